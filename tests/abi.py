@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The public header -> a C program that prints the sizes of its structs, where their members lie, the values of its names, and its
-functions as they are declared: the form that programs were compiled against.  usage: abi.py pagededup.h > abi.c"""
+"""Turn the public header into a C program that prints the ABI: the sizes of structs, the offsets of their members, the
+values of constants, and the declarations of functions.
+
+usage: abi.py pagededup.h > abi.c"""
 import re, sys
 
 code = re.sub(r'/\*.*?\*/', '', open(sys.argv[1], encoding='utf-8').read(), flags=re.S)

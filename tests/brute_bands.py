@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `match --candidates=bands` is held against: rows with sketches, and their pairs by comparing all with all.
+"""Brute force for `match --candidates=bands`: make rows with sketches, and find their pairs by comparing all with all.
 
-usage: brute_bands.py rows N SEED [HOSTS]            fp rows: groups of rows with more or less of a sketch and a fingerprint in common
-       brute_bands.py pairs FP WIDTH REACH [SCOPE]   id_a, id_b of all pairs that share a band of WIDTH minima, differ in REACH
-                                                     bits at most, and have half of their text in common by their sketches
-       brute_bands.py alone FP SCOPE PAIRS           ids that have such a pair in scope by brute force, whatever their bands, and
-                                                     stand in no pair of PAIRS
-       brute_bands.py apart FP SCOPE PAIRS           such pairs whose pages are in two clusters of PAIRS, connected as they are there
-"""
+usage: brute_bands.py rows N SEED [HOSTS]            fp rows: groups of rows that share parts of a sketch and a fingerprint
+       brute_bands.py pairs FP WIDTH REACH [SCOPE]   id_a, id_b of all pairs that share a band of WIDTH minima, differ in at
+                                                     most REACH bits, and have a similarity of a half by their sketches
+       brute_bands.py alone FP SCOPE PAIRS           ids that have such a pair in scope, without regard to bands, and are in no
+                                                     pair of PAIRS
+       brute_bands.py apart FP SCOPE PAIRS           such pairs whose pages are in two clusters (connected components) of PAIRS"""
 import math, random, sys
 
 MINIMA = 128

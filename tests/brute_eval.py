@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The rules of eval, read slowly, to hold the program against.
+"""The rules of eval in a simple form, for comparison with the program.
 
 usage: brute_eval.py make SEED DIR          DIR/truth.tsv, labels.tsv, pairs.tsv, clusters.tsv
        brute_eval.py pages|labels TRUTH pairs|clusters FILE TRUE_LEVEL BY...
-prints "by value precision recall f1 found_true true false" with six decimals, "-" for what there is not, then "unknown N"
+prints "by value precision recall f1 found_true true false" with six decimals, "-" for a missing value, then "unknown N"
 """
 import collections, itertools, random, sys
 

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""All pairs of fp rows by one method, each compared with each: brute_methods.py METHOD[:PARAMETER=VALUE...] FP
+"""Find all pairs of fp rows by one method, by brute force: brute_methods.py METHOD[:PARAMETER=VALUE...] FP
 
-Prints "id_a<TAB>id_b" in the order of match, for methods whose values are keys, keywords, sets or vectors.
-"""
+Print "id_a<TAB>id_b" in the order of match, for methods whose values are keys, keywords, sets or vectors."""
 import math
 import sys
 from operator import mul
@@ -23,7 +22,7 @@ def read(path, column, o):
     for line in open(path, encoding="utf-8", errors="surrogateescape"):
         line = line.rstrip("\n")
         if line.startswith("# "):
-            if column == "vsm":             # of what it is made decides on the default
+            if column == "vsm":             # the parameters of the value decide on the default
                 o.setdefault("cosine", 0.999 if "vsm:of=chars" in line else 0.95)
             continue
         if line.startswith("#"):

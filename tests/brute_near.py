@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pages within K bits and in scope by comparing all with all, whose pages are in two clusters of PAIRS.
+"""Brute force for pairs within K bits and in scope whose pages are in two clusters of PAIRS.
 
-usage: brute_near.py K SCOPE PAIRS FP [AGAINST]     ids of such pairs, by links that PAIRS has in whatever chain
-"""
+usage: brute_near.py K SCOPE PAIRS FP [AGAINST]     ids of such pairs; PAIRS are clustered by connected components"""
 import sys
 
 def read(path):

@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What `pagededup match` is held against: keys to match, and their pairs by comparing all with all.
+"""Brute force for `pagededup match`: make keys, and find their pairs by comparing all with all.
 
 usage: brute_pairs.py keys KIND N BITS SEED > LINES        "FINGERPRINT ID URL - TEXT_BYTES TEXT_DIGEST LANGUAGE" lines for fp_rows
        brute_pairs.py pairs FP OUT K… [--scope=S] [--all]  writes OUT.K: id_a, id_b, distance, in the order of ids
                             [--against=FP2]                only pairs of a row of FP and one of FP2
 
 KIND: random (even bits), clustered (each near one of 20 keys, 0 to 20 bits away), equal (12 keys only, 1 or 2 bits from
-each other), skewed (half of the bits the same in all keys), mixed (clustered, a third without a fingerprint).
-"""
+each other), skewed (half of the bits are the same in all keys), mixed (clustered, a third without a fingerprint)."""
 import random, sys
 
 def flip(rng, key, bits, n):

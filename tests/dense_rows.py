@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""fp rows that crowd, for matching: dense_rows.py KIND ROWS [HOSTS [TOGETHER]].
+"""Dense fp rows for matching: dense_rows.py KIND ROWS [HOSTS [TOGETHER]].
 
-ball     fingerprints with up to four bits of one flipped, all different; no sketches
-touching two such balls that only two pages have in common, eight bits from each other, and twenty pages that are near one alone
-texts    the same, with sketches that differ in a twentieth of their minima
-twins    the same, with sketches that have nothing in common but in pairs: row 2 i and 2 i + 1
-sketches fingerprints with up to ten bits of one flipped, with one sketch
+ball     distinct fingerprints with up to four flipped bits of one; no sketches
+touching two such balls with centres eight bits apart that share only two pages, and twenty pages that are near one page only
+texts    as ball, with sketches that differ in a twentieth of their minima
+twins    as ball, with sketches that agree only in pairs of rows 2 i and 2 i + 1
+sketches fingerprints with up to ten flipped bits of one, with one sketch
 pair     two fingerprints near each other; no sketches
-parts    two fingerprints near each other, with sketches that have nothing in common but in pairs, as in twins
-subjects one fingerprint and one sketch, on one host, with few terms and one title, and in pairs with one heading
-template the same with sketches that differ in a twentieth of their minima, those of a pair in a fiftieth
+parts    two fingerprints near each other, with sketches that agree only in pairs, as in twins
+subjects one fingerprint and one sketch, on one host, with few terms and one title; the two rows of a pair have the same heading
+template as subjects, with sketches that differ in a twentieth of their minima, and in a fiftieth inside a pair
 
-Rows come in no order of their ids, each on a host of its own, or on HOSTS of them in turn, TOGETHER (1) rows each.
-"""
+The rows are not ordered by id.  Each row has its own host, or HOSTS hosts take turns, with TOGETHER (1) rows each."""
 import random, sys
 
 kind, n = sys.argv[1], int(sys.argv[2])

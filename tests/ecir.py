@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ecir20-core-pairs.jsonl.gz -> texts.jsonl, and labels-2.tsv and labels-3.tsv: duplicates are what people judged at
-least 2 (nearly equivalent) or 3 (equivalent).
+"""Turn ecir20-core-pairs.jsonl.gz into texts.jsonl, labels-2.tsv and labels-3.tsv.  Duplicates are pairs that people
+judged at least 2 (nearly equivalent) or 3 (equivalent).
 
-usage: ecir.py PAIRS.jsonl.gz FOLDER
-"""
+usage: ecir.py PAIRS.jsonl.gz FOLDER"""
 import gzip, json, sys
 
 texts, judged = {}, []

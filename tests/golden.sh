@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Golden pages: each folder of tests/golden holds a page and, beside it, what every stage makes of it.
-# usage: tests/golden.sh                      compare, speak TAP
-#        tests/golden.sh --update [CASE…]     write the expected files again; read them before you keep them
+# Golden pages: each folder of tests/golden contains a page and the output of every stage.
+# usage: tests/golden.sh                       compare, print TAP
+#        tests/golden.sh --update [CASE…]      write the expected files again; read them before you commit them
 set -u
 cd "$(dirname "$0")/.." || exit 2
 B=${B:-build}
@@ -11,7 +11,7 @@ P="$B/pagededup"
 stages="utf8 html blocks terms topic features signature"
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
 
-# A case with an http file goes through a WARC record, the others are plain files.
+# The page of a case with an http file is put into a WARC record; other cases are plain files.
 page() { # CASE -> path or id
 	if [ -f "tests/golden/$1/http" ]; then
 		python3 tests/wrap_warc.py "tests/golden/$1/http" "tests/golden/$1/page.html" >"$tmp/$1.warc"
@@ -25,7 +25,7 @@ show() { # CASE STAGE
 	"$P" show --stage="$2" $(cat "tests/golden/$1/opts" 2>/dev/null) "$(page "$1")" 2>&1
 }
 
-# What is long is kept as its beginning and a digest of the whole: enough to see a change.
+# Keep long output as its beginning and a digest, which is enough to notice a change.
 stage_output() { # CASE STAGE
 	show "$1" "$2" >"$tmp/stage"
 	if [ "$(wc -c <"$tmp/stage")" -le 16384 ]; then cat "$tmp/stage"

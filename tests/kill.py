@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kills commands that write files at random moments (SIGKILL), and looks at what is left each time: what has its final name
-is what a run writes that was never disturbed, or what stood there before; nothing of the run lies among the temporary files;
-and a run that is let through ends with the same files.  `dedup` is gone on with (--resume) after each kill until it is through.
-`tests/store_kill.py` does the same for `store`.
+"""Kill commands that write files at random moments (SIGKILL), and check the files each time.  A file under its final name
+is the output of an undisturbed run, or the earlier file; no temporary file of the run remains; and an undisturbed run
+afterwards gives the same files.  `dedup` is resumed (--resume) after each kill until it ends.  `tests/store_kill.py`
+does the same for `store`.
 
-usage: kill.py PAGEDEDUP FOLDER KILLS DUMP [JOB]...     Prints "JOB: KILLS killed, RUNS runs, all whole" for each job
-"""
+usage: kill.py PAGEDEDUP FOLDER KILLS DUMP [JOB]...
+Prints "JOB: KILLS killed, RUNS runs, all whole" for each job"""
 import os, random, shutil, subprocess, sys, time
 
 PROGRAM, FOLDER, KILLS, DUMP = sys.argv[1], os.path.abspath(sys.argv[2]), int(sys.argv[3]), os.path.abspath(sys.argv[4])
@@ -62,7 +62,7 @@ def make_inputs(jobs):
 
 
 def tree(folder):
-    """Whatever has its final name."""
+    """Return the files under their final names."""
     found = {}
     for at, folders, names in os.walk(folder):
         if '.dedup' in folders:
@@ -75,7 +75,7 @@ def tree(folder):
 
 
 class Job:
-    """over: a file of the output's name may stand there before."""
+    """over: an earlier file may have the name of the output."""
     def __init__(self, *command, resume=False, stdin=os.devnull, over=True):
         self.command, self.resume, self.stdin, self.over = command, resume, stdin, over
 
@@ -146,7 +146,7 @@ def kill_job(name, job):
     began_anew = True
     while killed < KILLS:
         process = job.start(out, tmp, job.resume and not began_anew)
-        # What is gone on with is let through now and then, so that most kills meet a run that was killed once or twice.
+        # Sometimes let a resumed run end, so that most kills hit a run that was killed once or twice.
         if not job.resume or began_anew or random.random() < .6:
             time.sleep(random.random() * took * 1.1)
             process.kill()
@@ -161,7 +161,7 @@ def kill_job(name, job):
             sys.exit(f'{name}: after {killed} kills, exit {process.returncode}: neither old nor whole: {bad}; {sorted(got)}')
         check_temporary(name, tmp)
         began_anew = process.returncode == 0 or (not job.resume and got == want)
-        # What was seen is known to the next run, too.
+        # URLs that were seen are known to the next run as well.
         if began_anew:
             empty()
     process = job.start(out, tmp, job.resume and not began_anew)

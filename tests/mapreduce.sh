@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# For tests of map and reduce: what an engine does, with sort.  Source it after tap.sh.
+# For tests of map and reduce: the work of an engine, done with sort.  Source it after tap.sh.
 #
-#	step JOB STEP INPUT... -- REDUCE-OPTION...	prints what the reduce tasks write
+# step JOB STEP INPUT... -- REDUCE-OPTION...   prints the output of the reduce tasks
 #
-# $parts map tasks each get some of the input's lines, not in their order; $parts reduce tasks each get some of the keys ($parts is 1
-# for a step that must have one).  What a reduce task writes that was given no line is thrown away, as Hadoop streaming does.  $shared holds
-# options of both sides, $tables the tables of a batch; counters go to $tmp/counters.
+# $parts map tasks get parts of the input lines in random order; $parts reduce tasks get parts of the keys ($parts is 1
+# for a step that must have one).  The output of a reduce task without input is discarded, as in Hadoop streaming.
+# $shared holds options of both sides, $tables the tables of a batch; counters are written to $tmp/counters.
 parts=3
 shared=()
 tables=
@@ -16,7 +16,7 @@ step() {
 	[ $# = 0 ] || shift
 	case $name in count | plan | density | dense | number) n=1 ;; esac
 	d=$(mktemp -d "$tmp/step.XXXX")
-	# Lines of a table are dealt out; the first task has the header of each file.
+	# Distribute the lines of a table; the first task gets the header of each file.
 	cat "${inputs[@]}" </dev/null | awk -v n="$parts" -v to="$d/in." '/^#/ { print > (to 0); next } { print > (to NR % n) }'
 	for ((i = parts - 1; i >= 0; i--)); do
 		[ -e "$d/in.$i" ] || : >"$d/in.$i"
@@ -61,7 +61,7 @@ join_rows() {
 	shared=()
 	return $status
 }
-# Headers stand once for each task.
+# Each task gets the headers once.
 in_order() { LC_ALL=C sort "$1" | awk '!/^#/ || /^# (suspect|total)/ || !seen[$0]++'; }
 # A task that cannot be done ends with 2, writes nothing and says why.
 refused() { # NAME INPUT MESSAGE COMMAND...

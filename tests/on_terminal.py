@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs a command with a terminal for some of its streams: on_terminal.py STREAMS COMMAND…
+"""Run a command with a terminal for some of its streams: on_terminal.py STREAMS COMMAND…
 
-STREAMS names them: out, err, in, or several with commas.  What the terminal was sent goes to standard output, as it
-came but for \\r\\n, which is \\n again; the other streams are ours.  Exits as the command did.
-"""
+STREAMS names them: out, err, in, or several with commas.  The text sent to the terminal is written to standard output,
+with \\r\\n replaced by \\n; the other streams are ours.  The exit status is that of the command."""
 import os, pty, subprocess, sys
 
 
@@ -18,7 +17,7 @@ def main():
     while True:
         try:
             data = os.read(master, 65536)
-        except OSError:     # the last who had the terminal is gone
+        except OSError:     # the last process with the terminal has ended
             break
         if not data:
             break

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Ranks by other means: pagerank.py RANKS LINKS prints how far the page ranks of RANKS (rows of rank) are from those that igraph, or
-this script where there is no python3-igraph, computes of LINKS (rows of link), in parts of a rank; then which it was.
-
-Pages are known by their URLs, which must be in canonical form here.
-"""
+"""Compute ranks independently: pagerank.py RANKS LINKS prints the largest relative difference between the page ranks of
+RANKS (rows of rank) and those that igraph, or this script if there is no python3-igraph, computes from LINKS (rows of
+link); then the name of the program used.  Pages are known by their URLs, which must be in canonical form."""
 import sys
 
 

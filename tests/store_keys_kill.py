@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kills `pagededup store add` and `compact` on a store of keys at random moments: nothing is damaged, no key that was reported as
-new is forgotten, and what the store says in the end is what one says that was never disturbed.
+"""Kill `pagededup store add` and `compact` on a store of keys at random moments: nothing is damaged, no key that was
+reported as new is forgotten, and the final answers are those of an undisturbed store.
 
-usage: store_keys_kill.py PAGEDEDUP FOLDER KILLS lmdb|bloom        Prints "KILLS killed, KEYS reported, all seen"
+usage: store_keys_kill.py PAGEDEDUP FOLDER KILLS lmdb|bloom
+Prints "KILLS killed, KEYS reported, all seen"
 """
 import os, random, shutil, subprocess, sys, time
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kills `pagededup store add`, `compact` and `remove` at random moments, and looks at what is left each time: nothing is
-damaged, every page that was reported as kept is kept (or the one that replaced it), none that was reported as removed is.
-Each round adds some batches to a new store, each batch again and again until it is through, and ends with every row added
-once more: what is kept then is what a store keeps that was never disturbed.
+"""Kill `pagededup store add`, `compact` and `remove` at random moments, and check the store each time: nothing is damaged,
+every page that was reported as kept is stored (or the one that replaced it), and no page that was reported as removed.
+Each round adds some batches to a new store, repeats each batch until it succeeds, and ends with adding every row once
+more: the stored pages are then those of an undisturbed store.  Half of the kills happen at any moment of a run, the
+others soon after a file appeared in the folder, so that segments, lists and manifests are hit while they are written.
+The numbers are printed.
 
-Half of the kills come at any moment of a run, the others soon after a file appeared in the folder, so that segments,
-lists and manifests are hit while they are written.  How many were hit is told.
-
-usage: store_kill.py PAGEDEDUP FOLDER KILLS [SEED]        Prints "KILLS killed (…), PAGES reported, all kept"
+usage: store_kill.py PAGEDEDUP FOLDER KILLS [SEED]
+Prints "KILLS killed (…), PAGES reported, all kept"
 """
 import collections, os, random, subprocess, sys, time
 
@@ -110,7 +110,7 @@ class Killer:
             self.look()
 
     def look(self):
-        """What lies there that the manifest does not name: a change was under way."""
+        """Files that the manifest does not name: a change was in progress."""
         named = {'manifest', 'lock'}
         for line in open(os.path.join(STORE, 'manifest')):
             word, _, value = line.partition(' ')
@@ -137,7 +137,7 @@ def add(batch, at=STORE, killer=None):
 
 
 class Expected:
-    """What was reported, and what must hold of the store therefore."""
+    """The reported pages, and the conditions that the store must therefore meet."""
 
     def __init__(self, killer):
         self.killer, self.pages, self.clusters, self.removed = killer, set(), set(), set()

@@ -7,8 +7,8 @@
 #	tap_done
 #
 # It moves into an empty temporary folder that is removed at the end.  $TOP is the checkout, $P the program, $demo the
-# demo dump.  `run` leaves exit code in $code, output in $tmp/out and $tmp/err.  A check that fails prints what was got and
-# what was expected as TAP diagnostics.  The test's own working folder is $tmp/w.
+# demo dump.  `run` leaves the exit status in $code, and the output in $tmp/out and $tmp/err.  A check that fails prints
+# the actual and the expected result as TAP diagnostics.  The test's working folder is $tmp/w.
 set -u
 TOP=${TOP:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
 case ${B:=build} in /*) ;; *) B=$TOP/$B ;; esac

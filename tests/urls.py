@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Cases of other projects, each a URL and what it should become: run through `pagededup url`, one line for each that differs.
+"""Run the cases of other projects, each a URL and its expected form, through `pagededup url`; print one line for each
+difference.
 
 usage: urls.py PAGEDEDUP CORPORA EXCEPTIONS
-
-EXCEPTIONS holds lines FILE, INPUT, REASON with tabs between; the input as in rows, with its base after a blank.  What is
-printed: cases that differ and are no exception, exceptions that do not differ, and at the end how many cases there were.
-"""
+EXCEPTIONS holds lines FILE, INPUT, REASON separated by tabs; the input as in rows, followed by a blank and its base.
+The output lists cases that differ and are not exceptions, exceptions that do not differ, and finally the number of
+cases."""
 import json
 import os
 import re
@@ -18,7 +18,7 @@ urls = os.path.join(corpora, "urls")
 
 
 def escape(s):
-    """As in rows; lone surrogates are what browsers make of them."""
+    """Escaped as in rows; lone surrogates become the character that browsers use."""
     b = s.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
     out = b""
     for c in b:
@@ -39,7 +39,7 @@ def unescape(b):
 
 
 def ask(cases, *options):
-    """(input, base) -> the key, or None when it is no URL."""
+    """(input, base) -> the key, or None if it is not a URL."""
     lines = "".join(escape(i) + "\t" + (escape(b) if b else "-") + "\n" for i, b in cases)
     run = subprocess.run([program, "url", "-q", "--with-base", *options], input=lines.encode(), capture_output=True)
     if run.returncode:
@@ -112,7 +112,7 @@ for key, form in (("Canonicalizer.DefaultIA", "loose"), ("Canonicalizer.IA", "lo
 for key in ("google", "googleSupplementalFromSurt"):
     sets.append((f"urlcanon/surt.json {key}", ["--form=canonical"], list(table("urlcanon/surt.json", key))))
 
-# What comes out goes in again unchanged, in every form.
+# The output is an input again, in every form, and does not change.
 again = [(mojibake(i), None) for i in json.load(open(os.path.join(urls, "urlcanon/idempotence.json")))]
 again += [(i, None) for name, options, cases in sets for i, b, w in cases if not b]
 for form in ("standard", "canonical", "loose"):

@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pagededup-hadoop on a real HDFS and YARN: whole flows give what one machine gives, line by line.
+# pagededup-hadoop on a real HDFS and YARN: whole flows give the lines of one machine.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
 on_hadoop
 H=$TOP/engines/hadoop/pagededup-hadoop
 small=(--program="$P" --map-memory=512 --reduce-memory=512 --reduces=3)
-all=(--match=--all-pairs) # the dumps' flow: every step has to be asked for the same
+all=(--match=--all-pairs) # the flow over dumps: every step must get the same options
 got() { hadoop fs -cat "$1/part-*" 2>/dev/null; } # FOLDER OF THE CLUSTER
 sorted() { grep -av '^#' | sort; }                # rows alone
 
-# Dumps: the demo; one whose records are damaged; one whose URLs hold what lines cannot; real sites where they are.
+# Dumps: the demo; a dump with damaged records; a dump with URLs that lines cannot contain; real sites if they are
+# available.
 mkdir dumps
 cp "$demo" dumps/demo.warc.gz
 head -c 60000 "$demo" >dumps/damaged.warc.gz
@@ -31,7 +32,7 @@ has "fp: a mapper for each dump" "$tmp/err" "launched_map_tasks=$(wc -l <list) "
 has "fp: the engine counts damaged records" "$tmp/err" 'fp: .*DAMAGED=[1-9]'
 cp "$tmp/err" fp.err
 
-# Given again, the command goes on after the last finished step.
+# If it is run again, the command continues after the last finished step.
 if time_for 600 "join: the pairs of one machine"; then
 	run "$H" dedup "${small[@]}" "${all[@]}" --until=pairs list /whole
 	exits "join: what was damaged is still said at the end" 1

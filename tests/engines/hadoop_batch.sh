@@ -10,7 +10,7 @@ small=(--program="$P" --map-memory=512 --reduce-memory=512 --reduces=2)
 got() { hadoop fs -cat "$1/part-*" 2>/dev/null; } # FOLDER OF THE CLUSTER
 sorted() { grep -av '^#' | sort; }                # rows alone
 
-# What the client puts where the tables of the batch should be: TABLES=FILE; none: nothing.
+# The client stores this in the place of the batch tables: TABLES=FILE; if it is empty, nothing.
 mkdir client
 cat >client/hadoop <<END
 #!/usr/bin/env bash
@@ -34,7 +34,7 @@ hadoop fs -mkdir /stored && hadoop fs -put stored.fp /stored/
 "$P" match -q -k 6 --all-pairs --against=stored.fp new.fp >against.pairs
 "$P" match -q -k 6 --all-pairs new.fp >inside.pairs
 
-# Tables that cannot be right end the step; then the same command goes on.
+# Wrong tables stop the step; afterwards the same command continues.
 hadoop fs -mkdir /dumps && hadoop fs -put dumps/* /dumps/ && ls dumps | sed 's|^|/dumps/|' >list
 flow=("$H" batch "${small[@]}" --match='-k 6' --pairs-inside --dumps=list)
 once=(-D mapreduce.map.maxattempts=1)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pagededup-hadoop over rows that lie in the cluster: generated fingerprints, and rows that do not go together.
+# pagededup-hadoop over rows that are stored in the cluster: generated fingerprints, and rows that do not match
+# together.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
 keys=${KEYS:-15000} mb=512 block=524288 until=pairs # of the long form, blocks as clusters have them, and verdicts
@@ -31,13 +32,13 @@ if time_for 600 "match: the pairs of one machine"; then
 	exits "match: rows that are there" 0
 	same "match: the pairs of one machine" <(got /matched/pairs | sorted) <(sorted <keys.pairs)
 	if [ $until = verdicts ]; then same "match: the verdicts" <(got /matched/verdicts | sorted) <("$P" cluster -q keys.pairs | sorted); fi
-	# Hadoop adds what is left to the last block, up to a tenth of one.
+	# Hadoop appends a remainder of up to a tenth of a block to the last block.
 	blocks=$(awk -v size=$block -v n="$(stat -c %s keys.fp)" 'BEGIN { for (b = 1; n > 1.1 * size; b++) n -= size; print b }')
 	at_least "match: the rows are several blocks" "$blocks" 3
 	has "match: a mapper for each block" "$tmp/err" "count: launched_map_tasks=$blocks "
 fi
 
-# Not one row: a task that is given no line writes nothing that Hadoop keeps.
+# No row at all: Hadoop discards the output of a reduce task that gets no line.
 if time_for 600 "no rows"; then
 	: >nothing.fp
 	"$P" match -q nothing.fp >nothing.pairs

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Dumps that lie in an object store: the tasks read s3a:// by the engine's own command.  The store is a small S3 server on this machine.
+# Dumps in an object store: the tasks read s3a:// with the engine's own command.  The store is a small S3 server on this
+# machine.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
 time_for 600 "s3a" || tap_done
@@ -32,7 +33,7 @@ run "$H" dedup "${small[@]}" --until=fp list /january
 exits "fp over dumps in the store: ends well, but for records that are cut" 1
 same "the rows of one machine" <(got /january/fp | sorted) <(sorted <one.fp)
 
-# Whatever the flow writes goes into the store, too.
+# All outputs of the flow are written into the store as well.
 if time_for 1200 "into the store"; then
 	"$P" match -q --all-pairs one.fp >one.pairs
 	"$P" cluster -q one.pairs >one.verdicts

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# engines/spark on real Spark clusters, 3.5 and 4: steps over DataFrames, Parquet between them, give what one machine gives.
+# Run engines/spark on real Spark clusters, 3.5 and 4: steps over DataFrames with Parquet between them give the results
+# of one machine.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
 versions="3.5 4.0"
@@ -33,7 +34,7 @@ for version in $versions; do
 	exits "$version, fp: damaged records are left out" 0
 	same "$version, fp: the rows of one machine" <(sorted "$version/fp.tsv") <(sorted one.fp)
 	has "$version, fp: damaged records are counted" "$tmp/out" ' DAMAGED=[1-9]'
-	# Of a table with the columns of Common Crawl's index and no id.
+	# From a table with the columns of Common Crawl's index and without ids.
 	"$python" - "$TOP/engines/spark" "$version/pages.parquet" >"$version/again.tsv" <<-'END'
 		import sys
 		sys.path.insert(0, sys.argv[1])

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# engines/spark over generated rows, skewed as real ones are: match, cluster and batch on Spark 3.5 and 4 give what one machine gives, when a
-# worker is lost at work, too.  KEYS=5000000: the long form; SPARK=3.5: on that version alone.
+# Run engines/spark over generated rows, skewed like real ones: match, cluster and batch on Spark 3.5 and 4 give the
+# results of one machine, even if a worker is lost during the work.
+# KEYS=5000000: the long form; SPARK=3.5: only on that version.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
 keys=${KEYS:-40000}
@@ -12,7 +13,8 @@ patience=$((900 + keys / 1000)) # seconds
 steps() { timeout -k 10 $patience "$python" "$engines/steps_spark.py" "$MASTER" "$tmp/w/$archive" "$@"; }
 "$TOP/engines/ship" "$P" program.tar.gz || { fail "the program is packed"; tap_done; }
 archive=program.tar.gz
-# The same program, but that the first reduce task of a step waits until met/began is gone, two minutes at most: nobody could meet a fast one.
+# The same program, but the first reduce task of a step waits until met/began is removed, at most two minutes: otherwise
+# a fast task would end before the test can stop it.
 mkdir slow && tar xzf program.tar.gz -C slow && mv slow/bin/pagededup slow/bin/program
 cat >slow/bin/pagededup <<END
 #!/bin/sh
@@ -52,7 +54,7 @@ for version in ${SPARK:-3.5 4.0}; do
 	exits "$version, cluster" 0
 	same "$version, cluster: the verdicts of one machine" <(sorted "$version/verdicts.tsv") <(sorted one.verdicts)
 
-	# What a lost worker had sorted and kept is made again.
+	# Data that a lost worker had sorted and kept is computed again.
 	archive=slow.tar.gz
 	steps "$version" batch new.key -k 3 >"$tmp/out" 2>"$tmp/err" &
 	flow=$!

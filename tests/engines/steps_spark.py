@@ -35,7 +35,7 @@ p = pagededup_spark.Pagededup(spark, archive, fetch=os.environ.get("FETCH"))
 
 
 def written(frame, name, kind, text=None):
-    """As Parquet, and what came back from it as rows of text, by the tasks; what one machine wrote is compared with them."""
+    """Write rows as Parquet, read them back by the tasks as text, and compare them with the rows of one machine."""
     there = os.path.join(folder, name + ".parquet")
     frame.write.mode("overwrite").parquet(there)
     file = os.path.join(folder, (text or kind) + ".tsv")

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * Makes the n-th step of one kind fail, in a program that knows nothing of it: loaded by LD_PRELOAD, it counts from main() on.
+ * Make the n-th step of one kind fail in an unmodified program.  The library is loaded by LD_PRELOAD and counts from
+ * main() on.
  *
- *	PD_FAULT=write:7	the seventh write fails; write:7+ it and all that follow; write:0 none: counting only
- *	PD_FAULT_ERROR=5	what errno says of a charset (iconv), else EIO
- *	PD_FAULT_LOG=FILE	two numbers of 64 bits: how many there were, how many failed
+ *	PD_FAULT=write:7	the seventh write fails; write:7+ it and all later ones; write:0 none: only count
+ *	PD_FAULT_ERROR=5	errno of a failed charset (iconv); other kinds use EIO
+ *	PD_FAULT_LOG=FILE	two numbers of 64 bits: the steps, and the failed steps
  *
+ * No step of the kind "signal" fails: after the n-th step, SIGINT and SIGTERM are sent.  Files then have names from
+ * the start (no O_TMPFILE), so that a file that remains is seen.
  *
- * "signal" is the kind of which no step fails: after the n-th, SIGINT and SIGTERM come.  Files then have names from the first (no
- * O_TMPFILE), so that one that stays is seen.
- *
- * Memory is refused by standing in for malloc, a charset for iconv_open.  System calls are caught in the kernel (a seccomp filter that sends SIGSYS),
- * because the C library's streams call them from within.  Steps that other processes would not survive are left alone: what
- * is written to standard error, and what happens before main().
+ * Memory fails by replacing malloc, a charset by replacing iconv_open.  System calls are caught in the kernel (a
+ * seccomp filter that sends SIGSYS), because the streams of the C library call them internally.  Steps whose failure
+ * would break other processes are left alone: writes to standard error, and everything before main().
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -227,7 +227,7 @@ static void on_call(int sig, siginfo_t *info, void *context)
 	}
 	int to_stderr = (call == SYS_write || call == SYS_writev) && a[0] == STDERR_FILENO;
 	int fail = !to_stderr && fails();
-	/* A file is closed even when that fails; half of it is written, or read, when nothing else is wrong. */
+	/* Close a file even if close fails; if no other error occurs, half of the data is written or read. */
 	if (fail && !kind->error && a[2] > 1)
 		a[2] /= 2;
 	long result = fail && kind->error && call != SYS_close ? 0 : fault_syscall(call, a[0], a[1], a[2], a[3], a[4], a[5]);

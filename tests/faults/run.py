@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every command on a small job, with the n-th read, write, rename, request for memory … made to fail (inject.c), for
-every n or for some.  Whatever fails:
+"""Run every command on a small job and make the n-th read, write, rename, memory request … fail (inject.c), for every n or
+for some.  For every failure:
 
-  - the command ends by itself with 0 or 2 (no signal, no hang); with 1 only where inputs that were not typed cannot be read;
-  - 0: what it wrote is what it writes when nothing fails;
-  - 2: a message says so; what stands under a final name is whole, or what stood there before; no temporary file stays;
-  - after a signal (the kind "signal": SIGINT and SIGTERM come after the n-th file was opened, renamed or removed): the same, but that it
-    ends by the signal;
-  - a run that can be gone on with (dedup, store) is gone on with, and ends as if nothing had happened.
+  - The command ends by itself with 0 or 2 (no signal, no hang), or with 1 if inputs cannot be read that were not named.
+  - If it ends with 0, its output is the same as without a failure.
+  - If it ends with 2, a message names the failure.  A file under a final name is complete or is the earlier file, and no
+    temporary file remains.
+  - After a signal (the kind "signal": SIGINT and SIGTERM after the n-th file was opened, renamed or removed), the same holds,
+    but the command ends by the signal.
+  - A run that can be resumed (dedup, store) is resumed, and ends as if nothing had failed.
 
-usage: run.py PROGRAM INJECT.so [--every [--most=N]] [-k KIND]... [JOB]...      speaks TAP, one test for a job and a kind of fault
---most: of a kind of which a job has more steps, the first and the last of them and others in between, N in all
-"""
+usage: run.py PROGRAM INJECT.so [--every [--most=N]] [-k KIND]... [JOB]...      prints TAP, one test for a job and a kind of fault
+--most: if a job has more steps of a kind, test the first, the last and others between them, N in total"""
 import argparse, bz2, concurrent.futures, gzip, io, json, lzma, os, random, re, shutil, signal, struct, subprocess, sys, tempfile, threading, zipfile
 
 KINDS = 'malloc read write short-write short-read sync rename close seek map open stat remove mkdir thread iconv signal'.split()
@@ -50,7 +50,7 @@ def save(name, data):
 
 def page(i):
     words = ['mill', 'tide', 'creek', 'harbour', 'storm', 'ferry', 'lantern', 'orchard', 'bridge', 'quarry', 'meadow', 'chapel']
-    rng = random.Random(i // 2)         # pages 0 and 1, 2 and 3 … are near
+    rng = random.Random(i // 2)         # pages 0 and 1, 2 and 3 … are near-duplicates
     text = ' '.join(rng.choice(words) + ' ' + rng.choice(words) + 's were seen from the ' + rng.choice(words) + '.' for _ in range(12))
     return ('<html><head><title>Page %d</title></head><body><div><a href="/">Home</a> <a href="/news">News of the whole county</a></div>'
             '<p>%s</p>%s</body></html>' % (i // 2, text, '<p>It was noted again.</p>' if i % 2 else '')).encode()
@@ -150,7 +150,7 @@ def make_inputs():
     save('answers.tsv', plain('store', 'add', 'store', '-q', 'rows.tsv'))
     save('exact-more.tsv', plain('fp', '-q', '--method=exact,abstract', 'lines.jsonl'))
     save('exact.tsv', plain('fp', '-q', '--method=exact,abstract', 'one.warc.gz', 'two.warc'))
-    for kind in 'lmdb', 'bloom':        # a table, and a log beside it
+    for kind in 'lmdb', 'bloom':        # a table, and its log
         plain('store', 'init', 'seen-' + kind, '-q', '--keys=' + kind, *(['--count=1000'] if kind == 'bloom' else []))
         plain('store', 'add', 'seen-' + kind, '-q', 'exact.tsv')
         plain('store', 'compact', 'seen-' + kind, '-q')
@@ -181,12 +181,12 @@ def make_inputs():
 
 
 OUT = ['-o', 'out/new']
-# name: command; what stands in the folder before: names copied from what is given; more (options of Job)
+# name: command; initial contents of the folder: names of copied inputs; more (options of Job)
 JOBS = {}
 
 
 class Job:
-    """stdout: what a run that ends well prints; more: a command that goes on, or says that all is well, after a failure."""
+    """stdout: the output of a successful run; more: a command that resumes, or that checks the state, after a failure."""
     def __init__(self, name, *command, copy=(), old=True, more=None, slow=False, stdin=None, damage=False, mask=None, refused=False, every=()):
         self.name, self.command, self.copy, self.old, self.more, self.slow = name, command, copy, old, more, slow
         self.stdin, self.damage, self.mask, self.refused, self.every = stdin, damage, mask, refused, every
@@ -206,7 +206,7 @@ Job('fp-boilerplate', 'fp', '-q', '-j1', '--boilerplate=site.bp', 'one.warc.gz',
 Job('fp-methods', 'fp', '-q', '-j1', '--method=' + METHODS, '--shingles=out/shingles', 'one.warc.gz', *OUT)
 Job('fp-left-out', 'fp', '-q', '-j1', '--left-out=out/left-out', '--stats=out/stats', '--min-terms=20', 'lines.jsonl', 'charsets', *OUT, damage=True)
 Job('fp-jsonl', 'fp', '-q', '-j1', '--format=jsonl', 'one.warc.gz', *OUT)
-# Outputs that are inputs, under another name: refused whatever fails.
+# Outputs that are inputs under another name are refused, with or without a failure.
 Job('fp-over-input', 'fp', '-q', '-j1', 'site/0.html', 'site/1.html', '-o', 'site/../site/0.html', copy=['site'], old=False, refused=True)
 Job('apply-over-input', 'apply', '-q', '-V', 'site-verdicts.tsv', 'site/0.html', '-o', 'site/../site/0.html', copy=['site'], old=False, refused=True)
 Job('fp-archives', 'fp', '-q', '-j1', 'one.warc.xz', 'one.warc.bz2', 'one.wacz', *OUT)
@@ -244,7 +244,7 @@ Job('match-methods', 'match', '-q', '-j1', '--method=exact,segments,abstract', '
 Job('match-scope', 'match', '-q', '-j1', '--all-pairs', '--scope=same-language', '--stats=out/stats', 'rows.tsv', *OUT)
 Job('match-save', 'match', '-q', '-j1', '--save=out/new', 'rows.tsv')
 Job('match-against', 'match', '-q', '-j1', '-k', '16', '--against=rows.key', 'more.tsv', *OUT)
-# Rows, keys and what is known of hosts lie on disk; the keys are joined in parts.
+# Rows, keys and host data are on disk; the keys are joined in partitions.
 Job('match-spills', 'match', '-q', '-j1', '-k', '3', '--scope=other-hosts', '--memory=34M', 'big.tsv', *OUT, slow=True)
 Job('match-owners', 'match', '-q', '-j1', '--scope=same-site', '--sites=owners', 'rows.tsv', *OUT)
 Job('url', 'url', '-q', '--domain', 'urls', *OUT)
@@ -254,7 +254,7 @@ Job('url-learn', 'url', '-q', '--learn-params', '--least=1', 'rows.tsv', *OUT)
 Job('sites', 'sites', '-q', '--by=pages', 'one.warc.gz', 'two.warc', *OUT)
 Job('link', 'link', '-q', '-j1', '--adverts=hosts', 'one.warc.gz', 'two.warc', *OUT)
 Job('rank', 'rank', '-q', '-j1', 'one.warc.gz', 'two.warc', *OUT)
-# One of the requests is OpenMP's, which ends the process where it fails.
+# One request is made by OpenMP, which ends the process if it fails.
 Job('rank-given', 'rank', '-q', '-j1', '--page-ranks=given', 'one.warc.gz', *OUT, every=('malloc',))
 Job('fp-ranks', 'fp', '-q', '-j1', '--ranks=ranks.tsv', 'one.warc.gz', *OUT)
 Job('cluster', 'cluster', '-q', 'pairs.tsv', *OUT)
@@ -265,7 +265,7 @@ Job('apply-folder', 'apply', '-q', '-V', 'verdicts.tsv', '--attributes=out/attri
 Job('apply-cdxj', 'apply', '-q', '-V', 'verdicts.tsv', '--cdxj=out/index', 'one.warc.gz', *OUT)
 Job('apply-revisits', 'apply', '-q', '-V', 'verdicts.tsv', '--rewrite-revisits', 'one.warc.gz', *OUT)
 Job('apply-suspects', 'apply', '-q', '-V', 'suspects.tsv', '--remove-suspects', 'one.warc.gz', *OUT)
-# A folder of dumps: what cannot be read of it is left out, and said.
+# A folder of dumps: files that cannot be read are skipped and named.
 Job('apply-dumps', 'apply', '-q', '-V', 'dumps.tsv', '--link', '--stats=out/stats', 'dumps', '-o', 'out/d/', damage=True)
 Job('apply-dumps-revisits', 'apply', '-q', '-V', 'dumps.tsv', '--rewrite-revisits', '--cdxj=out/index', 'dumps', '-o', 'out/d/', damage=True)
 Job('apply-originals', 'apply', '-q', '--restore', '--originals=dumps', 'revisits.warc.gz', *OUT, old=False)
@@ -285,7 +285,7 @@ Job('store-add', 'store', 'add', 'out/store', '-q', 'more.tsv', copy=['store'], 
 Job('store-check', 'store', 'check', 'out/store', '-q', 'more.tsv', copy=['store'], old=False, more='verify')
 Job('store-remove', 'store', 'remove', 'out/store', '-q', 'one.warc.gz:0', copy=['store'], old=False, more='verify')
 Job('store-compact', 'store', 'compact', 'out/store', '-q', copy=['store'], old=False, more='verify')
-# The log becomes a segment, segments are merged, pages that were replaced lie under tombstones.
+# The log becomes a segment, segments are merged, and replaced pages have tombstones.
 Job('store-segments', 'store', 'add', 'out/kept', '-q', '--on-duplicate=replace', 'second.tsv', copy=['kept'], old=False, more='verify', slow=True)
 Job('store-verify', 'store', 'verify', 'store', '-q')
 Job('store-info', 'store', 'info', 'store')
@@ -323,7 +323,7 @@ Job('completion', 'completion', 'bash')
 Job('version', 'version')
 Job('help', 'help', 'fp')
 
-# Faults that only an input can meet, of which a run may say that it is left out.
+# Faults that only affect inputs; a run may report that it skipped them.
 LEAVES_OUT = ('read', 'open', 'stat', 'seek', 'map', 'close')
 
 SECONDS = re.compile(rb'"[a-z_]*(seconds|elapsed|started|rss)[a-z_]*": ?(\{[^}]*\}|[-0-9.e]+)|[0-9.]+ s(econds)?\b|[0-9]+ MB')
@@ -340,7 +340,7 @@ def read(path):
 
 
 def tree(job, folder):
-    """What stands in a folder: names and contents."""
+    """Return the contents of a folder: names and bytes."""
     found = {}
     for at, _, names in os.walk(folder):
         for name in names:
@@ -364,7 +364,8 @@ class Run:
                 if name not in job.copy:
                     os.symlink(os.path.join(GIVEN, name), os.path.join(local.dir, name))
             for name in job.copy:
-                # A store or a run that is gone on with is an output; pages that may be deleted stand where they stood.
+                # A store, or a run that is resumed, is an output; pages that may be deleted are in their original
+                # place.
                 shutil.copytree(os.path.join(GIVEN, name), os.path.join(local.dir if name == 'site' else self.out, name))
             if job.old:
                 with open(os.path.join(self.out, 'new'), 'w') as f:
@@ -404,7 +405,7 @@ def store_rows(job):
 
 
 def look(job, run, want):
-    """What is wrong with a run that met a fault; None: nothing."""
+    """Return the mistake of a run that met a fault, or None."""
     allowed = job.damage and run.kind in LEAVES_OUT + (('rename', 'remove') if job.name == 'apply-delete' else ())
     if run.kind == 'signal' and run.code in (-signal.SIGINT, -signal.SIGTERM):
         run.code, run.err = 2, run.err or 'ended by a signal'
@@ -426,7 +427,7 @@ def look(job, run, want):
             return 'exit 0, but other output; said: %s' % run.err[-200:]
     elif run.code == 1 and job.name.startswith('dedup'):
         changed = [k for k in sorted(set(run.files) | set(want.files)) if run.files.get(k) != want.files.get(k)]
-        # Less was known to be a duplicate: more records stay, none is changed or missing.
+        # Fewer duplicates were known: more records are kept, none is changed or missing.
         lost = [k for k in changed if 'warc' in k and not pages(want.files.get(k, b'')) <= pages(run.files.get(k, b''))]
         left_out = re.search('left out|cannot (open|read):', run.err)
         if not run.err.strip() or lost or ([k for k in changed if not k.endswith('report.html')] and not left_out):
@@ -451,7 +452,7 @@ def look(job, run, want):
             shutil.rmtree(os.path.join(run.dir, 'out'))
             os.makedirs(os.path.join(run.dir, 'out'))
         again = Run(job, None, fresh=False) if run.code else run
-        if again.code and 'is not in the store' not in again.err:       # what was removed may be gone although that was not safe yet
+        if again.code and 'is not in the store' not in again.err:       # removed pages may be missing although this was not safe yet
             return 'exit 2, and again without a fault: exit %s: %s' % (again.code, again.err[-200:])
         return store_rows(job)
     if job.more is not None and run.code == 2:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows -> their pairs, by comparing all with all and by the words of docs/format-rows.md, "pairs"; and what pd_match gives
- * held against them.  Similarities are counted minimum by minimum, and parts of equal fingerprints row by row.
+ * Find the pairs of rows by comparing all with all, by the rules of docs/format-rows.md, "pairs", and compare them
+ * with the result of pd_match. Similarities are counted minimum by minimum, and groups of equal fingerprints row by
+ * row.
  */
 #ifndef FUZZ_BRUTE_H
 #define FUZZ_BRUTE_H
@@ -17,7 +18,7 @@ struct brute {
 	const struct pd_match_options *o;
 	struct pd_rows_set sets[2];
 	size_t set[BRUTE_ROWS];				/* of each row: prints 0, digests 1, none 2 */
-	size_t place[BRUTE_ROWS];			/* where it is there */
+	size_t place[BRUTE_ROWS];			/* if it exists */
 	bool looks;					/* pairs are verified */
 	uint32_t part[BRUTE_ROWS];			/* the first row of its part, where pairs are verified */
 	uint32_t first[BRUTE_ROWS];			/* the first row equal to it in its scope */
@@ -106,7 +107,7 @@ static inline bool brute_share_band(const struct brute *b, uint32_t x, uint32_t 
 	return false;
 }
 
-/* How many rows bands are looked for in. */
+/* Number of rows from which bands are used. */
 static inline size_t brute_banded(const struct brute *b)
 {
 	bool all = b->o->all_pairs || b->o->scope == PD_SCOPE_OTHER_HOSTS;
@@ -127,7 +128,7 @@ static inline bool brute_within_reach(const struct brute *b, uint32_t x, uint32_
 	return pd_bits_distance(keys + b->place[x] * words, keys + b->place[y] * words, 1) <= pd_match_bands_reach(o, width, brute_banded(b));
 }
 
-/* Where many rows crowd in one band, only some of their pairs are named (bands.h). */
+/* If many rows share one band, only some of their pairs are listed (bands.h). */
 static inline bool brute_may_crowd(const struct brute *b)
 {
 	return b->o->candidates != PD_CANDIDATES_HAMMING && !b->o->all_pairs && brute_banded(b) > 2 * PD_BANDS_PAIRS;
@@ -142,7 +143,7 @@ static inline bool brute_candidates(const struct brute *b, uint32_t x, uint32_t 
 	       brute_within_reach(b, x, y);
 }
 
-/* The first row of x's part: of the first rows of parts before it, the first that it is verified with. */
+/* Return the first row of x's group: of the first rows of earlier groups, the first that verifies with x. */
 static inline uint32_t brute_part(const struct brute *b, uint32_t x)
 {
 	bool elsewhere = b->o->scope == PD_SCOPE_OTHER_HOSTS;
@@ -236,7 +237,7 @@ static inline void brute_place(struct brute *b)
 	}
 }
 
-/* Options out of two bytes, within what the rows allow. */
+/* Read options from two bytes, within the limits of the rows. */
 static inline struct pd_match_options brute_options(unsigned how, unsigned k, const struct pd_rows *rows)
 {
 	static const enum pd_join_plan_kind plans[] = { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
@@ -252,8 +253,8 @@ static inline struct pd_match_options brute_options(unsigned how, unsigned k, co
 	return o;
 }
 
-/* Has pd_match given every pair that it must, once, in order, and no other?  With an odd number of rows all arrays lie in
- * files. */
+/* Check that pd_match gives every required pair once, in order, and no other pair.  With an odd number of rows all
+ * arrays are in files. */
 static inline void brute_check(struct pd_rows *rows, const struct pd_match_options *o)
 {
 	struct pd_budget budget = { .limit = 1, .tmp_dir = "/dev/shm" }, *before = rows->budget;

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "link/links.h"
 
-/* Lower case letters with dots between, and nothing else: a host that stays as it is. */
+/* Lower case letters separated by dots and nothing more: a host that canonicalisation does not change. */
 static bool plain(struct pd_span s)
 {
 	size_t label = 0, dots = 0;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a dump from which some pages go: with none nothing changes; of a sound dump the others stay as they are.
- * With revisits in their place the dump comes back byte for byte, if all of them are found again. */
+ *
+ * The bytes are a dump from which some pages are removed.  Without removed pages nothing changes; in a sound dump
+ * the other pages are unchanged.  If revisits replace the pages and all of them are found again, restoring gives the
+ * dump byte for byte.
+ */
 #include <unistd.h>
 
 #include "apply/apply.h"
@@ -52,7 +55,7 @@ static void bad_row(void *ctx, const char *why)
 	HOLDS(!"a row that was made here");
 }
 
-/* What a page is, wherever it lies. */
+/* The content of a page, without its position. */
 static uint64_t sum_of(const struct pd_record *r)
 {
 	uint64_t parts[] = { fuzz_sum(pd_buf_span(&r->block)), r->kind, r->length };
@@ -119,7 +122,7 @@ static void there_and_back(char *dump, struct seen *seen, char *output, const ui
 	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .any_packing = true, .output = output, .rewrite_revisits = true };
 	struct pd_apply_result done = { 0 }, restored = { 0 };
 	struct pd_err e = { 0 };
-	file_of(2, "", 0);	/* what is borrowed is written after what it holds */
+	file_of(2, "", 0);	/* borrowed text is written after its owner */
 	HOLDS(pd_apply_removals_read(&o.removals, &d, &e) == PD_OK);
 	bool written = run(&o, &done);
 	pd_apply_removals_free(o.removals);
@@ -170,7 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	uint64_t lost = apply(dump, &before, output);
 	off_t size = lseek(memory(2)->fd, 0, SEEK_END);
 	HOLDS(before.rows.n || (size_t)size == n);
-	/* A dump without a page is recognised by what is left: then it may be something else. */
+	/* A dump without a page is recognised by its rest: it may then have another format. */
 	bool dump_left = before.n && memchr(before.page, 1, sizeof before.page) && before.n < KEPT;
 	if (!before.damaged && !lost && dump_left && n > 4 && size > 4 && before.n > 1) {
 		look(output, 0, &after);

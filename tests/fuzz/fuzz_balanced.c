@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a page and as a soup of tags: libxml2 need not see what is in a balanced element for the events to be the same. */
+ *
+ * Parse the bytes as a page and as a sequence of tags: the events are the same if libxml2 does not see the contents
+ * of balanced elements.
+ */
 #include "fuzz.h"
 #include "text/text.h"
 #include "../unit/html_events.h"

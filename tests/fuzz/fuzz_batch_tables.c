@@ -13,7 +13,7 @@ static int take(void *ctx, size_t row, const uint64_t *key)
 	return PD_OK;
 }
 
-/* Rows that are near what the file has, and one that is not. */
+/* Rows near a row of the file, and one row that is not. */
 static void ask(struct pd_batch_tables *t, uint64_t n)
 {
 	struct pd_engine_row row = { .has_print = t->h.keys > 0, .has_sketch = t->h.sketched > 0 };
@@ -49,7 +49,7 @@ static void try_bytes(const char *p, size_t n)
 	pd_batch_tables_close(&opened);
 }
 
-/* Sections that lie inside the bytes get their checksums, and the header its own. */
+/* Give sections inside the bytes their checksums, and the header its checksum. */
 static void forge(char *p, size_t n)
 {
 	struct pd_batch_tables_header h;

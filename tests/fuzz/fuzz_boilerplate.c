@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a table of what sites repeat, as they are and with checksums that hold: it is refused, or what it says of
- * each host can be read, and its samples can be learned from again. */
+ *
+ * Read the bytes as a boilerplate table, unchanged and with correct checksums: it is refused, or all hosts can be
+ * read and its samples can be learned again.
+ */
 #include "fuzz.h"
 #include "topic/boilerplate.h"
 #include "topic/site.h"
 
-/* What must be true before anything else is examined: what is damaged lies after it. */
+/* Set the fields that are checked first, so that the damage is in later fields. */
 static void seal(char *p, size_t n)
 {
 	struct pd_boilerplate_header h;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The first byte names a charset, or none, that HTTP declares; the rest is the page: what comes out is clean UTF-8, and
- * the same when it is decoded again. */
+ *
+ * The first byte names the charset that HTTP declares, or none; the rest is the page.  The output is valid UTF-8,
+ * and decoding it again does not change it.
+ */
 #include "fuzz.h"
 #include "text/text.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Parquet and Arrow that anybody could have made are read as rows, as pages and as they are, or refused; what is given lies in memory.
- * Without Arrow's library all of it is refused. */
+ *
+ * Read Parquet and Arrow files that anybody can have made: as rows, as pages and as a whole.  They are refused, or
+ * all returned data is in memory.  Without Arrow's library all of them are refused.
+ */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,7 +26,7 @@ static ptrdiff_t take(void *ctx, void *to, size_t n)
 	return (ptrdiff_t)n;
 }
 
-/* The sum of what can be seen of it. */
+/* Return a sum over all visible data. */
 static uint64_t look_at(const struct pd_parquet_batch *b, const struct pd_parquet_want *want, size_t n)
 {
 	uint64_t sum = 0;

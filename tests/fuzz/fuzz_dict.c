@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a dictionary, as they are and with a checksum that holds: it is refused, or finds what it has and cuts
- * text without reading past its end. */
+ *
+ * Read the bytes as a dictionary, unchanged and with a correct checksum: it is refused, or it finds its words and
+ * segments text without reading past its end.
+ */
 #include "base/err.h"
 #include "fuzz.h"
 #include "term/dict.h"
@@ -9,7 +11,7 @@
 
 static const char sample[] = "网页近似研究 T恤 B超 𠮷野 中华人民共和国的没有此词网页网页 A&B";
 
-/* Length and checksum as they must be: what is damaged lies after them. */
+/* Set length and checksum, so that the damage is in later fields. */
 static void seal(char *p, size_t n)
 {
 	struct pd_dict_header h;

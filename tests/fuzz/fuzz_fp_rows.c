@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Two bytes of options, then fp rows as text: rows come out in the order of ids, each id once, and their pairs are those
- * that comparing all with all finds. */
+ *
+ * Two bytes of options, then fp rows as text: the rows are returned ordered by id, each id once, and their pairs are
+ * those of brute force.
+ */
 #include "base/fields.h"
 #include "brute.h"
 #include "rows/rows.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as the block of a record, the first of them its kind: a page of at most so many bytes, or a reason. */
+ *
+ * The bytes are the block of a record, and the first byte its kind: the result is a page within the size limit, or a
+ * reason.
+ */
 #include "fuzz.h"
 #include "read/page.h"
 

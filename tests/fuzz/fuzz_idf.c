@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a file of 'word idf': refused by an error that says why, or a table all of whose values are over 0 and under 1000,
- * with the median between them; the words of its lines are in it, whatever their case. */
+ *
+ * Read the bytes as a file of 'word idf': it is refused with a reason, or it gives a table whose values are over 0
+ * and under 1000 with the median between them.  The words of its lines are in the table in any case.
+ */
 #include "word_lines.h"
 
 struct values {

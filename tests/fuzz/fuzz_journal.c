@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A journal of dedup, of any bytes: what can be read can be gone on with, and is read again as it was, and what was added. */
+ *
+ * Read any bytes as a journal of dedup: the readable part can be resumed, and is read again unchanged, together with
+ * added lines.
+ */
 #include "base/hash.h"
 #include "fuzz.h"
 #include "dedup/dedup.h"

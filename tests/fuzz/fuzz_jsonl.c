@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The bytes after a sound first line as JSONL; the first byte chooses the fields' names and the limit of a page.  Every
- * line that is not blank is a record or a damage, in the order of the file; what a record holds is UTF-8 and inside the
- * limit; each is found again by its id. */
+ *
+ * Read the bytes after a sound first line as JSONL; the first byte chooses the field names and the limit of a page.
+ * Every line that is not blank is a record or damage, in the order of the file.  The values of a record are UTF-8
+ * and within the limit, and each record is found again by its id.
+ */
 #include "fuzz.h"
 #include "read/reader.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The first byte chooses: a file of ranks, a list of hosts, or verdicts that why reads.  Of three fixed pages: keys are as
- * the header says, whatever is in the file; what why tells of a page ends, and is text. */
+ *
+ * The first byte chooses a file of ranks, a list of hosts, or verdicts for `why`.  For three fixed pages the sort
+ * keys are as the header says, for any file.  The explanation of a page ends, and is text.
+ */
 #include "fuzz.h"
 #include "group/keep.h"
 #include "group/order.h"

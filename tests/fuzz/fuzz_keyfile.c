@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a key file, as they come, and again with checksums that are right, which is how far a forger gets: opened or
- * refused, and every row of one that was opened lies inside it. */
+ *
+ * Read any bytes as a key file, unchanged and with correct checksums, as a forger would make them: it is refused, or
+ * every row is inside the file.
+ */
 #include <stdlib.h>
 
 #include "base/codec.h"
@@ -27,7 +29,7 @@ static void try_bytes(const char *p, size_t n)
 		read_all(&k);
 }
 
-/* Sections that lie inside the bytes get their checksums, and the header its own. */
+/* Give sections inside the bytes their checksums, and the header its checksum. */
 static void forge(char *p, size_t n)
 {
 	struct pd_keyfile_header h;

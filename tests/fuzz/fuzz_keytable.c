@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Tables of keys that a store keeps: the bytes as a file of checksums, as a filter whose checksums hold, and as keys of which a
- * table is written: it has them and no other, and says so when a byte of its files is changed. */
+ *
+ * Tables of keys of a store: the bytes are a file of checksums, a filter with correct checksums, and keys that are
+ * written to a table.  The table has these keys and no others, and reports a changed byte of its files.
+ */
 #include "base/hash.h"
 #include "store/keytable.h"
 #include "fuzz.h"
@@ -36,7 +38,7 @@ static void put(const char *name, const void *p, size_t n)
 	HOLDS(pd_store_io_write(&io, name, p, n, &e) == PD_OK);
 }
 
-/* Opened and asked: a status, and a message where it is an error. */
+/* Open and search a table: the result is a status, with a message if it is an error. */
 static int ask(const struct pd_store_keytable_options *o, struct pd_span key, struct pd_span *id, struct pd_buf *kept)
 {
 	struct pd_store_keytable *t;
@@ -55,7 +57,7 @@ static int ask(const struct pd_store_keytable_options *o, struct pd_span key, st
 	return found < 0 ? found : status ? status : found;
 }
 
-/* Of a filter of eight bytes. */
+/* Size of a filter of eight bytes. */
 static void read_sums(struct pd_span bytes, bool sealed)
 {
 	static const struct pd_store_keytable_options o = { .kind = PD_STORE_KEYS_BLOOM, .bits = 60, .hashes = 3 };
@@ -114,7 +116,8 @@ static int by_key(const void *a, const void *b)
 	return pd_span_cmp(((const struct pd_store_new_key *)a)->key, ((const struct pd_store_new_key *)b)->key);
 }
 
-/* Lines: two bytes that say which byte is changed, and how; then keys, each with the length of what is before it as its id. */
+/* Lines: two bytes that choose the changed byte and its value; then keys, each with the length of the text before it
+ * as its id. */
 static void write_table(struct pd_span bytes, const struct pd_store_keytable_options *o)
 {
 	struct pd_store_new_key keys[KEYS_MAX];
@@ -138,7 +141,7 @@ static void write_table(struct pd_span bytes, const struct pd_store_keytable_opt
 	n = left;
 	for (size_t i = 0; i < n; i++)
 		keys[i].id = pd_span(ids[i], (size_t)snprintf(ids[i], sizeof ids[i], "%zu", i));
-	/* A store writes each number once, and clears what a run that was ended left. */
+	/* A store writes each number once, and removes files of an interrupted run. */
 	unlinkat(io.fd, "keys-3", 0);
 	HOLDS(pd_store_keytable_write(&io, o, FILE_NUMBER, NULL, keys, n, &fresh, &e) == PD_OK);
 	HOLDS(fresh <= n);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as rows of `link`: refused by an error that says why, or a table whose pages have their links in order, each once. */
+ *
+ * Read the bytes as rows of `link`: they are refused with a reason, or give a table whose pages have their links in
+ * order and without repetitions.
+ */
 #include "fuzz.h"
 #include "link/rules.h"
 

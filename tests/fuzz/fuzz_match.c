@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Three bytes of options, then four bytes a row: near which key, which bits differ, which host and sketch.  The pairs are
- * those that comparing all with all finds, by every plan. */
+ *
+ * Three bytes of options, then four bytes per row: the nearby key, the different bits, the host and the sketch.  The
+ * pairs are those of brute force, by every plan.
+ */
 #include "brute.h"
 
 /* A sketch of one word, its kind, a line. */
@@ -14,7 +16,7 @@ struct made {
 	char spool[BRUTE_ROWS * STRIDE];
 };
 
-/* A sketch of one word near one of four, or none, where the spool would hold it. */
+/* A sketch of one word near one of four, or none, stored like the spool stores it. */
 static void make_sketch(struct made *m, struct pd_rows *rows, uint8_t p)
 {
 	uint64_t w = pd_hash64(&(uint8_t){ p & 3 }, 1) ^ (uint64_t)(p >> 2) * UINT64_C(0x0101010100000001);
@@ -25,7 +27,7 @@ static void make_sketch(struct made *m, struct pd_rows *rows, uint8_t p)
 	rows->sketched += p < 224;
 }
 
-/* What else decides. */
+/* Other columns that decide. */
 static void make_line(struct made *m, const struct pd_rows *rows, uint8_t p)
 {
 	static const char *const terms[] = { "0", "30", "80", "300" }, *const subjects[] = { "-", "0000000100000002", "0000000300000004", "0000000000000002" };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a path: a URL that is made of it has a host and a path, is not longer than both and a scheme, and stays the
- * same wherever the mirror lies. */
+ *
+ * Read any bytes as a path: the URL made of it has a host and a path, is not longer than both and a scheme, and does
+ * not depend on the folder of the mirror.
+ */
 #include "base/fields.h"
 #include "fuzz.h"
 #include "read/source.h"

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a page that is packed and unpacked: what comes back packs to the same bytes and gives the same main text, as it
- * does with what was found out of it before, whatever its site repeats.
- * Then the bytes as a packed page: it is refused, or what it says stays inside of it. */
+ *
+ * Pack and unpack the bytes as a page: the result packs to the same bytes and gives the same main text, also with
+ * the facts found earlier and with any boilerplate.  Then read the bytes as a packed page: it is refused, or all
+ * offsets are inside it.
+ */
 #include "fuzz.h"
 #include "walk/packed.h"
 #include "page/blocks.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a page, as plain text, and as a page whose XHTML is kept: what blocks.h promises holds, the XHTML nests,
- * and keeping it changes nothing. */
+ *
+ * Parse the bytes as a page, as plain text, and as a page whose XHTML is kept: the promises of blocks.h hold, the
+ * XHTML is well-formed, and keeping it changes nothing.
+ */
 #include "fuzz.h"
 #include "page/blocks.h"
 #include "text/text.h"
@@ -79,7 +81,7 @@ static void check(const struct pd_blocks *b, bool xhtml)
 	pd_buf_release(&text);
 }
 
-/* Tags end in the order in which they began; nothing else has a '<', and each '&' is a reference of ours. */
+/* Tags end in the reverse order of their beginning; no other '<' occurs, and each '&' begins a reference of ours. */
 static void check_nesting(struct pd_span x)
 {
 	struct pd_span open[600], tag;

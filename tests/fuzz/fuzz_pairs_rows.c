@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * Pairs rows as text, the first byte chooses the pages kept: in a star every page left out has an edge to the kept one's
- * node or shares a node that has, kept pages have none to one another, `via` leads to the page kept,
- * suspects are in no cluster and look like pages that stay and are none, and verdicts have all their columns. */
+ *
+ * Read pairs as text; the first byte chooses the pages to keep.  In a star every removed page has an edge to the
+ * node of the kept page, or shares a node that has one; kept pages have no edge to each other; `via` leads to the
+ * kept page; suspects are in no cluster; verdicts have all columns.
+ */
 #include "base/fields.h"
 #include "base/tsv.h"
 #include "fuzz.h"
@@ -15,7 +17,7 @@ static void bad_row(void *ctx, const char *why)
 	*(uint64_t *)ctx += 1;
 }
 
-/* The smallest page of each page's component, over all edges or those of the same alone. */
+/* Return the smallest page of each page's component, over all edges or only over edges between equal pages. */
 static void join(const struct pd_pages *p, bool same, uint32_t *name)
 {
 	bool changed = true;

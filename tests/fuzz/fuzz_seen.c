@@ -28,7 +28,7 @@ static void try_bytes(const char *p, size_t n)
 	pd_seen_free(s);
 }
 
-/* The header's checksum, and that of what follows, in as many sections as the header says. */
+/* Set the checksum of the header, and that of the rest, in as many sections as the header declares. */
 static void forge(char *p, size_t n)
 {
 	uint32_t shape;

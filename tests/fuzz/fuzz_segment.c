@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as text: terms lie in their text one after the other with a space between, none is a stop word, and folded
- * text is cut and folded as it is. */
+ *
+ * The bytes are text: the terms are stored in sequence and separated by spaces, none is a stop word, and folded text
+ * is segmented and folded to itself.
+ */
 #include "fuzz.h"
 #include "term/dict.h"
 #include "term/fold.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as an index: offsets of a file ascend, each once, and none is counted for two files. */
+ *
+ * Read the bytes as an index: the offsets in a file ascend without repetitions, and each is counted for one file.
+ */
 #include "fuzz.h"
 #include "read/select.h"
 

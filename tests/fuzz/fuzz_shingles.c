@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A file of shingles, of any bytes: what is found of a page is an ascending set, no larger than its list. */
+ *
+ * Read any bytes as a file of shingles: the result for a page is an ascending set, at most as large as its list.
+ */
 #include "fuzz.h"
 #include "rows/shingles.h"
 

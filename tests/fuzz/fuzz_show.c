@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a page, the first of them its preset, in every form in which people see one: each stage of `show`, and
- * the record of `text`, a line of JSON. */
+ *
+ * Show the bytes as a page in every form; the first byte is the preset: each stage of `show`, and the record of
+ * `text`, a line of JSON.
+ */
 #include "fuzz.h"
 #include "inspect/inspect.h"
 #include "write/write.h"

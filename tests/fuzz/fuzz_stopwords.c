@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a list of stop words: every line's word, as terms are written, is in the set, whatever stands around it. */
+ *
+ * Read the bytes as a list of stop words: the word of every line, as terms are written, is in the set.
+ */
 #include "fuzz.h"
 #include "term/fold.h"
 #include "term/wordfiles.h"

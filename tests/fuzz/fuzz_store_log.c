@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a log of a store; and as records whose checksums hold: it ends, is torn or is damaged, and what it gives
- * lies in it. */
+ *
+ * Read the bytes as a log of a store, and as records with correct checksums: the log ends, is cut or is damaged, and
+ * the returned data is inside it.
+ */
 #include "fuzz.h"
 #include "store/log.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as the manifest of a store, as they are and with a checksum that holds: refused, or what is printed of it is
- * it again. */
+ *
+ * Read the bytes as the manifest of a store, unchanged and with a correct checksum: it is refused, or printing it
+ * gives the same bytes.
+ */
 #include "fuzz.h"
 #include "store/store.h"
 

@@ -17,7 +17,7 @@ static struct pd_store_io_map map_of(const uint8_t *data, size_t n)
 	return map;
 }
 
-/* Checksums as they must be: what is damaged lies after them. */
+/* Set the checksums, so that the damage is in later fields. */
 static void seal(struct pd_store_io_map map)
 {
 	struct pd_store_segment_footer f;

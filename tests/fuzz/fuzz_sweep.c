@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * A table of settings, of any bytes: what was read is sound, and what is drawn of it is finite. */
+ *
+ * Read any bytes as a table of settings: the values read are sound, and the drawn values are finite.
+ */
 #include "fuzz.h"
 #include "report/report.h"
 

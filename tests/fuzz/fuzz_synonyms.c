@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The lines of a list of synonyms, a NUL, a text: the list is refused by an error that says why, or each of its words alone becomes the
- * first of its line; the text comes out with what stands between the words as it was. */
+ *
+ * The lines of a list of synonyms, a NUL, and a text: the list is refused with a reason, or each of its words
+ * becomes the first of its line.  The text between the words is unchanged.
+ */
 #include "fuzz.h"
 #include "base/err.h"
 #include "term/fold.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Two texts side by side, as any bytes (the first zero byte parts them): the markup is only ours and closed, nothing hidden
- * stands in it as it is, its size is bounded, and a text beside itself has nothing marked. */
+ *
+ * Show any two texts side by side (the first zero byte separates them): only our markup occurs, and it is closed; no
+ * hidden character is printed as it is; the size is bounded; and a text compared with itself has no marks.
+ */
 #include "fuzz.h"
 #include "report/report.h"
 

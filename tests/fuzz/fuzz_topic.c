@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a page that goes through every stage, by both presets, to its row: features lie in the terms one after the
- * other, the row has its columns, and the same page gives the same row. */
+ *
+ * Send the bytes as a page through every stage, with both presets, to its row: features are in sequence in the
+ * terms, the row has its columns, and the same page gives the same row.
+ */
 #include "base/fields.h"
 #include "base/tsv.h"
 #include "fuzz.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * A truth, pages or labels: of any file, what was read is sound; all its pages found as one cluster give every wanted pair,
- * nothing found gives none; groups of a column add up to all; intervals lie between 0 and 1. */
+ *
+ * Read any file as a truth, of pages or labels: the values are sound; one cluster of all pages gives every true
+ * pair, and no pair gives none; the groups of a column add up to the total; intervals are between 0 and 1.
+ */
 #include <math.h>
 
 #include "fuzz.h"

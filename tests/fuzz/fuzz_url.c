@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Any bytes as a URL and, before a newline, its base: what is read is written in ASCII, reads as itself again, and so does
- * each of its forms; buffers that were used before make no difference. */
+ *
+ * Read any bytes as a URL and, before a newline, its base: the result is ASCII and is read again as itself, and so
+ * are all its forms.  Reused buffers make no difference.
+ */
 #include "fuzz.h"
 #include "link/canonical.h"
 #include "link/host.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a file of a user's words: refused by an error that says why, or each of its words begins where it begins, or a longer
- * one does, and has a part of speech. */
+ *
+ * Read the bytes as a file of user words: it is refused with a reason, or each of its words, or a longer one, is
+ * found at its beginning and has a part of speech.
+ */
 #include "word_lines.h"
 
 static void check_word(void *ctx, struct pd_span word)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The first byte chooses who reads the rest: verdicts or answers for `apply` or for a report, pairs for a report or for a
- * sample.  Rows that cannot be read are counted, and what is counted adds up. */
+ *
+ * The first byte chooses the reader of the rest: verdicts or answers for `apply` or for a report, pairs for a report
+ * or for a sample.  Unreadable rows are counted, and the counts add up.
+ */
 #include <math.h>
 
 #include "apply/removals.h"
@@ -14,7 +16,7 @@ static void bad_row(void *ctx, const char *why)
 	*(uint64_t *)ctx += 1;
 }
 
-/* Ids that stand in the seeds. */
+/* Ids that occur in the seeds. */
 static const char *const ids[] = { "d:1", "d:2", "d:3", "a/d:2", "x.html", "b/x.html", "t.tar:512" };
 enum { IDS = sizeof ids / sizeof *ids };
 

@@ -11,7 +11,7 @@ static void check(struct pd_span bytes, const uint8_t *words, size_t n)
 	struct pd_dict_word w;
 	struct pd_err e = { 0 };
 	HOLDS(pd_dict_open(bytes, &d, &e) == PD_OK && pd_dict_words(d) > 0);
-	/* Whatever stands in the lines: a word, or none. */
+	/* The lines contain words, or none. */
 	for (size_t from = 0; from < n && from < 200; from++)
 		for (size_t k = 1; k <= 21 && from + k <= n; k++)
 			if (pd_dict_find(d, pd_span((const char *)words + from, k), &w))

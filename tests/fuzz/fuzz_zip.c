@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * The bytes as a zip archive, and as a file in one: what is read of the file is what is read of the same bytes outside. */
+ *
+ * Read the bytes as a zip archive, and as a file in one: reading the file gives the same as reading its bytes
+ * outside.
+ */
 #include "fuzz.h"
 #include "read/reader.h"
 
@@ -15,7 +18,7 @@ static void damage(void *ctx, const struct pd_read_damage *d)
 	++*(uint64_t *)ctx;
 }
 
-/* Ids are summed from `skip` on: what stands before is the name of the input. */
+/* Ids are summed from `skip` on: the characters before are the name of the input. */
 static struct outcome read_all(const char *path, size_t skip)
 {
 	char *inputs[] = { (char *)path };
@@ -74,7 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	char *plain = pd_strdup(fuzz_file(data, n));
 	struct outcome outside = read_all(plain, strlen(plain));
 	free(plain);
-	/* Archives in archives are not opened, empty files are no pages, and JSON in an archive must have a page in it. */
+	/* Archives inside archives are not opened, empty files are not pages, and JSON in an archive must contain a
+	 * page. */
 	bool other = n < 4 || memcmp(data, "PK", 2) == 0 || memmem(data, n, "json-pages", 10);
 	archive(&zip, data, n);
 	const char *packed = fuzz_file((const uint8_t *)zip.p, zip.n);

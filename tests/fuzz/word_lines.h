@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * For targets of word files: each line's first word, as terms are written, goes to a check.
+ * For targets of word files: pass the first word of each line, as terms are written, to a check.
  */
 #ifndef WORD_LINES_H
 #define WORD_LINES_H
@@ -30,7 +30,7 @@ static inline int fuzz_word_line(void *ctx, const struct pd_wordfile *f, struct 
 	return PD_OK;
 }
 
-/* How many words the lines of a file that was accepted have. */
+/* Number of words in the lines of an accepted file. */
 static inline size_t fuzz_word_lines(const char *path, void (*check)(void *ctx, struct pd_span word), void *ctx)
 {
 	struct word_lines w = { .check = check, .ctx = ctx, .folder = pd_folder_new() };

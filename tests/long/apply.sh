@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What apply writes, held against others: warcio reads every output and its digests agree with those of the input, pywb's
-# cdxj-indexer makes the same index, DuckDB and pandas join the attribute files (all from PyPI, in a virtual environment in the
-# build folder).  Then a dump of 1 GB: the memory of a small one; killed and broken off for want of room at random moments.
+# Compare the outputs of apply with other programs: warcio reads every output, and its digests agree with those of the
+# input; pywb's cdxj-indexer makes the same index; DuckDB and pandas join the attribute files (all from PyPI, in a
+# virtual environment in the build folder).  Then a dump of 1 GB: it takes the memory of a small one; runs are killed,
+# or fail on a full disk, at random moments.
 . "$(dirname "$0")/../tap.sh"
 venv=$B/venv-apply
 python=$venv/bin/python
@@ -30,7 +31,7 @@ for line in open(sys.argv[1], encoding='utf-8'):
     key, time, rest = line.rstrip('\n').split(' ', 2)
     print(key, time, json.dumps(json.loads(rest), sort_keys=True))
 E2
-# What the other reader cannot be asked about, and why.
+# Inputs that the other reader does not support, with the reason.
 unfair() { # FILE
 	case $1 in
 	*.lz4) echo "warcio does not know lz4" ;;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Learning in bounded memory: many pages of many hosts, learned and signed in one run.  The buffer of records is full
-# several times, so that what is spooled is merged.
+# Learning in bounded memory: many pages of many hosts, learned and signed in one run.  The buffer of records fills
+# several times, so that spooled data is merged.
 # PAGES=1000000 HOSTS=10000 LINES=18 tests/run tests/long/boilerplate.sh takes ten minutes and 4 GB in TMPDIR.
 . "$(dirname "$0")/../tap.sh"
 pages=${PAGES:-200000} hosts=${HOSTS:-2000} lines=${LINES:-30}

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# dedup, broken off again and again at random moments, by kills and for want of room on a disk of its own, and gone on with:
-# the same files as in one run, the report and the counts among them, and nothing half-written under a final name on the way.
-# ROUNDS: how many runs of each kind (12).
+# Interrupt dedup repeatedly at random moments, by kills and by a full disk of its own, and resume it: the files are
+# those of one run, including report and counts, and no partial file has a final name at any time.  ROUNDS: number of
+# runs of each kind (12).
 . "$(dirname "$0")/../tap.sh"
 rounds=${ROUNDS:-12}
 for i in 1 2 3 4; do cp "$demo" "crawl-$i.warc.gz"; done
@@ -16,7 +16,7 @@ took=$((($(date +%s%N) - began) / 1000000))
 tree() { (cd "$1" && find . -name .dedup -prune -o -type f ! -name '*.part' -print0 | LC_ALL=C sort -z | xargs -r0 sha1sum); }
 tree whole >whole.tree
 has "a report is among the files" whole.tree report.html
-# Whatever has its final name is whole.
+# Files under their final names are complete.
 half() { LC_ALL=C comm -13 <(LC_ALL=C sort whole.tree) <(tree "$1" | LC_ALL=C sort) | head -3; }
 
 # --- kills ---

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A page, or a dump, costs what its bytes cost, whatever is in it: CPU seconds at 1 MB and at 4 MB, on each pattern of hostile.py.
-# Four times the bytes may take six times as long; nothing of 4 MB takes over MOST seconds (the dearest, U+FDFA, folds to
-# 18 characters each time) or over MEMORY MB.  Times under LEAST are noise and are not compared.
-# PATTERNS="han links" runs some of them alone; LINEAR_SAY=1 prints the figures.
+# The cost of a page or dump is linear in its bytes for every content: compare CPU seconds at 1 MB and at 4 MB for each
+# pattern of hostile.py.  Four times the bytes may take six times as long.  4 MB may take at most MOST seconds (the most
+# expensive, U+FDFA, folds to 18 characters) and MEMORY MB.  Times under LEAST are noise and are not compared.
+# PATTERNS="han links" runs some patterns; LINEAR_SAY=1 prints the figures.
 . "$(dirname "$0")/../tap.sh"
 ratio=6 most=15 least=0.15 memory=600
 cat >cost.py <<'E2'
@@ -17,7 +17,7 @@ measure() { # PRESET: sets a and b (CPU seconds), mb
 	local code_a code_b
 	read -r a mb code_a < <(python3 cost.py "$P" small.html "$1")
 	read -r b mb code_b < <(python3 cost.py "$P" large.html "$1")
-	# 1: damage was met, and told.
+	# 1: damage was found and reported.
 	[ "$code_a" -le 1 ] && [ "$code_b" -le 1 ] && awk -v a="$a" -v b="$b" -v r=$ratio -v m=$most -v l=$least -v mb="$mb" -v memory=$memory \
 		'BEGIN { exit !((b < l || b <= r * a) && b <= m && mb <= memory) }'
 }

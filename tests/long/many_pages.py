@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Pages of many hosts as JSONL, for the memory of learning.  usage: many_pages.py PAGES HOSTS LINES
+"""Print pages of many hosts as JSONL, to measure the memory of learning.
 
+usage: many_pages.py PAGES HOSTS LINES
 Each page has LINES lines of its own and a third as many of its host; hosts take turns."""
 import random, sys
 

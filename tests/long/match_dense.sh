@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# match over pages that crowd (tests/dense_rows.py) takes time in proportion to n log n: four times the pages take at most
-# 1.2 times that, and so do the pairs that are compared.  Memory a page stays what it was.  The distance and how candidates are
-# found are given: the defaults depend on the number of pages, and two plans cannot be held against each other.  Bands become
-# one minimum wider for 16 times the pages; until then their buckets grow.  So where they are used 16 times the pages are held
-# against each other.
-# ROWS: pages of the smaller of two sizes (50,000).  COUNT=1: seconds are said, and only the pairs compared are held to the bound,
-# for a machine that has other work.
+# The time of match over dense pages (tests/dense_rows.py) grows like n log n: four times the pages take at most 1.2
+# times that, and so does the number of compared pairs.  The memory per page is constant.  The distance and the
+# candidate search are fixed, because the defaults depend on the number of pages and two plans cannot be compared.
+#
+# Bands become one minimum wider for 16 times the pages, and their buckets grow until then; tests with bands therefore
+# compare 16 times the pages.
+# ROWS: pages of the smaller of two sizes (50,000).  COUNT=1: print seconds, and check only the compared pairs, for a
+# busy machine.
 . "$(dirname "$0")/../tap.sh"
 n=${ROWS:-50000}
 cat >cost.py <<'E2'

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A million equal keys, and a million keys within distance 1 of one, cost what their output costs: the pairs are counted,
-# and twice the rows may take 2.6 times the CPU seconds beyond reading.
+# The cost of a million equal keys, and of a million keys within distance 1 of one key, is that of the output: the pairs
+# are counted, and twice the rows may take 2.6 times the CPU seconds, without reading.
 . "$(dirname "$0")/../tap.sh"
 n=${ROWS:-1000000}
-# As many rows, on HOSTS hosts in turn, EACH rows in turn with the next of KEYS keys: 0, or one bit of 64.
+# Print rows: HOSTS hosts take turns, and EACH rows in turn have the next of KEYS keys: 0, or one of 64 bits.
 make_rows() { # COUNT KEYS [EACH HOSTS]
 	awk -v n="$1" -v keys="$2" -v each="${3:-1000}" -v hosts="${4:-1000}" 'BEGIN {
 		zeros = "0000000000000000"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# match --memory: the same pairs within any limit, which RLIMIT_DATA enforces: private memory, but for the stacks of
-# threads and 16 MB of the program's own.
+# match --memory gives the same pairs with any limit, which RLIMIT_DATA enforces: private memory, without the stacks of
+# threads and 16 MB of the program itself.
 . "$(dirname "$0")/../tap.sh"
 cat >make.py <<'END'
 # ROWS WITH_SKETCHES: random keys, a tenth near an earlier one, a twentieth equal to one; sketches near where keys are.

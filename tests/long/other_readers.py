@@ -48,7 +48,7 @@ def warcio(path):
                 body = y.raw_stream.read()
                 content = b""
             rows.append([a.get_record_offset(), what, uri, x.rec_headers.get_header("Content-Length"), block, body, content])
-    # Decoded bodies in a pass of their own: a body is read once.
+    # Decode bodies in a separate pass, because a body can be read only once.
     with open(path, "rb") as f:
         for row, y in zip(rows, ArchiveIterator(f, arc2warc=True)):
             if row[1] == "response":
@@ -76,6 +76,6 @@ def fastwarc(path):
 
 try:
     {"warcio": warcio, "fastwarc": fastwarc}[sys.argv[1]](sys.argv[2])
-except Exception as e:  # whatever the reader says of a file that it cannot read
+except Exception as e:  # any error of the reader for a file that it cannot read
     print(f"{type(e).__name__}: {e}", file=sys.stderr)
     sys.exit(3)

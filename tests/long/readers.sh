@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Holds the reader against warcio and FastWARC (from PyPI, in a virtual environment in the build folder): places, kinds,
-# URLs, lengths, digests of blocks, of HTTP bodies and of bodies without their codings, on every sound dump of
-# $PAGEDEDUP_CORPORA/warc and on a crawl that wget makes over loopback.  Then: what the reader gives is the same however
-# the dump is packed, and every page is found again by its id.
+# Compare the reader with warcio and FastWARC (from PyPI, in a virtual environment in the build folder): offsets, kinds,
+# URLs, lengths, and digests of blocks, of HTTP bodies and of decoded bodies, on every sound dump of
+# $PAGEDEDUP_CORPORA/warc and on a crawl that wget makes over loopback.  Then check that the result does not depend on
+# the compression of the dump, and that every page is found again by its id.
 . "$(dirname "$0")/../tap.sh"
 venv=$B/venv-readers
 python=$venv/bin/python
@@ -18,7 +18,7 @@ make -s -C "$TOP" B="${B#"$TOP"/}" "${list#"$TOP"/}" >"$tmp/make" 2>&1
 have=1
 "$python" -c 'import warcio, fastwarc' 2>/dev/null || have=
 
-# What the two cannot be asked about, and why.
+# Inputs that the two readers do not support, with the reason.
 unfair() { # READER FILE
 	case $1:$2 in
 	warcio:*.lz4 | fastwarc:*.arc | fastwarc:*.arc.gz) echo "that reader does not know the format" ;;
@@ -32,7 +32,7 @@ unfair() { # READER FILE
 }
 # The header record of ARC files is shown differently, and so are spaces in URLs.
 plain() { grep -v '	filedesc://' "$1" | sed 's/ /%20/g'; }
-# FastWARC is asked for neither bodies without codings nor bodies behind odd headers.
+# FastWARC is not compared for decoded bodies and for bodies after unusual headers.
 columns() { case $1 in fastwarc) cut -f1-5 ;; *) cat ;; esac; }
 
 agree() { # READER FILE NAME
@@ -82,7 +82,7 @@ if command -v wget >/dev/null; then
 	for reader in warcio fastwarc; do
 		if [ $have ]; then agree $reader crawl.warc.gz "wget's crawl"; else skip "$reader: wget's crawl" "PyPI cannot be reached"; fi
 	done
-	# wget's own index: what it says of URL, digest and offset.
+	# wget's own index: URL, digest and offset.
 	same "wget's index agrees" <(sed 1d crawl.cdx | awk '$5 == 200 { print $9, $6, $1 }' | sort) \
 		<(paste -d' ' <(column id crawl.fp | sed 's/.*://') <(column content_digest crawl.fp) <(column url crawl.fp) | sort)
 	gzip -dc crawl.warc.gz >crawl.warc

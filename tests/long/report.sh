@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The report in headless Chromium: nothing is asked of the network, nothing is wider than the window, light and dark differ.
-# REPORT_SHOTS=FOLDER keeps the screenshots to be looked at.
+# Open the report in headless Chromium: it makes no request to the network, nothing is wider than the window, and light
+# and dark differ.  REPORT_SHOTS=FOLDER keeps the screenshots.
 . "$(dirname "$0")/../tap.sh"
 browser=$(command -v chromium || command -v chromium-browser)
 if [ -z "$browser" ]; then
@@ -27,7 +27,7 @@ cp "$demo" d.warc.gz
 run "$P" report -n 60 -V v.tsv -P pairs.tsv --sweep=sweep.tsv d.warc.gz evil.jsonl -o report.html
 exits "report" 0
 has "the wide page is in it" report.html 'unbreakableunbreakable'
-# The report's own policy forbids scripts; what measures is a page around it.
+# The report's policy forbids scripts; a surrounding page measures it.
 measure() { # WIDTH -> "scrollWidth clientWidth"
 	cat >frame.html <<HTML
 <!doctype html><body style="margin:0"><iframe id="f" src="report.html" style="border:0;width:${1}px;height:900px"></iframe>
@@ -42,7 +42,7 @@ shoot() { # NAME WIDTH FLAGS…
 	timeout 100 "$browser" --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size="$width,3000" "$@" \
 		--log-net-log="$PWD/$name.net" --screenshot="$shots/$name.png" "file://$PWD/report.html" >/dev/null 2>&1
 	at_least "$name: a picture" "$(stat -c %s "$shots/$name.png" 2>/dev/null)" 10000
-	# The browser's own errands (updates) are none of the page's.
+	# Requests of the browser itself (updates) are not counted.
 	is "$name: the page asked nothing of the network" \
 		"$(grep -aoE '"url": ?"(https?|wss?)://[^"]*|"initiator": ?"file[^"]*"[^}]*http' "$name.net" | grep -vE 'google|gvt1|chrome' | head -3)" ""
 }

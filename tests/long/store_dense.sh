@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Pages of two fingerprints with sketches that are alike in pairs alone, and pages of one host and one sketch, or nearly one, of which two are about
-# the same (tests/dense_rows.py): keeping four times as many, and verifying what is kept, takes as many times the CPU seconds as n log n and a fifth (16 would
-# be the square), and of each pair one is kept and the other found, also where more are kept than a band has values for.
-# ROWS: pages of the smaller of two sizes (64,000: half of them are kept); of those of one host, an eighth of it.
+# Pages of two fingerprints whose sketches are similar only in pairs, and pages of one host and one sketch, of which two
+# have the same subject (tests/dense_rows.py).  Storing and verifying four times the pages takes at most n log n and a
+# fifth of the CPU seconds (16 times would be the square).  Of each pair one page is kept and the other found, also if
+# more pages are kept than a band has values.
+# ROWS: pages of the smaller of two sizes (64,000: half of them are kept); an eighth for those of one host.
 . "$(dirname "$0")/../tap.sh"
 cat >spent.py <<'END'
 import resource, subprocess, sys

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Adding to a store and compacting it, killed 500 times at random moments: nothing is lost.
+# Kill adding to a store, and compacting it, 500 times at random moments: nothing is lost.
 . "$(dirname "$0")/../tap.sh"
 run python3 "$TOP/tests/store_kill.py" "$P" "$tmp/w" 500
 exits "500 kills" 0

@@ -13,7 +13,7 @@ for preset in default paper; do
 	at_least "verdicts, preset $preset" "$(rows verdicts.tsv | wc -l)" 10
 done
 same "and the pairs are those without valgrind" <("$P" fp -q --preset=paper "$demo" | "$P" match -q --preset=paper) pairs.tsv
-# Scans load what stands after the last key of a column.
+# Scans load memory after the last key of a column.
 "$P" fp -q -o pages.fp "$demo" && "$P" store init -q store
 under "$P" match -q --candidates=bands -o bands.tsv pages.fp; exits "match by bands" 0
 under "$P" store add -q store pages.fp; exits "store add" 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# dedup --against: new pages like old ones go, old pages never do, whatever the old ones are kept in and however often the run
-# is broken off.
+# dedup --against: new pages like old ones are removed, old pages never are, for any kind of old input and after any
+# interruption.
 . "$(dirname "$0")/../tap.sh"
 python3 - "$demo" <<'PY'
 import gzip, sys
@@ -24,7 +24,7 @@ plain=(--no-boilerplate --max-loss=1)
 run "$P" dedup "${plain[@]}" new.warc.gz --against=old.fp -o out --keep-rows
 exits "a dump against rows" 0
 has "what went for old pages is counted" "$tmp/err" 'of them duplicates \([0-9]+ of old pages\)'
-# Whoever has a pair with an old page goes.
+# Every page with a pair to an old page is removed.
 "$P" match -q --against=old.fp new.fp >pairs.tsv
 rows pairs.tsv | cut -f1,2 | tr '\t' '\n' | grep '^new' | sort -u >paired
 of_old() { rows "$1" | awk -F '\t' '$4 == 1 && $5 ~ /^old/ { print $2 }' | sort; }
@@ -36,7 +36,7 @@ same "each went for a page that it has a pair with" \
 	<(rows out/verdicts.tsv | awk -F '\t' '$4 == 1 && $5 ~ /^old/ { print $2 "\t" $5 }' | sort) \
 	<(rows out/verdicts.tsv | awk -F '\t' '$4 == 1 && $5 ~ /^old/ { print $2 "\t" $5 }' | sort |
 		grep -Ff <(rows pairs.tsv | awk -F '\t' '$1 ~ /^new/ { print $1 "\t" $2 } $2 ~ /^new/ { print $2 "\t" $1 }'))
-# The others are compared with each other, as if what went had never been there.
+# The other pages are compared with each other, as if the removed pages did not exist.
 awk -F '\t' -v OFS='\t' 'NR == FNR { gone[$1]; next } /^#/ || !($1 in gone || $2 in gone)' paired <("$P" match -q new.fp) |
 	"$P" cluster -q --max-loss=1 >rest.tsv
 same "pages that are like no old one are compared with each other" \
@@ -76,10 +76,11 @@ empty "nothing is said of that" "$tmp/err"
 same "the verdicts are the same without it" alone/verdicts.tsv out/verdicts.tsv
 has "the report says that its text is not there" alone/report.html 'old\.warc\.gz: cannot open'
 
-# A run that was broken off after any step goes on.
+# A run that was interrupted after any step can be resumed.
 lines=$(wc -l <out/.dedup/journal)
 for step in $(seq 2 "$lines"); do
-	# What a step leaves goes at the end of a run: so it is stopped before its end by a limit on the steps that it finds done.
+	# Temporary results of a step are removed at the end of a run.  Stop the run earlier by a limit on the number of
+	# finished steps.
 	rm -rf resumed
 	verdicts --against=old.fp -o resumed
 	head -n "$step" resumed/.dedup/journal >cut && cp cut resumed/.dedup/journal

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# How alike two pages must be: titles without a text, empty pages, short texts, and --similar in match, dedup and store.
+# Required similarity of two pages: titles without a text, empty pages, short texts, and --similar in match, dedup and
+# store.
 . "$(dirname "$0")/../tap.sh"
 cat >pages.py <<'END'
 import json, random, sys

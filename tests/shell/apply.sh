@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# apply: what goes and what stays, where it is written, which file of the verdicts an input is, folders, archives,
-# deleting, full disks, closed pipes, kills.  That the bytes are right in every packing is tests/unit/test_apply.c.
+# apply: removed and kept pages, outputs, the assignment of verdicts to inputs, folders, archives, deletion, full disks,
+# closed pipes, kills.  tests/unit/test_apply.c checks the bytes for every compression.
 . "$(dirname "$0")/../tap.sh"
 cp "$demo" d.warc.gz
 verdicts_of() { "$P" fp -q "$@" | "$P" match -q | "$P" cluster -q; }
@@ -49,7 +49,7 @@ run "$P" apply -V store.tsv d.warc.gz -o new.warc.gz
 has "answers of a store" "$tmp/err" " $(rows store.tsv | awk -F '\t' '$12 == "duplicate"' | wc -l) pages removed,"
 is "what is new stays" "$("$P" fp -q new.warc.gz | rows | wc -l)" "$(rows store.tsv | awk -F '\t' '$12 == "new"' | wc -l)"
 
-# --- packed as nothing is written here: a copy would pass for a dump without duplicates ---
+# --- compressions that the program cannot write: a copy would look like a dump without duplicates ---
 printf 'LZIP\001 and what follows' >d.warc.lz
 python3 - <<'PY'
 import zipfile
@@ -82,7 +82,7 @@ run "$P" apply -q -V v.tsv --stats=stats.json d.warc.gz -o x.warc.gz
 has "--stats" stats.json "\"pages\":$gone,.*\"not_met\":0"
 
 # --- suspects ---
-# Two pages that stay of those that go, each with a word why; the header names the column.
+# Two pages that are kept, each with the reason; the header names the column.
 awk -F '\t' -v OFS='\t' '/^#id|^#cluster_id/ { for (i = 1; i <= NF; i++) at[$i] = i; if (!at["suspect"]) { $0 = $0 "\tsuspect"; at["suspect"] = NF + 1 } print; next }
 	/^#/ { print; next } { $(at["suspect"]) = "-" } $4 == 1 && n < 2 { n++; $4 = 0; $10 = 1; $(at["suspect"]) = "low-similarity" } { print }' v.tsv >suspects.tsv
 run "$P" apply -V suspects.tsv --stats=stats.json d.warc.gz -o suspects.warc.gz
@@ -96,14 +96,14 @@ hasnt "says nothing of them" "$tmp/err" "suspect"
 run "$P" apply -V suspects.tsv --remove-suspects --rewrite-revisits d.warc.gz -o suspects2.warc.gz
 has "and their revisits name the page" "$tmp/err" "$gone revisit records in their place"
 
-# --- what goes along ---
+# --- records removed with a page ---
 record() { # TYPE ID URL [MORE HEADER LINES]
 	printf 'WARC/1.1\r\nWARC-Type: %s\r\nWARC-Record-ID: <urn:%s>\r\nWARC-Target-URI: %s\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n%sContent-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n\r\n' \
 		"$1" "$2" "$3" "${4:+$4$'\r\n'}"
 }
 {
 	record warcinfo info http://h/info
-	record request q1 http://h/1			# names nothing, beside a page that goes
+	record request q1 http://h/1			# names no page, next to a removed page
 	record response p1 http://h/1
 	record metadata m1 http://h/1
 	record request q2 http://h/2 'WARC-Concurrent-To: <urn:p2>'
@@ -131,7 +131,7 @@ gzip -c others.warc >whole.warc.gz
 "$P" apply -q -V <(sed 's/others.warc:/whole.warc.gz:+/' others.tsv) whole.warc.gz -o o.warc.gz
 is "the same in one gzip member" "$(gzip -dc o.warc.gz | ids -)" "info q2 both p2 q4 r2 "
 
-# Revisits that stay without their page: before it, in another input that loses nothing itself, kept on request.
+# Revisits that are kept without their page: before it, in another input without removed pages, or kept on request.
 {
 	record revisit early http://h/9 'WARC-Refers-To: <urn:p1>'
 	cat others.warc
@@ -203,7 +203,7 @@ same "an index has them" <(grep -c 'Pagededup-Kept' <(gzip -dc c.warc.gz)) <(gre
 is "and say what the page kept is" "$(gzip -dc c.warc.gz | awk -v RS='WARC/1' '/Pagededup-Kept/ {
 	match($0, /WARC-Refers-To: <[^>]*>/); print substr($0, RSTART + 16, RLENGTH - 16) }' | sort -u | while read -r id; do
 	gzip -dc d.warc.gz | grep -acF "WARC-Record-ID: $id"; done | sort -u)" 1
-# Requests and metadata stay; revisits of what is removed name the page kept, in any input of the run.
+# Requests and metadata are kept; revisits of a removed page name the kept page, in any input of the run.
 "$P" apply -q -V <(id_of 3 | { read -r p; verdict "$p" "$(id_of 7)"; id_of 9 | { read -r p; verdict "$p" "$(id_of 7)"; }; }) --rewrite-revisits \
 	others.warc night.warc -o rewritten/ 2>"$tmp/err"
 is "nothing goes" "$(ids rewritten/others.warc)" "$(ids others.warc)"
@@ -219,7 +219,7 @@ done
 run "$P" apply --restore rewritten -o back/
 exits "a folder" 0
 same "is restored" back/rewritten/others.warc others.warc
-# What is not what it was is not given back.
+# A file that was changed is not restored.
 mkdir moved && mv others.warc moved/others.warc
 run "$P" apply --restore rewritten/others.warc -o lost.warc
 exits "an input that is not there" 1
@@ -289,7 +289,7 @@ run "$P" apply -V <(sed 's|http://m\.|http://www.|' v.tsv) d.warc.gz -o other.wa
 exits "a page with another URL" 1
 has "stays, and is named" "$tmp/err" "d.warc.gz:[0-9]* has another URL than the page of the verdict; kept"
 
-# --- where it goes ---
+# --- outputs ---
 run "$P" apply -q -V v.tsv d.warc.gz b/y.warc.gz -o out/
 exits "several inputs, a folder" 0
 same "one clean" out/d.warc.gz clean.warc.gz
@@ -355,7 +355,7 @@ run "$P" apply -q -V site.tsv site/1.html -o gone.html
 exits "one page that goes" 0
 absent "becomes no file" gone.html
 
-# --- what cannot be opened, what would be written over ---
+# --- inputs that cannot be opened, and files that would be overwritten ---
 cp -r site holes && ln -s nowhere holes/dead.html && ln -s nowhere holes/zz.html
 run "$P" apply -V <(sed 's|site/|holes/|g' site.tsv) holes -o filled/
 exits "links that lead nowhere: exit status" 1
@@ -407,7 +407,7 @@ fp_row() { # ID: as fp would write it
 doomed() { # ID KEPT …: verdicts that let ID go for KEPT
 	while [ $# -gt 0 ]; do verdict "$1" "$2" "$1"; shift 2; done
 }
-try_delete() { # NAME EXIT MESSAGE WHAT-IS-LEFT: with verdicts.tsv and rows.fp, in the folder at hand
+try_delete() { # NAME EXIT MESSAGE REMAINING-FILES: with verdicts.tsv and rows.fp, in the current folder
 	run "$P" apply -q -V verdicts.tsv --delete --rows=rows.fp -T list
 	exits "$1: exit status" "$2"
 	if [ -n "$3" ]; then has "$1: said" "$tmp/err" "^pagededup apply: $3; not deleted$"; fi
@@ -571,7 +571,7 @@ for dump in "${PAGEDEDUP_CORPORA:-/nowhere}"/warc/*/*; do
 	[ -f "$dump" ] || { skip "dumps of other projects" "PAGEDEDUP_CORPORA is not set"; break; }
 	name=$(basename "$dump")
 	"$P" fp -q --status=1xx,2xx,3xx,4xx,5xx --content-types='*/*' "$dump" 2>/dev/null | rows >any.fp
-	# Every other page goes; what stays must come out of the clean dump as it came out of the dump.
+	# Every second page is removed; the kept pages have the same rows in the clean dump and in the dump.
 	awk -F '\t' 'BEGIN { OFS = FS } NR % 2 { print 1, $2, $3, 1, "x", "x", 0, "-", 1, 0, "test" }' any.fp >any.tsv
 	"$P" apply -q --ignore-damaged -V any.tsv "$dump" -o "clean-$name" 2>"$tmp/err"
 	is "$name: exit code" $? 0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Dumps packed by the programs that people pack them with: xz, bzip2, zip, and the WACZ of py-wacz where it is installed or can be.
+# Dumps packed by other programs: xz, bzip2, zip, and the WACZ of py-wacz if it is installed or can be installed.
 . "$(dirname "$0")/../tap.sh"
 cp "$demo" d.warc.gz
 gzip -dc d.warc.gz >d.warc
@@ -126,7 +126,7 @@ cp packed.zip folder/x.zip
 cp twice.zip folder/book.epub
 is "a folder" "$(rows <("$P" fp -q folder) | cut -f2 | sed 's/:[0-9]*$//' | uniq)" 'folder/x.zip!archive/data.warc.gz'
 
-# Nothing writes zip: that is said before anything is written.
+# The program cannot write zip, and says so before it writes anything.
 run "$P" dedup packed.zip -o never
 exits "dedup of a zip" 2
 has "is refused with what to do" "$tmp/err" 'packed\.zip: WACZ \(zip\) is read but not written: unpack it and give archive/\*\.warc\.gz$'

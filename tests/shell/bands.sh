@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# match by bands of sketches against comparing all with all (tests/brute_bands.py), with any threads, order, memory, and way of
-# comparing fingerprints; and that it is what many pages are matched by.
+# Compare match by bands of sketches with brute force (tests/brute_bands.py), for any threads, order, memory and
+# fingerprint search; and check that it is the default for many pages.
 . "$(dirname "$0")/../tap.sh"
 brute() { python3 "$TOP/tests/brute_bands.py" "$@"; }
 ids() { rows "$1" | cut -f1,2; }
@@ -36,7 +36,7 @@ head -1 rows.fp >none.fp
 run "$P" match --candidates=bands none.fp
 exits "no rows" 0
 
-# Many rows: fingerprints that have nothing in common, one in ten beside another that they are far from by fingerprint.
+# Many rows: unrelated fingerprints, and one row in ten with a similar sketch but a distant fingerprint.
 many=160000
 python3 - $many >many.fp <<'END'
 import random, sys

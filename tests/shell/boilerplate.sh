@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What sites repeat: learned, written, merged, used, learned and used in one run; the same for any order and any number
-# of threads.
+# Site boilerplate: learned, written, merged, used, and learned and used in one run; the result does not depend on the
+# order or the number of threads.
 . "$(dirname "$0")/../tap.sh"
-# Pages of three hosts as JSONL: the same slogan and the same notice on all pages of a host, amid the texts; texts
-# of their own; a.example holds one text four times, beside teasers that change.
+# Pages of three hosts as JSONL: all pages of a host have the same slogan and the same notice inside their own texts;
+# a.example has one text four times, next to changing teasers.
 cat >pages.py <<'E2'
 import json, random, sys
 words = ("bridge river town money repair engineer ferry flood spring year committee house road winter market garden letter school "
@@ -87,7 +87,7 @@ for j in 1 2 5; do
 done
 has "without a file the table is called learned" <("$P" fp -q --learn-boilerplate pages.jsonl | head -1) "boilerplate=learned@$key( |\$)"
 
-# A table that stands stays.
+# An existing table is kept.
 python3 pages.py 2 | sed 's/b\.example/d.example/g' >later.jsonl
 "$P" boilerplate -q --update=site.bp later.jsonl -o updated.bp
 "$P" boilerplate --print site.bp | grep -v '^#' | sort >before
@@ -137,7 +137,7 @@ echo '{"html": "<p>no host</p>"}' >nohost.jsonl
 run "$P" fp --learn-boilerplate nohost.jsonl
 exits "pages without a host are passed over" 0
 has "and signed" "$tmp/err" '1 page, 1 too short'
-# What is damaged is counted once, though there are two passes.
+# Damage is counted once, although there are two passes.
 (cat pages.jsonl; echo '{"html": "<p>cut') >bad.jsonl
 run "$P" fp --learn-boilerplate bad.jsonl
 exits "a damaged record is damaged in one run too" 1

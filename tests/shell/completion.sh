@@ -16,7 +16,7 @@ for shell in bash zsh fish; do
 	run $shell -n script.$shell
 	exits "$shell reads it" 0
 done
-# What bash would offer.
+# Print the completions of bash.
 offer() { # WORD…: the last is being typed
 	bash -c '. ./script.bash; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); f=$(complete -p pagededup | sed -E "s/.*-F ([^ ]+).*/\1/")
 		$f pagededup "${@: -1}" "${@: -2:1}"; printf "%s\n" "${COMPREPLY[@]}"' _ "$@"

@@ -26,7 +26,7 @@ for name in --hidden=drop --learn-boilerplate; do
 		at_least "$name: $1, ${2/-/ }" "$(awk -v what="$1" -v where="$2" '$1 == what && $2 == where { print $3 }' scores)" "$3"
 	done
 done
-# what makes the families hard: similarity alone takes them for copies
+# the difficulty of the families: by similarity alone they are copies
 "$P" match -q --all-pairs --no-verify -k 12 rows >pairs
 python3 score.py "$TOP" pairs >scores
 at_least "fingerprints alone pair them" "$(sed -n 's/^false .*weather=//p' scores)" 50

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Real pages and dumps, when PAGEDEDUP_CORPORA names the folder that holds them (beside it: tools/score.py).
+# Real pages and dumps, if PAGEDEDUP_CORPORA names their folder (tools/score.py is in the folder next to it).
 . "$(dirname "$0")/../tap.sh"
 corpora=${PAGEDEDUP_CORPORA:-}
 cases="pages of the transplant dump|charsets of the transplant dump|F1 on the transplant dump|eval and score.py agree|pairs judged by people|real WARC files|broken HTML|files in sixty charsets"
@@ -48,7 +48,7 @@ at_least "pairs judged by people: the best F1" "$(rows "$tmp/out" | cut -f 7 | s
 run "$P" eval labels-2.tsv --pairs=j.pairs --by=judged --format=tsv
 at_least "of those judged equivalent, found by default" "$(rows "$tmp/out" | awk -F '\t' '$2 == 3 { print $6 }')" .93
 
-# No crash, whatever comes: 0, or 1 with the damage named, or why there is no page.
+# No input causes a crash: the exit status is 0, or 1 with the damage or the missing pages named.
 survives() { # NAME INPUT…
 	local name=$1 bad=
 	shift

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# decontaminate: the pages that hold items of a test set, exactly those that a comparison of all words with all finds.
+# decontaminate finds the pages that contain items of a test set, exactly those that a comparison of all words finds.
 . "$(dirname "$0")/../tap.sh"
 python3 - <<'PY'
 import json, random, re
@@ -90,7 +90,7 @@ is "a Chinese item, over marks and tags" "$("$P" decontaminate -q --against=zh.j
 "$P" text -q "$demo" | head -1 | python3 -c 'import json, sys; print(json.dumps({"id": "copied", "text": " ".join(json.loads(sys.stdin.readline())["text"].split()[30:60])}))' >demo.jsonl
 at_least "pages of a dump" "$("$P" decontaminate -q --against=demo.jsonl "$demo" | rows | grep -c "demo.warc.gz:")" 1
 
-# Whoever looks for these pages with match, or dedup, is told where they are found; who gives rows is not.
+# An input of pages for match or dedup causes a hint at the right command; an input of rows does not.
 "$P" fp -q corpus.jsonl >corpus.fp
 echo "The question of a test set, in plain text" >tests.txt
 gzip -c tests.jsonl >packed.jsonl.gz

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# dedup: the same as the stages one by one; broken off at any moment and gone on with, the same as in one go; what it
-# refuses; nothing half-written.
+# dedup gives the same as the stages one by one; a run that is interrupted at any moment and resumed gives the same as
+# an undisturbed run; invalid calls are refused; no file is partial.
 . "$(dirname "$0")/../tap.sh"
 cp "$demo" d.warc.gz
 "$P" fp -q --learn-boilerplate --save-boilerplate=site.bp --shingles=d.shingles --left-out=left-out.tsv d.warc.gz >d.fp
@@ -142,7 +142,7 @@ refuse "a table that is none" "d.warc.gz is not a boilerplate table" --boilerpla
 refuse "--resume without learning" "had other options \(learn_boilerplate: yes and no, --no-boilerplate: none and yes\)" --resume --no-boilerplate d.warc.gz -o out
 refuse "--resume with other values" "had other options \(--similar: none and 75%\)" --resume --similar=75% d.warc.gz -o out
 refuse "--resume with other options" "had other options \(--distance: none and 3\)" --resume -k 3 d.warc.gz -o out
-# Whatever shapes the result is in the journal: every option of the help is, but those that are named here.
+# Every setting that shapes the result is in the journal: all options of the help, except those named here.
 echo 'http://a/	1' >rank.txt
 unknown='' accepted='' refused=0
 for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+' | sed 's/.*--//; s/\[no-\]//'); do
@@ -206,8 +206,8 @@ exits "damage" 1
 run "$P" dedup -q --ignore-damaged cut.warc.gz -o cut2
 exits "--ignore-damaged" 0
 
-# --- broken off and gone on with ---
-# 4,200 pages are two units of rows where nothing is learned; a third of them are copies.
+# --- interrupted and resumed ---
+# 4,200 pages are two units of rows if nothing is learned; a third of them are copies.
 mkdir -p site/a site/b
 awk -v n=4200 'BEGIN {
 	srand(7)
@@ -234,7 +234,7 @@ go_on() { # FOLDER SIGNAL STEP
 		t=$((t + $3))
 		[ $t -lt $((took * 4 + 1000)) ] || { "$P" dedup -q --resume "${all[@]}" -o "$1"; return; }
 		[ ! -e "$1/.dedup/secret" ] || stat -c '%a %s' "$1/.dedup/secret" >>secrets
-		# Whatever stands under a final name is whole.
+		# Files under a final name are complete.
 		for f in "$1"/crawl-*.warc.gz "$1"/verdicts.tsv; do [ ! -e "$f" ] || cmp -s "$f" "whole/${f#*/}" || echo "half: $f"; done
 	done
 	echo "$n" >"$tmp/kills"
@@ -246,7 +246,7 @@ for signal in KILL TERM; do
 	is "$signal: the secret is its owner's alone" "$(sort -u secrets)" "600 16"
 	is "$signal: nothing else stays" "$(find "broken-$signal" -name '*.part'; ls -A "broken-$signal/.dedup")" "journal"
 done
-# Rows that are there are not made again; what was left half-written goes.
+# Existing rows are not made again; partial files are removed.
 rm -rf steps && mkdir -p steps/.dedup && head -n 3 whole/.dedup/journal >steps/.dedup/journal
 no_secret() { head -c 16 /dev/zero >"$1/.dedup/secret"; } # FOLDER: that `fp --shingles` uses
 no_secret steps
@@ -267,7 +267,7 @@ run "$P" dedup -q --resume "${all[@]}" -o steps
 exits "from just before the end" 0
 tree steps >steps.tree
 same "from just before the end: the same" steps.tree whole.tree
-# From every step of units: the journal cut behind each of its lines, and in the middle of the last.
+# Resume from every step of units: the journal is cut after each of its lines, and in the middle of the last.
 all+=(--no-boilerplate)
 rm -rf steps && "$P" dedup -q "${all[@]}" -o steps
 tree steps >units.tree
@@ -305,7 +305,7 @@ run "$P" dedup -q --resume --keep-rows site -o steps
 exits "no journal" 2
 
 # --- several methods ---
-# --method has what fp and match are told; a pair counts that more than half of them found.
+# --method takes the options of fp and of match; a pair counts if more than half of the methods found it.
 methods=simhash,segments:share=.5,keywords:sigma=1
 "$P" fp -q --learn-boilerplate --shingles=m.shingles --method=simhash,segments,keywords d.warc.gz >m.fp
 "$P" match -q --method=$methods m.fp >m.pairs

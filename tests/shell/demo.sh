@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The demo: its table says what a stranger needs, its dump is what its pages build, and the README shows what it prints.
+# The demo: its table is clear to a stranger, its dump is made of its pages, and the README shows its output.
 . "${TOP:-.}/tests/tap.sh"
 
 cd "$TOP" || exit 2

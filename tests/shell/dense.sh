@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# match where pages crowd (tests/dense_rows.py): work and pairs that are counted grow with the pages, not with their
-# square, no cluster is lost whichever page is kept, and the pairs depend on the rows alone.
+# match over dense pages (tests/dense_rows.py): work and pairs grow with the pages and not with their square, no cluster
+# is lost for any kept page, and the pairs depend only on the rows.
 . "$(dirname "$0")/../tap.sh"
 n=4000
 rows_of() { python3 "$TOP/tests/dense_rows.py" "$1" $n; }
@@ -27,7 +27,7 @@ check() { # KIND PAIRS CLUSTERS OPTION…
 check ball $((2 * n)) "1 cluster of $n pages"
 at_least "ball: pages are linked" "$(stat linked)" $((n - 200))
 check texts $((2 * n)) "1 cluster of $n pages"
-# How many stand for the others does not depend on their number: what is linked meets all of them.
+# The number of representatives does not depend on the number of pages: each linked page is compared with all of them.
 for rows in 3000 6000 12500; do
 	python3 "$TOP/tests/dense_rows.py" texts $rows >some.fp
 	run "$P" match -q -j1 -k 12 --candidates=hamming --stats stats.json -o some.pairs some.fp
@@ -50,7 +50,8 @@ python3 "$TOP/tests/dense_rows.py" sketches 32000 >many.fp
 run "$P" match -q --candidates=bands -o many.pairs many.fp
 is "of many pages, too, nothing stays apart" "$(clusters --linkage=connected many.pairs)" "1 cluster of 32000 pages"
 empty "pages that are alike to some, and in no pair" <(python3 "$TOP/tests/brute_bands.py" alone few.fp $scope few.pairs)
-# With a scope, or against a collection, sketches tell them apart: the work is bounded, and who has a partner finds one.
+# With a scope, or against a collection, sketches separate the pages: the work is bounded, and every page with a partner
+# finds one.
 check_scope() { # KIND ROWS IN PAIRS OPTION…, of the rows that are there already
 	local kind=$1 want=$2
 	shift 2
@@ -77,7 +78,7 @@ for kind in texts twins parts sketches; do
 	at_least "$kind: all of the batch have one" "$(rows scoped.pairs | cut -f1,2 | tr '\t' '\n' | grep '[13579]$' | sort -u | wc -l)" $((n / 2 * 99 / 100))
 	check_scope $kind $((n / 2)) --scope=other-hosts a.fp --against b.fp
 done
-# One host that crowds hides no other: a single page elsewhere is found by all that are like it.
+# A dense host hides no other host: a single page elsewhere is found by all similar pages.
 { python3 "$TOP/tests/dense_rows.py" sketches $n 1 | sed '1s/h0/other/'; } >scoped.fp
 check_scope "one host" $((n * 99 / 100)) --scope=other-hosts --candidates=bands scoped.fp
 # The same where rows have no sketches: each keeps its first partners, and no cluster falls in two.
@@ -103,7 +104,8 @@ check_near "no sketches, many hosts" $few other-hosts near.fp
 check_near "no sketches, one page elsewhere" $few other-hosts one.fp
 check_near "no sketches, two sides" $few all near-a.fp --against near-b.fp
 check_near "no sketches, two sides, other hosts" $few other-hosts near-a.fp --against near-b.fp
-# Crowds that touch in two pages alone are one cluster, and who is near one page alone has it, though that page has many partners.
+# Dense groups that share only two pages are one cluster.  A page near one page only has that partner, even if the
+# partner has many others.
 python3 "$TOP/tests/dense_rows.py" touching $few >touching.fp
 check_near "crowds that touch" $few all touching.fp
 at_least "crowds that touch: pages are linked" "$(stat linked)" $((few - 200))
@@ -121,7 +123,7 @@ done
 head -1000 ball.fp >some.fp
 run "$P" match -q -k 8 some.fp
 is "of fewer pages every pair is named" "$(rows "$tmp/out" | wc -l)" 499500
-# With --all-pairs of any number: what --memory has no room for lies on disk.
+# With --all-pairs there is any number of pairs: pairs beyond --memory are on disk.
 head -2500 ball.fp >some.fp
 is "--all-pairs: every pair of a crowd" "$("$P" match -q -k 8 --all-pairs --memory=40M --stats=stats.json some.fp | grep -vc '^#')" $((2500 * 2499 / 2))
 at_least "--all-pairs: pairs lie on disk" "$(stat bytes_on_disk)" $((2500 * 2499 / 2 * 8))

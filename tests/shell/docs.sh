@@ -22,7 +22,7 @@ blocks() { # FILE FOLDER: FOLDER/N.cmd and FOLDER/N.shown for each command
 		shown != "" { print > shown }' "$1"
 }
 plain() { sed -E "s/[0-9]+\.[0-9]+ s\$/T s/; s/(crawl|cut)(\.warc\.gz):[0-9]+/\1\2:N/g; s/:$port\b/:8123/g" "$@"; }
-# Lines of SHOWN that no line of OUTPUT is; and a word when there are more lines than were shown.  Then what came instead.
+# Print the lines of SHOWN that are not in OUTPUT, a word if there are more lines than shown, and then the actual lines.
 missing() { # SHOWN OUTPUT
 	awk '
 		function fits(line, want,   part, n, i, at) {
@@ -49,7 +49,7 @@ missing() { # SHOWN OUTPUT
 			for (j = 1; bad && j <= m && j <= 20; j++) print "output: " got[j]
 		}' "$1" "$2"
 }
-run_all() { # FOLDER: in this shell's folder, each command's output and status beside it
+run_all() { # FOLDER: run in the folder of this shell; the output and status of each command are written next to it
 	(
 		set +u
 		for ((i = 1; i <= $(ls "$1"/*.cmd | wc -l); i++)); do

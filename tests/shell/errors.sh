@@ -59,7 +59,8 @@ for c in $commands; do has "--help lists $c" "$tmp/out" "^  $c "; done
 run "$P" --version
 exits "--version" 0
 
-# Decoding needs no module of iconv: no other rows where none can be loaded (no file more can be opened; there are none).
+# Decoding needs no module of iconv: the rows are the same if none can be loaded (no file can be opened; there are
+# none).
 printf '<html><meta charset=big5><title>\244\244\244\345</title><p>\244\244\244\345\272\364\255\266\244\244\244\345</html>' >big5.html
 printf '<html><meta charset=euc-jp><title>\306\374\313\334</title><p>\306\374\313\334\270\354\306\374\313\334\270\354</html>' >euc.html
 for page in big5 euc; do
@@ -73,8 +74,8 @@ for page in big5 euc; do
 	run env GCONV_PATH="$tmp/missing" "$P" fp -q -j1 $page.html
 	same "$page, no charset modules" "$tmp/out" sound.fp
 done
-# Encoding does, for the method that hashes bytes of another charset: another one would give other signatures, so that the run
-# ends.  glibc says EINVAL of a module that it cannot load, as of a charset that it does not know.
+# Encoding needs one, for the method that hashes bytes of another charset: a different one would give other signatures,
+# so the run ends.  glibc returns EINVAL for a module that it cannot load, as for an unknown charset.
 abstract() { "$@" "$P" fp -q -j1 -o faulty.fp --method=abstract:charset=gb18030 big5.html; }
 run abstract env
 exits "a method with a charset" 0
@@ -96,7 +97,7 @@ case ${B:-build} in
 	;;
 esac
 
-# --- what is not there ---
+# --- missing inputs ---
 fails() { # NAME REGEX ARGUMENTS…
 	local name=$1 want=$2
 	shift 2
@@ -161,7 +162,7 @@ echo "# random bytes: exit $code, $(rows "$tmp/out" | wc -l) rows, $(head -1 "$t
 hasnt "messages hold no control bytes" <(LC_ALL=C tr -d '\n\t\40-\176\200-\377' <"$tmp/err") .
 
 # --- damaged dumps ---
-damaged() { # NAME FILE OFFSET PAGES-LEFT: a dump of which one record is damaged
+damaged() { # NAME FILE OFFSET REMAINING-PAGES: a dump with one damaged record
 	local name=$1 file=$2 at=$3 left=$4
 	run "$P" fp "$file"
 	exits "$name: exit code" 1
@@ -248,7 +249,7 @@ for stage in "fp d.warc.gz" "text d.warc.gz" "match d.fp" "cluster pairs.tsv" "s
 	exits "$stage >/dev/full" 2
 	has "$stage >/dev/full: message" "$tmp/err" 'standard output.*No space left'
 done
-full() { # a small file system of its own where that is allowed, else a limit on the size of files
+full() { # a small file system, if mounting is allowed, otherwise a limit on the size of files
 	if unshare -rm sh -c "mount -t tmpfs -o size=8k none '$tmp/w'" 2>/dev/null; then
 		unshare -rm sh -c "mount -t tmpfs -o size=8k none '$tmp/w/small' && \"\$@\" && code=0 || code=\$?; ls '$tmp/w/small' >'$tmp/left_there'; exit \$code" _ "$@"
 	else (trap '' XFSZ; ulimit -f 8; "$@"; code=$?; ls small >"$tmp/left_there"; exit $code); fi
@@ -361,7 +362,7 @@ done
 is "SIGTERM during match" "$(timeout 90 python3 stop.py "$P" SIGTERM d.fp match -o old 2>&1 | grep -v 'before beside it: [01]$')" \
 	$'running\nby signal in time\nstderr: '
 
-# --- what is said ---
+# --- messages ---
 run "$P" fp --quiet d.warc.gz
 empty "--quiet says nothing" "$tmp/err"
 run "$P" fp --quiet cut.warc.gz

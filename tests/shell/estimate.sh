@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# estimate: exact where all was read, near the truth where a sample was taken, and quick.
+# estimate: exact if everything was read, near the truth for a sample, and fast.
 . "$(dirname "$0")/../tap.sh"
 value() { sed -nE "s/^$1 +(about )?([0-9]+).*/\2/p" "$tmp/out"; } # LINE: the number in it
 within() { # NAME GOT WANTED PERCENT

@@ -71,7 +71,7 @@ printf 'id\tcontent\nd:1\tx\nd:2\tx\nd:3\ty\n' >ids.tsv
 printf '#cluster_id\tid\turl\n1\td:1\t-\n1\td:2\t-\n1\td:3\t-\n' >c.tsv
 eval_ ids.tsv --clusters=c.tsv --format=tsv
 is "pages known by id" "$(rows "$tmp/out" | cut -f 12-14)" "$(printf '1\t1\t2')"
-# Pairs labelled twice: what agrees counts once, what does not is grey.
+# Pairs labelled twice: equal labels count once, different labels make the pair uncertain.
 printf '#id_a\tid_b\tlabel\nd:1\td:2\tduplicate\nd:2\td:1\tyes\nd:1\td:3\tduplicate\nd:3\td:1\tdifferent\n' >twice.tsv
 eval_ twice.tsv --clusters=c.tsv --format=tsv
 is "labels given twice" "$(rows "$tmp/out" | cut -f 12-14)" "$(printf '1\t1\t0')"
@@ -115,7 +115,7 @@ done
 eval_ t.tsv --sweep "$demo"
 is "as a table: nine settings by default" "$(wc -l <"$tmp/out")" 10
 has "the closing line counts pages" "$tmp/err" "^pagededup eval: [0-9]+ of [0-9]+ pages of the truth, 9 settings, "
-# Labels that say what the truth says of some pairs.
+# Labels that agree with the truth for some pairs.
 python3 - <<'END'
 import itertools
 rows = [l.rstrip('\n').split('\t') for l in open('t.tsv')][1:]

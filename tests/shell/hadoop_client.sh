@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The flows of pagededup-hadoop, with a client `hadoop` that runs jobs on local files: the steps, what they hand on, and what happens when
-# one fails or Hadoop's client ends before its job.
+# The flows of pagededup-hadoop with a client `hadoop` that runs jobs on local files: the steps, their outputs, and the
+# behaviour if one fails or Hadoop's client ends before its job.
 . "$(dirname "$0")/../tap.sh"
 mkdir bin cluster
 ln -s "$TOP/tests/hadoop_on_files" bin/hadoop
@@ -48,7 +48,7 @@ cp "$demo" cluster/dumps/none.warc.gz
 run "$H" dedup --program="$P" --until=fp none /none
 exits "the same command, once that is mended: done" 0
 
-# A batch, and the stored dump without what it replaces.
+# A batch, and the stored dump without the pages that it replaces.
 awk '/^#/ || NR % 4 == 0' one.fp >new.fp
 mkdir cluster/stored && awk '/^#/ || NR % 4' one.fp >cluster/stored/rows
 "$P" match -q -k 6 --all-pairs --against=cluster/stored/rows new.fp >against.pairs
@@ -64,7 +64,7 @@ got batch/tombstones >tombstones
 "$P" apply -q -V tombstones -o clean.warc.gz "$demo"
 same "batch: the dump as one machine writes it" cluster/batch/clean/dumps/demo.warc.gz clean.warc.gz
 
-# No page, and one: each step hands on what the next one needs, and tables have their headers.
+# No page, and one page: each step writes the files that the next one needs, and tables have their headers.
 head -c 278 "$demo" >cluster/dumps/info.warc.gz
 head -c 2824 "$demo" >cluster/dumps/page.warc.gz
 for few in info page; do

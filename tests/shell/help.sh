@@ -64,7 +64,7 @@ for c in $commands; do
 	else skip "$c: mandoc finds no error" "no mandoc"; fi
 done
 
-# Programs beside the main one: the same of them, as far as they have it.
+# Other programs of the package: the same checks, as far as they apply.
 for c in hadoop; do
 	"$TOP/engines/$c/pagededup-$c" --help >help
 	page=$man/pagededup-$c.1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What inputs are: one file under many names, folders and mirrors, what is left out and why, inputs that give no page.
+# Inputs: one file under several names, folders and mirrors, skipped files with the reason, inputs without pages.
 . "$(dirname "$0")/../tap.sh"
 
 page() { # NUMBER: another text for each

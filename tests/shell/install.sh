@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# make install, then a C program and a C++ program built against what was installed, shared and static.
+# make install, then build a C program and a C++ program with the installed files, shared and static.
 . "$(dirname "$0")/../tap.sh"
 root=$tmp/root
 version=$(cat "$TOP/VERSION")
-# What was built is installed as it is: other tests are using it.
+# Install the existing build, because other tests use it.
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" -o all install B="$B" DESTDIR="$root" PREFIX=/usr
 exits "make install DESTDIR= PREFIX=/usr" 0
 [ $code = 0 ] || diag "$(tail -3 "$tmp/err")"
@@ -85,7 +85,7 @@ cp use.c use.cc
 page=$TOP/tests/golden/en-article-html5/page.html
 expected() { "$P" fp -q "$@" "$page" | grep -v '^#' | awk -F '\t' -v v="$version" '{ print $1, $6, $16, 2, v }'; }
 cc=${CC:-cc} cxx=${CXX:-c++}
-# pkg-config puts the folder of the sysroot before paths of the system's own libraries too; those are taken without.
+# pkg-config also prepends the folder of the sysroot to library paths of the system; remove it there.
 flags() { pkg-config "$@" pagededup | tr ' ' '\n' | grep -v "^-[IL]$root/usr/include/[a-z]" | tr '\n' ' '; }
 
 run $cc -std=c99 -Wall -Wextra -Wpedantic -Werror -o shared use.c $(flags --cflags --libs)
@@ -102,7 +102,7 @@ if [ -x static ]; then
 	hasnt "C, static: needs no libpagededup.so" <(ldd ./static) libpagededup
 	is "C, static: the fingerprint is fp's" "$(./static "$page")" "$(expected)"
 fi
-# All of it in one file, threads of the libraries below included, which ask for them weakly.
+# Put everything into one file, including the threads of the libraries, which refer to them by weak symbols.
 run $cc -static -o alone use.c $(flags --cflags) "$root/usr/lib/libpagededup.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --static --libs pagededup | tr ' ' '\n' | grep -v 'lpagededup$')
 if [ $code != 0 ] && grep -q 'cannot find -l' "$tmp/err"; then
 	skip "C, one file" "a library has no static form here: $(grep -o 'cannot find -l.*' "$tmp/err" | head -1)"
@@ -118,7 +118,7 @@ else
 	skip "C++" "no C++ compiler"
 fi
 
-# What was installed goes, and nothing else; folders may be named one by one.
+# Remove the installed files, and nothing else; each folder may be given separately.
 own=$tmp/own
 echo mine >"$root/usr/bin/other"
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" uninstall B="$B" DESTDIR="$root" PREFIX=/usr
@@ -162,7 +162,7 @@ for missing in "$PWD/none" "$PWD/words"; do
 	has "is told, and what to install" "$tmp/err" "^no dictionary at $missing(/dict\.txt)?: install python3-jieba, or name one with DICT_SOURCE=\$"
 done
 
-# Folders in which the system's loader does not look, and in which it does.
+# Folders that the system's loader searches, and folders that it does not search.
 mkdir loader
 for known in none prefix; do
 	printf '#!/bin/sh\n[ "$1" != -p ] || echo "	libpagededup.so.0.2 (libc6,x86-64) => %s/lib/libpagededup.so.0.2"\n' "$tmp/$known" >loader/ldconfig

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Ctrl-C at every stage: the process is gone at once, by the signal, and leaves no temporary and no half-written file.
-# The bound here is a second, for machines that do ten things at a time; what was measured stands beside each result.
-# The sanitizers, which make all slower and hold a signal back to the next call that they watch, have the multiplier of tests/run.
+# Ctrl-C at every stage: the process ends at once, by the signal, and leaves no temporary and no partial file.  The
+# limit is one second, for a busy machine; each result is printed with the measured time.  Sanitizers make programs
+# slower and delay a signal to the next call that they watch, so the limit is multiplied as in tests/run.
 . "$(dirname "$0")/../tap.sh"
 bound=${CK_TIMEOUT_MULTIPLIER:-1}
 cat >interrupt.py <<'END'

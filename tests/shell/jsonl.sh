@@ -53,7 +53,7 @@ same "--format=tsv is the default" named.tsv fp.tsv
 "$P" cluster -q --format=jsonl --linkage=connected --keep=newest -o to.jsonl match.tsv
 at_least "-o takes it too" "$(wc -l <to.jsonl)" 5
 
-# Values that need care: control bytes, a lone dash, bytes that are no UTF-8, what is no number.
+# Difficult values: control bytes, a lone dash, invalid UTF-8, invalid numbers.
 printf '%s\n' 'aaaaaaaaaaaaaaaa f:1 a\x5c\t\n"\x01' 'aaaaaaaaaaaaaaaa \x2d \xff\xe4\xb8z - 7' 'aaaaaaaaaaaaaaab f:3 \x23x\x7f 2024-01-01T00:00:00Z 12' |
 	fp_rows >odd.fp
 sed '1i'"$fp_columns" odd.fp >odd.tsv

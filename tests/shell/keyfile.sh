@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# match --against beside brute force; key files: the same pairs, whatever is damaged is refused.
+# Compare match --against with brute force; key files give the same pairs, and a damaged one is refused.
 . "$(dirname "$0")/../tap.sh"
 brute=$TOP/tests/brute_pairs.py
 make_fp() { python3 "$brute" keys "$1" "$2" "$3" "${4:-1}" | fp_rows; } # KIND N BITS SEED
@@ -12,7 +12,7 @@ for bits in 64 128; do
 	for kind in random clustered equal mixed skewed; do
 		make_fp $kind 240 $bits >all.fp
 		sed -n '1,80p' all.fp >a.fp
-		sed -n '61,240p' all.fp >b.fp	# 20 rows stand on both sides
+		sed -n '61,240p' all.fp >b.fp	# 20 rows are on both sides
 		for scope in all same-host other-hosts same-language; do
 			bad=
 			for all in "" --all; do
@@ -120,7 +120,7 @@ match -k 8 demo.fp && cp "$tmp/out" want
 "$P" match -q -k 8 <(cat demo.fp) >"$tmp/out"
 same "rows from a pipe with a name are read whole" "$tmp/out" want
 
-# --- damage: every byte counts, and no cut goes unseen ---
+# --- damage: every changed byte and every cut is noticed ---
 cat >damage.py <<'END'
 import random, subprocess, sys
 program, path = sys.argv[1:3]

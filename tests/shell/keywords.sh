@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Tianwang's algorithms 2 to 5: keywords, their weights, and four ways to compare them, of which each holds the stricter ones.
+# Tianwang's algorithms 2 to 5: keywords, their weights, and four ways to compare them; each finds all pairs of the
+# stricter ones.
 . "$(dirname "$0")/../tap.sh"
 
 pages() { while IFS=$'\t' read -r name html; do printf '{"url":"http://%s.example/","html":"%s"}\n' "$name" "$html"; done; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Texts of rows are read where they lie, and only those of pages in pairs: the same pairs, messages and exit status as from a pipe, whose
-# rows are all kept in a temporary file.
+# Texts of rows are read from the file only for pages in pairs: the pairs, messages and exit status are those of a pipe,
+# whose rows are all kept in a temporary file.
 . "$(dirname "$0")/../tap.sh"
 cat >make.py <<'END'
 # KIND ROWS SEED FILE: rows of random keys, a third near an earlier one, over many pieces.

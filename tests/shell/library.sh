@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The library beside the program: its examples give what the command gives, from C and C++, with either library; its form is that which
-# programs were compiled against.
+# The library and the program: the examples give the output of the command, from C and C++, with either library; the ABI
+# is that of the version.
 . "$(dirname "$0")/../tap.sh"
 
 cc=${CC:-cc} cxx=${CXX:-c++}

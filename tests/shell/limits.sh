@@ -14,7 +14,7 @@ declare -A command=(
 	[apply]="apply -q -V verdicts.want d.warc.gz -o new" [dedup]="dedup -q -j2 d.warc.gz -o new/")
 declare -A want=([fp]=rows.want [match]=pairs.want [cluster]=verdicts.want [apply]=clean.want [dedup]=all.want/d.warc.gz)
 
-# Under each of the limits: nothing is wrong.  127: the system could not even load the program.
+# No limit causes a mistake.  127: the system could not load the program.
 under() { # NAME STATUSES LIMIT…: LIMIT is a command of the shell
 	local name=$1 statuses=" $2 " limit bad='' done=0
 	shift 2

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The links of pages: what one is, its type, the method `links`; on a small web what each method must find, and must not.
+# The links of pages: which elements are links, their types, and the method `links`; a small web with pairs to find and
+# pairs to avoid.
 . "$(dirname "$0")/../tap.sh"
 
-# --- what a link is ---
+# --- links ---
 web() { python3 -c 'import json, sys; print(json.dumps({"url": sys.argv[1], "html": sys.argv[2]}))' "$1" "$2"; } # URL HTML
 text='Some text of the page that is long enough to be a paragraph of its main text, with words enough to count as prose, and then some more.'
 web http://www.site.example/p/ "<base href='/dir/'><title>T</title><nav><a href='/a'>A</a></nav><p>$text <a href='x.html#f'>in <b>the</b>
@@ -55,7 +56,7 @@ run "$P" link --adverts=missing ads.jsonl
 exits "a list that is not there too" 2
 
 # --- the set: more than 10, more than half; from below and above ---
-linking() { # NAME FIRST LAST…: links of the web to numbers, and as many more of its own as OWN says
+linking() { # NAME FIRST LAST…: links of the web to numbers, and OWN links of the page's own
 	local body= i; for ((i = $2; i <= $3; i++)); do body+="<a href=http://t.example/$i>$i</a> "; done
 	for ((i = 0; i < ${4:-0}; i++)); do body+="<a href=http://$1-own.example/$i>o</a> "; done
 	web "http://$1.example/x/" "<p>$1 $body</p>"
@@ -68,7 +69,7 @@ is "shared and share, from below" "$("$P" match -q --all-pairs --method=links:sh
 is "need=both" "$("$P" match -q --all-pairs --method=links:need=both:shared=2:share=.5 numbers.fp | with_a)" "over "
 is "the preset says the same of what is compared" "$("$P" match -q --all-pairs --method=links --preset=paper numbers.fp | with_a)" "eleven over "
 
-# --- a small web: what must be found, and what must not ---
+# --- a small web: pairs to find and pairs to avoid ---
 python3 "$TOP/tests/small_web.py" warc web.warc
 check() { # NAME DUMP
 	"$P" fp -q --method=simhash,links "$2" >web.fp

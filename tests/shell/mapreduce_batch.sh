@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# map | sort | reduce of --job=batch gives the pairs that match --against gives, what goes from the collection, and the collection then.
+# map | sort | reduce of --job=batch gives the pairs of match --against, the removed pages of the collection, and the
+# new collection.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/mapreduce.sh"
 
-# batch OUT NEW STORED -- MATCH-OPTION...: pairs in OUT, what goes in OUT.gone, the new collection in OUT.kept, pairs inside in OUT.inside
+# batch OUT NEW STORED -- MATCH-OPTION...: pairs in OUT, removed pages in OUT.gone, the new collection in OUT.kept,
+# pairs inside the batch in OUT.inside
 batch_rows() {
 	local out=$1 new=$2 old=$3
 	shift 4
@@ -34,10 +36,10 @@ equal() { # NAME NEW STORED MATCH-OPTION...
 	at_least "$name: there are pairs" "$(rows want | wc -l)" "${least:-1}"
 	same "$name: the pairs of match --against" <(in_order got) <(in_order want)
 	rows "$new" | cut -f 2 | LC_ALL=C sort >new.ids
-	# How sketches are searched follows from the number of rows, which is that of the collection and the batch.
+	# The search of sketches follows from the number of rows of collection and batch together.
 	"$P" match -q --all-pairs "$@" "$old" "$new" | rows | awk -F '\t' 'FILENAME == "new.ids" { new[$1]; next } $1 in new && $2 in new' new.ids - >want.inside
 	same "$name: the pairs inside" <(rows got.inside | LC_ALL=C sort) <(LC_ALL=C sort want.inside)
-	# What goes: every stored page of a pair.
+	# Removed pages: every stored page of a pair.
 	rows want | awk -F '\t' '{ print $1; print $2 }' | LC_ALL=C sort -u | LC_ALL=C comm -23 - new.ids >gone
 	same "$name: each stored page of them goes, once" <(rows got.gone | cut -f 2 | LC_ALL=C sort) gone
 	same "$name: the collection is what stays, and the batch" <(rows got.kept | LC_ALL=C sort) \
@@ -48,7 +50,7 @@ equal() { # NAME NEW STORED MATCH-OPTION...
 deal() { { grep '^#' all.fp | grep -v total; rows all.fp | awk -v n="$1" 'NR % n == 0'; } >new.fp; { grep '^#' all.fp | grep -v total; rows all.fp | awk -v n="$1" 'NR % n'; } >old.fp; }
 deal 3
 for options in '' '-k 3' '-k 8' '-k 3 --no-verify' --candidates=bands; do equal demo new.fp old.fp $options; done
-# What goes can be taken out of the dump.
+# The removed pages can be removed from the dump.
 run "$P" apply -q -V got.gone -o clean.warc.gz "$demo"
 exits "apply takes the verdicts" 0
 is "and removes those pages" "$("$P" fp -q clean.warc.gz | rows | wc -l)" $(($(rows all.fp | wc -l) - $(wc -l <gone)))
@@ -57,7 +59,7 @@ printf '%s\n' '00000000000000f0 new:1 http://n/1' '00000000000000f0 new:2 http:/
 printf '%s\n' '00000000000000f1 old:1 http://o/1' '00000000000000f0 old:2 http://o/2' '10000000000000f0 old:3 http://o/3' '0fff0000000000f0 old:4 http://o/4' \
 	'- old:5 http://o/5 - 5 00000000000000000000000000000abc' | fp_rows >old.fp
 least=7 equal "few rows" new.fp old.fp -k 3
-# Nothing on one side or on both, with a header and without; pages that match none.
+# No rows on one side or on both, with and without a header; pages that match none.
 deal 3
 grep '^#' new.fp >header.fp
 : >nothing.fp
@@ -69,7 +71,8 @@ printf '%s\n' '00000000000000f0 new:1 http://n/1' | fp_rows >new.fp
 printf '%s\n' 'ffff0000ffff0000 old:1 http://o/1' | fp_rows >old.fp
 least=0 equal "no near-duplicate" new.fp old.fp -k 3
 has "no near-duplicate: tombstones have a header" got.gone "^$verdicts_columns\$"
-# A page that the collection and the batch both have stays as the batch has it, also where another new page is near what was stored.
+# If collection and batch contain the same page, the page of the batch is kept, even if another new page is near the
+# stored one.
 printf '%s\n' '00000000000000f0 new:1 http://n/1' 'ffff0000ffff0000 both:1 http://b/1' '0123456789abcdef both:2 http://b/2' '0123456789abcdee new:2 http://n/2' | fp_rows >new.fp
 printf '%s\n' '00000000000000f1 both:1 http://b/1' '00000000000000f3 old:1 http://o/1' '0123456789abcdee both:2 http://b/2' 'aaaa5555aaaa5555 old:2 http://o/2' | fp_rows >old.fp
 "$P" match -q --save=new.fp.key new.fp
@@ -123,7 +126,7 @@ if [[ $B != *san-* ]]; then
 	rm -f short.fp long.fp
 else skip "find: memory" "the sanitizers need much of it"; fi
 
-# What cannot be right is refused before a byte is written.
+# Invalid options are refused before a byte is written.
 "$P" match -q --save=new.key all.fp
 shared=()
 step batch count all.fp -- --batch=new.key -- -k 3 >params 2>/dev/null

@@ -51,7 +51,7 @@ least=0 equal "no pair, of pages that were counted" totals.pairs --keep=newest
 { cat header.pairs; rows demo.pairs | head -1 | sed 's/^/# suspect other-subject	/'; } >suspects.pairs
 least=1 equal "pages that look alike and are no pair" suspects.pairs
 
-# Paths, stars, rings, trees and pages of files, whose ids sort otherwise as bytes than as ids.
+# Paths, stars, rings, trees and pages of files, whose ids have different orders as bytes and as ids.
 python3 - >graph.pairs <<'END'
 import random
 draw, edges = random.Random(3), []

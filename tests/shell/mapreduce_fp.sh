@@ -27,7 +27,7 @@ exits "match reads the rows of all tasks one after the other" 0
 run_in list "$P" map --job=fp -- -q --bits=128 --min-terms=60
 same "options behind -- are those of fp" <(rows "$tmp/out") <("$P" fp -q --bits=128 --min-terms=60 a.warc.gz "it's a dump	\\ \$(x).warc.gz" | rows)
 
-# What is damaged is counted and named, and the job goes on.
+# Damage is counted and named, and the job continues.
 printf 'cut.warc\na.warc.gz\n' >list
 run_in list "$P" map --job=fp
 exits "a damaged record does not end the task" 0
@@ -41,7 +41,7 @@ exits "nor does a dump of which nothing can be read" 0
 has "which is counted too" "$tmp/err" '^reporter:counter:pagededup,DAMAGED,1$'
 same "the other one is read" <(rows "$tmp/out") <("$P" fp -q a.warc.gz | rows)
 
-# What cannot be read at all ends it.
+# An input that cannot be read ends the job.
 for fetch in '' --fetch=cat; do
 	run_in <(printf 'a.warc.gz\nnone.warc.gz\n') "$P" map --job=fp ${fetch:+"$fetch"} -- -q
 	exits "a path that is not there ends the task (${fetch:-opened})" 2

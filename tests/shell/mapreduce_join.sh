@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# map | sort | reduce of --job=join gives the pairs that match gives, on any split of the rows, whatever the keys.
+# map | sort | reduce of --job=join gives the pairs of match, for any split of the rows and any keys.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/mapreduce.sh"
 
@@ -30,7 +30,7 @@ equal "rows without a header" bare.fp
 parts=1 equal "one task" demo.fp
 parts=7 equal "seven tasks" demo.fp
 
-# What may stand in a URL, and copies of it.
+# Characters that may occur in a URL, and copies.
 python3 - >odd.warc <<'END'
 import sys
 text = ' '.join('The %s of the harbour was seen from the %s bridge.' % (a, b) for a in 'mill tide creek storm ferry'.split() for b in 'old new low'.split())
@@ -84,8 +84,9 @@ else
 	for c in transplant-dev sites-dev; do skip "$c" "no PAGEDEDUP_CORPORA"; done
 fi
 
-# Dense rows: all within a few bits of one fingerprint, so that some pages stand for others, as one process decides that.
-dense_rows() { # BITS AT LEAST, AT MOST, MINIMA: in which each differs from the first
+# Dense rows: all are within a few bits of one fingerprint, so that some pages are representatives, chosen as in one
+# process.
+dense_rows() { # MINIMUM AND MAXIMUM OF BITS, MINIMA: in which each row differs from the first
 	python3 - "$@" <<'END'
 import random, sys
 first, bits, minima = map(int, sys.argv[1:])
@@ -136,7 +137,7 @@ dense_rows 0 30 100 >dense.fp
 least=2000 equal "loose rows" dense.fp --candidates=bands
 at_least "some of it was found outside of full buckets" "$(grep -c '^pb' got.near)" 1
 
-# A task joins no bucket that is larger than it may be: it goes in parts, each two of which meet in a task of their own.
+# A task joins no bucket above the limit: the bucket is divided into parts, and a task joins each two of them.
 dense_rows 1 12 100 >dense.fp
 for options in '-k 3' '-k 3 --all-pairs' '-k 3 --candidates=both --all-pairs'; do
 	bucket=600 least=100 equal "large buckets in parts" dense.fp $options
@@ -145,7 +146,7 @@ for options in '-k 3' '-k 3 --all-pairs' '-k 3 --candidates=both --all-pairs'; d
 done
 bucket=
 
-# What cannot be right is refused before a byte is written.
+# Invalid options are refused before a byte is written.
 shared=()
 step join count demo.fp -- -- -k 3 >params 2>/dev/null
 head -c 60 params >cut

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The flows of docs/scale.md, as they stand there, end with what one machine makes.
+# The flows in docs/scale.md give the results of one machine.
 . "$(dirname "$0")/../tap.sh"
 mkdir bin && ln -s "$P" bin/pagededup && PATH=$PWD/bin:$PATH
 # The dump in three parts, a record in one of them.
@@ -19,7 +19,7 @@ for i, p in enumerate(parts):
 END
 awk '/^## Hadoop/ { exit } /^```sh$/ { n++; on = 1; next } /^```$/ { on = 0 } on { print > ("block." n) }' "$TOP/docs/scale.md"
 at_least "flows found" "$(ls block.* | wc -l)" 6
-flow() { # NUMBER: with what fails in between seen
+flow() { # NUMBER: a failure inside the pipe is noticed
 	( set -eu -o pipefail; . "./block.$1" ) >"$tmp/out" 2>"$tmp/err"
 	code=$?
 	exits "flow $1, $(head -1 "block.$1" | cut -c1-50)" 0

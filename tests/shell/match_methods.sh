@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# match joins rows by the methods that signed them: the pairs of brute force, each once, with who found them.
+# match joins rows by the methods that signed them: the pairs are those of brute force, each once, with the methods that
+# found it.
 . "$(dirname "$0")/../tap.sh"
 
 all=exact,segments,abstract,keywords,semantic,overlap,vsm,punctuation,links
@@ -21,7 +22,7 @@ for m in exact segments segments:shared=1:share=0 segments:shared=5:share=.25 ab
 	same "$m: the same in any order" turned found
 	"$P" match -q --all-pairs --method="$m" --memory=64M demo.fp >small
 	same "$m: the same with little memory" small found
-	# Linked pages stand for those that are the same: what is connected stays connected.
+	# Linked pages represent equal pages: connected pages stay connected.
 	"$P" match -q --method="$m" demo.fp >linked
 	is "$m: every linked pair is a pair" "$(pairs linked | sort | comm -23 - <(sort brute))" ""
 	connected() { "$P" cluster -q --linkage=connected --max-loss=1 "$1" | rows /dev/stdin | awk -F '\t' '{ print $2, $5 }' | sort; }
@@ -63,7 +64,7 @@ again='The mill stood empty for forty years.'
 is "what a page repeats counts once: not three shared" "$("$P" match -q --all-pairs --method=segments:share=0 again.fp | rows /dev/stdin | wc -l)" 0
 is "but one, a quarter of both" "$("$P" match -q --all-pairs --method=segments:shared=1:share=0 again.fp | rows /dev/stdin | cut -f14-16)" "1	0.250	0.250"
 
-# --- what all pages have: no pair is lost for it, no candidate comes of it, and it is counted ---
+# --- items that all pages have: no pair is lost, no candidate is added, and they are counted ---
 licence='This manual is free for everybody to copy, to change, and to print.'
 {
 	for i in $(seq 400); do

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# match by each method, and by several in one run, with the least memory that it takes: it goes to disk, and says what it says with all the memory.
+# match by each method, and by several in one run, with the least memory that it accepts: it uses the disk, and gives
+# the same output as with enough memory.
 . "$(dirname "$0")/../tap.sh"
 spilt() { python3 -c 'import json; s = json.load(open("stats.json")); print(s["runs"] + s["join_parts"], s["bytes_on_disk"])'; }
-sorted() { # FILE: its pairs, whichever page comes first
+sorted() { # FILE: its pairs, with the pages of a pair in either order
 	rows "$1" | awk -F '\t' '{ print ($1 < $2 ? $1 "\t" $2 : $2 "\t" $1) "\t" $3 "\t" $4 "\t" $5 }' | LC_ALL=C sort
 }
 for method in simhash exact abstract semantic keywords keywords:sigma=1:order=weight segments overlap punctuation links vsm \

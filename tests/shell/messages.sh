@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What people read on the screen: a missing or extra operand or option is named, and so is what to do instead; help says
-# what an option does in the words of the field.
+# Messages on the screen: a missing or extra operand or option is named together with the remedy; help describes options
+# in the words of the field.
 . "$(dirname "$0")/../tap.sh"
 cp "$demo" d.warc.gz
 "$P" fp -q d.warc.gz >d.fp
@@ -51,7 +51,7 @@ why a b --verdicts=v.tsv|too many operands: why takes one page, by its id or by 
 apply -V v.tsv d.warc.gz d.fp -o one|-o must name a directory for several inputs: add a slash, as in -o one/
 E2
 
-# Errors in the middle of the data: what is wrong, and what becomes of it.
+# Errors in the middle of the data: the mistake and its consequence.
 awk -F '\t' -v OFS='\t' '/^#/ { print; next } ++n == 1 { $3 = "x" } { print }' pairs.tsv >bad.tsv
 run "$P" cluster bad.tsv
 exits "a distance that is no number" 1

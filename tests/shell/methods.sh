@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# fp --method: each method its column, from HTML; the rows without it are what they were; misuse is told.
+# fp --method: each method has its column, from HTML; the other columns do not change; misuse is reported.
 . "$(dirname "$0")/../tap.sh"
 
 # A page for each line "NAME<TAB>HTML".
@@ -106,7 +106,7 @@ is "SHA-1 of the body, in base32, as payload digests are" "$(value other exact e
 "$P" fp -q --stubs=match --learn-boilerplate --method=exact:of=body,segments pages.jsonl >learned.fp
 same "of=body is the same where sites are learned first" <(column exact learned.fp) <(column exact exact:of=body.fp)
 
-# Each digest beside one that is computed without the program: of the text as it is folded, and of the body byte for byte.
+# Compare each digest with one that is computed without the program: of the folded text, and of the body byte for byte.
 cat >digest.py <<'E'
 import base64, hashlib, sys
 # x^64 + ..., x^128 + ...: the polynomials of docs/methods.md

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# No command writes over what it reads, nor reads what it writes, whatever the file is called and however it was named: typed,
-# listed, found in a folder, another name of the same file, standard input and output.
+# No command overwrites its input or reads its output, for any name of the file: typed, listed, found in a folder,
+# another name of the same file, standard input and output.
 . "$(dirname "$0")/../tap.sh"
 page() { printf '<html><title>%s</title><body><p>%s</p></body></html>' "$1" "The tide mill at Pellow Creek grinds again after eighty quiet years, and $1 came to see it run."; }
 mkdir site && page Anna >site/a.html && page Berta >site/b.html && page Carla >victim.html
 cp -r site before && cp victim.html victim.before
 "$P" fp -q site >rows.tsv && "$P" match -q rows.tsv -k 16 >pairs.tsv && "$P" cluster -q pairs.tsv >v.tsv
 
-refused() { # NAME FILE COMMAND…: exit 2, says so, FILE (and standard input) as it was, nothing beside it
+refused() { # NAME FILE COMMAND…: exit status 2 with a message; FILE (and standard input) are unchanged, and no other file appears
 	local name=$1 file=$2
 	shift 2
 	cp "$file" kept
@@ -45,7 +45,7 @@ refused "dict, the words" words "$P" dict words -o words
 refused "dict --idf-from, the page" victim.html "$P" dict --idf-from=victim.html -o victim.html
 
 # Two outputs of one name, whether there is such a file or not, at the same time or one after the other.
-twice() { # NAME COMMAND…: what is to be written to both.tsv is refused
+twice() { # NAME COMMAND…: an output to both.tsv is refused
 	local name=$1 old
 	shift
 	for old in '' old; do
@@ -66,7 +66,8 @@ twice "apply --cdxj" "$P" apply -V v.tsv site/a.html --cdxj=both.tsv -o both.tsv
 run "$P" url urls --seen=new.seen -o new.seen
 has "url --seen, no file there: refused" "$tmp/err" 'two outputs would be written to'
 
-# What is written at the end is refused before hours are spent: an input, what lies in an input folder, another output's name.
+# Outputs of the end are checked before hours are spent: an input, a file in an input folder, the name of another
+# output.
 cp victim.html site/list.html
 early() { # NAME FILE OUTPUT COMMAND…: exit 2, FILE is named and as it was, and there is no OUTPUT
 	local name=$1 file=$2 output=$3 was
@@ -101,7 +102,7 @@ same "standard output appended to the input: as it was" grows.html victim.before
 "$P" fp -q - <grows.html >>grows.html 2>"$tmp/err"; code=$?
 exits "standard output appended to standard input: refused" 2
 
-# A folder that the output lies in: it is no page, now and the next time.
+# An output inside an input folder is not a page, now and in the next run.
 "$P" fp -q site >want.tsv
 for round in 1 2; do
 	run "$P" fp -q site -o site/rows.tsv
@@ -116,7 +117,7 @@ rm site/sites.tsv
 run bash -c '"$1" fp -q site >site/rows.tsv' - "$P"
 same "standard output in the folder that is read" site/rows.tsv want.tsv
 rm site/rows.tsv
-# … but what stood there before and is not such an output is an input.
+# … but an earlier file that is not such an output is an input.
 printf '{"id":"1","url":"http://a.example/","text":"%s"}\n' "$(cat victim.html | tr -d '<>"')" >site/more.jsonl
 cp site/more.jsonl before
 for command in fp text boilerplate sites link rank; do
@@ -131,7 +132,7 @@ done
 rm site/{rows.tsv,stats.json,left.tsv,lines.bp,more.jsonl} before/more.jsonl
 is "the pages are as they were" "$(diff -r site before)" ""
 
-# Who forgets the FILE of an option gives it an input, and then standard input is what is read.
+# If the FILE of an option is forgotten, the option takes an input as its file, and standard input is read.
 declare -A begins=([warc]='WARC/1.0\r\nWARC-Type: warcinfo\r\n' [gzip]='\x1f\x8b\x08\x00' [zstd]='\x28\xb5\x2f\xfd' [lz4]='\x04\x22\x4d\x18' [arc]='filedesc://x 0.0.0.0 2024'
 	[tar]="$(printf 'x%.0s' {1..257})ustar" [zip]='PK\x03\x04')
 for kind in "${!begins[@]}"; do
@@ -160,7 +161,7 @@ for round in 1 2; do
 done
 rm -rf s.json left.tsv m.tsv m.json a.json applied.html again.warc.gz rows.fp dump
 
-# Whose place an output takes, its rights it keeps.
+# An output keeps the permissions of the file that it replaces.
 : >secret && chmod 600 secret
 (umask 022; "$P" fp -q site -o secret)
 is "-o over a file that is nobody else's: it stays so" "$(stat -c %a secret)" 600

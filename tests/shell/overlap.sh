@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Overlap of keywords: what is in a page's set, when two sets match, and the error that its source names: pages of one topic.
+# Overlap of keywords: the set of a page, the match of two sets, and the error that the source names: pages of one
+# topic.
 . "$(dirname "$0")/../tap.sh"
 
 pages() { while IFS=$'\t' read -r name html; do printf '{"url":"http://%s.example/","html":"%s"}\n' "$name" "$html"; done; }
 items() { rows "$1" | awk -F '\t' -v url="http://$2.example/" '$3 == url { print $NF }' | fold -w16 | sed '/^$/d' | sort; } # FILE PAGE
-words() { for w; do items words.fp "$w"; done | sort; } # the items of pages whose title is that word
+words() { for w; do items words.fp "$w"; done | sort; } # the items of pages whose title is this word
 
 text='The mill has a stone. The river flows past the barn, not the stone. One wheel drives the stone. An axle turns the wheel.'
 {
@@ -28,7 +29,7 @@ same "without <title> the first heading is one" <(items all.fp heading) <(items 
 is "without both there are no keywords" "$(items all.fp none)" -
 same "Chinese sentences, in either script" <(items all.fp cn) <(items all.fp tw)
 
-# --- what is capped is counted, and said ---
+# --- items beyond the cap are counted and reported ---
 stat() { python3 -c 'import json, sys; s = json.load(open("stats.json"))["methods"]["overlap"]; print(s["pages"], s["capped"])'; }
 run "$P" fp --stubs=match --method=overlap:n=2 --stats=stats.json pages.jsonl
 has "n=2: two pages have four" "$tmp/err" '^pagededup fp: overlap: of the terms related to the title only the n most related were taken on 2 pages$'

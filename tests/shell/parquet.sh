@@ -27,7 +27,7 @@ Parquet pages.parquet
 Arrow pages.arrow
 Arrow pages.arrows
 EOF
-# What only begins like them is text.
+# A file that only begins like them is text.
 printf 'PAR\n' | "$P" match 2>err
 has "a line that begins like one" err 'standard input holds no fp rows'
 { "$P" fp -q "$demo" | (while IFS= read -r -n 1 -d '' c; do printf %s "$c" || exit; done); } 2>/dev/null | head -c 3000 | "$P" match -q >slow.tsv 2>/dev/null

@@ -68,7 +68,7 @@ for c, urls in members.items():
     if len({truth[u] for u in urls}) > 1:
         print('cluster ' + c, 'mixed: ' + ' '.join('%s=%s' % (truth[u], u) for u in urls), sep='\t')
 END
-# What is found; by default some of them stay, since they would take over 15 % of their text with them.
+# Pairs that are found; by default some of their pages are kept, since removing them would lose over 15 % of their text.
 "$P" cluster -q --max-loss=1 pairs.tsv >found.tsv
 python3 truth.py "$TOP/demo/truth.tsv" found.tsv >judged
 is "no cluster mixes articles, by default" "$(python3 truth.py "$TOP/demo/truth.tsv" verdicts.tsv | grep mixed)" ""
@@ -95,7 +95,7 @@ verdict_order() { rows verdicts.tsv | awk -F '\t' '{ split($2, a, ":"); print $1
 is "verdicts are sorted by cluster, then id" "$(verdict_order)" "$(verdict_order | sort -n -k1,1 -k2,2)"
 is "one page of each cluster is kept" "$(rows verdicts.tsv | awk -F '\t' '!$4 { n[$1]++ } { c[$1] } END { for (i in c) if (n[i] != 1) print i }')" ""
 
-# --- where the dump comes from ---
+# --- sources of the dump ---
 bare() { rows "$1" | cut -f 1,3-; } # rows without id
 run_in demo.warc.gz "$P" fp -
 exits "- is standard input" 0

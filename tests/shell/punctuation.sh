@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Codes at marks of punctuation: what a code is made of, in both scripts, and the count and share of codes that make two pages one.
+# Codes at punctuation marks: the characters of a code in both scripts, and the number and share of equal codes that
+# make two pages match.
 . "$(dirname "$0")/../tap.sh"
 pages() { while IFS=$'\t' read -r name html; do printf '{"url":"http://%s.example/","html":"%s"}\n' "$name" "$html"; done; }
 codes() { rows "$1" | awk -F '\t' -v url="http://$2.example/" '$3 == url { print $NF }' | fold -w16 | sed '/^-*$/d' | sort; } # FILE PAGE
 sign() { "$P" fp -q --stubs=match --method="$1" pages.jsonl; }
 shared() { comm -12 <(codes "$1" "$2" | uniq) <(codes "$1" "$3" | uniq) | wc -l; }
 
-# --- what a code is ---
+# --- codes ---
 pages >pages.jsonl <<'E'
 page	<p>Alpha bravo charlie delta echo foxtrot, golf hotel india juliet kilo lima; mike november.</p>
 far	<p>Other bravo charlie delta echo foxtrot, golf hotel india juliet kilo lima; mike november.</p>
@@ -26,7 +27,8 @@ is "it does not matter which mark it is" "$(shared codes.fp page mark)" 3
 is "it matters where it stands" "$(shared codes.fp page place)" 2
 is "a dot or colon inside a number or a name is none" "$(codes codes.fp number | wc -l)" 0
 is "several in a row are one" "$(codes codes.fp run | wc -l)" 2
-# Terms are counted with stop words: the windows around it end one term earlier, that of the last mark does not see it.
+# Terms are counted with stop words: the windows around a stop word end one term earlier, and that of the last mark does
+# not contain it.
 is "a stop word put in moves what it moves" "$(shared codes.fp page stop)" 1
 sign punctuation:c=2 >two.fp
 is "c=2: none sees it" "$(shared two.fp page stop)" 3
@@ -47,7 +49,7 @@ is "another word never is" "$(shared cn.fp with other)" "$(shared terms.fp with 
 run "$P" show --stage=features --method=punctuation pages.jsonl:0
 has "show says what a code is made of" "$tmp/out" '^punctuation	[0-9a-f]{16}	.* \| '
 
-# --- the count, and what the document says against it: 20 codes are never found, 500 are found by 26 ---
+# --- the number, and the document's objection to it: 20 codes are never found, 500 are found by 26 ---
 sentences() { for i in $(seq "$2" "$3"); do printf 'x%s%d y%s%d z%s%d. ' "$1" "$i" "$1" "$i" "$1" "$i"; done; } # WORD FROM TO
 {
 	printf 'short\t<p>%s</p>\n' "$(sentences a 1 20)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The Python package: built as a wheel, installed into an environment of its own, held against the command.  What is installed is kept in
-# build/python; without a network, and without it, the test is skipped.
+# The Python package: build a wheel, install it into a separate environment, and compare it with the command.  The
+# environment is kept in build/python; without it and without a network, the test is skipped.
 . "$(dirname "$0")/../tap.sh"
 
 lib=$(cd "$B" && pwd)
@@ -38,7 +38,7 @@ exits "the wheel is built" 0
 [ $code = 0 ] || diag "$(tail -3 "$tmp/err")"
 wheel=$(ls "$tmp/wheels" 2>/dev/null)
 is "one wheel serves every Python from 3.9 on" "$(grep -cE '^pagededup-[0-9.]+-cp39-abi3-(many)?linux' <<<"$wheel")" 1
-# What is there of a wheel for another C library is newer than the sources.
+# The files of a wheel for another C library are newer than the sources.
 left=$(find "$tmp/source/python" \( -name '_native*.so' -o -path '*/_bin/pagededup' \))
 at_least "building leaves an extension and a command" "$(wc -l <<<"$left")" 2
 while read -r file; do echo "for another C library" >"$file"; done <<<"$left"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Ranks of pages and domains, what they say of a page, and what cluster makes of that: which page stays, and which is left alone.
+# Ranks of pages and domains, their effect on a page, and on cluster: the page to keep, and pages that are not compared.
 . "$(dirname "$0")/../tap.sh"
 python=python3
 /usr/bin/python3 -c 'import igraph' 2>/dev/null && python=/usr/bin/python3	# then igraph computes them
@@ -46,7 +46,7 @@ has "is named" "$tmp/err" 'bad:1: no name, tab, and rank'
 run "$P" rank --quality=.1,.2 pages.jsonl
 exits "two weights are not three" 2
 
-# --- what stays ---
+# --- kept pages ---
 "$P" fp -q --ranks=ranks pages.jsonl >pages.fp
 is "rows have a quality" "$(rows pages.fp | column quality pages.fp | grep -c -- -)" 0
 "$P" match -q pages.fp >pairs

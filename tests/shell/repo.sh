@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What holds for the source itself: each library included in its one place, folders in the order of the data, no circles of
-# files, names, licence lines.
+# Rules for the source: each library is included in one place, folders follow the data flow, no circles of files, names,
+# licence lines.
 . "$(dirname "$0")/../tap.sh"
 cd "$TOP" || exit 2
 mapfile -t sources < <(find src include tools bench tests -name '*.[chS]' | sort)
@@ -42,7 +42,7 @@ conda $version
 citation $version
 python $version"
 
-# Which files may include what (a regular expression of paths).
+# The files that may include a library (a regular expression of paths).
 home() { # LIBRARY HEADER-REGEX PATHS-REGEX
 	is "$1 is included in its one place" "$(grep -nE "^[[:space:]]*#[[:space:]]*include <($2)" -r src | grep -vE "^($3):" | cut -d: -f1,3)" ""
 	has "$1 is included there" <(grep -rlE "^#[[:space:]]*include <($2)" src) "^($3)\$"
@@ -70,28 +70,28 @@ home igraph 'igraph' 'src/walk/rank\.c'
 home arrow 'arrow/|parquet/' 'src/base/parquet\.cc'
 home pthread 'pthread' 'src/base/threads\.c'
 
-# A folder may call those before it and base/, never one after it.
+# A folder may use the folders before it and base/, never a later one.
 order="base read text page term topic link sign rows join match store group write walk stage apply report inspect dedup engine api"
 for folder in $order; do
 	allowed="base|$folder$(for f in $order; do [ "$f" = "$folder" ] && break; printf '|%s' "$f"; done)"
-	# What the spine made is written and shown.
+	# These folders write or show results of the spine.
 	case $folder in api) spine='pipeline\.h|pagededup\.h' ;; write | walk | stage | inspect | dedup | engine) spine='pipeline\.h' ;; *) spine='$^' ;; esac
 	is "$folder/ calls only what comes before it" \
 		"$(grep -rnE '^#[[:space:]]*include "' "src/$folder" | grep -vE "include \"(($allowed)/|$folder\\.h|$spine)" | cut -d: -f1,3)" ""
 done
-# All headers in one unit, in both orders: each stands alone, and no name has two meanings.
+# Compile all headers as one unit, in both orders: each is self-contained, and no name has two meanings.
 for order in sort "sort -r"; do
 	find src -name '*.h' | $order | sed 's|^src/\(.*\)|#include "\1"|' >"$tmp/headers.c"
 	is "all headers compile as one unit ($order)" \
 		"$(${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude $(pkg-config --cflags libxml-2.0) -fsyntax-only "$tmp/headers.c" 2>&1 | grep error)" ""
 done
-# What only `make bench` builds.
+# Programs that only `make bench` builds.
 is "what is measured with compiles" "$(for f in bench/*.c; do
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude $(pkg-config --cflags libxml-2.0) -fsyntax-only "$f" 2>&1 | grep error; done)" ""
 is "no files of src use each other in a circle" "$(python3 tools/house.py --circles "$B")" ""
 is "no tag means two things, in one file or in two" \
 	"$(grep -rhoE '^(struct|enum|union) [a-z_0-9]+ \{' src | sort | uniq -d)" ""
-# NAME stands for any name.
+# NAME represents any name.
 is "files that comments name are there" "$(
 	git ls-files --cached --others --exclude-standard | sed 's|.*/||' | sort -u >"$tmp/there"
 	ls "$B/gen" >>"$tmp/there"
@@ -107,7 +107,7 @@ END
 )" ""
 is "no row of a list of methods that only this house had (M1, M2 …)" "$(grep -rnE '\bM[0-9]{1,2}\b[^."]' src include docs README.md NEWS.md CONTRIBUTING.md --include='*.[chS]' --include='*.md' --include='*.def' --include='*.[15]' |
 	grep -v 'class=\|<path\|" d=' | cut -d: -f1,2)" ""
-# What can fail is asked whether it did; what has no way to say so is not used.
+# Results of calls that can fail are checked; calls that cannot report a failure are not used.
 is "no result of a step that can fail is dropped" \
 	"$(grep -rnE '^[[:space:]]*(fseeko?|rewind|ftruncate|lseek|fsync|fdatasync|rename|renameat|getline)\(' src --include='*.c')" ""
 is "lines are read in one place, where an error is not the end of the file" "$(grep -rlE '\bget(line|delim)\(' src)" src/base/file.c

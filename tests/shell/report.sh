@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# report: the numbers, the texts, hostile pages, bounded size, what it refuses.
+# report: the numbers, the texts, hostile pages, bounded size, refused inputs.
 . "$(dirname "$0")/../tap.sh"
 cp "$demo" d.warc.gz
 "$P" fp -q d.warc.gz >d.fp
@@ -11,7 +11,7 @@ cp "$demo" d.warc.gz
 gone=$(rows v.tsv | awk -F '\t' '$4 == 1' | wc -l)
 report() { run "$P" report -o r.html "$@"; }
 card() { sed -nE "s|.*<dt>$1</dt><dd>([^<]*)</dd>.*|\1|p" "${2:-r.html}"; }
-# Is it one tree?  Every element closed, ids once, nothing that loads or runs.
+# Check that it is one tree: every element is closed, ids are unique, nothing loads or runs.
 cat >well.py <<'PY'
 import sys
 from html.parser import HTMLParser
@@ -102,7 +102,7 @@ has "with their reasons" r.html '<bdi>other-subject</bdi></th><td class="n">1</t
 is "beside the pages of which they may be duplicates" "$(grep -c '<h4>Suspect: ' r.html) $(grep -c '<h4>May be a duplicate of: ' r.html)" "2 2"
 is "nothing else is changed by them" "$(sed -n '/id="numbers"/,$p' r.html | md5sum)" "$(sed -n '/id="numbers"/,$p' without.html | md5sum)"
 
-# --- one more, one less: what cluster says of the other k ---
+# --- one more, one less: the result of cluster at the other k ---
 "$P" cluster -q --max-loss=1 --linkage=connected k4.tsv >v4.tsv
 report -V v4.tsv -P pairs.tsv
 exits "without dumps" 0
@@ -227,7 +227,7 @@ cp "$demo" n1.warc.gz && cp "$demo" n2.warc.gz
 "$P" store init -q kept
 "$P" fp -q n1.warc.gz | "$P" store add -q kept >a1.tsv
 "$P" fp -q n2.warc.gz | "$P" store add -q kept >a2.tsv
-# What cluster would have written of them: a group by its number, the page kept first.
+# Print the verdicts that cluster would have written: a group by its number, the kept page first.
 goes_of() { rows "$1" | awk -F '\t' '$4 == 1' | wc -l; }
 report -V a1.tsv n1.warc.gz
 exits "answers" 0

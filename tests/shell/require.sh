@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# cluster --require: which methods must have found a pair; what verdicts say of pairs that others than the fingerprint found.
+# cluster --require: the methods that must have found a pair; verdicts on pairs that only other methods than the
+# fingerprint found.
 . "$(dirname "$0")/../tap.sh"
 columns="$pairs_columns	shared	share_a	share_b	linked"
 # ID_A ID_B DISTANCE SIMILARITY METHODS SHARED SHARE_A SHARE_B LINKED

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# sample: what is drawn, the page for labelling, foreign text in it, the table that it saves and eval reads.
+# sample: the drawn pairs, the page for labelling, foreign text in it, the table that it saves and eval reads.
 . "$(dirname "$0")/../tap.sh"
 sample() { run "$P" sample -q "$@"; }
 drawn() { grep -o 'data-ids="[^"]*" data-rest="[^"]*"' "$1" | sed 's/^data-ids="//; s/" data-rest="/\t/; s/"$//'; }
@@ -91,7 +91,7 @@ else
 	skip "the page's own script" "no node"
 fi
 
-# --- what cannot be ---
+# --- invalid calls ---
 printf '%s\nnone.html\t%s\t3\t-\tsimhash\t-\t-\t-\t-\t-\t-\t-\t-\n' "$pairs_columns" "$(rows p.tsv | head -1 | cut -f 1)" >gone.tsv
 rows p.tsv | head -1 >>gone.tsv
 sample gone.tsv

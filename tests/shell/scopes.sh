@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# match --scope by registered domain and by a table of owners: which equal and near pages pair, linked and one by one, in the
-# order of the rows and backwards; and what no table can be.
+# match --scope by registered domain and by a table of owners: pairs of equal and near pages, linked and all, with the
+# rows in both orders; and invalid tables.
 . "$(dirname "$0")/../tap.sh"
 
 # Equal pages (e…) and near ones (n…) of hosts of two domains, one of them at co.uk, and an address.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# fp --select: only the records that lines of an index name, by seeking in files and by reading pipes; what is not there is named.
+# fp --select: only the records in the lines of an index, by seeking in files and by reading pipes; missing records are
+# named.
 . "$(dirname "$0")/../tap.sh"
 "$P" apply -q -V /dev/null "$demo" -o d.warc.gz --cdxj=all.cdxj
 gzip -dc d.warc.gz >d.warc
@@ -47,7 +48,7 @@ done
 shuf --random-source=all.fp some.cdxj >mixed.cdxj && cat some.cdxj >>mixed.cdxj
 same "lines in any order, and twice" <("$P" fp -q --select=mixed.cdxj d.warc.gz | rows) want
 
-# What is not there is named and counted, in files and in pipes.
+# Missing records are named and counted, in files and in pipes.
 n=$(wc -l <some.cdxj)
 for from in d.warc.gz -; do
 	run_in d.warc.gz "$P" fp --select=gone.cdxj --name=d.warc.gz $from

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# pagededup selftest: what it checks, and that it can fail.
+# pagededup selftest: its checks, and that it can fail.
 . "$(dirname "$0")/../tap.sh"
 run "$P" selftest
 exits "selftest" 0
@@ -12,7 +12,7 @@ has "the probe stands in headers" "$tmp/out" "^# pagededup fp 1 version=[0-9]+ .
 run "$P" selftest --long
 exits "selftest --long" 0
 has "all golden pages but one, which needs a file" "$tmp/out" "^golden pages +ok: $(($(ls -d "$TOP"/tests/golden/*/ | wc -l) - 1)), with the digest [0-9a-f]{8}$"
-# Another fingerprint in what is expected of one page: the program itself with some bytes changed.
+# Another expected fingerprint of one page: the program itself with some changed bytes.
 fingerprint=$(sed -n 's/^fingerprint: //p' "$TOP/tests/golden/zh-news-gbk/signature")
 python3 - "$P" "$fingerprint" broken <<'EOF'
 import os, sys
@@ -39,7 +39,8 @@ exits "rows of an older version" 2
 has "must be made again" "$tmp/err" 'version: [0-9]+ and 3: .*make the older rows again'
 run "$P" match -q old.fp
 exits "by themselves they are matched" 0
-# A dictionary is known by its words and their frequencies, not by the order of lines or by what its hash function drew.
+# The checksum of a dictionary depends on its words and frequencies, not on the order of lines or on the random choices
+# of its hash function.
 head -3000 /usr/lib/python3/dist-packages/jieba/dict.txt 2>/dev/null | grep -v '[A-Za-z]' >words || for i in $(seq 3000); do echo "词$i $i n"; done >words
 tac words >turned
 sed '7s/ [0-9]* / 77777 /' words >changed

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The semantic fingerprint: the documents' examples from HTML to key, synonyms, a user's words, and what cannot be meant.
+# The semantic fingerprint: the documents' examples from HTML to key, synonyms, user words, and invalid settings.
 . "$(dirname "$0")/../tap.sh"
 
 pages() { while IFS=$'\t' read -r name html; do printf '{"url":"http://%s.example/","html":"%s"}\n' "$name" "$html"; done; }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Nothing goes that is no duplicate: pages of one template with subjects of their own stay, shells without a text stay,
-# pages under a footer larger than their text stay; of versions of one page all but one go; a page that says more than the
-# one kept stays.
+# Only duplicates are removed: pages of one template with their own subjects are kept, shells without a text are kept,
+# pages with a footer larger than their text are kept; of versions of one page one is kept; a page that says more than
+# the kept page is kept.
 . "$(dirname "$0")/../tap.sh"
 cat >pages.py <<'END'
 import random, sys
@@ -57,7 +57,7 @@ done
 run "$P" dedup -q versions.jsonl -o clean-versions
 is "dedup: versions: all but one go" "$(column is_duplicate clean-versions/verdicts.tsv | grep -c 1)" 39
 
-# --- what a page would take with it ---
+# --- text that would be lost with a page ---
 is "the shorter one stands first: the longer stays" "$(duplicates more)" 0
 "$P" fp -q more.jsonl | "$P" match -q >more.pairs
 run "$P" cluster more.pairs

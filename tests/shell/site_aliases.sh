@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# sites: hosts that are one site, from WARC and ARC, and what happens to bad input.
+# sites: hosts that are one site, from WARC and ARC, and the treatment of bad input.
 . "$(dirname "$0")/../tap.sh"
 
 cat >make.py <<'END'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A site of a manual: what dedup takes for duplicates there, and what it must not.
+# The site of a manual: pages that dedup must and must not remove.
 . "$(dirname "$0")/../tap.sh"
 
 notice='Distributed under the Great Library Licence, version 2.0: see the file LICENCE that comes with the sources, or its copy at great-library.example, where you may also ask what it means for your own programs.'

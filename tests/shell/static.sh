@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# make static: one file that does everything in a root where there is nothing else.
+# make static: one file that works in a root without any other file.
 . "$(dirname "$0")/../tap.sh"
 case ${B:-build} in
 *san-* | *cover*) skip "make static" "sanitizers and coverage need shared libraries"; tap_done; exit ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The store from the command line: what it keeps and answers, what it refuses, and what is left when it is killed.
+# The store from the command line: stored pages and answers, refused calls, and the state after a kill.
 . "$(dirname "$0")/../tap.sh"
 header='# pagededup fp 1 bits=64 shingle=2 | sketch=none'
 fp() { echo "$header"; echo "$fp_columns"; fp_rows a6b9263e; } # rows from lines, with their header
@@ -113,7 +113,7 @@ cp "$tmp/out" demo.fp
 is "the rows come back as they were" "$(rows back | sort)" "$(awk -F '\t' 'NR == FNR { if ($12 == "new") want[$2]; next } !/^#/ && $2 in want' answers demo.fp | sort)"
 is "with their header" "$(sed -n 's/ |.*//p;2q' back | head -n 1)" "$(sed -n 's/ |.*//p;2q' demo.fp | head -n 1)"
 
-# what is refused
+# refused calls
 sed 's/shingle=2/shingle=3/' night1 >other
 run "$P" store add s other
 exits "other parameters are refused" 2

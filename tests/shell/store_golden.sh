@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Stores of every version open, hold what they held, answer as they answered, and can be added to and compacted.
+# Stores of every version open, contain the same pages, give the same answers, and can be extended and compacted.
 . "$(dirname "$0")/../tap.sh"
 golden=$TOP/tests/data/store
 answers() { run "$P" store check -q "$@"; cut -f1-13 "$tmp/out"; }
@@ -27,7 +27,7 @@ while read -r v; do
 	rm -rf mine
 done <versions
 
-# --- of other methods' keys beside the fingerprint ---
+# --- keys of other methods in addition to the fingerprint ---
 ls "$golden" | grep -E '^v[0-9]+-methods$' >versions
 at_least "golden stores with other methods' keys" "$(wc -l <versions)" 1
 questions=$golden/methods-questions.fp

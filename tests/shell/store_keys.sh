@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A store of keys alone: a database or a filter; what it says, what is left when it is killed, and that damage is never answered from.
+# A store that has only keys, in a database or a filter: its answers, the state after a kill, and that damaged data
+# gives no answer.
 . "$(dirname "$0")/../tap.sh"
 fp() { # NAME: keys, one a line
 	echo '# pagededup fp 1 bits=64 | sketch=none methods=exact:of=text:hash=md5'
@@ -67,7 +68,7 @@ END
 	has "$kind: and no key lost" "$tmp/out" '^25 killed, [0-9]+ reported, all seen$'
 done
 
-# The database knows who was first, and a page that is asked for again.
+# The database knows the first page of a key, and a page that is checked again.
 "$P" store init -q ids --keys=lmdb
 "$P" store add -q ids a.fp >said
 is "the id of the first" "$(rows said | awk -F '\t' '$12 == "duplicate" { print $2, $5 }' | tr '\n' ' ')" "a:3001 a:5 a:3002 a:5 a:3003 a:7 "
@@ -76,7 +77,7 @@ is "a run that is run again: its pages are kept" "$("$P" store add -q ids a.fp |
 	"duplicate 3 kept 3000 new 1 "
 is "a filter knows no ids" "$("$P" store init -q noids --keys=bloom; "$P" store add -q noids a.fp >said; "$P" store compact -q noids; "$P" store check -q noids a.fp | rows /dev/stdin | awk -F '\t' '$12 == "duplicate" { print $5, $13 }' | sort -u)" "- -"
 
-# How often a filter is wrong, as computed and as measured.
+# The error rate of a filter, computed and measured.
 "$P" store init -q full --keys=bloom --count=100000 --error=.01
 awk 'BEGIN { for (i = 0; i < 100000; i++) printf "%032x\n", i * 7919 + 12345 }' | fp full >full.fp
 "$P" store add -q full full.fp >/dev/null

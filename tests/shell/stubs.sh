@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Pages that stand in for another are flagged, counted, and match nothing; --stubs=match has them matched.
+# Placeholder pages are flagged, counted, and match nothing; --stubs=match lets them match.
 . "$(dirname "$0")/../tap.sh"
 
 page() { printf '{"url":"http://%s.example/%s","html":"%s"}\n' "$1" "$2" "$3"; }
@@ -39,7 +39,7 @@ exits "rows of both kinds cannot be matched" 2
 has "which is said" "$tmp/err" 'stubs: skip and match'
 "$P" fp --learn-boilerplate -j3 pages.jsonl >learned.fp 2>/dev/null
 is "the same where sites are learned" "$(column fingerprint learned.fp | grep -c -x -e -)" 12
-# Enough text for a fingerprint, all of it the title: a page, also where no fingerprint is wanted.
+# A text long enough for a fingerprint that is all title: it is a page, also if no fingerprint is requested.
 same "all kinds are flagged the same without fingerprints" <(column flags pages.fp) <("$P" fp -q --method=exact pages.jsonl | column flags)
 page shop said '<title>The mill stood empty for forty years before the county bought it</title><p>The mill stood empty for forty years before the county bought it' >title.jsonl
 for method in simhash exact exact:of=visible segments simhash,exact; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Suspects, from the dump to what is removed: two pages that look alike and that one would not remove unseen are no pair and
-# no cluster; they are told, counted, shown first, and removed when that is asked for.
+# Suspects, from the dump to the removal: two similar pages that should not be removed without a look are neither a pair
+# nor a cluster; they are listed, counted, shown first, and removed on request.
 . "$(dirname "$0")/../tap.sh"
 cat >pages.py <<'END'
 import random
@@ -69,7 +69,7 @@ run "$P" cluster bad.tsv
 exits "a line that is cut" 1
 has "is named" "$tmp/err" "bad.tsv:[0-9]+: not a row of pairs after '# suspect'"
 same "and the others count" <(rows "$tmp/out") <(rows v.tsv)
-# What a suspect looks like is none itself: of three in a row the last stays free.
+# The page that a suspect resembles is not a suspect itself: of three in a row the last is not one.
 {
 	head -2 pairs.tsv
 	for i in 1 2; do printf '# suspect unsure\tf:%d\tf:%d\t3\t0.800\tsimhash\t-\t-\t-\t100\t-\t-\t100\t-\n' $i $((i + 1)); done
@@ -80,7 +80,8 @@ sed -i 's/^# suspect unsure\tf:1/# suspect unsure\tf:9/' chain.tsv
 is "what looks like a page that goes may be a duplicate of the one kept for it" \
 	"$("$P" cluster -q chain.tsv | rows /dev/stdin | awk -F '\t' '$14 != "-"' | cut -f 2,5,6)" 'f:2	f:1	f:9'
 
-# Many, in another order than they are asked for; what they look like is named though it is in no cluster.
+# Many suspects, in another order than that of the queries; the page that they resemble is named although it is in no
+# cluster.
 awk 'BEGIN { OFS = "\t"; print "# pagededup pairs 1 version=1 k=8 scope=all links=first"
 	for (i = 0; i < 20000; i++) { a = i * 7919 % 20000
 		print "# suspect unsure", "f:" 2 * a, "f:" 2 * a + 1, 3, "0.800", "simhash", "http://h.example/" 2 * a, "-",
@@ -88,7 +89,7 @@ awk 'BEGIN { OFS = "\t"; print "# pagededup pairs 1 version=1 k=8 scope=all link
 "$P" cluster -q --keep=newest many.tsv >many.v
 is "20,000 suspects" "$(rows many.v | awk -F '\t' '$5 != "f:" substr($2, 3) - 1 && $5 != "f:" substr($2, 3) + 1 { print; next } { n++ } END { print n }')" 20000
 
-# --- who reads them ---
+# --- readers of suspects ---
 "$P" why -V v.tsv -P pairs.tsv "$mills" >why.txt
 has "why" why.txt 'is only suspected to be a duplicate of '"$tides"': it stays, unless it is applied with --remove-suspects'
 has "why: the pair" why.txt "from $tides .*, which is no pair \(other-subject\), which is kept"
@@ -111,7 +112,7 @@ has "as its report says" out2/report.html 'may be a duplicate, and it is removed
 run "$P" dedup --dry-run --remove-suspects pages.jsonl -o out3
 exits "nothing is removed with --dry-run" 2
 
-# --- eval: no pairs unless that is asked for ---
+# --- eval: suspects are pairs only on request ---
 printf '#id\tcontent\n' >truth.tsv
 for page in a.example/tides b.example/tides; do printf '%s\ttides\n' "$(url $page)"; done >>truth.tsv
 printf '%s\tmills\n' "$mills" >>truth.tsv

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What is done otherwise when a terminal reads: colour, progress, no binary data.
+# Differences on a terminal: colour, progress, no binary data.
 . "$(dirname "$0")/../tap.sh"
 unset NO_COLOR
 export TERM=xterm
@@ -48,7 +48,7 @@ for c in fp text "match d.fp" estimate info selftest help; do
 	hasnt "$c has no colour" "$tmp/tty" "$esc"
 done
 
-# --- what a terminal would act on ---
+# --- characters with an effect on a terminal ---
 evil=$'p\e[2J\xc2\x9b31m\xe2\x80\xaecod\xff.html'
 printf '<p>The tide mill at Pellow Creek \xc2\x9b31m grinds \xe2\x80\xae again after eighty quiet years, and Anna saw it \xe2\x81\xa7 run.' >"$evil"
 acts=$'\e\\[2J|\xc2\x9b|\xe2\x80\xae|\xe2\x81\xa7'
@@ -88,7 +88,7 @@ exits "that fp reads" 0
 lines() { tr '\r' '\n' <"$tmp/tty" | sed 's/\x1b\[K//g' | grep ' pages, ' | grep -v '^pagededup'; }
 mkdir -p folder/deeper
 for i in $(seq $copies); do cat d.warc.gz; done >long.warc.gz
-# Each takes long enough for something to be told of it.
+# Each runs long enough to show progress.
 for i in 1 2 3 4; do cp long.warc.gz folder/$i.warc.gz; done
 cp d.warc.gz folder/deeper/
 zcat long.warc.gz >long.warc

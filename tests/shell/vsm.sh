@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Vectors of words and of characters: what is counted, when two match, from HTML to pairs; against brute force on real text.
+# Vectors of words and of characters: the counted items, the condition of a match, from HTML to pairs; compared with
+# brute force on real text.
 . "$(dirname "$0")/../tap.sh"
 pages() { while IFS=$'\t' read -r name html; do printf '{"url":"http://%s.example/","html":"%s"}\n' "$name" "$html"; done; }
 value() { rows "$1" | awk -F '\t' -v url="http://$2.example/" '$3 == url { print $NF }'; } # FILE PAGE
@@ -19,7 +20,7 @@ is "how often each word stands there, in any case, no stop words" "$(weights wor
 is "their order counts for nothing" "$(value words.fp moved)" "$(value words.fp one)"
 sign vsm:stop=keep >stop.fp
 is "stop=keep: stop words too" "$(weights stop.fp one)" "1 1 1 1 2 3 4 "
-# one . more = 15 of lengths sqrt(15) and sqrt(16 or 17), as "beside" is a stop word or not.
+# one . more = 15 of lengths sqrt(15) and sqrt(16 or 17); "beside" is a stop word or not.
 cosine=$("$P" match -q --all-pairs --method=vsm:cosine=.5 words.fp | rows /dev/stdin | awk -F '\t' '$7 ~ /more/ { print $4; exit }')
 is "the cosine is in the pair" "$cosine" "$(awk -v n="$(weights words.fp more | awk '{ for (i = 1; i <= NF; i++) s += $i * $i; print s }')" 'BEGIN { printf "%.3f", sqrt(15 / n) }')"
 is "over the threshold" "$(matched "vsm:cosine=$(awk -v c="$cosine" 'BEGIN { print c - .002 }')" words.fp)" "one-moved one-more moved-more "
@@ -38,7 +39,7 @@ is "letters and digits, folded" "$(weights chars.fp latin)" "1 2 2 "
 sign vsm >cn.fp
 is "words of either script are the same" "$(value cn.fp tw)" "$(value cn.fp cn)"
 
-# --- what is not said hangs on what is counted ---
+# --- defaults depend on the counted items ---
 rule() { "$P" match -q "${@:2}" "$1" | grep -o 'cosine=[0-9.]*' | head -1; } # FILE OPTION...
 is "words: over .95" "$(rule words.fp --method=vsm)" cosine=0.95
 is "characters: over .999" "$(rule chars.fp --method=vsm)" cosine=0.999

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The source builds without a warning: by gcc with all that its optimiser sees, and by clang, whose warnings come before that.
+# The source compiles without a warning: with gcc and all that its optimiser sees, and with clang, which warns before
+# that.
 . "$(dirname "$0")/../tap.sh"
 cd "$TOP" || exit 2
 for compiler in "gcc -O2" "clang -O0"; do

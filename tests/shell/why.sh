@@ -37,7 +37,7 @@ import json, sys
 for l in sys.stdin:
     r = json.loads(l); print(r["id"], r["is_duplicate"], r["via"], r["distance"], r["similarity"], r["cluster_id"])' <"$tmp/out")" \
 	$'w/d:40 True w/d:30 0 None 1\nw/d:30 True w/d:20 6 0.83 1\nw/d:20 True w/d:10 5 None 1\nw/d:10 False None None None 1'
-# In a star A~B, B~C, A and C apart: C stands alone, and the pairs tell why.
+# In a star A~B, B~C, A and C apart: C is in no cluster, and the pairs explain it.
 head -4 p.tsv >chain.tsv
 "$P" cluster -q chain.tsv >v.tsv
 why w/d:30 --verdicts=v.tsv --pairs=chain.tsv
@@ -66,7 +66,7 @@ for i in $(seq 2 30); do echo "d:1 d:$i $((i % 9)) - - -"; done | pairs_rows | w
 why d:1 --verdicts=v.tsv --pairs=many.tsv
 is "long lists are cut, and say so" "$(grep -E '^    and' "$tmp/out" | tr '\n' ' ')" "    and 19 more     and 9 more "
 is "the nearest pages first" "$(grep -c '^    it has the same fingerprint as d:\(9\|18\|27\)' "$tmp/out")" 3
-# Verdicts that were cut: the chain ends where they do, and nothing loops.
+# Truncated verdicts: the explanation ends with them, without a loop.
 grep -v '	w/d:20	http' connected.tsv >cut.tsv
 why w/d:40 --verdicts=cut.tsv
 exits "verdicts with a row missing" 0
@@ -114,7 +114,7 @@ is "answers: what is not kept belongs to nobody" "$(cat "$tmp/out")" "f:1
   is kept: new
   No other page of these rows is its duplicate"
 
-# --- pairs that other methods found; what goes with a page ---
+# --- pairs that other methods found; records removed with a page ---
 {
 	echo "# pagededup pairs 1 version=3 k=8 scope=all links=first methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:shared=3:share=0.5 |"
 	echo "$pairs_columns	shared	share_a	share_b	linked"
@@ -127,7 +127,7 @@ has "and of its pairs" "$tmp/out" '^    it matches by exact,segments, with simil
 why m:3 -V m.v
 has "the same text" "$tmp/out" '^    m:3 has the same text as m:1$'
 
-# --- what a run of dedup used ---
+# --- the files of a run of dedup ---
 "$P" dedup -q --shingle=3 --bits=128 --keep-rows d.warc.gz -o 'a run'
 "$P" fp -q --shingle=3 --bits=128 --boilerplate='a run/site.bp' d.warc.gz >run.fp
 same "the table in its folder is the one that it learned" <(rows run.fp | cut -f1-6) <(rows 'a run/rows.fp' | cut -f1-6)

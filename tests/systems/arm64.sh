@@ -4,7 +4,8 @@
 . "$(dirname "$0")/system.bash"
 command -v qemu-aarch64-static >/dev/null || { system=arm64; give_up "qemu-user-static is not installed"; }
 
-# Libraries of both machines.  Debian has cmph's headers for one at a time: of this machine's, the library alone is unpacked beside.
+# Libraries of both machines.  Debian's headers of cmph can be installed for one architecture only: for this machine,
+# only the library is unpacked.
 prepare() { # FOLDER
 	chroot "$1" dpkg --add-architecture arm64 &&
 	chroot "$1" apt-get update &&
@@ -23,7 +24,7 @@ exits "arm64: a cross build without a warning" 0
 static=$root/source/build/pagededup-static
 is "arm64: it is for that machine" "$(readelf -h "$static" | sed -n 's/ *Machine: *//p')" AArch64
 
-# In a root where there is nothing else.
+# In a root without any other file.
 mkdir -p empty/tmp && cp "$static" "$(command -v qemu-aarch64-static)" empty
 there() { chroot empty /qemu-aarch64-static /pagededup-static "$@"; }
 run there selftest --long

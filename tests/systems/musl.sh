@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Another C library: the program built for musl, twice: its tables made by this machine's compiler, and by musl's with GNU libiconv, as a machine
-# does whose own C library is musl.  Alone in an empty root both give the fingerprints, pairs and verdicts of the program beside them.  And the
-# wheel, installed in a Python for musl, which runs the package's tests.
+# Another C library: build the program for musl, with tables made by this machine's compiler, and with tables made by
+# musl's compiler and GNU libiconv, as on a machine whose own C library is musl.  In an empty root both give the
+# fingerprints, pairs and verdicts of the normal program.  Then install the wheel in a Python for musl, and run the
+# tests of the package.
 . "$(dirname "$0")/system.bash"
 system=musl
 [ "$(uname -m)" = x86_64 ] || give_up "it is built on x86-64"
@@ -58,7 +59,7 @@ compare() { # NAME STATIC
 build musl CC_FOR_BUILD="$(command -v ccache) cc"
 [ $code != 0 ] || compare musl "$B/musl/pagededup-static"
 
-# GNU libiconv fills the tables; and where nothing but musl's own iconv is there, the build ends with the name of a charset that it lacks.
+# GNU libiconv fills the tables; if only musl's own iconv exists, the build ends with the name of a missing charset.
 gnu=(CC_FOR_BUILD="$cc" PKG_CONFIG_FOR_BUILD="env PKG_CONFIG_LIBDIR=$MUSL/lib/pkgconfig pkg-config --static")
 build musl-libiconv "${gnu[@]}" CPPFLAGS="-isystem $MUSL/libiconv" LDFLAGS="-L$MUSL/libiconv" LIBS=-liconv
 if [ $code = 0 ]; then
@@ -88,7 +89,7 @@ chmod +x unpacked/pagededup/_bin/pagededup
 is "musl: the command is in it" "$(unpacked/pagededup/_bin/pagededup --version 2>&1 | head -1)" "$("$P" --version | head -1)"
 
 # --- the wheel in a Python for musl ---
-# Its own pip decides by the wheel's name whether it suits, and by what it asks for whether that is there.
+# Its own pip decides by the wheel's name whether it fits, and by its requirements whether they are available.
 if ! "$TOP/tools/musl-libraries" "$MUSL" python >libraries.log 2>&1; then
 	skip "musl: the package in a Python for musl" "$(tail -1 libraries.log)"
 	tap_done

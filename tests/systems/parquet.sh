@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The program with Apache Arrow's library, which the wheel of pyarrow holds: rows, pairs and verdicts in Parquet say what they say in
-# text, byte for byte; pages are read from Parquet and taken out of it; DuckDB and pyarrow read what is written.
+# The program with Apache Arrow's library from the wheel of pyarrow: rows, pairs and verdicts in Parquet equal the text
+# byte for byte; pages are read from Parquet and removed from it; DuckDB and pyarrow read the outputs.
 . "$(dirname "$0")/../tap.sh"
 venv=$B/parquet/venv
 python() { "$venv/bin/python" "$@"; }
@@ -11,7 +11,7 @@ if ! python -c 'import pyarrow, duckdb' 2>/dev/null; then
 		tap_done
 	}
 fi
-# What pkg-config would know of them, were they packages of the system.
+# The files of pkg-config that packages of the system would have.
 python - "$B/parquet/pkgconfig" <<'PY'
 import os, sys, pyarrow
 pyarrow.create_library_symlinks()
@@ -21,7 +21,7 @@ for name, more in (("arrow", ""), ("parquet", "Requires: arrow\n")):
     with open(os.path.join(sys.argv[1], name + ".pc"), "w") as f:
         f.write(f"Name: {name}\nDescription: in the wheel pyarrow\nVersion: {pyarrow.__version__}\n{more}Cflags: -I{pyarrow.get_include()}\nLibs: -L{lib} -Wl,-rpath,{lib} -l{name}\n")
 PY
-# Under the sanitizers Arrow's library has none: it says nothing of where its vectors end.
+# Arrow's library is built without sanitizers and does not report the ends of its vectors.
 san=
 case $B in *san-*) san=${B##*san-} san=${san%%/*} ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_container_overflow=0 && export ASAN_OPTIONS ;; esac
 build() {
@@ -74,7 +74,7 @@ for bits in 128 256; do
 	"$Q" fp -q --bits=$bits demo.warc.gz >w.tsv && "$Q" fp -q --bits=$bits --format=parquet demo.warc.gz >w.parquet
 	same "$bits bits" <("$Q" match -q w.parquet) <("$Q" match -q w.tsv)
 done
-# Values that need care: control bytes, what is no UTF-8, what stands for that, no value at all.
+# Difficult values: control bytes, invalid UTF-8, its replacement, no value.
 printf '%s\n' 'aaaaaaaaaaaaaaaa f:1 a\\\t\n"\x01' 'aaaaaaaaaaaaaaaa \x2d \xff\xe4\xb8z - 7' 'aaaaaaaaaaaaaaaa f:3 \x23x\x7f 2024-01-01T00:00:00Z 12' \
 	"aaaaaaaaaaaaaaaa f:4 $(printf '\xee\xbf\xbf\xee\xbe\x80') - 1" | fp_rows >odd.fp
 sed '1i'"$fp_columns" odd.fp >odd.tsv
@@ -134,7 +134,7 @@ cat fp.parquet >fifo &
 "$Q" match -q fifo >got
 wait
 same "a pipe with a name" got match.tsv
-# Those that want pages or lists say so.
+# Commands that need pages or lists say so.
 while read -r status says what; do
 	run "$Q" $what
 	exits "$what" "$status"
@@ -281,7 +281,7 @@ run "$Q" match -q texts.parquet
 exits "pages are no rows" 2
 has "and match says so" "$tmp/err" 'texts\.parquet holds no fp rows'
 
-# Common Crawl's index with the pages beside it.
+# Common Crawl's index together with the pages.
 python - <<'PY'
 import pyarrow as pa, pyarrow.parquet as pq, datetime
 html = "<p>The mill by the tide creek was built of grey stone, and the ferry left the harbour at noon with a lantern.</p>"

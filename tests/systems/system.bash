@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What the tests in Debian's other releases share: a folder with the release in it, kept between runs, and the program built
-# there with its compiler and its libraries.
+# Shared by the tests in other releases of Debian: a folder with the release, kept between runs, in which the program is
+# built with the release's compiler and libraries.
 . "$(dirname "$0")/../tap.sh"
 cache=${XDG_CACHE_HOME:-${HOME:-/var/cache}/.cache}/pagededup/systems
 
@@ -10,8 +10,8 @@ give_up() { # REASON
 	exit
 }
 
-# A release in a folder, with all that building and testing needs and what the function prepare adds where there is one; or a skip
-# that says why not.
+# Install a release into a folder, with all packages for building and testing and, if it exists, the work of the
+# function prepare; or skip the test with the reason.
 need_system() { # NAME RELEASE PACKAGE…
 	system=$1
 	local release=$2 packages
@@ -33,13 +33,13 @@ need_system() { # NAME RELEASE PACKAGE…
 	mv "$root.new" "$root"
 }
 
-# Bash's <(…) lies in /proc, which is mounted for this process and what it starts, and gone with them.
+# Bash's <(…) is in /proc, which is mounted for this process and its children, and unmounted with them.
 inside() { # COMMAND…: in the source's folder of the system
 	unshare --mount bash -c 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"' "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 TEST_JOBS="$(nproc)" \
 		bash -c 'cd /source && exec "$@"' bash "$@"
 }
 
-# The files of this tree, those that are gone taken away, what was built before left.
+# Copy the files of this tree, remove files that no longer exist, and keep the build folder.
 bring_source() {
 	mkdir -p "$root/source"
 	find "$root/source" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
@@ -69,7 +69,8 @@ test_system() { # RELEASE TEST…
 	run inside env B=build tests/run $units "$@"
 	exits "$system: $(tail -1 "$tmp/out")" 0
 	[ $code = 0 ] || diag "$(grep -A3 '^not ok' "$tmp/out" | head -20)"
-	# Contexts that threads open at once, process after process (test_api.c): what a library does at its first use.
+	# Contexts that threads open at the same time, in one process after the other (test_api.c): the first use of a
+	# library.
 	for i in 1 2; do
 		run inside env CK_RUN_CASE=threads CK_DEFAULT_TIMEOUT=600 build/tests/test_api
 		exits "$system: contexts opened by many threads, $i" 0
@@ -77,5 +78,5 @@ test_system() { # RELEASE TEST…
 	tap_done
 }
 
-# What depends on the compiler and on libraries.
+# Tests that depend on the compiler and on libraries.
 units=(test_api test_decode test_dict test_html test_http test_meta test_segment test_sign)

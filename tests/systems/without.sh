@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The program without the libraries that it can do without: what needs them is refused in words, all else is as it was.
+# The program without its optional libraries: functions that need them are refused with a message, and everything else
+# is unchanged.
 . "$(dirname "$0")/../tap.sh"
 without=$B/without
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -j"$(nproc)" -C "$TOP" WITHOUT="igraph brotli libarchive liblzma bzip2" B="$without" "$without/pagededup"

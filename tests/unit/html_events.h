@@ -75,7 +75,7 @@ static inline void events_free(struct events *v)
 	free(v);
 }
 
-/* Where the two differ, or SIZE_MAX. */
+/* The position of the first difference, or SIZE_MAX. */
 static size_t events_differ(struct events *balanced, struct events *entire, struct pd_span page, bool unfold)
 {
 	size_t a = pd_saxer_run(balanced->saxer, page, unfold), b = pd_saxer_run(entire->saxer, page, unfold), i = 0;
@@ -86,7 +86,7 @@ static size_t events_differ(struct events *balanced, struct events *entire, stru
 	return i == balanced->log.n && i == entire->log.n ? SIZE_MAX : i;
 }
 
-/* A page of tags in an order that the bytes choose, two bytes a piece; most end tags end what is open. */
+/* Make a page of tags in an order that the bytes choose, two bytes per piece; most end tags close the open element. */
 static void tag_soup(struct pd_span bytes, struct pd_buf *out)
 {
 	const char *open[256];

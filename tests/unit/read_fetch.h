@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reads dumps made in memory through the reader: what comes out as text, and that every record comes out the same again
- * by its id.
+ * Read dumps in memory through the reader: the result as text, and every record a second time by its id.
  */
 #ifndef PD_TEST_READ_FETCH_H
 #define PD_TEST_READ_FETCH_H
@@ -82,7 +81,8 @@ static inline int fetch_count(const char *text, const char *what)
 	return n;
 }
 
-/* Every cut and every flipped bit (one bit in each byte) of `dump`: reading ends, and what comes out is fetched again. */
+/* Try every cut and every flipped bit (one bit in each byte) of `dump`: reading ends, and every record is found
+ * again by its id. */
 static inline void fetch_damaged(const char *name, struct pd_span dump, size_t step, int records)
 {
 	struct pd_buf copy = { 0 };

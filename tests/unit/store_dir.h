@@ -13,7 +13,7 @@
 
 static inline void store_dir_make(char dir[64])
 {
-	/* In memory where that can be: syncing to a disk takes its time. */
+	/* In memory if possible, because syncing to a disk takes time. */
 	snprintf(dir, 64, "%s/pagededup-store-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
 	if (!mkdtemp(dir))
 		abort();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hosts that are one site: what is evidence and what is not, in every order of the pages.
+ * Hosts that are one site: evidence for and against it, in every order of the pages.
  */
 #include <check.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "link/alias.h"
 
-/* Text of 200 words, of which `other` differ between the subjects, and links to the host. */
+/* A text of 200 words, of which `other` differ between the subjects, and links to the host. */
 static void source(struct pd_buf *out, const char *host, int subject, int other)
 {
 	pd_buf_clear(out);

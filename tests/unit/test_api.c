@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The public API: what settings open and what they are refused for, what pages become, their pairs and clusters, what is kept;
- * that handles are apart, that every call can run out of memory anywhere, with nothing lost but its own handle, and that none touches
- * what is the process's own.
+ * The public API: accepted and refused settings, results for pages, their pairs and clusters, stored pages.  Handles
+ * are independent; every call can run out of memory at any point and then loses only its own handle; no call changes
+ * the state of the process.
  */
 #include <check.h>
 #include <dlfcn.h>
@@ -192,7 +192,7 @@ START_TEST(too_little_and_nothing)
 }
 END_TEST
 
-/* What a visitor sees, and nothing else; main text or not. */
+/* The text that a visitor sees, and nothing more; main text or not. */
 START_TEST(visible_text)
 {
 	static const char page[] = "<title>Mill</title><nav><a href=/>Home</a> <a href=/x>About</a></nav><p>The tide mill at <b>Pellow</b> Creek "
@@ -267,12 +267,12 @@ START_TEST(distances_and_blocks)
 }
 END_TEST
 
-/* --- tables, pairs, clusters, what is kept --- */
+/* --- tables, pairs, clusters, stored pages --- */
 
 enum { PAGES = 60 };
 static char html[PAGES][1200];
 
-/* Pages 0 and 1, 2 and 3 ... are near; the last is none. */
+/* Pages 0 and 1, 2 and 3 ... are near-duplicates; the last input is not a page. */
 static void make_pages(pagededup_input *inputs)
 {
 	static const char *const words[] = { "mill", "tide", "creek", "harbour", "storm", "ferry", "lantern", "orchard", "bridge", "quarry", "meadow",
@@ -484,7 +484,7 @@ static const char *inside(const char *name)
 	return path[at];
 }
 
-/* What belongs to the process, its streams and its signals, around every test. */
+/* Check the streams and signals of the process around every test. */
 enum { SIGNALS = 32 };	/* from 1 on */
 static void (*handlers[SIGNALS])(int);
 static int streams[2] = { -1, -1 };
@@ -590,7 +590,7 @@ START_TEST(reading_learning_keeping)
 	n = 0;
 	for (int i = 0; i < PAGES; i++)
 		n += !strncmp((const char *)state.data + state.offsets[i], "new", 3);
-	ck_assert_int_eq(n, PAGES / 2 + 1);	/* of each two the first, and what is no page */
+	ck_assert_int_eq(n, PAGES / 2 + 1);	/* the first page of each pair, and the input that is not a page */
 	pagededup_table_free(answers);
 	DONE(pagededup_store_sync(s, &error));
 	pagededup_store_close(s);
@@ -608,8 +608,8 @@ START_TEST(reading_learning_keeping)
 }
 END_TEST
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/* The n-th request for memory fails, and with it all that follow, or it alone: those of our own and of the libraries below, but
- * for C++. */
+/* Make the n-th memory request fail, alone or with all later ones: our own requests and those of the libraries,
+ * except C++. */
 static long requests_left = -1;
 static bool failing, once;
 static long blocks;	/* that are there */
@@ -675,7 +675,7 @@ void free(void *p)
 	__libc_free(p);
 }
 
-/* What is tried: steps with handles of their own, which are given back whatever comes; the status. */
+/* The tested steps have their own handles, which are freed in any case; returns the status. */
 static pagededup_model *shared_model;
 static pagededup_table *shared_table, *shared_pairs;
 
@@ -781,7 +781,8 @@ static int run_with(const struct trial *t, long n, bool alone, long *lost)
 	return status;
 }
 
-/* Every request in turn; each way of failing costs no memory in the end but what other libraries keep for the process. */
+/* Try every request in turn.  In the end each kind of failure costs no memory except that which other libraries keep
+ * for the process. */
 START_TEST(memory_runs_out_anywhere)
 {
 	const struct trial *t = &trials[_i / 2];
@@ -795,9 +796,9 @@ START_TEST(memory_runs_out_anywhere)
 	for (int i = 0; i < 6; i++)
 		fprintf(f, "{\"url\": \"http://h.example/%d\", \"html\": \"%s\"}\n", i, html[i]);
 	fclose(f);
-	for (int i = 0; i < 3; i++)	/* what is made once in a process */
+	for (int i = 0; i < 3; i++)	/* made once per process */
 		ck_assert_int_eq(run_with(t, LONG_MAX, false, &kept), PAGEDEDUP_OK);
-	/* Fewer than none: some is given back that was asked for in a way that is not counted. */
+	/* Fewer than none: memory is freed that was allocated in an uncounted way. */
 	ck_assert_msg(kept <= 0, "%s: %ld blocks are kept by each run", t->name, kept);
 	int status = PAGEDEDUP_ERR_MEMORY;
 	for (n = 0; status && n < 100000; n++) {
@@ -829,8 +830,8 @@ static void *open_some(void *start)
 	return NULL;
 }
 
-/* The first models of a process, opened by many threads at once; what libraries do at first use they do once in a
- * process, so each try is a process of its own. */
+/* The first models of a process, opened by many threads at the same time.  Libraries initialise themselves once per
+ * process, so each try is a separate process. */
 static int many_threads(void)
 {
 	enum { THREADS = 8 };

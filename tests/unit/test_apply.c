@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dumps in every packing, with every choice of pages that go: what is written is what the records that stay would have
- * been packed to, byte for byte.
+ * Dumps in every compression, with every choice of removed pages: the output is, byte for byte, the compressed form
+ * of the kept records.
  */
 #include "read_dumps.h"
 #include "read_pack.h"
@@ -30,7 +30,7 @@ ssize_t read(int fd, void *to, size_t n)
 	return -1;
 }
 
-/* Records in the order of the file; those that have no page number stay. */
+/* Records in the order of the file; records without a page number are kept. */
 struct parts {
 	struct pd_buf part[24];
 	int page[24];		/* 0 … PAGES - 1; -1: none */
@@ -72,7 +72,7 @@ static void jsonl_parts(struct parts *p)
 	}
 }
 
-/* How records are put into members. */
+/* The distribution of records over members. */
 enum layout { EACH, TWO, ALL, PIECES };
 static const char *const layouts[] = { "a member a record", "two records a member", "one member", "members that end anywhere" };
 static const enum pd_codec codecs[] = { PD_CODEC_NONE, PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4, PD_CODEC_XZ, PD_CODEC_BZIP2 };
@@ -94,7 +94,7 @@ static void repack(struct pd_buf *out, enum pd_codec codec, struct pd_span in)
 	pd_packer_free(packer);
 }
 
-/* Members of `each` records, without those that go; a member that lost something is as the program packs it. */
+/* Members of `each` records, without the removed ones; a member that lost a record is compressed by the program. */
 static void lay(const struct parts *p, enum pd_codec codec, int each, unsigned mask, struct pd_buf *out)
 {
 	for (int i = 0; i < p->n; i += each) {
@@ -124,7 +124,7 @@ static void lay_pieces(const struct parts *p, enum pd_codec codec, struct pd_buf
 	pd_buf_release(&all);
 }
 
-/* Verdicts that let the pages of `mask` go, by the ids that the reader gives. */
+/* Verdicts that remove the pages of `mask`, with the ids of the reader. */
 static char *write_verdicts(char *dump, unsigned mask)
 {
 	struct pd_reader_options o = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK };
@@ -213,7 +213,7 @@ static void one_choice(const struct parts *p, char *dump, enum pd_codec codec, e
 	struct pd_apply_result sum;
 	char *verdicts = write_verdicts(dump, mask);
 	pd_buf_printf(&out, "%s/out", dump_folder());
-	pd_inputs_forget();	/* each choice is a run of its own, which writes the same file */
+	pd_inputs_forget();	/* each choice is a separate run, which writes the same file */
 	apply(dump, verdicts, out.p, &sum);
 	read_all(out.p, &got);
 	ck_assert_msg(sum.bytes_out == got.n, "%s: bytes counted", name);
@@ -235,7 +235,7 @@ START_TEST(test_every_choice)
 	struct parts p = { .n = 0 };
 	struct pd_buf bytes = { 0 };
 	char name[100];
-	/* A compressed stream of lines does not say which members a line lies in: all of them are packed again. */
+	/* A compressed stream of lines does not show the members of a line: all of them are compressed again. */
 	if (kind == 2 && codec && layout != ALL)
 		layout = PIECES;
 	snprintf(name, sizeof name, "%s, %s, %s", ((const char *[]){ "WARC", "ARC", "JSONL" })[kind], codec_names[codec], layouts[layout]);
@@ -254,7 +254,7 @@ START_TEST(test_every_choice)
 }
 END_TEST
 
-/* A dictionary stands before the frames, raw or in zstd's format: it stays, and the frames that stay still need it. */
+/* A dictionary precedes the frames, raw or in zstd's format: it is kept, because the kept frames still need it. */
 START_TEST(test_dictionary)
 {
 	struct parts p = { .n = 0 };
@@ -287,8 +287,8 @@ START_TEST(test_dictionary)
 }
 END_TEST
 
-/* Each read fails once: that is an error, and nothing stands under the names of the dump and its index but what stands there
- * without it. */
+/* Each read fails once: this is an error, and the files under the names of the dump and its index are the earlier
+ * ones. */
 START_TEST(test_bad_reads)
 {
 	static const char *const names[] = { "out", "index" };

@@ -107,7 +107,7 @@ START_TEST(page_ids_are_ordered)
 }
 END_TEST
 
-/* Ids that differ in what their order follows from, and such as only seem to be offsets. */
+/* Ids that differ in the parts that define their order, and ids that only look like offsets. */
 START_TEST(page_ids_are_compared_as_parsed)
 {
 	static const char *const id[] = { "a:1", "a:9", "a:10", "a:010", "a:0", "a:00", "a:+9", "a:+10", "a:999999999999999999", "a:1000000000000000000",
@@ -328,7 +328,7 @@ START_TEST(decompression)
 }
 END_TEST
 
-/* The pool: numbers go in, their squares come out in the order in which they went in. */
+/* The pool: numbers are submitted, and their squares are returned in the order of submission. */
 struct numbers {
 	int next, end, stop_at;
 	struct pd_buf out;
@@ -395,7 +395,7 @@ START_TEST(pool_stops)
 }
 END_TEST
 
-/* A file's lines do not depend on where the blocks end that it is read by, and are those of a pipe. */
+/* The lines of a file do not depend on the size of the blocks in which it is read, and are those of a pipe. */
 START_TEST(lines_of_files_and_pipes)
 {
 	static const size_t lengths[] = { 0, 1, 131070, 0, 131071, 131072, 3, 500000, 131069, 0, 17, 262144, 5 };
@@ -407,7 +407,7 @@ START_TEST(lines_of_files_and_pipes)
 	}
 	pd_buf_add(&text, "x\0y", 3);	/* the last one has no end */
 	for (int pipe = 0; pipe < 2; pipe++) {
-		FILE *f = pipe ? fmemopen(text.p, text.n, "r") : tmpfile();	/* the first is no file to the system, as a pipe is none */
+		FILE *f = pipe ? fmemopen(text.p, text.n, "r") : tmpfile();	/* the first is not a file for the system, as a pipe is not */
 		if (!pipe) {
 			ck_assert_uint_eq(fwrite(text.p, 1, text.n, f), text.n);
 			rewind(f);

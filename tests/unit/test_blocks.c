@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The patent's blocks: its thresholds to the letter, what is passed up and what is not, runs, boxes, links; and
- * on random pages what must hold on every page.
+ * The patent's blocks: its exact thresholds, passing up, runs, boxes, links; and properties that hold on every page,
+ * checked on random pages.
  */
 #include <check.h>
 #include <stdio.h>
@@ -223,7 +223,7 @@ START_TEST(markup)
 }
 END_TEST
 
-/* What holds on every page. */
+/* Properties that hold on every page. */
 static void check_boxes(const struct pd_blocks *b, unsigned seed)
 {
 	ck_assert_msg(b->n_boxes > 0 && b->boxes[0].end == b->n_boxes && b->boxes[0].parent == PD_BOX_NONE, "seed %u", seed);
@@ -361,7 +361,7 @@ START_TEST(random_pages)
 }
 END_TEST
 
-/* What must not depend on what the object parsed before, nor on whether XHTML is kept. */
+/* The result must not depend on earlier pages of the object, or on whether XHTML is kept. */
 START_TEST(same_again)
 {
 	struct pd_html_options o = PD_HTML_DEFAULTS, x = PD_HTML_DEFAULTS;

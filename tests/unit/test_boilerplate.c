@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Learning what sites repeat: which lines and paths a host's pages teach, that the table depends on the set of pages
- * alone (order, chunks of memory, merging), and that a table that is not whole is refused.
- *
- * Pages are made as records, without HTML: a page is its URL, its two signatures, and lines with their paths.
+ * Learning of site boilerplate: the lines and paths that the pages of a host teach, the table's dependence on the
+ * set of pages alone (not on order, memory or merging), and the refusal of damaged tables.  Pages are made as
+ * records, without HTML: a page is its URL, its two signatures, and lines with their paths.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -13,14 +12,14 @@
 #include "topic/boilerplate.h"
 #include "topic/site.h"
 
-/* A line of a page: which text, in which path. */
+/* A line of a page: its text and its path. */
 struct line {
 	int text, path;
 };
 
 struct page {
 	int host, url;
-	int text, main;		/* what the signatures are of */
+	int text, main;		/* sources of the signatures */
 	struct line lines[8];	/* until text 0 */
 	int links;		/* lines of path 1 that are links */
 };
@@ -95,7 +94,7 @@ static void make_record(const struct page *p, struct pd_buf *out)
 		pd_buf_add_c(out, 0);
 }
 
-/* What a table says that was learned from these pages, all of host 1; it lies in `*table`. */
+/* The table that is learned from these pages, all of host 1; it is stored in `*table`. */
 static struct pd_site decide(const struct page *pages, size_t n, struct pd_boilerplate **table)
 {
 	struct pd_site_learn_options o = { .samples = true };
@@ -118,12 +117,12 @@ static bool has(const uint64_t *keys, size_t n, uint64_t k)
 	return n && bsearch(&k, keys, n, sizeof k, up);
 }
 
-/* Line 7 is the one that counts, in path 2; line 9 stands in path 2 too, on one page. */
+/* Line 7 counts, in path 2; line 9 is also in path 2, on one page. */
 static const struct decision {
 	const char *name;
 	struct page pages[6];
 	bool line, path;
-	int rounds;	/* so many times these pages, each time with other addresses, texts and lines but 7 and 9 */
+	int rounds;	/* repeats of these pages, each time with other URLs, texts and lines except 7 and 9 */
 } decisions[] = {
 	{ "three texts: too few pages for a path", { { 1, 1, 1, 1, { { 7, 2 }, { 1, 0 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 0 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 0 } }, 0 } },
 	  true, false, 1 },
@@ -312,7 +311,7 @@ static int rival(void)
 
 static const struct {
 	const char *name;
-	int hosts, part;	/* pages in turn of so many hosts; at least one in so many is not wanted */
+	int hosts, part;	/* pages take turns on this number of hosts; at least one in this number is discarded */
 } crowds[] = {
 	{ "one host", 1, 2 },
 	{ "five hosts", 5, 10 },

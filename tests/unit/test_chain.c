@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages on which an extractor for articles finds nothing, or the wrong thing: whatever has text keeps it, by the step of
- * the chain that is named.
+ * Pages on which an extractor for articles finds nothing, or the wrong text: a page with text keeps it, by the named
+ * step of the chain.
  */
 #include <check.h>
 

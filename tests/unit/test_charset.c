@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Labels: every one that the WHATWG Encoding Standard has (tests/data/text/labels.tsv: label, encoding), and others.
- * Then what the bytes of every encoding mean, good and bad ones.
+ * Labels: all labels of the WHATWG Encoding Standard (tests/data/text/labels.tsv: label, encoding), and others.
+ * Then the meaning of the bytes of every encoding, valid and invalid.
  */
 #include <check.h>
 #include <ctype.h>
@@ -76,7 +76,7 @@ struct sample {
 	unsigned bad;	/* undecodable: U+FFFD that is counted */
 };
 
-/* By the standard's indexes.  What iconv's tables get differently is among them: ў, ∆, ¥, ～, U+05BA. */
+/* By the standard's indexes, including the differences of iconv's tables: ў, ∆, ¥, ～, U+05BA. */
 static const struct sample samples[] = {
 	{ "big5", "a741a66ea141a540acc9a1e3a242a244fed3", "你好，世界～﹨￥着", 0 },
 	{ "euc-jp", "c6fccbdcb8eca1c1a1dd8eb18eb28fb0a1ada1", "日本語～－ｱｲ丂①", 0 },
@@ -202,7 +202,7 @@ static void check_sample(const struct sample *s)
 	struct pd_buf in = { 0 }, out = { 0 };
 	struct pd_text_tally tally = { 0 };
 	from_hex(s->hex, &in);
-	/* A copy of its own size, so that a read beyond the end is seen. */
+	/* A copy of exact size, so that a read beyond the end is noticed. */
 	char *copy = pd_strndup(in.p, in.n);
 	copy = pd_realloc(copy, in.n);
 	decode(pd_charset_by_label(pd_span_z(s->label)), pd_span(copy, in.n), &out, &tally);

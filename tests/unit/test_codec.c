@@ -10,7 +10,7 @@
 static const struct {
 	const char *name;
 	enum pd_codec codec;
-	bool whole;	/* has a way of its own for members in memory */
+	bool whole;	/* has a special path for members in memory */
 	bool checked;	/* has a checksum */
 	bool repeats;
 } codecs[] = {
@@ -85,7 +85,8 @@ START_TEST(test_round)
 }
 END_TEST
 
-/* Blocks: all comes back; cut, changed or made up, they are refused or give other bytes, and nothing is read or written outside. */
+/* Blocks: sound blocks are returned complete; cut, changed or invented ones are refused or give other bytes, without
+ * a read or write outside the buffers. */
 START_TEST(test_block)
 {
 	static const size_t sizes[] = { 0, 1, 7, 100, 70000, 3000000 };
@@ -119,7 +120,8 @@ START_TEST(test_block)
 }
 END_TEST
 
-/* Where its magic bytes are first: as a search of the whole string says, at either end and between bytes that are nearly them. */
+/* The position of the first magic bytes: equal to a search of the whole string, at both ends and between similar
+ * bytes. */
 START_TEST(test_find)
 {
 	enum pd_codec codec = codecs[_i].codec;
@@ -236,7 +238,7 @@ START_TEST(test_dictionary)
 }
 END_TEST
 
-/* A frame that asks for a window of 2 GiB. */
+/* A frame that requests a window of 2 GiB. */
 START_TEST(test_window)
 {
 	struct pd_unpacker *u = pd_unpacker_new();

@@ -9,7 +9,7 @@
 #define ROWS(a) (int)(sizeof(a) / sizeof *(a))
 
 struct rule {
-	size_t least;		/* shared items; a smaller set: all of its own */
+	size_t least;		/* shared items; a smaller set: all of its items */
 	double over;		/* share of the smaller */
 	bool all_of_fewer;
 };

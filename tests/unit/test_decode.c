@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which charset a page is decoded from, and the UTF-8 validator against a plain one.
- * Texts: tests/data/text/LANGUAGE.CHARSET, each beside LANGUAGE.utf-8.
+ * The charset from which a page is decoded, and the UTF-8 validator compared with a plain one.  Texts:
+ * tests/data/text/LANGUAGE.CHARSET, each with LANGUAGE.utf-8.
  */
 #include <check.h>
 #include <dirent.h>
@@ -35,7 +35,7 @@ struct decision {
 	const char *http;	/* charset of the HTTP header */
 	const char *head;	/* ASCII before the text */
 	const char *file;	/* the text */
-	const char *want;	/* what it says, in UTF-8; NULL: not compared */
+	const char *want;	/* the text in UTF-8; NULL: not compared */
 	const char *charset;
 	enum pd_charset_how how;
 };
@@ -100,7 +100,7 @@ static const struct decision decisions[] = {
 static void decode(struct pd_text_decoder *d, const char *http, struct pd_span body, struct pd_text *out)
 {
 	struct pd_page page = { .type = PD_PAGE_HTML, .charset = pd_span_z(http) };
-	/* A copy of its own size, so that a read beyond the end is seen. */
+	/* A copy of exact size, so that a read beyond the end is noticed. */
 	char *copy = pd_realloc(pd_strndup(body.p, body.n), body.n);
 	page.body = pd_span(copy, body.n);
 	pd_text_decode(d, &page, out);
@@ -237,7 +237,7 @@ START_TEST(clean_utf8_is_not_copied)
 }
 END_TEST
 
-/* Plain on purpose: the code point, and whether it may stand there. */
+/* Simple on purpose: the code point, and whether it is allowed here. */
 static size_t naive_length(const unsigned char *p, size_t n)
 {
 	size_t want = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
@@ -300,7 +300,7 @@ START_TEST(validator)
 }
 END_TEST
 
-/* Folder names of the collection that are no labels; NULL: no browser decodes it. */
+/* Folder names of the collection that are not labels; NULL: no browser decodes it. */
 static const struct {
 	const char *folder, *label;
 } folders[] = {
@@ -325,7 +325,7 @@ struct count {
 	int all, declared, detected;
 };
 
-/* A file counts as right when what is declared is believed, and when the same text comes out undeclared. */
+/* A file is correct if the declared charset is used, and if the same text is returned without the declaration. */
 static void count_file(struct pd_text_decoder *d, const char *path, const char *label, struct count *n)
 {
 	struct pd_buf body = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files that go, and what happens to them between the moment when they are examined and the moment when they are
- * deleted.  Which pages may go at all is tests/shell/apply.sh.
+ * Files to delete that change between their examination and their deletion.  tests/shell/apply.sh tests which pages
+ * may be deleted.
  */
 #include "read_dumps.h"
 
@@ -37,7 +37,7 @@ static const struct meanwhile {
 	const char *name;
 	enum happens happens;
 	const char *why;	/* a part of it; NULL: the file is gone */
-	bool going, kept;	/* what is there afterwards */
+	bool going, kept;	/* the files afterwards */
 } rows[] = {
 	{ "nothing", NOTHING, NULL, false, true },
 	{ "the file is replaced", GOING_REPLACED, "it was replaced", true, true },

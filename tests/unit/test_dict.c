@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The dictionary: what is compiled is found, nothing else is; damaged containers are refused.
+ * The dictionary: compiled words are found, and no others; damaged containers are refused.
  */
 #include <check.h>
 #include <math.h>
@@ -207,7 +207,7 @@ static void refuse(struct pd_span bytes, const char *what, size_t at)
 {
 	struct pd_dict *d;
 	struct pd_err e = { 0 };
-	/* A copy of its own, so that a sanitiser sees a byte read after it. */
+	/* A separate copy, so that a sanitiser notices a read after the end. */
 	char *p = malloc(bytes.n ? bytes.n : 1);
 	if (bytes.n)
 		memcpy(p, bytes.p, bytes.n);
@@ -359,7 +359,7 @@ START_TEST(id_says_what_differs)
 }
 END_TEST
 
-/* What is rarer than the dictionary can say is as rare as it can. */
+/* A word below the dictionary's smallest frequency gets that frequency. */
 START_TEST(largest_idf)
 {
 	char words[] = "/tmp/pd-words-XXXXXX", idf[] = "/tmp/pd-idf-XXXXXX";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The main extractor on small pages: what each rule keeps and drops, what is fallen back on, and that it stays linear.
- * Rows say what a page must give, not how well it does on a corpus.
+ * The main extractor on small pages: texts that each rule keeps and drops, fallbacks, and linear time.  Rows give
+ * the required text of a page, and do not measure quality on a corpus.
  */
 #include <check.h>
 #include <stdio.h>

@@ -67,7 +67,7 @@ static bool library_has_our_unicode(void)
 	return _libunistring_version == 0x010000;
 }
 
-/* What pd_fold promises, in the plainest way. */
+/* The promises of pd_fold in the simplest form. */
 static void fold_plainly(struct pd_span in, struct pd_buf *out)
 {
 	size_t n;
@@ -163,7 +163,7 @@ START_TEST(equals_plain_on_every_character)
 }
 END_TEST
 
-/* Bytes of any kind: what comes out is UTF-8, and folding it again changes nothing. */
+/* Bytes of any kind: the result is UTF-8, and folding it again does not change it. */
 START_TEST(takes_any_bytes)
 {
 	struct pd_folder *f = pd_folder_new();

@@ -75,7 +75,8 @@ START_TEST(equal_groups)
 }
 END_TEST
 
-/* Rows enough for many parts: every third key is a copy of one before it, and every fifth of those of the first. */
+/* Enough rows for many partitions: every third key is a copy of an earlier one, and every fifth of those a copy of
+ * the first. */
 START_TEST(groups_of_many)
 {
 	size_t words = 1 << _i % 3;
@@ -102,7 +103,7 @@ START_TEST(groups_of_many)
 }
 END_TEST
 
-/* One to three lists, in the same order whatever their number, the threads and the bits that keys have. */
+/* One to three lists, in the same order for any number of lists, threads and key bits. */
 START_TEST(gather_lists)
 {
 	struct pd_random random = { 5 };

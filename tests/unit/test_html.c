@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What browsers read and libxml2 alone does not; and whatever comes in, what goes out is XHTML that an
- * XML parser reads, in time linear in the page.
+ * HTML that browsers read and libxml2 alone does not.  For any input the output is XHTML that an XML parser reads,
+ * in time linear in the page.
  */
 #include <check.h>
 #include <dirent.h>
@@ -121,8 +121,8 @@ START_TEST(nul)
 }
 END_TEST
 
-/* What the parser does not read comes out where it stood: more texts than there are letters, some of them long, some in what
- * is left out, and values beside them. */
+/* Texts that the parser skips are returned in their place: more texts than letters, some long, some in skipped
+ * elements, with values in between. */
 START_TEST(held)
 {
 	struct pd_html *h = new_html();
@@ -244,7 +244,7 @@ START_TEST(corpora)
 }
 END_TEST
 
-/* Pages on which a balanced element might not be what it seems. */
+/* Pages on which an element that looks balanced might not be balanced. */
 static const char *const unbalanced[] = {
 	"<div><p>a<div>b</div></p></div>c", "<p>a<p>b</p></p>c", "<ul><li>a<li>b</ul><ul><li>c</li></ul>", "<b><p>a</b>b</p>c",
 	"<table><tr><td>a<tr><td>b</table>c", "<a>b<a>c</a></a>d", "<div><span></div></span>a", "</p>a</div>b", "<div>a</p>b</div>c",

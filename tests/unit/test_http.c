@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages out of records: status lines and headers as they are found in the wild, chunked transfer, content codings, what
- * counts as a page, and what a body is when nothing says so.
+ * Pages from records: status lines and headers found in practice, chunked transfer, content codings, the definition
+ * of a page, and bodies without any declaration.
  */
 #include "read_pack.h"
 
@@ -240,7 +240,7 @@ START_TEST(test_coding)
 }
 END_TEST
 
-/* Transfer codings besides chunked; the payload is what is left without them, the content coding still on. */
+/* Transfer codings other than chunked; the payload is the body without them, with the content coding. */
 START_TEST(test_transfer)
 {
 	static const struct {
@@ -346,7 +346,7 @@ START_TEST(test_asked_wrongly)
 }
 END_TEST
 
-/* --- records that are no responses, and sniffing --- */
+/* --- records that are not responses, and sniffing --- */
 
 static const struct {
 	const char *name;
@@ -418,7 +418,7 @@ START_TEST(test_headers_over_the_limit)
 }
 END_TEST
 
-/* A response cut anywhere, in a buffer of its own so that a look past its end shows under a sanitizer. */
+/* A response cut anywhere, in a separate buffer so that a sanitizer notices a read past its end. */
 START_TEST(test_cut_anywhere)
 {
 	static const char whole[] = "\r\nHTTP/1.1 200 OK\r\nContent-Type: text/html;\r\n charset=\"utf-8\"\r\nTransfer-Encoding: "

@@ -47,7 +47,7 @@ static void flip(struct maker *m, size_t i, uint64_t bit)
 	key_at(m, i)[bit / 64 % (uint64_t)m->words] ^= UINT64_C(1) << (bit % 64);
 }
 
-/* A new centre now and then, else the last centre with noise. */
+/* Sometimes a new centre, otherwise the last centre with noise. */
 static void make_clustered(struct maker *m, size_t i)
 {
 	size_t centre = i - i % 25;
@@ -92,7 +92,7 @@ static void make_chain(struct maker *m, size_t i)
 	flip(m, i, next_random(m));
 }
 
-/* All that differs lies within one block. */
+/* All differences are within one block. */
 static void make_in_block(struct maker *m, size_t i)
 {
 	memset(key_at(m, i), 0x5a, (size_t)m->words * 8);
@@ -185,7 +185,8 @@ static void check_pairs(const struct pd_join_pairs *got, const struct pd_join_pa
 
 #define PORTABLE (-1)
 
-/* How a join is run: the plan as for `plan_for` keys (0: as many as there are), and where buckets are split. */
+/* The settings of a join: the plan for `plan_for` keys (0: the actual number), and the size from which buckets are
+ * split. */
 static const struct way {
 	const char *name;
 	enum pd_join_plan_kind kind;
@@ -286,8 +287,8 @@ START_TEST(exact_256)
 }
 END_TEST
 
-/* Keys that are dealt into parts, by numbers that leave room beside them for the bits of a block, and by such that do not, against the
- * patent's plan. */
+/* Keys that are distributed over partitions, by numbers that leave room for the bits of a block and by numbers that
+ * do not, compared with the patent's plan. */
 static const struct many_set {
 	const char *name;
 	void (*make)(struct maker *m, size_t i);
@@ -335,7 +336,7 @@ START_TEST(many_keys)
 }
 END_TEST
 
-/* The quarters of the width are the largest k; each must be met exactly. */
+/* A quarter of the width is the largest k; each pair at that distance must be found. */
 START_TEST(largest_k)
 {
 	int bits = 64 << _i;
@@ -450,7 +451,7 @@ static int compare_hits(const void *x, const void *y)
 	return a->b < b->b ? -1 : a->b > b->b;
 }
 
-/* What a scan must find, one pair after the other. */
+/* The pairs that a scan must find, in order. */
 static void plain_hits(enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b, bool self, int k, struct pd_join_hits *out)
 {
 	static const int words[PD_SCAN_WIDTHS] = { 0, 1, 2, 4 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What pages are kept by: order of ids, times, numbers, sorting.
+ * Keys for the choice of the page to keep: order of ids, times, numbers, sorting.
  */
 #include <check.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int by_id(const void *x, const void *y)
 	return pd_page_id_cmp(pd_span_z(*a), pd_span_z(*b));
 }
 
-/* Pairs rows that name all of them in an order of their own, each twice. */
+/* Rows of pairs that name all pages in a certain order, each twice. */
 static FILE *pairs_of_ids(int from)
 {
 	FILE *f = tmpfile();

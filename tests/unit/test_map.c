@@ -13,7 +13,7 @@
 
 enum { KEYS = 3000 };
 
-/* Keys as they come: hashes, numbers in a row, numbers whose low bits are all the same. */
+/* Typical keys: hashes, consecutive numbers, numbers with equal low bits. */
 static uint64_t key_of(int shape, uint64_t i)
 {
 	struct pd_random r = { i };

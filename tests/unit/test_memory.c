@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is done on disk where memory is short gives what is done in memory: blocks that move to files, lists that are
- * spilled, groups made in rounds, keys joined stretch by stretch.
+ * Work on disk gives the results of work in memory: blocks that move to files, spilled lists, groups made in rounds,
+ * keys joined by partitions.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct pd_budget budget_of(size_t limit)
 	return (struct pd_budget){ .limit = limit, .tmp_dir = NULL };
 }
 
-/* A block keeps what is in it, wherever it grows, and counts while it is in memory. */
+/* A block keeps its contents when it moves, and is counted while it is in memory. */
 START_TEST(blocks)
 {
 	static const size_t limits[] = { 0, 64 * 1024, 4 * MIB, 1024 * MIB };
@@ -43,7 +43,7 @@ START_TEST(blocks)
 }
 END_TEST
 
-/* Without a place for files a block stays in memory, and the budget says what is wrong. */
+/* Without a folder for files a block stays in memory, and the budget reports the reason. */
 START_TEST(no_place)
 {
 	struct pd_budget budget = { .limit = 1000, .tmp_dir = "/nowhere/at/all" };
@@ -64,7 +64,7 @@ START_TEST(no_place)
 }
 END_TEST
 
-/* Lists of which none, some or all went on disk come together as they do in memory. */
+/* Lists of which none, some or all were spilled are merged as in memory. */
 START_TEST(spilled_lists)
 {
 	static const struct { uint64_t n; bool spilled; } cases[] = { { 20013, false }, { 60013, true }, { 600013, true } };
@@ -86,7 +86,7 @@ START_TEST(spilled_lists)
 }
 END_TEST
 
-/* Keys of which a third are copies, in groups, by rounds. */
+/* Keys of which a third are copies, grouped in rounds. */
 START_TEST(groups_in_rounds)
 {
 	enum { MANY = 300000 };

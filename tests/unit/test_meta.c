@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a page says about itself: a row for each source, and who wins when there are several.
+ * Metadata of a page: a row for each source, and the precedence of several sources.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The values of methods: what a column says, and how two of them compare by each kind's rule.
+ * Values of methods: the contents of a column, and the comparison of two values by each kind's rule.
  */
 #include <check.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which paths are those of a mirror, and the URLs that they stand for.
+ * Paths that belong to a mirror, and their URLs.
  */
 #include <check.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The patent's rules for the main text, on blocks made by hand:
- * which blocks are topic, on both sides of every threshold, and what features they
- * make.
+ * The patent's rules for the main text, on blocks made by hand: the topic blocks on both sides of every threshold,
+ * and their features.
  */
 #include <check.h>
 #include <stdio.h>
@@ -82,14 +81,14 @@ static void make_blocks(struct pd_blocks *b, const struct piece *pieces)
 	b->boxes[0].end_run = (uint32_t)b->n_runs;
 }
 
-/* A is far longer than what it is compared with: ten words that occur once, "twice" twice. */
+/* A is far longer than the other text: ten words that occur once, "twice" twice. */
 #define LONG_A "alpha bravo charlie delta echo foxtrot golf hotel india juliet twice twice"
 
 /* labels: one letter a block; t topic, a topic-anchor, h title, n noise */
 static const struct row {
 	const char *name;
 	struct piece pieces[BLOCKS_MAX];
-	int stop;	/* 1: they are no terms; 2: they are terms, and blocks are compared without them */
+	int stop;	/* 1: they are not terms; 2: they are terms, and blocks are compared without them */
 	const char *labels;
 } rows[] = {
 	{ "longest is topic", { { 0, "short words here", "" }, { 0, LONG_A, "" } }, 0, "nt" },
@@ -156,7 +155,7 @@ START_TEST(labels)
 }
 END_TEST
 
-/* What a feature holds, its terms with a space between. */
+/* The contents of a feature: its terms separated by spaces. */
 static void check_feature(const struct pd_topic *t, enum pd_feature_kind kind, const char *want)
 {
 	struct pd_buf got = { 0 };

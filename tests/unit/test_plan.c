@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Plans: what is refused, what is chosen, that the pigeonhole holds for every width and k, and the default k.
+ * Plans: refused and chosen plans, the pigeonhole principle for every width and k, and the default k.
  */
 #include <check.h>
 #include <stdio.h>
@@ -86,7 +86,8 @@ START_TEST(pigeonhole)
 }
 END_TEST
 
-/* The list that --explain prints: in order of cost, each number of blocks once, and AUTO takes its first but for paper. */
+/* The list of --explain is ordered by cost and contains each number of blocks once; AUTO takes its first plan,
+ * except for paper. */
 START_TEST(list)
 {
 	static const struct { int bits, k; size_t n, against; } rows[] = {
@@ -115,7 +116,7 @@ START_TEST(list)
 }
 END_TEST
 
-/* A part of the work: used bits are left alone, blocks that tell nothing apart are not cut. */
+/* A partition of the work: used bits are not used again, and blocks that separate no keys are not split. */
 START_TEST(part_of_work)
 {
 	struct pd_join_plan_part part = { .n_a = 100000 };

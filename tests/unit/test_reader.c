@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inputs in their order, ids, standard input, what cannot be opened, and records fetched again by their id.
+ * Inputs in their order, ids, standard input, inputs that cannot be opened, and records found again by their id.
  */
 #include "read_dumps.h"
 
@@ -50,7 +50,7 @@ static void expect(const char *name, const struct pd_reader_options *o, const ch
 	ck_assert_msg(strcmp(pd_buf_z(&told), want) == 0, "%s: got\n%swanted\n%s", name, pd_buf_z(&told), want);
 }
 
-/* Runs inside the folder, so that paths are short and the same everywhere; every test has a process of its own. */
+/* Run inside the folder, so that paths are short and the same on every machine; every test has its own process. */
 static void enter_folder(void)
 {
 	ck_assert_int_eq(chdir(dump_folder()), 0);
@@ -291,7 +291,7 @@ START_TEST(test_fetch_all)
 			continue;
 		dump_gzip(&mixed, pd_buf_span(&b));
 		pd_buf_clear(&b);
-		/* Damage here and there must not shift what the ids mean. */
+		/* Damage must not change the meaning of ids. */
 		if (i % 15 == 3)
 			mixed.p[mixed.n - 100] ^= 1;
 	}
@@ -365,7 +365,7 @@ START_TEST(test_fetch_refuses)
 }
 END_TEST
 
-/* Real dumps, where there are any: nothing is damaged, and every record is found again. */
+/* Real dumps, if available: nothing is damaged, and every record is found again. */
 START_TEST(test_corpora)
 {
 	static const char *const dumps[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The n-th system call on an input fails, for every n: the reader gives the records that it would have given, and says that
- * it could not read; it never takes the fault for the end of the input, for damage or for another kind of input.
+ * The n-th system call on an input fails, for every n: the reader gives the records before it and reports that it
+ * could not read; it does not mistake the fault for the end of the input, for damage or for another format.
  */
 #include "read_dumps.h"
 
@@ -78,7 +78,7 @@ static int read_all(char *path, struct pd_err *e)
 	return status;
 }
 
-/* A record so long that its end is examined from afar, and wrong: another one begins where it should end. */
+/* A record so long that its end is examined by seeking, with a wrong length: another record begins at its end. */
 static void long_records(struct pd_buf *out)
 {
 	for (int i = 0; i < 2; i++) {
@@ -141,7 +141,7 @@ START_TEST(test_every_call_fails_once)
 				      inputs[_i].name, call_names[call], n);
 		}
 	}
-	/* The file is asked for its size, and read; a long record that is not compressed is examined from afar. */
+	/* The size of the file is queried, and it is read; a long uncompressed record is examined by seeking. */
 	ck_assert_int_ge(failed[READ], 1);
 	ck_assert_int_ge(failed[LSEEK], 1);
 	ck_assert_int_ge(failed[FSTAT], 1);

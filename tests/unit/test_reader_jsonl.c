@@ -112,7 +112,7 @@ START_TEST(test_packed)
 }
 END_TEST
 
-/* What lies before the damage comes out, and members after it. */
+/* Records before the damage, and members after it, are returned. */
 START_TEST(test_damaged_member)
 {
 	struct pd_buf dump = { 0 };

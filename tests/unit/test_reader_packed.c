@@ -64,7 +64,7 @@ START_TEST(test_one_frame)
 }
 END_TEST
 
-/* Header and block in frames of their own, as some writers do; then two records in a frame, then one alone. */
+/* Header and block in separate frames, as some writers do; then two records in a frame, then one alone. */
 START_TEST(test_mixed_frames)
 {
 	struct pd_buf page = { 0 }, dump = { 0 }, want = { 0 };
@@ -79,7 +79,7 @@ START_TEST(test_mixed_frames)
 		if (i == 1)
 			pack(&dump, codec, pd_span("", 0));
 		pack(&dump, codec, pd_span(page.p + header, page.n - header - 2));
-		/* The line end that follows, in a frame of its own too. */
+		/* The line end that follows is in a separate frame as well. */
 		pack(&dump, codec, pd_span_z("\r\n"));
 		stream += page.n;
 	}
@@ -186,8 +186,8 @@ START_TEST(test_bad_dictionary)
 }
 END_TEST
 
-/* A flipped bit in any byte costs the record it is in and no other, and is reported once.  bzip2 gives a block's bytes before it
- * has seen whether they are right: all of them are other bytes then, and may be reported as such before the stream is. */
+/* A flipped bit in any byte costs the record that contains it and no other, and is reported once.  bzip2 returns the
+ * bytes of a block before it has checked them: then all of them differ, and may be reported before the stream is. */
 START_TEST(test_flip)
 {
 	enum { N = 5 };
@@ -293,7 +293,7 @@ START_TEST(test_hostile_magic)
 	struct pd_buf dump = { 0 }, page = { 0 };
 	dump_page(&page, 1);
 	pack(&dump, PD_CODEC_ZSTD, pd_buf_span(&page));
-	/* Each a frame whose first block says that it is 128 KiB long. */
+	/* Each is a frame whose first block declares a length of 128 KiB. */
 	while (dump.n < 4000000)
 		pd_buf_add(&dump, "\x28\xb5\x2f\xfd\x00\x58\x04\x00\x10", 9);
 	const char *got = fetched(pd_buf_span(&dump));

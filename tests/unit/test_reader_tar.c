@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tar archives of pages: every usual format, plain and compressed, names of every kind, damage, and what is no page.
+ * tar archives of pages: every usual format, plain and compressed, names of every kind, damage, and members that are
+ * not pages.
  */
 #include "read_fetch.h"
 #include "read_pack.h"
@@ -94,7 +95,7 @@ START_TEST(test_same_name)
 }
 END_TEST
 
-/* What tar programs make of names over 100 bytes. */
+/* The records that tar programs write for names over 100 bytes. */
 START_TEST(test_formats)
 {
 	static const char *const formats[] = { "ustar", "pax", "gnu", "v7", "oldgnu" };
@@ -160,7 +161,7 @@ START_TEST(test_large)
 }
 END_TEST
 
-/* The id of the archive, or of what is not in it. */
+/* The id of the archive, or of a missing member. */
 START_TEST(test_refusals)
 {
 	struct pd_buf tar = { 0 }, id = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two texts side by side: what is marked on each side, and that nothing is lost or made up.
+ * Two texts side by side: the marks on each side, and that no text is lost or added.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void random_text(uint32_t *state, struct pd_buf *out)
 		pd_buf_printf(out, "w%u ", draw(state, 8));
 }
 
-/* The words outside the tag, or all when it is NULL: what is shared, and the text. */
+/* The words outside the tag, or all words if it is NULL: the shared text, and the whole text. */
 static void words_of(struct pd_span html, const char *open, const char *close, bool marked, struct pd_buf *out)
 {
 	bool inside = false;
@@ -101,7 +101,7 @@ START_TEST(test_random)
 }
 END_TEST
 
-/* A hundred shared words with one more in the middle of `a`: around it both texts show what they have. */
+/* A hundred shared words with one more in the middle of `a`: around it both texts show their own words. */
 START_TEST(test_around)
 {
 	struct pd_buf a = { 0 }, b = { 0 }, x = { 0 }, y = { 0 };

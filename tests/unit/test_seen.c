@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * URLs seen: sizes of filters, what each mode takes for seen, files that come back as they went and are refused when damaged.
+ * Seen URLs: sizes of filters, the URLs that each mode calls seen, files that are read back unchanged and are
+ * refused if damaged.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ START_TEST(test_exact)
 	pd_seen_free(s);
 }
 
-/* A place is a hash of 128 bits modulo the filter's bits, as files say: whatever the number of bits. */
+/* A position is a hash of 128 bits modulo the number of the filter's bits, as in files, for any number of bits. */
 START_TEST(test_places)
 {
 	static const uint64_t bits[] = { 1, 2, 3, 63, 64, 1000, 9585059, (UINT64_C(1) << 24) - 1, UINT64_C(1) << 24, UINT64_C(1) << 27, (UINT64_C(1) << 27) + 1 };
@@ -81,8 +82,8 @@ static const struct {
 	{ "http://a/x/y/z", "http://a/x/y/w", false, false, true },		/* last part */
 	{ "http://a/x/y/z", "http://b/x/y/z", false, false, false },		/* site */
 	{ "http://a/x/y/z", "http://a:81/x/y/z", false, false, false },
-	{ "http://a/x/y/z", "https://a/x/y/z", true, true, true },		/* the scheme is no part */
-	{ "http://a/x/y/z", "http://a/x/y/z/", true, true, true },		/* nor is nothing after a slash */
+	{ "http://a/x/y/z", "https://a/x/y/z", true, true, true },		/* the scheme does not count */
+	{ "http://a/x/y/z", "http://a/x/y/z/", true, true, true },		/* nor does an empty rest after a slash */
 	{ "http://a/x/y/z", "http://a/x/y/z?q=1", false, false, true },	/* the query belongs to the last part */
 	{ "http://a/", "http://a/?q=1", false, false, true },
 	{ "http://a/", "http://a", true, true, true },
@@ -105,7 +106,7 @@ START_TEST(test_features)
 	}
 }
 
-/* What the method gets wrong, and what a site of its own for each feature mends. */
+/* Mistakes of the method, which a separate site for each feature avoids. */
 START_TEST(test_shared)
 {
 	struct pd_seen *all = seen(PD_SEEN_FEATURES, PD_FEATURES_ALL, PD_SEEN_XXH3);

@@ -42,7 +42,7 @@ static struct pd_segmenter *segmenter(enum pd_segment_method method, const struc
 	return pd_segmenter_new(&o);
 }
 
-/* Every term lies in the text, one space between, with its hash. */
+/* Every term is in the text, separated by one space, with its hash. */
 static void check_layout(const struct pd_terms *t, const char *name)
 {
 	size_t at = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of shingles: what was written comes back as sets, in blocks of any size; what is cut or changed is refused.
+ * Files of shingles: written pages are read back as sets, in blocks of any size; cut or changed files are refused.
  */
 #include <check.h>
 #include <stdio.h>
@@ -166,7 +166,7 @@ static long file_size(void)
 	return n;
 }
 
-/* Cut anywhere, it is no whole file. */
+/* A file that is cut anywhere is not complete. */
 START_TEST(cut)
 {
 	struct pd_shingles *s;

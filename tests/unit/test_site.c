@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a site repeats, on one page: lines that the table of a host names are left out before the main text is looked
- * for, by their text or by their path, and a page never loses nearly all of its text to them.
+ * The boilerplate of a site on one page: lines in the host's table are removed before the main text is found, by
+ * their text or by their path, and a page never loses nearly all of its text to them.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #define P2 "Repairs will take two years, the engineers said, and the town must find most of the money for them itself."
 #define SLOGAN "Our readers trust this paper, every day, since the year of its foundation, and so should you."
 
-/* What learning keeps of the page (site.h): its record begins with a head of 48 bytes. */
+/* The facts about a page that learning keeps (site.h): its record begins with a head of 48 bytes. */
 static uint16_t record_of(const char *page, struct pd_buf *out, const uint64_t **paths, const uint64_t **lines, const uint16_t **path_of)
 {
 	uint16_t n[2];
@@ -94,7 +94,7 @@ static uint64_t only_line(const char *page)
 	return key;
 }
 
-/* Inline elements make runs of their own, but the line is the same, and white space between them counts. */
+/* Inline elements are separate runs, but the line is the same, and white space between them counts. */
 START_TEST(runs_of_a_line)
 {
 	uint64_t plain = only_line("<p>one two three</p>");
@@ -119,7 +119,7 @@ START_TEST(by_path)
 }
 END_TEST
 
-/* A heading that the site repeats still announces what follows it. */
+/* A heading that the site repeats still announces the text after it. */
 START_TEST(heading_announces)
 {
 	static const char page[] = "<body><div class=x><p>" P1 "</p><p>" P2 "</p><p>" P1 P2 "</p></div>"
@@ -137,7 +137,7 @@ static int by_value(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* All of its text, or all but a scrap, is what the site repeats. */
+/* All of its text, or all but a small rest, is boilerplate. */
 START_TEST(spared)
 {
 	static const char *const pages[] = {
@@ -157,8 +157,8 @@ END_TEST
 
 #define LICENCE "Distributed under the Great Software License, Version 1.0: see the file LICENSE or the copy of it at great.example."
 
-/* A notice that the site repeats is longer than what a page has of its own, which stands in no flow of prose: it is the page's
- * text all the same, and two such pages are not alike. */
+/* A notice that the site repeats is longer than the page's own text, which is in no flow of prose: it still counts
+ * as the page's text, and two such pages are not similar. */
 START_TEST(own_text_first)
 {
 	static const char page[] = "<body><div class=head><h1>Global gramme</h1><p>units::cgs::gramme</p></div><h2>Synopsis</h2>"
@@ -234,8 +234,8 @@ static uint64_t signature_of(const char *text)
 	return signature_at(OUTSIDE_LINKS, text);
 }
 
-/* The main text is read as people read it: words go through inline elements, and links are part of it.  What stands outside links is read
- * element by element. */
+/* The main text is read as people read it: words continue through inline elements, and links are part of it.  Text
+ * outside links is read element by element. */
 START_TEST(words_of_texts)
 {
 	static const struct {
@@ -257,7 +257,8 @@ START_TEST(words_of_texts)
 }
 END_TEST
 
-/* What was found out without the site is right with it, too: a page that remembers is read as one that does not. */
+/* Facts that were found without the site are also correct with it: a page that keeps them is read like one that does
+ * not. */
 START_TEST(remembered)
 {
 	static const char *const pages[] = {

@@ -97,7 +97,7 @@ START_TEST(main_text_only)
 }
 END_TEST
 
-/* Texts of numbered words; the second has the first's but for `changed` at the beginning. */
+/* Texts of numbered words; the second has the words of the first, except `changed` at the beginning. */
 static void two_texts(int words, int changed, int seed, struct pd_buf *a, struct pd_buf *b)
 {
 	pd_buf_clear(a);

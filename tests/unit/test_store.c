@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The store against a naive one: random sequences of adding, asking, removing, compacting and opening again give the same
- * answers, whatever the sizes at which the log becomes a segment.
+ * The store compared with a naive one: random sequences of add, check, remove, compact and reopen give the same
+ * answers, for any size at which the log becomes a segment.
  */
 #include <check.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ struct world {
 	struct pd_store_judge_options o;
 	const char *name;
 	size_t asked, matched;
-	/* the page whose answer is awaited */
+	/* the page whose answer is expected */
 	const struct pd_store_page *pages;
 	struct pd_buf *rows;
 	size_t at;
@@ -291,7 +291,7 @@ START_TEST(as_the_naive_one)
 	w.o.verify.k_unknown = r->k / 2;
 	store_dir_make(w.dir);
 	ok(&w, pd_store_create(w.dir, &(struct pd_store_settings){ r->bits, r->k, r->k }, NULL, &e), &e);
-	/* In every second run most batches have more hits than are taken, and are asked again in parts. */
+	/* In every second run most batches have more hits than the limit, and are searched again in parts. */
 	w.s.limits = (struct pd_store_limits){ .recent = r->recent, .left = r->left, .hits = _i % 2 ? 2 : 0 };
 	open_store(&w, PD_STORE_WRITE);
 	ok(&w, pd_store_settle(&w.s, pd_span(NULL, 0), pd_span_z("sketch=64x4x5"), "rows", &e), &e);

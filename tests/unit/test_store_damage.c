@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Damage, versions and neighbours: a flipped bit anywhere is named by file and offset, and never answered from; newer files
- * are refused; one writer at a time; readers beside a writer always find a whole store.
+ * Damage, versions and concurrent use: a flipped bit anywhere is named by file and offset, and damaged data gives no
+ * answer; newer files are refused; there is one writer at a time; readers next to a writer always find a complete
+ * store.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -20,7 +21,7 @@ static int each(void *ctx, const struct pd_store_answer *a)
 
 #define WITH_KEYS "sketch=64x4x5 methods=simhash,exact:of=text:hash=xxh3,keywords:n=6 idf=dict"
 
-/* What other methods make of a page: of a store that keeps them, two values that some pages have in common. */
+/* Values of other methods for a page; some pages share two of them. */
 static void add_values(const struct pd_store *s, struct pd_store_page *page, struct pd_buf *text)
 {
 	char key[40], words[120];
@@ -56,7 +57,7 @@ static void add_pages(struct pd_store *s, struct model *m, size_t n)
 	pd_buf_release(&text);
 }
 
-/* Two segments, the first of n pages, a list of what is gone, and a log. */
+/* Two segments, the first of n pages, a list of removed pages, and a log. */
 static void make_store(const char *dir, struct model *m, size_t n)
 {
 	struct pd_store s = { .limits = { 1, 1 } };
@@ -86,7 +87,7 @@ static int print_answer(void *ctx, const struct pd_store_answer *a)
 	return 0;
 }
 
-/* What the store answers to the same questions, in `out`; or its error. */
+/* The answers of the store to the same queries, in `out`; or its error. */
 static int ask(const char *dir, struct pd_buf *out, struct pd_err *e)
 {
 	struct model m = { .bits = 64, .k = 3, .random = 77, .scattered = true };
@@ -117,7 +118,7 @@ static int ask(const char *dir, struct pd_buf *out, struct pd_err *e)
 
 struct found {
 	const char *name;
-	size_t at;		/* where the bit was flipped */
+	size_t at;		/* the position of the flipped bit */
 	size_t right;
 	struct pd_buf last;
 };
@@ -161,7 +162,7 @@ static void count_damage(void *ctx, const char *what)
 	((struct saved *)ctx)->damaged++;
 }
 
-/* What can be saved of a store: rows, and how much is told to be damaged. */
+/* The salvage of a store: rows, and the number of reported damages. */
 static int save(const char *dir, struct saved *x, struct pd_err *e)
 {
 	struct pd_store s = { .damaged = count_damage, .damaged_ctx = x };
@@ -174,8 +175,8 @@ static int save(const char *dir, struct saved *x, struct pd_err *e)
 	return status;
 }
 
-/* Every row that was saved is one of the sound store; rows that are not there, or are there again because nobody knows
- * any more that they were removed, were reported. */
+/* Every salvaged row is one of the sound store.  Missing rows, and removed rows that reappear because their removal
+ * is lost, were reported. */
 static bool saved_holds(const struct saved *got, const struct saved *want)
 {
 	struct pd_span a = pd_buf_span(&got->rows), all = pd_buf_span(&want->rows), row, of;
@@ -193,7 +194,7 @@ static bool saved_holds(const struct saved *got, const struct saved *want)
 
 struct sound {
 	struct pd_buf answers;
-	struct saved kept, ever;	/* ever: also what was removed */
+	struct saved kept, ever;	/* ever: including removed pages */
 };
 
 static void flip_one(const char *dir, struct found *found, size_t at, const struct sound *want)
@@ -244,7 +245,7 @@ static size_t flip_through(const char *dir, const char *name, const struct sound
 	return n;
 }
 
-/* The pages with those that are gone: the list, and what the log takes away, left out. */
+/* The stored pages without the removed ones: those of the list, and those of the log. */
 static void save_ever(const char *dir, struct saved *x)
 {
 	struct pd_store s = { 0 };
@@ -308,7 +309,7 @@ static void no_damage(void *ctx, const char *what)
 	ck_abort_msg("damage: %s", what);
 }
 
-/* What a writer does between two steps of a reader: the files that the reader is about to open are replaced. */
+/* A writer runs between two steps of a reader: the files that the reader is about to open are replaced. */
 struct meddling {
 	const char *dir;
 	struct model *m;
@@ -439,7 +440,7 @@ START_TEST(much_damage)
 }
 END_TEST
 
-/* What a child writes, with a new segment every few pages, its parent reads. */
+/* A child writes, with a new segment every few pages, and its parent reads. */
 START_TEST(readers)
 {
 	struct model m = { .bits = 64, .k = 8, .random = 7 };
@@ -522,8 +523,8 @@ static void add_dense(struct pd_store *s, struct model *m, size_t n)
 	pd_buf_release(&text);
 }
 
-/* A store of this version, to be kept in tests/data/store: two segments, the first with tables of blocks, a list of what is
- * gone, a log; in all of them pages that have bands and subjects. */
+/* A store of this version, to be kept in tests/data/store: two segments, the first with tables of blocks, a list of
+ * removed pages, a log; all of them contain pages with bands and subjects. */
 START_TEST(make_golden)
 {
 	struct model m = { .bits = 64, .k = 3, .random = 2026, .scattered = true };

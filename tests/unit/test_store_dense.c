@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Dense places: hundreds of pages with one fingerprint, or with fingerprints near each other, that are not like each other.
- * Keeping them costs what so many pages cost elsewhere, and what is like one of them is found.
+ * Dense data: hundreds of pages with one fingerprint, or with nearby fingerprints, that are not similar.  Storing
+ * them costs as much as other pages, and pages similar to one of them are found.
  */
 #include <check.h>
 #include <inttypes.h>
@@ -177,7 +177,7 @@ static uint64_t work_of(size_t n, int flips, int free_bits, bool found)
 	return work;
 }
 
-/* Twice the pages, twice the pairs that are examined (and n log n is what sorting and merging may take), also where bands are full. */
+/* Twice the pages, twice the examined pairs (and n log n for sorting and merging), also if bands are full. */
 START_TEST(work_is_linear)
 {
 	static const struct {
@@ -196,7 +196,7 @@ START_TEST(work_is_linear)
 }
 END_TEST
 
-/* What is like a page of a dense place is its duplicate, wherever the page lies. */
+/* A page similar to a page of a dense group is its duplicate, at any position. */
 START_TEST(no_cluster_is_lost)
 {
 	static const struct {
@@ -212,7 +212,7 @@ START_TEST(no_cluster_is_lost)
 		{ "one key, sketches less alike", 0, 0, 35, 990, 14, 3000 },
 		{ "near keys, like sketches", 0, 3, 30, 1000, 14, 3000 },
 		{ "a ball, like sketches", 3, 3, 30, 1000, 14, 3000 },
-		/* Bands of which each is that of 23 pages, as where 400,000 are kept. */
+		/* Bands with 23 pages each, as with 400,000 stored pages. */
 		{ "full bands, the same sketches", 0, 0, 0, 1000, 9, 12000 },
 		{ "full bands, like sketches", 0, 0, 20, 990, 9, 12000 },
 	};
@@ -238,7 +238,7 @@ START_TEST(no_cluster_is_lost)
 }
 END_TEST
 
-/* A page of one host, with one sketch, and what it is about. */
+/* A page of one host, with one sketch and a subject. */
 struct about {
 	uint32_t heading, title;
 	int terms;
@@ -255,8 +255,8 @@ static struct pd_store_page page_about(char text[2 * TEXT], uint64_t id, const u
 	return page;
 }
 
-/* Many kept pages of one sketch, short or doubtful, each about something else: what is about the same as one of them is its duplicate, however
- * many are older. */
+/* Many stored pages of one sketch, short or doubtful, each with another subject: a page with the same subject as one
+ * of them is its duplicate, for any number of older pages. */
 START_TEST(equal_sketches)
 {
 	enum { N = 40, ONE = 7, OTHER = 9 };	/* titles that many pages have */
@@ -265,7 +265,7 @@ START_TEST(equal_sketches)
 		int terms;
 		double confidence;
 		uint32_t kept[2], asked[2];	/* heading, title: 1000, 2000: one of each page's own; below: that one */
-		double last;			/* confidence of the last that is kept, and of those that are asked for: they are its duplicates */
+		double last;			/* confidence of the last stored page, and of the query pages: they are its duplicates */
 	} rows[] = {
 		{ "heading", 20, .9, { 1000, 0 }, { 1000, 0 }, 0 },
 		{ "heading beside one title", 20, .9, { 1000, ONE }, { 1000, ONE }, 0 },
@@ -310,8 +310,8 @@ START_TEST(equal_sketches)
 }
 END_TEST
 
-/* The same with sketches that are not equal: many more kept pages than the orders lead to stand nearer to one that comes than the page that it is a
- * copy of. */
+/* The same with sketches that differ: more stored pages than the orders examine are nearer to a new page than the
+ * page of which it is a copy. */
 START_TEST(near_sketches)
 {
 	enum { N = 1500, ONE = 7 };
@@ -363,7 +363,7 @@ static void no_damage(void *ctx, const char *what)
 	ck_abort_msg("damage: %s", what);
 }
 
-/* The same answers whatever the batches, the segments and the runs. */
+/* The same answers for any batches, segments and runs. */
 START_TEST(the_same_in_all_layouts)
 {
 	static const struct {
@@ -409,7 +409,7 @@ START_TEST(the_same_in_all_layouts)
 }
 END_TEST
 
-/* A page that takes the place of all that lie around it is found by its key again. */
+/* A page that replaces all pages around it is found again by its key. */
 START_TEST(replacing_a_dense_place)
 {
 	struct place p;

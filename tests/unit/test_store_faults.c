@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A store whose writer dies, or whose disk fails, at every step that changes a file (and at every step that reads one, for
- * failures): what was reported as kept is kept, the rest is what some moment of the run would have been, nothing is damaged,
- * and running the same again ends as if nothing had happened.  The steps are those of init, add, remove and compact.
+ * A store whose writer is killed, or whose disk fails, at every step that changes a file (failures also at every
+ * step that reads one): pages reported as kept are stored, the state is that of some moment of the run, nothing is
+ * damaged, and running the same again ends as if nothing had happened.  The steps are those of init, add, remove and
+ * compact.
  */
 #include <check.h>
 #include <errno.h>
@@ -18,12 +19,12 @@
 
 enum { BATCHES = 14, ROWS = 7, STATES = BATCHES * (ROWS + 2) + 2, FILES = 64 };
 
-/* How the n-th step goes wrong. */
+/* The kind of failure of the n-th step. */
 enum fault { NONE, DIE, DIE_HALFWAY, POWER_CUT, FULL, FAIL };
 
 static const char *const fault_names[] = { "none", "die", "die halfway", "power cut", "disk full", "one step fails" };
 
-/* What a file would be after the power was cut. */
+/* The contents of a file after a power cut. */
 struct durable {
 	char name[PD_STORE_IO_NAME_MAX];
 	off_t size, synced;
@@ -31,7 +32,7 @@ struct durable {
 };
 
 struct shared {
-	size_t reported;	/* states[0 .. reported - 1] were told to the user */
+	size_t reported;	/* states[0 .. reported - 1] were reported to the user */
 	bool seen[PD_STORE_IO_READ + 1];	/* kinds of steps that went wrong */
 };
 
@@ -63,7 +64,7 @@ static struct durable *file_of(struct scene *s, const char *name)
 	return f;
 }
 
-/* What stands in a file that is opened again is as durable as it was. */
+/* The contents of a file that is opened again are as durable as before. */
 static off_t size_of(const struct scene *s, const char *name)
 {
 	char path[128];
@@ -106,7 +107,7 @@ static void note(struct scene *s, enum pd_store_io_step step, const char *name, 
 	}
 }
 
-/* What was not synced is not there. */
+/* Data that was not synced is lost. */
 static void cut_power(struct scene *s)
 {
 	char path[128];
@@ -130,13 +131,13 @@ static void cut_power(struct scene *s)
 		fclose(f);
 }
 
-/* Reading counts where it can fail; dying before it is dying before the next step. */
+/* Steps that read count only for failures; a kill before one equals a kill before the next step. */
 static bool is_step(const struct scene *s, enum pd_store_io_step step)
 {
 	return s->fault == FAIL || (s->fault != NONE && step != PD_STORE_IO_READ);
 }
 
-/* The step that is to go wrong; what does not return ends the process.  Halfway: it writes the first half. */
+/* The step that fails; if it does not return, the process ends. Halfway: it writes the first half. */
 static void go_wrong(struct scene *s, enum pd_store_io_step step, size_t *n)
 {
 	if (s->fault == POWER_CUT)
@@ -231,7 +232,7 @@ static int add_batch(struct teller *t, struct model *m, struct pd_err *e)
 	return status;
 }
 
-/* The oldest page that is kept goes. */
+/* The oldest stored page is removed. */
 static int remove_one(struct teller *t, struct pd_err *e)
 {
 	struct pd_store_place at;
@@ -245,7 +246,7 @@ static int remove_one(struct teller *t, struct pd_err *e)
 	return status ? status : pd_store_sync(t->store, e);
 }
 
-/* A run as a night would be: the same every time.  With states: also what is kept after each change. */
+/* A run like that of a night, always the same. With states: also the stored pages after each change. */
 static int night(struct scene *s, bool states, struct pd_err *e)
 {
 	struct pd_store store = { .io = { .before = before, .ctx = s }, .limits = { 15, 3 } };
@@ -298,7 +299,7 @@ static bool is_state(const struct scene *s, size_t a, size_t b)
 						!memcmp(s->states[a], s->states[b], s->n_live[a] * sizeof(uint64_t)));
 }
 
-/* What is there now is a state that is no older than what was reported. */
+/* The present state is not older than the reported one. */
 static void check_left(struct scene *s, const char *what)
 {
 	struct pd_store store = { .damaged = no_damage };
@@ -361,7 +362,7 @@ static int one_night(struct scene *s, struct pd_err *e)
 	return night(s, false, e);
 }
 
-/* The same run again, undisturbed: with skip the pages kept are those of a run that was never disturbed. */
+/* The same run again, undisturbed: with skip the stored pages are those of a run that was never disturbed. */
 static void run_again(struct scene *s, const char *what)
 {
 	struct pd_err e = { 0 };
@@ -388,7 +389,7 @@ static const struct {
 	{ FULL, PD_STORE_SKIP },	    { FAIL, PD_STORE_REPLACE },	  { FAIL, PD_STORE_SKIP },
 };
 
-/* Every kind of step was among those that went wrong: nothing escapes the seam unnoticed. */
+/* Every kind of step was among the failed steps, so that no kind bypasses the test. */
 static void check_seen(const struct scene *s, enum fault fault)
 {
 	static const char *const names[] = { "create", "open", "write", "sync", "cut", "rename", "unlink",
@@ -474,7 +475,7 @@ static int fail_log_sync(void *ctx, enum pd_store_io_step step, const char *name
 	return *failing && step == PD_STORE_IO_SYNC && !strncmp(name, "log", 3) ? EIO : 0;
 }
 
-/* What was not synced never counts as synced, however often it is asked for. */
+/* Data that was not synced never counts as synced, for any number of queries. */
 START_TEST(failed_sync_is_told_again)
 {
 	bool failing = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Questions to a segment, and to what lies in memory: the same hits as comparing with all, each once, one question at a
- * time or many together, for every width, k and cut.
+ * Queries to a segment, and to pages in memory: the hits of brute force, each once, for single queries and batches,
+ * for every width, k and cut.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const struct {
 	const char *name;
 	int bits, k, asked_k;
 	size_t n;
-	int blocks;		/* at least so many tables */
+	int blocks;		/* minimum number of tables */
 	bool clustered;
 } cases[] = {
 	{ "k 0", 64, 0, 0, KEYS, 1, false },
@@ -119,7 +119,7 @@ static void write_segment(const struct pd_store_recent *recent, int bits, int k,
 	pd_store_io_close_dir(&io);
 }
 
-/* Every third page goes: what is left is found, and nothing else. */
+/* Every third page is removed: the others are found, and nothing else. */
 static void check_dropped(const char *name, struct pd_store_near *near, struct pd_store_recent *recent,
 			  const struct pd_store_questions *q)
 {
@@ -199,7 +199,7 @@ START_TEST(as_brute_force)
 }
 END_TEST
 
-/* Spreading is its own inverse, moves single bits to single bits, and is what docs/format-store.md says. */
+/* Spreading is its own inverse, moves single bits to single bits, and agrees with docs/format-store.md. */
 START_TEST(spread)
 {
 	static const int widths[] = { 64, 128, 256 };

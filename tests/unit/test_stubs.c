@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages that stand in for another: what is flagged, what is not, and that the table of phrases is written as it is read.
+ * Placeholder pages: flagged pages, other pages, and the form of the table of phrases.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a page is about: which pairs of pages have the same title or heading.
+ * The subject of a page: pairs of pages with the same title or heading.
  */
 #include <check.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * URLs in the form that web archives sort them by.  What is expected was got from the rules of the Wayback machine, as its
- * own tools apply them.
+ * URLs in the form by which web archives sort them.  The expected values follow the rules of the Wayback machine, as
+ * its own tools apply them.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * URLs: how they are read (the cases of the standard's own tests run in tests/shell/url.sh, where they are at hand), in which
- * forms they count as one, and which parameters do not matter.
+ * URLs: parsing (tests/shell/url.sh runs the cases of the standard's tests, if they are available), the forms that
+ * count as one URL, and parameters that do not matter.
  */
 #include <check.h>
 #include <stdio.h>
@@ -200,8 +200,8 @@ static void lesson(struct pd_params_lesson *l, const char *url, const char *text
 	pd_params_lesson_add(l, pd_span_z("h"), pd_span_z(url), pd_span_z(text));
 }
 
-/* s and u never change a page, u against its absence; q does; e always gives the same text, whatever the page; v has one value;
- * one group too few teaches nothing; f changes what is there without it. */
+/* s and u never change a page, u compared with its absence; q does; e always gives the same text, for any page; v
+ * has one value; one group too few teaches nothing; f changes the page when it is absent. */
 START_TEST(test_learn)
 {
 	struct pd_params_lesson *l = pd_params_lesson_new();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The decision: what two pages are to each other, by similarity, host, subject, terms, confidence and language.
+ * The decision about two pages, by similarity, host, subject, terms, confidence and language.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -103,7 +103,7 @@ START_TEST(unknown_similarity)
 }
 END_TEST
 
-/* Notes are the same in whatever order rows are examined: of each row the most similar other, of those the first. */
+/* Notes are the same for any order of rows: for each row the most similar other row, and of equal ones the first. */
 START_TEST(doubts)
 {
 	static const struct { uint32_t a, b; double similarity; enum pd_verification result; } noted[] = {

@@ -124,13 +124,13 @@ START_TEST(test_two_in_each)
 }
 END_TEST
 
-/* Does a member of `step` bytes end at `at`, or in the line ends before it? */
+/* Return whether a member of `step` bytes ends at `at`, or in the line ends before it. */
 static bool boundary(size_t at, size_t step)
 {
 	return at % step <= 4;
 }
 
-/* Members of `step` bytes, whatever the records are: as block compressors write them. */
+/* Members of `step` bytes, without regard to records: as block compressors write them. */
 START_TEST(test_records_over_members)
 {
 	static const size_t steps[] = { 8, 9, 100, 1000, 4096 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Damaged dumps: what is broken is reported once and with its place, and nothing else is lost.
+ * Damaged dumps: damage is reported once with its position, and nothing else is lost.
  */
 #include "warc_outcome.h"
 
@@ -110,7 +110,8 @@ START_TEST(test_cut_in_last_plain_record)
 }
 END_TEST
 
-/* In one stream what lies before the damage comes out, and the record it is in is named by its place in the stream. */
+/* In one stream the records before the damage are returned, and the damaged record is named by its position in the
+ * stream. */
 START_TEST(test_cut_stream)
 {
 	struct pd_buf b = { 0 }, out = { 0 }, want = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Files of words that a user writes: how rare words are, synonyms, words beside the dictionary's.
+ * Files of user words: rarity of words, synonyms, words in addition to the dictionary.
  */
 #include <check.h>
 #include <math.h>

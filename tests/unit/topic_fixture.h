@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the tests of the main extractor share: a page's blocks and its topic, found by the defaults, with every decision
- * explained.
+ * Shared by the tests of the main extractor: the blocks of a page and its topic, found with the defaults, with an
+ * explanation of every decision.
  */
 #ifndef TOPIC_FIXTURE_H
 #define TOPIC_FIXTURE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What comes out of a dump, as text: one line a record ("PLACE kind url block-length/length") or a damage
- * ("! PLACE reason").  Each dump is read twice, with the fast way of inflating and with streaming only; both must say
- * the same.
+ * The contents of a dump as text: one line per record ("OFFSET kind url block-length/length") or damage ("! OFFSET
+ * reason"). Each dump is read twice, with the fast way of inflating and with streaming only; both must give the
+ * same.
  */
 #ifndef PD_TEST_WARC_OUTCOME_H
 #define PD_TEST_WARC_OUTCOME_H
@@ -40,7 +40,7 @@ static inline void read_one_way(const char *path, bool whole)
 	pd_record_release(&r);
 }
 
-/* What comes out of the bytes; the text lives until the next call. */
+/* The result for the bytes; the text is valid until the next call. */
 static inline const char *outcome(const char *name, struct pd_span dump)
 {
 	char *path = dump_file("dump", dump);
