@@ -114,6 +114,7 @@ typedef struct pagededup_model_options {
 	const char *stop_words;		/* "none", "builtin", or a file; NULL: the value of the preset */
 	const char *boilerplate;	/* file of `pagededup boilerplate` or pagededup_learner_end; NULL: none */
 	const char *methods;		/* signature methods, as in `fp --method`; NULL: only the fingerprint */
+	const char *key;		/* file with a secret key, as in `fp --key`; NULL: none */
 } pagededup_model_options;
 
 /* Open a model.  If `options` is NULL, the defaults are used.  The files are read now and are not needed later.  Returns
@@ -376,7 +377,8 @@ typedef struct pagededup_store pagededup_store;
 typedef enum pagededup_store_mode { PAGEDEDUP_STORE_READ = 0, PAGEDEDUP_STORE_WRITE = 1 } pagededup_store_mode;
 
 /* Create a store in the folder `path`, for fingerprints of `bits` bits (0: 64) and a maximum Hamming distance of `distance` (-1: 12
- * for 64 bits).  If the store exists with the same settings, nothing changes. */
+ * for 64 bits).  If the store exists with the same settings, nothing changes.  The store has no secret key, unless the folder contains
+ * a file `key`; `pagededup store init` makes stores with a key, whose rows need a model with this key. */
 PAGEDEDUP_API int pagededup_store_create(const char *path, int bits, int distance, pagededup_error *error);
 /* Open a store.  One process may write while any number of processes read.  A reader sees the store as it was when it was opened. */
 PAGEDEDUP_API int pagededup_store_open(pagededup_store **out, const char *path, int mode, pagededup_error *error);

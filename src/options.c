@@ -3,6 +3,7 @@
  * The settings of a run: defaults, the preset of patent CN101645082, and the parameter text that goes into every header.
  */
 #include "base/fields.h"
+#include "base/file.h"
 #include "pipeline.h"
 
 void pd_options_init(struct pd_options *o, enum pd_preset preset)
@@ -201,6 +202,11 @@ static int print_must(const struct pd_options *o, struct pd_tables *t, struct pd
 		      t->words.stopwords ? pd_stopwords_checksum(t->words.stopwords) : "none");
 	if (t->words.userwords)
 		pd_buf_printf(&t->must, " user_dict=%s", t->words.userwords_checksum);
+	if (t->keyed) {
+		char id[17];
+		pd_secret_id(&t->secret, id);
+		pd_buf_printf(&t->must, " key=%s", id);
+	}
 	pd_buf_printf(&t->must, " probe=%s", probe);
 	pd_params_hash(pd_buf_span(&t->must), t->params);
 	return PD_OK;
@@ -277,6 +283,17 @@ static int open_word_tables(struct pd_tables *t, const struct pd_options *o, str
 	return pd_wordlists_load(&t->words, &lists, e);
 }
 
+/* Rabin's polynomials are published: with them anyone could compute hashes in spite of a key. */
+static int open_secret(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
+{
+	if (!o->key)
+		return PD_OK;
+	if (o->sign.hash == PD_HASH_RABIN)
+		return pd_fail(e, PD_ERR_USAGE, "--key: the hash rabin takes no key; add --hash=xxh3");
+	t->keyed = true;
+	return pd_read_secret(o->key, &t->secret, e);
+}
+
 static int open_adverts(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
 {
 	bool links = o->links;
@@ -317,6 +334,8 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 {
 	*t = (struct pd_tables){ 0 };
 	int status = check_weights(&o->sign, e);
+	if (!status)
+		status = open_secret(t, o, e);
 	if (!status)
 		status = o->dict ? pd_dict_load(o->dict, &t->dict, e) : pd_dict_builtin(&t->dict, e);
 	if (!status)

@@ -30,7 +30,7 @@ static void digest_text(struct pd_pipeline *p)
 		pd_blocks_visible(&p->blocks, &p->visible);
 		text = pd_buf_span(&p->visible);
 	}
-	pd_text_digest(p->folder, text, &p->scratch, &p->text_digest);
+	pd_text_digest(p->folder, p->tables->keyed ? &p->tables->secret : NULL, text, &p->scratch, &p->text_digest);
 	p->text_hash = p->text_secret && p->scratch.n ? pd_keyed64(p->text_secret, p->scratch.p, p->scratch.n) : 0;
 }
 
@@ -191,12 +191,14 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	topic.stopwords = t->compared;
 	topic.classes = html.all_links = t->adverts != NULL;
 	*p = (struct pd_pipeline){ .tables = t };
-	struct pd_sign_options sign = o->sign;
+	struct pd_sign_options sign = o->sign, print;
+	sign.secret = t->keyed ? &t->secret : NULL;
+	print = sign;
 	if (!t->fingerprints)
-		sign.min_terms = INT_MAX;	/* no page has so many: they are counted alone */
-	int status = pd_signer_fingerprint(&p->signer, &sign, e);
+		print.min_terms = INT_MAX;	/* no page has so many: they are counted alone */
+	int status = pd_signer_fingerprint(&p->signer, &print, e);
 	for (int i = 0; !status && i < t->methods.n; i++)
-		status = pd_signer_new(&p->signers[i], &t->methods.v[i], &o->sign, &t->sign, e);
+		status = pd_signer_new(&p->signers[i], &t->methods.v[i], &sign, &t->sign, e);
 	if (status) {
 		pd_pipeline_release(p);
 		return status;
@@ -213,6 +215,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	p->subject_finder.folder = p->folder;
 	p->views = t->methods.n ? pd_sign_views_new(&t->sign) : NULL;
 	pd_sketcher_init(&p->sketcher, &o->sketch);
+	p->sketcher.secret = sign.secret;
 	return PD_OK;
 }
 

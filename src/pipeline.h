@@ -34,6 +34,7 @@ struct pd_options {
 	const char *userwords;		/* a file of words beside the dictionary's; NULL: none */
 	const char *synonyms;		/* a file of words that mean the same, for methods that replace them; NULL: none */
 	const char *idf;		/* a file of word and idf, for methods that weigh words; NULL: the dictionary's */
+	const char *key;		/* a file with the secret of all hashes that are compared; NULL: anyone can compute them */
 	const char *boilerplate;	/* a table of what sites repeat; NULL: none */
 	bool links;			/* all links of a page are wanted, also where no method asks for them */
 	const char *ranks;		/* a file of `rank`, for the column quality; NULL: none */
@@ -63,6 +64,8 @@ struct pd_tables {
 	struct pd_wordlists words;		/* words.stopwords: that are no terms; NULL: all words are */
 	struct pd_stopwords *compared;		/* topic=paper: those that blocks are compared without, where terms keep them */
 	struct pd_boilerplate *boilerplate;	/* NULL: none */
+	struct pd_secret secret;	/* only with options->key … */
+	bool keyed;			/* … which is then true */
 	struct pd_buf must;		/* the parameters that must match between files, "k=v k=v" */
 	struct pd_buf recorded;		/* those that are only recorded */
 	char params[9];			/* 8 hex digits of `must` */

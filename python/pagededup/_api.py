@@ -368,24 +368,25 @@ class Signer:
     settings (so that pools, Spark and datasets may take it along), and survives fork.
 
     bits: 64, 128 or 256.  preset: "default" or "paper" (settings of patent CN101645082).  dictionary, user_words, stop_words,
-    boilerplate: files, as the options of `pagededup fp`.  methods: as `fp --method`.  threads: of sign_batch, 0 for all cores.
+    boilerplate: files, as the options of `pagededup fp`.  methods: as `fp --method`.  key: a file with a secret key, as `fp --key`, for
+    example the file "key" of a store.  threads: of sign_batch, 0 for all cores.
     Anything else is a setting: shingle=3, min_terms=4, max_page=1000000, sketch="none", topic="paper", ...
 
     Raises UsageError for settings that do not exist, Error for files that cannot be read.
     """
 
     def __init__(self, bits: int = 64, *, preset: Optional[str] = None, dictionary: Optional[PathLike] = None, user_words: Optional[PathLike] = None,
-                 stop_words: Optional[PathLike] = None, boilerplate: Optional[PathLike] = None, methods: Optional[str] = None, threads: int = 0,
+                 stop_words: Optional[PathLike] = None, boilerplate: Optional[PathLike] = None, methods: Optional[str] = None, key: Optional[PathLike] = None, threads: int = 0,
                  **settings: Any) -> None:
         self._state: Dict[str, Any] = dict(bits=bits, preset=preset, dictionary=dictionary, user_words=user_words, stop_words=stop_words,
-                                           boilerplate=boilerplate, methods=methods, threads=threads, **settings)
+                                           boilerplate=boilerplate, methods=methods, key=key, threads=threads, **settings)
         self.threads = threads
         keep: List[Any] = []
         options = ffi.new('pagededup_model_options *')
         options.size = ffi.sizeof('pagededup_model_options')
         options.settings = _z(keep, _settings(dict(preset=preset, bits=bits, **settings)))
         options.dictionary, options.user_words, options.stop_words = _z(keep, dictionary), _z(keep, user_words), _z(keep, stop_words)
-        options.boilerplate, options.methods = _z(keep, boilerplate), _z(keep, methods)
+        options.boilerplate, options.methods, options.key = _z(keep, boilerplate), _z(keep, methods), _z(keep, key)
         out, error = ffi.new('pagededup_model **'), _new_error()
         _check(lib.pagededup_model_open(out, options, error), error)
         self._model = ffi.gc(out[0], lib.pagededup_model_free)
@@ -690,6 +691,9 @@ class Store:
 
         with pagededup.Store("kept") as s:
             answers = s.add(table)          # column "status": new, kept, duplicate
+
+    A store that is made here has no secret key.  `pagededup store init` makes stores with a key: open them with tables of
+    Signer(key="kept/key").
 
     mode: "w" to add, "r" to ask alone.  bits, distance: of a new store.  One process may add, any number ask."""
 

@@ -346,6 +346,7 @@ def settings():
         path = file('pages.jsonl', ''.join(json.dumps({'url': 'http://h%d.example/%d' % (i % 2, i), 'html': '<div>the menu of the house and some more</div>%s<p>%s%s' %
                                                        (html, chinese[i % 7:], chinese)}) + '\n' for i, html in enumerate(pages(40))))
         words, user = file('words', '潮汐 30 n\n磨坊 20 n\n水车 9 n\n面粉 50 n\n重新 70 d\n'), file('user', '潮汐磨坊 n\n安静的八十年 t\n')
+        key = file('key', '000102030405060708090a0b0c0d0e0f\n')
         stop, mine, site = file('stop', 'mill\ntide\n港口\n'), os.path.join(folder, 'mine.dict'), os.path.join(folder, 'site.bp')
         run('dict', '-q', '-o', mine, words)
         run('boilerplate', '-q', '-o', site, path)
@@ -353,13 +354,14 @@ def settings():
         for options, keywords in (((), {}), (('--dict=' + mine,), {'dictionary': mine}), (('--user-dict=' + user,), {'user_words': user}),
                                   (('--stopwords=' + stop,), {'stop_words': stop}), (('--stopwords=builtin',), {'stop_words': 'builtin'}),
                                   (('--boilerplate=' + site,), {'boilerplate': site}), (('--method=simhash,exact,keywords',), {'methods': 'simhash,exact,keywords'}),
+                                  (('--key=' + key,), {'key': key}),
                                   (('--preset=paper', '--bits=128', '--min-terms=3'), {'preset': 'paper', 'bits': 128, 'min_terms': 3}),
                                   (('--sketch=none', '--shingle=3'), {'sketch': 'none', 'shingle': 3})):
             want = run('fp', '-q', *options, path).partition(b'# total ')[0]
             got = pagededup.table_text(pagededup.Signer(**keywords).read_table(path), header=True)
             assert got == want, options
             seen.add(want)
-        assert len(seen) == 9
+        assert len(seen) == 10
 
 
 @test

@@ -59,6 +59,7 @@ static int fill_model(void *handle, void *ctx, struct pd_err *e)
 	m->options.dict = o.dictionary;
 	m->options.userwords = o.user_words;
 	m->options.boilerplate = o.boilerplate;
+	m->options.key = o.key;
 	if (o.stop_words)
 		m->options.stopwords = o.stop_words;
 	if (o.methods)
@@ -69,7 +70,7 @@ static int fill_model(void *handle, void *ctx, struct pd_err *e)
 	if (!status)
 		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_FP, .tables = &m->tables }, &m->header, e);
 	/* What workers need of them lies in the tables now; these were the caller's. */
-	m->options.dict = m->options.userwords = m->options.boilerplate = m->options.stopwords = NULL;
+	m->options.dict = m->options.userwords = m->options.boilerplate = m->options.stopwords = m->options.key = NULL;
 	return status;
 }
 

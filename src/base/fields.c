@@ -90,6 +90,16 @@ void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out)
 			      (int)x.n, x.p, (int)y.n, y.p);
 		return;
 	}
+	if (!pd_span_eq(pd_param(a, "key"), pd_param(b, "key"))) {
+		x = pd_param(a, "key"), y = pd_param(b, "key");
+		if (x.p && y.p)
+			pd_buf_printf(out, "key: %.*s and %.*s: their secret keys differ; make both again with the same `--key`", (int)x.n, x.p,
+				      (int)y.n, y.p);
+		else
+			pd_buf_printf(out, "key: %.*s and %.*s: one was made with a secret key, the other without; make both again with the "
+				      "same `--key`", x.p ? (int)x.n : 4, x.p ? x.p : "none", y.p ? (int)y.n : 4, y.p ? y.p : "none");
+		return;
+	}
 	add_differences(a, b, false, out);
 	add_differences(b, a, true, out);
 	if (!out->n && param_differs(a, b, "probe")) {

@@ -635,6 +635,18 @@ int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e)
 	return status;
 }
 
+int pd_read_secret(const char *path, struct pd_secret *out, struct pd_err *e)
+{
+	struct pd_buf text = { 0 };
+	int status = pd_read_file(path, &text, e);
+	if (!status && !pd_secret_parse(pd_buf_span(&text), out))
+		status = pd_fail(e, PD_ERR_FORMAT, "%s: not a key: it must hold 32 hex digits, such as 'openssl rand -hex 16' prints", path);
+	if (text.n)
+		explicit_bzero(text.p, text.n);
+	pd_buf_release(&text);
+	return status;
+}
+
 ssize_t pd_pread(int fd, void *to, size_t n, uint64_t at)
 {
 	size_t got = 0;

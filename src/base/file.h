@@ -22,6 +22,9 @@
 
 /* Replaces what `out` held.  PD_ERR_SYSTEM names the file; over 1 GiB is PD_ERR_LIMIT. */
 int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e);
+/* A file that holds a secret (pd_secret_parse).  PD_ERR_FORMAT for anything else, and the message says how to make such a file. */
+struct pd_secret;
+int pd_read_secret(const char *path, struct pd_secret *out, struct pd_err *e);
 /* Bytes of an open file from `at` on: n of them, or those up to its end; how many.  Negative: errno says why. */
 ssize_t pd_pread(int fd, void *to, size_t n, uint64_t at);
 

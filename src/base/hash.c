@@ -5,10 +5,12 @@
 #include "base/hash.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <nettle/md5.h>
 #include <nettle/sha1.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -97,6 +99,30 @@ uint64_t pd_keyed64(const struct pd_secret *secret, const void *p, size_t n)
 void pd_keyed128(const struct pd_secret *secret, const void *p, size_t n, uint64_t w[2])
 {
 	crypto_shorthash_siphashx24((unsigned char *)w, p, n, secret->bytes);
+}
+
+void pd_secret_print(const struct pd_secret *secret, struct pd_buf *out)
+{
+	for (size_t i = 0; i < sizeof secret->bytes; i++)
+		pd_buf_printf(out, "%02x", secret->bytes[i]);
+	pd_buf_add_c(out, '\n');
+}
+
+bool pd_secret_parse(struct pd_span text, struct pd_secret *out)
+{
+	uint64_t half[2];
+	text = pd_span_trim(text);
+	if (text.n != 2 * sizeof out->bytes || !pd_hex_u64(pd_span(text.p, 16), &half[0]) || !pd_hex_u64(pd_span(text.p + 16, 16), &half[1]))
+		return false;
+	for (size_t i = 0; i < sizeof out->bytes; i++)
+		out->bytes[i] = (uint8_t)(half[i / 8] >> (56 - i % 8 * 8));
+	return true;
+}
+
+void pd_secret_id(const struct pd_secret *secret, char out[17])
+{
+	static const char text[] = "pagededup key id";
+	snprintf(out, 17, "%016" PRIx64, pd_keyed64(secret, text, sizeof text - 1));
 }
 
 void pd_key_hex(const struct pd_key *k, int bits, struct pd_buf *out)

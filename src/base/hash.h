@@ -54,6 +54,11 @@ struct pd_secret {
 int pd_secret_random(struct pd_secret *out);
 uint64_t pd_keyed64(const struct pd_secret *secret, const void *p, size_t n);
 void pd_keyed128(const struct pd_secret *secret, const void *p, size_t n, uint64_t w[2]);
+/* A secret as files hold it: 32 hex digits, with or without an end of line.  parse: false for anything else. */
+void pd_secret_print(const struct pd_secret *secret, struct pd_buf *out);
+bool pd_secret_parse(struct pd_span text, struct pd_secret *out);
+/* 16 hex digits that tell secrets apart and do not reveal them. */
+void pd_secret_id(const struct pd_secret *secret, char out[17]);
 
 /* XXH3-128 over pieces, for digests of texts that are never in one place. */
 struct pd_hasher;

@@ -9,7 +9,7 @@ static const struct pd_opt opts[] = {
 	PD_PICK_RUN_OPT,
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,
-	PD_WALK_SIGN_OPTS,
+	PD_WALK_SIGN_OPTS(true),
 	PD_WALK_METHOD_OPT,
 	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", PD_AT(page.ranks),
 	  .help = "with --method=links: rows of 'rank', for the rule signature" },

@@ -29,7 +29,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn the boilerplate of each site from INPUT" },
 	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
 	  .help = "remove pages like those of FP too, which stay; may be repeated" },
-	PD_WALK_SIGN_OPTS, PD_WALK_METHOD_OPT, PD_WALK_RANKS_OPT, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
+	PD_WALK_SIGN_OPTS(true), PD_WALK_METHOD_OPT, PD_WALK_RANKS_OPT, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
 	{ .type = PD_OPT_HEADING, .name = "What to write" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .same_result = true, .arg = "DIR", AT(walk.output), .help = "output folder; required" },
 	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "write verdicts and counts, no dumps" },

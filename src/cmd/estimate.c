@@ -14,7 +14,7 @@ static const struct pd_opt opts[] = {
 	  .help = "sample about N pages (1000)" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads of the run that is estimated (all cores)" },
-	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_OPT_END,
+	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS(true), PD_OPT_END,
 };
 
 static const struct pd_usage usage = {

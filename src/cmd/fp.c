@@ -5,7 +5,7 @@
 #include "write/write.h"
 
 static const struct pd_opt opts[] = {
-	PD_WALK_INPUT_OPTS, PD_WALK_SELECT_OPT, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_WALK_METHOD_OPT, PD_WALK_RANKS_OPT, PD_WALK_OUTPUT_OPTS,
+	PD_WALK_INPUT_OPTS, PD_WALK_SELECT_OPT, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS(false), PD_WALK_METHOD_OPT, PD_WALK_RANKS_OPT, PD_WALK_OUTPUT_OPTS,
 	{ .type = PD_OPT_FLAG, .name = "learn-boilerplate", PD_AT(learn), .help = "first learn from INPUT the lines that each site repeats" },
 	{ .type = PD_OPT_TEXT, .name = "save-boilerplate", .rare = true, .arg = "FILE", PD_AT(save_boilerplate),
 	  .help = "write what was learned to FILE, for other dumps" },

@@ -3,7 +3,7 @@
 #include "cmd/walk.h"
 #include "sign/sign.h"
 
-static const struct pd_opt opts[] = { PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS, PD_OPT_END };
+static const struct pd_opt opts[] = { PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS(true), PD_OPT_END };
 
 static const struct pd_usage usage = {
 	.name = "info",

@@ -11,7 +11,7 @@ static const struct pd_opt opts[] = {
 	PD_PICK_RUN_OPT,
 	PD_WALK_PAGE_OPTS,
 	PD_WALK_TOPIC_OPTS,
-	PD_WALK_SIGN_OPTS,
+	PD_WALK_SIGN_OPTS(true),
 	PD_WALK_METHOD_OPT,
 	PD_COLOR_OPTS(PD_PICK_AT(color)),
 	PD_OPT_END,

@@ -5,6 +5,7 @@
 #include "cmd/walk.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -97,6 +98,14 @@ static bool read_methods(struct pd_walk_options *o, enum pd_method_side side, st
 	return !e.status || !pd_command_failed(log, &e);
 }
 
+/* A key that other users can read is no secret. */
+static void note_readable_key(const char *path, struct pd_log *log)
+{
+	struct stat st;
+	if (!stat(path, &st) && S_ISREG(st.st_mode) && (st.st_mode & (S_IRGRP | S_IROTH)))
+		pd_log_note(log, "%s: other users can read this key; run 'chmod 600 %s' if they must not know it", path, path);
+}
+
 /* What the choices of a command line say of `page`, and whether they go together. */
 static int settle_options(struct pd_walk_options *o, enum pd_method_side side, struct pd_log *log)
 {
@@ -108,6 +117,8 @@ static int settle_options(struct pd_walk_options *o, enum pd_method_side side, s
 	log->quiet = o->quiet;
 	if (check_learning(o, log) || !read_methods(o, side, log))
 		return 1 + PD_EXIT_FAILED;
+	if (o->page.key)
+		note_readable_key(o->page.key, log);
 	if (o->stats && !strcmp(o->stats, "-")) {
 		struct pd_err e;
 		pd_fail(&e, PD_ERR_USAGE, "--stats needs a file, not standard output");

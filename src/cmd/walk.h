@@ -76,7 +76,8 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_CHOICE, .name = "segment", .rare = true, .arg = "NAME", PD_AT(page.segment), .choices = pd_segment_names, \
 	  .help = "how Chinese is split into words: probability (default), forward" }
 
-#define PD_WALK_SIGN_OPTS \
+/* rare_key: --key is only in --help=all. */
+#define PD_WALK_SIGN_OPTS(rare_key) \
 	{ .type = PD_OPT_HEADING, .name = "Fingerprint" }, \
 	{ .type = PD_OPT_CALL, .name = "bits", .arg = "N", .call = pd_walk_bits, .help = "bits of the fingerprint: 64 (default), 128 or 256" }, \
 	{ .type = PD_OPT_INT, .name = "shingle", .arg = "N", PD_AT(page.sign.shingle), .min = 1, .max = 16, \
@@ -85,6 +86,8 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	  .help = "weight of a shingle: count (default), set, tf" }, \
 	{ .type = PD_OPT_CHOICE, .name = "hash", .rare = true, .arg = "NAME", PD_AT(hash), .choices = pd_hash_names, \
 	  .help = "hash of a shingle: xxh3 (default), rabin" }, \
+	{ .type = PD_OPT_TEXT, .name = "key", .rare = rare_key, .arg = "FILE", PD_AT(page.key), \
+	  .help = "compute hashes with the secret in FILE, so that pages cannot be forged" }, \
 	{ .type = PD_OPT_CALL, .name = "features", .rare = true, .arg = "LIST", .call = pd_walk_features, \
 	  .help = "parts to sign: title,meta,text,anchor (text); NAME:N: more weight (tf)" }, \
 	{ .type = PD_OPT_INT, .name = "min-terms", .rare = true, .arg = "N", PD_AT(page.sign.min_terms), .min = 1, .max = 1000000, \

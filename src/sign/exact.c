@@ -14,19 +14,20 @@ enum { OF, HASH };
 enum { OF_BODY, OF_VISIBLE, OF_TEXT };
 enum { HASH_MD5, HASH_SHA1, HASH_XXH3, HASH_RABIN64, HASH_RABIN128 };
 
-void pd_text_digest(struct pd_folder *f, struct pd_span text, struct pd_buf *scratch, struct pd_buf *out)
+void pd_text_digest(struct pd_folder *f, const struct pd_secret *secret, struct pd_span text, struct pd_buf *scratch, struct pd_buf *out)
 {
 	struct pd_key k = { { 0 } };
 	pd_buf_clear(out);
 	pd_fold(f, text, scratch);
 	if (!scratch->n)
 		return;
-	pd_hash128(scratch->p, scratch->n, 0, k.w);
+	pd_sign_hash128(secret, pd_buf_span(scratch), k.w);
 	pd_key_hex(&k, 128, out);
 }
 
 struct exact {
 	int of, hash;
+	const struct pd_secret *secret;
 	struct pd_rabin *rabin;		/* NULL: another hash */
 };
 
@@ -37,7 +38,10 @@ static bool exact_wants_body(const double *value)
 
 static int exact_open(void **state, const struct pd_method_open *with, struct pd_err *e)
 {
+	if (with->fingerprint->secret && with->value[HASH] >= HASH_RABIN64)
+		return pd_fail(e, PD_ERR_USAGE, "--key: the hash rabin takes no key; use --method=exact:hash=xxh3");
 	struct exact *x = pd_zalloc(sizeof *x);
+	x->secret = with->fingerprint->secret;
 	x->of = (int)with->value[OF];
 	x->hash = (int)with->value[HASH];
 	if (x->hash >= HASH_RABIN64)
@@ -74,7 +78,7 @@ static void exact_sign(void *state, const struct pd_sign_page *in, struct pd_sig
 	case HASH_MD5: pd_md5_hex(text, &out->column); break;
 	case HASH_SHA1: pd_sha1_base32(text, &out->column); break;
 	case HASH_XXH3:
-		pd_hash128(text.p, text.n, 0, key.w);
+		pd_sign_hash128(x->secret, text, key.w);
 		pd_key_hex(&key, 128, &out->column);
 		break;
 	default:

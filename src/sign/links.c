@@ -16,6 +16,7 @@
 enum { OF, OWN, NAVIGATION, SHARED, SHARE, NEED };
 
 struct links {
+	const struct pd_secret *secret;
 	bool text, navigation;
 	enum pd_link_naming own;
 	struct pd_buf name;
@@ -24,6 +25,7 @@ struct links {
 static int links_open(void **state, const struct pd_method_open *with, struct pd_err *e)
 {
 	struct links *l = pd_zalloc(sizeof *l);
+	l->secret = with->fingerprint->secret;
 	l->text = with->value[OF] > 0;
 	l->own = (enum pd_link_naming)with->value[OWN];
 	l->navigation = with->value[NAVIGATION] > 0;
@@ -53,7 +55,7 @@ static void links_sign(void *state, const struct pd_sign_page *in, struct pd_sig
 		if (!counts(l, link))
 			continue;
 		struct pd_span name = pd_link_name(in->links, link, l->own, &l->name);
-		pd_value_add_item(&out->column, pd_hash64(name.p, name.n));
+		pd_value_add_item(&out->column, pd_sign_hash64(l->secret, name));
 	}
 	out->present = out->column.n > 0;
 }

@@ -17,6 +17,7 @@
 enum { N, SHARED, SHARE };
 
 struct overlap {
+	const struct pd_secret *secret;
 	size_t n;
 	bool capped;			/* more than n are related */
 	struct pd_buf heading;
@@ -30,6 +31,7 @@ struct overlap {
 static int overlap_open(void **state, const struct pd_method_open *with, struct pd_err *e)
 {
 	struct overlap *o = pd_zalloc(sizeof *o);
+	o->secret = with->fingerprint->secret;
 	o->n = (size_t)with->value[N];
 	*state = o;
 	return PD_OK;
@@ -128,9 +130,9 @@ static void overlap_sign(void *state, const struct pd_sign_page *in, struct pd_s
 	out->capped = o->capped;
 	for (size_t i = 0; i < o->title.terms.n; i++)
 		if (!o->title.v[i].stop)
-			pd_value_add_item(&out->column, o->title.terms.v[i].hash);
+			pd_value_add_item(&out->column, pd_sign_hash_term(o->secret, &o->title.terms, &o->title.terms.v[i]));
 	for (size_t i = 0; i < o->related.n; i++)
-		pd_value_add_item(&out->column, o->related.v[i].hash);
+		pd_value_add_item(&out->column, o->secret ? pd_sign_hash64(o->secret, o->related.v[i].text) : o->related.v[i].hash);
 }
 
 static int overlap_explain(void *state, const struct pd_sign_page *in, struct pd_buf *out)

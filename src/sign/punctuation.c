@@ -17,6 +17,7 @@ enum { C, OF, CODES, SHARE };
 enum { OF_CONTENT, OF_TERMS };
 
 struct punctuation {
+	const struct pd_secret *secret;
 	size_t c;		/* terms on either side */
 	bool content;
 	struct pd_buf code;	/* hashes */
@@ -25,6 +26,7 @@ struct punctuation {
 static int punctuation_open(void **state, const struct pd_method_open *with, struct pd_err *e)
 {
 	struct punctuation *s = pd_zalloc(sizeof *s);
+	s->secret = with->fingerprint->secret;
 	s->c = (size_t)with->value[C];
 	s->content = (int)with->value[OF] == OF_CONTENT;
 	*state = s;
@@ -68,10 +70,12 @@ static uint64_t hash_code(struct punctuation *s, const struct pd_words *w, const
 	for (size_t i = a->from; i < a->to; i++) {
 		if (i == a->mark)
 			pd_buf_add(&s->code, &mark, sizeof mark);
-		if (all || !w->v[i].stop)
-			pd_buf_add(&s->code, &w->terms.v[i].hash, sizeof w->terms.v[i].hash);
+		if (all || !w->v[i].stop) {
+			uint64_t hash = pd_sign_hash_term(s->secret, &w->terms, &w->terms.v[i]);
+			pd_buf_add(&s->code, &hash, sizeof hash);
+		}
 	}
-	return pd_hash64(s->code.p, s->code.n);
+	return pd_sign_hash64(s->secret, pd_buf_span(&s->code));
 }
 
 static void punctuation_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)

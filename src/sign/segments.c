@@ -17,6 +17,7 @@ enum { BY, N, BYTES, SHARED, SHARE };
 enum { BY_LINES, BY_SENTENCES };
 
 struct segments {
+	const struct pd_secret *secret;
 	bool sentences;
 	size_t n;		/* lines or sentences in one */
 	size_t bytes;		/* that each of them must have */
@@ -27,6 +28,7 @@ struct segments {
 static int segments_open(void **state, const struct pd_method_open *with, struct pd_err *e)
 {
 	struct segments *s = pd_zalloc(sizeof *s);
+	s->secret = with->fingerprint->secret;
 	s->sentences = (int)with->value[BY] == BY_SENTENCES;
 	s->n = (size_t)with->value[N];
 	s->bytes = (size_t)with->value[BYTES];
@@ -45,7 +47,7 @@ static void segments_close(void *state)
 static void close_segment(struct segments *s, struct pd_signature *out)
 {
 	if (s->parts)
-		pd_value_add_item(&out->column, pd_hash64(s->segment.p, s->segment.n));
+		pd_value_add_item(&out->column, pd_sign_hash64(s->secret, pd_buf_span(&s->segment)));
 	pd_buf_clear(&s->segment);
 	s->parts = 0;
 }

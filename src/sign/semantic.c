@@ -19,6 +19,7 @@ enum { N, HASH, NAMES, NOUNS };
 enum { HASH_MD5, HASH_XXH3 };
 
 struct semantic {
+	const struct pd_secret *secret;
 	size_t n;
 	int hash;
 	double names, nouns;
@@ -31,6 +32,7 @@ struct semantic {
 static int semantic_open(void **state, const struct pd_method_open *with, struct pd_err *e)
 {
 	struct semantic *s = pd_zalloc(sizeof *s);
+	s->secret = with->fingerprint->secret;
 	s->n = (size_t)with->value[N];
 	s->hash = (int)with->value[HASH];
 	s->names = with->value[NAMES];
@@ -101,7 +103,7 @@ static void semantic_sign(void *state, const struct pd_sign_page *in, struct pd_
 	if (s->hash == HASH_MD5)
 		pd_md5_hex(pd_buf_span(&s->joined), &out->column);
 	else
-		pd_hex_add(&out->column, pd_hash64(s->joined.p, s->joined.n));
+		pd_hex_add(&out->column, pd_sign_hash64(s->secret, pd_buf_span(&s->joined)));
 }
 
 static int semantic_explain(void *state, const struct pd_sign_page *in, struct pd_buf *out)

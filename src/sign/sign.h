@@ -47,6 +47,7 @@ struct pd_sign_options {
 	int feature_weights[PD_FEATURE_COUNT];		/* W_f, added to each shingle's weight (tf only) */
 	bool features[PD_FEATURE_COUNT];	/* which features are signed */
 	int min_terms;			/* fewer kept terms in signed features: no fingerprint */
+	const struct pd_secret *secret;	/* all hashes that are compared depend on it; NULL: anyone can compute them */
 };
 
 /* --- methods and their parameters --- */
@@ -165,7 +166,27 @@ void pd_sign(struct pd_signer *s, const struct pd_sign_page *in, struct pd_signa
 /* What the signature is made of: of a simhash its shingles, one a line: weight, feature, hash, text. */
 int pd_sign_explain(struct pd_signer *s, const struct pd_sign_page *in, struct pd_buf *out);
 
-/* XXH3-128 of a text in its folded form (term/fold.h), 32 hex digits; nothing for a text that folds to nothing. */
-void pd_text_digest(struct pd_folder *f, struct pd_span text, struct pd_buf *scratch, struct pd_buf *out);
+/* --- hashes that are compared: with a secret the keyed ones, without (NULL) XXH3 --- */
+
+static inline uint64_t pd_sign_hash64(const struct pd_secret *secret, struct pd_span s)
+{
+	return secret ? pd_keyed64(secret, s.p, s.n) : pd_hash64(s.p, s.n);
+}
+
+static inline void pd_sign_hash128(const struct pd_secret *secret, struct pd_span s, uint64_t w[2])
+{
+	if (secret)
+		pd_keyed128(secret, s.p, s.n, w);
+	else
+		pd_hash128(s.p, s.n, 0, w);
+}
+
+static inline uint64_t pd_sign_hash_term(const struct pd_secret *secret, const struct pd_terms *all, const struct pd_term *term)
+{
+	return secret ? pd_sign_hash64(secret, pd_term_text(all, term)) : term->hash;
+}
+
+/* pd_sign_hash128 of a text in its folded form (term/fold.h), 32 hex digits; nothing for a text that folds to nothing. */
+void pd_text_digest(struct pd_folder *f, const struct pd_secret *secret, struct pd_span text, struct pd_buf *scratch, struct pd_buf *out);
 
 #endif

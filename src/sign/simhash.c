@@ -50,10 +50,25 @@ static void hash_xxh3(struct pd_span s, int bits, struct pd_key *out)
 		pd_hash128(s.p, s.n, (uint64_t)i, out->w + 2 * i);
 }
 
+/* With a secret: 64 bits are SipHash-64; 128 are SipHash-128; of 256 the second half is SipHash-128 of the first. */
+static void hash_keyed(const struct pd_secret *secret, struct pd_span s, int bits, struct pd_key *out)
+{
+	*out = (struct pd_key){ { 0 } };
+	if (bits == 64) {
+		out->w[0] = pd_keyed64(secret, s.p, s.n);
+		return;
+	}
+	pd_keyed128(secret, s.p, s.n, out->w);
+	if (bits == 256)
+		pd_keyed128(secret, out->w, 16, out->w + 2);
+}
+
 static void hash_shingle(const struct simhash *s, struct pd_span text, struct pd_key *out)
 {
 	if (s->rabin)
 		pd_rabin(s->rabin, text, out);
+	else if (s->o.secret)
+		hash_keyed(s->o.secret, text, s->o.bits, out);
 	else
 		hash_xxh3(text, s->o.bits, out);
 }

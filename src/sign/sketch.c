@@ -154,7 +154,7 @@ int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch
 		return PD_OK;
 	memset(s->least, 0xff, (size_t)s->o.minima * sizeof *s->least);
 	s->empty = s->o.minima;
-	hash_terms(s, NULL, in);
+	hash_terms(s, s->secret, in);
 	out->present = walk(s->o.shingle, s->hashes, in, take_first, s);
 	if (!out->present)
 		return PD_OK;

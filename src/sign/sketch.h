@@ -45,10 +45,12 @@ struct pd_sketcher {
 	struct pd_map seen;	/* of shingles, where more rounds are needed */
 	uint64_t *shingles;
 	size_t n_shingles, cap_shingles;
+	const struct pd_secret *secret;	/* of sketches; NULL: anyone can compute them */
 	uint64_t *hashes;	/* of the page's terms, as shingles are made of them; by term, those of the main text only */
 	size_t cap_hashes;
 };
 
+/* Set s->secret after it, if there is one. */
 void pd_sketcher_init(struct pd_sketcher *s, const struct pd_sketch_options *o);
 void pd_sketcher_release(struct pd_sketcher *s);
 int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch *out);

@@ -19,6 +19,7 @@ enum { OF_WORDS, OF_CHARS };
 enum { STOP_DROP, STOP_KEEP };
 
 struct vsm {
+	const struct pd_secret *secret;
 	bool characters, keep;
 	struct pd_map count;		/* what -> how often */
 	uint64_t *seen;
@@ -28,6 +29,7 @@ struct vsm {
 static int vsm_open(void **state, const struct pd_method_open *with, struct pd_err *e)
 {
 	struct vsm *s = pd_zalloc(sizeof *s);
+	s->secret = with->fingerprint->secret;
 	s->characters = (int)with->value[OF] == OF_CHARS;
 	s->keep = (int)with->value[STOP] == STOP_KEEP;
 	*state = s;
@@ -67,7 +69,7 @@ static void count_characters(struct vsm *s, struct pd_span text)
 	while (p < end) {
 		p += pd_utf8_get(p, end, &character);
 		if (character != PD_UNICODE_BAD && is_counted(character))
-			count(s, pd_hash64((const char *)&character, sizeof character));
+			count(s, pd_sign_hash64(s->secret, pd_span((const char *)&character, sizeof character)));
 	}
 }
 
@@ -76,7 +78,7 @@ static void count_words(struct vsm *s, const struct pd_words *w)
 	pd_map_clear(&s->count, w->terms.n);
 	for (size_t i = 0; i < w->terms.n; i++)
 		if (s->keep || !w->v[i].stop)
-			count(s, w->terms.v[i].hash);
+			count(s, pd_sign_hash_term(s->secret, &w->terms, &w->terms.v[i]));
 }
 
 static int number_order(const void *x, const void *y)

@@ -480,6 +480,42 @@ START_TEST(keyed_hashes_are_siphash)
 }
 END_TEST
 
+static const struct {
+	const char *text;
+	bool good;
+} secrets[] = {
+	{ "000102030405060708090a0b0c0d0e0f", true },
+	{ "000102030405060708090a0b0c0d0e0f\n", true },
+	{ "000102030405060708090A0B0C0D0E0F\r\n", true },
+	{ "", false },
+	{ "\n", false },
+	{ "000102030405060708090a0b0c0d0e0", false },
+	{ "000102030405060708090a0b0c0d0e0f0", false },
+	{ "000102030405060708090a0b0c0d0e0g", false },
+	{ "00010203 0405060708090a0b0c0d0e0", false },
+	{ "000102030405060708090a0b0c0d0e0f\n000102030405060708090a0b0c0d0e0f\n", false },
+};
+
+START_TEST(secrets_are_hex)
+{
+	struct pd_secret s = { { 0 } };
+	struct pd_buf back = { 0 };
+	char id[17], other[17];
+	ck_assert_msg(pd_secret_parse(pd_span_z(secrets[_i].text), &s) == secrets[_i].good, "%s", secrets[_i].text);
+	if (!secrets[_i].good)
+		return;
+	for (size_t i = 0; i < sizeof s.bytes; i++)
+		ck_assert_uint_eq(s.bytes[i], i);
+	pd_secret_print(&s, &back);
+	ck_assert_str_eq(pd_buf_z(&back), "000102030405060708090a0b0c0d0e0f\n");
+	pd_secret_id(&s, id);
+	s.bytes[15] ^= 1;
+	pd_secret_id(&s, other);
+	ck_assert_str_ne(id, other);
+	pd_buf_release(&back);
+}
+END_TEST
+
 START_TEST(digests_are_those_of_warc_files)
 {
 	struct pd_buf out = { 0 };
@@ -511,6 +547,7 @@ int main(void)
 	tcase_add_test(c, json_lines);
 	tcase_add_test(c, terminals_are_shown_letters);
 	tcase_add_test(c, keyed_hashes_are_siphash);
+	tcase_add_loop_test(c, secrets_are_hex, 0, ROWS(secrets));
 	tcase_add_test(c, digests_are_those_of_warc_files);
 	suite_add_tcase(suite, c);
 	SRunner *sr = srunner_create(suite);
