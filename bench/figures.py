@@ -252,7 +252,7 @@ def clusters(t, tmp):
 
 def stores(t, tmp, feed, questions):
     n, store = 10**7 // SMALL, tmp + '/store'
-    run([PROGRAM, 'store', 'init', '-q', '-k', '3', store])
+    run([PROGRAM, 'store', 'init', '-q', '--no-key', '-k', '3', store])
     took, _, _ = feed([f'{BUILD}/bench/keys', str(n), '64', '1', '--planted', '10', '--maxd', '8'], store, '--no-verify')
     t.add('`store add`, 10⁷ fingerprints', n / took, '/s')
     questions('keys', n, n // 10, tmp + '/ask')

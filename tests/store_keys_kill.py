@@ -35,7 +35,7 @@ def make_batch(name, n):
 
 def init(at):
     options = ['--keys=' + KIND] + (['--count=200000', '--error=.0001'] if KIND == 'bloom' else [])
-    finish(store('init', *options, at=at), 'init')
+    finish(store('init', '--no-key', *options, at=at), 'init')
 
 
 def whole_lines(path):

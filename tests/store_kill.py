@@ -212,7 +212,7 @@ def one_round(number, killer):
     expected, batches = Expected(killer), []
     for folder in (STORE, CALM):
         clear(folder)
-        finish(store('init', '-k', '3', at=folder), 'init')
+        finish(store('init', '--no-key', '-k', '3', at=folder), 'init')
     while len(batches) < BATCHES and killer.total() < KILLS:
         batches.append(Batch(f'{number}-{len(batches)}', len(batches) % 3 == 2))
         one_batch(batches[-1], batches, killer, expected)

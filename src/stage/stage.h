@@ -84,10 +84,11 @@ struct pd_stage_store {
 	int n_operands;
 	int preset, bits, k, on_duplicate, same_url, format;	/* bits: 0, 1, 2 are 64, 128, 256 */
 	int keys;			/* 0 lmdb, 1 bloom */
-	const char *method, *require;
+	const char *method, *require, *key;	/* key: a file with the secret, for init; NULL: a new one */
 	double count, error;		/* of a filter; 0: the usual ones */
 	struct pd_verify_request verification;
 	bool line_buffered, quiet, ignore_damaged, by_url;
+	bool no_key;
 };
 
 /* 0, PD_STAGE_DAMAGED, or negative, and why. */

@@ -59,6 +59,15 @@ static int init_methods(struct store_run *r, enum pd_store_keys keys, struct pd_
 	return PD_OK;
 }
 
+static void note_key(struct store_run *r)
+{
+	struct pd_buf path = { 0 };
+	pd_buf_printf(&path, "%s/" PD_STORE_IO_KEY, r->o->dir);
+	if (!access(path.p, F_OK))
+		pd_log_note(r->log, "it has a key: make its rows with 'pagededup fp --key=%s'", path.p);
+	pd_buf_release(&path);
+}
+
 static int run_init(struct store_run *r)
 {
 	const struct pd_stage_store *o = r->o;
@@ -73,6 +82,11 @@ static int run_init(struct store_run *r)
 		status = pd_fail(&r->err, PD_ERR_USAGE, "--count and --error go with --keys=bloom");
 	if (!status && keys && (o->bits >= 0 || o->k >= 0))
 		status = pd_fail(&r->err, PD_ERR_USAGE, "--keys keeps no fingerprints: it goes without --bits and --distance");
+	settings.key = o->key ? PD_STORE_KEY_GIVEN : o->no_key ? PD_STORE_KEY_NONE : PD_STORE_KEY_RANDOM;
+	if (!status && o->key && o->no_key)
+		status = pd_fail(&r->err, PD_ERR_USAGE, "--key and --no-key cannot be combined");
+	if (!status && o->key)
+		status = pd_read_secret(o->key, &settings.secret, &r->err);
 	if (keys == PD_STORE_KEYS_BLOOM) {
 		settings.made_for = o->count ? (uint64_t)o->count : 10000000;
 		settings.millionths = o->error ? (uint64_t)(o->error * 1e6 + .5) : 1000;
@@ -83,6 +97,8 @@ static int run_init(struct store_run *r)
 		pd_log_note(r->log, "%s is a store for keys (%s)", o->dir, pd_store_keys_names[keys]);
 	else if (!status)
 		pd_log_note(r->log, "%s is a store for fingerprints of %d bits, k %d", o->dir, bits, settings.k);
+	if (!status)
+		note_key(r);
 	return status;
 }
 

@@ -8,6 +8,7 @@
  *	DIR/seg-N	pages, immutable: columns, permuted tables, indexes, compressed rows
  *	DIR/gone-N	tombstones: numbers of pages in segments that were removed or replaced
  *	DIR/keys-N	keys that were seen, and DIR/sums-N, their checksums (keytable.h): of a store that keeps no pages
+ *	DIR/key		the secret of the rows' hashes, 32 hex digits, that only the owner can read; absent: rows have no key
  *	DIR/lock	empty; who writes holds it
  *
  * All numbers are little-endian and used in place.
@@ -65,7 +66,8 @@ struct pd_store_io_file {
 int pd_store_io_open_dir(struct pd_store_io *io, const char *dir, struct pd_err *e);
 void pd_store_io_close_dir(struct pd_store_io *io);
 
-/* An empty file, whatever stood there. */
+/* An empty file, whatever stood there.  Only the owner can read the one called PD_STORE_IO_KEY, and that with ".new". */
+#define PD_STORE_IO_KEY "key"
 int pd_store_io_create(struct pd_store_io *io, const char *name, struct pd_store_io_file *f, struct pd_err *e);
 /* To append after the first `size` bytes; what lies after them is cut off. */
 int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, struct pd_store_io_file *f,

@@ -1083,6 +1083,16 @@ static int settle_kept_methods(struct pd_store *s, struct pd_span recorded, cons
 	return settle_tables(s, recorded, where, e);
 }
 
+/* Rows of another key, or of none, have hashes that say nothing next to those that are kept. */
+static int check_key(const struct pd_store *s, struct pd_span must, const char *where, struct pd_err *e)
+{
+	struct pd_span key = pd_param(must, "key");
+	if (!must.n || !s->key_id[0] || pd_span_is(key, s->key_id))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "%s: its rows were made with%s key, and the store %s has the key %s/" PD_STORE_IO_KEY ": make them with "
+		       "'pagededup fp --key=%s/" PD_STORE_IO_KEY "'", where, key.n ? " another" : "out a", s->io.dir, s->io.dir, s->io.dir);
+}
+
 int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span recorded, const char *where,
 		    struct pd_err *e)
 {
@@ -1090,7 +1100,9 @@ int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span reco
 	struct pd_span bits = pd_param(must, "bits");
 	char params[9];
 	uint64_t n;
-	int status = PD_OK;
+	int status = check_key(s, must, where, e);
+	if (status)
+		return status;
 	pd_params_hash(must, params);
 	if (pd_span_u64(bits, &n) && n != (uint64_t)s->m.bits) {
 		pd_buf_printf(&how, "bits: %d and %.*s", s->m.bits, (int)bits.n, bits.p);
@@ -1204,11 +1216,23 @@ static int take_values(struct asking *g, struct pd_store_page *page)
 	return pd_store_page_take_values(page, value, n, &g->text, g->e);
 }
 
+/* Rows without a header name their key only by the hash of their parameters. */
+static int check_row_key(const struct asking *g)
+{
+	const struct pd_store *s = g->q->s;
+	if (!s->key_id[0] || g->in.header.must.n || (s->m.params[0] && pd_span_is(g->in.fields[PD_FP_PARAMS], s->m.params)))
+		return PD_OK;
+	return pd_fail(g->e, PD_ERR_PARAMS, "no header names the key of this row, and the store %s has a key: give the header lines of 'fp', too",
+		       s->io.dir);
+}
+
 static int judge_row(struct asking *g)
 {
 	struct pd_store *s = g->q->s;
 	g->text_at[g->n] = g->text.n;
-	int status = settle_row(s, g->in.fields[PD_FP_PARAMS], g->e);
+	int status = check_row_key(g);
+	if (!status)
+		status = settle_row(s, g->in.fields[PD_FP_PARAMS], g->e);
 	if (!status)
 		status = pd_store_page_take(&g->pages[g->n], g->in.fields, s->m.bits, &s->sketch, &g->text, g->e);
 	if (!status && pd_store_n_values(s))

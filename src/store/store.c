@@ -367,6 +367,31 @@ static void warn_damage(struct pd_store *s)
 	pd_buf_release(&s->damage);
 }
 
+/* 1: *out is the secret; 0: there is none. */
+static int read_key(const struct pd_store_io *io, struct pd_secret *out, struct pd_err *e)
+{
+	struct pd_store_io_map map;
+	int status = pd_store_io_map(io, PD_STORE_IO_KEY, &map, e);
+	if (status == PD_ERR_NOT_FOUND)
+		return 0;
+	if (status)
+		return status;
+	bool good = pd_secret_parse(pd_span((const char *)map.p, map.n), out);
+	pd_store_io_unmap(&map);
+	return good ? 1 : pd_fail(e, PD_ERR_FORMAT, "%s/" PD_STORE_IO_KEY ": damaged: a key is 32 hex digits; copy the key from a backup", io->dir);
+}
+
+/* A user who may read the store but not its key can still compare rows with it: the manifest has the key's id. */
+static int load_key(struct pd_store *s, struct pd_err *e)
+{
+	struct pd_secret secret;
+	int status = faccessat(s->io.fd, PD_STORE_IO_KEY, R_OK, 0) && errno == EACCES ? 0 : read_key(&s->io, &secret, e);
+	s->key_id[0] = 0;
+	if (status > 0)
+		pd_secret_id(&secret, s->key_id);
+	return status < 0 ? status : PD_OK;
+}
+
 static int load_segments(struct pd_store *s, struct pd_err *e)
 {
 	int status = PD_OK;
@@ -402,7 +427,9 @@ static int load_once(struct pd_store *s, struct pd_err *e)
 	s->log.io = &s->io;
 	s->log.bits = s->m.bits;
 	s->log.k = s->m.k;
-	status = load_segments(s, e);
+	status = pass_over(s, load_key(s, e), e);
+	if (!status)
+		status = load_segments(s, e);
 	if (!status && s->m.seen_file)
 		status = pass_over(s, pd_store_keytable_open(&s->seen, &s->io, &s->m.keys, s->m.seen_file, e), e);
 	if (!status)
@@ -455,7 +482,8 @@ static int check_empty(const struct pd_store_io *io, struct pd_err *e)
 	rewinddir(d);
 	for (struct dirent *entry; !status && (entry = readdir(d));) {
 		const char *n = entry->d_name;
-		if (n[0] != '.' && strcmp(n, "lock") && strcmp(n, "manifest.new") && !our_file(n, "log", &file))
+		if (n[0] != '.' && strcmp(n, "lock") && strcmp(n, "manifest.new") && strcmp(n, PD_STORE_IO_KEY) &&
+		    strcmp(n, PD_STORE_IO_KEY ".new") && !our_file(n, "log", &file))
 			status = pd_fail(e, PD_ERR_USAGE, "%s is not a store, and not empty (it holds '%s'): name a new or empty folder", io->dir, n);
 	}
 	closedir(d);
@@ -496,6 +524,47 @@ static int same_methods(const struct pd_store *s, const struct pd_methods *want,
 	return status;
 }
 
+static bool has_manifest(const struct pd_store *s)
+{
+	struct stat st;
+	return fstatat(s->io.fd, "manifest", &st, 0) == 0;
+}
+
+/* 1: the folder has a key that agrees with the settings; 0: it has none. */
+static int has_key(const struct pd_store *s, const struct pd_store_settings *want, struct pd_err *e)
+{
+	struct pd_secret is;
+	int status = read_key(&s->io, &is, e);
+	if (status > 0 && want->key == PD_STORE_KEY_NONE)
+		return pd_fail(e, PD_ERR_PARAMS, "%s has a key, %s/" PD_STORE_IO_KEY ": it takes only rows made with it", s->io.dir, s->io.dir);
+	if (status > 0 && want->key == PD_STORE_KEY_GIVEN && memcmp(&is, &want->secret, sizeof is))
+		return pd_fail(e, PD_ERR_PARAMS, "%s has another key, %s/" PD_STORE_IO_KEY ": name a new folder", s->io.dir, s->io.dir);
+	if (status == 0 && want->key == PD_STORE_KEY_GIVEN && has_manifest(s))
+		return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, without a key: name a new folder", s->io.dir);
+	return status;
+}
+
+/* A key that is in the folder is used: a killed init left it, or somebody copied it there. */
+static int make_key(struct pd_store *s, const struct pd_store_settings *want, struct pd_err *e)
+{
+	struct pd_secret secret = want->secret;
+	struct pd_buf text = { 0 };
+	int status = has_key(s, want, e);
+	if (status || want->key == PD_STORE_KEY_ANY || want->key == PD_STORE_KEY_NONE)
+		return status < 0 ? status : PD_OK;
+	if (want->key == PD_STORE_KEY_RANDOM) {
+		errno = -pd_secret_random(&secret);
+		if (errno)
+			return pd_fail_errno(e, "cannot make a key");
+	}
+	pd_secret_print(&secret, &text);
+	status = pd_store_io_write(&s->io, PD_STORE_IO_KEY ".new", text.p, text.n, e);
+	if (!status)
+		status = pd_store_io_rename(&s->io, PD_STORE_IO_KEY ".new", PD_STORE_IO_KEY, e);
+	pd_buf_release(&text);
+	return status;
+}
+
 /* The same again changes nothing; other parameters are refused. */
 static int is_there(struct pd_store *s, const struct pd_store_settings *want, struct pd_err *e)
 {
@@ -514,13 +583,8 @@ static int is_there(struct pd_store *s, const struct pd_store_settings *want, st
 	if (s->m.keys.kind != want->keys || s->m.made_for != want->made_for || s->m.millionths != want->millionths)
 		return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (keys: %s for %" PRIu64 " and %s for %" PRIu64 ")",
 			       s->io.dir, pd_store_keys_names[s->m.keys.kind], s->m.made_for, pd_store_keys_names[want->keys], want->made_for);
-	return same_methods(s, &want->methods, e);
-}
-
-static bool has_manifest(const struct pd_store *s)
-{
-	struct stat st;
-	return fstatat(s->io.fd, "manifest", &st, 0) == 0;
+	status = has_key(s, want, e);
+	return status < 0 ? status : same_methods(s, &want->methods, e);
 }
 
 /* The folder itself has a name, in the folder that holds it. */
@@ -544,6 +608,8 @@ static int create_in(struct pd_store *s, const struct pd_store_settings *want, s
 		return is_there(s, want, e);
 	if (!status)
 		status = sync_parent(s, e);
+	if (!status)
+		status = make_key(s, want, e);
 	s->m = (struct pd_store_manifest){ .bits = want->bits, .k = want->k, .k_unknown = want->k_unknown,
 					   .methods = want->methods, .keys.kind = want->keys,
 					   .made_for = want->made_for, .millionths = want->millionths, .log = 1, .next_file = 2, .next = 1 };

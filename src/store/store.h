@@ -69,6 +69,7 @@ struct pd_store {
 	struct pd_store_segment *segments;	/* as the manifest's */
 	struct pd_store_keytable *seen;	/* NULL: there is none */
 	struct pd_store_log log;
+	char key_id[17];		/* of the file `key` (pd_secret_id); "": there is none, or this user cannot read it */
 	bool dirty;			/* the manifest has what is not on disk yet */
 	struct pd_sketch_options sketch;
 	struct pd_store_merge *merge;	/* in the background, or NULL (store.c) */
@@ -84,12 +85,17 @@ struct pd_store {
 
 enum pd_store_mode { PD_STORE_READ, PD_STORE_WRITE };
 
+/* ANY: make none; a store that exists already may have one. */
+enum pd_store_key_choice { PD_STORE_KEY_ANY, PD_STORE_KEY_NONE, PD_STORE_KEY_RANDOM, PD_STORE_KEY_GIVEN };
+
 struct pd_store_settings {
 	int bits, k;
 	int k_unknown;		/* k where nothing is verified: one of the pages has no sketch */
 	struct pd_methods methods;	/* with the parameters that sign; none: those of the first rows */
 	enum pd_store_keys keys;	/* not NONE: keys alone are kept, not pages */
 	uint64_t made_for, millionths;	/* of a filter */
+	enum pd_store_key_choice key;		/* the secret that rows must be made with */
+	struct pd_secret secret;	/* GIVEN */
 };
 
 /* Distances that suit a store of PD_STORE_PAGES, as `match` chooses them. */

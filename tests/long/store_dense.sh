@@ -13,7 +13,7 @@ used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print(used.ru_utime + used.ru_stime)
 END
 add() { # ROWS -> CPU seconds, and duplicates
-	rm -rf kept && "$P" store init -q kept
+	rm -rf kept && "$P" store init --no-key -q kept
 	python3 spent.py "$P" store add -q kept "$1.fp"
 }
 within() { # NAME SMALL LARGE COMMAND...: in $few and $many how many duplicates were found

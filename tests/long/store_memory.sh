@@ -6,7 +6,7 @@
 keys=$B/bench/keys
 if [ ! -x "$keys" ]; then make -s -C "$TOP" "$keys" >/dev/null; fi
 limit=100000	# KiB
-"$P" store init -q -k 3 big
+"$P" store init --no-key -q -k 3 big
 "$keys" 4000000 64 1 --planted 5 | "$P" store add -q --no-verify big >/dev/null
 at_least "the store is over three times as large as the limit" "$(du -sk big | cut -f 1)" $((3 * limit))
 "$keys" 20000 64 1 --planted 5 | sed 's/gen.warc.gz/again/' >ask

@@ -43,7 +43,7 @@ same "without their header too" demoted.warc.gz d.warc.gz
 has "stats count them" stats.json "\"demoted\": ?$gone"
 sed '1s/verdicts/answers/' v.tsv >answers.tsv
 same "answers" <("$P" apply -q -V answers.tsv d.warc.gz) clean.warc.gz
-"$P" store init -q kept
+"$P" store init --no-key -q kept
 "$P" fp -q d.warc.gz | "$P" store add -q kept >store.tsv
 run "$P" apply -V store.tsv d.warc.gz -o new.warc.gz
 has "answers of a store" "$tmp/err" " $(rows store.tsv | awk -F '\t' '$12 == "duplicate"' | wc -l) pages removed,"

@@ -224,7 +224,7 @@ run "$P" report -V v.tsv -o /dev/full
 exits "a full disk" 2
 # --- answers of a store ---
 cp "$demo" n1.warc.gz && cp "$demo" n2.warc.gz
-"$P" store init -q kept
+"$P" store init --no-key -q kept
 "$P" fp -q n1.warc.gz | "$P" store add -q kept >a1.tsv
 "$P" fp -q n2.warc.gz | "$P" store add -q kept >a2.tsv
 # Print the verdicts that cluster would have written: a group by its number, the kept page first.

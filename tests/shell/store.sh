@@ -7,24 +7,24 @@ fp() { echo "$header"; echo "$fp_columns"; fp_rows a6b9263e; } # rows from lines
 status() { column status "$@" | tr '\n' ' ' | sed 's/ $//'; }
 
 # init
-run "$P" store init s
+run "$P" store init --no-key s
 exits "init" 0
 has "init says what it made" "$tmp/err" '^pagededup store: s is a store for fingerprints of 64 bits, k 12$'
-run "$P" store init s
+run "$P" store init --no-key s
 exits "init again changes nothing" 0
-run "$P" store init s -k 3
+run "$P" store init --no-key s -k 3
 exits "another k is refused" 2
 has "and both are named" "$tmp/err" 'k: 12 and 3'
-run "$P" store init s --bits=128 -k 12
+run "$P" store init --no-key s --bits=128 -k 12
 has "another width too" "$tmp/err" 'bits: 64 and 128'
-run "$P" store init s -k 12
+run "$P" store init --no-key s -k 12
 exits "the same k, but for pages without a sketch too, is another store" 2
 has "which is said" "$tmp/err" 'k_unknown: 7 and 12'
 mkdir full && touch full/thing
-run "$P" store init full
+run "$P" store init --no-key full
 exits "a folder with other things in it is refused" 2
 has "and the thing is named" "$tmp/err" "full is not a store, and not empty \(it holds 'thing'\)"
-run "$P" store init p --preset=paper
+run "$P" store init --no-key p --preset=paper
 run "$P" store info p
 has "the preset makes k 3" "$tmp/out" '^k	3$'
 
@@ -67,7 +67,7 @@ run "$P" store export s
 is "what is kept" "$(column id "$tmp/out" | sort | tr '\n' ' ')" "d.warc:2 d.warc:3 d.warc:5 d.warc:6 "
 
 awk 'BEGIN { print "#fingerprint\tid"; for (i = 0; i < 30000; i++) printf "00ff00ff00ff00ff\teq:%d\n", i }' >equal
-"$P" store init -q eq
+"$P" store init --no-key -q eq
 is "a page that replaces 30,000 equal ones, one after the other" \
 	"$("$P" store add -q --on-duplicate=replace eq equal | column status | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ' ')" "30000 new 29999 replaced "
 is "is kept alone" "$("$P" store export -q eq | column id)" "eq:29999"
@@ -103,12 +103,12 @@ run "$P" store verify s
 exits "verify" 0
 has "and says so" "$tmp/err" 'no damage'
 run "$P" store export s
-is "what is exported can be added" "$("$P" store init -q e && "$P" store add -q e "$tmp/out" | status)" "new"
+is "what is exported can be added" "$("$P" store init --no-key -q e && "$P" store add -q e "$tmp/out" | status)" "new"
 
 # fp and back
 run "$P" fp -q "$demo"
 cp "$tmp/out" demo.fp
-"$P" store init -q demo && "$P" store add -q demo demo.fp --no-verify >answers
+"$P" store init --no-key -q demo && "$P" store add -q demo demo.fp --no-verify >answers
 "$P" store export -q demo >back
 is "the rows come back as they were" "$(rows back | sort)" "$(awk -F '\t' 'NR == FNR { if ($12 == "new") want[$2]; next } !/^#/ && $2 in want' answers demo.fp | sort)"
 is "with their header" "$(sed -n 's/ |.*//p;2q' back | head -n 1)" "$(sed -n 's/ |.*//p;2q' demo.fp | head -n 1)"
@@ -118,7 +118,7 @@ sed 's/shingle=2/shingle=3/' night1 >other
 run "$P" store add s other
 exits "other parameters are refused" 2
 has "and named" "$tmp/err" 'other: made with other parameters than the store s \(shingle: 2 and 3\)'
-sed 's/sketch=none/sketch=32x8x5/' night1 >k1 && "$P" store init -q k && "$P" store add -q k k1 >/dev/null
+sed 's/sketch=none/sketch=32x8x5/' night1 >k1 && "$P" store init --no-key -q k && "$P" store add -q k k1 >/dev/null
 sed 's/sketch=none/sketch=64x4x5/' night1 >k2
 run "$P" store add k k2
 has "other sketches too" "$tmp/err" 'sketch: 32x8x5 and 64x4x5'
@@ -148,7 +148,7 @@ exits "no store" 2
 has "which is said" "$tmp/err" "there is no store nothing \('pagededup store init' makes one\)"
 run "$P" store check night1 night2
 has "rows in the place of the store" "$tmp/err" "night1 is a file, not a store: name the store's folder first"
-run "$P" store init night1
+run "$P" store init --no-key night1
 exits "a file becomes no store" 2
 run "$P" store add demo/.. night1
 has "a folder that is no store" "$tmp/err" "is not a store \(it has no manifest\): 'pagededup store init' makes one"
@@ -195,7 +195,7 @@ exits "export saves the rest" 1
 has "and names what is lost" "$tmp/err" "$segment: damaged at offset 0: "
 is "which is no page that was not kept" "$(comm -23 <(rows "$tmp/out" | sort) <(rows back | sort) | wc -l)" 0
 for what in 'cut short' 'not there'; do
-	rm -rf hurt && "$P" store init -q hurt && "$P" store add -q hurt night1 >/dev/null && "$P" store compact -q hurt
+	rm -rf hurt && "$P" store init --no-key -q hurt && "$P" store add -q hurt night1 >/dev/null && "$P" store compact -q hurt
 	"$P" store add -q --same-url=update hurt version >/dev/null
 	if [ "$what" = 'cut short' ]; then truncate -s -1000 hurt/seg-*; else rm hurt/seg-*; fi
 	run "$P" store check hurt night1
@@ -207,7 +207,7 @@ done
 
 # a full disk
 awk 'BEGIN { print "#fingerprint\tid\turl"; for (i = 0; i < 60000; i++) printf "%08x%08x\tx.warc:%d\thttp://a.example/%d\n", i * 2654435761 % 4294967296, i * 40503 % 4294967296, i, i }' >many
-"$P" store init -q disk -k 1
+"$P" store init --no-key -q disk -k 1
 (ulimit -f 2000; trap '' XFSZ; exec "$P" store add disk many) >got 2>err
 is "a full disk" "$?" 2
 has "is told" err 'cannot write disk/.*: File too large'

@@ -13,9 +13,9 @@ key() { printf '%032x\n' "$@"; }
 { key $(seq 2001 5000); } | fp b >b.fp
 count() { rows "$1" | cut -f12 | sort | uniq -c | awk '{ print $2, $1 }' | tr '\n' ' '; }
 for kind in lmdb bloom; do
-	run "$P" store init $kind --keys=$kind
+	run "$P" store init --no-key $kind --keys=$kind
 	exits "$kind: init" 0
-	run "$P" store init $kind --keys=$kind
+	run "$P" store init --no-key $kind --keys=$kind
 	exits "$kind: init again changes nothing" 0
 	"$P" store add -q $kind a.fp >a.said
 	is "$kind: what has no key is new" "$(count a.said)" "duplicate 3 new 3001 "
@@ -69,16 +69,16 @@ END
 done
 
 # The database knows the first page of a key, and a page that is checked again.
-"$P" store init -q ids --keys=lmdb
+"$P" store init --no-key -q ids --keys=lmdb
 "$P" store add -q ids a.fp >said
 is "the id of the first" "$(rows said | awk -F '\t' '$12 == "duplicate" { print $2, $5 }' | tr '\n' ' ')" "a:3001 a:5 a:3002 a:5 a:3003 a:7 "
 "$P" store compact -q ids
 is "a run that is run again: its pages are kept" "$("$P" store add -q ids a.fp | rows /dev/stdin | cut -f12 | sort | uniq -c | awk '{ print $2, $1 }' | tr '\n' ' ')" \
 	"duplicate 3 kept 3000 new 1 "
-is "a filter knows no ids" "$("$P" store init -q noids --keys=bloom; "$P" store add -q noids a.fp >said; "$P" store compact -q noids; "$P" store check -q noids a.fp | rows /dev/stdin | awk -F '\t' '$12 == "duplicate" { print $5, $13 }' | sort -u)" "- -"
+is "a filter knows no ids" "$("$P" store init --no-key -q noids --keys=bloom; "$P" store add -q noids a.fp >said; "$P" store compact -q noids; "$P" store check -q noids a.fp | rows /dev/stdin | awk -F '\t' '$12 == "duplicate" { print $5, $13 }' | sort -u)" "- -"
 
 # The error rate of a filter, computed and measured.
-"$P" store init -q full --keys=bloom --count=100000 --error=.01
+"$P" store init --no-key -q full --keys=bloom --count=100000 --error=.01
 awk 'BEGIN { for (i = 0; i < 100000; i++) printf "%032x\n", i * 7919 + 12345 }' | fp full >full.fp
 "$P" store add -q full full.fp >/dev/null
 "$P" store compact -q full
@@ -93,9 +93,9 @@ is "which are 1 in 100 of other keys" "$(awk 'BEGIN { for (i = 0; i < 20000; i++
 # Several methods: any, or over half.
 all=exact,abstract,keywords,semantic
 "$P" fp -q --method=$all "$demo" >demo.fp
-"$P" store init -q several --keys=lmdb
+"$P" store init --no-key -q several --keys=lmdb
 for require in any 2 all; do
-	rm -rf several && "$P" store init -q several --keys=lmdb
+	rm -rf several && "$P" store init --no-key -q several --keys=lmdb
 	"$P" store add -q several demo.fp --require=$require >said
 	is "--require=$require: as brute force" "$(rows said | awk -F '\t' '{ print $2, ($12 == "duplicate") }')" "$(python3 - demo.fp $require <<'END'
 import sys
@@ -135,7 +135,7 @@ refuse "the size of a database" "--count and --error go with --keys=bloom" init 
 refuse "another kind for one that is there" "ids is already a store, with other parameters \(keys: lmdb for 0 and bloom for 10000000\)" init ids --keys=bloom
 refuse "weights" "has keys alone, no weights: ask it with --method=keywords:sigma=1" check several demo.fp --method=keywords
 "$P" fp -q "$demo" >plain.fp
-"$P" store init -q fresh --keys=lmdb
+"$P" store init --no-key -q fresh --keys=lmdb
 refuse "rows of fingerprints" "plain.fp: signed by 'simhash', whose values are no keys: a store keeps keys here" add fresh plain.fp
 key 1 | fp long | sed 's/0000/'"$(printf 'x%.0s' {1..500})"'/' >long.fp
 run "$P" store add fresh long.fp

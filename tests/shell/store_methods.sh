@@ -6,14 +6,14 @@ all=simhash,exact,abstract,keywords,semantic
 "$P" fp -q --method=$all,segments "$demo" >demo.fp
 rows demo.fp | awk 'NR % 2' | cat <(grep '^#' demo.fp | grep -v total) - >odd.fp
 rows demo.fp | awk 'NR % 2 == 0' | cat <(grep '^#' demo.fp | grep -v total) - >even.fp
-"$P" store init -q full
+"$P" store init --no-key -q full
 run "$P" store add full odd.fp
 exits "add: the methods of the first rows" 0
 run "$P" store info full
 has "are kept, but those that compare items" "$tmp/out" '^methods	simhash,exact:of=text:hash=xxh3,abstract:size=512:charset=gb18030,keywords:n=6,semantic:'
 
 # With replace all odd pages would not stay, so they are kept one by one: k 0 and no method finds none.
-"$P" store init -q -k 12 odd
+"$P" store init --no-key -q -k 12 odd
 "$P" store add -q odd odd.fp --method=exact --require=all >/dev/null
 "$P" store export -q odd >odd.kept
 for method in simhash exact abstract keywords keywords:order=weight keywords:sigma=1 keywords:order=weight:sigma=1 semantic; do
@@ -49,7 +49,7 @@ run "$P" store verify compacted
 exits "verify" 0
 "$P" store export -q compacted >again.fp
 same "export: the rows with their values" <(rows again.fp | cut -f1,2,6,18-) <(rows odd.kept | cut -f1,2,6,18-)
-"$P" store init -q copy && "$P" store add -q copy again.fp --method=exact --require=all >/dev/null
+"$P" store init --no-key -q copy && "$P" store add -q copy again.fp --method=exact --require=all >/dev/null
 same "which another store takes" <("$P" store export -q copy | rows /dev/stdin) <(rows again.fp)
 "$P" store check -q compacted even.fp --method=exact >before
 id=$(rows before | awk -F '\t' '$12 == "duplicate" { print $5; exit }')
@@ -60,7 +60,7 @@ has "and what is replaced goes" replaced '	the same key, found by keywords	repla
 
 # Keys without a fingerprint.
 "$P" fp -q --method=exact,semantic "$demo" >keys.fp
-"$P" store init -q keys --method=exact
+"$P" store init --no-key -q keys --method=exact
 run "$P" store add keys keys.fp
 exits "a store of one method's keys" 0
 is "keeps each key once" "$("$P" store export -q keys | column exact | grep -vx -- - | sort | uniq -d | wc -l)" 0
@@ -71,7 +71,7 @@ is "and what has none" "$(rows "$tmp/out" | grep -c '	new	')" \
 words() { seq -s ' ' -f "$1%g" "$2"; }
 for t in one two; do printf '{"url": "http://h.example/%s", "html": "<title>%s</title><h1>%s</h1><p>%s %s</p>"}\n' $t $t $t "$(words w 60)" "$(words $t 5)"; done >alike.jsonl
 "$P" fp -q alike.jsonl >alike.fp
-"$P" store init -q alike -k 16
+"$P" store init --no-key -q alike -k 16
 run "$P" store add alike alike.fp
 is "a page that is only like a kept one is new, and its suspect" "$(rows "$tmp/out" | cut -f12,14 | sed 's/0\.[0-9]*/S/' | tail -n 1)" "new	other-subject, similarity S: alike.jsonl:0"
 
@@ -92,7 +92,7 @@ echo 'word 2' >words.idf
 "$P" fp -q --idf=words.idf --method=$all "$demo" >idf.fp
 refuse "with another table" "idf.fp: made with other parameters than the store odd \(idf: dict and [0-9a-f]{8}\)" check odd idf.fp
 "$P" fp -q --method=segments "$demo" >items.fp
-"$P" store init -q fresh
+"$P" store init --no-key -q fresh
 refuse "nothing that it can keep" "items.fp: signed by 'segments', whose values are no keys: a store keeps bits and keys" add fresh items.fp
 refuse "asking what it does not keep" "the store keys does not keep 'semantic'" check keys keys.fp --method=semantic
 refuse "more than are asked" "--require=2: the store keys is asked by 1 method" check keys keys.fp --require=2

@@ -93,7 +93,7 @@ exits "two pages of one URL" 2
 has "are named" "$tmp/err" '2 pages .*\(w/d:10, w/d:20\)'
 # Answers of a store: of one night, and of the next, whose pages are duplicates of the night before.
 cp "$demo" d.warc.gz && cp "$demo" e.warc.gz
-"$P" store init -q kept
+"$P" store init --no-key -q kept
 "$P" fp -q d.warc.gz | "$P" store add -q kept >one.tsv
 "$P" fp -q e.warc.gz | "$P" store add -q kept >two.tsv
 "$P" fp -q e.warc.gz | "$P" store check -q kept >three.tsv

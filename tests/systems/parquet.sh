@@ -60,7 +60,7 @@ same "the same bytes into a pipe" piped.parquet fp.parquet
 for j in 1 2 4; do same "fp -j$j: the same bytes" <("$Q" fp -q -j$j --format=parquet demo.warc.gz) fp.parquet; done
 "$Q" match -q <fp.parquet >stdin.tsv
 same "standard input that is a file" stdin.tsv match.tsv
-"$Q" store init kept -q && "$Q" store add -q --format=parquet kept fp.parquet >answers.parquet
+"$Q" store init --no-key kept -q && "$Q" store add -q --format=parquet kept fp.parquet >answers.parquet
 "$Q" store export -q kept >export.tsv
 "$Q" store export -q --format=parquet kept >export.parquet
 "$Q" match -q export.tsv >a && "$Q" match -q export.parquet >b
@@ -89,7 +89,7 @@ for kind in fp match cluster; do
 done
 id=$(grep -v '^#' cluster.tsv | awk -F'\t' '$4 == 1 { print $2; exit }')
 grep -v '^#' match.tsv | head -3 | awk -F'\t' -v OFS='\t' '{ print $1, $2, 1 }' >truth
-"$Q" store init against -q && "$Q" store add -q against fp.tsv >/dev/null
+"$Q" store init --no-key against -q && "$Q" store add -q against fp.tsv >/dev/null
 matches() { "$Q" match -q "$1"; }
 against() { "$Q" match -q fp.tsv --against="$1"; }
 clusters() { "$Q" cluster -q "$1"; }
@@ -99,7 +99,7 @@ evaluates_clusters() { "$Q" eval --clusters="$1" truth; }
 samples() { "$Q" sample -n 5 "$1"; }
 reports() { "$Q" report -q -V "$1" -o report.html && sed 's/cluster\.[a-z]*\|standard input\|-<//g' report.html && rm report.html; }
 explains() { "$Q" why -V "$1" "$id"; }
-adds() { rm -rf added && "$Q" store init added -q && "$Q" store add -q added "$1"; }
+adds() { rm -rf added && "$Q" store init --no-key added -q && "$Q" store add -q added "$1"; }
 checks() { "$Q" store check -q against "$1"; }
 learns() { "$Q" url --learn-params "$1" 2>/dev/null; }
 saves() { "$Q" match --save=saved.key -q "$1" && cat saved.key; }
