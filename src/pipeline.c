@@ -34,7 +34,7 @@ static void digest_text(struct pd_pipeline *p)
 	p->text_hash = p->text_secret && p->scratch.n ? pd_keyed64(p->text_secret, p->scratch.p, p->scratch.n) : 0;
 }
 
-/* A page that stands in for another is not to match anything. */
+/* A page that represents another, or of which a part was not read, must not match anything. */
 static void clear_signature(struct pd_pipeline *p)
 {
 	p->signature.present = p->sketch.present = false;
@@ -132,7 +132,7 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 	p->stub = pd_stub_find(p->finder, &p->blocks, &p->topic);
 	if (!p->stub && is_short(p) && pd_subject_is_all(&p->subject_finder, &p->subject, pd_buf_span(&p->topic.text)))
 		p->stub = PD_STUB_EMPTY;
-	if (p->stub && !p->match_stubs)
+	if (pd_pipeline_is_cut(p) || (p->stub && !p->match_stubs))
 		clear_signature(p);
 	lap(p, PD_PHASE_SIGN, t);
 }

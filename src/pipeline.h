@@ -126,6 +126,11 @@ struct pd_pipeline {
 	double seconds[PD_PHASES];
 };
 
+/* Returns whether a part of the page was not read: nothing shows that this part is on another page too. */
+static inline bool pd_pipeline_is_cut(const struct pd_pipeline *p)
+{
+	return p->page.flags & PD_PAGE_CUT || p->blocks.cut;
+}
 int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const struct pd_tables *t, struct pd_err *e);
 void pd_pipeline_release(struct pd_pipeline *p);
 

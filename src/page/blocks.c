@@ -37,7 +37,7 @@ void pd_blocks_clear(struct pd_blocks *b)
 	b->n_runs = b->n_boxes = b->n_blocks = b->n_links = 0;
 	b->meta = (struct pd_meta){ 0 };
 	b->base = (struct pd_span){ 0 };
-	b->noscript = b->redirects = false;
+	b->cut = b->noscript = b->redirects = false;
 }
 
 void pd_blocks_release(struct pd_blocks *b)
@@ -190,8 +190,10 @@ static void build_text(struct builder *b, struct pd_span s)
 {
 	struct pd_blocks *out = b->out;
 	const uint8_t *p = (const uint8_t *)s.p, *end = p + s.n;
-	if (out->n_runs == PD_RUNS_MAX && !b->in_run)
+	if (out->n_runs == PD_RUNS_MAX && !b->in_run) {
+		out->cut |= pd_span_trim(s).n > 0;
 		return;
+	}
 	char *start = pd_buf_reserve(&out->text, s.n + 1), *to = start;
 	uint32_t chars = 0;
 	while (p < end) {

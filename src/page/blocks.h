@@ -104,6 +104,7 @@ struct pd_blocks {
 	struct pd_meta meta;
 	struct pd_span base;	/* <base href>; only with all_links */
 	bool redirects;		/* the page sends its readers on: <meta http-equiv=refresh> with an address, or a script and no text */
+	bool cut;		/* text after PD_RUNS_MAX runs is left out */
 	bool noscript;		/* the text is that of noscript elements: the page shows hardly any without scripts */
 	struct pd_buf xhtml;	/* well-formed XHTML of the page; only with keep_xhtml */
 	struct pd_arena arena;	/* attribute values and metadata */

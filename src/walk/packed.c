@@ -189,7 +189,7 @@ void pd_blocks_pack(const struct pd_blocks *b, bool links, struct pd_buf *out)
 	pack_links(b, links ? b->n_links : 0, out);
 	pack_meta(&b->meta, out);
 	put_span(out, b->base);
-	put_number(out, b->noscript | b->redirects << 1);
+	put_number(out, b->noscript | b->redirects << 1 | b->cut << 2);
 }
 
 /* How many follow, each of a group of numbers at least. */
@@ -320,6 +320,7 @@ bool pd_blocks_unpack(struct pd_packed *p, struct pd_blocks *out)
 	uint64_t flags = next_number(p);
 	out->noscript = flags & 1;
 	out->redirects = flags >> 1 & 1;
+	out->cut = flags >> 2 & 1;
 	return !p->bad && refers_well(out);
 }
 

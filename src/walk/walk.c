@@ -24,6 +24,7 @@ struct counts {
 	uint64_t skipped[PD_SKIP_COUNT];	/* [PD_SKIP_NONE]: pages */
 	uint64_t without_fingerprint;
 	uint64_t stubs[PD_STUBS];		/* of them, where they are not matched: redirects, error pages … */
+	uint64_t cut;				/* the others of them of which a part was not read */
 	const struct pd_methods *methods;	/* beside the fingerprint */
 	uint64_t signed_by[PD_METHODS_MAX];	/* pages that have a value of it */
 	uint64_t few[PD_METHODS_MAX];		/* of them, those that have less than the method was asked to take */
@@ -99,6 +100,7 @@ static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct
 	struct pd_buf out = { 0 };
 	pd_json_int(j, "pages", (int64_t)c->skipped[PD_SKIP_NONE]);
 	pd_json_int(j, "without_fingerprint", (int64_t)c->without_fingerprint);
+	pd_json_int(j, "cut", (int64_t)c->cut);
 	for (int s = PD_SKIP_NONE + 1; s < PD_SKIP_COUNT; s++)
 		pd_json_int(skip, pd_skip_name((enum pd_skip)s), (int64_t)c->skipped[s]);
 	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++)
@@ -194,8 +196,10 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 {
 	struct pd_buf line = { 0 }, says = { 0 };
 	pd_buf_count(&line, c->skipped[PD_SKIP_NONE], "page");
-	if (c->without_fingerprint > stubs(c))
-		pd_buf_printf(&line, ", %" PRIu64 " too short for a fingerprint", c->without_fingerprint - stubs(c));
+	if (c->without_fingerprint > stubs(c) + c->cut)
+		pd_buf_printf(&line, ", %" PRIu64 " too short for a fingerprint", c->without_fingerprint - stubs(c) - c->cut);
+	if (c->cut)
+		pd_buf_printf(&line, ", %" PRIu64 " too long to be compared (see --max-page)", c->cut);
 	if (stubs(c))
 		say_stubs(c, &line);
 	if (left_out(c))
@@ -560,7 +564,9 @@ static void write_row(struct walk_worker *me, struct pd_buf *out)
 {
 	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
 	me->counts.without_fingerprint += !me->walk->walker->parsed && me->walk->tables.fingerprints && !me->pipeline.signature.present;
-	me->counts.stubs[me->pipeline.stub] += !me->pipeline.match_stubs;
+	bool stub = me->pipeline.stub && !me->pipeline.match_stubs;
+	me->counts.stubs[me->pipeline.stub] += stub;
+	me->counts.cut += !me->walk->walker->parsed && me->walk->tables.fingerprints && !stub && pd_pipeline_is_cut(&me->pipeline);
 	for (int i = 0; i < me->walk->tables.methods.n; i++) {
 		const struct pd_signature *s = &me->pipeline.by_method[i];
 		me->counts.signed_by[i] += s->present;
@@ -927,6 +933,7 @@ static void sum_up(struct walk *w, struct counts *sum)
 		for (int s = 0; s < PD_SKIP_COUNT; s++)
 			sum->skipped[s] += me->counts.skipped[s];
 		sum->without_fingerprint += me->counts.without_fingerprint;
+		sum->cut += me->counts.cut;
 		for (int k = 0; k < PD_METHODS_MAX; k++) {
 			sum->signed_by[k] += me->counts.signed_by[k];
 			sum->few[k] += me->counts.few[k];

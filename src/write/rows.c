@@ -51,7 +51,7 @@ struct pd_span pd_write_page_flags(const struct pd_pipeline *p, struct pd_buf *o
 	pd_buf_printf(out, "charset-%s", pd_charset_how_name(p->text.how));
 	if (p->text.replaced)
 		add_flag(out, "replaced");
-	if (p->page.flags & PD_PAGE_CUT)
+	if (pd_pipeline_is_cut(p))
 		add_flag(out, "cut");
 	if (p->page.flags & PD_PAGE_TRUNCATED)
 		add_flag(out, "truncated");
@@ -65,7 +65,7 @@ struct pd_span pd_write_page_flags(const struct pd_pipeline *p, struct pd_buf *o
 		add_flag(out, "spared");
 	if (p->stub)
 		add_flag(out, pd_stub_name(p->stub));
-	if (p->tables->fingerprints && !p->signature.present && (!p->stub || p->match_stubs))
+	if (p->tables->fingerprints && !p->signature.present && (!p->stub || p->match_stubs) && !pd_pipeline_is_cut(p))
 		add_flag(out, "short");
 	if (!language)
 		add_flag(out, "no-language");
