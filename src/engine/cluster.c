@@ -421,7 +421,12 @@ static int reduce_number(const struct pd_engine *t, struct pd_err *e)
 	uint64_t cluster = 0;
 	int status = write_verdicts_header(t, &totals, e);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
+		struct pd_span f[PD_VERDICTS_COLUMNS + 1];
 		bool suspect = pd_span_is(in.key, "s");
+		if (pd_tsv_fields(in.value, f, PD_VERDICTS_COLUMNS + 1) != PD_VERDICTS_COLUMNS - 1) {
+			status = pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input is not a verdict: it is not of the task before this one", in.in.no);
+			break;
+		}
 		cluster += in.is_new && !suspect;
 		pd_buf_clear(&out);
 		if (suspect)

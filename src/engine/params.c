@@ -108,7 +108,7 @@ static bool take_line(struct pd_engine_params *p, struct pd_span line)
 	struct pd_span name;
 	uint64_t n, *const number[] = { &p->rows, &p->fingerprints, &p->sketched, &p->leaders, &p->distinct, &p->parts, &p->dense, &p->full };
 	static const char *const names[] = { "rows", "prints", "sketched", "leaders", "distinct", "parts", "dense", "full" };
-	if (!pd_span_split(&line, ' ', &name) || !line.p)
+	if (memchr(line.p, 0, line.n) || !pd_span_split(&line, ' ', &name) || !line.p)
 		return false;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (pd_span_is(name, names[i]))
