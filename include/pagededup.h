@@ -28,8 +28,16 @@
  *          name.  They are created in the folder TMPDIR, or in /tmp if TMPDIR is not set.
  * Threads  Any number of threads may use a model at the same time.  Every other handle may be used by one thread at a time,
  *          and may be passed from thread to thread.  Different handles never block each other.  Functions without a handle
- *          keep no state.
- * Fork     After fork(), the child may use the parent's models and create its own handles from them.
+ *          keep no state.  Calls that only read a table may use it at the same time (pagededup_match, pagededup_cluster, the
+ *          pages of pagededup_store_add).  A call for a handle that another call uses returns PAGEDEDUP_ERR_BUSY and changes
+ *          nothing.  This includes a call from the handle's own callback.  If a handle is freed while a call uses it, it is
+ *          freed when that call ends.
+ * Misuse   A function returns PAGEDEDUP_ERR_USAGE if a required pointer is NULL, if a handle is of another kind, or if a struct's
+ *          size, a count or an offset is not possible.  A handle must not be used after it was freed.  The library cannot
+ *          detect every such use: the memory may belong to something else by then.  It also cannot check the length of arrays
+ *          and strings.
+ * Fork     After fork(), the child may use the parent's models and create its own handles from them.  A store that was opened
+ *          before fork() refuses calls of the child with PAGEDEDUP_ERR_USAGE.
  * Structs  A struct that the caller passes begins with its size.  Set `size` to sizeof and all unused members to 0.  New
  *          members are only added at the end, so a program also works with a newer library.
  * Strings  Strings are UTF-8 and end with a 0 byte, unless a length is passed with them.  A returned pointer belongs to the
@@ -78,6 +86,7 @@ typedef enum pagededup_status {
 	PAGEDEDUP_ERR_LIMIT = -3,		/* a limit was exceeded, such as 2^31 pages */
 	PAGEDEDUP_ERR_USAGE = -4,		/* invalid argument, such as an unknown setting */
 	PAGEDEDUP_ERR_MEMORY = -5,		/* out of memory: see "Memory" above */
+	PAGEDEDUP_ERR_BUSY = -6,		/* another call uses the handle: see "Threads" above */
 	PAGEDEDUP_ERR_INPUT = -100,		/* damaged input */
 	PAGEDEDUP_ERR_TRUNCATED = -101,		/* the input ends in the middle of a record */
 	PAGEDEDUP_ERR_NOT_FOUND = -102,		/* there is no such page, record or column */
@@ -212,6 +221,7 @@ typedef struct pagededup_reader_options {
 	void (*damage)(void *context, const char *where, const char *what);
 	void *context;
 	int all_text;			/* not 0: also read text files in folders and tar files, not only HTML */
+	const int *stop;		/* if any thread sets it to a value other than 0, reading ends soon with ERR_STOPPED; may be NULL */
 } pagededup_reader_options;
 
 /* A record of the dump.  Its pointers are valid until the next call with this reader. */
@@ -259,7 +269,7 @@ typedef struct pagededup_column {
 	const int64_t *offsets;		/* TEXT only: rows + 1 offsets; otherwise NULL */
 	const uint8_t *valid;		/* bit i % 8 of byte i / 8 is set if row i has a value; NULL: all rows have one */
 	uint64_t nulls;			/* rows without a value */
-	uint64_t data_bytes;
+	uint64_t data_bytes;		/* size of `data`; 0: unknown, and not checked */
 } pagededup_column;
 
 /* Optional columns of pages, in addition to the columns of `fp`. */

@@ -13,6 +13,7 @@ SAME(PD_ERR_STOPPED, PAGEDEDUP_ERR_STOPPED);
 SAME(PD_ERR_LIMIT, PAGEDEDUP_ERR_LIMIT);
 SAME(PD_ERR_USAGE, PAGEDEDUP_ERR_USAGE);
 SAME(PD_ERR_MEMORY, PAGEDEDUP_ERR_MEMORY);
+SAME(PD_ERR_BUSY, PAGEDEDUP_ERR_BUSY);
 SAME(PD_ERR_INPUT, PAGEDEDUP_ERR_INPUT);
 SAME(PD_ERR_TRUNCATED, PAGEDEDUP_ERR_TRUNCATED);
 SAME(PD_ERR_NOT_FOUND, PAGEDEDUP_ERR_NOT_FOUND);
@@ -42,6 +43,7 @@ const char *pagededup_strerror(int status)
 	case PD_ERR_LIMIT: return "limit reached";
 	case PD_ERR_USAGE: return "cannot be done as asked";
 	case PD_ERR_MEMORY: return "out of memory";
+	case PD_ERR_BUSY: return "in use by another call";
 	case PD_ERR_INPUT: return "damaged input";
 	case PD_ERR_TRUNCATED: return "input ends in the middle";
 	case PD_ERR_NOT_FOUND: return "no such page";
@@ -63,6 +65,9 @@ int pd_api_fail(pagededup_error *error, int status, const char *text)
 	return status;
 }
 
+/* Bytes by which the struct of a newer version may be larger: a size past that was never set. */
+enum { SIZE_MARGIN = 4096 };
+
 int pd_api_take(void *ours, size_t size, const void *theirs, struct pd_err *e)
 {
 	size_t n = 0;
@@ -72,6 +77,8 @@ int pd_api_take(void *ours, size_t size, const void *theirs, struct pd_err *e)
 	memcpy(&n, theirs, sizeof n);
 	if (n < sizeof n)
 		return pd_fail(e, PD_ERR_USAGE, "a struct whose member 'size' is not set");
+	if (n > size + SIZE_MARGIN)
+		return pd_fail(e, PD_ERR_USAGE, "a struct whose member 'size' is %zu: set it to sizeof", n);
 	for (size_t i = size; i < n; i++)
 		if (((const char *)theirs)[i])
 			return pd_fail(e, PD_ERR_VERSION, "a struct with members that this version of the library (%s) does not know", PD_VERSION);
@@ -85,6 +92,14 @@ void pd_api_give(void *theirs, const void *ours, size_t size)
 	memcpy(&n, theirs, sizeof n);
 	if (n > sizeof n)
 		memcpy((char *)theirs + sizeof n, (const char *)ours + sizeof n, (n < size ? n : size) - sizeof n);
+}
+
+int pd_api_check_result(const void *theirs, pagededup_error *error)
+{
+	size_t n = sizeof n;
+	if (theirs)
+		memcpy(&n, theirs, sizeof n);
+	return n < sizeof n ? pd_api_fail(error, PD_ERR_USAGE, "a struct whose member 'size' is not set") : PD_OK;
 }
 
 struct api_call {
@@ -112,8 +127,85 @@ int pd_api_call(struct pd_owner *o, const int *stop, pd_api_step *step, void *ct
 
 /* --- handles --- */
 
+/* Marks in pd_api_handle.use; the bits below count the calls that share the handle. */
+enum { ALONE = 1 << 30, FREED = 1 << 29, LENT = 1 << 28 };
+
+static const char *name_of(enum pd_api_kind kind)
+{
+	static const char *const names[] = { "model", "worker", "reader", "table", "learner", "store" };
+	return names[kind - PD_API_MODEL];
+}
+
+bool pd_api_is(const void *handle, enum pd_api_kind kind)
+{
+	return handle && ((const struct pd_api_handle *)handle)->kind == kind;
+}
+
+static bool take(struct pd_api_handle *h, bool alone)
+{
+	unsigned use = __atomic_load_n(&h->use, __ATOMIC_RELAXED);
+	do {
+		if (use & (ALONE | FREED) || (alone && use))
+			return false;
+	} while (!__atomic_compare_exchange_n(&h->use, &use, alone ? ALONE : use + 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+	return true;
+}
+
+static void free_handle(struct pd_api_handle *h);
+
+static void give(struct pd_api_handle *h, bool alone)
+{
+	if (__atomic_sub_fetch(&h->use, alone ? ALONE : 1, __ATOMIC_ACQ_REL) == FREED)
+		free_handle(h);
+}
+
+int pd_api_enter(const struct pd_api_use *uses, int n, pagededup_error *error)
+{
+	char text[128];
+	for (int i = 0; i < n; i++) {
+		int status = PD_OK;
+		if (!pd_api_is(uses[i].handle, uses[i].kind)) {
+			status = PD_ERR_USAGE;
+			snprintf(text, sizeof text, uses[i].handle ? "not a %s: a handle of another kind, or a freed one" : "no %s: it is NULL", name_of(uses[i].kind));
+		} else if (uses[i].kind != PD_API_MODEL && !take((struct pd_api_handle *)uses[i].handle, uses[i].alone)) {
+			status = PD_ERR_BUSY;
+			snprintf(text, sizeof text, "another call uses this %s: use it from one thread at a time, and not from its own callback", name_of(uses[i].kind));
+		}
+		if (status) {
+			pd_api_leave(uses, i, PD_OK);
+			return pd_api_fail(error, status, text);
+		}
+	}
+	return PD_OK;
+}
+
+int pd_api_leave(const struct pd_api_use *uses, int n, int status)
+{
+	while (n-- > 0)
+		if (uses[n].kind != PD_API_MODEL)
+			give((struct pd_api_handle *)uses[n].handle, uses[n].alone);
+	return status;
+}
+
+int pd_api_call_alone(const void *handle, enum pd_api_kind kind, const int *stop, pd_api_step *step, void *ctx, pagededup_error *error)
+{
+	const struct pd_api_use use = { handle, kind, true };
+	int status = pd_api_enter(&use, 1, error);
+	return status ? status : pd_api_leave(&use, 1, pd_api_call(((const struct pd_api_handle *)handle)->owner, stop, step, ctx, error));
+}
+
+void pd_api_lend(void *handle, bool lent)
+{
+	struct pd_api_handle *h = handle;
+	if (lent)
+		__atomic_or_fetch(&h->use, LENT, __ATOMIC_ACQ_REL);
+	else
+		__atomic_and_fetch(&h->use, ~LENT, __ATOMIC_ACQ_REL);
+}
+
 struct api_new {
 	struct pd_owner *owner;
+	enum pd_api_kind kind;
 	size_t size;
 	void (*release)(void *handle);
 	pd_api_fill *fill;
@@ -126,6 +218,7 @@ static int make(void *ctx, struct pd_err *e)
 	struct api_new *n = ctx;
 	struct pd_api_handle *h = pd_zalloc(n->size);
 	h->owner = n->owner;
+	h->kind = n->kind;
 	h->release = n->release;
 	pd_undo_begin(&h->undo, n->release, h);
 	int status = n->fill(h, n->ctx, e);
@@ -136,9 +229,11 @@ static int make(void *ctx, struct pd_err *e)
 	return status;
 }
 
-int pd_api_new(void **out, size_t size, void (*release)(void *handle), pd_api_fill *fill, void *ctx, pagededup_error *error)
+int pd_api_new(void **out, enum pd_api_kind kind, size_t size, void (*release)(void *handle), pd_api_fill *fill, void *ctx, pagededup_error *error)
 {
-	struct api_new n = { .owner = pd_owner_new(), .size = size, .release = release, .fill = fill, .ctx = ctx };
+	if (!out)
+		return pd_api_fail(error, PD_ERR_USAGE, "no place for the handle: it is NULL");
+	struct api_new n = { .owner = pd_owner_new(), .kind = kind, .size = size, .release = release, .fill = fill, .ctx = ctx };
 	*out = NULL;
 	if (!n.owner)
 		return pd_api_fail(error, PD_ERR_MEMORY, pagededup_strerror(PD_ERR_MEMORY));
@@ -152,34 +247,52 @@ int pd_api_new(void **out, size_t size, void (*release)(void *handle), pd_api_fi
 	return PD_OK;
 }
 
+int pd_api_new_of(const pagededup_model *m, void **out, enum pd_api_kind kind, size_t size, void (*release)(void *handle), pd_api_fill *fill,
+		  void *ctx, pagededup_error *error)
+{
+	const struct pd_api_use use = PD_API_SHARED(MODEL, m);
+	if (out)
+		*out = NULL;
+	int status = pd_api_enter(&use, 1, error);
+	return status ? status : pd_api_leave(&use, 1, pd_api_new(out, kind, size, release, fill, ctx, error));
+}
+
 static int release(void *handle)
 {
 	((struct pd_api_handle *)handle)->release(handle);
 	return PD_OK;
 }
 
-void pd_api_free(void *handle)
+static void free_handle(struct pd_api_handle *h)
 {
-	struct pd_owner *owner = handle ? ((struct pd_api_handle *)handle)->owner : NULL;
-	if (!owner)
-		return;
-	pagededup_model *model = ((struct pd_api_handle *)handle)->model;
-	pd_call(owner, NULL, release, handle);
+	struct pd_owner *owner = h->owner;
+	pagededup_model *model = h->model;
+	h->kind = 0;
+	pd_call(owner, NULL, release, h);
 	pd_owner_free(owner);
 	pagededup_model_free(model);
 }
 
+void pd_api_free(void *handle, enum pd_api_kind kind)
+{
+	struct pd_api_handle *h = handle;
+	if (!pd_api_is(h, kind) || __atomic_load_n(&h->use, __ATOMIC_RELAXED) & LENT)
+		return;
+	if (!__atomic_fetch_or(&h->use, FREED, __ATOMIC_ACQ_REL))
+		free_handle(h);
+}
+
 pagededup_model *pagededup_model_ref(pagededup_model *m)
 {
-	if (m)
+	if (pd_api_is(m, PD_API_MODEL))
 		__atomic_add_fetch(&m->refs, 1, __ATOMIC_RELAXED);
 	return m;
 }
 
 void pagededup_model_free(pagededup_model *m)
 {
-	if (m && !__atomic_sub_fetch(&m->refs, 1, __ATOMIC_ACQ_REL))
-		pd_api_free(m);
+	if (pd_api_is(m, PD_API_MODEL) && !__atomic_sub_fetch(&m->refs, 1, __ATOMIC_ACQ_REL))
+		pd_api_free(m, PD_API_MODEL);
 }
 
 void pd_api_keep_bad_row(struct pd_err *first, const char *why)

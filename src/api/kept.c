@@ -4,6 +4,8 @@
  */
 #include "api/api.h"
 
+#include <unistd.h>
+
 #include "base/fields.h"
 #include "store/judge.h"
 #include "write/write.h"
@@ -12,6 +14,7 @@ struct pagededup_store {
 	struct pd_api_handle handle;
 	struct pd_store store;
 	bool writes;
+	pid_t process;			/* that opened it */
 };
 
 /* --- making and opening --- */
@@ -35,6 +38,8 @@ static int create(void *ctx, struct pd_err *e)
 int pagededup_store_create(const char *path, int bits, int distance, pagededup_error *error)
 {
 	struct creation c = { path, bits ? bits : 64, distance };
+	if (!path)
+		return pd_api_fail(error, PD_ERR_USAGE, "no path: it is NULL");
 	struct pd_owner *owner = pd_owner_new();
 	int status = owner ? pd_api_call(owner, NULL, create, &c, error) : pd_api_fail(error, PD_ERR_MEMORY, "out of memory");
 	pd_owner_free(owner);
@@ -51,23 +56,34 @@ static int fill_store(void *handle, void *ctx, struct pd_err *e)
 	struct pagededup_store *s = handle;
 	const struct opening *o = ctx;
 	s->store.lock = -1;
+	if (o->mode != PAGEDEDUP_STORE_READ && o->mode != PAGEDEDUP_STORE_WRITE)
+		return pd_fail(e, PD_ERR_USAGE, "a store is opened for reading (0) or writing (1), not %d", o->mode);
+	s->process = getpid();
 	s->writes = o->mode == PAGEDEDUP_STORE_WRITE;
 	return pd_store_open(&s->store, o->path, s->writes ? PD_STORE_WRITE : PD_STORE_READ, e);
 }
 
 static void release_store(void *handle)
 {
-	pd_store_close(&((struct pagededup_store *)handle)->store);
+	struct pagededup_store *s = handle;
+	/* After fork() the files and threads are the parent's. */
+	if (s->process == getpid())
+		pd_store_close(&s->store);
 }
 
 int pagededup_store_open(pagededup_store **out, const char *path, int mode, pagededup_error *error)
 {
-	return pd_api_new((void **)out, sizeof **out, release_store, fill_store, &(struct opening){ path, mode }, error);
+	if (!path) {
+		if (out)
+			*out = NULL;
+		return pd_api_fail(error, PD_ERR_USAGE, "no path: it is NULL");
+	}
+	return pd_api_new((void **)out, PD_API_STORE, sizeof **out, release_store, fill_store, &(struct opening){ path, mode }, error);
 }
 
 void pagededup_store_close(pagededup_store *s)
 {
-	pd_api_free(s);
+	pd_api_free(s, PD_API_STORE);
 }
 
 /* --- asking --- */
@@ -137,6 +153,12 @@ static void release_asking(void *ctx)
 	pd_buf_release(&a->line);
 }
 
+/* Parent and child would share the lock of one open store, and both write. */
+static int check_process(const struct pagededup_store *s, struct pd_err *e)
+{
+	return s->process == getpid() ? PD_OK : pd_fail(e, PD_ERR_USAGE, "the store was opened before fork(): open it in this process");
+}
+
 static int ask(void *ctx, struct pd_err *e)
 {
 	struct kept_asking *a = ctx;
@@ -144,6 +166,8 @@ static int ask(void *ctx, struct pd_err *e)
 	struct pd_store *s = &a->s->store;
 	struct pd_tsv_source source = pd_api_rows_source(&a->rows);
 	char *path = a->rows.name;
+	if (check_process(a->s, e))
+		return e->status;
 	if (a->keep && !a->s->writes)
 		return pd_fail(e, PD_ERR_USAGE, "the store was opened for reading: open it with PAGEDEDUP_STORE_WRITE");
 	a->ask = (struct pd_store_ask){ .s = s,
@@ -175,10 +199,14 @@ static int ask_store(pagededup_store *s, bool keep, const pagededup_table *pages
 {
 	struct kept_asking a = { .s = s, .keep = keep };
 	int status = PD_OK;
+	const struct pd_api_use uses[] = { PD_API_ALONE(STORE, s), PD_API_SHARED(TABLE, pages) };
 	if (answers)
 		*answers = NULL;
+	status = pd_api_enter(uses, 2, error);
+	if (status)
+		return status;
 	if (pages->n_columns < PD_FP_COLUMNS || strcmp(pages->v[PD_FP_FINGERPRINT].name.p, "fingerprint") != 0)
-		return pd_api_fail(error, PD_ERR_USAGE, "not a table of pages");
+		return pd_api_leave(uses, 2, pd_api_fail(error, PD_ERR_USAGE, "not a table of pages"));
 	pd_api_rows_init(&a.rows, pages, 'a', "page");
 	if (answers)
 		status = pd_api_table_new(&a.table, fill_answers, NULL, error);
@@ -188,7 +216,7 @@ static int ask_store(pagededup_store *s, bool keep, const pagededup_table *pages
 		*answers = a.table;
 	else
 		pagededup_table_free(a.table);
-	return status;
+	return pd_api_leave(uses, 2, status);
 }
 
 int pagededup_store_add(pagededup_store *s, const pagededup_table *pages, pagededup_table **answers, pagededup_error *error)
@@ -204,11 +232,13 @@ int pagededup_store_check(pagededup_store *s, const pagededup_table *pages, page
 static int sync_store(void *ctx, struct pd_err *e)
 {
 	struct pagededup_store *s = ctx;
-	int status = s->writes ? pd_store_sync(&s->store, e) : PD_OK;
+	int status = check_process(s, e);
+	if (!status && s->writes)
+		status = pd_store_sync(&s->store, e);
 	return !status && s->writes ? pd_store_tend(&s->store, true, e) : status;
 }
 
 int pagededup_store_sync(pagededup_store *s, pagededup_error *error)
 {
-	return pd_api_call(s->handle.owner, NULL, sync_store, s, error);
+	return pd_api_call_alone(s, PD_API_STORE, NULL, sync_store, s, error);
 }

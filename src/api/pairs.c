@@ -272,7 +272,10 @@ static int hand_over(struct pair_taking *p)
 {
 	if (!p->table->rows || !p->function)
 		return PD_OK;
-	if (pd_outside(call_function, p))
+	pd_api_lend(p->table, true);
+	int stopped = pd_outside(call_function, p);
+	pd_api_lend(p->table, false);
+	if (stopped)
 		return pd_fail(&p->err, PD_ERR_STOPPED, "stopped, as the caller asked");
 	return pd_api_call(p->table->handle.owner, NULL, clear_after, p, NULL);
 }
@@ -436,16 +439,21 @@ static int match(pagededup_table **out, const pagededup_table *pages, const page
 	pagededup_match_options o;
 	struct pd_err e;
 	struct pair_taking p = { .pages = pages, .against = against, .o = &o, .function = function, .context = context };
+	const struct pd_api_use uses[] = { PD_API_SHARED(TABLE, pages), PD_API_SHARED(TABLE, against) };
+	const int n_uses = against ? 2 : 1;
 	int status = pd_api_take(&o, sizeof o, options, &e);
 	if (status)
 		return pd_api_fail(error, status, e.text);
+	status = pd_api_enter(uses, n_uses, error);
+	if (status)
+		return status;
 	status = check_pages(pages, error);
 	if (!status)
 		status = check_pages(against, error);
 	if (!status)
 		status = pd_api_table_new(&p.table, fill_pairs, NULL, error);
 	if (status)
-		return status;
+		return pd_api_leave(uses, n_uses, status);
 	p.batch = !function ? SIZE_MAX : o.batch ? o.batch : 65536;
 	struct pd_owner *owner = pd_owner_new();
 	status = owner ? pd_api_call(owner, o.stop, find_pairs, &p, error) : pd_api_fail(error, PD_ERR_MEMORY, "out of memory");
@@ -454,18 +462,22 @@ static int match(pagededup_table **out, const pagededup_table *pages, const page
 		*out = p.table;
 	else
 		pagededup_table_free(p.table);
-	return status;
+	return pd_api_leave(uses, n_uses, status);
 }
 
 int pagededup_match(const pagededup_table *pages, const pagededup_table *against, const pagededup_match_options *options,
 		    pagededup_pairs_function *pairs, void *context, pagededup_error *error)
 {
+	if (!pairs)
+		return pd_api_fail(error, PD_ERR_USAGE, "no function for the pairs: it is NULL");
 	return match(NULL, pages, against, options, pairs, context, error);
 }
 
 int pagededup_match_table(pagededup_table **pairs, const pagededup_table *pages, const pagededup_table *against,
 			  const pagededup_match_options *options, pagededup_error *error)
 {
+	if (!pairs)
+		return pd_api_fail(error, PD_ERR_USAGE, "no place for the pairs: it is NULL");
 	*pairs = NULL;
 	return match(pairs, pages, against, options, NULL, NULL, error);
 }
@@ -673,13 +685,18 @@ static int check_pairs(struct clustering *c, const pagededup_column *columns, si
 	static const char *const names[] = { "a", "b", "distance", "similarity", "method", "suspect", "shared", "share_a", "share_b", "linked" };
 	static const int types[] = { PAGEDEDUP_UINT64, PAGEDEDUP_UINT64, PAGEDEDUP_UINT64,  PAGEDEDUP_FLOAT64, PAGEDEDUP_TEXT,
 				     PAGEDEDUP_TEXT,   PAGEDEDUP_UINT64, PAGEDEDUP_FLOAT64, PAGEDEDUP_FLOAT64, PAGEDEDUP_UINT64 };
-	for (size_t i = 0; i < n; i++, columns = (const pagededup_column *)((const char *)columns + columns->size)) {
-		if (columns->size < sizeof *columns)
-			return pd_api_fail(error, PD_ERR_USAGE, "a column whose member 'size' is not set");
+	struct pd_err e;
+	int status = pd_api_check_columns(columns, n, c->n_pairs, &e);
+	if (status)
+		return pd_api_fail(error, status, e.text);
+	for (size_t i = 0; i < n; i++, columns = pd_api_next_column(columns)) {
 		for (int k = A; k <= LINKED; k++)
 			if (!strcmp(columns->name, names[k])) {
 				if (columns->type != types[k])
 					return pd_api_fail(error, PD_ERR_FORMAT, "a column of pairs has another type than pagededup_match gives it");
+				status = pd_api_check_column(columns, c->n_pairs, &e);
+				if (status)
+					return pd_api_fail(error, status, e.text);
 				c->column[k] = columns;
 			}
 	}
@@ -698,10 +715,17 @@ int pagededup_cluster(const pagededup_table *pages, const pagededup_table *again
 	pagededup_cluster_options o;
 	struct pd_err e;
 	struct clustering c = { .pages = pages, .against = against, .o = &o, .n_pairs = n_pairs };
+	const struct pd_api_use uses[] = { PD_API_SHARED(TABLE, pages), PD_API_SHARED(TABLE, against) };
+	const int n_uses = against ? 2 : 1;
+	if (!verdicts)
+		return pd_api_fail(error, PD_ERR_USAGE, "no place for the verdicts: it is NULL");
 	*verdicts = NULL;
 	int status = pd_api_take(&o, sizeof o, options, &e);
 	if (status)
 		return pd_api_fail(error, status, e.text);
+	status = pd_api_enter(uses, n_uses, error);
+	if (status)
+		return status;
 	status = check_pages(pages, error);
 	if (!status)
 		status = check_pages(against, error);
@@ -710,7 +734,7 @@ int pagededup_cluster(const pagededup_table *pages, const pagededup_table *again
 	if (!status)
 		status = pd_api_table_new(&c.table, fill_verdicts, NULL, error);
 	if (status)
-		return status;
+		return pd_api_leave(uses, n_uses, status);
 	struct pd_owner *owner = pd_owner_new();
 	status = owner ? pd_api_call(owner, o.stop, find_clusters, &c, error) : pd_api_fail(error, PD_ERR_MEMORY, "out of memory");
 	pd_owner_free(owner);
@@ -718,5 +742,5 @@ int pagededup_cluster(const pagededup_table *pages, const pagededup_table *again
 		pagededup_table_free(c.table);
 	else
 		*verdicts = c.table;
-	return status;
+	return pd_api_leave(uses, n_uses, status);
 }

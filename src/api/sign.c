@@ -4,6 +4,7 @@
  */
 #include "api/api.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/fields.h"
@@ -81,22 +82,22 @@ static void release_model(void *handle)
 
 int pagededup_model_open(pagededup_model **out, const pagededup_model_options *options, pagededup_error *error)
 {
-	return pd_api_new((void **)out, sizeof **out, release_model, fill_model, (void *)options, error);
+	return pd_api_new((void **)out, PD_API_MODEL, sizeof **out, release_model, fill_model, (void *)options, error);
 }
 
 const char *pagededup_model_params(const pagededup_model *m)
 {
-	return m->tables.params;
+	return pd_api_is(m, PD_API_MODEL) ? m->tables.params : "";
 }
 
 const char *pagededup_model_header(const pagededup_model *m)
 {
-	return pd_buf_z(&m->header);
+	return pd_api_is(m, PD_API_MODEL) ? pd_buf_z(&m->header) : "";
 }
 
 int pagededup_model_bits(const pagededup_model *m)
 {
-	return m->options.sign.bits;
+	return pd_api_is(m, PD_API_MODEL) ? m->options.sign.bits : 0;
 }
 
 /* --- workers --- */
@@ -118,12 +119,19 @@ static void release_worker(void *handle)
 
 int pagededup_worker_new(pagededup_worker **out, pagededup_model *model, pagededup_error *error)
 {
-	return pd_api_new((void **)out, sizeof **out, release_worker, fill_worker, model, error);
+	return pd_api_new_of(model, (void **)out, PD_API_WORKER, sizeof **out, release_worker, fill_worker, model, error);
 }
 
 void pagededup_worker_free(pagededup_worker *w)
 {
-	pd_api_free(w);
+	pd_api_free(w, PD_API_WORKER);
+}
+
+int pd_api_check_input(const pagededup_input *in, struct pd_err *e)
+{
+	if (!in->body && in->bytes)
+		return pd_fail(e, PD_ERR_USAGE, "a page of %zu bytes whose body is NULL", in->bytes);
+	return in->bytes > PTRDIFF_MAX ? pd_fail(e, PD_ERR_USAGE, "a page of %zu bytes: more than memory can hold", in->bytes) : PD_OK;
 }
 
 void pd_api_input(struct pd_record *to, const pagededup_input *in)
@@ -200,6 +208,8 @@ static int sign(void *ctx, struct pd_err *e)
 	if (s->input) {
 		pagededup_input input;
 		int status = pd_api_take(&input, sizeof input, s->input, e);
+		if (!status)
+			status = pd_api_check_input(&input, e);
 		if (status)
 			return status;
 		pd_api_input(&w->record, &input);
@@ -217,14 +227,25 @@ static int sign(void *ctx, struct pd_err *e)
 
 int pagededup_sign(pagededup_worker *w, const pagededup_input *input, pagededup_page *page, pagededup_error *error)
 {
-	return pd_api_call(w->handle.owner, NULL, sign, &(struct api_sign){ .w = w, .input = input, .out = page }, error);
+	if (!input)
+		return pd_api_fail(error, PD_ERR_USAGE, "no input: it is NULL");
+	int status = pd_api_check_result(page, error);
+	return status ? status : pd_api_call_alone(w, PD_API_WORKER, NULL, sign, &(struct api_sign){ .w = w, .input = input, .out = page }, error);
 }
 
 int pagededup_sign_record(pagededup_worker *w, const pagededup_reader *r, pagededup_page *page, pagededup_error *error)
 {
+	const struct pd_api_use uses[] = { PD_API_ALONE(WORKER, w), PD_API_SHARED(READER, r) };
+	int status = pd_api_check_result(page, error);
+	if (!status)
+		status = pd_api_enter(uses, 2, error);
+	if (status)
+		return status;
 	if (!r->has_record)
-		return pd_api_fail(error, PD_ERR_USAGE, "the reader has no record: ask it for the next one first");
-	return pd_api_call(w->handle.owner, NULL, sign, &(struct api_sign){ .w = w, .record = &r->record, .out = page }, error);
+		status = pd_api_fail(error, PD_ERR_USAGE, "the reader has no record: ask it for the next one first");
+	else
+		status = pd_api_call(w->handle.owner, NULL, sign, &(struct api_sign){ .w = w, .record = &r->record, .out = page }, error);
+	return pd_api_leave(uses, 2, status);
 }
 
 static int write_row(void *ctx, struct pd_err *e)
@@ -255,10 +276,20 @@ static int write_visible(void *ctx, struct pd_err *e)
 
 static int written(pagededup_worker *w, pd_api_step *write, const char **text, size_t *bytes)
 {
-	int status = w->has_page ? pd_api_call(w->handle.owner, NULL, write, w, NULL) : PD_ERR_USAGE;
-	*text = status ? "" : pd_buf_z(&w->row);
-	*bytes = status ? 0 : w->row.n;
-	return status;
+	const struct pd_api_use use = PD_API_ALONE(WORKER, w);
+	if (!text || !bytes)
+		return PD_ERR_USAGE;
+	*text = "";
+	*bytes = 0;
+	int status = pd_api_enter(&use, 1, NULL);
+	if (status)
+		return status;
+	status = w->has_page ? pd_api_call(w->handle.owner, NULL, write, w, NULL) : PD_ERR_USAGE;
+	if (!status) {
+		*text = pd_buf_z(&w->row);
+		*bytes = w->row.n;
+	}
+	return pd_api_leave(&use, 1, status);
 }
 
 int pagededup_worker_row(pagededup_worker *w, const char **text, size_t *bytes)
@@ -285,11 +316,13 @@ static bool is_width(int bits)
 
 int pagededup_distance(const uint64_t *a, const uint64_t *b, int bits)
 {
-	return is_width(bits) ? pd_bits_distance(a, b, bits / 64) : -1;
+	return a && b && is_width(bits) ? pd_bits_distance(a, b, bits / 64) : -1;
 }
 
 double pagededup_similarity(const pagededup_model *m, const pagededup_page *a, const pagededup_page *b)
 {
+	if (!pd_api_is(m, PD_API_MODEL) || !a || !b)
+		return -1;
 	struct pd_sketch x = { .present = a->sketch_words > 0 }, y = { .present = b->sketch_words > 0 };
 	memcpy(x.w, a->sketch, sizeof x.w);
 	memcpy(y.w, b->sketch, sizeof y.w);
@@ -299,7 +332,7 @@ double pagededup_similarity(const pagededup_model *m, const pagededup_page *a, c
 /* distance + 1 blocks of bits, as equal as can be: two fingerprints cannot differ in all of them. */
 int pagededup_block_keys(const uint64_t *fingerprint, int bits, int distance, uint64_t *keys)
 {
-	if (!is_width(bits) || distance < 0 || distance > bits / 4)
+	if (!fingerprint || !is_width(bits) || distance < 0 || distance > bits / 4)
 		return -1;
 	for (int block = 0; keys && block <= distance; block++) {
 		int from = bits * block / (distance + 1), to = bits * (block + 1) / (distance + 1);
@@ -333,6 +366,7 @@ static void on_damage(void *ctx, const struct pd_read_damage *d)
 	pd_buf_clear(&r->where);
 	pd_read_damage_where(d, &r->where);
 	pd_outside(tell_damage, &(struct api_damage){ r, d->reason });
+	pd_check_stop();
 }
 
 struct api_reader {
@@ -348,10 +382,14 @@ static int fill_reader(void *handle, void *ctx, struct pd_err *e)
 	if (status)
 		return status;
 	r->handle.model = a->model;
-	if (!r->o.n_paths)
+	if (!r->o.n_paths || !r->o.paths)
 		return pd_fail(e, PD_ERR_USAGE, "nothing to read: give a path");
+	if (r->o.n_paths > INT_MAX)
+		return pd_fail(e, PD_ERR_USAGE, "%zu paths: more than can be read", r->o.n_paths);
 	r->paths = pd_alloc(r->o.n_paths * sizeof *r->paths);
 	for (size_t i = 0; i < r->o.n_paths; i++) {
+		if (!r->o.paths[i])
+			return pd_fail(e, PD_ERR_USAGE, "path %zu of %zu is NULL", i + 1, r->o.n_paths);
 		if (!strcmp(r->o.paths[i], "-"))
 			return pd_fail(e, PD_ERR_USAGE, "a library does not read standard input: name a file");
 		r->paths[i] = pd_strdup(r->o.paths[i]);
@@ -374,12 +412,12 @@ static void release_reader(void *handle)
 
 int pagededup_reader_open(pagededup_reader **out, pagededup_model *model, const pagededup_reader_options *options, pagededup_error *error)
 {
-	return pd_api_new((void **)out, sizeof **out, release_reader, fill_reader, &(struct api_reader){ model, options }, error);
+	return pd_api_new_of(model, (void **)out, PD_API_READER, sizeof **out, release_reader, fill_reader, &(struct api_reader){ model, options }, error);
 }
 
 void pagededup_reader_free(pagededup_reader *r)
 {
-	pd_api_free(r);
+	pd_api_free(r, PD_API_READER);
 }
 
 static int read_next(void *ctx, struct pd_err *e)
@@ -393,9 +431,15 @@ static int read_next(void *ctx, struct pd_err *e)
 
 int pagededup_reader_next(pagededup_reader *r, pagededup_record *out, pagededup_error *error)
 {
-	int status = pd_api_call(r->handle.owner, NULL, read_next, r, error);
-	if (status <= 0 || !out)
+	const struct pd_api_use use = PD_API_ALONE(READER, r);
+	int status = pd_api_check_result(out, error);
+	if (!status)
+		status = pd_api_enter(&use, 1, error);
+	if (status)
 		return status;
+	status = pd_api_call(r->handle.owner, r->o.stop, read_next, r, error);
+	if (status <= 0 || !out)
+		return pd_api_leave(&use, 1, status);
 	pagededup_record record = { .id = pd_buf_z(&r->record.id),
 				    .url = pd_buf_z(&r->record.url),
 				    .fetch_time = pd_buf_z(&r->record.fetch_time),
@@ -405,7 +449,7 @@ int pagededup_reader_next(pagededup_reader *r, pagededup_record *out, pagededup_
 				    .bytes = r->record.block.n,
 				    .is_page = r->record.kind != PD_RECORD_OTHER };
 	pd_api_give(out, &record, sizeof record);
-	return status;
+	return pd_api_leave(&use, 1, status);
 }
 
 /* --- what sites repeat --- */
@@ -432,12 +476,12 @@ static void release_learner(void *handle)
 
 int pagededup_learner_new(pagededup_learner **out, pagededup_model *model, pagededup_error *error)
 {
-	return pd_api_new((void **)out, sizeof **out, release_learner, fill_learner, model, error);
+	return pd_api_new_of(model, (void **)out, PD_API_LEARNER, sizeof **out, release_learner, fill_learner, model, error);
 }
 
 void pagededup_learner_free(pagededup_learner *l)
 {
-	pd_api_free(l);
+	pd_api_free(l, PD_API_LEARNER);
 }
 
 static int describe_site(void *ctx, struct pd_err *e)
@@ -465,10 +509,17 @@ static int learn(void *ctx, struct pd_err *e)
 
 int pagededup_learner_add(pagededup_learner *l, pagededup_worker *w, pagededup_error *error)
 {
+	const struct pd_api_use uses[] = { PD_API_ALONE(LEARNER, l), PD_API_ALONE(WORKER, w) };
+	int status = pd_api_enter(uses, 2, error);
+	if (status)
+		return status;
 	if (!w->has_page)
-		return pd_api_fail(error, PD_ERR_USAGE, "the worker has no page: sign one first");
-	int status = pd_api_call(w->handle.owner, NULL, describe_site, w, error);
-	return status ? status : pd_api_call(l->handle.owner, NULL, learn, &(struct api_learn){ .l = l, .page = &w->row }, error);
+		status = pd_api_fail(error, PD_ERR_USAGE, "the worker has no page: sign one first");
+	else
+		status = pd_api_call(w->handle.owner, NULL, describe_site, w, error);
+	if (!status)
+		status = pd_api_call(l->handle.owner, NULL, learn, &(struct api_learn){ .l = l, .page = &w->row }, error);
+	return pd_api_leave(uses, 2, status);
 }
 
 static void abandon(void *ctx)
@@ -498,5 +549,7 @@ static int write_learned(void *ctx, struct pd_err *e)
 
 int pagededup_learner_end(pagededup_learner *l, const char *path, pagededup_error *error)
 {
-	return pd_api_call(l->handle.owner, NULL, write_learned, &(struct api_learn){ .l = l, .path = path, .out.slot = -1 }, error);
+	if (!path)
+		return pd_api_fail(error, PD_ERR_USAGE, "no path to write to: it is NULL");
+	return pd_api_call_alone(l, PD_API_LEARNER, NULL, write_learned, &(struct api_learn){ .l = l, .path = path, .out.slot = -1 }, error);
 }

@@ -76,17 +76,21 @@ static void release_table(void *handle)
 
 int pd_api_table_new(pagededup_table **out, pd_api_fill *fill, void *ctx, pagededup_error *error)
 {
-	return pd_api_new((void **)out, sizeof **out, release_table, fill, ctx, error);
+	return pd_api_new((void **)out, PD_API_TABLE, sizeof **out, release_table, fill, ctx, error);
 }
 
 int pagededup_table_new(pagededup_table **out, pagededup_model *model, unsigned with, pagededup_error *error)
 {
-	return pd_api_table_new(out, fill_table, &(struct api_table){ model, with }, error);
+	if (out)
+		*out = NULL;
+	if (with & ~(PAGEDEDUP_WITH_TITLE | PAGEDEDUP_WITH_MAIN_TEXT | PAGEDEDUP_WITH_VISIBLE_TEXT))
+		return pd_api_fail(error, PD_ERR_VERSION, "columns that this version of the library does not know");
+	return pd_api_new_of(model, (void **)out, PD_API_TABLE, sizeof **out, release_table, fill_table, &(struct api_table){ model, with }, error);
 }
 
 void pagededup_table_free(pagededup_table *t)
 {
-	pd_api_free(t);
+	pd_api_free(t, PD_API_TABLE);
 }
 
 int pd_api_add_row(struct pagededup_table *t, struct pd_span row)
@@ -226,11 +230,18 @@ static int take_one(void *ctx, struct pd_err *e)
 
 int pagededup_table_add(pagededup_table *t, pagededup_worker *w, pagededup_error *error)
 {
+	const struct pd_api_use uses[] = { PD_API_ALONE(TABLE, t), PD_API_ALONE(WORKER, w) };
+	int status = pd_api_enter(uses, 2, error);
+	if (status)
+		return status;
 	struct api_filling f = { .t = t, .worker = w, .parts = &w->row };
 	if (!w->has_page)
-		return pd_api_fail(error, PD_ERR_USAGE, "the worker has no page: sign one first");
-	int status = pd_api_call(w->handle.owner, NULL, describe, &f, error);
-	return status ? status : pd_api_call(t->handle.owner, NULL, take_one, &f, error);
+		status = pd_api_fail(error, PD_ERR_USAGE, "the worker has no page: sign one first");
+	else
+		status = pd_api_call(w->handle.owner, NULL, describe, &f, error);
+	if (!status)
+		status = pd_api_call(t->handle.owner, NULL, take_one, &f, error);
+	return pd_api_leave(uses, 2, status);
 }
 
 static int next_input(void *shared, void *worker)
@@ -241,12 +252,18 @@ static int next_input(void *shared, void *worker)
 		return 0;
 	pagededup_input input;
 	int status = pd_api_take(&input, sizeof input, (const char *)f->inputs + f->n * f->inputs->size, f->err);
+	if (!status && input.size != f->inputs->size)
+		status = pd_fail(f->err, PD_ERR_USAGE, "input %llu has another size than the first", (unsigned long long)f->n);
+	if (!status)
+		status = pd_api_check_input(&input, f->err);
 	if (status)
 		return status;
 	f->n++;
 	pd_api_input(&w->record, &input);
 	return 1;
 }
+
+enum { THREADS_MAX = 1024 };
 
 /* A worker's memory has an owner of its own. */
 static int sign_parts(void *filler, struct pd_err *e)
@@ -313,7 +330,7 @@ static int next_of_dump(void *shared, void *worker)
 		f->more = true;
 		return 0;
 	}
-	int status = pd_api_call(f->reader->handle.owner, NULL, read_record, &(struct api_reading){ .r = f->reader }, &error);
+	int status = pd_api_call(f->reader->handle.owner, f->reader->o.stop, read_record, &(struct api_reading){ .r = f->reader }, &error);
 	if (status < 0)
 		return pd_fail(f->err, status, "%s", error.text);
 	if (!status)
@@ -369,16 +386,39 @@ static int fill(void *ctx, struct pd_err *e)
 	return status ? status : f->more ? PAGEDEDUP_MORE : PD_OK;
 }
 
+static int fill_nothing(void *ctx, struct pd_err *e)
+{
+	return PD_OK;
+}
+
+static int check_threads(int threads, pagededup_error *error)
+{
+	return threads < 0 || threads > THREADS_MAX ? pd_api_fail(error, PD_ERR_USAGE, "the number of threads is from 1 to 1024, or 0 for all cores") : PD_OK;
+}
+
 int pagededup_table_sign(pagededup_table *t, const pagededup_input *inputs, size_t n, int threads, pagededup_error *error)
 {
-	if (!n)
-		return pd_api_fail(error, PD_OK, "");
-	return pd_api_call(t->handle.owner, NULL, fill, &(struct api_filling){ .t = t, .inputs = inputs, .most = n, .threads = threads }, error);
+	if (n && !inputs)
+		return pd_api_fail(error, PD_ERR_USAGE, "no inputs: the array is NULL");
+	if (n > PTRDIFF_MAX / sizeof *inputs)
+		return pd_api_fail(error, PD_ERR_USAGE, "more inputs than memory can hold");
+	int status = check_threads(threads, error);
+	if (status)
+		return status;
+	return pd_api_call_alone(t, PD_API_TABLE, NULL, n ? fill : fill_nothing,
+				 &(struct api_filling){ .t = t, .inputs = inputs, .most = n, .threads = threads }, error);
 }
 
 int pagededup_table_read(pagededup_table *t, pagededup_reader *reader, uint64_t most, int threads, pagededup_error *error)
 {
-	return pd_api_call(t->handle.owner, NULL, fill, &(struct api_filling){ .t = t, .reader = reader, .most = most, .threads = threads }, error);
+	const struct pd_api_use uses[] = { PD_API_ALONE(TABLE, t), PD_API_ALONE(READER, reader) };
+	int status = check_threads(threads, error);
+	if (!status)
+		status = pd_api_enter(uses, 2, error);
+	if (status)
+		return status;
+	struct api_filling f = { .t = t, .reader = reader, .most = most, .threads = threads };
+	return pd_api_leave(uses, 2, pd_api_call(t->handle.owner, NULL, fill, &f, error));
 }
 
 /* --- columns that come from elsewhere --- */
@@ -393,20 +433,75 @@ struct importing {
 static const pagededup_column *import_named(const struct importing *in, const char *name)
 {
 	const pagededup_column *c = in->columns;
-	for (size_t i = 0; i < in->n_columns; i++, c = (const pagededup_column *)((const char *)c + c->size))
-		if (c->name && !strcmp(c->name, name))
+	for (size_t i = 0; i < in->n_columns; i++, c = pd_api_next_column(c))
+		if (!strcmp(c->name, name))
 			return c;
 	return NULL;
 }
 
-static int check_import(const pagededup_column *c, uint64_t rows, struct pd_err *e)
+const pagededup_column *pd_api_next_column(const pagededup_column *c)
 {
-	if (c->size < sizeof *c || (rows && !c->data && (c->type != PAGEDEDUP_TEXT || c->data_bytes)) || (c->type == PAGEDEDUP_TEXT && !c->offsets))
-		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole", c->name);
-	for (uint64_t i = 0; c->type == PAGEDEDUP_TEXT && i < rows; i++)
-		if (c->offsets[i] < 0 || c->offsets[i] > c->offsets[i + 1])
+	return (const pagededup_column *)((const char *)c + c->size);
+}
+
+/* Values of 64 bytes at most: so many rows have a size in bytes. */
+static const uint64_t rows_max = INT64_MAX / 64;
+
+static int check_text(const pagededup_column *c, uint64_t rows, struct pd_err *e)
+{
+	if (!rows)
+		return PD_OK;
+	if (!c->offsets)
+		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: it has no offsets", c->name);
+	if (c->offsets[0] < 0)
+		return pd_fail(e, PD_ERR_FORMAT, "column '%s': its offsets begin below 0", c->name);
+	for (uint64_t i = 0; i < rows; i++)
+		if (c->offsets[i] > c->offsets[i + 1])
 			return pd_fail(e, PD_ERR_FORMAT, "column '%s': its offsets do not ascend", c->name);
-	return PD_OK;
+	if (c->offsets[rows] > c->offsets[0] && !c->data)
+		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: it has no data", c->name);
+	return c->data_bytes && (uint64_t)c->offsets[rows] > c->data_bytes ?
+		       pd_fail(e, PD_ERR_FORMAT, "column '%s': its offsets end after its %llu bytes of data", c->name, (unsigned long long)c->data_bytes) :
+		       PD_OK;
+}
+
+static int check_values(const pagededup_column *c, uint64_t rows, struct pd_err *e)
+{
+	uint64_t width = c->type == PAGEDEDUP_BYTES ? (uint64_t)c->width : 8;
+	if (c->type == PAGEDEDUP_BYTES && (c->width < 1 || c->width > 64))
+		return pd_fail(e, PD_ERR_FORMAT, "column '%s': values of %d bytes", c->name, c->width);
+	if (c->type != PAGEDEDUP_UINT64 && c->type != PAGEDEDUP_FLOAT64 && c->type != PAGEDEDUP_BYTES)
+		return pd_fail(e, PD_ERR_FORMAT, "column '%s': %d is not a type", c->name, c->type);
+	if (rows && !c->data)
+		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: it has no data", c->name);
+	return c->data_bytes && c->data_bytes / width < rows ?
+		       pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: %llu bytes of data for %llu rows", c->name, (unsigned long long)c->data_bytes,
+			       (unsigned long long)rows) :
+		       PD_OK;
+}
+
+int pd_api_check_column(const pagededup_column *c, uint64_t rows, struct pd_err *e)
+{
+	return c->type == PAGEDEDUP_TEXT ? check_text(c, rows, e) : check_values(c, rows, e);
+}
+
+int pd_api_check_columns(const pagededup_column *columns, size_t n, uint64_t rows, struct pd_err *e)
+{
+	const pagededup_column *c = columns;
+	pagededup_column one;
+	int status = PD_OK;
+	if (n && !columns)
+		return pd_fail(e, PD_ERR_USAGE, "no columns: the array is NULL");
+	if (n > PTRDIFF_MAX / sizeof *columns || rows > rows_max)
+		return pd_fail(e, PD_ERR_USAGE, "more columns or rows than memory can hold");
+	for (size_t i = 0; !status && i < n; i++, c = pd_api_next_column(c)) {
+		status = pd_api_take(&one, sizeof one, c, e);
+		if (!status && (one.size < sizeof one || one.size != columns->size))
+			status = pd_fail(e, PD_ERR_USAGE, "column %zu of %zu: set its member 'size' to sizeof", i + 1, n);
+		if (!status && !one.name)
+			status = pd_fail(e, PD_ERR_USAGE, "column %zu of %zu has no name", i + 1, n);
+	}
+	return status;
 }
 
 static bool is_valid(const pagededup_column *c, uint64_t row)
@@ -442,7 +537,7 @@ static int import_column(struct pagededup_table *t, const struct importing *in, 
 			 struct pd_err *e)
 {
 	const pagededup_column *from = import_named(in, name);
-	int status = from ? check_import(from, in->rows, e) : PD_OK;
+	int status = from ? pd_api_check_column(from, in->rows, e) : PD_OK;
 	bool either = from && !strcmp(name, "fingerprint") && from->type == PAGEDEDUP_UINT64;
 	if (!status && from && from->type != type && !either)
 		status = pd_fail(e, PD_ERR_FORMAT, "column '%s' is of another type than %s", name,
@@ -474,7 +569,9 @@ static int fill_import(void *handle, void *ctx, struct pd_err *e)
 {
 	struct pagededup_table *t = handle;
 	const struct importing *in = ctx;
-	int status = PD_OK;
+	int status = pd_api_check_columns(in->columns, in->n_columns, in->rows, e);
+	if (status)
+		return status;
 	if (!import_named(in, "fingerprint"))
 		return pd_fail(e, PD_ERR_FORMAT, "pages need a column 'fingerprint'");
 	if (in->header && *in->header && strncmp(in->header, "# pagededup fp ", 15))
@@ -501,18 +598,24 @@ int pagededup_table_import(pagededup_table **out, const char *header, const page
 
 uint64_t pagededup_table_rows(const pagededup_table *t)
 {
-	return t->rows;
+	return pd_api_is(t, PD_API_TABLE) ? t->rows : 0;
 }
 
 size_t pagededup_table_columns(const pagededup_table *t)
 {
-	return t->n_columns;
+	return pd_api_is(t, PD_API_TABLE) ? t->n_columns : 0;
 }
 
 int pagededup_table_column(const pagededup_table *t, size_t i, pagededup_column *out)
 {
+	const struct pd_api_use use = PD_API_SHARED(TABLE, t);
+	int status = out ? pd_api_check_result(out, NULL) : PD_ERR_USAGE;
+	if (!status)
+		status = pd_api_enter(&use, 1, NULL);
+	if (status)
+		return status;
 	if (i >= t->n_columns)
-		return PD_ERR_NOT_FOUND;
+		return pd_api_leave(&use, 1, PD_ERR_NOT_FOUND);
 	const struct pd_column *c = &t->v[i];
 	static const uint64_t nothing;
 	pagededup_column column = { .name = c->name.p,
@@ -524,18 +627,22 @@ int pagededup_table_column(const pagededup_table *t, size_t i, pagededup_column 
 				    .nulls = c->nulls,
 				    .data_bytes = c->data.n };
 	pd_api_give(out, &column, sizeof column);
-	return PD_OK;
+	return pd_api_leave(&use, 1, PD_OK);
 }
 
 int pagededup_table_find(const pagededup_table *t, const char *name, pagededup_column *out)
 {
+	const struct pd_api_use use = PD_API_SHARED(TABLE, t);
+	int status = name && out ? pd_api_enter(&use, 1, NULL) : PD_ERR_USAGE;
+	if (status)
+		return status;
 	const struct pd_column *c = column_named(t, name);
-	return c ? pagededup_table_column(t, (size_t)(c - t->v), out) : PD_ERR_NOT_FOUND;
+	return pd_api_leave(&use, 1, c ? pagededup_table_column(t, (size_t)(c - t->v), out) : PD_ERR_NOT_FOUND);
 }
 
 const char *pagededup_table_header(const pagededup_table *t)
 {
-	return pd_buf_z(&t->header);
+	return pd_api_is(t, PD_API_TABLE) ? pd_buf_z(&t->header) : "";
 }
 
 static void print_row(const struct pagededup_table *t, uint64_t row, struct pd_buf *out)
@@ -568,10 +675,20 @@ static int print_all(void *ctx, struct pd_err *e)
 
 int pagededup_table_text(pagededup_table *t, const char **text, size_t *bytes, pagededup_error *error)
 {
-	int status = pd_api_call(t->handle.owner, NULL, print_all, t, error);
-	*text = status ? "" : pd_buf_z(&t->text);
-	*bytes = status ? 0 : t->text.n;
-	return status;
+	const struct pd_api_use use = PD_API_ALONE(TABLE, t);
+	if (!text || !bytes)
+		return pd_api_fail(error, PD_ERR_USAGE, "no place for the text: it is NULL");
+	*text = "";
+	*bytes = 0;
+	int status = pd_api_enter(&use, 1, error);
+	if (status)
+		return status;
+	status = pd_api_call(t->handle.owner, NULL, print_all, t, error);
+	if (!status) {
+		*text = pd_buf_z(&t->text);
+		*bytes = t->text.n;
+	}
+	return pd_api_leave(&use, 1, status);
 }
 
 /* --- as a source of rows --- */

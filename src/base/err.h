@@ -17,6 +17,7 @@ enum pd_status {
 	PD_ERR_LIMIT = -3,		/* a stated limit was reached */
 	PD_ERR_USAGE = -4,		/* asked for something that cannot be */
 	PD_ERR_MEMORY = -5,		/* of the library alone: see base/alloc.h */
+	PD_ERR_BUSY = -6,		/* of the library alone: another call uses the handle */
 	/* input */
 	PD_ERR_INPUT = -100,		/* damaged input: a record is lost, reading may go on */
 	PD_ERR_TRUNCATED = -101,	/* input ends in the middle */
