@@ -71,11 +71,46 @@ def _check(status: int, error: Any) -> int:
     raise raised
 
 
+def _no_nul(value: bytes) -> bytes:
+    """The library's strings end at a NUL: text with one would be cut without a word."""
+    if b'\0' in value:
+        raise ValueError('embedded null character in %r' % value[:200])
+    return value
+
+
 def _z(keep: List[Any], value: Optional[PathLike]) -> Any:
     if value is None:
         return ffi.NULL
-    keep.append(ffi.new('char[]', os.fsencode(value)))
+    keep.append(ffi.new('char[]', _no_nul(os.fsencode(value))))
     return keep[-1]
+
+
+class _Guard:
+    """One thread at a time in the object; others wait.  A thread that is in it already (a callback, a signal handler) gets UsageError:
+    it would wait for itself."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._lock, self._used, self._process = what, threading.RLock(), False, os.getpid()
+
+    def __enter__(self) -> None:
+        if self._process != os.getpid():    # after fork(): the thread that held the lock is the parent's
+            self._lock, self._used, self._process = threading.RLock(), False, os.getpid()
+        self._lock.acquire()
+        if self._used:
+            self._lock.release()
+            raise UsageError('the %s is in use by a call of this thread: call it when that has ended' % self._what)
+        self._used = True
+
+    def __exit__(self, *_: Any) -> None:
+        self._used = False
+        self._lock.release()
+
+
+def _sequence(values: Any, what: str) -> Any:
+    """Sequences, iterables and arrays as they are; one text is not a sequence of texts."""
+    if values is None or isinstance(values, (str, bytes, bytearray, memoryview, os.PathLike, dict)) or not hasattr(values, '__iter__'):
+        raise TypeError('%s: expected a sequence or an Arrow array, got %s' % (what, type(values).__name__))
+    return values
 
 
 def _settings(known: Dict[str, Any]) -> Optional[str]:
@@ -195,6 +230,7 @@ def _columns(table: pa.Table, names: Iterable[str], keep: List[Any]) -> Any:
             array = pa.concat_arrays([array, array.slice(0, 0)]) if array.offset % 8 == 0 else pa.array(array.to_pylist(), array.type)
         if array.offset:
             array = pa.array(array.to_pylist(), array.type)
+        array.validate()    # buffers are as long as the rows need; the library checks offsets
         buffers = array.buffers()
         keep.append((array, buffers))
         c.size = ffi.sizeof('pagededup_column')
@@ -208,7 +244,7 @@ def _columns(table: pa.Table, names: Iterable[str], keep: List[Any]) -> Any:
         c.data = ffi.cast('void *', data.address) if data is not None else ffi.NULL
         c.data_bytes = data.size if data is not None else 0
         if c.type == 3:
-            c.offsets = ffi.cast('int64_t *', buffers[1].address)
+            c.offsets = ffi.cast('int64_t *', buffers[1].address) if buffers[1] is not None else ffi.NULL    # without rows
     return out, len(wanted)
 
 
@@ -226,7 +262,8 @@ def _as_made(table: pa.Table) -> Any:
     """The library's table, where `table` is one that it made, whole and unchanged; None elsewhere."""
     if not table.num_columns or not table.num_rows or any(c.num_chunks != 1 or c.chunk(0).offset for c in table.columns):
         return None
-    handle = _made.get(table.column(0).chunk(0).buffers()[-1].address)
+    first = table.column(0).chunk(0).buffers()[-1]
+    handle = _made.get(first.address) if first is not None else None
     if handle is None or lib.pagededup_table_rows(handle) != table.num_rows or lib.pagededup_table_columns(handle) != table.num_columns:
         return None
     if ffi.string(lib.pagededup_table_header(handle)) != (_header(table) or b''):
@@ -317,7 +354,11 @@ def _page(p: Any, worker: Any, visible_text: bool) -> Page:
 
 
 def distance(a: int, b: int) -> int:
-    """Bits in which two fingerprints differ."""
+    """Bits in which two fingerprints differ.  A negative number is a fingerprint of 64 bits as a signed column has it."""
+    if min(a, b) < 0:
+        if min(a, b) < -2 ** 63:
+            raise ValueError('a fingerprint that is negative has 64 bits')
+        a, b = a % 2 ** 64 if a < 0 else a, b % 2 ** 64 if b < 0 else b
     return bin(a ^ b).count('1')
 
 
@@ -327,18 +368,21 @@ def _bodies(pages: Any) -> Any:
         parts = [_bodies(chunk) for chunk in pages.chunks]
         return [body for bodies, _ in parts for body in bodies], [keep for _, keep in parts]
     if isinstance(pages, pa.Array) and str(pages.type) in _OFFSETS:
+        pages.validate()
         valid, offsets, data = pages.buffers()
         n, start = len(pages), pages.offset
         wide = np.dtype(_OFFSETS[str(pages.type)])
         ends = np.frombuffer(offsets, wide, n + 1, start * wide.itemsize).tolist() if n else [0]
         base = ffi.cast('char *', data.address if data is not None else 0)
+        if ends[0] < 0 or any(a > b for a, b in zip(ends, ends[1:])) or ends[-1] > (data.size if data is not None else 0):
+            raise ValueError('an Arrow array whose offsets do not ascend, or end after its data')
         utf8 = pages.type in (pa.string(), pa.large_string())
         known = np.unpackbits(np.frombuffer(valid, 'uint8'), bitorder='little')[start:].tolist() if pages.null_count else [1] * n
         return [(base + a, (b - a) * there, utf8) for a, b, there in zip(ends, ends[1:], known)], (offsets, data)
     if isinstance(pages, pa.Array):
         pages = pages.to_pylist()
     keep, bodies = [], []
-    for page in pages:
+    for page in _sequence(pages, 'htmls'):
         data = ffi.from_buffer(page.encode('utf-8', 'replace') if isinstance(page, str) else b'' if page is None else page)
         keep.append(data)
         bodies.append((data, len(data), isinstance(page, str)))
@@ -357,7 +401,7 @@ def _texts(values: Any, n: int, what: str) -> List[Optional[bytes]]:
         values = [values] * n
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         values = values.to_pylist()
-    out = [v if v is None or isinstance(v, bytes) else str(v).encode() for v in values]
+    out = [v if v is None else _no_nul(v if isinstance(v, bytes) else str(v).encode()) for v in _sequence(values, what)]
     if len(out) != n:
         raise UsageError('%d %s for %d pages' % (len(out), what, n))
     return out
@@ -408,27 +452,37 @@ class Signer:
         """Bits of a fingerprint."""
         return int(lib.pagededup_model_bits(self._model))
 
-    def _worker(self) -> Any:
-        worker = getattr(self._local, 'worker', None)
+    def _take_worker(self) -> Any:
+        """This thread's worker, which nobody else has until _give_worker: not a signal handler or finalizer that signs meanwhile, either.
+        After an error it is not given back: it may be good for nothing."""
+        worker = self._local.__dict__.pop('worker', None)
         if worker is None:
             out, error = ffi.new('pagededup_worker **'), _new_error()
             _check(lib.pagededup_worker_new(out, self._model, error), error)
-            worker = self._local.worker = ffi.gc(out[0], lib.pagededup_worker_free)
+            worker = ffi.gc(out[0], lib.pagededup_worker_free)
         return worker
 
-    def sign(self, html: Union[bytes, str], url: Optional[str] = None, *, id: Optional[str] = None, content_type: Optional[str] = None,
-             visible_text: bool = False) -> Optional[Page]:
-        """One page: its bytes (any charset) or its text; HTML, but where `content_type` says "text/plain".  visible_text: the page is to
-        have all its visible text, too.  None: it is no page, for instance empty."""
+    def _give_worker(self, worker: Any) -> None:
+        self._local.worker = worker
+
+    def _sign(self, worker: Any, html: Union[bytes, str], url: Optional[str], id: Optional[str], content_type: Optional[str]) -> Any:
         if isinstance(html, str):
             html, content_type = html.encode('utf-8', 'replace'), _is_utf8(content_type.encode() if content_type else None).decode()
         keep: List[Any] = [ffi.from_buffer(html)]
         i, p, error = ffi.new('pagededup_input *'), ffi.new('pagededup_page *'), _new_error()
         i.size, p.size = ffi.sizeof('pagededup_input'), ffi.sizeof('pagededup_page')
-        i.body, i.bytes, i.content_type, i.url, i.id = keep[0], len(html), _z(keep, content_type), _z(keep, url), _z(keep, id)
-        worker = self._worker()
-        status = _check(lib.pagededup_sign(worker, i, p, error), error)
-        return None if status == lib.PAGEDEDUP_NO_PAGE else _page(p, worker, visible_text)
+        i.body, i.bytes, i.content_type, i.url, i.id = keep[0], len(keep[0]), _z(keep, content_type), _z(keep, url), _z(keep, id)
+        return None if _check(lib.pagededup_sign(worker, i, p, error), error) == lib.PAGEDEDUP_NO_PAGE else p
+
+    def sign(self, html: Union[bytes, str], url: Optional[str] = None, *, id: Optional[str] = None, content_type: Optional[str] = None,
+             visible_text: bool = False) -> Optional[Page]:
+        """One page: its bytes (any charset) or its text; HTML, but where `content_type` says "text/plain".  visible_text: the page is to
+        have all its visible text, too.  None: it is no page, for instance empty."""
+        worker = self._take_worker()
+        p = self._sign(worker, html, url, id, content_type)
+        page = None if p is None else _page(p, worker, visible_text)
+        self._give_worker(worker)
+        return page
 
     def sign_batch(self, htmls: Any, urls: Any = None, ids: Any = None, *, content_types: Any = None, fetch_times: Any = None,
                    threads: Optional[int] = None, title: bool = False, text: bool = False, visible_text: bool = False) -> pa.Table:
@@ -479,7 +533,7 @@ class Signer:
         visible_text: as in sign_batch."""
         with _Reader(self._model, paths, damage) as reader:
             table, error = self._table(title, text, visible_text), _new_error()
-            _check(lib.pagededup_table_read(table, reader.handle, 0, self.threads if threads is None else threads, error), error)
+            reader.check(lib.pagededup_table_read(table, reader.handle, 0, self.threads if threads is None else threads, error), error)
         return _arrow(table)
 
     # --- doors ---
@@ -539,8 +593,13 @@ def _for_engines(table: pa.Table) -> pa.Table:
 
 def _tell_damage(context: Any, where: Any, what: Any) -> None:
     reader = ffi.from_handle(context)
-    if reader.damage:
+    if reader.raised is not None:
+        return
+    try:
         reader.damage(_text(where), _text(what))
+    except BaseException as raised:    # no exception may pass through the library: it stops, and `check` raises it
+        reader.raised = raised
+        reader.stop[0] = 1
 
 
 _on_damage = ffi.callback('void(void *, const char *, const char *)', _tell_damage)
@@ -548,19 +607,31 @@ _on_damage = ffi.callback('void(void *, const char *, const char *)', _tell_dama
 
 class _Reader:
     def __init__(self, model: Any, paths: Union[PathLike, Sequence[PathLike]], damage: Optional[Callable[[str, str], None]]) -> None:
-        self.damage = damage
-        if isinstance(paths, (str, os.PathLike)):
-            paths = [paths]
+        if damage is not None and not callable(damage):
+            raise TypeError('damage: expected a function of two texts, got %s' % type(damage).__name__)
+        self.damage, self.stop = damage, ffi.new('int *')
+        self.raised: Optional[BaseException] = None
+        paths = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(_sequence(paths, 'paths'))
         keep: List[Any] = []
+        for path in paths:
+            if not isinstance(path, (str, bytes, os.PathLike)):
+                raise TypeError('paths: expected str or os.PathLike, got %s' % type(path).__name__)
         names = ffi.new('const char *[]', [_z(keep, p) for p in paths])
         self._self = ffi.new_handle(self)
         options = ffi.new('pagededup_reader_options *')
         options.size, options.paths, options.n_paths = ffi.sizeof('pagededup_reader_options'), names, len(paths)
-        if damage:
+        options.stop = self.stop
+        if damage is not None:
             options.damage, options.context = _on_damage, self._self
         out, error = ffi.new('pagededup_reader **'), _new_error()
         _check(lib.pagededup_reader_open(out, model, options, error), error)
         self.handle = ffi.gc(out[0], lib.pagededup_reader_free)
+
+    def check(self, status: int, error: Any) -> int:
+        """_check, but an exception of `damage` is raised as it is."""
+        if self.raised is not None:
+            raise self.raised
+        return _check(status, error)
 
     def __enter__(self) -> '_Reader':
         return self
@@ -576,11 +647,16 @@ def read(paths: Union[PathLike, Sequence[PathLike]], signer: Optional[Signer] = 
     there."""
     signer = signer or Signer()
     with _Reader(signer._model, paths, damage) as reader:
-        worker, page, error = signer._worker(), ffi.new('pagededup_page *'), _new_error()
+        page, error = ffi.new('pagededup_page *'), _new_error()
         page.size = ffi.sizeof('pagededup_page')
-        while _check(lib.pagededup_reader_next(reader.handle, ffi.NULL, error), error):
+        while reader.check(lib.pagededup_reader_next(reader.handle, ffi.NULL, error), error):
+            worker = signer._take_worker()    # of this thread: the next page may be asked for by another
+            signed: Optional[Page] = None
             if _check(lib.pagededup_sign_record(worker, reader.handle, page, error), error) == lib.PAGEDEDUP_OK:
-                yield _page(page, worker, visible_text)
+                signed = _page(page, worker, visible_text)
+            signer._give_worker(worker)
+            if signed is not None:
+                yield signed
 
 
 class Learner:
@@ -590,19 +666,22 @@ class Learner:
         self._signer = signer or Signer()
         out, error = ffi.new('pagededup_learner **'), _new_error()
         _check(lib.pagededup_learner_new(out, self._signer._model, error), error)
-        self._learner = ffi.gc(out[0], lib.pagededup_learner_free)
+        self._learner, self._guard = ffi.gc(out[0], lib.pagededup_learner_free), _Guard('learner')
 
     def add(self, html: Union[bytes, str], url: str) -> None:
         """One page more.  Pages may come in any order."""
-        if self._signer.sign(html, url) is not None:
-            error = _new_error()
-            _check(lib.pagededup_learner_add(self._learner, self._signer._worker(), error), error)
+        worker, error = self._signer._take_worker(), _new_error()
+        if self._signer._sign(worker, html, url, None, None) is not None:
+            with self._guard:
+                _check(lib.pagededup_learner_add(self._learner, worker, error), error)
+        self._signer._give_worker(worker)
 
     def write(self, path: PathLike) -> None:
         """Decides, once, and writes the table."""
         keep: List[Any] = []
-        error = _new_error()
-        _check(lib.pagededup_learner_end(self._learner, _z(keep, path), error), error)
+        error, name = _new_error(), _z(keep, os.fspath(path))
+        with self._guard:
+            _check(lib.pagededup_learner_end(self._learner, name, error), error)
 
 
 # --- pairs, clusters ---
@@ -695,18 +774,22 @@ class Store:
     A store that is made here has no secret key.  `pagededup store init` makes stores with a key: open them with tables of
     Signer(key="kept/key").
 
-    mode: "w" to add, "r" to ask alone.  bits, distance: of a new store.  One process may add, any number ask."""
+    mode: "w" to add, "r" to ask alone.  bits, distance: of a new store.  One process may add, any number ask.
+
+    Threads may share a store: their calls wait for each other, and close() waits for the call that is going on."""
 
     def __init__(self, path: PathLike, mode: str = 'w', *, bits: int = 64, distance: int = -1) -> None:
         keep: List[Any] = []
-        error = _new_error()
+        error, path = _new_error(), os.fspath(path)
+        self._store: Any = None
+        self._guard = _Guard('store')
         if mode not in ('r', 'w'):
             raise UsageError('mode is "r" or "w", not %r' % mode)
-        if mode == 'w' and not os.path.exists(os.path.join(os.fspath(path), 'manifest')):
+        if mode == 'w' and not os.path.exists(os.path.join(os.fsdecode(path), 'manifest')):
             _check(lib.pagededup_store_create(_z(keep, path), bits, distance, error), error)
         out = ffi.new('pagededup_store **')
         _check(lib.pagededup_store_open(out, _z(keep, path), lib.PAGEDEDUP_STORE_WRITE if mode == 'w' else lib.PAGEDEDUP_STORE_READ, error), error)
-        self._store: Any = ffi.gc(out[0], lib.pagededup_store_close)
+        self._store = ffi.gc(out[0], lib.pagededup_store_close)
 
     def __enter__(self) -> 'Store':
         return self
@@ -717,10 +800,12 @@ class Store:
         self.close()
 
     def _ask(self, function: Any, table: Any) -> pa.Table:
-        if self._store is None:
-            raise UsageError('the store is closed')
+        pages = _pages(table)    # may run code of the table's, so not within the guard
         out, error = ffi.new('pagededup_table **'), _new_error()
-        _check(function(self._store, _pages(table), out, error), error)
+        with self._guard:
+            if self._store is None:
+                raise UsageError('the store is closed')
+            _check(function(self._store, pages, out, error), error)
         return _arrow(_owned(out))
 
     def add(self, table: Any) -> pa.Table:
@@ -734,11 +819,13 @@ class Store:
     def sync(self) -> None:
         """All that was added is on disk, and tidied up."""
         error = _new_error()
-        if self._store is not None:
-            _check(lib.pagededup_store_sync(self._store, error), error)
+        with self._guard:
+            if self._store is not None:
+                _check(lib.pagededup_store_sync(self._store, error), error)
 
     def close(self) -> None:
         """Gives the store to others.  It may be called again."""
-        if self._store is not None:
-            ffi.release(self._store)
-            self._store = None
+        with self._guard:
+            store, self._store = self._store, None
+            if store is not None:
+                ffi.release(store)

@@ -324,7 +324,7 @@ def records():
         raise Skip('no dump was named')
     from pagededup._native import ffi, lib
     signer, json_of, size, mine = pagededup.Signer(), ffi.new('const char **'), ffi.new('size_t *'), []
-    worker = signer._worker()
+    worker = signer._take_worker()
     with pagededup._api._Reader(signer._model, sys.argv[1], None) as reader:
         while lib.pagededup_reader_next(reader.handle, ffi.NULL, ffi.NULL):
             if lib.pagededup_sign_record(worker, reader.handle, ffi.NULL, ffi.NULL) == lib.PAGEDEDUP_OK:
