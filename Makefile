@@ -66,15 +66,23 @@ PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES)
 OPTIMISE ?= -O2 -g
 CPPFLAGS ?=
 CFLAGS ?=
+# Checks of buffer sizes, stack protectors, and tables of addresses that are read-only once the program runs.  Sanitizers have
+# checks of their own, and _FORTIFY_SOURCE requires optimisation.  HARDEN= (empty) builds without.
+HARDEN = $(if $(SAN)$(COVER)$(filter -O0,$(OPTIMISE) $(CPPFLAGS) $(CFLAGS)),,yes)
+HARDEN_CFLAGS = $(if $(HARDEN),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-protector-strong)
+HARDEN_LDFLAGS = $(if $(HARDEN),-Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now -Wl$(comma)-z$(comma)noexecstack)
+# Objects are position-independent in any case: the library needs that.
+PIE = $(if $(HARDEN),-pie)
+STATIC_PIE = $(if $(HARDEN),$(if $(MUSL),-static,-static-pie),-static)
 DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Wno-missing-field-initializers
 # Builds have the same bytes in any folder.  Results are the same on any machine: no fused multiply-add, which rounds only once.
 ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=off -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude -include base/alloc.h \
 	-DPD_VERSION='"$(VERSION)"' -DPD_LIBRARIES='"$(LIBRARIES)"' $(PKG_CFLAGS) $(WITHOUT:%=-DPD_WITHOUT_%) $(if $(DEV),$(DEV_FLAGS),-Wall) \
-	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS)
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS) $(HARDEN_CFLAGS)
 ALL_CXXFLAGS = -std=c++20 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc $(if $(PARQUET),$(CXX_FLAGS)) $(if $(DEV),-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers,-Wall) \
-	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=vptr -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CXXFLAGS)
-ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(LDFLAGS)
+	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=vptr -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CXXFLAGS) $(HARDEN_CFLAGS)
+ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(HARDEN_LDFLAGS) $(LDFLAGS)
 LIBS ?=
 ALL_LIBS = $(PKG_LIBS) $(LIBS) -lm
 ALL_FLAGS = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS) $(if $(PARQUET),$(CXX) $(ALL_CXXFLAGS))
@@ -103,7 +111,7 @@ all: $(B)/pagededup $(B)/libpagededup.a $(B)/libpagededup.so ## build the progra
 
 $(B)/pagededup: $(CMD_OBJ) $(B)/libpagededup.a
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
+	$(Q)$(CC) $(PIE) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 $(B)/libpagededup.a: $(LIB_OBJ)
 	@rm -f $@
@@ -122,7 +130,7 @@ without-parquet:
 	@echo "Apache Arrow's library, which pkg-config knows here, cannot be linked into one file: make static WITHOUT=\"$(strip $(WITHOUT) parquet)\"" >&2; exit 1
 $(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
 	$(call say,LD)
-	$(Q)$(CC) -static $(ALL_LDFLAGS) -Wl,--gc-sections -o $@ $^ \
+	$(Q)$(CC) $(STATIC_PIE) $(ALL_LDFLAGS) -Wl,--gc-sections -o $@ $^ \
 		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(if $(filter igraph,$(WITHOUT)),,-lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath)) $(LIBS) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
 
@@ -378,6 +386,6 @@ clean: ## remove build/
 help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' Makefile | sort | expand -t 16
 	@echo
-	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  WITHOUT="$(OPTIONAL)"  MUSL= (what tools/musl-libraries made)  LIBS= (more to link with)  DEV=1 (warnings are errors)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
+	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  WITHOUT="$(OPTIONAL)"  MUSL= (what tools/musl-libraries made)  LIBS= (more to link with)  DEV=1 (warnings are errors)  HARDEN= (without hardening)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

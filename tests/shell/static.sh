@@ -15,6 +15,8 @@ fi
 exits "make static" 0
 static=$(cd "$TOP" && realpath "$B/pagededup-static")
 hasnt "it needs no loader" <(readelf -lW "$static") INTERP
+has "it runs at random addresses" <(readelf -hW "$static") "DYN "
+has "its table of addresses is read-only" <(readelf -lW "$static") GNU_RELRO
 if ! mkdir root root/tmp || ! cp "$static" root/pagededup || ! chroot root /pagededup --version >/dev/null 2>&1; then
 	skip "in an empty root" "chroot is not allowed here"
 	tap_done
