@@ -233,8 +233,8 @@ $(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/libpagededup.a
 fuzz: ## search for inputs that break a parser: T="page http" (default: all) SECONDS=60
 	@MAKE='$(MAKE)' B=$(B) tests/fuzz/run $(or $(SECONDS),60) $(T)
 
-# A preloaded library that makes the n-th step of a program fail.
-$(B)/tests/inject.so: tests/faults/inject.c
+# Preloaded libraries: one makes the n-th step of a program fail, one makes calls that the program never needs.
+$(B)/tests/%.so: tests/faults/%.c
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) -std=gnu11 -O2 -g -Wall $(if $(DEV),$(DEV_FLAGS)) -D_GNU_SOURCE -fPIC -shared -o $@ $<
@@ -245,7 +245,7 @@ $(B)/tests/forge: tests/forge.c
 	$(call say,LD)
 	$(Q)$(CC) -std=gnu11 -O2 -g -Wall $(if $(DEV),$(DEV_FLAGS)) -o $@ $<
 
-tests: $(UNIT) $(REPLAY) $(B)/tests/inject.so $(B)/tests/forge ## build the unit tests and the fuzz targets
+tests: $(UNIT) $(REPLAY) $(B)/tests/inject.so $(B)/tests/forbidden.so $(B)/tests/forge ## build the unit tests and the fuzz targets
 .PHONY: tests
 
 check-long: check ## run tests that take minutes: big data, fuzzing

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/sandbox.h"
 #include "cmd/command.h"
 #include "page/html.h"
 #include "text/text.h"
@@ -40,7 +41,7 @@ static void list(const struct pd_command *const *all)
 		printf("  %-13s %s\n", (*c)->usage->name, (*c)->usage->summary);
 	}
 	puts("\nexample: pagededup fp crawl.warc.gz | pagededup match | pagededup cluster > verdicts.tsv\n"
-	     "'pagededup COMMAND --help' lists a command's options.");
+	     "'pagededup COMMAND --help' lists a command's options; --no-sandbox is one of every command.");
 }
 
 static int run_help(const struct pd_command *const *all, int argc, char **argv)
@@ -89,7 +90,7 @@ static void print_words(const struct pd_usage *u, const char *before, const char
 		if (o->type == PD_OPT_SWITCH)
 			printf("%s--no-%s%s", before, o->name, after);
 	}
-	printf("%s--help%s", before, after);
+	printf("%s--no-sandbox%s%s--help%s", before, after, before, after);
 }
 
 static void print_commands(const struct pd_command *const *all, const char *before, const char *after)
@@ -271,7 +272,12 @@ static int run_version(int argc, char **argv)
 		fwrite(pd_cmd_licenses, 1, (size_t)(pd_cmd_licenses_end - pd_cmd_licenses), stdout);
 		return PD_EXIT_DONE;
 	}
+	struct pd_err e;
 	printf("pagededup %s\nbuilt with %s %s\nlibraries: %s\n", PD_VERSION, PD_COMPILER, __VERSION__, PD_LIBRARIES);
+	if (pd_sandbox_enter(&e))
+		printf("sandbox: off: %s\n", e.text);
+	else
+		printf("sandbox: on\n");
 	return PD_EXIT_DONE;
 }
 

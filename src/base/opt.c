@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 
-enum { LONG_BASE = 256, NO_BIT = 1 << 16, HELP = 1 << 17 };
+enum { LONG_BASE = 256, NO_BIT = 1 << 16, HELP = 1 << 17, SANDBOX = 1 << 18, NO_SANDBOX = 1 << 19 };
 
 static bool takes_value(const struct pd_opt *o)
 {
@@ -140,8 +140,8 @@ static void table_make(struct table *t, const struct pd_opt *opts)
 	size_t rows = 0, n = 0;
 	while (!pd_opt_at_end(&opts[rows]))
 		rows++;
-	*t = (struct table){ .longs = pd_zalloc((2 * rows + 3) * sizeof *t->longs),
-			     .names = pd_zalloc((2 * rows + 3) * sizeof *t->names) };
+	*t = (struct table){ .longs = pd_zalloc((2 * rows + 5) * sizeof *t->longs),
+			     .names = pd_zalloc((2 * rows + 5) * sizeof *t->names) };
 	pd_buf_reserve(&t->negated, rows * 40);	/* names point into it: it must not move */
 	pd_buf_add_z(&t->letters, ":h");
 	for (size_t i = 0; i < rows; i++) {
@@ -158,6 +158,8 @@ static void table_make(struct table *t, const struct pd_opt *opts)
 			add_long(t, &n, t->negated.p + at, false, (LONG_BASE + (int)i) | NO_BIT);
 		}
 	}
+	add_long(t, &n, "sandbox", false, SANDBOX);
+	add_long(t, &n, "no-sandbox", false, NO_SANDBOX);
 	t->names[n] = "help";
 	t->longs[n] = (struct option){ "help", optional_argument, NULL, HELP };
 }
@@ -204,10 +206,10 @@ static int help_wanted(const char *how_much, struct pd_err *e)
 	return how_much ? PD_OPT_HELP_ALL : PD_OPT_HELP;
 }
 
-int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_err *e)
+int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, int *sandbox, struct pd_err *e)
 {
 	struct table t;
-	int status = PD_OK;
+	int status = PD_OK, wanted = -1;
 	table_make(&t, u->opts);
 	optind = 0;	/* glibc: start anew */
 	opterr = 0;
@@ -220,10 +222,14 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 			status = help_wanted(code == HELP ? optarg : NULL, e);
 		else if (code == '?' || code == ':')
 			status = misuse(&t, code, argv[optind - 1], e);
+		else if (code == SANDBOX || code == NO_SANDBOX)
+			wanted = code == SANDBOX;
 		else
 			status = set(by_code(u->opts, code), options, optarg, code >= LONG_BASE && code & NO_BIT, e);
 	}
 	*first = optind;
+	if (sandbox)
+		*sandbox = wanted;
 	table_release(&t);
 	return status;
 }
@@ -260,7 +266,7 @@ void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf
 	optind = 0;
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, t.letters.p, t.longs, NULL)) >= 0) {
-		const struct pd_opt *o = code == HELP || code == 'h' || code == '?' || code == ':' ? NULL : by_code(u->opts, code);
+		const struct pd_opt *o = code >= HELP || code == 'h' || code == '?' || code == ':' ? NULL : by_code(u->opts, code);
 		if (o)
 			values[o - u->opts] = optarg ? optarg : code >= LONG_BASE && code & NO_BIT ? "no" : "yes";
 	}

@@ -48,6 +48,7 @@ struct pd_usage {
 	const char *text;		/* a few lines more, or NULL */
 	const char *example;		/* one command line */
 	bool no_operands;
+	bool starts_programs;		/* no sandbox unless it is required (base/sandbox.h) */
 	const char *const *words;	/* what the first operand can be, NULL at the end; or NULL: anything */
 	const struct pd_opt *opts;	/* ended by a row with no name, no letter and type HEADING */
 };
@@ -61,9 +62,10 @@ static inline bool pd_opt_at_end(const struct pd_opt *o)
 
 enum { PD_OPT_HELP = 1, PD_OPT_HELP_ALL };
 
-/* Parses argv into `options`; operands are moved to the end and their index left in *first.
+/* Parses argv into `options`; operands are moved to the end and their index left in *first.  *sandbox (may be NULL) is 1 or 0 after
+ * --sandbox or --no-sandbox, which all commands have, and -1 otherwise.
  * 0 go on; PD_OPT_HELP… it was asked for (print it, exit 0); PD_ERR_USAGE with a message that ends in how to get help. */
-int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_err *e);
+int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, int *sandbox, struct pd_err *e);
 /* What was given and shapes the result, as "--distance=3 --similar=90%25 …", in the order of the table, so that two command
  * lines can be compared: every row but those that are `same_result`.  `argv` is one that pd_opt_parse has accepted. */
 void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/command.h"
 
+#include "base/sandbox.h"
+
 #include "sign/sign.h"
 
 int pd_command_failed(struct pd_log *log, const struct pd_err *e)
@@ -16,12 +18,23 @@ int pd_command_exit(int status, struct pd_log *log, const struct pd_err *e)
 	return status < 0 ? pd_command_failed(log, e) : status ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
+/* Nothing of the input has been read, and no thread been made.  A kernel without a sandbox is an error only if it is required. */
+static int enter_sandbox(const struct pd_usage *u, int wanted, struct pd_err *e)
+{
+	struct pd_err why;
+	if (!wanted || (wanted < 0 && u->starts_programs) || !pd_sandbox_enter(&why) || wanted < 0)
+		return PD_OK;
+	return pd_fail(e, PD_ERR_SYSTEM, "--sandbox: %s; omit --sandbox to run without", why.text);
+}
+
 int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_log *log)
 {
 	struct pd_err e;
-	int status = pd_opt_parse(u, argc, argv, options, first, &e);
+	int sandbox, status = pd_opt_parse(u, argc, argv, options, first, &sandbox, &e);
 	if (status == 0 && u->no_operands && *first < argc)
 		status = pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': %s takes none", argv[*first], u->name);
+	if (status == 0)
+		status = enter_sandbox(u, sandbox, &e);
 	if (status == 0)
 		return 0;
 	if (status > 0) {

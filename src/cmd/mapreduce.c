@@ -46,6 +46,7 @@ static const struct pd_opt map_opts[] = {
 };
 
 static const struct pd_usage map_usage = {
+	.starts_programs = true,	/* --fetch */
 	.name = "map",
 	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
 	.summary = "Map lines of standard input, as a task of Hadoop, Spark or a shell.",
@@ -62,6 +63,7 @@ static const struct pd_opt reduce_opts[] = {
 };
 
 static const struct pd_usage reduce_usage = {
+	.starts_programs = true,	/* --fetch */
 	.name = "reduce",
 	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
 	.summary = "Reduce sorted lines of standard input, as a task of Hadoop, Spark or a shell.",
@@ -74,6 +76,14 @@ static void start(struct engine_options *o, struct pd_log *log, const char *comm
 {
 	pd_log_init(log, command);
 	*o = (struct engine_options){ .job = -1, .task = { .log = log } };
+}
+
+/* The command whose options follow --: the task decides about the sandbox. */
+static struct pd_usage without_sandbox(const struct pd_usage *u)
+{
+	struct pd_usage copy = *u;
+	copy.starts_programs = true;
+	return copy;
 }
 
 /* 0 go on, else the exit code + 1. */
@@ -97,7 +107,8 @@ static int map_fp(struct engine_options *o, int argc, char **argv)
 {
 	struct pd_walk_options walk;
 	struct pd_err e = { 0 };
-	int first, code = pd_walk_parse(pd_cmd_fp.usage, PD_METHOD_SIGNS, argc, argv, &walk, &first, o->task.log);
+	const struct pd_usage usage = without_sandbox(pd_cmd_fp.usage);
+	int first, code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &walk, &first, o->task.log);
 	if (code)
 		return code - 1;
 	const char *alone = walk.output ? "output" : walk.files_from ? "files-from" : walk.name ? "name" : walk.stats ? "stats" :
@@ -134,7 +145,8 @@ static int parse_match(int argc, char **argv, struct pd_stage_match *o, struct p
 	struct pd_err e;
 	int first;
 	*o = pd_stage_match_defaults();
-	int code = pd_command_parse(pd_cmd_match.usage, argc, argv, o, &first, log);
+	const struct pd_usage usage = without_sandbox(pd_cmd_match.usage);
+	int code = pd_command_parse(&usage, argc, argv, o, &first, log);
 	if (code)
 		return code;
 	int status = check_match(o, &e);
@@ -261,7 +273,8 @@ static int run_cluster_step(struct engine_options *o, bool maps, int argc, char 
 		pd_fail(&e, PD_ERR_USAGE, "options after -- are those of the reduce tasks of the steps group and number");
 	pd_buf_release(&names);
 	if (!e.status) {
-		code = pd_command_parse(pd_cmd_cluster.usage, argc, argv, &cluster, &first, o->task.log);
+		const struct pd_usage usage = without_sandbox(pd_cmd_cluster.usage);
+		code = pd_command_parse(&usage, argc, argv, &cluster, &first, o->task.log);
 		if (code)
 			return code - 1;
 	}

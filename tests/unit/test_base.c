@@ -251,7 +251,7 @@ START_TEST(options)
 	struct pd_err e = { 0 };
 	for (int i = 0; i < 5 && r->args[i]; i++)
 		argv[argc++] = (char *)r->args[i];
-	int status = pd_opt_parse(&usage, argc, argv, &o, &first, &e);
+	int status = pd_opt_parse(&usage, argc, argv, &o, &first, NULL, &e);
 	ck_assert_msg(status == r->status, "row %d: status %d, %s", _i, status, e.text);
 	if (status == 0)
 		ck_assert_msg(o.flag == r->expected.flag && o.number == r->expected.number && o.choice == r->expected.choice &&
