@@ -11,7 +11,7 @@
 
 #undef free
 
-/* What calls are left with: as in base/err.h, which is above this. */
+/* Exit status of an aborted call: as in base/err.h, which is above this file. */
 enum { NO_MEMORY = -5, STOPPED = -2 };
 
 static void (*no_memory)(void);
@@ -40,12 +40,12 @@ void *pd_check_alloc(void *p)
 	return p;
 }
 
-/* --- owners: a set of addresses, open addressing, at most half of the slots taken --- */
+/* --- owners: a set of addresses with open addressing; at most half of the slots are used --- */
 
 struct pd_owner {
 	char lock;
 	bool broken;
-	size_t n, cap;		/* slots: a power of two, or none */
+	size_t n, cap;		/* number of slots: a power of two, or 0 */
 	void **slot;
 };
 
@@ -75,7 +75,7 @@ static void put(struct pd_owner *o, void *p)
 	o->n++;
 }
 
-/* Room for one more, so that what was allocated can be noted in any case. */
+/* Reserve room for one more address, so that a new allocation can always be recorded. */
 static bool make_room(struct pd_owner *o)
 {
 	if (2 * (o->n + 1) <= o->cap)
@@ -103,7 +103,7 @@ static bool drop(struct pd_owner *o, const void *p)
 		return false;
 	o->slot[i] = NULL;
 	o->n--;
-	for (size_t j = (i + 1) & mask; o->slot[j]; j = (j + 1) & mask) {	/* those that it stood in the way of */
+	for (size_t j = (i + 1) & mask; o->slot[j]; j = (j + 1) & mask) {	/* Reinsert the addresses that follow the free slot in its chain. */
 		void *moved = o->slot[j];
 		o->slot[j] = NULL;
 		o->n--;
@@ -132,7 +132,7 @@ bool pd_owner_is_broken(const struct pd_owner *o)
 	return o->broken;
 }
 
-/* What `p`, which was there before (or NULL), became, or is to become: one more of the owner's. */
+/* Record that the block `p` of the owner (NULL: none) becomes, or will become, another address. */
 static void *owned(void *p, size_t n, void *(*get)(void *p, size_t n))
 {
 	struct pd_owner *o = going.owner;
@@ -141,7 +141,7 @@ static void *owned(void *p, size_t n, void *(*get)(void *p, size_t n))
 	lock(o);
 	void *q = NULL;
 	bool room = make_room(o), had = room && p && drop(o, p);
-	/* Freed already: only after the call was left. */
+	/* The block was freed when the call was aborted. */
 	if (room && p && !had && o->broken)
 		p = NULL;
 	if (room)
@@ -207,7 +207,7 @@ void pd_undo_end(struct pd_undo *u)
 		*going.undo = u->before;
 }
 
-/* Whatever stops an undoing, the next is tried. */
+/* If one undo step fails, the next one is still tried. */
 static void undo_all(struct pd_owner *o, struct pd_undo **last)
 {
 	jmp_buf here;
@@ -350,7 +350,8 @@ void *pd_big_grow(void *items, size_t n, size_t *cap, size_t elem)
 	items = pd_grow(items, n, cap, elem);
 	if (*cap * elem < 2 * HUGE_PAGE)
 		return items;
-	/* All of the mapping that holds it: in two parts, the kernel would not move it, and growing would be a copy. */
+	/* Advise huge pages for the whole mapping that contains the block.  If only a part were advised, the kernel
+	 * would split the mapping, could not move it, and growing would be a copy. */
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (uintptr_t)items & -page;
 	uintptr_t end = ((uintptr_t)items + *cap * elem + page - 1) & -page;
 	madvise((void *)first, end - first, MADV_HUGEPAGE);
@@ -377,8 +378,8 @@ void pd_arena_release(struct pd_arena *a)
 	a->total = 0;
 }
 
-/* The newest block stays when it is the only one or the arena is small; a page that needed many gives them back and
- * the next one starts with one block of their size, up to KEEP. */
+/* Keep the newest block if it is the only one or if the arena is small.  If a page needed many blocks, free them;
+ * the next page starts with one block of their total size, up to KEEP. */
 void pd_arena_clear(struct pd_arena *a)
 {
 	if (!a->head)

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory: malloc and its like, which never return NULL, huge pages, and arenas, whose memory all dies together.
+ * Memory: malloc and related functions that never return NULL, huge pages, and arenas.
  *
- * Memory that cannot be had ends what is going on:
- *  - in the program: what is unfinished is removed (base/file.h), a message says so, exit 2, from whatever thread;
- *  - in a call of the library: the call is left (below), and returns PD_ERR_MEMORY;
- *  - where nobody said what to do: abort().
- * Libraries that would hide it from us are given these functions, or are asked afterwards.
+ * If memory cannot be allocated:
+ * - in the program: temporary files are removed (base/file.h), a message is printed, and the process exits with 2,
+ * from any thread;
+ * - in a call of the library: the call is aborted (below) and returns PD_ERR_MEMORY;
+ * - if no handler is set: abort().
+ * Libraries that hide the failure are given these functions, or their state is checked afterwards.
  *
- * Arrays of many megabytes that are walked in no order are asked for in huge pages, where the kernel has them, so that a step
- * costs no page table.
+ * Arrays of many megabytes that are accessed in random order use huge pages, if the kernel has them, to avoid page
+ * table walks.
  *
- * An arena hands out memory until `clear`: one per worker thread, cleared per page.  Blocks are kept at `clear` (up to a
- * bound) and used again.  Memory is aligned for any type.
+ * An arena allocates memory that is freed by one `clear`: each worker thread has one and clears it after each page.
+ * `clear` keeps blocks up to a limit for the next page.  Memory is aligned for any type.
  */
 #ifndef PD_BASE_ALLOC_H
 #define PD_BASE_ALLOC_H
@@ -31,32 +32,32 @@ char *pd_strndup(const char *p, size_t n);
 /* Grows an array of `elem`-byte items so that item `n` fits; *cap counts items. */
 void *pd_grow(void *items, size_t n, size_t *cap, size_t elem);
 
-/* Asks for the memory at p, which will soon be read.  A function that does nothing else is one without effect to compilers, which leave
- * out calls of it, unless they must take it for one that does something. */
+/* Prefetch the memory at p.  The asm statement is needed because compilers drop calls of a function without a
+ * visible effect. */
 static inline __attribute__((always_inline)) void pd_prefetch(const void *p)
 {
 	__builtin_prefetch(p);
 	__asm__ volatile("");
 }
 
-/* What another's function made; NULL means that it had no memory. */
+/* Check the result of another library's allocation; NULL means that there was no memory. */
 void *pd_check_alloc(void *p);
 _Noreturn void pd_out_of_memory(void);
 
-/* The program, once, before it starts threads: what to do when there is none.  It does not return; it may be called by
- * several threads at a time. */
+/* Set the handler for exhausted memory, once, before the program starts threads.  It must not return.  Several
+ * threads may call it at the same time. */
 void pd_out_of_memory_calls(void (*end)(void));
 
-/* --- calls that can be left in their midst ---
+/* --- calls that can be aborted ---
  *
- * A call of the library may find that there is no memory, or that it is no longer wanted, anywhere below, on any of its threads.
- * Then it is left: longjmp to where it began.  What it was at is in no state to be taken apart by those who built it, so memory has
- * an owner: all that is asked for inside the call is its owner's, which gives back at the end whatever is left.
+ * A call of the library can run out of memory or be cancelled at any depth and on any of its threads.  It is then
+ * aborted with longjmp to its start.  The objects of the call are in an unknown state and cannot be released by
+ * their own functions.  Therefore all memory that is allocated inside a call belongs to an owner, which frees the
+ * remaining blocks at the end.
  *
- * After a call was left its owner is broken.  What it owned may still be released in the usual way: memory that the owner does not
- * have was freed before, and freeing it again does nothing.
- *
- * Threads made below (base/threads.h) belong to the call.  Without an owner (the program) all of this costs a test. */
+ * After an abort the owner is broken.  Its objects may still be released in the usual way: freeing a block that the
+ * owner does not have does nothing, because the block was freed before.  Threads made below (base/threads.h) belong
+ * to the call.  Without an owner (in the program) all of this costs one test. */
 
 struct pd_owner;
 struct pd_owner *pd_owner_new(void);	/* NULL: no memory */
@@ -64,17 +65,17 @@ struct pd_owner *pd_owner_new(void);	/* NULL: no memory */
 void pd_owner_free(struct pd_owner *o);
 bool pd_owner_is_broken(const struct pd_owner *o);
 
-/* Runs f(ctx): its result, or what pd_call_abort was called with.  `stop` (may be NULL): once it is not 0 the call is left with
- * PD_ERR_STOPPED at the next pd_check_stop. */
+/* Run f(ctx) and return its result, or the status passed to pd_call_abort.  If `stop` is not NULL and becomes
+ * non-zero, the next pd_check_stop aborts the call with PD_ERR_STOPPED. */
 int pd_call(struct pd_owner *o, const int *stop, int (*f)(void *ctx), void *ctx);
 /* Ends the call of this thread, which must be in one. */
 _Noreturn void pd_call_abort(int status);
 void pd_check_stop(void);
-/* The user's own function: what it asks for is not the call's. */
+/* Run a callback of the user; its memory does not belong to the call. */
 int pd_outside(int (*f)(void *ctx), void *ctx);
 
-/* What else is to be undone when a call is left: files, threads, what other libraries made.  `u` lies in memory of the owner's, until
- * pd_undo_end, which comes in the reverse order of pd_undo_begin. */
+/* Register another action to undo if the call is aborted: for files, threads, and objects of other libraries.  `u`
+ * is memory of the owner until pd_undo_end.  Calls of pd_undo_end come in the reverse order of pd_undo_begin. */
 struct pd_undo {
 	void (*undo)(void *ctx);
 	void *ctx;
@@ -83,20 +84,21 @@ struct pd_undo {
 void pd_undo_begin(struct pd_undo *u, void (*undo)(void *ctx), void *ctx);
 void pd_undo_end(struct pd_undo *u);
 
-/* For threads: what a call is, to be had where it is made and entered elsewhere; and a part of a call that ends with the status
- * that it was left with.  Outside of calls pd_try only runs f. */
+/* For threads: get the call in the parent thread and enter it in the new thread.  pd_try runs a part of a call and
+ * returns the status with which it was aborted; outside of calls it only runs f. */
 struct pd_call {
-	void *out;			/* jmp_buf; NULL: nowhere to go */
+	void *out;			/* jmp_buf; NULL: there is no call to abort */
 	struct pd_owner *owner;
 	struct pd_undo **undo;		/* the last one begun; of the thread that made the call */
 	const int *stop;
-	const int *left;		/* of threads that work together: not 0 when one of them has left */
+	const int *left;		/* shared by threads that work together: not 0 if one of them aborted */
 };
 struct pd_call pd_call_get(void);
 void pd_call_set(struct pd_call g);
 int pd_try(void (*f)(void *ctx), void *ctx);
 
-/* malloc and its like have no other caller than base/alloc.c; free has many.  The build includes this file before all others. */
+/* Only base/alloc.c calls malloc and related functions; many places call free.  The build includes this file before
+ * all others. */
 void pd_free(void *p);
 #define free pd_free
 
@@ -104,17 +106,17 @@ void pd_free(void *p);
 
 /* In huge pages; freed with free(). */
 void *pd_big_alloc(size_t n);
-/* An array of at least n elements: `p`, which has *cap, or a new one; what was in it is lost. */
+/* Return an array of at least n elements: `p`, which has *cap, or a new one. The contents are lost. */
 void *pd_big_at_least(void *p, size_t n, size_t *cap, size_t elem);
 /* pd_grow for such arrays. */
 void *pd_big_grow(void *items, size_t n, size_t *cap, size_t elem);
 
-/* --- memory that all dies together --- */
+/* --- arenas --- */
 
 struct pd_arena_block;
 
 struct pd_arena {
-	struct pd_arena_block *head;	/* block in use, then those that are full */
+	struct pd_arena_block *head;	/* block in use, followed by full blocks */
 	size_t total;			/* bytes of all blocks */
 };
 

@@ -101,8 +101,9 @@ void pd_hex_add(struct pd_buf *out, uint64_t v)
 	out->n += 16;
 }
 
-/* Eight digits, each in a byte of a word: all at once, since rows are full of them.  Where every byte is below 0x80, adding a
- * constant sets a byte's high bit when the byte is not below some character, and no sum leaves its byte. */
+/* Parse eight digits at once, each in a byte of a word, because rows contain many digits.  If every byte is below
+ * 0x80, adding a constant sets the high bit of each byte that is not below some character, without a carry into the
+ * next byte. */
 static bool hex_u32(const char *p, uint64_t *out)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A buffer owns bytes that grow: cleared page after page, so that no memory is asked for once warm.  `p[n]` is
- * always a NUL once anything was added, so a buffer without NULs is a C string too.
- * Memory that cannot be had is nobody's business here: base/alloc.h.
+ * A buffer owns bytes and grows.  It is cleared for each page, so that a warm buffer allocates nothing.  After any
+ * append `p[n]` is NUL, so a buffer without NULs is also a C string.  base/alloc.h handles exhausted memory.
  */
 #ifndef PD_BASE_BUF_H
 #define PD_BASE_BUF_H
@@ -35,22 +34,23 @@ static inline struct pd_span pd_buf_span(const struct pd_buf *b)
 	return pd_span(b->p, b->n);
 }
 
-/* Gives the memory back. */
+/* Free the memory. */
 void pd_buf_release(struct pd_buf *b);
-/* Clears, and gives the memory back when it is over `keep` bytes: one huge page must not stay with us. */
+/* Clear the buffer, and free its memory if it has more than `keep` bytes: one huge page must not occupy memory for
+ * the rest of the run. */
 void pd_buf_shrink(struct pd_buf *b, size_t keep);
-/* Called by what adds: more room, for `extra` bytes and a NUL at least. */
+/* Grow the buffer by at least `extra` bytes and a NUL; called by the functions that append. */
 void pd_buf_grow(struct pd_buf *b, size_t extra);
 void pd_buf_vprintf(struct pd_buf *b, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 void pd_buf_printf(struct pd_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* "1 page", "2 pages": a noun whose plural takes an s. */
+/* Return "1 page" or "2 pages": the number and a noun whose plural ends in s. */
 void pd_buf_count(struct pd_buf *b, uint64_t n, const char *noun);
-/* One code point as UTF-8; what is no scalar value becomes U+FFFD. */
+/* Append a code point as UTF-8; a value that is not a scalar value becomes U+FFFD. */
 void pd_buf_add_utf8(struct pd_buf *b, uint32_t cp);
-/* The buffer as a C string, "" when nothing was ever added. */
+/* Return the buffer as a C string, "" if nothing was ever appended. */
 const char *pd_buf_z(const struct pd_buf *b);
 
-/* Room for `extra` more bytes and a NUL; returns where they go. */
+/* Reserve `extra` bytes and a NUL; return their address. */
 static inline char *pd_buf_reserve(struct pd_buf *b, size_t extra)
 {
 	if (b->n + extra >= b->cap)
@@ -72,7 +72,7 @@ static inline void pd_buf_add_span(struct pd_buf *b, struct pd_span s)
 	pd_buf_add(b, s.p, s.n);
 }
 
-/* Inline, so that the length of what stands in the source costs nothing. */
+/* Inline, so that the length of a string literal is computed at compile time. */
 static inline void pd_buf_add_z(struct pd_buf *b, const char *z)
 {
 	pd_buf_add(b, z, strlen(z));

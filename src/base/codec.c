@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is asked of a library stands first, then a section for each library, then what they have in common: rooms, limits,
- * several members in a row.
+ * The functions that a library has to provide, then a section for each library, then the common code: room for
+ * output, limits, and several members in sequence.
  */
 #include "base/codec.h"
 
@@ -22,25 +22,26 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* What is asked of a library that unpacks.  `self` is its state, made when first wanted and used for member after member. */
+/* Functions of a library that decompresses.  `self` is its state, which is made at the first use and reused for each
+ * member. */
 struct codec_ops {
 	void *(*open)(void);
 	void (*close)(void *self);
-	/* One member that lies in memory: PD_OK, PD_ERR_LIMIT when `room` is too small, PD_ERR_INPUT.  NULL: there is
-	 * no such way that would be faster than the stream. */
+	/* Decompress a member in memory: PD_OK, PD_ERR_LIMIT if `room` is too small, PD_ERR_INPUT if damaged.  NULL:
+	 * the library has no function that is faster than its stream. */
 	int (*whole)(void *self, enum pd_codec codec, struct pd_span in, char *out, size_t room, size_t *used, size_t *made);
 	void (*start)(void *self, enum pd_codec codec);
 	/* As pd_unpack_feed, into `room` bytes at `out`. */
 	int (*feed)(void *self, struct pd_span *in, char *out, size_t room, size_t *made);
 };
 
-/* … and of one that packs. */
+/* … and functions of a library that compresses. */
 struct pack_ops {
 	void *(*open)(void);
 	void (*close)(void *self);
 	void (*start)(void *self);
-	/* Takes from *in, which moves on, and writes up to `room` bytes (at least 256 KiB; *in is at most 64) at `out`.  True:
-	 * all of *in was taken and, with `end`, the member is whole. */
+	/* Consume *in, which advances, and write up to `room` bytes (at least 256 KiB; *in has at most 64 KiB) to
+	 * `out`.  Return true if all of *in was consumed and, with `end`, the member is complete. */
 	bool (*pack)(void *self, struct pd_span *in, bool end, char *out, size_t room, size_t *made);
 };
 
@@ -109,7 +110,7 @@ static int deflate_feed(void *self, struct pd_span *in, char *out, size_t room, 
 	d->z.next_out = (Bytef *)out;
 	d->z.avail_out = (uInt)room;
 	int r = inflate(&d->z, Z_NO_FLUSH);
-	if (r == Z_MEM_ERROR)	/* its window is asked for late */
+	if (r == Z_MEM_ERROR)	/* the window is allocated late */
 		pd_out_of_memory();
 	size_t used = take - d->z.avail_in;
 	if (used)
@@ -159,7 +160,7 @@ static const struct pack_ops deflate_packer = { deflate_pack_open, deflate_pack_
 
 /* --- zstd frames, with or without a dictionary --- */
 
-/* The largest window that the zstd program takes without being asked to; a frame that wants more is refused. */
+/* The largest window that the zstd program accepts by default; a frame that requires more is refused. */
 enum { WINDOW_LOG = 27 };
 
 static void *zstd_open(void)
@@ -174,7 +175,7 @@ static void zstd_close(void *self)
 	ZSTD_freeDCtx(self);
 }
 
-/* A damaged frame, but for `limit`; no memory is not the frame's fault. */
+/* Return the status of a frame that cannot be decompressed; exceeding `limit`, or a lack of memory, is not damage. */
 static int zstd_failed(size_t r, ZSTD_ErrorCode limit)
 {
 	if (ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
@@ -218,7 +219,8 @@ static bool zstd_dictionary(void *self, struct pd_span dictionary)
 {
 	ZSTD_DCtx_reset(self, ZSTD_reset_session_only);
 	size_t r = ZSTD_DCtx_loadDictionary(self, dictionary.n ? dictionary.p : NULL, dictionary.n);
-	/* zstd says so of a dictionary that is damaged, too: there is memory when as much as it takes can be had. */
+	/* zstd reports this error for a damaged dictionary as well.  Decide by trying to allocate the amount of
+	 * memory. */
 	if (ZSTD_isError(r) && ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
 		free(pd_alloc(dictionary.n + (1 << 18)));
 	return !ZSTD_isError(r);
@@ -278,7 +280,7 @@ static bool zstd_pack(void *self, struct pd_span *in, bool end, char *out, size_
 	ZSTD_inBuffer from = { in->p, in->n, 0 };
 	ZSTD_outBuffer to = { out, room, 0 };
 	size_t left = ZSTD_compressStream2(self, &to, &from, end ? ZSTD_e_end : ZSTD_e_continue);
-	if (ZSTD_isError(left))	/* no memory: nothing else can go wrong here */
+	if (ZSTD_isError(left))	/* only a lack of memory can cause this */
 		pd_out_of_memory();
 	*made = to.pos;
 	*in = pd_span(in->p + from.pos, in->n - from.pos);
@@ -352,7 +354,7 @@ static void lz4_pack_start(void *self)
 	p->begun = false;
 }
 
-/* Independent blocks of 64 KiB, so that little is held back, and a checksum over the content. */
+/* Independent blocks of 64 KiB, so that little input is buffered, and a checksum over the content. */
 static size_t lz4_pack_begin(struct lz4_pack *p, char *out, size_t room)
 {
 	LZ4F_preferences_t how = { .frameInfo = { .blockSizeID = LZ4F_max64KB,
@@ -379,7 +381,7 @@ static bool lz4_pack(void *self, struct pd_span *in, bool end, char *out, size_t
 
 static const struct pack_ops lz4_packer = { lz4_pack_open, lz4_pack_close, lz4_pack_start, lz4_pack };
 
-/* Its length when it is unpacked, then the block, or the bytes as they are where they are too many for one or gain nothing. */
+/* The decompressed length, then the block; or the bytes unchanged if they are too many for a block or do not shrink. */
 void pd_block_pack(struct pd_span in, struct pd_buf *out)
 {
 	uint64_t n = in.n;
@@ -417,7 +419,7 @@ bool pd_block_unpack(struct pd_span in, struct pd_buf *out)
 
 #if defined PD_WITHOUT_brotli || defined PD_WITHOUT_liblzma || defined PD_WITHOUT_bzip2
 
-/* In the place of a library that this program was built without.  Nothing can be read with it; who reads says so. */
+/* Placeholder for a library that this build does not contain. Nothing can be read with it; the reader reports this. */
 static void *none_open(void)
 {
 	return pd_zalloc(1);
@@ -439,7 +441,7 @@ static int none_feed(void *self, struct pd_span *in, char *out, size_t room, siz
 
 #ifndef PD_WITHOUT_brotli
 
-/* --- Brotli, whose decoder cannot begin anew: one serves one stream --- */
+/* --- Brotli: the decoder cannot be reset, so each stream has its own --- */
 
 struct brotli {
 	BrotliDecoderState *state;
@@ -503,7 +505,7 @@ static const struct codec_ops brotli_codec = NO_CODEC;
 
 /* --- xz streams --- */
 
-/* What xz -9 asks for is 65 MiB. */
+/* xz -9 needs 65 MiB. */
 enum { XZ_MEMORY = 1 << 28, XZ_LEVEL = 6 };
 
 static void *xz_open(void)
@@ -578,7 +580,7 @@ static const struct codec_ops xz_codec = NO_CODEC;
 
 #ifndef PD_WITHOUT_bzip2
 
-/* --- bzip2 streams, whose state cannot begin anew either --- */
+/* --- bzip2: the state cannot be reset either --- */
 
 struct bzip2 {
 	bz_stream z;
@@ -628,7 +630,7 @@ static int bzip2_feed(void *self, struct pd_span *in, char *out, size_t room, si
 {
 	struct bzip2 *b = self;
 	*made = 0;
-	if (!b->ready)		/* nothing follows an error */
+	if (!b->ready)		/* nothing can follow an error */
 		return PD_ERR_INPUT;
 	bzip2_give(&b->z, *in, out, room);
 	int r = BZ2_bzDecompress(&b->z);
@@ -699,8 +701,8 @@ static const struct codec_ops *const libraries[LIBRARIES] = {
 
 static const struct {
 	enum library library;
-	const char *magic;	/* "": none, or not in this program */
-	int rare;		/* the byte of it that text has least, by which it is searched for */
+	const char *magic;	/* "": none, or not in this build */
+	int rare;		/* the byte of the magic that is rarest in text, used for searching */
 	bool repeats;		/* members may follow each other */
 	bool skippable;		/* … and skippable frames */
 } codecs[PD_CODECS] = {
@@ -716,7 +718,7 @@ static const struct {
 };
 
 struct pd_unpacker {
-	void *self[LIBRARIES];		/* NULL until first wanted */
+	void *self[LIBRARIES];		/* NULL until the first use */
 	enum library streaming;
 };
 
@@ -749,7 +751,7 @@ int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span i
 		    size_t *used)
 {
 	const struct codec_ops *ops = libraries[codecs[codec].library];
-	/* What is there already is room too: a warm buffer seldom grows. */
+	/* Existing capacity counts as room: a warm buffer rarely grows. */
 	size_t room = out->cap > out->n + 1 ? out->cap - out->n - 1 : 0;
 	if (!ops->whole)
 		return PD_ERR_USAGE;
@@ -787,7 +789,7 @@ int pd_unpack_feed(struct pd_unpacker *u, struct pd_span *in, size_t room, struc
 	return r;
 }
 
-/* One member through the stream, keeping what is good. */
+/* Decompress one member through the stream, and keep the bytes before damage. */
 static int stream_member(struct pd_unpacker *u, enum pd_codec codec, struct pd_span *in, size_t end, struct pd_buf *out)
 {
 	pd_unpack_start(u, codec);
@@ -807,7 +809,7 @@ static int stream_member(struct pd_unpacker *u, enum pd_codec codec, struct pd_s
 int pd_unpack_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out)
 {
 	size_t end = out->n + limit;
-	/* libzstd also reads formats of its own past, each with a decoder of its own: not ours. */
+	/* libzstd also reads its old formats, each with a separate decoder; these are refused. */
 	if (codec == PD_CODEC_ZSTD && in.n >= 4 && !pd_looks_packed(codec, in))
 		return PD_ERR_INPUT;
 	do {
@@ -867,7 +869,7 @@ bool pd_looks_packed(enum pd_codec codec, struct pd_span in)
 
 /* --- compression by any of them --- */
 
-/* Input goes in pieces that bound the room which every codec asks for. */
+/* Input is fed in pieces that bound the output room that a codec needs. */
 enum { PACK_PIECE = 64 * 1024, PACK_ROOM = 256 * 1024 };
 
 static const struct pack_ops *const packs[PD_CODECS] = {
@@ -883,7 +885,7 @@ static const struct pack_ops *const packs[PD_CODECS] = {
 };
 
 struct pd_packer {
-	void *self[PD_CODECS];		/* NULL until first wanted */
+	void *self[PD_CODECS];		/* NULL until the first use */
 	enum pd_codec codec;
 };
 

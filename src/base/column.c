@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/escape.h"
 
-/* --- what a column holds --- */
+/* --- contents of a column --- */
 
 static const struct {
 	const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows as columns in memory, laid out as Apache Arrow has them: in come values, or fields of a row's line (base/escape.h); out come
- * arrays, or the same fields again.  A column's name says what it holds, alike in all kinds of rows.
+ * Rows as columns in memory, in the layout of Apache Arrow.  Input: values, or the fields of a line (base/escape.h).
+ * Output: arrays, or the same fields again.  A column of a certain name has the same type in all kinds of rows.
  */
 #ifndef PD_BASE_COLUMN_H
 #define PD_BASE_COLUMN_H
@@ -15,7 +15,7 @@ enum pd_column_type {
 	PD_COLUMN_BYTES,	/* `width` bytes each */
 };
 
-/* What a value is in a row's line. */
+/* The type of a value in a line. */
 enum pd_column_print { PD_PRINT_TEXT, PD_PRINT_HEX, PD_PRINT_NUMBER, PD_PRINT_REAL_2, PD_PRINT_REAL_3, PD_PRINT_REAL };
 
 struct pd_column_kind {
@@ -23,7 +23,8 @@ struct pd_column_kind {
 	enum pd_column_print print;
 };
 
-/* Of a column of that name; who knows that a fingerprint has 64 bits makes it a number. */
+/* Return the type of the column with this name; a caller that knows that a fingerprint has 64 bits makes it a
+ * number. */
 struct pd_column_kind pd_column_kind(const char *name);
 
 struct pd_column {
@@ -44,11 +45,11 @@ void pd_column_put_number(struct pd_column *c, uint64_t v);
 void pd_column_put_real(struct pd_column *c, double v);
 void pd_column_put_text(struct pd_column *c, struct pd_span text);
 void pd_column_put_bytes(struct pd_column *c, const char *bytes);
-/* A value as it stands in a row; PD_ERR_FORMAT: it is none of this column's type. */
+/* Parse a value of a line; PD_ERR_FORMAT: it does not have the type of this column. */
 int pd_column_put_field(struct pd_column *c, struct pd_span field, struct pd_buf *scratch);
 
 bool pd_column_has(const struct pd_column *c, uint64_t row);
-/* A row's value as it stands in a row, appended. */
+/* Append the value of a row in the form of a line. */
 void pd_column_print(const struct pd_column *c, uint64_t row, struct pd_buf *out);
 /* A number or a real of 8 bytes, printed so. */
 void pd_column_print_number(enum pd_column_print print, const void *value, struct pd_buf *out);

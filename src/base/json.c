@@ -91,7 +91,7 @@ void pd_json_push(struct pd_json *j, const char *key, struct pd_span value)
 	json_array_append_new(list, string(j, value));
 }
 
-/* What a terminal would act on is escaped in the way of JSON: jansson does so below U+0020 alone. */
+/* JSON: escape characters that would act on a terminal; jansson only escapes those below U+0020. */
 static int append(const char *p, size_t n, void *out)
 {
 	size_t plain = 0, k;
@@ -135,8 +135,8 @@ static size_t string_end(struct pd_span s, size_t i)
 	return i < s.n ? i + 1 : s.n;
 }
 
-/* The digits of a member of the outermost object, as they stand there: those of an id must not be rounded.  The text is
- * known to be JSON. */
+/* Return the digits of a member of the outermost object as they are written, because the digits of an id must not be
+ * rounded.  The text is known to be valid JSON. */
 static struct pd_span digits_of(struct pd_span s, const char *name)
 {
 	int depth = 0;
@@ -191,7 +191,7 @@ bool pd_json_members(struct pd_span text, struct pd_json_member *members, int n)
 	return object;
 }
 
-/* Begins it like a URL?  Those are long, and never what a page says. */
+/* Return whether the string begins like a URL; URLs are long and are never the text of a page. */
 static bool is_url(const char *z)
 {
 	size_t scheme = strspn(z, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");

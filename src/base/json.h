@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON objects on one line, for JSONL rows and --stats files; jansson does the work.  Strings that are not UTF-8
- * have their bad bytes replaced by U+FFFD.  Keys stay in the order in which they were added.
+ * JSON objects on one line, for JSONL rows and --stats files; jansson does the work.  In strings that are not UTF-8,
+ * bad bytes are replaced by U+FFFD.  Keys keep the order in which they were added.
  */
 #ifndef PD_BASE_JSON_H
 #define PD_BASE_JSON_H
@@ -10,7 +10,7 @@
 
 struct pd_json;		/* an object being built */
 
-/* The program, once, before any object: when jansson gets no memory, base/alloc.h says what happens. */
+/* Initialise, once and before any object: base/alloc.h handles jansson's failed allocations. */
 void pd_json_own_memory(void);
 
 struct pd_json *pd_json_new(void);
@@ -28,7 +28,7 @@ void pd_json_push(struct pd_json *j, const char *key, struct pd_span value);
 /* The object as text, appended without a newline; the object is cleared. */
 void pd_json_write(struct pd_json *j, struct pd_buf *out);
 
-/* --- reading: a JSON object as text, and the values of the members that are asked for --- */
+/* --- reading: a JSON object as text, and the values of requested members --- */
 
 struct pd_json_member {
 	const char *name;	/* asked for */
@@ -39,8 +39,8 @@ struct pd_json_member {
 /* Fills present and value of `n` members.  False: no JSON object (RFC 8259), or not in UTF-8. */
 bool pd_json_members(struct pd_span text, struct pd_json_member *members, int n);
 
-/* Of an object: the names of its members, with ", " between them, and the name of the longest string that is no URL, if
- * there is one; is that string markup?  False: no JSON object. */
+/* Return the names of the members of an object, separated by ", ", and the name of the longest string that is not a
+ * URL, if any; also whether that string is markup.  False: not a JSON object. */
 bool pd_json_survey(struct pd_span text, struct pd_buf *names, struct pd_buf *longest, bool *markup);
 
 #endif

@@ -9,16 +9,16 @@
 
 #include "base/file.h"
 
-#define BIG ((size_t)1 << 20)		/* smaller arrays come from malloc, whose ends the sanitizers watch */
+#define BIG ((size_t)1 << 20)		/* smaller arrays come from malloc, so that sanitizers check their bounds */
 #define LEAST ((size_t)32 << 20)
 
-/* Some bits a row say which are alone; bands are sorted in memory. */
+/* A bit per row marks unrepresented rows; bands are sorted in memory. */
 size_t pd_memory_least(size_t n_rows, bool bands)
 {
 	return LEAST + n_rows + (bands ? 68 * n_rows : 0);
 }
 
-/* The number in a file of the control group's; SIZE_MAX: none, or "max". */
+/* Read the number in a file of the control group; SIZE_MAX: no file, or "max". */
 static size_t group_limit(const char *path)
 {
 	unsigned long long v;
@@ -29,7 +29,7 @@ static size_t group_limit(const char *path)
 	return is && v < SIZE_MAX ? (size_t)v : SIZE_MAX;
 }
 
-/* Version 2: our group and those above it; version 1: ours as it is seen inside a container. */
+/* Version 2: our group and its ancestors; version 1: our group as a container sees it. */
 static size_t cgroup_memory(void)
 {
 	struct pd_buf path = { 0 };
@@ -99,7 +99,7 @@ void *pd_tempfile_map(const char *tmp_dir, size_t bytes, FILE **file, struct pd_
 	return NULL;
 }
 
-/* Moves what is in an array to `p`, its new place. */
+/* Move the contents of an array to its new address `p`. */
 static void move_array(struct pd_array *b, void *p, size_t bytes, int where)
 {
 	if (b->bytes)
@@ -139,7 +139,7 @@ static bool file_room(struct pd_array *b, struct pd_budget *budget, size_t bytes
 	return true;
 }
 
-/* Pages that were not touched yet are not there yet, and moving a mapping copies nothing. */
+/* Untouched pages do not exist yet, and moving a mapping copies nothing. */
 static void memory_room(struct pd_array *b, size_t bytes)
 {
 	if (bytes < BIG) {

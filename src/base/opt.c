@@ -184,7 +184,7 @@ static const struct pd_opt *by_code(const struct pd_opt *opts, int code)
 
 static int misuse(const struct table *t, int code, char *word, struct pd_err *e)
 {
-	/* Of letters that stand together getopt has not passed the word yet: `word` is the one before. */
+	/* In a group of short options getopt has not yet advanced past the word: `word` is the previous one. */
 	if (optopt > 0 && optopt < LONG_BASE)
 		return pd_fail(e, PD_ERR_USAGE, code == ':' ? "-%c needs a value" : "unknown option -%c", optopt);
 	if (code == ':')
@@ -211,7 +211,7 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 	struct table t;
 	int status = PD_OK, wanted = -1;
 	table_make(&t, u->opts);
-	optind = 0;	/* glibc: start anew */
+	optind = 0;	/* glibc: reset */
 	opterr = 0;
 	while (!status) {
 		optopt = 0;
@@ -303,7 +303,7 @@ static void help_row(const struct pd_opt *o, FILE *to)
 	pd_buf_release(&left);
 }
 
-/* A heading goes with the options below it. */
+/* A heading is printed together with the options below it. */
 static bool is_told(const struct pd_opt *o, bool all)
 {
 	if (o->type != PD_OPT_HEADING)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Row group by row group: a reader of its own for each, so that the bytes of one alone are asked for, and one that is damaged costs no
- * other.  Arrow starts no threads: what it says where it cannot is not to be told from damage.  Arrow's own batches lie in the bytes as
- * they are in memory: nothing is gained by reading them ahead.
+ * Read each row group with a separate reader, so that only its bytes are read and a damaged group does not affect
+ * others. Arrow must not start threads: its error for a failed thread cannot be distinguished from damage.  In
+ * Arrow's format batches are stored as they are in memory: reading ahead gains nothing.
  */
 #include "base/parquet.h"
 
@@ -49,7 +49,7 @@ int64_t batch_rows(int64_t rows, int64_t bytes)
 int fail(pd_parquet_error *e, const Status &s)
 {
 	std::string text = s.message();
-	/* What Thrift could not get memory for has become a file that cannot be read, with this in its words. */
+	/* Thrift reports a lack of memory as an unreadable file, with this text. */
 	bool memory = s.IsOutOfMemory() || text.find("std::bad_alloc") != std::string::npos;
 	e->number = memory ? ENOMEM : arrow::internal::ErrnoFromStatus(s);
 	for (char &c : text)
@@ -59,7 +59,7 @@ int fail(pd_parquet_error *e, const Status &s)
 	return -1;
 }
 
-/* Everything that calls Arrow goes through here. */
+/* Every function that calls Arrow is called through this one. */
 template <class Work> int guarded(pd_parquet_error *e, Work work)
 {
 	try {
@@ -80,13 +80,13 @@ arrow::Result<std::shared_ptr<arrow::io::ReadableFile>> own_file(int fd)
 	if (own < 0)
 		return arrow::internal::StatusFromErrno(errno, arrow::StatusCode::IOError, "dup");
 	errno = 0;
-	auto file = arrow::io::ReadableFile::Open(own);	/* which does not always say why it cannot */
+	auto file = arrow::io::ReadableFile::Open(own);	/* which does not always give a reason */
 	if (!file.ok())
 		return arrow::internal::StatusFromErrno(errno ? errno : EIO, arrow::StatusCode::IOError, file.status().message());
 	return file;
 }
 
-/* `meta`: what it says of itself, where that is known. */
+/* `meta`: the metadata of the file, if it is known. */
 arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> open_file(const std::shared_ptr<arrow::io::ReadableFile> &file,
 								     const std::shared_ptr<parquet::FileMetaData> &meta)
 {
@@ -103,7 +103,7 @@ arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> open_file(const std::
 	return reader;
 }
 
-/* --- what columns become --- */
+/* --- conversion of columns --- */
 
 int natural_type(const arrow::DataType &t)
 {
@@ -149,7 +149,7 @@ arrow::Result<std::shared_ptr<arrow::Array>> print_times(const std::shared_ptr<a
 	return out.Finish();
 }
 
-/* Arrow's own cast looks at what lies in rows without a value, too, which nobody has checked. */
+/* Arrow's own cast also examines the bytes of rows without a value, which nothing has checked. */
 template <class View> arrow::Result<std::shared_ptr<arrow::Array>> copy_views(const arrow::Array &from)
 {
 	const auto &views = static_cast<const View &>(from);
@@ -188,7 +188,7 @@ struct Piece {
 	uint64_t row = 0, n = 0;
 	int64_t bytes = 0;
 	std::vector<std::shared_ptr<arrow::Array>> arrays;
-	std::vector<std::vector<uint8_t>> valid;	/* of arrays that are part of others */
+	std::vector<std::vector<uint8_t>> valid;	/* of arrays inside other arrays */
 	std::vector<pd_parquet_column> v;
 };
 
@@ -219,13 +219,13 @@ void show(Piece &piece, size_t i, const std::string &name)
 	}
 }
 
-/* What is wanted, by name. */
+/* Requested columns, by name. */
 struct Want {
 	pd_parquet_want what;
 	std::string name;
 };
 
-/* A string's bytes are whatever they are; where they lie must be true before anybody looks. */
+/* The bytes of a string may have any value; its offsets must be checked before use. */
 Status check(const std::shared_ptr<arrow::Array> &a)
 {
 	std::shared_ptr<arrow::DataType> bytes = a->type_id() == Type::STRING ? arrow::binary() : a->type_id() == Type::LARGE_STRING ? arrow::large_binary() : nullptr;
@@ -266,7 +266,7 @@ Status take_columns(const arrow::RecordBatch &batch, const std::vector<Want> &wa
 	return Status::OK();
 }
 
-/* A row group that is being decoded, and its batches that wait until those before them were taken. */
+/* A row group that is being decoded, and its batches that wait for the groups before it. */
 struct Lane {
 	int group;
 	uint64_t row, end, skip;	/* the next row; after the last; rows to pass over */
@@ -277,7 +277,8 @@ struct Lane {
 	std::future<void> work;
 };
 
-/* A compressed batch says how long it will be: where that is damaged, no want of memory is to blame. */
+/* A compressed batch declares its decompressed length; if that is damaged, an allocation failure is not a lack of
+ * memory. */
 class Pool : public arrow::ProxyMemoryPool {
 public:
 	Pool() : ProxyMemoryPool(arrow::default_memory_pool()) {}
@@ -309,7 +310,8 @@ arrow::ipc::IpcWriteOptions write_options()
 	return o;
 }
 
-/* Bytes that somebody gives, one after the other.  What a message says of its length is not believed before they are there. */
+/* Bytes that a caller provides in sequence.  The length declared by a message is not trusted before the bytes have
+ * arrived. */
 class Source : public arrow::io::InputStream {
 public:
 	Source(pd_parquet_take *take, void *ctx) : take_(take), ctx_(ctx) {}
@@ -347,7 +349,8 @@ public:
 		}
 		return out;
 	}
-	/* Behind a file's first bytes, which are filled up to 8, lies a stream, and then a list of where its batches are. */
+	/* The first bytes of the file, padded to 8, are followed by a stream and then by a list of the positions of
+	 * its batches. */
 	Status skip_envelope()
 	{
 		ARROW_ASSIGN_OR_RAISE(int64_t n, Read(sizeof head_, head_));
@@ -369,7 +372,7 @@ private:
 	pd_parquet_take *take_;
 	void *ctx_;
 	char head_[PD_FORM_HEAD] = {};
-	int64_t again_ = 0;	/* of the head's bytes, the last of them, which are to be given once more */
+	int64_t again_ = 0;	/* the last bytes of the head, to be returned once more */
 	int64_t at_ = 0;
 	bool closed_ = false;
 };
@@ -389,11 +392,11 @@ struct pd_parquet {
 	std::shared_ptr<arrow::io::ReadableFile> file;
 	std::shared_ptr<parquet::FileMetaData> meta;
 	std::vector<int> leaf;		/* of each column; -1: it has parts */
-	std::vector<int> leaves;	/* of what is wanted, ascending, each once */
+	std::vector<int> leaves;	/* requested columns, ascending, without repetitions */
 	int next_group = 0;
 	uint64_t next_row = 0, skip = 0;
 	size_t n_lanes = 1;
-	int64_t most = 1;		/* lanes behind the first hold no more bytes ready than these, together */
+	int64_t most = 1;		/* limit of the bytes that lanes after the first keep ready, together */
 	std::mutex lock;		/* of the lanes */
 	std::condition_variable changed;
 	std::deque<std::unique_ptr<Lane>> lanes;
@@ -401,7 +404,7 @@ struct pd_parquet {
 	bool stop = false;
 	/* Arrow */
 	std::shared_ptr<arrow::ipc::RecordBatchStreamReader> stream;
-	std::shared_ptr<arrow::RecordBatch> batch;	/* of which rows from `at` on are to come */
+	std::shared_ptr<arrow::RecordBatch> batch;	/* rows from `at` on are still to be returned */
 	int64_t at = 0;
 	int number = -1;		/* of the batch */
 
@@ -415,7 +418,7 @@ struct pd_parquet {
 	~pd_parquet() { rest(); }
 };
 
-/* Of what is wanted of it. */
+/* The requested columns of a batch. */
 int64_t pd_parquet::bytes_of_group(int group) const
 {
 	auto row_group = meta->RowGroup(group);
@@ -751,7 +754,7 @@ std::shared_ptr<arrow::DataType> written_type(const pd_parquet_column &c)
 	return c.type == PD_PARQUET_BYTES ? arrow::fixed_size_binary(c.width) : plain_type(c.type);
 }
 
-/* The arrays lie where they are. */
+/* The arrays stay in their place. */
 std::shared_ptr<arrow::Array> view(const pd_parquet_column &c, int64_t rows)
 {
 	auto buffer = [](const void *p, int64_t n) { return std::make_shared<arrow::Buffer>((const uint8_t *)p, n); };
@@ -820,7 +823,7 @@ int pd_parquet_writer_put(struct pd_parquet_writer *w, const struct pd_parquet_c
 int pd_parquet_writer_end(struct pd_parquet_writer *w, const char *key, const char *note, struct pd_parquet_error *e)
 {
 	int r = guarded(e, [&]() -> Status {
-		/* What a stream says last is said of a batch without rows. */
+		/* The last message of a stream belongs to a batch without rows. */
 		if (w->stream && note) {
 			ARROW_ASSIGN_OR_RAISE(auto nothing, arrow::RecordBatch::MakeEmpty(w->schema));
 			ARROW_RETURN_NOT_OK(w->stream->WriteRecordBatch(*nothing, arrow::key_value_metadata({ key }, { note })));
@@ -836,7 +839,7 @@ int pd_parquet_writer_end(struct pd_parquet_writer *w, const char *key, const ch
 
 void pd_parquet_writer_free(struct pd_parquet_writer *w)
 {
-	/* A writer that was not ended writes its end when it goes, to a sink that takes nothing more. */
+	/* A writer that was not closed writes its end in its destructor, to a sink that accepts nothing more. */
 	if (w && !w->sink->number)
 		w->sink->number = ECANCELED;
 	try {
@@ -847,7 +850,7 @@ void pd_parquet_writer_free(struct pd_parquet_writer *w)
 
 namespace {
 
-/* Of a batch that begins with row `at` what is no part of a cut. */
+/* The part of a batch that begins with row `at` outside all cuts. */
 template <class Give> Status uncut(const arrow::RecordBatch &batch, uint64_t at, const pd_parquet_cut *cuts, size_t n, size_t &next, Give give)
 {
 	uint64_t end = at + (uint64_t)batch.num_rows(), from = at;
@@ -908,7 +911,7 @@ ptrdiff_t take_of_fd(void *fd, void *to, size_t n)
 	return read(*(const int *)fd, to, n);
 }
 
-/* A file stays a file, a stream a stream. */
+/* A file is written as a file, a stream as a stream. */
 Status copy_arrow(int fd, bool is_file, const std::shared_ptr<Sink> &sink, const pd_parquet_cut *cuts, size_t n)
 {
 	auto source = std::make_shared<Source>(take_of_fd, &fd);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Apache Parquet, and Arrow's own files and streams, by Arrow's C++ library, which a program can be built without: then opening refuses, in
- * words.
+ * Apache Parquet, and Arrow's files and streams, by Arrow's C++ library.  A build without it refuses to open them,
+ * with a message.
  *
- * In: Parquet, an open file that can be sought in; Arrow, bytes one after the other, as a pipe has them.  Out: rows in batches, as columns;
- * what it was said to be made with.  And the other way: columns -> bytes, to whoever writes them.  And a file without some rows -> such a
- * file, with all its columns, whatever their types.
+ * Reading: from an open seekable file (Parquet), or from bytes in sequence as in a pipe (Arrow), to rows in batches
+ * of columns, and the metadata of the file.  Writing: columns to bytes.  Filtering: a file to a file without some
+ * rows, with all columns of any type.
  *
- * A batch is some megabytes; of Parquet the next are decoded while one is worked on, on threads, those of several row groups at once, as
- * far as a bound of bytes allows.  Of a row group that is being written all is in memory, compressed.  What cannot be decoded costs the
- * rest of its row group; of Arrow, all that follows.  Nothing here is of the C library's: what memory Arrow takes, it gives back, and no
- * exception of C++ leaves it.
+ * A batch has some megabytes.  While one is processed, threads decode the next ones of Parquet, of several row
+ * groups at once, up to a limit of bytes.  A row group that is being written is in memory, compressed.  Damage costs
+ * the rest of its row group, and in Arrow everything after it.
+ *
+ * The memory of Arrow is separate from that of the C code, and no C++ exception leaves this file.
  */
 #ifndef PD_BASE_PARQUET_H
 #define PD_BASE_PARQUET_H
@@ -25,11 +26,12 @@ extern "C" {
 
 /* ARROW: a stream, or a file, which is one in an envelope. */
 enum pd_parquet_form { PD_FORM_OTHER, PD_FORM_PARQUET, PD_FORM_ARROW };
-/* Of what begins so; PD_FORM_HEAD bytes tell it.  `may`, which may be NULL: with fewer it could still be one of them. */
+/* Return the format of a file from its first PD_FORM_HEAD bytes.  `may`, which may be NULL: set if there are fewer
+ * bytes and they could begin such a file. */
 enum { PD_FORM_HEAD = 8 };
 enum pd_parquet_form pd_parquet_form(const void *head, size_t n, bool *may);
 
-/* As enum pd_column_type (base/column.h), and one more: bytes that are no text, of any length; only read. */
+/* As enum pd_column_type (base/column.h), and one more: binary bytes of any length; only read. */
 enum { PD_PARQUET_NUMBER = 1, PD_PARQUET_REAL, PD_PARQUET_TEXT, PD_PARQUET_BYTES, PD_PARQUET_BLOB };
 
 struct pd_parquet_column {
@@ -41,7 +43,7 @@ struct pd_parquet_column {
 };
 
 struct pd_parquet_error {
-	int number;	/* errno, where a system call failed; 0: the file is at fault */
+	int number;	/* errno, if a system call failed; 0: the file is damaged */
 	char text[400];
 };
 
@@ -49,48 +51,50 @@ struct pd_parquet_error {
 
 struct pd_parquet;
 
-/* Of PD_FORM_PARQUET; `fd` stays the caller's.  0, or -1 and why. */
+/* Open PD_FORM_PARQUET; the caller keeps `fd`. 0, or -1 with the reason. */
 int pd_parquet_open(struct pd_parquet **out, int fd, struct pd_parquet_error *e);
-/* Of PD_FORM_ARROW, from its first byte on.  `take`: up to n bytes: how many, 0 at the end, -1 and errno. */
+/* Open PD_FORM_ARROW, from its first byte on.  `take` reads up to n bytes: it returns their number, 0 at the end, or
+ * -1 with errno. */
 typedef ptrdiff_t pd_parquet_take(void *ctx, void *to, size_t n);
 int pd_parquet_open_stream(struct pd_parquet **out, pd_parquet_take *take, void *ctx, struct pd_parquet_error *e);
 void pd_parquet_close(struct pd_parquet *p);
-/* UINT64_MAX: nobody knows before the end. */
+/* UINT64_MAX: unknown before the end. */
 uint64_t pd_parquet_rows(const struct pd_parquet *p);
-/* What the file says under this key; NULL: nothing.  At the end it may say more than before. */
+/* Return the metadata under this key; NULL: none. At the end there may be more than before. */
 const char *pd_parquet_note(const struct pd_parquet *p, const char *key);
 size_t pd_parquet_columns(const struct pd_parquet *p);
 const char *pd_parquet_name(const struct pd_parquet *p, size_t i);
-/* What a column's values are by themselves; 0: nothing that could be had here, such as lists. */
+/* Return the type of a column; 0: a type that cannot be read here, such as lists. */
 int pd_parquet_type(const struct pd_parquet *p, size_t i);
 
-/* From row `from` on these columns are read, each as the type that is wanted: TEXT of anything but BLOB and BYTES (times in RFC 3339), NUMBER
- * and REAL of numbers.  `bits`: of numbers with a sign the bits are meant. */
+/* Read these columns from row `from` on, each as the requested type: TEXT from everything except BLOB and BYTES
+ * (times in RFC 3339), NUMBER and REAL from numbers.  `bits`: signed numbers are read as bit patterns. */
 struct pd_parquet_want {
 	size_t column;
 	int type;
 	bool bits;
 };
-/* `threads`: so many row groups may be decoded at once. */
+/* `threads`: number of row groups that may be decoded at the same time. */
 int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, int threads, struct pd_parquet_error *e);
 
-/* Rows `row` to row + n - 1, and a column for each that is wanted; dies at the next call. */
+/* Rows `row` to row + n - 1 with the requested columns; valid until the next call. */
 struct pd_parquet_batch {
 	uint64_t row, n;
 	const struct pd_parquet_column *v;
 };
-/* 1 a batch, 0 the end, -1: these rows cannot be had (of Arrow nobody knows how many: n is 0), and why, with the number of their row group;
- * reading goes on behind them. */
+/* Return 1 for a batch, 0 at the end, -1 if rows cannot be read (n of them; 0 for Arrow, which does not know the
+ * number), with the reason and the number of their row group.  Reading continues after them. */
 int pd_parquet_next(struct pd_parquet *p, struct pd_parquet_batch *out, struct pd_parquet_error *e);
 
 /* --- writing --- */
 
-/* Takes all bytes: 0, or errno. */
+/* Take all bytes: return 0, or errno. */
 typedef int pd_parquet_write(void *ctx, const void *bytes, size_t n);
 
 struct pd_parquet_writer;
 
-/* Names, types and widths of the columns count; `key` and `note` are what is known from the start.  Of Arrow it is a stream. */
+/* The names, types and widths of the columns count; `key` and `note` are metadata known from the start.  Arrow is
+ * written as a stream. */
 int pd_parquet_writer_open(struct pd_parquet_writer **out, enum pd_parquet_form form, const struct pd_parquet_column *v, size_t n, const char *key, const char *note,
 			   pd_parquet_write *write, void *ctx, struct pd_parquet_error *e);
 /* A row group, or a batch. */
@@ -99,7 +103,7 @@ int pd_parquet_writer_put(struct pd_parquet_writer *w, const struct pd_parquet_c
 int pd_parquet_writer_end(struct pd_parquet_writer *w, const char *key, const char *note, struct pd_parquet_error *e);
 void pd_parquet_writer_free(struct pd_parquet_writer *w);
 
-/* Rows from..to - 1 are left out; ascending, apart. */
+/* Remove rows from..to - 1; the ranges are ascending and disjoint. */
 struct pd_parquet_cut {
 	uint64_t from, to;
 };

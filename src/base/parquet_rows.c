@@ -21,7 +21,7 @@
 #define GROUP_ROWS ((uint64_t)1 << 17)
 #define GROUP_BYTES ((size_t)1 << 26)
 
-#define ARROW_GROUP_ROWS ((uint64_t)1 << 14)	/* who reads a pipe waits for a batch */
+#define ARROW_GROUP_ROWS ((uint64_t)1 << 14)	/* the reader of a pipe waits for a batch */
 
 /* --- which form --- */
 
@@ -81,7 +81,7 @@ int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parq
 	return refuse(PD_FORM_PARQUET, e);
 }
 
-/* Nothing was opened: nobody has one to call these with. */
+/* Nothing was opened, so these cannot be called. */
 void pd_parquet_close(struct pd_parquet *p) {}
 uint64_t pd_parquet_rows(const struct pd_parquet *p) { return 0; }
 const char *pd_parquet_note(const struct pd_parquet *p, const char *key) { return NULL; }
@@ -96,11 +96,11 @@ void pd_parquet_writer_free(struct pd_parquet_writer *w) {}
 
 #endif
 
-/* --- text that is no UTF-8 --- */
+/* --- text that is not UTF-8 --- */
 
-/* Text in Parquet is UTF-8, and URLs and names of files need not be.  A byte that is none becomes the character U+EF00 + byte (U+EF80 to
- * U+EFFF, which are private); where such a character stands in the text itself its bytes do.  So nothing is lost and no two values
- * become one. */
+/* Text in Parquet is UTF-8, but URLs and file names need not be.  An invalid byte becomes the character U+EF00 +
+ * byte (U+EF80 to U+EFFF, private use).  If the text contains such a character, its bytes are encoded in the same
+ * way.  So nothing is lost, and distinct values stay distinct. */
 
 static bool is_stand_in(const char *p, size_t n)
 {
@@ -138,7 +138,7 @@ static void add_bytes_of_text(struct pd_buf *out, struct pd_span s)
 /* --- lines -> columns --- */
 
 struct columns_output {
-	struct pd_outfile_filter filter;	/* first: it is what the output knows */
+	struct pd_outfile_filter filter;	/* first member: the output knows only this one */
 	char *name;
 	enum pd_parquet_form form;
 	struct pd_parquet_writer *writer;
@@ -147,8 +147,8 @@ struct columns_output {
 	size_t n;		/* columns; the last is the mark's where rows have one */
 	size_t n_line;		/* columns of a line */
 	bool marks;
-	uint64_t rows, before;	/* in the group; in those before */
-	struct pd_err err;	/* the first, after which nothing is taken */
+	uint64_t rows, before;	/* in the group; in earlier groups */
+	struct pd_err err;	/* the first error, after which nothing is accepted */
 };
 
 static int write_beneath(void *ctx, const void *bytes, size_t n)
@@ -196,7 +196,7 @@ static void flush_group(struct columns_output *c)
 	c->rows = 0;
 }
 
-/* Bytes of a sketch MxBxW; 64 where none is made. */
+/* Bytes of a sketch MxBxW; 64 if no sketch is made. */
 static int sketch_bytes(struct pd_span kind)
 {
 	uint64_t minima, bits;
@@ -256,7 +256,7 @@ static int put_value(struct columns_output *c, struct pd_column *to, struct pd_s
 	return PD_OK;
 }
 
-/* `mark`: what a line of suspects says before its row, or nothing. */
+/* `mark`: the word of a line of suspects before its row, or nothing. */
 static void put_line(struct columns_output *c, struct pd_span line, struct pd_span mark)
 {
 	struct pd_span f[COLUMNS_MAX + 1] = { { NULL, 0 } };
@@ -308,7 +308,8 @@ static void take_line(struct columns_output *c, struct pd_span line)
 	}
 }
 
-/* Errors of writing are said at once; what is wrong with a row when the output ends, since nobody here could say it. */
+/* Errors of writing are reported at once.  A bad row is reported when the output ends, because this function has no
+ * other way. */
 static ssize_t take_bytes(void *cookie, const char *bytes, size_t n)
 {
 	struct columns_output *c = cookie;
@@ -384,17 +385,17 @@ struct columns_input {
 
 struct pd_parquet_rows_input {
 	struct pd_parquet *file;
-	FILE *spool;		/* what a pipe held */
+	FILE *spool;		/* bytes read from a pipe */
 	char *name;
 	struct columns_input v[COLUMNS_MAX + 1];
 	struct pd_parquet_want want[COLUMNS_MAX + 1];
-	size_t n, n_line;	/* columns; of a line: the mark's, the last, is in none */
-	size_t marked[PD_PAIRS_COLUMNS];	/* where the columns of a marked row are */
+	size_t n, n_line;	/* columns; the last one, the mark of a line, is in none */
+	size_t marked[PD_PAIRS_COLUMNS];	/* the columns of a marked row */
 	struct pd_buf lines, value;
 	bool begun;
 };
 
-/* Of a pipe no more is read than says that it may be one of these, and what was read is put back. */
+/* From a pipe, read only as many bytes as the recognition needs, and put them back. */
 static enum pd_parquet_form form_of(FILE *f, bool regular)
 {
 	char head[PD_FORM_HEAD];
@@ -437,7 +438,7 @@ static bool is_plain_name(const char *name)
 	return *name && *name != '#' && strcmp(name, "-") != 0;
 }
 
-/* How the values of a column become fields. */
+/* The conversion of a column's values to fields. */
 static struct columns_input how_read(const struct pd_parquet *file, size_t i)
 {
 	struct pd_column_kind kind = pd_column_kind(pd_parquet_name(file, i));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Runs lie one after the other in one file; the merge keeps those with a record left in a heap.
+ * Runs are stored in sequence in one file.  During the merge a heap holds the runs that still have a record.
  */
 #include "base/runs.h"
 
@@ -14,11 +14,12 @@
 #define WINDOW_MIN ((size_t)4 << 10)
 #define WINDOW_MAX ((size_t)64 << 10)
 
-/* A run lies in the file from `at` to `end` and is read through its window; one that was kept is its own window. */
+/* A run is the part of the file from `at` to `end` and is read through its window.  A run in memory is its own
+ * window. */
 struct sorted_run {
 	uint64_t at, end;
 	struct pd_buf window;
-	size_t pos;		/* in the window: where the record begins that the merge may take next, */
+	size_t pos;		/* in the window: the begin of the next record, */
 	size_t size;		/* its bytes, */
 	uint64_t key;		/* and its key */
 };
@@ -26,7 +27,7 @@ struct sorted_run {
 struct pd_runs {
 	const struct pd_runs_type *type;
 	const char *tmp_dir;
-	struct pd_lock *lock;	/* held from begin to end */
+	struct pd_lock *lock;	/* and the begin and end of the data */
 	FILE *file;
 	uint64_t written;
 	int status;		/* of writing */
@@ -34,7 +35,7 @@ struct pd_runs {
 	struct sorted_run *v;
 	size_t n, cap, n_kept;
 	size_t window;
-	struct sorted_run **heap;	/* those with a record left, the smallest first */
+	struct sorted_run **heap;	/* runs with a record, the smallest first */
 	size_t n_heap;
 };
 
@@ -129,7 +130,7 @@ static int refill(const struct pd_runs *r, struct sorted_run *run, struct pd_err
 	return PD_OK;
 }
 
-/* Finds the record that the run stands at.  1, 0 at its end, negative. */
+/* Find the current record of the run. 1, 0 at its end, negative on error. */
 static int find_record(const struct pd_runs *r, struct sorted_run *run, struct pd_err *e)
 {
 	for (;;) {

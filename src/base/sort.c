@@ -42,9 +42,9 @@ void pd_radix_release(struct pd_radix *r)
 
 /* --- lists ---
  *
- * One list is sorted by radix from the lowest digit up; digits that are the same everywhere cost nothing (page numbers
- * fill only some of the 64 bits).  Lists in memory are dealt into parts by the highest bits that any key has, and the
- * parts, which are small, are sorted on all threads.  Lists that went on disk are runs, and merged. */
+ * One list is sorted by radix from the lowest digit up; digits that are equal in all keys are skipped (page numbers
+ * fill only some of the 64 bits).  Lists in memory are distributed over partitions by the highest bits that any key
+ * has, and the small partitions are sorted on all threads.  Lists on disk are runs and are merged. */
 
 #define DIGIT_BITS 11
 #define DIGITS 6
@@ -105,10 +105,10 @@ void pd_items_release(struct pd_items *s)
 
 #define SPILL_MIN 4096		/* items: a run of fewer is not worth its place in the merge */
 
-/* What the lists of a budget share. */
+/* Shared by the lists of a budget. */
 struct pd_items_spill {
 	struct pd_budget *budget;
-	size_t bytes;			/* that all lists may hold, with what sorting them takes */
+	size_t bytes;			/* limit of all lists together, including the memory for sorting them */
 	size_t most;			/* items in a list */
 	struct pd_runs *runs;
 	/* in files; changed while a run is written, when other threads wait */
@@ -134,7 +134,7 @@ struct pd_items *pd_items_lists(int n, struct pd_budget *budget)
 		return lists;
 	struct pd_items_spill *spill = pd_zalloc(sizeof *spill);
 	*spill = (struct pd_items_spill){ .budget = budget, .bytes = pd_budget_left(budget) / 4 };
-	/* A list, and as much again to sort it, or what all are gathered in. */
+	/* A list and the same size again for sorting it, or the array into which all lists are gathered. */
 	spill->most = spill->bytes / (2 * sizeof(struct pd_item)) / (size_t)n;
 	spill->most = spill->most > SPILL_MIN ? spill->most : SPILL_MIN;
 	spill->runs = pd_runs_new(&type, budget->tmp_dir);
@@ -221,7 +221,7 @@ static size_t choose_parts(struct gathering *g)
 	while (bits < PART_BITS_MAX && bits < key_bits - 1 && g->all.n >> bits > PART_ITEMS)
 		bits++;
 	g->shift = key_bits - bits < 64 ? key_bits - bits : 63;
-	return (size_t)1 << bits << (bits == 0);	/* a shift of 64 is not defined: two parts do as well as one */
+	return (size_t)1 << bits << (bits == 0);	/* a shift of 64 is undefined: use two partitions instead of one */
 }
 
 static void gather_in_memory(struct gathering *g, int threads)
@@ -237,7 +237,7 @@ static void gather_in_memory(struct gathering *g, int threads)
 	pd_radix_release(&g->radix);
 }
 
-/* Into a mapped file: what did not fit as lists does not fit as one. */
+/* Gather into a mapped file: lists that did not fit into memory do not fit as one list either. */
 static int merge_runs(struct pd_items_spill *spill, size_t n, struct pd_items *out, struct pd_err *e)
 {
 	FILE *file;
@@ -260,7 +260,7 @@ static int merge_runs(struct pd_items_spill *spill, size_t n, struct pd_items *o
 	return status;
 }
 
-/* What the lists still hold stays in memory as a run of each. */
+/* The remaining items of the lists stay in memory as one run each. */
 static int gather_spilled(struct pd_items *lists, int n_lists, uint64_t in_files, struct pd_items *out, struct pd_err *e)
 {
 	size_t n = in_files / sizeof(struct pd_item);

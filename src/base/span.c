@@ -73,7 +73,8 @@ bool pd_span_u64(struct pd_span a, uint64_t *out)
 	return true;
 }
 
-/* What few digits write is one of them divided by a power of ten: both are exact, so the quotient is what strtod gives. */
+/* A number with few digits is an integer divided by a power of ten.  Both are exact, so the quotient is the result
+ * of strtod. */
 bool pd_span_real(struct pd_span a, double *out)
 {
 	enum { DIGITS = 15 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A span is a borrowed view of bytes: a pointer and a length, never NUL-terminated, never freed.  It dies with
- * the buffer that it points into.  Lengths are bytes.
+ * A span is a borrowed view of bytes: a pointer and a length, never NUL-terminated, never freed.  It is valid as
+ * long as the buffer to which it points.  Lengths are bytes.
  */
 #ifndef PD_BASE_SPAN_H
 #define PD_BASE_SPAN_H
@@ -57,22 +57,23 @@ static inline bool pd_ascii_space(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
 }
 
-/* Equal but for the case of ASCII letters. */
+/* Return whether two spans are equal, ignoring the case of ASCII letters. */
 bool pd_span_ieq(struct pd_span a, const char *z);
-/* Does `a` begin with `z`, but for the case of ASCII letters? */
+/* Return whether `a` begins with `z`, ignoring the case of ASCII letters. */
 bool pd_span_istarts(struct pd_span a, const char *z);
 /* Bytewise order, the shorter first: <0, 0, >0. */
 int pd_span_cmp(struct pd_span a, struct pd_span b);
 /* Without ASCII white space at both ends. */
 struct pd_span pd_span_trim(struct pd_span a);
-/* Where `needle` begins in `hay`, or -1. */
+/* Return the position of `needle` in `hay`, or -1. */
 ptrdiff_t pd_span_find(struct pd_span hay, struct pd_span needle);
-/* What stands before the first `sep` in *rest; *rest becomes what follows it.  False when *rest was used up
- * (a trailing separator gives a last, empty part). */
+/* Set *part to the bytes before the first `sep` in *rest, and *rest to the bytes after it.  False if *rest was used
+ * up (a trailing separator gives a last, empty part). */
 bool pd_span_split(struct pd_span *rest, char sep, struct pd_span *part);
-/* A decimal number that fills the span.  False: no digit, another byte, or over 64 bits. */
+/* Parse a decimal number that fills the span. False: no digit, another byte, or over 64 bits. */
 bool pd_span_u64(struct pd_span a, uint64_t *out);
-/* A decimal number that fills the span, such as 12, 0.28 or 1e-3.  False: another byte, more than 63 of them, or no finite number. */
+/* Parse a decimal number that fills the span, such as 12, 0.28 or 1e-3.  False: another byte, more than 63 bytes, or
+ * not a finite number. */
 bool pd_span_real(struct pd_span a, double *out);
 
 #endif

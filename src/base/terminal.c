@@ -112,7 +112,7 @@ static void wipe(struct pd_log *l)
 		fputs("\r\033[K", l->to);
 }
 
-/* stderr's own lock keeps lines whole when several threads write. */
+/* The lock of stderr keeps lines whole if several threads write. */
 __attribute__((format(printf, 2, 0)))
 static void say(struct pd_log *l, const char *fmt, va_list args)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a person at a terminal sees.
+ * Output for a person at a terminal: colour (--color=auto|always|never), and no binary data.
  *
- * Colour for people (--color=auto|always|never), and no binary data.  A command prints its text as always and says by rules
- * which lines are what; colours are added on the way out, so a text in colour is the plain text and nothing else.  With auto
- * there is colour on a terminal that can show it, unless NO_COLOR is set and not empty (no-color.org); who types always means
- * it, NO_COLOR or not.
+ * A command prints its text as always, and rules state the style of each line.  Colours are added at output, so a
+ * coloured text is the plain text and nothing else.  With auto there is colour on a terminal that supports it,
+ * unless NO_COLOR is set and not empty (no-color.org); `always` overrides NO_COLOR.
  *
- * Messages on standard error: "pagededup fp: text".  One struct per command run, handed to whoever has something to say; safe to call
- * from several threads.  A progress line, when one is shown, is wiped before the text and drawn again after it.
+ * Messages on standard error have the form "pagededup fp: text".  There is one struct per command run, passed to
+ * every function that prints messages; several threads may use it.  A visible progress line is erased before a
+ * message and printed again after it.
  */
 #ifndef PD_BASE_TERMINAL_H
 #define PD_BASE_TERMINAL_H
@@ -34,14 +34,17 @@ struct pd_paint {
 	const char *style;
 };
 
-/* Writes the text, on a terminal what it can show of it; `rules` ends with a row without prefix, NULL: none. */
+/* Write the text, on a terminal with characters that it can show; `rules` ends with a row without prefix, NULL:
+ * none. */
 void pd_print(FILE *to, struct pd_span text, const struct pd_paint *rules, enum pd_color color);
 
-/* Text for a terminal: what would act there and not show (pd_utf8_acts, but for newlines and tabs), and what is not UTF-8,
- * becomes \xHH, so that a file's name or a page cannot move the cursor or turn what stands beside it. */
+/* Make text safe for a terminal: characters that act instead of being shown (pd_utf8_acts, except newlines and
+ * tabs), and bytes that are not UTF-8, become \xHH.  So a file name or a page cannot move the cursor or reverse
+ * text. */
 void pd_terminal_add(struct pd_buf *out, struct pd_span text);
 
-/* Misuse when `to` is a terminal: "WHAT is binary …".  Whatever writes binary data asks before the first byte. */
+/* Report misuse if `to` is a terminal: "WHAT is binary …".  Every writer of binary data calls this before the first
+ * byte. */
 int pd_refuse_terminal(FILE *to, const char *what, struct pd_err *e);
 
 /* --- messages --- */
@@ -51,21 +54,22 @@ struct pd_log {
 	FILE *to;		/* stderr */
 	bool quiet;		/* only errors */
 	bool progress;		/* draw a progress line */
-	char line[160];		/* the progress line as it stands */
+	char line[160];		/* the current progress line */
 	double drawn;		/* when it was drawn, elapsed seconds */
 	char about[256];	/* see pd_log_many */
 	uint64_t n_about;
 };
 
 void pd_log_init(struct pd_log *l, const char *command);
-/* Something went wrong and work goes on, or not: always said. */
+/* Print a warning: something failed, and work may continue; also printed with --quiet. */
 void pd_log_error(struct pd_log *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A bad row, "FILE:LINE: reason", was skipped; `log` as void, since readers of rows are handed it so. */
+/* Report that a bad row was skipped: "FILE:LINE: reason".  `log` has the type void, because readers of rows get it
+ * in this form. */
 void pd_log_bad_row(void *log, const char *why);
-/* Worth knowing; not said when quiet. */
+/* Print information; not printed with --quiet. */
 void pd_log_note(struct pd_log *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* There may be very many messages about one thing, such as the damaged records of a file: true for the first hundred of
- * them, which are said; how many more there are is said when the next thing comes, and by pd_log_many_end. */
+/* Limit many messages about one thing, such as damaged records of a file: return true for the first hundred, which
+ * are printed.  The number of others is printed before the next message, and by pd_log_many_end. */
 bool pd_log_many(struct pd_log *l, const char *about);
 void pd_log_many_end(struct pd_log *l);
 /* Draws the progress line, at most ten times a second; `fmt` NULL wipes it. */

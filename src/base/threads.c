@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Libraries such as libxml2 and igraph's ask for these weakly, which pulls nothing out of an archive: in a program that is one file they
- * would have no locks, or no memory for each thread, and parse nothing.  Asked for here, they are there. */
+/* Libraries such as libxml2 and igraph refer to these functions weakly, which loads nothing from an archive.  In a
+ * static program they would then have no locks and no memory per thread, and parse nothing.  A reference here loads
+ * them. */
 static void (*const asked_for[])(void) __attribute__((used)) = {
 #define THREAD(name) (void (*)(void))pthread_##name
 	THREAD(once), THREAD(key_create), THREAD(key_delete), THREAD(getspecific), THREAD(setspecific), THREAD(self), THREAD(equal),
@@ -18,7 +19,7 @@ static void (*const asked_for[])(void) __attribute__((used)) = {
 #undef THREAD
 };
 
-/* Results wait here for their turn.  A slow page holds back at most this many finished ones per worker. */
+/* Number of finished results that wait for their turn, per worker: a slow page delays at most this many. */
 enum { SLOTS_PER_WORKER = 64, KEEP = 256 * 1024 };
 
 struct slot {
@@ -30,7 +31,7 @@ struct pool {
 	const struct pd_pool_ops *ops;
 	void *shared;
 	struct pd_call going;		/* the call that its threads belong to (base/alloc.h) */
-	int left;			/* a thread left it, and why: all end, and then the call is left */
+	int left;			/* a thread aborted the call, with this status: all threads end, then the call is aborted */
 	pthread_mutex_t input;		/* held while `next` runs */
 	pthread_mutex_t lock;		/* guards everything below */
 	pthread_cond_t room;		/* a slot became free, or the pool ends */
@@ -48,7 +49,7 @@ struct member {
 	bool started;
 };
 
-/* One step of a worker, which may end with the call being left. */
+/* One step of a worker, which may abort the call. */
 struct step {
 	struct pool *pool;
 	void *worker;
@@ -76,7 +77,7 @@ static void step_emit(void *ctx)
 	s->result = s->pool->ops->emit(s->pool->shared, &s->slot->out);
 }
 
-/* What the step gave; where the call was left why, and nobody goes on. */
+/* Return the result of the step. If the call was aborted, return the abort status and stop all workers. */
 static int take_step(struct step *s, void (*step)(void *ctx))
 {
 	int left = pd_try(step, s);
@@ -110,14 +111,15 @@ static struct slot *take_job(struct pool *p, void *worker)
 	return slot;
 }
 
-/* The result whose turn it is, when it is finished and nobody writes. */
+/* Return the next result in order if it is finished and no thread is writing. */
 static struct slot *in_turn(struct pool *p)
 {
 	struct slot *s = &p->slots[p->emitted % p->n_slots];
 	return !p->emitting && p->emitted < p->taken && s->done ? s : NULL;
 }
 
-/* Marks a result; whoever finds the next in line finished writes it, and what follows it, outside the lock. */
+/* Mark a result as finished.  The thread that finds the next result in order finished writes it, and the ones after
+ * it, without holding the lock. */
 static void hand_over(struct pool *p, struct slot *mine)
 {
 	struct slot *s;
@@ -284,7 +286,7 @@ void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i
 struct pd_turns {
 	pthread_mutex_t lock;
 	pthread_cond_t next;
-	size_t task;		/* whose turn it is */
+	size_t task;		/* next result in order */
 };
 
 struct pd_turns *pd_turns_new(void)
@@ -308,7 +310,7 @@ void pd_turns_wait(struct pd_turns *t, size_t task)
 	pthread_mutex_lock(&t->lock);
 	while (t->task != task && !may_be_left)
 		pthread_cond_wait(&t->next, &t->lock);
-	/* In a call whose turn it is may have left and never end it. */
+	/* Inside a call the thread with the next result may have aborted and will never finish it. */
 	while (t->task != task) {
 		struct timespec soon;
 		clock_gettime(CLOCK_REALTIME, &soon);
@@ -351,7 +353,7 @@ void pd_lock_free(struct pd_lock *l)
 	free(l);
 }
 
-/* In a call who holds it may have left and never give it. */
+/* Inside a call the holder of the lock may have aborted and will never release it. */
 void pd_lock_take(struct pd_lock *l)
 {
 	if (!pd_call_get().left) {
@@ -392,7 +394,7 @@ struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx)
 	struct pd_task *t = pd_zalloc(sizeof *t);
 	*t = (struct pd_task){ .run = run, .ctx = ctx, .going = pd_call_get() };
 	t->going.undo = NULL;
-	t->going.stop = t->going.left = NULL;	/* it may outlive this call, whose owner goes on */
+	t->going.stop = t->going.left = NULL;	/* it may outlive this call, whose owner continues */
 	if (pthread_create(&t->thread, NULL, task_run, t)) {
 		free(t);
 		return NULL;
@@ -421,7 +423,7 @@ void pd_once(int *done, void (*init)(void))
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct pd_call own = pd_call_get();
 	pthread_mutex_lock(&lock);
-	pd_call_set((struct pd_call){ 0 });	/* what it makes outlives any call */
+	pd_call_set((struct pd_call){ 0 });	/* its allocations outlive any call */
 	if (!*done)
 		init();
 	*done = 1;

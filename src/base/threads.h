@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * A pool that keeps order: many workers, one input, one output.  `next` is called by one worker at a time and fills
- * that worker's context; `work` runs side by side; `emit` gets the results in the order in which `next` gave the
- * jobs, so what comes out is the same for any number of workers.  With one worker no thread is made.
+ * that worker's context; `work` runs in parallel; `emit` gets the results in the order in which `next` made the
+ * jobs, so that the output is the same for any number of workers.  With one worker no thread is made.
  *
- * All threads made here belong to the call that makes them (base/alloc.h): where one of them leaves it, the others end, and then
- * the call is left.
+ * All threads made here belong to the current call (base/alloc.h): if one of them aborts it, the others end, and
+ * then the call is aborted.
  */
 #ifndef PD_BASE_THREADS_H
 #define PD_BASE_THREADS_H
@@ -20,11 +20,11 @@ struct pd_pool_ops {
 	int (*emit)(void *shared, const struct pd_buf *out);	/* 0, or negative: stop */
 };
 
-/* 0, or the first negative status that `next` or `emit` gave.  Jobs that were taken before a stop of `next` are
- * still emitted. */
+/* 0, or the first negative status of `next` or `emit`.  Jobs that were taken before a stop of `next` are still
+ * emitted. */
 int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int n_workers);
 
-/* `n_tasks` independent tasks on up to `n_threads` threads; which thread takes which is left open. */
+/* Run `n_tasks` independent tasks on up to `n_threads` threads, in any assignment. */
 void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx);
 
 /* Tasks of pd_parallel that write in the order of their numbers, though they run side by side.  `wait` returns once all
@@ -35,25 +35,25 @@ void pd_turns_free(struct pd_turns *t);
 void pd_turns_wait(struct pd_turns *t, size_t task);
 void pd_turns_end(struct pd_turns *t, size_t task);
 
-/* What only one thread at a time may hold. */
+/* A lock that one thread at a time may hold. */
 struct pd_lock;
 struct pd_lock *pd_lock_new(void);
 void pd_lock_free(struct pd_lock *l);
 void pd_lock_take(struct pd_lock *l);
 void pd_lock_give(struct pd_lock *l);
 
-/* One thing done beside what goes on here.  NULL: no thread could be made, and nothing was begun. */
+/* Start a function on another thread. NULL: no thread could be made, and nothing was started. */
 struct pd_task;
 struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx);
 bool pd_task_done(struct pd_task *t);
-/* Waits for its end and frees it; NULL: nothing. */
+/* Wait for its end and free it; NULL is ignored. */
 void pd_task_join(struct pd_task *t);
 
-/* Runs `init` once in this process, whichever thread asks first; who asks meanwhile waits for its end.  *done is 0 at first
- * and stays. */
+/* Run `init` once in this process, on the first thread that calls; other threads wait for its end.  *done is
+ * initially 0. */
 void pd_once(int *done, void (*init)(void));
 
-/* No signal reaches this thread between the two; `before` is what to return to. */
+/* Block all signals in this thread between the two calls; `before` is the mask to restore. */
 void pd_signals_hold(sigset_t *before);
 void pd_signals_return(const sigset_t *before);
 

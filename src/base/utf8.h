@@ -9,7 +9,7 @@
 
 #include "base/span.h"
 
-/* Length of the well-formed sequence at p (n > 0 bytes there), 0 when there is none. */
+/* Return the length of the well-formed sequence at p (n > 0 bytes), or 0 if there is none. */
 static inline size_t pd_utf8_sequence(const char *at, size_t n)
 {
 	const uint8_t *p = (const uint8_t *)at;
@@ -40,8 +40,8 @@ static inline bool pd_is_utf8(struct pd_span s)
 	return true;
 }
 
-/* Does the well-formed sequence of n bytes do something on a terminal instead of showing: a control character (C0, DEL, C1),
- * or one that turns the direction of what follows (U+202A to U+202E, U+2066 to U+2069)? */
+/* Return whether the well-formed sequence of n bytes acts on a terminal instead of being shown: a control character
+ * (C0, DEL, C1), or one that changes the direction of text (U+202A to U+202E, U+2066 to U+2069). */
 static inline bool pd_utf8_acts(const char *at, size_t n)
 {
 	const uint8_t *p = (const uint8_t *)at;
@@ -74,8 +74,8 @@ static inline uint32_t pd_utf8_next(const char **p)
 	return (uint32_t)(s[0] & 0x07) << 18 | (uint32_t)(s[1] & 0x3F) << 12 | (uint32_t)(s[2] & 0x3F) << 6 | (s[3] & 0x3F);
 }
 
-/* Eight bytes of text at once, for the ASCII that most pages are mostly made of.  A mask has the highest bit of a byte
- * set where something holds for it.  Bytes are in memory order, lowest first (little-endian, as everything here is). */
+/* Eight bytes of text at once, for mostly ASCII pages.  A mask has the highest bit of each byte for which a
+ * condition holds.  Bytes are in memory order, lowest first (little-endian, as everything here). */
 
 #define PD_EACH(byte) (0x0101010101010101u * (uint64_t)(byte))
 #define PD_HIGH PD_EACH(0x80)
