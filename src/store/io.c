@@ -83,7 +83,7 @@ int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, 
 	return PD_OK;
 }
 
-/* The system tells of a page that it could not write once, and forgets it: asking again proves nothing. */
+/* The system reports a failed write of a page only once: a second sync would succeed without the data. */
 static int file_failed(struct pd_store_io_file *f, const char *verb, struct pd_err *e)
 {
 	f->failed = step_failed(f->io, verb, f->name, e);

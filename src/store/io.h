@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files of a store (docs/format-store.md): what they have in common, and every step that reads or changes them.  All
- * goes through here, so that a test can make any step fail, or end the process before it, and check what is left.
+ * The files of a store (docs/format-store.md): their common parts, and every step that reads or changes them.  All
+ * steps are here, so that a test can make any step fail, or end the process before it, and check the remaining
+ * files.
  *
- *	DIR/manifest	text: parameters, and which of the other files belong to the store
- *	DIR/log-N	what was added and removed since the last segment: checksummed records, appended
+ *	DIR/manifest	text: parameters, and the list of the other files of the store
+ *	DIR/log-N	pages added and removed since the last segment: checksummed records, appended
  *	DIR/seg-N	pages, immutable: columns, permuted tables, indexes, compressed rows
  *	DIR/gone-N	tombstones: numbers of pages in segments that were removed or replaced
- *	DIR/keys-N	keys that were seen, and DIR/sums-N, their checksums (keytable.h): of a store that keeps no pages
- *	DIR/key		the secret of the rows' hashes, 32 hex digits, that only the owner can read; absent: rows have no key
- *	DIR/lock	empty; who writes holds it
+ *	DIR/keys-N	seen keys, and DIR/sums-N, their checksums (keytable.h): in a store without pages
+ *	DIR/key         the secret of the rows' hashes, 32 hex digits, that only the owner can read; absent: rows have no
+ *	key
+ *	DIR/lock	empty; the writer holds a lock on it
  *
  * All numbers are little-endian and used in place.
  *
- * Durability: pd_store_io_sync makes the content of a file durable, pd_store_io_sync_dir the names in the folder.  A file that the
- * manifest will name is synced, and the folder too, before the manifest is.
+ * Durability: pd_store_io_sync makes the contents of a file durable, pd_store_io_sync_dir the names in the folder.
+ * A file that the manifest will name is synced, and the folder as well, before the manifest is written.
  */
 #ifndef PD_STORE_IO_H
 #define PD_STORE_IO_H
@@ -42,15 +44,15 @@ enum pd_store_io_step {
 struct pd_store_io {
 	char *dir;
 	int fd;			/* of the folder */
-	/* Asked before every step, by whatever thread takes it; NULL: all may pass.  0, or the errno that the step shall
-	 * fail with.  WRITE: *n may be lowered, and the rest is a step of its own. */
+	/* Called before every step, on the thread of the step; NULL: all steps are allowed.  Return 0, or the errno
+	 * with which the step fails.  WRITE: *n may be lowered; the rest is then a separate step. */
 	int (*before)(void *ctx, enum pd_store_io_step step, const char *name, size_t *n);
 	void *ctx;
 };
 
 #define PD_STORE_IO_NAME_MAX 32
 
-/* The name of a file, log-N, seg-N or gone-N; `path`, unless it is NULL, is set to the same with the folder. */
+/* Make the name of a file, log-N, seg-N or gone-N; `path`, unless it is NULL, is set to the name with the folder. */
 void pd_store_io_name(const struct pd_store_io *io, const char *kind, uint64_t number, char out[PD_STORE_IO_NAME_MAX],
 		      struct pd_buf *path);
 
@@ -58,18 +60,19 @@ struct pd_store_io_file {
 	struct pd_store_io *io;
 	int fd;			/* -1: closed */
 	char name[PD_STORE_IO_NAME_MAX];
-	uint64_t size;		/* with what still waits in the buffer */
+	uint64_t size;		/* including the bytes that are still in the buffer */
 	struct pd_buf waiting;
-	int failed;		/* status of the first write or sync that failed: nobody knows what is in it, and none succeeds again */
+	int failed;		/* status of the first write or sync that failed; the contents are then unknown, and every later call fails */
 };
 
 int pd_store_io_open_dir(struct pd_store_io *io, const char *dir, struct pd_err *e);
 void pd_store_io_close_dir(struct pd_store_io *io);
 
-/* An empty file, whatever stood there.  Only the owner can read the one called PD_STORE_IO_KEY, and that with ".new". */
+/* Make an empty file in place of any earlier one.  Only the owner can read the file PD_STORE_IO_KEY, and that with
+ * ".new". */
 #define PD_STORE_IO_KEY "key"
 int pd_store_io_create(struct pd_store_io *io, const char *name, struct pd_store_io_file *f, struct pd_err *e);
-/* To append after the first `size` bytes; what lies after them is cut off. */
+/* Open for appending after the first `size` bytes; the bytes after them are cut off. */
 int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, struct pd_store_io_file *f,
 		       struct pd_err *e);
 /* A file of these bytes, synced and closed. */
@@ -78,13 +81,13 @@ int pd_store_io_append(struct pd_store_io_file *f, const void *p, size_t n, stru
 int pd_store_io_sync(struct pd_store_io_file *f, struct pd_err *e);
 /* Without a last flush: a file that counts was synced. */
 void pd_store_io_close(struct pd_store_io_file *f);
-/* A step that somebody else takes, LMDB for one. */
+/* A step that another library performs, such as LMDB. */
 int pd_store_io_step(struct pd_store_io *io, enum pd_store_io_step step, const char *name, const char *verb, struct pd_err *e);
 int pd_store_io_rename(struct pd_store_io *io, const char *from, const char *to, struct pd_err *e);
 int pd_store_io_unlink(struct pd_store_io *io, const char *name, struct pd_err *e);
 int pd_store_io_sync_dir(struct pd_store_io *io, struct pd_err *e);
 
-/* A whole file, mapped to be read; size 0 maps nothing and is no error.  PD_ERR_NOT_FOUND when it is not there. */
+/* Map a whole file for reading; size 0 maps nothing and is not an error. PD_ERR_NOT_FOUND if it does not exist. */
 struct pd_store_io_map {
 	const uint8_t *p;
 	size_t n;

@@ -13,12 +13,12 @@ const char *const pd_store_on_duplicate_names[] = { "skip", "replace", NULL };
 const char *const pd_store_same_url_names[] = { "judge", "update", NULL };
 
 enum {
-	CHUNK_FIRST = 1024, CHUNK_LEAST = 131072, CHUNK_MOST = 524288,	/* pages that segments are asked for at once */
+	CHUNK_FIRST = 1024, CHUNK_LEAST = 131072, CHUNK_MOST = 524288,	/* pages for which segments are searched at the same time */
 	CHUNK_KEYS = 16,	/* keys of the store to each of them, where neither of the last two is reached */
 	HITS_MANY = 1 << 20, HITS_MOST = 1 << 23,
 	SOON = 8,
-	LISTED = 4 * PD_STORE_BESIDE,	/* pages that are looked at of those that agree in what they are about, and a part of their sketches */
-	LISTED_MAX = 256		/* in the whole sketch, or where pages were removed: for those that were not */
+	LISTED = 4 * PD_STORE_BESIDE,	/* pages examined of those that agree in subject and in a part of the sketch */
+	LISTED_MAX = 256		/* in the whole sketch, or for pages in place of removed ones */
 };
 
 /* --- pages by hash --- */
@@ -29,7 +29,7 @@ static void note_page_place(struct pd_store_places *p, struct pd_store_place at)
 	p->v[p->n++] = at;
 }
 
-/* Rows that were found in a segment -> places, without those with tombstones. */
+/* Convert rows found in a segment to places, without rows that have tombstones. */
 static int add_found(struct pd_store *s, uint32_t segment, struct pd_store_places *out, struct pd_err *e)
 {
 	for (size_t i = 0; i < s->found.n; i++) {
@@ -64,14 +64,14 @@ static int find_hash(struct pd_store *s, enum pd_store_by by, uint64_t hash, uin
 
 /* --- pages by sketch --- */
 
-/* Of one order and one side of the question's place: the nearest pages, of all segments and the log. */
+/* For one order, on one side of the query's position: the nearest pages of all segments and the log. */
 struct beside {
 	struct pd_store_place at[PD_STORE_BESIDE];
 	uint32_t begin[PD_STORE_BESIDE];
 	size_t n;
 };
 
-/* Does x stand before y in this order? */
+/* Return whether x is before y in this order. */
 static int place_before(struct pd_store *s, int order, uint32_t begin_x, const struct pd_store_place *x, uint32_t begin_y,
 			const struct pd_store_place *y, bool *before, struct pd_err *e)
 {
@@ -88,7 +88,7 @@ static int place_before(struct pd_store *s, int order, uint32_t begin_x, const s
 	return PD_OK;
 }
 
-/* side 0: smaller ones, of which the largest are nearest; 1: larger ones. */
+/* side 0: smaller ones, the largest of which are nearest; 1: larger ones. */
 static int take_beside(struct pd_store *s, int order, int side, uint32_t begin, struct pd_store_place at, struct beside *out, struct pd_err *e)
 {
 	size_t i = out->n;
@@ -124,7 +124,7 @@ static int number_of(struct pd_store *s, struct pd_store_place *at, struct pd_er
 	return PD_OK;
 }
 
-/* What a segment or the log has beside the question's place, without what has tombstones. */
+/* The pages of a segment or the log next to the query's position, without those that have tombstones. */
 static int merge_beside(struct pd_store *s, int order, uint32_t segment, const struct pd_store_beside *found, bool removed, struct beside out[2],
 			struct pd_err *e)
 {
@@ -150,7 +150,7 @@ static int find_beside(struct pd_store *s, const struct pd_store_beside_question
 	return merge_beside(s, q->order, PD_STORE_IN_LOG, &found, removed, out, e);
 }
 
-/* Each order is a look into another place of each segment: all are asked for before the first is needed. */
+/* Each order reads another place of each segment: prefetch all of them before the first is used. */
 static void beside_soon(const struct pd_store *s, const struct pd_store_beside_question *q, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -173,8 +173,8 @@ static void note_met_place(struct pd_store_judge *j, struct pd_store_place at)
 	note_page_place(&j->places, at);
 }
 
-/* Pages that are kept and stand beside the page's place in the order of one of its bands (page.h), anew, each once; their numbers
- * are left open: most are strangers. */
+/* Collect the stored pages next to the page's position in the order of one of its bands (page.h), each once.  Their
+ * numbers are not read, because most of these pages are not similar. */
 static int find_by_orders(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store *s = j->s;
@@ -185,7 +185,7 @@ static int find_by_orders(struct pd_store_judge *j, const struct pd_store_page *
 	size_t n = pd_store_page_bands(page, bands);
 	for (size_t i = 0; i < n; i++) {
 		int order = (int)(bands[i] >> PD_STORE_BAND_BITS);
-		/* Where pages were removed, those behind them are looked at, too. */
+		/* If some of them were removed, the ones after them are examined as well. */
 		q[i] = (struct pd_store_beside_question){ page->sketch, bands[i], pd_store_order_begin(page->sketch, order), order,
 							  removed ? PD_STORE_BESIDE_MAX : PD_STORE_BESIDE };
 	}
@@ -266,7 +266,7 @@ int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_spa
 
 /* --- pages by key --- */
 
-/* Segments do not change while a batch is judged: they are asked for many of its pages at once. */
+/* Segments do not change while a batch is judged, so they are searched for many of its pages together. */
 
 static void grow_batch(struct pd_store_judge *j, size_t n)
 {
@@ -357,7 +357,7 @@ static uint64_t host_of(struct pd_store_judge *j, struct pd_span text)
 	return j->hosts[1].n ? pd_hash64(j->hosts[1].p, j->hosts[1].n) : 0;
 }
 
-/* How alike a page is to one that is kept, by their sketches. */
+/* Similarity of a page to a stored page, by their sketches. */
 static int sketch_similarity(struct pd_store *s, const struct pd_store_page *page, const struct pd_store_place *at, double *similarity, struct pd_err *e)
 {
 	uint64_t room[PD_SKETCH_WORDS];
@@ -368,7 +368,8 @@ static int sketch_similarity(struct pd_store *s, const struct pd_store_page *pag
 	return status;
 }
 
-/* Pages that are alike and that one would not take for the same unseen: of all that were examined the most similar one is reported. */
+/* Suspects: similar pages that should not be removed without a look.  The most similar of all examined pages is
+ * reported. */
 static void note_doubt(struct pd_store_judge *j, const struct pd_store_match *m, enum pd_verification result, struct pd_span text)
 {
 	struct pd_store_answer *a = &j->answer;
@@ -383,7 +384,7 @@ static void note_doubt(struct pd_store_judge *j, const struct pd_store_match *m,
 	pd_buf_add_span(&a->texts, text);
 }
 
-/* Verifies a pair that is near: 1 it counts, 0 not, negative error. */
+/* Verify a pair within k: 1 it counts, 0 it does not, negative error. */
 static int verify_match(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_match *m,
 		       struct pd_err *e)
 {
@@ -431,7 +432,7 @@ static void add_candidate(struct pd_store_judge *j, struct pd_store_place at, in
 	j->near[j->n_near++] = (struct pd_store_candidate){ at, distance };
 }
 
-/* What is kept within k and found by its key, in no order; numbers are left open. */
+/* Stored pages within k, found by key, in any order; their numbers are not read. */
 static int find_near(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
 	bool removed = any_removed(j->s);
@@ -466,7 +467,7 @@ static size_t dense_of(const struct pd_store_judge *j)
 	return j->s->limits.dense ? j->s->limits.dense : PD_STORE_DENSE;
 }
 
-/* Pages that are kept and listed by this hash, the `count` oldest of them, but for those that were met. */
+/* Collect the `count` oldest stored pages listed under this hash, except those that were examined before. */
 static int find_listed(struct pd_store_judge *j, uint64_t hash, size_t count, struct pd_err *e)
 {
 	struct pd_store *s = j->s;
@@ -489,7 +490,8 @@ static int find_listed(struct pd_store_judge *j, uint64_t hash, size_t count, st
 	return status;
 }
 
-/* Of pages of its sketch, or of one that is nearly that, beyond those that stand beside the page: those that agree with it in what they are about. */
+/* Collect pages with the same sketch, or nearly the same, beyond those next to the page: those that agree in
+ * subject. */
 static int find_by_subject(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	uint64_t hash[PD_STORE_SUBJECTS_MAX];
@@ -500,7 +502,8 @@ static int find_by_subject(struct pd_store_judge *j, const struct pd_store_page 
 	return status;
 }
 
-/* Of the places from `from` on, those within k that may be duplicates by their sketches, which says of most at once that they are strangers. */
+/* Keep the places from `from` on that are within k and may be duplicates by their sketches, which excludes most of
+ * them at once. */
 static int add_similar(struct pd_store_judge *j, const struct pd_store_page *page, size_t from, size_t *similar, struct pd_err *e)
 {
 	struct pd_store_page kept;
@@ -523,7 +526,8 @@ static int add_similar(struct pd_store_judge *j, const struct pd_store_page *pag
 	return PD_OK;
 }
 
-/* What lies in dense places and stands beside the page in an order, or, where similar ones crowd there, is of its subject: every page once. */
+/* Collect dense pages next to the page in an order and, if similar pages are dense there, those of its subject, each
+ * once. */
 static int find_by_sketch(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_page asked = *page;
@@ -573,7 +577,7 @@ static int take_same_text(struct pd_store_judge *j, const struct pd_store_page *
 
 /* --- by keys --- */
 
-/* What was asked of which of the store's methods; PD_ERR_USAGE: it does not keep one. */
+/* The requested methods among those of the store; PD_ERR_USAGE: the store does not have one. */
 static int settle_methods(struct pd_store_judge *j, struct pd_err *e)
 {
 	const struct pd_methods *kept = &j->s->m.methods, *asked = &j->o.asked;
@@ -606,7 +610,7 @@ static int settle_methods(struct pd_store_judge *j, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Pages kept with this key, appended; hashes can lie. */
+/* Append the stored pages with this key; hashes can collide, so the keys are compared. */
 static int find_key(struct pd_store *s, uint64_t hash, struct pd_store_places *out, struct pd_err *e)
 {
 	int status = PD_OK;
@@ -622,7 +626,7 @@ static int find_key(struct pd_store *s, uint64_t hash, struct pd_store_places *o
 	return add_found(s, PD_STORE_IN_LOG, out, e);
 }
 
-/* A page that a key led to: what its value says. */
+/* Compare the value of a page that was found by a key. */
 static int take_by_key(struct pd_store_judge *j, int method, struct pd_store_place at, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
@@ -661,7 +665,7 @@ static int take_same_keys(struct pd_store_judge *j, const struct pd_store_page *
 	return status;
 }
 
-/* Pages that too few methods found are no matches. */
+/* Drop pages that too few methods found. */
 static void drop_weak(struct pd_store_judge *j)
 {
 	struct pd_store_answer *a = &j->answer;
@@ -687,7 +691,7 @@ static int nearest_first(const void *x, const void *y)
 	return a->at.number < b->at.number ? -1 : a->at.number > b->at.number;
 }
 
-/* Texts of the matches; with --same-url=update those of the page's own URL go after the others. */
+/* Read the texts of the matches; with --same-url=update those of the page's own URL are moved to the end. */
 static int read_matches(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
@@ -726,7 +730,7 @@ static int add_versions(struct pd_store_judge *j, const struct pd_store_page *pa
 	return status;
 }
 
-/* Which matches make a duplicate of the page: all but versions of itself; those go to the end. */
+/* Decide which matches make the page a duplicate: all except versions of itself, which are moved to the end. */
 static void part_versions(struct pd_store_answer *a)
 {
 	struct pd_store_match *own = pd_alloc((a->n_matches + 1) * sizeof *own);
@@ -764,7 +768,7 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 	return status;
 }
 
-/* What goes when the page is kept: all that it matches, or only its older versions. */
+/* Pages to remove if the page is kept: all that it matches, or only its older versions. */
 static size_t mark_replaced(struct pd_store_judge *j)
 {
 	struct pd_store_answer *a = &j->answer;
@@ -797,7 +801,7 @@ static int decide_page(struct pd_store_judge *j, const struct pd_store_page *pag
 
 /* --- a store of keys alone --- */
 
-/* The page that first had this key: 1, *id lies in the answer's texts, empty where it is not known; 0: none had it. */
+/* The first page that had this key: 1, and *id is in the answer's texts, empty if it is unknown; 0: none had it. */
 static int find_seen(struct pd_store_judge *j, struct pd_span value, int column, int which, struct pd_span *id, struct pd_err *e)
 {
 	struct pd_store_recent *r = &j->s->log.recent;
@@ -826,7 +830,8 @@ static int find_seen(struct pd_store_judge *j, struct pd_span value, int column,
 	return pd_store_keytable_find(j->s->seen, pd_span(bytes, 1 + text.n), id, e);
 }
 
-/* Of what is asked, the methods that have seen the page's key; one match stands for all of them, with the id of the first that knows. */
+/* Of the requested methods, those that have seen the page's key.  One match represents all of them, with the id of
+ * the first page that is known. */
 static int find_seen_page(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
@@ -903,7 +908,8 @@ static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page
 	return status ? status : decide_page(j, page, e);
 }
 
-/* The more keys a store has, the more it costs to read through its tables, which is done once for so many pages. */
+/* The more keys a store has, the longer it takes to read through its tables; that is done once for this number of
+ * pages. */
 static size_t largest_chunk(const struct pd_store *s)
 {
 	uint64_t keys = 0;
@@ -918,7 +924,7 @@ static size_t smaller_chunk(size_t chunk)
 	return chunk > 8 ? chunk / 8 : 1;
 }
 
-/* Many pages at once are fast; but each may be near a hundred thousand, and their hits must not fill the memory. */
+/* Many pages at once are fast; but each may have a hundred thousand hits, and these must fit into memory. */
 static size_t next_chunk(size_t chunk, size_t hits, size_t largest)
 {
 	if (hits > HITS_MANY)
@@ -927,8 +933,8 @@ static size_t next_chunk(size_t chunk, size_t hits, size_t largest)
 	return chunk * times < largest ? chunk * times : largest;
 }
 
-/* Whether a page is kept already is asked of every segment, page by page, and then what it is near is read: what both will read is
- * fetched meanwhile. */
+/* Check page by page in every segment whether a page is stored already, and then search its neighbours; prefetch the
+ * memory of both. */
 static void prefetch_rows(const struct pd_store_judge *j, const struct pd_store_page *pages, size_t n, size_t i)
 {
 	const struct pd_store *s = j->s;
@@ -993,7 +999,7 @@ void pd_store_judge_release(struct pd_store_judge *j)
 
 /* --- rows --- */
 
-/* A store holds fingerprints of one make.  Which, it learns from the first rows that are added. */
+/* A store holds fingerprints with one set of parameters, which it takes from the first rows. */
 
 static int differ(const struct pd_store *s, const char *where, const char *how, struct pd_err *e)
 {
@@ -1001,7 +1007,7 @@ static int differ(const struct pd_store *s, const char *where, const char *how, 
 		       how);
 }
 
-/* The name of the sketches, out of a header's recorded parameters; none is as good as not said. */
+/* Return the kind of sketch from the recorded parameters of a header; none is the same as unknown. */
 static int settle_sketch(struct pd_store *s, struct pd_span recorded, const char *where, struct pd_err *e)
 {
 	struct pd_span name = pd_param(recorded, "sketch");
@@ -1022,7 +1028,7 @@ static int settle_sketch(struct pd_store *s, struct pd_span recorded, const char
 	return PD_OK;
 }
 
-/* Words that methods weighed by one table, or replaced by one list, say nothing beside those of another. */
+/* Words weighted by one table, or replaced by one list, cannot be compared with those of another. */
 static int settle_tables(struct pd_store *s, struct pd_span recorded, const char *where, struct pd_err *e)
 {
 	struct pd_buf tables = { 0 }, how = { 0 };
@@ -1054,7 +1060,7 @@ static int settle_tables(struct pd_store *s, struct pd_span recorded, const char
 	return status;
 }
 
-/* The methods of rows; rows of a header that does not say have fingerprints. */
+/* The methods of rows; without a statement in the header rows have fingerprints. */
 static int settle_kept_methods(struct pd_store *s, struct pd_span recorded, const char *where, struct pd_err *e)
 {
 	struct pd_span list = pd_param(recorded, "methods");
@@ -1083,7 +1089,7 @@ static int settle_kept_methods(struct pd_store *s, struct pd_span recorded, cons
 	return settle_tables(s, recorded, where, e);
 }
 
-/* Rows of another key, or of none, have hashes that say nothing next to those that are kept. */
+/* Rows with another key, or without one, have hashes that cannot be compared with the stored ones. */
 static int check_key(const struct pd_store *s, struct pd_span must, const char *where, struct pd_err *e)
 {
 	struct pd_span key = pd_param(must, "key");
@@ -1138,7 +1144,8 @@ static int settle_row(struct pd_store *s, struct pd_span params, struct pd_err *
 	return PD_OK;
 }
 
-/* Rows, and bytes of their texts, that are judged at once: where pages are kept, as many as become a segment; else, a chunk. */
+/* Rows, and bytes of their texts, that are judged together: as many as become a segment; in a store of keys, a
+ * chunk. */
 enum { KEPT_AT_ONCE = 16384, KEPT_BYTES = 8 << 20, ASKED_BYTES = 64 << 20 };
 
 struct asking {
@@ -1149,7 +1156,7 @@ struct asking {
 	size_t *text_at;
 	size_t n, batch, batch_bytes;
 	struct pd_buf text;
-	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then of all methods */
+	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then those of all methods */
 	struct pd_err *e;
 };
 
@@ -1185,7 +1192,7 @@ static void leave_out_row(struct asking *g)
 	g->q->bad_row(g->q->ctx, g->in.path, g->e->text);
 }
 
-/* What is wrong with one row names it; other parameters end the run. */
+/* An error in one row names the row; other parameters end the run. */
 static int fail_in_row(struct asking *g, int status)
 {
 	char why[sizeof g->e->text];
@@ -1193,7 +1200,7 @@ static int fail_in_row(struct asking *g, int status)
 	return pd_fail(g->e, status, "%s:%" PRIu64 ": %.400s", g->in.path, g->in.line_no, why);
 }
 
-/* What the methods that the store keeps made of the page. */
+/* Values of the store's methods for the page. */
 static int take_values(struct asking *g, struct pd_store_page *page)
 {
 	const struct pd_methods *m = &g->q->s->m.methods;
@@ -1250,7 +1257,7 @@ static int settle_header(struct asking *g)
 	return pd_store_settle(g->q->s, pd_buf_span(&h->must), pd_buf_span(&h->recorded), g->in.path, g->e);
 }
 
-/* Rows without a header say nothing of their sketches: they are the usual ones, if any. */
+/* Rows without a header do not name their sketches: these have the default kind, if any. */
 static int assume_sketch(struct asking *g)
 {
 	struct pd_store *s = g->q->s;

@@ -78,7 +78,7 @@ static int check_all(struct pd_store_keytable *t, struct pd_err *e)
 	return status;
 }
 
-/* Of keys-N as it lies on the disk. */
+/* Header of keys-N on disk. */
 static int write_sums(struct pd_store_io *io, uint64_t file, struct pd_err *e)
 {
 	struct pd_store_io_map data;
@@ -210,7 +210,7 @@ int pd_store_keytable_find(struct pd_store_keytable *t, struct pd_span key, stru
 	return 1;
 }
 
-enum { PROBES = 1000000 };	/* keys that nobody ever had, to measure how many of them a filter takes for seen */
+enum { PROBES = 1000000 };	/* invented keys, to measure the share that a filter calls seen */
 
 /* The rate of false answers with n different keys in a filter: (1 - e^(-k n / bits))^k. */
 static double false_rate(uint64_t bits, int hashes, uint64_t n)
@@ -331,7 +331,7 @@ static int lmdb_merge(struct lmdb_out *w, struct pd_store_keytable *old, const s
 	return rc ? rc : more && more != MDB_NOTFOUND ? more : 0;
 }
 
-/* Room enough: pages half full, and a page for what does not fit beside others. */
+/* Sufficient space: pages half full, and one page for each item that does not fit with others. */
 static size_t room_for(const struct pd_store_keytable *old, const struct pd_store_new_key *keys, size_t n_keys)
 {
 	size_t bytes = (old ? 2 * old->data.n : 0) + (1 << 20);

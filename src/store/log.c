@@ -33,7 +33,7 @@ void pd_store_log_head(uint64_t file, struct pd_buf *out)
 	pd_store_put64(out, pd_hash64(out->p + at, 24));
 }
 
-/* The length is not known before the body: what stands from `from` on becomes a record. */
+/* The length is unknown before the body: the bytes from `from` on become a record. */
 static void seal(uint64_t file, uint64_t at, size_t from, struct pd_buf *out)
 {
 	uint32_t length = (uint32_t)(out->n - from - LENGTH), check = length_check(file, at, length);
@@ -53,7 +53,7 @@ static size_t begin_record(enum pd_store_log_kind kind, uint8_t has, size_t n_re
 	return from;
 }
 
-/* The record that stands at offset `at`, appended to out. */
+/* Append the record at offset `at` to out. */
 static void print_record(uint64_t file, uint64_t at, uint64_t number, const struct pd_store_page *page, int bits,
 			 const uint64_t *removed, size_t n_removed, struct pd_buf *out)
 {
@@ -97,7 +97,7 @@ static bool all_zero(const char *p, size_t n)
 	return true;
 }
 
-/* The parts of a body whose checksum was right; false: they do not fit into it. */
+/* Divide a body whose checksum was correct into its parts; false: they do not fit. */
 static bool take_add(const struct pd_store_log_reader *r, struct pd_span body, struct pd_store_log_record *out)
 {
 	size_t key = out->page.has & PD_STORE_HAS_PRINT ? (size_t)r->bits / 8 : 0;
@@ -191,14 +191,14 @@ void pd_store_recent_release(struct pd_store_recent *r)
 	*r = (struct pd_store_recent){ 0 };
 }
 
-/* A bucket grows word by word: each column is moved after the one before it.  What it leaves stays in the arena. */
+/* A bucket grows word by word: each column is moved after the previous one. The old memory stays in the arena. */
 static void grow_bucket(struct pd_store_recent *r, struct pd_store_recent_bucket *b)
 {
 	size_t words = (size_t)r->bits / 64;
 	uint32_t cap = b->cap ? b->cap * 2 : BUCKET;
 	uint64_t *keys = pd_arena_alloc(&r->arena, (cap * words + PD_SCAN_PAD) * 8 + cap * sizeof *b->rows);
 	uint32_t *rows = (uint32_t *)(keys + cap * words + PD_SCAN_PAD);
-	/* A scan loads what stands after the last key of a column, and leaves it out of its answer. */
+	/* A scan loads memory after the last key of a column, and ignores it in its answer. */
 	memset(keys, 0, (cap * words + PD_SCAN_PAD) * sizeof *keys);
 	for (size_t w = 0; w < words && b->n; w++)
 		memcpy(keys + w * cap, b->keys + w * b->cap, b->n * sizeof *keys);
@@ -239,8 +239,8 @@ static void grow_rows(struct pd_store_recent *r)
 	r->cap = cap;
 }
 
-/* Pages of one hash are many (one text, one URL), and all of them are wanted, newest first: a chain of rows for each value of
- * the highest bits, which are those of the id alone. */
+/* Many pages can have one hash (one text, one URL), and all of them are needed, newest first: a chain of rows for
+ * each value of the highest bits, which only depend on the id. */
 static uint64_t chain_of(uint64_t hash)
 {
 	return hash >> 32;
@@ -259,7 +259,7 @@ static void chain_hashes(struct pd_store_recent *r, uint32_t row)
 	}
 }
 
-/* Does an entry stand before a sketch in this order; equal ones, too? */
+/* Return whether an entry is before a sketch in this order; with `equal`, also if they are equal. */
 static bool stands_before(const struct pd_store_recent *r, uint64_t entry, uint32_t begin, const uint64_t *sketch, int order, bool equal)
 {
 	if (entry >> 32 != begin)
@@ -273,7 +273,7 @@ static const uint64_t *entries(const struct pd_store_recent_order *o)
 	return o->cap ? o->many : o->few;
 }
 
-/* A few pages share a band, as a rule; where all do, what has to be moved is bounded by the length of the log. */
+/* Usually few pages share a band. If all do, the moved memory is bounded by the length of the log. */
 static void enter_orders(struct pd_store_recent *r, uint32_t row)
 {
 	uint32_t band[PD_STORE_BANDS];
@@ -322,7 +322,7 @@ static void chain_keys(struct pd_store_recent *r, uint32_t row, struct pd_span t
 	}
 }
 
-/* Where the text of a page lies in r->text from here on. */
+/* The text of a page starts here in r->text. */
 static size_t keep_text(struct pd_store_recent *r, struct pd_span text)
 {
 	const char *from = r->text.p, *end = from + r->text.n;
@@ -349,7 +349,7 @@ void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struc
 	r->n++;
 }
 
-/* The last key of a bucket takes the place of the one that leaves. */
+/* The last key of a bucket replaces the removed one. */
 static void drop_key(struct pd_store_recent *r, uint32_t row)
 {
 	for (int t = 0; t < r->partition.n_blocks; t++) {
@@ -541,7 +541,7 @@ int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_i
 
 /* --- all of it --- */
 
-/* From here on these are removed: numbers of 8 bytes, which in a file lie anywhere. */
+/* Mark these pages as removed: numbers of 8 bytes, unaligned in a file. */
 static void add_tombstones(struct pd_store_log *l, const void *removed, size_t n_removed)
 {
 	for (size_t i = 0; i < n_removed; i++) {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * What was added and removed since the last segment: in the file log-N, one record after the other, and in memory, where it is
- * asked for.  What is reported as kept lies in the file, synced, before it is reported.
+ * Pages added and removed since the last segment: in the file log-N, one record after the other, and in memory,
+ * where they are searched.  A page is in the synced file before it is reported as kept.
  *
  *	head	8 bytes magic, 4 version, 4 zero, 8 number of the log, 8 checksum of the 24 before
  *	record	4 bytes length of the body, 4 checksum of the length, body, 8 checksum of the body
  *
- * All checksums are seeded with the log's number and the record's offset.  A log whose last record is cut off, or that ends
- * in zeroes, was being written when the writer died: that record was never reported, and is passed over.  Anything else
- * that does not fit is damage.
+ * All checksums are seeded with the log's number and the record's offset.  If the last record of a log is cut off,
+ * or the log ends in zeroes, the writer was killed while writing: that record was never reported, and is ignored.
+ * Every other mismatch is damage.
  *
- * Pages lie in memory with tables of buckets for their keys and maps for their hashes (struct pd_store_recent).  What was
- * removed has a tombstone: those of the file gone-N, which pages in segments have, are sorted and mapped, those since then
- * lie in a set.
+ * Pages in memory have tables of buckets for their keys and maps for their hashes (struct pd_store_recent).  A
+ * removed page has a tombstone.  The tombstones of pages in segments are in the file gone-N, sorted and mapped;
+ * newer ones are in a set.
  *
- *	gone-N	8 bytes magic, 4 version, 4 zero, 8 number of the file, 8 n; n numbers of 8 bytes, ascending; 8 checksum
- *		of all before
+ *	gone-N  8 bytes magic, 4 version, 4 zero, 8 number of the file, 8 n; n numbers of 8 bytes, ascending; 8 checksum
+ *	of
+ *		everything before
  */
 #ifndef PD_STORE_LOG_H
 #define PD_STORE_LOG_H
@@ -39,7 +40,7 @@ struct pd_store_log_record {
 	enum pd_store_log_kind kind;
 	uint64_t number;		/* ADD: of the page */
 	struct pd_store_page page;	/* its hashes are set too */
-	const uint8_t *removed;		/* numbers that this takes away, 8 bytes each */
+	const uint8_t *removed;		/* numbers of the removed pages, 8 bytes each */
 	uint32_t n_removed;
 };
 
@@ -48,8 +49,8 @@ struct pd_store_log_reader {
 	uint64_t file;
 	const char *name;
 	int bits;
-	uint64_t at;			/* after the last good record; 0: nothing was read yet */
-	bool torn;			/* something unfinished lies after it */
+	uint64_t at;			/* offset after the last good record; 0: nothing was read yet */
+	bool torn;			/* an incomplete record follows */
 };
 
 /* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset; the first reads the head, too. */
@@ -70,8 +71,8 @@ struct pd_store_recent {
 	int bits;
 	size_t n, cap;
 	uint64_t *numbers;		/* ascending */
-	struct pd_store_page *pages;	/* their texts lie in `text` */
-	struct pd_buf text;		/* the log as it was when it was opened, then what was added */
+	struct pd_store_page *pages;	/* their texts are in `text` */
+	struct pd_buf text;		/* the log when it was opened, then the additions */
 	size_t *text_at;
 	struct pd_arena arena;
 	struct pd_store_partition partition;
@@ -79,11 +80,11 @@ struct pd_store_recent {
 	struct pd_map newest[PD_STORE_BY_COUNT];	/* highest 32 bits of a hash -> row + 1 */
 	uint32_t *older[PD_STORE_BY_COUNT];		/* by row: the next one with these bits, row + 1 */
 	struct pd_store_recent_order {
-		uint32_t n, cap;	/* cap 0: few enough to lie here */
+		uint32_t n, cap;	/* cap 0: few enough to be stored here */
 		union {
 			uint64_t few[3], *many;	/* beginning << 32 | row, in its order (page.h); many: in `arena` */
 		};
-	} *orders;			/* of pages with PD_STORE_HAS_BANDS, by band; NULL: there are none */
+	} *orders;			/* of pages with PD_STORE_HAS_BANDS, by band; NULL: none */
 	struct pd_array orders_memory;
 	struct pd_store_recent_key {
 		uint64_t hash;
@@ -95,18 +96,18 @@ struct pd_store_recent {
 
 void pd_store_recent_init(struct pd_store_recent *r, int bits, int k);
 void pd_store_recent_release(struct pd_store_recent *r);
-/* Copies the text, unless it lies in `text` already. */
+/* Copy the text, unless it is in `text` already. */
 void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struct pd_store_page *p);
 /* The page with this number is removed: questions do not come across it any more.  It keeps its row. */
 void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number);
 /* As pd_store_segment_find.  `mask`: the bits of the hash that count, at least the highest 32. */
 void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask,
 			  struct pd_store_rows_found *out);
-/* Pages with this key, the oldest first, those that were removed too; appended. */
+/* Append pages with this key, the oldest first, including removed ones. */
 void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, struct pd_store_rows_found *out);
 void pd_store_recent_beside(const struct pd_store_recent *r, const struct pd_store_beside_question *q, struct pd_store_beside *out);
 
-/* Asks for the memory that this will read; and for that of a page's sketch. */
+/* Prefetch the memory of this search; and that of a page's sketch. */
 static inline void pd_store_recent_beside_soon(const struct pd_store_recent *r, uint32_t band)
 {
 	if (r->orders)
@@ -145,13 +146,14 @@ struct pd_store_tombstones {
 	struct pd_map fresh;
 };
 
-/* Takes over the map; checks all of it. */
+/* Take over the map; check all of it. */
 int pd_store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_io_map map, uint64_t file, const char *name,
 			     struct pd_err *e);
 void pd_store_tombstones_release(struct pd_store_tombstones *t);
-/* Those of the file gone-N, which is mapped; file 0: none. */
+/* The tombstones of the mapped file gone-N; file 0: none. */
 int pd_store_tombstones_load(struct pd_store_tombstones *t, const struct pd_store_io *io, uint64_t file, struct pd_err *e);
-/* These, ascending, in place of all: durable in the file gone-N but for its name in the folder.  On error nothing changes. */
+/* Replace all tombstones by these, ascending: durable in the file gone-N except for its name in the folder.  On
+ * error nothing changes. */
 int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_io *io, uint64_t file,
 				const uint64_t *numbers, size_t n, struct pd_err *e);
 void pd_store_tombstones_add(struct pd_store_tombstones *t, uint64_t number);
@@ -178,16 +180,16 @@ struct pd_store_log {
 	struct pd_store_tombstones tombstones;
 };
 
-/* Reads log-N, whose number, io, bits and k are set, into memory.  `write`: to be appended to.  *next, the number of the next
- * page, is raised by the pages that it holds. */
+/* Read log-N, whose number, io, bits and k are set, into memory.  `write`: open it for appending.  *next, the number
+ * of the next page, is raised by the pages of the log. */
 int pd_store_log_open(struct pd_store_log *l, bool write, uint64_t *next, struct pd_err *e);
-/* log-N anew, empty and durable but for its name in the folder; no pages lie in memory then. */
+/* Start log-N empty, durable except for its name in the folder; no pages are in memory then. */
 int pd_store_log_begin(struct pd_store_log *l, uint64_t number, struct pd_err *e);
-/* A page that is added (NULL: none) and numbers that are removed: in memory at once, and durable after pd_store_log_sync. */
+/* Add a page (NULL: none) and remove numbers: in memory at once, and durable after pd_store_log_sync. */
 int pd_store_log_append(struct pd_store_log *l, uint64_t number, const struct pd_store_page *page, const uint64_t *removed,
 			size_t n_removed, struct pd_err *e);
 int pd_store_log_sync(struct pd_store_log *l, struct pd_err *e);
-/* What lies in memory is forgotten, the file closed. */
+/* Free the memory and close the file. */
 void pd_store_log_close(struct pd_store_log *l);
 
 #endif

@@ -80,7 +80,7 @@ static bool is_nothing(struct pd_span field)
 	return !field.n || pd_span_is(field, "-");
 }
 
-/* What makes two rows with one id the same page: everything but the id. */
+/* Hash that decides whether two rows with one id are the same page: everything except the id. */
 static uint64_t hash_version(const struct pd_store_page *p, struct pd_span time, struct pd_span digest)
 {
 	uint64_t h = p->has & PD_STORE_HAS_PRINT ? pd_hash64(p->key.w, sizeof p->key.w) : 0;
@@ -151,7 +151,7 @@ struct pd_facts pd_store_page_facts(const struct pd_store_page *p)
 
 struct subjects {
 	const uint64_t *sketch;
-	bool whole, parts;		/* what of it counts */
+	bool whole, parts;		/* the relevant prefix */
 	uint64_t *hash;
 	size_t n;
 };
@@ -192,7 +192,8 @@ size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_ST
 	return s.n;
 }
 
-/* As pd_subjects_compare has it: a heading is that of the other page or its title, and a title alone also the title of a page with a heading. */
+/* As in pd_subjects_compare: a heading equals the other page's heading or its title, and a title without a heading
+ * also equals the title of a page with a heading. */
 size_t pd_store_page_asks_subjects(const struct pd_store_page *p, bool parts, uint64_t hash[PD_STORE_SUBJECTS_MAX])
 {
 	struct subjects s = { p->sketch, !parts, parts, hash, 0 };
@@ -213,7 +214,7 @@ size_t pd_store_page_asks_subjects(const struct pd_store_page *p, bool parts, ui
 	return s.n;
 }
 
-/* The first key of a value, or the second, where there are two. */
+/* The first key of a value, or the second if it has two. */
 static struct pd_span nth_key(struct pd_span value, int which)
 {
 	struct pd_span key = { NULL, 0 };
@@ -376,7 +377,7 @@ void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_
 
 /* The partition of keys. */
 
-/* A bucket that is examined costs as much as this many comparisons of keys that lie in it (measured). */
+/* Cost of examining a bucket, in comparisons of its keys (measured). */
 #define COST_BUCKET 40.0
 #define BLOCK_BITS_MIN 4
 
@@ -398,7 +399,8 @@ static double partition_cost(struct pd_store_partition p, int k, uint64_t n_keys
 	return sum;
 }
 
-/* More tables than one for 16 bits are more disk than they save time; buckets shall not outnumber keys by far. */
+/* More than one table for 16 bits needs more disk than it saves time; there should not be many more buckets than
+ * keys. */
 struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys)
 {
 	struct pd_store_partition best = { 1, 0 };

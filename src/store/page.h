@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A page as the store takes, asks for and keeps it: out of an fp row, or back out of the store's files.
+ * A page as the store reads, searches and stores it: from an fp row, or from the store's files.
  *
- * Keys are spread: bit i of a spread key is the bit of the fingerprint whose number is that of i with its binary digits
- * reversed (6 digits for 64 bits).  Distances stay what they are, and neighbouring bits, which templates make correlate,
- * end up in different blocks.  Spreading twice gives the key back.
+ * Keys are spread: bit i of a spread key is the bit of the fingerprint whose number is i with its binary digits
+ * reversed (6 digits for 64 bits).  Distances do not change, and neighbouring bits, which templates correlate, are
+ * in different blocks.  Spreading twice restores the key.
  */
 #ifndef PD_STORE_PAGE_H
 #define PD_STORE_PAGE_H
@@ -19,15 +19,15 @@
 
 #define PD_STORE_ROW_MAX (1 << 20)	/* bytes of a row's text */
 
-/* What a page has, in the column `has` of a segment and in records of the log. */
+/* Properties of a page, in the column `has` of a segment and in records of the log. */
 enum pd_store_has {
 	PD_STORE_HAS_PRINT = 1,
 	PD_STORE_HAS_SKETCH = 2,
 	PD_STORE_HAS_DIGEST = 4,
-	PD_STORE_HAS_BANDS = 8,	/* it lies in a dense place (judge.h): found by its sketch (orders, below), in no table of keys */
-	PD_STORE_HAS_VALUES = 16,	/* what other methods than the fingerprint made of it stands after its text */
-	PD_STORE_HAS_SUBJECTS = 32,	/* it has bands, and is found by its sketch and what it is about, too (below) */
-	PD_STORE_HAS_PARTS = 64	/* and by parts of its sketch and what it is about */
+	PD_STORE_HAS_BANDS = 8,	/* the page is dense (judge.h): it is found by its sketch (orders, below) and is in no table of keys */
+	PD_STORE_HAS_VALUES = 16,	/* values of other methods than the fingerprint follow its text */
+	PD_STORE_HAS_SUBJECTS = 32,	/* it has bands, and is also found by its sketch and subject (below) */
+	PD_STORE_HAS_PARTS = 64	/* and by parts of its sketch and its subject */
 };
 
 /* Is a page with these found by its key? */
@@ -36,18 +36,18 @@ static inline bool pd_store_in_tables(uint8_t has)
 	return (has & (PD_STORE_HAS_PRINT | PD_STORE_HAS_BANDS)) == PD_STORE_HAS_PRINT;
 }
 
-/* What pages are found by, besides their keys: 64-bit hashes. */
+/* 64-bit hashes by which pages are found, in addition to their keys. */
 enum pd_store_by {
 	PD_STORE_BY_ID,	/* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
 	PD_STORE_BY_URL,
-	/* Pages without a fingerprint, by their digest; those that have keys of other methods, by each of these; those that have
-	 * subjects (below), by each of these; before version 4 those that have bands, by each of these.  The two lowest bits of a hash
-	 * say which: 1 or 3, 0, 2, and 2 again. */
+	/* Pages without a fingerprint are listed by their digest; pages with keys of other methods by each of these;
+	 * pages with subjects (below) by each of these; before version 4, pages with bands by each of these.  The
+	 * two lowest bits of a hash are the kind: 1 or 3, 0, 2, and 2 again. */
 	PD_STORE_BY_TEXT,
 	PD_STORE_BY_COUNT
 };
 
-/* The columns of a row that are kept as text, in this order, tabs between: the others are columns of their own. */
+/* The columns of a row that are stored as text, in this order, separated by tabs; the others have their own columns. */
 enum pd_store_column {
 	PD_STORE_TEXT_ID,
 	PD_STORE_TEXT_URL,
@@ -76,32 +76,32 @@ struct pd_store_page {
 
 void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out);
 
-/* The fields of an fp row (base/fields.h) -> a page; `text` receives its text, appended.  PD_ERR_FORMAT says what is wrong
- * with the row, PD_ERR_PARAMS that it is of another width. */
+/* Convert the fields of an fp row (base/fields.h) to a page; its text is appended to `text`.  PD_ERR_FORMAT: the row
+ * is invalid; PD_ERR_PARAMS: it has another width. */
 int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits,
 		       const struct pd_sketch_options *sketch, struct pd_buf *text, struct pd_err *e);
-/* The values of methods that make keys follow the text of a page that was just taken, a column each. */
+/* Append the values of methods that make keys to the text of a page that was just read, a column each. */
 int pd_store_page_take_values(struct pd_store_page *p, const struct pd_span *values, int n, struct pd_buf *text, struct pd_err *e);
-/* What the hashes are, of a page whose other members are set. */
+/* Compute the hashes of a page whose other members are set. */
 void pd_store_page_hash(struct pd_store_page *p);
-/* The bands of a page that is found by its sketch: 14 bits of it (3.5 minima of 4 bits) below their place in it.  Bits that are all 0,
- * as after the end of a shorter sketch, are no band.  Two sketches of similarity .4 share a band with probability .87, of
- * .5 with .98, of .6 with .999; two that have nothing in common, with .002.
+/* The bands of a page that is found by its sketch: 14 bits of it (3.5 minima of 4 bits), shifted to the lowest bits.
+ * Bits that are all 0, as after the end of a shorter sketch, are not a band.  Two sketches of similarity .4 share a
+ * band with probability .87, of .5 with .98, of .6 with .999; two unrelated ones with .002.
  *
- * So pages that share one band with a question are many where many are kept.  Those that share the bits after it, too, are
- * fewer, the more bits, and the likeliest to be like it.  So for each band there is an order: pages by their sketches, as
- * numbers whose highest bits are the band and whose next ones are those below it (the highest follow the lowest); equal ones
- * by their own numbers.  What stands beside a question's place in an order shares the longest beginning with it, however many
- * pages there are; an equal sketch stands beside it in each. */
+ * The number of stored pages that share one band with a query therefore grows with the store.  Fewer pages also
+ * share the next bits, and these are the most likely to be similar.  So each band has an order: pages sorted by
+ * their sketches, as numbers whose highest bits are the band and whose next bits are those below it (the highest
+ * bits follow the lowest); equal sketches by page number.  The neighbours of a query's position in an order share
+ * the longest prefix with it, for any number of pages; an equal sketch is a neighbour in each order. */
 #define PD_STORE_BAND_BITS 14
 #define PD_STORE_BANDS (PD_SKETCH_BITS_MAX / PD_STORE_BAND_BITS)
 #define PD_STORE_BAND_VALUES (PD_STORE_BANDS << PD_STORE_BAND_BITS)
 /* The beginning of a sketch in order i, and two sketches in it: negative, 0, positive. */
-#define PD_STORE_ORDER_SHIFT (32 - PD_STORE_BAND_BITS)	/* of a beginning: what is left is the band */
+#define PD_STORE_ORDER_SHIFT (32 - PD_STORE_BAND_BITS)	/* shift of a prefix that gives the band */
 uint32_t pd_store_order_begin(const uint64_t sketch[PD_SKETCH_WORDS], int order);
 int pd_store_order_compare(const uint64_t a[PD_SKETCH_WORDS], const uint64_t b[PD_SKETCH_WORDS], int order);
-/* Pages beside a sketch in the order of one of its bands, those of this band, nearest first: smaller ones, then equal and larger ones;
- * `most` of each at most. */
+/* The neighbours of a sketch in the order of one of its bands, only those of this band, nearest first: smaller ones,
+ * then equal and larger ones; at most `most` of each. */
 #define PD_STORE_BESIDE_MAX 16
 struct pd_store_beside_question {
 	const uint64_t *sketch;
@@ -118,29 +118,31 @@ struct pd_store_beside {
 size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE_BANDS]);
 uint64_t pd_store_band_hash(uint32_t band);
 
-/* Pages of one template, with sketches that are equal or nearly so, can be many and yet no duplicates of each other: on one host, texts so short or
- * doubtful that they need to be about the same (match/verify.h).  They hide in all orders what lies behind them.  So each is listed by what it is
- * about, its heading, its title (apart from those of pages that have a heading), and, where its text needs neither, that: with its whole sketch,
- * and with each of PD_STORE_PARTS parts of it, of 8 bits (parts of zeroes are none); one that comes asks for those that agree with it.
- * Whatever agrees in the whole sketch is its duplicate, so that the first few say as much as all.  Two sketches of similarity .7, the least
- * that pages of one host need, share a part with probability .93, of .8 with .98, of .9 with .999; of pages that are about the same few are kept
- * that are as like each other as that. */
+/* Pages of one template, with equal or nearly equal sketches, can be many without being duplicates: on one host,
+ * with texts so short or doubtful that they need the same subject (match/verify.h).  In all orders they hide the
+ * pages after them. So each is listed by its subject: its heading, its title (separate from those of pages that have
+ * a heading), and, if its text needs neither, that fact; each combined with its whole sketch, and with each of
+ * PD_STORE_PARTS parts of it, of 8 bits (parts of zeroes are ignored).  A query searches the pages that agree with
+ * it.  A page that agrees in the whole sketch is its duplicate, so the first few represent all.  Two sketches of
+ * similarity .7, the minimum for pages of one host, share a part with probability .93, of .8 with .98, of .9 with
+ * .999; few stored pages with the same subject are that similar to each other. */
 enum pd_store_subject { PD_STORE_HEADING, PD_STORE_TITLE, PD_STORE_TITLE_BESIDE, PD_STORE_SURE, PD_STORE_SURE_TITLE };
 enum { PD_STORE_PARTS = 4, PD_STORE_SUBJECTS_MAX = 8 * (1 + PD_STORE_PARTS) };
-/* Hashes by which a page that has subjects is listed; or those that a page asks for, by its whole sketch or by parts.  Its text must be set. */
+/* Hashes by which a page with subjects is listed; or those that a query searches, by its whole sketch or by parts.
+ * Its text must be set. */
 size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
 size_t pd_store_page_asks_subjects(const struct pd_store_page *p, bool parts, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
-/* One column of the text, "-" where it has fewer; or the first n of them. */
+/* One column of the text, "-" if there are fewer; or the first n columns. */
 struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
 void pd_store_texts(struct pd_span text, struct pd_span *out, int n);
-/* What method i of those whose values the store keeps made of it. */
+/* The value of method i of those that the store keeps. */
 struct pd_span pd_store_value(struct pd_span text, int i);
 
 /* The keys that these values begin with (sign/values.h): one, or two with a comma after each. */
 enum { PD_STORE_KEYS_MAX = 2 * PD_METHODS_MAX };
 uint64_t pd_store_key_hash(struct pd_span value, int i, int which);
 struct pd_facts pd_store_page_facts(const struct pd_store_page *p);
-/* All keys of a page, whose text must be set; which those of another page are. */
+/* All keys of a page, whose text must be set; which of them equal those of another page. */
 struct pd_store_key {
 	int place;			/* 2 i + which */
 	struct pd_span text;
@@ -149,12 +151,12 @@ struct pd_store_key {
 size_t pd_store_page_key_list(const struct pd_store_page *p, struct pd_store_key out[PD_STORE_KEYS_MAX]);
 /* Their hashes alone. */
 size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_KEYS_MAX]);
-/* The page as an fp row with its newline; after the usual columns those of n_values methods. */
+/* The page as an fp row with its newline; the usual columns are followed by those of n_values methods. */
 void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch,
 		       const char *params, int n_values, struct pd_buf *out);
 
-/* How keys are found: a spread key is partitioned into blocks of equal width from bit 0 on, the rest is left over; there is a
- * table for each. */
+/* Search by key: a spread key is partitioned into blocks of equal width from bit 0 on; a remainder is left.  Each
+ * block has a table. */
 struct pd_store_partition {
 	int n_blocks, n_bits;		/* one block of 0 bits: brute force */
 };
@@ -162,7 +164,7 @@ struct pd_store_partition {
 #define PD_STORE_TABLES_MAX 16
 #define PD_STORE_BLOCK_BITS_MAX 24	/* of a table's block */
 
-/* The partition in which a question of n_keys keys costs least. */
+/* The partition in which a query of n_keys keys costs least. */
 struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys);
 
 /* The value of a block of a key. */

@@ -19,11 +19,11 @@ static uint64_t aligned(uint64_t n)
 	return (n + PD_STORE_ALIGN - 1) / PD_STORE_ALIGN * PD_STORE_ALIGN;
 }
 
-/* The parts of a table, beside each other in each: 0 starts, 1 keys of one word, 2 rows. */
+/* The parts of a table, in sequence: 0 starts, 1 keys of one word, 2 rows. */
 enum table_part { TABLE_STARTS, TABLE_KEYS, TABLE_ROWS };
 struct table_layout {
 	uint64_t part[3], bytes;	/* where each begins, from the table's beginning; all of it */
-	uint64_t stride;		/* keys of a word, with those that only make scanning safe */
+	uint64_t stride;		/* keys of a word, including padding that makes scanning safe */
 };
 
 static void lay_out_table(const struct pd_store_segment_footer *f, struct table_layout *l)
@@ -35,7 +35,7 @@ static void lay_out_table(const struct pd_store_segment_footer *f, struct table_
 	l->bytes = l->part[TABLE_ROWS] + aligned(f->fingerprints * 4);
 }
 
-/* The orders of sketches, one for each band, after the tables of keys: where those with this beginning start, then beginnings and
+/* The orders of sketches, one for each band, follow the tables of keys: the starts by prefix, then prefixes and
  * rows, a word each. */
 enum { ORDER_BUCKET_BITS = 3, ORDER_BITS_MAX = 24 };
 
@@ -61,7 +61,7 @@ static struct pd_store_segment_orders lay_out_orders(const struct pd_store_segme
 						 head, head + aligned(f->dense * UINT64_C(8)) };
 }
 
-/* What a section's size has to be; UINT64_MAX: any. */
+/* The required size of a section; UINT64_MAX: any. */
 static uint64_t section_size(const struct pd_store_segment_footer *f, int section)
 {
 	struct table_layout l;
@@ -205,8 +205,8 @@ static int check_unseen(struct pd_store_segment *s, uint64_t first, uint64_t las
 	return PD_OK;
 }
 
-/* Looks at the checksums of the blocks that hold n bytes from `at` on, the first time.  Nearly always it is one block, that was
- * seen before: a question asks thousands of times. */
+/* Verify the checksums of the blocks that contain n bytes from `at` on, at their first use.  It is nearly always one
+ * block that was verified before: a query calls this thousands of times. */
 static inline int check(struct pd_store_segment *s, uint64_t at, uint64_t n, struct pd_err *e)
 {
 	uint64_t first = at / PD_STORE_BLOCK, last = n ? (at + n - 1) / PD_STORE_BLOCK : 0;
@@ -252,9 +252,9 @@ int pd_store_segment_row(struct pd_store_segment *s, uint64_t number, uint32_t *
 	return status ? PD_ERR_FORMAT : found < s->f.rows && at == number;
 }
 
-/* Looking up hashes: the highest bits say where to look, and a few hashes stand there. */
+/* Search of hashes: the highest bits give a range of a few hashes. */
 
-/* Where hashes with these highest bits stand: from *from to *to - 1. */
+/* The range of hashes with these highest bits: from *from to *to - 1. */
 static int narrow(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high, uint64_t *from,
 		  uint64_t *to, struct pd_err *e)
 {
@@ -271,7 +271,7 @@ static int narrow(struct pd_store_segment *s, enum pd_store_by by, uint64_t low,
 	return PD_OK;
 }
 
-/* What stands there is used for nothing else, so no checksum is checked. */
+/* These bytes are only prefetched, so no checksum is verified. */
 void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step)
 {
 	int shift = 64 - (int)s->f.start_bits[by];
@@ -313,7 +313,7 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 
 enum { BANDS_BY_HASH = 3 };	/* up to this version bands are in a list */
 
-/* Of an older segment: pages of the band, as a list of them has them, put in their order. */
+/* For an older segment: sort the pages in the list of the band into their order. */
 static int beside_by_hash(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out, struct pd_err *e)
 {
 	struct pd_store_rows_found rows = { .most = PD_STORE_BESIDE_MAX };
@@ -330,7 +330,7 @@ static int beside_by_hash(struct pd_store_segment *s, const struct pd_store_besi
 }
 
 struct order_place {
-	uint64_t at, entries;		/* where the order begins in the file, and its entries */
+	uint64_t at, entries;		/* offset of the order in the file, and its entries */
 	const uint32_t *starts;
 	const uint64_t *v;		/* beginning << 32 | row */
 	int shift;
@@ -360,7 +360,7 @@ void pd_store_segment_beside_soon(const struct pd_store_segment *s, const struct
 			pd_prefetch(o.v + *start + line * 8);
 }
 
-/* The entry, whose checksum is checked; NULL: it cannot be read. */
+/* The entry, after its checksum was verified; NULL: it cannot be read. */
 static inline const uint64_t *order_entry(struct pd_store_segment *s, const struct order_place *o, uint64_t i, struct pd_err *e)
 {
 	uint64_t at = o->entries + i * 8;
@@ -413,8 +413,8 @@ int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_be
 	return status;
 }
 
-/* Texts of rows, unpacked block by block.  Who asks for one row often asks for its neighbours soon: the last blocks stay
- * unpacked, each in the place that its number says. */
+/* Texts of rows, decompressed block by block.  Neighbouring rows are often read together, so the last blocks are
+ * cached, each in the slot of its number. */
 
 enum { TEXTS_MAX = 64 << 20 };	/* bytes of a block of rows, unpacked */
 
@@ -431,7 +431,7 @@ static const struct pd_store_row_block *row_block(struct pd_store_segment *s, ui
 	return items_at(s, PD_STORE_SEG_ROW_BLOCKS, i, i + 1, sizeof(struct pd_store_row_block), e);
 }
 
-/* Does the block begin at the row or before it?  *status: could it be read? */
+/* Return whether the block begins at the row or before it. *status: whether it could be read. */
 static bool begins_by(struct pd_store_segment *s, uint64_t block, uint32_t row, int *status, struct pd_err *e)
 {
 	const struct pd_store_row_block *b = *status ? NULL : row_block(s, block, e);
@@ -440,13 +440,13 @@ static bool begins_by(struct pd_store_segment *s, uint64_t block, uint32_t row, 
 	return b && b->first <= row;
 }
 
-/* Where the row would be if all blocks had as many rows: nearly all have. */
+/* The block of the row if all blocks had equal numbers of rows, which is nearly always true. */
 static inline uint64_t likely_block(const struct pd_store_segment *s, uint32_t row)
 {
 	return row * s->f.row_blocks / s->f.rows;
 }
 
-/* The last block that begins at the row or before it, looked for from the likely one on, farther and farther. */
+/* Find the last block that begins at the row or before it, by galloping from the estimated one. */
 static int block_of_row(struct pd_store_segment *s, uint32_t row, size_t *block, struct pd_err *e)
 {
 	uint64_t low = likely_block(s, row), high = low + 1, n = s->f.row_blocks;
@@ -564,23 +564,23 @@ int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_st
 enum {
 	WINDOW = 32,		/* probes that wait for memory together */
 	LINE = 8,		/* keys of a cache line */
-	FETCH = 32 * LINE,	/* keys of a bucket that are asked for ahead */
+	FETCH = 32 * LINE,	/* keys of a bucket that are prefetched */
 	PROBES = 1 << 16,	/* that are sorted at a time, about */
-	SORTED_BITS = 20,	/* of a block whose probes are sorted: one counter for each bucket */
+	SORTED_BITS = 20,	/* bits of a block whose probes are sorted: one counter for each bucket */
 	TOGETHER = 256,		/* questions that are compared with a bucket at once */
 	TILE = 240,		/* keys that they are compared with at once */
 	TILE_PARTS = 16,	/* of different segments */
-	HALVES_FROM = 3,	/* questions from which on it pays to take halves of a bucket's keys */
+	HALVES_FROM = 3,	/* number of queries from which comparing halves of keys first is faster */
 	CLASSES_FROM = 16,	/* questions from which on it pays to part a bucket's keys into classes */
 	CLASS_BITS_MAX = 3,
 	CLASS_KEYS = 8,		/* that a class has at least, on average */
-	ORDERED_FROM = 64,	/* questions from which on they are asked in the order of their blocks */
+	ORDERED_FROM = 64,	/* number of queries from which they are processed in the order of their blocks */
 	HALF = 32,		/* bits of a key that are compared first */
 	BLOCK_DIGIT = PD_STORE_BLOCK_BITS_MAX / 2,
 	RING_SHIFT = 24		/* of an asker: which ring of its buckets this one is in, then the question */
 };
 
-/* Halves say of fewer pairs than one in so many that they may be near: what each costs to look at is then small. */
+/* Use the 32-bit prefilter only if fewer than 1 in 50 random pairs pass it. */
 #define HALVES_CHANCE (1.0 / 50)
 
 static const struct pd_join_masks *masks_within(struct pd_store_near *near, int n_bits, int radius)
@@ -599,19 +599,21 @@ static void compare_runs(struct pd_store_near *near, enum pd_join_scan_width wid
 	near->scan->by[width].cross(a, b, k, &near->hits);
 }
 
-/* How the blocks of two keys within k may differ: k + 1 is n_blocks times `least`, and `rest`.
+/* Sharing of pairs between tables.  Let k + 1 = n_blocks * least + rest.
  *
- * Either some block differs in fewer than `least` bits.  Then there is one that does, so that it and the blocks after it (around, from the
- * last to the first), however many of them, differ in no more than their share of k: J. Qin, C. Xiao, "Pigeonring: A Principle for Faster
- * Thresholded Similarity Search", PVLDB 12 (1), 2018.  (Start at that block of fewer than `least`, before which the sum of all that
- * is over `least`, less what is missing, is highest: from there on it never rises over what it is of all blocks, rest - 1 at most.)
- * Or all blocks differ in `least` bits or more: then one of the first `rest` in no more.
+ * For two keys within k there are two cases.  (1) Some block differs in fewer than `least` bits.  By the pigeonring
+ * principle (J. Qin, C. Xiao, "Pigeonring: A Principle for Faster Thresholded Similarity Search", PVLDB 12 (1),
+ * 2018) there is such a block for which every window that starts at it (cyclic, of any length) differs in at most
+ * its share of k.  (Proof: start at the block of fewer than `least` bits before which the prefix sum of excesses
+ * over `least` is highest; from there on it never rises above that of all blocks, rest - 1 at most.)  (2) All blocks
+ * differ in at least `least` bits.  Then one of the first `rest` blocks differs in exactly `least`.
  *
- * So a pair is taken from one table, the last that may have it by this, and a table is asked for pairs of which some bits are known to differ little:
- * those of the blocks after its own, as many as 32 bits hold. */
+ * Several tables may find a pair.  It is emitted by one: the last table that may find it by these rules.  Case (1)
+ * also bounds the bits that differ in the window of blocks after the table's own block, as many as fit into 32 bits:
+ * this is the prefilter. */
 struct sharing {
 	int n_blocks, n_bits, least, rest;
-	int beside, together;		/* blocks after a table's own; they and it differ in no more than so many bits */
+	int beside, together;		/* blocks in the window after a table's own block; the largest number of different bits in all of them */
 };
 
 static struct sharing sharing_of(struct pd_store_partition partition, int k)
@@ -622,7 +624,7 @@ static struct sharing sharing_of(struct pd_store_partition partition, int k)
 	return (struct sharing){ n, partition.n_bits, least, rest, beside, together < k ? together : k };
 }
 
-/* The table that a pair within k is taken from, by the bits in which its keys differ. */
+/* Return the table that emits a pair within k, from the different bits of its keys. */
 static int taken_from(const struct sharing *s, const uint64_t *x)
 {
 	struct pd_store_partition partition = { s->n_blocks, s->n_bits };
@@ -647,8 +649,8 @@ static void emit_hit(struct pd_store_near *near, struct pd_store_near_hit hit)
 	near->v[near->n++] = hit;
 }
 
-/* The tables of one block, while questions are put to them: those of all segments that are cut in the same way, one after the other.
- * A question becomes one probe for each bucket that it reads. */
+/* The tables of one block that are searched together: those of all segments with the same partition, one after the
+ * other. A query becomes one probe for each bucket that it reads. */
 struct probing {
 	struct pd_store_near *near;
 	const struct pd_store_questions *q;
@@ -656,10 +658,10 @@ struct probing {
 	size_t n_segments;		/* cut as the first is */
 	struct pd_store_partition partition;
 	struct sharing sharing;
-	/* What is asked of each: buckets whose distance is of these rings. */
+	/* The buckets to read: those whose distance is in these rings. */
 	int table, ring[2];
 	const struct pd_join_masks *masks;
-	size_t mask[2];			/* those of the rings: from .. to - 1 */
+	size_t mask[2];			/* masks of the rings: from .. to - 1 */
 	struct table_of {
 		struct pd_store_segment *s;
 		uint64_t at;			/* in the file */
@@ -668,18 +670,18 @@ struct probing {
 		struct pd_join_columns columns;
 	} *tables;			/* of all segments that have keys, at work now */
 	size_t n_tables;
-	/* Of many questions: 32 bits of each, and by ring how many of them may differ in a pair that is taken from here; whole: so many
-	 * may that all bits are compared at once. */
+	/* For many queries: 32 bits of each, and by ring the largest number of them that may differ in an emitted
+	 * pair; whole: so many that all bits are compared at once. */
 	struct pd_join_window window;
 	int left[PD_STORE_BLOCK_BITS_MAX + 1];
 	bool whole[PD_STORE_BLOCK_BITS_MAX + 1];
 	const struct pd_store_near_asked *order;	/* of the questions */
 	struct pd_join_columns asked;			/* their keys in it */
-	int class_bits;			/* keys of a bucket are parted by so many bits of their class */
+	int class_bits;			/* keys of a bucket are divided into classes by this number of bits */
 	struct {
 		uint32_t question, bucket;
 		uint32_t from, to;
-	} probe[WINDOW];		/* buckets that were asked for and not read yet */
+	} probe[WINDOW];		/* buckets that were prefetched and not read yet */
 	int n;
 	struct pd_err *e;
 };
@@ -704,7 +706,7 @@ static uint32_t question_block(const struct probing *p, size_t question)
 	return pd_store_partition_block(p->partition, key, p->table);
 }
 
-/* Questions by their blocks: what one after the other reads of a table then lies in order. */
+/* Sort queries by their blocks, so that consecutive queries read neighbouring memory of a table. */
 static struct pd_store_near_asked *order_questions(const struct probing *p)
 {
 	struct pd_store_near *near = p->near;
@@ -751,7 +753,7 @@ static inline int check_keys(const struct probing *p, const struct table_of *t, 
 	return PD_OK;
 }
 
-/* A key at `place` of the table is within k of a question: a hit, unless the pair is taken from another table. */
+/* The key at `place` of the table is within k of a query: emit a hit, unless another table emits the pair. */
 static int add_hit(struct probing *p, const struct table_of *t, uint32_t question, uint32_t place, uint32_t distance)
 {
 	uint64_t x[PD_KEY_WORDS];
@@ -769,7 +771,7 @@ static int add_hit(struct probing *p, const struct table_of *t, uint32_t questio
 	return p->near->most && p->near->n > p->near->most ? PD_ERR_LIMIT : PD_OK;
 }
 
-/* Few questions.  Probes go through three steps, WINDOW of them at a time: ask for the bucket's start, ask for its keys,
+/* Few queries.  Probes pass three steps, WINDOW of them at a time: prefetch the bucket's start, prefetch its keys,
  * compare. */
 
 static int open_bucket(struct probing *p, const struct table_of *t, int i)
@@ -828,11 +830,11 @@ static int probe_one_by_one(struct probing *p, const struct table_of *t)
 	return status ? status : answer_window(p, t);
 }
 
-/* Many questions: their probes are sorted by bucket (a counting sort), and the table is read through once, each bucket
- * compared with all that ask for it.  What is waited for is then read in order, and read once. */
+/* Many queries.  Their probes are sorted by bucket (counting sort), and the table is read once in order.  Each
+ * bucket is compared with all queries that probe it. */
 
-/* Most pairs of a bucket's key and a question near it differ in more bits than one that is taken from this table may, and 32 bits of both
- * show it: twice as many are compared at once. */
+/* Most pairs of a bucket's key and a query differ in more bits than a pair that this table emits may, and 32 bits
+ * suffice to see it: this compares twice as many keys at once. */
 static void choose_window(struct probing *p)
 {
 	const struct sharing *s = &p->sharing;
@@ -843,7 +845,7 @@ static void choose_window(struct probing *p)
 		w->piece[0].first = (p->table + 1) * s->n_bits, w->piece[0].n = straight * s->n_bits;
 	if (s->beside > straight)
 		w->piece[straight > 0].n = (s->beside - straight) * s->n_bits;
-	/* Where all blocks differ in `least` bits, those that are not in the window take theirs. */
+	/* If all blocks differ in `least` bits, the blocks outside the window use up theirs. */
 	w->spare = p->ring[0] < s->least ? s->together : p->q->k - (s->n_blocks - 1 - s->beside) * s->least;
 	for (int ring = p->ring[0]; ring <= p->ring[1]; ring++) {
 		p->left[ring] = w->spare - ring;
@@ -851,10 +853,11 @@ static void choose_window(struct probing *p)
 	}
 }
 
-/* Where all blocks differ in `least` bits or more, k leaves the first table no choice: its own block and each other differ in a number that is known,
- * `least` or one more.  So it is known whether the number of ones in it changes from odd to even, and of the keys of a bucket only those count that are
- * odd and even where it says: with three other blocks one in eight.  The class of a key are such bits: whether it has an odd number of ones up to the
- * end of block 1, 2, …  Buckets are then parted into classes, and a question asks for one class of each. */
+/* If all blocks differ in at least `least` bits, the first table knows the number for each block: exactly `least`,
+ * or one more for some.  So the parity of the number of ones in each block is known, and only keys of a bucket with
+ * the right parity can match: with three other blocks one in eight.  The class of a key consists of such bits: the
+ * parity of its ones up to the end of block 1, 2, …  Buckets are divided into classes, and a query reads one class
+ * of each. */
 static int choose_class_bits(const struct probing *p)
 {
 	const struct sharing *s = &p->sharing;
@@ -872,7 +875,7 @@ static void take_classes(const struct probing *p, const uint64_t *first_words, s
 	p->near->scan->parities(first_words, n, 2 * p->sharing.n_bits - 1, p->sharing.n_bits, p->class_bits, class);
 }
 
-/* In which bits the class of a key that is taken differs from the question's. */
+/* The bits in which the class of an emitted key differs from that of the query. */
 static uint32_t class_change(const struct sharing *s, int class_bits)
 {
 	uint32_t change = 0;
@@ -883,16 +886,18 @@ static uint32_t class_change(const struct sharing *s, int class_bits)
 	return change;
 }
 
-/* Buckets are dealt with range by range, so that the probes of a range, and where each bucket's begin, stay in a cache.  A mask leads into
- * a range from one other range: of the questions, by their blocks, those from one place to another. */
+/* Buckets are processed range by range, so that the probes of a range, and the starts of its buckets, stay in the
+ * cache. By a mask, the queries that probe a range come from one other range of blocks, and are contiguous in the
+ * sorted order. */
 struct bucket_range {
-	uint32_t *first;		/* by range: the first question whose block is in it; and the end */
+	uint32_t *first;		/* by range: the first query whose block is in it; and the end */
 	int bits;			/* of a bucket and a class in its range */
 	size_t range;
 };
 
-/* Who asks for bucket v of the range is askers[starts[v]] .. askers[starts[v + 1] - 1], ring by ring, and the half of each is beside it.
- * Mask by mask, since neighbouring questions with one mask ask for neighbouring buckets. */
+/* The queries that probe bucket v of the range are askers[starts[v]] .. askers[starts[v + 1] - 1], ring by ring,
+ * each with its half in a parallel array.  They are filled mask by mask, since neighbouring queries with one mask
+ * probe neighbouring buckets. */
 static void sort_probes(const struct probing *p, const struct bucket_range *r)
 {
 	const struct pd_join_masks *masks = p->masks;
@@ -930,13 +935,13 @@ static uint32_t place_of(uint32_t asker)
 	return asker & ((UINT32_C(1) << RING_SHIFT) - 1);
 }
 
-/* Those who ask for a bucket, or a class of it. */
+/* The queries that probe a bucket, or a class of it. */
 struct askers {
 	const uint32_t *v, *halves;
 	size_t n;
 };
 
-/* Those of one ring at the front, up to TOGETHER. */
+/* The first queries of one ring, up to TOGETHER. */
 static struct askers ring_of(const struct probing *p, const struct askers *a)
 {
 	size_t m = 1, n = a->n < TOGETHER ? a->n : TOGETHER;
@@ -954,8 +959,9 @@ static void leave_out(struct askers *a, const struct askers *first)
 	a->n -= first->n;
 }
 
-/* Keys of a bucket, of all segments, up to TILE of them: where they lie, part by part; their halves, unless all bits are compared at once;
- * class by class, where there are classes: then at[i] says where the i-th was before. */
+/* A tile: up to TILE keys of a bucket from all segments.  It holds their positions, part by part, and their halves
+ * unless all bits are compared at once.  With classes the keys are grouped by class, and at[i] is the original index
+ * of the i-th. */
 struct tile {
 	uint32_t n, n_parts;
 	struct {
@@ -989,7 +995,7 @@ static int compare_wholes(struct probing *p, const struct askers *a, const struc
 	return status;
 }
 
-/* Whose halves are near: are they? */
+/* Verify pairs whose halves are near on all bits. */
 static int compare_again(struct probing *p, const struct tile *tile, uint32_t asker, uint32_t at)
 {
 	uint32_t part = 0, d = 0;
@@ -1002,7 +1008,8 @@ static int compare_again(struct probing *p, const struct tile *tile, uint32_t as
 	return d <= (uint32_t)p->q->k ? add_hit(p, t, p->order[place_of(asker)].question, place, d) : PD_OK;
 }
 
-/* Up to TOGETHER questions with halves from .. to - 1 of the tile.  Vectors are of those who are more: fewer of them are filled in part. */
+/* Compare up to TOGETHER queries with the halves from .. to - 1 of the tile.  Vectorise over the longer side, so
+ * that fewer vectors are only partly filled. */
 static int compare_halves(struct probing *p, const struct askers *a, struct tile *tile, uint32_t from, uint32_t to)
 {
 	struct pd_join_columns questions = { .half = (uint32_t *)(uintptr_t)a->halves };
@@ -1025,7 +1032,7 @@ static void part_tile(struct tile *tile)
 	uint64_t counts = 0;
 	for (uint32_t i = 0; i < tile->n; i++)
 		counts += UINT64_C(1) << (8 * tile->class[i]);
-	uint64_t next = counts * UINT64_C(0x0101010101010100);	/* byte c: the sum of those below it */
+	uint64_t next = counts * UINT64_C(0x0101010101010100);	/* byte c: the sum of the bytes below it */
 	for (int c = 0; c < 1 << CLASS_BITS_MAX; c++)
 		tile->starts[c] = (uint8_t)(next >> (8 * c));
 	for (uint32_t i = 0; i < tile->n; i++) {
@@ -1037,7 +1044,7 @@ static void part_tile(struct tile *tile)
 	}
 }
 
-/* starts[c]: where who asks for class c of the bucket begins. */
+/* starts[c]: the first query that probes class c of the bucket. */
 static int ask_classes(struct probing *p, const uint32_t *starts, struct tile *tile)
 {
 	const struct pd_store_near *near = p->near;
@@ -1075,7 +1082,7 @@ static int ask_tile(struct probing *p, const uint32_t *starts, struct tile *tile
 	return status;
 }
 
-/* Keys of a table, as many as there is room for; returns how many. */
+/* Fill the tile with keys of a table, as many as fit; return their number. */
 static uint32_t add_to_tile(const struct probing *p, struct tile *tile, const struct table_of *t, uint32_t from, uint32_t to)
 {
 	uint32_t n = to - from < TILE - tile->n ? to - from : TILE - tile->n;
@@ -1090,7 +1097,7 @@ static uint32_t add_to_tile(const struct probing *p, struct tile *tile, const st
 	return n;
 }
 
-/* starts: where those who ask for it begin, and for each class of it; and where they end. */
+/* starts: the first query that probes the bucket, or each class of it; and the end. */
 static int ask_bucket(struct probing *p, uint32_t bucket, const uint32_t *starts, struct tile *tile)
 {
 	size_t n = starts[1 << p->class_bits] - starts[0];
@@ -1176,7 +1183,7 @@ static int probe_in_order(struct probing *p)
 	return status;
 }
 
-/* The tables of one block, for what they have within these rings. */
+/* Search the tables of one block within these rings. */
 static int probe_tables(struct probing *p, int table, int from, int to)
 {
 	int bits = p->partition.n_bits, status = PD_OK;
@@ -1229,7 +1236,7 @@ int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *
 	return status;
 }
 
-/* What lies in memory: no checksums, and few keys in a bucket. */
+/* Search of pages in memory: no checksums, and few keys in a bucket. */
 
 static void add_recent_hits(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q,
 			    const struct sharing *sharing, int table, const uint32_t *rows)
@@ -1365,9 +1372,9 @@ int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache
 	return status;
 }
 
-/* --- every byte: each damage is reported with its offset, and reading goes on after it --- */
+/* --- full verification: each damage is reported with its offset, and reading continues after it --- */
 
-/* Does entry `at` of a table stand in this bucket by right, after the row before it? */
+/* Return whether entry `at` of a table belongs to this bucket and follows the row before it. */
 static bool entry_holds(const struct pd_store_segment *s, const struct table_layout *l, const uint8_t *base,
 			uint32_t table, uint32_t bucket, uint32_t at, int64_t *row)
 {
@@ -1384,7 +1391,8 @@ static bool entry_holds(const struct pd_store_segment *s, const struct table_lay
 	return pd_store_partition_block(partition, key, (int)table) == bucket;
 }
 
-/* Every table has every key once, where it belongs: the rows of a bucket ascend, and there are as many as fingerprints. */
+/* Check that every table has every key once in its bucket: the rows of a bucket ascend, and their number is that of
+ * the fingerprints. */
 static int verify_table(struct pd_store_segment *s, uint32_t table, struct pd_err *e)
 {
 	struct table_layout layout;
@@ -1418,7 +1426,7 @@ static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 	return status;
 }
 
-/* Every order has every dense page once, where it belongs. */
+/* Check that every order has every dense page once in its position. */
 static int verify_order(struct pd_store_segment *s, int order, struct pd_err *e)
 {
 	struct order_place o = order_place(s, order);
@@ -1472,7 +1480,7 @@ static int verify_listed(struct pd_store_segment *s, enum pd_store_by by, uint64
 	return there ? PD_OK : fail_damaged(s, s->f.section[PD_STORE_SEG_HASHES + by].at, "a list lacks a row", e);
 }
 
-/* Rows, one by one: numbers that ascend, texts that unpack, lists that hold what the columns hold. */
+/* Check the rows one by one: numbers ascend, texts decompress, and lists agree with the columns. */
 static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *texts, struct pd_err *e)
 {
 	uint32_t bands[PD_STORE_BANDS];
@@ -1524,8 +1532,7 @@ int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cac
 
 /* ==== writing ==== */
 
-/* The stream that a segment is written to: bytes in, blocks and their checksums out.  An error sticks, and what follows is
- * passed over. */
+/* The output stream of a segment: bytes in, blocks and their checksums out.  After an error all calls do nothing. */
 struct out {
 	struct pd_store_io_file f;
 	uint64_t file, at;
@@ -1608,7 +1615,7 @@ static int out_finish(struct out *o)
 	return o->status;
 }
 
-/* What a segment is made of, a column each as in segment.h, wherever they lie: another segment, or what lies in memory. */
+/* The source of a segment, a column each as in segment.h, in another segment or in memory. */
 struct part {
 	const char *name;		/* for messages */
 	size_t n;
@@ -1626,7 +1633,7 @@ struct part {
 	size_t n_row_blocks, rows_bytes;
 	const struct pd_store_row_block *row_blocks;
 	const uint8_t *rows;
-	void *memory[12];		/* what release gives back */
+	void *memory[12];		/* memory that release frees */
 };
 
 static int part_of_segment(struct part *part, struct pd_store_segment *s, struct pd_err *e)
@@ -1655,8 +1662,8 @@ static int part_of_segment(struct part *part, struct pd_store_segment *s, struct
 	return check(s, 0, f->content, e);
 }
 
-/* Texts of rows -> compressed blocks of them.  Blocks of which every row stays are copied as they are; so merging costs
- * little more than reading and writing. */
+/* Compress texts of rows into blocks.  A block whose rows are all kept is copied unchanged, so merging costs little
+ * more than reading and writing. */
 struct row_packer {
 	struct pd_zstd_packer *zstd;
 	struct pd_unpacker *unpacker;
@@ -1792,7 +1799,7 @@ static int rows_damaged(const struct part *part, struct out *out)
 	return pd_fail(out->e, PD_ERR_FORMAT, "%s: a block of rows is damaged", part->name);
 }
 
-/* The rows of a block that stay, as a block of their own. */
+/* The kept rows of a block, as a new block. */
 static int repack(struct row_packer *p, const struct part *part, struct pd_span packed, const uint32_t *row, size_t n,
 		  struct out *out)
 {
@@ -1931,7 +1938,7 @@ static int bits_for(uint64_t n)
 	return bits;
 }
 
-/* Hashes go out as they come, rows and starts wait. */
+/* Hashes are written at once; rows and starts are buffered. */
 static void merge_list(struct segment_writing *w, int by, struct pd_buf *rows, uint32_t *starts)
 {
 	size_t *at = pd_zalloc((w->n_parts + 1) * sizeof *at), shift = 64 - w->out.footer.start_bits[by];
@@ -2030,7 +2037,7 @@ static void write_column(struct segment_writing *w, int table, int column, const
 	}
 }
 
-/* What is sorted for an order: beginnings with numbers of pages in dense places, counted from 0. */
+/* Sort keys of an order: prefixes with numbers of dense pages, counted from 0. */
 struct sorting_order {
 	int order;
 	size_t n;
@@ -2058,7 +2065,8 @@ static int by_order(const void *x, const void *y, void *ctx)
 	return c ? c : a < b ? -1 : a > b;
 }
 
-/* By beginnings, with a radix sort, which leaves equal ones by number; then those few that begin alike, by all of it. */
+/* Sort by prefix with a radix sort, which keeps equal ones ordered by number; then sort the few with equal prefixes
+ * by the whole sketch. */
 static void sort_order(struct sorting_order *s)
 {
 	enum { DIGIT = 11, DIGITS = 3 };
@@ -2097,7 +2105,7 @@ static void write_orders(struct segment_writing *w)
 	s.other = pd_alloc(f->dense * sizeof *s.other);
 	s.row = pd_alloc(f->dense * sizeof *s.row);
 	s.sketch = pd_alloc(f->dense * sizeof *s.sketch);
-	/* Pages of a part without sketches are in no dense place; all others have sketches of one size. */
+	/* Pages without sketches are never dense; all others have sketches of one size. */
 	FOR_LIVE(w, p, i)
 		if (p->has[i] & PD_STORE_HAS_BANDS) {
 			s.words = (size_t)p->sketch_words;

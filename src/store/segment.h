@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * A segment: pages in the order in which they were kept, immutable, mapped.  docs/format-store.md draws it; in short,
- * all columns indexed by row:
+ * A segment: pages in the order in which they were stored, immutable and mapped.  docs/format-store.md draws it.  In
+ * short, all columns are indexed by row:
  *
  *	numbers		uint32_t: number of the page - first
  *	has		uint8_t: enum pd_store_has
  *	keys		bits/64 words, spread; 0 without a fingerprint
  *	sketches	words; 0 without
- *	lists		by id, by URL, by digest: hashes ascending, their rows beside them, and where each value of the
- *			highest bits begins
- *	tables		one for each block of the partition: bucket starts, keys in columns word by word, rows; then one for each
- *			order of sketches (page.h): starts, beginnings with their rows
- *	row blocks	text of the rows, some at a time, a zstd frame each
+ *	lists		by id, by URL, by digest: hashes ascending, their rows, and the starts by the highest bits
+ *	tables          one for each block of the partition: bucket starts, keys in columns word by word, rows; then one
+ *	for each
+ *			order of sketches (page.h): starts, prefixes with their rows
+ *	row blocks	text of the rows, several per zstd frame
  *
- * Every 16 KiB have a checksum, which is verified when they are first read: nothing is answered from a
- * damaged block.  Whoever reads a place asks pd_store_segment_at for it; PD_ERR_FORMAT then names file and offset.
+ * Every 16 KiB have a checksum, which is verified at the first read: a damaged block never gives an answer.  Readers
+ * of an offset call pd_store_segment_at for it; PD_ERR_FORMAT then names file and offset.
  */
 #ifndef PD_STORE_SEGMENT_H
 #define PD_STORE_SEGMENT_H
@@ -75,15 +75,15 @@ struct pd_store_row_block {
 	uint32_t first;			/* row */
 };
 
-/* What the manifest says of a segment. */
+/* The entry of a segment in the manifest. */
 struct pd_store_manifest_segment {
 	uint64_t file;		/* seg-FILE */
 	uint64_t rows, bytes;
 	uint64_t check;		/* of its footer */
 };
 
-/* The orders of sketches: how many, by how much a beginning is shifted to say where to look, where the first begins in the file, the bytes before the
- * entries of each, and its bytes. */
+/* The orders of sketches: their number, the shift of a prefix for the search, the offset of the first, the bytes
+ * before the entries of each, and its size. */
 struct pd_store_segment_orders {
 	int n, shift;
 	uint64_t at, head, bytes;
@@ -99,7 +99,7 @@ struct pd_store_segment {
 	struct pd_store_segment_orders orders;
 };
 
-/* Takes over the map, and gives it back when it is no good.  `file` is its number, which is part of all checksums. */
+/* Take over the map, and release it if it is damaged. `file` is its number, which is part of all checksums. */
 int pd_store_segment_open(struct pd_store_segment *s, struct pd_store_io_map map, uint64_t file, const char *name,
 			  struct pd_err *e);
 void pd_store_segment_close(struct pd_store_segment *s);
@@ -108,19 +108,19 @@ void pd_store_segment_close(struct pd_store_segment *s);
 int pd_store_segment_load(struct pd_store_segment *s, const struct pd_store_io *io, const struct pd_store_manifest_segment *m,
 			  int bits, struct pd_err *e);
 
-/* What was found to be wrong in the file as it stands: offset and PD_ERR_FORMAT. */
+/* The damage found in the file: offset and PD_ERR_FORMAT. */
 int pd_store_segment_damaged(const struct pd_store_segment *s, uint64_t at, const char *what, struct pd_err *e);
 
-/* Rows whose hash is between low and high, both included, appended to out. */
+/* Append rows whose hash is between low and high, inclusive, to out. */
 int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high,
 			  struct pd_store_rows_found *out, struct pd_err *e);
 
-/* Asks for the memory that finding this hash will read: the first step early, the second some questions before. */
+/* Prefetch the memory for the search of this hash: the first step early, the second some queries before. */
 void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step);
 
-/* What stands beside a sketch in one order.  Of a segment from before version 4: the oldest pages of the band. */
+/* The neighbours of a sketch in one order. For a segment from before version 4: the oldest pages of the band. */
 int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out, struct pd_err *e);
-/* Asks for the memory that this will read, in two steps; and for that of a page's sketch. */
+/* Prefetch the memory of this search, in two steps; and that of a page's sketch. */
 void pd_store_segment_beside_soon(const struct pd_store_segment *s, const struct pd_store_beside_question *q, int step);
 static inline void pd_store_segment_sketch_soon(const struct pd_store_segment *s, uint32_t row)
 {
@@ -131,7 +131,7 @@ int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *
 /* The row with this number: 1 found, 0 not, negative error. */
 int pd_store_segment_row(struct pd_store_segment *s, uint64_t number, uint32_t *row, struct pd_err *e);
 
-/* Texts lie in blocks of rows; a few unpacked blocks are kept.  All zeroes is an empty cache. */
+/* Texts are stored in blocks of rows; a few decompressed blocks are cached. All zeroes is an empty cache. */
 struct pd_store_text_cache {
 	struct pd_unpacker *unpacker;
 	struct {
@@ -143,7 +143,7 @@ struct pd_store_text_cache {
 
 void pd_store_text_cache_release(struct pd_store_text_cache *c);
 
-/* Asks for the memory that all of a row but its text lies in. */
+/* Prefetch all columns of a row except its text. */
 static inline void pd_store_segment_row_soon(const struct pd_store_segment *s, uint32_t row)
 {
 	pd_prefetch(s->section[PD_STORE_SEG_HAS] + row);
@@ -152,11 +152,11 @@ static inline void pd_store_segment_row_soon(const struct pd_store_segment *s, u
 	pd_store_segment_sketch_soon(s, row);
 }
 
-/* The sketch of a row, all words of it: where it lies in the file, or a shorter one copied into `room`.  NULL: there is none. */
+/* The sketch of a row, all words of it: its address in the file, or a shorter one copied into `room`. NULL: none. */
 int pd_store_segment_read_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out, struct pd_err *e);
 
-/* In a dense place hundreds are asked for by each question: nearly always one is of full length, and the checksums of the blocks that it
- * and what the page has lie in were looked at before. */
+/* In dense data each query reads hundreds: nearly always the sketch has full length, and the checksums of the blocks
+ * that contain it and `has` were verified before. */
 static inline int pd_store_segment_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out,
 					  struct pd_err *e)
 {
@@ -168,16 +168,17 @@ static inline int pd_store_segment_sketch(struct pd_store_segment *s, uint32_t r
 	return PD_OK;
 }
 
-/* The page of a row; its text and its hashes only with a cache.  The text dies with the next call. */
+/* The page of a row; its text and its hashes only with a cache. The text is valid until the next call. */
 int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts,
 			  struct pd_store_page *p, struct pd_err *e);
 
-/* Questions by key: keys in, the rows of a segment within k of each out, every row once.  Many questions are asked together, so
- * that the memory that one waits for is fetched while others are answered.  The same is asked of what lies in memory.
+/* Search by key: keys in, the rows of a segment within k of each out, every row once.  Many queries are processed
+ * together, so that memory for one is prefetched while others are compared.  Pages in memory are searched in the
+ * same way.
  *
- * Each block of a key (page.h) has a radius, and the radii sum to k - blocks + 1 (join/plan.h: general pigeonhole); a
- * question reads, in the table of each block, every bucket within its radius.  The blocks were chosen for the k of the
- * store; a smaller k has smaller radii, or needs fewer tables. */
+ * Each block of a key (page.h) has a radius, and the radii sum to k - blocks + 1 (join/plan.h: general pigeonhole
+ * principle); a query reads, in the table of each block, every bucket within its radius.  The blocks were chosen for
+ * the k of the store; a smaller k has smaller radii, or needs fewer tables. */
 struct pd_store_questions {
 	size_t n;
 	struct pd_join_columns keys;	/* spread; word j of question i is keys.w[j][i] */
@@ -185,7 +186,7 @@ struct pd_store_questions {
 };
 
 struct pd_store_near_hit {
-	uint32_t question, segment, row, distance;	/* segment: which of those asked; 0 in memory */
+	uint32_t question, segment, row, distance;	/* segment: index of the searched one; 0 in memory */
 };
 
 /* A question of many: its block, below it its class, if there are classes. */
@@ -197,13 +198,14 @@ struct pd_store_near {
 	/* out */
 	struct pd_store_near_hit *v;
 	size_t n, cap;
-	size_t most;			/* in: of segments, so many and one; 0: any number */
+	size_t most;			/* in: this number of segments, plus one; 0: any */
 	/* scratch */
 	struct pd_join_hits hits;
 	struct pd_join_masks *masks[PD_STORE_BLOCK_BITS_MAX + 1][PD_STORE_BLOCK_BITS_MAX + 1];	/* by width and radius */
 	const struct pd_join_scan *scan;
-	const struct pd_store_segment *first;			/* of those asked */
-	/* many questions: which ask for a bucket, and 32 bits of each of these; all in the order of their blocks, their keys, and 32 bits of each */
+	const struct pd_store_segment *first;			/* of the searched segments */
+	/* many queries: those that probe a bucket, and 32 bits of each; all queries sorted by their blocks, their
+	 * keys, and 32 bits of each */
 	uint32_t *starts, *askers, *asker_halves, *halves;
 	uint64_t *ordered;
 	struct pd_store_near_asked *asked;
@@ -217,24 +219,24 @@ void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_rece
 			  const struct pd_store_questions *q);
 void pd_store_near_release(struct pd_store_near *near);
 
-/* Where damage is reported; of one file the first PD_STORE_TOLD places as they come, of the others how many they are. */
+/* Receives damage: for one file the first PD_STORE_TOLD offsets as they are found, then the number of others. */
 #define PD_STORE_TOLD 100
 typedef void pd_store_damage_fn(void *ctx, const char *what);
 
-/* Every page of a segment, removed or not; `each` returns 0 or a status that ends it.  With `damaged`, a damaged block of rows
- * is reported, and those after it still come. */
+/* Call `each` for every page of a segment, removed or not; it returns 0 or a status that ends the loop.  With
+ * `damaged`, a damaged block of rows is reported, and the next ones still follow. */
 typedef int pd_store_each_fn(void *ctx, uint64_t number, const struct pd_store_page *page);
 int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_each_fn *each, void *ctx,
 			  pd_store_damage_fn *damaged, void *damaged_ctx, struct pd_err *e);
 
-/* Looks at every byte of it: checksums; that tables and lists hold what the columns hold; that texts unpack. */
+/* Verify every byte: checksums; agreement of tables and lists with the columns; decompression of texts. */
 int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_damage_fn *damaged,
 			    void *damaged_ctx, struct pd_err *e);
 
-/* Writing one.  Segments are made of what lies in memory, or of other segments.  Pages come in the order of
- * their numbers; those that have tombstones are left out.  Compressed rows are copied as they are where all of a block stay,
- * hashes and keys are merged, tables and orders sorted anew: merging costs little more than reading and writing, and 16 bytes of
- * memory a page at most, 28 for one in the orders. */
+/* Writing.  Segments are made from pages in memory, or from other segments.  Pages come in the order of their
+ * numbers; pages with tombstones are left out.  Compressed rows are copied if all of a block are kept, hashes and
+ * keys are merged, tables and orders are sorted again: merging costs little more than reading and writing, and at
+ * most 16 bytes of memory per page, 28 for a dense one. */
 struct pd_store_segment_job {
 	struct pd_store_io *io;
 	uint64_t file;			/* number of the new segment */
@@ -243,10 +245,10 @@ struct pd_store_segment_job {
 	size_t n_tombstones;
 };
 
-/* The file is durable, its name in the folder not yet.  out->rows 0: nothing was left, and there is no file. */
+/* The file is durable, its name in the folder not yet. out->rows 0: no page was left, and there is no file. */
 int pd_store_segment_write(const struct pd_store_segment_job *job, const struct pd_store_recent *recent,
 			   int sketch_words, struct pd_store_manifest_segment *out, struct pd_err *e);
-/* Of segments in the order of their pages, whose checksums are all verified. */
+/* From segments in the order of their pages, whose checksums are all verified. */
 int pd_store_segment_merge(const struct pd_store_segment_job *job, struct pd_store_segment *segments, size_t n,
 			   struct pd_store_manifest_segment *out, struct pd_err *e);
 

@@ -131,7 +131,7 @@ static int take_segment(struct manifest_text *t, struct pd_store_manifest *m, st
 	return PD_OK;
 }
 
-/* The last line is over all before it. */
+/* The last line is a checksum of everything before it. */
 static int check_sum(struct manifest_text *t, uint64_t *check)
 {
 	static const char word[] = "check ";
@@ -203,7 +203,7 @@ static int hashes_of_filter(uint64_t bits, uint64_t count)
 	return k < 1 ? 1 : k > PD_BLOOM_HASHES_MAX ? PD_BLOOM_HASHES_MAX : (int)k;
 }
 
-/* How large a filter is follows from what it was made for. */
+/* The size of a filter follows from its parameters. */
 static void settle_filter(struct pd_store_manifest *m)
 {
 	if (m->keys.kind != PD_STORE_KEYS_BLOOM)
@@ -331,7 +331,7 @@ void pd_store_manifest_release(struct pd_store_manifest *m)
 	*m = (struct pd_store_manifest){ 0 };
 }
 
-/* Segments from .. to - 1 of the list give way to `by`, or to none when it has no rows. */
+/* Replace segments from .. to - 1 of the list by `by`, or remove them if it has no rows. */
 static void replace_in_manifest(struct pd_store_manifest *m, size_t from, size_t to, struct pd_store_manifest_segment by)
 {
 	size_t stays = by.rows ? 1 : 0;
@@ -351,7 +351,7 @@ static int load_segment(struct pd_store *s, size_t i, struct pd_store_segment *o
 	return pd_store_segment_load(out, &s->io, &s->m.segments[i], s->m.bits, e);
 }
 
-/* Damage ends the opening, unless somebody wants what can be saved. */
+/* Damage ends the opening, unless the caller salvages the store. */
 static int pass_over(struct pd_store *s, int status, const struct pd_err *e)
 {
 	if (!s->damaged || !(status == PD_ERR_FORMAT || (status == PD_ERR_NOT_FOUND && s->lost)))
@@ -422,7 +422,7 @@ static int load_once(struct pd_store *s, struct pd_err *e)
 	if (s->m.sketch[0] && pd_sketch_read(&s->sketch, pd_span_z(s->m.sketch), e))
 		return pd_fail(e, PD_ERR_FORMAT, "%s/manifest: damaged: no sketch is called '%s'", s->io.dir,
 			       s->m.sketch);
-	s->dirty = s->m.version < PD_STORE_VERSION;	/* before it gets what an older program would misread */
+	s->dirty = s->m.version < PD_STORE_VERSION;	/* before it gets data that an older program would misread */
 	s->log.number = s->m.log;
 	s->log.io = &s->io;
 	s->log.bits = s->m.bits;
@@ -437,10 +437,9 @@ static int load_once(struct pd_store *s, struct pd_err *e)
 	return status ? status : pass_over(s, pd_store_log_open(&s->log, s->lock >= 0, &s->m.next, e), e);
 }
 
-/* All files of the manifest, as they are at one moment.  `io` is open; with a lock the log is made ready to be written.
- *
- * A writer removes a file only after a manifest that does not name it has taken the place of the one that does.  So a file
- * that is missing is opened again by the manifest as it is now; when that is still the same, the file is lost. */
+/* Open all files of the manifest as they are at one moment.  `io` is open; with a lock the log is opened for
+ * writing.  A writer removes a file only after a manifest without it has replaced the old one.  So a missing file
+ * means that the manifest has changed: read it again; if it is still the same, the file is lost. */
 static int load(struct pd_store *s, struct pd_err *e)
 {
 	uint64_t before = 0;
@@ -471,7 +470,7 @@ static bool our_file(const char *name, const char *kind, uint64_t *file)
 	return !strncmp(name, kind, n) && name[n] == '-' && pd_span_u64(pd_span_z(name + n + 1), file);
 }
 
-/* A folder without a manifest may hold what a killed init left, and nothing else. */
+/* A folder without a manifest may contain files of a killed init, and nothing else. */
 static int check_empty(const struct pd_store_io *io, struct pd_err *e)
 {
 	int fd = dup(io->fd), status = PD_OK;
@@ -510,7 +509,7 @@ int pd_store_n_values(const struct pd_store *s)
 	return s->m.methods.n - (s->m.methods.n && pd_store_has_prints(s));
 }
 
-/* Nothing said: whatever they are. */
+/* Unspecified settings accept any value. */
 static int same_methods(const struct pd_store *s, const struct pd_methods *want, struct pd_err *e)
 {
 	struct pd_buf is = { 0 }, wanted = { 0 };
@@ -565,7 +564,7 @@ static int make_key(struct pd_store *s, const struct pd_store_settings *want, st
 	return status;
 }
 
-/* The same again changes nothing; other parameters are refused. */
+/* The same parameters again change nothing; other parameters are refused. */
 static int is_there(struct pd_store *s, const struct pd_store_settings *want, struct pd_err *e)
 {
 	int status = load_manifest(&s->m, &s->io, e);
@@ -587,7 +586,7 @@ static int is_there(struct pd_store *s, const struct pd_store_settings *want, st
 	return status < 0 ? status : same_methods(s, &want->methods, e);
 }
 
-/* The folder itself has a name, in the folder that holds it. */
+/* The name of the folder itself is in its parent folder. */
 static int sync_parent(struct pd_store *s, struct pd_err *e)
 {
 	int fd = openat(s->io.fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -642,7 +641,7 @@ int pd_store_create(const char *dir, const struct pd_store_settings *settings, c
 	return status;
 }
 
-/* What a killed writer left, and the manifest does not name. */
+/* Files of a killed writer that the manifest does not name. */
 static int sweep(struct pd_store *s, struct pd_err *e)
 {
 	int fd = dup(s->io.fd), status = PD_OK;
@@ -668,7 +667,7 @@ static int sweep(struct pd_store *s, struct pd_err *e)
 	return status;
 }
 
-/* Nothing is made in a folder that is no store. */
+/* Create nothing in a folder that is not a store. */
 static int lock_store(struct pd_store *s, struct pd_err *e)
 {
 	int status = load_manifest(&s->m, &s->io, e);
@@ -691,7 +690,7 @@ int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, 
 	return status;
 }
 
-/* --- what is kept --- */
+/* --- stored pages --- */
 
 int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text, struct pd_store_page *out,
 		  struct pd_err *e)
@@ -702,7 +701,7 @@ int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text
 	return PD_OK;
 }
 
-/* Where a number lies, kept or not: 1, 0, or negative. */
+/* Find the place of a number, removed or not: 1, 0, or negative. */
 static int find_row(struct pd_store *s, uint64_t number, struct pd_store_place *at, struct pd_err *e)
 {
 	int64_t row = pd_store_recent_row(&s->log.recent, number);
@@ -747,7 +746,7 @@ int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct 
 	return status;
 }
 
-/* A tombstone may stand longer than what lay under it. */
+/* A tombstone may outlive its page. */
 int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_err *e)
 {
 	size_t n;
@@ -799,7 +798,7 @@ int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uin
 	int status = s->dirty ? save_manifest(&s->m, &s->io, e) : PD_OK;
 	if (status)
 		return status;
-	s->dirty = false;	/* what rows were made with is known before the first of them is */
+	s->dirty = false;	/* the parameters of rows are known before the first row */
 	*number = s->m.next++;
 	return pd_store_log_append(&s->log, *number, page, removed, n_removed, e);
 }
@@ -811,12 +810,11 @@ int pd_store_sync(struct pd_store *s, struct pd_err *e)
 
 /* --- files: the log becomes a segment, segments become one --- */
 
-/* How the files of a store change: the log becomes a segment, segments become one.  Each change makes new files, all
- * durable; then the manifest is replaced; then the old ones are removed.
- *
- * Segments stand in the order of their pages.  Of segments of one class (rows between two powers of FANOUT) and smaller at
- * the young end, FANOUT are merged: so there are at most FANOUT - 1 of each class, and a page is rewritten once for each.
- * The end of a run leaves fewer: each is over twice as large as all younger ones together. */
+/* Maintenance: the log becomes a segment, segments are merged.  Each change makes new files, all durable; then the
+ * manifest is replaced; then the old files are removed.  Segments are ordered by page number.  If the young end of
+ * the list has FANOUT segments of one size class (rows between two powers of FANOUT) or smaller, they are merged: so
+ * there are at most FANOUT - 1 of each class, and a page is rewritten once per class.  The end of a run leaves
+ * fewer: each segment is over twice as large as all younger ones together. */
 
 enum {
 	FANOUT = 4,
@@ -827,12 +825,12 @@ enum {
 /* Segments from .. to - 1 become `result`. */
 struct pd_store_merge {
 	struct pd_task *task;		/* NULL: done at once */
-	struct pd_store_segment *segments;	/* of their own, read in the background */
+	struct pd_store_segment *segments;	/* separate maps, read in the background */
 	size_t n;			/* of them, open */
 	size_t from, to;
 	struct pd_store_segment_job job;
 	uint64_t *tombstones;
-	uint64_t first, last;		/* pages that it holds have numbers first .. last */
+	uint64_t first, last;		/* its pages have numbers first .. last */
 	struct pd_store_manifest_segment result;
 	int status;
 	struct pd_err err;
@@ -890,7 +888,7 @@ static void merge_abandon(struct pd_store *s)
 	s->merge = NULL;
 }
 
-/* What a change makes durable, and what it makes superfluous. */
+/* The files that a change makes durable, and those that it makes superfluous. */
 struct change {
 	uint64_t old_log, old_tombstones, old_seen;	/* 0: stays */
 	uint64_t *old_segments;
@@ -925,7 +923,7 @@ static int install(struct pd_store *s, const struct change *c, struct pd_err *e)
 	return status;
 }
 
-/* Segments from .. to - 1 give way to one, or to none when nothing was left. */
+/* Replace segments from .. to - 1 by one, or by none if no page was left. */
 static int replace_segments(struct pd_store *s, size_t from, size_t to, struct pd_store_manifest_segment by,
 			    struct pd_err *e)
 {
@@ -943,7 +941,7 @@ static int replace_segments(struct pd_store *s, size_t from, size_t to, struct p
 	return status;
 }
 
-/* The tombstones, without numbers of first .. last that `done` names; ends up in a file of its own. */
+/* Write the tombstones, without numbers of first .. last that `done` contains, to a new file. */
 static int shorten_tombstones(struct pd_store *s, const uint64_t *all, size_t n, uint64_t first, uint64_t last,
 			      const uint64_t *done, size_t n_done, struct pd_err *e)
 {
@@ -1005,8 +1003,8 @@ static int class_of(uint64_t rows)
 	return c;
 }
 
-/* Where the segments begin that are to be merged, up to the youngest; n_segments: none are.  A small segment counts with
- * the largest that is younger: it will be merged with it. */
+/* Return the first of the segments to merge, up to the youngest; n_segments: none.  A small segment counts with the
+ * largest younger one, because it will be merged with it. */
 static size_t merge_class(const struct pd_store_manifest *m)
 {
 	size_t best = m->n_segments, n = 0;
@@ -1022,8 +1020,8 @@ static size_t merge_class(const struct pd_store_manifest *m)
 	return best;
 }
 
-/* At the end of a run there is time for more: a segment that is not over TWICE as large as all younger ones together goes
- * with them.  Every segment that is left is asked for every question; merging costs half a microsecond a page. */
+/* At the end of a run there is more time: also merge a segment that is not over TWICE as large as all younger ones
+ * together. Every remaining segment costs time in each query; merging costs half a microsecond per page. */
 static size_t merge_small(const struct pd_store_manifest *m)
 {
 	size_t best = m->n_segments;
@@ -1069,7 +1067,7 @@ static int by_key(const void *x, const void *y)
 	int c = memcmp(a->key.p, b->key.p, a->key.n < b->key.n ? a->key.n : b->key.n);
 	if (!c && a->key.n != b->key.n)
 		c = a->key.n < b->key.n ? -1 : 1;
-	return c ? c : a->id.p < b->id.p ? -1 : a->id.p > b->id.p;	/* texts lie in the order in which they came */
+	return c ? c : a->id.p < b->id.p ? -1 : a->id.p > b->id.p;	/* texts are in the order of arrival */
 }
 
 /* The keys of the pages in the log, in order, each once with the first page that had it.  They point into `bytes` and the log. */
@@ -1101,7 +1099,7 @@ static struct pd_store_new_key *keys_of_log(struct pd_store *s, struct pd_buf *b
 	return v;
 }
 
-/* Of a store of keys: a new table, in place of the old one and the log. */
+/* For a store of keys: write a new table that replaces the old one and the log. */
 static int make_table_of_log(struct pd_store *s, struct pd_err *e)
 {
 	struct change c = { .old_log = s->m.log, .old_seen = s->m.seen_file };
@@ -1127,9 +1125,9 @@ static int make_table_of_log(struct pd_store *s, struct pd_err *e)
 	return status ? status : install(s, &c, e);
 }
 
-enum { KEYS_IN_LOG = 1 << 20 };		/* at most; and at most a quarter of those of the table, which is written anew */
+enum { KEYS_IN_LOG = 1 << 20 };		/* at most; and at most a quarter of the keys of the table, which is rewritten */
 
-/* A log that is long takes its time whenever the store is opened. */
+/* A long log makes each opening of the store slow. */
 static bool log_is_long(const struct pd_store *s, bool closing)
 {
 	size_t of_table = s->m.seen_keys / 4 < KEYS_IN_LOG ? (size_t)s->m.seen_keys / 4 : KEYS_IN_LOG;

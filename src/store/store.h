@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The store: what is kept between runs.  Pages come as fp rows, are asked for by everything that was kept, and are kept
- * themselves or not (judge.h).  One process writes, any number read.
+ * The store: pages kept between runs.  Pages arrive as fp rows, are compared with all stored pages, and are stored
+ * or not (judge.h).  One process writes, any number read.
  *
- * What is added lies in the log and in memory (log.h), until it becomes a segment (segment.h); segments are merged in the
- * background, so that there are never more than a few of each size.  Any step can be the last one of the process: the
- * manifest names files that are whole, and the log tells the rest.
- *
- * A reader sees the store as it was when it was opened; strings and texts that are handed out die with the next call.
+ * New pages are in the log and in memory (log.h) until they become a segment (segment.h); segments are merged in the
+ * background, so that there are never more than a few of each size.  The process may be killed at any step: the
+ * manifest names complete files, and the log has the rest.  A reader sees the store as it was when it was opened;
+ * returned strings and texts are valid until the next call.
  */
 #ifndef PD_STORE_STORE_H
 #define PD_STORE_STORE_H
@@ -16,34 +15,35 @@
 #include "store/log.h"
 #include "store/segment.h"
 
-#define PD_STORE_PAGES 10000000		/* the default k is for so many */
+#define PD_STORE_PAGES 10000000		/* number of pages for which the default k is chosen */
 
-/* More pages than these, or a longer log, become a segment between two batches; and more than PD_STORE_RECENT_LEFT at the end of
- * a run.  What a killed run leaves, with its last batch, is read whenever the store is opened: in under 50 ms. */
+/* More pages than these, or a longer log, become a segment between two batches; and more than PD_STORE_RECENT_LEFT
+ * at the end of a run.  The log of a killed run, with its last batch, is read whenever the store is opened: in under
+ * 50 ms. */
 #define PD_STORE_RECENT_MAX 16384
 #define PD_STORE_RECENT_BYTES (16 << 20)
 #define PD_STORE_RECENT_LEFT 4096
 
-/* The manifest: what the store was made with, and the files that it consists of.  Replaced as a whole, by rename: a reader
- * sees the store before a change or after it. */
+/* The manifest: the parameters of the store, and its files.  It is replaced as a whole, by rename: a reader sees the
+ * store before a change or after it. */
 struct pd_store_manifest {
-	int version;		/* of the text that was read: what is written is PD_STORE_VERSION */
+	int version;		/* version of the text that was read; PD_STORE_VERSION is written */
 	int bits, k;
-	int k_unknown;		/* distance up to which pages count of which one has no sketch: at most k */
+	int k_unknown;		/* largest distance to pages without a sketch: at most k */
 	struct pd_buf must;	/* parameters of the fingerprints; empty: not known yet */
 	char params[9];		/* their hash; "": not known yet */
 	char sketch[24];	/* "64x4x5"; "": none was seen yet */
-	struct pd_methods methods;	/* whose bits and keys are kept; none: not known yet */
-	struct pd_buf tables;	/* what their words were weighed by, as headers say it; empty: by nothing, or not known yet */
-	struct pd_store_keytable_options keys;	/* kind NONE: pages are kept, not only keys */
-	uint64_t made_for;	/* keys that a filter is made for, and the rate of false answers with so many, in millionths */
+	struct pd_methods methods;	/* methods whose bits and keys are stored; none: not known yet */
+	struct pd_buf tables;	/* source of the word weights, as in headers; empty: none, or not known yet */
+	struct pd_store_keytable_options keys;	/* kind NONE: pages are stored, not only keys */
+	uint64_t made_for;	/* number of keys for which a filter is made, and its rate of wrong answers at that number, in millionths */
 	uint64_t millionths;
-	uint64_t seen_file;	/* keys-N and sums-N; 0: there is none */
+	uint64_t seen_file;	/* keys-N and sums-N; 0: none */
 	uint64_t seen_keys;	/* in it */
 	uint64_t next;		/* number of the next page */
 	uint64_t next_file;
 	uint64_t log;		/* log-N */
-	uint64_t tombstones;	/* gone-N; 0: there is none */
+	uint64_t tombstones;	/* gone-N; 0: none */
 	struct pd_store_manifest_segment *segments;	/* the oldest pages first */
 	size_t n_segments, cap;
 	uint64_t check;		/* of the text that was read; never the same twice, since file numbers are not used again */
@@ -54,11 +54,11 @@ void pd_store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *o
 int pd_store_manifest_parse(struct pd_store_manifest *m, struct pd_span text, const char *name, struct pd_err *e);
 void pd_store_manifest_release(struct pd_store_manifest *m);
 
-/* Others than usual, for tests: 0 is the usual one. */
+/* Limits for tests: 0 is the default. */
 struct pd_store_limits {
 	size_t recent, left;		/* PD_STORE_RECENT_MAX, PD_STORE_RECENT_LEFT */
 	size_t dense;			/* PD_STORE_DENSE (judge.h) */
-	size_t hits;			/* that are taken of many pages at once (judge.c) */
+	size_t hits;			/* hits taken for many pages at once (judge.c) */
 };
 
 struct pd_store {
@@ -70,13 +70,14 @@ struct pd_store {
 	struct pd_store_keytable *seen;	/* NULL: there is none */
 	struct pd_store_log log;
 	char key_id[17];		/* of the file `key` (pd_secret_id); "": there is none, or this user cannot read it */
-	bool dirty;			/* the manifest has what is not on disk yet */
+	bool dirty;			/* the manifest has changes that are not on disk yet */
 	struct pd_sketch_options sketch;
 	struct pd_store_merge *merge;	/* in the background, or NULL (store.c) */
 	struct pd_store_text_cache texts;
 	struct pd_store_near near;
 	struct pd_store_rows_found found;
-	/* Not NULL: what is damaged is reported and left out, so that the rest can be saved (pd_store_open, pd_store_each). */
+	/* If not NULL, damage is reported and skipped, so that the rest can be salvaged (pd_store_open,
+	 * pd_store_each). */
 	void (*damaged)(void *ctx, const char *what);
 	void *damaged_ctx;
 	bool lost;			/* a file of the manifest is missing, and no writer took it away */
@@ -90,9 +91,9 @@ enum pd_store_key_choice { PD_STORE_KEY_ANY, PD_STORE_KEY_NONE, PD_STORE_KEY_RAN
 
 struct pd_store_settings {
 	int bits, k;
-	int k_unknown;		/* k where nothing is verified: one of the pages has no sketch */
-	struct pd_methods methods;	/* with the parameters that sign; none: those of the first rows */
-	enum pd_store_keys keys;	/* not NONE: keys alone are kept, not pages */
+	int k_unknown;		/* k if one of the pages has no sketch, so that nothing is verified */
+	struct pd_methods methods;	/* with the parameters of fp; none: those of the first rows */
+	enum pd_store_keys keys;	/* not NONE: only keys are stored, not pages */
 	uint64_t made_for, millionths;	/* of a filter */
 	enum pd_store_key_choice key;		/* the secret that rows must be made with */
 	struct pd_secret secret;	/* GIVEN */
@@ -100,14 +101,14 @@ struct pd_store_settings {
 
 /* Distances that suit a store of PD_STORE_PAGES, as `match` chooses them. */
 struct pd_store_settings pd_store_defaults(int bits);
-/* The same again changes nothing.  io: its `before` and `ctx`, or NULL. */
+/* The same again changes nothing. io: its `before` and `ctx`, or NULL. */
 int pd_store_create(const char *dir, const struct pd_store_settings *settings, const struct pd_store_io *io,
 		    struct pd_err *e);
-/* Set io.before, io.ctx, limits and damaged, if at all, in a store of zeroes before.  To be closed whatever comes. */
+/* Set io.before, io.ctx, limits and damaged, if needed, in a zeroed store before. Close it in any case. */
 int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, struct pd_err *e);
-/* Those of a list that a store can keep: bits (not where it keeps keys alone), and values that begin with keys. */
+/* Methods of a list that a store supports: bits (not in a store of keys), and values that begin with keys. */
 void pd_store_kept_methods(const struct pd_methods *all, enum pd_store_keys keys, struct pd_methods *out);
-/* How many methods have values after the texts of pages. */
+/* The number of methods whose values follow the texts of pages. */
 int pd_store_n_values(const struct pd_store *s);
 /* Is the fingerprint one of the methods? */
 static inline bool pd_store_has_prints(const struct pd_store *s)
@@ -118,7 +119,7 @@ static inline bool pd_store_has_prints(const struct pd_store *s)
 /* Without writing anything more. */
 void pd_store_close(struct pd_store *s);
 
-/* Where a page lies.  Until the store changes. */
+/* The place of a page, valid until the store changes. */
 struct pd_store_place {
 	uint64_t number;
 	uint32_t segment;		/* PD_STORE_IN_LOG: recent */
@@ -149,15 +150,15 @@ static inline int pd_store_sketch(struct pd_store *s, const struct pd_store_plac
 /* The kept page with this number: 1, 0, or negative. */
 int pd_store_find_number(struct pd_store *s, uint64_t number, struct pd_store_place *at, struct pd_err *e);
 
-/* Every kept page in the order of numbers; `each` returns 0 or a status that ends it.  With s->damaged set, a damaged block
- * of rows is reported, and those after it still come. */
+/* Call `each` for every stored page in the order of numbers; it returns 0 or a status that ends the loop.  With
+ * s->damaged set, a damaged block of rows is reported, and the next ones still follow. */
 int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct pd_err *e);
 
-/* How much is kept: pages, tombstones (pages removed that lie in a segment still), bytes of files. */
+/* Counts: pages, tombstones (removed pages that are still in a segment), bytes of files. */
 struct pd_store_size {
 	uint64_t pages, tombstones, bytes;
-	uint64_t keys;			/* of a store of keys: those of its table and those of the pages in its log */
-	double false_computed, false_measured;	/* of a filter as full as it is: the rate of keys wrongly taken for seen */
+	uint64_t keys;			/* in a store of keys: those of its table and those of its log */
+	double false_computed, false_measured;	/* for a filter with its present number of keys: the rate of keys wrongly called seen */
 };
 int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_err *e);
 
@@ -175,8 +176,8 @@ int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e);
 /* One segment, without removed pages, of this version. */
 int pd_store_compact(struct pd_store *s, struct pd_err *e);
 
-/* Opens a store of zeroes, whose `damaged` is set, and checks every byte of it, as it is at one moment: each damage is
- * reported, with file and offset.  0, or what kept it from checking.  To be closed whatever comes. */
+/* Open a zeroed store, whose `damaged` is set, and verify every byte of it, as it is at one moment: each damage is
+ * reported with file and offset.  Return 0, or the error that prevented the check.  Close it in any case. */
 int pd_store_verify(struct pd_store *s, const char *dir, struct pd_err *e);
 
 #endif
