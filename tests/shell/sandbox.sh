@@ -73,6 +73,7 @@ mkdir tmp
 run env TMPDIR="$tmp/tmp" "$P" dedup -q -o folder demo.warc.gz
 exits "a new folder, temporary files in TMPDIR" 0
 run "$P" store init -q kept
-run "$P" store add -q kept plain.fp
+"$P" fp -q --key=kept/key demo.warc.gz >keyed.fp
+run "$P" store add -q kept keyed.fp
 exits "a store" 0
 tap_done
