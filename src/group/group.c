@@ -152,7 +152,7 @@ static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32
 				 .adds = b && adds_too_much(g, loss_by_lengths(j, (double)b, (double)a)) };
 }
 
-static uint64_t hash_of_id(const struct pd_group *g, uint32_t page)
+static uint64_t hash_of_id(struct pd_group *g, uint32_t page)
 {
 	const struct pd_secret *secret = g->o->shingles_secret ? g->o->shingles_secret : &pd_no_secret;
 	return pd_shingles_id(secret, pd_pages_view(&g->pages, page).id);
@@ -165,7 +165,7 @@ static int set_of_page(struct pd_group *g, uint32_t page, struct pd_shingle_set 
 
 /* Return false if the two pages of an edge have equal digests of their texts in the rows, and different texts: their digests
  * without a secret can be forged. */
-static bool have_same_text(const struct pd_group *g, const struct pd_edge *edge)
+static bool have_same_text(struct pd_group *g, const struct pd_edge *edge)
 {
 	uint64_t a = g->texts ? pd_shingles_text(g->texts->shingles, hash_of_id(g, edge->a)) : 0;
 	uint64_t b = g->texts ? pd_shingles_text(g->texts->shingles, hash_of_id(g, edge->b)) : 0;
@@ -446,7 +446,7 @@ static void settle_clusters(struct pd_group *g)
 /* A cluster of more shingles is counted in part: those of every k-th page.  A sample of the shingles would depend on the secret. */
 enum { COUNTED = 1 << 22 };
 
-static size_t sample_step(const struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n)
+static size_t sample_step(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n)
 {
 	uint64_t total = pd_shingles_count(g->texts->shingles, hash_of_id(g, keep));
 	for (size_t i = 0; i < n; i++)
