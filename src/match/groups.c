@@ -146,6 +146,7 @@ struct equal {
 	const uint64_t *keys;
 	int words, part_bits;
 	size_t n;
+	uint64_t secret;		/* that the hashes depend on: authors of pages choose keys */
 	struct pd_radix radix;		/* stretches of the rows, parts by the high bits of the hash */
 	size_t from, to;		/* the parts of this round */
 	uint64_t *dealt;		/* their rows, (half of the hash, row), by parts */
@@ -158,9 +159,9 @@ struct equal {
 };
 
 /* The finalizer of splitmix64 (S. Vigna, public domain), word after word. */
-INLINE uint64_t hash_of(const uint64_t *key, int words)
+INLINE uint64_t hash_of(const uint64_t *key, int words, uint64_t secret)
 {
-	uint64_t h = 0;
+	uint64_t h = secret;
 	for (int w = 0; w < words; w++) {
 		h ^= key[w];
 		h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -174,7 +175,7 @@ INLINE void count_rows(const struct equal *q, size_t stretch, int words)
 {
 	size_t *next = pd_radix_next(&q->radix, stretch), all = q->radix.n_stretches, to = q->n * (stretch + 1) / all;
 	for (size_t i = q->n * stretch / all; i < to; i++)
-		next[hash_of(q->keys + i * (size_t)words, words) >> 32 >> (32 - q->part_bits)]++;
+		next[hash_of(q->keys + i * (size_t)words, words, q->secret) >> 32 >> (32 - q->part_bits)]++;
 }
 
 INLINE void deal_rows(const struct equal *q, size_t stretch, int words)
@@ -183,7 +184,7 @@ INLINE void deal_rows(const struct equal *q, size_t stretch, int words)
 	uint64_t *dealt = q->dealt;
 	const size_t first = q->from, parts = q->to - q->from, base = q->radix.part[q->from];
 	for (size_t i = q->n * stretch / all; i < to; i++) {
-		uint64_t h = hash_of(q->keys + i * (size_t)words, words);
+		uint64_t h = hash_of(q->keys + i * (size_t)words, words, q->secret);
 		size_t p = h >> 32 >> (32 - q->part_bits);
 		if (p - first < parts)
 			dealt[next[p]++ - base] = h << 32 | i;
@@ -286,7 +287,7 @@ int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads,
 	if (n >= UINT32_C(1) << 31)
 		return pd_fail(e, PD_ERR_LIMIT, "%zu pages: at most 2,147,483,647 can be matched at once", n);
 	threads = threads > 1 ? threads : 1;
-	struct equal q = { .keys = keys, .words = words, .n = n };
+	struct equal q = { .keys = keys, .words = words, .n = n, .secret = pd_map_secret() };
 	struct pd_items all;
 	while (q.part_bits < PART_BITS_MAX && n >> q.part_bits > PART_ROWS)
 		q.part_bits++;

@@ -166,17 +166,19 @@ int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch
 
 static inline void append_shingle(void *to, uint64_t shingle)
 {
-	uint64_t **at = to;
-	*(*at)++ = mix(shingle);
+	char **at = to;
+	uint64_t v = mix(shingle);
+	memcpy(*at, &v, sizeof v);
+	*at += sizeof v;
 }
 
 void pd_sketch_shingles(struct pd_sketcher *s, const struct pd_secret *secret, const struct pd_topic *in, struct pd_buf *out)
 {
 	/* No more shingles than terms: a feature of fewer terms than a shingle has is one. */
-	uint64_t *first = (uint64_t *)pd_buf_reserve(out, in->terms.n * sizeof *first), *at = first;
+	char *first = pd_buf_reserve(out, in->terms.n * sizeof(uint64_t)), *at = first;
 	hash_terms(s, secret, in);
 	walk(s->o.minima ? s->o.shingle : PD_SKETCH_DEFAULT.shingle, s->hashes, in, append_shingle, &at);
-	out->n += (size_t)(at - first) * sizeof *first;
+	out->n += (size_t)(at - first);
 }
 
 /* One bit for each minimum in which the words differ. */

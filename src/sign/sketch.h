@@ -60,8 +60,8 @@ static inline int pd_sketch_words(const struct pd_sketch_options *o)
 	return o->minima * o->bits / 64;
 }
 
-/* Appends all shingles that the sketch samples, as u64, in the order of the text and as often as they occur, to `out`, which
- * must be empty.  If no sketch is made, they are those of the default.
+/* Appends all shingles that the sketch samples, as u64, in the order of the text and as often as they occur.  If no sketch is
+ * made, they are those of the default.
  *
  * A shingle is the same polynomial over keyed hashes of the terms' bytes.  The author of a page does not know the secret, so
  * these hashes are random numbers to him, and the difference of two different shingles is a sum of such numbers, each

@@ -422,7 +422,7 @@ struct walk_worker {
 	struct walk *walk;
 	struct pd_buf events;		/* that came before the record */
 	struct counts counts;
-	struct pd_buf shingles, id;
+	struct pd_buf id;
 	struct pd_buf packed;		/* the page that came back from the spool */
 	struct pd_buf plain;		/* the same, unpacked */
 	bool lost;			/* one did not */
@@ -517,14 +517,15 @@ struct shingles_head {
 static void add_shingles(struct walk_worker *me, struct pd_buf *out)
 {
 	const struct pd_pipeline *p = &me->pipeline;
-	pd_buf_clear(&me->shingles);
+	size_t at = out->n;
 	pd_buf_clear(&me->id);
-	if (p->sketch.present || p->signature.present)
-		pd_sketch_shingles(&me->pipeline.sketcher, p->text_secret, &p->topic, &me->shingles);
 	pd_tsv_add(&me->id, p->page.id);
-	struct shingles_head head = { pd_shingles_id(p->text_secret, pd_buf_span(&me->id)), p->text_hash, me->shingles.n };
+	struct shingles_head head = { pd_shingles_id(p->text_secret, pd_buf_span(&me->id)), p->text_hash, 0 };
 	pd_buf_add(out, &head, sizeof head);
-	pd_buf_add_span(out, pd_buf_span(&me->shingles));
+	if (p->sketch.present || p->signature.present)
+		pd_sketch_shingles(&me->pipeline.sketcher, p->text_secret, &p->topic, out);
+	head.bytes = out->n - at - sizeof head;
+	memcpy(out->p + at, &head, sizeof head);
 }
 
 /* How many terms are a shingle is a parameter of the sketch, which need not match where it is not used. */
@@ -608,7 +609,6 @@ static void worker_free(struct walk_worker *me)
 	pd_json_free(me->json);
 	pd_buf_release(&me->packed);
 	pd_buf_release(&me->events);
-	pd_buf_release(&me->shingles);
 	pd_buf_release(&me->id);
 	pd_buf_release(&me->plain);
 	free(me);
