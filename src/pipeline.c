@@ -53,15 +53,6 @@ static struct pd_site known_site(struct pd_pipeline *p)
 	return pd_boilerplate_site(p->tables->boilerplate, pd_buf_span(&p->scratch));
 }
 
-static void digest_content(struct pd_pipeline *p)
-{
-	pd_buf_clear(&p->content_digest);
-	if (p->page.digest.n)
-		pd_buf_add_span(&p->content_digest, p->page.digest);
-	else
-		pd_sha1_base32(p->page.payload, &p->content_digest);
-}
-
 static void shrink(struct pd_pipeline *p)
 {
 	struct pd_buf *bufs[] = { &p->text.own, &p->topic.text, &p->visible, &p->scratch };
@@ -97,7 +88,7 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 	pd_html_parse(p->html, p->text.utf8, p->page.type == PD_PAGE_TEXT, &p->blocks);
 	t = lap(p, PD_PHASE_PAGE, t);
 
-	digest_content(p);
+	pd_page_digest(&p->page, &p->content_digest);
 	if (p->tables->methods.n)
 		sign_by_methods(p, true);
 	lap(p, PD_PHASE_SIGN, t);

@@ -39,7 +39,7 @@ COLUMNS = {
     "fp": "fingerprint id url fetch_time content_digest text_digest content_charset content_languages terms text_bytes "
           "confidence flags quality sketch user_id params subject".split(),
     "pairs": "id_a id_b distance similarity method url_a url_b fetch_time_a text_bytes_a quality_a fetch_time_b "
-             "text_bytes_b quality_b".split(),
+             "text_bytes_b quality_b content_digest_a content_digest_b".split(),
     "verdicts": "cluster_id id url is_duplicate dup_of via distance similarity text_bytes weight reason cluster_size loss "
                 "suspect".split(),
 }

@@ -580,6 +580,10 @@ static void add_pair(struct clustering *c, uint64_t i)
 	pd_column_print(&other->v[PD_FP_URL], b, out);
 	add_page(c->pages, a, out);
 	add_page(other, b, out);
+	pd_buf_add_c(out, '\t');
+	pd_column_print(&c->pages->v[PD_FP_CONTENT_DIGEST], a, out);
+	pd_buf_add_c(out, '\t');
+	pd_column_print(&other->v[PD_FP_CONTENT_DIGEST], b, out);
 	if (v[LINKED]) {
 		pd_buf_add_c(out, '\t');
 		add_number(v[SHARED], i, out);

@@ -22,7 +22,57 @@
 #include "base/parquet.h"
 #include "base/tsv.h"
 #include "read/dump.h"
+#include "read/page.h"
 #include "read/source.h"
+
+/* ==== pages of verdicts ==== */
+
+/* Compares a page with its verdict, by the digest that both have of its content.  A verdict must not remove a page of another dump. */
+struct page_check {
+	const struct pd_apply_removals *removals;
+	bool off;
+	struct pd_page_opener *opener;
+	struct pd_buf digest;
+};
+
+static void page_check_init(struct page_check *c, const struct pd_apply_options *o)
+{
+	*c = (struct page_check){ .removals = o->removals, .off = o->unchecked };
+	c->opener = pd_page_opener_new(&(struct pd_page_options){ .max_page = o->max_page });
+}
+
+static void page_check_release(struct page_check *c)
+{
+	pd_page_opener_free(c->opener);
+	pd_buf_release(&c->digest);
+}
+
+/* Blocks are read of the pages alone that are compared. */
+static bool page_is_compared(void *ctx, struct pd_span id)
+{
+	const struct page_check *c = ctx;
+	return !c->off && pd_apply_removals_find(c->removals, id, pd_span(NULL, 0)).digest;
+}
+
+/* NULL: it is the page of the verdict; otherwise why it is kept. */
+static const char *compare_page(struct page_check *c, const struct pd_record *r, uint64_t digest)
+{
+	if (c->off)
+		return NULL;
+	if (!digest)
+		return "the verdict has no content_digest to compare it with";
+	if (!pd_page_record_digest(c->opener, r, &c->digest))
+		return "it has no content that the verdict could be about";
+	return pd_apply_removals_digest(pd_buf_span(&c->digest)) == digest ? NULL : "its content is not that of the page of the verdict";
+}
+
+/* Reads blocks for compare_page. */
+static void read_compared(struct pd_read_source *s, struct page_check *c, size_t max_block)
+{
+	s->max_block = c->off ? 1 : max_block;
+	s->wants = page_is_compared;
+	s->wants_ctx = c;
+}
 
 /* ==== revisit records ==== */
 
@@ -67,6 +117,7 @@ struct kept {
 	size_t n_pages, cap_pages;
 	struct pd_map by_id;		/* hash of an id -> page + 1 */
 	struct pd_map removed;		/* hash of a removed record -> the page kept + 1 */
+	struct page_check *check;
 	struct pd_read_source source;
 	struct pd_read_sink sink;
 	struct pd_record record;
@@ -98,15 +149,15 @@ static uint32_t kept_of(const struct kept *k, struct pd_span dup_of, struct pd_b
 }
 
 /* `removals`: with dup_of. */
-static struct kept *kept_new(const struct pd_apply_removals *removals)
+static struct kept *kept_new(const struct pd_apply_removals *removals, struct page_check *check, size_t max_block)
 {
-	/* Of a record only the header matters. */
-	struct pd_reader_options o = { .max_block = 1 };
+	struct pd_reader_options o = { .max_block = max_block };
 	struct kept *k = pd_zalloc(sizeof *k);
 	struct pd_span dup_of;
 	k->removals = removals;
+	k->check = check;
 	pd_read_source_init(&k->source, &o, &k->sink);
-	k->source.max_block = 1;
+	read_compared(&k->source, check, max_block);
 	k->source.keep_headers = true;
 	for (size_t i = 0; pd_apply_removals_dup_of(removals, i, &dup_of); i++) {
 		if (pd_tsv_value(dup_of, &k->text) < 0 || !k->text.n)
@@ -198,7 +249,7 @@ static void note_page(struct kept *k)
 	if (page)
 		note_kept(k, &k->pages[*page - 1]);
 	struct pd_apply_removal removal = pd_apply_removals_find(k->removals, pd_buf_span(&r->id), pd_buf_span(&r->url));
-	if (!removal.found)
+	if (!removal.found || compare_page(k->check, r, removal.digest))
 		return;
 	uint32_t kept = kept_of(k, removal.dup_of, &k->text);
 	note_kept_for(k, hash_field(read_fields(r).id), kept);
@@ -858,7 +909,9 @@ struct scan_options {
 	void (*page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);
 	/* The record that an id names has another URL than its verdict: it stays. */
 	void (*other_url)(void *ctx, const char *id);
+	void (*other_page)(void *ctx, const char *id, const char *why);
 	void *ctx;
+	struct page_check *check;
 };
 
 struct input_scan {
@@ -1100,15 +1153,12 @@ static bool other_is_removed(struct associated *o, const struct pd_record *r, co
 
 /* --- one input --- */
 
-/* Of a dump only headers matter; block bytes are passed over. */
-enum { HEAD = 1 };
-
 static void scan_init(struct input_scan *s, const struct scan_options *o)
 {
 	struct pd_reader_options r = { .max_block = o->max_block, .fields = o->fields };
 	*s = (struct input_scan){ .o = *o, .sink = { .damage = o->damage, .ctx = o->ctx } };
 	pd_read_source_init(&s->source, &r, &s->sink);
-	s->source.max_block = HEAD;
+	read_compared(&s->source, o->check, o->max_block);
 	s->source.keep_headers = !o->keep_others || o->revisits || o->kept;
 }
 
@@ -1155,6 +1205,10 @@ static bool page_is_removed(struct input_scan *s)
 	struct pd_apply_removal drop = pd_apply_removals_take(s->o.removals, pd_buf_span(&r->id), pd_buf_span(&r->url));
 	if (drop.other_url && s->o.other_url)
 		s->o.other_url(s->o.ctx, pd_buf_z(&r->id));
+	const char *why = drop.found ? compare_page(s->o.check, r, drop.digest) : NULL;
+	if (why && s->o.other_page)
+		s->o.other_page(s->o.ctx, pd_buf_z(&r->id), why);
+	drop.found &= !why;
 	s->pages += drop.found;
 	if (drop.found && s->o.page)
 		s->o.page(s->o.ctx, r, drop.dup_of);
@@ -1537,6 +1591,7 @@ struct pd_apply {
 	struct pd_buf list_path;
 	struct pd_read_files files;
 	struct pd_read_file file;		/* at hand */
+	struct page_check check;
 	struct input_scan scan;
 	struct rewriter rewriter;
 	struct restore restore;
@@ -1822,15 +1877,16 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 	struct pd_apply *a = pd_zalloc(sizeof *a);
 	struct scan_options scan = { .removals = o->removals, .keep_others = o->keep_others, .fields = o->in.fields,
 					.max_block = o->in.max_block, .damage = o->in.damage, .page = o->on_page,
-					.other_url = o->other_url, .ctx = o->ctx };
+					.other_url = o->other_url, .other_page = o->other_page, .ctx = o->ctx, .check = &a->check };
 	struct pd_reader_options cut = { .max_block = o->in.max_block, .damage = o->lost, .damage_ctx = o->ctx };
 	a->o = o;
 	a->in = o->in;
 	a->revisits.tmp_dir = o->tmp_dir;
+	page_check_init(&a->check, o);
 	if (o->orphan)
 		scan.revisits = &a->revisits;
 	if (o->rewrite_revisits)
-		scan.kept = a->kept = kept_new(o->removals);
+		scan.kept = a->kept = kept_new(o->removals, &a->check, o->in.max_block);
 	scan_init(&a->scan, &scan);
 	rewriter_init(&a->rewriter, &cut);
 	a->restore = (struct restore){ .folder = o->originals, .missing = o->missing, .ctx = o->ctx };
@@ -1860,6 +1916,7 @@ void pd_apply_free(struct pd_apply *a)
 		return;
 	pd_read_files_release(&a->files);
 	scan_release(&a->scan);
+	page_check_release(&a->check);
 	revisits_release(&a->revisits);
 	kept_free(a->kept);
 	rewriter_release(&a->rewriter);

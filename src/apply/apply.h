@@ -46,6 +46,10 @@ struct pd_apply_options {
 	const char *tmp_dir;		/* for inputs that can be read only once */
 	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);	/* it goes; may be NULL */
 	void (*other_url)(void *ctx, const char *id);	/* the record has another URL than its verdict: it stays */
+	/* The page has another content digest than its verdict, or its verdict has none: it is kept.  May be NULL. */
+	void (*other_page)(void *ctx, const char *id, const char *why);
+	bool unchecked;			/* digests are not compared */
+	size_t max_page;		/* as for fp, which takes digests of so much of a page */
 	void (*lost)(void *ctx, const struct pd_read_damage *d);	/* a broken member that had to be compressed again */
 	/* A revisit record stays, and what it refers to does not; called at the end.  NULL: nobody wants to know, and inputs that
 	 * lose nothing are not read for it. */

@@ -170,11 +170,7 @@ static bool has_digest(struct pd_apply_deleter *r, const char *id, struct pd_spa
 	*why = CHANGED;
 	if (pd_page_open(r->opener, &r->record, &page, NULL) != PD_SKIP_NONE)
 		return false;
-	pd_buf_clear(&r->digest);
-	if (page.digest.n)
-		pd_buf_add_span(&r->digest, page.digest);
-	else
-		pd_sha1_base32(page.payload, &r->digest);
+	pd_page_digest(&page, &r->digest);
 	*cut = page.flags & PD_PAGE_CUT;
 	return pd_span_eq(pd_buf_span(&r->digest), digest);
 }

@@ -25,6 +25,7 @@
 /* A page in a dump. */
 struct removed_page {
 	uint64_t at;
+	uint64_t digest;	/* as in struct pd_apply_removal */
 	uint32_t file;
 	uint32_t url;		/* hash; 0: unknown */
 };
@@ -32,7 +33,8 @@ struct removed_page {
 struct named_file {
 	struct pd_span name;
 	uint32_t base_next;	/* another file with the same base name, or NO_FILE */
-	uint32_t url;		/* of a page that is removed as a whole */
+	uint32_t url;		/* of a page that is removed as a whole … */
+	uint64_t digest;	/* … and this, too */
 	bool whole;		/* a page that is removed */
 	bool met;		/* … and was asked for */
 	bool container;		/* holds pages: may be known by its base name */
@@ -118,31 +120,56 @@ static uint32_t hash_url(struct pd_span url)
 	return url.n ? (uint32_t)hash(url) | 1 : 0;
 }
 
+/* Rows that contradict each other: no page has this digest. */
+#define CONTRADICTED UINT64_MAX
+
+uint64_t pd_apply_removals_digest(struct pd_span content_digest)
+{
+	if (!content_digest.n || pd_span_is(content_digest, "-"))
+		return 0;
+	uint64_t h = hash(content_digest) | 1;
+	return h == CONTRADICTED ? 1 : h;
+}
+
+static uint64_t join_digests(uint64_t a, uint64_t b)
+{
+	return !a || a == b ? b : !b ? a : CONTRADICTED;
+}
+
 /* --- rows --- */
 
-static void add_at(struct pd_apply_removals *d, const struct pd_page_id *id, uint32_t file, uint32_t url, struct pd_span dup_of, bool keep)
+/* What a row says of a page that is removed. */
+struct removed_row {
+	struct pd_span id, url, dup_of;
+	uint64_t digest;
+	bool keep;		/* dup_of is kept */
+};
+
+static void add_at(struct pd_apply_removals *d, const struct pd_page_id *id, uint32_t file, const struct removed_row *row)
 {
 	d->pages = pd_grow(d->pages, d->n_pages, &d->cap_pages, sizeof *d->pages);
-	d->pages[d->n_pages] = (struct removed_page){ (id->stream ? STREAM : 0) | id->offset, file, url };
-	if (keep) {
+	d->pages[d->n_pages] = (struct removed_page){ .at = (id->stream ? STREAM : 0) | id->offset, .digest = row->digest, .file = file,
+						     .url = hash_url(row->url) };
+	if (row->keep) {
 		d->dup_of = pd_grow(d->dup_of, d->n_pages, &d->cap_dup_of, sizeof *d->dup_of);
-		d->dup_of[d->n_pages] = pd_arena_copy(&d->arena, dup_of);
+		d->dup_of[d->n_pages] = pd_arena_copy(&d->arena, row->dup_of);
 	}
 	d->n_pages++;
 	d->files[file].any = true;
 }
 
-static void add_whole(struct pd_apply_removals *d, struct pd_span id, uint32_t url, struct pd_span dup_of, bool keep)
+static void add_whole(struct pd_apply_removals *d, const struct removed_row *row)
 {
-	uint32_t file = add_named_file(d, id);
+	uint32_t file = add_named_file(d, row->id);
 	d->n_whole += !d->files[file].whole;
 	d->files[file].whole = d->files[file].any = true;
-	d->files[file].url = url;
-	if (!keep)
+	d->files[file].url = hash_url(row->url);
+	d->files[file].digest = join_digests(d->files[file].digest, row->digest);
+	if (!row->keep)
 		return;
 	while (d->cap_whole <= file)
 		d->whole_dup_of = pd_grow(d->whole_dup_of, d->cap_whole, &d->cap_whole, sizeof *d->whole_dup_of);
-	d->whole_dup_of[file] = pd_arena_copy(&d->arena, dup_of);
+	d->whole_dup_of[file] = pd_arena_copy(&d->arena, row->dup_of);
 }
 
 /* What stands before an exclamation mark may be the name of an archive. */
@@ -157,22 +184,22 @@ static void add_archives(struct pd_apply_removals *d, struct pd_span id, bool go
 }
 
 /* One page of the rows. */
-static void note_removed(struct pd_apply_removals *d, struct pd_span id, struct pd_span url, struct pd_span dup_of, bool goes, bool keep)
+static void note_removed(struct pd_apply_removals *d, const struct removed_row *row, bool goes)
 {
-	struct pd_page_id address = pd_page_id_parse(id);
-	add_archives(d, id, goes);
+	struct pd_page_id address = pd_page_id_parse(row->id);
+	add_archives(d, row->id, goes);
 	if (address.has_offset && address.offset < MET) {
 		uint32_t file = add_container(d, address.file);
 		if (goes)
-			add_at(d, &address, file, hash_url(url), dup_of, keep);
+			add_at(d, &address, file, row);
 		return;
 	}
 	if (goes)
-		add_whole(d, id, hash_url(url), dup_of, keep);
+		add_whole(d, row);
 }
 
-enum { ID, URL, IS_DUPLICATE, DUP_OF, WEIGHT, SUSPECT, COLUMNS };
-static const char *const columns[COLUMNS + 1] = { "id", "url", "is_duplicate", "dup_of", "weight", "suspect", NULL };
+enum { ID, URL, IS_DUPLICATE, DUP_OF, WEIGHT, SUSPECT, CONTENT_DIGEST, COLUMNS };
+static const char *const columns[COLUMNS + 1] = { "id", "url", "is_duplicate", "dup_of", "weight", "suspect", "content_digest", NULL };
 
 struct row_reader {
 	struct pd_apply_removals *d;
@@ -211,7 +238,10 @@ static int read_verdict(struct row_reader *r, struct pd_err *e)
 	/* A suspect stays with weight 1. */
 	bool demoted = goes && (suspect ? r->d->demote : is_demoted(r));
 	r->d->counts.demoted += demoted;
-	note_removed(r->d, pd_buf_span(&r->id), pd_buf_span(&r->url), f[DUP_OF], goes && !demoted, r->o->keep_dup_of);
+	struct removed_row row = { .id = pd_buf_span(&r->id), .url = pd_buf_span(&r->url), .dup_of = f[DUP_OF],
+				   .digest = pd_apply_removals_digest(f[CONTENT_DIGEST]), .keep = r->o->keep_dup_of };
+	r->d->counts.unchecked += goes && !demoted && !row.digest;
+	note_removed(r->d, &row, goes && !demoted);
 	return PD_OK;
 }
 
@@ -289,8 +319,10 @@ static void sort_pages(struct pd_apply_removals *d)
 	else
 		qsort(d->pages, d->n_pages, sizeof *d->pages, by_place_alone);
 	for (size_t i = 0; i < d->n_pages; i++) {
-		if (n && by_place_alone(&d->pages[n - 1], &d->pages[i]) == 0)
+		if (n && by_place_alone(&d->pages[n - 1], &d->pages[i]) == 0) {
+			d->pages[n - 1].digest = join_digests(d->pages[n - 1].digest, d->pages[i].digest);
 			continue;
+		}
 		if (d->dup_of)
 			d->dup_of[n] = d->dup_of[i];
 		d->pages[n++] = d->pages[i];
@@ -446,16 +478,17 @@ static bool same_url(uint32_t said, struct pd_span url)
 	return !said || !is || said == is;
 }
 
-static struct pd_apply_removal take_whole(struct pd_apply_removals *d, struct pd_span id, struct pd_span url)
+/* A page that is removed as a whole; *file, if it is: its number. */
+static struct pd_apply_removal find_whole(const struct pd_apply_removals *d, struct pd_span id, struct pd_span url, uint32_t *file)
 {
-	uint32_t file = find_file(d, id);
-	struct named_file *f = file == NO_FILE ? NULL : &d->files[file];
+	*file = find_file(d, id);
+	const struct named_file *f = *file == NO_FILE ? NULL : &d->files[*file];
 	if (!f || !f->whole)
 		return (struct pd_apply_removal){ 0 };
 	if (!same_url(f->url, url))
 		return (struct pd_apply_removal){ .other_url = true };
-	f->met = true;
-	return (struct pd_apply_removal){ .found = true, .dup_of = d->whole_dup_of ? d->whole_dup_of[file] : pd_span(NULL, 0) };
+	return (struct pd_apply_removal){ .found = true, .digest = f->digest,
+					  .dup_of = d->whole_dup_of ? d->whole_dup_of[*file] : pd_span(NULL, 0) };
 }
 
 /* A page in a dump; *at, if it is removed: itself. */
@@ -470,7 +503,7 @@ static struct pd_apply_removal find_in_dump(const struct pd_apply_removals *d, c
 		*at = NULL;
 		return (struct pd_apply_removal){ .other_url = true };
 	}
-	return (struct pd_apply_removal){ .found = true, .dup_of = d->dup_of ? d->dup_of[*at - d->pages] : pd_span(NULL, 0) };
+	return (struct pd_apply_removal){ .found = true, .digest = (*at)->digest, .dup_of = d->dup_of ? d->dup_of[*at - d->pages] : pd_span(NULL, 0) };
 }
 
 static bool is_in_dump(const struct pd_page_id *address)
@@ -481,12 +514,14 @@ static bool is_in_dump(const struct pd_page_id *address)
 struct pd_apply_removal pd_apply_removals_take(struct pd_apply_removals *d, struct pd_span id, struct pd_span url)
 {
 	struct pd_page_id address = pd_page_id_parse(id);
-	struct removed_page *at;
-	if (!is_in_dump(&address))
-		return take_whole(d, id, url);
-	struct pd_apply_removal removal = find_in_dump(d, &address, url, &at);
+	struct removed_page *at = NULL;
+	uint32_t file = NO_FILE;
+	bool in_dump = is_in_dump(&address);
+	struct pd_apply_removal removal = in_dump ? find_in_dump(d, &address, url, &at) : find_whole(d, id, url, &file);
 	if (at)
 		at->at |= MET;
+	else if (removal.found)
+		d->files[file].met = true;
 	return removal;
 }
 
@@ -494,7 +529,8 @@ struct pd_apply_removal pd_apply_removals_find(const struct pd_apply_removals *d
 {
 	struct pd_page_id address = pd_page_id_parse(id);
 	struct removed_page *at;
-	return is_in_dump(&address) ? find_in_dump(d, &address, url, &at) : (struct pd_apply_removal){ 0 };
+	uint32_t file;
+	return is_in_dump(&address) ? find_in_dump(d, &address, url, &at) : find_whole(d, id, url, &file);
 }
 
 bool pd_apply_removals_dup_of(const struct pd_apply_removals *d, size_t i, struct pd_span *out)

@@ -2,7 +2,7 @@
  *
  * Rows of verdicts or answers in, the pages that are to be removed out: asked page by page, by id, in any order.
  *
- * Memory is 16 bytes for a page in a dump, and about 80 and its id for a page that is a file of its own or lies in an
+ * Memory is 24 bytes for a page in a dump, and about 88 and its id for a page that is a file of its own or lies in an
  * archive; that of pages that stay is not kept, but the files that they lie in are known, so that a base name can be said
  * to be ambiguous.
  */
@@ -27,6 +27,7 @@ struct pd_apply_removals;
 struct pd_apply_removal {
 	bool found;			/* it is removed */
 	bool other_url;			/* the verdict is about a page with another URL: it stays */
+	uint64_t digest;		/* a hash of the page's content digest, by pd_apply_removals_digest; 0: the verdict has none */
 	struct pd_span dup_of;		/* only when kept; escaped as in the rows; dies with the table */
 };
 
@@ -38,6 +39,7 @@ struct pd_apply_removals_counts {
 	uint64_t in_dumps;		/* … of them, those that are not files of their own */
 	uint64_t suspects;		/* pages that stay, unless remove_suspects, though they may be duplicates */
 	uint64_t bad;			/* rows that cannot be read */
+	uint64_t unchecked;		/* pages to be removed whose rows have no content digest */
 	uint64_t demoted;		/* duplicates whose rows say `demote`, in a header or by a weight over 0: they stay */
 	bool demote;			/* there are such rows */
 };
@@ -54,9 +56,10 @@ const char *pd_apply_removals_name(struct pd_apply_removals *d, const char *labe
 void pd_apply_removals_here(const struct pd_apply_removals *d, struct pd_span id, struct pd_buf *out);
 /* Is anything removed from the input that the rows call `name`? */
 bool pd_apply_removals_any(const struct pd_apply_removals *d, const char *name);
+uint64_t pd_apply_removals_digest(struct pd_span content_digest);
 /* Is this page removed?  Then it counts as met. */
 struct pd_apply_removal pd_apply_removals_take(struct pd_apply_removals *d, struct pd_span id, struct pd_span url);
-/* The same of a page in a dump, and nothing counts. */
+/* The same, and nothing counts. */
 struct pd_apply_removal pd_apply_removals_find(const struct pd_apply_removals *d, struct pd_span id, struct pd_span url);
 /* What the pages in dumps are duplicates of, one after the other: false at the end.  Only when kept. */
 bool pd_apply_removals_dup_of(const struct pd_apply_removals *d, size_t i, struct pd_span *out);

@@ -17,7 +17,7 @@ struct apply_run {
 	struct pd_apply_deleter remover;
 	struct pd_apply_result sum;			/* only the counts */
 	struct pd_buf kept;			/* id of the page kept for the last one that goes */
-	uint64_t inputs, other_url, lost, missing, orphans, stay;
+	uint64_t inputs, other_url, other_page, lost, missing, orphans, stay;
 	double started;
 	struct pd_err err;
 };
@@ -44,6 +44,14 @@ static void on_other_url(void *ctx, const char *id)
 	struct apply_run *r = ctx;
 	r->other_url++;
 	pd_log_error(r->log, "%s has another URL than the page of the verdict; kept", id);
+}
+
+static void on_other_page(void *ctx, const char *id, const char *why)
+{
+	struct apply_run *r = ctx;
+	r->other_page++;
+	if (pd_log_many(r->log, "pages that differ from their verdicts"))
+		pd_log_error(r->log, "%s: %s; kept", id, why);
 }
 
 static void on_orphan(void *ctx, const char *id)
@@ -129,7 +137,8 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 		.to_folder = to_folder > 0, .distinct = o->attributes != NULL, .link = o->link, .keep_others = o->keep_others,
 		.any_packing = o->walk.ignore_damaged, .rewrite_revisits = o->rewrite_revisits, .restore = o->restore, .originals = o->originals,
 		.missing = on_missing, .tmp_dir = o->tmp_dir,
-		.on_page = on_page, .other_url = on_other_url, .lost = on_lost, .orphan = writes && !o->restore ? on_orphan : NULL, .ctx = r,
+		.on_page = on_page, .other_url = on_other_url, .other_page = on_other_page, .unchecked = o->unchecked,
+		.max_page = o->walk.page.max_page, .lost = on_lost, .orphan = writes && !o->restore ? on_orphan : NULL, .ctx = r,
 	};
 	a.in.damage = on_damage;
 	a.in.damage_ctx = r;
@@ -147,6 +156,16 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 	return status;
 }
 
+/* Verdicts that older versions wrote, or other programs. */
+static int check_digests(struct apply_run *r)
+{
+	const struct pd_apply_removals_counts *n = pd_apply_removals_counts(r->removals);
+	if (!n->unchecked || n->unchecked < n->pages)
+		return PD_OK;
+	return pd_fail(&r->err, PD_ERR_INPUT, "%s: no page to be removed has a content_digest, by which 'apply' knows it again: make the "
+		       "verdicts again, or give --unchecked to remove what is at their places", r->o->verdicts);
+}
+
 static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 {
 	const struct pd_apply_run_options *o = r->o;
@@ -154,6 +173,8 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = o->restore ? 0 : 1, .remove_suspects = o->remove_suspects, .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
 				      .bad_row = pd_log_bad_row, .ctx = r->log };
 	int status = pd_apply_removals_read(&r->removals, &d, &r->err);
+	if (!status && !o->unchecked)
+		status = check_digests(r);
 	if (status)
 		return status;
 	r->remover = (struct pd_apply_deleter){ .rows = o->rows, .list = o->list, .max_page = o->walk.page.max_page,
@@ -227,9 +248,14 @@ static int say_result(struct apply_run *r)
 		pd_buf_count(&line, r->orphans, "revisit record");
 		pd_buf_add_z(&line, " left without what they refer to");
 	}
+	if (r->other_page) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, r->other_page, "page");
+		pd_buf_printf(&line, " kept because %s from the verdicts", r->other_page == 1 ? "it differs" : "they differ");
+	}
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);
-	bool bad = none || pd_apply_removals_counts(r->removals)->bad || r->other_url || r->lost || r->missing || r->sum.missing || r->remover.refused;
+	bool bad = none || pd_apply_removals_counts(r->removals)->bad || r->other_url || r->other_page || r->lost || r->missing || r->sum.missing || r->remover.refused;
 	return bad && !r->o->walk.ignore_damaged;
 }
 
@@ -251,6 +277,7 @@ static int write_apply_stats(struct apply_run *r)
 	pd_json_int(j, "suspects", (int64_t)pd_apply_removals_counts(r->removals)->suspects);
 	pd_json_int(j, "not_met", (int64_t)pd_apply_removals_unmet(r->removals, 0, &out));
 	pd_json_int(j, "other_url", (int64_t)r->other_url);
+	pd_json_int(j, "other_page", (int64_t)r->other_page);
 	pd_json_int(j, "cannot_be_opened", (int64_t)r->missing);
 	pd_json_int(j, "revisits_without_original", (int64_t)r->orphans);
 	pd_json_int(j, "bad_rows", (int64_t)pd_apply_removals_counts(r->removals)->bad);

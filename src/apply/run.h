@@ -18,6 +18,7 @@ struct pd_apply_run_options {
 	const char *tmp_dir;
 	bool keep_others, remove_suspects, rewrite_revisits, restore, link;	/* as in pd_apply_options */
 	bool list, remove;			/* pages that are files: their paths are printed, or they are deleted */
+	bool unchecked;				/* as in pd_apply_options */
 };
 
 /* 0; 1: done, but something was left out, and the options do not call that right; or negative, and why. */

@@ -46,6 +46,8 @@ enum pd_pairs_column {
 	PD_PAIRS_FETCH_TIME_B,
 	PD_PAIRS_TEXT_BYTES_B,
 	PD_PAIRS_QUALITY_B,
+	PD_PAIRS_CONTENT_DIGEST_A,	/* by which `apply` knows the page again */
+	PD_PAIRS_CONTENT_DIGEST_B,
 	PD_PAIRS_COLUMNS
 };
 
@@ -79,14 +81,21 @@ enum pd_verdicts_column {
 	PD_VERDICTS_CLUSTER_SIZE,	/* of the page kept: pages that it stands for, itself among them */
 	PD_VERDICTS_LOSS,		/* of a duplicate: the share of its text that the page kept lacks, when texts were compared */
 	PD_VERDICTS_SUSPECT,		/* of a page that stays though it may be a duplicate of dup_of: why it stays */
+	PD_VERDICTS_CONTENT_DIGEST,	/* of the page: `apply` compares it before it removes the page */
 	PD_VERDICTS_COLUMNS
 };
 
 /* Lines "# suspect WHY" among pairs hold a row, too: of two pages that look alike and are no pair. */
 #define PD_SUSPECT_MARK "suspect"
 
-/* Those of verdicts up to the reason, and three more. */
-enum pd_answers_column { PD_ANSWERS_STATUS = PD_VERDICTS_REASON + 1, PD_ANSWERS_MATCHES, PD_ANSWERS_SUSPECT, PD_ANSWERS_COLUMNS };
+/* Those of verdicts up to the reason, and four more. */
+enum pd_answers_column {
+	PD_ANSWERS_STATUS = PD_VERDICTS_REASON + 1,
+	PD_ANSWERS_MATCHES,
+	PD_ANSWERS_SUSPECT,
+	PD_ANSWERS_CONTENT_DIGEST,
+	PD_ANSWERS_COLUMNS
+};
 
 extern const char *const pd_fp_columns[PD_FP_COLUMNS + 1];
 extern const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1];

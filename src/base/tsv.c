@@ -30,6 +30,7 @@ static void order_from_names(struct pd_tsv_reader *r, const struct pd_span *name
 static int columns_at_first(const char *kind, int all)
 {
 	return !strcmp(kind, "fp")	 ? PD_FP_SUBJECT :
+	       !strcmp(kind, "pairs")	 ? PD_PAIRS_CONTENT_DIGEST_A :
 	       !strcmp(kind, "verdicts") ? PD_VERDICTS_CLUSTER_SIZE :
 	       !strcmp(kind, "answers")	 ? PD_ANSWERS_SUSPECT :
 					   all;
@@ -171,16 +172,16 @@ static void read_names(struct pd_tsv_reader *r, struct pd_span line)
 static int read_marked(struct pd_tsv_reader *r, struct pd_span rest, struct pd_err *e)
 {
 	struct pd_span f[PD_TSV_COLUMNS_MAX], mark;
-	size_t n_columns = 0;
+	size_t n_columns = 0, n = 0;
 	while (r->v1_columns[n_columns])
 		n_columns++;
-	if (!pd_span_split(&rest, '\t', &mark) || !mark.n || pd_tsv_fields(rest, f, PD_TSV_COLUMNS_MAX) < n_columns ||
-	    memchr(r->line.p, 0, r->line.n))
+	if (!pd_span_split(&rest, '\t', &mark) || !mark.n ||
+	    (n = pd_tsv_fields(rest, f, PD_TSV_COLUMNS_MAX)) < (size_t)columns_at_first(r->kind, (int)n_columns) || memchr(r->line.p, 0, r->line.n))
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a row of %s after '# %s'", r->path, r->line_no, r->kind,
 			       r->marked);
 	for (size_t c = 0; r->columns[c]; c++) {
 		r->fields[c] = pd_span(NULL, 0);
-		for (size_t i = 0; i < n_columns; i++)
+		for (size_t i = 0; i < n_columns && i < n; i++)
 			if (!strcmp(r->columns[c], r->v1_columns[i]))
 				r->fields[c] = f[i];
 	}

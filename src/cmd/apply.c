@@ -18,6 +18,10 @@ static const struct pd_opt opts[] = {
 	  .help = "keep requests, metadata and revisits of removed pages" },
 	{ .type = PD_OPT_FLAG, .name = "remove-suspects", AT(remove_suspects),
 	  .help = "also remove pages that are only suspected duplicates" },
+	{ .type = PD_OPT_FLAG, .name = "unchecked", AT(unchecked),
+	  .help = "do not compare pages with the content_digest of their verdicts" },
+	{ .type = PD_OPT_SIZE, .name = "max-page", .rare = true, .arg = "SIZE", AT(walk.page.max_page),
+	  .help = "compare at most SIZE bytes of a page, as given to 'fp' (4M)" },
 	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", AT(rewrite_revisits),
 	  .help = "WARC: write a revisit record in place of each page removed" },
 	{ .type = PD_OPT_FLAG, .name = "restore", AT(restore),
@@ -56,7 +60,8 @@ static int check_apply(const struct pd_apply_run_options *o, char **inputs, int 
 	for (int i = 0; i < n_inputs; i++)
 		stdin_input |= strcmp(inputs[i], "-") == 0;
 	stdin_input |= o->walk.files_from && strcmp(o->walk.files_from, "-") == 0;
-	if (o->restore && (o->verdicts || o->list || o->remove || o->rewrite_revisits || o->attributes || o->keep_others || o->remove_suspects))
+	if (o->restore && (o->verdicts || o->list || o->remove || o->rewrite_revisits || o->attributes || o->keep_others || o->remove_suspects ||
+			   o->unchecked))
 		return pd_fail(e, PD_ERR_USAGE, "--restore removes nothing, and cannot be combined with --verdicts or options that remove pages");
 	if (o->originals && !o->restore)
 		return pd_fail(e, PD_ERR_USAGE, "--originals needs --restore");

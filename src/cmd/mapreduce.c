@@ -41,6 +41,7 @@ static const struct pd_opt map_opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "fetch", .arg = "COMMAND", AT(task.fetch), \
 	  .help = "read dumps through COMMAND PATH, such as 'hadoop fs -cat'" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "DIR", AT(task.output), .help = "apply: the folder that dumps are written to" },
+	{ .type = PD_OPT_FLAG, .name = "unchecked", AT(task.unchecked), .help = "apply: do not compare pages with the content_digest of their verdicts" },
 	{ .type = PD_OPT_TEXT, .name = "store", .arg = "COMMAND", AT(task.store), .help = "apply: write dumps through COMMAND FILE DIR/PATH" },
 	PD_OPT_END,
 };

@@ -418,7 +418,7 @@ struct run {
 	struct pd_secret secret;	/* of this run: shingles are made with it */
 	struct pd_dedup_counts counts;
 	struct pd_map met;		/* what each file was when its unit was met: state_of its facts, by a hash of the path */
-	bool incomplete;		/* something could not be read for the report */
+	bool incomplete;		/* something could not be read for the report, or was no longer what its row says */
 	struct pd_buf aliases;		/* rows of the list of what was left out: further names of files */
 	struct pd_err *err;
 };
@@ -939,6 +939,14 @@ static void on_lost(void *ctx, const struct pd_read_damage *damage)
 		     damage->reason);
 }
 
+static void on_other_page(void *ctx, const char *id, const char *why)
+{
+	struct run *r = ctx;
+	r->incomplete = true;
+	if (pd_log_many(r->log, "pages that changed"))
+		pd_log_error(r->log, "%s: %s: it has changed since its row was made; kept", id, why);
+}
+
 static void on_orphan(void *ctx, const char *id)
 {
 	struct run *r = ctx;
@@ -974,6 +982,7 @@ static struct pd_apply_options apply_options(struct run *r, struct pd_apply_remo
 	struct pd_apply_options a = { .in = reader_options(r), .removals = removals, .output = r->folder, .to_folder = true,
 				      .any_packing = true, .link = r->o->link, .keep_others = r->o->keep_others,
 				      .rewrite_revisits = r->o->rewrite_revisits, .tmp_dir = r->o->tmp_dir,
+				      .max_page = r->o->walk.page.max_page, .other_page = on_other_page,
 				      .lost = on_lost, .orphan = on_orphan, .meet = on_input, .skip = is_done, .ctx = r };
 	a.in.damage = pass_over_damage;
 	a.in.damage_ctx = r;
@@ -1100,7 +1109,7 @@ static int write_report(struct run *r)
 		status = pd_tables_open(&texts.pick.tables, &walk.page, r->err);
 	if (!status) {
 		status = pd_report_write(&o, r->log, &done, r->err);
-		r->incomplete = !status && done.damaged;
+		r->incomplete |= !status && done.damaged;
 		pd_tables_release(&texts.pick.tables);
 	}
 	pd_map_release(&texts.new);

@@ -92,7 +92,7 @@ struct pd_dedup_counts {
 struct pd_dedup_result {
 	struct pd_dedup_counts counts;
 	struct pd_journal_sums removed;
-	bool incomplete;		/* something could not be read for the report */
+	bool incomplete;		/* something could not be read for the report, or was no longer what its row says */
 };
 
 /* `o` is settled.  0, or negative and why. */

@@ -133,7 +133,7 @@ static int reduce_split(const struct pd_engine *t, struct pd_err *e)
 struct rewriting {
 	const struct pd_engine *t;
 	struct pd_buf path, output, local;
-	uint64_t damaged, other_url, lost;
+	uint64_t damaged, other_url, other_page, lost;
 };
 
 static void on_apply_damage(void *ctx, const struct pd_read_damage *d)
@@ -155,6 +155,14 @@ static void on_apply_other_url(void *ctx, const char *id)
 	struct rewriting *r = ctx;
 	r->other_url++;
 	pd_log_error(r->t->log, "%s has another URL than the page of the verdict; kept", id);
+}
+
+static void on_apply_other_page(void *ctx, const char *id, const char *why)
+{
+	struct rewriting *r = ctx;
+	r->other_page++;
+	if (pd_log_many(r->t->log, "pages that differ from their verdicts"))
+		pd_log_error(r->t->log, "%s: %s; kept", id, why);
 }
 
 /* Where the dump goes in the folder: its path, without a scheme and a host, and as steps down alone. */
@@ -206,7 +214,8 @@ static int apply_dump(struct rewriting *r, struct pd_apply_removals *removals, c
 	struct pd_apply_options a = { .in = { .inputs = &input, .n_inputs = 1, .stdin_name = r->path.p, .max_block = defaults.max_page + PD_BLOCK_ROOM,
 					      .damage = on_apply_damage, .damage_ctx = r },
 				      .removals = removals, .mode = PD_APPLY_WRITE, .output = output, .tmp_dir = r->t->tmp_dir, .lost = on_apply_lost,
-				      .other_url = on_apply_other_url, .ctx = r };
+				      .other_url = on_apply_other_url, .other_page = on_apply_other_page, .unchecked = r->t->unchecked,
+				      .max_page = defaults.max_page, .ctx = r };
 	int status = pd_apply_make_folders(output, e);
 	if (!status)
 		status = pd_apply_open(&apply, &a, e);
@@ -312,6 +321,7 @@ static int map_rewrite(const struct pd_engine *t, struct pd_err *e)
 			status = rewrite_line(&r, line, e);
 	pd_engine_count(t, "DAMAGED", r.damaged + r.lost);
 	pd_engine_count(t, "OTHER_URL", r.other_url);
+	pd_engine_count(t, "OTHER_PAGE", r.other_page);
 	pd_buf_release(&lines);
 	pd_buf_release(&r.path);
 	pd_buf_release(&r.output);

@@ -89,7 +89,7 @@ static bool add_key(const struct keys *k, uint32_t row, struct pd_buf *out)
 /* A row of the batch as rows are handed on. */
 static void add_batch_row(const struct keys *k, uint32_t row, struct pd_buf *out)
 {
-	static const int column[PD_ROW_FIELDS] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY, PD_FP_TERMS, PD_FP_CONFIDENCE,
+	static const int column[PD_ROW_FIELDS] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY, PD_FP_CONTENT_DIGEST, PD_FP_TERMS, PD_FP_CONFIDENCE,
 						   PD_FP_LANGUAGES, PD_FP_SUBJECT };
 	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } }, line;
 	const char *text = pd_rows_text(k->rows, row);
@@ -267,7 +267,8 @@ static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_m
 			      (int)fresh.id.n, fresh.id.p);
 		pd_buf_printf(out, pair->distance < 0 ? "-\t" : "%d\t", pair->distance);
 		pd_buf_printf(out, pair->similarity < 0 ? "-\t" : "%.3f\t", pair->similarity);
-		pd_buf_printf(out, "%.*s\t0\treplaced by a new page\t-\t-\t-\n", (int)stored.text_bytes.n, stored.text_bytes.p);
+		pd_buf_printf(out, "%.*s\t0\treplaced by a new page\t-\t-\t-\t%.*s\n", (int)stored.text_bytes.n, stored.text_bytes.p,
+			      (int)stored.content_digest.n, stored.content_digest.p);
 	}
 	f->b.pairs++;
 	if (!f->status)

@@ -23,6 +23,7 @@ struct pd_group_options;
 struct pd_engine {
 	const char *fetch;		/* a command that writes a file to its standard output; NULL: files are opened */
 	const char *output, *store;	/* apply: the folder of dumps, and a command that puts a file there; NULL: files are written */
+	bool unchecked;			/* apply: pages are removed without comparing their digests */
 	const char *batch;		/* the key file of a batch; NULL: none */
 	const char *tables;		/* its tables; NULL: none */
 	const char *header;		/* cluster: a file with the header of the pairs */

@@ -327,14 +327,14 @@ static void release_ids(struct pd_ids *ids)
 
 /* ==== rows in, pages and edges out ==== */
 
-enum { VIEW_FIELDS = 5, BATCH = 128 };
+enum { VIEW_FIELDS = 6, BATCH = 128 };
 
 #define NO_END SIZE_MAX
 
 static const int fields_of_a[VIEW_FIELDS] = { PD_PAIRS_ID_A, PD_PAIRS_URL_A, PD_PAIRS_FETCH_TIME_A, PD_PAIRS_TEXT_BYTES_A,
-					      PD_PAIRS_QUALITY_A };
+					      PD_PAIRS_QUALITY_A, PD_PAIRS_CONTENT_DIGEST_A };
 static const int fields_of_b[VIEW_FIELDS] = { PD_PAIRS_ID_B, PD_PAIRS_URL_B, PD_PAIRS_FETCH_TIME_B, PD_PAIRS_TEXT_BYTES_B,
-					      PD_PAIRS_QUALITY_B };
+					      PD_PAIRS_QUALITY_B, PD_PAIRS_CONTENT_DIGEST_B };
 
 /* An end of a pair that waits for its page. */
 struct pages_end {
@@ -746,10 +746,10 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 
 struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page)
 {
-	struct pd_span f[5];
+	struct pd_span f[VIEW_FIELDS];
 	trim_spool(&p->spool);
-	pd_tsv_fields(spool_line(&p->spool, offset_get(p->at, page)), f, 5);
-	return (struct pd_page_view){ f[0], f[1], f[2], f[3], f[4] };
+	pd_tsv_fields(spool_line(&p->spool, offset_get(p->at, page)), f, VIEW_FIELDS);
+	return (struct pd_page_view){ f[0], f[1], f[2], f[3], f[4], f[5] };
 }
 
 void pd_pages_expect(const struct pd_pages *p, uint32_t soon, uint32_t sooner)

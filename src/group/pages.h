@@ -92,7 +92,7 @@ struct pd_pages {
 
 /* What rows said of a page, escaped as it came; "-": unknown. */
 struct pd_page_view {
-	struct pd_span id, url, fetch_time, text_bytes, quality;
+	struct pd_span id, url, fetch_time, text_bytes, quality, content_digest;
 };
 
 /* What pages of a pair must have in common: nothing, the host, the registered domain, the owner. */

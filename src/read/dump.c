@@ -287,9 +287,15 @@ static int lose_others(struct pd_read_dump *d)
 	return lose(d, "the record's length leads past other records; as a file that is not compressed they can be read");
 }
 
+/* Where the record is named from is known only after its block: both places are tried. */
+static bool wants_block(const struct pd_read_dump *d)
+{
+	return !d->wants || d->wants(d->wants_ctx, d->begin) || (d->first && d->wants(d->wants_ctx, alone(d)));
+}
+
 static int read_record_block(struct pd_read_dump *d, struct pd_record *out)
 {
-	bool wanted = d->keep_block || out->kind != PD_RECORD_OTHER, others = false;
+	bool wanted = d->keep_block || (out->kind != PD_RECORD_OTHER && wants_block(d)), others = false;
 	for (uint64_t left = out->length; left;) {
 		struct pd_span s = pd_read_member_peek(d->m, 1);
 		if (!s.n) {

@@ -65,6 +65,9 @@ struct pd_read_dump {
 	size_t max_block;
 	bool keep_header;		/* fill the record's `header` */
 	bool keep_block;		/* fill `block` of every record, not of pages alone */
+	/* Only pages at a place for which this returns true get their block; NULL: all do. */
+	bool (*wants)(void *ctx, struct pd_read_place place);
+	void *wants_ctx;
 	struct pd_read_place place;		/* of the record given, or of the damage */
 	const char *reason;		/* of the damage */
 	/* the record being read */

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/codec.h"
 #include "base/span.h"
 
@@ -881,4 +882,34 @@ enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, 
 		return skip;
 	cut_page(o, out);
 	return out->body.n ? decide_type(o, in, out, type, reason) : PD_SKIP_EMPTY;
+}
+
+void pd_page_digest(const struct pd_page *page, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	if (page->digest.n)
+		pd_buf_add_span(out, page->digest);
+	else
+		pd_sha1_base32(page->payload, out);
+}
+
+bool pd_page_record_digest(struct pd_page_opener *o, const struct pd_record *in, struct pd_buf *out)
+{
+	struct pd_read_http h = { 0 };
+	enum pd_skip skip = PD_SKIP_NONE;
+	const char *reason;
+	struct pd_page page = { .digest = pd_buf_span(&in->digest), .flags = in->cut ? PD_PAGE_CUT : 0 };
+	pd_buf_clear(out);
+	if (in->kind == PD_RECORD_OTHER)
+		return false;
+	if (!page.digest.n && in->kind == PD_RECORD_RESPONSE)
+		skip = open_response(o, in, &h, &page, &reason);
+	else if (!page.digest.n)
+		open_other(in, &page);
+	if ((skip != PD_SKIP_NONE && skip != PD_SKIP_STATUS) ||
+	    (!page.digest.n && pd_read_coder_transfer(o->coder, h.transfer, &page.body, &page.flags) != PD_OK))
+		return false;
+	page.payload = page.body;
+	pd_page_digest(&page, out);
+	return true;
 }

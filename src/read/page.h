@@ -51,6 +51,10 @@ void pd_page_opener_free(struct pd_page_opener *o);
 /* PD_SKIP_NONE, or why not; *reason (may be NULL) then says more in words, or is empty. */
 enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, struct pd_page *out, const char **reason);
 const char *pd_skip_name(enum pd_skip s);
+/* The digest that rows give a page: the record's own, or SHA-1 of the payload in base32.  `out` is cleared. */
+void pd_page_digest(const struct pd_page *page, struct pd_buf *out);
+/* The same of a record, whatever its status and type are, without undoing its content coding.  False: it has no payload. */
+bool pd_page_record_digest(struct pd_page_opener *o, const struct pd_record *in, struct pd_buf *out);
 
 /* In: the bytes of an HTTP response as a crawler stored them (RFC 9112).  Out: its parts as views, and the body with
  * chunked transfer undone.  Real servers and real crawlers are untidy: lines may end in LF alone, the reason phrase or

@@ -89,9 +89,10 @@ static struct pd_read_place here(const struct pd_read_jsonl *j)
 
 static void set_block(struct pd_read_jsonl *j, struct pd_record *out, struct pd_span page)
 {
+	size_t most = j->wants && !j->wants(j->wants_ctx, j->place) ? 0 : j->max_block;
 	out->length = page.n;
-	out->cut = page.n > j->max_block;
-	pd_buf_add(&out->block, page.p, out->cut ? j->max_block : page.n);
+	out->cut = page.n > most;
+	pd_buf_add(&out->block, page.p, out->cut ? most : page.n);
 }
 
 static bool fill_jsonl_record(struct pd_read_jsonl *j, struct pd_span line, struct pd_record *out)
@@ -191,9 +192,9 @@ static int jsonl_next(struct pd_read_jsonl *j, struct pd_record *out)
 		if (j->over)
 			return jsonl_damage(j, begin, "line over four times the page limit");
 		line = trim_line(line);
+		j->place = begin;
 		bool empty = !line.n, ok = !empty && fill_jsonl_record(j, line, out);
 		pd_read_member_skip(j->m, skip);
-		j->place = begin;
 		if (ok)
 			return 1;
 		if (!empty)
@@ -349,8 +350,9 @@ static void set_name(struct pd_read_tar *t, const char *path)
 
 static int read_tar_block(struct pd_read_tar *t, struct pd_record *out)
 {
-	while (out->block.n < t->max_block && out->block.n < out->length) {
-		size_t room = t->max_block - out->block.n;
+	size_t most = t->wants && !t->wants(t->wants_ctx, pd_buf_z(&t->name)) ? 0 : t->max_block;
+	while (out->block.n < most && out->block.n < out->length) {
+		size_t room = most - out->block.n;
 		char *at = pd_buf_reserve(&out->block, room < PIECE ? room : PIECE);
 		la_ssize_t n = archive_read_data(t->archive, at, room < PIECE ? room : PIECE);
 		if (n < 0) {
@@ -925,6 +927,7 @@ void pd_read_source_release(struct pd_read_source *s)
 	pd_read_input_release(&s->in);
 	pd_read_member_release(&s->member);
 	pd_buf_release(&s->reason);
+	pd_buf_release(&s->id);
 }
 
 void pd_read_source_close(struct pd_read_source *s)
@@ -960,6 +963,32 @@ static bool begins_line(struct pd_span head)
 	return head.n && head.p[0] == '{';
 }
 
+static void set_id(const struct pd_read_source *s, struct pd_read_place place, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	pd_buf_printf(out, "%s:%s%llu", s->label, place.stream ? "+" : "", (unsigned long long)place.offset);
+}
+
+static void set_member_id(const struct pd_read_source *s, const char *name, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	pd_buf_printf(out, "%s!%s", s->label, name);
+}
+
+static bool wants_place(void *ctx, struct pd_read_place place)
+{
+	struct pd_read_source *s = ctx;
+	set_id(s, place, &s->id);
+	return s->wants(s->wants_ctx, pd_buf_span(&s->id));
+}
+
+static bool wants_member(void *ctx, const char *name)
+{
+	struct pd_read_source *s = ctx;
+	set_member_id(s, name, &s->id);
+	return s->wants(s->wants_ctx, pd_buf_span(&s->id));
+}
+
 static void open_dump(struct pd_read_source *s, const struct pd_read_format *format)
 {
 	s->kind = PD_SOURCE_DUMP;
@@ -967,6 +996,8 @@ static void open_dump(struct pd_read_source *s, const struct pd_read_format *for
 	pd_read_dump_open(&s->dump, &s->member, format, s->max_block);
 	s->dump.keep_header = s->keep_headers;
 	s->dump.keep_block = s->keep_blocks;
+	s->dump.wants = s->wants ? wants_place : NULL;
+	s->dump.wants_ctx = s;
 }
 
 static void open_jsonl(struct pd_read_source *s)
@@ -974,6 +1005,8 @@ static void open_jsonl(struct pd_read_source *s)
 	s->kind = PD_SOURCE_JSONL;
 	s->member.begins = begins_line;
 	jsonl_open(&s->jsonl, &s->member);
+	s->jsonl.wants = s->wants ? wants_place : NULL;
+	s->jsonl.wants_ctx = s;
 }
 
 static const struct pd_read_format *format_of(struct pd_span head)
@@ -1014,6 +1047,8 @@ static bool by_head(struct pd_read_source *s, struct pd_span head)
 	if (tar_looks(head)) {
 		s->kind = PD_SOURCE_TAR;
 		tar_open(&s->tar, &s->member, s->max_block);
+		s->tar.wants = s->wants ? wants_member : NULL;
+		s->tar.wants_ctx = s;
 	} else if (looks_jsonl(s, head)) {
 		open_jsonl(s);
 	} else if (pd_read_format_warc.recognises(head)) {
@@ -1296,18 +1331,12 @@ int pd_read_source_open_at(struct pd_read_source *s, const char *path, const cha
 	return s->in.error ? PD_ERR_SYSTEM : found ? PD_OK : PD_ERR_NOT_FOUND;
 }
 
-static void set_id(struct pd_read_source *s, struct pd_read_place place, struct pd_record *out)
-{
-	pd_buf_clear(&out->id);
-	pd_buf_printf(&out->id, "%s:%s%llu", s->label, place.stream ? "+" : "", (unsigned long long)place.offset);
-}
-
 /* A record, or damage reported: 1; 0 the end; PD_ERR_INPUT: go on. */
 static int next_dump(struct pd_read_source *s, struct pd_record *out)
 {
 	int r = pd_read_dump_next(&s->dump, out);
 	if (r == 1)
-		set_id(s, s->dump.place, out);
+		set_id(s, s->dump.place, &out->id);
 	else if (r < 0 && !s->in.error)
 		pd_read_sink_tell(s->sink, s->label, s->dump.place, s->dump.reason);
 	return r;
@@ -1317,7 +1346,7 @@ static int next_jsonl(struct pd_read_source *s, struct pd_record *out)
 {
 	int r = jsonl_next(&s->jsonl, out);
 	if (r == 1)
-		set_id(s, s->jsonl.place, out);
+		set_id(s, s->jsonl.place, &out->id);
 	else if (r < 0 && !s->in.error)
 		pd_read_sink_tell(s->sink, s->label, s->jsonl.place, s->jsonl.reason);
 	else if (!r && !s->part && jsonl_useless(&s->jsonl))
@@ -1328,10 +1357,11 @@ static int next_jsonl(struct pd_read_source *s, struct pd_record *out)
 static int next_parquet(struct pd_read_source *s, struct pd_record *out)
 {
 	struct pd_read_parquet *p = &s->parquet;
-	int r = parquet_next(p, s->max_block, wants_pages(s), out);
+	bool wanted = !s->wants || wants_place(s, (struct pd_read_place){ p->at, false });
+	int r = parquet_next(p, wanted ? s->max_block : 0, wants_pages(s), out);
 	uint64_t rows = pd_parquet_rows(p->file);
 	if (r == 1)
-		set_id(s, (struct pd_read_place){ p->at - 1, false }, out);
+		set_id(s, (struct pd_read_place){ p->at - 1, false }, &out->id);
 	else if (r == PD_ERR_SYSTEM)
 		s->in.error = errno;
 	else if (r < 0)
@@ -1357,7 +1387,7 @@ static int next_file(struct pd_read_source *s, struct pd_record *out)
 {
 	int r = tar_next(&s->tar, out);
 	if (r == 1) {
-		pd_buf_printf(&out->id, "%s!%s", s->label, pd_buf_z(&s->tar.name));
+		set_member_id(s, pd_buf_z(&s->tar.name), &out->id);
 		pd_buf_set(&s->reason, pd_buf_span(&out->url));
 		set_url(s, pd_buf_z(&s->reason), out);
 		out->html_only = !s->all_text;
@@ -1367,18 +1397,18 @@ static int next_file(struct pd_read_source *s, struct pd_record *out)
 }
 
 /* The bytes of the current member, as far as they are wanted. */
-static void add_member(struct pd_read_source *s, struct pd_record *out)
+static void add_member(struct pd_read_source *s, size_t most, struct pd_record *out)
 {
 	const struct pd_read_input *in = &s->in;
 	for (;;) {
 		struct pd_span got = pd_read_member_peek(&s->member, 1);
-		size_t room = s->max_block - out->block.n;
+		size_t room = most - out->block.n;
 		if (!got.n)
 			return;
 		pd_buf_add(&out->block, got.p, got.n < room ? got.n : room);
 		out->length += got.n;
 		pd_read_member_skip(&s->member, got.n);
-		if (!pd_read_member_packed(&s->member) && out->length > s->max_block && in->size > out->length) {
+		if (!pd_read_member_packed(&s->member) && out->length > most && in->size > out->length) {
 			out->length = in->size;
 			return;
 		}
@@ -1392,12 +1422,13 @@ static int next_page(struct pd_read_source *s, struct pd_record *out)
 	int r;
 	pd_record_clear(out);
 	pd_buf_add_z(&out->id, s->label);
+	size_t most = s->wants && !s->wants(s->wants_ctx, pd_buf_span(&out->id)) ? 0 : s->max_block;
 	set_url(s, s->path, out);
 	out->kind = PD_RECORD_PAYLOAD;
 	out->html_only = s->found && !s->all_text;
 	s->done = true;
 	do {
-		add_member(s, out);
+		add_member(s, most, out);
 		if (m->state == PD_MEMBER_BROKEN) {
 			pd_read_sink_tell(s->sink, s->label, (struct pd_read_place){ m->start, false }, m->reason);
 			return 0;
@@ -1442,6 +1473,8 @@ static bool open_part(struct pd_read_source *s)
 	part->keep_blocks = s->keep_blocks;
 	part->max_block = s->max_block;
 	part->wanted = s->wanted;
+	part->wants = s->wants;
+	part->wants_ctx = s->wants_ctx;
 	part->label = z->label.p;
 	part->path = z->path.p;
 	part->done = false;

@@ -21,6 +21,8 @@ enum { PD_JSONL_URL, PD_JSONL_TEXT, PD_JSONL_HTML, PD_JSONL_ID, PD_JSONL_TIME, P
 struct pd_read_jsonl {
 	struct pd_read_member *m;
 	size_t max_block, max_line;
+	bool (*wants)(void *ctx, struct pd_read_place place);	/* as of pd_read_dump */
+	void *wants_ctx;
 	struct pd_json_member fields[PD_JSONL_FIELDS];
 	struct pd_buf line;		/* a line that does not lie in the window as a whole */
 	bool over;			/* it is longer than max_line */
@@ -41,6 +43,8 @@ struct archive;
 struct pd_read_tar {
 	struct pd_read_member *m;
 	size_t max_block;
+	bool (*wants)(void *ctx, const char *name);	/* only files of these names get their block; NULL: all do */
+	void *wants_ctx;
 	struct archive *archive;
 	size_t given;			/* bytes of the window that the archive reader works on */
 	const char *stopped;		/* why the bytes ended before their time */
@@ -129,6 +133,10 @@ struct pd_read_source {
 	struct pd_read_parquet parquet;
 	const char *label;		/* what ids begin with; borrowed */
 	const char *path;		/* what the URL of a page is made of that has none: the same, or its path in an archive */
+	/* Only pages whose id this returns true for get their block; NULL: all do.  It may be called with an id that no page has. */
+	bool (*wants)(void *ctx, struct pd_span id);
+	void *wants_ctx;
+	struct pd_buf id;		/* for `wants` */
 	const char *wanted;		/* an id: files of an archive in which it cannot lie are passed over; or NULL */
 	bool part;			/* it is a file of an archive */
 	struct pd_read_jsonl_fields fields;

@@ -58,21 +58,19 @@ static size_t next_wanted(const struct pd_rows *rows, size_t row, size_t end)
 	return end;
 }
 
-#define VIEWED 5	/* columns that pairs carry: those that lie first in a row of a key file */
-
-static void add_line(struct fetched *t, const struct pd_span f[VIEWED])
+static void add_line(struct fetched *t, const struct pd_span f[PD_ROW_VIEWED])
 {
 	uint32_t at = (uint32_t)t->text.n;
 	pd_buf_add(&t->at, &at, sizeof at);
-	size_t n = VIEWED;
-	for (int i = 0; i < VIEWED; i++)
+	size_t n = PD_ROW_VIEWED;
+	for (int i = 0; i < PD_ROW_VIEWED; i++)
 		n += f[i].n + 1;
 	char *from = pd_buf_reserve(&t->text, n), *to = from;
-	for (int i = 0; i < VIEWED; i++) {
+	for (int i = 0; i < PD_ROW_VIEWED; i++) {
 		struct pd_span v = f[i].n ? f[i] : pd_span("-", 1);
 		memcpy(to, v.p, v.n);
 		to += v.n;
-		*to++ = i + 1 < VIEWED ? '\t' : '\n';
+		*to++ = i + 1 < PD_ROW_VIEWED ? '\t' : '\n';
 	}
 	*to = 0;
 	t->text.n += (size_t)(to - from);
@@ -104,18 +102,18 @@ static int fail_changed(const struct pd_late_file *file, struct pd_err *e)
 
 /* Where a row's file has the columns that pairs carry. */
 struct viewed {
-	int column[VIEWED];
+	int column[PD_ROW_VIEWED];
 	size_t until;		/* the row from which on it is another order */
 };
 
 static struct viewed viewed_at(const struct pd_late_file *file, size_t row)
 {
-	static const int wanted[VIEWED] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY };
+	static const int wanted[PD_ROW_VIEWED] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY, PD_FP_CONTENT_DIGEST };
 	size_t i = file->n_columns - 1;
 	while (i > 0 && file->columns[i].row > row)
 		i--;
 	struct viewed v = { .until = i + 1 < file->n_columns ? file->columns[i + 1].row : SIZE_MAX };
-	for (int w = 0; w < VIEWED; w++) {
+	for (int w = 0; w < PD_ROW_VIEWED; w++) {
 		v.column[w] = -1;
 		for (int at = 0; at < file->columns[i].n; at++)
 			if (file->columns[i].order[at] == wanted[w])
@@ -127,10 +125,10 @@ static struct viewed viewed_at(const struct pd_late_file *file, size_t row)
 /* False: it is no row any more. */
 static bool add_text_row(struct fetched *t, struct pd_span line, const struct viewed *v)
 {
-	struct pd_span f[PD_TSV_COLUMNS_MAX], viewed[VIEWED];
+	struct pd_span f[PD_TSV_COLUMNS_MAX], viewed[PD_ROW_VIEWED];
 	line.n -= line.n && line.p[line.n - 1] == '\r';
 	size_t n = pd_tsv_fields(line, f, PD_TSV_COLUMNS_MAX);
-	for (int i = 0; i < VIEWED; i++)
+	for (int i = 0; i < PD_ROW_VIEWED; i++)
 		viewed[i] = v->column[i] >= 0 && (size_t)v->column[i] < n ? f[v->column[i]] : pd_span(NULL, 0);
 	add_line(t, viewed);
 	return viewed[0].n;

@@ -294,13 +294,17 @@ int pd_keyfile_row(const struct pd_keyfile *k, const struct pd_buf *block, uint6
 {
 	uint64_t first = row / PD_KEYFILE_BLOCK * PD_KEYFILE_BLOCK;
 	struct pd_span line = pd_span(block->p + k->row_at[row] - k->row_at[first], k->row_at[row + 1] - k->row_at[row]), fields[PD_ROW_FIELDS + 1];
-	size_t n = k->h.version == 1 ? 5 : PD_ROW_FIELDS;
+	static const size_t columns[PD_KEYFILE_VERSION + 1] = { 0, PD_ROW_CONTENT_DIGEST, PD_ROW_FIELDS - 1, PD_ROW_FIELDS };
+	size_t n = columns[k->h.version];
 	if (memchr(line.p, '\n', line.n) != line.p + line.n - 1)
 		return fail_block(k, row / PD_KEYFILE_BLOCK, name, "an invalid row", e);
 	line.n--;
 	if (pd_tsv_fields(line, fields, PD_ROW_FIELDS + 1) != n)
 		return fail_block(k, row / PD_KEYFILE_BLOCK, name, "an invalid row", e);
-	memcpy(f, fields, n * sizeof *f);
+	memset(f, 0, PD_ROW_FIELDS * sizeof *f);
+	memcpy(f, fields, (n < PD_ROW_FIELDS ? PD_ROW_CONTENT_DIGEST : n) * sizeof *f);
+	if (n == PD_ROW_FIELDS - 1)
+		memcpy(f + PD_ROW_TERMS, fields + PD_ROW_CONTENT_DIGEST, (n - PD_ROW_CONTENT_DIGEST) * sizeof *f);
 	return PD_OK;
 }
 

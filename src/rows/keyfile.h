@@ -12,14 +12,29 @@
 struct pd_unpacker;
 
 #define PD_KEYFILE_MAGIC "\x89PDK\r\n\x1a\n"
-#define PD_KEYFILE_VERSION 2	/* 1: rows of five columns */
+#define PD_KEYFILE_VERSION 3	/* 1: rows of five columns; 2: rows without the content digest */
 #define PD_KEYFILE_BLOCK 256	/* rows compressed together */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "key files are written as they lie in memory: little-endian");
 
-/* Columns of a row's line, escaped as they came: id, url, fetch_time, text_bytes, quality, and, not in rows of old key files,
- * terms, confidence, languages, subject. */
-#define PD_ROW_FIELDS 9
+/* Columns of a row's line, escaped as they came: id, url, fetch_time, text_bytes, quality, content_digest, terms, confidence,
+ * languages, subject.  Rows of key files of version 1 have the first five, those of version 2 all but content_digest. */
+enum pd_row_field {
+	PD_ROW_ID,
+	PD_ROW_URL,
+	PD_ROW_FETCH_TIME,
+	PD_ROW_TEXT_BYTES,
+	PD_ROW_QUALITY,
+	PD_ROW_CONTENT_DIGEST,
+	PD_ROW_TERMS,
+	PD_ROW_CONFIDENCE,
+	PD_ROW_LANGUAGES,
+	PD_ROW_SUBJECT,
+	PD_ROW_FIELDS
+};
+
+/* What pairs carry of a row: its first fields. */
+#define PD_ROW_VIEWED (PD_ROW_CONTENT_DIGEST + 1)
 
 enum pd_keyfile_section {
 	PD_KEYFILE_PARAMS,	/* text: "must …", "params …", "sketch …", "total …", a line each */
@@ -73,7 +88,7 @@ int pd_keyfile_digest(const char *path, uint64_t *digest, struct pd_err *e);
 /* The text of a block of rows; `out` is cleared. */
 int pd_keyfile_block(const struct pd_keyfile *k, struct pd_unpacker *u, size_t block, const char *name, struct pd_buf *out,
 		     struct pd_err *e);
-/* The same, but nothing is known of its rows yet; then the columns of one of them, as many as the file has. */
+/* The same, but nothing is known of its rows yet; then the columns of one of them: {NULL, 0} those that the file does not have. */
 int pd_keyfile_unpack(const struct pd_keyfile *k, struct pd_unpacker *u, size_t block, const char *name, struct pd_buf *out,
 		      struct pd_err *e);
 int pd_keyfile_row(const struct pd_keyfile *k, const struct pd_buf *block, uint64_t row, const char *name,

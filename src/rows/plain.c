@@ -18,7 +18,7 @@ void pd_spooled_begin(struct pd_buf *out, const uint64_t *sketch, size_t words, 
 void pd_spooled_columns(struct pd_buf *out, const struct pd_span fields[PD_FP_COLUMNS])
 {
 	static const int kept[PD_ROW_FIELDS] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY,
-						 PD_FP_TERMS, PD_FP_CONFIDENCE, PD_FP_LANGUAGES, PD_FP_SUBJECT };
+						 PD_FP_CONTENT_DIGEST, PD_FP_TERMS, PD_FP_CONFIDENCE, PD_FP_LANGUAGES, PD_FP_SUBJECT };
 	size_t n = 0;
 	for (int i = 0; i < PD_ROW_FIELDS; i++)
 		n += fields[kept[i]].n + 2;

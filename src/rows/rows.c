@@ -81,9 +81,10 @@ static struct pd_span line_of(const struct pd_rows *rows, uint32_t row)
 
 struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
 {
-	struct pd_span f[5];
-	pd_tsv_fields(line_of(rows, row), f, 5);
-	return (struct pd_rows_view){ f[0], f[1], f[2], f[3], f[4] };
+	struct pd_span f[PD_ROW_VIEWED];
+	pd_tsv_fields(line_of(rows, row), f, PD_ROW_VIEWED);
+	return (struct pd_rows_view){ f[PD_ROW_ID], f[PD_ROW_URL], f[PD_ROW_FETCH_TIME], f[PD_ROW_TEXT_BYTES], f[PD_ROW_QUALITY],
+				      f[PD_ROW_CONTENT_DIGEST] };
 }
 
 struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int method)
@@ -110,8 +111,8 @@ struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t
 	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } };
 	if (rows->spool)
 		pd_tsv_fields(line_of(rows, row), f, PD_ROW_FIELDS);
-	*host = rows->realms == PD_REALM_HOST ? rows->realm[row] : hash_host(f[1], scratch);
-	return rows->spool ? read_facts(f[5], f[6], f[7], f[8]) : PD_FACTS_UNKNOWN;
+	*host = rows->realms == PD_REALM_HOST ? rows->realm[row] : hash_host(f[PD_ROW_URL], scratch);
+	return rows->spool ? read_facts(f[PD_ROW_TERMS], f[PD_ROW_CONFIDENCE], f[PD_ROW_LANGUAGES], f[PD_ROW_SUBJECT]) : PD_FACTS_UNKNOWN;
 }
 
 void pd_rows_add_name(const struct pd_rows *rows, uint32_t row, struct pd_facts *f)
@@ -480,9 +481,9 @@ static void add_realm(struct intake *in, struct pd_span line)
 		return;
 	pd_tsv_fields(line, f, PD_ROW_FIELDS);
 	rows->realm = array_room(in, &rows->memory.realm, rows->n, sizeof *rows->realm);
-	rows->realm[rows->n] = in->o->realms == PD_REALM_HOST  ? hash_host(f[1], in->host) :
-			       in->o->realms == PD_REALM_OWNER ? pd_owners_hash(in->o->owners, f[1]) :
-								 hash_language(f[7]);
+	rows->realm[rows->n] = in->o->realms == PD_REALM_HOST  ? hash_host(f[PD_ROW_URL], in->host) :
+			       in->o->realms == PD_REALM_OWNER ? pd_owners_hash(in->o->owners, f[PD_ROW_URL]) :
+								 hash_language(f[PD_ROW_LANGUAGES]);
 }
 
 static int read_sketch(struct intake *in, struct pd_err *e)
@@ -714,10 +715,16 @@ static int take_key_row(struct intake *in, struct row_cursor *c, uint64_t row, s
 		add_print(in, k->fingerprints + c->print++ * (k->h.bits / 64));
 	else if (c->digest < k->h.digests && k->digest_row[c->digest] == row)
 		add_digest(in, k->digests + 2 * c->digest++);
-	size_t from = in->piece.n;
-	begin_spooled(in, pd_span(NULL, 0));	/* key files do not tell */
-	size_t at = in->piece.n;
-	pd_buf_add_span(&in->piece, line);
+	struct pd_span f[PD_ROW_FIELDS + 1] = { { NULL, 0 } };
+	bool old = k->h.version < PD_KEYFILE_VERSION;
+	size_t from = in->piece.n, n = pd_tsv_fields(pd_span(line.p, line.n - 1), f, PD_ROW_FIELDS);
+	begin_spooled(in, old ? pd_span(NULL, 0) : f[PD_ROW_CONTENT_DIGEST]);
+	size_t at = in->piece.n, head = n > PD_ROW_QUALITY ? (size_t)(f[PD_ROW_QUALITY].p + f[PD_ROW_QUALITY].n - line.p) : 0;
+	pd_buf_add(&in->piece, line.p, old ? head : line.n);
+	if (old)	/* its rows have no content digest */
+		pd_buf_add_z(&in->piece, "\t-");
+	if (old)
+		pd_buf_add(&in->piece, line.p + head, line.n - head);
 	return spool_row(in, from, at, e);
 }
 

@@ -94,7 +94,7 @@ struct pd_rows_origin {
 
 /* The parts of a row that pairs carry. */
 struct pd_rows_view {
-	struct pd_span id, url, fetch_time, text_bytes, quality;
+	struct pd_span id, url, fetch_time, text_bytes, quality, content_digest;
 };
 
 void pd_rows_release(struct pd_rows *rows);

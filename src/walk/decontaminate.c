@@ -21,7 +21,7 @@ struct item_run {
 };
 
 struct item {
-	struct pd_span id, url, bytes;	/* as rows have them */
+	struct pd_span id, url, bytes, digest;	/* as rows have them */
 	uint32_t runs;			/* that differ */
 	uint32_t pages;			/* that hold it */
 	uint32_t held;			/* runs of it on the page at hand, `page` */
@@ -70,11 +70,13 @@ static void address_and_words(struct pd_pipeline *p, struct pd_json *j, const st
 	pd_buf_add_c(out, '\t');
 	pd_tsv_add(out, p->page.url);
 	pd_buf_printf(out, "\t%zu\t", p->visible.n);
+	pd_tsv_add(out, pd_buf_span(&p->content_digest));
+	pd_buf_add_c(out, '\t');
 	pd_buf_add_span(out, pd_buf_span(&p->topic.terms.text));
 }
 
 struct page_words {
-	struct pd_span id, url, bytes, words;
+	struct pd_span id, url, bytes, digest, words;
 };
 
 static struct page_words take_apart(struct pd_span row)
@@ -83,6 +85,7 @@ static struct page_words take_apart(struct pd_span row)
 	pd_span_split(&w.words, '\t', &w.id);
 	pd_span_split(&w.words, '\t', &w.url);
 	pd_span_split(&w.words, '\t', &w.bytes);
+	pd_span_split(&w.words, '\t', &w.digest);
 	return w;
 }
 
@@ -162,7 +165,8 @@ static void take_item(void *ctx, struct pd_span row)
 	}
 	d->items = pd_grow(d->items, d->n_items, &d->cap_items, sizeof *d->items);
 	d->items[d->n_items++] = (struct item){ .id = pd_arena_copy(&d->arena, in.id), .url = pd_arena_copy(&d->arena, in.url),
-						.bytes = pd_arena_copy(&d->arena, in.bytes) };
+						.bytes = pd_arena_copy(&d->arena, in.bytes),
+						.digest = pd_arena_copy(&d->arena, in.digest) };
 	const struct length *l = length_of(d, words);
 	uint64_t base = d->text.n, h = first_hash(d, words);
 	pd_buf_add_span(&d->text, in.words);
@@ -256,7 +260,7 @@ static void take_page(void *ctx, struct pd_span row)
 		pd_buf_printf(&d->rows, ", and runs of %zu other item%s", others, others == 1 ? "" : "s");
 	pd_buf_add_z(&d->rows, ": ");
 	pd_tsv_add(&d->rows, pd_span(in.words.p + item->at, item->n));
-	pd_buf_add_z(&d->rows, "\t-\t-\t-\n");
+	pd_buf_printf(&d->rows, "\t-\t-\t-\t%.*s\n", (int)in.digest.n, in.digest.p);
 }
 
 /* Pages as they came, then the items that they hold, each as the page kept of a cluster. */
@@ -271,9 +275,9 @@ static void write_rows(void *ctx, FILE *out)
 	for (size_t i = 0; i < d->n_items; i++) {
 		const struct item *it = &d->items[i];
 		if (it->pages)
-			fprintf(out, "%zu\t%.*s\t%.*s\t0\t-\t-\t-\t-\t%.*s\t1\ttest item, held by %" PRIu32 " page%s\t%" PRIu32 "\t-\t-\n", i + 1, (int)it->id.n,
+			fprintf(out, "%zu\t%.*s\t%.*s\t0\t-\t-\t-\t-\t%.*s\t1\ttest item, held by %" PRIu32 " page%s\t%" PRIu32 "\t-\t-\t%.*s\n", i + 1, (int)it->id.n,
 				it->id.p, (int)it->url.n, it->url.p, (int)it->bytes.n, it->bytes.p, it->pages, it->pages == 1 ? "" : "s",
-				it->pages + 1);
+				it->pages + 1, (int)it->digest.n, it->digest.p);
 	}
 }
 

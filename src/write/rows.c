@@ -230,9 +230,9 @@ static void add_pairs_header(const struct pd_rows *rows, const struct pd_match_o
 #define FAR 24		/* and, when that is there, their rows' offsets */
 #define NEAR 12		/* and, when those are there, their rows */
 
-/* A row of the spool: id, url, and as they stand fetch_time, text_bytes and quality, of what follows. */
+/* A row of the spool: id, url, fetch_time to quality as they stand, the content digest. */
 struct pair_line {
-	struct pd_span id, url, rest;
+	struct pd_span id, url, rest, digest;
 };
 
 static struct pd_span field_until(const char *p, char c, const char *end)
@@ -255,8 +255,13 @@ static struct pair_line split(const struct pd_rows *rows, uint32_t row)
 	struct pair_line l;
 	l.id = field_until(pd_rows_text(rows, row), '\t', end);
 	l.url = field_until(l.id.p + l.id.n + 1, '\t', end);
-	l.rest = field_until(l.url.p + l.url.n + 1, '\n', end);
-	l.rest.n = three_fields(l.rest);
+	struct pd_span line = field_until(l.url.p + l.url.n + 1, '\n', end);
+	l.rest = pd_span(line.p, three_fields(line));
+	l.digest = pd_span("-", 1);
+	if (l.rest.n < line.n) {
+		line = pd_span(line.p + l.rest.n + 1, line.n - l.rest.n - 1);
+		pd_span_split(&line, '\t', &l.digest);
+	}
 	return l;
 }
 
@@ -311,11 +316,12 @@ static char *put_values(char *to, const struct pd_match_pair *pair)
 static void pair_row(const struct pd_rows *rows, const struct pd_match_pair *pair, struct pd_buf *out)
 {
 	struct pair_line x = split(rows, pair->a), y = split(rows, pair->b);
-	char *from = pd_buf_reserve(out, x.id.n + x.url.n + x.rest.n + y.id.n + y.url.n + y.rest.n + 64), *to = from;
+	char *from = pd_buf_reserve(out, x.id.n + x.url.n + x.rest.n + y.id.n + y.url.n + y.rest.n + x.digest.n + y.digest.n + 64), *to = from;
 	to = put_field(put_field(to, x.id, '\t'), y.id, '\t');
 	to = put_values(to, pair);
 	to = put_field(put_field(to, x.url, '\t'), y.url, '\t');
-	to = put_field(put_field(to, x.rest, '\t'), y.rest, '\n');
+	to = put_field(put_field(to, x.rest, '\t'), y.rest, '\t');
+	to = put_field(put_field(to, x.digest, '\t'), y.digest, '\n');
 	*to = 0;
 	out->n += (size_t)(to - from);
 }
@@ -393,7 +399,7 @@ void pd_write_methods_pair_row(const struct pd_rows *rows, const struct pd_match
 	else
 		pd_buf_printf(out, "\t%.3f\t", pair->similarity);
 	add_methods(rows, pair, out);
-	const struct pd_span rest[] = { x.url, y.url, x.rest, y.rest };
+	const struct pd_span rest[] = { x.url, y.url, x.rest, y.rest, x.digest, y.digest };
 	for (size_t i = 0; i < sizeof rest / sizeof *rest; i++) {
 		pd_buf_add_c(out, '\t');
 		pd_buf_add_span(out, rest[i]);
@@ -625,7 +631,8 @@ void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, s
 		pd_buf_printf(out, "%.3f\t", (double)m->loss->share);
 	else
 		pd_buf_add_z(out, "-\t");
-	pd_buf_add_span(out, suspect ? m->suspect : pd_span("-", 1));
+	add_span_or_dash(out, suspect ? m->suspect : pd_span("-", 1));
+	pd_buf_add_span(out, v.content_digest);
 	pd_buf_add_c(out, '\n');
 }
 
@@ -773,18 +780,21 @@ static void asked_row(const struct pd_store_answer *a, struct pd_buf *out)
 	add_matches(a, out);
 	if (doubt) {
 		pd_buf_printf(out, "\t%s, similarity %.3f: ", pd_verification_names[a->doubt], a->doubted.similarity);
-		pd_buf_add_span(out, pd_store_text(pd_store_match_text(a, &a->doubted), PD_STORE_TEXT_ID));
-		pd_buf_add_c(out, '\n');
+		add_field(out, pd_store_text(pd_store_match_text(a, &a->doubted), PD_STORE_TEXT_ID));
 	} else {
-		pd_buf_add_z(out, "\t-\n");
+		pd_buf_add_z(out, "\t-\t");
 	}
+	pd_buf_add_span(out, pd_store_text(a->text, PD_STORE_TEXT_CONTENT_DIGEST));
+	pd_buf_add_c(out, '\n');
 }
 
 static void replaced_row(const struct pd_store_answer *a, const struct pd_store_match *m, struct pd_buf *out)
 {
 	add_answer_page(pd_store_match_text(a, m), a->number, m, pd_store_text(a->text, PD_STORE_TEXT_ID), out);
 	add_why(a, m, out);
-	pd_buf_printf(out, "\t%s\t-\t-\n", pd_store_status_names[PD_STORE_REPLACED]);
+	pd_buf_printf(out, "\t%s\t-\t-\t", pd_store_status_names[PD_STORE_REPLACED]);
+	pd_buf_add_span(out, pd_store_text(pd_store_match_text(a, m), PD_STORE_TEXT_CONTENT_DIGEST));
+	pd_buf_add_c(out, '\n');
 }
 
 void pd_write_answers(const struct pd_store_answer *a, struct pd_json *j, struct pd_buf *out)
