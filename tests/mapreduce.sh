@@ -62,7 +62,7 @@ join_rows() {
 	return $status
 }
 # Each task gets the headers once.
-in_order() { LC_ALL=C sort "$1" | awk '!/^#/ || /^# (suspect|total)/ || !seen[$0]++'; }
+in_order() { unpromised "$1" | LC_ALL=C sort | awk '!/^#/ || /^# (suspect|total)/ || !seen[$0]++'; }
 # A task that cannot be done ends with 2, writes nothing and says why.
 refused() { # NAME INPUT MESSAGE COMMAND...
 	local name=$1 in=$2 message=$3

@@ -117,6 +117,7 @@ struct kept {
 	size_t n_pages, cap_pages;
 	struct pd_map by_id;		/* hash of an id -> page + 1 */
 	struct pd_map removed;		/* hash of a removed record -> the page kept + 1 */
+	struct pd_map remaining;	/* hashes of the pages that are not removed: several records may have one id */
 	struct page_check *check;
 	struct pd_read_source source;
 	struct pd_read_sink sink;
@@ -180,6 +181,7 @@ static void kept_free(struct kept *k)
 	free(k->pages);
 	pd_map_release(&k->by_id);
 	pd_map_release(&k->removed);
+	pd_map_release(&k->remaining);
 	pd_read_source_release(&k->source);
 	pd_record_release(&k->record);
 	pd_buf_release(&k->text);
@@ -249,11 +251,15 @@ static void note_page(struct kept *k)
 	if (page)
 		note_kept(k, &k->pages[*page - 1]);
 	struct pd_apply_removal removal = pd_apply_removals_find(k->removals, pd_buf_span(&r->id), pd_buf_span(&r->url));
-	if (!removal.found || compare_page(k->check, r, removal.digest))
+	uint64_t id = hash_field(read_fields(r).id), capture = hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time));
+	if (!removal.found || compare_page(k->check, r, removal.digest)) {
+		pd_map_add(&k->remaining, id);
+		pd_map_add(&k->remaining, capture);
 		return;
+	}
 	uint32_t kept = kept_of(k, removal.dup_of, &k->text);
-	note_kept_for(k, hash_field(read_fields(r).id), kept);
-	note_kept_for(k, hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time)), kept);
+	note_kept_for(k, id, kept);
+	note_kept_for(k, capture, kept);
 }
 
 /* An input, which the rows call `name`: every one, before the first revisit is written. */
@@ -272,10 +278,10 @@ static int kept_read(struct kept *k, const char *path, const char *name, struct 
 	return r < 0 ? PD_ERR_SYSTEM : PD_OK;
 }
 
-/* Is the record of this hash a page that is removed? */
+/* Is the record of this hash a page that is removed, and no other page has the hash? */
 static bool kept_is_removed(const struct kept *k, uint64_t hash)
 {
-	return hash && pd_map_has(&k->removed, hash);
+	return hash && pd_map_has(&k->removed, hash) && !pd_map_has(&k->remaining, hash);
 }
 
 /* --- the record --- */
@@ -323,8 +329,8 @@ static bool parse_number(struct pd_span s, uint64_t *out)
 	return s.n > 0;
 }
 
-/* False: it is another record. */
-static bool original_parse(struct pd_span header, struct original *out)
+/* False: it is another record.  *known: it says which bytes it stands for. */
+static bool original_parse(struct pd_span header, struct original *out, bool *known)
 {
 	struct pd_span name, value;
 	bool profile = false, file = false, offset = false, length = false;
@@ -341,7 +347,8 @@ static bool original_parse(struct pd_span header, struct original *out)
 		else if (pd_span_ieq(name, "Pagededup-Original-Digest"))
 			out->digest = pd_span_trim(value);
 	}
-	return profile && file && offset && length && out->digest.n;
+	*known = file && offset && length && out->length && out->digest.n;
+	return profile;
 }
 
 /* --- bytes of files --- */
@@ -533,6 +540,7 @@ struct cut {
 	struct pd_read_extent x;
 	enum pd_codec codec;		/* of the input */
 	bool rows;			/* of Parquet: `x` counts rows */
+	size_t other;			/* number + 1 of a record removed with a page (struct removed_other); 0: it is none */
 	size_t text_at, text_n;		/* a record among the texts of the run; 0: none … */
 	const char *from;		/* … or bytes of another file; NULL: none */
 	uint64_t from_begin, from_end;
@@ -857,8 +865,9 @@ static int write_without_cuts(struct rewriter *c, const char *path, const char *
  *  - A revisit goes when the record that it refers to goes (WARC-Refers-To, else WARC-Refers-To-Target-URI and
  *    WARC-Refers-To-Date), and takes its own request and metadata along as a page does.
  *  - Everything else stays: warcinfo, and whatever belongs to a page that stays.
- * The rule looks ahead without limit and back over at most PD_APPLY_ASSOCIATED_BACK such records, so that memory grows with the
- * pages that go and not with the dump: writers put the records of a capture side by side.
+ *  - If a page that is kept has the same id as one that is removed, records that name it stay.
+ * The rule looks ahead without limit and back over at most PD_APPLY_ASSOCIATED_BACK such records: writers put the records of a
+ * capture side by side.  Of the pages of one input that are kept the hashes of their ids are held, about 60 bytes each.
  * A revisit that stays although the page that it refers to is removed, in the same input or in another one of the run, shows
  * nothing: their ids are reported at the end.  With `kept` it is replaced by one that names the page kept.  Memory: 16 to 32 bytes for
  * what is removed; the revisits lie in a temporary file. */
@@ -872,6 +881,15 @@ struct revisits {
 
 enum { PD_APPLY_ASSOCIATED_BACK = 64, PD_APPLY_ASSOCIATED_NAMES = 4 };
 
+/* A record that is removed because of the ids of removed pages: it is kept after all if a page that is kept has one of them, too.
+ * Record ids should be unique, and are not in dumps that were joined or forged. */
+struct removed_other {
+	uint64_t own;				/* hash of its id, 0: none */
+	uint64_t cause[PD_APPLY_ASSOCIATED_NAMES];	/* hashes of ids of pages; with `named`: of ids that pages name */
+	int n_causes;
+	bool named, kept;
+};
+
 /* A request or metadata record that stays so far. */
 struct neighbour {
 	struct pd_read_extent extent;
@@ -883,7 +901,7 @@ struct neighbour {
 };
 
 struct associated {
-	void (*cut)(void *ctx, const struct pd_read_extent *extent);	/* this record goes */
+	void (*cut)(void *ctx, const struct pd_read_extent *extent);	/* this record is removed; `others` has it last */
 	void *ctx;
 	bool keep;			/* nothing goes along */
 	const struct kept *kept;	/* revisits of what is removed are replaced; or NULL */
@@ -895,6 +913,11 @@ struct associated {
 	uint64_t page_url;		/* … and this is its URL */
 	uint64_t refers_to;		/* hash of what a revisit that is replaced refers to, else 0 */
 	struct pd_map ids;		/* hashes of what goes and of what that names */
+	struct pd_map remaining, named;	/* hashes of ids of pages that are kept, and of what these name */
+	size_t last;			/* number + 1 in `others` of the record given last, if it is removed */
+	uint64_t page_cause;		/* a revisit that is removed: hash of its id; 0: of a page */
+	struct removed_other *others;
+	size_t n_others, cap_others;
 };
 
 struct scan_options {
@@ -1030,12 +1053,59 @@ static bool is_removed(const struct associated *o, uint64_t id)
 	return id && pd_map_has(&o->ids, id);
 }
 
+static void note_other(struct associated *o, uint64_t own, const uint64_t *causes, int n, bool named)
+{
+	o->others = pd_grow(o->others, o->n_others, &o->cap_others, sizeof *o->others);
+	struct removed_other *other = &o->others[o->n_others++];
+	*other = (struct removed_other){ .own = own, .n_causes = n, .named = named };
+	for (int i = 0; i < n; i++)
+		other->cause[i] = causes[i];
+}
+
+/* Its own id is named by what is removed, or it names nothing but what is removed, or it is next to that. */
+static void note_neighbour(struct associated *o, const struct neighbour *n)
+{
+	bool all = n->n_names && n->n_removed == n->n_names;
+	if (all)
+		note_other(o, n->own, n->names, n->n_names, false);
+	else if (is_removed(o, n->own))
+		note_other(o, n->own, &n->own, 1, true);
+	else
+		note_other(o, n->own, &o->page_cause, o->page_cause != 0, false);
+}
+
 static void remove_other(struct associated *o, struct neighbour *other)
 {
 	if (o->keep)
 		return;
 	other->removed = true;
+	note_neighbour(o, other);
 	o->cut(o->ctx, &other->extent);
+}
+
+static bool has_cause_kept(const struct associated *o, const struct removed_other *other)
+{
+	for (int i = 0; i < other->n_causes; i++)
+		if (pd_map_has(other->named ? &o->named : &o->remaining, other->cause[i]))
+			return true;
+	return false;
+}
+
+/* Marks the records that are kept after all; a revisit among them keeps what belongs to it.  True: there are some. */
+static bool keep_doubtful(struct associated *o)
+{
+	bool any = false;
+	for (bool more = true; more;) {
+		more = false;
+		for (size_t i = 0; i < o->n_others; i++) {
+			struct removed_other *other = &o->others[i];
+			if (other->kept || !has_cause_kept(o, other))
+				continue;
+			other->kept = any = true;
+			more |= other->own && pd_map_add(&o->remaining, other->own);
+		}
+	}
+	return any;
 }
 
 /* An id goes: what names it, or is it, may go along. */
@@ -1065,6 +1135,10 @@ static void add_id(struct associated *o, uint64_t id)
 static void clear_associated(struct associated *o)
 {
 	pd_map_clear(&o->ids, 0);
+	pd_map_clear(&o->remaining, 0);
+	pd_map_clear(&o->named, 0);
+	o->n_others = 0;
+	o->page_cause = 0;
 	o->n = o->beside = 0;
 	o->page_removed = false;
 	o->page_url = 0;
@@ -1073,6 +1147,21 @@ static void clear_associated(struct associated *o)
 static void release_associated(struct associated *o)
 {
 	pd_map_release(&o->ids);
+	pd_map_release(&o->remaining);
+	pd_map_release(&o->named);
+	free(o->others);
+}
+
+/* A page, or a revisit, that is kept. */
+static void note_remaining(struct associated *o, const struct pd_record *r, const struct ties *t)
+{
+	uint64_t own = hash_field(t->own), capture = hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time));
+	if (own)
+		pd_map_add(&o->remaining, own);
+	if (capture)
+		pd_map_add(&o->remaining, capture);
+	for (int i = 0; i < t->n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
+		pd_map_add(&o->named, t->names[i]);
 }
 
 /* Those before it that name nothing and have its URL. */
@@ -1097,6 +1186,8 @@ static void note_capture(struct associated *o, const struct pd_record *r, const 
 			add_id(o, t->names[i]);
 		if (o->page_url)
 			remove_beside(o);
+	} else if (!o->keep) {
+		note_remaining(o, r, t);
 	}
 	o->beside = o->n;
 }
@@ -1104,8 +1195,9 @@ static void note_capture(struct associated *o, const struct pd_record *r, const 
 static void meet_page(struct associated *o, const struct pd_record *r, bool page_goes)
 {
 	struct ties t = { 0 };
-	if (page_goes)
+	if (page_goes || !o->keep)
 		read_ties(pd_buf_span(&r->header), &t);
+	o->page_cause = 0;
 	note_capture(o, r, &t, page_goes);
 }
 
@@ -1119,7 +1211,12 @@ static bool revisit_is_removed(struct associated *o, const struct pd_record *r, 
 	}
 	if (!removed && o->revisits)
 		note_revisit(o->revisits, original, pd_buf_span(&r->id));
+	o->page_cause = hash_field(t->own);
+	if (removed && !o->refers_to)
+		note_other(o, o->page_cause, &original, 1, false);
+	size_t number = o->n_others;
 	note_capture(o, r, t, removed);
+	o->last = number;
 	return removed;
 }
 
@@ -1145,8 +1242,11 @@ static bool other_is_removed(struct associated *o, const struct pd_record *r, co
 	memcpy(other.names, t.names, sizeof t.names);
 	for (int i = 0; i < t.n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
 		other.n_removed += is_removed(o, t.names[i]);
-	if (!o->keep && is_associated(o, &other))
+	if (!o->keep && is_associated(o, &other)) {
+		note_neighbour(o, &other);
+		o->last = o->n_others;
 		return true;
+	}
 	o->ring[o->n++ % PD_APPLY_ASSOCIATED_BACK] = other;
 	return false;
 }
@@ -1183,6 +1283,7 @@ static void add_other(void *ctx, const struct pd_read_extent *x)
 	struct input_scan *s = ctx;
 	s->removed_with_page++;
 	add_cut(s, x);
+	s->cuts[s->n_cuts - 1].other = s->associated.n_others;
 }
 
 static bool is_warc(const struct input_scan *s)
@@ -1222,6 +1323,7 @@ static bool record_is_removed(struct input_scan *s, const struct pd_read_extent 
 {
 	bool page = s->record.kind != PD_RECORD_OTHER || s->source.kind != PD_SOURCE_DUMP;
 	bool asked = page && page_is_removed(s);
+	s->associated.last = 0;
 	if (s->source.kind != PD_SOURCE_DUMP || !s->source.keep_headers)
 		return asked;
 	if (page) {
@@ -1268,6 +1370,21 @@ static void join_cuts(struct input_scan *s)
 	s->n_cuts = n;
 }
 
+/* Records whose ids do not tell which page they belong to stay. */
+static void drop_doubtful_cuts(struct input_scan *s)
+{
+	size_t n = 0;
+	if (!s->associated.n_others || !keep_doubtful(&s->associated))
+		return;
+	for (size_t i = 0; i < s->n_cuts; i++) {
+		bool kept = s->cuts[i].other && s->associated.others[s->cuts[i].other - 1].kept;
+		s->removed_with_page -= kept;
+		if (!kept)
+			s->cuts[n++] = s->cuts[i];
+	}
+	s->n_cuts = n;
+}
+
 static int scan_records(struct input_scan *s)
 {
 	bool tar = s->source.kind == PD_SOURCE_TAR, open_cut = false;
@@ -1286,10 +1403,12 @@ static int scan_records(struct input_scan *s)
 			continue;
 		s->whole |= s->source.kind == PD_SOURCE_PAGE;
 		add_cut(s, &x);
+		s->cuts[s->n_cuts - 1].other = s->associated.last;
 		s->cuts[s->n_cuts - 1].text_at = text_at;
 		s->cuts[s->n_cuts - 1].text_n = s->begun.n - text_at;
 		open_cut = tar;
 	}
+	drop_doubtful_cuts(s);
 	return r;
 }
 
@@ -1445,21 +1564,30 @@ static int is_file(const char *path, struct pd_err *e)
 	return there < 0 ? there : there && S_ISREG(st.st_mode);
 }
 
-/* The file that the record names, in `path`: in the folder under its whole name, else under the last part of it.  1: it is there. */
+/* The file that the record names, in `path`: in the folder under its whole name, else under the last part of it.  1: it is there.  Of a name
+ * only steps down are taken: a record must not lead out of the folder. */
 static int find_original(struct restore *r, struct pd_err *e)
 {
-	const char *name = r->original.file.p, *slash = strrchr(name, '/');
+	struct pd_span rest = pd_buf_span(&r->original.file), step, last = { NULL, 0 };
 	int found = 0;
 	if (!r->folder) {
 		pd_buf_set(&r->path, pd_buf_span(&r->original.file));
 		return is_file(pd_buf_z(&r->path), e);
 	}
-	for (int i = 0; i < 2 && !found; i++) {
-		pd_buf_clear(&r->path);
-		pd_buf_printf(&r->path, "%s/%s", r->folder, i && slash ? slash + 1 : name);
-		found = is_file(r->path.p, e);
+	pd_buf_set(&r->path, pd_span_z(r->folder));
+	while (rest.n && pd_span_split(&rest, '/', &step)) {
+		if (!step.n || pd_span_is(step, ".") || pd_span_is(step, ".."))
+			continue;
+		last = step;
+		pd_buf_add_c(&r->path, '/');
+		pd_buf_add_span(&r->path, step);
 	}
-	return found;
+	found = last.n ? is_file(pd_buf_z(&r->path), e) : 0;
+	if (found || !last.n)
+		return found;
+	pd_buf_clear(&r->path);
+	pd_buf_printf(&r->path, "%s/%.*s", r->folder, (int)last.n, last.p);
+	return is_file(r->path.p, e);
 }
 
 /* Bytes of one codec in a file of another would make it unreadable.  1: it is the same. */
@@ -1544,12 +1672,13 @@ static const char *add_original(struct restore *r, const struct pd_read_extent *
 	return NULL;
 }
 
-static int take_revisit(struct restore *r, const char *path, const char *name, struct pd_err *e)
+/* `known`: its bytes are. */
+static int take_revisit(struct restore *r, bool known, const char *path, const char *name, struct pd_err *e)
 {
 	struct pd_read_extent x;
-	const char *why = NULL;
-	int status = range_of(r, path, name, &x, e);
-	if (!status)
+	const char *why = known ? NULL : "it does not say which bytes of which file it stands for";
+	int status = known ? range_of(r, path, name, &x, e) : PD_OK;
+	if (!status && known)
 		status = check_again(r, &why, e);
 	if (status)
 		return status;
@@ -1566,6 +1695,7 @@ static int take_revisit(struct restore *r, const char *path, const char *name, s
 static int restore_scan(struct restore *r, const char *path, const char *name, struct pd_err *e)
 {
 	int more = 1, status = PD_OK;
+	bool known;
 	r->n_cuts = 0;
 	r->restored = r->missed = 0;
 	r->last_path = NULL;
@@ -1574,8 +1704,8 @@ static int restore_scan(struct restore *r, const char *path, const char *name, s
 		return pd_fail_errno(e, "%s: cannot open", name);
 	bool dump = r->source.kind == PD_SOURCE_DUMP || r->source.in.error;
 	while (dump && !status && (more = pd_read_source_next(&r->source, &r->record)) == 1)
-		if (r->record.kind == PD_RECORD_OTHER && original_parse(pd_buf_span(&r->record.header), &r->original))
-			status = take_revisit(r, path, name, e);
+		if (r->record.kind == PD_RECORD_OTHER && original_parse(pd_buf_span(&r->record.header), &r->original, &known))
+			status = take_revisit(r, known, path, name, e);
 	if (more < 0)
 		status = pd_fail_errno(e, "%s: cannot read", name);
 	pd_read_source_close(&r->source);

@@ -14,7 +14,7 @@
 
 enum reason {
 	NONE,
-	STDIN, UNREADABLE, UNKNOWN, TWO_DIGESTS, CHANGED, LONGER, REPLACED, NOT_DELETED, NOT_PUT_BACK,
+	STDIN, UNREADABLE, UNKNOWN, TWO_DIGESTS, CHANGED, LONGER, DAMAGED, REPLACED, NOT_DELETED, NOT_PUT_BACK,
 	KEPT_UNKNOWN, KEPT_SAME, KEPT_GOES, KEPT_MISSING, KEPT_NOT_IN_ROWS, KEPT_TWO_DIGESTS, KEPT_CHANGED, KEPT_REPLACED,
 };
 
@@ -25,6 +25,7 @@ static const char *const reasons[] = {
 	[TWO_DIGESTS] = "the rows have two digests for it",
 	[CHANGED] = "it has changed since its rows were made",
 	[LONGER] = "it is longer than what was compared",
+	[DAMAGED] = "it has bytes after the page that were not compared",
 	[REPLACED] = "it was replaced during this run",
 	[NOT_DELETED] = "it cannot be deleted",
 	[NOT_PUT_BACK] = "it was replaced during this run, and what it was is beside it, with .pagededup in the name",
@@ -54,11 +55,11 @@ struct pd_apply_wanted {
 	bool two;			/* rows contradict each other */
 };
 
-void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct pd_span kept)
+void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct pd_span kept, bool junk)
 {
 	r->files = pd_grow(r->files, r->n, &r->cap, sizeof *r->files);
 	struct pd_apply_delete_file *g = &r->files[r->n++];
-	*g = (struct pd_apply_delete_file){ .path = pd_arena_copy(&r->arena, pd_span_z(path ? path : "-")), .why = path ? NONE : STDIN };
+	*g = (struct pd_apply_delete_file){ .path = pd_arena_copy(&r->arena, pd_span_z(path ? path : "-")), .why = !path ? STDIN : junk ? DAMAGED : NONE };
 	if (pd_tsv_value(kept, &r->text) == PD_OK && r->text.n)
 		g->kept = pd_arena_copy(&r->arena, pd_buf_span(&r->text));
 	else if (path)
@@ -118,6 +119,8 @@ static int read_digests(struct pd_apply_deleter *r, struct pd_err *e)
 		else if (status != PD_ERR_FORMAT)
 			break;
 	}
+	if (!status && in.cut)
+		status = pd_fail(e, PD_ERR_INPUT, "%s: %s; nothing is deleted", r->rows, PD_CUT_TABLE);
 	pd_tsv_release(&in);
 	return status;
 }
@@ -202,6 +205,8 @@ static enum reason check_file(struct pd_apply_deleter *r, const struct pd_apply_
 		return why;
 	if (cut)
 		return LONGER;
+	if (r->record.junk)
+		return DAMAGED;
 	return unchanged(g->path.p, &g->st) ? NONE : REPLACED;
 }
 

@@ -9,7 +9,7 @@
  *
  * Nothing is deleted unless all of this holds, and is checked before the first file goes:
  *
- *  - the file has the digest that the rows give it, and nothing in it lies after what `fp` reads;
+ *  - the file has the digest that the rows give it, and nothing in it lies after what `fp` reads, such as junk after a compressed page;
  *  - the page kept is there, with the digest that the rows give it;
  *  - it is another file, by device and inode, whatever the names are;
  *  - no name of it goes in the same run.
@@ -55,8 +55,9 @@ struct pd_apply_deleted {
 	const char *why;		/* it stays, for this reason; NULL: it is deleted, or could be */
 };
 
-/* A file that goes, NULL for standard input, and the id of the page kept, as it stands in the rows. */
-void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct pd_span kept);
+/* A file to be deleted, NULL for standard input, and the id of the page kept, as it stands in the rows.  `junk`: as in
+ * struct pd_record. */
+void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct pd_span kept, bool junk);
 /* The rows are read and the files are examined: only now is it known what can go. */
 int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e);
 /* 1: the next file was dealt with; 0: there is none. */

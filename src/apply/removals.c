@@ -347,6 +347,7 @@ int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply
 					 .paths = o->paths,
 					 .n_paths = o->n_paths } };
 	int status = o->n_paths ? read_verdicts(&r, e) : PD_OK;
+	d->counts.cut = r.in.cut;
 	pd_tsv_release(&r.in);
 	pd_buf_release(&r.id);
 	pd_buf_release(&r.url);

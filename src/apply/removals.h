@@ -42,6 +42,7 @@ struct pd_apply_removals_counts {
 	uint64_t unchecked;		/* pages to be removed whose rows have no content digest */
 	uint64_t demoted;		/* duplicates whose rows say `demote`, in a header or by a weight over 0: they stay */
 	bool demote;			/* there are such rows */
+	bool cut;			/* a table of verdicts was cut */
 };
 
 const struct pd_apply_removals_counts *pd_apply_removals_counts(const struct pd_apply_removals *d);

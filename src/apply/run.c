@@ -17,6 +17,7 @@ struct apply_run {
 	struct pd_apply_deleter remover;
 	struct pd_apply_result sum;			/* only the counts */
 	struct pd_buf kept;			/* id of the page kept for the last one that goes */
+	bool junk;				/* of that page: as in struct pd_record */
 	uint64_t inputs, other_url, other_page, lost, missing, orphans, stay;
 	double started;
 	struct pd_err err;
@@ -75,6 +76,7 @@ static void on_page(void *ctx, const struct pd_record *record, struct pd_span du
 	pd_apply_side_outputs_page(&r->side_outputs, record, dup_of);
 	if (r->o->remove || r->o->list)
 		pd_buf_set(&r->kept, dup_of);
+	r->junk = record->junk;
 }
 
 /* Pages that are files are listed, or deleted, once all that go are known. */
@@ -108,7 +110,7 @@ static int after_input(struct apply_run *r, const struct pd_apply_result *done)
 	r->sum.bytes_out += done->bytes_out;
 	r->sum.rewritten += done->rewritten;
 	if (done->page && (r->o->remove || r->o->list))
-		pd_apply_deleter_add(&r->remover, done->file->path, pd_buf_span(&r->kept));
+		pd_apply_deleter_add(&r->remover, done->file->path, pd_buf_span(&r->kept), r->junk);
 	return pd_apply_side_outputs_input(&r->side_outputs, done, &r->err);
 }
 
@@ -173,6 +175,8 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = o->restore ? 0 : 1, .remove_suspects = o->remove_suspects, .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
 				      .bad_row = pd_log_bad_row, .ctx = r->log };
 	int status = pd_apply_removals_read(&r->removals, &d, &r->err);
+	if (!status && o->remove && pd_apply_removals_counts(r->removals)->cut)
+		status = pd_fail(&r->err, PD_ERR_INPUT, "%s: the verdicts were cut; nothing is deleted", o->verdicts);
 	if (!status && !o->unchecked)
 		status = check_digests(r);
 	if (status)

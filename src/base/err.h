@@ -47,4 +47,7 @@ bool pd_errno_stays(int error);
 /* Errors of the machine, independent of the file: no memory, or too many open files. */
 bool pd_errno_is_want(int error);
 
+/* In messages on tables that were cut, which concern no single row. */
+#define PD_CUT_ROWS "rows are missing: it was cut"
+
 #endif

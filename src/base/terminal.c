@@ -145,7 +145,7 @@ void pd_log_error(struct pd_log *l, const char *fmt, ...)
 
 void pd_log_bad_row(void *log, const char *why)
 {
-	pd_log_error(log, "%s; row skipped", why);
+	pd_log_error(log, strstr(why, PD_CUT_ROWS) ? "%s" : "%s; row skipped", why);
 }
 
 void pd_log_note(struct pd_log *l, const char *fmt, ...)

@@ -89,7 +89,7 @@ static int open_next(struct pd_tsv_reader *r, struct pd_err *e)
 	r->path = r->n_paths ? r->paths[r->at] : "-";
 	r->at++;
 	r->line_no = 0;
-	r->names_known = false;
+	r->names_known = r->end_due = false;
 	const struct pd_tsv_source *source = pd_tsv_source_find(r->sources, r->path);
 	if (source) {
 		open_stream(r, source);
@@ -130,6 +130,21 @@ static const char *writer_of(const char *kind)
 	return writers[i][1];
 }
 
+/* Columns, and rows in memory, have an end of their own. */
+static void note_end_due(struct pd_tsv_reader *r)
+{
+	r->end_due = !r->parts && !r->columns_in && !r->stream && pd_span_is(pd_param(pd_buf_span(&r->header.recorded), "end"), "total");
+}
+
+int pd_tsv_end(struct pd_tsv_reader *r, struct pd_err *e)
+{
+	if (!r->end_due)
+		return PD_OK;
+	r->end_due = false;
+	r->cut++;
+	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", r->path, r->line_no, PD_CUT_TABLE);
+}
+
 /* "pagededup fp 1 a=b c=d | e=f": kind, version, parameters. */
 static int take_header_line(struct pd_tsv_reader *r, struct pd_span s, struct pd_err *e)
 {
@@ -151,7 +166,9 @@ static int take_header_line(struct pd_tsv_reader *r, struct pd_span s, struct pd
 	pd_buf_set(&r->header.must, pd_span_trim(must));
 	pd_buf_set(&r->header.recorded, at >= 0 ? pd_span_trim(pd_span(s.p + at + 2, s.n - (size_t)at - 2)) : pd_span("", 0));
 	r->new_header = true;
-	return PD_OK;
+	int status = pd_tsv_end(r, e);	/* of the table before this one */
+	note_end_due(r);
+	return status;
 }
 
 /* A line of column names has at least the two that every row must have; any other comment is none of ours. */
@@ -210,6 +227,7 @@ static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_
 	if (line.n >= total.n && !memcmp(line.p, total.p, total.n)) {
 		pd_buf_add(&r->totals, line.p + total.n, line.n - total.n);
 		pd_buf_add_c(&r->totals, '\n');
+		r->end_due = false;
 	} else {
 		read_names(r, pd_span(line.p + 1, line.n - 1));
 	}
@@ -284,7 +302,7 @@ static int next_file_line(struct pd_tsv_reader *r, struct pd_err *e)
 		return status;
 	if (status <= 0) {
 		close_file(r);
-		return status;
+		return status ? status : pd_tsv_end(r, e);
 	}
 	return take_line(r, e);
 }
@@ -294,7 +312,7 @@ void pd_tsv_begin(struct pd_tsv_reader *r, const char *path)
 	close_file(r);
 	r->path = path;
 	r->line_no = 0;
-	r->names_known = false;
+	r->names_known = r->end_due = false;
 	order_by_version_1(r);
 }
 
@@ -326,4 +344,18 @@ void pd_tsv_release(struct pd_tsv_reader *r)
 	pd_buf_release(&r->header.must);
 	pd_buf_release(&r->header.recorded);
 	pd_buf_release(&r->totals);
+}
+
+void pd_tsv_add_bad(uint64_t bad, uint64_t cut, struct pd_buf *out)
+{
+	if (bad > cut) {
+		pd_buf_add_z(out, ", ");
+		pd_buf_count(out, bad - cut, "bad row");
+		pd_buf_add_z(out, " left out");
+	}
+	if (cut) {
+		pd_buf_add_z(out, ", ");
+		pd_buf_count(out, cut, "table");
+		pd_buf_add_z(out, " cut");
+	}
 }

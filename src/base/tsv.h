@@ -7,6 +7,8 @@
  *	rows
  *	# total pages=… …
  *
+ * The parameter end=total in a header promises the last line: a table without it was cut.
+ *
  * Values are escaped (base/escape.h).  docs/format-rows.md specifies all of it.
  */
 #ifndef PD_BASE_TSV_H
@@ -20,6 +22,9 @@
 #include "base/file.h"
 
 #define PD_TSV_COLUMNS_MAX 64
+
+/* Ends the message on a table whose last line is missing. */
+#define PD_CUT_TABLE "the table ends here, before its last line '# total': " PD_CUT_ROWS
 
 /* A reader of such rows from several files, one after the other. */
 struct pd_tsv_header {
@@ -55,6 +60,7 @@ struct pd_tsv_reader {
 	char **paths;			/* NULL or "-": stdin */
 	int n_paths;
 	struct pd_tsv_sources sources;
+	bool parts;			/* inputs may be parts of tables, whose last line is elsewhere */
 	/* filled by `next` */
 	struct pd_tsv_header header;	/* the last header seen */
 	bool new_header;		/* a header was read since the last call: read it, then set it false */
@@ -65,6 +71,7 @@ struct pd_tsv_reader {
 	const char *path;		/* where the row stands */
 	uint64_t line_no;		/* of columns the row, from 0 */
 	uint64_t bytes;			/* read so far */
+	uint64_t cut;			/* tables that ended before their last line; each was reported as PD_ERR_FORMAT */
 	/* its own */
 	FILE *f;
 	struct pd_tsv_stream *stream;	/* `f` is a source */
@@ -72,6 +79,7 @@ struct pd_tsv_reader {
 	struct pd_span left;
 	uint64_t left_row;
 	struct pd_line_reader lines;
+	bool end_due;			/* the last header promised a line "# total", which has not come */
 	int at;
 	int order[PD_TSV_COLUMNS_MAX];	/* file column -> wanted column, or -1 */
 	int n_order, n_least;		/* columns of the file; those that a row must have */
@@ -86,6 +94,10 @@ int pd_tsv_next(struct pd_tsv_reader *r, struct pd_err *e);
  * `line_no` and `bytes` are his to move over lines that he takes without asking. */
 void pd_tsv_begin(struct pd_tsv_reader *r, const char *path);
 int pd_tsv_line(struct pd_tsv_reader *r, struct pd_span line, struct pd_err *e);
+/* The file ends: 0, or PD_ERR_FORMAT if its table was cut. */
+int pd_tsv_end(struct pd_tsv_reader *r, struct pd_err *e);
 void pd_tsv_release(struct pd_tsv_reader *r);
+/* ", 2 bad rows left out, 1 table cut": of `bad` reports of PD_ERR_FORMAT, `cut` are of tables. */
+void pd_tsv_add_bad(uint64_t bad, uint64_t cut, struct pd_buf *out);
 
 #endif

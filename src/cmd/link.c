@@ -25,7 +25,7 @@ static void rows(struct pd_pipeline *p, struct pd_json *j, const struct pd_table
 
 static int run_link(int argc, char **argv)
 {
-	static const struct pd_walker walker = { .header = true, .kind = PD_WRITE_LINK, .row = rows };
+	static const struct pd_walker walker = { .header = true, .kind = PD_WRITE_LINK, .row = rows, .total = true };
 	struct pd_walk_options o;
 	struct pd_log log;
 	int first;

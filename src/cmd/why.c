@@ -53,12 +53,14 @@ static int check_why(const struct why_options *o, int n_ids, struct pd_err *e)
 	return PD_OK;
 }
 
-static int why(const struct why_options *o, struct pd_err *e)
+static int why(const struct why_options *o, struct pd_log *log, struct pd_err *e)
 {
 	struct pd_buf out = { 0 };
 	int status = pd_why(&o->why, o->format, &out, e);
 	pd_print(stdout, pd_buf_span(&out), NULL, PD_COLOR_NEVER);
 	pd_buf_release(&out);
+	if (status == 1)
+		pd_log_error(log, "%s", e->text);
 	return status;
 }
 
@@ -79,7 +81,7 @@ static int run_why(int argc, char **argv)
 					  check_why(&o, argc - first, &e);
 	o.why.id = o.why.url ? NULL : argv[first];
 	if (!status)
-		status = why(&o, &e);
+		status = why(&o, &log, &e);
 	free(verdicts);
 	return pd_command_exit(status, &log, &e);
 }

@@ -36,6 +36,7 @@ static int next_pair(const struct pd_engine *t, struct pair_reader *r, struct pd
 {
 	int status;
 	r->in.kind = "pairs";
+	r->in.parts = true;
 	r->in.columns = r->in.v1_columns = pd_pairs_columns;
 	r->in.marked = PD_SUSPECT_MARK;
 	while ((status = pd_tsv_next(&r->in, e)) == PD_ERR_FORMAT) {
@@ -302,6 +303,7 @@ static int open_group(struct grouping *g, struct pd_group *group, struct pd_grou
 	o->in.n_paths = 1;
 	o->in.tmp_dir = g->t->tmp_dir;
 	o->in.bad_row = pd_log_bad_row;
+	o->in.parts = true;
 	o->in.ctx = g->t->log;
 	pd_inputs_forget();
 	int status = pd_group_open(group, o, e);

@@ -110,6 +110,7 @@ int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e)
 {
 	struct pd_err why;
 	r->in.kind = "fp";
+	r->in.parts = true;
 	r->in.columns = r->in.v1_columns = pd_fp_columns;
 	for (;;) {
 		int status = pd_tsv_next(&r->in, e);

@@ -727,7 +727,8 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 				    .marked = PD_SUSPECT_MARK,
 				    .paths = o->paths,
 				    .n_paths = o->n_paths,
-				    .sources = o->sources };
+				    .sources = o->sources,
+				    .parts = o->parts };
 	*p = (struct pd_pages){ .same_is_one = !o->may_go };
 	int status = open_spool(&p->spool, o->tmp_dir, e);
 	if (!status && o->scope > PD_PAGES_HOST)
@@ -738,6 +739,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 	if (!status)
 		order_similarities(p);
 	pd_buf_add_span(&p->totals, pd_buf_span(&in.totals));
+	p->cut = in.cut;
 	pd_tsv_release(&in);
 	return status;
 }

@@ -83,6 +83,7 @@ struct pd_pages {
 	size_t n_https;			/* pages whose URL has that scheme */
 	uint64_t bad;			/* rows that could not be read: reported and left out */
 	struct pd_buf must, totals;	/* of the header, for the next stage */
+	uint64_t cut;			/* tables of pairs that were cut */
 	bool same_is_one;		/* equal signatures are one node (not with a scope that keeps apart) */
 	/* its own */
 	struct pd_ids ids;		/* until pages are numbered anew */
@@ -111,6 +112,7 @@ struct pd_pages_options {
 	/* Hashes of ids as rows have them.  With `may_go` all other pages are kept before these, and only pairs make two pages one;
 	 * pairs of pages that are in `gone` are left out.  Either may be NULL. */
 	const struct pd_map *may_go, *gone;
+	bool parts;			/* as in struct pd_tsv_reader */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };

@@ -63,7 +63,8 @@ struct pd_why_options {
 };
 
 /* In words for people, or as JSON Lines, a line for each step.  PD_ERR_NOT_FOUND: no page has this URL, or several (the message
- * lists some).  An id that is not named is no error. */
+ * lists some).  An id that is not named is no error.
+ * 1: a table was cut, as the error's text says; `out` has what is known. */
 int pd_why(const struct pd_why_options *o, bool json, struct pd_buf *out, struct pd_err *e);
 
 /* A sample of a dump -> what a whole run would find, take and need, as a short table for people.

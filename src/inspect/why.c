@@ -41,6 +41,7 @@ struct why {
 	uint64_t pairs;			/* rows of `pairs` that name the page */
 	struct pd_span suggestions[SUGGESTIONS];	/* ids much like the one that is not named */
 	size_t n_suggestions;
+	bool cut;			/* a table was cut */
 	struct pd_arena arena;
 };
 
@@ -62,7 +63,7 @@ struct why_search {
 typedef void why_row_fn(void *ctx, const struct pd_span *f, struct pd_span mark);
 
 /* Rows that cannot be read say nothing of the page that is asked for. */
-static int read_rows(const char *path, const char *kind, const char *const *columns, why_row_fn *each, void *ctx, struct pd_err *e)
+static int read_rows(struct why *w, const char *path, const char *kind, const char *const *columns, why_row_fn *each, void *ctx, struct pd_err *e)
 {
 	char *paths[] = { (char *)path };
 	bool verdicts = columns == pd_verdicts_columns;
@@ -74,6 +75,10 @@ static int read_rows(const char *path, const char *kind, const char *const *colu
 			each(ctx, in.fields, in.mark);
 		else if (status != PD_ERR_FORMAT)
 			break;
+	}
+	if (!status && in.cut) {
+		w->cut = true;
+		pd_fail(e, PD_ERR_INPUT, "%s: %s", path, PD_CUT_TABLE);
 	}
 	pd_tsv_release(&in);
 	return status;
@@ -288,7 +293,7 @@ static void follow_chain(struct why *w)
 /* The first reading: which page is it? */
 static int find_asked_page(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
 {
-	int status = read_rows(o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
+	int status = read_rows(s->why, o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
 	if (status)
 		return status;
 	if (o->url && s->n_found > 1)
@@ -309,7 +314,7 @@ static int settle_base(struct why_search *s, const struct pd_why_options *o, str
 		return PD_OK;
 	s->id = s->by_base;
 	s->why->n_suggestions = 0;
-	return read_rows(o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
+	return read_rows(s->why, o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
 }
 
 static int open_why(struct why *w, const struct pd_why_options *o, struct pd_err *e)
@@ -322,9 +327,9 @@ static int open_why(struct why *w, const struct pd_why_options *o, struct pd_err
 	if (!status)
 		status = settle_base(&s, o, e);
 	if (!status && o->pairs)
-		status = read_rows(o->pairs, "pairs", pd_pairs_columns, take_pair, w, e);
+		status = read_rows(w, o->pairs, "pairs", pd_pairs_columns, take_pair, w, e);
 	if (!status && (s.n_found || w->n_near))
-		status = read_rows(o->verdicts, "verdicts", pd_verdicts_columns, take_member, &s, e);
+		status = read_rows(w, o->verdicts, "verdicts", pd_verdicts_columns, take_member, &s, e);
 	if (!status)
 		follow_chain(w);
 	pd_buf_release(&s.list);
@@ -605,6 +610,7 @@ int pd_why(const struct pd_why_options *o, bool json, struct pd_buf *out, struct
 	else if (!status)
 		print_text(&w, o->verdicts, o->pairs != NULL, out);
 	pd_json_free(j);
+	status = !status && w.cut ? 1 : status;
 	release_why(&w);
 	return status;
 }

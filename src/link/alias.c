@@ -500,10 +500,11 @@ struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *o
 		c.sites += top(a, i) == i;
 	}
 	qsort_r(rows, c.hosts, sizeof *rows, by_site_then_name, a->hosts);
-	pd_buf_printf(out, "# pagededup sites 1 | by=%s first=%d similar=%g\n", pd_alias_by_names[a->o.by], a->o.first, a->o.similar);
+	pd_buf_printf(out, "# pagededup sites 1 | by=%s first=%d similar=%g end=total\n", pd_alias_by_names[a->o.by], a->o.first, a->o.similar);
 	pd_buf_add_z(out, "#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n");
 	for (size_t i = 0; i < c.hosts; i++)
 		write_alias_row(a, &rows[i], out);
+	pd_buf_printf(out, "# total rows=%zu\n", (size_t)c.hosts);
 	free(rows);
 	free(site);
 	free(order);

@@ -376,7 +376,7 @@ void pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct p
 	if (l->owners.n)
 		qsort_r(order, l->owners.n, sizeof *order, owner_order, l->owners.v);
 	pd_buf_add_z(out, "# pagededup params 1 |");
-	pd_buf_printf(out, " least=%u\n#", least);
+	pd_buf_printf(out, " least=%u end=total\n#", least);
 	for (int i = 0; i < COLUMNS; i++)
 		pd_buf_printf(out, "%s%c", columns[i], i < COLUMNS - 1 ? '\t' : '\n');
 	for (size_t i = 0; i < l->owners.n; i++) {
@@ -394,6 +394,7 @@ void pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct p
 		counts->parameters++;
 		counts->learnt += learnt;
 	}
+	pd_buf_printf(out, "# total rows=%" PRIu64 "\n", (uint64_t)counts->parameters);
 	free(order);
 	free(owners);
 }

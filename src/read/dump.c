@@ -23,7 +23,7 @@ void pd_record_clear(struct pd_record *r)
 	pd_buf_clear(&r->header);
 	pd_buf_clear(&r->block);
 	r->length = 0;
-	r->cut = false;
+	r->cut = r->junk = false;
 	r->html_only = false;
 }
 

@@ -32,6 +32,7 @@ struct pd_record {
 	uint64_t length;		/* bytes of the block in the dump */
 	bool html_only;			/* lay in a folder or an archive among other files: nothing but HTML is a page */
 	bool cut;			/* block is shorter than length: over the limit */
+	bool junk;			/* a page that is a compressed file, with bytes after it that were not read */
 };
 
 void pd_record_clear(struct pd_record *r);

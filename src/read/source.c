@@ -1436,7 +1436,8 @@ static int next_page(struct pd_read_source *s, struct pd_record *out)
 	} while ((r = pd_read_member_next(m)) == 1);
 	if (s->in.error || s->in.broken)
 		return 0;
-	if (r < 0)
+	out->junk = r < 0;
+	if (out->junk)
 		pd_read_sink_tell(s->sink, s->label, (struct pd_read_place){ s->in.offset, false }, "junk after the compressed page");
 	out->cut = out->block.n < out->length;
 	return 1;

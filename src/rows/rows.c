@@ -673,6 +673,16 @@ struct row_cursor {
 	uint64_t print, digest, sketch;
 };
 
+/* The table that a key file was made of. */
+static int take_cut_keys(struct intake *in, const char *name, struct pd_err *e)
+{
+	in->in.cut++;
+	pd_fail(e, PD_ERR_FORMAT, "%s: it was made of a table of which " PD_CUT_ROWS, name);
+	if (++in->rows->bad > in->bad_known)
+		in->o->bad_row(in->o->ctx, e->text);
+	return PD_OK;
+}
+
 /* "name value" lines. */
 static int take_key_params(struct intake *in, const struct row_cursor *c, struct pd_err *e)
 {
@@ -688,6 +698,8 @@ static int take_key_params(struct intake *in, const struct row_cursor *c, struct
 			status = check_params(in, line, c->path, 1, e);
 		else if (pd_span_is(name, "sketch"))
 			pd_buf_printf(&in->recorded, "sketch=%.*s", (int)line.n, line.p);
+		else if (pd_span_is(name, "cut"))
+			status = take_cut_keys(in, c->path, e);
 		else if (pd_span_is(name, "total"))
 			pd_buf_printf(&in->in.totals, "%.*s\n", (int)line.n, line.p);
 	}
@@ -881,7 +893,10 @@ static int take_given(struct intake *in, int status, struct pd_err *e)
 /* A file may be a header and nothing else: it counts when nothing better was seen. */
 static int end_text_file(struct intake *in, struct pd_err *e)
 {
-	return in->in.new_header ? check_row_header(in, e) : PD_OK;
+	int status = pd_tsv_end(&in->in, e);
+	if (status)
+		status = take_given(in, status, e);
+	return !status && in->in.new_header ? check_row_header(in, e) : status;
 }
 
 /* Rows of the text files that in->in names. */
@@ -1440,6 +1455,7 @@ static int read_rows(struct pd_rows *rows, const struct pd_rows_options *o, bool
 	rows->origin = NULL;
 	rows->n_origins = rows->cap_origins = 0;
 	pd_buf_add_span(&rows->totals, pd_buf_span(&in.in.totals));
+	rows->cut = in.in.cut;
 	pd_tsv_release(&in.in);
 	pd_buf_release(&in.scratch);
 	pd_buf_release(&in.idf);
@@ -1518,6 +1534,8 @@ static void make_params(struct keyfile_writing *w)
 	add_param(out, "sketch", pd_buf_span(&sketch));
 	while (rest.n && pd_span_split(&rest, '\n', &line))
 		add_param(out, "total", line);
+	if (w->rows->cut)
+		add_param(out, "cut", pd_span_z("yes"));
 	pd_buf_release(&sketch);
 }
 

@@ -63,6 +63,7 @@ struct pd_rows {
 	uint64_t bad;			/* rows that could not be read: reported and left out */
 	uint64_t repeated;		/* rows whose id stood there already: left out */
 	struct pd_buf must, totals;	/* of the headers, for the next stage */
+	uint64_t cut;			/* tables that were cut: no "# total" is passed on */
 	char params[16];		/* that rows carry, "" when none did */
 	/* sketches (rows.c says how they lie in the spool) */
 	struct pd_sketch_options sketch;	/* the kind that is compared */

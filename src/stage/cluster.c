@@ -20,11 +20,10 @@ struct cluster_run {
 	struct pd_err err;
 };
 
-static void add_totals(struct pd_span totals, struct pd_buf *out)
+/* Pairs without totals, such as rows alone, give verdicts without them. */
+static bool has_end(const struct cluster_run *r)
 {
-	struct pd_span total;
-	while (totals.n && pd_span_split(&totals, '\n', &total))
-		pd_buf_printf(out, "# total %.*s\n", (int)total.n, total.p);
+	return r->group.pages.totals.n || r->group.pages.cut;
 }
 
 static void write_line(struct cluster_run *r, struct pd_buf *line)
@@ -50,8 +49,8 @@ static void write_verdicts(struct cluster_run *r, struct pd_buf *line)
 		if (j || line->n >= ENOUGH)
 			write_line(r, line);
 	}
-	if (!j)
-		add_totals(pd_buf_span(&r->group.pages.totals), line);
+	if (!j && has_end(r))
+		pd_write_end(pd_buf_span(&r->group.pages.totals), r->group.pages.cut, 0, line);
 	write_line(r, line);
 	pd_json_free(j);
 }
@@ -79,7 +78,7 @@ static int cluster_pairs(struct cluster_run *r)
 		return status;
 	}
 	if (!status)
-		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_VERDICTS, .group = &r->group }, &line, &r->err);
+		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_VERDICTS, .ends = has_end(r), .group = &r->group }, &line, &r->err);
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status)
@@ -127,11 +126,7 @@ static int close_cluster(const struct cluster_run *r)
 		pd_buf_printf(&line, ", %zu of them by sketches only: their texts are not in the files of --shingles", g->n_by_sketches);
 	if (g->n_by_items)
 		pd_buf_printf(&line, ", %zu of them by what their methods found in common: texts are compared where rows have a fingerprint", g->n_by_items);
-	if (g->pages.bad) {
-		pd_buf_add_z(&line, ", ");
-		pd_buf_count(&line, g->pages.bad, "bad row");
-		pd_buf_add_z(&line, " left out");
-	}
+	pd_tsv_add_bad(g->pages.bad, g->pages.cut, &line);
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);
 	return g->pages.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;

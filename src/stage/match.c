@@ -45,12 +45,18 @@ static int write_text(struct match_run *r, const struct pd_buf *text)
 	return PD_OK;
 }
 
+/* Rows without their totals, such as rows alone, give pairs without them. */
+static bool has_end(const struct match_run *r)
+{
+	return r->rows.totals.n || r->rows.cut;
+}
+
 static int write_pairs_header(struct match_run *r)
 {
 	if (r->json)
 		return PD_OK;
 	pd_buf_clear(&r->line);
-	pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = &r->rows, .match = &r->match }, &r->line, &r->err);
+	pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .ends = has_end(r), .rows = &r->rows, .match = &r->match }, &r->line, &r->err);
 	return write_text(r, &r->line);
 }
 
@@ -192,14 +198,10 @@ static int write_suspects(struct match_run *r)
 
 static int write_totals(struct match_run *r)
 {
-	struct pd_span rest = pd_buf_span(&r->rows.totals), line;
-	int status = PD_OK;
-	while (!status && !r->json && rest.n && pd_span_split(&rest, '\n', &line)) {
-		pd_buf_clear(&r->line);
-		pd_buf_printf(&r->line, "# total %.*s\n", (int)line.n, line.p);
-		status = write_text(r, &r->line);
-	}
-	return status;
+	pd_buf_clear(&r->line);
+	if (!r->json && has_end(r))
+		pd_write_end(pd_buf_span(&r->rows.totals), r->rows.cut, r->rows.n, &r->line);
+	return write_text(r, &r->line);
 }
 
 static int settle_verify(const struct pd_stage_match *o, struct pd_verify_options *out, struct pd_err *e)
@@ -510,11 +512,7 @@ static int close_match(struct match_run *r)
 	pd_buf_count(&r->line, r->rows.n, "page");
 	if (r->rows.repeated)
 		pd_buf_printf(&r->line, " (%" PRIu64 " more with the same id left out)", r->rows.repeated);
-	if (r->rows.bad) {
-		pd_buf_add_z(&r->line, ", ");
-		pd_buf_count(&r->line, r->rows.bad, "bad row");
-		pd_buf_add_z(&r->line, " left out");
-	}
+	pd_tsv_add_bad(r->rows.bad, r->rows.cut, &r->line);
 	if (r->o->save) {
 		pd_log_note(r->log, "%s saved, %.1f s", r->line.p, pd_wall_seconds() - r->started);
 		return r->rows.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;

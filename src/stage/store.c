@@ -112,7 +112,7 @@ struct answering {
 static void write_answers_header(struct answering *a)
 {
 	if (!a->header_written && !a->r->json)
-		pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_ANSWERS, .store = &a->r->store, .judge = &a->ask.o },
+		pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_ANSWERS, .ends = true, .store = &a->r->store, .judge = &a->ask.o },
 				&a->r->out, &a->r->err);
 	a->header_written = true;
 }
@@ -175,20 +175,17 @@ static void say_counts(const struct store_run *r, const struct pd_store_ask *ask
 	pd_buf_count(&line, n[PD_STORE_DUPLICATE], "duplicate");
 	if (n[PD_STORE_REPLACED])
 		pd_buf_printf(&line, ", %" PRIu64 " replaced", n[PD_STORE_REPLACED]);
-	if (ask->bad) {
-		pd_buf_add_z(&line, ", ");
-		pd_buf_count(&line, ask->bad, "bad row");
-		pd_buf_add_z(&line, " left out");
-	}
+	pd_tsv_add_bad(ask->bad, ask->cut, &line);
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);
 }
 
 static int write_totals(struct store_run *r, const struct pd_store_ask *ask)
 {
-	struct pd_span rest = pd_buf_span(&ask->totals), line;
-	while (!r->json && rest.n && pd_span_split(&rest, '\n', &line))
-		pd_buf_printf(&r->out, "# total %.*s\n", (int)line.n, line.p);
+	const uint64_t *n = ask->counts;
+	if (!r->json)
+		pd_write_end(pd_buf_span(&ask->totals), ask->cut, n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE] + n[PD_STORE_REPLACED],
+			     &r->out);
 	return flush_rows(r);
 }
 
@@ -338,9 +335,11 @@ static int run_export(struct store_run *r)
 	if (!status)
 		status = needs_pages(r);
 	if (!status && !r->json)
-		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_STORE, .store = &r->store }, &r->out, &r->err);
+		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_STORE, .ends = true, .store = &r->store }, &r->out, &r->err);
 	if (!status)
 		status = pd_store_each(&r->store, export_page, &x, &r->err);
+	if (!status && !r->json)
+		pd_write_end(pd_span(NULL, 0), false, x.n, &r->out);
 	if (!status)
 		status = flush_rows(r);
 	if (!status)

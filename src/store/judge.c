@@ -1316,6 +1316,7 @@ int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 	g.text_at = pd_alloc(g.batch * sizeof *g.text_at);
 	int status = ask_all(&g);
 	pd_buf_set(&q->totals, pd_buf_span(&g.in.totals));
+	q->cut = g.in.cut;
 	pd_store_judge_release(&g.judge);
 	pd_tsv_release(&g.in);
 	pd_buf_release(&g.text);

@@ -143,6 +143,7 @@ struct pd_store_ask {
 	/* out */
 	uint64_t counts[PD_STORE_REPLACED + 1];	/* rows by status; pages that were replaced */
 	uint64_t bad;				/* skipped rows */
+	uint64_t cut;				/* tables of rows that were cut */
 	struct pd_buf totals;			/* lines of the inputs: the numbers of a header's "# total"; the caller releases it */
 };
 

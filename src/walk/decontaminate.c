@@ -267,7 +267,7 @@ static void take_page(void *ctx, struct pd_span row)
 static void write_rows(void *ctx, FILE *out)
 {
 	struct decontamination *d = ctx;
-	fprintf(out, "# pagededup verdicts 1 words=%d least=%d share=%g |\n", d->o->words, d->o->least, d->o->share);
+	fprintf(out, "# pagededup verdicts 1 words=%d least=%d share=%g | end=total\n", d->o->words, d->o->least, d->o->share);
 	for (int i = 0; pd_verdicts_columns[i]; i++)
 		fprintf(out, "%s%s", i ? "\t" : "#", pd_verdicts_columns[i]);
 	fputc('\n', out);
@@ -322,7 +322,7 @@ static void close_decontamination(const struct decontamination *d, struct pd_log
 int pd_decontaminate(const struct pd_decontaminate_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)
 {
 	struct decontamination d = { .o = o };
-	struct pd_walker walker = { .parsed = true, .row = address_and_words, .take = take_page, .end = write_rows, .ctx = &d };
+	struct pd_walker walker = { .parsed = true, .row = address_and_words, .take = take_page, .end = write_rows, .total = true, .ctx = &d };
 	int tests = read_tests(&d, log, e), status = tests;
 	if (tests >= 0)
 		status = pd_walk(&walker, &o->walk, inputs, n_inputs, log, e);

@@ -428,7 +428,7 @@ static double weighted(const double w[3], const double sum[3])
 static void write_header(const struct pd_ranker *r, struct pd_buf *out)
 {
 	const double *s = r->o.signature, *q = r->o.quality;
-	pd_buf_printf(out, "# pagededup ranks 1 types=%d damping=%g signature=%g,%g,%g quality=%g,%g,%g |\n#", PD_LINK_TYPES_VERSION, r->o.damping,
+	pd_buf_printf(out, "# pagededup ranks 1 types=%d damping=%g signature=%g,%g,%g quality=%g,%g,%g | end=total\n#", PD_LINK_TYPES_VERSION, r->o.damping,
 		      s[0], s[1], s[2], q[0], q[1], q[2]);
 	for (int i = 0; i < PD_RANKS_COLUMNS; i++)
 		pd_buf_printf(out, "%s%s", i ? "\t" : "", pd_ranks_columns[i]);
@@ -461,6 +461,7 @@ static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct p
 		}
 	}
 	pd_line_reader_release(&lines);
+	pd_buf_printf(out, "# total rows=%zu\n", r->n_records);
 	return status;
 }
 

@@ -959,7 +959,7 @@ static int run_walk(struct walk *w, struct counts *sum)
 	if (!status && w->o->shingles)
 		status = create_shingles(w);
 	if (!status && w->walker->header) {
-		status = pd_write_header(&(struct pd_write_header){ .kind = w->walker->kind, .tables = &w->tables }, &text, &w->err);
+		status = pd_write_header(&(struct pd_write_header){ .kind = w->walker->kind, .ends = w->walker->total, .tables = &w->tables }, &text, &w->err);
 		fwrite(text.p, 1, text.n, w->out.f);
 	}
 	if (!status && w->walker->row)

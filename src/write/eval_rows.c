@@ -151,7 +151,7 @@ static void add_sweep_rows(const struct pd_write_sweep *s, bool json, struct pd_
 {
 	struct pd_json *j = pd_json_new();
 	if (!json) {
-		pd_buf_printf(out, "# pagededup sweep 1 | pages=%" PRIu64 " of=%zu true_level=%d verify=%s\n", s->n_seen, s->truth->pages.n,
+		pd_buf_printf(out, "# pagededup sweep 1 | pages=%" PRIu64 " of=%zu true_level=%d verify=%s end=total\n", s->n_seen, s->truth->pages.n,
 			      s->truth->o->true_level, s->verified ? "yes" : "no");
 		for (int i = 0; pd_write_sweep_columns[i]; i++)
 			pd_buf_printf(out, "%s%s", i ? "\t" : "#", pd_write_sweep_columns[i]);
@@ -164,6 +164,8 @@ static void add_sweep_rows(const struct pd_write_sweep *s, bool json, struct pd_
 			if (json)
 				pd_write_jsonl_row(j, pd_write_sweep_columns, out, at);
 		}
+	if (!json)
+		pd_buf_printf(out, "# total rows=%d\n", s->n_settings * (s->max_k + 1));
 	pd_json_free(j);
 }
 

@@ -15,11 +15,13 @@
 
 #define WRITE_FP_COLUMNS (PD_FP_COLUMNS + PD_METHODS_MAX + 1)
 
+#define END " end=total"	/* in a header: pd_write_end is called */
+
 /* --- pages --- */
 
-static void add_fp_header(const struct pd_tables *t, struct pd_buf *out)
+static void add_fp_header(const struct pd_tables *t, bool ends, struct pd_buf *out)
 {
-	pd_buf_printf(out, "# pagededup fp 1 %s | %s\n#", t->must.p, t->recorded.p);
+	pd_buf_printf(out, "# pagededup fp 1 %s | %s%s\n#", t->must.p, t->recorded.p, ends ? END : "");
 	for (int i = 0; i < PD_FP_COLUMNS; i++)
 		pd_buf_printf(out, "%s%s", i ? "\t" : "", pd_fp_columns[i]);
 	for (int i = 0; i < t->methods.n; i++)
@@ -135,9 +137,10 @@ static void add_fp_row(struct pd_pipeline *p, struct pd_buf *out)
 	pd_buf_add_c(out, '\n');
 }
 
-static void add_link_header(const struct pd_tables *t, struct pd_buf *out)
+static void add_link_header(const struct pd_tables *t, bool ends, struct pd_buf *out)
 {
-	pd_buf_printf(out, "# pagededup link 1 types=%d adverts=%s | %s\n#", PD_LINK_TYPES_VERSION, pd_adverts_checksum(t->adverts), t->must.p);
+	pd_buf_printf(out, "# pagededup link 1 types=%d adverts=%s | %s%s\n#", PD_LINK_TYPES_VERSION, pd_adverts_checksum(t->adverts), t->must.p,
+		      ends ? END : "");
 	for (int i = 0; i < PD_LINK_COLUMNS; i++)
 		pd_buf_printf(out, "%s%s", i ? "\t" : "", pd_link_columns[i]);
 	pd_buf_add_c(out, '\n');
@@ -196,7 +199,7 @@ void pd_write_page(struct pd_pipeline *p, enum pd_write_kind kind, struct pd_jso
 
 /* --- pairs --- */
 
-static void add_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, struct pd_buf *out)
+static void add_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, bool ends, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "# pagededup pairs 1 ");
 	if (rows->must.n)
@@ -220,7 +223,7 @@ static void add_pairs_header(const struct pd_rows *rows, const struct pd_match_o
 		pd_buf_add_z(out, " methods=");
 		pd_methods_print(&rows->methods, PD_METHOD_BOTH, out);
 	}
-	pd_buf_add_z(out, "\n#");
+	pd_buf_printf(out, " |%s\n#", ends ? END : "");
 	int n = rows->methods.n ? PD_PAIRS_METHODS_COLUMNS : PD_PAIRS_COLUMNS;
 	for (int i = 0; i < n; i++)
 		pd_buf_printf(out, "%s%c", pd_pairs_methods_columns[i], i + 1 < n ? '\t' : '\n');
@@ -437,7 +440,7 @@ static int add_content_digest(const char *key, const char *path, struct pd_buf *
 	return status;
 }
 
-static int add_verdicts_header(const struct pd_group *g, struct pd_buf *out, struct pd_err *e)
+static int add_verdicts_header(const struct pd_group *g, bool ends, struct pd_buf *out, struct pd_err *e)
 {
 	const struct pd_group_options *o = g->o;
 	int status = PD_OK;
@@ -462,7 +465,7 @@ static int add_verdicts_header(const struct pd_group *g, struct pd_buf *out, str
 		pd_buf_add_z(out, " require=");
 		pd_group_required(g, out);
 	}
-	pd_buf_add_z(out, " |\n#");
+	pd_buf_printf(out, " |%s\n#", ends ? END : "");
 	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
 		pd_buf_printf(out, "%s%c", pd_verdicts_columns[i], i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
 	return status;
@@ -638,7 +641,7 @@ void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, s
 
 /* --- what a store says --- */
 
-static void add_answers_header(const struct pd_store *s, const struct pd_store_judge_options *o, struct pd_buf *out)
+static void add_answers_header(const struct pd_store *s, const struct pd_store_judge_options *o, bool ends, struct pd_buf *out)
 {
 	pd_buf_printf(out, "# pagededup answers 1 %s%sk=%d ", pd_buf_z(&s->m.must), s->m.must.n ? " " : "", o->k);
 	if (o->verify.off)
@@ -657,8 +660,8 @@ static void add_answers_header(const struct pd_store *s, const struct pd_store_j
 		pd_methods_print(&asked, PD_METHOD_BOTH, out);
 		pd_buf_printf(out, " require=%d", o->least < 0 ? asked.n : o->least ? o->least : asked.n / 2 + 1);
 	}
-	pd_buf_printf(out, " on_duplicate=%s same_url=%s | ask=%s\n#", pd_store_on_duplicate_names[o->on_duplicate],
-		      pd_store_same_url_names[o->same_url], o->keep ? "add" : "check");
+	pd_buf_printf(out, " on_duplicate=%s same_url=%s | ask=%s%s\n#", pd_store_on_duplicate_names[o->on_duplicate],
+		      pd_store_same_url_names[o->same_url], o->keep ? "add" : "check", ends ? END : "");
 	for (int i = 0; i < PD_ANSWERS_COLUMNS; i++)
 		pd_buf_printf(out, "%s%c", pd_answers_columns[i], i + 1 < PD_ANSWERS_COLUMNS ? '\t' : '\n');
 }
@@ -823,7 +826,7 @@ static void find_store_columns(const struct pd_store *s, const char *columns[WRI
 	columns[n] = NULL;
 }
 
-static void add_store_header(const struct pd_store *s, struct pd_buf *out)
+static void add_store_header(const struct pd_store *s, bool ends, struct pd_buf *out)
 {
 	const char *columns[WRITE_FP_COLUMNS];
 	find_store_columns(s, columns);
@@ -834,6 +837,7 @@ static void add_store_header(const struct pd_store *s, struct pd_buf *out)
 	}
 	if (s->m.tables.n)
 		pd_buf_printf(out, " %s", s->m.tables.p);
+	pd_buf_add_z(out, ends ? END : "");
 	for (int i = 0; columns[i]; i++)
 		pd_buf_printf(out, "%s%s", i ? "\t" : "\n#", columns[i]);
 	pd_buf_add_c(out, '\n');
@@ -925,13 +929,26 @@ void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *s
 int pd_write_header(const struct pd_write_header *h, struct pd_buf *out, struct pd_err *e)
 {
 	switch (h->kind) {
-	case PD_WRITE_FP: add_fp_header(h->tables, out); break;
-	case PD_WRITE_LINK: add_link_header(h->tables, out); break;
+	case PD_WRITE_FP: add_fp_header(h->tables, h->ends, out); break;
+	case PD_WRITE_LINK: add_link_header(h->tables, h->ends, out); break;
 	case PD_WRITE_TEXT: break;
-	case PD_WRITE_PAIRS: add_pairs_header(h->rows, h->match, out); break;
-	case PD_WRITE_VERDICTS: return add_verdicts_header(h->group, out, e);
-	case PD_WRITE_ANSWERS: add_answers_header(h->store, h->judge, out); break;
-	case PD_WRITE_STORE: add_store_header(h->store, out); break;
+	case PD_WRITE_PAIRS: add_pairs_header(h->rows, h->match, h->ends, out); break;
+	case PD_WRITE_VERDICTS: return add_verdicts_header(h->group, h->ends, out, e);
+	case PD_WRITE_ANSWERS: add_answers_header(h->store, h->judge, h->ends, out); break;
+	case PD_WRITE_STORE: add_store_header(h->store, h->ends, out); break;
 	}
 	return PD_OK;
+}
+
+void pd_write_end(struct pd_span totals, bool cut, uint64_t rows, struct pd_buf *out)
+{
+	struct pd_span line;
+	size_t before = out->n;
+	if (cut)
+		return;
+	while (totals.n && pd_span_split(&totals, '\n', &line))
+		if (line.n)
+			pd_buf_printf(out, "# total %.*s\n", (int)line.n, line.p);
+	if (out->n == before)
+		pd_buf_printf(out, "# total rows=%" PRIu64 "\n", rows);
 }

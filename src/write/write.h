@@ -34,6 +34,7 @@ enum pd_write_kind { PD_WRITE_FP, PD_WRITE_LINK, PD_WRITE_TEXT, PD_WRITE_PAIRS, 
 /* What a header says: which kind it is, and of that what is needed. */
 struct pd_write_header {
 	enum pd_write_kind kind;
+	bool ends;						/* it promises the line that pd_write_end adds */
 	const struct pd_tables *tables;				/* FP, LINK: what pages were signed with */
 	const struct pd_rows *rows;				/* PAIRS: what the fingerprints were made with, */
 	const struct pd_match_options *match;			/* and how they were matched */
@@ -45,6 +46,10 @@ struct pd_write_header {
 /* The two header lines (docs/format-rows.md), appended; TEXT has none.  Fails only where a file that the header names by what
  * it holds cannot be read. */
 int pd_write_header(const struct pd_write_header *h, struct pd_buf *out, struct pd_err *e);
+
+/* The last lines of a table whose header promised them: the totals of what it was made from, or its own number of rows.  Nothing if
+ * what it was made from was cut, so that who reads it sees that, too. */
+void pd_write_end(struct pd_span totals, bool cut, uint64_t rows, struct pd_buf *out);
 
 /* --- rows, with their newlines, appended --- */
 

@@ -7,8 +7,12 @@ cp "$demo" d.warc.gz
 verdicts_of() { "$P" fp -q "$@" | "$P" match -q | "$P" cluster -q; }
 verdicts_of d.warc.gz >v.tsv
 gone=$(rows v.tsv | awk -F '\t' '$4 == 1' | wc -l)
-verdict() { # ID [DUP_OF [URL]]: a row that lets it go
-	printf '1\t%s\t%s\t1\t%s\t%s\t0\t-\t1\t0\tsame text\t-\t0.000\t-\n' "$1" "${3:--}" "${2:-x}" "${2:-x}"
+no_content=3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ	# the digest of nothing
+verdict() { # ID [DUP_OF [URL [DIGEST]]]: a row that lets it go
+	printf '1\t%s\t%s\t1\t%s\t%s\t0\t-\t1\t0\tsame text\t-\t0.000\t-\t%s\n' "$1" "${3:--}" "${2:-x}" "${2:-x}" "${4:-$no_content}"
+}
+digest_of() { # ID ROWS: the last that the rows have
+	awk -F '\t' -v id="$1" '$2 == id { digest = $5 } END { print digest ? digest : "-" }' "$2"
 }
 
 # --- the whole round ---
@@ -384,7 +388,7 @@ cp -r site site.saved
 echo "changed" >>site/sub/2.html
 run "$P" apply -V site.tsv --delete --rows=site.fp site
 exits "--delete of what is no longer the same" 1
-has "is refused by name" "$tmp/err" "^pagededup apply: site/sub/2.html: it has changed since its rows were made; not deleted"
+has "is refused by name" "$tmp/err" "^pagededup apply: site/sub/2.html: its content is not that of the page of the verdict; kept"
 is "the other one is deleted" "$(ls site/1.html site/sub/2.html 2>/dev/null)" "site/sub/2.html"
 cp site.saved/sub/2.html site/sub/2.html
 mv site/.hidden/3.html.gz saved.gz
@@ -405,7 +409,7 @@ fp_row() { # ID: as fp would write it
 	"$P" fp -q "$1" | rows
 }
 doomed() { # ID KEPT …: verdicts that let ID go for KEPT
-	while [ $# -gt 0 ]; do verdict "$1" "$2" "$1"; shift 2; done
+	while [ $# -gt 0 ]; do verdict "$1" "$2" "$1" "$(digest_of "$1" rows.fp)"; shift 2; done
 }
 try_delete() { # NAME EXIT MESSAGE REMAINING-FILES: with verdicts.tsv and rows.fp, in the current folder
 	run "$P" apply -q -V verdicts.tsv --delete --rows=rows.fp -T list
@@ -486,7 +490,7 @@ cd "$tmp/w" || exit 2
 # Files of several windows: where they begin and end is known all the same.
 mkdir large && for i in 1 2 3 4; do { echo "<p>page $i"; head -c 1500000 /dev/urandom | base64; } >large/$i.html; done
 tar cf large.tar --sort=name large
-printf '1\tlarge.tar!large/3.html\t-\t1\t-\t-\t0\t-\t1\t0\ttest\n' >large.tsv
+verdict 'large.tar!large/3.html' - - "$("$P" fp -q large.tar | digest_of 'large.tar!large/3.html' -)" >large.tsv
 run "$P" apply -q -V large.tsv large.tar -o large-clean.tar
 exits "an archive of large files" 0
 is "an archive of large files: one is gone" "$(tar tf large-clean.tar | tr '\n' ' ')" "large/ large/1.html large/2.html large/4.html "

@@ -8,7 +8,7 @@ pairs_rows() {
 	awk 'function v(i) { return i <= NF ? $i : "-" } { print $1 "\t" $2 "\t" $3 "\t-\t" ($3 == "-" ? "text_digest" : "simhash") "\t" v(4) "\t" v(5) \
 		"\t" v(6) "\t" v(8) "\t-\t" v(7) "\t" v(9) "\t-" }'
 }
-with_header() { echo "# pagededup pairs 1 version=1 bits=64 k=8 scope=${1:-all} links=first | plan=all"; echo "$pairs_columns"; cat; }
+with_header() { echo "# pagededup pairs 1 version=1 bits=64 k=8 scope=${1:-all} links=first | plan=all"; echo "$old_pairs_columns"; cat; }
 # "cluster id is_duplicate dup_of via" of every row
 short() { rows "$tmp/out" | awk -F '\t' '{ print $1, $2, $4, $5, $6 }'; }
 kept() { rows "$tmp/out" | awk -F '\t' '!$4 { print $2 }'; }

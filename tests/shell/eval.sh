@@ -43,13 +43,13 @@ eval_ truth.tsv --pairs=pairs.tsv --bootstrap=0 --format=tsv
 is "--bootstrap=0: no intervals" "$(rows "$tmp/out" | cut -f 4,5,7,8,10,11)" "$(printf -- '-\t-\t-\t-\t-\t-')"
 # 400 labels, half of them found: the standard error of the recall is sqrt(.25 / 400) = .025.
 { printf '#id_a\tid_b\tlabel\n'; for i in $(seq 400); do printf 'a:%d\tb:%d\tduplicate\n' $i $i; done; } >many.tsv
-{ echo "$pairs_columns"; for i in $(seq 200); do printf 'a:%d\tb:%d\t3\t-\tsimhash\t-\t-\t-\t-\t-\t-\t-\t-\n' $i $i; done; } >half.tsv
+{ echo "$old_pairs_columns"; for i in $(seq 200); do printf 'a:%d\tb:%d\t3\t-\tsimhash\t-\t-\t-\t-\t-\t-\t-\t-\n' $i $i; done; } >half.tsv
 eval_ many.tsv --pairs=half.tsv --format=tsv --bootstrap=4000
 is "the width of an interval is what theory says" \
 	"$(rows "$tmp/out" | awk -F '\t' '{ print ($7 > .44 && $7 < .46 && $8 > .54 && $8 < .56) ? "yes" : $7 " " $8 }')" yes
 # Strata are drawn for themselves: where every label of a distance agrees nothing can change.
 { printf '#id_a\tid_b\tlabel\tdistance\n'; for i in $(seq 50); do printf 'a:%d\tb:%d\tduplicate\t%d\n' $i $i $((i > 25)); done; } >strata.tsv
-rows half.tsv | head -25 | { echo "$pairs_columns"; cat; } >quarter.tsv
+rows half.tsv | head -25 | { echo "$old_pairs_columns"; cat; } >quarter.tsv
 eval_ strata.tsv --pairs=quarter.tsv --format=tsv
 is "labels are drawn inside their distance" "$(rows "$tmp/out" | cut -f 6-8)" "$(printf '0.500000\t0.500000\t0.500000')"
 

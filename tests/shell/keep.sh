@@ -6,7 +6,7 @@ cluster() { run "$P" cluster -q --max-loss=1 "$@"; }
 kept() { rows "$tmp/out" | awk -F '\t' '!$4 { print $2 }'; }
 # "ID_A ID_B DISTANCE URL_A URL_B TIME_A TIME_B BYTES_A BYTES_B QUALITY_A QUALITY_B"
 pairs_rows() { awk 'function v(i) { return i <= NF ? $i : "-" } { print $1 "\t" $2 "\t" $3 "\t-\tsimhash\t" v(4) "\t" v(5) "\t" v(6) "\t" v(8) "\t" v(10) "\t" v(7) "\t" v(9) "\t" v(11) }'; }
-with_header() { echo "# pagededup pairs 1 version=1 bits=64 k=8 scope=all links=first | plan=all"; echo "$pairs_columns"; cat; }
+with_header() { echo "# pagededup pairs 1 version=1 bits=64 k=8 scope=all links=first | plan=all"; echo "$old_pairs_columns"; cat; }
 
 # --- more pages than are kept in memory, asked for in another order than they came ---
 awk 'BEGIN { for (i = 0; i < 40000; i += 2) { a = i * 7919 % 40000; b = a + 1

@@ -138,7 +138,7 @@ refused('longer', data + b'\0')
 print('missed:', ' '.join(missed[:5]))
 END
 is "a flipped bit anywhere, and any cut, is refused and the file named" "$(python3 damage.py "$P" demo64.keys)" "missed: "
-printf '\x03' | dd of=demo64.keys bs=1 seek=8 conv=notrunc 2>"$tmp/dd"
+printf '\x04' | dd of=demo64.keys bs=1 seek=8 conv=notrunc 2>"$tmp/dd"
 match demo64.keys
-has "a newer version is refused with both named" "$tmp/err" 'version 3 of key files; this program knows version 2'
+has "a newer version is refused with both named" "$tmp/err" 'version 4 of key files; this program knows version 3'
 tap_done

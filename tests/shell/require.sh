@@ -3,7 +3,7 @@
 # cluster --require: the methods that must have found a pair; verdicts on pairs that only other methods than the
 # fingerprint found.
 . "$(dirname "$0")/../tap.sh"
-columns="$pairs_columns	shared	share_a	share_b	linked"
+columns="$old_pairs_columns	shared	share_a	share_b	linked"
 # ID_A ID_B DISTANCE SIMILARITY METHODS SHARED SHARE_A SHARE_B LINKED
 pairs() {
 	echo "# pagededup pairs 1 version=3 k=8 scope=all links=first methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:shared=3:share=0.5 |"

@@ -92,7 +92,7 @@ else
 fi
 
 # --- invalid calls ---
-printf '%s\nnone.html\t%s\t3\t-\tsimhash\t-\t-\t-\t-\t-\t-\t-\t-\n' "$pairs_columns" "$(rows p.tsv | head -1 | cut -f 1)" >gone.tsv
+printf '%s\nnone.html\t%s\t3\t-\tsimhash\t-\t-\t-\t-\t-\t-\t-\t-\n' "$old_pairs_columns" "$(rows p.tsv | head -1 | cut -f 1)" >gone.tsv
 rows p.tsv | head -1 >>gone.tsv
 sample gone.tsv
 exits "a page that is gone" 1

@@ -33,7 +33,7 @@ printf '%s\t%s\t2\t%s\t%s\t%s\t%s\n' mirror.example mirror.example 10.9.9.9 - - 
 	news.example news.example 10.0.0.1 both m.news.example 1.000 www.news.example news.example 10.0.0.1 both m.news.example 1.000 \
 	nowhere.example nowhere.example - - - - shop.example shop.example 10.0.0.1 - - - >want
 same "aliases are found, another site at the address and the mirror elsewhere stay apart" <(rows "$tmp/out") want
-has "the header says how" "$tmp/out" '^# pagededup sites 1 \| by=both first=5 similar=0.95$'
+has "the header says how" "$tmp/out" '^# pagededup sites 1 \| by=both first=5 similar=0.95 end=total$'
 has "the closing line counts" "$tmp/err" '12 pages of 6 hosts at 2 addresses, 4 sites'
 is "by address all there are one" "$("$P" sites -q --by=ip crawl.warc | column site | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
 	"1mirror.example 4news.example 1nowhere.example"

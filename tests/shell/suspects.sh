@@ -35,7 +35,7 @@ has "suspects are counted" "$tmp/err" ', 2 pairs, 1 more in doubt, '
 is "they are no rows" "$(rows pairs.tsv | wc -l)" 2
 is "but a line each that others pass over" "$(grep '^# suspect ' pairs.tsv | cut -f 1-3,6)" \
 	"# suspect other-subject	$tides	$mills	simhash"
-is "with all columns of a pair" "$(grep '^# suspect ' pairs.tsv | cut -f 2- | awk -F '\t' '{ print NF }')" 13
+is "with all columns of a pair" "$(grep '^# suspect ' pairs.tsv | cut -f 2- | awk -F '\t' '{ print NF }')" 15
 same "the same for any number of threads" <("$P" match -q -j 4 pages.fp) <("$P" match -q -j 1 pages.fp)
 "$P" match -q --no-verify pages.fp >unverified.tsv
 hasnt "--no-verify doubts nothing" unverified.tsv '^# suspect'
@@ -46,7 +46,7 @@ is "--scope=same-host: only of one" "$(grep '^# suspect' one.tsv | cut -f 2,3)" 
 "$P" match -q --format=jsonl pages.fp >pairs.jsonl
 is "JSON Lines have them behind the pairs, by a key that those lack" \
 	"$(python3 -c 'import json, sys; print(*[(r.get("suspect"), r["id_a"] == sys.argv[1], len(r)) for r in map(json.loads, sys.stdin)])' "$tides" <pairs.jsonl)" \
-	"$(rows pairs.tsv | awk -F '\t' -v id="$tides" '{ printf "(None, %s, 13) ", $1 == id ? "True" : "False" }')('other-subject', True, 14)"
+	"$(rows pairs.tsv | awk -F '\t' -v id="$tides" '{ printf "(None, %s, 15) ", $1 == id ? "True" : "False" }')('other-subject', True, 16)"
 
 # --- cluster ---
 run "$P" cluster pairs.tsv
@@ -58,9 +58,9 @@ is "a suspect is in no cluster and stays; the page that it looks like is named" 
 has "the reason says why" v.tsv 'kept, it has another subject: distance [0-9]+ and similarity 0\.[0-9]+, by sketches only'
 is "it comes last" "$(rows v.tsv | tail -1 | cut -f 2)" "$mills"
 run "$P" cluster --shingles=pages.shingles pairs.tsv
-has "the texts are held against each other" "$tmp/out" 'kept, it has another subject: .*, which has 8[0-9]\.[0-9]% of its text	-	0\.[0-9]+	other-subject$'
+has "the texts are held against each other" "$tmp/out" 'kept, it has another subject: .*, which has 8[0-9]\.[0-9]% of its text	-	0\.[0-9]+	other-subject	[A-Z2-7]{32}$'
 run "$P" cluster --shingles=pages.shingles --max-loss=.01 pairs.tsv
-hasnt "one that would take too much with it is none" "$tmp/out" 'other-subject$'
+hasnt "one that would take too much with it is none" "$tmp/out" '	other-subject	'
 is "the order of the lines does not matter" "$(sort -r pairs.tsv | "$P" cluster -q | rows | md5sum)" "$(rows v.tsv | md5sum)"
 run "$P" cluster --keep=longest pairs.tsv
 is "a page that stands for others is none, whatever is kept first" "$(rows "$tmp/out" | awk -F '\t' '$14 != "-"' | cut -f 2)" "$mills"
@@ -75,7 +75,7 @@ same "and the others count" <(rows "$tmp/out") <(rows v.tsv)
 	for i in 1 2; do printf '# suspect unsure\tf:%d\tf:%d\t3\t0.800\tsimhash\t-\t-\t-\t100\t-\t-\t100\t-\n' $i $((i + 1)); done
 } >chain.tsv
 is "no chains" "$("$P" cluster -q chain.tsv | rows /dev/stdin | cut -f 2,5,14)" 'f:2	f:1	unsure'
-printf 'f:1\tf:9\t0\t1.000\tsimhash\t-\t-\t-\t100\t-\t-\t100\t-\n' >>chain.tsv
+printf 'f:1\tf:9\t0\t1.000\tsimhash\t-\t-\t-\t100\t-\t-\t100\t-\t-\t-\n' >>chain.tsv
 sed -i 's/^# suspect unsure\tf:1/# suspect unsure\tf:9/' chain.tsv
 is "what looks like a page that goes may be a duplicate of the one kept for it" \
 	"$("$P" cluster -q chain.tsv | rows /dev/stdin | awk -F '\t' '$14 != "-"' | cut -f 2,5,6)" 'f:2	f:1	f:9'

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../tap.sh"
 why() { run "$P" why "$@"; }
 pairs_rows() { awk '{ print $1 "\t" $2 "\t" $3 "\t" $4 "\t" ($3 == "-" ? "text_digest" : "simhash") "\t" $5 "\t" $6 "\t-\t-\t-\t-\t-\t-" }'; }
-with_header() { echo "# pagededup pairs 1 version=1 bits=64 k=8 scope=all links=first | plan=all"; echo "$pairs_columns"; cat; }
+with_header() { echo "# pagededup pairs 1 version=1 bits=64 k=8 scope=all links=first | plan=all"; echo "$old_pairs_columns"; cat; }
 printf '%s\n' 'w/d:10 w/d:20 5 - http://a/1 http://a/2' 'w/d:20 w/d:30 6 0.83 http://a/2 http://a/3' 'w/d:30 w/d:40 0 - http://a/3 http://a/4' \
 	'w/x:1 w/x:2 - - - -' | pairs_rows | with_header >p.tsv
 "$P" cluster -q p.tsv >star.tsv
@@ -117,7 +117,7 @@ is "answers: what is not kept belongs to nobody" "$(cat "$tmp/out")" "f:1
 # --- pairs that other methods found; records removed with a page ---
 {
 	echo "# pagededup pairs 1 version=3 k=8 scope=all links=first methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:shared=3:share=0.5 |"
-	echo "$pairs_columns	shared	share_a	share_b	linked"
+	echo "$old_pairs_columns	shared	share_a	share_b	linked"
 	printf 'm:1\tm:%d\t-\t%s\t%s\t-\t-\t-\t100\t-\t-\t100\t-\t%s\t0\n' 2 0.850 exact,segments '7	0.900	0.900' 3 1.000 text_digest '-	-	-'
 } >m.tsv
 "$P" cluster -q --require=any m.tsv >m.v

@@ -153,7 +153,7 @@ static void no_bad_row(void *ctx, const char *why)
 static int apply_or_fail(char *dump, char *verdicts, const char *output, const char *index, struct pd_apply_result *sum, struct pd_err *e)
 {
 	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .bad_row = no_bad_row };
-	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output };
+	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output, .unchecked = true };
 	struct pd_apply *a;
 	struct pd_apply_cdxj x;
 	ck_assert_int_eq(pd_apply_removals_read(&o.removals, &d, e), 0);
@@ -174,7 +174,7 @@ static int apply_or_fail(char *dump, char *verdicts, const char *output, const c
 static void apply(char *dump, char *verdicts, const char *output, struct pd_apply_result *sum)
 {
 	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .bad_row = no_bad_row };
-	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output };
+	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output, .unchecked = true };
 	struct pd_apply *a;
 	struct pd_err e = { 0 };
 	ck_assert_int_eq(pd_apply_removals_read(&o.removals, &d, &e), 0);

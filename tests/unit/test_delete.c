@@ -99,7 +99,7 @@ START_TEST(test_meanwhile)
 	struct pd_apply_deleter r = { .rows = fp.p, .max_page = 1 << 20, .max_block = 1 << 20 };
 	struct pd_apply_deleted out;
 	struct pd_err e;
-	pd_apply_deleter_add(&r, going.p, pd_buf_span(&kept));
+	pd_apply_deleter_add(&r, going.p, pd_buf_span(&kept), false);
 	ck_assert_msg(pd_apply_deleter_check(&r, &e) == PD_OK, "%s: %s", m->name, e.text);
 	ck_assert_msg(access(going.p, F_OK) == 0, "%s: looking deletes nothing", m->name);
 	happen(m->happens, going.p, kept.p);
