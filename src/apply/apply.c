@@ -481,14 +481,20 @@ static void places_release(struct places *p)
 	pd_buf_release(&p->folders);
 }
 
-int pd_apply_make_folders(const char *path, struct pd_err *e)
+int pd_apply_make_folders(const char *path, struct pd_outfile_batch *batch, struct pd_err *e)
 {
 	struct pd_buf part = { 0 };
 	int status = PD_OK;
 	for (const char *slash = path; !status && (slash = strchr(slash + 1, '/'));) {
 		pd_buf_set(&part, pd_span(path, (size_t)(slash - path)));
-		if (mkdir(part.p, 0777) < 0 && errno != EEXIST)
-			status = pd_fail_errno(e, "cannot create the folder %s", part.p);
+		if (mkdir(part.p, 0777) < 0) {
+			status = errno == EEXIST ? PD_OK : pd_fail_errno(e, "cannot create the folder %s", part.p);
+			continue;
+		}
+		if (batch)
+			pd_outfile_batch_note(batch, part.p);
+		else
+			status = pd_sync_folder_of(part.p, e);
 	}
 	pd_buf_release(&part);
 	return status;
@@ -2132,7 +2138,7 @@ static int unchanged(const struct apply_input *in, const struct pd_read_file *f,
 
 static int make_folder(const struct pd_apply *a, const struct pd_apply_result *done, struct pd_err *e)
 {
-	return a->o->to_folder ? pd_apply_make_folders(done->output, e) : PD_OK;
+	return a->o->to_folder ? pd_apply_make_folders(done->output, a->o->batch, e) : PD_OK;
 }
 
 static int write_without(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, const struct cut *cuts,
@@ -2154,7 +2160,7 @@ static int write_without(struct pd_apply *a, const struct apply_input *in, const
 	done->bytes_out = a->rewriter.written;
 	done->rewritten = a->rewriter.rewritten;
 	done->lost = a->rewriter.lost;
-	return pd_outfile_commit(&out, e);
+	return pd_outfile_commit_in(&out, a->o->batch, e);
 }
 
 static int write_cut(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, struct pd_apply_result *done,
@@ -2219,7 +2225,14 @@ static int pass_on(struct pd_apply *a, const struct pd_read_file *f, struct pd_a
 		int status = meet(a, f, &st, e);
 		if (!status)
 			status = make_folder(a, done, e);
-		return status ? status : link_input(f->path, done->output, e);
+		if (!status)
+			status = link_input(f->path, done->output, e);
+		done->linked = !status;
+		if (!status && a->o->batch)
+			pd_outfile_batch_note(a->o->batch, done->output);
+		else if (!status)
+			status = pd_sync_folder_of(done->output, e);
+		return status;
 	}
 	struct apply_input in = { 0 };
 	a->scan.n_cuts = 0;

@@ -43,6 +43,7 @@ struct pd_apply_options {
 	const char *const *reserved;	/* names in the folder that no input may take, NULL at the end; or NULL */
 	const char *const *also_written;	/* with `to_folder`: files that are no inputs, nor lie in an input folder; NULL at the end; or NULL */
 	const char *const *also_read;	/* files that no output may take, beside the inputs; NULL at the end; or NULL */
+	struct pd_outfile_batch *batch;	/* the outputs get their names with it, and the caller commits it; NULL: each at once */
 	const char *tmp_dir;		/* for inputs that can be read only once */
 	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);	/* it goes; may be NULL */
 	void (*other_url)(void *ctx, const char *id);	/* the record has another URL than its verdict: it stays */
@@ -68,6 +69,7 @@ struct pd_apply_result {
 	const char *place;		/* its name in a folder of outputs */
 	bool page;			/* the input is one page that goes */
 	bool skipped;
+	bool linked;			/* the output is a hard link to the input */
 	int error;			/* errno: a file of a folder or a list that cannot be opened; nothing was done with it */
 	uint64_t pages, removed_with_page;		/* records that went: pages, and others with them */
 	uint64_t revisits;		/* revisit records that stand in the place of pages, or of other revisits */
@@ -84,7 +86,7 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err *e);
 void pd_apply_free(struct pd_apply *a);
 
-/* Makes the folders that `path` lies in. */
-int pd_apply_make_folders(const char *path, struct pd_err *e);
+/* Makes the folders that `path` is in, and syncs their names: now, or with `batch` unless it is NULL. */
+int pd_apply_make_folders(const char *path, struct pd_outfile_batch *batch, struct pd_err *e);
 
 #endif

@@ -144,17 +144,24 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 	};
 	a.in.damage = on_damage;
 	a.in.damage_ctx = r;
+	/* An index is made of each output under its name. */
+	a.batch = to_folder > 0 && !o->cdxj ? pd_outfile_batch_new() : NULL;
 	struct pd_apply *apply;
 	struct pd_apply_result done;
 	int status = to_folder < 0 ? to_folder : writes && !strcmp(output, "-") ? pd_refuse_terminal(stdout, "a dump", &r->err) : PD_OK;
 	if (!status)
 		status = pd_apply_open(&apply, &a, &r->err);
-	if (status)
+	if (status) {
+		pd_outfile_batch_free(a.batch);
 		return status;
+	}
 	while ((status = pd_apply_next(apply, &done, &r->err)) == 1)
 		if ((status = after_input(r, &done)) < 0)
 			break;
 	pd_apply_free(apply);
+	if (a.batch && !status)
+		status = pd_outfile_batch_commit(a.batch, &r->err);
+	pd_outfile_batch_free(a.batch);
 	return status;
 }
 

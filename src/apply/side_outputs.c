@@ -509,7 +509,7 @@ static int write_attributes(struct pd_apply_attributes *a, struct pd_outfile *to
 
 static int open_attributes(struct pd_apply_attributes *a, struct pd_outfile *to, struct pd_err *e)
 {
-	int status = pd_apply_make_folders(a->path.p, e);
+	int status = pd_apply_make_folders(a->path.p, NULL, e);
 	return status ? status : pd_outfile_open(to, a->path.p, e);
 }
 

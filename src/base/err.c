@@ -37,7 +37,7 @@ int pd_fail_errno(struct pd_err *e, const char *fmt, ...)
 		set(e, PD_ERR_SYSTEM, fmt, args);
 		va_end(args);
 		size_t n = strlen(e->text);
-		snprintf(e->text + n, sizeof e->text - n, ": %s", strerror(saved));
+		snprintf(e->text + n, sizeof e->text - n, ": %s", saved == EBADF ? "it is closed" : strerror(saved));
 	}
 	errno = saved;
 	return PD_ERR_SYSTEM;

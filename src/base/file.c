@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -20,8 +21,9 @@
 #include "base/map.h"
 #include "base/threads.h"
 
-/* Of more inputs the first are known: those of a run over many files come after its outputs, which know them. */
-enum { SLOTS = 64, INPUTS_KNOWN = 1 << 16 };
+/* Of more inputs the first are known: those of a run over many files come after its outputs, which know them.
+ * BATCH_FILES: outputs of a batch that wait for their names; BATCH_BYTES: the same in bytes, so that a kill costs little. */
+enum { BATCH_FILES = 256, SLOTS = 64 + BATCH_FILES, INPUTS_KNOWN = 1 << 16, BATCH_BYTES = 64 << 20 };
 
 /* A file, or no file: ino 0. */
 struct file {
@@ -151,6 +153,26 @@ void pd_unfinished_install(void)
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &a, NULL);
 	}
+}
+
+/* --- standard streams --- */
+
+/* A descriptor of the other direction: what is read or written fails. */
+void pd_standard_open(void)
+{
+	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };	/* as descriptors */
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", modes[fd] | O_NOCTTY) < 0)
+			open("/", O_RDONLY | O_DIRECTORY);	/* a root without devices: nothing can be read or written here either */
+}
+
+int pd_standard_check(int fd, struct pd_err *e)
+{
+	int flags = fcntl(fd, F_GETFL), closed = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+	if (flags >= 0 && (flags & O_ACCMODE) != closed)
+		return PD_OK;
+	errno = flags < 0 ? errno : EBADF;
+	return pd_fail_errno(e, "cannot %s", fd == STDIN_FILENO ? "read standard input" : "write standard output");
 }
 
 /* --- who reads, who writes --- */
@@ -353,6 +375,30 @@ static void note_done(const struct pd_outfile *o)
 	unlock();
 }
 
+int pd_unfinished_add(const char *path)
+{
+	int slot = 0;
+	lock();
+	while (slot < SLOTS && outputs[slot].taken)
+		slot++;
+	if (slot < SLOTS)
+		outputs[slot] = (struct output){ .taken = true };
+	unlock();
+	if (slot < SLOTS)
+		publish(&unfinished[slot], pd_strdup(path));
+	return slot < SLOTS ? slot + 1 : 0;
+}
+
+void pd_unfinished_remove(int slot)
+{
+	if (slot <= 0)
+		return;
+	take_back(&unfinished[slot - 1], unfinished[slot - 1]);
+	lock();
+	outputs[slot - 1] = (struct output){ 0 };
+	unlock();
+}
+
 int pd_stat_path(const char *path, struct stat *st, struct pd_err *e)
 {
 	if (stat(path, st) == 0)
@@ -522,8 +568,8 @@ static int open_as(struct pd_outfile *o, const char *path, bool dump, struct pd_
 	bool standard = is_standard(path);
 	int there = standard ? stat_standard(STDOUT_FILENO, &st, e) : pd_stat_path(path, &st, e);
 	*o = (struct pd_outfile){ 0 };
-	if (there < 0)
-		return there;
+	if (there < 0 || (standard && pd_standard_check(STDOUT_FILENO, e)))
+		return there < 0 ? there : PD_ERR_SYSTEM;
 	o->f = stdout;
 	int slot = take_slot(standard ? "standard output" : path, there || standard ? &st : NULL, e);
 	if (slot < 0) {
@@ -564,27 +610,242 @@ static int end_filter(struct pd_outfile *o, bool whole, struct pd_err *e)
 	return status || !bad || !whole ? status : pd_fail_errno(e, "cannot write %s", o->path ? o->path : "standard output");
 }
 
-int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e)
+/* Some file systems cannot sync: then nothing is known of what a power cut leaves, and nothing can be done. */
+static int sync_done(int result)
+{
+	return result && errno != EINVAL && errno != EROFS && errno != ENOTSUP && errno != ENOSYS ? -1 : 0;
+}
+
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = pd_strdup(slash ? path : ".");
+	if (slash)
+		folder[slash == path ? 1 : slash - path] = 0;
+	return folder;
+}
+
+/* A folder that may be written but not read cannot be opened: its names become durable when the system writes them. */
+static int sync_folder(const char *folder, struct pd_err *e)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == EACCES ? PD_OK : pd_fail_errno(e, "cannot sync the folder %s", folder);
+	int status = sync_done(fsync(fd)) ? pd_fail_errno(e, "cannot sync the folder %s", folder) : PD_OK;
+	close(fd);
+	return status;
+}
+
+int pd_sync_folder_of(const char *path, struct pd_err *e)
+{
+	char *folder = folder_of(path);
+	int status = sync_folder(folder, e);
+	free(folder);
+	return status;
+}
+
+int pd_sync_standard_output(struct pd_err *e)
+{
+	struct stat st;
+	if (fstat(STDOUT_FILENO, &st) < 0 || !S_ISREG(st.st_mode))
+		return PD_OK;
+	return fflush(stdout) || sync_done(fsync(STDOUT_FILENO)) ? pd_fail_errno(e, "cannot write standard output") : PD_OK;
+}
+
+/* Closes the file.  `held`: a descriptor of it that stays open, to be synced later; NULL: it is synced now. */
+static int end_writing(struct pd_outfile *o, int *held, struct pd_err *e)
 {
 	int status = end_filter(o, true, e);
-	if (status) {
-		pd_outfile_abandon(o);
+	if (status)
 		return status;
-	}
-	const char *name = o->path ? o->path : "standard output";
 	bool bad = fflush(o->f) != 0 || ferror(o->f);
-	if (o->path && fclose(o->f) != 0)
+	if (!bad && o->temp && held)
+		bad = (*held = fcntl(fileno(o->f), F_DUPFD_CLOEXEC, 0)) < 0;
+	else if (!bad && o->temp)
+		bad = sync_done(fsync(fileno(o->f))) != 0;
+	int reason = errno;
+	if (o->path && fclose(o->f) != 0 && !bad) {
 		bad = true;
-	if (bad)
-		status = pd_fail_errno(e, "cannot write %s", name);
-	else if (o->temp && rename(o->temp, o->path) != 0)
-		status = pd_fail_errno(e, "cannot rename to %s", name);
-	if (status && o->temp)
+		reason = errno;
+	}
+	if (o->path)
+		o->f = NULL;
+	errno = reason;
+	return bad ? pd_fail_errno(e, "cannot write %s", o->path ? o->path : "standard output") : PD_OK;
+}
+
+static int take_name(struct pd_outfile *o, struct pd_err *e)
+{
+	if (rename(o->temp, o->path) != 0)
+		return pd_fail_errno(e, "cannot rename to %s", o->path);
+	note_done(o);
+	return PD_OK;
+}
+
+static void remove_temp(struct pd_outfile *o)
+{
+	if (o->temp)
 		unlink(o->temp);
+}
+
+int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e)
+{
+	int status = end_writing(o, NULL, e);
 	if (!status && o->temp)
-		note_done(o);
+		status = take_name(o, e);
+	if (status)
+		remove_temp(o);
+	else if (o->temp)
+		status = pd_sync_folder_of(o->path, e);
 	forget(o);
 	return status;
+}
+
+/* --- many outputs --- */
+
+/* Files from which on a whole file system is synced at once.  Measured on ext4 with files of 20 KB: fsync takes 2 to 15 ms for each
+ * file, syncfs .4 to 4 ms. */
+enum { SYNC_ALL = 8 };
+
+struct waiting_file {
+	struct pd_outfile file;
+	int fd;
+	dev_t dev;
+};
+
+struct pd_outfile_batch {
+	struct waiting_file *files;
+	size_t n, cap;
+	uint64_t bytes;
+	char **folders;		/* in which names are new */
+	size_t n_folders, cap_folders;
+	struct pd_map has_folder;
+};
+
+struct pd_outfile_batch *pd_outfile_batch_new(void)
+{
+	return pd_zalloc(sizeof(struct pd_outfile_batch));
+}
+
+void pd_outfile_batch_note(struct pd_outfile_batch *b, const char *path)
+{
+	char *folder = folder_of(path);
+	if (!pd_map_add(&b->has_folder, pd_hash64(folder, strlen(folder)))) {
+		free(folder);
+		return;
+	}
+	b->folders = pd_grow(b->folders, b->n_folders, &b->cap_folders, sizeof *b->folders);
+	b->folders[b->n_folders++] = folder;
+}
+
+bool pd_outfile_batch_is_empty(const struct pd_outfile_batch *b)
+{
+	return !b->n && !b->n_folders;
+}
+
+/* Was the file system of file i synced for one before it? */
+static bool has_synced(const struct pd_outfile_batch *b, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (b->files[k].dev == b->files[i].dev)
+			return true;
+	return false;
+}
+
+static int sync_waiting(struct pd_outfile_batch *b, struct pd_err *e)
+{
+	bool all = b->n >= SYNC_ALL;
+	for (size_t i = 0; i < b->n; i++) {
+		if (all && has_synced(b, i))
+			continue;
+		if (sync_done(all ? syncfs(b->files[i].fd) : fsync(b->files[i].fd)))
+			return pd_fail_errno(e, "cannot write %s", b->files[i].file.path);
+	}
+	return PD_OK;
+}
+
+static int sync_folders(struct pd_outfile_batch *b, struct pd_err *e)
+{
+	bool all = b->n >= SYNC_ALL && b->n_folders >= SYNC_ALL;
+	int status = PD_OK;
+	for (size_t i = 0; all && i < b->n && !status; i++)
+		if (!has_synced(b, i) && sync_done(syncfs(b->files[i].fd)))
+			status = pd_fail_errno(e, "cannot sync the folder of %s", b->files[i].file.path);
+	for (size_t i = 0; !all && i < b->n_folders && !status; i++)
+		status = sync_folder(b->folders[i], e);
+	return status;
+}
+
+static void clear_batch(struct pd_outfile_batch *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		close(b->files[i].fd);
+		forget(&b->files[i].file);
+	}
+	for (size_t i = 0; i < b->n_folders; i++)
+		free(b->folders[i]);
+	pd_map_clear(&b->has_folder, 0);
+	b->n = b->n_folders = 0;
+	b->bytes = 0;
+}
+
+int pd_outfile_batch_commit(struct pd_outfile_batch *b, struct pd_err *e)
+{
+	int status = sync_waiting(b, e);
+	for (size_t i = 0; i < b->n; i++) {
+		if (!status)
+			status = take_name(&b->files[i].file, e);
+		if (status)
+			remove_temp(&b->files[i].file);
+	}
+	if (!status)
+		status = sync_folders(b, e);
+	clear_batch(b);
+	return status;
+}
+
+void pd_outfile_batch_free(struct pd_outfile_batch *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < b->n; i++)
+		remove_temp(&b->files[i].file);
+	clear_batch(b);
+	pd_map_release(&b->has_folder);
+	free(b->files);
+	free(b->folders);
+	free(b);
+}
+
+/* Waiting files hold descriptors, which others need too. */
+static bool is_full(const struct pd_outfile_batch *b)
+{
+	struct rlimit limit;
+	return b->n >= BATCH_FILES || b->bytes >= BATCH_BYTES || getrlimit(RLIMIT_NOFILE, &limit) < 0 || b->n >= limit.rlim_cur / 4;
+}
+
+int pd_outfile_commit_in(struct pd_outfile *o, struct pd_outfile_batch *b, struct pd_err *e)
+{
+	struct stat st;
+	int fd = -1;
+	if (!b || !o->temp)
+		return pd_outfile_commit(o, e);
+	int status = end_writing(o, &fd, e);
+	if (!status && fstat(fd, &st) < 0)
+		status = pd_fail_errno(e, "cannot write %s", o->path);
+	if (status) {
+		if (fd >= 0)
+			close(fd);
+		remove_temp(o);
+		forget(o);
+		return status;
+	}
+	b->files = pd_grow(b->files, b->n, &b->cap, sizeof *b->files);
+	b->files[b->n++] = (struct waiting_file){ *o, fd, st.st_dev };
+	b->bytes += (uint64_t)st.st_size;
+	pd_outfile_batch_note(b, o->path);
+	*o = (struct pd_outfile){ 0 };
+	return is_full(b) ? pd_outfile_batch_commit(b, e) : PD_OK;
 }
 
 void pd_outfile_abandon(struct pd_outfile *o)

@@ -4,8 +4,8 @@
  * of a file as it is, and files without a name, which leave no trace; and outputs that leave nothing half-written
  * and never meet inputs.
  *
- * An output file is written under a temporary name beside its own and renamed when it is whole; a signal, an error or a want
- * of memory removes it.  Files are known by device and inode, whatever they are called.  Whoever opens an input says so
+ * An output file is written under a temporary name beside its own, and is synced and renamed when it is whole; a signal, an error or a
+ * want of memory removes it.  Files are known by device and inode, whatever they are called.  Whoever opens an input says so
  * (pd_input_fopen, pd_input_note); an output that would be one of them is refused before anything is lost, and so is an input
  * that is an output of this run, or its temporary file.
  */
@@ -70,6 +70,15 @@ FILE *pd_tempfile_of(pd_take_bytes *take, void *ctx, const char *name, struct pd
 int pd_tempfolder_make(const char *dir, const char *file, struct pd_buf *path, struct pd_err *e);
 void pd_tempfolder_remove(void);
 
+/* --- standard streams --- */
+
+/* Once, at the very start of the program: gives a descriptor to each standard stream that is closed, because otherwise the next file
+ * that is opened would get its number, and with it what is written to standard error or output.  Reading and writing these streams
+ * fails; messages vanish. */
+void pd_standard_open(void);
+/* STDIN_FILENO, STDOUT_FILENO: PD_ERR_SYSTEM if it is closed, so that nothing is begun that cannot be read or written. */
+int pd_standard_check(int fd, struct pd_err *e);
+
 /* --- inputs --- */
 
 /* fopen for reading, and note. */
@@ -114,12 +123,34 @@ struct pd_outfile_filter {
 int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e);
 /* What is written is a dump itself. */
 int pd_outfile_open_dump(struct pd_outfile *o, const char *path, struct pd_err *e);
-/* Flushes, checks, renames.  After an error nothing stays under the final name. */
+/* Flushes, checks, syncs the file, renames it, and syncs the folder: after a power cut the final name has the old file or the whole new
+ * one, and the new one if this returned.  After an error nothing stays under the final name, unless the folder alone could not be synced. */
 int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e);
+
+/* Outputs that get their names together: for many small files one wait for the disk takes the place of one for each.  A batch that has
+ * grown to some size is committed by itself.  Until then its files have temporary names. */
+struct pd_outfile_batch;
+struct pd_outfile_batch *pd_outfile_batch_new(void);
+/* As pd_outfile_commit, later; `b` NULL: now.  An error may be of another file of the batch. */
+int pd_outfile_commit_in(struct pd_outfile *o, struct pd_outfile_batch *b, struct pd_err *e);
+/* The folder of `path` got a new name in another way, and is synced with the batch. */
+void pd_outfile_batch_note(struct pd_outfile_batch *b, const char *path);
+bool pd_outfile_batch_is_empty(const struct pd_outfile_batch *b);
+int pd_outfile_batch_commit(struct pd_outfile_batch *b, struct pd_err *e);
+/* Removes the files that wait.  NULL is ignored. */
+void pd_outfile_batch_free(struct pd_outfile_batch *b);
+
+/* Makes the names in the folder of `path` durable. */
+int pd_sync_folder_of(const char *path, struct pd_err *e);
+/* Makes durable what was written, if standard output is a regular file. */
+int pd_sync_standard_output(struct pd_err *e);
 void pd_outfile_abandon(struct pd_outfile *o);
 
 /* Once, at program start: signals that end the process remove what is unfinished and then end it as they would; so does
  * a want of memory, with a message and exit 2. */
 void pd_unfinished_install(void);
+/* Another file that a signal, or a want of memory, removes; the result is for pd_unfinished_remove.  0: too many, it is not removed. */
+int pd_unfinished_add(const char *path);
+void pd_unfinished_remove(int slot);
 
 #endif

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /* Libraries such as libxml2 and igraph refer to these functions weakly, which loads nothing from an archive.  In a
@@ -18,6 +19,23 @@ static void (*const asked_for[])(void) __attribute__((used)) = {
 	THREAD(cond_destroy), THREAD(cond_wait), THREAD(cond_signal), THREAD(cond_broadcast), THREAD(create), THREAD(join), THREAD(detach),
 #undef THREAD
 };
+
+/* Every thread has at least this stack, whatever the limit of the process is (ulimit -s): buffers of 64 KB are on it. */
+enum { STACK_LEAST = 8 << 20 };
+
+/* As pthread_create. */
+static int start_thread(pthread_t *thread, void *(*run)(void *), void *ctx)
+{
+	pthread_attr_t attr;
+	size_t size;
+	if (pthread_attr_init(&attr))
+		return pthread_create(thread, NULL, run, ctx);
+	if (pthread_attr_getstacksize(&attr, &size) == 0 && size < STACK_LEAST)
+		pthread_attr_setstacksize(&attr, STACK_LEAST);
+	int error = pthread_create(thread, &attr, run, ctx);
+	pthread_attr_destroy(&attr);
+	return error;
+}
 
 /* Number of finished results that wait for their turn, per worker: a slow page delays at most this many. */
 enum { SLOTS_PER_WORKER = 64, KEEP = 256 * 1024 };
@@ -191,7 +209,7 @@ static void pool_start(struct pool *p, struct member *members, void **workers, i
 		members[i] = (struct member){ .pool = p, .worker = workers[i] };
 		/* The caller's own thread is the last member; a thread that cannot be had is one fewer. */
 		if (i < n - 1)
-			members[i].started = !pthread_create(&members[i].thread, NULL, member_run, &members[i]);
+			members[i].started = !start_thread(&members[i].thread, member_run, &members[i]);
 	}
 	member_run(&members[n - 1]);
 	for (int i = 0; i < n - 1; i++)
@@ -272,7 +290,7 @@ void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i
 	for (int i = 0; i < n_threads; i++) {
 		m[i] = (struct team_member){ .team = &c, .index = i };
 		if (i)
-			m[i].started = !pthread_create(&m[i].thread, NULL, run_task_of_team, &m[i]);
+			m[i].started = !start_thread(&m[i].thread, run_task_of_team, &m[i]);
 	}
 	run_task_of_team(&m[0]);
 	for (int i = 1; i < n_threads; i++)
@@ -395,11 +413,22 @@ struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx)
 	*t = (struct pd_task){ .run = run, .ctx = ctx, .going = pd_call_get() };
 	t->going.undo = NULL;
 	t->going.stop = t->going.left = NULL;	/* it may outlive this call, whose owner continues */
-	if (pthread_create(&t->thread, NULL, task_run, t)) {
+	if (start_thread(&t->thread, task_run, t)) {
 		free(t);
 		return NULL;
 	}
 	return t;
+}
+
+void pd_run_on_stack(void (*run)(void *ctx), void *ctx)
+{
+	struct rlimit limit;
+	bool small = getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < STACK_LEAST;
+	struct pd_task *t = small ? pd_task_start(run, ctx) : NULL;
+	if (t)
+		pd_task_join(t);
+	else
+		run(ctx);
 }
 
 bool pd_task_done(struct pd_task *t)

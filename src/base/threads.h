@@ -49,6 +49,9 @@ bool pd_task_done(struct pd_task *t);
 /* Wait for its end and free it; NULL is ignored. */
 void pd_task_join(struct pd_task *t);
 
+/* Runs `run` here, or if the stack of this thread is limited to less than 8 MB, on a thread that has as much. */
+void pd_run_on_stack(void (*run)(void *ctx), void *ctx);
+
 /* Run `init` once in this process, on the first thread that calls; other threads wait for its end.  *done is
  * initially 0. */
 void pd_once(int *done, void (*init)(void));

@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/lock.h"
 #include "base/opt.h"
 #include "base/tsv.h"
 #include "inspect/inspect.h"
@@ -36,6 +37,7 @@
 #define DEDUP_MORE_PAIRS ".dedup/more.tsv"
 
 #define DEDUP_TABLE ".dedup/site.bp"
+#define DEDUP_LOCK ".dedup/lock"
 
 #define DEDUP_SECRET ".dedup/secret"
 
@@ -75,25 +77,31 @@ static void folder_free(char **paths, size_t n)
 	free(paths);
 }
 
-/* A folder that is not there yet, or with nothing in it: but for what a run made that ended before its journal began. */
-static int check_empty(const char *path, struct pd_err *e)
+/* Does the folder contain nothing but what a run made that ended before its journal began?  1, 0, or errno as a negative number. */
+static int is_empty_folder(const char *path, const char *except)
 {
-	char *own = pd_dedup_folder_path(path, ".dedup");
-	rmdir(own);
-	free(own);
 	DIR *dir = opendir(path);
 	struct dirent *entry;
 	bool empty = true;
 	if (!dir)
-		return errno == ENOENT ? PD_OK : pd_fail_errno(e, "%s: cannot open", path);
+		return errno == ENOENT ? 1 : -errno;
 	errno = 0;
 	while ((entry = readdir(dir)))
-		empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
-	int status = errno ? pd_fail_errno(e, "%s: cannot read", path) : PD_OK;
+		empty &= !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") || !strcmp(entry->d_name, except);
+	int error = errno;
 	closedir(dir);
-	if (!status && !empty)
-		status = pd_fail(e, PD_ERR_USAGE, "%s is not empty: name a new or empty folder", path);
-	return status;
+	return error ? -error : empty;
+}
+
+static int check_empty(const char *path, struct pd_err *e)
+{
+	char *own = pd_dedup_folder_path(path, ".dedup");
+	int empty = is_empty_folder(path, ".dedup"), begun = empty > 0 ? is_empty_folder(own, "lock") : 1;
+	free(own);
+	errno = empty < 0 ? -empty : -begun;
+	if (empty < 0 || begun < 0)
+		return pd_fail_errno(e, "%s: cannot read", path);
+	return empty && begun ? PD_OK : pd_fail(e, PD_ERR_USAGE, "%s is not empty: name a new or empty folder", path);
 }
 
 /* Is a run in it?  Without one, what is there is no business of ours: PD_ERR_USAGE unless it is empty or not there. */
@@ -184,7 +192,7 @@ static void folder_tidy(const char *folder, struct pd_log *log)
 	for (; dir && (entry = readdir(dir)); errno = 0) {
 		pd_buf_clear(&path);
 		pd_buf_printf(&path, "%s/%s", own, entry->d_name);
-		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "journal") != 0 && unlink(path.p) < 0)
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "journal") && strcmp(entry->d_name, "lock") && unlink(path.p) < 0)
 			pd_log_error(log, "cannot remove %s: %s", path.p, strerror(errno));
 	}
 	if (errno)
@@ -197,7 +205,8 @@ static void folder_tidy(const char *folder, struct pd_log *log)
 
 /* ==== the journal ==== */
 
-#define FIRST_LINE "pagededup dedup 1"
+#define FIRST_LINE "pagededup dedup 2"
+#define FIRST_LINE_1 "pagededup dedup 1"	/* without the files of steps: its options can be read, and it cannot be continued */
 
 static int read_journal(struct pd_journal *j, struct pd_err *e)
 {
@@ -245,6 +254,156 @@ static bool parse_output(struct pd_journal *j, struct pd_span rest)
 	return ok;
 }
 
+/* --- files of a step --- */
+
+/* A hard link to an input has no checksum: it is the input. */
+#define NO_CHECKSUM "-"
+
+/* XXH3-128 of the file, as hex digits. */
+static int checksum_of(int fd, const char *path, struct pd_buf *out, struct pd_err *e)
+{
+	enum { PIECE = 1 << 18 };
+	struct pd_hasher *h = pd_hasher_new();
+	char *piece = pd_alloc(PIECE);
+	uint64_t w[2], at = 0;
+	ssize_t n;
+	pd_hasher_clear(h);
+	while ((n = pd_pread(fd, piece, PIECE, at)) > 0) {
+		pd_hasher_add(h, piece, (size_t)n);
+		at += (uint64_t)n;
+	}
+	int status = n < 0 ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
+	pd_hasher_end(h, w);
+	pd_hasher_free(h);
+	free(piece);
+	pd_buf_printf(out, "%016" PRIx64 "%016" PRIx64, w[0], w[1]);
+	return status;
+}
+
+/* Appends "SIZE CHECKSUM" of the regular file at `path`: 1; 0: there is no such file. */
+static int describe_file(const char *path, bool linked, struct pd_buf *out, struct pd_err *e)
+{
+	struct stat st;
+	int status = PD_OK, there = pd_stat_path(path, &st, e);
+	if (there <= 0 || !S_ISREG(st.st_mode))
+		return there < 0 ? there : 0;
+	pd_buf_printf(out, "%" PRIu64 " ", (uint64_t)st.st_size);
+	if (linked) {
+		pd_buf_add_z(out, NO_CHECKSUM);
+		return 1;
+	}
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return pd_fail_errno(e, "cannot read %s", path);
+	status = checksum_of(fd, path, out, e);
+	close(fd);
+	return status ? status : 1;
+}
+
+/* Is the file of this line, "SIZE CHECKSUM NAME", what it was?  1, 0 or negative.  `name` is set.  `ended`: intermediate files are
+ * removed. */
+static int is_as_written(const char *folder, bool ended, struct pd_span line, struct pd_buf *name, struct pd_err *e)
+{
+	struct pd_span rest = line, size, sum;
+	struct pd_buf now = { 0 };
+	pd_span_split(&rest, ' ', &size);
+	pd_span_split(&rest, ' ', &sum);
+	if (!rest.p || pd_tsv_value(rest, name))
+		return 0;
+	if (ended && !strncmp(pd_buf_z(name), ".dedup/", 7))
+		return 1;
+	char *path = pd_dedup_folder_path(folder, pd_buf_z(name));
+	int r = describe_file(path, pd_span_is(sum, NO_CHECKSUM), &now, e);
+	free(path);
+	size_t n = (size_t)(sum.p + sum.n - line.p);
+	if (r > 0)
+		r = pd_span_eq(pd_buf_span(&now), pd_span(line.p, n));
+	pd_buf_release(&now);
+	return r;
+}
+
+int pd_journal_add_file(struct pd_journal *j, const char *folder, const char *name, bool linked, struct pd_err *e)
+{
+	struct pd_buf line = { 0 };
+	char *path = pd_dedup_folder_path(folder, name);
+	int r = describe_file(path, linked, &line, e);
+	free(path);
+	pd_buf_add_c(&line, ' ');
+	pd_tsv_add(&line, pd_span_z(name));
+	if (r > 0)
+		fprintf(j->f, "file %s\n", line.p);
+	pd_buf_release(&line);
+	return r < 0 ? r : PD_OK;
+}
+
+/* The steps after a damaged one are done again, too: they were made from its files.  When a run has ended, its intermediate files are
+ * removed: then all steps are done again. */
+struct checking {
+	const char *folder;
+	struct pd_log *log;
+	bool ended;
+	size_t head;	/* bytes of the journal before the first step */
+	size_t kept;	/* … of those steps whose files are as they were written */
+};
+
+static bool is_step(struct pd_span line)
+{
+	static const char *const steps[] = { "rows", "units", "against", "pairs", "verdicts", "output", "end" };
+	struct pd_span word;
+	bool found = false;
+	pd_span_split(&line, ' ', &word);
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		found |= pd_span_is(word, steps[i]);
+	return found;
+}
+
+/* A file of a step: 1, 0 or negative. */
+static int check_file(struct checking *c, struct pd_span line, struct pd_err *e)
+{
+	struct pd_buf name = { 0 };
+	int good = is_as_written(c->folder, c->ended, line, &name, e);
+	if (!good)
+		pd_log_note(c->log, "%s/%s is missing, or is not what the run wrote: %s", c->folder, pd_buf_z(&name),
+			    c->ended ? "the run is done again" : "the run continues before that step");
+	pd_buf_release(&name);
+	return good;
+}
+
+static int check_steps(struct checking *c, struct pd_span text, struct pd_err *e)
+{
+	static const char file[] = "file ";
+	struct pd_span rest = text, line;
+	bool begun = false;
+	int good = 1;
+	while (good > 0 && rest.n && pd_span_split(&rest, '\n', &line)) {
+		bool is_file = line.n >= sizeof file - 1 && !memcmp(line.p, file, sizeof file - 1);
+		begun |= is_file || is_step(line);
+		if (is_file)
+			good = check_file(c, pd_span(line.p + sizeof file - 1, line.n - (sizeof file - 1)), e);
+		else
+			c->kept = (size_t)(line.p + line.n + 1 - text.p);
+		if (!begun)
+			c->head = c->kept;
+	}
+	if (!good && c->ended)
+		c->kept = c->head;
+	return good < 0 ? good : PD_OK;
+}
+
+/* The journal ends before the first step whose files are not what it wrote. */
+static int drop_damaged_steps(struct pd_journal *j, const char *folder, struct pd_log *log, struct pd_err *e)
+{
+	static const char end[] = "\nend\n";
+	struct checking c = { .folder = folder, .log = log };
+	c.ended = j->text.n >= sizeof end - 1 && !memcmp(j->text.p + j->text.n - (sizeof end - 1), end, sizeof end - 1);
+	int status = check_steps(&c, pd_buf_span(&j->text), e);
+	if (!status && j->text.p)
+		j->text.p[j->text.n = c.kept] = 0;
+	return status;
+}
+
+/* --- lines --- */
+
 static void note_rows(struct pd_journal *j, uint64_t identity)
 {
 	j->rows = pd_grow(j->rows, j->n_rows, &j->cap_rows, sizeof *j->rows);
@@ -274,6 +433,8 @@ static bool parse_step(struct pd_journal *j, struct pd_span line)
 	pd_span_split(&line, ' ', &word);
 	if (pd_span_is(word, "options") != !j->options.n)	/* once, and before the first step */
 		return false;
+	if (pd_span_is(word, "file"))
+		return true;
 	if (pd_span_is(word, "options"))
 		return parse_options(j, line);
 	if (pd_span_is(word, "rows"))
@@ -301,7 +462,7 @@ static int parse_journal(struct pd_journal *j, struct pd_err *e)
 	bool first = true, ok = true;
 	while (ok && rest.n && pd_span_split(&rest, '\n', &line)) {
 		if (first)
-			ok = pd_span_is(line, FIRST_LINE);
+			ok = pd_span_is(line, FIRST_LINE) || pd_span_is(line, FIRST_LINE_1);
 		else
 			ok = parse_step(j, line);
 		first = false;
@@ -328,17 +489,30 @@ static int open_to_write(struct pd_journal *j, struct pd_span options, struct pd
 	j->f = fopen(j->path, fresh ? "we" : "r+e");
 	if (!j->f)
 		return pd_fail_errno(e, "cannot write %s", j->path);
-	if (fresh)
-		return pd_journal_add(j, e, FIRST_LINE "\noptions %.*s", (int)options.n, options.p);
+	if (fresh) {
+		int status = pd_journal_add(j, e, FIRST_LINE "\noptions %.*s", (int)options.n, options.p);
+		return status ? status : pd_sync_folder_of(j->path, e);
+	}
 	if (ftruncate(fileno(j->f), (off_t)j->text.n) < 0 || fseek(j->f, 0, SEEK_END) < 0)
 		return pd_fail_errno(e, "cannot write %s", j->path);
-	return PD_OK;
+	return pd_journal_sync(j, e);
 }
 
-int pd_journal_open(struct pd_journal *j, const char *path, struct pd_span options, struct pd_err *e)
+static int refuse_old(const struct pd_journal *j, struct pd_err *e)
+{
+	bool old = j->text.n >= sizeof FIRST_LINE_1 && !memcmp(j->text.p, FIRST_LINE_1 "\n", sizeof FIRST_LINE_1);
+	return old ? pd_fail(e, PD_ERR_PARAMS, "%s was written by an older version, and cannot be continued: start again in another folder", j->path) :
+		     PD_OK;
+}
+
+int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, struct pd_span options, struct pd_log *log, struct pd_err *e)
 {
 	*j = (struct pd_journal){ .path = pd_strdup(path) };
 	int status = read_journal(j, e);
+	if (!status)
+		status = refuse_old(j, e);
+	if (!status)
+		status = drop_damaged_steps(j, folder, log, e);
 	if (!status)
 		status = parse_journal(j, e);
 	if (!status && j->options.n)
@@ -377,7 +551,14 @@ int pd_journal_add(struct pd_journal *j, struct pd_err *e, const char *format, .
 	va_start(args, format);
 	vfprintf(j->f, format, args);
 	va_end(args);
-	if (fputc('\n', j->f) == EOF || fflush(j->f) != 0 || ferror(j->f))
+	if (fputc('\n', j->f) == EOF)
+		return pd_fail_errno(e, "cannot write %s", j->path);
+	return pd_journal_sync(j, e);
+}
+
+int pd_journal_sync(struct pd_journal *j, struct pd_err *e)
+{
+	if (fflush(j->f) != 0 || ferror(j->f) || (fdatasync(fileno(j->f)) && errno != EINVAL && errno != EROFS))
 		return pd_fail_errno(e, "cannot write %s", j->path);
 	return PD_OK;
 }
@@ -388,7 +569,7 @@ static int journal_add_rows(struct pd_journal *j, uint64_t identity, struct pd_e
 	return pd_journal_add(j, e, "rows %zu %" PRIu64, j->n_rows - 1, identity);
 }
 
-int pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *done, struct pd_err *e)
+void pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *done, const char *input)
 {
 	struct pd_journal_sums *s = &j->sums;
 	struct pd_buf label = { 0 };
@@ -399,16 +580,26 @@ int pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *do
 	s->bytes_out += done->bytes_out;
 	s->rewritten += done->rewritten;
 	s->lost += done->lost;
-	pd_tsv_add(&label, pd_span_z(done->file->label));
-	int status = pd_journal_add(j, e, "output %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s",
-				    done->pages, done->removed_with_page, done->bytes_in, done->bytes_out, done->rewritten, done->lost, label.p);
+	pd_tsv_add(&label, pd_span_z(input));
+	fprintf(j->f, "output %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
+		done->pages, done->removed_with_page, done->bytes_in, done->bytes_out, done->rewritten, done->lost, label.p);
 	pd_buf_release(&label);
-	return status;
 }
 
 /* ==== the stages ==== */
 
+/* An output that is not in the journal yet. */
+struct pending {
+	struct pd_apply_result done;
+	char *input;
+	char *name;		/* in the folder; NULL: nothing is written */
+};
+
 struct run {
+	int lock;
+	struct pd_outfile_batch *batch;	/* of outputs */
+	struct pending *pending;
+	size_t n_pending, cap_pending;
 	const struct pd_dedup_options *o;
 	const char *folder;
 	char **inputs;
@@ -493,29 +684,57 @@ static int find_secret(struct run *r)
 	return status;
 }
 
+/* One run at a time writes to the folder. */
+static int take_folder(struct run *r)
+{
+	char *path = pd_dedup_folder_path(r->folder, DEDUP_LOCK);
+	int taken = pd_file_lock_try(AT_FDCWD, path, &r->lock), error = errno;
+	free(path);
+	errno = error;
+	if (taken < 0 && pd_file_lock_is_unsupported(error)) {
+		pd_log_note(r->log, "%s: this file system has no locks; start no other run with this folder", r->folder);
+		return PD_OK;
+	}
+	if (taken < 0)
+		return pd_fail_errno(r->err, "cannot lock %s/" DEDUP_LOCK, r->folder);
+	return taken ? PD_OK : pd_fail(r->err, PD_ERR_USAGE, "another run of dedup is writing to %s: wait until it has ended, or name another folder",
+				       r->folder);
+}
+
+static int check_run(struct run *r)
+{
+	bool found;
+	int status = folder_look(r->folder, &found, r->err);
+	if (!status && found && !r->o->resume)
+		status = pd_fail(r->err, PD_ERR_USAGE, "%s holds a run of dedup already: continue it with --resume, or name another folder", r->folder);
+	return status;
+}
+
 static int enter(struct run *r)
 {
 	struct pd_tables tables;
 	struct pd_buf options = { 0 };
-	bool found;
-	int status = folder_look(r->folder, &found, r->err);
+	int status = check_run(r);
 	if (status)
 		return status;
-	if (found && !r->o->resume)
-		return pd_fail(r->err, PD_ERR_USAGE, "%s holds a run of dedup already: continue it with --resume, or name another folder", r->folder);
 	status = pd_tables_open(&tables, &r->o->walk.page, r->err);
 	if (status)
 		return status;
 	print_options(r->o, &tables, &options);
 	pd_tables_release(&tables);
 	char *journal = pd_dedup_folder_path(r->folder, PD_DEDUP_JOURNAL);
-	status = pd_apply_make_folders(journal, r->err);
+	status = pd_apply_make_folders(journal, NULL, r->err);
 	if (!status)
-		status = pd_journal_open(&r->journal, journal, pd_buf_span(&options), r->err);
+		status = take_folder(r);
+	if (!status)	/* another run may have ended in it before the lock was free */
+		status = check_run(r);
+	if (!status)
+		status = pd_journal_open(&r->journal, journal, r->folder, pd_buf_span(&options), r->log, r->err);
 	pd_buf_set(&r->journal.options, pd_buf_span(&options));
 	if (!status && !r->journal.end)
 		status = find_secret(r);
-	folder_sweep_top(r->folder);
+	if (!status)
+		folder_sweep_top(r->folder);
 	free(journal);
 	pd_buf_release(&options);
 	return status;
@@ -610,6 +829,25 @@ static int units_next(struct units *u, struct pd_err *e)
 
 /* --- rows --- */
 
+/* The files of the next step, by paths in the folder; NULL and those that are not there are ignored. */
+static int add_files(struct run *r, const char *const *paths, size_t n)
+{
+	int status = PD_OK;
+	for (size_t i = 0; i < n && !status; i++)
+		if (paths[i])
+			status = pd_journal_add_file(&r->journal, r->folder, paths[i] + strlen(r->folder) + 1, false, r->err);
+	return status;
+}
+
+/* The same, by names. */
+static int add_named(struct run *r, const char *const *names, size_t n)
+{
+	int status = PD_OK;
+	for (size_t i = 0; i < n && !status; i++)
+		status = pd_journal_add_file(&r->journal, r->folder, names[i], false, r->err);
+	return status;
+}
+
 static int make_rows(struct run *r, struct units *u, size_t unit)
 {
 	struct pd_walk_options walk = r->o->walk;
@@ -631,6 +869,8 @@ static int make_rows(struct run *r, struct units *u, size_t unit)
 	if (table)
 		folder_sweep(table);
 	int status = pd_walk(&pd_walk_fp, &walk, u->paths, u->n_paths, r->log, r->err);
+	const char *const files[] = { output, shingles, left_out, table };
+	status = status < 0 ? status : add_files(r, files, sizeof files / sizeof *files);
 	free(table);
 	free(left_out);
 	free(shingles);
@@ -769,6 +1009,7 @@ static int cluster_around_old(struct run *r)
 
 static int do_against(struct run *r)
 {
+	static const char *const files[] = { DEDUP_OLD_PAIRS, DEDUP_OLD_VERDICTS };
 	uint64_t identity;
 	if (!r->o->n_against)
 		return PD_OK;
@@ -780,6 +1021,8 @@ static int do_against(struct run *r)
 	status = match_old(r);
 	if (!status)
 		status = cluster_around_old(r);
+	if (!status)
+		status = add_named(r, files, sizeof files / sizeof *files);
 	return status ? status : pd_journal_add(&r->journal, r->err, "against %" PRIu64, identity);
 }
 
@@ -883,14 +1126,18 @@ static int merge_verdicts(struct run *r, char *old, char *new, const char *to)
 
 static int do_pairs(struct run *r)
 {
+	static const char *const files[] = { DEDUP_PAIRS };
 	if (r->journal.pairs)
 		return PD_OK;
 	int status = match_rows(r, &r->o->match, DEDUP_PAIRS, r->log);
+	if (!status)
+		status = add_named(r, files, sizeof files / sizeof *files);
 	return status ? status : pd_journal_add(&r->journal, r->err, "pairs");
 }
 
 static int do_verdicts(struct run *r)
 {
+	static const char *const files[] = { "verdicts.tsv", DEDUP_NEW_VERDICTS };
 	struct pd_stage_cluster cluster = r->o->cluster;
 	if (r->journal.verdicts)
 		return PD_OK;
@@ -917,6 +1164,8 @@ static int do_verdicts(struct run *r)
 	free(output);
 	free(old);
 	free(new);
+	if (!status)
+		status = add_named(r, files, sizeof files / sizeof *files);
 	return status ? status : pd_journal_add(&r->journal, r->err, "verdicts");
 }
 
@@ -998,6 +1247,38 @@ static int read_removals(struct run *r, char *verdicts, struct pd_apply_removals
 	return pd_apply_removals_read(out, &o, r->err);
 }
 
+/* Outputs that have their names by now, and the inputs of which nothing is written. */
+static int note_outputs(struct run *r)
+{
+	int status = PD_OK;
+	size_t n = r->n_pending;
+	for (size_t i = 0; i < n; i++) {
+		struct pending *p = &r->pending[i];
+		if (!status && p->name)
+			status = pd_journal_add_file(&r->journal, r->folder, p->name, p->done.linked, r->err);
+		if (!status)
+			pd_journal_add_output(&r->journal, &p->done, p->input);
+		free(p->input);
+		free(p->name);
+	}
+	r->n_pending = 0;
+	return !status && n ? pd_journal_sync(&r->journal, r->err) : status;
+}
+
+/* The batch has been committed when it is empty again. */
+static int add_output(struct run *r, const struct pd_apply_result *done)
+{
+	enum { PENDING_MAX = 256 };
+	bool waits = !pd_outfile_batch_is_empty(r->batch);
+	r->pending = pd_grow(r->pending, r->n_pending, &r->cap_pending, sizeof *r->pending);
+	r->pending[r->n_pending++] = (struct pending){ *done, pd_strdup(done->file->label),
+						       done->output ? pd_strdup(done->place) : NULL };
+	if (r->n_pending < PENDING_MAX && (waits || !done->output))
+		return PD_OK;
+	int status = waits ? pd_outfile_batch_commit(r->batch, r->err) : PD_OK;
+	return status ? status : note_outputs(r);
+}
+
 static int write_outputs(struct run *r, struct pd_apply *apply)
 {
 	struct pd_apply_result done;
@@ -1005,10 +1286,27 @@ static int write_outputs(struct run *r, struct pd_apply *apply)
 	int more;
 	while ((more = pd_apply_next(apply, &done, r->err)) == 1) {
 		met += pd_map_has(&r->met, pd_map_key(pd_span_z(done.file->path)));
-		if (!done.skipped && !done.error && (more = pd_journal_add_output(&r->journal, &done, r->err)) < 0)
+		if (!done.skipped && !done.error && (more = add_output(r, &done)) < 0)
 			break;
 	}
+	if (!more)
+		more = pd_outfile_batch_commit(r->batch, r->err);
+	if (!more)
+		more = note_outputs(r);
 	return more || met == r->met.n ? more : changed(r, "the list of inputs");
+}
+
+static void release_outputs(struct run *r)
+{
+	for (size_t i = 0; i < r->n_pending; i++) {
+		free(r->pending[i].input);
+		free(r->pending[i].name);
+	}
+	free(r->pending);
+	r->pending = NULL;
+	r->n_pending = r->cap_pending = 0;
+	pd_outfile_batch_free(r->batch);
+	r->batch = NULL;
 }
 
 static int do_outputs(struct run *r)
@@ -1020,12 +1318,14 @@ static int do_outputs(struct run *r)
 	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv");
 	int status = read_removals(r, verdicts, &removals);
 	struct pd_apply_options a = apply_options(r, removals);
+	a.batch = r->batch = pd_outfile_batch_new();
 	if (!status)
 		status = pd_apply_open(&apply, &a, r->err);
 	if (!status)
 		status = write_outputs(r, apply);
 	pd_log_many_end(r->log);
 	pd_apply_free(apply);
+	release_outputs(r);
 	pd_apply_removals_free(removals);
 	free(verdicts);
 	return status;
@@ -1267,6 +1567,7 @@ static int write_run_stats(struct run *r)
 
 static int leave(struct run *r)
 {
+	static const char *const files[] = { "report.html", "stats.json", "site.bp", "rows.fp", "pairs.tsv", "old-pairs.tsv" };
 	int status = write_report(r);
 	if (!status && r->o->keep_rows)
 		status = keep_rows(r);
@@ -1276,6 +1577,8 @@ static int leave(struct run *r)
 		status = list_left_out(r);
 	if (!status)
 		status = write_run_stats(r);
+	if (!status)
+		status = add_named(r, files, sizeof files / sizeof *files);
 	if (!status)
 		status = pd_journal_add(&r->journal, r->err, "end");
 	if (!status)
@@ -1370,7 +1673,7 @@ static int check_left_out(struct run *r)
 int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_dedup_result *out,
 	     struct pd_err *e)
 {
-	struct run r = { .o = o, .folder = o->walk.output, .inputs = inputs, .n_inputs = n_inputs, .log = log, .err = e };
+	struct run r = { .o = o, .folder = o->walk.output, .inputs = inputs, .n_inputs = n_inputs, .log = log, .err = e, .lock = -1 };
 	uint64_t identity;
 	int status = check_left_out(&r);
 	if (!status)
@@ -1392,5 +1695,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	pd_journal_release(&r.journal);
 	pd_map_release(&r.met);
 	pd_buf_release(&r.aliases);
+	if (r.lock >= 0)
+		close(r.lock);
 	return status;
 }

@@ -21,6 +21,7 @@
  * FOLDER/…				the inputs without what goes
  * FOLDER/.dedup/journal			what is done
  * FOLDER/.dedup/secret			the secret that shingles are made with, 16 bytes: until the run has ended
+ * FOLDER/.dedup/lock			empty; the run that writes holds it
  * FOLDER/.dedup/N.fp, pairs.tsv		rows of unit N of the inputs, pairs: until the run has ended
  * FOLDER/.dedup/N.shingles, N.left-out	the shingles of its pages, and what was left out of it: as long
  * FOLDER/.dedup/more.tsv			pairs of one bit more, for the report
@@ -32,11 +33,13 @@
 /* A path in the folder, for the caller to free. */
 char *pd_dedup_folder_path(const char *folder, const char *name);
 
-/* What a run of `dedup` has finished, so that another can go on after a kill: a text file, a line for each step, written
- * when the step's output has its final name.  A last line without its line end was being written: it does not count.
+/* What a run of `dedup` has finished, so that another can go on after a kill or a power cut: a text file, a line for each step and one for
+ * each of its files, written and synced when these have their final names and are synced.  A last line without its line end was being
+ * written: it does not count.  A run that continues compares the files with their lines, and does a step again whose files differ.
  *
- * pagededup dedup 1
+ * pagededup dedup 2
  * options bits=64 shingle=2 … k=-1 scope=all …
+ * file 20182 9c0f… .dedup/0.fp		a file of the next step: bytes, XXH3-128 ("-": a hard link to the input), name in the folder
  * rows 0 5f0c…				unit 0 of the inputs: its identity (paths, sizes, times)
  * units 3
  * against 81c2…				pairs with old pages, and who goes for them: identity of the files of these
@@ -62,15 +65,19 @@ struct pd_journal {
 	struct pd_journal_sums sums;	/* of them */
 };
 
-/* Reads what is there, if anything, and opens it to be continued.  `options` say what shapes the result: PD_ERR_PARAMS
- * when the run that is there had others. */
-int pd_journal_open(struct pd_journal *j, const char *path, struct pd_span options, struct pd_err *e);
+/* Reads what is there, if anything, drops the steps whose files are not what they were, and opens it to be continued.  `options` say
+ * what shapes the result: PD_ERR_PARAMS when the run that is there had others. */
+int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, struct pd_span options, struct pd_log *log, struct pd_err *e);
 /* What shaped the run that the journal at `path` tells of; nothing is written. */
 int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e);
 void pd_journal_release(struct pd_journal *j);
-/* One step more, as a line without its end. */
+/* A file of the next step; `name` is in the folder.  One that is not there is ignored. */
+int pd_journal_add_file(struct pd_journal *j, const char *folder, const char *name, bool linked, struct pd_err *e);
+/* One step more, as a line without its end; the journal is synced. */
 int pd_journal_add(struct pd_journal *j, struct pd_err *e, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *done, struct pd_err *e);
+/* The output of an input; the caller syncs. */
+void pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *done, const char *input);
+int pd_journal_sync(struct pd_journal *j, struct pd_err *e);
 
 struct pd_dedup_options {
 	struct pd_walk_options walk;	/* first: rows of options are shared */

@@ -216,7 +216,7 @@ static int apply_dump(struct rewriting *r, struct pd_apply_removals *removals, c
 				      .removals = removals, .mode = PD_APPLY_WRITE, .output = output, .tmp_dir = r->t->tmp_dir, .lost = on_apply_lost,
 				      .other_url = on_apply_other_url, .other_page = on_apply_other_page, .unchecked = r->t->unchecked,
 				      .max_page = defaults.max_page, .ctx = r };
-	int status = pd_apply_make_folders(output, e);
+	int status = pd_apply_make_folders(output, NULL, e);
 	if (!status)
 		status = pd_apply_open(&apply, &a, e);
 	if (status)

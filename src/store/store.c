@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fields.h"
 #include "base/hash.h"
+#include "base/lock.h"
 #include "base/threads.h"
 #include "join/plan.h"
 #include "match/verify.h"
@@ -491,17 +491,11 @@ static int check_empty(const struct pd_store_io *io, struct pd_err *e)
 
 static int take_lock(const struct pd_store_io *io, int *lock, struct pd_err *e)
 {
-	*lock = openat(io->fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (*lock < 0)
-		return pd_fail_errno(e, "cannot open %s/lock", io->dir);
-	if (flock(*lock, LOCK_EX | LOCK_NB) == 0)
+	int taken = pd_file_lock_try(io->fd, "lock", lock);
+	if (taken > 0)
 		return PD_OK;
-	int busy = errno == EWOULDBLOCK;
-	close(*lock);
-	*lock = -1;
-	return busy ? pd_fail(e, PD_ERR_LIMIT,
-			      "another process is writing to %s: only one can, wait until it has ended", io->dir) :
-		pd_fail_errno(e, "cannot lock %s/lock", io->dir);
+	return taken ? pd_fail_errno(e, "cannot lock %s/lock", io->dir) :
+		       pd_fail(e, PD_ERR_LIMIT, "another process is writing to %s: only one can, wait until it has ended", io->dir);
 }
 
 int pd_store_n_values(const struct pd_store *s)

@@ -7,6 +7,9 @@
  *	PD_FAULT_ERROR=5	errno of a failed charset (iconv); other kinds use EIO
  *	PD_FAULT_LOG=FILE	two numbers of 64 bits: the steps, and the failed steps
  *
+ * "power" is the kind of which each step is reported before it is taken, for a simulation of power cuts (tests/power.py): a line
+ * "CALL DESCRIPTOR FLAGS PATH" is written to the socket PD_FAULT_SOCKET, and a byte is read from it.
+ *
  * No step of the kind "signal" fails: after the n-th step, SIGINT and SIGTERM are sent.  Files then have names from
  * the start (no O_TMPFILE), so that a file that remains is seen.
  *
@@ -53,13 +56,13 @@
 #define SYS_faccessat2 439
 #endif
 
-enum { MALLOC, THREAD, ICONV, SIGNAL = 16 };
+enum { MALLOC, THREAD, ICONV, SIGNAL = 16, POWER };
 
 static const struct kind {
 	const char *name;
 	int error;
 	int n;
-	long calls[12];
+	long calls[18];
 } kinds[] = {
 	[MALLOC] = { "malloc", ENOMEM, 0, { 0 } },
 	[THREAD] = { "thread", EAGAIN, 0, { 0 } },
@@ -68,7 +71,7 @@ static const struct kind {
 	{ "write", ENOSPC, 6, { SYS_write, SYS_pwrite64, SYS_writev, SYS_copy_file_range, SYS_ftruncate, SYS_fallocate } },
 	{ "short-write", 0, 2, { SYS_write, SYS_pwrite64 } },
 	{ "short-read", 0, 2, { SYS_read, SYS_pread64 } },
-	{ "sync", EIO, 4, { SYS_fsync, SYS_fdatasync, SYS_sync_file_range, SYS_msync } },
+	{ "sync", EIO, 5, { SYS_fsync, SYS_fdatasync, SYS_sync_file_range, SYS_msync, SYS_syncfs } },
 	{ "rename", EIO, 5, { SYS_rename, SYS_renameat, SYS_renameat2, SYS_link, SYS_linkat } },
 	{ "close", EIO, 1, { SYS_close } },
 	{ "seek", EIO, 1, { SYS_lseek } },
@@ -80,6 +83,8 @@ static const struct kind {
 	{ "mkdir", ENOSPC, 2, { SYS_mkdir, SYS_mkdirat } },
 	[SIGNAL] = { "signal", 0, 12, { SYS_open, SYS_openat, SYS_rename, SYS_renameat, SYS_renameat2, SYS_link, SYS_linkat, SYS_unlink, SYS_unlinkat,
 					SYS_rmdir, SYS_mkdir, SYS_mkdirat } },
+	[POWER] = { "power", 0, 16, { SYS_open, SYS_openat, SYS_rename, SYS_renameat, SYS_renameat2, SYS_link, SYS_linkat, SYS_unlink, SYS_unlinkat,
+				       SYS_rmdir, SYS_mkdir, SYS_mkdirat, SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_ftruncate } },
 };
 
 static const struct kind *kind;
@@ -215,6 +220,48 @@ static long call_with_signals(long call, const long *a)
 	return result;
 }
 
+/* --- power cuts --- */
+
+static int to_simulation;
+
+static char *add_number(char *to, long n)
+{
+	char digits[24];
+	int i = 0;
+	unsigned long u = n < 0 ? -(unsigned long)n : (unsigned long)n;
+	do
+		digits[i++] = (char)('0' + u % 10);
+	while (u /= 10);
+	if (n < 0)
+		*to++ = '-';
+	while (i)
+		*to++ = digits[--i];
+	*to++ = ' ';
+	return to;
+}
+
+static void report_step(long call, const long *a)
+{
+	static int busy;
+	char line[4200], *to = line, byte;
+	int at_folder = call == SYS_openat, syncs = call == SYS_fsync || call == SYS_fdatasync || call == SYS_syncfs || call == SYS_ftruncate;
+	const char *path = call == SYS_open ? (const char *)a[0] : at_folder ? (const char *)a[1] : "";
+	long flags = call == SYS_open ? a[1] : at_folder ? a[2] : call == SYS_ftruncate ? a[1] : 0;
+	if ((call == SYS_open || at_folder) && !(flags & (O_CREAT | O_TRUNC)))
+		return;
+	to = add_number(to, call);
+	to = add_number(to, syncs || at_folder ? (int)a[0] : AT_FDCWD);
+	to = add_number(to, flags);
+	for (size_t i = 0; path[i] && i < 4096; i++)
+		*to++ = path[i];
+	*to++ = '\n';
+	while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE))
+		fault_syscall(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+	fault_syscall(SYS_write, to_simulation, (long)line, to - line, 0, 0, 0);
+	fault_syscall(SYS_read, to_simulation, (long)&byte, 1, 0, 0, 0);
+	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+}
+
 static void on_call(int sig, siginfo_t *info, void *context)
 {
 	ucontext_t *u = context;
@@ -223,6 +270,11 @@ static void on_call(int sig, siginfo_t *info, void *context)
 		a[i] = (long)ARGUMENT(u, i);
 	if (kind == &kinds[SIGNAL]) {
 		RESULT(u) = call_with_signals(call, a);
+		return;
+	}
+	if (kind == &kinds[POWER]) {
+		report_step(call, a);
+		RESULT(u) = fault_syscall(call, a[0], a[1], a[2], a[3], a[4], a[5]);
 		return;
 	}
 	int to_stderr = (call == SYS_write || call == SYS_writev) && a[0] == STDERR_FILENO;
@@ -238,7 +290,7 @@ static int catch_calls(void)
 {
 	struct sigaction a = { .sa_sigaction = on_call, .sa_flags = SA_SIGINFO | SA_NODEFER };
 	uint64_t free_at = (uint64_t)(uintptr_t)fault_syscall_end;
-	struct sock_filter code[32], *p = code;
+	struct sock_filter code[64], *p = code;
 	*p++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer));
 	*p++ = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)free_at, 0, 3);
 	*p++ = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, instruction_pointer) + 4);
@@ -281,6 +333,7 @@ static void begin(void)
 	at = atol(colon + 1);
 	and_all_that_follow = fault[strlen(fault) - 1] == '+';
 	steps = map;
+	to_simulation = getenv("PD_FAULT_SOCKET") ? atoi(getenv("PD_FAULT_SOCKET")) : -1;
 	if (kind->n && catch_calls())
 		give_up("system calls cannot be caught here\n");
 	__atomic_store_n(&counting, 1, __ATOMIC_RELAXED);

@@ -7,6 +7,11 @@
 #include "fuzz.h"
 #include "dedup/dedup.h"
 
+/* Its files are "passwd", and others that are not there. */
+#define FOLDER "/etc"
+
+static struct pd_log log = { .quiet = true };
+
 /* Counts of a journal that could be read. */
 struct journal_counts {
 	size_t rows, outputs;
@@ -24,20 +29,20 @@ static struct journal_counts counts_of(const struct pd_journal *j)
 static int open_own(struct pd_journal *j, const char *path, struct pd_buf *options)
 {
 	struct pd_err e;
-	int status = pd_journal_open(j, path, pd_span_z("k=1"), &e);
+	int status = pd_journal_open(j, path, FOLDER, pd_span_z("k=1"), &log, &e);
 	pd_buf_set(options, status == PD_ERR_PARAMS ? pd_buf_span(&j->options) : pd_span_z("k=1"));
 	if (status != PD_ERR_PARAMS)
 		return status;
 	pd_journal_release(j);
-	return pd_journal_open(j, path, pd_buf_span(options), &e);
+	return pd_journal_open(j, path, FOLDER, pd_buf_span(options), &log, &e);
 }
 
 static void go_on(struct pd_journal *j, const char *label)
 {
-	struct pd_read_file file = { .label = (char *)label };
-	struct pd_apply_result done = { .file = &file, .pages = 3, .bytes_in = 9, .bytes_out = 4 };
+	struct pd_apply_result done = { .pages = 3, .bytes_in = 9, .bytes_out = 4 };
 	struct pd_err e;
-	HOLDS(pd_journal_add_output(j, &done, &e) == PD_OK);
+	HOLDS(pd_journal_add_file(j, FOLDER, "passwd", false, &e) == PD_OK);
+	pd_journal_add_output(j, &done, label);
 	HOLDS(pd_journal_add(j, &e, "verdicts") == PD_OK);
 }
 
@@ -52,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		struct journal_counts before = counts_of(&j), after;
 		go_on(&j, label);
 		pd_journal_release(&j);
-		HOLDS(pd_journal_open(&j, path, pd_buf_span(&options), &e) == PD_OK);
+		HOLDS(pd_journal_open(&j, path, FOLDER, pd_buf_span(&options), &log, &e) == PD_OK);
 		after = counts_of(&j);
 		HOLDS(after.rows == before.rows && after.end == before.end && j.verdicts);
 		HOLDS(pd_map_has(&j.outputs, pd_hash64(label, strlen(label))));

@@ -76,30 +76,18 @@ empty "nothing is said of that" "$tmp/err"
 same "the verdicts are the same without it" alone/verdicts.tsv out/verdicts.tsv
 has "the report says that its text is not there" alone/report.html 'old\.warc\.gz: cannot open'
 
-# A run that was interrupted after any step can be resumed.
-lines=$(wc -l <out/.dedup/journal)
+# A run that was broken off after any step goes on.  A list that cannot be written ends a run when all its steps but the last are done.
+verdicts --against=old.fp --left-out=nowhere/list -o done
+exits "a list that cannot be written" 2
+lines=$(wc -l <done/.dedup/journal)
 for step in $(seq 2 "$lines"); do
-	# Temporary results of a step are removed at the end of a run.  Stop the run earlier by a limit on the number of
-	# finished steps.
-	rm -rf resumed
-	verdicts --against=old.fp -o resumed
-	head -n "$step" resumed/.dedup/journal >cut && cp cut resumed/.dedup/journal
-	grep -q '^rows' cut && cp new.fp resumed/.dedup/0.fp && "$P" fp -q --shingles=resumed/.dedup/0.shingles -o resumed/.dedup/0.fp new.warc.gz && : >resumed/.dedup/0.left-out
-	head -c 16 /dev/zero >resumed/.dedup/secret
-	if grep -q '^against' cut; then
-		cp out/old-pairs.tsv resumed/.dedup/old-pairs.tsv
-		awk -F '\t' '/^#/ || $5 ~ /^old/ || $2 ~ /^old/' out/verdicts.tsv >resumed/.dedup/old.tsv
-	fi
-	grep -q '^pairs' cut && cp out/pairs.tsv resumed/.dedup/pairs.tsv
+	rm -rf resumed && cp -r done resumed && head -n "$step" done/.dedup/journal >resumed/.dedup/journal
 	verdicts --against=old.fp -o resumed --resume
-	exits "resumed after $(tail -1 cut | cut -c1-20)" 0
-	same "the same verdicts after $(tail -1 cut | cut -c1-20)" resumed/verdicts.tsv out/verdicts.tsv
+	exits "resumed after $(tail -1 resumed/.dedup/journal | cut -c1-20)" 0
+	same "the same verdicts after line $step" resumed/verdicts.tsv out/verdicts.tsv
 done
-rm -rf resumed
-verdicts --against=old.fp -o resumed
-sed -i '/^pairs/,$d' resumed/.dedup/journal
-head -c 16 /dev/zero >resumed/.dedup/secret
-cp new.fp resumed/.dedup/0.fp
+rm -rf resumed && cp -r done resumed
+sed -i '/^against/q' resumed/.dedup/journal
 touch -d '2001-01-01' old.fp
 verdicts --against=old.fp -o resumed --resume
 exits "old rows that have changed since" 2

@@ -17,7 +17,7 @@ has "its last line" "$tmp/err" "^pagededup dedup: 90 pages, $gone of them duplic
 same "the clean dump" out/d.warc.gz clean.warc.gz
 same "the verdicts" out/verdicts.tsv v.tsv
 is "what is in the folder" "$(ls -A out | tr '\n' ' ')" ".dedup d.warc.gz report.html site.bp stats.json verdicts.tsv "
-is "rows do not stay" "$(ls -A out/.dedup)" "journal"
+is "rows do not stay" "$(ls -A out/.dedup | tr '\n' ' ')" "journal lock "
 has "stats.json" out/stats.json "\"pages\":90,.*\"duplicates\":$gone,.*\"removed\":{.*\"pages\":$gone,"
 run "$P" dedup -q --keep-rows --left-out=listed.tsv d.warc.gz -o rows -j 1
 same "--left-out" listed.tsv left-out.tsv
@@ -244,15 +244,18 @@ for signal in KILL TERM; do
 	tree "broken-$signal" >broken.tree
 	same "$signal: the same files as in one run" broken.tree whole.tree
 	is "$signal: the secret is its owner's alone" "$(sort -u secrets)" "600 16"
-	is "$signal: nothing else stays" "$(find "broken-$signal" -name '*.part'; ls -A "broken-$signal/.dedup")" "journal"
+	is "$signal: nothing else stays" "$(find "broken-$signal" -name '*.part'; ls -A "broken-$signal/.dedup" | tr '\n' ' ')" "journal lock "
 done
-# Existing rows are not made again; partial files are removed.
-rm -rf steps && mkdir -p steps/.dedup && head -n 3 whole/.dedup/journal >steps/.dedup/journal
-no_secret() { head -c 16 /dev/zero >"$1/.dedup/secret"; } # FOLDER: that `fp --shingles` uses
-no_secret steps
-cp whole/rows.fp steps/.dedup/0.fp
-"$P" fp -q --boilerplate=whole/site.bp --shingles=steps/.dedup/0.shingles site crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz >/dev/null
-cp whole/site.bp steps/.dedup/site.bp
+# Rows that are there are not made again; what was left half-written goes.  A list that cannot be written ends a run when all its steps
+# but the last are done.
+until_end() { # FOLDER ARGUMENTS…
+	rm -rf "$1"
+	run "$P" dedup -q "${@:2}" --left-out=nowhere/list -o "$1"
+	exits "a list that cannot be written" 2
+}
+until_end done "${all[@]}"
+cp -r done steps
+sed -i '/^units/q' steps/.dedup/journal
 touch steps/site.bp.abcdef.part steps/rows.fp.abcdef.part
 run "$P" dedup --resume "${all[@]}" -o steps
 exits "from the rows of all pages" 0
@@ -260,34 +263,60 @@ hasnt "nothing is learned again" "$tmp/err" "of them repeat"
 tree steps >steps.tree
 same "from the rows of all pages: the same" steps.tree whole.tree
 # All was kept, and then it died.
-grep -v '^end' whole/.dedup/journal >steps/.dedup/journal
-no_secret steps
-for f in rows.fp:0.fp pairs.tsv:pairs.tsv site.bp:site.bp; do cp "whole/${f%:*}" "steps/.dedup/${f#*:}"; done
-run "$P" dedup -q --resume "${all[@]}" -o steps
+rm -rf steps && cp -r done steps
+run "$P" dedup --resume "${all[@]}" -o steps
 exits "from just before the end" 0
+hasnt "from just before the end: nothing is learned again" "$tmp/err" "of them repeat"
 tree steps >steps.tree
 same "from just before the end: the same" steps.tree whole.tree
-# Resume from every step of units: the journal is cut after each of its lines, and in the middle of the last.
+# A file of a step that is not what the run wrote: the run continues before this step.
+few=(--keep-rows crawl-1.warc.gz crawl-2.warc.gz)
+"$P" dedup -q "${few[@]}" -o two
+tree two >two.tree
+until_end done "${few[@]}"
+damage() { # empty|cut|missing|changed FILE
+	case $1 in
+	empty) : >"$2" ;;
+	cut) truncate -s -1 "$2" ;;
+	missing) rm "$2" ;;
+	changed) printf '\001' | dd of="$2" bs=1 seek=$(($(stat -c %s "$2") / 2)) conv=notrunc status=none ;;
+	esac
+}
+for file in .dedup/0.fp .dedup/0.shingles .dedup/site.bp .dedup/pairs.tsv verdicts.tsv crawl-2.warc.gz; do
+	for how in empty cut missing changed; do
+		rm -rf steps && cp -r done steps && damage $how "steps/$file"
+		run "$P" dedup --resume "${few[@]}" -o steps
+		exits "$file $how" 0
+		has "$file $how: it is named" "$tmp/err" "steps/$file is missing, or is not what the run wrote: the run continues before that step"
+		tree steps >steps.tree
+		same "$file $how: the same" steps.tree two.tree
+	done
+done
+for file in verdicts.tsv report.html stats.json crawl-1.warc.gz; do
+	rm -rf steps && cp -r two steps && damage cut "steps/$file"
+	run "$P" dedup --resume "${few[@]}" -o steps
+	exits "$file of a run that has ended" 0
+	has "$file of a run that has ended: it is named" "$tmp/err" "steps/$file is missing, or is not what the run wrote: the run is done again"
+	tree steps >steps.tree
+	same "$file of a run that has ended: the same" steps.tree two.tree
+done
+# From every step of units: the journal cut behind each of its lines, and in the middle of the last.
 all+=(--no-boilerplate)
 rm -rf steps && "$P" dedup -q "${all[@]}" -o steps
 tree steps >units.tree
 is "rows of two units" "$(grep -c '^# pagededup fp' steps/rows.fp)" 2
-cp steps/.dedup/journal journal
-lines=$(wc -l <journal)
-"$P" fp -q --stats=/dev/null d.warc.gz >/dev/null
-for cut in 2 3 4; do
-	rm -rf steps && mkdir -p steps/.dedup && head -n $cut journal >steps/.dedup/journal
+until_end done "${all[@]}"
+lines=$(wc -l <done/.dedup/journal)
+for cut in 2 3 4 6 7 9 10 11 12 14; do
+	rm -rf steps && cp -r done steps && head -n $cut done/.dedup/journal >steps/.dedup/journal
 	printf 'rows 9' >>steps/.dedup/journal
-	no_secret steps
-	[ $cut -lt 3 ] || "$P" fp -q -o steps/.dedup/0.fp --shingles=steps/.dedup/0.shingles $(find site -type f | LC_ALL=C sort | head -n 4096)
-	[ $cut -lt 4 ] || "$P" fp -q -o steps/.dedup/1.fp --shingles=steps/.dedup/1.shingles $(find site -type f | LC_ALL=C sort | tail -n +4097) crawl-1.warc.gz crawl-2.warc.gz crawl-3.warc.gz
 	run "$P" dedup -q --resume "${all[@]}" -o steps
 	exits "from line $cut of the journal" 0
 	tree steps >steps.tree
 	same "from line $cut: the same" steps.tree units.tree
 done
 at_least "lines of a journal" "$lines" 2000
-rm -rf steps && mkdir -p steps/.dedup && head -n 3 journal >steps/.dedup/journal
+rm -rf steps && cp -r done steps && sed -i '/^units/q' steps/.dedup/journal
 for bytes in none 0 15 17; do
 	rm -f steps/.dedup/secret
 	[ $bytes = none ] || head -c $bytes /dev/zero >steps/.dedup/secret
@@ -295,7 +324,7 @@ for bytes in none 0 15 17; do
 	exits "a secret of $bytes bytes" 2
 	has "is named" "$tmp/err" "steps/.dedup/secret is missing or damaged: delete the folder and start again"
 done
-no_secret steps
+cp done/.dedup/secret steps/.dedup/secret
 touch site/b/0000.html
 run "$P" dedup -q --resume "${all[@]}" -o steps
 exits "an input that has changed" 2
@@ -303,6 +332,31 @@ has "is named" "$tmp/err" "site/a/0001.html has changed since the run in steps b
 echo nonsense >steps/.dedup/journal
 run "$P" dedup -q --resume --keep-rows site -o steps
 exits "no journal" 2
+
+# --- two runs at a time ---
+python3 - "$P" >races 2>&1 <<'END'
+import os, shutil, subprocess, sys
+both = {0: 0, 2: 0}
+for i in range(20):
+    shutil.rmtree('raced', ignore_errors=True)
+    runs = [subprocess.Popen([sys.argv[1], 'dedup', '-q', '-j1', *['--resume'] * (i % 2), 'd.warc.gz', '-o', 'raced'], stderr=subprocess.PIPE) for _ in 'ab']
+    said = [p.communicate()[1].decode() for p in runs]
+    codes = sorted(p.returncode for p in runs)
+    for code in codes: both[code] += 1
+    ended = [s for s in said if s and 'another run of dedup is writing to raced: wait' not in s and 'holds a run of dedup already' not in s]
+    if codes not in ([0, 2], [0, 0]) or ended or open('raced/d.warc.gz', 'rb').read() != open('clean.warc.gz', 'rb').read():
+        print(codes, said)
+print('refused' if both[2] else 'never refused')
+END
+is "two runs into one folder: one is refused, the other is whole" "$(cat races)" refused
+rm -rf raced && mkdir -p raced/.dedup && : >raced/.dedup/lock
+run flock raced/.dedup/lock "$P" dedup -q d.warc.gz -o raced
+exits "a lock that another process holds" 2
+has "is named" "$tmp/err" "another run of dedup is writing to raced: wait until it has ended, or name another folder"
+run "$P" dedup -q d.warc.gz -o raced
+exits "the lock of a run that was killed blocks no other" 0
+rm -rf old && mkdir -p old/.dedup && printf 'pagededup dedup 1\noptions %s\n' x >old/.dedup/journal
+refuse "a journal of an older version" "old/.dedup/journal was written by an older version, and cannot be continued: start again" --resume d.warc.gz -o old
 
 # --- several methods ---
 # --method takes the options of fp and of match; a pair counts if more than half of the methods found it.
