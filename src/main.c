@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/sandbox.h"
+#include "base/threads.h"
 #include "cmd/command.h"
 #include "page/html.h"
 #include "text/text.h"
@@ -318,20 +319,39 @@ static void own_memory(void)
 	pd_text_own_memory();
 }
 
-int main(int argc, char **argv)
+struct call {
+	int argc;
+	char **argv;
+	int code;
+};
+
+static void run_command(void *ctx)
 {
+	struct call *call = ctx;
+	int argc = call->argc;
+	char **argv = call->argv;
 	struct pd_log log;
 	pd_log_init(&log, NULL);
-	pd_unfinished_install();
-	own_memory();
 	if (argc < 2) {
 		struct pd_err e;
 		pd_fail(&e, PD_ERR_USAGE, "missing command");
-		return pd_command_failed(&log, &e);
+		call->code = pd_command_failed(&log, &e);
+		return;
 	}
 	const struct pd_command *c = pd_command_find(commands, argv[1], &log);
+	call->code = PD_EXIT_FAILED;
 	if (!c)
-		return PD_EXIT_FAILED;
-	int code = c->run ? c->run(argc - 1, argv + 1) : c->run_about(commands, argc - 1, argv + 1);
-	return finish(code, c->usage->name);
+		return;
+	call->code = c->run ? c->run(argc - 1, argv + 1) : c->run_about(commands, argc - 1, argv + 1);
+	call->code = finish(call->code, c->usage->name);
+}
+
+int main(int argc, char **argv)
+{
+	struct call call = { argc, argv, PD_EXIT_FAILED };
+	pd_standard_open();
+	pd_unfinished_install();
+	own_memory();
+	pd_run_on_stack(run_command, &call);
+	return call.code;
 }

@@ -77,4 +77,14 @@ for how in stop read write; do
 	exits "$how: fp is through" 0
 	same "$how: the same rows" "$tmp/out" stdin.want
 done
+
+# --- a small stack ---
+"$P" fp -q --learn-boilerplate "$demo" >stack.want
+for size in 64 128 1024; do
+	run bash -c "ulimit -s $size && exec \"\$@\"" - "$P" dedup -q "$demo" -o "stack.$size"
+	exits "ulimit -s $size: dedup" 0
+	run bash -c "ulimit -s $size && exec \"\$@\"" - "$P" fp -q -j3 --learn-boilerplate "$demo"
+	exits "ulimit -s $size: fp" 0
+	same "ulimit -s $size: fp writes the same" "$tmp/out" stack.want
+done
 tap_done
