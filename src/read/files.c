@@ -4,8 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -130,6 +132,8 @@ static int give_stdin(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct stat st;
 	*out = (struct pd_read_file){ .label = f->stdin_label, .typed = f->typed };
+	if (pd_standard_check(STDIN_FILENO, &f->err))
+		return REFUSED;
 	int regular = fstat(STDIN_FILENO, &st) < 0 ? PD_ERR_SYSTEM : pd_read_input_stdin_size(&out->size);
 	if (regular < 0)
 		return pd_fail_errno(&f->err, "cannot read standard input"), REFUSED;
@@ -148,12 +152,28 @@ static int visit_file(struct pd_read_files *f, struct pd_read_file *out, const s
 	return pd_input_note(st, f->path.p, &f->err) ? REFUSED : give(f, out, st, 0);
 }
 
+/* A file of the kernel, such as /proc/kmsg, looks like an empty regular file, and reading it may wait forever. */
+static bool is_of_kernel(const char *path, const struct stat *st)
+{
+	static const uint64_t kinds[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC,
+					  CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC };
+	struct statfs fs;
+	bool found = false;
+	if (!S_ISREG(st->st_mode) || st->st_size || statfs(path, &fs) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		found |= (uint32_t)fs.f_type == (uint32_t)kinds[i];
+	return found;
+}
+
 /* 1: `out` is filled; 0: a folder was entered, or there is nothing to read here; REFUSED: f->err. */
 static int visit(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct stat st;
 	if (stat(f->path.p, &st) < 0)
 		return give(f, out, NULL, errno);
+	if (f->depth && is_of_kernel(f->path.p, &st))
+		return 0;
 	if (is_alias(f, &st))
 		return pass_alias(f, f->path.p);
 	if (!S_ISDIR(st.st_mode))

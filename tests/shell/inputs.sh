@@ -158,4 +158,25 @@ same "the list is the same for any number of threads" left.1 left.4
 at_least "and long" "$(wc -l <left.1)" 10
 run "$P" text -q --left-out=left.text f
 same "text has the same" left.text left.tsv
+
+# --- files of the kernel, and what is no file ---
+# Reading /proc/kmsg waits for the next message of the kernel.
+mkdir odd && echo '<p>one page with some words that are here for this test of a folder' >odd/a.html
+ln -s /proc/kmsg odd/kmsg.html && ln -s /dev/zero odd/zero.html && ln -s /proc/self/status odd/status.html && mkfifo odd/pipe.html && ln -s pipe.html odd/link.html
+run timeout 20 "$P" fp odd
+exits "links to files of the kernel, pipes and devices in a folder: fp" 0
+is "they are no pages" "$(rows "$tmp/out" | cut -f2)" odd/a.html
+mkdir applied && run timeout 20 "$P" dedup -q odd -o applied/odd
+exits "dedup" 0
+is "nor are they copied" "$(cd applied/odd && find . -name '*.html' | sort | tr '\n' ' ')" "./odd/a.html ./report.html "
+if [ -r /proc/kmsg ] && [ "$(id -u)" = 0 ]; then
+	run timeout 20 "$P" fp odd/kmsg.html
+	is "one that is named does not wait" "$((code == 124))" 0
+else
+	skip "one that is named" "/proc/kmsg cannot be read"
+fi
+(sleep .2; cat odd/a.html >odd/pipe.html) &
+run timeout 20 "$P" fp -q odd/pipe.html
+exits "a pipe that is named waits for its writer" 0
+
 tap_done
