@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/lock.h"
 #include "base/tsv.h"
 #include "cmd/walk.h"
 
@@ -123,7 +124,9 @@ static int read_known(struct boilerplate_options *o, struct pd_err *e)
 {
 	if (!o->update)
 		return PD_OK;
-	int status = pd_boilerplate_open(o->update, &o->walk.known, e);
+	/* The output may take its place, and so it is no input in the sense of base/file.h: the file that was opened is read. */
+	FILE *f = fopen(o->update, "re");
+	int status = f ? pd_boilerplate_read(f, o->update, &o->walk.known, e) : pd_fail_errno(e, "cannot open %s", o->update);
 	if (status)
 		return status;
 	if (pd_boilerplate_info(o->walk.known)->hidden_kept == o->walk.page.html.drop_hidden)
@@ -134,10 +137,18 @@ static int read_known(struct boilerplate_options *o, struct pd_err *e)
 	return PD_OK;
 }
 
+/* The output is often a table that is read before: two runs would lose the hosts of one of them. */
+static int lock_output(struct pd_file_lock *lock, const struct boilerplate_options *o, struct pd_log *log, struct pd_err *e)
+{
+	bool changes = (o->update || o->merge) && o->walk.output && strcmp(o->walk.output, "-");
+	return changes ? pd_file_lock_take(lock, o->walk.output, log, e) : PD_OK;
+}
+
 static int run_boilerplate(int argc, char **argv)
 {
 	static const struct pd_walker walker = { .total = false };
 	struct boilerplate_options o = { 0 };
+	struct pd_file_lock lock = { 0 };
 	struct pd_log log;
 	struct pd_err e;
 	int first, code;
@@ -146,6 +157,8 @@ static int run_boilerplate(int argc, char **argv)
 	if (code)
 		return code - 1;
 	int n = argc - first, status = check_boilerplate(&o, n, &e);
+	if (!status)
+		status = lock_output(&lock, &o, &log, &e);
 	if (!status && o.print)
 		status = print_table(argv[first], &e);
 	else if (!status)
@@ -158,6 +171,7 @@ static int run_boilerplate(int argc, char **argv)
 	else
 		code = o.merge || o.print ? PD_EXIT_DONE : pd_walk_command(&walker, &o.walk, argv + first, n, &log);
 	pd_boilerplate_free(o.walk.known);
+	pd_file_lock_release(&lock);
 	return code;
 }
 

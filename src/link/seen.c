@@ -11,6 +11,7 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/lock.h"
 #include "base/map.h"
 #include "base/threads.h"
 #include "base/tsv.h"
@@ -482,6 +483,7 @@ struct url_run {
 	int n_waiting;
 	struct pd_buf shape, key, domain, text, line_base, waiting_text, out;
 	struct pd_outfile file;
+	struct pd_file_lock lock;	/* of the file of --seen, from before it is read until it is written */
 	uint64_t urls, fresh, again, bad;
 	struct pd_err err;
 };
@@ -543,11 +545,17 @@ static int open_seen(struct url_run *r)
 	return r->seen ? pd_seen_check(r->seen, &r->how, o->seen, &r->err) : r->err.status;
 }
 
-/* What was answered appears before what was seen does: a run that fails between the two is run again, and no URL is lost. */
+static bool changes_seen(const struct pd_seen_run *o)
+{
+	return o->seen && !o->ask && !o->learn;
+}
+
+/* What was answered appears, and is synced, before what was seen does: a run that fails between the two is run again, and no URL is
+ * lost. */
 static int commit(struct url_run *r)
 {
 	struct pd_outfile seen;
-	bool keep = r->o->seen && !r->o->ask && !r->o->learn;
+	bool keep = changes_seen(r->o);
 	int status = keep ? pd_outfile_open(&seen, r->o->seen, &r->err) : PD_OK;
 	if (status) {
 		pd_outfile_abandon(&r->file);
@@ -555,12 +563,15 @@ static int commit(struct url_run *r)
 	}
 	if (keep)
 		status = pd_seen_write(r->seen, seen.f, r->o->seen, &r->err);
+	bool standard = !r->file.path;
 	if (!status)
 		status = pd_outfile_commit(&r->file, &r->err);
 	else
 		pd_outfile_abandon(&r->file);
 	if (!keep)
 		return status;
+	if (!status && standard)
+		status = pd_sync_standard_output(&r->err);
 	if (!status)
 		return pd_outfile_commit(&seen, &r->err);
 	pd_outfile_abandon(&seen);
@@ -724,6 +735,8 @@ static int run_stages(struct url_run *r, char **paths, int n_paths)
 		status = pd_outfile_check(o->output, paths, n_paths, &r->err);
 	if (!status && o->seen)
 		status = pd_outfile_check(o->seen, paths, n_paths, &r->err);
+	if (!status && changes_seen(o))
+		status = pd_file_lock_take(&r->lock, o->seen, r->log, &r->err);
 	if (!status && !o->learn)
 		status = open_seen(r);
 	if (!status)
@@ -746,6 +759,7 @@ static void release(struct url_run *r)
 	struct pd_buf *bufs[] = { &r->shape, &r->key, &r->domain, &r->text, &r->line_base, &r->waiting_text, &r->out };
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
 		pd_buf_release(bufs[i]);
+	pd_file_lock_release(&r->lock);
 	pd_seen_free(r->seen);
 	pd_params_release(&r->params);
 	pd_canonical_release(&r->canonical);
