@@ -514,13 +514,24 @@ struct shingles_head {
 	uint64_t id, text, bytes;
 };
 
+/* `cluster` has no key: it finds the pages of `fp --key` all the same. */
+static const struct pd_secret *secret_of_ids(const struct walk *w)
+{
+	return w->o->shingles_secret ? w->o->shingles_secret : &pd_no_secret;
+}
+
+static const struct pd_secret *secret_of_texts(const struct walk *w)
+{
+	return !w->o->shingles_secret && w->tables.keyed ? &w->tables.secret : secret_of_ids(w);
+}
+
 static void add_shingles(struct walk_worker *me, struct pd_buf *out)
 {
 	const struct pd_pipeline *p = &me->pipeline;
 	size_t at = out->n;
 	pd_buf_clear(&me->id);
 	pd_tsv_add(&me->id, p->page.id);
-	struct shingles_head head = { pd_shingles_id(p->text_secret, pd_buf_span(&me->id)), p->text_hash, 0 };
+	struct shingles_head head = { pd_shingles_id(secret_of_ids(me->walk), pd_buf_span(&me->id)), p->text_hash, 0 };
 	pd_buf_add(out, &head, sizeof head);
 	if (p->sketch.present || p->signature.present)
 		pd_sketch_shingles(&me->pipeline.sketcher, p->text_secret, &p->topic, out);
@@ -627,7 +638,7 @@ static int make_workers(struct walk *w)
 			return status;
 		me->pipeline.timed = w->o->stats != NULL;
 		if (w->o->shingles)
-			me->pipeline.text_secret = w->o->shingles_secret ? w->o->shingles_secret : &pd_no_secret;
+			me->pipeline.text_secret = secret_of_texts(w);
 	}
 	return PD_OK;
 }

@@ -185,6 +185,7 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	idf) printf 'word 2\n' >mine.idf; value==mine.idf more=--method=simhash,keywords ;;
 	synonyms) printf 'base word\n' >mine.synonyms; value==mine.synonyms more=--method=simhash,semantic ;;
 	require) value==simhash ;;
+	key) echo 000102030405060708090a0b0c0d0e0f >key && chmod 600 key; value==key ;;
 	against) "$P" fp -q d.warc.gz -o old.fp; value==old.fp ;;
 	*) unknown="$unknown $option"; continue ;;
 	esac

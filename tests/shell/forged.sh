@@ -38,6 +38,17 @@ run "$P" cluster -q --shingles=short.shingles short.pairs
 is "only the copy is removed" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 }')" http://c.example/
 has "all of its text is kept" "$tmp/out" '	same text	-	0\.000	-$'
 
+# --- a key ---
+echo 000102030405060708090a0b0c0d0e0f >key && chmod 600 key
+"$P" fp -q --shingles=plain.shingles "$demo" | "$P" match -q >plain.pairs
+"$P" fp -q --key=key --shingles=keyed.shingles "$demo" | "$P" match -q >keyed.pairs
+"$P" cluster -q --shingles=plain.shingles plain.pairs >plain.v
+run "$P" cluster --shingles=keyed.shingles keyed.pairs
+exits "cluster with shingles of fp --key" 0
+hasnt "it compares texts" "$tmp/err" 'by sketches only'
+last() { LC_ALL=C tail -c 800 "$1" | head -c 700 | cksum; } # FILE: of its last shingles
+is "they have other hashes" "$([ "$(last plain.shingles)" = "$(last keyed.shingles)" ] || echo other)" other
+
 # --- files of shingles of 32 bits ---
 { printf '\x89PDS\r\n\x1a\n\x01\0\0\0\x03\0\0\0k=v'; head -c 16 /dev/zero; } >old.shingles
 run "$P" cluster -q --shingles=old.shingles short.pairs
