@@ -253,7 +253,7 @@ def begin(job):
 def sampled(states):
     if len(states) <= o.most:
         return states
-    ends = o.most // 4
+    ends = max(1, o.most // 4)
     return states[:ends] + random.sample(states[ends:-ends], o.most - 2 * ends) + states[-ends:]
 
 
