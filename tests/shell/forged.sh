@@ -23,7 +23,7 @@ for i in 1 2 3; do
 	exits "dedup, secret $i" 0
 	is "both are kept, secret $i" "$(ls out$i/pages)" "$(ls pages)"
 	has "and the last one is counted, secret $i" "$tmp/err" ' 0 duplicates, 1 kept because they would take over 15% of their text with them'
-	is "the secret does not outlive the run, secret $i" "$(ls -A out$i/.dedup)" journal
+	absent "the secret does not outlive the run, secret $i" "out$i/.dedup/secret"
 done
 is "the same for any secret" "$(cd out1 && sha1sum report.html stats.json verdicts.tsv)" "$(cd out2 && sha1sum report.html stats.json verdicts.tsv)"
 
@@ -36,7 +36,7 @@ awk -F '\t' -v OFS='\t' -v digest="$digest" '!/^#/ { $6 = digest } { print }' sh
 is "three pages with one digest" "$(rows short.pairs | wc -l)" 2
 run "$P" cluster -q --shingles=short.shingles short.pairs
 is "only the copy is removed" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 }')" http://c.example/
-has "all of its text is kept" "$tmp/out" '	same text	-	0\.000	-$'
+has "all of its text is kept" "$tmp/out" '	same text	-	0\.000	-	'
 
 # --- a key ---
 echo 000102030405060708090a0b0c0d0e0f >key && chmod 600 key
