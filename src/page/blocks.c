@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A page's events (html.h) go to three listeners: the builder, which makes runs, boxes, blocks and links of them; the
- * metadata; the writer of XHTML.  They stand here in this order, and last who drives them.
+ * The events of a page (html.h) are sent to three listeners: the builder, which makes runs, boxes, blocks and links;
+ * the metadata; the writer of XHTML.  They are defined in this order, followed by the code that drives them.
  */
 #include "page/blocks.h"
 
@@ -10,9 +10,9 @@
 #include "base/utf8.h"
 #include "page/html.h"
 
-/* What is found lies in one object for all pages of a thread. */
+/* One object per thread holds the results of all its pages. */
 
-/* What one page may leave in memory: a page that needed more gives it back. */
+/* Memory that is kept for the next page.  If a page needed more, the excess is freed. */
 #define KEEP_ITEMS 65536
 #define KEEP_BYTES (8u << 20)
 
@@ -52,30 +52,31 @@ void pd_blocks_release(struct pd_blocks *b)
 	*b = (struct pd_blocks){ 0 };
 }
 
-/* 1. Events -> runs, boxes, blocks and links, in one pass.  In this order: the stack of open elements; runs of text; the patent's blocks; boxes and links; the events. */
+/* 1. Events -> runs, boxes, blocks and links, in one pass.  Order: the stack of open elements; runs of text; the
+ *    patent's blocks; boxes and links; the events. */
 
-/* An open element that breaks text, with what stands in it and no block has. */
+/* An open element that breaks text, with the runs and counts that belong to no block yet. */
 struct frame {
-	uint32_t box;		/* itself, or the box around it when there are too many boxes */
-	bool own;		/* `box` is itself */
-	uint32_t mark;		/* its runs begin here in `unassigned` */
+	uint32_t box;		/* the element's box; if there are too many boxes, the box around it */
+	bool own;		/* `box` is the element's own box */
+	uint32_t mark;		/* index of its first run in `unassigned` */
 	uint32_t chars, anchor_chars, levels, links;
 	size_t markup_at;
 };
 
 struct builder {
-	uint32_t min_chars, min_levels;	/* of a block: more than */
+	uint32_t min_chars, min_levels;	/* a block has more code points or levels than these */
 	struct pd_blocks *out;
 	struct frame frames[PD_DEPTH_MAX + 1];
 	size_t n_frames;
-	uint32_t *unassigned;		/* runs that no block has yet */
+	uint32_t *unassigned;		/* runs that belong to no block yet */
 	size_t n_unassigned, cap_unassigned;
-	uint32_t link, links[PD_DEPTH_MAX];	/* the link that we are in; those around open <a> */
+	uint32_t link, links[PD_DEPTH_MAX];	/* the current link; the links of open <a> elements */
 	size_t n_links;
-	int emphasis, pre;		/* how many such elements are open */
+	int emphasis, pre;		/* number of such open elements */
 	bool in_run;			/* the last run is still being written */
-	bool space, line;		/* white space, a line's end since the last character */
-	/* for putting blocks in order */
+	bool space, line;		/* white space, or the end of a line, since the last character */
+	/* scratch for sorting blocks */
 	uint32_t *order;
 	struct pd_block *sorted;
 	size_t cap_order, cap_sorted;
@@ -105,11 +106,12 @@ static void builder_free(struct builder *b)
 }
 
 /*
- * Text events -> runs: white space collapsed, ends trimmed, blank runs never begun, code points counted on the way.
- * A run goes on through inline tags, and ends where a box begins or ends, or where links, emphasis or <pre> change.
+ * Text events -> runs.  White space is collapsed, ends are trimmed, blank runs are not started, and code points are
+ * counted.  A run continues through inline tags.  It ends where a box begins or ends, or where links, emphasis or <pre>
+ * change.
  */
 
-/* The bytes that white space may begin with: controls, and the first bytes of U+0085, U+00A0, U+1680, U+2000 … and
+/* Bytes that can begin a white space character: controls, and the first bytes of U+0085, U+00A0, U+1680, U+2000 … and
  * U+3000, U+FEFF. */
 static const bool maybe_white[256] = {
 	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -131,7 +133,7 @@ static bool wide_white(const uint8_t *p)
 	}
 }
 
-/* Bytes of the white space character (a control counts as one) at p, 0 when there is none. */
+/* Return the length of the white space character at p (a control counts as one), or 0. */
 static size_t white(const uint8_t *p, const uint8_t *end)
 {
 	if (p[0] <= ' ')
@@ -173,7 +175,8 @@ static void begin_run(struct builder *b)
 	b->in_run = true;
 }
 
-/* A character that is not white comes next: `to` is where the text goes, returned moved on. */
+/* Prepare for a character that is not white space: start a run or write a space if necessary.  Return the new end of
+ * the text. */
 static char *before_character(struct builder *b, char *to, uint32_t *chars)
 {
 	if (!b->in_run) {
@@ -213,7 +216,7 @@ static void build_text(struct builder *b, struct pd_span s)
 			} while (p < end && !maybe_white[*p]);
 			if (end - p < 2 || *p != ' ' || maybe_white[p[1]])
 				break;
-			*to++ = (char)*p++;	/* one space between two words, as most white space is */
+			*to++ = (char)*p++;	/* most white space is one space between two words */
 			chars++;
 		}
 	}
@@ -227,10 +230,10 @@ static void build_text(struct builder *b, struct pd_span s)
 }
 
 /*
- * The rule of blocks (patent CN101645082, module 210).
- * Leaves first: an element's end comes after the ends of all that is in it, so the frames of
- * open elements and the stack of runs that no block has yet are all that is needed.  A block takes the runs above its frame's
- * mark; an element that is none leaves them, and its counts, to the one around it.
+ * The rule of blocks (patent CN101645082, module 210).  Blocks are made bottom-up: an element ends after all elements
+ * inside it.  Therefore the frames of the open elements and a stack of runs that belong to no block are sufficient.  A
+ * block takes the runs above its frame's mark.  An element that is not a block leaves them, and its counts, to the
+ * element around it.
  */
 
 static bool qualifies(const struct builder *b, const struct frame *f, enum pd_tag_class c)
@@ -291,7 +294,7 @@ static void assign_runs(struct builder *b, enum pd_tag t, size_t markup)
 	parent->levels += c == PD_CLASS_LEVEL;
 }
 
-/* A link belongs to the block of its first run. */
+/* Assign each link to the block of its first run. */
 static void links_to_blocks(struct pd_blocks *out)
 {
 	for (size_t i = 0; i < out->n_runs; i++) {
@@ -327,7 +330,7 @@ static void order_blocks(struct builder *b)
 }
 
 /*
- * Open and close events -> boxes and links; a frame for each open element that breaks text.
+ * Open and close events -> boxes and links, with a frame for each open element that breaks text.
  */
 
 static bool breaks_text(enum pd_tag t)
@@ -345,7 +348,7 @@ static bool keeps_lines(enum pd_tag t)
 	return t == PD_TAG_pre || t == PD_TAG_textarea || t == PD_TAG_listing || t == PD_TAG_xmp || t == PD_TAG_plaintext;
 }
 
-/* The value of the first such attribute, or an empty span. */
+/* Return the value of the first such attribute, or an empty span. */
 static struct pd_span attr_value(const struct pd_attr *attrs, size_t n, enum pd_attr_id id)
 {
 	for (size_t i = 0; i < n; i++)
@@ -403,8 +406,8 @@ static void name_box(struct pd_blocks *out, struct pd_box *box, const struct pd_
 		box->role = kept_value(out, attrs, n, PD_ATTR_ITEMPROP);
 }
 
-/* A box's edge: the run ends, and what follows stands on a line of its own. */
-static void edge(struct builder *b)
+/* Handle the edge of a box: the run ends, and the next text begins a new line. */
+static void end_line(struct builder *b)
 {
 	end_run(b);
 	b->space = b->line = true;
@@ -415,7 +418,7 @@ static void open_box(struct builder *b, enum pd_tag t, const struct pd_attr *att
 	struct pd_blocks *out = b->out;
 	uint32_t box = innermost(b)->box;
 	bool own = out->n_boxes < PD_BOXES_MAX;
-	edge(b);
+	end_line(b);
 	if (own)
 		box = add_box(out, box, t);
 	if (own && n)
@@ -432,7 +435,7 @@ static void end_box(struct pd_blocks *out, uint32_t box)
 
 static void close_box(struct builder *b, enum pd_tag t, size_t markup)
 {
-	edge(b);
+	end_line(b);
 	assign_runs(b, t, markup);
 	if (innermost(b)->own)
 		end_box(b->out, innermost(b)->box);
@@ -440,7 +443,7 @@ static void close_box(struct builder *b, enum pd_tag t, size_t markup)
 	b->pre -= keeps_lines(t);
 }
 
-/* PD_LINK_NONE: there are too many. */
+/* Return the index of the new link, or PD_LINK_NONE if there are too many. */
 static uint32_t add_link(struct builder *b, struct pd_link link)
 {
 	struct pd_blocks *out = b->out;
@@ -513,7 +516,7 @@ static void build_close(struct builder *b, enum pd_tag t, size_t markup)
 		emphasise(b, -1);
 }
 
-/* --- links that no run tells of: hidden ones, frames, image maps --- */
+/* --- links without runs: hidden links, frames, image maps --- */
 
 static void add_alt(struct builder *b, uint32_t link, const struct pd_attr *attrs, size_t n)
 {
@@ -536,10 +539,10 @@ static void build_end(struct builder *b)
 	order_blocks(b);
 }
 
-/* 2. What a page says about itself: <meta>, <link rel=canonical>, <time datetime>, <html lang> -> struct pd_meta.  Of
- * several sources of one field the best wins (the table below), of equally good ones the first.
- * Sources: HTML's own names, the Open Graph protocol (ogp.me), schema.org's properties, Dublin Core, and the names that
- * content systems use for a page's date. */
+/* 2. Metadata in the page: <meta>, <link rel=canonical>, <time datetime>, <html lang> -> struct pd_meta.  If a field
+ *    has several sources, the best wins (the table below), then the first.  Sources: HTML's own names, the Open Graph
+ *    protocol (ogp.me), schema.org's properties, Dublin Core, and the names that content management systems use for a
+ *    page's date. */
 
 enum meta_field {
 	META_KEYWORDS, META_DESCRIPTION, META_CANONICAL, META_TIMESTAMP, META_LANG, META_SITE_NAME,
@@ -547,11 +550,11 @@ enum meta_field {
 };
 
 struct meta_finder {
-	uint8_t rank[META_FIELDS];	/* of the source that the field has, 1 the best; 0: none yet */
+	uint8_t rank[META_FIELDS];	/* rank of the source of each field, 1 is the best; 0: no source yet */
 };
 
 struct parse_source {
-	enum pd_attr_id attr;	/* the attribute that names it */
+	enum pd_attr_id attr;	/* the attribute that contains the source's name */
 	const char *name;
 	enum meta_field field;
 	uint8_t rank;
@@ -602,7 +605,7 @@ static const struct parse_source sources[] = {
 	{ NAME, "application-name", META_SITE_NAME, 2 },
 };
 
-#define RANK_TIME 8	/* the first <time datetime>, which may be anything's date */
+#define RANK_TIME 8	/* the first <time datetime>, which may be the date of something other than the page */
 
 static struct pd_span *field_of(struct pd_meta *m, enum meta_field f)
 {
@@ -626,7 +629,8 @@ static void offer(struct meta_finder *f, enum meta_field field, uint8_t rank, st
 	*field_of(&out->meta, field) = pd_arena_copy(&out->arena, value);
 }
 
-/* "0; url=/there": an address, and soon.  A page that only wants to be read again names none, or waits long. */
+/* Return whether a refresh redirects soon: "0; url=/there".  A refresh that only reloads the page has no address, or a
+ * long delay. */
 static bool sends_on(struct pd_span content)
 {
 	enum { SOON = 30 };	/* seconds */
@@ -657,7 +661,7 @@ static void on_meta(struct meta_finder *f, const struct pd_attr *attrs, size_t n
 	}
 }
 
-/* Is `word` one of the words of `list`? */
+/* Return whether `word` is one of the words of `list`. */
 static bool has_word(struct pd_span list, const char *word)
 {
 	size_t i = 0;
@@ -717,10 +721,10 @@ static void meta_end(struct pd_blocks *out)
 	}
 }
 
-/* 3. Events (html.h) -> XHTML that any XML parser reads (`show --stage=html`).  One root because the events
- * have one; names are those of the table; what XML forbids is left out.  XML 1.0 (fifth edition): section 2.2 for
- * the characters, 2.3 for names; attributes with a colon or named xmlns are left out, since their namespace would have to be
- * declared. */
+/* 3. Events (html.h) -> XHTML that any XML parser can read (`show --stage=html`).  The events have one root, and the
+ *    names are those of the table; characters that XML forbids are removed.  XML 1.0 (fifth edition): section 2.2 for
+ *    characters, 2.3 for names.  Attributes with a colon or named xmlns are removed, because their namespace would have
+ *    to be declared. */
 
 static bool name_byte(char c, bool first)
 {
@@ -756,7 +760,7 @@ static const char *escape(char c)
 	}
 }
 
-/* Bytes of the character at p, 0 when XML forbids it (a control, a noncharacter, no UTF-8). */
+/* Return the length of the character at p, or 0 if XML forbids it (a control, a noncharacter, invalid UTF-8). */
 static size_t xml_char(const char *p, size_t n)
 {
 	if ((uint8_t)p[0] < ' ')
@@ -816,10 +820,10 @@ static void xhtml_text(struct pd_buf *out, struct pd_span s)
 
 /* 4. The page. */
 
-/* A page whose noscripts hold so many times the bytes of the text that it shows is an application, which writes its text
- * by script: it is read as those read it who run none. */
+/* If the noscript elements of a page hold more than this many times the bytes of its shown text, the page is an
+ * application that writes its text by script.  It is read as a browser without scripts reads it. */
 #define NOSCRIPT_TIMES 16
-/* A page of at most so many bytes, with at most so many of text, may be there for a script that sends its readers on. */
+/* A page with at most SCRIPT_PAGE bytes, and little text, may exist only for a script that redirects readers. */
 #define SCRIPT_PAGE 16384
 #define SCRIPT_TEXT 200
 
@@ -829,15 +833,15 @@ struct pd_html {
 	struct meta_finder meta;
 	struct pd_saxer *saxer;
 	struct pd_blocks *out;
-	size_t hidden;		/* open elements from the outermost hidden one on */
+	size_t hidden;		/* number of open elements, counted from the outermost hidden one */
 	/* with all_links: */
-	size_t unseen;		/* the same, also where what is hidden is read */
-	uint32_t unseen_link;	/* the link in what is hidden and not read that we are in, or PD_LINK_NONE … */
-	size_t unseen_at;	/* … and `hidden` where it began */
+	size_t unseen;		/* like `hidden`, also if hidden content is read */
+	uint32_t unseen_link;	/* the current link inside hidden content that is not read, or PD_LINK_NONE … */
+	size_t unseen_at;	/* … and `hidden` at its start */
 	struct pd_buf unseen_text;
 };
 
-/* "display : none" among other declarations; what a style sheet says is beyond us. */
+/* Find "display : none" among other declarations.  Style sheets are not evaluated. */
 static bool displays_none(struct pd_span style)
 {
 	struct pd_span part, name;
@@ -849,7 +853,7 @@ static bool displays_none(struct pd_span style)
 	return false;
 }
 
-/* Do these attributes say that the element is not shown?  Of a link itself, whose text is text of the page all the same. */
+/* Return whether these attributes of a link hide it.  The text of a hidden link is still text of the page. */
 static bool attributes_hide_link(const struct pd_attr *attrs, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -858,20 +862,21 @@ static bool attributes_hide_link(const struct pd_attr *attrs, size_t n)
 	return false;
 }
 
-/* The same of an element that breaks text. */
+/* Return whether these attributes hide an element that breaks text. */
 static bool attributes_hide(enum pd_tag tag, const struct pd_attr *attrs, size_t n)
 {
-	/* Where nobody wants them they are only there for the XHTML, and must change nothing. */
+	/* Other tags have these attributes only for the XHTML; they must not change anything there. */
 	return breaks_text(tag) && tag != PD_TAG_br && attributes_hide_link(attrs, n);
 }
 
-/* The page itself is never hidden: scripts that show it late are common, and no text at all is no answer. */
+/* Return whether the element is hidden.  The page itself is never hidden: many pages are shown late by a script, and an
+ * empty text would be wrong. */
 static bool hides(const struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
 {
 	return h->hidden || (h->options.drop_hidden && n && t != PD_TAG_html && t != PD_TAG_body && attributes_hide(t, attrs, n));
 }
 
-/* A tag in what is hidden and not read. */
+/* Handle the start of a tag inside hidden content that is not read. */
 static void open_unseen(struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
 {
 	if (t == PD_TAG_a && h->unseen_link == PD_LINK_NONE) {
@@ -904,7 +909,7 @@ static void text_unseen(struct pd_html *h, struct pd_span s)
 	}
 }
 
-/* `hidden` counts what is still open: less than where the link began, and it has ended. */
+/* End the link if fewer hidden elements are open than at its start. */
 static void close_unseen(struct pd_html *h)
 {
 	if (h->unseen_link == PD_LINK_NONE || h->hidden >= h->unseen_at)
@@ -913,7 +918,7 @@ static void close_unseen(struct pd_html *h)
 	h->unseen_link = PD_LINK_NONE;
 }
 
-/* A tag that is read, after it was. */
+/* Handle the start of a tag that is read. */
 static void open_seen(struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
 {
 	struct builder *b = h->builder;
@@ -1010,7 +1015,7 @@ void pd_html_free(struct pd_html *h)
 	free(h);
 }
 
-/* Plain text: blank lines end a paragraph (a div), every other line is a p. */
+/* Read plain text: a blank line ends a paragraph (a div); every line is a p. */
 static void plain_text(struct pd_html *h, struct pd_span text)
 {
 	struct pd_span line;
@@ -1039,7 +1044,7 @@ static void plain_text(struct pd_html *h, struct pd_span text)
 
 enum way { PLAIN, HTML, UNFOLDED };
 
-/* Returns the bytes that stand in long noscripts. */
+/* Return the number of bytes in long noscript elements. */
 static size_t read_page(struct pd_html *h, struct pd_span utf8, enum way way, struct pd_blocks *out)
 {
 	size_t noscript = 0;
@@ -1053,7 +1058,7 @@ static size_t read_page(struct pd_html *h, struct pd_span utf8, enum way way, st
 	return noscript;
 }
 
-/* Bytes of text that is neither in links nor the title. */
+/* Return the number of text bytes outside links and the title. */
 static size_t shown_text(const struct pd_blocks *b)
 {
 	size_t n = 0;
@@ -1063,11 +1068,12 @@ static size_t shown_text(const struct pd_blocks *b)
 	return n;
 }
 
-/* Does a script set the page's address: location = …, location.href = …, location.replace(…), location.assign(…)? */
+/* Return whether a script sets the page's address: location = …, location.href = …, location.replace(…),
+ * location.assign(…). */
 static bool script_sends_on(struct pd_span html)
 {
 	static const char word[] = "location";
-	if (!html.n)	/* then there may be no pointer, either */
+	if (!html.n)	/* then the pointer may be NULL too */
 		return false;
 	const char *end = html.p + html.n;
 	for (const char *p = html.p; (p = memmem(p, (size_t)(end - p), word, sizeof word - 1)); ) {
@@ -1097,15 +1103,15 @@ int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain, struct pd_
 	return PD_OK;
 }
 
-/* After them: text as it is read again. */
+/* Reading the results back as text. */
 
-/* Runs as people read them.  Between two stands what the page has there: nothing, a space, or a newline; also when runs of
- * others, which are not printed, lie between them. */
+/* Print runs as readable text.  Two runs are joined as in the page: by nothing, a space, or a newline, also if there
+ * are runs between them that are not printed. */
 struct text_printer {
 	const struct pd_blocks *b;
 	struct pd_buf *out;
 	bool begun;
-	unsigned gap;		/* PD_RUN_SPACE and PD_RUN_LINE since the last run printed */
+	unsigned gap;		/* PD_RUN_SPACE and PD_RUN_LINE flags since the last printed run */
 };
 
 static void print_run(struct text_printer *p, const struct pd_run *r)
@@ -1143,7 +1149,7 @@ void pd_blocks_visible(const struct pd_blocks *b, struct pd_buf *out)
 		print_run(&p, &b->runs[i]);
 }
 
-/* White space becomes one space. */
+/* Append text; a sequence of white space becomes one space. */
 static void add_collapsed(struct pd_buf *out, struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * UTF-8 HTML, or plain text -> what a page is to all later stages (patent CN101645082, modules 120 and 210): runs of text,
- * the boxes that contain them, the patent's blocks, links and metadata.  In one pass: a page goes in, its events (html.h)
- * go to whoever needs them.
+ * UTF-8 HTML or plain text -> the representation of a page that all later stages use (patent CN101645082, modules 120
+ * and 210): runs of text, the boxes that contain them, the patent's blocks, links and metadata.  The page is parsed in
+ * one pass; its events (html.h) are sent to each part that needs them.
  *
- * A *run* is text between two tags that break text: white space collapsed, trimmed, never blank.
- * A *box* is an element that breaks text (title, block or level class); boxes are in document order, a parent before
- * its children; box 0 is the page itself.  Inline elements are no boxes: they only mark runs (links, emphasis).
- * A *block* is a title tag's text, or a block tag with over 100 code points of text, or over 5 level tags, that stand in
- * no block inside it.  Each run belongs to at most one block.
+ * A *run* is text between two tags that break text.  Its white space is collapsed and trimmed, and it is never blank. A
+ * *box* is an element that breaks text (title, block or level class).  Boxes are in document order, a parent before its
+ * children; box 0 is the page itself.  Inline elements are not boxes: they only mark runs (links, emphasis). A *block*
+ * is the text of a title tag, or a block tag that directly contains over 100 code points of text or over 5 level tags;
+ * text and tags of an inner block do not count.  Each run belongs to at most one block.
  *
- * White space is ASCII's, NBSP, U+3000 and the other spaces of Unicode; a run of it becomes one space, in <pre> one
- * newline when it holds one.
+ * White space is ASCII white space, NBSP, U+3000 and the other spaces of Unicode.  A sequence of white space becomes
+ * one space; in <pre> it becomes one newline if it contains one.
  *
- * Everything is bounded: nesting 512 (deeper elements are as if transparent), boxes, blocks, runs and links by the
- * limits below (over them: no more boxes, text and links of the kind; no real page of 4 MiB gets there).  All memory is
- * the object's own and dies at the next call.
+ * Everything is bounded.  Nesting is limited to 512; deeper elements are transparent.  Boxes, blocks, runs and links
+ * have the limits below; above a limit no more of that kind are added.  No real page of 4 MiB reaches a limit.  The
+ * object owns all memory; it is valid until the next call.
  */
 #ifndef PD_PAGE_BLOCKS_H
 #define PD_PAGE_BLOCKS_H
@@ -37,48 +37,49 @@ enum pd_run_flag {
 	PD_RUN_LINK = 1,	/* inside <a href> */
 	PD_RUN_EMPHASIS = 2,	/* b, strong, em, i, u … */
 	PD_RUN_PRE = 4,		/* inside <pre>: line breaks kept */
-	PD_RUN_SPACE = 8,	/* white space or a box's edge stood before it: joined to the run before with a space */
-	PD_RUN_LINE = 16,	/* a box's edge (br too), or in <pre> a line break: joined with a newline; SPACE is set too */
+	PD_RUN_SPACE = 8,	/* follows white space or the edge of a box: joined to the previous run with a space */
+	PD_RUN_LINE = 16,	/* follows the edge of a box (br too), or a line break in <pre>: joined with a newline;
+				 * SPACE is set too */
 };
 
 struct pd_run {
 	uint32_t at, n;		/* bytes of `text` */
 	uint32_t chars;		/* code points */
 	uint32_t box;		/* innermost box */
-	uint32_t block;		/* the block that it is part of, or PD_BLOCK_NONE */
-	uint32_t link;		/* index of the link it stands in, or PD_LINK_NONE */
+	uint32_t block;		/* the block that contains it, or PD_BLOCK_NONE */
+	uint32_t link;		/* index of the link that contains it, or PD_LINK_NONE */
 	uint32_t flags;
 };
 
 struct pd_box {
 	uint32_t parent;	/* PD_BOX_NONE for box 0 */
 	uint32_t end;		/* index after its last descendant box */
-	uint32_t first_run, end_run;	/* runs inside, descendants' too */
-	uint32_t block;		/* the block that this box is, or PD_BLOCK_NONE */
+	uint32_t first_run, end_run;	/* runs inside, including those of descendants */
+	uint32_t block;		/* the block made from this box, or PD_BLOCK_NONE */
 	uint16_t tag;		/* enum pd_tag */
 	uint16_t depth;
 	struct pd_span klass, ident;	/* class, id; may be empty */
-	struct pd_span role;	/* role, or else the name of the itemtype, or else itemprop; may be empty */
+	struct pd_span role;	/* role; otherwise the name of the itemtype; otherwise itemprop; may be empty */
 };
 
 struct pd_block {
 	uint32_t box;		/* the element */
 	bool title;		/* a title block */
 	uint32_t chars;		/* code points of its runs */
-	uint32_t anchor_chars;	/* of them inside links */
-	uint32_t levels;	/* level tags that are in no block inside it */
+	uint32_t anchor_chars;	/* of these, code points inside links */
+	uint32_t levels;	/* level tags that are not inside an inner block */
 	uint32_t links;		/* links that begin in it */
-	uint32_t first_run, end_run;	/* its runs lie in here: those whose `block` is this one */
-	uint32_t markup_at, markup_n;	/* bytes of `xhtml`: the element with all that is in it; only with keep_xhtml */
+	uint32_t first_run, end_run;	/* range that contains its runs: the runs whose `block` is this one */
+	uint32_t markup_at, markup_n;	/* bytes of `xhtml`: the element with its content; only with keep_xhtml */
 };
 
 struct pd_link {
 	struct pd_span href, rel;
 	struct pd_span alt;	/* of its first image that has one; only with all_links */
-	struct pd_span hidden_text;	/* what stands in a link that is not shown; only with all_links */
+	struct pd_span hidden_text;	/* content of a link that is not shown; only with all_links */
 	uint32_t block;		/* block of its first run, or PD_BLOCK_NONE */
-	uint32_t box;		/* innermost that it begins in */
-	uint32_t run;		/* its first run; without text, that of what follows it */
+	uint32_t box;		/* innermost box where it begins */
+	uint32_t run;		/* its first run; without text, the run that follows it */
 	bool has_text, has_image;
 	bool hidden;		/* the page does not show it; only with all_links */
 	bool frame;		/* the address of a frame; only with all_links */
@@ -98,24 +99,26 @@ struct pd_blocks {
 	struct pd_run *runs;
 	struct pd_box *boxes;
 	struct pd_block *blocks;
-	struct pd_link *links;	/* <a href>; with all_links also <area href>, frames, and those in hidden elements */
+	struct pd_link *links;	/* <a href>; with all_links also <area href>, frames, and links in hidden elements */
 	size_t n_runs, n_boxes, n_blocks, n_links;
 	size_t cap_runs, cap_boxes, cap_blocks, cap_links;
 	struct pd_meta meta;
 	struct pd_span base;	/* <base href>; only with all_links */
-	bool redirects;		/* the page sends its readers on: <meta http-equiv=refresh> with an address, or a script and no text */
-	bool cut;		/* text after PD_RUNS_MAX runs is left out */
-	bool noscript;		/* the text is that of noscript elements: the page shows hardly any without scripts */
+	bool redirects;		/* redirects readers: <meta http-equiv=refresh> with an address, or a script and no
+				 * text */
+	bool cut;		/* text after PD_RUNS_MAX runs is ignored */
+	bool noscript;		/* the text is from noscript elements: without scripts the page shows hardly any text */
 	struct pd_buf xhtml;	/* well-formed XHTML of the page; only with keep_xhtml */
 	struct pd_arena arena;	/* attribute values and metadata */
 };
 
 struct pd_html_options {
-	int min_chars;		/* a block's text is over this: 100 */
-	int min_levels;		/* or its level tags are over this: 5 */
-	bool drop_hidden;	/* what the page itself does not show (hidden, style=display:none) is no text of it */
+	int min_chars;		/* a block has more code points than this (100) … */
+	int min_levels;		/* … or more level tags than this (5) */
+	bool drop_hidden;	/* ignore elements that the page hides (hidden, style=display:none) */
 	bool keep_xhtml;	/* also write the tree as XHTML (`show --stage=html`) */
-	bool all_links;		/* links that are not shown, frames and image maps too, with what is said of them; the text stays the same */
+	bool all_links;		/* report hidden links, frames and image maps too, with their descriptions; the text
+				 * does not change */
 };
 
 #define PD_HTML_DEFAULTS { .min_chars = 100, .min_levels = 5, .drop_hidden = true }
@@ -124,8 +127,8 @@ struct pd_html;		/* the parser with its stacks: one per thread */
 
 struct pd_html *pd_html_new(const struct pd_html_options *o);
 void pd_html_free(struct pd_html *h);
-/* Always succeeds (0).  `plain_text`: no HTML; paragraphs become div boxes and lines p boxes, so that the
- * rule of blocks applies. */
+/* Parse a page.  Always returns 0.  `plain_text`: the input is not HTML; paragraphs become div boxes and lines become p
+ * boxes, so that the rule of blocks applies. */
 int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain_text, struct pd_blocks *out);
 
 void pd_blocks_clear(struct pd_blocks *b);
@@ -136,12 +139,13 @@ static inline struct pd_span pd_run_text(const struct pd_blocks *b, const struct
 	return pd_span(b->text.p + r->at, r->n);
 }
 
-/* A block's text as people read it: runs joined by nothing, a space, or a newline where a box ends.  `only_links`:
- * anchor text alone. */
+/* Append the text of a block in readable form: runs are joined by nothing, a space, or a newline at the end of a box. 
+ * `only_links`: anchor text only. */
 void pd_block_text(const struct pd_blocks *b, uint32_t block, bool only_links, struct pd_buf *out);
-/* All text of the page outside ignored tags, in the same form. */
+/* Append all text of the page outside ignored tags, in the same form. */
 void pd_blocks_visible(const struct pd_blocks *b, struct pd_buf *out);
-/* Appends what stands in a link: its text, hidden or not, else its image's alt; white space as in runs. */
+/* Append the text of a link, hidden or not; if it has none, the alt text of its image.  White space is collapsed as in
+ * runs. */
 void pd_link_text(const struct pd_blocks *b, uint32_t link, struct pd_buf *out);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * See the header.  The only file that knows libxml2.
+ * See the header.  The only file that includes libxml2.
  *
- * libxml2 keeps the stack of open elements; what is kept here is the part of it that sends events, each with its level
- * in that stack.  A start at level L says that whatever we hold at L or deeper has ended, an end at L closes it: so the
- * events nest well even where libxml2 is silent about an end (it is when an end tag is missing at the end of the page,
- * and after its stack was cut, see cut_stack).
+ * libxml2 keeps the stack of open elements.  This file keeps only the part of it that sends events, each element with
+ * its level in that stack.  A start event at level L means that every element at level L or deeper has ended; an end
+ * event at L closes it.  Thus events are properly nested even if libxml2 does not report an end, as for missing end
+ * tags at the end of the page and after cut_stack.
  */
 #include "page/html.h"
 
-#define XML_DEPRECATED_MEMBER	/* the stack of open elements is, with nothing in its place */
+#define XML_DEPRECATED_MEMBER	/* the stack of open elements is deprecated without a replacement */
 #include <inttypes.h>
 #include <libxml/HTMLparser.h>
 #include <libxml/globals.h>
@@ -21,8 +21,8 @@
 
 /* ==== tags ==== */
 
-/* The lookup runs for every tag of every page, so a name is compared as sixteen bytes at once, and only with the names that
- * share its first letter. */
+/* The lookup runs for every tag of every page.  It compares a name as sixteen bytes at once, and only with names that
+ * have the same first letter. */
 
 #define TAG_SIZE 16	/* the longest name, blockquote, has ten letters */
 
@@ -38,7 +38,8 @@ static const struct tag tag_table[PD_TAG_COUNT + 1] = {
 #undef X
 };
 
-/* The first tag of each letter, or what would follow it: the table is alphabetical (the unit test looks up all). */
+/* Index of the first tag for each letter, or of the tag that would follow.  The table is alphabetical; a unit test
+ * looks up all tags. */
 static const uint8_t tag_first[27] = {
 	PD_TAG_a, PD_TAG_b, PD_TAG_canvas, PD_TAG_data, PD_TAG_em, PD_TAG_fencedframe, PD_TAG_h1, PD_TAG_h1, PD_TAG_i,
 	PD_TAG_kbd, PD_TAG_kbd, PD_TAG_label, PD_TAG_main, PD_TAG_nav, PD_TAG_object, PD_TAG_p, PD_TAG_q, PD_TAG_rb,
@@ -83,36 +84,36 @@ bool pd_tag_void(enum pd_tag t)
 	}
 }
 
-/* ==== bytes, before the parser sees them ==== */
+/* ==== cleaning: bytes -> tokens ==== */
 
-/* In this order: text and values, the scan_attributes of a tag, tags, the page. */
+/* Order of this section: text and values, attributes of a tag, tags, the page. */
 
-/* A shorter one is a notice, or a picture for those without scripts. */
+/* A shorter noscript is a notice, or a picture for browsers without scripts. */
 #define NOSCRIPT_MIN 512
-/* More of one page are not reported. */
+/* Frames of a page beyond this number are not reported. */
 #define FRAMES_MAX 4096
 
 struct cleaner {
-	bool all;			/* keep every attribute, and white space as it stands */
+	bool all;			/* keep every attribute, and white space unchanged */
 	bool unfold;			/* long noscripts become divs */
 	size_t noscript;		/* bytes in long noscripts of the page */
-	bool unfolded;			/* in such a div: none nests in it */
-	const char *p, *end;		/* what is left to read */
-	struct token *tokens;		/* the page */
-	struct pd_buf held;		/* its text and values */
+	bool unfolded;			/* inside such a div: none is opened in it */
+	const char *p, *end;		/* bytes that remain to be read */
+	struct token *tokens;		/* tokens of the page */
+	struct pd_buf held;		/* texts and values of the tokens */
 	struct held_attr *attrs;
 	size_t n_tokens, n_attrs, cap_tokens, cap_attrs;
-	size_t tag_attrs;		/* the first attribute of the tag that is being read */
-	bool unclosed[PD_TAG_COUNT];	/* such an element has no end ahead: do not search again */
-	bool unquoted[2];		/* no " (no ') lies ahead */
-	bool links;			/* what links need is kept */
-	struct pd_span src;		/* of the frame whose tag is being read, as it stands */
+	size_t tag_attrs;		/* index of the first attribute of the current tag */
+	bool unclosed[PD_TAG_COUNT];	/* this element has no end tag ahead: do not search again */
+	bool unquoted[2];		/* no " (no ') is ahead */
+	bool links;			/* keep attributes that describe links */
+	struct pd_span src;		/* address of the frame whose tag is being read, as written */
 	struct pd_buf frames;		/* addresses of frames, each with a NUL after it */
 	struct frame_at *frame_at;
 	size_t n_frames, cap_frames;
 };
 
-/* In `held`; the page has less than 2 GiB. */
+/* Position in `held`.  A page has less than 2 GiB. */
 struct held_text {
 	uint32_t at, n;
 };
@@ -124,29 +125,30 @@ struct held_attr {
 
 enum token_kind { TOKEN_START, TOKEN_VOID, TOKEN_END, TOKEN_TEXT, TOKEN_SPACE, TOKEN_FRAME };
 
-/* A start tag, one of an element without content, an end tag, a text, white space, the place of a frame. */
+/* A start tag, a void element, an end tag, text, white space, or the position of a frame. */
 struct token {
 	uint8_t kind;
-	uint8_t tag;		/* of a text: the letter that stands for it */
+	uint8_t tag;		/* TOKEN_TEXT: the letter that represents it */
 	uint8_t n_attrs;
 	union {
 		struct held_text text;
 		struct {
-			uint32_t attrs;		/* of a start tag: the first */
-			uint32_t end;		/* of one whose element is plain (below): the token that ends it, else 0 */
+			uint32_t attrs;		/* TOKEN_START: its first attribute */
+			uint32_t end;		/* TOKEN_START of a balanced element (see below): its end token;
+						 * otherwise 0 */
 		};
-		uint32_t height;	/* of the end tag of a plain element: how deep elements lie in it */
-		uint32_t frame;		/* its number */
+		uint32_t height;	/* TOKEN_END of a balanced element: depth of the elements in it */
+		uint32_t frame;		/* number of the frame */
 	};
 };
 
-/* A frame's address in `frames`. */
+/* Position of a frame's address in `frames`. */
 struct frame_at {
 	size_t at, n;
 };
 
-/* References.  See the header.  The names are in entity.def; the rules are those of the HTML standard's tokenizer (13.2.5.72 and the
- * states after it). */
+/* References: see the header.  The names are in entity.def.  The rules are those of the HTML standard's tokenizer
+ * (13.2.5.72 and the following states). */
 
 #define NAME_MAX_LEN 24		/* longer than any name */
 #define LEGACY_MAX_LEN 6	/* Aacute … */
@@ -164,7 +166,7 @@ static const struct entity entities[] = {
 #undef E
 };
 
-/* What 128 … 159 stand for in windows-1252; the five holes stay as they are. */
+/* Meaning of 128 to 159 in windows-1252; the five unassigned values are unchanged. */
 static const uint16_t cp1252[32] = {
 	0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D,
 	0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,
@@ -247,8 +249,8 @@ size_t pd_reference(struct pd_span s, bool in_value, uint32_t *cp)
 	return s.p[1] == '#' ? numeric_reference(s, cp) : named_reference(s, in_value, cp);
 }
 
-/* Attribute names -> the few that someone reads, and which tag they are read on.  Pages are full of attributes; those that
- * nobody reads are left out before the parser sees them. */
+/* Attribute names -> the few that later stages use, by tag.  Pages are full of attributes; unused ones are removed
+ * before the parser sees them. */
 
 #define BIT(id) (1u << (id))
 
@@ -320,7 +322,7 @@ static unsigned wanted_bits(enum pd_tag tag)
 	       BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
 }
 
-/* What is read only where all links are. */
+/* Attributes that are used only if all links are reported. */
 static unsigned wanted_for_links(enum pd_tag tag)
 {
 	switch (tag) {
@@ -339,10 +341,11 @@ static unsigned wanted_for_links(enum pd_tag tag)
 	}
 }
 
-/* Which attribute it is, PD_ATTR_OTHER: none that someone reads on this tag.  `links`: also who wants all links of a page. */
+/* Return the id of the attribute, or PD_ATTR_OTHER if it is not used on this tag.  `links`: all links of the page are
+ * reported. */
 static enum pd_attr_id wanted_attr(enum pd_tag tag, struct pd_span name, bool links)
 {
-	/* On many tags nobody reads any: then its name need not be looked up. */
+	/* Many tags have no attribute that is used; then the name need not be looked up. */
 	unsigned any = wanted_bits(tag) | (links ? wanted_for_links(tag) : 0);
 	enum pd_attr_id id = any ? attr_by_name(name) : PD_ATTR_OTHER;
 	return any & BIT(id) ? id : PD_ATTR_OTHER;
@@ -367,10 +370,11 @@ static void hold_bytes(struct cleaner *cl, const char *p, size_t n)
 }
 
 /*
- * Text and attribute values: references decoded, what XML forbids left out, white space around line breaks collapsed (the
- * indentation of a page's source is a good part of its bytes).  The parser asks of a text only whether it is more than white
- * space, and of a value nothing, but reads every byte of them several times: so it gets a letter for a text, a number for the
- * attributes of a tag, and what they stand for is held until it hands them over.
+ * Text and attribute values.  References are decoded, characters that XML forbids are removed, and white space around
+ * line breaks is collapsed, because the indentation of a page's source is a large part of its bytes.  The parser only
+ * needs to know whether a text is more than white space, and it does not use values, but it reads every byte of them
+ * several times.  Therefore it gets a letter for each text and a number for the attributes of a tag.  The real text and
+ * values are held until the parser returns the letter or number.
  */
 
 /* Bytes that must be checked: control characters, markup, and EF, which begins U+FFFE and U+FFFF. */
@@ -439,7 +443,8 @@ static void special_byte(struct cleaner *cl, const char *stop, bool in_value)
 	}
 }
 
-/* What `held` has from `at` on is text, or white space alone; what follows a text belongs to it. */
+/* Make a token of the text in `held` from `at` on: text, or only white space.  White space after a text is part of that
+ * text. */
 static void put_text(struct cleaner *cl, size_t at)
 {
 	const char *p = cl->held.p + at;
@@ -499,8 +504,8 @@ static struct held_text hold_name(struct cleaner *cl, struct pd_span name)
 }
 
 /*
- * The scan_attributes of one tag, by the HTML standard's states (13.2.5.32 to 13.2.5.39), but for a quote that is never
- * closed: there a browser loses the rest of the page, and we only that quote.
+ * The attributes of one tag, by the states of the HTML standard (13.2.5.32 to 13.2.5.39), with one exception.  If a
+ * quote is never closed, a browser loses the rest of the page; this code loses only the quote.
  */
 
 static bool name_byte(char c)
@@ -509,7 +514,7 @@ static bool name_byte(char c)
 	       c == ':' || c == '.';
 }
 
-/* libxml2 reads names of up to 100 such bytes. */
+/* Return whether libxml2 reads it as a name: it accepts at most 100 of these bytes. */
 static bool plain_name(struct pd_span name)
 {
 	if (name.n == 0 || name.n > 100 || !pd_ascii_letter(name.p[0]))
@@ -522,7 +527,7 @@ static bool plain_name(struct pd_span name)
 
 static struct pd_span attr_name(struct cleaner *cl)
 {
-	const char *at = cl->p++;	/* whatever it is, '=' too, the first byte belongs to the name */
+	const char *at = cl->p++;	/* the first byte belongs to the name, even '=' */
 	while (cl->p < cl->end && !pd_ascii_space(*cl->p) && *cl->p != '/' && *cl->p != '>' && *cl->p != '=')
 		cl->p++;
 	return pd_span(at, (size_t)(cl->p - at));
@@ -566,7 +571,7 @@ static struct pd_span attr_value(struct cleaner *cl)
 	return value;
 }
 
-/* Cut to what a value may have, at a whole character. */
+/* Cut a value to the maximum size, at a character boundary. */
 static struct pd_span bounded(struct pd_span value)
 {
 	if (value.n <= PD_ATTR_SIZE_MAX)
@@ -587,7 +592,7 @@ static struct pd_span held_span(const struct cleaner *cl, struct held_text t)
 	return pd_span(cl->held.p + t.at, t.n);
 }
 
-/* Of those of one name a tag has the first. */
+/* Return whether the tag already has this attribute; the first of several wins. */
 static bool has_attribute(const struct cleaner *cl, enum pd_attr_id id, struct pd_span name)
 {
 	bool has = false;
@@ -644,7 +649,8 @@ static bool scan_attributes(struct cleaner *cl, enum pd_tag tag, bool *self_clos
 }
 
 /*
- * The page is cut into text and tags (HTML standard, 13.2.5), and each is written, left out, or left out with what is in it.
+ * The page is split into text and tags (HTML standard, 13.2.5).  Each tag is kept, removed, or removed with its
+ * content.
  */
 
 static bool name_end(char c)
@@ -652,7 +658,8 @@ static bool name_end(char c)
 	return c == '>' || c == '/' || pd_ascii_space(c);
 }
 
-/* Left out here with what is in it.  The first kind holds no markup and ends at its first end tag; the second nests. */
+/* Elements that are removed with their content.  The first kind contains no markup and ends at its first end tag; the
+ * second kind can be nested. */
 static bool raw(enum pd_tag t)
 {
 	return t == PD_TAG_script || t == PD_TAG_style || t == PD_TAG_noscript || t == PD_TAG_iframe ||
@@ -670,13 +677,13 @@ static bool holds_text(enum pd_tag t)
 	return t == PD_TAG_title || t == PD_TAG_textarea || t == PD_TAG_xmp;
 }
 
-/* Does a tag's name, from p on, read `name`? */
+/* Return whether the name of the tag that starts at p is `name`. */
 static bool tag_is(const struct cleaner *cl, const char *p, struct pd_span name)
 {
 	return (size_t)(cl->end - p) > name.n && name_end(p[name.n]) && pd_span_ieq(pd_span(p, name.n), name.p);
 }
 
-/* Where the next end tag `t` begins, or NULL. */
+/* Return the start of the next end tag of `t`, or NULL. */
 static const char *end_tag_of(struct cleaner *cl, enum pd_tag t)
 {
 	struct pd_span name = pd_span_z(pd_tag_name(t));
@@ -688,7 +695,7 @@ static const char *end_tag_of(struct cleaner *cl, enum pd_tag t)
 	return NULL;
 }
 
-/* The same for an element that may hold others of its kind. */
+/* Like end_tag_of, for an element that may contain others of the same name. */
 static const char *own_end_tag_of(struct cleaner *cl, enum pd_tag t)
 {
 	struct pd_span name = pd_span_z(pd_tag_name(t));
@@ -713,7 +720,7 @@ static void skip_past(struct cleaner *cl, char c)
 	cl->p = q ? q + 1 : cl->end;
 }
 
-/* cl->p is after "<!--". */
+/* Skip a comment.  cl->p is after "<!--". */
 static void comment(struct cleaner *cl)
 {
 	struct pd_span s = pd_span(cl->p, (size_t)(cl->end - cl->p));
@@ -769,8 +776,9 @@ static void end_tag(struct cleaner *cl)
 		put_token(cl, TOKEN_END, t);
 }
 
-/* Skips what is in an element that is left out.  False when it never ends and so must stand: a script takes the rest of
- * the page with it, of other raw text only the start tag goes, and where an island ends the parser must say. */
+/* Skip the content of an element that is removed.  Return false if the element has no end tag and must be kept.  An
+ * unclosed script or style hides the rest of the page.  For other raw text only the start tag is removed.  The parser
+ * decides where an unclosed island ends. */
 static bool drop_content(struct cleaner *cl, enum pd_tag t)
 {
 	const char *end = raw(t) ? end_tag_of(cl, t) : own_end_tag_of(cl, t);
@@ -783,7 +791,7 @@ static bool drop_content(struct cleaner *cl, enum pd_tag t)
 	return end || raw(t);
 }
 
-/* Up to the end tag all is text; where there is none, up to the next tag. */
+/* Read the content as text up to the end tag; without an end tag, up to the next tag. */
 static void plain_content(struct cleaner *cl, enum pd_tag t)
 {
 	const char *end = end_tag_of(cl, t);
@@ -794,7 +802,7 @@ static void plain_content(struct cleaner *cl, enum pd_tag t)
 	put_token(cl, TOKEN_END, t);
 }
 
-/* A start tag of `t` has just been read.  False: its token must go. */
+/* Read the content after a start tag of `t`.  Return false if the token of the start tag must be removed. */
 static bool content(struct cleaner *cl, enum pd_tag t, bool self_closing)
 {
 	if (t == PD_TAG_noscript && cl->unfolded)
@@ -808,7 +816,7 @@ static bool content(struct cleaner *cl, enum pd_tag t, bool self_closing)
 	return true;
 }
 
-/* A noscript's start tag has just been read, and is the last token.  True when a div was opened in its place. */
+/* Open a div in place of the noscript whose start tag is the last token.  Return true if a div was opened. */
 static bool unfold_noscript(struct cleaner *cl)
 {
 	const char *end = end_tag_of(cl, PD_TAG_noscript);
@@ -822,7 +830,7 @@ static bool unfold_noscript(struct cleaner *cl)
 	return true;
 }
 
-/* The address of the frame whose tag has just been read waits until its place comes. */
+/* Hold the address of the frame whose tag has just been read, until its position is reached. */
 static void put_frame(struct cleaner *cl)
 {
 	struct pd_span src = pd_span_trim(cl->src);
@@ -871,7 +879,7 @@ static void start_tag(struct cleaner *cl)
 		put_frame(cl);
 }
 
-/* cl->p is at a '<'. */
+/* Read markup.  cl->p is at a '<'. */
 static void markup(struct cleaner *cl)
 {
 	char next = cl->end - cl->p > 1 ? cl->p[1] : 0;
@@ -928,7 +936,7 @@ static void cleaner_release(struct cleaner *cl)
 #define OPTIONS (HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET | \
 		 HTML_PARSE_IGNORE_ENC)
 #define CACHE_SIZE 512		/* a power of two, over twice the number of tags */
-#define DICT_MAX 8192		/* names; after that the parser, which keeps them, is made anew */
+#define DICT_MAX 8192		/* names; after so many names, which the parser keeps, it is renewed */
 #define LEVELS_MAX (PD_DEPTH_MAX + 128)
 
 struct element {
@@ -936,16 +944,16 @@ struct element {
 	enum pd_tag tag;
 };
 
-/* libxml2 interns names: a tag is looked up once for each address. */
+/* libxml2 interns names, so a tag is looked up once for each address. */
 struct cached {
 	const xmlChar *name;
 	enum pd_tag tag;
 };
 
-/* A start tag whose end tag has not come. */
+/* A start tag that has no end tag yet. */
 struct open_tag {
-	uint32_t token, height;		/* so deep elements lie in it so far */
-	bool balanced;			/* so far */
+	uint32_t token, height;		/* depth of the elements in it so far */
+	bool balanced;			/* no imbalance found so far */
 };
 
 struct pd_saxer {
@@ -954,27 +962,28 @@ struct pd_saxer {
 	htmlParserCtxtPtr ctxt;
 	struct cleaner cleaner;
 	struct pd_buf markup;
-	bool entire;			/* the parser gets all of every page */
-	bool too_deep;			/* it must get all of this one */
+	bool entire;			/* the parser gets all elements of every page */
+	bool too_deep;			/* it must get all elements of this page */
 	struct open_tag *open_tags;
 	size_t n_open_tags, cap_open_tags;
-	uint32_t open_of[PD_TAG_COUNT];	/* how many of them are of each tag */
-	uint8_t nests[PD_TAG_COUNT][PD_TAG_COUNT];	/* enum nests: [the open element][what starts in it] */
-	enum pd_tag asked[2];
-	bool stayed_open;		/* what the parser said */
+	uint32_t open_of[PD_TAG_COUNT];	/* number of open elements of each tag */
+	uint8_t nests[PD_TAG_COUNT][PD_TAG_COUNT];	/* enum nests: [open element][element that starts in it] */
+	enum pd_tag tested[2];
+	bool stayed_open;		/* result of test_nesting */
 	size_t letters;			/* given to texts */
 	struct element open[PD_DEPTH_MAX];
 	int n;
-	size_t next_token;	/* the texts from here on have not come yet */
-	int ignored;		/* level of the ignored element that we are in, or 0 */
+	size_t next_token;	/* index of the first text that the parser has not returned yet */
+	int ignored;		/* level of the enclosing ignored element, or 0 */
 	bool html, body;	/* open(html), open(body) have been sent */
-	bool implied_body;	/* the last event opened a body that does not stand in the page */
-	struct pd_buf space;	/* outside the body, until it is seen whether a paragraph begins with it */
+	bool implied_body;	/* the last event opened an implied body, which is not in the page */
+	struct pd_buf space;	/* white space outside the body, held until it is known whether a paragraph begins with
+				 * it */
 	struct cached cache[CACHE_SIZE];
 };
 
-/* Since 2.14 all that follows <plaintext> is text for libxml2, as for a browser; before, and for us, it is an element like others.
- * So libxml2 gets it by a name that no version knows. */
+/* Since version 2.14 libxml2 treats everything after <plaintext> as text, as browsers do.  Older versions treat it like
+ * other elements, and so does this program.  Therefore libxml2 gets it under a name that no version knows. */
 #define PLAINTEXT "x-plaintext"
 
 static const char *name_in_markup(enum pd_tag t)
@@ -991,15 +1000,15 @@ static enum pd_tag tag_of(struct pd_saxer *s, const xmlChar *name)
 	return c->tag;
 }
 
-/* Closes what is open at `level` or deeper. */
+/* Close all open elements at `level` or deeper. */
 static void close_from(struct pd_saxer *s, int level)
 {
 	while (s->n && s->open[s->n - 1].level >= level)
 		s->sink->close(s->self, s->open[--s->n].tag);
 }
 
-/* libxml2 searches its whole stack for the element of an end tag: a deep page without end tags would take
- * quadratic time.  Beyond our own depth it is made to forget all but the innermost element. */
+/* libxml2 searches its whole stack for the element of an end tag, so a deep page without end tags would take quadratic
+ * time.  Beyond PD_DEPTH_MAX all elements but the innermost are removed from its stack. */
 static void cut_stack(struct pd_saxer *s)
 {
 	htmlParserCtxtPtr c = s->ctxt;
@@ -1009,7 +1018,7 @@ static void cut_stack(struct pd_saxer *s)
 		s->ignored = PD_DEPTH_MAX;
 }
 
-/* The start tag: the parser hands over its number as its only attribute.  NULL: it has none. */
+/* Return the start tag.  The parser returns its number as the only attribute; NULL: the element has none. */
 static const struct token *take_token(const struct cleaner *cl, const xmlChar **atts)
 {
 	uint64_t number;
@@ -1038,7 +1047,7 @@ static void need_html(struct pd_saxer *s)
 	s->html = true;
 }
 
-/* html and body stay open to the end; whatever else is open ends where the body begins. */
+/* Send the start of html or body, which stay open to the end.  Any other open element ends where the body begins. */
 static void open_root(struct pd_saxer *s, enum pd_tag t, const struct token *from)
 {
 	bool *sent = t == PD_TAG_html ? &s->html : &s->body;
@@ -1105,12 +1114,12 @@ static void send_frame(struct pd_saxer *s, uint64_t i)
 	s->sink->frame(s->self, pd_span(cl->frames.p + cl->frame_at[i].at, cl->frame_at[i].n));
 }
 
-/* What is in a balanced element, whose start tag is token `i` and has just been sent. */
+/* Send the content of a balanced element.  Its start tag is token `i` and has just been sent. */
 static void send_balanced(struct pd_saxer *s, size_t i, int level)
 {
 	const struct token *tokens = s->cleaner.tokens;
 	size_t end = tokens[i].end;
-	if (level + (int)tokens[end].height > LEVELS_MAX)	/* where the parser's stack would be cut */
+	if (level + (int)tokens[end].height > LEVELS_MAX)	/* here the parser's stack would be cut */
 		s->too_deep = true;
 	for (i++; i < end; i++) {
 		const struct token *t = &tokens[i];
@@ -1137,7 +1146,7 @@ static void send_balanced(struct pd_saxer *s, size_t i, int level)
 	s->next_token = end;
 }
 
-/* An element that the parser has just pushed on its stack. */
+/* Handle an element that the parser has just pushed on its stack. */
 static void start_pushed(struct pd_saxer *s, enum pd_tag t, const struct token *from)
 {
 	if (s->ctxt->nameNr > LEVELS_MAX)
@@ -1150,7 +1159,8 @@ static void on_start(void *ctx, const xmlChar *name, const xmlChar **atts)
 	struct pd_saxer *s = ctx;
 	enum pd_tag t = tag_of(s, name);
 	const struct token *from = take_token(&s->cleaner, atts);
-	if (!(t == PD_TAG_html && s->html) && !(t == PD_TAG_body && s->body))	/* an implied one for text after the end */
+	/* libxml2 implies one for text after the end */
+	if (!(t == PD_TAG_html && s->html) && !(t == PD_TAG_body && s->body))
 		send_space(s);
 	s->implied_body = t == PD_TAG_body && !atts;
 	start_pushed(s, t, from);
@@ -1166,9 +1176,9 @@ static void on_end(void *ctx, const xmlChar *name)
 	end_element(s, tag_of(s, name), s->ctxt->nameNr);
 }
 
-/* Since 2.14 libxml2 implies no paragraph for text outside the body, as the HTML standard says.  A page is to be read alike with
- * every version, so one is begun here, on libxml2's own stack: there it ends where every paragraph does.  White space is kept
- * back until something follows it; true when the text is. */
+/* Since version 2.14 libxml2 implies no paragraph for text outside the body, as the HTML standard says.  To read a page
+ * alike with every version, a paragraph is begun here, on libxml2's own stack, so that it ends like any other.  White
+ * space is held until something follows it.  Return true if the text is outside the body and was handled here. */
 static bool is_outside(struct pd_saxer *s, struct pd_span text)
 {
 	htmlParserCtxtPtr c = s->ctxt;
@@ -1187,7 +1197,7 @@ static bool is_outside(struct pd_saxer *s, struct pd_span text)
 	return false;
 }
 
-/* The text that a letter stands for; they come in order, and a parser that left one out would be noticed. */
+/* Return the text that a letter represents.  Texts come in order; a missing text would be noticed. */
 static struct pd_span next_text(struct pd_saxer *s, char letter)
 {
 	const struct cleaner *cl = &s->cleaner;
@@ -1199,7 +1209,7 @@ static struct pd_span next_text(struct pd_saxer *s, char letter)
 	return pd_span("", 0);
 }
 
-/* Letters, and white space that stands for itself. */
+/* Text events are letters, and white space that represents itself. */
 static void on_text(void *ctx, const xmlChar *p, int n)
 {
 	struct pd_saxer *s = ctx;
@@ -1218,7 +1228,7 @@ static void on_text(void *ctx, const xmlChar *p, int n)
 	}
 }
 
-/* All comments are ours, and each is the number of a frame. */
+/* All comments are made by this file; each is the number of a frame. */
 static void on_comment(void *ctx, const xmlChar *text)
 {
 	struct pd_saxer *s = ctx;
@@ -1233,7 +1243,7 @@ void pd_html_own_memory(void)
 	xmlMemSetup(free, pd_alloc, pd_realloc, pd_strdup);
 }
 
-/* A parser without a document: our handlers in place of those that build a tree. */
+/* Make a parser without a document: the handlers of this file replace those that build a tree. */
 static void renew(struct pd_saxer *s)
 {
 	static const char nothing[1] = "";
@@ -1253,23 +1263,23 @@ static void renew(struct pd_saxer *s)
 	memset(s->cache, 0, sizeof(s->cache));
 }
 
-/* ==== what the parser need not see ====
+/* ==== balanced elements ====
  *
- * An element is balanced where its own end tag closes it, all elements in it are balanced, and the parser lets each of them stand where
- * it does: it closes nothing before it and implies nothing around it.  Whether it would is asked of the parser itself, once for each
- * pair of tags.  So the parser gets a balanced element empty, with the number of its start tag, and decides by it what an element does to
- * those around it; when it hands over the number, what is in the element is sent as it stands in the page.
- */
+ * An element is balanced if it is closed by its own end tag, all elements in it are balanced, and the parser accepts
+ * each of them in its place: it closes nothing before it and implies nothing around it.  Whether it would is tested
+ * with the parser itself, once for each pair of tags.  The parser gets a balanced element empty, with the number of its
+ * start tag, and decides how the element affects its surroundings.  When it returns the number, the content of the
+ * element is sent as it is in the page. */
 
 enum nests { NESTS_UNKNOWN, NESTS, NESTS_NOT };
 
-/* Of the last two elements that start, is the first open still? */
-static void on_asked(void *ctx, const xmlChar *name, const xmlChar **atts)
+/* Record whether the first of the last two started elements is still open. */
+static void on_test_start(void *ctx, const xmlChar *name, const xmlChar **atts)
 {
 	struct pd_saxer *s = ctx;
 	htmlParserCtxtPtr c = s->ctxt;
 	enum pd_tag outer = c->nameNr > 1 ? tag_of(s, c->nameTab[c->nameNr - 2]) : PD_TAG_NONE;
-	s->stayed_open = s->asked[1] == tag_of(s, name) && s->asked[0] == outer;
+	s->stayed_open = s->tested[1] == tag_of(s, name) && s->tested[0] == outer;
 }
 
 static void parse(struct pd_saxer *s, struct pd_span markup)
@@ -1279,7 +1289,7 @@ static void parse(struct pd_saxer *s, struct pd_span markup)
 		pd_out_of_memory();
 }
 
-/* What makes the page's frame, and what turns the parser to other rules, is its business. */
+/* Tags that form the page's frame or change the parser's rules are left to the parser. */
 static bool is_frame_of_page(enum pd_tag t)
 {
 	switch (t) {
@@ -1291,16 +1301,16 @@ static bool is_frame_of_page(enum pd_tag t)
 	}
 }
 
-static enum nests ask_parser(struct pd_saxer *s, enum pd_tag outer, enum pd_tag inner)
+static enum nests test_nesting(struct pd_saxer *s, enum pd_tag outer, enum pd_tag inner)
 {
 	xmlSAXHandler usual = *s->ctxt->sax;
 	if (is_frame_of_page(outer) || is_frame_of_page(inner))
 		return NESTS_NOT;
 	pd_buf_clear(&s->markup);
 	pd_buf_printf(&s->markup, "<html><body a=\"\"><div><%s><%s>", name_in_markup(outer), name_in_markup(inner));
-	*s->ctxt->sax = (xmlSAXHandler){ .startElement = on_asked };
-	s->asked[0] = outer;
-	s->asked[1] = inner;
+	*s->ctxt->sax = (xmlSAXHandler){ .startElement = on_test_start };
+	s->tested[0] = outer;
+	s->tested[1] = inner;
 	s->stayed_open = false;
 	parse(s, pd_buf_span(&s->markup));
 	*s->ctxt->sax = usual;
@@ -1311,11 +1321,11 @@ static bool nests_in(struct pd_saxer *s, enum pd_tag outer, enum pd_tag inner)
 {
 	uint8_t *known = &s->nests[outer][inner];
 	if (*known == NESTS_UNKNOWN)
-		*known = (uint8_t)ask_parser(s, outer, inner);
+		*known = (uint8_t)test_nesting(s, outer, inner);
 	return *known == NESTS;
 }
 
-/* The last start tag of those that are open is closed, by what comes or by its own end tag. */
+/* Close the innermost open start tag, by its own end tag or by another one. */
 static struct open_tag pop_open_tag(struct pd_saxer *s)
 {
 	struct open_tag last = s->open_tags[--s->n_open_tags];
@@ -1383,7 +1393,7 @@ static void put_z(struct pd_buf *b, const char *z)
 	pd_buf_add(b, z, strlen(z));
 }
 
-/* As its only attribute. */
+/* Append the number of a start tag as its only attribute. */
 static void put_number(struct pd_buf *b, size_t v)
 {
 	char digits[24], *at = digits + sizeof digits;
@@ -1404,11 +1414,11 @@ static void put_start_tag(struct pd_saxer *s, size_t i)
 	if (t->n_attrs || t->end)
 		put_number(out, i);
 	else if (t->tag == PD_TAG_body)
-		put_z(out, " a=\"\"");	/* one that is implied has none */
+		put_z(out, " a=\"\"");	/* an implied one has no attribute */
 	put_z(out, t->kind == TOKEN_VOID ? "/>" : ">");
 }
 
-/* The parser asks of a text only whether it is more than white space, but reads every byte of it several times: so it gets a letter. */
+/* Give a text the letter that represents it (see above). */
 static void put_letter(struct pd_saxer *s, struct token *text)
 {
 	text->tag = (uint8_t)('a' + s->letters++ % 26);
@@ -1453,7 +1463,8 @@ struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, enum 
 {
 	static int ready;
 	struct pd_saxer *s = pd_zalloc(sizeof(*s));
-	/* libxml2 would do so by itself with the first parser, but not safely when threads make their first at once. */
+	/* libxml2 would initialise itself with the first parser, but not safely if threads make their first parsers at
+	 * the same time. */
 	pd_once(&ready, xmlInitParser);
 	s->sink = sink;
 	s->self = self;
@@ -1476,7 +1487,7 @@ void pd_saxer_free(struct pd_saxer *s)
 	free(s);
 }
 
-/* The events of the page that the cleaner holds. */
+/* Send the events of the page that the cleaner holds. */
 static void send_events(struct pd_saxer *s)
 {
 	if (xmlDictSize(s->ctxt->dict) > DICT_MAX)
@@ -1498,7 +1509,7 @@ static void send_events(struct pd_saxer *s)
 
 size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 {
-	/* libxml2 keeps something for each thread, and would go on without it when there is no memory. */
+	/* libxml2 keeps data for each thread, and would continue without it if there is no memory. */
 #if LIBXML_VERSION >= 21200
 	if (xmlCheckThreadLocalStorage())
 		pd_out_of_memory();

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * In: a container in memory.  Out: a dictionary that looks words up in it, in place.
+ * A container in memory -> a dictionary that looks up words in place.
  *
- * Opening checks magic, version, length and checksum before it believes a byte, and then the lengths of all parts
- * against each other, because a checksum can be made for anything; where a word lies is checked when it is examined.
+ * Opening checks magic, version, length and checksum before it uses any other byte.  Then it checks the lengths of all
+ * parts against each other, because a checksum can be made for any content.  The position of a word is checked when the
+ * word is read.
  */
 #include "term/dict.h"
 
@@ -42,12 +43,12 @@ static bool has_parts(struct pd_span bytes, const struct pd_dict_index *x)
 		return false;
 	const uint64_t words = x->words;
 	const uint64_t want[PD_DICT_PARTS] = {
-		[PD_DICT_HASH] = x->part[PD_DICT_HASH].n,	/* perfect.c knows */
+		[PD_DICT_HASH] = x->part[PD_DICT_HASH].n,	/* checked in perfect.c */
 		[PD_DICT_ENTRIES] = words * sizeof(struct pd_dict_entry),
 		[PD_DICT_DETAILS] = words * sizeof(struct pd_dict_detail),
 		[PD_DICT_TEXT] = x->part[PD_DICT_TEXT].n,
 		[PD_DICT_TAGS] = x->tags * (uint64_t)4,
-		[PD_DICT_PREFIXES] = x->part[PD_DICT_PREFIXES].n,	/* take_level */
+		[PD_DICT_PREFIXES] = x->part[PD_DICT_PREFIXES].n,	/* checked in take_level */
 		[PD_DICT_LEVELS] = x->levels * sizeof(struct pd_prefix_level),
 		[PD_DICT_CHARS] = x->chars * (uint64_t)sizeof(uint32_t),
 	};
@@ -68,7 +69,7 @@ static void take_parts(struct pd_dict *d, const char *p)
 	d->chars = (const uint32_t *)(p + x->part[PD_DICT_CHARS].at);
 }
 
-/* A table that has slots and shifts inside `part`. */
+/* Open a table whose slots and shifts are inside `part`. */
 static bool take_level(struct pd_prefix_table *t, const struct pd_prefix_level *level, struct pd_span part)
 {
 	uint64_t size = (uint64_t)level->slots * sizeof *t->slot + (uint64_t)level->buckets * sizeof *t->shift;
@@ -166,7 +167,7 @@ static struct pd_span word_text(const struct pd_dict *d, uint32_t number)
 	return at + n <= d->text.n ? pd_span(d->text.p + at, n) : pd_span("", 0);
 }
 
-/* The number of a word, PD_PERFECT_NONE when it is none. */
+/* Return the number of a word, or PD_PERFECT_NONE if it is not in the dictionary. */
 static uint32_t number_of_word(const struct pd_dict *d, struct pd_span word)
 {
 	if (word.n == 0)

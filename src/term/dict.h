@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The dictionary: a checked container (magic, version, length, XXH3-128) around a minimal perfect hash (cmph) and the
- * words with frequency, part of speech and idf.  Nothing reaches cmph before the checksum holds, because cmph trusts its
- * input; a perfect hash answers for unknown words too, so the stored word is compared on every hit.
+ * The dictionary: a checked container (magic, version, length, XXH3-128) with a minimal perfect hash (cmph) and the
+ * words with their frequency, part of speech and idf.  cmph trusts its input, so it is opened only after the checksum
+ * was verified.  A perfect hash also returns numbers for unknown words, so the stored word is compared at every hit. 
  * docs/format-dict.md specifies the bytes.
  */
 #ifndef PD_TERM_DICT_H
@@ -17,30 +17,30 @@ struct pd_dict_word {
 	struct pd_span text;		/* UTF-8 */
 	uint32_t frequency;
 	float log_probability;		/* ln(frequency / total) */
-	float idf;			/* 0 when unknown */
+	float idf;			/* 0 if unknown */
 	char pos[4];			/* part of speech, NUL-padded: "ns", "nr", … */
 };
 
-/* The dictionary that lies in the binary. */
+/* Open the dictionary that is built into the program. */
 int pd_dict_builtin(struct pd_dict **out, struct pd_err *e);
-/* One from a file that `pagededup`'s dictionary compiler wrote. */
+/* Open a dictionary file written by pagededup's dictionary compiler. */
 int pd_dict_load(const char *path, struct pd_dict **out, struct pd_err *e);
-/* From memory that outlives the dictionary: for both of the above, and for the fuzzer. */
+/* Open a dictionary in memory that outlives it: for the two functions above, and for the fuzzer. */
 int pd_dict_open(struct pd_span bytes, struct pd_dict **out, struct pd_err *e);
 void pd_dict_free(struct pd_dict *d);
 
-/* False when it is no word. */
+/* Return false if it is not a word. */
 bool pd_dict_find(const struct pd_dict *d, struct pd_span word, struct pd_dict_word *out);
-/* What the word costs a segmentation, in units of dict_layout.h; UINT32_MAX when it is no word. */
+/* Return the cost of the word in a segmentation, in units of dict_layout.h, or UINT32_MAX if it is not a word. */
 uint32_t pd_dict_cost(const struct pd_dict *d, struct pd_span word);
 size_t pd_dict_words(const struct pd_dict *d);
-/* The median of the words' idf, of those that have one; of an even number the smaller of the two in the middle.  1: none has. */
+/* Return the median of the known idf values, the smaller middle value if their number is even; 1 if none is known. */
 float pd_dict_median_idf(const struct pd_dict *d);
-/* 16 hex digits, a hash of its sorted words with all that is said of them: fingerprints record it. */
+/* Return 16 hex digits, a hash of the sorted words with all their data.  Fingerprints record it. */
 const char *pd_dict_id(const struct pd_dict *d);
 
-/* Compiles `word frequency pos` lines and `word idf` lines into a container.  Words that stand twice keep the most
- * frequent line; lines that cannot be read are an error that names the line. */
+/* Compile `word frequency pos` lines and `word idf` lines into a container.  If a word occurs twice, the most frequent
+ * line is used.  A line that cannot be parsed is an error that names the line. */
 int pd_dict_compile(const char *words_path, const char *idf_path, struct pd_buf *out, struct pd_err *e);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * In: `word frequency part-of-speech` lines and `word idf` lines.  Out: the dictionary container of docs/format-dict.md,
- * the same bytes for the same lines.  Words are written in simplified
- * characters, as the segmenter looks them up.  Whatever a lookup needs is computed here, so that opening computes nothing: the
- * perfect hash, costs as whole numbers, the tables of prefixes, the costs of single characters.
+ * `word frequency part-of-speech` lines and `word idf` lines -> the dictionary container of docs/format-dict.md.  The
+ * same lines give the same bytes.  Words are written in simplified characters, because the segmenter looks them up so. 
+ * All tables of a lookup are computed here, so that opening computes nothing: the perfect hash, costs as whole numbers,
+ * the tables of prefixes, the costs of single characters.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -16,14 +16,14 @@
 #include "term/dict_layout.h"
 #include "term/fold.h"
 
-/* ==== the beginnings of words ====
+/* ==== prefixes of words ====
  *
- * Words -> the tables of their beginnings (prefixes.h), the same for the same words.
+ * Words -> the tables of their prefixes (prefixes.h); the same words give the same tables.
  *
- * Length by length: what a prefix is found by is where the one before it lies, which is known when its table is made.
- * The words come in bytewise order, so all that share a prefix stand together. */
+ * Tables are made by increasing length: the key of a prefix contains the slot of its own prefix, which is known only
+ * when that table is complete.  The words are in bytewise order, so all words with a common prefix are adjacent. */
 
-/* Words in bytewise order, each once. */
+/* Words in bytewise order, without duplicates. */
 struct prefix_word {
 	struct pd_span text;
 	uint32_t cost;		/* below PD_PREFIX_NO_COST */
@@ -31,11 +31,11 @@ struct prefix_word {
 
 enum { BUCKET = 4, SHIFTS = UINT16_MAX + 1, BUCKET_MAX = 64 };
 
-/* Four slots of five are taken: fewer would be found faster, but fit fewer caches. */
+/* Four of five slots are used.  A lower load would make searches faster, but the tables would fit fewer caches. */
 #define SLOTS(n) ((n) * 5 / 4 + 1)
 
 struct prefix_list {
-	uint64_t *slot;		/* as they will stand in the table */
+	uint64_t *slot;		/* as in the table */
 	size_t n, cap;
 };
 
@@ -55,13 +55,13 @@ static void goes_on(struct prefix_list *l)
 	l->slot[l->n - 1] |= PD_PREFIX_MORE;
 }
 
-/* A table while it is filled. */
+/* A table that is being filled. */
 struct filling {
 	struct pd_prefix_table t;
 	uint64_t *slot;
 	uint16_t *shift;
-	uint32_t *begin;	/* of each bucket in `order`, and where the last ends */
-	uint32_t *order;	/* numbers of the list, bucket by bucket */
+	uint32_t *begin;	/* start of each bucket in `order`, and the end of the last one */
+	uint32_t *order;	/* numbers of list entries, by bucket */
 };
 
 static uint32_t slot_bucket(const struct filling *f, uint64_t slot)
@@ -81,7 +81,7 @@ static void sort_into_buckets(struct filling *f, const struct prefix_list *l)
 		f->order[--f->begin[slot_bucket(f, l->slot[i])]] = (uint32_t)i;
 }
 
-/* The members of a bucket go where this shift sends them, if nobody is there; else nothing changes. */
+/* Place the entries of a bucket with this shift if all their slots are free; otherwise change nothing. */
 static bool try_shift(struct filling *f, const struct prefix_list *l, uint32_t bucket, uint32_t shift)
 {
 	uint32_t first = f->begin[bucket], last = f->begin[bucket + 1], i = first;
@@ -109,7 +109,7 @@ static bool place_bucket(struct filling *f, const struct prefix_list *l, uint32_
 	return false;
 }
 
-/* The fullest first, while there is room. */
+/* Place the fullest buckets first, while most slots are free. */
 static bool place_all(struct filling *f, const struct prefix_list *l)
 {
 	for (uint32_t size = BUCKET_MAX; size > 0; size--)
@@ -132,11 +132,11 @@ static bool fill_bucket(struct filling *f, const struct prefix_list *l)
 	return placed;
 }
 
-/* A word on its way through the lengths. */
+/* State of a word while the tables are made length by length. */
 struct walker {
 	const char *p, *end;
-	uint32_t before;	/* its first code point, or where its prefix lies in the table before */
-	bool there;		/* has a prefix of this length: */
+	uint32_t before;	/* its first code point, or the slot of its prefix in the previous table */
+	bool there;		/* it has a prefix of this length: */
 	uint64_t key;
 };
 
@@ -166,7 +166,8 @@ static bool add_level(struct walker *w, size_t n, const struct prefix_list *l, s
 {
 	struct filling f = { .t = { .slots = (uint32_t)SLOTS(l->n), .buckets = (uint32_t)(l->n / BUCKET + 1) } };
 	struct pd_prefix_level level = { tables->n, f.t.slots, f.t.buckets };
-	size_t size = f.t.slots * sizeof *f.slot + (f.t.buckets + 3) / 4 * 8;	/* the next begins at a multiple of 8 */
+	/* the next one begins at a multiple of 8 */
+	size_t size = f.t.slots * sizeof *f.slot + (f.t.buckets + 3) / 4 * 8;
 	f.slot = (uint64_t *)pd_buf_reserve(tables, size);
 	f.shift = (uint16_t *)(f.slot + f.t.slots);
 	memset(f.slot, 0, size);
@@ -181,7 +182,7 @@ static bool add_level(struct walker *w, size_t n, const struct prefix_list *l, s
 	return true;
 }
 
-/* Adds the tables to `tables`, and a struct pd_prefix_level for each, of which there is at least one, to `levels`. */
+/* Append the tables to `tables`, and a struct pd_prefix_level for each to `levels`.  There is at least one. */
 static int make_tables(const struct prefix_word *words, size_t n, struct pd_buf *tables, struct pd_buf *levels,
 		     struct pd_err *e)
 {
@@ -226,7 +227,7 @@ struct compiler {
 	struct pd_buf prefixes, levels;
 };
 
-/* The next part of a line, without the space before and after it. */
+/* Return the next field of a line, without the space around it. */
 static struct pd_span next_field(struct pd_span *line)
 {
 	struct pd_span field = { "", 0 };
@@ -235,7 +236,7 @@ static struct pd_span next_field(struct pd_span *line)
 	return field;
 }
 
-/* A line without its end and without a byte order mark before the first; false after the last. */
+/* Return a line without its line break, and the first without a byte order mark; false after the last. */
 static bool next_dict_line(struct pd_span *rest, size_t *number, struct pd_span *line)
 {
 	if (!pd_span_split(rest, '\n', line))
@@ -246,7 +247,7 @@ static bool next_dict_line(struct pd_span *rest, size_t *number, struct pd_span 
 	return true;
 }
 
-/* The number of a tag, a new one if need be; -1 when it is none or there are too many. */
+/* Return the number of a tag, adding it if it is new; -1 if it is invalid or there are too many. */
 static int tag_number(struct compiler *c, struct pd_span tag)
 {
 	char name[4] = { 0 };
@@ -296,7 +297,7 @@ static int word_order(const void *a, const void *b)
 	return pd_span_cmp(((const struct dict_word *)a)->text, ((const struct dict_word *)b)->text);
 }
 
-/* Sorted, each word once: the most frequent of those that stand twice, or the first. */
+/* Sort the words and remove duplicates: the most frequent of them is kept, or the first. */
 static void sort_words(struct compiler *c)
 {
 	size_t kept = 0;
@@ -340,7 +341,8 @@ static bool read_idf_line(struct compiler *c, struct pd_span line)
 	double idf = strtod(number, &end);
 	if (*end || !(idf >= 0) || isinf(idf))
 		return false;
-	if (idf > UINT16_MAX / PD_DICT_IDF_UNIT)	/* a word that one page in ten million has is as rare as can be said */
+	if (idf > UINT16_MAX / PD_DICT_IDF_UNIT)	/* a word in one of ten million pages has the largest idf that
+							 * can be stored */
 		idf = UINT16_MAX / PD_DICT_IDF_UNIT;
 	struct dict_word *w = bsearch(&key, c->v, c->n, sizeof *c->v, word_order);
 	if (w && !w->has_idf) {
@@ -481,7 +483,7 @@ static int add_parts(struct compiler *c, struct pd_dict_index *x, struct pd_buf 
 	return 0;
 }
 
-/* The same on every system for the same words, whatever numbers cmph drew. */
+/* The id is the same on every system for the same words; it does not depend on cmph's random numbers. */
 static uint64_t dictionary_id(const struct compiler *c)
 {
 	struct pd_buf all = { 0 };

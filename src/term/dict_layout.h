@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How the dictionary lies in its container (docs/format-dict.md), shared by who writes it (dict_compile.c), who opens it
- * (dict.c) and who cuts Chinese with it (segment.c).  All of it is used in place: little-endian, parts aligned to 64 bytes.
+ * Layout of the dictionary in its container (docs/format-dict.md), for the compiler (dict_compile.c), the reader
+ * (dict.c) and the segmenter (segment.c).  All of it is used in place: little-endian, parts aligned to 64 bytes.
  */
 #ifndef PD_TERM_DICT_LAYOUT_H
 #define PD_TERM_DICT_LAYOUT_H
@@ -10,9 +10,10 @@
 #include "base/err.h"
 #include "term/prefixes.h"
 
-/* A minimal perfect hash: n different keys to the numbers 0 … n - 1, in the order in which the keys were given.  cmph's
- * CHM: Z. Czech, G. Havas, B. Majewski, "An optimal algorithm for generating minimal perfect hash functions",
- * Information Processing Letters 43, 1992.  It answers for other keys too: the caller compares.  (perfect.c) */
+/* A minimal perfect hash: maps n different keys to the numbers 0 … n - 1, in the order in which the keys were given. 
+ * It is cmph's CHM: Z. Czech, G. Havas, B. Majewski, "An optimal algorithm for generating minimal perfect hash
+ * functions", Information Processing Letters 43, 1992.  It returns numbers for other keys too, so the caller must
+ * compare the key.  (perfect.c) */
 
 #define PD_PERFECT_NONE UINT32_MAX
 
@@ -21,13 +22,13 @@ struct pd_perfect {
 	uint32_t n;
 };
 
-/* Appends the function as bytes to `out`, the same bytes for the same keys.  Seeds the C library's rand(), for cmph
- * takes its numbers from there: not for a program with threads that use it. */
+/* Append the function as bytes to `out`; the same keys give the same bytes.  Seeds the C library's rand(), from which
+ * cmph takes its numbers: do not call it in a program whose threads use rand(). */
 int pd_perfect_build(const struct pd_span *keys, size_t n, struct pd_buf *out, struct pd_err *e);
-/* `bytes`, aligned to 4, stay where they are.  PD_ERR_DICT unless they have the form that cmph, which checks nothing,
- * reads for n keys. */
+/* Open the function in place; `bytes` must be aligned to 4.  PD_ERR_DICT unless they have the form that cmph, which
+ * checks nothing, expects for n keys. */
 int pd_perfect_open(struct pd_perfect *f, struct pd_span bytes, size_t n, struct pd_err *e);
-/* A number below n, or PD_PERFECT_NONE. */
+/* Return a number below n, or PD_PERFECT_NONE. */
 uint32_t pd_perfect_find(const struct pd_perfect *f, struct pd_span key);
 
 #define PD_DICT_MAGIC "\x89PDDICT\n"
@@ -35,17 +36,17 @@ uint32_t pd_perfect_find(const struct pd_perfect *f, struct pd_span key);
 #define PD_DICT_HEADER 64
 #define PD_DICT_ALIGN 64
 
-/* The first 64 bytes.  The checksum is over everything that follows it.  The id is a hash of what the dictionary says, so
- * that equal dictionaries have the same: the perfect hash differs with the C library that made it. */
+/* The first 64 bytes.  The checksum covers everything after it.  The id is a hash of the dictionary's content: equal
+ * dictionaries have equal ids, although the perfect hash differs with the C library that was used to make it. */
 struct pd_dict_header {
 	char magic[8];
 	uint32_t version, reserved;
-	uint64_t length;	/* of all of it */
+	uint64_t length;	/* of the whole container */
 	uint64_t checksum[2];	/* XXH3-128, high half first */
 	uint64_t id;
 	uint64_t zero[2];
 };
-#define PD_DICT_CHECKED offsetof(struct pd_dict_header, id)	/* where what the checksum is over begins */
+#define PD_DICT_CHECKED offsetof(struct pd_dict_header, id)	/* the checksum covers the bytes from here on */
 
 enum pd_dict_part {
 	PD_DICT_HASH,		/* word -> number */
@@ -59,27 +60,28 @@ enum pd_dict_part {
 	PD_DICT_PARTS
 };
 
-/* What follows the header. */
+/* Index after the header. */
 struct pd_dict_index {
 	uint32_t words;
-	uint32_t floor;		/* cost of a character that is no word: that of frequency 1 */
+	uint32_t floor;		/* cost of a character that is not a word: that of frequency 1 */
 	uint32_t first_char, chars;
 	uint32_t tags;
-	uint32_t levels;	/* tables of prefixes */
+	uint32_t levels;	/* number of tables of prefixes */
 	uint64_t total;		/* sum of all frequencies */
 	struct {
 		uint64_t at, n;	/* bytes, from the beginning of the container */
 	} part[PD_DICT_PARTS];
 };
 
-/* Costs are -ln(frequency / total) in units of 1/65536: whole numbers, so that every machine cuts alike. */
+/* Costs are -ln(frequency / total) in units of 1/65536.  They are whole numbers, so that segmentation is the same on
+ * every machine. */
 #define PD_DICT_COST_UNIT 65536.0
 #define PD_DICT_NO_COST UINT32_MAX
 
 #define PD_DICT_WORD_MAX 255	/* bytes */
 
 struct pd_dict_entry {
-	uint32_t place;		/* where in the text << 8 | bytes */
+	uint32_t place;		/* offset in the text << 8 | length in bytes */
 	uint32_t cost;
 };
 
@@ -102,7 +104,7 @@ struct pd_dict {
 	size_t levels;
 	const uint32_t *chars;
 	char id[17];
-	void *owned;		/* the container, when it was read or had to be moved */
+	void *owned;		/* the container, if it was read from a file or moved */
 };
 
 #endif

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * In: UTF-8.  Out: NFKC, case-folded, white space collapsed and trimmed.
+ * UTF-8 -> NFKC, case-folded, white space collapsed and trimmed.
  *
- * Characters that fold to one character, whatever stands before them, are written by table.  The others form spans that
- * are folded step by step, as the standard defines it.  Where may a span begin and end?  A character that PD_CHAR_STARTS combines with nothing before
- * it, so text may be cut there: a span begins at the last such character (at most one back: what the table writes
- * always starts) and ends before the next one that the table can write.
+ * A character that folds to one character independently of its predecessors is written by table.  Other characters are
+ * collected in spans, which are folded step by step, as the standard defines it.  A span must begin and end where text
+ * may be cut.  A PD_CHAR_STARTS character combines with nothing before it, so text may be cut there.  A span begins at
+ * the last such character, at most one back, because every character that the table writes is one.  It ends before the
+ * next such character that the table can write.
  *
- * All tables are of one version of Unicode and lie in the tree, so that a text folds alike wherever it is built.
+ * All tables are of one version of Unicode and part of the sources, so that folding does not depend on the build
+ * machine.
  */
 #include "term/fold.h"
 
@@ -25,7 +27,7 @@ struct pd_folder {
 	struct points from, to;		/* a span, before and after a step */
 };
 
-/* `to` runs ahead of out->n; there is room for all of p..end folded by table. */
+/* `to` is ahead of out->n.  There is always room for all of p..end folded by table. */
 struct fold_cursor {
 	const char *begin, *p, *end;
 	struct pd_buf *out;
@@ -46,7 +48,7 @@ void pd_folder_free(struct pd_folder *f)
 	free(f);
 }
 
-/* The table makes text longer by a half at most; a byte that is no UTF-8 makes room for itself. */
+/* The table lengthens text by at most a half.  A byte that is not UTF-8 reserves its own space. */
 static void reserve_fold(struct fold_cursor *c, size_t extra)
 {
 	size_t rest = (size_t)(c->end - c->p);
@@ -64,7 +66,7 @@ static void put_space(struct fold_cursor *c)
 		*c->to++ = ' ';
 }
 
-/* ASCII, eight bytes at a time, while there is nothing to collapse. */
+/* Fold ASCII, eight bytes at a time, until white space must be collapsed. */
 static void fold_ascii(struct fold_cursor *c)
 {
 	const char *p = c->p;
@@ -109,7 +111,8 @@ static void points_add(struct points *t, const uint32_t *v, size_t n)
 		t->v[t->n++] = v[i];
 }
 
-/* Marks that follow each other, by combining class, equal ones as they stood; counted, for a page may consist of marks. */
+/* Sort adjacent marks by combining class; the sort is stable.  It is a counting sort, because a page may consist of
+ * marks only. */
 static void order_marks(struct points *marks, uint32_t *into)
 {
 	size_t begins[256] = { 0 }, at = 0;
@@ -124,7 +127,7 @@ static void order_marks(struct points *marks, uint32_t *into)
 		into[begins[steps_of(marks->v[i])->combining]++] = marks->v[i];
 }
 
-/* Canonical ordering of t; `scratch` is overwritten. */
+/* Put t into canonical order; `scratch` is overwritten. */
 static void order(struct points *t, struct points *scratch)
 {
 	for (size_t i = 0, n; i < t->n; i += n) {
@@ -152,7 +155,7 @@ static void swap(struct pd_folder *f)
 
 enum decomposition { CANONICAL, COMPATIBLE };
 
-/* f->from, taken apart and in order. */
+/* Decompose f->from and put it into canonical order. */
 static void decompose(struct pd_folder *f, enum decomposition d)
 {
 	f->to.n = 0;
@@ -180,7 +183,7 @@ static void fold_case(struct pd_folder *f)
 	swap(f);
 }
 
-/* What two characters become; 0: they stay two. */
+/* Return the composition of two characters, or 0 if they do not compose. */
 static uint32_t composed(uint32_t first, uint32_t second)
 {
 	if (first - LEAD < LEADS && second - VOWEL < VOWELS)
@@ -203,11 +206,12 @@ static uint32_t composed(uint32_t first, uint32_t second)
 	return 0;
 }
 
-/* f->from, in which each character joins the last starter unless one of its class or higher stands between. */
+/* Compose f->from: each character joins the last starter unless a character of the same or a higher class is between
+ * them. */
 static void compose(struct pd_folder *f)
 {
 	size_t n = 0, starter = SIZE_MAX;
-	int last = -1;		/* class of what stands before, -1: the starter itself */
+	int last = -1;		/* class of the previous character; -1: the starter itself */
 	uint32_t *v = f->from.v;
 	for (size_t i = 0; i < f->from.n; i++) {
 		int class = steps_of(v[i])->combining;
@@ -249,7 +253,7 @@ static void fold_by_steps(struct pd_folder *f, struct fold_cursor *c, const char
 	}
 }
 
-/* Takes back the character before c->p, which the table wrote; white space may stay, it collapses. */
+/* Remove the character before c->p, which the table wrote.  White space may remain, because it collapses. */
 static void step_back(struct fold_cursor *c)
 {
 	uint32_t cp;
@@ -257,7 +261,7 @@ static void step_back(struct fold_cursor *c)
 	while ((*p & 0xC0) == 0x80 && p > c->begin)
 		p--;
 	if (p + pd_utf8_get(p, c->end, &cp) != c->p || cp == PD_UNICODE_BAD)
-		return;		/* a byte that is no UTF-8 combines with nothing */
+		return;		/* a byte that is not UTF-8 combines with nothing */
 	c->p = p;
 	if (pd_char_kind_of(cp)->flags & PD_CHAR_SPACE)
 		return;
@@ -312,20 +316,21 @@ static void fold_one(struct pd_folder *f, struct fold_cursor *c)
 		c->to = pd_utf8_put(c->to, (uint32_t)((int32_t)cp + k->delta));
 }
 
-/* The bulk of Chinese text: copied as it stands. */
+/* Copy the common ideographs, which are most of Chinese text, unchanged. */
 static void copy_han(struct fold_cursor *c)
 {
 	const char *p = c->p;
 	char *to = c->to;
 	for (; c->end - p >= 4 && pd_common_han_at(p, c->end); p += 3, to += 3)
-		memcpy(to, p, 4);	/* the fourth byte is written over: one move instead of two */
+		memcpy(to, p, 4);	/* the fourth byte is overwritten: one move instead of two */
 	c->p = p;
 	c->to = to;
 }
 
 void pd_fold(struct pd_folder *f, struct pd_span utf8, struct pd_buf *out)
 {
-	struct fold_cursor c = { utf8.p, utf8.p, utf8.n ? utf8.p + utf8.n : utf8.p, out, NULL };	/* nothing may be NULL */
+	/* pointers must not be NULL */
+	struct fold_cursor c = { utf8.p, utf8.p, utf8.n ? utf8.p + utf8.n : utf8.p, out, NULL };
 	pd_buf_clear(out);
 	reserve_fold(&c, 0);
 	while (c.p < c.end) {

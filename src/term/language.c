@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What language a text is in, declared or by its script (terms.h).
+ * The language of a text, declared or recognised by its script (terms.h).
  */
 #include "term/terms.h"
 
@@ -8,7 +8,7 @@
 
 enum { SAMPLE = 4000 };
 
-/* ISO 639-1 (or a common macro code) -> ISO 639-3 as the Common Crawl index writes it. */
+/* ISO 639-1 (or a common macro code) -> ISO 639-3, as in the Common Crawl index. */
 static const char codes[][2][4] = {
 	{ "af", "afr" }, { "ar", "ara" }, { "az", "aze" }, { "be", "bel" }, { "bg", "bul" }, { "bn", "ben" }, { "bs", "bos" },
 	{ "ca", "cat" }, { "cs", "ces" }, { "cy", "cym" }, { "da", "dan" }, { "de", "deu" }, { "el", "ell" }, { "en", "eng" },
@@ -58,7 +58,7 @@ static enum script script_of(uint32_t c)
 	return NO_SCRIPT;
 }
 
-/* Scripts that one language uses almost alone; Han without kana is Chinese. */
+/* Find the language by scripts that practically only one language uses.  Han without kana is Chinese. */
 static const char *by_script(struct pd_span utf8)
 {
 	static const char *const names[] = { [HAN] = "zho",  [KANA] = "jpn",  [HANGUL] = "kor",

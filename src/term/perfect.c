@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keys to numbers by cmph, and the only place that includes it.  CHM is the largest of its minimal functions (8.4 bytes
- * a key) and the fastest (two hashes and two loads; BDZ takes half as long again, CHD twice), and it keeps order.
+ * Keys to numbers by cmph, which only this file includes.  CHM is cmph's largest minimal function (8.4 bytes per key)
+ * and its fastest (two hashes and two loads; BDZ takes 1.5 times as long, CHD 3 times), and it keeps the order of the
+ * keys.
  */
 #include "term/dict_layout.h"
 
@@ -11,7 +12,7 @@
 
 #include "base/alloc.h"
 
-/* What cmph packs for CHM, in its own words of 32 bits, before the table of `vertices` numbers. */
+/* Layout of the bytes that cmph packs for CHM, in 32-bit words, before the table of `vertices` numbers. */
 enum { ALGORITHM, HASH_1, SEED_1, HASH_2, SEED_2, VERTICES, KEYS, HEAD };
 
 struct perfect_source {
@@ -48,7 +49,7 @@ static cmph_t *build_once(cmph_io_adapter_t *adapter, unsigned seed)
 	return f;
 }
 
-/* cmph asserts that malloc gave it what it asked for, or writes there without asking. */
+/* cmph asserts that malloc succeeded, or writes to the result without a check. */
 static void on_no_memory(int sig)
 {
 	pd_out_of_memory();
@@ -62,7 +63,7 @@ int pd_perfect_build(const struct pd_span *keys, size_t n, struct pd_buf *out, s
 	struct sigaction a = { .sa_handler = on_no_memory }, on_abort, on_fault;
 	sigaction(SIGABRT, &a, &on_abort);
 	sigaction(SIGSEGV, &a, &on_fault);
-	/* cmph gives up after some tries; for a handful of keys that is likely. */
+	/* cmph fails after some attempts, which is likely for few keys. */
 	for (unsigned seed = 1; !f && seed <= 200; seed++)
 		f = build_once(&adapter, seed);
 	sigaction(SIGABRT, &on_abort, NULL);

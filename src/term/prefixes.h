@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * The beginnings of the dictionary's words, of two or more code points: is it a word, at which cost, does a longer one
- * begin with it?  Asked for every pair of neighbours of a Chinese text, so an answer takes one load, and is exact.
+ * The prefixes of the dictionary's words, of two or more code points.  A lookup returns whether the prefix is a word,
+ * its cost, and whether a longer word begins with it.  It is made for every pair of neighbours in a Chinese text, so it
+ * takes one load, and it is exact.
  *
- * A hash table for each length, in the container as they are used; the first has the prefixes of two code points.  A
- * prefix is found by its last code point and by where that before it was found:
+ * There is a hash table for each length, used in place in the container; the first has the prefixes of two code points.
+ * The key of a prefix consists of its last code point and the slot of the prefix that is one code point shorter:
  *
  *	63              43 42            22  21  20         0
  *	| the first code  | the last       | M | cost, all   |	M: a longer word begins with it
  *	| point; or the   | code point     |   | ones: none  |	0: an empty slot
  *	| slot before it  |                |   |             |
  *
- * No two prefixes want the same slot: all that fall into one bucket are shifted by a number, which was sought when the
- * table was made, to where nobody is ("hash, displace": Belazzougui, Botelho, Dietzfelbinger, ESA 2009).  So a search
- * reads one slot, and has no branch to guess.
+ * No two prefixes have the same slot.  All prefixes of a bucket are moved by a shift, which was chosen when the table
+ * was made so that all their slots are free ("hash, displace": Belazzougui, Botelho, Dietzfelbinger, ESA 2009).  A
+ * search reads one slot and has no branch that the processor could mispredict.
  */
 #ifndef PD_TERM_PREFIXES_H
 #define PD_TERM_PREFIXES_H
@@ -23,7 +24,7 @@
 
 #define PD_PREFIX_MORE ((uint64_t)1 << 21)
 #define PD_PREFIX_NO_COST ((uint32_t)PD_PREFIX_MORE - 1)
-#define PD_PREFIX_SLOTS_MAX ((uint32_t)1 << 21)	/* of a table */
+#define PD_PREFIX_SLOTS_MAX ((uint32_t)1 << 21)	/* per table */
 #define PD_PREFIX_LEVELS_MAX 255
 
 struct pd_prefix_table {
@@ -32,9 +33,9 @@ struct pd_prefix_table {
 	uint32_t slots, buckets;
 };
 
-/* How a table lies in the container. */
+/* Layout of a table in the container. */
 struct pd_prefix_level {
-	uint64_t at;		/* bytes from the beginning of the part; first the slots, then the shifts */
+	uint64_t at;		/* offset in the part; first the slots, then the shifts */
 	uint32_t slots, buckets;
 };
 
@@ -59,14 +60,14 @@ static inline uint32_t pd_prefix_shifted(const struct pd_prefix_table *t, uint64
 	return (uint32_t)((x >> 32) * t->slots >> 32);
 }
 
-/* Where `key` is if it is anywhere. */
+/* Return the only slot that may hold `key`. */
 static inline uint32_t pd_prefix_place(const struct pd_prefix_table *t, uint64_t key)
 {
 	uint64_t hash = pd_prefix_hash(key);
 	return pd_prefix_shifted(t, hash, t->shift[pd_prefix_bucket(t, hash)]);
 }
 
-/* The slot at the place of `key`; 0: there is no such prefix. */
+/* Return the content of the slot of `key`, or 0 if the prefix does not exist. */
 static inline uint64_t pd_prefix_at(const struct pd_prefix_table *t, uint64_t key, uint32_t place)
 {
 	uint64_t slot = t->slot[place];
@@ -78,7 +79,7 @@ static inline uint32_t pd_prefix_cost(uint64_t slot)
 	return (uint32_t)slot & PD_PREFIX_NO_COST;
 }
 
-/* Without a branch, as everything here. */
+/* No branch, as in the whole file. */
 static inline bool pd_prefix_is_word(uint64_t slot)
 {
 	return (slot != 0) & (pd_prefix_cost(slot) != PD_PREFIX_NO_COST);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * In: UTF-8.  Out: terms, folded.  One pass that reads the class of each character:
+ * UTF-8 -> folded terms.  One pass reads the class of each character:
  *
- *	letters and digits	one term as long as they go on: "utf8", "2024", "covid19"; marks go on with it, and an
- *				apostrophe (' or U+2019, written ') between two letters stays: "don't" (as the word
- *				boundaries of Unicode Standard Annex 29); every other sign parts: "3.14" is two terms
- *	Han			a user's words, then those of the dictionary, traditional characters as simplified ones (fold.h)
- *	kana, Thai …		every two neighbours; a character alone stands for itself
+ *	letters and digits	one term for the whole run: "utf8", "2024", "covid19"; marks are part of it, and so is
+ *				an apostrophe (' or U+2019, written ') between two letters: "don't" (word boundaries
+ *				of Unicode Standard Annex 29); other signs are separators: "3.14" is two terms
+ *	Han			words of the user, then of the dictionary; traditional characters are simplified (fold.h)
+ *	kana, Thai …		every two neighbours; a single character is a term
  *
- * A term is written into the sequence's text as it is read, and taken back when it is a stop word.  A run that holds a
- * character whose folding depends on its neighbours, or one that is to be ignored, is folded as a whole and cut then:
- * cutting folded text gives the same terms as cutting the text itself.
+ * A term is written into the sequence's text as it is read, and removed again if it is a stop word.  If a run contains
+ * a character whose folding depends on its neighbours, or an ignorable character, the whole run is folded before it is
+ * segmented.  Segmenting folded text gives the same terms as segmenting the text itself.
  */
 
 #include <stdlib.h>
@@ -26,36 +26,37 @@
 
 /* ==== Chinese ==== */
 
-/* In: a run of Han characters.  Out: where its words end.
+/* A run of Han characters -> the ends of its words.
  *
- * The time would go into loads from far places and into guesses of the processor: which neighbours are a word is as good
- * as random.  So the run is read several times, each time with as few questions as can be: all pairs are looked up,
- * after all were asked for; then the few prefixes that go on, after all were asked for; then the words are weighed. */
+ * The costs of this step are cache misses and mispredicted branches, because it is practically random which neighbours
+ * form a word.  Therefore the run is read several times with few branches each time.  First all pairs are prefetched
+ * and then looked up; then the few prefixes with longer words are prefetched and looked up; then the cheapest
+ * segmentation is computed. */
 
-/* Longer runs come in pieces: memory stays bounded. */
+/* Longer runs are split, so that memory is bounded. */
 #define HAN_RUN_MAX 65536	/* characters */
 
-/* The best way to a place: its cost, and below it how much shorter than LONGEST its last word is, so that of two ways
- * the smaller number is better: the cheaper one, or that with the longer word. */
+/* The best segmentation up to a position: its cost, and in the lower bits LONGEST minus the length of its last word. 
+ * The smaller number is better: the cheaper segmentation, or at equal cost the one with the longer last word. */
 #define LONGEST 0xFFFF
 #define WAY(cost, length) ((uint64_t)(cost) * (LONGEST + 1) + (LONGEST - (length)))
-#define NO_WAY ((uint64_t)1 << 44)	/* more than a run costs */
+#define NO_WAY ((uint64_t)1 << 44)	/* more than the cost of any run */
 
-/* One character of the run, and what begins with it. */
+/* One character of the run, and the words that begin with it. */
 struct word_place {
-	uint64_t best;		/* WAY to before it */
-	uint64_t pair_cost;	/* of it and the next as a word, NO_WAY when they are none */
+	uint64_t best;		/* best segmentation up to it */
+	uint64_t pair_cost;	/* cost of it and the next character as a word; NO_WAY if they are not a word */
 	uint32_t cp, at;	/* code point; bytes before it */
-	uint32_t pair;		/* where the pair is in the dictionary's table */
-	uint32_t longest;	/* forward: characters of the longest word */
+	uint32_t pair;		/* slot of the pair in the dictionary's table */
+	uint32_t longest;	/* forward: length of the longest word in characters */
 };
 
-/* A pair that longer words begin with. */
+/* A pair with which longer words begin. */
 struct start {
-	uint32_t from, third;	/* where the prefix of three is in its table */
+	uint32_t from, third;	/* the slot of the three-character prefix in its table */
 };
 
-/* A word of three and more characters. */
+/* A word of three or more characters. */
 struct word {
 	uint32_t from, to, cost;
 };
@@ -71,7 +72,7 @@ struct han {
 	size_t place_cap, start_cap, word_cap, ends_cap;
 };
 
-/* `dict` NULL: every character is a word. */
+/* If `dict` is NULL, every character is a word. */
 static struct han *han_new(const struct pd_dict *dict, bool forward)
 {
 	struct han *h = pd_zalloc(sizeof *h);
@@ -101,7 +102,7 @@ static void reserve_run(struct han *h, size_t characters)
 static void read_run(struct han *h, struct pd_span run)
 {
 	const char *p = run.p, *end = run.p + run.n;
-	size_t n = 0, most = run.n / 3;	/* no Han character takes less than three bytes */
+	size_t n = 0, most = run.n / 3;	/* each Han character has at least three bytes */
 	reserve_run(h, most);
 	for (; p < end && n < most; n++) {
 		h->place[n].best = UINT64_MAX;
@@ -154,8 +155,8 @@ static void add_word(struct han *h, uint32_t from, size_t to, uint64_t slot)
 	h->words += pd_prefix_is_word(slot);
 }
 
-/* All words of three and more characters that begin there, shortest first. */
-static void find_words(struct han *h, const struct start *s)
+/* Find all words of three or more characters that begin there, shortest first. */
+static void find_long_words(struct han *h, const struct start *s)
 {
 	const struct pd_prefix_table *t = &h->dict->prefixes[1], *end = h->dict->prefixes + h->dict->levels;
 	uint32_t before = s->third;
@@ -180,7 +181,7 @@ static void find_longer(struct han *h)
 		pd_prefetch(&t->slot[s->third]);
 	}
 	for (size_t i = 0; i < h->starts; i++)
-		find_words(h, &h->start[i]);
+		find_long_words(h, &h->start[i]);
 }
 
 static inline uint32_t char_cost(const struct han *h, struct pd_span run, const struct word_place *x)
@@ -211,7 +212,7 @@ static void weigh(struct han *h, struct pd_span run)
 	}
 }
 
-/* From the end to the beginning the places know their words; `ends` is filled from its end, then moved to its front. */
+/* Follow the best words from the end to the beginning.  `ends` is filled from its end, then moved to its front. */
 static size_t walk_back(struct han *h)
 {
 	size_t words = 0, at = h->n + 1;
@@ -241,8 +242,8 @@ static size_t go_forward(struct han *h)
 	return words;
 }
 
-/* `run` is valid UTF-8 of at most HAN_RUN_MAX characters.  Returns the number of words; (*ends)[i] is the byte after
- * the word i, valid until the next call. */
+/* `run` is valid UTF-8 of at most HAN_RUN_MAX characters.  Return the number of words; (*ends)[i] is the offset after
+ * word i, valid until the next call. */
 static size_t han_cut(struct han *h, struct pd_span run, const uint32_t **ends)
 {
 	read_run(h, run);
@@ -289,15 +290,15 @@ struct pd_segmenter {
 	const struct pd_userwords *userwords;
 	struct pd_folder *folder;
 	struct han *han;
-	struct pd_buf run;		/* one that was folded before */
-	struct pd_buf simple;		/* a run of Han with its traditional characters made simplified */
+	struct pd_buf run;		/* a run folded in advance */
+	struct pd_buf simple;		/* a run of Han in simplified characters */
 };
 
 struct term_scan {
 	struct pd_segmenter *s;
 	const char *end;
 	struct pd_terms *out;
-	bool folded;			/* the text is: nothing has to be folded first */
+	bool folded;			/* the text is folded already */
 };
 
 struct pd_segmenter *pd_segmenter_new(const struct pd_segmenter_options *o)
@@ -326,7 +327,7 @@ static inline char *room(struct pd_buf *b, size_t n)
 	return b->cap - b->n > n ? b->p + b->n : pd_buf_reserve(b, n);
 }
 
-/* A term is written after the text, after its space; returns where it begins. */
+/* Begin a term after the text and a space; return its offset. */
 static inline size_t begin_term(struct pd_terms *out)
 {
 	struct pd_buf *text = &out->text;
@@ -342,8 +343,8 @@ static inline void take_back(struct pd_terms *out, size_t begin)
 	out->text.n = begin > 0 ? begin - 1 : 0;
 }
 
-/* The term from `begin` to the end of the text is counted, or taken back: without a branch, because a third of all
- * terms are stop words and nobody can guess which. */
+/* Count the term from `begin` to the end of the text, or remove it.  There is no branch, because a third of all terms
+ * are stop words in unpredictable order. */
 static inline void end_term(const struct term_scan *c, size_t begin)
 {
 	struct pd_terms *out = c->out;
@@ -363,14 +364,14 @@ static inline void add_term(const struct term_scan *c, const char *p, size_t n)
 	size_t begin = begin_term(c->out);
 	char *to = room(&c->out->text, n < 16 ? 16 : n);
 	if (n <= 16 && c->end - p >= 16)
-		memcpy(to, p, 16);	/* of one size, so no call; what is too much is written over */
+		memcpy(to, p, 16);	/* constant size, hence no call; excess bytes are overwritten */
 	else
 		memcpy(to, p, n);
 	c->out->text.n += n;
 	end_term(c, begin);
 }
 
-/* ASCII letters and digits at p, made small, after the text; returns what follows them. */
+/* Append the ASCII letters and digits at p in lower case; return the position after them. */
 static inline const char *copy_ascii(const struct term_scan *c, const char *p)
 {
 	struct pd_buf *text = &c->out->text;
@@ -409,7 +410,7 @@ static bool letter_follows(const struct term_scan *c, const char *p)
 
 static const char *folded_run(const struct term_scan *c, const char *p);
 
-/* Where the apostrophe at p, n bytes, stays: the term goes on after it. */
+/* Return whether the apostrophe at p (n bytes) is kept, so that the term continues. */
 static bool keep_apostrophe(const struct term_scan *c, const char *p, size_t n, size_t begin)
 {
 	struct pd_buf *text = &c->out->text;
@@ -427,8 +428,8 @@ static bool keep_apostrophe(const struct term_scan *c, const char *p, size_t n, 
 	return true;
 }
 
-/* A term of letters and digits that begins at p; returns what follows it. */
-static const char *letters(const struct term_scan *c, const char *p)
+/* Read a term of letters and digits at p; return the position after it. */
+static const char *read_letters(const struct term_scan *c, const char *p)
 {
 	struct pd_buf *text = &c->out->text;
 	size_t begin = begin_term(c->out);
@@ -452,13 +453,13 @@ static const char *letters(const struct term_scan *c, const char *p)
 	return p;
 }
 
-/* What stands in a run: a character of it, or the one that ended it, has to be folded together with what stands before
- * it; one is traditional. */
+/* Properties of a run: it must be folded before it is segmented, because a character of it or the one after it combines
+ * with its predecessor; it contains a traditional character. */
 struct found_word {
 	bool fold, traditional;
 };
 
-/* The end of a run of one class, at most `most` characters. */
+/* Return the end of a run of one class, after at most `most` characters. */
 static const char *end_of_class(const struct term_scan *c, const char *p, enum pd_char_class class, size_t most, struct found_word *found)
 {
 	bool traditional = false;
@@ -482,7 +483,7 @@ static const char *end_of_class(const struct term_scan *c, const char *p, enum p
 	return p;
 }
 
-/* Words of the dictionary. */
+/* Segment Han characters by the dictionary. */
 static void cut_han(const struct term_scan *c, struct pd_span run)
 {
 	const uint32_t *ends;
@@ -491,7 +492,7 @@ static void cut_han(const struct term_scan *c, struct pd_span run)
 		add_term(c, run.p + at, ends[i] - at);
 }
 
-/* Between words of the user's, the longest that begins at each place. */
+/* Segment text by the user's words first: at each position, the longest. */
 static void cut_around_userwords(const struct term_scan *c, struct pd_span run)
 {
 	size_t from = 0;
@@ -563,7 +564,7 @@ static const char *beyond_ascii(const struct term_scan *c, const char *p)
 	switch (k->class) {
 	case PD_CHAR_LETTER:
 	case PD_CHAR_DIGIT:
-		return letters(c, p);
+		return read_letters(c, p);
 	case PD_CHAR_HAN:
 		return han(c, p);
 	case PD_CHAR_BIGRAM:
@@ -584,7 +585,7 @@ static void scan(const struct term_scan *c, const char *p)
 		if ((uint8_t)*p >= 0x80)
 			p = beyond_ascii(c, p);
 		else if (is_ascii_word(*p))
-			p = letters(c, p);
+			p = read_letters(c, p);
 		else
 			p++;
 	}
@@ -604,7 +605,7 @@ static void drop_ignored(struct pd_buf *text)
 	text->n = to;
 }
 
-/* Folds from p up to the next character that parts terms, and cuts that; returns what follows it. */
+/* Fold from p up to the next character that separates terms, and segment the result; return the position after it. */
 static const char *folded_run(const struct term_scan *c, const char *p)
 {
 	struct pd_buf *run = &c->s->run;
@@ -626,7 +627,7 @@ static const char *folded_run(const struct term_scan *c, const char *p)
 void pd_segment(struct pd_segmenter *s, struct pd_span utf8, struct pd_terms *out)
 {
 	struct term_scan c = { s, utf8.n ? utf8.p + utf8.n : NULL, out, false };
-	/* Places are 32 bits; terms take at most 7/3 of their text.  No page comes near it. */
+	/* Offsets have 32 bits; terms take at most 7/3 of their text.  No page is that long. */
 	if (utf8.n > 0 && utf8.n < UINT32_MAX / 3 && out->text.n < UINT32_MAX - 3 * utf8.n)
 		scan(&c, utf8.p);
 	if (out->text.p)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a character is, for cutting text into terms and for folding it: a two-stage table from code point to kind, and another
- * to the steps of folding.  term/unicode.def has them, of one version of Unicode, made by tools/gen_unicode.c.
+ * Character properties for segmenting and folding text: a two-stage table from code point to kind, and another with the
+ * steps of folding.  term/unicode.def contains them, for one version of Unicode, made by tools/gen_unicode.c.
  */
 #ifndef PD_TERM_UNICODE_H
 #define PD_TERM_UNICODE_H
@@ -19,13 +19,13 @@ static inline const struct pd_char_kind *pd_char_kind_of(uint32_t cp)
 						[cp & ((1 << PD_UNICODE_SHIFT) - 1)]];
 }
 
-/* The ideographs that text is mostly made of: of class HAN, folding to themselves, starting. */
+/* The ideographs that most Chinese text consists of: of class HAN, unchanged by folding, PD_CHAR_STARTS. */
 static inline bool pd_is_common_han(uint32_t cp)
 {
 	return cp - 0x4E00 <= 0x9FFF - 0x4E00;
 }
 
-/* The common ideograph at p, 0 when there is another character (or none). */
+/* Return the common ideograph at p, or 0 if there is another character (or none). */
 static inline uint32_t pd_common_han_at(const char *p, const char *end)
 {
 	if (end - p < 3)
@@ -35,7 +35,7 @@ static inline uint32_t pd_common_han_at(const char *p, const char *end)
 	return (x & 0xF0C0C0) == 0xE08080 && pd_is_common_han(cp) ? cp : 0;
 }
 
-/* The code point at p < end, and how many bytes it takes; PD_UNICODE_BAD and 1 for a byte that is not UTF-8. */
+/* Decode the code point at p < end and return its length; for a byte that is not UTF-8: PD_UNICODE_BAD and 1. */
 static inline size_t pd_utf8_get(const char *p, const char *end, uint32_t *cp)
 {
 	size_t n = pd_utf8_sequence(p, (size_t)(end - p));
@@ -47,7 +47,7 @@ static inline size_t pd_utf8_get(const char *p, const char *end, uint32_t *cp)
 	return n;
 }
 
-/* Writes cp (no more than 4 bytes) and returns what follows it. */
+/* Write cp (at most 4 bytes) and return the position after it. */
 static inline char *pd_utf8_put(char *to, uint32_t cp)
 {
 	if (cp < 0x80) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * First what the lists share: their lines, and the longest word at a place.  Then each list.
+ * Common parts first: reading lines, and finding the longest word at a position.  Then each list.
  */
 #include "term/wordfiles.h"
 
@@ -20,7 +20,7 @@ enum { WORD_MAX = 255 };	/* bytes */
 
 /* ==== lines ==== */
 
-/* PD_ERR_DICT: "PATH:LINE: WHY". */
+/* PD_ERR_DICT: "PATH:LINE: reason". */
 static int line_fail(const struct pd_wordfile *f, struct pd_err *e, const char *why)
 {
 	return pd_fail(e, PD_ERR_DICT, "%s:%zu: %s", f->path, f->number, why);
@@ -35,7 +35,7 @@ int pd_wordfile_read(const char *path, int (*take)(void *ctx, const struct pd_wo
 	struct pd_span rest = pd_buf_span(&text), line;
 	if (rest.n >= 3 && !memcmp(rest.p, "\xEF\xBB\xBF", 3))
 		rest = pd_span(rest.p + 3, rest.n - 3);
-	/* What follows the last line break is a line only when something stands there. */
+	/* Bytes after the last line break are a line only if there are any. */
 	while (!status && rest.n && pd_span_split(&rest, '\n', &line)) {
 		f.number++;
 		line = pd_span_trim(line);
@@ -62,15 +62,16 @@ bool pd_wordfile_word(struct pd_span *line, struct pd_span *word)
 	return word->n > 0;
 }
 
-/* ==== the longest word at a place ====
+/* ==== the longest word at a position ====
  *
- * Words -> the longest of them that begins at a place in a text.  A tree of characters, all of whose steps lie in one hash table:
- * a step is (node, character) -> node, so that asking costs one look-up for each character of what fits.
+ * Words -> the longest of them that begins at a position in a text.  The words form a tree of characters.  All its
+ * edges are stored in one hash table, (node, character) -> node, so that a search takes one lookup per matching
+ * character.
  *
- * A word that begins or ends with a letter or digit of a script that parts words by spaces does not stand inside another word:
- * "car" is not in "scar".  Chinese is written without spaces, and its words stand anywhere.
+ * A word that begins or ends with a letter or digit of a script with spaces is not found inside another word: "car" is
+ * not in "scar".  Chinese is written without spaces, and its words are found anywhere.
  *
- * All zeroes is one without words. */
+ * A zeroed struct has no words. */
 
 #define NO_WORD UINT32_MAX
 
@@ -94,7 +95,7 @@ static uint32_t add_node(struct longest *l)
 	return (uint32_t)l->nodes++;
 }
 
-/* Words are UTF-8 and not empty. */
+/* Add words, which must be UTF-8 and not empty. */
 static void add_longest(struct longest *l, struct pd_span word, uint32_t number)
 {
 	const char *p = word.p, *end = p + word.n;
@@ -126,7 +127,7 @@ static uint32_t char_before(const char *begin, const char *p)
 	return pd_utf8_next(&p);
 }
 
-/* The number of the longest word that begins at text.p + at, and its bytes; or NO_WORD. */
+/* Return the number of the longest word that begins at text.p + at, and its length; or NO_WORD. */
 static uint32_t find_longest(const struct longest *l, struct pd_span text, size_t at, size_t *n)
 {
 	const char *begin = text.p + at, *p = begin, *end = text.p + text.n, *after;
@@ -138,7 +139,7 @@ static uint32_t find_longest(const struct longest *l, struct pd_span text, size_
 		next = pd_map_find(&l->step, step_key(node, cp));
 		if (!next)
 			break;
-		/* Only now is it worth asking what stands before. */
+		/* The preceding character is read only after the first edge was found. */
 		if (node == ROOT && at && is_part_of_word(cp) && is_part_of_word(char_before(text.p, begin)))
 			return found;
 		node = *next;
@@ -160,8 +161,8 @@ static void release_longest(struct longest *l)
 
 /* ==== stop words ====
  *
- * A set that knows the words by their hash.  Every term of every page is asked for, and a search that ends at the first slot
- * costs the processor no wrong guess, so an eighth of the slots are taken at most. */
+ * A set of hashes of words.  Every term of every page is looked up.  A search that ends at the first slot avoids
+ * mispredicted branches, so at most an eighth of the slots are used. */
 
 struct pd_stopwords {
 	struct pd_map words;	/* a set of hashes */
@@ -172,7 +173,7 @@ struct pd_stopwords {
 extern const char pd_data_stopwords[], pd_data_stopwords_end[];
 
 struct stopword_list {
-	struct pd_buf text;	/* the folded words, end to end */
+	struct pd_buf text;	/* the folded words, concatenated */
 	struct pd_span *v;
 	size_t n, cap;
 };
@@ -182,7 +183,7 @@ bool pd_stopwords_has(const struct pd_stopwords *s, uint64_t hash)
 	return pd_map_has(&s->words, hash);
 }
 
-/* Words are kept as offsets first, because the text moves as it grows. */
+/* Words are stored as offsets first, because the text moves as it grows. */
 static void read_stopwords(struct stopword_list *l, struct pd_span text)
 {
 	struct pd_folder *f = pd_folder_new();
@@ -279,13 +280,13 @@ const char *pd_stopwords_checksum(const struct pd_stopwords *s)
 	return s->checksum;
 }
 
-/* ==== words of the user's ==== */
+/* ==== words of the user ==== */
 
 enum { TAG = 4 };	/* bytes */
 
 struct pd_userwords {
 	struct pd_names words;
-	char (*tag)[TAG];		/* by number of the word */
+	char (*tag)[TAG];		/* by number of a word */
 	size_t cap;
 	struct longest longest;
 	struct pd_folder *folder;	/* while the file is read */
@@ -330,7 +331,7 @@ static int read_userword(void *ctx, const struct pd_wordfile *f, struct pd_span 
 		u->tag = pd_grow(u->tag, before, &u->cap, sizeof *u->tag);
 		add_longest(&u->longest, pd_buf_span(folded), number);
 	}
-	/* Of a word that stands twice the last line counts. */
+	/* If a word occurs twice, the last line is used. */
 	memset(u->tag[number], 0, TAG);
 	memcpy(u->tag[number], tag.p, tag.n);
 	return PD_OK;
@@ -406,9 +407,9 @@ const char *pd_userwords_checksum(const struct pd_userwords *u)
 
 /* ==== synonyms ==== */
 
-/* What a word is: a base word, or replaced by one.  Words have numbers. */
+/* A word with its number: a base word, or a word replaced by one. */
 struct synonym_entry {
-	uint32_t base;		/* number of the word that stands for it; its own: a base word */
+	uint32_t base;		/* number of the word that replaces it; its own number: a base word */
 	size_t line;
 };
 
@@ -428,7 +429,7 @@ static int contradiction(const struct pd_wordfile *f, struct pd_span word, const
 	return pd_fail(e, PD_ERR_DICT, "%s:%zu: '%.*s' %s on line %zu", f->path, f->number, (int)(word.n < 120 ? word.n : 120), word.p, why, line);
 }
 
-/* The number of a folded word; a new one is of this line. */
+/* Return the number of a folded word; a new one belongs to this line. */
 static uint32_t synonym_number(struct pd_synonyms *s, struct pd_span word, uint32_t base, size_t line, bool *known)
 {
 	size_t before = s->words.n;
@@ -441,7 +442,7 @@ static uint32_t synonym_number(struct pd_synonyms *s, struct pd_span word, uint3
 	return number;
 }
 
-/* One word of a line: the base, which has no base yet, or one that it replaces. */
+/* Add a word of a line: the base word if the line has none yet, otherwise a word that it replaces. */
 static int add_synonym(struct pd_synonyms *s, const struct pd_wordfile *f, struct pd_span word, uint32_t *base, struct pd_err *e)
 {
 	bool known;
@@ -460,7 +461,7 @@ static int add_synonym(struct pd_synonyms *s, const struct pd_wordfile *f, struc
 		return line_fail(f, e, "the base word is one of the words that it replaces");
 	if (at->base == number)
 		return contradiction(f, word, "is replaced here, but is a base word", at->line, e);
-	/* Twice on one line, or in another script: nothing is unclear. */
+	/* The word occurs twice on one line, or in both scripts: there is no contradiction. */
 	return at->base == *base ? PD_OK : contradiction(f, word, "is replaced by another word", at->line, e);
 }
 
@@ -560,7 +561,7 @@ const char *pd_synonyms_checksum(const struct pd_synonyms *s)
 	return s->checksum;
 }
 
-/* ==== how rare words are ==== */
+/* ==== inverse document frequency ==== */
 
 struct pd_idf {
 	const struct pd_dict *dict;	/* NULL: from a file */
@@ -604,7 +605,7 @@ static bool is_number(const char *z, double *out)
 	return !*end && isfinite(*out);
 }
 
-/* NULL, or what is wrong with the line. */
+/* Read a line.  Return NULL, or a description of the error. */
 static const char *read_idf(struct idf_list *l, struct pd_span line)
 {
 	struct pd_span word, number, more;
@@ -725,7 +726,7 @@ const char *pd_idf_checksum(const struct pd_idf *idf)
 	return idf->checksum;
 }
 
-/* ==== all of a run ==== */
+/* ==== all lists of a run ==== */
 
 int pd_wordlists_load(struct pd_wordlists *w, const struct pd_wordlists_options *o, struct pd_err *e)
 {

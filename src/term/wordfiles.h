@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lists of words that a user may give, each a file: words without a topic, words beside the dictionary's, words that mean the
- * same, how rare words are.  In: a path.  Out: what the words are asked for, read only once made.  An entry is a line, in UTF-8.
+ * Lists of words that a user may give as files: stop words, words in addition to the dictionary, synonyms, inverse
+ * document frequencies.  A list is made from a path and is read-only afterwards.  An entry is a line in UTF-8.
  */
 #ifndef PD_TERM_WORDFILES_H
 #define PD_TERM_WORDFILES_H
@@ -11,99 +11,101 @@
 
 /* ==== stop words ====
  *
- * Words that carry no topic: one a line in UTF-8, `#` begins a comment.  The built-in list is dict/stopwords.txt (Chinese
- * and English function words), compiled into the binary; a file replaces it. */
+ * Words that carry no topic, one per line in UTF-8; `#` begins a comment.  The built-in list is dict/stopwords.txt
+ * (Chinese and English function words), compiled into the binary; a file replaces it. */
 
 struct pd_stopwords;
 
 int pd_stopwords_builtin(struct pd_stopwords **out, struct pd_err *e);
 int pd_stopwords_load(const char *path, struct pd_stopwords **out, struct pd_err *e);
 void pd_stopwords_free(struct pd_stopwords *s);
-/* Is a folded term with this hash (pd_hash64) a stop word? */
+/* Return whether a folded term with this hash (pd_hash64) is a stop word. */
 bool pd_stopwords_has(const struct pd_stopwords *s, uint64_t hash);
 size_t pd_stopwords_count(const struct pd_stopwords *s);
-/* 8 hex digits over the folded, sorted words: fingerprints record it. */
+/* Return 8 hex digits over the folded, sorted words.  Fingerprints record them. */
 const char *pd_stopwords_checksum(const struct pd_stopwords *s);
 
-/* ==== words of the user's ====
+/* ==== words of the user ====
  *
- * Words that a user adds to the dictionary: names above all, which no dictionary has.  A file holds lines "word", "word tag" or
- * "word frequency tag", as jieba's user dictionaries do; the tag is the part of speech ("nr", a person), a proper noun ("nz")
- * where none is given.  A frequency is read over: a user's words come before those of the dictionary, from the beginning of
- * a run of Chinese characters on, the longest first.  Words are of Chinese characters alone; words of other scripts are
- * terms as they stand. */
+ * Words that a user adds to the dictionary, mainly names, which no dictionary has.  A file contains lines "word", "word
+ * tag" or "word frequency tag", as jieba's user dictionaries do.  The tag is the part of speech ("nr", a person); the
+ * default is a proper noun ("nz").  A frequency is ignored: from the beginning of a run of Chinese characters on, the
+ * user's words take precedence over words of the dictionary, the longest first.  Words must consist of Chinese
+ * characters; words of other scripts are terms already. */
 
 struct pd_userwords;
 
 int pd_userwords_load(const char *path, struct pd_userwords **out, struct pd_err *e);
 void pd_userwords_free(struct pd_userwords *u);
-/* Bytes of the longest word at a place of a run of Chinese characters, simplified; 0: none begins there. */
+/* Return the length in bytes of the longest word at a position of a run of simplified Chinese characters, or 0. */
 size_t pd_userwords_at(const struct pd_userwords *u, struct pd_span run, size_t at);
-/* Its part of speech, NUL-padded, or NULL: it is no word of the user's. */
+/* Return its part of speech, NUL-padded, or NULL if it is not a word of the user. */
 const char *pd_userwords_tag(const struct pd_userwords *u, struct pd_span word);
 size_t pd_userwords_count(const struct pd_userwords *u);
-/* 8 hex digits over words and tags, in any order of the lines: fingerprints record it. */
+/* Return 8 hex digits over words and tags, independent of the order of lines.  Fingerprints record them. */
 const char *pd_userwords_checksum(const struct pd_userwords *u);
 
 /* ==== synonyms ====
  *
- * Words that mean the same (a chapter on semantic fingerprints: "Web Crawlers: Techniques, Principles and Practice"): in a text
- * each is replaced by one of them, before it is cut into terms.  From the beginning on the longest word that fits is replaced,
- * and what was put in its place is not read again.
+ * Words with the same meaning (a chapter on semantic fingerprints: "Web Crawlers: Techniques, Principles and
+ * Practice").  In a text, each is replaced by its base word before segmentation.  Replacement proceeds from the start;
+ * at each position the longest matching word is replaced, and the replacement is not searched again.
  *
- * A file holds one sense a line: the base word first, then the words that it replaces, with white space between:
+ * A file contains one sense per line: the base word first, then the words that it replaces, separated by white space:
  *
  *	华联商厦 北京华联 华联超市
  *
- * Words are taken in the form of terms (folded, simplified characters), and the text has to be in that form.  What cannot be meant
- * is an error that names the line: an empty line, a base word that replaces nothing, a word that two lines replace, a base
- * word that another line replaces (of which a cycle is one case). */
+ * Words are converted to the form of terms (folded, simplified characters), and the text must be in that form.  An
+ * error names the line: an empty line, a base word that replaces nothing, a word that two lines replace, a base word
+ * that another line replaces (including cycles). */
 
 struct pd_synonyms;
 
 int pd_synonyms_load(const char *path, struct pd_synonyms **out, struct pd_err *e);
 void pd_synonyms_free(struct pd_synonyms *s);
-/* The text with its words replaced, in place of what `out` held. */
+/* Write the text with its words replaced to `out`; its content is replaced. */
 void pd_synonyms_replace(const struct pd_synonyms *s, struct pd_span text, struct pd_buf *out);
-/* Words that are replaced. */
+/* Return the number of words that are replaced. */
 size_t pd_synonyms_words(const struct pd_synonyms *s);
-/* 8 hex digits over what replaces what, in any order of the lines. */
+/* Return 8 hex digits over all replacements, independent of the order of lines. */
 const char *pd_synonyms_checksum(const struct pd_synonyms *s);
 
-/* ==== how rare words are ====
+/* ==== inverse document frequency ====
  *
- * How rare words are: the inverse document frequency (K. Sparck Jones, Journal of Documentation 28, 1972) of a term, from a file or
- * from a dictionary.  A word that has none there, as every Latin word in the compiled table, has the median of those that have one
- * (of an even number the smaller of the two in the middle).
+ * The inverse document frequency of a term, a measure of its rarity (K. Sparck Jones, Journal of Documentation 28,
+ * 1972), from a file or from a dictionary.  A word without a value, such as every Latin word in the compiled table,
+ * gets the median of the known values (the smaller middle value if their number is even).
  *
- * A file holds lines "word idf" in UTF-8, as `pagededup dict --idf-from` writes them.  Words are taken as terms are (folded,
- * simplified characters); of a word that then stands twice the smaller value counts, that of more pages. */
+ * A file contains lines "word idf" in UTF-8, as `pagededup dict --idf-from` writes them.  Words are converted to terms
+ * (folded, simplified characters).  If a term then occurs twice, the smaller value is used, which is that of more
+ * pages. */
 
 struct pd_dict;
 struct pd_idf;
 
-/* What a value may be: over 0, because a word of none would weigh nothing however often it stands; under this. */
+/* A value must be over 0, because a word with 0 would have no weight however frequent it is, and under this. */
 #define PD_IDF_MAX 1000.0
 
-/* PD_ERR_DICT names the line. */
+/* PD_ERR_DICT: the message names the line. */
 int pd_idf_load(const char *path, struct pd_idf **out, struct pd_err *e);
-/* Those of the dictionary, which must outlive it. */
+/* Use the values of the dictionary, which must outlive the result. */
 struct pd_idf *pd_idf_of_dict(const struct pd_dict *d);
 void pd_idf_free(struct pd_idf *idf);
-/* Of a term; `hash` is its pd_hash64. */
+/* Return the value of a term; `hash` is its pd_hash64. */
 double pd_idf_get(const struct pd_idf *idf, struct pd_span term, uint64_t hash);
 double pd_idf_median(const struct pd_idf *idf);
 size_t pd_idf_words(const struct pd_idf *idf);
-/* 8 hex digits over the words and their values, for the headers of what was made with them; "dict": the dictionary's. */
+/* Return 8 hex digits over the words and their values, for the headers of results; "dict" for the dictionary's
+ * values. */
 const char *pd_idf_checksum(const struct pd_idf *idf);
 
-/* ==== all of a run ==== */
+/* ==== all lists of a run ==== */
 
-/* What a run reads: each NULL where it is not asked for. */
+/* Lists that a run reads; NULL: not requested. */
 struct pd_wordlists_options {
 	const char *userwords, *synonyms, *idf;		/* files */
 	const char *stopwords;				/* "none", "builtin", or a file */
-	const struct pd_dict *idf_dict;			/* without a file: the dictionary's values */
+	const struct pd_dict *idf_dict;			/* if there is no file: use the dictionary's values */
 };
 
 struct pd_wordlists {
@@ -111,27 +113,28 @@ struct pd_wordlists {
 	struct pd_stopwords *stopwords;
 	struct pd_synonyms *synonyms;
 	struct pd_idf *idf;
-	/* of those that are there; they live as long as the lists */
+	/* checksums of the lists that were loaded; valid as long as the lists */
 	const char *userwords_checksum, *synonyms_checksum, *idf_checksum;
 };
 
-/* Adds what is asked for to what is there already. */
+/* Load the requested lists, in addition to those loaded before. */
 int pd_wordlists_load(struct pd_wordlists *w, const struct pd_wordlists_options *o, struct pd_err *e);
 void pd_wordlists_release(struct pd_wordlists *w);
 
 /* ==== lines ==== */
 
-/* What reads a file of these (but for stop words): lines without their ends, without a byte order mark, with their numbers for
- * messages.  A line that is not UTF-8 is an error, because the words in it would never be found. */
+/* Reads the lines of these files, except stop words, without line breaks and byte order mark, and numbers them for
+ * messages.  A line that is not UTF-8 is an error, because its words would never be found. */
 struct pd_wordfile {
 	const char *path;
 	size_t number;		/* of the line, from 1 */
 };
 
-/* Calls `take` for each line, white space at its ends taken off, until it fails. */
+/* Call `take` for each line, with white space trimmed, until it fails. */
 int pd_wordfile_read(const char *path, int (*take)(void *ctx, const struct pd_wordfile *f, struct pd_span line, struct pd_err *e),
 		     void *ctx, struct pd_err *e);
-/* The next word of a line, which is taken off it; white space parts words, that of U+3000 too.  False: there is none. */
+/* Remove the next word from a line and return it; white space, including U+3000, separates words.  Return false if
+ * there is none. */
 bool pd_wordfile_word(struct pd_span *line, struct pd_span *word);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the codes of the legacy charsets mean.  tools/mkcharsets.c makes the tables when the program is built, out of iconv and
- * the WHATWG Encoding Standard's exceptions; they lie in the program, so that no machine's iconv decides about a fingerprint.
+ * Tables of the legacy charsets.  tools/mkcharsets.c makes them at build time from iconv and the exceptions of the
+ * WHATWG Encoding Standard.  They are part of the program, so that fingerprints do not depend on a machine's iconv.
  *
- * An entry of `one`, `two` and `three` holds the UTF-8 of what its bytes mean, first byte lowest; 0: nothing.  Four bytes
- * hold any character, and the four pairs of characters that Big5 has single codes for.
- * 	bits   31..24   23..16   15..8    7..0
- * 	       byte 3   byte 2   byte 1   byte 0     中 E4 B8 AD: 0x00ADB8E4
+ * An entry of `one`, `two` and `three` holds the UTF-8 encoding of the character, first byte lowest; 0: there is none. 
+ * Four bytes are enough for any character, and for the four pairs of characters that have single codes in Big5.
+ *
+ *	bits   31..24   23..16   15..8    7..0
+ *	       byte 3   byte 2   byte 1   byte 0     中 E4 B8 AD: 0x00ADB8E4
  */
 #ifndef PD_TEXT_TABLES_H
 #define PD_TEXT_TABLES_H
@@ -22,16 +23,16 @@ enum {
 };
 
 #define PD_TEXT_CODES (128 * 256)	/* of two bytes: [lead - 80][second] */
-/* GB18030's codes of four bytes for characters up to U+FFFF: (((b0 - 81) * 10 + b1 - 30) * 126 + b2 - 81) * 10 + b3 - 30.
- * Those beyond, from 90 30 81 30 on, count up from U+10000. */
+/* GB18030's codes of four bytes for characters up to U+FFFF: (((b0 - 81) * 10 + b1 - 30) * 126 + b2 - 81) * 10 + b3 -
+ * 30.  Characters from U+10000 are computed: their codes count up from 90 30 81 30. */
 #define PD_TEXT_FOUR 39420
 #define PD_TEXT_FOUR_BEYOND 189000
 
 struct pd_text_tables {
-	uint32_t one[PD_TEXT_TABLES][128];		/* bytes 80–FF alone, of all */
+	uint32_t one[PD_TEXT_TABLES][128];		/* single bytes 80–FF, all charsets */
 	uint32_t gb18030[PD_TEXT_CODES], big5[PD_TEXT_CODES], euc_kr[PD_TEXT_CODES], shift_jis[PD_TEXT_CODES];
 	uint32_t euc_jp[PD_TEXT_CODES];		/* 8E and half-width kana, too; ISO-2022-JP's as well */
-	uint32_t jis0212[PD_TEXT_CODES];	/* EUC-JP: what follows 8F, [second - 80][third] */
+	uint32_t jis0212[PD_TEXT_CODES];	/* EUC-JP: the two bytes after 8F, [second - 80][third] */
 	uint16_t four[PD_TEXT_FOUR];		/* code points */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From the bottom up: clean UTF-8 out of UTF-8 and UTF-16; tables of legacy charsets, both ways; which charset a body is in,
- * and its text.
+ * In this order: UTF-8 and UTF-16 -> clean UTF-8; tables of legacy charsets, in both directions; detection of the
+ * charset of a body, and its conversion to text.
  */
 #include "text/tables.h"
 #include "text/text.h"
@@ -14,11 +14,11 @@
 
 #include "base/utf8.h"
 
-/* The validator that most pages meet and leave as they came, and the repair of those that are not clean.
- * Both walk character by character between runs of ASCII; what is no clean character is one step of `stride`, so
- * the time is linear whatever the bytes are. */
+/* The validator, which most pages pass unchanged, and the repair of bytes that are not clean.  Both advance character
+ * by character between runs of ASCII.  `stride` consumes a byte sequence that is not a clean character in one step, so
+ * the time is linear for any bytes. */
 
-/* Bytes at the start that are ASCII and no NUL, eight at a time. */
+/* Return the number of bytes at the start that are ASCII and not NUL, eight at a time. */
 static inline size_t ascii_run(const unsigned char *p, size_t n)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones << 7;
@@ -41,7 +41,7 @@ static bool trail(unsigned char c)
 	return (c & 0xC0) == 0x80;
 }
 
-/* U+FDD0–FDEF and the last two of each plane. */
+/* Return whether it is U+FDD0–FDEF or one of the last two code points of a plane. */
 static bool noncharacter(const unsigned char *p, size_t n)
 {
 	if (n == 3 && p[0] == 0xEF && p[1] == 0xB7)
@@ -51,9 +51,9 @@ static bool noncharacter(const unsigned char *p, size_t n)
 	return n == 3 ? p[0] == 0xEF : (p[1] & 0x0F) == 0x0F;
 }
 
-/* What stands at p, which is no ASCII: its length when it is a character, else minus the bytes that are to be
- * replaced as one. */
-static int sequence(const unsigned char *p, size_t left)
+/* Classify the bytes at p, which are not ASCII: return the length of a character, or minus the number of bytes that one
+ * replacement character replaces. */
+static int classify_sequence(const unsigned char *p, size_t left)
 {
 	unsigned c = p[0], low = 0x80, high = 0xBF;
 	if (c < 0xC2 || c > 0xF4)
@@ -75,7 +75,8 @@ static int sequence(const unsigned char *p, size_t left)
 	return (int)n;
 }
 
-/* Bytes of clean characters other than ASCII at p.  Three bytes at a time first: that is Chinese. */
+/* Return the number of bytes of clean characters other than ASCII at p.  Three-byte characters are tested first: they
+ * include Chinese. */
 static size_t multibyte_run(const unsigned char *p, size_t n)
 {
 	size_t i = 0;
@@ -84,7 +85,7 @@ static size_t multibyte_run(const unsigned char *p, size_t n)
 			i += 3;
 			continue;
 		}
-		int k = sequence(p + i, n - i);
+		int k = classify_sequence(p + i, n - i);
 		if (k < 0 || noncharacter(p + i, (size_t)k))
 			break;
 		i += (size_t)k;
@@ -108,24 +109,24 @@ size_t pd_text_utf8_clean(struct pd_span in, bool *multibyte)
 	return i;
 }
 
-/* Is everything UTF-8, but for a character that the end of `in` cuts? */
+/* Return whether all bytes are UTF-8, except a character that is cut by the end of `in`. */
 static bool is_utf8_cut_at_end(struct pd_span in, size_t clean)
 {
 	size_t left = in.n - clean;
 	const unsigned char *p = (const unsigned char *)in.p + clean;
 	if (left == 0)
 		return true;
-	/* A lead byte with nothing after it is cut too. */
-	return left < 4 && p[0] >= 0xC2 && p[0] <= 0xF4 && sequence(p, left) == -(int)left;
+	/* A lead byte at the end is cut too. */
+	return left < 4 && p[0] >= 0xC2 && p[0] <= 0xF4 && classify_sequence(p, left) == -(int)left;
 }
 
-/* Replaces what is not clean at p, up to some hundred bytes of it; returns how many bytes that took. */
+/* Replace bytes at p that are not clean, up to some hundred bytes.  Return the number of bytes consumed. */
 static size_t replace_run(const unsigned char *p, size_t n, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	size_t i = 0, look = n < 512 ? n : 512;
 	char *start = pd_buf_reserve(out, 3 * look), *o = start;
 	while (i < look && (p[i] == 0 || p[i] >= 0x80)) {
-		int s = p[i] ? sequence(p + i, n - i) : 1;
+		int s = p[i] ? classify_sequence(p + i, n - i) : 1;
 		if (s > 1 && !noncharacter(p + i, (size_t)s))
 			break;
 		memcpy(o, replacement, 3);
@@ -155,7 +156,7 @@ static unsigned unit_at(const unsigned char *p, bool big_endian)
 	return big_endian ? p[0] << 8 | p[1] : p[1] << 8 | p[0];
 }
 
-/* Writes one character (up to 4 bytes) and returns where the next goes. */
+/* Write one character (up to 4 bytes) and return the position after it. */
 static char *put_utf8_char(char *o, uint32_t c)
 {
 	if (c == 0 || (c & 0xFFFE) == 0xFFFE || (c >= 0xFDD0 && c <= 0xFDEF))
@@ -179,7 +180,7 @@ static char *put_utf8_char(char *o, uint32_t c)
 	return o;
 }
 
-/* The character whose first unit stands at p; *used: 2 or 4 bytes of it. */
+/* Return the character that starts at p; *used: its length, 2 or 4 bytes. */
 static uint32_t utf16_next(const unsigned char *p, size_t left, bool big_endian, size_t *used, struct pd_text_tally *tally)
 {
 	uint32_t c = unit_at(p, big_endian);
@@ -214,10 +215,10 @@ void pd_text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out
 
 /* --- legacy charsets --- */
 
-/* Of one charset. */
+/* Decoding tables of one charset. */
 struct legacy_table {
-	const uint32_t *one, *two;	/* two: NULL in single-byte charsets */
-	const uint32_t *three;		/* EUC-JP: what follows 8F; else NULL */
+	const uint32_t *one, *two;	/* two: NULL for single-byte charsets */
+	const uint32_t *three;		/* EUC-JP: codes after 8F; otherwise NULL */
 };
 
 static const uint32_t *codes_of_two(enum pd_charset_kind kind)
@@ -238,21 +239,21 @@ static inline uint32_t code_of_two(const uint32_t *two, unsigned char lead, unsi
 	return two[(lead & 0x7Fu) << 8 | second];
 }
 
-/* Two loops.  The first decodes every legacy charset but ISO-2022-JP, which is at the end: runs of ASCII are copied,
- * other codes of one and two bytes are looked up, and the rest (longer codes, errors) goes to `rare`.  Output is
- * reserved chunk by chunk: no input byte gives more than three. */
+/* Two decoding loops.  The first decodes every legacy charset except ISO-2022-JP, which is at the end of this section. 
+ * It copies runs of ASCII, looks up other codes of one and two bytes, and calls `decode_rare` for longer codes and
+ * errors.  Output space is reserved chunk by chunk: one input byte produces at most three. */
 
 enum { CHUNK = 1 << 16, SLACK = 16 };
 
 #define REPLACEMENT UINT32_C(0xBDBFEF)
 
-/* What is being decoded, and where it stands. */
+/* Position of the decoder in its input and output. */
 struct decode_cursor {
 	const unsigned char *p, *end;
 	char *o;
 };
 
-/* Four bytes are written whatever the length, which the highest byte in use gives. */
+/* Append an entry.  Four bytes are always written; the highest byte in use gives the length. */
 static inline char *put_utf8(char *o, uint32_t e)
 {
 	for (int i = 0; i < 4; i++)
@@ -260,7 +261,7 @@ static inline char *put_utf8(char *o, uint32_t e)
 	return o + 4 - (unsigned)__builtin_clz(e) / 8;
 }
 
-/* U+0080–009F, and U+E000–EFFF of the private use area. */
+/* Return whether it is U+0080–009F, or U+E000–EFFF of the private use area. */
 static inline bool is_odd(uint32_t e)
 {
 	return (e & 0xE0FF) == 0x80C2 || (e & 0xFF) == 0xEE;
@@ -280,7 +281,7 @@ static bool is_lead(enum pd_charset_kind kind, unsigned char c)
 	}
 }
 
-/* Noncharacters, which GB18030 has codes for, are replaced. */
+/* Return the character of a four-byte GB18030 code.  Noncharacters, which have codes in GB18030, are replaced. */
 static uint32_t code_of_four(const unsigned char *p)
 {
 	uint32_t i = (((p[0] - 0x81u) * 10 + (p[1] - 0x30u)) * 126 + (p[2] - 0x81u)) * 10 + (p[3] - 0x30u);
@@ -295,7 +296,8 @@ static uint32_t code_of_four(const unsigned char *p)
 	return e;
 }
 
-/* Four bytes, after two that look like it.  Returns how many bytes were used; *e stays 0 when they are bad. */
+/* Decode four bytes, of which two have been checked.  Return the number of bytes used; *e stays 0 if they are
+ * invalid. */
 static size_t four_bytes(const unsigned char *p, size_t left, uint32_t *e)
 {
 	if (left < 3)
@@ -310,7 +312,7 @@ static size_t four_bytes(const unsigned char *p, size_t left, uint32_t *e)
 	return 4;
 }
 
-/* Three bytes, after two that look like it. */
+/* Decode three bytes, of which two have been checked. */
 static size_t three_bytes(const struct legacy_table *t, const unsigned char *p, size_t left, uint32_t *e)
 {
 	if (left < 3)
@@ -319,8 +321,8 @@ static size_t three_bytes(const struct legacy_table *t, const unsigned char *p, 
 	return *e || p[2] >= 0x80 ? 3 : 2;
 }
 
-/* A code that is neither in `one` nor in `two`. */
-static size_t rare(const struct legacy_table *t, enum pd_charset_kind kind, const unsigned char *p, size_t left, uint32_t *e)
+/* Decode a code that is neither in `one` nor in `two`. */
+static size_t decode_rare(const struct legacy_table *t, enum pd_charset_kind kind, const unsigned char *p, size_t left, uint32_t *e)
 {
 	if (left < 2 || !is_lead(kind, p[0]))
 		return 1;
@@ -331,8 +333,8 @@ static size_t rare(const struct legacy_table *t, enum pd_charset_kind kind, cons
 	return p[1] < 0x80 ? 1 : 2;
 }
 
-/* One code that is not ASCII. */
-static inline void code(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c, struct pd_text_tally *tally)
+/* Decode one code that is not ASCII. */
+static inline void decode_code(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c, struct pd_text_tally *tally)
 {
 	uint32_t e = t->one[c->p[0] & 0x7F];
 	size_t left = (size_t)(c->end - c->p), used = 1;
@@ -341,7 +343,7 @@ static inline void code(const struct legacy_table *t, enum pd_charset_kind kind,
 		used = 2;
 	}
 	if (!e) {
-		used = rare(t, kind, c->p, left, &e);
+		used = decode_rare(t, kind, c->p, left, &e);
 		tally->bad += !e;
 		e = e ? e : REPLACEMENT;
 	}
@@ -350,8 +352,8 @@ static inline void code(const struct legacy_table *t, enum pd_charset_kind kind,
 	c->p += used;
 }
 
-/* Codes that begin before `stop`. */
-static void chunk(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c, const unsigned char *stop,
+/* Decode the codes that begin before `stop`. */
+static void decode_chunk(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c, const unsigned char *stop,
 		  struct pd_text_tally *tally)
 {
 	while (c->p < stop) {
@@ -360,7 +362,7 @@ static void chunk(const struct legacy_table *t, enum pd_charset_kind kind, struc
 		c->o += k;
 		c->p += k;
 		while (c->p < stop && *c->p >= 0x80)
-			code(t, kind, c, tally);
+			decode_code(t, kind, c, tally);
 		if (c->p < stop && *c->p == 0) {
 			c->o = put_utf8(c->o, REPLACEMENT);
 			c->p++;
@@ -376,7 +378,7 @@ static void decode_bytes(const struct legacy_table *t, enum pd_charset_kind kind
 	while (c.p < c.end) {
 		size_t n = (size_t)(c.end - c.p) < CHUNK ? (size_t)(c.end - c.p) : CHUNK;
 		c.o = pd_buf_reserve(out, 3 * n + SLACK);
-		chunk(t, kind, &c, c.p + n, tally);
+		decode_chunk(t, kind, &c, c.p + n, tally);
 		out->n = (size_t)(c.o - out->p);
 		out->p[out->n] = 0;
 	}
@@ -385,8 +387,8 @@ static void decode_bytes(const struct legacy_table *t, enum pd_charset_kind kind
 /* --- ISO-2022-JP --- */
 
 /*
- * ISO-2022-JP, the one stateful charset of the web: escape sequences switch what the bytes 21–7E mean.
- * The states and their errors are those of the WHATWG Encoding Standard's decoder.
+ * ISO-2022-JP is the only stateful charset of the web: escape sequences change the meaning of the bytes 21–7E.  The
+ * states and errors are those of the WHATWG Encoding Standard's decoder.
  */
 
 enum set { ASCII, ROMAN, KATAKANA, JIS0208 };
@@ -394,10 +396,10 @@ enum set { ASCII, ROMAN, KATAKANA, JIS0208 };
 struct state {
 	const uint32_t *two;
 	enum set set;
-	bool idle;	/* nothing since the last escape sequence: another one then is an error */
+	bool idle;	/* no code since the last escape sequence: another escape sequence is then an error */
 };
 
-/* The set that the bytes at an ESC switch to, or -1. */
+/* Return the character set that the bytes at an ESC select, or -1. */
 static int escape(const unsigned char *p, size_t left)
 {
 	if (left < 3)
@@ -407,7 +409,7 @@ static int escape(const unsigned char *p, size_t left)
 	return p[1] == '$' && (p[2] == '@' || p[2] == 'B') ? JIS0208 : -1;
 }
 
-/* A byte of the sets that have one-byte codes; 0: none. */
+/* Decode a byte of a set with one-byte codes; 0: there is no such code. */
 static uint32_t one_byte(enum set set, unsigned char c)
 {
 	if (set == KATAKANA)	/* U+FF61 and on */
@@ -419,7 +421,7 @@ static uint32_t one_byte(enum set set, unsigned char c)
 	return c;
 }
 
-/* A code of JIS X 0208 at p; returns the bytes used. */
+/* Decode a code of JIS X 0208 at p; return the number of bytes used. */
 static size_t two_bytes(const struct state *s, const unsigned char *p, size_t left, struct pd_buf *out,
 			struct pd_text_tally *tally)
 {
@@ -478,17 +480,18 @@ void pd_text_legacy_decode(const struct pd_charset *c, struct pd_span in, struct
 	decode_bytes(&t, kind, in, out, tally);
 }
 
-/* --- the other way --- */
+/* --- encoding --- */
 
-/* The one place that calls iconv. */
+/* This is the only code that calls iconv. */
 struct pd_text_encoder {
 	iconv_t cd;
 };
 
 #define NO_ICONV ((iconv_t)-1)
 
-/* Whatever keeps iconv from a charset ends the run: another one would give another signature, exit 0, and a module that
- * cannot be loaded (files open, memory, a bad disk) looks to glibc like one that is not there: EINVAL. */
+/* Any failure to open a charset ends the run.  Continuing would give another signature with exit status 0.  glibc
+ * returns EINVAL both for a missing module and for a module that it cannot load (too many open files, no memory, a bad
+ * disk). */
 static iconv_t open_iconv(const char *name, struct pd_err *e)
 {
 	iconv_t cd = iconv_open(name, "UTF-8");
@@ -542,12 +545,12 @@ void pd_text_encode(struct pd_text_encoder *t, struct pd_span utf8, size_t most,
 	out->p[out->n] = 0;
 }
 
-/* A page -> its text: what charset labels mean, what the first bytes of a body say of its charset, what a detector guesses
- * from the bytes alone, and who of them decides. */
+/* A page -> its text: the meaning of charset labels, declarations in the first bytes of a body, a detector that looks
+ * only at the bytes, and the choice between them. */
 
-/* 1. Labels.  What a charset label means to a browser.  In: a label as found on the web; out: one of 40 encodings, or nothing.
- * Both tables are the WHATWG Encoding Standard's, because pages are written until browsers show them right: what
- * IANA's registry says of "gb2312" or "iso-8859-1" is not what such pages hold. */
+/* 1. Labels.  Map a label as found on the web to one of 40 encodings, or to none.  Both tables are those of the WHATWG
+ *    Encoding Standard, because authors check pages with browsers.  IANA's definitions of "gb2312" or "iso-8859-1" do
+ *    not match the pages that use these labels. */
 
 struct label {
 	const char *label;
@@ -624,7 +627,7 @@ static void skip_blank(struct pd_span *s)
 		s->p++, s->n--;
 }
 
-/* The value of `encoding` in a declaration, or nothing. */
+/* Return the value of `encoding` in a declaration, or nothing. */
 static struct pd_span encoding_value(struct pd_span s)
 {
 	const struct pd_span none = { 0 }, name = pd_span_z("encoding");
@@ -657,7 +660,7 @@ static const struct pd_charset *sniff_xml(struct pd_span body)
 	if (!end)
 		return NULL;
 	const struct pd_charset *c = pd_charset_by_label(encoding_value(pd_span(body.p, (size_t)(end - body.p))));
-	/* It could not have been read, were it true. */
+	/* The declaration cannot be true: it was read as ASCII. */
 	if (c && (c->id == PD_UTF_16LE || c->id == PD_UTF_16BE))
 		return pd_charset_by_id(PD_UTF_8);
 	return c;
@@ -667,19 +670,19 @@ static const struct pd_charset *sniff_xml(struct pd_span body)
 
 /*
  * <meta> in the first 1,024 bytes: WHATWG HTML, "prescan a byte stream to determine its encoding", "get an attribute"
- * and "extracting a character encoding from a meta element".  In: a body; out: the first charset that a meta element
- * declares and a browser knows.  No parser: this must work before the bytes are characters.
+ * and "extracting a character encoding from a meta element".  The result is the first charset that a meta element
+ * declares and that browsers know.  There is no parser here, because the bytes are not decoded yet.
  */
 
 struct attribute {
 	struct pd_span name, value;
 };
 
-/* What the attributes of one meta element said so far. */
+/* State of one meta element: its attributes so far. */
 struct meta {
 	bool seen_http_equiv, seen_content, seen_charset;
 	bool got_pragma;		/* http-equiv="content-type" */
-	bool declared, need_pragma;	/* something was declared; by `content` */
+	bool declared, need_pragma;	/* a charset was declared; by `content` */
 	const struct pd_charset *charset;
 };
 
@@ -701,7 +704,7 @@ static void skip_white(struct pd_span *s)
 		skip(s, 1);
 }
 
-/* Takes what stands before the first byte that ends it. */
+/* Return the bytes before the first byte for which `ends` is true, and skip them. */
 static struct pd_span take_until(struct pd_span *s, bool (*ends)(char))
 {
 	size_t n = 0;
@@ -727,7 +730,8 @@ static bool ends_label(char c)
 	return blank(c) || c == ';';
 }
 
-/* What stands between two quotes, after the first; used up when the second is missing. */
+/* Return the content of a quoted value, after the first quote.  If the second quote is missing, everything is
+ * consumed. */
 static struct pd_span quoted(struct pd_span *s, bool *closed)
 {
 	const char *end = s->n ? memchr(s->p + 1, s->p[0], s->n - 1) : NULL;
@@ -738,7 +742,7 @@ static struct pd_span quoted(struct pd_span *s, bool *closed)
 	return part;
 }
 
-/* False: the element ended, or the bytes did. */
+/* Return false if the element or the bytes ended. */
 static bool next_attribute(struct pd_span *s, struct attribute *a)
 {
 	bool closed = true;
@@ -762,7 +766,7 @@ static bool next_attribute(struct pd_span *s, struct attribute *a)
 		a->value = quoted(s, &closed);
 	else
 		a->value = take_until(s, ends_tag_name);
-	/* A value that the bytes cut is none. */
+	/* A value that is cut by the end of the bytes is ignored. */
 	return closed && s->n;
 }
 
@@ -788,8 +792,8 @@ static const struct pd_charset *from_content(struct pd_span s)
 	return NULL;
 }
 
-/* True the first time. */
-static bool first(bool *seen)
+/* Return true at the first call. */
+static bool is_first(bool *seen)
 {
 	bool before = *seen;
 	*seen = true;
@@ -798,30 +802,30 @@ static bool first(bool *seen)
 
 static void on_attribute(struct meta *m, const struct attribute *a)
 {
-	if (pd_span_ieq(a->name, "http-equiv") && first(&m->seen_http_equiv)) {
+	if (pd_span_ieq(a->name, "http-equiv") && is_first(&m->seen_http_equiv)) {
 		m->got_pragma = pd_span_ieq(a->value, "content-type");
-	} else if (pd_span_ieq(a->name, "content") && first(&m->seen_content)) {
+	} else if (pd_span_ieq(a->name, "content") && is_first(&m->seen_content)) {
 		const struct pd_charset *c = from_content(a->value);
 		if (c && !m->charset) {
 			m->charset = c;
 			m->declared = m->need_pragma = true;
 		}
-	} else if (pd_span_ieq(a->name, "charset") && first(&m->seen_charset)) {
+	} else if (pd_span_ieq(a->name, "charset") && is_first(&m->seen_charset)) {
 		m->charset = pd_charset_by_label(a->value);
 		m->declared = true;
 		m->need_pragma = false;
 	}
 }
 
-/* A browser that could read the declaration does not believe these two. */
-static const struct pd_charset *believed(const struct pd_charset *c)
+/* Correct two declarations that cannot be true if they were read as ASCII, as browsers do. */
+static const struct pd_charset *correct_declared(const struct pd_charset *c)
 {
 	if (c->id == PD_UTF_16LE || c->id == PD_UTF_16BE)
 		return pd_charset_by_id(PD_UTF_8);
 	return c->id == PD_USER_DEFINED ? pd_charset_by_id(PD_WINDOWS_1252) : c;
 }
 
-/* After "<meta" and the byte after it. */
+/* Read a meta element, after "<meta" and the next byte. */
 static const struct pd_charset *meta_element(struct pd_span *s)
 {
 	struct meta m = { 0 };
@@ -830,7 +834,7 @@ static const struct pd_charset *meta_element(struct pd_span *s)
 		on_attribute(&m, &a);
 	if (!s->n || !m.declared || (m.need_pragma && !m.got_pragma) || !m.charset)
 		return NULL;
-	return believed(m.charset);
+	return correct_declared(m.charset);
 }
 
 static void skip_past(struct pd_span *s, const char *what)
@@ -839,7 +843,7 @@ static void skip_past(struct pd_span *s, const char *what)
 	skip(s, at < 0 ? s->n : (size_t)at + strlen(what));
 }
 
-/* A "<" that begins neither a comment nor meta. */
+/* Skip a "<" that begins neither a comment nor meta. */
 static void skip_markup(struct pd_span *s)
 {
 	struct attribute a;
@@ -876,8 +880,9 @@ static const struct pd_charset *sniff_meta(struct pd_span body)
 	return NULL;
 }
 
-/* 3. The detector: uchardet (the one file that includes it), whose names become WHATWG's.  It sees a bounded
- * extract of the body, what is not ASCII and a little around it, because markup says nothing and costs time. */
+/* 3. The detector: uchardet, which only this file includes.  Its names are mapped to those of WHATWG.  It sees a
+ *    bounded extract of the body: bytes that are not ASCII, with some context, because markup carries no information
+ *    and costs time. */
 
 enum { LOOK = 1 << 14, AROUND = 16, EVIDENCE = 4 };
 
@@ -886,8 +891,8 @@ struct detector {
 	struct pd_buf extract;
 };
 
-/* uchardet is C++: std::set_new_handler, by its name there, so that nothing of that language is linked here.  A static program
- * has it in itself; else the library that uchardet brings has it. */
+/* uchardet is C++.  std::set_new_handler is found by its symbol name, so that no C++ is linked here.  A static program
+ * contains it; otherwise uchardet's library loads it. */
 typedef void memory_handler(void);
 __attribute__((weak)) memory_handler *_ZSt15set_new_handlerPFvvE(memory_handler *handler);
 
@@ -916,7 +921,7 @@ static void detector_free(struct detector *d)
 	free(d);
 }
 
-/* uchardet's names that are no labels of the web, or mean something else there. */
+/* Names of uchardet that are not labels of the web, or that have another meaning there. */
 static const struct pd_charset *label_order(const char *name)
 {
 	if (!strcmp(name, "ASCII"))
@@ -929,8 +934,8 @@ static const struct pd_charset *label_order(const char *name)
 	return c && c->id != PD_REPLACEMENT ? c : NULL;
 }
 
-/* Long runs of ASCII shrink to their ends.  What follows a lead byte is among them, so no character is cut but the
- * last. */
+/* Extract the bytes to examine: long runs of ASCII are cut to their ends.  Bytes after a lead byte are kept, so only
+ * the last character may be cut. */
 static void extract(struct pd_span body, struct pd_buf *out)
 {
 	const unsigned char *p = (const unsigned char *)body.p, *end = p + body.n;
@@ -952,8 +957,9 @@ static void extract(struct pd_span body, struct pd_buf *out)
 	}
 }
 
-/* A single-byte charset makes letters of any byte: one or two of them prove none. */
-static bool proven(const struct pd_charset *c, struct pd_span text)
+/* Return whether the text proves the charset.  In a single-byte charset any byte is a letter, so one or two bytes prove
+ * nothing. */
+static bool is_proven(const struct pd_charset *c, struct pd_span text)
 {
 	int high = 0;
 	for (size_t i = 0; i < text.n && high < EVIDENCE; i++)
@@ -966,16 +972,16 @@ static const struct pd_charset *detect(struct detector *d, struct pd_span body)
 	extract(body, &d->extract);
 	uchardet_reset(d->handle);
 	errno = 0;
-	if (uchardet_handle_data(d->handle, d->extract.p, d->extract.n) != 0)	/* it names no other reason */
+	if (uchardet_handle_data(d->handle, d->extract.p, d->extract.n) != 0)	/* the only reason for a failure */
 		pd_out_of_memory();
 	uchardet_data_end(d->handle);
-	if (errno == ENOMEM)	/* of the copy of a name: it takes its want for an answer, namely none */
+	if (errno == ENOMEM)	/* copying a name failed: uchardet then reports no charset */
 		pd_out_of_memory();
 	const struct pd_charset *c = label_order(uchardet_get_charset(d->handle));
-	return c && proven(c, pd_buf_span(&d->extract)) ? c : NULL;
+	return c && is_proven(c, pd_buf_span(&d->extract)) ? c : NULL;
 }
 
-/* By where the zero bytes of its ASCII stand: there is much of that in any page. */
+/* Detect UTF-16 by the positions of the zero bytes of its ASCII characters, which are frequent in any page. */
 static const struct pd_charset *utf16(struct pd_span body)
 {
 	size_t zeroes[2] = { 0, 0 }, n = body.n < 1024 ? body.n : 1024;
@@ -988,7 +994,7 @@ static const struct pd_charset *utf16(struct pd_span body)
 	return NULL;
 }
 
-/* Escape sequences in what is ASCII otherwise. */
+/* Find escape sequences in text that is otherwise ASCII. */
 static bool iso2022jp(struct pd_span body)
 {
 	return (pd_span_find(body, pd_span_z("\x1B$B")) >= 0 || pd_span_find(body, pd_span_z("\x1B$@")) >= 0) &&
@@ -1000,15 +1006,16 @@ static const struct pd_charset *detect_plain(struct pd_span body)
 	return iso2022jp(body) ? pd_charset_by_id(PD_ISO_2022_JP) : utf16(body);
 }
 
-/* 4. Which charset it is (text.h says in what order), and the way there.  In: a page; out: its text.
+/* 4. Choice of the charset (text.h lists the order), and the conversion of the page to text.
  *
- * What is declared is tried first.  "Yields errors" counts, beside undecodable bytes, what decodes to characters that
- * no page means: C1 controls, private-use characters (Big5 read as gb2312), and, because windows-1252 reads anything,
- * what no western text is: valid UTF-8, and bytes beyond ASCII in long runs.  A page with a few bad bytes stays
- * what it declares, because a single-byte charset reads anything without an error: when under a twentieth of the bytes
- * beyond ASCII are errors, only a multi-byte charset that reads everything can win over another one.  When more are,
- * the detector's charset must leave a twentieth of them at most.
- * Valid UTF-8 needs no margin: no other text is valid UTF-8 by chance. */
+ * The declared charset is tried first.  Errors are undecodable bytes, and characters that do not occur in real pages:
+ * C1 controls and private-use characters (Big5 read as gb2312).  windows-1252 decodes any bytes, so there errors also
+ * include valid UTF-8 and long runs of bytes beyond ASCII, which do not occur in western text.
+ *
+ * A page with few errors keeps its declared charset, because a single-byte charset decodes anything without an error. 
+ * If under a twentieth of the bytes beyond ASCII are errors, only a multi-byte charset without errors can replace
+ * another multi-byte charset.  If more are errors, the detected charset must have at most a twentieth as many.  Valid
+ * UTF-8 needs no margin: no other text is valid UTF-8 by chance. */
 
 enum { MARGIN = 20 };
 
@@ -1017,7 +1024,7 @@ struct pd_text_decoder {
 	struct pd_buf spare;			/* the second attempt */
 };
 
-/* One way to read a body. */
+/* A way to decode a body. */
 struct attempt {
 	const struct pd_charset *charset;
 	enum pd_charset_how how;
@@ -1040,7 +1047,7 @@ void pd_text_decoder_free(struct pd_text_decoder *d)
 	free(d);
 }
 
-/* False when it cannot be decoded: `out` is then empty. */
+/* Return false if it cannot be decoded; `out` is then empty. */
 static bool convert(const struct pd_charset *c, struct pd_span in, struct pd_buf *out,
 		    struct pd_text_tally *tally)
 {
@@ -1070,7 +1077,7 @@ static void finish(struct pd_text *out, const struct attempt *a)
 	out->replaced = a->tally.bad;
 }
 
-/* The body as it stands, when it is clean UTF-8. */
+/* Use the body unchanged if it is clean UTF-8. */
 static void finish_as_is(struct pd_text *out, struct pd_span body, enum pd_charset_how how)
 {
 	out->utf8 = body;
@@ -1084,7 +1091,7 @@ static bool usable(const struct pd_charset *c)
 	return c && c->kind != PD_CHARSET_KIND_NONE;
 }
 
-/* Labels in headers come with quotes now and then. */
+/* Labels in headers are sometimes quoted. */
 static const struct pd_charset *from_http(struct pd_span label)
 {
 	label = pd_span_trim(label);
@@ -1093,7 +1100,7 @@ static const struct pd_charset *from_http(struct pd_span label)
 	return pd_charset_by_label(label);
 }
 
-/* What is declared, by the first that names something usable. */
+/* Find the declared charset: the first source with a usable name. */
 static bool declared(const struct pd_page *in, struct attempt *a)
 {
 	a->how = PD_CHARSET_HTTP;
@@ -1111,8 +1118,8 @@ static bool declared(const struct pd_page *in, struct attempt *a)
 	return usable(a->charset);
 }
 
-/* Western text has its letters beyond ASCII one or two at a time; GBK, Cyrillic and the like have them in runs.  A byte
- * that repeats (a line of dashes) does not make a run longer. */
+/* Count bytes that are unlikely in western text.  Western text has letters beyond ASCII one or two at a time; GBK,
+ * Cyrillic and the like have them in runs.  A repeated byte (a line of dashes) does not lengthen a run. */
 static uint64_t unlikely_western(struct pd_span body)
 {
 	enum { RUN = 4 };
@@ -1124,7 +1131,8 @@ static uint64_t unlikely_western(struct pd_span body)
 		}
 		sum += run >= RUN ? run : 0;
 		run = 0;
-		while (body.n - i > 8 && !(pd_eight_load(body.p + i + 1) & PD_HIGH))	/* most of most pages is ASCII; i <= n */
+		/* most bytes of most pages are ASCII; i <= n */
+		while (body.n - i > 8 && !(pd_eight_load(body.p + i + 1) & PD_HIGH))
 			i += 8;
 	}
 	return sum;
@@ -1132,14 +1140,14 @@ static uint64_t unlikely_western(struct pd_span body)
 
 static uint64_t errors(const struct attempt *a, struct pd_span body)
 {
-	/* ASCII read as UTF-16 is Chinese without an error; markup in UTF-16 is full of zero bytes. */
+	/* ASCII read as UTF-16 is Chinese without errors; markup in UTF-16 has many zero bytes. */
 	if (a->charset->kind == PD_CHARSET_KIND_UTF_16LE || a->charset->kind == PD_CHARSET_KIND_UTF_16BE)
 		return body.n && memchr(body.p, 0, body.n) ? a->tally.bad : body.n;
 	return a->tally.bad + a->tally.odd;
 }
 
-/* Are `errors` so few that they are an accident?  Bytes beyond ASCII are what they are a share of. */
-static bool accident(uint64_t n_errors, struct pd_span body)
+/* Return whether `errors` are few enough to be accidental, as a share of the bytes beyond ASCII. */
+static bool is_accidental(uint64_t n_errors, struct pd_span body)
 {
 	uint64_t high = 0;
 	if (!n_errors)
@@ -1149,21 +1157,21 @@ static bool accident(uint64_t n_errors, struct pd_span body)
 	return n_errors * MARGIN < high;
 }
 
-/* Is `b` so much better that what was declared must be wrong? */
-static bool better(const struct attempt *b, const struct attempt *a, struct pd_span body)
+/* Return whether `b` is so much better that the declaration must be wrong. */
+static bool is_better(const struct attempt *b, const struct attempt *a, struct pd_span body)
 {
 	uint64_t before = errors(a, body), after = errors(b, body);
-	if (!accident(before, body))
+	if (!is_accidental(before, body))
 		return after * MARGIN <= before;
 	return after == 0 && a->charset->kind > PD_CHARSET_KIND_SINGLE && b->charset->kind > PD_CHARSET_KIND_SINGLE;
 }
 
-/* Puts the detector's reading into `out` when it is better than `a`. */
+/* Decode with the detected charset, and use the result in `out` if it is better than `a`. */
 static void second_opinion(struct pd_text_decoder *d, struct pd_span body, struct pd_text *out, struct attempt *a)
 {
 	struct attempt b = { .charset = detect(d->detector, body), .how = PD_CHARSET_DETECTED };
 	bool same = b.charset && b.charset->kind != PD_CHARSET_KIND_SINGLE && b.charset->kind == a->charset->kind;
-	if (!usable(b.charset) || same || !convert(b.charset, body, &d->spare, &b.tally) || !better(&b, a, body))
+	if (!usable(b.charset) || same || !convert(b.charset, body, &d->spare, &b.tally) || !is_better(&b, a, body))
 		return;
 	struct pd_buf mine = out->own;
 	out->own = d->spare;
@@ -1171,7 +1179,7 @@ static void second_opinion(struct pd_text_decoder *d, struct pd_span body, struc
 	*a = b;
 }
 
-/* Something is declared, and it is not clean UTF-8 declared as such. */
+/* Decode a page with a declared charset that is not clean UTF-8 declared as such. */
 static bool decode_declared(struct pd_text_decoder *d, struct pd_span body, size_t clean, bool multibyte,
 			    struct pd_text *out, struct attempt *a)
 {
@@ -1188,14 +1196,15 @@ static bool decode_declared(struct pd_text_decoder *d, struct pd_span body, size
 	if (!utf8 && (multibyte || utf16) && is_utf8_cut_at_end(body, clean)) {
 		*a = (struct attempt){ .charset = pd_charset_by_id(PD_UTF_8), .how = PD_CHARSET_DETECTED };
 		convert(a->charset, body, &out->own, &a->tally);
-	} else if (!utf8 || !accident(errors(a, body), body)) {
+	} else if (!utf8 || !is_accidental(errors(a, body), body)) {
 		second_opinion(d, body, out, a);
 	}
 	finish(out, a);
 	return true;
 }
 
-/* Nothing is declared: what gives itself away, UTF-8, the detector, windows-1252. */
+/* Decode a page without a declaration: charsets that can be recognised by their bytes, UTF-8, the detector,
+ * windows-1252. */
 static void decode_undeclared(struct pd_text_decoder *d, struct pd_span body, bool multibyte, struct pd_text *out)
 {
 	struct attempt a = { .how = PD_CHARSET_DETECTED, .charset = detect_plain(body) };
@@ -1204,7 +1213,7 @@ static void decode_undeclared(struct pd_text_decoder *d, struct pd_span body, bo
 		a.how = multibyte ? PD_CHARSET_DETECTED : PD_CHARSET_DEFAULT;
 		convert(a.charset, body, &out->own, &a.tally);
 	}
-	if (a.charset->kind == PD_CHARSET_KIND_UTF_8 && !accident(a.tally.bad, body)) {
+	if (a.charset->kind == PD_CHARSET_KIND_UTF_8 && !is_accidental(a.tally.bad, body)) {
 		a.how = PD_CHARSET_DETECTED;
 		a.charset = detect(d->detector, body);
 		if (!usable(a.charset) || !convert(a.charset, body, &out->own, &a.tally)) {
@@ -1216,7 +1225,7 @@ static void decode_undeclared(struct pd_text_decoder *d, struct pd_span body, bo
 	finish(out, &a);
 }
 
-/* A mark of UTF-16 is the last word.  One of UTF-8 stands before GBK now and then, where a script glued files. */
+/* A byte order mark of UTF-16 decides.  One of UTF-8 sometimes precedes GBK, where a script concatenated files. */
 static bool decode_utf16_mark(struct pd_text_decoder *d, struct pd_span body, struct pd_text *out, struct attempt *a)
 {
 	if (a->how != PD_CHARSET_BOM || a->charset->kind == PD_CHARSET_KIND_UTF_8)

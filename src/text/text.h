@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * A body in any charset -> valid UTF-8 (patent CN101645082, module 110).
- * Who decides: byte order mark, HTTP, <meta> in the first 1,024 bytes (or an XML declaration), a detector, windows-1252.
- * When the declared charset yields errors and the detector's does not, the detector wins.
- * Labels mean what browsers mean: WHATWG Encoding Standard, "Names and labels".  What cannot be decoded becomes U+FFFD,
- * is counted, and never ends the page.
+ * A body in any charset -> valid UTF-8 (patent CN101645082, module 110).  The charset is decided by, in this order:
+ * byte order mark, HTTP, <meta> in the first 1,024 bytes (or an XML declaration), a detector, windows-1252.  If the
+ * declared charset gives errors and the detected one does not, the detected one is used.  Labels have the same meaning
+ * as in browsers: WHATWG Encoding Standard, "Names and labels".  Undecodable bytes become U+FFFD and are counted; they
+ * never end the page.
  */
 #ifndef PD_TEXT_TEXT_H
 #define PD_TEXT_TEXT_H
@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "read/page.h"
 
-/* An id for tables, and which loop decodes it. */
+/* The id selects the tables; the kind selects the loop that decodes the charset. */
 enum pd_charset_id {
 #define CHARSET(id, name, iconv, kind, digest) PD_##id,
 #include "text/charsets.def"
@@ -22,12 +22,12 @@ enum pd_charset_id {
 };
 
 enum pd_charset_kind {
-	PD_CHARSET_KIND_NONE,		/* "replacement": no browser decodes it */
+	PD_CHARSET_KIND_NONE,		/* "replacement": browsers do not decode it */
 	PD_CHARSET_KIND_UTF_8,
 	PD_CHARSET_KIND_UTF_16LE,
 	PD_CHARSET_KIND_UTF_16BE,
 	PD_CHARSET_KIND_SINGLE,		/* one byte, one character */
-	PD_CHARSET_KIND_GB18030,	/* from here on one character may take several bytes */
+	PD_CHARSET_KIND_GB18030,	/* from here on a character may take several bytes */
 	PD_CHARSET_KIND_BIG5,
 	PD_CHARSET_KIND_EUC_KR,
 	PD_CHARSET_KIND_SHIFT_JIS,
@@ -36,13 +36,14 @@ enum pd_charset_kind {
 };
 
 struct pd_charset {
-	const char *name;	/* WHATWG name in lower case, as Common Crawl's content_charset is compared: "gb18030", "windows-1252" */
+	const char *name;	/* WHATWG name in lower case, for comparison with Common Crawl's content_charset:
+				 * "gb18030", "windows-1252" */
 	unsigned char id;	/* enum pd_charset_id */
-	unsigned char kind;	/* enum pd_charset_kind: which loop decodes it */
+	unsigned char kind;	/* enum pd_charset_kind: the loop that decodes it */
 };
 
 const struct pd_charset *pd_charset_by_id(enum pd_charset_id id);
-/* The charset that a label names (white space trimmed, case ignored); NULL when no browser knows it. */
+/* Return the charset of a label (white space trimmed, case ignored), or NULL if browsers do not know it. */
 const struct pd_charset *pd_charset_by_label(struct pd_span label);
 
 enum pd_charset_how {
@@ -50,24 +51,24 @@ enum pd_charset_how {
 	PD_CHARSET_HTTP,
 	PD_CHARSET_META,
 	PD_CHARSET_XML,		/* XML declaration */
-	PD_CHARSET_DETECTED,	/* nothing declared, or what was declared yields errors and this does not */
-	PD_CHARSET_DEFAULT,	/* windows-1252 (or UTF-8 when that is what it is) */
+	PD_CHARSET_DETECTED,	/* nothing declared, or the declared charset gives errors and this one does not */
+	PD_CHARSET_DEFAULT,	/* windows-1252, or UTF-8 if the bytes are UTF-8 */
 };
 
 const char *pd_charset_how_name(enum pd_charset_how how);	/* "bom", "http", … */
 
 struct pd_text {
-	struct pd_span utf8;		/* valid UTF-8, without BOM; points into the page when nothing had to change */
+	struct pd_span utf8;		/* valid UTF-8, without BOM; points into the page if no change was necessary */
 	const struct pd_charset *charset;
 	enum pd_charset_how how;
 	uint64_t replaced;		/* U+FFFD written for undecodable bytes */
-	struct pd_buf own;		/* holds utf8 when it was converted */
+	struct pd_buf own;		/* holds utf8 if it was converted */
 };
 
-struct pd_text_decoder;	/* a detector and room for a second attempt: one per thread */
+struct pd_text_decoder;	/* a detector and space for a second attempt: one per thread */
 
-/* The program, once: when the detector gets no memory, base/alloc.h says what happens.  It changes what C++ does for all
- * of the process, which is no library's business. */
+/* Called once by the program: lack of memory in the detector is handled by base/alloc.h.  The library must not call it,
+ * because it changes C++'s allocation handler for the whole process. */
 void pd_text_own_memory(void);
 struct pd_text_decoder *pd_text_decoder_new(void);
 void pd_text_decoder_free(struct pd_text_decoder *d);
@@ -78,35 +79,37 @@ static inline void pd_text_release(struct pd_text *t)
 	*t = (struct pd_text){ 0 };
 }
 
-/* UTF-8 and UTF-16 in, clean UTF-8 out.  Clean: valid, and without NUL and noncharacters, so that no later stage and
- * no XML parser stumbles.  Those two become U+FFFD like undecodable bytes, but are not counted: they were decodable. */
+/* UTF-8 and UTF-16 -> clean UTF-8.  Clean means valid and without NUL and noncharacters, so that later stages and XML
+ * parsers accept it.  NUL and noncharacters become U+FFFD like undecodable bytes, but are not counted, because they
+ * were decodable. */
 
-/* What a decoding met. */
+/* Counts of a decoding. */
 struct pd_text_tally {
 	uint64_t bad;	/* U+FFFD written for undecodable bytes */
-	uint64_t odd;	/* C1 controls and private-use characters out of legacy charsets: no page means them */
+	uint64_t odd;	/* C1 controls and private-use characters from legacy charsets, which real pages do not
+			 * contain */
 };
 
-/* Bytes at the start of `in` that are clean UTF-8; *multibyte: is one of them not ASCII? */
+/* Return the number of bytes at the start of `in` that are clean UTF-8; *multibyte: one of them is not ASCII. */
 size_t pd_text_utf8_clean(struct pd_span in, bool *multibyte);
-/* Appends; each maximal subpart of a bad sequence becomes one U+FFFD (Unicode, table 3-8; WHATWG). */
+/* Append clean UTF-8; each maximal subpart of an invalid sequence becomes one U+FFFD (Unicode, table 3-8; WHATWG). */
 void pd_text_utf8_repair(struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally);
-/* Appends; an unpaired surrogate and an odd last byte become U+FFFD each. */
+/* Append as UTF-8; an unpaired surrogate and an odd last byte each become U+FFFD. */
 void pd_text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out, struct pd_text_tally *tally);
 
-/* Legacy charsets -> UTF-8, by tables of ready-made UTF-8 (text/tables.h) and a loop of ours.  That is faster than iconv on
- * markup, keeps the time linear when every byte is bad, and lets errors be the WHATWG Encoding Standard's: a bad byte, or a
- * lead byte and what follows it, becomes one U+FFFD; an ASCII byte that follows a lead byte is never swallowed.  NUL becomes
+/* Decode a legacy charset, with tables of ready-made UTF-8 (text/tables.h).  This is faster than iconv on markup, takes
+ * linear time even if every byte is invalid, and has the errors of the WHATWG Encoding Standard: an invalid byte, or a
+ * lead byte with its successor, becomes one U+FFFD; an ASCII byte after a lead byte is never swallowed.  NUL becomes
  * U+FFFD too and is not counted.  Appends to `out` and adds to `tally`. */
 void pd_text_legacy_decode(const struct pd_charset *c, struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally);
 
-/* The other way: UTF-8 as the bytes of another charset, by iconv. */
+/* Encoder of UTF-8 into another charset, by iconv. */
 struct pd_text_encoder;
-/* `name` as iconv calls it.  PD_ERR_CHARSET: iconv has none of that name, or cannot load it. */
+/* Open an encoder.  `name` is iconv's name.  PD_ERR_CHARSET: iconv does not know the name, or cannot load it. */
 int pd_text_encoder_new(struct pd_text_encoder **out, const char *name, struct pd_err *e);
 void pd_text_encoder_free(struct pd_text_encoder *t);
-/* As many whole characters of valid UTF-8, from the first, as `most` bytes hold; a character that the charset lacks becomes a
- * question mark.  Replaces what `out` held. */
+/* Encode as many whole characters of valid UTF-8 as `most` bytes hold.  A character that the charset lacks becomes a
+ * question mark.  Replaces the content of `out`. */
 void pd_text_encode(struct pd_text_encoder *t, struct pd_span utf8, size_t most, struct pd_buf *out);
 
 #endif
