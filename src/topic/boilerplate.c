@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What sites repeat, from the page that knows of it to the table of all hosts: the lines of a page are marked; a page becomes
- * a record; a table is read and written; the records of a host decide; the learner brings them together.
+ * Repeated lines and paths of sites.  In this order: marking the repeated lines of a page; making the record of a page;
+ * reading and writing the table of all hosts; deciding which lines a host repeats, from its records; learning, which
+ * combines these.
  */
 #include "topic/boilerplate.h"
 
@@ -17,14 +18,14 @@
 #include "base/utf8.h"
 #include "topic/site.h"
 
-/* ==== what the site repeats, on one page ==== */
+/* ==== repeated lines of a page ==== */
 
-/* A line of text and where it stands: its path, and once all are known the path's number. */
+/* A line of text and its path; once all paths are known, the number of its path. */
 struct pd_site_entry {
 	uint64_t line, path;
 };
 
-/* A path, and how many of its lines are mostly links. */
+/* A path, and the number of its lines that are mostly links. */
 struct pd_site_place {
 	uint64_t path;
 	uint16_t links;
@@ -41,7 +42,7 @@ void pd_site_keys_release(struct pd_site_keys *k)
 	*k = (struct pd_site_keys){ 0 };
 }
 
-/* The paths of all boxes of a page that hold text. */
+/* Find the paths of all boxes of a page that contain text. */
 static void find_paths(struct pd_site_keys *k, const struct pd_blocks *in)
 {
 	k->boxes = pd_grow(k->boxes, in->n_boxes, &k->cap_boxes, sizeof *k->boxes);
@@ -54,7 +55,7 @@ static void find_paths(struct pd_site_keys *k, const struct pd_blocks *in)
 	}
 }
 
-/* A line as people read it: its runs, and the spaces between them. */
+/* Return the readable text of a line: its runs, with the spaces between them. */
 static struct pd_span join_runs(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *l)
 {
 	const struct pd_run *r = &in->runs[l->first_run];
@@ -70,14 +71,15 @@ static struct pd_span join_runs(struct pd_site_keys *k, const struct pd_blocks *
 	return pd_buf_span(&k->scratch);
 }
 
-/* The key of a line's text. */
+/* Return the key of a line's text. */
 static uint64_t line_key(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *l)
 {
 	struct pd_span text = join_runs(k, in, l);
 	return pd_hash64(text.p, text.n);
 }
 
-/* ASCII letters, and any character from U+00C0 on that is no punctuation or symbol of the blocks that hold little else. */
+/* Return whether it is an ASCII letter, or any character from U+00C0 on outside the blocks of punctuation and
+ * symbols. */
 static bool is_letter(uint32_t c)
 {
 	if (c < 0x80)
@@ -95,7 +97,7 @@ static bool run_has_letter(struct pd_span s)
 	return false;
 }
 
-/* What holds no letter (numbers, prices, dates) is never known as repeated by its text. */
+/* A line without letters (numbers, prices, dates) is never recognised as repeated by its text. */
 static bool line_has_letter(const struct pd_blocks *in, const struct pd_line *l)
 {
 	for (size_t i = l->first_run; i < l->end_run; i++)
@@ -110,7 +112,7 @@ static int key_order(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Keys in order, and their lowest bits, by which most others are told from them. */
+/* Sorted keys, and a filter of their lowest bits, which excludes most other keys. */
 struct key_set {
 	const uint64_t *keys;
 	size_t n;
@@ -144,7 +146,7 @@ uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const str
 		struct pd_line *line = &lines[i];
 		if (in->boxes[line->box].tag == PD_TAG_title)
 			continue;
-		if (!path || k->boxes[line->box] != *path) {	/* lines in a row mostly have one */
+		if (!path || k->boxes[line->box] != *path) {	/* adjacent lines mostly have the same path */
 			path = &k->boxes[line->box];
 			path_known = holds_key(&known_paths, *path);
 		}
@@ -168,7 +170,7 @@ static int entry_order(const void *x, const void *y)
 	return (a->path > b->path) - (a->path < b->path);
 }
 
-/* Lines' keys are hashes, evenly spread: one or two of a page begin with the same byte. */
+/* Keys of lines are evenly spread hashes: only one or two keys of a page have the same first byte. */
 static void sort_entries(struct pd_site_keys *k)
 {
 	enum { HIGH = 256 };
@@ -198,7 +200,7 @@ static uint16_t add_links(unsigned a, unsigned b)
 	return (uint16_t)(a + b < UINT16_MAX ? a + b : UINT16_MAX);
 }
 
-/* Lines in a row mostly have one path. */
+/* Add the path of a line.  Adjacent lines mostly have the same path. */
 static void add_place(struct pd_site_keys *k, uint64_t path, bool link)
 {
 	struct pd_site_place *last = k->n_places ? &k->places[k->n_places - 1] : NULL;
@@ -223,8 +225,8 @@ static void add_entry(struct pd_site_keys *k, const struct pd_blocks *in, const 
 	k->entries[k->n_entries++] = (struct pd_site_entry){ line_key(k, in, l), path };
 }
 
-/* Each path once, with the sum of its links; the smallest. */
-static void close_places(struct pd_site_keys *k)
+/* Merge equal paths, sum their links, and keep the smallest keys. */
+static void merge_places(struct pd_site_keys *k)
 {
 	size_t n = 0;
 	if (k->n_places)
@@ -238,8 +240,8 @@ static void close_places(struct pd_site_keys *k)
 	k->n_places = n < PD_SITE_PATHS_MAX ? n : PD_SITE_PATHS_MAX;
 }
 
-/* Each line once with each path that was taken; the smallest. */
-static void close_entries(struct pd_site_keys *k)
+/* Merge equal pairs of line and path, and keep the smallest keys of paths that were kept. */
+static void merge_entries(struct pd_site_keys *k)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < k->n_entries; i++) {
@@ -258,18 +260,18 @@ static void close_entries(struct pd_site_keys *k)
 }
 
 /*
- * Under which text does a line stand?  A simhash of 64 bits of the words of a text, two by two: the same text, edited a
- * little, differs in a few bits, another one in about half of them.  Words are cut at anything that is no letter or
- * digit, ideographs and kana stand alone; no dictionary is needed, because these signatures are only compared with others
- * of the same host.
+ * The text around a line is identified by a signature: a 64-bit simhash over pairs of adjacent words.  A slightly
+ * edited text differs in a few bits, another text in about half of them.  Words are split at every character that is
+ * not a letter or digit; ideographs and kana are words.  No dictionary is necessary, because these signatures are only
+ * compared with others of the same host.
  */
 
 enum { CONTEXT_KEYS = 248 };
 
 struct context {
 	struct pd_simhash sum;
-	uint64_t last;		/* hash of the word before; 0: none */
-	size_t n;		/* keys that wait */
+	uint64_t last;		/* hash of the previous word; 0: none */
+	size_t n;		/* number of buffered keys */
 	uint64_t keys[CONTEXT_KEYS];
 };
 
@@ -307,7 +309,7 @@ static inline uint64_t pair_key(uint64_t last, uint64_t hash)
 	return mix(last * 0x9E3779B97F4A7C15ull + hash);
 }
 
-/* A word of one text, or of two. */
+/* Add a word to one text, or to two. */
 static inline void add_context_word(struct context *c, struct context *other, uint64_t word)
 {
 	uint64_t hash = mix(word), last = c->last, key = pair_key(last, hash);
@@ -323,22 +325,22 @@ static inline void add_context_word(struct context *c, struct context *other, ui
 
 enum sort { NOTHING, PART, ALONE };
 
-/* Letters and digits of ASCII, letters in lower case; 0: none. */
+/* Letters and digits of ASCII, in lower case; 0: another character. */
 static const uint8_t ascii_part[256] = {
 	['0'] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9',
 	['A'] = 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z',
 	['a'] = 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z',
 };
 
-/* A character beyond ASCII that is part of a word, a word by itself, or neither. */
-static enum sort sort_of(uint32_t c)
+/* Classify a character beyond ASCII: part of a word, a word by itself, or neither. */
+static enum sort classify_character(uint32_t c)
 {
 	if (c < 0xC0 || (c >= 0x2000 && c < 0x2E80) || (c >= 0x3000 && c < 0x3040) || c >= 0xFF00)
 		return NOTHING;
 	return c < 0x2000 ? PART : ALONE;
 }
 
-/* `other`: of another text that has these words, too, or NULL. */
+/* Add words.  `other`: another text that contains the same words, or NULL. */
 static void add_context_words(struct context *c, struct context *other, struct pd_span utf8)
 {
 	uint64_t word = 0;
@@ -349,7 +351,7 @@ static void add_context_words(struct context *c, struct context *other, struct p
 		if (p == end)
 			break;
 		uint32_t ch = pd_utf8_next(&p);
-		enum sort sort = ch < 0x80 ? NOTHING : sort_of(ch);
+		enum sort sort = ch < 0x80 ? NOTHING : classify_character(ch);
 		if (word && sort != PART) {
 			add_context_word(c, other, word);
 			word = 0;
@@ -371,13 +373,13 @@ static uint64_t end_context(struct context *c)
 	return key.w[0];
 }
 
-/* May a byte be the end, or the beginning, of a word that goes on beside it? */
+/* Return whether the byte may be part of a word that continues in the adjacent run. */
 static bool is_open(char c)
 {
 	return c & 0x80 || ascii_part[(uint8_t)c];
 }
 
-/* May a word of the line begin in one run and end in another? */
+/* Return whether a word of the line may begin in one run and end in another. */
 static bool words_cross(const struct pd_blocks *in, const struct pd_line *l)
 {
 	for (size_t i = l->first_run + 1; i < l->end_run; i++) {
@@ -388,8 +390,9 @@ static bool words_cross(const struct pd_blocks *in, const struct pd_line *l)
 	return false;
 }
 
-/* The signatures of the page's text outside links, run by run, and of its main text, which are the lines that no rule drops.  Most
- * words of the second are words of the first, and are looked at once; but where a word goes on in the next run. */
+/* Compute the signatures of the page's text outside links, run by run, and of its main text, which consists of the
+ * lines that no rule drops.  Both texts share most words, so both are computed in one pass, except for words that
+ * continue in the next run. */
 static void sign_texts(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why, size_t n,
 		       uint64_t signatures[2])
 {
@@ -413,7 +416,7 @@ static void sign_texts(struct pd_site_keys *k, const struct pd_blocks *in, const
 	signatures[1] = end_context(&main);
 }
 
-/* What the page calls itself, in title and first h1: 48 bits, 0 when it says nothing. */
+/* Return a 48-bit key of the page's title and first h1; 0: it has neither. */
 static uint64_t title_key(const struct pd_blocks *in)
 {
 	uint32_t i = 0;
@@ -465,13 +468,13 @@ static void write_record(const struct pd_site_keys *k, const uint64_t head[4], u
 		pd_buf_add_c(out, 0);
 }
 
-/* The key of a host, as records and tables have it. */
+/* Return the key of a host, as used in records and tables. */
 static uint64_t host_key(struct pd_span name)
 {
 	return pd_hash64(name.p, name.n);
 }
 
-/* The host of a page, as records name it.  False: it has none that could be kept. */
+/* Return the host of a page, as named in records.  False: it has none that can be stored. */
 static bool read_host(struct pd_span url, struct pd_buf *host)
 {
 	pd_url_host(url, host);
@@ -492,8 +495,8 @@ bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const
 	find_paths(k, in);
 	for (size_t i = 0; i < n; i++)
 		add_entry(k, in, &lines[i]);
-	close_places(k);
-	close_entries(k);
+	merge_places(k);
+	merge_entries(k);
 	struct pd_span host = pd_buf_span(&k->host);
 	uint64_t head[4] = { host_key(host), url_key(url) };
 	sign_texts(k, in, lines, why, n, head + 2);
@@ -501,7 +504,7 @@ bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const
 	return true;
 }
 
-/* A record, read in place. */
+/* A record, used in place. */
 struct site_page {
 	uint64_t host, url, text, main, title;
 	uint32_t size;
@@ -519,7 +522,7 @@ static bool keys_ascend(const uint64_t *v, size_t n, bool strictly)
 	return true;
 }
 
-/* Reads the record that `bytes` (aligned to 8) begin with.  False: it is none, or damaged. */
+/* Read the record at the start of `bytes` (aligned to 8).  Return false if it is missing or damaged. */
 static bool read_site_record(struct pd_span bytes, struct site_page *out)
 {
 	uint16_t n[3];
@@ -550,7 +553,7 @@ static bool read_site_record(struct pd_span bytes, struct site_page *out)
 	return keys_ascend(out->paths, n[1], true) && keys_ascend(out->lines, n[2], false);
 }
 
-/* By host, then URL, then bytewise. */
+/* Order by host, then URL, then bytewise. */
 static int record_order(const struct site_page *a, const struct site_page *b, const char *bytes_a, const char *bytes_b)
 {
 	if (a->host != b->host)
@@ -564,7 +567,8 @@ static int record_order(const struct site_page *a, const struct site_page *b, co
 
 /* ==== the table ==== */
 
-/* Writing: hosts in the order of their keys, each once; what they hold is spooled, and the file put together at the end. */
+/* Writer of a table.  Hosts are written in the order of their keys, each once.  Their data is spooled, and the file is
+ * assembled at the end. */
 struct table_writer;
 
 struct pd_boilerplate {
@@ -602,7 +606,7 @@ static int read_table_header(struct pd_boilerplate *b, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Do the parts lie one after the other, up to the samples? */
+/* Return whether the parts are contiguous, up to the samples. */
 static bool sizes_fit(const struct pd_boilerplate_header *h)
 {
 	uint64_t room = h->samples_at - sizeof *h;
@@ -621,7 +625,7 @@ static int read_table_head(struct pd_boilerplate *b, struct pd_err *e)
 {
 	uint64_t sum[2];
 	if (!sizes_fit(&b->h))
-		return table_damaged(b, "its parts contradict each other", e);
+		return table_damaged(b, "its parts are inconsistent", e);
 	b->head = pd_alloc(b->h.samples_at);
 	if (fseeko(b->f, 0, SEEK_SET) < 0 || fread(b->head, 1, b->h.samples_at, b->f) != b->h.samples_at)
 		return pd_fail_errno(e, "cannot read %s", b->name);
@@ -637,7 +641,7 @@ static int read_table_head(struct pd_boilerplate *b, struct pd_err *e)
 	return PD_OK;
 }
 
-/* A checksum can be made for any content: what it says must be possible. */
+/* A checksum can be made for any content, so the values of an entry are checked too. */
 static bool entry_fits(const struct pd_boilerplate *b, const struct pd_boilerplate_entry *x)
 {
 	uint64_t samples = b->h.length - b->h.samples_at;
@@ -657,7 +661,7 @@ static int check_entries(struct pd_boilerplate *b, struct pd_err *e)
 		if (i && b->hosts[i - 1].key >= b->hosts[i].key)
 			return table_damaged(b, "its hosts are not in order", e);
 		if (!entry_fits(b, &b->hosts[i]))
-			return table_damaged(b, "a host is outside of it", e);
+			return table_damaged(b, "the entry of a host is invalid", e);
 	}
 	return PD_OK;
 }
@@ -731,7 +735,7 @@ struct pd_boilerplate_host pd_boilerplate_host(const struct pd_boilerplate *b, s
 	return (struct pd_boilerplate_host){ x->key, pd_span(b->names + x->name_at, x->name), x->pages, site_of(b, x) };
 }
 
-/* All of them once, before the first is believed. */
+/* Check all samples once, before the first is used. */
 static int check_samples(struct pd_boilerplate *b, struct pd_err *e)
 {
 	enum { PIECE = 1 << 16 };
@@ -755,7 +759,7 @@ static int check_samples(struct pd_boilerplate *b, struct pd_err *e)
 	return PD_OK;
 }
 
-/* `n` records of the host, in the order of their URLs. */
+/* Check `n` records of the host, in the order of their URLs. */
 static bool records_fit(struct pd_span bytes, uint64_t host, unsigned n)
 {
 	struct site_page p;
@@ -776,9 +780,9 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 	const struct pd_boilerplate_entry *x = &b->hosts[i];
 	pd_buf_clear(out);
 	if (!b->info.has_samples)
-		return pd_fail(e, PD_ERR_USAGE, "%s holds no samples, because it was written with --no-samples: learn it again without", b->name);
+		return pd_fail(e, PD_ERR_USAGE, "%s has no samples because it was written with --no-samples; learn it again without that option", b->name);
 	if (b->h.sample != PD_SITE_SAMPLE || b->h.texts != PD_SITE_TEXTS || b->h.bits != PD_SITE_BITS)
-		return pd_fail(e, PD_ERR_PARAMS, "%s was learned by a program with other rules: learn it again from the dumps", b->name);
+		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with other rules; learn it again from the dumps", b->name);
 	int status = check_samples(b, e);
 	if (status)
 		return status;
@@ -786,11 +790,12 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 	if (fseeko(b->f, (off_t)(b->h.samples_at + x->sample_at), SEEK_SET) < 0 || fread(at, 1, x->sample, b->f) != x->sample)
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	out->n = x->sample;
-	return records_fit(pd_buf_span(out), x->key, x->pages) ? PD_OK : table_damaged(b, "a sample cannot be", e);
+	return records_fit(pd_buf_span(out), x->key, x->pages) ? PD_OK : table_damaged(b, "a sample is invalid", e);
 }
 
 /*
- * Writing.  The table is put together from four spools, one for each part, because how long a part is shows only at its end.
+ * Writing.  The table is assembled from four spools, one for each part, because the length of a part is known only at
+ * its end.
  */
 
 enum part { HOSTS, KEYS, NAMES, SAMPLES, PARTS };
@@ -799,7 +804,7 @@ struct table_writer {
 	FILE *parts[PARTS];
 	uint64_t bytes[PARTS];
 	struct pd_boilerplate_header h;
-	struct pd_hasher *hasher;	/* of the samples, then of what lies before them */
+	struct pd_hasher *hasher;	/* of the samples, then of the bytes before them */
 	bool samples;
 };
 
@@ -842,7 +847,7 @@ static void put(struct table_writer *w, enum part part, const void *p, size_t n)
 	w->bytes[part] += n;
 }
 
-/* A failure to write shows in `end`. */
+/* Add a host.  Write errors are reported by writer_end. */
 static void writer_add(struct table_writer *w, const struct pd_boilerplate_host *h, struct pd_span records)
 {
 	const struct pd_site *s = &h->site;
@@ -867,13 +872,14 @@ static void writer_add(struct table_writer *w, const struct pd_boilerplate_host 
 	pd_hasher_add(w->hasher, records.p, records.n);
 }
 
-/* A part from its beginning: into the checksum, or into `to`. */
-static bool run_through(struct table_writer *w, enum part part, FILE *to)
+/* Read a part from its beginning, into the checksum or into `to`. */
+static bool read_part(struct table_writer *w, enum part part, FILE *to)
 {
 	enum { PIECE = 1 << 16 };
 	uint64_t left = w->bytes[part];
 	char *piece = pd_alloc(PIECE);
-	bool good = !ferror(w->parts[part]) && fseeko(w->parts[part], 0, SEEK_SET) == 0;	/* which writes what waits */
+	/* which flushes buffered data */
+	bool good = !ferror(w->parts[part]) && fseeko(w->parts[part], 0, SEEK_SET) == 0;
 	while (good && left) {
 		size_t n = fread(piece, 1, left < PIECE ? left : PIECE, w->parts[part]);
 		good = n > 0;
@@ -901,51 +907,54 @@ static bool close_header(struct table_writer *w)
 	pd_hasher_add(w->hasher, (const char *)h + PD_BOILERPLATE_UNCHECKED, sizeof *h - PD_BOILERPLATE_UNCHECKED);
 	bool good = true;
 	for (enum part i = HOSTS; i < SAMPLES; i++)
-		good = run_through(w, i, NULL) && good;
+		good = read_part(w, i, NULL) && good;
 	pd_hasher_end(w->hasher, h->checksum);
 	return good;
 }
 
-/* Into `f`, which need not be a file that can be sought in. */
+/* Write the table into `f`, which need not be seekable. */
 static int writer_end(struct table_writer *w, FILE *f, struct pd_err *e)
 {
 	if (!close_header(w))
 		return pd_fail_errno(e, "cannot write a temporary file");
 	bool good = fwrite(&w->h, sizeof w->h, 1, f) == 1;
 	for (enum part i = HOSTS; i < PARTS; i++)
-		good = good && run_through(w, i, f);
-	return good && fflush(f) == 0 ? PD_OK : pd_fail_errno(e, "cannot write the table of boilerplate");
+		good = good && read_part(w, i, f);
+	return good && fflush(f) == 0 ? PD_OK : pd_fail_errno(e, "cannot write the boilerplate table");
 }
 
-/* ==== what of a site is boilerplate ==== */
+/* ==== deciding which lines are boilerplate ==== */
 
-#define SITE_TITLES 6	/* different titles, on more than half of the sample */
+#define SITE_TITLES 6	/* different titles, for a line on more than half of the sample */
 
-/* Which lines does a host repeat?  In: the sample of its pages (site.h).  Out: keys of lines and of paths.
+/* Decide which lines a host repeats.  Input: the sample of its pages (site.h).  Output: keys of lines and of paths.
  *
- * Not on how many pages a line recurs decides, but under how many texts: a page that the host holds three times has the
- * same lines three times, and they are its text.  Two pages are of different texts when their signatures differ in more
- * than PD_SITE_BITS bits: those of the text outside links, and, unless the line stands on more than half of the sample,
- * those of the main texts too (where chrome outweighs a short text, copies look different by the first alone; where the
- * extractor fails on a layout, its pages look the same by the second alone).  A line that stands under PD_SITE_TEXTS texts,
- * each different from each, is repeated.  So is one that stands on more than half of the sample under PD_SITE_TITLES titles:
- * of pages that hold little but what their site repeats, such as those of a reference, all texts look the same.  Texts are taken in the order of their signatures.
+ * A line is repeated if it occurs with several different texts.  The number of pages alone is not sufficient: if a host
+ * has a page three times, all its lines occur three times, although they are its text.  Two pages have different texts
+ * if their signatures differ in more than PD_SITE_BITS bits.  The signatures of the texts outside links are compared,
+ * and also those of the main texts, unless the line is on more than half of the sample.  (If chrome outweighs a short
+ * text, copies look different by the first signature; if the extractor fails on a layout, its pages look the same by
+ * the second.)  A line with PD_SITE_TEXTS texts that all differ from each other is repeated.
  *
- * Then a vote by path: one that stands on PD_SITE_PATH_PAGES pages or more, of whose lines at least half are repeated or mostly
- * links, and at least one is repeated, is chrome as a whole, also where its words change from page to page.  It takes whole
- * texts along where it is wrong, so it asks for more pages than a line does: three threads of a forum with the same stock
- * replies are no layout yet.
+ * A line on more than half of the sample, with PD_SITE_TITLES titles, is repeated too: if pages contain little besides
+ * repeated lines, such as those of a reference, all their texts look the same.  Texts are processed in the order of
+ * their signatures.
  *
- * The result depends on the set of pages alone. */
+ * Then paths are decided.  A path is chrome as a whole, even where its words change from page to page, if it is on at
+ * least PD_SITE_PATH_PAGES pages, at least half of its lines are repeated or mostly links, and at least one is
+ * repeated.  A wrong decision for a path removes whole texts, so it requires more pages than a line does: three threads
+ * of a forum with the same stock replies are not a layout.
+ *
+ * The result depends only on the set of pages. */
 
-/* A line of a page of the sample. */
+/* A line on a page of the sample. */
 struct seen_line {
 	uint64_t line, path;
-	uint32_t page;		/* number in the order of contexts */
+	uint32_t page;		/* index in the order of contexts */
 	bool repeated;
 };
 
-/* A path of a page of the sample. */
+/* A path on a page of the sample. */
 struct path_vote {
 	uint64_t path;
 	uint32_t links;
@@ -988,7 +997,7 @@ static int by_context(const void *x, const void *y)
 	return (a->main > b->main) - (a->main < b->main);
 }
 
-/* By line or by path; those of one stay in their order, which is that of the pages. */
+/* Sort by line or by path.  Entries of one line or path keep the order of the pages. */
 static void sort_seen(struct judge *j, bool by_path)
 {
 	j->order.n = 0;
@@ -1042,8 +1051,8 @@ static bool differ(uint64_t a, uint64_t b)
 	return __builtin_popcountll(a ^ b) > PD_SITE_BITS;
 }
 
-/* Do the pages on which these stand (one line, in the order of contexts) have so many different texts? */
-static bool under_texts(const struct judge *j, const struct seen_line *s, size_t n, bool often)
+/* Return whether the pages with this line (in the order of contexts) have PD_SITE_TEXTS different texts. */
+static bool has_different_texts(const struct judge *j, const struct seen_line *s, size_t n, bool often)
 {
 	const struct site_page *kept[PD_SITE_TEXTS];
 	size_t n_kept = 0;
@@ -1058,8 +1067,8 @@ static bool under_texts(const struct judge *j, const struct seen_line *s, size_t
 	return n_kept == PD_SITE_TEXTS;
 }
 
-/* Have those pages so many different titles? */
-static bool under_titles(const struct judge *j, const struct seen_line *s, size_t n)
+/* Return whether these pages have SITE_TITLES different titles. */
+static bool has_different_titles(const struct judge *j, const struct seen_line *s, size_t n)
 {
 	uint64_t titles[SITE_TITLES];
 	size_t found = 0;
@@ -1091,7 +1100,7 @@ static void judge_lines(struct judge *j)
 		size_t pages = count_pages(j->seen + i, end - i);
 		bool often = pages * 2 > j->n_pages;
 		if (pages < PD_SITE_TEXTS ||
-		    (!under_texts(j, j->seen + i, end - i, often) && !(often && under_titles(j, j->seen + i, end - i))))
+		    (!has_different_texts(j, j->seen + i, end - i, often) && !(often && has_different_titles(j, j->seen + i, end - i))))
 			continue;
 		for (size_t k = i; k < end; k++)
 			j->seen[k].repeated = true;
@@ -1100,7 +1109,8 @@ static void judge_lines(struct judge *j)
 	}
 }
 
-/* `at`: the first of j->seen that is not before this path; returns where the next begins. */
+/* Decide a path.  `at`: index in j->seen of the first entry that is not before this path.  Return the index after its
+ * entries. */
 static size_t judge_path(struct judge *j, size_t at, const struct path_vote *v, size_t n)
 {
 	uint64_t lines = 0, repeated = 0, links = 0;
@@ -1117,7 +1127,7 @@ static size_t judge_path(struct judge *j, size_t at, const struct path_vote *v, 
 	return at;
 }
 
-/* Each line's path is one of its page's, so both lists run through the same paths. */
+/* The path of each line is also a path of its page, so both lists contain the same paths in the same order. */
 static void judge_paths(struct judge *j)
 {
 	sort_seen(j, true);
@@ -1129,7 +1139,7 @@ static void judge_paths(struct judge *j)
 	}
 }
 
-/* What `pages`, all of one host, repeat; it lies in the judge, until the next call. */
+/* Return the repeated lines and paths of `pages`, all of one host.  The result is valid until the next call. */
 static struct pd_site judge_pages(struct judge *j, const struct site_page *pages, size_t n)
 {
 	if (n < PD_SITE_TEXTS)
@@ -1147,12 +1157,13 @@ static struct pd_site judge_pages(struct judge *j, const struct site_page *pages
 #define MEMORY (64u << 20)
 
 /*
- * The samples of all hosts, within bounded memory: records come in any order, and out by host and URL, each URL once, and of
- * each host no more than its sample.  An external merge sort (base/runs.h): what memory holds is sorted and cut to the samples
- * of its hosts before it is written, because what is over a sample here cannot be in it.
+ * The samples of all hosts, in bounded memory.  Records are added in any order and returned by host and URL, each URL
+ * once, and at most a sample per host.  This is an external merge sort (base/runs.h).  The records in memory are sorted
+ * and cut to the samples of their hosts before they are written: a record beyond the sample here cannot be in the final
+ * sample.
  */
 
-/* What a record begins with, and is ordered by. */
+/* The start of a record, by which records are ordered. */
 struct host_and_url {
 	uint64_t host, url;
 };
@@ -1160,7 +1171,7 @@ struct host_and_url {
 struct samples {
 	size_t memory;
 	struct pd_buf records;
-	size_t *order;			/* record -> where it begins */
+	size_t *order;			/* offset of each record */
 	size_t n, cap;
 	struct pd_runs *runs;
 };
@@ -1226,7 +1237,7 @@ static int compare_places(const void *x, const void *y, void *ctx)
 	return compare_records(record_at(r, *(const size_t *)x), record_at(r, *(const size_t *)y));
 }
 
-/* Sorts what is in memory and cuts it to the samples. */
+/* Sort the records in memory and cut them to the samples. */
 static void sort_records(struct samples *r)
 {
 	size_t n = 0, of_host = 0;
@@ -1300,15 +1311,15 @@ static int samples_next(struct samples *r, struct pd_buf *out, struct pd_err *e)
 }
 
 /*
- * Which pages can still be part of a sample?  Of a host the smallest keys of URLs that came so far, as many as a sample has: a page whose
- * key is over all of them is in no sample, whatever else comes.  Hosts share a number of places: whoever takes the place of another one
- * begins anew, and so does the other, which costs records that nobody needs and never one that is needed.
+ * Filter of pages that cannot be in a sample.  A bound has the smallest keys of the URLs of a host so far, as many as a
+ * sample has; a page with a larger key is not in the sample.  Several hosts share a slot.  If a host replaces another
+ * in a slot, its keys start empty, which lets unnecessary records pass but never excludes a necessary one.
  */
 
 struct bound {
 	uint64_t host;
 	size_t n;
-	uint64_t keys[PD_SITE_SAMPLE];	/* each once; when all are there, the largest first */
+	uint64_t keys[PD_SITE_SAMPLE];	/* without duplicates; once full, the largest is first */
 };
 
 static struct bound *bound_of(struct bound *bounds, uint64_t host)
@@ -1348,17 +1359,17 @@ static void lower_bound(struct bound *b, uint64_t host, uint64_t url)
 }
 
 /*
- * The learner: samples, and for each host what they repeat.
+ * The learner: samples, and the decision for each host.
  */
 
 struct pd_site_learner {
 	struct pd_site_learn_options o;
-	struct pd_lock *lock;		/* of `bounds` */
+	struct pd_lock *lock;		/* protects `bounds` */
 	struct bound *bounds;
 	struct samples *samples;
 	struct judge *judge;
 	struct pd_buf sample;
-	size_t next_known;		/* host of o.known that was not written yet */
+	size_t next_known;		/* next host of o.known to be written */
 	struct pd_site_learn_counts counts;
 };
 
@@ -1403,7 +1414,7 @@ int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struc
 	while (records.n) {
 		struct site_page p;
 		if (!read_site_record(records, &p))
-			return pd_fail(e, PD_ERR_FORMAT, "a record of a page cannot be");
+			return pd_fail(e, PD_ERR_FORMAT, "the record of a page is invalid");
 		if (!l->o.known || !find_host(l->o.known, p.host)) {
 			int status = samples_add(l->samples, &p, records.p, e);
 			if (status)
@@ -1422,7 +1433,7 @@ int pd_site_learner_merge(struct pd_site_learner *l, struct pd_boilerplate *b, s
 {
 	int status = PD_OK;
 	if (b->info.hidden_kept != l->o.hidden_kept)
-		return pd_fail(e, PD_ERR_PARAMS, "a table was learned with --hidden=%s: give that option, and merge it only with such tables",
+		return pd_fail(e, PD_ERR_PARAMS, "a table was learned with --hidden=%s; give that option, and merge only tables learned with it",
 			       b->info.hidden_kept ? "keep" : "drop");
 	for (size_t i = 0; !status && i < b->info.hosts; i++) {
 		status = pd_boilerplate_sample(b, i, &l->sample, e);
@@ -1442,7 +1453,7 @@ static void write_host(struct pd_site_learner *l, struct table_writer *w, const 
 	l->counts.paths += h->site.n_paths;
 }
 
-/* The hosts of the known table that come before `key`. */
+/* Write the hosts of the known table that come before `key`. */
 static int write_known(struct pd_site_learner *l, struct table_writer *w, uint64_t key, bool all, struct pd_err *e)
 {
 	struct pd_buf records = { 0 };
@@ -1461,7 +1472,7 @@ static int write_known(struct pd_site_learner *l, struct table_writer *w, uint64
 	return status;
 }
 
-/* From the records in l->sample. */
+/* Decide from the records in l->sample. */
 static struct pd_boilerplate_host decide(struct pd_site_learner *l)
 {
 	struct site_page pages[PD_SITE_SAMPLE] = { 0 };

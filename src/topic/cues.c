@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Each table is chained by the first two letters or bytes of its rows, so that what is no cue is dismissed at once.
+ * Each table is indexed by the first two letters or bytes of its rows, so that most text is dismissed with one lookup.
  */
 #include "topic/cues.h"
 
 #include "base/buf.h"
 #include "base/utf8.h"
 
-/* ==== what an element says of itself ==== */
+/* ==== tags, roles, classes and ids ==== */
 
-/* A table of letters is matched at every letter of an element's class and id, which are read without case and separators but
- * with the places where words begin. */
+/* A table of letters is matched at every letter of an element's class and id.  Case and separators are ignored, but the
+ * starts of words are recorded. */
 
-/* Class and id together: longer names are cut, what matters stands first. */
+/* Class and id together; longer names are cut, because their important words are at the start. */
 enum { NAME_MAX_BYTES = 240 };
-/* A number in a name has so many digits; what follows the first of them, as in a UUID, so many. */
+/* Minimum number of digits of a number in a name, and of its further parts, as in a UUID. */
 enum { NUMBER_LEAST = 6, NUMBER_NEXT = 4 };
 enum name_place { ANY, START, WORD };
 
@@ -29,13 +29,13 @@ static const struct hint_row {
 
 enum { HINT_ROWS = sizeof hint_rows / sizeof *hint_rows };
 
-/* Rows by their first two letters: a chain each.  Most pairs of letters begin nothing. */
+/* Rows by their first two letters: one chain for each pair.  Most pairs of letters have no row. */
 struct hint_chains {
 	uint16_t first[26 * 26];
 	uint16_t next[HINT_ROWS];
 };
 
-/* A name without case and separators: `starts[i]` where a word begins at letter i. */
+/* A name without case and separators; `starts[i]`: a word begins at letter i. */
 struct name {
 	char p[NAME_MAX_BYTES];
 	bool starts[NAME_MAX_BYTES + 1];
@@ -61,8 +61,8 @@ static bool is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* How many bytes at `p` are one number in base 16, letters and digits, `least` or more, as generators of markup write them
- * into names ("text-5995ad1f").  The letters of such a number are no words. */
+/* Return the length of the base 16 number (letters and digits, at least `least`) at `p`, or 0.  Generators of markup
+ * write such numbers into names ("text-5995ad1f").  Their letters are not words. */
 static size_t number_at(const char *p, size_t n, size_t least)
 {
 	size_t k = 0, digits = 0;
@@ -72,8 +72,8 @@ static size_t number_at(const char *p, size_t n, size_t least)
 	return k >= least && digits && digits < k && ends ? k : 0;
 }
 
-/* Letters only; what else stands there ends a word, and a space ends the name too: it stays, as a letter that no row
- * has. */
+/* Add the letters of a name.  Any other character ends a word.  A space also ends the name: it is stored as a letter
+ * that no row contains. */
 static void name_add(struct name *name, struct pd_span s)
 {
 	bool start = true, lower = false;
@@ -107,8 +107,8 @@ static void name_add(struct name *name, struct pd_span s)
 	}
 }
 
-/* "has-sidebar", "no-menu", "sidebar-layout": what is around an element, not what it is. */
-static bool qualified(const struct name *name, size_t at, size_t end)
+/* Return whether the word describes the surroundings of the element: "has-sidebar", "no-menu", "sidebar-layout". */
+static bool is_qualified(const struct name *name, size_t at, size_t end)
 {
 	static const char *const before[] = { "has", "with", "no", "without", "elementor" };
 	if (name->n - end >= 6 && name->starts[end] && memcmp(name->p + end, "layout", 6) == 0)
@@ -129,7 +129,7 @@ static bool row_fits(const struct hint_row *r, const struct name *name, size_t a
 		return false;
 	if (r->where == WORD && !name->starts[at + r->n])
 		return false;
-	return !qualified(name, at, at + r->n);
+	return !is_qualified(name, at, at + r->n);
 }
 
 static enum pd_hint name_hint(const struct hint_chains *h, const struct name *name, const char **word)
@@ -149,7 +149,8 @@ static enum pd_hint name_hint(const struct hint_chains *h, const struct name *na
 	return best;
 }
 
-/* The elements and ARIA landmark roles whose meaning the HTML standard gives, and schema.org's articleBody. */
+/* Return the hint of elements and ARIA landmark roles with a meaning in the HTML standard, and of schema.org's
+ * articleBody. */
 static enum pd_hint tag_hint(const struct pd_box *box, const char **name)
 {
 	*name = pd_tag_name((enum pd_tag)box->tag);
@@ -200,10 +201,10 @@ static enum pd_hint role_hint(struct pd_span role, const char **name)
 	return PD_HINT_NONE;
 }
 
-/* ==== what a line or a text says ==== */
+/* ==== phrases in lines and texts ==== */
 
-/* The beginning of a line is looked up among the heads, and what stands after a date that begins it; at the beginning of each
- * word of a sentence, and of other text once, the notices are tried, and of those in scripts without spaces in all of it. */
+/* Heads are looked up at the beginning of a line, and after a date at its beginning.  Notices are looked up at the
+ * beginning of each word of a sentence; in other text once; in scripts without spaces at every character. */
 
 enum head_fit { HEAD_WHOLE, HEAD_START, HEAD_DATED, HEAD_BEHIND };
 enum notice_fit { NOTICE_BEGINS, NOTICE_ANY, NOTICE_OWN, NOTICE_LEGAL };
@@ -226,15 +227,16 @@ static const struct phrase notices[] = {
 };
 
 enum { HEADS = sizeof heads / sizeof *heads, NOTICES = sizeof notices / sizeof *notices };
-_Static_assert(HEADS < 255 && NOTICES < 255, "phrases are numbered by a byte");
+_Static_assert(HEADS < 255 && NOTICES < 255, "phrase numbers fit a byte");
 
-/* A notice says what it is within so many bytes, where it is no sentence with the first of them, and is no longer than this. */
+/* A notice contains its phrase within NOTICE_START bytes (if it is not a sentence, NOTICE_HEAD), and is at most
+ * NOTICE_MAX bytes long. */
 enum { NOTICE_START = 200, NOTICE_HEAD = 40, NOTICE_MAX = 900 };
 
-/* Most pairs of bytes begin nothing.  Phrases are numbered from 1; 0 ends a chain. */
+/* Most pairs of bytes have no phrase.  Phrases are numbered from 1; 0 ends a chain. */
 struct phrase_chains {
 	uint8_t first[1024], next[255];
-	uint8_t fits[1024];	/* how the phrases of a chain fit: a bit each */
+	uint8_t fits[1024];	/* the fits of the phrases of a chain: one bit each */
 };
 
 static size_t chain_of(const char *p)
@@ -252,8 +254,8 @@ static void chain_phrases(struct phrase_chains *c, const struct phrase *v, int n
 	}
 }
 
-/* Nothing but signs and digits: "(12)", ":". */
-static bool only_signs(struct pd_span s)
+/* Return whether it has only signs and digits: "(12)", ":". */
+static bool has_only_signs(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = s.p[i];
@@ -263,7 +265,7 @@ static bool only_signs(struct pd_span s)
 	return true;
 }
 
-/* How the notices' phrases fit that stand here: a bit each, of those in `wanted`. */
+/* Return the fits of the notice phrases at this position, of those in `wanted`: one bit each. */
 static inline unsigned notices_at(const struct phrase_chains *c, struct pd_span low, size_t at, unsigned wanted)
 {
 	unsigned fits = 0;
@@ -289,7 +291,7 @@ static bool begins_word(struct pd_span low, size_t at)
 	return at == 0 || low.p[at - 1] == ' ' || low.p[at - 1] == '(' || is_wide(low.p[at]);
 }
 
-/* What a site says of itself and of the law, in one paragraph. */
+/* Return whether it is a disclaimer: it mentions the site and the law in one paragraph. */
 static bool is_disclaimer(const struct phrase_chains *c, struct pd_span text)
 {
 	unsigned fits = 0, both = 1U << NOTICE_OWN | 1U << NOTICE_LEGAL;
@@ -314,7 +316,7 @@ static size_t count_digits(struct pd_span s)
 	return n;
 }
 
-/* How many bytes that takes which parts a date's numbers; 0: it is not here. */
+/* Return the length of a separator of numbers in a date; 0: there is none. */
 static size_t date_sign(struct pd_span s)
 {
 	static const char *const signs[] = { "-", "/", ".", "年", "月", "년 ", "월 " };
@@ -324,7 +326,7 @@ static size_t date_sign(struct pd_span s)
 	return 0;
 }
 
-/* 2024-06-19, 19.6.2024, 2024年6月19日: its length; 0: none begins here. */
+/* 2024-06-19, 19.6.2024, 2024年6月19日: return its length; 0: there is no date here. */
 static size_t date_in_numbers(struct pd_span s)
 {
 	size_t at = 0, years = 0;
@@ -338,7 +340,7 @@ static size_t date_in_numbers(struct pd_span s)
 	return years == 1 ? at : 0;
 }
 
-/* The letters of an English month's name, whole or at least the first three of it. */
+/* Return the length of an English month's name, abbreviated to at least three letters. */
 static size_t month_name(struct pd_span s)
 {
 	static const char *const months[] = { "january", "february", "march", "april", "may", "june", "july", "august", "september",
@@ -352,7 +354,7 @@ static size_t month_name(struct pd_span s)
 	return 0;
 }
 
-/* june 19, 2024; 19 june 2024: its length, to the end of the year. */
+/* june 19, 2024; 19 june 2024: return its length, to the end of the year. */
 static size_t date_in_words(struct pd_span s)
 {
 	enum { FAR = 9 };	/* from the month to the year: ". 19th, " */
@@ -428,7 +430,7 @@ static const struct phrase *head_at(const struct phrase_chains *c, struct pd_spa
 		const struct phrase *h = &heads[i - 1];
 		if (h->n > low.n || (h->fit == HEAD_BEHIND) != is_behind || memcmp(low.p, h->words, h->n) != 0)
 			continue;
-		if (h->fit == HEAD_WHOLE && !only_signs(rest_from(low, h->n)))
+		if (h->fit == HEAD_WHOLE && !has_only_signs(rest_from(low, h->n)))
 			continue;
 		if (h->fit != HEAD_DATED || has_date(rest_from(low, h->n)))
 			return h;
@@ -454,7 +456,7 @@ enum pd_head pd_head_of(const struct pd_cues *c, struct pd_span line, const char
 	return (enum pd_head)h->scope;
 }
 
-/* Eight bytes at a time, since all text is asked: is_wide of each. */
+/* Apply is_wide to eight bytes at once, because all text is examined. */
 static uint64_t wide_bytes(uint64_t x)
 {
 	return pd_eight_range(x & ~PD_HIGH, 0xE3 & 0x7F, 0x7F) & x;
@@ -472,10 +474,10 @@ static bool has_wide(struct pd_span s)
 	return false;
 }
 
-/* Does a notice begin at a word's beginning, from the second byte on?  `low` is followed by zeroes. */
+/* Return whether a notice begins at the start of a word, from the second byte on.  `low` is followed by zeroes. */
 static bool any_notice_begins(const struct phrase_chains *c, struct pd_span low)
 {
-	uint64_t apart = 0;	/* bytes that words begin after */
+	uint64_t apart = 0;	/* bytes after which words begin */
 	for (size_t i = 0; i < low.n; i += 8) {
 		uint64_t x = pd_eight_load(low.p + i), seven = x & ~PD_HIGH, before = apart >> 63;
 		apart = (pd_eight_range(seven, ' ', ' ') | pd_eight_range(seven, '(', '(')) & ~x;

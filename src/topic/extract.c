@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * The main extractor: lines and boxes -> the lines that are a page's main text, each kept or dropped by a named
- * rule.  A few passes over arrays, no tree is built.  In order:
+ * The main extractor: lines and boxes -> the lines of a page's main text; each line is kept or dropped by a named rule.
+ * It makes a few passes over arrays and builds no tree.  The steps:
  *
- * 0. lines that the page's site is known to repeat weigh nothing (site.h);
- * 1. lines are prose by what they look like, and licences, copyright and the like never are (cues.h);
- * boxes that say what they are (tag, role, class, id: hints.def) are dropped;
- * 2. the kind of the page is found from what is left;
+ * 0. lines that the page's site is known to repeat get no weight (site.h);
+ * 1. lines are prose by their form, except licences, copyright and the like (cues.h); boxes that declare that they are
+ *    chrome (tag, role, class, id: hints.def) are dropped;
+ * 2. the kind of the page is determined from the rest;
  * 3. lists of other pages are dropped;
- * 4. the box that holds the prose left is the region; what lies outside is dropped;
- * 5. inside, lines of links are dropped, and short lines that neither stand between prose nor flow with it, unless the page
- * is one of a manual;
- * 6. lines that announce chrome take it along, and by-lines go (heads.def);
- * 7. what is said again elsewhere on the page goes;
- * 8. the goods of a shop's shelf are text where they are most of it.
+ * 4. the box with most of the remaining prose is the region; lines outside are dropped;
+ * 5. inside the region, lines of links are dropped, and short lines that are neither between prose nor part of its
+ *    flow, unless the page is from a manual;
+ * 6. lines that announce chrome are dropped with their sections, and by-lines are dropped (heads.def);
+ * 7. text that is repeated elsewhere on the page is dropped;
+ * 8. the goods of a shop's shelf are text if they are most of it.
  *
- * Too little is worse than a little chrome, so there is a chain to fall back on, flagged PD_TOPIC_FALLBACK.  Its steps
- * by name: `rules` is what stands above.  Hints are believed less, level by level (enum level), as long as that at
- * least doubles the prose that flows in one place (scraps from all over a page are no text, however many): `no-adverts` (what is named an
- * advert counts as text), `no-comments` (what readers wrote does), `tags` (names mislead, tags and roles
- * count), `no-hints`.  When hardly any text is kept and the page holds several times as much, `list`: all of it in its
- * densest region (products, links).  When nothing is kept, `page`: all that it shows.
+ * Too little text is worse than a little chrome, so there are fallback steps, flagged PD_TOPIC_FALLBACK.  The step
+ * `rules` is the procedure above.  In the next steps fewer hints are used, level by level (enum level), as long as each
+ * level at least doubles the prose of the richest flow; scraps from all over a page are not a text, however many they
+ * are.  `no-adverts`: boxes named as adverts are text; `no-comments`: comments of readers are text; `tags`: only tags
+ * and roles count, because names mislead; `no-hints`.  If hardly any text is kept and the page has several times as
+ * much, `list`: all text of its densest region (products, links).  If nothing is kept, `page`: all visible text.
  *
- * What others found and what is used here: text features and link density (Kohlschütter et al., WSDM 2010); blocks
- * judged with their neighbours (Pomikálek's jusText, 2011); density summed over a tree (Sun et al., CETD, SIGIR 2011);
- * names of classes and ids (Readability, 2009); a chain of extractors, so that no page is left without text
- * (Barbaresi's Trafilatura, ACL 2021).
+ * Ideas used here: text features and link density (Kohlschütter et al., WSDM 2010); judging blocks with their
+ * neighbours (Pomikálek's jusText, 2011); density summed over a tree (Sun et al., CETD, SIGIR 2011); names of classes
+ * and ids (Readability, 2009); a chain of extractors, so that every page has a text (Barbaresi's Trafilatura, ACL
+ * 2021).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,16 +39,20 @@
 
 /* ==== lines ====
  *
- * Runs -> lines: the runs between two box borders, which people see as one paragraph, heading, list item or cell.
- * Every box holds whole lines, so sums over a box are differences of sums over lines.
+ * Runs -> lines.  A line consists of the runs between two box borders, which readers see as one paragraph, heading,
+ * list item or cell.  Every box contains whole lines, so sums over a box are differences of sums over lines.
  *
- * Text is measured by its bytes of UTF-8, its mass: a Chinese character weighs three letters, about what it says.
+ * Text is measured by its mass, bytes of UTF-8: a Chinese character counts as three letters, about its information
+ * content.
  *
- * Which lines are prose is decided by length, punctuation and links (the shallow text features of Kohlschütter et
- * al., "Boilerplate Detection using Shallow Text Features", WSDM 2010), of what flows together rather than of one
- * line, so that a poem, a list of dates or an old page's <br> lines are not lost. */
+ * Prose is recognised by length, punctuation and links (the shallow text features of Kohlschütter et al., "Boilerplate
+ * Detection using Shallow Text Features", WSDM 2010).  They are measured over a flow, not over a single line, so that a
+ * poem, a list of dates or the <br> lines of an old page are not lost.
+ *
+ * The flow of a line is the nearest box around it that is not itself part of a text's flow, such as a paragraph, list
+ * or table. */
 
-enum { FLOW_DEPTH = 8 };	/* a cell of a list in a table in a quotation … is still its home's */
+enum { FLOW_DEPTH = 8 };	/* a cell of a list in a table in a quotation … still belongs to the flow */
 
 static const struct pd_weights default_weights = {
 #define X(name, value, meaning) .name = value,
@@ -56,40 +60,40 @@ static const struct pd_weights default_weights = {
 #undef X
 };
 
-/* Sums over the lines before one. */
+/* Sums over all lines before a line. */
 struct line_sum {
 	uint64_t mass, link_mass;
 	uint64_t prose;			/* text outside links of lines that are prose */
-	uint64_t notices;		/* how many of the lines are notices */
+	uint64_t notices;		/* number of notices among the lines */
 };
 
-/* The paragraphs (p) that a box is the home of. */
-struct home {
+/* Sums over the paragraphs (p) of a flow. */
+struct flow_sum {
 	uint32_t mass, link_mass;
 };
 
-/* What was found out of a line's text, which stays so whatever weighs nothing because its site repeats it. */
+/* Properties of a line's text.  They do not depend on the lines that the site repeats. */
 enum known {
-	KNOWN_STOP = 1,			/* it has one, outside links */
-	KNOWN_NOTICE = 2,		/* it or what it flows with is a notice: read as sentences, or as other text */
+	KNOWN_STOP = 1,			/* contains a stop outside links */
+	KNOWN_NOTICE = 2,		/* it or its flow is a notice: read as sentences, or as other text */
 	KNOWN_AS_SENTENCES = 4, KNOWN_AS_OTHER = 8,
 	KNOWN_PRICE = 16, KNOWN_NO_PRICE = 32,
-	KNOWN_NO_HEAD = 64,		/* it announces nothing */
+	KNOWN_NO_HEAD = 64,		/* announces nothing */
 };
 
 struct lines {
 	const struct pd_weights *weights;
 	const struct pd_cues *cues;	/* borrowed */
 	struct pd_line *v;
-	uint8_t *known;			/* enum known, one a line */
-	size_t n_known, cap_known;	/* 0: the page's lines were not found before */
+	uint8_t *known;			/* enum known of each line */
+	size_t n_known, cap_known;	/* 0: the lines of the page were not examined before */
 	struct line_sum *sums;	/* n + 1 */
 	uint32_t *of_run;		/* run -> line; n_runs + 1 */
-	struct home *homes;		/* one a box */
-	size_t n, cap, cap_sums, cap_of, cap_homes;
+	struct flow_sum *flows;		/* one for each box */
+	size_t n, cap, cap_sums, cap_of, cap_flows;
 };
 
-/* With what stands between its runs. */
+/* Return the text of a line with the spaces between its runs. */
 static struct pd_span line_text(const struct pd_blocks *in, const struct pd_line *l)
 {
 	const struct pd_run *first = &in->runs[l->first_run], *last = &in->runs[l->end_run - 1];
@@ -106,7 +110,7 @@ static size_t end_line(const struct lines *l, const struct pd_box *b)
 	return l->of_run[b->end_run];
 }
 
-/* What a box holds. */
+/* Return the sums over a box. */
 static struct line_sum sum_of_box(const struct lines *l, const struct pd_box *box)
 {
 	const struct line_sum *a = &l->sums[first_line(l, box)], *b = &l->sums[end_line(l, box)];
@@ -123,13 +127,13 @@ static bool wide_stop(const char *p)
 	return false;
 }
 
-/* What a stop may begin with. */
+/* First bytes of stops. */
 static const bool maybe_stop[256] = {
 	['.'] = 1, [','] = 1, ['!'] = 1, ['?'] = 1, [';'] = 1,
 	[0xD8] = 1, [0xE0] = 1, [0xE2] = 1, [0xE3] = 1, [0xEF] = 1,
 };
 
-/* A stop of ASCII counts where a space or nothing follows: "3.14" and "a.org" have none. */
+/* A stop in ASCII must be followed by a space or the end: "3.14" and "a.org" have none. */
 static bool has_stop(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -210,13 +214,13 @@ static bool is_flow(uint16_t tag)
 	}
 }
 
-/* A div without a name around one line: it lays out a paragraph. */
+/* A div without a name around one line, which lays out a paragraph. */
 static bool is_wrapper(const struct lines *l, const struct pd_box *b)
 {
 	return b->tag == PD_TAG_div && !b->klass.n && !b->ident.n && end_line(l, b) - first_line(l, b) == 1;
 }
 
-static uint32_t home_of(const struct lines *l, const struct pd_blocks *in, uint32_t box)
+static uint32_t flow_of(const struct lines *l, const struct pd_blocks *in, uint32_t box)
 {
 	for (int i = 0; i < FLOW_DEPTH && box; i++) {
 		const struct pd_box *b = &in->boxes[box];
@@ -229,33 +233,33 @@ static uint32_t home_of(const struct lines *l, const struct pd_blocks *in, uint3
 
 static void find_homes(struct lines *l, const struct pd_blocks *in)
 {
-	l->homes = pd_grow(l->homes, in->n_boxes, &l->cap_homes, sizeof(*l->homes));
-	memset(l->homes, 0, in->n_boxes * sizeof(*l->homes));
+	l->flows = pd_grow(l->flows, in->n_boxes, &l->cap_flows, sizeof(*l->flows));
+	memset(l->flows, 0, in->n_boxes * sizeof(*l->flows));
 	for (size_t i = 0; i < l->n; i++) {
 		struct pd_line *line = &l->v[i];
 		bool same = i && line->box == line[-1].box;
-		line->home = same ? line[-1].home : home_of(l, in, line->box);
+		line->flow = same ? line[-1].flow : flow_of(l, in, line->box);
 		if (in->boxes[line->box].tag != PD_TAG_p)
 			continue;
-		l->homes[line->home].mass += line->mass;
-		l->homes[line->home].link_mass += line->link_mass;
+		l->flows[line->flow].mass += line->mass;
+		l->flows[line->flow].link_mass += line->link_mass;
 	}
 }
 
-/* Lines i..end are those of one box that only <br> parts. */
+/* Return whether line i is prose.  Lines i..end are the lines of one box that are separated only by <br>. */
 static bool is_prose(const struct lines *l, const struct pd_blocks *in, size_t i, size_t end)
 {
 	uint64_t mass = 0, link_mass = 0;
 	bool stop = false;
 	const struct pd_weights *w = l->weights;
-	const struct home *home = &l->homes[l->v[i].home];
+	const struct flow_sum *flow = &l->flows[l->v[i].flow];
 	bool paragraph = in->boxes[l->v[i].box].tag == PD_TAG_p;
 	for (; i < end; i++) {
 		mass += l->v[i].mass;
 		link_mass += l->v[i].link_mass;
 		stop |= l->v[i].stop;
 	}
-	if (paragraph && home->mass >= w->flow_mass && home->link_mass < w->flow_links * home->mass)
+	if (paragraph && flow->mass >= w->flow_mass && flow->link_mass < w->flow_links * flow->mass)
 		return true;
 	if ((double)link_mass > w->prose_links * (double)mass)
 		return false;
@@ -338,34 +342,34 @@ static void release_lines(struct lines *l)
 	free(l->known);
 	free(l->sums);
 	free(l->of_run);
-	free(l->homes);
+	free(l->flows);
 	*l = (struct lines){ 0 };
 }
 
 /* ==== the shelf ====
  *
- * Lines that hints left -> the shelf of a page: siblings that each name a price and lead somewhere, as a shop shows its
- * goods.  Where one holds more than all else that a page says, the goods are what the page is about.
+ * Lines that no hint dropped -> the shelf of a page: sibling boxes that each contain a price and a link, as a shop
+ * shows its goods.  If a shelf holds more text than the rest of the page, its goods are the main text.
  *
- * A price is a sign of money beside a digit, in a short line.  Lines are summed up, so a box is asked for its prices in
- * constant time and the children of all boxes are examined once each. */
+ * A price is a currency sign next to a digit, in a short line.  Prices are summed over lines, so the prices of a box
+ * take constant time, and the children of each box are examined once. */
 
-/* Of the lines before one. */
+/* Sums over all lines before a line. */
 struct shelf_sum {
-	uint32_t prices;	/* how many name a price */
-	uint32_t left;		/* how many no rule dropped */
+	uint32_t prices;	/* number of lines with a price */
+	uint32_t left;		/* number of lines that no rule dropped */
 };
 
 struct shelf {
 	size_t first, end;	/* its lines */
-	uint64_t mass;		/* of its goods; 0: the page has no shelf */
+	uint64_t mass;		/* mass of its goods; 0: the page has no shelf */
 	size_t goods;
 	struct shelf_sum *sums;	/* lines + 1 */
-	struct pd_map alike;	/* hash of a text -> how many of its lines have it */
+	struct pd_map alike;	/* hash of a text -> number of its lines */
 	size_t cap;
 };
 
-enum { PRICE_LINE = 200 };	/* a line that names a price is no longer */
+enum { PRICE_LINE = 200 };	/* longest line that can contain a price */
 
 static bool is_digit(char c)
 {
@@ -378,7 +382,7 @@ static bool has_digit(const char *eight)
 	return pd_eight_range(x & ~PD_HIGH, '0', '9') & ~x;
 }
 
-/* A sign of money that ends before `at`, or begins there; one space may part it from the digits. */
+/* Return whether a currency sign ends before `at`, or begins there.  One space may separate it from the digits. */
 static bool has_money(struct pd_span s, size_t at, bool before)
 {
 	static const char signs[][4] = { "$", "£", "€", "¥", "￥", "₹", "₽", "₩", "₺", "元", "円" };
@@ -389,7 +393,7 @@ static bool has_money(struct pd_span s, size_t at, bool before)
 	if (before ? !at : at == s.n)
 		return false;
 	char c = s.p[before ? at - 1 : at];
-	if (c != '$' && !(c & 0x80))	/* all others are of several bytes */
+	if (c != '$' && !(c & 0x80))	/* all others have several bytes */
 		return false;
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
 		size_t n = strlen(signs[i]), room = before ? at : s.n - at;
@@ -425,8 +429,8 @@ static bool is_left(const struct shelf *s, const struct lines *l, const struct p
 	return s->sums[end_line(l, b)].left > s->sums[first_line(l, b)].left;
 }
 
-/* Is the box a shelf, and richer than what was found before? */
-static void try_box(struct shelf *s, const struct pd_blocks *in, const struct lines *l, uint32_t box)
+/* Make the box the shelf if it is one and holds more than the best so far. */
+static void compare_shelf(struct shelf *s, const struct pd_blocks *in, const struct lines *l, uint32_t box)
 {
 	const struct pd_weights *w = l->weights;
 	const struct pd_box *b = &in->boxes[box];
@@ -465,7 +469,7 @@ static bool names_price(const struct lines *l, const struct pd_blocks *in, size_
 	return *known & KNOWN_PRICE;
 }
 
-/* The richest shelf, in boxes that still have lines that `why` (one a line) does not drop. */
+/* Find the shelf with the largest mass, in boxes with lines that `why` (one entry per line) does not drop. */
 static void find_shelf(struct shelf *s, const struct pd_blocks *in, const struct lines *l, const char *const *why)
 {
 	struct shelf_sum sum = { 0 };
@@ -480,7 +484,7 @@ static void find_shelf(struct shelf *s, const struct pd_blocks *in, const struct
 	for (uint32_t i = 0; sum.prices >= l->weights->shelf_count && i < in->n_boxes; i++) {
 		/* a box with too few prices has no children with more */
 		if (prices_of(s, l, &in->boxes[i]) >= l->weights->shelf_count)
-			try_box(s, in, l, i);
+			compare_shelf(s, in, l, i);
 		else
 			i = in->boxes[i].end - 1;
 	}
@@ -491,8 +495,8 @@ static void find_shelf(struct shelf *s, const struct pd_blocks *in, const struct
 		++*pd_map_put(&s->alike, text_key(in, &l->v[i]));
 }
 
-/* Does line i of the shelf say what most of its goods say: "Add to cart"? */
-static bool says_same(const struct shelf *s, const struct pd_blocks *in, const struct lines *l, size_t i)
+/* Return whether most goods have the text of line i of the shelf, such as "Add to cart". */
+static bool is_control(const struct shelf *s, const struct pd_blocks *in, const struct lines *l, size_t i)
 {
 	const uint32_t *times = pd_map_find(&s->alike, text_key(in, &l->v[i]));
 	return times && *times >= l->weights->shelf_same * (double)s->goods;
@@ -506,22 +510,22 @@ static void release_shelf(struct shelf *s)
 
 /* ==== copies ====
  *
- * Lines kept -> those that say again, elsewhere on the page, what was said before: a layout for each width of screen, a
- * post that quotes another, a notice under each of them.  The first of them is enough: nothing is lost.
+ * Finds kept lines that repeat earlier lines of the page: a layout for each screen width, a post that quotes another, a
+ * notice under each of them.  The first occurrence is kept, so no text is lost.
  *
- * Lines in a row are a copy when they are equal to lines in a row that stand before them in another home.  Short ones are
- * none (headings, labels, "yes"), and neither is what one flow repeats: a song's refrain, the meals of a week.  What the site
- * repeats goes anyway, and must not take the page's own text along. */
+ * Consecutive lines are a copy if they equal earlier consecutive lines in another flow.  Short lines (headings, labels,
+ * "yes") are not copies, and neither are lines repeated within one flow: a song's refrain, the meals of a week.  Lines
+ * that the site repeats are ignored here, because a copy of one must not drop the page's own text. */
 
-/* A line that was kept, and which of them it repeats. */
+/* A kept line, and the earlier line that it repeats. */
 struct copy {
 	uint32_t line, of;
 };
 
 struct copies {
-	struct copy *v;	/* lines that were kept, in order */
+	struct copy *v;	/* kept lines, in order */
 	size_t n, cap;
-	struct pd_map first;	/* hash of a text -> where it stands first, from 1 */
+	struct pd_map first;	/* hash of a text -> its first position, from 1 */
 };
 
 enum { NO_COPY = UINT32_MAX };
@@ -537,14 +541,14 @@ static void find_firsts(struct copies *c, const struct pd_blocks *in, const stru
 		uint32_t *first = pd_map_put(&c->first, pd_hash64(text.p, text.n)), of = NO_COPY;
 		if (!*first)
 			*first = (uint32_t)c->n + 1;
-		else if (l->v[c->v[*first - 1].line].home != l->v[i].home)
+		else if (l->v[c->v[*first - 1].line].flow != l->v[i].flow)
 			of = *first - 1;
 		c->v = pd_grow(c->v, c->n, &c->cap, sizeof *c->v);
 		c->v[c->n++] = (struct copy){ .line = (uint32_t)i, .of = of };
 	}
 }
 
-/* Lines that `why` (one a line) keeps and that are copies get the rule `rule`. */
+/* Give lines that `why` (one entry per line) keeps and that are copies the rule `rule`. */
 static void drop_copies(struct copies *c, const struct pd_blocks *in, const struct lines *l, const char **why, const char *rule)
 {
 	find_firsts(c, in, l, why);
@@ -565,28 +569,29 @@ static void release_copies(struct copies *c)
 
 /* ==== the extractor ==== */
 
-/* With what the site repeats left out, the rules leave a page at least so many bytes, and at least one part in so many of
- * what they would without; else all is taken that is the page's own, if it is so much at least. */
+/* Without the lines that the site repeats, the rules must keep at least OWN_TEXT bytes, and at least a tenth (OWN_PART)
+ * of the text kept with these lines.  Otherwise all of the page's own text is taken, if it has at least OWN_LEAST
+ * bytes. */
 enum { OWN_TEXT = 60, OWN_PART = 10, OWN_LEAST = 30 };
-/* All is taken, too, where the page's own text has under so many bytes, of which the rules leave less than this share: where a
- * site's chrome is known, what else stands on a short page is its text. */
+/* All of it is also taken if the page's own text has under OWN_SHORT bytes and the rules keep less than this share: if
+ * a site's chrome is known, the rest of a short page is its text. */
 enum { OWN_SHORT = 500 };
 #define OWN_SHARE .6
-/* Flows are summed up by name in so many sums. */
+/* Number of sums; flows are assigned to them by name. */
 enum { PLACES = 1021 };
-#define RULES "rules"	/* the step that is no fallback */
-static const char CARDS[] = "cards";	/* the rule that may be taken back */
-static const char COPY[] = "copy";	/* what it drops stands elsewhere: nothing is lost */
+#define RULES "rules"	/* the step without fallback */
+static const char CARDS[] = "cards";	/* the rule that may be reverted */
+static const char COPY[] = "copy";	/* the dropped text occurs elsewhere: nothing is lost */
 
-/* What is known of a box. */
+/* Properties of a box. */
 struct note {
 	enum pd_hint hint;
-	const char *name;	/* of the hint; NULL: not asked for yet */
-	const char *rule;	/* why its lines are dropped; NULL: they are not */
-	uint64_t prose;		/* of the flow whose home it is, kept so far */
-	bool card;		/* part of a list of other pages that was dropped */
-	bool home;		/* kept prose flows in it */
-	bool forum;		/* in a thread: comments are its text */
+	const char *name;	/* name of the hint; NULL: not determined yet */
+	const char *rule;	/* rule that drops its lines; NULL: they are kept */
+	uint64_t prose;		/* kept prose of its flow, so far */
+	bool card;		/* part of a dropped list of other pages */
+	bool has_flow;		/* its flow contains kept prose */
+	bool forum;		/* in a thread: comments are main text */
 };
 
 struct pd_extractor {
@@ -596,30 +601,31 @@ struct pd_extractor {
 	struct pd_site_keys keys;
 	struct shelf shelf;
 	struct copies copies;
-	struct pd_span recalled;	/* of the page, borrowed: a bit for each box, set where no hint is known to be; or empty */
-	struct note *notes;		/* one a box */
-	const char **why;		/* line -> the rule that drops it, NULL: kept */
-	uint64_t *live;			/* sums of what no rule has dropped yet, over the lines before one; lines + 1 */
+	struct pd_span recalled;	/* for the page, borrowed: one bit per box, set if the box has no hint; or
+					 * empty */
+	struct note *notes;		/* one for each box */
+	const char **why;		/* line -> rule that drops it, or NULL */
+	uint64_t *live;			/* sums over all lines before a line that are not dropped; lines + 1 entries */
 	enum pd_page_kind kind;
-	bool terse;			/* a manual, or another page that says what it says in short lines */
+	bool terse;			/* a manual, or another page with short lines as text */
 	size_t cap_notes, cap_why, cap_live;
 #ifdef PD_WEIGHTS_FROM_ENVIRONMENT
 	struct pd_weights own;
 #endif
 };
 
-/* How much hints are believed: each level drops less than the one before. */
+/* Levels of trust in hints; each level drops less than the previous one. */
 enum level {
 	LEVEL_ALL,
-	LEVEL_ADVERTS,	/* what is named an advert may be the main text: a name of a whole layout */
-	LEVEL_COMMENTS,	/* what readers wrote may be the main text: a forum */
-	LEVEL_TAGS,	/* names mislead, tags count */
-	LEVEL_NONE,	/* no hint counts */
+	LEVEL_ADVERTS,	/* boxes named as adverts may be main text: the name of a whole layout */
+	LEVEL_COMMENTS,	/* text written by readers may be main text: a forum */
+	LEVEL_TAGS,	/* names are ignored, tags are used */
+	LEVEL_NONE,	/* no hints are used */
 	LEVELS
 };
 
 #ifdef PD_WEIGHTS_FROM_ENVIRONMENT
-/* bench/sites.py asks what the figures are without some of the rules: PAGEDEDUP_WEIGHTS="NAME=VALUE ...". */
+/* bench/sites.py measures the effect of single rules: PAGEDEDUP_WEIGHTS="NAME=VALUE ...". */
 static const struct pd_weights *read_weights(struct pd_weights *w)
 {
 	const char *text = getenv("PAGEDEDUP_WEIGHTS"), *at;
@@ -659,7 +665,7 @@ void pd_extractor_free(struct pd_extractor *x)
 	free(x);
 }
 
-/* What counts: prose, or all text. */
+/* What is summed: prose, or all text. */
 enum live { LIVE_PROSE, LIVE_TEXT };
 
 static void sum_live(struct pd_extractor *x, enum live what)
@@ -689,8 +695,8 @@ static uint64_t live_of_page(const struct pd_extractor *x)
 	return x->live[x->lines.n];
 }
 
-/* 1. Chrome.  Boxes that say what they are -> boxes that are dropped.  A hint is weighed against what would be lost: a
- * "sidebar" that holds nearly all of a page's sentences is its layout, not its margin. */
+/* 1. Chrome.  Drops boxes that declare that they are chrome.  A hint is weighed against the loss: a "sidebar" with
+ *    nearly all sentences of a page is its layout, not its margin. */
 
 static uint32_t first_heading(const struct pd_blocks *in)
 {
@@ -727,7 +733,7 @@ static bool weak_holds(const struct pd_weights *w, struct line_sum sum, double a
 	return (double)sum.prose <= w->hint_weak * all;
 }
 
-/* A paragraph that stands beside a box, right before or after it: both are parts of one text. */
+/* Return whether a paragraph is directly before or after the box: both are then parts of one text. */
 static bool is_paragraph_beside(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b, size_t i)
 {
 	const struct pd_line *l = &x->lines.v[i];
@@ -736,7 +742,7 @@ static bool is_paragraph_beside(const struct pd_extractor *x, const struct pd_bl
 	       in->boxes[l->box].depth <= b->depth;
 }
 
-/* A note in the midst of a text, in sentences: a manual's "sidebar" or "aside". */
+/* Return whether it is a note in sentences inside a text: a manual's "sidebar" or "aside". */
 static bool is_note(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
 {
 	const struct pd_weights *w = x->weights;
@@ -748,7 +754,7 @@ static bool is_note(const struct pd_extractor *x, const struct pd_blocks *in, co
 	return (first && is_paragraph_beside(x, in, b, first - 1)) || is_paragraph_beside(x, in, b, end);
 }
 
-/* An element that was never closed swallows what follows: a control that holds paragraphs is none. */
+/* An element that was never closed contains the following text, so a control with paragraphs is not a control. */
 static bool holds_paragraphs(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
 {
 	double prose = 0, enough = x->weights->control_prose;
@@ -761,7 +767,7 @@ static bool holds_paragraphs(const struct pd_extractor *x, const struct pd_block
 	return prose >= enough;
 }
 
-/* Is the hint of a box, which holds the first h1 or not, to be followed? */
+/* Return whether to follow the hint of a box; `heading`: it contains the first h1. */
 static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b, const struct note *note,
 	bool heading, enum level level)
 {
@@ -810,7 +816,7 @@ static void drop_chrome(struct pd_extractor *x, const struct pd_blocks *in, enum
 		note->rule = around ? around->rule : NULL;
 		if (note->rule || b->first_run == b->end_run)
 			continue;
-		/* asked for only now, and once: what lies in chrome is most of a page's boxes */
+		/* determined only now, and once: most boxes of a page are inside chrome */
 		if (!note->name)
 			note->hint = pd_hint_of(x->cues, b, &note->name);
 		note->forum = note->hint == PD_HINT_FORUM || (around && around->forum);
@@ -841,15 +847,15 @@ static bool is_heading(uint16_t tag)
 	return tag >= PD_TAG_h1 && tag <= PD_TAG_h6;
 }
 
-/* Boxes of one name are one place: the posts of a thread, the parts of an article. */
-static size_t flow_place(const struct pd_blocks *in, uint32_t home)
+/* Return the sum of a flow.  Boxes with the same name share a sum: the posts of a thread, the parts of an article. */
+static size_t flow_place(const struct pd_blocks *in, uint32_t flow)
 {
-	const struct pd_box *b = &in->boxes[home];
-	return (b->klass.n ? pd_hash64(b->klass.p, b->klass.n) : home) % PLACES;
+	const struct pd_box *b = &in->boxes[flow];
+	return (b->klass.n ? pd_hash64(b->klass.p, b->klass.n) : flow) % PLACES;
 }
 
-/* The most that flows in one place, prose or all text outside links: scraps from all over a page are no text, however many
- * they are. */
+/* Return the largest mass in one flow, of prose or of all text outside links.  Scraps from all over a page are not a
+ * text, however many they are. */
 static double richest_flow(const struct pd_extractor *x, const struct pd_blocks *in, enum live what)
 {
 	uint64_t flows[PLACES] = { 0 }, most = 0, all = 0;
@@ -857,7 +863,7 @@ static double richest_flow(const struct pd_extractor *x, const struct pd_blocks 
 		const struct pd_line *l = &x->lines.v[i];
 		if (x->why[i] || l->notice || (what == LIVE_PROSE && !l->prose))
 			continue;
-		uint64_t *flow = &flows[flow_place(in, l->home)];
+		uint64_t *flow = &flows[flow_place(in, l->flow)];
 		*flow += l->mass - l->link_mass;
 		most = *flow > most ? *flow : most;
 	}
@@ -866,7 +872,7 @@ static double richest_flow(const struct pd_extractor *x, const struct pd_blocks 
 	return (double)(all ? all : most);
 }
 
-/* The level that finds the prose; its boxes are dropped. */
+/* Choose the level that finds the prose, and drop its boxes. */
 static enum level choose_level(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	enum level best = LEVEL_ALL, last = LEVEL_ALL;
@@ -891,7 +897,7 @@ static enum level choose_level(struct pd_extractor *x, const struct pd_blocks *i
 	return best;
 }
 
-/* What the children of a box are. */
+/* Sums over the children of a box. */
 struct family {
 	size_t children, cards;
 	uint64_t prose, mass;	/* of the cards */
@@ -949,24 +955,24 @@ static bool is_list_of_cards(const struct pd_weights *w, const struct family *m)
 	return (double)m->cards >= w->card_count && (double)m->cards >= w->card_share * (double)m->children;
 }
 
-/* 2. The kind of the page, by what no hint drops: the first that fits of
+/* 2. The kind of the page, from the boxes that no hint drops.  The first match wins:
  *
- *	forum		most of its prose is in boxes that are threads, questions, or what readers wrote
- *	collection	a shelf holds more than the prose besides
- *	product		a price stands among the first lines after the first heading, or the page says that it is one
- *	documentation	code or definitions; or headings, little prose, and a head that says nothing to search engines and
+ *	forum		most of its prose is in threads, questions, or comments of readers
+ *	collection	a shelf has more mass than the other prose
+ *	product		a price is among the first lines after the first heading, or the page declares it
+ *	documentation	code or definitions; or headings, little prose, and a head without data for search engines and
  *			networks (no date, no name of a site, no description with an address)
  *	listing		most of its text is in cards
  *	article		all others
  *
- * What a manual shows makes any page terse: its short lines, tables and links are text, and so is what stands around its
- * sections; of another product lists and tables are.  On a page that was published as an article the same are dates, names of
- * authors and teasers.  Whoever takes such a page for a manual's keeps
- * a little chrome; the other way round different pages would be left with the same few lines. */
+ * A page of a manual is terse: its short lines, tables, links and the lines around its sections are text.  On a product
+ * page lists and tables are text.  On an article the same elements are dates, names of authors and teasers.  If an
+ * article is taken for a manual, a little chrome is kept; the opposite error would leave different pages with the same
+ * few lines. */
 
 const char *const pd_page_kind_names[PD_KINDS] = { "-", "article", "documentation", "forum", "listing", "collection", "product" };
 
-/* What a page shows of its kind. */
+/* Evidence for the kind of a page. */
 struct signs {
 	double lines, mass, prose, code, terms, headings;
 	double besides;		/* prose outside the shelf */
@@ -1003,7 +1009,7 @@ static struct signs find_signs(const struct pd_extractor *x, const struct pd_blo
 	return f;
 }
 
-/* The prose of what is a thread, a question or a comment, dropped or not. */
+/* Return the prose of threads, questions and comments, dropped or not. */
 static double written_of(const struct pd_extractor *x, const struct pd_blocks *in)
 {
 	double sum = 0;
@@ -1016,7 +1022,7 @@ static double written_of(const struct pd_extractor *x, const struct pd_blocks *i
 	return sum;
 }
 
-/* The text of cards, the outermost where they stand in each other. */
+/* Return the text of cards; of nested ones, the outermost. */
 static double cards_of(const struct pd_extractor *x, const struct pd_blocks *in)
 {
 	double sum = 0;
@@ -1053,9 +1059,9 @@ static enum pd_page_kind find_kind(struct pd_extractor *x, const struct pd_block
 	return PD_KIND_ARTICLE;
 }
 
-/* 3. Cards.  Lists of other pages: siblings that are each a linked headline with a few words, a date, a price.  Before and
- * after an article they are chrome; where they are most of what the page says, or stand in the midst of its text (step 5),
- * they are its text. */
+/* 3. Cards.  Drops lists of other pages: siblings that each have a linked headline with a few words, a date, a price. 
+ *    Before and after an article they are chrome.  If they are most of the page, or inside its text (step 5), they are
+ *    main text. */
 
 static void drop_cards(struct pd_extractor *x, const struct pd_blocks *in)
 {
@@ -1077,11 +1083,12 @@ static void drop_cards(struct pd_extractor *x, const struct pd_blocks *in)
 	}
 }
 
-/* 4. The region.  The box that holds the main text: from the page down while one box holds most of the prose left, or
- * a good part where its author marked it (article, main, schema.org's articleBody), then further to where the richest
- * flow of paragraphs stands with those that are comparable to it (the parts of an article, the posts of a thread), so
- * that many small texts around a short article do not drown it.  Where that place begins with a heading and what
- * stands around it with a higher one, as the sections of a manual do, the outer section is the text. */
+/* 4. The region: the box with the main text.  The search descends from the page while one child has most of the
+ *    remaining prose, or a large part if its author marked it (article, main, schema.org's articleBody).  Then it
+ *    descends to the box that contains the richest flow of paragraphs and the flows comparable to it (the parts of an
+ *    article, the posts of a thread), so that many small texts around a short article do not outweigh it.  If this box
+ *    begins with a heading and its surroundings with a higher one, as in the sections of a manual, the outer section is
+ *    the region. */
 
 static uint32_t region_of_most(const struct pd_extractor *x, const struct pd_blocks *in)
 {
@@ -1096,7 +1103,7 @@ static uint32_t region_of_most(const struct pd_extractor *x, const struct pd_blo
 	return root;
 }
 
-/* The innermost box inside `root` that its author marked as the main text. */
+/* Return the innermost box inside `root` that its author marked as main text. */
 static uint32_t marked(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t root)
 {
 	for (uint32_t i = root + 1; i < in->boxes[root].end; i++) {
@@ -1108,7 +1115,7 @@ static uint32_t marked(const struct pd_extractor *x, const struct pd_blocks *in,
 	return root;
 }
 
-/* What stands beside others of its kind: a paragraph that holds most of a short text is not the text. */
+/* A paragraph has siblings of its kind: if it has most of a short text, it is still not the whole text. */
 static bool is_paragraph(uint16_t tag)
 {
 	switch (tag) {
@@ -1131,7 +1138,7 @@ static bool same_name(const struct pd_box *a, const struct pd_box *b)
 	return a->tag == b->tag && a->klass.n && pd_span_eq(a->klass, b->klass);
 }
 
-/* Does a box of the same name with prose of its own stand beside it? */
+/* Return whether a sibling with the same name has prose too. */
 static bool has_twin(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
 {
 	uint32_t parent = in->boxes[box].parent;
@@ -1143,7 +1150,7 @@ static bool has_twin(const struct pd_extractor *x, const struct pd_blocks *in, u
 	return false;
 }
 
-/* Fills the prose of every home inside `root`; the richest is returned, the first on ties. */
+/* Compute the prose of every flow inside `root`; return the richest, the first on ties. */
 static uint32_t richest(struct pd_extractor *x, const struct pd_blocks *in, uint32_t root)
 {
 	const struct pd_box *b = &in->boxes[root];
@@ -1152,8 +1159,8 @@ static uint32_t richest(struct pd_extractor *x, const struct pd_blocks *in, uint
 		x->notes[i].prose = 0;
 	for (size_t i = first_line(&x->lines, b); i < end_line(&x->lines, b); i++) {
 		const struct pd_line *l = &x->lines.v[i];
-		if (!x->why[i] && l->prose && l->home >= root)
-			x->notes[l->home].prose += l->mass - l->link_mass;
+		if (!x->why[i] && l->prose && l->flow >= root)
+			x->notes[l->flow].prose += l->mass - l->link_mass;
 	}
 	for (uint32_t i = root; i < b->end; i++)
 		if (x->notes[i].prose > x->notes[best].prose)
@@ -1161,10 +1168,10 @@ static uint32_t richest(struct pd_extractor *x, const struct pd_blocks *in, uint
 	return best;
 }
 
-/* The lines from `first` on that no rule has dropped yet. */
+/* The lines from `first` on that are not dropped. */
 struct stretch {
 	double mass, link_mass;
-	size_t head;		/* the first of them; `end`: there is none */
+	size_t head;		/* the first of them that is a heading; `end`: none */
 };
 
 static struct stretch stretch_of(const struct pd_extractor *x, size_t first, size_t end)
@@ -1180,15 +1187,16 @@ static struct stretch stretch_of(const struct pd_extractor *x, size_t first, siz
 	return s;
 }
 
-/* The rank of a line that is a heading: 1 for h1; 0: it is none. */
+/* Return the rank of a heading line, 1 for h1; 0: it is not a heading. */
 static int heading_rank(const struct pd_extractor *x, const struct pd_blocks *in, size_t line)
 {
 	uint16_t tag = line < x->lines.n ? in->boxes[x->lines.v[line].box].tag : PD_TAG_NONE;
 	return is_heading(tag) ? tag - PD_TAG_h1 + 1 : 0;
 }
 
-/* A manual's chapter is made of sections in sections: what stands around the richest of them, begins with a heading of no
- * lower rank, and is no list of links, is text as well.  On a page of a manual the richest part need not begin with one. */
+/* Extend the region to its surroundings if they begin with a heading of at least the same rank and are not a list of
+ * links: a manual's chapter has nested sections.  On a page of a manual the richest part need not begin with a
+ * heading. */
 static uint32_t widen(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t best)
 {
 	uint32_t wide = best;
@@ -1229,7 +1237,7 @@ static uint32_t find_region(struct pd_extractor *x, const struct pd_blocks *in)
 	for (uint32_t i = root; i < in->boxes[root].end; i++) {
 		struct note *note = &x->notes[i];
 		bool same = same_name(&in->boxes[i], &in->boxes[best]);
-		note->home |= same;
+		note->has_flow |= same;
 		if (note->prose && (same || (double)note->prose >= x->weights->region_comparable * rich)) {
 			first = i < first ? i : first;
 			last = i;
@@ -1242,18 +1250,19 @@ static uint32_t find_region(struct pd_extractor *x, const struct pd_blocks *in)
 	return widen(x, in, best);
 }
 
-/* 5. Short lines.  Lines of code, definitions and lists are parts of a text wherever they stand; others beside the
- * prose are dates, names and the like.  Between paragraphs, lists are text even where their items are links. */
+/* 5. Short lines.  Lines of code, definitions and lists are text everywhere; other short lines outside the prose are
+ *    dates, names and the like.  Between paragraphs, lists are text even if their items are links. */
 static bool is_list_or_code(uint16_t tag)
 {
 	return tag == PD_TAG_pre || tag == PD_TAG_dt || tag == PD_TAG_dd || tag == PD_TAG_li;
 }
 
-/* Why a line that is no prose goes; `inside`: prose stands before and after it; `bare`: the region has none. */
+/* Return the rule that drops a line that is not prose, or NULL.  `inside`: prose precedes and follows it; `bare`: the
+ * region has no prose. */
 static const char *short_line(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_line *l, bool inside, bool bare)
 {
 	uint16_t tag = in->boxes[l->box].tag;
-	bool flows = x->notes[l->home].home;
+	bool flows = x->notes[l->flow].has_flow;
 	if (x->terse)
 		return NULL;
 	bool between = inside || bare;
@@ -1265,7 +1274,7 @@ static const char *short_line(const struct pd_extractor *x, const struct pd_bloc
 	return between || flows || is_list_or_code(tag) ? NULL : "apart";
 }
 
-/* Inside the region. */
+/* Drop short lines inside the region. */
 static void drop_short(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *region)
 {
 	size_t first = first_line(&x->lines, region), end = end_line(&x->lines, region);
@@ -1274,7 +1283,7 @@ static void drop_short(struct pd_extractor *x, const struct pd_blocks *in, const
 		const struct pd_line *l = &x->lines.v[i];
 		if (x->why[i] || !l->prose)
 			continue;
-		x->notes[l->home].home = true;
+		x->notes[l->flow].has_flow = true;
 		last_prose = i;
 		if (first_prose == end)
 			first_prose = i;
@@ -1285,14 +1294,14 @@ static void drop_short(struct pd_extractor *x, const struct pd_blocks *in, const
 		if (inside && x->why[i] == CARDS)
 			x->why[i] = NULL;
 		else if (!x->why[i] && !l->prose)
-			x->why[i] = l->notice && !inside && !x->notes[l->home].home ? "notice" : short_line(x, in, l, inside, first_prose == end);
+			x->why[i] = l->notice && !inside && !x->notes[l->flow].has_flow ? "notice" : short_line(x, in, l, inside, first_prose == end);
 	}
 }
 
-/* 6. Sections.  Lines that announce what follows ("Related articles", 网友评论): they go with the region that they head,
- * unless that is a good part of the text. */
+/* 6. Sections.  Lines that announce a section ("Related articles", 网友评论) are dropped with the region that they head,
+ *    unless it is a large part of the text. */
 
-/* The outermost box whose first line is line i. */
+/* Return the outermost box whose first line is line i. */
 static uint32_t headed_box(const struct pd_extractor *x, const struct pd_blocks *in, size_t i)
 {
 	const struct lines *l = &x->lines;
@@ -1302,8 +1311,8 @@ static uint32_t headed_box(const struct pd_extractor *x, const struct pd_blocks 
 	return b;
 }
 
-/* Where the section of line i ends: with the box that it heads; else a heading's at the next heading of its rank, and
- * another line's with the box around it. */
+/* Return the end of line i's section: the end of the box that it heads; otherwise, for a heading, the next heading of
+ * its rank, and for another line, the end of the surrounding box. */
 static size_t section_end(const struct pd_extractor *x, const struct pd_blocks *in, size_t i)
 {
 	const struct lines *l = &x->lines;
@@ -1324,7 +1333,7 @@ static enum pd_head head_of(const struct pd_extractor *x, const struct pd_blocks
 {
 	if (x->why[i] || x->lines.known[i] & KNOWN_NO_HEAD)
 		return PD_HEAD_NONE;
-	/* Not its mass: what a site repeats has none, and still announces what follows. */
+	/* The mass is not used: a repeated line has none, but still announces a section. */
 	struct pd_span text = line_text(in, &x->lines.v[i]);
 	enum pd_head head = text.n > PD_HEAD_MAX ? PD_HEAD_NONE : pd_head_of(x->cues, text, name);
 	x->lines.known[i] |= head == PD_HEAD_NONE ? KNOWN_NO_HEAD : 0;
@@ -1349,8 +1358,8 @@ static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
 	}
 }
 
-/* 8. The shelf.  Where what a page offers is more than all the rest that was kept, it is text as a whole, but for what most
- * of the goods have alike: controls.  What else was kept stays. */
+/* 8. The shelf.  If the goods have more text than all other kept lines, the shelf is text as a whole, except texts that
+ *    most goods share: controls.  Other kept lines remain. */
 static void keep_shelf(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	const struct shelf *s = &x->shelf;
@@ -1361,10 +1370,10 @@ static void keep_shelf(struct pd_extractor *x, const struct pd_blocks *in)
 	if (x->kind != PD_KIND_COLLECTION || (double)s->mass < x->weights->shelf_rest * (double)rest)
 		return;
 	for (size_t i = s->first; i < s->end; i++)
-		x->why[i] = says_same(s, in, &x->lines, i) ? "alike" : NULL;
+		x->why[i] = is_control(s, in, &x->lines, i) ? "alike" : NULL;
 }
 
-/* Text, and what of it stands outside links. */
+/* Mass of a text, and of its part outside links. */
 struct amount {
 	double mass, plain;
 };
@@ -1384,7 +1393,7 @@ static struct amount amount_kept(const struct pd_extractor *x)
 	return a;
 }
 
-/* In boxes that no hint drops. */
+/* Return the amount in boxes that no hint drops. */
 static struct amount of_page(const struct pd_extractor *x)
 {
 	struct amount a = { 0 };
@@ -1394,7 +1403,7 @@ static struct amount of_page(const struct pd_extractor *x)
 	return a;
 }
 
-/* Is what is kept a scrap of what the page holds? */
+/* Return whether the kept text is only a scrap of the page's text. */
 static bool is_scrap(const struct pd_extractor *x)
 {
 	const struct pd_weights *w = x->weights;
@@ -1404,7 +1413,7 @@ static bool is_scrap(const struct pd_extractor *x)
 	return k.mass < w->scrap && all.mass >= w->list_mass && all.mass >= w->list_gain * k.mass;
 }
 
-/* Forgets every rule but the hints. */
+/* Revert all rules except hints. */
 static void keep_list(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	for (size_t i = 0; i < x->lines.n; i++)
@@ -1419,7 +1428,7 @@ static void keep_page(struct pd_extractor *x, const struct pd_blocks *in)
 		x->why[i] = in->boxes[x->lines.v[i].box].tag == PD_TAG_title ? "title" : NULL;
 }
 
-/* The step that had to be taken because the rules left too little; NULL: none. */
+/* If the rules left too little, take a fallback step and return its name; otherwise return NULL. */
 static const char *clean_scrap(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	if (is_scrap(x)) {
@@ -1448,7 +1457,7 @@ static void join_line(const struct pd_blocks *in, const struct pd_line *l, bool 
 	}
 }
 
-/* `links`: only what stands in links. */
+/* `links`: only text inside links. */
 static void write_kept(const struct pd_extractor *x, const struct pd_blocks *in, bool links, struct pd_buf *out)
 {
 	for (size_t i = 0; i < x->lines.n; i++) {
@@ -1458,7 +1467,7 @@ static void write_kept(const struct pd_extractor *x, const struct pd_blocks *in,
 	}
 }
 
-/* What a step took in as a whole, not line by line, is named by it. */
+/* Text that a step took as a whole, not line by line, has the name of the step as its rule. */
 static const char *why_kept(const struct pd_line *l, const char *step)
 {
 	bool whole = strcmp(step, "list") == 0 || strcmp(step, "page") == 0;
@@ -1491,7 +1500,8 @@ static void mark_classes(const struct pd_extractor *x, const struct pd_blocks *i
 	}
 }
 
-/* The share of the page's link-free text that was kept; less for a short text, and half where it was fallen back. */
+/* Return the share of the page's text outside links that was kept; less for a short text, and half of it after a
+ * fallback. */
 static double confidence(const struct pd_extractor *x, bool fallback)
 {
 	double own = amount_kept(x).plain, all = 0, enough = x->weights->short_text;
@@ -1501,7 +1511,7 @@ static double confidence(const struct pd_extractor *x, bool fallback)
 	return share * damp * (fallback ? .5 : 1);
 }
 
-/* Returns the step of the chain that gave the text. */
+/* Return the name of the step that gave the text. */
 static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	static const char *const levels[LEVELS] = { RULES, "no-adverts", "no-comments", "tags", "no-hints" };
@@ -1527,8 +1537,8 @@ static void drop_repeated(struct pd_extractor *x)
 			x->why[i] = "boilerplate";
 }
 
-/* What the site repeats is taken out, then lines are chosen among the rest.  Returns the step; *taken is what
- * was taken out. */
+/* Exclude repeated lines of the site, then choose among the rest.  Return the name of the step; *taken: the excluded
+ * amount. */
 static const char *choose_own(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_site *site, uint64_t *taken)
 {
 	find_lines(&x->lines, in);
@@ -1539,7 +1549,7 @@ static const char *choose_own(struct pd_extractor *x, const struct pd_blocks *in
 	return step;
 }
 
-/* After choose_own: all that is the page's own, as a list is taken; of a short page wherever it stands. */
+/* Called after choose_own: keep all of the page's own text, as for a list; of a short page from everywhere. */
 static const char *keep_own(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	if (of_page(x).plain >= OWN_SHORT) {
@@ -1554,8 +1564,8 @@ static const char *keep_own(struct pd_extractor *x, const struct pd_blocks *in)
 	return "list";
 }
 
-/* What is the page's own comes before what others of its site hold too.  Only a page that has no text of its own is read as
- * if nothing were known of the site: it must not lose all of its text. */
+/* The page's own text is preferred to text that the site repeats.  Only a page without text of its own is read as if
+ * nothing were known about the site, so that it does not lose all of its text. */
 static const char *choose(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_site *site, unsigned *flags)
 {
 	uint64_t taken, none;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The frame of every extractor: the one that the options name finds text and anchor text; title and metadata are the same
- * for both.  And the extractor `paper`; `main` is extract.c.
+ * The frame of both extractors: it calls the one that the options name for text and anchor text; title and metadata are
+ * the same for both.  The extractor `paper` is here too; `main` is in extract.c.
  */
 #include <stdlib.h>
 
@@ -65,7 +65,7 @@ static void topic_clear(struct pd_topic *t)
 	t->flags = 0;
 }
 
-/* Title tags stand for themselves in both extractors: <title> and the headings that no block lies in. */
+/* Titles are separate in both extractors: <title>, and headings that are in no block. */
 static void add_titles(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_topic *out)
 {
 	size_t first = out->terms.n;
@@ -89,10 +89,10 @@ static void add_meta(struct pd_topic_finder *f, const struct pd_blocks *in, stru
 
 /* ==== the extractor `paper` ====
  *
- * Patent CN101645082, module 230, to the letter.  The longest block that is no title is topic; every other one is topic
- * when more than .3 of the smaller of the two term streams is common to both; a topic block that is more than .7 links is
- * topic-anchor.
- * The longest block's terms are sorted and counted once, each other block's when its turn comes: n log n in terms. */
+ * Patent CN101645082, module 230, exactly.  The longest block that is not a title is topic.  Another block is topic if
+ * it shares more than .3 of the smaller of the two term streams with the longest block.  A topic block with more than
+ * .7 links is topic-anchor.  The terms of the longest block are sorted and counted once, those of the other blocks in
+ * turn: O(n log n) in terms. */
 
 /* The terms of a block. */
 struct pd_paper_block {
@@ -101,13 +101,13 @@ struct pd_paper_block {
 	bool topic, anchor;
 };
 
-/* A term and how often it occurs. */
+/* A term and its number of occurrences. */
 struct pd_term_count {
 	uint64_t hash;
 	size_t n;
 };
 
-/* Blocks are always compared without stop words, also where the features keep them. */
+/* Remove stop words: blocks are always compared without them, even if the features keep them. */
 static void drop_stop_words(struct pd_topic_finder *f, size_t from)
 {
 	struct pd_paper *p = &f->paper;
@@ -144,7 +144,7 @@ static int term_order(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The terms of a block, each once with its count, by hash.  Returns how many. */
+/* Return the number of different terms of a block, and list them with their counts, by hash. */
 static size_t count_terms(const struct pd_terms *t, const struct pd_paper_block *b, struct pd_term_count **out,
 	size_t *cap)
 {
@@ -162,7 +162,7 @@ static size_t count_terms(const struct pd_terms *t, const struct pd_paper_block 
 	return kinds;
 }
 
-/* Size of the intersection with repetition; `b` is the block that is looked up in `a`. */
+/* Return the size of the multiset intersection; the terms of `b` are looked up in `a`. */
 static size_t common_terms(const struct pd_term_count *a, size_t n_a, const struct pd_term_count *b, size_t n_b)
 {
 	size_t sum = 0;
@@ -174,7 +174,7 @@ static size_t common_terms(const struct pd_term_count *a, size_t n_a, const stru
 	return sum;
 }
 
-/* n_blocks when all are titles. */
+/* Return n_blocks if all are titles. */
 static uint32_t longest_block(const struct pd_blocks *in)
 {
 	uint32_t best = (uint32_t)in->n_blocks;
@@ -213,7 +213,7 @@ static void find_anchors(struct pd_topic_finder *f, const struct pd_blocks *in)
 	}
 }
 
-/* The text of topic blocks, or the anchor text of topic-anchor blocks, and its terms as one feature. */
+/* Add the text of topic blocks, or the anchor text of topic-anchor blocks, with its terms as one feature. */
 static void add_block_texts(struct pd_topic_finder *f, const struct pd_blocks *in, bool anchor, struct pd_topic *out)
 {
 	struct pd_paper *p = &f->paper;
@@ -273,7 +273,7 @@ static void mark_block_classes(const struct pd_topic_finder *f, const struct pd_
 	}
 }
 
-/* The share of the text in blocks that is topic. */
+/* Return the share of topic text in the text of all blocks. */
 static double topic_share(const struct pd_topic_finder *f, const struct pd_blocks *in)
 {
 	const struct pd_paper *p = &f->paper;
@@ -303,7 +303,7 @@ static void find_by_paper(struct pd_topic_finder *f, const struct pd_blocks *in,
 		mark_block_classes(f, in, out);
 }
 
-/* ==== both ==== */
+/* ==== both extractors ==== */
 
 static void clear_classes(const struct pd_blocks *in, struct pd_topic *out)
 {

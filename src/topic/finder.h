@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the parts of this folder share beside topic.h: the finder with the scratch of each (the frame and the extractor
- * `paper`: finder.c; the extractor `main`: extract.c; stubs.c), how an extractor hands over what it found, and the numbers
- * that decide.
+ * Declarations shared by the files of this folder, in addition to topic.h: the finder with the scratch of each part
+ * (the frame and the extractor `paper`: finder.c; the extractor `main`: extract.c; stubs.c), helpers to return results,
+ * and the weights.
  */
 #ifndef PD_TOPIC_FINDER_H
 #define PD_TOPIC_FINDER_H
@@ -12,8 +12,8 @@
 struct pd_extractor;		/* scratch of `main` */
 struct pd_folder;
 
-/* The numbers that decide in the extractor `main` (weights.def has their values and meanings).  The program uses those
- * values alone; bench/extract.c, for tools/fit-extract, tries others. */
+/* The weights of the extractor `main` (weights.def has their values and meanings).  The program uses only these values;
+ * bench/extract.c, for tools/fit-extract, tries others. */
 struct pd_weights {
 #define X(name, value, meaning) double name;
 #include "topic/weights.def"
@@ -34,13 +34,13 @@ struct pd_topic_finder {
 	struct pd_buf scratch;
 	struct pd_extractor *main;
 	struct pd_paper paper;
-	struct pd_folder *folder;	/* of stubs.c, with what it folds */
+	struct pd_folder *folder;	/* of stubs.c, with the text it folded */
 	struct pd_buf folded;
 };
 
-struct pd_extractor *pd_extractor_new(const struct pd_weights *w);	/* NULL: those of weights.def */
+struct pd_extractor *pd_extractor_new(const struct pd_weights *w);	/* NULL: the weights of weights.def */
 void pd_extractor_free(struct pd_extractor *x);
-/* Everything but title and metadata. */
+/* Find everything except title and metadata. */
 void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, struct pd_topic *out);
 
 static inline void pd_topic_decide(struct pd_topic *out, const struct pd_decision *d)
@@ -49,7 +49,7 @@ static inline void pd_topic_decide(struct pd_topic *out, const struct pd_decisio
 	out->decisions[out->n_decisions++] = *d;
 }
 
-/* The terms that were added to out->terms since it had `first` become a feature; none make none. */
+/* Make a feature of the terms that were added to out->terms from `first` on, if there are any. */
 static inline void pd_topic_feature(struct pd_topic *out, enum pd_feature_kind kind, size_t first)
 {
 	if (out->terms.n == first)
@@ -58,7 +58,7 @@ static inline void pd_topic_feature(struct pd_topic *out, enum pd_feature_kind k
 	out->features[out->n_features++] = (struct pd_feature){ kind, first, out->terms.n };
 }
 
-/* Adds the terms of a piece of a feature's text, where they are wanted. */
+/* Add the terms of a piece of a feature's text, if they are needed. */
 static inline void pd_topic_terms(struct pd_topic_finder *f, enum pd_feature_kind kind, struct pd_span text, struct pd_topic *out)
 {
 	if (text.n && !(f->options.skip_features & 1u << kind))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A page as its site sees it, and the bytes of what is learned.  In: the lines of a page.  Out: the record that learning
- * keeps of it, and, when the page's host is known to repeat lines, those lines marked before the extractor decides.  Then
- * how the table of all hosts lies in its file.  The bodies are in boilerplate.c.
+ * The records and the file format of learned boilerplate.  From the lines of a page: the record that learning keeps of
+ * it, and, if the page's host is known, marks on its repeated lines before the extractor decides.  Then the layout of
+ * the table of all hosts in its file.  The code is in boilerplate.c.
  *
- * A line has two keys: of its text as it stands, and of its path, the tags and classes of the boxes around it from the
- * page down.  Both are XXH3-64, as the table holds them.
+ * A line has two keys: one of its text, and one of its path, the tags and classes of the boxes around it, from the page
+ * down.  Both are XXH3-64, as in the table.
  *
- * The record of a page says under which text its lines stand.  It is bytes, little-endian, which is also how the table holds
- * its samples (docs/format-boilerplate.md).
+ * The record of a page has its keys of lines with signatures of its text.  It is little-endian, and the table has its
+ * samples in the same form (docs/format-boilerplate.md).
  *
  *	at	bytes
  *	0	8	key of the host
@@ -26,8 +26,9 @@
  *		2 L	number of each line's path
  *			name of the host, then zeroes
  *
- * Lines are those that hold a letter and are not mostly links, each once with each of its paths.  Of a page that has more
- * than PD_SITE_LINES_MAX of them, or of paths, those with the smallest keys are taken: of two pages the same ones.
+ * A record has the lines that contain a letter and are not mostly links, each once with each of its paths.  If a page
+ * has more than PD_SITE_LINES_MAX of them, or of paths, the smallest keys are taken, so that two pages keep the same
+ * ones.
  */
 #ifndef PD_TOPIC_SITE_H
 #define PD_TOPIC_SITE_H
@@ -39,65 +40,67 @@
 #define PD_SITE_HEADER 48
 #define PD_SITE_NAME_MAX 255
 
-/* A line of a page: the runs between two box borders, which people see as one paragraph, heading, list item or cell. */
+/* A line of a page: the runs between two box borders, which readers see as one paragraph, heading, list item or
+ * cell. */
 struct pd_line {
 	uint32_t first_run, end_run;
-	uint32_t box;			/* innermost */
-	uint32_t home;			/* the region whose flow of paragraphs, lists and tables it is part of */
-	uint32_t mass, link_mass;	/* bytes of its text; of them inside links */
+	uint32_t box;			/* innermost box */
+	uint32_t flow;			/* box of the flow of paragraphs, lists and tables that it is part of */
+	uint32_t mass, link_mass;	/* bytes of its text; of these, inside links */
 	uint32_t chars;			/* code points */
-	bool stop;			/* holds a sign that ends or parts sentences, outside links */
-	bool site;			/* what the site repeats: it weighs nothing */
-	bool notice;			/* a licence, a copyright, a request to accept cookies: no prose (cues.h) */
-	bool prose;			/* reads like sentences, itself or with what flows around it */
+	bool stop;			/* contains a sign that ends or separates sentences, outside links */
+	bool site;			/* repeated by the site: it has no weight */
+	bool notice;			/* a licence, a copyright, a request to accept cookies: not prose (cues.h) */
+	bool prose;			/* reads like sentences, by itself or with its flow */
 };
 
 /* Scratch. */
 struct pd_site_keys {
-	uint64_t *boxes;	/* box -> its path; one a box */
+	uint64_t *boxes;	/* box -> its path; one for each box */
 	size_t cap_boxes;
 	struct pd_buf scratch, host;
-	struct pd_site_entry *entries, *sorted;	/* a page's lines and paths before they become a record */
+	struct pd_site_entry *entries, *sorted;	/* lines and paths of a page before they become a record */
 	struct pd_site_place *places;
 	size_t n_entries, n_places, cap_entries, cap_sorted, cap_places;
 };
 
 void pd_site_keys_release(struct pd_site_keys *k);
-/* Marks what the site repeats: such lines weigh nothing from here on, so that no rule counts them.  Titles stay.
- * Returns how much text outside links was marked, in bytes. */
+/* Mark the lines that the site repeats.  They have no weight, so that no rule counts them.  Titles are not marked. 
+ * Return the marked text outside links, in bytes. */
 uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const struct pd_blocks *in, struct pd_line *lines, size_t n);
-/* Appends the record of a page with these lines, which are all of its lines; `why`, one a line, is NULL for those of the main
- * text.  False: its URL has no host, or a name over PD_SITE_NAME_MAX; or it has no text. */
+/* Append the record of a page.  `lines` are all its lines; `why`, one entry per line, is NULL for lines of the main
+ * text.  Return false if its URL has no host or a name over PD_SITE_NAME_MAX, or if it has no text. */
 bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why, size_t n,
 		       struct pd_span url, struct pd_buf *out);
 
-/* How the table lies in its file (docs/format-boilerplate.md).  Used in place: little-endian, numbers aligned to their size. */
+/* Layout of the table in its file (docs/format-boilerplate.md).  It is used in place: little-endian, numbers aligned to
+ * their size. */
 #define PD_BOILERPLATE_MAGIC "\x89PDBOIL\n"
 
 struct pd_boilerplate_header {
 	char magic[8];
 	uint64_t checksum[2];		/* XXH3-128 of bytes 24 to samples_at, high half first */
 	uint32_t version, zero;
-	uint64_t length;		/* of the file */
-	uint64_t samples_at;		/* where the samples begin; `length` when there are none */
-	uint64_t samples_checksum[2];	/* XXH3-128 of them */
+	uint64_t length;		/* length of the file */
+	uint64_t samples_at;		/* offset of the samples; `length` if there are none */
+	uint64_t samples_checksum[2];	/* XXH3-128 of the samples */
 	uint64_t hosts, keys, names;	/* entries, keys, bytes of names padded to 8 */
-	uint32_t sample, texts, bits;	/* what decided: PD_SITE_SAMPLE, PD_SITE_TEXTS, PD_SITE_BITS */
+	uint32_t sample, texts, bits;	/* parameters: PD_SITE_SAMPLE, PD_SITE_TEXTS, PD_SITE_BITS */
 	uint32_t hidden;		/* 1: hidden elements were text */
 	uint64_t zeroes[3];
 };
 
-#define PD_BOILERPLATE_UNCHECKED 24	/* bytes before those that the checksum covers */
+#define PD_BOILERPLATE_UNCHECKED 24	/* bytes before the range of the checksum */
 
 /* Then `hosts` of these, ascending by key; then the keys, the names, the samples. */
 struct pd_boilerplate_entry {
 	uint64_t key;
-	uint64_t keys_at;		/* number of its first key: lines, then paths */
-	uint64_t name_at;		/* byte of the names */
-	uint64_t sample_at;		/* byte of the samples */
+	uint64_t keys_at;		/* index of its first key: lines, then paths */
+	uint64_t name_at;		/* offset in the names */
+	uint64_t sample_at;		/* offset in the samples */
 	uint32_t lines, paths;
 	uint32_t sample;		/* bytes of its sample */
-	uint16_t name, pages;		/* bytes of the name; pages of the sample */
+	uint16_t name, pages;		/* length of the name; number of pages in the sample */
 };
 
 _Static_assert(sizeof(struct pd_boilerplate_header) == 128, "no padding");

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which page stands in for another (topic.h).  In: a page and its main text.  Out: the kind, by phrases in its title, its
- * headings, the first line of its text or a sentence.
+ * Pages that replace another page (topic.h).  A page and its main text -> the kind of stub, by phrases in its title,
+ * its headings, the first line of its text, or a sentence.
  */
 #include "term/fold.h"
 #include "topic/finder.h"
 
-/* Bytes of text up to which a page may be a stub: outside links where it redirects; of its main text where its title or
- * heading says what it is, and where only a sentence does. */
+/* Largest text of a stub in bytes: for redirects, text outside links; for phrases in title or heading, and for phrases
+ * in a sentence, main text. */
 enum { REDIRECT_TEXT = 500, HEADING_TEXT = 1000, SENTENCE_TEXT = 400 };
 
 enum where {
-	HEADING,	/* a title, a heading, the first line of the text, or a part of it between two signs such as | */
+	HEADING,	/* a title, a heading, the first line of the text, or a part of it between separators such as
+			 * | */
 	SENTENCE,	/* anywhere in the text */
-	WHOLE,		/* the text is nothing else */
+	WHOLE,		/* the text has nothing else */
 };
 
 static const struct phrase {
@@ -38,8 +39,8 @@ static struct pd_span fold(struct pd_topic_finder *f, struct pd_span text)
 	return pd_buf_span(&f->folded);
 }
 
-/* Without spaces, stops and brackets at its ends. */
-static struct pd_span bare(struct pd_span s)
+/* Remove spaces, stops and brackets at the ends. */
+static struct pd_span trim_signs(struct pd_span s)
 {
 	static const char signs[][4] = { " ", ".", "!", "?", "-", ",", "\"", "'", "(", ")", "[", "]", "…", "。", "、", "“", "”", "»", "«", "¡", "¿" };
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
@@ -54,7 +55,8 @@ static struct pd_span bare(struct pd_span s)
 	return s;
 }
 
-/* Where the sign that parts the name of a page from that of its site begins, and its bytes; 0: there is none. */
+/* Find the separator between the name of a page and the name of its site.  Return its length and set *at; 0: there is
+ * none. */
 static size_t find_sign(struct pd_span s, size_t *at)
 {
 	static const char signs[][4] = { "|", "_", ":", " - ", "–", "—", "·", "•", "»", "«", "/" };
@@ -69,15 +71,15 @@ static size_t find_sign(struct pd_span s, size_t *at)
 
 static enum pd_stub whole(struct pd_span s, enum where where)
 {
-	s = bare(s);
+	s = trim_signs(s);
 	for (size_t i = 0; s.n && i < sizeof phrases / sizeof *phrases; i++)
 		if (phrases[i].where == where && pd_span_is(s, phrases[i].text))
 			return phrases[i].stub;
 	return PD_STUB_NONE;
 }
 
-/* The line, or a part of it. */
-static enum pd_stub heading(struct pd_topic_finder *f, struct pd_span line)
+/* Look up a line and its parts. */
+static enum pd_stub stub_of_heading(struct pd_topic_finder *f, struct pd_span line)
 {
 	struct pd_span s = fold(f, line);
 	enum pd_stub stub = whole(s, HEADING);
@@ -100,8 +102,8 @@ static enum pd_stub sentence(struct pd_topic_finder *f, struct pd_span text)
 	return PD_STUB_NONE;
 }
 
-/* Bytes outside the title; `links`: with what stands in links. */
-static size_t shown(const struct pd_blocks *in, bool links)
+/* Return the bytes outside the title; `links`: including links. */
+static size_t shown_text(const struct pd_blocks *in, bool links)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < in->n_runs; i++)
@@ -110,8 +112,8 @@ static size_t shown(const struct pd_blocks *in, bool links)
 	return n;
 }
 
-/* The first h1 and the first h2. */
-static enum pd_stub headings(struct pd_topic_finder *f, const struct pd_blocks *in)
+/* Look up the first h1 and the first h2. */
+static enum pd_stub stub_of_headings(struct pd_topic_finder *f, const struct pd_blocks *in)
 {
 	static const enum pd_tag tags[] = { PD_TAG_h1, PD_TAG_h2 };
 	for (size_t t = 0; t < 2; t++) {
@@ -125,7 +127,7 @@ static enum pd_stub headings(struct pd_topic_finder *f, const struct pd_blocks *
 			pd_buf_add_span(&f->scratch, pd_run_text(in, &in->runs[r]));
 			pd_buf_add_c(&f->scratch, ' ');
 		}
-		enum pd_stub stub = heading(f, pd_buf_span(&f->scratch));
+		enum pd_stub stub = stub_of_heading(f, pd_buf_span(&f->scratch));
 		if (stub)
 			return stub;
 	}
@@ -137,16 +139,16 @@ enum pd_stub pd_stub_find(struct pd_topic_finder *f, const struct pd_blocks *in,
 	struct pd_span text = pd_buf_span(&topic->text), rest = text, first = { 0 };
 	if (text.n > HEADING_TEXT)
 		return PD_STUB_NONE;
-	if (in->redirects && shown(in, false) <= REDIRECT_TEXT)
+	if (in->redirects && shown_text(in, false) <= REDIRECT_TEXT)
 		return PD_STUB_REDIRECT;
-	if (!shown(in, true))
+	if (!shown_text(in, true))
 		return PD_STUB_EMPTY;
 	pd_span_split(&rest, '\n', &first);
-	enum pd_stub stub = heading(f, in->meta.title);
+	enum pd_stub stub = stub_of_heading(f, in->meta.title);
 	if (!stub)
-		stub = headings(f, in);
+		stub = stub_of_headings(f, in);
 	if (!stub)
-		stub = heading(f, first);
+		stub = stub_of_heading(f, first);
 	if (!stub && text.n <= SENTENCE_TEXT)
 		stub = sentence(f, text);
 	return stub ? stub : whole(fold(f, text), WHOLE);
