@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Block arithmetic.  Bits are numbered as in base/hash.h; blocks of equal size are numbered from 0 in the order in
- * which a key is printed, so block 0 is the first hex digits (the patent's block 1), and of 64 bits in four:
+ * Block arithmetic.  Bits are numbered as in base/hash.h.  Blocks of equal size are numbered from 0 in the order in
+ * which a key is printed, so block 0 contains the first hex digits (the patent's block 1).  64 bits in four blocks:
  *
  *	bit    63        48 47        32 31        16 15         0
  *	      [  block 0  ][  block 1  ][  block 2  ][  block 3  ]
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* n bits (1 to 64) from bit `first` on, which may lie in two words. */
+/* Return n bits (1 to 64) from bit `first` on; they may span two words. */
 static inline uint64_t pd_bits_get(const uint64_t *w, int first, int n)
 {
 	int shift = first % 64;
@@ -23,8 +23,8 @@ static inline uint64_t pd_bits_get(const uint64_t *w, int first, int n)
 	return n < 64 ? v & ((UINT64_C(1) << n) - 1) : v;
 }
 
-/* How many bits are set: without an instruction for it (H. S. Warren, "Hacker's Delight", 2nd ed., 5-1), which not every
- * processor has, and without the call that compilers make of it then. */
+/* Count the set bits.  This code is used instead of an instruction (H. S. Warren, "Hacker's Delight", 2nd ed., 5-1),
+ * because not every processor has one, and compilers would then generate a call. */
 static inline int pd_bits_count(uint64_t v)
 {
 #ifdef __POPCNT__
@@ -36,7 +36,7 @@ static inline int pd_bits_count(uint64_t v)
 #endif
 }
 
-/* In how many bits two keys differ. */
+/* Return the Hamming distance of two keys. */
 static inline int pd_bits_distance(const uint64_t *x, const uint64_t *y, int words)
 {
 	int d = 0;
@@ -45,22 +45,23 @@ static inline int pd_bits_distance(const uint64_t *x, const uint64_t *y, int wor
 	return d;
 }
 
-/* The first (lowest) bit of block b of n_blocks equal blocks; a block divides 64 bits. */
+/* Return the lowest bit of block b of n_blocks equal blocks; the size of a block divides 64. */
 static inline int pd_bits_block(int bits, int n_blocks, int b)
 {
 	int size = bits / n_blocks, at = b * size;
 	return at / 64 * 64 + 64 - size - at % 64;
 }
 
-/* Replaces n bits within one word. */
+/* Replace n bits within one word. */
 static inline void pd_bits_put(uint64_t *w, int first, int n, uint64_t value)
 {
 	uint64_t mask = (n < 64 ? (UINT64_C(1) << n) - 1 : UINT64_MAX) << (first % 64);
 	w[first / 64] = (w[first / 64] & ~mask) | (value << (first % 64) & mask);
 }
 
-/* The key with blocks 0 and b exchanged; its own inverse (patent CN101645082, module 400).  b = 0 copies.  Whatever block
- * two keys share, one of the permutations puts it first, where a sorted table can be searched. */
+/* Exchange blocks 0 and b of a key (patent CN101645082, module 400).  The function is its own inverse; b = 0 copies. 
+ * For every block that two keys share, one of the permutations moves it to the front, where a sorted table can be
+ * searched. */
 static inline void pd_bits_exchange(const uint64_t *in, uint64_t *out, int bits, int n_blocks, int b)
 {
 	int size = bits / n_blocks, head = pd_bits_block(bits, n_blocks, 0), other = pd_bits_block(bits, n_blocks, b);
@@ -70,8 +71,8 @@ static inline void pd_bits_exchange(const uint64_t *in, uint64_t *out, int bits,
 	pd_bits_put(out, other, size, h);
 }
 
-/* The radii of blocks of equal rank: plus one, they sum to k + 1, since two keys further apart than its radius in every
- * block differ in k + 1 bits. */
+/* Compute the radii of n blocks of equal rank.  The sum of (radius + 1) is k + 1: two keys that differ by more than the
+ * radius in every block differ in at least k + 1 bits. */
 static inline void pd_join_radii(int k, int n_blocks, int *radius)
 {
 	for (int i = 0; i < n_blocks; i++)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * The general plan.  For each block in turn: keys are sorted by it, and each bucket meets itself and the buckets whose
- * value is within the block's radius.  Where two buckets that meet are big, the bits that are still open are partitioned
- * into blocks of their own, with what is left of the distance, and the same is done inside.  So a pair is caught by a chain
- * of blocks, one for each level, and counts only when no earlier block of any of those levels catches it too.
+ * The general plan.  For each block in turn, keys are sorted by it, and each bucket is joined with itself and with all
+ * buckets whose value is within the block's radius.  If two big buckets are joined, the bits that are still open are
+ * divided into new blocks, with the remaining distance, and the same procedure is applied inside.  So a pair is found
+ * by a chain of blocks, one per level.  It counts only if no earlier block at any of these levels finds it too.
  *
  * From the top down:
  *
  *	pd_join_blocks	for each block: sort by it, then all threads take ranges of buckets
- *	meet_range	the buckets of a range, one after the other
- *	meet_part	the same where buckets meet themselves alone: a part of the keys is sorted and met by one thread at once
- *	meet_bucket	a bucket with itself and all its neighbours, ring by ring
- *	meet_masks	the neighbours of a ring: small ones are gathered and compared at once, big ones met where they lie
- *	meet_two	two buckets: partitioned again where that pays (partition_again), else compared
- *	cross, self	the loops of scan.h; what is near by 32 bits of its keys is a candidate
- *	verify		candidates, many at a time, by their whole keys
+ *	join_range	joins the buckets of a range, one after the other
+ *	join_partition	the same if buckets are joined only with themselves: one thread sorts and joins a partition of the keys
+ *	join_bucket	joins a bucket with itself and all its neighbours, ring by ring
+ *	join_ring	joins a bucket with a ring: small neighbours are gathered and compared at once, big ones in place
+ *	join_two	joins two buckets: partitions them again if that is cheaper (partition_again), otherwise compares them
+ *	cross, self	the loops of scan.h; a pair whose halves are near is a candidate
+ *	verify		compares the complete keys of candidates, many at a time
  */
 #include <stdlib.h>
 
@@ -23,30 +23,30 @@
 #include "join/plan.h"
 #include "join/table.h"
 
-#define DEPTH_MAX 6	/* then brute force */
-#define TASKS 256	/* ranges of buckets that threads take one by one */
+#define DEPTH_MAX 6	/* deeper levels use brute force */
+#define TASKS 256	/* ranges of buckets, which threads take one by one */
 #define CANDIDATES 256	/* verified together */
 #define TILE 1024	/* keys compared together */
 
-/* Small buckets, laid end to end: a bucket meets dozens of neighbours of a few keys each, and comparing it with one long
- * run fills vectors and costs one call.  First the neighbours are listed, and each is prefetched; when all are known they
- * are copied, and by then they are there. */
-#define GATHER_KEYS 4096	/* in halves they fill a third of a first-level cache */
+/* Small buckets, copied into one run.  A bucket is compared with dozens of neighbours that have a few keys each;
+ * comparing it with one long run fills vectors and costs one call.  First the neighbours are listed and prefetched;
+ * when all are known they are copied, and are in the cache by then. */
+#define GATHER_KEYS 4096	/* as halves they fill a third of a first-level cache */
 #define GATHER_RUNS 512
-#define GATHER_STEP 16	/* keys; where they come from is noted for the first of each step */
+#define GATHER_STEP 16	/* keys; the source of the first key of each step is recorded */
 
 struct gather {
-	size_t n_runs, taken;			/* of runs, how many have been copied before */
+	size_t n_runs, taken;			/* number of runs; number of runs that were copied */
 	struct pd_join_scan_run runs[GATHER_RUNS];
-	struct pd_join_columns columns;		/* what is copied, from run `first` on */
+	struct pd_join_columns columns;		/* the copied keys, from run `first` on */
 	size_t n, first;
-	uint16_t begins[GATHER_RUNS + 1];	/* run -> its first place here */
+	uint16_t begins[GATHER_RUNS + 1];	/* run -> its first position here */
 	uint16_t of_step[GATHER_KEYS / GATHER_STEP + 2];	/* step -> run of its first key */
 	void *memory;
 };
 
 
-/* Lists a run of fewer than SMALL keys, while n_runs < RUNS; an empty one leaves no trace. */
+/* List a run of fewer than SMALL keys, while n_runs < RUNS; empty runs are skipped. */
 static inline void gather_list(struct gather *g, uint32_t from, uint32_t n)
 {
 	g->runs[g->n_runs] = (struct pd_join_scan_run){ from, n };
@@ -63,7 +63,7 @@ static void gather_make(struct gather *g)
 	g->n_runs = g->taken = 0;
 }
 
-/* Places for as many runs as fit. */
+/* Assign positions to as many runs as fit. */
 static size_t lay_out(struct gather *g)
 {
 	size_t n = 0, i = g->first = g->taken;
@@ -71,7 +71,7 @@ static size_t lay_out(struct gather *g)
 		g->begins[i] = (uint16_t)n;
 		size_t step = (n + GATHER_STEP - 1) / GATHER_STEP;
 		do
-			g->of_step[step] = (uint16_t)i;	/* or, if this run ends before it, one of the next */
+			g->of_step[step] = (uint16_t)i;	/* or a later run, if this one ends before it */
 		while (++step * GATHER_STEP < n + g->runs[i].n);
 	}
 	g->begins[i] = (uint16_t)n;
@@ -79,7 +79,7 @@ static size_t lay_out(struct gather *g)
 	return i;
 }
 
-/* Copies runs that were listed, as many as there is room for; false: there are none left, and the list is empty. */
+/* Copy as many listed runs as fit.  Return false if there are none left; the list is then empty. */
 static bool gather_next(struct gather *g, const struct pd_join_table *t, const struct pd_join_scan_loops *loops)
 {
 	if (g->taken == g->n_runs) {
@@ -91,7 +91,7 @@ static bool gather_next(struct gather *g, const struct pd_join_table *t, const s
 	return true;
 }
 
-/* The place in its table of a key gathered here. */
+/* Return the position in its table of a gathered key. */
 static uint32_t gather_place(const struct gather *g, uint32_t at)
 {
 	size_t i = g->of_step[at / GATHER_STEP];
@@ -106,15 +106,15 @@ static void gather_release(struct gather *g)
 	g->memory = NULL;
 }
 
-/* Sorted tables that meet; a == b: one, with itself. */
-struct meeting {
+/* Two sorted tables that are joined; a == b: one table with itself. */
+struct table_pair {
 	struct pd_join_frame frame;
 	const struct pd_join_table *a, *b;
 	const struct pd_join_masks *masks;
 	int depth;
 };
 
-/* Tables of one level of partitions, kept for the next; and what was planned there last. */
+/* Tables of one level of partitions, reused for the next; and the last plan of this level. */
 struct level {
 	struct pd_join_table a, b, whole_a, whole_b;
 	struct pd_join_masks masks;
@@ -129,15 +129,16 @@ struct block_worker {
 	struct pd_join_split split;
 	struct pd_join_hits hits;
 	struct pd_items *found;
-	const struct pd_join_frame *frame;	/* of all candidates that wait */
+	const struct pd_join_frame *frame;	/* the frame of all waiting candidates */
 	size_t n_candidates;
-	struct { const uint32_t *a, *b; } candidates[CANDIDATES];	/* where the tables keep the numbers of their keys */
+	struct { const uint32_t *a, *b; } candidates[CANDIDATES];	/* positions in the tables' indices, which give
+									 * the numbers of the keys */
 	struct gather gather;
-	struct pd_join_table part;		/* met apart from all others (meet_part) */
+	struct pd_join_table part;		/* table of the current partition (join_partition) */
 	struct level levels[DEPTH_MAX];
 };
 
-static void meet_bucket(struct block_worker *w, const struct meeting *m, size_t v);
+static void join_bucket(struct block_worker *w, const struct table_pair *m, size_t v);
 
 static const uint64_t *key_of(const struct block_worker *w, uint32_t i)
 {
@@ -151,7 +152,7 @@ static bool is_caught(const struct pd_join_plan *p, int block, const uint64_t *x
 	return pd_bits_count(d) <= p->radius[block];
 }
 
-/* No earlier block of any level catches the pair. */
+/* Return whether no earlier block of any level finds the pair. */
 static bool is_first(const struct pd_join_frame *f, const uint64_t *x, const uint64_t *y)
 {
 	for (; f; f = f->up)
@@ -161,8 +162,9 @@ static bool is_first(const struct pd_join_frame *f, const uint64_t *x, const uin
 	return true;
 }
 
-/* Those that wait: pairs within k that no earlier block of the frame catches are found.  Whole keys lie anywhere in memory,
- * so all are prefetched before the first is compared.  To be called before a table or a frame of theirs changes. */
+/* Verify the waiting candidates: pairs within k that no earlier block of the frame finds are emitted.  Complete keys
+ * are scattered in memory, so all are prefetched before the first is compared.  Must be called before the tables or the
+ * frame of the candidates change. */
 static void verify(struct block_worker *w)
 {
 	uint64_t n = 0;
@@ -185,7 +187,7 @@ static void verify(struct block_worker *w)
 	pd_join_report(w->keys, n);
 }
 
-static void note_candidates(struct block_worker *w, const struct meeting *m)
+static void note_candidates(struct block_worker *w, const struct table_pair *m)
 {
 	for (size_t i = 0; i < w->hits.n; i++) {
 		if (w->n_candidates == CANDIDATES || (w->n_candidates && w->frame != &m->frame))
@@ -198,19 +200,19 @@ static void note_candidates(struct block_worker *w, const struct meeting *m)
 	w->hits.n = 0;
 }
 
-static const struct pd_join_scan_loops *loops_of(const struct block_worker *w, const struct meeting *m)
+static const struct pd_join_scan_loops *loops_of(const struct block_worker *w, const struct table_pair *m)
 {
 	return &w->scan->by[m->a->is_half ? PD_SCAN_HALF : pd_join_scan_width_of(w->keys->bits)];
 }
 
-/* The distance within which what is compared makes a candidate, where `spent` is the blocks' own. */
-static int distance_left(const struct block_worker *w, const struct meeting *m, int spent)
+/* Return the largest distance of the compared data for a candidate, if the blocks differ in `spent` bits. */
+static int distance_left(const struct block_worker *w, const struct table_pair *m, int spent)
 {
 	return m->a->is_half ? m->frame.window.spare - spent : w->k;
 }
 
-/* A bucket with all the neighbours that were listed. */
-static void compare_gathered(struct block_worker *w, const struct meeting *m, struct pd_join_run a, int spent)
+/* Compare a bucket with all listed neighbours. */
+static void compare_gathered(struct block_worker *w, const struct table_pair *m, struct pd_join_run a, int spent)
 {
 	const struct pd_join_scan_loops *loops = loops_of(w, m);
 	while (gather_next(&w->gather, m->b, loops)) {
@@ -221,14 +223,14 @@ static void compare_gathered(struct block_worker *w, const struct meeting *m, st
 	}
 }
 
-/* Two runs that meet inside a bucket; self: one, with itself. */
+/* Two runs inside buckets that are joined; self: one run with itself. */
 struct two_runs {
 	const struct pd_join_table *a_table, *b_table;
 	struct pd_join_run a, b;
 	bool self;
 };
 
-/* A bucket of halves as one of whole keys. */
+/* Convert a bucket of halves to one of complete keys. */
 static struct pd_join_run whole_run(const struct block_worker *w, const struct pd_join_table *t, struct pd_join_run run,
 				   struct pd_join_table *whole)
 {
@@ -239,7 +241,7 @@ static struct pd_join_run whole_run(const struct block_worker *w, const struct p
 	return (struct pd_join_run){ &whole->columns, 0, whole->n };
 }
 
-/* Bits in which the keys of a run differ from `first`. */
+/* Add the bits in which the keys of a run differ from `first`. */
 static void add_varying(struct pd_key *varying, struct pd_join_run run, const struct pd_key *first, int words)
 {
 	for (int w = 0; w < words; w++)
@@ -259,22 +261,22 @@ static struct pd_join_plan_part part_of(const struct block_worker *w, const stru
 	return part;
 }
 
-static bool is_alike(size_t a, size_t b)
+static bool is_near_size(size_t a, size_t b)
 {
 	return a <= b + b / 8 && b <= a + a / 8;
 }
 
-/* Buckets of one size are many: what was planned for the last is used for the next. */
+/* Return whether the last plan can be reused.  Many buckets have nearly the same size. */
 static bool was_planned(const struct level *level, const struct pd_join_plan_part *part, int left)
 {
 	const struct pd_join_plan_part *last = &level->part;
-	return level->plan.kind != PD_PLAN_AUTO && level->plan.k == left && is_alike(part->n_a, last->n_a) &&
-	       is_alike(part->n_b, last->n_b) && !memcmp(&part->usable, &last->usable, sizeof part->usable) &&
+	return level->plan.kind != PD_PLAN_AUTO && level->plan.k == left && is_near_size(part->n_a, last->n_a) &&
+	       is_near_size(part->n_b, last->n_b) && !memcmp(&part->usable, &last->usable, sizeof part->usable) &&
 	       !memcmp(&part->varying, &last->varying, sizeof part->varying);
 }
 
-/* The cheaper of two ways: by the bits of later blocks alone, where less distance is left, or by all that are open. */
-static struct pd_join_plan plan_again(struct block_worker *w, const struct meeting *m, const struct two_runs *r, int spent,
+/* Choose the cheaper plan: by the bits of later blocks only, with a smaller remaining distance, or by all open bits. */
+static struct pd_join_plan plan_again(struct block_worker *w, const struct table_pair *m, const struct two_runs *r, int spent,
 				 struct pd_key *usable)
 {
 	struct level *level = &w->levels[m->depth];
@@ -299,8 +301,8 @@ static struct pd_join_plan plan_again(struct block_worker *w, const struct meeti
 	return plans[all_open];
 }
 
-/* Two runs sorted again by the blocks of a plan of their own.  False: brute force is better. */
-static bool partition_again(struct block_worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self,
+/* Partition two runs by the blocks of their own plan, and join them.  Return false if brute force is better. */
+static bool partition_again(struct block_worker *w, const struct table_pair *m, struct pd_join_run a, struct pd_join_run b, bool self,
 			    int spent)
 {
 	struct level *level = &w->levels[m->depth];
@@ -313,7 +315,7 @@ static bool partition_again(struct block_worker *w, const struct meeting *m, str
 	struct pd_join_plan plan = plan_again(w, m, &r, spent, &usable);
 	if (plan.kind != PD_PLAN_BLOCKS)
 		return false;
-	struct meeting inner = { .a = &level->a, .b = self ? &level->a : &level->b, .masks = &level->masks, .depth = m->depth + 1 };
+	struct table_pair inner = { .a = &level->a, .b = self ? &level->a : &level->b, .masks = &level->masks, .depth = m->depth + 1 };
 	struct pd_join_source from_a = pd_join_source_run(r.a_table, r.a, w->words), from_b = pd_join_source_run(r.b_table, r.b, w->words);
 	for (int i = 0; i < plan.n_blocks; i++) {
 		if (plan.radius[i] < 0)
@@ -327,7 +329,7 @@ static bool partition_again(struct block_worker *w, const struct meeting *m, str
 			pd_join_table_build(&level->b, &from_b, shape);
 		pd_join_masks_fill(&level->masks, plan.n_bits[i], plan.radius[i]);
 		for (size_t v = 0; v < inner.a->n_values && !pd_join_is_over(w->keys); v++)
-			meet_bucket(w, &inner, v);
+			join_bucket(w, &inner, v);
 		verify(w);
 	}
 	return true;
@@ -338,14 +340,14 @@ static bool is_big(const struct block_worker *w, struct pd_join_run a, struct pd
 	return (double)(a.to - a.from) * (double)(b.to - b.from) > (double)w->split.over * (double)w->split.over;
 }
 
-/* Two buckets whose values differ in `spent` bits; self: a bucket with itself. */
-static void meet_two(struct block_worker *w, const struct meeting *m, struct pd_join_run a, struct pd_join_run b, bool self, int spent)
+/* Join two buckets whose values differ in `spent` bits; self: a bucket with itself. */
+static void join_two(struct block_worker *w, const struct table_pair *m, struct pd_join_run a, struct pd_join_run b, bool self, int spent)
 {
 	if (pd_join_is_over(w->keys) || (is_big(w, a, b) && m->depth < DEPTH_MAX && partition_again(w, m, a, b, self, spent)))
 		return;
 	const struct pd_join_scan_loops *loops = loops_of(w, m);
 	int k = distance_left(w, m, spent);
-	/* In tiles: where all are near, hits must not fill memory before they are counted. */
+	/* Compare in tiles: if all keys are near, hits must not fill the memory before they are counted. */
 	for (size_t i = a.from; i < a.to && !pd_join_is_over(w->keys); i += TILE) {
 		struct pd_join_run x = { a.columns, i, i + TILE < a.to ? i + TILE : a.to };
 		if (self)
@@ -358,7 +360,7 @@ static void meet_two(struct block_worker *w, const struct meeting *m, struct pd_
 	}
 }
 
-/* Neighbours of bucket v, by some masks: small ones are listed, the others counted. */
+/* List the small neighbours of bucket v, by some masks, and count the others. */
 static inline __attribute__((always_inline)) size_t list_neighbours(struct gather *g, const struct pd_join_table *t, size_t v,
 								    const uint32_t *masks, size_t n, const char *keys, size_t size)
 {
@@ -377,8 +379,9 @@ static inline __attribute__((always_inline)) size_t list_neighbours(struct gathe
 	return big;
 }
 
-/* What meets inside big buckets lists and gathers too, so they wait until the small ones are done. */
-static void meet_masks(struct block_worker *w, const struct meeting *m, size_t v, struct pd_join_run a, int spent, size_t from, size_t to)
+/* Join bucket v with its neighbours by masks from .. to - 1.  Joining two big buckets also uses the list of gathered
+ * runs, so big ones wait until the small ones are compared. */
+static void join_ring(struct block_worker *w, const struct table_pair *m, size_t v, struct pd_join_run a, int spent, size_t from, size_t to)
 {
 	const struct pd_join_columns *c = &m->b->columns;
 	struct gather *g = &w->gather;
@@ -393,54 +396,55 @@ static void meet_masks(struct block_worker *w, const struct meeting *m, size_t v
 		for (size_t i = 0; big && i < n; i++) {
 			struct pd_join_run b = pd_join_table_bucket(m->b, v ^ masks[i]);
 			if (b.to - b.from >= PD_GATHER_SMALL)
-				meet_two(w, m, a, b, false, spent);
+				join_two(w, m, a, b, false, spent);
 		}
 	}
 }
 
-/* Bucket v with all that are within the radius; of one table with itself only with those after it, whose highest bit that
- * differs is set. */
-static void meet_bucket(struct block_worker *w, const struct meeting *m, size_t v)
+/* Join bucket v with all buckets within the radius.  If a table is joined with itself, only with later buckets, whose
+ * value is larger. */
+static void join_bucket(struct block_worker *w, const struct table_pair *m, size_t v)
 {
 	bool self = m->a == m->b;
 	struct pd_join_run a = pd_join_table_bucket(m->a, v), b = pd_join_table_bucket(m->b, v);
 	if (a.from == a.to)
 		return;
 	if ((self ? a.from + 1 < a.to : b.from < b.to) && pd_join_frame_left(&m->frame, 0) >= 0)
-		meet_two(w, m, a, b, self, 0);
+		join_two(w, m, a, b, self, 0);
 	for (int spent = 1; spent <= m->masks->radius && pd_join_frame_left(&m->frame, spent) >= 0; spent++) {
 		const size_t *ring = m->masks->ring[spent];
 		for (int bit = 0; self && bit < m->masks->n_bits; bit++)
 			if (!(v >> bit & 1))
-				meet_masks(w, m, v, a, spent, ring[bit], ring[bit + 1]);
+				join_ring(w, m, v, a, spent, ring[bit], ring[bit + 1]);
 		if (!self)
-			meet_masks(w, m, v, a, spent, ring[0], ring[m->masks->n_bits]);
+			join_ring(w, m, v, a, spent, ring[0], ring[m->masks->n_bits]);
 		compare_gathered(w, m, a, spent);
 	}
 }
 
-/* The first level: one table that all threads read, or parts that each have one. */
+/* The first level: one table that all threads read, or partitions with a table each. */
 struct top {
 	struct block_worker *workers;
-	struct meeting meeting;
+	struct table_pair tables;
 	struct pd_join_deal deal;
 };
 
-static void meet_range(void *ctx, size_t i, int thread)
+static void join_range(void *ctx, size_t i, int thread)
 {
 	const struct top *top = ctx;
-	size_t n = top->meeting.a->n_values;
+	size_t n = top->tables.a->n_values;
 	for (size_t v = n * i / TASKS; v < n * (i + 1) / TASKS && !pd_join_is_over(top->workers[thread].keys); v++)
-		meet_bucket(&top->workers[thread], &top->meeting, v);
+		join_bucket(&top->workers[thread], &top->tables, v);
 	verify(&top->workers[thread]);
 }
 
-/* Its buckets meet nobody but themselves, and most are small. */
-static void meet_part(void *ctx, size_t p, int thread)
+/* Join the buckets of a partition, each with itself.  This is used if the block's radius is 0, so that no bucket has
+ * neighbours.  Most buckets are small. */
+static void join_partition(void *ctx, size_t p, int thread)
 {
 	const struct top *top = ctx;
 	struct block_worker *w = &top->workers[thread];
-	struct meeting m = top->meeting;
+	struct table_pair m = top->tables;
 	m.a = m.b = &w->part;
 	if (pd_join_frame_left(&m.frame, 0) < 0)
 		return;
@@ -450,7 +454,7 @@ static void meet_part(void *ctx, size_t p, int thread)
 	for (size_t v = 0; v < w->part.n_values && !pd_join_is_over(w->keys); v++) {
 		struct pd_join_run a = pd_join_table_bucket(&w->part, v);
 		if (a.to - a.from > TILE || is_big(w, a, a))
-			meet_two(w, &m, a, a, true, 0);
+			join_two(w, &m, a, a, true, 0);
 		else if (a.to - a.from > 1)
 			loops->self(a, k, &w->hits);
 		if (w->hits.n)
@@ -459,7 +463,7 @@ static void meet_part(void *ctx, size_t p, int thread)
 	verify(w);
 }
 
-/* All keys lie in one bucket: what is within k was caught there, later blocks find nothing. */
+/* Return whether all keys are in one bucket: then this block finds all pairs within k, and later blocks find none. */
 static bool is_one_bucket(const struct pd_join_table *t)
 {
 	size_t v = 0;
@@ -513,14 +517,14 @@ void pd_join_blocks(const struct pd_join_keys *keys, struct pd_join_plan *plan, 
 	if (keys->against ? !keys->n || !keys->n_against : keys->n < 2)
 		return;
 	struct top top = { .workers = new_workers(keys, plan, threads, split, lists),
-			   .meeting = { .a = &table, .b = keys->against ? &other : &table, .masks = &masks } };
+			   .tables = { .a = &table, .b = keys->against ? &other : &table, .masks = &masks } };
 	memset(&all, 0xff, sizeof all);
 	for (int i = 0; i < plan->n_blocks; i++) {
 		if (plan->radius[i] < 0)
 			continue;
-		pd_join_frame_open(&top.meeting.frame, NULL, plan, i, &all);
-		pd_join_window_choose(&top.meeting.frame.window, plan, i);
-		const struct pd_join_window *window = plan->halves[i] ? &top.meeting.frame.window : NULL;
+		pd_join_frame_open(&top.tables.frame, NULL, plan, i, &all);
+		pd_join_window_choose(&top.tables.frame.window, plan, i);
+		const struct pd_join_window *window = plan->halves[i] ? &top.tables.frame.window : NULL;
 		struct pd_join_shape shape = { plan->first_bit[i], plan->n_bits[i], window };
 		bool in_parts = !keys->against && !plan->radius[i] && pd_join_deal(&top.deal, &source, shape, threads);
 		if (in_parts)
@@ -532,10 +536,10 @@ void pd_join_blocks(const struct pd_join_keys *keys, struct pd_join_plan *plan, 
 		pd_join_masks_fill(&masks, plan->n_bits[i], plan->radius[i]);
 		pd_join_plan_clock(&plan->took.tables, &t);
 		if (in_parts)
-			pd_parallel(threads, top.deal.radix.n_parts, meet_part, &top);
+			pd_parallel(threads, top.deal.radix.n_parts, join_partition, &top);
 		else
-			pd_parallel(threads, TASKS, meet_range, &top);
-		pd_join_plan_clock(&plan->took.meetings, &t);
+			pd_parallel(threads, TASKS, join_range, &top);
+		pd_join_plan_clock(&plan->took.comparing, &t);
 		if (!keys->against && (in_parts ? pd_join_deal_is_one_bucket(&top.deal) : is_one_bucket(&table)))
 			break;
 	}

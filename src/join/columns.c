@@ -6,7 +6,7 @@
 
 #include "base/threads.h"
 
-/* Rounding of weights, which are floats here. */
+/* Tolerance for rounded weights, which are floats here. */
 #define SLACK 1e-5
 
 /* --- columns --- */
@@ -41,18 +41,18 @@ void pd_join_column_release(struct pd_join_column *c)
 /* --- items by number, the rarest first --- */
 
 /*
- * Two sorts.  By item, which tells how many rows have it and so its number; what one row alone has can match nothing and goes.
- * Then by row and number:
+ * Two sorts.  The first, by item, counts the rows of each item, which gives its number; items of only one row match
+ * nothing and are removed.  The second is by row and number:
  *
  *	row       0 0 0 | 1 1 | 2 ...      start  0 3 5 ...
- *	number    2 7 9 | 2 8 | ...        size   of all items, those that went too
+ *	number    2 7 9 | 2 8 | ...        size   number of all items, including removed ones
  */
 struct ranked {
-	size_t n;			/* rows */
+	size_t n;			/* number of rows */
 	uint64_t *start;
 	uint32_t *number;
 	float *weight;
-	uint32_t *row;			/* as the caller knows it: rows are in the order of their size */
+	uint32_t *row;			/* the caller's row numbers; rows are sorted by size here */
 	uint32_t *size;
 	uint32_t n_numbers;
 	struct pd_array memory[5];
@@ -70,7 +70,7 @@ static size_t size_of(const struct pd_join_column *c, size_t row)
 	return (size_t)(c->start[row + 1] - c->start[row]);
 }
 
-/* place[item]: where its row stands by size, then by row. */
+/* place[row]: its rank by size, then by row. */
 static uint32_t *order_by_size(const struct pd_join_column *c, struct ranked *r, struct pd_array *memory)
 {
 	uint32_t *place = pd_array_room(memory, c->budget, (size_t)(c->n ? c->start[c->n] + 1 : 1) * sizeof *place);
@@ -113,7 +113,7 @@ static size_t run_end(const struct pd_items *s, size_t from)
 	return to;
 }
 
-/* A weight on its way through a list. */
+/* Convert a weight to the value of a list item. */
 static uint32_t weight_bits(float weight)
 {
 	uint32_t bits;
@@ -128,7 +128,8 @@ static float weight_of(uint32_t bits)
 	return weight;
 }
 
-/* The numbers of items, as (row, number) and the weight; those of one frequency in the order of the items. */
+/* Sort the numbers of items, as (row, number) with the weight; items of equal frequency stay in the order of the
+ * items. */
 static int sort_by_row(const struct pd_join_column *c, struct ranked *r, const uint32_t *place, const struct pd_items *by_item, int threads,
 		       struct pd_items *out, struct pd_join_columns_stats *stats, struct pd_err *e)
 {
@@ -202,11 +203,11 @@ static int rank_items(const struct pd_join_column *c, int threads, struct ranked
 	return status ? status : pd_budget_check(c->budget, e);
 }
 
-/* --- the index: by number, the rows whose prefix has it --- */
+/* --- the index: number -> rows whose prefix contains it --- */
 
 struct columns_index {
 	const struct ranked *r;
-	uint64_t *prefix;		/* by row: where its prefix ends, in r->number */
+	uint64_t *prefix;		/* by row: end of its prefix in r->number */
 	uint64_t *start;		/* by number */
 	uint32_t *row;			/* ascending */
 	struct pd_array memory[3];
@@ -218,7 +219,7 @@ static void index_release(struct columns_index *x)
 		pd_array_release(&x->memory[i]);
 }
 
-/* x->prefix is there. */
+/* Build the index; x->prefix must be set. */
 static void index_make(struct columns_index *x)
 {
 	const struct ranked *r = x->r;
@@ -234,12 +235,12 @@ static void index_make(struct columns_index *x)
 	for (size_t i = 0; i < r->n; i++)
 		for (uint64_t at = r->start[i]; at < x->prefix[i]; at++)
 			x->row[x->start[r->number[at]]++] = (uint32_t)i;
-	for (size_t t = r->n_numbers; t > 0; t--)	/* each has moved on to its end */
+	for (size_t t = r->n_numbers; t > 0; t--)	/* each has advanced to its end */
 		x->start[t] = x->start[t - 1];
 	x->start[0] = 0;
 }
 
-/* --- asking --- */
+/* --- searching --- */
 
 enum { ROWS_AT_ONCE = 256 };
 
@@ -248,12 +249,12 @@ struct columns_search {
 	pd_join_needed *needed;
 	const void *ctx;
 	double least;			/* of vectors */
-	uint64_t **seen;		/* of each thread: a bit for each row, cleared after each */
-	uint32_t **found;		/* rows that were */
+	uint64_t **seen;		/* for each thread: one bit per row, cleared after each search */
+	uint32_t **found;		/* rows that were found */
 	uint64_t *candidates;
 	struct pd_items *lists;
 	void (*compare)(struct columns_search *s, uint32_t a, uint32_t b, struct pd_items *out);
-	bool all_items;			/* rows ask with all their items, not their prefix alone */
+	bool all_items;			/* rows look up all their items, not only their prefix */
 };
 
 static void ask(void *ctx, size_t task, int thread)
@@ -310,7 +311,7 @@ static int search(struct columns_search *s, int threads, struct pd_items *out, s
 
 /* --- sets --- */
 
-/* `a` is the smaller; what cannot be enough any more is given up. */
+/* Count shared items; `a` is the smaller set.  Stop if the rest cannot be sufficient. */
 static void compare_sets(struct columns_search *s, uint32_t a, uint32_t b, struct pd_items *out)
 {
 	const struct ranked *r = s->x.r;
@@ -338,7 +339,7 @@ int pd_join_sets(const struct pd_join_column *c, pd_join_needed *needed, const v
 	if (!status) {
 		s.x.prefix = pd_array_room(&s.x.memory[0], r.budget, (r.n + 1) * sizeof *s.x.prefix);
 		for (size_t i = 0; i < r.n; i++) {
-			/* Items that the row alone has are its rarest: they take places in the prefix. */
+			/* Items of only one row are its rarest: they take positions in the prefix. */
 			size_t listed = (size_t)(r.start[i + 1] - r.start[i]), alone = r.size[i] - listed;
 			size_t need = needed(ctx, r.size[i]), n = need ? r.size[i] - need + 1 : 0;
 			s.x.prefix[i] = r.start[i] + (n > alone ? n - alone : 0);
@@ -353,7 +354,7 @@ int pd_join_sets(const struct pd_join_column *c, pd_join_needed *needed, const v
 
 /* --- vectors --- */
 
-/* Weights become those of vectors of length 1; what a row alone has counts for its length. */
+/* Normalise vectors to length 1; items of only one row count for the length. */
 static void normalize(const struct pd_join_column *c, struct ranked *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
@@ -366,7 +367,7 @@ static void normalize(const struct pd_join_column *c, struct ranked *r)
 	}
 }
 
-/* Where the prefix ends: what follows it is shorter than `least`. */
+/* Return the end of the prefix: the rest of the vector is shorter than `least`. */
 static uint64_t end_of_prefix(const struct ranked *r, size_t row, double least)
 {
 	uint64_t at = r->start[row + 1];
@@ -380,7 +381,8 @@ static uint64_t end_of_prefix(const struct ranked *r, size_t row, double least)
 	return at;
 }
 
-/* From the frequent end, where the weight is: `left_a` and `left_b` are the squares of what is left of the vectors. */
+/* Multiply two vectors from the frequent end, which has most of the weight.  `left_a` and `left_b` are the squares of
+ * the lengths of the remainders. */
 static void compare_vectors(struct columns_search *s, uint32_t a, uint32_t b, struct pd_items *out)
 {
 	const struct ranked *r = s->x.r;

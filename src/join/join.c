@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keys and a plan in, sorted pairs out, by brute force, the patent's tables (both here) or the general plan (blocks.c).
- * Threads find pairs in an order of their own; sorting at the end makes the
- * result the same for any number of them.
+ * Keys and a plan -> sorted pairs, by brute force, the patent's tables (both in this file) or the general plan
+ * (blocks.c).  Threads find pairs in any order; sorting at the end makes the result the same for any number of threads.
  */
 #include "join/join.h"
 
@@ -15,16 +14,17 @@
 #include "join/plan.h"
 #include "join/table.h"
 
-/* Brute force: all keys with all, in square tiles of which both sides stay in the first-level cache.  For few keys, and for
- * a k so large that no block leaves anything out. */
+/* Brute force: all keys with all, in square tiles whose two sides fit the first-level cache.  Used for few keys, and
+ * for a k so large that no block excludes any pair. */
 #define TILE 1024
 
 struct brute_force {
 	const struct pd_join_keys *keys;
-	const struct pd_join_table *table, *other;	/* other: what all of the table meets; NULL: itself */
+	const struct pd_join_table *table, *other;	/* other: the keys that the table is compared with; NULL: the
+							 * same table */
 	const struct pd_join_scan_loops *loops;
 	int k;
-	struct pd_join_hits *hits;	/* one of each for each thread */
+	struct pd_join_hits *hits;	/* one entry for each thread */
 	struct pd_items *lists;
 };
 
@@ -54,8 +54,8 @@ static void emit_hits(const struct brute_force *b, struct pd_join_hits *hits, st
 	pd_join_report(b->keys, n);
 }
 
-/* One tile with itself and all after it, or with all of the other table. */
-static void meet_tile(void *ctx, size_t i, int thread)
+/* Compare one tile with itself and all later ones, or with all tiles of the other table. */
+static void compare_tile(void *ctx, size_t i, int thread)
 {
 	const struct brute_force *b = ctx;
 	const struct pd_join_table *with = b->other ? b->other : b->table;
@@ -83,8 +83,8 @@ static void join_by_brute_force(const struct pd_join_keys *keys, struct pd_join_
 		b.other = &other;
 	}
 	pd_join_plan_clock(&plan->took.tables, &t);
-	pd_parallel(threads, n_tiles(keys->n), meet_tile, &b);
-	pd_join_plan_clock(&plan->took.meetings, &t);
+	pd_parallel(threads, n_tiles(keys->n), compare_tile, &b);
+	pd_join_plan_clock(&plan->took.comparing, &t);
 	for (int i = 0; i < threads; i++)
 		free(b.hits[i].v);
 	free(b.hits);
@@ -93,19 +93,19 @@ static void join_by_brute_force(const struct pd_join_keys *keys, struct pd_join_
 }
 
 /* Plan `paper`: the scheme of patent CN101645082 (module 400).  Four blocks, each exchanged with the first in turn;
- * four tables of permuted keys sorted by the first block; each key is found by binary search and compared with the
- * run of equal first blocks.  Keys that differ in up to three bits share a block.  Also: G. S. Manku, A. Jain, A. Das
+ * four tables of permuted keys sorted by the first block; each key is found by binary search and compared with the run
+ * of equal first blocks.  Keys that differ in up to three bits share a block.  Also: G. S. Manku, A. Jain, A. Das
  * Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
  *
- * A table is searched as a new page would search it, so the cost of a run of equal blocks is that of the patent's
- * scheme: quadratic in the longest run.  A pair is given by the first table that finds it. */
+ * A table is searched as a new page would search it, so a run of equal blocks has the cost of the patent's scheme:
+ * quadratic in the longest run.  A pair is emitted by the first table that finds it. */
 #define BLOCKS 4
-#define CHUNK 4096	/* keys that a thread looks up at a time */
+#define CHUNK 4096	/* number of keys that a thread looks up at a time */
 
 struct paper {
-	const struct pd_join_keys *keys;	/* that are looked up */
-	struct pd_join_keys table;		/* in these: the same, or those of the other set */
-	int k, exchanged;		/* the block that stands first */
+	const struct pd_join_keys *keys;	/* keys that are looked up */
+	struct pd_join_keys table;		/* keys of the tables: the same, or the other set */
+	int k, exchanged;		/* exchanged: the block that was moved to the front */
 	struct pd_items order;		/* (first block, key), sorted by the block */
 	uint64_t *permuted;		/* the permuted keys in that order */
 	struct pd_items *lists;
@@ -146,7 +146,7 @@ static uint32_t number(const struct pd_join_keys *keys, size_t i)
 	return keys->ids ? keys->ids[i] : (uint32_t)i;
 }
 
-/* Key i against its run; of one set only keys after it, or each pair would be named twice. */
+/* Compare key i with its run; in a join of one set only with later keys, so that each pair is found once. */
 static void look_up(const struct paper *p, size_t i, struct pd_items *found)
 {
 	int words = p->keys->bits / 64;
@@ -187,7 +187,7 @@ static void join_as_paper(const struct pd_join_keys *keys, struct pd_join_plan *
 		build_table(&p);
 		pd_join_plan_clock(&plan->took.tables, &t);
 		pd_parallel(threads, (keys->n + CHUNK - 1) / CHUNK, look_up_some, &p);
-		pd_join_plan_clock(&plan->took.meetings, &t);
+		pd_join_plan_clock(&plan->took.comparing, &t);
 	}
 	pd_items_release(&p.order);
 	free(p.permuted);
@@ -212,7 +212,7 @@ static void run_plan(const struct pd_join_keys *keys, struct pd_join_plan *plan,
 		join_by_brute_force(keys, plan, threads, lists);
 }
 
-/* Pairs are shorter than items, and written where the items stood. */
+/* Pairs are shorter than items, so they are written over the items. */
 void pd_join_pairs_take(struct pd_join_pairs *out, struct pd_items *items)
 {
 	char *to = (char *)items->v;
@@ -229,7 +229,7 @@ void pd_join_pairs_take(struct pd_join_pairs *out, struct pd_items *items)
 	*items = (struct pd_items){ 0 };
 }
 
-/* Bytes of the tables of a plan for one key, while they are built. */
+/* Return the bytes per key of a plan's tables while they are built. */
 static size_t table_bytes(const struct pd_join_plan *plan)
 {
 	size_t words = (size_t)plan->bits / 64, half = 18, whole = 4 + 8 * words, most = half;
@@ -237,16 +237,17 @@ static size_t table_bytes(const struct pd_join_plan *plan)
 		if (plan->radius[i] >= 0 && !plan->halves[i] && whole > most)
 			most = whole;
 	if (plan->kind == PD_PLAN_PAPER)
-		return 2 * sizeof(struct pd_item) + 8 * words;	/* the order, sorted with a copy, and the keys in it */
+		return 2 * sizeof(struct pd_item) + 8 * words;	/* the order, sorted with a copy, and the keys in this
+								 * order */
 	return plan->kind == PD_PLAN_BLOCKS ? most : whole;
 }
 
 /* Stretches of one of the two lists of keys. */
 struct stretches {
 	const struct pd_join_keys *keys;
-	const uint32_t *ids;		/* NULL: the keys are called by their places */
+	const uint32_t *ids;		/* NULL: the number of a key is its position */
 	size_t n, parts;
-	uint32_t *made;			/* the names of a stretch, where there are none */
+	uint32_t *made;			/* the numbers of a stretch, if the list has none */
 };
 
 static struct stretches divide(const struct pd_join_keys *keys, const uint32_t *ids, size_t n, size_t most)
@@ -270,8 +271,8 @@ static const uint32_t *stretch_at(struct stretches *s, size_t i, size_t *n)
 	return s->made;
 }
 
-/* One stretch with itself, or with another, by the plan that suits so many keys. */
-static int run_stretch(const struct pd_join_keys *part, struct pd_join_plan *plan, int threads, struct pd_items *lists, struct pd_err *e)
+/* Join a stretch with itself or with another one, by a plan that is chosen for their size. */
+static int join_stretch(const struct pd_join_keys *part, struct pd_join_plan *plan, int threads, struct pd_items *lists, struct pd_err *e)
 {
 	struct pd_join_plan own;
 	int status = pd_join_plan_choose(&own, plan->kind, plan->bits, plan->k, part->n, part->n_against, e);
@@ -283,7 +284,7 @@ static int run_stretch(const struct pd_join_keys *part, struct pd_join_plan *pla
 	return PD_OK;
 }
 
-/* Stretch by stretch, each pair of stretches once.  Names ascend, so those of an earlier stretch are smaller. */
+/* Join each pair of stretches once.  Numbers ascend, so the keys of an earlier stretch have smaller numbers. */
 static int join_stretches(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, size_t most, struct pd_items *lists,
 			  struct pd_err *e)
 {
@@ -294,10 +295,10 @@ static int join_stretches(const struct pd_join_keys *keys, struct pd_join_plan *
 		struct pd_join_keys part = *keys;
 		part.ids = stretch_at(&a, i, &part.n);
 		if (!keys->against)
-			status = run_stretch(&part, plan, threads, lists, e);
+			status = join_stretch(&part, plan, threads, lists, e);
 		for (size_t j = keys->against ? 0 : i + 1; !status && j < b.parts; j++) {
 			part.against = stretch_at(&b, j, &part.n_against);
-			status = run_stretch(&part, plan, threads, lists, e);
+			status = join_stretch(&part, plan, threads, lists, e);
 		}
 	}
 	plan->took.stretches = a.parts * b.parts;
@@ -306,8 +307,8 @@ static int join_stretches(const struct pd_join_keys *keys, struct pd_join_plan *
 	return status;
 }
 
-/* The keys that a stretch may have, so that two tables and the names of two stretches fit half of what the budget leaves; 0: the
- * tables of all fit at once. */
+/* Return the number of keys in a stretch: two tables and the numbers of two stretches must fit half of the remaining
+ * budget; 0: the tables of all keys fit at once. */
 static size_t stretch_keys(const struct pd_join_keys *keys, const struct pd_join_plan *plan, struct pd_budget *budget)
 {
 	size_t bytes = table_bytes(plan), room = pd_budget_left(budget) / 2, most = room / (2 * (bytes + sizeof(uint32_t)));

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * A pair that block i is the first to catch differs in more than its radius in every earlier block.  What is spent there
- * cannot be spent in the window, so a window without the bits of earlier blocks may be held to less than k.
+ * Plans and their costs.
  *
- * Every number of blocks is tried, and for each several widths: wide blocks have small buckets, narrow ones small radii and
- * few buckets to visit.  The estimate counts in nanoseconds that were measured; skewed keys cost more (and are then split
- * again where they are: blocks.c).
+ * A pair that block i is the first to find differs by more than the radius in every earlier block.  These differences
+ * reduce the distance that can remain in the window, so a window without bits of earlier blocks may be compared with
+ * less than k.
+ *
+ * Every number of blocks is tried, each with several widths: wide blocks have small buckets, narrow ones have small
+ * radii and few buckets to visit.  The estimate adds up measured nanoseconds; skewed keys cost more (and large buckets
+ * are partitioned again: blocks.c).
  */
 #include "join/plan.h"
 
 #include <math.h>
 
-/* --- what follows from a plan --- */
+/* --- rules of a plan --- */
 
 const char *const pd_join_plan_names[] = { "auto", "paper", "blocks", "all", NULL };
 
@@ -22,7 +25,7 @@ struct choice {
 	struct pd_join_window *window;
 };
 
-/* Bits that lie beside the last piece become one with it. */
+/* Extend the last piece by bits that are adjacent to it. */
 static bool extend(struct pd_join_window *w, int first, int n)
 {
 	int last = w->n_pieces - 1;
@@ -33,7 +36,7 @@ static bool extend(struct pd_join_window *w, int first, int n)
 	return true;
 }
 
-/* Takes n bits from `first` on, as far as there is room. */
+/* Take n bits from `first` on, as far as there is room. */
 static int take_bits(struct choice *c, int first, int n)
 {
 	struct pd_join_window *w = c->window;
@@ -56,7 +59,7 @@ static bool is_block(const struct pd_join_plan *p, int i)
 	return p->radius[i] >= 0;
 }
 
-/* Bits of no block at all. */
+/* Take bits that belong to no block. */
 static void take_others(struct choice *c, const bool *in_block)
 {
 	for (int from = 0, to; from < c->plan->bits; from = to + 1) {
@@ -110,32 +113,33 @@ void pd_join_frame_open(struct pd_join_frame *f, const struct pd_join_frame *up,
 
 /* --- choosing --- */
 
-/* What the steps of a join cost, in nanoseconds: `make bench BENCH=calibrate` measures them, one thread, keys of random
- * bits, the minimum of several runs (docs/performance.md).  A key with a vector counts 1.3 times that, because in a join
- * runs are short and some are near, and a candidate four times, with what finding it costs.  Those here are of a server
- * processor of 2023. */
+/* Costs of the steps of a join in nanoseconds.  `make bench BENCH=calibrate` measures them with one thread and keys of
+ * random bits, the minimum of several runs (docs/performance.md).  The cost of a key with a vector is 1.3 times the
+ * measured one, because runs in a join are short and some keys are near; the cost of a candidate is four times the
+ * measured one, to include finding it.  The values are of a server processor of 2023. */
 struct cost {
-	double vector[PD_SCAN_WIDTHS];	/* one key with one vector of keys */
+	double vector[PD_SCAN_WIDTHS];	/* one key compared with one vector of keys */
 	int lanes[PD_SCAN_WIDTHS];	/* keys in a vector */
-	double meeting;			/* two buckets that meet, before any key does */
-	double candidate;		/* a pair that is near in its halves: fetched and verified */
+	double bucket_pair;			/* two buckets that are joined, without their keys */
+	double candidate;		/* a pair with near halves: fetched and verified */
 };
 
-/* Whatever the path. */
-#define COST_BUCKET 1.25		/* a bucket that may be empty: cleared, summed, read */
+/* Costs that do not depend on the path. */
+#define COST_BUCKET 1.25		/* a bucket, even if empty: cleared, summed, read */
 #define COST_PROBE .7		/* a neighbouring bucket, looked up */
-#define COST_VISIT 30.0		/* a bucket that is not empty, before it meets any */
-#define COST_RING 40.0		/* and each of its radii */
-#define COST_GATHER 9.7		/* a small bucket, listed and copied beside others; */
-#define COST_FAR 4.0			/* more when it must come from memory that is farther away, */
-#define COST_NEAR_BYTES 8e6		/* that is, when the table has more than so many bytes */
-#define COST_SORT_HALF 15.0		/* a key into its bucket, two passes over many keys; halves kept */
-#define COST_SORT_PART 8.0		/* the same, part by part, where no bucket meets another: each is met as it is sorted, */
-#define COST_VISIT_PART 8.0		/* which leaves less to do before it meets itself */
-#define COST_SORT_WHOLE 7.5		/* the same, all words kept, */
+#define COST_VISIT 30.0		/* a bucket that is not empty, before it is joined */
+#define COST_RING 40.0		/* and for each of its rings */
+#define COST_GATHER 9.7		/* a small bucket, listed and copied next to others; */
+#define COST_FAR 4.0			/* more if it must be fetched from distant memory, */
+#define COST_NEAR_BYTES 8e6		/* that is, if the table has more bytes than this */
+#define COST_SORT_HALF 15.0		/* sorting a key into its bucket, two passes over many keys, stored as halves */
+#define COST_SORT_PART 8.0		/* the same, partition by partition, if buckets are joined only with
+					 * themselves, */
+#define COST_VISIT_PART 8.0		/* which reduces the cost of joining a bucket */
+#define COST_SORT_WHOLE 7.5		/* the same, all words stored, */
 #define COST_SORT_WORD 9.7		/* and for each word */
-#define COST_SORT_INNER 3.3		/* a key of a bucket into a bucket of its own, for each word */
-#define COST_SPLIT 2000.0		/* planning and clearing before a bucket is sorted again */
+#define COST_SORT_INNER 3.3		/* sorting a key of a bucket again, for each word */
+#define COST_SPLIT 2000.0		/* planning and clearing before a bucket is partitioned again */
 
 static const struct cost *path_cost(enum pd_join_scan_path path)
 {
@@ -149,21 +153,23 @@ static const struct cost *path_cost(enum pd_join_scan_path path)
 	return &costs[path];
 }
 
-/* n_a keys with n_b, in nanoseconds, those of a in one run and those of b in one. */
+/* Return the cost in nanoseconds of comparing a run of n_a keys with a run of n_b keys. */
 static double cost_cross(const struct cost *c, enum pd_join_scan_width width, double n_a, double n_b)
 {
-	/* On average the last vector is half full; a run has one at least. */
+	/* On average the last vector is half full; a run has at least one vector. */
 	double vectors = fmax(1, n_b / c->lanes[width] + .5);
-	return c->meeting + n_a * vectors * c->vector[width];
+	return c->bucket_pair + n_a * vectors * c->vector[width];
 }
 
-/* The same for the b of a small bucket among many (struct pd_join_gather); far: their table is larger than a cache. */
+/* Return the cost of comparing a run of n_a keys with a small bucket of n_b keys that is gathered with other small
+ * buckets (struct gather in blocks.c).  far: the table of the small bucket is larger than a cache, so its keys come
+ * from distant memory. */
 static double cost_gathered(const struct cost *c, enum pd_join_scan_width width, double n_a, double n_b, bool far)
 {
 	return COST_GATHER + (far ? COST_FAR : 0) + n_a * n_b / c->lanes[width] * c->vector[width];
 }
 
-/* How likely are two random keys to differ in at most `k` bits of the window? */
+/* Return the probability that two random keys differ in at most `k` bits of the window. */
 static double window_chance(const struct pd_join_window *w, int k)
 {
 	double sum = 0, term = 1;
@@ -175,7 +181,7 @@ static double window_chance(const struct pd_join_window *w, int k)
 }
 
 #define NS 1e-9
-#define SPLIT_FROM 256.0	/* keys in a bucket from which splitting it is thought about */
+#define SPLIT_FROM 256.0	/* least number of keys in a bucket for which partitioning is considered */
 
 static void plan_part_at(struct pd_join_plan *out, enum pd_join_plan_kind kind, const struct pd_join_plan_part *part, int depth);
 
@@ -187,7 +193,7 @@ static double binomial(int n, int i)
 	return c;
 }
 
-/* How many values of `bits` bits lie within `radius` of one. */
+/* Return the number of values of `bits` bits within `radius` of a given value. */
 static double ball(int bits, int radius)
 {
 	double sum = 0;
@@ -201,24 +207,24 @@ static double pairs_of(const struct pd_join_plan_part *part)
 	return part->n_b ? (double)part->n_a * (double)part->n_b : part->n_a * (part->n_a / 2.0);
 }
 
-/* All of a part with all of it. */
+/* Estimate comparing all keys of a part. */
 static double estimate_brute_force(const struct pd_join_plan *p, const struct pd_join_plan_part *part)
 {
 	const struct cost *c = path_cost(p->scan->path);
 	enum pd_join_scan_width width = pd_join_scan_width_of(p->bits);
-	return NS * (c->meeting + pairs_of(part) / c->lanes[width] * c->vector[width] +
+	return NS * (c->bucket_pair + pairs_of(part) / c->lanes[width] * c->vector[width] +
 		     (double)part->n_a * c->vector[width]);
 }
 
-/* One block's table: how its keys spread. */
+/* Distribution of the keys over the buckets of one block's table. */
 struct spread {
 	const struct pd_join_plan *plan;
 	const struct pd_join_plan_part *part;
 	const struct cost *cost;
 	struct pd_join_frame frame;
 	int telling, depth;
-	double buckets, filled_a, filled_b;	/* values; how many of them have keys */
-	double run_a, run_b;			/* keys in one that has any */
+	double buckets, filled_a, filled_b;	/* number of values; number of non-empty buckets */
+	double run_a, run_b;			/* keys per non-empty bucket */
 };
 
 static double filled(double buckets, double n)
@@ -241,14 +247,14 @@ static struct spread spread_of(const struct pd_join_plan *p, const struct pd_joi
 	return s;
 }
 
-/* Two buckets that meet, split again if that is cheaper than comparing them.  Planning that is left out where even
- * sorting them once would cost more than the best plan so far. */
-static double two_buckets(const struct spread *s, int spent, double meetings, double compare)
+/* Return the cost of joining two buckets: comparing them, or partitioning them again if that is cheaper.  No plan is
+ * made if sorting them once would already cost more than the best plan so far. */
+static double two_buckets(const struct spread *s, int spent, double n_joins, double compare)
 {
 	double least = COST_SPLIT + COST_SORT_INNER * (s->run_a + s->run_b);
 	if (s->depth || fmin(s->run_a, s->run_b) < SPLIT_FROM || compare < least)
 		return compare;
-	if (meetings * least * NS > s->plan->cost)
+	if (n_joins * least * NS > s->plan->cost)
 		return least;
 	struct pd_join_plan inner = { .bits = s->plan->bits, .k = pd_join_frame_left(&s->frame, spent), .scan = s->plan->scan };
 	struct pd_join_plan_part part = { .usable = s->frame.later, .varying = s->part->varying, .n_a = (size_t)s->run_a };
@@ -263,7 +269,7 @@ static bool is_far(const struct spread *s, bool half)
 	return n * key + s->buckets * sizeof(uint32_t) > COST_NEAR_BYTES;
 }
 
-/* The buckets that differ in `spent` bits. */
+/* Return the cost of joining buckets that differ in `spent` bits. */
 static double ring(const struct spread *s, int spent, bool half)
 {
 	if (pd_join_frame_left(&s->frame, spent) < 0)
@@ -272,17 +278,17 @@ static double ring(const struct spread *s, int spent, bool half)
 	bool self = !s->part->n_b && !spent;
 	double each = s->run_b < PD_GATHER_SMALL && spent ? cost_gathered(s->cost, width, s->run_a, s->run_b, is_far(s, half)) :
 							    cost_cross(s->cost, width, s->run_a, s->run_b);
-	double meetings = s->filled_a * binomial(s->telling, spent) * (s->filled_b / s->buckets);
+	double n_joins = s->filled_a * binomial(s->telling, spent) * (s->filled_b / s->buckets);
 	if (self)
-		each = s->cost->meeting + (each - s->cost->meeting) / 2 + s->run_a * s->cost->vector[width] / 4;
+		each = s->cost->bucket_pair + (each - s->cost->bucket_pair) / 2 + s->run_a * s->cost->vector[width] / 4;
 	if (self)
-		meetings = s->filled_a;
+		n_joins = s->filled_a;
 	else if (!s->part->n_b)
-		meetings /= 2;
+		n_joins /= 2;
 	if (half)
 		each += s->cost->candidate * s->run_a * s->run_b * (self ? .5 : 1) *
 			window_chance(&s->frame.window, s->frame.window.spare - spent);
-	return meetings * two_buckets(s, spent, meetings, each) + (spent ? COST_RING * s->filled_a : 0);
+	return n_joins * two_buckets(s, spent, n_joins, each) + (spent ? COST_RING * s->filled_a : 0);
 }
 
 static double all_rings(const struct spread *s, int radius, bool half)
@@ -293,7 +299,7 @@ static double all_rings(const struct spread *s, int radius, bool half)
 	return sum;
 }
 
-/* Sorting, and looking up neighbours. */
+/* Return the cost of sorting and of looking up neighbours. */
 static double table_cost(const struct spread *s, int n_bits, int radius, bool half)
 {
 	double n = (double)s->part->n_a + (double)s->part->n_b, words = s->plan->bits / 64;
@@ -314,9 +320,9 @@ static double block_cost(struct pd_join_plan *p, int block, int telling, const s
 	return fmin(half, whole);
 }
 
-/* telling[i]: bits of block i in which keys differ.  Depth 0: the whole join, whose tables may keep halves (set in the
- * plan, where it pays) and whose buckets may be split again; 1: inside a bucket.  p->cost: of the best plan so far; the
- * estimate of one that costs more may stop anywhere above. */
+/* Estimate a plan.  telling[i]: bits of block i in which keys differ.  Depth 0: the whole join, whose tables may store
+ * halves (set in the plan if that is cheaper) and whose buckets may be partitioned again; depth 1: inside a bucket. 
+ * p->cost is the cost of the best plan so far; the estimate may stop as soon as it is higher. */
 static double estimate_blocks(struct pd_join_plan *p, const int *telling, const struct pd_join_plan_part *part, int depth)
 {
 	double sum = depth ? COST_SPLIT : 0;
@@ -361,7 +367,7 @@ static int count_set(const struct pd_key *key, int first, int n)
 	return __builtin_popcountll(pd_bits_get(key->w, first, n));
 }
 
-/* One more block, kept in order of the bits that tell its keys apart: the best take the radii first. */
+/* Add a block.  Blocks are sorted by their number of differing bits: the best get the larger radii. */
 static void add_block(struct pd_join_plan *p, int *telling, const struct pd_key *varying, int first, int n)
 {
 	int t = count_set(varying, first, n), i = p->n_blocks;
@@ -378,7 +384,7 @@ static void add_block(struct pd_join_plan *p, int *telling, const struct pd_key 
 	p->n_blocks++;
 }
 
-/* Usable bits that follow each other. */
+/* Stretches of adjacent usable bits. */
 struct plan_stretches {
 	int n;
 	struct { int first, n; } v[PD_BITS_MAX / 2];
@@ -397,7 +403,8 @@ static void find_stretches(struct plan_stretches *s, const struct pd_key *usable
 	}
 }
 
-/* How they become blocks: evenly in pieces of at most `piece` bits, of which each block takes at most `take`. */
+/* A way to divide them into blocks: evenly into pieces of at most `piece` bits, of which each block uses at most
+ * `take`. */
 struct partition {
 	int piece, take;
 };
@@ -423,7 +430,7 @@ static void partition(struct pd_join_plan *p, int *telling, const struct plan_st
 	}
 }
 
-/* One partition, kept when it is the best so far. */
+/* Estimate one partition, and keep it if it is the best so far. */
 static void try_partition(struct pd_join_plan *best, struct pd_join_plan *p, const struct plan_stretches *s, const struct pd_join_plan_part *part,
 			struct partition c, int depth)
 {
@@ -438,7 +445,7 @@ static void try_partition(struct pd_join_plan *best, struct pd_join_plan *p, con
 		*best = *p;
 }
 
-/* What is partitioned the same way whatever the number of blocks. */
+/* Values that do not depend on the number of blocks. */
 struct partitioner {
 	struct pd_join_plan start;
 	struct plan_stretches stretches;
@@ -454,8 +461,8 @@ static struct partitioner partitioner(const struct pd_join_plan *start, const st
 	return c;
 }
 
-/* One number of pieces, of which blocks take more bits or fewer.  Takes that differ by one are much alike, and buckets of
- * very many keys are never good. */
+/* Try one number of pieces with several widths of blocks.  Widths that differ by one are similar, and buckets with very
+ * many keys are never good. */
 static void try_takes(struct pd_join_plan *best, struct partitioner *c, int piece)
 {
 	int most = piece < PD_BLOCK_BITS_MAX ? piece : PD_BLOCK_BITS_MAX;
@@ -463,7 +470,7 @@ static void try_takes(struct pd_join_plan *best, struct partitioner *c, int piec
 		try_partition(best, &c->start, &c->stretches, c->part, (struct partition){ piece, take }, c->depth);
 }
 
-/* The next smaller piece that gives another number of them; 0: none. */
+/* Return the next smaller piece that gives another number of pieces; 0: there is none. */
 static int next_piece(const struct partitioner *c, int piece)
 {
 	int pieces = count_pieces(&c->stretches, piece);
@@ -473,7 +480,8 @@ static int next_piece(const struct partitioner *c, int piece)
 	return 0;
 }
 
-/* Wide blocks first: they are seldom split again, and what is good so far ends the others early. */
+/* Try wide blocks first: their buckets are rarely partitioned again, and a good first plan ends the estimates of others
+ * early. */
 static void try_partitions(struct pd_join_plan *best, const struct pd_join_plan *start, const struct pd_join_plan_part *part, int depth)
 {
 	struct partitioner c = partitioner(start, part, depth);
@@ -489,7 +497,7 @@ static void plan_part_at(struct pd_join_plan *out, enum pd_join_plan_kind kind, 
 	out->cost = kind == PD_PLAN_BLOCKS ? INFINITY : all;
 	if (kind != PD_PLAN_ALL)
 		try_partitions(out, &start, part, depth);
-	if (out->kind == PD_PLAN_AUTO) {	/* nothing better */
+	if (out->kind == PD_PLAN_AUTO) {	/* there is nothing better */
 		out->kind = PD_PLAN_ALL;
 		out->cost = all;
 	}
@@ -570,7 +578,7 @@ int pd_join_plan_list(struct pd_join_plan out[PD_PLANS_MAX], int bits, int k, si
 		p = (struct pd_join_plan){ .cost = INFINITY };
 		if (count_pieces(&c.stretches, piece) <= PD_PLAN_BLOCKS_MAX)
 			try_takes(&p, &c, piece);
-		/* Of more blocks than are needed some are left out, which is seldom good. */
+		/* With more blocks than necessary, some are unused, which is rarely good. */
 		if (p.kind == PD_PLAN_BLOCKS && (p.n_blocks <= k + 1 || p.n_blocks <= BLOCKS_FEW || p.cost < out[0].cost))
 			add_plan(out, &n, &p);
 	}
@@ -634,6 +642,6 @@ void pd_join_plan_explain(const struct pd_join_plan *chosen, struct pd_buf *out)
 	for (int i = 0; i < n; i++)
 		explain_line(&list[i], same_plan(&list[i], chosen), out);
 	const struct pd_join_plan_took *t = &chosen->took;
-	pd_buf_printf(out, "it took %.2f CPU seconds: tables %.2f, meetings %.2f, pairs %.2f", t->tables + t->meetings + t->pairs,
-		      t->tables, t->meetings, t->pairs);
+	pd_buf_printf(out, "it took %.2f CPU seconds: tables %.2f, comparisons %.2f, pairs %.2f", t->tables + t->comparing + t->pairs,
+		      t->tables, t->comparing, t->pairs);
 }

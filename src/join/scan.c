@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The paths, one section each, then which of them runs here.
+ * The paths, one section each, then the choice of the path for this processor.
  */
 #include "join/scan.h"
 
@@ -12,7 +12,7 @@
 #include <arm_neon.h>
 #endif
 
-/* Each path is a function that gives its table, or NULL where it cannot run. */
+/* Each path is a function that returns its table, or NULL if it cannot run. */
 #define PD_SCAN_ALWAYS static inline __attribute__((always_inline))
 
 #define PD_SCAN_TABLE(path_, name_, prefix, cross_halves) \
@@ -25,7 +25,7 @@
 		.halves = prefix##_halves, .parities = prefix##_parities, \
 	}
 
-/* Loops that compilers make vectors of themselves, since their length is known: once for each path, by its instructions. */
+/* Loops of constant length that compilers vectorise, compiled once for each path with its instructions. */
 
 PD_SCAN_ALWAYS void take_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, size_t n, uint32_t *out)
 {
@@ -51,7 +51,7 @@ PD_SCAN_ALWAYS void take_parities(const uint64_t *words, size_t n, int first, in
 {
 	for (size_t at = 0; at < n; at += PD_SCAN_PAD) {
 		uint64_t odd[PD_SCAN_PAD], bits[PD_SCAN_PAD];
-		for (size_t k = 0; k < PD_SCAN_PAD; k++) {	/* bit i: is the number of ones up to it odd? */
+		for (size_t k = 0; k < PD_SCAN_PAD; k++) {	/* bit i: the parity of the bits up to it */
 			odd[k] = words[at + k] ^ words[at + k] << 1;
 			odd[k] ^= odd[k] << 2;
 			odd[k] ^= odd[k] << 4;
@@ -79,8 +79,8 @@ PD_SCAN_ALWAYS void take_parities(const uint64_t *words, size_t n, int first, in
 		take_parities(words, n, first, step, n_bits, out); \
 	}
 
-/* The path for any processor: the compiler's own vectors of 16 bytes, which it maps to what there is, and bits counted by
- * adding neighbours (H. S. Warren, "Hacker's Delight", 2nd ed., 5-1). */
+/* The path for any processor: the compiler's own 16-byte vectors, which it maps to available instructions; bits are
+ * counted by adding neighbours (H. S. Warren, "Hacker's Delight", 2nd ed., 5-1). */
 
 typedef uint32_t half_vec __attribute__((vector_size(16), aligned(4)));
 typedef uint64_t word_vec __attribute__((vector_size(16), aligned(8)));
@@ -104,14 +104,14 @@ PD_SCAN_ALWAYS word_vec portable_word_counts(word_vec v)
 	return (v + (v >> 32)) & 0x7f;
 }
 
-/* Bit 31 of a - b says a < b, when both are small. */
+/* Bit 31 of a - b is set if a < b, for small values. */
 PD_SCAN_ALWAYS half_vec portable_half_min(half_vec a, half_vec b)
 {
 	half_vec less = (half_vec)(a < b);
 	return (a & less) | (b & ~less);
 }
 
-/* 64-bit comparisons are slow where there are vectors of 16 bytes at all; differences of small counts are not. */
+/* 64-bit comparisons are slow on processors with 16-byte vectors; differences of small counts are fast. */
 PD_SCAN_ALWAYS word_vec portable_word_less(word_vec a, word_vec b)
 {
 	return 0 - ((a - b) >> 63);
@@ -184,7 +184,7 @@ static const struct pd_join_scan *portable_path(void)
 	return &scan;
 }
 
-/* The path for 64-bit ARM, all of which has NEON: 4 halves or 2 words at a time. */
+/* The path for 64-bit ARM, which always has NEON: 4 halves or 2 words at a time. */
 
 #if defined(__aarch64__)
 #define TARGET
@@ -223,7 +223,7 @@ static inline uint32x4_t lane_bits(void)
 #define XOR(a, b) veorq_u64(a, b)
 #define COUNT(v) vpaddlq_u32(vpaddlq_u16(vpaddlq_u8(vcntq_u8(vreinterpretq_u8_u64(v)))))
 #define ADD(a, b) vaddq_u64(a, b)
-/* Counts fill the lower halves alone. */
+/* Counts are in the lower halves only. */
 #define MIN(a, b) vreinterpretq_u64_u32(vminq_u32(vreinterpretq_u32_u64(a), vreinterpretq_u32_u64(b)))
 #define ANY(d, k) (vmaxvq_u32(vreinterpretq_u32_u64(vcleq_u64(d, k))) != 0)
 #define NEAR(d, k) ((unsigned)(vgetq_lane_u64(d, 0) <= vgetq_lane_u64(k, 0)) | \
@@ -290,7 +290,7 @@ AVX2 PD_SCAN_ALWAYS __m256i avx2_word_counts(__m256i v)
 #define NEAR(d, k) (~(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(d, k))) & 0xffU)
 #include "join/scan_loops.def"
 
-/* Counts are small: comparing the lower halves of words is enough, the upper ones are 0. */
+/* Counts are small: comparing the lower halves of words is sufficient, the upper ones are 0. */
 #define TARGET AVX2
 #define VEC __m256i
 #define LOAD(p) _mm256_loadu_si256((const void *)(p))
@@ -310,8 +310,9 @@ AVX2 PD_SCAN_ALWAYS __m256i avx2_word_counts(__m256i v)
 
 PD_SCAN_TAKE(avx2, AVX2)
 
-/* Many halves with many: 32 of b at a time, their half bytes apart, eight planes of 32.  How many bits half byte j of a key of a has in which it differs from each of these
- * is looked up in a table of sixteen, which the half byte itself chooses: a shuffle and an addition for four bits of 32 keys. */
+/* Many halves with many: 32 keys of b at a time, as planes of half bytes: plane j has half byte j of all 32 keys.  For
+ * a key of a, the number of differing bits in half byte j is looked up in a table of sixteen entries, which depends on
+ * half byte j of that key.  This takes a shuffle and an addition for four bits of 32 keys. */
 
 enum { HALF_BITS = 32, NIBBLES = 8, PLANE = 32, AT_ONCE = 8, NIBBLES_FROM = 6 };
 
@@ -340,7 +341,7 @@ AVX2 PD_SCAN_ALWAYS void avx2_put_nibbles(__m256i bytes, __m256i *plane)
 	plane[1] = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15));
 }
 
-/* Half byte j of n halves, up to 32, into plane j: that of half 8 v + 4 l + i into byte 16 l + 4 v + i. */
+/* Extract half byte j of n halves (up to 32) into plane j: that of half 8 v + 4 l + i is in byte 16 l + 4 v + i. */
 AVX2 PD_SCAN_ALWAYS void avx2_nibbles(const uint32_t *half, size_t n, __m256i plane[NIBBLES])
 {
 	__m256i v0 = avx2_by_byte(half, true), v1 = avx2_by_byte(half + 8, n > 8);
@@ -353,7 +354,7 @@ AVX2 PD_SCAN_ALWAYS void avx2_nibbles(const uint32_t *half, size_t n, __m256i pl
 	avx2_put_nibbles(_mm256_unpackhi_epi64(c, d), plane + 6);
 }
 
-/* One of a: where its half bytes lead to; written out, so that all of it stays in registers. */
+/* The tables of one key of a; written out, so that all of them stay in registers. */
 struct nibble_tables {
 	__m256i t0, t1, t2, t3, t4, t5, t6, t7;
 };
@@ -371,7 +372,7 @@ AVX2 PD_SCAN_ALWAYS struct nibble_tables avx2_nibble_tables(uint32_t half)
 	};
 }
 
-/* Its distances to 32. */
+/* Return its distances to 32 keys. */
 AVX2 PD_SCAN_ALWAYS __m256i avx2_nibble_distances(const struct nibble_tables *t, const __m256i *plane)
 {
 	__m256i a = _mm256_add_epi8(_mm256_shuffle_epi8(t->t0, plane[0]), _mm256_shuffle_epi8(t->t1, plane[1]));
@@ -381,13 +382,13 @@ AVX2 PD_SCAN_ALWAYS __m256i avx2_nibble_distances(const struct nibble_tables *t,
 	return _mm256_add_epi8(_mm256_add_epi8(a, b), _mm256_add_epi8(c, d));
 }
 
-/* Bit by bit: is the distance at most k? */
+/* Return one bit per key: the distance is at most k. */
 AVX2 PD_SCAN_ALWAYS unsigned avx2_near_bytes(__m256i d, __m256i k)
 {
 	return (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(d, k), d));
 }
 
-/* With some of b, up to AT_ONCE times 32, whose planes are these. */
+/* Compare with up to AT_ONCE times 32 keys of b, whose planes are given. */
 AVX2 PD_SCAN_ALWAYS void avx2_nibble_run(struct pd_join_run a, struct pd_join_run b, const __m256i plane[][NIBBLES], int k, struct pd_join_hits *out)
 {
 	const uint32_t *of_a = a.columns->half, *of_b = b.columns->half + b.from;

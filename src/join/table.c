@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Keys and a block in, a table sorted by that block out, in two passes over the keys: count, place.  Placing very many keys
- * into 65,536 buckets at once misses the cache at every step, so then keys are first dealt into up to 256 parts by the high
- * bits of the block, each thread its own stretch of the keys; each part, which is small, is sorted by the low bits in a
- * thread's own memory and copied back.  The order is that of a stable sort, whatever the threads: stretches stand in their
- * order within each part.
+ * Keys and a block -> a table sorted by that block, in two passes over the keys: count, place.  Placing very many keys
+ * into 65,536 buckets at once would miss the cache at every step.  Therefore the keys are first dealt into up to 256
+ * parts by the high bits of the block; each thread deals its own stretch of the keys.  Each part, which is small, is
+ * then sorted by the low bits in a thread's own memory and copied back.  The order is that of a stable sort for any
+ * number of threads, because the stretches keep their order within each part.
  */
 #include "join/table.h"
 
@@ -59,7 +59,8 @@ INLINE void source_get(const struct pd_join_source *s, size_t i, int words, uint
 		key[w] = s->w[w][at];
 }
 
-/* Where a table's keys go, in local variables: a store to one array must not make the compiler fetch the others again. */
+/* Destination of a table's keys, in local variables: a store to one array must not force the compiler to reload the
+ * others. */
 struct writer {
 	uint32_t *index, *half;
 	uint64_t *w[PD_KEY_WORDS];
@@ -102,7 +103,7 @@ INLINE uint32_t window_value(const struct writer *to, const uint64_t *key, int w
 			  (key[0] >> to->piece[1].shift & to->piece[1].mask));
 }
 
-/* A key into its place, in whichever form the table keeps. */
+/* Write a key to its position, in the form that the table stores. */
 INLINE void put_key(const struct writer *to, size_t at, const uint64_t *key, int words, bool half, uint32_t id)
 {
 	to->index[at] = id;
@@ -135,7 +136,8 @@ static void table_room(struct pd_join_table *t, size_t n, int n_bits, int words,
 
 INLINE void build(struct pd_join_table *t, const struct pd_join_source *source, struct pd_join_shape shape, int words, bool half)
 {
-	/* Counted two places on and summed, next[v] is where bucket v begins; once all are placed, where v + 1 does. */
+	/* The counts are stored two positions ahead and summed: then next[v] is the start of bucket v, and after all
+	 * keys are placed, the start of v + 1. */
 	uint32_t *next = t->start + 1;
 	uint64_t key[PD_KEY_WORDS];
 	const struct pd_join_source from = *source;
@@ -175,7 +177,7 @@ void pd_join_table_release(struct pd_join_table *t)
 	*t = (struct pd_join_table){ 0 };
 }
 
-#define SMALL 32768		/* keys for which one pass is as good */
+#define SMALL 32768		/* with fewer keys one pass is equally fast */
 #define PART_BITS 8
 
 struct table_stretch {
@@ -197,7 +199,7 @@ static int part_bits(struct pd_join_shape shape)
 	return shape.n_bits < PART_BITS ? shape.n_bits : PART_BITS;
 }
 
-/* The same, known when the loop is compiled: all of the keys, or those that are named. */
+/* The same source with constants for the compiler: all keys, or those with numbers. */
 INLINE struct pd_join_source source_known(const struct pd_join_source *s, bool named)
 {
 	struct pd_join_source known = *s;
@@ -231,7 +233,7 @@ static void count_halves_task(void *ctx, size_t i, int thread)
 		count(&d->from, s, d->shape, d->from.words);
 }
 
-/* All of a key in one stream, where there is room: the fewer places are written to at a time, the more stay in the cache. */
+/* Write a key as a single stream if there is room: the fewer positions are written to, the more remain in the cache. */
 INLINE void deal_halves(const struct pd_join_deal *d, struct table_stretch s, int words, bool named, bool low_apart)
 {
 	const struct pd_join_source from = source_known(&d->from, named);
@@ -264,7 +266,7 @@ static void deal_halves_task(void *ctx, size_t i, int thread)
 		deal_halves(d, s, d->from.words, named, d->low_apart);
 }
 
-/* That the largest number of a key has: the last, since they ascend. */
+/* Return the number of bits of the largest key number, which is the last, since they ascend. */
 static int id_bits(const struct pd_join_source *from)
 {
 	uint32_t last = source_id(from, from->n - 1);
@@ -294,13 +296,13 @@ bool pd_join_deal(struct pd_join_deal *d, const struct pd_join_source *from, str
 	return true;
 }
 
-/* The low bits of the block of key i of a part. */
+/* Return the low bits of the block of key i of a part. */
 INLINE size_t low_of(const uint64_t *dealt, const uint16_t *low, size_t i, int id_bits)
 {
 	return low ? low[i] : (uint64_t)(uint32_t)dealt[i] >> id_bits;
 }
 
-/* Places of a part, where its keys go by the low bits of their block.  start[v]: where bucket v begins, as `base` counts. */
+/* Positions of the keys of a part by the low bits of their block.  start[v]: start of bucket v, relative to `base`. */
 struct part_places {
 	uint32_t *index, *half, *start, base;
 };
@@ -390,8 +392,8 @@ struct deal {
 	const struct pd_join_source *from;
 	struct pd_join_shape shape;
 	int low_bits;
-	struct pd_radix radix;		/* stretches of the keys, parts by the high bits of the block */
-	struct pd_join_table *spare;	/* for each thread, a part being sorted */
+	struct pd_radix radix;		/* stretches of the keys; parts by the high bits of the block */
+	struct pd_join_table *spare;	/* for each thread, the part that it sorts */
 };
 
 INLINE void place(const struct deal *d, struct table_stretch s, int words)
@@ -406,7 +408,7 @@ INLINE void place(const struct deal *d, struct table_stretch s, int words)
 	}
 }
 
-/* Tasks for each width, so that the loops know it. */
+/* Tasks for each width, so that the width is a constant in the loops. */
 static void count_task(void *ctx, size_t i, int thread)
 {
 	const struct deal *d = ctx;
@@ -465,7 +467,7 @@ static void copy_back(struct pd_join_table *t, size_t from, const struct pd_join
 		memcpy(t->columns.w[w] + from, part->columns.w[w], n * sizeof *t->columns.w[w]);
 }
 
-/* Where the part's buckets begin, from how many keys they have. */
+/* Compute the starts of the part's buckets from their numbers of keys. */
 static void sum_part(const struct deal *d, size_t p, uint32_t *next)
 {
 	uint32_t *start = d->table->start + (p << d->low_bits);
@@ -492,7 +494,7 @@ static void sort_whole(const struct deal *d, size_t p, uint32_t *next, struct pd
 	copy_back(d->table, from, spare, n, words);
 }
 
-/* One part by the low bits of the block. */
+/* Sort a part by the low bits of the block. */
 static void sort_task(void *ctx, size_t p, int thread)
 {
 	const struct deal *d = ctx;
@@ -530,7 +532,7 @@ void pd_join_table_build_big(struct pd_join_table *t, const struct pd_join_sourc
 	t->start[t->n_values] = (uint32_t)from->n;
 }
 
-/* --- the neighbours of a bucket --- */
+/* --- neighbours of a bucket --- */
 
 void pd_join_masks_fill(struct pd_join_masks *m, int n_bits, int radius)
 {
@@ -543,7 +545,8 @@ void pd_join_masks_fill(struct pd_join_masks *m, int n_bits, int radius)
 		uint32_t x = (UINT32_C(1) << spent) - 1, low;
 		for (int bit = 0; bit <= n_bits; bit++) {
 			m->ring[spent][bit] = m->n;
-			/* The next larger value of as many bits (H. S. Warren, "Hacker's Delight", 2-1). */
+			/* The next larger value with the same number of bits (H. S. Warren, "Hacker's Delight",
+			 * 2-1). */
 			for (; bit < n_bits && x < UINT32_C(2) << bit; x = (((x ^ (x + low)) >> 2) / low) | (x + low)) {
 				m->v = pd_grow(m->v, m->n, &m->cap, sizeof *m->v);
 				m->v[m->n++] = x;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `abstract` (Tianwang's first: Li Xiaoming, Yan Hongfei, Wang Jimin, "Search Engines", 2005): MD5 of the first 512
- * bytes of what a visitor sees, in the charset of that time's pages, cut back to a whole character.  What is seen is all text
- * outside scripts, styles and hidden elements, not the main text alone; each run of white space in it is one space, so that
- * layout does not count, and letters are as they stand.
+ * The method `abstract` (Tianwang's first: Li Xiaoming, Yan Hongfei, Wang Jimin, "Search Engines", 2005): MD5 of the
+ * first 512 bytes of the visible text, in the charset that pages had at that time, cut to whole characters.  The
+ * visible text is all text outside scripts, styles and hidden elements, not only the main text.  Each run of white
+ * space in it becomes one space, so that layout does not count; letters are unchanged.
  */
 #include <stdlib.h>
 
@@ -40,7 +40,8 @@ static int abstract_open(void **state, const struct pd_method_open *with, struct
 	return status;
 }
 
-/* No more of the text than can be needed: no character takes more bytes in UTF-8 than four times what it takes elsewhere. */
+/* Limit the text to the necessary length: a character takes at most four times as many bytes in UTF-8 as in another
+ * charset. */
 static void collapse(struct abstract *a, struct pd_span text)
 {
 	pd_buf_clear(&a->plain);
@@ -67,16 +68,16 @@ static void abstract_sign(void *state, const struct pd_sign_page *in, struct pd_
 }
 
 static const struct pd_method_param abstract_params[] = {
-	[SIZE] = { .name = "size", .normal = 512, .paper = 512, .least = 8, .most = 1 << 20, .whole = true, .help = "bytes of the abstract" },
+	[SIZE] = { .name = "size", .normal = 512, .paper = 512, .least = 8, .most = 1 << 20, .whole = true, .help = "length of the abstract in bytes" },
 	[CHARSET] = { .name = "charset", .choices = "gb18030,utf-8", .normal = CHARSET_GB18030, .paper = CHARSET_GB18030,
-		      .help = "in which they are counted" },
+		      .help = "charset of these bytes" },
 	{ .name = NULL },
 };
 
 const struct pd_method pd_abstract_method = {
 	.name = "abstract",
 	.kind = PD_SIGN_KEY,
-	.summary = "pages whose visible text begins with the same 512 bytes",
+	.summary = "pages with the same first 512 bytes of visible text",
 	.params = abstract_params,
 	.open = abstract_open,
 	.close = abstract_close,

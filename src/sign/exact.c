@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `exact`: a digest of the page's body, of all its visible text, or of its main text.  Texts are folded first (NFKC,
- * case, white space: term/fold.h); the body is taken byte for byte, after HTTP's codings.  MD5 and Rabin fingerprints (an
- * encyclopaedia's entry on removing duplicate pages; patent CN101645082), SHA-1 in base32 as crawls write it, XXH3-128 as
- * the fast one.
+ * The method `exact`: a digest of the page's body, of its visible text, or of its main text.  Texts are folded first
+ * (NFKC, case, white space: term/fold.h); the body is used byte for byte, after HTTP's codings were removed.  Digests:
+ * MD5 and Rabin fingerprints (an encyclopaedia's entry on removing duplicate pages; patent CN101645082), SHA-1 in
+ * base32 as in crawls, and the fast XXH3-128.
  */
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ void pd_text_digest(struct pd_folder *f, const struct pd_secret *secret, struct 
 struct exact {
 	int of, hash;
 	const struct pd_secret *secret;
-	struct pd_rabin *rabin;		/* NULL: another hash */
+	struct pd_rabin *rabin;		/* NULL: another hash is used */
 };
 
 static bool exact_wants_body(const double *value)
@@ -88,7 +88,7 @@ static void exact_sign(void *state, const struct pd_sign_page *in, struct pd_sig
 }
 
 static const struct pd_method_param exact_params[] = {
-	[OF] = { .name = "of", .choices = "body,visible,text", .normal = OF_TEXT, .paper = OF_TEXT, .help = "what is digested" },
+	[OF] = { .name = "of", .choices = "body,visible,text", .normal = OF_TEXT, .paper = OF_TEXT, .help = "input of the digest" },
 	[HASH] = { .name = "hash", .choices = "md5,sha1,xxh3,rabin64,rabin128", .normal = HASH_XXH3, .paper = HASH_MD5, .help = "the digest" },
 	{ .name = NULL },
 };
@@ -96,7 +96,7 @@ static const struct pd_method_param exact_params[] = {
 const struct pd_method pd_exact_method = {
 	.name = "exact",
 	.kind = PD_SIGN_KEY,
-	.summary = "pages of the same body, visible text or main text, by a digest",
+	.summary = "pages with the same body, visible text or main text, by a digest",
 	.params = exact_params,
 	.wants_body = exact_wants_body,
 	.open = exact_open,

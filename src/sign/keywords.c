@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `keywords` (Tianwang's second to fifth: Li Xiaoming, Yan Hongfei, Wang Jimin, "Search Engines", 2005): the n heaviest
- * terms of a page, by tf·idf.  One value serves all four ways to compare, of which `match` is given one:
+ * The method `keywords` (Tianwang's second to fifth: Li Xiaoming, Yan Hongfei, Wang Jimin, "Search Engines", 2005): the
+ * n heaviest terms of a page, by tf·idf.  One value serves all four ways of comparison; `match` uses one of them:
  *
- *	second	order=weight		MD5 of the n terms by falling weight, nothing between them
- *	third	order=weight, sigma	and SIM, how far the vectors of their weights are apart, is under sigma
+ *	second	order=weight		MD5 of the n terms by falling weight, concatenated
+ *	third	order=weight, sigma	also SIM, the distance of the weight vectors, is under sigma
  *	fourth	order=sorted, sigma	MD5 of the same terms sorted by code point, and SIM under sigma
- *	fifth	order=sorted		that MD5 alone
+ *	fifth	order=sorted		only that MD5
  *
- * Terms are those of the main text but stop words; tf is how often a term stands there, idf that of term/wordfiles.h; terms of one
- * weight stand by code point.  A page that has fewer than n is signed by all of them.
+ * Terms are those of the main text except stop words.  tf is the number of occurrences of a term, idf is that of
+ * term/wordfiles.h; terms of equal weight are sorted by code point.  A page with fewer than n terms is signed by all of
+ * them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static void keywords_close(void *state)
 	free(k);
 }
 
-/* The page's terms by falling weight; how many are its keywords. */
+/* Sort the page's terms by falling weight; return the number of keywords. */
 static size_t rank_by_idf(struct keywords *k, const struct pd_sign_page *in)
 {
 	struct pd_ranked *r = &k->ranked;
@@ -97,11 +98,11 @@ static void keywords_rule(const double *value, struct pd_sign_rule *out)
 }
 
 static const struct pd_method_param keywords_params[] = {
-	[N] = { .name = "n", .normal = 6, .paper = 6, .least = 1, .most = 1000, .whole = true, .help = "keywords of a page" },
+	[N] = { .name = "n", .normal = 6, .paper = 6, .least = 1, .most = 1000, .whole = true, .help = "number of keywords of a page" },
 	[ORDER] = { .name = "order", .choices = "weight,sorted", .normal = ORDER_SORTED, .paper = ORDER_SORTED, .compares = true,
-		    .help = "the same keywords in the same order of weight, or in any" },
+		    .help = "the same keywords in order of weight, or in any order" },
 	[SIGMA] = { .name = "sigma", .normal = .02, .paper = .02, .least = 0, .most = 1, .compares = true,
-		    .help = "and their weights less than this apart; 1: however far" },
+		    .help = "and a distance of their weights under this; 1: any distance" },
 	{ .name = NULL },
 };
 

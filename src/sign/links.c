@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `links` (patent CN101226533): a page is the set of the addresses that it links to, in canonical form.  Two pages are
- * candidates when they share more than a number of links, or more than a share of the page with fewer.  No text is read.
+ * The method `links` (patent CN101226533): a page is the set of the addresses that it links to, in canonical form.  Two
+ * pages are candidates if they share more than a number of links, or more than a share of the smaller set.  Text is not
+ * used.
  *
- * A copy on another host links to itself: the addresses that belong to the page's own host are taken as they are seen from the page.
+ * A copy on another host links to its own host, so the addresses on the page's own host are taken relative to the page.
  *
- * Links back to the home page and those of navigation are what pages of a site have in common whatever they say: they are left
- * out, unless they are asked for.
+ * Links to the home page and navigation links are common to all pages of a site, so they are excluded unless requested.
  */
 #include <stdlib.h>
 
@@ -82,15 +82,15 @@ static void links_rule(const double *value, struct pd_sign_rule *out)
 }
 
 static const struct pd_method_param links_params[] = {
-	[OF] = { .name = "of", .choices = "page,text", .help = "links of all the page, or of its main text" },
+	[OF] = { .name = "of", .choices = "page,text", .help = "links of the whole page, or of its main text" },
 	[OWN] = { .name = "own", .choices = "relative,path,full", .paper = PD_LINK_FULL,
-		  .help = "links to the page's own host: as seen from the page, by their path, or in full" },
-	[NAVIGATION] = { .name = "navigation", .choices = "drop,keep", .help = "links back to the home page and those of navigation" },
+		  .help = "form of links to the page's own host: relative to the page, path, or full" },
+	[NAVIGATION] = { .name = "navigation", .choices = "drop,keep", .help = "links to the home page and navigation links" },
 	[SHARED] = { .name = "shared", .normal = 10, .paper = 10, .least = 0, .most = 10000, .whole = true, .compares = true,
-		     .help = "more than so many links in both pages (the patent: 5 to 20)" },
+		     .help = "share more than this number of links (the patent: 5 to 20)" },
 	[SHARE] = { .name = "share", .normal = .5, .paper = .5, .least = 0, .most = .999, .compares = true,
-		    .help = "more than this share of the page with fewer (the patent: .2 to .7)" },
-	[NEED] = { .name = "need", .choices = "either,both", .compares = true, .help = "which of these two is needed" },
+		    .help = "share more than this part of the page with fewer (the patent: .2 to .7)" },
+	[NEED] = { .name = "need", .choices = "either,both", .compares = true, .help = "which of these two conditions is required" },
 	{ .name = NULL },
 };
 

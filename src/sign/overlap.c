@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `overlap` (background of patent CN101645082): a page is a set of keywords, those of its title and the terms of its
- * main text that are most related to them; two pages are duplicates when they share more than a share of the smaller set.  The
- * patent says itself that different pages of one topic have much the same set.
+ * The method `overlap` (background of patent CN101645082): a page is a set of keywords, those of its title and the
+ * terms of its main text that are most related to them.  Two pages are duplicates if they share more than a given part
+ * of the smaller set.  The patent itself says that different pages on one topic have nearly the same set.
  *
- * Keywords of the title are its terms but stop words.  A term of the text is as related to them as there are sentences that it
- * shares with one of them; the n most related are taken, of equal ones the more frequent, then the first by code point.  Without
- * an end the set would become the page.  A page without <title> has its first heading for one; without both it has no keywords.
+ * Keywords of the title are its terms except stop words.  The relation of a term to them is the number of sentences
+ * that it shares with any of them.  The n most related terms are taken; of equal ones the more frequent, then the first
+ * by code point.  Without this limit the set would become the whole page.  If a page has no <title>, its first heading
+ * is used; without both it has no keywords.
  */
 #include <stdlib.h>
 
@@ -19,12 +20,12 @@ enum { N, SHARED, SHARE };
 struct overlap {
 	const struct pd_secret *secret;
 	size_t n;
-	bool capped;			/* more than n are related */
+	bool capped;			/* more than n terms are related */
 	struct pd_buf heading;
 	struct pd_words title;
 	struct pd_map in_title;
 	struct pd_ranked related;
-	uint32_t *seen;			/* by place in `related`: the sentence that counted it last, from 1 */
+	uint32_t *seen;			/* by index in `related`: the last sentence that counted it, from 1 */
 	size_t cap;
 };
 
@@ -48,7 +49,7 @@ static void overlap_close(void *state)
 	free(o);
 }
 
-/* <title>, or else the page's first heading. */
+/* Return <title>, or the page's first heading. */
 static struct pd_span title_of(struct overlap *o, const struct pd_sign_page *in)
 {
 	struct pd_span title = pd_sign_title(in);
@@ -79,7 +80,7 @@ static bool has_keyword(const struct overlap *o, const struct pd_words *w, size_
 	return false;
 }
 
-/* Each term of a sentence once. */
+/* Count each term of a sentence once. */
 static void count_sentence(struct overlap *o, const struct pd_words *w, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -92,7 +93,8 @@ static void count_sentence(struct overlap *o, const struct pd_words *w, size_t f
 	}
 }
 
-/* How many sentences each term shares with a keyword of the title, and a little for being frequent, which decides between equals. */
+/* Compute the relation of each term: the number of sentences that it shares with a keyword of the title, plus a
+ * fraction for its frequency, which decides between equal ones. */
 static void relate(struct overlap *o, const struct pd_words *w)
 {
 	struct pd_ranked *r = &o->related;
@@ -163,20 +165,20 @@ static void overlap_rule(const double *value, struct pd_sign_rule *out)
 
 static const struct pd_method_param overlap_params[] = {
 	[N] = { .name = "n", .normal = 100, .paper = 100, .least = 0, .most = 10000, .whole = true,
-		.help = "terms of the text beside the title's keywords, at most" },
+		.help = "largest number of terms in addition to the title's keywords" },
 	[SHARED] = { .name = "shared", .normal = 15, .paper = 1, .least = 1, .most = 10000, .whole = true, .compares = true,
-		     .help = "keywords that two pages must share; a page with fewer matches nothing" },
+		     .help = "number of keywords that two pages must share; a page with fewer matches nothing" },
 	[SHARE] = { .name = "share", .normal = .9, .paper = .9, .least = 0, .most = .999, .compares = true,
-		    .help = "and more than this share of the page with fewer" },
+		    .help = "and more than this part of the page with fewer" },
 	{ .name = NULL },
 };
 
 const struct pd_method pd_overlap_method = {
 	.name = "overlap",
 	.kind = PD_SIGN_SET,
-	.summary = "pages whose titles' keywords, and what is said of them, are mostly the same",
+	.summary = "pages with mostly the same keywords of the title and related terms",
 	.params = overlap_params,
-	.capped = "of the terms related to the title only the n most related were taken",
+	.capped = "only the n terms most related to the title were used",
 	.open = overlap_open,
 	.close = overlap_close,
 	.sign = overlap_sign,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `punctuation` (background of patent CN101645082): at each mark of punctuation the terms on either side of it are a
- * feature code; pages that share more than so many codes, or more than a share of the shorter one's, are duplicates.  Marks are
- * those of views.h, Western and Chinese.
+ * The method `punctuation` (background of patent CN101645082): at each punctuation mark, the terms on both sides form a
+ * feature code.  Pages that share more than a number of codes, or more than a part of the smaller set, are duplicates. 
+ * Marks are those of views.h, Western and Chinese.
  *
- * Terms are counted before stop words go, so a code does not move when one is put in elsewhere.  Two codes count when they are
- * equal or when their content terms are: equal codes have equal content terms, so it is these that are hashed (a code of stop words
- * alone is hashed as it is), the mark between them.  `of=terms` asks for equal codes alone.
+ * Terms are taken before stop words are removed, so an inserted stop word does not shift a code.  Two codes are equal
+ * if they are identical or if their content terms are.  Identical codes have identical content terms, so the content
+ * terms are hashed, with the mark between them; a code of only stop words is hashed unchanged.  With `of=terms`, codes
+ * must be identical.
  */
 #include <stdlib.h>
 
@@ -18,7 +19,7 @@ enum { OF_CONTENT, OF_TERMS };
 
 struct punctuation {
 	const struct pd_secret *secret;
-	size_t c;		/* terms on either side */
+	size_t c;		/* number of terms on each side */
 	bool content;
 	struct pd_buf code;	/* hashes */
 };
@@ -40,7 +41,7 @@ static void punctuation_close(void *state)
 	free(s);
 }
 
-/* The places of the terms around a mark; none: it stands alone. */
+/* Positions of the terms around a mark; none: the mark is isolated. */
 struct around {
 	size_t from, mark, to;
 };
@@ -89,7 +90,7 @@ static void punctuation_sign(void *state, const struct pd_sign_page *in, struct 
 	out->present = out->column.n > 0;
 }
 
-/* A line for each code: its hash, its terms with stop words in parentheses, "|" where the mark is. */
+/* Print a line for each code: its hash and its terms, with stop words in parentheses and "|" for the mark. */
 static int punctuation_explain(void *state, const struct pd_sign_page *in, struct pd_buf *out)
 {
 	struct punctuation *s = state;
@@ -111,7 +112,7 @@ static int punctuation_explain(void *state, const struct pd_sign_page *in, struc
 	return PD_OK;
 }
 
-/* More than so many, so one more at least. */
+/* The limit is exclusive, so at least one more is required. */
 static void punctuation_rule(const double *value, struct pd_sign_rule *out)
 {
 	out->least = (uint64_t)value[CODES] + 1;
@@ -119,20 +120,20 @@ static void punctuation_rule(const double *value, struct pd_sign_rule *out)
 }
 
 static const struct pd_method_param punctuation_params[] = {
-	[C] = { .name = "c", .normal = 5, .paper = 5, .least = 1, .most = 1000, .whole = true, .help = "terms on either side of a mark" },
+	[C] = { .name = "c", .normal = 5, .paper = 5, .least = 1, .most = 1000, .whole = true, .help = "number of terms on each side of a mark" },
 	[OF] = { .name = "of", .choices = "content,terms", .normal = OF_CONTENT, .paper = OF_CONTENT,
-		 .help = "codes are equal by their terms but stop words, or by all" },
+		 .help = "compare codes without stop words, or with them" },
 	[CODES] = { .name = "codes", .normal = 2, .paper = 25, .least = 0, .most = 1000000, .whole = true, .compares = true,
-		    .help = "codes of which two pages must share more" },
+		    .help = "two pages must share more codes than this" },
 	[SHARE] = { .name = "share", .normal = .7, .paper = 0, .least = 0, .most = .999, .compares = true,
-		    .help = "and more than this share of the page with fewer; 0: any" },
+		    .help = "and more than this part of the page with fewer; 0: any" },
 	{ .name = NULL },
 };
 
 const struct pd_method pd_punctuation_method = {
 	.name = "punctuation",
 	.kind = PD_SIGN_SET,
-	.summary = "pages with the same terms around their marks of punctuation",
+	.summary = "pages with the same terms around their punctuation marks",
 	.params = punctuation_params,
 	.open = punctuation_open,
 	.close = punctuation_close,

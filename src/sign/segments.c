@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `segments` (N. Shivakumar's, as the encyclopaedia's entry on removing duplicate pages tells it): the main text in
- * segments of so many lines or sentences, one hash each; pages that share enough of them are duplicates, wherever the
- * segments stand.  For partial copies: what of a page stands in another is said with each pair.
+ * The method `segments` (N. Shivakumar's, as described in an encyclopaedia's entry on removing duplicate pages): the
+ * main text is divided into segments of n lines or sentences, each with a hash.  Pages that share enough segments, at
+ * any position, are duplicates.  It finds partial copies: each pair reports which part of a page is contained in the
+ * other.
  *
- * A segment is hashed in its folded form (term/fold.h), its parts with a line break between.  Sentences end at the marks of
- * views.h and at the ends of lines; a sentence without a letter or digit is none, and neither is one of so few bytes that
- * any page may have it ("Note", "See also").  The last segment may be shorter.
+ * A segment is hashed in its folded form (term/fold.h), with a line break between its parts.  Sentences end at the
+ * marks of views.h and at ends of lines.  A sentence without a letter or digit is ignored, and so is a short one that
+ * any page may contain ("Note", "See also").  The last segment may be shorter.
  */
 #include <stdlib.h>
 
@@ -19,10 +20,10 @@ enum { BY_LINES, BY_SENTENCES };
 struct segments {
 	const struct pd_secret *secret;
 	bool sentences;
-	size_t n;		/* lines or sentences in one */
-	size_t bytes;		/* that each of them must have */
+	size_t n;		/* lines or sentences in a segment */
+	size_t bytes;		/* least length of each of them */
 	struct pd_buf part, segment;
-	size_t parts;		/* in `segment` */
+	size_t parts;		/* number of parts in `segment` */
 };
 
 static int segments_open(void **state, const struct pd_method_open *with, struct pd_err *e)
@@ -52,7 +53,7 @@ static void close_segment(struct segments *s, struct pd_signature *out)
 	s->parts = 0;
 }
 
-/* Has it anything but marks and spaces?  What is beyond ASCII counts. */
+/* Return whether it has anything except marks and spaces.  Any character beyond ASCII counts. */
 static bool says_something(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++)
@@ -86,7 +87,7 @@ static void segments_sign(void *state, const struct pd_sign_page *in, struct pd_
 		if (end == PD_PIECE_LINE || (end == PD_PIECE_SENTENCE && s->sentences) || !rest.n)
 			take_part(s, in, out);
 		else if (end != PD_PIECE_TEXT)
-			pd_buf_add_c(&s->part, ' ');	/* marks are no part of what is compared */
+			pd_buf_add_c(&s->part, ' ');	/* marks are not compared */
 	}
 	close_segment(s, out);
 	out->present = out->column.n > 0;
@@ -100,21 +101,21 @@ static void segments_rule(const double *value, struct pd_sign_rule *out)
 }
 
 static const struct pd_method_param segments_params[] = {
-	[BY] = { .name = "by", .choices = "lines,sentences", .normal = BY_SENTENCES, .paper = BY_LINES, .help = "what a segment is made of" },
-	[N] = { .name = "n", .normal = 1, .paper = 1, .least = 1, .most = 1000, .whole = true, .help = "how many make a segment" },
+	[BY] = { .name = "by", .choices = "lines,sentences", .normal = BY_SENTENCES, .paper = BY_LINES, .help = "parts of a segment" },
+	[N] = { .name = "n", .normal = 1, .paper = 1, .least = 1, .most = 1000, .whole = true, .help = "number of parts in a segment" },
 	[BYTES] = { .name = "bytes", .normal = 10, .paper = 0, .least = 0, .most = 1000, .whole = true,
-		    .help = "shorter lines or sentences do not count (a Chinese character has 3)" },
+		    .help = "least length of a line or sentence in bytes (a Chinese character has 3)" },
 	[SHARED] = { .name = "shared", .normal = 3, .paper = 3, .least = 1, .most = 1000000, .whole = true, .compares = true,
-		     .help = "segments that two pages must share; a page with fewer: all of its own" },
+		     .help = "number of segments that two pages must share; a page with fewer must share all" },
 	[SHARE] = { .name = "share", .normal = .75, .paper = 0, .least = 0, .most = .999, .compares = true,
-		    .help = "and more than this share of the page with fewer" },
+		    .help = "and more than this part of the page with fewer" },
 	{ .name = NULL },
 };
 
 const struct pd_method pd_segments_method = {
 	.name = "segments",
 	.kind = PD_SIGN_SET,
-	.summary = "pages that share lines or sentences, wherever they stand",
+	.summary = "pages that share lines or sentences, at any position",
 	.params = segments_params,
 	.open = segments_open,
 	.close = segments_close,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `semantic` (a chapter on semantic fingerprints, from "Web Crawlers: Techniques, Principles and Practice"): the n terms
- * that say most of a page, sorted by code point, nothing between them, as one digest; equal digests, duplicate pages.
+ * The method `semantic` (a chapter on semantic fingerprints, from "Web Crawlers: Techniques, Principles and Practice"):
+ * a digest of the n most significant terms of a page, sorted by code point and concatenated.  Pages with equal digests
+ * are duplicates.
  *
  *	title and main text -> synonyms replaced -> terms -> tf·idf times the weight of their class -> the first n -> MD5
  *
- * Classes are parts of speech: names (places, persons, organisations, other proper nouns: ns, nr, nt, nz and their kinds) and other
- * nouns (n…) weigh more.  The chapter gives no values.
+ * Classes are parts of speech: names (places, persons, organisations, other proper nouns: ns, nr, nt, nz and their
+ * subclasses) and other nouns (n…) have a higher weight.  The chapter gives no values.
  */
 #include <stdlib.h>
 
@@ -64,7 +65,7 @@ static double weight_of_class(const struct semantic *s, struct pd_span term)
 	return tag[1] == 's' || tag[1] == 'r' || tag[1] == 't' || tag[1] == 'z' ? s->names : s->nouns;
 }
 
-/* Title and main text as terms are written, synonyms replaced. */
+/* Return title and main text in the form of terms, with synonyms replaced. */
 static struct pd_span text_to_sign(struct semantic *s, const struct pd_sign_page *in)
 {
 	pd_buf_clear(&s->text);
@@ -114,17 +115,17 @@ static int semantic_explain(void *state, const struct pd_sign_page *in, struct p
 }
 
 static const struct pd_method_param semantic_params[] = {
-	[N] = { .name = "n", .normal = 6, .paper = 6, .least = 1, .most = 1000, .whole = true, .help = "terms that stand for a page" },
-	[HASH] = { .name = "hash", .choices = "md5,xxh3", .normal = HASH_MD5, .paper = HASH_MD5, .help = "the digest: 128 bits, or 64" },
-	[NAMES] = { .name = "names", .normal = 2, .paper = 2, .least = 0, .most = 1000, .help = "how much more names weigh" },
-	[NOUNS] = { .name = "nouns", .normal = 1.5, .paper = 1.5, .least = 0, .most = 1000, .help = "how much more other nouns weigh" },
+	[N] = { .name = "n", .normal = 6, .paper = 6, .least = 1, .most = 1000, .whole = true, .help = "number of terms in the digest" },
+	[HASH] = { .name = "hash", .choices = "md5,xxh3", .normal = HASH_MD5, .paper = HASH_MD5, .help = "bits of the digest: 128 or 64" },
+	[NAMES] = { .name = "names", .normal = 2, .paper = 2, .least = 0, .most = 1000, .help = "factor for the weight of names" },
+	[NOUNS] = { .name = "nouns", .normal = 1.5, .paper = 1.5, .least = 0, .most = 1000, .help = "factor for the weight of other nouns" },
 	{ .name = NULL },
 };
 
 const struct pd_method pd_semantic_method = {
 	.name = "semantic",
 	.kind = PD_SIGN_KEY,
-	.summary = "pages of the same heaviest terms, synonyms taken for one, nouns before others",
+	.summary = "pages with the same heaviest terms; synonyms are equal, and nouns weigh more",
 	.params = semantic_params,
 	.uses_idf = true,
 	.uses_synonyms = true,

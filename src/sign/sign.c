@@ -20,9 +20,9 @@ static bool is_of_side(const struct pd_method_param *p, enum pd_method_side side
 	return side == PD_METHOD_BOTH || p->compares == (side == PD_METHOD_COMPARES);
 }
 
-/* --- lists of methods, as text --- */
+/* --- lists of methods, in text form --- */
 
-static void say_names(struct pd_buf *out)
+static void print_names(struct pd_buf *out)
 {
 	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)
 		pd_buf_printf(out, "%s%s", m == pd_sign_methods ? "" : ", ", (*m)->name);
@@ -34,13 +34,13 @@ static const struct pd_method *find_method(struct pd_span name, struct pd_err *e
 		if (pd_span_is(name, (*m)->name))
 			return *m;
 	struct pd_buf names = { 0 };
-	say_names(&names);
+	print_names(&names);
 	pd_fail(e, PD_ERR_USAGE, "unknown method '%.*s': it is one of %s", (int)name.n, name.p, names.p);
 	pd_buf_release(&names);
 	return NULL;
 }
 
-/* The place of a word in "body,visible,text", or -1. */
+/* Return the index of a word in "body,visible,text", or -1. */
 static int find_choice(const char *choices, struct pd_span word)
 {
 	struct pd_span rest = pd_span_z(choices), item;
@@ -72,7 +72,7 @@ static int read_value(const struct pd_method *m, const struct pd_method_param *p
 		       p->most, (int)text.n, text.p ? text.p : "");
 }
 
-/* "by=lines" */
+/* Read a parameter such as "by=lines". */
 static int read_param(struct pd_method_spec *s, struct pd_span item, enum pd_method_side side, struct pd_err *e)
 {
 	const struct pd_method *m = s->method;

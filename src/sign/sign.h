@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * Methods of signing: a page -> a value, which is compared with those of other pages.  In: what a pipeline knows of a page
- * (struct pd_sign_page).  Out: a signature, whose `column` is what rows hold.  What follows (match, compare, the writers)
- * asks for the *kind* of a method and its rule, not at its name.
+ * Methods of signing: a page -> a signature, a value that is compared with those of other pages.  The input is the
+ * pipeline's data of a page (struct pd_sign_page); the `column` of the signature is stored in rows.  Later stages
+ * (match, compare, the writers) use the *kind* of a method and its rule, not its name.
  *
- * Adding a method: a file of its own with a `struct pd_method`, its name in the two lists of them (below, and at the top of sign.c),
- * rows in tests/shell/methods.sh, a page docs/methods/NAME.md.  Where no kind fits, a kind here and in values.c, with rows in
- * tests/unit/test_methods.c.  Nothing else: `fp --method`, `match`, `cluster --require`, `compare`, `eval`, `store`, `dedup` and the help
- * find it in the table; a store keeps what is bits or keys.
+ * To add a method, write a file with a `struct pd_method`, its name in the two lists of them (below, and at the top of
+ * sign.c), rows in tests/shell/methods.sh, and a page docs/methods/NAME.md.  If no kind fits, add a kind here and in
+ * values.c, with rows in tests/unit/test_methods.c.  Nothing else is necessary: `fp --method`, `match`, `cluster
+ * --require`, `compare`, `eval`, `store`, `dedup` and the help use the table; a store supports methods with bits or
+ * keys.
  *
- * A method has parameters.  What is given to `fp` shapes the value, and is recorded in the header of the rows; what is
- * given to `match` (`compares`) says which values belong together.  Both are written as
+ * A method has parameters.  Those given to `fp` determine the value, and are recorded in the header of the rows; those
+ * given to `match` (`compares`) determine which values match.  Both are written as
  *
- *	segments:by=lines:lines=5,exact		names with commas between, each followed by its parameters after colons
+ *	segments:by=lines:lines=5,exact		names separated by commas, each followed by its parameters after colons
  */
 #ifndef PD_SIGN_SIGN_H
 #define PD_SIGN_SIGN_H
@@ -24,30 +25,31 @@
 
 enum pd_sign_kind {
 	PD_SIGN_BITS,		/* fixed width, compared by Hamming distance */
-	PD_SIGN_KEY,		/* equal, or not */
-	PD_SIGN_KEYWORDS,	/* two keys, and terms with weights: equal keys, then how far the weights are apart */
-	PD_SIGN_SET,		/* items: how many two pages share */
-	PD_SIGN_VECTOR,		/* items with weights: their cosine */
+	PD_SIGN_KEY,		/* equal or different */
+	PD_SIGN_KEYWORDS,	/* two keys, and terms with weights: compared by equal keys, then by the distance of the
+				 * weights */
+	PD_SIGN_SET,		/* items: compared by the number of shared items */
+	PD_SIGN_VECTOR,		/* items with weights: compared by their cosine */
 };
 
-/* --- the fingerprint's own settings, which have options of their own --- */
+/* --- settings of the fingerprint, which have their own options --- */
 
 enum pd_sign_hash { PD_HASH_XXH3, PD_HASH_RABIN };
 
-/* How much a shingle counts.  `tf` (patent CN101645082, module 300): the set of shingles, each Σ tf of its terms + the
- * feature's weight.  `count`: every occurrence once.  `set`: every distinct shingle of the page once. */
+/* Weight of a shingle.  `tf` (patent CN101645082, module 300): the set of shingles, each with Σ tf of its terms + the
+ * feature's weight.  `count`: each occurrence counts 1.  `set`: each distinct shingle of the page counts 1. */
 enum pd_sign_weights { PD_WEIGHTS_COUNT, PD_WEIGHTS_SET, PD_WEIGHTS_TF };
 
 struct pd_sign_options {
-	const char *method;		/* of the fingerprint: "simhash" */
+	const char *method;		/* the method of the fingerprint: "simhash" */
 	int bits;			/* 64, 128, 256 */
-	int shingle;			/* w, terms in a shingle: 1 … 16 */
+	int shingle;			/* w, number of terms in a shingle: 1 … 16 */
 	enum pd_sign_hash hash;
 	enum pd_sign_weights weights;
 	int feature_weights[PD_FEATURE_COUNT];		/* W_f, added to each shingle's weight (tf only) */
-	bool features[PD_FEATURE_COUNT];	/* which features are signed */
-	int min_terms;			/* fewer kept terms in signed features: no fingerprint */
-	const struct pd_secret *secret;	/* all hashes that are compared depend on it; NULL: anyone can compute them */
+	bool features[PD_FEATURE_COUNT];	/* features that are signed */
+	int min_terms;			/* with fewer kept terms in signed features there is no fingerprint */
+	const struct pd_secret *secret;	/* key of all compared hashes; NULL: anyone can compute them */
 };
 
 /* --- methods and their parameters --- */
@@ -56,63 +58,64 @@ enum { PD_METHODS_MAX = 16, PD_METHOD_PARAMS = 8 };
 
 struct pd_method_param {
 	const char *name;		/* NULL ends the list */
-	const char *choices;		/* "body,visible,text": the value is a place in this list; NULL: a number */
-	double normal, paper;		/* the default, and that of --preset=paper */
+	const char *choices;		/* "body,visible,text": the value is an index in this list; NULL: a number */
+	double normal, paper;		/* the default, and the default of --preset=paper */
 	double least, most;
 	bool whole;
 	bool compares;			/* given to match, not to fp */
 	const char *help;
 };
 
-/* When two values belong together.  Each kind reads its own members. */
+/* Condition for two values to match.  Each kind uses its own members. */
 struct pd_sign_rule {
-	int key;		/* keywords: which of the two keys has to be equal */
-	double sigma;		/* keywords: the weights are less than so far apart */
-	uint64_t least;		/* set: so many shared items at least; 0: not asked for */
-	bool all_of_fewer;	/* set: of a page with fewer than that, all */
-	bool either;		/* set: one of these two will do */
-	double over_share;	/* set: more than this share of the smaller set; negative: not asked for */
-	double cosine;		/* vector: more than this */
+	int key;		/* keywords: which of the two keys must be equal */
+	double sigma;		/* keywords: the distance of the weights must be under this */
+	uint64_t least;		/* set: least number of shared items; 0: no condition */
+	bool all_of_fewer;	/* set: if a page has fewer items, all of them must be shared */
+	bool either;		/* set: one of these two conditions is sufficient */
+	double over_share;	/* set: the shared part of the smaller set must be over this; negative: no condition */
+	double cosine;		/* vector: must be over this */
 };
 
 struct pd_method_spec;
 
-/* All that a method is opened with. */
+/* Arguments to open a method. */
 struct pd_method_open {
 	const struct pd_sign_options *fingerprint;
-	const double *value;			/* of its parameters, in their order */
+	const double *value;			/* values of its parameters, in their order */
 	const struct pd_sign_tables *tables;	/* shared by threads */
 };
 
 struct pd_signature {
 	enum pd_sign_kind kind;
-	bool present;			/* false: there is nothing to sign, or too little */
-	bool few;			/* the page has less than the method was asked to take: all that it has is signed */
-	bool capped;			/* the page has more than the method takes: the rest counts for nothing */
-	struct pd_buf column;		/* the value as rows hold it (values.h); not of bits */
+	bool present;			/* false: there is too little to sign, or nothing */
+	bool few;			/* the page has less than the method requires: all of it is signed */
+	bool capped;			/* the page has more than the method uses: the rest is ignored */
+	struct pd_buf column;		/* the value as in rows (values.h); not for bits */
 	/* bits: */
 	int bits;
 	struct pd_key key;
 	uint64_t terms;			/* kept terms of the signed features */
-	uint64_t shingles;		/* that were counted */
+	uint64_t shingles;		/* number of shingles */
 };
 
-/* `state` is what the method keeps for one thread: parameters, tables, scratch. */
+/* `state` is the method's state for one thread: parameters, tables, scratch. */
 struct pd_method {
 	const char *name;
 	enum pd_sign_kind kind;
 	const char *summary;
-	const struct pd_method_param *params;	/* NULL: it has options of its own */
-	bool uses_links;		/* pd_sign_page.links are wanted */
-	bool uses_idf, uses_synonyms;	/* values made with another table do not go together */
-	const char *few;		/* what a page may have too little of, for messages; NULL: nothing */
-	const char *capped;		/* what became of those that have more than is taken, for messages; NULL: nothing is capped */
-	bool (*wants_body)(const double *value);	/* the page's body is all it reads; NULL: never */
+	const struct pd_method_param *params;	/* NULL: it has separate options */
+	bool uses_links;		/* it needs pd_sign_page.links */
+	bool uses_idf, uses_synonyms;	/* values made with different tables are not comparable */
+	const char *few;		/* for messages: the item of which a page may have too few; NULL: none */
+	const char *capped;		/* for messages: how excess items were handled; NULL: there is no limit */
+	bool (*wants_body)(const double *value);	/* it reads only the page's body; NULL: never */
 	int (*open)(void **state, const struct pd_method_open *with, struct pd_err *e);
 	void (*close)(void *state);
 	void (*sign)(void *state, const struct pd_sign_page *in, struct pd_signature *out);
-	int (*explain)(void *state, const struct pd_sign_page *in, struct pd_buf *out);	/* what the value is made of; may be NULL */
-	void (*settle)(double *value);	/* defaults that hang on other parameters, of both sides; may be NULL */
+	/* prints the parts of the value; may be NULL */
+	int (*explain)(void *state, const struct pd_sign_page *in, struct pd_buf *out);
+	void (*settle)(double *value);	/* sets defaults that depend on other parameters, of both sides; may be NULL */
 	void (*rule)(const double *value, struct pd_sign_rule *out);
 };
 
@@ -120,7 +123,7 @@ extern const struct pd_method pd_simhash_method, pd_exact_method, pd_segments_me
 	pd_keywords_method, pd_semantic_method, pd_overlap_method, pd_vsm_method, pd_punctuation_method,
 	pd_links_method;
 
-extern const struct pd_method *const pd_sign_methods[];	/* NULL ends it */
+extern const struct pd_method *const pd_sign_methods[];	/* terminated by NULL */
 
 /* A method with values for its parameters. */
 struct pd_method_spec {
@@ -133,40 +136,42 @@ struct pd_methods {
 	int n;
 };
 
-/* Whose parameters are meant: those that fp takes, or match.  What is not said has its default. */
+/* The side whose parameters are meant: fp (signs) or match (compares).  Parameters that are not given have their
+ * defaults. */
 enum pd_method_side { PD_METHOD_SIGNS, PD_METHOD_COMPARES, PD_METHOD_BOTH };
 
-/* Reads a list; PD_ERR_USAGE names what is wrong and what it may be. */
+/* Read a list of methods.  PD_ERR_USAGE: the message names the wrong part and the possible values. */
 int pd_methods_read(struct pd_methods *out, struct pd_span list, enum pd_method_side side, bool paper, struct pd_err *e);
-/* The list as headers hold it: each with all parameters of that side.  It reads back as the same. */
+/* Print the list as in headers: each method with all parameters of that side.  It can be read back. */
 void pd_methods_print(const struct pd_methods *m, enum pd_method_side side, struct pd_buf *out);
-/* Its place in the list, or -1. */
+/* Return its index in the list, or -1. */
 int pd_methods_find(const struct pd_methods *m, struct pd_span name);
-/* The place of the one whose values are bits, the fingerprint, or -1. */
+/* Return the index of the fingerprint, the method whose values are bits, or -1. */
 int pd_methods_fingerprint(const struct pd_methods *m);
-/* Takes the values of one side from another spec of the same method; with those of both there, it is settled. */
+/* Copy the values of one side from another spec of the same method.  If both sides are set, dependent defaults are
+ * computed. */
 void pd_method_spec_take(struct pd_method_spec *to, const struct pd_method_spec *from, enum pd_method_side side);
-/* All methods with their parameters, for people. */
+/* Print all methods with their parameters, for the help. */
 void pd_methods_help(struct pd_buf *out);
 
 /* --- signing --- */
 
 struct pd_signer;	/* a method's state for one thread */
 
-/* PD_ERR_USAGE: options that it cannot take. */
+/* PD_ERR_USAGE: invalid options. */
 int pd_signer_new(struct pd_signer **out, const struct pd_method_spec *spec, const struct pd_sign_options *fingerprint,
 		  const struct pd_sign_tables *t, struct pd_err *e);
-/* That of the fingerprint alone.  PD_ERR_USAGE: no such method too. */
+/* Make a signer of the fingerprint.  PD_ERR_USAGE: invalid options, or an unknown method. */
 int pd_signer_fingerprint(struct pd_signer **out, const struct pd_sign_options *o, struct pd_err *e);
 void pd_signer_free(struct pd_signer *s);
-/* Does it read the body alone, so that it can sign before the page's text is known? */
+/* Return whether it reads only the body, so that it can sign before the page's text is known. */
 bool pd_signer_wants_body(const struct pd_signer *s);
-/* `out` is filled anew, its column's memory used again. */
+/* Sign a page.  `out` is replaced; the memory of its column is reused. */
 void pd_sign(struct pd_signer *s, const struct pd_sign_page *in, struct pd_signature *out);
-/* What the signature is made of: of a simhash its shingles, one a line: weight, feature, hash, text. */
+/* Print the parts of the signature: for a simhash its shingles, one per line: weight, feature, hash, text. */
 int pd_sign_explain(struct pd_signer *s, const struct pd_sign_page *in, struct pd_buf *out);
 
-/* --- hashes that are compared: with a secret the keyed ones, without (NULL) XXH3 --- */
+/* --- compared hashes: keyed with a secret, XXH3 without one (NULL) --- */
 
 static inline uint64_t pd_sign_hash64(const struct pd_secret *secret, struct pd_span s)
 {
@@ -186,7 +191,8 @@ static inline uint64_t pd_sign_hash_term(const struct pd_secret *secret, const s
 	return secret ? pd_sign_hash64(secret, pd_term_text(all, term)) : term->hash;
 }
 
-/* pd_sign_hash128 of a text in its folded form (term/fold.h), 32 hex digits; nothing for a text that folds to nothing. */
+/* Write the pd_sign_hash128 of a text in its folded form (term/fold.h) as 32 hex digits, or nothing for a text that folds
+ * to nothing. */
 void pd_text_digest(struct pd_folder *f, const struct pd_secret *secret, struct pd_span text, struct pd_buf *scratch, struct pd_buf *out);
 
 #endif

@@ -5,9 +5,9 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 
-enum { HEADINGS = 32, BYTES = 512 };	/* of a page, of a heading or title: what is read */
+enum { HEADINGS = 32, BYTES = 512 };	/* limits: headings per page, bytes of a heading or title */
 
-/* Letters and digits of all scripts; what is beyond ASCII counts but for the blocks of signs. */
+/* Letters and digits of all scripts.  Characters beyond ASCII count, except the blocks of signs. */
 static bool is_word(uint32_t c)
 {
 	if (c < 0x80)
@@ -16,7 +16,7 @@ static bool is_word(uint32_t c)
 		 (c >= 0xFE30 && c <= 0xFE6F) || c == 0xFFFD);
 }
 
-/* Numbers of sections, "2.3. ": one or two digits before a word. */
+/* Remove a section number, "2.3. ": one or two digits before a word. */
 static struct pd_span without_number(struct pd_span s)
 {
 	for (;;) {
@@ -29,7 +29,7 @@ static struct pd_span without_number(struct pd_span s)
 	}
 }
 
-/* The words with one space between, appended after one space and followed by one, so that whole words can be looked for. */
+/* Append the words, each preceded and followed by one space, so that whole words can be searched. */
 static void add_folded_words(struct pd_span folded, struct pd_buf *out)
 {
 	const char *p = folded.p, *end = folded.p + folded.n;
@@ -51,7 +51,7 @@ static uint32_t hash_words(struct pd_span words)
 	return s.n ? (uint32_t)(pd_hash64(s.p, s.n) >> 32) | 1 : 0;
 }
 
-/* The folded text up to the mark before the name of the site. */
+/* Return the folded text up to the mark before the name of the site. */
 static struct pd_span before_site(struct pd_span title)
 {
 	static const char *const marks[] = { " - ", " \xe2\x80\x93 ", " \xe2\x80\x94 ", "|", " \xc2\xb7 ", " \xc2\xbb ", " :: ", " : ",
@@ -87,7 +87,7 @@ static void read_title(struct pd_subject_finder *f, struct pd_span title, struct
 	add_folded_words(pd_buf_span(&f->folded), &f->title);
 }
 
-/* The words of a heading, into f->heading. */
+/* Read the words of a heading into f->heading. */
 static struct pd_span read_heading(struct pd_subject_finder *f, const struct pd_blocks *b, const struct pd_box *box)
 {
 	pd_buf_clear(&f->raw);
@@ -158,7 +158,8 @@ void pd_subject_finder_release(struct pd_subject_finder *f)
 	pd_buf_release(&f->heading);
 }
 
-/* The last part of the path that says something, without its suffix: "https://a.example/fr/web-browsers.html?x" -> "web-browsers". */
+/* Return the last meaningful part of the path, without its suffix: "https://a.example/fr/web-browsers.html?x" ->
+ * "web-browsers". */
 static struct pd_span last_segment(struct pd_span url)
 {
 	static const char *const suffixes[] = { ".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", "index" };
@@ -207,7 +208,7 @@ void pd_subject_set_url(struct pd_subject *s, struct pd_span url)
 		}
 }
 
-/* A heading, and a page without one, whose title may begin with the name of the site. */
+/* Compare a heading with the title of a page without one, which may begin with the name of the site. */
 static enum pd_subjects compare_title(const struct pd_subject *with, const struct pd_subject *without)
 {
 	if (!without->title)

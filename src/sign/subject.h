@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a page is about, by its title and its main heading: pages of one template whose texts are alike to the last line
- * are different pages when their headings differ, and versions of one page keep theirs.
+ * The subject of a page, from its title and its main heading.  Pages made from one template may have nearly equal
+ * texts: if their headings differ they are different pages, while versions of one page keep their heading.
  *
- * In: the blocks.  Out: two hashes of words in their folded form (term/fold.h), signs left out, numbers of sections before
- * them too:
+ * The blocks of a page -> two hashes of folded words (term/fold.h), without signs and without section numbers at their
+ * start:
  *
- *	heading: of the headings h1 to h3 that stand in the title as well the longest; else the only h1; 0: none
- *	title:   the title up to the first mark that parts it from the name of the site: "Tides - The Gazette"; 0: none
+ *	heading: the longest heading h1 to h3 that is also in the title; otherwise the only h1; 0: none
+ *	title:   the title up to the first mark that separates the name of the site: "Tides - The Gazette"; 0: none
  *
- * Printed as 16 hexadecimal digits, the heading first; "-" when there is neither.
+ * They are printed as 16 hexadecimal digits, the heading first; "-" if there are none.
  *
- * The address may name the subject too: where the last part of a page's path holds the words of its heading or title, pages
- * of that name in another folder are about the same, although their headings are translated: fr/web-browsers.html,
- * "Navigateurs web", beside en/web-browsers.html, "Web browsers".
+ * The address may name the subject too.  If the last part of a page's path contains the words of its heading or title,
+ * pages of that name in another folder have the same subject, even if their headings are translated:
+ * fr/web-browsers.html, "Navigateurs web", and en/web-browsers.html, "Web browsers".
  */
 #ifndef PD_SIGN_SUBJECT_H
 #define PD_SIGN_SUBJECT_H
@@ -23,38 +23,39 @@
 
 struct pd_subject {
 	uint32_t heading, title;
-	uint32_t name;		/* the last part of the address's path; 0: none, or not said */
-	bool named;		/* it holds the heading or the title */
+	uint32_t name;		/* hash of the last part of the address's path; 0: none, or unknown */
+	bool named;		/* it contains the heading or the title */
 };
 
 struct pd_subject_finder {
-	struct pd_folder *folder;	/* the caller's */
+	struct pd_folder *folder;	/* owned by the caller */
 	struct pd_buf raw, folded, title, heading;
 };
 
 void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, struct pd_subject *out);
-/* Is each line of the main text the title or the main heading and nothing else? */
+/* Return whether each line of the main text is only the title or the main heading. */
 bool pd_subject_is_all(struct pd_subject_finder *f, const struct pd_subject *s, struct pd_span text);
 void pd_subject_finder_release(struct pd_subject_finder *f);
 
-/* NAMED: the headings differ, and the name of the address, which both pages have, is one of them. */
+/* NAMED: the headings differ, but both addresses have the same name, which contains one of the headings. */
 enum pd_subjects { PD_SUBJECTS_DIFFER, PD_SUBJECTS_NAMED, PD_SUBJECTS_UNKNOWN, PD_SUBJECTS_SAME };
 
-/* What the address says of it. */
+/* Add the name in the address. */
 void pd_subject_set_url(struct pd_subject *s, struct pd_span url);
 
-/* Does the name of the address decide on two pages?  Where it does not, pd_subject_set_url need not be called. */
+/* Return whether the names in the addresses decide about two pages.  Otherwise pd_subject_set_url need not be
+ * called. */
 static inline bool pd_subjects_need_names(const struct pd_subject *a, const struct pd_subject *b)
 {
 	return a->heading && b->heading && a->heading != b->heading && a->heading != b->title && a->title != b->heading;
 }
 
-/* Two headings decide.  A heading and a title can only be the same, two titles alone only differ, because what a title begins
- * with may be the name of the site. */
+/* Compare two subjects.  Two headings decide.  A heading and a title can only be equal, two titles can only differ,
+ * because the start of a title may be the name of the site. */
 enum pd_subjects pd_subjects_compare(const struct pd_subject *a, const struct pd_subject *b);
 
 void pd_subject_hex(const struct pd_subject *s, struct pd_buf *out);
-/* What is no subject, "-" too, is none. */
+/* Parse a subject.  An invalid one, including "-", is empty. */
 static inline struct pd_subject pd_subject_parse(struct pd_span hex)
 {
 	uint64_t v;

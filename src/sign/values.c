@@ -33,7 +33,7 @@ static void add_item(struct pd_value *v, uint64_t hash, double weight)
 	v->item[v->n++] = (struct pd_value_item){ hash, weight };
 }
 
-/* In order, each once, its weights added up. */
+/* Sort the items, merge equal ones, and add up their weights. */
 static void settle_items(struct pd_value *v)
 {
 	size_t n = 0;
@@ -170,7 +170,7 @@ size_t pd_value_needed(const struct pd_sign_rule *rule, size_t n)
 	if (rule->least)
 		need = n >= rule->least ? rule->least : rule->all_of_fewer ? n : 0;
 	if (rule->over_share >= 0 && (need || rule->either)) {
-		/* More than the share: what is exactly the share does not do. */
+		/* The limit is exclusive: exactly this share does not match. */
 		size_t share = (size_t)floor(rule->over_share * (double)n * (1 + 1e-12)) + 1;
 		need = !need || (share > need) != rule->either ? share : need;
 	}

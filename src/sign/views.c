@@ -7,7 +7,7 @@
 
 struct pd_sign_views {
 	const struct pd_sign_tables *tables;
-	struct pd_segmenter *segmenter;	/* made when it is needed: it drops no stop words */
+	struct pd_segmenter *segmenter;	/* made on demand; removes no stop words */
 	struct pd_folder *folder;
 	struct pd_buf visible, folded;
 	struct pd_words words;
@@ -42,7 +42,7 @@ void pd_sign_views_free(struct pd_sign_views *v)
 	free(v);
 }
 
-/* A page that was huge must not keep its memory. */
+/* Memory kept between pages: a huge page must not keep its memory. */
 enum { KEEP = 4 << 20 };
 
 void pd_sign_views_clear(struct pd_sign_views *v)
@@ -79,7 +79,7 @@ struct pd_span pd_sign_folded(const struct pd_sign_page *p, struct pd_span text)
 	return pd_buf_span(&p->views->folded);
 }
 
-/* --- pieces between marks --- */
+/* --- pieces between punctuation marks --- */
 
 static enum pd_piece_end end_of(uint32_t c)
 {
@@ -91,8 +91,8 @@ static enum pd_piece_end end_of(uint32_t c)
 	}
 }
 
-/* Inside numbers, times and names: 3.14, 1,000, 10:30, example.org */
-static bool goes_on(uint32_t mark, const char *next, const char *end)
+/* Return whether the mark is inside a number, time or name: 3.14, 1,000, 10:30, example.org */
+static bool is_inside_word(uint32_t mark, const char *next, const char *end)
 {
 	if (mark != '.' && mark != ',' && mark != ':')
 		return false;
@@ -109,7 +109,7 @@ bool pd_piece_next(struct pd_span *rest, struct pd_span *piece, enum pd_piece_en
 		at = p;
 		uint32_t c = pd_utf8_next(&p);
 		*end = end_of(c);
-		if (*end != PD_PIECE_TEXT && !goes_on(c, p, stop))
+		if (*end != PD_PIECE_TEXT && !is_inside_word(c, p, stop))
 			break;
 		*end = PD_PIECE_TEXT;
 		at = p;
@@ -145,7 +145,7 @@ void pd_sign_words_of(struct pd_sign_views *v, struct pd_span text, struct pd_wo
 	struct pd_segmenter_options o = { .dict = v->tables->dict, .userwords = v->tables->userwords, .method = v->tables->segment };
 	struct pd_span piece;
 	enum pd_piece_end end;
-	size_t began = 0;	/* the sentence's first word */
+	size_t began = 0;	/* index of the sentence's first word */
 	if (!v->segmenter)
 		v->segmenter = pd_segmenter_new(&o);
 	pd_terms_clear(&out->terms);
@@ -171,7 +171,7 @@ const struct pd_words *pd_sign_words(const struct pd_sign_page *p)
 	return &v->words;
 }
 
-/* --- terms by their weight --- */
+/* --- terms by weight --- */
 
 void pd_ranked_count(struct pd_ranked *r, const struct pd_words *w)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * What methods of signing see of a page: what the pipeline made of it, and, made when it is first asked for and kept until the
- * next page, its visible text and its words.  All of it belongs to the views and dies with the page.
+ * Data of a page for the methods of signing: the pipeline's results, and its visible text and words, which are computed
+ * on demand and kept until the next page.  The views own all of it; it is valid until the next page.
  *
- * Words are those of the main text, stop words too, with what stands between them: where marks of punctuation are, and which
- * sentence a word belongs to.  A *mark* is one of . , ; : ! ? and their Chinese forms 。 ， 、 ； ： ！ ？ …, a dot, comma or colon
- * only where a letter or digit does not follow (3.14, 10:30, example.org have none); several in a row are one.  A sentence
- * ends at . ! ? 。 ！ ？ … and at the end of a line.
+ * Words are those of the main text, including stop words, with the punctuation marks between them and the sentence of
+ * each word.  A *mark* is one of . , ; : ! ? and their Chinese forms 。 ， 、 ； ： ！ ？ …; a dot, comma or colon before a
+ * letter or digit is not a mark (3.14, 10:30, example.org).  Adjacent marks count as one.  A sentence ends at . ! ? 。 ！
+ * ？ … and at the end of a line.
  */
 #ifndef PD_SIGN_VIEWS_H
 #define PD_SIGN_VIEWS_H
@@ -23,7 +23,7 @@
 /* Shared by threads, read only. */
 struct pd_sign_tables {
 	const struct pd_dict *dict;
-	const struct pd_stopwords *stopwords;	/* that keywords are never */
+	const struct pd_stopwords *stopwords;	/* never used as keywords */
 	enum pd_segment_method segment;
 	const struct pd_userwords *userwords;	/* NULL: none */
 	const struct pd_idf *idf;
@@ -32,7 +32,8 @@ struct pd_sign_tables {
 
 enum pd_piece_end { PD_PIECE_TEXT, PD_PIECE_CLAUSE, PD_PIECE_SENTENCE, PD_PIECE_LINE };
 
-/* The text up to the next mark or end of line, which is taken off *rest; false: none is left.  *end: what ends it. */
+/* Remove the text up to the next mark or end of line from *rest and return it; *end: the mark.  Return false if none is
+ * left. */
 bool pd_piece_next(struct pd_span *rest, struct pd_span *piece, enum pd_piece_end *end);
 
 struct pd_word {
@@ -44,7 +45,8 @@ struct pd_words {
 	struct pd_terms terms;		/* word i is terms.v[i] */
 	struct pd_word *v;
 	size_t cap;
-	uint32_t *marks;		/* places of marks: before the word of that number; ascending, each once */
+	uint32_t *marks;		/* positions of marks, as the index of the next word; ascending, without
+					 * duplicates */
 	size_t n_marks, cap_marks;
 	uint32_t n_sentences;
 };
@@ -53,34 +55,34 @@ struct pd_sign_views;
 
 struct pd_sign_views *pd_sign_views_new(const struct pd_sign_tables *t);
 void pd_sign_views_free(struct pd_sign_views *v);
-/* What follows is asked of another page. */
+/* Prepare for another page. */
 void pd_sign_views_clear(struct pd_sign_views *v);
 
 struct pd_sign_page {
 	const struct pd_blocks *blocks;		/* runs, boxes, links, title and metadata */
 	const struct pd_topic *topic;		/* the main text, and the terms of the signed features */
 	const struct pd_page_links *links;	/* only for methods that use them */
-	struct pd_span url, body;		/* body: only for methods that want it */
+	struct pd_span url, body;		/* body: only for methods that require it */
 	struct pd_sign_views *views;
 };
 
-/* What stands in <title>; may be empty. */
+/* Return the text of <title>; may be empty. */
 struct pd_span pd_sign_title(const struct pd_sign_page *p);
-/* All text that a visitor sees, as it stands. */
+/* Return all text that a visitor sees, unchanged. */
 struct pd_span pd_sign_visible(const struct pd_sign_page *p);
-/* The words of the main text. */
+/* Return the words of the main text. */
 const struct pd_words *pd_sign_words(const struct pd_sign_page *p);
-/* The words of any text, replacing what `out` held. */
+/* Find the words of any text; the content of `out` is replaced. */
 void pd_sign_words_of(struct pd_sign_views *v, struct pd_span text, struct pd_words *out);
 void pd_words_release(struct pd_words *w);
-/* A folder for one thread, and room for what it makes. */
+/* A folder for one thread, with its output buffer. */
 struct pd_folder *pd_sign_folder(const struct pd_sign_page *p);
-/* A text in its folded form; there until the next call. */
+/* Return a text in its folded form; valid until the next call. */
 struct pd_span pd_sign_folded(const struct pd_sign_page *p, struct pd_span text);
 
-/* A page's terms by how much they say of it.  In: its words.  Out: each term once that is no stop word, with how often it stands
- * on the page; and, when the method has given them weights, in order: the heaviest first, of equal ones the first by code
- * point.  The terms' text lies in the words. */
+/* The terms of a page by weight.  Input: its words.  Output: each term once, without stop words, with its number of
+ * occurrences; and, after the method has set weights, sorted: the heaviest first, equal ones by code point.  The text
+ * of the terms is that of the words. */
 struct pd_ranked_term {
 	struct pd_span text;
 	uint64_t hash;
@@ -91,17 +93,17 @@ struct pd_ranked_term {
 struct pd_ranked {
 	struct pd_ranked_term *v;
 	size_t n, cap;
-	struct pd_map place;		/* hash -> place in v, from 1; until they are sorted */
+	struct pd_map place;		/* hash -> index in v, from 1; until they are sorted */
 };
 
-/* Replaces what `r` held; weights are 0. */
+/* Count terms; the content of `r` is replaced, and weights are 0. */
 void pd_ranked_count(struct pd_ranked *r, const struct pd_words *w);
 void pd_ranked_sort(struct pd_ranked *r);
-/* The first n in bytewise order, which is that of code points. */
+/* Sort the first n bytewise, which is by code points. */
 void pd_ranked_sort_text(struct pd_ranked *r, size_t n);
-/* The first n, nothing between them. */
+/* Concatenate the first n. */
 void pd_ranked_join(const struct pd_ranked *r, size_t n, struct pd_buf *out);
-/* The first n, one a line: weight, how often, text. */
+/* Print the first n, one per line: weight, number of occurrences, text. */
 void pd_ranked_explain(const struct pd_ranked *r, size_t n, struct pd_buf *out);
 void pd_ranked_release(struct pd_ranked *r);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `vsm` (the vector space model, as the encyclopaedia's entry on removing duplicate pages tells it): a page is a
- * vector of how often each word, or each character, stands in its main text; two pages are duplicates when the cosine of their
- * vectors is over a threshold near 1.  Order counts for nothing.
+ * The method `vsm` (the vector space model, as described in an encyclopaedia's entry on removing duplicate pages): a
+ * page is a vector with the frequency of each word, or of each character, of its main text.  Two pages are duplicates
+ * if the cosine of their vectors is over a threshold near 1.  Order is ignored.
  *
- * Words are the terms of the text but stop words, which would make all texts of a language alike (`stop=keep` keeps them).
- * Characters are letters, digits and ideographs of the folded text.
+ * Words are the terms of the text without stop words, which would make all texts of a language similar (`stop=keep`
+ * keeps them).  Characters are letters, digits and ideographs of the folded text.
  */
 #include <stdlib.h>
 
@@ -21,7 +21,7 @@ enum { STOP_DROP, STOP_KEEP };
 struct vsm {
 	const struct pd_secret *secret;
 	bool characters, keep;
-	struct pd_map count;		/* what -> how often */
+	struct pd_map count;		/* hash of the item -> number of occurrences */
 	uint64_t *seen;
 	size_t n, cap;
 };
@@ -102,7 +102,7 @@ static void vsm_sign(void *state, const struct pd_sign_page *in, struct pd_signa
 	out->present = s->n > 0;
 }
 
-/* Texts of a language use the same characters about as often: only a cosine near 1 parts them. */
+/* Texts of a language use characters with similar frequencies: only a cosine near 1 separates them. */
 static void vsm_settle(double *value)
 {
 	if (value[COSINE] <= 0)
@@ -115,17 +115,17 @@ static void vsm_rule(const double *value, struct pd_sign_rule *out)
 }
 
 static const struct pd_method_param vsm_params[] = {
-	[OF] = { .name = "of", .choices = "words,chars", .normal = OF_WORDS, .paper = OF_WORDS, .help = "what is counted" },
-	[STOP] = { .name = "stop", .choices = "drop,keep", .normal = STOP_DROP, .paper = STOP_KEEP, .help = "stop words among the words" },
+	[OF] = { .name = "of", .choices = "words,chars", .normal = OF_WORDS, .paper = OF_WORDS, .help = "unit that is counted" },
+	[STOP] = { .name = "stop", .choices = "drop,keep", .normal = STOP_DROP, .paper = STOP_KEEP, .help = "use stop words" },
 	[COSINE] = { .name = "cosine", .most = .9999, .compares = true,
-		     .help = "two pages match when their cosine is over it; 0: .95 of words, .999 of characters" },
+		     .help = "two pages match if their cosine is over this; 0: .95 for words, .999 for characters" },
 	{ .name = NULL },
 };
 
 const struct pd_method pd_vsm_method = {
 	.name = "vsm",
 	.kind = PD_SIGN_VECTOR,
-	.summary = "pages that use the same words, or characters, nearly as often",
+	.summary = "pages with nearly the same frequencies of words or characters",
 	.params = vsm_params,
 	.open = vsm_open,
 	.close = vsm_close,

@@ -197,7 +197,7 @@ has "--explain says what is joined" "$tmp/err" '[0-9]+ different keys of 64 bits
 is "one plan is marked" "$(grep -c ': \* [a-z]*: .*about' "$tmp/err")" 1
 has "the documents' tables are named" "$tmp/err" ':   paper: about [0-9.e+-]+ CPU seconds'
 at_least "and several ways of cutting" "$(grep -c 'blocks: ' "$tmp/err")" 3
-has "and what the steps took" "$tmp/err" 'it took [0-9.]+ CPU seconds: tables [0-9.]+, meetings [0-9.]+, pairs [0-9.]+$'
+has "and what the steps took" "$tmp/err" 'it took [0-9.]+ CPU seconds: tables [0-9.]+, comparisons [0-9.]+, pairs [0-9.]+$'
 match --explain -k 3 --plan=paper in.fp
 has "--plan is marked" "$tmp/err" ': \* paper: about'
 match --explain -k 6 in.fp
