@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Some bands at a time, so that sketches are read seldom, each band in the manner of groups.c: rows are dealt into parts by
- * the first bits of the band's value, and a part, small enough for the cache, into buckets, whose fingerprints then lie side
- * by side.  Where memory is short, parts are dealt in several rounds.
+ * Several bands are searched at a time, so that sketches are read rarely.  Each band is processed as in groups.c: rows
+ * are dealt into parts by the first bits of the band's value, and a part, small enough for the cache, into buckets with
+ * their fingerprints in sequence.  If memory is short, parts are dealt in several rounds.
  */
 #include "match/bands.h"
 
@@ -16,54 +16,54 @@
 
 #define NONE UINT32_MAX
 #define CACHE_LINE 64
-#define AHEAD 16		/* pairs whose sketches are asked for before they are needed */
-#define WAITING 4096		/* pairs of several buckets, of which few have many */
-#define AT_ONCE 4		/* bands whose values are taken in one pass over the sketches */
-#define PART_ROWS_BITS 15	/* a part has about so many rows, */
-#define PART_BITS_MAX 12	/* unless there would be too many parts to write to at once */
-#define PIECE 256		/* rows of a bucket that are held against the others at a time */
+#define AHEAD 16		/* number of pairs whose sketches are prefetched */
+#define WAITING 4096		/* pairs of several buckets; most buckets have few */
+#define AT_ONCE 4		/* number of bands whose values are extracted in one pass over the sketches */
+#define PART_ROWS_BITS 15	/* approximate number of rows in a part, */
+#define PART_BITS_MAX 12	/* unless there would be too many parts to write to at the same time */
+#define PIECE 256		/* number of rows of a bucket that are compared with the others at a time */
 
-/* The rows that take part. */
+/* The rows that are searched. */
 struct taking {
 	struct pd_sketch_options options;
-	uint64_t *sketch;		/* `words` each */
+	uint64_t *sketch;		/* `words` for each */
 	uint32_t *member;
 	size_t n, words;
 	struct pd_array memory[2];
 };
 
-/* A row as it is dealt. */
+/* A row that has been dealt into a part. */
 struct dealt {
 	uint64_t print;			/* the first 64 bits of its fingerprint */
 	uint32_t value, row;
 };
 
-/* A row of a bucket, as it stands among the others by the minima after the band. */
+/* A row of a bucket, for sorting by the minima after the band. */
 struct adjacent {
 	uint64_t host, minima, print;
 	uint32_t row;
 };
 
-/* Two rows that one cluster has: one stands for the other, or a third row is like both. */
+/* Two rows of one cluster: one represents the other, or a third row matches both. */
 struct joined {
 	uint32_t a, b;
 };
 
-/* What a thread needs. */
+/* Data of a thread. */
 struct worker {
 	struct pd_verifier verifier;
 	struct pd_join_columns columns;	/* the fingerprints of a part, by buckets */
-	uint32_t *row;			/* theirs */
-	uint32_t *begin;		/* of each bucket, and the end */
-	uint8_t *leader;		/* in a full bucket: which leader each follows, or FREE */
+	uint32_t *row;			/* their rows */
+	uint32_t *begin;		/* start of each bucket, and the end */
+	uint8_t *representative;		/* in a full bucket: the representative of each row, or UNREPRESENTED */
 	uint64_t *spare_prints;
 	uint32_t *spare_rows;
 	struct adjacent *neighbours;
-	struct joined *joined;		/* in this band */
+	struct joined *joined;		/* found in this band */
 	size_t n_joined, cap_joined;
-	size_t cap_prints, cap_rows, cap_begin, cap_leaders, cap_spare_prints, cap_spare_rows, cap_neighbours;
+	size_t cap_prints, cap_rows, cap_begin, cap_representatives, cap_spare_prints, cap_spare_rows, cap_neighbours;
 	struct pd_join_hits hits;
-	struct joined waiting[WAITING];	/* rows that meet in a bucket and are within reach */
+	struct joined waiting[WAITING];	/* pairs of a bucket that are within reach */
 	size_t n_waiting;
 	uint64_t compared;
 };
@@ -71,30 +71,33 @@ struct worker {
 struct search {
 	const struct taking *t;
 	const struct pd_match_set *m;
-	int width, reach, least;	/* minima that must agree */
-	double chance;			/* that two fingerprints are within reach */
-	uint64_t *full;		/* a bit for each bucket of each band, once that was searched */
+	int width, reach, least;	/* least: number of minima that must agree */
+	double chance;			/* probability that two random fingerprints are within reach */
+	uint64_t *full;		/* one bit for each bucket of each band, set after it was searched */
 	struct pd_match_share *share;	/* NULL: there are no other rows */
-	uint8_t *covered;		/* by row: 1 once it follows a leader */
-	uint32_t *parent;		/* by row: of those joined in earlier bands the first, or one on the way to it; NULL: not asked */
-	uint32_t *last;			/* by row: the last one after it that was found like it as a neighbour, or NONE */
-	size_t most_compared;			/* sketches that a row is held against in a bucket that holds little but rows like it */
-	int part_bits, bucket_bits;	/* the first ones of the value; the bucket's begin with the part's */
+	uint8_t *represented;		/* by row: 1 if it has a representative */
+	uint32_t *parent;		/* by row: the first row of its cluster after the previous bands, or a row
+					 * closer to it; NULL: not required */
+	uint32_t *last;			/* by row: the last later row that was found similar as a neighbour, or NONE */
+	size_t most_compared;			/* number of sketches that a row is compared with in a bucket of mostly
+						 * similar rows */
+	int part_bits, bucket_bits;	/* leading bits of the value; the bits of the bucket include those of the
+					 * part */
 	struct pd_join_scan_loops scan;
-	size_t n_stretches;		/* of the rows */
-	size_t first_band, n_bands;	/* at work */
-	uint32_t *value[AT_ONCE];	/* the first 32 bits of the bands' values, by row */
+	size_t n_stretches;		/* stretches of the rows */
+	size_t first_band, n_bands;	/* current bands */
+	uint32_t *value[AT_ONCE];	/* the first 32 bits of the values of these bands, by row */
 	struct pd_radix radix[AT_ONCE];
-	size_t band, from, to;		/* of them the one at work, and the parts of this round */
+	size_t band, from, to;		/* the current one of these bands, and the parts of this round */
 	struct dealt *dealt;
 	size_t cap_dealt;
-	struct worker *workers;		/* one of each for each thread */
+	struct worker *workers;		/* one for each thread */
 	struct pd_items *lists;
 };
 
-/* --- how wide, how near --- */
+/* --- width and reach --- */
 
-/* A band is at most 64 bits, and at most the sketch. */
+/* A band has at most 64 bits, and at most the whole sketch. */
 static int width_max(const struct pd_sketch_options *o)
 {
 	return 64 / o->bits < o->minima ? 64 / o->bits : o->minima;
@@ -105,11 +108,12 @@ static double meetings(const struct pd_sketch_options *o, int r, size_t n)
 	return (double)n / 2 * (o->minima / r) * ldexp(1, -r * o->bits);
 }
 
-/* The narrowest band at which a page meets at most PD_BANDS_MEETINGS others by chance. */
+/* Return the width of the narrowest band with which a page shares a bucket with at most PD_BANDS_CHANCE_ROWS others by
+ * chance. */
 static int width_of(const struct pd_sketch_options *o, size_t n)
 {
 	int r = 1;
-	while (r < width_max(o) && meetings(o, r, n) > PD_BANDS_MEETINGS)
+	while (r < width_max(o) && meetings(o, r, n) > PD_BANDS_CHANCE_ROWS)
 		r++;
 	return r;
 }
@@ -136,7 +140,7 @@ int pd_match_bands_least(const struct pd_sketch_options *o, const struct pd_veri
 	return n;
 }
 
-/* --- who takes part --- */
+/* --- rows that are searched --- */
 
 static bool is_taking_part(const struct pd_match_set *m, const uint8_t *only, uint32_t member)
 {
@@ -154,7 +158,7 @@ static void gather_rows(struct taking *t, const struct pd_match_set *m, const ui
 	t->words = (size_t)pd_sketch_words(&rows->sketch);
 	for (uint32_t i = 0; i < m->set->n; i++)
 		n += is_taking_part(m, only, i);
-	/* A sketch of the default kind is a line of the cache, where it begins with one. */
+	/* A sketch of the default kind fills a cache line if it is aligned to one. */
 	char *room = pd_array_room(&t->memory[0], rows->budget, (n + 1) * t->words * sizeof *t->sketch + CACHE_LINE);
 	t->sketch = (uint64_t *)(void *)(room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
 	t->member = pd_array_room(&t->memory[1], rows->budget, (n + 1) * sizeof *t->member);
@@ -168,7 +172,7 @@ static void gather_rows(struct taking *t, const struct pd_match_set *m, const ui
 
 static bool is_in_scope(const struct pd_match_links *l, uint32_t a, uint32_t b)
 {
-	/* One of each side. */
+	/* One row of each side. */
 	if (l->side && (l->side[pd_rows_set_row(l->set, a)] | l->side[pd_rows_set_row(l->set, b)]) != (PD_SIDE_A | PD_SIDE_B))
 		return false;
 	return l->scope == PD_SCOPE_ALL || (l->host[a] == l->host[b]) == pd_match_scope_inside(l->scope);
@@ -176,7 +180,7 @@ static bool is_in_scope(const struct pd_match_links *l, uint32_t a, uint32_t b)
 
 /* --- a pair --- */
 
-/* The band's minima as one number; they may lie in two words. */
+/* Return the band's minima as one number; they may span two words. */
 static uint64_t band_of(const struct search *s, size_t i, size_t band)
 {
 	int bits = s->width * s->t->options.bits;
@@ -190,13 +194,14 @@ static bool is_within_reach(const struct search *s, uint32_t i, uint32_t j)
 	return pd_bits_distance(set->keys + s->t->member[i] * words, set->keys + s->t->member[j] * words, 1) <= s->reach;
 }
 
-static bool is_alike(const struct search *s, size_t i, size_t j, struct worker *w)
+static bool is_similar(const struct search *s, size_t i, size_t j, struct worker *w)
 {
 	w->compared++;
 	return pd_sketch_agreeing(&s->t->options, s->t->sketch + i * s->t->words, s->t->sketch + j * s->t->words) >= s->least;
 }
 
-/* The first 32 bits of a value of so many bits; where the scope is inside a host, rows of two hosts seldom meet. */
+/* Return the first 32 bits of a value with this number of bits.  If the scope is within hosts, the host is mixed in, so
+ * that rows of two hosts rarely share a bucket. */
 static inline uint32_t first_bits(const struct search *s, uint64_t v, int bits, bool inside, size_t i)
 {
 	if (inside)
@@ -209,7 +214,7 @@ static uint32_t value_of(const struct search *s, size_t i, size_t band)
 	return first_bits(s, band_of(s, i, band), s->width * s->t->options.bits, pd_match_scope_inside(s->m->links.scope), i);
 }
 
-/* The bit of a row's bucket. */
+/* Return the bit of a row's bucket. */
 static size_t bucket_bit(const struct search *s, size_t i, size_t band)
 {
 	return (band << s->bucket_bits) + (value_of(s, i, band) >> (32 - s->bucket_bits));
@@ -220,7 +225,7 @@ static bool knows_full(const struct search *s)
 	return s->share && s->share->full_known;
 }
 
-/* Where a share keeps the bit of a row's bucket. */
+/* Return the bit of a row's bucket in a share. */
 static size_t shared_bit(const struct search *s, size_t i, size_t band)
 {
 	return pd_rows_set_row(s->m->set, s->t->member[i]) * s->share->full_words * 64 + band;
@@ -238,8 +243,9 @@ static void set_full(uint64_t *bits, size_t bit)
 	__atomic_fetch_or(&bits[bit / 64], UINT64_C(1) << (bit % 64), __ATOMIC_RELAXED);
 }
 
-/* A pair is found in the first band that both share, unless that bucket is full.  Where full buckets are known all others were searched
- * before: what is left are pairs whose first bucket is one. */
+/* Return whether the pair is emitted for this bucket: it is the first bucket that both rows share, not counting full
+ * ones.  If full buckets are known, all others were searched before, and the remaining pairs are those whose first
+ * bucket is full. */
 static bool belongs_here(const struct search *s, size_t i, size_t j)
 {
 	size_t band = s->first_band + s->band;
@@ -258,7 +264,7 @@ static bool belongs_here(const struct search *s, size_t i, size_t j)
 
 /* --- a bucket --- */
 
-/* What waits, sketch by sketch; whether two rows are a pair depends on nothing that later buckets change. */
+/* Compare the waiting pairs sketch by sketch.  Whether two rows are a pair does not depend on later buckets. */
 static void take_waiting(const struct search *s, struct worker *w, struct pd_items *out)
 {
 	const size_t words = s->t->words;
@@ -268,7 +274,7 @@ static void take_waiting(const struct search *s, struct worker *w, struct pd_ite
 			pd_prefetch(s->t->sketch + pair[AHEAD].a * words);
 			pd_prefetch(s->t->sketch + pair[AHEAD].b * words);
 		}
-		if (is_alike(s, pair->a, pair->b, w) && belongs_here(s, pair->a, pair->b) &&
+		if (is_similar(s, pair->a, pair->b, w) && belongs_here(s, pair->a, pair->b) &&
 		    is_in_scope(&s->m->links, s->t->member[pair->a], s->t->member[pair->b]))
 			pd_items_add_pair(out, pair->a, pair->b, 0);
 	}
@@ -284,7 +290,7 @@ static void take_bucket_hits(const struct search *s, struct worker *w, struct pd
 	}
 }
 
-/* One piece of a bucket with itself and with all after it. */
+/* Compare a piece of a bucket with itself and with all later rows of the bucket. */
 static void scan_piece(const struct search *s, struct worker *w, size_t at, size_t to)
 {
 	const struct pd_join_columns *c = &w->columns;
@@ -294,7 +300,7 @@ static void scan_piece(const struct search *s, struct worker *w, size_t at, size
 		s->scan.cross((struct pd_join_run){ c, at, end }, (struct pd_join_run){ c, end, to }, s->reach, &w->hits);
 }
 
-/* All pairs within reach, piece by piece, which needs little memory. */
+/* Compare all pairs within reach, piece by piece to save memory. */
 static void compare_all(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
 {
 	for (size_t at = from; at < to; at += PIECE) {
@@ -304,7 +310,7 @@ static void compare_all(const struct search *s, struct worker *w, size_t from, s
 	}
 }
 
-/* The pairs within reach are w->hits; false where there are more than `limit`. */
+/* Store the pairs within reach in w->hits; return false if there are more than `limit`. */
 static bool find_hits(const struct search *s, struct worker *w, size_t from, size_t to, size_t limit)
 {
 	w->hits.n = 0;
@@ -316,22 +322,35 @@ static bool find_hits(const struct search *s, struct worker *w, size_t from, siz
 	return true;
 }
 
-/* --- a full bucket --- */
+/* --- full buckets ---
+ *
+ * Comparing all pairs of a full bucket would take quadratic time.  search_bucket proceeds in these steps:
+ *
+ * 1. join_clusters: rows that already have a representative are compared with the first row of each other cluster in
+ *    this bucket, so that clusters that belong together are joined.  Then they are removed from the bucket.
+ * 2. group_copies, if a sample shows that the bucket consists of copies (is_of_copies): each row is compared with the
+ *    *representatives* of the bucket.  If it matches one it becomes a *member* of this representative, and a pair of
+ *    the two is emitted.  Otherwise it becomes a representative, while there are fewer than PD_BANDS_REPRESENTATIVES.
+ * 3. The rows without a representative are split by the next minimum after the band (split_by_minimum), and each
+ *    smaller bucket is searched in the same way; `depth` is the number of additional minima.
+ * 4. If the rest is small, or no minima are left, each row is compared with its neighbours in the order of the
+ *    following minima (compare_neighbours). */
 
-#define FREE UINT8_MAX
-#define SAMPLES 64	/* pairs that show whether a bucket is of copies */
-#define COPIES 4	/* one in so many of them is alike */
-#define NEIGHBOURS 8	/* times as many are passed over as are compared */
-#define HEADS 8		/* clusters of a bucket that are held together */
+#define UNREPRESENTED UINT8_MAX
+#define SAMPLES 64	/* number of sampled pairs that show whether a bucket consists of copies */
+#define COPIES 4	/* at least one of this many must be similar */
+#define NEIGHBOURS 8	/* factor: at most this many times the compared rows are skipped */
+#define HEADS 8		/* number of clusters of a bucket that are joined */
 
-/* One that was like none before it, and the first of its followers that those pair with which may not pair with it. */
-struct leader {
+/* A row that matched no earlier representative.  `second` is its first member that can be paired with rows that are out
+ * of scope for the representative itself, such as rows of the same host with scope other-hosts. */
+struct representative {
 	uint32_t row, second;
 };
 
-/* Those of a bucket. */
-struct leaders {
-	struct leader v[PD_BANDS_LEADERS];
+/* The representatives of a bucket. */
+struct representatives {
+	struct representative v[PD_BANDS_REPRESENTATIVES];
 	uint8_t n;
 };
 
@@ -347,45 +366,47 @@ static bool is_same_host(const struct search *s, uint32_t a, uint32_t b)
 	return l->host[s->t->member[a]] == l->host[s->t->member[b]];
 }
 
-/* A leader stands for the row when it is verified with it. */
-static uint8_t leader_of(const struct search *s, struct worker *w, const struct leaders *leaders, uint32_t row)
+/* Return the index of the first representative with which the row is verified, or UNREPRESENTED. */
+static uint8_t match_representative(const struct search *s, struct worker *w, const struct representatives *representatives, uint32_t row)
 {
 	const struct pd_match_set *m = s->m;
 	double similarity;
-	for (uint8_t i = 0; i < leaders->n; i++) {
-		uint32_t leader = leaders->v[i].row;
-		if (pd_match_scope_inside(m->links.scope) && !is_same_host(s, leader, row))
+	for (uint8_t i = 0; i < representatives->n; i++) {
+		uint32_t representative = representatives->v[i].row;
+		if (pd_match_scope_inside(m->links.scope) && !is_same_host(s, representative, row))
 			continue;
-		if (!is_within_reach(s, leader, row))
+		if (!is_within_reach(s, representative, row))
 			continue;
-		if (is_alike(s, leader, row, w) && pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[leader]),
+		if (is_similar(s, representative, row, w) && pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[representative]),
 								   pd_rows_set_row(m->set, s->t->member[row]), 0, &similarity))
 			return i;
 	}
-	return FREE;
+	return UNREPRESENTED;
 }
 
-/* Where two sides are matched the leaders are those of B; those of A alone only follow them. */
-static uint8_t find_leader(const struct search *s, struct worker *w, struct leaders *leaders, uint32_t row)
+/* Return the representative of a row; if there is none, make the row a representative.  With two sides, representatives
+ * are rows of side B; rows of side A can only be members. */
+static uint8_t find_representative(const struct search *s, struct worker *w, struct representatives *representatives, uint32_t row)
 {
-	uint8_t i = leader_of(s, w, leaders, row);
-	if (i == FREE && leaders->n < PD_BANDS_LEADERS) {
-		leaders->v[leaders->n] = (struct leader){ row, NONE };
-		return leaders->n++;
+	uint8_t i = match_representative(s, w, representatives, row);
+	if (i == UNREPRESENTED && representatives->n < PD_BANDS_REPRESENTATIVES) {
+		representatives->v[representatives->n] = (struct representative){ row, NONE };
+		return representatives->n++;
 	}
-	if (i == FREE)
-		return FREE;
-	struct leader *l = &leaders->v[i];
+	if (i == UNREPRESENTED)
+		return UNREPRESENTED;
+	struct representative *l = &representatives->v[i];
 	bool between = s->m->links.scope == PD_SCOPE_OTHER_HOSTS;
 	if (l->second == NONE && (!between || !is_same_host(s, l->row, row)))
 		l->second = row;
 	return i;
 }
 
-/* --- what stays together ---
- * A row that follows a leader has no part in other full buckets, and may be all that two leaders have in common.  So what follows is
- * held against other clusters that the same bucket holds: the first row of each stands for it.  Clusters are those of the bands
- * before this one, so that threads do not matter. */
+/* --- joining clusters ---
+ *
+ * A member of a representative is not compared in other full buckets, although it may be the only connection between
+ * two representatives.  So members are compared with the other clusters in the same bucket, each represented by its
+ * first row.  Clusters are those of previous bands, so that the result does not depend on the number of threads. */
 
 static void join_rows(const struct search *s, struct worker *w, uint32_t a, uint32_t b)
 {
@@ -402,8 +423,8 @@ static uint32_t cluster_of(const struct search *s, uint32_t row)
 	return row;
 }
 
-/* After a band; the first row of a cluster names it. */
-static void settle_clusters(struct search *s, int threads)
+/* Merge the clusters found in a band.  A cluster is identified by its first row. */
+static void merge_clusters(struct search *s, int threads)
 {
 	for (int i = 0; i < threads; i++) {
 		struct worker *w = &s->workers[i];
@@ -430,11 +451,11 @@ static bool is_duplicate(const struct search *s, struct worker *w, uint32_t a, u
 {
 	const struct pd_match_set *m = s->m;
 	double similarity;
-	return is_in_scope(&m->links, s->t->member[a], s->t->member[b]) && is_within_reach(s, a, b) && is_alike(s, a, b, w) &&
+	return is_in_scope(&m->links, s->t->member[a], s->t->member[b]) && is_within_reach(s, a, b) && is_similar(s, a, b, w) &&
 	       pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[a]), pd_rows_set_row(m->set, s->t->member[b]), 0, &similarity);
 }
 
-/* The first row of a cluster, and the place of the first one that this is joined with. */
+/* The first row of a cluster, and the index of the first head that it was joined with. */
 struct cluster_head {
 	uint32_t row, cluster;
 	uint8_t with;
@@ -447,13 +468,13 @@ static uint8_t head_of(const struct cluster_head *heads, uint8_t i)
 	return i;
 }
 
-static void hold_together(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
+static void join_clusters(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
 {
 	struct cluster_head heads[HEADS];
 	uint8_t n = 0;
 	bool any = false;
 	for (size_t i = from; i < to && !any; i++)
-		any = s->covered[w->row[i]];
+		any = s->represented[w->row[i]];
 	for (size_t i = from; any && i < to; i++) {
 		uint32_t row = w->row[i], cluster = cluster_of(s, row);
 		uint8_t own = 0;
@@ -463,7 +484,7 @@ static void hold_together(const struct search *s, struct worker *w, size_t from,
 			heads[n++] = (struct cluster_head){ row, cluster, own };
 		size_t tried = 0;
 		for (uint8_t h = 0; h < n && tried < s->most_compared; h++) {
-			if ((!s->covered[row] && !s->covered[heads[h].row]) || heads[h].row == row ||
+			if ((!s->represented[row] && !s->represented[heads[h].row]) || heads[h].row == row ||
 			    (own < n && head_of(heads, own) == head_of(heads, h)))
 				continue;
 			tried++;
@@ -478,34 +499,36 @@ static void hold_together(const struct search *s, struct worker *w, size_t from,
 	}
 }
 
-/* --- followers --- */
+/* --- members --- */
 
-/* A pair with the leader, or with the one after it where the scope asks for that.  False: the row is like neither. */
-static bool follow_leader(const struct search *s, struct worker *w, const struct leader *l, uint32_t row, struct pd_items *out)
+/* Emit a pair of a row with its representative, or with `second` if the scope excludes the representative.  Return
+ * false if the row matches neither. */
+static bool add_member(const struct search *s, struct worker *w, const struct representative *l, uint32_t row, struct pd_items *out)
 {
 	const struct pd_match_links *links = &s->m->links;
 	bool itself = l->row == row, second = itself || !is_in_scope(links, s->t->member[l->row], s->t->member[row]);
 	uint32_t to = second ? l->second : l->row;
 	if (to == NONE || to == row || (itself && !links->side && links->scope != PD_SCOPE_OTHER_HOSTS))
 		return true;
-	if (second && !itself && (!is_within_reach(s, to, row) || !is_alike(s, to, row, w)))
+	if (second && !itself && (!is_within_reach(s, to, row) || !is_similar(s, to, row, w)))
 		return false;
 	pd_items_add_pair(out, to, row, second ? 0 : PD_BANDS_LINKED);
-	s->covered[row] = !itself;
+	s->represented[row] = !itself;
 	if (!second)
 		join_rows(s, w, to, row);
 	return true;
 }
 
-/* A leader that none follows may be like one that follows another: the first of these. */
-static void find_any(const struct search *s, struct worker *w, uint32_t row, size_t from, size_t to, struct pd_items *out)
+/* Emit a pair with the first row that matches.  Used for a representative without members: it may match a member of
+ * another representative. */
+static void find_any_match(const struct search *s, struct worker *w, uint32_t row, size_t from, size_t to, struct pd_items *out)
 {
 	const struct pd_match_set *m = s->m;
 	double similarity;
 	for (size_t i = from; i < to; i++) {
 		uint32_t other = w->row[i];
 		if (other == row || !is_in_scope(&m->links, s->t->member[row], s->t->member[other]) || !is_within_reach(s, row, other) ||
-		    !is_alike(s, row, other, w))
+		    !is_similar(s, row, other, w))
 			continue;
 		if (!pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[row]), pd_rows_set_row(m->set, s->t->member[other]), 0,
 				    &similarity))
@@ -515,7 +538,7 @@ static void find_any(const struct search *s, struct worker *w, uint32_t row, siz
 	}
 }
 
-/* Are they like each other, as many as meet?  By a few of them that are chosen by their places alone. */
+/* Return whether most rows that share the bucket are similar, from a sample chosen only by position. */
 static bool is_of_copies(const struct search *s, struct worker *w, size_t from, size_t to)
 {
 	size_t n = to - from, most = n / 2 < SAMPLES ? n / 2 : SAMPLES, tried = 0, alike = 0;
@@ -526,13 +549,13 @@ static bool is_of_copies(const struct search *s, struct worker *w, size_t from, 
 		    (pd_match_scope_inside(s->m->links.scope) && !is_same_host(s, a, b)))
 			continue;
 		tried++;
-		alike += is_alike(s, a, b, w);
+		alike += is_similar(s, a, b, w);
 	}
 	return alike && alike * COPIES >= tried;
 }
 
-/* The minima after the band, the first one highest; they are read in a circle. */
-static uint64_t minima_behind(const struct search *s, uint32_t row, int depth)
+/* Return the minima after the band, the first one in the highest bits; after the last minimum the first follows. */
+static uint64_t minima_after_band(const struct search *s, uint32_t row, int depth)
 {
 	const struct pd_sketch_options *o = &s->t->options;
 	const uint64_t *sketch = s->t->sketch + row * s->t->words;
@@ -553,8 +576,9 @@ static int by_minima(const void *x, const void *y)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* Rows that share the band, and little else: those that share more stand next to each other, and each is held against the
- * next ones, and against the first of those that share all that follows.  That costs the same for any number of them. */
+/* Compare neighbours.  The rows share only the band and a few minima.  They are sorted by the following minima, so that
+ * rows with more common minima are adjacent.  Each row is compared with the next ones, and with the first rows that
+ * have the same following minima.  The cost per row is bounded. */
 static void compare_neighbours(const struct search *s, struct worker *w, size_t from, size_t n, int depth, struct pd_items *out)
 {
 	const struct pd_match_links *l = &s->m->links;
@@ -562,7 +586,7 @@ static void compare_neighbours(const struct search *s, struct worker *w, size_t 
 	struct adjacent *v = w->neighbours;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t row = w->row[from + i];
-		v[i] = (struct adjacent){ pd_match_scope_inside(l->scope) ? l->host[s->t->member[row]] : 0, minima_behind(s, row, depth),
+		v[i] = (struct adjacent){ pd_match_scope_inside(l->scope) ? l->host[s->t->member[row]] : 0, minima_after_band(s, row, depth),
 					   w->columns.w[0][from + i], row };
 	}
 	qsort(v, n, sizeof *v, by_minima);
@@ -577,8 +601,9 @@ static void compare_neighbours(const struct search *s, struct worker *w, size_t 
 				continue;
 			tried++;
 			uint32_t a = v[i].row < v[j].row ? v[i].row : v[j].row, b = v[i].row < v[j].row ? v[j].row : v[i].row;
-			/* Those that are alike meet in many bands; a row is in one bucket of each, and so with one thread. */
-			if (s->last[a] == b || !is_alike(s, a, b, w))
+			/* Similar rows are neighbours in many bands; only the last pair is remembered.  A row is in one
+			 * bucket of each band, so only one thread accesses it. */
+			if (s->last[a] == b || !is_similar(s, a, b, w))
 				continue;
 			s->last[a] = b;
 			pd_items_add_pair(out, a, b, 0);
@@ -586,19 +611,19 @@ static void compare_neighbours(const struct search *s, struct worker *w, size_t 
 	}
 }
 
-/* Those that follow none go on among themselves, in their order; how many. */
-static size_t keep_free(struct worker *w, size_t from, size_t to)
+/* Move the rows without a representative to the front, in order; return their number. */
+static size_t keep_unrepresented(struct worker *w, size_t from, size_t to)
 {
 	size_t n = from;
 	for (size_t i = from; i < to; i++)
-		if (w->leader[i] == FREE) {
+		if (w->representative[i] == UNREPRESENTED) {
 			w->columns.w[0][n] = w->columns.w[0][i];
 			w->row[n++] = w->row[i];
 		}
 	return n - from;
 }
 
-/* By the minimum that comes `depth` after the band; end[v]: where those of value v end. */
+/* Sort the rows by the minimum at `depth` after the band; end[v]: end of the rows with value v. */
 static void split_by_minimum(const struct search *s, struct worker *w, size_t from, size_t n, int depth, size_t end[256])
 {
 	int bits = s->t->options.bits, at = (int)((s->first_band + s->band + 1) * (size_t)s->width + (size_t)depth) % s->t->options.minima;
@@ -616,7 +641,7 @@ static void split_by_minimum(const struct search *s, struct worker *w, size_t fr
 			}
 			++*next;
 		}
-		/* From counts to where each value begins. */
+		/* Convert counts to the start of each value. */
 		for (size_t v = 0, sum = 0; !pass && v < 256; v++) {
 			size_t count = end[v];
 			end[v] = sum;
@@ -625,28 +650,30 @@ static void split_by_minimum(const struct search *s, struct worker *w, size_t fr
 	}
 }
 
-/* Who stands for whom among copies; the rows that follow none are left. */
-static size_t lead(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
+/* Group copies: emit pairs of members with their representatives.  Return the number of rows without a representative,
+ * which are moved to the front. */
+static size_t group_copies(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
 {
-	struct leaders leaders = { .n = 0 };
+	struct representatives representatives = { .n = 0 };
 	for (size_t i = from; i < to; i++)
-		w->leader[i] = is_on(s, w->row[i], PD_SIDE_B) ? find_leader(s, w, &leaders, w->row[i]) : FREE;
+		w->representative[i] = is_on(s, w->row[i], PD_SIDE_B) ? find_representative(s, w, &representatives, w->row[i]) : UNREPRESENTED;
 	for (size_t i = from; i < to; i++) {
 		if (!is_on(s, w->row[i], PD_SIDE_B))
-			w->leader[i] = leader_of(s, w, &leaders, w->row[i]);
-		if (w->leader[i] != FREE && is_on(s, w->row[i], PD_SIDE_A) && !follow_leader(s, w, &leaders.v[w->leader[i]], w->row[i], out))
-			w->leader[i] = FREE;
+			w->representative[i] = match_representative(s, w, &representatives, w->row[i]);
+		if (w->representative[i] != UNREPRESENTED && is_on(s, w->row[i], PD_SIDE_A) && !add_member(s, w, &representatives.v[w->representative[i]], w->row[i], out))
+			w->representative[i] = UNREPRESENTED;
 	}
-	for (uint8_t i = 0; i < leaders.n; i++)
-		if (leaders.v[i].second == NONE)
-			find_any(s, w, leaders.v[i].row, from, to, out);
-	size_t n = keep_free(w, from, to);
+	for (uint8_t i = 0; i < representatives.n; i++)
+		if (representatives.v[i].second == NONE)
+			find_any_match(s, w, representatives.v[i].row, from, to, out);
+	size_t n = keep_unrepresented(w, from, to);
 	if (n == 1)
-		find_any(s, w, w->row[from], from + 1, to, out);
+		find_any_match(s, w, w->row[from], from + 1, to, out);
 	return n;
 }
 
-/* Is it so small, or so seldom alike, that all its pairs can be compared?  If so, those within reach are w->hits. */
+/* Return whether all pairs can be compared, because the bucket is small or has few pairs within reach.  If so, these
+ * pairs are in w->hits. */
 static bool is_small(const struct search *s, struct worker *w, size_t from, size_t to)
 {
 	size_t n = to - from, chance = (size_t)((double)n * (double)n * s->chance);
@@ -654,7 +681,7 @@ static bool is_small(const struct search *s, struct worker *w, size_t from, size
 	       (w->hits.n <= s->most_compared * n + chance || is_of_copies(s, w, from, to));
 }
 
-/* Buckets are in the order of the rows. */
+/* Search a bucket, whose rows are in ascending order. */
 static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, int depth, struct pd_items *out)
 {
 	size_t n, end[256], band = s->first_band + s->band;
@@ -675,17 +702,17 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 	if (!depth) {
 		set_full(s->full, bucket_bit(s, w->row[from], band));
 		if (s->parent)
-			hold_together(s, w, from, to, out);
+			join_clusters(s, w, from, to, out);
 	}
 	size_t kept = from;
 	for (size_t i = from; i < to; i++)
-		if (!s->covered[w->row[i]]) {
+		if (!s->represented[w->row[i]]) {
 			w->columns.w[0][kept] = w->columns.w[0][i];
 			w->row[kept++] = w->row[i];
 		}
 	n = kept - from;
 	if (n > 1 && is_of_copies(s, w, from, kept))
-		n = lead(s, w, from, kept, out);
+		n = group_copies(s, w, from, kept, out);
 	if (n < 2)
 		return;
 	if (n <= (2 * s->most_compared + 1) << s->t->options.bits || (s->width + depth + 1) * s->t->options.bits > 64) {
@@ -698,7 +725,7 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 			search_bucket(s, w, from + begin, from + end[v], depth + 1, out);
 }
 
-/* --- a part --- */
+/* --- parts --- */
 
 static void part_task(void *ctx, size_t i, int thread)
 {
@@ -709,12 +736,12 @@ static void part_task(void *ctx, size_t i, int thread)
 	size_t n = part[s->from + i + 1] - part[s->from + i], n_buckets = (size_t)1 << (s->bucket_bits - s->part_bits);
 	w->columns.w[0] = pd_big_at_least(w->columns.w[0], n + PD_SCAN_PAD, &w->cap_prints, sizeof(uint64_t));
 	w->row = pd_big_at_least(w->row, n + 1, &w->cap_rows, sizeof *w->row);
-	w->leader = pd_big_at_least(w->leader, n + 1, &w->cap_leaders, sizeof *w->leader);
+	w->representative = pd_big_at_least(w->representative, n + 1, &w->cap_representatives, sizeof *w->representative);
 	w->begin = pd_big_at_least(w->begin, n_buckets + 2, &w->cap_begin, sizeof *w->begin);
 	const int shift = 32 - s->bucket_bits;
 	uint32_t *begin = w->begin, *row = w->row;
 	uint64_t *print = w->columns.w[0];
-	/* Counted two places on, so that placing leaves the beginnings in place. */
+	/* Counts are stored two positions ahead, so that after placing, begin[v] is the start of bucket v. */
 	memset(begin, 0, (n_buckets + 2) * sizeof *begin);
 	for (size_t j = 0; j < n; j++)
 		begin[(rows[j].value >> shift & (n_buckets - 1)) + 2]++;
@@ -725,7 +752,7 @@ static void part_task(void *ctx, size_t i, int thread)
 		print[at] = rows[j].print;
 		row[at] = rows[j].row;
 	}
-	/* A scan loads these with the last keys and leaves them out of its answer. */
+	/* A scan reads these with the last keys and ignores them. */
 	memset(print + n, 0, PD_SCAN_PAD * sizeof *print);
 	for (size_t b = 0; b < n_buckets; b++)
 		if (w->begin[b + 1] - w->begin[b] > 1)
@@ -733,7 +760,7 @@ static void part_task(void *ctx, size_t i, int thread)
 	take_waiting(s, w, &s->lists[thread]);
 }
 
-/* --- all --- */
+/* --- all bands --- */
 
 static size_t stretch_begins(const struct search *s, size_t stretch)
 {
@@ -755,7 +782,8 @@ static void count_task(void *ctx, size_t stretch, int thread)
 	}
 	for (size_t i = stretch_begins(s, stretch); i < end; i++) {
 		const uint64_t *sketch = s->t->sketch + i * words;
-		pd_prefetch(sketch + AHEAD * words + (size_t)first / 64);	/* a word of each: too far apart for the machine to foresee */
+		/* a word of each: the hardware does not prefetch at this distance */
+		pd_prefetch(sketch + AHEAD * words + (size_t)first / 64);
 		for (size_t b = 0; b < n_bands; b++) {
 			uint32_t v = first_bits(s, pd_bits_get(sketch, first + (int)b * bits, bits), bits, inside, i);
 			value[b][i] = v;
@@ -782,7 +810,7 @@ static void deal_task(void *ctx, size_t stretch, int thread)
 	}
 }
 
-/* As many parts, one at least, as `room` bytes hold. */
+/* Process the parts in rounds of as many as fit `room` bytes, at least one. */
 static void search_band(struct search *s, int threads, size_t room)
 {
 	const struct pd_radix *r = &s->radix[s->band];
@@ -813,13 +841,13 @@ static void search_bands(struct search *s, int threads, size_t room)
 		for (s->band = 0; s->band < s->n_bands; s->band++) {
 			search_band(s, threads, room);
 			if (s->parent)
-				settle_clusters(s, threads);
+				merge_clusters(s, threads);
 			pd_radix_release(&s->radix[s->band]);
 		}
 	}
 }
 
-/* Small parts, and buckets of one value each, as far as that goes. */
+/* Choose small parts, and buckets with a single value, as far as possible. */
 static void choose_digits(struct search *s)
 {
 	int bits = s->width * s->t->options.bits, log = 0;
@@ -832,8 +860,9 @@ static void choose_digits(struct search *s)
 	s->part_bits = s->part_bits < s->bucket_bits ? s->part_bits : s->bucket_bits;
 }
 
-/* Crowded buckets name a pair once in each band.  A row keeps one link, to the first row that stands for it, unless that one is
- * linked itself: what is linked is one, and must not become a chain.  Other links are pairs like any. */
+/* Remove duplicate pairs, which full buckets emit once for each band.  A row keeps one link, to its first
+ * representative, unless that one is itself represented: links must not form chains.  Other links become normal
+ * pairs. */
 static void settle_links(struct pd_items *pairs, size_t n_rows, bool may_link)
 {
 	uint32_t *first = pd_alloc((n_rows + 1) * sizeof *first);
@@ -876,9 +905,9 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 			    .scan = pd_join_scan_best()->by[PD_SCAN_64] };
 	choose_digits(&s);
 	s.chance = pd_join_chance(64, s.reach);
-	s.most_compared = (size_t)(PD_BANDS_LOOKS * s.width / t.options.minima);
+	s.most_compared = (size_t)(PD_BANDS_COMPARED * s.width / t.options.minima);
 	s.most_compared = s.most_compared ? s.most_compared : 1;
-	s.covered = pd_zalloc(t.n + 1);
+	s.represented = pd_zalloc(t.n + 1);
 	s.last = pd_array_room(&lasts, rows->budget, (t.n + 1) * sizeof *s.last);
 	memset(s.last, 0xff, (t.n + 1) * sizeof *s.last);
 	if (!o->all_pairs && !rows->side) {
@@ -911,14 +940,14 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 		free(w->row);
 		free(w->begin);
 		free(w->hits.v);
-		free(w->leader);
+		free(w->representative);
 		free(w->spare_prints);
 		free(w->spare_rows);
 		free(w->neighbours);
 		free(w->joined);
 	}
 	free(s.workers);
-	free(s.covered);
+	free(s.represented);
 	free(s.full);
 	free(s.dealt);
 	pd_array_release(&values);
@@ -936,7 +965,8 @@ size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const s
 	const struct pd_item *v = bands->pairs.v;
 	uint32_t a = (uint32_t)(v[at].key >> 32);
 	size_t words = (size_t)set->words;
-	/* Equal fingerprints are linked, or not, where they are grouped; but of many parts not all were compared. */
+	/* Equal fingerprints were linked, if at all, when they were grouped; but if a group has many parts, not all
+	 * parts were compared. */
 	bool equal = links->scope != PD_SCOPE_OTHER_HOSTS && !links->all_pairs && !links->side;
 	equal = equal || pd_match_parts_several(&m->parts, pd_match_groups_name(pd_match_set_prints(m), a));
 	for (; at < bands->pairs.n && v[at].key >> 32 == a; at++) {

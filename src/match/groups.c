@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * First groups, then their parts, then links.
+ * In this order: groups, parts of groups, links.
  *
- * Groups: a hash table of all rows would miss the cache at every step, so rows are dealt into parts by the high bits of a hash, as
- * (low half of the hash, row); then each part is small enough for a table that stays in the cache.  Most rows are alone, and never
- * enter it: a bit for some bits of the hash says that no other row of the part has the same.  Keys themselves are
- * compared only where those halves are equal.  Rows stay in their order within a part, so the first of a group is the
- * smallest, and nothing depends on the hash function or the threads.  Where memory is short, parts are dealt in several
- * rounds.
+ * Groups: a hash table of all rows would miss the cache at every step.  Rows are dealt into parts by the high bits of a
+ * hash, as (low half of the hash, row); then each part is small enough for a table in the cache.  Most rows have a
+ * unique key and are not entered: a bitmap over some bits of the hash shows that no other row of the part has the same
+ * bits.  Keys are compared only if the low halves are equal.  Rows stay in order within a part, so the first of a group
+ * is the smallest, and the result does not depend on the hash function or the threads.  If memory is short, parts are
+ * dealt in several rounds.
  *
- * Links: first inside one set of rows; then a batch against a collection, where rows pair with those of the other side.
- * There partners are emitted from the smaller row, so a row asks for its partners on both sides: as one of A, and as the
- * one of B that others are linked to.  Of a million equal pages on each side every one is visited a few times.
+ * Links: first within one set of rows; then between a batch and a collection, where rows pair with rows of the other
+ * side.  There partners are emitted from the smaller row, so a row looks for partners on both sides: as a row of A, and
+ * as the row of B that others are linked to.  With a million equal pages on each side, each is visited a few times.
  */
 #include "match/groups.h"
 
@@ -36,7 +36,7 @@ static void set_multi(struct pd_match_groups *g, uint32_t row)
 	g->is_multi[row / 64] |= UINT64_C(1) << (row % 64);
 }
 
-/* Rows of multi-member groups before `row`. */
+/* Return the number of rows in multi-member groups before `row`. */
 static size_t rank_of(const struct pd_match_groups *g, uint32_t row)
 {
 	uint64_t before = g->is_multi[row / 64] & ((UINT64_C(1) << (row % 64)) - 1);
@@ -79,8 +79,8 @@ static void rank_rows(struct pd_match_groups *g)
 			g->multi[rank_of(g, g->rows[i])] = (uint32_t)c;
 }
 
-/* Items whose keys are (first row of a group, another of its rows), in order, become the groups of n rows; those that no
- * item names are alone.  What `g` held is given back. */
+/* Make groups of n rows from sorted items with the keys (first row of a group, another row of it); rows without items
+ * are single.  The content of `g` is released. */
 static void list_groups(struct pd_match_groups *g, size_t n_rows, const struct pd_items *followers, struct pd_budget *budget)
 {
 	pd_match_groups_release(g);
@@ -137,28 +137,29 @@ void pd_match_groups_release(struct pd_match_groups *g)
 	*g = (struct pd_match_groups){ 0 };
 }
 
-#define PART_ROWS 4096		/* in a part, on average, */
-#define PART_BITS_MAX 12	/* unless there would be too many places to write to at once */
-#define SLOTS 65536		/* one row in sixteen is taken for one that may not be alone */
+#define PART_ROWS 4096		/* average number of rows in a part, */
+#define PART_BITS_MAX 12	/* unless there would be too many positions to write to at the same time */
+#define SLOTS 65536		/* about one row in sixteen is wrongly considered a possible duplicate */
 #define INLINE static inline __attribute__((always_inline))
 
 struct equal {
 	const uint64_t *keys;
 	int words, part_bits;
 	size_t n;
-	uint64_t secret;		/* that the hashes depend on: authors of pages choose keys */
-	struct pd_radix radix;		/* stretches of the rows, parts by the high bits of the hash */
-	size_t from, to;		/* the parts of this round */
+	uint64_t secret;		/* key of the hashes, because authors of pages choose the fingerprints */
+	struct pd_radix radix;		/* stretches of the rows; parts by the high bits of the hash */
+	size_t from, to;		/* parts of this round */
 	uint64_t *dealt;		/* their rows, (half of the hash, row), by parts */
 	size_t cap_dealt;
 	struct equal_part {
-		struct pd_map firsts;	/* half of a hash -> the first row that has it, + 1 */
-		uint64_t seen[SLOTS / 64], again[SLOTS / 64];	/* by bits of a half: some row has them; several have */
-	} *tables;			/* of each thread, of the part at work */
+		struct pd_map firsts;	/* half of a hash -> its first row, + 1 */
+		uint64_t seen[SLOTS / 64], again[SLOTS / 64];	/* by bits of a half: at least one row has them; several
+								 * rows have them */
+	} *tables;			/* for the current part of each thread */
 	struct pd_items *followers;
 };
 
-/* The finalizer of splitmix64 (S. Vigna, public domain), word after word. */
+/* Hash a key with the finalizer of splitmix64 (S. Vigna, public domain), word by word. */
 INLINE uint64_t hash_of(const uint64_t *key, int words, uint64_t secret)
 {
 	uint64_t h = secret;
@@ -191,7 +192,7 @@ INLINE void deal_rows(const struct equal *q, size_t stretch, int words)
 	}
 }
 
-/* A task for each width, so that the loops know it. */
+/* A task for each width, so that the width is a constant in the loops. */
 #define DEFINE_TASK(name) \
 	static void name##_task(void *ctx, size_t i, int thread) \
 	{ \
@@ -213,8 +214,8 @@ static bool has_same_key(const struct equal *q, uint32_t x, uint32_t y)
 	return memcmp(q->keys + x * w, q->keys + y * w, w * sizeof *q->keys) == 0;
 }
 
-/* Enters one row, or names it as a follower of the first that is equal.  Halves that agree though their keys do not go on as if
- * they were others. */
+/* Enter a row, or record it as a follower of the first equal row.  If halves agree but keys differ, the search
+ * continues with another half. */
 static void enter_row(const struct equal *q, struct pd_map *firsts, uint64_t dealt, struct pd_items *followers)
 {
 	uint32_t row = (uint32_t)dealt;
@@ -252,7 +253,7 @@ static void part_task(void *ctx, size_t i, int thread)
 	}
 }
 
-/* As many parts, one at least, as `room` bytes hold. */
+/* Process the parts in rounds of as many as fit `room` bytes, at least one. */
 static void run_rounds(struct equal *q, int threads, size_t room)
 {
 	const size_t *part = q->radix.part;
@@ -302,15 +303,15 @@ int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads,
 
 /* --- parts of groups --- */
 
-/* What splitting one group needs. */
+/* State of splitting a group. */
 struct split {
 	struct pd_match_parts *parts;
 	const struct pd_rows_set *set;
 	struct pd_verifier *v;
-	const uint64_t *host;		/* by row of the set; NULL: hosts do not part */
-	bool apart;			/* each row is a part */
+	const uint64_t *host;		/* by row of the set; NULL: hosts do not separate parts */
+	bool apart;			/* each row is a separate part */
 	struct pd_items followers;	/* (first row of a part, another row of it) */
-	uint32_t *rows;			/* of the group at work */
+	uint32_t *rows;			/* of the current group */
 	size_t cap_rows;
 };
 
@@ -330,7 +331,7 @@ static void begin_part(struct split *s, uint32_t print, uint32_t row)
 	p->v[p->n++] = (struct pd_match_part){ print, row, s->host ? s->host[row] : 0 };
 }
 
-/* Puts `row` into one of the parts that began in this run, by their first rows, or begins a new one. */
+/* Add `row` to one of the parts of this run, given by their first rows, or begin a new part. */
 static void place_row(struct split *s, uint32_t print, uint32_t row, uint32_t *run, size_t *n_run)
 {
 	double similarity;
@@ -370,18 +371,18 @@ static uint64_t *hosts_of(const struct pd_rows_set *set, const struct pd_rows *r
 	return host;
 }
 
-/* `prints`: groups of equal fingerprints of the rows in `set`.  `out`: groups by part; not touched when p->n stays 0, that
- * is, when every group is one part. */
-static void split_groups(struct pd_match_parts *p, const struct pd_match_groups *prints, const struct pd_rows_set *set,
+/* `fingerprints`: groups of equal fingerprints of the rows in `set`.  `out`: groups by part; unchanged if p->n stays 0,
+ * that is, if every group has one part. */
+static void split_groups(struct pd_match_parts *p, const struct pd_match_groups *fingerprints, const struct pd_rows_set *set,
 		    const struct pd_match_options *o, struct pd_verifier *v, struct pd_match_groups *out)
 {
-	uint64_t *host = pd_match_scope_inside(o->scope) && prints->n_multi ? hosts_of(set, v->rows) : NULL;
+	uint64_t *host = pd_match_scope_inside(o->scope) && fingerprints->n_multi ? hosts_of(set, v->rows) : NULL;
 	struct split s = { .parts = p, .set = set, .v = v, .host = host, .apart = o->share && o->share->apart };
-	for (size_t c = 0; c < prints->n_multi; c++)
-		split_group(&s, prints->rows + prints->start[c], prints->start[c + 1] - prints->start[c]);
+	for (size_t c = 0; c < fingerprints->n_multi; c++)
+		split_group(&s, fingerprints->rows + fingerprints->start[c], fingerprints->start[c + 1] - fingerprints->start[c]);
 	if (p->n) {
 		pd_items_sort(&s.followers);
-		list_groups(out, prints->n_rows, &s.followers, v->rows->budget);
+		list_groups(out, fingerprints->n_rows, &s.followers, v->rows->budget);
 	}
 	pd_items_release(&s.followers);
 	free(s.rows);
@@ -394,13 +395,14 @@ static void release_parts(struct pd_match_parts *p)
 	*p = (struct pd_match_parts){ 0 };
 }
 
-/* The first part that is not below (print, host). */
+/* Return the index of the first part that is not below (print, host). */
 static size_t part_bound(const struct pd_match_parts *p, uint32_t print, uint64_t host)
 {
 	return PD_LOWER_BOUND(i, 0, p->n, p->v[i].print < print || (p->v[i].print == print && p->v[i].host < host));
 }
 
-/* The first PD_PARTS_TRIED parts of a group: v[*from] … v[*to - 1]; none when it is one part.  host: only those on it; NULL: all. */
+/* Find the first PD_PARTS_TRIED parts of a group: v[*from] … v[*to - 1]; none if it has one part.  host: only parts on
+ * it; NULL: all. */
 static void find_parts(const struct pd_match_parts *p, uint32_t print, const uint64_t *host, size_t *from, size_t *to)
 {
 	*from = part_bound(p, print, host ? *host : 0);
@@ -428,7 +430,7 @@ static bool is_on(const struct pd_match_links *l, uint32_t member, uint8_t side)
 	return l->side[pd_rows_set_row(l->set, member)] & side;
 }
 
-/* Each multi-member group's members of one side. */
+/* List the members of one side in each multi-member group. */
 static void list_side(struct pd_match_links *l, uint8_t side, struct pd_match_side *s)
 {
 	const struct pd_match_groups *g = &l->groups;
@@ -449,7 +451,7 @@ static void list_side(struct pd_match_links *l, uint8_t side, struct pd_match_si
 	s->start[g->n_multi] = n;
 }
 
-/* The first of B in each multi-member group that lies on another host than the first of all. */
+/* Find, for each multi-member group, the first row of B on another host than the group's first row of B. */
 static void find_elsewhere(struct pd_match_links *l)
 {
 	const struct pd_match_side *b = &l->b;
@@ -479,13 +481,14 @@ static void release_sides(struct pd_match_links *l)
 	free(l->b_elsewhere);
 }
 
-/* First place of a side's members from lo on whose host is not below `host`, or, with `over`, is above it. */
+/* Return the first index, from lo on, of a member of a side whose host is not below `host`, or, with `over`, is above
+ * it. */
 static size_t side_bound(const struct pd_match_links *l, const struct pd_match_side *s, size_t lo, size_t hi, uint64_t host, bool over)
 {
 	return PD_LOWER_BOUND(i, lo, hi, l->host[s->rows[i]] < host || (over && l->host[s->rows[i]] == host));
 }
 
-/* Those of a side in a group; where the scope is inside a host those on the host of `a`. */
+/* Return the members of a side in a group; for scopes within hosts, only those on the host of `a`. */
 static struct pd_match_members side_members(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group, uint32_t a)
 {
 	bool same_host = pd_match_scope_inside(l->scope);
@@ -500,7 +503,7 @@ static struct pd_match_members side_members(const struct pd_match_links *l, cons
 	return (struct pd_match_members){ s->rows + lo, hi - lo, 0 };
 }
 
-/* The first of B in a group that is on another host than the first of all. */
+/* Return the first row of B in a group on another host than the group's first row of B. */
 static uint32_t b_elsewhere(const struct pd_match_links *l, uint32_t group)
 {
 	return pd_match_groups_is_multi(&l->groups, group) ? l->b_elsewhere[pd_match_groups_multi(&l->groups, group)] : NONE;
@@ -511,7 +514,7 @@ static bool may_pair(const struct pd_match_links *l, uint32_t a, uint32_t b)
 	return l->scope != PD_SCOPE_OTHER_HOSTS || l->host[a] != l->host[b];
 }
 
-/* The member of B that a row of A is linked to, or NONE. */
+/* Return the row of B that a row of A is linked to, or NONE. */
 static uint32_t linked_to(const struct pd_match_links *l, uint32_t a, uint32_t group)
 {
 	struct pd_match_members b = side_members(l, &l->b, group, a);
@@ -522,7 +525,7 @@ static uint32_t linked_to(const struct pd_match_links *l, uint32_t a, uint32_t g
 	return pd_match_members_at(&b, 0) != a ? pd_match_members_at(&b, 0) : b.n > 1 ? pd_match_members_at(&b, 1) : NONE;
 }
 
-/* Those of a side that come after `a`. */
+/* Add the members of a side after `a`. */
 static void add_side(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group, uint32_t a, int distance,
 		    struct pd_match_partners *out)
 {
@@ -532,8 +535,8 @@ static void add_side(const struct pd_match_links *l, const struct pd_match_side 
 			add_partner(out, pd_match_members_at(&r, i), distance);
 }
 
-/* Can a row of A be linked to this one of B?  Only to the first of those it may be linked to, or, the first itself, to the
- * second. */
+/* Return whether a row of A can be linked to this row of B.  Rows are linked to the first permitted row of B: the first
+ * of the group, or the first on another host. */
 static bool is_linked_to(const struct pd_match_links *l, uint32_t b)
 {
 	struct pd_match_members r = side_members(l, &l->b, b, b);
@@ -542,7 +545,7 @@ static bool is_linked_to(const struct pd_match_links *l, uint32_t b)
 	return b == pd_match_members_at(&r, 0) || (r.n > 1 && b == pd_match_members_at(&r, 1));
 }
 
-/* As one of B: with those of A that are linked to it. */
+/* Add the rows of A that are linked to row b. */
 static void add_linked(const struct pd_match_links *l, uint32_t b, uint32_t group, int distance, struct pd_match_partners *out)
 {
 	struct pd_match_members a = side_members(l, &l->a, group, b);
@@ -575,7 +578,7 @@ static uint32_t first_elsewhere(const struct pd_match_links *l, size_t multi)
 	return NONE;
 }
 
-/* Hosts by member: as they are by row, when all rows are members. */
+/* Set the hosts by member; if all rows are members, they are those of the rows. */
 static void take_hosts(struct pd_match_links *l)
 {
 	l->host = l->rows->realm;
@@ -602,7 +605,7 @@ static void sort_hosts(struct pd_match_links *l)
 	}
 }
 
-/* Takes over `groups`. */
+/* Open links; takes over `groups`. */
 static void open_links(struct pd_match_links *l, struct pd_match_groups *groups, const struct pd_match_options *o, const struct pd_rows *rows,
 		   const struct pd_rows_set *set)
 {
@@ -627,13 +630,13 @@ static void release_links(struct pd_match_links *l)
 	*l = (struct pd_match_links){ 0 };
 }
 
-/* First place of `by_host` from lo on whose host is not below `host`, or, with `over`, is above it. */
+/* Return the first index of `by_host`, from lo on, whose host is not below `host`, or, with `over`, is above it. */
 static size_t host_bound(const struct pd_match_links *l, size_t lo, size_t hi, uint64_t host, bool over)
 {
 	return PD_LOWER_BOUND(i, lo, hi, l->host[l->by_host[i]] < host || (over && l->host[l->by_host[i]] == host));
 }
 
-/* Those members of the group that `group` names that are on the host of `a`. */
+/* Return the members of a named group on the host of `a`. */
 static struct pd_match_members host_members(const struct pd_match_links *l, uint32_t group, uint32_t a)
 {
 	if (!pd_match_groups_is_multi(&l->groups, group))
@@ -656,7 +659,7 @@ static void add_run(struct pd_match_partners *out, struct pd_match_members r, in
 		add_partner(out, pd_match_members_at(&r, i), distance);
 }
 
-/* All of the run that are on another host than `host`. */
+/* Add all members of the run on another host than `host`. */
 static void add_others(const struct pd_match_links *l, struct pd_match_partners *out, struct pd_match_members r, uint64_t host, int distance)
 {
 	for (size_t i = 0; i < r.n; i++)
@@ -664,8 +667,8 @@ static void add_others(const struct pd_match_links *l, struct pd_match_partners 
 			add_partner(out, pd_match_members_at(&r, i), distance);
 }
 
-/* Everyone is linked to the smallest member on another host: the group's first, or, on the first's own host, the first
- * member elsewhere. */
+/* Link a row to the smallest member on another host: the group's first member; for rows on that member's host, the
+ * first member on another host. */
 static void link_across(const struct pd_match_links *l, uint32_t a, int distance, struct pd_match_partners *out)
 {
 	const struct pd_match_groups *g = &l->groups;
@@ -680,7 +683,7 @@ static void link_across(const struct pd_match_links *l, uint32_t a, int distance
 		add_partner(out, other, distance);
 }
 
-/* The members among which a's partners are: of its host, or all. */
+/* Return the members that may be a's partners: those on its host, or all. */
 static struct pd_match_members scope_run(const struct pd_match_links *l, uint32_t group, uint32_t a)
 {
 	return pd_match_scope_inside(l->scope) ? host_members(l, group, a) : pd_match_groups_members(&l->groups, group);
@@ -716,10 +719,10 @@ void pd_match_add_equal(const struct pd_match_set *m, uint32_t a, struct pd_matc
 		add_run(out, after(r, a), distance);
 }
 
-/* Of two groups that both have many rows each row pairs with the first of the other that lies on another host than it does. */
+/* If two groups both have many rows, each row is paired only with the first row of the other group on another host. */
 #define MANY_ROWS 64
 
-/* The first member of a group that is not on the first's host, or NONE. */
+/* Return the first member of a group that is on another host than the group's first member, or NONE. */
 static uint32_t elsewhere_of(const struct pd_match_links *l, uint32_t group)
 {
 	return pd_match_groups_is_multi(&l->groups, group) ? l->elsewhere[pd_match_groups_multi(&l->groups, group)] : NONE;
@@ -736,7 +739,7 @@ static void link_near_across(const struct pd_match_links *l, uint32_t a, uint32_
 		add_run(out, after(host_members(l, group, own), a), distance);
 }
 
-/* Those of one part near a's. */
+/* Add partners in one part near a's. */
 static void add_near_part(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
 {
 	if (l->side) {
@@ -774,10 +777,10 @@ void pd_match_add_near(const struct pd_match_set *m, uint32_t a, uint32_t print,
 
 /* --- one set of rows --- */
 
-/* Groups of equal keys become links of the parts that are alike by their sketches too. */
+/* Make links from the parts of groups of equal keys. */
 static void make_links(struct pd_match_set *m, double *verify_seconds)
 {
-	/* Pages of one host are no pair between hosts, so they may stand together as pages of two would. */
+	/* Pages of one host never pair with this scope, so the verification rules for two hosts are used. */
 	struct pd_verifier verifier = pd_match_verifier(m->o, m->rows);
 	verifier.texts = m->digests;
 	verifier.apart = m->o->scope == PD_SCOPE_OTHER_HOSTS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * First groups near each other are found, then pairs of groups are emitted as pairs of rows.
+ * Find groups near each other, then emit pairs of groups as pairs of rows.
  */
 #include "match/match.h"
 
@@ -14,40 +14,51 @@
 
 /* --- groups near each other ---
  *
- * Groups of equal fingerprints -> the groups near each other, as far as they are verified, from both ends.
- * Partners of a row are emitted from the smaller row, so pairs in the order of their smaller group are all that most rows
- * need; the other way round only those pairs are kept whose smaller group may have a row after one of the larger.
+ * Groups of equal fingerprints -> the groups within k of each other, verified where possible.  A group's name is the
+ * number of its first fingerprint.
  *
- * Dense neighbourhoods.  Where thousands of fingerprints lie within k of each other, all pairs would be their number
- * squared.  So all pairs are joined only while there are no more than NEAR_PAIRS a fingerprint, beyond those that chance
- * gives.  If there are more, fingerprints are taken in an order that depends on their values alone.  One that lies within k
- * of NEAR_LEADERS or more of those taken before it is covered: it is linked to the first of them that it matches, in
- * the order of rows, as a page with the same fingerprint would be, and joined with no other.  What is not covered is joined
- * with all that is not, and so nothing is lost where no neighbourhood is dense.  Covered groups that match none of those
- * before are left to their sketches (`alone`).  With a scope or two sides nothing is linked so, and if there are more pairs than
- * that, all are left to their sketches, as long as all have one; so they are where k is small because bands stand beside it and
- * there are more than NEAR_PAIRS_BESIDE.  Where some have none each fingerprint keeps its first partners, in that same order. */
+ * Pairs of rows are emitted from the smaller row.  For most rows the list `after` is sufficient: pairs in the order of
+ * their smaller group.  The list `before` has the same pairs the other way round, but only those whose smaller group
+ * may have a row after a row of the larger group.
+ *
+ * Dense neighbourhoods.  If thousands of fingerprints are within k of each other, the number of pairs is quadratic.  So
+ * all pairs are found only if there are at most NEAR_PAIRS per fingerprint, in addition to those expected by chance. 
+ * Otherwise the set is dense, and fingerprints are processed in a random order that depends only on their values, in
+ * rounds of increasing size (join_dense):
+ *
+ * - A fingerprint that is within k of at least NEAR_REPRESENTATIVES representatives becomes *represented*.  It is
+ *   linked to the first of them that it matches, in the order of rows, like a page with an equal fingerprint, and it is
+ *   compared with no other.  If it matches none of them, it is compared only by the sketch search (`sketch_only`).
+ * - All other fingerprints become *representatives*.  They are compared with each other, so no pair is lost where no
+ *   neighbourhood is dense.
+ *
+ * In the list of pairs, a represented fingerprint thus has only its representative.  With a scope or two sides a
+ * fingerprint cannot represent another one for all rows.  Then a dense set is compared only by the sketch search if all rows
+ * have sketches.  The same is done if k is small because the sketch search runs as well, and there are more than
+ * NEAR_PAIRS_WITH_BANDS pairs per fingerprint.  If some rows have no sketch, each fingerprint keeps its first partners,
+ * in the same random order (keep_first_partners). */
 
 #define NEAR_PAIRS 64
-#define NEAR_PAIRS_BESIDE 8	/* where sketches are there to find what k is too small for */
-#define NEAR_PAIRS_LEAST (1 << 20)	/* whatever the number of fingerprints */
-#define NEAR_LEADERS 32
+#define NEAR_PAIRS_WITH_BANDS 8	/* if the sketch search finds what a small k misses */
+#define NEAR_PAIRS_LEAST (1 << 20)	/* for any number of fingerprints */
+#define NEAR_REPRESENTATIVES 32
 
-#define NEAR_LINKED 0x8000	/* in a pair's distance: one is covered, and linked to the other */
+#define NEAR_LINKED 0x8000	/* flag in a pair's distance: one of them is represented by the other */
 
 struct near {
-	struct pd_join_pairs after;	/* (group, one after it), in order */
-	struct pd_join_pairs before;	/* (group, one before it), in order */
-	uint8_t *alone;			/* by the name of a group: its rows are left to their sketches; NULL: none is */
-	uint8_t *free;			/* by name: no other stands for it; NULL: for none */
+	struct pd_join_pairs after;	/* (group, a later group), in order */
+	struct pd_join_pairs before;	/* (group, an earlier group), in order */
+	uint8_t *sketch_only;		/* by name of a group: its rows are compared only by the sketch search; NULL: no group
+					 * is */
+	uint8_t *unrepresented;		/* by name: it has no representative; NULL: no group is represented */
 };
 
 #define VERIFY_TASK 16384	/* pairs that a thread verifies at a time */
-#define FIRST_ROUND 40	/* fingerprints; each round takes twice as many as the one before */
-#define COVER_AT_ONCE 65536	/* fingerprints that are held against those taken before */
+#define FIRST_ROUND 40	/* number of fingerprints; each round has twice as many as the previous one */
+#define QUERIES_AT_ONCE 65536	/* fingerprints in one join with the representatives */
 #define NONE UINT32_MAX
 
-/* Does one row stand for all that have this fingerprint? */
+/* Return whether one row represents all rows with this fingerprint. */
 static bool has_one_representative(const struct pd_match_set *m, uint32_t print)
 {
 	if (m->o->all_pairs || m->rows->side || m->o->scope == PD_SCOPE_OTHER_HOSTS)
@@ -55,12 +66,13 @@ static bool has_one_representative(const struct pd_match_set *m, uint32_t print)
 	return !pd_match_parts_several(&m->parts, print);
 }
 
-/* Most candidates of a generous k are near by chance: they go before they cost memory twice. */
+/* Verify candidates.  With a generous k most of them are near by chance, so they are removed before they use more
+ * memory. */
 struct verifying {
 	const struct pd_match_set *m;
 	struct pd_join_pairs *pairs;
 	struct pd_verifier *verifiers;	/* one for each thread */
-	size_t *left;			/* of each task's pairs */
+	size_t *left;			/* number of verified pairs of each task */
 };
 
 static void verify_task(void *ctx, size_t task, int thread)
@@ -83,8 +95,8 @@ static void verify_task(void *ctx, size_t task, int thread)
 	v->left[task] = n - from;
 }
 
-/* Those of a task, before the others cost it anything. */
-static void keep_own(const struct pd_match_set *m, struct pd_join_pairs *pairs)
+/* Keep the pairs that this share of the rows owns, before the others are verified. */
+static void keep_own_pairs(const struct pd_match_set *m, struct pd_join_pairs *pairs)
 {
 	const struct pd_match_share *share = m->o->share;
 	const uint64_t *keys = m->set->keys;
@@ -103,7 +115,7 @@ static void verify_pairs(const struct pd_match_set *m, struct pd_join_pairs *pai
 	size_t n = 0, tasks = (pairs->n + VERIFY_TASK - 1) / VERIFY_TASK;
 	struct verifying v = { .m = m, .pairs = pairs };
 	double t = pd_cpu_seconds();
-	keep_own(m, pairs);
+	keep_own_pairs(m, pairs);
 	stats->candidates += pairs->n;
 	if (!m->verifies)
 		return;
@@ -124,7 +136,7 @@ static void verify_pairs(const struct pd_match_set *m, struct pd_join_pairs *pai
 	stats->verify_seconds += pd_cpu_seconds() - t;
 }
 
-/* Which groups have rows on each side, by name. */
+/* The sides on which each group has rows, by name. */
 struct sides {
 	uint8_t *of;
 	uint32_t *list[2];
@@ -147,14 +159,14 @@ static void find_sides(const struct pd_match_set *m, struct sides *s)
 	}
 }
 
-static int join_prints(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_join_plan *plan, struct pd_join_pairs *out,
+static int join_fingerprints(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_join_plan *plan, struct pd_join_pairs *out,
 		struct pd_err *e)
 {
 	int status = pd_join_plan_choose(plan, m->o->plan, keys->bits, m->o->k, keys->n, keys->n_against, e);
 	return status ? status : pd_join_within(keys, plan, m->o->threads, m->rows->budget, out, e);
 }
 
-/* Connected components: names that pairs join, in whatever chain.  By name: itself, or one nearer to the first of its component. */
+/* Connected components of the names in pairs.  By name: itself, or a smaller name of its component. */
 static uint32_t *components_new(size_t n)
 {
 	uint32_t *component = pd_alloc(n * sizeof *component);
@@ -170,7 +182,7 @@ static uint32_t component_of(uint32_t *component, uint32_t name)
 	return name;
 }
 
-/* True: they were two. */
+/* Return true if they were in different components. */
 static bool unite(uint32_t *component, uint32_t a, uint32_t b)
 {
 	a = component_of(component, a);
@@ -179,21 +191,23 @@ static bool unite(uint32_t *component, uint32_t a, uint32_t b)
 	return a != b;
 }
 
-/* What is known of a fingerprint while a dense set is joined round by round. */
-enum state { WAITS, IN_ROUND, TAKEN, COVERED = 4 };	/* never 3: what `sides` of struct pd_join_keys would misread */
+/* State of a fingerprint while a dense set is processed. */
+enum state { PENDING, IN_ROUND, REPRESENTATIVE, REPRESENTED = 4 };	/* never 3, which `sides` of struct pd_join_keys would
+							 * misinterpret */
 
 struct dense {
 	const struct pd_match_set *m;
-	const struct pd_join_keys *keys;	/* all */
+	const struct pd_join_keys *keys;	/* all fingerprints */
 	struct pd_match_stats *stats;
-	uint32_t leaders;			/* that cover a fingerprint */
-	uint8_t *state;				/* by name, like those that follow */
-	uint32_t *n_near;			/* of those taken before */
-	uint32_t *leader;			/* the first that it matches */
-	uint32_t *round, *taken;		/* names, ascending */
-	size_t n_round, n_taken;
+	uint32_t min_near;			/* number of near representatives from which on a fingerprint is
+						 * represented */
+	uint8_t *state;				/* by name, like the next members */
+	uint32_t *n_near;			/* number of near representatives */
+	uint32_t *representative;		/* the first representative that it matches */
+	uint32_t *round, *representatives;	/* names, ascending */
+	size_t n_round, n_representatives;
 	struct pd_items *found;
-	uint8_t *alone;
+	uint8_t *sketch_only;
 	uint32_t *component;
 };
 
@@ -202,54 +216,54 @@ static uint32_t name_at(const struct pd_join_keys *keys, size_t i)
 	return keys->ids ? keys->ids[i] : (uint32_t)i;
 }
 
-/* 0 ... 1, the same for the same fingerprint everywhere. */
-static double place_of(const struct pd_join_keys *keys, uint32_t name)
+/* Return the random rank of a fingerprint, from 0 to 1: a hash of its value. */
+static double rank_of(const struct pd_join_keys *keys, uint32_t name)
 {
 	size_t bytes = (size_t)keys->bits / 8;
 	return (double)(pd_hash64((const char *)keys->v + name * bytes, bytes) >> 11) * 0x1p-53;
 }
 
-static int ascending_places(const void *x, const void *y)
+static int by_rank(const void *x, const void *y)
 {
 	double a = *(const double *)x, b = *(const double *)y;
 	return a < b ? -1 : a > b;
 }
 
-/* The end of the first round: FIRST_ROUND places lie before it, not about so many.  What is covered meets all that were taken, so
- * one more of them is one more comparison for each of the others. */
-static double first_end(const struct pd_join_keys *keys)
+/* Return the rank at which the first round ends, so that it has exactly FIRST_ROUND fingerprints.  Later fingerprints
+ * are compared with all representatives, so each additional one costs a comparison with every other fingerprint. */
+static double first_round_end(const struct pd_join_keys *keys)
 {
-	double share = 2. * FIRST_ROUND / (double)keys->n, *places = NULL;
+	double share = 2. * FIRST_ROUND / (double)keys->n, *ranks = NULL;
 	size_t n = 0, cap = 0;
 	for (; n < FIRST_ROUND && share < 1; share *= 2) {
 		n = 0;
 		for (size_t i = 0; i < keys->n; i++) {
-			double place = place_of(keys, name_at(keys, i));
-			if (place >= share)
+			double rank = rank_of(keys, name_at(keys, i));
+			if (rank >= share)
 				continue;
-			places = pd_grow(places, n, &cap, sizeof *places);
-			places[n++] = place;
+			ranks = pd_grow(ranks, n, &cap, sizeof *ranks);
+			ranks[n++] = rank;
 		}
 	}
 	if (n)
-		qsort(places, n, sizeof *places, ascending_places);
-	double end = n > FIRST_ROUND ? places[FIRST_ROUND] : 1;
-	free(places);
+		qsort(ranks, n, sizeof *ranks, by_rank);
+	double end = n > FIRST_ROUND ? ranks[FIRST_ROUND] : 1;
+	free(ranks);
 	return end;
 }
 
-/* Fingerprints from one place to another are this round's. */
+/* Begin a round with the fingerprints whose ranks are in this interval. */
 static void begin_round(struct dense *d, double from, double to)
 {
-	d->n_round = d->n_taken = 0;
+	d->n_round = d->n_representatives = 0;
 	for (size_t i = 0; i < d->keys->n; i++) {
 		uint32_t name = name_at(d->keys, i);
-		double place = place_of(d->keys, name);
-		if (place >= from && place < to) {
+		double rank = rank_of(d->keys, name);
+		if (rank >= from && rank < to) {
 			d->state[name] = IN_ROUND;
 			d->round[d->n_round++] = name;
-		} else if (d->state[name] == TAKEN) {
-			d->taken[d->n_taken++] = name;
+		} else if (d->state[name] == REPRESENTATIVE) {
+			d->representatives[d->n_representatives++] = name;
 		}
 	}
 }
@@ -266,45 +280,46 @@ static void add_found_pair(struct dense *d, uint32_t a, uint32_t b, int distance
 	unite(d->component, a, b);
 }
 
-/* Names of this round with those taken before that lie near them, in the order of both. */
-struct covering {
+/* Fingerprints of this round with the representatives near them, sorted by both. */
+struct assignment {
 	struct dense *d;
-	struct pd_items near;		/* name in the high half, the other in the low one; the distance, or FAILED */
-	size_t *start;			/* name after name: where its part begins, and the end */
+	struct pd_items near;		/* name in the high half, representative in the low half; the value is the
+					 * distance, or FAILED */
+	size_t *start;			/* start of each name's entries, and the end */
 	size_t n_names;
 	struct pd_verifier *verifiers;	/* one for each thread */
 };
 
 #define FAILED UINT32_MAX
-#define COVER_NAMES 256		/* that a thread deals with at a time */
+#define ASSIGN_NAMES 256		/* names that a thread processes at a time */
 
-static bool may_be_covered(const struct dense *d, uint32_t name, uint32_t other)
+static bool may_be_represented(const struct dense *d, uint32_t name, uint32_t other)
 {
-	return d->n_near[name] >= d->leaders && has_one_representative(d->m, name) && has_one_representative(d->m, other);
+	return d->n_near[name] >= d->min_near && has_one_representative(d->m, name) && has_one_representative(d->m, other);
 }
 
-/* What is covered needs the first that it matches, and no more. */
-static void cover_task(void *ctx, size_t task, int thread)
+/* Assign each fingerprint to the first representative that it matches. */
+static void assign_task(void *ctx, size_t task, int thread)
 {
-	struct covering *c = ctx;
+	struct assignment *c = ctx;
 	const struct pd_match_set *m = c->d->m;
-	size_t to = (task + 1) * COVER_NAMES < c->n_names ? (task + 1) * COVER_NAMES : c->n_names;
+	size_t to = (task + 1) * ASSIGN_NAMES < c->n_names ? (task + 1) * ASSIGN_NAMES : c->n_names;
 	double similarity;
-	for (size_t i = task * COVER_NAMES; i < to; i++)
+	for (size_t i = task * ASSIGN_NAMES; i < to; i++)
 		for (size_t j = c->start[i]; j < c->start[i + 1]; j++) {
 			uint32_t name = (uint32_t)(c->near.v[j].key >> 32), other = (uint32_t)c->near.v[j].key;
 			if (m->verifies && has_one_representative(m, name) && has_one_representative(m, other) &&
 			    !pd_verify_rows(&c->verifiers[thread], pd_rows_set_row(m->set, name), pd_rows_set_row(m->set, other),
 					    (int)c->near.v[j].value, &similarity)) {
 				c->near.v[j].value = FAILED;
-			} else if (may_be_covered(c->d, name, other)) {
-				c->d->leader[name] = other;
+			} else if (may_be_represented(c->d, name, other)) {
+				c->d->representative[name] = other;
 				break;
 			}
 		}
 }
 
-static void verify_covering(struct covering *c)
+static void assign_representatives(struct assignment *c)
 {
 	const struct pd_match_set *m = c->d->m;
 	int threads = m->o->threads > 1 ? m->o->threads : 1;
@@ -317,7 +332,7 @@ static void verify_covering(struct covering *c)
 	c->verifiers = pd_zalloc((size_t)threads * sizeof *c->verifiers);
 	for (int i = 0; i < threads; i++)
 		c->verifiers[i] = pd_match_verifier(m->o, m->rows);
-	pd_parallel(threads, (c->n_names + COVER_NAMES - 1) / COVER_NAMES, cover_task, c);
+	pd_parallel(threads, (c->n_names + ASSIGN_NAMES - 1) / ASSIGN_NAMES, assign_task, c);
 	for (int i = 0; i < threads; i++)
 		pd_verifier_release(&c->verifiers[i]);
 	free(c->verifiers);
@@ -325,19 +340,20 @@ static void verify_covering(struct covering *c)
 	c->d->stats->verify_seconds += pd_cpu_seconds() - t;
 }
 
-/* Some of this round's with all that were taken before: what is covered keeps its link alone. */
-static int cover_some(struct dense *d, const uint32_t *names, size_t n, struct pd_err *e)
+/* Join some fingerprints of this round with all representatives of earlier rounds.  If a fingerprint becomes
+ * represented, only its link is kept. */
+static int assign_some(struct dense *d, const uint32_t *names, size_t n, struct pd_err *e)
 {
-	struct covering c = { .d = d };
+	struct assignment c = { .d = d };
 	struct pd_join_keys keys = *d->keys;
 	struct pd_join_pairs pairs = { 0 };
 	struct pd_join_plan plan;
 	keys.ids = names;
 	keys.n = n;
-	keys.against = d->taken;
-	keys.n_against = d->n_taken;
+	keys.against = d->representatives;
+	keys.n_against = d->n_representatives;
 	keys.sides = d->state;
-	int status = join_prints(d->m, &keys, &plan, &pairs, e);
+	int status = join_fingerprints(d->m, &keys, &plan, &pairs, e);
 	for (size_t i = 0; i < pairs.n; i++) {
 		const struct pd_join_pair *p = &pairs.v[i];
 		uint32_t name = d->state[p->a] == IN_ROUND ? p->a : p->b;
@@ -347,39 +363,39 @@ static int cover_some(struct dense *d, const uint32_t *names, size_t n, struct p
 	d->stats->candidates += pairs.n;
 	pd_join_pairs_release(&pairs);
 	pd_items_sort(&c.near);
-	verify_covering(&c);
+	assign_representatives(&c);
 	for (size_t i = 0; i < c.near.n; i++) {
 		uint32_t name = (uint32_t)(c.near.v[i].key >> 32), other = (uint32_t)c.near.v[i].key;
-		if (c.near.v[i].value != FAILED && !may_be_covered(d, name, other))
+		if (c.near.v[i].value != FAILED && !may_be_represented(d, name, other))
 			add_found_pair(d, name, other, (int)c.near.v[i].value);
 	}
 	pd_items_release(&c.near);
 	for (size_t i = 0; i < n; i++) {
 		uint32_t name = names[i];
-		if (d->n_near[name] < d->leaders)
+		if (d->n_near[name] < d->min_near)
 			continue;
-		d->state[name] = COVERED;
-		d->alone[name] = d->leader[name] == NONE;
-		if (d->leader[name] == NONE)
+		d->state[name] = REPRESENTED;
+		d->sketch_only[name] = d->representative[name] == NONE;
+		if (d->representative[name] == NONE)
 			continue;
 		d->stats->linked++;
-		add_found_pair(d, name, d->leader[name], distance_of(d, name, d->leader[name]) | NEAR_LINKED);
+		add_found_pair(d, name, d->representative[name], distance_of(d, name, d->representative[name]) | NEAR_LINKED);
 	}
 	return status;
 }
 
-/* All of this round's, some at a time, so that what lies near them does not fill memory. */
-static int cover_round(struct dense *d, struct pd_err *e)
+/* Do so for all fingerprints of the round, some at a time, to bound the memory for near pairs. */
+static int assign_round(struct dense *d, struct pd_err *e)
 {
-	size_t some = d->n_taken > COVER_AT_ONCE ? d->n_taken : COVER_AT_ONCE;
+	size_t some = d->n_representatives > QUERIES_AT_ONCE ? d->n_representatives : QUERIES_AT_ONCE;
 	int status = PD_OK;
-	for (size_t from = 0; !status && d->n_taken && from < d->n_round; from += some)
-		status = cover_some(d, d->round + from, d->n_round - from < some ? d->n_round - from : some, e);
+	for (size_t from = 0; !status && d->n_representatives && from < d->n_round; from += some)
+		status = assign_some(d, d->round + from, d->n_round - from < some ? d->n_round - from : some, e);
 	return status;
 }
 
-/* This round's that are not covered with each other. */
-static int take_round(struct dense *d, struct pd_err *e)
+/* Join the fingerprints of this round that are not represented with each other.  They become representatives. */
+static int join_round(struct dense *d, struct pd_err *e)
 {
 	struct pd_join_keys keys = *d->keys;
 	struct pd_join_pairs pairs = { 0 };
@@ -390,93 +406,99 @@ static int take_round(struct dense *d, struct pd_err *e)
 			d->round[n++] = d->round[i];
 	keys.ids = d->round;
 	keys.n = n;
-	int status = n > 1 ? join_prints(d->m, &keys, &plan, &pairs, e) : PD_OK;
+	int status = n > 1 ? join_fingerprints(d->m, &keys, &plan, &pairs, e) : PD_OK;
 	verify_pairs(d->m, &pairs, d->stats);
 	for (size_t i = 0; i < pairs.n; i++)
 		add_found_pair(d, pairs.v[i].a, pairs.v[i].b, pairs.v[i].distance);
 	pd_join_pairs_release(&pairs);
 	for (size_t i = 0; i < n; i++)
-		d->state[d->round[i]] = TAKEN;
+		d->state[d->round[i]] = REPRESENTATIVE;
 	return status;
 }
 
-/* --- the first partners of each ---
+/* --- the first partners of each fingerprint ---
  *
- * With a scope or two sides a page does not stand for others to all, and without sketches nothing else tells those of a component from
- * each other.  So each fingerprint asks those that it may pair with, in rounds as above, until it has met `enough` of them, and
- * keeps those that it matches.  Every fingerprint asks for itself: one with a partner keeps one, whatever is kept of others, and
- * one with few keeps all.  What asks and who is asked is chosen so that only pairs in scope are met: host by host; or those of
- * two halves of the hosts, once for each bit of their numbers, which any two hosts differ in. */
+ * Used for a dense set with a scope or two sides.  There a page cannot represent others for all rows, and if rows have
+ * no sketches, all pairs would have to be compared.  Instead each fingerprint is a *query* that is compared with its
+ * *targets*, the fingerprints that it may pair with.  Targets come in rounds by random rank, as above.  A query stops
+ * after `stop_after` targets within k, and keeps the pairs that match.  A query with few partners finds all of them; a
+ * query with many keeps at least one.
+ *
+ * Queries and targets are chosen so that only pairs in scope are compared: one host after the other; or, for pairs of
+ * different hosts, two halves of the hosts, once for each bit of the hosts' numbers, since the numbers of any two hosts
+ * differ in some bit. */
 
-#define ASKS 1
-#define ASKED 2
-#define AT_ONCE_COMPARED 4096	/* pairs of so few that a join would take longer */
-#define SEVERAL UINT64_MAX	/* homes */
-#define COMPONENT_ASKED 32768	/* of other components, at a time, about so many */
+#define QUERY 1
+#define TARGET 2
+#define AT_ONCE_COMPARED 4096	/* below this number of pairs a join would take longer */
+#define SEVERAL_HOSTS UINT64_MAX	/* host of a fingerprint with rows on several hosts */
+#define COMPONENT_TARGETS 32768	/* approximate number of targets in other components */
 
-struct asker {
+struct searcher {
 	const struct pd_match_set *m;
-	const struct pd_join_keys *keys;	/* all */
+	const struct pd_join_keys *keys;	/* all fingerprints */
 	struct pd_match_stats *stats;
 	struct pd_verifier verifier;
-	uint32_t enough;
-	uint8_t *role;				/* by name, like those that follow */
-	uint8_t *alone;
+	uint32_t stop_after;
+	uint8_t *role;				/* by name, like the next members */
+	uint8_t *sketch_only;
 	uint32_t *n_near, *n_matched;
-	uint64_t *home[2];			/* other hosts: the number of its host, or SEVERAL; of those that ask, and that are asked */
-	uint32_t *asks, *asked, *round;
-	size_t n_asks, n_asked;
+	uint64_t *host[2];			/* for other-hosts, of queries and of targets: number of the host,
+						 * SEVERAL_HOSTS, or NO_HOST */
+	uint32_t *queries, *targets, *round;
+	size_t n_queries, n_targets;
 	struct pd_items *found;
 	uint32_t *component;
-	uint8_t *part;				/* ASKS, ASKED: what it does when components are joined */
-	bool joins_components, joined;		/* at work; and some that were two are one */
+	uint8_t *component_role;		/* QUERY, TARGET: its role when components are joined */
+	bool joins_components, joined;		/* currently joining components; two components were joined */
 };
 
-static bool has_enough(const struct asker *k, uint32_t name)
+static bool has_enough_near(const struct searcher *k, uint32_t name)
 {
 	if (k->joins_components)
-		return k->n_matched[name] || k->n_near[name] >= k->enough;
-	return k->n_near[name] >= k->enough && (k->n_matched[name] || k->alone[name]);
+		return k->n_matched[name] || k->n_near[name] >= k->stop_after;
+	return k->n_near[name] >= k->stop_after && (k->n_matched[name] || k->sketch_only[name]);
 }
 
-/* What has enough may have partners that it does not ask. */
-static bool stops_asking(struct asker *k, uint32_t name)
+/* Return whether the query stops.  A query that stops may have partners that it has not been compared with. */
+static bool stops_searching(struct searcher *k, uint32_t name)
 {
-	bool stops = has_enough(k, name);
+	bool stops = has_enough_near(k, name);
 	if (stops && !k->joins_components)
-		k->part[name] = ASKS | ASKED;
+		k->component_role[name] = QUERY | TARGET;
 	return stops;
 }
 
-/* Those that components have in common may lie on one host. */
-static bool is_out_of_scope(const struct asker *k, uint32_t asks, uint32_t asked)
+/* Return whether both are on the same host.  When components are joined this is possible even with scope
+ * other-hosts. */
+static bool is_out_of_scope(const struct searcher *k, uint32_t query, uint32_t target)
 {
-	uint64_t home = k->home[0][asks];
-	return k->joins_components && k->m->o->scope == PD_SCOPE_OTHER_HOSTS && home != SEVERAL && home == k->home[1][asked];
+	uint64_t host = k->host[0][query];
+	return k->joins_components && k->m->o->scope == PD_SCOPE_OTHER_HOSTS && host != SEVERAL_HOSTS && host == k->host[1][target];
 }
 
-static void meet(struct asker *k, uint32_t a, uint32_t b, int distance)
+static void add_candidate(struct searcher *k, uint32_t a, uint32_t b, int distance)
 {
 	const struct pd_match_set *m = k->m;
 	uint32_t ends[2] = { a, b };
 	struct pd_sketch sketch;
 	double similarity;
-	bool asks[2] = { k->role[a] & ASKS && k->role[b] & ASKED, k->role[b] & ASKS && k->role[a] & ASKED };
-	if (!asks[0] && !asks[1])
+	bool is_query[2] = { k->role[a] & QUERY && k->role[b] & TARGET, k->role[b] & QUERY && k->role[a] & TARGET };
+	if (!is_query[0] && !is_query[1])
 		return;
 	k->stats->candidates++;
-	if (is_out_of_scope(k, ends[!asks[0]], ends[asks[0]])) {
-		k->n_near[ends[!asks[0]]]++;
+	if (is_out_of_scope(k, ends[!is_query[0]], ends[is_query[0]])) {
+		k->n_near[ends[!is_query[0]]]++;
 		return;
 	}
 	bool matches = !m->verifies || !has_one_representative(m, a) || !has_one_representative(m, b) ||
 		       pd_verify_rows(&k->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, b), distance, &similarity);
 	for (int i = 0; i < 2; i++)
-		if (asks[i]) {
+		if (is_query[i]) {
 			k->n_near[ends[i]]++;
 			k->n_matched[ends[i]] += matches;
-			if (k->n_near[ends[i]] == k->enough && !k->n_matched[ends[i]] && !k->joins_components)
-				k->alone[ends[i]] = pd_rows_sketch(m->rows, pd_rows_set_row(m->set, ends[i]), &sketch);
+			if (k->n_near[ends[i]] == k->stop_after && !k->n_matched[ends[i]] && !k->joins_components)
+				k->sketch_only[ends[i]] = pd_rows_sketch(m->rows, pd_rows_set_row(m->set, ends[i]), &sketch);
 		}
 	bool were_two = matches && unite(k->component, a, b);
 	k->joined |= were_two;
@@ -484,147 +506,149 @@ static void meet(struct asker *k, uint32_t a, uint32_t b, int distance)
 		pd_items_add_pair(k->found, a, b, (uint32_t)distance);
 }
 
-static int key_distance(const struct asker *k, uint32_t a, uint32_t b)
+static int key_distance(const struct searcher *k, uint32_t a, uint32_t b)
 {
 	size_t words = (size_t)k->keys->bits / 64;
 	return pd_bits_distance(k->keys->v + a * words, k->keys->v + b * words, (int)words);
 }
 
-static void compare_few(struct asker *k)
+static void compare_few(struct searcher *k)
 {
-	for (size_t i = 0; i < k->n_asks; i++)
-		for (size_t j = 0; j < k->n_asked; j++) {
-			uint32_t a = k->asks[i], b = k->asked[j];
-			/* Of the two ways in which two that both ask and are asked meet one counts. */
-			if (a == b || (a > b && k->role[a] == (ASKS | ASKED) && k->role[b] == (ASKS | ASKED)))
+	for (size_t i = 0; i < k->n_queries; i++)
+		for (size_t j = 0; j < k->n_targets; j++) {
+			uint32_t a = k->queries[i], b = k->targets[j];
+			/* If both are queries and targets, only one of the two orders counts. */
+			if (a == b || (a > b && k->role[a] == (QUERY | TARGET) && k->role[b] == (QUERY | TARGET)))
 				continue;
 			int distance = key_distance(k, a, b);
 			if (distance <= k->m->o->k)
-				meet(k, a, b, distance);
+				add_candidate(k, a, b, distance);
 		}
 }
 
-/* Those that still ask, some at a time, with those of a round. */
-static int ask_round(struct asker *k, size_t n_round, struct pd_err *e)
+/* Compare the remaining queries, some at a time, with the targets of a round. */
+static int search_round(struct searcher *k, size_t n_round, struct pd_err *e)
 {
 	size_t n = 0;
 	int status = PD_OK;
-	for (size_t i = 0; i < k->n_asks; i++)
-		if (stops_asking(k, k->asks[i]))
-			k->role[k->asks[i]] &= (uint8_t)~ASKS;
+	for (size_t i = 0; i < k->n_queries; i++)
+		if (stops_searching(k, k->queries[i]))
+			k->role[k->queries[i]] &= (uint8_t)~QUERY;
 		else
-			k->asks[n++] = k->asks[i];
-	k->n_asks = n;
-	for (size_t from = 0; !status && n_round && from < n; from += COVER_AT_ONCE) {
+			k->queries[n++] = k->queries[i];
+	k->n_queries = n;
+	for (size_t from = 0; !status && n_round && from < n; from += QUERIES_AT_ONCE) {
 		struct pd_join_keys keys = *k->keys;
 		struct pd_join_pairs pairs = { 0 };
 		struct pd_join_plan plan;
-		size_t to = from + COVER_AT_ONCE < n ? from + COVER_AT_ONCE : n;
+		size_t to = from + QUERIES_AT_ONCE < n ? from + QUERIES_AT_ONCE : n;
 		for (size_t i = 0; i < n; i++)
-			k->role[k->asks[i]] = (uint8_t)((k->role[k->asks[i]] & ~ASKS) | (i >= from && i < to ? ASKS : 0));
+			k->role[k->queries[i]] = (uint8_t)((k->role[k->queries[i]] & ~QUERY) | (i >= from && i < to ? QUERY : 0));
 		keys.limit = NULL;
-		keys.ids = k->asks + from;
+		keys.ids = k->queries + from;
 		keys.n = to - from;
 		keys.against = k->round;
 		keys.n_against = n_round;
 		keys.sides = k->role;
-		status = join_prints(k->m, &keys, &plan, &pairs, e);
+		status = join_fingerprints(k->m, &keys, &plan, &pairs, e);
 		for (size_t i = 0; i < pairs.n; i++)
-			meet(k, pairs.v[i].a, pairs.v[i].b, pairs.v[i].distance);
+			add_candidate(k, pairs.v[i].a, pairs.v[i].b, pairs.v[i].distance);
 		pd_join_pairs_release(&pairs);
 	}
 	return status;
 }
 
-/* Those listed in `asks` and `asked`, both ascending. */
-static int ask_in_rounds(struct asker *k, struct pd_err *e)
+/* Compare `queries` with `targets`, both ascending. */
+static int search_in_rounds(struct searcher *k, struct pd_err *e)
 {
 	int status = PD_OK;
-	size_t n_asks = 0;
-	for (size_t i = 0; i < k->n_asks; i++)
-		if (!stops_asking(k, k->asks[i]))
-			k->asks[n_asks++] = k->asks[i];
-	k->n_asks = n_asks;
-	if (!k->n_asks || !k->n_asked)
+	size_t n_queries = 0;
+	for (size_t i = 0; i < k->n_queries; i++)
+		if (!stops_searching(k, k->queries[i]))
+			k->queries[n_queries++] = k->queries[i];
+	k->n_queries = n_queries;
+	if (!k->n_queries || !k->n_targets)
 		return PD_OK;
-	for (size_t i = 0; i < k->n_asks; i++)
-		k->role[k->asks[i]] |= ASKS;
-	if (k->n_asks * k->n_asked <= AT_ONCE_COMPARED) {
-		for (size_t i = 0; i < k->n_asked; i++)
-			k->role[k->asked[i]] |= ASKED;
+	for (size_t i = 0; i < k->n_queries; i++)
+		k->role[k->queries[i]] |= QUERY;
+	if (k->n_queries * k->n_targets <= AT_ONCE_COMPARED) {
+		for (size_t i = 0; i < k->n_targets; i++)
+			k->role[k->targets[i]] |= TARGET;
 		compare_few(k);
 	} else {
-		double end = k->joins_components && k->n_asked > COMPONENT_ASKED ? COMPONENT_ASKED / (double)k->n_asked : 1;
-		for (double from = 0, to = FIRST_ROUND / (double)k->n_asked; !status && from < end; from = to, to = fmin(2 * to, end)) {
+		double end = k->joins_components && k->n_targets > COMPONENT_TARGETS ? COMPONENT_TARGETS / (double)k->n_targets : 1;
+		for (double from = 0, to = FIRST_ROUND / (double)k->n_targets; !status && from < end; from = to, to = fmin(2 * to, end)) {
 			size_t n = 0;
-			for (size_t i = 0; i < k->n_asked; i++) {
-				double place = place_of(k->keys, k->asked[i]);
-				if (place >= from && place < to)
-					k->round[n++] = k->asked[i];
+			for (size_t i = 0; i < k->n_targets; i++) {
+				double rank = rank_of(k->keys, k->targets[i]);
+				if (rank >= from && rank < to)
+					k->round[n++] = k->targets[i];
 			}
 			for (size_t i = 0; i < n; i++)
-				k->role[k->round[i]] |= ASKED;
-			status = ask_round(k, n, e);
+				k->role[k->round[i]] |= TARGET;
+			status = search_round(k, n, e);
 			for (size_t i = 0; i < n; i++)
-				k->role[k->round[i]] &= (uint8_t)~ASKED;
+				k->role[k->round[i]] &= (uint8_t)~TARGET;
 		}
 	}
-	for (size_t i = 0; i < k->n_asks; i++)
-		k->role[k->asks[i]] = 0;
-	for (size_t i = 0; i < k->n_asked; i++)
-		k->role[k->asked[i]] = 0;
+	for (size_t i = 0; i < k->n_queries; i++)
+		k->role[k->queries[i]] = 0;
+	for (size_t i = 0; i < k->n_targets; i++)
+		k->role[k->targets[i]] = 0;
 	return status;
 }
 
-/* --- components that touch ---
+/* --- joining components ---
  *
- * A fingerprint that stopped asking, or is covered, may be all that its component has in common with another.  So those of each
- * component ask such ones of others until they match one, those of no component first; then, for each bit of the components' numbers, those
- * whose number differs in it; and again, as long as that makes one component of two.  A pair that does is kept.  A fingerprint asks no
- * more that met `enough` and matched none. */
+ * A query that stopped, or a represented fingerprint, may be the only connection of its component with another one.  So
+ * these fingerprints are compared with such fingerprints of other components until one matches: first the fingerprints
+ * that are in none of these components, then, for each bit of the components' numbers, the fingerprints whose numbers
+ * differ in this bit.  This is repeated as long as it joins components.  Only pairs that join two components are kept. 
+ * A query with `stop_after` near targets and no match is not compared further. */
 
-/* Names that may ask, and that may be asked, both ascending. */
-struct touching {
-	const uint32_t *asks, *asked;
-	size_t n_asks, n_asked;
+/* Names of possible queries and targets, both ascending. */
+struct component_search {
+	const uint32_t *queries, *targets;
+	size_t n_queries, n_targets;
 };
 
-/* By name: which component, of those in which some are asked; NONE: in none of them. */
-static uint32_t *number_components(struct asker *k, const struct touching *c, uint32_t *n_components)
+/* Number the components that contain a target.  By name: number of its component; NONE: it is in another component. */
+static uint32_t *number_components(struct searcher *k, const struct component_search *c, uint32_t *n_components)
 {
 	size_t n = k->m->set->n + 1;
 	uint32_t *number = pd_alloc(n * sizeof *number);
 	memset(number, 0xff, n * sizeof *number);
 	*n_components = 0;
-	for (size_t i = 0; i < c->n_asked; i++)
-		if (k->part[c->asked[i]] & ASKED && number[component_of(k->component, c->asked[i])] == NONE)
-			number[component_of(k->component, c->asked[i])] = (*n_components)++;
-	for (size_t i = 0; i < c->n_asks; i++)
-		number[c->asks[i]] = number[component_of(k->component, c->asks[i])];
-	for (size_t i = 0; i < c->n_asked; i++)
-		number[c->asked[i]] = number[component_of(k->component, c->asked[i])];
+	for (size_t i = 0; i < c->n_targets; i++)
+		if (k->component_role[c->targets[i]] & TARGET && number[component_of(k->component, c->targets[i])] == NONE)
+			number[component_of(k->component, c->targets[i])] = (*n_components)++;
+	for (size_t i = 0; i < c->n_queries; i++)
+		number[c->queries[i]] = number[component_of(k->component, c->queries[i])];
+	for (size_t i = 0; i < c->n_targets; i++)
+		number[c->targets[i]] = number[component_of(k->component, c->targets[i])];
 	return number;
 }
 
-/* Those whose component's number has this value of a bit ask those that have the other; bit < 0: those of no component ask all. */
-static int ask_components(struct asker *k, const struct touching *c, const uint32_t *number, int bit, uint32_t value, struct pd_err *e)
+/* Compare fingerprints of which the number of the component has this value in a bit with those that have the other
+ * value; bit < 0: fingerprints in no numbered component with all targets. */
+static int search_components(struct searcher *k, const struct component_search *c, const uint32_t *number, int bit, uint32_t value, struct pd_err *e)
 {
-	k->n_asks = k->n_asked = 0;
-	for (size_t i = 0; i < c->n_asks; i++) {
-		uint32_t name = c->asks[i];
+	k->n_queries = k->n_targets = 0;
+	for (size_t i = 0; i < c->n_queries; i++) {
+		uint32_t name = c->queries[i];
 		bool now = bit < 0 ? number[name] == NONE : number[name] != NONE && (number[name] >> bit & 1) == value;
-		if (!now || !(k->part[name] & ASKS))
+		if (!now || !(k->component_role[name] & QUERY))
 			continue;
 		k->n_near[name] = k->n_matched[name] = 0;
-		k->asks[k->n_asks++] = name;
+		k->queries[k->n_queries++] = name;
 	}
-	for (size_t i = 0; i < c->n_asked; i++)
-		if (k->part[c->asked[i]] & ASKED && (bit < 0 || (number[c->asked[i]] >> bit & 1) != value))
-			k->asked[k->n_asked++] = c->asked[i];
-	return ask_in_rounds(k, e);
+	for (size_t i = 0; i < c->n_targets; i++)
+		if (k->component_role[c->targets[i]] & TARGET && (bit < 0 || (number[c->targets[i]] >> bit & 1) != value))
+			k->targets[k->n_targets++] = c->targets[i];
+	return search_in_rounds(k, e);
 }
 
-static int join_components(struct asker *k, const struct touching *c, struct pd_err *e)
+static int join_components(struct searcher *k, const struct component_search *c, struct pd_err *e)
 {
 	int status = PD_OK;
 	uint32_t n;
@@ -633,10 +657,10 @@ static int join_components(struct asker *k, const struct touching *c, struct pd_
 		uint32_t *number = number_components(k, c, &n);
 		k->joined = false;
 		if (first)
-			status = ask_components(k, c, number, -1, 0, e);
+			status = search_components(k, c, number, -1, 0, e);
 		for (int bit = 0, bits = k->joined ? 0 : 32; !status && bit < bits && n && (n - 1) >> bit; bit++)
 			for (uint32_t value = 0; !status && value < 2; value++)
-				status = ask_components(k, c, number, bit, value, e);
+				status = search_components(k, c, number, bit, value, e);
 		free(number);
 	}
 	k->joins_components = false;
@@ -650,7 +674,7 @@ struct at_host {
 	uint8_t side;
 };
 
-static int by_place(const void *x, const void *y)
+static int by_host(const void *x, const void *y)
 {
 	const struct at_host *a = x, *b = y;
 	if (a->host != b->host)
@@ -658,36 +682,36 @@ static int by_place(const void *x, const void *y)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
-/* Where all rows are, by host, then by name, once each; without a scope on one host. */
-static struct at_host *list_places(const struct pd_match_set *m, size_t *n)
+/* List the hosts of all fingerprints, by host, then by name, without duplicates; without a scope, all on one host. */
+static struct at_host *list_hosts(const struct pd_match_set *m, size_t *n)
 {
 	struct at_host *v = pd_alloc((m->set->n + 1) * sizeof *v);
 	for (size_t i = 0; i < m->set->n; i++)
 		v[i] = (struct at_host){ m->o->scope == PD_SCOPE_ALL ? 0 : m->links.host[i], pd_match_groups_name(pd_match_set_prints(m), (uint32_t)i),
 				       m->rows->side ? m->rows->side[pd_rows_set_row(m->set, (uint32_t)i)] : PD_SIDE_A | PD_SIDE_B };
-	qsort(v, m->set->n, sizeof *v, by_place);
+	qsort(v, m->set->n, sizeof *v, by_host);
 	for (size_t i = *n = 0; i < m->set->n; i++)
-		if (*n && !by_place(&v[*n - 1], &v[i]))
+		if (*n && !by_host(&v[*n - 1], &v[i]))
 			v[*n - 1].side |= v[i].side;
 		else
 			v[(*n)++] = v[i];
 	return v;
 }
 
-static void ask_anew(struct asker *k, const struct at_host *v, size_t n)
+static void reset_counts(struct searcher *k, const struct at_host *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		k->n_near[v[i].name] = k->n_matched[v[i].name] = 0;
 }
 
-/* Whoever asked here, each a component of its own. */
-static void begin_components(struct asker *k, const struct at_host *v, size_t n)
+/* Make each listed fingerprint a separate component. */
+static void begin_components(struct searcher *k, const struct at_host *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		k->component[v[i].name] = v[i].name;
 }
 
-/* The names of one side, in the order of places. */
+/* List the names with rows on a side, in the order of `v`. */
 static size_t names_on(const struct at_host *v, size_t n, uint8_t side, uint32_t *names)
 {
 	size_t n_names = 0;
@@ -697,110 +721,114 @@ static size_t names_on(const struct at_host *v, size_t n, uint8_t side, uint32_t
 	return n_names;
 }
 
-/* Of two sides both ask, one after the other: a page of either may be near none but those that have enough. */
-static uint8_t last_side(const struct asker *k)
+/* With two sides, the fingerprints of both sides are queries, one side after the other: a page may be near only
+ * fingerprints of the other side that have stopped. */
+static uint8_t last_side(const struct searcher *k)
 {
 	return k->m->rows->side ? PD_SIDE_B : PD_SIDE_A;
 }
 
-static uint8_t asked_side(const struct asker *k, uint8_t side)
+static uint8_t target_side(const struct searcher *k, uint8_t side)
 {
 	return k->m->rows->side ? side ^ (PD_SIDE_A | PD_SIDE_B) : side;
 }
 
-/* Those of one host. */
-static int ask_inside(struct asker *k, const struct at_host *v, size_t n, struct pd_err *e)
+/* Search within each host. */
+static int search_each_host(struct searcher *k, const struct at_host *v, size_t n, struct pd_err *e)
 {
-	uint32_t *asks = pd_alloc(2 * (n + 1) * sizeof *asks), *asked = asks + n + 1;
+	uint32_t *queries = pd_alloc(2 * (n + 1) * sizeof *queries), *targets = queries + n + 1;
 	int status = PD_OK;
 	for (size_t from = 0, to; !status && from < n; from = to) {
 		for (to = from; to < n && v[to].host == v[from].host; to++)
 			;
-		struct touching c = { .asks = asks, .asked = asked };
+		struct component_search c = { .queries = queries, .targets = targets };
 		begin_components(k, v + from, to - from);
 		for (uint8_t side = PD_SIDE_A; !status && side <= last_side(k); side = (uint8_t)(side << 1)) {
-			c.n_asks = names_on(v + from, to - from, side, asks);
-			c.n_asked = names_on(v + from, to - from, asked_side(k, side), asked);
-			memcpy(k->asks, asks, (k->n_asks = c.n_asks) * sizeof *asks);
-			memcpy(k->asked, asked, (k->n_asked = c.n_asked) * sizeof *asked);
-			ask_anew(k, v + from, to - from);
-			status = ask_in_rounds(k, e);
+			c.n_queries = names_on(v + from, to - from, side, queries);
+			c.n_targets = names_on(v + from, to - from, target_side(k, side), targets);
+			memcpy(k->queries, queries, (k->n_queries = c.n_queries) * sizeof *queries);
+			memcpy(k->targets, targets, (k->n_targets = c.n_targets) * sizeof *targets);
+			reset_counts(k, v + from, to - from);
+			status = search_in_rounds(k, e);
 		}
 		if (!status)
 			status = join_components(k, &c, e);
 	}
-	free(asks);
+	free(queries);
 	return status;
 }
 
-static bool has_home(const struct asker *k, int asked, uint32_t name, bool several, int bit, uint64_t value)
+static bool is_on_host(const struct searcher *k, int is_target, uint32_t name, bool several, int bit, uint64_t value)
 {
-	uint64_t home = k->home[asked][name];
-	if (home == SEVERAL || several)
-		return home == SEVERAL && several;
-	return bit < 0 || (home >> bit & 1) == value;
+	uint64_t host = k->host[is_target][name];
+	if (host == SEVERAL_HOSTS || several)
+		return host == SEVERAL_HOSTS && several;
+	return bit < 0 || (host >> bit & 1) == value;
 }
 
-#define NOWHERE (UINT64_MAX - 1)
+#define NO_HOST (UINT64_MAX - 1)
 
-/* names: all, ascending; those with some homes ask those with others. */
-static int ask_homes(struct asker *k, const uint32_t *names, size_t n, int asks, int asked, int bit, uint64_t value, struct pd_err *e)
+/* Search from fingerprints on some hosts to fingerprints on others.  names: all, ascending.  several_queries: 1: only
+ * queries on several hosts; 0: only on one host whose number has this value in `bit`; -1: all.  several_targets: the same
+ * for targets, with the other value. */
+static int search_hosts(struct searcher *k, const uint32_t *names, size_t n, int several_queries, int several_targets, int bit, uint64_t value, struct pd_err *e)
 {
-	k->n_asks = k->n_asked = 0;
+	k->n_queries = k->n_targets = 0;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t name = names[i];
-		if (k->home[0][name] != NOWHERE && (asks < 0 || has_home(k, 0, name, asks, bit, value)))
-			k->asks[k->n_asks++] = name;
-		if (k->home[1][name] != NOWHERE && (asked < 0 || has_home(k, 1, name, asked, bit, !value)))
-			k->asked[k->n_asked++] = name;
+		if (k->host[0][name] != NO_HOST && (several_queries < 0 || is_on_host(k, 0, name, several_queries, bit, value)))
+			k->queries[k->n_queries++] = name;
+		if (k->host[1][name] != NO_HOST && (several_targets < 0 || is_on_host(k, 1, name, several_targets, bit, !value)))
+			k->targets[k->n_targets++] = name;
 	}
-	return ask_in_rounds(k, e);
+	return search_in_rounds(k, e);
 }
 
-/* names: all, ascending. */
-static int join_homes(struct asker *k, const uint32_t *names, size_t n, struct pd_err *e)
+/* Join the components of all names, which are ascending. */
+static int join_hosts(struct searcher *k, const uint32_t *names, size_t n, struct pd_err *e)
 {
-	uint32_t *asks = pd_alloc(2 * (n + 1) * sizeof *asks), *asked = asks + n + 1;
-	struct touching c = { .asks = asks, .asked = asked };
+	uint32_t *queries = pd_alloc(2 * (n + 1) * sizeof *queries), *targets = queries + n + 1;
+	struct component_search c = { .queries = queries, .targets = targets };
 	for (size_t i = 0; i < n; i++) {
-		if (k->home[0][names[i]] != NOWHERE)
-			asks[c.n_asks++] = names[i];
-		if (k->home[1][names[i]] != NOWHERE)
-			asked[c.n_asked++] = names[i];
+		if (k->host[0][names[i]] != NO_HOST)
+			queries[c.n_queries++] = names[i];
+		if (k->host[1][names[i]] != NO_HOST)
+			targets[c.n_targets++] = names[i];
 	}
 	int status = join_components(k, &c, e);
-	free(asks);
+	free(queries);
 	return status;
 }
 
-/* Those of different hosts that one side has: first what is on several. */
-static int ask_side(struct asker *k, const struct at_host *v, size_t n, const uint32_t *names, size_t n_names, uint8_t side, struct pd_err *e)
+/* Search from the fingerprints of one side to those of other hosts, beginning with fingerprints on several hosts. */
+static int search_side(struct searcher *k, const struct at_host *v, size_t n, const uint32_t *names, size_t n_names, uint8_t side, struct pd_err *e)
 {
 	uint64_t number = 0;
 	for (size_t i = 0; i < k->m->set->n; i++)
-		k->home[0][i] = k->home[1][i] = NOWHERE;
+		k->host[0][i] = k->host[1][i] = NO_HOST;
 	for (size_t i = 0; i < n; i++) {
 		number += i && v[i].host != v[i - 1].host;
-		for (int asked = 0; asked < 2; asked++) {
-			uint64_t *home = &k->home[asked][v[i].name];
-			if (v[i].side & (asked ? asked_side(k, side) : side))
-				*home = *home == NOWHERE ? number : SEVERAL;
+		for (int is_target = 0; is_target < 2; is_target++) {
+			uint64_t *host = &k->host[is_target][v[i].name];
+			if (v[i].side & (is_target ? target_side(k, side) : side))
+				*host = *host == NO_HOST ? number : SEVERAL_HOSTS;
 		}
 	}
-	ask_anew(k, v, n);
-	int status = ask_homes(k, names, n_names, -1, 1, -1, 0, e);
+	reset_counts(k, v, n);
+	int status = search_hosts(k, names, n_names, -1, 1, -1, 0, e);
 	if (!status)
-		status = ask_homes(k, names, n_names, 1, 0, -1, 0, e);
-	/* Anew for each bit: those that keep partners of the other half alone might fall in two that never meet. */
+		status = search_hosts(k, names, n_names, 1, 0, -1, 0, e);
+	/* Counts are reset for each bit.  Otherwise queries that stop with partners from only the other half could form
+	 * two components that are never compared. */
 	for (int bit = 0; !status && number >> bit; bit++) {
-		ask_anew(k, v, n);
+		reset_counts(k, v, n);
 		for (uint64_t value = 0; !status && value < 2; value++)
-			status = ask_homes(k, names, n_names, 0, 0, bit, value, e);
+			status = search_hosts(k, names, n_names, 0, 0, bit, value, e);
 	}
 	return status;
 }
 
-static int ask_outside(struct asker *k, const struct at_host *v, size_t n, struct pd_err *e)
+static int search_other_hosts(struct searcher *k, const struct at_host *v, size_t n, struct pd_err *e)
 {
 	const struct pd_match_set *m = k->m;
 	uint32_t *names = pd_alloc((m->set->n + 1) * sizeof *names);
@@ -811,47 +839,47 @@ static int ask_outside(struct asker *k, const struct at_host *v, size_t n, struc
 			names[n_names++] = (uint32_t)i;
 	begin_components(k, v, n);
 	for (uint8_t side = PD_SIDE_A; !status && side <= last_side(k); side = (uint8_t)(side << 1))
-		status = ask_side(k, v, n, names, n_names, side, e);
+		status = search_side(k, v, n, names, n_names, side, e);
 	if (!status)
-		status = join_homes(k, names, n_names, e);
+		status = join_hosts(k, names, n_names, e);
 	free(names);
 	return status;
 }
 
-/* `found` and `component` are the caller's. */
-static void open_asker(struct asker *k, const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
-		       uint8_t *alone)
+/* The caller sets `found` and `component`. */
+static void open_searcher(struct searcher *k, const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
+		       uint8_t *sketch_only)
 {
 	size_t n = m->set->n + 1;
-	*k = (struct asker){ .m = m, .keys = keys, .stats = stats, .alone = alone, .verifier = pd_match_verifier(m->o, m->rows) };
-	k->enough = NEAR_LEADERS + (uint32_t)(2 * (double)keys->n * pd_join_chance(keys->bits, m->o->k));
+	*k = (struct searcher){ .m = m, .keys = keys, .stats = stats, .sketch_only = sketch_only, .verifier = pd_match_verifier(m->o, m->rows) };
+	k->stop_after = NEAR_REPRESENTATIVES + (uint32_t)(2 * (double)keys->n * pd_join_chance(keys->bits, m->o->k));
 	k->role = pd_zalloc(n);
-	k->part = pd_zalloc(n);
+	k->component_role = pd_zalloc(n);
 	k->n_near = pd_zalloc(n * sizeof *k->n_near);
 	k->n_matched = pd_zalloc(n * sizeof *k->n_matched);
-	k->asks = pd_alloc(n * sizeof *k->asks);
-	k->asked = pd_alloc(n * sizeof *k->asked);
+	k->queries = pd_alloc(n * sizeof *k->queries);
+	k->targets = pd_alloc(n * sizeof *k->targets);
 	k->round = pd_alloc(n * sizeof *k->round);
 	for (int i = 0; i < 2; i++)
-		k->home[i] = pd_alloc(n * sizeof *k->home[i]);
+		k->host[i] = pd_alloc(n * sizeof *k->host[i]);
 }
 
-static void close_asker(struct asker *k)
+static void close_searcher(struct searcher *k)
 {
 	pd_verifier_release(&k->verifier);
 	for (int i = 0; i < 2; i++)
-		free(k->home[i]);
+		free(k->host[i]);
 	free(k->round);
-	free(k->asked);
-	free(k->asks);
+	free(k->targets);
+	free(k->queries);
 	free(k->n_matched);
 	free(k->n_near);
-	free(k->part);
+	free(k->component_role);
 	free(k->role);
 }
 
-/* Once each. */
-static void keep_once(struct pd_items *pairs)
+/* Remove duplicates. */
+static void remove_duplicates(struct pd_items *pairs)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < pairs->n; i++)
@@ -860,42 +888,43 @@ static void keep_once(struct pd_items *pairs)
 	pairs->n = n;
 }
 
-static int keep_first(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats, struct near *near,
+static int keep_first_partners(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats, struct near *near,
 		      struct pd_err *e)
 {
-	size_t n_places;
-	struct at_host *places = list_places(m, &n_places);
-	struct asker k;
+	size_t n_hosts;
+	struct at_host *hosts = list_hosts(m, &n_hosts);
+	struct searcher k;
 	struct pd_items all;
-	open_asker(&k, m, keys, stats, near->alone);
+	open_searcher(&k, m, keys, stats, near->sketch_only);
 	k.found = pd_items_lists(1, m->rows->budget);
 	k.component = components_new(m->set->n + 1);
-	int status = (m->o->scope == PD_SCOPE_OTHER_HOSTS ? ask_outside : ask_inside)(&k, places, n_places, e);
+	int status = (m->o->scope == PD_SCOPE_OTHER_HOSTS ? search_other_hosts : search_each_host)(&k, hosts, n_hosts, e);
 	int gathered = pd_items_gather(k.found, 1, m->o->threads, &all, e);
-	keep_once(&all);
+	remove_duplicates(&all);
 	pd_join_pairs_take(&near->after, &all);
-	close_asker(&k);
+	close_searcher(&k);
 	free(k.component);
-	free(places);
+	free(hosts);
 	return status ? status : gathered;
 }
 
-/* What is covered is compared with no other.  So all that are not, and those of other components, ask it. */
-static int join_covered(struct dense *d, struct pd_err *e)
+/* Join represented fingerprints, which were compared only with their representatives.  All representatives, and
+ * represented fingerprints of other components, are compared with them. */
+static int join_represented(struct dense *d, struct pd_err *e)
 {
-	struct asker k;
+	struct searcher k;
 	size_t n = d->keys->n;
 	uint32_t *names = pd_alloc((n + 1) * sizeof *names);
-	open_asker(&k, d->m, d->keys, d->stats, d->alone);
+	open_searcher(&k, d->m, d->keys, d->stats, d->sketch_only);
 	k.found = d->found;
 	k.component = d->component;
 	for (size_t i = 0; i < n; i++) {
 		names[i] = name_at(d->keys, i);
-		if (!d->alone[names[i]])
-			k.part[names[i]] = d->state[names[i]] == COVERED ? ASKS | ASKED : ASKS;
+		if (!d->sketch_only[names[i]])
+			k.component_role[names[i]] = d->state[names[i]] == REPRESENTED ? QUERY | TARGET : QUERY;
 	}
-	int status = join_components(&k, &(struct touching){ names, names, n, n }, e);
-	close_asker(&k);
+	int status = join_components(&k, &(struct component_search){ names, names, n, n }, e);
+	close_searcher(&k);
 	free(names);
 	return status;
 }
@@ -908,33 +937,33 @@ static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *k
 	size_t n = m->set->n + 1;
 	struct pd_join_keys unlimited = *keys;
 	unlimited.limit = NULL;
-	struct dense d = { .m = m, .keys = &unlimited, .stats = stats, .alone = near->alone };
+	struct dense d = { .m = m, .keys = &unlimited, .stats = stats, .sketch_only = near->sketch_only };
 	double by_chance = (double)keys->n * pd_join_chance(keys->bits, m->o->k);
 	int status = PD_OK;
-	d.leaders = NEAR_LEADERS + (uint32_t)(2 * by_chance);
+	d.min_near = NEAR_REPRESENTATIVES + (uint32_t)(2 * by_chance);
 	d.state = pd_array_room(&memory[0], m->rows->budget, n);
 	d.n_near = pd_array_room(&memory[1], m->rows->budget, n * sizeof *d.n_near);
-	d.leader = pd_array_room(&memory[2], m->rows->budget, n * sizeof *d.leader);
+	d.representative = pd_array_room(&memory[2], m->rows->budget, n * sizeof *d.representative);
 	d.round = pd_array_room(&memory[3], m->rows->budget, n * sizeof *d.round);
-	d.taken = pd_array_room(&memory[4], m->rows->budget, n * sizeof *d.taken);
-	memset(d.state, WAITS, n);
+	d.representatives = pd_array_room(&memory[4], m->rows->budget, n * sizeof *d.representatives);
+	memset(d.state, PENDING, n);
 	memset(d.n_near, 0, n * sizeof *d.n_near);
-	memset(d.leader, 0xff, n * sizeof *d.leader);
+	memset(d.representative, 0xff, n * sizeof *d.representative);
 	d.component = components_new(n);
 	d.found = pd_items_lists(1, m->rows->budget);
-	for (double from = 0, to = first_end(keys); !status && from < 1; from = to, to *= 2) {
+	for (double from = 0, to = first_round_end(keys); !status && from < 1; from = to, to *= 2) {
 		begin_round(&d, from, to);
-		status = cover_round(&d, e);
+		status = assign_round(&d, e);
 		if (!status)
-			status = take_round(&d, e);
+			status = join_round(&d, e);
 	}
-	near->free = pd_zalloc(n);
+	near->unrepresented = pd_zalloc(n);
 	for (size_t i = 0; i < n; i++)
-		near->free[i] = d.state[i] != COVERED || d.leader[i] == NONE;
+		near->unrepresented[i] = d.state[i] != REPRESENTED || d.representative[i] == NONE;
 	if (!status)
-		status = join_covered(&d, e);
+		status = join_represented(&d, e);
 	int gathered = pd_items_gather(d.found, 1, m->o->threads, &all, e);
-	keep_once(&all);
+	remove_duplicates(&all);
 	pd_join_pairs_take(&near->after, &all);
 	free(d.component);
 	for (int i = 0; i < 5; i++)
@@ -947,23 +976,25 @@ static bool may_link(const struct pd_match_set *m)
 	return m->o->scope == PD_SCOPE_ALL && !m->o->all_pairs && !m->rows->side;
 }
 
-/* What one page stands for to all others it does not to those of one host or one side.  There bands tell such rows from each
- * other (bands.h), if all have what they need.  Where every pair is asked for there is no other way than to compare it. */
+/* Return whether a dense set may be compared only by the sketch search (bands.h).  This is used with a scope or two sides, where
+ * one page cannot represent another for all rows.  All rows must have sketches.  If all pairs are requested, they must
+ * be compared. */
 static bool may_leave_to_sketches(const struct pd_match_options *o, const struct pd_rows *rows)
 {
 	return !o->all_pairs && !o->verify.off && rows->sketched == rows->n;
 }
 
-/* A k that was chosen to stand beside bands names what costs nothing; what lies close together is theirs. */
+/* Return whether dense neighbourhoods are compared only by the sketch search because k was chosen to supplement it: then
+ * fingerprints find only pairs that are cheap to find. */
 bool pd_match_leaves_dense(const struct pd_match_options *o, const struct pd_rows *rows)
 {
 	return o->candidates == PD_CANDIDATES_BOTH && o->k < pd_verify_default_k(rows->bits, 0) && may_leave_to_sketches(o, rows);
 }
 
-/* n: mean of both sides, each a key's others. */
+/* n: number of keys, the mean of both sides. */
 static uint64_t near_most(const struct pd_match_options *o, const struct pd_rows *rows, double n, double pairs_of_all)
 {
-	return NEAR_PAIRS_LEAST + (uint64_t)((pd_match_leaves_dense(o, rows) ? NEAR_PAIRS_BESIDE : NEAR_PAIRS) * n +
+	return NEAR_PAIRS_LEAST + (uint64_t)((pd_match_leaves_dense(o, rows) ? NEAR_PAIRS_WITH_BANDS : NEAR_PAIRS) * n +
 					      pairs_of_all * pd_join_chance(rows->bits, o->k));
 }
 
@@ -972,34 +1003,36 @@ uint64_t pd_match_near_most(const struct pd_match_options *o, const struct pd_ro
 	return near_most(o, rows, n, n * n);
 }
 
-/* More are near each other than are all compared: `after` is what is kept of them, `alone` what is left to its sketches. */
-static int find_near_where_dense(struct near *near, const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
+/* Find pairs in a set with more near pairs than are compared.  `after` receives the pairs that are kept, `sketch_only`
+ * marks groups that are compared only by the sketch search. */
+static int find_near_in_dense(struct near *near, const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
 				 struct pd_err *e)
 {
-	near->alone = pd_zalloc(m->set->n + 1);
+	near->sketch_only = pd_zalloc(m->set->n + 1);
 	if (may_link(m) && !pd_match_leaves_dense(m->o, m->rows))
 		return join_dense(m, keys, stats, near, e);
 	if (!may_leave_to_sketches(m->o, m->rows))
-		return keep_first(m, keys, stats, near, e);
-	memset(near->alone, 1, m->set->n);
+		return keep_first_partners(m, keys, stats, near, e);
+	memset(near->sketch_only, 1, m->set->n);
 	return PD_OK;
 }
 
-/* A row may have a partner before the first of its own group, where that group's other rows are joined, too. */
-static int turn_pairs(struct near *near, const struct pd_match_set *m, struct pd_err *e)
+/* Make the list `before`.  A row may have a partner before the first row of its own group if all rows of that group are
+ * joined. */
+static int reverse_pairs(struct near *near, const struct pd_match_set *m, struct pd_err *e)
 {
-	struct pd_items *turned = pd_items_lists(1, m->rows->budget), sorted;
+	struct pd_items *reversed = pd_items_lists(1, m->rows->budget), sorted;
 	for (size_t i = 0; i < near->after.n; i++) {
 		const struct pd_join_pair *p = &near->after.v[i];
 		if (pd_match_groups_is_multi(pd_match_set_prints(m), p->a) && pd_match_set_all_represent(m, p->a))
-			pd_items_add(turned, (uint64_t)p->b << 32 | p->a, p->distance);
+			pd_items_add(reversed, (uint64_t)p->b << 32 | p->a, p->distance);
 	}
-	int status = pd_items_gather(turned, 1, m->o->threads, &sorted, e);
+	int status = pd_items_gather(reversed, 1, m->o->threads, &sorted, e);
 	pd_join_pairs_take(&near->before, &sorted);
 	return status;
 }
 
-/* Of a group in more parts than are compared, all are left to their sketches. */
+/* If a group has more than PD_PARTS_TRIED parts, leave all its rows to the sketch search. */
 static bool mark_many_parts(struct near *near, const struct pd_match_set *m)
 {
 	bool many = false;
@@ -1009,9 +1042,9 @@ static bool mark_many_parts(struct near *near, const struct pd_match_set *m)
 			;
 		if (to - from <= PD_PARTS_TRIED)
 			continue;
-		if (!near->alone)
-			near->alone = pd_zalloc(m->set->n + 1);
-		near->alone[p->v[from].print] = 1;
+		if (!near->sketch_only)
+			near->sketch_only = pd_zalloc(m->set->n + 1);
+		near->sketch_only[p->v[from].print] = 1;
 		many = true;
 	}
 	return many;
@@ -1038,16 +1071,16 @@ static int find_near(struct near *near, const struct pd_match_set *m, struct pd_
 	struct pd_join_limit limit = { .most = share ? share->near_most : near_most(m->o, m->rows, (n + others) / 2, n * others) };
 	keys.limit = !limit.most || (m->o->all_pairs && !share) ? NULL : &limit;
 	double t = pd_cpu_seconds(), verified = stats->verify_seconds;
-	int status = join_prints(m, &keys, &stats->plan, &near->after, e);
+	int status = join_fingerprints(m, &keys, &stats->plan, &near->after, e);
 	if (!status && !pd_join_is_over(&keys))
 		verify_pairs(m, &near->after, stats);
 	else if (!status && share)
 		stats->dense = true;
 	else if (!status)
-		status = find_near_where_dense(near, m, &keys, stats, e);
+		status = find_near_in_dense(near, m, &keys, stats, e);
 	stats->join_seconds += pd_cpu_seconds() - t - (stats->verify_seconds - verified);
 	if (!status)
-		status = turn_pairs(near, m, e);
+		status = reverse_pairs(near, m, e);
 	stats->many_parts = mark_many_parts(near, m);
 	for (int i = 0; i < 3; i++)
 		pd_array_release(&sides.memory[i]);
@@ -1059,36 +1092,36 @@ static void release_near(struct near *near)
 {
 	pd_join_pairs_release(&near->after);
 	pd_join_pairs_release(&near->before);
-	free(near->alone);
-	free(near->free);
+	free(near->sketch_only);
+	free(near->unrepresented);
 }
 
 /* --- emitting ---
  *
- * Threads take stretches of rows one after the other, each formats the pairs of its stretch, and writes when its turn has come;
- * one that has much to write waits for its turn and goes on from there, so that memory stays small and the output is the same
- * for any number of threads. */
+ * Threads take stretches of rows in turn, and format the pairs of their stretch.  Output is written in the order of
+ * stretches.  A thread with much output waits for its turn and then continues, so that memory is bounded and the output
+ * is the same for any number of threads. */
 
 #define STRETCH 16384		/* rows that a thread takes at a time */
 #define BATCH 1024		/* pairs formatted together */
-#define WRITE_AT ((size_t)1 << 20)	/* bytes that wait for their turn */
+#define WRITE_AT ((size_t)1 << 20)	/* bytes that may wait for their turn */
 
-/* All that was found in one set of rows. */
+/* All results for one set of rows. */
 struct found {
 	struct pd_match_set set;
 	struct near near;	/* groups by fingerprint */
 	struct pd_match_bands bands;		/* candidates by sketch */
 };
 
-/* How far a thread is in one set. */
+/* Position of a thread in one set. */
 struct reading {
 	const struct pd_match_set *m;
 	const struct found *found;
-	uint32_t next;			/* the first member that is not dealt with */
+	uint32_t next;			/* the next member to process */
 	uint32_t end;
-	size_t after, before, bands;	/* the first entries of `next` or a later one */
+	size_t after, before, bands;	/* index of the first entry for `next` or a later member */
 	struct pd_verifier verifier;
-	struct pd_match_partners partners;	/* of one row, sorted before they are emitted */
+	struct pd_match_partners partners;	/* of one row; sorted before they are emitted */
 };
 
 struct emitter {
@@ -1105,7 +1138,7 @@ struct emission {
 	struct emitter *emitters;
 	struct pd_turns *turns;
 	size_t n_rows;
-	int status;			/* set by the thread whose turn it is */
+	int status;			/* set by the thread that is writing */
 };
 
 static int by_member(const void *x, const void *y)
@@ -1114,7 +1147,8 @@ static int by_member(const void *x, const void *y)
 	return (a->member > b->member) - (a->member < b->member);
 }
 
-/* In order; once each, though fingerprints and sketches, or two sides, may both have found them. */
+/* Sort the partners and remove duplicates, which occur if both fingerprints and sketches, or both sides, found a
+ * pair. */
 static void sort_partners(struct pd_match_partners *p)
 {
 	size_t n = 1, in_order = 1;
@@ -1131,7 +1165,7 @@ static void sort_partners(struct pd_match_partners *p)
 	p->n = n;
 }
 
-/* Leaves out the partners of `a` that are not verified. */
+/* Remove the partners of `a` that are not verified. */
 static void verify_partners(struct reading *r, uint32_t a)
 {
 	const struct pd_match_set *m = r->m;
@@ -1146,7 +1180,7 @@ static void verify_partners(struct reading *r, uint32_t a)
 	r->partners.n = n;
 }
 
-/* Where the pairs whose first end is `group` or larger begin. */
+/* Return the index of the first pair whose first group is `group` or larger. */
 static size_t near_from(const struct pd_join_pairs *pairs, uint32_t group)
 {
 	return PD_LOWER_BOUND(i, 0, pairs->n, pairs->v[i].a < group);
@@ -1161,7 +1195,7 @@ static void add_near(struct reading *r, uint32_t a, uint32_t print, const struct
 				  &r->partners);
 }
 
-/* All partners of `a` after it. */
+/* Find all partners after `a`. */
 static void find_partners(struct reading *r, uint32_t a)
 {
 	const struct pd_match_set *m = r->m;
@@ -1179,15 +1213,15 @@ static void find_partners(struct reading *r, uint32_t a)
 	sort_partners(&r->partners);
 }
 
-/* Most rows are like no other: on to the next that may have a partner. */
-static void skip_alone(struct reading *r)
+/* Skip to the next row that may have a partner; most rows have none. */
+static void skip_unpaired(struct reading *r)
 {
 	const struct pd_match_set *m = r->m;
 	const struct pd_join_pairs *after = &r->found->near.after, *before = &r->found->near.before;
 	uint32_t next = pd_match_groups_next(&m->links.groups, r->next);
-	const struct pd_match_groups *prints = pd_match_set_prints(m);
-	if (prints != &m->links.groups && pd_match_groups_next(prints, r->next) < next)
-		next = pd_match_groups_next(prints, r->next);
+	const struct pd_match_groups *fingerprints = pd_match_set_prints(m);
+	if (fingerprints != &m->links.groups && pd_match_groups_next(fingerprints, r->next) < next)
+		next = pd_match_groups_next(fingerprints, r->next);
 	while (r->after < after->n && after->v[r->after].a < r->next)
 		r->after++;
 	while (r->before < before->n && before->v[r->before].a < r->next)
@@ -1201,7 +1235,7 @@ static void skip_alone(struct reading *r)
 	r->next = next < r->end ? next : r->end;
 }
 
-/* What was formatted, when the task's turn has come. */
+/* Write the formatted pairs when it is the task's turn. */
 static void write_formatted(struct emission *g, struct emitter *w)
 {
 	if (!w->out.n)
@@ -1233,10 +1267,10 @@ static void emit_row(struct emission *g, struct emitter *w, struct reading *r)
 			format_batch(g, w);
 	}
 	r->next++;
-	skip_alone(r);
+	skip_unpaired(r);
 }
 
-/* The first member whose row is `row` or later. */
+/* Return the first member whose row is `row` or later. */
 static uint32_t member_from(const struct pd_rows_set *set, size_t row)
 {
 	if (!set->row)
@@ -1256,7 +1290,7 @@ static void begin_stretch(struct reading *r, size_t from, size_t to)
 	r->after = near_from(&r->found->near.after, r->next);
 	r->before = near_from(&r->found->near.before, r->next);
 	r->bands = bands_from(&r->found->bands.pairs, r->next);
-	skip_alone(r);
+	skip_unpaired(r);
 }
 
 static void stretch_task(void *ctx, size_t task, int thread)
@@ -1267,7 +1301,7 @@ static void stretch_task(void *ctx, size_t task, int thread)
 	w->task = task;
 	for (int i = 0; i < 2; i++)
 		begin_stretch(&w->sets[i], task * STRETCH, (task + 1) * STRETCH);
-	/* Both sets side by side, so that pairs come out in the order of rows. */
+	/* Both sets are read in parallel, so that pairs are in the order of rows. */
 	while ((x->next < x->end || y->next < y->end) && !__atomic_load_n(&g->status, __ATOMIC_RELAXED)) {
 		bool first = y->next >= y->end || (x->next < x->end && pd_rows_set_row(x->m->set, x->next) < pd_rows_set_row(y->m->set, y->next));
 		emit_row(g, w, first ? x : y);
@@ -1277,9 +1311,9 @@ static void stretch_task(void *ctx, size_t task, int thread)
 	pd_turns_end(g->turns, task);
 }
 
-static void emitter_init(struct emitter *w, const struct found *prints, const struct found *digests)
+static void emitter_init(struct emitter *w, const struct found *fingerprints, const struct found *digests)
 {
-	const struct found *found[2] = { prints, digests };
+	const struct found *found[2] = { fingerprints, digests };
 	for (int i = 0; i < 2; i++) {
 		w->sets[i].found = found[i];
 		w->sets[i].m = &found[i]->set;
@@ -1297,16 +1331,16 @@ static void emitter_release(struct emitter *w)
 	pd_buf_release(&w->out);
 }
 
-/* The pairs of both sets, in the order of rows; *pairs: how many. */
-static int emit_pairs(const struct found *prints, const struct found *digests, const struct pd_match_sink *sink,
+/* Emit the pairs of both sets, in the order of rows; *pairs: their number. */
+static int emit_pairs(const struct found *fingerprints, const struct found *digests, const struct pd_match_sink *sink,
 		     uint64_t *pairs)
 {
-	int threads = prints->set.o->threads > 1 ? prints->set.o->threads : 1;
-	size_t tasks = (prints->set.rows->n + STRETCH - 1) / STRETCH;
-	struct emission g = { .sink = sink, .turns = pd_turns_new(), .n_rows = prints->set.rows->n };
+	int threads = fingerprints->set.o->threads > 1 ? fingerprints->set.o->threads : 1;
+	size_t tasks = (fingerprints->set.rows->n + STRETCH - 1) / STRETCH;
+	struct emission g = { .sink = sink, .turns = pd_turns_new(), .n_rows = fingerprints->set.rows->n };
 	g.emitters = pd_zalloc((size_t)threads * sizeof *g.emitters);
 	for (int i = 0; i < threads; i++) {
-		emitter_init(&g.emitters[i], prints, digests);
+		emitter_init(&g.emitters[i], fingerprints, digests);
 		g.emitters[i].formatter = sink->formatters[i];
 	}
 	pd_parallel(threads, tasks, stretch_task, &g);
@@ -1319,7 +1353,7 @@ static int emit_pairs(const struct found *prints, const struct found *digests, c
 	return g.status;
 }
 
-/* --- texts that are fetched once it is known whose are needed --- */
+/* --- texts that are fetched after the pairs are known --- */
 
 static void mark_rows(void *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
 {
@@ -1331,15 +1365,15 @@ static void mark_rows(void *rows, const struct pd_match_pair *pairs, size_t n, s
 	}
 }
 
-/* Pairs are emitted twice: finding the partners of rows costs less than keeping all pairs. */
-static int fetch_texts(const struct found *prints, const struct found *digests, const struct pd_match_sink *sink)
+/* Pairs are emitted twice: finding the partners of rows again costs less than storing all pairs. */
+static int fetch_texts(const struct found *fingerprints, const struct found *digests, const struct pd_match_sink *sink)
 {
-	int threads = prints->set.o->threads > 1 ? prints->set.o->threads : 1;
+	int threads = fingerprints->set.o->threads > 1 ? fingerprints->set.o->threads : 1;
 	struct pd_match_sink mark = { .formatters = pd_alloc((size_t)threads * sizeof *mark.formatters), .format = mark_rows };
 	uint64_t pairs = 0;
 	for (int i = 0; i < threads; i++)
-		mark.formatters[i] = prints->set.rows->there;
-	int status = emit_pairs(prints, digests, &mark, &pairs);
+		mark.formatters[i] = fingerprints->set.rows->there;
+	int status = emit_pairs(fingerprints, digests, &mark, &pairs);
 	free(mark.formatters);
 	return status ? status : sink->fetch(sink->ctx);
 }
@@ -1361,7 +1395,8 @@ const char *const pd_match_scope_names[] = { "all", "same-host", "other-hosts", 
 					     "same-site", "other-sites", NULL };
 const char *const pd_match_candidates_names[] = { "hamming", "bands", "both", NULL };
 
-/* Fingerprints near each other, and what bands add to them; of rows without fingerprints only equal texts match. */
+/* Find pairs by fingerprints and by the sketch search.  Rows without fingerprints only match if their texts are
+ * equal. */
 static int find_set_pairs(struct found *f, struct pd_match_stats *stats, struct pd_err *e)
 {
 	const struct pd_match_set *m = &f->set;
@@ -1371,13 +1406,13 @@ static int find_set_pairs(struct found *f, struct pd_match_stats *stats, struct 
 		return status ? status : pd_budget_check(m->rows->budget, e);
 	if (m->o->candidates != PD_CANDIDATES_BANDS)
 		status = find_near(&f->near, m, stats, e);
-	if (!status && by_bands && (m->o->candidates != PD_CANDIDATES_HAMMING || f->near.alone)) {
+	if (!status && by_bands && (m->o->candidates != PD_CANDIDATES_HAMMING || f->near.sketch_only)) {
 		double t = pd_cpu_seconds();
 		bool left = m->o->candidates == PD_CANDIDATES_HAMMING;
-		status = pd_match_bands_find(&f->bands, m, left ? f->near.alone : f->near.free, left ? m->o->k : -1, e);
+		status = pd_match_bands_find(&f->bands, m, left ? f->near.sketch_only : f->near.unrepresented, left ? m->o->k : -1, e);
 		stats->band_width = f->bands.width;
 		stats->band_reach = f->bands.reach;
-		stats->band_looks = f->bands.compared;
+		stats->band_comparisons = f->bands.compared;
 		stats->bands_seconds = pd_cpu_seconds() - t;
 	}
 	return status ? status : pd_budget_check(m->rows->budget, e);
@@ -1395,25 +1430,25 @@ struct pd_match_pair pd_match_doubted(const struct pd_rows *rows, const struct p
 	const struct pd_rows_set *set = &rows->fingerprints;
 	uint32_t a = member_from(set, doubt->a), b = member_from(set, doubt->b);
 	size_t words = (size_t)set->words;
-	bool prints = a < set->n && pd_rows_set_row(set, a) == doubt->a;
-	int distance = prints ? pd_bits_distance(set->keys + a * words, set->keys + b * words, (int)words) : -1;
+	bool fingerprints = a < set->n && pd_rows_set_row(set, a) == doubt->a;
+	int distance = fingerprints ? pd_bits_distance(set->keys + a * words, set->keys + b * words, (int)words) : -1;
 	return (struct pd_match_pair){ .a = doubt->a, .b = doubt->b, .distance = distance, .similarity = doubt->similarity };
 }
 
 int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const struct pd_match_sink *sink,
 	     struct pd_match_stats *stats, struct pd_err *e)
 {
-	struct found prints = { .set = { .rows = rows, .o = o, .set = &rows->fingerprints } };
+	struct found fingerprints = { .set = { .rows = rows, .o = o, .set = &rows->fingerprints } };
 	struct found digests = { .set = { .rows = rows, .o = o, .set = &rows->digests, .digests = true } };
 	*stats = (struct pd_match_stats){ 0 };
-	int status = find_set_pairs(&prints, stats, e);
+	int status = find_set_pairs(&fingerprints, stats, e);
 	if (!status)
 		status = find_set_pairs(&digests, stats, e);
 	if (!status && sink->fetch)
-		status = fetch_texts(&prints, &digests, sink);
+		status = fetch_texts(&fingerprints, &digests, sink);
 	if (!status)
-		status = emit_pairs(&prints, &digests, sink, &stats->pairs);
-	release_found(&prints);
+		status = emit_pairs(&fingerprints, &digests, sink, &stats->pairs);
+	release_found(&fingerprints);
 	release_found(&digests);
 	return status;
 }

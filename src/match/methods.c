@@ -12,8 +12,9 @@ struct methods {
 	const struct pd_match_options *o;
 	struct pd_match_methods_stats *stats;
 	struct pd_sign_rule rule[PD_METHODS_MAX];
-	uint32_t *first;		/* by row: the row that it is linked to; itself */
-	struct pd_items found[PD_METHODS_MAX];	/* pairs of each method, in order; of fingerprints the value is packed, see below */
+	uint32_t *first;		/* by row: the row that it is linked to, or itself */
+	struct pd_items found[PD_METHODS_MAX];	/* pairs of each method, in order; for fingerprints the value is packed,
+						 * see below */
 	struct pd_items links;
 	struct pd_array memory;
 	struct pd_value value[2];	/* scratch */
@@ -32,20 +33,20 @@ static enum pd_sign_kind kind_of(const struct methods *m, int i)
 	return m->rows->methods.v[i].method->kind;
 }
 
-/* A row's value of a method; one that cannot be read is none. */
+/* Return a row's value for a method; one that cannot be parsed is absent. */
 static bool read_value(const struct methods *m, int method, uint32_t row, struct pd_value *out)
 {
 	return pd_value_read(kind_of(m, method), pd_rows_value(m->rows, row, method), out) && out->present;
 }
 
-/* The row's place in a set, or NONE. */
+/* Return the row's index in a set, or NONE. */
 static uint32_t member_at(const struct pd_rows_set *set, uint32_t row)
 {
 	size_t at = PD_LOWER_BOUND(i, 0, set->n, pd_rows_set_row(set, (uint32_t)i) < row);
 	return at < set->n && pd_rows_set_row(set, (uint32_t)at) == row ? (uint32_t)at : NONE;
 }
 
-/* --- rows that are the same to every method --- */
+/* --- rows that are equal for every method --- */
 
 static void add_key_bytes(const struct pd_rows_set *set, uint32_t member, struct pd_buf *out)
 {
@@ -53,7 +54,7 @@ static void add_key_bytes(const struct pd_rows_set *set, uint32_t member, struct
 		pd_buf_add(out, set->keys + (size_t)member * (size_t)set->words, (size_t)set->words * sizeof *set->keys);
 }
 
-/* All that fingerprints are compared and verified by. */
+/* Append all data by which fingerprints are compared and verified. */
 static void add_fingerprint(struct methods *m, uint32_t row, struct pd_buf *out)
 {
 	const struct pd_rows *rows = m->rows;
@@ -75,7 +76,7 @@ static void add_fingerprint(struct methods *m, uint32_t row, struct pd_buf *out)
 	pd_buf_add(out, &facts.language, sizeof facts.language);
 }
 
-/* Everything that any method reads, as bytes; nothing when no method has a value. */
+/* Append all data that the methods use, as bytes; nothing if no method has a value. */
 static void add_row_bytes(struct methods *m, uint32_t row, struct pd_buf *out)
 {
 	bool any = false;
@@ -96,7 +97,7 @@ static void add_row_bytes(struct methods *m, uint32_t row, struct pd_buf *out)
 		pd_buf_clear(out);
 }
 
-/* Does each method that has a value for two rows that are the same say that they belong together? */
+/* Return whether each method that has a value confirms that two equal rows match. */
 static bool is_confirmed(struct methods *m, uint32_t a, uint32_t b)
 {
 	bool print = member_at(&m->rows->fingerprints, a) != NONE, digest = member_at(&m->rows->digests, a) != NONE;
@@ -117,7 +118,7 @@ static bool is_confirmed(struct methods *m, uint32_t a, uint32_t b)
 	return true;
 }
 
-/* Rows with one hash of what they are -> links to the first. */
+/* Link rows with the same hash of their data to the first of them. */
 static int link_rows(struct methods *m)
 {
 	const struct pd_rows *rows = m->rows;
@@ -135,7 +136,7 @@ static int link_rows(struct methods *m)
 	links = pd_items_lists(1, rows->budget);
 	for (size_t from = 0, to; from < by_hash.n; from = to) {
 		uint32_t a = by_hash.v[from].value;
-		/* Those of one hash come in any order when they lay on disk. */
+		/* Rows with equal hashes may be in any order if they were on disk. */
 		for (to = from + 1; to < by_hash.n && by_hash.v[to].key == by_hash.v[from].key; to++)
 			a = by_hash.v[to].value < a ? by_hash.v[to].value : a;
 		for (size_t i = from; i < to; i++) {
@@ -151,8 +152,8 @@ static int link_rows(struct methods *m)
 
 /* --- one method's pairs --- */
 
-/* Of rows that are linked to no other, those that have a value. */
-static bool takes_part(const struct methods *m, uint32_t row)
+/* Return whether the row is joined: it is not linked to another row, and it has a value. */
+static bool is_joined(const struct methods *m, uint32_t row)
 {
 	return m->first[row] == row;
 }
@@ -163,7 +164,7 @@ static void count_bad(struct methods *m, int method, uint32_t row)
 		m->stats->bad++;
 }
 
-/* Pairs of places in `row` become pairs of rows; both are ascending. */
+/* Convert pairs of indices in `row` to pairs of rows; both are ascending. */
 static void name_rows(struct pd_items *pairs, const uint32_t *row)
 {
 	for (size_t i = 0; i < pairs->n; i++)
@@ -180,7 +181,7 @@ static int join_keys(struct methods *m, int method)
 	int which = kind_of(m, method) == PD_SIGN_KEYWORDS ? m->rule[method].key : 0;
 	size_t n = 0, left = 0;
 	for (uint32_t i = 0; i < rows->n; i++) {
-		if (!takes_part(m, i))
+		if (!is_joined(m, i))
 			continue;
 		if (!read_value(m, method, i, &m->value[0])) {
 			count_bad(m, method, i);
@@ -192,7 +193,7 @@ static int join_keys(struct methods *m, int method)
 	int status = pd_join_equal(keys, row, n, m->o->threads, rows->budget, out, m->e);
 	pd_array_release(&memory[0]);
 	pd_array_release(&memory[1]);
-	/* Equal keys are all there is to it, but for weights. */
+	/* Equal keys match; weights must be compared too. */
 	for (size_t i = 0; !status && kind_of(m, method) == PD_SIGN_KEYWORDS && i < out->n; i++) {
 		uint32_t a = (uint32_t)(out->v[i].key >> 32), b = (uint32_t)out->v[i].key;
 		struct pd_likeness like;
@@ -222,7 +223,7 @@ static int join_items(struct methods *m, int method)
 	uint32_t *row = pd_array_room(&memory, rows->budget, (rows->n + 1) * sizeof *row);
 	struct pd_items *out = &m->found[method];
 	for (uint32_t i = 0; i < rows->n; i++) {
-		if (!takes_part(m, i))
+		if (!is_joined(m, i))
 			continue;
 		if (!read_value(m, method, i, &m->value[0])) {
 			count_bad(m, method, i);
@@ -241,7 +242,8 @@ static int join_items(struct methods *m, int method)
 	return status;
 }
 
-/* Pairs of fingerprints wait as items: the distance and 1 in the lower half of the value, so that equal texts have 0. */
+/* Store pairs of fingerprints as items: the distance plus 1 is in the lower half of the value, and equal texts have
+ * 0. */
 static void pack_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -261,7 +263,7 @@ static int unpack_pairs(void *ctx, const struct pd_buf *packed)
 	return PD_OK;
 }
 
-/* The rows of a set that take part. */
+/* Return the rows of a set that are joined. */
 static struct pd_rows_set rows_taking_part(const struct methods *m, const struct pd_rows_set *set, struct pd_array memory[2])
 {
 	struct pd_rows_set out = { .words = set->words };
@@ -269,7 +271,7 @@ static struct pd_rows_set rows_taking_part(const struct methods *m, const struct
 	out.row = pd_array_room(&memory[0], m->rows->budget, (set->n + 1) * sizeof *out.row);
 	out.keys = pd_array_room(&memory[1], m->rows->budget, (set->n + 1) * (words + 1) * sizeof *out.keys);
 	for (uint32_t i = 0; i < set->n; i++) {
-		if (!takes_part(m, pd_rows_set_row(set, i)))
+		if (!is_joined(m, pd_rows_set_row(set, i)))
 			continue;
 		out.row[out.n] = pd_rows_set_row(set, i);
 		memcpy(out.keys + out.n++ * words, set->keys + i * words, words * sizeof *out.keys);
@@ -318,7 +320,7 @@ static bool in_scope(struct methods *m, uint32_t a, uint32_t b)
 	return (rows->realm[a] == rows->realm[b]) == pd_match_scope_inside(m->o->scope);
 }
 
-/* What the first method that found a pair of fingerprints says of it. */
+/* Fill in the result of the first method that found a pair of fingerprints. */
 static void fill_fingerprints(struct methods *m, struct pd_match_methods_pair *p, int distance)
 {
 	struct pd_sketch a, b;
@@ -332,7 +334,7 @@ static void fill_fingerprints(struct methods *m, struct pd_match_methods_pair *p
 		p->similarity = pd_sketch_similarity(&m->rows->sketch, &a, &b);
 }
 
-/* What a method that found the pair says of it.  False: on a closer look it did not. */
+/* Fill in the result of a method that found the pair.  Return false if the exact comparison rejects it. */
 static bool fill_similarity(struct methods *m, struct pd_match_methods_pair *p, int method)
 {
 	struct pd_likeness like;
@@ -353,14 +355,14 @@ static bool fill_similarity(struct methods *m, struct pd_match_methods_pair *p, 
 		p->shared = like.shared;
 		p->size_a = m->value[0].n;
 		p->size_b = m->value[1].n;
-		/* As texts are compared: the share of both that is in both. */
+		/* As for texts: the part of the union that both have. */
 		like.similarity = (double)like.shared / (double)(p->size_a + p->size_b - like.shared);
 	}
 	p->similarity = p->similarity < 0 ? like.similarity : p->similarity;
 	return true;
 }
 
-/* By every method that has values for it: the two are the same. */
+/* Fill in a link: the two rows are equal for every method that has values for them. */
 static void fill_link(struct methods *m, struct pd_match_methods_pair *p)
 {
 	p->linked = true;

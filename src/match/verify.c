@@ -6,7 +6,7 @@
 
 int pd_verify_default_k(int bits, size_t n_keys)
 {
-	double ways = 1, ball = 1;	/* keys at distance k + 1 from one, and within it */
+	double ways = 1, ball = 1;	/* number of keys at distance k + 1, and within it */
 	int k = 0;
 	for (; k < bits / 4; k++) {
 		ways = ways * (bits - k) / (k + 1);
@@ -53,7 +53,7 @@ int pd_verify_settle(const struct pd_verify_request *r, bool off_by_default, str
 	return PD_OK;
 }
 
-/* What more is asked of pages that are easily taken for each other. */
+/* Additional requirements for pages that are easily mistaken for each other. */
 const struct pd_verify_numbers pd_verify_numbers_default = {
 #define X(name, value, meaning) .name = value,
 #include "match/verify.def"
@@ -67,7 +67,7 @@ static const struct pd_verify_numbers *numbers_of(const struct pd_verify_options
 
 const char *const pd_verification_names[] = { "-", "-", "few-terms", "unsure", "other-subject", "other-language", NULL };
 
-/* What is needed of two pages on one host and on two, where a rule asks for so much. */
+/* Print the similarity required of two pages on one host and on two, if a rule requires that much. */
 static void explain_rule(const struct pd_verify_options *o, const char *when, double same_host, double apart, struct pd_buf *out)
 {
 	same_host = same_host > o->least_same_host ? same_host : o->least_same_host;
@@ -110,8 +110,8 @@ static bool other_language(const struct pd_facts *a, const struct pd_facts *b)
 	return a->language && b->language && a->language != b->language;
 }
 
-/* On one host pages of one template stand beside each other: what is not known to be the same subject must show that it is a
- * text of its own at all. */
+/* Verify pages of one site.  One site has many pages of one template: if they are not known to have the same subject,
+ * each must have a text of its own. */
 static enum pd_verification verify_in_site(const struct pd_verify_numbers *n, const struct pd_facts *a, const struct pd_facts *b, int64_t terms)
 {
 	if (!has_subject(a) || !has_subject(b))
@@ -122,7 +122,7 @@ static enum pd_verification verify_in_site(const struct pd_verify_numbers *n, co
 	return a->confidence < sure || b->confidence < sure ? PD_VERIFIED_UNSURE : PD_VERIFIED_YES;
 }
 
-/* An equal title may be the name of the site only where the site is known to be one. */
+/* Compare subjects.  On different hosts an equal title counts only if it cannot be the name of the site. */
 static enum pd_subjects compare_subjects(const struct pd_subject *a, const struct pd_subject *b, enum pd_hosts hosts)
 {
 	enum pd_subjects s = pd_subjects_compare(a, b);
@@ -158,7 +158,7 @@ enum pd_verification pd_verify(const struct pd_verify_options *o, double similar
 	return same_host ? verify_in_site(n, a, b, terms) : PD_VERIFIED_YES;
 }
 
-/* Such a page has hardly a text: nothing at all, a title and nothing else, a line of a few words. */
+/* Such pages have hardly any text: none, only a title, or a line of a few words. */
 enum pd_verification pd_verify_equal_texts(const struct pd_verify_options *o, const struct pd_facts *a, const struct pd_facts *b,
 				   bool same_host)
 {
@@ -181,8 +181,9 @@ static double rows_similarity(const struct pd_rows *rows, uint32_t a, uint32_t b
 	return pd_sketch_similarity(&rows->sketch, &x, &y);
 }
 
-/* What decides of a row beside its sketch.  It is read from the row's text, which costs more than comparing sketches, and where
- * many pages lie close together each of them is asked for again and again: so those that were asked for last are remembered, one in each place. */
+/* Facts about a row in addition to its sketch.  They are parsed from the row's text, which costs more than comparing
+ * sketches, and in dense neighbourhoods they are needed repeatedly.  So recently used facts are cached, one row per
+ * slot. */
 struct pd_verifier_row {
 	struct pd_facts facts;
 	uint64_t host;
@@ -207,7 +208,7 @@ static const struct pd_verifier_row *read_row(struct pd_verifier *v, uint32_t ro
 	return r;
 }
 
-/* Pages without a host, such as files, may be of one site. */
+/* Compare hosts.  Pages without a host, such as files, may be of one site. */
 static enum pd_hosts compare_hosts(const struct pd_verifier *v, uint64_t a, uint64_t b)
 {
 	if (v->apart || a != b)
@@ -216,8 +217,9 @@ static enum pd_hosts compare_hosts(const struct pd_verifier *v, uint64_t a, uint
 }
 
 /* --- doubts ---
- * One number for each row, so that threads need no lock, and the larger of two is the better: the similarity in thousandths and
- * one, then how early the other row is, then the result. */
+ *
+ * One number per row, so that threads need no lock; the larger number is preferred.  It consists of the similarity in
+ * thousandths plus one, then the other row (earlier rows are larger), then the result. */
 
 enum { RESULT_BITS = 4, ROW_BITS = 31 };
 
@@ -270,7 +272,7 @@ bool pd_doubts_next(const struct pd_doubts *d, uint32_t *at, struct pd_doubt *ou
 {
 	for (; *at < d->n; ++*at) {
 		uint32_t row = *at, other = other_of(d->best[row]);
-		/* Where both have it, it is the first one's. */
+		/* If both rows have the same doubt, the first row reports it. */
 		if (!d->best[row] || (other < row && other_of(d->best[other]) == row))
 			continue;
 		++*at;

@@ -469,7 +469,7 @@ static int write_match_stats(struct match_run *r)
 	pd_json_str(j, "candidates_from", pd_span_z(pd_match_candidates_names[r->match.candidates]));
 	pd_json_int(j, "band_width", r->stats.band_width);
 	pd_json_int(j, "band_reach", r->stats.band_reach);
-	pd_json_int(j, "band_looks", (int64_t)r->stats.band_looks);
+	pd_json_int(j, "band_comparisons", (int64_t)r->stats.band_comparisons);
 	pd_json_str(j, "plan", pd_span_z(pd_join_plan_names[r->stats.plan.kind]));
 	pd_json_int(j, "bad_rows", (int64_t)r->rows.bad);
 	pd_json_int(j, "memory_limit", (int64_t)r->budget.limit);
