@@ -20,14 +20,14 @@ const char *const pd_alias_by_names[] = { "both", "ip", "pages", NULL };
 /* --- sources --- */
 
 struct alias_source {
-	uint64_t digest;		/* without the host's name */
-	uint64_t hash[HASHES];		/* the smallest, ascending */
+	uint64_t digest;		/* of the source without the host's name */
+	uint64_t hash[HASHES];		/* the smallest hashes, ascending */
 	uint32_t n;
-	bool all;			/* there are no others */
+	bool all;			/* the source has no other hashes */
 };
 
 struct alias_reading {
-	uint64_t *v;			/* hashes of runs */
+	uint64_t *v;			/* hashes of runs of words */
 	size_t n, cap;
 	struct pd_buf text;
 };
@@ -37,7 +37,8 @@ static bool in_word(char c)
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (unsigned char)c >= 0x80;
 }
 
-/* Links within the site name its host, which is what its other names differ in. */
+/* Remove the host's name from a source.  Links within the site contain it, and it differs between the names of a
+ * site. */
 static void without_host(struct pd_span source, struct pd_span host, struct pd_buf *out)
 {
 	pd_buf_clear(out);
@@ -96,14 +97,14 @@ static void read_source(struct alias_reading *r, struct pd_span bytes, struct pd
 	}
 }
 
-/* Of the smallest hashes of both together, the share that stands in each. */
+/* Return the share of hashes that are in both, among the smallest of the union. */
 static double similarity(const struct alias_source *a, const struct alias_source *b)
 {
 	uint32_t i = 0, j = 0, both = 0, n = 0;
 	if (a->digest == b->digest)
 		return 1;
 	while ((i < a->n || j < b->n) && n < HASHES) {
-		/* Behind the end of a list that was cut nothing is known. */
+		/* Beyond the end of a list that was cut, hashes are unknown. */
 		if ((i == a->n && !a->all) || (j == b->n && !b->all))
 			break;
 		uint64_t x = i < a->n ? a->hash[i] : UINT64_MAX, y = j < b->n ? b->hash[j] : UINT64_MAX;
@@ -124,14 +125,14 @@ struct first_page {
 };
 
 struct host {
-	struct first_page *page;	/* nearest first */
+	struct first_page *page;	/* nearest to the root first */
 	int n;
 	uint64_t pages;
 	uint32_t *address;		/* numbers of addresses */
 	size_t n_addresses, cap_addresses;
-	/* the result */
-	uint32_t up, rank;		/* of the set of hosts that is a site; place among all names */
-	uint32_t via;			/* the host that it was found like */
+	/* result */
+	uint32_t up, rank;		/* up: parent in the set of hosts of one site; rank: position among all names */
+	uint32_t via;			/* the host with which it was found to be one site */
 	double similarity;
 	const char *by;
 };
@@ -215,7 +216,7 @@ static uint32_t depth_of(struct pd_span path)
 	return n;
 }
 
-/* Is a nearer to the root than b? */
+/* Return whether a is nearer to the root than b. */
 static int order_of_paths(uint32_t depth_a, struct pd_span a, uint32_t depth_b, struct pd_span b)
 {
 	if (depth_a != depth_b)
@@ -225,7 +226,8 @@ static int order_of_paths(uint32_t depth_a, struct pd_span a, uint32_t depth_b, 
 	return pd_span_cmp(a, b);
 }
 
-/* Of several captures of one path the one with the smallest digest counts, whatever their order. */
+/* Record a page of a host.  Of several captures of one path the one with the smallest digest is used, independent of
+ * their order. */
 static void take_host_page(struct pd_aliases *a, struct host *h, struct pd_span host, struct pd_span path, struct pd_span bytes)
 {
 	uint32_t depth = depth_of(path);
@@ -243,10 +245,11 @@ static void take_host_page(struct pd_aliases *a, struct host *h, struct pd_span 
 		return;
 	}
 	if (h->n < a->o.first) {
-		h->page = pd_realloc(h->page, (size_t)(h->n + 1) * sizeof *h->page);	/* few, and of a kilobyte */
+		/* few entries of about a kilobyte */
+		h->page = pd_realloc(h->page, (size_t)(h->n + 1) * sizeof *h->page);
 		h->page[h->n++] = (struct first_page){ 0 };
 	}
-	struct first_page last = h->page[h->n - 1];	/* its buffer is used again */
+	struct first_page last = h->page[h->n - 1];	/* its buffer is reused */
 	memmove(&h->page[at + 1], &h->page[at], (size_t)(h->n - 1 - at) * sizeof *h->page);
 	h->page[at] = last;
 	pd_buf_set(&h->page[at].path, path);
@@ -263,7 +266,7 @@ void pd_aliases_page(struct pd_aliases *a, struct pd_span host, struct pd_span p
 		take_host_page(a, h, host, path, source);
 }
 
-/* --- which hosts are one site --- */
+/* --- finding hosts of one site --- */
 
 static bool share_address(const struct host *x, const struct host *y)
 {
@@ -274,7 +277,7 @@ static bool share_address(const struct host *x, const struct host *y)
 	return false;
 }
 
-/* The similarity of the nearest pages when the first pages match; 0: they do not. */
+/* Return the similarity of the nearest pages if the first pages match, otherwise 0. */
 static double pages_match(const struct pd_aliases *a, const struct host *x, const struct host *y)
 {
 	double nearest = similarity(&x->page[0].source, &y->page[0].source);
@@ -301,8 +304,9 @@ static uint32_t top(struct pd_aliases *a, uint32_t h)
 	return h;
 }
 
-/* Why the two are one site, and the similarity of their nearest pages if that was asked; NULL: they are not. */
-static const char *why_one(const struct pd_aliases *a, uint32_t x, uint32_t y, double *s)
+/* Return the reason why the two are one site, and the similarity of their nearest pages if pages are compared; NULL:
+ * they are not. */
+static const char *reason_for_one_site(const struct pd_aliases *a, uint32_t x, uint32_t y, double *s)
 {
 	const struct host *g = &a->hosts[x], *h = &a->hosts[y];
 	*s = 0;
@@ -319,14 +323,14 @@ static const char *why_one(const struct pd_aliases *a, uint32_t x, uint32_t y, d
 	return NULL;
 }
 
-/* Are they one site, y being the later of the two? */
+/* Return whether they are one site; y is the later of the two. */
 static bool same_site(struct pd_aliases *a, uint32_t x, uint32_t y)
 {
 	struct host *h = &a->hosts[y];
 	double s;
 	if (top(a, x) == top(a, y))
 		return true;
-	const char *why = why_one(a, x, y, &s);
+	const char *why = reason_for_one_site(a, x, y, &s);
 	if (!why)
 		return false;
 	if (!h->by) {
@@ -344,7 +348,7 @@ static void add_key(struct pd_aliases *a, uint64_t value, struct pd_span address
 	a->keys[a->n_keys++] = (struct key){ pd_hash64_seed(address.p, address.n, value), host };
 }
 
-/* Hosts that share one of these are compared. */
+/* Add the keys of a host.  Hosts with a common key are compared. */
 static void add_keys(struct pd_aliases *a, uint32_t number)
 {
 	const struct host *h = &a->hosts[number];
@@ -373,7 +377,7 @@ static int by_key_then_rank(const void *x, const void *y, void *ctx)
 	return (hosts[a->host].rank > hosts[b->host].rank) - (hosts[a->host].rank < hosts[b->host].rank);
 }
 
-/* Hosts with one key, by name: each is compared with those that stand for the sites seen so far. */
+/* Compare hosts with one key, by name: each with the representatives of the sites found so far. */
 static void compare(struct pd_aliases *a, const struct key *k, size_t n)
 {
 	uint32_t standing[STANDING];
@@ -393,7 +397,7 @@ static int by_name(const void *x, const void *y, void *ctx)
 	return pd_span_cmp(v[*(const uint32_t *)x], v[*(const uint32_t *)y]);
 }
 
-/* Numbers of the hosts by their names. */
+/* Number the hosts by their names. */
 static uint32_t *rank_hosts(struct pd_aliases *a)
 {
 	uint32_t *order = pd_alloc((a->names.n + 1) * sizeof *order);
@@ -425,8 +429,9 @@ static void find_sites(struct pd_aliases *a)
 
 /* --- the table --- */
 
-/* Does x rather than y stand for their site?  The one with more pages, then the shorter name, then the first. */
-static bool stands_before(const struct pd_aliases *a, uint32_t x, uint32_t y)
+/* Return whether x rather than y represents their site: the one with more pages, then the shorter name, then the
+ * first. */
+static bool is_preferred(const struct pd_aliases *a, uint32_t x, uint32_t y)
 {
 	const struct host *g = &a->hosts[x], *h = &a->hosts[y];
 	if (g->pages != h->pages)
@@ -490,7 +495,7 @@ struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *o
 		site[i] = i;
 	for (uint32_t i = 0; i < a->names.n; i++) {
 		uint32_t t = top(a, i);
-		if (a->hosts[i].pages && stands_before(a, i, site[t]))
+		if (a->hosts[i].pages && is_preferred(a, i, site[t]))
 			site[t] = i;
 	}
 	for (uint32_t i = 0; i < a->names.n; i++) {
@@ -539,7 +544,7 @@ static bool is_ip_address(struct pd_span address)
 	return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
 }
 
-/* Lines of host, blanks, address; '#' begins a comment. */
+/* Read lines of host, blanks, address; '#' begins a comment. */
 static int read_addresses(struct alias_run *r)
 {
 	const char *path = r->o->addresses;

@@ -11,7 +11,7 @@
 
 /* ==== parameters ==== */
 
-/* --- a query in pieces --- */
+/* --- splitting a query --- */
 
 static void query_split(struct pd_query *q, struct pd_span query)
 {
@@ -36,7 +36,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* By name; those of one name stay in their order. */
+/* Sort by name; parameters with the same name keep their order. */
 static void query_sort(struct pd_query *q)
 {
 	for (size_t i = 1; i < q->n; i++)
@@ -53,7 +53,7 @@ static void query_release(struct pd_query *q)
 	pd_buf_release(&q->part);
 }
 
-/* --- which do not matter --- */
+/* --- parameters that do not change a page --- */
 
 static const struct {
 	const char *name;
@@ -87,7 +87,7 @@ int pd_params_name(struct pd_params *p, struct pd_span list, struct pd_err *e)
 		if (!name.n)
 			return pd_fail(e, PD_ERR_USAGE, "an empty name in the list of parameters to drop");
 		if (star && (star != name.p + name.n - 1 || name.n == 1))
-			return pd_fail(e, PD_ERR_USAGE, "parameter '%.*s': '*' may stand only at the end of a name", (int)name.n, name.p);
+			return pd_fail(e, PD_ERR_USAGE, "parameter '%.*s': '*' is only allowed at the end of a name", (int)name.n, name.p);
 		p->hash += name_hash(pd_span("", 0), name);
 		if (!star) {
 			pd_map_add(&p->named, name_hash(pd_span("", 0), name));
@@ -131,8 +131,8 @@ int pd_params_read(struct pd_params *p, const char *path, struct pd_err *e)
 	return status;
 }
 
-/* The name, or the beginning of one before '*'. */
-static bool fits(struct pd_span name, const char *pattern)
+/* Return whether it is the name, or begins with the part before '*'. */
+static bool matches_pattern(struct pd_span name, const char *pattern)
 {
 	size_t n = strlen(pattern);
 	if (n && pattern[n - 1] == '*') {
@@ -156,7 +156,7 @@ static bool is_known(const struct pd_query_item *item)
 		digits += (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 	}
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (digits >= known[i].least && fits(item->name, known[i].name))
+		if (digits >= known[i].least && matches_pattern(item->name, known[i].name))
 			return true;
 	return false;
 }
@@ -171,7 +171,7 @@ static bool begins(struct pd_span name, struct pd_span prefix)
 	return true;
 }
 
-/* Does this parameter not matter on that host? */
+/* Return whether this parameter does not change pages of the host. */
 static bool params_has(const struct pd_params *p, struct pd_span host, const struct pd_query_item *item)
 {
 	if (p->named.n && (pd_map_has(&p->named, name_hash(pd_span("", 0), item->name)) ||
@@ -202,21 +202,21 @@ void pd_params_release(struct pd_params *p)
 
 /* --- learning --- */
 
-/* URLs of a host that differ in one parameter's value alone, or in whether it is there. */
+/* URLs of a host that differ only in the value or the presence of one parameter. */
 struct group {
-	uint64_t rest;		/* the URL without it */
-	uint64_t value, text;	/* of the first */
+	uint64_t rest;		/* hash of the URL without the parameter */
+	uint64_t value, text;	/* of the first URL */
 	uint32_t owner;
-	bool several, differ;	/* values; texts */
+	bool several, differ;	/* there are several values; texts differ */
 };
 
-/* A URL as a whole: what others become without a parameter. */
+/* A complete URL, which equals others without a parameter. */
 struct url_text {
 	uint64_t text;
 	bool differ;
 };
 
-/* A value that a group was seen with. */
+/* A value of the parameter in a group. */
 struct entry {
 	uint64_t value;
 	uint32_t group;
@@ -226,11 +226,11 @@ struct owner {
 	uint64_t same, different, texts, values;
 };
 
-enum { PARAMS_MAX = 32 };	/* of a URL to learn from: each is compared with all others */
+enum { PARAMS_MAX = 32 };	/* limit per URL, because each parameter is compared with all others */
 
 struct pd_params_lesson {
 	struct pd_names owners;		/* host, newline, name */
-	struct pd_map group_at, whole_at;	/* hashes: place and one */
+	struct pd_map group_at, whole_at;	/* by hash: index plus one */
 	struct group *groups;
 	size_t n, cap;
 	struct url_text *wholes;
@@ -289,7 +289,7 @@ static void add_whole(struct pd_params_lesson *l, uint64_t url, uint64_t text)
 	w->differ |= w->text != text;
 }
 
-/* The URL without its item i; SIZE_MAX: with all. */
+/* Hash the URL without its item i; SIZE_MAX: with all items. */
 static uint64_t hash_without(struct pd_params_lesson *l, struct pd_span path, size_t i)
 {
 	pd_buf_set(&l->rest, path);
@@ -323,7 +323,7 @@ void pd_params_lesson_add(struct pd_params_lesson *l, struct pd_span host, struc
 	}
 }
 
-/* A URL that lacks the parameter has one value more of it. */
+/* Add URLs without the parameter to their groups: absence is one more value. */
 static void add_wholes_to_groups(struct pd_params_lesson *l)
 {
 	for (size_t i = 0; i < l->n; i++) {
@@ -399,7 +399,7 @@ void pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct p
 	free(owners);
 }
 
-/* ==== the form to compare by ==== */
+/* ==== the form for comparison ==== */
 
 const char *const pd_url_forms[] = { "standard", "canonical", "loose", NULL };
 
@@ -424,7 +424,8 @@ static const uint8_t class[256] = {
 	[0x7F ... 0xFF] = ESCAPED,
 };
 
-/* Appends `s` with as few escapes as mean the same.  `lower`: letters in lower case, but for those of escapes. */
+/* Append `s` with the least number of escapes for the same meaning.  `lower`: letters in lower case, except in
+ * escapes. */
 static void add_escaped(struct pd_buf *out, struct pd_span s, bool lower)
 {
 	static const char digits[] = "0123456789ABCDEF";
@@ -455,7 +456,7 @@ static void add_escaped(struct pd_buf *out, struct pd_span s, bool lower)
 
 /* --- host --- */
 
-/* "www." and "www2." say nothing before a name with a dot. */
+/* Remove "www." and "www2." before a name with a dot: they have no meaning. */
 static struct pd_span without_www_number(struct pd_span host)
 {
 	size_t i = 3;
@@ -468,7 +469,7 @@ static struct pd_span without_www_number(struct pd_span host)
 	return pd_span(host.p + i + 1, host.n - i - 1);
 }
 
-/* Without dots at the end, unless it would be none any more, or an address. */
+/* Remove dots at the end, unless nothing would remain, or an address. */
 static struct pd_span without_dots(struct pd_span host)
 {
 	struct pd_span out = host;
@@ -494,7 +495,7 @@ static void add_site(const struct pd_canonical *c, const struct pd_url *u, struc
 
 /* --- path --- */
 
-static bool letters_and_digits(struct pd_span s)
+static bool has_letters_and_digits(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if (!((s.p[i] >= '0' && s.p[i] <= '9') || ((s.p[i] | 0x20) >= 'a' && (s.p[i] | 0x20) <= 'z')))
@@ -502,18 +503,19 @@ static bool letters_and_digits(struct pd_span s)
 	return true;
 }
 
-/* ASP.NET's session in a segment of its own: 24 letters and digits in brackets, (24), or one or more of x(24), (S(24)F(24)). */
-static bool session_segment(struct pd_span s)
+/* A session id of ASP.NET as a segment: 24 letters and digits in brackets, (24), or one or more of x(24),
+ * (S(24)F(24)). */
+static bool is_session_segment(struct pd_span s)
 {
 	enum { ID = 24 };
 	if (s.n < ID + 2 || s.p[0] != '(' || s.p[s.n - 1] != ')')
 		return false;
 	s = pd_span(s.p + 1, s.n - 2);
 	if (s.n == ID)
-		return letters_and_digits(s);
+		return has_letters_and_digits(s);
 	for (; s.n; s = pd_span(s.p + ID + 3, s.n - ID - 3))
-		if (s.n < ID + 3 || s.p[1] != '(' || s.p[ID + 2] != ')' || !letters_and_digits(pd_span(s.p, 1)) ||
-		    !letters_and_digits(pd_span(s.p + 2, ID)))
+		if (s.n < ID + 3 || s.p[1] != '(' || s.p[ID + 2] != ')' || !has_letters_and_digits(pd_span(s.p, 1)) ||
+		    !has_letters_and_digits(pd_span(s.p + 2, ID)))
 			return false;
 	return true;
 }
@@ -523,12 +525,12 @@ static struct pd_span without_jsessionid(struct pd_span s)
 	const char *semicolon = s.n ? memchr(s.p, ';', s.n) : NULL;
 	struct pd_span before = pd_span(s.p, semicolon ? (size_t)(semicolon - s.p) : s.n);
 	int dots = pd_url_dots(before);
-	if (!semicolon || dots == 1 || dots == 2)	/* ".." alone would go up */
+	if (!semicolon || dots == 1 || dots == 2)	/* a segment ".." would go up one level */
 		return s;
 	return pd_span_istarts(pd_span(semicolon + 1, s.n - before.n - 1), "jsessionid=") ? before : s;
 }
 
-/* Slashes side by side are one. */
+/* Append the path; adjacent slashes become one. */
 static void add_path(const struct pd_canonical *c, struct pd_span path, struct pd_buf *out)
 {
 	bool loose = c->form == PD_FORM_LOOSE;
@@ -538,7 +540,7 @@ static void add_path(const struct pd_canonical *c, struct pd_span path, struct p
 		size_t end = next ? (size_t)(next - path.p) : path.n;
 		struct pd_span s = pd_span(path.p + i, end - i);
 		if (loose)
-			s = session_segment(s) ? pd_span("", 0) : without_jsessionid(s);
+			s = is_session_segment(s) ? pd_span("", 0) : without_jsessionid(s);
 		add_escaped(out, s, loose);
 		if (next && (out->n == from || out->p[out->n - 1] != '/'))
 			pd_buf_add_c(out, '/');
@@ -576,8 +578,8 @@ static void add_query(struct pd_canonical *c, const struct pd_url *u, struct pd_
 
 /* --- all --- */
 
-/* Most URLs have nothing before the query that must be changed. */
-static bool as_it_stands(const struct pd_canonical *c, const struct pd_url *u)
+/* Return whether everything before the query is unchanged, as in most URLs. */
+static bool is_unchanged(const struct pd_canonical *c, const struct pd_url *u)
 {
 	return c->form == PD_FORM_CANONICAL && u->plain && u->has_host && u->user == u->host && u->host_end > u->host &&
 	       u->href.p[u->host_end - 1] != '.';
@@ -590,7 +592,7 @@ void pd_canonical_make(struct pd_canonical *c, const struct pd_url *u, struct pd
 		pd_buf_add_span(out, pd_buf_span(&u->href));
 		return;
 	}
-	if (as_it_stands(c, u)) {
+	if (is_unchanged(c, u)) {
 		pd_buf_add_span(out, pd_url_part(u, 0, u->query));
 	} else if (u->has_host) {
 		add_site(c, u, out);
@@ -611,8 +613,8 @@ void pd_canonical_release(struct pd_canonical *c)
 	query_release(&c->query);
 }
 
-/* Without the first of these bytes and what follows it. */
-static struct pd_span until(struct pd_span s, char c)
+/* Cut at the first of these bytes. */
+static struct pd_span cut_at(struct pd_span s, char c)
 {
 	const char *at = s.n ? memchr(s.p, c, s.n) : NULL;
 	return at ? pd_span(s.p, (size_t)(at - s.p)) : s;
@@ -625,14 +627,14 @@ bool pd_canonical_split(struct pd_span canonical, struct pd_span *site, struct p
 	if (from > canonical.n || colon[1] != '/' || colon[2] != '/')
 		return false;
 	struct pd_span rest = pd_span(canonical.p + from, canonical.n - from);
-	*site = until(until(until(rest, '/'), '?'), '#');
+	*site = cut_at(cut_at(cut_at(rest, '/'), '?'), '#');
 	*path = pd_span(site->p + site->n, rest.n - site->n);
 	return site->n > 0;
 }
 
-/* ==== from bytes ==== */
+/* ==== parsing ==== */
 
-/* "example.org/page", as people write it. */
+/* Parse "example.org/page", as people write it. */
 static bool parse_bare(struct pd_canonical *c, struct pd_span text, struct pd_url *out)
 {
 	struct pd_buf *full = &c->query.text;

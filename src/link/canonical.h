@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * A URL that was parsed (url.h) -> the text by which it counts as the same as others.  Three forms:
+ * A parsed URL (url.h) -> the text by which equal URLs are recognised.  There are three forms:
  *
- * - standard: the URL as browsers write it, and no more;
- * - canonical: what no server should tell apart is one.  Beside the standard: no user, no fragment (unless it is kept), no dot at
- *   the end of the host; unreserved characters are not escaped, escapes are in upper case, a stray '%' is one; slashes side by
- *   side are one; parameters of the query stand in order of their names (those of one name as they came, since servers read them
- *   as a list), without empty ones, and NAME= is NAME;
- * - loose: also what servers may tell apart but seldom do: http and https, "www.", letters' case, a slash at the end, session
- *   ids, parameters of campaigns.
+ * - standard: the URL as browsers write it;
+ * - canonical: merges URLs that no server should distinguish.  In addition to the standard: no user, no fragment
+ *   (unless it is kept), no dot at the end of the host; unreserved characters are not escaped, escapes are in upper
+ *   case, a stray '%' is escaped; adjacent slashes are merged; the query's parameters are sorted by name (parameters
+ *   with one name keep their order, since servers read them as a list), empty ones are removed, and NAME= becomes NAME;
+ * - loose: also merges URLs that servers may distinguish but rarely do: http and https, "www.", case, a slash at the
+ *   end, session ids, parameters of campaigns.
  *
- * Parameters that do not change a page are left out where they are known.
+ * Parameters that are known not to change a page are removed.
  */
 #ifndef PD_LINK_CANONICAL_H
 #define PD_LINK_CANONICAL_H
@@ -19,15 +19,15 @@
 #include "base/terminal.h"
 #include "link/url.h"
 
-/* The parameters of a URL's query, and which of them do not change the page: named by the user, known by everybody
- * (params.def), or learnt from rows of `fp`.
+/* The parameters of a URL's query, and which of them do not change the page: named by the user, generally known
+ * (params.def), or learned from rows of `fp`.
  *
- * Learning compares URLs of one host that differ in the value of one parameter alone, or in whether it is there, wherever there
- * are two or more with a text: a group.  A parameter does not change pages where no group had two texts, so many groups had
- * one, these texts are so many different ones, and so are the values: a site that answers any number with the same "not found"
- * teaches nothing, nor does page=1, which is the page without it. */
+ * Learning compares URLs of one host that differ only in the value or the presence of one parameter: they form a group,
+ * if at least two have a text.  A parameter does not change pages if no group has two texts, and at least `least`
+ * groups have one text, with at least this many different texts and different values.  So a site that answers any
+ * number with the same "not found" page teaches nothing, and neither does page=1 if it equals the page without it. */
 
-/* --- a query in pieces --- */
+/* --- splitting a query --- */
 
 struct pd_query_item {
 	struct pd_span name, item;	/* item: NAME=VALUE, or NAME */
@@ -37,26 +37,26 @@ struct pd_query_item {
 struct pd_query {
 	struct pd_query_item *items;
 	size_t n, cap;
-	struct pd_buf text, part;	/* scratch of who makes the pieces */
+	struct pd_buf text, part;	/* scratch */
 };
 
-/* --- which do not matter --- */
+/* --- parameters that do not change a page --- */
 
 struct pd_params {
-	struct pd_map named;		/* hash of host and name; without a host: anywhere */
+	struct pd_map named;		/* hash of host and name; without a host: on all hosts */
 	struct pd_span *prefixes;	/* NAME* */
 	size_t n_prefixes, cap_prefixes;
-	bool known;			/* those of params.def too */
-	uint64_t hash;			/* of all that was added, in whatever order */
+	bool known;			/* use params.def too */
+	uint64_t hash;			/* of all that was added, independent of order */
 	struct pd_arena arena;
 };
 
-/* "sid,utm_*,PHPSESSID": case does not matter.  PD_ERR_USAGE. */
+/* Add names: "sid,utm_*,PHPSESSID"; case is ignored.  PD_ERR_USAGE. */
 int pd_params_name(struct pd_params *p, struct pd_span list, struct pd_err *e);
 void pd_params_know(struct pd_params *p);
-/* Rows that pd_params_lesson_write wrote. */
+/* Read rows written by pd_params_lesson_write. */
 int pd_params_read(struct pd_params *p, const char *path, struct pd_err *e);
-/* All three: a list, those of params.def, a file of rows; NULL: none. */
+/* Add all three: a list, params.def, a file of rows; NULL: none. */
 int pd_params_open(struct pd_params *p, const char *named, bool known_too, const char *learnt, struct pd_err *e);
 void pd_params_release(struct pd_params *p);
 
@@ -66,41 +66,43 @@ struct pd_params_lesson;
 
 struct pd_params_lesson *pd_params_lesson_new(void);
 void pd_params_lesson_free(struct pd_params_lesson *l);
-/* A page: its host, its URL in canonical form, and a digest of its text. */
+/* Add a page: its host, its URL in canonical form, and a digest of its text. */
 void pd_params_lesson_add(struct pd_params_lesson *l, struct pd_span host, struct pd_span url, struct pd_span digest);
 
 struct pd_params_counts {
-	uint64_t pages, bad;		/* rows, and those that could not be read */
-	uint64_t parameters, learnt;	/* of all hosts together */
+	uint64_t pages, bad;		/* rows; rows that could not be parsed */
+	uint64_t parameters, learnt;	/* on all hosts together */
 };
 
-/* A row for each parameter with a group, by host and name: host, name, groups of one text, groups of several, different
- * texts and values of the former, and whether it was learnt, for which `least` groups, texts and values are needed. */
+/* Write a row for each parameter with a group, by host and name: host, name, groups with one text, groups with several,
+ * different texts and different values of the former, and whether it was learned, which requires `least` groups, texts
+ * and values. */
 void pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_params_counts *counts, struct pd_buf *out);
 
 enum pd_url_form { PD_FORM_STANDARD, PD_FORM_CANONICAL, PD_FORM_LOOSE };
-extern const char *const pd_url_forms[];	/* NULL at the end */
+extern const char *const pd_url_forms[];	/* terminated by NULL */
 
 struct pd_canonical {
 	enum pd_url_form form;
 	bool keep_fragment;
-	const struct pd_params *params;		/* to leave out; NULL: none */
+	const struct pd_params *params;		/* to remove; NULL: none */
 	struct pd_query query;			/* scratch */
 };
 
-/* Replaces `out`. */
+/* Write the form to `out`; its content is replaced. */
 void pd_canonical_make(struct pd_canonical *c, const struct pd_url *u, struct pd_buf *out);
 void pd_canonical_release(struct pd_canonical *c);
 
-/* A URL as it came: as pd_url_parse, and "example.org/page", as people write it, but in the standard form. */
+/* Parse a URL as given: like pd_url_parse, but, except in the standard form, also "example.org/page", as people write
+ * it. */
 bool pd_canonical_parse(struct pd_canonical *c, struct pd_span text, const struct pd_url *base, struct pd_url *out);
 
-/* Rows of fp in, the table of pd_params_lesson_write out.  Rows that cannot be read are named and counted. */
+/* Rows of fp -> the table of pd_params_lesson_write.  Rows that cannot be parsed are reported and counted. */
 int pd_params_learn(struct pd_canonical *c, char **paths, int n_paths, unsigned least, struct pd_log *log,
 		    struct pd_params_counts *counts, struct pd_buf *out, struct pd_err *e);
 
-/* The canonical form in pieces: u1/u2/…/un of patent 003, of a URL with a host.  site: host and port; path: from its first slash
- * to the end, without fragment.  False: it has no host. */
+/* Split the canonical form of a URL with a host as in u1/u2/…/un of patent 003.  site: host and port; path: from its
+ * first slash to the end, without fragment.  Return false if it has no host. */
 bool pd_canonical_split(struct pd_span canonical, struct pd_span *site, struct pd_span *path);
 
 #endif

@@ -8,11 +8,11 @@
 #include "base/utf8.h"
 
 enum {
-	PLAIN = 1,		/* stands in a domain as it is */
+	PLAIN = 1,		/* allowed in a domain unchanged */
 	UPPER = 2,
-	FORBIDDEN = 4,		/* in any host */
-	FORBIDDEN_DOMAIN = 8,	/* in those of special schemes, beside the former */
-	ESCAPED = 16,		/* in hosts of other schemes */
+	FORBIDDEN = 4,		/* forbidden in any host */
+	FORBIDDEN_DOMAIN = 8,	/* forbidden in hosts of special schemes, in addition */
+	ESCAPED = 16,		/* escaped in hosts of other schemes */
 };
 
 static const uint8_t class[256] = {
@@ -48,7 +48,7 @@ static const uint8_t class[256] = {
 
 /* --- IPv4 --- */
 
-/* 0x1F, 017, 15.  False: no number.  Whatever is over 32 bits counts as 2^32. */
+/* Parse 0x1F, 017, 15.  Return false if it is not a number.  Values over 32 bits become 2^32. */
 static bool ipv4_number(struct pd_span s, uint64_t *out)
 {
 	int base = 10;
@@ -81,7 +81,7 @@ static struct pd_span last_part(struct pd_span host)
 	return dot ? pd_span(dot + 1, (size_t)(host.p + host.n - dot) - 1) : host;
 }
 
-/* A name cannot end so. */
+/* Return whether it ends in a number, as no name may. */
 static bool ends_in_number(struct pd_span host)
 {
 	struct pd_span last = last_part(host);
@@ -118,7 +118,7 @@ static const char *ipv4(struct pd_span host, struct pd_buf *out)
 
 /* --- IPv6 --- */
 
-/* The dotted end of an address, four decimal numbers: false when it is none. */
+/* Parse the dotted end of an address, four decimal numbers; return false if it is not one. */
 static bool ipv6_dotted(struct pd_span s, uint16_t *two)
 {
 	struct pd_span part;
@@ -178,7 +178,7 @@ static bool ipv6_read(struct pd_span s, uint16_t piece[8])
 	return true;
 }
 
-/* The first longest run of zeroes, of two or more: where it begins, or 8. */
+/* Return the start of the first longest run of at least two zeroes, or 8. */
 static int ipv6_zeroes(const uint16_t piece[8], int *length)
 {
 	int best = 8;
@@ -218,7 +218,7 @@ static const char *ipv6(struct pd_span s, struct pd_buf *out)
 
 /* --- names --- */
 
-/* A host of another scheme. */
+/* Parse a host of another scheme. */
 static const char *opaque(struct pd_span in, struct pd_buf *out)
 {
 	for (size_t i = 0; i < in.n; i++) {
@@ -268,8 +268,8 @@ static const char *to_ascii(struct pd_span name, struct pd_buf *out)
 	return NULL;
 }
 
-/* Lower case into `out`; false: it has more than plain ASCII letters, or must be checked. */
-static bool plain(struct pd_span in, struct pd_buf *out)
+/* Write it in lower case to `out`; return false if it has other characters than ASCII letters, or needs checks. */
+static bool lower_plain_name(struct pd_span in, struct pd_buf *out)
 {
 	char *to = pd_buf_reserve(out, in.n);
 	uint8_t all = 0;
@@ -289,7 +289,7 @@ static const char *domain(struct pd_span in, struct pd_buf *scratch, struct pd_b
 {
 	size_t from = out->n;
 	const char *why = NULL;
-	if (plain(in, out))
+	if (lower_plain_name(in, out))
 		return NULL;
 	if (!unescape(in, scratch))
 		return "the host is not valid UTF-8";

@@ -14,7 +14,7 @@
 const char *const pd_link_type_names[PD_LINK_TYPES + 1] = { "back", "navigation", "advert", "hidden", "frame", "image", "empty", "text",
 							    NULL };
 
-/* --- hosts of adverts --- */
+/* --- hosts of advertisements --- */
 
 struct pd_adverts {
 	struct pd_map hosts;	/* a set of hashes */
@@ -40,7 +40,7 @@ static struct pd_span next_word(struct pd_span *line)
 	return word;
 }
 
-/* Letters of any script, digits, dots and hyphens, with a dot inside. */
+/* Return whether it has only letters of any script, digits, dots and hyphens, with a dot inside. */
 static bool looks_like_host(struct pd_span s)
 {
 	bool dot = false;
@@ -53,7 +53,7 @@ static bool looks_like_host(struct pd_span s)
 	return dot;
 }
 
-/* The host that a line names; nothing: it names none. */
+/* Return the host in a line, or nothing. */
 static struct pd_span host_of_line(struct pd_span line)
 {
 	static const struct pd_span none = { "", 0 };
@@ -94,7 +94,7 @@ static int read_adverts(struct pd_adverts *a, const char *path, struct pd_err *e
 	pd_buf_release(&scratch);
 	pd_buf_release(&host);
 	if (!status && !a->hosts.n)
-		status = pd_fail(e, PD_ERR_FORMAT, "%s: no line names a host of adverts", path);
+		status = pd_fail(e, PD_ERR_FORMAT, "%s: no line names a host of advertisements", path);
 	return status;
 }
 
@@ -185,7 +185,7 @@ void pd_page_links_release(struct pd_page_links *l)
 	*l = (struct pd_page_links){ 0 };
 }
 
-/* Where relative addresses begin: <base>, which may itself be relative to the page. */
+/* Set the base of relative addresses: <base>, which may itself be relative to the page. */
 static void set_base(struct pd_link_finder *f, struct pd_span url, const struct pd_blocks *b)
 {
 	f->has_page = pd_url_parse(url, NULL, &f->page);
@@ -197,7 +197,7 @@ static void set_base(struct pd_link_finder *f, struct pd_span url, const struct 
 	pd_domain_of(f->host, &f->domain);
 }
 
-/* Boxes inside <nav> and the like: a parent stands before its children. */
+/* Mark the boxes inside <nav> and the like; a parent comes before its children. */
 static void find_navigation(struct pd_link_finder *f, const struct pd_blocks *b)
 {
 	while (f->cap_nav < b->n_boxes)
@@ -209,7 +209,7 @@ static void find_navigation(struct pd_link_finder *f, const struct pd_blocks *b)
 	}
 }
 
-/* Is `sub` a host with one label more than `host`? */
+/* Return whether `sub` is `host` with one more label in front. */
 static bool one_level_below(struct pd_span sub, struct pd_span host)
 {
 	if (sub.n <= host.n + 1 || memcmp(sub.p + sub.n - host.n, host.p, host.n) || sub.p[sub.n - host.n - 1] != '.')
@@ -238,8 +238,8 @@ static enum pd_link_type type_of_link(struct pd_link_finder *f, const struct pd_
 	return l->hidden ? PD_LINK_HIDDEN : l->frame ? PD_LINK_FRAME : l->has_text ? PD_LINK_TEXT : l->has_image ? PD_LINK_IMAGE : PD_LINK_EMPTY;
 }
 
-/* The run whose class is the link's: its first; without text the one that follows it in the smallest box around it that has any,
- * or else the last there. */
+/* Return the run whose class the link gets: its first run; without text, the next run in the smallest box around it
+ * that has any, or the last one there. */
 static uint32_t run_of(const struct pd_blocks *b, const struct pd_link *l)
 {
 	uint32_t box = l->box;
@@ -256,7 +256,7 @@ static struct pd_span kept(struct pd_buf *text, size_t from)
 	return pd_span(NULL, text->n - from);
 }
 
-/* The target stands in f->at. */
+/* Add a link; its target is in f->at. */
 static void add_link(struct pd_link_finder *f, const struct pd_blocks *b, const struct pd_topic *topic, uint32_t i, struct pd_page_links *out)
 {
 	const struct pd_link *l = &b->links[i];
@@ -280,8 +280,8 @@ static void add_link(struct pd_link_finder *f, const struct pd_blocks *b, const 
 	out->v[out->n++] = link;
 }
 
-/* The text no longer moves. */
-static void place(struct pd_page_links *out)
+/* Set the pointers into the text, which does not move any more. */
+static void set_pointers(struct pd_page_links *out)
 {
 	const char *at = out->text.p;
 	for (size_t i = 0; i < out->n; i++) {
@@ -293,7 +293,7 @@ static void place(struct pd_page_links *out)
 	}
 }
 
-/* From one path to another: "../x/y", as if both lay in folders. */
+/* Make the path from one path to another: "../x/y", as if both were in folders. */
 static void relative_path(struct pd_span from, struct pd_span to, struct pd_buf *out)
 {
 	size_t same = 0;
@@ -344,6 +344,6 @@ void pd_links_find(struct pd_link_finder *f, struct pd_span url, const struct pd
 		if (!pd_span_eq(pd_buf_span(&f->at), pd_buf_span(&f->self)))
 			add_link(f, b, topic, i, out);
 	}
-	place(out);
+	set_pointers(out);
 	out->page = pd_buf_span(&f->self);
 }

@@ -91,7 +91,7 @@ uint64_t pd_owners_checksum(const struct pd_owners *o)
 uint64_t pd_owners_hash(struct pd_owners *o, struct pd_span url)
 {
 	pd_tsv_value(url, &o->value);
-	/* What is no URL has the host that its bytes tell. */
+	/* For an invalid URL, the host is read from its bytes. */
 	if (pd_url_parse(pd_buf_span(&o->value), NULL, &o->url))
 		pd_buf_set(&o->host, pd_url_host_of(&o->url));
 	else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of `rank` (walk/rank.h) -> of each page, by its id as it stands in rows, the signature and the quality.
+ * Rows of `rank` (walk/rank.h) -> signature and quality of each page, by its id as in rows.
  */
 #ifndef PD_LINK_RANKS_H
 #define PD_LINK_RANKS_H
@@ -16,7 +16,7 @@ struct pd_ranks {
 
 int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e);
 void pd_ranks_release(struct pd_ranks *r);
-/* False: the page has none. */
+/* Return false if the page has none. */
 bool pd_ranks_find(const struct pd_ranks *r, struct pd_span id, double *signature, double *quality);
 
 #endif

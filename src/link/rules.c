@@ -14,7 +14,7 @@
 #include "term/wordfiles.h"
 #include "term/terms.h"
 
-/* --- what is asked --- */
+/* --- requested rules --- */
 
 static const struct {
 	const char *name;
@@ -55,27 +55,27 @@ static int read_rule(struct pd_rules *r, struct pd_span item, struct pd_err *e)
 	}
 	int i = find_rule(name, PD_RULES);
 	if (i == PD_RULES)
-		return pd_fail(e, PD_ERR_USAGE, "--rule: unknown rule '%.*s': it is one of adverts, body, types, domains, anchors, weighted, "
-			       "difference, count, signature; or the word navigation", (int)name.n, name.p ? name.p : "");
-	r->asked[i] = true;
+		return pd_fail(e, PD_ERR_USAGE, "--rule: unknown rule '%.*s'; the rules are adverts, body, types, domains, anchors, weighted, "
+			       "difference, count, signature, and the word navigation", (int)name.n, name.p ? name.p : "");
+	r->requested[i] = true;
 	if (item.p && !read_number(item, rules[i].least, rules[i].most, rules[i].whole, &r->limit[i]))
 		return pd_fail(e, PD_ERR_USAGE, "--rule: %s takes a %snumber from %g to %g, not '%.*s'", rules[i].name,
 			       rules[i].whole ? "whole " : "", rules[i].least, rules[i].most, (int)item.n, item.p);
 	return PD_OK;
 }
 
-/* Does any rule that was asked for, but `signature`, read links? */
+/* Return whether any requested rule except `signature` uses links. */
 static bool needs_links(const struct pd_rules *r)
 {
 	bool any = false;
 	for (int i = 0; i < PD_RULES; i++)
-		any |= r->asked[i] && i != PD_RULE_SIGNATURE;
+		any |= r->requested[i] && i != PD_RULE_SIGNATURE;
 	return any;
 }
 
 static int check_files(const struct pd_rules *r, bool links, bool ranks, struct pd_err *e)
 {
-	if (r->asked[PD_RULE_SIGNATURE] != ranks)
+	if (r->requested[PD_RULE_SIGNATURE] != ranks)
 		return pd_fail(e, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup rank', go together");
 	if (links && !needs_links(r))
 		return pd_fail(e, PD_ERR_USAGE, "--links has no effect with --rule=signature alone");
@@ -97,7 +97,7 @@ int pd_rules_parse(struct pd_rules *out, const char *list, const char *weights, 
 	while (!status && pd_span_split(&rest, ',', &item))
 		status = read_rule(out, item, e);
 	for (int i = 0; i < PD_RULES; i++)
-		any |= out->asked[i];
+		any |= out->requested[i];
 	if (!status && !any)
 		status = pd_fail(e, PD_ERR_USAGE, "--rule names no rule");
 	rest = weights ? pd_span_z(weights) : pd_span(NULL, 0);
@@ -115,14 +115,14 @@ void pd_rules_print(const struct pd_rules *r, struct pd_buf *out)
 {
 	const char *sep = "";
 	for (int i = 0; i < PD_RULES; i++) {
-		if (!r->asked[i] && !(r->asked[PD_RULE_COUNT] && i < PD_RULES_PLAIN))
+		if (!r->requested[i] && !(r->requested[PD_RULE_COUNT] && i < PD_RULES_PLAIN))
 			continue;
-		pd_buf_printf(out, "%s%s%s:%g", sep, r->asked[i] ? "" : "(", rules[i].name, r->limit[i]);
-		if (!r->asked[i])
+		pd_buf_printf(out, "%s%s%s:%g", sep, r->requested[i] ? "" : "(", rules[i].name, r->limit[i]);
+		if (!r->requested[i])
 			pd_buf_add_c(out, ')');
 		sep = ",";
 	}
-	if (r->asked[PD_RULE_WEIGHTED] || r->asked[PD_RULE_DIFFERENCE])
+	if (r->requested[PD_RULE_WEIGHTED] || r->requested[PD_RULE_DIFFERENCE])
 		for (int i = 0; i < PD_RULES_PLAIN; i++)
 			pd_buf_printf(out, "%s%g", i ? "/" : ",weights:", r->weight[i]);
 	if (r->navigation)
@@ -131,7 +131,7 @@ void pd_rules_print(const struct pd_rules *r, struct pd_buf *out)
 
 /* --- two pages --- */
 
-/* How often the commonest of n domains stands there, and how many there are; they are sorted. */
+/* Return the number of occurrences of the most frequent of n sorted domains, and the number of different ones. */
 static size_t commonest(uint32_t *domain, size_t n, size_t *distinct)
 {
 	size_t most = 0, run = 0;
@@ -150,7 +150,7 @@ static int by_number(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Of a page's own links: how many have the commonest domain. */
+/* Return how many of a page's own links have the most frequent domain. */
 static size_t own_domain(const struct pd_link_facts *f, size_t n, uint32_t *scratch)
 {
 	size_t distinct;
@@ -169,7 +169,8 @@ static double score(const struct pd_rules *r, const size_t part[PD_RULES_PLAIN],
 	return sum;
 }
 
-/* What a page has of its own: adverts and body links by themselves, types and anchors as the other page has them too. */
+/* Return a page's own score: adverts and body links are counted in the page alone, types and anchors as in the other
+ * page too. */
 static double own_score(const struct pd_rules *r, const struct pd_link_facts *f, size_t n, const size_t both[PD_RULES_PLAIN], uint32_t *scratch)
 {
 	size_t part[PD_RULES_PLAIN] = { [PD_RULE_TYPES] = both[PD_RULE_TYPES], [PD_RULE_ANCHORS] = both[PD_RULE_ANCHORS] };
@@ -233,7 +234,7 @@ void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, s
 	free(domain);
 }
 
-/* After pd_rules_compare: what the pages' signatures say; 0 where a page has none. */
+/* Compare the pages' signatures, after pd_rules_compare; 0: a page has none. */
 static void compare_signatures(const struct pd_rules *r, double a, double b, struct pd_rules_counts *out)
 {
 	out->signature[0] = a;
@@ -245,22 +246,22 @@ bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c)
 {
 	bool any = false;
 	for (int i = 0; i < PD_RULES; i++)
-		any |= r->asked[i] && c->decided[i];
+		any |= r->requested[i] && c->decided[i];
 	return any;
 }
 
-static void say_signatures(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
+static void print_signatures(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
 {
 	double a = c->signature[0], b = c->signature[1];
 	if (!a || !b)
-		pd_buf_printf(out, "  signature: not met, %s no ranks of links\n", a ? "b has" : b ? "a has" : "both have");
+		pd_buf_printf(out, "  signature: not met, %s no rank\n", a ? "b has" : b ? "a has" : "both have");
 	else
-		pd_buf_printf(out, "  signature: %s, %.6g and %.6g, %.1f%% apart, less than %g%% asked for\n",
+		pd_buf_printf(out, "  signature: %s, %.6g and %.6g, %.1f%% apart, required: less than %g%%\n",
 			      c->decided[PD_RULE_SIGNATURE] ? "met" : "not met", a, b, 100 * fabs(a - b) / fmax(a, b),
 			      100 * r->limit[PD_RULE_SIGNATURE]);
 }
 
-static void say_rules(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
+static void print_rules(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
 {
 	static const char *const what[PD_RULES_PLAIN] = { "adverts on both", "in both main texts", "of one type", "registered domains",
 							  "of them with one text" };
@@ -268,17 +269,17 @@ static void say_rules(const struct pd_rules *r, const struct pd_rules_counts *c,
 	for (int i = 0; i < PD_RULES; i++) {
 		const char *says = c->decided[i] ? "met" : "not met";
 		if (i == PD_RULE_WEIGHTED)
-			pd_buf_printf(out, "  weighted: %s, %.1f, over %g asked for\n", says, c->weighted, r->limit[i]);
+			pd_buf_printf(out, "  weighted: %s, %.1f, required: over %g\n", says, c->weighted, r->limit[i]);
 		else if (i == PD_RULE_DIFFERENCE)
-			pd_buf_printf(out, "  difference: %s, %.1f and %.1f, at most %g apart asked for\n", says, c->score[0], c->score[1], r->limit[i]);
+			pd_buf_printf(out, "  difference: %s, %.1f and %.1f, required: at most %g apart\n", says, c->score[0], c->score[1], r->limit[i]);
 		else if (i == PD_RULE_COUNT)
-			pd_buf_printf(out, "  count: %s, %u of five, %g asked for\n", says, c->met, r->limit[i]);
+			pd_buf_printf(out, "  count: %s, %u of five, required: %g\n", says, c->met, r->limit[i]);
 		else if (i == PD_RULE_SIGNATURE)
-			say_signatures(r, c, out);
+			print_signatures(r, c, out);
 		else if (i == PD_RULE_ANCHORS)
-			pd_buf_printf(out, "  anchors: %s, %.1f%% %s, %g%% asked for\n", says, 100 * c->count[i], what[i], 100 * r->limit[i]);
+			pd_buf_printf(out, "  anchors: %s, %.1f%% %s, required: %g%%\n", says, 100 * c->count[i], what[i], 100 * r->limit[i]);
 		else
-			pd_buf_printf(out, "  %s: %s, %g %s, %s %g asked for\n", rules[i].name, says, c->count[i], what[i],
+			pd_buf_printf(out, "  %s: %s, %g %s, required: %s %g\n", rules[i].name, says, c->count[i], what[i],
 				      i == PD_RULE_DOMAINS ? "fewer than" : "over", r->limit[i]);
 	}
 }
@@ -329,7 +330,7 @@ void pd_link_reader_free(struct pd_link_reader *l)
 	free(l);
 }
 
-/* Words but stop words; of nothing else than these the text as it stands. */
+/* Hash the words of the anchor without stop words; if nothing remains, the unchanged text. */
 static uint64_t anchor_of(struct pd_link_reader *l, struct pd_span text)
 {
 	uint64_t hash = 0;
@@ -361,7 +362,7 @@ static void add_facts(struct pd_link_reader *l, struct pd_span name, enum pd_lin
 	l->v[l->n++] = f;
 }
 
-/* Sorted by name, the first of each; the sort is stable because it merges. */
+/* Sort by name and keep the first of each; the sort is stable, a merge sort. */
 static void sort_facts(struct pd_link_facts *v, struct pd_link_facts *to, size_t n)
 {
 	if (n < 2)
@@ -415,7 +416,7 @@ static int take_link_row(struct pd_link_reader *l, const struct pd_tsv_reader *r
 	bool bad = type == PD_LINK_TYPES || class == PD_TOPIC_CLASSES || pd_tsv_value(r->fields[PD_LINK_NAME], &l->value[0]) ||
 		   pd_tsv_value(r->fields[PD_LINK_ANCHOR], &l->value[1]) || !l->value[0].n;
 	if (bad)
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": no row of a link", r->path, r->line_no);
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a row of 'link'", r->path, r->line_no);
 	add_facts(l, pd_buf_span(&l->value[0]), (enum pd_link_type)type, (enum pd_topic_class)class, pd_buf_span(&l->value[1]));
 	return PD_OK;
 }
@@ -450,7 +451,7 @@ static int check_header(struct pd_tsv_reader *r, struct pd_err *e)
 	r->new_header = false;
 	if (!types.n || pd_span_is(types, version))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s: its types follow rules of version %.*s, here they are of version %s: run 'link' again", r->path,
+	return pd_fail(e, PD_ERR_PARAMS, "%s: its link types have version %.*s, this program has version %s; run 'link' again", r->path,
 		       (int)types.n, types.p, version);
 }
 
@@ -471,7 +472,7 @@ int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const 
 			page = hash;
 			uint32_t *number = pd_map_put(&t->page, hash);
 			if (*number)
-				status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": the links of the page %.*s do not stand together", r.path, r.line_no,
+				status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": the links of page %.*s are not adjacent", r.path, r.line_no,
 						 (int)id.n, id.p);
 			*number = (uint32_t)t->n + 1;
 		}
@@ -559,7 +560,7 @@ int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *
 		const struct pd_link_facts *of_a = facts_of(x, a, &n), *of_b = facts_of(y, b, &m);
 		pd_rules_compare(&r, of_a, n, of_b, m, &counts);
 		compare_signatures(&r, signature[0], signature[1], &counts);
-		say_rules(&r, &counts, out);
+		print_rules(&r, &counts, out);
 	}
 	pd_link_reader_free(x);
 	pd_link_reader_free(y);

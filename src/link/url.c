@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The standard is a machine that reads one character after the other.  Whatever state it is in, the first '#' begins
- * the fragment and the first '?' before it the query, so both are cut off first; what is left is a scheme, a host and a path,
- * each of which ends where a search says.  The parts are written in their order, into the buffer that is the result.
+ * The standard defines a state machine that reads one character after the other.  In every state, the first '#' begins
+ * the fragment and the first '?' before it the query, so both are split off first.  The rest consists of a scheme, a
+ * host and a path, whose ends are found by searching.  The parts are written in order into the buffer of the result.
  */
 #include "link/url.h"
 
@@ -10,7 +10,7 @@
 
 #include "link/host.h"
 
-/* --- which bytes are escaped where --- */
+/* --- escaped bytes by context --- */
 
 enum {
 	IN_FRAGMENT = 1,
@@ -20,8 +20,9 @@ enum {
 	IN_USER = 16,
 	IN_OPAQUE = 32,
 	SLASH = 64,
-	NO_START = 128,		/* makes something else of a segment that begins with it: '.', and '/', which makes an empty one */
-	UNUSUAL = 256,		/* in a path: escaped, or an escape, or written so by some; a backslash */
+	NO_START = 128,		/* changes the meaning of a segment at its start: '.', and '/', which makes an empty
+				 * segment */
+	UNUSUAL = 256,		/* in a path: escaped, part of an escape, or escaped by some programs; a backslash */
 };
 
 enum { EVERYWHERE = IN_FRAGMENT | IN_QUERY | IN_SPECIAL_QUERY | IN_PATH | IN_USER | IN_OPAQUE | UNUSUAL };
@@ -80,7 +81,7 @@ static bool letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Length of the scheme before a colon; 0: there is none. */
+/* Return the length of the scheme before a colon; 0: there is none. */
 static size_t scheme_length(struct pd_span s)
 {
 	size_t i = 0;
@@ -104,7 +105,7 @@ static void set_scheme(struct pd_url *u, struct pd_span name)
 	pd_buf_add_c(&u->href, ':');
 }
 
-/* --- what the base lends --- */
+/* --- parts taken from the base --- */
 
 static void no_host(struct pd_url *u)
 {
@@ -112,7 +113,7 @@ static void no_host(struct pd_url *u)
 	u->user = u->host = u->host_end = (uint32_t)u->href.n;
 }
 
-/* Everything before the path; the scheme is the base's. */
+/* Take everything before the path; the scheme is that of the base. */
 static void take_host(struct pd_url *u, const struct pd_url *base)
 {
 	uint32_t end = base->path - (base->slash_dot ? 2 : 0);
@@ -143,20 +144,20 @@ static void take_path(struct pd_url *u, const struct pd_url *base)
 
 /* --- paths --- */
 
-static bool slash(const struct pd_url *u, char c)
+static bool is_slash(const struct pd_url *u, char c)
 {
 	return c == '/' || (c == '\\' && u->scheme != PD_URL_OTHER);
 }
 
-/* C: or C|, and nothing else in the segment. */
-static bool drive(struct pd_span s)
+/* C: or C| as a whole segment. */
+static bool is_drive(struct pd_span s)
 {
 	return s.n == 2 && letter(s.p[0]) && (s.p[1] == ':' || s.p[1] == '|');
 }
 
 static bool begins_with_drive(struct pd_span s)
 {
-	return s.n >= 2 && drive(pd_span(s.p, 2)) && (s.n == 2 || s.p[2] == '/' || s.p[2] == '\\');
+	return s.n >= 2 && is_drive(pd_span(s.p, 2)) && (s.n == 2 || s.p[2] == '/' || s.p[2] == '\\');
 }
 
 /* "/C:" at the beginning of a path. */
@@ -201,13 +202,13 @@ static void add_segment(struct pd_url *u, struct pd_span s, bool last)
 	bool first = u->href.n == u->path;
 	pd_buf_add_c(&u->href, '/');
 	add_escaped(&u->href, s, IN_PATH);
-	if (first && u->scheme == PD_URL_FILE && drive(s))
+	if (first && u->scheme == PD_URL_FILE && is_drive(s))
 		u->href.p[u->href.n - 1] = ':';
 }
 
-/* Nothing in it must be changed, here or in the canonical form: no byte that is escaped, is one's beginning or stands for another, no
- * segment that is empty or begins with a dot. */
-static bool plain_path(struct pd_span s)
+/* Return whether nothing must be changed, here or in the canonical form: no byte that is escaped, begins an escape or
+ * has a synonym; no segment that is empty or begins with a dot. */
+static bool is_plain_path(struct pd_span s)
 {
 	unsigned all = 0, starts = 0, before = SLASH;
 	for (size_t i = 0; i < s.n; i++) {
@@ -219,29 +220,29 @@ static bool plain_path(struct pd_span s)
 	return !(all & UNUSUAL) && !(starts & NO_START);
 }
 
-/* The segments of `s` after those that are there. */
+/* Append the segments of `s`. */
 static void add_path(struct pd_url *u, struct pd_span s)
 {
 	size_t from = 0;
-	if (u->scheme != PD_URL_FILE && plain_path(s)) {
+	if (u->scheme != PD_URL_FILE && is_plain_path(s)) {
 		u->plain = u->href.n == u->path;
 		pd_buf_add_c(&u->href, '/');
 		pd_buf_add_span(&u->href, s);
 		return;
 	}
 	for (size_t i = 0; i <= s.n; i++) {
-		if (i < s.n && !slash(u, s.p[i]))
+		if (i < s.n && !is_slash(u, s.p[i]))
 			continue;
 		add_segment(u, pd_span(s.p + from, i - from), i == s.n);
 		from = i + 1;
 	}
 }
 
-/* The path of a URL with a host. */
+/* Parse the path of a URL with a host. */
 static void path_after_host(struct pd_url *u, struct pd_span s)
 {
 	begin_path(u);
-	if (s.n && slash(u, s.p[0]))
+	if (s.n && is_slash(u, s.p[0]))
 		add_path(u, pd_span(s.p + 1, s.n - 1));
 	else if (s.n || u->scheme != PD_URL_OTHER)
 		add_path(u, s);
@@ -297,7 +298,7 @@ static bool add_port(struct pd_url *u, struct pd_span s)
 	return true;
 }
 
-/* Where the port's colon stands, or the end: colons inside brackets are the address's. */
+/* Return the position of the port's colon, or the end; colons inside brackets belong to the address. */
 static size_t host_length(struct pd_span s)
 {
 	bool inside = false;
@@ -319,7 +320,7 @@ static bool add_host(struct pd_url *u, struct pd_span s)
 }
 
 /* user:secret@host:port/path */
-static bool authority(struct pd_url *u, struct pd_span s)
+static bool parse_authority(struct pd_url *u, struct pd_span s)
 {
 	size_t end = until_slash(u, s);
 	struct pd_span rest = pd_span(s.p + end, s.n - end), a = pd_span(s.p, end);
@@ -343,20 +344,20 @@ static bool authority(struct pd_url *u, struct pd_span s)
 
 static bool authority_after_slashes(struct pd_url *u, struct pd_span s)
 {
-	while (s.n && slash(u, s.p[0]))
+	while (s.n && is_slash(u, s.p[0]))
 		s = pd_span(s.p + 1, s.n - 1);
-	return authority(u, s);
+	return parse_authority(u, s);
 }
 
 /* --- files --- */
 
-/* file://HOST/path, the slashes taken. */
+/* Parse file://HOST/path after the slashes. */
 static bool file_host(struct pd_url *u, struct pd_span s)
 {
 	size_t end = until_slash(u, s);
 	struct pd_span host = pd_span(s.p, end);
 	empty_host(u);
-	if (drive(host)) {
+	if (is_drive(host)) {
 		begin_path(u);
 		add_path(u, s);
 		return true;
@@ -373,10 +374,10 @@ static bool file_host(struct pd_url *u, struct pd_span s)
 
 static bool file(struct pd_url *u, struct pd_span s, const struct pd_url *base)
 {
-	bool one = s.n && slash(u, s.p[0]);
+	bool one = s.n && is_slash(u, s.p[0]);
 	if (base && base->scheme != PD_URL_FILE)
 		base = NULL;
-	if (one && s.n > 1 && slash(u, s.p[1]))
+	if (one && s.n > 1 && is_slash(u, s.p[1]))
 		return file_host(u, pd_span(s.p + 2, s.n - 2));
 	if (base)
 		take_host(u, base);
@@ -397,16 +398,16 @@ static bool file(struct pd_url *u, struct pd_span s, const struct pd_url *base)
 	return true;
 }
 
-/* --- which of these it is --- */
+/* --- cases of relative URLs --- */
 
-/* A path beside the base's. */
-static bool relative(struct pd_url *u, struct pd_span s, const struct pd_url *base)
+/* Parse a path relative to the base's. */
+static bool parse_relative(struct pd_url *u, struct pd_span s, const struct pd_url *base)
 {
-	if (s.n > 1 && slash(u, s.p[0]) && slash(u, s.p[1]))
-		return u->scheme == PD_URL_OTHER ? authority(u, pd_span(s.p + 2, s.n - 2)) :
+	if (s.n > 1 && is_slash(u, s.p[0]) && is_slash(u, s.p[1]))
+		return u->scheme == PD_URL_OTHER ? parse_authority(u, pd_span(s.p + 2, s.n - 2)) :
 						   authority_after_slashes(u, pd_span(s.p + 2, s.n - 2));
 	take_host(u, base);
-	if (s.n && slash(u, s.p[0])) {
+	if (s.n && is_slash(u, s.p[0])) {
 		begin_path(u);
 		add_path(u, pd_span(s.p + 1, s.n - 1));
 		return true;
@@ -424,7 +425,7 @@ static bool opaque_path(struct pd_url *u, struct pd_span s, bool more)
 	no_host(u);
 	begin_path(u);
 	u->opaque = true;
-	bool space = more && s.n && s.p[s.n - 1] == ' ';	/* where it could be lost with what follows */
+	bool space = more && s.n && s.p[s.n - 1] == ' ';	/* if it would otherwise be lost with the rest */
 	s.n -= space;
 	add_escaped(&u->href, s, IN_OPAQUE);
 	if (space)
@@ -438,10 +439,10 @@ static bool with_scheme(struct pd_url *u, struct pd_span s, const struct pd_url 
 		return file(u, s, base);
 	if (u->scheme != PD_URL_OTHER) {
 		bool two = s.n > 1 && s.p[0] == '/' && s.p[1] == '/';
-		return base && base->scheme == u->scheme && !two ? relative(u, s, base) : authority_after_slashes(u, s);
+		return base && base->scheme == u->scheme && !two ? parse_relative(u, s, base) : authority_after_slashes(u, s);
 	}
 	if (s.n > 1 && s.p[0] == '/' && s.p[1] == '/')
-		return authority(u, pd_span(s.p + 2, s.n - 2));
+		return parse_authority(u, pd_span(s.p + 2, s.n - 2));
 	if (!s.n || s.p[0] != '/')
 		return opaque_path(u, s, more);
 	no_host(u);
@@ -463,12 +464,13 @@ static bool without_scheme(struct pd_url *u, struct pd_span s, const struct pd_u
 		u->opaque = true;
 		return true;
 	}
-	return u->scheme == PD_URL_FILE ? file(u, s, base) : relative(u, s, base);
+	return u->scheme == PD_URL_FILE ? file(u, s, base) : parse_relative(u, s, base);
 }
 
-/* --- all of it --- */
+/* --- the whole URL --- */
 
-/* Is a byte below 0x20 there?  Of eight at a time one borrows from its highest bit when it is less. */
+/* Return whether there is a byte below 0x20.  Eight are tested at a time: the subtraction borrows from the highest bit
+ * of a smaller byte. */
 static bool has_control(struct pd_span s)
 {
 	const uint64_t ones = UINT64_MAX / 255;
@@ -492,7 +494,8 @@ static struct pd_span without_newlines(struct pd_url *u, struct pd_span in)
 	return pd_span(pd_buf_z(&u->clean), u->clean.n);
 }
 
-/* Without tabs and newlines, and without blanks and control characters at the ends.  Where the query and the fragment begin. */
+/* Remove tabs and newlines, and blanks and control characters at the ends.  Find the start of the query and of the
+ * fragment. */
 static struct pd_span prepare(struct pd_url *u, struct pd_span in, size_t *query, size_t *fragment)
 {
 	while (in.n && (unsigned char)in.p[0] <= ' ')
@@ -528,7 +531,7 @@ static void add_fragment(struct pd_url *u, struct pd_span fragment)
 	}
 }
 
-/* A path that begins with two slashes would be read as a host where there is none. */
+/* Without a host, a path that begins with two slashes would be read as a host. */
 static void guard_path(struct pd_url *u)
 {
 	u->slash_dot = !u->has_host && !u->opaque && u->href.n - u->path >= 2 && !memcmp(u->href.p + u->path, "//", 2);
@@ -563,7 +566,7 @@ bool pd_url_parse(struct pd_span in, const struct pd_url *base, struct pd_url *u
 	if (!good)
 		return false;
 	guard_path(u);
-	/* The base's query stands where nothing but a fragment was said. */
+	/* If only a fragment is given, the query of the base is kept. */
 	bool same = base && !main.n && !query.n && base->scheme == u->scheme;
 	bool take = same && (n ? u->scheme != PD_URL_OTHER : true);
 	add_query(u, query, base, take);

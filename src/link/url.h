@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * A URL as it stands in a page, and the address of the page -> the URL in full and where its parts lie, as browsers read
- * it: the URL standard of the WHATWG (url.spec.whatwg.org).  No library in Debian 12 that has a C interface reads URLs so
- * (libcurl, uriparser, GLib and libsoup follow RFC 3986), so this is our own, held against the standard's tests.
+ * A URL as written in a page, and the address of the page -> the absolute URL and the positions of its parts, as
+ * browsers read it: the URL standard of the WHATWG (url.spec.whatwg.org).  No library with a C interface in Debian 12
+ * implements it (libcurl, uriparser, GLib and libsoup follow RFC 3986), so it is implemented here and tested with the
+ * standard's tests.
  *
- * Three differences: bytes that are not UTF-8 are escaped as they stand, because U+FFFD for each would make one URL of
- * many; queries are read as UTF-8, whatever the page's charset; a URL over PD_URL_MAX bytes is none.
+ * There are three differences: bytes that are not UTF-8 are escaped unchanged, because U+FFFD for each would merge
+ * different URLs; queries are read as UTF-8, whatever the page's charset; a URL over PD_URL_MAX bytes is invalid.
  *
- * Time is linear in the bytes.  A struct pd_url owns its memory and is used again and again.
+ * The time is linear in the bytes.  A struct pd_url owns its memory and can be reused.
  */
 #ifndef PD_LINK_URL_H
 #define PD_LINK_URL_H
@@ -18,25 +19,28 @@
 
 enum pd_url_scheme { PD_URL_OTHER, PD_URL_HTTP, PD_URL_HTTPS, PD_URL_WS, PD_URL_WSS, PD_URL_FTP, PD_URL_FILE };
 
-/*	https://user:secret@host.example:8080/path?query#fragment
+/* Positions of the parts:
+ *
+ *	https://user:secret@host.example:8080/path?query#fragment
  *	     ^  ^           ^           ^    ^    ^     ^        ^
  *	  colon user        host host_end path query fragment  href.n
  *
- * Without a host host, host_end and path are equal; a port has its colon, a query its '?', a fragment its '#', and those
- * that are not there are empty: query == fragment, fragment == href.n. */
+ * Without a host, host, host_end and path are equal.  A port includes its colon, a query its '?', a fragment its '#'.
+ * Missing parts are empty: query == fragment, fragment == href.n. */
 struct pd_url {
 	struct pd_buf href;
 	enum pd_url_scheme scheme;
 	bool has_host;		/* "//" follows the colon; the host may be empty */
-	bool opaque;		/* the path is no path of segments: mailto:someone@example.org */
-	bool plain;		/* the path has nothing that is escaped or could be, no empty segment and none that begins with a dot */
-	bool slash_dot;		/* "/." stands before a path that begins with two slashes, when there is no host */
+	bool opaque;		/* the path has no segments: mailto:someone@example.org */
+	bool plain;		/* the path has nothing that is or could be escaped, no empty segment and none that
+				 * begins with a dot */
+	bool slash_dot;		/* without a host: "/." precedes a path that begins with two slashes */
 	uint32_t colon, user, host, host_end, path, query, fragment;
-	const char *why;	/* why it could not be read */
+	const char *why;	/* why it could not be parsed */
 	struct pd_buf scratch, clean;
 };
 
-/* False: it is no URL, and `why` says so.  `base` may be NULL, and is not `out`. */
+/* Return false if it is not a URL; `why` is then the reason.  `base` may be NULL, and must not be `out`. */
 bool pd_url_parse(struct pd_span in, const struct pd_url *base, struct pd_url *out);
 void pd_url_release(struct pd_url *u);
 
@@ -50,7 +54,7 @@ static inline struct pd_span pd_url_host_of(const struct pd_url *u)
 	return pd_url_part(u, u->host, u->host_end);
 }
 
-/* Digits; nothing: the scheme's own. */
+/* Return the digits of the port; empty: the default of the scheme. */
 static inline struct pd_span pd_url_port(const struct pd_url *u)
 {
 	uint32_t end = u->path - (u->slash_dot ? 2 : 0);
@@ -62,7 +66,8 @@ static inline struct pd_span pd_url_path(const struct pd_url *u)
 	return pd_url_part(u, u->path, u->query);
 }
 
-/* How many dots a segment of a path is, escaped or not: of one or two the parser leaves nothing.  0: it is something else. */
+/* Return the number of dots of a segment that consists of them, escaped or not; the parser removes segments of one or
+ * two dots.  0: it is another segment. */
 int pd_url_dots(struct pd_span segment);
 
 #endif

@@ -5,9 +5,9 @@
  *	version 1: URL IP date type length
  *	version 2: URL IP date type result checksum location offset filename length
  *
- * The file's first record, filedesc://, says which; but a record fetched by its offset must be read without it, and URLs
- * and types with spaces in them are common.  So a line is read from its end: the date is the last run of 14 digits or
- * more that has an address before and two words after it, the length is the last word, whatever the version.
+ * The file's first record, filedesc://, gives the version.  But a record fetched by its offset must be read without it,
+ * and URLs and types with spaces are common.  So a line is parsed from its end: the length is the last word in both
+ * versions; the date is the last run of at least 14 digits with an address before it and two words after it.
  */
 #include "read/dump.h"
 
@@ -25,8 +25,8 @@ static bool only_digits(struct pd_span s)
 	return i == s.n;
 }
 
-/* 127.0.0.1, 2001:db8::1, or the "-" of crawlers that did not ask. */
-static bool address(struct pd_span s)
+/* 127.0.0.1, 2001:db8::1, or the "-" of crawlers that do not record it. */
+static bool is_address(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		char c = pd_ascii_lower(s.p[i]);
@@ -36,7 +36,7 @@ static bool address(struct pd_span s)
 	return s.n > 0;
 }
 
-/* Takes the last word of *s off; false when there is no space before it. */
+/* Remove the last word from *s and return it; false if there is no space before it. */
 static bool last_word(struct pd_span *s, struct pd_span *word)
 {
 	const char *space = s->n ? memrchr(s->p, ' ', s->n) : NULL;
@@ -56,7 +56,7 @@ static bool parse_line(struct pd_span rest, struct arc_line *out)
 		return false;
 	while (last_word(&rest, &out->date)) {
 		before = rest;
-		if (out->date.n >= DATE && only_digits(out->date) && last_word(&before, &word) && address(word)) {
+		if (out->date.n >= DATE && only_digits(out->date) && last_word(&before, &word) && is_address(word)) {
 			out->url = before;
 			out->address = word;
 			return before.n > 0;
@@ -66,8 +66,8 @@ static bool parse_line(struct pd_span rest, struct arc_line *out)
 	return false;
 }
 
-/* Could more bytes make it one of the usual beginnings? */
-static bool usual(struct pd_span s)
+/* Return whether it is, or with more bytes may become, one of the usual beginnings. */
+static bool has_usual_beginning(struct pd_span s)
 {
 	static const char *const names[] = { "http://", "https://", "filedesc://", "dns:", "ftp://", NULL };
 	for (int i = 0; names[i]; i++)
@@ -85,7 +85,7 @@ static bool scheme(struct pd_span s)
 		if (!((c >= 'a' && c <= 'z') || (i && (pd_ascii_digit(c) || c == '+' || c == '-' || c == '.'))))
 			return false;
 	}
-	return usual(s);
+	return has_usual_beginning(s);
 }
 
 static bool begins_arc(struct pd_span s, bool cut)
@@ -147,10 +147,10 @@ static const char *parse_arc(struct pd_span header, struct pd_record *out)
 	out->kind = kind(line.url);
 	pd_buf_add_span(&out->url, line.url);
 	set_date(&out->fetch_time, line.date);
-	/* "-" and 0.0.0.0: not known. */
+	/* "-" and 0.0.0.0 mean unknown. */
 	if (!pd_span_is(line.address, "-") && !pd_span_is(line.address, "0.0.0.0"))
 		pd_buf_add_span(&out->address, line.address);
-	/* "no-type" and the like say nothing. */
+	/* "no-type" and the like carry no information. */
 	if (line.type.n && memchr(line.type.p, '/', line.type.n))
 		pd_buf_add_span(&out->content_type, line.type);
 	if (!pd_span_u64(line.length, &out->length) || out->length > INT64_MAX)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Between two calls the reading position is either at the start of a record or at the end of what the current member
- * has left: `advance` sees to that after every record, and so finds out whether a record was alone in its member.
+ * Between two calls the reading position is either at the start of a record or at the end of the current member's data:
+ * `advance` ensures this after every record, and thereby finds out whether the record was alone in its member.
  */
 #include "read/dump.h"
 
@@ -42,7 +42,8 @@ void pd_record_release(struct pd_record *r)
 
 /* --- records of a dump --- */
 
-/* FIT: blocks up to this length are examined to their end, and TRAILER bytes further, before they are believed. */
+/* FIT: blocks up to this length, and TRAILER bytes after them, are examined to the end before their length is
+ * trusted. */
 enum { HEADER_MAX = 1 << 18, SCAN = 1 << 16, FIT = 1 << 19, TRAILER = 16 };
 
 static struct pd_read_place here(const struct pd_read_dump *d)
@@ -50,14 +51,14 @@ static struct pd_read_place here(const struct pd_read_dump *d)
 	return (struct pd_read_place){ pd_read_member_offset(d->m), pd_read_member_packed(d->m) };
 }
 
-/* Between records: what lies in a member that no record began in yet is named by the member. */
+/* Return the place between records: data in a member before its first record is named by the member. */
 static struct pd_read_place between(const struct pd_read_dump *d)
 {
 	return pd_read_member_packed(d->m) && !d->begun ? (struct pd_read_place){ d->m->start, false } : here(d);
 }
 
-/* The place of the record being read, should it turn out to be alone in its members. */
-static struct pd_read_place alone(const struct pd_read_dump *d)
+/* Return the place of the current record if it is alone in its members. */
+static struct pd_read_place place_if_alone(const struct pd_read_dump *d)
 {
 	return d->first ? (struct pd_read_place){ d->member, false } : d->begin;
 }
@@ -69,11 +70,11 @@ static int damage(struct pd_read_dump *d, struct pd_read_place place, const char
 	return PD_ERR_INPUT;
 }
 
-/* The record being read is lost; one word about its member is enough. */
+/* Report the current record as lost; one report per member is sufficient. */
 static int lose(struct pd_read_dump *d, const char *reason)
 {
 	d->reported = true;
-	return damage(d, alone(d), reason);
+	return damage(d, place_if_alone(d), reason);
 }
 
 static bool at_record(struct pd_read_dump *d)
@@ -81,7 +82,7 @@ static bool at_record(struct pd_read_dump *d)
 	return d->format->begins(pd_read_member_peek(d->m, d->format->line), true);
 }
 
-/* Line ends after a record (two are due, none or many are seen), and what some writers pad with. */
+/* Skip line ends after a record (two are required, none or many occur), and the padding of some writers. */
 static void skip_padding(struct pd_read_member *m)
 {
 	for (;;) {
@@ -95,7 +96,7 @@ static void skip_padding(struct pd_read_member *m)
 	}
 }
 
-/* To the next line that begins a record, or to the end of the member. */
+/* Skip to the next line that begins a record, or to the end of the member. */
 static void skip_junk(struct pd_read_dump *d)
 {
 	for (;;) {
@@ -119,7 +120,7 @@ static void advance(struct pd_read_dump *d)
 		return;
 	struct pd_read_place from = between(d);
 	skip_junk(d);
-	/* Junk that ends in damage, or follows it, is the same damage. */
+	/* Junk before or after damage is part of the same damage. */
 	if (d->reported || d->m->state == PD_MEMBER_BROKEN)
 		return;
 	d->junk = true;
@@ -129,12 +130,12 @@ static void advance(struct pd_read_dump *d)
 void pd_read_dump_open(struct pd_read_dump *d, struct pd_read_member *m, const struct pd_read_format *format, size_t max_block)
 {
 	*d = (struct pd_read_dump){ .m = m, .format = format, .max_block = max_block };
-	/* Before the first member there is nothing yet. */
+	/* Before the first member there is no data yet. */
 	if (pd_read_member_packed(m) ? m->state != PD_MEMBER_ENDED || pd_read_member_peek(m, 1).n : m->begun)
 		advance(d);
 }
 
-/* Opens the next member; the current one has nothing left. */
+/* Open the next member; all data of the current one was consumed. */
 static int next_member(struct pd_read_dump *d)
 {
 	struct pd_read_member *m = d->m;
@@ -157,8 +158,8 @@ static int next_member(struct pd_read_dump *d)
 	return r;
 }
 
-/* The window ends inside the record, with `have` bytes of it left: 1 when the next member goes on with it. */
-static int more(struct pd_read_dump *d, size_t have)
+/* The window ends inside the record, with `have` bytes left.  Return 1 if the next member continues the record. */
+static int continue_record(struct pd_read_dump *d, size_t have)
 {
 	struct pd_read_member *m = d->m;
 	if (m->state == PD_MEMBER_BROKEN) {
@@ -195,8 +196,8 @@ static int read_record_header(struct pd_read_dump *d, struct pd_span *header)
 			*header = pd_span(s.p, n);
 			return 1;
 		}
-		/* A record that begins inside the header ends it: without this, a run of such lines is scanned again from
-		 * each of them. */
+		/* A record that begins inside the header ends it.  Otherwise a sequence of such lines would be scanned
+		 * again from each of them. */
 		ptrdiff_t other = d->format->find(s);
 		if (other >= 0) {
 			pd_read_member_skip(d->m, (size_t)other);
@@ -208,12 +209,12 @@ static int read_record_header(struct pd_read_dump *d, struct pd_span *header)
 		}
 		if (s.n >= want)
 			want = 2 * s.n < HEADER_MAX ? 2 * s.n : HEADER_MAX;
-		else if (more(d, s.n) < 0)
+		else if (continue_record(d, s.n) < 0)
 			return PD_ERR_INPUT;
 	}
 }
 
-/* Is this what follows a block: line ends or padding, then a record, or nothing? */
+/* Return whether these bytes may follow a block: line ends or padding, then a record, or nothing. */
 static bool plain_end(const struct pd_read_dump *d, struct pd_span after)
 {
 	size_t i = 0, n = after.n < TRAILER ? after.n : TRAILER;
@@ -227,8 +228,9 @@ static bool file_ends(const struct pd_read_member *m)
 	return m->state == PD_MEMBER_ENDED && (!pd_read_member_packed(m) || (m->in->end && m->in->at == m->in->n));
 }
 
-/* The file ends before the record does.  Files that were converted to other line ends are that much shorter: where all
- * of the response is there, by its own length, the record's is put right.  False: its length swallows other records. */
+/* The file ends before the record does.  Files converted to other line ends are shorter than their lengths say: if the
+ * response is complete by its own length, the record's length is corrected.  Return false if the length includes other
+ * records. */
 static bool clean_length(struct pd_read_dump *d, size_t header, struct pd_record *out)
 {
 	struct pd_span s = pd_read_member_peek(d->m, header + FIT);
@@ -244,7 +246,7 @@ static bool clean_length(struct pd_read_dump *d, size_t header, struct pd_record
 	return true;
 }
 
-/* The same question for a block too long to be seen whole, of which a regular file shows the end all the same. */
+/* Check the same for a block that is too long to see as a whole; in a regular file its end can still be read. */
 static bool long_fits(const struct pd_read_dump *d, uint64_t block, uint64_t length)
 {
 	char seen[SCAN];
@@ -260,8 +262,8 @@ static bool long_fits(const struct pd_read_dump *d, uint64_t block, uint64_t len
 	return true;
 }
 
-/* Does the length lead to where a record can end?  A wrong one would swallow the records that follow, so what can be
- * seen is examined: where it does not end as a record does, no other record may begin inside it. */
+/* Return whether a record can end at its length.  A wrong length would swallow the following records.  So the visible
+ * bytes are examined: if the block does not end like a record, no other record may begin inside it. */
 static bool leads_to_end(struct pd_read_dump *d, size_t header, struct pd_record *out)
 {
 	const struct pd_read_input *in = d->m->in;
@@ -280,8 +282,8 @@ static bool leads_to_end(struct pd_read_dump *d, size_t header, struct pd_record
 	return other < 0 || header + (size_t)other > end;
 }
 
-/* A block of a stream that was too long to be seen to its end, has other records in it and does not end as a block does:
- * they are lost with it, unless somebody knows how to get at them. */
+/* Report the loss of records in a stream: a block that was too long to see its end contains other records and does not
+ * end like a block.  They are lost with it, unless the caller can access them. */
 static int lose_others(struct pd_read_dump *d)
 {
 	return lose(d, "the record's length leads past other records; as a file that is not compressed they can be read");
@@ -299,7 +301,7 @@ static int read_record_block(struct pd_read_dump *d, struct pd_record *out)
 	for (uint64_t left = out->length; left;) {
 		struct pd_span s = pd_read_member_peek(d->m, 1);
 		if (!s.n) {
-			if (more(d, 0) < 0)
+			if (continue_record(d, 0) < 0)
 				return others && d->m->state == PD_MEMBER_ENDED ? lose_others(d) : PD_ERR_INPUT;
 			continue;
 		}
@@ -329,7 +331,7 @@ static int read_record(struct pd_read_dump *d, struct pd_record *out)
 	return wrong ? lose(d, wrong) : read_record_block(d, out);
 }
 
-/* After the record: its place, unless its member turns out to be broken right after it. */
+/* Set the place of the record, which is final unless its member is broken directly after it. */
 static int settle_record(struct pd_read_dump *d)
 {
 	struct pd_read_member *m = d->m;
@@ -337,7 +339,7 @@ static int settle_record(struct pd_read_dump *d)
 	bool last = d->first && !pd_read_member_peek(m, 1).n;
 	if (last && m->state == PD_MEMBER_BROKEN)
 		return lose(d, m->reason);
-	d->place = last ? alone(d) : d->begin;
+	d->place = last ? place_if_alone(d) : d->begin;
 	d->reported = false;
 	return 1;
 }

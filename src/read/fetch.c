@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * From an id back to its record.  `file:OFFSET` is one seek; `file:+OFFSET` lies inside a compressed stream, which has
- * to be read from its start, as has `file!member` of an archive; anything else is the path of a page.  A record is
- * fetched by the very code that gave it, and it is the one meant when its id comes out the same.
+ * Find the record of an id.  `file:OFFSET` takes one seek.  `file:+OFFSET` is inside a compressed stream, which must be
+ * read from its start, and so is `file!member` of an archive.  Other ids are paths of pages.  A record is fetched by
+ * the code that produced it, and it is the right one if its id is the same.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct address {
 	bool has_offset, stream, member;
 };
 
-/* The path before the first exclamation mark that makes it the path of a file, or NULL. */
+/* Return the path before the first exclamation mark for which it is the path of a file, or NULL. */
 static char *archive_of(const char *id)
 {
 	for (const char *mark = id; (mark = strchr(mark, '!')); mark++) {
@@ -43,7 +43,7 @@ static void parse_address(const char *id, struct address *a)
 	a->member = a->file != NULL;
 	if (a->member)
 		return;
-	/* The last colon counts, when nothing but a number follows it. */
+	/* The last colon is used, if only a number follows it. */
 	if (colon && colon > id) {
 		a->stream = colon[1] == '+';
 		a->has_offset = pd_span_u64(pd_span_z(colon + 1 + a->stream), &a->offset);
@@ -58,7 +58,7 @@ char *pd_reader_file(const char *id)
 	return a.file;
 }
 
-/* The damage, if any, is why a record could not be had. */
+/* The damage that prevented fetching a record, if any. */
 struct found_damage {
 	char reason[160];
 	uint64_t offset;
@@ -81,7 +81,8 @@ static int not_found(const char *id, const struct address *a, const struct found
 	return pd_fail(e, PD_ERR_NOT_FOUND, "%s: no record begins there", id);
 }
 
-/* One seek.  The offset in the stream is not known here, so a record that is not alone in its member has another id. */
+/* Fetch with one seek.  The offset in the stream is not known here, so a record that is not alone in its member has
+ * another id. */
 static int by_seek(struct pd_read_source *s, const char *id, const struct address *a, struct found_damage *t, struct pd_record *out,
 		   struct pd_err *e)
 {
@@ -91,7 +92,7 @@ static int by_seek(struct pd_read_source *s, const char *id, const struct addres
 	r = r < 0 ? r : pd_read_source_next(s, out);
 	if (r == PD_ERR_SYSTEM)
 		return pd_fail_errno(e, "%s: cannot read", a->file);
-	/* Damage at the place itself: what came instead is a later record. */
+	/* If the place itself is damaged, a later record is returned instead. */
 	if (r == 1 && pd_span_is(pd_buf_span(&out->id), id))
 		return PD_OK;
 	return not_found(id, a, t, e);

@@ -14,10 +14,10 @@
 #include "base/hash.h"
 #include "read/input.h"
 
-enum { REFUSED = -1 };	/* f->err says why */
+enum { REFUSED = -1 };	/* the error is in f->err */
 
 struct pd_dir {
-	char **names;		/* sorted; sub-folders end in a slash */
+	char **names;		/* sorted; names of sub-folders end in a slash */
 	size_t n, at, cap;
 	size_t prefix;		/* length of the folder's path, with slash */
 };
@@ -29,8 +29,8 @@ static bool is_stdin(const char *path)
 
 /* --- folders --- */
 
-/* 'f' a file, 'd' a folder to enter, 0 neither (a link to a folder, a socket …).  A link to nothing is a file, so that
- * it is missed when opened. */
+/* Return 'f' for a file, 'd' for a folder to enter, 0 for others (a link to a folder, a socket …).  A broken link is a
+ * file, so that opening it reports the error. */
 static char entry_kind(int dir, const struct dirent *d)
 {
 	struct stat st;
@@ -89,7 +89,7 @@ static void leave(struct pd_read_files *f)
 	free(top->names);
 }
 
-/* Enters the folder that `path` holds.  0, or errno. */
+/* Enter the folder `path`.  Return 0, or errno. */
 static int enter(struct pd_read_files *f)
 {
 	struct pd_dir top = { 0 };
@@ -102,7 +102,7 @@ static int enter(struct pd_read_files *f)
 	return error;
 }
 
-/* --- one path --- */
+/* --- a path --- */
 
 static int give(const struct pd_read_files *f, struct pd_read_file *out, const struct stat *st, int error)
 {
@@ -113,7 +113,7 @@ static int give(const struct pd_read_files *f, struct pd_read_file *out, const s
 	return 1;
 }
 
-/* Was this very file given before, under whatever name? */
+/* Return whether this file was returned before, under any name. */
 static bool is_alias(struct pd_read_files *f, const struct stat *st)
 {
 	uint64_t id[] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino };
@@ -143,7 +143,7 @@ static int give_stdin(struct pd_read_files *f, struct pd_read_file *out)
 	return pd_input_note(&st, "standard input", &f->err) ? REFUSED : 1;
 }
 
-/* A file that this run writes is no page of a folder; who names it as an input is reported. */
+/* A file that this run writes is skipped in a folder; if it was named as an input, an error is reported. */
 static int visit_file(struct pd_read_files *f, struct pd_read_file *out, const struct stat *st)
 {
 	int own = f->depth ? pd_output_passed_by(st, f->path.p, &f->err) : 0;
@@ -166,7 +166,7 @@ static bool is_of_kernel(const char *path, const struct stat *st)
 	return found;
 }
 
-/* 1: `out` is filled; 0: a folder was entered, or there is nothing to read here; REFUSED: f->err. */
+/* Return 1: `out` is filled; 0: a folder was entered, or the file is skipped; REFUSED: see f->err. */
 static int visit(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct stat st;
@@ -205,9 +205,9 @@ static int walk(struct pd_read_files *f, struct pd_read_file *out)
 	return error ? give(f, out, NULL, error) : 0;
 }
 
-/* --- what was given --- */
+/* --- given paths --- */
 
-/* Where the last part of a path begins; "." and ".." are no names. */
+/* Return the offset of the last part of a path; "." and ".." are not names. */
 static size_t name_in_path(const char *path)
 {
 	size_t n = strlen(path), i;
@@ -252,7 +252,7 @@ static int visit_operand(struct pd_read_files *f, struct pd_read_file *out, int 
 	return visit_named(f, out, path, f->o->found ? &f->o->found[i] : &(struct pd_found){ name_in_path(path), true, false });
 }
 
-/* 1, 0 nothing here (search on), REFUSED. */
+/* Return 1; 0: nothing found here, continue; REFUSED. */
 static int next_listed(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct pd_span line;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The window is one buffer: [history | reading position … end].  It is moved to the front only when what is wanted does
- * not lie in it, and then filled as far as one read goes, so a byte is moved at most a small number of times.
+ * The window is a buffer: [history | reading position … end].  It is moved to the front only if the requested bytes are
+ * not in it, and then filled by one read, so each byte is moved only a few times.
  */
 #include "read/input.h"
 
@@ -14,7 +14,8 @@
 #include "base/buf.h"
 #include "base/file.h"
 
-/* Twice what may be asked for: a full window is then moved once in PD_INPUT_WINDOW bytes, however small the steps. */
+/* Twice the maximum request: a full window is then moved once per PD_INPUT_WINDOW bytes, however small the steps
+ * are. */
 enum { CAPACITY = 2 * PD_INPUT_WINDOW + PD_INPUT_HISTORY };
 
 void pd_read_input_init(struct pd_read_input *in)
@@ -22,7 +23,7 @@ void pd_read_input_init(struct pd_read_input *in)
 	*in = (struct pd_read_input){ .fd = -1 };
 }
 
-/* Before the first byte. */
+/* Reset to the start. */
 static void start(struct pd_read_input *in)
 {
 	in->n = in->at = 0;
@@ -31,8 +32,8 @@ static void start(struct pd_read_input *in)
 	in->error = 0;
 }
 
-/* A regular file that is read from its start: what was read of standard input before is not ours to go back to.  Negative:
- * it could not be asked, errno. */
+/* Return the size of a regular file that is read from its start; bytes of standard input that were read before cannot
+ * be read again.  Negative: the size is unavailable, see errno. */
 static int size_of(int fd, uint64_t *size)
 {
 	struct stat st;
@@ -106,7 +107,7 @@ void pd_read_input_release(struct pd_read_input *in)
 	pd_read_input_init(in);
 }
 
-/* Moves the window to the front, all but the history before the reading position forgotten. */
+/* Move the window to the front and keep only the history before the reading position. */
 static void compact(struct pd_read_input *in)
 {
 	size_t keep = in->at < PD_INPUT_HISTORY ? in->at : PD_INPUT_HISTORY;
@@ -118,7 +119,7 @@ static void compact(struct pd_read_input *in)
 	in->at -= gone;
 }
 
-/* From here on nothing can be read, and the reader of records stops. */
+/* Stop reading after an error: the reader of records then stops too. */
 static void failed(struct pd_read_input *in)
 {
 	in->error = errno;
@@ -179,7 +180,7 @@ int pd_read_input_seek(struct pd_read_input *in, uint64_t offset)
 {
 	if (!in->regular || offset > in->size)
 		return PD_ERR_NOT_FOUND;
-	if (in->error)		/* libarchive tries another way after an error, which stays one */
+	if (in->error)		/* libarchive tries another method after an error, but the error remains */
 		return PD_ERR_SYSTEM;
 	if (lseek(in->fd, (off_t)offset, SEEK_SET) < 0) {
 		failed(in);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The window and the two ways into it; the dictionary of a .warc.zst; where reading goes on after damage.
+ * The window and the two methods that fill it; the dictionary of a .warc.zst; resynchronisation after damage.
  */
 #include "read/member.h"
 
 #include "base/err.h"
 
-/* The fast way: tried on 256 KiB, then on 1 MiB of input, and up to 8 MiB of output. */
+/* The fast method is tried with 256 KiB, then with 1 MiB of input, and with up to 8 MiB of output. */
 enum { WHOLE_MIN = 1 << 18, WHOLE_OUT = 1 << 23, PIECE = 1 << 18 };
 
 void pd_read_member_init(struct pd_read_member *m)
@@ -64,7 +64,7 @@ enum pd_codec pd_read_member_codec(struct pd_span head)
 	static const enum pd_codec codecs[] = { PD_CODEC_ZSTD, PD_CODEC_LZ4, PD_CODEC_XZ, PD_CODEC_BZIP2 };
 	if (pd_looks_gzip(head))
 		return PD_CODEC_GZIP;
-	/* A dictionary is found in .warc.zst alone, other skippable frames are zstd's as well as lz4's. */
+	/* A dictionary is only in .warc.zst; other skippable frames belong to zstd or lz4. */
 	if (head.n >= 4 && memcmp(head.p, "\x5d\x2a\x4d\x18", 4) == 0)
 		return PD_CODEC_ZSTD;
 	while (pd_looks_skippable(head) && head.n >= 8) {
@@ -80,7 +80,8 @@ enum pd_codec pd_read_member_codec(struct pd_span head)
 	return PD_CODEC_NONE;
 }
 
-/* Moves what is left to the front; only when that is less than what was taken, so that a byte moves once at most. */
+/* Move the rest to the front, but only if it is smaller than the consumed part, so that a byte is moved at most
+ * once. */
 static void compact(struct pd_read_member *m)
 {
 	size_t left = m->out.n - m->at;
@@ -126,7 +127,7 @@ static void skip_zeroes(struct pd_read_input *in)
 static int none_here(struct pd_read_member *m, struct pd_span s)
 {
 	struct pd_span magic = pd_codec_magic(m->codec);
-	size_t known = magic.n + (m->codec == PD_CODEC_BZIP2 ? 7 : 1);	/* bytes by which it is one */
+	size_t known = magic.n + (m->codec == PD_CODEC_BZIP2 ? 7 : 1);	/* number of bytes by which it is recognised */
 	bool cut = s.n < known && memcmp(s.p, magic.p, s.n < magic.n ? s.n : magic.n) == 0;
 	m->reason = cut ? pd_read_member_words(m)->cut : pd_read_member_words(m)->junk;
 	return PD_ERR_INPUT;
@@ -209,11 +210,11 @@ uint64_t pd_read_member_offset(const struct pd_read_member *m)
 /* --- dictionaries --- */
 
 /*
- * The dictionary of a .warc.zst: a skippable frame 0x184D2A5D before all others, holding it as it is or compressed as a
- * zstd frame ("WARC compression with Zstandard", IIPC).  Every frame after it needs it.
+ * The dictionary of a .warc.zst: a skippable frame 0x184D2A5D before all others, which contains it plain or compressed
+ * as a zstd frame ("WARC compression with Zstandard", IIPC).  Every later frame requires it.
  */
 
-/* Trained dictionaries are some hundred KiB. */
+/* Trained dictionaries have some hundred KiB. */
 enum { DICTIONARY_MAX = 1 << 24 };
 
 static bool take_bytes(struct pd_read_input *in, size_t n, struct pd_buf *out)
@@ -253,7 +254,7 @@ const char *pd_read_member_dictionary(struct pd_read_member *m)
 	if (head.n < 8 || memcmp(head.p, "\x5d\x2a\x4d\x18", 4) != 0)
 		return NULL;
 	size_t n = b[0] | (size_t)b[1] << 8 | (size_t)b[2] << 16 | (size_t)b[3] << 24;
-	/* Left where it is: then it is a skippable frame like any other. */
+	/* Not consumed: it is then a skippable frame like any other. */
 	if (n > DICTIONARY_MAX)
 		return "zstd dictionary over 16 MiB";
 	pd_read_input_skip(m->in, 8);
@@ -266,17 +267,18 @@ const char *pd_read_member_dictionary(struct pd_read_member *m)
 /* --- after damage --- */
 
 /*
- * After damage in a compressed dump: which bytes begin a member again?  The magic bytes may stand anywhere, so a place
- * counts only when what it unpacks to begins as a record does.  Looking starts one byte after the start of the broken
- * member, as far back as the input remembers: a decoder that lost its way may have run over several good members before
- * it noticed.
+ * Resynchronisation after damage in a compressed dump: find the start of the next member.  The magic bytes may occur
+ * anywhere, so a position is accepted only if its decompressed data begins like a record.  The search starts one byte
+ * after the start of the broken member, or as far back as the history allows, because the decoder may have consumed
+ * several good members before it noticed the damage.
  */
 
-/* HEAD: unpacked bytes by which the start of a record is known; STRIKES: see `back`. */
+/* HEAD: number of decompressed bytes by which the start of a record is recognised; STRIKES: see `go_back`. */
 enum { HEAD = 4096, STRIKES = 16 };
 
-/* Compressed bytes that are enough to see the head.  zstd, lz4 and bzip2 give nothing before a block is complete, and a file
- * that is full of magic bytes must not make us read everything over and over: then blocks may be short only. */
+/* Return the number of compressed bytes that are sufficient to see the head.  zstd, lz4 and bzip2 return nothing before
+ * a block is complete.  A file full of magic bytes must not cause everything to be read repeatedly, so then only short
+ * blocks are accepted. */
 static size_t probe_size(const struct pd_read_member *m)
 {
 	if (m->codec == PD_CODEC_GZIP || m->probed > 32 * m->in->taken)
@@ -322,9 +324,9 @@ ptrdiff_t pd_read_member_find(struct pd_read_member *m, struct pd_span s, size_t
 	return -1;
 }
 
-/* Going back costs reading twice.  A hostile file could make us do so at every byte: members that break over and over
- * before the same point make us go on from that point instead. */
-static void back(struct pd_read_member *m)
+/* Going back means reading twice.  A hostile file could cause this at every byte, so if several members break before
+ * the same point, reading continues from that point. */
+static void go_back(struct pd_read_member *m)
 {
 	struct pd_read_input *in = m->in;
 	if (m->state != PD_MEMBER_BROKEN)
@@ -334,7 +336,7 @@ static void back(struct pd_read_member *m)
 		m->reached = in->offset;
 	if (m->strikes <= STRIKES)
 		pd_read_input_back(in, m->start + 1);
-	/* A decoder may give up before it has taken a byte: the same member must not be found again. */
+	/* A decoder may fail before it consumed a byte: the same member must not be found again. */
 	if (in->offset <= m->start)
 		pd_read_input_skip(in, (size_t)(m->start + 1 - in->offset));
 }
@@ -342,7 +344,7 @@ static void back(struct pd_read_member *m)
 void pd_read_member_resync(struct pd_read_member *m)
 {
 	struct pd_read_input *in = m->in;
-	back(m);
+	go_back(m);
 	m->state = PD_MEMBER_ENDED;
 	for (;;) {
 		struct pd_span s = pd_read_input_peek(in, m->codec == PD_CODEC_GZIP ? 1 << 16 : PD_INPUT_WINDOW);
@@ -351,7 +353,7 @@ void pd_read_member_resync(struct pd_read_member *m)
 			pd_read_input_skip(in, (size_t)at);
 			return;
 		}
-		/* What stands at the very end of the window was not seen whole. */
+		/* Data at the very end of the window was not completely visible. */
 		size_t tail = in->end ? 0 : probe_size(m);
 		pd_read_input_skip(in, s.n - tail);
 		if (in->end)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * From a record to a page: undo HTTP, then decide whether it is one.  What can be decided from the header alone is
- * decided before anything is decoded.
+ * A record -> a page: decode HTTP, then decide whether it is a page.  Decisions that depend only on the header are made
+ * before anything is decoded.
  */
 #include "read/page.h"
 
@@ -11,14 +11,14 @@
 #include "base/codec.h"
 #include "base/span.h"
 
-/* What a body is when nothing says so: the first bytes decide, after the WHATWG's MIME Sniffing Standard (chapter 7),
- * but the HTML tag may stand anywhere in the first 512 bytes. */
+/* The type of a body without a declared type is decided by its first bytes, as in the WHATWG's MIME Sniffing Standard
+ * (chapter 7), except that the HTML tag may be anywhere in the first 512 bytes. */
 
 enum sniffed { PD_SNIFF_OTHER, PD_SNIFF_HTML, PD_SNIFF_TEXT };
 
 enum { SNIFF = 512, XML_SNIFF = 2048 };
 
-/* In UTF-16 every second byte of a tag is 0: decide by what is left without them. */
+/* In UTF-16 every second byte of a tag is 0; remove these bytes. */
 static struct pd_span without_nuls(struct pd_span s, char *room, size_t size)
 {
 	size_t n = 0;
@@ -39,7 +39,7 @@ static bool byte_order_mark(struct pd_span s)
 	       begins(s, "\0\0\xfe\xff", 4);
 }
 
-/* Formats whose first bytes could pass for text. */
+/* Formats whose first bytes could be mistaken for text. */
 static bool other_magic(struct pd_span s)
 {
 	static const char *const magic[] = { "%PDF-", "%!PS", "PK\3\4", "\x89PNG", "GIF8", "\xff\xd8\xff", "RIFF",
@@ -50,8 +50,8 @@ static bool other_magic(struct pd_span s)
 	return false;
 }
 
-/* Bytes that no text holds (tab, LF, FF, CR and ESC are none of them). */
-static bool binary(struct pd_span s)
+/* Bytes that do not occur in text (tab, LF, FF, CR and ESC are allowed). */
+static bool is_binary(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned char c = (unsigned char)s.p[i];
@@ -67,7 +67,7 @@ static bool letter_or_digit(char c)
 	return (c >= 'a' && c <= 'z') || pd_ascii_digit(c);
 }
 
-/* s begins after a '<': is it one of HTML's common tags, a comment or its doctype? */
+/* Return whether s, which begins after a '<', is a common HTML tag, a comment or HTML's doctype. */
 static bool html_tag(struct pd_span s)
 {
 	static const char *const tags[] = { "a", "article", "b", "base", "body", "br", "center", "dd", "div", "dl", "dt",
@@ -109,7 +109,7 @@ static bool is_xml(struct pd_span s)
 	return pd_span_istarts(pd_span_trim(s), "<?xml");
 }
 
-/* Is an XML document XHTML: a root element `html`? */
+/* Return whether an XML document is XHTML, with the root element `html`. */
 static bool sniff_xhtml(struct pd_span body)
 {
 	char room[XML_SNIFF];
@@ -118,7 +118,7 @@ static bool sniff_xhtml(struct pd_span body)
 		s = pd_span(at + 1, s.n - (size_t)(at + 1 - s.p));
 		if (pd_span_istarts(s, "html") && s.n > 4 && !letter_or_digit(s.p[4]))
 			return true;
-		/* Past declarations and comments, the first element is the root. */
+		/* The first element after declarations and comments is the root. */
 		if (s.n && letter_or_digit(s.p[0]))
 			return false;
 	}
@@ -136,25 +136,25 @@ static enum sniffed sniff(struct pd_span body)
 		return sniff_xhtml(body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
 	if (has_tag(bare))
 		return PD_SNIFF_HTML;
-	return byte_order_mark(head) || !binary(head) ? PD_SNIFF_TEXT : PD_SNIFF_OTHER;
+	return byte_order_mark(head) || !is_binary(head) ? PD_SNIFF_TEXT : PD_SNIFF_OTHER;
 }
 
-/* Could the bytes be text or HTML, and not something compressed? */
+/* Return whether the bytes may be text or HTML, and are not compressed. */
 static bool sniff_is_text(struct pd_span body)
 {
 	struct pd_span head = pd_span(body.p, body.n < SNIFF ? body.n : SNIFF);
-	return !other_magic(head) && (byte_order_mark(head) || !binary(head));
+	return !other_magic(head) && (byte_order_mark(head) || !is_binary(head));
 }
 
 /* Message parsing and chunked transfer coding. */
 
 enum http_chunked {
 	PD_CHUNKED_OK,
-	PD_CHUNKED_SHORT,	/* broke off: `out` has what came before */
-	PD_CHUNKED_NOT,		/* the body is not chunked at all */
+	PD_CHUNKED_SHORT,	/* incomplete: `out` has the bytes before the end */
+	PD_CHUNKED_NOT,		/* the body is not chunked */
 };
 
-/* The next line without its line end (CRs and LF); false at the end. */
+/* Return the next line without its line end (CRs and LF); false at the end. */
 static bool next_http_line(struct pd_span *rest, struct pd_span *line)
 {
 	if (!rest->n || !pd_span_split(rest, '\n', line))
@@ -166,7 +166,7 @@ static bool next_http_line(struct pd_span *rest, struct pd_span *line)
 	return true;
 }
 
-/* "HTTP/", also of servers that speak "HTTPX/1.1": letters, a slash, a version. */
+/* "HTTP/", and also "HTTPX/1.1" of some servers: letters, a slash, a version. */
 static bool protocol(struct pd_span line)
 {
 	size_t i = 0;
@@ -205,7 +205,7 @@ static struct pd_span *slot(struct pd_read_http *h, struct pd_span name)
 	return pd_span_ieq(name, "Content-Length") ? &h->content_length : NULL;
 }
 
-/* Takes one header line; *at is the value that a folded line would go on with. */
+/* Parse a header line; *at is the value that a folded line would continue. */
 static void header_line(struct pd_read_http *h, struct pd_span line, struct pd_span **at)
 {
 	if (line.p[0] == ' ' || line.p[0] == '\t') {
@@ -251,13 +251,14 @@ bool pd_read_http_parse(struct pd_span message, struct pd_read_http *out)
 	return true;
 }
 
-/* Is it one of HTTP/0.9 (RFC 1945, 4.1), which has neither status line nor header: all of it is the body? */
+/* Return whether it is HTTP/0.9 (RFC 1945, 4.1), which has neither status line nor header: the whole message is the
+ * body. */
 static bool http_simple(struct pd_span message)
 {
 	return !pd_span_istarts(pd_span_trim(message), "HTTP/");
 }
 
-/* Takes the coding that was applied last off the list; false when there is none left. */
+/* Remove the coding that was applied last from the list; false if there is none left. */
 static bool http_codings_pop(struct pd_read_http_codings *list, struct pd_span *coding)
 {
 	while (list->n) {
@@ -292,14 +293,14 @@ static bool chunk_size(struct pd_span line, uint64_t *size)
 	return i == line.n || line.p[i] == ';';
 }
 
-/* Appends the body without chunk headers to `out`, at most `limit` bytes of it. */
+/* Append the body without chunk headers to `out`, at most `limit` bytes. */
 static enum http_chunked http_unchunk(struct pd_span body, size_t limit, struct pd_buf *out)
 {
 	struct pd_span line, rest = body;
 	enum http_chunked at_end = PD_CHUNKED_NOT;
 	for (;;) {
 		uint64_t size;
-		/* A chunk header is a line of its own, and a size alone at the very end is none. */
+		/* A chunk header is a complete line; a size without line end at the end of the body is not one. */
 		if (!rest.n || !memchr(rest.p, '\n', rest.n) || !next_http_line(&rest, &line) || !chunk_size(line, &size))
 			return at_end;
 		if (!size)
@@ -312,13 +313,14 @@ static enum http_chunked http_unchunk(struct pd_span body, size_t limit, struct 
 			return PD_CHUNKED_OK;
 		rest.p += take;
 		rest.n -= take;
-		/* What must follow the data is a line end; else the size was wrong. */
+		/* A line end must follow the data; otherwise the size was wrong. */
 		if (!next_http_line(&rest, &line) || line.n)
 			return PD_CHUNKED_SHORT;
 	}
 }
 
-/* TYPE/SUBTYPE, whatever follows: "text/html; charset=x", "text/html charset=x", "text/html, text/html", "text/html: x". */
+/* Return TYPE/SUBTYPE without the rest: "text/html; charset=x", "text/html charset=x", "text/html, text/html",
+ * "text/html: x". */
 static struct pd_span http_media_type(struct pd_span content_type)
 {
 	struct pd_span type = pd_span_trim(content_type);
@@ -338,7 +340,7 @@ static struct pd_span unquote(struct pd_span v)
 	return pd_span_trim(v);
 }
 
-/* Parameters are parted by semicolons; some servers send a space, a comma or a colon. */
+/* Return the next parameter.  They are separated by semicolons; some servers send a space, a comma or a colon. */
 static bool next_part(struct pd_span *rest, struct pd_span *part)
 {
 	size_t n = 0;
@@ -347,7 +349,7 @@ static bool next_part(struct pd_span *rest, struct pd_span *part)
 	while (rest->n && (pd_ascii_space(rest->p[0]) || memchr(";,:", rest->p[0], 3)))
 		*rest = pd_span(rest->p + 1, rest->n - 1);
 	while (n < rest->n && !memchr(";,:", rest->p[n], 3)) {
-		/* A space parts them, too, but for those around the sign of equality. */
+		/* A space is a separator too, except around the equals sign. */
 		size_t k = n;
 		while (k < rest->n && pd_ascii_space(rest->p[k]))
 			k++;
@@ -360,7 +362,7 @@ static bool next_part(struct pd_span *rest, struct pd_span *part)
 	return n > 0;
 }
 
-/* Its charset parameter, without quotes; may be empty. */
+/* Return the charset parameter without quotes; may be empty. */
 static struct pd_span http_charset(struct pd_span content_type)
 {
 	struct pd_span part, rest = content_type;
@@ -375,13 +377,14 @@ static struct pd_span http_charset(struct pd_span content_type)
 	return pd_span(NULL, 0);
 }
 
-/* Codings are undone from the last applied to the first. */
+/* Codings are decoded from the last applied to the first. */
 
-/* KEEP: buffers over this are given back, one huge page must not stay with us.  TURNS: layers undone at most. */
+/* KEEP: larger buffers are freed, so that a huge page does not keep its memory.  TURNS: maximum number of decoded
+ * layers. */
 enum { KEEP = 1 << 23, TURNS = 8 };
 
 struct layers {
-	struct pd_buf out[2];	/* in turns: one is read while the other is written */
+	struct pd_buf out[2];	/* used alternately: one is read while the other is written */
 	int turn;
 };
 
@@ -393,7 +396,7 @@ struct pd_read_coder {
 	struct pd_buf reason;
 };
 
-/* What is being undone. */
+/* State of decoding. */
 struct work {
 	struct pd_read_coder *c;
 	struct pd_span *body;
@@ -434,14 +437,14 @@ static int fail_coding(struct pd_read_coder *c, const char *what, struct pd_span
 	return PD_ERR_INPUT;
 }
 
-/* The body stays as it is. */
-static int as_it_is(struct work *w)
+/* Leave the body unchanged. */
+static int keep_body(struct work *w)
 {
 	*w->flags |= PD_PAGE_PLAIN_CODING;
 	return PD_OK;
 }
 
-/* What unpacking gave becomes the body; `r` is how it ended. */
+/* Use the decompressed data as the body; `r` is the result of decompression. */
 static int take_unpacked(struct work *w, const struct pd_buf *out, int r)
 {
 	if (!out->n && r < 0)
@@ -460,10 +463,10 @@ static int unpack(struct work *w, enum pd_codec codec, struct pd_buf *out)
 	return pd_unpack_all(w->c->unpacker, codec, *w->body, w->c->max_page, out);
 }
 
-/* Codings with magic bytes. */
+/* Decode a coding with magic bytes. */
 static int undo_packed(struct work *w, enum pd_codec codec, struct pd_buf *out)
 {
-	return pd_looks_packed(codec, *w->body) ? take_unpacked(w, out, unpack(w, codec, out)) : as_it_is(w);
+	return pd_looks_packed(codec, *w->body) ? take_unpacked(w, out, unpack(w, codec, out)) : keep_body(w);
 }
 
 static bool zlib_header(struct pd_span s)
@@ -471,22 +474,22 @@ static bool zlib_header(struct pd_span s)
 	return s.n >= 2 && (s.p[0] & 15) == 8 && ((unsigned char)s.p[0] << 8 | (unsigned char)s.p[1]) % 31 == 0;
 }
 
-/* "deflate" should be zlib's format; some servers send the bare one. */
+/* "deflate" means zlib's format, but some servers send raw deflate data. */
 static int undo_deflate(struct work *w, struct pd_buf *out)
 {
 	if (sniff_is_text(*w->body))
-		return as_it_is(w);
+		return keep_body(w);
 	if (zlib_header(*w->body) && take_unpacked(w, out, unpack(w, PD_CODEC_ZLIB, out)) == PD_OK)
 		return PD_OK;
 	return take_unpacked(w, out, unpack(w, PD_CODEC_DEFLATE, out));
 }
 
-/* Nothing tells Brotli from text but that it can be read to its end, or to the limit. */
+/* Brotli can be recognised only by decoding it to its end, or to the limit. */
 static int undo_brotli(struct work *w, struct pd_buf *out)
 {
 	int r = unpack(w, PD_CODEC_BROTLI, out);
 	if (r != PD_OK && r != PD_ERR_LIMIT && sniff_is_text(*w->body))
-		return as_it_is(w);
+		return keep_body(w);
 	return take_unpacked(w, out, r);
 }
 
@@ -502,13 +505,13 @@ static int undo(struct work *w, struct pd_span coding, struct pd_buf *out)
 	else if (pd_span_ieq(coding, "br"))
 		r = undo_brotli(w, out);
 	else if (pd_span_ieq(coding, "compress") || pd_span_ieq(coding, "x-compress"))
-		return sniff_is_text(*w->body) ? as_it_is(w) :
+		return sniff_is_text(*w->body) ? keep_body(w) :
 						 fail_coding(w->c, "content coding not supported", coding);
 #ifdef PD_WITHOUT_brotli
 	if (r < 0 && pd_span_ieq(coding, "br"))
 		return fail_coding(w->c, "this program was built without brotli: body cannot be decoded", coding);
 #endif
-	/* Other names (identity, utf-8, none) are mistakes that change nothing. */
+	/* Other names (identity, utf-8, none) are mistakes and are ignored. */
 	return r < 0 ? fail_coding(w->c, "body cannot be decoded", coding) : r;
 }
 
@@ -517,7 +520,7 @@ static void undo_chunks(struct work *w)
 	pd_buf_shrink(&w->c->chunks, KEEP);
 	enum http_chunked r = http_unchunk(*w->body, SIZE_MAX, &w->c->chunks);
 	if (r == PD_CHUNKED_NOT) {
-		as_it_is(w);
+		keep_body(w);
 		return;
 	}
 	if (r == PD_CHUNKED_SHORT && !(*w->flags & PD_PAGE_CUT))
@@ -525,7 +528,8 @@ static void undo_chunks(struct work *w)
 	*w->body = pd_buf_span(&w->c->chunks);
 }
 
-/* The buffers change turns only when the body now lies in one: a coding that left it as it was wrote nothing to keep. */
+/* Decode a layer.  The buffers are exchanged only if one of them now has the body; a coding that left the body
+ * unchanged wrote nothing. */
 static int undo_layer(struct work *w, struct pd_span coding, struct layers *layers)
 {
 	struct pd_buf *out = &layers->out[layers->turn & 1];
@@ -563,11 +567,11 @@ int pd_read_coder_content(struct pd_read_coder *c, struct pd_read_http_codings l
 	return undo_all(&w, list, &c->content, false);
 }
 
-/* --- which statuses and types are asked for --- */
+/* --- accepted statuses and types --- */
 
 struct accept {
-	uint64_t status[1000 / 64 + 1];		/* a bit for each */
-	struct pd_buf types;			/* lower case, each between commas */
+	uint64_t status[1000 / 64 + 1];		/* one bit for each */
+	struct pd_buf types;			/* lower case, separated by commas */
 };
 
 static void add_status(struct accept *a, unsigned status)
@@ -728,13 +732,13 @@ static enum type_said said(struct pd_span media)
 	return SAID_OTHER;
 }
 
-/* Can it become a page at all?  XML may turn out to be XHTML, and what says nothing anything. */
-static bool welcome(const struct pd_page_opener *o, struct pd_span media, enum type_said s)
+/* Return whether it can become a page: XML may be XHTML, and an undeclared type may be anything. */
+static bool may_become_page(const struct pd_page_opener *o, struct pd_span media, enum type_said s)
 {
 	return s == SAID_XML || s == SAID_NOTHING || accepts_type(&o->accept, media);
 }
 
-/* No type was said, or one that was asked for without its being HTML or text by definition: the bytes decide. */
+/* Decide by the bytes if no type was declared, or an accepted one that is not HTML or text by definition. */
 static enum sniffed look(const struct pd_page_opener *o, const struct pd_page *page, enum type_said s)
 {
 	static const char *const named[] = { [PD_SNIFF_HTML] = "text/html", [PD_SNIFF_TEXT] = "text/plain" };
@@ -749,8 +753,8 @@ static enum sniffed look(const struct pd_page_opener *o, const struct pd_page *p
 	return xhtml && sniff_xhtml(page->body) ? PD_SNIFF_HTML : PD_SNIFF_OTHER;
 }
 
-/* Files that lie beside pages and may have tags in them: a folder's page is not called so. */
-static bool named_otherwise(struct pd_span name)
+/* Names of files that accompany pages and may contain tags, but are not pages. */
+static bool has_other_suffix(struct pd_span name)
 {
 	static const char *const ends[] = { ".js", ".mjs", ".css", ".json", ".map", ".txt", ".rst", ".md", ".csv", ".tsv", ".svg", ".po",
 					    ".pot", ".py", ".c", ".h", ".sh", NULL };
@@ -766,7 +770,7 @@ static enum pd_skip decide_type(const struct pd_page_opener *o, const struct pd_
 				const char **reason)
 {
 	enum sniffed is = s == SAID_HTML ? PD_SNIFF_HTML : s == SAID_TEXT ? PD_SNIFF_TEXT : look(o, page, s);
-	if (in->html_only && is != PD_SNIFF_OTHER && (is == PD_SNIFF_TEXT || named_otherwise(page->id))) {
+	if (in->html_only && is != PD_SNIFF_OTHER && (is == PD_SNIFF_TEXT || has_other_suffix(page->id))) {
 		*reason = "text in a folder is read only with --all-text";
 		return PD_SKIP_TYPE;
 	}
@@ -782,7 +786,7 @@ static void set_type(struct pd_page *page, struct pd_span content_type)
 	page->charset = http_charset(content_type);
 }
 
-/* HTTP/0.9 has a body alone; what the crawler took it for (ARC) is better than nothing. */
+/* HTTP/0.9 only has a body; the type that the crawler recorded (ARC) is used. */
 static enum pd_skip open_simple(const struct pd_record *in, struct pd_read_http *h, struct pd_page *page, const char **reason)
 {
 	struct pd_span block = pd_buf_span(&in->block), type = pd_buf_span(&in->content_type);
@@ -797,7 +801,7 @@ static enum pd_skip open_simple(const struct pd_record *in, struct pd_read_http 
 	return PD_SKIP_NONE;
 }
 
-/* Fills body and what the header says.  A response only. */
+/* Fill in the body and the data of the header.  Only for responses. */
 static enum pd_skip open_response(struct pd_page_opener *o, const struct pd_record *in, struct pd_read_http *h,
 				  struct pd_page *page, const char **reason)
 {
@@ -819,7 +823,7 @@ static void open_other(const struct pd_record *in, struct pd_page *page)
 {
 	page->body = pd_buf_span(&in->block);
 	set_type(page, pd_buf_span(&in->content_type));
-	/* WET and JSONL text is UTF-8 by definition. */
+	/* The text of WET and JSONL is UTF-8 by definition. */
 	if (in->kind == PD_RECORD_TEXT && !page->charset.n)
 		page->charset = pd_span_z("utf-8");
 }
@@ -831,7 +835,7 @@ static void compare_length(const struct pd_record *in, const struct pd_read_http
 		page->flags |= PD_PAGE_TRUNCATED;
 }
 
-/* Undoes transfer and content codings. */
+/* Decode transfer and content codings. */
 static enum pd_skip decode(struct pd_page_opener *o, const struct pd_read_http *h, struct pd_page *page, const char **reason)
 {
 	int r = pd_read_coder_transfer(o->coder, h->transfer, &page->body, &page->flags);
@@ -872,7 +876,7 @@ enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, 
 	bool text = in->kind == PD_RECORD_TEXT && !out->content_type.n;
 	struct pd_span media = text ? pd_span_z("text/plain") : out->content_type;
 	enum type_said type = said(media);
-	if (skip == PD_SKIP_NONE && !welcome(o, media, type))
+	if (skip == PD_SKIP_NONE && !may_become_page(o, media, type))
 		skip = PD_SKIP_TYPE;
 	if (skip == PD_SKIP_NONE) {
 		compare_length(in, &h, out);

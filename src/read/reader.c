@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Ties inputs (files.c) to records (source.c) and counts.
+ * Connects inputs (files.c) to records (source.c) and counts them.
  */
 #include "read/reader.h"
 
@@ -18,23 +18,23 @@ struct pd_reader {
 	struct pd_read_sink sink;
 	struct pd_read_files files;
 	struct pd_read_source source;
-	struct pd_read_file file;		/* the one that is open */
+	struct pd_read_file file;		/* the open file */
 	bool open;
 	uint64_t done, total;		/* bytes, of pd_reader_progress */
-	struct pd_select *select;	/* NULL: all records are wanted */
-	const uint64_t *wanted;		/* of the file that is open: where its records begin … */
-	size_t n_wanted, at;		/* … and the next of these */
+	struct pd_select *select;	/* NULL: all records are read */
+	const uint64_t *wanted;		/* for the open file: the offsets of its selected records … */
+	size_t n_wanted, at;		/* … and the next one */
 	struct pd_reader_stats stats;
 };
 
-/* A list that is no file can be read only once. */
+/* A list that is not a file can be read only once. */
 static bool can_be_listed_twice(const struct pd_reader_options *o)
 {
 	struct stat st;
 	return !o->files_from || (stat(o->files_from, &st) == 0 && S_ISREG(st.st_mode));
 }
 
-/* The bytes of all inputs, folders too; 0 when one of them has no size. */
+/* Return the size of all inputs, including folders; 0 if one of them has no size. */
 static uint64_t measure(const struct pd_reader_options *all)
 {
 	struct pd_reader_options quiet = *all, *o = &quiet;
@@ -73,7 +73,8 @@ int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, st
 	return PD_OK;
 }
 
-/* What cannot be opened or read: fatal when it was typed, or no fault of the input, else one more damage. */
+/* Report an input that cannot be opened or read: an error if it was typed or if the failure is not the input's;
+ * otherwise damage. */
 static int refuse(struct pd_reader *r, const char *what, int error, struct pd_err *e)
 {
 	char reason[256];
@@ -85,10 +86,10 @@ static int refuse(struct pd_reader *r, const char *what, int error, struct pd_er
 	return PD_OK;
 }
 
-/* Of the bytes that follow a selected record few are wanted. */
+/* Only few bytes after a selected record are needed. */
 enum { SELECTED_PIECE = 1 << 16 };
 
-/* 1 an input is open, 0 no more inputs, negative. */
+/* Return 1: an input is open; 0: there are no more; negative: an error. */
 static int open_next(struct pd_reader *r, struct pd_err *e)
 {
 	for (;;) {
@@ -117,20 +118,21 @@ static int open_next(struct pd_reader *r, struct pd_err *e)
 	}
 }
 
-/* Others ask while we read, so it is written in one piece. */
+/* Other threads read the count, so it is written atomically. */
 static void count_done(struct pd_reader *r)
 {
 	const struct pd_read_input *in = &r->source.in;
 	__atomic_store_n(&r->done, in->taken - (r->open ? in->n - in->at : 0), __ATOMIC_RELAXED);
 }
 
-/* The index names a record that is not there. */
-static void tell_missing(struct pd_reader *r, uint64_t offset)
+/* Report that the index names a record that does not exist. */
+static void report_missing(struct pd_reader *r, uint64_t offset)
 {
 	pd_read_sink_tell(&r->sink, r->file.label, (struct pd_read_place){ offset, false }, "the index names a record here, and none begins here");
 }
 
-/* Of a file one seek for each record; what cannot be sought in is read, and what nobody wants passed over.  As pd_read_source_next. */
+/* Read the next selected record: in a file, one seek per record; an input that is not seekable is read, and other
+ * records are skipped.  Returns as pd_read_source_next. */
 static int next_selected(struct pd_reader *r, struct pd_record *out)
 {
 	struct pd_read_source *s = &r->source;
@@ -143,20 +145,20 @@ static int next_selected(struct pd_reader *r, struct pd_record *out)
 			return status;
 		if (status && s->kind == PD_SOURCE_DUMP && !s->dump.place.stream && s->dump.place.offset == offset)
 			return 1;
-		tell_missing(r, offset);
+		report_missing(r, offset);
 	}
 	int status = r->at < r->n_wanted ? 1 : 0;
 	while (status && (status = pd_read_source_next(s, out)) == 1) {
 		bool placed = s->kind == PD_SOURCE_DUMP && !s->dump.place.stream;
 		while (placed && r->at < r->n_wanted && r->wanted[r->at] < s->dump.place.offset)
-			tell_missing(r, r->wanted[r->at++]);
+			report_missing(r, r->wanted[r->at++]);
 		if (placed && r->at < r->n_wanted && r->wanted[r->at] == s->dump.place.offset) {
 			r->at++;
 			return 1;
 		}
 	}
 	while (!status && r->at < r->n_wanted)
-		tell_missing(r, r->wanted[r->at++]);
+		report_missing(r, r->wanted[r->at++]);
 	return status;
 }
 

@@ -10,17 +10,17 @@ struct place {
 };
 
 struct pd_select {
-	struct pd_names files;		/* as the index has them, … */
-	struct pd_names bases;		/* … and the last parts of their paths, by the same numbers where these differ */
+	struct pd_names files;		/* names as in the index, … */
+	struct pd_names bases;		/* … and the last parts of their paths, with the same numbers if these differ */
 	uint32_t *base;			/* of each file */
 	bool *asked;
 	size_t cap_base, cap_asked;
 	struct place *places;
 	size_t n, cap;
-	uint64_t *offsets;		/* given out last */
+	uint64_t *offsets;		/* returned last */
 	size_t cap_offsets;
 	struct pd_json_member fields[2];
-	/* of a CDX file: which of its columns are meant; -1: counted from the end of a line */
+	/* of a CDX file: the relevant columns; negative: counted from the end of a line */
 	int offset_column, name_column;
 };
 
@@ -50,7 +50,7 @@ static bool add_place(struct pd_select *s, struct pd_span offset, struct pd_span
 	return true;
 }
 
-/* " CDX N b a m s k r M S V g": a letter for each column. */
+/* Parse " CDX N b a m s k r M S V g": a letter for each column. */
 static void take_header(struct pd_select *s, struct pd_span letters)
 {
 	struct pd_span letter;
@@ -72,7 +72,7 @@ static bool take_cdx(struct pd_select *s, struct pd_span line)
 	return n >= 9 && offset < n && name < n && add_place(s, columns[offset], columns[name]);
 }
 
-/* False: it names no place. */
+/* Return false if it has no position. */
 static bool take_line(struct pd_select *s, struct pd_span line)
 {
 	const char *object = line.n ? memchr(line.p, '{', line.n) : NULL;
@@ -96,7 +96,7 @@ static int by_file_and_offset(const void *x, const void *y)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* All lines, of all members; where a member is damaged the rest of the index is lost. */
+/* Read all lines of all members; after a damaged member the rest of the index is lost. */
 static void read_lines(struct pd_select *s, struct pd_read_member *m, const char *path, struct pd_read_sink *sink)
 {
 	struct pd_buf line = { 0 };
@@ -122,7 +122,7 @@ static void read_lines(struct pd_select *s, struct pd_read_member *m, const char
 	if (line.n && !take_line(s, pd_span_trim(pd_buf_span(&line))))
 		pd_read_sink_tell_whole(sink, path, "the last line of the index names no offset and no filename; left out");
 	if (r < 0 || m->state == PD_MEMBER_BROKEN)
-		pd_read_sink_tell_whole(sink, path, "the index is cut or damaged; what follows in it is lost");
+		pd_read_sink_tell_whole(sink, path, "the index is cut or damaged; the rest of it is lost");
 	pd_buf_release(&line);
 }
 
@@ -167,7 +167,7 @@ void pd_select_free(struct pd_select *s)
 	free(s);
 }
 
-/* The file of the whole path, else those of the same last part. */
+/* Return whether it is the file with the whole path, or, if there is none, a file with the same last part. */
 static bool is_meant(const struct pd_select *s, uint32_t file, uint32_t whole, uint32_t base)
 {
 	return whole != PD_NO_NAME ? file == whole : base != PD_NO_NAME && s->base[file] == base;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Lines of an index (CDXJ, or CDX with the columns offset and filename, as Common Crawl, pywb and this program write them; plain
- * or compressed) -> the places of records that are wanted, by file.  A file is the one that a line names when the paths are the
- * same, or their last parts.  Memory: 16 bytes a line.
+ * Lines of an index (CDXJ, or CDX with the columns offset and filename, as written by Common Crawl, pywb and this
+ * program; plain or compressed) -> the positions of selected records, by file.  A line refers to a file if their paths,
+ * or the last parts of them, are equal.  Memory: 16 bytes per line.
  */
 #ifndef PD_READ_SELECT_H
 #define PD_READ_SELECT_H
@@ -11,12 +11,13 @@
 
 struct pd_select;
 
-/* Lines that say nothing of a place are damage: of `sink`.  PD_ERR_SYSTEM: the index cannot be read, errno. */
+/* Lines without a position are reported to `sink` as damage.  PD_ERR_SYSTEM: the index cannot be read, see errno. */
 int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink *sink);
 void pd_select_free(struct pd_select *s);
-/* Offsets of an input's records, ascending and each once; *n 0: it has none.  They are asked for once. */
+/* Return the offsets of an input's records, ascending, without duplicates; *n 0: it has none.  They are returned
+ * once. */
 const uint64_t *pd_select_of(struct pd_select *s, const char *label, size_t *n);
-/* Records of files that were never asked for. */
+/* Return the number of records in files that were not requested. */
 uint64_t pd_select_left(const struct pd_select *s);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What an input is shows in its first bytes, after decompression.  Those may be the damaged ones: then a member with a
- * record in it further on in the first window still tells that it is a dump.  Records of every kind get their ids here.
+ * The kind of an input is recognised by its first decompressed bytes.  These may be damaged: then it is recognised as a
+ * dump by a later member with a record in the first window.  The ids of records of all kinds are made here.
  */
 #include "read/source.h"
 
@@ -18,10 +18,10 @@
 
 /* ==== JSON Lines ==== */
 
-/* A line is parsed where it lies in the window; only one that goes over its edge is copied. */
+/* A line is parsed in place in the window; it is copied only if it spans its edge. */
 
-/* A page with every byte escaped is twice as long, or six times when it is made of control characters; what is over
- * four times the limit of a page is no page that could be used. */
+/* A page with every byte escaped has twice the length, or six times if it consists of control characters.  A line over
+ * four times the page limit cannot be a usable page. */
 enum { LINE_FACTOR = 4, KEEP = 1 << 22, LOOK = 16 };
 
 static void jsonl_init(struct pd_read_jsonl *j, const struct pd_read_jsonl_fields *f, size_t max_block)
@@ -52,8 +52,8 @@ static void jsonl_open(struct pd_read_jsonl *j, struct pd_read_member *m)
 	pd_buf_shrink(&j->line, KEEP);
 }
 
-/* No member of the line is what a page could be made of: which are there, and which is the longest string? */
-static void note_useless(struct pd_read_jsonl *j, struct pd_span line)
+/* Record the members of a line without text or HTML, and the longest string among them. */
+static void record_members(struct pd_read_jsonl *j, struct pd_span line)
 {
 	struct pd_buf names = { 0 }, longest = { 0 };
 	bool markup;
@@ -67,8 +67,8 @@ static void note_useless(struct pd_read_jsonl *j, struct pd_span line)
 	pd_buf_release(&longest);
 }
 
-/* Read to its end: NULL, or why no line of it was a page, and what to do. */
-static const char *jsonl_useless(const struct pd_read_jsonl *j)
+/* At the end: return NULL, or why no line was a page, and the remedy. */
+static const char *explain_no_page(const struct pd_read_jsonl *j)
 {
 	return j->lines && !j->useful && j->names.n ? j->names.p : NULL;
 }
@@ -117,14 +117,14 @@ static bool fill_jsonl_record(struct pd_read_jsonl *j, struct pd_span line, stru
 	} else {
 		out->length = line.n;
 		if (!j->useful && !j->names.n)
-			note_useless(j, line);
+			record_members(j, line);
 	}
 	j->lines++;
 	j->useful += out->kind != PD_RECORD_OTHER;
 	return true;
 }
 
-/* White space, and the mark that some editors put at the start of a file. */
+/* Remove white space, and the mark that some editors write at the start of a file. */
 static struct pd_span trim_line(struct pd_span line)
 {
 	if (line.n >= 3 && memcmp(line.p, "\xef\xbb\xbf", 3) == 0)
@@ -132,8 +132,9 @@ static struct pd_span trim_line(struct pd_span line)
 	return pd_span_trim(line);
 }
 
-/* The window is empty: 1 when the next member goes on, 0 the end, PD_ERR_INPUT; the line read so far began at `begin`. */
-static int more(struct pd_read_jsonl *j, struct pd_read_place begin)
+/* Refill the empty window.  Return 1 if the next member continues; 0: the end; PD_ERR_INPUT; the current line began at
+ * `begin`. */
+static int refill_window(struct pd_read_jsonl *j, struct pd_read_place begin)
 {
 	struct pd_read_member *m = j->m;
 	const char *reason = m->state == PD_MEMBER_BROKEN ? m->reason : NULL;
@@ -155,7 +156,7 @@ static void keep(struct pd_read_jsonl *j, struct pd_span part)
 	pd_read_member_skip(j->m, part.n);
 }
 
-/* One line, or its copy when it goes over the window's edge; *skip bytes of the window are the caller's to move over. */
+/* Return a line, or a copy of it if it spans the window's edge; the caller must skip *skip bytes of the window. */
 static int next_jsonl_line(struct pd_read_jsonl *j, struct pd_read_place begin, struct pd_span *line, size_t *skip)
 {
 	for (;;) {
@@ -168,7 +169,7 @@ static int next_jsonl_line(struct pd_read_jsonl *j, struct pd_read_place begin, 
 		}
 		keep(j, end ? pd_span(s.p, *skip) : s);
 		*skip = 0;
-		int r = s.n ? 1 : more(j, begin);
+		int r = s.n ? 1 : refill_window(j, begin);
 		if (r < 0)
 			return r;
 		if (end || !r) {
@@ -178,7 +179,7 @@ static int next_jsonl_line(struct pd_read_jsonl *j, struct pd_read_place begin, 
 	}
 }
 
-/* As pd_read_dump_next. */
+/* Returns as pd_read_dump_next. */
 static int jsonl_next(struct pd_read_jsonl *j, struct pd_record *out)
 {
 	for (;;) {
@@ -202,7 +203,7 @@ static int jsonl_next(struct pd_read_jsonl *j, struct pd_record *out)
 	}
 }
 
-/* A first line that is longer than what can be seen: does a member of it have a name that we know? */
+/* Return whether a first line that is longer than the window has a member with a known name. */
 static bool names_field(const struct pd_read_jsonl *j, struct pd_span s)
 {
 	for (int i = 0; i < PD_JSONL_FIELDS; i++) {
@@ -221,7 +222,7 @@ static bool names_field(const struct pd_read_jsonl *j, struct pd_span s)
 	return false;
 }
 
-/* Some put comments, null and other values before the first object. */
+/* Some files have comments, null and other values before the first object. */
 static bool may_come_first(struct pd_span line)
 {
 	static const char *const begin[] = { "#", "//", "null", "true", "false", "[", "\"", NULL };
@@ -239,9 +240,9 @@ static bool any_field(const struct pd_read_jsonl *j)
 	return false;
 }
 
-/* Is what begins like this JSONL: is one of its first lines an object with one of the fields, or are two of them objects of
- * any kind?  `more`: it goes on. */
-static bool jsonl_looks(struct pd_read_jsonl *j, struct pd_span head, bool more)
+/* Return whether it is JSONL: one of its first lines is an object with one of the fields, or two of them are any
+ * objects.  `more`: it continues. */
+static bool is_jsonl(struct pd_read_jsonl *j, struct pd_span head, bool more)
 {
 	int objects = 0;
 	head = trim_line(head);
@@ -253,7 +254,8 @@ static bool jsonl_looks(struct pd_read_jsonl *j, struct pd_span head, bool more)
 		if (!may_come_first(line))
 			return false;
 		if (line.p[0] == '{' && pd_json_members(line, j->fields, PD_JSONL_FIELDS)) {
-			/* Two objects are lines, whatever their fields; one without our fields is any file of JSON. */
+			/* Two objects are lines of JSONL, whatever their fields; one without known fields may be any
+			 * JSON file. */
 			if (any_field(j) || ++objects == 2)
 				return true;
 		}
@@ -264,8 +266,8 @@ static bool jsonl_looks(struct pd_read_jsonl *j, struct pd_span head, bool more)
 
 /* ==== tar archives ==== */
 
-/* The only place that includes libarchive, which is given the bytes of our own members: so what is compressed, how it
- * breaks and what it may cost is the same as for every other input. */
+/* Only this code includes libarchive.  It reads the bytes of members of member.h, so that compression, damage and
+ * memory limits are the same as for other inputs. */
 
 enum { PIECE = 1 << 16, HEADER = 512, CHECKSUM = 148 };
 
@@ -333,7 +335,7 @@ static int tar_damage(struct pd_read_tar *t, const char *reason)
 	return PD_ERR_INPUT;
 }
 
-/* Names are bytes; only those that a pax header gives in UTF-8 have to be asked for in UTF-8. */
+/* Names are bytes; only names that a pax header has in UTF-8 must be requested in UTF-8. */
 static const char *path_of(struct archive_entry *entry)
 {
 	const char *path = archive_entry_pathname_utf8(entry);
@@ -381,7 +383,7 @@ static int read_file(struct pd_read_tar *t, struct archive_entry *entry, const c
 	return read_tar_block(t, out);
 }
 
-/* No entry: the end, or a place that is no header. */
+/* There is no entry: the end, or a position without a header. */
 static int no_entry(struct pd_read_tar *t, int status)
 {
 	if (status == ARCHIVE_RETRY) {
@@ -393,8 +395,8 @@ static int no_entry(struct pd_read_tar *t, int status)
 	return status == ARCHIVE_EOF && !t->stopped ? 0 : tar_damage(t, "tar archive cut or damaged");
 }
 
-/* The file given last ends where the next entry begins, be it a file or not; where the archive is cut before that, with
- * all that is left. */
+/* Set the end of the last file: the start of the next entry of any kind; if the archive is cut before that, the end of
+ * the data. */
 static void note_end(struct pd_read_tar *t)
 {
 	int64_t at = archive_read_header_position(t->archive);
@@ -403,7 +405,8 @@ static void note_end(struct pd_read_tar *t)
 	t->ended = true;
 }
 
-/* 1 a record (without id); 0 the end; PD_ERR_INPUT: damage, see `place` and `reason`: call again. */
+/* Return 1 and a record (without id); 0: the end; PD_ERR_INPUT: damage, see `place` and `reason`; the caller may
+ * continue. */
 static int tar_next(struct pd_read_tar *t, struct pd_record *out)
 {
 	struct archive_entry *entry;
@@ -457,8 +460,9 @@ static int tar_next(struct pd_read_tar *t, struct pd_record *out)
 
 #endif
 
-/* The checksum is that of the header with spaces in its own place, in octal; some wrote it over signed characters. */
-static bool tar_looks(struct pd_span head)
+/* Check the header: its checksum is computed with spaces in the checksum field, in octal; some programs used signed
+ * characters. */
+static bool is_tar(struct pd_span head)
 {
 	int64_t sum = 0, sum_signed = 0, said = 0;
 	int i = CHECKSUM;
@@ -503,14 +507,14 @@ static bool parquet_named(const struct pd_parquet *file, const char *name, size_
 	return false;
 }
 
-/* No column is what a page could be made of: which are there? */
+/* List the columns if none of them can be made into a page. */
 static void no_page_columns(struct pd_read_parquet *p, const char *const *names)
 {
 	size_t n = pd_parquet_columns(p->file);
 	const char *ours = "# pagededup ", *header = pd_parquet_note(p->file, "pagededup.header");
 	if (header && !strncmp(header, ours, strlen(ours))) {
 		header += strlen(ours);
-		pd_buf_printf(&p->reason, "it holds %.*s rows that pagededup wrote, and no pages", (int)strcspn(header, " \n"), header);
+		pd_buf_printf(&p->reason, "it contains %.*s rows written by pagededup, not pages", (int)strcspn(header, " \n"), header);
 		return;
 	}
 	pd_buf_printf(&p->reason, "no column \"%s\" or \"%s\" (found: ", names[PD_PARQUET_PAGE_TEXT], names[PD_PARQUET_HTML]);
@@ -531,7 +535,7 @@ static ptrdiff_t take_of_input(void *ctx, void *to, size_t n)
 	return n || !errno ? (ptrdiff_t)n : -1;
 }
 
-/* `pages`: they are wanted themselves, not only their addresses.  0; PD_ERR_SYSTEM; PD_ERR_FORMAT, `reason`. */
+/* `pages`: the pages are needed, not only their addresses.  Return 0; PD_ERR_SYSTEM; PD_ERR_FORMAT, see `reason`. */
 static int parquet_open(struct pd_read_parquet *p, enum pd_parquet_form form, struct pd_read_input *in, const struct pd_read_jsonl_fields *f,
 			bool pages, uint64_t from, int threads)
 {
@@ -558,7 +562,7 @@ static int parquet_open(struct pd_read_parquet *p, enum pd_parquet_form form, st
 		no_page_columns(p, names);
 		return PD_ERR_FORMAT;
 	}
-	if (!r && !n)	/* rows are counted by any column */
+	if (!r && !n)	/* any column gives the number of rows */
 		want[n++] = (struct pd_parquet_want){ .type = pd_parquet_type(p->file, 0) };
 	if (!r)
 		r = pd_parquet_read(p->file, want, n, from, threads, &why);
@@ -609,7 +613,8 @@ static void fill_parquet_record(const struct pd_read_parquet *p, uint64_t row, s
 	pd_buf_add(&out->block, page.p, out->cut ? max_block : page.n);
 }
 
-/* 1 a record of row `at` - 1, 0 the end, PD_ERR_INPUT: rows from `at` on that cannot be had, see `reason`; PD_ERR_SYSTEM. */
+/* Return 1 and a record of row `at` - 1; 0: the end; PD_ERR_INPUT: rows from `at` on cannot be read, see `reason`;
+ * PD_ERR_SYSTEM. */
 static int parquet_next(struct pd_read_parquet *p, size_t max_block, bool pages, struct pd_record *out)
 {
 	struct pd_parquet_batch *b = p->batch;
@@ -704,7 +709,7 @@ static void zip_note(struct pd_read_zip *z, const char *what)
 	pd_buf_printf(&z->reason, "%s%s%s", what, why ? ": " : "", why ? why : "");
 }
 
-/* As pd_read_input.pull.  A checksum that is wrong comes with the last bytes. */
+/* As pd_read_input.pull.  A wrong checksum is reported with the last bytes. */
 static size_t zip_pull(void *ctx, char *to, size_t n)
 {
 	struct pd_read_zip *z = ctx;
@@ -731,13 +736,13 @@ static size_t zip_pull(void *ctx, char *to, size_t n)
 	return n;
 }
 
-/* Its first member, or that it has none. */
-static bool looks_zip(struct pd_span head)
+/* The signature of the first member, or of an empty archive. */
+static bool is_zip(struct pd_span head)
 {
 	return head.n >= 4 && (memcmp(head.p, "PK\3\4", 4) == 0 || memcmp(head.p, "PK\5\6", 4) == 0);
 }
 
-/* The next file: 1; 0 the end, or nothing more can be read (then there is a reason). */
+/* Open the next file: 1; 0: the end, or nothing more can be read (then there is a reason). */
 static int zip_file(struct pd_read_zip *z)
 {
 	struct archive_entry *entry;
@@ -747,7 +752,7 @@ static int zip_file(struct pd_read_zip *z)
 		int status = archive_read_next_header(z->archive, &entry);
 		if (status != ARCHIVE_OK && status != ARCHIVE_WARN) {
 			if (status != ARCHIVE_EOF)
-				zip_note(z, "zip archive cut or damaged; what follows in it is lost");
+				zip_note(z, "zip archive cut or damaged; the rest of it is lost");
 			z->done = true;
 			return 0;
 		}
@@ -774,10 +779,10 @@ static void zip_release(struct pd_read_zip *z)
 
 #endif
 
-/* ==== folders of a site, as wget leaves them ==== */
+/* ==== mirrors of sites, as made by wget ==== */
 
-/* The country codes, and the domains for everybody that hosts are mostly in.  A folder is more often called conf.d, node.js or
- * page_files than like a host in one of the other thousand; those count with "www." before them. */
+/* The country codes, and the general domains with most hosts.  A folder is more often named conf.d, node.js or
+ * page_files than like a host in one of the other thousand domains; those are accepted only with "www.". */
 static const char countries[] =
 	"ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bv bw by bz ca cc cd cf "
 	"cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg er es et eu fi fj fk fm fo fr ga gb gd ge gf gg "
@@ -826,7 +831,7 @@ static bool label(struct pd_span s)
 }
 
 /* 192.0.2.1 */
-static bool address(struct pd_span host)
+static bool is_address(struct pd_span host)
 {
 	struct pd_span part;
 	uint64_t v;
@@ -850,7 +855,7 @@ static bool domain(struct pd_span host)
 	       (n > 2 && pd_span_istarts(host, "www."));
 }
 
-/* wget puts a colon before the port, or a plus sign where file names may have no colon. */
+/* wget writes a colon before the port, or a plus sign on file systems without colons. */
 static bool is_host(struct pd_span folder, struct pd_span *host, struct pd_span *port)
 {
 	*host = folder;
@@ -864,7 +869,7 @@ static bool is_host(struct pd_span folder, struct pd_span *host, struct pd_span 
 	}
 	if (port->p && (!is_number(*port) || port->n > 5))
 		return false;
-	return address(*host) || domain(*host) || (port->n && pd_span_ieq(*host, "localhost"));
+	return is_address(*host) || domain(*host) || (port->n && pd_span_ieq(*host, "localhost"));
 }
 
 bool pd_read_mirror_url(struct pd_span path, struct pd_buf *url)
@@ -938,9 +943,9 @@ void pd_read_source_close(struct pd_read_source *s)
 	pd_read_input_close(&s->in);
 }
 
-/* --- what it is --- */
+/* --- recognising the kind --- */
 
-/* HEAD: enough for a header's first lines.  EMPTY: members without a byte that may come first. */
+/* HEAD: sufficient for a header's first lines.  EMPTY: maximum number of empty members at the start. */
 enum { HEAD = 8192, EMPTY = 64 };
 
 static bool begins_dump(struct pd_span head)
@@ -948,8 +953,8 @@ static bool begins_dump(struct pd_span head)
 	return pd_read_format_warc.begins(head, false) || pd_read_format_arc.begins(head, false);
 }
 
-/* Without what may stand before a record in its member. */
-static struct pd_span bare(struct pd_span s)
+/* Skip bytes that may precede a record in its member. */
+static struct pd_span without_padding(struct pd_span s)
 {
 	if (s.n >= 3 && memcmp(s.p, "\xef\xbb\xbf", 3) == 0)
 		s = pd_span(s.p + 3, s.n - 3);
@@ -1014,7 +1019,7 @@ static const struct pd_read_format *format_of(struct pd_span head)
 	return pd_read_format_arc.begins(head, false) ? &pd_read_format_arc : &pd_read_format_warc;
 }
 
-/* Opens the first member that has something in it, or that is broken. */
+/* Open the first member that is not empty, or that is broken. */
 static struct pd_span first_bytes(struct pd_read_member *m)
 {
 	for (int i = 0; i < EMPTY && pd_read_member_next(m) == 1; i++) {
@@ -1025,7 +1030,7 @@ static struct pd_span first_bytes(struct pd_read_member *m)
 	return pd_span("", 0);
 }
 
-/* The first line of the list of pages in a WACZ. */
+/* The first line of a list of pages in a WACZ. */
 static bool is_page_list(struct pd_span head)
 {
 	const char *end = head.n ? memchr(head.p, '\n', head.n) : NULL;
@@ -1037,14 +1042,14 @@ static bool looks_jsonl(struct pd_read_source *s, struct pd_span head)
 	if (!head.n || (!memchr("{#/ntf[\"\xef", head.p[0], 9) && !pd_ascii_space(head.p[0])) || is_page_list(head))
 		return false;
 	head = pd_read_member_peek(&s->member, PD_INPUT_WINDOW);
-	return jsonl_looks(&s->jsonl, head, s->member.state == PD_MEMBER_MORE);
+	return is_jsonl(&s->jsonl, head, s->member.state == PD_MEMBER_MORE);
 }
 
-/* By what the input begins with.  tar first: a path in it may begin with anything; then JSON, whose lines may hold what
- * looks like a WARC header without its first line. */
-static bool by_head(struct pd_read_source *s, struct pd_span head)
+/* Recognise the input by its beginning.  tar first, because a path in it may begin with anything; then JSON, whose
+ * lines may contain text like a WARC header without its first line. */
+static bool recognise_by_head(struct pd_read_source *s, struct pd_span head)
 {
-	if (tar_looks(head)) {
+	if (is_tar(head)) {
 		s->kind = PD_SOURCE_TAR;
 		tar_open(&s->tar, &s->member, s->max_block);
 		s->tar.wants = s->wants ? wants_member : NULL;
@@ -1061,8 +1066,8 @@ static bool by_head(struct pd_read_source *s, struct pd_span head)
 	return true;
 }
 
-/* A compressed dump whose first bytes, the magic ones, are damaged. */
-static bool by_later_member(struct pd_read_source *s)
+/* Recognise a compressed dump whose magic bytes are damaged. */
+static bool recognise_by_later_member(struct pd_read_source *s)
 {
 	static const enum pd_codec codecs[] = { PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4, PD_CODEC_XZ, PD_CODEC_BZIP2 };
 	struct pd_span window = pd_read_input_peek(&s->in, PD_INPUT_WINDOW);
@@ -1078,8 +1083,8 @@ static bool by_later_member(struct pd_read_source *s)
 	return false;
 }
 
-/* A compressed dump whose first member is damaged, or is something else. */
-static bool by_next_member(struct pd_read_source *s)
+/* Recognise a compressed dump whose first member is damaged, or is not a record. */
+static bool recognise_by_next_member(struct pd_read_source *s)
 {
 	struct pd_read_input *in = &s->in;
 	uint64_t at = in->offset;
@@ -1099,9 +1104,10 @@ static void take_dictionary(struct pd_read_source *s)
 		pd_read_sink_tell(s->sink, s->label, place, wrong);
 }
 
-/* What is packed in a way that is not read here. */
+/* A packed format that is not supported. */
 struct foreign {
-	const char *magic, *name, *unpack;	/* the program, to which -dc and -d are said; NULL: it is no stream that another program could turn into one of ours */
+	const char *magic, *name, *unpack;	/* the program to be called with -dc or -d; NULL: no program can convert
+						 * it to a supported stream */
 };
 
 static const struct foreign *foreign_of(struct pd_span head)
@@ -1120,7 +1126,7 @@ static const struct foreign *foreign_of(struct pd_span head)
 		size_t n = strlen(all[i].magic);
 		if (head.n <= n + 8 || memcmp(head.p, all[i].magic, n) != 0)
 			continue;
-		/* Words may begin like this one. */
+		/* Text may begin with this word. */
 		return strcmp(all[i].name, "bzip2") != 0 || memcmp(head.p + 4, "1AY&SY", 6) == 0 ? &all[i] : NULL;
 	}
 	return NULL;
@@ -1136,7 +1142,7 @@ static bool ends_like(const char *label, const char *const *ends)
 	return false;
 }
 
-/* A zip file whose first member is one that the format WACZ has. */
+/* Return whether it is a zip file with a typical first member of a WACZ. */
 static bool is_wacz(const char *label, struct pd_span head)
 {
 	static const char *const parts[] = { "archive/", "indexes/", "pages/", "datapackage", NULL }, *const ends[] = { ".wacz", NULL };
@@ -1185,8 +1191,8 @@ int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *r
 	return error ? PD_ERR_SYSTEM : !f ? 0 : f->magic[0] == 'P' && reads_zip ? 2 : 1;
 }
 
-/* A dump in another wrapping must not pass for a page of another type: it is reported when somebody named it, or when it is named
- * like a dump.  What else lies in folders (downloads) is no page, and that is all. */
+/* An unsupported packed dump must not be skipped like a page of another type: it is reported if it was typed, or if it
+ * is named like a dump.  Other such files in folders (downloads) are simply not pages. */
 static bool refuse_foreign(struct pd_read_source *s)
 {
 	static const char *const dumps[] = { ".wacz", ".warc.xz", ".warc.bz2", ".arc.xz", ".arc.bz2", ".wet.xz", ".jsonl.xz", ".jsonl.bz2",
@@ -1201,13 +1207,14 @@ static bool refuse_foreign(struct pd_read_source *s)
 	return true;
 }
 
-/* With pages only their heads are asked for where dumps are rewritten: then addresses will do. */
+/* Return whether pages are needed.  Where dumps are rewritten only the heads of pages are read; then addresses are
+ * sufficient. */
 static bool wants_pages(const struct pd_read_source *s)
 {
 	return s->max_block > 1;
 }
 
-/* Parquet begins at its end. */
+/* The metadata of Parquet is at its end. */
 static bool spool_parquet(struct pd_read_source *s)
 {
 #ifndef PD_WITHOUT_parquet
@@ -1254,7 +1261,7 @@ static void recognise(struct pd_read_source *s)
 		return;
 	}
 #ifndef PD_WITHOUT_libarchive
-	if (!s->part && looks_zip(pd_read_input_peek(&s->in, HEAD))) {
+	if (!s->part && is_zip(pd_read_input_peek(&s->in, HEAD))) {
 		pd_read_member_open(m, &s->in, PD_CODEC_NONE);
 		s->kind = PD_SOURCE_ZIP;
 		zip_open(&s->zip, &s->in);
@@ -1266,11 +1273,11 @@ static void recognise(struct pd_read_source *s)
 	if (m->codec == PD_CODEC_ZSTD)
 		take_dictionary(s);
 	s->head = s->in.offset;
-	if (by_head(s, first_bytes(m)))
+	if (recognise_by_head(s, first_bytes(m)))
 		return;
 	if (!pd_read_member_packed(m) && refuse_foreign(s))
 		return;
-	if (!(pd_read_member_packed(m) ? by_next_member(s) : by_later_member(s)))
+	if (!(pd_read_member_packed(m) ? recognise_by_next_member(s) : recognise_by_later_member(s)))
 		s->kind = PD_SOURCE_PAGE;
 }
 
@@ -1296,7 +1303,7 @@ static bool recognise_at(struct pd_read_source *s, uint64_t offset)
 	m->begins = begins_dump;
 	if (pd_read_member_next(m) != 1)
 		return false;
-	struct pd_span head = bare(pd_read_member_peek(m, HEAD));
+	struct pd_span head = without_padding(pd_read_member_peek(m, HEAD));
 	if (begins_dump(head) || m->state == PD_MEMBER_BROKEN)
 		open_dump(s, format_of(head));
 	else if (!pd_read_member_packed(m) && begins_line(head))
@@ -1331,7 +1338,7 @@ int pd_read_source_open_at(struct pd_read_source *s, const char *path, const cha
 	return s->in.error ? PD_ERR_SYSTEM : found ? PD_OK : PD_ERR_NOT_FOUND;
 }
 
-/* A record, or damage reported: 1; 0 the end; PD_ERR_INPUT: go on. */
+/* Return 1 for a record, or for damage that was reported; 0: the end; PD_ERR_INPUT: continue. */
 static int next_dump(struct pd_read_source *s, struct pd_record *out)
 {
 	int r = pd_read_dump_next(&s->dump, out);
@@ -1349,8 +1356,8 @@ static int next_jsonl(struct pd_read_source *s, struct pd_record *out)
 		set_id(s, s->jsonl.place, &out->id);
 	else if (r < 0 && !s->in.error)
 		pd_read_sink_tell(s->sink, s->label, s->jsonl.place, s->jsonl.reason);
-	else if (!r && !s->part && jsonl_useless(&s->jsonl))
-		pd_read_sink_tell_whole(s->sink, s->label, jsonl_useless(&s->jsonl));
+	else if (!r && !s->part && explain_no_page(&s->jsonl))
+		pd_read_sink_tell_whole(s->sink, s->label, explain_no_page(&s->jsonl));
 	return r;
 }
 
@@ -1366,7 +1373,7 @@ static int next_parquet(struct pd_read_source *s, struct pd_record *out)
 		s->in.error = errno;
 	else if (r < 0)
 		pd_read_sink_tell(s->sink, s->label, (struct pd_read_place){ p->at, false }, p->reason.p);
-	/* Who reads bytes knows how many there were. */
+	/* The caller knows how many bytes it gave, so only rows are counted as damage. */
 	if (r == 1 && rows)
 		s->in.taken += p->size * p->at / rows - p->size * (p->at - 1) / rows;
 	if (r < 0)
@@ -1374,7 +1381,7 @@ static int next_parquet(struct pd_read_source *s, struct pd_record *out)
 	return r;
 }
 
-/* The URL of a file is its path, or what the path of a mirror tells. */
+/* Set the URL of a file: its path, or the URL that the path of a mirror gives. */
 static void set_url(struct pd_read_source *s, const char *path, struct pd_record *out)
 {
 	pd_buf_clear(&out->url);
@@ -1396,7 +1403,7 @@ static int next_file(struct pd_read_source *s, struct pd_record *out)
 	return r;
 }
 
-/* The bytes of the current member, as far as they are wanted. */
+/* Append the bytes of the current member, up to the limit. */
 static void add_member(struct pd_read_source *s, size_t most, struct pd_record *out)
 {
 	const struct pd_read_input *in = &s->in;
@@ -1415,7 +1422,7 @@ static void add_member(struct pd_read_source *s, size_t most, struct pd_record *
 	}
 }
 
-/* The input is the page; recognising it has opened its first member. */
+/* The whole input is the page; its first member was opened when it was recognised. */
 static int next_page(struct pd_read_source *s, struct pd_record *out)
 {
 	struct pd_read_member *m = &s->member;
@@ -1445,13 +1452,13 @@ static int next_page(struct pd_read_source *s, struct pd_record *out)
 
 #ifndef PD_WITHOUT_libarchive
 
-/* An id begins with the label of the file that it lies in. */
+/* An id begins with the label of the file that contains the record. */
 static bool may_hold(const char *label, const char *id)
 {
 	return !id || strncmp(id, label, strlen(label)) == 0;
 }
 
-/* The next file of the archive becomes an input of its own: false, there is none. */
+/* Open the next file of the archive as an input; return false if there is none. */
 static bool open_part(struct pd_read_source *s)
 {
 	struct pd_read_zip *z = &s->zip;
@@ -1481,7 +1488,8 @@ static bool open_part(struct pd_read_source *s)
 	part->done = false;
 	pd_read_input_open_pull(&part->in, zip_pull, z);
 	recognise(part);
-	/* What lies in folders is a site more often than a collection: books and programs, which are archives too, are no pages of it. */
+	/* In folders, archives are books and programs more often than collections of pages, so only dumps in them are
+	 * read. */
 	part->done = s->found && part->kind != PD_SOURCE_DUMP;
 	return z->open = true;
 }
@@ -1508,7 +1516,7 @@ static int next_in_zip(struct pd_read_source *s, struct pd_record *out)
 
 #endif
 
-/* What cannot be read was reported. */
+/* An unreadable input was already reported. */
 static int next_none(struct pd_read_source *s, struct pd_record *out)
 {
 	return 0;
@@ -1538,8 +1546,8 @@ int pd_read_source_next(struct pd_read_source *s, struct pd_record *out)
 	return PD_ERR_SYSTEM;
 }
 
-/* Lines and files in a compressed stream say nothing of members: any may have a part in them. */
-static void in_stream(const struct pd_read_source *s, uint64_t begin, uint64_t end, struct pd_read_extent *out)
+/* Lines and files in a compressed stream may span members. */
+static void set_stream_extent(const struct pd_read_source *s, uint64_t begin, uint64_t end, struct pd_read_extent *out)
 {
 	bool packed = pd_read_member_packed(&s->member);
 	*out = (struct pd_read_extent){ .begin = begin, .end = end, .stream = packed, .member = s->head, .last = UINT64_MAX };
@@ -1549,8 +1557,8 @@ void pd_read_source_extent(const struct pd_read_source *s, struct pd_read_extent
 {
 	switch (s->kind) {
 	case PD_SOURCE_DUMP: pd_read_dump_extent(&s->dump, out); break;
-	case PD_SOURCE_JSONL: in_stream(s, s->jsonl.place.offset, pd_read_member_offset(&s->member), out); break;
-	case PD_SOURCE_TAR: in_stream(s, s->tar.begin, s->tar.begin, out); break;
+	case PD_SOURCE_JSONL: set_stream_extent(s, s->jsonl.place.offset, pd_read_member_offset(&s->member), out); break;
+	case PD_SOURCE_TAR: set_stream_extent(s, s->tar.begin, s->tar.begin, out); break;
 	case PD_SOURCE_PARQUET: *out = (struct pd_read_extent){ .begin = s->parquet.at - 1, .end = s->parquet.at }; break;
 	case PD_SOURCE_ZIP:
 	case PD_SOURCE_PAGE:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One input, whatever it is: bytes, members and records tied together.  In: a path (or standard input).  Out: its
- * records with their ids.  Damage goes to `sink`.  The struct is opened again for the next input and keeps its buffers.
+ * An input of any kind: connects bytes, members and records.  A path (or standard input) -> its records with their ids.
+ * Damage is reported to `sink`.  The struct is reused for the next input and keeps its buffers.
  */
 #ifndef PD_READ_SOURCE_H
 #define PD_READ_SOURCE_H
@@ -13,8 +13,8 @@
 #include "read/files.h"
 #include "read/record.h"
 
-/* In: lines that are JSON objects, plain or compressed.  Out: a record a line, and the place where the line begins.  A
- * line that cannot be read is damage; reading goes on at the next one. */
+/* Lines that are JSON objects, plain or compressed -> a record for each line, with the place of the line's start.  A
+ * line that cannot be parsed is damage; reading continues at the next one. */
 
 enum { PD_JSONL_URL, PD_JSONL_TEXT, PD_JSONL_HTML, PD_JSONL_ID, PD_JSONL_TIME, PD_JSONL_FIELDS };
 
@@ -24,19 +24,20 @@ struct pd_read_jsonl {
 	bool (*wants)(void *ctx, struct pd_read_place place);	/* as of pd_read_dump */
 	void *wants_ctx;
 	struct pd_json_member fields[PD_JSONL_FIELDS];
-	struct pd_buf line;		/* a line that does not lie in the window as a whole */
+	struct pd_buf line;		/* a line that spans the window's edge */
 	bool over;			/* it is longer than max_line */
-	struct pd_read_place place;		/* of the record given, or of the damage */
+	struct pd_read_place place;		/* of the last record, or of the damage */
 	const char *reason;
-	uint64_t useful, lines;		/* records with text or HTML; all of them */
-	struct pd_buf names;		/* of the first without: what its members are called, and which may be meant */
+	uint64_t useful, lines;		/* records with text or HTML; all records */
+	struct pd_buf names;		/* for the first record without: its members, and possible fields */
 };
 
-/* In: a tar archive of pages (ustar, pax, GNU, v7), plain or compressed.  Out: a record for each regular file; its url is
- * the member's path.  Links, folders and devices are passed over.
+/* A tar archive of pages (ustar, pax, GNU, v7), plain or compressed -> a record for each regular file; its url is the
+ * member's path.  Links, folders and devices are skipped.
  *
- * Archives that were added to may hold a path twice: then the later ones are distinguished by the place of their header,
- * PATH!OFFSET.  To see that, 16 bytes are remembered of each name, the one thing here that grows with the archive. */
+ * An archive to which files were added may have a path twice: then later ones are distinguished by the position of
+ * their header, PATH!OFFSET.  For this, 16 bytes are remembered for each name; no other memory grows with the
+ * archive. */
 
 struct archive;
 
@@ -46,44 +47,45 @@ struct pd_read_tar {
 	bool (*wants)(void *ctx, const char *name);	/* only files of these names get their block; NULL: all do */
 	void *wants_ctx;
 	struct archive *archive;
-	size_t given;			/* bytes of the window that the archive reader works on */
-	const char *stopped;		/* why the bytes ended before their time */
-	bool lost;			/* looking for the next header */
+	size_t given;			/* bytes of the window in use by libarchive */
+	const char *stopped;		/* why the data ended early */
+	bool lost;			/* searching for the next header */
 	bool done;
-	struct pd_map names;		/* hashes of those that were met */
-	struct pd_buf name;		/* of the record given: its path, or PATH!OFFSET */
-	uint64_t begin, end;		/* of the file given last, header and all; `end` is known at the next call */
-	bool ended;			/* it is */
+	struct pd_map names;		/* hashes of the names so far */
+	struct pd_buf name;		/* of the last record: its path, or PATH!OFFSET */
+	uint64_t begin, end;		/* of the last file, including its header; `end` is known at the next call */
+	bool ended;			/* `end` is known */
 	struct pd_read_place place;		/* of the damage */
 	struct pd_buf reason;
 };
 
-/* In: a zip archive.  Out: the records of every file in it, each of which is an input of its own: a dump as it would be outside,
- * anything else a page, as in tar.  A WACZ is such an archive: its dumps lie in archive/, its list of pages is none.  In a
- * file the archive's directory is used, in a pipe its members come as they lie.
+/* A zip archive -> the records of every file in it.  Each file is a separate input: a dump is read as outside an
+ * archive, anything else is a page, as in tar.  A WACZ is such an archive: its dumps are in archive/, and its list of
+ * pages is skipped.  In a file the archive's directory is used; from a pipe members are read in their order.
  *
- * A name that stands there twice gets the number of the member: PATH!NUMBER. */
+ * A name that occurs twice gets the number of the member: PATH!NUMBER. */
 
 struct pd_read_source;
 
 struct pd_read_zip {
 	struct pd_read_input *in;
 	struct archive *archive;
-	struct pd_read_source *part;	/* reads a file of it; made when first wanted */
+	struct pd_read_source *part;	/* reads a file of the archive; made on demand */
 	bool open;			/* … is being read */
-	size_t given;			/* bytes of the window that the archive reader works on */
-	const char *piece;		/* unpacked, not yet read */
+	size_t given;			/* bytes of the window in use by libarchive */
+	const char *piece;		/* decompressed, not yet read */
 	size_t left;
-	struct pd_map names;		/* hashes of those that were met */
+	struct pd_map names;		/* hashes of the names so far */
 	uint64_t number;		/* of the member */
-	struct pd_buf path, label;	/* of the file: in the archive, and FILE!PATH */
-	struct pd_buf reason;		/* why it cannot be unpacked to its end, or empty */
+	struct pd_buf path, label;	/* of the file: path in the archive, and FILE!PATH */
+	struct pd_buf reason;		/* why it cannot be decompressed completely, or empty */
 	bool done;
 };
 
-/* In: Parquet, or Arrow's own file or stream.  Out: a record a row, with what its columns say of it; the place is the row's number, from 0.
- * The columns are called as the members of JSONL; `fetch_time`, `content_digest` and `content_type` count, too.  HTML in bytes is of any
- * charset, in text it is UTF-8.  Parquet that comes through a pipe is put into a temporary file first. */
+/* Parquet, or an Arrow file or stream -> a record for each row, with the data of its columns; the place is the row's
+ * number, from 0.  The columns have the names of the members of JSONL; `fetch_time`, `content_digest` and
+ * `content_type` are read too.  HTML in a binary column may have any charset, in a text column it is UTF-8.  Parquet
+ * from a pipe is copied to a temporary file first. */
 
 enum { PD_PARQUET_URL, PD_PARQUET_PAGE_TEXT, PD_PARQUET_HTML, PD_PARQUET_ID, PD_PARQUET_TIME, PD_PARQUET_DIGEST, PD_PARQUET_CONTENT_TYPE, PD_PARQUET_FIELDS };
 
@@ -91,20 +93,21 @@ struct pd_parquet_batch;
 
 struct pd_read_parquet {
 	struct pd_parquet *file;
-	FILE *spool;				/* what came through a pipe */
-	struct pd_parquet_batch *batch;		/* which is given out now */
-	uint64_t at, from;			/* the next row of it; the first that is wanted */
-	int field[PD_PARQUET_FIELDS];		/* of a batch's columns; -1: there is none */
-	bool html_text;				/* HTML lies in a column of text */
-	uint64_t size;				/* bytes of the file; 0: they are counted as they are read */
+	FILE *spool;				/* data from a pipe */
+	struct pd_parquet_batch *batch;		/* the current batch */
+	uint64_t at, from;			/* its next row; the first row to return */
+	int field[PD_PARQUET_FIELDS];		/* number of the column in a batch; -1: there is none */
+	bool html_text;				/* the HTML is in a text column */
+	uint64_t size;				/* bytes of the file; 0: they are counted while reading */
 	struct pd_buf reason;
 };
 
-/* Pages on disk as wget and HTTrack lay a mirror out: FOLDER/HOST/PATH, with wget also FOLDER/http/HOST/PATH.  In: a path as
- * typed, or that of a file in an archive.  Out: the URL that it is of. */
+/* Pages on disk in a mirror made by wget or HTTrack: FOLDER/HOST/PATH, with wget also FOLDER/http/HOST/PATH.  A path as
+ * typed, or the path of a file in an archive -> its URL. */
 
-/* Appends "http://HOST/PATH".  The host is the first folder of the path that is called like one: labels with dots between,
- * of which the last is a top-level domain; an IPv4 address; either with a port, or localhost with one.  False: there is none. */
+/* Append "http://HOST/PATH".  The host is the first folder in the path with the name of a host: labels separated by
+ * dots, of which the last is a top-level domain; an IPv4 address; either with a port, or localhost with a port.  Return
+ * false if there is none. */
 bool pd_read_mirror_url(struct pd_span path, struct pd_buf *url);
 
 enum pd_read_source_kind {
@@ -113,8 +116,8 @@ enum pd_read_source_kind {
 	PD_SOURCE_TAR,
 	PD_SOURCE_ZIP,
 	PD_SOURCE_PARQUET,
-	PD_SOURCE_PAGE,		/* anything else: the input is the page */
-	PD_SOURCE_NONE,		/* what it is packed in is not read here, and was reported */
+	PD_SOURCE_PAGE,		/* anything else: the whole input is the page */
+	PD_SOURCE_NONE,		/* an unsupported packed format, which was reported */
 };
 
 struct pd_read_sink {
@@ -131,28 +134,28 @@ struct pd_read_source {
 	struct pd_read_tar tar;
 	struct pd_read_zip zip;
 	struct pd_read_parquet parquet;
-	const char *label;		/* what ids begin with; borrowed */
-	const char *path;		/* what the URL of a page is made of that has none: the same, or its path in an archive */
-	/* Only pages whose id this returns true for get their block; NULL: all do.  It may be called with an id that no page has. */
+	const char *label;		/* start of ids; borrowed */
+	const char *path;		/* source of the URL of a page without one: the path of the input, or its path in an archive */
+	/* Only pages with ids for which this returns true get their block; NULL: all.  It may be called with an id that no page has. */
 	bool (*wants)(void *ctx, struct pd_span id);
 	void *wants_ctx;
 	struct pd_buf id;		/* for `wants` */
-	const char *wanted;		/* an id: files of an archive in which it cannot lie are passed over; or NULL */
+	const char *wanted;		/* an id: files of an archive that cannot contain it are skipped; or NULL */
 	bool part;			/* it is a file of an archive */
 	struct pd_read_jsonl_fields fields;
-	int threads;			/* that may decode at once */
-	const char *failed;		/* what could not be done, where `in.error` says why; NULL: reading */
+	int threads;			/* threads for decoding */
+	const char *failed;		/* the failed operation, with the reason in `in.error`; NULL: reading */
 	size_t max_block;		/* both may be set before opening */
-	bool keep_headers;		/* of WARC and ARC, in records */
-	bool keep_blocks;		/* … also of records that are no pages */
+	bool keep_headers;		/* keep the headers of WARC and ARC in records */
+	bool keep_blocks;		/* … and the blocks of records that are not pages */
 	bool all_text;			/* see pd_reader_options */
-	bool found;			/* the input lay in a folder */
+	bool found;			/* the input was found in a folder */
 	bool twice;			/* see pd_reader_options */
-	bool mirrored;			/* the URL of the record given last was taken from its path */
+	bool mirrored;			/* the URL of the last record was taken from its path */
 	struct pd_buf reason;
 	struct pd_read_sink *sink;
 	enum pd_read_source_kind kind;
-	uint64_t head;			/* where the first member begins: after a dictionary */
+	uint64_t head;			/* start of the first member, after a dictionary */
 	bool done;
 };
 
@@ -160,22 +163,22 @@ void pd_read_sink_tell(struct pd_read_sink *sink, const char *file, struct pd_re
 
 void pd_read_sink_tell_whole(struct pd_read_sink *sink, const char *file, const char *reason);
 
-/* Is this regular file packed as nothing is written here?  1, and `reason` says what to do; 2: but it is read; 0; negative, errno: it
- * cannot be opened or read. */
+/* Return 1 if this regular file is packed in a format that is not written, with the remedy in `reason`; 2: it is not
+ * written, but read; 0: neither; negative: it cannot be opened or read, see errno. */
 int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *reason);
 
-/* How the file that will be opened next was come by. */
+/* Set how the next file was found. */
 void pd_read_source_how(struct pd_read_source *s, const struct pd_read_file *f);
 void pd_read_source_init(struct pd_read_source *s, const struct pd_reader_options *o, struct pd_read_sink *sink);
 void pd_read_source_release(struct pd_read_source *s);
 /* `path` NULL: standard input.  0, or PD_ERR_SYSTEM with errno set. */
 int pd_read_source_open(struct pd_read_source *s, const char *path, const char *label);
-/* The same, from the record, line or member that begins at `offset`.  PD_ERR_NOT_FOUND when none does. */
+/* Open at the record, line or member that begins at `offset`.  PD_ERR_NOT_FOUND: there is none. */
 int pd_read_source_open_at(struct pd_read_source *s, const char *path, const char *label, uint64_t offset);
-/* 1 a record, 0 the end, PD_ERR_SYSTEM (errno set): reading failed. */
+/* Return 1 and a record; 0: the end; PD_ERR_SYSTEM: reading failed, see errno. */
 int pd_read_source_next(struct pd_read_source *s, struct pd_record *out);
-/* The bytes that the record given last takes in its input.  Of tar they are known up to `begin` alone until the next call
- * has been made: then tar.end tells where they end. */
+/* Return the bytes of the last record in the input.  In tar only `begin` is known until the next call; after it,
+ * tar.end is the end. */
 void pd_read_source_extent(const struct pd_read_source *s, struct pd_read_extent *out);
 void pd_read_source_close(struct pd_read_source *s);
 

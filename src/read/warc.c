@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The header of a WARC record: "WARC/1.0", then named fields as in HTTP, then a blank line.  Lines may end in LF alone
- * (or, in files that were converted by mistake, in CR CR LF), a value may be folded over several lines, names are
- * written in any case.  The first of several fields of one name counts.
+ * The header of a WARC record: "WARC/1.0", then named fields as in HTTP, then a blank line.  Lines may end in LF only
+ * (or, in wrongly converted files, in CR CR LF), values may be folded over several lines, and names may be in any case.
+ * The first of several fields with one name is used.
  */
 #include "read/dump.h"
 
-/* Is s[i…] a blank line (CRs, then LF)?  Its length; 0 no; SIZE_MAX when the window ends before that is known. */
+/* Return the length of a blank line at s[i…] (CRs, then LF); 0: it is not one; SIZE_MAX: the window ends before this is
+ * known. */
 static size_t blank_line(struct pd_span s, size_t i)
 {
 	size_t from = i;
@@ -53,7 +54,7 @@ static struct pd_span *slot(struct pd_read_warc_header *h, struct pd_span name)
 	return pd_span_ieq(name, "Content-Length") ? &h->content_length : NULL;
 }
 
-/* Takes the lines that a folded value goes on in. */
+/* Consume the continuation lines of a folded value. */
 static void unfold(struct pd_span *rest, struct pd_span *value)
 {
 	struct pd_span line;
@@ -87,7 +88,7 @@ void pd_read_warc_parse(struct pd_span header, struct pd_read_warc_header *out)
 	}
 }
 
-/* A value without white space around it, folds as one space. */
+/* Set a value without white space around it, with folds as one space. */
 static void set_field(struct pd_buf *out, struct pd_span v)
 {
 	pd_buf_clear(out);
@@ -110,7 +111,7 @@ static struct pd_span bare_uri(struct pd_span v)
 	return v.n >= 2 && v.p[0] == '<' && v.p[v.n - 1] == '>' ? pd_span(v.p + 1, v.n - 2) : v;
 }
 
-/* SHA-1 in base32 is 32 letters and digits 2 to 7; other digests are not ours to compare. */
+/* SHA-1 in base32 has 32 letters and digits 2 to 7; other digests are ignored. */
 static void set_digest(struct pd_buf *out, struct pd_span v)
 {
 	pd_buf_clear(out);
@@ -127,7 +128,7 @@ static void set_digest(struct pd_buf *out, struct pd_span v)
 	}
 }
 
-/* Records about the crawl, not of the web: wget's manifest, name look-ups. */
+/* Records about the crawl itself: wget's manifest, name lookups. */
 static bool about_the_crawl(struct pd_span uri)
 {
 	return pd_span_istarts(uri, "metadata:") || pd_span_istarts(uri, "dns:") || pd_span_istarts(uri, "whois:");
@@ -153,7 +154,7 @@ void pd_read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *ou
 	out->kind = kind(pd_span_trim(h->type), pd_buf_span(&out->content_type), pd_buf_span(&out->url));
 }
 
-/* The version is written in capitals, but for crawlers that write all of the header small. */
+/* The version is in capitals, but some crawlers write the whole header in lower case. */
 static bool names_warc(const char *p)
 {
 	return memcmp(p, "WARC/", 5) == 0 || memcmp(p, "warc/", 5) == 0;

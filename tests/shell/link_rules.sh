@@ -92,19 +92,19 @@ done
 web() { sed -n "/$1-$2\./p" pages.jsonl >"$1-$2.jsonl"; }
 run "$P" compare --method=links --stubs=match --url=http://adverts6-a.example/x/ --url=http://adverts6-b.example/x/ pages.jsonl
 has "compare: what is shared" "$tmp/out" '^rules on links: 20 shared of 20 in a and 20 in b$'
-has "compare: adverts" "$tmp/out" '^  adverts: met, 6 adverts on both, over 5 asked for$'
-has "compare: domains" "$tmp/out" '^  domains: not met, 15 registered domains, fewer than 5 asked for$'
-has "compare: types" "$tmp/out" '^  types: met, 20 of one type, over 5 asked for$'
-has "compare: count" "$tmp/out" '^  count: met, 3 of five, 3 asked for$'
+has "compare: adverts" "$tmp/out" '^  adverts: met, 6 adverts on both, required: over 5$'
+has "compare: domains" "$tmp/out" '^  domains: not met, 15 registered domains, required: fewer than 5$'
+has "compare: types" "$tmp/out" '^  types: met, 20 of one type, required: over 5$'
+has "compare: count" "$tmp/out" '^  count: met, 3 of five, required: 3$'
 is "compare: every rule" "$(grep -cE '^  (adverts|body|types|domains|anchors|weighted|difference|count): ' "$tmp/out")" 8
-has "compare: no signature without ranks" "$tmp/out" '^  signature: not met, both have no ranks of links$'
+has "compare: no signature without ranks" "$tmp/out" '^  signature: not met, both have no rank$'
 run "$P" compare --method=links --stubs=match --ranks=ranks --url=http://adverts6-a.example/x/ --url=http://adverts6-b.example/x/ pages.jsonl
-has "compare: the signatures" "$tmp/out" '^  signature: not met, 200 and 188, 6.0% apart, less than 5% asked for$'
+has "compare: the signatures" "$tmp/out" '^  signature: not met, 200 and 188, 6.0% apart, required: less than 5%$'
 
 # --- misuse ---
 refused() { run "$P" match "${@:2}" pages.fp; exits "refused: $1" 2; }
 refused "an unknown rule" --rule=advert --links=links
-has "it says which there are" "$tmp/err" "unknown rule 'advert': it is one of adverts, body"
+has "it says which there are" "$tmp/err" "unknown rule 'advert'; the rules are adverts, body"
 refused "no number" --rule=adverts=many --links=links
 refused "half a link" --rule=adverts=.5 --links=links
 refused "a weight over 1" --rule=weighted --rule-weights=body=2 --links=links
