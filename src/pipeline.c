@@ -9,7 +9,7 @@
 #include "base/threads.h"
 #include "term/terms.h"
 
-/* A page that was huge must not keep its memory: buffers over this are given back. */
+/* Larger buffers are freed, so that a huge page does not keep its memory. */
 enum { KEEP = 4 * 1024 * 1024 };
 
 static double lap(struct pd_pipeline *p, enum pd_phase phase, double since)
@@ -21,7 +21,7 @@ static double lap(struct pd_pipeline *p, enum pd_phase phase, double since)
 	return now;
 }
 
-/* The main text, or, when there is none, all visible text. */
+/* Digest the main text; if there is none, all visible text. */
 static void digest_text(struct pd_pipeline *p)
 {
 	struct pd_span text = pd_buf_span(&p->topic.text);
@@ -34,7 +34,7 @@ static void digest_text(struct pd_pipeline *p)
 	p->text_hash = p->text_secret && p->scratch.n ? pd_keyed64(p->text_secret, p->scratch.p, p->scratch.n) : 0;
 }
 
-/* A page that represents another, or of which a part was not read, must not match anything. */
+/* Clear the signature of a page that replaces another one, so that it matches nothing. */
 static void clear_signature(struct pd_pipeline *p)
 {
 	p->signature.present = p->sketch.present = false;
@@ -44,7 +44,7 @@ static void clear_signature(struct pd_pipeline *p)
 		p->by_method[i].present = false;
 }
 
-/* What the page's host is known to repeat. */
+/* Return the repeated lines of the page's host. */
 static struct pd_site known_site(struct pd_pipeline *p)
 {
 	if (!p->tables->boilerplate)
@@ -61,7 +61,7 @@ static void shrink(struct pd_pipeline *p)
 			pd_buf_release(bufs[i]);
 }
 
-/* Each method its own; `body`: those that read nothing else. */
+/* Sign by each method; `body`: only by methods that read only the body. */
 static void sign_by_methods(struct pd_pipeline *p, bool body)
 {
 	struct pd_sign_page page = pd_pipeline_sign_page(p);
@@ -95,7 +95,7 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 	return PD_SKIP_NONE;
 }
 
-/* Too short for a fingerprint, whether one is wanted or not. */
+/* Return whether the page is too short for a fingerprint, even if none is requested. */
 static bool is_short(const struct pd_pipeline *p)
 {
 	return p->tables->fingerprints ? !p->signature.present : p->signature.terms < (uint64_t)p->min_terms;
@@ -163,7 +163,7 @@ enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, 
 	return skip;
 }
 
-/* Words are cut only of what is signed or sketched, unless somebody wants to see it all. */
+/* Terms are segmented only for features that are signed or sketched, unless they are to be explained. */
 static struct pd_topic_options topic_options(const struct pd_options *o)
 {
 	struct pd_topic_options topic = o->topic;
@@ -186,7 +186,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	sign.secret = t->keyed ? &t->secret : NULL;
 	print = sign;
 	if (!t->fingerprints)
-		print.min_terms = INT_MAX;	/* no page has so many: they are counted alone */
+		print.min_terms = INT_MAX;	/* no page has so many terms: they are only counted */
 	int status = pd_signer_fingerprint(&p->signer, &print, e);
 	for (int i = 0; !status && i < t->methods.n; i++)
 		status = pd_signer_new(&p->signers[i], &t->methods.v[i], &sign, &t->sign, e);

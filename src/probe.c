@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * The probe page: what this build makes of one page on which builds can differ by their charsets, their libxml2 and their tables of
- * characters.  Its digest stands in every header, so that rows of two builds that read pages differently are not matched.
+ * The probe page: a page on which builds may differ because of their charsets, their libxml2 and their character
+ * tables.  The digest of its result is in every header, so that rows of two builds that read pages differently are not
+ * matched.
  */
 #include "base/fields.h"
 #include "pipeline.h"
 
-/* In GB18030.  Another page needs another PD_FINGERPRINT_VERSION. */
+/* In GB18030.  A change of this page requires a new PD_FINGERPRINT_VERSION. */
 static const char probe_page[] =
-	/* What parsers differ in: a comment that ends at once, references without their semicolon, an end without a beginning, text
-	 * where a table has none, attributes without quotes or twice, raw text, what follows the end. */
+	/* Differences between parsers: a comment that ends immediately, references without semicolon, end tags without
+	 * start, text inside a table, attributes without quotes or twice, raw text, text after the end. */
 	"<!DOCTYPE html><!--> --><html lang=zh><head><title>\xCB\xAE\xB3\xB5 &amp \xC4\xA5\xB7\xBB <b>&copy 2014<"
 	"/title><meta name=description content=\"R&eacutesum&eacute; &notit; &#128;&#x4E00\"><style>p > a { color"
 	": red }</style><script>if (a</b> && \"<!--<p>\") document.write(\"</p>\");</script></head><body class=a "
 	"class=b><div id=main><h1>\xCB\xAE\xB3\xB5\xD3\xEB\xC4\xA5\xB7\xBB</h1>"
-	/* Words of the dictionary, one that stands in no list, and characters of four bytes: extensions A, B and H, a letter of
+	/* Words of the dictionary, a word in no list, and four-byte characters: extensions A, B and H, a letter of
 	 * Unicode 15. */
 	"<p>\xCE\xD2\xC3\xC7\xD1\xD0\xBE\xBF\xBD\xFC\xCB\xC6\xCD\xF8\xD2\xB3\xB5\xC4\xC8\xA5\xD6\xD8\xB7\xBD\xB7"
 	"\xA8\xA3\xAC\xD6\xD0\xBB\xAA\xC8\xCB\xC3\xF1\xB9\xB2\xBA\xCD\xB9\xFA\xB5\xC4\xC4\xA5\xB7\xBB\xD4\xDA\xBA"
@@ -26,7 +27,7 @@ static const char probe_page[] =
 	"\xA9` \x81""2\xD2""0\x81""2\xD3""8\x81""2\xD2""9\x81""2\xD3""8\x81""2\xD5""6\x81""2\xD1""1\x81""2\xD2""2"
 	", twenty&nbsp;common words&ThinSpace;of each script are enough&period; The wheel turns&mdash;slowly&hell"
 	"ip;</i></p>"
-	/* Codes that versions of iconv map in different ways. */
+	/* Codes that versions of iconv map differently. */
 	"<p>\xA6\xD9\xA6\xED\xA8\xBC\xFE\x59\xFE\x61\x84\x31\x82\x36\x81\x35\xF4\x37</p>"
 	"<table><tr>moved<td>one<td>two<p>three<table><td>four</table></table><ul><li>a<li>b<ul><li>c</ul></ul><s"
 	"elect><option>x<option>y<p>z</select><textarea><p>raw</textarea><a href=/x>first<a href=/y>second</a><sv"
@@ -39,7 +40,7 @@ static void add_number(struct pd_buf *out, uint64_t n)
 	pd_buf_printf(out, "%llu ", (unsigned long long)n);
 }
 
-/* All that later stages take from a page. */
+/* Append all data of a page that later stages use. */
 static void add_page(struct pd_pipeline *p, struct pd_buf *out)
 {
 	pd_buf_add_span(out, p->text.utf8);

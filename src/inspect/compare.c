@@ -79,7 +79,7 @@ static void lines_of(const struct pd_pipeline *p, struct set *out)
 	set_close(out);
 }
 
-static void say_page(const struct pd_pipeline *p, const char *name, struct pd_buf *out)
+static void print_page(const struct pd_pipeline *p, const char *name, struct pd_buf *out)
 {
 	pd_buf_printf(out, "%s: %.*s  %.*s\n   %" PRIu64 " terms, %zu bytes of main text", name, (int)p->page.id.n,
 		      p->page.id.p, (int)p->page.url.n, p->page.url.p, p->signature.terms, p->topic.text.n);
@@ -90,7 +90,7 @@ static void say_page(const struct pd_pipeline *p, const char *name, struct pd_bu
 	pd_buf_add_c(out, '\n');
 }
 
-static void say_lines_only_in(const struct pd_pipeline *p, const struct set *other, char mark, struct pd_buf *out)
+static void print_lines_only_in(const struct pd_pipeline *p, const struct set *other, char mark, struct pd_buf *out)
 {
 	struct pd_span rest = pd_buf_span(&p->topic.text), line;
 	while (rest.n && pd_span_split(&rest, '\n', &line)) {
@@ -102,19 +102,19 @@ static void say_lines_only_in(const struct pd_pipeline *p, const struct set *oth
 	}
 }
 
-static void say_distance(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+static void print_distance(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
 {
 	if (a->signature.present && b->signature.present)
 		pd_buf_printf(out, "distance: %d of %d bits\n",
 			      pd_hamming(&a->signature.key, &b->signature.key, a->signature.bits), a->signature.bits);
 	else if (a->tables->fingerprints)
-		pd_buf_add_z(out, "distance: - (no fingerprint: such pages match by equal text alone)\n");
+		pd_buf_add_z(out, "distance: - (no fingerprint; such pages match only if their texts are equal)\n");
 	bool same = a->text_digest.n && pd_span_eq(pd_buf_span(&a->text_digest), pd_buf_span(&b->text_digest));
 	pd_buf_printf(out, "same text: %s\n", same ? "yes" : "no");
 }
 
-/* What each method says: "segments: match, 12 shared of 14 in a and 12 in b". */
-static void say_methods(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+/* Print the result of each method: "segments: match, 12 shared of 14 in a and 12 in b". */
+static void print_methods(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
 {
 	struct pd_value x = { 0 }, y = { 0 };
 	for (int i = 0; i < a->tables->methods.n; i++) {
@@ -128,7 +128,7 @@ static void say_methods(const struct pd_pipeline *a, const struct pd_pipeline *b
 		pd_buf_printf(out, "%s: ", m->name);
 		if (!s->present || !t->present || !pd_value_read(m->kind, pd_buf_span(&s->column), &x) ||
 		    !pd_value_read(m->kind, pd_buf_span(&t->column), &y)) {
-			pd_buf_printf(out, "no match, there is nothing to sign in %s\n", s->present ? "b" : t->present ? "a" : "both");
+			pd_buf_printf(out, "no match, nothing to sign in %s\n", s->present ? "b" : t->present ? "a" : "both");
 			continue;
 		}
 		pd_value_compare(m->kind, &rule, &x, &y, &like);
@@ -145,7 +145,7 @@ static void say_methods(const struct pd_pipeline *a, const struct pd_pipeline *b
 	pd_value_release(&y);
 }
 
-/* As a file of ranks has it; 0: none, or no file. */
+/* Return the signature from the file of ranks; 0: none, or no file. */
 static double signature_of(const struct pd_pipeline *p)
 {
 	struct pd_buf id = { 0 };
@@ -156,24 +156,25 @@ static double signature_of(const struct pd_pipeline *p)
 	return signature;
 }
 
-/* Where links were examined: what each rule on them says, with its usual limit. */
-static void say_rules(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+/* If links were examined: print the result of each rule on links, with its default limit. */
+static void print_rules(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
 {
 	struct pd_err e;
 	if (a->tables->adverts)
 		pd_rules_explain(&a->links, &b->links, (double[]){ signature_of(a), signature_of(b) }, out, &e);
 }
 
-/* A set of shingles against another: "269 shared, 0 only in a, 19 only in b"; returns their Jaccard similarity. */
-static double say_shared(const struct set *a, const struct set *b, struct pd_buf *out)
+/* Print the comparison of two sets of shingles: "269 shared, 0 only in a, 19 only in b"; return their Jaccard
+ * similarity. */
+static double print_shared(const struct set *a, const struct set *b, struct pd_buf *out)
 {
 	size_t both = shared(a, b), all = a->n + b->n - both;
 	pd_buf_printf(out, "%zu shared, %zu only in a, %zu only in b", both, a->n - both, b->n - both);
 	return all ? (double)both / (double)all : 0;
 }
 
-/* What goes with a page when the other is kept for it: what cluster --max-loss asks. */
-static void say_loss(const struct set *a, const struct set *b, struct pd_buf *out)
+/* Print the share of text that is lost with a page if the other is kept, as in cluster --max-loss. */
+static void print_loss(const struct set *a, const struct set *b, struct pd_buf *out)
 {
 	double both = (double)shared(a, b);
 	if (!a->n || !b->n)
@@ -182,8 +183,8 @@ static void say_loss(const struct set *a, const struct set *b, struct pd_buf *ou
 		      100 - 100 * both / (double)b->n);
 }
 
-/* What the sketches estimate, and what it is. */
-static void say_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struct pd_buf *out)
+/* Print the similarity estimated by the sketches, and the exact one. */
+static void print_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struct pd_buf *out)
 {
 	const struct pd_sketch_options *o = &a->sketcher.o;
 	struct pd_sign_options text = { .shingle = o->minima ? o->shingle : PD_SKETCH_DEFAULT.shingle, .features = { [PD_FEATURE_TEXT] = true } };
@@ -192,12 +193,12 @@ static void say_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struct 
 	struct pd_buf counts = { 0 };
 	shingles_of(a, &text, &sa);
 	shingles_of(b, &text, &sb);
-	double similarity = say_shared(&sa, &sb, &counts);
+	double similarity = print_shared(&sa, &sb, &counts);
 	pd_buf_add_z(out, "similarity: ");
 	if (estimate >= 0)
 		pd_buf_printf(out, "%.3f by the sketches, ", estimate);
-	pd_buf_printf(out, "%.3f in fact (shingles of %d terms: %s)\n", similarity, text.shingle, counts.p);
-	say_loss(&sa, &sb, out);
+	pd_buf_printf(out, "%.3f exactly (shingles of %d terms: %s)\n", similarity, text.shingle, counts.p);
+	print_loss(&sa, &sb, out);
 	pd_buf_release(&counts);
 	free(sa.v);
 	free(sb.v);
@@ -216,16 +217,16 @@ static size_t repeated(const struct pd_topic *t)
 	return n;
 }
 
-static void say_repeated(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+static void print_repeated(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
 {
 	if (!a->tables->boilerplate)
 		return;
-	pd_buf_add_z(out, "left out because the site repeats it: ");
+	pd_buf_add_z(out, "ignored because the site repeats it: ");
 	pd_buf_count(out, repeated(&a->topic), "line");
 	pd_buf_printf(out, " of a, %zu of b\n", repeated(&b->topic));
 }
 
-/* Both pipelines have run over their page, with the same options `o`. */
+/* Both pipelines have processed their pages, with the same options `o`. */
 static void compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out)
 {
 	struct set sa = { 0 }, sb = { 0 }, la = { 0 }, lb = { 0 };
@@ -233,20 +234,20 @@ static void compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct p
 	shingles_of(b, o, &sb);
 	lines_of(a, &la);
 	lines_of(b, &lb);
-	say_page(a, "a", out);
-	say_page(b, "b", out);
-	say_distance(a, b, out);
-	say_methods(a, b, out);
-	say_rules(a, b, out);
-	say_similarity(a, b, out);
+	print_page(a, "a", out);
+	print_page(b, "b", out);
+	print_distance(a, b, out);
+	print_methods(a, b, out);
+	print_rules(a, b, out);
+	print_similarity(a, b, out);
 	pd_buf_printf(out, "signed shingles of %d terms: ", o->shingle);
-	say_shared(&sa, &sb, out);
+	print_shared(&sa, &sb, out);
 	pd_buf_add_c(out, '\n');
-	say_repeated(a, b, out);
+	print_repeated(a, b, out);
 	pd_buf_printf(out, "lines of main text: %zu shared, %zu only in a (-), %zu only in b (+)\n", shared(&la, &lb),
 		      la.n - shared(&la, &lb), lb.n - shared(&la, &lb));
-	say_lines_only_in(a, &lb, '-', out);
-	say_lines_only_in(b, &la, '+', out);
+	print_lines_only_in(a, &lb, '-', out);
+	print_lines_only_in(b, &la, '+', out);
 	free(sa.v);
 	free(sb.v);
 	free(la.v);

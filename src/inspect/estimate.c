@@ -15,69 +15,71 @@
 #include "read/source.h"
 #include "term/terms.h"
 
-/* MATCH_BYTES: measured with 64-bit fingerprints, docs/performance.md; BANDS_BYTES: what bands of sketches take beside.  TOP: names in a list.  JUMPS: fewer places give
- * no range. */
+/* MATCH_BYTES: measured with 64-bit fingerprints, docs/performance.md; BANDS_BYTES: additional bytes for bands of
+ * sketches.  TOP: names in a list.  JUMPS: with fewer places no range is printed. */
 enum { MATCH_BYTES = 60, BANDS_BYTES = 84, ROW_BYTES = 115, TOP = 5, JUMPS = 4 };
 
 /* --- the sample ---
  *
- * Some records of the inputs, from places that lie evenly in their bytes, and how many
- * bytes those records stand for: what an estimate needs before a long run.
+ * Reads some records from places that are evenly spaced in the bytes of the inputs, and the number of bytes that they
+ * represent, to predict the results of a long run.
  *
- * A place is chosen only where a record can be found again in the middle of a file: dumps that are plain or
- * compressed by record, and plain JSONL.  Anything else is read from its beginning: a folder gives some of its files, a
- * dump that is compressed as a whole, tar and standard input their first records.  What is small is read as a whole.
+ * A place is chosen only if a record can be found in the middle of a file: in dumps that are plain or compressed by
+ * record, and in plain JSONL.  Other inputs are read from the beginning: some files of a folder; the first records of a
+ * dump compressed as a whole, of tar, and of standard input.  Small inputs are read completely.
  *
- * All inputs are one row of bytes, one file after the other.  Places are evenly spaced in it; from each some records are read,
- * across the ends of files.  Where reading has already come past the next place it just goes on.
- */
+ * The inputs are treated as one sequence of bytes, one file after the other, with evenly spaced places.  From each
+ * place some records are read, across the ends of files.  If reading has already passed the next place, it just
+ * continues. */
 
 enum { SAMPLE_PLACES = 64 };
 
-/* Neighbours in a dump are alike, so places tell how far an estimate can be trusted. */
+/* Neighbours in a dump are similar, so the accuracy of an estimate is derived from places. */
 struct sample_place {
-	uint64_t records;	/* given, of any kind */
-	uint64_t measured;	/* of them, those whose bytes are known */
-	uint64_t bytes;		/* that these take in the inputs */
+	uint64_t records;	/* records of any kind */
+	uint64_t measured;	/* of these, records with a known size */
+	uint64_t bytes;		/* their bytes in the inputs */
 };
 
 struct sample_stats {
 	const struct sample_place *places;
-	int n_places;		/* those that were used: the first of them */
-	int place;		/* of the record given last */
+	int n_places;		/* number of places that were used, from the first on */
+	int place;		/* of the last record */
 	uint64_t bytes_total;	/* of all inputs */
 	uint64_t files, damaged;
-	int jumps;		/* places that were read from; 0: all records stand at the beginning, or are all */
-	bool unknown_size;	/* standard input, or another input whose size is not known, is among them */
-	bool whole;		/* nothing was left out: the records given are all */
+	int jumps;		/* places from which records were read; 0: all records are from the beginning, or the
+				 * sample is complete */
+	bool unknown_size;	/* the size of at least one input, such as standard input, is unknown */
+	bool whole;		/* the sample has all records */
 	double seek_seconds;	/* CPU spent on finding places */
 };
 
-/* RUN: records at a place, or one of a few would tell nothing of the bytes between them.
- * LOOKS: windows that a place searches for a record; OVERLAP: of two, so that a start between them is seen whole. */
+/* RUN: records per place; with a few records the bytes between them could not be measured.  LOOKS: number of windows in
+ * which a record is searched at a place; OVERLAP: of two windows, so that a start between them is completely
+ * visible. */
 enum { LOOKS = 4, OVERLAP = 1 << 18, RUN = 16 };
 
 struct sample_file {
 	char *path;		/* NULL: standard input */
 	char *label;
-	uint64_t start, size;	/* in the row of all bytes */
+	uint64_t start, size;	/* in the sequence of all bytes */
 	bool typed;
-	bool found;		/* in a folder */
+	bool found;		/* found in a folder */
 };
 
 struct sampler {
 	struct pd_reader_options o;
 	struct pd_read_sink sink;
 	struct pd_read_source source;
-	struct pd_read_input look;		/* finds places without disturbing what is being read */
+	struct pd_read_input look;		/* used to find places without affecting the input that is being read */
 	struct sample_file *files;
-	size_t n_files, cap, at;	/* `at`: the file that is open, or comes next */
+	size_t n_files, cap, at;	/* `at`: the open file, or the next one */
 	bool open;
 	uint64_t total, opened;
 	struct sample_place places[SAMPLE_PLACES];
 	int n_places, place;
-	int quota, left;		/* records that may be pages, at each place and still at this one */
-	uint64_t here;			/* up to here bytes were counted */
+	int quota, left;		/* records that may be pages: per place, and remaining for this place */
+	uint64_t here;			/* bytes before this position were counted */
 	int pending;			/* place of the record that begins there, or -1 */
 	int jumps;
 	bool unknown_size, skipped, ended;
@@ -94,7 +96,7 @@ static void note_file(struct sampler *s, const struct pd_read_file *f)
 	s->files[s->n_files++] = new;
 }
 
-/* As the reader does: what cannot be opened or read is fatal when it was typed, or no fault of the input, else one more damage. */
+/* Refuse an input like the reader: an error if it was typed or if the failure is not the input's; otherwise damage. */
 static int refuse(struct sampler *s, const char *label, bool typed, const char *what, struct pd_err *e)
 {
 	char reason[256];
@@ -105,7 +107,7 @@ static int refuse(struct sampler *s, const char *label, bool typed, const char *
 	return PD_OK;
 }
 
-/* The same of the file whose turn it is; then it is the next one's. */
+/* Refuse the current file and advance to the next one. */
 static int refuse_file(struct sampler *s, const char *what, struct pd_err *e)
 {
 	const struct sample_file *f = &s->files[s->at++];
@@ -128,7 +130,6 @@ static int list_files(struct sampler *s, struct pd_err *e)
 	return status;
 }
 
-/* About `n` records that may be pages, n > 0.  `o` must stay while the sampler is in use. */
 static void free_sampler(struct sampler *s)
 {
 	if (!s)
@@ -143,7 +144,7 @@ static void free_sampler(struct sampler *s)
 	free(s);
 }
 
-/* About `n` records that may be pages, n > 0.  `o` must stay while the sampler is in use. */
+/* Open a sampler for about `n` > 0 records that may be pages.  `o` must remain valid while the sampler is in use. */
 static int open_sampler(struct sampler **out, const struct pd_reader_options *o, int n, struct pd_err *e)
 {
 	struct sampler *s = pd_zalloc(sizeof *s);
@@ -166,7 +167,7 @@ static int open_sampler(struct sampler **out, const struct pd_reader_options *o,
 
 /* --- bytes --- */
 
-/* Reading has come to `to`: what lies before it belongs to the last record. */
+/* Reading has reached `to`: the bytes before it belong to the last record. */
 static void count_to(struct sampler *s, uint64_t to)
 {
 	struct sample_place *p = &s->places[s->pending >= 0 ? s->pending : s->place];
@@ -183,7 +184,7 @@ static void go_to(struct sampler *s, uint64_t to)
 	s->pending = -1;
 }
 
-/* Does the file that is open tell where its records begin? */
+/* Return whether the open file has positions of records. */
 static bool seekable(const struct sampler *s)
 {
 	const struct pd_read_source *in = &s->source;
@@ -236,7 +237,8 @@ static ptrdiff_t find_start(struct sampler *s, struct pd_span window)
 	return find_plain(in->dump.format, window);
 }
 
-/* Where in the open file a record begins, at or after *offset: 1; 0: there is none; negative: it cannot be read, errno. */
+/* Find the start of a record in the open file, at or after *offset.  Return 1; 0: there is none; negative: an error,
+ * see errno. */
 static int find_record(struct sampler *s, uint64_t *offset)
 {
 	bool found = false;
@@ -265,7 +267,7 @@ static void close_file(struct sampler *s)
 	s->open = false;
 }
 
-/* 1 it is open, 0 it could not be opened: `at` is the next one. */
+/* Return 1 if it is open; 0: it could not be opened, and `at` is the next one. */
 static int open_sampled(struct sampler *s, struct pd_err *e)
 {
 	const struct sample_file *f = &s->files[s->at];
@@ -277,7 +279,7 @@ static int open_sampled(struct sampler *s, struct pd_err *e)
 	return 1;
 }
 
-/* In the open file to the first record at or after `local`; stays where it is when none is found. */
+/* Seek in the open file to the first record at or after `local`; if there is none, do not move. */
 static int seek_in_file(struct sampler *s, uint64_t local, struct pd_err *e)
 {
 	const struct sample_file *f = &s->files[s->at];
@@ -313,7 +315,7 @@ static void skip_to_file(struct sampler *s, size_t file)
 	go_to(s, s->files[file].start);
 }
 
-/* A file that is a page was read to its end with its one record. */
+/* End a file that is a page: it was read completely with its only record. */
 static void end_page(struct sampler *s)
 {
 	if (!s->open || s->source.kind != PD_SOURCE_PAGE)
@@ -368,8 +370,7 @@ static void count_record(struct sampler *s, const struct pd_record *r)
 	s->left -= r->kind != PD_RECORD_OTHER;
 }
 
-/* 1 a record, 0 the end of the sample, negative: an input cannot be read. */
-/* 1 a record, 0 the end of the sample, negative: an input cannot be read. */
+/* Return 1 and a record; 0: the end of the sample; negative: an input cannot be read. */
 static int next_sampled(struct sampler *s, struct pd_record *out, struct pd_err *e)
 {
 	for (;;) {
@@ -412,7 +413,7 @@ static void sampler_stats(const struct sampler *s, struct sample_stats *out)
 					 .seek_seconds = s->seek_seconds };
 }
 
-/* Seconds after which a sample of slow pages is ended.  The sanitizer for threads makes all of them slow. */
+/* Seconds after which a sample of slow pages is ended.  The thread sanitizer makes all pages slow. */
 #ifdef __SANITIZE_THREAD__
 #define LIMIT 100
 #else
@@ -442,10 +443,10 @@ struct estimate {
 	struct sample_stats sample;
 	uint64_t records, damaged;
 	double cpu_seconds;	/* for all records of the sample */
-	double limit;		/* > 0: the sample was ended after so many seconds */
+	double limit;		/* > 0: the sample was ended after this many seconds */
 	int bits, threads;
 	struct pd_sketch_options sketch;
-	/* of pages */
+	/* pages of the sample */
 	struct sampled_page *pages;
 	size_t n, cap;
 	uint64_t too_short, at_place[SAMPLE_PLACES];
@@ -453,7 +454,7 @@ struct estimate {
 	struct pd_buf scratch;
 };
 
-/* --- gathering --- */
+/* --- collecting --- */
 
 static void count_name(struct name_counts *c, struct pd_span name)
 {
@@ -470,7 +471,7 @@ static void count_name(struct name_counts *c, struct pd_span name)
 	c->v[i].n++;
 }
 
-/* The pipeline has run over a page that stands at this place of the sample. */
+/* The pipeline has processed a page from this place of the sample. */
 static void count_page(struct estimate *e, struct pd_pipeline *p, int place)
 {
 	struct sampled_page new = { .key = p->signature.key, .sketch = p->sketch, .present = p->signature.present, .place = place };
@@ -490,15 +491,15 @@ static void count_page(struct estimate *e, struct pd_pipeline *p, int place)
 	count_name(&e->charsets, pd_span_z(p->text.charset->name));
 }
 
-/* --- the whole from its parts --- */
+/* --- extrapolation --- */
 
 struct whole {
-	bool known;		/* there is something to scale by */
+	bool known;		/* there is data to extrapolate from */
 	double records, pages;
-	double error;		/* relative, two standard errors of the pages; < 0: unknown */
+	double error;		/* relative: two standard errors of the number of pages; < 0: unknown */
 };
 
-/* Two standard errors of the ratio pages per byte, over places. */
+/* Return two standard errors of the ratio pages per byte, over places. */
 static double ratio_error(const struct estimate *e, double pages, double bytes)
 {
 	double sum = 0;
@@ -536,8 +537,8 @@ static void scale(const struct estimate *e, struct whole *w)
 }
 
 struct partners {
-	uint64_t pages, same_text;	/* with a partner in the sample */
-	uint64_t far_pairs;		/* between places */
+	uint64_t pages, same_text;	/* pages with a partner in the sample */
+	uint64_t far_pairs;		/* pairs of different places */
 };
 
 static bool same_text(const struct sampled_page *a, const struct sampled_page *b)
@@ -545,7 +546,7 @@ static bool same_text(const struct sampled_page *a, const struct sampled_page *b
 	return a->has_text && b->has_text && a->text == b->text;
 }
 
-/* As match would have it. */
+/* Decide as match does. */
 static bool near(const struct estimate *e, const struct sampled_page *a, const struct sampled_page *b, int k,
 		 const struct pd_verify_options *verify)
 {
@@ -557,7 +558,7 @@ static bool near(const struct estimate *e, const struct sampled_page *a, const s
 	return pd_verify(verify, similarity, distance, &a->facts, &b->facts, hosts) == PD_VERIFIED_YES;
 }
 
-/* Each with each: a sample is small. */
+/* Compare all pages with each other; a sample is small. */
 static void find_partners(const struct estimate *e, int k, const struct pd_verify_options *verify, struct partners *out)
 {
 	bool *paired = pd_zalloc(e->n + 1), *same = pd_zalloc(e->n + 1);
@@ -589,7 +590,7 @@ static void add_label(struct pd_buf *out, const char *name)
 	pd_buf_printf(out, "%-18s", name);
 }
 
-/* Three digits tell more than an estimate knows. */
+/* Round to three digits: an estimate is not more precise. */
 static double rounded(double v)
 {
 	double unit = v < 1000 ? 1 : pow(10, floor(log10(v)) - 2);
@@ -630,7 +631,7 @@ static double percent(double part, double all)
 	return all > 0 ? 100 * part / all : 0;
 }
 
-static void say_sample(const struct estimate *e, struct pd_buf *out)
+static void print_sample(const struct estimate *e, struct pd_buf *out)
 {
 	add_label(out, "sample");
 	pd_buf_count(out, e->records, "record");
@@ -641,7 +642,7 @@ static void say_sample(const struct estimate *e, struct pd_buf *out)
 	else if (e->sample.jumps)
 		pd_buf_printf(out, " at %d places", e->sample.n_places);
 	else
-		pd_buf_add_z(out, " from the beginning: what comes later may differ");
+		pd_buf_add_z(out, " from the beginning; later records may differ");
 	if (e->limit > 0)
 		pd_buf_printf(out, "; ended after %.0f s, so places near the end are missing", e->limit);
 	if (e->damaged)
@@ -649,13 +650,13 @@ static void say_sample(const struct estimate *e, struct pd_buf *out)
 	pd_buf_add_c(out, '\n');
 }
 
-static void say_pages(const struct estimate *e, const struct whole *w, struct pd_buf *out)
+static void print_pages(const struct estimate *e, const struct whole *w, struct pd_buf *out)
 {
 	add_label(out, "records");
 	if (w->known)
 		add_estimate(e, w->records, out);
 	else
-		pd_buf_add_z(out, "unknown: the size of the input is not known");
+		pd_buf_add_z(out, "unknown, because the size of the input is unknown");
 	pd_buf_add_c(out, '\n');
 	add_label(out, "pages");
 	if (w->known) {
@@ -676,7 +677,7 @@ static int most_first(const void *x, const void *y)
 	return a->n != b->n ? (a->n < b->n ? 1 : -1) : strcmp(a->name, b->name);
 }
 
-static void say_names(const char *name, struct name_counts *c, size_t pages, struct pd_buf *out)
+static void print_names(const char *name, struct name_counts *c, size_t pages, struct pd_buf *out)
 {
 	add_label(out, name);
 	if (c->n)
@@ -688,7 +689,8 @@ static void say_names(const char *name, struct name_counts *c, size_t pages, str
 	pd_buf_add_c(out, '\n');
 }
 
-/* The most: pairs that lie far apart were seen with a chance of (n/N)^2; none seen still allows three. */
+/* Return the largest plausible share: a pair of distant pages is in the sample with probability (n/N)^2; if none is
+ * seen, three are still possible. */
 static double most_partners(const struct estimate *e, const struct whole *w, const struct partners *p)
 {
 	double times = w->pages / (double)e->n;
@@ -696,7 +698,7 @@ static double most_partners(const struct estimate *e, const struct whole *w, con
 	return fmin(1, (double)p->pages / (double)e->n + 2 * pairs / w->pages);
 }
 
-static void say_partners(const struct estimate *e, const struct whole *w, int k, const struct pd_verify_options *verify,
+static void print_partners(const struct estimate *e, const struct whole *w, int k, const struct pd_verify_options *verify,
 			 struct pd_buf *out)
 {
 	struct partners p;
@@ -717,7 +719,7 @@ static void say_partners(const struct estimate *e, const struct whole *w, int k,
 		      w->known ? "  Most: pairs between places, times (N/n)^2." : "");
 }
 
-static void say_cost(const struct estimate *e, const struct whole *w, int k, bool bands, struct pd_buf *out)
+static void print_cost(const struct estimate *e, const struct whole *w, int k, bool bands, struct pd_buf *out)
 {
 	double per_page = e->cpu_seconds / (double)e->n;
 	add_label(out, "fp");
@@ -725,14 +727,14 @@ static void say_cost(const struct estimate *e, const struct whole *w, int k, boo
 		add_time(per_page * w->pages / e->threads, out);
 		pd_buf_printf(out, " with %d thread%s, ", e->threads, e->threads == 1 ? "" : "s");
 	}
-	pd_buf_printf(out, "%.2f ms of CPU a page\n", 1000 * per_page);
+	pd_buf_printf(out, "%.2f ms of CPU per page\n", 1000 * per_page);
 	add_label(out, "match");
 	double row = MATCH_BYTES + (bands ? BANDS_BYTES : 0) + (e->bits - 64) / 8.;
 	if (w->known) {
 		add_size(w->pages * row, out);
 		pd_buf_add_z(out, " of memory and ");
 		add_size(w->pages * ROW_BYTES, out);
-		pd_buf_printf(out, " of spool (%.0f + %d bytes a page), ", row, ROW_BYTES);
+		pd_buf_printf(out, " of spool (%.0f + %d bytes per page), ", row, ROW_BYTES);
 		if (!bands)
 			pd_buf_printf(out, "k %d\n", k);
 		else if (k < e->bits / 4)
@@ -740,7 +742,7 @@ static void say_cost(const struct estimate *e, const struct whole *w, int k, boo
 		else
 			pd_buf_printf(out, "candidates from sketches and k %d\n", k);
 	} else {
-		pd_buf_printf(out, "%.0f bytes of memory and %d of spool a page\n", row, ROW_BYTES);
+		pd_buf_printf(out, "%.0f bytes of memory and %d of spool per page\n", row, ROW_BYTES);
 	}
 }
 
@@ -748,8 +750,8 @@ static void print_estimate(struct estimate *e, struct pd_buf *out)
 {
 	struct whole w;
 	scale(e, &w);
-	say_sample(e, out);
-	say_pages(e, &w, out);
+	print_sample(e, out);
+	print_pages(e, &w, out);
 	if (!e->n)
 		return;
 	double fingerprints = w.pages * (double)(e->n - e->too_short) / (double)e->n;
@@ -758,15 +760,15 @@ static void print_estimate(struct estimate *e, struct pd_buf *out)
 	verify.off = !e->sketch.minima;
 	verify.k_unknown = pd_join_default_k(e->bits, n);
 	int k = verify.off ? verify.k_unknown : pd_verify_default_k(e->bits, n);
-	/* However many they are, match finds by their sketches what lies that far apart (match/bands.h). */
+	/* Match also finds pages at a larger distance by their sketches, for any number of pages (match/bands.h). */
 	int far = verify.off ? k : e->bits * 3 / 8;
-	say_names("languages", &e->languages, e->n, out);
-	say_names("charsets", &e->charsets, e->n, out);
-	say_partners(e, &w, far, &verify, out);
-	say_cost(e, &w, k, !verify.off, out);
+	print_names("languages", &e->languages, e->n, out);
+	print_names("charsets", &e->charsets, e->n, out);
+	print_partners(e, &w, far, &verify, out);
+	print_cost(e, &w, k, !verify.off, out);
 }
 
-/* --- all of it --- */
+/* --- the command --- */
 
 struct estimate_run {
 	const struct pd_walk_options *o;

@@ -55,7 +55,7 @@ static int by_url(struct pick_search *s, struct pd_log *log, struct pd_err *e)
 	return pd_fail(e, PD_ERR_NOT_FOUND, "name one of them by its id");
 }
 
-/* An id as it is; or, when there is no such file, as rows print it: a tab as \t and so on. */
+/* Fetch the record of an id; if there is no such file, the id is unescaped as in rows: a tab from \t and so on. */
 static int fetch(const char *id, const struct pd_reader_options *o, struct pd_record *out, struct pd_err *e)
 {
 	int status = pd_reader_fetch(id, o, out, e);

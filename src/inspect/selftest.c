@@ -24,7 +24,7 @@ static const struct vector {
 	{ "fingerprint, preset paper", PD_PRESET_PAPER, "ed07b4a7ef10afd0" },
 };
 
-static bool say(const char *what, bool good, const char *detail)
+static bool print_result(const char *what, bool good, const char *detail)
 {
 	printf("%-28s %s%s%s\n", what, good ? "ok" : "FAILED", detail && *detail ? ": " : "", detail ? detail : "");
 	return good;
@@ -59,7 +59,7 @@ static bool check_vector(const struct vector *v)
 	bool good = !status && !strcmp(pd_buf_z(&hex), v->fingerprint);
 	if (!status && !good)
 		pd_fail(&e, PD_ERR_FORMAT, "%s, expected %s (another dictionary, or another libxml2?)", pd_buf_z(&hex), v->fingerprint);
-	say(v->name, good, good ? hex.p : e.text);
+	print_result(v->name, good, good ? hex.p : e.text);
 	pd_pipeline_release(&p);
 	pd_tables_release(&t);
 	pd_buf_release(&hex);
@@ -80,7 +80,7 @@ static bool check_probe(void)
 	bool good = !status && pd_span_is(made, probe);
 	if (!status && !good)
 		pd_fail(&e, PD_ERR_FORMAT, "%.*s, expected %s (another dictionary, or another libxml2?)", (int)made.n, made.p, probe);
-	say("probe page", good, good ? probe : e.text);
+	print_result("probe page", good, good ? probe : e.text);
 	pd_tables_release(&t);
 	return good;
 }
@@ -92,7 +92,7 @@ static bool check_dictionary(void)
 	struct pd_err e = { 0 };
 	int status = pd_dict_builtin(&d, &e);
 	bool good = !status && pd_dict_find(d, pd_span_z("网页"), &w) && !pd_dict_find(d, pd_span_z("网页网页网页"), &w);
-	say("dictionary", good, status ? e.text : pd_dict_id(d));
+	print_result("dictionary", good, status ? e.text : pd_dict_id(d));
 	pd_dict_free(d);
 	return good;
 }
@@ -120,11 +120,11 @@ static bool check_charsets(void)
 			wrong = pd_charset_by_id(rows[i].id)->name;
 	}
 	pd_buf_release(&out);
-	return say("charsets", !wrong, wrong);
+	return print_result("charsets", !wrong, wrong);
 }
 
-/* A few thousand keys, every tenth a neighbour of the one before: each way of comparing must find those, in whole keys and
- * in halves. */
+/* Compare a few thousand keys, every tenth a neighbour of the previous one: each comparison function must find these
+ * pairs, with whole keys and with halves. */
 static bool check_scan(enum pd_join_scan_path path)
 {
 	enum { N = 2000 };
@@ -145,11 +145,11 @@ static bool check_scan(enum pd_join_scan_path path)
 	scan->by[PD_SCAN_HALF].self((struct pd_join_run){ &columns, 0, N }, 3, &halves);
 	for (size_t i = 0; i < words.n; i++)
 		right += words.v[i].b == words.v[i].a + 1 && words.v[i].b % 10 == 9 && words.v[i].distance == 3;
-	for (size_t i = 0; i < halves.n; i++)	/* a few more are near by chance */
+	for (size_t i = 0; i < halves.n; i++)	/* some random pairs are also near */
 		right_halves += halves.v[i].b == halves.v[i].a + 1 && halves.v[i].b % 10 == 9 && halves.v[i].distance == 3;
 	free(words.v);
 	free(halves.v);
-	return say(names[path], words.n == right && right == N / 10 && right_halves == right, scan == pd_join_scan_best() ? "used here" : NULL);
+	return print_result(names[path], words.n == right && right == N / 10 && right_halves == right, scan == pd_join_scan_best() ? "used here" : NULL);
 }
 
 struct golden {
@@ -174,7 +174,7 @@ static bool next_golden(struct pd_span *rest, struct golden *g)
 	return true;
 }
 
-/* As it came over the wire, where the case says how. */
+/* Make the record as received, if the case has an HTTP header. */
 static void golden_record(const struct golden *g, struct pd_record *out)
 {
 	struct pd_span rest = g->http, line;
@@ -202,7 +202,7 @@ static bool check_golden_page(struct pd_pipeline *p, const struct golden *g, str
 	if (pd_span_eq(pd_buf_span(made), g->signature))
 		return true;
 	snprintf(name, sizeof name, "page %.*s", (int)g->name.n, g->name.p);
-	return say(name, false, "another fingerprint, sketch or digest than documented (another dictionary, or another libxml2?)");
+	return print_result(name, false, "another fingerprint, sketch or digest than documented (another dictionary, or another libxml2?)");
 }
 
 static bool check_golden(struct pd_span rest)
@@ -230,7 +230,7 @@ static bool check_golden(struct pd_span rest)
 	pd_params_hash(pd_buf_span(&all), digest);
 	snprintf(detail, sizeof detail, "%d, with the digest %s", pages, digest);
 	good &= !status && pages > 0 && !rest.n;
-	say("golden pages", good, status ? e.text : detail);
+	print_result("golden pages", good, status ? e.text : detail);
 	for (int i = 0; i < 2; i++) {
 		pd_pipeline_release(&p[i]);
 		pd_tables_release(&t[i]);

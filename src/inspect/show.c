@@ -7,7 +7,7 @@
 #include "term/terms.h"
 #include "write/write.h"
 
-enum { DECISION_TEXT = 48 };	/* bytes of a piece that say which one it is */
+enum { DECISION_TEXT = 48 };	/* bytes of a piece of text that identify it */
 
 const char *const pd_stage_names[] = { "utf8", "html", "blocks", "terms", "topic", "features", "signature", NULL };
 
@@ -23,7 +23,7 @@ static void show_html(struct pd_pipeline *p, struct pd_buf *out)
 	pd_buf_add_span(out, pd_buf_span(&p->blocks.xhtml));
 }
 
-/* Text with each line set in, so that what is the page's and what is ours cannot be mixed up. */
+/* Append text with indented lines, so that the page's text cannot be confused with the program's. */
 static void add_indented(struct pd_buf *out, struct pd_span text, const char *prefix)
 {
 	struct pd_span line;
@@ -81,7 +81,7 @@ static void show_meta(const struct pd_meta *m, struct pd_buf *out)
 	}
 }
 
-/* The beginning, at a whole character. */
+/* Return the beginning, cut at a character boundary. */
 static struct pd_span beginning(struct pd_span s)
 {
 	size_t n = s.n < DECISION_TEXT ? s.n : DECISION_TEXT;
@@ -107,7 +107,7 @@ static void show_topic(struct pd_pipeline *p, struct pd_buf *out)
 	add_indented(out, pd_buf_span(&p->topic.text), "  | ");
 }
 
-/* Of the fingerprint its shingles; of another method its lines, the method's name before each. */
+/* Print the features: shingles of the fingerprint; lines of other methods, preceded by the method's name. */
 static void show_features(struct pd_pipeline *p, struct pd_buf *out)
 {
 	struct pd_sign_page page = pd_pipeline_sign_page(p);
@@ -148,7 +148,7 @@ static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
 	pd_buf_printf(out, "flags: %s\n", p->scratch.p);
 }
 
-/* Which lines are what; NULL: the page itself, as it is. */
+/* Colours of lines; NULL: the page itself, unchanged. */
 static const struct pd_paint *paint_of(enum pd_stage stage)
 {
 	static const struct pd_paint rules[] = {

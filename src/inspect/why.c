@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * First the page is found, by its id, its URL, or an id given with another path; then the pairs that name it; then the rows
- * of its cluster and of the pages that it is paired with.  What was found is then printed.
+ * First the page is found, by its id, its URL, or an id with another path; then the pairs with it; then the rows of its
+ * cluster and of the pages with which it is paired.  Then the result is printed.
  */
 #include "inspect/inspect.h"
 
@@ -12,11 +12,11 @@
 #include "base/tsv.h"
 #include "write/write.h"
 
-/* --- what is known of the page --- */
+/* --- data about the page --- */
 
 enum { NEAR = 20, SUGGESTIONS = 3, LISTED = 10 };
 
-/* Values escaped as in the file; "-" where there is none. */
+/* Values are escaped as in the file; "-" if missing. */
 struct why_row {
 	struct pd_span f[PD_VERDICTS_COLUMNS];
 };
@@ -24,22 +24,23 @@ struct why_row {
 struct why_near {
 	struct pd_span id, url, distance, similarity;
 	struct pd_span method;
-	struct pd_span doubt;		/* why the two are no pair although they look alike; {NULL, 0}: they are one */
-	bool named;			/* in the verdicts: `row` is its row there */
+	struct pd_span doubt;		/* reason why the two are not a pair although they are similar; {NULL, 0}: they
+					 * are a pair */
+	bool named;			/* in the verdicts; `row` is its row */
 	struct why_row row;
 };
 
 struct why {
-	struct pd_span id;		/* of the page, as rows have it */
-	struct why_row *rows;	/* of its cluster, as they come; none: the page is not named */
+	struct pd_span id;		/* of the page, as in rows */
+	struct why_row *rows;	/* of its cluster, in order; none: the page is not in the verdicts */
 	size_t n, cap;
-	const struct why_row *page;	/* among them; NULL: not named */
+	const struct why_row *page;	/* one of these; NULL: not in the verdicts */
 	const struct why_row **chain;	/* the page, its `via` and so on, up to the page kept */
 	size_t n_chain;
-	struct why_near near[NEAR];	/* the nearest pages that it is paired with */
+	struct why_near near[NEAR];	/* the nearest pages with which it is paired */
 	size_t n_near;
-	uint64_t pairs;			/* rows of `pairs` that name the page */
-	struct pd_span suggestions[SUGGESTIONS];	/* ids much like the one that is not named */
+	uint64_t pairs;			/* rows of `pairs` with the page */
+	struct pd_span suggestions[SUGGESTIONS];	/* ids similar to the missing id */
 	size_t n_suggestions;
 	bool cut;			/* a table was cut */
 	struct pd_arena arena;
@@ -47,12 +48,12 @@ struct why {
 
 enum { URLS_LISTED = 5, FAR = 4 };
 
-/* What the first reading of the verdicts finds. */
+/* Result of the first reading of the verdicts. */
 struct why_search {
 	struct why *why;
-	struct pd_span id, url;		/* escaped; {NULL, 0}: not asked for */
-	struct pd_span cluster;		/* of the page, once found */
-	struct pd_span by_base;		/* the one id with the same base name and place, and how many there are */
+	struct pd_span id, url;		/* escaped; {NULL, 0}: not given */
+	struct pd_span cluster;		/* of the page, after it was found */
+	struct pd_span by_base;		/* the id with the same base name and offset, if unique; number of such ids */
 	uint64_t n_by_base;
 	uint64_t n_found;
 	struct pd_buf list;
@@ -62,7 +63,7 @@ struct why_search {
 /* mark: as in the reader. */
 typedef void why_row_fn(void *ctx, const struct pd_span *f, struct pd_span mark);
 
-/* Rows that cannot be read say nothing of the page that is asked for. */
+/* Rows that cannot be parsed are ignored. */
 static int read_rows(struct why *w, const char *path, const char *kind, const char *const *columns, why_row_fn *each, void *ctx, struct pd_err *e)
 {
 	char *paths[] = { (char *)path };
@@ -106,7 +107,7 @@ static struct pd_span escaped(struct why *w, const char *z)
 	return s;
 }
 
-/* --- ids that are alike --- */
+/* --- similar ids --- */
 
 static size_t shared_start(struct pd_span a, struct pd_span b)
 {
@@ -124,7 +125,8 @@ static size_t shared_end(struct pd_span a, struct pd_span b)
 	return n;
 }
 
-/* Insertions, deletions, replacements; the parts that differ are short, or it is no slip of a finger. */
+/* Count insertions, deletions and replacements.  The differing parts must be short; otherwise it is not a typing
+ * error. */
 static int count_edits(struct pd_span a, struct pd_span b)
 {
 	int row[32], n = (int)b.n;
@@ -146,7 +148,8 @@ static int count_edits(struct pd_span a, struct pd_span b)
 	return row[n] < FAR ? row[n] : FAR;
 }
 
-/* Changes that make one id of another, at most FAR - 1, and no more than a third of it: small numbers are alike. */
+/* Return the number of edits between two ids, at most FAR - 1, and at most a third of the id: short numbers are always
+ * similar. */
 static int id_edits(struct pd_span a, struct pd_span b)
 {
 	size_t start = shared_start(a, b), longest = a.n > b.n ? a.n : b.n;
@@ -192,7 +195,7 @@ static struct pd_span id_without_folder(struct pd_span id)
 
 /* --- pairs --- */
 
-/* Numbers in the order of numbers, "-" (the same text) before them. */
+/* Order of distances: numerical; "-" (equal texts) first. */
 static uint64_t nearness(struct pd_span distance)
 {
 	uint64_t n;
@@ -256,7 +259,7 @@ static void take_member(void *ctx, const struct pd_span *f, struct pd_span mark)
 {
 	struct why_search *s = ctx;
 	struct why *w = s->why;
-	/* A store says "-" of what it does not keep: no two of those belong together. */
+	/* A store has "-" as the cluster of pages that it does not keep; such pages do not belong together. */
 	bool same = s->cluster.p && (pd_span_is(s->cluster, "-") ? pd_span_eq(f[PD_VERDICTS_ID], w->id) :
 				     pd_span_eq(f[PD_VERDICTS_CLUSTER_ID], s->cluster));
 	if (same) {
@@ -279,7 +282,7 @@ static const struct why_row *row_of(const struct why *w, struct pd_span id)
 	return NULL;
 }
 
-/* Verdicts that somebody cut may lead nowhere, or in a circle: the chain then ends early. */
+/* The chain may end nowhere or in a circle if the verdicts were edited; it is then cut. */
 static void follow_chain(struct why *w)
 {
 	const struct why_row *row = w->page = row_of(w, w->id);
@@ -290,24 +293,24 @@ static void follow_chain(struct why *w)
 	}
 }
 
-/* The first reading: which page is it? */
+/* First reading: find the page. */
 static int find_asked_page(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
 {
 	int status = read_rows(s->why, o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
 	if (status)
 		return status;
 	if (o->url && s->n_found > 1)
-		return pd_fail(e, PD_ERR_NOT_FOUND, "%llu pages of %s have this URL (%s%s): name one by its id",
+		return pd_fail(e, PD_ERR_NOT_FOUND, "%llu pages in %s have this URL (%s%s); use the id of one of them",
 			       (unsigned long long)s->n_found, o->verdicts, s->list.p, s->n_found > URLS_LISTED ? ", …" : "");
 	if (o->url && !s->n_found)
-		return pd_fail(e, PD_ERR_NOT_FOUND, "no page that %s names has this URL: it is kept, or it is not in these dumps",
+		return pd_fail(e, PD_ERR_NOT_FOUND, "no page in %s has this URL: the page is kept, or it is not in these dumps",
 			       o->verdicts);
 	if (!s->n_found)
 		s->why->id = s->n_by_base == 1 ? s->by_base : s->id;
 	return PD_OK;
 }
 
-/* An id given with another path: read again with the one that the file has. */
+/* The id was given with another path: read again with the id in the file. */
 static int settle_base(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
 {
 	if (s->n_found || s->n_by_base != 1)
@@ -344,7 +347,7 @@ static void release_why(struct why *w)
 	*w = (struct why){ 0 };
 }
 
-/* --- telling it --- */
+/* --- printing --- */
 
 static struct pd_span value(const struct why_row *row, enum pd_verdicts_column column)
 {
@@ -361,7 +364,7 @@ static bool is_kept(const struct why_row *row)
 	return !pd_span_is(value(row, PD_VERDICTS_IS_DUPLICATE), "1");
 }
 
-static void say_page(struct pd_span id, struct pd_span url, struct pd_buf *out)
+static void print_page(struct pd_span id, struct pd_span url, struct pd_buf *out)
 {
 	pd_buf_add_span(out, id);
 	if (!known(url))
@@ -373,10 +376,11 @@ static void say_page(struct pd_span id, struct pd_span url, struct pd_buf *out)
 
 static void add_row_page(const struct why_row *row, struct pd_buf *out)
 {
-	say_page(value(row, PD_VERDICTS_ID), value(row, PD_VERDICTS_URL), out);
+	print_page(value(row, PD_VERDICTS_ID), value(row, PD_VERDICTS_URL), out);
 }
 
-/* "has the same text as", "is at distance 5 (similarity 0.83) from"; found: the methods that say so, where there are several */
+/* "has the same text as", "is at distance 5 (similarity 0.83) from"; found: the methods that found the pair, if there
+ * are several */
 static void add_nearness(struct pd_span distance, struct pd_span similarity, struct pd_span found, struct pd_buf *out)
 {
 	if (!known(distance) && known(found) && pd_span_find(found, pd_span_z("text_digest")) < 0)
@@ -404,7 +408,7 @@ static struct pd_span found_by(struct pd_span reason)
 	return n < 0 ? rest : pd_span(rest.p, (size_t)n);
 }
 
-/* A row whose pair is another page's: "same as X, which has distance 5". */
+/* A row that shares the pair of another page: "same as X, which has distance 5". */
 static bool is_shared(const struct why_row *row)
 {
 	struct pd_span reason = value(row, PD_VERDICTS_REASON), same_as = pd_span_z("same as ");
@@ -436,8 +440,8 @@ static bool says(struct pd_span reason, const char *words)
 	return pd_span_find(reason, pd_span_z(words)) >= 0;
 }
 
-/* What goes with it: by the texts, where these were compared. */
-static void say_loss(const struct why_row *row, struct pd_buf *out)
+/* Print the lost text, by the texts if these were compared. */
+static void print_loss(const struct why_row *row, struct pd_buf *out)
 {
 	struct pd_span loss = value(row, PD_VERDICTS_LOSS), reason = value(row, PD_VERDICTS_REASON);
 	double share;
@@ -449,7 +453,7 @@ static void say_loss(const struct why_row *row, struct pd_buf *out)
 		pd_buf_add_z(out, "  It is a part of the page kept\n");
 }
 
-static void say_duplicate(const struct why *w, struct pd_buf *out)
+static void print_duplicate(const struct why *w, struct pd_buf *out)
 {
 	const struct why_row *last = w->chain[w->n_chain - 1];
 	struct pd_span weight = value(w->page, PD_VERDICTS_WEIGHT);
@@ -470,12 +474,12 @@ static void say_duplicate(const struct why *w, struct pd_buf *out)
 		add_why_kept(last, out);
 		pd_buf_printf(out, " of cluster %.*s\n", (int)value(last, PD_VERDICTS_CLUSTER_ID).n, value(last, PD_VERDICTS_CLUSTER_ID).p);
 	}
-	say_loss(w->page, out);
+	print_loss(w->page, out);
 	if (known(weight) && !pd_span_is(weight, "0"))
 		pd_buf_printf(out, "  It is not removed; its weight is %.*s\n", (int)weight.n, weight.p);
 }
 
-static void say_kept(const struct why *w, struct pd_buf *out)
+static void print_kept(const struct why *w, struct pd_buf *out)
 {
 	size_t listed = 0;
 	add_row_page(w->page, out);
@@ -502,27 +506,27 @@ static bool may_be_duplicate(const struct why_row *row)
 	return is_kept(row) && known(value(row, PD_VERDICTS_SUSPECT)) && known(value(row, PD_VERDICTS_DUP_OF));
 }
 
-static void say_suspect(const struct why *w, struct pd_buf *out)
+static void print_suspect(const struct why *w, struct pd_buf *out)
 {
 	struct pd_span reason = value(w->page, PD_VERDICTS_REASON), keep = value(w->page, PD_VERDICTS_DUP_OF);
 	add_row_page(w->page, out);
-	pd_buf_printf(out, "\n  is only suspected to be a duplicate of %.*s: it stays, unless it is applied with --remove-suspects\n    ",
+	pd_buf_printf(out, "\n  is only suspected to be a duplicate of %.*s: it is kept, unless --remove-suspects is given to apply\n    ",
 		      (int)keep.n, keep.p);
 	add_step(w->page, out);
 	pd_buf_printf(out, "\n    %.*s\n", (int)reason.n, reason.p);
 }
 
-static void say_unnamed(const struct why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
+static void print_unnamed(const struct why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
 {
 	pd_buf_add_span(out, w->id);
-	pd_buf_printf(out, "\n  is not named in %s: it is kept: it is in no cluster", verdicts);
-	pd_buf_add_z(out, w->pairs ? "\n" : has_pairs ? ", and no pair names it\n" : ", or not a page of these dumps\n");
+	pd_buf_printf(out, "\n  is not in %s: it is kept, because it is in no cluster", verdicts);
+	pd_buf_add_z(out, w->pairs ? "\n" : has_pairs ? ", and it is in no pair\n" : ", or not a page of these dumps\n");
 	for (size_t i = 0; i < w->n_suggestions && !w->pairs; i++)
 		pd_buf_printf(out, "%s%.*s%s", i ? ", " : "  Did you mean ", (int)w->suggestions[i].n, w->suggestions[i].p,
 			      i + 1 < w->n_suggestions ? "" : "?\n");
 }
 
-static void say_near(const struct why *w, struct pd_buf *out)
+static void print_near(const struct why *w, struct pd_buf *out)
 {
 	pd_buf_add_z(out, "  ");
 	pd_buf_count(out, w->pairs, "pair");
@@ -531,9 +535,9 @@ static void say_near(const struct why *w, struct pd_buf *out)
 		const struct why_near *n = &w->near[i];
 		pd_buf_add_z(out, "    it ");
 		add_nearness(n->distance, n->similarity, n->method, out);
-		say_page(n->id, n->url, out);
+		print_page(n->id, n->url, out);
 		if (n->doubt.n)
-			pd_buf_printf(out, ", which is no pair (%.*s)", (int)n->doubt.n, n->doubt.p);
+			pd_buf_printf(out, ", which is not a pair (%.*s)", (int)n->doubt.n, n->doubt.p);
 		if (!n->named)
 			pd_buf_add_z(out, ", which is in no cluster");
 		else if (may_be_duplicate(&n->row))
@@ -552,15 +556,15 @@ static void say_near(const struct why *w, struct pd_buf *out)
 static void print_text(const struct why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
 {
 	if (!w->page)
-		say_unnamed(w, verdicts, has_pairs, out);
+		print_unnamed(w, verdicts, has_pairs, out);
 	else if (may_be_duplicate(w->page))
-		say_suspect(w, out);
+		print_suspect(w, out);
 	else if (is_kept(w->page))
-		say_kept(w, out);
+		print_kept(w, out);
 	else
-		say_duplicate(w, out);
+		print_duplicate(w, out);
 	if (w->pairs)
-		say_near(w, out);
+		print_near(w, out);
 }
 
 static void add_string(struct pd_json *j, const char *key, struct pd_span s)
@@ -574,7 +578,7 @@ static void add_string(struct pd_json *j, const char *key, struct pd_span s)
 	pd_buf_release(&plain);
 }
 
-/* The row as it stands in the verdicts. */
+/* Write the row as in the verdicts. */
 static void write_step(const struct why_row *row, struct pd_json *j, struct pd_buf *out)
 {
 	size_t at = out->n;

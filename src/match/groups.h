@@ -105,7 +105,7 @@ struct pd_match_stats {
 	bool many_parts;	/* a fingerprint has more parts than are compared (PD_PARTS_TRIED) */
 	uint64_t linked;	/* pages with a representative in a dense neighbourhood of fingerprints */
 	int band_width, band_reach;
-	uint64_t band_comparisons;	/* pairs of sketches with a common band that were compared */
+	uint64_t band_looks;	/* pairs of sketches with a common band that were compared */
 	double join_seconds, bands_seconds, verify_seconds;	/* CPU, all threads */
 };
 

@@ -1412,7 +1412,7 @@ static int find_set_pairs(struct found *f, struct pd_match_stats *stats, struct 
 		status = pd_match_bands_find(&f->bands, m, left ? f->near.sketch_only : f->near.unrepresented, left ? m->o->k : -1, e);
 		stats->band_width = f->bands.width;
 		stats->band_reach = f->bands.reach;
-		stats->band_comparisons = f->bands.compared;
+		stats->band_looks = f->bands.compared;
 		stats->bands_seconds = pd_cpu_seconds() - t;
 	}
 	return status ? status : pd_budget_check(m->rows->budget, e);

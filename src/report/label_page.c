@@ -8,7 +8,7 @@
 #include "base/tsv.h"
 #include "group/sample.h"
 
-/* What the saved table begins with. */
+/* Header of the saved table. */
 static const char columns[] = "# pagededup labels 1 |\n#id_a\tid_b\tlabel\tdistance\tweight\turl_a\turl_b";
 
 static const char head[] =
@@ -31,8 +31,8 @@ static const char head[] =
 	"button { font: inherit; padding: .3rem .8rem; }\nbutton[aria-pressed=true] { font-weight: 700; outline: 2px solid; }\n.js .pair:not(.now) { display: none; }\n"
 	"@media (max-width: 40rem) { .texts { grid-template-columns: 1fr; } }\n</style>\n</head>\n<body>\n"
 	"<h1>Are these two the same page?</h1>\n"
-	"<p>Duplicate: one of the two could go, and nothing would be lost but small changes, a date, advertisements.  "
-	"Words that only one of them has are marked, long stretches that both have are left out.  Keys: <kbd>D</kbd> duplicate, <kbd>N</kbd> different, <kbd>U</kbd> unsure, "
+	"<p>Duplicate: one of the two could be removed, and only small changes, a date or advertisements would be lost.  "
+	"Words that only one of them has are marked; long passages that both have are omitted.  Keys: <kbd>D</kbd> duplicate, <kbd>N</kbd> different, <kbd>U</kbd> unsure, "
 	"<kbd>J</kbd> next, <kbd>K</kbd> previous, <kbd>S</kbd> save.</p>\n"
 	"<noscript><p>Saving needs JavaScript.</p></noscript>\n";
 
@@ -74,7 +74,7 @@ static const char script[] =
 	"</script>\n";
 
 struct text {
-	struct pd_buf title, url, text;	/* UTF-8 as it is */
+	struct pd_buf title, url, text;	/* unchanged UTF-8 */
 };
 
 static void add_text_article(struct pd_buf *out, const struct text *t, const struct pd_buf *marked)
@@ -88,7 +88,7 @@ static void add_text_article(struct pd_buf *out, const struct text *t, const str
 	pd_buf_add_z(out, "</div>\n</article>\n");
 }
 
-/* The lines that the saved table begins with, and the name of this sample, under which a browser keeps labels. */
+/* Write the first lines of the saved table, and the name of this sample, under which a browser stores labels. */
 static void begin_page(struct pd_buf *out, const struct pd_sample *sample)
 {
 	uint64_t name = sample->seed;
@@ -100,7 +100,7 @@ static void begin_page(struct pd_buf *out, const struct pd_sample *sample)
 	pd_buf_printf(out, "\" data-name=\"pagededup-%016" PRIx64 "\">\n", name);
 }
 
-/* What stands after the label in its row: distance, weight, url_a, url_b. */
+/* Append the columns after the label: distance, weight, url_a, url_b. */
 static void add_rest(const struct pd_sampled_pair *d, const struct pd_span *f, struct pd_buf *out)
 {
 	struct pd_buf rest = { 0 };
@@ -147,7 +147,7 @@ static void end_page(struct pd_buf *out)
 	pd_buf_add_z(out, "</body>\n</html>\n");
 }
 
-/* --- pair after pair --- */
+/* --- pairs --- */
 
 static bool fetch_page(const struct pd_label_options *o, struct pd_span id, struct text *out, struct pd_log *log)
 {
@@ -155,7 +155,7 @@ static bool fetch_page(const struct pd_label_options *o, struct pd_span id, stru
 	struct pd_err e = { 0 };
 	int status = o->fetch(o->ctx, z, &out->title, &out->url, &out->text, &e);
 	if (status)
-		pd_log_error(log, "%s; the pair is left out", e.text);
+		pd_log_error(log, "%s; the pair is skipped", e.text);
 	free(z);
 	return !status;
 }

@@ -29,7 +29,8 @@ static uint32_t code_point(const char *p, size_t n)
 	}
 }
 
-/* Bidirectional marks, embeddings, overrides and isolates (UAX 9); what takes no room but joins nothing; controls. */
+/* Bidirectional marks, embeddings, overrides and isolates (UAX 9); characters without width that do not join;
+ * controls. */
 static bool is_hidden(uint32_t c)
 {
 	return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7F && c < 0xA0) || c == 0xAD || c == 0x61C || c == 0x180E ||
@@ -70,24 +71,24 @@ enum { BYTES = 16384, WORDS = 2000, STRETCH = 60, ENDS = 20 };
 /* A word with the white space after it. */
 struct report_word {
 	struct pd_span text;
-	uint64_t hash;			/* of the word alone */
+	uint64_t hash;			/* of the word only */
 	bool shared;
-	bool parted;			/* shared, and in one of the texts something stands in front of it */
+	bool parted;			/* shared, but in one of the texts other words precede it */
 };
 
 struct report_words {
 	struct report_word v[WORDS];
-	size_t n, left_out;		/* bytes after the last */
+	size_t n, left_out;		/* omitted bytes after the last word */
 };
 
-/* Scripts without spaces: each character stands alone. */
-static bool alone(uint32_t c)
+/* Scripts without spaces: each character is a word. */
+static bool is_word_by_itself(uint32_t c)
 {
 	return (c >= 0x2E80 && c < 0xAC00) || (c >= 0xF900 && c < 0xFB00) || (c >= 0xFE30 && c < 0xFE50) ||
 	       (c >= 0xFF00 && c < 0xFF66) || (c >= 0x0E00 && c < 0x0F00) || c >= 0x20000;
 }
 
-/* Bytes of the character at `at`; *c is 0xFFFD when it is none. */
+/* Return the length of the character at `at`; *c is 0xFFFD if it is invalid. */
 static size_t character(struct pd_span s, size_t at, uint32_t *c)
 {
 	size_t n = pd_utf8_sequence(s.p + at, s.n - at);
@@ -100,11 +101,11 @@ static size_t word_end(struct pd_span s, size_t at)
 {
 	uint32_t c;
 	size_t i = at + character(s, at, &c);
-	if (alone(c))
+	if (is_word_by_itself(c))
 		return i;
 	while (i < s.n && !pd_ascii_space(s.p[i])) {
 		size_t n = character(s, i, &c);
-		if (alone(c))
+		if (is_word_by_itself(c))
 			break;
 		i += n;
 	}
@@ -130,7 +131,7 @@ static void cut_words(struct pd_span text, struct report_words *w)
 	w->left_out = text.n - at;
 }
 
-/* A longest common subsequence of what lies between the words that both begin and end with. */
+/* Find a longest common subsequence of the words between the common beginning and the common end. */
 static void share_between(struct report_word *a, size_t n, struct report_word *b, size_t m)
 {
 	uint16_t *best = pd_zalloc((n + 1) * (m + 1) * sizeof *best);
@@ -167,8 +168,8 @@ static void share(struct report_words *a, struct report_words *b)
 	share_between(a->v + first, a->n - first - last, b->v + first, b->n - first - last);
 }
 
-/* Where one text has something more, the other shows the words around that place too. */
-static void part(struct report_words *a, struct report_words *b)
+/* Mark places where one text has additional words, so that the other text shows the words around them too. */
+static void mark_gaps(struct report_words *a, struct report_words *b)
 {
 	size_t i = 0, j = 0;
 	while (i < a->n && j < b->n) {
@@ -200,7 +201,7 @@ static void add_shared(const struct report_words *w, size_t from, size_t to, str
 		return;
 	}
 	add_stretch(w, from, from + ENDS, out);
-	pd_buf_printf(out, "<span class=\"left\">[… %zu words that both have …]</span> ", n - 2 * ENDS);
+	pd_buf_printf(out, "<span class=\"left\">[… %zu words in both …]</span> ", n - 2 * ENDS);
 	add_stretch(w, to - ENDS, to, out);
 }
 
@@ -228,7 +229,7 @@ void pd_report_texts(struct pd_span a, struct pd_span b, struct pd_buf *html_a, 
 	cut_words(a, wa);
 	cut_words(b, wb);
 	share(wa, wb);
-	part(wa, wb);
+	mark_gaps(wa, wb);
 	add_text(wa, "del", html_a);
 	add_text(wb, "ins", html_b);
 	free(wa);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * In this order: what is read (verdicts or answers, pairs, settings), each into its numbers; then the dumps; then the page.
+ * In this order: reading verdicts or answers, pairs, and settings into numbers; then the dumps; then writing the page.
  */
 #include "report/report.h"
 
@@ -74,7 +74,7 @@ static void release_sampled(struct pd_report_sampled *d)
 		pd_buf_release(bufs[i]);
 }
 
-/* Where a pair with this number would stand among those sampled; `want`: nowhere. */
+/* Return the rank of a pair with this number among the sampled ones; `want`: it is not sampled. */
 static size_t rank_of(const struct pd_report_sums *s, const struct pd_report_stratum *t, uint64_t order)
 {
 	size_t i = t->n;
@@ -83,7 +83,7 @@ static size_t rank_of(const struct pd_report_sums *s, const struct pd_report_str
 	return i < s->want ? i : s->want;
 }
 
-/* NULL: it is none of those sampled. */
+/* Return NULL if it is not sampled. */
 static struct pd_report_sampled *sample_row(struct pd_report_sums *s, const struct pd_span *f, struct pd_report_stratum **stratum)
 {
 	uint64_t order = pd_hash64_seed(f[PD_VERDICTS_ID].p, f[PD_VERDICTS_ID].n, s->seed);
@@ -115,7 +115,7 @@ static void sample_removed(struct pd_report_sums *s, const struct pd_span *f, in
 	s->sampled_now = true;
 }
 
-/* The page kept may stand after those removed. */
+/* Name the pages kept, which may come after removed pages. */
 static void name_kept(struct pd_report_sums *s)
 {
 	for (size_t i = 0; s->sampled_now && i < PD_BITS_MAX + 2; i++) {
@@ -160,7 +160,7 @@ static void copy_cluster(struct pd_report_cluster *to, const struct pd_report_cl
 	to->removed_bytes = from->removed_bytes;
 }
 
-/* Among those of one size the first stays in front. */
+/* Of clusters of one size the first is listed first. */
 static void note_largest(struct pd_report_sums *s)
 {
 	size_t at = s->n_largest;
@@ -199,7 +199,7 @@ static int fail_row(const struct pd_tsv_reader *in, const char *why, struct pd_e
 	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
 }
 
-/* 0 and up, or negative. */
+/* Return a stratum from 0 up, or a negative status. */
 static int stratum_of(const struct pd_tsv_reader *in, struct pd_err *e)
 {
 	uint64_t distance;
@@ -247,7 +247,7 @@ static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int 
 		sample_removed(s, f, stratum);
 }
 
-/* A page that stays although it may be a duplicate; it is in no cluster. */
+/* Return whether the page is kept although it may be a duplicate; it is in no cluster. */
 static bool has_suspicion(const struct pd_span *f)
 {
 	struct pd_span why = f[PD_VERDICTS_SUSPECT];
@@ -328,18 +328,17 @@ static void close_sums(struct pd_report_sums *s, const struct pd_tsv_reader *in)
 		qsort(s->hosts, s->n_hosts, sizeof *s->hosts, by_pages);
 }
 
-/* --- answers of a store, in the order of its questions -> the same as `cluster` would write them --- */
+/* --- answers of a store, in the order of its queries -> the same rows as from `cluster` --- */
 
-/* Pages that no other was near to are left out.  A page that was kept on another day has no answer of its own: its row then
- * says that. */
+/* Pages without near pages are omitted.  A page that was kept on an earlier day has no answer; its row then says so. */
 struct answer {
-	uint64_t cluster, at;		/* at: in the file of rows */
+	uint64_t cluster, at;		/* at: offset in the file of rows */
 	uint32_t bytes;
 	bool removed;
 };
 
 struct answers {
-	FILE *rows;			/* as they come */
+	FILE *rows;			/* in the order of arrival */
 	struct answer *v;
 	size_t n, cap;
 	uint64_t at;
@@ -350,7 +349,7 @@ static int spool_answer(struct answers *a, const struct pd_tsv_reader *in, struc
 {
 	const struct pd_span *f = in->fields;
 	struct answer answer = { .at = a->at, .removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1") };
-	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-"))		/* not kept, and no duplicate */
+	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-"))		/* neither kept nor a duplicate */
 		return PD_OK;
 	if (!pd_span_u64(f[PD_VERDICTS_CLUSTER_ID], &answer.cluster))
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": cluster_id is not a number", in->path, in->line_no);
@@ -405,7 +404,7 @@ static int load_answer(struct answers *a, const struct answer *answer, struct pd
 	return PD_OK;
 }
 
-/* The page kept in place of the first of a cluster, where that page was not asked about. */
+/* Write the page kept for the first page of a cluster if that page was not a query. */
 static void write_kept_before(struct answers *a, uint64_t cluster, FILE *out)
 {
 	struct pd_span f[PD_VERDICTS_COLUMNS] = { 0 };
@@ -418,7 +417,7 @@ static int write_answered(struct answers *a, const struct answer *v, size_t n, F
 {
 	bool any = v[n - 1].removed, kept = !v[0].removed;
 	for (size_t i = 0; i < n && any; i++) {
-		if (i && !v[i].removed)		/* asked about again */
+		if (i && !v[i].removed)		/* queried again */
 			continue;
 		int status = load_answer(a, &v[i], e);
 		if (status)
@@ -445,7 +444,7 @@ static int write_sorted(struct answers *a, FILE *out, struct pd_err *e)
 	return status;
 }
 
-/* `in` stands at the first.  *out: rows as `cluster` writes them, without a header, to be closed by the caller. */
+/* `in` is at the first answer.  *out: rows as `cluster` writes them, without a header; the caller closes it. */
 static int sort_answers(struct pd_tsv_reader *in, const char *tmp_dir, void (*bad_row)(void *ctx, const char *why), void *ctx,
 			FILE **out, struct pd_err *e)
 {
@@ -499,7 +498,7 @@ static void bad_answer(void *ctx, const char *why)
 	c->o->bad_row(c->o->ctx, why);
 }
 
-/* `in` stands at the first of them. */
+/* `in` is at the first answer. */
 static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e)
 {
 	struct bad_answers counted = { s, o };
@@ -565,10 +564,11 @@ void pd_report_sums_release(struct pd_report_sums *s)
 
 struct reach_link {
 	uint32_t a, b;
-	int distance;			/* -1: the same text */
+	int distance;			/* -1: equal texts */
 };
 
-/* Pages are known by a hash of their id: two of ten million share one in fewer than one run of 100,000. */
+/* Pages are identified by a hash of their id: of ten million pages two have the same hash in fewer than one run of
+ * 100,000. */
 struct reach_pages {
 	struct pd_map numbers;		/* hash -> number + 1 */
 	uint32_t n;
@@ -682,13 +682,13 @@ static int fail_cell(const struct pd_tsv_reader *in, const char *what, struct pd
 	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, what);
 }
 
-/* A number from 0 to 1. */
+/* Parse a number from 0 to 1. */
 static bool read_share(struct pd_span s, double *out)
 {
 	return pd_span_real(s, out) && *out >= 0 && *out <= 1;
 }
 
-/* A setting begins with k = 0. */
+/* The rows of a setting begin with k = 0. */
 static struct pd_report_setting *setting_of(struct pd_report_sweep *s, uint64_t bits, uint64_t shingle,
 					    struct pd_span weights,
 					    uint64_t k)
@@ -734,7 +734,7 @@ static double best_of(const struct pd_report_setting *v)
 	return v->f1[v->best];
 }
 
-/* There are few. */
+/* There are few settings. */
 static void best_first(struct pd_report_sweep *s)
 {
 	for (int i = 1; i < s->n; i++)
@@ -783,7 +783,7 @@ enum { ACROSS = WIDTH - LEFT - RIGHT, DOWN = HEIGHT - TOP - BOTTOM };
 
 struct sweep_scale {
 	int n_k, n_drawn;
-	double low;			/* F1 at the bottom */
+	double low;			/* F1 at the lower edge */
 };
 
 static double across(const struct sweep_scale *c, int k)
@@ -796,7 +796,7 @@ static double down(const struct sweep_scale *c, double f1)
 	return (1 - f1) / (1 - c->low) * DOWN;
 }
 
-/* What lies deep below the best of every setting is not what anybody chooses by. */
+/* The lower edge depends only on the best values of the settings: far lower values are not relevant for a choice. */
 static struct sweep_scale scale_of(const struct pd_report_sweep *s)
 {
 	struct sweep_scale c = { .n_drawn = s->n < CURVES ? s->n : CURVES, .low = 1 };
@@ -825,7 +825,7 @@ static void add_axes(const struct sweep_scale *c, int k, struct pd_buf *out)
 		pd_buf_printf(out, "<path class=\"at\" d=\"M%.1f %dv%d\"/>\n", LEFT + across(c, k), TOP, DOWN);
 }
 
-/* Six colours, and then the same with gaps. */
+/* Six colours, then the same six with dashes. */
 static void add_class(int i, struct pd_buf *out)
 {
 	pd_buf_printf(out, " class=\"line c%d%s\"", i % COLOURS, i >= COLOURS ? " gaps" : "");
@@ -843,7 +843,7 @@ static void add_curve(const struct sweep_scale *c, const struct pd_report_settin
 	pd_buf_printf(out, " cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", across(c, v->best), down(c, best_of(v)));
 }
 
-/* Lines that leave the window at the bottom are clipped by an inner svg. */
+/* Curves below the lower edge are clipped by an inner svg. */
 static void add_curves(const struct pd_report_sweep *s, const struct sweep_scale *c, int k, struct pd_buf *out)
 {
 	pd_buf_printf(out, "<svg class=\"curves\" viewBox=\"0 0 %d %d\" role=\"img\" ", WIDTH, HEIGHT);
@@ -907,10 +907,10 @@ void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf 
 struct report {
 	const struct pd_report_options *o;
 	struct pd_log *log;
-	const char *verdicts;		/* of the options, or a copy of standard input … */
+	const char *verdicts;		/* from the options, or a copy of standard input … */
 	FILE *copy;
 	struct pd_buf copy_path;
-	struct pd_apply_removals *removals;	/* of the dumps; NULL: ids are asked for as they are */
+	struct pd_apply_removals *removals;	/* of the dumps; NULL: ids are used unchanged */
 	uint64_t bytes_in, bytes_out;
 	struct pd_report_sums sums;
 	struct pd_report_reach reach;
@@ -923,7 +923,7 @@ struct report {
 
 /* --- the rows --- */
 
-/* Verdicts that come by standard input are wanted twice. */
+/* Copy verdicts from standard input, because they are read twice. */
 static int copy_verdicts(struct report *r)
 {
 	char piece[1 << 16];
@@ -960,10 +960,10 @@ static int read_inputs(struct report *r)
 	return status;
 }
 
-/* --- the dumps: how many of their bytes would be removed, and how a page of the rows is asked for --- */
+/* --- dumps: bytes to be removed, and ids of pages --- */
 
-/* Whoever read them first has reported it. */
-static void told_before(void *ctx, const char *why)
+/* Ignore damage: it was already reported by the first reader. */
+static void ignore_damage(void *ctx, const char *why)
 {
 }
 
@@ -971,11 +971,11 @@ static void damage_told_before(void *ctx, const struct pd_read_damage *damage)
 {
 }
 
-/* As `apply` reads them, and nothing is written. */
+/* Read the dumps as `apply` does, without writing. */
 static int measure(struct report *r, struct pd_err *e)
 {
 	char *paths[] = { (char *)r->verdicts };
-	struct pd_apply_removals_options rows = { .paths = paths, .n_paths = 1, .bad_row = told_before };
+	struct pd_apply_removals_options rows = { .paths = paths, .n_paths = 1, .bad_row = ignore_damage };
 	struct pd_apply_options a = { .in = r->o->in, .mode = PD_APPLY_MEASURE, .tmp_dir = r->o->tmp_dir, .lost = damage_told_before };
 	struct pd_apply *apply = NULL;
 	struct pd_apply_result done;
@@ -996,7 +996,7 @@ static int measure(struct report *r, struct pd_err *e)
 	return status;
 }
 
-/* A dump that cannot be read makes the report poorer, not impossible. */
+/* If a dump cannot be read, the report has less information, but it is written. */
 static int measure_dumps(struct report *r)
 {
 	const struct pd_report_options *o = r->o;
@@ -1009,7 +1009,7 @@ static int measure_dumps(struct report *r)
 	if (status == PD_ERR_USAGE)
 		return pd_fail(&r->err, status, "%s", e.text);
 	if (status) {
-		pd_log_error(r->log, "%s; the bytes of the dumps are left out", e.text);
+		pd_log_error(r->log, "%s; the bytes of the dumps are omitted", e.text);
 		r->failed++;
 	}
 	return PD_OK;
@@ -1020,8 +1020,8 @@ static int measure_dumps(struct report *r)
 struct facts {
 	const struct pd_report_sums *sums;
 	const struct pd_report_reach *reach;	/* NULL: no pairs were given */
-	const struct pd_report_sweep *sweep;	/* NULL: none was given */
-	uint64_t bytes_in, bytes_out;		/* of the dumps; 0: not known, bytes are then those of main texts */
+	const struct pd_report_sweep *sweep;	/* NULL: no settings were given */
+	uint64_t bytes_in, bytes_out;		/* of the dumps; 0: unknown; then bytes are those of main texts */
 };
 
 struct report_text {
@@ -1077,7 +1077,7 @@ static const char head[] =
 	"</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#numbers\">To the numbers</a>\n<main>\n"
 	"<h1>Near-duplicates</h1>\n";
 
-/* Not more of a name than anybody reads. */
+/* Append a name, cut to a readable length. */
 static void add_isolated(struct pd_buf *out, struct pd_span s)
 {
 	struct pd_span most = s;
@@ -1142,7 +1142,7 @@ static void add_sums(const struct facts *f, struct pd_buf *out)
 {
 	const struct pd_report_sums *s = f->sums;
 	struct pd_buf value = { 0 };
-	pd_buf_add_z(out, "<h2 id=\"numbers\">What is removed</h2>\n");
+	pd_buf_add_z(out, "<h2 id=\"numbers\">Removed pages</h2>\n");
 	if (is_demote(s))
 		pd_buf_add_z(out, "<p>These verdicts remove nothing: pages called removed here get a lower weight.</p>\n");
 	pd_buf_add_z(out, "<dl>\n");
@@ -1183,7 +1183,7 @@ static void add_distance(const struct facts *f, int d, int k, uint64_t most, uin
 	bool by_methods = pd_param(pd_buf_span(&f->sums->params), "methods").n;
 	pd_buf_printf(out, "<tr%s>", d == k ? " class=\"edge\"" : k >= 0 && d > k ? " class=\"past\"" : "");
 	if (d < 0)
-		pd_buf_printf(out, "<th scope=\"row\">%s</th>", by_methods ? "same text, or found by other methods alone" : "same text");
+		pd_buf_printf(out, "<th scope=\"row\">%s</th>", by_methods ? "same text, or found only by other methods" : "same text");
 	else
 		pd_buf_printf(out, "<th scope=\"row\">%d%s</th>", d, d == k ? " – threshold" : "");
 	pd_buf_printf(out, "<td class=\"n\">%" PRIu64 "</td>", r->pairs[d + 1]);
@@ -1191,7 +1191,8 @@ static void add_distance(const struct facts *f, int d, int k, uint64_t most, uin
 	pd_buf_printf(out, "<td class=\"n\">+%" PRIu64 "</td><td class=\"n\">%" PRIu64 "</td></tr>\n", r->removed[d + 1], sum);
 }
 
-/* Whether the verdicts remove what chains of pairs reach, all of it: then one bit more or less is known exactly. */
+/* Return whether the verdicts remove all pages that chains of pairs reach: then the effect of k + 1 and k - 1 is known
+ * exactly. */
 static bool follow_chains(const struct pd_report_sums *s)
 {
 	struct pd_span params = pd_buf_span(&s->params), loss = pd_param(params, "max_loss");
@@ -1206,7 +1207,8 @@ static void add_change(uint64_t pairs, uint64_t pages, const char *how, struct p
 	pd_buf_printf(out, " %s would be removed.</p>\n", how);
 }
 
-/* Star, and pages that would lose too much of their text: neither can be known from pairs alone. */
+/* Explain that the numbers of star linkage, and of pages that would lose too much text, cannot be derived from
+ * pairs. */
 static void add_chains_only(const struct pd_report_sums *s, const struct pd_report_reach *r, int k, struct pd_buf *out)
 {
 	struct pd_span params = pd_buf_span(&s->params), loss = pd_param(params, "max_loss");
@@ -1223,7 +1225,7 @@ static void add_chains_only(const struct pd_report_sums *s, const struct pd_repo
 		pd_markup_text(out, loss);
 		pd_buf_add_z(out, " of their text");
 	}
-	pd_buf_add_z(out, "; another k changes their number by more or less than is said here.</p>\n");
+	pd_buf_add_z(out, "; the effect of another k may differ from the numbers here.</p>\n");
 }
 
 static void add_one_more(const struct pd_report_reach *r, int k, struct pd_buf *out)
@@ -1237,7 +1239,7 @@ static void add_one_more(const struct pd_report_reach *r, int k, struct pd_buf *
 	if (r->k > k)
 		add_change(r->pairs[k + 2], r->removed[k + 2], "more", out);
 	else
-		pd_buf_printf(out, "not known from these pairs; give this report those of <code>match -k %d</code>.</p>\n", k + 1);
+		pd_buf_printf(out, "not known from these pairs; create this report from the pairs of <code>match -k %d</code>.</p>\n", k + 1);
 }
 
 static void add_what_if(const struct pd_report_sums *s, const struct pd_report_reach *r, int k, struct pd_buf *out)
@@ -1264,7 +1266,7 @@ static void add_reach(const struct facts *f, struct pd_buf *out)
 	}
 	add_what_if(f->sums, r, k, out);
 	pd_buf_add_z(out, "<table>\n<caption>Pairs by the bits in which their fingerprints differ.  Pages: those that each "
-			  "distance removes beside those above it, when every chain of pairs is followed, as "
+			  "distance removes in addition to the rows above, if every chain of pairs is followed, as "
 			  "<code>--linkage=connected --max-loss=1</code> does; other settings remove at most as many.</caption>\n<thead><tr><th scope=\"col\">distance</th>"
 			  "<th scope=\"col\" class=\"n\">pairs</th><td></td><th scope=\"col\" class=\"n\">pages</th>"
 			  "<th scope=\"col\" class=\"n\">all so far</th></tr></thead>\n<tbody>\n");
@@ -1321,7 +1323,7 @@ static void write_hosts(const struct pd_report_sums *s, struct pd_buf *out)
 	for (size_t i = HOSTS; i < s->n_hosts; i++)
 		rest += s->hosts[i].pages;
 	if (s->n_hosts > HOSTS)
-		pd_buf_printf(out, "<p>Left out: %zu more hosts, with %" PRIu64 " pages removed.</p>\n", s->n_hosts - HOSTS, rest);
+		pd_buf_printf(out, "<p>Not listed: %zu more hosts, with %" PRIu64 " pages removed.</p>\n", s->n_hosts - HOSTS, rest);
 }
 
 static void add_cluster(const struct pd_report_cluster *c, struct pd_buf *out)
@@ -1346,10 +1348,10 @@ static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
 		add_cluster(&s->largest[i], out);
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 	if (s->clusters > s->n_largest)
-		pd_buf_printf(out, "<p>Left out: %" PRIu64 " more clusters; all are in the verdicts.</p>\n", s->clusters - s->n_largest);
+		pd_buf_printf(out, "<p>Not listed: %" PRIu64 " more clusters; all are in the verdicts.</p>\n", s->clusters - s->n_largest);
 }
 
-/* All numbers but those of suspects. */
+/* Add all numbers except those of suspects. */
 static void add_numbers(const struct facts *f, struct pd_buf *out)
 {
 	add_sums(f, out);
@@ -1386,12 +1388,12 @@ static void add_article(const char *what, const struct pd_buf *id, const struct 
 	pd_buf_add_z(out, html->n ? "</div>\n</article>\n" : "</article>\n");
 }
 
-/* A pair of the sample; `failed`: why a text could not be read, or NULL. */
+/* Add a pair of the sample; `failed`: the reason why a text could not be read, or NULL. */
 static void add_sampled_pair(const struct pd_report_sampled *d, const struct report_text *page, const struct report_text *kept,
 		     const char *failed, const char *what, const char *what_kept, size_t number, struct pd_buf *out)
 {
 	struct pd_buf a = { 0 }, b = { 0 };
-	/* Without a distance the reason tells which it is. */
+	/* Without a distance, the reason tells how it was found. */
 	bool by_methods = pd_span_find(pd_buf_span(&d->reason), pd_span_z("found by ")) >= 0 &&
 			  pd_span_find(pd_buf_span(&d->reason), pd_span_z("same text")) < 0;
 	if (d->stratum)
@@ -1441,7 +1443,7 @@ struct side {
 	struct pd_buf title, text;
 };
 
-/* Rows may come from another folder than the dumps are in now. */
+/* Fetch a page; the rows may come from another folder than the current one of the dumps. */
 static int fetch_side(struct report *r, const struct pd_buf *id, struct side *out, struct pd_err *e)
 {
 	struct pd_buf address = { 0 };
@@ -1463,7 +1465,7 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, const
 		status = fetch_side(r, &d->dup_of, &sides[1], &e);
 	bool ok = !status;
 	if (status < 0) {
-		pd_log_error(r->log, "%s; its text is left out", e.text);
+		pd_log_error(r->log, "%s; its text is omitted", e.text);
 		r->failed++;
 	}
 	struct report_text texts[2];
@@ -1477,7 +1479,7 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, const
 	return r->err.status ? r->err.status : flush_html(r);
 }
 
-/* They come first: of all that was found, only these want somebody's judgement. */
+/* Write suspects first, because only they require a decision by the user. */
 static int write_suspects(struct report *r)
 {
 	const struct pd_report_sums *s = &r->sums;
@@ -1503,7 +1505,7 @@ static int write_suspects(struct report *r)
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 	if (!r->o->with_texts || !s->suspected)
 		return flush_html(r);
-	pd_buf_printf(out, "<details>\n<summary>%zu of them beside the page of which they may be duplicates</summary>\n<p><del>Struck out</del>: only the suspect has it.  <ins>Underlined</ins>: only the "
+	pd_buf_printf(out, "<details>\n<summary>%zu of them, each next to the page that it may duplicate</summary>\n<p><del>Struck out</del>: only the suspect has it.  <ins>Underlined</ins>: only the "
 		      "other page.</p>\n", s->suspected->n);
 	for (size_t i = 0; i < s->suspected->n && !status; i++)
 		status = write_pair(r, &s->suspected->v[i], "Suspect", "May be a duplicate of", i + 1);
@@ -1517,9 +1519,9 @@ static int write_pairs(struct report *r)
 	size_t n = pd_report_sums_sampled(&r->sums, sampled);
 	int status = PD_OK;
 	if (!r->o->with_texts)
-		add_no_pairs("No dumps were given: with them, this shows some removed pages beside the pages kept.", &r->html);
+		add_no_pairs("No dumps were given.  With dumps, this section compares some removed pages with the pages kept.", &r->html);
 	else if (!n)
-		add_no_pairs("None: no page is removed, or none was to be shown.", &r->html);
+		add_no_pairs("None: no page is removed, or no examples were requested.", &r->html);
 	else
 		pd_buf_add_z(&r->html, "<p>Sampled, spread over the distances.  <del>Struck out</del>: only the removed page has "
 				       "it.  <ins>Underlined</ins>: only the page kept.</p>\n");

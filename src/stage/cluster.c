@@ -32,7 +32,7 @@ static void write_line(struct cluster_run *r, struct pd_buf *line)
 	pd_buf_clear(line);
 }
 
-/* Rows are written many at a time. */
+/* Rows are collected and written in blocks. */
 enum { ENOUGH = 1 << 16 };
 
 static void write_verdicts(struct cluster_run *r, struct pd_buf *line)
@@ -103,14 +103,14 @@ static int close_cluster(const struct cluster_run *r)
 		pd_buf_count(&line, g->n_suspects, "suspect");
 	}
 	if (g->n_spared)
-		pd_buf_printf(&line, ", %zu kept because they would take over %g%% of their text with them%s", g->n_spared, g->o->max_loss * 100,
-			      pd_keep_is_clean(&g->o->keep) ? ", or the page kept has so much that they lack" : "");
+		pd_buf_printf(&line, ", kept %zu near-duplicate%s whose removal would lose over %g%% of their text%s", g->n_spared,
+			      g->n_spared == 1 ? "" : "s", g->o->max_loss * 100,
+			      pd_keep_is_clean(&g->o->keep) ? ", or whose text lacks too much of the page kept" : "");
 	if (g->pages.n_refused) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, g->pages.n_refused, "pair");
-		pd_buf_add_z(&line, " not found as --require=");
+		pd_buf_add_z(&line, " rejected by --require=");
 		pd_group_required(g, &line);
-		pd_buf_add_z(&line, " asks");
 	}
 	if (g->pages.n_exempt) {
 		pd_buf_add_z(&line, ", ");
@@ -120,24 +120,24 @@ static int close_cluster(const struct cluster_run *r)
 	if (g->pages.n_outside) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, g->pages.n_outside, "pair");
-		pd_buf_printf(&line, " that --scope=%s parts", pd_pages_scopes[g->o->in.scope]);
+		pd_buf_printf(&line, " excluded by --scope=%s", pd_pages_scopes[g->o->in.scope]);
 	}
 	if (g->n_by_sketches)
-		pd_buf_printf(&line, ", %zu of them by sketches only: their texts are not in the files of --shingles", g->n_by_sketches);
+		pd_buf_printf(&line, ", %zu losses estimated from sketches because the texts are not in the files of --shingles", g->n_by_sketches);
 	if (g->n_by_items)
-		pd_buf_printf(&line, ", %zu of them by what their methods found in common: texts are compared where rows have a fingerprint", g->n_by_items);
+		pd_buf_printf(&line, ", %zu losses estimated from items that methods found in common, because texts are compared only if rows have a fingerprint", g->n_by_items);
 	pd_tsv_add_bad(g->pages.bad, g->pages.cut, &line);
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);
 	return g->pages.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
 }
 
-/* Options that say nothing without another are misuse: somebody expects something of them. */
+/* An option without effect is an error, because the user expects an effect. */
 int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 {
 	struct pd_keep_options *k = &o->group.keep;
 	bool by_rank = false, texts = o->shingles || o->texts_follow;
-	/* With the texts at hand it is known which page loses least. */
+	/* With the texts it is known which page loses least. */
 	if (!o->keep && texts && !k->prefer_hosts)
 		o->keep = pd_keep_names[PD_KEEP_LEAST_LOSS];
 	int status = o->keep ? pd_keep_parse(o->keep, k, e) : PD_OK;
@@ -174,7 +174,8 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Arrays that grow to hundreds of megabytes are to move without a copy: that takes memory of their own from the start. */
+/* Arrays of hundreds of megabytes must be able to grow without copying: this requires separate mappings from the
+ * start. */
 static void let_arrays_move(void)
 {
 #ifdef M_MMAP_THRESHOLD

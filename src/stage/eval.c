@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * Pairs or clusters held against what is known of the pages; and the sweep: fingerprints of the same pages made with several
- * settings, and for each setting hits and false pairs at every distance. */
+ *
+ * Evaluate pairs or clusters against known truth about the pages; and the sweep: fingerprints of the same pages with
+ * several settings, and for each setting the true and false pairs at every distance.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -14,7 +16,7 @@ struct eval_run {
 	const struct pd_stage_eval *o;
 	struct pd_log *log;
 	struct pd_truth truth;
-	uint64_t bad;		/* rows and records that were left out */
+	uint64_t bad;		/* rows and records that were skipped */
 	struct pd_err err;
 };
 
@@ -28,7 +30,7 @@ static int write_text(struct eval_run *r, const struct pd_buf *text)
 	return pd_outfile_commit(&out, &r->err);
 }
 
-/* --- pairs or clusters against the truth --- */
+/* --- evaluating pairs or clusters --- */
 
 static int score(struct eval_run *r)
 {
@@ -58,7 +60,7 @@ struct sweep {
 		struct pd_key *key;	/* by page of the truth */
 		bool *present;
 	} by[PD_SWEEP_SETTINGS];
-	/* by page of the truth, too */
+	/* also by page of the truth */
 	bool *seen;
 	uint64_t (*digest)[2];		/* of the text; 0, 0: none.  Pages without a fingerprint pair by equal text */
 	uint64_t *host;			/* a hash; 0: none */
@@ -115,7 +117,7 @@ static void make_room(struct sweep *s)
 	s->verify = (struct pd_verify_options)PD_VERIFY_DEFAULTS;
 }
 
-/* What a worker hands on for a page: its number in the truth, its text, its fingerprints. */
+/* A worker's result for a page: its number in the truth, its text, its fingerprints. */
 struct signed_page {
 	uint32_t page;
 	uint64_t digest[2], host;
@@ -179,7 +181,7 @@ static void sign_page(void *ctx, struct pd_buf *out)
 	free(s);
 }
 
-/* Of pages that share a URL the first counts. */
+/* Of several pages with one URL the first is used. */
 static int keep_signed(void *shared, const struct pd_buf *out)
 {
 	struct sweep *s = shared;
@@ -239,11 +241,11 @@ static int sign_all(struct sweep *s, char **dumps, int n_dumps)
 	return status;
 }
 
-/* --- the sweep: every two pages of the truth are compared, so time grows with their square --- */
+/* --- the sweep: every two pages of the truth are compared, which takes quadratic time --- */
 
 enum { ROWS = 64 };
 
-/* Pairs at each distance, of one thread: plain numbers, so that the sum does not depend on who counted what. */
+/* Pairs at each distance, per thread: integers, so that the sum does not depend on the distribution of work. */
 struct histogram {
 	double hits[PD_SWEEP_K + 1], wrong[PD_SWEEP_K + 1];
 };
@@ -253,7 +255,8 @@ struct sweep_count {
 	struct histogram *histograms;	/* thread * n_settings + setting */
 };
 
-/* As match has it: bits that differ; 0 for pages without a fingerprint that have the same text; else too far. */
+/* Return the distance as match does: differing bits; 0 for pages without a fingerprint and with equal texts; otherwise
+ * too large. */
 static int pair_distance(const struct sweep *s, int setting, uint32_t a, uint32_t b)
 {
 	const bool *present = s->by[setting].present;
@@ -265,7 +268,7 @@ static int pair_distance(const struct sweep *s, int setting, uint32_t a, uint32_
 	return PD_BITS_MAX + 1;
 }
 
-/* Without a similarity a pair counts up to k, as when match is given a k. */
+/* A pair without a similarity counts up to k, as in match with a given k. */
 static bool is_verified(const struct sweep *s, int setting, uint32_t a, uint32_t b)
 {
 	enum pd_hosts hosts = s->host[a] != s->host[b] ? PD_HOSTS_DIFFER : s->host[a] ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;

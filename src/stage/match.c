@@ -24,13 +24,13 @@ struct match_run {
 	struct pd_match_stats stats;
 	struct pd_outfile out, stats_out;
 	struct pd_buf line;
-	bool json;		/* else TSV */
+	bool json;		/* otherwise TSV */
 	struct pd_owners *owners;	/* NULL: the scope needs none */
 	struct pd_methods asked;
 	struct pd_match_methods_stats by_method;
 	struct pd_rules rules;		/* only with o->rule */
 	struct pd_rules_files rules_files;
-	uint64_t refused;		/* pairs that no rule called duplicates */
+	uint64_t refused;		/* pairs rejected by all rules */
 	struct pd_doubts doubts;
 	uint64_t suspects;
 	struct pd_json *row_json;
@@ -60,7 +60,7 @@ static int write_pairs_header(struct match_run *r)
 	return write_text(r, &r->line);
 }
 
-/* What one thread formats pairs with. */
+/* Data with which a thread formats pairs. */
 struct formatter {
 	const struct pd_rows *rows;
 	struct pd_json *json;	/* NULL: TSV */
@@ -90,7 +90,7 @@ static int write_pairs(void *ctx, const struct pd_buf *text)
 	return to ? to->pairs(to->ctx, (const struct pd_match_pair *)text->p, text->n / sizeof(struct pd_match_pair)) : write_text(r, text);
 }
 
-/* That is reading, too. */
+/* Counted as reading, too. */
 static int fetch_texts(void *ctx)
 {
 	struct match_run *r = ctx;
@@ -165,9 +165,9 @@ static void add_found(const struct match_run *r, struct pd_buf *out)
 	pd_buf_add_z(out, " that could not be read left out");
 }
 
-/* --- suspects: similar, but no pair --- */
+/* --- suspects: similar pages that are not a pair --- */
 
-static void ask_for_doubts(struct match_run *r)
+static void open_doubts(struct match_run *r)
 {
 	enum pd_match_scope scope = r->match.scope;
 	if (r->match.verify.off || r->rows.late)
@@ -212,11 +212,11 @@ static int settle_verify(const struct pd_stage_match *o, struct pd_verify_option
 	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs --verify", pd_match_candidates_names[o->candidates]);
 }
 
-#define K_BESIDE_BANDS 3	/* where every row has a sketch: what is nearer than that costs nothing to find */
+#define K_BESIDE_BANDS 3	/* if every row has a sketch: smaller distances cost nothing to search */
 
-/* Without -k: as far as the verification allows, and where there is no sketch as far as chance does.  Sketches find
- * what fingerprints do not; where pages are so many that the verification cannot hold a quarter of the bits against them,
- * sketches find nearly all of it alone. */
+/* Without -k: the distance that verification allows; for rows without a sketch, the distance that chance allows. 
+ * Sketches find pairs that fingerprints miss.  If there are so many pages that verification does not allow a quarter of
+ * the bits, sketches alone find nearly all pairs. */
 static void settle_distance(const struct pd_stage_match *o, const struct pd_rows *rows, bool paper, struct pd_match_options *out)
 {
 	size_t n = rows->fingerprints.n;
@@ -231,13 +231,13 @@ static void settle_distance(const struct pd_stage_match *o, const struct pd_rows
 	out->k += o->one_more && out->k < bits / 4;
 }
 
-/* Rows know the preset that they were made with; what is typed comes first. */
+/* Return the preset.  Rows record their preset, but an option takes precedence. */
 static bool is_paper(const struct pd_stage_match *o, const struct pd_rows *rows)
 {
 	return o->preset < 0 ? pd_options_of_preset(pd_buf_span(&rows->must), PD_PRESET_PAPER) : o->preset == PD_PRESET_PAPER;
 }
 
-/* How methods compare, too: what nobody said is the preset's. */
+/* Also set how methods compare: parameters that are not given are those of the preset. */
 static int compare_by_preset(struct match_run *r)
 {
 	struct pd_methods said = { 0 }, usual;
@@ -256,7 +256,7 @@ static int compare_by_preset(struct match_run *r)
 	return status;
 }
 
-/* -k over 3 is more than the patent's tables can find: the preset then takes the general plan. */
+/* -k over 3 exceeds the patent's tables: the preset then uses the general plan. */
 int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *rows, struct pd_match_options *out, struct pd_err *e)
 {
 	bool paper = is_paper(o, rows);
@@ -280,7 +280,7 @@ static int check_plan(struct match_run *r)
 	return pd_join_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.fingerprints.n, 0, &r->err);
 }
 
-static void say_other_sketches(struct match_run *r)
+static void report_other_sketches(struct match_run *r)
 {
 	if (r->match.verify.off || !r->rows.other_sketches)
 		return;
@@ -290,7 +290,7 @@ static void say_other_sketches(struct match_run *r)
 		    r->line.p);
 }
 
-/* The rows as a key file, which a terminal cannot show. */
+/* Save the rows as a key file, which must not be written to a terminal. */
 static int save_keys(struct match_run *r)
 {
 	const char *name = strcmp(r->o->save, "-") ? r->o->save : "standard output";
@@ -300,7 +300,7 @@ static int save_keys(struct match_run *r)
 	return status ? status : pd_rows_save(&r->rows, r->out.f, name, &r->err);
 }
 
-/* What one run can do, and what would be read twice. */
+/* Check which options can be combined, and which inputs would be read twice. */
 static int check_options(struct match_run *r, char **paths, int n_paths)
 {
 	const struct pd_stage_match *o = r->o;
@@ -312,7 +312,7 @@ static int check_options(struct match_run *r, char **paths, int n_paths)
 	if (stdins > 1)
 		return pd_fail(&r->err, PD_ERR_USAGE, "standard input can be read only once");
 	if (o->save && (o->n_against || o->output))
-		return pd_fail(&r->err, PD_ERR_USAGE, "--save matches nothing, and cannot be combined with --%s", o->output ? "output" : "against");
+		return pd_fail(&r->err, PD_ERR_USAGE, "--save only saves the rows; it cannot be combined with --%s", o->output ? "output" : "against");
 	if (!o->rule && o->ranks)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup rank', go together");
 	if (!o->rule && (o->links || o->rule_weights))
@@ -323,7 +323,7 @@ static int check_options(struct match_run *r, char **paths, int n_paths)
 	return status ? status : pd_outfile_check(o->output, paths, n_paths, &r->err);
 }
 
-/* A limit that was given must do; what is half of a small machine's is tried. */
+/* A given limit must be sufficient; with the default, half of the memory, the run is tried even if it is small. */
 static int check_memory(struct match_run *r, size_t n_rows)
 {
 	size_t least = pd_memory_least(n_rows, r->o->candidates > PD_CANDIDATES_HAMMING), mb = (least + (1 << 20) - 1) >> 20;
@@ -338,7 +338,7 @@ static int check_memory(struct match_run *r, size_t n_rows)
 	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small: give at least %zuM", mb);
 }
 
-/* Tables of pages that lie in memory whatever its limit: the rest must do with what they leave. */
+/* Subtract the memory of tables that ignore the limit: the budget is the rest. */
 static int count_tables(struct match_run *r)
 {
 	size_t bytes = r->rules_files.bytes, least = pd_memory_least(r->rows.n, false);
@@ -349,11 +349,12 @@ static int count_tables(struct match_run *r)
 		r->budget.limit = r->budget.used + least;
 		return PD_OK;
 	}
-	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small for what --ranks and --links hold: give at least %zuM",
+	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small for the tables of --ranks and --links: give at least %zuM",
 		       (r->budget.used + least + (1 << 20) - 1) >> 20);
 }
 
-/* Rules decide among the candidates of a method that names them; copies are not linked, since a rule may part them. */
+/* Rules select among the candidates of a method that names them.  Copies are not linked, since a rule may reject
+ * them. */
 static int read_links(struct match_run *r)
 {
 	bool any = false;
@@ -365,7 +366,7 @@ static int read_links(struct match_run *r)
 	return status ? status : count_tables(r);
 }
 
-/* Which texts of rows are needed: where a row may be verified, or something else looks at it, all. */
+/* Return which texts of rows are needed: all, if rows are verified or if anything else uses the texts. */
 static enum pd_rows_texts texts_needed(const struct pd_stage_match *o)
 {
 	struct pd_verify_options verify;
@@ -415,7 +416,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	r->match.owners = r->owners ? pd_owners_checksum(r->owners) : 0;
 	r->match.rules = r->o->rule ? &r->rules : NULL;
 	if (r->log)
-		say_other_sketches(r);
+		report_other_sketches(r);
 	if (!status)
 		status = check_plan(r);
 	if (!status)
@@ -426,7 +427,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status && !r->o->to)
 		status = pd_write_as_columns(&r->out, r->o->format, &r->err);
-	ask_for_doubts(r);
+	open_doubts(r);
 	if (!status && !r->o->to)
 		status = write_pairs_header(r);
 	if (!status)
@@ -439,7 +440,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	return status;
 }
 
-/* Of keys the pairs are all there is to count. */
+/* For keys only the pairs are counted. */
 static struct pd_json *method_stats(const struct pd_match_methods_stats *s, int method)
 {
 	struct pd_json *j = pd_json_new();
@@ -469,7 +470,7 @@ static int write_match_stats(struct match_run *r)
 	pd_json_str(j, "candidates_from", pd_span_z(pd_match_candidates_names[r->match.candidates]));
 	pd_json_int(j, "band_width", r->stats.band_width);
 	pd_json_int(j, "band_reach", r->stats.band_reach);
-	pd_json_int(j, "band_comparisons", (int64_t)r->stats.band_comparisons);
+	pd_json_int(j, "band_looks", (int64_t)r->stats.band_looks);
 	pd_json_str(j, "plan", pd_span_z(pd_join_plan_names[r->stats.plan.kind]));
 	pd_json_int(j, "bad_rows", (int64_t)r->rows.bad);
 	pd_json_int(j, "memory_limit", (int64_t)r->budget.limit);
@@ -525,9 +526,9 @@ static int close_match(struct match_run *r)
 	if (r->rows.methods.n)
 		add_found(r, &r->line);
 	if (r->refused)
-		pd_buf_printf(&r->line, ", %" PRIu64 " candidates that no rule called duplicates", r->refused);
+		pd_buf_printf(&r->line, ", %" PRIu64 " candidates rejected by all rules", r->refused);
 	if (r->suspects)
-		pd_buf_printf(&r->line, ", %" PRIu64 " more in doubt", r->suspects);
+		pd_buf_printf(&r->line, "; %" PRIu64 " more look alike but are not certain", r->suspects);
 	pd_log_note(r->log, "%s, %.1f s", r->line.p, pd_wall_seconds() - r->started);
 	return (r->rows.bad || r->by_method.bad) && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The options of matching and of clustering: `match` and `cluster` have them, `dedup` has both, and the library takes them as settings.
+ * The options of matching and of clustering: for `match` and `cluster`, for `dedup`, which has both, and for the
+ * settings of the library.
  */
 #ifndef PD_STAGE_OPTIONS_H
 #define PD_STAGE_OPTIONS_H

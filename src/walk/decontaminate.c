@@ -10,22 +10,23 @@
 #include "base/tsv.h"
 
 #define NONE UINT32_MAX
-#define FACTOR UINT64_C(0x9E3779B97F4A7C15)	/* odd: a run's hash is the sum of its words' hashes times powers of it */
+#define FACTOR UINT64_C(0x9E3779B97F4A7C15)	/* odd: the hash of a run is the sum of its words' hashes times powers
+						 * of it */
 
 /* A run of an item. */
 struct item_run {
-	uint32_t item, next;		/* the next run of the same hash */
+	uint32_t item, next;		/* next: the next run with the same hash */
 	uint64_t at;			/* bytes of `text` */
 	uint32_t n;
-	uint64_t page;			/* that held it last, from 1 */
+	uint64_t page;			/* the last page that contained it, from 1 */
 };
 
 struct item {
-	struct pd_span id, url, bytes, digest;	/* as rows have them */
-	uint32_t runs;			/* that differ */
-	uint32_t pages;			/* that hold it */
-	uint32_t held;			/* runs of it on the page at hand, `page` */
-	uint64_t page, at;		/* where the first of these stands in the words of the page … */
+	struct pd_span id, url, bytes, digest;	/* as in rows */
+	uint32_t runs;			/* number of different runs */
+	uint32_t pages;			/* number of pages that contain it */
+	uint32_t held;			/* number of its runs on the current page, `page` */
+	uint64_t page, at;		/* position of the first of these in the words of the page … */
 	uint32_t n;
 };
 
@@ -42,14 +43,14 @@ struct decontamination {
 	size_t n_items, cap_items;
 	struct item_run *runs;
 	size_t n_runs, cap_runs;
-	struct pd_buf text;		/* of all items: words with a space between */
+	struct pd_buf text;		/* of all items: words separated by spaces */
 	struct pd_map first;		/* hash of a run -> its number + 1 */
 	struct length *lengths;
 	size_t n_lengths, cap_lengths;
 	uint64_t short_items;
-	/* of the page at hand */
+	/* of the current page */
 	uint64_t page;
-	uint64_t *hashes;		/* of its words, and where they begin */
+	uint64_t *hashes;		/* of its words; and their positions */
 	uint32_t *at;
 	size_t n_words, cap_hashes, cap_at;
 	uint32_t *met;			/* items */
@@ -58,7 +59,7 @@ struct decontamination {
 	struct pd_buf rows;
 };
 
-/* --- what workers make of a page: its address and its words --- */
+/* --- the workers' result for a page: its address and its words --- */
 
 static void address_and_words(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
@@ -101,7 +102,7 @@ static void find_words(struct decontamination *d, struct pd_span words)
 	}
 }
 
-/* Where the run of `n` words from word i ends in text of `bytes`. */
+/* Return the end of the run of `n` words from word i in text of `bytes`. */
 static size_t run_end(const struct decontamination *d, size_t i, size_t n, size_t bytes)
 {
 	return i + n < d->n_words ? d->at[i + n] - 1 : bytes;
@@ -130,7 +131,7 @@ static uint64_t first_hash(const struct decontamination *d, int words)
 	return h;
 }
 
-/* Of the run that begins one word later. */
+/* Return the hash of the run that begins one word later. */
 static uint64_t rolled(const struct decontamination *d, const struct length *l, uint64_t h, size_t i)
 {
 	return (h - d->hashes[i] * l->power) * FACTOR + d->hashes[i + (size_t)l->words];
@@ -180,7 +181,7 @@ static void take_item(void *ctx, struct pd_span row)
 
 /* --- the dumps --- */
 
-static void hold(struct decontamination *d, struct item_run *r, uint64_t at)
+static void count_run(struct decontamination *d, struct item_run *r, uint64_t at)
 {
 	struct item *item = &d->items[r->item];
 	if (r->page == d->page)
@@ -207,7 +208,7 @@ static void find_runs(struct decontamination *d, const struct length *l, struct 
 		struct pd_span run = first ? pd_span(words.p + d->at[i], run_end(d, i, (size_t)l->words, words.n) - d->at[i]) : words;
 		for (uint32_t k = first ? *first : 0; k; k = d->runs[k - 1].next)
 			if (pd_span_eq(text_of(d, &d->runs[k - 1]), run))
-				hold(d, &d->runs[k - 1], d->at[i]);
+				count_run(d, &d->runs[k - 1], d->at[i]);
 		if (i + (size_t)l->words == d->n_words)
 			return;
 		h = rolled(d, l, h, i);
@@ -219,8 +220,9 @@ static double share_of(const struct item *i)
 	return (double)i->held / i->runs;
 }
 
-/* Of those that the page holds enough of, the one of which it holds most; of several the first.  NONE: of none. */
-static uint32_t most_held(struct decontamination *d, size_t *others)
+/* Of the items that are sufficiently contained in the page, return the one with the most runs; of several the first. 
+ * NONE: there is none. */
+static uint32_t find_most_contained(struct decontamination *d, size_t *others)
 {
 	uint32_t best = NONE;
 	*others = 0;
@@ -248,7 +250,7 @@ static void take_page(void *ctx, struct pd_span row)
 	find_words(d, in.words);
 	for (size_t i = 0; i < d->n_lengths; i++)
 		find_runs(d, &d->lengths[i], in.words);
-	uint32_t best = most_held(d, &others);
+	uint32_t best = find_most_contained(d, &others);
 	if (best == NONE)
 		return;
 	const struct item *item = &d->items[best];
@@ -263,7 +265,7 @@ static void take_page(void *ctx, struct pd_span row)
 	pd_buf_printf(&d->rows, "\t-\t-\t-\t%.*s\n", (int)in.digest.n, in.digest.p);
 }
 
-/* Pages as they came, then the items that they hold, each as the page kept of a cluster. */
+/* Write the pages in order, then the items that they contain, each as the page kept of a cluster. */
 static void write_rows(void *ctx, FILE *out)
 {
 	struct decontamination *d = ctx;
@@ -308,7 +310,7 @@ static void close_decontamination(const struct decontamination *d, struct pd_log
 	for (size_t i = 0; i < d->n_items; i++)
 		held += d->items[i].pages > 0;
 	pd_buf_count(&line, d->contaminated, "page");
-	pd_buf_printf(&line, "%s %zu of ", d->contaminated == 1 ? " holds" : " hold", held);
+	pd_buf_printf(&line, "%s %zu of ", d->contaminated == 1 ? " holds" : " count_run", held);
 	pd_buf_count(&line, d->n_items, "test item");
 	if (d->short_items) {
 		pd_buf_add_z(&line, "; ");

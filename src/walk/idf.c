@@ -8,7 +8,7 @@
 
 struct word_count {
 	uint32_t pages;
-	uint32_t last;		/* the page that counted it last, from 1 */
+	uint32_t last;		/* the last page that counted it, from 1 */
 };
 
 struct pd_idf_counter {
@@ -77,7 +77,7 @@ size_t pd_idf_counter_print(const struct pd_idf_counter *c, struct pd_buf *out)
 
 /* --- the walk --- */
 
-/* The words of the main text, one space between. */
+/* The words of the main text, separated by spaces. */
 static void page_words(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
 	if (!p->stub)

@@ -5,12 +5,12 @@
 #include "base/utf8.h"
 #include "text/text.h"
 
-/* A member more must be packed too. */
+/* A new member must be packed too. */
 _Static_assert(sizeof(struct pd_run) == 28 && sizeof(struct pd_box) == 72 && sizeof(struct pd_block) == 40, "all is packed");
 _Static_assert(sizeof(struct pd_blocks) == 296 && sizeof(struct pd_link) == 80, "all is packed");
 _Static_assert(sizeof(struct pd_meta) == 7 * sizeof(struct pd_span), "all is packed");
 
-enum { NUMBER_MAX = 10 };	/* bytes that one takes at most */
+enum { NUMBER_MAX = 10 };	/* maximum length of a number in bytes */
 
 static inline char *write_number(char *to, uint64_t n)
 {
@@ -28,7 +28,7 @@ static void put_number(struct pd_buf *out, uint64_t n)
 
 enum { GROUP = 8 };
 
-/* Numbers that stand together and are mostly all of one byte. */
+/* Write a group of numbers, of which mostly each takes one byte. */
 static inline __attribute__((always_inline)) void put_group(struct pd_buf *out, const uint64_t v[GROUP])
 {
 	char *to = pd_buf_reserve(out, GROUP * NUMBER_MAX);
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void put_group(struct pd_buf *out, 
 	out->n = (size_t)(to - out->p);
 }
 
-/* A difference of either sign: 0, -1, 1, -2 … */
+/* Map a signed difference to an unsigned number: 0, -1, 1, -2 … */
 static inline uint64_t folded(int64_t n)
 {
 	return (uint64_t)n << 1 ^ (uint64_t)(n >> 63);
@@ -98,7 +98,7 @@ static inline int64_t unfolded(uint64_t n)
 	return (int64_t)(n >> 1 ^ -(n & 1));
 }
 
-/* Borrowed from the bytes. */
+/* Return the next bytes, borrowed. */
 static inline struct pd_span next_bytes(struct pd_packed *p, uint64_t n)
 {
 	if (n > (uint64_t)(p->end - p->at)) {
@@ -192,7 +192,7 @@ void pd_blocks_pack(const struct pd_blocks *b, bool links, struct pd_buf *out)
 	put_number(out, b->noscript | b->redirects << 1 | b->cut << 2);
 }
 
-/* How many follow, each of a group of numbers at least. */
+/* Return the number of following groups; each takes at least a number. */
 static size_t next_count(struct pd_packed *p)
 {
 	uint64_t n = next_number(p);
@@ -291,7 +291,7 @@ static void unpack_meta(struct pd_packed *p, struct pd_meta *m)
 		*all[i] = next_span(p);
 }
 
-/* What stood before what it refers to. */
+/* Return whether all references point to existing objects. */
 static bool refers_well(const struct pd_blocks *b)
 {
 	bool bad = b->n_runs && !b->n_boxes;
@@ -334,7 +334,8 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	put_number(out, (uint64_t)g->status);
 	put_number(out, g->flags);
 	put_span(out, pd_buf_span(&p->content_digest));
-	for (int i = 0; i < p->tables->methods.n; i++)	/* those that are known already: they read the body, which does not come along */
+	for (int i = 0; i < p->tables->methods.n; i++)	/* already known: these methods read the body, which is not
+							 * packed */
 		put_span(out, p->by_method[i].present ? pd_buf_span(&p->by_method[i].column) : pd_span("", 0));
 	put_number(out, p->text.charset->id);
 	put_number(out, p->text.how);
@@ -343,7 +344,7 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	put_span(out, pd_buf_span(&p->known));
 }
 
-/* What the first byte says. */
+/* Values of the first byte. */
 enum { AS_IT_IS, COMPRESSED };
 
 void pd_packed_write(struct pd_buf *plain, const struct pd_pipeline *p, bool smaller, struct pd_buf *out)

@@ -18,17 +18,17 @@
 
 /* --- pages as bytes --- */
 
-enum { WORDS = 5 };		/* with so many words an anchor has its full weight */
-enum { COUNTED = 8 };		/* beside the number of words: it is neither back nor navigation */
+enum { WORDS = 5 };		/* number of words with which an anchor has its full weight */
+enum { COUNTED = 8 };		/* flag above the number of words: the link is neither back nor navigation */
 
 struct packed_link {
 	uint64_t target, domain;
-	uint64_t what;		/* words, COUNTED */
+	uint64_t what;		/* number of words, COUNTED */
 };
 
 struct packed_page {
 	uint64_t self, domain;
-	uint32_t id, url, links;	/* bytes of the id and of the URL that follow, how many links follow those */
+	uint32_t id, url, links;	/* lengths of the id and of the URL; number of links after them */
 	uint32_t unused;
 };
 
@@ -76,19 +76,19 @@ void pd_rank_pack(const struct pd_page_links *links, struct pd_span id, struct p
 
 /* --- the graph --- */
 
-/* The upper bits of a link's domain: how many words, and for what it is the first to its address. */
+/* The upper bits of a link's domain: number of words, and flags that the link is the first to its address. */
 enum { DOMAIN_BITS = 27, FOR_GRAPH = 1, FOR_SUMS = 2 };
 #define NONE UINT32_MAX
 #define DOMAIN_MASK ((1u << DOMAIN_BITS) - 1)
 
 struct link {
 	uint64_t target;	/* hash of its canonical URL */
-	uint32_t node;		/* the page, or NONE: known when all pages are */
-	uint32_t domain;	/* number; above it words << 2 | FOR_… */
+	uint32_t node;		/* the page, or NONE: set after all pages were read */
+	uint32_t domain;	/* number; the bits above are words << 2 | FOR_… */
 };
 
 struct record {
-	uint64_t first;		/* of its links; those of the next record end them */
+	uint64_t first;		/* index of its first link; they end at the first link of the next record */
 	uint32_t node, domain;
 };
 
@@ -105,10 +105,10 @@ struct pd_ranker {
 	uint32_t *domain_of;		/* by page */
 	size_t cap_domain_of;
 	struct pd_buf line;
-	struct pd_map seen;		/* addresses of the page that is taken: FOR_… */
+	struct pd_map seen;		/* addresses in the current page: FOR_… */
 	FILE *lines;			/* id, tab, URL of each record */
 	double *page_rank, *domain_rank;	/* by node */
-	struct pd_map known_pages, known_domains;	/* hash -> rank from a file, the bits of a float */
+	struct pd_map known_pages, known_domains;	/* hash -> rank from a file, as the bits of a float */
 	struct pd_rank_counts counts;
 	struct pd_err err;
 	int status;
@@ -123,7 +123,7 @@ static void *grown(struct pd_array *a, struct pd_budget *budget, size_t n, size_
 	return pd_array_room(a, budget, (room < n ? n : room) * size);
 }
 
-static uint32_t number_of(struct pd_map *m, uint64_t hash)
+static uint32_t number_for_hash(struct pd_map *m, uint64_t hash)
 {
 	uint32_t *number = pd_map_put(m, hash);
 	if (!*number)
@@ -131,7 +131,7 @@ static uint32_t number_of(struct pd_map *m, uint64_t hash)
 	return *number - 1;
 }
 
-/* Lines of a name, tab, number; `url`: names are URLs. */
+/* Read lines of name, tab, number; `url`: names are URLs. */
 static int read_known(struct pd_map *m, const char *path, bool url, struct pd_err *e)
 {
 	FILE *f = pd_input_fopen(path, e);
@@ -213,7 +213,7 @@ static void take_link(struct pd_ranker *r, const struct packed_link *l, bool aga
 	if (!first)
 		return;
 	r->links = grown(&r->links_at, r->budget, r->n_links + 1, sizeof *r->links);
-	r->links[r->n_links++] = (struct link){ l->target, NONE, number_of(&r->domains, l->domain) | (uint32_t)((l->what & 7) << 2 | first) << DOMAIN_BITS };
+	r->links[r->n_links++] = (struct link){ l->target, NONE, number_for_hash(&r->domains, l->domain) | (uint32_t)((l->what & 7) << 2 | first) << DOMAIN_BITS };
 	if (r->domains.n > DOMAIN_MASK && !r->status)
 		r->status = pd_fail(&r->err, PD_ERR_LIMIT, "over %u domains", DOMAIN_MASK);
 }
@@ -225,7 +225,7 @@ void pd_rank_take(struct pd_ranker *r, struct pd_span packed)
 		return;
 	memcpy(&page, packed.p, sizeof page);
 	const char *at = packed.p + sizeof page;
-	uint32_t before = (uint32_t)r->pages.n, node = number_of(&r->pages, page.self), domain = number_of(&r->domains, page.domain);
+	uint32_t before = (uint32_t)r->pages.n, node = number_for_hash(&r->pages, page.self), domain = number_for_hash(&r->domains, page.domain);
 	bool again = node < before;
 	if (!again) {
 		r->domain_of = pd_grow(r->domain_of, node, &r->cap_domain_of, sizeof *r->domain_of);
@@ -264,7 +264,7 @@ static uint32_t domain_of(const struct link *l)
 
 #ifndef PD_WITHOUT_igraph
 
-/* A walk over all links that count, by pages or by their domains, in the order of the input. */
+/* Iterates over all links that count, by pages or by their domains, in the order of the input. */
 struct edge_walk {
 	uint32_t from, to;
 	size_t record, link;
@@ -285,14 +285,14 @@ static bool next_edge(const struct pd_ranker *r, bool domains, struct edge_walk 
 	return false;
 }
 
-/* Bytes of igraph's graph while it is made, which is when it takes most: for each edge the list of them, both ends, two indexes, and what
- * sorts these. */
+/* Memory of igraph's graph while it is built, which is its peak: for each edge the list of edges, both ends, two
+ * indexes, and the scratch of their sort. */
 enum { EDGE_BYTES = 56, NODE_BYTES = 64 };
 
 static int graph_fits(struct pd_ranker *r, uint64_t nodes, uint64_t edges)
 {
 	uint64_t bytes = edges * EDGE_BYTES + nodes * NODE_BYTES, left = pd_budget_left(r->budget);
-	if (edges > INT32_MAX)	/* the library's solver counts so far */
+	if (edges > INT32_MAX)	/* limit of the library's solver */
 		return pd_fail(&r->err, PD_ERR_LIMIT, "over %d links between the pages", INT32_MAX);
 	if (bytes <= left)
 		return PD_OK;
@@ -300,19 +300,19 @@ static int graph_fits(struct pd_ranker *r, uint64_t nodes, uint64_t edges)
 		       " are left: give more, or take ranks from files (--page-ranks, --domain-ranks)", edges, bytes >> 20, r->budget->limit >> 20, left >> 20);
 }
 
-/* Of OpenMP, and no header of ours: clang has its own in a package of its own. */
+/* From OpenMP, declared here: clang has the header in a separate package. */
 void omp_set_num_threads(int n);
 
 static bool inside_openmp;
 
-/* OpenMP has no way to say that memory is short: it ends the process with 1, and what is half written would stay. */
+/* OpenMP cannot report lack of memory: it ends the process with status 1, and partial output would remain. */
 static void end_in_openmp(void)
 {
 	if (inside_openmp)
 		pd_out_of_memory();
 }
 
-/* Several threads add up in an order of their own, and the last digits would differ from run to run. */
+/* With several threads the order of additions varies, and the last digits would differ from run to run. */
 static void one_thread(void)
 {
 	static bool expected;
@@ -333,7 +333,7 @@ static igraph_error_t solve(const igraph_t *graph, double damping, igraph_vector
 #endif
 }
 
-/* PageRank of all nodes, their mean 1. */
+/* Compute PageRank of all nodes, scaled to a mean of 1. */
 static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **out, uint64_t *n_edges)
 {
 	igraph_vector_int_t edges = { 0 };
@@ -347,7 +347,7 @@ static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **
 	int status = graph_fits(r, nodes, *n_edges);
 	if (status || !nodes)
 		return status;
-	igraph_set_error_handler(igraph_error_handler_ignore);	/* errors are returned, not fatal */
+	igraph_set_error_handler(igraph_error_handler_ignore);	/* errors are returned and not fatal */
 	igraph_error_t failed = igraph_vector_int_init(&edges, (igraph_integer_t)(2 * *n_edges));
 	for (w = (struct edge_walk){ 0 }; !failed && next_edge(r, domains, &w); at += 2) {
 		VECTOR(edges)[at] = w.from;

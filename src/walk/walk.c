@@ -643,8 +643,8 @@ static int make_workers(struct walk *w)
 	return PD_OK;
 }
 
-/* Who forgot an input would wait for the program as it waits for him. */
-static void tell_waiting(struct walk *w, char **inputs, int n_inputs)
+/* Print a note if standard input is a terminal: the user may have forgotten the input. */
+static void note_terminal_input(struct walk *w, char **inputs, int n_inputs)
 {
 	bool reads = !n_inputs && !w->o->files_from;
 	for (int i = 0; i < n_inputs; i++)
@@ -697,7 +697,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	if (!status)
 		status = pd_reader_open(&w->reader, &r, &w->err);
 	if (!status)
-		tell_waiting(w, inputs, n_inputs);
+		note_terminal_input(w, inputs, n_inputs);
 	return status;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * In: inputs and options.  Out: a line for each of their pages, in the order of the inputs, whatever the number of threads.
- * It holds the pool of pipelines, what is counted and said on the way, the closing line and --stats.  Commands differ only
- * in the line that they write for a page.
+ * Inputs and options -> a line for each page, in the order of the inputs, for any number of threads.  This room
+ * contains the pool of pipelines, the counts and messages, the closing line and --stats.  Commands differ only in the
+ * line that they write for a page.
  */
 #ifndef PD_WALK_WALK_H
 #define PD_WALK_WALK_H
@@ -13,13 +13,13 @@
 #include "topic/boilerplate.h"
 #include "write/write.h"
 
-/* What a record may hold beside its page: HTTP headers, chunk sizes, a body that compression made longer. */
+/* Space for data of a record in addition to its page: HTTP headers, chunk sizes, a body that compression lengthened. */
 enum { PD_BLOCK_ROOM = 256 * 1024 };
 
-/* What a walk counted. */
+/* Counts of a walk. */
 struct pd_walk_counts {
 	uint64_t pages, without_fingerprint, left_out, damaged, bytes;
-	uint64_t inputs_without_pages;		/* inputs of which not one page could be read */
+	uint64_t inputs_without_pages;		/* inputs from which no page could be read */
 };
 
 struct pd_walk_options {
@@ -31,40 +31,41 @@ struct pd_walk_options {
 	struct pd_read_jsonl_fields fields;
 	const char *select;		/* see pd_reader_options */
 	int jobs;			/* 0: all cores */
-	int progress;			/* -1: when stderr is a terminal */
+	int progress;			/* -1: if stderr is a terminal */
 	bool quiet, ignore_damaged;
-	bool learn;			/* fp: learn what sites repeat first; boilerplate: that alone */
+	bool learn;			/* fp: learn repeated lines of sites first; boilerplate: only learn */
 	const char *save_boilerplate, *tmp_dir;
 	bool all_text, twice;		/* see pd_reader_options */
 	const char *shingles;		/* fp: a file for the shingles of each page (rows/shingles.h); NULL: none */
-	const struct pd_secret *shingles_secret;	/* that they are made with; NULL: the one of all zeroes */
-	const char *left_out;		/* a file for what is left out, and why; NULL: counted alone */
-	const struct pd_found *found;	/* of each input, see pd_reader_options */
-	int samples;			/* boilerplate: write them */
-	struct pd_boilerplate *known;	/* boilerplate: a table whose hosts stay */
+	const struct pd_secret *shingles_secret;	/* secret of the shingles; NULL: zeroes */
+	const char *left_out;		/* a file for skipped records with the reason; NULL: they are only counted */
+	const struct pd_found *found;	/* for each input, see pd_reader_options */
+	int samples;			/* boilerplate: write samples */
+	struct pd_boilerplate *known;	/* boilerplate: a table whose hosts are copied */
 	int format;			/* fp: enum pd_write_row_format */
-	struct pd_walk_counts *counts;	/* filled in the end; NULL: nobody asks */
+	struct pd_walk_counts *counts;	/* set at the end; NULL: not needed */
 };
 
 struct pd_walker {
 	bool header;
 	enum pd_write_kind kind;	/* of the header */
-	/* NULL: nothing but learning, whose table is the output */
+	/* NULL: only learn; the output is the table */
 	void (*row)(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out);
-	bool parsed;		/* `row` asks for no more than the page's blocks: nothing is signed */
+	bool parsed;		/* `row` only uses the page's blocks: nothing is signed */
 	bool total;		/* close with a "# total" line */
-	/* NULL: rows are written as they are made.  Else one thread takes them, in order of the input, and writes at the end. */
+	/* NULL: rows are written immediately.  Otherwise one thread receives them in the order of the input, and writes
+	 * at the end. */
 	void (*take)(void *ctx, struct pd_span row);
 	void (*end)(void *ctx, FILE *out);
-	int (*finish)(void *ctx, FILE *out, struct pd_err *e);	/* the same, where it may go wrong */
+	int (*finish)(void *ctx, FILE *out, struct pd_err *e);	/* alternative that may fail */
 	void *ctx;
 };
 
 extern const struct pd_walker pd_walk_fp;	/* fp's rows */
 
-/* The inputs, to be read as these options say; what to do about damage is left to the caller. */
+/* Return the options for reading the inputs; the caller sets the handling of damage. */
 struct pd_reader_options pd_walk_inputs(const struct pd_walk_options *o, char **inputs, int n_inputs);
-/* The closing line of what was learned. */
+/* Print the closing line about learned boilerplate. */
 void pd_walk_taught(const struct pd_site_learn_counts *c, struct pd_log *log);
 int pd_walk(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
 	    struct pd_err *e);

@@ -16,7 +16,7 @@ static bool has_measure(const struct pd_score_group *g, int measure)
 	return !g->no_precision || measure == PD_RECALL;
 }
 
-/* Weighted counts may be no whole numbers. */
+/* Weighted counts may not be integers. */
 static void add_weighted_count(struct pd_buf *out, double v)
 {
 	pd_buf_printf(out, v == floor(v) ? "%.0f" : "%.2f", v);
@@ -169,7 +169,7 @@ static void add_sweep_rows(const struct pd_write_sweep *s, bool json, struct pd_
 	pd_json_free(j);
 }
 
-/* Every so many k, so that the table fits a screen. */
+/* Print every n-th k, so that the table fits a screen. */
 static void print_f1_table(const struct pd_write_sweep *s, struct pd_buf *out)
 {
 	int step = s->max_k / SHOWN + 1;

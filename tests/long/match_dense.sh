@@ -16,7 +16,7 @@ code = subprocess.run([sys.argv[1], 'match', '-q', '-j1', '--stats', 'stats', '-
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 print('%.3f %d %d' % (used.ru_utime + used.ru_stime, used.ru_maxrss // 1024, code))
 E2
-work() { python3 -c 'import json; s = json.load(open("stats")); print(s["candidates"] + s["band_comparisons"])'; }
+work() { python3 -c 'import json; s = json.load(open("stats")); print(s["candidates"] + s["band_looks"])'; }
 check() { # NAME SMALL LARGE OPTION…: names of files with rows; OTHER: the other half of each
 	local name=$1 small=$2 large=$3 a b mb_a mb_b code_a code_b work_a work_b ok n m bound
 	shift 3

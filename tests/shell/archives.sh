@@ -106,7 +106,7 @@ is "all others are read" "$(rows "$tmp/out" | wc -l)" $((pages + 1))
 for from in cut.zip -; do
 	run_in cut.zip "$P" fp $from
 	exits "a cut archive ($from)" 1
-	has "is named ($from)" "$tmp/err" "^pagededup fp: $from: zip archive cut or damaged; what follows in it is lost: "
+	has "is named ($from)" "$tmp/err" "^pagededup fp: $from: zip archive cut or damaged; the rest of it is lost: "
 	has "so is the file that the cut is in ($from)" "$tmp/err" "^pagededup fp: $from!archive/data\.warc\.gz: cannot be unpacked whole"
 	yes "what comes before is read ($from)" [ "$(rows "$tmp/out" | wc -l)" -gt 10 ]
 done

@@ -75,7 +75,7 @@ one() { grep -m1 -F "http://a.example/$1" pages.jsonl | python3 -c 'import json,
 run "$P" show --stage=topic --boilerplate=site.bp --url=http://a.example/1 pages.jsonl
 has "show names the rule" "$tmp/out" '^drop [0-9]+ noise rule=boilerplate '
 run "$P" compare --boilerplate=site.bp --url=http://a.example/1 --url=http://a.example/2 pages.jsonl
-has "compare says what was left out because of it" "$tmp/out" '^left out because the site repeats it: [0-9]+ lines of a, [0-9]+ of b$'
+has "compare says what was left out because of it" "$tmp/out" '^ignored because the site repeats it: [0-9]+ lines of a, [0-9]+ of b$'
 hasnt "and only then" <("$P" compare --url=http://a.example/1 --url=http://a.example/2 pages.jsonl) 'repeats'
 
 # Learning and signing in one run: the rows that two runs give.

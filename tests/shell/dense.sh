@@ -57,7 +57,7 @@ check_scope() { # KIND ROWS IN PAIRS OPTION…, of the rows that are there alrea
 	shift 2
 	run "$P" match --stats stats.json -o scoped.pairs "$@"
 	exits "$kind $*: matched" 0
-	at_least "$kind $*: at most 2,048 sketches a page were compared" $((2048 * n - $(stat candidates) - $(stat band_comparisons))) 0
+	at_least "$kind $*: at most 2,048 sketches a page were compared" $((2048 * n - $(stat candidates) - $(stat band_looks))) 0
 	at_least "$kind $*: at most 64 pairs a page" $((64 * n - $(stat pairs))) 0
 	at_least "$kind $*: pages in pairs" "$(rows scoped.pairs | cut -f1,2 | tr '\t' '\n' | sort -u | wc -l)" "$want"
 	for other in -j1 -j3 --memory=40M; do

@@ -89,5 +89,5 @@ exits "a sample that is too small" 2
 run "$P" estimate -j1 large.warc.gz
 has "threads are named" "$tmp/out" '^fp .* with 1 thread,'
 run "$P" estimate --bits=128 --preset=paper "$demo"
-has "it takes fp's options" "$tmp/out" '\(68 \+ 115 bytes a page\)'
+has "it takes fp's options" "$tmp/out" '\(68 \+ 115 bytes per page\)'
 tap_done

@@ -70,13 +70,13 @@ has "the header names it too" <("$P" match -q --rule=signature=.06 --ranks=ranks
 
 has "the header says by what" <("$P" match -q --rule=adverts=6,body --links=links pages.fp) ' rules=adverts:6,body:5 '
 run "$P" match --rule=adverts=6 --links=links pages.fp
-has "and the closing line how many fell" "$tmp/err" ', [0-9]+ candidates that no rule called duplicates'
+has "and the closing line how many fell" "$tmp/err" ', [0-9]+ candidates rejected by all rules'
 
 # --- memory ---
 { grep '^#' ranks; seq 600000 | awk -v OFS='\t' '{ print "other:" $1, "http://other.example/", 1, 1, 1, 1 }'; rows ranks; } >many.ranks
 run "$P" match --rule=signature --ranks=many.ranks --memory=33M pages.fp
 exits "ranks of more pages than --memory holds" 2
-has "are refused, with what they take" "$tmp/err" 'memory is too small for what --ranks and --links hold: give at least [0-9]+M'
+has "are refused, with what they take" "$tmp/err" 'memory is too small for the tables of --ranks and --links: give at least [0-9]+M'
 more=$(sed -nE 's/.*at least ([0-9]+)M.*/\1/p' "$tmp/err")
 same "with so much they do" <("$P" match -q --rule=signature --ranks=many.ranks --memory="${more}M" pages.fp | rows) <("$P" match -q --rule=signature --ranks=ranks pages.fp | rows)
 

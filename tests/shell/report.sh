@@ -68,7 +68,7 @@ report -V v.tsv -P pairs.tsv moved/d.warc.gz
 same "a dump that was moved" r.html first.html
 report -V v.tsv -P pairs.tsv d.warc.gz
 exits "a dump that is gone" 1
-has "is told" "$tmp/err" 'its text is left out'
+has "is told" "$tmp/err" 'its text is omitted'
 well "without texts" r.html
 mv away d.warc.gz
 mkdir other && cp moved/d.warc.gz other/
@@ -183,8 +183,8 @@ report -V many.tsv
 exits "100,000 clusters" 0
 is "are counted" "$(card "clusters, of each one page is kept")" 100000
 at_least "under 60 kB" "$((60000 - $(wc -c <r.html)))" 0
-has "hosts left out are told" r.html 'Left out: 99980 more hosts, with 99980 pages'
-has "and clusters" r.html 'Left out: 99980 more clusters'
+has "hosts left out are told" r.html 'Not listed: 99980 more hosts, with 99980 pages'
+has "and clusters" r.html 'Not listed: 99980 more clusters'
 { echo '{"url": "http://a.example/", "text": "'"$(yes 'so many words of one text' | head -40000 | tr '\n' ' ')"'a"}'
   echo '{"url": "http://b.example/", "text": "'"$(yes 'so many words of one text' | head -40000 | tr '\n' ' ')"'b"}'; } >long.jsonl
 "$P" fp -q long.jsonl | "$P" match -q | "$P" cluster -q --max-loss=1 >long.v

@@ -36,7 +36,7 @@ simhash,segments 2 3
 exact 2 6 7
 END
 run "$P" cluster --require=2 p.tsv
-has "pairs that too few found are counted" "$tmp/err" ', 4 pairs not found as --require=2 asks, '
+has "pairs that too few found are counted" "$tmp/err" ', 4 pairs rejected by --require=2, '
 run "$P" cluster p.tsv
 is "nothing said: more than half of three" "$(gone)" "2 3 7"
 has "and the header says it, too" "$tmp/out" ' require=2 \|'
@@ -59,7 +59,7 @@ is "nor without a fingerprint, unless that says so" "$(reason 7)" "same text, fo
 pairs <<<'f:1 f:2 - 0.500 segments 7 0.900 0.500 0' >half.tsv
 run "$P" cluster --require=any half.tsv
 is "a page that takes half of its items with it stays" "$(gone)" ""
-has "and is counted" "$tmp/err" '1 kept because they would take over 15% of their text with them'
+has "and is counted" "$tmp/err" 'kept 1 near-duplicate whose removal would lose over 15% of their text'
 # Rows that are no copies of each other to some method are no node, whatever their fingerprints are.
 pairs <<'END' >node.tsv
 f:1 f:2 0 1.000 simhash - - - 0
@@ -77,7 +77,7 @@ for i in 1 2 3 4; do echo "{\"url\": \"http://h.example/$i\", \"html\": \"<title
 run "$P" report -V s.v -P s.pairs s.jsonl -o s.html
 exits "report of pairs that another method found" 0
 has "does not call them the same text" s.html '<h3>1\. Found by other methods than the fingerprint</h3>'
-has "nor in its table" s.html 'same text, or found by other methods alone'
+has "nor in its table" s.html 'same text, or found only by other methods'
 printf 'url\tcontent\nhttp://h.example/1\t1\nhttp://h.example/2\t1\n' >truth.tsv
 run "$P" eval --bootstrap=0 --pairs=s.pairs truth.tsv
 exits "eval takes them as any" 0

@@ -61,7 +61,7 @@ is "dedup: versions: all but one go" "$(column is_duplicate clean-versions/verdi
 is "the shorter one stands first: the longer stays" "$(duplicates more)" 0
 "$P" fp -q more.jsonl | "$P" match -q >more.pairs
 run "$P" cluster more.pairs
-has "and is counted" "$tmp/err" ' 0 duplicates, 1 kept because they would take over 15% of their text with them'
+has "and is counted" "$tmp/err" ' 0 duplicates, kept 1 near-duplicate whose removal would lose over 15% of their text'
 has "the header names the share" "$tmp/out" ' max_loss=0\.15 '
 run "$P" cluster -q --keep=longest more.pairs
 is "the longer one is kept for both" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
@@ -85,7 +85,7 @@ has "and is called so" "$tmp/out" ', a part of the page kept, all of its text in
 has "the page kept says for how many it stands" "$tmp/out" '	kept: least-loss of 2 pages	2	-	-$'
 texts more --keep=first
 is "--keep=first: none goes" "$(went)" ""
-has "and it is counted" "$tmp/err" ' 0 duplicates, 1 kept because they would take over 15% of their text with them'
+has "and it is counted" "$tmp/err" ' 0 duplicates, kept 1 near-duplicate whose removal would lose over 15% of their text'
 texts more --keep=first --max-loss=1
 is "--max-loss=1: whatever it takes" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
 at_least "and the loss is told, in thousandths" "$(column loss "$tmp/out" | sed -n 's/^0\.//p')" 280
@@ -112,7 +112,7 @@ done
 is "dedup: excerpts go" "$(rows clean-parts/verdicts.tsv | awk -F '\t' '$4 == 0 { print $3 }')" http://p2.example/
 has "dedup says what it compared" clean-parts/verdicts.tsv '	0\.000	-$'
 texts nearly --shingles=parts.shingles
-has "pages whose text is elsewhere: counted" "$tmp/err" '1 of them by sketches only: their texts are not in the files of --shingles'
+has "pages whose text is elsewhere: counted" "$tmp/err" '1 losses estimated from sketches because the texts are not in the files of --shingles'
 has "and said" "$tmp/out" 'by sketches only'
 run "$P" cluster -q --shingles=parts.jsonl parts.pairs
 exits "no shingles" 2

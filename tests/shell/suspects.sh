@@ -31,7 +31,7 @@ tides=$(url a.example/tides) mills=$(url a.example/mills)
 run "$P" match pages.fp
 exits "match" 0
 cp "$tmp/out" pairs.tsv
-has "suspects are counted" "$tmp/err" ', 2 pairs, 1 more in doubt, '
+has "suspects are counted" "$tmp/err" '2 pairs; 1 more look alike but are not certain, '
 is "they are no rows" "$(rows pairs.tsv | wc -l)" 2
 is "but a line each that others pass over" "$(grep '^# suspect ' pairs.tsv | cut -f 1-3,6)" \
 	"# suspect other-subject	$tides	$mills	simhash"
@@ -91,7 +91,7 @@ is "20,000 suspects" "$(rows many.v | awk -F '\t' '$5 != "f:" substr($2, 3) - 1 
 
 # --- readers of suspects ---
 "$P" why -V v.tsv -P pairs.tsv "$mills" >why.txt
-has "why" why.txt 'is only suspected to be a duplicate of '"$tides"': it stays, unless it is applied with --remove-suspects'
+has "why" why.txt 'is only suspected to be a duplicate of '"$tides"': it is kept, unless --remove-suspects is given to apply'
 has "why: the pair" why.txt "from $tides .*, which is no pair \(other-subject\), which is kept"
 run "$P" report -V v.tsv -P pairs.tsv -o r.html
 has "report" "$tmp/err" '2 duplicates, 1 suspect; '

@@ -42,11 +42,11 @@ head -4 p.tsv >chain.tsv
 "$P" cluster -q chain.tsv >v.tsv
 why w/d:30 --verdicts=v.tsv --pairs=chain.tsv
 is "a page that only a duplicate is near" "$(cat "$tmp/out")" "w/d:30
-  is not named in v.tsv: it is kept: it is in no cluster
+  is not in v.tsv: it is kept, because it is in no cluster
   1 pair names it:
     it is at distance 6, with similarity 0.83, from w/d:20 (http://a/2), a duplicate of w/d:10"
 why w/d:30 --verdicts=v.tsv
-has "without pairs it is kept too" "$tmp/out" 'is not named in v.tsv: it is kept'
+has "without pairs it is kept too" "$tmp/out" 'is not in v.tsv: it is kept, because'
 has "and ids that are alike are named" "$tmp/out" '^  Did you mean w/d:10, w/d:20\?$'
 why w/d:999999 --verdicts=v.tsv
 hasnt "other ids are not" "$tmp/out" 'Did you mean'
@@ -81,7 +81,7 @@ is "every duplicate of the demo leads to a page kept" "$(rows v.tsv | awk -F '\t
 	"$P" why "$id" --verdicts=v.tsv --pairs=d.tsv | grep -q '^  which is kept: first of' || echo "$id"; done)" ""
 for case in "missing operand|--verdicts=v.tsv" "takes one page|a b --verdicts=v.tsv" "takes one page|a --url=b --verdicts=v.tsv" \
 	"missing required option|a" "read twice|a --verdicts=-" "cannot open|a --verdicts=none" "holds pairs rows|a --verdicts=d.tsv" \
-	"no page that|--url=http://nowhere/ --verdicts=v.tsv" "holds verdicts rows|a --verdicts=v.tsv --pairs=v.tsv"; do
+	"no page in|--url=http://nowhere/ --verdicts=v.tsv" "holds verdicts rows|a --verdicts=v.tsv --pairs=v.tsv"; do
 	# shellcheck disable=SC2086
 	why ${case#*|}
 	exits "why ${case#*|}" 2
