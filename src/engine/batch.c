@@ -3,15 +3,16 @@
  * A batch of new pages against a stored collection (patent CN101645082, module 500), in steps:
  *
  *	count		rows of the collection, and the batch -> the file of parameters
- *	tables		the batch -> its tables, a file that goes to the map tasks of `find`
- *	find		rows of the collection -> for each new page the stored ones that are near-duplicates of it; what goes
- *	inside		the batch -> pairs inside it, for who wants them
- *	tombstones	what `find` wrote -> verdicts on stored pages
- *	update		the collection, the batch and what `find` wrote -> the collection without what goes, with the batch
+ *	tables		the batch -> its tables, a file that is distributed to the map tasks of `find`
+ *	find		rows of the collection -> for each new page the stored near-duplicates of it; stored pages to be removed
+ *	inside		the batch -> pairs inside it, if requested
+ *	tombstones	output of `find` -> verdicts on stored pages
+ *	update		the collection, the batch and the output of `find` -> the collection without removed pages, with the batch
  *
- * doubts and pairs are those of join.  The batch is a key file (`match --save`).  A map task of `find` asks the tables, which it maps, for
- * some stored rows after the others, so that its memory is that of the batch and those, however many pass; what may be near a new page goes
- * to the key of that page's fingerprint, which all new pages with it share.  The reduce task decides as `match` does.
+ * The steps doubts and pairs are those of join.  The batch is a key file (`match --save`).  A map task of `find` maps
+ * the tables and searches them for blocks of stored rows, so its memory is that of the batch and one block, however
+ * many rows it reads.  A stored row that may be near a new page is sent to the key of that page's fingerprint, which
+ * all new pages with this fingerprint share.  The reduce task decides as `match` does.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,9 +22,9 @@
 #include "engine/buckets.h"
 #include "write/write.h"
 
-#define AT_LEAST 65536	/* stored rows that are held against the new ones of their keys together */
+#define AT_LEAST 65536	/* number of stored rows that are matched together with the new rows of their keys */
 
-/* The batch, which must be of the job's parameters. */
+/* Open the batch, whose parameters must be those of the job. */
 static int open_batch(const struct pd_engine *t, const struct pd_engine_params *p, struct pd_rows *rows, struct pd_err *e)
 {
 	struct pd_buf differ = { 0 };
@@ -36,11 +37,11 @@ static int open_batch(const struct pd_engine *t, const struct pd_engine_params *
 	return status;
 }
 
-/* The key of each row of the batch: its fingerprint, or that of its text; nothing: it matches nothing. */
+/* The key of each row of the batch: its fingerprint, or the digest of its text; none: it matches nothing. */
 struct keys {
 	const struct pd_rows *rows;
-	uint32_t *member;		/* by row: its number in one of the two sets, and one; 0: none */
-	uint8_t *digest;		/* by row: it is in the second */
+	uint32_t *member;		/* by row: its number in one of the two sets, plus one; 0: none */
+	uint8_t *digest;		/* by row: it is in the set of digests */
 };
 
 static void open_keys(struct keys *k, const struct pd_rows *rows)
@@ -54,7 +55,7 @@ static void open_keys(struct keys *k, const struct pd_rows *rows)
 	}
 }
 
-/* By the hash of an id its row, from 1. */
+/* Map the hashes of ids to rows, from 1. */
 static void take_ids(const struct pd_rows *rows, struct pd_map *ids)
 {
 	for (uint32_t i = 0; i < rows->n; i++) {
@@ -76,7 +77,7 @@ static void add_hex(const struct keys *k, uint32_t row, struct pd_buf *out)
 		pd_hex_add(out, set->keys[(k->member[row] - 1) * (size_t)set->words + (size_t)w]);
 }
 
-/* "e.52cf3a676b8a7584"; false: the row has none. */
+/* Append "e.52cf3a676b8a7584"; return false if the row has no key. */
 static bool add_key(const struct keys *k, uint32_t row, struct pd_buf *out)
 {
 	if (!k->member[row])
@@ -86,7 +87,7 @@ static bool add_key(const struct keys *k, uint32_t row, struct pd_buf *out)
 	return true;
 }
 
-/* A row of the batch as rows are handed on. */
+/* Append a row of the batch in the form for other tasks. */
 static void add_batch_row(const struct keys *k, uint32_t row, struct pd_buf *out)
 {
 	static const int column[PD_ROW_FIELDS] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY, PD_FP_CONTENT_DIGEST, PD_FP_TERMS, PD_FP_CONFIDENCE,
@@ -115,7 +116,7 @@ static void add_batch_row(const struct keys *k, uint32_t row, struct pd_buf *out
 
 /* --- tables --- */
 
-/* The steps that read the batch alone. */
+/* Steps that read only the batch. */
 static int read_nothing(const char *step, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
@@ -147,18 +148,18 @@ static int map_tables(const struct pd_engine *t, struct pd_engine_params *p, str
 
 /* --- find: map --- */
 
-#define TEXT_MOST (8 << 20)	/* bytes of stored rows that are asked for together */
+#define TEXT_MOST (8 << 20)	/* bytes of stored rows that are searched together */
 
-/* Stored rows that are asked for together. */
+/* Stored rows that are searched together. */
 struct held {
 	struct pd_batch_tables tables;
-	struct pd_buf lines;		/* as they are handed on */
-	size_t *end;			/* by row: where its line ends */
+	struct pd_buf lines;		/* in the form for other tasks */
+	size_t *end;			/* by row: end of its line */
 	struct pd_buf out;
 	struct pd_err *e;
 };
 
-/* The line goes to this key. */
+/* Send the line to this key. */
 static int send(char kind, const uint64_t *key, int words, struct pd_span line, struct pd_buf *out, struct pd_err *e)
 {
 	pd_buf_clear(out);
@@ -180,13 +181,13 @@ static int send_found(void *ctx, size_t row, const uint64_t *key)
 
 static int end_rows(struct held *a)
 {
-	struct pd_batch_tables_asker asker = { send_found, a };
-	int status = a->tables.n_rows ? pd_batch_tables_ask(&a->tables, &asker) : PD_OK;
+	struct pd_batch_tables_receiver receiver = { send_found, a };
+	int status = a->tables.n_rows ? pd_batch_tables_search(&a->tables, &receiver) : PD_OK;
 	pd_buf_clear(&a->lines);
 	return status;
 }
 
-/* A stored row goes to the key of each new page that it may be near; at once where its text alone tells. */
+/* Send a stored row to the key of each new page that it may be near; directly if only texts are compared. */
 static int find_row(struct held *a, const struct pd_engine_row *row)
 {
 	struct pd_engine_row asked = *row;
@@ -242,15 +243,15 @@ struct finding {
 	struct pd_engine_buckets b;
 	struct pd_rows batch;
 	struct keys keys;
-	struct pd_map ids;		/* of the batch, by their hashes */
-	struct pd_map wanted;		/* hashes of keys whose stored rows wait */
+	struct pd_map ids;		/* of the batch, by hash */
+	struct pd_map wanted;		/* hashes of keys with waiting stored rows */
 	size_t n;
 	struct pd_buf line;
 	int status;
 	struct pd_err err;
 };
 
-/* What goes: the stored page, by the new one that takes its place. */
+/* Write a removed page: the stored page, with the new one that replaces it. */
 static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_match_pair *pair)
 {
 	struct finding *f = ctx;
@@ -260,7 +261,7 @@ static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_m
 	pd_buf_clear(out);
 	pd_buf_add_z(out, "p\t");
 	pd_write_pair_rows(rows, pair, 1, out);
-	/* A page of both sides stays, as the batch has it. */
+	/* A page that is in both keeps the row of the batch. */
 	if (!pd_map_has(&f->ids, pd_hash64(stored.id.p, stored.id.n))) {
 		pd_buf_printf(out, "t\t%.*s\t%03d\t%.*s\t-\t%.*s\t%.*s\t1\t%.*s\t%.*s\t", (int)stored.id.n, stored.id.p, pair->distance < 0 ? 0 : pair->distance,
 			      (int)fresh.id.n, fresh.id.p, (int)stored.id.n, stored.id.p, (int)stored.url.n, stored.url.p, (int)fresh.id.n, fresh.id.p,
@@ -275,7 +276,7 @@ static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_m
 		f->status = pd_engine_write(out, &f->err);
 }
 
-/* All new pages of the keys whose stored rows wait, with those. */
+/* Match the waiting stored rows with all new pages of their keys. */
 static int end_keys(struct finding *f, struct pd_err *e)
 {
 	int status = PD_OK;
@@ -298,7 +299,7 @@ static int end_keys(struct finding *f, struct pd_err *e)
 	return status;
 }
 
-/* A page that the batch has, too, is as the batch has it. */
+/* If the batch has the page too, the row of the batch is used. */
 static int add_stored(struct finding *f, struct pd_span line, struct pd_err *e)
 {
 	struct pd_engine_row row;
@@ -392,7 +393,7 @@ static int read_tombstone(struct pd_span value, struct tombstone *s, struct pd_e
 	return PD_OK;
 }
 
-/* Of several new pages the nearest, then the first. */
+/* Of several new pages the nearest is used, then the first. */
 static bool is_nearer(const struct tombstone *a, const struct tombstone *b)
 {
 	int order = pd_span_cmp(pd_buf_span(&a->distance), pd_buf_span(&b->distance));
@@ -443,7 +444,7 @@ static int reduce_tombstones(const struct pd_engine *t, struct pd_engine_params 
 
 /* --- update --- */
 
-/* Is it the batch's own row of a page?  The collection may have one of the same id. */
+/* Return whether it is the batch's own row of a page.  The collection may have one with the same id. */
 static bool is_of_batch(const struct keys *k, const struct pd_map *ids, const struct pd_engine_row *row, struct pd_buf *key)
 {
 	const uint32_t *number = pd_map_find(ids, pd_hash64(row->f[PD_FP_ID].p, row->f[PD_FP_ID].n));
@@ -456,7 +457,7 @@ static bool is_of_batch(const struct keys *k, const struct pd_map *ids, const st
 	       !row->has_digest || pd_span_eq(row->f[PD_FP_TEXT_DIGEST], pd_buf_span(key));
 }
 
-/* Lines that `find` wrote stand among rows: no fingerprint is a single letter. */
+/* Lines of `find` are mixed with rows; they are distinguished because no fingerprint is a single letter. */
 static int map_update(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_line_reader in = { .f = stdin, .path = "standard input" };
@@ -506,15 +507,16 @@ static int map_update(const struct pd_engine *t, struct pd_engine_params *p, str
 	return status;
 }
 
-/* A page as the collection holds it. */
+/* A page of the collection. */
 struct updated {
-	struct pd_buf rows;		/* stored */
-	struct pd_buf fresh;		/* of the batch; of several with one id the last, bytewise, which the latest visit is */
+	struct pd_buf rows;		/* stored rows */
+	struct pd_buf fresh;		/* row of the batch; of several with one id the last bytewise, which is the
+					 * latest visit */
 	bool goes;
 	uint64_t n, gone;
 };
 
-/* The new row alone; else stored ones, each once, unless they go. */
+/* Write only the new row; without one, the stored rows, each once, unless they are removed. */
 static int write_page_rows(struct updated *u, struct pd_err *e)
 {
 	struct pd_map seen = { 0 };
@@ -580,7 +582,7 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 	return status;
 }
 
-/* All pairs are named, of the pages that have one fingerprint too. */
+/* List all pairs, including those of pages with the same fingerprint. */
 static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	const struct pd_engine_step *s = pd_engine_join_steps;

@@ -23,7 +23,7 @@ static int band_width(const header *h)
 	return (int)(h->width * h->minimum_bits);
 }
 
-/* The first bits of a band of a sketch. */
+/* Return the first bits of a band of a sketch. */
 static uint32_t band_value(const header *h, const uint64_t *sketch, int band)
 {
 	return (uint32_t)(pd_bits_get(sketch, band * band_width(h), band_width(h)) >> (band_width(h) - (int)h->band_bits));
@@ -46,7 +46,7 @@ static size_t values(uint32_t bits)
 
 /* --- making --- */
 
-/* The least number of bits that has a value for each of n. */
+/* Return the least number of bits with a value for each of n items. */
 static int bits_for(uint64_t n)
 {
 	int bits = 0;
@@ -55,8 +55,8 @@ static int bits_for(uint64_t n)
 	return bits;
 }
 
-/* Blocks are kept in the order of their bits. */
-static void add_block(header *h, int first, int n, int radius)
+/* Add a block; blocks are sorted by their bits. */
+static void insert_block(header *h, int first, int n, int radius)
 {
 	uint32_t at = h->n_blocks++;
 	for (; at && h->block[at - 1].first_bit > (uint32_t)first; at--)
@@ -66,7 +66,7 @@ static void add_block(header *h, int first, int n, int radius)
 	h->block[at].radius = (uint32_t)radius;
 }
 
-/* The four of the patent, one for each block, whose first bits tell the keys apart; a smaller k needs fewer. */
+/* Choose the four blocks of the patent; their first bits select the keys, and a smaller k needs fewer blocks. */
 static void choose_paper(header *h)
 {
 	int radius[4], bits = (int)h->bits / 4, most = bits_for(h->keys) + 1;
@@ -74,27 +74,27 @@ static void choose_paper(header *h)
 	pd_join_radii((int)h->k, 4, radius);
 	for (int i = 0; i < 4; i++)
 		if (radius[i] >= 0)
-			add_block(h, pd_bits_block((int)h->bits, 4, i), bits < most ? bits : most, radius[i]);
+			insert_block(h, pd_bits_block((int)h->bits, 4, i), bits < most ? bits : most, radius[i]);
 }
 
-/* Those of the plan by which `match` would join so many stored rows with the batch; a block that it leaves out is none.  Without a bit all keys
- * are compared. */
+/* Choose the blocks of the plan with which `match` would join this number of stored rows with the batch; unused blocks
+ * are omitted.  A block without bits means that all keys are compared. */
 static int choose_blocks(header *h, struct pd_err *e)
 {
 	struct pd_join_plan plan;
 	int status = pd_join_plan_choose(&plan, PD_PLAN_AUTO, (int)h->bits, (int)h->k, PD_BATCH_TABLES_ROWS, h->keys, e);
 	if (!status && plan.kind == PD_PLAN_ALL)
-		add_block(h, 0, 0, 0);
+		insert_block(h, 0, 0, 0);
 	else if (!status && h->k <= 3)
 		choose_paper(h);
 	else
 		for (int i = 0; !status && i < plan.n_blocks; i++)
 			if (plan.radius[i] >= 0)
-				add_block(h, plan.first_bit[i], plan.n_bits[i], plan.radius[i]);
+				insert_block(h, plan.first_bit[i], plan.n_bits[i], plan.radius[i]);
 	return status;
 }
 
-/* What is appended from here on is a section. */
+/* Begin a section: the bytes appended afterwards. */
 static void begin_section(header *h, int section, const struct pd_buf *out)
 {
 	h->section[section].offset = out->n;
@@ -116,7 +116,7 @@ static void add_section(header *h, int section, const void *p, size_t n, struct 
 	end_section(h, section, out);
 }
 
-/* The rows of a batch, as the file has them. */
+/* The rows of a batch, in the order of the file. */
 struct arranged {
 	const struct pd_rows *rows;
 	uint64_t *keys, *sketches;
@@ -175,7 +175,7 @@ static void add_entries(const struct arranged *a, header *h, struct pd_buf *out)
 	add_section(h, PD_BATCH_SKETCHES, a->sketches, h->sketched ? h->entries * sketch_words(h) * sizeof *a->sketches : 0, out);
 }
 
-/* The digests, and by row where the page is: its entry, its digest, or nowhere. */
+/* Add the digests, and by row its place: its entry, its digest, or none. */
 static void add_digests(const struct arranged *a, header *h, uint32_t *place, struct pd_buf *out)
 {
 	const struct pd_rows_set *set = &a->rows->digests;
@@ -248,7 +248,7 @@ static void add_blocks(const struct arranged *a, header *h, struct pd_buf *out)
 		pd_join_table_release(&t[i]);
 }
 
-/* A table for each band: where values begin, then the entries in their order. */
+/* Add a table for each band: the starts of values, then the entries in their order. */
 static void add_bands(const struct arranged *a, header *h, struct pd_buf *out)
 {
 	size_t n = values(h->band_bits), words = sketch_words(h);
@@ -273,7 +273,7 @@ static void add_bands(const struct arranged *a, header *h, struct pd_buf *out)
 	free(entries);
 }
 
-/* Where only bands make candidates, equal fingerprints do, too. */
+/* If only bands give candidates, equal fingerprints do too. */
 static int reach_of(const struct pd_engine_params *p)
 {
 	return p->match.candidates == PD_CANDIDATES_BANDS ? 0 : p->match.k;
@@ -328,7 +328,8 @@ static int fail_tables(struct pd_err *e, const char *name, uint64_t at, const ch
 	return pd_fail(e, PD_ERR_INPUT, "%s: damaged tables of a batch: %s, at byte %" PRIu64, name, what, at);
 }
 
-/* Blocks lie in the key one after the other, and their radii find all within k; there is none without keys. */
+/* Check that blocks are contiguous in the key, and that their radii find all pairs within k; without keys there are no
+ * blocks. */
 static bool are_blocks_good(const header *h)
 {
 	uint32_t end = 0, caught = 0;
@@ -421,7 +422,7 @@ static bool are_below(const uint32_t *v, uint64_t n, uint64_t end)
 	return true;
 }
 
-/* From 0 to `end`, each no less than the one before. */
+/* Return whether the values ascend from 0 to `end`. */
 static bool is_ascending(const uint32_t *v, uint64_t n, uint64_t end)
 {
 	for (uint64_t i = 1; i < n; i++)
@@ -487,7 +488,7 @@ int pd_batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const
 	return status ? status : check_columns(t, name, e);
 }
 
-/* Is the file of this job? */
+/* Check that the file belongs to this job. */
 static int check_job(const struct pd_batch_tables *t, const char *name, uint64_t digest, const struct pd_engine_params *p, struct pd_err *e)
 {
 	const header *h = &t->h;
@@ -555,7 +556,7 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 		munmap((void *)t->map, t->map_bytes);
 	for (int i = 0; i < PD_BATCH_TABLES_BLOCKS; i++)
 		pd_join_masks_release(&t->masks[i]);
-	struct pd_batch_tables_meeting *m = &t->meeting;
+	struct pd_batch_tables_scratch *m = &t->scratch;
 	for (int w = 0; w < PD_KEY_WORDS; w++) {
 		free(m->rows.w[w]);
 		free(m->others.w[w]);
@@ -569,10 +570,10 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 	free(t->row_sketched);
 }
 
-/* --- asking --- */
+/* --- searching --- */
 
-#define OTHERS 4096	/* of the batch that rows of one value are held against together */
-#define PIECE 256	/* rows of one value, so that hits do not fill memory where all are near */
+#define OTHERS 4096	/* entries of the batch that rows of one value are compared with at a time */
+#define PIECE 256	/* rows of one value, so that hits do not fill the memory if all are near */
 
 void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *row)
 {
@@ -591,7 +592,7 @@ void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *
 
 static void open_meeting(struct pd_batch_tables *t)
 {
-	struct pd_batch_tables_meeting *m = &t->meeting;
+	struct pd_batch_tables_scratch *m = &t->scratch;
 	if (m->row)
 		return;
 	for (size_t w = 0; w < (key_words(&t->h) ? key_words(&t->h) : 1); w++) {
@@ -602,10 +603,10 @@ static void open_meeting(struct pd_batch_tables *t)
 	m->other = pd_alloc(OTHERS * sizeof *m->other);
 }
 
-/* Rows side by side in the order of their values, by so many words of their fingerprints. */
+/* Copy the rows into columns in the order of their values, with this number of words of their fingerprints. */
 static void order_rows(struct pd_batch_tables *t, size_t words)
 {
-	struct pd_batch_tables_meeting *m = &t->meeting;
+	struct pd_batch_tables_scratch *m = &t->scratch;
 	size_t all = key_words(&t->h);
 	pd_items_sort(&m->order);
 	for (size_t i = 0; i < m->order.n; i++) {
@@ -615,7 +616,7 @@ static void order_rows(struct pd_batch_tables *t, size_t words)
 	}
 }
 
-/* Where the rows of this value end. */
+/* Return the end of the rows with this value. */
 static size_t end_of_value(const struct pd_items *order, size_t from)
 {
 	size_t to = from + 1;
@@ -639,25 +640,25 @@ static const uint64_t *key_at(const struct pd_batch_tables *t, size_t key)
 	return t->keys + key * key_words(&t->h);
 }
 
-static bool is_alike(const struct pd_batch_tables *t, const uint64_t *sketch, size_t entry)
+static bool is_similar(const struct pd_batch_tables *t, const uint64_t *sketch, size_t entry)
 {
 	return pd_sketch_agreeing(&t->sketch, sketch, t->sketches + entry * sketch_words(&t->h)) >= t->least;
 }
 
-/* One of the pages with this fingerprint may be a near-duplicate. */
+/* Return whether one of the pages with this fingerprint may be a near-duplicate. */
 static bool may_be_near(const struct pd_batch_tables *t, const uint64_t *sketch, uint32_t key, int distance)
 {
 	bool known = pd_verify_maybe(&t->p->match.verify, PD_SIMILARITY_UNKNOWN, distance);
 	for (size_t entry = t->first[key]; entry < t->first[key + 1]; entry++) {
 		bool both = sketch && t->sketched[entry] && !t->p->match.verify.off;
-		if (both ? is_alike(t, sketch, entry) : known)
+		if (both ? is_similar(t, sketch, entry) : known)
 			return true;
 	}
 	return false;
 }
 
-/* An earlier block catches the two. */
-static bool was_caught(const header *h, uint32_t block, const uint64_t *a, const uint64_t *b)
+/* Return whether an earlier block finds the pair. */
+static bool has_earlier_block(const header *h, uint32_t block, const uint64_t *a, const uint64_t *b)
 {
 	for (uint32_t i = 0; i < block; i++) {
 		int first = (int)h->block[i].first_bit, n = (int)h->block[i].n_bits;
@@ -667,14 +668,14 @@ static bool was_caught(const header *h, uint32_t block, const uint64_t *a, const
 	return false;
 }
 
-/* The row met the key before: in an earlier band, or by an earlier page in this one. */
-static bool was_met(const struct pd_batch_tables *t, const uint64_t *sketch, int band, uint32_t entry)
+/* Return whether the row was already found for the key: in an earlier band, or by an earlier page in this band. */
+static bool was_found_before(const struct pd_batch_tables *t, const uint64_t *sketch, int band, uint32_t entry)
 {
 	const header *h = &t->h;
 	uint32_t key = t->key_of[entry];
 	for (uint32_t e = t->first[key]; e < t->first[key + 1]; e++) {
 		const uint64_t *other = t->sketches + e * sketch_words(h);
-		if (!t->sketched[e] || (e != entry && !is_alike(t, sketch, e)))
+		if (!t->sketched[e] || (e != entry && !is_similar(t, sketch, e)))
 			continue;
 		for (int i = 0; i < band + (e < entry); i++)
 			if (band_value(h, sketch, i) == band_value(h, other, i))
@@ -683,10 +684,10 @@ static bool was_met(const struct pd_batch_tables *t, const uint64_t *sketch, int
 	return false;
 }
 
-/* Rows of one value with what was laid beside them.  band < 0: keys of a block; else entries of the band. */
-static int meet(struct pd_batch_tables *t, size_t from, size_t to, uint32_t block, int band, const struct pd_batch_tables_asker *asker)
+/* Compare rows of one value with the collected others.  band < 0: keys of a block; otherwise entries of the band. */
+static int compare_rows(struct pd_batch_tables *t, size_t from, size_t to, uint32_t block, int band, const struct pd_batch_tables_receiver *receiver)
 {
-	struct pd_batch_tables_meeting *m = &t->meeting;
+	struct pd_batch_tables_scratch *m = &t->scratch;
 	const struct pd_join_scan_loops *loops = &t->scan->by[band < 0 ? pd_join_scan_width_of((int)t->h.bits) : PD_SCAN_64];
 	int status = PD_OK;
 	for (size_t at = from; !status && m->n_others && at < to; at += PIECE) {
@@ -698,23 +699,23 @@ static int meet(struct pd_batch_tables *t, size_t from, size_t to, uint32_t bloc
 			const uint64_t *print = print_of(t, row), *sketch = sketch_of(t, row);
 			bool found;
 			if (band < 0)
-				found = !was_caught(&t->h, block, print, key_at(t, key)) && may_be_near(t, sketch, key, (int)m->hits.v[i].distance);
+				found = !has_earlier_block(&t->h, block, print, key_at(t, key)) && may_be_near(t, sketch, key, (int)m->hits.v[i].distance);
 			else
-				found = is_alike(t, sketch, other) &&
-					pd_bits_distance(print, key_at(t, key), (int)key_words(&t->h)) > (int)t->h.k && !was_met(t, sketch, band, other);
+				found = is_similar(t, sketch, other) &&
+					pd_bits_distance(print, key_at(t, key), (int)key_words(&t->h)) > (int)t->h.k && !was_found_before(t, sketch, band, other);
 			if (found)
-				status = asker->found(asker->ctx, row, key_at(t, key));
+				status = receiver->found(receiver->ctx, row, key_at(t, key));
 		}
 	}
 	m->n_others = 0;
 	return status;
 }
 
-/* The keys of all values near that of the rows. */
-static int ask_value(struct pd_batch_tables *t, uint32_t block, size_t from, size_t to, const uint32_t *start, const uint64_t *ordered,
-		     const uint32_t *numbers, const struct pd_batch_tables_asker *asker)
+/* Search the keys of all values near that of the rows. */
+static int search_value(struct pd_batch_tables *t, uint32_t block, size_t from, size_t to, const uint32_t *start, const uint64_t *ordered,
+		     const uint32_t *numbers, const struct pd_batch_tables_receiver *receiver)
 {
-	struct pd_batch_tables_meeting *m = &t->meeting;
+	struct pd_batch_tables_scratch *m = &t->scratch;
 	uint64_t value = m->order.v[from].key;
 	size_t words = key_words(&t->h), column = t->h.keys + PD_SCAN_PAD;
 	int status = PD_OK;
@@ -727,16 +728,16 @@ static int ask_value(struct pd_batch_tables *t, uint32_t block, size_t from, siz
 			memcpy(m->other + m->n_others, numbers + at, n * sizeof *numbers);
 			m->n_others += n;
 			if (m->n_others == OTHERS)
-				status = meet(t, from, to, block, -1, asker);
+				status = compare_rows(t, from, to, block, -1, receiver);
 		}
 	}
-	return status ? status : meet(t, from, to, block, -1, asker);
+	return status ? status : compare_rows(t, from, to, block, -1, receiver);
 }
 
-static int ask_blocks(struct pd_batch_tables *t, const struct pd_batch_tables_asker *asker)
+static int search_blocks(struct pd_batch_tables *t, const struct pd_batch_tables_receiver *receiver)
 {
 	const header *h = &t->h;
-	struct pd_batch_tables_meeting *m = &t->meeting;
+	struct pd_batch_tables_scratch *m = &t->scratch;
 	const uint32_t *start = t->starts, *numbers = t->numbers;
 	const uint64_t *ordered = t->ordered;
 	int status = PD_OK;
@@ -748,7 +749,7 @@ static int ask_blocks(struct pd_batch_tables *t, const struct pd_batch_tables_as
 		order_rows(t, key_words(h));
 		for (size_t from = 0, to; !status && from < m->order.n; from = to) {
 			to = end_of_value(&m->order, from);
-			status = ask_value(t, i, from, to, start, ordered, numbers, asker);
+			status = search_value(t, i, from, to, start, ordered, numbers, receiver);
 		}
 		start += values((uint32_t)n) + 1;
 		numbers += h->keys;
@@ -757,11 +758,11 @@ static int ask_blocks(struct pd_batch_tables *t, const struct pd_batch_tables_as
 	return status;
 }
 
-/* By the first 64 bits of the fingerprints of the pages that share the value. */
-static int ask_bands(struct pd_batch_tables *t, const struct pd_batch_tables_asker *asker)
+/* Search the bands: compare the first 64 bits of the fingerprints of pages with equal values. */
+static int search_bands(struct pd_batch_tables *t, const struct pd_batch_tables_receiver *receiver)
 {
 	const header *h = &t->h;
-	struct pd_batch_tables_meeting *m = &t->meeting;
+	struct pd_batch_tables_scratch *m = &t->scratch;
 	const uint32_t *start = t->band_starts, *entries = t->band_entries;
 	int status = PD_OK;
 	for (int band = 0; !status && band < n_bands(h); band++) {
@@ -777,10 +778,10 @@ static int ask_bands(struct pd_batch_tables *t, const struct pd_batch_tables_ask
 				m->others.w[0][m->n_others] = key_at(t, t->key_of[entries[at]])[0];
 				m->other[m->n_others++] = entries[at];
 				if (m->n_others == OTHERS)
-					status = meet(t, from, to, 0, band, asker);
+					status = compare_rows(t, from, to, 0, band, receiver);
 			}
 			if (!status)
-				status = meet(t, from, to, 0, band, asker);
+				status = compare_rows(t, from, to, 0, band, receiver);
 		}
 		start += values(h->band_bits) + 1;
 		entries += h->sketched;
@@ -788,12 +789,12 @@ static int ask_bands(struct pd_batch_tables *t, const struct pd_batch_tables_ask
 	return status;
 }
 
-int pd_batch_tables_ask(struct pd_batch_tables *t, const struct pd_batch_tables_asker *asker)
+int pd_batch_tables_search(struct pd_batch_tables *t, const struct pd_batch_tables_receiver *receiver)
 {
 	open_meeting(t);
-	int status = ask_blocks(t, asker);
+	int status = search_blocks(t, receiver);
 	if (!status && t->h.width)
-		status = ask_bands(t, asker);
+		status = search_bands(t, receiver);
 	t->n_rows = 0;
 	return status;
 }

@@ -8,9 +8,9 @@
 #include "base/map.h"
 #include "write/write.h"
 
-#define TOGETHER 65536	/* rows that are matched together; a bucket may have more */
+#define TOGETHER 65536	/* number of rows that are matched together; a bucket may have more */
 
-/* --- rows that wait --- */
+/* --- waiting rows --- */
 
 static FILE *new_file(const struct pd_engine_buckets *b, struct pd_err *e)
 {
@@ -92,8 +92,8 @@ static bool is_own_print_pair(const void *ctx, const uint64_t *x, const uint64_t
 	return pd_engine_tables_own(b->tables, &b->table, x, y);
 }
 
-/* What the line of a pair begins with; NULL: it is none of this bucket.  All rows of tables of fingerprints and of bands have a
- * fingerprint. */
+/* Return the start of a pair's line; NULL: the pair does not belong to this bucket.  All rows in tables of fingerprints
+ * and of bands have a fingerprint. */
 static const char *tag_of(const struct pd_engine_buckets *b, const struct pd_match_pair *pair)
 {
 	const struct pd_rows_set *set = &b->rows->fingerprints;
@@ -108,8 +108,8 @@ static const char *tag_of(const struct pd_engine_buckets *b, const struct pd_mat
 	return within && pair->distance ? "pk" : "pb";
 }
 
-/* Where fingerprints are dense, pairs within k are left to their sketches, or all to one task.  Else tables of fingerprints have them all,
- * but for pages of a fingerprint that has too many unlike ones. */
+/* If fingerprints are dense, pairs within k are found only by sketches, or all by one task.  Otherwise tables of
+ * fingerprints find them all, except for fingerprints with too many dissimilar pages. */
 char pd_engine_counts_as(const struct pd_engine_params *p, struct pd_span tag)
 {
 	if (!tag.n || tag.n > 2 || (tag.p[0] != 'p' && tag.p[0] != 's'))
@@ -134,7 +134,7 @@ static void format_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n,
 		}
 		pd_buf_printf(out, "%s\t", tag);
 		pd_write_pair_rows(b->rows, &pairs[i], 1, out);
-		b->follows[pairs[i].b] = 1;
+		b->is_represented[pairs[i].b] = 1;
 		b->pairs++;
 	}
 }
@@ -147,7 +147,8 @@ static int write_out(void *ctx, const struct pd_buf *text)
 	return PD_OK;
 }
 
-/* As the rows of a table meet: all with all of their bucket.  Copies are linked to the first of them where all copies come together. */
+/* Return the options for the rows of a table: all rows of a bucket are compared with each other.  Copies are linked to
+ * the first of them where all copies are in one bucket. */
 static struct pd_match_options options_of(const struct pd_engine_buckets *b, struct pd_match_share *share, struct pd_doubts *doubts)
 {
 	const struct pd_match_options *asked = &b->p->match;
@@ -181,7 +182,7 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 		break;
 	default:
 		o.candidates = PD_CANDIDATES_HAMMING;
-		/* Copies of a fingerprint that look different meet in other steps. */
+		/* Different pages with equal fingerprints are compared in other steps. */
 		o.k = 0;
 		share->band = PD_BANDS_NONE;
 	}
@@ -189,7 +190,7 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 	return o;
 }
 
-/* Of each row what it is most like, as far as this table knows. */
+/* Write for each row the most similar doubtful page that this table knows. */
 static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *doubts)
 {
 	struct pd_doubt d;
@@ -211,7 +212,7 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 	return status;
 }
 
-/* Is the row of this id wanted, and was it not written yet? */
+/* Return whether the row with this id is required and was not written yet. */
 static bool take_wanted(struct pd_map *wanted, struct pd_span id)
 {
 	uint32_t *state = pd_map_find(wanted, pd_map_key(id));
@@ -221,7 +222,7 @@ static bool take_wanted(struct pd_map *wanted, struct pd_span id)
 	return true;
 }
 
-/* Some rows as they were handed on: read again, since less of them is kept for pairs. */
+/* Write some rows in the form for other tasks; they are read again, because matching keeps only part of them. */
 static int write_waiting_rows(struct pd_engine_buckets *b, const char *tag, struct pd_map *wanted)
 {
 	struct pd_engine_row row;
@@ -257,11 +258,11 @@ static int write_number(struct pd_engine_buckets *b, const char *name, uint64_t 
 	return write_out(b, &b->out);
 }
 
-static int write_leaders(struct pd_engine_buckets *b, const struct pd_match_stats *stats)
+static int write_representatives(struct pd_engine_buckets *b, const struct pd_match_stats *stats)
 {
 	struct pd_map stays = { 0 };
 	for (uint32_t i = 0; i < b->rows->n; i++)
-		if (!b->follows[i])
+		if (!b->is_represented[i])
 			want_row(b, i, &stays);
 	int status = write_waiting_rows(b, "r\t", &stays);
 	pd_map_release(&stays);
@@ -270,7 +271,7 @@ static int write_leaders(struct pd_engine_buckets *b, const struct pd_match_stat
 	return status || !stats->many_parts ? status : write_number(b, "parts", 1);
 }
 
-/* What the other rows have to know of these: how many pairs there are within k, which buckets of a band are full. */
+/* Write the counts that other rows need: the number of pairs within k, and the full buckets of a band. */
 static int write_density(struct pd_engine_buckets *b, const struct pd_match_share *share, const struct pd_match_stats *stats)
 {
 	struct pd_map wanted = { 0 };
@@ -290,7 +291,7 @@ static int write_density(struct pd_engine_buckets *b, const struct pd_match_shar
 	return status;
 }
 
-/* The bits of rows by the numbers that they have now. */
+/* Copy the bits of full buckets to the current numbers of rows. */
 static void open_full(const struct pd_engine_buckets *b, struct pd_match_share *share)
 {
 	if (b->table.kind != 'b' && b->table.kind != PD_ENGINE_FULL)
@@ -315,21 +316,21 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 	void *formatter = b;
 	struct pd_match_sink sink = { .formatters = &formatter, .format = format_pairs, .write = write_out, .ctx = b };
 	b->rows = rows;
-	b->follows = pd_zalloc(rows->n + 1);
+	b->is_represented = pd_zalloc(rows->n + 1);
 	if (o.doubts)
 		pd_doubts_init(&doubts, PD_DOUBTS_ALL, rows);
 	open_full(b, &share);
 	int status = pd_match(rows, &o, &sink, &stats, &b->err);
 	if (!status && o.doubts)
 		status = write_doubts(b, &doubts);
-	if (!status && b->leaders)
-		status = write_leaders(b, &stats);
+	if (!status && b->representatives)
+		status = write_representatives(b, &stats);
 	if (!status && (b->table.kind == 'h' || b->table.kind == 'b'))
 		status = write_density(b, &share, &stats);
 	free(share.full);
 	pd_doubts_release(&doubts);
-	free(b->follows);
-	b->follows = NULL;
+	free(b->is_represented);
+	b->is_represented = NULL;
 	return status;
 }
 
@@ -338,7 +339,7 @@ static int flush(FILE *f, struct pd_err *e)
 	return f && (fflush(f) || ferror(f)) ? pd_fail_errno(e, "cannot write a temporary file (choose another place with --tmp-dir)") : PD_OK;
 }
 
-/* A file without a name, by the name that the system has for it. */
+/* Return the system's name for a file without a name. */
 static char *name_of(FILE *f, struct pd_buf *out)
 {
 	pd_buf_printf(out, "/proc/self/fd/%d", fileno(f));

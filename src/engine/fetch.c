@@ -10,7 +10,8 @@
 
 extern char **environ;
 
-/* The command's words, the path and perhaps another, NULL at the end: to be freed, with the text that they point into in `text`. */
+/* Return the command's words, the path and optionally another path, terminated by NULL; the caller frees them, and the
+ * text in `text`. */
 static char **words_of(const char *command, const char *path, const char *other, struct pd_buf *text)
 {
 	char **v = NULL, *word;
@@ -76,7 +77,7 @@ static int ended(long pid, const char *path, const char *option, bool matters, s
 	return pd_fail(e, PD_ERR_SYSTEM, "%s: the command of %s failed with exit status %d", path, option, WEXITSTATUS(how));
 }
 
-/* One that was not heard to its end may have died of that. */
+/* A command whose output was not read completely may have been ended by this. */
 int pd_engine_fetch_close(struct pd_engine_fetch *f, bool read, struct pd_err *e)
 {
 	bool back = dup2(f->saved, STDIN_FILENO) >= 0;
@@ -86,7 +87,7 @@ int pd_engine_fetch_close(struct pd_engine_fetch *f, bool read, struct pd_err *e
 	return status || back ? status : pd_fail_errno(e, "cannot go on with standard input");
 }
 
-/* What it says goes where messages go. */
+/* Its output is written where messages are written. */
 int pd_engine_put_file(const char *command, const char *file, const char *to, struct pd_err *e)
 {
 	struct pd_buf text = { 0 };

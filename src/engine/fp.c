@@ -26,8 +26,8 @@ int pd_engine_write_last(struct pd_err *e)
 	return status;
 }
 
-/* All lines of standard input, each with a NUL behind it: it is free then for what a command fetches, and an engine that writes
- * to it is not left alone. */
+/* Read all lines of standard input, each terminated by NUL.  Standard input is then free for files from a command, and
+ * an engine that writes to it is not blocked. */
 static int read_paths(struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_line_reader lines = { .f = stdin, .path = "standard input" };

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
- * All pairs of one collection, as `match` finds them, in steps:
+ * All pairs of a collection, as `match` finds them, in steps:
  *
  *	count	rows -> the file of parameters
- *	equal	rows -> pairs of rows that are the same, and those that stand for them
- *	plan	what `equal` wrote -> the file of parameters, which knows how many those are, and which buckets are large
- *	near	what `equal` wrote -> other pairs, each in the first table that finds it; rows of full buckets, which are not searched
- *	density	what `near` wrote -> the file of parameters, which knows whether fingerprints are dense, and how much is full
- *	dense	what `equal` and `near` wrote -> the pairs of rows of full buckets, in one task, which does with them as `match` does with all
- *	doubts	what these wrote -> of each page that looks like others, and is no pair with them, the one that it is most like
- *	pairs	what all of these wrote -> a file of pairs
+ *	equal	rows -> pairs of equal rows, and the rows that represent them
+ *	plan	output of `equal` -> the file of parameters, with the number of representatives and the large buckets
+ *	near	output of `equal` -> other pairs, each in the first table that finds it; rows of full buckets, which are not searched
+ *	density	output of `near` -> the file of parameters, with the density of fingerprints and the number of rows in full buckets
+ *	dense	output of `equal` and `near` -> the pairs of rows of full buckets, in one task, which treats them as `match` does
+ *	doubts	output of these -> for each page with similar pages that are not pairs, the most similar one
+ *	pairs	output of all of these -> a file of pairs
  *
- * With --all-pairs nothing stands for others: there is no `equal`, `density` and `dense`, and `plan` and `near` read the rows.
+ * With --all-pairs no row represents others: the steps `equal`, `density` and `dense` are omitted, and `plan` and
+ * `near` read the rows.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@
 
 /* --- count --- */
 
-/* Sketches by their words; which kind has so many a header says. */
+/* Counts of sketches by their number of words; the kind with this number is in a header. */
 struct sketches {
 	uint64_t rows[PD_SKETCH_WORDS + 1];
 };
@@ -67,7 +68,7 @@ static int take_bits(struct totals *t, uint64_t bits, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Of two kinds of one size the one that is named first by its name. */
+/* Of two kinds with the same size, the first by name is used. */
 static void take_kind(struct totals *t, struct pd_span name)
 {
 	struct pd_sketch_options o = { 0 };
@@ -79,7 +80,7 @@ static void take_kind(struct totals *t, struct pd_span name)
 		*known = o;
 }
 
-/* What rows lack that match by the words of their methods, a header says. */
+/* The parameters that rows lack if they match by other methods are in a header. */
 static int take_methods(struct pd_span recorded, struct pd_err *e)
 {
 	struct pd_span methods = pd_param(recorded, "methods");
@@ -187,7 +188,7 @@ static int take_count(struct totals *t, struct pd_span name, struct pd_span valu
 	return pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
 }
 
-/* The new pages count as those of the collection do. */
+/* Count the new pages like those of the collection. */
 static int take_batch(const struct pd_engine *t, struct totals *to, struct pd_err *e)
 {
 	struct pd_rows rows;
@@ -214,7 +215,7 @@ static int take_batch(const struct pd_engine *t, struct totals *to, struct pd_er
 	return status;
 }
 
-/* The kind that most rows have, then the larger; one that no header names is fp's own. */
+/* Choose the kind of most rows, then the larger one; a kind that is in no header is the default of fp. */
 static void choose_sketch(struct totals *t)
 {
 	int best = 0, usual = pd_sketch_words(&PD_SKETCH_DEFAULT);
@@ -224,7 +225,7 @@ static void choose_sketch(struct totals *t)
 		if (t->kind[i].minima && t->sketches.rows[i] && t->sketches.rows[i] >= t->sketches.rows[best])
 			best = i;
 	t->p.sketch = t->kind[best];
-	t->p.sketched = t->p.leaders = t->sketches.rows[best];
+	t->p.sketched = t->p.representatives = t->sketches.rows[best];
 }
 
 static int reduce_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
@@ -250,12 +251,12 @@ static int reduce_count(const struct pd_engine *t, struct pd_engine_params *p, s
 	return status;
 }
 
-/* --- plan, density: what all rows have to know of each other --- */
+/* --- plan, density: values computed from all rows --- */
 
-#define SAMPLED 64	/* one row in so many shows which buckets are large */
+#define SAMPLED 64	/* one of this many rows is sampled to find large buckets */
 #define LARGE "large."
 
-/* Buckets of the rows of a sample, and how many rows each has. */
+/* Buckets of the sampled rows, with their numbers of rows. */
 struct sample {
 	struct pd_engine_tables tables;
 	struct pd_names names;
@@ -264,7 +265,7 @@ struct sample {
 	struct pd_buf name;
 };
 
-/* With --all-pairs every bucket is joined; else bands that are full are not. */
+/* With --all-pairs every bucket is joined; otherwise full bands are not. */
 static void sample_buckets_of(struct sample *s, const struct pd_engine_row *row, const struct pd_engine_params *p)
 {
 	struct pd_span id = row->f[PD_FP_ID];
@@ -279,11 +280,11 @@ static void sample_buckets_of(struct sample *s, const struct pd_engine_row *row,
 	}
 }
 
-static int sample_leaders(struct sample *s, const struct pd_engine_params *p, struct pd_buf *out, struct pd_err *e)
+static int sample_representatives(struct sample *s, const struct pd_engine_params *p, struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_engine_row row;
-	uint64_t leaders = 0;
+	uint64_t representatives = 0;
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		if (pd_span_is(in.key, "n"))
@@ -292,10 +293,10 @@ static int sample_leaders(struct sample *s, const struct pd_engine_params *p, st
 			continue;
 		if ((status = pd_engine_row_parse(&row, in.value, p, e)) != 0)
 			break;
-		leaders += row.has_sketch;
+		representatives += row.has_sketch;
 		sample_buckets_of(s, &row, p);
 	}
-	pd_buf_printf(out, "leaders\t%" PRIu64 "\n", leaders);
+	pd_buf_printf(out, "leaders\t%" PRIu64 "\n", representatives);
 	pd_engine_lines_release(&in);
 	return status;
 }
@@ -315,7 +316,7 @@ static int map_plan(const struct pd_engine *t, struct pd_engine_params *p, struc
 	struct sample s = { .cap = 0 };
 	struct pd_buf out = { 0 };
 	pd_engine_tables_init(&s.tables, p);
-	int status = p->match.all_pairs ? sample_rows(&s, t, p, e) : sample_leaders(&s, p, &out, e);
+	int status = p->match.all_pairs ? sample_rows(&s, t, p, e) : sample_representatives(&s, p, &out, e);
 	for (uint32_t i = 0; i < s.names.n; i++)
 		if (s.rows[i] > 1)
 			pd_buf_printf(&out, LARGE "%.*s\t%u\n", (int)s.names.v[i].n, s.names.v[i].p, s.rows[i]);
@@ -329,7 +330,7 @@ static int map_plan(const struct pd_engine *t, struct pd_engine_params *p, struc
 	return status;
 }
 
-/* A bucket with so many rows of the sample goes in parts of which none is expected to be larger than --bucket. */
+/* Split a bucket by its sampled rows, so that no part is expected to exceed --bucket. */
 static void take_large(struct pd_engine_params *p, struct pd_span bucket, uint64_t sampled, uint64_t most)
 {
 	uint64_t parts = (sampled * SAMPLED + most - 1) / most;
@@ -337,10 +338,10 @@ static void take_large(struct pd_engine_params *p, struct pd_span bucket, uint64
 		pd_engine_params_add_split(p, bucket, parts < PD_ENGINE_PARTS ? (uint32_t)parts : PD_ENGINE_PARTS);
 }
 
-/* Numbers by their names, summed; those of the buckets come key by key. */
+/* Read numbers by name and sum them; those of buckets come key by key. */
 static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint64_t *near, struct pd_err *e)
 {
-	const struct { const char *name; uint64_t *to; } sums[] = { { "leaders", &p->leaders }, { "distinct", &p->distinct }, { "full", &p->full },
+	const struct { const char *name; uint64_t *to; } sums[] = { { "leaders", &p->representatives }, { "distinct", &p->distinct }, { "full", &p->full },
 								    { "parts", &p->parts }, { "near", near } };
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf bucket = { 0 };
@@ -383,7 +384,7 @@ static int reduce_plan(const struct pd_engine *t, struct pd_engine_params *p, st
 {
 	uint64_t near = 0;
 	if (!p->match.all_pairs)
-		p->leaders = 0;
+		p->representatives = 0;
 	int status = take_sums(t, p, &near, e);
 	pd_engine_count(t, "SPLIT_BUCKETS", p->split.n);
 	return status ? status : write_params(p, e);
@@ -418,7 +419,7 @@ struct sending {
 	struct pd_buf value, out;
 };
 
-/* A row to all buckets where it may meet others of this step. */
+/* Send a row to all buckets where it is compared with others in this step. */
 static int send_row(struct sending *s, const struct pd_engine_row *row, bool equal, bool near, struct pd_err *e)
 {
 	pd_buf_clear(&s->value);
@@ -444,8 +445,8 @@ static int send_rows(const struct pd_engine *t, struct sending *s, const struct 
 	return status;
 }
 
-/* The rows that `equal` says stand for the others; none, where one task matches them. */
-static int send_leaders(struct sending *s, const struct pd_engine_params *p, struct pd_err *e)
+/* Send the rows that represent others according to `equal`; none if a single task matches them. */
+static int send_representatives(struct sending *s, const struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_engine_row row;
@@ -464,7 +465,7 @@ static int map_rows(const struct pd_engine *t, struct pd_engine_params *p, bool 
 {
 	struct sending s = { 0 };
 	pd_engine_tables_init(&s.tables, p);
-	int status = near && !p->match.all_pairs ? send_leaders(&s, p, e) : send_rows(t, &s, p, near, e);
+	int status = near && !p->match.all_pairs ? send_representatives(&s, p, e) : send_rows(t, &s, p, near, e);
 	pd_engine_tables_release(&s.tables);
 	pd_buf_release(&s.value);
 	pd_buf_release(&s.out);
@@ -485,13 +486,13 @@ static int map_near(const struct pd_engine *t, struct pd_engine_params *p, struc
 
 /* --- buckets to pairs --- */
 
-static int reduce_buckets(const struct pd_engine *t, struct pd_engine_params *p, bool leaders, struct pd_err *e)
+static int reduce_buckets(const struct pd_engine *t, struct pd_engine_params *p, bool representatives, struct pd_err *e)
 {
 	struct pd_engine_tables tables;
 	struct pd_engine_lines in = { 0 };
 	struct pd_engine_table table;
 	pd_engine_tables_init(&tables, p);
-	struct pd_engine_buckets b = { .task = t, .p = p, .tables = &tables, .leaders = leaders };
+	struct pd_engine_buckets b = { .task = t, .p = p, .tables = &tables, .representatives = representatives };
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		if (!pd_engine_tables_parse(&tables, in.key, &table)) {
@@ -521,9 +522,9 @@ static int reduce_near(const struct pd_engine *t, struct pd_engine_params *p, st
 	return reduce_buckets(t, p, false, e);
 }
 
-/* --- dense: what one row may decide for others --- */
+/* --- dense: decisions of one row for others --- */
 
-/* Rows that are full, once for each band; where all rows are, each once. */
+/* Rows of full buckets, once for each band; if all rows are sent, each once. */
 static bool is_dense(const struct pd_engine_params *p, struct pd_span key)
 {
 	return pd_span_is(key, pd_engine_params_one_task(p) ? "r" : "c");
@@ -561,9 +562,9 @@ static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, s
 	return status;
 }
 
-/* --- doubts: of each page the one that it is most like --- */
+/* --- doubts: for each page the most similar one --- */
 
-/* Of pages that look alike and count in their table. */
+/* Return whether the line is a doubt that counts in its table. */
 static bool is_counted_doubt(const struct pd_engine_params *p, struct pd_span tag)
 {
 	return pd_engine_counts_as(p, tag) == 's';
@@ -591,7 +592,7 @@ static int read_doubt(struct pd_span value, struct doubted *d, struct pd_err *e)
 	return PD_OK;
 }
 
-/* As pd_doubts_note would have it. */
+/* Compare as pd_doubts_note does. */
 static bool is_likelier(const struct doubted *a, const struct doubted *b)
 {
 	if (a->similarity != b->similarity)
@@ -641,7 +642,7 @@ static int reduce_doubts(const struct pd_engine *t, struct pd_engine_params *p, 
 
 /* --- pairs: a file of them --- */
 
-/* Both ids of a row of pairs, with the tab between them. */
+/* Return both ids of a row of pairs, with the tab between them. */
 static struct pd_span ids_of(struct pd_span row)
 {
 	struct pd_span rest = row, id;
@@ -680,7 +681,7 @@ static int map_pairs(const struct pd_engine *t, struct pd_engine_params *p, stru
 	return status;
 }
 
-/* Lines of suspects that two pages have of each other are one. */
+/* If two pages doubt each other, their lines are merged. */
 static bool is_repeated(struct pd_map *seen, const struct pd_engine_lines *in)
 {
 	if (in->is_new)
@@ -688,7 +689,8 @@ static bool is_repeated(struct pd_map *seen, const struct pd_engine_lines *in)
 	return !pd_map_add(seen, pd_hash64_seed(in->value.p, in->value.n, 1));
 }
 
-/* The rows of one key: of two pages there may be several, from tables and from a full bucket, where one stands for the other. */
+/* The rows of one key: a pair may have several, from tables and from a full bucket where one page represents the
+ * other. */
 struct same_pages {
 	struct pd_buf text;
 	struct { size_t at, n; } *row;

@@ -100,7 +100,7 @@ static int check_header(struct pd_engine_rows *r, struct pd_err *e)
 	return status;
 }
 
-/* Names the line where it stands. */
+/* Add the position of the line to an error. */
 static int name_line(const struct pd_engine_rows *r, int status, const struct pd_err *why, struct pd_err *e)
 {
 	return pd_fail(e, status, "line %" PRIu64 " of standard input: %.400s", r->in.line_no, why->text);
@@ -148,7 +148,8 @@ int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const st
 	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
 }
 
-/* What matching never asks for: charset, flags, the user's id; the digest of the text, where there is a fingerprint. */
+/* Append a row without columns that matching does not use: charset, flags, the user's id, and the text digest if there
+ * is a fingerprint. */
 void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out)
 {
 	for (int i = 0; i < PD_FP_COLUMNS; i++) {

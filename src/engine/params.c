@@ -54,7 +54,7 @@ void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out
 	add_number_line(out, "rows", p->rows);
 	add_number_line(out, "prints", p->fingerprints);
 	add_number_line(out, "sketched", p->sketched);
-	add_number_line(out, "leaders", p->leaders);
+	add_number_line(out, "leaders", p->representatives);
 	add_number_line(out, "distinct", p->distinct);
 	add_number_line(out, "parts", p->parts);
 	add_number_line(out, "dense", p->dense);
@@ -106,7 +106,7 @@ static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd
 static bool take_line(struct pd_engine_params *p, struct pd_span line)
 {
 	struct pd_span name;
-	uint64_t n, *const number[] = { &p->rows, &p->fingerprints, &p->sketched, &p->leaders, &p->distinct, &p->parts, &p->dense, &p->full };
+	uint64_t n, *const number[] = { &p->rows, &p->fingerprints, &p->sketched, &p->representatives, &p->distinct, &p->parts, &p->dense, &p->full };
 	static const char *const names[] = { "rows", "prints", "sketched", "leaders", "distinct", "parts", "dense", "full" };
 	if (memchr(line.p, 0, line.n) || !pd_span_split(&line, ' ', &name) || !line.p)
 		return false;
@@ -162,8 +162,8 @@ int pd_engine_params_settle(struct pd_engine_params *p, const struct pd_stage_ma
 	p->near_most = p->match.all_pairs || !p->bits ? 0 : pd_match_near_most(&p->match, rows, (double)p->distinct);
 	if (p->match.candidates == PD_CANDIDATES_HAMMING || !p->sketch.minima)
 		return PD_OK;
-	p->width = pd_match_bands_width(&p->sketch, p->match.band_width, p->leaders);
-	p->reach = pd_match_bands_reach(&p->sketch, p->width, p->leaders);
+	p->width = pd_match_bands_width(&p->sketch, p->match.band_width, p->representatives);
+	p->reach = pd_match_bands_reach(&p->sketch, p->width, p->representatives);
 	p->match.band_width = p->width;
 	p->match.band_reach = p->reach + 1;
 	return status;

@@ -23,7 +23,7 @@ static uint64_t block_of(const struct pd_engine_tables *t, const uint64_t *print
 	return pd_bits_get(print, first_bit(t, block), n_bits(t, block));
 }
 
-/* All ways to take `shared` blocks, in lexicographic order. */
+/* List all combinations of `shared` blocks, in lexicographic order. */
 static void combine(struct pd_engine_tables *t)
 {
 	struct pd_engine_combination c = { { 0 } };
@@ -48,7 +48,7 @@ void pd_engine_tables_init(struct pd_engine_tables *t, const struct pd_engine_pa
 	*t = (struct pd_engine_tables){ .p = p, .n_bands = p->width ? p->sketch.minima / p->width : 0 };
 	if (!p->bits || p->match.candidates == PD_CANDIDATES_BANDS)
 		return;
-	/* A block is a word at most. */
+	/* A block has at most one word. */
 	for (int shared = 1; shared <= PD_ENGINE_SHARED_MAX; shared++) {
 		t->shared = shared;
 		t->blocks = p->match.k + shared;
@@ -145,7 +145,7 @@ bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span buc
 	return out->kind == 'h' ? number < t->n_h : out->kind == 'b' && number < (uint64_t)t->n_bands;
 }
 
-/* The first table is that of the first blocks that are equal. */
+/* A pair belongs to the table of its first equal blocks. */
 static bool is_first(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b)
 {
 	const uint8_t *wanted = t->h[table->number].block;

@@ -123,9 +123,11 @@ static int close_cluster(const struct cluster_run *r)
 		pd_buf_printf(&line, " excluded by --scope=%s", pd_pages_scopes[g->o->in.scope]);
 	}
 	if (g->n_by_sketches)
-		pd_buf_printf(&line, ", %zu losses estimated from sketches because the texts are not in the files of --shingles", g->n_by_sketches);
+		pd_buf_printf(&line, ", loss of %zu page%s estimated from sketches: texts not in the files of --shingles", g->n_by_sketches,
+			      g->n_by_sketches == 1 ? "" : "s");
 	if (g->n_by_items)
-		pd_buf_printf(&line, ", %zu losses estimated from items that methods found in common, because texts are compared only if rows have a fingerprint", g->n_by_items);
+		pd_buf_printf(&line, ", loss of %zu page%s estimated from common items: texts are compared only if rows have a fingerprint",
+			      g->n_by_items, g->n_by_items == 1 ? "" : "s");
 	pd_tsv_add_bad(g->pages.bad, g->pages.cut, &line);
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `store` does with what is kept between runs: each action from opening to closing, with all that is said on the way.
+ * The actions of `store`, from opening to closing the store, with all their messages.
  */
 #include "stage/stage.h"
 
@@ -13,22 +13,22 @@
 #include "store/judge.h"
 #include "write/write.h"
 
-enum { WRITE_AT = 1 << 16 };	/* bytes of rows that need not wait */
+enum { WRITE_AT = 1 << 16 };	/* bytes of rows that may be buffered */
 
 struct store_run {
-	FILE *to;			/* rows: standard output, or what turns them to columns */
+	FILE *to;			/* rows: standard output, or the converter to columns */
 	const struct pd_stage_store *o;
 	struct pd_log *log;
 	struct pd_store store;
 	struct pd_json *json;		/* NULL: tables */
 	struct pd_buf out;
 	double started;
-	uint64_t bad;			/* what was left out, named */
+	uint64_t bad;			/* reported errors */
 	struct pd_err err;
 };
 
-/* Something is damaged or missing and was left out: said, and counted. */
-static void leave_out(void *run, const char *what)
+/* Report and count data that was damaged or missing and is skipped. */
+static void report_skipped(void *run, const char *what)
 {
 	struct store_run *r = run;
 	pd_log_error(r->log, "%s", what);
@@ -44,7 +44,7 @@ static int flush_rows(struct store_run *r)
 	return PD_OK;
 }
 
-/* All that are named must be such as a store keeps. */
+/* Read the methods; a store must be able to keep all of them. */
 static int init_methods(struct store_run *r, enum pd_store_keys keys, struct pd_methods *out)
 {
 	struct pd_methods all;
@@ -54,7 +54,7 @@ static int init_methods(struct store_run *r, enum pd_store_keys keys, struct pd_
 	pd_store_kept_methods(&all, keys, out);
 	for (int i = 0; i < all.n; i++)
 		if (pd_methods_find(out, pd_span_z(all.v[i].method->name)) < 0)
-			return pd_fail(&r->err, PD_ERR_USAGE, keys ? "a store of keys cannot keep '%s', which has none" :
+			return pd_fail(&r->err, PD_ERR_USAGE, keys ? "a store of keys cannot keep '%s', which has no keys" :
 				       "a store cannot keep '%s': it compares items, and a store keeps bits and keys", all.v[i].method->name);
 	return PD_OK;
 }
@@ -81,7 +81,7 @@ static int run_init(struct store_run *r)
 	if (!status && keys != PD_STORE_KEYS_BLOOM && (o->count || o->error))
 		status = pd_fail(&r->err, PD_ERR_USAGE, "--count and --error go with --keys=bloom");
 	if (!status && keys && (o->bits >= 0 || o->k >= 0))
-		status = pd_fail(&r->err, PD_ERR_USAGE, "--keys keeps no fingerprints: it goes without --bits and --distance");
+		status = pd_fail(&r->err, PD_ERR_USAGE, "--keys stores no fingerprints; do not use it with --bits or --distance");
 	settings.key = o->key ? PD_STORE_KEY_GIVEN : o->no_key ? PD_STORE_KEY_NONE : PD_STORE_KEY_RANDOM;
 	if (!status && o->key && o->no_key)
 		status = pd_fail(&r->err, PD_ERR_USAGE, "--key and --no-key cannot be combined");
@@ -102,7 +102,8 @@ static int run_init(struct store_run *r)
 	return status;
 }
 
-/* add and check: a run of rows, whose answers are written when what they say is durable, batch by batch if anything is kept. */
+/* add and check: a run of rows.  If pages are stored, answers are written batch by batch, after their pages are
+ * durable. */
 struct answering {
 	struct store_run *r;
 	struct pd_store_ask ask;
@@ -153,14 +154,14 @@ static int judge_options(const struct store_run *r, bool keep, struct pd_store_j
 	if (status)
 		return status;
 	if (require.n)
-		return pd_fail(e, PD_ERR_USAGE, "--require takes any, all or a number here; --method names those that are asked");
+		return pd_fail(e, PD_ERR_USAGE, "--require takes any, all or a number here; --method names the methods");
 	j->least = require.least ? require.least : require.said;
 	if (j->k > k)
-		return pd_fail(e, PD_ERR_USAGE, "-k %d: the store %s was made for distances up to %d", j->k, r->o->dir, k);
+		return pd_fail(e, PD_ERR_USAGE, "-k %d: the store %s supports distances up to %d", j->k, r->o->dir, k);
 	j->on_duplicate = o->on_duplicate >= 0 ? (enum pd_store_on_duplicate)o->on_duplicate :
 			  o->preset == PD_PRESET_PAPER ? PD_STORE_REPLACE : PD_STORE_SKIP;
 	if (r->store.m.keys.kind && (j->on_duplicate == PD_STORE_REPLACE || o->same_url > 0))
-		return pd_fail(e, PD_ERR_USAGE, "the store %s keeps keys, no pages that could be replaced", r->o->dir);
+		return pd_fail(e, PD_ERR_USAGE, "the store %s has only keys, so pages cannot be replaced", r->o->dir);
 	j->same_url = o->same_url > 0 ? PD_STORE_SAME_URL_UPDATE : PD_STORE_SAME_URL_JUDGE;
 	j->verify.k_unknown = r->store.m.k_unknown < j->k ? r->store.m.k_unknown : j->k;
 	return PD_OK;
@@ -229,11 +230,11 @@ static int run_check(struct store_run *r)
 
 static int needs_pages(struct store_run *r)
 {
-	return r->store.m.keys.kind ? pd_fail(&r->err, PD_ERR_USAGE, "the store %s keeps keys, no pages: it forgets none and has none to write", r->o->dir) :
+	return r->store.m.keys.kind ? pd_fail(&r->err, PD_ERR_USAGE, "the store %s has only keys: pages cannot be removed or written", r->o->dir) :
 				      PD_OK;
 }
 
-/* All that is kept under an id or a URL, escaped as in rows. */
+/* Remove all pages with an id or a URL, escaped as in rows. */
 static int remove_one(struct store_run *r, struct pd_span what, uint64_t *pages)
 {
 	enum pd_store_by by = r->o->by_url ? PD_STORE_BY_URL : PD_STORE_BY_ID;
@@ -274,7 +275,8 @@ static int run_remove(struct store_run *r)
 		status = remove_lines(r, &pages);
 	if (!status)
 		status = pd_store_sync(&r->store, &r->err);
-	if (!status)	/* said at once: tidying up may lack room, and they are removed all the same */
+	if (!status)	/* reported immediately: the later cleanup may fail for lack of space, but the pages are
+			 * removed */
 		pd_log_note(r->log, "%" PRIu64 " removed, %" PRIu64 " not found, %.1f s", pages, r->bad,
 			    pd_wall_seconds() - r->started);
 	return status ? status : pd_store_tend(&r->store, true, &r->err);
@@ -292,7 +294,7 @@ static int run_compact(struct store_run *r)
 
 static int run_verify(struct store_run *r)
 {
-	r->store.damaged = leave_out;
+	r->store.damaged = report_skipped;
 	r->store.damaged_ctx = r;
 	int status = pd_store_verify(&r->store, r->o->dir, &r->err);
 	if (!status && !r->bad)
@@ -329,7 +331,7 @@ static int export_page(void *ctx, uint64_t number, const struct pd_store_page *p
 static int run_export(struct store_run *r)
 {
 	struct exporting x = { .r = r };
-	r->store.damaged = leave_out;
+	r->store.damaged = report_skipped;
 	r->store.damaged_ctx = r;
 	int status = pd_store_open(&r->store, r->o->dir, PD_STORE_READ, &r->err);
 	if (!status)

@@ -26,7 +26,7 @@ static void ask(struct pd_batch_tables *t, uint64_t n)
 	HOLDS(pd_batch_tables_take(t, &row) <= 1);
 	if (row.has_print)
 		pd_batch_tables_add(t, &row);
-	HOLDS(pd_batch_tables_ask(t, &(struct pd_batch_tables_asker){ take, t }) == PD_OK && !t->n_rows);
+	HOLDS(pd_batch_tables_search(t, &(struct pd_batch_tables_receiver){ take, t }) == PD_OK && !t->n_rows);
 	pd_batch_tables_has_text(t, row.print.w);
 }
 

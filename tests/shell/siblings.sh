@@ -112,7 +112,7 @@ done
 is "dedup: excerpts go" "$(rows clean-parts/verdicts.tsv | awk -F '\t' '$4 == 0 { print $3 }')" http://p2.example/
 has "dedup says what it compared" clean-parts/verdicts.tsv '	0\.000	-$'
 texts nearly --shingles=parts.shingles
-has "pages whose text is elsewhere: counted" "$tmp/err" '1 losses estimated from sketches because the texts are not in the files of --shingles'
+has "pages whose text is elsewhere: counted" "$tmp/err" 'loss of 1 page estimated from sketches: texts not in the files of --shingles'
 has "and said" "$tmp/out" 'by sketches only'
 run "$P" cluster -q --shingles=parts.jsonl parts.pairs
 exits "no shingles" 2
