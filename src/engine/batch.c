@@ -32,7 +32,7 @@ static int open_batch(const struct pd_engine *t, const struct pd_engine_params *
 	if (!status && rows->must.n && p->must.n)
 		pd_params_differ(pd_buf_span(&p->must), pd_buf_span(&rows->must), &differ);
 	if (differ.n || (!status && rows->fingerprints.n && rows->bits != p->bits))
-		status = pd_fail(e, PD_ERR_PARAMS, "%s: a batch that was made with other parameters than the job's (%s)", t->batch, pd_buf_z(&differ));
+		status = pd_fail(e, PD_ERR_PARAMS, "%s: the batch has other parameters than the job (%s)", t->batch, pd_buf_z(&differ));
 	pd_buf_release(&differ);
 	return status;
 }
@@ -122,7 +122,7 @@ static int read_nothing(const char *step, struct pd_err *e)
 	struct pd_engine_lines in = { 0 };
 	int status = pd_engine_lines_next(&in, e);
 	pd_engine_lines_release(&in);
-	return status != 1 ? status : pd_fail(e, PD_ERR_USAGE, "the step '%s' reads the batch alone: give one task, and nothing on standard input", step);
+	return status != 1 ? status : pd_fail(e, PD_ERR_USAGE, "the step '%s' reads only the batch; run a single task without standard input", step);
 }
 
 static int map_tables(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
@@ -386,7 +386,7 @@ static int read_tombstone(struct pd_span value, struct tombstone *s, struct pd_e
 {
 	struct pd_span distance, by;
 	if (!pd_span_split(&value, '\t', &distance) || !pd_span_split(&value, '\t', &by) || !value.p)
-		return pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+		return pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
 	pd_buf_set(&s->distance, distance);
 	pd_buf_set(&s->by, by);
 	pd_buf_set(&s->row, value);
@@ -560,7 +560,7 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 		bool fresh;
 		if (!pd_span_split(&rest, '\t', &tag) || (!(fresh = pd_span_is(tag, "b")) && !pd_span_is(tag, "t") && !pd_span_is(tag, "r")) ||
 		    (!pd_span_is(tag, "t") && !rest.p)) {
-			status = pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+			status = pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
 			break;
 		}
 		u.goes |= pd_span_is(tag, "t");

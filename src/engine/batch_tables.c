@@ -360,9 +360,9 @@ static int check_header(const struct pd_batch_tables *t, const char *name, struc
 	const header *h = &t->h;
 	const uint64_t most = UINT32_MAX / 2;
 	if (memcmp(h->magic, PD_BATCH_TABLES_MAGIC, sizeof h->magic))
-		return pd_fail(e, PD_ERR_INPUT, "%s: no tables of a batch: the step 'tables' writes them", name);
+		return pd_fail(e, PD_ERR_INPUT, "%s is not a file of batch tables; the step 'tables' writes one", name);
 	if (h->version != PD_BATCH_TABLES_VERSION && h->version < 256)
-		return pd_fail(e, PD_ERR_INPUT, "%s: version %u of tables of a batch; this program knows version %d", name, h->version,
+		return pd_fail(e, PD_ERR_INPUT, "%s: batch tables of version %u; this program reads version %d", name, h->version,
 			       PD_BATCH_TABLES_VERSION);
 	if (h->header_bytes != sizeof *h || h->checksum != pd_hash64(h, offsetof(header, checksum)))
 		return fail_tables(e, name, 0, "the checksum of the header does not match");
@@ -399,7 +399,7 @@ static int check_sections(const struct pd_batch_tables *t, const char *name, str
 	};
 	for (int i = 0; i < PD_BATCH_SECTIONS; i++) {
 		if (h->section[i].offset != at || h->section[i].length != length[i] || length[i] > t->map_bytes - at)
-			return fail_tables(e, name, at, "a section is not where it should be");
+			return fail_tables(e, name, at, "a section is at a wrong offset");
 		if (pd_hash64(t->map + at, length[i]) != h->section[i].checksum)
 			return fail_tables(e, name, at, "the checksum of a section does not match");
 		for (at += length[i]; at % 8; at++)
@@ -462,17 +462,17 @@ static int check_columns(struct pd_batch_tables *t, const char *name, struct pd_
 	t->band_starts = section_at(t, PD_BATCH_BAND_STARTS);
 	t->band_entries = section_at(t, PD_BATCH_BAND_ENTRIES);
 	if (!are_starts_good(t))
-		return fail_tables(e, name, h->section[PD_BATCH_STARTS].offset, "places that are not in order");
+		return fail_tables(e, name, h->section[PD_BATCH_STARTS].offset, "places are not in order");
 	uint64_t sketched = 0;
 	for (uint64_t i = 0; i < h->entries; i++)
 		sketched += t->sketched[i] != 0;
 	for (uint64_t i = 0; i < h->rows; i++)
 		if ((t->places[i] != PD_BATCH_NOWHERE && t->places[i] >= h->entries + h->digests) || (i && t->ids[i] < t->ids[i - 1]))
-			return fail_tables(e, name, h->section[PD_BATCH_IDS].offset, "ids that are not in order, or nowhere");
+			return fail_tables(e, name, h->section[PD_BATCH_IDS].offset, "ids are not in order, or without a place");
 	if (sketched != h->sketched || !are_below(t->key_of, h->entries, h->keys) ||
 	    !are_below(t->numbers, h->n_blocks * h->keys, h->keys) ||
 	    !are_below(t->band_entries, (uint64_t)n_bands(h) * h->sketched, h->entries))
-		return fail_tables(e, name, h->section[PD_BATCH_KEY_OF].offset, "numbers of what is not there");
+		return fail_tables(e, name, h->section[PD_BATCH_KEY_OF].offset, "numbers out of range");
 	return PD_OK;
 }
 
@@ -480,7 +480,7 @@ int pd_batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const
 {
 	*t = (struct pd_batch_tables){ .map = bytes.p, .map_bytes = bytes.n };
 	if (bytes.n < sizeof t->h)
-		return pd_fail(e, PD_ERR_INPUT, "%s: no tables of a batch, or cut short: the step 'tables' writes them", name);
+		return pd_fail(e, PD_ERR_INPUT, "%s is not a file of batch tables, or it is truncated; the step 'tables' writes one", name);
 	memcpy(&t->h, bytes.p, sizeof t->h);
 	int status = check_header(t, name, e);
 	if (!status)
@@ -501,10 +501,10 @@ static int check_job(const struct pd_batch_tables *t, const char *name, uint64_t
 		{ "minima of a band", h->sketched ? (int64_t)h->width : width_for(p), width_for(p) },
 	};
 	if (h->batch != digest)
-		return pd_fail(e, PD_ERR_PARAMS, "%s: tables of another batch than that of --batch", name);
+		return pd_fail(e, PD_ERR_PARAMS, "%s: the tables belong to another batch than --batch", name);
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		if (same[i].is != same[i].asked)
-			return pd_fail(e, PD_ERR_PARAMS, "%s: tables that were made with other parameters than the job's: %s: %" PRId64 ", not %" PRId64, name,
+			return pd_fail(e, PD_ERR_PARAMS, "%s: the tables have other parameters than the job: %s: %" PRId64 ", not %" PRId64, name,
 				       same[i].what, same[i].is, same[i].asked);
 	return PD_OK;
 }

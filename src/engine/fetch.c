@@ -54,7 +54,7 @@ int pd_engine_fetch_open(struct pd_engine_fetch *f, const char *command, const c
 	int status = spawn(&f->pid, words, ends[1], e);
 	close(ends[1]);
 	if (!status && ((f->saved = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)) < 0 || dup2(ends[0], STDIN_FILENO) < 0))
-		status = pd_fail_errno(e, "cannot take what '%s' says", words[0]);
+		status = pd_fail_errno(e, "cannot read the output of '%s'", words[0]);
 	close(ends[0]);
 	clearerr(stdin);
 	if (status && f->pid)
@@ -84,7 +84,7 @@ int pd_engine_fetch_close(struct pd_engine_fetch *f, bool read, struct pd_err *e
 	close(f->saved);
 	clearerr(stdin);
 	int status = ended(f->pid, f->path, "--fetch", read, e);
-	return status || back ? status : pd_fail_errno(e, "cannot go on with standard input");
+	return status || back ? status : pd_fail_errno(e, "cannot restore standard input");
 }
 
 /* Its output is written where messages are written. */

@@ -56,7 +56,7 @@ static int take_params(struct totals *t, struct pd_span params, struct pd_err *e
 		memcpy(t->p.params, params.p, params.n);
 	if (pd_span_is(params, t->p.params))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "rows that were made with other parameters (%.*s) than others (%s) cannot be matched", (int)params.n, params.p,
+	return pd_fail(e, PD_ERR_PARAMS, "rows with different parameters cannot be matched (%.*s and %s)", (int)params.n, params.p,
 		       t->p.params);
 }
 
@@ -86,7 +86,7 @@ static int take_methods(struct pd_span recorded, struct pd_err *e)
 	struct pd_span methods = pd_param(recorded, "methods");
 	if (!methods.n || pd_span_is(methods, "simhash"))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "rows that were signed by other methods (%.*s) than simhash are matched on one machine alone", (int)methods.n,
+	return pd_fail(e, PD_ERR_PARAMS, "rows signed by other methods than simhash (%.*s) can only be matched on one machine", (int)methods.n,
 		       methods.p);
 }
 
@@ -185,7 +185,7 @@ static int take_count(struct totals *t, struct pd_span name, struct pd_span valu
 	if (number && pd_span_istarts(name, sketches) &&
 	    pd_span_u64(pd_span(name.p + sizeof sketches - 1, name.n - (sizeof sketches - 1)), &words) && words <= PD_SKETCH_WORDS)
 		return t->sketches.rows[words] += n, PD_OK;
-	return pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+	return pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
 }
 
 /* Count the new pages like those of the collection. */
@@ -353,7 +353,7 @@ static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint
 		while (i < sizeof sums / sizeof *sums && !pd_span_is(in.key, sums[i].name))
 			i++;
 		if (!pd_span_u64(in.value, &n) || (!large && i == sizeof sums / sizeof *sums)) {
-			status = pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+			status = pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
 			break;
 		}
 		if (in.is_new) {
@@ -475,7 +475,7 @@ static int map_rows(const struct pd_engine *t, struct pd_engine_params *p, bool 
 static int map_equal(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	if (p->match.all_pairs)
-		return pd_fail(e, PD_ERR_USAGE, "with --all-pairs nothing stands for others: there is no step 'equal', and 'plan' and 'near' take the rows");
+		return pd_fail(e, PD_ERR_USAGE, "with --all-pairs there is no step 'equal'; give the rows to 'plan' and 'near'");
 	return map_rows(t, p, false, e);
 }
 
@@ -496,7 +496,7 @@ static int reduce_buckets(const struct pd_engine *t, struct pd_engine_params *p,
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		if (!pd_engine_tables_parse(&tables, in.key, &table)) {
-			status = pd_fail(e, PD_ERR_PARAMS, "'%.*s' is no bucket of this job: its map tasks had other parameters",
+			status = pd_fail(e, PD_ERR_PARAMS, "'%.*s' is not a bucket of this job; its map tasks had other parameters",
 					 in.key.n < 80 ? (int)in.key.n : 80, in.key.p);
 			break;
 		}
@@ -547,7 +547,7 @@ static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, s
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		struct pd_span row = in.value;
 		if (!pd_span_split(&row, '\t', &band) || !row.p || (!all && (!pd_span_u64(band, &number) || number >= (uint64_t)p->sketch.minima))) {
-			status = pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+			status = pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
 			break;
 		}
 		status = all ? pd_engine_buckets_add_new(&b, row, e) : pd_engine_buckets_add_full(&b, (int)number, row, e);
@@ -586,7 +586,7 @@ static int read_doubt(struct pd_span value, struct doubted *d, struct pd_err *e)
 	struct pd_span similarity, other, look;
 	if (!pd_span_split(&value, '\t', &similarity) || !pd_span_split(&value, '\t', &other) || !pd_span_split(&value, '\t', &look) || !value.p ||
 	    !pd_span_u64(similarity, &d->similarity) || !pd_span_u64(look, &d->look))
-		return pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+		return pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
 	pd_buf_set(&d->other, other);
 	pd_buf_set(&d->line, value);
 	return PD_OK;

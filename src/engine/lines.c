@@ -14,7 +14,7 @@ int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e)
 		if (status != 1)
 			return status;
 		if (!pd_span_split(&l->value, '\t', &l->key) || !l->value.p)
-			return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input has no key and value: it is not of the task before this one",
+			return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input has no key and value: not written by the previous task",
 				       l->in.no);
 	} while (!l->key.n && !l->value.n);
 	l->is_new = !l->begun || !pd_span_eq(l->key, pd_buf_span(&l->group));
@@ -67,13 +67,13 @@ int pd_engine_row_check(struct pd_engine_row *row, const struct pd_engine_params
 	if (!hex.n || !is_said(row->f[PD_FP_ID]))
 		return pd_fail(e, PD_ERR_FORMAT, "a row without fingerprint or id");
 	if (row->has_print && !pd_key_parse(hex, &row->bits, &row->print))
-		return pd_fail(e, PD_ERR_FORMAT, "the fingerprint is not of 16, 32 or 64 hex digits");
+		return pd_fail(e, PD_ERR_FORMAT, "the fingerprint does not have 16, 32 or 64 hex digits");
 	if (!p)
 		return PD_OK;
 	if (row->has_print && row->bits != p->bits)
-		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits: the job's parameters are of rows of %d", row->bits, p->bits);
+		return pd_fail(e, PD_ERR_PARAMS, "the fingerprint has %d bits, but the rows of the job have %d", row->bits, p->bits);
 	if (p->params[0] && is_said(params) && !pd_span_is(params, p->params))
-		return pd_fail(e, PD_ERR_PARAMS, "made with other parameters (%.*s) than the job's (%s)", params.n < 16 ? (int)params.n : 16, params.p,
+		return pd_fail(e, PD_ERR_PARAMS, "other parameters (%.*s) than the job (%s)", params.n < 16 ? (int)params.n : 16, params.p,
 			       p->params);
 	if (p->sketch.minima && is_said(sketch) && sketch.n == (size_t)pd_sketch_words(&p->sketch) * 16) {
 		if (!pd_sketch_parse(&p->sketch, sketch, &row->sketch))
@@ -95,7 +95,7 @@ static int check_header(struct pd_engine_rows *r, struct pd_err *e)
 	if (r->p->must.n && r->in.header.must.n)
 		pd_params_differ(pd_buf_span(&r->p->must), pd_buf_span(&r->in.header.must), &differ);
 	if (differ.n)
-		status = pd_fail(e, PD_ERR_PARAMS, "rows that were made with other parameters than the job's (%s)", differ.p);
+		status = pd_fail(e, PD_ERR_PARAMS, "the rows have other parameters than the job (%s)", differ.p);
 	pd_buf_release(&differ);
 	return status;
 }
@@ -143,7 +143,7 @@ void pd_engine_rows_release(struct pd_engine_rows *r)
 int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e)
 {
 	if (pd_tsv_fields(line, row->f, PD_FP_COLUMNS) < PD_FP_COLUMNS)
-		return pd_fail(e, PD_ERR_INPUT, "a row that is cut short: it is not of the task before this one");
+		return pd_fail(e, PD_ERR_INPUT, "truncated row: not written by the previous task");
 	int status = pd_engine_row_check(row, p, e);
 	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
 }
@@ -165,7 +165,7 @@ void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out)
 
 static int no_batch(struct pd_err *e)
 {
-	return pd_fail(e, PD_ERR_USAGE, "missing required option --batch=FILE, which 'match --save' writes of the new pages");
+	return pd_fail(e, PD_ERR_USAGE, "missing required option --batch=FILE; 'match --save' writes it from the new pages");
 }
 
 int pd_engine_batch_read(const struct pd_engine *t, struct pd_rows *rows, struct pd_err *e)

@@ -128,14 +128,14 @@ int pd_engine_params_parse(struct pd_engine_params *p, struct pd_span text, cons
 	bool ended = false;
 	*p = (struct pd_engine_params){ 0 };
 	if (!text.n || !pd_span_split(&text, '\n', &line) || !pd_span_is(line, MAGIC))
-		return pd_fail(e, PD_ERR_INPUT, "%s is not a file of parameters: the step 'count' of the job writes one", path);
+		return pd_fail(e, PD_ERR_INPUT, "%s is not a file of parameters; the step 'count' of the job writes one", path);
 	while (text.n && pd_span_split(&text, '\n', &line)) {
 		no++;
 		ended = ended || pd_span_is(line, "end");
 		if (!pd_span_is(line, "end") && !take_line(p, line))
 			return pd_fail(e, PD_ERR_INPUT, "%s:%" PRIu64 ": damaged file of parameters", path, no);
 	}
-	return ended ? PD_OK : pd_fail(e, PD_ERR_INPUT, "%s: damaged file of parameters: it is cut short", path);
+	return ended ? PD_OK : pd_fail(e, PD_ERR_INPUT, "%s: damaged file of parameters: it is truncated", path);
 }
 
 int pd_engine_params_read(struct pd_engine_params *p, const char *path, struct pd_err *e)

@@ -133,7 +133,7 @@ static int write_batch(void *ctx)
 	return flush_rows(a->r);
 }
 
-static void leave_out_row(void *ctx, const char *path, const char *what)
+static void report_skipped_row(void *ctx, const char *path, const char *what)
 {
 	struct pd_log *log = ((struct answering *)ctx)->r->log;
 	if (pd_log_many(log, path))
@@ -199,7 +199,7 @@ static int answer_rows(struct store_run *r, bool keep)
 					.at_once = r->o->line_buffered || (!r->o->n_operands && isatty(STDIN_FILENO)),
 					.answer = write_answer,
 					.batch = write_batch,
-					.bad_row = leave_out_row,
+					.bad_row = report_skipped_row,
 					.ctx = &a } };
 	int status = pd_store_open(&r->store, r->o->dir, keep ? PD_STORE_WRITE : PD_STORE_READ, &r->err);
 	if (!status)

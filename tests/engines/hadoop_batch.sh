@@ -41,7 +41,7 @@ once=(-D mapreduce.map.maxattempts=1)
 head -c 1000 "$demo" >other.tables
 with_tables other.tables "${flow[@]}" "${once[@]}" new.fp /stored /batch
 exits "another file in place of the tables: the step fails" 2
-has "another file in place of the tables: it is said" "$tmp/err" 'batch\.tables: no tables of a batch'
+has "another file in place of the tables: it is said" "$tmp/err" 'batch\.tables is not a file of batch tables'
 awk '/^#/ || NR % 3 == 0' all.fp | "$P" match -q --save=other.key
 hadoop fs -cat /batch/count/part-00000 >params 2>/dev/null
 "$P" map --job=batch --step=tables --params=params --batch=other.key </dev/null >other.tables 2>/dev/null

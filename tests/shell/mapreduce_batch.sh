@@ -146,18 +146,18 @@ sed 's/^option 3$/option 4/' params >params.4
 find_in() { refused "$1" all.fp "$3" "$P" map --job=batch --step=find --params=params --batch=new.key $2; } # NAME OPTION MESSAGE
 find_in "no tables" '' 'missing required option --tables'
 find_in "tables that are not there" --tables=none 'cannot read none'
-find_in "tables that are empty" --tables=empty.tables 'empty.tables: no tables of a batch'
+find_in "tables that are empty" --tables=empty.tables 'empty.tables is not a file of batch tables'
 find_in "tables that are cut short" --tables=cut.tables 'cut.tables: damaged tables of a batch: 1000 bytes, not '
-find_in "tables that end in their header" --tables=short.tables 'short.tables: no tables of a batch, or cut short'
+find_in "tables that end in their header" --tables=short.tables 'short.tables is not a file of batch tables, or it is truncated'
 find_in "damaged tables" --tables=bits.tables 'bits.tables: damaged tables of a batch: .*checksum'
-find_in "newer tables" --tables=newer.tables 'newer.tables: version 2 of tables of a batch; this program knows version 1'
-find_in "another file" --tables=new.key 'new.key: no tables of a batch'
-find_in "tables of another batch" --tables=few.tables 'few.tables: tables of another batch'
-find_in "tables for another k" --tables=other.tables 'other.tables: .*other parameters than the job.s: k: 4, not 3'
+find_in "newer tables" --tables=newer.tables 'newer.tables: batch tables of version 2; this program reads version 1'
+find_in "another file" --tables=new.key 'new.key is not a file of batch tables'
+find_in "tables of another batch" --tables=few.tables 'few.tables: the tables belong to another batch'
+find_in "tables for another k" --tables=other.tables 'other.tables: .*other parameters than the job: k: 4, not 3'
 run_in all.fp "$P" map --job=batch --step=find --params=params --batch=new.key --tables=new.tables
 exits "the right tables are taken" 0
 at_least "and find what is near" "$(grep -c '^[ed]\.' "$tmp/out")" 1
-refused "tables read nothing" <(printf 'a\tb\n') 'nothing on standard input' "$P" map --job=batch --step=tables --params=params --batch=new.key
+refused "tables read nothing" <(printf 'a\tb\n') 'without standard input' "$P" map --job=batch --step=tables --params=params --batch=new.key
 refused "tables have no reduce task" /dev/null 'no reduce task' "$P" reduce --job=batch --step=tables --params=params --batch=new.key
 for side in map reduce; do
 	if [ $side = map ]; then tables=--tables=new.tables; else tables=; fi
@@ -168,5 +168,5 @@ for side in map reduce; do
 done
 refused "tables of a batch of other parameters" /dev/null 'other parameters' "$P" map --job=batch --step=tables --params=params --batch=wide.key
 refused "inside has no reduce task" /dev/null 'no reduce task' "$P" reduce --job=batch --step=inside --params=params --batch=new.key
-refused "inside reads nothing" <(printf 'a\tb\n') 'nothing on standard input' "$P" map --job=batch --step=inside --params=params --batch=new.key
+refused "inside reads nothing" <(printf 'a\tb\n') 'without standard input' "$P" map --job=batch --step=inside --params=params --batch=new.key
 tap_done

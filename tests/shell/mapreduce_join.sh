@@ -164,9 +164,9 @@ done
 refused "rows of other parameters" wide.fp 'bits|other parameters' "$P" map --job=join --step=equal --params=params
 sed 's/	[0-9a-f]\{8\}	\([^	]*\)$/	00000001	\1/' bare.fp >other.fp
 refused "rows without a header, of other parameters" other.fp 'other parameters' "$P" map --job=join --step=equal --params=params
-refused "a bucket of other parameters" <(printf 'h9.1\tx\n') 'no bucket of this job' "$P" reduce --job=join --step=near --params=params
+refused "a bucket of other parameters" <(printf 'h9.1\tx\n') 'is not a bucket of this job' "$P" reduce --job=join --step=near --params=params
 refused "a line of another task" <(echo nothing) 'no key and value' "$P" reduce --job=join --step=near --params=params
-refused "a row that was cut" <(printf 'h0.1\tx\ty\n') 'cannot be read|cut short|no fp rows' "$P" reduce --job=join --step=near --params=params
+refused "a row that was cut" <(printf 'h0.1\tx\ty\n') 'invalid row|truncated row|no fp rows' "$P" reduce --job=join --step=near --params=params
 for option in --scope=same-host --against=x --save=x --method=exact --format=jsonl; do
 	refused "match's $option" /dev/null 'works only with .match.' "$P" reduce --job=join --step=count -- $option
 done

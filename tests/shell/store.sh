@@ -56,7 +56,7 @@ run_in night2 "$P" store check s -k 0 -q
 is "from standard input, with a smaller k" "$(status "$tmp/out")" "duplicate new kept kept duplicate kept"
 run "$P" store check s -k 13 night2
 exits "a larger k is misuse" 2
-has "and says so" "$tmp/err" 'k 13: the store s was made for distances up to 12'
+has "and says so" "$tmp/err" 'k 13: the store s supports distances up to 12'
 
 # replace
 run "$P" store add s night2 --on-duplicate=replace -q
