@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * One thread at a time reads records, all of them make rows, and what they made is written in the order of the input: the pool
- * (base/threads.h) sees to that.
+ * One thread at a time reads records, all threads make rows, and the rows are written in the order of the input; the
+ * pool (base/threads.h) does this.
  */
 #include "walk/walk.h"
 
@@ -18,18 +18,18 @@
 #include "walk/packed.h"
 #include "write/write.h"
 
-/* What a walk over pages says of itself: progress, the "# total" line, the closing line, --stats. */
+/* Counts and messages of a walk over pages: progress, the "# total" line, the closing line, --stats. */
 
 struct counts {
 	uint64_t skipped[PD_SKIP_COUNT];	/* [PD_SKIP_NONE]: pages */
 	uint64_t without_fingerprint;
-	uint64_t stubs[PD_STUBS];		/* of them, where they are not matched: redirects, error pages … */
-	uint64_t cut;				/* the others of them of which a part was not read */
-	const struct pd_methods *methods;	/* beside the fingerprint */
-	uint64_t signed_by[PD_METHODS_MAX];	/* pages that have a value of it */
-	uint64_t few[PD_METHODS_MAX];		/* of them, those that have less than the method was asked to take */
-	uint64_t capped[PD_METHODS_MAX];	/* and those that have more than it takes */
-	uint64_t inputs_without_pages;			/* inputs of which not one page could be read */
+	uint64_t stubs[PD_STUBS];		/* of these, pages that are not matched: redirects, error pages … */
+	uint64_t cut;				/* of the others, pages of which a part was not read */
+	const struct pd_methods *methods;	/* in addition to the fingerprint */
+	uint64_t signed_by[PD_METHODS_MAX];	/* pages with a value of the method */
+	uint64_t few[PD_METHODS_MAX];		/* of these, pages with less than the method requires */
+	uint64_t capped[PD_METHODS_MAX];	/* … and pages with more than it uses */
+	uint64_t inputs_without_pages;			/* inputs from which no page could be read */
 	struct pd_reader_stats input;
 	double seconds[PD_PHASES], elapsed;
 };
@@ -39,14 +39,14 @@ struct progress {
 	uint64_t pages;
 };
 
-#define TELLING .005	/* the share done from which on the time left is estimated */
+#define TELLING .005	/* the progress from which on the remaining time is estimated */
 
 static void start_progress(struct progress *p)
 {
 	*p = (struct progress){ .started = pd_wall_seconds() };
 }
 
-/* One record more. */
+/* Count a record. */
 static void progress(struct progress *p, const struct pd_reader *r, struct pd_log *log, bool page)
 {
 	p->pages += page;
@@ -141,38 +141,46 @@ static uint64_t stubs(const struct counts *c)
 	return n;
 }
 
-/* Pages that are no page's text: "3 not to be matched (redirect 2, error-page 1)". */
-static void say_stubs(const struct counts *c, struct pd_buf *line)
+/* Append "3 cannot match (2 redirects, 1 error page)". */
+static void add_stubs(const struct counts *c, struct pd_buf *line)
 {
+	static const char *const one[PD_STUBS] = { [PD_STUB_REDIRECT] = "redirect", [PD_STUB_ERROR] = "error page",
+						   [PD_STUB_WALL] = "access wall", [PD_STUB_EMPTY] = "without text" };
 	const char *sep = " (";
-	pd_buf_printf(line, ", %" PRIu64 " not to be matched", stubs(c));
+	pd_buf_printf(line, ", %" PRIu64 " cannot match", stubs(c));
 	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++) {
 		if (!c->stubs[s])
 			continue;
-		pd_buf_printf(line, "%s%s %" PRIu64, sep, pd_stub_name((enum pd_stub)s), c->stubs[s]);
+		pd_buf_printf(line, "%s%" PRIu64 " %s%s", sep, c->stubs[s], one[s], c->stubs[s] > 1 && s != PD_STUB_EMPTY ? "s" : "");
 		sep = ", ";
 	}
 	pd_buf_add_c(line, ')');
 }
 
-static void say_left_out(const struct counts *c, struct pd_buf *line)
+/* Append "11 records that are not pages (6 requests or metadata, 5 with another HTTP status)". */
+static void add_skipped(const uint64_t *skipped, struct pd_buf *line)
 {
+	static const char *const what[PD_SKIP_COUNT] = { [PD_SKIP_KIND] = "requests or metadata", [PD_SKIP_STATUS] = "with another HTTP status",
+							 [PD_SKIP_TYPE] = "of another type", [PD_SKIP_EMPTY] = "without content",
+							 [PD_SKIP_DAMAGED] = "damaged" };
+	uint64_t n = 0;
 	const char *sep = " (";
-	pd_buf_add_z(line, ", ");
-	pd_buf_count(line, left_out(c), "record");
-	pd_buf_add_z(line, " left out");
+	for (int s = PD_SKIP_NONE + 1; s < PD_SKIP_COUNT; s++)
+		n += skipped[s];
+	pd_buf_count(line, n, "record");
+	pd_buf_add_z(line, n == 1 ? " that is not a page" : " that are not pages");
 	for (int s = PD_SKIP_NONE + 1; s < PD_SKIP_COUNT; s++) {
-		if (s == PD_SKIP_DAMAGED || !c->skipped[s])
+		if (!skipped[s])
 			continue;
-		pd_buf_printf(line, "%s%s %" PRIu64, sep, pd_skip_name((enum pd_skip)s), c->skipped[s]);
+		pd_buf_printf(line, "%s%" PRIu64 " %s", sep, skipped[s], what[s]);
 		sep = ", ";
 	}
 	if (sep[0] == ',')
 		pd_buf_add_c(line, ')');
 }
 
-/* "keywords: fewer keywords than asked for on 3 pages; all of them were taken" */
-static void say_few_and_capped(const struct counts *c, struct pd_log *log)
+/* Print "keywords: 3 pages have fewer keywords than requested; all of them were used". */
+static void report_few_and_capped(const struct counts *c, struct pd_log *log)
 {
 	struct pd_buf pages = { 0 };
 	for (int i = 0; c->methods && i < c->methods->n; i++) {
@@ -180,7 +188,7 @@ static void say_few_and_capped(const struct counts *c, struct pd_log *log)
 		if (c->few[i]) {
 			pd_buf_clear(&pages);
 			pd_buf_count(&pages, c->few[i], "page");
-			pd_log_note(log, "%s: fewer %s than asked for on %s; all of them were taken", m->name, m->few, pages.p);
+			pd_log_note(log, "%s: %s with fewer %s than requested; all of them were used", m->name, pages.p, m->few);
 		}
 		if (c->capped[i]) {
 			pd_buf_clear(&pages);
@@ -191,7 +199,7 @@ static void say_few_and_capped(const struct counts *c, struct pd_log *log)
 	pd_buf_release(&pages);
 }
 
-/* Says the closing line; were damaged records left out, or whole inputs? */
+/* Print the closing line.  Return whether damaged records or whole inputs were skipped. */
 static bool print_closing_line(const struct counts *c, struct pd_log *log)
 {
 	struct pd_buf line = { 0 }, says = { 0 };
@@ -201,9 +209,14 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 	if (c->cut)
 		pd_buf_printf(&line, ", %" PRIu64 " too long to be compared (see --max-page)", c->cut);
 	if (stubs(c))
-		say_stubs(c, &line);
-	if (left_out(c))
-		say_left_out(c, &line);
+		add_stubs(c, &line);
+	if (left_out(c)) {
+		uint64_t skipped[PD_SKIP_COUNT];
+		memcpy(skipped, c->skipped, sizeof skipped);
+		skipped[PD_SKIP_DAMAGED] = 0;
+		pd_buf_add_z(&line, ", skipped ");
+		add_skipped(skipped, &line);
+	}
 	if (count_damaged(c))
 		pd_buf_printf(&line, ", %" PRIu64 " damaged", count_damaged(c));
 	if (c->input.aliases) {
@@ -214,44 +227,43 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 	if (c->input.unselected) {
 		pd_buf_clear(&says);
 		pd_buf_count(&says, c->input.unselected, "record");
-		pd_log_note(log, "%s of the index %s in files that are no inputs", says.p, c->input.unselected == 1 ? "is" : "are");
+		pd_log_note(log, "%s of the index %s in files that are not inputs", says.p, c->input.unselected == 1 ? "is" : "are");
 	}
 	if (c->input.mirrored) {
 		pd_buf_clear(&says);
 		pd_buf_count(&says, c->input.mirrored, "record");
 		pd_log_note(log, "the URLs of %s were made from paths HOST/PATH, as wget and HTTrack write them", says.p);
 	}
-	say_few_and_capped(c, log);
+	report_few_and_capped(c, log);
 	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
 	pd_buf_release(&says);
 	pd_buf_release(&line);
 	return count_damaged(c) > 0 || c->inputs_without_pages > 0;
 }
 
-/* What became of each input, reported in the order of the inputs: the list of what was left out (--left-out), and the inputs of
- * which not one page could be read, with the reason.
- * Records are read one after the other, worked on by many threads, and written in the order in which they were read.  What
- * happens to inputs on the way (one begins, damage) happens while they are read; so it travels with the next record, as events
- * before what a worker made of it, and is taken apart where results are written.
+/* The result of each input, reported in the order of the inputs: the list of skipped records (--left-out), and the
+ * inputs without pages, with the reason.  Records are read in sequence, processed by many threads, and written in the
+ * order of reading.  Events of an input (its start, damage) occur while it is read.  Therefore they are sent with the
+ * next record, before the worker's result, and are separated where results are written.
  *
- * An event is its head, the words of a label or of a reason, and a row of the list, padded to eight bytes: what follows a page's
- * events is aligned. */
+ * An event consists of its head, the text of a label or of a reason, and a row of the list, padded to eight bytes, so
+ * that the data after a page's events is aligned. */
 
 enum event { PD_WALK_INPUT, PD_WALK_DAMAGE, PD_WALK_ALIAS, PD_WALK_LEFT_OUT, PD_WALK_PAGE };
 
 struct inputs {
 	struct pd_outfile list;		/* --left-out */
 	bool lists;
-	/* the input that results come from now */
+	/* the input of the current results */
 	struct pd_buf label, why;
 	bool open;
 	uint64_t pages, reported, skipped[PD_SKIP_COUNT];
-	uint64_t inputs_without_pages;		/* inputs without a page, so far */
+	uint64_t inputs_without_pages;		/* inputs without a page so far */
 };
 
 struct head {
 	uint32_t what, skip;
-	uint32_t words, row;	/* bytes that follow */
+	uint32_t words, row;	/* number of bytes that follow */
 };
 
 static size_t padded(const struct head *h)
@@ -281,14 +293,14 @@ static void add_event(struct pd_buf *out, struct head h, struct pd_span words, s
 	pd_buf_add(out, "\0\0\0\0\0\0\0", padded(&h) - sizeof h - words.n - row.n);
 }
 
-/* Append an event.  An input begins: `label` is what it is called; empty: what comes is a part of a larger one, of which
- * nothing is asked. */
+/* Append an event.  An input begins: `label` is its name; empty: a part of a larger input begins, which is not checked
+ * for pages. */
 static void event_input(struct pd_buf *out, struct pd_span label)
 {
 	add_event(out, (struct head){ .what = PD_WALK_INPUT }, label, pd_span("", 0));
 }
 
-/* Something is left out: its id, URL, type, and the reason, with more words if there are some; `skip` of PD_WALK_LEFT_OUT. */
+/* A record is skipped: its id, URL, type, and the reason, with optional details; `skip` for PD_WALK_LEFT_OUT. */
 static void event_left_out(struct pd_buf *out, enum event what, enum pd_skip skip, struct pd_span id, struct pd_span url,
 			    struct pd_span type, struct pd_span reason)
 {
@@ -307,30 +319,22 @@ static void event_left_out(struct pd_buf *out, enum event what, enum pd_skip ski
 	pd_buf_release(&row);
 }
 
-/* The end of a page's events: what follows was made of it. */
+/* The end of a page's events: the result follows. */
 static void event_page(struct pd_buf *out)
 {
 	add_event(out, (struct head){ .what = PD_WALK_PAGE }, pd_span("", 0), pd_span("", 0));
 }
 
-/* Not one page came of the records of the input, and nothing was said of it yet. */
-static void report_input_without_pages(struct inputs *in, uint64_t records, struct pd_log *log)
+/* Report an input from whose records no page was made, if this was not reported yet. */
+static void report_input_without_pages(struct inputs *in, struct pd_log *log)
 {
 	struct pd_buf line = { 0 };
-	const char *sep = " (";
-	pd_buf_count(&line, records, "record");
-	pd_buf_add_z(&line, " left out");
-	for (int s = 0; s < PD_SKIP_COUNT; s++) {
-		if (!in->skipped[s])
-			continue;
-		pd_buf_printf(&line, "%s%s %" PRIu64, sep, pd_skip_name((enum pd_skip)s), in->skipped[s]);
-		sep = ", ";
-	}
-	pd_log_error(log, "%s: no pages in it: %s)%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "", pd_buf_z(&in->why));
+	add_skipped(in->skipped, &line);
+	pd_log_error(log, "%s: no pages in it: skipped %s%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "", pd_buf_z(&in->why));
 	pd_buf_release(&line);
 }
 
-/* An input with nothing in it is no failure: it is as good a dump as any other. */
+/* Close an input.  An empty input is not a failure: it is a valid dump. */
 
 static void close_input(struct inputs *in, struct pd_log *log)
 {
@@ -339,7 +343,7 @@ static void close_input(struct inputs *in, struct pd_log *log)
 		records += s == PD_SKIP_EMPTY ? 0 : in->skipped[s];
 	if (in->open && !in->pages && !in->reported && records) {
 		in->inputs_without_pages++;
-		report_input_without_pages(in, records + in->skipped[PD_SKIP_EMPTY], log);
+		report_input_without_pages(in, log);
 	} else if (in->open && !in->pages && !in->reported) {
 		pd_log_note(log, "%s: empty: no records and no pages in it", pd_buf_z(&in->label));
 	}
@@ -355,7 +359,7 @@ static void open_input(struct inputs *in, struct pd_span label)
 	memset(in->skipped, 0, sizeof in->skipped);
 }
 
-static void leave_out(struct inputs *in, const struct head *h, struct pd_span words, struct pd_span row)
+static void add_list_row(struct inputs *in, const struct head *h, struct pd_span words, struct pd_span row)
 {
 	if (h->what == PD_WALK_LEFT_OUT) {
 		in->skipped[h->skip]++;
@@ -369,7 +373,7 @@ static void leave_out(struct inputs *in, const struct head *h, struct pd_span wo
 		fwrite(row.p, 1, row.n, in->list.f);
 }
 
-/* Takes the events off *result; true: what is left was made of a page. */
+/* Remove the events from *result.  Return true if the rest is the result of a page. */
 static bool inputs_take(struct inputs *in, struct pd_span *result, struct pd_log *log)
 {
 	struct head h;
@@ -386,13 +390,13 @@ static bool inputs_take(struct inputs *in, struct pd_span *result, struct pd_log
 			close_input(in, log);
 			open_input(in, words);
 		} else {
-			leave_out(in, &h, words, row);
+			add_list_row(in, &h, words, row);
 		}
 	}
 	return false;
 }
 
-/* After the last result: the events that no record came after, then the last input is closed and the list written. */
+/* After the last result: process the events after the last record, close the last input, and write the list. */
 static int inputs_end(struct inputs *in, struct pd_span events, struct pd_log *log, struct pd_err *e)
 {
 	inputs_take(in, &events, log);
@@ -411,8 +415,8 @@ static void inputs_release(struct inputs *in)
 	pd_buf_release(&in->why);
 }
 
-/* Walks over all inputs.  0; PD_WALK_DAMAGED: done, but damaged records were left out, which the options do not call
- * right; negative, and why. */
+/* Walk over all inputs.  Return 0; PD_WALK_DAMAGED: done, but damaged records were skipped, which the options do not
+ * ignore; negative: an error. */
 enum { PD_WALK_DAMAGED = 1 };
 
 struct walk_worker {
@@ -420,12 +424,12 @@ struct walk_worker {
 	struct pd_record record;
 	struct pd_json *json;
 	struct walk *walk;
-	struct pd_buf events;		/* that came before the record */
+	struct pd_buf events;		/* events before the record */
 	struct counts counts;
 	struct pd_buf id;
-	struct pd_buf packed;		/* the page that came back from the spool */
+	struct pd_buf packed;		/* the page read from the spool */
 	struct pd_buf plain;		/* the same, unpacked */
-	bool lost;			/* one did not */
+	bool lost;			/* a page could not be read from the spool */
 };
 
 struct walk {
@@ -434,22 +438,22 @@ struct walk {
 	struct pd_log *log;
 	struct pd_tables tables;
 	struct pd_reader *reader;
-	struct pd_buf events;		/* since the last record was read: "What became of each input" */
+	struct pd_buf events;		/* events since the last record was read, see above */
 	struct inputs inputs;
 	struct pd_outfile out, stats, table;	/* `table`: --save-boilerplate */
-	struct pd_shingles_writer shingles;	/* where they are wanted */
+	struct pd_shingles_writer shingles;	/* if they are requested */
 	struct walk_worker **workers;
 	int n_workers;
 	struct pd_err err;
 	struct progress progress;
 	double read_seconds;
 	uint64_t aliases;
-	/* where something is learned first */
+	/* used if boilerplate is learned first */
 	struct pd_site_learner *learner;
-	struct spool *spool;		/* of pages that are signed afterwards; NULL: none are */
+	struct spool *spool;		/* of pages that are signed afterwards; NULL: not used */
 };
 
-/* As many names of one file are reported; all are counted. */
+/* number of names of one file that are reported; all are counted */
 enum { ALIASES_TOLD = 100 };
 
 static const struct pd_span none = { "", 0 };
@@ -509,7 +513,7 @@ static void count_record(struct walk_worker *me, enum pd_skip skip, const char *
 				       skip != PD_SKIP_KIND && type.n ? type : pd_buf_span(&r->content_type), pd_span_z(reason ? reason : ""));
 }
 
-/* Before the row; the shingles follow. */
+/* Precedes a row that has shingles; the shingles follow this head. */
 struct shingles_head {
 	uint64_t id, text, bytes;
 };
@@ -539,7 +543,8 @@ static void add_shingles(struct walk_worker *me, struct pd_buf *out)
 	memcpy(out->p + at, &head, sizeof head);
 }
 
-/* How many terms are a shingle is a parameter of the sketch, which need not match where it is not used. */
+/* The number of terms in a shingle is a parameter of the sketch, which does not affect matching if the sketch is not
+ * used. */
 static int create_shingles(struct walk *w)
 {
 	const struct pd_sketch_options *o = &w->o->page.sketch;
@@ -559,7 +564,7 @@ static int emit_shingles(struct walk *w, struct pd_span *rest)
 	return pd_shingles_add(&w->shingles, head.id, head.text, shingles, &w->err);
 }
 
-/* What write_row made. */
+/* Write the result of write_row. */
 static int emit_made(struct walk *w, struct pd_span row)
 {
 	int status = w->o->shingles && row.n ? emit_shingles(w, &row) : PD_OK;
@@ -681,7 +686,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	int status = pd_tables_open(&w->tables, &w->o->page, &w->err);
 	if (!status)
 		status = make_workers(w);
-	/* Before the inputs are examined: what it writes is none of them. */
+	/* Before the inputs are examined: the files that it writes are not inputs. */
 	if (!status)
 		status = pd_outfile_open(&w->out, w->o->output, &w->err);
 	if (!status)
@@ -701,20 +706,20 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	return status;
 }
 
-/* --- where something is learned first --- */
+/* --- learning boilerplate first --- */
 
 /*
- * Pages are parsed once: the first pass gives what learning keeps of each and, where rows are wanted, spools the page; the
- * second takes them from there, in the order of the input.
+ * Pages are parsed once.  The first pass collects the learning record of each page and, if rows are requested, spools
+ * the page; the second pass reads them from the spool, in the order of the input.
  *
- * What one page gives in the first pass: 8 bytes, how long its record is; the record; the page as the spool holds it.
+ * Result for a page in the first pass: 8 bytes, the length of its record; the record; the packed page.
  */
 
-/* Packed pages that wait for the second pass, in a temporary file without a name, in the order in which they came.  They go there
- * and come back in large pieces: page by page the kernel takes three times as long. */
+/* Packed pages for the second pass, in a temporary file without a name, in the order of the input.  They are written
+ * and read in large blocks: page by page the kernel takes three times as long. */
 struct spool {
 	FILE *f;
-	uint64_t bytes, read;	/* put in; read since the rewind */
+	uint64_t bytes, read;	/* bytes written; bytes read since the rewind */
 	char piece[1 << 16];
 };
 
@@ -738,7 +743,7 @@ static void spool_free(struct spool *s)
 	free(s);
 }
 
-/* Compressing takes more time than is lost by writing and reading more; but a disk is not endless. */
+/* Compression takes more time than writing and reading more bytes, but disk space is limited. */
 #define SPOOL_AS_IT_IS (UINT64_C(256) << 20)
 
 static bool spool_is_large(const struct spool *s)
@@ -755,7 +760,7 @@ static int spool_put(struct spool *s, struct pd_span page, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Back to its beginning, to read. */
+/* Rewind to read. */
 static int spool_rewind(struct spool *s, struct pd_err *e)
 {
 	if (fflush(s->f) != 0)
@@ -766,10 +771,10 @@ static int spool_rewind(struct spool *s, struct pd_err *e)
 
 static int spool_unreadable(struct spool *s, struct pd_err *e)
 {
-	return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file") : pd_fail(e, PD_ERR_FORMAT, "a temporary file was cut short");
+	return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file") : pd_fail(e, PD_ERR_FORMAT, "a temporary file is truncated");
 }
 
-/* 1 a page, which replaces what `out` held; 0 the end; negative. */
+/* Return 1 and a page in `out`, whose content is replaced; 0: the end; or a negative status. */
 static int spool_next(struct spool *s, struct pd_buf *out, struct pd_err *e)
 {
 	uint64_t n;
@@ -793,15 +798,16 @@ void pd_walk_taught(const struct pd_site_learn_counts *c, struct pd_log *log)
 {
 	struct pd_buf line = { 0 };
 	if (!c->hosts) {
-		pd_log_note(log, "no page has a host, so nothing can be learned of sites; a host is known from a record's URL, or from a "
-				 "path such as mirror/example.org/page.html");
+		pd_log_note(log, "no page has a URL: boilerplate of sites is not learned; add URLs, or use paths such as "
+				 "mirror/example.org/page.html");
 		return;
 	}
+	pd_buf_printf(&line, "learned boilerplate on %" PRIu64 " of ", c->taught);
 	pd_buf_count(&line, c->hosts, "host");
-	pd_buf_printf(&line, ", %" PRIu64 " of them repeat ", c->taught);
-	pd_buf_count(&line, c->lines, "line");
-	pd_buf_add_z(&line, " and ");
-	pd_buf_count(&line, c->paths, "path");
+	pd_buf_add_z(&line, ": ");
+	pd_buf_count(&line, c->lines, "repeated line");
+	pd_buf_add_z(&line, ", ");
+	pd_buf_count(&line, c->paths, "page area");
 	pd_log_note(log, "%s", line.p);
 	pd_buf_release(&line);
 }
@@ -842,7 +848,7 @@ static int first_emit(void *shared, const struct pd_buf *out)
 	return status;
 }
 
-/* The table into a temporary file, from there into --save-boilerplate and into the walk. */
+/* Copy the table from a temporary file into --save-boilerplate and into the walk. */
 static int save(struct walk *w, FILE *table)
 {
 	char piece[1 << 16];
@@ -871,14 +877,14 @@ static int use_table(struct walk *w, struct pd_site_learn_counts *counts)
 		fclose(table);
 		return status;
 	}
-	status = pd_boilerplate_read(table, "what was learned", &b, &w->err);
+	status = pd_boilerplate_read(table, "the learned boilerplate", &b, &w->err);
 	if (!status)
 		pd_tables_boilerplate(&w->tables, b, w->o->save_boilerplate ? w->o->save_boilerplate : "learned");
 	return status;
 }
 
-/* The table that all pages teach: into the output where that is all that is wanted; else into --save-boilerplate, if it is named,
- * and into the tables of the walk. */
+/* Make the table from all pages.  Write it to the output if only the table is requested; otherwise to
+ * --save-boilerplate, if given, and use it in the walk. */
 static int learn_first(struct walk *w)
 {
 	static const struct pd_pool_ops ops = { next_record, first_work, first_emit };
@@ -930,7 +936,7 @@ static int sign_again(struct walk *w)
 		status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
 	for (int i = 0; !status && i < w->n_workers; i++)
 		if (w->workers[i]->lost)
-			status = pd_fail(&w->err, PD_ERR_FORMAT, "a page came back damaged from its temporary file");
+			status = pd_fail(&w->err, PD_ERR_FORMAT, "a page in a temporary file is damaged");
 	return status;
 }
 
@@ -1010,7 +1016,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 		status = run_walk(&w, &sum);
 	pd_log_progress(log, NULL);
 	pd_log_many_end(log);
-	/* First what stands beside the rows: rows without it would be believed to have it. */
+	/* Write the files that accompany the rows first: rows without them would seem complete. */
 	if (o->shingles)
 		status = pd_shingles_close(&w.shingles, status, &w.err);
 	if (!status)

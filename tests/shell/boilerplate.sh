@@ -28,7 +28,7 @@ E2
 python3 pages.py 1 >pages.jsonl
 run "$P" boilerplate pages.jsonl -o site.bp
 exits "it learns" 0
-has "and says how much" "$tmp/err" '^pagededup boilerplate: 3 hosts, 2 of them repeat '
+has "and says how much" "$tmp/err" '^pagededup boilerplate: learned boilerplate on 2 of 3 hosts: '
 run "$P" boilerplate --print site.bp
 exits "--print prints" 0
 is "a host a line" "$(grep -v '^#' "$tmp/out" | cut -f 1,2 | sort | tr '\t\n' ' ,')" "a.example 12,b.example 8,c.example 2,"

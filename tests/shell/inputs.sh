@@ -88,7 +88,7 @@ has "which is said" "$tmp/err" 'URLs of 6 records were made from paths'
 run "$P" fp --learn-boilerplate m
 has "so that sites are known" "$tmp/err" '^pagededup fp: 2 hosts'
 run "$P" fp --learn-boilerplate f
-has "no hosts: said clearly" "$tmp/err" 'no page has a host, so nothing can be learned'
+has "no hosts: said clearly" "$tmp/err" 'no page has a URL: boilerplate of sites is not learned'
 id=$("$P" fp -q m | grep -v '^#' | head -1 | cut -f2)
 run "$P" show --url=http://docs.example.org/3/7.html m
 exits "a page of a mirror by its URL" 0
@@ -128,9 +128,9 @@ for input in empty.html nothing -; do
 	exits "an empty input is no failure: $input" 0
 	has "it is said: $input" "$tmp/err" "^pagededup fp: $input: empty: no records and no pages in it\$"
 done
-barren "a folder of text" 'f/_static: no pages in it: 2 records left out \(other type 2\); text in a folder' q f/_static
+barren "a folder of text" 'f/_static: no pages in it: skipped 2 records that are not pages \(2 of another type\); text in a folder' q f/_static
 printf 'WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 1\r\n\r\nx\r\n\r\n' >info.warc
-barren "a dump without pages, among others" 'info\.warc: no pages in it: 1 record left out \(other record 1\)$' -j2 q info.warc copy
+barren "a dump without pages, among others" 'info\.warc: no pages in it: skipped 1 record that is not a page \(1 requests or metadata\)$' -j2 q info.warc copy
 has "the totals count it" "$tmp/out" '^# total pages=2 .* inputs_without_pages=1$'
 run "$P" dedup q info.warc copy -o barren
 exits "dedup with an input without pages" 1

@@ -54,7 +54,7 @@ is "words of one weight stand by code point, and stop words are none" "$(part th
 is "not where both are in the list" "$(matched four.fp $fifth | tr ' ' '\n' | head -1)" "n-swapped"
 run "$P" fp --stubs=match --method=keywords:n=5 pages.jsonl
 exits "n larger than a page" 0
-has "is said" "$tmp/err" 'keywords: fewer keywords than asked for on 1 page; all of them were taken'
+has "is said" "$tmp/err" 'keywords: 1 page with fewer keywords than requested; all of them were used'
 is "and nothing is lost" "$(part "$tmp/out" tie 1)" "$(md5 millstonewheel)"
 
 # --- idf ---

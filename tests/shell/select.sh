@@ -57,7 +57,7 @@ for from in d.warc.gz -; do
 	has "and counted ($from)" "$tmp/err" "$n damaged"
 done
 run "$P" fp --select=other.cdxj d.warc.gz
-has "records of files that are no inputs are counted" "$tmp/err" "^pagededup fp: $n records of the index are in files that are no inputs"
+has "records of files that are no inputs are counted" "$tmp/err" "^pagededup fp: $n records of the index are in files that are not inputs"
 is "nothing else is read" "$(rows "$tmp/out" | wc -l)" 0
 run "$P" fp --select=bad.cdxj d.warc.gz
 exits "lines that are no index" 1

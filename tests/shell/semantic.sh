@@ -110,5 +110,5 @@ exits "--synonyms without a method that replaces them" 2
 run "$P" dict --idf-from=pages.jsonl --user-dict=user.txt -o user.idf
 exits "dict --idf-from cuts a user's words too" 0
 run "$P" fp --method=semantic:n=500 --stubs=match pages.jsonl
-has "n larger than a page is said" "$tmp/err" 'semantic: fewer terms than asked for on 6 pages'
+has "n larger than a page is said" "$tmp/err" 'semantic: 6 pages with fewer terms than requested'
 tap_done

@@ -19,7 +19,7 @@ run "$P" fp pages.jsonl
 exits "fp" 0
 cp "$tmp/out" pages.fp
 has "the closing line counts them by kind" "$tmp/err" \
-	'15 pages, 12 not to be matched \(redirect 3, error-page 3, access-wall 3, no-text 3\)'
+	'15 pages, 12 cannot match \(3 redirects, 3 error pages, 3 access walls, 3 without text\)'
 for flag in redirect error-page access-wall no-text; do
 	is "rows are flagged $flag" "$(column flags pages.fp | grep -c "\b$flag\b")" 3
 done
