@@ -132,7 +132,7 @@ exits "dedup of a zip" 2
 has "is refused with what to do" "$tmp/err" 'packed\.zip: WACZ \(zip\) is read but not written: unpack it and give archive/\*\.warc\.gz$'
 run "$P" dedup --dry-run packed.zip -o dry
 exits "where nothing is written, only the bytes are not known" 1
-has "which is said" "$tmp/err" 'packed\.zip: .*; the bytes of the dumps are left out$'
+has "which is said" "$tmp/err" 'packed\.zip: .*; the bytes of the dumps are omitted$'
 at_least "and the verdicts are there" "$(rows dry/verdicts.tsv | wc -l)" 70
 run "$P" dedup -q folder -o never2
 exits "dedup of a folder with one" 2

@@ -49,7 +49,7 @@ same "into the table of the whole" site.bp merged.bp
 at_least "without samples it is a fraction" "$(($(wc -c <site.bp) / $(wc -c <small.bp)))" 4
 run "$P" boilerplate --merge small.bp -o x.bp
 exits "and does not merge" 2
-has "which is said" "$tmp/err" 'small.bp holds no samples'
+has "which is said" "$tmp/err" 'small.bp has no samples'
 absent "and leaves nothing" x.bp 'x.bp.*'
 
 # Used.

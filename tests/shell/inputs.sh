@@ -86,7 +86,7 @@ is "hosts come from the paths of a mirror" "$(grep -v '^#' "$tmp/out" | cut -f3 
 	"http://docs.example.org/3/5.html http://docs.example.org/3/6.html http://docs.example.org/3/7.html http://docs.example.org/3/8.html http://docs.example.org/3/9.html http://example.net/index.html "
 has "which is said" "$tmp/err" 'URLs of 6 records were made from paths'
 run "$P" fp --learn-boilerplate m
-has "so that sites are known" "$tmp/err" '^pagededup fp: 2 hosts'
+has "so that sites are known" "$tmp/err" '^pagededup fp: learned boilerplate on [0-9]+ of 2 hosts'
 run "$P" fp --learn-boilerplate f
 has "no hosts: said clearly" "$tmp/err" 'no page has a URL: boilerplate of sites is not learned'
 id=$("$P" fp -q m | grep -v '^#' | head -1 | cut -f2)

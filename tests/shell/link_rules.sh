@@ -120,7 +120,7 @@ refused "rows of links for ranks" --rule=signature --ranks=links
 refused "a file that is not there" --rule=adverts --links=missing
 sed 's/	text	/	texts	/' links >bad.links
 refused "a type that is none" --rule=adverts --links=bad.links
-has "it names file and line" "$tmp/err" 'bad.links:[0-9]+: no row of a link'
+has "it names file and line" "$tmp/err" 'bad.links:[0-9]+: not a row of '
 sed 's/types=1/types=9/' links >other.links
 refused "types by other rules" --rule=adverts --links=other.links
 { cat links; rows links | head -1; } >apart.links

@@ -32,7 +32,7 @@ same "Chinese sentences, in either script" <(items all.fp cn) <(items all.fp tw)
 # --- items beyond the cap are counted and reported ---
 stat() { python3 -c 'import json, sys; s = json.load(open("stats.json"))["methods"]["overlap"]; print(s["pages"], s["capped"])'; }
 run "$P" fp --stubs=match --method=overlap:n=2 --stats=stats.json pages.jsonl
-has "n=2: two pages have four" "$tmp/err" '^pagededup fp: overlap: of the terms related to the title only the n most related were taken on 2 pages$'
+has "n=2: two pages have four" "$tmp/err" '^pagededup fp: overlap: only the n terms most related to the title were used on 2 pages$'
 is "as --stats says" "$(stat)" "10 2"
 related() { sign 10000 | rows /dev/stdin | awk -F '\t' -v n="$1" '$NF != "-" && length($NF) / 16 > n' | wc -l; }
 is "n=3: just those that have over three, beside two of the title" "$("$P" fp -q --stubs=match --method=overlap:n=3 --stats=stats.json pages.jsonl >out.fp; stat)" "10 $(related 5)"

@@ -127,10 +127,10 @@ refuse() { # NAME MESSAGE ARGUMENT...
 	has "$1: says why" "$tmp/err" "$2"
 }
 refuse "removing" "the store ids has only keys: pages cannot be removed or written" remove ids a:1
-refuse "exporting" "the store ids keeps keys, no pages" export ids
+refuse "exporting" "the store ids has only keys" export ids
 refuse "replacing" "has only keys, so pages cannot be replaced" add ids a.fp --on-duplicate=replace
 refuse "fingerprints" "a store of keys cannot keep 'simhash', which has no keys" init new --keys=lmdb --method=simhash
-refuse "a width" "--keys keeps no fingerprints" init new --keys=lmdb --bits=64
+refuse "a width" "--keys stores no fingerprints" init new --keys=lmdb --bits=64
 refuse "the size of a database" "--count and --error go with --keys=bloom" init new --keys=lmdb --count=5
 refuse "another kind for one that is there" "ids is already a store, with other parameters \(keys: lmdb for 0 and bloom for 10000000\)" init ids --keys=bloom
 refuse "weights" "has keys alone, no weights: ask it with --method=keywords:sigma=1" check several demo.fp --method=keywords
