@@ -292,7 +292,7 @@ static int lose_others(struct pd_read_dump *d)
 /* Where the record is named from is known only after its block: both places are tried. */
 static bool wants_block(const struct pd_read_dump *d)
 {
-	return !d->wants || d->wants(d->wants_ctx, d->begin) || (d->first && d->wants(d->wants_ctx, alone(d)));
+	return !d->wants || d->wants(d->wants_ctx, d->begin) || (d->first && d->wants(d->wants_ctx, place_if_alone(d)));
 }
 
 static int read_record_block(struct pd_read_dump *d, struct pd_record *out)
