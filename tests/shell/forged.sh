@@ -22,7 +22,7 @@ for i in 1 2 3; do
 	run "$P" dedup pages -o out$i
 	exits "dedup, secret $i" 0
 	is "both are kept, secret $i" "$(ls out$i/pages)" "$(ls pages)"
-	has "and the last one is counted, secret $i" "$tmp/err" ' 0 duplicates, 1 kept because they would take over 15% of their text with them'
+	has "and the last one is counted, secret $i" "$tmp/err" ' 0 duplicates, kept 1 near-duplicate whose removal would lose over 15% of their text'
 	absent "the secret does not outlive the run, secret $i" "out$i/.dedup/secret"
 done
 is "the same for any secret" "$(cd out1 && sha1sum report.html stats.json verdicts.tsv)" "$(cd out2 && sha1sum report.html stats.json verdicts.tsv)"
