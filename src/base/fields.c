@@ -55,7 +55,7 @@ struct pd_span pd_param(struct pd_span params, const char *key)
 	return pd_span(NULL, 0);
 }
 
-/* Is the value of `key` given in both, and another? */
+/* Return whether both have a value for `key` and the values differ. */
 static bool param_differs(struct pd_span a, struct pd_span b, const char *key)
 {
 	struct pd_span x = pd_param(a, key), y = pd_param(b, key);
@@ -132,7 +132,7 @@ struct pd_page_id pd_page_id_parse(struct pd_span id)
 	uint64_t offset = 0;
 	if (colon < 2 || id.p[colon - 1] != ':' || !digits.n || (digits.n > 19 && !pd_span_u64(digits, &offset)))
 		return out;
-	for (size_t k = 0; k < digits.n && digits.n <= 19; k++)	/* so many always fit */
+	for (size_t k = 0; k < digits.n && digits.n <= 19; k++)	/* a list of this length always fits */
 		offset = offset * 10 + (uint64_t)(digits.p[k] - '0');
 	out.offset = offset;
 	out.file = pd_span(id.p, colon - 1);
@@ -151,7 +151,8 @@ int pd_page_id_order(const struct pd_page_id *x, struct pd_span a, const struct 
 	return pd_span_cmp(a, b);
 }
 
-/* Where the offset of an id begins, as most are: after ":", in digits that need no parsing to be compared.  0: it is another. */
+/* Find the offset at the end of an id, which most ids have: after ":", in digits that can be compared without
+ * parsing. 0: there is none. */
 static size_t plain_offset(struct pd_span id)
 {
 	size_t i = id.n;
@@ -174,7 +175,7 @@ int pd_page_id_cmp(struct pd_span a, struct pd_span b)
 
 /* --- URLs --- */
 
-/* scheme "://" authority: what stands between "//" and the next of / ? # \ . */
+/* scheme "://" authority: the characters between "//" and the next of / ? # \ . */
 static struct pd_span authority(struct pd_span url)
 {
 	size_t at = 0;

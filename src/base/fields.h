@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the fields of rows mean (docs/format-rows.md): which columns there are, the parameters in a header line, the address
- * of a page, the host of its URL.
+ * The fields of rows (docs/format-rows.md): their columns, the parameters in a header line, the address of a page,
+ * the host of its URL.
  */
 #ifndef PD_BASE_FIELDS_H
 #define PD_BASE_FIELDS_H
@@ -46,7 +46,7 @@ enum pd_pairs_column {
 	PD_PAIRS_FETCH_TIME_B,
 	PD_PAIRS_TEXT_BYTES_B,
 	PD_PAIRS_QUALITY_B,
-	PD_PAIRS_CONTENT_DIGEST_A,	/* by which `apply` knows the page again */
+	PD_PAIRS_CONTENT_DIGEST_A,	/* by which `apply` verifies the page */
 	PD_PAIRS_CONTENT_DIGEST_B,
 	PD_PAIRS_COLUMNS
 };
@@ -57,7 +57,7 @@ extern const char *const pd_link_columns[PD_LINK_COLUMNS + 1];	/* NULL at the en
 enum pd_ranks_column { PD_RANKS_ID, PD_RANKS_URL, PD_RANKS_PAGE, PD_RANKS_DOMAIN, PD_RANKS_SIGNATURE, PD_RANKS_QUALITY, PD_RANKS_COLUMNS };
 extern const char *const pd_ranks_columns[PD_RANKS_COLUMNS + 1];	/* NULL at the end */
 
-/* Those of pairs that were found by other methods than the fingerprint, and four more. */
+/* The columns of pairs that other methods than the fingerprint found, plus four. */
 enum pd_pairs_methods_column {
 	PD_PAIRS_SHARED = PD_PAIRS_COLUMNS,
 	PD_PAIRS_SHARE_A,
@@ -78,17 +78,17 @@ enum pd_verdicts_column {
 	PD_VERDICTS_TEXT_BYTES,
 	PD_VERDICTS_WEIGHT,
 	PD_VERDICTS_REASON,
-	PD_VERDICTS_CLUSTER_SIZE,	/* of the page kept: pages that it stands for, itself among them */
+	PD_VERDICTS_CLUSTER_SIZE,	/* of the page kept: the number of pages that it represents, including itself */
 	PD_VERDICTS_LOSS,		/* of a duplicate: the share of its text that the page kept lacks, when texts were compared */
-	PD_VERDICTS_SUSPECT,		/* of a page that stays though it may be a duplicate of dup_of: why it stays */
+	PD_VERDICTS_SUSPECT,		/* of a kept page that may be a duplicate of dup_of: the reason to keep it */
 	PD_VERDICTS_CONTENT_DIGEST,	/* of the page: `apply` compares it before it removes the page */
 	PD_VERDICTS_COLUMNS
 };
 
-/* Lines "# suspect WHY" among pairs hold a row, too: of two pages that look alike and are no pair. */
+/* Lines "# suspect REASON" among pairs contain a row of a suspect: two similar pages that are not a pair. */
 #define PD_SUSPECT_MARK "suspect"
 
-/* Those of verdicts up to the reason, and four more. */
+/* The columns of verdicts up to the reason, plus four. */
 enum pd_answers_column {
 	PD_ANSWERS_STATUS = PD_VERDICTS_REASON + 1,
 	PD_ANSWERS_MATCHES,
@@ -107,7 +107,7 @@ extern const char *const pd_answers_columns[PD_ANSWERS_COLUMNS + 1];
 
 /* The value of `key`; {NULL, 0} when it is not there. */
 struct pd_span pd_param(struct pd_span params, const char *key);
-/* "bits: 64 and 128, hash: xxh3 and rabin"; nothing when they are the same. */
+/* "bits: 64 and 128, hash: xxh3 and rabin"; empty if they are equal. */
 void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out);
 /* The 8 hex digits that rows carry for a must-match group. */
 void pd_params_hash(struct pd_span must, char out[9]);
@@ -127,7 +127,7 @@ int pd_page_id_order(const struct pd_page_id *x, struct pd_span a, const struct 
 
 /* --- URLs --- */
 
-/* The host in lower case, without user, port and trailing dot; nothing when the URL has none. */
+/* The host in lower case, without user, port and trailing dot; empty if the URL has none. */
 void pd_url_host(struct pd_span url, struct pd_buf *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What this run writes and what it reads is the program's one piece of global state: a signal handler has no other way to
- * find the files that are unfinished, and inputs are opened in places that know nothing of outputs.  A name is published for
- * the handler before the file is made, by storing it last, and taken back by clearing it first.
+ * The files that this run writes and reads are the program's only global state: a signal handler has no other way to
+ * find unfinished files, and inputs are opened in code that does not know the outputs.  A name is published for the
+ * handler before the file is made, by storing it last, and withdrawn by clearing it first.
  */
 #include "base/file.h"
 #include "base/parquet.h"
@@ -21,8 +21,9 @@
 #include "base/map.h"
 #include "base/threads.h"
 
-/* Of more inputs the first are known: those of a run over many files come after its outputs, which know them.
- * BATCH_FILES: outputs of a batch that wait for their names; BATCH_BYTES: the same in bytes, so that a kill costs little. */
+/* Of more inputs only the first are recorded: a run over many files opens them after its outputs, which are
+ * recorded. BATCH_FILES: outputs of a batch that wait for their names; BATCH_BYTES: the same in bytes, so that a
+ * kill loses little. */
 enum { BATCH_FILES = 256, SLOTS = 64 + BATCH_FILES, INPUTS_KNOWN = 1 << 16, BATCH_BYTES = 64 << 20 };
 
 /* A file, or no file: ino 0. */
@@ -34,14 +35,14 @@ struct file {
 struct output {
 	bool taken;
 	struct file target, temp;
-	struct file folder;	/* where no file is yet that it takes the place of: the folder, and the name in it */
+	struct file folder;	/* if the output replaces no file: its folder, and its name in the folder */
 	char *name;
 };
 
 static char *volatile unfinished[SLOTS];
 static struct output outputs[SLOTS];
 static struct pd_map inputs, done;	/* files that were read; that are outputs and have their names */
-static bool locked;	/* what stands above, but for `unfinished` */
+static bool locked;	/* the members above, except `unfinished` */
 
 static void lock(void)
 {
@@ -54,14 +55,14 @@ static void unlock(void)
 	__atomic_clear(&locked, __ATOMIC_RELEASE);
 }
 
-/* While a file is being made under its published name, nobody may believe that it was removed. */
+/* While a file is being created under its published name, it must not be taken for removed. */
 static int being_made;
 static __thread int made_here;	/* of them, by this thread: a handler that runs on it does not wait for itself */
 static bool dying;
 
 static struct {
 	char *volatile file, *volatile folder;
-} temporary;	/* the folder that holds one file, if there is one */
+} temporary;	/* the folder for a single file, if there is one */
 
 static void remove_unfinished(void)
 {
@@ -79,10 +80,9 @@ static void remove_unfinished(void)
 	}
 }
 
-/*
- * A signal often comes twice (timeout, for one, sends it to the process and to its group), and the second may meet another
- * thread: it must not end us before the first has removed everything, so the default comes back only then.
- */
+/* A signal often arrives twice (timeout, for example, sends it to the process and to its group), and the second may
+ * be delivered to another thread.  It must not end the process before the first has removed all files, so the
+ * default action is restored only then. */
 static void on_signal(int sig)
 {
 	if (__atomic_test_and_set(&dying, __ATOMIC_SEQ_CST))
@@ -92,7 +92,7 @@ static void on_signal(int sig)
 	raise(sig);
 }
 
-/* Nothing that needs memory, nor a lock that the thread may hold. */
+/* Use nothing that needs memory, and no lock that the thread may hold. */
 static void on_no_memory(void)
 {
 	static const char text[] = "pagededup: out of memory\n";
@@ -103,8 +103,9 @@ static void on_no_memory(void)
 	_exit(2);
 }
 
-/* What makes a file that a signal must remove, or has no time to remove itself, stands between these two: a signal waits
- * until it is done.  Where one came before, nothing is made after it: the process ends by it. */
+/* Code that creates a file which a signal must remove, or that must not be interrupted by the removal, is between
+ * these two calls: a signal waits until it is done.  If a signal arrived before, no file is created: the process
+ * ends. */
 static void making_begin(sigset_t *before)
 {
 	pd_signals_hold(before);
@@ -128,7 +129,8 @@ static void making_end(const sigset_t *before)
 	errno = reason;
 }
 
-/* Names that a handler knows.  One on another thread may have read a name just before it is taken back: then it stays in memory. */
+/* Names that a handler knows.  A handler on another thread may have read a name just before it is withdrawn, so the
+ * memory is not freed. */
 static void publish(char *volatile *place, char *name)
 {
 	__atomic_store_n(place, name, __ATOMIC_SEQ_CST);
@@ -149,7 +151,7 @@ void pd_unfinished_install(void)
 	sigemptyset(&a.sa_mask);
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
 		struct sigaction old;
-		/* What our parent ignores (nohup) stays ignored. */
+		/* A signal that the parent ignores (nohup) is still ignored. */
 		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
 			sigaction(signals[i], &a, NULL);
 	}
@@ -157,13 +159,13 @@ void pd_unfinished_install(void)
 
 /* --- standard streams --- */
 
-/* A descriptor of the other direction: what is read or written fails. */
+/* A descriptor of the opposite direction: reads and writes fail. */
 void pd_standard_open(void)
 {
 	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };	/* as descriptors */
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", modes[fd] | O_NOCTTY) < 0)
-			open("/", O_RDONLY | O_DIRECTORY);	/* a root without devices: nothing can be read or written here either */
+			open("/", O_RDONLY | O_DIRECTORY);	/* a root without devices: reads and writes fail here as well */
 }
 
 int pd_standard_check(int fd, struct pd_err *e)
@@ -175,7 +177,7 @@ int pd_standard_check(int fd, struct pd_err *e)
 	return pd_fail_errno(e, "cannot %s", fd == STDIN_FILENO ? "read standard input" : "write standard output");
 }
 
-/* --- who reads, who writes --- */
+/* --- inputs and outputs of this run --- */
 
 static struct file regular_file(const struct stat *st)
 {
@@ -202,7 +204,7 @@ static bool is_written(struct file f)
 	return found;
 }
 
-/* Under the lock: is this output, that of another slot, too, or of one that is done? */
+/* Under the lock: return whether this is an output of another slot, or of one that is finished. */
 static bool is_output(const struct output *o)
 {
 	bool found = is_written(o->target) || (o->target.ino && pd_map_has(&done, key_of_file(o->target)));
@@ -211,7 +213,7 @@ static bool is_output(const struct output *o)
 	return found;
 }
 
-/* Under the lock: will an output take the place of this file? */
+/* Under the lock: return whether an output will replace this file. */
 static bool is_replaced(struct file f)
 {
 	bool found = false;
@@ -225,7 +227,7 @@ struct beginning {
 	size_t at, n;
 };
 
-/* Does the file begin like one of these?  One that cannot be read does not. */
+/* Return whether the file begins with one of these. A file that cannot be read does not. */
 static bool begins_like(const char *path, const struct beginning *one_of, size_t n_of)
 {
 	char head[512];
@@ -242,7 +244,7 @@ static bool begins_like(const char *path, const struct beginning *one_of, size_t
 
 #define BEGINNING(bytes, at) { bytes, at, sizeof bytes - 1 }
 
-/* A table, statistics, a binary file of this program, or nothing yet. */
+/* A table, statistics, a binary file of this program, or an empty file. */
 static bool is_own(const char *path)
 {
 	static const struct beginning own[] = { BEGINNING("", 0), BEGINNING("#", 0), BEGINNING("{\"pages\":", 0), BEGINNING("{\"inputs\":", 0), BEGINNING("{\"rows\":", 0),
@@ -272,7 +274,7 @@ int pd_output_passed_by(const struct stat *st, const char *path, struct pd_err *
 int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
 {
 	struct file f = regular_file(st);
-	if (!f.ino || pd_call_get().owner)	/* what a caller of the library reads and writes is its own business */
+	if (!f.ino || pd_call_get().owner)	/* callers of the library manage their own inputs and outputs */
 		return PD_OK;
 	lock();
 	bool written = is_written(f);
@@ -314,7 +316,7 @@ static struct file file_at(const char *path)
 	return stat(path, &st) == 0 ? (struct file){ st.st_dev, st.st_ino } : (struct file){ 0 };
 }
 
-/* What the output at `path` would take the place of. */
+/* The file that the output at `path` would replace. */
 static struct output output_at(const char *path, const struct stat *there)
 {
 	struct output o = { .taken = true, .target = there ? regular_file(there) : (struct file){ 0 } };
@@ -366,7 +368,7 @@ static void forget(struct pd_outfile *o)
 	*o = (struct pd_outfile){ 0 };
 }
 
-/* Its file has the name now: no other output may take that place again. */
+/* Its file has its name now: no other output may replace it. */
 static void note_done(const struct pd_outfile *o)
 {
 	lock();
@@ -413,7 +415,7 @@ static bool is_standard(const char *path)
 	return !path || !strcmp(path, "-");
 }
 
-/* As pd_stat_path.  A standard stream that is closed is nothing. */
+/* Like pd_stat_path. A standard stream that is closed is no file. */
 static int stat_standard(int fd, struct stat *st, struct pd_err *e)
 {
 	if (fstat(fd, st) == 0)
@@ -421,7 +423,7 @@ static int stat_standard(int fd, struct stat *st, struct pd_err *e)
 	return errno == EBADF ? 0 : pd_fail_errno(e, "cannot tell what standard %s is", fd == STDIN_FILENO ? "input" : "output");
 }
 
-/* What is not there, or may not be read, is said by who opens it. */
+/* A file that does not exist or may not be read is reported by the code that opens it. */
 static int input_at(const char *path, struct file *out, struct pd_err *e)
 {
 	struct stat st;
@@ -501,7 +503,7 @@ static char *temporary_name(const char *path)
 	return name.p;
 }
 
-/* The file whose place it takes may be another's, or secret. */
+/* The replaced file may belong to another user, or be secret. */
 static void take_rights(int fd, const struct stat *there)
 {
 	struct stat st;
@@ -555,7 +557,7 @@ static int open_output(struct pd_outfile *o, const char *path, const struct stat
 	o->f = NULL;
 	if ((there && !S_ISREG(there->st_mode)) || is_borrowed(path))
 		return open_directly(o, path, e);
-	/* A link stays a link: the file that it points to is what is written. */
+	/* A symbolic link is kept: the output replaces the file to which it points. */
 	char *real = there ? realpath(path, NULL) : NULL;
 	int status = there && !real ? pd_fail_errno(e, "cannot write %s", path) : open_beside(o, real ? real : path, there, e);
 	free(real);
@@ -610,7 +612,7 @@ static int end_filter(struct pd_outfile *o, bool whole, struct pd_err *e)
 	return status || !bad || !whole ? status : pd_fail_errno(e, "cannot write %s", o->path ? o->path : "standard output");
 }
 
-/* Some file systems cannot sync: then nothing is known of what a power cut leaves, and nothing can be done. */
+/* Some file systems cannot sync: the state after a power cut is then unknown, and nothing can be done about it. */
 static int sync_done(int result)
 {
 	return result && errno != EINVAL && errno != EROFS && errno != ENOTSUP && errno != ENOSYS ? -1 : 0;
@@ -652,7 +654,7 @@ int pd_sync_standard_output(struct pd_err *e)
 	return fflush(stdout) || sync_done(fsync(STDOUT_FILENO)) ? pd_fail_errno(e, "cannot write standard output") : PD_OK;
 }
 
-/* Closes the file.  `held`: a descriptor of it that stays open, to be synced later; NULL: it is synced now. */
+/* Close the file. `held`: a descriptor that is kept for a later sync; NULL: sync now. */
 static int end_writing(struct pd_outfile *o, int *held, struct pd_err *e)
 {
 	int status = end_filter(o, true, e);
@@ -703,8 +705,8 @@ int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e)
 
 /* --- many outputs --- */
 
-/* Files from which on a whole file system is synced at once.  Measured on ext4 with files of 20 KB: fsync takes 2 to 15 ms for each
- * file, syncfs .4 to 4 ms. */
+/* Number of files from which a whole file system is synced at once.  Measured on ext4 with files of 20 KB: fsync
+ * takes 2 to 15 ms for each file, syncfs .4 to 4 ms. */
 enum { SYNC_ALL = 8 };
 
 struct waiting_file {
@@ -717,7 +719,7 @@ struct pd_outfile_batch {
 	struct waiting_file *files;
 	size_t n, cap;
 	uint64_t bytes;
-	char **folders;		/* in which names are new */
+	char **folders;		/* folders with new names */
 	size_t n_folders, cap_folders;
 	struct pd_map has_folder;
 };
@@ -743,7 +745,7 @@ bool pd_outfile_batch_is_empty(const struct pd_outfile_batch *b)
 	return !b->n && !b->n_folders;
 }
 
-/* Was the file system of file i synced for one before it? */
+/* Return whether the file system of file i was synced for an earlier file. */
 static bool has_synced(const struct pd_outfile_batch *b, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
@@ -817,7 +819,7 @@ void pd_outfile_batch_free(struct pd_outfile_batch *b)
 	free(b);
 }
 
-/* Waiting files hold descriptors, which others need too. */
+/* Waiting files use descriptors, which other code needs too. */
 static bool is_full(const struct pd_outfile_batch *b)
 {
 	struct rlimit limit;
@@ -875,7 +877,7 @@ static int read_all(FILE *f, const char *path, struct pd_buf *out, struct pd_err
 	return ferror(f) ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
 }
 
-/* Rows come in by another door (base/tsv.h); what is read here never is columns. */
+/* Rows are read by base/tsv.h; text files that are read here never have columns. */
 static int fail_columns(const char *path, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_USAGE, "%s holds columns, as Parquet or Arrow has them, and text is needed", path);
@@ -928,20 +930,21 @@ ssize_t pd_pread(int fd, void *to, size_t n, uint64_t at)
 
 #define LINES_BLOCK (128 * 1024)
 
-/* A pipe is read as it comes: who writes it may wait for an answer.  A file is read in blocks, and its lines are where they came. */
+/* A pipe is read as bytes arrive, because its writer may wait for an answer.  A file is read in blocks, and lines
+ * are returned in place. */
 static int next_of_pipe(struct pd_line_reader *l, ssize_t *n, struct pd_err *e)
 {
 	errno = 0;
 	*n = getline(&l->raw, &l->cap, l->f);
 	if ((*n <= 0 || l->raw[*n - 1] != '\n') && ferror(l->f))
 		return pd_fail_errno(e, "cannot read %s", l->path);
-	if (*n <= 0 && !feof(l->f))	/* neither an error nor the end: the line found no memory */
+	if (*n <= 0 && !feof(l->f))	/* neither an error nor the end: there was no memory for the line */
 		pd_out_of_memory();
 	l->at = 0;
 	return PD_OK;
 }
 
-/* More of the file, after what is left of it. */
+/* Read more of the file, after the rest in the buffer. */
 static void fill_block(struct pd_line_reader *l)
 {
 	if (l->at)	/* before the first block there is no memory either */
@@ -1012,7 +1015,7 @@ void pd_line_reader_release(struct pd_line_reader *l)
 /* SMALL: below this the stream's own buffer is faster than a system call for each piece. */
 enum { PIECE = 1 << 16, SMALL = 1 << 18 };
 
-/* 1 done, 0 the kernel cannot (go on from *from by hand), negative. */
+/* 1 done, 0 the kernel cannot copy (continue from *from with reads and writes), negative on error. */
 static int copy_by_kernel(int in, const char *name, uint64_t *from, uint64_t to, FILE *out, struct pd_err *e)
 {
 	struct stat st;

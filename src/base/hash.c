@@ -16,7 +16,7 @@
 
 /* --- XXH3 --- */
 
-/* Inside this file, not through a call into the library: most of what is hashed are words of a few bytes. */
+/* Inlined instead of called from the library: most hashed strings are words of a few bytes. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -225,7 +225,8 @@ static uint64_t spread_bits(uint64_t eight)
 	return (apart + UINT64_C(0x7F7F7F7F7F7F7F7F)) >> 7 & UINT64_C(0x0101010101010101);
 }
 
-/* The planes' digits into the 64 counters `ones`: eight of these at a time, each in a byte, which holds what the planes can. */
+/* Add the digits of the planes to the 64 counters `ones`: eight counters at a time, each in a byte, which holds the
+ * maximum of the planes. */
 static void flush_planes(int64_t *ones, const uint64_t *plane, int planes)
 {
 	for (int at = 0; at < 64; at += 8) {
@@ -248,7 +249,7 @@ static void flush_pending(struct pd_simhash *s)
 	s->pending = 0;
 }
 
-/* Through all planes: to ask where the carry ends takes longer than to go on. */
+/* Continue through all planes: finding the end of the carry takes longer. */
 static inline __attribute__((always_inline)) void add_crosswise(uint64_t plane[PD_SIMHASH_PLANES], uint64_t carry)
 {
 #pragma GCC unroll 8
@@ -275,7 +276,7 @@ static inline uint64_t add_three(uint64_t a, uint64_t b, uint64_t c, uint64_t *t
 	return either ^ c;
 }
 
-/* Eight keys at once (Harley and Seal): a carry goes on to the next plane when half as many are left. */
+/* Add eight keys at once (Harley and Seal): carries move to the next plane after half of the keys are combined. */
 static inline void add_eight(uint64_t plane[8], const uint64_t *key)
 {
 	uint64_t twos[4], fours[2], eights;
@@ -419,7 +420,7 @@ void pd_bloom_places(struct pd_span key, uint64_t bits, int hashes, uint64_t out
 {
 	uint64_t w[2];
 	pd_hash128(key.p, key.n, 0, w);
-	w[1] |= 1;	/* a step that is no multiple of most sizes */
+	w[1] |= 1;	/* an odd step, which is not a multiple of most sizes */
 	for (int i = 0; i < hashes; i++)
 		out[i] = (w[0] + (uint64_t)i * w[1]) % bits;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Hashes and digests, the bare simhash, Bloom filters, and random numbers.  XXH3 (xxhash.com; its output is stable since 0.8) for everything
- * that is ours, SHA-1 in base32 for what the crawl world calls a payload digest (RFC 4648 alphabet, as in WARC files).
+ * Hashes and digests, the bare simhash, Bloom filters, and random numbers.  XXH3 (xxhash.com; its output is stable
+ * since 0.8) for our own data, SHA-1 in base32 for payload digests of web archives (RFC 4648 alphabet, as in WARC
+ * files).
  *
- * Simhash: M. Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002; used for web pages by
- * Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
+ * Simhash: M. Charikar, "Similarity Estimation Techniques from Rounding Algorithms", STOC 2002; used for web pages
+ * by Manku, Jain, Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
  *
- * Random numbers are the same everywhere for the same seed: splitmix64 (S. Vigna, 2015; public domain algorithm).
+ * Random numbers are the same on every machine for the same seed: splitmix64 (S. Vigna, 2015; public domain
+ * algorithm).
  */
 #ifndef PD_BASE_HASH_H
 #define PD_BASE_HASH_H
@@ -41,9 +43,9 @@ void pd_sha1_end(struct pd_sha1 *h, struct pd_buf *out);
 void pd_md5(struct pd_span data, uint64_t w[2]);
 void pd_md5_hex(struct pd_span data, struct pd_buf *out);
 
-/* Keyed hashes: without the secret nobody can predict a value or compute a collision.  SipHash-2-4 with 64 and with 128 bits
- * (J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012), about five times the time of XXH3 for
- * a word.  Use them wherever the author of a page must not be able to choose the hash. */
+/* Keyed hashes: without the secret nobody can predict a value or compute a collision.  SipHash-2-4 with 64 and with
+ * 128 bits (J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012), about five times
+ * the time of XXH3 for a word.  Use them if the author of a page must not be able to choose the hash. */
 #define PD_SECRET_BYTES 16
 
 struct pd_secret {
@@ -54,10 +56,10 @@ struct pd_secret {
 int pd_secret_random(struct pd_secret *out);
 uint64_t pd_keyed64(const struct pd_secret *secret, const void *p, size_t n);
 void pd_keyed128(const struct pd_secret *secret, const void *p, size_t n, uint64_t w[2]);
-/* A secret as files hold it: 32 hex digits, with or without an end of line.  parse: false for anything else. */
+/* A secret in a file: 32 hex digits, with or without an end of line. parse: false for anything else. */
 void pd_secret_print(const struct pd_secret *secret, struct pd_buf *out);
 bool pd_secret_parse(struct pd_span text, struct pd_secret *out);
-/* 16 hex digits that tell secrets apart and do not reveal them. */
+/* 16 hex digits that distinguish secrets and do not reveal them. */
 void pd_secret_id(const struct pd_secret *secret, char out[17]);
 
 /* XXH3-128 over pieces, for digests of texts that are never in one place. */
@@ -68,11 +70,12 @@ void pd_hasher_clear(struct pd_hasher *h);
 void pd_hasher_add(struct pd_hasher *h, const void *p, size_t n);
 void pd_hasher_end(struct pd_hasher *h, uint64_t w[2]);
 
-/* The bare simhash: 64, 128 or 256 signed counters.  add: counter i grows by `weight` where bit i of the key is 1 and
- * shrinks by it where it is 0.  end: bit i is 1 when its counter is > 0 (0 at 0).
- * Kept as the weight that stood on 1 (`ones`) and the weight of all (`total`), so that counter i is 2 ones - total.
- * Additions of weight 1, the common case, first go into `planes`, 64 small counters lying crosswise (bit i of plane j is
- * digit j of counter i): one addition is a few word operations for all 64. */
+/* The bare simhash: 64, 128 or 256 signed counters.  add: counter i grows by `weight` if bit i of the key is 1, and
+ * shrinks by it if it is 0.  end: bit i is 1 if its counter is > 0.
+ *
+ * Stored as the weight of keys with a 1 (`ones`) and the weight of all keys (`total`), so that counter i is 2 ones -
+ * total. Additions of weight 1, the common case, are first collected in `planes`, 64 small counters stored as bit
+ * planes (bit i of plane j is digit j of counter i): one addition is a few word operations for all 64 counters. */
 #define PD_SIMHASH_PLANES 6
 
 struct pd_simhash {
@@ -89,7 +92,7 @@ void pd_simhash_add(struct pd_simhash *s, const struct pd_key *key, int64_t weig
 void pd_simhash_add_words(struct pd_simhash *s, const uint64_t *keys, size_t n);
 void pd_simhash_end(struct pd_simhash *s, struct pd_key *out);
 
-/* Number of bits, of the first `bits`, in which two keys differ. */
+/* Number of different bits among the first `bits` bits of two keys. */
 static inline int pd_hamming(const struct pd_key *a, const struct pd_key *b, int bits)
 {
 	int d = 0;
@@ -98,7 +101,7 @@ static inline int pd_hamming(const struct pd_key *a, const struct pd_key *b, int
 	return d;
 }
 
-/* 16 hex digits for each 64 bits.  parse: false when the span has another length or another character. */
+/* 16 hex digits for each 64 bits. parse: false if the span has another length or another character. */
 void pd_key_hex(const struct pd_key *k, int bits, struct pd_buf *out);
 bool pd_key_parse(struct pd_span hex, int *bits, struct pd_key *out);
 
@@ -116,7 +119,7 @@ static inline uint64_t pd_random_next(struct pd_random *r)
 	return z ^ z >> 31;
 }
 
-/* 0 … n - 1, each as likely as any other but for one part in 2^32. */
+/* 0 … n - 1, with equal probabilities up to one part in 2^32. */
 static inline uint32_t pd_random_below(struct pd_random *r, uint32_t n)
 {
 	return (uint32_t)((pd_random_next(r) >> 32) * n >> 32);
@@ -124,8 +127,8 @@ static inline uint32_t pd_random_below(struct pd_random *r, uint32_t n)
 
 /* Rabin fingerprints (M. O. Rabin, "Fingerprinting by Random Polynomials", TR-15-81, Harvard 1981): the string as a
  * polynomial over GF(2), highest coefficient first, times x^bits, modulo an irreducible polynomial of degree `bits`.
- * The factor x^bits keeps short strings from being their own fingerprint; a leading 1 bit before the string makes
- * leading zero bytes count.  The polynomials are ours and stand in hash.c and docs/methods.md. */
+ * The factor x^bits prevents short strings from being their own fingerprint; a leading 1 bit before the string makes
+ * leading zero bytes count.  The polynomials were chosen for this program; they are in hash.c and docs/methods.md. */
 struct pd_rabin;	/* tables for one width, read only once made */
 
 struct pd_rabin *pd_rabin_new(int bits);
@@ -134,11 +137,10 @@ void pd_rabin_free(struct pd_rabin *r);
 const struct pd_key *pd_rabin_polynomial(int bits);
 void pd_rabin(const struct pd_rabin *r, struct pd_span s, struct pd_key *out);
 
-/* Bloom filters (B. H. Bloom, 1970): how large they must be, and where a key's bits are.  The bits
- * themselves belong to whoever keeps them. */
+/* Bloom filters (B. H. Bloom, 1970): their size, and the positions of a key's bits.  The caller keeps the bits. */
 enum { PD_BLOOM_HASHES_MAX = 32 };
 
-/* Bits for so many keys and such a rate of false answers: -n ln P / (ln 2)^2, rounded up, at least 64. */
+/* Number of bits for this number of keys and rate of false answers: -n ln P / (ln 2)^2, rounded up, at least 64. */
 uint64_t pd_bloom_bits(uint64_t count, double error);
 /* The places of a key's bits: a + i b modulo `bits`, a and b the halves of XXH3-128. */
 void pd_bloom_places(struct pd_span key, uint64_t bits, int hashes, uint64_t out[PD_BLOOM_HASHES_MAX]);

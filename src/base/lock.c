@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A lock file that its holder removes may be replaced before a waiting process gets the lock: the process then holds a file without
- * a name, and tries again.
+ * A lock file that its holder removes may be replaced before a waiting process gets the lock.  The process then
+ * holds a file without a name, and tries again.
  */
 #include "base/lock.h"
 
@@ -37,14 +37,14 @@ bool pd_file_lock_is_unsupported(int error)
 	return error == ENOLCK || error == ENOTSUP || error == ENOSYS;
 }
 
-/* Is the file of the descriptor the one that has the name? */
+/* Return whether the file of the descriptor still has the name. */
 static bool has_name(int fd, const char *path)
 {
 	struct stat held, named;
 	return fstat(fd, &held) == 0 && stat(path, &named) == 0 && held.st_dev == named.st_dev && held.st_ino == named.st_ino;
 }
 
-/* Signals wait, so that none ends the process between the lock and the note by which a signal removes the file. */
+/* Block signals, so that none ends the process between the lock and the registration of the file for removal. */
 static int try_path(struct pd_file_lock *l)
 {
 	sigset_t before;

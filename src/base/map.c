@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 
-/* KEEP: a map of more slots gives them back at `clear` when few are needed. */
+/* KEEP: `clear` frees the slots of a map with more slots than this if few are needed. */
 enum { SMALLEST = 64, KEEP = 1 << 18, AHEAD = 24 };
 
 /* The random numbers of the process that all tables depend on. */
@@ -23,7 +23,8 @@ static const struct pd_secret *secret_of_process(void)
 	while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE))
 		sched_yield();
 	if (!known && pd_secret_random(&secret) < 0) {
-		/* Without the system's random numbers, tables are harder to flood than with none. */
+		/* Fallback without the system's random numbers: tables are still harder to flood than without a
+		 * secret. */
 		uint64_t facts[] = { (uint64_t)time(NULL), (uint64_t)getpid(), (uint64_t)(uintptr_t)&facts };
 		uint64_t w[2];
 		pd_hash128(facts, sizeof facts, 0, w);

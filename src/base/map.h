@@ -2,20 +2,21 @@
  *
  * The hash tables of the program: open addressing with linear probing.
  *
- * A map keeps 64-bit keys, mostly hashes, each with a 32-bit value: as a map (a number, or a place in an array beside it),
- * as a set (the values are not read), as a counter of what occurs how often.  Sixteen bytes for a slot, at most half
- * of the slots taken.  It is emptied in no time (a slot belongs to the round that wrote it), so that it can be used page
- * after page.  All zeroes is an empty map.
+ * A map keeps 64-bit keys, mostly hashes, each with a 32-bit value: as a map (a number, or an index into the
+ * caller's array), as a set (the values are not read), or as a counter.  A slot has sixteen bytes, and at most half
+ * of the slots are used.  Clearing takes constant time (a slot belongs to the round that wrote it), so that a map
+ * can be reused page after page.  All zeroes is an empty map.
  *
- * An index finds numbers 0, 1, 2 … of things that lie with the caller, by their hashes:
- * five bytes for a slot, at most three quarters of them taken.  The caller says whether a number is the thing asked for, and
+ * An index finds the numbers 0, 1, 2 … of the caller's objects by their hashes.  A slot has five bytes, and at most
+ * three quarters of the slots are used.  The caller decides whether a number is the requested object, and returns
  * its hash when the index grows.  All zeroes is an empty index.
  *
- * Authors of pages choose most keys.  The slot of a key therefore depends on a random number of each table as well, so that
- * no author knows keys that share their slots.  The order of the slots differs from run to run: no output may depend on it.
+ * Authors of pages choose most keys.  The slot of a key therefore also depends on a random number of each table, so
+ * that no author knows keys that share their slots.  The order of the slots differs from run to run: no output may
+ * depend on it.
  *
- * Names are strings and their numbers 0, 1, 2 … in the order in which they were first added; each string stands once.  They
- * lie in memory until `release`.
+ * Names are strings with numbers 0, 1, 2 … in the order of their first addition; each string is stored once, until
+ * `release`.
  */
 #ifndef PD_BASE_MAP_H
 #define PD_BASE_MAP_H
@@ -34,31 +35,32 @@ struct pd_map {
 	size_t n, cap;		/* keys; slots in use, a power of two */
 	size_t room;		/* slots there are */
 	uint64_t secret;	/* that the places of keys depend on */
-	uint32_t round;		/* of the slots that are taken; from 1 */
+	uint32_t round;		/* number of used slots; from 1 */
 };
 
-/* A random odd number, another one for each call.  One that all tables shared would make it slow to fill a small table with
- * the keys of a large one in the order of its slots. */
+/* Return a random odd number, a new one for each call.  If all tables shared one number, filling a small table with
+ * the keys of a large one in the order of its slots would be slow. */
 uint64_t pd_map_secret(void);
 
-/* The key of a string: a hash with a secret of the process.  Use it wherever a table knows strings by their hashes alone, or strings
- * of a page's author are in an index: he can compute strings with equal hashes of any function without a secret.  The value
- * differs from process to process: do not store it. */
+/* The key of a string: a hash with a secret of the process.  Use it if a table identifies strings only by their
+ * hashes, or if an index contains strings of a page's author, who can compute strings with equal hashes of any
+ * function without a secret.  The value differs from process to process: do not store it. */
 uint64_t pd_map_key(struct pd_span s);
 
-/* Place of a key before it is cut to the size of a table: both halves of the product with the secret.  Either half alone
- * would give keys that differ only in their highest bits, or only in their lowest, one place whatever the secret is. */
+/* Position of a key before it is reduced to the size of a table: both halves of the product with the secret.  With
+ * only one half, keys that differ only in their highest bits, or only in their lowest, would have one position for
+ * any secret. */
 static inline uint64_t pd_map_place(uint64_t key, uint64_t secret)
 {
 	unsigned __int128 product = (unsigned __int128)(key + secret) * secret;
 	return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
-/* Everything is forgotten; room for `n` keys, 0: as many as there is.  Few keys lie in few slots, which stay in the processor's
- * cache, whatever the page before needed; a map that one huge page made huge gives its memory back. */
+/* Remove all keys; reserve room for `n` keys, 0: keep the size.  Few keys use few slots, which stay in the
+ * processor's cache, whatever the last page needed.  A map that was enlarged by one huge page frees its memory. */
 void pd_map_clear(struct pd_map *m, size_t n);
 void pd_map_release(struct pd_map *m);
-/* Twice the slots; called by what adds. */
+/* Double the slots; called by the functions that add. */
 void pd_map_grow(struct pd_map *m);
 static inline size_t pd_map_bytes(const struct pd_map *m)
 {
@@ -76,7 +78,7 @@ static inline struct pd_map_slot *pd_map_slot(const struct pd_map *m, uint64_t k
 	return &m->v[i];
 }
 
-/* The value of the key, which is 0 when it was not there.  It lies there until something is added. */
+/* The value of the key, initially 0. The pointer is valid until the next addition. */
 static inline uint32_t *pd_map_put(struct pd_map *m, uint64_t key)
 {
 	if (2 * (m->n + 1) > m->cap)
@@ -113,7 +115,7 @@ static inline bool pd_map_add(struct pd_map *m, uint64_t key)
 
 struct pd_index {
 	uint32_t *number;
-	uint8_t *tag;		/* of each slot: bits of the place, so that few others are examined in vain; 0: free */
+	uint8_t *tag;		/* for each slot: bits of the position, so that few other objects are examined; 0: free */
 	size_t n, cap;
 	uint64_t secret;	/* that the places of hashes depend on */
 };
@@ -139,7 +141,8 @@ static inline size_t pd_index_likely(const struct pd_index *x, size_t i, uint8_t
 	return i;
 }
 
-/* The number of the thing that `same` knows as `key`, or PD_NO_NUMBER.  Inline, so that `same` costs no call. */
+/* Return the number of the object that `same` accepts for `key`, or PD_NO_NUMBER.  Inline, so that `same` costs no
+ * call. */
 static inline __attribute__((always_inline)) uint32_t pd_index_find(const struct pd_index *x, uint64_t hash, pd_index_same *same,
 								     const void *things, const void *key)
 {
@@ -156,11 +159,11 @@ static inline __attribute__((always_inline)) uint32_t pd_index_find(const struct
 	}
 }
 
-/* The next number, x->n, for a thing that is not there yet; `hash_of` tells the hashes of those that are. */
+/* Add the next number, x->n, for a new object; `hash_of` returns the hashes of the existing ones. */
 void pd_index_add(struct pd_index *x, uint64_t hash, pd_index_hash *hash_of, const void *things);
 void pd_index_release(struct pd_index *x);
 
-/* For many at a time: asks for the memory of this hash's slot. */
+/* For many searches at a time: prefetch the slot of this hash. */
 static inline void pd_index_expect(const struct pd_index *x, uint64_t hash)
 {
 	if (!x->cap)
@@ -170,7 +173,7 @@ static inline void pd_index_expect(const struct pd_index *x, uint64_t hash)
 	pd_prefetch(&x->number[i]);
 }
 
-/* … and then the number that stands there, or PD_NO_NUMBER: what it is the number of may be asked for next. */
+/* … and then return its number, or PD_NO_NUMBER, so that the caller can prefetch the object. */
 static inline uint32_t pd_index_guess(const struct pd_index *x, uint64_t hash)
 {
 	uint64_t place = pd_index_place(x, hash);

@@ -25,8 +25,8 @@ static void order_from_names(struct pd_tsv_reader *r, const struct pd_span *name
 	}
 }
 
-/* How many columns rows of a kind ("fp", …) had at first: rows whose columns nobody names may lack those that came later.
- * Of a kind that gained none: `all`. */
+/* Number of columns that rows of a kind ("fp", …) had in the first version: rows without column names may lack the
+ * later ones.  `all` if no column was added. */
 static int columns_at_first(const char *kind, int all)
 {
 	return !strcmp(kind, "fp")	 ? PD_FP_SUBJECT :
@@ -36,7 +36,7 @@ static int columns_at_first(const char *kind, int all)
 					   all;
 }
 
-/* Until a file says otherwise, rows are in version 1's order: rows survive without their header. */
+/* Until a file declares its columns, rows have the order of version 1: rows can be read without their header. */
 static void order_by_version_1(struct pd_tsv_reader *r)
 {
 	struct pd_span names[PD_TSV_COLUMNS_MAX];
@@ -130,7 +130,7 @@ static const char *writer_of(const char *kind)
 	return writers[i][1];
 }
 
-/* Columns, and rows in memory, have an end of their own. */
+/* Files of columns, and rows in memory, have their own end mark. */
 static void note_end_due(struct pd_tsv_reader *r)
 {
 	r->end_due = !r->parts && !r->columns_in && !r->stream && pd_span_is(pd_param(pd_buf_span(&r->header.recorded), "end"), "total");
@@ -171,7 +171,7 @@ static int take_header_line(struct pd_tsv_reader *r, struct pd_span s, struct pd
 	return status;
 }
 
-/* A line of column names has at least the two that every row must have; any other comment is none of ours. */
+/* A line of column names has at least the two required columns; other comments are not ours. */
 static void read_names(struct pd_tsv_reader *r, struct pd_span line)
 {
 	struct pd_span names[PD_TSV_COLUMNS_MAX];
@@ -185,7 +185,7 @@ static void read_names(struct pd_tsv_reader *r, struct pd_span line)
 	r->names_known = true;
 }
 
-/* A remark that holds a row, in version 1's order. */
+/* A comment that contains a row, in the order of version 1. */
 static int read_marked(struct pd_tsv_reader *r, struct pd_span rest, struct pd_err *e)
 {
 	struct pd_span f[PD_TSV_COLUMNS_MAX], mark;
@@ -206,7 +206,7 @@ static int read_marked(struct pd_tsv_reader *r, struct pd_span rest, struct pd_e
 	return 1;
 }
 
-/* After "# WORD ", where this line begins so. */
+/* Return the rest after "# WORD ", if the line begins with it. */
 static bool is_marked(const struct pd_tsv_reader *r, struct pd_span line, struct pd_span *rest)
 {
 	size_t n = r->marked ? strlen(r->marked) : 0;
@@ -234,7 +234,7 @@ static int read_comment(struct pd_tsv_reader *r, struct pd_span line, struct pd_
 	return PD_OK;
 }
 
-/* The first row of a file does not fit: what is this file, and what would have been right? */
+/* The first row of a file does not fit: explain the kind of the file, and the expected kind. */
 static int no_rows(const struct pd_tsv_reader *r, struct pd_err *e)
 {
 	const char *writer = writer_of(r->kind);
@@ -254,7 +254,8 @@ static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
 		if (r->order[i] >= 0)
 			r->fields[r->order[i]] = file_fields[i];
 	bool cut = n < (size_t)r->n_least || memchr(r->line.p, 0, r->line.n);
-	/* The first row of a file without column names decides whether it holds rows at all; columns have names. */
+	/* In a file without column names, the first row decides whether the file contains rows at all; files of
+	 * columns have names. */
 	if ((cut || r->columns_in) && !r->names_known)
 		return no_rows(r, e);
 	r->names_known = true;
@@ -266,13 +267,13 @@ static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
 
 static int next_text_line(struct pd_tsv_reader *r, struct pd_err *e)
 {
-	int status = pd_line_next(&r->lines, &r->line, e);	/* an editor's CR goes; that of a value is escaped */
+	int status = pd_line_next(&r->lines, &r->line, e);	/* remove a CR that an editor added; a CR of a value is escaped */
 	r->bytes = r->lines.bytes;
 	r->line_no = r->lines.no;
 	return status;
 }
 
-/* Rows that cannot be had are one bad row, behind which reading goes on. */
+/* Unreadable rows count as one bad row, and reading continues after them. */
 static int next_columns_line(struct pd_tsv_reader *r, struct pd_err *e)
 {
 	if (!r->left.n) {
@@ -286,7 +287,7 @@ static int next_columns_line(struct pd_tsv_reader *r, struct pd_err *e)
 	return 1;
 }
 
-/* 1 a row, 0 nothing to give yet, negative an error. */
+/* 1 a row, 0 no row yet, negative on error. */
 static int take_line(struct pd_tsv_reader *r, struct pd_err *e)
 {
 	r->mark = pd_span(NULL, 0);
