@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * In this order: revisit records; what outputs are called; an input and its cuts -> the output; which cuts an input has,
- * where something is removed and where something comes back; the run over all inputs.
+ * In this order: revisit records; names of outputs; writing an output from an input and its cuts; finding the cuts
+ * of an input, for removal and for restoring; the run over all inputs.
  */
 #include "apply/apply.h"
 
@@ -27,7 +27,7 @@
 
 /* ==== pages of verdicts ==== */
 
-/* Compares a page with its verdict, by the digest that both have of its content.  A verdict must not remove a page of another dump. */
+/* Compare a page with its verdict by content digest. A verdict must not remove a page of another dump. */
 struct page_check {
 	const struct pd_apply_removals *removals;
 	bool off;
@@ -76,38 +76,37 @@ static void read_compared(struct pd_read_source *s, struct page_check *c, size_t
 
 /* ==== revisit records ==== */
 
-/* Revisit records (WARC/1.1, 6.7) in place of what is removed from a WARC file, and the way back.  In: the verdicts, and all
- * inputs of the run, read once before anything is written.  Out: for a page that is removed, and for a revisit of such a page,
- * a record that names the page kept and the bytes that it stands for:
+/* Revisit records (WARC/1.1, 6.7) that replace removed pages in a WARC file, and the way back.  Input: the verdicts,
+ * and all inputs of the run, read once before anything is written.  Output: for a removed page, and for a revisit of
+ * such a page, a record that names the page kept and the original bytes:
  *
- * WARC-Type: revisit
- * WARC-Record-ID, WARC-Target-URI, WARC-Date	of the record that it stands for: what names that one names it
- * WARC-Profile: urn:pagededup:revisit:near-duplicate
- * WARC-Refers-To, -Target-URI, -Date		the page kept
- * WARC-Payload-Digest				of the page kept, by which replay finds it
- * Pagededup-Kept					its id in the verdicts
- * Pagededup-Original-Type, -Payload-Digest	of the record that it stands for
- * Pagededup-Original-File, -Offset, -Length, -Digest	its bytes in the input, compressed as they were
+ *	WARC-Type: revisit
+ *	WARC-Record-ID, WARC-Target-URI, WARC-Date	of the original record: references to it stay valid
+ *	WARC-Profile: urn:pagededup:revisit:near-duplicate
+ *	WARC-Refers-To, -Target-URI, -Date		the page kept
+ *	WARC-Payload-Digest				of the page kept, by which replay finds it
+ *	Pagededup-Kept					its id in the verdicts
+ *	Pagededup-Original-Type, -Payload-Digest	of the original record
+ *	Pagededup-Original-File, -Offset, -Length, -Digest	its bytes in the input, compressed as they were
  *
- * Records that share a compressed member with others share one range of bytes, that of the members.
- *
- * Memory: a kept page about 200 bytes, a removed one 32 to 64. */
+ * Records that share a compressed member have one common range of bytes, that of the members.  Memory: about 200
+ * bytes for a kept page, 32 to 64 for a removed one. */
 
 /* The pages kept, and which of them each removed one is a duplicate of. */
 struct kept;
 
-/* What such a record says of the bytes that it stands for. */
+/* The fields of such a record about the original bytes. */
 struct original {
 	struct pd_buf file;
 	uint64_t offset, length;
-	struct pd_span digest;		/* lies in the header */
+	struct pd_span digest;		/* part of the header */
 };
 
 #define PROFILE "urn:pagededup:revisit:near-duplicate"
 
 struct kept_page {
 	struct pd_span id;
-	struct pd_span fields;		/* lines of a header: what a revisit says of it; empty while it was not met */
+	struct pd_span fields;		/* header lines for the revisit; empty until the record was found */
 };
 
 struct kept {
@@ -125,7 +124,7 @@ struct kept {
 	struct pd_buf text;
 };
 
-/* Hashes by which revisits know what they refer to: a record's id; URL and time.  0: there is none. */
+/* Hashes by which revisits refer to a record: its id; its URL and time. 0: none. */
 static uint64_t hash_field(struct pd_span value)
 {
 	value = pd_span_trim(value);
@@ -140,7 +139,7 @@ static uint64_t hash_capture(struct pd_span url, struct pd_span date)
 
 /* --- the pages kept --- */
 
-/* The id of a page as the rows have it -> its number + 1; 0: it is kept for none. */
+/* The id of a page as in the rows -> its number + 1; 0: it is not the kept page of any verdict. */
 static uint32_t kept_of(const struct kept *k, struct pd_span dup_of, struct pd_buf *text)
 {
 	if (pd_tsv_value(dup_of, text) < 0)
@@ -188,7 +187,7 @@ static void kept_free(struct kept *k)
 	free(k);
 }
 
-/* A line of a header; what is folded there becomes one line. */
+/* Read a header line; a folded one becomes one line. */
 static void add_header_line(struct pd_buf *out, const char *name, struct pd_span value)
 {
 	value = pd_span_trim(value);
@@ -200,12 +199,12 @@ static void add_header_line(struct pd_buf *out, const char *name, struct pd_span
 	pd_buf_add_z(out, "\r\n");
 }
 
-/* What a header says of its record, as it stands there. */
+/* A field of a record's header, unchanged. */
 struct warc_fields {
 	struct pd_span type, id, uri, date, digest;
 };
 
-/* Of ARC the record says what there is. */
+/* In ARC the record itself has these values. */
 static struct warc_fields read_fields(const struct pd_record *r)
 {
 	struct warc_fields f = { .uri = pd_buf_span(&r->url), .date = pd_buf_span(&r->fetch_time) };
@@ -278,7 +277,7 @@ static int kept_read(struct kept *k, const char *path, const char *name, struct 
 	return r < 0 ? PD_ERR_SYSTEM : PD_OK;
 }
 
-/* Is the record of this hash a page that is removed, and no other page has the hash? */
+/* Return whether the record with this hash is a removed page, and no other page has the hash. */
 static bool kept_is_removed(const struct kept *k, uint64_t hash)
 {
 	return hash && pd_map_has(&k->removed, hash) && !pd_map_has(&k->remaining, hash);
@@ -329,7 +328,7 @@ static bool parse_number(struct pd_span s, uint64_t *out)
 	return s.n > 0;
 }
 
-/* False: it is another record.  *known: it says which bytes it stands for. */
+/* False: it is another record. *known: it names its original bytes. */
 static bool original_parse(struct pd_span header, struct original *out, bool *known)
 {
 	struct pd_span name, value;
@@ -378,7 +377,8 @@ static int digest_range(const char *path, uint64_t offset, uint64_t length, stru
 	return status;
 }
 
-/* Where the compressed member that begins at `at` ends; of a broken one, where the next begins.  `s` is opened and closed. */
+/* Return the end of the compressed member that begins at `at`; for a damaged one, the begin of the next.  `s` is
+ * opened and closed. */
 static int member_end(struct pd_read_source *s, const char *path, const char *name, uint64_t at, uint64_t *end, struct pd_err *e)
 {
 	struct pd_read_member *m = &s->member;
@@ -408,20 +408,22 @@ static int member_end(struct pd_read_source *s, const char *path, const char *na
 
 /* ==== names of outputs ==== */
 
-/* The names of outputs in a folder, after those of the inputs.  An input that was named becomes NAME, a file of a folder
- * that was named becomes NAME/…, as with `cp -r`; what was found under "." or ".." keeps its path from there.  Where two
- * would have one name, all keep the folders that they were named with, but for those that they have in common:
- * a/crawl.gz b/crawl.gz		->	a/crawl.gz, b/crawl.gz
- * /data/1/crawl.gz /data/2/x.gz /data/2/crawl.gz	->	1/crawl.gz, 2/x.gz, 2/crawl.gz */
+/* The names of outputs in a folder, derived from those of the inputs.  An input that was named becomes NAME, a file
+ * of a folder that was named becomes NAME/…, as with `cp -r`; a file found under "." or ".." keeps its path from
+ * there.  If two outputs would have one name, all keep the folders with which their inputs were named, except the
+ * common ones:
+ *
+ *	a/crawl.gz b/crawl.gz -> a/crawl.gz, b/crawl.gz
+ *	/data/1/crawl.gz /data/2/x.gz /data/2/crawl.gz -> 1/crawl.gz, 2/x.gz, 2/crawl.gz */
 
 struct places {
 	struct pd_map seen;	/* hashes of names */
-	bool any, twice;	/* twice: some name alone does not tell */
+	bool any, twice;	/* twice: some base name is ambiguous */
 	struct pd_buf common;	/* folders that all have in common, with a slash after each */
 	struct pd_buf folders;	/* scratch */
 };
 
-/* What follows the folders that an input was named with. */
+/* The part after the folders with which an input was named. */
 static const char *last_path_part(const struct pd_read_file *file)
 {
 	const char *name = file->path ? file->path + file->name : file->label;
@@ -447,7 +449,7 @@ static void folders_of(const struct pd_read_file *file, struct pd_buf *out)
 	}
 }
 
-/* Every input, before the first name is asked for. */
+/* Called for every input before the first name is computed. */
 static void places_add(struct places *p, const struct pd_read_file *file)
 {
 	const char *name = last_path_part(file);
@@ -500,7 +502,7 @@ int pd_apply_make_folders(const char *path, struct pd_outfile_batch *batch, stru
 	return status;
 }
 
-/* The real path of the longest part of `path` that is there; NULL: nobody could tell, errno. */
+/* The real path of the longest existing prefix of `path`; NULL: unknown, with errno. */
 static char *real_place(const char *path)
 {
 	char *part = pd_strdup(path), *real;
@@ -516,7 +518,7 @@ static char *real_place(const char *path)
 	return real;
 }
 
-/* Is `path`, there or not, `folder` or something in it?  Links are followed.  1, 0, or negative: nobody could tell. */
+/* Return whether `path`, existing or not, is `folder` or inside it. Links are followed. 1, 0, or negative: unknown. */
 static int is_inside(const char *path, const char *folder, struct pd_err *e)
 {
 	char *inner = real_place(path), *outer = inner ? realpath(folder, NULL) : NULL;
@@ -530,23 +532,23 @@ static int is_inside(const char *path, const char *folder, struct pd_err *e)
 
 /* ==== an input without its cuts ==== */
 
-/* An input and the cuts that a scan made -> the input without them.  What stays is copied as it lies in the file,
- * compressed members and all.  Only a member that has lost a part of what it unpacks to is compressed again, in its own
- * codec: one member for one, and none where nothing is left.  Where a record stands in the place of a cut, the members that
- * share such cuts become one.
+/* An input and the cuts of a scan -> the input without them.  Kept records are copied as they are in the file, with
+ * their compressed members.  Only a member that lost a part of its contents is compressed again, in its own codec:
+ * one member becomes one, or none if nothing is left.  If a record replaces a cut, the members that share such cuts
+ * become one.
  *
- * Cuts come in two kinds: bytes of the file, which are skipped, and bytes of what members unpack to.  Cuts of the second
- * kind that share members are done in one go, from the first such member to the last: each is unpacked, and its parts
- * between the cuts are packed again.  Whatever lies between members, junk or padding, is copied.
- * Where records stand in the place of such cuts, all that is left of these members is packed as one, and what lay between them
- * is left out: so one member stands for one range of bytes of the input, by which it can be given back. */
+ * There are two kinds of cuts: bytes of the file, which are skipped, and bytes of the contents of members.  Cuts of
+ * the second kind that share members are handled together, from the first such member to the last: each is
+ * decompressed, and its parts between the cuts are compressed again.  Bytes between members, junk or padding, are
+ * copied.  If records replace such cuts, the rest of these members is compressed as one, and bytes between them are
+ * left out: so one member represents one range of bytes of the input, from which it can be restored. */
 
-/* Bytes that are not copied, and what stands in their place. */
+/* Bytes that are not copied, and their replacement. */
 struct cut {
 	struct pd_read_extent x;
 	enum pd_codec codec;		/* of the input */
 	bool rows;			/* of Parquet: `x` counts rows */
-	size_t other;			/* number + 1 of a record removed with a page (struct removed_other); 0: it is none */
+	size_t other;			/* number + 1 of a record removed with a page (struct removed_other); 0: none */
 	size_t text_at, text_n;		/* a record among the texts of the run; 0: none … */
 	const char *from;		/* … or bytes of another file; NULL: none */
 	uint64_t from_begin, from_end;
@@ -569,7 +571,7 @@ struct rewriter {
 
 enum { FLUSH = 1 << 18 };
 
-/* Damage inside members that are compressed again goes to `o->damage`. */
+/* Damage inside members that are compressed again is reported to `o->damage`. */
 static void rewriter_init(struct rewriter *c, const struct pd_reader_options *o)
 {
 	*c = (struct rewriter){ .sink = { o->damage, o->damage_ctx, 0 }, .packer = pd_packer_new(), .fd = -1 };
@@ -583,7 +585,7 @@ static void rewriter_release(struct rewriter *c)
 	pd_buf_release(&c->out);
 }
 
-/* What could not be read is neither junk nor the end. */
+/* A read error is neither junk nor the end. */
 static int check_input(const struct rewriter *c, struct pd_err *e)
 {
 	errno = c->source.in.error;
@@ -609,10 +611,10 @@ struct cut_group {
 	const struct cut *cuts;
 	size_t n, at;			/* at: the first cut that does not end before the place that is read */
 	uint64_t base;			/* stream offset of the first member */
-	uint64_t last;			/* where the last one begins */
+	uint64_t last;			/* start of the last one */
 	bool begun;			/* the member that is written has something in it */
-	bool joined;			/* records stand in the place of cuts: all becomes one member */
-	size_t n_texts;			/* cuts whose place has been passed */
+	bool joined;			/* records replace cuts: all becomes one member */
+	size_t n_texts;			/* cuts that were passed */
 };
 
 static void pack_span(struct rewriter *c, struct cut_group *g, struct pd_span s)
@@ -623,7 +625,7 @@ static void pack_span(struct rewriter *c, struct cut_group *g, struct pd_span s)
 	pd_pack_feed(c->packer, s, &c->out);
 }
 
-/* Packs what stays of the bytes at `offset` of the stream. */
+/* Compress the kept bytes at `offset` of the stream. */
 static void pack_rest(struct rewriter *c, struct cut_group *g, uint64_t offset, struct pd_span s)
 {
 	while (s.n) {
@@ -654,7 +656,7 @@ static int end_packed(struct rewriter *c, struct cut_group *g, struct pd_err *e)
 	return flush_packed(c, e);
 }
 
-/* The end of a member.  One that was empty from the start, such as a skippable frame, stays as it is. */
+/* Handle the end of a member. One that was empty from the start, such as a skippable frame, is kept. */
 static int end_member(struct rewriter *c, struct cut_group *g, bool empty, struct pd_err *e)
 {
 	const struct pd_read_member *m = &c->source.member;
@@ -679,8 +681,8 @@ static int rewrite_member(struct rewriter *c, struct cut_group *g, struct pd_err
 	return status ? status : end_member(c, g, empty, e);
 }
 
-/* After a broken member, or at junk: to the next member.  Junk is copied; the rest of a broken member, which nobody can
- * unpack, is lost. */
+/* After a damaged member, or at junk: continue at the next member.  Junk is copied; the rest of a damaged member,
+ * which cannot be decompressed, is lost. */
 static int pass_damage(struct rewriter *c, bool junk, bool joined, struct pd_err *e)
 {
 	struct pd_read_member *m = &c->source.member;
@@ -714,7 +716,7 @@ static int open_members(struct rewriter *c, uint64_t at, struct pd_err *e)
 	return PD_OK;
 }
 
-/* *pos: what of the input was dealt with; in: the start of the group, out: its end. */
+/* *pos: position in the input; in: start of the group, out: its end. */
 static int rewrite_members(struct rewriter *c, struct cut_group *g, uint64_t *pos, struct pd_err *e)
 {
 	struct pd_read_member *m = &c->source.member;
@@ -749,7 +751,8 @@ static int rewrite_group(struct rewriter *c, struct cut_group *g, uint64_t *pos,
 	return status;
 }
 
-/* How many cuts from the first on share compressed members; *last: where the last of these members begins. */
+/* Return the number of cuts, from the first, that share compressed members; *last: start of the last of these
+ * members. */
 static size_t cuts_sharing(const struct cut *cuts, size_t n, uint64_t *last)
 {
 	size_t shared = 1;
@@ -781,7 +784,7 @@ static int copy_other(struct rewriter *c, const struct cut *cut, struct pd_err *
 	return status;
 }
 
-/* What stands in the place of bytes of the file. */
+/* The replacement of bytes of the file. */
 static int write_replacement(struct rewriter *c, const struct cut *cut, struct pd_err *e)
 {
 	if (cut->from)
@@ -839,8 +842,8 @@ static int write_without_rows(struct rewriter *c, const struct cut *cuts, size_t
 					 pd_fail(e, PD_ERR_INPUT, "%s: cannot be written again: %s", c->name, why.text);
 }
 
-/* `path`: a regular file.  `texts`: what the cuts point into.  The counts are set.  PD_ERR_SYSTEM; PD_ERR_INPUT: a file is not
- * what was scanned. */
+/* `path`: a regular file.  `texts`: referenced by the cuts.  The counts are set.  PD_ERR_SYSTEM; PD_ERR_INPUT: a
+ * file has changed since the scan. */
 static int write_without_cuts(struct rewriter *c, const char *path, const char *name, const struct cut *cuts, size_t n_cuts,
 		     const char *texts, FILE *to, struct pd_err *e)
 {
@@ -859,24 +862,29 @@ static int write_without_cuts(struct rewriter *c, const char *path, const char *
 	return status;
 }
 
-/* ==== what of an input goes ==== */
+/* ==== parts of an input to remove ==== */
 
-/* One input and the pages that are to go -> the bytes of it that go (cuts).  The input is read once and nothing is
- * written.  Memory grows with what goes.
- * Of a WARC file, records that are no pages are removed along with pages.  The rule:
- *  - A request or metadata record goes when every record that it names (WARC-Concurrent-To, WARC-Refers-To) goes, or when
- *    a record that goes names it (WARC-Concurrent-To).
- *  - One that names nothing goes when it stands beside a page that goes, with nothing but such records between, and has
- *    its URL.
- *  - A revisit goes when the record that it refers to goes (WARC-Refers-To, else WARC-Refers-To-Target-URI and
- *    WARC-Refers-To-Date), and takes its own request and metadata along as a page does.
- *  - Everything else stays: warcinfo, and whatever belongs to a page that stays.
- *  - If a page that is kept has the same id as one that is removed, records that name it stay.
- * The rule looks ahead without limit and back over at most PD_APPLY_ASSOCIATED_BACK such records: writers put the records of a
- * capture side by side.  Of the pages of one input that are kept the hashes of their ids are held, about 60 bytes each.
- * A revisit that stays although the page that it refers to is removed, in the same input or in another one of the run, shows
- * nothing: their ids are reported at the end.  With `kept` it is replaced by one that names the page kept.  Memory: 16 to 32 bytes for
- * what is removed; the revisits lie in a temporary file. */
+/* One input and the pages to remove -> the bytes to remove (cuts).  The input is read once and nothing is written.
+ * Memory grows with the removed records.
+ *
+ * In a WARC file, records that are not pages are removed together with pages:
+ *
+ * - A request or metadata record is removed if every record that it names (WARC-Concurrent-To, WARC-Refers-To) is
+ * removed, or if a removed record names it (WARC-Concurrent-To).
+ * - A record that names nothing is removed if it is next to a removed page, with only such records between, and has
+ * its URL.
+ * - A revisit is removed if the record to which it refers is removed (WARC-Refers-To, otherwise
+ * WARC-Refers-To-Target-URI and WARC-Refers-To-Date), together with its own request and metadata.
+ * - All other records are kept: warcinfo, and the records of kept pages.
+ * - If a kept page has the same id as a removed one, records that name this id are kept.
+ *
+ * The rule looks ahead without limit, and back over at most PD_APPLY_ASSOCIATED_BACK such records, because writers
+ * store the records of a capture together.  For one input the hashes of the ids of kept pages are in memory, about
+ * 60 bytes each.
+ *
+ * A kept revisit of a removed page, in the same input or in another one of the run, has nothing to show: such
+ * revisits are reported at the end.  With `kept` it is replaced by one that names the page kept.  Memory: 16 to 32
+ * bytes per removed record; the revisits are in a temporary file. */
 
 struct revisits {
 	const char *tmp_dir;		/* set by the caller */
@@ -896,31 +904,31 @@ struct removed_other {
 	bool named, kept;
 };
 
-/* A request or metadata record that stays so far. */
+/* A request or metadata record that is kept so far. */
 struct neighbour {
 	struct pd_read_extent extent;
 	uint64_t own;				/* hash of its id, 0: none */
 	uint64_t names[PD_APPLY_ASSOCIATED_NAMES];	/* hashes of the ids that it names */
-	int n_names, n_removed;			/* of those, how many go; over PD_APPLY_ASSOCIATED_NAMES it stays */
+	int n_names, n_removed;			/* how many of these are removed; with more than PD_APPLY_ASSOCIATED_NAMES names it is kept */
 	uint64_t url;
 	bool removed;
 };
 
 struct associated {
-	void (*cut)(void *ctx, const struct pd_read_extent *extent);	/* this record is removed; `others` has it last */
+	void (*cut)(void *ctx, const struct pd_read_extent *extent);	/* this record is removed; it is the last of `others` */
 	void *ctx;
-	bool keep;			/* nothing goes along */
-	const struct kept *kept;	/* revisits of what is removed are replaced; or NULL */
-	struct revisits *revisits;	/* notes what goes, and the revisits that stay; or NULL */
+	bool keep;			/* no record is removed with a page */
+	const struct kept *kept;	/* revisits of removed records are replaced; or NULL */
+	struct revisits *revisits;	/* records the removed pages, and the kept revisits; or NULL */
 	struct neighbour ring[PD_APPLY_ASSOCIATED_BACK];
 	uint64_t n;			/* records that came into the ring, ever */
 	uint64_t beside;		/* of them, the first after the last page */
-	bool page_removed;		/* the last page goes … */
+	bool page_removed;		/* the last page is removed … */
 	uint64_t page_url;		/* … and this is its URL */
-	uint64_t refers_to;		/* hash of what a revisit that is replaced refers to, else 0 */
-	struct pd_map ids;		/* hashes of what goes and of what that names */
-	struct pd_map remaining, named;	/* hashes of ids of pages that are kept, and of what these name */
-	size_t last;			/* number + 1 in `others` of the record given last, if it is removed */
+	uint64_t refers_to;		/* hash of the reference of a replaced revisit, otherwise 0 */
+	struct pd_map ids;		/* hashes of removed records and of the records that they name */
+	struct pd_map remaining, named;	/* hashes of ids of kept pages, and of the records that they name */
+	size_t last;			/* number + 1 in `others` of the last record, if it is removed */
 	uint64_t page_cause;		/* a revisit that is removed: hash of its id; 0: of a page */
 	struct removed_other *others;
 	size_t n_others, cap_others;
@@ -928,15 +936,15 @@ struct associated {
 
 struct scan_options {
 	struct pd_apply_removals *removals;
-	struct revisits *revisits;	/* of all inputs; or NULL: nobody asks */
-	bool keep_others;		/* records that are no pages stay all */
-	const struct kept *kept;	/* of WARC, revisits stand for what is removed; or NULL.  Others stay all */
+	struct revisits *revisits;	/* of all inputs; or NULL: not needed */
+	bool keep_others;		/* all records that are not pages are kept */
+	const struct kept *kept;	/* in WARC, revisits replace removed pages; or NULL. All others are kept */
 	struct pd_read_jsonl_fields fields;
-	size_t max_block;		/* as for reading: of JSONL, what is over four times that is no line */
+	size_t max_block;		/* as for reading: a JSONL line over four times this length is not a line */
 	void (*damage)(void *ctx, const struct pd_read_damage *d);
-	/* A page goes; may be NULL. */
+	/* Called for a removed page; may be NULL. */
 	void (*page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);
-	/* The record that an id names has another URL than its verdict: it stays. */
+	/* The record with the id has another URL than its verdict: it is kept. */
 	void (*other_url)(void *ctx, const char *id);
 	void (*other_page)(void *ctx, const char *id, const char *why);
 	void *ctx;
@@ -950,16 +958,16 @@ struct input_scan {
 	struct pd_record record;
 	struct associated associated;
 	/* of the input scanned last */
-	struct cut *cuts;	/* in the order of the input, none touches another */
+	struct cut *cuts;	/* in the order of the input, disjoint and not adjacent */
 	size_t n_cuts, cap_cuts;
-	struct pd_buf texts, begun;	/* what the cuts point into: records that stand in their place; scratch */
+	struct pd_buf texts, begun;	/* referenced by the cuts: replacement records; scratch */
 	uint64_t revisits;		/* … and how many these are */
-	bool whole;			/* the input is one page, and it goes */
-	uint64_t pages, removed_with_page;		/* records that go: pages, and others with them */
+	bool whole;			/* the input is a single page, and it is removed */
+	uint64_t pages, removed_with_page;		/* removed records: pages, and others with them */
 	uint64_t records;		/* read */
 };
 
-/* --- revisits that stay --- */
+/* --- kept revisits --- */
 
 /* One in the file: this, and the id. */
 struct stays {
@@ -983,7 +991,8 @@ static void note_revisit(struct revisits *r, uint64_t original, struct pd_span i
 		pd_fail_errno(&r->err, "cannot write a temporary file");
 }
 
-/* All inputs are scanned: `orphan` is called for each revisit whose original is removed, in the order in which they came. */
+/* After all inputs are scanned, call `orphan` for each revisit whose original is removed, in the order of the
+ * inputs. */
 static int revisits_end(struct revisits *r, void (*orphan)(void *ctx, const char *id), void *ctx, struct pd_err *e)
 {
 	struct pd_buf id = { 0 };
@@ -1015,9 +1024,9 @@ static void revisits_release(struct revisits *r)
 		fclose(r->stay);
 }
 
-/* --- records that go along --- */
+/* --- records removed with a page --- */
 
-/* What a header says of other records; views into it. */
+/* The references of a header to other records; views into it. */
 struct ties {
 	struct pd_span type, own, refers_url, refers_date;
 	uint64_t names[PD_APPLY_ASSOCIATED_NAMES];
@@ -1052,7 +1061,7 @@ static void read_ties(struct pd_span header, struct ties *t)
 	}
 }
 
-/* --- ids of what goes --- */
+/* --- ids of removed records --- */
 
 static bool is_removed(const struct associated *o, uint64_t id)
 {
@@ -1068,7 +1077,7 @@ static void note_other(struct associated *o, uint64_t own, const uint64_t *cause
 		other->cause[i] = causes[i];
 }
 
-/* Its own id is named by what is removed, or it names nothing but what is removed, or it is next to that. */
+/* A removed record names its id, or it names only removed records, or it is next to one. */
 static void note_neighbour(struct associated *o, const struct neighbour *n)
 {
 	bool all = n->n_names && n->n_removed == n->n_names;
@@ -1097,7 +1106,7 @@ static bool has_cause_kept(const struct associated *o, const struct removed_othe
 	return false;
 }
 
-/* Marks the records that are kept after all; a revisit among them keeps what belongs to it.  True: there are some. */
+/* Mark the records that are kept after all; a kept revisit keeps its own records. True: there are some. */
 static bool keep_doubtful(struct associated *o)
 {
 	bool any = false;
@@ -1114,7 +1123,7 @@ static bool keep_doubtful(struct associated *o)
 	return any;
 }
 
-/* An id goes: what names it, or is it, may go along. */
+/* A record id is removed: records that name it, or have it, may be removed too. */
 static void look_back(struct associated *o, uint64_t id)
 {
 	uint64_t from = o->n > PD_APPLY_ASSOCIATED_BACK ? o->n - PD_APPLY_ASSOCIATED_BACK : 0;
@@ -1170,7 +1179,7 @@ static void note_remaining(struct associated *o, const struct pd_record *r, cons
 		pd_map_add(&o->named, t->names[i]);
 }
 
-/* Those before it that name nothing and have its URL. */
+/* The records before it that name nothing and have its URL. */
 static void remove_beside(struct associated *o)
 {
 	uint64_t from = o->n > PD_APPLY_ASSOCIATED_BACK ? o->n - PD_APPLY_ASSOCIATED_BACK : 0;
@@ -1297,7 +1306,7 @@ static bool is_warc(const struct input_scan *s)
 	return s->source.kind == PD_SOURCE_DUMP && s->source.dump.format == &pd_read_format_warc;
 }
 
-/* The record given last is removed; a revisit stands in its place. */
+/* The last record is removed, and a revisit replaces it. */
 static void begin_revisit(struct input_scan *s, struct pd_span dup_of, uint64_t refers_to)
 {
 	if (!s->o.kept || !is_warc(s))
@@ -1324,7 +1333,7 @@ static bool page_is_removed(struct input_scan *s)
 	return drop.found;
 }
 
-/* Does the record given last go? */
+/* Return whether the last record is removed. */
 static bool record_is_removed(struct input_scan *s, const struct pd_read_extent *x)
 {
 	bool page = s->record.kind != PD_RECORD_OTHER || s->source.kind != PD_SOURCE_DUMP;
@@ -1344,7 +1353,7 @@ static bool record_is_removed(struct input_scan *s, const struct pd_read_extent 
 	return removed;
 }
 
-/* Where a cut begins in the input. */
+/* Start of a cut in the input. */
 static uint64_t place_of(const struct pd_read_extent *x)
 {
 	return x->stream ? x->member : x->begin;
@@ -1358,7 +1367,7 @@ static int by_begin(const void *a, const void *b)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Neighbours become one, unless something stands in their place. */
+/* Merge adjacent cuts, unless a record replaces one. */
 static void join_cuts(struct input_scan *s)
 {
 	size_t n = 0;
@@ -1376,7 +1385,7 @@ static void join_cuts(struct input_scan *s)
 	s->n_cuts = n;
 }
 
-/* Records whose ids do not tell which page they belong to stay. */
+/* Records whose ids are ambiguous are kept. */
 static void drop_doubtful_cuts(struct input_scan *s)
 {
 	size_t n = 0;
@@ -1418,7 +1427,7 @@ static int scan_records(struct input_scan *s)
 	return r;
 }
 
-/* The bytes that cut `i` and those that share members with it stand for; the number of these cuts. */
+/* The bytes that are represented by cut `i` and those that share members with it; the number of these cuts. */
 static size_t original_range(struct input_scan *s, size_t i, const char *path, const char *name, uint64_t *begin, uint64_t *end,
 			     int *status, struct pd_err *e)
 {
@@ -1433,7 +1442,7 @@ static size_t original_range(struct input_scan *s, size_t i, const char *path, c
 	return n;
 }
 
-/* Each revisit names the bytes that it stands for. */
+/* Write into each revisit the bytes that it represents. */
 static int end_revisits(struct input_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	struct pd_buf digest = { 0 };
@@ -1475,7 +1484,7 @@ static int open_scan(struct input_scan *s, const char *path, const char *name, s
 	return pd_read_source_open(&s->source, path, name) < 0 ? pd_fail_errno(e, "%s: cannot open", name) : PD_OK;
 }
 
-/* `name`: what the verdicts call the input.  PD_ERR_SYSTEM, PD_ERR_INPUT. */
+/* `name`: the input's name in the verdicts. PD_ERR_SYSTEM, PD_ERR_INPUT. */
 static int scan_input(struct input_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	int status = open_scan(s, path, name, e);
@@ -1491,7 +1500,7 @@ static int scan_input(struct input_scan *s, const char *path, const char *name, 
 	return status ? status : end_revisits(s, path, name, e);
 }
 
-/* A WARC file from which nothing goes is read for its revisits alone; with `kept` these may be cuts. */
+/* A WARC file without removed pages is read only for its revisits; with `kept` these may be cuts. */
 static int scan_revisits(struct input_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	struct pd_read_sink before = s->sink;
@@ -1509,14 +1518,14 @@ static int scan_revisits(struct input_scan *s, const char *path, const char *nam
 	return status ? status : end_revisits(s, path, name, e);
 }
 
-/* ==== what comes back ==== */
+/* ==== restoring ==== */
 
-/* A dump with revisit records in place of what was removed -> the bytes of it that are replaced by those of the
- * inputs it was made from, compressed as they were there.  Bytes are given back only when their digest is right. */
+/* A dump with revisit records in place of removed records -> its bytes to replace by those of the original inputs,
+ * compressed as they were.  Bytes are restored only if their digest is correct. */
 
 struct restore {
-	const char *folder;		/* where the inputs are searched; NULL: where the records say */
-	/* A record that stays, and why; may be NULL. */
+	const char *folder;		/* folder to search for the inputs; NULL: the paths in the records */
+	/* Called for a record that is kept, with the reason; may be NULL. */
 	void (*missing)(void *ctx, const char *id, const char *why);
 	void *ctx;
 	/* its own */
@@ -1526,13 +1535,13 @@ struct restore {
 	struct original original;
 	struct pd_arena paths;
 	struct pd_buf path, digest;
-	/* the bytes read last, and what is wrong with them */
+	/* the last bytes read, and the error */
 	const char *last_path;
 	uint64_t last_offset, last_length;
 	struct pd_buf last_digest;
 	const char *last_why;
 	/* of the dump scanned last */
-	struct cut *cuts;	/* in the order of the dump; `from` dies with the next scan */
+	struct cut *cuts;	/* in the order of the dump; `from` is valid until the next scan */
 	size_t n_cuts, cap_cuts;
 	uint64_t restored, missed;	/* records */
 };
@@ -1560,9 +1569,9 @@ static void restore_release(struct restore *r)
 	free(r->cuts);
 }
 
-/* --- the bytes that a record stands for --- */
+/* --- the bytes that a record represents --- */
 
-/* 1: the path is that of a file; 0: nothing is there, or something else. */
+/* 1: the path is a regular file; 0: it is not, or does not exist. */
 static int is_file(const char *path, struct pd_err *e)
 {
 	struct stat st;
@@ -1570,8 +1579,8 @@ static int is_file(const char *path, struct pd_err *e)
 	return there < 0 ? there : there && S_ISREG(st.st_mode);
 }
 
-/* The file that the record names, in `path`: in the folder under its whole name, else under the last part of it.  1: it is there.  Of a name
- * only steps down are taken: a record must not lead out of the folder. */
+/* Find the file that the record names, in `path`: in the folder under its whole name, otherwise under the last part
+ * of it.  1: it exists.  Only downward steps of a name are used, because a record must not lead out of the folder. */
 static int find_original(struct restore *r, struct pd_err *e)
 {
 	struct pd_span rest = pd_buf_span(&r->original.file), step, last = { NULL, 0 };
@@ -1596,7 +1605,7 @@ static int find_original(struct restore *r, struct pd_err *e)
 	return is_file(r->path.p, e);
 }
 
-/* Bytes of one codec in a file of another would make it unreadable.  1: it is the same. */
+/* Bytes of one codec in a file of another would make it unreadable. 1: the codec is the same. */
 static int same_codec(struct restore *r, struct pd_err *e)
 {
 	if (pd_read_source_open(&r->probe, r->path.p, r->path.p) < 0)
@@ -1608,7 +1617,7 @@ static int same_codec(struct restore *r, struct pd_err *e)
 	return status ? status : same;
 }
 
-/* *why NULL: they are what they were.  What cannot be read ends the run: it may be what it was. */
+/* *why NULL: the bytes are the original ones. A read error ends the run, because the bytes may be correct. */
 static int check_original(struct restore *r, const char **why, struct pd_err *e)
 {
 	const struct original *o = &r->original;
@@ -1631,7 +1640,7 @@ static int check_original(struct restore *r, const char **why, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Records that share members with others name the same bytes. */
+/* Records that share members name the same bytes. */
 static int check_again(struct restore *r, const char **why, struct pd_err *e)
 {
 	const struct original *o = &r->original;
@@ -1651,7 +1660,7 @@ static int check_again(struct restore *r, const char **why, struct pd_err *e)
 
 /* --- the dump --- */
 
-/* The bytes of the dump that the record takes: all of the members that it shares with others. */
+/* The bytes of the dump that the record uses: all of the members that it shares with others. */
 static int range_of(struct restore *r, const char *path, const char *name, struct pd_read_extent *x, struct pd_err *e)
 {
 	pd_read_source_extent(&r->source, x);
@@ -1662,7 +1671,7 @@ static int range_of(struct restore *r, const char *path, const char *name, struc
 	return member_end(&r->probe, path, name, x->last, &x->end, e);
 }
 
-/* NULL: its bytes are given back, with this cut or with the one before. */
+/* NULL: its bytes are restored, with this cut or with the previous one. */
 static const char *add_original(struct restore *r, const struct pd_read_extent *x)
 {
 	const struct original *o = &r->original;
@@ -1697,7 +1706,7 @@ static int take_revisit(struct restore *r, bool known, const char *path, const c
 	return PD_OK;
 }
 
-/* What is no dump has no cuts.  PD_ERR_SYSTEM, PD_ERR_INPUT. */
+/* A file that is not a dump has no cuts. PD_ERR_SYSTEM, PD_ERR_INPUT. */
 static int restore_scan(struct restore *r, const char *path, const char *name, struct pd_err *e)
 {
 	int more = 1, status = PD_OK;
@@ -1740,7 +1749,7 @@ struct pd_apply {
 
 /* --- before anything is written --- */
 
-/* Paths that come in by stdin are wanted three times. */
+/* Paths from stdin are needed three times. */
 static int spool_list(struct pd_apply *a, struct pd_err *e)
 {
 	char piece[4096];
@@ -1770,7 +1779,7 @@ static bool is_reserved(const struct pd_apply *a)
 	return false;
 }
 
-/* Sets `place`; the path of the output, or NULL: none. */
+/* Set `place`; the path of the output, or NULL: none. */
 static const char *find_output_path(struct pd_apply *a, const struct pd_read_file *f)
 {
 	places_name(&a->places, f, &a->place);
@@ -1786,7 +1795,7 @@ static const char *find_output_path(struct pd_apply *a, const struct pd_read_fil
 	return a->output.p;
 }
 
-/* What is checked by name: what is read, and what would be written over. */
+/* Checks of names: input files, and files that would be overwritten. */
 struct names {
 	struct pd_map outputs;		/* paths */
 	struct pd_map read;		/* files, by device and inode */
@@ -1849,7 +1858,7 @@ static int check_unread(const char *path, const struct names *n, struct pd_err *
 	return pd_map_has(&n->read, hash_file(&st)) ? pd_fail(e, PD_ERR_USAGE, "%s is read in this run: name another output", path) : PD_OK;
 }
 
-/* Nothing that is read in this run is written over, whoever's output it would be. */
+/* No file that is read in this run is overwritten, by any output. */
 static int check_over(struct pd_apply *a, struct names *n, struct pd_err *e)
 {
 	struct stat st;
@@ -1868,7 +1877,7 @@ static int check_over(struct pd_apply *a, struct names *n, struct pd_err *e)
 	return status;
 }
 
-/* 1, 0, or negative: nobody could tell. */
+/* 1, 0, or negative: unknown. */
 static int is_folder(const char *path, struct pd_err *e)
 {
 	struct stat st;
@@ -1893,7 +1902,7 @@ static int one_output(struct pd_apply *a, int n, struct pd_err *e)
 	return status;
 }
 
-/* Every input is shown to those who need its name before anything is done. */
+/* Present every input to the code that needs its name, before anything is done. */
 static int meet_inputs(struct pd_apply *a, struct pd_err *e)
 {
 	struct pd_read_files files;
@@ -1908,8 +1917,8 @@ static int meet_inputs(struct pd_apply *a, struct pd_err *e)
 	return r < 0 ? r : one_output(a, n, e);
 }
 
-/* A dump that `fp` could not unpack has no pages in the verdicts: its copy would pass for one without duplicates.  `cut`: some of
- * its pages are to go, which a copy would still have, too. */
+/* A dump that `fp` could not decompress has no pages in the verdicts: its copy would look like one without
+ * duplicates. `cut`: some of its pages should be removed, which a copy would still contain. */
 static int refuse_foreign(const struct pd_apply *a, const char *path, const char *label, bool cut, struct pd_err *e)
 {
 	struct pd_buf reason = { 0 };
@@ -1938,7 +1947,7 @@ static int check_archives(struct pd_apply *a, struct pd_err *e)
 	return r;
 }
 
-/* Is it clear which file of the verdicts each input is, and where it goes? */
+/* Check that each input has one file of the verdicts, and one output. */
 static int check_inputs(struct pd_apply *a, struct pd_err *e)
 {
 	struct pd_read_files files;
@@ -1974,7 +1983,7 @@ static int check_outside(const char *output, const struct pd_reader_options *in,
 	return PD_OK;
 }
 
-/* A folder that is being read must not grow by what is written. */
+/* Outputs must not be written into a folder that is being read. */
 static int check_folder(struct pd_apply *a, struct pd_err *e)
 {
 	if (a->o->mode != PD_APPLY_WRITE || !a->o->to_folder)
@@ -1985,7 +1994,7 @@ static int check_folder(struct pd_apply *a, struct pd_err *e)
 	return status;
 }
 
-/* What revisits will say of the pages kept, and of which removed pages. */
+/* Data for revisits: about the pages kept, and about removed pages. */
 static int read_kept(struct pd_apply *a, struct pd_err *e)
 {
 	struct pd_read_files files;
@@ -2175,7 +2184,7 @@ static ssize_t drop_bytes(void *cookie, const char *bytes, size_t n)
 	return (ssize_t)n;
 }
 
-/* Bytes of the file are counted; what would be packed again has to be. */
+/* Bytes of the file are counted; compressed parts have to be compressed again. */
 static int measure(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, struct pd_apply_result *done,
 		   struct pd_err *e)
 {
@@ -2187,7 +2196,7 @@ static int measure(struct pd_apply *a, const struct apply_input *in, const struc
 	}
 	if (!packed)
 		return PD_OK;
-	/* Nothing takes what is written; a root without devices has no /dev/null. */
+	/* Discard the output; a root without devices has no /dev/null. */
 	FILE *nowhere = pd_check_alloc(fopencookie(NULL, "w", (cookie_io_functions_t){ .write = drop_bytes }));
 	int status = write_without_cuts(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, a->scan.texts.p, nowhere, e);
 	done->bytes_out = a->rewriter.written;
@@ -2211,7 +2220,7 @@ static int link_input(const char *from, const char *to, struct pd_err *e)
 	return r < 0 ? pd_fail_errno(e, "cannot link %s to %s", to, from) : PD_OK;
 }
 
-/* Nothing goes from it. */
+/* Nothing is removed from it. */
 static int pass_on(struct pd_apply *a, const struct pd_read_file *f, struct pd_apply_result *done, struct pd_err *e)
 {
 	struct stat st;
@@ -2265,8 +2274,8 @@ static int write_cut_input(struct pd_apply *a, const struct pd_read_file *f, con
 	return status;
 }
 
-/* Nothing goes from it, and it may hold revisits of pages that do.  A regular file alone: what can be read only once has been
- * written already. */
+/* Nothing is removed from it, and it may contain revisits of removed pages.  Only a regular file is read again:
+ * other inputs can be read once only. */
 static bool has_revisits(const struct pd_apply *a, const struct pd_read_file *f)
 {
 	return f->path && f->regular && pd_apply_removals_counts(a->o->removals)->in_dumps;
@@ -2277,7 +2286,7 @@ static int find_revisits(struct pd_apply *a, const struct pd_read_file *f, const
 	return a->o->orphan && has_revisits(a, f) ? scan_revisits(&a->scan, f->path, name, e) : PD_OK;
 }
 
-/* The same, where they are rewritten. */
+/* The same, if revisits are rewritten. */
 static int rewrite_revisits(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_apply_result *done,
 			    struct pd_err *e)
 {
@@ -2299,7 +2308,7 @@ static int restore_input(struct pd_apply *a, const struct pd_read_file *f, struc
 {
 	struct apply_input in = { 0 };
 	struct stat st;
-	/* It could be what another record is to be restored from. */
+	/* Another record may be restored from it. */
 	int there = strcmp(done->output, "-") != 0 ? pd_stat_path(done->output, &st, e) : 0;
 	if (there < 0)
 		return there;
@@ -2349,7 +2358,7 @@ int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err
 	out->place = a->place.p;
 	out->error = f->error || !f->path || access(f->path, R_OK) == 0 ? f->error : errno;
 	errno = out->error;
-	if (out->error && (f->typed || pd_errno_is_want(out->error)))	/* as for the reader: what was typed must be there */
+	if (out->error && (f->typed || pd_errno_is_want(out->error)))	/* as for the reader: inputs on the command line must exist */
 		return pd_fail_errno(e, "%s: cannot open", f->label);
 	r = out->error ? meet(a, f, NULL, e) : do_input(a, f, out, e);
 	return r < 0 ? r : 1;

@@ -42,14 +42,14 @@ static const char *const reasons[] = {
 
 struct pd_apply_delete_file {
 	struct pd_span path, kept;	/* kept: its id */
-	const char *kept_path;		/* the file that it lies in */
+	const char *kept_path;		/* the file that contains it */
 	struct stat st, kept_st;	/* as they were checked … */
 	struct stat name_st;		/* … and of the name itself, which may be a link */
 	enum reason why;
 	int error;			/* errno, for NOT_DELETED */
 };
 
-/* An id that the rows may tell a digest of. */
+/* An id for which the rows may have a digest. */
 struct pd_apply_wanted {
 	struct pd_span id, digest;
 	bool two;			/* rows contradict each other */
@@ -66,7 +66,7 @@ void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct p
 		g->why = KEPT_UNKNOWN;
 }
 
-/* --- what the rows say --- */
+/* --- data of the rows --- */
 
 static int by_id(const void *x, const void *y)
 {
@@ -125,7 +125,7 @@ static int read_digests(struct pd_apply_deleter *r, struct pd_err *e)
 	return status;
 }
 
-/* --- what the files are --- */
+/* --- the files --- */
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {
@@ -138,21 +138,21 @@ static bool same_state(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Nobody wrote to it and nobody put another in its place. */
+/* Return whether the file was neither changed nor replaced. */
 static bool unchanged(const char *path, const struct stat *was)
 {
 	struct stat is;
 	return stat(path, &is) == 0 && same_state(&is, was);
 }
 
-/* The same of what is deleted: of a link that is the link, whatever became of the file. */
+/* The same for the deleted name: for a link that is the link, independent of its target. */
 static bool same_name(const char *path, const struct stat *was)
 {
 	struct stat is;
 	return lstat(path, &is) == 0 && same_state(&is, was);
 }
 
-/* The file that the page of this id lies in: its own, or a dump or an archive; NULL: it is not there. */
+/* The file that contains the page of this id: its own, or a dump or an archive; NULL: it does not exist. */
 static const char *page_file(struct pd_apply_deleter *r, struct pd_span id)
 {
 	char *path = pd_reader_file(id.p);
@@ -161,7 +161,8 @@ static const char *page_file(struct pd_apply_deleter *r, struct pd_span id)
 	return out;
 }
 
-/* Does the page of this id have the digest that the rows give it?  As `fp` takes it; *cut: of its beginning alone. */
+/* Return whether the page of this id has the digest of the rows, computed as in `fp`; *cut: only its beginning was
+ * read. */
 static bool has_digest(struct pd_apply_deleter *r, const char *id, struct pd_span digest, bool *cut, enum reason *why)
 {
 	struct pd_err e;
@@ -238,8 +239,8 @@ static void identify(struct pd_apply_deleter *r, struct pd_apply_delete_file *g,
 		g->why = KEPT_SAME;
 }
 
-/* In an order that brings the files with the same page kept together, so that it is read once.  `files`: those that go,
- * by device and inode. */
+/* Sort so that files with the same page kept are together, and that page is read once.  `files`: those to delete, by
+ * device and inode. */
 static void check_all(struct pd_apply_deleter *r, const size_t *order, struct stat *files)
 {
 	const struct pd_apply_delete_file *last = NULL;
@@ -269,7 +270,7 @@ static void check_all(struct pd_apply_deleter *r, const size_t *order, struct st
 
 int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e)
 {
-	/* Whatever status the rows were made of. */
+	/* Accept every status that the rows may include. */
 	struct pd_page_options page = { .max_page = r->max_page, .status = "1xx,2xx,3xx,4xx,5xx" };
 	r->reader = (struct pd_reader_options){ .max_block = r->max_block };
 	r->opener = pd_page_opener_new(&page);
@@ -334,7 +335,7 @@ static void delete_next(struct pd_apply_deleter *r, struct pd_apply_delete_file 
 	sigset_t all, before;
 	pd_buf_set(&r->text, pd_span(g->path.p, slash ? (size_t)(slash - g->path.p) + 1 : 0));
 	pd_buf_printf(&r->text, ".pagededup.%ld.%zu", (long)getpid(), r->at);
-	/* What has been moved aside must not be left there. */
+	/* A file that was moved aside must not remain there. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	g->why = delete_file(g, r->text.p);

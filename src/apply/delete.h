@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages that are files of their own are deleted, on request.  In: the files that go, each with the id of the page
- * kept in its place, and the rows that say what `fp` saw.  Out: the files are deleted, or it is said why one is not.
+ * Delete pages that are separate files, on request.  Input: the files to delete, each with the id of the page kept,
+ * and the rows of `fp`.  Output: each file is deleted, or the reason why it is not.
  *
- *	pd_apply_deleter_add(&r, path, kept);			for each file that goes
- *	pd_apply_deleter_check(&r, e);				reads files and rows, deletes nothing
- *	pd_apply_deleter_next(&r, &file)			one file after the other, in the order of `add`
+ *	pd_apply_deleter_add(&r, path, kept);	for each file to delete
+ *	pd_apply_deleter_check(&r, e);		reads files and rows, deletes nothing
+ *	pd_apply_deleter_next(&r, &file)	one file after the other, in the order of `add`
  *
- * Nothing is deleted unless all of this holds, and is checked before the first file goes:
+ * A file is deleted only if all of these conditions hold, which are checked before the first deletion:
+ * - The file has the digest of the rows, and contains nothing after the part that `fp` reads, such as junk after a
+ * compressed page.
+ * - The page kept exists, with the digest of the rows.
+ * - It is another file, by device and inode, under any name.
+ * - No name of it is deleted in the same run.
+ * To delete the file, it is first moved aside.  If it was replaced in the meantime, or the page kept would disappear
+ * with it (two names of one file that device and inode do not show), it is moved back and kept.
  *
- *  - the file has the digest that the rows give it, and nothing in it lies after what `fp` reads, such as junk after a compressed page;
- *  - the page kept is there, with the digest that the rows give it;
- *  - it is another file, by device and inode, whatever the names are;
- *  - no name of it goes in the same run.
- *
- * In the moment of deleting, the file is first moved aside: had it been replaced meanwhile, or were the page kept
- * removed with it (two names of one file that device and inode do not show), it is moved back and stays.
- *
- * Memory: the files that go, their ids and two digests for each.
+ * Memory: the files to delete, their ids and two digests for each.
  */
 #ifndef PD_APPLY_DELETE_H
 #define PD_APPLY_DELETE_H
@@ -40,7 +39,7 @@ struct pd_apply_deleter {
 	struct pd_arena arena;
 	struct pd_apply_delete_file *files;
 	size_t n, cap, at;
-	struct pd_apply_wanted *wanted;	/* ids whose digests are taken from the rows, in order */
+	struct pd_apply_wanted *wanted;	/* ids whose digests are read from the rows, in order */
 	size_t n_wanted;
 	struct pd_reader_options reader;
 	struct pd_page_opener *opener;
@@ -49,18 +48,18 @@ struct pd_apply_deleter {
 	uint64_t deleted, refused;	/* deleted: or could be */
 };
 
-/* What became of a file; dies with the next call. */
+/* The result of a file; valid until the next call. */
 struct pd_apply_deleted {
 	const char *path;
-	const char *why;		/* it stays, for this reason; NULL: it is deleted, or could be */
+	const char *why;		/* the reason why it is kept; NULL: it is deleted, or could be */
 };
 
-/* A file to be deleted, NULL for standard input, and the id of the page kept, as it stands in the rows.  `junk`: as in
- * struct pd_record. */
+/* A file to delete, NULL for standard input, and the id of the page kept, as in the rows.  `junk`: as in struct
+ * pd_record. */
 void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct pd_span kept, bool junk);
-/* The rows are read and the files are examined: only now is it known what can go. */
+/* Read the rows and examine the files; afterwards it is known which files can be deleted. */
 int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e);
-/* 1: the next file was dealt with; 0: there is none. */
+/* 1: the next file was handled; 0: there is none. */
 int pd_apply_deleter_next(struct pd_apply_deleter *r, struct pd_apply_deleted *out);
 void pd_apply_deleter_release(struct pd_apply_deleter *r);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A table of the files that the rows name.  Pages in dumps are offsets, sorted by file and offset once all are read; a page
- * that is a file of its own is a file of the table that is removed as a whole, and so is a member of an archive.
+ * A table of the files in the rows.  Pages in dumps are offsets, sorted by file and offset after all are read.  A
+ * page that is a separate file, or a member of an archive, is a file of the table that is removed as a whole.
  */
 #include "apply/removals.h"
 
@@ -17,8 +17,7 @@
 
 #define NO_FILE PD_NO_NUMBER
 
-/*  63       62    61 … 0
- * [stream | met | offset ] */
+/* 63 62 61 … 0 [stream | found | offset ] */
 #define STREAM (UINT64_C(1) << 63)
 #define MET (UINT64_C(1) << 62)
 
@@ -36,11 +35,11 @@ struct named_file {
 	uint32_t url;		/* of a page that is removed as a whole … */
 	uint64_t digest;	/* … and this, too */
 	bool whole;		/* a page that is removed */
-	bool met;		/* … and was asked for */
-	bool container;		/* holds pages: may be known by its base name */
+	bool met;		/* … and was looked up */
+	bool container;		/* contains pages: may be identified by its base name */
 	bool any;		/* something in it is removed */
 	bool typed;		/* an input has this very path */
-	const char *input;	/* the input that was taken for it by its base name */
+	const char *input;	/* the input that was matched to it by base name */
 	size_t first, n;	/* its pages in `pages` */
 };
 
@@ -51,13 +50,13 @@ struct pd_apply_removals {
 	struct pd_index by_name;	/* numbers of `files` */
 	struct pd_map by_base;		/* hash of a base name -> a file + 1, from which base_next leads to the others */
 	struct removed_page *pages;
-	struct pd_span *dup_of;		/* beside `pages`, and of whole files in `whole_dup_of`; NULL unless kept */
+	struct pd_span *dup_of;		/* parallel to `pages`, and for whole files in `whole_dup_of`; NULL unless kept */
 	struct pd_span *whole_dup_of;
 	size_t n_pages, cap_pages, cap_dup_of, cap_whole;
 	struct pd_apply_removals_counts counts;
 	uint64_t n_whole;
-	bool demote;			/* the header says so */
-	const char *ambiguous;		/* the first input whose base name does not tell … */
+	bool demote;			/* the header declares it */
+	const char *ambiguous;		/* the first input whose base name is ambiguous … */
 	const char *beside;		/* … and the other input, or one of the files, that it could be */
 };
 
@@ -102,7 +101,7 @@ static uint32_t add_named_file(struct pd_apply_removals *d, struct pd_span name)
 	return file;
 }
 
-/* A file that holds pages can be known by its base name. */
+/* A file that contains pages can be identified by its base name. */
 static uint32_t add_container(struct pd_apply_removals *d, struct pd_span name)
 {
 	uint32_t file = add_named_file(d, name);
@@ -138,7 +137,7 @@ static uint64_t join_digests(uint64_t a, uint64_t b)
 
 /* --- rows --- */
 
-/* What a row says of a page that is removed. */
+/* The data of a row about a removed page. */
 struct removed_row {
 	struct pd_span id, url, dup_of;
 	uint64_t digest;
@@ -172,7 +171,7 @@ static void add_whole(struct pd_apply_removals *d, const struct removed_row *row
 	d->whole_dup_of[file] = pd_arena_copy(&d->arena, row->dup_of);
 }
 
-/* What stands before an exclamation mark may be the name of an archive. */
+/* The part before an exclamation mark may be the name of an archive. */
 static void add_archives(struct pd_apply_removals *d, struct pd_span id, bool goes)
 {
 	for (size_t i = 1; i < id.n; i++) {
@@ -208,7 +207,7 @@ struct row_reader {
 	struct pd_buf id, url;
 };
 
-/* Rows without their header say by a weight over 0 that a duplicate stays. */
+/* In rows without their header, a weight over 0 means that the duplicate is kept. */
 static bool is_demoted(const struct row_reader *r)
 {
 	struct pd_span weight = r->in.fields[WEIGHT];
@@ -218,7 +217,7 @@ static bool is_demoted(const struct row_reader *r)
 	return r->d->demote;
 }
 
-/* It stays, though it may be a duplicate. */
+/* It is kept, although it may be a duplicate. */
 static bool row_is_suspect(const struct pd_span *f)
 {
 	return f[SUSPECT].n && !pd_span_is(f[SUSPECT], "-") && f[DUP_OF].n && !pd_span_is(f[DUP_OF], "-");
@@ -235,7 +234,7 @@ static int read_verdict(struct row_reader *r, struct pd_err *e)
 	bool suspect = !goes && row_is_suspect(f);
 	r->d->counts.suspects += suspect;
 	goes |= suspect && r->o->remove_suspects;
-	/* A suspect stays with weight 1. */
+	/* A suspect is kept with weight 1. */
 	bool demoted = goes && (suspect ? r->d->demote : is_demoted(r));
 	r->d->counts.demoted += demoted;
 	struct removed_row row = { .id = pd_buf_span(&r->id), .url = pd_buf_span(&r->url), .dup_of = f[DUP_OF],
@@ -308,7 +307,7 @@ static void sort_with_dup_of(struct pd_apply_removals *d)
 	d->dup_of = dup_of;
 }
 
-/* Sorts, leaves out what stands twice, and tells each file where its pages are. */
+/* Sort, remove repetitions, and set the range of pages of each file. */
 static void sort_pages(struct pd_apply_removals *d)
 {
 	size_t n = 0;
@@ -431,7 +430,7 @@ const char *pd_apply_removals_name(struct pd_apply_removals *d, const char *labe
 	if (file == NO_FILE)
 		return label;
 	struct named_file *f = &d->files[file];
-	/* The label is the walker's and dies; a copy says who it was. */
+	/* The label belongs to the walker and is valid for a short time; keep a copy for messages. */
 	if (!f->input)
 		f->input = pd_arena_copy(&d->arena, pd_span_z(label)).p;
 	if (other == NO_FILE && strcmp(f->input, label) == 0)
@@ -440,7 +439,7 @@ const char *pd_apply_removals_name(struct pd_apply_removals *d, const char *labe
 	return label;
 }
 
-/* The input that was taken for the file of this name, or NULL. */
+/* The input that was matched to the file of this name, or NULL. */
 static const char *input_of(const struct pd_apply_removals *d, struct pd_span name)
 {
 	uint32_t file = find_file(d, name);
@@ -479,7 +478,7 @@ static bool same_url(uint32_t said, struct pd_span url)
 	return !said || !is || said == is;
 }
 
-/* A page that is removed as a whole; *file, if it is: its number. */
+/* A page that is removed as a whole; *file, if there is one: its number. */
 static struct pd_apply_removal find_whole(const struct pd_apply_removals *d, struct pd_span id, struct pd_span url, uint32_t *file)
 {
 	*file = find_file(d, id);

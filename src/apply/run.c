@@ -16,7 +16,7 @@ struct apply_run {
 	struct pd_apply_side_outputs side_outputs;
 	struct pd_apply_deleter remover;
 	struct pd_apply_result sum;			/* only the counts */
-	struct pd_buf kept;			/* id of the page kept for the last one that goes */
+	struct pd_buf kept;			/* id of the page kept for the last removed page */
 	bool junk;				/* of that page: as in struct pd_record */
 	uint64_t inputs, other_url, other_page, lost, missing, orphans, stay;
 	double started;
@@ -79,7 +79,7 @@ static void on_page(void *ctx, const struct pd_record *record, struct pd_span du
 	r->junk = record->junk;
 }
 
-/* Pages that are files are listed, or deleted, once all that go are known. */
+/* Pages that are files are listed, or deleted, after all of them are known. */
 static int remove_files(struct apply_run *r)
 {
 	struct pd_apply_deleted file;
@@ -114,7 +114,7 @@ static int after_input(struct apply_run *r, const struct pd_apply_result *done)
 	return pd_apply_side_outputs_input(&r->side_outputs, done, &r->err);
 }
 
-/* 1, 0, or negative: nobody could tell. */
+/* 1, 0, or negative: unknown. */
 static int is_folder(const char *path, struct pd_err *e)
 {
 	struct stat st;
@@ -202,7 +202,7 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 	return status;
 }
 
-/* --- what is said in the end --- */
+/* --- messages at the end --- */
 
 /* True: these are other inputs than those of the verdicts. */
 static bool say_unmet(struct apply_run *r)
@@ -225,7 +225,7 @@ static bool say_unmet(struct apply_run *r)
 	return none;
 }
 
-/* 1: something was left out, and the options do not call that right. */
+/* 1: something was left out, and the options do not permit that. */
 static int say_result(struct apply_run *r)
 {
 	struct pd_buf line = { 0 };

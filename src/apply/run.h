@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What `apply` does: verdicts and inputs -> the inputs without the pages that the verdicts name, and what is written beside
- * them; or, with `restore`, the inputs as they were before.  Warnings, the closing line and --stats are part of it.
+ * The work of `apply`: verdicts and inputs -> the inputs without the pages that the verdicts name, and side outputs;
+ * or, with `restore`, the original inputs.  Warnings, the closing line and --stats are part of it.
  */
 #ifndef PD_APPLY_RUN_H
 #define PD_APPLY_RUN_H
@@ -12,8 +12,8 @@
 struct pd_apply_run_options {
 	struct pd_walk_options walk;		/* first: rows of options are shared */
 	const char *verdicts;			/* a file; "-": standard input */
-	const char *rows;			/* of fp, which the files that are deleted are held against */
-	const char *attributes, *cdxj;		/* what is written beside the dumps (apply/side_outputs.h); NULL: nothing */
+	const char *rows;			/* rows of fp, with which the files to delete are compared */
+	const char *attributes, *cdxj;		/* side outputs (apply/side_outputs.h); NULL: none */
 	const char *originals;			/* the folder that `restore` searches */
 	const char *tmp_dir;
 	bool keep_others, remove_suspects, rewrite_revisits, restore, link;	/* as in pd_apply_options */
@@ -21,7 +21,7 @@ struct pd_apply_run_options {
 	bool unchecked;				/* as in pd_apply_options */
 };
 
-/* 0; 1: done, but something was left out, and the options do not call that right; or negative, and why. */
+/* 0; 1: done, but something was left out, and the options do not permit that; or a negative status with a message. */
 int pd_apply_run(const struct pd_apply_run_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e);
 
 #endif

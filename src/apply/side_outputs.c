@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What may be written beside cleaned dumps: first the key of a URL and the index that has it, then the tables.
+ * Side outputs: first the key of a URL and the index that contains it, then the tables.
  */
 #include "apply/side_outputs.h"
 
@@ -17,7 +17,7 @@
 
 enum { UNESCAPES = 16 };
 
-/* One round of %XX; false: nothing was escaped. */
+/* Decode %XX once; false: nothing was escaped. */
 static bool unescape_once(struct pd_buf *b)
 {
 	size_t n = 0;
@@ -38,7 +38,7 @@ static void unescape_fully(struct pd_buf *b)
 		;
 }
 
-/* Appends in lower case, with escapes where nothing else will do. */
+/* Append in lower case, with escapes only where necessary. */
 static void add_surt_escaped(struct pd_buf *out, struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++) {
@@ -52,7 +52,7 @@ static void add_surt_escaped(struct pd_buf *out, struct pd_span s)
 
 /* --- host --- */
 
-/* "www." and "www2." say nothing. */
+/* "www." and "www2." do not distinguish hosts. */
 static struct pd_span surt_without_www(struct pd_span host)
 {
 	size_t i = 3;
@@ -63,7 +63,7 @@ static struct pd_span surt_without_www(struct pd_span host)
 	return i + 1 < host.n && host.p[i] == '.' ? pd_span(host.p + i + 1, host.n - i - 1) : host;
 }
 
-/* Labels backwards; empty ones are none. */
+/* Labels in reverse order; empty ones are skipped. */
 static void add_reversed(struct pd_span host, struct pd_buf *out)
 {
 	bool first = true;
@@ -95,7 +95,7 @@ static void add_surt_host(struct pd_apply_surt *s, struct pd_span host, struct p
 	add_reversed(surt_without_www(h), out);
 }
 
-/* user@host:port -> the host, and what there is to say of the port. */
+/* user@host:port -> the host, and the port if it is not the default. */
 static struct pd_span split_authority(struct pd_span a, struct pd_span *port)
 {
 	const char *at = a.n ? memrchr(a.p, '@', a.n) : NULL;
@@ -113,7 +113,7 @@ static struct pd_span split_authority(struct pd_span a, struct pd_span *port)
 
 /* --- path --- */
 
-/* A segment of the path goes after those that are there already. */
+/* Append a segment of the path to the earlier ones. */
 static void add_segment(struct pd_buf *path, struct pd_span segment)
 {
 	const char *last = path->n ? memrchr(path->p, '/', path->n) : NULL;
@@ -186,7 +186,7 @@ static int by_key(const void *x, const void *y)
 	return d ? d : pd_span_cmp(*a, *b);
 }
 
-/* A session id that stood last leaves an empty parameter, as it does for the Wayback machine. */
+/* A session id at the end leaves an empty parameter, as in the Wayback machine. */
 static size_t split_query(struct pd_apply_surt *s, struct pd_span rest)
 {
 	struct pd_span part;
@@ -222,7 +222,7 @@ static void add_surt_query(struct pd_apply_surt *s, struct pd_span query, struct
 
 /* --- all --- */
 
-/* scheme://: its length, 0 when there is none, or one that names no host. */
+/* scheme://: its length, 0 if there is none or it names no host. */
 static size_t scheme(struct pd_span url)
 {
 	ptrdiff_t at = pd_span_find(url, pd_span_z("://"));
@@ -280,7 +280,7 @@ static void add_surt_key(struct pd_apply_surt *s, struct pd_span url, struct pd_
 		add_surt_query(s, pd_span(rest.p + n + 1, rest.n - n - 1), out);
 }
 
-/* Whatever a host or a scheme may hold, a key is one word of a line. */
+/* A key is one word of a line, for any host and scheme. */
 void pd_apply_surt(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out)
 {
 	const struct pd_buf *key = &s->key;
@@ -306,7 +306,7 @@ void pd_apply_surt_release(struct pd_apply_surt *s)
 
 /* --- records --- */
 
-/* A block is wanted as a whole only where nobody wrote its digest. */
+/* A whole block is needed only if the record has no digest. */
 enum { BLOCK = 1 << 26, STAMP = 14 };
 
 int pd_apply_cdxj_open(struct pd_apply_cdxj *x, const char *path, struct pd_err *e)
@@ -333,7 +333,7 @@ int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e)
 	return status;
 }
 
-/* What a record is to an index. */
+/* The kind of a record in an index. */
 struct cdxj_entry {
 	struct pd_span type, content_type, digest;
 	struct pd_read_http http;
@@ -348,7 +348,7 @@ static void read_entry(const struct pd_apply_cdxj *x, struct cdxj_entry *out)
 	pd_read_warc_parse(pd_buf_span(&r->header), &h);
 	*out = (struct cdxj_entry){ .type = pd_span_trim(h.type), .content_type = pd_buf_span(&r->content_type),
 				    .digest = pd_span_trim(h.digest), .payload = pd_buf_span(&r->block) };
-	if (!out->type.n && r->kind != PD_RECORD_OTHER)	/* ARC says nothing */
+	if (!out->type.n && r->kind != PD_RECORD_OTHER)	/* ARC does not have it */
 		out->type = pd_span_z("response");
 	if (!pd_span_ieq(out->type, "response") && !pd_span_ieq(out->type, "revisit"))
 		return;
@@ -404,7 +404,7 @@ static void add_url_field(struct pd_apply_cdxj *x)
 	add_field(x, "url", pd_buf_span(&x->value));
 }
 
-/* Of a file that is not compressed: without the line ends that pad the record. */
+/* For an uncompressed file: without the line ends that pad the record. */
 static uint64_t length_of(const struct pd_apply_cdxj *x, const struct pd_read_extent *at)
 {
 	uint64_t bare = x->record.header.n + x->record.length;
@@ -484,7 +484,7 @@ int pd_apply_cdxj_add(struct pd_apply_cdxj *x, const char *dump, struct pd_err *
 	return status;
 }
 
-/* ==== tables of what goes ==== */
+/* ==== tables of removed pages ==== */
 
 static void add_attributes(struct pd_apply_attributes *a, const struct pd_record *r, struct pd_span dup_of)
 {

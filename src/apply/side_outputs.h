@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What may be written beside cleaned dumps, for those who look pages up or join them: an index, and tables of what goes.
+ * Side outputs of a clean-up, for users who look up or join pages: an index, and tables of removed pages.
  *
- * The index is one of WARC and ARC files in CDXJ, as pywb reads it (and its `cdxj-indexer` writes it): a line for each response,
- * revisit, resource and metadata record, in the order of the file.
+ * The index contains WARC and ARC files in CDXJ, as pywb reads it (and its `cdxj-indexer` writes it): a line for
+ * each response, revisit, resource and metadata record, in the order of the file.
  *
  *	com,example)/a 20240102030405 {"url":"http://example.com/a","mime":"text/html","status":"200","digest":"sha1:…",
  *		"length":"1234","offset":"5678","filename":"clean.warc.gz"}
  *
- * Length and offset are those of the compressed member.  Records that are not alone in their member have no line: nobody
- * could seek to them.
+ * Length and offset are those of the compressed member.  Records that share a member have no line, because readers
+ * cannot seek to them.
  */
 #ifndef PD_APPLY_SIDE_OUTPUTS_H
 #define PD_APPLY_SIDE_OUTPUTS_H
@@ -20,16 +20,15 @@
 #include "base/json.h"
 #include "read/source.h"
 
-/* The sort-friendly form of a URL that web archives look pages up by (SURT): host reversed, and what does not tell pages
- * apart undone, by the rules of the Wayback machine: scheme, user, default port, "www.", letter case, escapes that need
- * not be, "." and "..", empty segments, a slash at the end, the order of the query, session ids.
+/* The sort-friendly form of a URL by which web archives look up pages (SURT): the host is reversed, and parts that
+ * do not distinguish pages are normalised by the rules of the Wayback machine: scheme, user, default port, "www.",
+ * letter case, unnecessary escapes, "." and "..", empty segments, a slash at the end, the order of the query,
+ * session ids.
  *
- *	http://www.Example.com/a/B?b=2&a=1  ->  com,example)/a/b?a=1&b=2
+ *	http://www.Example.com/a/B?b=2&a=1 -> com,example)/a/b?a=1&b=2
  *
- * What is no http-like URL (dns:, urn:) is only brought to lower case.  Hosts outside ASCII stay escaped: crawlers write
- * them in their ASCII form.
- *
- * Buffers are used again. */
+ * Other URLs (dns:, urn:) are only converted to lower case.  Hosts outside ASCII stay escaped: crawlers write them
+ * in their ASCII form.  Buffers are reused. */
 struct pd_apply_surt {
 	struct pd_buf host, path, query, part, key;
 	struct pd_span *parts;		/* of the query */
@@ -47,22 +46,22 @@ struct pd_apply_cdxj {
 	struct pd_apply_surt surt;
 	struct pd_json *json;
 	struct pd_buf line, value;
-	uint64_t lines, without;	/* written; records that have no place of their own */
+	uint64_t lines, without;	/* written; records without a position of their own */
 };
 
 int pd_apply_cdxj_open(struct pd_apply_cdxj *x, const char *path, struct pd_err *e);
-/* The records of a dump; other files have none. */
+/* Records of a dump; other files have none. */
 int pd_apply_cdxj_add(struct pd_apply_cdxj *x, const char *dump, struct pd_err *e);
-/* `status` < 0: what was written is thrown away, and `status` comes back. */
+/* `status` < 0: discard the output, and return `status`. */
 int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e);
 
-/* What goes, as tables for those who join: one JSON Lines file for each input that loses a page, a row for each page in
+/* Tables of removed pages for joins: one JSON Lines file for each input that loses a page, a row for each page in
  * the order of the input.
  *
  *	{"id":"crawl.jsonl:1432","user_id":"doc-17","url":"http://…","duplicate_of":"crawl.jsonl:0"}
  *
- * FOLDER/NAME.jsonl is named as the output of the input is; pages that are files of their own go to one file,
- * FOLDER/pages.jsonl.  Memory: the rows of one input. */
+ * FOLDER/NAME.jsonl is named like the output of the input; pages that are separate files are in one file,
+ * FOLDER/pages.jsonl. Memory: the rows of one input. */
 struct pd_apply_attributes {
 	struct pd_outfile pages;	/* of pages that are files */
 	bool pages_open;
@@ -72,7 +71,7 @@ struct pd_apply_attributes {
 
 struct pd_apply_side_outputs {
 	/* set by the caller, in zeroes */
-	const char *attributes;		/* the folder of those tables; NULL: none */
+	const char *attributes;		/* the folder of these tables; NULL: none */
 	const char *cdxj;		/* the index; NULL: none */
 	/* its own */
 	struct pd_apply_attributes tables;
@@ -80,11 +79,11 @@ struct pd_apply_side_outputs {
 };
 
 int pd_apply_side_outputs_open(struct pd_apply_side_outputs *b, struct pd_err *e);
-/* A page of the input at hand goes. */
+/* Called for a removed page of the current input. */
 void pd_apply_side_outputs_page(struct pd_apply_side_outputs *b, const struct pd_record *r, struct pd_span dup_of);
 /* An input is done. */
 int pd_apply_side_outputs_input(struct pd_apply_side_outputs *b, const struct pd_apply_result *done, struct pd_err *e);
-/* All are done, or `status` says what went wrong: then nothing more gets its name, and `status` comes back. */
+/* Finish all files, or, if `status` is an error, discard the remaining ones and return `status`. */
 int pd_apply_side_outputs_close(struct pd_apply_side_outputs *b, int status, struct pd_err *e);
 
 #endif

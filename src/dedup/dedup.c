@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The stages, each skipped when the journal says that it is done.
+ * The stages; each is skipped if the journal contains it.
  */
 #include "dedup/dedup.h"
 
@@ -41,7 +41,7 @@
 
 #define DEDUP_SECRET ".dedup/secret"
 
-/* Names at the top that no output of an input may take; NULL at the end. */
+/* Names at the top that no output of an input may have; NULL at the end. */
 static const char *const folder_reserved[] = {
 	"verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv", "old-pairs.tsv", "site.bp", ".dedup", NULL,
 };
@@ -77,7 +77,8 @@ static void folder_free(char **paths, size_t n)
 	free(paths);
 }
 
-/* Does the folder contain nothing but what a run made that ended before its journal began?  1, 0, or errno as a negative number. */
+/* Return whether the folder contains only files of a run that ended before its journal began: 1, 0, or errno as a
+ * negative number. */
 static int is_empty_folder(const char *path, const char *except)
 {
 	DIR *dir = opendir(path);
@@ -104,7 +105,7 @@ static int check_empty(const char *path, struct pd_err *e)
 	return empty && begun ? PD_OK : pd_fail(e, PD_ERR_USAGE, "%s is not empty: name a new or empty folder", path);
 }
 
-/* Is a run in it?  Without one, what is there is no business of ours: PD_ERR_USAGE unless it is empty or not there. */
+/* Check for a run in the folder. Without one the folder must be empty or missing: otherwise PD_ERR_USAGE. */
 static int folder_look(const char *folder, bool *run, struct pd_err *e)
 {
 	char *journal = pd_dedup_folder_path(folder, PD_DEDUP_JOURNAL);
@@ -113,9 +114,9 @@ static int folder_look(const char *folder, bool *run, struct pd_err *e)
 	return *run ? PD_OK : check_empty(folder, e);
 }
 
-/* --- what was unfinished --- */
+/* --- unfinished files --- */
 
-/* Of a path, nothing is a wildcard. */
+/* Escape wildcards in a path. */
 static void add_literal(struct pd_buf *pattern, const char *path)
 {
 	for (; *path; path++) {
@@ -125,7 +126,7 @@ static void add_literal(struct pd_buf *pattern, const char *path)
 	}
 }
 
-/* Unfinished files of a killed process beside `path`, and beside all that stands at the top. */
+/* Remove unfinished files of a killed process next to `path`, and next to all files at the top. */
 static void folder_sweep(const char *path)
 {
 	struct pd_buf pattern = { 0 };
@@ -165,7 +166,7 @@ static int append_file(const char *path, bool behind_head, FILE *to, struct pd_e
 	return status;
 }
 
-/* Copies: what a run reads stays where it is until it has ended. */
+/* Copy: files that a run reads stay in their place until it has ended. */
 static int folder_copy(char *const *from, size_t n, bool headed, const char *to, struct pd_err *e)
 {
 	struct pd_outfile out;
@@ -180,7 +181,7 @@ static int folder_copy(char *const *from, size_t n, bool headed, const char *to,
 	return status;
 }
 
-/* Removes all that only the run itself needed, but the journal; what cannot be removed is named. */
+/* Remove all intermediate files except the journal; a file that cannot be removed is named. */
 static void folder_tidy(const char *folder, struct pd_log *log)
 {
 	struct pd_buf path = { 0 };
@@ -223,7 +224,7 @@ static int read_journal(struct pd_journal *j, struct pd_err *e)
 	fclose(f);
 	if (bad)
 		return pd_fail_errno(e, "cannot read %s", j->path);
-	/* What was being written when the run died. */
+	/* Remove files that were being written when the run was killed. */
 	while (j->text.n && j->text.p[j->text.n - 1] != '\n')
 		j->text.n--;
 	return PD_OK;
@@ -300,8 +301,8 @@ static int describe_file(const char *path, bool linked, struct pd_buf *out, stru
 	return status ? status : 1;
 }
 
-/* Is the file of this line, "SIZE CHECKSUM NAME", what it was?  1, 0 or negative.  `name` is set.  `ended`: intermediate files are
- * removed. */
+/* Check whether the file of this line, "SIZE CHECKSUM NAME", is unchanged: 1, 0 or negative.  `name` is set.
+ * `ended`: intermediate files are removed. */
 static int is_as_written(const char *folder, bool ended, struct pd_span line, struct pd_buf *name, struct pd_err *e)
 {
 	struct pd_span rest = line, size, sum;
@@ -343,7 +344,7 @@ struct checking {
 	struct pd_log *log;
 	bool ended;
 	size_t head;	/* bytes of the journal before the first step */
-	size_t kept;	/* … of those steps whose files are as they were written */
+	size_t kept;	/* … of steps whose files are unchanged */
 };
 
 static bool is_step(struct pd_span line)
@@ -390,7 +391,7 @@ static int check_steps(struct checking *c, struct pd_span text, struct pd_err *e
 	return good < 0 ? good : PD_OK;
 }
 
-/* The journal ends before the first step whose files are not what it wrote. */
+/* Cut the journal before the first step whose files differ from its lines. */
 static int drop_damaged_steps(struct pd_journal *j, const char *folder, struct pd_log *log, struct pd_err *e)
 {
 	static const char end[] = "\nend\n";
@@ -413,7 +414,7 @@ static void note_rows(struct pd_journal *j, uint64_t identity)
 static bool parse_rows(struct pd_journal *j, struct pd_span rest)
 {
 	uint64_t n, identity;
-	/* Once their number stands there, no rows follow. */
+	/* After this number is written, no rows follow. */
 	if (j->n_units || !parse_number(&rest, &n) || n != j->n_rows || !parse_number(&rest, &identity))
 		return false;
 	note_rows(j, identity);
@@ -482,7 +483,7 @@ static int compare_options(const struct pd_journal *j, struct pd_span options, s
 	return status;
 }
 
-/* A new journal, or the old one, continued after its last whole line. */
+/* A new journal, or the old one, continued after its last complete line. */
 static int open_to_write(struct pd_journal *j, struct pd_span options, struct pd_err *e)
 {
 	bool fresh = !j->options.n;
@@ -608,9 +609,9 @@ struct run {
 	struct pd_journal journal;
 	struct pd_secret secret;	/* of this run: shingles are made with it */
 	struct pd_dedup_counts counts;
-	struct pd_map met;		/* what each file was when its unit was met: state_of its facts, by a hash of the path */
-	bool incomplete;		/* something could not be read for the report, or was no longer what its row says */
-	struct pd_buf aliases;		/* rows of the list of what was left out: further names of files */
+	struct pd_map met;		/* the state of each file when its unit was read: state_of its facts, by a hash of the path */
+	bool incomplete;		/* something could not be read for the report, or differs from its row */
+	struct pd_buf aliases;		/* rows of the list of skipped records: other names of files */
 	struct pd_err *err;
 };
 
@@ -623,7 +624,7 @@ static struct pd_reader_options reader_options(const struct run *r)
 					   .fields = r->o->walk.fields };
 }
 
-/* The table of what sites repeat that the rows are made with; NULL: none, as without inputs.  The caller's to free. */
+/* The boilerplate table with which the rows are made; NULL: none, or no inputs. The caller frees it. */
 static char *table_path(const struct run *r)
 {
 	const char *given = r->o->walk.page.boilerplate;
@@ -634,7 +635,7 @@ static char *table_path(const struct run *r)
 
 /* --- the beginning --- */
 
-/* What makes this run another one when it differs: the program, its tables, and whatever option was given. */
+/* The identity of a run: the program, its tables, and all given options. */
 static void print_options(const struct pd_dedup_options *o, const struct pd_tables *t, struct pd_buf *out)
 {
 	pd_buf_printf(out, "program=%s %s %s learn_boilerplate=%s %s", PD_VERSION, pd_buf_z(&t->must), pd_buf_z(&t->recorded),
@@ -642,9 +643,10 @@ static void print_options(const struct pd_dedup_options *o, const struct pd_tabl
 }
 
 /* --- the secret ---
- * Pages are compared by hashes that depend on a random secret of the run, so that no author of a page can compute a page that
- * looks like another.  It is in a file of its own, which only the owner can read, and which is removed when the run has
- * ended: the journal stays, and others may read it. */
+ *
+ * Pages are compared by hashes that depend on a random secret of the run, so that no author of a page can compute a
+ * page that looks like another.  The secret is in a separate file, which only the owner can read and which is
+ * removed when the run has ended; the journal remains, and others may read it. */
 
 static int write_secret(struct run *r, const char *path)
 {
@@ -653,7 +655,7 @@ static int write_secret(struct run *r, const char *path)
 		errno = -error;
 		return pd_fail_errno(r->err, "cannot read random numbers");
 	}
-	unlink(path);	/* of a run that was killed before it had rows: another's rights are not kept */
+	unlink(path);	/* of a run that was killed before it had rows: it may have other permissions */
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return pd_fail_errno(r->err, "cannot write %s", path);
@@ -740,13 +742,14 @@ static int enter(struct run *r)
 	return status;
 }
 
-/* --- the inputs in units ---
- * Files one after the other, so many that a unit takes some time and so few that a kill costs little; or all of them, where
- * rows depend on the other pages.  A unit's rows are made in one go. */
+/* --- units of inputs ---
+ *
+ * A unit is a sequence of files, large enough to take some time and small enough that a kill loses little; or all
+ * files, if rows depend on other pages.  The rows of a unit are made in one step. */
 
 enum { UNIT_BYTES = 64 << 20, UNIT_FILES = 4096 };
 
-/* Paths of a unit, and a hash of them and of the sizes and times of the files, by which a changed input is noticed. */
+/* Paths of a unit, and a hash of these and of the sizes and times of the files, by which a changed input is noticed. */
 struct units {
 	struct pd_read_files files;
 	struct pd_arena arena;
@@ -774,7 +777,7 @@ static void units_release(struct units *u)
 	free(u->found);
 }
 
-/* Of the state of a file, seeded; 0 is left for one that cannot be opened. */
+/* Hash of the state of a file, with a seed; 0 is reserved for a file that cannot be opened. */
 static uint64_t state_of(uint64_t seed, const struct stat *st)
 {
 	int64_t facts[] = { (int64_t)seed, (int64_t)st->st_size, (int64_t)st->st_mtim.tv_sec, (int64_t)st->st_mtim.tv_nsec };
@@ -796,8 +799,8 @@ static void add_to_unit(struct units *u, const struct pd_read_file *f, const str
 	u->paths[u->n_paths++] = (char *)pd_arena_copy(&u->arena, pd_span_z(f->path)).p;
 }
 
-/* What is not there, or may not be read, is a part of the unit, too: `fp` names and counts it.  What could not be found out is
- * none: the journal would hold a size that no later run finds again. */
+/* A missing or unreadable file is also part of the unit: `fp` names and counts it.  A file in an unknown state is
+ * not: the journal would contain a size that no later run finds again. */
 static int stat_input(const struct pd_read_file *f, struct stat *st, struct pd_err *e)
 {
 	*st = (struct stat){ .st_mode = f->path ? S_IFREG : 0 };
@@ -829,7 +832,7 @@ static int units_next(struct units *u, struct pd_err *e)
 
 /* --- rows --- */
 
-/* The files of the next step, by paths in the folder; NULL and those that are not there are ignored. */
+/* The files of the next step, by paths in the folder; NULL and missing files are ignored. */
 static int add_files(struct run *r, const char *const *paths, size_t n)
 {
 	int status = PD_OK;
@@ -937,10 +940,10 @@ static int match_rows(struct run *r, const struct pd_stage_match *how, const cha
 	return status;
 }
 
-/* --- pages like old ones, which go first of all ---
+/* --- pages like old ones, which are removed first ---
  *
- * Pairs with old pages are clusters around these: no old page goes, whatever it is like.  Pages that went for one count no more
- * when the others are compared with each other, so that whatever goes is like the page that is named for it. */
+ * Pairs with old pages form clusters around these: old pages are never removed.  Pages removed for an old page are
+ * not compared with the other pages, so that every removed page is similar to the page that is named for it. */
 
 static int identity_of_old(struct run *r, uint64_t *out)
 {
@@ -1029,13 +1032,13 @@ static int do_against(struct run *r)
 /* Rows of verdicts as they are read, to be written under other numbers of clusters. */
 struct merging {
 	FILE *out;
-	struct pd_map *new, named;	/* ids of pages that may go; of those that the later verdicts name */
-	struct pd_buf suspects;		/* rows of those that look like old pages */
+	struct pd_map *new, named;	/* ids of pages that may be removed; ids in the later verdicts */
+	struct pd_buf suspects;		/* rows of suspects of old pages */
 	struct pd_buf ids;		/* … hashed, as 8 bytes each */
 	uint64_t clusters;
 };
 
-/* Suspects that only look like an old page wait: the later verdicts may say more of them. */
+/* Suspects of an old page wait, because the later verdicts may have a row for them. */
 static void take_row(struct merging *m, const struct pd_tsv_reader *in, bool old, uint64_t first)
 {
 	uint64_t cluster = 0, id = pd_map_key(in->fields[1]);
@@ -1079,7 +1082,7 @@ static int merge_file(struct run *r, struct merging *m, char *path, bool old)
 	return more;
 }
 
-/* What it was made with, and the names of its columns. */
+/* The parameters, and the names of the columns. */
 static int copy_header(struct run *r, const char *path, FILE *to)
 {
 	struct pd_line_reader lines = { 0 };
@@ -1096,7 +1099,7 @@ static int copy_header(struct run *r, const char *path, FILE *to)
 	return more < 0 ? more : PD_OK;
 }
 
-/* The header of the later verdicts, clusters around old pages, then the others. */
+/* The header of the later verdicts, then clusters around old pages, then the others. */
 static int merge_verdicts(struct run *r, char *old, char *new, const char *to)
 {
 	struct pd_map ids = { 0 };
@@ -1203,7 +1206,7 @@ static void on_orphan(void *ctx, const char *id)
 		pd_log_note(r->log, "%s: this revisit record stays, and what it refers to is removed", id);
 }
 
-/* What is not done may have been begun. */
+/* A step that is not done may have been started. */
 static bool is_done(void *ctx, const struct pd_read_file *file, const char *output)
 {
 	struct run *r = ctx;
@@ -1214,7 +1217,7 @@ static bool is_done(void *ctx, const struct pd_read_file *file, const char *outp
 	return false;
 }
 
-/* Records are found by where they lay when the rows were made, and pages go for others that must be written. */
+/* Records are found by their offsets at the time when the rows were made, and the pages kept must be written. */
 static int on_input(void *ctx, const struct pd_read_file *file, const struct stat *st, struct pd_err *e)
 {
 	struct run *r = ctx;
@@ -1247,7 +1250,7 @@ static int read_removals(struct run *r, char *verdicts, struct pd_apply_removals
 	return pd_apply_removals_read(out, &o, r->err);
 }
 
-/* Outputs that have their names by now, and the inputs of which nothing is written. */
+/* Outputs that have their names, and inputs without an output. */
 static int note_outputs(struct run *r)
 {
 	int status = PD_OK;
@@ -1331,7 +1334,7 @@ static int do_outputs(struct run *r)
 	return status;
 }
 
-/* Would every output have a place?  Asked before hours are spent. */
+/* Check the paths of all outputs before hours are spent. */
 static int check_outputs(struct run *r)
 {
 	struct pd_apply_removals *removals = NULL;
@@ -1353,21 +1356,22 @@ static int check_outputs(struct run *r)
 
 /* --- the end --- */
 
-/* Pairs are matched once more, to say what one bit more would change: beside reading pages that costs next to nothing. */
+/* Match the pairs once more with one more bit, to report the difference: next to reading pages this costs very
+ * little. */
 static int match_more(struct run *r)
 {
 	struct pd_stage_match match = r->o->match;
 	struct pd_log log = *r->log;
 	log.quiet = match.quiet = true;
 	match.explain = false;
-	match.one_more = match.plan != PD_PLAN_PAPER;	/* whose k has an end of its own */
+	match.one_more = match.plan != PD_PLAN_PAPER;	/* whose k has its own upper limit */
 	return match_rows(r, &match, DEDUP_MORE_PAIRS, &log);
 }
 
 /* Texts for the report.  The dumps of old pages may be elsewhere. */
 struct texts {
 	struct pd_pick_texts pick;
-	struct pd_map new;		/* ids of pages that may go; empty without old ones */
+	struct pd_map new;		/* ids of pages that may be removed; empty without old pages */
 };
 
 static int fetch_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e)
@@ -1384,7 +1388,7 @@ static int fetch_text(void *ctx, const char *id, struct pd_buf *title, struct pd
 	return status;
 }
 
-/* What it is made of stays until the run has ended, so that it is the same for a run that was resumed. */
+/* Its sources are kept until the run has ended, so that a resumed run makes the same report. */
 static int write_report(struct run *r)
 {
 	char *pairs = pd_dedup_folder_path(r->folder, DEDUP_MORE_PAIRS);
@@ -1444,7 +1448,7 @@ static int keep_rows(struct run *r)
 	return status;
 }
 
-/* The table that the verdicts were made with: `compare`, `why` and `show` take it from here. */
+/* The boilerplate table of the verdicts: `compare`, `why` and `show` use this copy. */
 static int keep_table(struct run *r)
 {
 	char *table = table_path(r);
@@ -1463,7 +1467,7 @@ static int write_aliases(struct run *r, const char *path)
 	return pd_outfile_commit(&f, r->err);
 }
 
-/* What was left out of all units, as fp would list it, and after it the files that are no input of any. */
+/* The skipped records of all units, as fp would list them, and then the files that are not an input of any. */
 static int list_left_out(struct run *r)
 {
 	size_t n = r->journal.n_rows;
@@ -1629,7 +1633,7 @@ static int count_verdicts(const char *verdicts, struct pd_dedup_counts *out, str
 	return r;
 }
 
-/* What old pages cost is known until the run has ended. */
+/* The numbers about old pages are kept until the run has ended. */
 static int count_removed(struct run *r)
 {
 	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv"), *old = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS);
@@ -1689,7 +1693,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 		status = count_removed(&r);
 	if (!status && !ended)
 		status = leave(&r);
-	else if (!status)	/* it may have been stopped before it was done with this */
+	else if (!status)	/* it may have been stopped during this step */
 		folder_tidy(r.folder, r.log);
 	*out = (struct pd_dedup_result){ r.counts, r.journal.sums, r.incomplete };
 	pd_journal_release(&r.journal);

@@ -14,39 +14,42 @@
 #include "stage/stage.h"
 #include "walk/walk.h"
 
-/* The folder of a run: paths in it, what a killed process left beside one, copies of what is to stay.  It knows nothing of
+/* The folder of a run: paths in it, unfinished files of a killed process, copies of files to keep.  It knows no
  * stages.
  *
- * FOLDER/verdicts.tsv, stats.json, report.html, site.bp	what was found
- * FOLDER/…				the inputs without what goes
- * FOLDER/.dedup/journal			what is done
- * FOLDER/.dedup/secret			the secret that shingles are made with, 16 bytes: until the run has ended
- * FOLDER/.dedup/lock			empty; the run that writes holds it
- * FOLDER/.dedup/N.fp, pairs.tsv		rows of unit N of the inputs, pairs: until the run has ended
- * FOLDER/.dedup/N.shingles, N.left-out	the shingles of its pages, and what was left out of it: as long
- * FOLDER/.dedup/more.tsv			pairs of one bit more, for the report
- * FOLDER/.dedup/old-pairs.tsv, old.tsv, new.tsv	with old pages: pairs with them, verdicts by them, verdicts of what then stays
- * FOLDER/.dedup/site.bp			what the sites repeat, where that is learned: as long */
+ *	FOLDER/verdicts.tsv, stats.json, report.html, site.bp	results
+ *	FOLDER/…			the inputs without removed pages
+ *	FOLDER/.dedup/journal		the finished steps
+ *	FOLDER/.dedup/secret		the secret of the shingles, 16 bytes: until the run has ended
+ *	FOLDER/.dedup/lock		empty; the run that writes holds it
+ *	FOLDER/.dedup/N.fp, pairs.tsv	rows of unit N of the inputs, pairs: until the run has ended
+ *	FOLDER/.dedup/N.shingles, N.left-out	the shingles of its pages, and its skipped records: likewise
+ *	FOLDER/.dedup/more.tsv		pairs of one more bit, for the report
+ *	FOLDER/.dedup/old-pairs.tsv, old.tsv, new.tsv   with old pages: pairs with them, their verdicts, verdicts of the
+ *	rest
+ *	FOLDER/.dedup/site.bp		learned boilerplate, if any: likewise */
 
 #define PD_DEDUP_JOURNAL ".dedup/journal"
 
 /* A path in the folder, for the caller to free. */
 char *pd_dedup_folder_path(const char *folder, const char *name);
 
-/* What a run of `dedup` has finished, so that another can go on after a kill or a power cut: a text file, a line for each step and one for
- * each of its files, written and synced when these have their final names and are synced.  A last line without its line end was being
- * written: it does not count.  A run that continues compares the files with their lines, and does a step again whose files differ.
+/* The finished steps of a `dedup` run, so that another run can continue after a kill or a power cut: a text file
+ * with a line for each step and one for each of its files, written and synced after these have their final names and
+ * are synced.  A last line without its line end is incomplete and does not count.  A run that continues compares the
+ * files with their lines, and repeats a step whose files differ.
  *
- * pagededup dedup 2
- * options bits=64 shingle=2 … k=-1 scope=all …
- * file 20182 9c0f… .dedup/0.fp		a file of the next step: bytes, XXH3-128 ("-": a hard link to the input), name in the folder
- * rows 0 5f0c…				unit 0 of the inputs: its identity (paths, sizes, times)
- * units 3
- * against 81c2…				pairs with old pages, and who goes for them: identity of the files of these
- * pairs
- * verdicts
- * output 44 80 20182 10398 0 0 demo.warc.gz	pages, others, bytes in and out, members packed again, lost; the input
- * end */
+ *	pagededup dedup 2
+ *	options bits=64 shingle=2 … k=-1 scope=all …
+ *	file 20182 9c0f… .dedup/0.fp    a file of the next step: bytes, XXH3-128 ("-": a hard link to the input), name in
+ *	the folder
+ *	rows 0 5f0c…		unit 0 of the inputs: its identity (paths, sizes, times)
+ *	units 3
+ *	against 81c2…           pairs with old pages, and the pages removed for them: identity of the files of these pairs
+ *	verdicts
+ *	output 44 80 20182 10398 0 0 demo.warc.gz       pages, others, bytes in and out, members compressed again, lost;
+ *	the input
+ *	end */
 
 struct pd_journal_sums {
 	uint64_t inputs, pages, removed_with_page, bytes_in, bytes_out, rewritten, lost;
@@ -57,7 +60,7 @@ struct pd_journal {
 	FILE *f;
 	struct pd_buf text;		/* as it was found */
 	struct pd_buf options;
-	uint64_t *rows;			/* identities of the units whose rows are there */
+	uint64_t *rows;			/* identities of the units whose rows exist */
 	size_t n_rows, cap_rows, n_units;	/* n_units 0: not known */
 	uint64_t against;		/* 0: not done */
 	bool pairs, verdicts, end;
@@ -65,13 +68,13 @@ struct pd_journal {
 	struct pd_journal_sums sums;	/* of them */
 };
 
-/* Reads what is there, if anything, drops the steps whose files are not what they were, and opens it to be continued.  `options` say
- * what shapes the result: PD_ERR_PARAMS when the run that is there had others. */
+/* Read the journal, if there is one, drop the steps whose files differ, and open it to be continued.  `options`: the
+ * settings that shape the result; PD_ERR_PARAMS if the existing run had others. */
 int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, struct pd_span options, struct pd_log *log, struct pd_err *e);
-/* What shaped the run that the journal at `path` tells of; nothing is written. */
+/* Return the settings of the run of the journal at `path`; nothing is written. */
 int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e);
 void pd_journal_release(struct pd_journal *j);
-/* A file of the next step; `name` is in the folder.  One that is not there is ignored. */
+/* A file of the next step; `name` is in the folder. A missing file is ignored. */
 int pd_journal_add_file(struct pd_journal *j, const char *folder, const char *name, bool linked, struct pd_err *e);
 /* One step more, as a line without its end; the journal is synced. */
 int pd_journal_add(struct pd_journal *j, struct pd_err *e, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -84,22 +87,22 @@ struct pd_dedup_options {
 	struct pd_stage_match match;
 	struct pd_stage_cluster cluster;
 	const char *tmp_dir;
-	char **against;			/* rows or key files of old pages, which are never touched; pages like them go */
+	char **against;			/* rows or key files of old pages, which are never changed; pages like them are removed */
 	int n_against;
-	const char *given;		/* all that was asked for and shapes the result: a run is resumed with the same */
+	const char *given;		/* all given options that shape the result: a run is resumed with the same */
 	bool no_boilerplate, keep_others, remove_suspects, rewrite_revisits, link, keep_rows, dry_run, resume;
 };
 
 struct pd_dedup_counts {
 	uint64_t pages, without_fingerprint, left_out, damaged, inputs_without_pages, bytes;	/* of the "# total" lines */
 	uint64_t clusters, duplicates, suspects;
-	uint64_t of_old;		/* duplicates of old pages, where there are any */
+	uint64_t of_old;		/* duplicates of old pages, if there are any */
 };
 
 struct pd_dedup_result {
 	struct pd_dedup_counts counts;
 	struct pd_journal_sums removed;
-	bool incomplete;		/* something could not be read for the report, or was no longer what its row says */
+	bool incomplete;		/* something could not be read for the report, or differs from its row */
 };
 
 /* `o` is settled.  0, or negative and why. */

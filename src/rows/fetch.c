@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Blocks of key files are unpacked, and stretches of files of text read again, each once and on threads, and the lines that are wanted
- * kept one after the other.
+ * Decompress blocks of key files, and read parts of text files again, each once and on threads; keep the requested
+ * lines in sequence.
  */
 #include "rows/fetch.h"
 
@@ -17,9 +17,9 @@
 #define AT_ONCE ((size_t)1 << 20)	/* bytes of a file of text that are read together */
 #define LINE 4096		/* as long as most are */
 
-/* What a thread fetched of its stretch. */
+/* The lines that a thread read from its part. */
 struct fetched {
-	struct pd_buf text, raw;	/* lines, and what they were cut from */
+	struct pd_buf text, raw;	/* lines, and the buffer from which they were cut */
 	struct pd_buf at;		/* where each line begins in `text` */
 	struct pd_unpacker *unpacker;
 	struct pd_err err;
@@ -44,7 +44,7 @@ static bool is_wanted(const struct pd_rows *rows, size_t row)
 	return rows->there[row / 64] >> (row % 64) & 1;
 }
 
-/* The first row from `row` on that is wanted; `end`: none is. */
+/* The first requested row from `row` on; `end`: n */
 static size_t next_wanted(const struct pd_rows *rows, size_t row, size_t end)
 {
 	while (row < end) {
