@@ -100,10 +100,10 @@ static int fail_changed(const struct pd_late_file *file, struct pd_err *e)
 	return pd_fail(e, PD_ERR_INPUT, "%s was changed while it was read", file->path);
 }
 
-/* Where a row's file has the columns that pairs carry. */
+/* Set the fields that pairs carry, for the columns of a row's file. */
 struct viewed {
 	int column[PD_ROW_VIEWED];
-	size_t until;		/* the row from which on it is another order */
+	size_t until;		/* the row from which on the columns have another order */
 };
 
 static struct viewed viewed_at(const struct pd_late_file *file, size_t row)
@@ -122,7 +122,7 @@ static struct viewed viewed_at(const struct pd_late_file *file, size_t row)
 	return v;
 }
 
-/* False: it is no row any more. */
+/* False: the line is not a row any more. */
 static bool add_text_row(struct fetched *t, struct pd_span line, const struct viewed *v)
 {
 	struct pd_span f[PD_TSV_COLUMNS_MAX], viewed[PD_ROW_VIEWED];
@@ -139,7 +139,8 @@ static uint64_t text_at(const struct fetching *g, size_t row)
 	return pd_rows_offset(&g->late->at, row);
 }
 
-/* The line of a row, from t->raw, which begins at byte *at of the file, or is filled anew up to the row `last` and beyond. */
+/* Return the line of a row, from t->raw, which begins at byte *at of the file, or is refilled up to the row `last`
+ * and beyond. */
 static int text_line(struct fetching *g, struct fetched *t, size_t row, size_t last, uint64_t *at, struct pd_span *line)
 {
 	uint64_t from = text_at(g, row), to = text_at(g, last) + LINE;
@@ -179,7 +180,7 @@ static int fetch_text(struct fetching *g, size_t from, size_t to, struct fetched
 	return status;
 }
 
-/* In its turn: what was fetched goes behind what is there. */
+/* In order: append the fetched lines to the earlier ones. */
 static void keep(struct fetching *g, struct fetched *t, int status)
 {
 	struct pd_rows *rows = g->rows;
@@ -217,7 +218,7 @@ static void fetch_stretch(void *ctx, size_t i, int thread)
 	pd_turns_end(g->turns, i);
 }
 
-/* What is read again must be what was read before. */
+/* The bytes must be the same as at the first reading. */
 static int open_text(struct fetching *g)
 {
 	const struct stat *was = &g->file->st;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A key file -> its columns, as they lie in the mapped file, and its blocks of rows.  Nothing in it is believed before its checksum was
- * found right, and no number is used before it was found within its bounds: a checksum protects against accidents alone.
+ * A key file -> its columns in the mapped file, and its blocks of rows.  Nothing in it is used before its checksum
+ * is verified, and no number before its bounds are checked: a checksum only protects against accidents.
  */
 #include "rows/keyfile.h"
 
@@ -55,7 +55,7 @@ static int check_section(const struct pd_keyfile *k, int i, uint64_t *at, const 
 	return PD_OK;
 }
 
-/* Pages of a mapped file count as memory of this process once they were read: those that will not be needed for a while go back. */
+/* Mapped pages count as memory of this process after they were read: release those that are not needed for a while. */
 static void give_back(const struct pd_keyfile *k, enum pd_keyfile_section i)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = k->h.section[i].offset, to = from + k->h.section[i].length;
@@ -79,7 +79,7 @@ static void check_sum(void *ctx, size_t i, int thread)
 	give_back(c->k, (enum pd_keyfile_section)i);
 }
 
-/* They lie inside the file. */
+/* They are inside the file. */
 static int check_sums(const struct pd_keyfile *k, int threads, const char *name, struct pd_err *e)
 {
 	struct sum_check c = { .k = k };

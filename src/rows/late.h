@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows whose texts stay in their files until it is known which of them are in pairs: one row in ten, as a rule.  Keys are all that is
- * held of the others, and nothing of them is spooled.
- *
- * That is done where nothing but pairs needs a text: files that are there to be read again, rows in the order of their ids, no
- * sketch to verify by, no method, no scope.
+ * Rows whose texts stay in their files until the pairs are known: usually one row in ten is in a pair.  For the
+ * others only keys are stored, and nothing is spooled.  This is possible if only pairs need texts: the files can be
+ * read again, rows are ordered by id, and there is no sketch to verify, no method and no scope.
  */
 #ifndef PD_ROWS_LATE_H
 #define PD_ROWS_LATE_H

@@ -43,7 +43,7 @@ bool pd_plain_read(int fd, uint64_t from, uint64_t to, struct pd_buf *out)
 
 #define MORE (64 * 1024)
 
-/* The lines that begin between w->from and w->to; *skip: what stands before the first of them. */
+/* The lines that begin between w->from and w->to; *skip: the bytes before the first of them. */
 static bool read_lines(struct pd_plain_worker *w, size_t *skip)
 {
 	struct pd_buf *t = &w->text;
@@ -59,7 +59,7 @@ static bool read_lines(struct pd_plain_worker *w, size_t *skip)
 	}
 	if (*skip == t->n)
 		return true;
-	for (size_t seen = t->n - 1; !(end = memchr(t->p + seen, '\n', t->n - seen));) {	/* where the last ends */
+	for (size_t seen = t->n - 1; !(end = memchr(t->p + seen, '\n', t->n - seen));) {	/* end of the last one */
 		seen = t->n;
 		if (!pd_plain_read(w->plain->fd, from + seen, from + seen + MORE, t))
 			return false;
@@ -75,7 +75,7 @@ static bool is_said(struct pd_span s)
 	return s.n && !pd_span_is(s, "-");
 }
 
-/* Those of another kind are counted alone.  False: it is not plain. */
+/* Lines of another kind are only counted. False: the line is not plain. */
 static bool read_sketch(const struct pd_plain *p, struct pd_span column, struct pd_sketch *s, struct pd_plain_piece *out)
 {
 	*s = (struct pd_sketch){ .present = false };
@@ -161,7 +161,8 @@ static bool parse_lines(struct pd_plain_worker *w, struct pd_span text, struct p
 	return true;
 }
 
-/* What was parsed, one after the other: the piece; rows as the spool has them, to a multiple of eight; keys; places; kinds; two ids. */
+/* The parsed piece, in sequence: its header; rows in the form of the spool, padded to a multiple of eight; keys;
+ * positions; kinds; two ids. */
 
 static size_t padded(size_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of text files, parsed by threads, piece by piece, where they are plain: rows like those before.  What is not plain (headers,
- * remarks, rows that cannot be read) is left to who reads line after line.  Rows are left where they lie, or made as the spool has
- * them (rows.h), by the same functions for both readers.
+ * Rows of text files, parsed by threads in pieces, if they are plain: rows like the ones before.  Other lines
+ * (headers, comments, unreadable rows) are left to the reader by lines.  Rows stay in the file, or are made in the
+ * form of the spool (rows.h), by the same functions for both readers.
  */
 #ifndef PD_ROWS_PLAIN_H
 #define PD_ROWS_PLAIN_H
@@ -11,32 +11,33 @@
 #include "base/tsv.h"
 #include "sign/sketch.h"
 
-/* A row in the spool: the sketch, the hash of the content digest, a byte for the kind of the sketch; columns, the first of them the id;
- * then, for who has them, values of methods, and the newline.  A row begins with its columns; what stands before them is found from there. */
+/* A row in the spool: the sketch, the hash of the content digest, a byte for the kind of the sketch; the columns,
+ * beginning with the id; then, if there are any, the values of methods, and the newline.  A row is addressed by its
+ * columns; the data before them is found from there. */
 void pd_spooled_begin(struct pd_buf *out, const uint64_t *sketch, size_t words, struct pd_span content_digest, int kind);
 void pd_spooled_columns(struct pd_buf *out, const struct pd_span fields[PD_FP_COLUMNS]);
 
-/* What plain rows have in common. */
+/* The common properties of plain rows. */
 struct pd_plain {
 	const char *path;
 	int fd;
-	int column[PD_FP_COLUMNS];	/* in the file; -1: it has none */
+	int column[PD_FP_COLUMNS];	/* index in the file; -1: it has none */
 	size_t least;			/* columns of a row */
 	int bits;			/* of fingerprints */
 	char params[16];
 	struct pd_sketch_options sketch;	/* the kind that is compared or counted; minima 0: none */
-	bool spooled;			/* rows are made as the spool has them; else they are left where they lie */
-	int kind;			/* of those sketches, as the spool names it */
+	bool spooled;			/* rows are made in the form of the spool; otherwise they stay in the file */
+	int kind;			/* of these sketches, as the spool names it */
 	bool ascending;			/* rows that do not come in the order of their ids are not plain, */
-	bool prints_alone;		/* nor are those with a sketch or with a text digest alone */
+	bool prints_alone;		/* nor rows with only a sketch or a text digest */
 };
 
 /* Rows that begin in a stretch of the file, as they were parsed. */
 struct pd_plain_piece {
 	bool failed;			/* the file could not be read */
-	bool plain;			/* else nothing of what follows but `from` and `to` is filled */
+	bool plain;			/* otherwise only `from` and `to` below are filled */
 	bool ascends;			/* ids, from row to row */
-	uint64_t from, to;		/* bytes of the file: whole lines */
+	uint64_t from, to;		/* bytes of the file: complete lines */
 	size_t lines, rows, fingerprints, digests;
 	uint64_t sketched, others;	/* rows with a sketch of that kind, and of others */
 	const uint64_t *print, *digest;	/* keys */
@@ -56,11 +57,11 @@ struct pd_plain_worker {
 	struct pd_buf *out;		/* at work */
 };
 
-/* Parses and packs into `out`; pd_plain_unpack has what was packed, which stays in `out`. */
+/* Parse and pack into `out`; pd_plain_unpack returns the packed data, which stays in `out`. */
 void pd_plain_parse(struct pd_plain_worker *w, struct pd_buf *out);
 struct pd_plain_piece pd_plain_unpack(const struct pd_buf *out);
 void pd_plain_worker_release(struct pd_plain_worker *w);
-/* Bytes of a file; fewer only at its end.  False: errno says why. */
+/* Read bytes of a file; fewer only at its end. False: errno has the reason. */
 bool pd_plain_read(int fd, uint64_t from, uint64_t to, struct pd_buf *out);
 
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * What is asked of a row; how rows come in; how they are brought in order; how they are saved.
+ * Properties of rows; intake; ordering; saving.
  *
- * Rows come in one way, wherever they come from: key and host or language into memory, sketch and line into the spool.
+ * All sources of rows share one intake: key and host or language into memory, sketch and line into the spool.  The
+ * sketch is stored before its row's line, from where pairs are verified with it: sketches use disk, not memory.
  *
- * The sketch lies before its row's line, from where pairs are verified with it: sketches cost disk, not memory.
+ *	[words of the sketch, as in memory][one byte: its kind, 0: none][the row's line ... \n]
+ *	                                                                ^ at[row]
  *
- *	[words of the sketch, as they lie in memory][one byte: its kind, 0: none][the row's line ... \n]
- *	                                                                         ^ at[row]
- *
- * Only sketches of one kind are compared: that of most rows, then the larger, whatever the order of the files.  Rows
- * without a header are taken for the default kind.
+ * Only sketches of one kind are compared: the kind of most rows, in a tie the larger one, for any order of the
+ * files.  Rows without a header are assumed to have the default kind.
  */
 #include "rows/rows.h"
 
@@ -31,7 +30,7 @@
 #include "rows/keyfile.h"
 #include "rows/plain.h"
 
-/* --- what is asked of a row --- */
+/* --- properties of a row --- */
 
 static bool is_said(struct pd_span s)
 {
@@ -44,7 +43,7 @@ static double read_confidence(struct pd_span s)
 	return pd_span_real(s, &v) && v >= 0 && v <= 1 ? v : 1;
 }
 
-/* Of languages as they stand in a row; 0: not said. */
+/* Hash of the languages in a row; 0: unknown. */
 static uint64_t hash_language(struct pd_span languages)
 {
 	return is_said(languages) ? pd_hash64(languages.p, languages.n) | 1 : 0;
@@ -70,7 +69,7 @@ struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct p
 	return f;
 }
 
-/* A row as it lies in the spool, without its newline. */
+/* A row in the spool, without its newline. */
 static struct pd_span line_of(const struct pd_rows *rows, uint32_t row)
 {
 	const char *text = pd_rows_text(rows, row);
@@ -97,7 +96,7 @@ struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int metho
 	return f[at];
 }
 
-/* Of the host of a URL as it stands in a row. */
+/* Hash of the host of the URL in a row. */
 static uint64_t hash_host(struct pd_span url, struct pd_buf scratch[2])
 {
 	struct pd_buf *value = &scratch[0], *host = &scratch[1];
@@ -121,7 +120,7 @@ void pd_rows_add_name(const struct pd_rows *rows, uint32_t row, struct pd_facts 
 		pd_subject_set_url(&f->subject, pd_rows_view(rows, row).url);
 }
 
-/* A row set that was never spooled has no sketches, nor have rows whose texts were fetched late. */
+/* A row set that was never spooled has no sketches, nor do rows whose texts were fetched late. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out)
 {
 	*out = (struct pd_sketch){ 0 };
@@ -136,14 +135,14 @@ bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *
 	return true;
 }
 
-/* --- intake: sketches, and what headers say --- */
+/* --- intake: sketches, and parameters of headers --- */
 
 #define SKETCH_KINDS 16	/* more in one run: not compared */
 
 struct sketch_kinds {
 	struct pd_sketch_options kind[SKETCH_KINDS];
 	uint64_t rows[SKETCH_KINDS];
-	int n_kinds, current;		/* current: that of the rows now read, -1: one of another size or none known */
+	int n_kinds, current;		/* current: kind of the rows being read, -1: another size or unknown */
 	uint64_t others;		/* sketches that fit no kind */
 };
 
@@ -152,24 +151,24 @@ struct intake {
 	const struct pd_rows_options *o;
 	struct pd_tsv_reader in;
 	FILE *spool;
-	struct pd_buf piece;		/* the next that goes there */
+	struct pd_buf piece;		/* the next one to be written there */
 	uint64_t spooled;
 	uint8_t side;			/* of the files now read: PD_SIDE_A or PD_SIDE_B */
 	const char *file;		/* which the last row came from */
 	struct sketch_kinds sketches;
 	struct pd_buf scratch, host[2], recorded;
 	struct pd_sketch sketch;	/* of the row at work */
-	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then of all methods */
+	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then those of all methods */
 	struct pd_buf idf, synonyms;	/* tables that the first header's rows were made with */
 	bool methods_known;		/* from the first header */
-	bool descends;			/* an id was not behind the one before it, */
+	bool descends;			/* an id was not after the previous one, */
 	struct pd_buf last_id;		/* which is this */
 	/* with rows->late */
-	uint64_t line_at;		/* where the row that is read begins in its file */
+	uint64_t line_at;		/* start in its file of the row being read */
 	uint64_t bad_known;		/* rows that were reported by a reading that did not do */
 };
 
-/* Not an error: what was read late must be read again, and spooled. */
+/* Not an error: files that were read for late texts must be read again, and spooled. */
 #define NEEDS_SPOOL INT_MIN
 
 static bool same_kind(const struct pd_sketch_options *a, const struct pd_sketch_options *b)
@@ -197,7 +196,7 @@ static void set_default_kind(struct sketch_kinds *in)
 	set_kind(in, &PD_SKETCH_DEFAULT);
 }
 
-/* A header was read: `recorded` holds its recorded parameters. */
+/* A header was read: `recorded` contains its recorded parameters. */
 static void set_recorded_kind(struct sketch_kinds *in, struct pd_span recorded)
 {
 	struct pd_sketch_options o = { 0 };
@@ -224,7 +223,7 @@ static bool take_sketch_column(struct sketch_kinds *in, struct pd_span column, s
 	return true;
 }
 
-/* The same for words as they lie in memory (NULL: none).  False: not as many as the kind has. */
+/* The same for words as in memory (NULL: none). False: the number is not that of the kind. */
 static bool take_sketch_words(struct sketch_kinds *in, const uint64_t *words, uint32_t n_words, struct pd_sketch *out)
 {
 	*out = (struct pd_sketch){ .present = words && in->current >= 0 };
@@ -265,7 +264,7 @@ static void choose_kind(const struct sketch_kinds *in, struct pd_rows *rows)
 	rows->other_sketches = all - in->rows[best];
 }
 
-/* A second header must say the same as the first. */
+/* A second header must have the same parameters as the first. */
 static int check_must(struct intake *in, struct pd_span must, const char *path, struct pd_err *e)
 {
 	if (!in->rows->must.n) {
@@ -280,7 +279,7 @@ static int check_must(struct intake *in, struct pd_span must, const char *path, 
 
 /* --- methods --- */
 
-/* What signed the rows of a header; rows of a header that does not say have fingerprints. */
+/* The methods of the rows of a header; without a statement rows have fingerprints. */
 static int read_signed_by(struct intake *in, struct pd_span recorded, struct pd_methods *out, struct pd_err *e)
 {
 	struct pd_span list = pd_param(recorded, "methods");
@@ -290,7 +289,7 @@ static int read_signed_by(struct intake *in, struct pd_span recorded, struct pd_
 	return pd_fail(e, PD_ERR_PARAMS, "%s: signed by a method that this program does not have (%.200s)", in->in.path, why.text);
 }
 
-/* What is joined: what was asked for, or all that the first header names. */
+/* The methods to join: the requested ones, or all of the first header. */
 static void choose_methods(struct intake *in, const struct pd_methods *signed_by)
 {
 	struct pd_methods *to = &in->rows->methods;
@@ -300,7 +299,7 @@ static void choose_methods(struct intake *in, const struct pd_methods *signed_by
 		to->n = 0;
 }
 
-/* Values made with one table say nothing beside those made with another. */
+/* Values made with one table cannot be compared with those made with another. */
 static int check_table(struct intake *in, struct pd_span recorded, const char *table, bool first, struct pd_buf *known, struct pd_err *e)
 {
 	const struct pd_methods *wanted = &in->rows->methods;
@@ -388,7 +387,7 @@ static int check_row_header(struct intake *in, struct pd_err *e)
 	return status ? status : check_must(in, pd_buf_span(&in->in.header.must), in->in.path, e);
 }
 
-/* Rows that lost their header still say with which parameters they were made. */
+/* Rows without their header still have a hash of their parameters. */
 static int check_params(struct intake *in, struct pd_span p, const char *where, uint64_t line, struct pd_err *e)
 {
 	char *known = in->rows->params;
@@ -463,7 +462,7 @@ static void add_digest(struct intake *in, const uint64_t *key)
 	add_set_key(in, &in->rows->digests, 1, key);
 }
 
-/* A page without a fingerprint is known by its text alone; "-" matches nothing. */
+/* A page without a fingerprint is identified only by its text; "-" matches nothing. */
 static void read_digest(struct intake *in)
 {
 	struct pd_key key;
@@ -472,7 +471,7 @@ static void read_digest(struct intake *in)
 		add_digest(in, key.w);
 }
 
-/* `line` as it goes into the spool.  Pages that do not say their language are in one of their own. */
+/* Write `line` into the spool. Pages of unknown language share one language of their own. */
 static void add_realm(struct intake *in, struct pd_span line)
 {
 	struct pd_rows *rows = in->rows;
@@ -506,7 +505,7 @@ static void add_side(struct intake *in)
 
 #define SPOOL_PIECE (256 * 1024)
 
-/* Rows are short, and many writes cost more than their bytes.  What goes wrong is seen in the end (map_spool). */
+/* Rows are short, and a write per row would be expensive. Errors are noticed at the end (map_spool). */
 static void spool_piece(struct intake *in)
 {
 	if (in->piece.n)
@@ -520,7 +519,7 @@ static void set_offset(const struct pd_rows_offsets *to, size_t i, uint64_t at)
 	to->high[i] = (uint8_t)(at >> 32);
 }
 
-/* Room for the places of so many more rows, after `spooled` bytes in all. */
+/* Reserve room for the offsets of more rows, after `spooled` bytes in total. */
 static int spool_room(struct intake *in, size_t n, uint64_t spooled, struct pd_err *e)
 {
 	struct pd_rows *rows = in->rows;
@@ -533,7 +532,7 @@ static int spool_room(struct intake *in, size_t n, uint64_t spooled, struct pd_e
 	return PD_OK;
 }
 
-/* Rows from one to another: do they follow all before? */
+/* Return whether all rows from one to another follow the earlier ones. */
 static bool ids_follow(struct intake *in, struct pd_span first, struct pd_span last)
 {
 	bool behind = !in->last_id.n || pd_page_id_cmp(pd_buf_span(&in->last_id), first) < 0;
@@ -541,7 +540,7 @@ static bool ids_follow(struct intake *in, struct pd_span first, struct pd_span l
 	return behind;
 }
 
-/* A row as it lies in in->piece from `from` on, its columns from `at` on. */
+/* A row in in->piece from `from` on, with its columns from `at` on. */
 static int spool_row(struct intake *in, size_t from, size_t at, struct pd_err *e)
 {
 	struct pd_span line = pd_span(in->piece.p + at, in->piece.n - at - 1), rest = line, id;
@@ -559,7 +558,7 @@ static int spool_row(struct intake *in, size_t from, size_t at, struct pd_err *e
 	return PD_OK;
 }
 
-/* What stands before its columns, of which the content digest is one. */
+/* The data before its columns, including the hash of the content digest. */
 static void begin_spooled(struct intake *in, struct pd_span content_digest)
 {
 	const struct sketch_kinds *kinds = &in->sketches;
@@ -567,7 +566,7 @@ static void begin_spooled(struct intake *in, struct pd_span content_digest)
 	pd_spooled_begin(&in->piece, in->sketch.w, kind ? (size_t)pd_sketch_words(&kinds->kind[kinds->current]) : 0, content_digest, kind);
 }
 
-/* --- rows that stay where they are (rows/late.h) --- */
+/* --- rows that stay in their files (rows/late.h) --- */
 
 static struct pd_late_file *add_late_file(struct pd_rows_late *l, const char *path, size_t row)
 {
@@ -599,7 +598,7 @@ static void note_columns(struct intake *in)
 	memcpy(c->order, in->in.order, (size_t)c->n * sizeof *c->order);
 }
 
-/* Room for the places of so many more rows. */
+/* Reserve room for the offsets of more rows. */
 static int late_room(struct intake *in, size_t n, struct pd_err *e)
 {
 	struct pd_rows_late *l = in->rows->late;
@@ -648,7 +647,7 @@ static int take_row(struct intake *in, struct pd_err *e)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without fingerprint or id", in->in.path, in->in.line_no);
 	struct pd_key key;
 	bool print = !pd_span_is(hex, "-");
-	if (in->o->asked && in->o->asked->n && !in->methods_known)	/* no header tells */
+	if (in->o->asked && in->o->asked->n && !in->methods_known)	/* no header names it */
 		return check_methods(in, pd_span("", 0), e);
 	int status = check_params(in, in->in.fields[PD_FP_PARAMS], in->in.path, in->in.line_no, e);
 	if (!status && print)
@@ -666,7 +665,7 @@ static int take_row(struct intake *in, struct pd_err *e)
 
 /* --- rows of key files: into memory --- */
 
-/* Where in the columns the next row stands. */
+/* Offset of the next row in the columns. */
 struct row_cursor {
 	const struct pd_keyfile *k;
 	const char *path;
@@ -784,9 +783,9 @@ static int take_keyfile(struct intake *in, const char *path, struct pd_err *e)
 	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
 }
 
-/* --- rows of key files: left there --- */
+/* --- rows of key files: they stay in the file --- */
 
-/* The keys of a file whose rows all have fingerprints are used where they lie, as long as it is the only one. */
+/* The keys of a file whose rows all have fingerprints are used in place, if it is the only file. */
 static void take_key_columns(struct intake *in, const struct pd_keyfile *k)
 {
 	struct pd_rows *rows = in->rows;
@@ -808,7 +807,7 @@ static void take_key_columns(struct intake *in, const struct pd_keyfile *k)
 	rows->n = first + h->rows;
 }
 
-/* Keys that lie in the file before this one. */
+/* Number of keys in the file before this one. */
 static void own_keys(struct intake *in)
 {
 	struct pd_rows_set *set = &in->rows->fingerprints;
@@ -876,7 +875,7 @@ static int take_late_keyfile(struct intake *in, const char *path, struct pd_err 
 
 /* --- rows of text files --- */
 
-/* What the reader of text gave: 1 a row, or an error. */
+/* Result of the reader of text: 1 a row, or an error. */
 static int take_given(struct intake *in, int status, struct pd_err *e)
 {
 	if (status > 0 && in->in.new_header)
@@ -890,7 +889,7 @@ static int take_given(struct intake *in, int status, struct pd_err *e)
 	return PD_OK;
 }
 
-/* A file may be a header and nothing else: it counts when nothing better was seen. */
+/* A file may consist of a header: it counts if no other file had one. */
 static int end_text_file(struct intake *in, struct pd_err *e)
 {
 	int status = pd_tsv_end(&in->in, e);
@@ -911,23 +910,24 @@ static int take_text_file(struct intake *in, struct pd_err *e)
 	return end_text_file(in, e);
 }
 
-/* --- text files that can be read anywhere: piece by piece on threads, and line by line what is not plain --- */
+/* --- seekable text files: pieces on threads, and other lines one by one --- */
 
 #define PIECE (256 * 1024)
 
 struct text_file {
 	struct intake *in;
 	struct pd_plain plain;
-	uint64_t next, size;	/* next: of whoever hands out pieces */
+	uint64_t next, size;	/* next: used by the thread that distributes pieces */
 	struct pd_buf raw;
-	/* Of whoever takes them in: what rows have in common has changed, so that pieces that were parsed ahead are worth nothing; where to begin
-	 * again.  Others may still be handed out meanwhile. */
+	/* Used by the thread that takes in results: the common properties of rows have changed, so that pieces
+	 * parsed ahead are invalid; the offset to restart.  Other pieces may still be distributed in the meantime. */
 	bool anew;
 	uint64_t again;
 	struct pd_err *e;
 };
 
-/* What the rows read so far have in common; before there are any nothing is plain, nor where rows have more than is asked of plain ones. */
+/* The common properties of the rows so far.  Nothing is plain before there are any, or if rows have more columns
+ * than plain ones. */
 static struct pd_plain plain_now(const struct intake *in, int fd)
 {
 	const struct pd_rows *rows = in->rows;
@@ -1191,7 +1191,7 @@ static bool have_one_id(const struct pd_rows *rows, uint32_t a, uint32_t b)
 	return pd_span_eq(id_of(rows, a), id_of(rows, b));
 }
 
-/* An id is taken apart once, however many it is compared with. */
+/* An id is parsed once, for any number of comparisons. */
 struct row_id {
 	struct pd_span text;
 	struct pd_page_id id;
@@ -1208,8 +1208,8 @@ static int compare_ids(const struct row_id *a, const struct row_id *b)
 	return pd_page_id_order(&a->id, a->text, &b->id, b->text);
 }
 
-/* Two runs that follow each other -> one.  Of equal ids the one that came first stays first.  Runs that are in order already, as
- * those of one file are, cost one comparison. */
+/* Merge two consecutive runs.  Of equal ids the earlier one stays first.  Runs that are already in order, like those
+ * of one file, cost one comparison. */
 static void merge_runs(const struct pd_rows *rows, const uint32_t *from, size_t middle, size_t n, uint32_t *to)
 {
 	size_t a = 0, b = middle;
@@ -1264,7 +1264,7 @@ static void move_array(void *array, struct pd_array *b, size_t elem, const uint3
 	*v = b->p;
 }
 
-/* An id that stands on both sides is on both. */
+/* An id on both sides is on both. */
 static void move_sides(struct pd_rows *rows, const uint32_t *place, const uint32_t *order, size_t left)
 {
 	struct pd_array moved = { 0 };
@@ -1287,7 +1287,7 @@ static void move_set(struct pd_rows *rows, struct pd_rows_set *s, int which, con
 {
 	struct pd_array at_memory = { 0 }, row_memory = { 0 }, keys_memory = { 0 };
 	size_t w = (size_t)s->words, n = 0;
-	uint32_t *at = pd_array_room(&at_memory, rows->budget, left * sizeof *at);	/* new row -> where it stands in the set */
+	uint32_t *at = pd_array_room(&at_memory, rows->budget, left * sizeof *at);	/* new row -> its index in the set */
 	uint32_t *row = pd_array_room(&row_memory, rows->budget, (s->n + 1) * sizeof *row);
 	uint64_t *keys = pd_array_room(&keys_memory, rows->budget, (s->n + 1) * w * sizeof *keys);
 	for (size_t i = 0; i < left; i++)
@@ -1324,8 +1324,8 @@ static const char *origin_of(const struct pd_rows *rows, uint32_t row)
 	return i ? rows->origin[i - 1].path : "-";
 }
 
-/* Rows that share an id are one page, met twice; with other contents they are two, of which one would be lost.  order: the rows
- * sorted by id. */
+/* Rows with the same id are one page that was read twice; if their contents differ, they are two pages, of which one
+ * would be lost.  order: the rows sorted by id. */
 static int check_repeated(const struct pd_rows *rows, const uint32_t *order, struct pd_err *e)
 {
 	for (size_t i = 1; i < rows->n; i++) {
@@ -1364,7 +1364,7 @@ static void renumber(struct pd_rows *rows, const uint32_t *order)
 	pd_array_release(&memory);
 }
 
-/* Rows in the order they came -> rows in the order of their ids, each id once; `repeated` counts the others. */
+/* Reorder the rows by id, each id once; `repeated` counts the others. */
 static int order_rows(struct pd_rows *rows, struct pd_err *e)
 {
 	struct pd_array order = { 0 }, spare = { 0 };
@@ -1408,7 +1408,7 @@ static void name_columns(struct intake *in)
 	in->in.columns = in->columns;
 }
 
-/* May texts be fetched late?  What rows themselves say against it is seen as they come. */
+/* Return whether texts may be fetched late. Conditions on the rows are checked as they are read. */
 static bool may_be_late(const struct pd_rows_options *o)
 {
 	bool may = o->texts != PD_TEXTS_ALL && o->realms == PD_REALM_NONE && !(o->asked && o->asked->n) && !o->sources.n;
@@ -1510,7 +1510,7 @@ void pd_rows_release(struct pd_rows *rows)
 	*rows = (struct pd_rows){ 0 };
 }
 
-/* --- saving: the sections are made first, because the header, which comes first, says where they lie --- */
+/* --- saving: the sections are made first, because the header before them has their offsets --- */
 
 struct keyfile_writing {
 	const struct pd_rows *rows;
@@ -1582,7 +1582,7 @@ static void make_rows(struct keyfile_writing *w)
 	pd_zstd_packer_free(packer);
 }
 
-/* A column that lies in memory as it goes into the file. */
+/* A column that is in memory in the form of the file. */
 static void make_set(struct keyfile_writing *w, const struct pd_rows_set *set, enum pd_keyfile_section rows, enum pd_keyfile_section keys)
 {
 	for (uint32_t i = 0; i < set->n; i++)

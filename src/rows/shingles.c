@@ -14,7 +14,7 @@
 
 #define MAGIC "\x89PDS\r\n\x1a\n"
 
-/* A block is written when it holds so many; the last page of one may be long. */
+/* A block is written when it has this size; its last page may be long. */
 enum { BLOCK_PAGES = 512, BLOCK_SHINGLES = 1 << 20 };
 enum { MAGIC_BYTES = 8, BLOCK_HEAD = 16, MUST_MAX = 1 << 16, PAGE_MAX = 1 << 28 };
 
@@ -159,7 +159,7 @@ static struct shingle_place *find_place(const struct pd_shingles *s, uint64_t id
 	return at < s->n && s->places[at].id == id ? &s->places[at] : NULL;
 }
 
-/* A block's lists: where the pages lie that are to be found.  *at: after its head, then after the block. */
+/* Read a block's lists and note the offsets of the requested pages. *at: after its head, then after the block. */
 static int read_shingle_block(struct pd_shingles *s, int file, uint64_t size, uint32_t pages, uint32_t shingles, uint64_t sum, uint64_t *at,
 		      struct pd_err *e)
 {
@@ -281,8 +281,8 @@ static int by_value(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Three passes over the highest 33 bits, of 11 each, so that the counts stay in the cache.  Few values share these bits; they are
- * sorted by all of their bits. */
+/* Three radix passes over the highest 33 bits, of 11 each, so that the counts stay in the cache.  The few values
+ * that share these bits are then sorted by all bits. */
 static void sort_values(uint64_t *v, uint64_t *other, size_t n)
 {
 	enum { DIGIT = 11, VALUES = 1 << DIGIT, LOWEST = 64 - 3 * DIGIT, FEW = 64 };

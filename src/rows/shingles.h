@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The shingles of pages in a file next to their rows: what a sketch is made of, all of it, so that two pages can be compared
- * exactly.  In: a page's shingles as it is signed (sign/sketch.h), and a digest of its text.  Out: the set of a page, by its
- * id.  A page takes 8 bytes a term on disk and 20 more; a reader holds 32 bytes for each page that it is to find, and no text.
- * Shingles, digests and ids are hashed with a secret.  `dedup` draws one for each run, so that no author of a page can
- * compute a page with the shingles of another.
+ * The shingles of pages in a file next to their rows: all data of a sketch, so that two pages can be compared
+ * exactly. Input: a page's shingles as they are signed (sign/sketch.h), and a digest of its text.  Output: the set
+ * of a page, by its id.  A page takes 8 bytes per term on disk and 20 more; a reader uses 32 bytes for each
+ * requested page, and no text.
+ *
+ * Shingles, digests and ids are hashed with a secret.  `dedup` draws one for each run, so that no author of a page
+ * can compute a page with the shingles of another.
  *
  *	"\x89PDS\r\n\x1a\n"	magic
  *	u32 version, u32 n	n bytes follow: the parameters of the rows ("k=v k=v")
@@ -12,7 +14,7 @@
  *				u64 keyed hash of the id, for each page
  *				u64 keyed hash of the folded text, for each page; 0: it has none
  *				u32 shingles, for each page
- *				u64 shingle, page by page in the order of the text, as often as they come
+ *				u64 shingle, page by page in the order of the text, with repetitions
  *	the end:		a block of 0 pages; its number of shingles is 0
  *
  * All numbers are little-endian.  The order of pages is that of the rows, so that a file does not depend on threads.
@@ -26,7 +28,7 @@
 
 #define PD_SHINGLES_VERSION 2
 
-/* The secret of files that nobody gave one for.  Everybody knows it. */
+/* The secret of files for which none was given. It is public. */
 extern const struct pd_secret pd_no_secret;
 
 /* --- writing --- */
@@ -38,10 +40,10 @@ struct pd_shingles_writer {
 
 /* `must`: the parameters that shaped the shingles. */
 int pd_shingles_create(struct pd_shingles_writer *w, const char *path, struct pd_span must, struct pd_err *e);
-/* One page: the hash of its id; the digest of its text, 0: it has none; its shingles, as u64. */
+/* Add a page: the hash of its id; the digest of its text, 0: it has none; its shingles, as u64. */
 int pd_shingles_add(struct pd_shingles_writer *w, uint64_t id, uint64_t text, struct pd_span shingles, struct pd_err *e);
-/* The file gets its name, unless `status` says that something went wrong before, which is returned; once, also where nothing
- * was created. */
+/* Give the file its name, unless `status` is an earlier error, which is returned.  Call it once, also if nothing was
+ * created. */
 int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e);
 
 /* --- reading --- */
@@ -69,11 +71,11 @@ struct pd_shingle_set {
 
 /* 1: the set of the page, which may be empty; 0: it is in no file; negative: damaged. */
 int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e);
-/* How many shingles are listed of it, as often as they come; 0: it is in no file. */
+/* The number of its shingles, with repetitions; 0: it is in no file. */
 size_t pd_shingles_count(const struct pd_shingles *s, uint64_t id);
 /* The digest of its text; 0: it has none, or is in no file. */
 uint64_t pd_shingles_text(const struct pd_shingles *s, uint64_t id);
-/* How many of a's are in b, too. */
+/* The number of shingles of a that are also in b. */
 size_t pd_shingle_set_common(const struct pd_shingle_set *a, const struct pd_shingle_set *b);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a column holds follows from its name, alike in all kinds of rows.  match and cluster copy some values from files
- * that others may have edited: what is no number where one should be stays the string that it is.
+ * The name of a column determines its type in all kinds of rows.  match and cluster copy some values from files that
+ * users may have edited: a value that is not a number in a column of numbers stays a string.
  */
 #include "write/write.h"
 
@@ -72,7 +72,7 @@ static bool add_real(struct pd_json *j, const char *key, struct pd_span v)
 	return true;
 }
 
-/* Whole where it is: 1 and 0.5. */
+/* An integer is printed without a fraction: 1 and 0.5. */
 static bool add_json_number(struct pd_json *j, const char *key, struct pd_span v)
 {
 	return add_integer(j, key, v) || add_real(j, key, v);
@@ -94,7 +94,7 @@ static bool add_list(struct pd_json *j, const char *key, struct pd_span v)
 	return true;
 }
 
-/* Most values have no escape and are taken as they stand. */
+/* Most values have no escape and are copied. */
 static void add_string(struct pd_json *j, const char *key, struct pd_span v)
 {
 	struct pd_buf plain = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows as TSV: pages, pairs, verdicts, what a store says; last their headers, by kind.
+ * Rows as TSV: pages, pairs, verdicts, answers of a store; finally their headers, by kind.
  */
 #include "write/write.h"
 
@@ -229,11 +229,11 @@ static void add_pairs_header(const struct pd_rows *rows, const struct pd_match_o
 		pd_buf_printf(out, "%s%c", pd_pairs_methods_columns[i], i + 1 < n ? '\t' : '\n');
 }
 
-#define FARTHEST 36	/* pairs ahead of which it is looked up where their rows are */
+#define FARTHEST 36	/* pairs ahead whose rows are located */
 #define FAR 24		/* and, when that is there, their rows' offsets */
-#define NEAR 12		/* and, when those are there, their rows */
+#define NEAR 12		/* and, after that, whose rows are prefetched */
 
-/* A row of the spool: id, url, fetch_time to quality as they stand, the content digest. */
+/* A row of the spool: id, url, fetch_time to quality, unchanged, and the content digest. */
 struct pair_line {
 	struct pd_span id, url, rest, digest;
 };
@@ -286,7 +286,7 @@ static char *put_int(char *to, int v)
 	return to;
 }
 
-/* "%.3f" of 0 to 1, which printf rounds as the exact value does: only near a tie must it be asked. */
+/* "%.3f" of 0 to 1. printf rounds the exact value, which is only needed near a tie. */
 static char *put_similarity(char *to, double s)
 {
 	double scaled = s * 1000, part = scaled - (int)scaled;
@@ -329,7 +329,7 @@ static void pair_row(const struct pd_rows *rows, const struct pd_match_pair *pai
 	out->n += (size_t)(to - from);
 }
 
-/* Rows lie anywhere in memory, and so do their offsets: both are prefetched. */
+/* Rows and their offsets are in random places: prefetch both. */
 static void expect(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, size_t i)
 {
 	if (rows->there && i + FARTHEST < n) {
@@ -373,7 +373,7 @@ static void add_share(struct pd_buf *out, size_t shared, size_t all)
 	pd_buf_printf(out, "\t%.3f", all ? (double)shared / (double)all : 0);
 }
 
-/* The names of those that found it; equal texts are the fingerprint's way with pages that have none. */
+/* The names of the methods that found it; equal texts count as the fingerprint's method for pages without one. */
 static void add_methods(const struct pd_rows *rows, const struct pd_match_methods_pair *pair, struct pd_buf *out)
 {
 	bool first = true;
@@ -419,7 +419,7 @@ void pd_write_methods_pair_row(const struct pd_rows *rows, const struct pd_match
 
 /* --- verdicts --- */
 
-/* Files that shaped the verdicts are named by what they hold. */
+/* Files that shaped the verdicts are named by a hash of their contents. */
 static int add_content_digest(const char *key, const char *path, struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_hasher *h = pd_hasher_new();
@@ -505,7 +505,7 @@ static void add_nearness(const struct pd_pages *pages, const struct pd_edge *edg
 	pd_buf_add_span(out, pages->methods.v[by->methods]);
 }
 
-/* Which part of which page: ", 12 in common: 85.0% of it in the page kept, 60.0% of that one in it" */
+/* The common part of two pages: ", 12 in common: 85.0% of it in the page kept, 60.0% of that one in it" */
 static void add_parts(const struct pd_pages *pages, const struct pd_group_member *m, struct pd_buf *out)
 {
 	const struct pd_edge_by *by = pd_pages_by(pages, m->edge);
@@ -516,7 +516,7 @@ static void add_parts(const struct pd_pages *pages, const struct pd_group_member
 		      (a ? by->share_a : by->share_b) / 10., m->via == m->keep ? "the page kept" : "the other", (a ? by->share_b : by->share_a) / 10.);
 }
 
-/* What the verdict rests on beside the pair: the texts themselves, or nothing more than their sketches. */
+/* The basis of the verdict in addition to the pair: the texts, or only their sketches. */
 static void add_evidence(const struct pd_pages *pages, const struct pd_edge *edge, const struct pd_loss *loss, struct pd_buf *out)
 {
 	bool exact = loss && loss->known == PD_LOSS_EXACT;
@@ -534,7 +534,7 @@ static void add_evidence(const struct pd_pages *pages, const struct pd_edge *edg
 		pd_buf_add_z(out, ", all of its text in the page kept");
 }
 
-/* The edge need not touch the page itself: a page with the same fingerprint as another shares that one's neighbours. */
+/* The edge need not touch the page itself: a page shares the neighbours of a page with the same fingerprint. */
 static void add_reason(struct pd_pages *pages, const struct pd_group_member *m, struct pd_buf *out)
 {
 	const struct pd_edge *edge = m->edge;
@@ -591,7 +591,7 @@ static void add_weight(const struct pd_group_options *o, struct pd_buf *out)
 		pd_buf_add_z(out, "0\t");
 }
 
-/* What is said of a page that stays though it may be a duplicate. */
+/* The explanation of a page that is kept although it may be a duplicate. */
 static const char *doubt_in_words(struct pd_span why)
 {
 	return pd_span_is(why, "few-terms") ? "kept, too short to be sure" :
@@ -639,7 +639,7 @@ void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, s
 	pd_buf_add_c(out, '\n');
 }
 
-/* --- what a store says --- */
+/* --- answers of a store --- */
 
 static void add_answers_header(const struct pd_store *s, const struct pd_store_judge_options *o, bool ends, struct pd_buf *out)
 {
@@ -681,7 +681,7 @@ static void add_number_or_dash(struct pd_buf *out, uint64_t n)
 	pd_buf_add_c(out, '\t');
 }
 
-/* "found by simhash,exact", of the methods that were asked */
+/* "found by simhash,exact", of the requested methods */
 static void add_finders(const struct pd_store_answer *a, const struct pd_store_match *m, struct pd_buf *out)
 {
 	const char *before = "found by ";
@@ -732,7 +732,7 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 	for (size_t i = 0; i < a->n_matches; i++) {
 		const struct pd_store_match *m = &a->matches[i];
 		struct pd_span id = pd_store_text(pd_store_match_text(a, m), PD_STORE_TEXT_ID);
-		if (m->distance == PD_STORE_NOT_NEAR || !m->text_n)	/* a filter knows no ids */
+		if (m->distance == PD_STORE_NOT_NEAR || !m->text_n)	/* a filter does not know ids */
 			continue;
 		if (n++)
 			pd_buf_add_c(out, ',');
@@ -751,7 +751,7 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 		pd_buf_add_c(out, '-');
 }
 
-/* The columns up to text_bytes: of a page that is kept (no match), or that gives way to another. */
+/* The columns up to text_bytes: of a stored page (no match), or of one that is replaced. */
 static void add_answer_page(struct pd_span text, uint64_t cluster, const struct pd_store_match *m, struct pd_span dup_of,
 		     struct pd_buf *out)
 {
