@@ -110,8 +110,14 @@ static int folder_look(const char *folder, bool *run, struct pd_err *e)
 {
 	char *journal = pd_dedup_folder_path(folder, PD_DEDUP_JOURNAL);
 	*run = access(journal, F_OK) == 0;
+	int status = *run ? PD_OK : check_empty(folder, e);
+	/* Another run may have begun after the first look. */
+	if (status && access(journal, F_OK) == 0) {
+		*run = true;
+		status = PD_OK;
+	}
 	free(journal);
-	return *run ? PD_OK : check_empty(folder, e);
+	return status;
 }
 
 /* --- unfinished files --- */
