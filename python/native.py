@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The extension: cffi in its API mode, so that the compiler holds every function and struct against the header."""
+"""The extension, by cffi in API mode: the compiler compares every function and struct with the header."""
 import os
 import re
 import subprocess
@@ -20,13 +20,13 @@ def declarations():
 
 
 def linked():
-    """What the program is linked with: packages of pkg-config, and -lNAME where a library has none."""
+    """The libraries of the program: pkg-config packages, and -lNAME for libraries without one."""
     rows = [line.rstrip('\n').split('\t') for line in open(os.path.join(TOP, 'tools', 'libraries'), encoding='utf-8') if not line.startswith('#')]
     return [row[1] for row in rows]
 
 
 def link_arguments():
-    if 'PAGEDEDUP_LIBS' in os.environ:  # what make linked the program with
+    if 'PAGEDEDUP_LIBS' in os.environ:  # the libraries with which make linked the program
         return os.environ['PAGEDEDUP_LIBS'].split()
     packages = [name for name in linked() if not name.startswith('-l')]
     libraries = subprocess.check_output(['pkg-config', '--libs', *packages], text=True).split()

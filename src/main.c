@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The one table of commands: it feeds dispatch, help and completions, and what is tested against the manual.
+ * The one table of commands: it is used for dispatch, help and completions, and compared with the manual.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@
 #define PD_COMPILER "gcc"
 #endif
 
-/* --- commands that tell of all commands, and of the program --- */
+/* --- commands that describe all commands and the program --- */
 
 static const struct pd_opt no_opts[] = { PD_OPT_END };
 
@@ -106,7 +106,7 @@ static void print_list(const char *const *words)
 		printf("%s%s", i ? " " : "", words[i]);
 }
 
-/* What can stand after the command itself, and after an option. */
+/* Possible words after the command, and after an option. */
 static void bash_choices(const struct pd_usage *u)
 {
 	if (u->words) {
@@ -154,7 +154,7 @@ static void print_zsh(const struct pd_command *const *all)
 	print_bash(all);
 }
 
-/* What stands between single quotes in fish: only \ and ' are special. */
+/* Text between single quotes in fish: only \ and ' are special. */
 static void print_quoted(const char *z)
 {
 	putchar('\'');
@@ -310,8 +310,7 @@ static int finish(int code, const char *command)
 	return pd_command_failed(&log, &e);
 }
 
-/* What libraries allocate for us ends the program too when there is no memory: a page that is half parsed must not look
- * like a short one. */
+/* If a library cannot allocate memory, the program ends as well: a half-parsed page must not look like a short one. */
 static void own_memory(void)
 {
 	pd_html_own_memory();

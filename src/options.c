@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The settings of a run: defaults, the preset of patent CN101645082, and the parameter text that goes into every header.
+ * The settings of a run: defaults, the preset of patent CN101645082, and the parameter text of every header.
  */
 #include "base/fields.h"
 #include "base/file.h"
@@ -34,7 +34,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 	o->sign.hash = PD_HASH_RABIN;
 	o->sign.weights = PD_WEIGHTS_TF;
 	o->sign.min_terms = 3;
-	o->sketch = (struct pd_sketch_options){ 0 };	/* the patent knows none */
+	o->sketch = (struct pd_sketch_options){ 0 };	/* the patent has none */
 	for (int i = 0; i < PD_FEATURE_COUNT; i++)
 		o->sign.features[i] = true;
 }
@@ -212,7 +212,7 @@ static int print_must(const struct pd_options *o, struct pd_tables *t, struct pd
 	return PD_OK;
 }
 
-/* A name as headers can hold it: without its folder, and without what parts one parameter from another. */
+/* Append a name in the form of headers: without its folder, and without characters that separate parameters. */
 static void add_name(struct pd_buf *out, const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -257,7 +257,7 @@ static int open_boilerplate(struct pd_tables *t, const struct pd_options *o, str
 		       pd_hidden_names[pd_boilerplate_info(b)->hidden_kept]);
 }
 
-/* What would be passed over in silence. */
+/* Report settings that would have no effect. */
 static int check_weights(const struct pd_sign_options *s, struct pd_err *e)
 {
 	for (int i = 0; i < PD_FEATURE_COUNT; i++)
@@ -267,7 +267,7 @@ static int check_weights(const struct pd_sign_options *s, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Only where a method uses them. */
+/* Open the tables only if a method uses them. */
 static int open_word_tables(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
 {
 	bool idf = false, synonyms = false;
@@ -302,7 +302,7 @@ static int open_adverts(struct pd_tables *t, const struct pd_options *o, struct 
 	return links ? pd_adverts_open(&t->adverts, o->adverts, e) : PD_OK;
 }
 
-/* The fingerprint is one of the methods; the others have columns of their own. */
+/* The fingerprint is one of the methods; the others have their own columns. */
 static int settle_methods(struct pd_tables *t, const struct pd_options *o, struct pd_err *e)
 {
 	int status = PD_OK;

@@ -186,7 +186,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	sign.secret = t->keyed ? &t->secret : NULL;
 	print = sign;
 	if (!t->fingerprints)
-		print.min_terms = INT_MAX;	/* no page has so many terms: they are only counted */
+		print.min_terms = INT_MAX;	/* no page has this many terms: they are only counted */
 	int status = pd_signer_fingerprint(&p->signer, &print, e);
 	for (int i = 0; !status && i < t->methods.n; i++)
 		status = pd_signer_new(&p->signers[i], &t->methods.v[i], &sign, &t->sign, e);

@@ -4,11 +4,11 @@
     signer = pagededup.Signer()
     table = signer.sign_batch(htmls, urls=urls)                 # an Arrow table, a row for each page
     pairs = pagededup.match(table)                              # numpy columns a, b, distance, similarity
-    verdicts = pagededup.cluster(table, pairs, keep="longest")  # an Arrow table: who stays, who goes, why
+    verdicts = pagededup.cluster(table, pairs, keep="longest")  # an Arrow table: kept and removed pages, reasons
 
-Results are those of the command `pagededup` (fp, match, cluster, store), which comes with the package.  While the library works no
-thread holds Python's global lock.  Tables are pyarrow tables whose columns lie where the library made them; whatever Arrow
-converts (pandas, polars, a DuckDB result) goes in as well.
+Results are those of the command `pagededup` (fp, match, cluster, store), which is part of the package.  The library releases
+Python's global lock during its work.  Tables are pyarrow tables that use the library's memory without a copy.  Functions also
+accept objects that Arrow can convert (pandas, polars, a DuckDB result).
 """
 from ._api import (Error, Learner, Page, Pairs, ParametersError, Signer, Store, UsageError, cluster, distance, match, read, table_text,
                    version)

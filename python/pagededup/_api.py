@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the package shows, over the functions of the C library (include/pagededup.h says what each does)."""
+"""The public names of the package, built on the functions of the C library (described in include/pagededup.h)."""
 from __future__ import annotations
 
 import importlib
@@ -13,7 +13,7 @@ from ._native import ffi, lib
 
 
 class _Later:
-    """A module that is loaded when something of it is first asked for: numpy and Arrow take .1 s and 35 MB, which `sign` and `read` need not."""
+    """A module that is loaded at its first use: numpy and Arrow take .1 s and 35 MB, which `sign` and `read` do not need."""
 
     def __init__(self, module: str) -> None:
         self._module = module
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 else:
     np, pa = _Later('numpy'), _Later('pyarrow')
 
-HEADER = b'pagededup.header'    # in a schema's metadata: what rows were made with
+HEADER = b'pagededup.header'    # key in the metadata of a schema: parameters of the rows
 PathLike = Union[str, 'os.PathLike[str]']
 
 
 class Error(Exception):
-    """What the library could not do: `status` is its code (pagededup_status in pagededup.h)."""
+    """The library failed: `status` is its code (pagededup_status in pagededup.h)."""
 
     status: int = 0
 
 
 class UsageError(Error, ValueError):
-    """Something was asked for that cannot be, such as an unknown setting or keyword."""
+    """The request is impossible, such as an unknown setting or keyword."""
 
 
 class ParametersError(Error, ValueError):
@@ -86,14 +86,14 @@ def _z(keep: List[Any], value: Optional[PathLike]) -> Any:
 
 
 class _Guard:
-    """One thread at a time in the object; others wait.  A thread that is in it already (a callback, a signal handler) gets UsageError:
-    it would wait for itself."""
+    """Let one thread at a time use the object; other threads wait.  If the thread is using it already (in a callback or
+    signal handler), raise UsageError, because it would wait for itself."""
 
     def __init__(self, what: str) -> None:
         self._what, self._lock, self._used, self._process = what, threading.RLock(), False, os.getpid()
 
     def __enter__(self) -> None:
-        if self._process != os.getpid():    # after fork(): the thread that held the lock is the parent's
+        if self._process != os.getpid():    # after fork(): the thread that held the lock exists only in the parent
             self._lock, self._used, self._process = threading.RLock(), False, os.getpid()
         self._lock.acquire()
         if self._used:
@@ -133,11 +133,11 @@ def _settings(known: Dict[str, Any]) -> Optional[str]:
 
 # --- tables ---
 
-_OFFSETS = {'binary': 'int32', 'string': 'int32', 'large_binary': 'int64', 'large_string': 'int64'}    # types of pages that lie there as they are
+_OFFSETS = {'binary': 'int32', 'string': 'int32', 'large_binary': 'int64', 'large_string': 'int64'}    # types of pages that are read in place
 
 
 def _column(handle: Any, c: Any, rows: int) -> pa.Array:
-    """A column of the library's as an Arrow array that lies where it is; `handle` keeps it there."""
+    """A column of the library as an Arrow array without a copy; `handle` keeps the memory."""
     kind = pa.binary(c.width) if c.type == 4 else (pa.uint64, pa.float64, pa.large_string)[c.type - 1]()
 
     def buffer(address: Any, size: int) -> Optional[pa.Buffer]:
@@ -150,7 +150,7 @@ def _column(handle: Any, c: Any, rows: int) -> pa.Array:
     return pa.Array.from_buffers(kind, rows, buffers, null_count=c.nulls)
 
 
-_made: 'weakref.WeakValueDictionary[int, Any]' = weakref.WeakValueDictionary()    # where the first column of a table lies -> the library's table
+_made: 'weakref.WeakValueDictionary[int, Any]' = weakref.WeakValueDictionary()    # address of the first column of a table -> the table of the library
 
 
 def _columns_of(handle: Any) -> Iterator[Any]:
@@ -195,14 +195,14 @@ def _as_table(table: Any) -> pa.Table:
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    """Copied only where there are several."""
+    """Copy only if there are several chunks."""
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
 def _columns(table: pa.Table, names: Iterable[str], keep: List[Any]) -> Any:
-    """Columns of those names as the library takes them.  `keep` holds what they point to."""
+    """Return columns with these names in the form of the library. `keep` holds the referenced memory."""
     wanted = [name for name in table.column_names if name in names]
     out = ffi.new('pagededup_column[]', max(1, len(wanted)))
     keep.append(out)
@@ -210,7 +210,7 @@ def _columns(table: pa.Table, names: Iterable[str], keep: List[Any]) -> Any:
         array = _one_chunk(table.column(name))
         kind = array.type
         if kind == pa.float64() and name == 'similarity' or kind in (pa.uint64(), pa.large_string()):
-            pass    # nothing to cast, which would load Arrow's functions
+            pass    # no cast is needed, which would load Arrow's functions
         elif pa.types.is_signed_integer(kind) and name == 'fingerprint':
             array = array.cast(pa.int64()).view(pa.uint64())
         elif pa.types.is_integer(kind):
@@ -259,7 +259,7 @@ def _header(table: pa.Table) -> Optional[bytes]:
 
 
 def _as_made(table: pa.Table) -> Any:
-    """The library's table, where `table` is one that it made, whole and unchanged; None elsewhere."""
+    """Return the table of the library if `table` is one that it made, complete and unchanged; otherwise None."""
     if not table.num_columns or not table.num_rows or any(c.num_chunks != 1 or c.chunk(0).offset for c in table.columns):
         return None
     first = table.column(0).chunk(0).buffers()[-1]
@@ -277,7 +277,7 @@ def _as_made(table: pa.Table) -> Any:
 
 
 def _pages(table: Any) -> Any:
-    """An Arrow table of pages as one of the library's: the one that it is made of, or a copy."""
+    """Return an Arrow table of pages as a table of the library: its original, or a copy."""
     table = _as_table(table)
     made = _as_made(table)
     return _copied(table) if made is None else made
@@ -307,11 +307,11 @@ def table_text(table: Any, header: bool = False) -> bytes:
 
 @dataclass(frozen=True)
 class Page:
-    """What a page became.
+    """The result of a page.
 
-    fingerprint: an int of `bits` bits; None: too little text, or a page that is to match nothing.  text: the main text, which is what is
-    compared.  visible_text: all text that a visitor sees, title, menus and footers too; None: nobody asked for it.  sketch: bytes, for
-    estimates of similarity.  charset: WHATWG name.  flags: what is doubtful, with commas.  What is not known is "".
+    fingerprint: an int of `bits` bits; None: too little text, or a page that must not match.  text: the main text, which is compared.
+    visible_text: all text that a visitor sees, including title, menus and footers; None: not requested.  sketch: bytes, for
+    estimates of similarity.  charset: WHATWG name.  flags: doubtful results, separated by commas.  Unknown values are "".
     """
 
     id: str
@@ -350,11 +350,12 @@ def _page(p: Any, worker: Any, visible_text: bool) -> Page:
                 fingerprint=value if p.bits else None, bits=p.bits, charset=_text(p.charset), languages=_text(p.languages),
                 fetch_time=_text(p.fetch_time), text_digest=_text(p.text_digest), content_digest=_text(p.content_digest), terms=p.terms,
                 confidence=p.confidence, flags=_text(p.flags), sketch=b''.join(p.sketch[i].to_bytes(8, 'big') for i in range(p.sketch_words)),
-                visible_text=_visible_text(worker) if visible_text else None)    # last: what `p` points to lives up to the worker's next call
+                visible_text=_visible_text(worker) if visible_text else None)    # last: the memory of `p` is valid until the worker's next call
 
 
 def distance(a: int, b: int) -> int:
-    """Bits in which two fingerprints differ.  A negative number is a fingerprint of 64 bits as a signed column has it."""
+    """Return the number of different bits of two fingerprints.  A negative number is a fingerprint of 64 bits from a
+    signed column."""
     if min(a, b) < 0:
         if min(a, b) < -2 ** 63:
             raise ValueError('a fingerprint that is negative has 64 bits')
@@ -363,7 +364,8 @@ def distance(a: int, b: int) -> int:
 
 
 def _bodies(pages: Any) -> Any:
-    """Pages -> where each lies, its bytes, whether it is UTF-8 by its type; and what keeps them there.  Those of Arrow are not copied."""
+    """Convert pages to addresses, lengths, and whether each is UTF-8 by its type; also return the objects that keep the
+    memory. Arrow pages are not copied."""
     if isinstance(pages, pa.ChunkedArray):
         parts = [_bodies(chunk) for chunk in pages.chunks]
         return [body for bodies, _ in parts for body in bodies], [keep for _, keep in parts]
@@ -390,7 +392,7 @@ def _bodies(pages: Any) -> Any:
 
 
 def _is_utf8(content_type: Optional[bytes], otherwise: bytes = b'text/html') -> bytes:
-    """The type of a page whose text is given: no charset that it names was asked for."""
+    """Return the type of a page whose text is given, without a charset."""
     return (content_type or otherwise).partition(b';')[0] + b'; charset=utf-8'
 
 
@@ -408,13 +410,13 @@ def _texts(values: Any, n: int, what: str) -> List[Optional[bytes]]:
 
 
 class Signer:
-    """Settings and dictionaries: what decides what a page becomes.  It may be used by many threads at a time, is pickled by its
-    settings (so that pools, Spark and datasets may take it along), and survives fork.
+    """Settings and dictionaries for signing pages.  Many threads may use it at the same time; it is pickled by its settings (for
+    pools, Spark and datasets), and remains usable after fork.
 
     bits: 64, 128 or 256.  preset: "default" or "paper" (settings of patent CN101645082).  dictionary, user_words, stop_words,
-    boilerplate: files, as the options of `pagededup fp`.  methods: as `fp --method`.  key: a file with a secret key, as `fp --key`, for
+    boilerplate: files, like the options of `pagededup fp`.  methods: like `fp --method`.  key: a file with a secret key, like `fp --key`, for
     example the file "key" of a store.  threads: of sign_batch, 0 for all cores.
-    Anything else is a setting: shingle=3, min_terms=4, max_page=1000000, sketch="none", topic="paper", ...
+    Other arguments are settings: shingle=3, min_terms=4, max_page=1000000, sketch="none", topic="paper", ...
 
     Raises UsageError for settings that do not exist, Error for files that cannot be read.
     """
@@ -453,8 +455,8 @@ class Signer:
         return int(lib.pagededup_model_bits(self._model))
 
     def _take_worker(self) -> Any:
-        """This thread's worker, which nobody else has until _give_worker: not a signal handler or finalizer that signs meanwhile, either.
-        After an error it is not given back: it may be good for nothing."""
+        """Return this thread's worker exclusively until _give_worker, also against signal handlers and finalizers.  After
+        an error it is not returned, because it may be unusable."""
         worker = self._local.__dict__.pop('worker', None)
         if worker is None:
             out, error = ffi.new('pagededup_worker **'), _new_error()
@@ -476,8 +478,8 @@ class Signer:
 
     def sign(self, html: Union[bytes, str], url: Optional[str] = None, *, id: Optional[str] = None, content_type: Optional[str] = None,
              visible_text: bool = False) -> Optional[Page]:
-        """One page: its bytes (any charset) or its text; HTML, but where `content_type` says "text/plain".  visible_text: the page is to
-        have all its visible text, too.  None: it is no page, for instance empty."""
+        """Sign one page: its bytes (any charset) or its text; HTML, unless `content_type` is "text/plain".
+        visible_text: also return all visible text of the page.  Returns None if the input is not a page, for example empty."""
         worker = self._take_worker()
         p = self._sign(worker, html, url, id, content_type)
         page = None if p is None else _page(p, worker, visible_text)
@@ -486,15 +488,15 @@ class Signer:
 
     def sign_batch(self, htmls: Any, urls: Any = None, ids: Any = None, *, content_types: Any = None, fetch_times: Any = None,
                    threads: Optional[int] = None, title: bool = False, text: bool = False, visible_text: bool = False) -> pa.Table:
-        """Many pages -> an Arrow table with a row for each, in their order, with the columns of `pagededup fp`
-        (docs/format-rows.md): "fingerprint" (uint64; bytes where it is wider; null: too little text), "id", "url", "text_digest",
+        """Sign many pages; return an Arrow table with a row for each, in order, with the columns of `pagededup fp`
+        (docs/format-rows.md): "fingerprint" (uint64; bytes if it is wider; null: too little text), "id", "url", "text_digest",
         "languages", "terms", "text_bytes" (bytes of main text), "confidence" (0 to 1), "flags", "sketch" (bytes), ...; with `title`,
         `text` (the main text), `visible_text` (all text that a visitor sees) a column of that name.
 
         htmls, urls, ids, content_types, fetch_times: sequences or Arrow arrays of one length; pages as bytes (any charset) or str.
-        content_types="text/plain" says of all of them that they are no HTML.  Without ids the rows of a table are known by their
-        numbers.  What is no page has nulls, and the flag "no-page".  The columns lie where the library made them, and pages in an
-        Arrow array are read where they lie: nothing is copied.
+        content_types="text/plain" applies to all pages: they are not HTML.  Without ids the rows of a table are identified by their
+        numbers.  An input that is not a page has nulls, and the flag "no-page".  The columns use the library's memory, and pages in an
+        Arrow array are read in place: nothing is copied.
         """
         bodies, holds = _bodies(htmls)
         n = len(bodies)
@@ -529,8 +531,8 @@ class Signer:
 
     def read_table(self, paths: Union[PathLike, Sequence[PathLike]], *, threads: Optional[int] = None, title: bool = False, text: bool = False,
                    visible_text: bool = False, damage: Optional[Callable[[str, str], None]] = None) -> pa.Table:
-        """All pages of dumps (WARC, ARC, WET, JSONL, tar, folders, HTML files) as a table: what `pagededup fp` writes; title, text,
-        visible_text: as in sign_batch."""
+        """Read all pages of dumps (WARC, ARC, WET, JSONL, tar, folders, HTML files) into a table like the output of
+        `pagededup fp`; title, text, visible_text: as in sign_batch."""
         with _Reader(self._model, paths, damage) as reader:
             table, error = self._table(title, text, visible_text), _new_error()
             reader.check(lib.pagededup_table_read(table, reader.handle, 0, self.threads if threads is None else threads, error), error)
@@ -546,8 +548,8 @@ class Signer:
         return {c: table.column(c).to_pylist() for c in ('fingerprint', 'sketch', 'text_digest', 'text_bytes', 'params')}
 
     def arrow(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """For Spark's `df.mapInArrow(signer.arrow, signer.schema)`: batches with "html" (binary or string; or "content"; or "text",
-        which is no HTML) and, if there, "url", "id", "fetch_time" -> batches of `schema`."""
+        """For Spark's `df.mapInArrow(signer.arrow, signer.schema)`: convert batches with "html" (binary or string; or
+        "content"; or "text", which is not HTML) and optionally "url", "id", "fetch_time" to batches of `schema`."""
         for batch in batches:
             name, kind = _page_column(batch.schema.names)
             given = {c: batch.column(c) if c in batch.schema.names else None for c in ('url', 'id', 'fetch_time')}
@@ -575,7 +577,8 @@ def _make_signer(state: Dict[str, Any]) -> Signer:
 
 
 def _for_engines(table: pa.Table) -> pa.Table:
-    """Types that Spark and datasets know: signed numbers (a fingerprint keeps its bits), strings with 32-bit offsets, plain bytes."""
+    """Types that Spark and datasets support: signed numbers (a fingerprint keeps its bits), strings with 32-bit offsets,
+    plain bytes."""
     columns = []
     for c in table.columns:
         array = _one_chunk(c)
@@ -642,15 +645,15 @@ class _Reader:
 
 def read(paths: Union[PathLike, Sequence[PathLike]], signer: Optional[Signer] = None, *, visible_text: bool = False,
          damage: Optional[Callable[[str, str], None]] = None) -> Iterator[Page]:
-    """The pages of dumps, one after the other, as `pagededup fp` and `text` see them.  visible_text: each is to have all its visible text
-    beside its main text.  damage(where, what) is called for what cannot be read; reading goes on.  Raises Error for a file that is not
-    there."""
+    """Iterate over the pages of dumps as `pagededup fp` and `text` read them.
+    visible_text: also return all visible text of each page.  damage(where, what) is called for damaged records; reading
+    continues.  Raises Error if a file does not exist."""
     signer = signer or Signer()
     with _Reader(signer._model, paths, damage) as reader:
         page, error = ffi.new('pagededup_page *'), _new_error()
         page.size = ffi.sizeof('pagededup_page')
         while reader.check(lib.pagededup_reader_next(reader.handle, ffi.NULL, error), error):
-            worker = signer._take_worker()    # of this thread: the next page may be asked for by another
+            worker = signer._take_worker()    # of this thread: another thread may request the next page
             signed: Optional[Page] = None
             if _check(lib.pagededup_sign_record(worker, reader.handle, page, error), error) == lib.PAGEDEDUP_OK:
                 signed = _page(page, worker, visible_text)
@@ -660,7 +663,7 @@ def read(paths: Union[PathLike, Sequence[PathLike]], signer: Optional[Signer] = 
 
 
 class Learner:
-    """Learns what sites repeat: add pages (with URLs), then write the table, which Signer(boilerplate=...) takes."""
+    """Learn site boilerplate: add pages (with URLs), then write the table for Signer(boilerplate=...)."""
 
     def __init__(self, signer: Optional[Signer] = None) -> None:
         self._signer = signer or Signer()
@@ -691,8 +694,8 @@ class Pairs:
     """Pairs of near-duplicates, in the order of the pages' ids.
 
     a, b: rows (uint64), of the table, or a of the table and b of `against`.  distance: bits (int64; -1: the same text, without
-    fingerprints).  similarity: estimated share of text in common (float64, 0 to 1; nan: not known).  table: all that is known of them, those that
-    only look alike among them (column "suspect"), for `cluster`.
+    fingerprints).  similarity: estimated share of common text (float64, 0 to 1; nan: unknown).  table: all columns of the pairs, including suspects
+    (column "suspect"), for `cluster`.
     """
 
     a: np.ndarray
@@ -709,10 +712,10 @@ class Pairs:
 
 
 def match(table: Any, against: Any = None, *, threads: int = 0, **settings: Any) -> Pairs:
-    """All pairs of near-duplicates in a table of pages; with `against` all pairs of one of `table` and one of `against`.
+    """Return all pairs of near-duplicates in a table of pages; with `against` all pairs of a page of `table` and one of `against`.
 
     settings: the long options of `pagededup match`: distance=8 (bits), similarity=0.8, scope="other-hosts", all_pairs=True, memory="4G", ...
-    Raises UsageError for what is none, ParametersError for pages signed with different settings.
+    Raises UsageError for unknown settings, ParametersError for pages signed with different settings.
     """
     keep: List[Any] = []
     pages = _pages(table)
@@ -730,7 +733,7 @@ def match(table: Any, against: Any = None, *, threads: int = 0, **settings: Any)
         column = pairs.column(name)
         if not len(column):
             return np.array([], 'float64' if name == 'similarity' else 'uint64')
-        array = column.chunk(0)    # pyarrow's own to_numpy would load pandas, where it is installed
+        array = column.chunk(0)    # pyarrow's to_numpy would load pandas if it is installed
         valid, data = array.buffers()
         values = np.frombuffer(data, 'float64' if name == 'similarity' else 'uint64', len(array), 8 * array.offset)
         if null is None or not array.null_count:
@@ -742,8 +745,8 @@ def match(table: Any, against: Any = None, *, threads: int = 0, **settings: Any)
 
 
 def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None, *, against: Any = None, **settings: Any) -> pa.Table:
-    """Clusters of pairs, and which page of each stays: an Arrow table with a row for each page in a cluster, with the columns of
-    `pagededup cluster` ("cluster_id", "id", "is_duplicate" 0 or 1, "dup_of", "reason", ...) and "row", its row in `table` (in `against` where "side" is 1).
+    """Cluster the pairs and choose the page to keep: return an Arrow table with a row for each page in a cluster, with the columns of
+    `pagededup cluster` ("cluster_id", "id", "is_duplicate" 0 or 1, "dup_of", "reason", ...) and "row", its row in `table` (in `against` if "side" is 1).
 
     pairs: of `match`, or a table with columns a, b, distance, similarity.  keep: rules in their order: first, longest, newest, oldest, shortest-url,
     quality, rank.  settings: the long options of `pagededup cluster`: linkage="connected", max_loss=0.1, ...
@@ -766,7 +769,7 @@ def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None
 # --- the store ---
 
 class Store:
-    """Fingerprints that are kept between runs, in the folder `path`, which is made where there is none.
+    """Fingerprints that are kept between runs, in the folder `path`, which is created if it does not exist.
 
         with pagededup.Store("kept") as s:
             answers = s.add(table)          # column "status": new, kept, duplicate
@@ -774,9 +777,9 @@ class Store:
     A store that is made here has no secret key.  `pagededup store init` makes stores with a key: open them with tables of
     Signer(key="kept/key").
 
-    mode: "w" to add, "r" to ask alone.  bits, distance: of a new store.  One process may add, any number ask.
+    mode: "w" to add, "r" only to check.  bits, distance: of a new store.  One process may add, any number may check.
 
-    Threads may share a store: their calls wait for each other, and close() waits for the call that is going on."""
+    Threads may share a store: their calls wait for each other, and close() waits for the current call."""
 
     def __init__(self, path: PathLike, mode: str = 'w', *, bits: int = 64, distance: int = -1) -> None:
         keep: List[Any] = []
@@ -809,11 +812,12 @@ class Store:
         return _arrow(_owned(out))
 
     def add(self, table: Any) -> pa.Table:
-        """Keeps the pages that are new; an answer for each page, in order, with the columns of `pagededup store add`.  What it says is on disk."""
+        """Store the pages that are new; return an answer for each page, in order, with the columns of `pagededup store
+        add`. The changes are on disk when the call returns."""
         return self._ask(lib.pagededup_store_add, table)
 
     def check(self, table: Any) -> pa.Table:
-        """The same answers; nothing is kept."""
+        """Return the same answers without storing anything."""
         return self._ask(lib.pagededup_store_check, table)
 
     def sync(self) -> None:
@@ -824,7 +828,7 @@ class Store:
                 _check(lib.pagededup_store_sync(self._store, error), error)
 
     def close(self) -> None:
-        """Gives the store to others.  It may be called again."""
+        """Release the store for other processes. It may be called repeatedly."""
         with self._guard:
             store, self._store = self._store, None
             if store is not None:

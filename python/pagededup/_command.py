@@ -5,7 +5,7 @@ import sys
 
 
 def path() -> str:
-    """Where the command lies."""
+    """Return the path of the command."""
     return os.path.join(os.path.dirname(os.path.abspath(__file__)), '_bin', 'pagededup')
 
 

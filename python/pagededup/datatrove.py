@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Blocks for datatrove's pipelines: documents go in, all but the near-duplicates come out, in two passes with a step between them.
+"""Blocks for datatrove's pipelines: remove near-duplicates from documents, in two passes with a step between them.
 
     from pagededup.datatrove import Decide, Remove, Sign
     LocalPipelineExecutor([reader, Sign("rows")], tasks=8).run()
     LocalPipelineExecutor([Decide("rows")], tasks=1).run()
     LocalPipelineExecutor([reader, Remove("rows"), writer], tasks=8).run()
 
-Both passes need the same reader and as many tasks: a document is known by its task and its place there, as with datatrove's own
-MinhashDedupFilter.  The folder is one that all tasks see; it holds some 400 bytes for each document.
+Both passes need the same reader and the same number of tasks: a document is identified by its task and its position there, as with
+datatrove's MinhashDedupFilter.  All tasks must be able to access the folder; it needs about 400 bytes per document.
 """
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class Sign(PipelineStep):  # type: ignore[misc]
 
 
 class Decide(PipelineStep):  # type: ignore[misc]
-    """Reads what the tasks of Sign wrote, and decides which documents go.  One task; keep, settings: as for `pagededup.cluster` and, with
-    `match`, a dict, for `pagededup.match`."""
+    """Read the output of the Sign tasks, and decide which documents to remove.  One task; keep, settings: as for
+    `pagededup.cluster` and, with `match`, a dict, for `pagededup.match`."""
 
     type = '🫂 - DEDUP'
     name = '🎯 pagededup: decide'
@@ -90,7 +90,7 @@ class Decide(PipelineStep):  # type: ignore[misc]
 
 
 class Remove(PipelineStep):  # type: ignore[misc]
-    """Passes on the documents that stay; the others go to `exclusion_writer`, where there is one."""
+    """Pass on the kept documents; removed ones are passed to `exclusion_writer`, if there is one."""
 
     type = '🫂 - DEDUP'
     name = '🎯 pagededup: remove'

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Misuse of the package: wrong types, numbers that are not possible, generators and callbacks that raise, threads that share an object,
-objects that are closed while they work.  Each raises a Python exception or works; none ends the process.
+"""Misuse of the package: wrong types, impossible numbers, generators and callbacks that raise, threads that share an
+object, objects that are closed during a call.  Each case raises a Python exception or works; none ends the process.
 
-usage: test_misuse.py        speaks TAP; PAGEDEDUP names the command (the package's own otherwise).  Each group is a process of its own,
-so that a crash is seen, and its case named.
-"""
+usage: test_misuse.py
+prints TAP; PAGEDEDUP names the command (default: that of the package).  Each group is a separate process, so that a
+crash is noticed and its case named."""
 import array
 import concurrent.futures
 import faulthandler
@@ -83,7 +83,7 @@ def store(name='store'):
 # --- one wrong argument ---
 
 def wrong_cases():
-    """(name, call, what it raises): `None` for what is allowed to work."""
+    """(name, call, expected exception): `None` if the call is allowed."""
     s, t, p = signer(), table(), dump()
     pairs = pagededup.match(t)
     kept, learner = store(), pagededup.Learner(s)
@@ -252,7 +252,7 @@ def every():
     print('# %d calls, %d exceptions' % (calls, refused))
 
 
-# --- what is right about them ---
+# --- valid calls ---
 
 def right():
     """Bytes of all kinds are pages in full; a callback that works sees all damage."""
@@ -346,7 +346,7 @@ def shared_store():
 
 
 def close_while_adding():
-    """close() waits for add(); calls after it are refused."""
+    """close() waits for add(); later calls are refused."""
     t = signer().sign_batch(pages(400))
     for i in range(20):
         print('case', i, flush=True)
@@ -369,7 +369,7 @@ def close_while_adding():
         for w in workers:
             w.join()
         assert [x for x in seen if isinstance(x, str)] == ['the store is closed'] * 3 and all(x == 400 for x in seen if not isinstance(x, str)), seen
-        pagededup.Store('closed%d' % i).close()    # its lock was given back
+        pagededup.Store('closed%d' % i).close()    # its lock was released
 
 
 def shared_signer():

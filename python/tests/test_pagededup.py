@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The package beside the command: the same results, from numpy, Arrow, pandas, DuckDB, datasets, Spark, datatrove, pools and threads.
+"""Compare the package with the command: the same results, from numpy, Arrow, pandas, DuckDB, datasets, Spark, datatrove,
+pools and threads.
 
-usage: test_pagededup.py [DUMP]        speaks TAP; PAGEDEDUP names the command (the package's own otherwise)
-"""
+usage: test_pagededup.py [DUMP]
+prints TAP; PAGEDEDUP names the command (default: that of the package)"""
 import concurrent.futures
 import contextlib
 import gc
@@ -59,7 +60,7 @@ def pages(n=60):
 
 @contextlib.contextmanager
 def quiet():
-    """What programs say on standard error is seen only where they fail."""
+    """Print the standard error of programs only if they fail."""
     said, sys_error = tempfile.TemporaryFile(), os.dup(2)
     os.dup2(said.fileno(), 2)
     try:
@@ -80,7 +81,7 @@ def sign_in_child(signer, html):
 
 @test
 def signing():
-    'a page, its parts; a table of many; rows of what is no page'
+    'a page and its members; a table of many; rows of inputs that are not pages'
     signer = pagededup.Signer()
     html = pages()
     page = signer.sign(html[0], url='http://a.example/')
@@ -122,7 +123,7 @@ def plain_text():
 
 @test
 def visible_text():
-    'all that a visitor sees of a page, beside its main text, for whoever asks'
+    'all visible text of a page in addition to its main text, on request'
     signer = pagededup.Signer()
     html = '<title>Mill</title><nav><a href=/>Home</a></nav><p>The tide mill grinds again, after eighty quiet years.<script>no</script><footer>Imprint</footer>'
     page = signer.sign(html, visible_text=True)
@@ -130,7 +131,7 @@ def visible_text():
     assert signer.sign(html).visible_text is None
     table = signer.sign_batch([html, b''], visible_text=True)
     assert table.column('visible_text').to_pylist() == [page.visible_text, ''] and 'text' not in table.column_names
-    # The command digests what visitors see, too: of a page, and of the same as plain text.
+    # The command computes the same digests of visible text, of a page and of the same text as plain text.
     path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), '..', '..', 'demo', 'demo.warc.gz')
     want = [(r.split(b'\t')[1].decode(), r.rstrip(b'\n').split(b'\t')[-1].decode()) for r in rows(run('fp', '-q', '--stubs=match', '--method=exact:of=visible', path))]
     seen = list(pagededup.read(path, visible_text=True))
@@ -180,7 +181,7 @@ def pairs_and_clusters():
 
 @test
 def zero_copy():
-    'columns lie where the library made them, and live as long as an array needs them'
+    'columns use the library's memory, which lives as long as an array needs it'
     table = pagededup.Signer().sign_batch(pages())
     column = table.column('fingerprint')
     array = column.chunk(0).to_numpy(zero_copy_only=True)
@@ -193,7 +194,7 @@ def zero_copy():
 
 @test
 def nothing_is_copied():
-    'a table of the library is matched as it lies; pages in an Arrow array are read where they lie'
+    'a table of the library is matched without a copy; pages in an Arrow array are read in place'
     from pagededup import _api
     signer = pagededup.Signer()
     table = signer.sign_batch(pages())
@@ -335,7 +336,7 @@ def records():
 
 @test
 def settings():
-    'dictionaries, stop words, what sites repeat, methods: rows are those of the command with the same files'
+    'dictionaries, stop words, boilerplate, methods: the rows of the command with the same files'
     chinese = '潮汐磨坊在安静的八十年之后重新转动起来，港口的老人们说这座水车从前每天磨出三十袋面粉。'
     with tempfile.TemporaryDirectory() as folder:
         def file(name, text):
@@ -418,7 +419,7 @@ def datasets():
 
 @test
 def spark():
-    'what mapInArrow is given, batch by batch; Spark itself where it is installed'
+    'the function for mapInArrow, batch by batch; Spark itself if it is installed'
     signer = pagededup.Signer()
     batch = pa.RecordBatch.from_pydict({'html': [p.encode() for p in pages()], 'url': ['http://h.example/%d' % i for i in range(60)]})
     out = list(signer.arrow([batch, batch.slice(0, 7)]))
@@ -475,7 +476,7 @@ def datatrove():
         except ValueError as e:
             assert 'task 0 has 1 documents, and 20 were signed' in str(e), e
         else:
-            raise AssertionError('another reader goes unseen')
+            raise AssertionError('another reader is not noticed')
 
 
 @test

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Calls of the library: where they begin, how they end, what is said of it.
+ * Calls of the library: their start, their end, and their messages.
  */
 #include "api/api.h"
 
@@ -65,7 +65,7 @@ int pd_api_fail(pagededup_error *error, int status, const char *text)
 	return status;
 }
 
-/* Bytes by which the struct of a newer version may be larger: a size past that was never set. */
+/* Bytes by which the struct of a newer version may be larger: beyond that the size was not set. */
 enum { SIZE_MARGIN = 4096 };
 
 int pd_api_take(void *ours, size_t size, const void *theirs, struct pd_err *e)

@@ -94,7 +94,7 @@ struct kept_asking {
 	bool keep;
 	struct pd_store_ask ask;
 	struct pd_api_rows rows;
-	struct pagededup_table *table;	/* NULL: nobody wants the answers */
+	struct pagededup_table *table;	/* NULL: answers are not needed */
 	struct pd_buf line;
 	struct pd_err err;
 };

@@ -12,7 +12,7 @@
 #include "base/map.h"
 #include "stage/options.h"
 
-/* --- options: those of the command, written as settings --- */
+/* --- options: those of the command, as settings --- */
 
 #define AT_MATCH(member) .at = offsetof(struct pd_stage_match, member)
 #define AT_CLUSTER(member) .at = offsetof(struct pd_stage_cluster, member)
@@ -45,7 +45,7 @@ static int bad_value(const struct pd_opt *o, struct pd_span value, struct pd_err
 	return pd_fail(e, PD_ERR_USAGE, "%s: '%.*s' is no value of it", o->name, (int)value.n, value.p);
 }
 
-/* Values that are text stay in `texts`. */
+/* Values that are text are stored in `texts`. */
 static int set_option(const struct pd_opt *o, struct pd_span value, bool no, void *options, struct pd_arena *texts, struct pd_err *e)
 {
 	void *to = (char *)options + o->at;
@@ -117,7 +117,7 @@ static int set_options(const struct pd_opt *opts, const char *settings, void *op
 struct id_table {
 	const struct pagededup_table *t;
 	char side;
-	struct pd_map map;	/* hash of an id, as it stands in a row -> row and one; the first of those that share it */
+	struct pd_map map;	/* hash of an id, as in a row -> row and one; the first row with this id */
 	struct pd_buf id;
 };
 
@@ -170,9 +170,9 @@ struct pair_taking {
 	struct pd_undo undo;
 	const pagededup_table *pages, *against;
 	const pagededup_match_options *o;
-	pagededup_pairs_function *function;	/* NULL: all stay in `table` */
+	pagededup_pairs_function *function;	/* NULL: all are in `table` */
 	void *context;
-	struct pagededup_table *table;	/* with an owner of its own */
+	struct pagededup_table *table;	/* with its own owner */
 	struct pd_stage_match match;
 	struct pd_arena texts;
 	struct pd_api_rows source[2];
@@ -217,7 +217,7 @@ static int describe_pairs(void *ctx, struct pd_err *e)
 	return pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = d->rows, .match = d->match }, &t->header, e);
 }
 
-/* Where each row came from, on either side. */
+/* The origin of each row, on either side. */
 static int take_rows(void *ctx, const struct pd_rows *rows, const struct pd_match_options *match)
 {
 	struct pair_taking *p = ctx;
@@ -237,7 +237,7 @@ static int take_rows(void *ctx, const struct pd_rows *rows, const struct pd_matc
 	return status ? pd_fail(&p->err, status, "%s", error.text) : PD_OK;
 }
 
-/* Which of the tables' rows the two are: with two sides, a of the pages and b of those that they are held against. */
+/* The rows of the tables that form the pair: with two sides, a is one of the pages and b one of `against`. */
 static void rows_of(const struct pair_taking *p, uint32_t a, uint32_t b, uint64_t *x, uint64_t *y)
 {
 	uint64_t *const *row = (uint64_t *const *)p->row;
@@ -280,7 +280,7 @@ static int hand_over(struct pair_taking *p)
 	return pd_api_call(p->table->handle.owner, NULL, clear_after, p, NULL);
 }
 
-/* What is added in one call of the table's owner. */
+/* Rows added in one call of the table's owner. */
 struct adding {
 	struct pair_taking *p;
 	const struct pd_match_pair *pairs;
@@ -417,7 +417,7 @@ static int find_pairs(void *ctx, struct pd_err *e)
 		status = pd_stage_match_run(&p->match, paths, 1, NULL, e);
 	if (!status)
 		status = hand_over(p);
-	if (p->err.status) {	/* a row that could not be read, or what stopped a taker */
+	if (p->err.status) {	/* a row that could not be read, or the status of a callback */
 		*e = p->err;
 		status = p->err.status;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Models, workers, dumps, and what is learned of sites: a body or a record becomes a page.
+ * Models, workers, dumps, and learners: a body or a record becomes a page.
  */
 #include "api/api.h"
 
@@ -21,7 +21,7 @@ static const char *z(const char *s)
 
 /* --- the model --- */
 
-/* The preset decides what the other settings begin with, wherever it stands. */
+/* The preset sets the initial values of the other settings, at any position. */
 static int set_preset(struct pd_options *o, struct pd_span settings, struct pd_err *e)
 {
 	struct pd_span preset = pd_param(settings, "preset");
@@ -70,7 +70,7 @@ static int fill_model(void *handle, void *ctx, struct pd_err *e)
 		status = pd_tables_open(&m->tables, &m->options, e);
 	if (!status)
 		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_FP, .tables = &m->tables }, &m->header, e);
-	/* What workers need of them lies in the tables now; these were the caller's. */
+	/* The tables now contain the data for workers; these pointers were the caller's. */
 	m->options.dict = m->options.userwords = m->options.boilerplate = m->options.stopwords = m->options.key = NULL;
 	return status;
 }
@@ -452,7 +452,7 @@ int pagededup_reader_next(pagededup_reader *r, pagededup_record *out, pagededup_
 	return pd_api_leave(&use, 1, status);
 }
 
-/* --- what sites repeat --- */
+/* --- site boilerplate --- */
 
 struct pagededup_learner {
 	struct pd_api_handle handle;

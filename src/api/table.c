@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables: rows as columns, laid out as Apache Arrow has them.  A row comes in as the text that a stage writes, or as values; it goes
- * out as columns, or as the same text again.
+ * Tables: rows as columns in the layout of Apache Arrow.  Rows are added as the text of a stage or as values, and
+ * are returned as columns or as the same text.
  */
 #include "api/api.h"
 
@@ -119,7 +119,7 @@ static struct pd_column *column_named(const struct pagededup_table *t, const cha
 	return NULL;
 }
 
-/* A row of `fp`, its title and its texts: what a worker gives to a table. */
+/* A row of `fp`, its title and its texts: the input of a table from a worker. */
 struct page_parts {
 	uint32_t row, title, text, visible;	/* bytes that follow */
 };
@@ -156,7 +156,7 @@ static void write_no_page(const struct pd_pipeline *p, const struct pd_record *r
 	pd_buf_add_c(out, '\n');
 }
 
-/* The worker's page, or, when it has none, the record that was none. */
+/* The worker's page, or the record if it is not a page. */
 static void give_parts(struct pagededup_worker *w, unsigned with, const struct pd_record *record, struct pd_buf *out)
 {
 	struct page_parts p = { 0 };
@@ -188,12 +188,12 @@ static void give_parts(struct pagededup_worker *w, unsigned with, const struct p
 
 struct api_filling {
 	struct pagededup_table *t;
-	pagededup_worker *worker;	/* whose page is one row more */
+	pagededup_worker *worker;	/* whose page is the next row */
 	const struct pd_buf *parts;
 	/* or many pages, by threads: */
 	const pagededup_input *inputs;
 	pagededup_reader *reader;
-	uint64_t n, most;		/* given out, and at most */
+	uint64_t n, most;		/* returned, and the maximum */
 	bool more;
 	int threads;
 	struct pd_err *err;
@@ -265,7 +265,7 @@ static int next_input(void *shared, void *worker)
 
 enum { THREADS_MAX = 1024 };
 
-/* A worker's memory has an owner of its own. */
+/* The memory of a worker has its own owner. */
 static int sign_parts(void *filler, struct pd_err *e)
 {
 	struct filler *f = filler;
@@ -292,7 +292,7 @@ static int take_input(void *shared, const struct pd_buf *parts)
 	return status ? pd_fail(f->err, status, "a row that cannot be read") : PD_OK;
 }
 
-/* The reader has an owner of its own. */
+/* The reader has its own owner. */
 struct api_reading {
 	struct pagededup_reader *r;
 	struct pd_record *into;
@@ -345,7 +345,7 @@ static int take_of_dump(void *shared, const struct pd_buf *parts)
 	return parts->n ? take_input(shared, parts) : PD_OK;
 }
 
-/* Workers stay with the table: the next batch needs them again. */
+/* Workers are kept with the table for the next batch. */
 static int make_workers(struct pagededup_table *t, int n, struct pd_err *e)
 {
 	pagededup_error error = { sizeof error };
@@ -444,7 +444,7 @@ const pagededup_column *pd_api_next_column(const pagededup_column *c)
 	return (const pagededup_column *)((const char *)c + c->size);
 }
 
-/* Values of 64 bytes at most: so many rows have a size in bytes. */
+/* A value has at most 64 bytes, so the size of this number of rows fits. */
 static const uint64_t rows_max = INT64_MAX / 64;
 
 static int check_text(const pagededup_column *c, uint64_t rows, struct pd_err *e)
@@ -555,7 +555,7 @@ static int import_column(struct pagededup_table *t, const struct importing *in, 
 	return PD_OK;
 }
 
-/* Methods that the header names have columns of their own. */
+/* Methods in the header have their own columns. */
 static int import_methods(struct pagededup_table *t, const struct importing *in, struct pd_err *e)
 {
 	int status = PD_OK;
@@ -594,7 +594,7 @@ int pagededup_table_import(pagededup_table **out, const char *header, const page
 	return pd_api_table_new(out, fill_import, &in, error);
 }
 
-/* --- what a table holds --- */
+/* --- contents of a table --- */
 
 uint64_t pagededup_table_rows(const pagededup_table *t)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pagededup apply: dumps and verdicts -> the dumps without the pages that go. */
+ *
+ * pagededup apply: dumps and verdicts -> the dumps without the removed pages.
+ */
 #include "apply/run.h"
 #include "base/file.h"
 #include "cmd/walk.h"

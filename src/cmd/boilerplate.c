@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pagededup boilerplate: dumps -> a table of what their sites repeat; tables -> one table, or text. */
+ *
+ * pagededup boilerplate: dumps -> a table of site boilerplate; tables -> one table, or text.
+ */
 #include <unistd.h>
 
 #include "base/file.h"
@@ -9,7 +11,7 @@
 
 struct boilerplate_options {
 	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
-	const char *update;		/* a table whose hosts stay */
+	const char *update;		/* a table whose hosts are kept */
 	bool merge, print;		/* of tables */
 };
 
@@ -124,7 +126,8 @@ static int read_known(struct boilerplate_options *o, struct pd_err *e)
 {
 	if (!o->update)
 		return PD_OK;
-	/* The output may take its place, and so it is no input in the sense of base/file.h: the file that was opened is read. */
+	/* The output may replace it, so it is not registered as an input (base/file.h); the file that was opened is
+	 * read. */
 	FILE *f = fopen(o->update, "re");
 	int status = f ? pd_boilerplate_read(f, o->update, &o->walk.known, e) : pd_fail_errno(e, "cannot open %s", o->update);
 	if (status)

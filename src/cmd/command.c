@@ -18,7 +18,7 @@ int pd_command_exit(int status, struct pd_log *log, const struct pd_err *e)
 	return status < 0 ? pd_command_failed(log, e) : status ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
-/* Nothing of the input has been read, and no thread been made.  A kernel without a sandbox is an error only if it is required. */
+/* No input was read, and no thread was made. A kernel without a sandbox is an error only if the sandbox is required. */
 static int enter_sandbox(const struct pd_usage *u, int wanted, struct pd_err *e)
 {
 	struct pd_err why;

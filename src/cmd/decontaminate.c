@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pagededup decontaminate: dumps -> the pages that hold items of a test set. */
+ *
+ * pagededup decontaminate: dumps -> the pages that contain items of a test set.
+ */
 #include <stdlib.h>
 
 #include "cmd/walk.h"

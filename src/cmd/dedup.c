@@ -85,7 +85,7 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 	return PD_OK;
 }
 
-/* What no pair could be found by is said before hours are spent. */
+/* Settings with which no pair can be found are reported before hours are spent. */
 static int check_require(const struct pd_require *r, const struct pd_methods *m, struct pd_err *e)
 {
 	int n = m->n ? m->n : 1;
@@ -116,7 +116,7 @@ static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *f
 		status = check_require(&o->cluster.group.in.require, &o->walk.page.methods, &e);
 	if (o->walk.page.methods.n)
 		o->match.methods = &o->walk.page.methods;
-	/* The patent's rules know only the page. */
+	/* The patent's rules only use the page itself. */
 	o->walk.learn = !o->no_boilerplate && !o->walk.page.boilerplate && o->walk.page.topic.method == PD_TOPIC_MAIN;
 	return status ? 1 + pd_command_failed(log, &e) : 0;
 }

@@ -67,7 +67,7 @@ static int compile(const struct dict_options *o, const char *words, struct pd_er
 	return status;
 }
 
-/* The option takes the first dump, the operands are those after it. */
+/* The option takes the first dump; the operands are the ones after it. */
 static int count_idf(struct dict_options *o, char **more, int n_more, struct pd_log *log)
 {
 	struct pd_err e;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pagededup estimate: a sample of the dumps -> what a whole run would find, take and need. */
+ *
+ * pagededup estimate: a sample of the dumps -> an estimate of results, time and memory of a complete run.
+ */
 #include "cmd/walk.h"
 #include "inspect/inspect.h"
 

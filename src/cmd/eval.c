@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pagededup eval: pairs or clusters held against what is known of the pages, or many settings tried on the pages. */
+ *
+ * pagededup eval: compare pairs or clusters with known pages, or try many settings on the pages.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,7 +124,7 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-/* Settings of a sweep that is not asked for. */
+/* Settings of a sweep that was not requested. */
 static int check_settings(int argc, char **argv, struct pd_err *e)
 {
 	struct pd_buf given = { 0 };

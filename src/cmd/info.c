@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pagededup info: what shapes a fingerprint here: defaults, dictionary, stop words. */
+ *
+ * pagededup info: the parameters of fingerprints: defaults, dictionary, stop words.
+ */
 #include "cmd/walk.h"
 #include "sign/sign.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * pagededup map, pagededup reduce: the other commands as steps that an engine runs on parts of the data.  What follows `--` are
- * options of the command that a job stands for. */
+ *
+ * pagededup map, pagededup reduce: the other commands as steps that an engine runs on parts of the data.  The
+ * arguments after `--` are options of the command that the job represents.
+ */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -87,7 +89,7 @@ static struct pd_usage without_sandbox(const struct pd_usage *u)
 	return copy;
 }
 
-/* 0 go on, else the exit code + 1. */
+/* 0 to continue, otherwise the exit status + 1. */
 static int parse_task(const struct pd_usage *u, int argc, char **argv, struct engine_options *o, int *first)
 {
 	struct pd_err e;
@@ -98,7 +100,7 @@ static int parse_task(const struct pd_usage *u, int argc, char **argv, struct en
 	return 1 + pd_command_failed(o->task.log, &e);
 }
 
-/* The words after `--` as a command line of their own. */
+/* Parse the words after `--` as a separate command line. */
 static char **own_words(char **argv, int first)
 {
 	return argv + first - 1;
@@ -123,7 +125,7 @@ static int map_fp(struct engine_options *o, int argc, char **argv)
 	return pd_command_exit(status, o->task.log, &e);
 }
 
-/* A map task whose lines go to reduce tasks says that it has ended. */
+/* A map task whose lines are sent to reduce tasks writes an end mark. */
 static int end_task(int status, bool maps, bool reduced, struct pd_err *e)
 {
 	return status || !maps || !reduced ? status : pd_engine_write_last(e);
@@ -131,7 +133,8 @@ static int end_task(int status, bool maps, bool reduced, struct pd_err *e)
 
 /* --- jobs that match --- */
 
-/* What files, threads and talk are is not of a task; scopes and methods are matched on one machine. */
+/* Options for files, threads and messages do not apply to a task; scopes and methods are matched on one machine
+ * only. */
 static int check_match(const struct pd_stage_match *o, struct pd_err *e)
 {
 	const char *alone = o->output ? "output" : o->stats ? "stats" : o->save ? "save" : o->n_against ? "against" : o->explain ? "explain" :
@@ -140,7 +143,7 @@ static int check_match(const struct pd_stage_match *o, struct pd_err *e)
 	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s works only with 'match', not in its tasks", alone) : PD_OK;
 }
 
-/* Words that are options of `match`; 0 go on, else the exit code + 1. */
+/* Check that the words are options of `match`; 0 to continue, otherwise the exit status + 1. */
 static int parse_match(int argc, char **argv, struct pd_stage_match *o, struct pd_log *log)
 {
 	struct pd_err e;
@@ -160,7 +163,7 @@ static int parse_match(int argc, char **argv, struct pd_stage_match *o, struct p
 	return status ? 1 + pd_command_failed(log, &e) : 0;
 }
 
-/* The options that the file of parameters holds. */
+/* The options in the file of parameters. */
 static int settle_params(struct pd_engine_params *p, struct pd_log *log)
 {
 	struct pd_stage_match match;
@@ -192,7 +195,7 @@ static const struct pd_engine_step *find_step(const struct pd_engine_step *steps
 	return NULL;
 }
 
-/* The parameters that a step is given: those of the file, or, where that is made, the options that were typed. */
+/* The parameters of a step: those of the file, or, in the step that makes the file, the options of the command line. */
 static int take_params(const struct engine_options *o, const struct pd_engine_step *step, int argc, char **argv, bool maps,
 		       struct pd_engine_params *p)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pagededup rank: dumps -> ranks of their pages and domains by links, and what those say of each page. */
+ *
+ * pagededup rank: dumps -> ranks of their pages and domains by links, and the ranks of each page.
+ */
 #include <stdlib.h>
 
 #include "cmd/walk.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pagededup report: verdicts, pairs, dumps -> one HTML page that shows what would go. */
+ *
+ * pagededup report: verdicts, pairs, dumps -> one HTML page that shows the removed pages.
+ */
 #include "cmd/walk.h"
 #include "inspect/inspect.h"
 #include "report/report.h"

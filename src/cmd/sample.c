@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pagededup sample: pairs sampled by distance, on a page where a person labels them. */
+ *
+ * pagededup sample: pairs sampled by distance, in a page for labelling by hand.
+ */
 #include <inttypes.h>
 
 #include "base/file.h"

@@ -23,7 +23,7 @@ static const struct pd_usage usage = {
 	.no_operands = true,
 };
 
-/* data.S: pages, each with what `show --stage=signature` must print of it. */
+/* data.S: pages, each with the expected output of `show --stage=signature`. */
 extern const char pd_cmd_golden[] __attribute__((visibility("hidden")));
 extern const char pd_cmd_golden_end[] __attribute__((visibility("hidden")));
 

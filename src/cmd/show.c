@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pagededup show: what each stage makes of one page. */
+ *
+ * pagededup show: the output of each stage for one page.
+ */
 #include "cmd/walk.h"
 #include "inspect/inspect.h"
 

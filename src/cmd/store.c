@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
- * pagededup store: what is kept between runs.
  *
- * Adding an action: a function in stage/store.c, a row in the table below, a paragraph in docs/man/pagededup-store.1. */
+ * pagededup store: pages kept between runs.  To add an action: a function in stage/store.c, a row in the table
+ * below, a paragraph in docs/man/pagededup-store.1.
+ */
 #include "cmd/command.h"
 #include "stage/stage.h"
 #include "store/judge.h"

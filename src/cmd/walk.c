@@ -12,7 +12,7 @@
 #include "dedup/dedup.h"
 #include "inspect/inspect.h"
 
-/* What the library calls "bits" is --bits here, in messages too. */
+/* The setting "bits" of the library is --bits here, also in messages. */
 static int set_page_option(void *options, const char *name, const char *arg, struct pd_err *e)
 {
 	struct pd_walk_options *o = options;
@@ -78,7 +78,7 @@ static bool check_learning(const struct pd_walk_options *o, struct pd_log *log)
 	return e.status && pd_command_failed(log, &e);
 }
 
-/* Twice: the preset decides what the other options begin with, wherever it stands. */
+/* Parse twice: the preset sets the initial values of the other options, at any position. */
 static int parse_with_preset(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o,
 		 void (*defaults_of)(struct pd_walk_options *o, int preset), int *first, struct pd_log *log)
 {
@@ -98,7 +98,7 @@ static bool read_methods(struct pd_walk_options *o, enum pd_method_side side, st
 	return !e.status || !pd_command_failed(log, &e);
 }
 
-/* A key that other users can read is no secret. */
+/* A key that other users can read is not secret. */
 static void note_readable_key(const char *path, struct pd_log *log)
 {
 	struct stat st;
@@ -106,7 +106,7 @@ static void note_readable_key(const char *path, struct pd_log *log)
 		pd_log_note(log, "%s: other users can read this key; run 'chmod 600 %s' if they must not know it", path, path);
 }
 
-/* What the choices of a command line say of `page`, and whether they go together. */
+/* Convert the choices of a command line to `page`, and check that they are compatible. */
 static int settle_options(struct pd_walk_options *o, enum pd_method_side side, struct pd_log *log)
 {
 	o->page.topic.method = (enum pd_topic_method)o->topic;
@@ -167,7 +167,7 @@ static const struct pd_opt *find_option(const struct pd_usage *u, struct pd_span
 	return NULL;
 }
 
-/* Those of the run's options that this command knows, each with a NUL after it; how many. */
+/* The options of the run that this command knows, each followed by a NUL; return their number. */
 static int add_known(const struct pd_usage *u, struct pd_span options, struct pd_buf *out)
 {
 	struct pd_span word, name;
@@ -178,7 +178,7 @@ static int add_known(const struct pd_usage *u, struct pd_span options, struct pd
 		word = pd_span(word.p + 2, word.n - 2);
 		pd_span_split(&word, '=', &name);
 		const struct pd_opt *o = find_option(u, name);
-		if (!o || pd_span_is(name, "boilerplate"))	/* the table stands in the folder */
+		if (!o || pd_span_is(name, "boilerplate"))	/* the table is in the folder */
 			continue;
 		pd_buf_printf(out, "--%s%s", o->type == PD_OPT_SWITCH && pd_span_is(word, "no") ? "no-" : "", o->name);
 		if (o->type != PD_OPT_SWITCH && o->type != PD_OPT_FLAG) {
@@ -191,7 +191,7 @@ static int add_known(const struct pd_usage *u, struct pd_span options, struct pd
 	return n;
 }
 
-/* Parsed again, with the run's options in front of what was typed.  `o->run_words` is what they then point into. */
+/* Parse again, with the run's options before those of the command line. The options then point into `o->run_words`. */
 static int parse_with_run(const struct pd_usage *u, int argc, char **argv, struct pd_pick_options *o, struct pd_log *log)
 {
 	struct pd_buf options = { 0 }, words = { 0 }, table = { 0 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The command lines of what walks over pages (walk/walk.h): rows of options, which the commands share, and their parsing.
+ * Command lines of commands that read pages (walk/walk.h): rows of options that the commands share, and their
+ * parsing.
  */
 #ifndef PD_CMD_WALK_H
 #define PD_CMD_WALK_H
@@ -130,8 +131,8 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_CHOICE, .name = "color", .arg = "WHEN", at_color, .choices = pd_color_names, \
 	  .help = "auto (default): on a terminal, unless NO_COLOR is set; always, never" }
 
-/* Options with their defaults; a preset is applied before the options that stand beside it, wherever it stands.
- * `side`: which parameters of methods --method takes.  0 go on, else the exit code + 1. */
+/* Parse options with their defaults; a preset is applied before the other options, at any position.  `side`: the
+ * parameters of methods that --method accepts.  0 to continue, otherwise the exit status + 1. */
 int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, char **argv, struct pd_walk_options *o, int *first,
 		  struct pd_log *log);
 
@@ -141,8 +142,8 @@ struct pd_pick_options {
 	int stage;			/* show: enum pd_stage */
 	int color;			/* enum pd_color */
 	const char *urls[2];
-	const char *run;		/* the folder of a run of dedup, whose options are taken … */
-	char *run_words;		/* … and what they point into */
+	const char *run;		/* the folder of a run of dedup whose options are used … */
+	char *run_words;		/* … and the memory of these options */
 };
 
 #define PD_PICK_AT(member) .at = offsetof(struct pd_pick_options, member)
@@ -159,7 +160,7 @@ int pd_pick_url(void *options, const char *arg, struct pd_err *e);
 int pd_pick_parse(const struct pd_usage *u, int argc, char **argv, struct pd_pick_options *o, int *first, struct pd_log *log);
 void pd_pick_options_release(struct pd_pick_options *o);
 
-/* pd_walk, and what went wrong is said: the exit code. */
+/* Run pd_walk and print its error; return the exit status. */
 int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * pagededup why: what became of a page, and through which pages. */
+ *
+ * pagededup why: the verdict about a page, and the pages through which it is a duplicate.
+ */
 #include "base/terminal.h"
 #include "cmd/command.h"
 
