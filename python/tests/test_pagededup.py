@@ -181,7 +181,7 @@ def pairs_and_clusters():
 
 @test
 def zero_copy():
-    'columns use the library's memory, which lives as long as an array needs it'
+    'columns use the memory of the library, which lives as long as an array needs it'
     table = pagededup.Signer().sign_batch(pages())
     column = table.column('fingerprint')
     array = column.chunk(0).to_numpy(zero_copy_only=True)
