@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Verdicts and dumps -> dumps without what goes, in steps:
+ * Verdicts and dumps -> dumps without the removed pages, in steps:
  *
- *	split	verdicts, and a list of dumps -> a line for each dump: its path, and the rows on its pages
- *	rewrite	a line for each dump -> the dump, written again by the task that has its line
+ *	split	verdicts, and a list of dumps -> a line for each dump: its path, and the rows of its pages
+ *	rewrite	a line for each dump -> the dump, rewritten by the task that has its line
  *
- * Rows name a dump by its path as it stands in their ids, and in the list.
+ * Rows name a dump by its path in their ids, which must be that in the list.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,11 +16,11 @@
 #include "base/map.h"
 #include "engine/lines.h"
 
-#define BETWEEN '\x02'	/* rows of one line: no value holds such a byte */
+#define BETWEEN '\x02'	/* separator of the rows of one line: no value contains this byte */
 
 /* --- split --- */
 
-/* A row that lets a page go, to its dump; what only suspects, or keeps, says nothing of dumps. */
+/* Send a row that removes a page to its dump; rows of suspects and of kept pages concern no dump. */
 static int split_row(struct pd_span line, struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_span f[PD_VERDICTS_COLUMNS];
@@ -67,7 +67,7 @@ static int map_split(const struct pd_engine *t, struct pd_err *e)
 struct dump {
 	struct pd_buf path, rows;
 	struct pd_map seen;		/* of rows, by their hashes */
-	uint64_t n, others;		/* rows; in all, those of dumps that are not in the list */
+	uint64_t n, others;		/* rows; of these, rows of dumps that are not in the list */
 	bool listed;
 };
 
@@ -165,7 +165,7 @@ static void on_apply_other_page(void *ctx, const char *id, const char *why)
 		pd_log_error(r->t->log, "%s: %s; kept", id, why);
 }
 
-/* Where the dump goes in the folder: its path, without a scheme and a host, and as steps down alone. */
+/* The output path in the folder: the path of the dump without a scheme and a host, with downward steps only. */
 static void add_output_place(struct pd_buf *out, struct pd_span path)
 {
 	struct pd_span step;
@@ -224,7 +224,7 @@ static int apply_dump(struct rewriting *r, struct pd_apply_removals *removals, c
 	status = pd_apply_next(apply, done, e);
 	if (status == 1 && done->error)
 		status = pd_fail(e, PD_ERR_SYSTEM, "%s: cannot open: %s", r->path.p, strerror(done->error));
-	/* What it says of the input dies with it. */
+	/* Its messages about the input are valid until it is released. */
 	done->file = NULL;
 	done->output = done->place = NULL;
 	pd_apply_free(apply);
@@ -281,7 +281,7 @@ static int rewrite_line(struct rewriting *r, struct pd_span line, struct pd_err 
 	while (r->output.n > 1 && r->output.p[r->output.n - 1] == '/')
 		r->output.p[--r->output.n] = 0;
 	add_output_place(&r->output, pd_buf_span(&r->path));
-	/* Where the dump is written first, when a command stores it. */
+	/* The local output path, if a command stores the dump. */
 	int status = t->store ? pd_tempfolder_make(t->tmp_dir, "dump", &r->local, e) : PD_OK;
 	if (status)
 		return status;

@@ -2,18 +2,19 @@
  *
  * Pairs -> verdicts, in steps:
  *
- *	edges	pairs -> edges between pages, both ways
- *	round	edges -> edges, until no counter UNSETTLED comes any more: then each page has one, to the first of its component
+ *	edges   pairs -> edges between pages, in both directions; then edges -> edges, until no counter UNSETTLED appears:
+ *	then
+ *		each page has one edge, to the first page of its component
  *	attach	edges and pairs -> pairs by component
- *	group	pairs by component -> verdicts, by what their clusters are ordered by
+ *	group	pairs by component -> verdicts, with their sort keys
  *	number	these -> a file of verdicts
  *
- * Components are found by Hash-to-Min (V. Rastogi, A. Machanavajjhala, L. Chitnis, A. Das Sarma, "Finding Connected Components in
- * Map-Reduce in Logarithmic Rounds", ICDE 2013): in each round a page names the first page that it knows to all that it knows, and
- * all of them to that one.  O(log n) rounds are proven for paths; 2 log2 of the diameter is what the authors measured.  A page that knows
- * none but itself and the first has nothing to say that the first does not say.
+ * Components are found by Hash-to-Min (V. Rastogi, A. Machanavajjhala, L. Chitnis, A. Das Sarma, "Finding Connected
+ * Components in Map-Reduce in Logarithmic Rounds", ICDE 2013): in each round a page sends the first page that it
+ * knows to all pages that it knows, and sends all of them to the first page.  O(log n) rounds are proven for paths;
+ * the authors measured 2 log2 of the diameter.  A page that knows only itself and the first page sends nothing.
  *
- * Pages that only look alike are joined too, so that who is a suspect is decided where all that it takes is known.
+ * Suspects are joined too, so that the task that decides about a suspect has all rows it needs.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,7 +32,7 @@ struct pair_reader {
 	uint64_t n, bad;
 };
 
-/* The next pair, or two pages that look alike: 1, 0 at the end, negative. */
+/* The next pair or suspects: 1, 0 at the end, negative. */
 static int next_pair(const struct pd_engine *t, struct pair_reader *r, struct pd_err *e)
 {
 	int status;
@@ -98,7 +99,7 @@ static int map_as_it_is(const struct pd_engine *t, struct pd_err *e)
 	return status;
 }
 
-/* What a page knows: itself and others, each once. */
+/* The pages that a page knows: itself and others, each once. */
 struct known {
 	struct pd_names names;
 	uint64_t unsettled;
@@ -191,7 +192,7 @@ static int map_attach(const struct pd_engine *t, struct pd_err *e)
 	return status;
 }
 
-/* The pairs whose first page this is, and its component. */
+/* The pairs whose first page is this one, and its component. */
 struct attached {
 	struct pd_buf component, pairs, out;
 };
@@ -311,8 +312,7 @@ static int open_group(struct grouping *g, struct pd_group *group, struct pd_grou
 	return status;
 }
 
-/* What clusters are ordered by, so that bytes have that order: what the page kept is chosen by, its scheme, its id.  Suspects stand behind
- * them. */
+/* The sort key of clusters, ordered as bytes: the keys of the page kept, its scheme, its id.  Suspects come last. */
 static void add_order(struct pd_group *group, const struct pd_group_member *m, struct pd_buf *out)
 {
 	if (m->suspect.p) {

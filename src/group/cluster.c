@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Edges between pages in, a page to keep and a reason for each member out.  Pages are first put in groups (star: pages
- * that are the same, the nodes; connected: all that edges join), each named by its first page, so that walking pages in
- * their order meets groups in the order of their first page.  Time is linear but for the union-find; memory: 4 bytes for
- * an edge (8 for those inside a group) and 8 for a page beside what the caller has.
+ * Edges between pages in; a page to keep, and a reason for each member, out.  Pages are first grouped (star: equal
+ * pages form the nodes; connected: all pages joined by edges), each group named by its first page, so that visiting
+ * pages in order visits groups in the order of their first page.  Time is linear except for the union-find.  Memory:
+ * 4 bytes for an edge (8 for those inside a group) and 8 for a page in addition to the caller's.
  *
- * Until a page is settled its verdict holds what is needed on the way: `via` the next page of its group, `keep` its steps
+ * Until a page is settled its verdict holds intermediate values: `via` the next page of its group, `keep` its steps
  * from the first page of the group or the centre that took its node, `edge` the best edge so far.
  */
 #include "group/cluster.h"
@@ -44,7 +44,7 @@ static int compare_pages(uint32_t a, uint32_t b)
 	return (a > b) - (a < b);
 }
 
-/* The better of two edges (NONE: no edge), by distance, its ends, sameness, tag. */
+/* Return the better of two edges (NONE: no edge), by distance, its ends, equality, tag. */
 static uint32_t better(const struct graph *g, uint32_t x, uint32_t y)
 {
 	if (x == NONE || y == NONE)
@@ -62,7 +62,7 @@ static uint32_t better(const struct graph *g, uint32_t x, uint32_t y)
 	return c <= 0 ? x : y;
 }
 
-/* The better of two edges, those to the page kept first. */
+/* Return the better of two edges; edges to the page kept come first. */
 static uint32_t better_to(const struct graph *g, uint32_t keep, uint32_t x, uint32_t y)
 {
 	bool has_x = x != NONE && (g->edges[x].a == keep || g->edges[x].b == keep);
@@ -83,7 +83,7 @@ static int check_edges(const struct graph *g, struct pd_err *e)
 	return PD_OK;
 }
 
-/* What a random step needs is asked for some steps before. */
+/* Prefetch the memory of a random step some steps before. */
 static void prefetch_ends(const uint32_t *of_page, const struct graph *g, size_t edge)
 {
 	const struct pd_edge *e = &g->edges[edge + PD_AHEAD < g->n_edges ? edge + PD_AHEAD : edge];
@@ -133,7 +133,8 @@ static uint32_t next_of(const struct graph *g, uint32_t page)
 	return g->members[page].via;
 }
 
-/* Inside a group an edge is asked from both ends; between groups from the one that comes first, which takes the other. */
+/* Inside a group an edge is examined from both ends; between groups from the end of the earlier group, which takes
+ * the other. */
 static void ends_to_link(const struct graph *g, const struct pd_edge *e, bool *a, bool *b)
 {
 	uint32_t first = g->group[e->a], second = g->group[e->b];
@@ -193,7 +194,7 @@ static void measure_depths(struct graph *g, uint32_t best)
 	}
 }
 
-/* The edge to the next page on a shortest path to the first page of the group, the first of those that would do. */
+/* Return the edge to the next page on a shortest path to the first page of the group; of several, the first. */
 static uint32_t edge_towards(const struct graph *g, uint32_t page)
 {
 	uint32_t edge = NONE, via = NONE;
@@ -216,7 +217,7 @@ static void set_member(struct graph *g, uint32_t page, uint32_t keep, uint32_t v
 	g->members[page] = (struct pd_verdict){ keep, via, edge };
 }
 
-/* All pages of a group, the first of which is kept; `direct`: that one is also the neighbour towards itself. */
+/* Settle all pages of a group, the first of which is kept; `direct`: the first page is its own `via`. */
 static void settle_group(struct graph *g, uint32_t best, bool direct)
 {
 	measure_depths(g, best);
@@ -237,8 +238,8 @@ static void settle_connected(struct graph *g)
 			settle_group(g, best, false);
 }
 
-/* An edge from the centre's node to page q of another node.  Until a node is settled its first page holds the centre that
- * took it, and each of its pages its best edge to the centre's node. */
+/* Examine an edge from the centre's node to page q of another node.  Until a node is settled its first page holds
+ * the centre that took it, and each of its pages its best edge to the centre's node. */
 static void reach_from(struct graph *g, uint32_t centre, uint32_t edge, uint32_t q)
 {
 	uint32_t node = g->group[q];
@@ -277,7 +278,7 @@ static void set_taken_node(struct graph *g, uint32_t centre, uint32_t node)
 	}
 }
 
-/* The pages that a coming centre will ask about first. */
+/* Prefetch the pages that a later centre will examine first. */
 static void prefetch_centre(const struct graph *g, uint32_t centre)
 {
 	if (centre + PD_AHEAD / 2 >= g->n_pages)

@@ -11,10 +11,10 @@
 const char *const pd_linkage_names[] = { "star", "connected", NULL };
 const char *const pd_action_names[] = { "remove", "demote", NULL };
 
-/* Pages that stay though they may be duplicates, in the order of their ids. */
+/* Suspects and other possible duplicates that are kept, ordered by id. */
 struct pd_group_suspect {
 	uint32_t page, keep, via;
-	uint32_t suspicion;		/* number among those of the pages */
+	uint32_t suspicion;		/* index among those of the pages */
 	struct pd_loss loss;
 };
 
@@ -23,7 +23,7 @@ static uint32_t nth_by_id(const struct pd_group *g, size_t i)
 	return g->pages.by_id ? g->pages.by_id[i] : (uint32_t)i;
 }
 
-/* What will be asked of a page that comes some steps later. */
+/* Prefetch data of a page that is examined some steps later. */
 static void prefetch_start(const struct pd_group *g, const uint32_t *start, size_t page)
 {
 	uint32_t keep = page + PD_AHEAD < g->pages.n ? g->members[page + PD_AHEAD].keep : PD_NO_PAGE;
@@ -72,7 +72,7 @@ static size_t add_looked_like(struct pd_group *g)
 	return different;
 }
 
-/* Returns how many pages will be given out or named. */
+/* Return the number of pages that will be returned or named. */
 static size_t arrange(struct pd_group *g)
 {
 	uint32_t *start = starts_of_clusters(g);
@@ -92,15 +92,17 @@ static size_t arrange(struct pd_group *g)
 	return g->n_members + g->n_suspects + add_looked_like(g);
 }
 
-/* --- what would be lost ---
- * A page that would take too much of its text with it leaves its cluster.  What left is clustered again by the pairs among
- * itself, and what then stays may still go for another page that stays, when the texts themselves say so. */
+/* --- loss of text ---
+ *
+ * A page whose removal would lose too much of its text leaves its cluster.  The pages that left are clustered again
+ * by the pairs among them.  A page that is then kept may still be removed for another kept page, if the texts permit
+ * it. */
 
-/* With shingles the sets of two pages are at hand: that of a page kept serves all its duplicates. */
+/* With shingles, the sets of two pages are in memory: that of a page kept serves all its duplicates. */
 struct pd_group_texts {
 	struct pd_shingles *shingles;
 	struct pd_shingle_set kept, page;
-	uint32_t kept_page;		/* whose set `kept` is; PD_NO_PAGE: nobody's */
+	uint32_t kept_page;		/* the page of the set `kept`; PD_NO_PAGE: none */
 	bool kept_known;
 };
 
@@ -116,8 +118,9 @@ static bool adds_too_much(const struct pd_group *g, double added)
 	return (float)added > g->o->max_loss;
 }
 
-/* Of a pair that the fingerprint did not find: of the items that a method compares, the page's share that the other lacks.  A
- * page that is the same as one of the two has its share; of a page that neither end is, the smaller one counts. */
+/* The loss of a pair that the fingerprint did not find: the share of the page's items, as a method compares them,
+ * that the other page lacks.  A page equal to one of the two has its share; for a page equal to neither, the smaller
+ * one counts. */
 static bool loss_by_items(const struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge, struct pd_loss *out)
 {
 	const struct pd_edge_by *by = edge->distance == PD_NO_DISTANCE ? pd_pages_by(&g->pages, edge) : NULL;
@@ -131,7 +134,7 @@ static bool loss_by_items(const struct pd_group *g, uint32_t page, uint32_t keep
 	return true;
 }
 
-/* Of two texts of a and b bytes and similarity j, j / (1 + j) (a + b) bytes are in both.  Returns the share of a that is not. */
+/* Two texts of a and b bytes with similarity j share j / (1 + j) (a + b) bytes. Return the share of a that is lost. */
 static double loss_by_lengths(double j, double a, double b)
 {
 	double loss = j > .9995 ? 0 : 1 - j / (1 + j) * (a + b) / a;
@@ -172,7 +175,7 @@ static bool have_same_text(struct pd_group *g, const struct pd_edge *edge)
 	return !a || !b || a == b;
 }
 
-/* What page `page` takes with it when it goes for `keep`, which `edge` joins it to, perhaps by way of others. */
+/* The loss of page `page` if it is removed for `keep`, to which `edge` joins it, perhaps through other pages. */
 static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge, struct pd_loss *out, struct pd_err *e)
 {
 	struct pd_group_texts *t = g->texts;
@@ -198,7 +201,7 @@ static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const 
 		*out = loss_by_sketches(g, page, keep, edge);
 		return PD_OK;
 	}
-	/* Of the page kept, so much is in the other: less makes that one a part of it. */
+	/* Minimum share of the page kept in the other page: below it the page kept is a part of the other. */
 	static const double part = .8;
 	double common = (double)pd_shingle_set_common(&t->page, &t->kept);
 	out->share = (float)(1 - common / (double)t->page.n);
@@ -207,7 +210,8 @@ static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const 
 	return PD_OK;
 }
 
-/* Returns whether a page stays: removing it would lose too much, or, with --keep=clean, the page kept has too much text of its own. */
+/* Return whether a page is kept: removing it would lose too much, or, with --keep=clean, the page kept has too much
+ * text of its own. */
 static bool must_stay(const struct pd_group *g, const struct pd_loss *loss)
 {
 	return loss->share > g->o->max_loss || (loss->adds && pd_keep_is_clean(&g->o->keep));
@@ -224,7 +228,7 @@ static bool is_duplicate(const struct pd_group *g, uint32_t page)
 	return g->members[page].keep != PD_NO_PAGE && g->members[page].keep != page;
 }
 
-/* Duplicates among `left`, those of one page kept side by side. */
+/* Sort duplicates in `left` so that those of one page kept are adjacent. */
 static size_t list_duplicates(const struct pd_group *g, const bool *left, uint32_t **out)
 {
 	uint32_t *keeps = pd_big_alloc((g->pages.n + 1) * sizeof *keeps), *list = *out = pd_order_new(g->pages.n);
@@ -239,7 +243,8 @@ static size_t list_duplicates(const struct pd_group *g, const bool *left, uint32
 	return n;
 }
 
-/* Of `left` (all pages at first) those that would take too much with them leave their clusters, and `left` is those. */
+/* Pages in `left` (all pages at first) whose removal would lose too much leave their clusters, and become the new
+ * `left`. */
 static int spare(struct pd_group *g, bool *left, size_t *n_left, struct pd_err *e)
 {
 	uint32_t *list;
@@ -261,7 +266,7 @@ static int spare(struct pd_group *g, bool *left, size_t *n_left, struct pd_err *
 	return status;
 }
 
-/* Clusters of the pages that are left, by the pairs among them: two that are alike need not both stay. */
+/* Cluster the pages that left by the pairs among them: of two similar ones one may be removed. */
 static int cluster_left(struct pd_group *g, const bool *left, struct pd_err *e)
 {
 	const struct pd_pages *pages = &g->pages;
@@ -291,7 +296,7 @@ static int cluster_left(struct pd_group *g, const bool *left, struct pd_err *e)
 	return status;
 }
 
-/* Pages that each page kept stands for. */
+/* Number of pages that each page kept represents. */
 static uint32_t *count_duplicates(const struct pd_group *g)
 {
 	uint32_t *size = pd_zalloc((g->pages.n + 1) * sizeof *size);
@@ -301,12 +306,12 @@ static uint32_t *count_duplicates(const struct pd_group *g)
 	return size;
 }
 
-/* A pair of pages that stay, of which the first might go for the second. */
+/* A pair of kept pages, of which the first may be removed for the second. */
 struct chance {
 	uint32_t page, keep, edge;
 };
 
-/* The last pages first; for each the first that it might go for. */
+/* The last pages first; for each page the first that it may be removed for. */
 static int by_page_and_keep(const void *x, const void *y)
 {
 	const struct chance *a = x, *b = y;
@@ -317,7 +322,7 @@ static int by_page_and_keep(const void *x, const void *y)
 	return (a->edge > b->edge) - (a->edge < b->edge);
 }
 
-/* Who asked for the newest would not have it go for an older one. */
+/* Return false for `--keep=newest`: an older page must never replace a newer one. */
 static bool may_replace_first(const struct pd_group *g)
 {
 	const struct pd_keep_options *k = &g->o->keep;
@@ -369,7 +374,7 @@ static struct followers list_followers(const struct pd_group *g)
 	return f;
 }
 
-/* So many pages follow one that goes after all, and no more. */
+/* Limit of the pages that follow one page to another kept page. */
 enum { FOLLOWERS_MAX = 1000 };
 
 /* Returns whether --keep=clean prefers `keep` of two pages that have each other's text: the sets were just compared. */
@@ -380,7 +385,8 @@ static bool is_cleaner(const struct pd_group *g, uint32_t keep, uint32_t page, c
 	return equal ? keep < page : t->kept.n < t->page.n;
 }
 
-/* A page that goes takes those that went for it along: to a page that has the texts of all of them.  1: it went. */
+/* A page that is removed after all takes the pages removed for it along, to a page that has the texts of all of
+ * them.  1: it was removed. */
 static int take_chance(struct pd_group *g, const struct chance *c, struct followers *f, struct pd_err *e)
 {
 	struct pd_loss loss;
@@ -426,8 +432,8 @@ static int take_chances(struct pd_group *g, struct pd_err *e)
 	return status < 0 ? status : PD_OK;
 }
 
-/* Those that were reached through a page that left are explained by the page kept; one that stands for no other is in no
- * cluster. */
+/* Pages that were reached through a page that left are explained by the page kept; a page that represents no other
+ * page is in no cluster. */
 static void settle_clusters(struct pd_group *g)
 {
 	uint32_t *size = count_duplicates(g);
@@ -443,7 +449,8 @@ static void settle_clusters(struct pd_group *g)
 
 /* --- the page of a cluster that loses least, or that adds least --- */
 
-/* A cluster of more shingles is counted in part: those of every k-th page.  A sample of the shingles would depend on the secret. */
+/* Of a cluster with more shingles only every k-th page is counted.  A sample of the shingles would depend on the
+ * secret. */
 enum { COUNTED = 1 << 22 };
 
 static size_t sample_step(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n)
@@ -451,18 +458,18 @@ static size_t sample_step(struct pd_group *g, uint32_t keep, const uint32_t *pag
 	uint64_t total = pd_shingles_count(g->texts->shingles, hash_of_id(g, keep));
 	for (size_t i = 0; i < n; i++)
 		total += pd_shingles_count(g->texts->shingles, hash_of_id(g, pages[i]));
-	/* At least two pages are counted, so that each has another one to share with. */
+	/* Count at least two pages, so that each has another page to compare. */
 	size_t most = (n + 2) / 2, step = (size_t)(total / COUNTED) + 1;
 	return step < most ? step : most;
 }
 
-/* What a page has in common with the pages of its cluster. */
+/* The text that a page shares with the other pages of its cluster. */
 struct text_overlap {
 	uint64_t shingles;		/* of the page */
 	double pages;			/* the number of pages that have a shingle, added up over these */
 };
 
-/* A cluster that is being counted.  Positions of pages: 0 for `keep`, 1 … n for those that are removed for it. */
+/* A cluster that is being counted. Positions of pages: 0 for `keep`, 1 … n for the pages removed for it. */
 struct text_counts {
 	struct pd_map pages_with;	/* shingle -> how many counted pages have it */
 	size_t step;			/* pages at its multiples are counted */
@@ -486,7 +493,7 @@ static int count_shingles(struct pd_group *g, uint32_t page, struct text_counts 
 	return known;
 }
 
-/* Returns as known_set.  If not all pages are counted, the number of the others is estimated from those that are. */
+/* Return as known_set. If not all pages are counted, the number for the others is extrapolated. */
 static int find_overlap(struct pd_group *g, uint32_t page, size_t position, const struct text_counts *c, struct text_overlap *out,
 			struct pd_err *e)
 {
@@ -505,14 +512,15 @@ static int find_overlap(struct pd_group *g, uint32_t page, size_t position, cons
 	return known;
 }
 
-/* The larger, the better.  The sum of what the others lose is smallest if they share most with the page.  The sum of what the
- * others lack is the page's shingles times their number, less what they share with it. */
+/* The larger, the better.  The loss of the others is smallest if they share most with the page.  The sum of the
+ * shingles that the others lack is the page's shingles times their number, minus the shared ones. */
 static double score_of_text(const struct pd_group *g, const struct text_overlap *o, size_t n_known)
 {
 	return o->pages - (pd_keep_is_clean(&g->o->keep) ? (double)o->shingles * (double)n_known : 0);
 }
 
-/* Of `keep` and the pages that are removed for it, the best by the texts of all of them; of equally good ones the first. */
+/* Return the best page among `keep` and the pages that are removed for it, by the texts of all of them; of equal
+ * ones the first. */
 static int find_best_text(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n, uint32_t *best, struct pd_err *e)
 {
 	struct text_counts c = { .step = sample_step(g, keep, pages, n) };
@@ -556,7 +564,7 @@ static void turn_path(struct pd_group *g, uint32_t best, uint32_t keep)
 	g->members[best] = (struct pd_verdict){ best, best, PD_NO_EDGE };
 }
 
-/* A page that is paired with the page now kept needs no other to explain it. */
+/* A page that is paired with the page now kept needs no other page to explain it. */
 static void prefer_direct(struct pd_group *g)
 {
 	for (uint32_t i = 0; i < g->pages.n_edges; i++) {
@@ -603,18 +611,19 @@ static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *
 
 /* --- suspects --- */
 
-/* The page that a suspect resembles, or the one that is kept in its place. */
+/* The page that a suspect resembles, or the page kept in its place. */
 static uint32_t stays_for(const struct pd_group *g, uint32_t page)
 {
 	return g->members[page].keep == PD_NO_PAGE ? page : g->members[page].keep;
 }
 
-/* A page in no cluster that may be a duplicate of another, and by which suspicion. */
+/* A page in no cluster that may be a duplicate of another, with the suspicion. */
 struct guess {
 	uint32_t page, keep, similarity, via, suspicion;
 };
 
-/* The first pages first; for each what it is most like, of several that go for one page the first: whatever the order of the rows. */
+/* The first pages first; for each the most similar page, of several removed for one page the first: independent of
+ * the order of rows. */
 static int by_page_and_similarity(const void *x, const void *y)
 {
 	const struct guess *a = x, *b = y;
@@ -646,7 +655,7 @@ static size_t list_guesses(const struct pd_group *g, struct guess **out)
 	return n;
 }
 
-/* Would the page take no more with it than any duplicate may?  1 yes, 0 no. */
+/* Return whether the loss of the page is within the limit: 1 yes, 0 no. */
 static int check_guess(struct pd_group *g, const struct guess *guess, struct pd_loss *loss, struct pd_err *e)
 {
 	*loss = (struct pd_loss){ .known = PD_LOSS_UNKNOWN };
@@ -661,7 +670,7 @@ static int find_suspects(struct pd_group *g, struct pd_err *e)
 {
 	struct guess *list;
 	struct pd_group_suspect *found;
-	uint32_t *at;		/* by page: which of `found` and one; 0: none */
+	uint32_t *at;		/* by page: index in `found` plus one; 0: none */
 	size_t n, n_found = 0;
 	int status = PD_OK;
 	if (!g->pages.n_suspicions)
@@ -701,7 +710,8 @@ static int open_texts(struct pd_group *g, struct pd_err *e)
 	return status;
 }
 
-/* No page goes that would take too much with it.  What leaves a cluster may find another page to go for, a few times. */
+/* No page is removed whose loss is too large.  A page that leaves a cluster may be removed for another page, in a
+ * few rounds. */
 static int limit_loss(struct pd_group *g, struct pd_err *e)
 {
 	enum { ROUNDS = 8 };

@@ -15,7 +15,7 @@ uint32_t *pd_order_new(size_t n)
 	return order;
 }
 
-/* Keys of 64 bits, or of 32 of which some count. */
+/* Keys of 64 bits, or of 32 bits of which some count. */
 struct order_keys {
 	const uint64_t *wide;
 	const uint32_t *narrow;
@@ -41,7 +41,7 @@ static void one_pass(const uint32_t *from, uint32_t *to, size_t n, const struct 
 	}
 }
 
-/* Bits in which any two keys differ: digits that are the same everywhere need no pass. */
+/* Bits in which any two keys differ: digits that are equal in all keys need no pass. */
 static uint64_t differing(const struct order_keys *k, size_t n)
 {
 	uint64_t bits = 0;

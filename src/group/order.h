@@ -8,15 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Arrays are walked in no order: what is needed this many steps later is asked for now. */
+/* Arrays are accessed in random order: data needed this many steps later is prefetched. */
 #define PD_AHEAD 24
 
 /* 0 … n - 1, to begin with; to be freed. */
 uint32_t *pd_order_new(size_t n);
-/* `order` holds n numbers; afterwards those with smaller keys stand first, key[i] being that of number i.  Equal keys
- * keep the order they had. */
+/* Sort: `order` holds n numbers, and key[i] is the key of number i; afterwards smaller keys come first.  Equal keys
+ * keep their order. */
 void pd_order_by(uint32_t *order, size_t n, const uint64_t *key);
-/* The same by those bits of the keys that are in `mask`. */
+/* The same by the bits of the keys that are in `mask`. */
 void pd_order_by_bits(uint32_t *order, size_t n, const uint32_t *key, uint32_t mask);
 
 #endif

@@ -16,7 +16,7 @@
 
 enum { TAIL = 1 << 20, FIRST_MAP = 1 << 24, TRIM_AFTER = 1 << 13 };
 
-/* The file lies in `dir`, else TMPDIR, else /tmp. */
+/* The file is in `dir`, otherwise TMPDIR, otherwise /tmp. */
 static int open_spool(struct pd_pages_spool *s, const char *dir, struct pd_err *e)
 {
 	*s = (struct pd_pages_spool){ .f = pd_tempfile_open(dir, e) };
@@ -33,13 +33,13 @@ static void release_spool(struct pd_pages_spool *s)
 	*s = (struct pd_pages_spool){ 0 };
 }
 
-/* Where the next line will begin. */
+/* Offset of the next line. */
 static uint64_t spool_end(const struct pd_pages_spool *s)
 {
 	return s->written + s->tail.n;
 }
 
-/* Address space beyond the end of the file costs nothing: it is doubled, so that mapping again is rare. */
+/* Address space beyond the end of the file costs nothing: it is doubled, so that remapping is rare. */
 static int map_written(struct pd_pages_spool *s, struct pd_err *e)
 {
 	size_t want = s->mapped ? s->mapped : FIRST_MAP;
@@ -59,7 +59,7 @@ static int map_written(struct pd_pages_spool *s, struct pd_err *e)
 	return PD_OK;
 }
 
-/* The end of the line that is being written; fields are added to `tail` before it. */
+/* End the line that is being written; fields are appended to `tail` before. */
 static int end_line(struct pd_pages_spool *s, struct pd_err *e)
 {
 	pd_buf_add_c(&s->tail, '\n');
@@ -72,7 +72,7 @@ static int end_line(struct pd_pages_spool *s, struct pd_err *e)
 	return map_written(s, e);
 }
 
-/* The line that begins at `at`, without its newline.  It dies with the next one that is ended. */
+/* Return the line at offset `at`, without its newline, valid until the next line is ended. */
 static struct pd_span spool_line(struct pd_pages_spool *s, uint64_t at)
 {
 	bool in_file = at < s->written;
@@ -83,7 +83,7 @@ static struct pd_span spool_line(struct pd_pages_spool *s, uint64_t at)
 	return rest;
 }
 
-/* To be called now and then: keeps the part of the file that lies in our memory small.  Lines stay where they are. */
+/* Call this periodically: it keeps the part of the file in our memory small. Lines keep their addresses. */
 static void trim_spool(struct pd_pages_spool *s)
 {
 	if (s->views < TRIM_AFTER || !s->map)
@@ -94,7 +94,7 @@ static void trim_spool(struct pd_pages_spool *s)
 
 /* --- pages --- */
 
-/* Where lines begin in the spool, by number: five bytes each, little-endian, up to a terabyte. */
+/* Offsets of lines in the spool, by number: five bytes each, little-endian, up to a terabyte. */
 #define OFFSET_BYTES 5
 #define OFFSET_MAX (UINT64_C(1) << 40)
 
@@ -113,10 +113,10 @@ static inline void offset_put(uint8_t *v, size_t i, uint64_t at)
 
 /* ==== ids ====
  *
- * Ids of pages -> numbers 0, 1, 2 … in the order in which they were first seen, twelve bytes and a slot of a table (five
- * bytes) for each: an id is known by its file, of which there are few, and its offset (base/fields.h). */
+ * Ids of pages -> numbers 0, 1, 2 … in the order of their first occurrence, with twelve bytes and a slot of a table
+ * (five bytes) for each: an id is stored as its file, of which there are few, and its offset (base/fields.h). */
 
-/* An id taken apart. */
+/* A parsed id. */
 struct id_place {
 	uint32_t file;		/* with the form; PD_NO_NAME: 2^30 files are known, and this would be one more */
 	uint64_t offset;
@@ -174,13 +174,13 @@ static bool is_at_place(const void *ids, uint32_t n, const void *place)
 	return x->offset[n] == k->offset && x->file[n] == k->file;
 }
 
-/* Many ids at a time are looked up in steps: the memory that a later step needs is asked for before, so that none waits. */
+/* Look up many ids in steps: the memory of a later step is prefetched, so that no step waits. */
 static void expect_slot(const struct pd_ids *ids, struct id_place at)
 {
 	pd_index_expect(&ids->index, place_hash(at));
 }
 
-/* What its slot points to. */
+/* The number in its slot. */
 static void expect_id(const struct pd_ids *ids, struct id_place at)
 {
 	uint32_t n = pd_index_guess(&ids->index, place_hash(at));
@@ -304,7 +304,7 @@ static void order_by_offset(const struct pd_ids *ids, uint32_t *order)
 	free(key);
 }
 
-/* All numbers in the order of their ids; to be freed.  Nothing can be added any more. */
+/* All numbers in the order of their ids; the caller frees them. Nothing can be added afterwards. */
 static uint32_t *order_ids(struct pd_ids *ids)
 {
 	uint32_t *order = pd_order_new(ids->n);
@@ -347,9 +347,9 @@ struct pages_end {
 struct pages_batch {
 	struct pages_end ends[2 * BATCH];
 	size_t n;
-	struct pd_buf text;		/* what rows say of their ends, as lines of the spool without the newline */
+	struct pd_buf text;		/* data of rows about their ends, as lines of the spool without the newline */
 	size_t first_edge, first_suspicion;	/* of the batch; their ends are numbers of `ends` so far */
-	size_t last_a;			/* the end that the last row had first; NO_END: none in this batch */
+	size_t last_a;			/* the first end of the last row; NO_END: none in this batch */
 };
 
 static struct pd_span after_id(struct pd_span line)
@@ -371,7 +371,7 @@ static int add_new(struct pd_pages *p, const struct pages_batch *batch, const st
 	return end_line(&p->spool, e);
 }
 
-/* The page of an end; the first row that names it says what it is. */
+/* The page of an end; its data comes from the first row that names it. */
 static int settle_end(struct pd_pages *p, const struct pages_batch *batch, struct pages_end *end, struct pd_err *e)
 {
 	bool is_new;
@@ -477,7 +477,7 @@ int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Of rows of the fingerprint alone, and of pages without one, the column says how it found them. */
+/* For rows with only the fingerprint, and for pages without one, the column says how the pair was found. */
 static bool is_method(struct pd_span word, const char *name)
 {
 	bool fingerprint = pd_span_is(word, "linked") || pd_span_is(word, "text_digest");
@@ -505,7 +505,7 @@ static bool is_required(const struct pd_pages *p, const struct pd_require *r, st
 	return n >= least || least <= 1;
 }
 
-/* Could any pair of these rows be found by what is asked for? */
+/* Return whether any pair of these rows can be found by the required methods. */
 static int check_require(const struct pd_pages *p, const struct pd_require *r, struct pd_span must, const char *path, struct pd_err *e)
 {
 	struct pd_methods of = { 0 };
@@ -554,14 +554,14 @@ static int check_pair(const struct pd_pages *p, const struct pd_tsv_reader *in, 
 	return PD_OK;
 }
 
-/* Thousandths; PD_NO_SHARE where there is none. */
+/* Thousandths; PD_NO_SHARE if unknown. */
 static uint16_t share_of(struct pd_span s)
 {
 	double v;
 	return pd_span_real(s, &v) && v >= 0 && v <= 1 ? (uint16_t)(v * 1000 + .5) : PD_NO_SHARE;
 }
 
-/* Of the edge that is added next; rows that name no methods may stand before it. */
+/* For the edge that is added next; rows without methods may precede it. */
 static void add_by(struct pd_pages *p, const struct pd_span *f)
 {
 	uint64_t shared = 0;
@@ -600,7 +600,8 @@ static uint64_t realm_of(struct pd_pages *p, const struct pd_pages_options *o, s
 	return host;
 }
 
-/* Is the pair left out, because one of its pages is exempt, or the scope parts them?  Pages without a URL have nobody. */
+/* Return whether the pair is left out, because one of its pages is exempt or the scope excludes it.  Pages without a
+ * URL have no owner. */
 static bool is_left_out(struct pd_pages *p, const struct pd_pages_options *o, const struct pd_span *f)
 {
 	bool exempt = o->exempt > 0 && (is_exempt(f[PD_PAIRS_QUALITY_A], o->exempt) || is_exempt(f[PD_PAIRS_QUALITY_B], o->exempt));
@@ -623,7 +624,7 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 	int status = check_pair(p, in, &distance, e);
 	if (status)
 		return status;
-	/* Several methods say of each pair whether its pages are the same to all of them. */
+	/* If there are several methods, pairs have a flag for pages that are equal to all of them. */
 	bool named = f[PD_PAIRS_LINKED].n, none = distance == UINT64_MAX;
 	bool text = none && (!named || is_found_by(f[PD_PAIRS_METHOD], pd_simhash_method.name));
 	bool same = named ? pd_span_is(f[PD_PAIRS_LINKED], "1") : text || !distance || pd_span_is(f[PD_PAIRS_METHOD], "linked");
@@ -656,7 +657,7 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 	return batch->n + 2 > 2 * BATCH ? settle_batch(p, batch, e) : PD_OK;
 }
 
-/* A second header must say the same as the first. */
+/* A second header must have the same parameters as the first. */
 static int take_pairs_header(struct pd_pages *p, struct pd_tsv_reader *in, const struct pd_require *require, struct pd_err *e)
 {
 	struct pd_span must = pd_buf_span(&in->header.must);
@@ -744,7 +745,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 	return status;
 }
 
-/* ==== what is known of a page ==== */
+/* ==== data of a page ==== */
 
 struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page)
 {
@@ -813,19 +814,19 @@ void pd_pages_renumber(struct pd_pages *p, const uint32_t *order)
 	free(place);
 }
 
-/* --- lines of pages, as rows came, into the order in which they will be asked for ---
- * Picked one by one they would bring most of the file into memory again and again, so they are lines many at a time, in
- * the order in which they lie. */
+/* --- reordering the lines of pages for later access ---
+ *
+ * Single reads would load most of the file again and again, so many lines are read at a time, in file order. */
 
 enum { PICKED = 1 << 19, NEAR = 1 << 16, FAR_SHARE = 16 };
 
 struct collected_lines {
-	uint64_t *at;		/* where the i-th line lies; then where it begins in `text` */
+	uint64_t *at;		/* offset of the i-th line; then its position in `text` */
 	uint32_t *order;	/* i by place */
 	struct pd_buf text;
 };
 
-/* A line that follows close to the one before costs nothing. */
+/* A line that follows closely after the previous one costs nothing. */
 static bool is_scattered(const struct pd_pages *p, const uint32_t *pages, size_t n)
 {
 	uint64_t last = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pairs rows -> a sample by distance: each distance gets as many as the others, as far as it has them, since the
- * pairs that matter are those near the threshold and most pairs are far from it.  A pair's `weight` says for how many it
- * stands.  Which pairs are chosen depends on the seed and on the set of pairs, not on their order; they come out shuffled.
+ * Rows of pairs -> a sample by distance: each distance gets the same number, if it has enough, because the
+ * interesting pairs are near the threshold and most pairs are far from it.  A pair's `weight` is the number of pairs
+ * that it represents. The sample depends on the seed and on the set of pairs, not on their order; it is returned
+ * shuffled.
  */
 #ifndef PD_GROUP_SAMPLE_H
 #define PD_GROUP_SAMPLE_H
@@ -15,7 +16,7 @@
 enum { PD_SAMPLE_STRATA = PD_BITS_MAX + 2 };
 
 struct pd_sampled_pair {
-	uint64_t order;		/* by the seed: those with the smallest are chosen */
+	uint64_t order;		/* random by the seed: the smallest are chosen */
 	int stratum;		/* distance + 1 */
 	double weight;
 	char *text;		/* its own: id_a, id_b, url_a, url_b with tabs between, escaped */

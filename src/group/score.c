@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Two steps: the truth is read; what was found is counted against it, with intervals.
+ * Two steps: read the truth; count the results against it, with intervals.
  */
 #include "group/score.h"
 
@@ -17,7 +17,7 @@
 
 /* ==== the truth ==== */
 
-/* Where the columns stand in a line; -1: nowhere. */
+/* Indexes of the columns in a line; -1: none. */
 struct truth_columns {
 	int page, content, level, template;
 	int a, b, label, weight, distance;
@@ -226,7 +226,7 @@ static int by_pages(const void *x, const void *y)
 	return (l->b > m->b) - (l->b < m->b);
 }
 
-/* A pair that was labelled twice, in whichever order: what agrees counts once, what does not is grey. */
+/* A pair that was labelled twice, in either order: equal labels count once, different ones make it uncertain. */
 static void settle_labels(struct pd_truth *t)
 {
 	size_t n = 0;
@@ -337,7 +337,7 @@ static int value_order(const void *x, const void *y, void *ctx)
 	return pd_span_cmp(values->v[*(const uint32_t *)x], values->v[*(const uint32_t *)y]);
 }
 
-/* Groups of a column stand in the order of its values' numbers; they are sorted when all is counted. */
+/* Groups of a column are numbered by value; they are sorted after counting. */
 static void make_score_groups(struct pd_score *s)
 {
 	const struct pd_truth *t = s->truth;
@@ -378,7 +378,7 @@ static struct pd_counts times_counts(struct pd_counts c, double n)
 	return (struct pd_counts){ n * c.hits, n * c.wanted, n * c.wrong };
 }
 
-/* The page whose groups a pair belongs to in column i: the first, or that of the higher level. */
+/* The page whose groups a pair belongs to in column i: the first, or the one with the higher level. */
 static uint32_t group_page(const struct pd_truth *t, int i, uint32_t a, uint32_t b)
 {
 	if (is_level(t->o->by[i]))
@@ -405,7 +405,7 @@ static void count_label(struct pd_score *s, const struct pd_label *l, struct pd_
 		add_event(&s->groups[s->first_of[i] + l->by[i]], unit, c);
 }
 
-/* --- what is wanted --- */
+/* --- true pairs --- */
 
 static int by_content(const void *x, const void *y, void *ctx)
 {
@@ -416,7 +416,8 @@ static int by_content(const void *x, const void *y, void *ctx)
 	return t->place[a] < t->place[b] ? -1 : t->place[a] > t->place[b];
 }
 
-/* All pairs of these pages of one content, in order: `each` a pair.  A page is the first of the pairs with those after it. */
+/* Call `each` for all pairs of these pages of one content, in order.  A page is the first of the pairs with later
+ * ones. */
 static void count_true_pairs(struct pd_score *s, const uint32_t *pages, size_t n, struct pd_counts each)
 {
 	const struct pd_truth *t = s->truth;
@@ -477,7 +478,7 @@ void pd_score_release(struct pd_score *s)
 	*s = (struct pd_score){ 0 };
 }
 
-/* --- what was found --- */
+/* --- results --- */
 
 static void note_pair(struct pd_score *s, uint32_t a, uint32_t b)
 {
@@ -507,7 +508,7 @@ static int by_pair(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* A pair that was found, `times` times: -1 takes back one that was counted twice. */
+/* A found pair, `times` times: -1 takes back one that was counted twice. */
 static void count_found(struct pd_score *s, uint32_t a, uint32_t b, double times)
 {
 	const struct pd_truth *t = s->truth;
@@ -603,7 +604,7 @@ static void clusters_release(struct clusters *c)
 	free(c->first_of);
 }
 
-/* The first cluster that holds both; c->n: none does. */
+/* The first cluster that contains both; c->n: none. */
 static uint32_t first_common(const struct clusters *c, uint32_t a, uint32_t b)
 {
 	uint32_t i = c->first_of[a], j = c->first_of[b];
@@ -617,7 +618,7 @@ static uint32_t first_common(const struct clusters *c, uint32_t a, uint32_t b)
 	return c->n;
 }
 
-/* Pairs of cluster k that an earlier one holds too.  Only pages of several clusters can make one. */
+/* Pairs of cluster k that an earlier one contains, too. Only pages of several clusters can form one. */
 static uint64_t count_repeated(struct pd_score *s, const struct clusters *c, uint32_t k, uint32_t *several)
 {
 	uint64_t repeated = 0;
@@ -681,7 +682,7 @@ static uint64_t count_same_template(const struct pd_truth *t, struct placed_page
 	return pairs;
 }
 
-/* Of pages in order: those of one content pair rightly, all others wrongly. */
+/* Pages in order: pairs of one content are correct, all others wrong. */
 static void count_cluster(struct pd_score *s, const uint32_t *pages, size_t n, struct placed_page *v, uint32_t *right)
 {
 	const struct pd_truth *t = s->truth;
@@ -734,7 +735,7 @@ void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size
 	clusters_release(&c);
 }
 
-/* Groups of a column in the order of its values; those that count nothing are left out. */
+/* Groups of a column in the order of its values; empty groups are left out. */
 static void sort_groups(struct pd_score *s)
 {
 	const struct pd_truth *t = s->truth;
@@ -855,7 +856,7 @@ void pd_score_close(struct pd_score *s, int resamples, uint64_t seed)
 	bootstrap(s, resamples, seed);
 }
 
-/* --- what was found, from files --- */
+/* --- results from files --- */
 
 /* Rows of a kind, one after the other; bad ones are reported and counted. */
 static int next_row(struct pd_score *s, struct pd_tsv_reader *in, struct pd_err *e)
@@ -891,7 +892,7 @@ static int score_clusters(struct pd_score *s, const struct pd_score_options *o, 
 	size_t n = 0, cap = 0;
 	int status;
 	while ((status = next_row(s, &in, e)) > 0) {
-		if (pd_span_is(in.fields[PD_VERDICTS_CLUSTER_ID], "-"))	/* a suspect, which stays */
+		if (pd_span_is(in.fields[PD_VERDICTS_CLUSTER_ID], "-"))	/* a suspect, which is kept */
 			continue;
 		uint32_t page = pd_names_add(&pages, in.fields[s->truth->by_id ? PD_VERDICTS_ID : PD_VERDICTS_URL]);
 		members = pd_grow(members, n, &cap, sizeof *members);

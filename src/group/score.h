@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Found pairs against a truth -> precision, recall and F1, of all pairs and of groups, with intervals.
+ * Found pairs and a truth -> precision, recall and F1, for all pairs and for groups, with intervals.
  *
- * A true pair that is found is a hit, one that is not is a miss; a false pair that is found counts against precision;
- * grey pairs count neither way.  A pair belongs to the group of that of its pages which comes first in bytewise order; by
- * the column `level` to the higher level of the two, and such groups have no precision, since a false pair has no level.
- * Intervals: the bootstrap (B. Efron, 1979), percentiles of resamples; what is resampled are contents with all their
- * pairs, since the pairs of one text depend on each other, or labels inside their stratum.
+ * A true pair that is found is a hit, otherwise a miss; a false pair that is found lowers precision; uncertain pairs
+ * are not counted.  A pair belongs to the group of the one of its pages that is first in bytewise order; for the
+ * column `level` to the higher level, and such groups have no precision, since a false pair has no level.
+ *
+ * Intervals: the bootstrap (B. Efron, 1979), percentiles of resamples.  Contents are resampled with all their pairs,
+ * since the pairs of one text depend on each other, or labels inside their stratum.
  */
 #ifndef PD_GROUP_SCORE_H
 #define PD_GROUP_SCORE_H
@@ -18,14 +19,17 @@
 
 /* ==== the truth ====
  *
- * What is known of pages or pairs, to hold results against (docs/eval.md).  Two forms, which differ in their columns:
+ * Known facts about pages or pairs, for comparison with results (docs/eval.md).  There are two forms, with different
+ * columns:
  *
- *	pages	url or id, content, and perhaps level: pages of the same content are near-duplicates, unless one of them
- *		was edited beyond the level that counts: then the pair is grey, neither right nor wrong
- *	labels	id_a and id_b, or url_a and url_b, and label; perhaps weight (how many pairs it stands for) and distance
- *		(pairs of one distance were sampled together)
+ *	pages   url or id, content, and optionally level: pages of the same content are near-duplicates, unless one of
+ *	them was edited
+ *		beyond the level that counts: then the pair is uncertain
+ *	labels  id_a and id_b, or url_a and url_b, and label; optionally weight (the number of pairs that it represents)
+ *	and
+ *		distance (pairs of one distance were sampled together)
  *
- * Columns are found by name; any other can be grouped by. */
+ * Columns are found by name; other columns can be used for groups. */
 
 enum { PD_TRUTH_BY = 8, PD_TRUTH_LEVELS = 100 };
 enum pd_truth_kind { PD_PAIR_FALSE, PD_PAIR_TRUE, PD_PAIR_GREY, PD_PAIR_UNKNOWN };
@@ -49,12 +53,12 @@ struct pd_label {
 struct pd_truth {
 	const struct pd_truth_options *o;
 	bool labels, by_id;		/* which form; whether pages are known by id or by URL */
-	struct pd_names pages;		/* their ids or URLs, escaped as they stand */
+	struct pd_names pages;		/* their ids or URLs, escaped as in the file */
 	uint32_t *place;		/* of a page in bytewise order: a pair is counted with its first page */
 	struct pd_names values[PD_TRUTH_BY];
 	/* pages */
 	struct pd_names contents, templates;
-	uint32_t *content, *template;	/* by page; template: PD_NO_NAME where there is no such column */
+	uint32_t *content, *template;	/* by page; template: PD_NO_NAME if there is no such column */
 	uint32_t *by[PD_TRUTH_BY];
 	int *level;
 	size_t cap_content, cap_template, cap_level, cap_by[PD_TRUTH_BY];
@@ -67,7 +71,7 @@ struct pd_truth {
 
 int pd_truth_read(struct pd_truth *t, const char *path, const struct pd_truth_options *o, struct pd_err *e);
 void pd_truth_release(struct pd_truth *t);
-/* What a pair is, and how many pairs it stands for. */
+/* The label of a pair, and the number of pairs that it represents. */
 enum pd_truth_kind pd_truth_of_pair(const struct pd_truth *t, uint32_t a, uint32_t b, double *weight);
 /* True pairs in all. */
 double pd_truth_wanted(const struct pd_truth *t);
@@ -82,7 +86,7 @@ struct pd_counts {
 enum pd_measure { PD_PRECISION, PD_RECALL, PD_F1, PD_MEASURES };
 extern const char *const pd_measure_names[PD_MEASURES];
 
-/* What a group's counts come from. */
+/* The counts of a group. */
 struct pd_score_event {
 	uint32_t unit;
 	struct pd_counts counts;
@@ -99,7 +103,7 @@ struct pd_score_group {
 	size_t n, cap;
 };
 
-/* Of a cluster, known by number, as found. */
+/* A cluster, identified by number, as found. */
 struct pd_score_member {
 	uint32_t cluster;
 	struct pd_span name;		/* of the page */
@@ -117,7 +121,7 @@ struct pd_score {
 	uint32_t first_of[PD_TRUTH_BY];	/* of a column's groups */
 	uint64_t *pairs;		/* found, places of pages: a << 32 | b */
 	size_t n_pairs, cap_pairs;
-	uint64_t bad;			/* rows that cannot be read: named as those of the truth are, and left out */
+	uint64_t bad;			/* unreadable rows: named as those of the truth are, and skipped */
 };
 
 struct pd_score_options {
@@ -127,18 +131,19 @@ struct pd_score_options {
 	uint64_t seed;
 };
 
-/* A file against the truth: all of what follows but the release. */
+/* Compare a file with the truth: everything below except the release. */
 int pd_score_files(struct pd_score *s, const struct pd_truth *t, const struct pd_score_options *o, struct pd_err *e);
 
-/* Counts what is wanted. */
+/* Count the true pairs. */
 void pd_score_init(struct pd_score *s, const struct pd_truth *t);
 void pd_score_release(struct pd_score *s);
-/* All pairs of members of one cluster, each once whatever else its pages belong to.  `members` is sorted and filled.  Time
- * grows with the members (and the square of those of one cluster that an earlier cluster holds too), memory with the members. */
+/* Count all pairs of members of one cluster, each once even if its pages are in other clusters.  `members` is sorted
+ * and filled.  Time grows with the members (and the square of those of one cluster that an earlier cluster contains,
+ * too), memory with the members. */
 void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size_t n);
-/* When all pairs are in; the intervals are of so many resamples. */
+/* After all pairs were counted; the intervals use this number of resamples. */
 void pd_score_close(struct pd_score *s, int resamples, uint64_t seed);
-/* NaN: nothing to divide by; with nothing found precision and F1 are 0, as with nothing wanted recall is. */
+/* NaN: undefined; without found pairs precision and F1 are 0, and without true pairs recall is 0. */
 double pd_measure(const struct pd_counts *c, enum pd_measure m);
 
 #endif

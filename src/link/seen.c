@@ -21,7 +21,7 @@
 const char *const pd_seen_modes[] = { "exact", "features", "site-features", NULL };
 const char *const pd_seen_hashes[] = { "xxh3", "md5", NULL };
 
-/* ==== what was seen ==== */
+/* ==== seen URLs ==== */
 
 /* --- sizes --- */
 
@@ -35,13 +35,13 @@ uint64_t pd_seen_bits_of(uint64_t count, double error, int k)
 	return up(-(double)k * (double)count / log1p(-pow(error, 1.0 / k)));
 }
 
-/* --- what was seen --- */
+/* --- the set --- */
 
 struct value {
 	uint64_t w[2];
 };
 
-/* A number to divide by often: moved up so that its highest bit is set, and what is multiplied with in place of dividing. */
+/* A divisor that is used often: shifted so that its highest bit is set, with its reciprocal for multiplication. */
 struct divisor {
 	uint64_t d, inverse;
 	int shift;
@@ -51,7 +51,7 @@ struct pd_seen {
 	struct pd_seen_options o;
 	struct pd_buf shape;
 	uint64_t count;
-	struct value *values;		/* exact: in the order in which they came */
+	struct value *values;		/* exact: in the order of arrival */
 	size_t cap;
 	struct pd_index index;
 	uint64_t *filters[PD_FEATURES];	/* words(bits) each; NULL: not among the features */
@@ -66,13 +66,13 @@ static size_t words(uint64_t bits)
 
 /* --- remainders --- */
 
-/* A remainder of 128 bits by a number that stays the same takes multiplications alone: N. Möller and T. Granlund, Improved division by
- * invariant integers, IEEE Transactions on Computers 60 (2011). */
+/* Remainder of a 128-bit number by a constant divisor, with multiplications only: N. Möller and T. Granlund,
+ * Improved division by invariant integers, IEEE Transactions on Computers 60 (2011). */
 static struct divisor divisor_of(uint64_t n)
 {
 	struct divisor v = { .shift = __builtin_clzll(n) };
 	v.d = n << v.shift;
-	v.inverse = (uint64_t)(~(unsigned __int128)0 / v.d);	/* less 2^64, which the cast takes away */
+	v.inverse = (uint64_t)(~(unsigned __int128)0 / v.d);	/* minus 2^64, which the cast removes */
 	return v;
 }
 
@@ -165,7 +165,7 @@ struct parts {
 	uint64_t depth;
 };
 
-/* u1/u2/…/un.  A slash at the end and those side by side begin no part; the query belongs to the last part. */
+/* u1/u2/…/un. A slash at the end, and adjacent ones, begin no part; the query belongs to the last part. */
 static void take_apart(struct pd_span canonical, struct parts *p)
 {
 	struct pd_span path = pd_span("", 0), segment;
@@ -198,7 +198,7 @@ static uint64_t place(const struct pd_seen *s, struct pd_span text)
 	return modulo(&s->bits, w);
 }
 
-/* A part, within its site where the mode says so. */
+/* A part, within its site if the mode requires it. */
 static uint64_t part_place(struct pd_seen *s, const struct parts *p, struct pd_span a, struct pd_span b)
 {
 	bool within = s->o.mode == PD_SEEN_SITE_FEATURES;
@@ -282,7 +282,7 @@ struct header {
 	uint8_t mode, hash, features, zero;
 	uint64_t count, bits;
 	uint32_t shape, zeroes;		/* bytes of the text that follows */
-	uint64_t checksum;		/* of the header before it, with the text's as its seed */
+	uint64_t checksum;		/* of the header before it, with the text's checksum as seed */
 };
 
 static uint64_t header_sum(const struct header *h, struct pd_span shape)
@@ -356,7 +356,7 @@ static int read_header(FILE *f, struct header *h, struct pd_buf *shape, const ch
 	return PD_OK;
 }
 
-/* Are so many bytes there as the header promises?  Asked before memory is. */
+/* Check that the file has as many bytes as the header declares, before memory is allocated. */
 static int check_length(FILE *f, const struct header *h, const char *name, struct pd_err *e)
 {
 	struct stat st;
@@ -462,13 +462,13 @@ int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, cons
 
 static const char columns[] = "#status\turl\tkey\tdomain\treason\n";
 
-/* URLs that wait for an answer together: memory is slow, and is asked for the places of all of them before it is waited for. */
+/* URLs that wait for an answer together: memory is slow, so the positions of all of them are prefetched first. */
 enum { TOGETHER = 32 };
 
 struct waiting {
 	struct pd_seen_key key;
 	bool good;		/* a URL */
-	size_t end;		/* in `waiting_text`: what is printed of it, if it is, after its status */
+	size_t end;		/* in `waiting_text`: the text to print after its status */
 };
 
 struct url_run {
@@ -488,7 +488,7 @@ struct url_run {
 	struct pd_err err;
 };
 
-/* --- what to do, from the options --- */
+/* --- work of the command, from its options --- */
 
 static void describe_shape(struct url_run *r)
 {
@@ -528,11 +528,11 @@ static int prepare(struct url_run *r)
 	return status;
 }
 
-/* What was seen before; nothing, when the file is not there yet and may be made. */
+/* Read the earlier set; it is empty if the file does not exist and may be made. */
 static int open_seen(struct url_run *r)
 {
 	const struct pd_seen_run *o = r->o;
-	/* It is read whole before it is written again, and so is no input in the sense of base/file.h. */
+	/* It is read completely before it is rewritten, so it is not registered as an input (base/file.h). */
 	FILE *f = o->seen ? fopen(o->seen, "rb") : NULL;
 	if (!f && o->seen && (errno != ENOENT || o->ask))
 		return pd_fail_errno(&r->err, "cannot open %s", o->seen);
@@ -550,7 +550,7 @@ static bool changes_seen(const struct pd_seen_run *o)
 	return o->seen && !o->ask && !o->learn;
 }
 
-/* What was answered appears, and is synced, before what was seen does: a run that fails between the two is run again, and no URL is
+/* The answers are written and synced before the set: a run that fails between the two is repeated, and no URL is
  * lost. */
 static int commit(struct url_run *r)
 {
@@ -580,7 +580,7 @@ static int commit(struct url_run *r)
 
 /* --- a line --- */
 
-/* What a row says after the status. */
+/* The text of a row after the status. */
 static void add_url_row(struct url_run *r, struct pd_span url, struct pd_span key)
 {
 	struct pd_buf *out = &r->waiting_text;

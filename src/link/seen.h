@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  *
- * URLs, one after the other -> was this one here before?  Three ways:
+ * URLs, one after the other -> whether each was seen before.  There are three modes:
  *
- * - exact: the set of all canonical forms, as 128-bit hashes (two of a thousand million URLs share one with probability 10^-21),
- *   up to 2^32 - 2 of them;
- * - features: patent 003's Bloom filter.  A URL u1/u2/…/un has four features: site u1, depth n, first directory u2, last part
- *   un; each modulo N is one bit in the filter of its own type.  A URL all of whose bits are set counts as seen; otherwise
- *   they are set.  URLs that share their features with different others are wrongly seen: that is the method, and no error rate
- *   holds;
+ * - exact: the set of all canonical forms, as 128-bit hashes (two of a thousand million URLs share one with
+ * probability 10^-21), up to 2^32 - 2 of them;
+ * - features: patent 003's Bloom filter.  A URL u1/u2/…/un has four features: site u1, depth n, first directory u2,
+ * last part un; each modulo N is one bit in the filter of its own type.  A URL whose bits are all set counts as
+ * seen; otherwise they are set.  URLs that share their features with different others are wrongly called seen: this
+ * is a property of the method, without a bound on the error rate;
  * - site-features: the same, but depth, first directory and last part count within their site.
  *
- * What was seen is saved with its parameters and a checksum (docs/format-urls.md), and a file that is damaged is refused.
+ * The set is saved with its parameters and a checksum (docs/format-urls.md), and a damaged file is refused.
  */
 #ifndef PD_LINK_SEEN_H
 #define PD_LINK_SEEN_H
@@ -30,11 +30,11 @@ struct pd_seen_options {
 	enum pd_seen_hash hash;
 	unsigned features;	/* of pd_seen_feature; the site always */
 	uint64_t bits;		/* of each filter: N; 0 with mode exact */
-	struct pd_span shape;	/* what else shapes the keys, as "form=canonical …"; must be the same between runs */
+	struct pd_span shape;	/* other parameters of the keys, as "form=canonical …"; must be the same between runs */
 };
 
-/* Bits in all for so many URLs and such an error rate with `k` bits a URL (the standard formula is that of base/hash.h):
- * -k n / ln(1 - P^(1/k)).  Rounded up. */
+/* Total number of bits for this number of URLs and error rate with `k` bits per URL (base/hash.h has the standard
+ * formula): -k n / ln(1 - P^(1/k)).  Rounded up. */
 uint64_t pd_seen_bits_of(uint64_t count, double error, int k);
 
 struct pd_seen;
@@ -44,12 +44,12 @@ void pd_seen_free(struct pd_seen *s);
 /* URLs that were new. */
 uint64_t pd_seen_count(const struct pd_seen *s);
 
-/* Where a URL is found, if it was seen: its hash, or a place in each filter. */
+/* The key of a URL: its hash, or a position in each filter. */
 struct pd_seen_key {
 	uint64_t at[PD_FEATURES];
 };
 
-/* Of a canonical form.  Asks for the memory there, too: of many URLs, make the keys of some first, and memory is waited for once. */
+/* Make the key of a canonical form, and prefetch its memory: for many URLs, make some keys before the first lookup. */
 void pd_seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out);
 /* Was it seen?  If not, it is from now on, unless `keep` is false. */
 bool pd_seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep);
@@ -60,7 +60,7 @@ bool pd_seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep);
 int pd_seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd_err *e);
 /* NULL: PD_ERR_FORMAT, damaged or no such file; PD_ERR_VERSION; PD_ERR_SYSTEM. */
 struct pd_seen *pd_seen_read(FILE *from, const char *name, struct pd_err *e);
-/* PD_ERR_PARAMS: what was seen in a file was asked in another way. */
+/* PD_ERR_PARAMS: the set in the file was made with other parameters. */
 int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, const char *name, struct pd_err *e);
 
 /* --- URLs, a line each --- */
@@ -68,24 +68,24 @@ int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, cons
 enum pd_seen_print { PD_SEEN_PRINT_ROWS, PD_SEEN_PRINT_NEW, PD_SEEN_PRINT_SEEN, PD_SEEN_PRINT_NONE };
 enum pd_seen_formula { PD_SEEN_FORMULA_STANDARD, PD_SEEN_FORMULA_FEATURES };
 
-/* What the command `url` does: lines in, a row for each out, and what was seen kept in a file. */
+/* The work of the command `url`: lines in, a row for each out, and the set kept in a file. */
 struct pd_seen_run {
 	int mode, hash, form, print, formula;	/* pd_seen_mode, pd_seen_hash, pd_url_form (canonical.h), pd_seen_print, pd_seen_formula */
-	double count, error;		/* filters: URLs to make room for, and the error rate with so many */
+	double count, error;		/* filters: number of URLs to reserve, and the error rate at that number */
 	unsigned features;
 	const char *seen;		/* the file; NULL: none */
-	bool ask;			/* it stays as it is */
-	const char *base;		/* for URLs that are not in full; NULL: none */
+	bool ask;			/* it is not changed */
+	const char *base;		/* base for relative URLs; NULL: none */
 	bool with_base;			/* each line has its own, after a tab */
 	bool keep_fragment, drop_known;
-	const char *drop, *params;	/* parameters to leave out: a list, and a file of those that were learnt; or NULL */
-	bool learn;			/* the lines are rows of fp, and what is written are parameters that change no page … */
+	const char *drop, *params;	/* parameters to leave out: a list, and a file of learned ones; or NULL */
+	bool learn;			/* the lines are rows of fp, and the output is a list of parameters that change no page … */
 	int least;			/* … for which so much evidence is needed */
 	const char *output;		/* NULL: standard output */
 	bool domain, line_buffered, quiet;
 };
 
-/* 0; 1: rows were left out while learning; negative, and why. */
+/* 0; 1: rows were skipped while learning; negative, with a message. */
 int pd_seen_run(const struct pd_seen_run *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e);
 
 #endif

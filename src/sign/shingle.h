@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The runs of w consecutive kept terms of each signed feature, with their weights.  Terms lie one after the other
- * with a space between, so a shingle is one piece of text.  Source: patent CN101645082, module 300.
+ * The shingles of each signed feature, runs of w consecutive kept terms, with their weights.  Terms are stored in
+ * sequence and separated by spaces, so a shingle is one piece of text.  Source: patent CN101645082, module 300.
  */
 #ifndef PD_SIGN_SHINGLE_H
 #define PD_SIGN_SHINGLE_H
@@ -12,7 +12,7 @@
 struct pd_shingler {
 	struct pd_sign_options o;
 	struct pd_map terms;		/* tf of each term (weights tf) */
-	struct pd_map seen;		/* shingles met (weights tf, set) */
+	struct pd_map seen;		/* shingles so far (weights tf, set) */
 };
 
 void pd_shingler_init(struct pd_shingler *s, const struct pd_sign_options *o);

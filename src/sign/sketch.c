@@ -6,8 +6,8 @@
 #include "base/hash.h"
 
 #define EMPTY UINT64_MAX
-/* Odd numbers without a meaning: the polynomial in which a shingle's terms are coefficients, and steps that keep the
- * questions asked of `mix` apart. */
+/* Odd constants without a meaning: the base of the polynomial whose coefficients are a shingle's terms, and steps
+ * that separate the uses of `mix`. */
 #define FACTOR UINT64_C(0x9e3779b97f4a7c15)
 #define STEP_BIN UINT64_C(0xd6e8feb86659fd93)
 #define STEP_ROUND UINT64_C(0xa0761d6478bd642f)
@@ -55,7 +55,7 @@ static inline void take(struct pd_sketcher *s, uint64_t round, uint64_t shingle)
 	offer(s, round < minima ? (size_t)((hash >> 32) * minima >> 32) : (size_t)(round - minima), round, hash);
 }
 
-/* `to` is the sketcher or whatever else takes shingles. */
+/* `to` is the sketcher or another receiver of shingles. */
 typedef void shingle_fn(void *to, uint64_t shingle);
 
 static inline void take_first(void *to, uint64_t shingle)
@@ -126,7 +126,8 @@ static inline __attribute__((always_inline)) bool walk(int width, const uint64_t
 	return any;
 }
 
-/* Bins that the first round left empty: few shingles, so that more rounds over the distinct ones are cheap. */
+/* Fill bins that the first round left empty: there are few shingles, so that more rounds over the distinct ones are
+ * cheap. */
 static void fill(struct pd_sketcher *s, const struct pd_topic *in)
 {
 	pd_map_clear(&s->seen, in->terms.n);

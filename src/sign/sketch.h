@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * The sketch: a page's main text in a few words, from which the Jaccard similarity of two pages is estimated without
- * them.  In: the terms of the main text, as the fingerprint is made of them.  Out: for each of M bins the smallest hash
- * of the shingles (runs of w terms; a shorter piece is one shingle) that fall into it, b bits of it:
+ * The sketch: a page's main text in a few words, from which the Jaccard similarity of two pages is estimated.
+ * Input: the terms of the main text, as for the fingerprint.  Output: for each of M bins the smallest hash of the
+ * shingles (runs of w terms; a shorter text is one shingle) in it, b bits of it:
  *
  *	128x4x3 (the default): 128 minima of 4 bits, shingles of 3 terms: 512 bits
  *	minimum i: bits 4 (i % 16) ... 4 (i % 16) + 3 of w[i / 16]; printed with w[0] first, highest digit first
  *
- * One hash of each shingle serves all bins, so the cost is that of a hash a term (P. Li, A. Owen, C.-H. Zhang, "One
- * Permutation Hashing", NIPS 2012).  What few shingles leave empty is filled by more rounds with other hashes, of which an
- * earlier one always wins, so that each bin is a fair sample of two texts of any length (S. Dahlgaard, M. B. T. Knudsen,
- * M. Thorup, "Fast Similarity Sketching", FOCS 2017).  b bits of a minimum: P. Li, A. C. König, "b-Bit Minwise Hashing",
- * WWW 2010.
+ * One hash of each shingle serves all bins, so the cost is one hash per term (P. Li, A. Owen, C.-H. Zhang, "One
+ * Permutation Hashing", NIPS 2012).  Bins that few shingles leave empty are filled by more rounds with other hashes,
+ * of which an earlier one always wins, so that each bin is a fair sample of two texts of any length (S. Dahlgaard,
+ * M. B. T. Knudsen, M. Thorup, "Fast Similarity Sketching", FOCS 2017).  b bits of a minimum: P. Li, A. C. König,
+ * "b-Bit Minwise Hashing", WWW 2010.
  */
 #ifndef PD_SIGN_SKETCH_H
 #define PD_SIGN_SKETCH_H
@@ -32,9 +32,9 @@ struct pd_sketch_options {
 
 #define PD_SKETCH_DEFAULT ((struct pd_sketch_options){ 128, 4, 3 })
 
-/* Plain data of one size: copy it as it is.  The first minima * bits / 64 words are used, the others are 0. */
+/* Plain data of one size, which may be copied. The first minima * bits / 64 words are used, the others are 0. */
 struct pd_sketch {
-	bool present;		/* false: no text, or no sketch was asked for */
+	bool present;		/* false: no text, or no sketch was requested */
 	uint64_t w[PD_SKETCH_WORDS];
 };
 
@@ -46,11 +46,11 @@ struct pd_sketcher {
 	uint64_t *shingles;
 	size_t n_shingles, cap_shingles;
 	const struct pd_secret *secret;	/* of sketches; NULL: anyone can compute them */
-	uint64_t *hashes;	/* of the page's terms, as shingles are made of them; by term, those of the main text only */
+	uint64_t *hashes;	/* of the page's terms, for shingles; indexed by term, only those of the main text */
 	size_t cap_hashes;
 };
 
-/* Set s->secret after it, if there is one. */
+/* Set s->secret afterwards, if there is one. */
 void pd_sketcher_init(struct pd_sketcher *s, const struct pd_sketch_options *o);
 void pd_sketcher_release(struct pd_sketcher *s);
 int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch *out);
@@ -70,7 +70,7 @@ static inline int pd_sketch_words(const struct pd_sketch_options *o)
  * mixing is a bijection. */
 void pd_sketch_shingles(struct pd_sketcher *s, const struct pd_secret *secret, const struct pd_topic *in, struct pd_buf *out);
 
-/* How many minima are equal. */
+/* The number of equal minima. */
 int pd_sketch_agreeing(const struct pd_sketch_options *o, const uint64_t *a, const uint64_t *b);
 /* The estimate that belongs to a number of equal minima: 0 ... 1; one in 2^bits is equal by chance. */
 static inline double pd_sketch_estimate(const struct pd_sketch_options *o, int agreeing)
@@ -82,12 +82,12 @@ static inline double pd_sketch_estimate(const struct pd_sketch_options *o, int a
 /* Estimated Jaccard similarity of the two texts' sets of shingles; -1 when one has no sketch. */
 double pd_sketch_similarity(const struct pd_sketch_options *o, const struct pd_sketch *a, const struct pd_sketch *b);
 
-/* The words as hexadecimal digits; "-" when there is none.  parse: false when it is neither "-" nor a sketch of this
+/* The words as hexadecimal digits; "-" if there is none.  parse: false if it is neither "-" nor a sketch of this
  * size. */
 void pd_sketch_hex(const struct pd_sketch_options *o, const struct pd_sketch *s, struct pd_buf *out);
 bool pd_sketch_parse(const struct pd_sketch_options *o, struct pd_span hex, struct pd_sketch *out);
 
-/* "128x4x3", or "none": what headers and --sketch call it.  PD_ERR_USAGE says what it may be. */
+/* "128x4x3", or "none": the name in headers and --sketch. PD_ERR_USAGE lists the possible values. */
 void pd_sketch_print(const struct pd_sketch_options *o, struct pd_buf *out);
 int pd_sketch_read(struct pd_sketch_options *o, struct pd_span name, struct pd_err *e);
 
