@@ -150,8 +150,8 @@ START_TEST(test_given)
 	pd_aliases_page(a, pd_span_z("b.org"), pd_span_z("/2"), pd_span("", 0), pd_buf_span(&text));
 	pd_aliases_address(a, pd_span_z("c.org"), pd_span_z("10.0.0.1"));
 	pd_aliases_write(a, &table);
-	ck_assert_str_eq(table.p, "# pagededup sites 1 | by=both first=5 similar=0.95\n#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n"
-				  "a.org\tb.org\t1\t10.0.0.1,10.0.0.2\t-\t-\t-\nb.org\tb.org\t2\t10.0.0.1,10.0.0.2\tboth\ta.org\t1.000\n");
+	ck_assert_str_eq(table.p, "# pagededup sites 1 | by=both first=5 similar=0.95 end=total\n#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n"
+				  "a.org\tb.org\t1\t10.0.0.1,10.0.0.2\t-\t-\t-\nb.org\tb.org\t2\t10.0.0.1,10.0.0.2\tboth\ta.org\t1.000\n# total rows=2\n");
 	pd_aliases_free(a);
 	pd_buf_release(&table);
 	pd_buf_release(&text);

@@ -227,9 +227,9 @@ START_TEST(test_learn)
 		}
 	struct pd_params_counts n = { 0 };
 	pd_params_lesson_write(l, 3, &n, &out);
-	ck_assert_str_eq(out.p, "# pagededup params 1 | least=3\n#host\tname\tsame\tdifferent\ttexts\tvalues\tlearnt\n"
+	ck_assert_str_eq(out.p, "# pagededup params 1 | least=3 end=total\n#host\tname\tsame\tdifferent\ttexts\tvalues\tlearnt\n"
 				"h\te\t3\t0\t1\t4\t0\nh\tf\t0\t3\t0\t0\t0\nh\tq\t0\t1\t0\t0\t0\nh\ts\t3\t0\t3\t4\t1\n"
-				"h\ttwo\t2\t0\t2\t4\t0\nh\tu\t3\t0\t3\t3\t1\nh\tv\t3\t0\t3\t1\t0\n");
+				"h\ttwo\t2\t0\t2\t4\t0\nh\tu\t3\t0\t3\t3\t1\nh\tv\t3\t0\t3\t1\t0\n# total rows=7\n");
 	ck_assert_uint_eq(n.parameters, 7);
 	ck_assert_uint_eq(n.learnt, 2);
 	pd_buf_clear(&out);
