@@ -310,7 +310,7 @@ static void close_decontamination(const struct decontamination *d, struct pd_log
 	for (size_t i = 0; i < d->n_items; i++)
 		held += d->items[i].pages > 0;
 	pd_buf_count(&line, d->contaminated, "page");
-	pd_buf_printf(&line, "%s %zu of ", d->contaminated == 1 ? " holds" : " count_run", held);
+	pd_buf_printf(&line, "%s %zu of ", d->contaminated == 1 ? " contains" : " contain", held);
 	pd_buf_count(&line, d->n_items, "test item");
 	if (d->short_items) {
 		pd_buf_add_z(&line, "; ");

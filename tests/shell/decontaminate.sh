@@ -66,7 +66,7 @@ has "every page is looked at, and none is signed" "$tmp/err" '^pagededup deconta
 cp "$tmp/out" any.tsv
 same "what a comparison of all with all finds" <(found any.tsv) any.want
 at_least "these are some" "$(wc -l <any.want)" 30
-has "how many items are held, and how many say too little" "$tmp/err" "^pagededup decontaminate: $(wc -l <any.want) pages hold [0-9]+ of [0-9]+ test items; [0-9]+ items of fewer than 8 words left out$"
+has "how many items are held, and how many say too little" "$tmp/err" "^pagededup decontaminate: $(wc -l <any.want) pages contain [0-9]+ of [0-9]+ test items; [0-9]+ items of fewer than 8 words left out$"
 run "$P" decontaminate --against=tests.jsonl --test-field=question --share=.5 corpus.jsonl
 same "with half of an item's runs at least" <(found "$tmp/out") half.want
 same "with one thread" <("$P" decontaminate -q -j1 --against=tests.jsonl --test-field=question corpus.jsonl) any.tsv
