@@ -928,8 +928,6 @@ static void open_seen(struct pd_html *h, enum pd_tag t, const struct pd_attr *at
 		add_alt(b, b->link, attrs, n);
 	else if (t == PD_TAG_area)
 		add_area(b, attrs, n, h->unseen);
-	else if (t == PD_TAG_base && !h->out->base.n)
-		h->out->base = kept_value(h->out, attrs, n, PD_ATTR_HREF);
 }
 
 static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size_t n)
@@ -948,6 +946,8 @@ static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size
 	}
 	if (n)
 		meta_open(&h->meta, t, attrs, n, h->out);
+	if (t == PD_TAG_base && !h->out->base.n)
+		h->out->base = kept_value(h->out, attrs, n, PD_ATTR_HREF);
 	build_open(h->builder, t, attrs, n, markup);
 	if (h->options.all_links)
 		open_seen(h, t, attrs, n);

@@ -103,7 +103,7 @@ struct pd_blocks {
 	size_t n_runs, n_boxes, n_blocks, n_links;
 	size_t cap_runs, cap_boxes, cap_blocks, cap_links;
 	struct pd_meta meta;
-	struct pd_span base;	/* <base href>; only with all_links */
+	struct pd_span base;	/* <base href> */
 	bool redirects;		/* redirects readers: <meta http-equiv=refresh> with an address, or a script and no
 				 * text */
 	bool cut;		/* text after PD_RUNS_MAX runs is ignored */

@@ -305,6 +305,8 @@ static unsigned wanted_bits(enum pd_tag tag)
 		return BIT(PD_ATTR_LANG) | BIT(PD_ATTR_XML_LANG);
 	case PD_TAG_link:
 		return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL);
+	case PD_TAG_base:
+		return BIT(PD_ATTR_HREF);
 	case PD_TAG_meta:
 		return BIT(PD_ATTR_NAME) | BIT(PD_ATTR_PROPERTY) | BIT(PD_ATTR_ITEMPROP) | BIT(PD_ATTR_HTTP_EQUIV) |
 		       BIT(PD_ATTR_CONTENT);
@@ -330,8 +332,6 @@ static unsigned wanted_for_links(enum pd_tag tag)
 		return BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
 	case PD_TAG_area:
 		return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL) | BIT(PD_ATTR_ALT);
-	case PD_TAG_base:
-		return BIT(PD_ATTR_HREF);
 	case PD_TAG_img:
 		return BIT(PD_ATTR_ALT);
 	case PD_TAG_frame: case PD_TAG_iframe:
