@@ -3,7 +3,7 @@
 """The rules of cluster, read slowly, to hold the program against.
 
 usage: brute_clusters.py pairs SEED PAGES PAIRS        random pairs rows on stdout
-       brute_clusters.py verdicts LINKAGE KEEP PAIRS [RANK]    "id kept" for every member of a cluster, sorted
+       brute_clusters.py verdicts LINKAGE KEEP PAIRS [RANK [LINKS]]    "id kept" for every member of a cluster, sorted
 """
 import collections, random, re, sys
 
@@ -40,7 +40,7 @@ def seconds(t):
     at = (datetime.datetime(*map(int, m.groups()[:6])) - datetime.datetime(1970, 1, 1)).total_seconds() + float(m[7] or 0)
     return at - (0 if not m[8] else (1 if m[8] == '+' else -1) * (int(m[9]) * 3600 + int(m[10]) * 60))
 
-def key_for(name, rank):
+def key_for(name, rank, behind):
     last = float('inf')
     def key(p):
         i, url, time, size, quality = p
@@ -50,6 +50,7 @@ def key_for(name, rank):
         if name == 'shortest-url': return len(url) if url != '-' else last
         if name == 'quality': return -float(quality) if quality != '-' else last
         if name == 'rank': return rank.get(url, last)
+        if name == 'canonical': return i in behind
         return 0
     return key
 
@@ -64,7 +65,7 @@ def closed(pages, joined):
                 changed = True
     return name
 
-def verdicts(linkage, keep, path, rank):
+def verdicts(linkage, keep, path, rank, links):
     pages, near, same = {}, [], []
     for line in open(path):
         if line.startswith('#'): continue
@@ -73,9 +74,10 @@ def verdicts(linkage, keep, path, rank):
             pages.setdefault(f['id_' + e], (f['id_' + e], f['url_' + e], f['fetch_time_' + e], f['text_bytes_' + e], f['quality_' + e]))
         near.append((f['id_a'], f['id_b']))
         if f['distance'] in '-0': same.append(near[-1])
-    criteria = [key_for(k, rank) for k in keep.split(',')]
-    order = sorted(pages.values(), key=lambda p: tuple(c(p) for c in criteria) + (not p[1].startswith('https://'), order_of_id(p[0])))
     node, whole = closed(pages, same), closed(pages, near)
+    behind = {i for i, url in links if i in pages and url != pages[i][1] and any(q[1] == url and whole[q[0]] == whole[i] for q in pages.values())}
+    criteria = [key_for(k, rank, behind) for k in keep.split(',')]
+    order = sorted(pages.values(), key=lambda p: tuple(c(p) for c in criteria) + (not p[1].startswith('https://'), order_of_id(p[0])))
     kept = {}
     for p in (p[0] for p in order):
         if p in kept: continue
@@ -94,4 +96,5 @@ else:
     for l in open(sys.argv[5]) if len(sys.argv) > 5 else []:
         url, n = l.rstrip('\n').split('\t')
         table[url] = min(float(n), table.get(url, float('inf')))
-    verdicts(sys.argv[2], sys.argv[3], sys.argv[4], table)
+    links = [l.rstrip('\n').split('\t') for l in open(sys.argv[6])] if len(sys.argv) > 6 else []
+    verdicts(sys.argv[2], sys.argv[3], sys.argv[4], table, links)

@@ -749,7 +749,8 @@ def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None
     `pagededup cluster` ("cluster_id", "id", "is_duplicate" 0 or 1, "dup_of", "reason", ...) and "row", its row in `table` (in `against` if "side" is 1).
 
     pairs: of `match`, or a table with columns a, b, distance, similarity.  keep: rules in their order: first, longest, newest, oldest, shortest-url,
-    quality, rank.  settings: the long options of `pagededup cluster`: linkage="connected", max_loss=0.1, ...
+    quality, rank, canonical.  settings: the long options of `pagededup cluster`: linkage="connected", max_loss=0.1, ...
+    keep="canonical" needs canonical=FILE, which `pagededup fp --canonical=FILE` writes.
     """
     found = pairs.table if isinstance(pairs, Pairs) else _as_table(pairs)
     holds: List[Any] = []

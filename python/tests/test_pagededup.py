@@ -180,6 +180,30 @@ def pairs_and_clusters():
 
 
 @test
+def canonical_links():
+    'keep="canonical" reads the links that fp --canonical writes'
+    with tempfile.TemporaryDirectory() as folder:
+        html = ['<link rel=canonical href="https://e.example/%d">' % (i ^ 1 if i % 4 == 0 else i) + page for i, page in enumerate(pages())]
+        dump, links = os.path.join(folder, 'pages.jsonl'), os.path.join(folder, 'links')
+        with open(dump, 'w') as f:
+            f.writelines(json.dumps(dict(url='https://e.example/%d' % i, html=page)) + '\n' for i, page in enumerate(html))
+        out = subprocess.run([COMMAND, 'fp', '-q', '--canonical=' + links, dump], stdout=subprocess.PIPE, check=True).stdout
+        ids = [row.split(b'\t')[1].decode() for row in rows(out)]
+        table = pagededup.Signer().sign_batch(html, ['https://e.example/%d' % i for i in range(60)], ids)
+        verdicts = pagededup.cluster(table, pagededup.match(table), keep='canonical', canonical=links)
+        goes = dict(zip(verdicts.column('row').to_pylist(), verdicts.column('is_duplicate').to_pylist()))
+        # Of two pages, the first names the second in every other pair; otherwise the smaller id is kept.
+        assert len(goes) == 60 and all(goes[i] == (i % 4 in (0, 3)) for i in goes), goes
+    for settings, words in (dict(keep='canonical'), 'needs --canonical'), (dict(canonical=links), 'has no effect without'):
+        try:
+            pagededup.cluster(table, pagededup.match(table), **settings)
+        except pagededup.UsageError as e:
+            assert words in str(e), e
+        else:
+            raise AssertionError(settings)
+
+
+@test
 def zero_copy():
     'columns use the memory of the library, which lives as long as an array needs it'
     table = pagededup.Signer().sign_batch(pages())

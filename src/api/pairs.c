@@ -34,6 +34,7 @@ static const struct pd_opt cluster_opts[] = {
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT_CLUSTER(scope), .choices = pd_pages_scopes },
 	{ .type = PD_OPT_TEXT, .name = "sites", .arg = "FILE", AT_CLUSTER(group.in.sites) },
 	{ .type = PD_OPT_TEXT, .name = "shingles", .arg = "FILE", AT_CLUSTER(shingles) },
+	{ .type = PD_OPT_TEXT, .name = "canonical", .arg = "FILE", AT_CLUSTER(canonical) },
 	{ .type = PD_OPT_CHOICE, .name = "action", .arg = "NAME", AT_CLUSTER(action), .choices = pd_action_names },
 	{ .type = PD_OPT_REAL, .name = "weight", .arg = "N", AT_CLUSTER(group.weight), .min = 0.000001, .max = 0.999999 },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT_CLUSTER(group.in.tmp_dir) },

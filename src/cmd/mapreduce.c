@@ -115,7 +115,7 @@ static int map_fp(struct engine_options *o, int argc, char **argv)
 	if (code)
 		return code - 1;
 	const char *alone = walk.output ? "output" : walk.files_from ? "files-from" : walk.name ? "name" : walk.stats ? "stats" :
-			    walk.left_out ? "left-out" : walk.shingles ? "shingles" : walk.save_boilerplate ? "save-boilerplate" :
+			    walk.left_out ? "left-out" : walk.shingles ? "shingles" : walk.canonical ? "canonical" : walk.save_boilerplate ? "save-boilerplate" :
 			    formats[walk.format];
 	if (first < argc)
 		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': paths of dumps come on standard input, a line each", argv[first]);
@@ -253,9 +253,9 @@ static int check_cluster(const struct pd_stage_cluster *o, struct pd_err *e)
 {
 	const struct pd_keep_options *k = &o->group.keep;
 	const char *alone = o->output ? "output" : o->shingles ? "shingles" : o->format ? formats[o->format] : o->scope ? "scope" : o->group.in.sites ? "sites" :
-			    k->rank_file ? "rank" : k->prefer_hosts ? "prefer-host" : o->group.in.tmp_dir ? "tmp-dir" : NULL;
+			    k->rank_file ? "rank" : o->canonical ? "canonical" : k->prefer_hosts ? "prefer-host" : o->group.in.tmp_dir ? "tmp-dir" : NULL;
 	for (int i = 0; i < k->n && !alone; i++)
-		alone = k->by[i] == PD_KEEP_QUALITY ? "keep=quality" : k->by[i] == PD_KEEP_LEAST_LOSS ? "keep=least-loss" :
+		alone = k->by[i] == PD_KEEP_QUALITY ? "keep=quality" : k->by[i] == PD_KEEP_CANONICAL ? "keep=canonical" : k->by[i] == PD_KEEP_LEAST_LOSS ? "keep=least-loss" :
 			k->by[i] == PD_KEEP_CLEAN ? "keep=clean" : NULL;
 	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s is of 'cluster' alone, not of its tasks", alone) : PD_OK;
 }

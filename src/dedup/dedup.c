@@ -53,7 +53,7 @@ char *pd_dedup_folder_path(const char *folder, const char *name)
 	return path.p;
 }
 
-/* … of a file of a unit: its rows ("fp"), "shingles", "left-out". */
+/* … of a file of a unit: its rows ("fp"), "shingles", "left-out", "canonical". */
 static char *folder_unit(const char *folder, size_t unit, const char *what)
 {
 	struct pd_buf path = { 0 };
@@ -862,11 +862,13 @@ static int make_rows(struct run *r, struct units *u, size_t unit)
 	struct pd_walk_options walk = r->o->walk;
 	char *output = folder_unit(r->folder, unit, "fp"), *shingles = folder_unit(r->folder, unit, "shingles");
 	char *left_out = folder_unit(r->folder, unit, "left-out");
+	char *canonical = pd_keep_has(&r->o->cluster.group.keep, PD_KEEP_CANONICAL) ? folder_unit(r->folder, unit, "canonical") : NULL;
 	char *table = walk.learn ? pd_dedup_folder_path(r->folder, DEDUP_TABLE) : NULL;
 	walk.output = output;
 	walk.shingles = shingles;
 	walk.shingles_secret = &r->secret;
 	walk.left_out = left_out;
+	walk.canonical = canonical;
 	walk.files_from = NULL;
 	walk.found = u->found;
 	walk.ignore_damaged = walk.twice = true;
@@ -875,12 +877,15 @@ static int make_rows(struct run *r, struct units *u, size_t unit)
 	folder_sweep(output);
 	folder_sweep(shingles);
 	folder_sweep(left_out);
+	if (canonical)
+		folder_sweep(canonical);
 	if (table)
 		folder_sweep(table);
 	int status = pd_walk(&pd_walk_fp, &walk, u->paths, u->n_paths, r->log, r->err);
 	const char *const files[] = { output, shingles, left_out, table };
 	status = status < 0 ? status : add_files(r, files, sizeof files / sizeof *files);
 	free(table);
+	free(canonical);
 	free(left_out);
 	free(shingles);
 	free(output);
@@ -1155,6 +1160,9 @@ static int do_verdicts(struct run *r)
 	char **shingles = folder_units(r->folder, n, "shingles");
 	cluster.group.shingles = shingles;
 	cluster.group.n_shingles = (int)n;
+	char **canonical = folder_units(r->folder, n, "canonical");
+	cluster.group.keep.canonical = canonical;
+	cluster.group.keep.n_canonical = pd_keep_has(&cluster.group.keep, PD_KEEP_CANONICAL) ? (int)n : 0;
 	cluster.group.shingles_secret = &r->secret;
 	char *old = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS), *new = pd_dedup_folder_path(r->folder, DEDUP_NEW_VERDICTS);
 	struct pd_map gone = { 0 };
@@ -1169,6 +1177,7 @@ static int do_verdicts(struct run *r)
 		status = merge_verdicts(r, old, new, output);
 	pd_map_release(&gone);
 	folder_free(shingles, n);
+	folder_free(canonical, n);
 	free(pairs);
 	free(output);
 	free(old);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "group/keep.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -9,9 +10,10 @@
 #include "base/hash.h"
 #include "base/tsv.h"
 #include "group/order.h"
+#include "link/canonical.h"
 
 const char *const pd_keep_names[PD_KEEPS + 1] = {
-	"first", "longest", "newest", "oldest", "shortest-url", "quality", "rank", "least-loss", "clean", NULL,
+	"first", "longest", "newest", "oldest", "shortest-url", "quality", "rank", "canonical", "least-loss", "clean", NULL,
 };
 
 static int one_of(struct pd_span word, struct pd_err *e)
@@ -322,6 +324,153 @@ int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, s
 	return status;
 }
 
+/* --- pages that name another page as canonical --- */
+
+/* Connected components, and the pages of each URL in a component.  URLs are compared by a hash with a random secret: nobody can
+ * make a URL with the hash of another. */
+struct canonical_finder {
+	struct pd_pages *pages;
+	struct pd_index ids;
+	uint32_t *component;	/* by page: a page of its component, the same for all of them */
+	uint64_t *url;		/* by page: hash of its URL in canonical form; 0: it has none */
+	uint32_t *order;	/* pages by URL, then by component */
+	struct pd_secret secret;
+	struct pd_canonical form;
+	struct pd_url parsed;
+	struct pd_buf text, made;
+};
+
+static uint64_t page_id_hash(const void *finder, uint32_t page)
+{
+	const struct canonical_finder *f = finder;
+	struct pd_span id = pd_pages_view(f->pages, page).id;
+	return pd_map_key(id);
+}
+
+static bool is_page_id(const void *finder, uint32_t page, const void *id)
+{
+	const struct canonical_finder *f = finder;
+	return pd_span_eq(pd_pages_view(f->pages, page).id, *(const struct pd_span *)id);
+}
+
+/* `url`: as in rows. */
+static uint64_t hash_canonical(struct canonical_finder *f, struct pd_span url)
+{
+	if (pd_span_is(url, "-") || pd_tsv_value(url, &f->text) < 0 || !pd_canonical_parse(&f->form, pd_buf_span(&f->text), NULL, &f->parsed))
+		return 0;
+	pd_canonical_make(&f->form, &f->parsed, &f->made);
+	return pd_keyed64(&f->secret, f->made.p, f->made.n) | 1;
+}
+
+/* The representative of a component; paths to it are halved. */
+static uint32_t find_root(uint32_t *parent, uint32_t page)
+{
+	while (parent[page] != page)
+		page = parent[page] = parent[parent[page]];
+	return page;
+}
+
+static void find_components(struct canonical_finder *f)
+{
+	const struct pd_pages *pages = f->pages;
+	for (uint32_t i = 0; i < pages->n; i++)
+		f->component[i] = i;
+	for (size_t i = 0; i < pages->n_edges; i++) {
+		uint32_t a = find_root(f->component, pages->edges[i].a), b = find_root(f->component, pages->edges[i].b);
+		f->component[a > b ? a : b] = a > b ? b : a;
+	}
+	for (uint32_t i = 0; i < pages->n; i++)
+		f->component[i] = find_root(f->component, i);
+}
+
+static int canonical_finder_init(struct canonical_finder *f, struct pd_pages *pages, struct pd_err *e)
+{
+	*f = (struct canonical_finder){ .pages = pages, .form = { .form = PD_FORM_CANONICAL } };
+	int error = pd_secret_random(&f->secret);
+	if (error) {
+		errno = -error;
+		return pd_fail_errno(e, "cannot read random numbers of the system");
+	}
+	f->component = pd_alloc((pages->n + 1) * sizeof *f->component);
+	f->url = pd_alloc((pages->n + 1) * sizeof *f->url);
+	f->order = pd_order_new(pages->n);
+	find_components(f);
+	for (uint32_t i = 0; i < pages->n; i++) {
+		struct pd_page_view v = pd_pages_view(pages, i);
+		pd_index_add(&f->ids, pd_map_key(v.id), page_id_hash, f);
+		f->url[i] = hash_canonical(f, v.url);
+	}
+	uint64_t *component = pd_alloc((pages->n + 1) * sizeof *component);
+	for (uint32_t i = 0; i < pages->n; i++)
+		component[i] = f->component[i];
+	pd_order_by(f->order, pages->n, component);
+	pd_order_by(f->order, pages->n, f->url);
+	free(component);
+	return PD_OK;
+}
+
+static void canonical_finder_release(struct canonical_finder *f)
+{
+	pd_index_release(&f->ids);
+	free(f->component);
+	free(f->url);
+	free(f->order);
+	pd_canonical_release(&f->form);
+	pd_url_release(&f->parsed);
+	pd_buf_release(&f->text);
+	pd_buf_release(&f->made);
+}
+
+/* Has a page of this component this URL? */
+static bool has_url(const struct canonical_finder *f, uint32_t component, uint64_t url)
+{
+	size_t from = 0, to = f->pages->n;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		uint32_t page = f->order[middle];
+		if (f->url[page] < url || (f->url[page] == url && f->component[page] < component))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < f->pages->n && f->url[f->order[from]] == url && f->component[f->order[from]] == component;
+}
+
+static int read_canonical(struct canonical_finder *f, const char *file, const struct pd_pages_options *o, uint64_t *key, struct pd_err *e)
+{
+	struct pd_span line, cells[2];
+	struct pd_err bad;
+	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
+	int status;
+	if (!lines.f)
+		return e->status;
+	while ((status = next_telling_line(&lines, &line, e)) > 0) {
+		uint64_t url = pd_tsv_fields(line, cells, 2) == 2 && cells[0].n ? hash_canonical(f, cells[1]) : 0;
+		uint32_t page = url ? pd_index_find(&f->ids, pd_map_key(cells[0]), is_page_id, f, &cells[0]) : PD_NO_NUMBER;
+		if (page != PD_NO_NUMBER && f->url[page] != url && has_url(f, f->component[page], url))
+			key[page] = 1;
+		if (url)
+			continue;
+		f->pages->bad++;
+		pd_fail(&bad, PD_ERR_FORMAT, "%s:%" PRIu64 ": not an id, a tab and a URL", file, lines.no);
+		o->bad_row(o->ctx, bad.text);
+	}
+	close_lines(&lines);
+	return status;
+}
+
+int pd_keep_canonical_keys(struct pd_pages *pages, char *const *files, int n_files, const struct pd_pages_options *o, uint64_t *key,
+			   struct pd_err *e)
+{
+	struct canonical_finder f;
+	memset(key, 0, pages->n * sizeof *key);
+	int status = canonical_finder_init(&f, pages, e);
+	for (int i = 0; i < n_files && !status; i++)
+		status = read_canonical(&f, files[i], o, key, e);
+	canonical_finder_release(&f);
+	return status;
+}
+
 /* --- the order of keeping --- */
 
 static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep_options *o, const struct pd_pages_options *in,
@@ -330,8 +479,12 @@ static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep
 	if (by == PD_KEEP_FIRST || by == PD_KEEP_LEAST_LOSS || by == PD_KEEP_CLEAN || !pages->n)
 		return PD_OK;
 	uint64_t *key = pd_alloc(pages->n * sizeof *key);
-	int status = by == PD_KEEP_RANK ? pd_keep_rank_keys(pages, o->rank_file, in, key, e) : PD_OK;
-	if (by != PD_KEEP_RANK)
+	int status = PD_OK;
+	if (by == PD_KEEP_RANK)
+		status = pd_keep_rank_keys(pages, o->rank_file, in, key, e);
+	else if (by == PD_KEEP_CANONICAL)
+		status = pd_keep_canonical_keys(pages, o->canonical, o->n_canonical, in, key, e);
+	else
 		keys_of_rows(pages, by, key);
 	bool known = by != PD_KEEP_QUALITY;
 	for (size_t i = 0; i < pages->n && !known; i++)

@@ -17,6 +17,7 @@ enum pd_keep {
 	PD_KEEP_SHORTEST_URL,	/* fewest bytes */
 	PD_KEEP_QUALITY,	/* highest */
 	PD_KEEP_RANK,		/* smallest number that the rank file has for the URL */
+	PD_KEEP_CANONICAL,	/* pages that name no other page of their connected component as canonical */
 	PD_KEEP_LEAST_LOSS,	/* of a cluster, the page that has most of the others' texts (group.h); no order of pages */
 	PD_KEEP_CLEAN,		/* of a cluster, the page that has least text that the others lack (group.h); no order of pages */
 	PD_KEEPS
@@ -28,6 +29,8 @@ struct pd_keep_options {
 	enum pd_keep by[PD_KEEPS];
 	int n;				/* 0: first */
 	const char *rank_file;		/* URL<TAB>number; rows that cannot be read: `bad_row` of the pages' options */
+	char *const *canonical;		/* ID<TAB>URL: the page names this URL as canonical; read like rank_file */
+	int n_canonical;
 	const char *prefer_hosts;	/* a host a line, the best first; ".example.org": example.org and all below it */
 };
 
@@ -39,6 +42,15 @@ static inline bool pd_keep_by_texts(const struct pd_keep_options *o)
 static inline bool pd_keep_is_clean(const struct pd_keep_options *o)
 {
 	return o->n && o->by[0] == PD_KEEP_CLEAN;
+}
+
+/* Does the list contain this rule? */
+static inline bool pd_keep_has(const struct pd_keep_options *o, enum pd_keep by)
+{
+	for (int i = 0; i < o->n; i++)
+		if (o->by[i] == by)
+			return true;
+	return false;
 }
 
 /* "newest,longest": PD_ERR_USAGE says what is wrong. */
@@ -61,6 +73,11 @@ bool pd_keep_number_key(struct pd_span number, uint64_t *key);
 /* Lines "URL<TAB>number", escaped as rows are; # begins a remark.  Of several numbers for a URL the smallest counts.
  * Memory grows with the pages, not with the file.  Lines that cannot be read are reported and counted in pages->bad. */
 int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key, struct pd_err *e);
+/* Set the key of a page to 1 if one of the files has a URL for its id, and a page of its connected component has that URL, but the
+ * page itself has not; otherwise to 0.  URLs are compared in canonical form.  No key depends on what other pages name, so the
+ * author of a page can only place his own page behind. */
+int pd_keep_canonical_keys(struct pd_pages *pages, char *const *files, int n_files, const struct pd_pages_options *o, uint64_t *key,
+			   struct pd_err *e);
 /* A host a line, the best first. */
 int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e);
 

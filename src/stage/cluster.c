@@ -138,7 +138,7 @@ static int close_cluster(const struct cluster_run *r)
 int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 {
 	struct pd_keep_options *k = &o->group.keep;
-	bool by_rank = false, texts = o->shingles || o->texts_follow;
+	bool texts = o->shingles || o->texts_follow;
 	/* With the texts it is known which page loses least. */
 	if (!o->keep && texts && !k->prefer_hosts)
 		o->keep = pd_keep_names[PD_KEEP_LEAST_LOSS];
@@ -152,11 +152,14 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 	o->group.in.scope = (enum pd_pages_scope)o->scope;
 	if ((o->scope == PD_PAGES_SITE) != (o->group.in.sites != NULL))
 		return pd_fail(e, PD_ERR_USAGE, "--scope=same-site and --sites=FILE go together");
-	for (int i = 0; i < k->n; i++)
-		by_rank |= k->by[i] == PD_KEEP_RANK;
+	bool by_rank = pd_keep_has(k, PD_KEEP_RANK), by_canonical = pd_keep_has(k, PD_KEEP_CANONICAL);
 	if (o->shingles) {
 		o->group.shingles = &o->shingles;
 		o->group.n_shingles = 1;
+	}
+	if (o->canonical) {
+		k->canonical = &o->canonical;
+		k->n_canonical = 1;
 	}
 	if (pd_keep_by_texts(k) && !texts)
 		return pd_fail(e, PD_ERR_USAGE, "--keep=%s needs the texts: --shingles=FILE, which 'fp --shingles=FILE' writes",
@@ -167,6 +170,10 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 		return pd_fail(e, PD_ERR_USAGE, "--keep=rank needs --rank=FILE");
 	if (!by_rank && k->rank_file)
 		return pd_fail(e, PD_ERR_USAGE, "--rank=FILE has no effect without 'rank' in --keep");
+	if (by_canonical && !o->canonical && !o->texts_follow)
+		return pd_fail(e, PD_ERR_USAGE, "--keep=canonical needs --canonical=FILE, which 'fp --canonical=FILE' writes");
+	if (!by_canonical && o->canonical)
+		return pd_fail(e, PD_ERR_USAGE, "--canonical=FILE has no effect without 'canonical' in --keep");
 	if (o->group.weight && o->group.action != PD_ACTION_DEMOTE)
 		return pd_fail(e, PD_ERR_USAGE, "--weight has no effect without --action=demote");
 	if (!o->group.max_loss)
@@ -200,6 +207,8 @@ static int run_all(struct cluster_run *r, char **paths, int n_paths)
 	int status = pd_outfile_check(o->output, paths, n_paths, &r->err);
 	if (!status)
 		status = pd_outfile_check(o->output, r->options.shingles, r->options.n_shingles, &r->err);
+	if (!status)
+		status = pd_outfile_check(o->output, r->options.keep.canonical, r->options.keep.n_canonical, &r->err);
 	if (!status)
 		status = cluster_pairs(r);
 	if (!status)

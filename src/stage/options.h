@@ -41,7 +41,7 @@
 	{ .type = PD_OPT_CHOICE, .name = "linkage", .arg = "NAME", AT(linkage), .choices = pd_linkage_names, \
 	  .help = "star (default): within reach of the page kept; connected: components" }, \
 	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
-	  .help = "rules for the page to keep: least-loss (default if texts are compared),\n                            first (else), clean, longest, newest, oldest, quality, rank, ..." }, \
+	  .help = "rules for the page to keep: least-loss (default if texts are compared),\n                            first (else), canonical, clean, longest, newest, oldest, rank, ..." }, \
 	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
 	  .help = "keep a page if more than this share of its text would be lost (0.15)" }, \
 	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \

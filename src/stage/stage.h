@@ -62,7 +62,8 @@ struct pd_stage_cluster {
 	int linkage, action, format, scope;
 	const char *keep;		/* as typed */
 	char *shingles;			/* a file of fp --shingles; NULL: none */
-	bool texts_follow;		/* group.shingles is set later */
+	char *canonical;		/* a file of fp --canonical; NULL: none */
+	bool texts_follow;		/* group.shingles and group.keep.canonical are set later */
 	struct pd_group_options group;	/* complete after pd_stage_cluster_settle, except for the inputs */
 	bool quiet, ignore_damaged;
 	const char *output;

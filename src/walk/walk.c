@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/threads.h"
 #include "base/tsv.h"
+#include "link/canonical.h"
 #include "rows/shingles.h"
 #include "walk/packed.h"
 #include "write/write.h"
@@ -419,6 +420,13 @@ static void inputs_release(struct inputs *in)
  * ignore; negative: an error. */
 enum { PD_WALK_DAMAGED = 1 };
 
+/* Memory to make the canonical link of a page. */
+struct canonical_link {
+	struct pd_canonical form;
+	struct pd_url page, base, target;
+	struct pd_buf own, named;
+};
+
 struct walk_worker {
 	struct pd_pipeline pipeline;
 	struct pd_record record;
@@ -429,6 +437,7 @@ struct walk_worker {
 	struct pd_buf id;
 	struct pd_buf packed;		/* the page read from the spool */
 	struct pd_buf plain;		/* the same, unpacked */
+	struct canonical_link canonical;
 	bool lost;			/* a page could not be read from the spool */
 };
 
@@ -442,6 +451,7 @@ struct walk {
 	struct inputs inputs;
 	struct pd_outfile out, stats, table;	/* `table`: --save-boilerplate */
 	struct pd_shingles_writer shingles;	/* if they are requested */
+	struct pd_outfile canonical;	/* if it is requested */
 	struct walk_worker **workers;
 	int n_workers;
 	struct pd_err err;
@@ -564,10 +574,60 @@ static int emit_shingles(struct walk *w, struct pd_span *rest)
 	return pd_shingles_add(&w->shingles, head.id, head.text, shingles, &w->err);
 }
 
+/* Append a line for --canonical, after its length: the page's id and the URL that the page names as canonical.  Append only the length
+ * 0 if the page names none, or its own. */
+static void add_canonical(struct walk_worker *me, struct pd_buf *out)
+{
+	const struct pd_pipeline *p = &me->pipeline;
+	struct canonical_link *c = &me->canonical;
+	size_t at = out->n;
+	uint64_t n = 0;
+	pd_buf_add(out, &n, sizeof n);
+	if (!p->blocks.meta.canonical.n)
+		return;
+	bool has_url = pd_url_parse(p->page.url, NULL, &c->page);
+	bool has_base = p->blocks.base.n && pd_url_parse(p->blocks.base, has_url ? &c->page : NULL, &c->base);
+	if (!pd_url_parse(p->blocks.meta.canonical, has_base ? &c->base : has_url ? &c->page : NULL, &c->target))
+		return;
+	pd_canonical_make(&c->form, &c->target, &c->named);
+	pd_buf_clear(&c->own);
+	if (has_url)
+		pd_canonical_make(&c->form, &c->page, &c->own);
+	if (pd_span_eq(pd_buf_span(&c->own), pd_buf_span(&c->named)))
+		return;
+	pd_tsv_add(out, p->page.id);
+	pd_buf_add_c(out, '\t');
+	pd_tsv_add(out, pd_buf_span(&c->named));
+	pd_buf_add_c(out, '\n');
+	n = out->n - at - sizeof n;
+	memcpy(out->p + at, &n, sizeof n);
+}
+
+static int emit_canonical(struct walk *w, struct pd_span *rest)
+{
+	uint64_t n;
+	memcpy(&n, rest->p, sizeof n);
+	struct pd_span line = pd_span(rest->p + sizeof n, n);
+	*rest = pd_span(line.p + n, rest->n - sizeof n - n);
+	return fwrite(line.p, 1, n, w->canonical.f) == n ? PD_OK : pd_fail_errno(&w->err, "cannot write %s", w->o->canonical);
+}
+
+static void canonical_link_release(struct canonical_link *c)
+{
+	pd_canonical_release(&c->form);
+	pd_url_release(&c->page);
+	pd_url_release(&c->base);
+	pd_url_release(&c->target);
+	pd_buf_release(&c->own);
+	pd_buf_release(&c->named);
+}
+
 /* Write the result of write_row. */
 static int emit_made(struct walk *w, struct pd_span row)
 {
-	int status = w->o->shingles && row.n ? emit_shingles(w, &row) : PD_OK;
+	int status = w->o->canonical && row.n ? emit_canonical(w, &row) : PD_OK;
+	if (!status && w->o->shingles && row.n)
+		status = emit_shingles(w, &row);
 	if (w->walker->take && row.n) {
 		w->walker->take(w->walker->ctx, row);
 		return status;
@@ -590,6 +650,8 @@ static void write_row(struct walk_worker *me, struct pd_buf *out)
 		me->counts.few[i] += s->present && s->few;
 		me->counts.capped[i] += s->present && s->capped;
 	}
+	if (me->walk->o->canonical)
+		add_canonical(me, out);
 	if (me->walk->o->shingles)
 		add_shingles(me, out);
 	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
@@ -627,6 +689,7 @@ static void worker_free(struct walk_worker *me)
 	pd_buf_release(&me->events);
 	pd_buf_release(&me->id);
 	pd_buf_release(&me->plain);
+	canonical_link_release(&me->canonical);
 	free(me);
 }
 
@@ -638,6 +701,7 @@ static int make_workers(struct walk *w)
 		struct walk_worker *me = w->workers[i] = pd_zalloc(sizeof *me);
 		me->walk = w;
 		me->json = pd_json_new();
+		me->canonical.form.form = PD_FORM_CANONICAL;
 		int status = pd_pipeline_init(&me->pipeline, &w->o->page, &w->tables, &w->err);
 		if (status)
 			return status;
@@ -975,6 +1039,8 @@ static int run_walk(struct walk *w, struct counts *sum)
 	int status = w->o->learn ? learn_first(w) : PD_OK;
 	if (!status && w->o->shingles)
 		status = create_shingles(w);
+	if (!status && w->o->canonical)
+		status = pd_outfile_open(&w->canonical, w->o->canonical, &w->err);
 	if (!status && w->walker->header) {
 		status = pd_write_header(&(struct pd_write_header){ .kind = w->walker->kind, .ends = w->walker->total, .tables = &w->tables }, &text, &w->err);
 		fwrite(text.p, 1, text.n, w->out.f);
@@ -1001,7 +1067,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	    struct pd_err *e)
 {
 	struct walk w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 }, .stats = { .slot = -1 },
-			  .table = { .slot = -1 }, .shingles.out.slot = -1 };
+			  .table = { .slot = -1 }, .shingles.out.slot = -1, .canonical = { .slot = -1 } };
 	struct counts sum = { 0 };
 	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
 	start_progress(&w.progress);
@@ -1010,6 +1076,8 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	int status = pd_outfile_check(o->output, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
 	if (!status && o->shingles)
 		status = pd_outfile_check(o->shingles, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
+	if (!status && o->canonical)
+		status = pd_outfile_check(o->canonical, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
 	if (!status)
 		status = open_all(&w, inputs, n_inputs);
 	if (!status)
@@ -1019,6 +1087,10 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	/* Write the files that accompany the rows first: rows without them would seem complete. */
 	if (o->shingles)
 		status = pd_shingles_close(&w.shingles, status, &w.err);
+	if (!status && o->canonical)
+		status = pd_outfile_commit(&w.canonical, &w.err);
+	else if (w.canonical.f)
+		pd_outfile_abandon(&w.canonical);
 	if (!status)
 		status = pd_outfile_commit(&w.out, &w.err);
 	else if (w.out.f)

@@ -38,6 +38,7 @@ struct pd_walk_options {
 	bool all_text, twice;		/* see pd_reader_options */
 	const char *shingles;		/* fp: a file for the shingles of each page (rows/shingles.h); NULL: none */
 	const struct pd_secret *shingles_secret;	/* secret of the shingles; NULL: zeroes */
+	const char *canonical;		/* fp: a file for the URLs that pages name as canonical, a line ID<TAB>URL; NULL: none */
 	const char *left_out;		/* a file for skipped records with the reason; NULL: they are only counted */
 	const struct pd_found *found;	/* for each input, see pd_reader_options */
 	int samples;			/* boilerplate: write samples */
