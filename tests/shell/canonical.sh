@@ -86,6 +86,9 @@ pages "https://a.example/original" "https://b.example/copy"
 printf 'pages.jsonl:1\thttps://b.example/copy\n' >c
 cluster
 is "a line for an id that no page has changes nothing" "$(url_kept)" "https://a.example/original "
+printf 'pages.jsonl:0\thttps://A.example:443/original\n' >c
+cluster
+is "nor does a line with the URL of the page itself" "$(url_kept)" "https://a.example/original "
 
 # --- URLs ---
 gain "<base> counts for a relative URL" https://b.example/x/2 "https://a.example/1|<base href='https://b.example/x/'>$(link 2)" "https://b.example/x/2"
