@@ -21,12 +21,13 @@
 /* --- split --- */
 
 /* Send a row that removes a page to its dump; rows of suspects and of kept pages concern no dump. */
-static int split_row(struct pd_span line, struct pd_buf *out, struct pd_err *e)
+static int split_row(struct pd_span line, uint64_t no, struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_span f[PD_VERDICTS_COLUMNS];
 	size_t n = pd_tsv_fields(line, f, PD_VERDICTS_COLUMNS);
 	if (n <= PD_VERDICTS_REASON || (!pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0") && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1")))
-		return pd_fail(e, PD_ERR_INPUT, "'%.*s' is neither a row of verdicts nor the path of a dump", line.n < 80 ? (int)line.n : 80, line.p);
+		return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input is neither a row of verdicts nor the path of a dump: '%.*s'", no,
+			       line.n < 80 ? (int)line.n : 80, line.p);
 	if (pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
 		return PD_OK;
 	pd_buf_add_span(out, pd_page_id_parse(f[PD_VERDICTS_ID]).file);
@@ -49,7 +50,7 @@ static int map_split(const struct pd_engine *t, struct pd_err *e)
 		if (!line.n || (row && line.p[0] == '#') || (line.n > 1 && !memcmp(line.p, "# ", 2)))
 			continue;
 		if (row) {
-			status = split_row(line, &out, e);
+			status = split_row(line, in.no, &out, e);
 		} else {
 			pd_tsv_add(&out, line);
 			pd_buf_add_z(&out, "\td\t-\n");
@@ -107,7 +108,7 @@ static int reduce_split(const struct pd_engine *t, struct pd_err *e)
 		}
 		rest = in.value;
 		if (!pd_span_split(&rest, '\t', &tag) || !rest.p || (!pd_span_is(tag, "d") && !pd_span_is(tag, "v"))) {
-			status = pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+			status = pd_engine_lines_foreign(&in, e);
 			break;
 		}
 		d.listed |= pd_span_is(tag, "d");
@@ -134,6 +135,7 @@ struct rewriting {
 	const struct pd_engine *t;
 	struct pd_buf path, output, local;
 	uint64_t damaged, other_url, other_page, lost;
+	uint64_t line_no;		/* of the dump */
 };
 
 static void on_apply_damage(void *ctx, const struct pd_read_damage *d)
@@ -243,7 +245,7 @@ static int read_and_apply(struct rewriting *r, struct pd_span rows, const char *
 	pd_inputs_forget();
 	int status = pd_apply_removals_read(&removals, &o, e);
 	if (!status && pd_apply_removals_counts(removals)->bad)
-		status = pd_fail(e, PD_ERR_INPUT, "rows that cannot be read: they are not of the task before this one");
+		status = pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input has invalid rows: not written by the previous task", r->line_no);
 	if (!status)
 		status = apply_dump(r, removals, output, done, e);
 	pd_apply_removals_free(removals);
@@ -276,7 +278,7 @@ static int rewrite_line(struct rewriting *r, struct pd_span line, struct pd_err 
 	struct pd_span path, rows = line;
 	struct pd_buf out = { 0 };
 	if (!pd_span_split(&rows, '\t', &path) || !rows.p || pd_tsv_value(path, &r->path) || !r->path.n || memchr(r->path.p, 0, r->path.n))
-		return pd_fail(e, PD_ERR_INPUT, "a line of standard input that the step before this one does not write");
+		return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input was not written by the previous task", r->line_no);
 	pd_buf_set(&r->output, pd_span_z(t->output));
 	while (r->output.n > 1 && r->output.p[r->output.n - 1] == '/')
 		r->output.p[--r->output.n] = 0;
@@ -316,9 +318,11 @@ static int map_rewrite(const struct pd_engine *t, struct pd_err *e)
 	}
 	pd_line_reader_release(&in);
 	rest = pd_buf_span(&lines);
-	while (!status && rest.n && pd_span_split(&rest, '\n', &line))
+	while (!status && rest.n && pd_span_split(&rest, '\n', &line)) {
+		r.line_no++;
 		if (line.n)
 			status = rewrite_line(&r, line, e);
+	}
 	pd_engine_count(t, "DAMAGED", r.damaged + r.lost);
 	pd_engine_count(t, "OTHER_URL", r.other_url);
 	pd_engine_count(t, "OTHER_PAGE", r.other_page);

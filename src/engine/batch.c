@@ -244,6 +244,7 @@ struct finding {
 	struct pd_rows batch;
 	struct keys keys;
 	struct pd_map ids;		/* of the batch, by hash */
+	uint64_t first, last;		/* numbers of the lines that wait */
 	struct pd_map wanted;		/* hashes of keys with waiting stored rows */
 	size_t n;
 	struct pd_buf line;
@@ -280,14 +281,21 @@ static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_m
 static int end_keys(struct finding *f, struct pd_err *e)
 {
 	int status = PD_OK;
+	size_t known = 0;
 	for (uint32_t row = 0; f->n && !status && row < f->batch.n; row++) {
 		pd_buf_clear(&f->line);
-		if (!add_key(&f->keys, row, &f->line) || !pd_map_has(&f->wanted, pd_hash64(f->line.p, f->line.n)))
+		uint32_t *is_known = add_key(&f->keys, row, &f->line) ? pd_map_find(&f->wanted, pd_hash64(f->line.p, f->line.n)) : NULL;
+		if (!is_known)
 			continue;
+		known += !*is_known;
+		*is_known = 1;
 		pd_buf_clear(&f->line);
 		add_batch_row(&f->keys, row, &f->line);
 		status = pd_engine_buckets_add_new(&f->b, pd_buf_span(&f->line), e);
 	}
+	if (!status && known < f->wanted.n)
+		status = pd_fail(e, PD_ERR_INPUT, "lines %" PRIu64 " to %" PRIu64 " of standard input have keys that no new page has: not written by the "
+				 "previous task", f->first, f->last);
 	if (!status && f->n)
 		status = pd_engine_buckets_end(&f->b, e);
 	if (!status && f->status) {
@@ -327,10 +335,13 @@ static int reduce_find(const struct pd_engine *t, struct pd_engine_params *p, st
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
 		if (in.is_new && f.n >= AT_LEAST && (status = end_keys(&f, e)) != 0)
 			break;
+		if (!f.n)
+			f.first = in.in.no;
+		f.last = in.in.no;
 		if (in.is_new)
 			pd_map_add(&f.wanted, pd_hash64(in.key.p, in.key.n));
 		f.n++;
-		if ((status = add_stored(&f, in.value, e)) != 0)
+		if ((status = pd_engine_lines_name(&in, add_stored(&f, in.value, e), e)) != 0)
 			break;
 	}
 	if (!status)
@@ -382,11 +393,11 @@ struct tombstone {
 	struct pd_buf distance, by, row;
 };
 
-static int read_tombstone(struct pd_span value, struct tombstone *s, struct pd_err *e)
+static int read_tombstone(const struct pd_engine_lines *in, struct tombstone *s, struct pd_err *e)
 {
-	struct pd_span distance, by;
+	struct pd_span value = in->value, distance, by;
 	if (!pd_span_split(&value, '\t', &distance) || !pd_span_split(&value, '\t', &by) || !value.p)
-		return pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
+		return pd_engine_lines_foreign(in, e);
 	pd_buf_set(&s->distance, distance);
 	pd_buf_set(&s->by, by);
 	pd_buf_set(&s->row, value);
@@ -420,7 +431,7 @@ static int reduce_tombstones(const struct pd_engine *t, struct pd_engine_params 
 	pd_buf_add_c(&names, '\n');
 	int status = pd_engine_write(&names, e);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
-		if ((status = read_tombstone(in.value, now, e)) != 0 || (in.is_new && (status = write_tombstone(best, e)) != 0))
+		if ((status = read_tombstone(&in, now, e)) != 0 || (in.is_new && (status = write_tombstone(best, e)) != 0))
 			break;
 		n += in.is_new;
 		if (in.is_new || is_nearer(now, best)) {
@@ -463,6 +474,7 @@ static int map_update(const struct pd_engine *t, struct pd_engine_params *p, str
 	struct pd_line_reader in = { .f = stdin, .path = "standard input" };
 	struct pd_span line, rest, tag, id;
 	struct pd_engine_row row;
+	struct pd_err why;
 	struct pd_buf out = { 0 }, key = { 0 };
 	struct pd_rows batch;
 	struct pd_map ids = { 0 };
@@ -481,13 +493,15 @@ static int map_update(const struct pd_engine *t, struct pd_engine_params *p, str
 		if (pd_span_is(tag, "t") && pd_span_split(&rest, '\t', &id)) {
 			pd_buf_add_span(&out, id);
 			pd_buf_add_z(&out, "\tt\n");
-		} else if (tag.n == 1 && tag.p[0] != '-') {
+		} else if (tag.n == 1 && strchr("pqs", tag.p[0])) {
 			continue;
 		} else {
 			size_t fields = pd_tsv_fields(line, row.f, PD_FP_COLUMNS);
 			memset(row.f + fields, 0, (PD_FP_COLUMNS - fields) * sizeof *row.f);
-			if ((status = pd_engine_row_check(&row, p, e)) != 0)
+			if ((status = pd_engine_row_check(&row, p, &why)) != 0) {
+				pd_fail(e, status, "line %" PRIu64 " of standard input: %.400s", in.no, why.text);
 				break;
+			}
 			pd_buf_add_span(&out, row.f[PD_FP_ID]);
 			pd_buf_add_z(&out, is_of_batch(&keys, &ids, &row, &key) ? "\tb\t" : "\tr\t");
 			pd_buf_add_span(&out, line);
@@ -560,7 +574,7 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 		bool fresh;
 		if (!pd_span_split(&rest, '\t', &tag) || (!(fresh = pd_span_is(tag, "b")) && !pd_span_is(tag, "t") && !pd_span_is(tag, "r")) ||
 		    (!pd_span_is(tag, "t") && !rest.p)) {
-			status = pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
+			status = pd_engine_lines_foreign(&in, e);
 			break;
 		}
 		u.goes |= pd_span_is(tag, "t");

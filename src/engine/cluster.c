@@ -32,6 +32,11 @@ struct pair_reader {
 	uint64_t n, bad;
 };
 
+static bool has_ids(const struct pair_reader *r)
+{
+	return r->in.fields[PD_PAIRS_ID_A].n && r->in.fields[PD_PAIRS_ID_B].n;
+}
+
 /* The next pair or suspects: 1, 0 at the end, negative. */
 static int next_pair(const struct pd_engine *t, struct pair_reader *r, struct pd_err *e)
 {
@@ -40,7 +45,9 @@ static int next_pair(const struct pd_engine *t, struct pair_reader *r, struct pd
 	r->in.parts = true;
 	r->in.columns = r->in.v1_columns = pd_pairs_columns;
 	r->in.marked = PD_SUSPECT_MARK;
-	while ((status = pd_tsv_next(&r->in, e)) == PD_ERR_FORMAT) {
+	while ((status = pd_tsv_next(&r->in, e)) == PD_ERR_FORMAT || (status == 1 && !has_ids(r))) {
+		if (status == 1)
+			pd_fail(e, PD_ERR_FORMAT, "line %" PRIu64 " of standard input: a pair without two ids", r->in.line_no);
 		r->bad++;
 		pd_log_bad_row(t->log, e->text);
 	}
@@ -82,21 +89,33 @@ static int map_edges(const struct pd_engine *t, struct pd_err *e)
 
 /* --- rounds --- */
 
-static int map_as_it_is(const struct pd_engine *t, struct pd_err *e)
+/* Return whether the line is an edge: two pages. */
+static bool is_edge(const struct pd_engine_lines *in)
+{
+	return in->key.n && in->value.n && !memchr(in->value.p, '\t', in->value.n);
+}
+
+/* Copy the lines of the previous task, which must be valid. */
+static int copy_lines(bool (*is_valid)(const struct pd_engine_lines *in), struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
 	int status;
-	(void)t;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		pd_buf_clear(&out);
 		add_key_line(&out, in.key, in.value);
-		if ((status = pd_engine_write(&out, e)) != 0)
+		if ((status = is_valid(&in) ? pd_engine_write(&out, e) : pd_engine_lines_foreign(&in, e)) != 0)
 			break;
 	}
 	pd_buf_release(&out);
 	pd_engine_lines_release(&in);
 	return status;
+}
+
+static int map_round(const struct pd_engine *t, struct pd_err *e)
+{
+	(void)t;
+	return copy_lines(is_edge, e);
 }
 
 /* The pages that a page knows: itself and others, each once. */
@@ -140,6 +159,10 @@ static int reduce_round(const struct pd_engine *t, struct pd_err *e)
 	struct known k = { .unsettled = 0 };
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if (!is_edge(&in)) {
+			status = pd_engine_lines_foreign(&in, e);
+			break;
+		}
 		if (in.is_new && k.names.n && (status = connect_to_first(&k, e)) != 0)
 			break;
 		if (in.is_new)
@@ -174,6 +197,10 @@ static int map_attach(const struct pd_engine *t, struct pd_err *e)
 		if (suspect)
 			pd_span_split(&rest, '\t', &f[0]);
 		size_t n = pd_tsv_fields(rest, f, PD_PAIRS_COLUMNS + 1);
+		if (n < 2 || !f[0].n || !f[1].n) {
+			status = pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input is neither an edge nor a row of pairs", in.no);
+			break;
+		}
 		pd_buf_clear(&out);
 		pd_buf_add_span(&out, f[0]);
 		if (n == 2) {
@@ -231,7 +258,7 @@ static int reduce_attach(const struct pd_engine *t, struct pd_err *e)
 			pd_buf_set(&page, in.key);
 		rest = in.value;
 		if (!pd_span_split(&rest, '\t', &tag) || !rest.p || (!pd_span_is(tag, "c") && !pd_span_is(tag, "p"))) {
-			status = pd_fail(e, PD_ERR_INPUT, "a line of standard input that the map task of this step does not write");
+			status = pd_engine_lines_foreign(&in, e);
 			break;
 		}
 		if (pd_span_is(tag, "c")) {
@@ -282,6 +309,7 @@ struct grouping {
 	struct pd_buf header, out;
 	FILE *waiting;
 	uint64_t n, clusters, duplicates, suspects;
+	uint64_t first, last;		/* numbers of the lines that wait */
 };
 
 static int open_waiting(struct grouping *g, struct pd_err *e)
@@ -340,7 +368,8 @@ static int end_group(struct grouping *g, struct pd_err *e)
 		return PD_OK;
 	int status = open_group(g, &group, &o, e);
 	if (!status && group.pages.bad)
-		status = pd_fail(e, PD_ERR_INPUT, "pairs that cannot be read: they are not of the task before this one");
+		status = pd_fail(e, PD_ERR_INPUT, "invalid pairs in lines %" PRIu64 " to %" PRIu64 " of standard input: not written by the previous task",
+				 g->first, g->last);
 	while (!status && pd_group_next(&group, &m)) {
 		pd_buf_clear(&g->out);
 		pd_buf_clear(&row);
@@ -360,6 +389,20 @@ static int end_group(struct grouping *g, struct pd_err *e)
 	return status;
 }
 
+/* Return whether the value is a row of pairs, or a remark about two pages. */
+static bool is_pair_line(const struct pd_engine_lines *in)
+{
+	static const char mark[] = "# " PD_SUSPECT_MARK " ";
+	bool suspect = in->value.n > sizeof mark && !memcmp(in->value.p, mark, sizeof mark - 1);
+	return in->key.n && in->value.n && (in->value.p[0] != '#' || suspect) && memchr(in->value.p, '\t', in->value.n);
+}
+
+static int map_group(const struct pd_engine *t, struct pd_err *e)
+{
+	(void)t;
+	return copy_lines(is_pair_line, e);
+}
+
 static int reduce_group(const struct pd_engine *t, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
@@ -370,6 +413,13 @@ static int reduce_group(const struct pd_engine *t, struct pd_err *e)
 			break;
 		if (!g.waiting && (status = open_waiting(&g, e)) != 0)
 			break;
+		if (!is_pair_line(&in)) {
+			status = pd_engine_lines_foreign(&in, e);
+			break;
+		}
+		if (!g.n)
+			g.first = in.in.no;
+		g.last = in.in.no;
 		fwrite(in.value.p, 1, in.value.n, g.waiting);
 		putc('\n', g.waiting);
 		g.n++;
@@ -416,6 +466,19 @@ static int write_verdicts_header(const struct pd_engine *t, struct pd_buf *total
 	return status;
 }
 
+/* Return whether the value is a verdict without its cluster. */
+static bool is_verdict_line(const struct pd_engine_lines *in)
+{
+	struct pd_span f[PD_VERDICTS_COLUMNS + 1];
+	return in->key.n && pd_tsv_fields(in->value, f, PD_VERDICTS_COLUMNS + 1) == PD_VERDICTS_COLUMNS - 1;
+}
+
+static int map_number(const struct pd_engine *t, struct pd_err *e)
+{
+	(void)t;
+	return copy_lines(is_verdict_line, e);
+}
+
 static int reduce_number(const struct pd_engine *t, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
@@ -423,10 +486,9 @@ static int reduce_number(const struct pd_engine *t, struct pd_err *e)
 	uint64_t cluster = 0;
 	int status = write_verdicts_header(t, &totals, e);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
-		struct pd_span f[PD_VERDICTS_COLUMNS + 1];
 		bool suspect = pd_span_is(in.key, "s");
-		if (pd_tsv_fields(in.value, f, PD_VERDICTS_COLUMNS + 1) != PD_VERDICTS_COLUMNS - 1) {
-			status = pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input is not a verdict: it is not of the task before this one", in.in.no);
+		if (!is_verdict_line(&in)) {
+			status = pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input is not a verdict: not written by the previous task", in.in.no);
 			break;
 		}
 		cluster += in.is_new && !suspect;
@@ -449,9 +511,9 @@ static int reduce_number(const struct pd_engine *t, struct pd_err *e)
 
 const struct pd_engine_filter pd_engine_cluster_steps[] = {
 	{ "edges", false, map_edges, reduce_round },
-	{ "round", false, map_as_it_is, reduce_round },
+	{ "round", false, map_round, reduce_round },
 	{ "attach", false, map_attach, reduce_attach },
-	{ "group", true, map_as_it_is, reduce_group },
-	{ "number", true, map_as_it_is, reduce_number },
+	{ "group", true, map_group, reduce_group },
+	{ "number", true, map_number, reduce_number },
 	{ NULL, false, NULL, NULL },
 };

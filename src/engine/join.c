@@ -161,8 +161,9 @@ static int map_count(const struct pd_engine *t, struct pd_engine_params *p, stru
 	return status;
 }
 
-static int take_count(struct totals *t, struct pd_span name, struct pd_span value, struct pd_err *e)
+static int take_count(struct totals *t, const struct pd_engine_lines *in, struct pd_err *e)
 {
+	struct pd_span name = in->key, value = in->value;
 	uint64_t n = 0, words = 0;
 	bool number = pd_span_u64(value, &n);
 	static const char sketches[] = "sketches-";
@@ -185,7 +186,7 @@ static int take_count(struct totals *t, struct pd_span name, struct pd_span valu
 	if (number && pd_span_istarts(name, sketches) &&
 	    pd_span_u64(pd_span(name.p + sizeof sketches - 1, name.n - (sizeof sketches - 1)), &words) && words <= PD_SKETCH_WORDS)
 		return t->sketches.rows[words] += n, PD_OK;
-	return pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
+	return pd_engine_lines_foreign(in, e);
 }
 
 /* Count the new pages like those of the collection. */
@@ -235,7 +236,7 @@ static int reduce_count(const struct pd_engine *t, struct pd_engine_params *p, s
 	struct pd_buf out = { 0 };
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1)
-		if ((status = take_count(&totals, in.key, in.value, e)) != 0)
+		if ((status = take_count(&totals, &in, e)) != 0)
 			break;
 	if (!status && t->batch)
 		status = take_batch(t, &totals, e);
@@ -286,12 +287,12 @@ static int sample_representatives(struct sample *s, const struct pd_engine_param
 	struct pd_engine_row row;
 	uint64_t representatives = 0;
 	int status;
-	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
 		if (pd_span_is(in.key, "n"))
 			pd_buf_printf(out, "%.*s\n", (int)in.value.n, in.value.p);
 		if (!pd_span_is(in.key, "r"))
 			continue;
-		if ((status = pd_engine_row_parse(&row, in.value, p, e)) != 0)
+		if ((status = pd_engine_lines_name(&in, pd_engine_row_parse(&row, in.value, p, e), e)) != 0)
 			break;
 		representatives += row.has_sketch;
 		sample_buckets_of(s, &row, p);
@@ -353,7 +354,7 @@ static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint
 		while (i < sizeof sums / sizeof *sums && !pd_span_is(in.key, sums[i].name))
 			i++;
 		if (!pd_span_u64(in.value, &n) || (!large && i == sizeof sums / sizeof *sums)) {
-			status = pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
+			status = pd_engine_lines_foreign(&in, e);
 			break;
 		}
 		if (in.is_new) {
@@ -451,10 +452,11 @@ static int send_representatives(struct sending *s, const struct pd_engine_params
 	struct pd_engine_lines in = { 0 };
 	struct pd_engine_row row;
 	int status;
-	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
 		if (!pd_span_is(in.key, "r") || pd_engine_params_one_task(p))
 			continue;
-		if ((status = pd_engine_row_parse(&row, in.value, p, e)) != 0 || (status = send_row(s, &row, false, true, e)) != 0)
+		if ((status = pd_engine_lines_name(&in, pd_engine_row_parse(&row, in.value, p, e), e)) != 0 ||
+		    (status = send_row(s, &row, false, true, e)) != 0)
 			break;
 	}
 	pd_engine_lines_release(&in);
@@ -496,8 +498,12 @@ static int reduce_buckets(const struct pd_engine *t, struct pd_engine_params *p,
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		if (!pd_engine_tables_parse(&tables, in.key, &table)) {
-			status = pd_fail(e, PD_ERR_PARAMS, "'%.*s' is not a bucket of this job; its map tasks had other parameters",
-					 in.key.n < 80 ? (int)in.key.n : 80, in.key.p);
+			status = pd_fail(e, PD_ERR_PARAMS, "line %" PRIu64 " of standard input: '%.*s' is not a bucket of this job; its map tasks had "
+					 "other parameters", in.in.no, in.key.n < 80 ? (int)in.key.n : 80, in.key.p);
+			break;
+		}
+		if (!pd_engine_row_is_whole(in.value)) {
+			status = pd_engine_lines_foreign(&in, e);
 			break;
 		}
 		if ((status = pd_engine_buckets_add(&b, table, in.is_new, in.value, e)) != 0)
@@ -546,11 +552,12 @@ static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, s
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		struct pd_span row = in.value;
-		if (!pd_span_split(&row, '\t', &band) || !row.p || (!all && (!pd_span_u64(band, &number) || number >= (uint64_t)p->sketch.minima))) {
-			status = pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
+		if (!pd_span_split(&row, '\t', &band) || !pd_engine_row_is_whole(row) || (!all && (!pd_span_u64(band, &number) || number >= (uint64_t)p->sketch.minima))) {
+			status = pd_engine_lines_foreign(&in, e);
 			break;
 		}
 		status = all ? pd_engine_buckets_add_new(&b, row, e) : pd_engine_buckets_add_full(&b, (int)number, row, e);
+		pd_engine_lines_name(&in, status, e);
 		if (status)
 			break;
 	}
@@ -581,12 +588,12 @@ struct doubted {
 	struct pd_buf other, line;
 };
 
-static int read_doubt(struct pd_span value, struct doubted *d, struct pd_err *e)
+static int read_doubt(const struct pd_engine_lines *in, struct doubted *d, struct pd_err *e)
 {
-	struct pd_span similarity, other, look;
+	struct pd_span value = in->value, similarity, other, look;
 	if (!pd_span_split(&value, '\t', &similarity) || !pd_span_split(&value, '\t', &other) || !pd_span_split(&value, '\t', &look) || !value.p ||
 	    !pd_span_u64(similarity, &d->similarity) || !pd_span_u64(look, &d->look))
-		return pd_fail(e, PD_ERR_INPUT, "invalid line on standard input: not written by the map task of this step");
+		return pd_engine_lines_foreign(in, e);
 	pd_buf_set(&d->other, other);
 	pd_buf_set(&d->line, value);
 	return PD_OK;
@@ -621,7 +628,7 @@ static int reduce_doubts(const struct pd_engine *t, struct pd_engine_params *p, 
 	(void)t;
 	(void)p;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
-		if ((status = read_doubt(in.value, &now, e)) != 0 || (in.is_new && (status = write_doubt(&best, &out, e)) != 0))
+		if ((status = read_doubt(&in, &now, e)) != 0 || (in.is_new && (status = write_doubt(&best, &out, e)) != 0))
 			break;
 		if (in.is_new || is_likelier(&now, &best)) {
 			struct doubted last = best;
@@ -659,7 +666,7 @@ static int map_pairs(const struct pd_engine *t, struct pd_engine_params *p, stru
 	(void)t;
 	if (p->totals.n)
 		pd_buf_add_z(&out, "t\ttotals\n");
-	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
 		if (pd_engine_counts_as(p, in.key) == 'p') {
 			pd_buf_printf(&out, "p.%016" PRIx64, pd_hash64(in.value.p, ids_of(in.value).n));
 		} else if (pd_span_is(in.key, "q")) {
@@ -730,6 +737,21 @@ static int write_same_pages(struct same_pages *s, struct pd_buf *out, uint64_t *
 	return pd_engine_write(out, e);
 }
 
+/* Return whether `map_pairs` writes such a line: its totals, a pair or a suspected duplicate. */
+static bool is_pairs_line(const struct pd_engine_lines *in)
+{
+	static const char mark[] = "# " PD_SUSPECT_MARK " ";
+	struct pd_span f[PD_PAIRS_COLUMNS + 2], key = in->key;
+	uint64_t hash;
+	if (pd_span_is(key, "t"))
+		return pd_span_is(in->value, "totals");
+	if (key.n != sizeof "p.0123456789abcdef" - 1 || key.p[1] != '.' || !pd_hex_u64(pd_span(key.p + 2, key.n - 2), &hash))
+		return false;
+	size_t n = pd_tsv_fields(in->value, f, PD_PAIRS_COLUMNS + 2);
+	return key.p[0] == 'p' ? n == PD_PAIRS_COLUMNS :
+	       key.p[0] == 'q' && n == PD_PAIRS_COLUMNS + 1 && in->value.n > sizeof mark && !memcmp(in->value.p, mark, sizeof mark - 1);
+}
+
 static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
@@ -742,7 +764,11 @@ static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, s
 	if (!status)
 		status = pd_engine_write(&out, e);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
-		bool pair = in.key.n > 1 && in.key.p[0] == 'p', suspect = in.key.n > 1 && in.key.p[0] == 'q';
+		if (!is_pairs_line(&in)) {
+			status = pd_engine_lines_foreign(&in, e);
+			break;
+		}
+		bool pair = in.key.p[0] == 'p', suspect = in.key.p[0] == 'q';
 		totals |= pd_span_is(in.key, "t");
 		if (in.is_new && (status = write_same_pages(&same, &out, &n[0], e)) != 0)
 			break;

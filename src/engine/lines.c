@@ -24,6 +24,30 @@ int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e)
 	return 1;
 }
 
+int pd_engine_lines_foreign(const struct pd_engine_lines *l, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input was not written by the previous task", l->in.no);
+}
+
+int pd_engine_lines_name(const struct pd_engine_lines *l, int status, struct pd_err *e)
+{
+	struct pd_err why = *e;
+	if (status == PD_ERR_INPUT)
+		pd_fail(e, status, "line %" PRIu64 " of standard input: %.400s", l->in.no, why.text);
+	return status;
+}
+
+int pd_engine_tagged_next(struct pd_engine_lines *l, struct pd_err *e)
+{
+	/* Rows, numbers, full rows, suspects without repetition, tombstones, pairs, suspects. */
+	static const char *const tags[] = { "r", "n", "c", "q", "t", "p", "pb", "ph", "pk", "s", "sb", "sh" };
+	int status = pd_engine_lines_next(l, e);
+	for (size_t i = 0; status == 1 && i < sizeof tags / sizeof *tags; i++)
+		if (pd_span_is(l->key, tags[i]))
+			return 1;
+	return status == 1 ? pd_engine_lines_foreign(l, e) : status;
+}
+
 void pd_engine_lines_release(struct pd_engine_lines *l)
 {
 	pd_line_reader_release(&l->in);
@@ -36,7 +60,7 @@ int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struc
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf out = { 0 };
 	int status;
-	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
 		if (!wanted(p, in.key))
 			continue;
 		pd_buf_clear(&out);
@@ -140,11 +164,24 @@ void pd_engine_rows_release(struct pd_engine_rows *r)
 	pd_tsv_release(&r->in);
 }
 
+bool pd_engine_row_is_whole(struct pd_span line)
+{
+	struct pd_span f[PD_FP_COLUMNS + 1];
+	return pd_tsv_fields(line, f, PD_FP_COLUMNS + 1) == PD_FP_COLUMNS;
+}
+
 int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e)
 {
-	if (pd_tsv_fields(line, row->f, PD_FP_COLUMNS) < PD_FP_COLUMNS)
-		return pd_fail(e, PD_ERR_INPUT, "truncated row: not written by the previous task");
+	struct pd_span f[PD_FP_COLUMNS + 1];
+	size_t n = pd_tsv_fields(line, f, PD_FP_COLUMNS + 1);
+	if (n != PD_FP_COLUMNS)
+		return pd_fail(e, PD_ERR_INPUT, "truncated or damaged row (%s than %d columns): not written by the previous task",
+			       n < PD_FP_COLUMNS ? "less" : "more", PD_FP_COLUMNS);
+	memcpy(row->f, f, sizeof row->f);
+	bool sketched = is_said(row->f[PD_FP_SKETCH]);
 	int status = pd_engine_row_check(row, p, e);
+	if (!status && p && sketched && !row->has_sketch)
+		return pd_fail(e, PD_ERR_INPUT, "the sketch is not of the job's kind: not written by the previous task");
 	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
 }
 

@@ -24,6 +24,12 @@ struct pd_engine_lines {
  * status. */
 int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e);
 void pd_engine_lines_release(struct pd_engine_lines *l);
+/* Read the next line as above; it is an error if no reduce task of `join` or `batch` writes lines with this key. */
+int pd_engine_tagged_next(struct pd_engine_lines *l, struct pd_err *e);
+/* Fail with PD_ERR_INPUT: the previous task does not write such a line. */
+int pd_engine_lines_foreign(const struct pd_engine_lines *l, struct pd_err *e);
+/* If `status` is PD_ERR_INPUT, add the number of the last line to the message in `e`.  Return `status`. */
+int pd_engine_lines_name(const struct pd_engine_lines *l, int status, struct pd_err *e);
 /* A map task: copy the values of lines with requested keys, each after `prefix`, to standard output. */
 int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const char *prefix,
 			  const struct pd_engine_params *p, struct pd_err *e);
@@ -54,6 +60,8 @@ int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e);
 void pd_engine_rows_release(struct pd_engine_rows *r);
 /* Check the columns of a row against the parameters. */
 int pd_engine_row_check(struct pd_engine_row *row, const struct pd_engine_params *p, struct pd_err *e);
+/* Return whether a row has the columns that pd_engine_row_add writes, none less or more. */
+bool pd_engine_row_is_whole(struct pd_span line);
 /* Parse a row written by pd_engine_row_add. */
 int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e);
 /* Append the columns for matching, in the order of fp, without a newline; a sketch of another kind than the job's is

@@ -169,4 +169,12 @@ done
 refused "tables of a batch of other parameters" /dev/null 'other parameters' "$P" map --job=batch --step=tables --params=params --batch=wide.key
 refused "inside has no reduce task" /dev/null 'no reduce task' "$P" reduce --job=batch --step=inside --params=params --batch=new.key
 refused "inside reads nothing" <(printf 'a\tb\n') 'without standard input' "$P" map --job=batch --step=inside --params=params --batch=new.key
+# A line that the previous task does not write ends the task.
+"$P" map --job=batch --step=find --params=params --batch=new.key --tables=new.tables <all.fp 2>/dev/null | LC_ALL=C sort >near
+sed 's/^[ed]\./&0/' near >other.near
+run_in other.near "$P" reduce --job=batch --step=find --params=params --batch=new.key
+exits "rows with keys of no new page" 2
+has "their lines are named" "$tmp/err" 'lines [0-9]+ to [0-9]+ of standard input have keys that no new page has'
+refused "update, a line of another step" <(printf 'x\ta:1\n') 'line 1 of standard input: ' "$P" map --job=batch --step=update --params=params --batch=new.key
+refused "tombstones, a line of another step" <(printf 'p\ta\nx\ta:1\n') 'line 2 of standard input was not written' "$P" map --job=batch --step=tombstones --params=params --batch=new.key
 tap_done
