@@ -91,7 +91,7 @@ static void print_words(const struct pd_usage *u, const char *before, const char
 		if (o->type == PD_OPT_SWITCH)
 			printf("%s--no-%s%s", before, o->name, after);
 	}
-	printf("%s--no-sandbox%s%s--help%s", before, after, before, after);
+	printf("%s--sandbox%s%s--no-sandbox%s%s--help%s", before, after, before, after, before, after);
 }
 
 static void print_commands(const struct pd_command *const *all, const char *before, const char *after)
@@ -207,6 +207,7 @@ static void print_fish(const struct pd_command *const *all)
 		for (const struct pd_opt *o = (*c)->usage->opts; !pd_opt_at_end(o); o++)
 			if (o->type != PD_OPT_HEADING)
 				fish_option((*c)->usage->name, o);
+		fish_option((*c)->usage->name, pd_opt_common);
 	}
 }
 

@@ -283,6 +283,12 @@ void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf
 
 /* --- --help, and the nearest word for a mistyped one --- */
 
+/* pd_opt_parse handles it: no option struct has it. */
+const struct pd_opt pd_opt_common[] = {
+	{ .name = "sandbox", .type = PD_OPT_SWITCH, .rare = true, .help = "run in a sandbox, or without one; pagededup(1) describes it" },
+	{ .letter = 0 },
+};
+
 enum { HELP_COLUMN = 26, NEAR = 3 };
 
 static void help_row(const struct pd_opt *o, FILE *to)
@@ -334,7 +340,7 @@ void pd_opt_help(const struct pd_usage *u, bool all, FILE *to)
 	if (u->text)
 		fprintf(to, "\n%s\n", u->text);
 	fputc('\n', to);
-	int more = help_rows(u->opts, all, to);
+	int more = help_rows(u->opts, all, to) + help_rows(pd_opt_common, all, to);
 	fprintf(to, "  -h, --%-*sshow this help", HELP_COLUMN - 6, "help[=all]");
 	if (more)
 		fprintf(to, ", or with all options (%d more)", more);

@@ -62,6 +62,9 @@ static inline bool pd_opt_at_end(const struct pd_opt *o)
 
 enum { PD_OPT_HELP = 1, PD_OPT_HELP_ALL };
 
+/* The options of all commands, without --help; the end as in other tables. */
+extern const struct pd_opt pd_opt_common[];
+
 /* Parse argv into `options`; operands are moved to the end, and *first is the index of the first one.  *sandbox (may be
  * NULL) is 1 or 0 after --sandbox or --no-sandbox, which all commands have, and -1 otherwise.  Return 0 to continue;
  * PD_OPT_HELP… if help was requested (print it, exit 0); PD_ERR_USAGE with a message that ends with the way to get help. */
