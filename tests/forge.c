@@ -7,6 +7,8 @@
  * XXH3-64 of 128 bytes is a bijection of a sum of eight numbers, each a function of 16 bytes alone.  Lists of such numbers are
  * joined by 17 bits at a time until the sum is that of the term (D. Wagner, "A Generalized Birthday Problem", CRYPTO 2002).  Of
  * several words with the same hash, the one is chosen that brings the fingerprint nearer: its hashes are those of two terms.
+ *
+ * With the arguments "host NAME": a valid name of a host that has the XXH3-64 of NAME, in one line.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,6 +33,7 @@ struct list {
 
 static struct list blocks[BLOCKS], pairs[BLOCKS / 2], halves[2], found;
 static uint64_t evaluations;
+static int forging_host;
 
 static void fail(const char *why)
 {
@@ -55,7 +58,7 @@ static void add(struct list *l, uint64_t sum, uint32_t a, uint32_t b)
 	l->v[l->n++] = (struct entry){ sum, { a, b } };
 }
 
-/* Sixteen letters that the number determines. */
+/* Sixteen letters that the number determines.  In a host, labels are shorter than 64 letters, and the last one is "example". */
 static void letters_of(int block, uint32_t number, char out[BLOCK])
 {
 	uint64_t x = ((uint64_t)number << 8 | (unsigned)block) * UINT64_C(0x9E3779B97F4A7C15);
@@ -64,6 +67,10 @@ static void letters_of(int block, uint32_t number, char out[BLOCK])
 		x *= UINT64_C(0xBF58476D1CE4E5B9);
 		out[i] = (char)('a' + (x >> 33) % 26);
 	}
+	if (forging_host && (block == 4 || block == 5))
+		out[BLOCK - 1] = '.';
+	if (forging_host && block == 1)
+		memcpy(out + BLOCK - 8, ".example", 8);
 }
 
 /* XXH3 takes blocks from both ends in turn. */
@@ -146,6 +153,15 @@ static void word_of(struct entry whole, uint64_t hash, char word[WORD])
 		fail("a word has another hash");
 }
 
+static void join_blocks(void)
+{
+	for (int block = 0; block < BLOCKS; block++)
+		fill_block(block);
+	for (int i = 0; i < 3; i++)
+		join(&blocks[2 * i], &blocks[2 * i + 1], 0, 0, BITS, &pairs[i]);
+	join(&pairs[0], &pairs[1], 0, BITS, BITS, &halves[0]);
+}
+
 static void find_words(int i)
 {
 	uint64_t hash = XXH3_64bits(page[i].term, strlen(page[i].term)), target = sum_of_hash(hash);
@@ -224,13 +240,22 @@ static int choose_words(void)
 	return bits;
 }
 
-int main(void)
+static int forge_host(const char *name)
 {
-	for (int block = 0; block < BLOCKS; block++)
-		fill_block(block);
-	for (int i = 0; i < 3; i++)
-		join(&blocks[2 * i], &blocks[2 * i + 1], 0, 0, BITS, &pairs[i]);
-	join(&pairs[0], &pairs[1], 0, BITS, BITS, &halves[0]);
+	forging_host = 1;
+	join_blocks();
+	n_words = 1;
+	snprintf(page[0].term, sizeof page[0].term, "%s", name);
+	find_words(0);
+	puts(chosen(0));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3 && !strcmp(argv[1], "host"))
+		return forge_host(argv[2]);
+	join_blocks();
 	while (n_words < WORDS && scanf("%128s", page[n_words].term) == 1)
 		find_words(n_words++);
 	int bits = choose_words();

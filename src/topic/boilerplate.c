@@ -468,10 +468,27 @@ static void write_record(const struct pd_site_keys *k, const uint64_t head[4], u
 		pd_buf_add_c(out, 0);
 }
 
-/* Return the key of a host, as used in records and tables. */
+/* Return the key of a host, as used in records and tables.  Anyone can compute a name with the key of another host, so
+ * a host is identified by its name: the key is only compared first. */
 static uint64_t host_key(struct pd_span name)
 {
 	return pd_hash64(name.p, name.n);
+}
+
+struct site_host {
+	uint64_t key;
+	struct pd_span name;
+};
+
+static struct site_host host_of(struct pd_span name)
+{
+	return (struct site_host){ host_key(name), name };
+}
+
+/* Order of hosts in tables and of their records: by key, then by name. */
+static int compare_hosts(struct site_host a, struct site_host b)
+{
+	return a.key != b.key ? (a.key < b.key ? -1 : 1) : pd_span_cmp(a.name, b.name);
 }
 
 /* Return the host of a page, as named in records.  False: it has none that can be stored. */
@@ -553,16 +570,9 @@ static bool read_site_record(struct pd_span bytes, struct site_page *out)
 	return keys_ascend(out->paths, n[1], true) && keys_ascend(out->lines, n[2], false);
 }
 
-/* Order by host, then URL, then bytewise. */
-static int record_order(const struct site_page *a, const struct site_page *b, const char *bytes_a, const char *bytes_b)
+static struct site_host page_host(const struct site_page *p)
 {
-	if (a->host != b->host)
-		return a->host < b->host ? -1 : 1;
-	if (a->url != b->url)
-		return a->url < b->url ? -1 : 1;
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	return memcmp(bytes_a, bytes_b, a->size);
+	return (struct site_host){ p->host, pd_span(p->name, p->n_name) };
 }
 
 /* ==== the table ==== */
@@ -655,13 +665,18 @@ static bool entry_fits(const struct pd_boilerplate *b, const struct pd_boilerpla
 	return keys_ascend(keys, x->lines, true) && keys_ascend(keys + x->lines, x->paths, true);
 }
 
+static struct site_host entry_host(const struct pd_boilerplate *b, const struct pd_boilerplate_entry *x)
+{
+	return (struct site_host){ x->key, pd_span(b->names + x->name_at, x->name) };
+}
+
 static int check_entries(struct pd_boilerplate *b, struct pd_err *e)
 {
 	for (uint64_t i = 0; i < b->h.hosts; i++) {
-		if (i && b->hosts[i - 1].key >= b->hosts[i].key)
-			return table_damaged(b, "its hosts are not in order", e);
 		if (!entry_fits(b, &b->hosts[i]))
 			return table_damaged(b, "the entry of a host is invalid", e);
+		if (i && compare_hosts(entry_host(b, &b->hosts[i - 1]), entry_host(b, &b->hosts[i])) >= 0)
+			return table_damaged(b, "its hosts are not in order", e);
 	}
 	return PD_OK;
 }
@@ -706,15 +721,10 @@ const struct pd_boilerplate_info *pd_boilerplate_info(const struct pd_boilerplat
 	return &b->info;
 }
 
-static int host_order(const void *x, const void *y)
+static const struct pd_boilerplate_entry *find_host(const struct pd_boilerplate *b, struct site_host host)
 {
-	uint64_t a = *(const uint64_t *)x, b = ((const struct pd_boilerplate_entry *)y)->key;
-	return (a > b) - (a < b);
-}
-
-static const struct pd_boilerplate_entry *find_host(const struct pd_boilerplate *b, uint64_t key)
-{
-	return b->h.hosts ? bsearch(&key, b->hosts, b->h.hosts, sizeof *b->hosts, host_order) : NULL;
+	uint64_t at = PD_LOWER_BOUND(i, 0, b->h.hosts, compare_hosts(entry_host(b, &b->hosts[i]), host) < 0);
+	return at < b->h.hosts && compare_hosts(entry_host(b, &b->hosts[at]), host) == 0 ? &b->hosts[at] : NULL;
 }
 
 static struct pd_site site_of(const struct pd_boilerplate *b, const struct pd_boilerplate_entry *x)
@@ -725,14 +735,14 @@ static struct pd_site site_of(const struct pd_boilerplate *b, const struct pd_bo
 
 struct pd_site pd_boilerplate_site(const struct pd_boilerplate *b, struct pd_span host)
 {
-	const struct pd_boilerplate_entry *x = host.n ? find_host(b, host_key(host)) : NULL;
+	const struct pd_boilerplate_entry *x = host.n ? find_host(b, host_of(host)) : NULL;
 	return x ? site_of(b, x) : (struct pd_site){ 0 };
 }
 
 struct pd_boilerplate_host pd_boilerplate_host(const struct pd_boilerplate *b, size_t i)
 {
 	const struct pd_boilerplate_entry *x = &b->hosts[i];
-	return (struct pd_boilerplate_host){ x->key, pd_span(b->names + x->name_at, x->name), x->pages, site_of(b, x) };
+	return (struct pd_boilerplate_host){ x->key, entry_host(b, x).name, x->pages, site_of(b, x) };
 }
 
 /* Check all samples once, before the first is used. */
@@ -760,13 +770,13 @@ static int check_samples(struct pd_boilerplate *b, struct pd_err *e)
 }
 
 /* Check `n` records of the host, in the order of their URLs. */
-static bool records_fit(struct pd_span bytes, uint64_t host, unsigned n)
+static bool records_fit(struct pd_span bytes, struct site_host host, unsigned n)
 {
 	struct site_page p;
 	uint64_t last = 0;
 	unsigned i = 0;
 	for (; bytes.n; i++) {
-		if (!read_site_record(bytes, &p) || p.host != host || (i && p.url <= last))
+		if (!read_site_record(bytes, &p) || compare_hosts(page_host(&p), host) || (i && p.url <= last))
 			return false;
 		last = p.url;
 		bytes.p += p.size;
@@ -790,7 +800,9 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 	if (fseeko(b->f, (off_t)(b->h.samples_at + x->sample_at), SEEK_SET) < 0 || fread(at, 1, x->sample, b->f) != x->sample)
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	out->n = x->sample;
-	return records_fit(pd_buf_span(out), x->key, x->pages) ? PD_OK : table_damaged(b, "a sample is invalid", e);
+	if (records_fit(pd_buf_span(out), entry_host(b, x), x->pages))
+		return PD_OK;
+	return table_damaged(b, "the sample of a host is invalid, or has pages of another host; learn it again from the dumps", e);
 }
 
 /*
@@ -1163,9 +1175,10 @@ static struct pd_site judge_pages(struct judge *j, const struct site_page *pages
  * sample.
  */
 
-/* The start of a record, by which records are ordered. */
+/* Records are ordered by host, then by URL.  The name is in the record. */
 struct host_and_url {
-	uint64_t host, url;
+	struct site_host host;
+	uint64_t url;
 };
 
 struct samples {
@@ -1179,7 +1192,11 @@ struct samples {
 static struct host_and_url record_key(const char *record)
 {
 	struct host_and_url key;
-	memcpy(&key, record, sizeof key);
+	uint16_t n[3];	/* bytes of the name, paths, lines */
+	memcpy(&key.host.key, record, 8);
+	memcpy(&key.url, record + 8, 8);
+	memcpy(n, record + 36, sizeof n);
+	key.host.name = pd_span(record + PD_SITE_HEADER + (size_t)10 * (n[1] + n[2]), n[0]);
 	return key;
 }
 
@@ -1189,27 +1206,29 @@ static size_t record_size(struct pd_span bytes)
 	return read_site_record(bytes, &p) ? p.size : 0;
 }
 
-static uint64_t record_host(const char *record)
+static uint64_t record_host_key(const char *record)
 {
-	return record_key(record).host;
+	return record_key(record).host.key;
 }
 
+/* Order by host, then URL, then length, then bytewise. */
 static int compare_records(struct pd_span a, struct pd_span b)
 {
 	struct host_and_url key_a = record_key(a.p), key_b = record_key(b.p);
-	if (key_a.host != key_b.host)
-		return key_a.host < key_b.host ? -1 : 1;
+	int hosts = compare_hosts(key_a.host, key_b.host);
+	if (hosts)
+		return hosts;
 	if (key_a.url != key_b.url)
 		return key_a.url < key_b.url ? -1 : 1;
-	struct site_page page_a, page_b;
-	read_site_record(a, &page_a);
-	read_site_record(b, &page_b);
-	return record_order(&page_a, &page_b, a.p, b.p);
+	size_t size_a = record_size(a), size_b = record_size(b);
+	if (size_a != size_b)
+		return size_a < size_b ? -1 : 1;
+	return memcmp(a.p, b.p, size_a);
 }
 
 static struct samples *samples_new(const char *tmp_dir, size_t memory)
 {
-	static const struct pd_runs_type type = { .size = record_size, .key = record_host, .compare = compare_records };
+	static const struct pd_runs_type type = { .size = record_size, .key = record_host_key, .compare = compare_records };
 	struct samples *r = pd_zalloc(sizeof *r);
 	r->memory = memory;
 	r->runs = pd_runs_new(&type, tmp_dir);
@@ -1241,14 +1260,15 @@ static int compare_places(const void *x, const void *y, void *ctx)
 static void sort_records(struct samples *r)
 {
 	size_t n = 0, of_host = 0;
-	struct host_and_url last = { 0, 0 };
+	struct host_and_url last = { 0 };
 	if (r->n)
 		qsort_r(r->order, r->n, sizeof *r->order, compare_places, r);
 	for (size_t i = 0; i < r->n; i++) {
 		struct host_and_url key = record_key(r->records.p + r->order[i]);
-		if (i && key.host == last.host && key.url == last.url)
+		bool same_host = i && compare_hosts(key.host, last.host) == 0;
+		if (same_host && key.url == last.url)
 			continue;
-		of_host = i && key.host == last.host ? of_host + 1 : 1;
+		of_host = same_host ? of_host + 1 : 1;
 		last = key;
 		if (of_host <= PD_SITE_SAMPLE)
 			r->order[n++] = r->order[i];
@@ -1292,22 +1312,22 @@ static int samples_close(struct samples *r, struct pd_err *e)
 static int samples_next(struct samples *r, struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_span record;
-	struct host_and_url last = { 0, 0 };
+	uint64_t last_url = 0;
 	size_t n = 0;
 	int status = PD_OK;
 	pd_buf_clear(out);
-	if (!pd_runs_see(r->runs, &record))
-		return 0;
-	for (uint64_t host = record_host(record.p); !status && pd_runs_see(r->runs, &record) && record_host(record.p) == host;) {
+	while (!status && pd_runs_see(r->runs, &record)) {
 		struct host_and_url key = record_key(record.p);
-		if (n < PD_SITE_SAMPLE && (!n || key.url != last.url)) {
+		if (n && compare_hosts(key.host, record_key(out->p).host))
+			break;
+		if (n < PD_SITE_SAMPLE && (!n || key.url != last_url)) {
 			pd_buf_add(out, record.p, record.n);
-			last = key;
+			last_url = key.url;
 			n++;
 		}
 		status = pd_runs_step(r->runs, e);
 	}
-	return status ? status : 1;
+	return status ? status : n > 0;
 }
 
 /*
@@ -1317,19 +1337,19 @@ static int samples_next(struct samples *r, struct pd_buf *out, struct pd_err *e)
  */
 
 struct bound {
-	uint64_t host;
+	struct pd_buf host;		/* its name */
 	size_t n;
 	uint64_t keys[PD_SITE_SAMPLE];	/* without duplicates; once full, the largest is first */
 };
 
-static struct bound *bound_of(struct bound *bounds, uint64_t host)
+static struct bound *bound_of(struct bound *bounds, struct site_host host)
 {
-	return &bounds[host % PD_SITE_BOUNDS];
+	return &bounds[host.key % PD_SITE_BOUNDS];
 }
 
-static bool is_within(const struct bound *b, uint64_t host, uint64_t url)
+static bool is_within(const struct bound *b, struct site_host host, uint64_t url)
 {
-	return b->host != host || b->n < PD_SITE_SAMPLE || url <= b->keys[0];
+	return !pd_span_eq(pd_buf_span(&b->host), host.name) || b->n < PD_SITE_SAMPLE || url <= b->keys[0];
 }
 
 static void largest_first(struct bound *b)
@@ -1343,10 +1363,12 @@ static void largest_first(struct bound *b)
 	}
 }
 
-static void lower_bound(struct bound *b, uint64_t host, uint64_t url)
+static void lower_bound(struct bound *b, struct site_host host, uint64_t url)
 {
-	if (b->host != host)
-		*b = (struct bound){ .host = host };
+	if (!pd_span_eq(pd_buf_span(&b->host), host.name)) {
+		pd_buf_set(&b->host, host.name);
+		b->n = 0;
+	}
 	for (size_t i = 0; i < b->n; i++)
 		if (b->keys[i] == url)
 			return;
@@ -1389,6 +1411,8 @@ void pd_site_learner_free(struct pd_site_learner *l)
 	if (!l)
 		return;
 	pd_lock_free(l->lock);
+	for (size_t i = 0; i < PD_SITE_BOUNDS; i++)
+		pd_buf_release(&l->bounds[i].host);
 	free(l->bounds);
 	samples_free(l->samples);
 	judge_free(l->judge);
@@ -1396,15 +1420,15 @@ void pd_site_learner_free(struct pd_site_learner *l)
 	free(l);
 }
 
-bool pd_site_learner_wants(struct pd_site_learner *l, struct pd_span url, struct pd_buf *host)
+bool pd_site_learner_wants(struct pd_site_learner *l, struct pd_span url, struct pd_buf *name)
 {
-	if (!read_host(url, host))
+	if (!read_host(url, name))
 		return false;
-	uint64_t key = host_key(pd_buf_span(host));
-	if (l->o.known && find_host(l->o.known, key))
+	struct site_host host = host_of(pd_buf_span(name));
+	if (l->o.known && find_host(l->o.known, host))
 		return false;
 	pd_lock_take(l->lock);
-	bool wants = is_within(bound_of(l->bounds, key), key, url_key(url));
+	bool wants = is_within(bound_of(l->bounds, host), host, url_key(url));
 	pd_lock_give(l->lock);
 	return wants;
 }
@@ -1415,12 +1439,12 @@ int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struc
 		struct site_page p;
 		if (!read_site_record(records, &p))
 			return pd_fail(e, PD_ERR_FORMAT, "the record of a page is invalid");
-		if (!l->o.known || !find_host(l->o.known, p.host)) {
+		if (!l->o.known || !find_host(l->o.known, page_host(&p))) {
 			int status = samples_add(l->samples, &p, records.p, e);
 			if (status)
 				return status;
 			pd_lock_take(l->lock);
-			lower_bound(bound_of(l->bounds, p.host), p.host, p.url);
+			lower_bound(bound_of(l->bounds, page_host(&p)), page_host(&p), p.url);
 			pd_lock_give(l->lock);
 		}
 		records.p += p.size;
@@ -1453,14 +1477,14 @@ static void write_host(struct pd_site_learner *l, struct table_writer *w, const 
 	l->counts.paths += h->site.n_paths;
 }
 
-/* Write the hosts of the known table that come before `key`. */
-static int write_known(struct pd_site_learner *l, struct table_writer *w, uint64_t key, bool all, struct pd_err *e)
+/* Write the hosts of the known table that come before `next`; NULL: the rest. */
+static int write_known(struct pd_site_learner *l, struct table_writer *w, const struct pd_boilerplate_host *next, struct pd_err *e)
 {
 	struct pd_buf records = { 0 };
 	int status = PD_OK;
 	while (!status && l->o.known && l->next_known < l->o.known->info.hosts) {
 		struct pd_boilerplate_host h = pd_boilerplate_host(l->o.known, l->next_known);
-		if (!all && h.key >= key)
+		if (next && compare_hosts((struct site_host){ h.key, h.name }, (struct site_host){ next->key, next->name }) >= 0)
 			break;
 		if (l->o.samples)
 			status = pd_boilerplate_sample(l->o.known, l->next_known, &records, e);
@@ -1497,12 +1521,12 @@ static int write_hosts(struct pd_site_learner *l, struct table_writer *w, struct
 		return status;
 	while ((status = samples_next(l->samples, &l->sample, e)) > 0) {
 		struct pd_boilerplate_host h = decide(l);
-		status = write_known(l, w, h.key, false, e);
+		status = write_known(l, w, &h, e);
 		if (status)
 			return status;
 		write_host(l, w, &h, pd_buf_span(&l->sample));
 	}
-	return status ? status : write_known(l, w, 0, true, e);
+	return status ? status : write_known(l, w, NULL, e);
 }
 
 int pd_site_learner_end(struct pd_site_learner *l, FILE *f, struct pd_site_learn_counts *counts, struct pd_err *e)

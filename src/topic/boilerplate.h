@@ -20,7 +20,7 @@
 #define PD_SITE_TEXTS 3			/* a line is repeated if it occurs with this many different texts */
 #define PD_SITE_BITS 16			/* texts are different if their signatures differ in more bits */
 #define PD_SITE_PATH_PAGES 6		/* a path on at least this many pages may be chrome as a whole */
-#define PD_SITE_BOUNDS 16384		/* number of hosts for which the learner filters pages: 4.5 MB */
+#define PD_SITE_BOUNDS 16384		/* number of hosts for which the learner filters pages: 4.6 MB, and their names */
 
 struct pd_boilerplate;
 
@@ -41,7 +41,7 @@ const struct pd_boilerplate_info *pd_boilerplate_info(const struct pd_boilerplat
 /* Return the repeated lines of a host; empty if the host is not known.  Owned by the table. */
 struct pd_site pd_boilerplate_site(const struct pd_boilerplate *b, struct pd_span host);
 
-/* Access by host, in the order of their keys. */
+/* Access by host, in the order of their keys and names.  Forged names may have equal keys. */
 struct pd_boilerplate_host {
 	uint64_t key;
 	struct pd_span name;
@@ -76,8 +76,8 @@ struct pd_site_learner *pd_site_learner_new(const struct pd_site_learn_options *
 void pd_site_learner_free(struct pd_site_learner *l);
 /* Return whether a record of the page with this URL is needed.  It is not needed if it cannot be in its host's sample,
  * given the records so far, or if nothing is learned for the host, because the host is known or missing.  May be called
- * from any thread, also while records are added; `host` is scratch. */
-bool pd_site_learner_wants(struct pd_site_learner *l, struct pd_span url, struct pd_buf *host);
+ * from any thread, also while records are added; `name` is scratch. */
+bool pd_site_learner_wants(struct pd_site_learner *l, struct pd_span url, struct pd_buf *name);
 /* Add any number of concatenated records. */
 int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struct pd_err *e);
 /* Add the samples of all hosts of a table. */

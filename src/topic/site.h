@@ -92,7 +92,7 @@ struct pd_boilerplate_header {
 
 #define PD_BOILERPLATE_UNCHECKED 24	/* bytes before the range of the checksum */
 
-/* Then `hosts` of these, ascending by key; then the keys, the names, the samples. */
+/* Then `hosts` of these, ascending by key and name; then the keys, the names, the samples. */
 struct pd_boilerplate_entry {
 	uint64_t key;
 	uint64_t keys_at;		/* index of its first key: lines, then paths */

@@ -38,6 +38,47 @@ run "$P" cluster -q --shingles=short.shingles short.pairs
 is "only the copy is removed" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 }')" http://c.example/
 has "all of its text is kept" "$tmp/out" '	same text	-	0\.000	-	'
 
+# --- a host with the hash of another ---
+# Six pages of the forged host repeat the victim's lines.  If these were boilerplate of the victim's host, the rest of its page
+# would be the text of the third host's page.
+cat >hosts.py <<'E2'
+import json, random, sys
+r = random.Random(1)
+def word(): return "".join(r.choice("abcdefghijklmnoprstuvw") for _ in range(r.randint(3, 9)))
+def text(n): return [" ".join(word() for _ in range(25)).capitalize() + ", as they say." for _ in range(n)]
+def page(url, lines):
+    print(json.dumps({"url": url, "html": "<title>News</title><body>" + "".join(f"<p>{line}</p>" for line in lines)}))
+story, release = text(4), text(4)
+page("http://victim.example/story", story + release)
+page("http://press.example/", release + text(1))
+for i in range(40): page(f"http://{sys.argv[1]}/{i}", story + text(12))
+E2
+host=$("$forge" host victim.example)
+is "a valid name: it has no label of over 63 letters" "$(tr . '\n' <<<"$host" | awk '{ n++; if (length > 63) long++ } END { print n, long + 0 }')" "4 0"
+python3 hosts.py "$host" >hosts.jsonl
+python3 hosts.py other.example >honest.jsonl
+run "$P" dedup hosts.jsonl -o kept
+exits "dedup with pages of that host" 0
+has "the victim is kept" kept/hosts.jsonl '^{"url": "http://victim.example/story"'
+grep victim hosts.jsonl >alone.jsonl
+"$P" boilerplate -q hosts.jsonl -o hosts.bp
+"$P" boilerplate --print hosts.bp >hosts.txt
+has "the forged host repeats the lines" hosts.txt "^$host	32	4	"
+has "the victim's host does not" hosts.txt '^victim\.example	1	0	0$'
+is "the victim keeps its text" "$("$P" fp -q --boilerplate=hosts.bp alone.jsonl | column text_digest)" "$("$P" fp -q alone.jsonl | column text_digest)"
+is "learned as with a host of another hash" "$("$P" fp -q --learn-boilerplate hosts.jsonl | column text_digest)" "$("$P" fp -q --learn-boilerplate honest.jsonl | column text_digest)"
+for j in 1 5; do
+	shuf --random-source=<(yes $j) hosts.jsonl | "$P" boilerplate -q -j$j - -o other.bp
+	same "the same table from another order, with $j threads" hosts.bp other.bp
+done
+split -n l/2 hosts.jsonl hosts.part.
+for f in hosts.part.*; do "$P" boilerplate -q "$f" -o "$f.bp"; done
+"$P" boilerplate -q --merge hosts.part.*.bp -o other.bp
+same "and from tables of its parts" hosts.bp other.bp
+"$P" boilerplate -q alone.jsonl -o alone.bp
+"$P" boilerplate -q --update=alone.bp hosts.jsonl -o other.bp
+same "and from an update of the victim's table" hosts.bp other.bp
+
 # --- a key ---
 echo 000102030405060708090a0b0c0d0e0f >key && chmod 600 key
 "$P" fp -q --shingles=plain.shingles "$demo" | "$P" match -q >plain.pairs

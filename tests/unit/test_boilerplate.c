@@ -40,14 +40,32 @@ static void put(struct pd_buf *out, const void *p, size_t n)
 	pd_buf_add(out, p, n);
 }
 
-static struct pd_span url_of(const struct page *p, char room[64])
+enum { NAME_ROOM = 160, URL_ROOM = 200, FORGED = 4 };
+
+/* Host FORGED has a name with the key of host 1 (tests/forge host host1.example). */
+static const char *host_name(int host, char room[NAME_ROOM])
 {
-	return pd_span(room, (size_t)snprintf(room, 64, "http://host%d.example/%d", p->host, p->url));
+	if (host == FORGED)
+		return "umruycwiruzzmxhfurdliqtajwisabatapzwsgaqnjfhwzq.osjlknrhkayvdfdqkkffcnioqyutwmdsugruemsiiuxqjsk."
+		       "uexnsaobbpddqownwbossrrd.example";
+	snprintf(room, NAME_ROOM, "host%d.example", host);
+	return room;
+}
+
+static int host_number(struct pd_span name)
+{
+	return pd_span_istarts(name, "host") ? name.p[4] - '0' : FORGED;
+}
+
+static struct pd_span url_of(const struct page *p, char room[URL_ROOM])
+{
+	char name[NAME_ROOM];
+	return pd_span(room, (size_t)snprintf(room, URL_ROOM, "http://%s/%d", host_name(p->host, name), p->url));
 }
 
 static uint64_t url_key(const struct page *p)
 {
-	char room[64];
+	char room[URL_ROOM];
 	struct pd_span url = url_of(p, room);
 	return pd_hash64(url.p, url.n);
 }
@@ -57,9 +75,10 @@ enum { PATHS = 5 };
 /* The bytes that docs/format-boilerplate.md says. */
 static void make_record(const struct page *p, struct pd_buf *out)
 {
-	char name[32];
+	char room[NAME_ROOM];
+	const char *name = host_name(p->host, room);
 	uint64_t paths[PATHS], lines[8];
-	uint16_t n_name = (uint16_t)snprintf(name, sizeof name, "host%d.example", p->host), n_paths = PATHS, n_lines = 0;
+	uint16_t n_name = (uint16_t)strlen(name), n_paths = PATHS, n_lines = 0;
 	uint64_t head[4] = { pd_hash64(name, n_name), url_key(p), key("text", p->text), key("main", p->main) };
 	for (int i = 0; i < PATHS; i++)
 		paths[i] = key("path", i);
@@ -203,7 +222,7 @@ START_TEST(links_vote)
 }
 END_TEST
 
-/* 300 pages of 5 hosts; host 5 has few. */
+/* 300 pages of 5 hosts; host 5 has few, and hosts 1 and 4 have the same key. */
 enum { PAGES = 300 };
 
 static void make_pages(struct pd_buf *records, size_t at[PAGES + 1])
@@ -296,14 +315,15 @@ END_TEST
 
 static int host_place(int host)
 {
-	char name[32];
-	return (int)(pd_hash64(name, (size_t)snprintf(name, sizeof name, "host%d.example", host)) % PD_SITE_BOUNDS);
+	char room[NAME_ROOM];
+	const char *name = host_name(host, room);
+	return (int)(pd_hash64(name, strlen(name)) % PD_SITE_BOUNDS);
 }
 
 /* Another host that shares the place of host 1. */
 static int rival(void)
 {
-	int host = 2;
+	int host = FORGED + 1;
 	while (host_place(host) != host_place(1))
 		host++;
 	return host;
@@ -314,8 +334,9 @@ static const struct {
 	int hosts, part;	/* pages take turns on this number of hosts; at least one in this number is discarded */
 } crowds[] = {
 	{ "one host", 1, 2 },
-	{ "five hosts", 5, 10 },
+	{ "five hosts, of which two share a key", 5, 20 },
 	{ "hosts that share a place", 0, 0 },
+	{ "hosts that share a key", -FORGED, 0 },
 };
 
 /* Records that the learner does not want change nothing. */
@@ -326,11 +347,12 @@ START_TEST(wanted)
 	struct pd_site_learner *l = pd_site_learner_new(&lo), *all = pd_site_learner_new(&lo);
 	struct pd_buf one = { 0 }, host = { 0 };
 	const char *name = crowds[_i].name;
-	char url[64];
+	char url[URL_ROOM];
 	int refused = 0;
 	for (int i = 0; i < MANY; i++) {
 		/* each URL comes twice, with other texts */
-		struct page p = { crowds[_i].hosts ? 1 + i % crowds[_i].hosts : i >= MANY - 40 ? rival() : 1, i % (MANY / 2), i, i, { { 1000, 1 }, { 1 + i, 0 } }, 0 };
+		int other = crowds[_i].hosts < 0 ? -crowds[_i].hosts : rival();
+		struct page p = { crowds[_i].hosts > 0 ? 1 + i % crowds[_i].hosts : i >= MANY - 40 ? other : 1, i % (MANY / 2), i, i, { { 1000, 1 }, { 1 + i, 0 } }, 0 };
 		pd_buf_clear(&one);
 		make_record(&p, &one);
 		ck_assert_msg(pd_site_learner_add(all, pd_buf_span(&one), NULL) == 0, "%s", name);
@@ -368,8 +390,8 @@ START_TEST(what_it_holds)
 	ck_assert_uint_eq(pd_boilerplate_info(b)->hosts, 5);
 	ck_assert(pd_boilerplate_info(b)->has_samples && !pd_boilerplate_info(b)->hidden_kept && strlen(pd_boilerplate_info(b)->checksum) == 16);
 	for (int host = 1; host <= 5; host++) {
-		char name[32];
-		snprintf(name, sizeof name, "host%d.example", host);
+		char room[NAME_ROOM];
+		const char *name = host_name(host, room);
 		struct pd_site s = pd_boilerplate_site(b, pd_span_z(name));
 		ck_assert_msg(has(s.lines, s.n_lines, key("line", 1000 + host)), "%s", name);
 		ck_assert_msg(!has(s.lines, s.n_lines, key("line", 1000 + host % 5 + 1)), "%s has another's line", name);
@@ -398,7 +420,7 @@ START_TEST(bounded_sample)
 	struct pd_boilerplate *b = open_table(end_of(l, "twice"));
 	for (size_t i = 0; i < 5; i++) {
 		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
-		int host = h.name.p[4] - '0';
+		int host = host_number(h.name);
 		pages[host] = h.pages;
 		ck_assert_msg(pd_boilerplate_sample(b, i, &sample, &e) == 0, "%s", e.text);
 		n = 0;
@@ -528,6 +550,37 @@ START_TEST(damage)
 }
 END_TEST
 
+static void seal(struct pd_buf *table)
+{
+	struct pd_boilerplate_header *h = (void *)table->p;
+	pd_hash128(table->p + h->samples_at, h->length - h->samples_at, 0, h->samples_checksum);
+	pd_hash128(table->p + PD_BOILERPLATE_UNCHECKED, h->samples_at - PD_BOILERPLATE_UNCHECKED, 0, h->checksum);
+}
+
+/* A sample with a page of another host that has the same key. */
+START_TEST(mixed_sample)
+{
+	static const struct order some = { "some", 0, 30, 1, 0 };
+	struct pd_buf records = { 0 }, bytes = { 0 };
+	struct pd_err e = { 0 };
+	size_t at[PAGES + 1];
+	make_pages(&records, at);
+	FILE *f = table_of(&some, &records, at);
+	slurp(f, &bytes);
+	fclose(f);
+	seal(&bytes);
+	ck_assert_msg(read_bytes(bytes.p, bytes.n, &e) == 0, "%s", e.text);
+	struct pd_boilerplate_header *h = (void *)bytes.p;
+	ptrdiff_t name = pd_span_find(pd_span(bytes.p + h->samples_at, bytes.n - h->samples_at), pd_span_z("host2.example"));
+	ck_assert_int_gt((int)name, 0);
+	bytes.p[h->samples_at + (size_t)name] = 'm';
+	seal(&bytes);
+	ck_assert(read_bytes(bytes.p, bytes.n, &e) == PD_ERR_FORMAT && strstr(e.text, "pages of another host"));
+	pd_buf_release(&bytes);
+	pd_buf_release(&records);
+}
+END_TEST
+
 static const struct record_damage {
 	const char *name;
 	size_t at;
@@ -574,6 +627,7 @@ int main(void)
 	tcase_add_test(t, merged);
 	tcase_add_test(t, updated);
 	tcase_add_test(t, damage);
+	tcase_add_test(t, mixed_sample);
 	tcase_add_loop_test(t, damaged_record, 0, sizeof record_damages / sizeof *record_damages);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
