@@ -1190,11 +1190,11 @@ static void remove_beside(struct associated *o)
 	}
 }
 
-static void note_capture(struct associated *o, const struct pd_record *r, const struct ties *t, bool page_goes)
+static void note_capture(struct associated *o, const struct pd_record *r, const struct ties *t, bool page_removed)
 {
-	o->page_removed = page_goes;
+	o->page_removed = page_removed;
 	o->page_url = hash_field(pd_buf_span(&r->url));
-	if (page_goes) {
+	if (page_removed) {
 		add_id(o, hash_field(t->own));
 		add_id(o, hash_capture(pd_buf_span(&r->url), pd_buf_span(&r->fetch_time)));
 		for (int i = 0; i < t->n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
@@ -1207,13 +1207,13 @@ static void note_capture(struct associated *o, const struct pd_record *r, const 
 	o->beside = o->n;
 }
 
-static void meet_page(struct associated *o, const struct pd_record *r, bool page_goes)
+static void associate_page(struct associated *o, const struct pd_record *r, bool page_removed)
 {
 	struct ties t = { 0 };
-	if (page_goes || !o->keep)
+	if (page_removed || !o->keep)
 		read_ties(pd_buf_span(&r->header), &t);
 	o->page_cause = 0;
-	note_capture(o, r, &t, page_goes);
+	note_capture(o, r, &t, page_removed);
 }
 
 static bool revisit_is_removed(struct associated *o, const struct pd_record *r, const struct ties *t)
@@ -1337,13 +1337,13 @@ static bool page_is_removed(struct input_scan *s)
 static bool record_is_removed(struct input_scan *s, const struct pd_read_extent *x)
 {
 	bool page = s->record.kind != PD_RECORD_OTHER || s->source.kind != PD_SOURCE_DUMP;
-	bool asked = page && page_is_removed(s);
+	bool page_removed = page && page_is_removed(s);
 	s->associated.last = 0;
 	if (s->source.kind != PD_SOURCE_DUMP || !s->source.keep_headers)
-		return asked;
+		return page_removed;
 	if (page) {
-		meet_page(&s->associated, &s->record, asked);
-		return asked;
+		associate_page(&s->associated, &s->record, page_removed);
+		return page_removed;
 	}
 	bool removed = other_is_removed(&s->associated, &s->record, x);
 	if (removed && s->associated.refers_to)
@@ -1354,7 +1354,7 @@ static bool record_is_removed(struct input_scan *s, const struct pd_read_extent 
 }
 
 /* Start of a cut in the input. */
-static uint64_t place_of(const struct pd_read_extent *x)
+static uint64_t offset_of_extent(const struct pd_read_extent *x)
 {
 	return x->stream ? x->member : x->begin;
 }
@@ -1362,8 +1362,8 @@ static uint64_t place_of(const struct pd_read_extent *x)
 static int by_begin(const void *a, const void *b)
 {
 	const struct pd_read_extent *x = &((const struct cut *)a)->x, *y = &((const struct cut *)b)->x;
-	if (place_of(x) != place_of(y))
-		return place_of(x) < place_of(y) ? -1 : 1;
+	if (offset_of_extent(x) != offset_of_extent(y))
+		return offset_of_extent(x) < offset_of_extent(y) ? -1 : 1;
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
@@ -1433,7 +1433,7 @@ static size_t original_range(struct input_scan *s, size_t i, const char *path, c
 {
 	const struct pd_read_extent *x = &s->cuts[i].x;
 	uint64_t last;
-	*begin = place_of(x);
+	*begin = offset_of_extent(x);
 	*end = x->end;
 	if (!x->stream)
 		return 1;

@@ -574,7 +574,7 @@ static void add_by(struct pd_pages *p, const struct pd_span *f)
 						 share_of(f[PD_PAIRS_SHARE_B]) };
 }
 
-static double number_of(struct pd_span s)
+static double parse_number(struct pd_span s)
 {
 	double v;
 	return pd_span_real(s, &v) ? v : -1;
@@ -584,7 +584,7 @@ const char *const pd_pages_scopes[] = { "all", "same-host", "same-domain", "same
 
 static bool is_exempt(struct pd_span quality, double over)
 {
-	return quality.n && !pd_span_is(quality, "-") && number_of(quality) > over;
+	return quality.n && !pd_span_is(quality, "-") && parse_number(quality) > over;
 }
 
 static uint64_t realm_of(struct pd_pages *p, const struct pd_pages_options *o, struct pd_span url)
@@ -705,7 +705,7 @@ static int most_similar_first(const void *x, const void *y, void *ctx)
 {
 	const struct pd_names *names = ctx;
 	struct pd_span a = names->v[*(const uint32_t *)x], b = names->v[*(const uint32_t *)y];
-	double da = number_of(a), db = number_of(b);
+	double da = parse_number(a), db = parse_number(b);
 	return da > db ? -1 : da < db ? 1 : pd_span_cmp(a, b);
 }
 

@@ -293,8 +293,8 @@ static int read_signed_by(struct intake *in, struct pd_span recorded, struct pd_
 static void choose_methods(struct intake *in, const struct pd_methods *signed_by)
 {
 	struct pd_methods *to = &in->rows->methods;
-	bool asked = in->o->asked && in->o->asked->n;
-	*to = asked ? *in->o->asked : *signed_by;
+	bool requested = in->o->requested && in->o->requested->n;
+	*to = requested ? *in->o->requested : *signed_by;
 	if (to->n == 1 && to->v[0].method->kind == PD_SIGN_BITS)
 		to->n = 0;
 }
@@ -324,7 +324,7 @@ static int check_table(struct intake *in, struct pd_span recorded, const char *t
 static int check_methods(struct intake *in, struct pd_span recorded, struct pd_err *e)
 {
 	struct pd_methods signed_by, *wanted = &in->rows->methods;
-	bool first = !in->methods_known, asked = in->o->asked && in->o->asked->n;
+	bool first = !in->methods_known, requested = in->o->requested && in->o->requested->n;
 	if (!first && !wanted->n)
 		return PD_OK;
 	int status = read_signed_by(in, recorded, &signed_by, e);
@@ -351,7 +351,7 @@ static int check_methods(struct intake *in, struct pd_span recorded, struct pd_e
 		else if (memcmp(given.value, w->value, sizeof w->value))
 			return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with other parameters than those before", in->in.path, w->method->name);
 	}
-	if (asked && !wanted->n && pd_methods_fingerprint(&signed_by) < 0)
+	if (requested && !wanted->n && pd_methods_fingerprint(&signed_by) < 0)
 		return pd_fail(e, PD_ERR_PARAMS, "%s: its rows have no signatures by 'simhash': run 'fp' with that method, or name other methods with 'match --method'", in->in.path);
 	return PD_OK;
 }
@@ -647,7 +647,7 @@ static int take_row(struct intake *in, struct pd_err *e)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without fingerprint or id", in->in.path, in->in.line_no);
 	struct pd_key key;
 	bool print = !pd_span_is(hex, "-");
-	if (in->o->asked && in->o->asked->n && !in->methods_known)	/* no header names it */
+	if (in->o->requested && in->o->requested->n && !in->methods_known)	/* no header names it */
 		return check_methods(in, pd_span("", 0), e);
 	int status = check_params(in, in->in.fields[PD_FP_PARAMS], in->in.path, in->in.line_no, e);
 	if (!status && print)
@@ -1145,7 +1145,7 @@ static int take_file(struct intake *in, char *path, struct pd_err *e)
 		own_keys(in);
 	bool is_source = pd_tsv_source_find(in->in.sources, path) != NULL;
 	if (!is_source && pd_keyfile_is(path)) {
-		if (in->rows->methods.n || (in->o->asked && in->o->asked->n))
+		if (in->rows->methods.n || (in->o->requested && in->o->requested->n))
 			return pd_fail(e, PD_ERR_PARAMS, "%s: a key file holds fingerprints alone, and no other methods", path);
 		return rows->late ? take_late_keyfile(in, path, e) : take_keyfile(in, path, e);
 	}
@@ -1411,7 +1411,7 @@ static void name_columns(struct intake *in)
 /* Return whether texts may be fetched late. Conditions on the rows are checked as they are read. */
 static bool may_be_late(const struct pd_rows_options *o)
 {
-	bool may = o->texts != PD_TEXTS_ALL && o->realms == PD_REALM_NONE && !(o->asked && o->asked->n) && !o->sources.n;
+	bool may = o->texts != PD_TEXTS_ALL && o->realms == PD_REALM_NONE && !(o->requested && o->requested->n) && !o->sources.n;
 	for (int i = 0; may && i < o->n_paths; i++)
 		may = is_regular(o->paths[i]);
 	for (int i = 0; may && i < o->n_against; i++)

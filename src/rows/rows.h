@@ -154,7 +154,7 @@ struct pd_rows_options {
 	struct pd_budget *budget;	/* lives as long as the rows; NULL: none */
 	enum pd_rows_realm realms;	/* to be had of each row */
 	struct pd_owners *owners;	/* with PD_REALM_OWNER: the owners of hosts */
-	const struct pd_methods *asked;	/* the methods to join, with the rules of comparison; NULL or none: the methods of the rows */
+	const struct pd_methods *requested;	/* the methods to join, with the rules of comparison; NULL or none: the methods of the rows */
 	bool paper;			/* rules of comparison that were not given are those of the preset */
 	enum pd_rows_texts texts;
 	int threads;			/* 0: one */

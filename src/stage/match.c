@@ -26,7 +26,7 @@ struct match_run {
 	struct pd_buf line;
 	bool json;		/* otherwise TSV */
 	struct pd_owners *owners;	/* NULL: the scope needs none */
-	struct pd_methods asked;
+	struct pd_methods requested;
 	struct pd_match_methods_stats by_method;
 	struct pd_rules rules;		/* only with o->rule */
 	struct pd_rules_files rules_files;
@@ -387,7 +387,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 				      .budget = &r->budget,
 				      .realms = pd_match_scope_choices[r->o->scope].realms,
 				      .owners = r->owners,
-				      .asked = &r->asked,
+				      .requested = &r->requested,
 				      .paper = r->o->preset == 1,
 				      .texts = texts_needed(r->o),
 				      .threads = r->o->jobs ? r->o->jobs : pd_cores(),
@@ -577,9 +577,9 @@ static int run_all(struct match_run *r, char **paths, int n_paths)
 	const struct pd_stage_match *o = r->o;
 	int status = pd_stage_match_check(o, &r->err);
 	if (!status && o->methods)
-		r->asked = *o->methods;
+		r->requested = *o->methods;
 	if (!status && o->method)
-		status = pd_methods_read(&r->asked, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, &r->err);
+		status = pd_methods_read(&r->requested, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, &r->err);
 	if (!status && o->rule)
 		status = pd_rules_parse(&r->rules, o->rule, o->rule_weights, o->links, o->ranks, &r->err);
 	if (!status)

@@ -148,7 +148,7 @@ static int judge_options(const struct store_run *r, bool keep, struct pd_store_j
 	*j = (struct pd_store_judge_options){ .keep = keep, .k = o->k >= 0 ? o->k : k };
 	int status = pd_verify_settle(&o->verification, o->preset == PD_PRESET_PAPER, &j->verify, e);
 	if (!status && o->method)
-		status = pd_methods_read(&j->asked, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == PD_PRESET_PAPER, e);
+		status = pd_methods_read(&j->requested, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == PD_PRESET_PAPER, e);
 	if (!status && o->require)
 		status = pd_require_parse(o->require, &require, e);
 	if (status)

@@ -116,7 +116,7 @@ static bool any_removed(const struct pd_store *s)
 	return s->log.tombstones.n_old || s->log.tombstones.fresh.n;
 }
 
-static int number_of(struct pd_store *s, struct pd_store_place *at, struct pd_err *e)
+static int read_number(struct pd_store *s, struct pd_store_place *at, struct pd_err *e)
 {
 	if (at->segment != PD_STORE_IN_LOG)
 		return pd_store_segment_number(&s->segments[at->segment], at->row, &at->number, e);
@@ -131,7 +131,7 @@ static int merge_beside(struct pd_store *s, int order, uint32_t segment, const s
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < found->n[side]; i++) {
 			struct pd_store_place at = { .segment = segment, .row = found->v[side][i].row };
-			if (removed && number_of(s, &at, e))
+			if (removed && read_number(s, &at, e))
 				return PD_ERR_FORMAT;
 			if (!(removed && pd_store_is_removed(s, &at)) && take_beside(s, order, side, found->v[side][i].begin, at, &out[side], e))
 				return PD_ERR_FORMAT;
@@ -395,8 +395,8 @@ static int verify_match(struct pd_store_judge *j, const struct pd_store_page *pa
 	if (m->distance >= 0 && !pd_verify_maybe(&j->o.verify, m->similarity, m->distance))
 		return 0;
 	if (j->o.verify.off)
-		return number_of(j->s, &m->at, e) ? PD_ERR_FORMAT : 1;
-	if (pd_store_page(j->s, &m->at, true, &kept, e) || number_of(j->s, &m->at, e))
+		return read_number(j->s, &m->at, e) ? PD_ERR_FORMAT : 1;
+	if (pd_store_page(j->s, &m->at, true, &kept, e) || read_number(j->s, &m->at, e))
 		return PD_ERR_FORMAT;
 	uint64_t host = host_of(j, page->text);
 	enum pd_hosts hosts = host != host_of(j, kept.text) ? PD_HOSTS_DIFFER : host ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
@@ -439,7 +439,7 @@ static int find_near(struct pd_store_judge *j, const struct pd_store_page *page,
 	j->n_near = 0;
 	for (size_t h = j->hit_from[i]; h < j->hit_from[i + 1]; h++) {
 		struct pd_store_place at = { 0, j->hits[h].segment, j->hits[h].row };
-		if (removed && number_of(j->s, &at, e))
+		if (removed && read_number(j->s, &at, e))
 			return PD_ERR_FORMAT;
 		if (!removed || !pd_store_is_removed(j->s, &at))
 			add_candidate(j, at, (int)j->hits[h].distance);
@@ -530,10 +530,10 @@ static int add_similar(struct pd_store_judge *j, const struct pd_store_page *pag
  * once. */
 static int find_by_sketch(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
-	struct pd_store_page asked = *page;
+	struct pd_store_page query = *page;
 	size_t similar = 0, beside;
-	asked.has |= PD_STORE_HAS_BANDS;
-	int status = find_by_orders(j, &asked, e);
+	query.has |= PD_STORE_HAS_BANDS;
+	int status = find_by_orders(j, &query, e);
 	beside = j->places.n;
 	if (!status)
 		status = add_similar(j, page, 0, &similar, e);
@@ -549,7 +549,7 @@ static int take_near(struct pd_store_judge *j, const struct pd_store_page *page,
 	j->n_by_key = j->n_near;
 	if (!status && !j->o.verify.off && j->n_near > most) {
 		for (size_t c = 0; c < j->n_near; c++)
-			if (number_of(j->s, &j->near[c].at, e))
+			if (read_number(j->s, &j->near[c].at, e))
 				return PD_ERR_FORMAT;
 		qsort(j->near, j->n_near, sizeof *j->near, nearest_candidate_first);
 		j->n_near = most;
@@ -580,11 +580,11 @@ static int take_same_text(struct pd_store_judge *j, const struct pd_store_page *
 /* The requested methods among those of the store; PD_ERR_USAGE: the store does not have one. */
 static int settle_methods(struct pd_store_judge *j, struct pd_err *e)
 {
-	const struct pd_methods *kept = &j->s->m.methods, *asked = &j->o.asked;
-	for (int i = 0; kept->n && i < asked->n; i++)
-		if (pd_methods_find(kept, pd_span_z(asked->v[i].method->name)) < 0)
-			return pd_fail(e, PD_ERR_USAGE, "the store %s does not keep '%s'", j->s->io.dir, asked->v[i].method->name);
-	j->methods = asked->n ? *asked : *kept;
+	const struct pd_methods *kept = &j->s->m.methods, *requested = &j->o.requested;
+	for (int i = 0; kept->n && i < requested->n; i++)
+		if (pd_methods_find(kept, pd_span_z(requested->v[i].method->name)) < 0)
+			return pd_fail(e, PD_ERR_USAGE, "the store %s does not keep '%s'", j->s->io.dir, requested->v[i].method->name);
+	j->methods = requested->n ? *requested : *kept;
 	for (int i = 0; i < j->methods.n; i++) {
 		struct pd_method_spec *m = &j->methods.v[i];
 		int at = pd_methods_find(kept, pd_span_z(m->method->name));
@@ -598,14 +598,14 @@ static int settle_methods(struct pd_store_judge *j, struct pd_err *e)
 			j->column[i] = -1;
 		if (m->method->rule)
 			m->method->rule(m->value, &j->rule[i]);
-		if (j->s->m.keys.kind && asked->n && m->method->kind == PD_SIGN_KEYWORDS && j->rule[i].sigma <= 1)
+		if (j->s->m.keys.kind && requested->n && m->method->kind == PD_SIGN_KEYWORDS && j->rule[i].sigma <= 1)
 			return pd_fail(e, PD_ERR_USAGE, "the store %s has keys alone, no weights: ask it with --method=%s:sigma=1", j->s->io.dir,
 				       m->method->name);
 	}
 	j->least = j->o.least < 0 ? j->methods.n : j->o.least ? j->o.least : j->methods.n / 2 + 1;
-	j->answer.asked = j->methods.n > 1 || (j->methods.n && j->column[0] >= 0) ? &j->methods : NULL;
+	j->answer.requested = j->methods.n > 1 || (j->methods.n && j->column[0] >= 0) ? &j->methods : NULL;
 	if (j->least > (j->methods.n ? j->methods.n : 1))
-		return pd_fail(e, PD_ERR_USAGE, "--require=%d: the store %s is asked by %d method%s", j->least, j->s->io.dir,
+		return pd_fail(e, PD_ERR_USAGE, "--require=%d: the store %s has %d method%s", j->least, j->s->io.dir,
 			       j->methods.n ? j->methods.n : 1, j->methods.n > 1 ? "s" : "");
 	return PD_OK;
 }

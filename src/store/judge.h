@@ -41,7 +41,7 @@ struct pd_store_judge_options {
 	enum pd_store_on_duplicate on_duplicate;
 	enum pd_store_same_url same_url;
 	struct pd_verify_options verify;
-	struct pd_methods asked;	/* of the store's methods, with the rules of comparison; none: all */
+	struct pd_methods requested;	/* of the store's methods, with the rules of comparison; none: all */
 	int least;			/* number of methods that must find a page; 0: more than half */
 };
 
@@ -75,7 +75,7 @@ struct pd_store_answer {
 	 * none. */
 	enum pd_verification doubt;
 	struct pd_store_match doubted;	/* the stored page; its text is in `texts` */
-	const struct pd_methods *asked;	/* NULL: the fingerprint alone */
+	const struct pd_methods *requested;	/* NULL: the fingerprint alone */
 };
 
 /* A stored page within k of the query page, not verified yet. */

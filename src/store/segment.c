@@ -577,7 +577,7 @@ enum {
 	ORDERED_FROM = 64,	/* number of queries from which they are processed in the order of their blocks */
 	HALF = 32,		/* bits of a key that are compared first */
 	BLOCK_DIGIT = PD_STORE_BLOCK_BITS_MAX / 2,
-	RING_SHIFT = 24		/* of an asker: which ring of its buckets this one is in, then the question */
+	RING_SHIFT = 24		/* of a searcher: which ring of its buckets this one is in, then the question */
 };
 
 /* Use the 32-bit prefilter only if fewer than 1 in 50 random pairs pass it. */
@@ -675,8 +675,8 @@ struct probing {
 	struct pd_join_window window;
 	int left[PD_STORE_BLOCK_BITS_MAX + 1];
 	bool whole[PD_STORE_BLOCK_BITS_MAX + 1];
-	const struct pd_store_near_asked *order;	/* of the questions */
-	struct pd_join_columns asked;			/* their keys in it */
+	const struct pd_store_near_query *order;	/* of the questions */
+	struct pd_join_columns queries;			/* their keys in it */
 	int class_bits;			/* keys of a bucket are divided into classes by this number of bits */
 	struct {
 		uint32_t question, bucket;
@@ -707,14 +707,14 @@ static uint32_t question_block(const struct probing *p, size_t question)
 }
 
 /* Sort queries by their blocks, so that consecutive queries read neighbouring memory of a table. */
-static struct pd_store_near_asked *order_questions(const struct probing *p)
+static struct pd_store_near_query *order_questions(const struct probing *p)
 {
 	struct pd_store_near *near = p->near;
 	size_t n = p->q->n;
-	near->asked = pd_big_at_least(near->asked, 2 * n, &near->asked_cap, sizeof *near->asked);
-	struct pd_store_near_asked *in = near->asked, *out = in + n;
+	near->queries = pd_big_at_least(near->queries, 2 * n, &near->queries_cap, sizeof *near->queries);
+	struct pd_store_near_query *in = near->queries, *out = in + n;
 	for (size_t i = 0; i < n; i++)
-		in[i] = (struct pd_store_near_asked){ question_block(p, i), (uint32_t)i };
+		in[i] = (struct pd_store_near_query){ question_block(p, i), (uint32_t)i };
 	/* By the lower half of the bits, then by the higher. */
 	for (int shift = 0; n >= ORDERED_FROM && shift < PD_STORE_BLOCK_BITS_MAX; shift += BLOCK_DIGIT) {
 		uint32_t place[(1 << BLOCK_DIGIT) + 1] = { 0 }, mask = (1 << BLOCK_DIGIT) - 1;
@@ -724,7 +724,7 @@ static struct pd_store_near_asked *order_questions(const struct probing *p)
 			place[v] += place[v - 1];
 		for (size_t i = 0; i < n; i++)
 			out[place[in[i].value >> shift & mask]++] = in[i];
-		struct pd_store_near_asked *sorted = out;
+		struct pd_store_near_query *sorted = out;
 		out = in;
 		in = sorted;
 	}
@@ -816,13 +816,13 @@ static int answer_window(struct probing *p, const struct table_of *t)
 
 static int probe_one_by_one(struct probing *p, const struct table_of *t)
 {
-	const struct pd_store_near_asked *asked = order_questions(p);
+	const struct pd_store_near_query *queries = order_questions(p);
 	int status = PD_OK;
 	for (size_t i = 0; !status && i < p->q->n; i++)
 		for (size_t m = p->mask[0]; !status && m < p->mask[1]; m++) {
-			uint32_t bucket = asked[i].value ^ p->masks->v[m];
+			uint32_t bucket = queries[i].value ^ p->masks->v[m];
 			pd_prefetch(t->starts + bucket);
-			p->probe[p->n].question = asked[i].question;
+			p->probe[p->n].question = queries[i].question;
 			p->probe[p->n].bucket = bucket;
 			if (++p->n == WINDOW)
 				status = answer_window(p, t);
@@ -861,9 +861,9 @@ static void choose_window(struct probing *p)
 static int choose_class_bits(const struct probing *p)
 {
 	const struct sharing *s = &p->sharing;
-	size_t askers = p->q->n * (p->mask[1] - p->mask[0]) >> s->n_bits, keys = p->segments[0].f.fingerprints >> s->n_bits;
+	size_t searchers = p->q->n * (p->mask[1] - p->mask[0]) >> s->n_bits, keys = p->segments[0].f.fingerprints >> s->n_bits;
 	int bits = 0;
-	if (p->ring[0] < s->least || p->table > 0 || askers < CLASSES_FROM || p->whole[p->ring[0]])
+	if (p->ring[0] < s->least || p->table > 0 || searchers < CLASSES_FROM || p->whole[p->ring[0]])
 		return 0;
 	while (bits < CLASS_BITS_MAX && bits + 1 < s->n_blocks && (bits + 2) * s->n_bits <= 64 && keys >> bits >= 2 * CLASS_KEYS)
 		bits++;
@@ -895,13 +895,13 @@ struct bucket_range {
 	size_t range;
 };
 
-/* The queries that probe bucket v of the range are askers[starts[v]] .. askers[starts[v + 1] - 1], ring by ring,
+/* The queries that probe bucket v of the range are searchers[starts[v]] .. searchers[starts[v + 1] - 1], ring by ring,
  * each with its half in a parallel array.  They are filled mask by mask, since neighbouring queries with one mask
  * probe neighbouring buckets. */
 static void sort_probes(const struct probing *p, const struct bucket_range *r)
 {
 	const struct pd_join_masks *masks = p->masks;
-	const struct pd_store_near_asked *asked = p->order;
+	const struct pd_store_near_query *queries = p->order;
 	struct pd_store_near *near = p->near;
 	size_t n = (size_t)1 << r->bits, within = n - 1;
 	uint32_t *starts = near->starts;
@@ -909,50 +909,50 @@ static void sort_probes(const struct probing *p, const struct bucket_range *r)
 	for (size_t m = p->mask[0]; m < p->mask[1]; m++) {
 		size_t mask = (size_t)masks->v[m] << p->class_bits, from = r->range ^ mask >> r->bits;
 		for (uint32_t i = r->first[from]; i < r->first[from + 1]; i++)
-			starts[((asked[i].value ^ mask) & within) + 2]++;
+			starts[((queries[i].value ^ mask) & within) + 2]++;
 	}
 	for (size_t v = 2; v < n + 2; v++)
 		starts[v] += starts[v - 1];
-	near->askers = pd_big_at_least(near->askers, starts[n + 1], &near->askers_cap, sizeof *near->askers);
-	near->asker_halves = pd_big_at_least(near->asker_halves, starts[n + 1] + PD_SCAN_PAD, &near->asker_halves_cap, sizeof *near->asker_halves);
-	uint32_t *askers = near->askers, *halves = near->asker_halves;
+	near->searchers = pd_big_at_least(near->searchers, starts[n + 1], &near->searchers_cap, sizeof *near->searchers);
+	near->searcher_halves = pd_big_at_least(near->searcher_halves, starts[n + 1] + PD_SCAN_PAD, &near->searcher_halves_cap, sizeof *near->searcher_halves);
+	uint32_t *searchers = near->searchers, *halves = near->searcher_halves;
 	memset(halves + starts[n + 1], 0, PD_SCAN_PAD * sizeof *halves);
 	for (size_t m = p->mask[0], ring = (size_t)p->ring[0]; m < p->mask[1]; m++) {
 		size_t mask = (size_t)masks->v[m] << p->class_bits, from = r->range ^ mask >> r->bits;
 		while ((int)ring < masks->radius && m >= masks->ring[ring + 1][0])
 			ring++;
 		for (uint32_t i = r->first[from]; i < r->first[from + 1]; i++) {
-			uint32_t at = starts[((asked[i].value ^ mask) & within) + 1]++;
-			askers[at] = (uint32_t)ring << RING_SHIFT | i;
+			uint32_t at = starts[((queries[i].value ^ mask) & within) + 1]++;
+			searchers[at] = (uint32_t)ring << RING_SHIFT | i;
 			halves[at] = near->halves[i];
 		}
 	}
 }
 
 /* Its place in the order of questions. */
-static uint32_t place_of(uint32_t asker)
+static uint32_t query_of(uint32_t searcher)
 {
-	return asker & ((UINT32_C(1) << RING_SHIFT) - 1);
+	return searcher & ((UINT32_C(1) << RING_SHIFT) - 1);
 }
 
 /* The queries that probe a bucket, or a class of it. */
-struct askers {
+struct searchers {
 	const uint32_t *v, *halves;
 	size_t n;
 };
 
 /* The first queries of one ring, up to TOGETHER. */
-static struct askers ring_of(const struct probing *p, const struct askers *a)
+static struct searchers ring_of(const struct probing *p, const struct searchers *a)
 {
 	size_t m = 1, n = a->n < TOGETHER ? a->n : TOGETHER;
 	if (p->ring[0] == p->ring[1])
 		m = n;
 	while (m < n && a->v[m] >> RING_SHIFT == a->v[0] >> RING_SHIFT)
 		m++;
-	return (struct askers){ a->v, a->halves, m };
+	return (struct searchers){ a->v, a->halves, m };
 }
 
-static void leave_out(struct askers *a, const struct askers *first)
+static void skip_searchers(struct searchers *a, const struct searchers *first)
 {
 	a->v += first->n;
 	a->halves += first->n;
@@ -975,7 +975,7 @@ struct tile {
 };
 
 /* Up to TOGETHER questions with the keys of one part. */
-static int compare_wholes(struct probing *p, const struct askers *a, const struct tile *tile, uint32_t part)
+static int compare_wholes(struct probing *p, const struct searchers *a, const struct tile *tile, uint32_t part)
 {
 	uint64_t words[PD_KEY_WORDS][TOGETHER + PD_SCAN_PAD];
 	const struct table_of *t = tile->part[part].table;
@@ -985,18 +985,18 @@ static int compare_wholes(struct probing *p, const struct askers *a, const struc
 	int status = PD_OK;
 	for (int w = 0; w < p->q->bits / 64; w++) {
 		for (size_t i = 0; i < a->n; i++)
-			words[w][i] = p->asked.w[w][place_of(a->v[i])];
+			words[w][i] = p->queries.w[w][query_of(a->v[i])];
 		together.w[w] = words[w];
 	}
 	compare_runs(p->near, pd_join_scan_width_of(p->q->bits), (struct pd_join_run){ &together, 0, a->n },
 		     (struct pd_join_run){ &t->columns, from, from + end - tile->part[part].begin }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
-		status = add_hit(p, t, p->order[place_of(a->v[hits->v[h].a])].question, hits->v[h].b, hits->v[h].distance);
+		status = add_hit(p, t, p->order[query_of(a->v[hits->v[h].a])].question, hits->v[h].b, hits->v[h].distance);
 	return status;
 }
 
 /* Verify pairs whose halves are near on all bits. */
-static int compare_again(struct probing *p, const struct tile *tile, uint32_t asker, uint32_t at)
+static int compare_again(struct probing *p, const struct tile *tile, uint32_t searcher, uint32_t at)
 {
 	uint32_t part = 0, d = 0;
 	while (part + 1 < tile->n_parts && tile->part[part + 1].begin <= at)
@@ -1004,13 +1004,13 @@ static int compare_again(struct probing *p, const struct tile *tile, uint32_t as
 	const struct table_of *t = tile->part[part].table;
 	uint32_t place = tile->part[part].from + at - tile->part[part].begin;
 	for (int w = 0; w < p->q->bits / 64; w++)
-		d += (uint32_t)pd_bits_count(p->asked.w[w][place_of(asker)] ^ t->columns.w[w][place]);
-	return d <= (uint32_t)p->q->k ? add_hit(p, t, p->order[place_of(asker)].question, place, d) : PD_OK;
+		d += (uint32_t)pd_bits_count(p->queries.w[w][query_of(searcher)] ^ t->columns.w[w][place]);
+	return d <= (uint32_t)p->q->k ? add_hit(p, t, p->order[query_of(searcher)].question, place, d) : PD_OK;
 }
 
 /* Compare up to TOGETHER queries with the halves from .. to - 1 of the tile.  Vectorise over the longer side, so
  * that fewer vectors are only partly filled. */
-static int compare_halves(struct probing *p, const struct askers *a, struct tile *tile, uint32_t from, uint32_t to)
+static int compare_halves(struct probing *p, const struct searchers *a, struct tile *tile, uint32_t from, uint32_t to)
 {
 	struct pd_join_columns questions = { .half = (uint32_t *)(uintptr_t)a->halves };
 	struct pd_join_columns keys = { .half = p->class_bits ? tile->sorted : tile->halves };
@@ -1052,12 +1052,12 @@ static int ask_classes(struct probing *p, const uint32_t *starts, struct tile *t
 	int status = PD_OK;
 	part_tile(tile);
 	for (uint32_t c = 0; !status && c < n; c++) {
-		struct askers a = { near->askers + starts[c], near->asker_halves + starts[c], starts[c + 1] - starts[c] };
+		struct searchers a = { near->searchers + starts[c], near->searcher_halves + starts[c], starts[c + 1] - starts[c] };
 		uint32_t from = tile->starts[c], to = c + 1 < n ? tile->starts[c + 1] : tile->n;
 		while (!status && a.n && from < to) {
-			struct askers first = ring_of(p, &a);
+			struct searchers first = ring_of(p, &a);
 			status = compare_halves(p, &first, tile, from, to);
-			leave_out(&a, &first);
+			skip_searchers(&a, &first);
 		}
 	}
 	return status;
@@ -1065,19 +1065,19 @@ static int ask_classes(struct probing *p, const uint32_t *starts, struct tile *t
 
 static int ask_tile(struct probing *p, const uint32_t *starts, struct tile *tile)
 {
-	struct askers a = { p->near->askers + starts[0], p->near->asker_halves + starts[0], starts[1] - starts[0] };
+	struct searchers a = { p->near->searchers + starts[0], p->near->searcher_halves + starts[0], starts[1] - starts[0] };
 	int status = PD_OK;
 	if (p->class_bits)
 		return ask_classes(p, starts, tile);
 	while (!status && a.n) {
-		struct askers first = ring_of(p, &a);
+		struct searchers first = ring_of(p, &a);
 		uint32_t ring = a.v[0] >> RING_SHIFT;
 		bool whole = p->whole[ring] || !tile->has_halves;
 		if (p->left[ring] >= 0 && !whole)
 			status = compare_halves(p, &first, tile, 0, tile->n);
 		for (uint32_t i = 0; !status && p->left[ring] >= 0 && whole && i < tile->n_parts; i++)
 			status = compare_wholes(p, &first, tile, i);
-		leave_out(&a, &first);
+		skip_searchers(&a, &first);
 	}
 	return status;
 }
@@ -1130,29 +1130,29 @@ static int ask_range(struct probing *p, const struct bucket_range *r, struct til
 }
 
 /* The questions in the order of their blocks: their keys, their halves, and below their blocks their classes. */
-static struct pd_store_near_asked *describe_questions(struct probing *p)
+static struct pd_store_near_query *describe_questions(struct probing *p)
 {
 	struct pd_store_near *near = p->near;
 	size_t n = p->q->n, words = (size_t)p->q->bits / 64, room = n + PD_SCAN_PAD;
-	struct pd_store_near_asked *asked = order_questions(p);
+	struct pd_store_near_query *queries = order_questions(p);
 	near->ordered = pd_big_at_least(near->ordered, room * words, &near->ordered_cap, sizeof *near->ordered);
 	near->halves = pd_big_at_least(near->halves, room, &near->halves_cap, sizeof *near->halves);
 	for (size_t w = 0; w < words; w++) {
-		p->asked.w[w] = near->ordered + room * w;
+		p->queries.w[w] = near->ordered + room * w;
 		for (size_t i = 0; i < n; i++)
-			p->asked.w[w][i] = p->q->keys.w[w][asked[i].question];
-		memset(p->asked.w[w] + n, 0, PD_SCAN_PAD * sizeof *p->asked.w[w]);
+			p->queries.w[w][i] = p->q->keys.w[w][queries[i].question];
+		memset(p->queries.w[w] + n, 0, PD_SCAN_PAD * sizeof *p->queries.w[w]);
 	}
-	near->scan->halves(&p->window, &p->asked, 0, n, near->halves);
+	near->scan->halves(&p->window, &p->queries, 0, n, near->halves);
 	if (!p->class_bits)
-		return asked;
+		return queries;
 	uint8_t *class = pd_alloc(room);
 	uint32_t change = class_change(&p->sharing, p->class_bits);
-	take_classes(p, p->asked.w[0], n, class);
+	take_classes(p, p->queries.w[0], n, class);
 	for (size_t i = 0; i < n; i++)
-		asked[i].value = asked[i].value << p->class_bits | (class[i] ^ change);
+		queries[i].value = queries[i].value << p->class_bits | (class[i] ^ change);
 	free(class);
-	return asked;
+	return queries;
 }
 
 static int probe_in_order(struct probing *p)
@@ -1296,11 +1296,11 @@ void pd_store_near_release(struct pd_store_near *near)
 	free(near->v);
 	free(near->hits.v);
 	free(near->starts);
-	free(near->askers);
-	free(near->asker_halves);
+	free(near->searchers);
+	free(near->searcher_halves);
 	free(near->halves);
 	free(near->ordered);
-	free(near->asked);
+	free(near->queries);
 	*near = (struct pd_store_near){ 0 };
 }
 

@@ -190,7 +190,7 @@ struct pd_store_near_hit {
 };
 
 /* A question of many: its block, below it its class, if there are classes. */
-struct pd_store_near_asked {
+struct pd_store_near_query {
 	uint32_t value, question;
 };
 
@@ -206,10 +206,10 @@ struct pd_store_near {
 	const struct pd_store_segment *first;			/* of the searched segments */
 	/* many queries: those that probe a bucket, and 32 bits of each; all queries sorted by their blocks, their
 	 * keys, and 32 bits of each */
-	uint32_t *starts, *askers, *asker_halves, *halves;
+	uint32_t *starts, *searchers, *searcher_halves, *halves;
 	uint64_t *ordered;
-	struct pd_store_near_asked *asked;
-	size_t starts_cap, askers_cap, asker_halves_cap, halves_cap, ordered_cap, asked_cap;
+	struct pd_store_near_query *queries;
+	size_t starts_cap, searchers_cap, searcher_halves_cap, halves_cap, ordered_cap, queries_cap;
 };
 
 /* Hits are appended, in no order.  At most 2^24 questions at once.  PD_ERR_LIMIT: more hits than `most`; no message. */

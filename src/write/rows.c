@@ -650,15 +650,15 @@ static void add_answers_header(const struct pd_store *s, const struct pd_store_j
 		pd_buf_printf(out, "similarity=%g similarity_same_host=%g k_unknown=%d", o->verify.least,
 			      o->verify.least_same_host, o->verify.k_unknown);
 	if (s->m.methods.n && (pd_store_n_values(s) || !pd_store_has_prints(s))) {
-		struct pd_methods asked = o->asked.n ? o->asked : s->m.methods;
-		for (int i = 0; i < asked.n; i++) {
-			int at = pd_methods_find(&s->m.methods, pd_span_z(asked.v[i].method->name));
+		struct pd_methods requested = o->requested.n ? o->requested : s->m.methods;
+		for (int i = 0; i < requested.n; i++) {
+			int at = pd_methods_find(&s->m.methods, pd_span_z(requested.v[i].method->name));
 			if (at >= 0)
-				pd_method_spec_take(&asked.v[i], &s->m.methods.v[at], PD_METHOD_SIGNS);
+				pd_method_spec_take(&requested.v[i], &s->m.methods.v[at], PD_METHOD_SIGNS);
 		}
 		pd_buf_add_z(out, " methods=");
-		pd_methods_print(&asked, PD_METHOD_BOTH, out);
-		pd_buf_printf(out, " require=%d", o->least < 0 ? asked.n : o->least ? o->least : asked.n / 2 + 1);
+		pd_methods_print(&requested, PD_METHOD_BOTH, out);
+		pd_buf_printf(out, " require=%d", o->least < 0 ? requested.n : o->least ? o->least : requested.n / 2 + 1);
 	}
 	pd_buf_printf(out, " on_duplicate=%s same_url=%s | ask=%s%s\n#", pd_store_on_duplicate_names[o->on_duplicate],
 		      pd_store_same_url_names[o->same_url], o->keep ? "add" : "check", ends ? END : "");
@@ -685,9 +685,9 @@ static void add_number_or_dash(struct pd_buf *out, uint64_t n)
 static void add_finders(const struct pd_store_answer *a, const struct pd_store_match *m, struct pd_buf *out)
 {
 	const char *before = "found by ";
-	for (int i = 0; i < a->asked->n; i++)
+	for (int i = 0; i < a->requested->n; i++)
 		if (m->found >> i & 1) {
-			pd_buf_printf(out, "%s%s", before, a->asked->v[i].method->name);
+			pd_buf_printf(out, "%s%s", before, a->requested->v[i].method->name);
 			before = ",";
 		}
 }
@@ -706,7 +706,7 @@ static void add_why(const struct pd_store_answer *a, const struct pd_store_match
 		pd_buf_add_z(out, "another version of its URL");
 	if (m->similarity >= 0 && m->distance != PD_STORE_BY_KEY)
 		pd_buf_printf(out, " and similarity %.3f", m->similarity);
-	if (a->asked && m->found) {
+	if (a->requested && m->found) {
 		pd_buf_add_z(out, ", ");
 		add_finders(a, m, out);
 	}

@@ -65,7 +65,7 @@ two	<p>$(times mill 2) $(times stone 9)</p>
 tw	<p>經濟</p>
 E
 "$P" fp -q --stubs=match --method=keywords:n=1 pages.jsonl >dict.fp
-has "the header says which table" dict.fp ' methods=keywords:n=1 idf=dict$'
+has "the header says which table" dict.fp ' methods=keywords:n=1 idf=dict end=total$'
 is "the dictionary's: 磨坊 is rarer than 经济" "$(part dict.fp cn 1)" "$(md5 磨坊)"
 run "$P" dict --idf-from=pages.jsonl -o pages.idf
 exits "dict --idf-from" 0

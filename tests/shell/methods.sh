@@ -29,12 +29,12 @@ exits "--method=help" 0
 has "it lists methods" "$tmp/out" '^segments: '
 has "and parameters with their defaults" "$tmp/out" 'fp +by=sentences'
 "$P" fp -q --method=simhash "$demo" >"$tmp/named"
-sed '1s/ methods=simhash$//' "$tmp/named" >named.fp
+sed '1s/ methods=simhash//' "$tmp/named" >named.fp
 "$P" fp -q "$demo" >plain.fp
 same "--method=simhash alone changes nothing but the header" named.fp plain.fp
 "$P" fp -q --method=simhash,exact,segments "$demo" >both.fp
 same "columns of methods stand behind the others" <(rows both.fp | cut -f1-17) <(rows plain.fp)
-has "the header records what signed" both.fp '^# pagededup fp 1 .* methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:bytes=10$'
+has "the header records what signed" both.fp '^# pagededup fp 1 .* methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:bytes=10 end=total$'
 "$P" fp -q -j3 --method=simhash,exact,segments "$demo" >three.fp
 same "the same for three threads" both.fp three.fp
 "$P" fp -q --method=exact "$demo" >alone.fp

@@ -81,8 +81,8 @@ texts() { # KIND [OPTION OF CLUSTER]...
 went() { rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 ">" $5 }' | sed 's/>.*:/>/' | tr '\n' ' '; }
 texts more
 is "the part goes, though it is the first" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 }')" http://a.example/short
-has "and is called so" "$tmp/out" ', a part of the page kept, all of its text in the page kept	-	0\.000	-$'
-has "the page kept says for how many it stands" "$tmp/out" '	kept: least-loss of 2 pages	2	-	-$'
+has "and is called so" "$tmp/out" ', a part of the page kept, all of its text in the page kept	-	0\.000	-	'
+has "the page kept says for how many it stands" "$tmp/out" '	kept: least-loss of 2 pages	2	-	-	'
 texts more --keep=first
 is "--keep=first: none goes" "$(went)" ""
 has "and it is counted" "$tmp/err" ' 0 duplicates, kept 1 near-duplicate whose removal would lose over 15% of their text'
@@ -110,7 +110,7 @@ for row in $(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $2 "," $6 }'); do
 done
 "$P" dedup -q parts.jsonl -o clean-parts --keep-rows
 is "dedup: excerpts go" "$(rows clean-parts/verdicts.tsv | awk -F '\t' '$4 == 0 { print $3 }')" http://p2.example/
-has "dedup says what it compared" clean-parts/verdicts.tsv '	0\.000	-$'
+has "dedup says what it compared" clean-parts/verdicts.tsv '	0\.000	-	'
 texts nearly --shingles=parts.shingles
 has "pages whose text is elsewhere: counted" "$tmp/err" 'loss of 1 page estimated from sketches: texts not in the files of --shingles'
 has "and said" "$tmp/out" 'by sketches only'
