@@ -148,7 +148,7 @@ unknown='' accepted='' refused=0
 for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+' | sed 's/.*--//; s/\[no-\]//'); do
 	more=
 	case $option in
-	files-from | output | left-out | resume | keep-rows | jobs | tmp-dir | progress | quiet | ignore-damaged | explain | help) continue ;;
+	files-from | output | left-out | resume | keep-rows | sandbox | jobs | tmp-dir | progress | quiet | ignore-damaged | explain | help) continue ;;
 	no-boilerplate | all-text | all-pairs | dry-run | keep-others | remove-suspects | rewrite-revisits | link) value= ;;
 	verify) option=no-verify value= ;;
 	max-page) value==1M ;;
