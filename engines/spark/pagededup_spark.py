@@ -41,7 +41,7 @@ COLUMNS = {
     "pairs": "id_a id_b distance similarity method url_a url_b fetch_time_a text_bytes_a quality_a fetch_time_b "
              "text_bytes_b quality_b content_digest_a content_digest_b".split(),
     "verdicts": "cluster_id id url is_duplicate dup_of via distance similarity text_bytes weight reason cluster_size loss "
-                "suspect".split(),
+                "suspect content_digest".split(),
 }
 IN_ROWS = {"content_languages": "languages"}
 LOCATION = ["warc_filename", "warc_record_offset"]
