@@ -59,9 +59,9 @@ void pd_keep_print(const struct pd_keep_options *o, const char *between, struct 
 		pd_buf_add_z(out, pd_keep_names[PD_KEEP_FIRST]);
 }
 
-/* --- what a row says of its page, as a number: the smaller, the better --- */
+/* --- keys of a page from its row: the smaller, the better --- */
 
-/* Takes `n` digits off the front; -1 when there are not so many. */
+/* Parse `n` digits at the front and remove them; -1 if there are fewer. */
 static int digits(struct pd_span *s, int n)
 {
 	int v = 0;
@@ -92,7 +92,7 @@ static int64_t days(int year, int month, int day)
 	return 365 * (int64_t)y + (y >= 0 ? y / 4 - y / 100 + y / 400 : -1) + (153 * m + 2) / 5 + day - 1;
 }
 
-/* The digits after the point, of which seven count. */
+/* The digits after the decimal point, of which seven count. */
 static int64_t fraction(struct pd_span *s)
 {
 	int64_t v = 0;
@@ -107,7 +107,7 @@ static int64_t fraction(struct pd_span *s)
 	return v;
 }
 
-/* "Z", "+02:00" or nothing: minutes east of Greenwich. */
+/* "Z", "+02:00" or empty: minutes east of Greenwich. */
 static int zone(struct pd_span s)
 {
 	bool west = s.n && s.p[0] == '-';
@@ -128,7 +128,7 @@ uint64_t pd_keep_time_key(struct pd_span s)
 	return (uint64_t)(seconds * 10000000 + parts);
 }
 
-/* A number whose order among unsigned integers is that of the doubles. */
+/* Map a double to an unsigned integer with the same order. */
 static uint64_t real_key(double v)
 {
 	uint64_t u;
@@ -167,9 +167,9 @@ static void keys_of_rows(struct pd_pages *pages, enum pd_keep by, uint64_t *key)
 	}
 }
 
-/* --- what the user says of pages: numbers of URLs (--rank), a list of hosts (--prefer-host) --- */
+/* --- keys of a page from files: numbers of URLs (--rank), a list of hosts (--prefer-host) --- */
 
-/* URL -> its pages: those of the i-th URL are first[i], next[first[i]] … */
+/* URL -> its pages: the pages of the i-th URL are first[i], next[first[i]] … */
 struct urls {
 	struct pd_pages *pages;
 	struct pd_index index;
@@ -229,7 +229,7 @@ static void set_keys(struct urls *u, struct pd_span url, uint64_t v, uint64_t *k
 		key[i] = v < key[i] ? v : key[i];
 }
 
-/* The next line that says something: 1, 0 at the end. */
+/* Read the next line that is not empty: 1, 0 at the end. */
 static int next_telling_line(struct pd_line_reader *l, struct pd_span *out, struct pd_err *e)
 {
 	int status;
@@ -291,8 +291,8 @@ static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e
 	return status;
 }
 
-/* The first line of the list that is this host, or a domain that it lies below.  `dotted` is the host after a point:
- * ".example.org" in the list stands for example.org too. */
+/* Return the first line of the list that is this host, or a domain above it.  `dotted` is the host after a point:
+ * ".example.org" in the list represents example.org too. */
 static uint64_t host_key(const struct pd_names *hosts, struct pd_span dotted)
 {
 	uint32_t best = pd_names_find(hosts, pd_span(dotted.p + 1, dotted.n - 1));
@@ -326,13 +326,13 @@ int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, s
 
 /* --- pages that name another page as canonical --- */
 
-/* Connected components, and the pages of each URL in a component.  URLs are compared by a hash with a random secret: nobody can
- * make a URL with the hash of another. */
+/* Connected components, and the pages of each URL in a component.  URLs are compared by a hash with a random secret:
+ * nobody can make a URL with the hash of another. */
 struct canonical_finder {
 	struct pd_pages *pages;
 	struct pd_index ids;
 	uint32_t *component;	/* by page: a page of its component, the same for all of them */
-	uint64_t *url;		/* by page: hash of its URL in canonical form; 0: it has none */
+	uint64_t *url;		/* by page: hash of its URL in canonical form; 0: none */
 	uint32_t *order;	/* pages by URL, then by component */
 	struct pd_secret secret;
 	struct pd_canonical form;
@@ -507,7 +507,7 @@ static int sort_by_host(struct pd_pages *pages, const char *file, uint32_t *orde
 	return status;
 }
 
-/* Of pages that nothing else tells apart those of https come first: where a page is there under both it is the one to keep. */
+/* Of otherwise equal pages, prefer https: if a page is available under both schemes, it is the one to keep. */
 static void sort_by_scheme(struct pd_pages *pages, uint32_t *order)
 {
 	uint64_t *key = pd_alloc(pages->n * sizeof *key);

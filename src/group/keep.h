@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which page of a cluster is kept: pages are numbered anew, those to keep first.  Hosts that are preferred come
- * before all others; then the criteria count, one after the other; ties end with https before all other schemes, then in the
- * order of ids, which is what `first` means.  Whatever is unknown comes last.
+ * The choice of the page to keep: pages are renumbered, pages to keep first.  Preferred hosts come before all
+ * others; then the criteria apply in order; ties are decided by https before other schemes, and then by the order of
+ * ids, which is the meaning of `first`.  Unknown values come last.
  */
 #ifndef PD_GROUP_KEEP_H
 #define PD_GROUP_KEEP_H
@@ -18,8 +18,8 @@ enum pd_keep {
 	PD_KEEP_QUALITY,	/* highest */
 	PD_KEEP_RANK,		/* smallest number that the rank file has for the URL */
 	PD_KEEP_CANONICAL,	/* pages that name no other page of their connected component as canonical */
-	PD_KEEP_LEAST_LOSS,	/* of a cluster, the page that has most of the others' texts (group.h); no order of pages */
-	PD_KEEP_CLEAN,		/* of a cluster, the page that has least text that the others lack (group.h); no order of pages */
+	PD_KEEP_LEAST_LOSS,	/* in each cluster, the page with most of the others' texts (group.h); not an order of pages */
+	PD_KEEP_CLEAN,		/* in each cluster, the page with the least text that the others lack (group.h); not an order of pages */
 	PD_KEEPS
 };
 
@@ -53,7 +53,7 @@ static inline bool pd_keep_has(const struct pd_keep_options *o, enum pd_keep by)
 	return false;
 }
 
-/* "newest,longest": PD_ERR_USAGE says what is wrong. */
+/* Parse "newest,longest"; PD_ERR_USAGE with a message. */
 int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *e);
 /* "newest,longest", with `between` for the comma. */
 void pd_keep_print(const struct pd_keep_options *o, const char *between, struct pd_buf *out);
@@ -62,16 +62,16 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 
 #define PD_KEY_LAST UINT64_MAX
 
-/* The steps of it, for tests.  key[i] is that of page i, the smaller the better, PD_KEY_LAST where nothing is said. */
+/* The steps, for tests. key[i] is the key of page i, the smaller the better, PD_KEY_LAST if unknown. */
 
-/* Of what rows say; 0 for criteria that they do not decide. */
+/* From rows; 0 for criteria that rows do not decide. */
 uint64_t pd_keep_criterion_key(const struct pd_page_view *v, enum pd_keep by);
 /* RFC 3339 -> steps of 100 ns, later ones larger; 0: not such a time. */
 uint64_t pd_keep_time_key(struct pd_span time);
-/* Digits, a point, a sign, an exponent, nothing else. */
+/* Parse digits, a point, a sign and an exponent, and nothing else. */
 bool pd_keep_number_key(struct pd_span number, uint64_t *key);
-/* Lines "URL<TAB>number", escaped as rows are; # begins a remark.  Of several numbers for a URL the smallest counts.
- * Memory grows with the pages, not with the file.  Lines that cannot be read are reported and counted in pages->bad. */
+/* Read lines "URL<TAB>number", escaped as in rows; # begins a comment.  Of several numbers for a URL the smallest
+ * counts. Memory grows with the pages, not with the file.  Unreadable lines are reported and counted in pages->bad. */
 int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key, struct pd_err *e);
 /* Set the key of a page to 1 if one of the files has a URL for its id, and a page of its connected component has that URL, but the
  * page itself has not; otherwise to 0.  URLs are compared in canonical form.  No key depends on what other pages name, so the
