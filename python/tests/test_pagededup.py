@@ -326,7 +326,8 @@ def dump():
     fp = run('fp', '-q', path)
     table = signer.read_table(path, threads=2)
     assert pagededup.table_text(table).splitlines(keepends=True) == rows(fp)
-    assert pagededup.table_text(table, header=True).splitlines()[:2] == fp.splitlines()[:2]
+    # A table in memory promises no end mark.
+    assert pagededup.table_text(table, header=True).splitlines()[:2] == fp.replace(b' end=total', b'', 1).splitlines()[:2]
     found = run('match', '-q', given=fp)
     pairs = pagededup.match(table)
     ids = table.column('id').to_pylist()
@@ -382,7 +383,7 @@ def settings():
                                   (('--key=' + key,), {'key': key}),
                                   (('--preset=paper', '--bits=128', '--min-terms=3'), {'preset': 'paper', 'bits': 128, 'min_terms': 3}),
                                   (('--sketch=none', '--shingle=3'), {'sketch': 'none', 'shingle': 3})):
-            want = run('fp', '-q', *options, path).partition(b'# total ')[0]
+            want = run('fp', '-q', *options, path).partition(b'# total ')[0].replace(b' end=total', b'', 1)
             got = pagededup.table_text(pagededup.Signer(**keywords).read_table(path), header=True)
             assert got == want, options
             seen.add(want)

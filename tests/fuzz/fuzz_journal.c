@@ -10,7 +10,7 @@
 /* Its files are "passwd", and others that are not there. */
 #define FOLDER "/etc"
 
-static struct pd_log log = { .quiet = true };
+static struct pd_log quiet_log = { .quiet = true };
 
 /* Counts of a journal that could be read. */
 struct journal_counts {
@@ -29,12 +29,12 @@ static struct journal_counts counts_of(const struct pd_journal *j)
 static int open_own(struct pd_journal *j, const char *path, struct pd_buf *options)
 {
 	struct pd_err e;
-	int status = pd_journal_open(j, path, FOLDER, pd_span_z("k=1"), &log, &e);
+	int status = pd_journal_open(j, path, FOLDER, pd_span_z("k=1"), &quiet_log, &e);
 	pd_buf_set(options, status == PD_ERR_PARAMS ? pd_buf_span(&j->options) : pd_span_z("k=1"));
 	if (status != PD_ERR_PARAMS)
 		return status;
 	pd_journal_release(j);
-	return pd_journal_open(j, path, FOLDER, pd_buf_span(options), &log, &e);
+	return pd_journal_open(j, path, FOLDER, pd_buf_span(options), &quiet_log, &e);
 }
 
 static void go_on(struct pd_journal *j, const char *label)
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		struct journal_counts before = counts_of(&j), after;
 		go_on(&j, label);
 		pd_journal_release(&j);
-		HOLDS(pd_journal_open(&j, path, FOLDER, pd_buf_span(&options), &log, &e) == PD_OK);
+		HOLDS(pd_journal_open(&j, path, FOLDER, pd_buf_span(&options), &quiet_log, &e) == PD_OK);
 		after = counts_of(&j);
 		HOLDS(after.rows == before.rows && after.end == before.end && j.verdicts);
 		HOLDS(pd_map_has(&j.outputs, pd_hash64(label, strlen(label))));
