@@ -35,7 +35,7 @@ CALLS = call_numbers()
 
 
 class File:
-    """What survives of one file: `strict`; `loose`, where a cut of the file survives at once."""
+    """Return the contents of a file after a power cut: `strict`; `loose`, if truncation survives without a sync."""
     def __init__(self, content=b''):
         self.strict = self.loose = content
 

@@ -56,7 +56,7 @@ static const int refused[] = {
 	SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_pidfd_open, SYS_pidfd_getfd, SYS_pidfd_send_signal,
 	SYS_process_madvise, SYS_move_pages, SYS_migrate_pages, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
 	SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_semget, SYS_semop, SYS_mq_open,
-	/* what is where, and who may do what */
+	/* mounts, root folders, device files, users and groups */
 	SYS_mount, SYS_umount2, SYS_move_mount, SYS_open_tree, SYS_fsopen, SYS_fsconfig, SYS_fsmount, SYS_fspick,
 #ifdef SYS_mount_setattr
 	SYS_mount_setattr,

@@ -665,7 +665,7 @@ void pd_extractor_free(struct pd_extractor *x)
 	free(x);
 }
 
-/* What is summed: prose, or all text. */
+/* The text to sum: only prose, or all text. */
 enum live { LIVE_PROSE, LIVE_TEXT };
 
 static void sum_live(struct pd_extractor *x, enum live what)

@@ -62,7 +62,7 @@ echo "$tmp/demo.warc.gz" >list
 rm -f log
 env LD_PRELOAD="$shim" PD_FORBIDDEN_LOG=log "$P" map --job=fp --sandbox <list >/dev/null 2>&1
 is "unless it is required" "$(sed -n 's/^socket-inet\t//p' log 2>/dev/null)" EPERM
-# Whatever is written to, and read from.
+# All kinds of inputs and outputs work inside the sandbox.
 "$P" fp -q --no-sandbox demo.warc.gz >plain.fp
 is "standard input, standard output" "$("$P" fp -q - <demo.warc.gz | grep -vc '^#')" "$(grep -vc '^#' plain.fp)"
 is "a pipe" "$("$P" fp -q demo.warc.gz | "$P" match -q | "$P" cluster -q | cksum)" \

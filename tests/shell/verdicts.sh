@@ -233,7 +233,7 @@ code=$(LC_ALL=C sort demo.fp | "$P" match -q 2>err >/dev/null; echo $?)
 is "sorted" "$code $(wc -l <err)" "0 0"
 code=$(rows demo.fp | "$P" match -q 2>err >/dev/null; echo $?)
 is "rows alone promise nothing" "$code $(wc -l <err)" "0 0"
-# Who reads what was made of it sees it, too.
+# Readers of a table that was made from a cut table notice the cut, too.
 "$P" match -q cut.fp >of-cut.pairs 2>/dev/null
 run "$P" cluster -q of-cut.pairs
 exits "pairs of a cut table" 1
