@@ -103,7 +103,7 @@ PARQUET_OBJ = $(if $(PARQUET),$(B)/obj/src/base/parquet.o)
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(PARQUET_OBJ)
 MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(PARQUET_OBJ)
 
-.PHONY: FORCE wheel all docs picture static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
+.PHONY: FORCE wheel all docs format picture static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -285,6 +285,10 @@ golden-update: all ## write the expected files of a golden page again: CASE=NAME
 demo: deps ## install missing packages, build, and find the near-duplicates of a small dump
 	@$(MAKE) --no-print-directory -s -j$$(nproc) $(B)/pagededup
 	@B=$(B) demo/run
+
+CLANG_FORMAT = $(or $(shell command -v clang-format-14),clang-format)
+format: ## lay out C code by .clang-format
+	$(Q)git ls-files '*.c' '*.h' '*.cc' | xargs $(CLANG_FORMAT) -i
 
 docs: all ## build the documentation as a web site with search in build/site; needs mkdocs and mandoc
 	@tools/make-site $(B)/site $(VERSION)

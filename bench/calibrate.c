@@ -20,7 +20,7 @@ struct bench {
 	size_t n_a, n_b;
 	int words;
 	struct pd_join_window window;
-	uint64_t sum;		/* keeps the compiler from removing the measured work */
+	uint64_t sum; /* keeps the compiler from removing the measured work */
 };
 
 static uint64_t next_random(uint64_t *state)
@@ -176,7 +176,8 @@ int main(void)
 	printf("candidate     %8.2f\n", measure(candidate, &b, 100000));
 	b.words = 4;
 	sort_whole(&b);
-	printf("\n%-10s %8s %8s %8s %8s %8s   a key with a vector; two runs of one key\n", "path", "half", "64", "128", "256", "meeting");
+	printf("\n%-10s %8s %8s %8s %8s %8s   a key with a vector; two runs of one key\n", "path", "half", "64", "128", "256",
+	       "meeting");
 	for (int i = 0; i < PD_SCAN_PATHS; i++)
 		if (pd_join_scan_get((enum pd_join_scan_path)i))
 			print_path(&b, pd_join_scan_get((enum pd_join_scan_path)i));

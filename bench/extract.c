@@ -18,7 +18,7 @@
 struct leaf {
 	struct pd_buf id;
 	struct pd_blocks blocks;
-	uint64_t last;		/* hash of the page's text */
+	uint64_t last; /* hash of the page's text */
 };
 
 struct leaves {

@@ -75,8 +75,11 @@ static void on_text(void *ctx, const xmlChar *text, int n)
 
 static void parse(const struct pd_buf *page)
 {
-	static htmlSAXHandler sax = { .startElement = on_start, .endElement = on_end, .characters = on_text,
-				      .cdataBlock = on_text, .ignorableWhitespace = on_text };
+	static htmlSAXHandler sax = { .startElement = on_start,
+				      .endElement = on_end,
+				      .characters = on_text,
+				      .cdataBlock = on_text,
+				      .ignorableWhitespace = on_text };
 	htmlParserCtxtPtr c = htmlCreateMemoryParserCtxt(page->p, (int)page->n);
 	if (!c)
 		return;

@@ -97,8 +97,8 @@ static bool run(const struct bench_join *b, const struct pd_join_keys *keys, int
 	cpu = pd_cpu_seconds() - cpu;
 	wall = pd_wall_seconds() - wall;
 	pd_join_plan_print(&plan, &text);
-	printf("%zu keys, %d bits, k=%d: %.3f CPU s, %.3f s elapsed, %zu pairs, %.0f MB; %s\n", keys->n, keys->bits, k, cpu,
-	       wall, pairs.n, peak_mb(), text.p);
+	printf("%zu keys, %d bits, k=%d: %.3f CPU s, %.3f s elapsed, %zu pairs, %.0f MB; %s\n", keys->n, keys->bits, k, cpu, wall,
+	       pairs.n, peak_mb(), text.p);
 	fflush(stdout);
 	pd_buf_release(&text);
 	pd_join_pairs_release(&pairs);
@@ -110,7 +110,9 @@ static bool distinct(const struct keygen *gen, struct pd_match_groups *groups, s
 {
 	if (pd_match_groups_find(gen->v, gen->bits / 64, gen->n, 1, NULL, groups, NULL))
 		return false;
-	*out = (struct pd_join_keys){ .bits = gen->bits, .n = groups->n_groups, .v = gen->v, .ids = pd_match_groups_names(groups, names, NULL) };
+	*out = (struct pd_join_keys){
+		.bits = gen->bits, .n = groups->n_groups, .v = gen->v, .ids = pd_match_groups_names(groups, names, NULL)
+	};
 	return true;
 }
 
@@ -121,7 +123,8 @@ int main(int argc, char **argv)
 	struct pd_array names = { 0 };
 	struct pd_join_keys keys = { 0 };
 	if (!parse(&b, argc, argv)) {
-		fprintf(stderr, "usage: join N 64|128|256 THREADS K... [--skew] [--planted PERCENT] [--maxd D] [--plan NAME] [--blocks N [--take BITS]]\n");
+		fprintf(stderr, "usage: join N 64|128|256 THREADS K... [--skew] [--planted PERCENT] [--maxd D] [--plan NAME] "
+				"[--blocks N [--take BITS]]\n");
 		return 2;
 	}
 	bool ok = make_keys(&b.gen, b.skew) && distinct(&b.gen, &groups, &names, &keys);

@@ -17,7 +17,7 @@
 struct keygen {
 	uint64_t n, state;
 	int bits, planted, max_distance;
-	double *zipf;		/* cumulative, NULL: even bits */
+	double *zipf; /* cumulative, NULL: even bits */
 	uint64_t *v;
 };
 
@@ -54,7 +54,7 @@ static uint64_t zipf_value(struct keygen *k)
 		else
 			high = middle;
 	}
-	return low * UINT64_C(40503) & 0xffff;	/* frequent values are spread over the range */
+	return low * UINT64_C(40503) & 0xffff; /* frequent values are spread over the range */
 }
 
 static void make_key(struct keygen *k, uint64_t i)

@@ -44,7 +44,8 @@ static void print_pair(uint64_t a, uint64_t b, bool in_order, int distance)
 	print_url(a);
 	putchar('\t');
 	print_url(b);
-	printf("\t2024-05-%02" PRIu64 "T12:%02" PRIu64 ":00Z\t%" PRIu64 "\t-\t2024-05-%02" PRIu64 "T12:%02" PRIu64 ":00Z\t%" PRIu64 "\t-\n",
+	printf("\t2024-05-%02" PRIu64 "T12:%02" PRIu64 ":00Z\t%" PRIu64 "\t-\t2024-05-%02" PRIu64 "T12:%02" PRIu64 ":00Z\t%" PRIu64
+	       "\t-\n",
 	       a % 28 + 1, a % 60, 200 + a % 9973, b % 28 + 1, b % 60, 200 + b % 9973);
 }
 

@@ -33,7 +33,8 @@ static void add(struct pd_page_links *l, uint64_t page, uint64_t domains)
 	snprintf(host, sizeof host, "h%" PRIu64 ".example", page % domains);
 	snprintf(target, sizeof target, "http://%s/%" PRIu64, host, page);
 	l->v = pd_grow(l->v, l->n, &l->cap, sizeof *l->v);
-	l->v[l->n++] = (struct pd_page_link){ .target = pd_span_z(pd_strndup(target, strlen(target))), .host = pd_span_z(pd_strndup(host, strlen(host))),
+	l->v[l->n++] = (struct pd_page_link){ .target = pd_span_z(pd_strndup(target, strlen(target))),
+					      .host = pd_span_z(pd_strndup(host, strlen(host))),
 					      .type = PD_LINK_TEXT };
 }
 

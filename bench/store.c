@@ -66,8 +66,8 @@ static int one_at_a_time(struct pd_store_judge *j, const struct rows *r, const c
 	}
 	printf("%s: first %.1f us", what, took[0] * 1e6);
 	qsort(took, r->n, sizeof *took, ascending);
-	printf(", median %.1f us, 99th percentile %.1f us, longest %.1f us\n", took[r->n / 2] * 1e6,
-	       took[r->n * 99 / 100] * 1e6, took[r->n - 1] * 1e6);
+	printf(", median %.1f us, 99th percentile %.1f us, longest %.1f us\n", took[r->n / 2] * 1e6, took[r->n * 99 / 100] * 1e6,
+	       took[r->n - 1] * 1e6);
 	free(took);
 	return status;
 }
@@ -104,8 +104,7 @@ static void print_plan(const struct pd_store *s, int k)
 		const struct pd_store_segment_footer *f = &s->segments[i].f;
 		int radius[PD_STORE_TABLES_MAX];
 		pd_join_radii(k, (int)f->tables, radius);
-		printf("%llu pages: %u tables of %u bits, radius", (unsigned long long)f->rows, f->tables,
-		       f->table_bits);
+		printf("%llu pages: %u tables of %u bits, radius", (unsigned long long)f->rows, f->tables, f->table_bits);
 		for (uint32_t t = 0; t < f->tables; t++)
 			printf(" %d", radius[t]);
 		putchar('\n');

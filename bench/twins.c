@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS 10		/* words of a row: a fingerprint of 64 bits, a sketch of 512, and the subject */
+#define WORDS 10 /* words of a row: a fingerprint of 64 bits, a sketch of 512, and the subject */
 #define SUBJECT 9
 #define MINIMA 128
-#define FLIPS 12		/* largest number of flipped bits of the fingerprint */
+#define FLIPS 12 /* largest number of flipped bits of the fingerprint */
 
 /* splitmix64 (S. Vigna, public domain algorithm) */
 static uint64_t next_random(uint64_t *state)
@@ -52,9 +52,10 @@ static void make_row(uint64_t *rows, uint64_t i, uint64_t *state)
 static void print_row(const uint64_t *row, uint64_t i)
 {
 	uint64_t digest = row[1] ^ i;
-	printf("%016" PRIx64 "\tgen.warc.gz:%" PRIu64 "\thttp://host%" PRIu64 ".example/articles/%" PRIu64 "\t", row[0], i * 4099, i % 1000, i);
-	printf("2024-03-%02dT12:00:00Z\tABCDEFGHIJKLMNOP%016" PRIX64 "\t%016" PRIx64 "%016" PRIx64 "\tutf-8\teng\t", (int)(i % 28) + 1, digest,
-	       digest, i);
+	printf("%016" PRIx64 "\tgen.warc.gz:%" PRIu64 "\thttp://host%" PRIu64 ".example/articles/%" PRIu64 "\t", row[0], i * 4099,
+	       i % 1000, i);
+	printf("2024-03-%02dT12:00:00Z\tABCDEFGHIJKLMNOP%016" PRIX64 "\t%016" PRIx64 "%016" PRIx64 "\tutf-8\teng\t",
+	       (int)(i % 28) + 1, digest, digest, i);
 	printf("%d\t%d\t0.90\tcharset-http\t-\t", 200 + (int)(i % 1000), 1200 + (int)(i % 1000) * 6);
 	for (int w = 1; w < SUBJECT; w++)
 		printf("%016" PRIx64, row[w]);
@@ -73,7 +74,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "twins: out of memory\n");
 		return 2;
 	}
-	puts("#fingerprint\tid\turl\tfetch_time\tcontent_digest\ttext_digest\tcontent_charset\tlanguages\tterms\ttext_bytes\tconfidence\tflags\t"
+	puts("#fingerprint\tid\turl\tfetch_time\tcontent_digest\ttext_digest\tcontent_charset\tlanguages\tterms\ttext_"
+	     "bytes\tconfidence\tflags\t"
 	     "quality\tsketch\tuser_id\tparams\tsubject");
 	for (uint64_t i = 0; i < n; i++) {
 		make_row(rows, i, &state);

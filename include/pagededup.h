@@ -79,22 +79,22 @@ PAGEDEDUP_API unsigned pagededup_version_number(void);
 
 typedef enum pagededup_status {
 	PAGEDEDUP_OK = 0,
-	PAGEDEDUP_NO_PAGE = 1,			/* the input is not a page: empty, another type, another HTTP status, ... */
-	PAGEDEDUP_MORE = 1,			/* readers: a record was read; PAGEDEDUP_OK is the end of the input */
-	PAGEDEDUP_ERR_SYSTEM = -1,		/* a system call failed: an unreadable file, a full disk */
-	PAGEDEDUP_ERR_STOPPED = -2,		/* stopped by the caller */
-	PAGEDEDUP_ERR_LIMIT = -3,		/* a limit was exceeded, such as 2^31 pages */
-	PAGEDEDUP_ERR_USAGE = -4,		/* invalid argument, such as an unknown setting */
-	PAGEDEDUP_ERR_MEMORY = -5,		/* out of memory: see "Memory" above */
-	PAGEDEDUP_ERR_BUSY = -6,		/* another call uses the handle: see "Threads" above */
-	PAGEDEDUP_ERR_INPUT = -100,		/* damaged input */
-	PAGEDEDUP_ERR_TRUNCATED = -101,		/* the input ends in the middle of a record */
-	PAGEDEDUP_ERR_NOT_FOUND = -102,		/* there is no such page, record or column */
-	PAGEDEDUP_ERR_CHARSET = -103,		/* unknown charset */
-	PAGEDEDUP_ERR_DICTIONARY = -200,	/* not a dictionary, or damaged */
-	PAGEDEDUP_ERR_FORMAT = -300,		/* a file or column has another format than expected */
-	PAGEDEDUP_ERR_VERSION = -301,		/* a file or struct of a newer version, with unknown members */
-	PAGEDEDUP_ERR_PARAMETERS = -302		/* made with other settings: cannot be compared */
+	PAGEDEDUP_NO_PAGE = 1,		 /* the input is not a page: empty, another type, another HTTP status, ... */
+	PAGEDEDUP_MORE = 1,		 /* readers: a record was read; PAGEDEDUP_OK is the end of the input */
+	PAGEDEDUP_ERR_SYSTEM = -1,	 /* a system call failed: an unreadable file, a full disk */
+	PAGEDEDUP_ERR_STOPPED = -2,	 /* stopped by the caller */
+	PAGEDEDUP_ERR_LIMIT = -3,	 /* a limit was exceeded, such as 2^31 pages */
+	PAGEDEDUP_ERR_USAGE = -4,	 /* invalid argument, such as an unknown setting */
+	PAGEDEDUP_ERR_MEMORY = -5,	 /* out of memory: see "Memory" above */
+	PAGEDEDUP_ERR_BUSY = -6,	 /* another call uses the handle: see "Threads" above */
+	PAGEDEDUP_ERR_INPUT = -100,	 /* damaged input */
+	PAGEDEDUP_ERR_TRUNCATED = -101,	 /* the input ends in the middle of a record */
+	PAGEDEDUP_ERR_NOT_FOUND = -102,	 /* there is no such page, record or column */
+	PAGEDEDUP_ERR_CHARSET = -103,	 /* unknown charset */
+	PAGEDEDUP_ERR_DICTIONARY = -200, /* not a dictionary, or damaged */
+	PAGEDEDUP_ERR_FORMAT = -300,	 /* a file or column has another format than expected */
+	PAGEDEDUP_ERR_VERSION = -301,	 /* a file or struct of a newer version, with unknown members */
+	PAGEDEDUP_ERR_PARAMETERS = -302	 /* made with other settings: cannot be compared */
 } pagededup_status;
 
 /* Return a short description of a status.  Never returns NULL, even for an unknown status. */
@@ -103,7 +103,7 @@ PAGEDEDUP_API const char *pagededup_strerror(int status);
 typedef struct pagededup_error {
 	size_t size;
 	int status;
-	char text[512];		/* the problem, the file or input, and the remedy; "" after success */
+	char text[512]; /* the problem, the file or input, and the remedy; "" after success */
 } pagededup_error;
 
 /* --- a model, stable ---
@@ -118,12 +118,12 @@ typedef struct pagededup_model_options {
 	/* "preset=paper shingle=3 bits=128": keys preset, topic, hidden, stubs, segment, bits, shingle, weights, hash, features, sketch,
 	 * min_terms, max_page.  `pagededup info` prints their values.  NULL: the defaults. */
 	const char *settings;
-	const char *dictionary;		/* file of `pagededup dict`; NULL: the built-in one */
-	const char *user_words;		/* file of words to add to the dictionary; NULL: none */
-	const char *stop_words;		/* "none", "builtin", or a file; NULL: the value of the preset */
-	const char *boilerplate;	/* file of `pagededup boilerplate` or pagededup_learner_end; NULL: none */
-	const char *methods;		/* signature methods, as in `fp --method`; NULL: only the fingerprint */
-	const char *key;		/* file with a secret key, as in `fp --key`; NULL: none */
+	const char *dictionary;	 /* file of `pagededup dict`; NULL: the built-in one */
+	const char *user_words;	 /* file of words to add to the dictionary; NULL: none */
+	const char *stop_words;	 /* "none", "builtin", or a file; NULL: the value of the preset */
+	const char *boilerplate; /* file of `pagededup boilerplate` or pagededup_learner_end; NULL: none */
+	const char *methods;	 /* signature methods, as in `fp --method`; NULL: only the fingerprint */
+	const char *key;	 /* file with a secret key, as in `fp --key`; NULL: none */
 } pagededup_model_options;
 
 /* Open a model.  If `options` is NULL, the defaults are used.  The files are read now and are not needed later.  Returns
@@ -149,33 +149,34 @@ typedef struct pagededup_worker pagededup_worker;
 
 typedef struct pagededup_input {
 	size_t size;
-	const void *body;		/* HTML in any charset, or plain text; without HTTP headers */
+	const void *body; /* HTML in any charset, or plain text; without HTTP headers */
 	size_t bytes;
-	const char *content_type;	/* the HTTP header field; NULL: unknown, the type is detected from the bytes */
-	const char *url;		/* NULL: unknown.  Its host selects the site boilerplate and groups pages by host */
-	const char *id;			/* unique address of the page, copied to the output; NULL: none */
-	const char *fetch_time;		/* RFC 3339, copied to the output; NULL: unknown */
-	int is_text;			/* not 0: `body` is plain text in UTF-8 */
+	const char *content_type; /* the HTTP header field; NULL: unknown, the type is detected from the bytes */
+	const char *url;	  /* NULL: unknown.  Its host selects the site boilerplate and groups pages by host */
+	const char *id;		  /* unique address of the page, copied to the output; NULL: none */
+	const char *fetch_time;	  /* RFC 3339, copied to the output; NULL: unknown */
+	int is_text;		  /* not 0: `body` is plain text in UTF-8 */
 } pagededup_input;
 
 /* The result for one page.  Its pointers belong to the worker and are valid until the next call with this worker. */
 typedef struct pagededup_page {
 	size_t size;
-	int bits;			/* 64, 128 or 256; 0: no fingerprint, because the text is too short or the page must not match */
-	uint64_t fingerprint[4];	/* bits / 64 words, the first hex digits in word 0 */
-	int sketch_words;		/* 0: no sketch, because there is no text or sketches are off */
-	uint64_t sketch[8];		/* for pagededup_similarity */
-	uint64_t terms;			/* number of terms in the fingerprint */
-	double confidence;		/* confidence in the main text: 0 to 1 */
-	const char *id, *url, *fetch_time;	/* as in the input; "" if unknown */
-	const char *text;		/* main text, UTF-8; for all text see pagededup_worker_visible_text */
+	int bits;		 /* 64, 128 or 256; 0: no fingerprint, because the text is too short or the page must not match */
+	uint64_t fingerprint[4]; /* bits / 64 words, the first hex digits in word 0 */
+	int sketch_words;	 /* 0: no sketch, because there is no text or sketches are off */
+	uint64_t sketch[8];	 /* for pagededup_similarity */
+	uint64_t terms;		 /* number of terms in the fingerprint */
+	double confidence;	 /* confidence in the main text: 0 to 1 */
+	const char *id, *url, *fetch_time; /* as in the input; "" if unknown */
+	const char *text;		   /* main text, UTF-8; for all text see pagededup_worker_visible_text */
 	size_t text_bytes;
-	const char *title;		/* "" if there is none */
-	const char *text_digest;	/* 32 hex digits: digest of the folded main text, or of all visible text if there is no main text; "" if there is no text */
-	const char *content_digest;	/* SHA-1 of the payload in base32, or the digest in the record */
-	const char *charset;		/* WHATWG name in lower case */
-	const char *languages;		/* declared by the page or detected from its script: "en"; "" if unknown */
-	const char *flags;		/* "charset-meta,cut": source of the charset, and warnings (docs/format-rows.md) */
+	const char *title; /* "" if there is none */
+	const char *
+		text_digest; /* 32 hex digits: digest of the folded main text, or of all visible text if there is no main text; "" if there is no text */
+	const char *content_digest; /* SHA-1 of the payload in base32, or the digest in the record */
+	const char *charset;	    /* WHATWG name in lower case */
+	const char *languages;	    /* declared by the page or detected from its script: "en"; "" if unknown */
+	const char *flags;	    /* "charset-meta,cut": source of the charset, and warnings (docs/format-rows.md) */
 } pagededup_page;
 
 /* Create a worker for one thread.  Returns ERR_USAGE if settings exclude each other.  On failure *out is NULL. */
@@ -183,7 +184,8 @@ PAGEDEDUP_API int pagededup_worker_new(pagededup_worker **out, pagededup_model *
 PAGEDEDUP_API void pagededup_worker_free(pagededup_worker *worker);
 /* Sign a page: extract its main text and compute its fingerprint.  Returns PAGEDEDUP_NO_PAGE if the input is not a page; *page is
  * then empty, and `error->text` gives the reason. */
-PAGEDEDUP_API int pagededup_sign(pagededup_worker *worker, const pagededup_input *input, pagededup_page *page, pagededup_error *error);
+PAGEDEDUP_API int pagededup_sign(pagededup_worker *worker, const pagededup_input *input, pagededup_page *page,
+				 pagededup_error *error);
 /* Return three forms of the last signed page:
  * - row: the row that `fp` writes, with its newline and without a header;
  * - record: the JSON object that `text` writes (id, url, title, timestamp, text, keywords, description, anchor_text; missing
@@ -214,36 +216,36 @@ typedef struct pagededup_reader pagededup_reader;
 
 typedef struct pagededup_reader_options {
 	size_t size;
-	const char *const *paths;	/* files and folders */
+	const char *const *paths; /* files and folders */
 	size_t n_paths;
 	/* Called for each damaged record, which is skipped: where is "crawl.warc.gz:1234", what is "damaged gzip member".  NULL: not
 	 * called. */
 	void (*damage)(void *context, const char *where, const char *what);
 	void *context;
-	int all_text;			/* not 0: also read text files in folders and tar files, not only HTML */
-	const int *stop;		/* if any thread sets it to a value other than 0, reading ends soon with ERR_STOPPED; may be NULL */
+	int all_text;	 /* not 0: also read text files in folders and tar files, not only HTML */
+	const int *stop; /* if any thread sets it to a value other than 0, reading ends soon with ERR_STOPPED; may be NULL */
 } pagededup_reader_options;
 
 /* A record of the dump.  Its pointers are valid until the next call with this reader. */
 typedef struct pagededup_record {
 	size_t size;
-	const char *id;			/* its address, as the command prints it: "crawl.warc.gz:1234" */
-	const char *url, *fetch_time, *content_type, *user_id;	/* "" if unknown */
-	const void *block;		/* an HTTP response includes its headers */
+	const char *id;					       /* its address, as the command prints it: "crawl.warc.gz:1234" */
+	const char *url, *fetch_time, *content_type, *user_id; /* "" if unknown */
+	const void *block;				       /* an HTTP response includes its headers */
 	size_t bytes;
-	int is_page;			/* 0: the record is not a page, such as a request or crawler metadata */
+	int is_page; /* 0: the record is not a page, such as a request or crawler metadata */
 } pagededup_record;
 
 /* Open a reader.  It opens its inputs one after the other.  The model's max_page limits the size of a page. */
 PAGEDEDUP_API int pagededup_reader_open(pagededup_reader **out, pagededup_model *model, const pagededup_reader_options *options,
-					 pagededup_error *error);
+					pagededup_error *error);
 /* Read the next record.  Returns PAGEDEDUP_MORE and stores the record (unless `record` is NULL), PAGEDEDUP_OK at the end, or an
  * error if an input cannot be opened or read.  After an error only free the reader. */
 PAGEDEDUP_API int pagededup_reader_next(pagededup_reader *reader, pagededup_record *record, pagededup_error *error);
 /* Sign the reader's current record like pagededup_sign, with its address, URL, time and digests.  No other thread may use the
  * reader during the call. */
 PAGEDEDUP_API int pagededup_sign_record(pagededup_worker *worker, const pagededup_reader *reader, pagededup_page *page,
-					 pagededup_error *error);
+					pagededup_error *error);
 PAGEDEDUP_API void pagededup_reader_free(pagededup_reader *reader);
 
 /* --- tables, stable ---
@@ -254,28 +256,28 @@ PAGEDEDUP_API void pagededup_reader_free(pagededup_reader *reader);
 typedef struct pagededup_table pagededup_table;
 
 typedef enum pagededup_type {
-	PAGEDEDUP_UINT64 = 1,	/* a uint64_t for each row */
-	PAGEDEDUP_FLOAT64 = 2,	/* a double for each row */
-	PAGEDEDUP_TEXT = 3,	/* UTF-8; value i is data[offsets[i]] up to data[offsets[i + 1]]: Arrow's large_utf8 */
-	PAGEDEDUP_BYTES = 4	/* `width` bytes for each row: Arrow's fixed_size_binary */
+	PAGEDEDUP_UINT64 = 1,  /* a uint64_t for each row */
+	PAGEDEDUP_FLOAT64 = 2, /* a double for each row */
+	PAGEDEDUP_TEXT = 3,    /* UTF-8; value i is data[offsets[i]] up to data[offsets[i + 1]]: Arrow's large_utf8 */
+	PAGEDEDUP_BYTES = 4    /* `width` bytes for each row: Arrow's fixed_size_binary */
 } pagededup_type;
 
 typedef struct pagededup_column {
 	size_t size;
 	const char *name;
-	int type;			/* a pagededup_type */
-	int width;			/* BYTES only */
+	int type;  /* a pagededup_type */
+	int width; /* BYTES only */
 	const void *data;
-	const int64_t *offsets;		/* TEXT only: rows + 1 offsets; otherwise NULL */
-	const uint8_t *valid;		/* bit i % 8 of byte i / 8 is set if row i has a value; NULL: all rows have one */
-	uint64_t nulls;			/* rows without a value */
-	uint64_t data_bytes;		/* size of `data`; 0: unknown, and not checked */
+	const int64_t *offsets; /* TEXT only: rows + 1 offsets; otherwise NULL */
+	const uint8_t *valid;	/* bit i % 8 of byte i / 8 is set if row i has a value; NULL: all rows have one */
+	uint64_t nulls;		/* rows without a value */
+	uint64_t data_bytes;	/* size of `data`; 0: unknown, and not checked */
 } pagededup_column;
 
 /* Optional columns of pages, in addition to the columns of `fp`. */
 #define PAGEDEDUP_WITH_TITLE 1u
-#define PAGEDEDUP_WITH_MAIN_TEXT 2u	/* column "text" */
-#define PAGEDEDUP_WITH_VISIBLE_TEXT 4u	/* column "visible_text": see pagededup_worker_visible_text */
+#define PAGEDEDUP_WITH_MAIN_TEXT 2u    /* column "text" */
+#define PAGEDEDUP_WITH_VISIBLE_TEXT 4u /* column "visible_text": see pagededup_worker_visible_text */
 
 /* Create an empty table for pages of a model, with the columns of `fp` and the PAGEDEDUP_WITH_ columns in `with`. */
 PAGEDEDUP_API int pagededup_table_new(pagededup_table **out, pagededup_model *model, unsigned with, pagededup_error *error);
@@ -283,17 +285,19 @@ PAGEDEDUP_API int pagededup_table_new(pagededup_table **out, pagededup_model *mo
  * the original table, or NULL for pages of the default settings.  A column "fingerprint" of type UINT64 or BYTES is required.  If
  * there is no column "id", the row number is the address.  Columns with other names are ignored.  Returns ERR_FORMAT if a column
  * has a wrong type. */
-PAGEDEDUP_API int pagededup_table_import(pagededup_table **out, const char *header, const pagededup_column *columns, size_t n_columns,
-					  uint64_t rows, pagededup_error *error);
+PAGEDEDUP_API int pagededup_table_import(pagededup_table **out, const char *header, const pagededup_column *columns,
+					 size_t n_columns, uint64_t rows, pagededup_error *error);
 PAGEDEDUP_API void pagededup_table_free(pagededup_table *table);
 /* Append the worker's last page as a row. */
 PAGEDEDUP_API int pagededup_table_add(pagededup_table *table, pagededup_worker *worker, pagededup_error *error);
 /* Sign `n` inputs with `threads` threads (0: one for each core) and append `n` rows in the same order.  An input that is not a
  * page becomes a row with the flag "no-page"; all columns except id, url and fetch_time are null. */
-PAGEDEDUP_API int pagededup_table_sign(pagededup_table *table, const pagededup_input *inputs, size_t n, int threads, pagededup_error *error);
+PAGEDEDUP_API int pagededup_table_sign(pagededup_table *table, const pagededup_input *inputs, size_t n, int threads,
+				       pagededup_error *error);
 /* Read and sign up to `most` pages of a dump (0: all) with `threads` threads and append them as rows in the order of the dump.
  * Returns PAGEDEDUP_MORE if there may be more pages, and PAGEDEDUP_OK at the end of the dump. */
-PAGEDEDUP_API int pagededup_table_read(pagededup_table *table, pagededup_reader *reader, uint64_t most, int threads, pagededup_error *error);
+PAGEDEDUP_API int pagededup_table_read(pagededup_table *table, pagededup_reader *reader, uint64_t most, int threads,
+				       pagededup_error *error);
 /* Return the number of rows; return the number of columns. */
 PAGEDEDUP_API uint64_t pagededup_table_rows(const pagededup_table *table);
 PAGEDEDUP_API size_t pagededup_table_columns(const pagededup_table *table);
@@ -319,7 +323,7 @@ typedef struct pagededup_match_options {
 	/* Any thread may set *stop to a value other than 0.  The call then ends soon with ERR_STOPPED.  NULL: the call cannot be
 	 * stopped. */
 	const int *stop;
-	size_t batch;			/* maximum number of pairs in a batch; 0: 65,536 */
+	size_t batch; /* maximum number of pairs in a batch; 0: 65,536 */
 } pagededup_match_options;
 
 /* A callback that receives a batch of pairs.  The table has these columns:
@@ -335,11 +339,12 @@ typedef int pagededup_pairs_function(void *context, const pagededup_table *batch
 
 /* Find all pairs of near-duplicates in `pages`, in the order of their ids.  If `against` is not NULL, find the pairs of a row of
  * `pages` (a) and a row of `against` (b).  Returns ERR_PARAMETERS if pages were signed with different settings. */
-PAGEDEDUP_API int pagededup_match(const pagededup_table *pages, const pagededup_table *against, const pagededup_match_options *options,
-				   pagededup_pairs_function *pairs, void *context, pagededup_error *error);
+PAGEDEDUP_API int pagededup_match(const pagededup_table *pages, const pagededup_table *against,
+				  const pagededup_match_options *options, pagededup_pairs_function *pairs, void *context,
+				  pagededup_error *error);
 /* Find the same pairs and return them as one table, which the caller frees.  On failure *pairs is NULL. */
 PAGEDEDUP_API int pagededup_match_table(pagededup_table **pairs, const pagededup_table *pages, const pagededup_table *against,
-					 const pagededup_match_options *options, pagededup_error *error);
+					const pagededup_match_options *options, pagededup_error *error);
 
 /* --- clusters, stable --- */
 
@@ -348,7 +353,7 @@ typedef struct pagededup_cluster_options {
 	/* Long options of `pagededup cluster`, such as "keep=newest,longest linkage=star": linkage, keep, max-loss, require, exempt, rank,
 	 * prefer-host, scope, sites, shingles, canonical, action, weight, tmp-dir.  NULL: the defaults. */
 	const char *settings;
-	const int *stop;		/* as in pagededup_match_options */
+	const int *stop; /* as in pagededup_match_options */
 	/* pagededup_table_header of the pairs: method and scope of the match determine which rows count as one page.  NULL: match by
 	 * fingerprint, without a scope. */
 	const char *pairs_header;
@@ -357,9 +362,9 @@ typedef struct pagededup_cluster_options {
 /* Group pairs into clusters and choose the page to keep in each.  `pairs` are the columns of pagededup_match: a, b, distance and
  * similarity are required, method and suspect are optional.  *verdicts has the columns of `cluster` and "row" (UINT64), the row
  * number in `pages`, or in `against` if "side" is 1.  It contains only pages that are in a cluster.  The caller frees *verdicts. */
-PAGEDEDUP_API int pagededup_cluster(const pagededup_table *pages, const pagededup_table *against, const pagededup_column *pairs, size_t n_columns,
-				     uint64_t n_pairs, const pagededup_cluster_options *options, pagededup_table **verdicts,
-				     pagededup_error *error);
+PAGEDEDUP_API int pagededup_cluster(const pagededup_table *pages, const pagededup_table *against, const pagededup_column *pairs,
+				    size_t n_columns, uint64_t n_pairs, const pagededup_cluster_options *options,
+				    pagededup_table **verdicts, pagededup_error *error);
 
 /* --- site boilerplate, stable ---
  *
@@ -395,9 +400,11 @@ PAGEDEDUP_API int pagededup_store_open(pagededup_store **out, const char *path, 
 /* Compare pages with the store and add the new ones.  *answers has a row for each page, in order, with the columns of `store add`;
  * "status" is new, kept or duplicate.  When the function returns, the added pages are on disk.  If `answers` is not NULL, the caller
  * frees *answers. */
-PAGEDEDUP_API int pagededup_store_add(pagededup_store *store, const pagededup_table *pages, pagededup_table **answers, pagededup_error *error);
+PAGEDEDUP_API int pagededup_store_add(pagededup_store *store, const pagededup_table *pages, pagededup_table **answers,
+				      pagededup_error *error);
 /* Give the same answers without adding pages, like `store check`. */
-PAGEDEDUP_API int pagededup_store_check(pagededup_store *store, const pagededup_table *pages, pagededup_table **answers, pagededup_error *error);
+PAGEDEDUP_API int pagededup_store_check(pagededup_store *store, const pagededup_table *pages, pagededup_table **answers,
+					pagededup_error *error);
 /* Write all added pages to disk and merge small files. */
 PAGEDEDUP_API int pagededup_store_sync(pagededup_store *store, pagededup_error *error);
 /* Close the store and free the handle.  Nothing is written. */

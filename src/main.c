@@ -213,7 +213,7 @@ static void print_fish(const struct pd_command *const *all)
 
 static int run_completion(const struct pd_command *const *all, int argc, char **argv)
 {
-	static void (*const print[])(const struct pd_command *const *) = { print_bash, print_zsh, print_fish };	/* as shells */
+	static void (*const print[])(const struct pd_command *const *) = { print_bash, print_zsh, print_fish }; /* as shells */
 	struct pd_log log;
 	struct pd_err e;
 	int first;
@@ -246,11 +246,11 @@ struct version_options {
 	bool licenses;
 };
 
-static const struct pd_opt version_opts[] = {
-	{ .type = PD_OPT_FLAG, .name = "licenses", .help = "print the license and the notices of what the program contains",
-	  .at = offsetof(struct version_options, licenses) },
-	PD_OPT_END
-};
+static const struct pd_opt version_opts[] = { { .type = PD_OPT_FLAG,
+						.name = "licenses",
+						.help = "print the license and the notices of what the program contains",
+						.at = offsetof(struct version_options, licenses) },
+					      PD_OPT_END };
 
 static const struct pd_usage version_usage = {
 	.name = "version",
@@ -288,13 +288,11 @@ static const struct pd_command version_command = { "Other", &version_usage, run_
 /* --- all --- */
 
 static const struct pd_command *const commands[] = {
-	&pd_cmd_boilerplate, &pd_cmd_fp, &pd_cmd_match, &pd_cmd_cluster, &pd_cmd_apply, &pd_cmd_dedup, &pd_cmd_decontaminate, &pd_cmd_report,
-	&pd_cmd_store,
-	&pd_cmd_link, &pd_cmd_rank, &pd_cmd_url, &pd_cmd_sites,
-	&pd_cmd_map, &pd_cmd_reduce,
-	&pd_cmd_text, &pd_cmd_show, &pd_cmd_compare, &pd_cmd_why, &pd_cmd_eval, &pd_cmd_sample, &pd_cmd_estimate,
-	&pd_cmd_info, &pd_cmd_dict, &pd_cmd_selftest, &completion_command, &version_command, &help_command,
-	NULL,
+	&pd_cmd_boilerplate,   &pd_cmd_fp,	    &pd_cmd_match,    &pd_cmd_cluster,	&pd_cmd_apply, &pd_cmd_dedup,
+	&pd_cmd_decontaminate, &pd_cmd_report,	    &pd_cmd_store,    &pd_cmd_link,	&pd_cmd_rank,  &pd_cmd_url,
+	&pd_cmd_sites,	       &pd_cmd_map,	    &pd_cmd_reduce,   &pd_cmd_text,	&pd_cmd_show,  &pd_cmd_compare,
+	&pd_cmd_why,	       &pd_cmd_eval,	    &pd_cmd_sample,   &pd_cmd_estimate, &pd_cmd_info,  &pd_cmd_dict,
+	&pd_cmd_selftest,      &completion_command, &version_command, &help_command,	NULL,
 };
 
 /* Standard output is flushed and checked once, after any command: a full disk must not look like success. */
@@ -305,7 +303,7 @@ static int finish(int code, const char *command)
 	pd_log_init(&log, command);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	if (code == PD_EXIT_FAILED)	/* reported already */
+	if (code == PD_EXIT_FAILED) /* reported already */
 		return code;
 	pd_fail_errno(&e, "cannot write standard output");
 	return pd_command_failed(&log, &e);

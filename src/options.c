@@ -26,7 +26,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 	};
 	if (preset != PD_PRESET_PAPER)
 		return;
-	o->html.drop_hidden = false;	/* the patent does not read styles */
+	o->html.drop_hidden = false; /* the patent does not read styles */
 	o->match_stubs = true;
 	o->topic.method = PD_TOPIC_PAPER;
 	o->stopwords = "builtin";
@@ -34,7 +34,7 @@ void pd_options_init(struct pd_options *o, enum pd_preset preset)
 	o->sign.hash = PD_HASH_RABIN;
 	o->sign.weights = PD_WEIGHTS_TF;
 	o->sign.min_terms = 3;
-	o->sketch = (struct pd_sketch_options){ 0 };	/* the patent has none */
+	o->sketch = (struct pd_sketch_options){ 0 }; /* the patent has none */
 	for (int i = 0; i < PD_FEATURE_COUNT; i++)
 		o->sign.features[i] = true;
 }
@@ -162,8 +162,8 @@ static void print_features(const struct pd_sign_options *s, struct pd_buf *out)
 static void print_settings(const struct pd_options *o, struct pd_buf *out)
 {
 	const struct pd_sign_options *s = &o->sign;
-	pd_buf_printf(out, "version=%d method=%s bits=%d shingle=%d weights=%s hash=%s", PD_FINGERPRINT_VERSION, s->method,
-		      s->bits, s->shingle, pd_weights_names[s->weights], pd_hash_names[s->hash]);
+	pd_buf_printf(out, "version=%d method=%s bits=%d shingle=%d weights=%s hash=%s", PD_FINGERPRINT_VERSION, s->method, s->bits,
+		      s->shingle, pd_weights_names[s->weights], pd_hash_names[s->hash]);
 	print_features(s, out);
 	pd_buf_printf(out, " min_terms=%d hidden=%s stubs=%s topic=%s segment=%s", s->min_terms,
 		      pd_hidden_names[!o->html.drop_hidden], pd_stubs_names[o->match_stubs], pd_topic_names[o->topic.method],
@@ -339,7 +339,8 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 	if (!status)
 		status = o->dict ? pd_dict_load(o->dict, &t->dict, e) : pd_dict_builtin(&t->dict, e);
 	if (!status)
-		status = pd_wordlists_load(&t->words, &(struct pd_wordlists_options){ .userwords = o->userwords, .stopwords = o->stopwords }, e);
+		status = pd_wordlists_load(
+			&t->words, &(struct pd_wordlists_options){ .userwords = o->userwords, .stopwords = o->stopwords }, e);
 	if (!status && !t->words.stopwords && o->topic.method == PD_TOPIC_PAPER)
 		status = pd_stopwords_builtin(&t->compared, e);
 	if (!status)

@@ -175,8 +175,10 @@ static struct pd_topic_options topic_options(const struct pd_options *o)
 
 int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const struct pd_tables *t, struct pd_err *e)
 {
-	struct pd_segmenter_options terms = { .dict = t->dict, .userwords = t->words.userwords, .stopwords = t->words.stopwords,
-					        .method = (enum pd_segment_method)o->segment };
+	struct pd_segmenter_options terms = { .dict = t->dict,
+					      .userwords = t->words.userwords,
+					      .stopwords = t->words.stopwords,
+					      .method = (enum pd_segment_method)o->segment };
 	struct pd_topic_options topic = topic_options(o);
 	struct pd_html_options html = o->html;
 	topic.stopwords = t->compared;
@@ -186,7 +188,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	sign.secret = t->keyed ? &t->secret : NULL;
 	print = sign;
 	if (!t->fingerprints)
-		print.min_terms = INT_MAX;	/* no page has this many terms: they are only counted */
+		print.min_terms = INT_MAX; /* no page has this many terms: they are only counted */
 	int status = pd_signer_fingerprint(&p->signer, &print, e);
 	for (int i = 0; !status && i < t->methods.n; i++)
 		status = pd_signer_new(&p->signers[i], &t->methods.v[i], &sign, &t->sign, e);

@@ -26,25 +26,25 @@
 
 /* All settings that affect a page's row. */
 struct pd_options {
-	size_t max_page;		/* larger pages are cut to this number of bytes */
-	const char *status, *content_types;	/* accepted pages, see pd_page_options */
-	const char *dict;		/* a compiled dictionary; NULL: the built-in one */
-	const char *stopwords;		/* "none", "builtin", or a file with a list */
-	int segment;			/* enum pd_segment_method */
-	const char *userwords;		/* a file of words in addition to the dictionary; NULL: none */
-	const char *synonyms;		/* a file of synonyms, for methods that replace them; NULL: none */
-	const char *idf;		/* a file of idf values, for methods that weigh words; NULL: the dictionary's */
-	const char *key;		/* a file with the secret of all compared hashes; NULL: anyone can compute them */
-	const char *boilerplate;	/* a table of repeated lines of sites; NULL: none */
-	bool links;			/* collect all links of a page, even if no method uses them */
-	const char *ranks;		/* a file of `rank`, for the column quality; NULL: none */
-	const char *adverts;		/* a file of hosts of advertisements (link/links.h); NULL: the built-in list */
-	bool match_stubs;		/* sign redirects, error pages and the like as other pages */
+	size_t max_page;		    /* larger pages are cut to this number of bytes */
+	const char *status, *content_types; /* accepted pages, see pd_page_options */
+	const char *dict;		    /* a compiled dictionary; NULL: the built-in one */
+	const char *stopwords;		    /* "none", "builtin", or a file with a list */
+	int segment;			    /* enum pd_segment_method */
+	const char *userwords;		    /* a file of words in addition to the dictionary; NULL: none */
+	const char *synonyms;		    /* a file of synonyms, for methods that replace them; NULL: none */
+	const char *idf;		    /* a file of idf values, for methods that weigh words; NULL: the dictionary's */
+	const char *key;		    /* a file with the secret of all compared hashes; NULL: anyone can compute them */
+	const char *boilerplate;	    /* a table of repeated lines of sites; NULL: none */
+	bool links;			    /* collect all links of a page, even if no method uses them */
+	const char *ranks;		    /* a file of `rank`, for the column quality; NULL: none */
+	const char *adverts;		    /* a file of hosts of advertisements (link/links.h); NULL: the built-in list */
+	bool match_stubs;		    /* sign redirects, error pages and the like as other pages */
 	struct pd_html_options html;
 	struct pd_topic_options topic;
 	struct pd_sign_options sign;
 	struct pd_sketch_options sketch;
-	struct pd_methods methods;	/* none: only the fingerprint */
+	struct pd_methods methods; /* none: only the fingerprint */
 };
 
 /* The defaults, or the settings of patent CN101645082 (`--preset=paper`). */
@@ -58,28 +58,30 @@ bool pd_options_of_preset(struct pd_span must, enum pd_preset preset);
  * values. */
 int pd_option_set(struct pd_options *o, struct pd_span key, struct pd_span value, struct pd_err *e);
 /* Names of the choices, in the order of their enums, terminated by NULL. */
-extern const char *const pd_preset_names[], *const pd_topic_names[], *const pd_hidden_names[], *const pd_stubs_names[], *const pd_segment_names[],
-	*const pd_hash_names[], *const pd_weights_names[];
+extern const char *const pd_preset_names[],
+	*const pd_topic_names[], *const pd_hidden_names[], *const pd_stubs_names[], *const pd_segment_names[],
+											    *const pd_hash_names[],
+												    *const pd_weights_names[];
 
 struct pd_tables {
 	struct pd_dict *dict;
-	struct pd_wordlists words;		/* words.stopwords: words that are not terms; NULL: all words are
+	struct pd_wordlists words;	     /* words.stopwords: words that are not terms; NULL: all words are
 						 * terms */
-	struct pd_stopwords *compared;		/* topic=paper: stop words for comparing blocks, if terms include
+	struct pd_stopwords *compared;	     /* topic=paper: stop words for comparing blocks, if terms include
 						 * them */
-	struct pd_boilerplate *boilerplate;	/* NULL: none */
-	struct pd_secret secret;	/* only with options->key … */
-	bool keyed;			/* … which is then true */
-	struct pd_buf must;		/* the parameters that must match between files, "k=v k=v" */
-	struct pd_buf recorded;		/* the parameters that are only recorded */
-	char params[9];			/* 8 hex digits of `must` */
-	bool fingerprints;		/* pages get a fingerprint; otherwise only methods sign */
-	struct pd_methods methods;	/* in addition to the fingerprint, each with a column */
-	struct pd_stopwords *function_words;	/* words that are never keywords of methods, if words.stopwords is
+	struct pd_boilerplate *boilerplate;  /* NULL: none */
+	struct pd_secret secret;	     /* only with options->key … */
+	bool keyed;			     /* … which is then true */
+	struct pd_buf must;		     /* the parameters that must match between files, "k=v k=v" */
+	struct pd_buf recorded;		     /* the parameters that are only recorded */
+	char params[9];			     /* 8 hex digits of `must` */
+	bool fingerprints;		     /* pages get a fingerprint; otherwise only methods sign */
+	struct pd_methods methods;	     /* in addition to the fingerprint, each with a column */
+	struct pd_stopwords *function_words; /* words that are never keywords of methods, if words.stopwords is
 						 * NULL */
-	struct pd_sign_tables sign;	/* data shared by methods */
-	struct pd_ranks ranks;		/* only with options->ranks */
-	struct pd_adverts *adverts;	/* NULL: links are not needed */
+	struct pd_sign_tables sign;	     /* data shared by methods */
+	struct pd_ranks ranks;		     /* only with options->ranks */
+	struct pd_adverts *adverts;	     /* NULL: links are not needed */
 };
 
 /* Return 8 hex digits of the result of all stages, with `defaults` (pd_options_init) and this dictionary, for one
@@ -92,7 +94,16 @@ int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_er
 void pd_tables_boilerplate(struct pd_tables *t, struct pd_boilerplate *b, const char *name);
 void pd_tables_release(struct pd_tables *t);
 
-enum pd_phase { PD_PHASE_READ, PD_PHASE_HTTP, PD_PHASE_TEXT, PD_PHASE_PAGE, PD_PHASE_TOPIC, PD_PHASE_SIGN, PD_PHASE_ROW, PD_PHASES };
+enum pd_phase {
+	PD_PHASE_READ,
+	PD_PHASE_HTTP,
+	PD_PHASE_TEXT,
+	PD_PHASE_PAGE,
+	PD_PHASE_TOPIC,
+	PD_PHASE_SIGN,
+	PD_PHASE_ROW,
+	PD_PHASES
+};
 
 struct pd_pipeline {
 	/* stages */
@@ -101,10 +112,10 @@ struct pd_pipeline {
 	struct pd_html *html;
 	struct pd_segmenter *segmenter;
 	struct pd_topic_finder *finder;
-	struct pd_topic_finder *learner;	/* for pd_pipeline_site; NULL until it is used */
-	struct pd_link_finder *link_finder;	/* NULL: links are not needed */
-	struct pd_signer *signer;		/* of the fingerprint */
-	struct pd_signer *signers[PD_METHODS_MAX];	/* of tables->methods */
+	struct pd_topic_finder *learner;	   /* for pd_pipeline_site; NULL until it is used */
+	struct pd_link_finder *link_finder;	   /* NULL: links are not needed */
+	struct pd_signer *signer;		   /* of the fingerprint */
+	struct pd_signer *signers[PD_METHODS_MAX]; /* of tables->methods */
 	struct pd_sign_views *views;
 	struct pd_sketcher sketcher;
 	struct pd_folder *folder;
@@ -112,23 +123,23 @@ struct pd_pipeline {
 	const struct pd_tables *tables;
 	bool match_stubs;
 	int min_terms;
-	bool timed;				/* measure `seconds` */
+	bool timed; /* measure `seconds` */
 	/* results of the stages for the last page */
 	struct pd_page page;
 	struct pd_text text;
 	struct pd_blocks blocks;
-	struct pd_buf known;			/* properties found by pd_pipeline_site that need not be found again
+	struct pd_buf known; /* properties found by pd_pipeline_site that need not be found again
 						 * (pd_topic_recall); or empty */
 	struct pd_topic topic;
 	struct pd_page_links links;
 	enum pd_stub stub;
-	struct pd_signature signature;		/* the fingerprint */
+	struct pd_signature signature; /* the fingerprint */
 	struct pd_signature by_method[PD_METHODS_MAX];
 	struct pd_sketch sketch;
 	struct pd_subject subject;
 	struct pd_buf text_digest, content_digest, visible, scratch;
-	const struct pd_secret *text_secret;	/* NULL: no keyed hashes are made; belongs to the caller, who sets it after init */
-	uint64_t text_hash;			/* the same text as in text_digest, with the secret; 0: it has none */
+	const struct pd_secret *text_secret; /* NULL: no keyed hashes are made; belongs to the caller, who sets it after init */
+	uint64_t text_hash;		     /* the same text as in text_digest, with the secret; 0: it has none */
 	/* sums over all pages */
 	double seconds[PD_PHASES];
 };
@@ -150,8 +161,12 @@ void pd_pipeline_sign(struct pd_pipeline *p);
 /* Return the page in the form for methods of signing. */
 static inline struct pd_sign_page pd_pipeline_sign_page(struct pd_pipeline *p)
 {
-	return (struct pd_sign_page){ .blocks = &p->blocks, .topic = &p->topic, .links = &p->links, .url = p->page.url,
-				       .body = p->page.body, .views = p->views };
+	return (struct pd_sign_page){ .blocks = &p->blocks,
+				      .topic = &p->topic,
+				      .links = &p->links,
+				      .url = p->page.url,
+				      .body = p->page.body,
+				      .views = p->views };
 }
 
 /* Return the facts used to verify pairs, as in the page's row. */

@@ -31,8 +31,8 @@ struct text {
 	size_t n;
 };
 
-static struct pd_char_kind kinds[LAST + 2];		/* one for each code point, then one for a bad byte */
-static uint8_t composes[LAST + 1];		/* the character can be the second of a composed pair */
+static struct pd_char_kind kinds[LAST + 2]; /* one for each code point, then one for a bad byte */
+static uint8_t composes[LAST + 1];	    /* the character can be the second of a composed pair */
 
 static struct text keep(uint32_t *s, size_t n)
 {
@@ -95,7 +95,7 @@ static int is_script(uint32_t cp, const char *name)
 static int has_no_spaces(uint32_t cp)
 {
 	static const char *const scripts[] = { "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar" };
-	if (cp == 0x30FC || cp == 0xFF70)	/* the long vowel mark, common to both kana */
+	if (cp == 0x30FC || cp == 0xFF70) /* the long vowel mark, common to both kana */
 		return 1;
 	for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
 		if (is_script(cp, scripts[i]))
@@ -110,8 +110,7 @@ static int is_ignored(uint32_t cp)
 
 static int is_han(uint32_t cp)
 {
-	return is_script(cp, "Han") &&
-	       (uc_is_property_ideographic(cp) || uc_is_general_category(cp, UC_CATEGORY_Lm));
+	return is_script(cp, "Han") && (uc_is_property_ideographic(cp) || uc_is_general_category(cp, UC_CATEGORY_Lm));
 }
 
 static enum pd_char_class class_of(uint32_t cp)
@@ -248,10 +247,10 @@ static void print_bytes(const uint8_t *p, size_t n)
 
 /* --- tables for folding in steps --- */
 
-static struct pd_char_steps steps[LAST + 1];	/* rows, indexed by the kind below */
+static struct pd_char_steps steps[LAST + 1]; /* rows, indexed by the kind below */
 static size_t n_steps;
 static uint16_t steps_of[LAST + 1];
-static uint32_t texts[1 << 16];		/* a length, then as many code points; 0: the character itself */
+static uint32_t texts[1 << 16]; /* a length, then as many code points; 0: the character itself */
 static size_t n_texts = 1;
 
 static uint16_t text_at(uint32_t cp, const struct text *t)
@@ -275,15 +274,17 @@ static void find_steps(void)
 	for (uint32_t cp = 0; cp <= LAST; cp++) {
 		struct pd_char_steps s = { 0 };
 		struct text t = { { cp }, 1 };
-		int is_syllable = cp >= 0xAC00 && cp <= 0xD7A3;		/* decomposed by arithmetic */
+		int is_syllable = cp >= 0xAC00 && cp <= 0xD7A3; /* decomposed by arithmetic */
 		if (!is_syllable && !(cp >= 0xD800 && cp <= 0xDFFF)) {
 			struct text nfd = normal(UNINORM_NFD, &t), nfkd = normal(UNINORM_NFKD, &t);
 			size_t n;
 			uint32_t *f = u32_casefold(&cp, 1, NULL, NULL, NULL, &n);
 			struct text fold = keep(f, n);
-			s = (struct pd_char_steps){ .canonical = text_at(cp, &nfd), .compatible = text_at(cp, &nfkd),
-				.folded = text_at(cp, &fold), .combining = (uint8_t)uc_combining_class(cp),
-				.composes = composes[cp] };
+			s = (struct pd_char_steps){ .canonical = text_at(cp, &nfd),
+						    .compatible = text_at(cp, &nfkd),
+						    .folded = text_at(cp, &fold),
+						    .combining = (uint8_t)uc_combining_class(cp),
+						    .composes = composes[cp] };
 		}
 		size_t i = 0;
 		while (i < n_steps && memcmp(&steps[i], &s, sizeof s) != 0)
@@ -342,7 +343,9 @@ static void print_steps(void)
 	}
 	printf("};\n\n");
 	size_t n_pairs = 0;
-	static struct { uint32_t first, second, both; } pairs[LAST + 1];
+	static struct {
+		uint32_t first, second, both;
+	} pairs[LAST + 1];
 	/* Ordered by `both`, then by the search key. */
 	for (uint32_t cp = 0; cp <= LAST; cp++) {
 		ucs4_t d[UC_DECOMPOSITION_MAX_LENGTH];
@@ -350,7 +353,8 @@ static void print_steps(void)
 		int n = cp >= 0xAC00 && cp <= 0xD7A3 ? 0 : uc_decomposition(cp, &tag, d);
 		if (n == 2 && tag == UC_DECOMP_CANONICAL && uc_composition(d[0], d[1]) == cp) {
 			size_t i = n_pairs++;
-			for (; i > 0 && (pairs[i - 1].second > d[1] || (pairs[i - 1].second == d[1] && pairs[i - 1].first > d[0])); i--)
+			for (; i > 0 && (pairs[i - 1].second > d[1] || (pairs[i - 1].second == d[1] && pairs[i - 1].first > d[0]));
+			     i--)
 				pairs[i] = pairs[i - 1];
 			pairs[i].first = d[0];
 			pairs[i].second = d[1];
@@ -367,7 +371,8 @@ static void print_steps(void)
 static void print_all(void)
 {
 	printf("/* SPDX-License-Identifier: MIT AND Unicode-3.0\n *\n"
-	       " * Unicode " UNICODE ".  Made by tools/gen_unicode.c (`make unicode`); not to be edited.  The notice of Unicode is in\n"
+	       " * Unicode " UNICODE
+	       ".  Made by tools/gen_unicode.c (`make unicode`); not to be edited.  The notice of Unicode is in\n"
 	       " * THIRD-PARTY.\n */\n\n");
 	printf("const uint16_t pd_unicode_block[%d] = {", BLOCKS);
 	for (size_t i = 0; i < BLOCKS; i++)
@@ -387,7 +392,8 @@ static void print_all(void)
 int main(void)
 {
 	if (_libunistring_version != LIBRARY) {
-		fprintf(stderr, "gen_unicode: the table is made of Unicode " UNICODE ", which libunistring %d.%d has; this is %d.%d\n",
+		fprintf(stderr,
+			"gen_unicode: the table is made of Unicode " UNICODE ", which libunistring %d.%d has; this is %d.%d\n",
 			LIBRARY >> 16, LIBRARY >> 8 & 0xFF, _libunistring_version >> 16, _libunistring_version >> 8 & 0xFF);
 		return 1;
 	}

@@ -23,19 +23,19 @@
 
 struct fix {
 	enum pd_charset_id id;
-	uint32_t code;		/* one byte, two or four */
-	const char *utf8;	/* "": undefined */
+	uint32_t code;	  /* one byte, two or four */
+	const char *utf8; /* "": undefined */
 };
 
 static const struct fix fixes[] = {
 	{ PD_KOI8_U, 0xAE, "ў" },
 	{ PD_KOI8_U, 0xBE, "Ў" },
 	{ PD_MACINTOSH, 0xC6, "∆" },
-	{ PD_MACINTOSH, 0xF0, "\xEF\xA3\xBF" },	/* U+F8FF, the apple */
+	{ PD_MACINTOSH, 0xF0, "\xEF\xA3\xBF" }, /* U+F8FF, the apple */
 	{ PD_WINDOWS_1255, 0xCA, "\xD6\xBA" },	/* U+05BA, holam haser */
 	{ PD_X_MAC_CYRILLIC, 0xFF, "€" },
 	{ PD_GB18030, 0x80, "€" },
-	{ PD_GB18030, 0xA3A0, "\xE3\x80\x80" },	/* U+3000, the wide space */
+	{ PD_GB18030, 0xA3A0, "\xE3\x80\x80" }, /* U+3000, the wide space */
 	/* Versions of glibc differ in six ideographs, which are characters in one version and private-use in another ... */
 	{ PD_GB18030, 0xFE51, "\xF0\xA0\x82\x87" },
 	{ PD_GB18030, 0xFE52, "\xF0\xA0\x82\x89" },
@@ -44,12 +44,24 @@ static const struct fix fixes[] = {
 	{ PD_GB18030, 0xFE76, "\xF0\xA2\xA6\x8F" },
 	{ PD_GB18030, 0xFE91, "\xF0\xA4\x87\xBE" },
 	/* ... and in 18 codes of four bytes, which are undefined in one version and private-use in another. */
-	{ PD_GB18030, 0x82359037, "" }, { PD_GB18030, 0x82359038, "" }, { PD_GB18030, 0x82359039, "" },
-	{ PD_GB18030, 0x82359130, "" }, { PD_GB18030, 0x82359131, "" }, { PD_GB18030, 0x82359132, "" },
-	{ PD_GB18030, 0x82359133, "" }, { PD_GB18030, 0x82359134, "" }, { PD_GB18030, 0x84318236, "" },
-	{ PD_GB18030, 0x84318237, "" }, { PD_GB18030, 0x84318238, "" }, { PD_GB18030, 0x84318239, "" },
-	{ PD_GB18030, 0x84318330, "" }, { PD_GB18030, 0x84318331, "" }, { PD_GB18030, 0x84318332, "" },
-	{ PD_GB18030, 0x84318333, "" }, { PD_GB18030, 0x84318334, "" }, { PD_GB18030, 0x84318335, "" },
+	{ PD_GB18030, 0x82359037, "" },
+	{ PD_GB18030, 0x82359038, "" },
+	{ PD_GB18030, 0x82359039, "" },
+	{ PD_GB18030, 0x82359130, "" },
+	{ PD_GB18030, 0x82359131, "" },
+	{ PD_GB18030, 0x82359132, "" },
+	{ PD_GB18030, 0x82359133, "" },
+	{ PD_GB18030, 0x82359134, "" },
+	{ PD_GB18030, 0x84318236, "" },
+	{ PD_GB18030, 0x84318237, "" },
+	{ PD_GB18030, 0x84318238, "" },
+	{ PD_GB18030, 0x84318239, "" },
+	{ PD_GB18030, 0x84318330, "" },
+	{ PD_GB18030, 0x84318331, "" },
+	{ PD_GB18030, 0x84318332, "" },
+	{ PD_GB18030, 0x84318333, "" },
+	{ PD_GB18030, 0x84318334, "" },
+	{ PD_GB18030, 0x84318335, "" },
 	{ PD_BIG5, 0x80, "" },
 	{ PD_BIG5, 0xA145, "‧" },
 	{ PD_BIG5, 0xA14E, "﹑" },
@@ -64,11 +76,19 @@ static const struct fix fixes[] = {
 	{ PD_BIG5, 0xA247, "￡" },
 	{ PD_SHIFT_JIS, 0x80, "\xC2\x80" },
 	/* GNU libiconv differs in marks that JIS X 0208 and Windows map differently, in the euro sign and in omega. */
-	{ PD_SHIFT_JIS, 0x8160, "～" }, { PD_SHIFT_JIS, 0x8161, "∥" }, { PD_SHIFT_JIS, 0x817C, "－" },
-	{ PD_SHIFT_JIS, 0x8191, "￠" }, { PD_SHIFT_JIS, 0x8192, "￡" }, { PD_SHIFT_JIS, 0x81CA, "￢" },
-	{ PD_EUC_JP, 0xA1C1, "～" }, { PD_EUC_JP, 0xA1C2, "∥" }, { PD_EUC_JP, 0xA1DD, "－" },
-	{ PD_EUC_JP, 0xA1F1, "￠" }, { PD_EUC_JP, 0xA1F2, "￡" }, { PD_EUC_JP, 0xA2CC, "￢" },
-	{ PD_MACINTOSH, 0xBD, "\xCE\xA9" },	/* U+03A9, not the sign of the ohm */
+	{ PD_SHIFT_JIS, 0x8160, "～" },
+	{ PD_SHIFT_JIS, 0x8161, "∥" },
+	{ PD_SHIFT_JIS, 0x817C, "－" },
+	{ PD_SHIFT_JIS, 0x8191, "￠" },
+	{ PD_SHIFT_JIS, 0x8192, "￡" },
+	{ PD_SHIFT_JIS, 0x81CA, "￢" },
+	{ PD_EUC_JP, 0xA1C1, "～" },
+	{ PD_EUC_JP, 0xA1C2, "∥" },
+	{ PD_EUC_JP, 0xA1DD, "－" },
+	{ PD_EUC_JP, 0xA1F1, "￠" },
+	{ PD_EUC_JP, 0xA1F2, "￡" },
+	{ PD_EUC_JP, 0xA2CC, "￢" },
+	{ PD_MACINTOSH, 0xBD, "\xCE\xA9" }, /* U+03A9, not the sign of the ohm */
 	{ PD_MACINTOSH, 0xDB, "€" },
 };
 
@@ -80,7 +100,7 @@ static const struct {
 	{ 0xA2C3, "￤" },
 	{ 0xF3F3, "ⅰⅱⅲⅳⅴⅵⅶⅷⅸⅹⅠⅡ" },
 	{ 0xF4A1, "ⅢⅣⅤⅥⅦⅧⅨⅩ＇＂㈱№℡炻仼僴凬匇匤﨎咊坙﨏塚增寬峵嵓﨑德悅愠敎昻晥晴朗栁﨓﨔橫櫢淸淲瀨凞猪"
-		"甁皂皞益礰礼神祥福竧靖精綠緖羽荢﨟薰蘒﨡蠇諸譿賴赶﨣﨤逸郞都鄕﨧﨨閒隆﨩霻靍靑飯飼館馞髙魲鶴黑" },
+		  "甁皂皞益礰礼神祥福竧靖精綠緖羽荢﨟薰蘒﨡蠇諸譿賴赶﨣﨤逸郞都鄕﨧﨨閒隆﨩霻靍靑飯飼館馞髙魲鶴黑" },
 };
 
 static const struct {
@@ -166,7 +186,7 @@ static void fill_ibm(uint32_t *three)
 {
 	for (size_t i = 0; i < sizeof jis0212_runs / sizeof *jis0212_runs; i++) {
 		uint32_t *to = three + (jis0212_runs[i].code & 0x7FFF);
-		for (const char *p = jis0212_runs[i].utf8; *p; p += 3)		/* all are of three bytes */
+		for (const char *p = jis0212_runs[i].utf8; *p; p += 3) /* all are of three bytes */
 			*to++ = entry(p, 3);
 	}
 }
@@ -201,8 +221,10 @@ static iconv_t open_charset(enum pd_charset_id id)
 		if (strcmp(name, other_names[i].name) == 0)
 			cd = iconv_open("UTF-8", other_names[i].gnu);
 	if (cd == (iconv_t)-1) {
-		fprintf(stderr, "mkcharsets: iconv has no %s (%s): install its modules (libc6 on Debian, glibc-gconv-extra on Fedora), or "
-			"link with GNU libiconv (LIBS=-liconv; musl)\n", name, strerror(errno));
+		fprintf(stderr,
+			"mkcharsets: iconv has no %s (%s): install its modules (libc6 on Debian, glibc-gconv-extra on Fedora), or "
+			"link with GNU libiconv (LIBS=-liconv; musl)\n",
+			name, strerror(errno));
 		exit(2);
 	}
 	return cd;
@@ -265,7 +287,7 @@ static void fill(enum pd_charset_id id)
 	iconv_t cd;
 	if (!has_table(id))
 		return;
-	if (id == PD_USER_DEFINED) {		/* bytes 80–FF are U+F780–F7FF */
+	if (id == PD_USER_DEFINED) { /* bytes 80–FF are U+F780–F7FF */
 		for (uint32_t c = 0; c < 128; c++)
 			one[c] = 0xEF | (0x9E + c / 64) << 8 | (0x80 + c % 64) << 16;
 		return;
@@ -332,11 +354,14 @@ int main(int argc, char **argv)
 		if (d == charsets[id].digest)
 			continue;
 		differ++;
-		fprintf(stderr, "mkcharsets: %s: this system's iconv means other characters by some codes (table %08" PRIx32 ", not %08"
-			PRIx32 ")\n", charsets[id].name, d, charsets[id].digest);
+		fprintf(stderr,
+			"mkcharsets: %s: this system's iconv means other characters by some codes (table %08" PRIx32
+			", not %08" PRIx32 ")\n",
+			charsets[id].name, d, charsets[id].digest);
 	}
 	if (differ && !any) {
-		fputs("mkcharsets: pages in such charsets would get other fingerprints than elsewhere; ANY_CHARSETS=1 builds all the same\n",
+		fputs("mkcharsets: pages in such charsets would get other fingerprints than elsewhere; ANY_CHARSETS=1 builds all "
+		      "the same\n",
 		      stderr);
 		return 1;
 	}

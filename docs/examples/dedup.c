@@ -22,7 +22,9 @@ static void damage(void *context, const char *where, const char *what)
 int main(int argc, char **argv)
 {
 	pagededup_error error = { .size = sizeof error };
-	pagededup_reader_options inputs = { .size = sizeof inputs, .paths = (const char *const *)argv + 1, .n_paths = (size_t)argc - 1, .damage = damage };
+	pagededup_reader_options inputs = {
+		.size = sizeof inputs, .paths = (const char *const *)argv + 1, .n_paths = (size_t)argc - 1, .damage = damage
+	};
 	pagededup_model *model;
 	pagededup_reader *reader;
 	pagededup_table *pages, *pairs, *verdicts;
@@ -40,7 +42,9 @@ int main(int argc, char **argv)
 		pagededup_table_column(pairs, i, &columns[i]);
 	}
 	/* Clusters, and which page of each stays. */
-	pagededup_cluster_options how = { .size = sizeof how, .settings = "keep=longest", .pairs_header = pagededup_table_header(pairs) };
+	pagededup_cluster_options how = { .size = sizeof how,
+					  .settings = "keep=longest",
+					  .pairs_header = pagededup_table_header(pairs) };
 	if (pagededup_cluster(pages, NULL, columns, n, pagededup_table_rows(pairs), &how, &verdicts, &error))
 		return fail(&error);
 	const char *text;

@@ -19,17 +19,20 @@ static void print(const pagededup_column *c, uint64_t row, char after)
 int main(int argc, char **argv)
 {
 	pagededup_error error = { .size = sizeof error };
-	pagededup_reader_options inputs = { .size = sizeof inputs, .paths = (const char *const *)argv + 2, .n_paths = (size_t)argc - 2 };
+	pagededup_reader_options inputs = { .size = sizeof inputs,
+					    .paths = (const char *const *)argv + 2,
+					    .n_paths = (size_t)argc - 2 };
 	pagededup_model *model;
 	pagededup_reader *reader;
 	pagededup_store *store;
 	int more;
 	if (argc < 3)
 		return 2;
-	if (pagededup_store_create(argv[1], 64, -1, &error) || pagededup_store_open(&store, argv[1], PAGEDEDUP_STORE_WRITE, &error) ||
-	    pagededup_model_open(&model, NULL, &error) || pagededup_reader_open(&reader, model, &inputs, &error))
+	if (pagededup_store_create(argv[1], 64, -1, &error) ||
+	    pagededup_store_open(&store, argv[1], PAGEDEDUP_STORE_WRITE, &error) || pagededup_model_open(&model, NULL, &error) ||
+	    pagededup_reader_open(&reader, model, &inputs, &error))
 		return fail(&error);
-	do {	/* a thousand pages at a time, for a dump of any size */
+	do { /* a thousand pages at a time, for a dump of any size */
 		pagededup_table *pages, *answers;
 		if (pagededup_table_new(&pages, model, 0, &error))
 			return fail(&error);

@@ -23,7 +23,9 @@ int main(int argc, char **argv)
 			perror(argv[i]);
 			return 2;
 		}
-		pagededup_input input = { .size = sizeof input, .body = body, .bytes = fread(body, 1, sizeof body, f), .url = argv[i] };
+		pagededup_input input = {
+			.size = sizeof input, .body = body, .bytes = fread(body, 1, sizeof body, f), .url = argv[i]
+		};
 		fclose(f);
 		if (pagededup_sign(worker, &input, &page, &error) != PAGEDEDUP_OK)
 			printf("-\t%s\t%s\n", argv[i], error.text);

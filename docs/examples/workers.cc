@@ -10,8 +10,14 @@
 #include <vector>
 
 struct Free {
-	void operator()(pagededup_model *m) const { pagededup_model_free(m); }
-	void operator()(pagededup_worker *w) const { pagededup_worker_free(w); }
+	void operator()(pagededup_model *m) const
+	{
+		pagededup_model_free(m);
+	}
+	void operator()(pagededup_worker *w) const
+	{
+		pagededup_worker_free(w);
+	}
 };
 
 int main()

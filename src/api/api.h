@@ -36,23 +36,16 @@ int pd_api_check_result(const void *theirs, pagededup_error *error);
 
 /* Kinds of handles.  The kind is a mark that distinguishes a handle from other memory; a freed handle has none, as
  * long as its memory is not reused. */
-enum pd_api_kind {
-	PD_API_MODEL = 0x70644d01,
-	PD_API_WORKER,
-	PD_API_READER,
-	PD_API_TABLE,
-	PD_API_LEARNER,
-	PD_API_STORE
-};
+enum pd_api_kind { PD_API_MODEL = 0x70644d01, PD_API_WORKER, PD_API_READER, PD_API_TABLE, PD_API_LEARNER, PD_API_STORE };
 
 /* A handle: memory and the calls about it. */
 struct pd_api_handle {
 	struct pd_owner *owner;
 	unsigned kind;
-	unsigned use;			/* calls that share it, and the marks below; changed by atomic steps only */
+	unsigned use; /* calls that share it, and the marks below; changed by atomic steps only */
 	struct pd_undo undo;
-	void (*release)(void *handle);	/* all but its memory, which is the owner's */
-	pagededup_model *model;		/* set by `fill`: lives as long as the handle; NULL: not needed */
+	void (*release)(void *handle); /* all but its memory, which is the owner's */
+	pagededup_model *model;	       /* set by `fill`: lives as long as the handle; NULL: not needed */
 };
 
 /* A public call uses its handles from pd_api_enter to pd_api_leave: exclusively if it changes them, otherwise shared
@@ -64,13 +57,20 @@ struct pd_api_use {
 	enum pd_api_kind kind;
 	bool alone;
 };
-#define PD_API_ALONE(kind, handle) { handle, PD_API_##kind, true }
-#define PD_API_SHARED(kind, handle) { handle, PD_API_##kind, false }
+#define PD_API_ALONE(kind, handle) \
+	{ \
+		handle, PD_API_##kind, true \
+	}
+#define PD_API_SHARED(kind, handle) \
+	{ \
+		handle, PD_API_##kind, false \
+	}
 int pd_api_enter(const struct pd_api_use *uses, int n, pagededup_error *error);
 /* Returns `status`. */
 int pd_api_leave(const struct pd_api_use *uses, int n, int status);
 /* pd_api_enter, pd_api_call and pd_api_leave for one handle that is used alone. */
-int pd_api_call_alone(const void *handle, enum pd_api_kind kind, const int *stop, pd_api_step *step, void *ctx, pagededup_error *error);
+int pd_api_call_alone(const void *handle, enum pd_api_kind kind, const int *stop, pd_api_step *step, void *ctx,
+		      pagededup_error *error);
 bool pd_api_is(const void *handle, enum pd_api_kind kind);
 /* During a callback the handle may be read, but neither changed nor freed. */
 void pd_api_lend(void *handle, bool lent);
@@ -78,10 +78,11 @@ void pd_api_lend(void *handle, bool lent);
 /* Make a zeroed handle of `size` bytes and fill it with `fill` (`ctx` is its argument); on failure *out is NULL.  A
  * handle begins with its struct pd_api_handle. */
 typedef int pd_api_fill(void *handle, void *ctx, struct pd_err *e);
-int pd_api_new(void **out, enum pd_api_kind kind, size_t size, void (*release)(void *handle), pd_api_fill *fill, void *ctx, pagededup_error *error);
+int pd_api_new(void **out, enum pd_api_kind kind, size_t size, void (*release)(void *handle), pd_api_fill *fill, void *ctx,
+	       pagededup_error *error);
 /* The same for a handle that belongs to a model. */
-int pd_api_new_of(const pagededup_model *m, void **out, enum pd_api_kind kind, size_t size, void (*release)(void *handle), pd_api_fill *fill,
-		  void *ctx, pagededup_error *error);
+int pd_api_new_of(const pagededup_model *m, void **out, enum pd_api_kind kind, size_t size, void (*release)(void *handle),
+		  pd_api_fill *fill, void *ctx, pagededup_error *error);
 /* NULL and a handle of another kind are ignored. */
 void pd_api_free(void *handle, enum pd_api_kind kind);
 
@@ -104,7 +105,7 @@ struct pagededup_worker {
 	struct pd_pipeline pipeline;
 	struct pd_record record;
 	bool has_page;
-	const char *skipped;		/* the reason why the last input was not a page */
+	const char *skipped; /* the reason why the last input was not a page */
 	struct pd_json *json;
 	struct pd_buf row, languages, flags, id, url, fetch_time, title;
 };
@@ -129,19 +130,19 @@ struct pagededup_reader {
 /* --- tables --- */
 
 struct pagededup_table {
-	struct pd_api_handle handle;	/* without a model: its rows were not signed here */
+	struct pd_api_handle handle; /* without a model: its rows were not signed here */
 	struct pd_column *v;
 	size_t n_columns;
 	uint64_t rows;
 	unsigned with;
 	struct pd_buf header, text, scratch;
-	pagededup_worker **workers;	/* for pagededup_table_sign */
+	pagededup_worker **workers; /* for pagededup_table_sign */
 	int n_workers;
 };
 
 /* A column more, of no rows yet; only to an empty table. */
 struct pd_column *pd_api_column_add(struct pagededup_table *t, const char *name, int type, int width, enum pd_column_print print,
-					 bool in_rows);
+				    bool in_rows);
 /* A row of text, which has the columns that are in rows.  PD_ERR_FORMAT. */
 int pd_api_add_row(struct pagededup_table *t, struct pd_span row);
 /* The columns of verdicts or answers, and their header. */

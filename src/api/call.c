@@ -81,7 +81,8 @@ int pd_api_take(void *ours, size_t size, const void *theirs, struct pd_err *e)
 		return pd_fail(e, PD_ERR_USAGE, "a struct whose member 'size' is %zu: set it to sizeof", n);
 	for (size_t i = size; i < n; i++)
 		if (((const char *)theirs)[i])
-			return pd_fail(e, PD_ERR_VERSION, "a struct with members that this version of the library (%s) does not know", PD_VERSION);
+			return pd_fail(e, PD_ERR_VERSION,
+				       "a struct with members that this version of the library (%s) does not know", PD_VERSION);
 	memcpy(ours, theirs, n < size ? n : size);
 	return PD_OK;
 }
@@ -166,10 +167,14 @@ int pd_api_enter(const struct pd_api_use *uses, int n, pagededup_error *error)
 		int status = PD_OK;
 		if (!pd_api_is(uses[i].handle, uses[i].kind)) {
 			status = PD_ERR_USAGE;
-			snprintf(text, sizeof text, uses[i].handle ? "not a %s: a handle of another kind, or a freed one" : "no %s: it is NULL", name_of(uses[i].kind));
+			snprintf(text, sizeof text,
+				 uses[i].handle ? "not a %s: a handle of another kind, or a freed one" : "no %s: it is NULL",
+				 name_of(uses[i].kind));
 		} else if (uses[i].kind != PD_API_MODEL && !take((struct pd_api_handle *)uses[i].handle, uses[i].alone)) {
 			status = PD_ERR_BUSY;
-			snprintf(text, sizeof text, "another call uses this %s: use it from one thread at a time, and not from its own callback", name_of(uses[i].kind));
+			snprintf(text, sizeof text,
+				 "another call uses this %s: use it from one thread at a time, and not from its own callback",
+				 name_of(uses[i].kind));
 		}
 		if (status) {
 			pd_api_leave(uses, i, PD_OK);
@@ -187,11 +192,13 @@ int pd_api_leave(const struct pd_api_use *uses, int n, int status)
 	return status;
 }
 
-int pd_api_call_alone(const void *handle, enum pd_api_kind kind, const int *stop, pd_api_step *step, void *ctx, pagededup_error *error)
+int pd_api_call_alone(const void *handle, enum pd_api_kind kind, const int *stop, pd_api_step *step, void *ctx,
+		      pagededup_error *error)
 {
 	const struct pd_api_use use = { handle, kind, true };
 	int status = pd_api_enter(&use, 1, error);
-	return status ? status : pd_api_leave(&use, 1, pd_api_call(((const struct pd_api_handle *)handle)->owner, stop, step, ctx, error));
+	return status ? status
+		      : pd_api_leave(&use, 1, pd_api_call(((const struct pd_api_handle *)handle)->owner, stop, step, ctx, error));
 }
 
 void pd_api_lend(void *handle, bool lent)
@@ -229,7 +236,8 @@ static int make(void *ctx, struct pd_err *e)
 	return status;
 }
 
-int pd_api_new(void **out, enum pd_api_kind kind, size_t size, void (*release)(void *handle), pd_api_fill *fill, void *ctx, pagededup_error *error)
+int pd_api_new(void **out, enum pd_api_kind kind, size_t size, void (*release)(void *handle), pd_api_fill *fill, void *ctx,
+	       pagededup_error *error)
 {
 	if (!out)
 		return pd_api_fail(error, PD_ERR_USAGE, "no place for the handle: it is NULL");
@@ -247,8 +255,8 @@ int pd_api_new(void **out, enum pd_api_kind kind, size_t size, void (*release)(v
 	return PD_OK;
 }
 
-int pd_api_new_of(const pagededup_model *m, void **out, enum pd_api_kind kind, size_t size, void (*release)(void *handle), pd_api_fill *fill,
-		  void *ctx, pagededup_error *error)
+int pd_api_new_of(const pagededup_model *m, void **out, enum pd_api_kind kind, size_t size, void (*release)(void *handle),
+		  pd_api_fill *fill, void *ctx, pagededup_error *error)
 {
 	const struct pd_api_use use = PD_API_SHARED(MODEL, m);
 	if (out)

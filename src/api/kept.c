@@ -14,7 +14,7 @@ struct pagededup_store {
 	struct pd_api_handle handle;
 	struct pd_store store;
 	bool writes;
-	pid_t process;			/* that opened it */
+	pid_t process; /* that opened it */
 };
 
 /* --- making and opening --- */
@@ -78,7 +78,8 @@ int pagededup_store_open(pagededup_store **out, const char *path, int mode, page
 			*out = NULL;
 		return pd_api_fail(error, PD_ERR_USAGE, "no path: it is NULL");
 	}
-	return pd_api_new((void **)out, PD_API_STORE, sizeof **out, release_store, fill_store, &(struct opening){ path, mode }, error);
+	return pd_api_new((void **)out, PD_API_STORE, sizeof **out, release_store, fill_store, &(struct opening){ path, mode },
+			  error);
 }
 
 void pagededup_store_close(pagededup_store *s)
@@ -94,7 +95,7 @@ struct kept_asking {
 	bool keep;
 	struct pd_store_ask ask;
 	struct pd_api_rows rows;
-	struct pagededup_table *table;	/* NULL: answers are not needed */
+	struct pagededup_table *table; /* NULL: answers are not needed */
 	struct pd_buf line;
 	struct pd_err err;
 };
@@ -132,7 +133,8 @@ static int take_answer(void *ctx, const struct pd_store_answer *answer)
 static int describe_answers(void *ctx, struct pd_err *e)
 {
 	struct kept_asking *a = ctx;
-	return pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_ANSWERS, .store = &a->s->store, .judge = &a->ask.o }, &a->table->header, e);
+	return pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_ANSWERS, .store = &a->s->store, .judge = &a->ask.o },
+			       &a->table->header, e);
 }
 
 static int end_batch(void *ctx)
@@ -156,7 +158,8 @@ static void release_asking(void *ctx)
 /* Parent and child would share the lock of one open store, and both write. */
 static int check_process(const struct pagededup_store *s, struct pd_err *e)
 {
-	return s->process == getpid() ? PD_OK : pd_fail(e, PD_ERR_USAGE, "the store was opened before fork(): open it in this process");
+	return s->process == getpid() ? PD_OK
+				      : pd_fail(e, PD_ERR_USAGE, "the store was opened before fork(): open it in this process");
 }
 
 static int ask(void *ctx, struct pd_err *e)

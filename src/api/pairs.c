@@ -47,7 +47,8 @@ static int bad_value(const struct pd_opt *o, struct pd_span value, struct pd_err
 }
 
 /* Values that are text are stored in `texts`. */
-static int set_option(const struct pd_opt *o, struct pd_span value, bool no, void *options, struct pd_arena *texts, struct pd_err *e)
+static int set_option(const struct pd_opt *o, struct pd_span value, bool no, void *options, struct pd_arena *texts,
+		      struct pd_err *e)
 {
 	void *to = (char *)options + o->at;
 	const char *text = pd_arena_copy(texts, value).p;
@@ -83,7 +84,8 @@ static const struct pd_opt *find_option(const struct pd_opt *opts, struct pd_spa
 {
 	struct pd_span rest = *no ? pd_span(name.p + 3, name.n - 3) : name;
 	for (; !pd_opt_at_end(opts); opts++)
-		if (opts->name && opts->type != PD_OPT_HEADING && pd_span_is(rest, opts->name) && (!*no || opts->type == PD_OPT_SWITCH))
+		if (opts->name && opts->type != PD_OPT_HEADING && pd_span_is(rest, opts->name) &&
+		    (!*no || opts->type == PD_OPT_SWITCH))
 			return opts;
 	return NULL;
 }
@@ -106,7 +108,8 @@ static int set_options(const struct pd_opt *opts, const char *settings, void *op
 			no = true;
 			o = find_option(opts, pd_span_z(name), &no);
 		}
-		status = o ? set_option(o, item.p ? item : pd_span("", 0), no, options, texts, e) : pd_fail(e, PD_ERR_USAGE, "unknown setting '%s'", name);
+		status = o ? set_option(o, item.p ? item : pd_span("", 0), no, options, texts, e)
+			   : pd_fail(e, PD_ERR_USAGE, "unknown setting '%s'", name);
 	}
 	return status;
 }
@@ -118,7 +121,7 @@ static int set_options(const struct pd_opt *opts, const char *settings, void *op
 struct id_table {
 	const struct pagededup_table *t;
 	char side;
-	struct pd_map map;	/* hash of an id, as in a row -> row and one; the first row with this id */
+	struct pd_map map; /* hash of an id, as in a row -> row and one; the first row with this id */
 	struct pd_buf id;
 };
 
@@ -151,7 +154,7 @@ static uint64_t row_of(struct id_table *ids, struct pd_span id)
 		return NO_ROW;
 	if (is_id(ids, *at - 1, id))
 		return *at - 1;
-	for (uint64_t row = 0; row < ids->t->rows; row++)	/* two ids of one hash */
+	for (uint64_t row = 0; row < ids->t->rows; row++) /* two ids of one hash */
 		if (is_id(ids, row, id))
 			return row;
 	return NO_ROW;
@@ -171,9 +174,9 @@ struct pair_taking {
 	struct pd_undo undo;
 	const pagededup_table *pages, *against;
 	const pagededup_match_options *o;
-	pagededup_pairs_function *function;	/* NULL: all are in `table` */
+	pagededup_pairs_function *function; /* NULL: all are in `table` */
 	void *context;
-	struct pagededup_table *table;	/* with its own owner */
+	struct pagededup_table *table; /* with its own owner */
 	struct pd_stage_match match;
 	struct pd_arena texts;
 	struct pd_api_rows source[2];
@@ -215,7 +218,8 @@ static int describe_pairs(void *ctx, struct pd_err *e)
 		pd_api_column_add(t, "linked", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
 	}
 	pd_buf_clear(&t->header);
-	return pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = d->rows, .match = d->match }, &t->header, e);
+	return pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = d->rows, .match = d->match }, &t->header,
+			       e);
 }
 
 /* The origin of each row, on either side. */
@@ -234,7 +238,8 @@ static int take_rows(void *ctx, const struct pd_rows *rows, const struct pd_matc
 		release_ids(&p->ids[side]);
 	}
 	pagededup_error error = { sizeof error };
-	int status = pd_api_call(p->table->handle.owner, NULL, describe_pairs, &(struct describing){ p->table, rows, match }, &error);
+	int status =
+		pd_api_call(p->table->handle.owner, NULL, describe_pairs, &(struct describing){ p->table, rows, match }, &error);
 	return status ? pd_fail(&p->err, status, "%s", error.text) : PD_OK;
 }
 
@@ -351,8 +356,11 @@ static int add_methods_pair(void *ctx, struct pd_err *e)
 	struct adding *a = ctx;
 	struct pagededup_table *t = a->p->table;
 	struct pd_span f[PD_PAIRS_METHODS_COLUMNS] = { { NULL, 0 } };
-	static const int columns[] = { [DISTANCE] = PD_PAIRS_DISTANCE, [SIMILARITY] = PD_PAIRS_SIMILARITY, [METHOD] = PD_PAIRS_METHOD,
-				       [SHARED] = PD_PAIRS_SHARED, [SHARE_A] = PD_PAIRS_SHARE_A, [SHARE_B] = PD_PAIRS_SHARE_B, [LINKED] = PD_PAIRS_LINKED };
+	static const int columns[] = {
+		[DISTANCE] = PD_PAIRS_DISTANCE, [SIMILARITY] = PD_PAIRS_SIMILARITY, [METHOD] = PD_PAIRS_METHOD,
+		[SHARED] = PD_PAIRS_SHARED,	[SHARE_A] = PD_PAIRS_SHARE_A,	    [SHARE_B] = PD_PAIRS_SHARE_B,
+		[LINKED] = PD_PAIRS_LINKED
+	};
 	uint64_t x, y;
 	pd_buf_clear(&t->text);
 	pd_write_methods_pair_row(a->p->rows, a->by_methods, &t->text);
@@ -373,7 +381,8 @@ static int take_methods_pair(void *ctx, const struct pd_match_methods_pair *pair
 {
 	struct pair_taking *p = ctx;
 	pagededup_error error = { sizeof error };
-	int status = pd_api_call(p->table->handle.owner, NULL, add_methods_pair, &(struct adding){ .p = p, .by_methods = pair }, &error);
+	int status =
+		pd_api_call(p->table->handle.owner, NULL, add_methods_pair, &(struct adding){ .p = p, .by_methods = pair }, &error);
 	if (status)
 		return pd_fail(&p->err, status, "%s", error.text);
 	return p->table->rows >= p->batch ? hand_over(p) : PD_OK;
@@ -418,7 +427,7 @@ static int find_pairs(void *ctx, struct pd_err *e)
 		status = pd_stage_match_run(&p->match, paths, 1, NULL, e);
 	if (!status)
 		status = hand_over(p);
-	if (p->err.status) {	/* a row that could not be read, or the status of a callback */
+	if (p->err.status) { /* a row that could not be read, or the status of a callback */
 		*e = p->err;
 		status = p->err.status;
 	}
@@ -434,8 +443,8 @@ static int check_pages(const pagededup_table *t, pagededup_error *error)
 	return t && t->rows > UINT32_MAX / 2 ? pd_api_fail(error, PD_ERR_LIMIT, "over 2^31 pages") : PD_OK;
 }
 
-static int match(pagededup_table **out, const pagededup_table *pages, const pagededup_table *against, const pagededup_match_options *options,
-		 pagededup_pairs_function *function, void *context, pagededup_error *error)
+static int match(pagededup_table **out, const pagededup_table *pages, const pagededup_table *against,
+		 const pagededup_match_options *options, pagededup_pairs_function *function, void *context, pagededup_error *error)
 {
 	pagededup_match_options o;
 	struct pd_err e;
@@ -489,7 +498,7 @@ struct clustering {
 	struct pd_undo undo;
 	const pagededup_table *pages, *against;
 	const pagededup_cluster_options *o;
-	const pagededup_column *column[LINKED + 1];	/* NULL: not there */
+	const pagededup_column *column[LINKED + 1]; /* NULL: not there */
 	uint64_t n_pairs, at;
 	bool begun;
 	struct pd_arena texts;
@@ -687,7 +696,8 @@ static int find_clusters(void *ctx, struct pd_err *e)
 
 static int check_pairs(struct clustering *c, const pagededup_column *columns, size_t n, pagededup_error *error)
 {
-	static const char *const names[] = { "a", "b", "distance", "similarity", "method", "suspect", "shared", "share_a", "share_b", "linked" };
+	static const char *const names[] = { "a",	"b",	  "distance", "similarity", "method",
+					     "suspect", "shared", "share_a",  "share_b",    "linked" };
 	static const int types[] = { PAGEDEDUP_UINT64, PAGEDEDUP_UINT64, PAGEDEDUP_UINT64,  PAGEDEDUP_FLOAT64, PAGEDEDUP_TEXT,
 				     PAGEDEDUP_TEXT,   PAGEDEDUP_UINT64, PAGEDEDUP_FLOAT64, PAGEDEDUP_FLOAT64, PAGEDEDUP_UINT64 };
 	struct pd_err e;
@@ -698,7 +708,8 @@ static int check_pairs(struct clustering *c, const pagededup_column *columns, si
 		for (int k = A; k <= LINKED; k++)
 			if (!strcmp(columns->name, names[k])) {
 				if (columns->type != types[k])
-					return pd_api_fail(error, PD_ERR_FORMAT, "a column of pairs has another type than pagededup_match gives it");
+					return pd_api_fail(error, PD_ERR_FORMAT,
+							   "a column of pairs has another type than pagededup_match gives it");
 				status = pd_api_check_column(columns, c->n_pairs, &e);
 				if (status)
 					return pd_api_fail(error, status, e.text);
@@ -715,7 +726,8 @@ static int check_pairs(struct clustering *c, const pagededup_column *columns, si
 }
 
 int pagededup_cluster(const pagededup_table *pages, const pagededup_table *against, const pagededup_column *pairs, size_t n_columns,
-		      uint64_t n_pairs, const pagededup_cluster_options *options, pagededup_table **verdicts, pagededup_error *error)
+		      uint64_t n_pairs, const pagededup_cluster_options *options, pagededup_table **verdicts,
+		      pagededup_error *error)
 {
 	pagededup_cluster_options o;
 	struct pd_err e;

@@ -131,7 +131,8 @@ int pd_api_check_input(const pagededup_input *in, struct pd_err *e)
 {
 	if (!in->body && in->bytes)
 		return pd_fail(e, PD_ERR_USAGE, "a page of %zu bytes whose body is NULL", in->bytes);
-	return in->bytes > PTRDIFF_MAX ? pd_fail(e, PD_ERR_USAGE, "a page of %zu bytes: more than memory can hold", in->bytes) : PD_OK;
+	return in->bytes > PTRDIFF_MAX ? pd_fail(e, PD_ERR_USAGE, "a page of %zu bytes: more than memory can hold", in->bytes)
+				       : PD_OK;
 }
 
 void pd_api_input(struct pd_record *to, const pagededup_input *in)
@@ -192,7 +193,7 @@ static void give_page(struct pagededup_worker *w, pagededup_page *out)
 
 struct api_sign {
 	pagededup_worker *w;
-	const pagededup_input *input;	/* or */
+	const pagededup_input *input; /* or */
 	const struct pd_record *record;
 	pagededup_page *out;
 };
@@ -202,8 +203,16 @@ static int sign(void *ctx, struct pd_err *e)
 	struct api_sign *s = ctx;
 	struct pagededup_worker *w = s->w;
 	const struct pd_record *record = s->record;
-	static const pagededup_page none = { .id = "", .url = "", .fetch_time = "", .text = "", .title = "", .text_digest = "",
-					     .content_digest = "", .charset = "", .languages = "", .flags = "" };
+	static const pagededup_page none = { .id = "",
+					     .url = "",
+					     .fetch_time = "",
+					     .text = "",
+					     .title = "",
+					     .text_digest = "",
+					     .content_digest = "",
+					     .charset = "",
+					     .languages = "",
+					     .flags = "" };
 	w->has_page = false;
 	if (s->input) {
 		pagededup_input input;
@@ -230,7 +239,9 @@ int pagededup_sign(pagededup_worker *w, const pagededup_input *input, pagededup_
 	if (!input)
 		return pd_api_fail(error, PD_ERR_USAGE, "no input: it is NULL");
 	int status = pd_api_check_result(page, error);
-	return status ? status : pd_api_call_alone(w, PD_API_WORKER, NULL, sign, &(struct api_sign){ .w = w, .input = input, .out = page }, error);
+	return status ? status
+		      : pd_api_call_alone(w, PD_API_WORKER, NULL, sign, &(struct api_sign){ .w = w, .input = input, .out = page },
+					  error);
 }
 
 int pagededup_sign_record(pagededup_worker *w, const pagededup_reader *r, pagededup_page *page, pagededup_error *error)
@@ -244,7 +255,8 @@ int pagededup_sign_record(pagededup_worker *w, const pagededup_reader *r, pagede
 	if (!r->has_record)
 		status = pd_api_fail(error, PD_ERR_USAGE, "the reader has no record: ask it for the next one first");
 	else
-		status = pd_api_call(w->handle.owner, NULL, sign, &(struct api_sign){ .w = w, .record = &r->record, .out = page }, error);
+		status = pd_api_call(w->handle.owner, NULL, sign, &(struct api_sign){ .w = w, .record = &r->record, .out = page },
+				     error);
 	return pd_api_leave(uses, 2, status);
 }
 
@@ -410,9 +422,11 @@ static void release_reader(void *handle)
 	pd_reader_free(r->reader);
 }
 
-int pagededup_reader_open(pagededup_reader **out, pagededup_model *model, const pagededup_reader_options *options, pagededup_error *error)
+int pagededup_reader_open(pagededup_reader **out, pagededup_model *model, const pagededup_reader_options *options,
+			  pagededup_error *error)
 {
-	return pd_api_new_of(model, (void **)out, PD_API_READER, sizeof **out, release_reader, fill_reader, &(struct api_reader){ model, options }, error);
+	return pd_api_new_of(model, (void **)out, PD_API_READER, sizeof **out, release_reader, fill_reader,
+			     &(struct api_reader){ model, options }, error);
 }
 
 void pagededup_reader_free(pagededup_reader *r)
@@ -489,7 +503,8 @@ static int describe_site(void *ctx, struct pd_err *e)
 	struct pagededup_worker *w = ctx;
 	pd_buf_clear(&w->row);
 	w->has_page = false;
-	return pd_pipeline_site(&w->pipeline, &w->row) ? PD_OK : pd_fail(e, PAGEDEDUP_NO_PAGE, "a page without a host teaches nothing");
+	return pd_pipeline_site(&w->pipeline, &w->row) ? PD_OK
+						       : pd_fail(e, PAGEDEDUP_NO_PAGE, "a page without a host teaches nothing");
 }
 
 struct api_learn {
@@ -503,8 +518,8 @@ struct api_learn {
 static int learn(void *ctx, struct pd_err *e)
 {
 	struct api_learn *a = ctx;
-	return a->l->ended ? pd_fail(e, PD_ERR_USAGE, "it has decided already") :
-			     pd_site_learner_add(a->l->learner, pd_buf_span(a->page), e);
+	return a->l->ended ? pd_fail(e, PD_ERR_USAGE, "it has decided already")
+			   : pd_site_learner_add(a->l->learner, pd_buf_span(a->page), e);
 }
 
 int pagededup_learner_add(pagededup_learner *l, pagededup_worker *w, pagededup_error *error)
@@ -551,5 +566,6 @@ int pagededup_learner_end(pagededup_learner *l, const char *path, pagededup_erro
 {
 	if (!path)
 		return pd_api_fail(error, PD_ERR_USAGE, "no path to write to: it is NULL");
-	return pd_api_call_alone(l, PD_API_LEARNER, NULL, write_learned, &(struct api_learn){ .l = l, .path = path, .out.slot = -1 }, error);
+	return pd_api_call_alone(l, PD_API_LEARNER, NULL, write_learned,
+				 &(struct api_learn){ .l = l, .path = path, .out.slot = -1 }, error);
 }

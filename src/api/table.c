@@ -15,10 +15,12 @@
 
 /* --- columns --- */
 
-_Static_assert((int)PD_COLUMN_NUMBER == PAGEDEDUP_UINT64 && (int)PD_COLUMN_REAL == PAGEDEDUP_FLOAT64 && (int)PD_COLUMN_TEXT == PAGEDEDUP_TEXT &&
-	       (int)PD_COLUMN_BYTES == PAGEDEDUP_BYTES, "columns are handed out as they are");
+_Static_assert((int)PD_COLUMN_NUMBER == PAGEDEDUP_UINT64 && (int)PD_COLUMN_REAL == PAGEDEDUP_FLOAT64 &&
+		       (int)PD_COLUMN_TEXT == PAGEDEDUP_TEXT && (int)PD_COLUMN_BYTES == PAGEDEDUP_BYTES,
+	       "columns are handed out as they are");
 
-struct pd_column *pd_api_column_add(struct pagededup_table *t, const char *name, int type, int width, enum pd_column_print print, bool in_rows)
+struct pd_column *pd_api_column_add(struct pagededup_table *t, const char *name, int type, int width, enum pd_column_print print,
+				    bool in_rows)
 {
 	t->v = pd_realloc(t->v, (t->n_columns + 1) * sizeof *t->v);
 	struct pd_column *c = &t->v[t->n_columns++];
@@ -85,7 +87,8 @@ int pagededup_table_new(pagededup_table **out, pagededup_model *model, unsigned 
 		*out = NULL;
 	if (with & ~(PAGEDEDUP_WITH_TITLE | PAGEDEDUP_WITH_MAIN_TEXT | PAGEDEDUP_WITH_VISIBLE_TEXT))
 		return pd_api_fail(error, PD_ERR_VERSION, "columns that this version of the library does not know");
-	return pd_api_new_of(model, (void **)out, PD_API_TABLE, sizeof **out, release_table, fill_table, &(struct api_table){ model, with }, error);
+	return pd_api_new_of(model, (void **)out, PD_API_TABLE, sizeof **out, release_table, fill_table,
+			     &(struct api_table){ model, with }, error);
 }
 
 void pagededup_table_free(pagededup_table *t)
@@ -121,7 +124,7 @@ static struct pd_column *column_named(const struct pagededup_table *t, const cha
 
 /* A row of `fp`, its title and its texts: the input of a table from a worker. */
 struct page_parts {
-	uint32_t row, title, text, visible;	/* bytes that follow */
+	uint32_t row, title, text, visible; /* bytes that follow */
 };
 
 static int take_parts(struct pagededup_table *t, struct pd_span bytes)
@@ -188,12 +191,12 @@ static void give_parts(struct pagededup_worker *w, unsigned with, const struct p
 
 struct api_filling {
 	struct pagededup_table *t;
-	pagededup_worker *worker;	/* whose page is the next row */
+	pagededup_worker *worker; /* whose page is the next row */
 	const struct pd_buf *parts;
 	/* or many pages, by threads: */
 	const pagededup_input *inputs;
 	pagededup_reader *reader;
-	uint64_t n, most;		/* returned, and the maximum */
+	uint64_t n, most; /* returned, and the maximum */
 	bool more;
 	int threads;
 	struct pd_err *err;
@@ -310,9 +313,10 @@ static int read_record(void *ctx, struct pd_err *e)
 
 static void copy_record(struct pd_record *to, const struct pd_record *from)
 {
-	struct pd_buf *const into[] = { &to->id, &to->url, &to->fetch_time, &to->digest, &to->user_id, &to->content_type, &to->address, &to->block };
-	const struct pd_buf *const out_of[] = { &from->id,	     &from->url,     &from->fetch_time, &from->digest, &from->user_id,
-						&from->content_type, &from->address, &from->block };
+	struct pd_buf *const into[] = { &to->id,      &to->url,		 &to->fetch_time, &to->digest,
+					&to->user_id, &to->content_type, &to->address,	  &to->block };
+	const struct pd_buf *const out_of[] = { &from->id,	&from->url,	     &from->fetch_time, &from->digest,
+						&from->user_id, &from->content_type, &from->address,	&from->block };
 	for (size_t i = 0; i < sizeof into / sizeof *into; i++)
 		pd_buf_set(into[i], pd_buf_span(out_of[i]));
 	to->kind = from->kind;
@@ -330,7 +334,8 @@ static int next_of_dump(void *shared, void *worker)
 		f->more = true;
 		return 0;
 	}
-	int status = pd_api_call(f->reader->handle.owner, f->reader->o.stop, read_record, &(struct api_reading){ .r = f->reader }, &error);
+	int status = pd_api_call(f->reader->handle.owner, f->reader->o.stop, read_record, &(struct api_reading){ .r = f->reader },
+				 &error);
 	if (status < 0)
 		return pd_fail(f->err, status, "%s", error.text);
 	if (!status)
@@ -362,7 +367,8 @@ static int make_workers(struct pagededup_table *t, int n, struct pd_err *e)
 
 static int fill(void *ctx, struct pd_err *e)
 {
-	static const struct pd_pool_ops of_inputs = { next_input, sign_one, take_input }, of_dump = { next_of_dump, sign_one, take_of_dump };
+	static const struct pd_pool_ops of_inputs = { next_input, sign_one, take_input },
+					of_dump = { next_of_dump, sign_one, take_of_dump };
 	struct api_filling *f = ctx;
 	int n = f->threads > 0 ? f->threads : pd_cores(), status = check_model(f->t, f->reader ? f->reader->handle.model : NULL, e);
 	if (f->inputs && (uint64_t)n > f->most / 4 + 1)
@@ -393,7 +399,9 @@ static int fill_nothing(void *ctx, struct pd_err *e)
 
 static int check_threads(int threads, pagededup_error *error)
 {
-	return threads < 0 || threads > THREADS_MAX ? pd_api_fail(error, PD_ERR_USAGE, "the number of threads is from 1 to 1024, or 0 for all cores") : PD_OK;
+	return threads < 0 || threads > THREADS_MAX
+		       ? pd_api_fail(error, PD_ERR_USAGE, "the number of threads is from 1 to 1024, or 0 for all cores")
+		       : PD_OK;
 }
 
 int pagededup_table_sign(pagededup_table *t, const pagededup_input *inputs, size_t n, int threads, pagededup_error *error)
@@ -460,9 +468,10 @@ static int check_text(const pagededup_column *c, uint64_t rows, struct pd_err *e
 			return pd_fail(e, PD_ERR_FORMAT, "column '%s': its offsets do not ascend", c->name);
 	if (c->offsets[rows] > c->offsets[0] && !c->data)
 		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: it has no data", c->name);
-	return c->data_bytes && (uint64_t)c->offsets[rows] > c->data_bytes ?
-		       pd_fail(e, PD_ERR_FORMAT, "column '%s': its offsets end after its %llu bytes of data", c->name, (unsigned long long)c->data_bytes) :
-		       PD_OK;
+	return c->data_bytes && (uint64_t)c->offsets[rows] > c->data_bytes
+		       ? pd_fail(e, PD_ERR_FORMAT, "column '%s': its offsets end after its %llu bytes of data", c->name,
+				 (unsigned long long)c->data_bytes)
+		       : PD_OK;
 }
 
 static int check_values(const pagededup_column *c, uint64_t rows, struct pd_err *e)
@@ -474,10 +483,10 @@ static int check_values(const pagededup_column *c, uint64_t rows, struct pd_err 
 		return pd_fail(e, PD_ERR_FORMAT, "column '%s': %d is not a type", c->name, c->type);
 	if (rows && !c->data)
 		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: it has no data", c->name);
-	return c->data_bytes && c->data_bytes / width < rows ?
-		       pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: %llu bytes of data for %llu rows", c->name, (unsigned long long)c->data_bytes,
-			       (unsigned long long)rows) :
-		       PD_OK;
+	return c->data_bytes && c->data_bytes / width < rows
+		       ? pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: %llu bytes of data for %llu rows", c->name,
+				 (unsigned long long)c->data_bytes, (unsigned long long)rows)
+		       : PD_OK;
 }
 
 int pd_api_check_column(const pagededup_column *c, uint64_t rows, struct pd_err *e)
@@ -533,16 +542,20 @@ static void put_import(struct pd_column *to, const pagededup_column *from, uint6
 	}
 }
 
-static int import_column(struct pagededup_table *t, const struct importing *in, const char *name, int type, int width, enum pd_column_print print,
-			 struct pd_err *e)
+static int import_column(struct pagededup_table *t, const struct importing *in, const char *name, int type, int width,
+			 enum pd_column_print print, struct pd_err *e)
 {
 	const pagededup_column *from = import_named(in, name);
 	int status = from ? pd_api_check_column(from, in->rows, e) : PD_OK;
 	bool either = from && !strcmp(name, "fingerprint") && from->type == PAGEDEDUP_UINT64;
 	if (!status && from && from->type != type && !either)
 		status = pd_fail(e, PD_ERR_FORMAT, "column '%s' is of another type than %s", name,
-				 type == PAGEDEDUP_TEXT ? "text" : type == PAGEDEDUP_FLOAT64 ? "64-bit floating point" : type == PAGEDEDUP_BYTES ? "bytes of one width" : "unsigned 64-bit");
-	if (!status && from && from->type == PAGEDEDUP_BYTES && from->width != 8 && from->width != 16 && from->width != 32 && from->width != 64)
+				 type == PAGEDEDUP_TEXT	     ? "text"
+				 : type == PAGEDEDUP_FLOAT64 ? "64-bit floating point"
+				 : type == PAGEDEDUP_BYTES   ? "bytes of one width"
+							     : "unsigned 64-bit");
+	if (!status && from && from->type == PAGEDEDUP_BYTES && from->width != 8 && from->width != 16 && from->width != 32 &&
+	    from->width != 64)
 		status = pd_fail(e, PD_ERR_FORMAT, "column '%s': values of %d bytes", name, from->width);
 	if (status)
 		return status;
@@ -579,7 +592,8 @@ static int fill_import(void *handle, void *ctx, struct pd_err *e)
 	pd_buf_add_z(&t->header, in->header ? in->header : "");
 	for (int i = 0; !status && i < PD_FP_COLUMNS; i++) {
 		struct pd_column_kind kind = pd_column_kind(pd_fp_columns[i]);
-		status = import_column(t, in, pd_fp_columns[i], (int)kind.type, kind.type == PD_COLUMN_BYTES ? 64 : 0, kind.print, e);
+		status = import_column(t, in, pd_fp_columns[i], (int)kind.type, kind.type == PD_COLUMN_BYTES ? 64 : 0, kind.print,
+				       e);
 	}
 	if (!status)
 		status = import_methods(t, in, e);
@@ -587,8 +601,8 @@ static int fill_import(void *handle, void *ctx, struct pd_err *e)
 	return status;
 }
 
-int pagededup_table_import(pagededup_table **out, const char *header, const pagededup_column *columns, size_t n_columns, uint64_t rows,
-			   pagededup_error *error)
+int pagededup_table_import(pagededup_table **out, const char *header, const pagededup_column *columns, size_t n_columns,
+			   uint64_t rows, pagededup_error *error)
 {
 	struct importing in = { header, columns, n_columns, rows };
 	return pd_api_table_new(out, fill_import, &in, error);

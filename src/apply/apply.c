@@ -63,7 +63,8 @@ static const char *compare_page(struct page_check *c, const struct pd_record *r,
 		return "the verdict has no content_digest to compare it with";
 	if (!pd_page_record_digest(c->opener, r, &c->digest))
 		return "it has no content that the verdict could be about";
-	return pd_apply_removals_digest(pd_buf_span(&c->digest)) == digest ? NULL : "its content is not that of the page of the verdict";
+	return pd_apply_removals_digest(pd_buf_span(&c->digest)) == digest ? NULL
+									   : "its content is not that of the page of the verdict";
 }
 
 /* Reads blocks for compare_page. */
@@ -99,14 +100,14 @@ struct kept;
 struct original {
 	struct pd_buf file;
 	uint64_t offset, length;
-	struct pd_span digest;		/* part of the header */
+	struct pd_span digest; /* part of the header */
 };
 
 #define PROFILE "urn:pagededup:revisit:near-duplicate"
 
 struct kept_page {
 	struct pd_span id;
-	struct pd_span fields;		/* header lines for the revisit; empty until the record was found */
+	struct pd_span fields; /* header lines for the revisit; empty until the record was found */
 };
 
 struct kept {
@@ -114,9 +115,9 @@ struct kept {
 	struct pd_arena arena;
 	struct kept_page *pages;
 	size_t n_pages, cap_pages;
-	struct pd_map by_id;		/* hash of an id -> page + 1 */
-	struct pd_map removed;		/* hash of a removed record -> the page kept + 1 */
-	struct pd_map remaining;	/* hashes of the pages that are not removed: several records may have one id */
+	struct pd_map by_id;	 /* hash of an id -> page + 1 */
+	struct pd_map removed;	 /* hash of a removed record -> the page kept + 1 */
+	struct pd_map remaining; /* hashes of the pages that are not removed: several records may have one id */
 	struct page_check *check;
 	struct pd_read_source source;
 	struct pd_read_sink sink;
@@ -285,8 +286,7 @@ static bool kept_is_removed(const struct kept *k, uint64_t hash)
 
 /* --- the record --- */
 
-static void revisit_begin(const struct kept *k, const struct pd_record *r, struct pd_span dup_of, uint64_t hash,
-			    struct pd_buf *out)
+static void revisit_begin(const struct kept *k, const struct pd_record *r, struct pd_span dup_of, uint64_t hash, struct pd_buf *out)
 {
 	struct pd_buf text = { 0 };
 	struct warc_fields f = read_fields(r);
@@ -311,7 +311,8 @@ static void revisit_end(const char *path, uint64_t offset, uint64_t length, stru
 {
 	pd_buf_add_z(out, "Pagededup-Original-File: ");
 	pd_tsv_add(out, pd_span_z(path));
-	pd_buf_printf(out, "\r\nPagededup-Original-Offset: %" PRIu64 "\r\nPagededup-Original-Length: %" PRIu64 "\r\n", offset, length);
+	pd_buf_printf(out, "\r\nPagededup-Original-Offset: %" PRIu64 "\r\nPagededup-Original-Length: %" PRIu64 "\r\n", offset,
+		      length);
 	add_header_line(out, "Pagededup-Original-Digest", digest);
 	pd_buf_add_z(out, "Content-Length: 0\r\n\r\n\r\n\r\n");
 }
@@ -417,10 +418,10 @@ static int member_end(struct pd_read_source *s, const char *path, const char *na
  *	/data/1/crawl.gz /data/2/x.gz /data/2/crawl.gz -> 1/crawl.gz, 2/x.gz, 2/crawl.gz */
 
 struct places {
-	struct pd_map seen;	/* hashes of names */
-	bool any, twice;	/* twice: some base name is ambiguous */
-	struct pd_buf common;	/* folders that all have in common, with a slash after each */
-	struct pd_buf folders;	/* scratch */
+	struct pd_map seen;    /* hashes of names */
+	bool any, twice;       /* twice: some base name is ambiguous */
+	struct pd_buf common;  /* folders that all have in common, with a slash after each */
+	struct pd_buf folders; /* scratch */
 };
 
 /* The part after the folders with which an input was named. */
@@ -523,8 +524,8 @@ static int is_inside(const char *path, const char *folder, struct pd_err *e)
 {
 	char *inner = real_place(path), *outer = inner ? realpath(folder, NULL) : NULL;
 	size_t n = outer ? strlen(outer) : 0;
-	int inside = outer ? strncmp(inner, outer, n) == 0 && (!inner[n] || inner[n] == '/' || n == 1) :
-			     pd_fail_errno(e, "cannot tell whether %s is in %s", path, folder);
+	int inside = outer ? strncmp(inner, outer, n) == 0 && (!inner[n] || inner[n] == '/' || n == 1)
+			   : pd_fail_errno(e, "cannot tell whether %s is in %s", path, folder);
 	free(inner);
 	free(outer);
 	return inside;
@@ -546,27 +547,27 @@ static int is_inside(const char *path, const char *folder, struct pd_err *e)
 /* Bytes that are not copied, and their replacement. */
 struct cut {
 	struct pd_read_extent x;
-	enum pd_codec codec;		/* of the input */
-	bool rows;			/* of Parquet: `x` counts rows */
-	size_t other;			/* number + 1 of a record removed with a page (struct removed_other); 0: none */
-	size_t text_at, text_n;		/* a record among the texts of the run; 0: none … */
-	const char *from;		/* … or bytes of another file; NULL: none */
+	enum pd_codec codec;	/* of the input */
+	bool rows;		/* of Parquet: `x` counts rows */
+	size_t other;		/* number + 1 of a record removed with a page (struct removed_other); 0: none */
+	size_t text_at, text_n; /* a record among the texts of the run; 0: none … */
+	const char *from;	/* … or bytes of another file; NULL: none */
 	uint64_t from_begin, from_end;
 };
 
 struct rewriter {
-	struct pd_read_source source;	/* for members that are unpacked once more */
+	struct pd_read_source source; /* for members that are unpacked once more */
 	struct pd_read_sink sink;
 	struct pd_packer *packer;
 	struct pd_buf out;
 	/* of the run */
 	const char *path, *name;
 	int fd;
-	bool rows;			/* the cuts are rows */
+	bool rows; /* the cuts are rows */
 	FILE *to;
 	const char *texts;
-	uint64_t written, rewritten;	/* bytes; members compressed again */
-	uint64_t lost;			/* bytes of broken members that could not be kept */
+	uint64_t written, rewritten; /* bytes; members compressed again */
+	uint64_t lost;		     /* bytes of broken members that could not be kept */
 };
 
 enum { FLUSH = 1 << 18 };
@@ -609,12 +610,12 @@ static int flush_packed(struct rewriter *c, struct pd_err *e)
 /* The members that some cuts have a part in. */
 struct cut_group {
 	const struct cut *cuts;
-	size_t n, at;			/* at: the first cut that does not end before the place that is read */
-	uint64_t base;			/* stream offset of the first member */
-	uint64_t last;			/* start of the last one */
-	bool begun;			/* the member that is written has something in it */
-	bool joined;			/* records replace cuts: all becomes one member */
-	size_t n_texts;			/* cuts that were passed */
+	size_t n, at;	/* at: the first cut that does not end before the place that is read */
+	uint64_t base;	/* stream offset of the first member */
+	uint64_t last;	/* start of the last one */
+	bool begun;	/* the member that is written has something in it */
+	bool joined;	/* records replace cuts: all becomes one member */
+	size_t n_texts; /* cuts that were passed */
 };
 
 static void pack_span(struct rewriter *c, struct cut_group *g, struct pd_span s)
@@ -729,7 +730,7 @@ static int rewrite_members(struct rewriter *c, struct cut_group *g, uint64_t *po
 		if (!status && over)
 			status = end_packed(c, g, e);
 		if (!status && (over || !g->joined))
-			status = copy_between(c, *pos, at, e);	/* zeroes between members */
+			status = copy_between(c, *pos, at, e); /* zeroes between members */
 		*pos = at;
 		if (status || over)
 			return status;
@@ -838,14 +839,15 @@ static int write_without_rows(struct rewriter *c, const struct cut *cuts, size_t
 	int r = pd_parquet_copy(c->fd, rows, n_cuts, write_bytes, c, &why);
 	free(rows);
 	errno = why.number;
-	return !r ? PD_OK : why.number ? pd_fail_errno(e, "%s: cannot write what is left of it", c->name) :
-					 pd_fail(e, PD_ERR_INPUT, "%s: cannot be written again: %s", c->name, why.text);
+	return !r	    ? PD_OK
+	       : why.number ? pd_fail_errno(e, "%s: cannot write what is left of it", c->name)
+			    : pd_fail(e, PD_ERR_INPUT, "%s: cannot be written again: %s", c->name, why.text);
 }
 
 /* `path`: a regular file.  `texts`: referenced by the cuts.  The counts are set.  PD_ERR_SYSTEM; PD_ERR_INPUT: a
  * file has changed since the scan. */
 static int write_without_cuts(struct rewriter *c, const char *path, const char *name, const struct cut *cuts, size_t n_cuts,
-		     const char *texts, FILE *to, struct pd_err *e)
+			      const char *texts, FILE *to, struct pd_err *e)
 {
 	c->path = path;
 	c->name = name;
@@ -887,10 +889,10 @@ static int write_without_cuts(struct rewriter *c, const char *path, const char *
  * bytes per removed record; the revisits are in a temporary file. */
 
 struct revisits {
-	const char *tmp_dir;		/* set by the caller */
+	const char *tmp_dir; /* set by the caller */
 	struct pd_map removed;
 	FILE *stay;
-	struct pd_err err;		/* of writing them */
+	struct pd_err err; /* of writing them */
 };
 
 enum { PD_APPLY_ASSOCIATED_BACK = 64, PD_APPLY_ASSOCIATED_NAMES = 4 };
@@ -898,8 +900,8 @@ enum { PD_APPLY_ASSOCIATED_BACK = 64, PD_APPLY_ASSOCIATED_NAMES = 4 };
 /* A record that is removed because of the ids of removed pages: it is kept after all if a page that is kept has one of them, too.
  * Record ids should be unique, and are not in dumps that were joined or forged. */
 struct removed_other {
-	uint64_t own;				/* hash of its id, 0: none */
-	uint64_t cause[PD_APPLY_ASSOCIATED_NAMES];	/* hashes of ids of pages; with `named`: of ids that pages name */
+	uint64_t own;				   /* hash of its id, 0: none */
+	uint64_t cause[PD_APPLY_ASSOCIATED_NAMES]; /* hashes of ids of pages; with `named`: of ids that pages name */
 	int n_causes;
 	bool named, kept;
 };
@@ -907,19 +909,19 @@ struct removed_other {
 /* A request or metadata record that is kept so far. */
 struct neighbour {
 	struct pd_read_extent extent;
-	uint64_t own;				/* hash of its id, 0: none */
-	uint64_t names[PD_APPLY_ASSOCIATED_NAMES];	/* hashes of the ids that it names */
-	int n_names, n_removed;			/* how many of these are removed; with more than PD_APPLY_ASSOCIATED_NAMES names it is kept */
+	uint64_t own;				   /* hash of its id, 0: none */
+	uint64_t names[PD_APPLY_ASSOCIATED_NAMES]; /* hashes of the ids that it names */
+	int n_names, n_removed; /* how many of these are removed; with more than PD_APPLY_ASSOCIATED_NAMES names it is kept */
 	uint64_t url;
 	bool removed;
 };
 
 struct associated {
-	void (*cut)(void *ctx, const struct pd_read_extent *extent);	/* this record is removed; it is the last of `others` */
+	void (*cut)(void *ctx, const struct pd_read_extent *extent); /* this record is removed; it is the last of `others` */
 	void *ctx;
-	bool keep;			/* no record is removed with a page */
-	const struct kept *kept;	/* revisits of removed records are replaced; or NULL */
-	struct revisits *revisits;	/* records the removed pages, and the kept revisits; or NULL */
+	bool keep;		   /* no record is removed with a page */
+	const struct kept *kept;   /* revisits of removed records are replaced; or NULL */
+	struct revisits *revisits; /* records the removed pages, and the kept revisits; or NULL */
 	struct neighbour ring[PD_APPLY_ASSOCIATED_BACK];
 	uint64_t n;			/* records that came into the ring, ever */
 	uint64_t beside;		/* of them, the first after the last page */
@@ -927,7 +929,7 @@ struct associated {
 	uint64_t page_url;		/* … and this is its URL */
 	uint64_t refers_to;		/* hash of the reference of a replaced revisit, otherwise 0 */
 	struct pd_map ids;		/* hashes of removed records and of the records that they name */
-	struct pd_map remaining, named;	/* hashes of ids of kept pages, and of the records that they name */
+	struct pd_map remaining, named; /* hashes of ids of kept pages, and of the records that they name */
 	size_t last;			/* number + 1 in `others` of the last record, if it is removed */
 	uint64_t page_cause;		/* a revisit that is removed: hash of its id; 0: of a page */
 	struct removed_other *others;
@@ -936,11 +938,11 @@ struct associated {
 
 struct scan_options {
 	struct pd_apply_removals *removals;
-	struct revisits *revisits;	/* of all inputs; or NULL: not needed */
-	bool keep_others;		/* all records that are not pages are kept */
-	const struct kept *kept;	/* in WARC, revisits replace removed pages; or NULL. All others are kept */
+	struct revisits *revisits; /* of all inputs; or NULL: not needed */
+	bool keep_others;	   /* all records that are not pages are kept */
+	const struct kept *kept;   /* in WARC, revisits replace removed pages; or NULL. All others are kept */
 	struct pd_read_jsonl_fields fields;
-	size_t max_block;		/* as for reading: a JSONL line over four times this length is not a line */
+	size_t max_block; /* as for reading: a JSONL line over four times this length is not a line */
 	void (*damage)(void *ctx, const struct pd_read_damage *d);
 	/* Called for a removed page; may be NULL. */
 	void (*page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);
@@ -958,13 +960,13 @@ struct input_scan {
 	struct pd_record record;
 	struct associated associated;
 	/* of the input scanned last */
-	struct cut *cuts;	/* in the order of the input, disjoint and not adjacent */
+	struct cut *cuts; /* in the order of the input, disjoint and not adjacent */
 	size_t n_cuts, cap_cuts;
-	struct pd_buf texts, begun;	/* referenced by the cuts: replacement records; scratch */
-	uint64_t revisits;		/* … and how many these are */
-	bool whole;			/* the input is a single page, and it is removed */
-	uint64_t pages, removed_with_page;		/* removed records: pages, and others with them */
-	uint64_t records;		/* read */
+	struct pd_buf texts, begun;	   /* referenced by the cuts: replacement records; scratch */
+	uint64_t revisits;		   /* … and how many these are */
+	bool whole;			   /* the input is a single page, and it is removed */
+	uint64_t pages, removed_with_page; /* removed records: pages, and others with them */
+	uint64_t records;		   /* read */
 };
 
 /* --- kept revisits --- */
@@ -1252,8 +1254,9 @@ static bool other_is_removed(struct associated *o, const struct pd_record *r, co
 	if (!pd_span_ieq(t.type, "request") && !pd_span_ieq(t.type, "metadata"))
 		return false;
 	add_associated(&t, t.refers_to);
-	struct neighbour other = { .extent = *extent, .own = hash_field(t.own), .n_names = t.n_names,
-				  .url = hash_field(pd_buf_span(&r->url)) };
+	struct neighbour other = {
+		.extent = *extent, .own = hash_field(t.own), .n_names = t.n_names, .url = hash_field(pd_buf_span(&r->url))
+	};
 	memcpy(other.names, t.names, sizeof t.names);
 	for (int i = 0; i < t.n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
 		other.n_removed += is_removed(o, t.names[i]);
@@ -1290,7 +1293,8 @@ static void scan_release(struct input_scan *s)
 static void add_cut(struct input_scan *s, const struct pd_read_extent *x)
 {
 	s->cuts = pd_grow(s->cuts, s->n_cuts, &s->cap_cuts, sizeof *s->cuts);
-	s->cuts[s->n_cuts++] = (struct cut){ .x = *x, .codec = s->source.member.codec, .rows = s->source.kind == PD_SOURCE_PARQUET };
+	s->cuts[s->n_cuts++] =
+		(struct cut){ .x = *x, .codec = s->source.member.codec, .rows = s->source.kind == PD_SOURCE_PARQUET };
 }
 
 static void add_other(void *ctx, const struct pd_read_extent *x)
@@ -1375,7 +1379,8 @@ static void join_cuts(struct input_scan *s)
 		qsort(s->cuts, s->n_cuts, sizeof *s->cuts, by_begin);
 	for (size_t i = 0; i < s->n_cuts; i++) {
 		struct cut *before = n ? &s->cuts[n - 1] : NULL, *cut = &s->cuts[i];
-		if (!before || before->text_n || cut->text_n || before->x.stream != cut->x.stream || before->x.end != cut->x.begin) {
+		if (!before || before->text_n || cut->text_n || before->x.stream != cut->x.stream ||
+		    before->x.end != cut->x.begin) {
 			s->cuts[n++] = *cut;
 			continue;
 		}
@@ -1507,7 +1512,7 @@ static int scan_revisits(struct input_scan *s, const char *path, const char *nam
 	int status = open_scan(s, path, name, e);
 	if (status)
 		return status;
-	s->sink.damage = NULL;		/* it is passed on as it is */
+	s->sink.damage = NULL; /* it is passed on as it is */
 	if (s->source.kind == PD_SOURCE_DUMP || s->source.in.error)
 		status = scan_records(s);
 	if (status < 0)
@@ -1524,7 +1529,7 @@ static int scan_revisits(struct input_scan *s, const char *path, const char *nam
  * compressed as they were.  Bytes are restored only if their digest is correct. */
 
 struct restore {
-	const char *folder;		/* folder to search for the inputs; NULL: the paths in the records */
+	const char *folder; /* folder to search for the inputs; NULL: the paths in the records */
 	/* Called for a record that is kept, with the reason; may be NULL. */
 	void (*missing)(void *ctx, const char *id, const char *why);
 	void *ctx;
@@ -1541,9 +1546,9 @@ struct restore {
 	struct pd_buf last_digest;
 	const char *last_why;
 	/* of the dump scanned last */
-	struct cut *cuts;	/* in the order of the dump; `from` is valid until the next scan */
+	struct cut *cuts; /* in the order of the dump; `from` is valid until the next scan */
 	size_t n_cuts, cap_cuts;
-	uint64_t restored, missed;	/* records */
+	uint64_t restored, missed; /* records */
 };
 
 /* folder, missing and ctx are set. */
@@ -1552,7 +1557,7 @@ static void restore_init(struct restore *r, const struct pd_reader_options *o)
 	r->sink = (struct pd_read_sink){ .damage = o->damage, .ctx = o->damage_ctx };
 	pd_read_source_init(&r->source, o, &r->sink);
 	pd_read_source_init(&r->probe, o, &r->sink);
-	r->source.max_block = 1;	/* of a record only the header matters */
+	r->source.max_block = 1; /* of a record only the header matters */
 	r->source.keep_headers = true;
 }
 
@@ -1626,7 +1631,8 @@ static int check_original(struct restore *r, const char **why, struct pd_err *e)
 	if (same < 0)
 		return same;
 	if (!same) {
-		*why = there ? "the input that it names is compressed otherwise than this dump" : "the input that it names is not there";
+		*why = there ? "the input that it names is compressed otherwise than this dump"
+			     : "the input that it names is not there";
 		return PD_OK;
 	}
 	pd_buf_clear(&r->digest);
@@ -1678,12 +1684,14 @@ static const char *add_original(struct restore *r, const struct pd_read_extent *
 	const struct cut *last = r->n_cuts ? &r->cuts[r->n_cuts - 1] : NULL;
 	uint64_t end = o->offset + o->length;
 	if (last && x->begin < last->x.end) {
-		bool same = last->x.begin == x->begin && last->x.end == x->end && last->from_begin == o->offset && last->from_end == end;
+		bool same = last->x.begin == x->begin && last->x.end == x->end && last->from_begin == o->offset &&
+			    last->from_end == end;
 		return same ? NULL : "it shares a compressed member with a record that stands for other bytes";
 	}
 	r->cuts = pd_grow(r->cuts, r->n_cuts, &r->cap_cuts, sizeof *r->cuts);
-	r->cuts[r->n_cuts++] = (struct cut){ .x = *x, .from = pd_arena_copy(&r->paths, pd_buf_span(&r->path)).p,
-						      .from_begin = o->offset, .from_end = end };
+	r->cuts[r->n_cuts++] = (struct cut){
+		.x = *x, .from = pd_arena_copy(&r->paths, pd_buf_span(&r->path)).p, .from_begin = o->offset, .from_end = end
+	};
 	return NULL;
 }
 
@@ -1731,20 +1739,20 @@ static int restore_scan(struct restore *r, const char *path, const char *name, s
 
 struct pd_apply {
 	const struct pd_apply_options *o;
-	struct pd_reader_options in;	/* of `o`, a list from stdin put into a spool */
+	struct pd_reader_options in; /* of `o`, a list from stdin put into a spool */
 	FILE *list;
 	struct pd_buf list_path;
 	struct pd_read_files files;
-	struct pd_read_file file;		/* at hand */
+	struct pd_read_file file; /* at hand */
 	struct page_check check;
 	struct input_scan scan;
 	struct rewriter rewriter;
 	struct restore restore;
 	struct revisits revisits;
-	struct kept *kept;	/* for rewrite_revisits */
+	struct kept *kept; /* for rewrite_revisits */
 	bool ended;
 	struct places places;
-	struct pd_buf place, output;	/* of the input at hand: its name in the folder, and its path */
+	struct pd_buf place, output; /* of the input at hand: its name in the folder, and its path */
 };
 
 /* --- before anything is written --- */
@@ -1797,11 +1805,11 @@ static const char *find_output_path(struct pd_apply *a, const struct pd_read_fil
 
 /* Checks of names: input files, and files that would be overwritten. */
 struct names {
-	struct pd_map outputs;		/* paths */
-	struct pd_map read;		/* files, by device and inode */
-	struct pd_map over;		/* files that are there and would be written over … */
+	struct pd_map outputs; /* paths */
+	struct pd_map read;    /* files, by device and inode */
+	struct pd_map over;    /* files that are there and would be written over … */
 	struct pd_arena arena;
-	const char **over_paths;	/* … and their paths */
+	const char **over_paths; /* … and their paths */
 	size_t n_over, cap_over;
 };
 
@@ -1843,9 +1851,11 @@ static int check_place(struct pd_apply *a, const struct pd_read_file *f, struct 
 		return pd_fail(e, PD_ERR_USAGE, "%s: an output of this run has that name: rename the input", output);
 	for (const char *const *path = a->o->also_written; to_folder && path && *path; path++)
 		if (!strcmp(*path, output))
-			return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s: name another file for one of them", output);
+			return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s: name another file for one of them",
+				       output);
 	if ((to_folder || a->o->distinct) && !pd_map_add(&n->outputs, pd_map_key(pd_buf_span(&a->place))))
-		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs", to_folder ? output : a->place.p);
+		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs",
+			       to_folder ? output : a->place.p);
 	return to_folder ? note_files(a, f, n, e) : PD_OK;
 }
 
@@ -1855,7 +1865,8 @@ static int check_unread(const char *path, const struct names *n, struct pd_err *
 	int there = pd_stat_path(path, &st, e);
 	if (there <= 0)
 		return there;
-	return pd_map_has(&n->read, hash_file(&st)) ? pd_fail(e, PD_ERR_USAGE, "%s is read in this run: name another output", path) : PD_OK;
+	return pd_map_has(&n->read, hash_file(&st)) ? pd_fail(e, PD_ERR_USAGE, "%s is read in this run: name another output", path)
+						    : PD_OK;
 }
 
 /* No file that is read in this run is overwritten, by any output. */
@@ -1894,7 +1905,8 @@ static int one_output(struct pd_apply *a, int n, struct pd_err *e)
 	if (folder < 0)
 		return folder;
 	if (n > 1 || a->in.files_from || folder)
-		return pd_fail(e, PD_ERR_USAGE, "-o must name a directory for %s: add a slash, as in -o %s/", folder ? "what is in one" : "several inputs",
+		return pd_fail(e, PD_ERR_USAGE, "-o must name a directory for %s: add a slash, as in -o %s/",
+			       folder ? "what is in one" : "several inputs",
 			       a->o->output && strcmp(a->o->output, "-") ? a->o->output : "clean");
 	int status = pd_outfile_check(a->o->output, inputs, a->in.n_inputs, e);
 	for (const char *const *path = a->o->also_read; path && *path && !status; path++)
@@ -1941,7 +1953,8 @@ static int check_archives(struct pd_apply *a, struct pd_err *e)
 		return PD_OK;
 	int r = pd_read_files_open(&files, &a->in, e);
 	while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1)
-		if (f.path && f.regular && !f.error && pd_apply_removals_any(a->o->removals, pd_apply_removals_name(a->o->removals, f.label)))
+		if (f.path && f.regular && !f.error &&
+		    pd_apply_removals_any(a->o->removals, pd_apply_removals_name(a->o->removals, f.label)))
 			r = refuse_foreign(a, f.path, f.label, true, e);
 	pd_read_files_release(&files);
 	return r;
@@ -2009,7 +2022,8 @@ static int read_kept(struct pd_apply *a, struct pd_err *e)
 		else if (f.error)
 			continue;
 		else if (!f.path || !f.regular)
-			r = pd_fail(e, PD_ERR_USAGE, "%s: --rewrite-revisits reads its inputs twice: give files, not pipes", f.label);
+			r = pd_fail(e, PD_ERR_USAGE, "%s: --rewrite-revisits reads its inputs twice: give files, not pipes",
+				    f.label);
 		else
 			r = kept_read(a->kept, f.path, pd_apply_removals_name(a->o->removals, f.label), e);
 	}
@@ -2020,9 +2034,16 @@ static int read_kept(struct pd_apply *a, struct pd_err *e)
 int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struct pd_err *e)
 {
 	struct pd_apply *a = pd_zalloc(sizeof *a);
-	struct scan_options scan = { .removals = o->removals, .keep_others = o->keep_others, .fields = o->in.fields,
-					.max_block = o->in.max_block, .damage = o->in.damage, .page = o->on_page,
-					.other_url = o->other_url, .other_page = o->other_page, .ctx = o->ctx, .check = &a->check };
+	struct scan_options scan = { .removals = o->removals,
+				     .keep_others = o->keep_others,
+				     .fields = o->in.fields,
+				     .max_block = o->in.max_block,
+				     .damage = o->in.damage,
+				     .page = o->on_page,
+				     .other_url = o->other_url,
+				     .other_page = o->other_page,
+				     .ctx = o->ctx,
+				     .check = &a->check };
 	struct pd_reader_options cut = { .max_block = o->in.max_block, .damage = o->lost, .damage_ctx = o->ctx };
 	a->o = o;
 	a->in = o->in;
@@ -2198,7 +2219,8 @@ static int measure(struct pd_apply *a, const struct apply_input *in, const struc
 		return PD_OK;
 	/* Discard the output; a root without devices has no /dev/null. */
 	FILE *nowhere = pd_check_alloc(fopencookie(NULL, "w", (cookie_io_functions_t){ .write = drop_bytes }));
-	int status = write_without_cuts(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, a->scan.texts.p, nowhere, e);
+	int status =
+		write_without_cuts(&a->rewriter, in->path.p, f->label, a->scan.cuts, a->scan.n_cuts, a->scan.texts.p, nowhere, e);
 	done->bytes_out = a->rewriter.written;
 	fclose(nowhere);
 	return status;
@@ -2253,7 +2275,8 @@ static int pass_on(struct pd_apply *a, const struct pd_read_file *f, struct pd_a
 	return status;
 }
 
-static int write_cut_input(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_apply_result *done, struct pd_err *e)
+static int write_cut_input(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_apply_result *done,
+			   struct pd_err *e)
 {
 	struct apply_input in = { 0 };
 	int status = open_input(a, &in, f, e);
@@ -2313,7 +2336,8 @@ static int restore_input(struct pd_apply *a, const struct pd_read_file *f, struc
 	if (there < 0)
 		return there;
 	if (there && S_ISREG(st.st_mode))
-		return pd_fail(e, PD_ERR_USAGE, "%s exists already, and --restore overwrites nothing: name another output", done->output);
+		return pd_fail(e, PD_ERR_USAGE, "%s exists already, and --restore overwrites nothing: name another output",
+			       done->output);
 	int status = open_input(a, &in, f, e);
 	if (!status)
 		status = restore_scan(&a->restore, in.path.p, f->label, e);
@@ -2358,7 +2382,7 @@ int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err
 	out->place = a->place.p;
 	out->error = f->error || !f->path || access(f->path, R_OK) == 0 ? f->error : errno;
 	errno = out->error;
-	if (out->error && (f->typed || pd_errno_is_want(out->error)))	/* as for the reader: inputs on the command line must exist */
+	if (out->error && (f->typed || pd_errno_is_want(out->error))) /* as for the reader: inputs on the command line must exist */
 		return pd_fail_errno(e, "%s: cannot open", f->label);
 	r = out->error ? meet(a, f, NULL, e) : do_input(a, f, out, e);
 	return r < 0 ? r : 1;

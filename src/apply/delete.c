@@ -14,8 +14,24 @@
 
 enum reason {
 	NONE,
-	STDIN, UNREADABLE, UNKNOWN, TWO_DIGESTS, CHANGED, LONGER, DAMAGED, REPLACED, NOT_DELETED, NOT_PUT_BACK,
-	KEPT_UNKNOWN, KEPT_SAME, KEPT_GOES, KEPT_MISSING, KEPT_NOT_IN_ROWS, KEPT_TWO_DIGESTS, KEPT_CHANGED, KEPT_REPLACED,
+	STDIN,
+	UNREADABLE,
+	UNKNOWN,
+	TWO_DIGESTS,
+	CHANGED,
+	LONGER,
+	DAMAGED,
+	REPLACED,
+	NOT_DELETED,
+	NOT_PUT_BACK,
+	KEPT_UNKNOWN,
+	KEPT_SAME,
+	KEPT_GOES,
+	KEPT_MISSING,
+	KEPT_NOT_IN_ROWS,
+	KEPT_TWO_DIGESTS,
+	KEPT_CHANGED,
+	KEPT_REPLACED,
 };
 
 static const char *const reasons[] = {
@@ -41,25 +57,28 @@ static const char *const reasons[] = {
 };
 
 struct pd_apply_delete_file {
-	struct pd_span path, kept;	/* kept: its id */
-	const char *kept_path;		/* the file that contains it */
-	struct stat st, kept_st;	/* as they were checked … */
-	struct stat name_st;		/* … and of the name itself, which may be a link */
+	struct pd_span path, kept; /* kept: its id */
+	const char *kept_path;	   /* the file that contains it */
+	struct stat st, kept_st;   /* as they were checked … */
+	struct stat name_st;	   /* … and of the name itself, which may be a link */
 	enum reason why;
-	int error;			/* errno, for NOT_DELETED */
+	int error; /* errno, for NOT_DELETED */
 };
 
 /* An id for which the rows may have a digest. */
 struct pd_apply_wanted {
 	struct pd_span id, digest;
-	bool two;			/* rows contradict each other */
+	bool two; /* rows contradict each other */
 };
 
 void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct pd_span kept, bool junk)
 {
 	r->files = pd_grow(r->files, r->n, &r->cap, sizeof *r->files);
 	struct pd_apply_delete_file *g = &r->files[r->n++];
-	*g = (struct pd_apply_delete_file){ .path = pd_arena_copy(&r->arena, pd_span_z(path ? path : "-")), .why = !path ? STDIN : junk ? DAMAGED : NONE };
+	*g = (struct pd_apply_delete_file){ .path = pd_arena_copy(&r->arena, pd_span_z(path ? path : "-")),
+					    .why = !path  ? STDIN
+						   : junk ? DAMAGED
+							  : NONE };
 	if (pd_tsv_value(kept, &r->text) == PD_OK && r->text.n)
 		g->kept = pd_arena_copy(&r->arena, pd_buf_span(&r->text));
 	else if (path)
@@ -111,7 +130,9 @@ static void note_digest(struct pd_apply_deleter *r, const struct pd_span *f)
 static int read_digests(struct pd_apply_deleter *r, struct pd_err *e)
 {
 	char *path = (char *)r->rows;
-	struct pd_tsv_reader in = { .kind = "fp", .columns = pd_fp_columns, .v1_columns = pd_fp_columns, .paths = &path, .n_paths = 1 };
+	struct pd_tsv_reader in = {
+		.kind = "fp", .columns = pd_fp_columns, .v1_columns = pd_fp_columns, .paths = &path, .n_paths = 1
+	};
 	int status;
 	while ((status = pd_tsv_next(&in, e)) != 0) {
 		if (status > 0)
@@ -305,7 +326,7 @@ static int rename_new(const char *from, const char *to)
 {
 	int status = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 	if (status < 0 && (errno == EINVAL || errno == ENOSYS) && access(to, F_OK) < 0)
-		status = rename(from, to);	/* a file system that cannot do it in one step */
+		status = rename(from, to); /* a file system that cannot do it in one step */
 	return status;
 }
 

@@ -32,26 +32,26 @@ struct pd_apply_wanted;
 
 struct pd_apply_deleter {
 	/* set by the caller */
-	const char *rows;		/* of fp; NULL: contents are not compared, for lists alone */
-	size_t max_page, max_block;	/* as for fp */
-	bool list;			/* nothing is deleted */
+	const char *rows;	    /* of fp; NULL: contents are not compared, for lists alone */
+	size_t max_page, max_block; /* as for fp */
+	bool list;		    /* nothing is deleted */
 	/* its own */
 	struct pd_arena arena;
 	struct pd_apply_delete_file *files;
 	size_t n, cap, at;
-	struct pd_apply_wanted *wanted;	/* ids whose digests are read from the rows, in order */
+	struct pd_apply_wanted *wanted; /* ids whose digests are read from the rows, in order */
 	size_t n_wanted;
 	struct pd_reader_options reader;
 	struct pd_page_opener *opener;
 	struct pd_record record;
 	struct pd_buf digest, text;
-	uint64_t deleted, refused;	/* deleted: or could be */
+	uint64_t deleted, refused; /* deleted: or could be */
 };
 
 /* The result of a file; valid until the next call. */
 struct pd_apply_deleted {
 	const char *path;
-	const char *why;		/* the reason why it is kept; NULL: it is deleted, or could be */
+	const char *why; /* the reason why it is kept; NULL: it is deleted, or could be */
 };
 
 /* A file to delete, NULL for standard input, and the id of the page kept, as in the rows.  `junk`: as in struct

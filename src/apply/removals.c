@@ -24,40 +24,40 @@
 /* A page in a dump. */
 struct removed_page {
 	uint64_t at;
-	uint64_t digest;	/* as in struct pd_apply_removal */
+	uint64_t digest; /* as in struct pd_apply_removal */
 	uint32_t file;
-	uint32_t url;		/* hash; 0: unknown */
+	uint32_t url; /* hash; 0: unknown */
 };
 
 struct named_file {
 	struct pd_span name;
-	uint32_t base_next;	/* another file with the same base name, or NO_FILE */
-	uint32_t url;		/* of a page that is removed as a whole … */
-	uint64_t digest;	/* … and this, too */
-	bool whole;		/* a page that is removed */
-	bool met;		/* … and was looked up */
-	bool container;		/* contains pages: may be identified by its base name */
-	bool any;		/* something in it is removed */
-	bool typed;		/* an input has this very path */
-	const char *input;	/* the input that was matched to it by base name */
-	size_t first, n;	/* its pages in `pages` */
+	uint32_t base_next; /* another file with the same base name, or NO_FILE */
+	uint32_t url;	    /* of a page that is removed as a whole … */
+	uint64_t digest;    /* … and this, too */
+	bool whole;	    /* a page that is removed */
+	bool met;	    /* … and was looked up */
+	bool container;	    /* contains pages: may be identified by its base name */
+	bool any;	    /* something in it is removed */
+	bool typed;	    /* an input has this very path */
+	const char *input;  /* the input that was matched to it by base name */
+	size_t first, n;    /* its pages in `pages` */
 };
 
 struct pd_apply_removals {
 	struct pd_arena arena;
 	struct named_file *files;
 	size_t cap_files;
-	struct pd_index by_name;	/* numbers of `files` */
-	struct pd_map by_base;		/* hash of a base name -> a file + 1, from which base_next leads to the others */
+	struct pd_index by_name; /* numbers of `files` */
+	struct pd_map by_base;	 /* hash of a base name -> a file + 1, from which base_next leads to the others */
 	struct removed_page *pages;
-	struct pd_span *dup_of;		/* parallel to `pages`, and for whole files in `whole_dup_of`; NULL unless kept */
+	struct pd_span *dup_of; /* parallel to `pages`, and for whole files in `whole_dup_of`; NULL unless kept */
 	struct pd_span *whole_dup_of;
 	size_t n_pages, cap_pages, cap_dup_of, cap_whole;
 	struct pd_apply_removals_counts counts;
 	uint64_t n_whole;
-	bool demote;			/* the header declares it */
-	const char *ambiguous;		/* the first input whose base name is ambiguous … */
-	const char *beside;		/* … and the other input, or one of the files, that it could be */
+	bool demote;	       /* the header declares it */
+	const char *ambiguous; /* the first input whose base name is ambiguous … */
+	const char *beside;    /* … and the other input, or one of the files, that it could be */
 };
 
 /* --- files --- */
@@ -141,14 +141,15 @@ static uint64_t join_digests(uint64_t a, uint64_t b)
 struct removed_row {
 	struct pd_span id, url, dup_of;
 	uint64_t digest;
-	bool keep;		/* dup_of is kept */
+	bool keep; /* dup_of is kept */
 };
 
 static void add_at(struct pd_apply_removals *d, const struct pd_page_id *id, uint32_t file, const struct removed_row *row)
 {
 	d->pages = pd_grow(d->pages, d->n_pages, &d->cap_pages, sizeof *d->pages);
-	d->pages[d->n_pages] = (struct removed_page){ .at = (id->stream ? STREAM : 0) | id->offset, .digest = row->digest, .file = file,
-						     .url = hash_url(row->url) };
+	d->pages[d->n_pages] = (struct removed_page){
+		.at = (id->stream ? STREAM : 0) | id->offset, .digest = row->digest, .file = file, .url = hash_url(row->url)
+	};
 	if (row->keep) {
 		d->dup_of = pd_grow(d->dup_of, d->n_pages, &d->cap_dup_of, sizeof *d->dup_of);
 		d->dup_of[d->n_pages] = pd_arena_copy(&d->arena, row->dup_of);
@@ -198,7 +199,9 @@ static void note_removed(struct pd_apply_removals *d, const struct removed_row *
 }
 
 enum { ID, URL, IS_DUPLICATE, DUP_OF, WEIGHT, SUSPECT, CONTENT_DIGEST, COLUMNS };
-static const char *const columns[COLUMNS + 1] = { "id", "url", "is_duplicate", "dup_of", "weight", "suspect", "content_digest", NULL };
+static const char *const columns[COLUMNS + 1] = {
+	"id", "url", "is_duplicate", "dup_of", "weight", "suspect", "content_digest", NULL
+};
 
 struct row_reader {
 	struct pd_apply_removals *d;
@@ -237,8 +240,11 @@ static int read_verdict(struct row_reader *r, struct pd_err *e)
 	/* A suspect is kept with weight 1. */
 	bool demoted = goes && (suspect ? r->d->demote : is_demoted(r));
 	r->d->counts.demoted += demoted;
-	struct removed_row row = { .id = pd_buf_span(&r->id), .url = pd_buf_span(&r->url), .dup_of = f[DUP_OF],
-				   .digest = pd_apply_removals_digest(f[CONTENT_DIGEST]), .keep = r->o->keep_dup_of };
+	struct removed_row row = { .id = pd_buf_span(&r->id),
+				   .url = pd_buf_span(&r->url),
+				   .dup_of = f[DUP_OF],
+				   .digest = pd_apply_removals_digest(f[CONTENT_DIGEST]),
+				   .keep = r->o->keep_dup_of };
 	r->d->counts.unchecked += goes && !demoted && !row.digest;
 	note_removed(r->d, &row, goes && !demoted);
 	return PD_OK;
@@ -338,13 +344,13 @@ int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply
 {
 	struct pd_apply_removals *d = pd_zalloc(sizeof *d);
 	struct row_reader r = { .d = d,
-				 .o = o,
-				 .in = { .kind = "verdicts",
-					 .or_kind = "answers",
-					 .columns = columns,
-					 .v1_columns = pd_verdicts_columns,
-					 .paths = o->paths,
-					 .n_paths = o->n_paths } };
+				.o = o,
+				.in = { .kind = "verdicts",
+					.or_kind = "answers",
+					.columns = columns,
+					.v1_columns = pd_verdicts_columns,
+					.paths = o->paths,
+					.n_paths = o->n_paths } };
 	int status = o->n_paths ? read_verdicts(&r, e) : PD_OK;
 	d->counts.cut = r.in.cut;
 	pd_tsv_release(&r.in);
@@ -409,8 +415,10 @@ int pd_apply_removals_settle(struct pd_apply_removals *d, struct pd_err *e)
 {
 	if (!d->ambiguous)
 		return PD_OK;
-	return pd_fail(e, PD_ERR_USAGE, "%s: the base name does not tell which file of the verdicts this is, beside %s: give inputs "
-		       "the paths that they had for 'fp'", d->ambiguous, d->beside);
+	return pd_fail(e, PD_ERR_USAGE,
+		       "%s: the base name does not tell which file of the verdicts this is, beside %s: give inputs "
+		       "the paths that they had for 'fp'",
+		       d->ambiguous, d->beside);
 }
 
 static void note_ambiguous(struct pd_apply_removals *d, const char *label, const char *beside)
@@ -487,7 +495,8 @@ static struct pd_apply_removal find_whole(const struct pd_apply_removals *d, str
 		return (struct pd_apply_removal){ 0 };
 	if (!same_url(f->url, url))
 		return (struct pd_apply_removal){ .other_url = true };
-	return (struct pd_apply_removal){ .found = true, .digest = f->digest,
+	return (struct pd_apply_removal){ .found = true,
+					  .digest = f->digest,
 					  .dup_of = d->whole_dup_of ? d->whole_dup_of[*file] : pd_span(NULL, 0) };
 }
 
@@ -503,7 +512,9 @@ static struct pd_apply_removal find_in_dump(const struct pd_apply_removals *d, c
 		*at = NULL;
 		return (struct pd_apply_removal){ .other_url = true };
 	}
-	return (struct pd_apply_removal){ .found = true, .digest = (*at)->digest, .dup_of = d->dup_of ? d->dup_of[*at - d->pages] : pd_span(NULL, 0) };
+	return (struct pd_apply_removal){ .found = true,
+					  .digest = (*at)->digest,
+					  .dup_of = d->dup_of ? d->dup_of[*at - d->pages] : pd_span(NULL, 0) };
 }
 
 static bool is_in_dump(const struct pd_page_id *address)

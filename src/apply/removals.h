@@ -11,10 +11,10 @@
 #include "base/err.h"
 
 struct pd_apply_removals_options {
-	char **paths;			/* of the rows; "-": stdin */
-	int n_paths;			/* 0: nothing is removed */
-	bool remove_suspects;		/* also remove pages whose rows call them suspect */
-	bool keep_dup_of;		/* for pd_apply_removal.dup_of: costs that id for each */
+	char **paths;	      /* of the rows; "-": stdin */
+	int n_paths;	      /* 0: nothing is removed */
+	bool remove_suspects; /* also remove pages whose rows call them suspect */
+	bool keep_dup_of;     /* for pd_apply_removal.dup_of: costs that id for each */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };
@@ -23,24 +23,24 @@ struct pd_apply_removals;
 
 /* The data about a page. */
 struct pd_apply_removal {
-	bool found;			/* it is removed */
-	bool other_url;			/* the verdict is about a page with another URL: it is kept */
-	uint64_t digest;		/* a hash of the page's content digest, by pd_apply_removals_digest; 0: the verdict has none */
-	struct pd_span dup_of;		/* only if kept; escaped as in the rows; valid as long as the table */
+	bool found;	       /* it is removed */
+	bool other_url;	       /* the verdict is about a page with another URL: it is kept */
+	uint64_t digest;       /* a hash of the page's content digest, by pd_apply_removals_digest; 0: the verdict has none */
+	struct pd_span dup_of; /* only if kept; escaped as in the rows; valid as long as the table */
 };
 
 int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply_removals_options *o, struct pd_err *e);
 void pd_apply_removals_free(struct pd_apply_removals *d);
 
 struct pd_apply_removals_counts {
-	uint64_t pages;			/* to be removed … */
-	uint64_t in_dumps;		/* … those that are not separate files */
-	uint64_t suspects;		/* pages that are kept, unless remove_suspects, although they may be duplicates */
-	uint64_t bad;			/* rows that cannot be read */
-	uint64_t unchecked;		/* pages to remove whose rows have no content digest */
-	uint64_t demoted;		/* duplicates whose rows say `demote`, in a header or by a weight over 0: they are kept */
-	bool demote;			/* there are such rows */
-	bool cut;			/* a table of verdicts was cut */
+	uint64_t pages;	    /* to be removed … */
+	uint64_t in_dumps;  /* … those that are not separate files */
+	uint64_t suspects;  /* pages that are kept, unless remove_suspects, although they may be duplicates */
+	uint64_t bad;	    /* rows that cannot be read */
+	uint64_t unchecked; /* pages to remove whose rows have no content digest */
+	uint64_t demoted;   /* duplicates whose rows say `demote`, in a header or by a weight over 0: they are kept */
+	bool demote;	    /* there are such rows */
+	bool cut;	    /* a table of verdicts was cut */
 };
 
 const struct pd_apply_removals_counts *pd_apply_removals_counts(const struct pd_apply_removals *d);

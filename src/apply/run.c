@@ -15,9 +15,9 @@ struct apply_run {
 	struct pd_apply_removals *removals;
 	struct pd_apply_side_outputs side_outputs;
 	struct pd_apply_deleter remover;
-	struct pd_apply_result sum;			/* only the counts */
-	struct pd_buf kept;			/* id of the page kept for the last removed page */
-	bool junk;				/* of that page: as in struct pd_record */
+	struct pd_apply_result sum; /* only the counts */
+	struct pd_buf kept;	    /* id of the page kept for the last removed page */
+	bool junk;		    /* of that page: as in struct pd_record */
 	uint64_t inputs, other_url, other_page, lost, missing, orphans, stay;
 	double started;
 	struct pd_err err;
@@ -133,14 +133,30 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 	int to_folder = writes ? is_folder(output, &r->err) : 0;
 	const char *const also_read[] = { o->verdicts, o->rows, NULL }, *const also_written[] = { o->walk.stats, NULL };
 	struct pd_apply_options a = {
-		.also_read = also_read, .also_written = also_written,
+		.also_read = also_read,
+		.also_written = also_written,
 		.in = pd_walk_inputs(&o->walk, inputs, n_inputs),
-		.removals = r->removals, .mode = writes ? PD_APPLY_WRITE : PD_APPLY_LIST, .output = output,
-		.to_folder = to_folder > 0, .distinct = o->attributes != NULL, .link = o->link, .keep_others = o->keep_others,
-		.any_packing = o->walk.ignore_damaged, .rewrite_revisits = o->rewrite_revisits, .restore = o->restore, .originals = o->originals,
-		.missing = on_missing, .tmp_dir = o->tmp_dir,
-		.on_page = on_page, .other_url = on_other_url, .other_page = on_other_page, .unchecked = o->unchecked,
-		.max_page = o->walk.page.max_page, .lost = on_lost, .orphan = writes && !o->restore ? on_orphan : NULL, .ctx = r,
+		.removals = r->removals,
+		.mode = writes ? PD_APPLY_WRITE : PD_APPLY_LIST,
+		.output = output,
+		.to_folder = to_folder > 0,
+		.distinct = o->attributes != NULL,
+		.link = o->link,
+		.keep_others = o->keep_others,
+		.any_packing = o->walk.ignore_damaged,
+		.rewrite_revisits = o->rewrite_revisits,
+		.restore = o->restore,
+		.originals = o->originals,
+		.missing = on_missing,
+		.tmp_dir = o->tmp_dir,
+		.on_page = on_page,
+		.other_url = on_other_url,
+		.other_page = on_other_page,
+		.unchecked = o->unchecked,
+		.max_page = o->walk.page.max_page,
+		.lost = on_lost,
+		.orphan = writes && !o->restore ? on_orphan : NULL,
+		.ctx = r,
 	};
 	a.in.damage = on_damage;
 	a.in.damage_ctx = r;
@@ -148,7 +164,9 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 	a.batch = to_folder > 0 && !o->cdxj ? pd_outfile_batch_new() : NULL;
 	struct pd_apply *apply;
 	struct pd_apply_result done;
-	int status = to_folder < 0 ? to_folder : writes && !strcmp(output, "-") ? pd_refuse_terminal(stdout, "a dump", &r->err) : PD_OK;
+	int status = to_folder < 0		      ? to_folder
+		     : writes && !strcmp(output, "-") ? pd_refuse_terminal(stdout, "a dump", &r->err)
+						      : PD_OK;
 	if (!status)
 		status = pd_apply_open(&apply, &a, &r->err);
 	if (status) {
@@ -171,16 +189,22 @@ static int check_digests(struct apply_run *r)
 	const struct pd_apply_removals_counts *n = pd_apply_removals_counts(r->removals);
 	if (!n->unchecked || n->unchecked < n->pages)
 		return PD_OK;
-	return pd_fail(&r->err, PD_ERR_INPUT, "%s: no page to be removed has a content_digest, by which 'apply' knows it again: make the "
-		       "verdicts again, or give --unchecked to remove what is at their places", r->o->verdicts);
+	return pd_fail(&r->err, PD_ERR_INPUT,
+		       "%s: no page to be removed has a content_digest, by which 'apply' knows it again: make the "
+		       "verdicts again, or give --unchecked to remove what is at their places",
+		       r->o->verdicts);
 }
 
 static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 {
 	const struct pd_apply_run_options *o = r->o;
 	char *verdicts = (char *)o->verdicts;
-	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = o->restore ? 0 : 1, .remove_suspects = o->remove_suspects, .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
-				      .bad_row = pd_log_bad_row, .ctx = r->log };
+	struct pd_apply_removals_options d = { .paths = &verdicts,
+					       .n_paths = o->restore ? 0 : 1,
+					       .remove_suspects = o->remove_suspects,
+					       .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
+					       .bad_row = pd_log_bad_row,
+					       .ctx = r->log };
 	int status = pd_apply_removals_read(&r->removals, &d, &r->err);
 	if (!status && o->remove && pd_apply_removals_counts(r->removals)->cut)
 		status = pd_fail(&r->err, PD_ERR_INPUT, "%s: the verdicts were cut; nothing is deleted", o->verdicts);
@@ -188,7 +212,9 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 		status = check_digests(r);
 	if (status)
 		return status;
-	r->remover = (struct pd_apply_deleter){ .rows = o->rows, .list = o->list, .max_page = o->walk.page.max_page,
+	r->remover = (struct pd_apply_deleter){ .rows = o->rows,
+						.list = o->list,
+						.max_page = o->walk.page.max_page,
 						.max_block = o->walk.page.max_page + PD_BLOCK_ROOM };
 	r->side_outputs = (struct pd_apply_side_outputs){ .attributes = o->attributes, .cdxj = o->cdxj };
 	status = pd_apply_side_outputs_open(&r->side_outputs, &r->err);
@@ -211,16 +237,22 @@ static bool say_unmet(struct apply_run *r)
 	uint64_t n = pd_apply_removals_unmet(r->removals, 3, &ids), all = pd_apply_removals_counts(r->removals)->pages;
 	bool none = n && n == all;
 	if (none)
-		pd_log_error(r->log, "none of the %" PRIu64 " duplicates of the verdicts is in these inputs (%s%s): give the inputs, and the "
-			     "paths, that 'fp' had", all, ids.p, n > 3 ? ", ..." : "");
+		pd_log_error(r->log,
+			     "none of the %" PRIu64
+			     " duplicates of the verdicts is in these inputs (%s%s): give the inputs, and the "
+			     "paths, that 'fp' had",
+			     all, ids.p, n > 3 ? ", ..." : "");
 	else if (n)
 		pd_log_note(r->log, "%" PRIu64 " of %" PRIu64 " duplicates of the verdicts were not met in these inputs: %s%s", n,
 			    all, ids.p, n > 3 ? ", ..." : "");
 	uint64_t suspects = pd_apply_removals_counts(r->removals)->suspects;
 	if (suspects && !r->o->remove_suspects)
-		pd_log_note(r->log, "%" PRIu64 " pages are only suspected by these verdicts: they stay, unless --remove-suspects is given", suspects);
+		pd_log_note(r->log,
+			    "%" PRIu64 " pages are only suspected by these verdicts: they stay, unless --remove-suspects is given",
+			    suspects);
 	if (pd_apply_removals_counts(r->removals)->demote)
-		pd_log_note(r->log, "%" PRIu64 " duplicates are only demoted by these verdicts: they stay", pd_apply_removals_counts(r->removals)->demoted);
+		pd_log_note(r->log, "%" PRIu64 " duplicates are only demoted by these verdicts: they stay",
+			    pd_apply_removals_counts(r->removals)->demoted);
 	pd_buf_release(&ids);
 	return none;
 }
@@ -266,7 +298,8 @@ static int say_result(struct apply_run *r)
 	}
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);
-	bool bad = none || pd_apply_removals_counts(r->removals)->bad || r->other_url || r->other_page || r->lost || r->missing || r->sum.missing || r->remover.refused;
+	bool bad = none || pd_apply_removals_counts(r->removals)->bad || r->other_url || r->other_page || r->lost || r->missing ||
+		   r->sum.missing || r->remover.refused;
 	return bad && !r->o->walk.ignore_damaged;
 }
 

@@ -10,15 +10,15 @@
 #include "walk/walk.h"
 
 struct pd_apply_run_options {
-	struct pd_walk_options walk;		/* first: rows of options are shared */
-	const char *verdicts;			/* a file; "-": standard input */
-	const char *rows;			/* rows of fp, with which the files to delete are compared */
-	const char *attributes, *cdxj;		/* side outputs (apply/side_outputs.h); NULL: none */
-	const char *originals;			/* the folder that `restore` searches */
+	struct pd_walk_options walk;   /* first: rows of options are shared */
+	const char *verdicts;	       /* a file; "-": standard input */
+	const char *rows;	       /* rows of fp, with which the files to delete are compared */
+	const char *attributes, *cdxj; /* side outputs (apply/side_outputs.h); NULL: none */
+	const char *originals;	       /* the folder that `restore` searches */
 	const char *tmp_dir;
-	bool keep_others, remove_suspects, rewrite_revisits, restore, link;	/* as in pd_apply_options */
-	bool list, remove;			/* pages that are files: their paths are printed, or they are deleted */
-	bool unchecked;				/* as in pd_apply_options */
+	bool keep_others, remove_suspects, rewrite_revisits, restore, link; /* as in pd_apply_options */
+	bool list, remove; /* pages that are files: their paths are printed, or they are deleted */
+	bool unchecked;	   /* as in pd_apply_options */
 };
 
 /* 0; 1: done, but something was left out, and the options do not permit that; or a negative status with a message. */

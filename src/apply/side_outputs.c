@@ -346,9 +346,11 @@ static void read_entry(const struct pd_apply_cdxj *x, struct cdxj_entry *out)
 	const struct pd_record *r = &x->record;
 	struct pd_read_warc_header h;
 	pd_read_warc_parse(pd_buf_span(&r->header), &h);
-	*out = (struct cdxj_entry){ .type = pd_span_trim(h.type), .content_type = pd_buf_span(&r->content_type),
-				    .digest = pd_span_trim(h.digest), .payload = pd_buf_span(&r->block) };
-	if (!out->type.n && r->kind != PD_RECORD_OTHER)	/* ARC does not have it */
+	*out = (struct cdxj_entry){ .type = pd_span_trim(h.type),
+				    .content_type = pd_buf_span(&r->content_type),
+				    .digest = pd_span_trim(h.digest),
+				    .payload = pd_buf_span(&r->block) };
+	if (!out->type.n && r->kind != PD_RECORD_OTHER) /* ARC does not have it */
 		out->type = pd_span_z("response");
 	if (!pd_span_ieq(out->type, "response") && !pd_span_ieq(out->type, "revisit"))
 		return;
@@ -433,7 +435,8 @@ static void add_digest_field(struct pd_apply_cdxj *x, const struct cdxj_entry *c
 	add_field(x, "digest", pd_buf_span(&x->value));
 }
 
-static int write_entry(struct pd_apply_cdxj *x, const struct cdxj_entry *c, const struct pd_read_extent *at, const char *name, struct pd_err *e)
+static int write_entry(struct pd_apply_cdxj *x, const struct cdxj_entry *c, const struct pd_read_extent *at, const char *name,
+		       struct pd_err *e)
 {
 	pd_buf_clear(&x->line);
 	pd_apply_surt(&x->surt, pd_buf_span(&x->record.url), &x->line);

@@ -31,7 +31,7 @@
  * in their ASCII form.  Buffers are reused. */
 struct pd_apply_surt {
 	struct pd_buf host, path, query, part, key;
-	struct pd_span *parts;		/* of the query */
+	struct pd_span *parts; /* of the query */
 	size_t cap_parts;
 };
 
@@ -46,7 +46,7 @@ struct pd_apply_cdxj {
 	struct pd_apply_surt surt;
 	struct pd_json *json;
 	struct pd_buf line, value;
-	uint64_t lines, without;	/* written; records without a position of their own */
+	uint64_t lines, without; /* written; records without a position of their own */
 };
 
 int pd_apply_cdxj_open(struct pd_apply_cdxj *x, const char *path, struct pd_err *e);
@@ -63,16 +63,16 @@ int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e);
  * FOLDER/NAME.jsonl is named like the output of the input; pages that are separate files are in one file,
  * FOLDER/pages.jsonl. Memory: the rows of one input. */
 struct pd_apply_attributes {
-	struct pd_outfile pages;	/* of pages that are files */
+	struct pd_outfile pages; /* of pages that are files */
 	bool pages_open;
 	struct pd_json *json;
-	struct pd_buf rows, path;	/* of the input at hand */
+	struct pd_buf rows, path; /* of the input at hand */
 };
 
 struct pd_apply_side_outputs {
 	/* set by the caller, in zeroes */
-	const char *attributes;		/* the folder of these tables; NULL: none */
-	const char *cdxj;		/* the index; NULL: none */
+	const char *attributes; /* the folder of these tables; NULL: none */
+	const char *cdxj;	/* the index; NULL: none */
 	/* its own */
 	struct pd_apply_attributes tables;
 	struct pd_apply_cdxj index;

@@ -45,7 +45,7 @@ void *pd_check_alloc(void *p)
 struct pd_owner {
 	char lock;
 	bool broken;
-	size_t n, cap;		/* number of slots: a power of two, or 0 */
+	size_t n, cap; /* number of slots: a power of two, or 0 */
 	void **slot;
 };
 
@@ -103,7 +103,8 @@ static bool drop(struct pd_owner *o, const void *p)
 		return false;
 	o->slot[i] = NULL;
 	o->n--;
-	for (size_t j = (i + 1) & mask; o->slot[j]; j = (j + 1) & mask) {	/* Reinsert the addresses that follow the free slot in its chain. */
+	for (size_t j = (i + 1) & mask; o->slot[j];
+	     j = (j + 1) & mask) { /* Reinsert the addresses that follow the free slot in its chain. */
 		void *moved = o->slot[j];
 		o->slot[j] = NULL;
 		o->n--;

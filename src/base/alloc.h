@@ -60,7 +60,7 @@ void pd_out_of_memory_calls(void (*end)(void));
  * to the call.  Without an owner (in the program) all of this costs one test. */
 
 struct pd_owner;
-struct pd_owner *pd_owner_new(void);	/* NULL: no memory */
+struct pd_owner *pd_owner_new(void); /* NULL: no memory */
 /* With all that it has. */
 void pd_owner_free(struct pd_owner *o);
 bool pd_owner_is_broken(const struct pd_owner *o);
@@ -87,11 +87,11 @@ void pd_undo_end(struct pd_undo *u);
 /* For threads: get the call in the parent thread and enter it in the new thread.  pd_try runs a part of a call and
  * returns the status with which it was aborted; outside of calls it only runs f. */
 struct pd_call {
-	void *out;			/* jmp_buf; NULL: there is no call to abort */
+	void *out; /* jmp_buf; NULL: there is no call to abort */
 	struct pd_owner *owner;
-	struct pd_undo **undo;		/* the last one begun; of the thread that made the call */
+	struct pd_undo **undo; /* the last one begun; of the thread that made the call */
 	const int *stop;
-	const int *left;		/* shared by threads that work together: not 0 if one of them aborted */
+	const int *left; /* shared by threads that work together: not 0 if one of them aborted */
 };
 struct pd_call pd_call_get(void);
 void pd_call_set(struct pd_call g);
@@ -116,8 +116,8 @@ void *pd_big_grow(void *items, size_t n, size_t *cap, size_t elem);
 struct pd_arena_block;
 
 struct pd_arena {
-	struct pd_arena_block *head;	/* block in use, followed by full blocks */
-	size_t total;			/* bytes of all blocks */
+	struct pd_arena_block *head; /* block in use, followed by full blocks */
+	size_t total;		     /* bytes of all blocks */
 };
 
 void pd_arena_clear(struct pd_arena *a);

@@ -69,8 +69,8 @@ static void deflate_close(void *self)
 	free(d);
 }
 
-static enum libdeflate_result inflate_whole(struct deflate *d, enum pd_codec codec, struct pd_span in, char *out,
-					    size_t room, size_t *used, size_t *made)
+static enum libdeflate_result inflate_whole(struct deflate *d, enum pd_codec codec, struct pd_span in, char *out, size_t room,
+					    size_t *used, size_t *made)
 {
 	switch (codec) {
 	case PD_CODEC_GZIP: return libdeflate_gzip_decompress_ex(d->whole, in.p, in.n, out, room, used, made);
@@ -110,7 +110,7 @@ static int deflate_feed(void *self, struct pd_span *in, char *out, size_t room, 
 	d->z.next_out = (Bytef *)out;
 	d->z.avail_out = (uInt)room;
 	int r = inflate(&d->z, Z_NO_FLUSH);
-	if (r == Z_MEM_ERROR)	/* the window is allocated late */
+	if (r == Z_MEM_ERROR) /* the window is allocated late */
 		pd_out_of_memory();
 	size_t used = take - d->z.avail_in;
 	if (used)
@@ -253,7 +253,7 @@ void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *ou
 {
 	size_t room = ZSTD_compressBound(in.n);
 	size_t n = ZSTD_compressCCtx(p->c, pd_buf_reserve(out, room), room, in.p, in.n, LEVEL);
-	if (ZSTD_isError(n))	/* the room suffices: only memory can fail */
+	if (ZSTD_isError(n)) /* the room suffices: only memory can fail */
 		pd_out_of_memory();
 	out->n += n;
 	out->p[out->n] = 0;
@@ -280,7 +280,7 @@ static bool zstd_pack(void *self, struct pd_span *in, bool end, char *out, size_
 	ZSTD_inBuffer from = { in->p, in->n, 0 };
 	ZSTD_outBuffer to = { out, room, 0 };
 	size_t left = ZSTD_compressStream2(self, &to, &from, end ? ZSTD_e_end : ZSTD_e_continue);
-	if (ZSTD_isError(left))	/* only a lack of memory can cause this */
+	if (ZSTD_isError(left)) /* only a lack of memory can cause this */
 		pd_out_of_memory();
 	*made = to.pos;
 	*in = pd_span(in->p + from.pos, in->n - from.pos);
@@ -372,7 +372,7 @@ static bool lz4_pack(void *self, struct pd_span *in, bool end, char *out, size_t
 		n = LZ4F_compressUpdate(p->c, out + head, room - head, in->p, in->n, NULL);
 	else if (!LZ4F_isError(head) && end)
 		n = LZ4F_compressEnd(p->c, out + head, room - head, NULL);
-	if (LZ4F_isError(head) || LZ4F_isError(n))	/* no memory: the room is enough by the contract */
+	if (LZ4F_isError(head) || LZ4F_isError(n)) /* no memory: the room is enough by the contract */
 		pd_out_of_memory();
 	*made = head + n;
 	in->n = 0;
@@ -387,7 +387,8 @@ void pd_block_pack(struct pd_span in, struct pd_buf *out)
 	uint64_t n = in.n;
 	pd_buf_add(out, &n, sizeof n);
 	if (in.n <= LZ4_MAX_INPUT_SIZE) {
-		int most = LZ4_compressBound((int)in.n), packed = LZ4_compress_default(in.p, pd_buf_reserve(out, (size_t)most), (int)in.n, most);
+		int most = LZ4_compressBound((int)in.n),
+		    packed = LZ4_compress_default(in.p, pd_buf_reserve(out, (size_t)most), (int)in.n, most);
 		if (packed > 0 && (size_t)packed < in.n) {
 			out->n += (size_t)packed;
 			return;
@@ -435,7 +436,10 @@ static int none_feed(void *self, struct pd_span *in, char *out, size_t room, siz
 	return PD_ERR_INPUT;
 }
 
-#define NO_CODEC { none_open, free, NULL, none_start, none_feed }
+#define NO_CODEC \
+	{ \
+		none_open, free, NULL, none_start, none_feed \
+	}
 
 #endif
 
@@ -630,7 +634,7 @@ static int bzip2_feed(void *self, struct pd_span *in, char *out, size_t room, si
 {
 	struct bzip2 *b = self;
 	*made = 0;
-	if (!b->ready)		/* nothing can follow an error */
+	if (!b->ready) /* nothing can follow an error */
 		return PD_ERR_INPUT;
 	bzip2_give(&b->z, *in, out, room);
 	int r = BZ2_bzDecompress(&b->z);
@@ -695,16 +699,16 @@ enum { FIRST_ROOM = 256 * 1024, FEED_PIECE = 256 * 1024 };
 enum library { DEFLATE, ZSTD, LZ4, BROTLI, XZ, BZIP2, LIBRARIES };
 
 static const struct codec_ops *const libraries[LIBRARIES] = {
-	[DEFLATE] = &deflate_codec, [ZSTD] = &zstd_codec, [LZ4] = &lz4_codec, [BROTLI] = &brotli_codec,
-	[XZ] = &xz_codec, [BZIP2] = &bzip2_codec,
+	[DEFLATE] = &deflate_codec, [ZSTD] = &zstd_codec, [LZ4] = &lz4_codec,
+	[BROTLI] = &brotli_codec,   [XZ] = &xz_codec,	  [BZIP2] = &bzip2_codec,
 };
 
 static const struct {
 	enum library library;
-	const char *magic;	/* "": none, or not in this build */
-	int rare;		/* the byte of the magic that is rarest in text, used for searching */
-	bool repeats;		/* members may follow each other */
-	bool skippable;		/* … and skippable frames */
+	const char *magic; /* "": none, or not in this build */
+	int rare;	   /* the byte of the magic that is rarest in text, used for searching */
+	bool repeats;	   /* members may follow each other */
+	bool skippable;	   /* … and skippable frames */
 } codecs[PD_CODECS] = {
 	[PD_CODEC_NONE] = { LIBRARIES, "", 0, false, false },
 	[PD_CODEC_GZIP] = { DEFLATE, "\x1f\x8b\x08", 0, true, false },
@@ -718,7 +722,7 @@ static const struct {
 };
 
 struct pd_unpacker {
-	void *self[LIBRARIES];		/* NULL until the first use */
+	void *self[LIBRARIES]; /* NULL until the first use */
 	enum library streaming;
 };
 
@@ -747,8 +751,7 @@ bool pd_unpacker_dictionary(struct pd_unpacker *u, struct pd_span dictionary)
 	return zstd_dictionary(self(u, ZSTD), dictionary);
 }
 
-int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out,
-		    size_t *used)
+int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out, size_t *used)
 {
 	const struct codec_ops *ops = libraries[codecs[codec].library];
 	/* Existing capacity counts as room: a warm buffer rarely grows. */
@@ -873,9 +876,7 @@ bool pd_looks_packed(enum pd_codec codec, struct pd_span in)
 enum { PACK_PIECE = 64 * 1024, PACK_ROOM = 256 * 1024 };
 
 static const struct pack_ops *const packs[PD_CODECS] = {
-	[PD_CODEC_GZIP] = &deflate_packer,
-	[PD_CODEC_ZSTD] = &zstd_packer,
-	[PD_CODEC_LZ4] = &lz4_packer,
+	[PD_CODEC_GZIP] = &deflate_packer, [PD_CODEC_ZSTD] = &zstd_packer, [PD_CODEC_LZ4] = &lz4_packer,
 #ifndef PD_WITHOUT_liblzma
 	[PD_CODEC_XZ] = &xz_packer,
 #endif
@@ -885,7 +886,7 @@ static const struct pack_ops *const packs[PD_CODECS] = {
 };
 
 struct pd_packer {
-	void *self[PD_CODECS];		/* NULL until the first use */
+	void *self[PD_CODECS]; /* NULL until the first use */
 	enum pd_codec codec;
 };
 

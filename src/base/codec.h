@@ -21,15 +21,15 @@
 /* --- decompression --- */
 
 enum pd_codec {
-	PD_CODEC_NONE,		/* not compressed: a value for callers, not for decompression */
-	PD_CODEC_GZIP,		/* RFC 1952 */
-	PD_CODEC_ZLIB,		/* RFC 1950: HTTP's "deflate" as specified */
-	PD_CODEC_DEFLATE,	/* RFC 1951: HTTP's "deflate" as some servers send it */
-	PD_CODEC_ZSTD,		/* RFC 8878; a skippable frame is a member without bytes; windows up to 128 MiB */
-	PD_CODEC_LZ4,		/* LZ4 frame format 1.6; a skippable frame is a member without bytes */
-	PD_CODEC_BROTLI,	/* RFC 7932 */
-	PD_CODEC_XZ,		/* .xz format 1.1; a member is a stream; up to 256 MiB of memory */
-	PD_CODEC_BZIP2,		/* a member is a stream */
+	PD_CODEC_NONE,	  /* not compressed: a value for callers, not for decompression */
+	PD_CODEC_GZIP,	  /* RFC 1952 */
+	PD_CODEC_ZLIB,	  /* RFC 1950: HTTP's "deflate" as specified */
+	PD_CODEC_DEFLATE, /* RFC 1951: HTTP's "deflate" as some servers send it */
+	PD_CODEC_ZSTD,	  /* RFC 8878; a skippable frame is a member without bytes; windows up to 128 MiB */
+	PD_CODEC_LZ4,	  /* LZ4 frame format 1.6; a skippable frame is a member without bytes */
+	PD_CODEC_BROTLI,  /* RFC 7932 */
+	PD_CODEC_XZ,	  /* .xz format 1.1; a member is a stream; up to 256 MiB of memory */
+	PD_CODEC_BZIP2,	  /* a member is a stream */
 	PD_CODECS
 };
 
@@ -44,8 +44,7 @@ bool pd_unpacker_dictionary(struct pd_unpacker *u, struct pd_span dictionary);
 /* Decompress one member from `in`, append at most `limit` bytes to `out`, and set *used to the number of consumed
  * bytes.  Return 0; PD_ERR_INPUT if damaged or cut (a stream can distinguish these); PD_ERR_LIMIT; PD_ERR_USAGE if
  * the codec has no such function. */
-int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out,
-		    size_t *used);
+int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out, size_t *used);
 
 /* A stream: start, then feed.  feed consumes *in, which advances, and appends up to `room` bytes to `out`.  Return 1
  * at the end of the member, 0 if more input or room is needed, PD_ERR_INPUT if damaged, PD_ERR_LIMIT if it needs
@@ -72,8 +71,7 @@ void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *ou
 /* Does it begin like a gzip member?  (two magic bytes, deflate, no reserved flag) */
 static inline bool pd_looks_gzip(struct pd_span in)
 {
-	return in.n >= 4 && (uint8_t)in.p[0] == 0x1f && (uint8_t)in.p[1] == 0x8b && in.p[2] == 8 &&
-	       !((uint8_t)in.p[3] & 0xe0);
+	return in.n >= 4 && (uint8_t)in.p[0] == 0x1f && (uint8_t)in.p[1] == 0x8b && in.p[2] == 8 && !((uint8_t)in.p[3] & 0xe0);
 }
 
 /* Return whether the bytes begin a skippable frame, which zstd and lz4 have in common.  Its length is in the first

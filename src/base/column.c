@@ -13,15 +13,15 @@ static const struct {
 	const char *name;
 	struct pd_column_kind kind;
 } kinds[] = {
-	{ "fingerprint", { PD_COLUMN_BYTES, PD_PRINT_HEX } },	{ "sketch", { PD_COLUMN_BYTES, PD_PRINT_HEX } },
-	{ "terms", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },	{ "text_bytes", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },
-	{ "confidence", { PD_COLUMN_REAL, PD_PRINT_REAL_2 } },	{ "quality", { PD_COLUMN_REAL, PD_PRINT_REAL } },
-	{ "distance", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },	{ "similarity", { PD_COLUMN_REAL, PD_PRINT_REAL_3 } },
+	{ "fingerprint", { PD_COLUMN_BYTES, PD_PRINT_HEX } },	   { "sketch", { PD_COLUMN_BYTES, PD_PRINT_HEX } },
+	{ "terms", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },	   { "text_bytes", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },
+	{ "confidence", { PD_COLUMN_REAL, PD_PRINT_REAL_2 } },	   { "quality", { PD_COLUMN_REAL, PD_PRINT_REAL } },
+	{ "distance", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },	   { "similarity", { PD_COLUMN_REAL, PD_PRINT_REAL_3 } },
 	{ "text_bytes_a", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } }, { "quality_a", { PD_COLUMN_REAL, PD_PRINT_REAL } },
 	{ "text_bytes_b", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } }, { "quality_b", { PD_COLUMN_REAL, PD_PRINT_REAL } },
-	{ "shared", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },	{ "share_a", { PD_COLUMN_REAL, PD_PRINT_REAL_3 } },
-	{ "share_b", { PD_COLUMN_REAL, PD_PRINT_REAL_3 } },	{ "linked", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },
-	{ "cluster_id", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } }, { "is_duplicate", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },
+	{ "shared", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },	   { "share_a", { PD_COLUMN_REAL, PD_PRINT_REAL_3 } },
+	{ "share_b", { PD_COLUMN_REAL, PD_PRINT_REAL_3 } },	   { "linked", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },
+	{ "cluster_id", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },   { "is_duplicate", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } },
 	{ "cluster_size", { PD_COLUMN_NUMBER, PD_PRINT_NUMBER } }, { "weight", { PD_COLUMN_REAL, PD_PRINT_REAL } },
 	{ "loss", { PD_COLUMN_REAL, PD_PRINT_REAL_3 } },
 };

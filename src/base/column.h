@@ -9,10 +9,10 @@
 #include "base/buf.h"
 
 enum pd_column_type {
-	PD_COLUMN_NUMBER = 1,	/* uint64_t each */
-	PD_COLUMN_REAL,		/* double each */
-	PD_COLUMN_TEXT,		/* bytes from offsets[i] to offsets[i + 1] */
-	PD_COLUMN_BYTES,	/* `width` bytes each */
+	PD_COLUMN_NUMBER = 1, /* uint64_t each */
+	PD_COLUMN_REAL,	      /* double each */
+	PD_COLUMN_TEXT,	      /* bytes from offsets[i] to offsets[i + 1] */
+	PD_COLUMN_BYTES,      /* `width` bytes each */
 };
 
 /* The type of a value in a line. */
@@ -28,16 +28,16 @@ struct pd_column_kind {
 struct pd_column_kind pd_column_kind(const char *name);
 
 struct pd_column {
-	struct pd_buf name, data, offsets, valid;	/* valid: a bit for each row, lowest first */
+	struct pd_buf name, data, offsets, valid; /* valid: a bit for each row, lowest first */
 	enum pd_column_type type;
 	int width;
 	enum pd_column_print print;
 	uint64_t n, nulls;
-	bool in_rows;		/* of the library's tables: it is a column of their rows as text */
+	bool in_rows; /* of the library's tables: it is a column of their rows as text */
 };
 
 void pd_column_init(struct pd_column *c, const char *name, enum pd_column_type type, int width, enum pd_column_print print);
-void pd_column_clear(struct pd_column *c);	/* of its rows */
+void pd_column_clear(struct pd_column *c); /* of its rows */
 void pd_column_release(struct pd_column *c);
 
 void pd_column_put_null(struct pd_column *c);

@@ -8,8 +8,7 @@
 
 #include "base/alloc.h"
 
-__attribute__((format(printf, 3, 0)))
-static void set(struct pd_err *e, int status, const char *fmt, va_list args)
+__attribute__((format(printf, 3, 0))) static void set(struct pd_err *e, int status, const char *fmt, va_list args)
 {
 	e->status = status;
 	vsnprintf(e->text, sizeof e->text, fmt, args);

@@ -12,23 +12,23 @@
 enum pd_status {
 	PD_OK = 0,
 	/* system */
-	PD_ERR_SYSTEM = -1,		/* a system call failed: errno is in the text */
-	PD_ERR_STOPPED = -2,		/* stopped by a signal */
-	PD_ERR_LIMIT = -3,		/* a stated limit was reached */
-	PD_ERR_USAGE = -4,		/* the request is impossible */
-	PD_ERR_MEMORY = -5,		/* of the library alone: see base/alloc.h */
-	PD_ERR_BUSY = -6,		/* of the library alone: another call uses the handle */
+	PD_ERR_SYSTEM = -1,  /* a system call failed: errno is in the text */
+	PD_ERR_STOPPED = -2, /* stopped by a signal */
+	PD_ERR_LIMIT = -3,   /* a stated limit was reached */
+	PD_ERR_USAGE = -4,   /* the request is impossible */
+	PD_ERR_MEMORY = -5,  /* of the library alone: see base/alloc.h */
+	PD_ERR_BUSY = -6,    /* of the library alone: another call uses the handle */
 	/* input */
-	PD_ERR_INPUT = -100,		/* damaged input: a record is lost, and reading may continue */
-	PD_ERR_TRUNCATED = -101,	/* input ends in the middle */
-	PD_ERR_NOT_FOUND = -102,	/* no such page */
-	PD_ERR_CHARSET = -103,		/* unknown charset, or iconv lacks it */
+	PD_ERR_INPUT = -100,	 /* damaged input: a record is lost, and reading may continue */
+	PD_ERR_TRUNCATED = -101, /* input ends in the middle */
+	PD_ERR_NOT_FOUND = -102, /* no such page */
+	PD_ERR_CHARSET = -103,	 /* unknown charset, or iconv lacks it */
 	/* dictionary */
-	PD_ERR_DICT = -200,		/* not a dictionary, or damaged */
+	PD_ERR_DICT = -200, /* not a dictionary, or damaged */
 	/* files between stages */
-	PD_ERR_FORMAT = -300,		/* not such a file, or a row that cannot be read */
-	PD_ERR_VERSION = -301,		/* a newer version than this program supports */
-	PD_ERR_PARAMS = -302,		/* made with other parameters */
+	PD_ERR_FORMAT = -300,  /* not such a file, or a row that cannot be read */
+	PD_ERR_VERSION = -301, /* a newer version than this program supports */
+	PD_ERR_PARAMS = -302,  /* made with other parameters */
 };
 
 struct pd_err {

@@ -43,7 +43,7 @@ void pd_tsv_add(struct pd_buf *line, struct pd_span v)
 		return;
 	}
 	const uint8_t *p = (const uint8_t *)v.p;
-	if (p[0] == '#') {	/* a row must not begin like a comment */
+	if (p[0] == '#') { /* a row must not begin like a comment */
 		add_escape(line, '#');
 		v = pd_span(v.p + 1, v.n - 1);
 		p++;
@@ -118,7 +118,7 @@ static uint64_t tabs_of(const char *p)
 	uint64_t v;
 	memcpy(&v, p, sizeof v);
 	v = le64toh(v) ^ tab;
-	return ~(((v & low) + low) | v | low);	/* exact: no sum leaves its byte */
+	return ~(((v & low) + low) | v | low); /* exact: no sum leaves its byte */
 }
 #endif
 

@@ -11,21 +11,22 @@
 /* --- columns --- */
 
 const char *const pd_fp_columns[PD_FP_COLUMNS + 1] = {
-	"fingerprint", "id",	     "url",	   "fetch_time", "content_digest", "text_digest", "content_charset", "languages",
-	"terms",       "text_bytes", "confidence", "flags",	 "quality",	   "sketch",	  "user_id",	     "params",
-	"subject",
+	"fingerprint",	   "id",	"url",	   "fetch_time", "content_digest", "text_digest",
+	"content_charset", "languages", "terms",   "text_bytes", "confidence",	   "flags",
+	"quality",	   "sketch",	"user_id", "params",	 "subject",
 };
 
 const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1] = {
-	"id_a",	 "id_b",	 "distance",	 "similarity", "method",       "url_a",	       "url_b",
-	"fetch_time_a", "text_bytes_a", "quality_a", "fetch_time_b", "text_bytes_b", "quality_b",
-	"content_digest_a", "content_digest_b",
+	"id_a",		"id_b",		"distance",	"similarity",	    "method",
+	"url_a",	"url_b",	"fetch_time_a", "text_bytes_a",	    "quality_a",
+	"fetch_time_b", "text_bytes_b", "quality_b",	"content_digest_a", "content_digest_b",
 };
 
 const char *const pd_pairs_methods_columns[PD_PAIRS_METHODS_COLUMNS + 1] = {
-	"id_a",	 "id_b",	 "distance",	 "similarity", "method",       "url_a",	       "url_b",
-	"fetch_time_a", "text_bytes_a", "quality_a", "fetch_time_b", "text_bytes_b", "quality_b",
-	"content_digest_a", "content_digest_b", "shared", "share_a", "share_b", "linked",
+	"id_a",		"id_b",		"distance",	"similarity",	    "method",
+	"url_a",	"url_b",	"fetch_time_a", "text_bytes_a",	    "quality_a",
+	"fetch_time_b", "text_bytes_b", "quality_b",	"content_digest_a", "content_digest_b",
+	"shared",	"share_a",	"share_b",	"linked",
 };
 
 const char *const pd_link_columns[PD_LINK_COLUMNS + 1] = { "page", "target", "type", "block", "class", "anchor", "name" };
@@ -33,15 +34,13 @@ const char *const pd_link_columns[PD_LINK_COLUMNS + 1] = { "page", "target", "ty
 const char *const pd_ranks_columns[PD_RANKS_COLUMNS + 1] = { "id", "url", "page_rank", "domain_rank", "signature", "quality" };
 
 const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1] = {
-	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",
-	"distance",   "similarity", "text_bytes", "weight",	  "reason", "cluster_size",
-	"loss",	      "suspect",    "content_digest",
+	"cluster_id", "id",	"url",	  "is_duplicate", "dup_of", "via",     "distance",	 "similarity",
+	"text_bytes", "weight", "reason", "cluster_size", "loss",   "suspect", "content_digest",
 };
 
 const char *const pd_answers_columns[PD_ANSWERS_COLUMNS + 1] = {
-	"cluster_id", "id",	    "url",	  "is_duplicate", "dup_of", "via",
-	"distance",   "similarity", "text_bytes", "weight",	  "reason", "status", "matches", "suspect",
-	"content_digest",
+	"cluster_id", "id",	"url",	  "is_duplicate", "dup_of",  "via",	"distance",	  "similarity",
+	"text_bytes", "weight", "reason", "status",	  "matches", "suspect", "content_digest",
 };
 
 /* --- parameters --- */
@@ -88,26 +87,33 @@ void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out)
 	pd_buf_clear(out);
 	if (param_differs(a, b, "version")) {
 		x = pd_param(a, "version"), y = pd_param(b, "version");
-		pd_buf_printf(out, "version: %.*s and %.*s: fingerprints of different releases; make the older rows again with `pagededup fp`",
-			      (int)x.n, x.p, (int)y.n, y.p);
+		pd_buf_printf(
+			out,
+			"version: %.*s and %.*s: fingerprints of different releases; make the older rows again with `pagededup fp`",
+			(int)x.n, x.p, (int)y.n, y.p);
 		return;
 	}
 	if (!pd_span_eq(pd_param(a, "key"), pd_param(b, "key"))) {
 		x = pd_param(a, "key"), y = pd_param(b, "key");
 		if (x.p && y.p)
-			pd_buf_printf(out, "key: %.*s and %.*s: their secret keys differ; make both again with the same `--key`", (int)x.n, x.p,
-				      (int)y.n, y.p);
+			pd_buf_printf(out, "key: %.*s and %.*s: their secret keys differ; make both again with the same `--key`",
+				      (int)x.n, x.p, (int)y.n, y.p);
 		else
-			pd_buf_printf(out, "key: %.*s and %.*s: one was made with a secret key, the other without; make both again with the "
-				      "same `--key`", x.p ? (int)x.n : 4, x.p ? x.p : "none", y.p ? (int)y.n : 4, y.p ? y.p : "none");
+			pd_buf_printf(
+				out,
+				"key: %.*s and %.*s: one was made with a secret key, the other without; make both again with the "
+				"same `--key`",
+				x.p ? (int)x.n : 4, x.p ? x.p : "none", y.p ? (int)y.n : 4, y.p ? y.p : "none");
 		return;
 	}
 	add_differences(a, b, false, out);
 	add_differences(b, a, true, out);
 	if (!out->n && param_differs(a, b, "probe")) {
 		x = pd_param(a, "probe"), y = pd_param(b, "probe");
-		pd_buf_printf(out, "probe: %.*s and %.*s: two builds of pagededup that read pages differently; `pagededup selftest` "
-			      "says which reads them as documented", (int)x.n, x.p, (int)y.n, y.p);
+		pd_buf_printf(out,
+			      "probe: %.*s and %.*s: two builds of pagededup that read pages differently; `pagededup selftest` "
+			      "says which reads them as documented",
+			      (int)x.n, x.p, (int)y.n, y.p);
 	}
 }
 
@@ -132,7 +138,7 @@ struct pd_page_id pd_page_id_parse(struct pd_span id)
 	uint64_t offset = 0;
 	if (colon < 2 || id.p[colon - 1] != ':' || !digits.n || (digits.n > 19 && !pd_span_u64(digits, &offset)))
 		return out;
-	for (size_t k = 0; k < digits.n && digits.n <= 19; k++)	/* a list of this length always fits */
+	for (size_t k = 0; k < digits.n && digits.n <= 19; k++) /* a list of this length always fits */
 		offset = offset * 10 + (uint64_t)(digits.p[k] - '0');
 	out.offset = offset;
 	out.file = pd_span(id.p, colon - 1);

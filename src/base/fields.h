@@ -46,16 +46,33 @@ enum pd_pairs_column {
 	PD_PAIRS_FETCH_TIME_B,
 	PD_PAIRS_TEXT_BYTES_B,
 	PD_PAIRS_QUALITY_B,
-	PD_PAIRS_CONTENT_DIGEST_A,	/* by which `apply` verifies the page */
+	PD_PAIRS_CONTENT_DIGEST_A, /* by which `apply` verifies the page */
 	PD_PAIRS_CONTENT_DIGEST_B,
 	PD_PAIRS_COLUMNS
 };
 
-enum pd_link_column { PD_LINK_PAGE, PD_LINK_TARGET, PD_LINK_TYPE, PD_LINK_BLOCK, PD_LINK_CLASS, PD_LINK_ANCHOR, PD_LINK_NAME, PD_LINK_COLUMNS };
-extern const char *const pd_link_columns[PD_LINK_COLUMNS + 1];	/* NULL at the end */
+enum pd_link_column {
+	PD_LINK_PAGE,
+	PD_LINK_TARGET,
+	PD_LINK_TYPE,
+	PD_LINK_BLOCK,
+	PD_LINK_CLASS,
+	PD_LINK_ANCHOR,
+	PD_LINK_NAME,
+	PD_LINK_COLUMNS
+};
+extern const char *const pd_link_columns[PD_LINK_COLUMNS + 1]; /* NULL at the end */
 
-enum pd_ranks_column { PD_RANKS_ID, PD_RANKS_URL, PD_RANKS_PAGE, PD_RANKS_DOMAIN, PD_RANKS_SIGNATURE, PD_RANKS_QUALITY, PD_RANKS_COLUMNS };
-extern const char *const pd_ranks_columns[PD_RANKS_COLUMNS + 1];	/* NULL at the end */
+enum pd_ranks_column {
+	PD_RANKS_ID,
+	PD_RANKS_URL,
+	PD_RANKS_PAGE,
+	PD_RANKS_DOMAIN,
+	PD_RANKS_SIGNATURE,
+	PD_RANKS_QUALITY,
+	PD_RANKS_COLUMNS
+};
+extern const char *const pd_ranks_columns[PD_RANKS_COLUMNS + 1]; /* NULL at the end */
 
 /* The columns of pairs that other methods than the fingerprint found, plus four. */
 enum pd_pairs_methods_column {
@@ -78,10 +95,10 @@ enum pd_verdicts_column {
 	PD_VERDICTS_TEXT_BYTES,
 	PD_VERDICTS_WEIGHT,
 	PD_VERDICTS_REASON,
-	PD_VERDICTS_CLUSTER_SIZE,	/* of the page kept: the number of pages that it represents, including itself */
-	PD_VERDICTS_LOSS,		/* of a duplicate: the share of its text that the page kept lacks, when texts were compared */
-	PD_VERDICTS_SUSPECT,		/* of a kept page that may be a duplicate of dup_of: the reason to keep it */
-	PD_VERDICTS_CONTENT_DIGEST,	/* of the page: `apply` compares it before it removes the page */
+	PD_VERDICTS_CLUSTER_SIZE,   /* of the page kept: the number of pages that it represents, including itself */
+	PD_VERDICTS_LOSS,	    /* of a duplicate: the share of its text that the page kept lacks, when texts were compared */
+	PD_VERDICTS_SUSPECT,	    /* of a kept page that may be a duplicate of dup_of: the reason to keep it */
+	PD_VERDICTS_CONTENT_DIGEST, /* of the page: `apply` compares it before it removes the page */
 	PD_VERDICTS_COLUMNS
 };
 

@@ -35,14 +35,14 @@ struct file {
 struct output {
 	bool taken;
 	struct file target, temp;
-	struct file folder;	/* if the output replaces no file: its folder, and its name in the folder */
+	struct file folder; /* if the output replaces no file: its folder, and its name in the folder */
 	char *name;
 };
 
 static char *volatile unfinished[SLOTS];
 static struct output outputs[SLOTS];
-static struct pd_map inputs, done;	/* files that were read; that are outputs and have their names */
-static bool locked;	/* the members above, except `unfinished` */
+static struct pd_map inputs, done; /* files that were read; that are outputs and have their names */
+static bool locked;		   /* the members above, except `unfinished` */
 
 static void lock(void)
 {
@@ -57,12 +57,12 @@ static void unlock(void)
 
 /* While a file is being created under its published name, it must not be taken for removed. */
 static int being_made;
-static __thread int made_here;	/* of them, by this thread: a handler that runs on it does not wait for itself */
+static __thread int made_here; /* of them, by this thread: a handler that runs on it does not wait for itself */
 static bool dying;
 
 static struct {
 	char *volatile file, *volatile folder;
-} temporary;	/* the folder for a single file, if there is one */
+} temporary; /* the folder for a single file, if there is one */
 
 static void remove_unfinished(void)
 {
@@ -73,7 +73,8 @@ static void remove_unfinished(void)
 		if (name)
 			unlink(name);
 	}
-	const char *file = __atomic_load_n(&temporary.file, __ATOMIC_SEQ_CST), *folder = __atomic_load_n(&temporary.folder, __ATOMIC_SEQ_CST);
+	const char *file = __atomic_load_n(&temporary.file, __ATOMIC_SEQ_CST),
+		   *folder = __atomic_load_n(&temporary.folder, __ATOMIC_SEQ_CST);
 	if (file && folder) {
 		unlink(file);
 		rmdir(folder);
@@ -162,10 +163,10 @@ void pd_unfinished_install(void)
 /* A descriptor of the opposite direction: reads and writes fail. */
 void pd_standard_open(void)
 {
-	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR };	/* as descriptors */
+	static const int modes[] = { O_WRONLY, O_RDONLY, O_RDWR }; /* as descriptors */
 	for (int fd = 0; fd < 3; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF && open("/dev/null", modes[fd] | O_NOCTTY) < 0)
-			open("/", O_RDONLY | O_DIRECTORY);	/* a root without devices: reads and writes fail here as well */
+			open("/", O_RDONLY | O_DIRECTORY); /* a root without devices: reads and writes fail here as well */
 }
 
 int pd_standard_check(int fd, struct pd_err *e)
@@ -209,7 +210,8 @@ static bool is_output(const struct output *o)
 {
 	bool found = is_written(o->target) || (o->target.ino && pd_map_has(&done, key_of_file(o->target)));
 	for (int i = 0; i < SLOTS && !found && o->name; i++)
-		found = outputs[i].taken && outputs[i].name && same(o->folder, outputs[i].folder) && !strcmp(o->name, outputs[i].name);
+		found = outputs[i].taken && outputs[i].name && same(o->folder, outputs[i].folder) &&
+			!strcmp(o->name, outputs[i].name);
 	return found;
 }
 
@@ -242,22 +244,36 @@ static bool begins_like(const char *path, const struct beginning *one_of, size_t
 	return like;
 }
 
-#define BEGINNING(bytes, at) { bytes, at, sizeof bytes - 1 }
+#define BEGINNING(bytes, at) \
+	{ \
+		bytes, at, sizeof bytes - 1 \
+	}
 
 /* A table, statistics, a binary file of this program, or an empty file. */
 static bool is_own(const char *path)
 {
-	static const struct beginning own[] = { BEGINNING("", 0), BEGINNING("#", 0), BEGINNING("{\"pages\":", 0), BEGINNING("{\"inputs\":", 0), BEGINNING("{\"rows\":", 0),
-						BEGINNING("\x89PD", 0) };
+	static const struct beginning own[] = {
+		BEGINNING("", 0),	    BEGINNING("#", 0),	   BEGINNING("{\"pages\":", 0), BEGINNING("{\"inputs\":", 0),
+		BEGINNING("{\"rows\":", 0), BEGINNING("\x89PD", 0)
+	};
 	return begins_like(path, own, sizeof own / sizeof *own);
 }
 
 /* WARC, ARC, tar, or compressed: gzip, zstd, lz4, xz, bzip2, zip. */
 static bool is_dump(const char *path)
 {
-	static const struct beginning dump[] = { BEGINNING("WARC/", 0), BEGINNING("warc/", 0), BEGINNING("filedesc:", 0), BEGINNING("ustar", 257),
-						 BEGINNING("\x1f\x8b", 0), BEGINNING("\x28\xb5\x2f\xfd", 0), BEGINNING("\x04\x22\x4d\x18", 0),
-						 BEGINNING("\xfd" "7zXZ", 0), BEGINNING("BZh", 0), BEGINNING("PK\x03\x04", 0) };
+	static const struct beginning dump[] = { BEGINNING("WARC/", 0),
+						 BEGINNING("warc/", 0),
+						 BEGINNING("filedesc:", 0),
+						 BEGINNING("ustar", 257),
+						 BEGINNING("\x1f\x8b", 0),
+						 BEGINNING("\x28\xb5\x2f\xfd", 0),
+						 BEGINNING("\x04\x22\x4d\x18", 0),
+						 BEGINNING("\xfd"
+							   "7zXZ",
+							   0),
+						 BEGINNING("BZh", 0),
+						 BEGINNING("PK\x03\x04", 0) };
 	return begins_like(path, dump, sizeof dump / sizeof *dump);
 }
 
@@ -274,7 +290,7 @@ int pd_output_passed_by(const struct stat *st, const char *path, struct pd_err *
 int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
 {
 	struct file f = regular_file(st);
-	if (!f.ino || pd_call_get().owner)	/* callers of the library manage their own inputs and outputs */
+	if (!f.ino || pd_call_get().owner) /* callers of the library manage their own inputs and outputs */
 		return PD_OK;
 	lock();
 	bool written = is_written(f);
@@ -435,8 +451,8 @@ static int input_at(const char *path, struct file *out, struct pd_err *e)
 static int is_input(const char *path, const char *input, struct pd_err *e)
 {
 	path = path ? path : "standard output";
-	return strcmp(path, input) ? pd_fail(e, PD_ERR_USAGE, "%s is also the input %s: name another output", path, input) :
-				     pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
+	return strcmp(path, input) ? pd_fail(e, PD_ERR_USAGE, "%s is also the input %s: name another output", path, input)
+				   : pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
 }
 
 int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, struct pd_err *e)
@@ -469,7 +485,8 @@ int pd_outfile_check_own(const char *path, struct pd_err *e)
 /* The file that /dev/stdout leads to is somebody else's; one in /dev/shm is a file like any other. */
 static bool is_borrowed(const char *path)
 {
-	return !strncmp(path, "/dev/fd/", 8) || !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") || !strncmp(path, "/proc/", 6);
+	return !strncmp(path, "/dev/fd/", 8) || !strcmp(path, "/dev/stdout") || !strcmp(path, "/dev/stderr") ||
+	       !strncmp(path, "/proc/", 6);
 }
 
 /* A pipe, a terminal, /dev/null have no half-written state. */
@@ -509,7 +526,7 @@ static void take_rights(int fd, const struct stat *there)
 	struct stat st;
 	if (fstat(fd, &st) == 0 && (st.st_uid != there->st_uid || st.st_gid != there->st_gid) &&
 	    fchown(fd, there->st_uid, there->st_gid) < 0)
-		errno = 0;	/* then it is ours, as any new file would be */
+		errno = 0; /* then it is ours, as any new file would be */
 	fchmod(fd, there->st_mode & 0777);
 }
 
@@ -581,7 +598,8 @@ static int open_as(struct pd_outfile *o, const char *path, bool dump, struct pd_
 	o->slot = slot;
 	int status = PD_OK;
 	if (!standard && there && S_ISREG(st.st_mode) && !dump && is_dump(path))
-		status = pd_fail(e, PD_ERR_USAGE, "%s looks like a dump, which would be lost: name another file, or remove it first", path);
+		status = pd_fail(e, PD_ERR_USAGE,
+				 "%s looks like a dump, which would be lost: name another file, or remove it first", path);
 	else if (!standard)
 		status = open_output(o, path, there ? &st : NULL, e);
 	if (status)
@@ -719,7 +737,7 @@ struct pd_outfile_batch {
 	struct waiting_file *files;
 	size_t n, cap;
 	uint64_t bytes;
-	char **folders;		/* folders with new names */
+	char **folders; /* folders with new names */
 	size_t n_folders, cap_folders;
 	struct pd_map has_folder;
 };
@@ -903,7 +921,8 @@ int pd_read_secret(const char *path, struct pd_secret *out, struct pd_err *e)
 	struct pd_buf text = { 0 };
 	int status = pd_read_file(path, &text, e);
 	if (!status && !pd_secret_parse(pd_buf_span(&text), out))
-		status = pd_fail(e, PD_ERR_FORMAT, "%s: not a key: it must hold 32 hex digits, such as 'openssl rand -hex 16' prints", path);
+		status = pd_fail(e, PD_ERR_FORMAT,
+				 "%s: not a key: it must hold 32 hex digits, such as 'openssl rand -hex 16' prints", path);
 	if (text.n)
 		explicit_bzero(text.p, text.n);
 	pd_buf_release(&text);
@@ -938,7 +957,7 @@ static int next_of_pipe(struct pd_line_reader *l, ssize_t *n, struct pd_err *e)
 	*n = getline(&l->raw, &l->cap, l->f);
 	if ((*n <= 0 || l->raw[*n - 1] != '\n') && ferror(l->f))
 		return pd_fail_errno(e, "cannot read %s", l->path);
-	if (*n <= 0 && !feof(l->f))	/* neither an error nor the end: there was no memory for the line */
+	if (*n <= 0 && !feof(l->f)) /* neither an error nor the end: there was no memory for the line */
 		pd_out_of_memory();
 	l->at = 0;
 	return PD_OK;
@@ -947,7 +966,7 @@ static int next_of_pipe(struct pd_line_reader *l, ssize_t *n, struct pd_err *e)
 /* Read more of the file, after the rest in the buffer. */
 static void fill_block(struct pd_line_reader *l)
 {
-	if (l->at)	/* before the first block there is no memory either */
+	if (l->at) /* before the first block there is no memory either */
 		memmove(l->raw, l->raw + l->at, l->end - l->at);
 	l->end -= l->at;
 	l->at = 0;

@@ -36,15 +36,15 @@ enum pd_lines_kind { PD_LINES_UNKNOWN, PD_LINES_PIPE, PD_LINES_FILE };
 
 /* All zeroes except `f` and `path`. */
 struct pd_line_reader {
-	FILE *f;		/* owned by the caller, who closes it; a file is read ahead */
-	const char *path;	/* for messages */
-	uint64_t no;		/* of the last line, from 1 */
+	FILE *f;	  /* owned by the caller, who closes it; a file is read ahead */
+	const char *path; /* for messages */
+	uint64_t no;	  /* of the last line, from 1 */
 	char *raw;
-	size_t cap, at, end;	/* raw[at..end - 1] was read and not returned yet */
+	size_t cap, at, end; /* raw[at..end - 1] was read and not returned yet */
 	enum pd_lines_kind kind;
-	bool done;		/* no more will come into `raw` */
-	int failed;		/* errno, if it was an error */
-	uint64_t bytes;		/* of all lines so far */
+	bool done;	/* no more will come into `raw` */
+	int failed;	/* errno, if it was an error */
+	uint64_t bytes; /* of all lines so far */
 };
 
 /* The next line without its end (\n or \r\n): 1, 0 at the end of the file, PD_ERR_SYSTEM.  *line is valid until the next. */
@@ -112,9 +112,9 @@ struct pd_outfile {
 	FILE *f;
 	/* Data written to `f` is transformed before it is written to the underlying file; NULL: `f` is the file. */
 	struct pd_outfile_filter *filter;
-	char *path;	/* NULL: standard output */
+	char *path; /* NULL: standard output */
 	char *temp;
-	int slot;	/* index in the list of outputs of this run, from 1; 0 or less: not listed */
+	int slot; /* index in the list of outputs of this run, from 1; 0 or less: not listed */
 };
 
 /* Set after opening; it is freed with the output.  `end` closes the transformation; `whole`: buffered data is

@@ -112,7 +112,8 @@ bool pd_secret_parse(struct pd_span text, struct pd_secret *out)
 {
 	uint64_t half[2];
 	text = pd_span_trim(text);
-	if (text.n != 2 * sizeof out->bytes || !pd_hex_u64(pd_span(text.p, 16), &half[0]) || !pd_hex_u64(pd_span(text.p + 16, 16), &half[1]))
+	if (text.n != 2 * sizeof out->bytes || !pd_hex_u64(pd_span(text.p, 16), &half[0]) ||
+	    !pd_hex_u64(pd_span(text.p + 16, 16), &half[1]))
 		return false;
 	for (size_t i = 0; i < sizeof out->bytes; i++)
 		out->bytes[i] = (uint8_t)(half[i / 8] >> (56 - i % 8 * 8));
@@ -177,7 +178,7 @@ void pd_sha1_end(struct pd_sha1 *h, struct pd_buf *out)
 {
 	uint8_t digest[SHA1_DIGEST_SIZE];
 	sha1_digest(&h->ctx, sizeof digest, digest);
-	base32(digest, sizeof digest, out);	/* 160 bits: 32 characters, no padding */
+	base32(digest, sizeof digest, out); /* 160 bits: 32 characters, no padding */
 	free(h);
 }
 
@@ -294,7 +295,7 @@ static inline void add_eight(uint64_t plane[8], const uint64_t *key)
 
 void pd_simhash_add_words(struct pd_simhash *s, const uint64_t *keys, size_t n)
 {
-	enum { MOST = 255 / 8 };	/* eights that fit into planes of a byte */
+	enum { MOST = 255 / 8 }; /* eights that fit into planes of a byte */
 	s->total += (int64_t)n;
 	for (size_t m; n >= 8; n -= 8 * m) {
 		uint64_t plane[8] = { 0 };
@@ -343,13 +344,12 @@ void pd_simhash_end(struct pd_simhash *s, struct pd_key *out)
 /* P without its leading x^bits, w[0] the lowest 64 coefficients. */
 static const struct pd_key polynomial_64 = { { 0x654ebb3ac045ba55 } };
 static const struct pd_key polynomial_128 = { { 0x400cede58cf7bdb5, 0x689e5309a5e865d6 } };
-static const struct pd_key polynomial_256 = { { 0xd5a9ee7e474602e1, 0x6c4fbfad7bce3613, 0x21627f06f45d7651,
-						0xccc2cc92830981ae } };
+static const struct pd_key polynomial_256 = { { 0xd5a9ee7e474602e1, 0x6c4fbfad7bce3613, 0x21627f06f45d7651, 0xccc2cc92830981ae } };
 
 struct pd_rabin {
 	int words;
-	struct pd_key low;		/* P - x^bits = x^bits mod P */
-	struct pd_key table[256];	/* byte * x^bits mod P */
+	struct pd_key low;	  /* P - x^bits = x^bits mod P */
+	struct pd_key table[256]; /* byte * x^bits mod P */
 };
 
 const struct pd_key *pd_rabin_polynomial(int bits)
@@ -379,7 +379,7 @@ struct pd_rabin *pd_rabin_new(int bits)
 	struct pd_rabin *r = pd_zalloc(sizeof *r);
 	r->words = bits / 64;
 	r->low = *pd_rabin_polynomial(bits);
-	struct pd_key power = r->low;	/* x^(bits + i) mod P */
+	struct pd_key power = r->low; /* x^(bits + i) mod P */
 	for (int i = 0; i < 8; i++) {
 		for (int byte = 0; byte < 256; byte++)
 			if (byte >> i & 1)
@@ -397,7 +397,7 @@ void pd_rabin_free(struct pd_rabin *r)
 void pd_rabin(const struct pd_rabin *r, struct pd_span s, struct pd_key *out)
 {
 	int words = r->words;
-	*out = r->low;	/* the leading 1 bit */
+	*out = r->low; /* the leading 1 bit */
 	for (size_t i = 0; i < s.n; i++) {
 		uint8_t top = (uint8_t)(out->w[words - 1] >> 56);
 		const struct pd_key *t = &r->table[top ^ (uint8_t)s.p[i]];
@@ -420,7 +420,7 @@ void pd_bloom_places(struct pd_span key, uint64_t bits, int hashes, uint64_t out
 {
 	uint64_t w[2];
 	pd_hash128(key.p, key.n, 0, w);
-	w[1] |= 1;	/* an odd step, which is not a multiple of most sizes */
+	w[1] |= 1; /* an odd step, which is not a multiple of most sizes */
 	for (int i = 0; i < hashes; i++)
 		out[i] = (w[0] + (uint64_t)i * w[1]) % bits;
 }

@@ -80,7 +80,7 @@ void pd_hasher_end(struct pd_hasher *h, uint64_t w[2]);
 
 struct pd_simhash {
 	int bits;
-	int pending;			/* additions in the planes, fewer than 2^PLANES */
+	int pending; /* additions in the planes, fewer than 2^PLANES */
 	int64_t total;
 	uint64_t planes[PD_KEY_WORDS][PD_SIMHASH_PLANES];
 	int64_t ones[PD_BITS_MAX];
@@ -108,7 +108,7 @@ bool pd_key_parse(struct pd_span hex, int *bits, struct pd_key *out);
 /* --- numbers that look random --- */
 
 struct pd_random {
-	uint64_t state;		/* the seed */
+	uint64_t state; /* the seed */
 };
 
 static inline uint64_t pd_random_next(struct pd_random *r)
@@ -129,7 +129,7 @@ static inline uint32_t pd_random_below(struct pd_random *r, uint32_t n)
  * polynomial over GF(2), highest coefficient first, times x^bits, modulo an irreducible polynomial of degree `bits`.
  * The factor x^bits prevents short strings from being their own fingerprint; a leading 1 bit before the string makes
  * leading zero bytes count.  The polynomials were chosen for this program; they are in hash.c and docs/methods.md. */
-struct pd_rabin;	/* tables for one width, read only once made */
+struct pd_rabin; /* tables for one width, read only once made */
 
 struct pd_rabin *pd_rabin_new(int bits);
 void pd_rabin_free(struct pd_rabin *r);

@@ -205,7 +205,8 @@ bool pd_json_survey(struct pd_span text, struct pd_buf *names, struct pd_buf *lo
 	const char *name;
 	size_t most = 0;
 	*markup = false;
-	json_object_foreach(root, name, value) {
+	json_object_foreach(root, name, value)
+	{
 		const char *z = json_string_value(value);
 		pd_buf_printf(names, "%s%s", names->n ? ", " : "", name);
 		if (!z || json_string_length(value) <= most || is_url(z))

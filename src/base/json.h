@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 
-struct pd_json;		/* an object being built */
+struct pd_json; /* an object being built */
 
 /* Initialise, once and before any object: base/alloc.h handles jansson's failed allocations. */
 void pd_json_own_memory(void);
@@ -31,9 +31,9 @@ void pd_json_write(struct pd_json *j, struct pd_buf *out);
 /* --- reading: a JSON object as text, and the values of requested members --- */
 
 struct pd_json_member {
-	const char *name;	/* asked for */
-	bool present;		/* a string, a number or a boolean; null, arrays and objects are as good as absent */
-	struct pd_buf value;	/* a string without its escapes, anything else as text */
+	const char *name;    /* asked for */
+	bool present;	     /* a string, a number or a boolean; null, arrays and objects are as good as absent */
+	struct pd_buf value; /* a string without its escapes, anything else as text */
 };
 
 /* Fills present and value of `n` members.  False: no JSON object (RFC 8259), or not in UTF-8. */

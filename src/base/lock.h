@@ -18,7 +18,7 @@ bool pd_file_lock_is_unsupported(int error);
 /* A file that a run reads, changes and writes again, so that two runs at the same time would lose data.  Zeroed: not
  * locked. */
 struct pd_file_lock {
-	char *path;	/* of the lock file, next to the file; NULL: not locked */
+	char *path; /* of the lock file, next to the file; NULL: not locked */
 	int fd, slot;
 };
 

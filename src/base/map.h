@@ -32,10 +32,10 @@ struct pd_map_slot {
 
 struct pd_map {
 	struct pd_map_slot *v;
-	size_t n, cap;		/* keys; slots in use, a power of two */
-	size_t room;		/* slots there are */
-	uint64_t secret;	/* that the places of keys depend on */
-	uint32_t round;		/* number of used slots; from 1 */
+	size_t n, cap;	 /* keys; slots in use, a power of two */
+	size_t room;	 /* slots there are */
+	uint64_t secret; /* that the places of keys depend on */
+	uint32_t round;	 /* number of used slots; from 1 */
 };
 
 /* Return a random odd number, a new one for each call.  If all tables shared one number, filling a small table with
@@ -115,9 +115,9 @@ static inline bool pd_map_add(struct pd_map *m, uint64_t key)
 
 struct pd_index {
 	uint32_t *number;
-	uint8_t *tag;		/* for each slot: bits of the position, so that few other objects are examined; 0: free */
+	uint8_t *tag; /* for each slot: bits of the position, so that few other objects are examined; 0: free */
 	size_t n, cap;
-	uint64_t secret;	/* that the places of hashes depend on */
+	uint64_t secret; /* that the places of hashes depend on */
 };
 
 typedef uint64_t pd_index_hash(const void *things, uint32_t number);
@@ -144,7 +144,7 @@ static inline size_t pd_index_likely(const struct pd_index *x, size_t i, uint8_t
 /* Return the number of the object that `same` accepts for `key`, or PD_NO_NUMBER.  Inline, so that `same` costs no
  * call. */
 static inline __attribute__((always_inline)) uint32_t pd_index_find(const struct pd_index *x, uint64_t hash, pd_index_same *same,
-								     const void *things, const void *key)
+								    const void *things, const void *key)
 {
 	if (!x->n)
 		return PD_NO_NUMBER;
@@ -186,7 +186,7 @@ static inline uint32_t pd_index_guess(const struct pd_index *x, uint64_t hash)
 #define PD_NO_NAME PD_NO_NUMBER
 
 struct pd_names {
-	struct pd_span *v;	/* by number */
+	struct pd_span *v; /* by number */
 	size_t n, cap;
 	struct pd_index index;
 	struct pd_arena arena;

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 
-#define BIG ((size_t)1 << 20)		/* smaller arrays come from malloc, so that sanitizers check their bounds */
+#define BIG ((size_t)1 << 20) /* smaller arrays come from malloc, so that sanitizers check their bounds */
 #define LEAST ((size_t)32 << 20)
 
 /* A bit per row marks unrepresented rows; bands are sorted in memory. */
@@ -79,7 +79,8 @@ int pd_budget_check(const struct pd_budget *b, struct pd_err *e)
 /* Is there room in the half that arrays may have? */
 static bool fits_in_budget(const struct pd_array *b, const struct pd_budget *budget, size_t bytes)
 {
-	return !budget || budget->status || budget->used - (b->budget && b->where != PD_ARRAY_FILE ? b->bytes : 0) + bytes <= budget->limit / 2;
+	return !budget || budget->status ||
+	       budget->used - (b->budget && b->where != PD_ARRAY_FILE ? b->bytes : 0) + bytes <= budget->limit / 2;
 }
 
 void *pd_tempfile_map(const char *tmp_dir, size_t bytes, FILE **file, struct pd_err *e)
@@ -130,7 +131,8 @@ static bool file_room(struct pd_array *b, struct pd_budget *budget, size_t bytes
 	errno = posix_fallocate(fileno(b->file), 0, (off_t)bytes);
 	void *p = errno ? MAP_FAILED : mremap(b->p, b->bytes, bytes, MREMAP_MAYMOVE);
 	if (p == MAP_FAILED) {
-		budget->status = pd_fail_errno(&budget->err, "cannot enlarge a temporary file to %zu MB (choose another place with --tmp-dir)",
+		budget->status = pd_fail_errno(&budget->err,
+					       "cannot enlarge a temporary file to %zu MB (choose another place with --tmp-dir)",
 					       bytes >> 20);
 		return false;
 	}
@@ -147,8 +149,8 @@ static void memory_room(struct pd_array *b, size_t bytes)
 		b->bytes = bytes;
 		return;
 	}
-	void *p = b->where == PD_ARRAY_MAPPED ? mremap(b->p, b->bytes, bytes, MREMAP_MAYMOVE) :
-						mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = b->where == PD_ARRAY_MAPPED ? mremap(b->p, b->bytes, bytes, MREMAP_MAYMOVE)
+					      : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		pd_out_of_memory();
 	madvise(p, bytes, MADV_HUGEPAGE);

@@ -20,10 +20,10 @@ size_t pd_memory_least(size_t n_rows, bool bands);
 struct pd_budget {
 	size_t limit;
 	const char *tmp_dir;
-	size_t used;			/* by arrays in memory */
-	size_t in_files;		/* by arrays in files, and sorted runs (base/sort.h): ever written */
-	size_t runs;			/* how many such */
-	int status;			/* the file could not be made: the array is in memory */
+	size_t used;	 /* by arrays in memory */
+	size_t in_files; /* by arrays in files, and sorted runs (base/sort.h): ever written */
+	size_t runs;	 /* how many such */
+	int status;	 /* the file could not be made: the array is in memory */
 	struct pd_err err;
 };
 

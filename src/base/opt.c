@@ -125,7 +125,7 @@ static int set(const struct pd_opt *o, void *options, const char *arg, bool no, 
 
 struct table {
 	struct option *longs;
-	const char **names;	/* NULL-ended, for suggestions */
+	const char **names; /* NULL-ended, for suggestions */
 	struct pd_buf letters, negated;
 };
 
@@ -142,7 +142,7 @@ static void table_make(struct table *t, const struct pd_opt *opts)
 		rows++;
 	*t = (struct table){ .longs = pd_zalloc((2 * rows + 5) * sizeof *t->longs),
 			     .names = pd_zalloc((2 * rows + 5) * sizeof *t->names) };
-	pd_buf_reserve(&t->negated, rows * 40);	/* names point into it: it must not move */
+	pd_buf_reserve(&t->negated, rows * 40); /* names point into it: it must not move */
 	pd_buf_add_z(&t->letters, ":h");
 	for (size_t i = 0; i < rows; i++) {
 		const struct pd_opt *o = &opts[i];
@@ -193,8 +193,8 @@ static int misuse(const struct table *t, int code, char *word, struct pd_err *e)
 		return pd_fail(e, PD_ERR_USAGE, "%s takes no value", word);
 	char *name = pd_strndup(word + 2, strcspn(word + 2, "="));
 	const char *near = pd_nearest(name, t->names);
-	int s = near ? pd_fail(e, PD_ERR_USAGE, "unknown option --%s; did you mean --%s?", name, near) :
-		       pd_fail(e, PD_ERR_USAGE, "unknown option --%s", name);
+	int s = near ? pd_fail(e, PD_ERR_USAGE, "unknown option --%s; did you mean --%s?", name, near)
+		     : pd_fail(e, PD_ERR_USAGE, "unknown option --%s", name);
 	free(name);
 	return s;
 }
@@ -211,7 +211,7 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 	struct table t;
 	int status = PD_OK, wanted = -1;
 	table_make(&t, u->opts);
-	optind = 0;	/* glibc: reset */
+	optind = 0; /* glibc: reset */
 	opterr = 0;
 	while (!status) {
 		optopt = 0;
@@ -262,7 +262,7 @@ void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf
 	table_make(&t, u->opts);
 	while (!pd_opt_at_end(&u->opts[rows]))
 		rows++;
-	const char **values = pd_zalloc((rows + 1) * sizeof *values);	/* the last one counts, as when they are parsed */
+	const char **values = pd_zalloc((rows + 1) * sizeof *values); /* the last one counts, as when they are parsed */
 	optind = 0;
 	opterr = 0;
 	while ((code = getopt_long(argc, argv, t.letters.p, t.longs, NULL)) >= 0) {
@@ -274,7 +274,8 @@ void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf
 		if (!values[i] || u->opts[i].same_result)
 			continue;
 		const struct pd_opt *o = &u->opts[i];
-		pd_buf_printf(out, "%s-%s%.*s=", out->n ? " " : "", o->name ? "-" : "", o->name ? 100 : 1, o->name ? o->name : &o->letter);
+		pd_buf_printf(out, "%s-%s%.*s=", out->n ? " " : "", o->name ? "-" : "", o->name ? 100 : 1,
+			      o->name ? o->name : &o->letter);
 		add_quoted(out, values[i]);
 	}
 	free(values);
@@ -285,7 +286,10 @@ void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf
 
 /* pd_opt_parse handles it: no option struct has it. */
 const struct pd_opt pd_opt_common[] = {
-	{ .name = "sandbox", .type = PD_OPT_SWITCH, .rare = true, .help = "run in a sandbox, or without one; pagededup(1) describes it" },
+	{ .name = "sandbox",
+	  .type = PD_OPT_SWITCH,
+	  .rare = true,
+	  .help = "run in a sandbox, or without one; pagededup(1) describes it" },
 	{ .letter = 0 },
 };
 

@@ -14,46 +14,49 @@
 #include "base/span.h"
 
 enum pd_opt_type {
-	PD_OPT_HEADING,		/* a line in --help without an option */
-	PD_OPT_FLAG,		/* bool: --name sets it */
-	PD_OPT_SWITCH,		/* int -1/0/1: --name and --no-name */
-	PD_OPT_INT,		/* int within min..max */
-	PD_OPT_SIZE,		/* size_t, with K, M, G (1024) */
-	PD_OPT_REAL,		/* double within min..max */
-	PD_OPT_TEXT,		/* const char *, borrowed from argv */
-	PD_OPT_CHOICE,		/* int: index into `choices` */
-	PD_OPT_CALL,		/* `call` does it */
+	PD_OPT_HEADING, /* a line in --help without an option */
+	PD_OPT_FLAG,	/* bool: --name sets it */
+	PD_OPT_SWITCH,	/* int -1/0/1: --name and --no-name */
+	PD_OPT_INT,	/* int within min..max */
+	PD_OPT_SIZE,	/* size_t, with K, M, G (1024) */
+	PD_OPT_REAL,	/* double within min..max */
+	PD_OPT_TEXT,	/* const char *, borrowed from argv */
+	PD_OPT_CHOICE,	/* int: index into `choices` */
+	PD_OPT_CALL,	/* `call` does it */
 };
 
 struct pd_opt {
 	enum pd_opt_type type;
-	char letter;			/* 0: none */
-	const char *name;		/* "shingle"; NULL: letter only; for a heading its text */
-	const char *arg;		/* "N": shown in --help */
-	const char *help;		/* one line, without the default */
-	bool rare;			/* rarely used: only --help=all lists it */
-	bool same_result;		/* the result does not depend on the value: a run may be resumed with another one */
-	size_t at;			/* offsetof(struct …, member) */
-	double min, max;		/* INT, REAL */
-	const char *const *choices;	/* CHOICE: NULL at the end */
+	char letter;		    /* 0: none */
+	const char *name;	    /* "shingle"; NULL: letter only; for a heading its text */
+	const char *arg;	    /* "N": shown in --help */
+	const char *help;	    /* one line, without the default */
+	bool rare;		    /* rarely used: only --help=all lists it */
+	bool same_result;	    /* the result does not depend on the value: a run may be resumed with another one */
+	size_t at;		    /* offsetof(struct …, member) */
+	double min, max;	    /* INT, REAL */
+	const char *const *choices; /* CHOICE: NULL at the end */
 	int (*call)(void *options, const char *arg, struct pd_err *e);
 };
 
 struct pd_command;
 
 struct pd_usage {
-	const char *name;		/* "fp" */
-	const char *synopsis;		/* "[OPTION]… [INPUT]…" */
-	const char *summary;		/* one line */
-	const char *text;		/* a few lines more, or NULL */
-	const char *example;		/* one command line */
+	const char *name;     /* "fp" */
+	const char *synopsis; /* "[OPTION]… [INPUT]…" */
+	const char *summary;  /* one line */
+	const char *text;     /* a few lines more, or NULL */
+	const char *example;  /* one command line */
 	bool no_operands;
-	bool starts_programs;		/* no sandbox unless it is required (base/sandbox.h) */
-	const char *const *words;	/* the possible first operands, NULL at the end; or NULL: any */
-	const struct pd_opt *opts;	/* ended by a row with no name, no letter and type HEADING */
+	bool starts_programs;	   /* no sandbox unless it is required (base/sandbox.h) */
+	const char *const *words;  /* the possible first operands, NULL at the end; or NULL: any */
+	const struct pd_opt *opts; /* ended by a row with no name, no letter and type HEADING */
 };
 
-#define PD_OPT_END { .type = PD_OPT_HEADING }
+#define PD_OPT_END \
+	{ \
+		.type = PD_OPT_HEADING \
+	}
 
 static inline bool pd_opt_at_end(const struct pd_opt *o)
 {

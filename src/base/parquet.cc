@@ -33,7 +33,8 @@
 using arrow::Status;
 using arrow::Type;
 
-namespace {
+namespace
+{
 
 enum { BATCH_BYTES = 4 << 20, BATCH_ROWS = 1 << 14 };
 
@@ -80,7 +81,7 @@ arrow::Result<std::shared_ptr<arrow::io::ReadableFile>> own_file(int fd)
 	if (own < 0)
 		return arrow::internal::StatusFromErrno(errno, arrow::StatusCode::IOError, "dup");
 	errno = 0;
-	auto file = arrow::io::ReadableFile::Open(own);	/* which does not always give a reason */
+	auto file = arrow::io::ReadableFile::Open(own); /* which does not always give a reason */
 	if (!file.ok())
 		return arrow::internal::StatusFromErrno(errno ? errno : EIO, arrow::StatusCode::IOError, file.status().message());
 	return file;
@@ -108,14 +109,29 @@ arrow::Result<std::unique_ptr<parquet::arrow::FileReader>> open_file(const std::
 int natural_type(const arrow::DataType &t)
 {
 	switch (t.id()) {
-	case Type::BOOL: case Type::UINT8: case Type::UINT16: case Type::UINT32: case Type::UINT64:
-	case Type::INT8: case Type::INT16: case Type::INT32: case Type::INT64: return PD_PARQUET_NUMBER;
-	case Type::HALF_FLOAT: case Type::FLOAT: case Type::DOUBLE: return PD_PARQUET_REAL;
-	case Type::STRING: case Type::LARGE_STRING: case Type::STRING_VIEW: case Type::TIMESTAMP: case Type::DATE32: case Type::NA:
-		return PD_PARQUET_TEXT;
+	case Type::BOOL:
+	case Type::UINT8:
+	case Type::UINT16:
+	case Type::UINT32:
+	case Type::UINT64:
+	case Type::INT8:
+	case Type::INT16:
+	case Type::INT32:
+	case Type::INT64: return PD_PARQUET_NUMBER;
+	case Type::HALF_FLOAT:
+	case Type::FLOAT:
+	case Type::DOUBLE: return PD_PARQUET_REAL;
+	case Type::STRING:
+	case Type::LARGE_STRING:
+	case Type::STRING_VIEW:
+	case Type::TIMESTAMP:
+	case Type::DATE32:
+	case Type::NA: return PD_PARQUET_TEXT;
 	case Type::DICTIONARY: return natural_type(*static_cast<const arrow::DictionaryType &>(t).value_type());
 	case Type::FIXED_SIZE_BINARY: return PD_PARQUET_BYTES;
-	case Type::BINARY: case Type::LARGE_BINARY: case Type::BINARY_VIEW: return PD_PARQUET_BLOB;
+	case Type::BINARY:
+	case Type::LARGE_BINARY:
+	case Type::BINARY_VIEW: return PD_PARQUET_BLOB;
 	default: return 0;
 	}
 }
@@ -134,7 +150,7 @@ std::shared_ptr<arrow::DataType> plain_type(int type)
 arrow::Result<std::shared_ptr<arrow::Array>> print_times(const std::shared_ptr<arrow::Array> &from)
 {
 	ARROW_ASSIGN_OR_RAISE(auto as, arrow::compute::Cast(*from, arrow::timestamp(arrow::TimeUnit::SECOND),
-							     arrow::compute::CastOptions::Unsafe()));
+							    arrow::compute::CastOptions::Unsafe()));
 	const auto &times = static_cast<const arrow::TimestampArray &>(*as);
 	arrow::LargeStringBuilder out;
 	for (int64_t i = 0; i < times.length(); i++) {
@@ -183,12 +199,12 @@ arrow::Result<std::shared_ptr<arrow::Array>> become(std::shared_ptr<arrow::Array
 }
 
 struct Piece {
-	int status = 0;		/* as pd_parquet_next */
+	int status = 0; /* as pd_parquet_next */
 	pd_parquet_error error = { 0, "" };
 	uint64_t row = 0, n = 0;
 	int64_t bytes = 0;
 	std::vector<std::shared_ptr<arrow::Array>> arrays;
-	std::vector<std::vector<uint8_t>> valid;	/* of arrays inside other arrays */
+	std::vector<std::vector<uint8_t>> valid; /* of arrays inside other arrays */
 	std::vector<pd_parquet_column> v;
 };
 
@@ -228,7 +244,9 @@ struct Want {
 /* The bytes of a string may have any value; its offsets must be checked before use. */
 Status check(const std::shared_ptr<arrow::Array> &a)
 {
-	std::shared_ptr<arrow::DataType> bytes = a->type_id() == Type::STRING ? arrow::binary() : a->type_id() == Type::LARGE_STRING ? arrow::large_binary() : nullptr;
+	std::shared_ptr<arrow::DataType> bytes = a->type_id() == Type::STRING	      ? arrow::binary()
+						 : a->type_id() == Type::LARGE_STRING ? arrow::large_binary()
+										      : nullptr;
 	ARROW_RETURN_NOT_OK(a->Validate());
 	if (!bytes)
 		return a->ValidateFull();
@@ -269,7 +287,7 @@ Status take_columns(const arrow::RecordBatch &batch, const std::vector<Want> &wa
 /* A row group that is being decoded, and its batches that wait for the groups before it. */
 struct Lane {
 	int group;
-	uint64_t row, end, skip;	/* the next row; after the last; rows to pass over */
+	uint64_t row, end, skip; /* the next row; after the last; rows to pass over */
 	std::unique_ptr<parquet::arrow::FileReader> file;
 	std::unique_ptr<arrow::RecordBatchReader> reader;
 	std::deque<Piece> ready;
@@ -279,9 +297,12 @@ struct Lane {
 
 /* A compressed batch declares its decompressed length; if that is damaged, an allocation failure is not a lack of
  * memory. */
-class Pool : public arrow::ProxyMemoryPool {
-public:
-	Pool() : ProxyMemoryPool(arrow::default_memory_pool()) {}
+class Pool : public arrow::ProxyMemoryPool
+{
+      public:
+	Pool() : ProxyMemoryPool(arrow::default_memory_pool())
+	{
+	}
 	using ProxyMemoryPool::Allocate;
 	Status Allocate(int64_t size, int64_t alignment, uint8_t **out) override
 	{
@@ -290,7 +311,7 @@ public:
 		return ProxyMemoryPool::Allocate(size, alignment, out);
 	}
 
-private:
+      private:
 	static constexpr int64_t MOST = (int64_t)1 << 40;
 };
 
@@ -312,9 +333,12 @@ arrow::ipc::IpcWriteOptions write_options()
 
 /* Bytes that a caller provides in sequence.  The length declared by a message is not trusted before the bytes have
  * arrived. */
-class Source : public arrow::io::InputStream {
-public:
-	Source(pd_parquet_take *take, void *ctx) : take_(take), ctx_(ctx) {}
+class Source : public arrow::io::InputStream
+{
+      public:
+	Source(pd_parquet_take *take, void *ctx) : take_(take), ctx_(ctx)
+	{
+	}
 	arrow::Result<int64_t> Read(int64_t n, void *to) override
 	{
 		int64_t got = std::min(n, again_);
@@ -365,14 +389,20 @@ public:
 		closed_ = true;
 		return Status::OK();
 	}
-	arrow::Result<int64_t> Tell() const override { return at_; }
-	bool closed() const override { return closed_; }
+	arrow::Result<int64_t> Tell() const override
+	{
+		return at_;
+	}
+	bool closed() const override
+	{
+		return closed_;
+	}
 
-private:
+      private:
 	pd_parquet_take *take_;
 	void *ctx_;
 	char head_[PD_FORM_HEAD] = {};
-	int64_t again_ = 0;	/* the last bytes of the head, to be returned once more */
+	int64_t again_ = 0; /* the last bytes of the head, to be returned once more */
 	int64_t at_ = 0;
 	bool closed_ = false;
 };
@@ -391,22 +421,22 @@ struct pd_parquet {
 	/* Parquet */
 	std::shared_ptr<arrow::io::ReadableFile> file;
 	std::shared_ptr<parquet::FileMetaData> meta;
-	std::vector<int> leaf;		/* of each column; -1: it has parts */
-	std::vector<int> leaves;	/* requested columns, ascending, without repetitions */
+	std::vector<int> leaf;	 /* of each column; -1: it has parts */
+	std::vector<int> leaves; /* requested columns, ascending, without repetitions */
 	int next_group = 0;
 	uint64_t next_row = 0, skip = 0;
 	size_t n_lanes = 1;
-	int64_t most = 1;		/* limit of the bytes that lanes after the first keep ready, together */
-	std::mutex lock;		/* of the lanes */
+	int64_t most = 1; /* limit of the bytes that lanes after the first keep ready, together */
+	std::mutex lock;  /* of the lanes */
 	std::condition_variable changed;
 	std::deque<std::unique_ptr<Lane>> lanes;
 	int64_t held = 0;
 	bool stop = false;
 	/* Arrow */
 	std::shared_ptr<arrow::ipc::RecordBatchStreamReader> stream;
-	std::shared_ptr<arrow::RecordBatch> batch;	/* rows from `at` on are still to be returned */
+	std::shared_ptr<arrow::RecordBatch> batch; /* rows from `at` on are still to be returned */
 	int64_t at = 0;
-	int number = -1;		/* of the batch */
+	int number = -1; /* of the batch */
 
 	int64_t bytes_of_group(int group) const;
 	Status open_group(Lane &lane);
@@ -415,7 +445,10 @@ struct pd_parquet {
 	Piece next_of_lanes();
 	Piece next_of_stream();
 	void rest();
-	~pd_parquet() { rest(); }
+	~pd_parquet()
+	{
+		rest();
+	}
 };
 
 /* The requested columns of a batch. */
@@ -468,8 +501,8 @@ Piece pd_parquet::decode_next(Lane &lane)
 		piece.n = lane.end - piece.row;
 		if (!piece.error.number) {
 			why = piece.error.text;
-			snprintf(piece.error.text, sizeof piece.error.text, "row group %d: %llu rows that cannot be read: %s", lane.group,
-				 (unsigned long long)piece.n, why.c_str());
+			snprintf(piece.error.text, sizeof piece.error.text, "row group %d: %llu rows that cannot be read: %s",
+				 lane.group, (unsigned long long)piece.n, why.c_str());
 		}
 	}
 	return piece;
@@ -557,7 +590,8 @@ Piece pd_parquet::next_of_stream()
 	if (r < 0) {
 		std::string why = piece.error.text;
 		if (!piece.error.number)
-			snprintf(piece.error.text, sizeof piece.error.text, "record batch %d and what follows cannot be read: %s", number, why.c_str());
+			snprintf(piece.error.text, sizeof piece.error.text, "record batch %d and what follows cannot be read: %s",
+				 number, why.c_str());
 		piece.status = -1;
 		stream.reset();
 	}
@@ -663,7 +697,8 @@ int pd_parquet_type(const struct pd_parquet *p, size_t i)
 	return p->leaf[i] < 0 ? 0 : natural_type(*p->schema->field((int)i)->type());
 }
 
-int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, int threads, struct pd_parquet_error *e)
+int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, int threads,
+		    struct pd_parquet_error *e)
 {
 	return guarded(e, [&]() -> Status {
 		p->rest();
@@ -711,11 +746,15 @@ int pd_parquet_next(struct pd_parquet *p, struct pd_parquet_batch *out, struct p
 
 /* --- writing --- */
 
-namespace {
+namespace
+{
 
-class Sink : public arrow::io::OutputStream {
-public:
-	Sink(pd_parquet_write *write, void *ctx) : write_(write), ctx_(ctx) {}
+class Sink : public arrow::io::OutputStream
+{
+      public:
+	Sink(pd_parquet_write *write, void *ctx) : write_(write), ctx_(ctx)
+	{
+	}
 	Status Write(const void *bytes, int64_t n) override
 	{
 		number = number ? number : write_(ctx_, bytes, (size_t)n);
@@ -727,11 +766,17 @@ public:
 		closed_ = true;
 		return Status::OK();
 	}
-	arrow::Result<int64_t> Tell() const override { return at_; }
-	bool closed() const override { return closed_; }
-	int number = 0;		/* errno */
+	arrow::Result<int64_t> Tell() const override
+	{
+		return at_;
+	}
+	bool closed() const override
+	{
+		return closed_;
+	}
+	int number = 0; /* errno */
 
-private:
+      private:
 	pd_parquet_write *write_;
 	void *ctx_;
 	int64_t at_ = 0;
@@ -746,7 +791,8 @@ arrow::Result<std::unique_ptr<parquet::arrow::FileWriter>> open_writer(const std
 	properties.max_row_group_length(INT64_MAX);
 	parquet::ArrowWriterProperties::Builder arrow_properties;
 	arrow_properties.store_schema();
-	return parquet::arrow::FileWriter::Open(*schema, arrow::default_memory_pool(), sink, properties.build(), arrow_properties.build());
+	return parquet::arrow::FileWriter::Open(*schema, arrow::default_memory_pool(), sink, properties.build(),
+						arrow_properties.build());
 }
 
 std::shared_ptr<arrow::DataType> written_type(const pd_parquet_column &c)
@@ -784,8 +830,8 @@ struct pd_parquet_writer {
 	std::shared_ptr<arrow::ipc::RecordBatchWriter> stream;
 };
 
-int pd_parquet_writer_open(struct pd_parquet_writer **out, enum pd_parquet_form form, const struct pd_parquet_column *v, size_t n, const char *key, const char *note,
-			   pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
+int pd_parquet_writer_open(struct pd_parquet_writer **out, enum pd_parquet_form form, const struct pd_parquet_column *v, size_t n,
+			   const char *key, const char *note, pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
 {
 	std::unique_ptr<pd_parquet_writer> w;
 	*out = nullptr;
@@ -848,10 +894,12 @@ void pd_parquet_writer_free(struct pd_parquet_writer *w)
 	}
 }
 
-namespace {
+namespace
+{
 
 /* The part of a batch that begins with row `at` outside all cuts. */
-template <class Give> Status uncut(const arrow::RecordBatch &batch, uint64_t at, const pd_parquet_cut *cuts, size_t n, size_t &next, Give give)
+template <class Give>
+Status uncut(const arrow::RecordBatch &batch, uint64_t at, const pd_parquet_cut *cuts, size_t n, size_t &next, Give give)
 {
 	uint64_t end = at + (uint64_t)batch.num_rows(), from = at;
 	while (from < end) {
@@ -867,9 +915,11 @@ template <class Give> Status uncut(const arrow::RecordBatch &batch, uint64_t at,
 
 } // namespace
 
-namespace {
+namespace
+{
 
-Status copy_parquet(const std::shared_ptr<arrow::io::ReadableFile> &file, const std::shared_ptr<Sink> &sink, const pd_parquet_cut *cuts, size_t n)
+Status copy_parquet(const std::shared_ptr<arrow::io::ReadableFile> &file, const std::shared_ptr<Sink> &sink,
+		    const pd_parquet_cut *cuts, size_t n)
 {
 	ARROW_ASSIGN_OR_RAISE(auto reader, open_file(file, nullptr));
 	auto meta = reader->parquet_reader()->metadata();
@@ -917,8 +967,8 @@ Status copy_arrow(int fd, bool is_file, const std::shared_ptr<Sink> &sink, const
 	auto source = std::make_shared<Source>(take_of_fd, &fd);
 	ARROW_RETURN_NOT_OK(source->skip_envelope());
 	ARROW_ASSIGN_OR_RAISE(auto reader, arrow::ipc::RecordBatchStreamReader::Open(source, read_options()));
-	ARROW_ASSIGN_OR_RAISE(auto writer, is_file ? arrow::ipc::MakeFileWriter(sink, reader->schema(), write_options()) :
-							  arrow::ipc::MakeStreamWriter(sink, reader->schema(), write_options()));
+	ARROW_ASSIGN_OR_RAISE(auto writer, is_file ? arrow::ipc::MakeFileWriter(sink, reader->schema(), write_options())
+						   : arrow::ipc::MakeStreamWriter(sink, reader->schema(), write_options()));
 	uint64_t at = 0;
 	size_t next = 0;
 	for (int number = 0;; number++) {
@@ -932,14 +982,16 @@ Status copy_arrow(int fd, bool is_file, const std::shared_ptr<Sink> &sink, const
 			if (!s.ok())
 				return Status::Invalid("record batch ", number, ": ", s.message());
 		}
-		ARROW_RETURN_NOT_OK(uncut(*read->batch, at, cuts, n, next, [&](const arrow::RecordBatch &part) { return writer->WriteRecordBatch(part); }));
+		ARROW_RETURN_NOT_OK(uncut(*read->batch, at, cuts, n, next,
+					  [&](const arrow::RecordBatch &part) { return writer->WriteRecordBatch(part); }));
 		at += (uint64_t)read->batch->num_rows();
 	}
 }
 
 } // namespace
 
-int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
+int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx,
+		    struct pd_parquet_error *e)
 {
 	auto sink = std::make_shared<Sink>(write, ctx);
 	int r = guarded(e, [&]() -> Status {

@@ -38,12 +38,12 @@ struct pd_parquet_column {
 	const char *name;
 	int type, width;
 	const uint8_t *valid;	/* a bit for each row, lowest first; NULL: all have a value */
-	const int64_t *offsets;	/* TEXT, BLOB */
+	const int64_t *offsets; /* TEXT, BLOB */
 	const void *data;
 };
 
 struct pd_parquet_error {
-	int number;	/* errno, if a system call failed; 0: the file is damaged */
+	int number; /* errno, if a system call failed; 0: the file is damaged */
 	char text[400];
 };
 
@@ -75,7 +75,8 @@ struct pd_parquet_want {
 	bool bits;
 };
 /* `threads`: number of row groups that may be decoded at the same time. */
-int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, int threads, struct pd_parquet_error *e);
+int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, int threads,
+		    struct pd_parquet_error *e);
 
 /* Rows `row` to row + n - 1 with the requested columns; valid until the next call. */
 struct pd_parquet_batch {
@@ -95,10 +96,11 @@ struct pd_parquet_writer;
 
 /* The names, types and widths of the columns count; `key` and `note` are metadata known from the start.  Arrow is
  * written as a stream. */
-int pd_parquet_writer_open(struct pd_parquet_writer **out, enum pd_parquet_form form, const struct pd_parquet_column *v, size_t n, const char *key, const char *note,
-			   pd_parquet_write *write, void *ctx, struct pd_parquet_error *e);
+int pd_parquet_writer_open(struct pd_parquet_writer **out, enum pd_parquet_form form, const struct pd_parquet_column *v, size_t n,
+			   const char *key, const char *note, pd_parquet_write *write, void *ctx, struct pd_parquet_error *e);
 /* A row group, or a batch. */
-int pd_parquet_writer_put(struct pd_parquet_writer *w, const struct pd_parquet_column *v, uint64_t rows, struct pd_parquet_error *e);
+int pd_parquet_writer_put(struct pd_parquet_writer *w, const struct pd_parquet_column *v, uint64_t rows,
+			  struct pd_parquet_error *e);
 /* The end, with one note more unless it is NULL. */
 int pd_parquet_writer_end(struct pd_parquet_writer *w, const char *key, const char *note, struct pd_parquet_error *e);
 void pd_parquet_writer_free(struct pd_parquet_writer *w);
@@ -107,7 +109,8 @@ void pd_parquet_writer_free(struct pd_parquet_writer *w);
 struct pd_parquet_cut {
 	uint64_t from, to;
 };
-int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx, struct pd_parquet_error *e);
+int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx,
+		    struct pd_parquet_error *e);
 
 #ifdef __cplusplus
 }

@@ -14,14 +14,14 @@
 #include "base/terminal.h"
 #include "base/utf8.h"
 
-#define HEADER_NOTE "pagededup.header"	/* as the Python package has it in a table's schema */
+#define HEADER_NOTE "pagededup.header" /* as the Python package has it in a table's schema */
 #define TOTALS_NOTE "pagededup.totals"
 #define MARK_COLUMN "suspect"
 #define COLUMNS_MAX 64
 #define GROUP_ROWS ((uint64_t)1 << 17)
 #define GROUP_BYTES ((size_t)1 << 26)
 
-#define ARROW_GROUP_ROWS ((uint64_t)1 << 14)	/* the reader of a pipe waits for a batch */
+#define ARROW_GROUP_ROWS ((uint64_t)1 << 14) /* the reader of a pipe waits for a batch */
 
 /* --- which form --- */
 
@@ -36,14 +36,17 @@ enum pd_parquet_form pd_parquet_form(const void *head, size_t n, bool *may)
 		return PD_FORM_OTHER;
 	bool is_parquet = !memcmp(head, parquet, n < 4 ? n : 4), is_file = !memcmp(head, file, n < 6 ? n : 6);
 	bool is_stream = !memcmp(head, stream, n < 4 ? n : 4);
-	int32_t length = 0;	/* of a stream's first message, its columns */
+	int32_t length = 0; /* of a stream's first message, its columns */
 	if (is_stream && n >= 8)
 		memcpy(&length, (const char *)head + 4, sizeof length);
 	if (may && n < PD_FORM_HEAD)
 		*may = (is_parquet || is_file || is_stream);
 	if (n >= PD_FORM_HEAD)
 		is_stream = is_stream && length > 0 && length < 1 << 28;
-	return n < PD_FORM_HEAD ? PD_FORM_OTHER : is_parquet ? PD_FORM_PARQUET : is_file || is_stream ? PD_FORM_ARROW : PD_FORM_OTHER;
+	return n < PD_FORM_HEAD	      ? PD_FORM_OTHER
+	       : is_parquet	      ? PD_FORM_PARQUET
+	       : is_file || is_stream ? PD_FORM_ARROW
+				      : PD_FORM_OTHER;
 }
 
 #ifdef PD_WITHOUT_parquet
@@ -53,7 +56,8 @@ enum pd_parquet_form pd_parquet_form(const void *head, size_t n, bool *may)
 static int refuse(enum pd_parquet_form form, struct pd_parquet_error *e)
 {
 	e->number = 0;
-	snprintf(e->text, sizeof e->text, "it is %s, and this program was built without Apache Arrow's libraries", form_names[form]);
+	snprintf(e->text, sizeof e->text, "it is %s, and this program was built without Apache Arrow's libraries",
+		 form_names[form]);
 	return -1;
 }
 
@@ -69,30 +73,63 @@ int pd_parquet_open_stream(struct pd_parquet **out, pd_parquet_take *take, void 
 	return refuse(PD_FORM_ARROW, e);
 }
 
-int pd_parquet_writer_open(struct pd_parquet_writer **out, enum pd_parquet_form form, const struct pd_parquet_column *v, size_t n, const char *key, const char *note,
-			   pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
+int pd_parquet_writer_open(struct pd_parquet_writer **out, enum pd_parquet_form form, const struct pd_parquet_column *v, size_t n,
+			   const char *key, const char *note, pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
 {
 	*out = NULL;
 	return refuse(form, e);
 }
 
-int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
+int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx,
+		    struct pd_parquet_error *e)
 {
 	return refuse(PD_FORM_PARQUET, e);
 }
 
 /* Nothing was opened, so these cannot be called. */
-void pd_parquet_close(struct pd_parquet *p) {}
-uint64_t pd_parquet_rows(const struct pd_parquet *p) { return 0; }
-const char *pd_parquet_note(const struct pd_parquet *p, const char *key) { return NULL; }
-size_t pd_parquet_columns(const struct pd_parquet *p) { return 0; }
-const char *pd_parquet_name(const struct pd_parquet *p, size_t i) { return ""; }
-int pd_parquet_type(const struct pd_parquet *p, size_t i) { return 0; }
-int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, int threads, struct pd_parquet_error *e) { return -1; }
-int pd_parquet_next(struct pd_parquet *p, struct pd_parquet_batch *out, struct pd_parquet_error *e) { return 0; }
-int pd_parquet_writer_put(struct pd_parquet_writer *w, const struct pd_parquet_column *v, uint64_t rows, struct pd_parquet_error *e) { return -1; }
-int pd_parquet_writer_end(struct pd_parquet_writer *w, const char *key, const char *note, struct pd_parquet_error *e) { return -1; }
-void pd_parquet_writer_free(struct pd_parquet_writer *w) {}
+void pd_parquet_close(struct pd_parquet *p)
+{
+}
+uint64_t pd_parquet_rows(const struct pd_parquet *p)
+{
+	return 0;
+}
+const char *pd_parquet_note(const struct pd_parquet *p, const char *key)
+{
+	return NULL;
+}
+size_t pd_parquet_columns(const struct pd_parquet *p)
+{
+	return 0;
+}
+const char *pd_parquet_name(const struct pd_parquet *p, size_t i)
+{
+	return "";
+}
+int pd_parquet_type(const struct pd_parquet *p, size_t i)
+{
+	return 0;
+}
+int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, int threads,
+		    struct pd_parquet_error *e)
+{
+	return -1;
+}
+int pd_parquet_next(struct pd_parquet *p, struct pd_parquet_batch *out, struct pd_parquet_error *e)
+{
+	return 0;
+}
+int pd_parquet_writer_put(struct pd_parquet_writer *w, const struct pd_parquet_column *v, uint64_t rows, struct pd_parquet_error *e)
+{
+	return -1;
+}
+int pd_parquet_writer_end(struct pd_parquet_writer *w, const char *key, const char *note, struct pd_parquet_error *e)
+{
+	return -1;
+}
+void pd_parquet_writer_free(struct pd_parquet_writer *w)
+{
+}
 
 #endif
 
@@ -138,17 +175,17 @@ static void add_bytes_of_text(struct pd_buf *out, struct pd_span s)
 /* --- lines -> columns --- */
 
 struct columns_output {
-	struct pd_outfile_filter filter;	/* first member: the output knows only this one */
+	struct pd_outfile_filter filter; /* first member: the output knows only this one */
 	char *name;
 	enum pd_parquet_form form;
 	struct pd_parquet_writer *writer;
 	struct pd_buf pending, header, totals, value, text;
 	struct pd_column *v;
-	size_t n;		/* columns; the last is the mark's where rows have one */
-	size_t n_line;		/* columns of a line */
+	size_t n;      /* columns; the last is the mark's where rows have one */
+	size_t n_line; /* columns of a line */
 	bool marks;
-	uint64_t rows, before;	/* in the group; in earlier groups */
-	struct pd_err err;	/* the first error, after which nothing is accepted */
+	uint64_t rows, before; /* in the group; in earlier groups */
+	struct pd_err err;     /* the first error, after which nothing is accepted */
 };
 
 static int write_beneath(void *ctx, const void *bytes, size_t n)
@@ -201,8 +238,8 @@ static int sketch_bytes(struct pd_span kind)
 {
 	uint64_t minima, bits;
 	struct pd_span m, b;
-	if (!pd_span_split(&kind, 'x', &m) || !pd_span_split(&kind, 'x', &b) || !pd_span_u64(m, &minima) || !pd_span_u64(b, &bits) ||
-	    !minima || !bits || minima > 1024 || bits > 64)
+	if (!pd_span_split(&kind, 'x', &m) || !pd_span_split(&kind, 'x', &b) || !pd_span_u64(m, &minima) ||
+	    !pd_span_u64(b, &bits) || !minima || !bits || minima > 1024 || bits > 64)
 		return 64;
 	return (int)((minima * bits + 63) / 64 * 8);
 }
@@ -262,15 +299,16 @@ static void put_line(struct columns_output *c, struct pd_span line, struct pd_sp
 	struct pd_span f[COLUMNS_MAX + 1] = { { NULL, 0 } };
 	size_t n = pd_tsv_fields(line, f, COLUMNS_MAX), bytes = 0;
 	if (!c->writer || (n != c->n_line && !mark.n)) {
-		pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: row %" PRIu64 " has %zu columns, not %zu", c->name, c->before + c->rows, n, c->n_line);
+		pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: row %" PRIu64 " has %zu columns, not %zu", c->name,
+			c->before + c->rows, n, c->n_line);
 		return;
 	}
 	if (c->marks)
 		f[c->n_line] = mark;
 	for (size_t i = 0; i < c->n; i++) {
 		if (put_value(c, &c->v[i], f[i])) {
-			pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: row %" PRIu64 ": '%.*s' is no value of the column %s", c->name,
-				c->before + c->rows, (int)(f[i].n < 80 ? f[i].n : 80), f[i].p, c->v[i].name.p);
+			pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: row %" PRIu64 ": '%.*s' is no value of the column %s",
+				c->name, c->before + c->rows, (int)(f[i].n < 80 ? f[i].n : 80), f[i].p, c->v[i].name.p);
 			return;
 		}
 		bytes += c->v[i].data.n;
@@ -360,7 +398,8 @@ static int end_output(struct pd_outfile_filter *self, bool whole, struct pd_err 
 int pd_parquet_rows_output(struct pd_outfile *o, enum pd_parquet_form form, struct pd_err *e)
 {
 #ifdef PD_WITHOUT_parquet
-	return pd_fail(e, PD_ERR_USAGE, "--format=%s: this program was built without Apache Arrow's libraries", form == PD_FORM_ARROW ? "arrow" : "parquet");
+	return pd_fail(e, PD_ERR_USAGE, "--format=%s: this program was built without Apache Arrow's libraries",
+		       form == PD_FORM_ARROW ? "arrow" : "parquet");
 #endif
 	int status = pd_refuse_terminal(o->f, form_names[form], e);
 	if (status)
@@ -380,17 +419,17 @@ int pd_parquet_rows_output(struct pd_outfile *o, enum pd_parquet_form form, stru
 struct columns_input {
 	struct pd_parquet_want want;
 	enum pd_column_print print;
-	bool hex, blob;		/* bytes: as hexadecimal digits, or as they are */
+	bool hex, blob; /* bytes: as hexadecimal digits, or as they are */
 };
 
 struct pd_parquet_rows_input {
 	struct pd_parquet *file;
-	FILE *spool;		/* bytes read from a pipe */
+	FILE *spool; /* bytes read from a pipe */
 	char *name;
 	struct columns_input v[COLUMNS_MAX + 1];
 	struct pd_parquet_want want[COLUMNS_MAX + 1];
-	size_t n, n_line;	/* columns; the last one, the mark of a line, is in none */
-	size_t marked[PD_PAIRS_COLUMNS];	/* the columns of a marked row */
+	size_t n, n_line;		 /* columns; the last one, the mark of a line, is in none */
+	size_t marked[PD_PAIRS_COLUMNS]; /* the columns of a marked row */
 	struct pd_buf lines, value;
 	bool begun;
 };
@@ -498,8 +537,8 @@ int pd_parquet_rows_open(struct pd_parquet_rows_input **out, FILE *f, const char
 	if (form == PD_FORM_PARQUET && !regular && !(in->spool = pd_tempfile_of(take_of_file, f, name, e)))
 		return e->status;
 #endif
-	int r = form == PD_FORM_ARROW ? pd_parquet_open_stream(&in->file, take_of_file, f, &why) :
-					pd_parquet_open(&in->file, fileno(in->spool ? in->spool : f), &why);
+	int r = form == PD_FORM_ARROW ? pd_parquet_open_stream(&in->file, take_of_file, f, &why)
+				      : pd_parquet_open(&in->file, fileno(in->spool ? in->spool : f), &why);
 	if (r)
 		return fail_input(&why, name, e);
 	size_t columns = pd_parquet_columns(in->file);
@@ -540,8 +579,8 @@ static void add_totals(struct pd_parquet_rows_input *in)
 static struct pd_span bytes_of(const struct pd_parquet_column *c, uint64_t row)
 {
 	const char *data = c->data;
-	return c->offsets ? pd_span(data + c->offsets[row], (size_t)(c->offsets[row + 1] - c->offsets[row])) :
-			    pd_span(data + row * (uint64_t)c->width, (size_t)c->width);
+	return c->offsets ? pd_span(data + c->offsets[row], (size_t)(c->offsets[row + 1] - c->offsets[row]))
+			  : pd_span(data + row * (uint64_t)c->width, (size_t)c->width);
 }
 
 static void add_hex(struct pd_buf *out, struct pd_span bytes)
@@ -553,7 +592,8 @@ static void add_hex(struct pd_buf *out, struct pd_span bytes)
 	}
 }
 
-static void add_field(struct pd_parquet_rows_input *in, const struct columns_input *how, const struct pd_parquet_column *c, uint64_t row)
+static void add_field(struct pd_parquet_rows_input *in, const struct columns_input *how, const struct pd_parquet_column *c,
+		      uint64_t row)
 {
 	struct pd_buf *out = &in->lines;
 	if (c->valid && !(c->valid[row / 8] >> row % 8 & 1)) {
@@ -614,7 +654,7 @@ int pd_parquet_rows_next(struct pd_parquet_rows_input *in, struct pd_span *lines
 		*lines = pd_buf_span(&in->lines);
 		return 1;
 	}
-	if (!in->n)	/* it ended, or there is nothing to read */
+	if (!in->n) /* it ended, or there is nothing to read */
 		return 0;
 	why.number = 0;
 	int r = pd_parquet_next(in->file, &b, &why);

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/threads.h"
 
-
 #define WINDOW_MIN ((size_t)4 << 10)
 #define WINDOW_MAX ((size_t)64 << 10)
 
@@ -19,23 +18,23 @@
 struct sorted_run {
 	uint64_t at, end;
 	struct pd_buf window;
-	size_t pos;		/* in the window: the begin of the next record, */
-	size_t size;		/* its bytes, */
-	uint64_t key;		/* and its key */
+	size_t pos;   /* in the window: the begin of the next record, */
+	size_t size;  /* its bytes, */
+	uint64_t key; /* and its key */
 };
 
 struct pd_runs {
 	const struct pd_runs_type *type;
 	const char *tmp_dir;
-	struct pd_lock *lock;	/* and the begin and end of the data */
+	struct pd_lock *lock; /* and the begin and end of the data */
 	FILE *file;
 	uint64_t written;
-	int status;		/* of writing */
+	int status; /* of writing */
 	struct pd_err err;
 	struct sorted_run *v;
 	size_t n, cap, n_kept;
 	size_t window;
-	struct sorted_run **heap;	/* runs with a record, the smallest first */
+	struct sorted_run **heap; /* runs with a record, the smallest first */
 	size_t n_heap;
 };
 

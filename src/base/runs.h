@@ -11,9 +11,9 @@
 #include "base/err.h"
 
 struct pd_runs_type {
-	size_t (*size)(struct pd_span bytes);			/* length of the record at the begin of these bytes; 0: it is incomplete */
-	uint64_t (*key)(const char *record);			/* records are in the order of their keys, */
-	int (*compare)(struct pd_span a, struct pd_span b);	/* second sort key; NULL: records with equal keys have any order */
+	size_t (*size)(struct pd_span bytes); /* length of the record at the begin of these bytes; 0: it is incomplete */
+	uint64_t (*key)(const char *record);  /* records are in the order of their keys, */
+	int (*compare)(struct pd_span a, struct pd_span b); /* second sort key; NULL: records with equal keys have any order */
 };
 
 struct pd_runs;

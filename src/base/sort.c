@@ -78,7 +78,7 @@ void pd_items_sort(struct pd_items *s)
 {
 	if (s->n < 2)
 		return;
-	size_t (*counts)[VALUES] = pd_zalloc(DIGITS * sizeof *counts);
+	size_t(*counts)[VALUES] = pd_zalloc(DIGITS * sizeof *counts);
 	struct pd_item *spare = pd_alloc(s->n * sizeof *spare);
 	count_digits(s, counts);
 	for (int d = 0; d < DIGITS; d++) {
@@ -103,13 +103,13 @@ void pd_items_release(struct pd_items *s)
 	*s = (struct pd_items){ 0 };
 }
 
-#define SPILL_MIN 4096		/* items: a run of fewer is not worth its place in the merge */
+#define SPILL_MIN 4096 /* items: a run of fewer is not worth its place in the merge */
 
 /* Shared by the lists of a budget. */
 struct pd_items_spill {
 	struct pd_budget *budget;
-	size_t bytes;			/* limit of all lists together, including the memory for sorting them */
-	size_t most;			/* items in a list */
+	size_t bytes; /* limit of all lists together, including the memory for sorting them */
+	size_t most;  /* items in a list */
 	struct pd_runs *runs;
 	/* in files; changed while a run is written, when other threads wait */
 	size_t n_runs;
@@ -150,7 +150,7 @@ static void write_run(struct pd_items *s)
 	pd_runs_add(s->spill->runs, s->v, s->n * sizeof *s->v);
 	s->spill->n_runs++;
 	s->spill->in_files += s->n * sizeof *s->v;
-	pd_runs_end(s->spill->runs, NULL);	/* an error waits for the merge */
+	pd_runs_end(s->spill->runs, NULL); /* an error waits for the merge */
 	s->n = 0;
 }
 
@@ -165,14 +165,14 @@ void pd_items_room(struct pd_items *s)
 	s->v = pd_realloc(s->v, s->cap * sizeof *s->v);
 }
 
-#define PART_ITEMS 8192		/* in a part, on average, */
-#define PART_BITS_MAX 12	/* unless there would be too many places to write to at once */
+#define PART_ITEMS 8192	 /* in a part, on average, */
+#define PART_BITS_MAX 12 /* unless there would be too many places to write to at once */
 
 struct gathering {
 	struct pd_items *lists, all;
 	size_t n_lists;
 	int shift;
-	struct pd_radix radix;	/* each list is a stretch */
+	struct pd_radix radix; /* each list is a stretch */
 };
 
 static void count_task(void *ctx, size_t list, int thread)
@@ -221,7 +221,7 @@ static size_t choose_parts(struct gathering *g)
 	while (bits < PART_BITS_MAX && bits < key_bits - 1 && g->all.n >> bits > PART_ITEMS)
 		bits++;
 	g->shift = key_bits - bits < 64 ? key_bits - bits : 63;
-	return (size_t)1 << bits << (bits == 0);	/* a shift of 64 is undefined: use two partitions instead of one */
+	return (size_t)1 << bits << (bits == 0); /* a shift of 64 is undefined: use two partitions instead of one */
 }
 
 static void gather_in_memory(struct gathering *g, int threads)

@@ -17,17 +17,18 @@
  *	bool there = at < n && v[at].key == key;
  *
  * A statement expression of gcc and clang, so that the comparison is at the place of the search and costs no call. */
-#define PD_LOWER_BOUND(i, low, high, before) __extension__({ \
-	size_t pd_low_ = (low), pd_high_ = (high); \
-	while (pd_low_ < pd_high_) { \
-		const size_t i = pd_low_ + (pd_high_ - pd_low_) / 2; \
-		if (before) \
-			pd_low_ = i + 1; \
-		else \
-			pd_high_ = i; \
-	} \
-	pd_low_; \
-})
+#define PD_LOWER_BOUND(i, low, high, before) \
+	__extension__({ \
+		size_t pd_low_ = (low), pd_high_ = (high); \
+		while (pd_low_ < pd_high_) { \
+			const size_t i = pd_low_ + (pd_high_ - pd_low_) / 2; \
+			if (before) \
+				pd_low_ = i + 1; \
+			else \
+				pd_high_ = i; \
+		} \
+		pd_low_; \
+	})
 
 /* One pass of a radix sort on threads.  Items are stored in stretches, one per thread or list, and are moved into
  * partitions by a digit.  Each stretch counts its items by partition.  The sum turns counts into positions:
@@ -40,8 +41,8 @@
  *	for each stretch s, each item x of it: out[pd_radix_next(&r, s)[digit(x)]++] = x; */
 struct pd_radix {
 	size_t n_stretches, n_parts;
-	size_t *next;		/* stretch, partition -> number of items; after the sum, the position of the next one */
-	size_t *part;		/* n_parts + 1: where parts begin */
+	size_t *next; /* stretch, partition -> number of items; after the sum, the position of the next one */
+	size_t *part; /* n_parts + 1: where parts begin */
 };
 
 void pd_radix_init(struct pd_radix *r, size_t n_stretches, size_t n_parts);
@@ -67,8 +68,8 @@ struct pd_item {
 struct pd_items {
 	struct pd_item *v;
 	size_t n, cap;
-	size_t mapped;			/* bytes, when `v` is a mapped file; 0: memory */
-	struct pd_items_spill *spill;	/* destination of a full list; NULL: it grows */
+	size_t mapped;		      /* bytes, when `v` is a mapped file; 0: memory */
+	struct pd_items_spill *spill; /* destination of a full list; NULL: it grows */
 };
 
 /* Room for one more. */

@@ -78,7 +78,9 @@ bool pd_span_u64(struct pd_span a, uint64_t *out)
 bool pd_span_real(struct pd_span a, double *out)
 {
 	enum { DIGITS = 15 };
-	static const double tens[DIGITS + 1] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
+	static const double tens[DIGITS + 1] = {
+		1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15
+	};
 	char z[64], *end;
 	uint64_t v = 0;
 	size_t i = 0, digits = 0, decimals = 0;

@@ -113,8 +113,7 @@ static void wipe(struct pd_log *l)
 }
 
 /* The lock of stderr keeps lines whole if several threads write. */
-__attribute__((format(printf, 2, 0)))
-static void say(struct pd_log *l, const char *fmt, va_list args)
+__attribute__((format(printf, 2, 0))) static void say(struct pd_log *l, const char *fmt, va_list args)
 {
 	struct pd_buf text = { 0 }, shown = { 0 };
 	pd_buf_vprintf(&text, fmt, args);

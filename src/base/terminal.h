@@ -20,13 +20,13 @@
 #include "base/span.h"
 
 enum pd_color { PD_COLOR_AUTO, PD_COLOR_ALWAYS, PD_COLOR_NEVER };
-extern const char *const pd_color_names[];	/* NULL at the end */
+extern const char *const pd_color_names[]; /* NULL at the end */
 
 /* SGR parameters (ECMA-48, 8.3.117). */
-#define PD_PAINT_HEAD "1"	/* bold */
-#define PD_PAINT_GOOD "32"	/* green: kept, only in the second */
-#define PD_PAINT_BAD "31"	/* red: dropped, only in the first */
-#define PD_PAINT_NOTE "36"	/* cyan: why */
+#define PD_PAINT_HEAD "1"  /* bold */
+#define PD_PAINT_GOOD "32" /* green: kept, only in the second */
+#define PD_PAINT_BAD "31"  /* red: dropped, only in the first */
+#define PD_PAINT_NOTE "36" /* cyan: why */
 
 /* A line that begins with `prefix` has the style; of several rules the first counts. */
 struct pd_paint {
@@ -50,13 +50,13 @@ int pd_refuse_terminal(FILE *to, const char *what, struct pd_err *e);
 /* --- messages --- */
 
 struct pd_log {
-	const char *command;	/* "fp"; NULL: the program itself */
-	FILE *to;		/* stderr */
-	bool quiet;		/* only errors */
-	bool progress;		/* draw a progress line */
-	char line[160];		/* the current progress line */
-	double drawn;		/* when it was drawn, elapsed seconds */
-	char about[256];	/* see pd_log_many */
+	const char *command; /* "fp"; NULL: the program itself */
+	FILE *to;	     /* stderr */
+	bool quiet;	     /* only errors */
+	bool progress;	     /* draw a progress line */
+	char line[160];	     /* the current progress line */
+	double drawn;	     /* when it was drawn, elapsed seconds */
+	char about[256];     /* see pd_log_many */
 	uint64_t n_about;
 };
 

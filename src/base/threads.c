@@ -13,10 +13,11 @@
  * static program they would then have no locks and no memory per thread, and parse nothing.  A reference here loads
  * them. */
 static void (*const asked_for[])(void) __attribute__((used)) = {
-#define THREAD(name) (void (*)(void))pthread_##name
-	THREAD(once), THREAD(key_create), THREAD(key_delete), THREAD(getspecific), THREAD(setspecific), THREAD(self), THREAD(equal),
-	THREAD(mutex_init), THREAD(mutex_destroy), THREAD(mutex_lock), THREAD(mutex_unlock), THREAD(mutex_trylock), THREAD(cond_init),
-	THREAD(cond_destroy), THREAD(cond_wait), THREAD(cond_signal), THREAD(cond_broadcast), THREAD(create), THREAD(join), THREAD(detach),
+#define THREAD(name) (void (*)(void)) pthread_##name
+	THREAD(once),	      THREAD(key_create),     THREAD(key_delete), THREAD(getspecific),	 THREAD(setspecific),
+	THREAD(self),	      THREAD(equal),	      THREAD(mutex_init), THREAD(mutex_destroy), THREAD(mutex_lock),
+	THREAD(mutex_unlock), THREAD(mutex_trylock),  THREAD(cond_init),  THREAD(cond_destroy),	 THREAD(cond_wait),
+	THREAD(cond_signal),  THREAD(cond_broadcast), THREAD(create),	  THREAD(join),		 THREAD(detach),
 #undef THREAD
 };
 
@@ -48,14 +49,14 @@ struct slot {
 struct pool {
 	const struct pd_pool_ops *ops;
 	void *shared;
-	struct pd_call going;		/* the call that its threads belong to (base/alloc.h) */
-	int left;			/* a thread aborted the call, with this status: all threads end, then the call is aborted */
-	pthread_mutex_t input;		/* held while `next` runs */
-	pthread_mutex_t lock;		/* guards everything below */
-	pthread_cond_t room;		/* a slot became free, or the pool ends */
+	struct pd_call going;  /* the call that its threads belong to (base/alloc.h) */
+	int left;	       /* a thread aborted the call, with this status: all threads end, then the call is aborted */
+	pthread_mutex_t input; /* held while `next` runs */
+	pthread_mutex_t lock;  /* guards everything below */
+	pthread_cond_t room;   /* a slot became free, or the pool ends */
 	struct slot *slots;
 	size_t n_slots;
-	uint64_t taken, emitted;	/* jobs given out; results written */
+	uint64_t taken, emitted; /* jobs given out; results written */
 	bool emitting, ended;
 	int next_status, emit_status;
 };
@@ -247,7 +248,7 @@ struct team {
 	void *ctx;
 	size_t n_tasks;
 	size_t next;
-	struct pd_call going;	/* as of a pool */
+	struct pd_call going; /* as of a pool */
 	int left;
 };
 
@@ -304,7 +305,7 @@ void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i
 struct pd_turns {
 	pthread_mutex_t lock;
 	pthread_cond_t next;
-	size_t task;		/* next result in order */
+	size_t task; /* next result in order */
 };
 
 struct pd_turns *pd_turns_new(void)
@@ -412,7 +413,7 @@ struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx)
 	struct pd_task *t = pd_zalloc(sizeof *t);
 	*t = (struct pd_task){ .run = run, .ctx = ctx, .going = pd_call_get() };
 	t->going.undo = NULL;
-	t->going.stop = t->going.left = NULL;	/* it may outlive this call, whose owner continues */
+	t->going.stop = t->going.left = NULL; /* it may outlive this call, whose owner continues */
 	if (start_thread(&t->thread, task_run, t)) {
 		free(t);
 		return NULL;
@@ -452,7 +453,7 @@ void pd_once(int *done, void (*init)(void))
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct pd_call own = pd_call_get();
 	pthread_mutex_lock(&lock);
-	pd_call_set((struct pd_call){ 0 });	/* its allocations outlive any call */
+	pd_call_set((struct pd_call){ 0 }); /* its allocations outlive any call */
 	if (!*done)
 		init();
 	*done = 1;

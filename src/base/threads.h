@@ -15,9 +15,9 @@
 #include "base/buf.h"
 
 struct pd_pool_ops {
-	int (*next)(void *shared, void *worker);		/* 1 a job, 0 no more, negative: stop */
-	void (*work)(void *worker, struct pd_buf *out);		/* `out` comes cleared */
-	int (*emit)(void *shared, const struct pd_buf *out);	/* 0, or negative: stop */
+	int (*next)(void *shared, void *worker);	     /* 1 a job, 0 no more, negative: stop */
+	void (*work)(void *worker, struct pd_buf *out);	     /* `out` comes cleared */
+	int (*emit)(void *shared, const struct pd_buf *out); /* 0, or negative: stop */
 };
 
 /* 0, or the first negative status of `next` or `emit`.  Jobs that were taken before a stop of `next` are still

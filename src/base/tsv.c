@@ -29,11 +29,11 @@ static void order_from_names(struct pd_tsv_reader *r, const struct pd_span *name
  * later ones.  `all` if no column was added. */
 static int columns_at_first(const char *kind, int all)
 {
-	return !strcmp(kind, "fp")	 ? PD_FP_SUBJECT :
-	       !strcmp(kind, "pairs")	 ? PD_PAIRS_CONTENT_DIGEST_A :
-	       !strcmp(kind, "verdicts") ? PD_VERDICTS_CLUSTER_SIZE :
-	       !strcmp(kind, "answers")	 ? PD_ANSWERS_SUSPECT :
-					   all;
+	return !strcmp(kind, "fp")	   ? PD_FP_SUBJECT
+	       : !strcmp(kind, "pairs")	   ? PD_PAIRS_CONTENT_DIGEST_A
+	       : !strcmp(kind, "verdicts") ? PD_VERDICTS_CLUSTER_SIZE
+	       : !strcmp(kind, "answers")  ? PD_ANSWERS_SUSPECT
+					   : all;
 }
 
 /* Until a file declares its columns, rows have the order of version 1: rows can be read without their header. */
@@ -121,9 +121,10 @@ static void close_file(struct pd_tsv_reader *r)
 
 static const char *writer_of(const char *kind)
 {
-	static const char *const writers[][2] = { { "fp", "fp" }, { "pairs", "match" }, { "params", "url --learn-params" }, { "sites", "sites" },
-						  { "ranks", "rank" }, { "link", "link" },
-						  { "sweep", "eval --sweep --format=tsv" }, { "verdicts", "cluster" } };
+	static const char *const writers[][2] = {
+		{ "fp", "fp" },	     { "pairs", "match" }, { "params", "url --learn-params" },	     { "sites", "sites" },
+		{ "ranks", "rank" }, { "link", "link" },   { "sweep", "eval --sweep --format=tsv" }, { "verdicts", "cluster" }
+	};
 	size_t i = 0;
 	while (i + 1 < sizeof writers / sizeof *writers && strcmp(kind, writers[i][0]) != 0)
 		i++;
@@ -133,7 +134,8 @@ static const char *writer_of(const char *kind)
 /* Files of columns, and rows in memory, have their own end mark. */
 static void note_end_due(struct pd_tsv_reader *r)
 {
-	r->end_due = !r->parts && !r->columns_in && !r->stream && pd_span_is(pd_param(pd_buf_span(&r->header.recorded), "end"), "total");
+	r->end_due =
+		!r->parts && !r->columns_in && !r->stream && pd_span_is(pd_param(pd_buf_span(&r->header.recorded), "end"), "total");
 }
 
 int pd_tsv_end(struct pd_tsv_reader *r, struct pd_err *e)
@@ -153,8 +155,8 @@ static int take_header_line(struct pd_tsv_reader *r, struct pd_span s, struct pd
 	if (!pd_span_split(&s, ' ', &kind) || !pd_span_split(&s, ' ', &version) || !pd_span_u64(version, &v))
 		return pd_fail(e, PD_ERR_VERSION, "%s:%" PRIu64 ": the header line names no kind and version", r->path, r->line_no);
 	if (!pd_span_is(kind, r->kind) && !(r->or_kind && pd_span_is(kind, r->or_kind)))
-		return pd_fail(e, PD_ERR_VERSION, "%s holds %.*s rows, not the %s rows that 'pagededup %s' writes", r->path, (int)kind.n, kind.p,
-			       r->kind, writer_of(r->kind));
+		return pd_fail(e, PD_ERR_VERSION, "%s holds %.*s rows, not the %s rows that 'pagededup %s' writes", r->path,
+			       (int)kind.n, kind.p, r->kind, writer_of(r->kind));
 	if (v > 1)
 		return pd_fail(e, PD_ERR_VERSION, "%s: version %" PRIu64 " of %s rows; this program knows version 1", r->path, v,
 			       r->kind);
@@ -166,7 +168,7 @@ static int take_header_line(struct pd_tsv_reader *r, struct pd_span s, struct pd
 	pd_buf_set(&r->header.must, pd_span_trim(must));
 	pd_buf_set(&r->header.recorded, at >= 0 ? pd_span_trim(pd_span(s.p + at + 2, s.n - (size_t)at - 2)) : pd_span("", 0));
 	r->new_header = true;
-	int status = pd_tsv_end(r, e);	/* of the table before this one */
+	int status = pd_tsv_end(r, e); /* of the table before this one */
 	note_end_due(r);
 	return status;
 }
@@ -193,7 +195,8 @@ static int read_marked(struct pd_tsv_reader *r, struct pd_span rest, struct pd_e
 	while (r->v1_columns[n_columns])
 		n_columns++;
 	if (!pd_span_split(&rest, '\t', &mark) || !mark.n ||
-	    (n = pd_tsv_fields(rest, f, PD_TSV_COLUMNS_MAX)) < (size_t)columns_at_first(r->kind, (int)n_columns) || memchr(r->line.p, 0, r->line.n))
+	    (n = pd_tsv_fields(rest, f, PD_TSV_COLUMNS_MAX)) < (size_t)columns_at_first(r->kind, (int)n_columns) ||
+	    memchr(r->line.p, 0, r->line.n))
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a row of %s after '# %s'", r->path, r->line_no, r->kind,
 			       r->marked);
 	for (size_t c = 0; r->columns[c]; c++) {
@@ -240,8 +243,10 @@ static int no_rows(const struct pd_tsv_reader *r, struct pd_err *e)
 	const char *writer = writer_of(r->kind);
 	const char *or_else = r->or_else ? r->or_else : "";
 	if (r->line.p[0] == '{')
-		return pd_fail(e, PD_ERR_VERSION, "%s holds JSONL, which cannot be read here: TSV is needed, 'pagededup %s' "
-			       "without --format=jsonl%s", r->path, writer, or_else);
+		return pd_fail(e, PD_ERR_VERSION,
+			       "%s holds JSONL, which cannot be read here: TSV is needed, 'pagededup %s' "
+			       "without --format=jsonl%s",
+			       r->path, writer, or_else);
 	return pd_fail(e, PD_ERR_VERSION, "%s holds no %s rows: 'pagededup %s' writes them%s", r->path, r->kind, writer, or_else);
 }
 
@@ -267,7 +272,7 @@ static int read_row(struct pd_tsv_reader *r, struct pd_err *e)
 
 static int next_text_line(struct pd_tsv_reader *r, struct pd_err *e)
 {
-	int status = pd_line_next(&r->lines, &r->line, e);	/* remove a CR that an editor added; a CR of a value is escaped */
+	int status = pd_line_next(&r->lines, &r->line, e); /* remove a CR that an editor added; a CR of a value is escaped */
 	r->bytes = r->lines.bytes;
 	r->line_no = r->lines.no;
 	return status;

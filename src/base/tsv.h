@@ -28,16 +28,16 @@
 
 /* A reader of such rows from several files, one after the other. */
 struct pd_tsv_header {
-	char kind[16];		/* fp, pairs, verdicts; "" when no header was seen */
+	char kind[16]; /* fp, pairs, verdicts; "" when no header was seen */
 	int version;
 	struct pd_buf must;	/* the must-match parameters as written */
-	struct pd_buf recorded;	/* the others */
+	struct pd_buf recorded; /* the others */
 };
 
 /* Rows that are not in a file: the caller returns their text, including header lines, piece by piece; an empty piece
  * is the end. */
 struct pd_tsv_source {
-	const char *name;	/* a name in `paths`, this same pointer; for messages */
+	const char *name; /* a name in `paths`, this same pointer; for messages */
 	struct pd_span (*more)(void *ctx);
 	void *ctx;
 };
@@ -52,40 +52,42 @@ const struct pd_tsv_source *pd_tsv_source_find(struct pd_tsv_sources s, const ch
 
 struct pd_tsv_reader {
 	/* set by the caller */
-	const char *kind;		/* the kind that is expected */
-	const char *or_kind;		/* an acceptable alternative kind, or NULL */
-	const char *or_else;		/* appended to the message if a file contains no rows: the command that accepts such a file; NULL: none */
-	const char *const *columns;	/* the requested columns, NULL at the end; their index is the index of `field` */
-	const char *const *v1_columns;	/* version 1's column order, NULL at the end, for rows without a header */
-	const char *marked;		/* comments "# WORD …<TAB>row" with this word are returned, too; NULL: skipped like other comments */
-	char **paths;			/* NULL or "-": stdin */
+	const char *kind;    /* the kind that is expected */
+	const char *or_kind; /* an acceptable alternative kind, or NULL */
+	const char
+		*or_else; /* appended to the message if a file contains no rows: the command that accepts such a file; NULL: none */
+	const char *const *columns;    /* the requested columns, NULL at the end; their index is the index of `field` */
+	const char *const *v1_columns; /* version 1's column order, NULL at the end, for rows without a header */
+	const char *marked; /* comments "# WORD …<TAB>row" with this word are returned, too; NULL: skipped like other comments */
+	char **paths;	    /* NULL or "-": stdin */
 	int n_paths;
 	struct pd_tsv_sources sources;
-	bool parts;			/* inputs may be parts of tables whose last line is in another part */
+	bool parts; /* inputs may be parts of tables whose last line is in another part */
 	/* filled by `next` */
-	struct pd_tsv_header header;	/* the last header seen */
-	bool new_header;		/* a header was read since the last call: read it, then set it false */
-	struct pd_span mark;		/* for a marked row the text after the word; {NULL, 0}: an ordinary row */
-	struct pd_span line;		/* the row unchanged, without its newline */
-	struct pd_span fields[PD_TSV_COLUMNS_MAX];	/* the requested columns, escaped; {NULL, 0} if absent */
-	struct pd_buf totals;		/* "# total" lines, one after the other, without the prefix */
-	const char *path;		/* position of the row */
-	uint64_t line_no;		/* of columns the row, from 0 */
-	uint64_t bytes;			/* read so far */
-	uint64_t cut;			/* tables that ended before their last line; each was reported as PD_ERR_FORMAT */
+	struct pd_tsv_header header;		   /* the last header seen */
+	bool new_header;			   /* a header was read since the last call: read it, then set it false */
+	struct pd_span mark;			   /* for a marked row the text after the word; {NULL, 0}: an ordinary row */
+	struct pd_span line;			   /* the row unchanged, without its newline */
+	struct pd_span fields[PD_TSV_COLUMNS_MAX]; /* the requested columns, escaped; {NULL, 0} if absent */
+	struct pd_buf totals;			   /* "# total" lines, one after the other, without the prefix */
+	const char *path;			   /* position of the row */
+	uint64_t line_no;			   /* of columns the row, from 0 */
+	uint64_t bytes;				   /* read so far */
+	uint64_t cut; /* tables that ended before their last line; each was reported as PD_ERR_FORMAT */
 	/* its own */
 	FILE *f;
-	struct pd_tsv_stream *stream;	/* `f` is a source */
-	struct pd_parquet_rows_input *columns_in;	/* `f` has columns (base/parquet_rows.h); these are its remaining lines, with their first row */
+	struct pd_tsv_stream *stream; /* `f` is a source */
+	struct pd_parquet_rows_input
+		*columns_in; /* `f` has columns (base/parquet_rows.h); these are its remaining lines, with their first row */
 	struct pd_span left;
 	uint64_t left_row;
 	struct pd_line_reader lines;
-	bool end_due;			/* the last header promised a line "# total", which has not come */
+	bool end_due; /* the last header promised a line "# total", which has not come */
 	int at;
-	int order[PD_TSV_COLUMNS_MAX];	/* file column -> requested column, or -1 */
-	int n_order, n_least;		/* columns of the file; required columns */
-	size_t n_columns;		/* requested columns */
-	bool names_known;		/* this file named its columns, or its first row fitted version 1's */
+	int order[PD_TSV_COLUMNS_MAX]; /* file column -> requested column, or -1 */
+	int n_order, n_least;	       /* columns of the file; required columns */
+	size_t n_columns;	       /* requested columns */
+	bool names_known;	       /* this file named its columns, or its first row fitted version 1's */
 };
 
 /* Return 1 for a row, 0 at the end, a negative error that names file and line.  PD_ERR_FORMAT concerns one row, and

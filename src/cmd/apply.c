@@ -9,40 +9,73 @@
 #define AT(member) .at = offsetof(struct pd_apply_run_options, member)
 
 static const struct pd_opt opts[] = {
-	{ .type = PD_OPT_TEXT, .letter = 'V', .name = "verdicts", .arg = "FILE", AT(verdicts),
+	{ .type = PD_OPT_TEXT,
+	  .letter = 'V',
+	  .name = "verdicts",
+	  .arg = "FILE",
+	  AT(verdicts),
 	  .help = "rows of 'cluster' or of 'store' (-: stdin); required" },
 	PD_WALK_PATH_OPTS,
 	PD_WALK_FIELD_OPTS,
 	{ .type = PD_OPT_HEADING, .name = "What to do" },
-	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "OUT", AT(walk.output),
+	{ .type = PD_OPT_TEXT,
+	  .letter = 'o',
+	  .name = "output",
+	  .arg = "OUT",
+	  AT(walk.output),
 	  .help = "a file, or for several inputs a folder (stdout)" },
-	{ .type = PD_OPT_FLAG, .name = "keep-others", AT(keep_others),
+	{ .type = PD_OPT_FLAG,
+	  .name = "keep-others",
+	  AT(keep_others),
 	  .help = "keep requests, metadata and revisits of removed pages" },
-	{ .type = PD_OPT_FLAG, .name = "remove-suspects", AT(remove_suspects),
+	{ .type = PD_OPT_FLAG,
+	  .name = "remove-suspects",
+	  AT(remove_suspects),
 	  .help = "also remove pages that are only suspected duplicates" },
-	{ .type = PD_OPT_FLAG, .name = "unchecked", AT(unchecked),
+	{ .type = PD_OPT_FLAG,
+	  .name = "unchecked",
+	  AT(unchecked),
 	  .help = "do not compare pages with the content_digest of their verdicts" },
-	{ .type = PD_OPT_SIZE, .name = "max-page", .rare = true, .arg = "SIZE", AT(walk.page.max_page),
+	{ .type = PD_OPT_SIZE,
+	  .name = "max-page",
+	  .rare = true,
+	  .arg = "SIZE",
+	  AT(walk.page.max_page),
 	  .help = "compare at most SIZE bytes of a page, as given to 'fp' (4M)" },
-	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", AT(rewrite_revisits),
+	{ .type = PD_OPT_FLAG,
+	  .name = "rewrite-revisits",
+	  AT(rewrite_revisits),
 	  .help = "WARC: write a revisit record in place of each page removed" },
-	{ .type = PD_OPT_FLAG, .name = "restore", AT(restore),
+	{ .type = PD_OPT_FLAG,
+	  .name = "restore",
+	  AT(restore),
 	  .help = "put back the pages that such revisit records replace; needs no verdicts" },
-	{ .type = PD_OPT_TEXT, .name = "originals", .arg = "DIR", AT(originals),
+	{ .type = PD_OPT_TEXT,
+	  .name = "originals",
+	  .arg = "DIR",
+	  AT(originals),
 	  .help = "--restore: the folder of the original dumps" },
 	{ .type = PD_OPT_FLAG, .name = "link", AT(link), .help = "hard-link inputs that lose nothing instead of copying them" },
 	{ .type = PD_OPT_FLAG, .name = "list", AT(list), .help = "write no dump: print the paths of the files to delete" },
 	{ .type = PD_OPT_FLAG, .name = "delete", AT(remove), .help = "write no dump: delete those files; needs --rows" },
-	{ .type = PD_OPT_TEXT, .name = "rows", .arg = "FP", AT(rows),
+	{ .type = PD_OPT_TEXT,
+	  .name = "rows",
+	  .arg = "FP",
+	  AT(rows),
 	  .help = "rows of 'fp': check that pages are still what they were then" },
-	{ .type = PD_OPT_TEXT, .name = "attributes", .arg = "DIR", AT(attributes),
+	{ .type = PD_OPT_TEXT,
+	  .name = "attributes",
+	  .arg = "DIR",
+	  AT(attributes),
 	  .help = "write {\"id\":..., \"duplicate_of\":...} rows, one file per input" },
 	{ .type = PD_OPT_TEXT, .name = "cdxj", .arg = "FILE", AT(cdxj), .help = "write an index (CDXJ) of the dumps written" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(walk.quiet), .help = "print no summary line" },
 	{ .type = PD_OPT_TEXT, .name = "stats", .arg = "FILE", AT(walk.stats), .help = "write counts and seconds as JSON" },
-	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(walk.ignore_damaged),
+	{ .type = PD_OPT_FLAG,
+	  .name = "ignore-damaged",
+	  AT(walk.ignore_damaged),
 	  .help = "exit 0 even if something could not be done or kept" },
 	PD_OPT_END,
 };
@@ -62,9 +95,10 @@ static int check_apply(const struct pd_apply_run_options *o, char **inputs, int 
 	for (int i = 0; i < n_inputs; i++)
 		stdin_input |= strcmp(inputs[i], "-") == 0;
 	stdin_input |= o->walk.files_from && strcmp(o->walk.files_from, "-") == 0;
-	if (o->restore && (o->verdicts || o->list || o->remove || o->rewrite_revisits || o->attributes || o->keep_others || o->remove_suspects ||
-			   o->unchecked))
-		return pd_fail(e, PD_ERR_USAGE, "--restore removes nothing, and cannot be combined with --verdicts or options that remove pages");
+	if (o->restore && (o->verdicts || o->list || o->remove || o->rewrite_revisits || o->attributes || o->keep_others ||
+			   o->remove_suspects || o->unchecked))
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--restore removes nothing, and cannot be combined with --verdicts or options that remove pages");
 	if (o->originals && !o->restore)
 		return pd_fail(e, PD_ERR_USAGE, "--originals needs --restore");
 	if (!o->restore && !o->verdicts)
@@ -74,7 +108,8 @@ static int check_apply(const struct pd_apply_run_options *o, char **inputs, int 
 	if (o->list && o->remove)
 		return pd_fail(e, PD_ERR_USAGE, "--list and --delete cannot be combined");
 	if ((o->list || o->remove) && (o->walk.output || o->link || o->cdxj || o->rewrite_revisits))
-		return pd_fail(e, PD_ERR_USAGE, "--list and --delete write no dump, and cannot be combined with options that say how to write one");
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--list and --delete write no dump, and cannot be combined with options that say how to write one");
 	if (o->rewrite_revisits && stdin_input)
 		return pd_fail(e, PD_ERR_USAGE, "--rewrite-revisits reads its inputs twice: give files, not standard input");
 	if (o->remove && !o->rows)

@@ -10,25 +10,38 @@
 #include "cmd/walk.h"
 
 struct boilerplate_options {
-	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
-	const char *update;		/* a table whose hosts are kept */
-	bool merge, print;		/* of tables */
+	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
+	const char *update;	     /* a table whose hosts are kept */
+	bool merge, print;	     /* of tables */
 };
 
 #define AT(member) .at = offsetof(struct boilerplate_options, member)
 
 static const struct pd_opt opts[] = {
 	PD_WALK_INPUT_OPTS,
-	{ .type = PD_OPT_CHOICE, .name = "hidden", .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names,
+	{ .type = PD_OPT_CHOICE,
+	  .name = "hidden",
+	  .arg = "NAME",
+	  PD_AT(hidden),
+	  .choices = pd_hidden_names,
 	  .help = "elements that browsers do not show: drop (default), keep" },
 	{ .type = PD_OPT_HEADING, .name = "Tables" },
-	{ .type = PD_OPT_TEXT, .name = "update", .arg = "FILE", AT(update),
+	{ .type = PD_OPT_TEXT,
+	  .name = "update",
+	  .arg = "FILE",
+	  AT(update),
 	  .help = "add new hosts to this table; those in it stay as they are" },
 	{ .type = PD_OPT_FLAG, .name = "merge", AT(merge), .help = "INPUT is tables: merge them into one" },
 	{ .type = PD_OPT_FLAG, .name = "print", AT(print), .help = "INPUT is a table: print it as text" },
-	{ .type = PD_OPT_SWITCH, .name = "samples", PD_AT(samples),
+	{ .type = PD_OPT_SWITCH,
+	  .name = "samples",
+	  PD_AT(samples),
 	  .help = "save samples, which --merge and --update need (default)" },
-	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir),
+	{ .type = PD_OPT_TEXT,
+	  .name = "tmp-dir",
+	  .rare = true,
+	  .arg = "DIR",
+	  PD_AT(tmp_dir),
 	  .help = "folder for temporary files (TMPDIR, /tmp)" },
 	PD_WALK_OUTPUT_OPTS,
 	PD_OPT_END,
@@ -59,8 +72,9 @@ static int merge_all(struct pd_site_learner *l, char **paths, int n, struct pd_e
 static int merge(const struct pd_walk_options *o, char **paths, int n, struct pd_log *log, struct pd_err *e)
 {
 	struct pd_outfile out;
-	struct pd_site_learn_options lo = { .tmp_dir = o->tmp_dir, .hidden_kept = !o->page.html.drop_hidden, .samples = o->samples,
-					    .known = o->known };
+	struct pd_site_learn_options lo = {
+		.tmp_dir = o->tmp_dir, .hidden_kept = !o->page.html.drop_hidden, .samples = o->samples, .known = o->known
+	};
 	int status = pd_outfile_check(o->output, paths, n, e);
 	if (!status)
 		status = pd_outfile_open(&out, o->output, e);
@@ -116,7 +130,8 @@ static int check_boilerplate(const struct boilerplate_options *o, int n, struct 
 	if (o->merge && !n)
 		return pd_fail(e, PD_ERR_USAGE, "missing operand: --merge needs the tables to merge");
 	if (o->print && (o->update || o->walk.output))
-		return pd_fail(e, PD_ERR_USAGE, "--print writes text to standard output, and cannot be combined with --update or -o");
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--print writes text to standard output, and cannot be combined with --update or -o");
 	if (!o->print && (!o->walk.output || !strcmp(o->walk.output, "-")) && isatty(STDOUT_FILENO))
 		return pd_fail(e, PD_ERR_USAGE, "a table cannot go to a terminal: name a file with -o");
 	return PD_OK;
@@ -136,7 +151,9 @@ static int read_known(struct boilerplate_options *o, struct pd_err *e)
 		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with --hidden=%s: update it with the same", o->update,
 			       pd_hidden_names[pd_boilerplate_info(o->walk.known)->hidden_kept]);
 	if (o->walk.samples && !pd_boilerplate_info(o->walk.known)->has_samples)
-		return pd_fail(e, PD_ERR_USAGE, "%s holds no samples, because it was written with --no-samples: give --no-samples to update it", o->update);
+		return pd_fail(e, PD_ERR_USAGE,
+			       "%s holds no samples, because it was written with --no-samples: give --no-samples to update it",
+			       o->update);
 	return PD_OK;
 }
 

@@ -17,16 +17,17 @@ enum { PD_COMMANDS_MAX = 63 };
 enum { PD_EXIT_DONE = 0, PD_EXIT_DAMAGED = 1, PD_EXIT_FAILED = 2 };
 
 struct pd_command {
-	const char *group;		/* heading in the list of commands; commands of a group are adjacent */
+	const char *group; /* heading in the list of commands; commands of a group are adjacent */
 	const struct pd_usage *usage;
 	int (*run)(int argc, char **argv);
 	/* instead of run, for commands that describe all commands */
 	int (*run_about)(const struct pd_command *const *all, int argc, char **argv);
 };
 
-extern const struct pd_command pd_cmd_boilerplate, pd_cmd_fp, pd_cmd_match, pd_cmd_cluster, pd_cmd_apply, pd_cmd_dedup, pd_cmd_decontaminate, pd_cmd_report,
-	pd_cmd_store, pd_cmd_text, pd_cmd_show, pd_cmd_compare, pd_cmd_why, pd_cmd_eval, pd_cmd_sample, pd_cmd_estimate, pd_cmd_url, pd_cmd_sites, pd_cmd_link, pd_cmd_rank,
-	pd_cmd_map, pd_cmd_reduce, pd_cmd_info, pd_cmd_dict, pd_cmd_selftest;
+extern const struct pd_command pd_cmd_boilerplate, pd_cmd_fp, pd_cmd_match, pd_cmd_cluster, pd_cmd_apply, pd_cmd_dedup,
+	pd_cmd_decontaminate, pd_cmd_report, pd_cmd_store, pd_cmd_text, pd_cmd_show, pd_cmd_compare, pd_cmd_why, pd_cmd_eval,
+	pd_cmd_sample, pd_cmd_estimate, pd_cmd_url, pd_cmd_sites, pd_cmd_link, pd_cmd_rank, pd_cmd_map, pd_cmd_reduce, pd_cmd_info,
+	pd_cmd_dict, pd_cmd_selftest;
 
 /* Find a command by name in a table that ends with NULL; NULL after a message with the nearest name. */
 const struct pd_command *pd_command_find(const struct pd_command *const *all, const char *name, struct pd_log *log);

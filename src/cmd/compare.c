@@ -11,7 +11,11 @@ static const struct pd_opt opts[] = {
 	PD_WALK_TOPIC_OPTS,
 	PD_WALK_SIGN_OPTS(true),
 	PD_WALK_METHOD_OPT,
-	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", PD_AT(page.ranks),
+	{ .type = PD_OPT_TEXT,
+	  .name = "ranks",
+	  .rare = true,
+	  .arg = "FILE",
+	  PD_AT(page.ranks),
 	  .help = "with --method=links: rows of 'rank', for the rule signature" },
 	PD_COLOR_OPTS(PD_PICK_AT(color)),
 	PD_OPT_END,
@@ -38,11 +42,13 @@ static int run_compare(int argc, char **argv)
 		return code - 1;
 	int n = argc - first;
 	char **operands = argv + first;
-	struct pd_pick_which which[2] = { { operands[0], o.urls[0], operands, n }, { n > 1 ? operands[1] : NULL, o.urls[1], operands, n } };
+	struct pd_pick_which which[2] = { { operands[0], o.urls[0], operands, n },
+					  { n > 1 ? operands[1] : NULL, o.urls[1], operands, n } };
 	bool ok = o.urls[0] ? o.urls[1] && n > 0 : n == 2;
-	int status = ok ? pd_compare_pages(&o.walk, which, (enum pd_color)o.color, &log, &e) :
-			  n > 2 && !o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': compare takes two pages", operands[2]) :
-			  pd_fail(&e, PD_ERR_USAGE, "missing operands: two IDs, or --url twice and the INPUT to search");
+	int status = ok ? pd_compare_pages(&o.walk, which, (enum pd_color)o.color, &log, &e)
+		     : n > 2 && !o.urls[0]
+			     ? pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': compare takes two pages", operands[2])
+			     : pd_fail(&e, PD_ERR_USAGE, "missing operands: two IDs, or --url twice and the INPUT to search");
 	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);
 }

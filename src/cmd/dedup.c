@@ -25,35 +25,100 @@ static int add_against(void *options, const char *arg, struct pd_err *e)
 #define CLUSTER_AT(member) AT(cluster.member)
 
 static const struct pd_opt opts[] = {
-	PD_WALK_FILES_OPT, PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
-	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn the boilerplate of each site from INPUT" },
-	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
+	PD_WALK_FILES_OPT,
+	PD_WALK_TEXT_OPT,
+	PD_WALK_PAGE_OPTS,
+	PD_WALK_TOPIC_OPTS,
+	{ .type = PD_OPT_FLAG,
+	  .name = "no-boilerplate",
+	  AT(no_boilerplate),
+	  .help = "do not learn the boilerplate of each site from INPUT" },
+	{ .type = PD_OPT_CALL,
+	  .name = "against",
+	  .arg = "FP",
+	  .call = add_against,
 	  .help = "remove pages like those of FP too, which stay; may be repeated" },
-	PD_WALK_SIGN_OPTS(true), PD_WALK_METHOD_OPT, PD_WALK_RANKS_OPT, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
+	PD_WALK_SIGN_OPTS(true),
+	PD_WALK_METHOD_OPT,
+	PD_WALK_RANKS_OPT,
+	PD_MATCH_OPTS(MATCH_AT),
+	PD_CLUSTER_OPTS(CLUSTER_AT),
 	{ .type = PD_OPT_HEADING, .name = "What to write" },
-	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .same_result = true, .arg = "DIR", AT(walk.output), .help = "output folder; required" },
+	{ .type = PD_OPT_TEXT,
+	  .letter = 'o',
+	  .name = "output",
+	  .same_result = true,
+	  .arg = "DIR",
+	  AT(walk.output),
+	  .help = "output folder; required" },
 	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "write verdicts and counts, no dumps" },
 	{ .type = PD_OPT_FLAG, .name = "resume", .same_result = true, AT(resume), .help = "resume the interrupted run in DIR" },
-	{ .type = PD_OPT_FLAG, .name = "keep-rows", .same_result = true, .rare = true, AT(keep_rows),
+	{ .type = PD_OPT_FLAG,
+	  .name = "keep-rows",
+	  .same_result = true,
+	  .rare = true,
+	  AT(keep_rows),
 	  .help = "keep rows.fp and pairs.tsv in DIR" },
-	{ .type = PD_OPT_FLAG, .name = "keep-others", .rare = true, AT(keep_others),
+	{ .type = PD_OPT_FLAG,
+	  .name = "keep-others",
+	  .rare = true,
+	  AT(keep_others),
 	  .help = "keep requests, metadata and revisits of removed pages" },
-	{ .type = PD_OPT_FLAG, .name = "remove-suspects", .rare = true, AT(remove_suspects),
+	{ .type = PD_OPT_FLAG,
+	  .name = "remove-suspects",
+	  .rare = true,
+	  AT(remove_suspects),
 	  .help = "also remove pages that are only suspected duplicates" },
-	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", .rare = true, AT(rewrite_revisits),
+	{ .type = PD_OPT_FLAG,
+	  .name = "rewrite-revisits",
+	  .rare = true,
+	  AT(rewrite_revisits),
 	  .help = "WARC: write a revisit record in place of each page removed" },
-	{ .type = PD_OPT_FLAG, .name = "link", .rare = true, AT(link),
+	{ .type = PD_OPT_FLAG,
+	  .name = "link",
+	  .rare = true,
+	  AT(link),
 	  .help = "hard-link inputs that lose nothing instead of copying them" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
-	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .same_result = true, .arg = "N", AT(walk.jobs), .min = 1, .max = 1024,
+	{ .type = PD_OPT_INT,
+	  .letter = 'j',
+	  .name = "jobs",
+	  .same_result = true,
+	  .arg = "N",
+	  AT(walk.jobs),
+	  .min = 1,
+	  .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
-	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .same_result = true, .rare = true, .arg = "DIR", AT(tmp_dir),
+	{ .type = PD_OPT_TEXT,
+	  .name = "tmp-dir",
+	  .same_result = true,
+	  .rare = true,
+	  .arg = "DIR",
+	  AT(tmp_dir),
 	  .help = "folder for temporary files (TMPDIR, /tmp)" },
-	{ .type = PD_OPT_SWITCH, .name = "progress", .same_result = true, AT(walk.progress), .help = "show progress (on a terminal)" },
-	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", .same_result = true, AT(walk.quiet), .help = "print no summary lines" },
-	{ .type = PD_OPT_TEXT, .name = "left-out", .same_result = true, .rare = true, .arg = "FILE", AT(walk.left_out),
+	{ .type = PD_OPT_SWITCH,
+	  .name = "progress",
+	  .same_result = true,
+	  AT(walk.progress),
+	  .help = "show progress (on a terminal)" },
+	{ .type = PD_OPT_FLAG,
+	  .letter = 'q',
+	  .name = "quiet",
+	  .same_result = true,
+	  AT(walk.quiet),
+	  .help = "print no summary lines" },
+	{ .type = PD_OPT_TEXT,
+	  .name = "left-out",
+	  .same_result = true,
+	  .rare = true,
+	  .arg = "FILE",
+	  AT(walk.left_out),
 	  .help = "write a row for each record left out: id, URL, type, reason" },
-	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .same_result = true, .rare = true, AT(walk.ignore_damaged),
+	{ .type = PD_OPT_FLAG,
+	  .name = "ignore-damaged",
+	  .same_result = true,
+	  .rare = true,
+	  AT(walk.ignore_damaged),
 	  .help = "exit 0 even if damaged records were left out" },
 	PD_OPT_END,
 };
@@ -79,7 +144,8 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file: dedup reads the list twice");
 	if (o->dry_run && (o->link || o->keep_others || o->rewrite_revisits || o->remove_suspects))
-		return pd_fail(e, PD_ERR_USAGE, "--dry-run writes no dumps, and cannot be combined with options that say how to write them");
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--dry-run writes no dumps, and cannot be combined with options that say how to write them");
 	if (o->no_boilerplate && o->walk.page.boilerplate)
 		return pd_fail(e, PD_ERR_USAGE, "--no-boilerplate and --boilerplate cannot be combined");
 	return PD_OK;
@@ -91,7 +157,8 @@ static int check_require(const struct pd_require *r, const struct pd_methods *m,
 	int n = m->n ? m->n : 1;
 	for (int i = 0; i < r->n; i++)
 		if (m->n ? pd_methods_find(m, pd_span_z(r->names[i])) < 0 : strcmp(r->names[i], pd_simhash_method.name) != 0)
-			return pd_fail(e, PD_ERR_USAGE, "--require=%s: pages are not signed by it: name it with --method, too", r->names[i]);
+			return pd_fail(e, PD_ERR_USAGE, "--require=%s: pages are not signed by it: name it with --method, too",
+				       r->names[i]);
 	if (r->least > n)
 		return pd_fail(e, PD_ERR_USAGE, "--require=%d: pages are signed by %d method%s", r->least, n, n == 1 ? "" : "s");
 	return PD_OK;
@@ -143,7 +210,8 @@ static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_res
 			      (double)done->removed.bytes_in * 1e-6);
 	pd_log_note(log, "%s, %.1f s", line.p, pd_wall_seconds() - started);
 	pd_buf_release(&line);
-	return (done->counts.damaged || done->counts.inputs_without_pages || done->removed.lost || done->incomplete) && !o->walk.ignore_damaged;
+	return (done->counts.damaged || done->counts.inputs_without_pages || done->removed.lost || done->incomplete) &&
+	       !o->walk.ignore_damaged;
 }
 
 static int run_dedup(int argc, char **argv)

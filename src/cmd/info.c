@@ -23,7 +23,8 @@ static void print_info(const struct pd_tables *t)
 	printf("fingerprint      version %d\n", PD_FINGERPRINT_VERSION);
 	printf("dictionary       %s, %zu words\n", pd_dict_id(t->dict), pd_dict_words(t->dict));
 	if (t->words.stopwords)
-		printf("stop words       %s, %zu words\n", pd_stopwords_checksum(t->words.stopwords), pd_stopwords_count(t->words.stopwords));
+		printf("stop words       %s, %zu words\n", pd_stopwords_checksum(t->words.stopwords),
+		       pd_stopwords_count(t->words.stopwords));
 	else
 		printf("stop words       none\n");
 	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)

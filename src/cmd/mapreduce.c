@@ -21,35 +21,73 @@ struct engine_options {
 #define AT(member) .at = offsetof(struct engine_options, member)
 
 enum job { JOB_FP, JOB_JOIN, JOB_BATCH, JOB_CLUSTER, JOB_APPLY };
-static const char *const formats[] = { NULL, "format=jsonl", "format=parquet", "format=arrow" };	/* enum pd_write_row_format */
+static const char *const formats[] = { NULL, "format=jsonl", "format=parquet", "format=arrow" }; /* enum pd_write_row_format */
 static const char *const map_jobs[] = { "fp", "join", "batch", "cluster", "apply", NULL };
 static const char *const reduce_jobs[] = { "join", "batch", "cluster", "apply", NULL };
 
 #define MEMORY_OPTS \
-	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(task.memory), \
+	{ .type = PD_OPT_SIZE, \
+	  .name = "memory", \
+	  .arg = "SIZE", \
+	  AT(task.memory), \
 	  .help = "memory to use (half of the machine's); beyond it, disk is used" }, \
-	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(task.tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" }
+	{ \
+		.type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(task.tmp_dir), \
+		.help = "folder for temporary files (TMPDIR, /tmp)" \
+	}
 
 #define JOB_OPTS(jobs) \
-	{ .type = PD_OPT_CHOICE, .name = "job", .arg = "NAME", AT(job), .choices = jobs, .help = "the stage that this is a task of" }, \
-	{ .type = PD_OPT_TEXT, .name = "step", .arg = "NAME", AT(step), .help = "the step of the job" }, \
-	{ .type = PD_OPT_TEXT, .name = "params", .arg = "FILE", AT(params), .help = "parameters, from the step count; cluster: header of the pairs" }, \
-	{ .type = PD_OPT_TEXT, .name = "batch", .arg = "FILE", AT(task.batch), .help = "batch: the new pages, a key file of 'match --save'" }, \
-	MEMORY_OPTS
+	{ .type = PD_OPT_CHOICE, \
+	  .name = "job", \
+	  .arg = "NAME", \
+	  AT(job), \
+	  .choices = jobs, \
+	  .help = "the stage that this is a task of" }, \
+		{ .type = PD_OPT_TEXT, .name = "step", .arg = "NAME", AT(step), .help = "the step of the job" }, \
+		{ .type = PD_OPT_TEXT, \
+		  .name = "params", \
+		  .arg = "FILE", \
+		  AT(params), \
+		  .help = "parameters, from the step count; cluster: header of the pairs" }, \
+		{ .type = PD_OPT_TEXT, \
+		  .name = "batch", \
+		  .arg = "FILE", \
+		  AT(task.batch), \
+		  .help = "batch: the new pages, a key file of 'match --save'" }, \
+		MEMORY_OPTS
 
 static const struct pd_opt map_opts[] = {
 	JOB_OPTS(map_jobs),
-	{ .type = PD_OPT_TEXT, .name = "tables", .arg = "FILE", AT(task.tables), .help = "batch, step find: the tables of the batch, from the step tables" },
-	{ .type = PD_OPT_TEXT, .name = "fetch", .arg = "COMMAND", AT(task.fetch), \
+	{ .type = PD_OPT_TEXT,
+	  .name = "tables",
+	  .arg = "FILE",
+	  AT(task.tables),
+	  .help = "batch, step find: the tables of the batch, from the step tables" },
+	{ .type = PD_OPT_TEXT,
+	  .name = "fetch",
+	  .arg = "COMMAND",
+	  AT(task.fetch),
 	  .help = "read dumps through COMMAND PATH, such as 'hadoop fs -cat'" },
-	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "DIR", AT(task.output), .help = "apply: the folder that dumps are written to" },
-	{ .type = PD_OPT_FLAG, .name = "unchecked", AT(task.unchecked), .help = "apply: do not compare pages with the content_digest of their verdicts" },
-	{ .type = PD_OPT_TEXT, .name = "store", .arg = "COMMAND", AT(task.store), .help = "apply: write dumps through COMMAND FILE DIR/PATH" },
+	{ .type = PD_OPT_TEXT,
+	  .letter = 'o',
+	  .name = "output",
+	  .arg = "DIR",
+	  AT(task.output),
+	  .help = "apply: the folder that dumps are written to" },
+	{ .type = PD_OPT_FLAG,
+	  .name = "unchecked",
+	  AT(task.unchecked),
+	  .help = "apply: do not compare pages with the content_digest of their verdicts" },
+	{ .type = PD_OPT_TEXT,
+	  .name = "store",
+	  .arg = "COMMAND",
+	  AT(task.store),
+	  .help = "apply: write dumps through COMMAND FILE DIR/PATH" },
 	PD_OPT_END,
 };
 
 static const struct pd_usage map_usage = {
-	.starts_programs = true,	/* --fetch */
+	.starts_programs = true, /* --fetch */
 	.name = "map",
 	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
 	.summary = "Map lines of standard input, as a task of Hadoop, Spark or a shell.",
@@ -60,13 +98,19 @@ static const struct pd_usage map_usage = {
 
 static const struct pd_opt reduce_opts[] = {
 	JOB_OPTS(reduce_jobs),
-	{ .type = PD_OPT_INT, .name = "bucket", .arg = "ROWS", AT(task.bucket), .min = 1, .max = INT_MAX, .rare = true,
+	{ .type = PD_OPT_INT,
+	  .name = "bucket",
+	  .arg = "ROWS",
+	  AT(task.bucket),
+	  .min = 1,
+	  .max = INT_MAX,
+	  .rare = true,
 	  .help = "join, step plan: buckets with more rows go to several tasks (1048576)" },
 	PD_OPT_END,
 };
 
 static const struct pd_usage reduce_usage = {
-	.starts_programs = true,	/* --fetch */
+	.starts_programs = true, /* --fetch */
 	.name = "reduce",
 	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
 	.summary = "Reduce sorted lines of standard input, as a task of Hadoop, Spark or a shell.",
@@ -114,9 +158,15 @@ static int map_fp(struct engine_options *o, int argc, char **argv)
 	int first, code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &walk, &first, o->task.log);
 	if (code)
 		return code - 1;
-	const char *alone = walk.output ? "output" : walk.files_from ? "files-from" : walk.name ? "name" : walk.stats ? "stats" :
-			    walk.left_out ? "left-out" : walk.shingles ? "shingles" : walk.canonical ? "canonical" : walk.save_boilerplate ? "save-boilerplate" :
-			    formats[walk.format];
+	const char *alone = walk.output		    ? "output"
+			    : walk.files_from	    ? "files-from"
+			    : walk.name		    ? "name"
+			    : walk.stats	    ? "stats"
+			    : walk.left_out	    ? "left-out"
+			    : walk.shingles	    ? "shingles"
+			    : walk.canonical	    ? "canonical"
+			    : walk.save_boilerplate ? "save-boilerplate"
+						    : formats[walk.format];
 	if (first < argc)
 		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': paths of dumps come on standard input, a line each", argv[first]);
 	else if (alone)
@@ -137,9 +187,21 @@ static int end_task(int status, bool maps, bool reduced, struct pd_err *e)
  * only. */
 static int check_match(const struct pd_stage_match *o, struct pd_err *e)
 {
-	const char *alone = o->output ? "output" : o->stats ? "stats" : o->save ? "save" : o->n_against ? "against" : o->explain ? "explain" :
-			    o->scope ? "scope" : o->sites ? "sites" : o->method ? "method" : o->rule ? "rule" : o->ranks ? "ranks" :
-			    o->links ? "links" : o->format ? formats[o->format] : o->memory ? "memory" : o->tmp_dir ? "tmp-dir" : NULL;
+	const char *alone = o->output	   ? "output"
+			    : o->stats	   ? "stats"
+			    : o->save	   ? "save"
+			    : o->n_against ? "against"
+			    : o->explain   ? "explain"
+			    : o->scope	   ? "scope"
+			    : o->sites	   ? "sites"
+			    : o->method	   ? "method"
+			    : o->rule	   ? "rule"
+			    : o->ranks	   ? "ranks"
+			    : o->links	   ? "links"
+			    : o->format	   ? formats[o->format]
+			    : o->memory	   ? "memory"
+			    : o->tmp_dir   ? "tmp-dir"
+					   : NULL;
 	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s works only with 'match', not in its tasks", alone) : PD_OK;
 }
 
@@ -205,7 +267,9 @@ static int take_params(const struct engine_options *o, const struct pd_engine_st
 	if (step->params && !o->params)
 		status = pd_fail(&e, PD_ERR_USAGE, "missing required option --params=FILE: the step count makes it");
 	else if (argc > 1 && (step->params || maps))
-		status = pd_fail(&e, PD_ERR_USAGE, "options after -- are taken by the reduce task of the step count, which writes them into the parameters");
+		status = pd_fail(
+			&e, PD_ERR_USAGE,
+			"options after -- are taken by the reduce task of the step count, which writes them into the parameters");
 	else if (step->params)
 		status = pd_engine_params_read(p, o->params, &e);
 	if (status)
@@ -252,11 +316,22 @@ static int run_step(struct engine_options *o, const struct pd_engine_step *steps
 static int check_cluster(const struct pd_stage_cluster *o, struct pd_err *e)
 {
 	const struct pd_keep_options *k = &o->group.keep;
-	const char *alone = o->output ? "output" : o->shingles ? "shingles" : o->format ? formats[o->format] : o->scope ? "scope" : o->group.in.sites ? "sites" :
-			    k->rank_file ? "rank" : o->canonical ? "canonical" : k->prefer_hosts ? "prefer-host" : o->group.in.tmp_dir ? "tmp-dir" : NULL;
+	const char *alone = o->output		  ? "output"
+			    : o->shingles	  ? "shingles"
+			    : o->format		  ? formats[o->format]
+			    : o->scope		  ? "scope"
+			    : o->group.in.sites	  ? "sites"
+			    : k->rank_file	  ? "rank"
+			    : o->canonical	  ? "canonical"
+			    : k->prefer_hosts	  ? "prefer-host"
+			    : o->group.in.tmp_dir ? "tmp-dir"
+						  : NULL;
 	for (int i = 0; i < k->n && !alone; i++)
-		alone = k->by[i] == PD_KEEP_QUALITY ? "keep=quality" : k->by[i] == PD_KEEP_CANONICAL ? "keep=canonical" : k->by[i] == PD_KEEP_LEAST_LOSS ? "keep=least-loss" :
-			k->by[i] == PD_KEEP_CLEAN ? "keep=clean" : NULL;
+		alone = k->by[i] == PD_KEEP_QUALITY	 ? "keep=quality"
+			: k->by[i] == PD_KEEP_CANONICAL	 ? "keep=canonical"
+			: k->by[i] == PD_KEEP_LEAST_LOSS ? "keep=least-loss"
+			: k->by[i] == PD_KEEP_CLEAN	 ? "keep=clean"
+							 : NULL;
 	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s is of 'cluster' alone, not of its tasks", alone) : PD_OK;
 }
 
@@ -350,7 +425,7 @@ static int run_reduce(int argc, char **argv)
 	int code = parse_task(&reduce_usage, argc, argv, &o, &first);
 	if (code)
 		return code - 1;
-	return run_job(&o, (enum job)(o.job + 1), false, argc - first + 1, own_words(argv, first));	/* fp has no reduce tasks */
+	return run_job(&o, (enum job)(o.job + 1), false, argc - first + 1, own_words(argv, first)); /* fp has no reduce tasks */
 }
 
 const struct pd_command pd_cmd_reduce = { "Engines", &reduce_usage, run_reduce };

@@ -8,7 +8,7 @@
 #include "walk/rank.h"
 
 struct rank_options {
-	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
+	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
 	struct pd_rank_options rank;
 	const char *signature, *quality;
 };
@@ -17,16 +17,47 @@ struct rank_options {
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Ranks" },
-	{ .type = PD_OPT_REAL, .name = "damping", .arg = "D", AT(rank.damping), .min = 0, .max = .999, .help = "share of the rank that links pass on (0.85)" },
-	{ .type = PD_OPT_TEXT, .name = "signature", .arg = "A,B,C", AT(signature),
+	{ .type = PD_OPT_REAL,
+	  .name = "damping",
+	  .arg = "D",
+	  AT(rank.damping),
+	  .min = 0,
+	  .max = .999,
+	  .help = "share of the rank that links pass on (0.85)" },
+	{ .type = PD_OPT_TEXT,
+	  .name = "signature",
+	  .arg = "A,B,C",
+	  AT(signature),
 	  .help = "weights of page ranks, domain ranks, anchors (.6,.2,.2)" },
-	{ .type = PD_OPT_TEXT, .name = "quality", .arg = "X,Y,Z", AT(quality), .help = "the same weights for the quality (.2,.6,.6)" },
-	{ .type = PD_OPT_TEXT, .name = "page-ranks", .arg = "FILE", AT(rank.page_ranks), .help = "lines of URL<TAB>RANK, instead of ranks from the dump" },
-	{ .type = PD_OPT_TEXT, .name = "domain-ranks", .arg = "FILE", AT(rank.domain_ranks),
+	{ .type = PD_OPT_TEXT,
+	  .name = "quality",
+	  .arg = "X,Y,Z",
+	  AT(quality),
+	  .help = "the same weights for the quality (.2,.6,.6)" },
+	{ .type = PD_OPT_TEXT,
+	  .name = "page-ranks",
+	  .arg = "FILE",
+	  AT(rank.page_ranks),
+	  .help = "lines of URL<TAB>RANK, instead of ranks from the dump" },
+	{ .type = PD_OPT_TEXT,
+	  .name = "domain-ranks",
+	  .arg = "FILE",
+	  AT(rank.domain_ranks),
 	  .help = "lines of DOMAIN<TAB>RANK, instead of ranks from the dump" },
-	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(rank.memory), .help = "memory to use (half of the machine's); a larger graph is refused" },
-	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" },
-	PD_WALK_INPUT_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
+	{ .type = PD_OPT_SIZE,
+	  .name = "memory",
+	  .arg = "SIZE",
+	  AT(rank.memory),
+	  .help = "memory to use (half of the machine's); a larger graph is refused" },
+	{ .type = PD_OPT_TEXT,
+	  .name = "tmp-dir",
+	  .rare = true,
+	  .arg = "DIR",
+	  PD_AT(tmp_dir),
+	  .help = "folder for temporary files (TMPDIR, /tmp)" },
+	PD_WALK_INPUT_OPTS,
+	PD_WALK_OUTPUT_OPTS,
+	PD_OPT_END,
 };
 
 static const struct pd_usage usage = {
@@ -46,7 +77,8 @@ static int read_weights(const char *name, const char *text, double out[3], struc
 		char *stop;
 		out[i] = strtod(at, &stop);
 		if (stop == at || !(out[i] >= 0 && out[i] <= 1) || *stop != (i < 2 ? ',' : 0))
-			return pd_fail(e, PD_ERR_USAGE, "--%s takes three numbers from 0 to 1, with commas between, not '%s'", name, text);
+			return pd_fail(e, PD_ERR_USAGE, "--%s takes three numbers from 0 to 1, with commas between, not '%s'", name,
+				       text);
 		at = stop + 1;
 	}
 	return PD_OK;

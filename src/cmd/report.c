@@ -7,7 +7,7 @@
 #include "report/report.h"
 
 struct report_options {
-	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
+	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
 	struct pd_report_options report;
 };
 
@@ -15,14 +15,31 @@ struct report_options {
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Rows" },
-	{ .type = PD_OPT_TEXT, .letter = 'V', .name = "verdicts", .arg = "FILE", AT(verdicts),
+	{ .type = PD_OPT_TEXT,
+	  .letter = 'V',
+	  .name = "verdicts",
+	  .arg = "FILE",
+	  AT(verdicts),
 	  .help = "output of 'pagededup cluster'; required (-: stdin)" },
-	{ .type = PD_OPT_TEXT, .letter = 'P', .name = "pairs", .arg = "FILE", AT(pairs),
+	{ .type = PD_OPT_TEXT,
+	  .letter = 'P',
+	  .name = "pairs",
+	  .arg = "FILE",
+	  AT(pairs),
 	  .help = "output of 'pagededup match': adds distances and the effect of another k" },
-	{ .type = PD_OPT_TEXT, .name = "sweep", .arg = "FILE", AT(sweep),
+	{ .type = PD_OPT_TEXT,
+	  .name = "sweep",
+	  .arg = "FILE",
+	  AT(sweep),
 	  .help = "output of 'pagededup eval --sweep --format=tsv': adds curves" },
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
-	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", AT(sample), .min = 0, .max = PD_REPORT_SAMPLE_MAX,
+	{ .type = PD_OPT_INT,
+	  .letter = 'n',
+	  .name = "number",
+	  .arg = "N",
+	  AT(sample),
+	  .min = 0,
+	  .max = PD_REPORT_SAMPLE_MAX,
 	  .help = "removed pages to show beside the page kept (12)" },
 	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "random seed (1)" },
 	PD_WALK_FILES_OPT,
@@ -31,7 +48,9 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" },
-	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", PD_AT(ignore_damaged),
+	{ .type = PD_OPT_FLAG,
+	  .name = "ignore-damaged",
+	  PD_AT(ignore_damaged),
 	  .help = "exit 0 even if rows or texts were left out" },
 	PD_OPT_END,
 };
@@ -101,8 +120,11 @@ static int run_report(int argc, char **argv)
 	if (code)
 		return code - 1;
 	o.report.output = o.walk.output;
-	o.report.in = (struct pd_reader_options){ .inputs = argv + first, .n_inputs = argc - first, .files_from = o.walk.files_from,
-						  .max_block = o.walk.page.max_page + PD_BLOCK_ROOM, .fields = o.walk.fields };
+	o.report.in = (struct pd_reader_options){ .inputs = argv + first,
+						  .n_inputs = argc - first,
+						  .files_from = o.walk.files_from,
+						  .max_block = o.walk.page.max_page + PD_BLOCK_ROOM,
+						  .fields = o.walk.fields };
 	o.report.with_texts = argc > first || o.walk.files_from;
 	int status = check_report(&o, &e);
 	if (!status)

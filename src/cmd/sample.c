@@ -10,7 +10,7 @@
 #include "report/report.h"
 
 struct sample_options {
-	struct pd_walk_options walk;	/* first: the options of pages are parsed into it */
+	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
 	int number, max_k, seed;
 };
 
@@ -18,8 +18,21 @@ struct sample_options {
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
-	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", AT(number), .min = 1, .max = 10000, .help = "pairs to sample (200)" },
-	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(max_k), .min = 0, .max = PD_BITS_MAX,
+	{ .type = PD_OPT_INT,
+	  .letter = 'n',
+	  .name = "number",
+	  .arg = "N",
+	  AT(number),
+	  .min = 1,
+	  .max = 10000,
+	  .help = "pairs to sample (200)" },
+	{ .type = PD_OPT_INT,
+	  .letter = 'k',
+	  .name = "distance",
+	  .arg = "N",
+	  AT(max_k),
+	  .min = 0,
+	  .max = PD_BITS_MAX,
 	  .help = "only pairs of distance up to N (all)" },
 	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "random seed (1)" },
 	{ .type = PD_OPT_HEADING, .name = "Pages" },
@@ -53,8 +66,14 @@ static int run_sample(int argc, char **argv)
 	if (code)
 		return code - 1;
 	struct pd_pick_texts texts = { .walk = &o.walk, .log = &log };
-	struct pd_label_options label = { .paths = argv + first, .n_paths = argc - first, .number = o.number, .max_k = o.max_k, .seed = o.seed,
-					  .output = o.walk.output, .fetch = pd_pick_text, .ctx = &texts };
+	struct pd_label_options label = { .paths = argv + first,
+					  .n_paths = argc - first,
+					  .number = o.number,
+					  .max_k = o.max_k,
+					  .seed = o.seed,
+					  .output = o.walk.output,
+					  .fetch = pd_pick_text,
+					  .ctx = &texts };
 	struct pd_label_counts n;
 	int status = pd_outfile_check(o.walk.output, argv + first, argc - first, &err);
 	if (!status)
@@ -62,8 +81,8 @@ static int run_sample(int argc, char **argv)
 	if (!status)
 		status = pd_label_write(&label, &log, &n, &err);
 	if (!status)
-		pd_log_note(&log, "%" PRIu64 " of %" PRIu64 " pairs%s%s", n.written, n.seen, o.walk.output ? "; open in a browser: " : "",
-			    o.walk.output ? o.walk.output : "");
+		pd_log_note(&log, "%" PRIu64 " of %" PRIu64 " pairs%s%s", n.written, n.seen,
+			    o.walk.output ? "; open in a browser: " : "", o.walk.output ? o.walk.output : "");
 	pd_tables_release(&texts.tables);
 	return status ? pd_command_failed(&log, &err) : n.damaged && !o.walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }

@@ -7,11 +7,11 @@ struct selftest_options {
 	bool all;
 };
 
-static const struct pd_opt opts[] = {
-	{ .type = PD_OPT_FLAG, .name = "long", .at = offsetof(struct selftest_options, all),
-	  .help = "also make fingerprints of about seventy pages of many charsets and kinds" },
-	PD_OPT_END
-};
+static const struct pd_opt opts[] = { { .type = PD_OPT_FLAG,
+					.name = "long",
+					.at = offsetof(struct selftest_options, all),
+					.help = "also make fingerprints of about seventy pages of many charsets and kinds" },
+				      PD_OPT_END };
 
 static const struct pd_usage usage = {
 	.name = "selftest",
@@ -36,7 +36,8 @@ static int run_selftest(int argc, char **argv)
 	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
-	return pd_selftest(pd_span(pd_cmd_golden, o.all ? (size_t)(pd_cmd_golden_end - pd_cmd_golden) : 0)) ? PD_EXIT_DONE : PD_EXIT_FAILED;
+	return pd_selftest(pd_span(pd_cmd_golden, o.all ? (size_t)(pd_cmd_golden_end - pd_cmd_golden) : 0)) ? PD_EXIT_DONE
+													    : PD_EXIT_FAILED;
 }
 
 const struct pd_command pd_cmd_selftest = { "Other", &usage, run_selftest };

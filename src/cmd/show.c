@@ -7,7 +7,12 @@
 
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },
-	{ .type = PD_OPT_CHOICE, .letter = 's', .name = "stage", .arg = "NAME", PD_PICK_AT(stage), .choices = pd_stage_names,
+	{ .type = PD_OPT_CHOICE,
+	  .letter = 's',
+	  .name = "stage",
+	  .arg = "NAME",
+	  PD_PICK_AT(stage),
+	  .choices = pd_stage_names,
 	  .help = "utf8, html, blocks, terms, topic, features, signature" },
 	PD_PICK_URL_OPT("choose the page of INPUT by its URL"),
 	PD_PICK_RUN_OPT,
@@ -40,11 +45,12 @@ static int run_show(int argc, char **argv)
 		return code - 1;
 	int n = argc - first;
 	struct pd_pick_which which = { argv[first], o.urls[0], argv + first, n };
-	int status = n == 0 && o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "missing operand INPUT: the dumps in which to find the URL") :
-		     n == 0 ? pd_fail(&e, PD_ERR_USAGE, "missing operand ID: the id of a page, or the path of an HTML file") :
-		     o.urls[1] ? pd_fail(&e, PD_ERR_USAGE, "--url can be given only once") :
-		     n > 1 && !o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': show takes one page", argv[first + 1]) :
-					   pd_show_page(&o.walk, &which, (enum pd_stage)o.stage, (enum pd_color)o.color, &log, &e);
+	int status = n == 0 && o.urls[0] ? pd_fail(&e, PD_ERR_USAGE, "missing operand INPUT: the dumps in which to find the URL")
+		     : n == 0	 ? pd_fail(&e, PD_ERR_USAGE, "missing operand ID: the id of a page, or the path of an HTML file")
+		     : o.urls[1] ? pd_fail(&e, PD_ERR_USAGE, "--url can be given only once")
+		     : n > 1 && !o.urls[0]
+			     ? pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': show takes one page", argv[first + 1])
+			     : pd_show_page(&o.walk, &which, (enum pd_stage)o.stage, (enum pd_color)o.color, &log, &e);
 	pd_pick_options_release(&o);
 	return pd_command_exit(status, &log, &e);
 }

@@ -80,7 +80,7 @@ static bool check_learning(const struct pd_walk_options *o, struct pd_log *log)
 
 /* Parse twice: the preset sets the initial values of the other options, at any position. */
 static int parse_with_preset(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o,
-		 void (*defaults_of)(struct pd_walk_options *o, int preset), int *first, struct pd_log *log)
+			     void (*defaults_of)(struct pd_walk_options *o, int preset), int *first, struct pd_log *log)
 {
 	defaults_of(o, PD_PRESET_DEFAULT);
 	int code = pd_command_parse(u, argc, argv, o, first, log);
@@ -178,7 +178,7 @@ static int add_known(const struct pd_usage *u, struct pd_span options, struct pd
 		word = pd_span(word.p + 2, word.n - 2);
 		pd_span_split(&word, '=', &name);
 		const struct pd_opt *o = find_option(u, name);
-		if (!o || pd_span_is(name, "boilerplate"))	/* the table is in the folder */
+		if (!o || pd_span_is(name, "boilerplate")) /* the table is in the folder */
 			continue;
 		pd_buf_printf(out, "--%s%s", o->type == PD_OPT_SWITCH && pd_span_is(word, "no") ? "no-" : "", o->name);
 		if (o->type != PD_OPT_SWITCH && o->type != PD_OPT_FLAG) {

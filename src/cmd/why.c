@@ -24,12 +24,25 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },
 	{ .type = PD_OPT_TEXT, .name = "url", .arg = "URL", AT(why.url), .help = "the page of this URL, instead of an id" },
 	{ .type = PD_OPT_HEADING, .name = "Files" },
-	{ .type = PD_OPT_TEXT, .letter = 'V', .name = "verdicts", .arg = "FILE", AT(why.verdicts), .help = "output of 'pagededup cluster' or 'store'" },
+	{ .type = PD_OPT_TEXT,
+	  .letter = 'V',
+	  .name = "verdicts",
+	  .arg = "FILE",
+	  AT(why.verdicts),
+	  .help = "output of 'pagededup cluster' or 'store'" },
 	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", AT(run), .help = "use the verdicts of the 'dedup' run in DIR" },
-	{ .type = PD_OPT_TEXT, .letter = 'P', .name = "pairs", .arg = "FILE", AT(why.pairs),
+	{ .type = PD_OPT_TEXT,
+	  .letter = 'P',
+	  .name = "pairs",
+	  .arg = "FILE",
+	  AT(why.pairs),
 	  .help = "output of 'pagededup match': also list pages near it" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = formats,
+	{ .type = PD_OPT_CHOICE,
+	  .name = "format",
+	  .arg = "NAME",
+	  AT(format),
+	  .choices = formats,
 	  .help = "text (default), or jsonl: a line for each step" },
 	PD_OPT_END,
 };
@@ -46,8 +59,9 @@ static const struct pd_usage usage = {
 static int check_why(const struct why_options *o, int n_ids, struct pd_err *e)
 {
 	if (n_ids + (o->why.url != NULL) != 1)
-		return pd_fail(e, PD_ERR_USAGE, n_ids ? "too many operands: why takes one page, by its id or by --url" :
-					       "missing operand ID, or option --url=URL");
+		return pd_fail(e, PD_ERR_USAGE,
+			       n_ids ? "too many operands: why takes one page, by its id or by --url"
+				     : "missing operand ID, or option --url=URL");
 	if (!o->why.verdicts)
 		return pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE, or --run=DIR");
 	if (!strcmp(o->why.verdicts, "-"))
@@ -79,8 +93,8 @@ static int run_why(int argc, char **argv)
 	char *verdicts = o.run && !o.why.verdicts ? pd_dedup_folder_path(o.run, "verdicts.tsv") : NULL;
 	if (verdicts)
 		o.why.verdicts = verdicts;
-	int status = o.run && !verdicts ? pd_fail(&e, PD_ERR_USAGE, "--run and --verdicts cannot be combined") :
-					  check_why(&o, argc - first, &e);
+	int status = o.run && !verdicts ? pd_fail(&e, PD_ERR_USAGE, "--run and --verdicts cannot be combined")
+					: check_why(&o, argc - first, &e);
 	o.why.id = o.why.url ? NULL : argv[first];
 	if (!status)
 		status = why(&o, &log, &e);

@@ -167,7 +167,8 @@ static int append_file(const char *path, bool behind_head, FILE *to, struct pd_e
 		return pd_fail_errno(e, "cannot open %s", path);
 	while (behind_head && c != '\n' && (c = getc(f)) != EOF)
 		from++;
-	int status = ferror(f) ? pd_fail_errno(e, "cannot read %s", path) : pd_copy_range(fileno(f), path, from, UINT64_MAX, to, &written, e);
+	int status = ferror(f) ? pd_fail_errno(e, "cannot read %s", path)
+			       : pd_copy_range(fileno(f), path, from, UINT64_MAX, to, &written, e);
 	fclose(f);
 	return status;
 }
@@ -199,7 +200,8 @@ static void folder_tidy(const char *folder, struct pd_log *log)
 	for (; dir && (entry = readdir(dir)); errno = 0) {
 		pd_buf_clear(&path);
 		pd_buf_printf(&path, "%s/%s", own, entry->d_name);
-		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "journal") && strcmp(entry->d_name, "lock") && unlink(path.p) < 0)
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "journal") && strcmp(entry->d_name, "lock") &&
+		    unlink(path.p) < 0)
 			pd_log_error(log, "cannot remove %s: %s", path.p, strerror(errno));
 	}
 	if (errno)
@@ -213,7 +215,7 @@ static void folder_tidy(const char *folder, struct pd_log *log)
 /* ==== the journal ==== */
 
 #define FIRST_LINE "pagededup dedup 2"
-#define FIRST_LINE_1 "pagededup dedup 1"	/* without the files of steps: its options can be read, and it cannot be continued */
+#define FIRST_LINE_1 "pagededup dedup 1" /* without the files of steps: its options can be read, and it cannot be continued */
 
 static int read_journal(struct pd_journal *j, struct pd_err *e)
 {
@@ -349,8 +351,8 @@ struct checking {
 	const char *folder;
 	struct pd_log *log;
 	bool ended;
-	size_t head;	/* bytes of the journal before the first step */
-	size_t kept;	/* … of steps whose files are unchanged */
+	size_t head; /* bytes of the journal before the first step */
+	size_t kept; /* … of steps whose files are unchanged */
 };
 
 static bool is_step(struct pd_span line)
@@ -438,7 +440,7 @@ static bool parse_step(struct pd_journal *j, struct pd_span line)
 	struct pd_span word;
 	uint64_t n = 0;
 	pd_span_split(&line, ' ', &word);
-	if (pd_span_is(word, "options") != !j->options.n)	/* once, and before the first step */
+	if (pd_span_is(word, "options") != !j->options.n) /* once, and before the first step */
 		return false;
 	if (pd_span_is(word, "file"))
 		return true;
@@ -482,8 +484,9 @@ static int compare_options(const struct pd_journal *j, struct pd_span options, s
 	struct pd_buf differ = { 0 }, typed = { 0 };
 	pd_params_differ(pd_buf_span(&j->options), options, &differ);
 	pd_opt_unquote(pd_buf_span(&differ), &typed);
-	int status = !differ.n ? PD_OK :
-				 pd_fail(e, PD_ERR_PARAMS, "the run in %s had other options (%s): give the same ones", j->path, pd_buf_z(&typed));
+	int status = !differ.n ? PD_OK
+			       : pd_fail(e, PD_ERR_PARAMS, "the run in %s had other options (%s): give the same ones", j->path,
+					 pd_buf_z(&typed));
 	pd_buf_release(&differ);
 	pd_buf_release(&typed);
 	return status;
@@ -508,11 +511,13 @@ static int open_to_write(struct pd_journal *j, struct pd_span options, struct pd
 static int refuse_old(const struct pd_journal *j, struct pd_err *e)
 {
 	bool old = j->text.n >= sizeof FIRST_LINE_1 && !memcmp(j->text.p, FIRST_LINE_1 "\n", sizeof FIRST_LINE_1);
-	return old ? pd_fail(e, PD_ERR_PARAMS, "%s was written by an older version, and cannot be continued: start again in another folder", j->path) :
-		     PD_OK;
+	return old ? pd_fail(e, PD_ERR_PARAMS,
+			     "%s was written by an older version, and cannot be continued: start again in another folder", j->path)
+		   : PD_OK;
 }
 
-int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, struct pd_span options, struct pd_log *log, struct pd_err *e)
+int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, struct pd_span options, struct pd_log *log,
+		    struct pd_err *e)
 {
 	*j = (struct pd_journal){ .path = pd_strdup(path) };
 	int status = read_journal(j, e);
@@ -588,8 +593,8 @@ void pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *d
 	s->rewritten += done->rewritten;
 	s->lost += done->lost;
 	pd_tsv_add(&label, pd_span_z(input));
-	fprintf(j->f, "output %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n",
-		done->pages, done->removed_with_page, done->bytes_in, done->bytes_out, done->rewritten, done->lost, label.p);
+	fprintf(j->f, "output %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s\n", done->pages,
+		done->removed_with_page, done->bytes_in, done->bytes_out, done->rewritten, done->lost, label.p);
 	pd_buf_release(&label);
 }
 
@@ -599,12 +604,12 @@ void pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *d
 struct pending {
 	struct pd_apply_result done;
 	char *input;
-	char *name;		/* in the folder; NULL: nothing is written */
+	char *name; /* in the folder; NULL: nothing is written */
 };
 
 struct run {
 	int lock;
-	struct pd_outfile_batch *batch;	/* of outputs */
+	struct pd_outfile_batch *batch; /* of outputs */
 	struct pending *pending;
 	size_t n_pending, cap_pending;
 	const struct pd_dedup_options *o;
@@ -613,11 +618,11 @@ struct run {
 	int n_inputs;
 	struct pd_log *log;
 	struct pd_journal journal;
-	struct pd_secret secret;	/* of this run: shingles are made with it */
+	struct pd_secret secret; /* of this run: shingles are made with it */
 	struct pd_dedup_counts counts;
-	struct pd_map met;		/* the state of each file when its unit was read: state_of its facts, by a hash of the path */
-	bool incomplete;		/* something could not be read for the report, or differs from its row */
-	struct pd_buf aliases;		/* rows of the list of skipped records: other names of files */
+	struct pd_map met;     /* the state of each file when its unit was read: state_of its facts, by a hash of the path */
+	bool incomplete;       /* something could not be read for the report, or differs from its row */
+	struct pd_buf aliases; /* rows of the list of skipped records: other names of files */
 	struct pd_err *err;
 };
 
@@ -661,7 +666,7 @@ static int write_secret(struct run *r, const char *path)
 		errno = -error;
 		return pd_fail_errno(r->err, "cannot read random numbers");
 	}
-	unlink(path);	/* of a run that was killed before it had rows: it may have other permissions */
+	unlink(path); /* of a run that was killed before it had rows: it may have other permissions */
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return pd_fail_errno(r->err, "cannot write %s", path);
@@ -705,8 +710,9 @@ static int take_folder(struct run *r)
 	}
 	if (taken < 0)
 		return pd_fail_errno(r->err, "cannot lock %s/" DEDUP_LOCK, r->folder);
-	return taken ? PD_OK : pd_fail(r->err, PD_ERR_USAGE, "another run of dedup is writing to %s: wait until it has ended, or name another folder",
-				       r->folder);
+	return taken ? PD_OK
+		     : pd_fail(r->err, PD_ERR_USAGE,
+			       "another run of dedup is writing to %s: wait until it has ended, or name another folder", r->folder);
 }
 
 static int check_run(struct run *r)
@@ -714,7 +720,8 @@ static int check_run(struct run *r)
 	bool found;
 	int status = folder_look(r->folder, &found, r->err);
 	if (!status && found && !r->o->resume)
-		status = pd_fail(r->err, PD_ERR_USAGE, "%s holds a run of dedup already: continue it with --resume, or name another folder", r->folder);
+		status = pd_fail(r->err, PD_ERR_USAGE,
+				 "%s holds a run of dedup already: continue it with --resume, or name another folder", r->folder);
 	return status;
 }
 
@@ -734,7 +741,7 @@ static int enter(struct run *r)
 	status = pd_apply_make_folders(journal, NULL, r->err);
 	if (!status)
 		status = take_folder(r);
-	if (!status)	/* another run may have ended in it before the lock was free */
+	if (!status) /* another run may have ended in it before the lock was free */
 		status = check_run(r);
 	if (!status)
 		status = pd_journal_open(&r->journal, journal, r->folder, pd_buf_span(&options), r->log, r->err);
@@ -759,11 +766,11 @@ enum { UNIT_BYTES = 64 << 20, UNIT_FILES = 4096 };
 struct units {
 	struct pd_read_files files;
 	struct pd_arena arena;
-	struct pd_map *met;	/* of the run */
-	bool whole;		/* all inputs are one unit */
+	struct pd_map *met; /* of the run */
+	bool whole;	    /* all inputs are one unit */
 	/* of the unit at hand */
 	char **paths;
-	struct pd_found *found;	/* how each was come by */
+	struct pd_found *found; /* how each was come by */
 	int n_paths;
 	size_t cap_paths, cap_found;
 	uint64_t identity;
@@ -862,7 +869,8 @@ static int make_rows(struct run *r, struct units *u, size_t unit)
 	struct pd_walk_options walk = r->o->walk;
 	char *output = folder_unit(r->folder, unit, "fp"), *shingles = folder_unit(r->folder, unit, "shingles");
 	char *left_out = folder_unit(r->folder, unit, "left-out");
-	char *canonical = pd_keep_has(&r->o->cluster.group.keep, PD_KEEP_CANONICAL) ? folder_unit(r->folder, unit, "canonical") : NULL;
+	char *canonical =
+		pd_keep_has(&r->o->cluster.group.keep, PD_KEEP_CANONICAL) ? folder_unit(r->folder, unit, "canonical") : NULL;
 	char *table = walk.learn ? pd_dedup_folder_path(r->folder, DEDUP_TABLE) : NULL;
 	walk.output = output;
 	walk.shingles = shingles;
@@ -972,8 +980,11 @@ static int identity_of_old(struct run *r, uint64_t *out)
 static int add_ids(struct run *r, char **paths, size_t n, bool verdicts, struct pd_map *out)
 {
 	static const char *const columns[] = { "id", "is_duplicate", NULL }, *const of_rows[] = { "id", "url", NULL };
-	struct pd_tsv_reader in = { .kind = verdicts ? "verdicts" : "fp", .columns = verdicts ? columns : of_rows,
-				    .v1_columns = verdicts ? pd_verdicts_columns : pd_fp_columns, .paths = paths, .n_paths = (int)n };
+	struct pd_tsv_reader in = { .kind = verdicts ? "verdicts" : "fp",
+				    .columns = verdicts ? columns : of_rows,
+				    .v1_columns = verdicts ? pd_verdicts_columns : pd_fp_columns,
+				    .paths = paths,
+				    .n_paths = (int)n };
 	int more;
 	while ((more = pd_tsv_next(&in, r->err)) == 1)
 		if (!verdicts || pd_span_is(in.fields[1], "1"))
@@ -1004,7 +1015,8 @@ static int cluster_around_old(struct run *r)
 	struct pd_stage_cluster cluster = r->o->cluster;
 	struct pd_map new = { 0 };
 	struct pd_log log = *r->log;
-	char *pairs = pd_dedup_folder_path(r->folder, DEDUP_OLD_PAIRS), *output = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS);
+	char *pairs = pd_dedup_folder_path(r->folder, DEDUP_OLD_PAIRS),
+	     *output = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS);
 	cluster.linkage = PD_LINKAGE_STAR;
 	cluster.group.linkage = PD_LINKAGE_STAR;
 	cluster.group.in.may_go = &new;
@@ -1043,9 +1055,9 @@ static int do_against(struct run *r)
 /* Rows of verdicts as they are read, to be written under other numbers of clusters. */
 struct merging {
 	FILE *out;
-	struct pd_map *new, named;	/* ids of pages that may be removed; ids in the later verdicts */
-	struct pd_buf suspects;		/* rows of suspects of old pages */
-	struct pd_buf ids;		/* … hashed, as 8 bytes each */
+	struct pd_map *new, named; /* ids of pages that may be removed; ids in the later verdicts */
+	struct pd_buf suspects;	   /* rows of suspects of old pages */
+	struct pd_buf ids;	   /* … hashed, as 8 bytes each */
 	uint64_t clusters;
 };
 
@@ -1075,7 +1087,9 @@ static void take_row(struct merging *m, const struct pd_tsv_reader *in, bool old
 static int merge_file(struct run *r, struct merging *m, char *path, bool old)
 {
 	static const char *const columns[] = { "cluster_id", "id", NULL };
-	struct pd_tsv_reader in = { .kind = "verdicts", .columns = columns, .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1 };
+	struct pd_tsv_reader in = {
+		.kind = "verdicts", .columns = columns, .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1
+	};
 	uint64_t first = m->clusters;
 	int more;
 	while ((more = pd_tsv_next(&in, r->err)) == 1)
@@ -1241,16 +1255,29 @@ static int on_input(void *ctx, const struct pd_read_file *file, const struct sta
 		return PD_OK;
 	if (!st)
 		return pd_fail_errno(e, "%s: cannot open it now, though it could be opened before", file->label);
-	return *was ? pd_fail(e, PD_ERR_PARAMS, "%s has changed since its rows were made: start again in another folder", file->label) : PD_OK;
+	return *was ? pd_fail(e, PD_ERR_PARAMS, "%s has changed since its rows were made: start again in another folder",
+			      file->label)
+		    : PD_OK;
 }
 
 static struct pd_apply_options apply_options(struct run *r, struct pd_apply_removals *removals)
 {
-	struct pd_apply_options a = { .in = reader_options(r), .removals = removals, .output = r->folder, .to_folder = true,
-				      .any_packing = true, .link = r->o->link, .keep_others = r->o->keep_others,
-				      .rewrite_revisits = r->o->rewrite_revisits, .tmp_dir = r->o->tmp_dir,
-				      .max_page = r->o->walk.page.max_page, .other_page = on_other_page,
-				      .lost = on_lost, .orphan = on_orphan, .meet = on_input, .skip = is_done, .ctx = r };
+	struct pd_apply_options a = { .in = reader_options(r),
+				      .removals = removals,
+				      .output = r->folder,
+				      .to_folder = true,
+				      .any_packing = true,
+				      .link = r->o->link,
+				      .keep_others = r->o->keep_others,
+				      .rewrite_revisits = r->o->rewrite_revisits,
+				      .tmp_dir = r->o->tmp_dir,
+				      .max_page = r->o->walk.page.max_page,
+				      .other_page = on_other_page,
+				      .lost = on_lost,
+				      .orphan = on_orphan,
+				      .meet = on_input,
+				      .skip = is_done,
+				      .ctx = r };
 	a.in.damage = pass_over_damage;
 	a.in.damage_ctx = r;
 	return a;
@@ -1259,9 +1286,12 @@ static struct pd_apply_options apply_options(struct run *r, struct pd_apply_remo
 /* `verdicts`: NULL for none. */
 static int read_removals(struct run *r, char *verdicts, struct pd_apply_removals **out)
 {
-	struct pd_apply_removals_options o = { .paths = &verdicts, .n_paths = verdicts ? 1 : 0, .keep_dup_of = r->o->rewrite_revisits,
-					        .remove_suspects = r->o->remove_suspects,
-					        .bad_row = tell_bad_verdict, .ctx = r };
+	struct pd_apply_removals_options o = { .paths = &verdicts,
+					       .n_paths = verdicts ? 1 : 0,
+					       .keep_dup_of = r->o->rewrite_revisits,
+					       .remove_suspects = r->o->remove_suspects,
+					       .bad_row = tell_bad_verdict,
+					       .ctx = r };
 	return pd_apply_removals_read(out, &o, r->err);
 }
 
@@ -1289,8 +1319,8 @@ static int add_output(struct run *r, const struct pd_apply_result *done)
 	enum { PENDING_MAX = 256 };
 	bool waits = !pd_outfile_batch_is_empty(r->batch);
 	r->pending = pd_grow(r->pending, r->n_pending, &r->cap_pending, sizeof *r->pending);
-	r->pending[r->n_pending++] = (struct pending){ *done, pd_strdup(done->file->label),
-						       done->output ? pd_strdup(done->place) : NULL };
+	r->pending[r->n_pending++] =
+		(struct pending){ *done, pd_strdup(done->file->label), done->output ? pd_strdup(done->place) : NULL };
 	if (r->n_pending < PENDING_MAX && (waits || !done->output))
 		return PD_OK;
 	int status = waits ? pd_outfile_batch_commit(r->batch, r->err) : PD_OK;
@@ -1379,14 +1409,14 @@ static int match_more(struct run *r)
 	struct pd_log log = *r->log;
 	log.quiet = match.quiet = true;
 	match.explain = false;
-	match.one_more = match.plan != PD_PLAN_PAPER;	/* whose k has its own upper limit */
+	match.one_more = match.plan != PD_PLAN_PAPER; /* whose k has its own upper limit */
 	return match_rows(r, &match, DEDUP_MORE_PAIRS, &log);
 }
 
 /* Texts for the report.  The dumps of old pages may be elsewhere. */
 struct texts {
 	struct pd_pick_texts pick;
-	struct pd_map new;		/* ids of pages that may be removed; empty without old pages */
+	struct pd_map new; /* ids of pages that may be removed; empty without old pages */
 };
 
 static int fetch_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e)
@@ -1411,9 +1441,17 @@ static int write_report(struct run *r)
 	char *output = pd_dedup_folder_path(r->folder, "report.html"), *table = table_path(r);
 	struct pd_walk_options walk = r->o->walk;
 	struct texts texts = { .pick = { .walk = &walk, .log = r->log } };
-	struct pd_report_options o = { .verdicts = verdicts, .pairs = pairs, .output = output, .tmp_dir = r->o->tmp_dir,
-				       .suspects_go = r->o->remove_suspects, .sample = PD_REPORT_SAMPLE, .seed = 1, .in = reader_options(r), .with_texts = true,
-				       .fetch = fetch_text, .ctx = &texts };
+	struct pd_report_options o = { .verdicts = verdicts,
+				       .pairs = pairs,
+				       .output = output,
+				       .tmp_dir = r->o->tmp_dir,
+				       .suspects_go = r->o->remove_suspects,
+				       .sample = PD_REPORT_SAMPLE,
+				       .seed = 1,
+				       .in = reader_options(r),
+				       .with_texts = true,
+				       .fetch = fetch_text,
+				       .ctx = &texts };
 	struct pd_report_result done;
 	if (!r->o->dry_run) {
 		o.bytes_in = r->journal.sums.bytes_in;
@@ -1634,7 +1672,9 @@ static int count_verdicts(const char *verdicts, struct pd_dedup_counts *out, str
 {
 	static const char *const columns[] = { "id", "is_duplicate", "suspect", NULL };
 	char *path = (char *)verdicts;
-	struct pd_tsv_reader in = { .kind = "verdicts", .columns = columns, .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1 };
+	struct pd_tsv_reader in = {
+		.kind = "verdicts", .columns = columns, .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1
+	};
 	int r;
 	*out = (struct pd_dedup_counts){ 0 };
 	while ((r = pd_tsv_next(&in, e)) == 1) {
@@ -1651,7 +1691,8 @@ static int count_verdicts(const char *verdicts, struct pd_dedup_counts *out, str
 /* The numbers about old pages are kept until the run has ended. */
 static int count_removed(struct run *r)
 {
-	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv"), *old = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS);
+	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv"),
+	     *old = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS);
 	struct pd_dedup_counts of_old = { 0 };
 	int status = count_verdicts(verdicts, &r->counts, r->err);
 	if (!status && r->o->n_against && !r->journal.end)
@@ -1692,7 +1733,9 @@ static int check_left_out(struct run *r)
 int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_dedup_result *out,
 	     struct pd_err *e)
 {
-	struct run r = { .o = o, .folder = o->walk.output, .inputs = inputs, .n_inputs = n_inputs, .log = log, .err = e, .lock = -1 };
+	struct run r = {
+		.o = o, .folder = o->walk.output, .inputs = inputs, .n_inputs = n_inputs, .log = log, .err = e, .lock = -1
+	};
 	uint64_t identity;
 	int status = check_left_out(&r);
 	if (!status)
@@ -1708,7 +1751,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 		status = count_removed(&r);
 	if (!status && !ended)
 		status = leave(&r);
-	else if (!status)	/* it may have been stopped during this step */
+	else if (!status) /* it may have been stopped during this step */
 		folder_tidy(r.folder, r.log);
 	*out = (struct pd_dedup_result){ r.counts, r.journal.sums, r.incomplete };
 	pd_journal_release(&r.journal);

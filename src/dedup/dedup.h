@@ -58,19 +58,20 @@ struct pd_journal_sums {
 struct pd_journal {
 	char *path;
 	FILE *f;
-	struct pd_buf text;		/* as it was found */
+	struct pd_buf text; /* as it was found */
 	struct pd_buf options;
-	uint64_t *rows;			/* identities of the units whose rows exist */
-	size_t n_rows, cap_rows, n_units;	/* n_units 0: not known */
-	uint64_t against;		/* 0: not done */
+	uint64_t *rows;			  /* identities of the units whose rows exist */
+	size_t n_rows, cap_rows, n_units; /* n_units 0: not known */
+	uint64_t against;		  /* 0: not done */
 	bool pairs, verdicts, end;
-	struct pd_map outputs;		/* hashes of the labels of inputs that are done */
-	struct pd_journal_sums sums;	/* of them */
+	struct pd_map outputs;	     /* hashes of the labels of inputs that are done */
+	struct pd_journal_sums sums; /* of them */
 };
 
 /* Read the journal, if there is one, drop the steps whose files differ, and open it to be continued.  `options`: the
  * settings that shape the result; PD_ERR_PARAMS if the existing run had others. */
-int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, struct pd_span options, struct pd_log *log, struct pd_err *e);
+int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, struct pd_span options, struct pd_log *log,
+		    struct pd_err *e);
 /* Return the settings of the run of the journal at `path`; nothing is written. */
 int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e);
 void pd_journal_release(struct pd_journal *j);
@@ -83,26 +84,26 @@ void pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *d
 int pd_journal_sync(struct pd_journal *j, struct pd_err *e);
 
 struct pd_dedup_options {
-	struct pd_walk_options walk;	/* first: rows of options are shared */
+	struct pd_walk_options walk; /* first: rows of options are shared */
 	struct pd_stage_match match;
 	struct pd_stage_cluster cluster;
 	const char *tmp_dir;
-	char **against;			/* rows or key files of old pages, which are never changed; pages like them are removed */
+	char **against; /* rows or key files of old pages, which are never changed; pages like them are removed */
 	int n_against;
-	const char *given;		/* all given options that shape the result: a run is resumed with the same */
+	const char *given; /* all given options that shape the result: a run is resumed with the same */
 	bool no_boilerplate, keep_others, remove_suspects, rewrite_revisits, link, keep_rows, dry_run, resume;
 };
 
 struct pd_dedup_counts {
-	uint64_t pages, without_fingerprint, left_out, damaged, inputs_without_pages, bytes;	/* of the "# total" lines */
+	uint64_t pages, without_fingerprint, left_out, damaged, inputs_without_pages, bytes; /* of the "# total" lines */
 	uint64_t clusters, duplicates, suspects;
-	uint64_t of_old;		/* duplicates of old pages, if there are any */
+	uint64_t of_old; /* duplicates of old pages, if there are any */
 };
 
 struct pd_dedup_result {
 	struct pd_dedup_counts counts;
 	struct pd_journal_sums removed;
-	bool incomplete;		/* something could not be read for the report, or differs from its row */
+	bool incomplete; /* something could not be read for the report, or differs from its row */
 };
 
 /* `o` is settled.  0, or negative and why. */

@@ -16,7 +16,7 @@
 #include "base/map.h"
 #include "engine/lines.h"
 
-#define BETWEEN '\x02'	/* separator of the rows of one line: no value contains this byte */
+#define BETWEEN '\x02' /* separator of the rows of one line: no value contains this byte */
 
 /* --- split --- */
 
@@ -25,8 +25,10 @@ static int split_row(struct pd_span line, uint64_t no, struct pd_buf *out, struc
 {
 	struct pd_span f[PD_VERDICTS_COLUMNS];
 	size_t n = pd_tsv_fields(line, f, PD_VERDICTS_COLUMNS);
-	if (n <= PD_VERDICTS_REASON || (!pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0") && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1")))
-		return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input is neither a row of verdicts nor the path of a dump: '%.*s'", no,
+	if (n <= PD_VERDICTS_REASON ||
+	    (!pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0") && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1")))
+		return pd_fail(e, PD_ERR_INPUT,
+			       "line %" PRIu64 " of standard input is neither a row of verdicts nor the path of a dump: '%.*s'", no,
 			       line.n < 80 ? (int)line.n : 80, line.p);
 	if (pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
 		return PD_OK;
@@ -67,8 +69,8 @@ static int map_split(const struct pd_engine *t, struct pd_err *e)
 
 struct dump {
 	struct pd_buf path, rows;
-	struct pd_map seen;		/* of rows, by their hashes */
-	uint64_t n, others;		/* rows; of these, rows of dumps that are not in the list */
+	struct pd_map seen; /* of rows, by their hashes */
+	uint64_t n, others; /* rows; of these, rows of dumps that are not in the list */
 	bool listed;
 };
 
@@ -135,7 +137,7 @@ struct rewriting {
 	const struct pd_engine *t;
 	struct pd_buf path, output, local;
 	uint64_t damaged, other_url, other_page, lost;
-	uint64_t line_no;		/* of the dump */
+	uint64_t line_no; /* of the dump */
 };
 
 static void on_apply_damage(void *ctx, const struct pd_read_damage *d)
@@ -206,18 +208,30 @@ static FILE *spool_verdict_rows(const struct pd_engine *t, struct pd_span rows, 
 }
 
 /* One dump into one file. */
-static int apply_dump(struct rewriting *r, struct pd_apply_removals *removals, const char *output, struct pd_apply_result *done, struct pd_err *e)
+static int apply_dump(struct rewriting *r, struct pd_apply_removals *removals, const char *output, struct pd_apply_result *done,
+		      struct pd_err *e)
 {
 	struct pd_options defaults;
 	static char dash[] = "-";
 	char *input = r->t->fetch ? dash : r->path.p;
 	struct pd_apply *apply;
 	pd_options_init(&defaults, PD_PRESET_DEFAULT);
-	struct pd_apply_options a = { .in = { .inputs = &input, .n_inputs = 1, .stdin_name = r->path.p, .max_block = defaults.max_page + PD_BLOCK_ROOM,
-					      .damage = on_apply_damage, .damage_ctx = r },
-				      .removals = removals, .mode = PD_APPLY_WRITE, .output = output, .tmp_dir = r->t->tmp_dir, .lost = on_apply_lost,
-				      .other_url = on_apply_other_url, .other_page = on_apply_other_page, .unchecked = r->t->unchecked,
-				      .max_page = defaults.max_page, .ctx = r };
+	struct pd_apply_options a = { .in = { .inputs = &input,
+					      .n_inputs = 1,
+					      .stdin_name = r->path.p,
+					      .max_block = defaults.max_page + PD_BLOCK_ROOM,
+					      .damage = on_apply_damage,
+					      .damage_ctx = r },
+				      .removals = removals,
+				      .mode = PD_APPLY_WRITE,
+				      .output = output,
+				      .tmp_dir = r->t->tmp_dir,
+				      .lost = on_apply_lost,
+				      .other_url = on_apply_other_url,
+				      .other_page = on_apply_other_page,
+				      .unchecked = r->t->unchecked,
+				      .max_page = defaults.max_page,
+				      .ctx = r };
 	int status = pd_apply_make_folders(output, NULL, e);
 	if (!status)
 		status = pd_apply_open(&apply, &a, e);
@@ -233,7 +247,8 @@ static int apply_dump(struct rewriting *r, struct pd_apply_removals *removals, c
 	return status < 0 ? status : PD_OK;
 }
 
-static int read_and_apply(struct rewriting *r, struct pd_span rows, const char *output, struct pd_apply_result *done, struct pd_err *e)
+static int read_and_apply(struct rewriting *r, struct pd_span rows, const char *output, struct pd_apply_result *done,
+			  struct pd_err *e)
 {
 	char name[64], *path = name;
 	struct pd_apply_removals *removals = NULL;
@@ -245,7 +260,9 @@ static int read_and_apply(struct rewriting *r, struct pd_span rows, const char *
 	pd_inputs_forget();
 	int status = pd_apply_removals_read(&removals, &o, e);
 	if (!status && pd_apply_removals_counts(removals)->bad)
-		status = pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input has invalid rows: not written by the previous task", r->line_no);
+		status = pd_fail(e, PD_ERR_INPUT,
+				 "line %" PRIu64 " of standard input has invalid rows: not written by the previous task",
+				 r->line_no);
 	if (!status)
 		status = apply_dump(r, removals, output, done, e);
 	pd_apply_removals_free(removals);
@@ -253,7 +270,8 @@ static int read_and_apply(struct rewriting *r, struct pd_span rows, const char *
 	return status;
 }
 
-static int rewrite_from(struct rewriting *r, struct pd_span rows, const char *output, struct pd_apply_result *done, struct pd_err *e)
+static int rewrite_from(struct rewriting *r, struct pd_span rows, const char *output, struct pd_apply_result *done,
+			struct pd_err *e)
 {
 	struct pd_engine_fetch fetch;
 	struct pd_err why;
@@ -277,8 +295,10 @@ static int rewrite_line(struct rewriting *r, struct pd_span line, struct pd_err 
 	struct pd_apply_result done = { .file = NULL };
 	struct pd_span path, rows = line;
 	struct pd_buf out = { 0 };
-	if (!pd_span_split(&rows, '\t', &path) || !rows.p || pd_tsv_value(path, &r->path) || !r->path.n || memchr(r->path.p, 0, r->path.n))
-		return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input was not written by the previous task", r->line_no);
+	if (!pd_span_split(&rows, '\t', &path) || !rows.p || pd_tsv_value(path, &r->path) || !r->path.n ||
+	    memchr(r->path.p, 0, r->path.n))
+		return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input was not written by the previous task",
+			       r->line_no);
 	pd_buf_set(&r->output, pd_span_z(t->output));
 	while (r->output.n > 1 && r->output.p[r->output.n - 1] == '/')
 		r->output.p[--r->output.n] = 0;

@@ -22,7 +22,7 @@
 #include "engine/buckets.h"
 #include "write/write.h"
 
-#define AT_LEAST 65536	/* number of stored rows that are matched together with the new rows of their keys */
+#define AT_LEAST 65536 /* number of stored rows that are matched together with the new rows of their keys */
 
 /* Open the batch, whose parameters must be those of the job. */
 static int open_batch(const struct pd_engine *t, const struct pd_engine_params *p, struct pd_rows *rows, struct pd_err *e)
@@ -32,7 +32,8 @@ static int open_batch(const struct pd_engine *t, const struct pd_engine_params *
 	if (!status && rows->must.n && p->must.n)
 		pd_params_differ(pd_buf_span(&p->must), pd_buf_span(&rows->must), &differ);
 	if (differ.n || (!status && rows->fingerprints.n && rows->bits != p->bits))
-		status = pd_fail(e, PD_ERR_PARAMS, "%s: the batch has other parameters than the job (%s)", t->batch, pd_buf_z(&differ));
+		status = pd_fail(e, PD_ERR_PARAMS, "%s: the batch has other parameters than the job (%s)", t->batch,
+				 pd_buf_z(&differ));
 	pd_buf_release(&differ);
 	return status;
 }
@@ -40,13 +41,15 @@ static int open_batch(const struct pd_engine *t, const struct pd_engine_params *
 /* The key of each row of the batch: its fingerprint, or the digest of its text; none: it matches nothing. */
 struct keys {
 	const struct pd_rows *rows;
-	uint32_t *member;		/* by row: its number in one of the two sets, plus one; 0: none */
-	uint8_t *digest;		/* by row: it is in the set of digests */
+	uint32_t *member; /* by row: its number in one of the two sets, plus one; 0: none */
+	uint8_t *digest;  /* by row: it is in the set of digests */
 };
 
 static void open_keys(struct keys *k, const struct pd_rows *rows)
 {
-	*k = (struct keys){ .rows = rows, .member = pd_zalloc((rows->n + 1) * sizeof *k->member), .digest = pd_zalloc(rows->n + 1) };
+	*k = (struct keys){ .rows = rows,
+			    .member = pd_zalloc((rows->n + 1) * sizeof *k->member),
+			    .digest = pd_zalloc(rows->n + 1) };
 	for (uint32_t i = 0; i < rows->fingerprints.n; i++)
 		k->member[pd_rows_set_row(&rows->fingerprints, i)] = i + 1;
 	for (uint32_t i = 0; i < rows->digests.n; i++) {
@@ -90,14 +93,17 @@ static bool add_key(const struct keys *k, uint32_t row, struct pd_buf *out)
 /* Append a row of the batch in the form for other tasks. */
 static void add_batch_row(const struct keys *k, uint32_t row, struct pd_buf *out)
 {
-	static const int column[PD_ROW_FIELDS] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY, PD_FP_CONTENT_DIGEST, PD_FP_TERMS, PD_FP_CONFIDENCE,
-						   PD_FP_LANGUAGES, PD_FP_SUBJECT };
+	static const int column[PD_ROW_FIELDS] = { PD_FP_ID,	     PD_FP_URL,	       PD_FP_FETCH_TIME,
+						   PD_FP_TEXT_BYTES, PD_FP_QUALITY,    PD_FP_CONTENT_DIGEST,
+						   PD_FP_TERMS,	     PD_FP_CONFIDENCE, PD_FP_LANGUAGES,
+						   PD_FP_SUBJECT };
 	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } }, line;
 	const char *text = pd_rows_text(k->rows, row);
 	struct pd_buf key = { 0 }, sketch = { 0 };
 	struct pd_sketch s;
 	struct pd_engine_row r = { .has_print = k->member[row] && !k->digest[row] };
-	line = pd_span(text, (size_t)((const char *)memchr(text, '\n', k->rows->spool_size - (size_t)(text - k->rows->spool)) - text));
+	line = pd_span(text,
+		       (size_t)((const char *)memchr(text, '\n', k->rows->spool_size - (size_t)(text - k->rows->spool)) - text));
 	pd_tsv_fields(line, f, PD_ROW_FIELDS);
 	for (int i = 0; i < PD_ROW_FIELDS; i++)
 		r.f[column[i]] = f[i];
@@ -122,7 +128,9 @@ static int read_nothing(const char *step, struct pd_err *e)
 	struct pd_engine_lines in = { 0 };
 	int status = pd_engine_lines_next(&in, e);
 	pd_engine_lines_release(&in);
-	return status != 1 ? status : pd_fail(e, PD_ERR_USAGE, "the step '%s' reads only the batch; run a single task without standard input", step);
+	return status != 1 ? status
+			   : pd_fail(e, PD_ERR_USAGE,
+				     "the step '%s' reads only the batch; run a single task without standard input", step);
 }
 
 static int map_tables(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
@@ -148,13 +156,13 @@ static int map_tables(const struct pd_engine *t, struct pd_engine_params *p, str
 
 /* --- find: map --- */
 
-#define TEXT_MOST (8 << 20)	/* bytes of stored rows that are searched together */
+#define TEXT_MOST (8 << 20) /* bytes of stored rows that are searched together */
 
 /* Stored rows that are searched together. */
 struct held {
 	struct pd_batch_tables tables;
-	struct pd_buf lines;		/* in the form for other tasks */
-	size_t *end;			/* by row: end of its line */
+	struct pd_buf lines; /* in the form for other tasks */
+	size_t *end;	     /* by row: end of its line */
 	struct pd_buf out;
 	struct pd_err *e;
 };
@@ -243,9 +251,9 @@ struct finding {
 	struct pd_engine_buckets b;
 	struct pd_rows batch;
 	struct keys keys;
-	struct pd_map ids;		/* of the batch, by hash */
-	uint64_t first, last;		/* numbers of the lines that wait */
-	struct pd_map wanted;		/* hashes of keys with waiting stored rows */
+	struct pd_map ids;    /* of the batch, by hash */
+	uint64_t first, last; /* numbers of the lines that wait */
+	struct pd_map wanted; /* hashes of keys with waiting stored rows */
 	size_t n;
 	struct pd_buf line;
 	int status;
@@ -257,20 +265,21 @@ static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_m
 {
 	struct finding *f = ctx;
 	bool first = rows->side[pair->a] & PD_SIDE_A;
-	struct pd_rows_view fresh = pd_rows_view(rows, first ? pair->a : pair->b), stored = pd_rows_view(rows, first ? pair->b : pair->a);
+	struct pd_rows_view fresh = pd_rows_view(rows, first ? pair->a : pair->b),
+			    stored = pd_rows_view(rows, first ? pair->b : pair->a);
 	struct pd_buf *out = &f->line;
 	pd_buf_clear(out);
 	pd_buf_add_z(out, "p\t");
 	pd_write_pair_rows(rows, pair, 1, out);
 	/* A page that is in both keeps the row of the batch. */
 	if (!pd_map_has(&f->ids, pd_hash64(stored.id.p, stored.id.n))) {
-		pd_buf_printf(out, "t\t%.*s\t%03d\t%.*s\t-\t%.*s\t%.*s\t1\t%.*s\t%.*s\t", (int)stored.id.n, stored.id.p, pair->distance < 0 ? 0 : pair->distance,
-			      (int)fresh.id.n, fresh.id.p, (int)stored.id.n, stored.id.p, (int)stored.url.n, stored.url.p, (int)fresh.id.n, fresh.id.p,
-			      (int)fresh.id.n, fresh.id.p);
+		pd_buf_printf(out, "t\t%.*s\t%03d\t%.*s\t-\t%.*s\t%.*s\t1\t%.*s\t%.*s\t", (int)stored.id.n, stored.id.p,
+			      pair->distance < 0 ? 0 : pair->distance, (int)fresh.id.n, fresh.id.p, (int)stored.id.n, stored.id.p,
+			      (int)stored.url.n, stored.url.p, (int)fresh.id.n, fresh.id.p, (int)fresh.id.n, fresh.id.p);
 		pd_buf_printf(out, pair->distance < 0 ? "-\t" : "%d\t", pair->distance);
 		pd_buf_printf(out, pair->similarity < 0 ? "-\t" : "%.3f\t", pair->similarity);
-		pd_buf_printf(out, "%.*s\t0\treplaced by a new page\t-\t-\t-\t%.*s\n", (int)stored.text_bytes.n, stored.text_bytes.p,
-			      (int)stored.content_digest.n, stored.content_digest.p);
+		pd_buf_printf(out, "%.*s\t0\treplaced by a new page\t-\t-\t-\t%.*s\n", (int)stored.text_bytes.n,
+			      stored.text_bytes.p, (int)stored.content_digest.n, stored.content_digest.p);
 	}
 	f->b.pairs++;
 	if (!f->status)
@@ -284,7 +293,8 @@ static int end_keys(struct finding *f, struct pd_err *e)
 	size_t known = 0;
 	for (uint32_t row = 0; f->n && !status && row < f->batch.n; row++) {
 		pd_buf_clear(&f->line);
-		uint32_t *is_known = add_key(&f->keys, row, &f->line) ? pd_map_find(&f->wanted, pd_hash64(f->line.p, f->line.n)) : NULL;
+		uint32_t *is_known =
+			add_key(&f->keys, row, &f->line) ? pd_map_find(&f->wanted, pd_hash64(f->line.p, f->line.n)) : NULL;
 		if (!is_known)
 			continue;
 		known += !*is_known;
@@ -294,8 +304,11 @@ static int end_keys(struct finding *f, struct pd_err *e)
 		status = pd_engine_buckets_add_new(&f->b, pd_buf_span(&f->line), e);
 	}
 	if (!status && known < f->wanted.n)
-		status = pd_fail(e, PD_ERR_INPUT, "lines %" PRIu64 " to %" PRIu64 " of standard input have keys that no new page has: not written by the "
-				 "previous task", f->first, f->last);
+		status = pd_fail(e, PD_ERR_INPUT,
+				 "lines %" PRIu64 " to %" PRIu64
+				 " of standard input have keys that no new page has: not written by the "
+				 "previous task",
+				 f->first, f->last);
 	if (!status && f->n)
 		status = pd_engine_buckets_end(&f->b, e);
 	if (!status && f->status) {
@@ -464,8 +477,8 @@ static bool is_of_batch(const struct keys *k, const struct pd_map *ids, const st
 	pd_buf_clear(key);
 	if (k->member[*number - 1])
 		add_hex(k, *number - 1, key);
-	return row->has_print ? pd_span_eq(row->f[PD_FP_FINGERPRINT], pd_buf_span(key)) :
-	       !row->has_digest || pd_span_eq(row->f[PD_FP_TEXT_DIGEST], pd_buf_span(key));
+	return row->has_print ? pd_span_eq(row->f[PD_FP_FINGERPRINT], pd_buf_span(key))
+			      : !row->has_digest || pd_span_eq(row->f[PD_FP_TEXT_DIGEST], pd_buf_span(key));
 }
 
 /* Lines of `find` are mixed with rows; they are distinguished because no fingerprint is a single letter. */
@@ -523,8 +536,8 @@ static int map_update(const struct pd_engine *t, struct pd_engine_params *p, str
 
 /* A page of the collection. */
 struct updated {
-	struct pd_buf rows;		/* stored rows */
-	struct pd_buf fresh;		/* row of the batch; of several with one id the last bytewise, which is the
+	struct pd_buf rows;  /* stored rows */
+	struct pd_buf fresh; /* row of the batch; of several with one id the last bytewise, which is the
 					 * latest visit */
 	bool goes;
 	uint64_t n, gone;
@@ -572,7 +585,8 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 			break;
 		struct pd_span rest = in.value;
 		bool fresh;
-		if (!pd_span_split(&rest, '\t', &tag) || (!(fresh = pd_span_is(tag, "b")) && !pd_span_is(tag, "t") && !pd_span_is(tag, "r")) ||
+		if (!pd_span_split(&rest, '\t', &tag) ||
+		    (!(fresh = pd_span_is(tag, "b")) && !pd_span_is(tag, "t") && !pd_span_is(tag, "r")) ||
 		    (!pd_span_is(tag, "t") && !rest.p)) {
 			status = pd_engine_lines_foreign(&in, e);
 			break;

@@ -120,7 +120,7 @@ static void add_section(header *h, int section, const void *p, size_t n, struct 
 struct arranged {
 	const struct pd_rows *rows;
 	uint64_t *keys, *sketches;
-	uint32_t *first, *key_of, *row;	/* row: by entry */
+	uint32_t *first, *key_of, *row; /* row: by entry */
 	uint8_t *sketched;
 };
 
@@ -226,7 +226,8 @@ static void add_blocks(const struct arranged *a, header *h, struct pd_buf *out)
 	struct pd_join_table t[PD_BATCH_TABLES_BLOCKS] = { { 0 } };
 	for (uint32_t i = 0; i < h->n_blocks; i++) {
 		struct pd_join_source from = pd_join_source_keys(&keys);
-		pd_join_table_build(&t[i], &from, (struct pd_join_shape){ (int)h->block[i].first_bit, (int)h->block[i].n_bits, NULL });
+		pd_join_table_build(&t[i], &from,
+				    (struct pd_join_shape){ (int)h->block[i].first_bit, (int)h->block[i].n_bits, NULL });
 	}
 	begin_section(h, PD_BATCH_STARTS, out);
 	for (uint32_t i = 0; i < h->n_blocks; i++)
@@ -284,11 +285,18 @@ static int width_for(const struct pd_engine_params *p)
 	return p->match.verify.off ? 0 : p->width;
 }
 
-int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const struct pd_engine_params *p, struct pd_buf *out, struct pd_err *e)
+int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const struct pd_engine_params *p, struct pd_buf *out,
+			 struct pd_err *e)
 {
-	header h = { .version = PD_BATCH_TABLES_VERSION, .header_bytes = sizeof h, .batch = digest,
-		     .bits = (uint32_t)batch->bits, .k = (uint32_t)reach_of(p), .minima = (uint32_t)p->sketch.minima,
-		     .minimum_bits = (uint32_t)p->sketch.bits, .shingle = (uint32_t)p->sketch.shingle, .width = (uint32_t)width_for(p) };
+	header h = { .version = PD_BATCH_TABLES_VERSION,
+		     .header_bytes = sizeof h,
+		     .batch = digest,
+		     .bits = (uint32_t)batch->bits,
+		     .k = (uint32_t)reach_of(p),
+		     .minima = (uint32_t)p->sketch.minima,
+		     .minimum_bits = (uint32_t)p->sketch.bits,
+		     .shingle = (uint32_t)p->sketch.shingle,
+		     .width = (uint32_t)width_for(p) };
 	struct arranged a = { .rows = batch };
 	size_t at = out->n;
 	memcpy(h.magic, PD_BATCH_TABLES_MAGIC, sizeof h.magic);
@@ -352,7 +360,8 @@ static bool are_sketches_good(const header *h)
 		return !h->width && !h->sketched && !h->band_bits;
 	if ((bits != 1 && bits != 2 && bits != 4 && bits != 8) || h->minima > PD_SKETCH_BITS_MAX / bits || h->minima * bits % 64)
 		return false;
-	return h->width <= h->minima && h->width * bits <= 64 && h->band_bits <= h->width * bits && h->band_bits <= PD_BLOCK_BITS_MAX;
+	return h->width <= h->minima && h->width * bits <= 64 && h->band_bits <= h->width * bits &&
+	       h->band_bits <= PD_BLOCK_BITS_MAX;
 }
 
 static int check_header(const struct pd_batch_tables *t, const char *name, struct pd_err *e)
@@ -367,9 +376,11 @@ static int check_header(const struct pd_batch_tables *t, const char *name, struc
 	if (h->header_bytes != sizeof *h || h->checksum != pd_hash64(h, offsetof(header, checksum)))
 		return fail_tables(e, name, 0, "the checksum of the header does not match");
 	if (h->file_bytes != t->map_bytes)
-		return pd_fail(e, PD_ERR_INPUT, "%s: damaged tables of a batch: %zu bytes, not %" PRIu64, name, t->map_bytes, h->file_bytes);
-	if (h->rows >= most || h->entries > h->rows || h->digests > h->rows - h->entries || h->keys > h->entries || h->sketched > h->entries ||
-	    !h->keys != !h->entries || (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) || (!h->bits && h->keys))
+		return pd_fail(e, PD_ERR_INPUT, "%s: damaged tables of a batch: %zu bytes, not %" PRIu64, name, t->map_bytes,
+			       h->file_bytes);
+	if (h->rows >= most || h->entries > h->rows || h->digests > h->rows - h->entries || h->keys > h->entries ||
+	    h->sketched > h->entries || !h->keys != !h->entries || (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) ||
+	    (!h->bits && h->keys))
 		return fail_tables(e, name, 32, "impossible counts");
 	if (!are_blocks_good(h) || !are_sketches_good(h))
 		return fail_tables(e, name, offsetof(header, bits), "impossible blocks or bands");
@@ -467,7 +478,8 @@ static int check_columns(struct pd_batch_tables *t, const char *name, struct pd_
 	for (uint64_t i = 0; i < h->entries; i++)
 		sketched += t->sketched[i] != 0;
 	for (uint64_t i = 0; i < h->rows; i++)
-		if ((t->places[i] != PD_BATCH_NOWHERE && t->places[i] >= h->entries + h->digests) || (i && t->ids[i] < t->ids[i - 1]))
+		if ((t->places[i] != PD_BATCH_NOWHERE && t->places[i] >= h->entries + h->digests) ||
+		    (i && t->ids[i] < t->ids[i - 1]))
 			return fail_tables(e, name, h->section[PD_BATCH_IDS].offset, "ids are not in order, or without a place");
 	if (sketched != h->sketched || !are_below(t->key_of, h->entries, h->keys) ||
 	    !are_below(t->numbers, h->n_blocks * h->keys, h->keys) ||
@@ -480,7 +492,8 @@ int pd_batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const
 {
 	*t = (struct pd_batch_tables){ .map = bytes.p, .map_bytes = bytes.n };
 	if (bytes.n < sizeof t->h)
-		return pd_fail(e, PD_ERR_INPUT, "%s is not a file of batch tables, or it is truncated; the step 'tables' writes one", name);
+		return pd_fail(e, PD_ERR_INPUT,
+			       "%s is not a file of batch tables, or it is truncated; the step 'tables' writes one", name);
 	memcpy(&t->h, bytes.p, sizeof t->h);
 	int status = check_header(t, name, e);
 	if (!status)
@@ -489,10 +502,14 @@ int pd_batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const
 }
 
 /* Check that the file belongs to this job. */
-static int check_job(const struct pd_batch_tables *t, const char *name, uint64_t digest, const struct pd_engine_params *p, struct pd_err *e)
+static int check_job(const struct pd_batch_tables *t, const char *name, uint64_t digest, const struct pd_engine_params *p,
+		     struct pd_err *e)
 {
 	const header *h = &t->h;
-	const struct { const char *what; int64_t is, asked; } same[] = {
+	const struct {
+		const char *what;
+		int64_t is, asked;
+	} same[] = {
 		{ "bits of a fingerprint", h->keys ? (int64_t)h->bits : p->bits, p->bits },
 		{ "k", h->k, reach_of(p) },
 		{ "minima of a sketch", h->minima, p->sketch.minima },
@@ -504,7 +521,8 @@ static int check_job(const struct pd_batch_tables *t, const char *name, uint64_t
 		return pd_fail(e, PD_ERR_PARAMS, "%s: the tables belong to another batch than --batch", name);
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		if (same[i].is != same[i].asked)
-			return pd_fail(e, PD_ERR_PARAMS, "%s: the tables have other parameters than the job: %s: %" PRId64 ", not %" PRId64, name,
+			return pd_fail(e, PD_ERR_PARAMS,
+				       "%s: the tables have other parameters than the job: %s: %" PRId64 ", not %" PRId64, name,
 				       same[i].what, same[i].is, same[i].asked);
 	return PD_OK;
 }
@@ -528,7 +546,8 @@ static int map_file(const char *path, struct pd_span *out, struct pd_err *e)
 	return status;
 }
 
-int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t digest, const struct pd_engine_params *p, struct pd_err *e)
+int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t digest, const struct pd_engine_params *p,
+			 struct pd_err *e)
 {
 	struct pd_span bytes;
 	*t = (struct pd_batch_tables){ .p = NULL };
@@ -572,8 +591,8 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 
 /* --- searching --- */
 
-#define OTHERS 4096	/* entries of the batch that rows of one value are compared with at a time */
-#define PIECE 256	/* rows of one value, so that hits do not fill the memory if all are near */
+#define OTHERS 4096 /* entries of the batch that rows of one value are compared with at a time */
+#define PIECE 256   /* rows of one value, so that hits do not fill the memory if all are near */
 
 void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *row)
 {
@@ -685,24 +704,28 @@ static bool was_found_before(const struct pd_batch_tables *t, const uint64_t *sk
 }
 
 /* Compare rows of one value with the collected others.  band < 0: keys of a block; otherwise entries of the band. */
-static int compare_rows(struct pd_batch_tables *t, size_t from, size_t to, uint32_t block, int band, const struct pd_batch_tables_receiver *receiver)
+static int compare_rows(struct pd_batch_tables *t, size_t from, size_t to, uint32_t block, int band,
+			const struct pd_batch_tables_receiver *receiver)
 {
 	struct pd_batch_tables_scratch *m = &t->scratch;
 	const struct pd_join_scan_loops *loops = &t->scan->by[band < 0 ? pd_join_scan_width_of((int)t->h.bits) : PD_SCAN_64];
 	int status = PD_OK;
 	for (size_t at = from; !status && m->n_others && at < to; at += PIECE) {
 		m->hits.n = 0;
-		loops->cross((struct pd_join_run){ &m->rows, at, at + PIECE < to ? at + PIECE : to }, (struct pd_join_run){ &m->others, 0, m->n_others },
-			     band < 0 ? (int)t->h.k : t->p->reach, &m->hits);
+		loops->cross((struct pd_join_run){ &m->rows, at, at + PIECE < to ? at + PIECE : to },
+			     (struct pd_join_run){ &m->others, 0, m->n_others }, band < 0 ? (int)t->h.k : t->p->reach, &m->hits);
 		for (size_t i = 0; !status && i < m->hits.n; i++) {
-			uint32_t row = m->row[m->hits.v[i].a], other = m->other[m->hits.v[i].b], key = band < 0 ? other : t->key_of[other];
+			uint32_t row = m->row[m->hits.v[i].a], other = m->other[m->hits.v[i].b],
+				 key = band < 0 ? other : t->key_of[other];
 			const uint64_t *print = print_of(t, row), *sketch = sketch_of(t, row);
 			bool found;
 			if (band < 0)
-				found = !has_earlier_block(&t->h, block, print, key_at(t, key)) && may_be_near(t, sketch, key, (int)m->hits.v[i].distance);
+				found = !has_earlier_block(&t->h, block, print, key_at(t, key)) &&
+					may_be_near(t, sketch, key, (int)m->hits.v[i].distance);
 			else
 				found = is_similar(t, sketch, other) &&
-					pd_bits_distance(print, key_at(t, key), (int)key_words(&t->h)) > (int)t->h.k && !was_found_before(t, sketch, band, other);
+					pd_bits_distance(print, key_at(t, key), (int)key_words(&t->h)) > (int)t->h.k &&
+					!was_found_before(t, sketch, band, other);
 			if (found)
 				status = receiver->found(receiver->ctx, row, key_at(t, key));
 		}
@@ -712,8 +735,8 @@ static int compare_rows(struct pd_batch_tables *t, size_t from, size_t to, uint3
 }
 
 /* Search the keys of all values near that of the rows. */
-static int search_value(struct pd_batch_tables *t, uint32_t block, size_t from, size_t to, const uint32_t *start, const uint64_t *ordered,
-		     const uint32_t *numbers, const struct pd_batch_tables_receiver *receiver)
+static int search_value(struct pd_batch_tables *t, uint32_t block, size_t from, size_t to, const uint32_t *start,
+			const uint64_t *ordered, const uint32_t *numbers, const struct pd_batch_tables_receiver *receiver)
 {
 	struct pd_batch_tables_scratch *m = &t->scratch;
 	uint64_t value = m->order.v[from].key;

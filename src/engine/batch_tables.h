@@ -25,22 +25,22 @@
 #define PD_BATCH_TABLES_MAGIC "\x89PDT\r\n\x1a\n"
 #define PD_BATCH_TABLES_VERSION 1
 #define PD_BATCH_TABLES_BLOCKS 32
-#define PD_BATCH_TABLES_ROWS 65536	/* maximum number of rows that are searched together */
+#define PD_BATCH_TABLES_ROWS 65536 /* maximum number of rows that are searched together */
 
 enum pd_batch_tables_section {
-	PD_BATCH_KEYS,		/* u64: distinct fingerprints */
-	PD_BATCH_FIRST,		/* u32 by key, and the end: its first entry; an entry is a row with a fingerprint */
-	PD_BATCH_KEY_OF,	/* u32 by entry: its key */
-	PD_BATCH_SKETCHED,	/* u8 by entry: 1 if it has a sketch */
-	PD_BATCH_SKETCHES,	/* u64 by entry, zeroes if it has none */
-	PD_BATCH_DIGESTS,	/* u64, two each, ascending: of rows with only a text digest */
-	PD_BATCH_IDS,		/* u64, ascending: hashes of the ids of all rows */
-	PD_BATCH_PLACES,	/* u32 by id: its entry; after the last entry, its digest; or PD_BATCH_NOWHERE */
-	PD_BATCH_STARTS,	/* u32 by block, by value, and the end: start of the keys with the value */
-	PD_BATCH_ORDERED,	/* u64 by block, by word: the keys in the order of their values, and PD_SCAN_PAD zeroes */
-	PD_BATCH_NUMBERS,	/* u32 by block: the numbers of these keys */
-	PD_BATCH_BAND_STARTS,	/* u32 by band, by value, and the end */
-	PD_BATCH_BAND_ENTRIES,	/* u32 by band: entries with a sketch, in the order of their values */
+	PD_BATCH_KEYS,	       /* u64: distinct fingerprints */
+	PD_BATCH_FIRST,	       /* u32 by key, and the end: its first entry; an entry is a row with a fingerprint */
+	PD_BATCH_KEY_OF,       /* u32 by entry: its key */
+	PD_BATCH_SKETCHED,     /* u8 by entry: 1 if it has a sketch */
+	PD_BATCH_SKETCHES,     /* u64 by entry, zeroes if it has none */
+	PD_BATCH_DIGESTS,      /* u64, two each, ascending: of rows with only a text digest */
+	PD_BATCH_IDS,	       /* u64, ascending: hashes of the ids of all rows */
+	PD_BATCH_PLACES,       /* u32 by id: its entry; after the last entry, its digest; or PD_BATCH_NOWHERE */
+	PD_BATCH_STARTS,       /* u32 by block, by value, and the end: start of the keys with the value */
+	PD_BATCH_ORDERED,      /* u64 by block, by word: the keys in the order of their values, and PD_SCAN_PAD zeroes */
+	PD_BATCH_NUMBERS,      /* u32 by block: the numbers of these keys */
+	PD_BATCH_BAND_STARTS,  /* u32 by band, by value, and the end */
+	PD_BATCH_BAND_ENTRIES, /* u32 by band: entries with a sketch, in the order of their values */
 	PD_BATCH_SECTIONS
 };
 
@@ -50,10 +50,10 @@ struct pd_batch_tables_header {
 	char magic[8];
 	uint32_t version, header_bytes;
 	uint64_t file_bytes;
-	uint64_t batch;			/* checksum of the header of the key file */
+	uint64_t batch; /* checksum of the header of the key file */
 	uint64_t keys, entries, sketched, digests, rows;
 	uint32_t bits, k;
-	uint32_t minima, minimum_bits, shingle, width;	/* of the sketches; width of a band in minima, 0: there are no
+	uint32_t minima, minimum_bits, shingle, width; /* of the sketches; width of a band in minima, 0: there are no
 							 * bands */
 	uint32_t n_blocks, band_bits;
 	struct {
@@ -62,14 +62,14 @@ struct pd_batch_tables_header {
 	struct {
 		uint64_t offset, length, checksum;
 	} section[PD_BATCH_SECTIONS];
-	uint64_t checksum;		/* of all bytes before it */
+	uint64_t checksum; /* of all bytes before it */
 };
 
 /* Scratch of a search: rows in the order of their values, and the entries of the batch with one value. */
 struct pd_batch_tables_scratch {
 	struct pd_items order;
 	struct pd_join_columns rows, others;
-	uint32_t *row, *other;		/* their numbers */
+	uint32_t *row, *other; /* their numbers */
 	size_t n_others;
 	struct pd_join_hits hits;
 };
@@ -84,22 +84,24 @@ struct pd_batch_tables {
 	/* used while searching */
 	const struct pd_engine_params *p;
 	struct pd_sketch_options sketch;
-	int least;			/* number of minima that must agree */
+	int least; /* number of minima that must agree */
 	const struct pd_join_scan *scan;
 	struct pd_join_masks masks[PD_BATCH_TABLES_BLOCKS];
-	uint64_t *fingerprints, *row_sketches;	/* of the added rows; a sketch is valid if row_sketched is set */
+	uint64_t *fingerprints, *row_sketches; /* of the added rows; a sketch is valid if row_sketched is set */
 	uint8_t *row_sketched;
 	size_t n_rows;
 	struct pd_batch_tables_scratch scratch;
 };
 
 /* Append the file to `out`; `digest`: pd_keyfile_digest of the batch. */
-int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const struct pd_engine_params *p, struct pd_buf *out, struct pd_err *e);
+int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const struct pd_engine_params *p, struct pd_buf *out,
+			 struct pd_err *e);
 /* Open bytes in memory, which the caller owns.  PD_ERR_INPUT: they are damaged (the message names the position), or of
  * a newer version. */
 int pd_batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const char *name, struct pd_err *e);
 /* Map the file.  PD_ERR_PARAMS: it was made from another batch than that of `digest`, or for another job. */
-int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t digest, const struct pd_engine_params *p, struct pd_err *e);
+int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t digest, const struct pd_engine_params *p,
+			 struct pd_err *e);
 /* Add a row with a fingerprint; its number is t->n_rows, which must be below PD_BATCH_TABLES_ROWS. */
 void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *row);
 /* Receives each key that a row is near, once, in any order; a status other than 0 ends the search. */

@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "write/write.h"
 
-#define TOGETHER 65536	/* number of rows that are matched together; a bucket may have more */
+#define TOGETHER 65536 /* number of rows that are matched together; a bucket may have more */
 
 /* --- waiting rows --- */
 
@@ -33,7 +33,8 @@ static int add_row(struct pd_engine_buckets *b, FILE **to, struct pd_span row, s
 	return PD_OK;
 }
 
-int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table table, bool is_new, struct pd_span row, struct pd_err *e)
+int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table table, bool is_new, struct pd_span row,
+			  struct pd_err *e)
 {
 	/* A row is in several parts of a bucket. */
 	bool other = table.kind != b->table.kind || table.number != b->table.number || table.parts || b->table.parts;
@@ -153,7 +154,9 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 {
 	const struct pd_match_options *asked = &b->p->match;
 	struct pd_match_options o = *asked;
-	*share = (struct pd_match_share){ .band = PD_BANDS_ALL, .apart = b->table.kind == 'h' || b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL };
+	*share =
+		(struct pd_match_share){ .band = PD_BANDS_ALL,
+					 .apart = b->table.kind == 'h' || b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL };
 	o.plan = PD_PLAN_AUTO;
 	o.doubts = o.verify.off ? NULL : doubts;
 	if (b->table.kind == PD_ENGINE_AGAINST || b->table.kind == PD_ENGINE_INSIDE) {
@@ -201,7 +204,11 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 			continue;
 		pd_buf_clear(out);
 		struct pd_span id = pd_rows_view(b->rows, row).id;
-		pd_buf_printf(out, "%s\t", b->p->match.all_pairs ? "s" : b->table.kind == 'h' ? "sh" : b->table.kind == 'b' ? "sb" : "s");
+		pd_buf_printf(out, "%s\t",
+			      b->p->match.all_pairs  ? "s"
+			      : b->table.kind == 'h' ? "sh"
+			      : b->table.kind == 'b' ? "sb"
+						     : "s");
 		pd_buf_add_span(out, id);
 		pd_buf_printf(out, "\t%04ld\t", lrint(d.similarity * 1000));
 		pd_buf_add_span(out, pd_rows_view(b->rows, d.a == row ? d.b : d.a).id);
@@ -336,7 +343,9 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 
 static int flush(FILE *f, struct pd_err *e)
 {
-	return f && (fflush(f) || ferror(f)) ? pd_fail_errno(e, "cannot write a temporary file (choose another place with --tmp-dir)") : PD_OK;
+	return f && (fflush(f) || ferror(f))
+		       ? pd_fail_errno(e, "cannot write a temporary file (choose another place with --tmp-dir)")
+		       : PD_OK;
 }
 
 /* Return the system's name for a file without a name. */
@@ -351,7 +360,8 @@ int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e)
 	struct pd_rows rows = { 0 };
 	struct pd_buf names[2] = { { 0 }, { 0 } };
 	struct pd_budget budget = { .limit = b->task->memory ? b->task->memory : pd_memory_default(), .tmp_dir = b->task->tmp_dir };
-	size_t least = pd_memory_least(b->n_waiting, b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL || b->table.kind == PD_ENGINE_DENSE || b->batch);
+	size_t least = pd_memory_least(b->n_waiting, b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL ||
+							     b->table.kind == PD_ENGINE_DENSE || b->batch);
 	if (!b->n_waiting || (!b->waiting && !b->batch))
 		return PD_OK;
 	budget.limit = budget.limit < least ? least : budget.limit;
@@ -359,9 +369,16 @@ int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e)
 	if (!status)
 		status = flush(b->against, e);
 	if (!status) {
-		char *path = b->batch ? (char *)b->batch : name_of(b->waiting, &names[0]), *against = b->against ? name_of(b->against, &names[1]) : NULL;
-		struct pd_rows_options in = { .paths = &path, .n_paths = 1, .against = &against, .n_against = b->against != NULL,
-					      .tmp_dir = b->task->tmp_dir, .budget = &budget, .bad_row = pd_log_bad_row, .ctx = b->task->log };
+		char *path = b->batch ? (char *)b->batch : name_of(b->waiting, &names[0]),
+		     *against = b->against ? name_of(b->against, &names[1]) : NULL;
+		struct pd_rows_options in = { .paths = &path,
+					      .n_paths = 1,
+					      .against = &against,
+					      .n_against = b->against != NULL,
+					      .tmp_dir = b->task->tmp_dir,
+					      .budget = &budget,
+					      .bad_row = pd_log_bad_row,
+					      .ctx = b->task->log };
 		pd_inputs_forget();
 		status = pd_rows_read(&rows, &in, e);
 		if (!status && rows.bad)

@@ -27,31 +27,32 @@ struct pd_engine_buckets {
 	const struct pd_engine *task;
 	const struct pd_engine_params *p;
 	const struct pd_engine_tables *tables;
-	bool representatives;			/* write the rows that represent others */
-	struct pd_engine_table table;	/* of the waiting rows; its kind may be one of these, for all tables: */
-#define PD_ENGINE_AGAINST 'a'		/* stored rows with new ones */
-#define PD_ENGINE_INSIDE 'i'		/* all rows with each other */
-#define PD_ENGINE_FULL 'c'		/* all rows of full buckets, which are known */
-#define PD_ENGINE_DENSE 'l'		/* all rows that represent others */
-	const char *batch;		/* the key file of the new rows, used instead of waiting rows; or NULL */
+	bool representatives;	      /* write the rows that represent others */
+	struct pd_engine_table table; /* of the waiting rows; its kind may be one of these, for all tables: */
+#define PD_ENGINE_AGAINST 'a'	      /* stored rows with new ones */
+#define PD_ENGINE_INSIDE 'i'	      /* all rows with each other */
+#define PD_ENGINE_FULL 'c'	      /* all rows of full buckets, which are known */
+#define PD_ENGINE_DENSE 'l'	      /* all rows that represent others */
+	const char *batch;	      /* the key file of the new rows, used instead of waiting rows; or NULL */
 	/* NULL: pairs are written */
 	void (*on_pair)(void *ctx, const struct pd_rows *rows, const struct pd_match_pair *pair);
 	void *ctx;
-	FILE *waiting, *against;	/* rows; stored rows, or NULL */
+	FILE *waiting, *against; /* rows; stored rows, or NULL */
 	uint64_t n_waiting;
-	struct pd_map waits;		/* dense: hash of an id -> its row's index in `full`, from 1 */
-	uint64_t *full;		/* dense: one bit for each band */
+	struct pd_map waits; /* dense: hash of an id -> its row's index in `full`, from 1 */
+	uint64_t *full;	     /* dense: one bit for each band */
 	size_t cap_full;
 	struct pd_buf out;
 	/* while pairs are formatted */
 	const struct pd_rows *rows;
-	uint8_t *is_represented;		/* by row: another row represents it */
+	uint8_t *is_represented; /* by row: another row represents it */
 	uint64_t pairs;
 	struct pd_err err;
 };
 
 /* Add a row of a bucket of `table`; is_new: the first row of the bucket. */
-int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table table, bool is_new, struct pd_span row, struct pd_err *e);
+int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table table, bool is_new, struct pd_span row,
+			  struct pd_err *e);
 /* With PD_ENGINE_AGAINST: add a stored row, a new row. */
 int pd_engine_buckets_add_stored(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
 int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);

@@ -23,7 +23,7 @@
 #include "group/group.h"
 #include "write/write.h"
 
-#define TOGETHER 65536	/* pairs that are clustered together; a component may have more */
+#define TOGETHER 65536 /* pairs that are clustered together; a component may have more */
 
 /* --- pairs --- */
 
@@ -198,7 +198,8 @@ static int map_attach(const struct pd_engine *t, struct pd_err *e)
 			pd_span_split(&rest, '\t', &f[0]);
 		size_t n = pd_tsv_fields(rest, f, PD_PAIRS_COLUMNS + 1);
 		if (n < 2 || !f[0].n || !f[1].n) {
-			status = pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input is neither an edge nor a row of pairs", in.no);
+			status = pd_fail(e, PD_ERR_INPUT,
+					 "line %" PRIu64 " of standard input is neither an edge nor a row of pairs", in.no);
 			break;
 		}
 		pd_buf_clear(&out);
@@ -229,8 +230,9 @@ static int write_attached(struct attached *a, struct pd_span page, struct pd_err
 	struct pd_span rest = pd_buf_span(&a->pairs), line;
 	int status = PD_OK;
 	if (rest.n && !a->component.n)
-		return pd_fail(e, PD_ERR_INPUT, "%.*s is in a pair and in no edge: give the edges of the last round, of these pairs", page.n < 200 ? (int)page.n : 200,
-			       page.p);
+		return pd_fail(e, PD_ERR_INPUT,
+			       "%.*s is in a pair and in no edge: give the edges of the last round, of these pairs",
+			       page.n < 200 ? (int)page.n : 200, page.p);
 	while (!status && rest.n && pd_span_split(&rest, '\n', &line)) {
 		if (!line.n)
 			continue;
@@ -309,7 +311,7 @@ struct grouping {
 	struct pd_buf header, out;
 	FILE *waiting;
 	uint64_t n, clusters, duplicates, suspects;
-	uint64_t first, last;		/* numbers of the lines that wait */
+	uint64_t first, last; /* numbers of the lines that wait */
 };
 
 static int open_waiting(struct grouping *g, struct pd_err *e)
@@ -368,7 +370,9 @@ static int end_group(struct grouping *g, struct pd_err *e)
 		return PD_OK;
 	int status = open_group(g, &group, &o, e);
 	if (!status && group.pages.bad)
-		status = pd_fail(e, PD_ERR_INPUT, "invalid pairs in lines %" PRIu64 " to %" PRIu64 " of standard input: not written by the previous task",
+		status = pd_fail(e, PD_ERR_INPUT,
+				 "invalid pairs in lines %" PRIu64 " to %" PRIu64
+				 " of standard input: not written by the previous task",
 				 g->first, g->last);
 	while (!status && pd_group_next(&group, &m)) {
 		pd_buf_clear(&g->out);
@@ -488,7 +492,9 @@ static int reduce_number(const struct pd_engine *t, struct pd_err *e)
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
 		bool suspect = pd_span_is(in.key, "s");
 		if (!is_verdict_line(&in)) {
-			status = pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input is not a verdict: not written by the previous task", in.in.no);
+			status = pd_fail(e, PD_ERR_INPUT,
+					 "line %" PRIu64 " of standard input is not a verdict: not written by the previous task",
+					 in.in.no);
 			break;
 		}
 		cluster += in.is_new && !suspect;
@@ -510,10 +516,7 @@ static int reduce_number(const struct pd_engine *t, struct pd_err *e)
 }
 
 const struct pd_engine_filter pd_engine_cluster_steps[] = {
-	{ "edges", false, map_edges, reduce_round },
-	{ "round", false, map_round, reduce_round },
-	{ "attach", false, map_attach, reduce_attach },
-	{ "group", true, map_group, reduce_group },
-	{ "number", true, map_number, reduce_number },
-	{ NULL, false, NULL, NULL },
+	{ "edges", false, map_edges, reduce_round },	{ "round", false, map_round, reduce_round },
+	{ "attach", false, map_attach, reduce_attach }, { "group", true, map_group, reduce_group },
+	{ "number", true, map_number, reduce_number },	{ NULL, false, NULL, NULL },
 };

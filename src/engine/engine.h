@@ -21,16 +21,17 @@ struct pd_group_options;
 
 /* Options of a task. */
 struct pd_engine {
-	const char *fetch;		/* a command that writes a file to its standard output; NULL: files are opened */
-	const char *output, *store;	/* apply: the folder for dumps, and a command that stores a file there; NULL: files are written */
-	bool unchecked;			/* apply: pages are removed without comparing their digests */
-	const char *batch;		/* the key file of a batch; NULL: none */
-	const char *tables;		/* its tables; NULL: none */
-	const char *header;		/* cluster: a file with the header of the pairs */
-	const struct pd_group_options *group;	/* cluster: options */
+	const char *fetch; /* a command that writes a file to its standard output; NULL: files are opened */
+	const char *output,
+		*store;	    /* apply: the folder for dumps, and a command that stores a file there; NULL: files are written */
+	bool unchecked;	    /* apply: pages are removed without comparing their digests */
+	const char *batch;  /* the key file of a batch; NULL: none */
+	const char *tables; /* its tables; NULL: none */
+	const char *header; /* cluster: a file with the header of the pairs */
+	const struct pd_group_options *group; /* cluster: options */
 	const char *tmp_dir;
-	size_t memory;			/* 0: half of the machine's memory */
-	int bucket;			/* number of rows above which a bucket is split; 0: PD_ENGINE_BUCKET */
+	size_t memory; /* 0: half of the machine's memory */
+	int bucket;    /* number of rows above which a bucket is split; 0: PD_ENGINE_BUCKET */
 	struct pd_log *log;
 };
 
@@ -48,7 +49,7 @@ int pd_engine_write_last(struct pd_err *e);
 
 struct pd_engine_fetch {
 	long pid;
-	int saved;			/* descriptor of the original standard input */
+	int saved; /* descriptor of the original standard input */
 	const char *path;
 };
 
@@ -72,7 +73,7 @@ int pd_engine_map_fp(const struct pd_engine *t, const struct pd_walk_options *o,
 struct pd_engine_params;
 struct pd_engine_step {
 	const char *name;
-	bool params;			/* the step requires the file of parameters */
+	bool params; /* the step requires the file of parameters */
 	/* NULL: there is none on this side, and not in join either */
 	int (*map)(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
 	int (*reduce)(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
@@ -83,8 +84,8 @@ extern const struct pd_engine_step pd_engine_join_steps[], pd_engine_batch_steps
 /* cluster: pairs to verdicts; apply: verdicts and dumps to dumps. */
 struct pd_engine_filter {
 	const char *name;
-	bool grouped;			/* the reduce task requires header and group */
-	int (*map)(const struct pd_engine *t, struct pd_err *e);	/* NULL: there is none on this side */
+	bool grouped;						 /* the reduce task requires header and group */
+	int (*map)(const struct pd_engine *t, struct pd_err *e); /* NULL: there is none on this side */
 	int (*reduce)(const struct pd_engine *t, struct pd_err *e);
 };
 extern const struct pd_engine_filter pd_engine_cluster_steps[], pd_engine_apply_steps[];

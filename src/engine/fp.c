@@ -37,7 +37,8 @@ static int read_paths(struct pd_buf *out, struct pd_err *e)
 		if (!line.n)
 			continue;
 		if (memchr(line.p, 0, line.n)) {
-			status = pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of the list is not a path: it has a NUL byte", lines.no);
+			status =
+				pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of the list is not a path: it has a NUL byte", lines.no);
 			break;
 		}
 		pd_buf_add_span(out, line);

@@ -86,8 +86,8 @@ static int take_methods(struct pd_span recorded, struct pd_err *e)
 	struct pd_span methods = pd_param(recorded, "methods");
 	if (!methods.n || pd_span_is(methods, "simhash"))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "rows signed by other methods than simhash (%.*s) can only be matched on one machine", (int)methods.n,
-		       methods.p);
+	return pd_fail(e, PD_ERR_PARAMS, "rows signed by other methods than simhash (%.*s) can only be matched on one machine",
+		       (int)methods.n, methods.p);
 }
 
 static int count_row(struct totals *t, const struct pd_engine_row *row, struct pd_err *e)
@@ -205,7 +205,8 @@ static int take_batch(const struct pd_engine *t, struct totals *to, struct pd_er
 	to->p.rows += rows.n;
 	to->p.fingerprints += rows.fingerprints.n;
 	for (uint32_t i = 0; i < rows.fingerprints.n; i++)
-		to->sketches.rows[pd_sketch_words(&rows.sketch)] += pd_rows_sketch(&rows, pd_rows_set_row(&rows.fingerprints, i), &s);
+		to->sketches.rows[pd_sketch_words(&rows.sketch)] +=
+			pd_rows_sketch(&rows, pd_rows_set_row(&rows.fingerprints, i), &s);
 	if (rows.sketched)
 		to->kind[pd_sketch_words(&rows.sketch)] = rows.sketch;
 	rest = pd_buf_span(&rows.totals);
@@ -254,7 +255,7 @@ static int reduce_count(const struct pd_engine *t, struct pd_engine_params *p, s
 
 /* --- plan, density: values computed from all rows --- */
 
-#define SAMPLED 64	/* one of this many rows is sampled to find large buckets */
+#define SAMPLED 64 /* one of this many rows is sampled to find large buckets */
 #define LARGE "large."
 
 /* Buckets of the sampled rows, with their numbers of rows. */
@@ -342,8 +343,14 @@ static void take_large(struct pd_engine_params *p, struct pd_span bucket, uint64
 /* Read numbers by name and sum them; those of buckets come key by key. */
 static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint64_t *near, struct pd_err *e)
 {
-	const struct { const char *name; uint64_t *to; } sums[] = { { "leaders", &p->representatives }, { "distinct", &p->distinct }, { "full", &p->full },
-								    { "parts", &p->parts }, { "near", near } };
+	const struct {
+		const char *name;
+		uint64_t *to;
+	} sums[] = { { "leaders", &p->representatives },
+		     { "distinct", &p->distinct },
+		     { "full", &p->full },
+		     { "parts", &p->parts },
+		     { "near", near } };
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf bucket = { 0 };
 	uint64_t n, rows = 0, most = t->bucket ? (uint64_t)t->bucket : PD_ENGINE_BUCKET;
@@ -360,7 +367,8 @@ static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint
 		if (in.is_new) {
 			take_large(p, pd_buf_span(&bucket), rows, most);
 			rows = 0;
-			pd_buf_set(&bucket, large ? pd_span(in.key.p + sizeof LARGE - 1, in.key.n - (sizeof LARGE - 1)) : pd_span("", 0));
+			pd_buf_set(&bucket,
+				   large ? pd_span(in.key.p + sizeof LARGE - 1, in.key.n - (sizeof LARGE - 1)) : pd_span("", 0));
 		}
 		rows += n;
 		if (!large)
@@ -498,8 +506,11 @@ static int reduce_buckets(const struct pd_engine *t, struct pd_engine_params *p,
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		if (!pd_engine_tables_parse(&tables, in.key, &table)) {
-			status = pd_fail(e, PD_ERR_PARAMS, "line %" PRIu64 " of standard input: '%.*s' is not a bucket of this job; its map tasks had "
-					 "other parameters", in.in.no, in.key.n < 80 ? (int)in.key.n : 80, in.key.p);
+			status =
+				pd_fail(e, PD_ERR_PARAMS,
+					"line %" PRIu64 " of standard input: '%.*s' is not a bucket of this job; its map tasks had "
+					"other parameters",
+					in.in.no, in.key.n < 80 ? (int)in.key.n : 80, in.key.p);
 			break;
 		}
 		if (!pd_engine_row_is_whole(in.value)) {
@@ -552,7 +563,8 @@ static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, s
 	int status;
 	while ((status = pd_engine_lines_next(&in, e)) == 1) {
 		struct pd_span row = in.value;
-		if (!pd_span_split(&row, '\t', &band) || !pd_engine_row_is_whole(row) || (!all && (!pd_span_u64(band, &number) || number >= (uint64_t)p->sketch.minima))) {
+		if (!pd_span_split(&row, '\t', &band) || !pd_engine_row_is_whole(row) ||
+		    (!all && (!pd_span_u64(band, &number) || number >= (uint64_t)p->sketch.minima))) {
 			status = pd_engine_lines_foreign(&in, e);
 			break;
 		}
@@ -591,8 +603,9 @@ struct doubted {
 static int read_doubt(const struct pd_engine_lines *in, struct doubted *d, struct pd_err *e)
 {
 	struct pd_span value = in->value, similarity, other, look;
-	if (!pd_span_split(&value, '\t', &similarity) || !pd_span_split(&value, '\t', &other) || !pd_span_split(&value, '\t', &look) || !value.p ||
-	    !pd_span_u64(similarity, &d->similarity) || !pd_span_u64(look, &d->look))
+	if (!pd_span_split(&value, '\t', &similarity) || !pd_span_split(&value, '\t', &other) ||
+	    !pd_span_split(&value, '\t', &look) || !value.p || !pd_span_u64(similarity, &d->similarity) ||
+	    !pd_span_u64(look, &d->look))
 		return pd_engine_lines_foreign(in, e);
 	pd_buf_set(&d->other, other);
 	pd_buf_set(&d->line, value);
@@ -700,7 +713,9 @@ static bool is_repeated(struct pd_map *seen, const struct pd_engine_lines *in)
  * other. */
 struct same_pages {
 	struct pd_buf text;
-	struct { size_t at, n; } *row;
+	struct {
+		size_t at, n;
+	} * row;
 	size_t n, cap;
 };
 
@@ -748,8 +763,9 @@ static bool is_pairs_line(const struct pd_engine_lines *in)
 	if (key.n != sizeof "p.0123456789abcdef" - 1 || key.p[1] != '.' || !pd_hex_u64(pd_span(key.p + 2, key.n - 2), &hash))
 		return false;
 	size_t n = pd_tsv_fields(in->value, f, PD_PAIRS_COLUMNS + 2);
-	return key.p[0] == 'p' ? n == PD_PAIRS_COLUMNS :
-	       key.p[0] == 'q' && n == PD_PAIRS_COLUMNS + 1 && in->value.n > sizeof mark && !memcmp(in->value.p, mark, sizeof mark - 1);
+	return key.p[0] == 'p' ? n == PD_PAIRS_COLUMNS
+			       : key.p[0] == 'q' && n == PD_PAIRS_COLUMNS + 1 && in->value.n > sizeof mark &&
+					 !memcmp(in->value.p, mark, sizeof mark - 1);
 }
 
 static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
@@ -760,7 +776,8 @@ static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, s
 	struct same_pages same = { .n = 0 };
 	uint64_t n[2] = { 0, 0 };
 	bool totals = false;
-	int status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = &p->as_rows, .match = &p->match }, &out, e);
+	int status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = &p->as_rows, .match = &p->match },
+				     &out, e);
 	if (!status)
 		status = pd_engine_write(&out, e);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {

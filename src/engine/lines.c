@@ -14,7 +14,8 @@ int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e)
 		if (status != 1)
 			return status;
 		if (!pd_span_split(&l->value, '\t', &l->key) || !l->value.p)
-			return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input has no key and value: not written by the previous task",
+			return pd_fail(e, PD_ERR_INPUT,
+				       "line %" PRIu64 " of standard input has no key and value: not written by the previous task",
 				       l->in.no);
 	} while (!l->key.n && !l->value.n);
 	l->is_new = !l->begun || !pd_span_eq(l->key, pd_buf_span(&l->group));
@@ -95,10 +96,11 @@ int pd_engine_row_check(struct pd_engine_row *row, const struct pd_engine_params
 	if (!p)
 		return PD_OK;
 	if (row->has_print && row->bits != p->bits)
-		return pd_fail(e, PD_ERR_PARAMS, "the fingerprint has %d bits, but the rows of the job have %d", row->bits, p->bits);
+		return pd_fail(e, PD_ERR_PARAMS, "the fingerprint has %d bits, but the rows of the job have %d", row->bits,
+			       p->bits);
 	if (p->params[0] && is_said(params) && !pd_span_is(params, p->params))
-		return pd_fail(e, PD_ERR_PARAMS, "other parameters (%.*s) than the job (%s)", params.n < 16 ? (int)params.n : 16, params.p,
-			       p->params);
+		return pd_fail(e, PD_ERR_PARAMS, "other parameters (%.*s) than the job (%s)", params.n < 16 ? (int)params.n : 16,
+			       params.p, p->params);
 	if (p->sketch.minima && is_said(sketch) && sketch.n == (size_t)pd_sketch_words(&p->sketch) * 16) {
 		if (!pd_sketch_parse(&p->sketch, sketch, &row->sketch))
 			return pd_fail(e, PD_ERR_FORMAT, "the sketch is not hexadecimal");
@@ -190,7 +192,8 @@ int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const st
 void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out)
 {
 	for (int i = 0; i < PD_FP_COLUMNS; i++) {
-		bool left = i == PD_FP_CONTENT_CHARSET || i == PD_FP_FLAGS || i == PD_FP_USER_ID || (i == PD_FP_TEXT_DIGEST && row->has_print);
+		bool left = i == PD_FP_CONTENT_CHARSET || i == PD_FP_FLAGS || i == PD_FP_USER_ID ||
+			    (i == PD_FP_TEXT_DIGEST && row->has_print);
 		if (i)
 			pd_buf_add_c(out, '\t');
 		if (left || !row->f[i].n)
@@ -208,7 +211,9 @@ static int no_batch(struct pd_err *e)
 int pd_engine_batch_read(const struct pd_engine *t, struct pd_rows *rows, struct pd_err *e)
 {
 	char *path = (char *)t->batch;
-	struct pd_rows_options in = { .paths = &path, .n_paths = 1, .tmp_dir = t->tmp_dir, .bad_row = pd_log_bad_row, .ctx = t->log };
+	struct pd_rows_options in = {
+		.paths = &path, .n_paths = 1, .tmp_dir = t->tmp_dir, .bad_row = pd_log_bad_row, .ctx = t->log
+	};
 	*rows = (struct pd_rows){ 0 };
 	int status = path ? pd_rows_read(rows, &in, e) : no_batch(e);
 	return path && status == PD_ERR_USAGE ? PD_ERR_INPUT : status;

@@ -15,9 +15,9 @@
 
 struct pd_engine_lines {
 	struct pd_line_reader in;
-	struct pd_span key, value;	/* of the last line */
-	struct pd_buf group;		/* the key of the current group */
-	bool begun, is_new;		/* is_new: the line begins a group */
+	struct pd_span key, value; /* of the last line */
+	struct pd_buf group;	   /* the key of the current group */
+	bool begun, is_new;	   /* is_new: the line begins a group */
 };
 
 /* Read the next line of standard input, except the last lines of map tasks.  Return 1; 0: the end; or a negative
@@ -47,9 +47,9 @@ struct pd_engine_row {
 
 struct pd_engine_rows {
 	const struct pd_engine *task;
-	const struct pd_engine_params *p;	/* NULL: any row is accepted */
+	const struct pd_engine_params *p; /* NULL: any row is accepted */
 	struct pd_tsv_reader in;
-	struct pd_engine_row row;		/* the last one */
+	struct pd_engine_row row; /* the last one */
 	uint64_t n, bad;
 };
 

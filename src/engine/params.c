@@ -106,7 +106,8 @@ static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd
 static bool take_line(struct pd_engine_params *p, struct pd_span line)
 {
 	struct pd_span name;
-	uint64_t n, *const number[] = { &p->rows, &p->fingerprints, &p->sketched, &p->representatives, &p->distinct, &p->parts, &p->dense, &p->full };
+	uint64_t n, *const number[] = { &p->rows,     &p->fingerprints, &p->sketched, &p->representatives,
+					&p->distinct, &p->parts,	&p->dense,    &p->full };
 	static const char *const names[] = { "rows", "prints", "sketched", "leaders", "distinct", "parts", "dense", "full" };
 	if (memchr(line.p, 0, line.n) || !pd_span_split(&line, ' ', &name) || !line.p)
 		return false;
@@ -152,7 +153,12 @@ int pd_engine_params_read(struct pd_engine_params *p, const char *path, struct p
 int pd_engine_params_settle(struct pd_engine_params *p, const struct pd_stage_match *o, struct pd_err *e)
 {
 	struct pd_rows *rows = &p->as_rows;
-	*rows = (struct pd_rows){ .bits = p->bits, .n = p->rows, .fingerprints.n = p->fingerprints, .sketched = p->sketched, .sketch = p->sketch, .must = p->must };
+	*rows = (struct pd_rows){ .bits = p->bits,
+				  .n = p->rows,
+				  .fingerprints.n = p->fingerprints,
+				  .sketched = p->sketched,
+				  .sketch = p->sketch,
+				  .must = p->must };
 	int status = pd_stage_match_settle(o, rows, &p->match, e);
 	p->match.threads = 1;
 	p->asked_width = p->match.band_width;

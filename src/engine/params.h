@@ -27,26 +27,26 @@
 #include "base/map.h"
 #include "stage/stage.h"
 
-#define PD_ENGINE_PARTS 64	/* maximum number of parts of a bucket */
+#define PD_ENGINE_PARTS 64 /* maximum number of parts of a bucket */
 
 struct pd_engine_params {
 	struct pd_buf must, totals;
-	char params[16];		/* parameters of the rows; "": none */
+	char params[16]; /* parameters of the rows; "": none */
 	struct pd_sketch_options sketch;
-	int bits;			/* 0: no row has a fingerprint */
+	int bits; /* 0: no row has a fingerprint */
 	uint64_t rows, fingerprints, sketched, representatives, distinct, parts, dense, full;
-	struct pd_names split;		/* split buckets, with their numbers of parts */
+	struct pd_names split; /* split buckets, with their numbers of parts */
 	uint32_t *split_parts;
 	size_t cap_split;
-	struct pd_buf options;		/* words, each terminated by NUL */
+	struct pd_buf options; /* words, each terminated by NUL */
 	int n_options;
 	/* derived values */
-	struct pd_rows as_rows;		/* no rows, only their number and properties */
+	struct pd_rows as_rows; /* no rows, only their number and properties */
 	struct pd_match_options match;
-	int width, reach;		/* of bands; 0: bands are not used */
+	int width, reach; /* of bands; 0: bands are not used */
 	int asked_width;
-	bool leaves_dense;		/* dense fingerprints are only compared by sketches, in their bands */
-	uint64_t near_most;		/* limit of pairs within k, above which fingerprints are dense */
+	bool leaves_dense;  /* dense fingerprints are only compared by sketches, in their bands */
+	uint64_t near_most; /* limit of pairs within k, above which fingerprints are dense */
 };
 
 /* Return whether one task matches all rows that represent others, because all of them decide which pages count. */

@@ -103,7 +103,8 @@ static int part_of_print(const struct pd_engine_tables *t, const uint64_t *print
 	return (int)(pd_hash64(print, (size_t)t->p->bits / 8) % (uint64_t)parts);
 }
 
-void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_engine_row *row, struct pd_span value, struct pd_buf *out)
+void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_engine_row *row, struct pd_span value,
+			       struct pd_buf *out)
 {
 	struct pd_buf name = { 0 };
 	for (size_t i = 0; row->has_print && pd_engine_tables_bucket(t, row, i, &name); i++) {
@@ -160,8 +161,10 @@ static bool is_first(const struct pd_engine_tables *t, const struct pd_engine_ta
 	return false;
 }
 
-bool pd_engine_tables_own(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b)
+bool pd_engine_tables_own(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a,
+			  const uint64_t *b)
 {
-	bool parts = !table->parts || table->i == table->j || part_of_print(t, a, table->parts) != part_of_print(t, b, table->parts);
+	bool parts =
+		!table->parts || table->i == table->j || part_of_print(t, a, table->parts) != part_of_print(t, b, table->parts);
 	return parts && (table->kind != 'h' || is_first(t, table, a, b));
 }

@@ -30,8 +30,8 @@ struct pd_engine_combination {
 
 struct pd_engine_tables {
 	const struct pd_engine_params *p;
-	int blocks, shared;		/* m, c */
-	struct pd_engine_combination *h;	/* the blocks of each table, ascending */
+	int blocks, shared;		 /* m, c */
+	struct pd_engine_combination *h; /* the blocks of each table, ascending */
 	size_t n_h, cap_h;
 	int n_bands;
 };
@@ -43,20 +43,22 @@ void pd_engine_tables_release(struct pd_engine_tables *t);
 
 /* A table, from the start of a bucket's name. */
 struct pd_engine_table {
-	char kind;			/* e, d, h, b */
+	char kind; /* e, d, h, b */
 	int number;
-	int parts, i, j;		/* parts 0: the bucket is not split */
+	int parts, i, j; /* parts 0: the bucket is not split */
 };
 
 /* Return the name of a row's bucket by number; the row has a fingerprint.  Return false if there are no more. */
 bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_engine_row *row, size_t number, struct pd_buf *out);
 /* Append lines: the name of the row's bucket in a table, a tab, `value`, and a newline. */
 void pd_engine_tables_add_equal(const struct pd_engine_row *row, struct pd_span value, struct pd_buf *out);
-void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_engine_row *row, struct pd_span value, struct pd_buf *out);
+void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_engine_row *row, struct pd_span value,
+			       struct pd_buf *out);
 /* Return false if it is not the name of a bucket of these tables. */
 bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span bucket, struct pd_engine_table *out);
 /* Return whether a pair of fingerprints counts in this bucket: in its parts, and, for tables of fingerprints, in the
  * first table that finds it. */
-bool pd_engine_tables_own(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b);
+bool pd_engine_tables_own(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a,
+			  const uint64_t *b);
 
 #endif

@@ -21,9 +21,9 @@ struct graph {
 	const struct pd_edge *edges;
 	size_t n_edges, n_pages;
 	struct pd_verdict *members;
-	uint32_t *start, *links;	/* page p: edges links[start[p]] .. links[start[p + 1] - 1] */
-	uint32_t *group;	/* page -> first page of its group */
-	uint32_t *list;		/* pages of a group in the order of depth; nodes that a centre took */
+	uint32_t *start, *links; /* page p: edges links[start[p]] .. links[start[p + 1] - 1] */
+	uint32_t *group;	 /* page -> first page of its group */
+	uint32_t *list;		 /* pages of a group in the order of depth; nodes that a centre took */
 	size_t n_list, cap_list;
 };
 
@@ -315,8 +315,8 @@ static void release_graph(struct graph *g)
 	free(g->list);
 }
 
-int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum pd_linkage linkage,
-	       struct pd_verdict *members, struct pd_err *e)
+int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum pd_linkage linkage, struct pd_verdict *members,
+	       struct pd_err *e)
 {
 	struct graph g = { .edges = edges, .n_edges = n_edges, .n_pages = n_pages, .members = members };
 	int status = check_edges(&g, e);

@@ -29,29 +29,29 @@
 enum pd_linkage { PD_LINKAGE_STAR, PD_LINKAGE_CONNECTED };
 
 struct pd_edge {
-	uint32_t a, b;		/* pages */
-	unsigned tag : 21;	/* the caller's number of the edge: decides between otherwise equal edges */
-	int distance : 10;	/* bits; 0 = same signature; PD_SAME_TEXT, PD_NO_DISTANCE */
-	unsigned same : 1;	/* one node: same fingerprint or same text */
+	uint32_t a, b;	   /* pages */
+	unsigned tag : 21; /* the caller's number of the edge: decides between otherwise equal edges */
+	int distance : 10; /* bits; 0 = same signature; PD_SAME_TEXT, PD_NO_DISTANCE */
+	unsigned same : 1; /* one node: same fingerprint or same text */
 };
 
 #define PD_SAME_TEXT (-1)
-#define PD_NO_DISTANCE 511	/* it was not the fingerprint that found the pair */
+#define PD_NO_DISTANCE 511 /* it was not the fingerprint that found the pair */
 #define PD_EDGE_TAGS (1 << 21)
 
 #define PD_NO_PAGE UINT32_MAX
 #define PD_NO_EDGE UINT32_MAX
 
 struct pd_verdict {
-	uint32_t keep;		/* the page kept; PD_NO_PAGE: in no cluster, and the other members are not set */
-	uint32_t via;		/* neighbour towards it (itself for the page kept) */
-	uint32_t edge;		/* index of the edge that explains it (above), PD_NO_EDGE for the page kept */
+	uint32_t keep; /* the page kept; PD_NO_PAGE: in no cluster, and the other members are not set */
+	uint32_t via;  /* neighbour towards it (itself for the page kept) */
+	uint32_t edge; /* index of the edge that explains it (above), PD_NO_EDGE for the page kept */
 };
 
 /* `members`: n_pages entries to fill.  The result depends only on the set of edges, not on their order (of edges
  * that are equal including the tag, any may be named).  An edge from a page to itself is ignored.  PD_ERR_USAGE: an
  * edge names a page that does not exist; PD_ERR_LIMIT: 2^31 edges or pages. */
-int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum pd_linkage linkage,
-	       struct pd_verdict *members, struct pd_err *e);
+int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum pd_linkage linkage, struct pd_verdict *members,
+	       struct pd_err *e);
 
 #endif

@@ -14,7 +14,7 @@ const char *const pd_action_names[] = { "remove", "demote", NULL };
 /* Suspects and other possible duplicates that are kept, ordered by id. */
 struct pd_group_suspect {
 	uint32_t page, keep, via;
-	uint32_t suspicion;		/* index among those of the pages */
+	uint32_t suspicion; /* index among those of the pages */
 	struct pd_loss loss;
 };
 
@@ -102,7 +102,7 @@ static size_t arrange(struct pd_group *g)
 struct pd_group_texts {
 	struct pd_shingles *shingles;
 	struct pd_shingle_set kept, page;
-	uint32_t kept_page;		/* the page of the set `kept`; PD_NO_PAGE: none */
+	uint32_t kept_page; /* the page of the set `kept`; PD_NO_PAGE: none */
 	bool kept_known;
 };
 
@@ -129,7 +129,8 @@ static bool loss_by_items(const struct pd_group *g, uint32_t page, uint32_t keep
 	bool a = edge->a == page || edge->b == keep, b = edge->b == page || edge->a == keep;
 	uint16_t least = by->share_a < by->share_b ? by->share_a : by->share_b, share = a ? by->share_a : b ? by->share_b : least;
 	uint16_t share_of_keep = a ? by->share_b : b ? by->share_a : least;
-	*out = (struct pd_loss){ .share = (float)(1 - share / 1000.), .known = PD_LOSS_BY_ITEMS,
+	*out = (struct pd_loss){ .share = (float)(1 - share / 1000.),
+				 .known = PD_LOSS_BY_ITEMS,
 				 .adds = adds_too_much(g, 1 - share_of_keep / 1000.) };
 	return true;
 }
@@ -148,10 +149,12 @@ static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32
 	struct pd_loss by_items;
 	if (loss_by_items(g, page, keep, edge, &by_items))
 		return by_items;
-	if (edge->distance == PD_SAME_TEXT || edge->distance == PD_NO_DISTANCE || j < 0 || !pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &a) || !a ||
+	if (edge->distance == PD_SAME_TEXT || edge->distance == PD_NO_DISTANCE || j < 0 ||
+	    !pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &a) || !a ||
 	    !pd_span_u64(pd_pages_view(&g->pages, keep).text_bytes, &b))
 		return (struct pd_loss){ .known = PD_LOSS_UNKNOWN };
-	return (struct pd_loss){ .share = (float)loss_by_lengths(j, (double)a, (double)b), .known = PD_LOSS_BY_SKETCHES,
+	return (struct pd_loss){ .share = (float)loss_by_lengths(j, (double)a, (double)b),
+				 .known = PD_LOSS_BY_SKETCHES,
 				 .adds = b && adds_too_much(g, loss_by_lengths(j, (double)b, (double)a)) };
 }
 
@@ -176,7 +179,8 @@ static bool have_same_text(struct pd_group *g, const struct pd_edge *edge)
 }
 
 /* The loss of page `page` if it is removed for `keep`, to which `edge` joins it, perhaps through other pages. */
-static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge, struct pd_loss *out, struct pd_err *e)
+static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge, struct pd_loss *out,
+			struct pd_err *e)
 {
 	struct pd_group_texts *t = g->texts;
 	bool direct = (edge->a == page && edge->b == keep) || (edge->b == page && edge->a == keep);
@@ -465,15 +469,15 @@ static size_t sample_step(struct pd_group *g, uint32_t keep, const uint32_t *pag
 
 /* The text that a page shares with the other pages of its cluster. */
 struct text_overlap {
-	uint64_t shingles;		/* of the page */
-	double pages;			/* the number of pages that have a shingle, added up over these */
+	uint64_t shingles; /* of the page */
+	double pages;	   /* the number of pages that have a shingle, added up over these */
 };
 
 /* A cluster that is being counted. Positions of pages: 0 for `keep`, 1 … n for the pages removed for it. */
 struct text_counts {
-	struct pd_map pages_with;	/* shingle -> how many counted pages have it */
-	size_t step;			/* pages at its multiples are counted */
-	size_t n_known, n_counted;	/* pages with shingles; of these, the counted ones */
+	struct pd_map pages_with;  /* shingle -> how many counted pages have it */
+	size_t step;		   /* pages at its multiples are counted */
+	size_t n_known, n_counted; /* pages with shingles; of these, the counted ones */
 };
 
 /* 1: the page has shingles, which become its set; 0: it has none. */
@@ -670,7 +674,7 @@ static int find_suspects(struct pd_group *g, struct pd_err *e)
 {
 	struct guess *list;
 	struct pd_group_suspect *found;
-	uint32_t *at;		/* by page: index in `found` plus one; 0: none */
+	uint32_t *at; /* by page: index in `found` plus one; 0: none */
 	size_t n, n_found = 0;
 	int status = PD_OK;
 	if (!g->pages.n_suspicions)
@@ -785,8 +789,12 @@ static int next_suspect(struct pd_group *g, struct pd_group_member *out)
 		return 0;
 	const struct pd_group_suspect *s = &g->suspects[i];
 	const struct pd_suspicion *suspicion = &g->pages.suspicions[s->suspicion];
-	*out = (struct pd_group_member){ .page = s->page, .keep = s->keep, .via = s->via, .edge = &suspicion->edge,
-					 .suspect = g->pages.reasons.v[suspicion->why], .loss = &s->loss };
+	*out = (struct pd_group_member){ .page = s->page,
+					 .keep = s->keep,
+					 .via = s->via,
+					 .edge = &suspicion->edge,
+					 .suspect = g->pages.reasons.v[suspicion->why],
+					 .loss = &s->loss };
 	g->at++;
 	return 1;
 }
@@ -804,7 +812,11 @@ int pd_group_next(struct pd_group *g, struct pd_group_member *out)
 			g->end++;
 		g->size = (uint32_t)(g->end - g->at);
 	}
-	*out = (struct pd_group_member){ .page = page, .cluster = g->cluster, .size = g->size, .keep = keep, .via = v->via,
+	*out = (struct pd_group_member){ .page = page,
+					 .cluster = g->cluster,
+					 .size = g->size,
+					 .keep = keep,
+					 .via = v->via,
 					 .edge = v->edge == PD_NO_EDGE ? NULL : &g->pages.edges[v->edge],
 					 .loss = g->losses && page != keep ? &g->losses[page] : NULL };
 	g->at++;

@@ -38,7 +38,8 @@ int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *
 		if (by < 0)
 			return by;
 		if (out->n && (by == PD_KEEP_LEAST_LOSS || by == PD_KEEP_CLEAN))
-			return pd_fail(e, PD_ERR_USAGE, "--keep: '%s' decides in each cluster anew, so it must come first", pd_keep_names[by]);
+			return pd_fail(e, PD_ERR_USAGE, "--keep: '%s' decides in each cluster anew, so it must come first",
+				       pd_keep_names[by]);
 		if (out->n && out->by[out->n - 1] == PD_KEEP_FIRST)
 			return pd_fail(e, PD_ERR_USAGE, "--keep: nothing can follow 'first', since no two pages have the same id");
 		for (int i = 0; i < out->n; i++)
@@ -132,7 +133,7 @@ uint64_t pd_keep_time_key(struct pd_span s)
 static uint64_t real_key(double v)
 {
 	uint64_t u;
-	v += 0.;	/* there is one zero */
+	v += 0.; /* there is one zero */
 	memcpy(&u, &v, sizeof u);
 	return u >> 63 ? ~u : u | UINT64_C(1) << 63;
 }
@@ -331,9 +332,9 @@ int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, s
 struct canonical_finder {
 	struct pd_pages *pages;
 	struct pd_index ids;
-	uint32_t *component;	/* by page: a page of its component, the same for all of them */
-	uint64_t *url;		/* by page: hash of its URL in canonical form; 0: none */
-	uint32_t *order;	/* pages by URL, then by component */
+	uint32_t *component; /* by page: a page of its component, the same for all of them */
+	uint64_t *url;	     /* by page: hash of its URL in canonical form; 0: none */
+	uint32_t *order;     /* pages by URL, then by component */
 	struct pd_secret secret;
 	struct pd_canonical form;
 	struct pd_url parsed;
@@ -356,7 +357,8 @@ static bool is_page_id(const void *finder, uint32_t page, const void *id)
 /* `url`: as in rows. */
 static uint64_t hash_canonical(struct canonical_finder *f, struct pd_span url)
 {
-	if (pd_span_is(url, "-") || pd_tsv_value(url, &f->text) < 0 || !pd_canonical_parse(&f->form, pd_buf_span(&f->text), NULL, &f->parsed))
+	if (pd_span_is(url, "-") || pd_tsv_value(url, &f->text) < 0 ||
+	    !pd_canonical_parse(&f->form, pd_buf_span(&f->text), NULL, &f->parsed))
 		return 0;
 	pd_canonical_make(&f->form, &f->parsed, &f->made);
 	return pd_keyed64(&f->secret, f->made.p, f->made.n) | 1;
@@ -436,7 +438,8 @@ static bool has_url(const struct canonical_finder *f, uint32_t component, uint64
 	return from < f->pages->n && f->url[f->order[from]] == url && f->component[f->order[from]] == component;
 }
 
-static int read_canonical(struct canonical_finder *f, const char *file, const struct pd_pages_options *o, uint64_t *key, struct pd_err *e)
+static int read_canonical(struct canonical_finder *f, const char *file, const struct pd_pages_options *o, uint64_t *key,
+			  struct pd_err *e)
 {
 	struct pd_span line, cells[2];
 	struct pd_err bad;
@@ -490,7 +493,8 @@ static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep
 	for (size_t i = 0; i < pages->n && !known; i++)
 		known = key[i] != PD_KEY_LAST;
 	if (!known)
-		status = pd_fail(e, PD_ERR_USAGE, "--keep=quality: no page has a quality: the columns quality_a and quality_b are empty");
+		status = pd_fail(e, PD_ERR_USAGE,
+				 "--keep=quality: no page has a quality: the columns quality_a and quality_b are empty");
 	if (!status)
 		pd_order_by(order, pages->n, key);
 	free(key);

@@ -10,16 +10,16 @@
 #include "group/pages.h"
 
 enum pd_keep {
-	PD_KEEP_FIRST,		/* https before others, then the smallest id */
-	PD_KEEP_LONGEST,	/* most bytes of main text */
-	PD_KEEP_NEWEST,		/* latest fetch_time */
+	PD_KEEP_FIRST,	 /* https before others, then the smallest id */
+	PD_KEEP_LONGEST, /* most bytes of main text */
+	PD_KEEP_NEWEST,	 /* latest fetch_time */
 	PD_KEEP_OLDEST,
-	PD_KEEP_SHORTEST_URL,	/* fewest bytes */
-	PD_KEEP_QUALITY,	/* highest */
-	PD_KEEP_RANK,		/* smallest number that the rank file has for the URL */
-	PD_KEEP_CANONICAL,	/* pages that name no other page of their connected component as canonical */
-	PD_KEEP_LEAST_LOSS,	/* in each cluster, the page with most of the others' texts (group.h); not an order of pages */
-	PD_KEEP_CLEAN,		/* in each cluster, the page with the least text that the others lack (group.h); not an order of pages */
+	PD_KEEP_SHORTEST_URL, /* fewest bytes */
+	PD_KEEP_QUALITY,      /* highest */
+	PD_KEEP_RANK,	      /* smallest number that the rank file has for the URL */
+	PD_KEEP_CANONICAL,    /* pages that name no other page of their connected component as canonical */
+	PD_KEEP_LEAST_LOSS,   /* in each cluster, the page with most of the others' texts (group.h); not an order of pages */
+	PD_KEEP_CLEAN, /* in each cluster, the page with the least text that the others lack (group.h); not an order of pages */
 	PD_KEEPS
 };
 
@@ -27,11 +27,11 @@ extern const char *const pd_keep_names[PD_KEEPS + 1];
 
 struct pd_keep_options {
 	enum pd_keep by[PD_KEEPS];
-	int n;				/* 0: first */
-	const char *rank_file;		/* URL<TAB>number; rows that cannot be read: `bad_row` of the pages' options */
-	char *const *canonical;		/* ID<TAB>URL: the page names this URL as canonical; read like rank_file */
+	int n;			/* 0: first */
+	const char *rank_file;	/* URL<TAB>number; rows that cannot be read: `bad_row` of the pages' options */
+	char *const *canonical; /* ID<TAB>URL: the page names this URL as canonical; read like rank_file */
 	int n_canonical;
-	const char *prefer_hosts;	/* a host a line, the best first; ".example.org": example.org and all below it */
+	const char *prefer_hosts; /* a host a line, the best first; ".example.org": example.org and all below it */
 };
 
 /* Does the list begin with a rule that compares the texts of each cluster? */

@@ -118,7 +118,7 @@ static inline void offset_put(uint8_t *v, size_t i, uint64_t at)
 
 /* A parsed id. */
 struct id_place {
-	uint32_t file;		/* with the form; PD_NO_NAME: 2^30 files are known, and this would be one more */
+	uint32_t file; /* with the form; PD_NO_NAME: 2^30 files are known, and this would be one more */
 	uint64_t offset;
 };
 
@@ -331,15 +331,15 @@ enum { VIEW_FIELDS = 6, BATCH = 128 };
 
 #define NO_END SIZE_MAX
 
-static const int fields_of_a[VIEW_FIELDS] = { PD_PAIRS_ID_A, PD_PAIRS_URL_A, PD_PAIRS_FETCH_TIME_A, PD_PAIRS_TEXT_BYTES_A,
-					      PD_PAIRS_QUALITY_A, PD_PAIRS_CONTENT_DIGEST_A };
-static const int fields_of_b[VIEW_FIELDS] = { PD_PAIRS_ID_B, PD_PAIRS_URL_B, PD_PAIRS_FETCH_TIME_B, PD_PAIRS_TEXT_BYTES_B,
-					      PD_PAIRS_QUALITY_B, PD_PAIRS_CONTENT_DIGEST_B };
+static const int fields_of_a[VIEW_FIELDS] = { PD_PAIRS_ID_A,	     PD_PAIRS_URL_A,	 PD_PAIRS_FETCH_TIME_A,
+					      PD_PAIRS_TEXT_BYTES_A, PD_PAIRS_QUALITY_A, PD_PAIRS_CONTENT_DIGEST_A };
+static const int fields_of_b[VIEW_FIELDS] = { PD_PAIRS_ID_B,	     PD_PAIRS_URL_B,	 PD_PAIRS_FETCH_TIME_B,
+					      PD_PAIRS_TEXT_BYTES_B, PD_PAIRS_QUALITY_B, PD_PAIRS_CONTENT_DIGEST_B };
 
 /* An end of a pair that waits for its page. */
 struct pages_end {
 	struct id_place id;
-	size_t line, n;			/* in the text of the batch */
+	size_t line, n; /* in the text of the batch */
 	uint32_t page;
 };
 
@@ -347,9 +347,9 @@ struct pages_end {
 struct pages_batch {
 	struct pages_end ends[2 * BATCH];
 	size_t n;
-	struct pd_buf text;		/* data of rows about their ends, as lines of the spool without the newline */
-	size_t first_edge, first_suspicion;	/* of the batch; their ends are numbers of `ends` so far */
-	size_t last_a;			/* the first end of the last row; NO_END: none in this batch */
+	struct pd_buf text;		    /* data of rows about their ends, as lines of the spool without the newline */
+	size_t first_edge, first_suspicion; /* of the batch; their ends are numbers of `ends` so far */
+	size_t last_a;			    /* the first end of the last row; NO_END: none in this batch */
 };
 
 static struct pd_span after_id(struct pd_span line)
@@ -447,7 +447,8 @@ static int unknown_method(struct pd_span word, struct pd_err *e)
 	struct pd_buf names = { 0 };
 	for (int i = 0; pd_sign_methods[i]; i++)
 		pd_buf_printf(&names, ", %s", pd_sign_methods[i]->name);
-	int status = pd_fail(e, PD_ERR_USAGE, "--require takes any, all, a number, or names of methods separated by commas (%s), not '%.*s'",
+	int status = pd_fail(e, PD_ERR_USAGE,
+			     "--require takes any, all, a number, or names of methods separated by commas (%s), not '%.*s'",
 			     names.p + 2, (int)word.n, word.p);
 	pd_buf_release(&names);
 	return status;
@@ -506,7 +507,8 @@ static bool is_required(const struct pd_pages *p, const struct pd_require *r, st
 }
 
 /* Return whether any pair of these rows can be found by the required methods. */
-static int check_require(const struct pd_pages *p, const struct pd_require *r, struct pd_span must, const char *path, struct pd_err *e)
+static int check_require(const struct pd_pages *p, const struct pd_require *r, struct pd_span must, const char *path,
+			 struct pd_err *e)
 {
 	struct pd_methods of = { 0 };
 	struct pd_span list = pd_param(must, "methods");
@@ -514,8 +516,10 @@ static int check_require(const struct pd_pages *p, const struct pd_require *r, s
 	if (list.n && pd_methods_read(&of, list, PD_METHOD_BOTH, false, e))
 		return e->status;
 	for (int i = 0; i < r->n; i++)
-		if (p->n_methods ? pd_methods_find(&of, pd_span_z(r->names[i])) < 0 : strcmp(r->names[i], pd_simhash_method.name) != 0)
-			return pd_fail(e, PD_ERR_PARAMS, "%s: --require=%s: these rows were matched without this method", path, r->names[i]);
+		if (p->n_methods ? pd_methods_find(&of, pd_span_z(r->names[i])) < 0
+				 : strcmp(r->names[i], pd_simhash_method.name) != 0)
+			return pd_fail(e, PD_ERR_PARAMS, "%s: --require=%s: these rows were matched without this method", path,
+				       r->names[i]);
 	if (r->least > n)
 		return pd_fail(e, PD_ERR_PARAMS, "%s: --require=%d: these rows were matched by %d method%s", path, r->least, n,
 			       n == 1 ? "" : "s");
@@ -570,8 +574,8 @@ static void add_by(struct pd_pages *p, const struct pd_span *f)
 		p->by = pd_big_grow(p->by, p->n_by, &p->cap_by, sizeof *p->by);
 		p->by[p->n_by++] = (struct pd_edge_by){ UINT32_MAX, 0, PD_NO_SHARE, PD_NO_SHARE };
 	}
-	p->by[p->n_edges] = (struct pd_edge_by){ pd_names_add(&p->methods, f[PD_PAIRS_METHOD]), (uint32_t)shared, share_of(f[PD_PAIRS_SHARE_A]),
-						 share_of(f[PD_PAIRS_SHARE_B]) };
+	p->by[p->n_edges] = (struct pd_edge_by){ pd_names_add(&p->methods, f[PD_PAIRS_METHOD]), (uint32_t)shared,
+						 share_of(f[PD_PAIRS_SHARE_A]), share_of(f[PD_PAIRS_SHARE_B]) };
 }
 
 static double parse_number(struct pd_span s)
@@ -605,18 +609,18 @@ static uint64_t realm_of(struct pd_pages *p, const struct pd_pages_options *o, s
 static bool is_left_out(struct pd_pages *p, const struct pd_pages_options *o, const struct pd_span *f)
 {
 	bool exempt = o->exempt > 0 && (is_exempt(f[PD_PAIRS_QUALITY_A], o->exempt) || is_exempt(f[PD_PAIRS_QUALITY_B], o->exempt));
-	bool outside = !exempt && o->scope && (pd_span_is(f[PD_PAIRS_URL_A], "-") || pd_span_is(f[PD_PAIRS_URL_B], "-") ||
-					       realm_of(p, o, f[PD_PAIRS_URL_A]) != realm_of(p, o, f[PD_PAIRS_URL_B]));
-	if (o->gone && (pd_map_has(o->gone, pd_map_key(f[PD_PAIRS_ID_A])) ||
-			pd_map_has(o->gone, pd_map_key(f[PD_PAIRS_ID_B]))))
+	bool outside = !exempt && o->scope &&
+		       (pd_span_is(f[PD_PAIRS_URL_A], "-") || pd_span_is(f[PD_PAIRS_URL_B], "-") ||
+			realm_of(p, o, f[PD_PAIRS_URL_A]) != realm_of(p, o, f[PD_PAIRS_URL_B]));
+	if (o->gone && (pd_map_has(o->gone, pd_map_key(f[PD_PAIRS_ID_A])) || pd_map_has(o->gone, pd_map_key(f[PD_PAIRS_ID_B]))))
 		return true;
 	p->n_exempt += exempt;
 	p->n_outside += outside;
 	return exempt || outside;
 }
 
-static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct pd_tsv_reader *in, const struct pd_pages_options *o,
-		     struct pd_err *e)
+static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct pd_tsv_reader *in,
+		     const struct pd_pages_options *o, struct pd_err *e)
 {
 	const struct pd_require *require = &o->require;
 	const struct pd_span *f = in->fields;
@@ -642,7 +646,9 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 		batch->last_a = add_end(p, batch, f, fields_of_a);
 	struct pd_edge edge = { .a = (uint32_t)batch->last_a,
 				.b = (uint32_t)add_end(p, batch, f, fields_of_b),
-				.distance = text ? PD_SAME_TEXT : none ? PD_NO_DISTANCE : (int)distance,
+				.distance = text   ? PD_SAME_TEXT
+					    : none ? PD_NO_DISTANCE
+						   : (int)distance,
 				.same = p->same_is_one && same,
 				.tag = tag };
 	if (in->mark.n) {
@@ -670,8 +676,8 @@ static int take_pairs_header(struct pd_pages *p, struct pd_tsv_reader *in, const
 		return check_require(p, require, must, in->path, e);
 	}
 	pd_params_differ(pd_buf_span(&p->must), must, &differ);
-	int status = !differ.n ? PD_OK :
-				 pd_fail(e, PD_ERR_PARAMS, "%s: pairs made with other parameters cannot be clustered together (%s)",
+	int status = !differ.n ? PD_OK
+			       : pd_fail(e, PD_ERR_PARAMS, "%s: pairs made with other parameters cannot be clustered together (%s)",
 					 in->path, differ.p);
 	pd_buf_release(&differ);
 	return status;
@@ -821,8 +827,8 @@ void pd_pages_renumber(struct pd_pages *p, const uint32_t *order)
 enum { PICKED = 1 << 19, NEAR = 1 << 16, FAR_SHARE = 16 };
 
 struct collected_lines {
-	uint64_t *at;		/* offset of the i-th line; then its position in `text` */
-	uint32_t *order;	/* i by place */
+	uint64_t *at;	 /* offset of the i-th line; then its position in `text` */
+	uint32_t *order; /* i by place */
 	struct pd_buf text;
 };
 
@@ -857,8 +863,8 @@ static void collect_lines(struct pd_pages *p, const uint32_t *pages, size_t n, s
 	}
 }
 
-static int copy_lines(struct pd_pages *p, struct pd_pages_spool *to, const uint32_t *pages, size_t n, const struct collected_lines *from,
-	       struct pd_err *e)
+static int copy_lines(struct pd_pages *p, struct pd_pages_spool *to, const uint32_t *pages, size_t n,
+		      const struct collected_lines *from, struct pd_err *e)
 {
 	int status = PD_OK;
 	for (size_t i = 0; i < n && !status; i++) {

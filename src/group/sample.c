@@ -94,7 +94,10 @@ static void allocate(struct pd_sample *sample)
 
 int pd_sample(struct pd_sample *sample, const struct pd_sample_options *o, struct pd_err *e)
 {
-	struct pd_tsv_reader in = { .kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns, .paths = o->paths,
+	struct pd_tsv_reader in = { .kind = "pairs",
+				    .columns = pd_pairs_columns,
+				    .v1_columns = pd_pairs_columns,
+				    .paths = o->paths,
 				    .n_paths = o->n_paths };
 	int status;
 	*sample = (struct pd_sample){ .want = o->want, .max_k = o->max_k, .seed = o->seed };

@@ -16,10 +16,10 @@
 enum { PD_SAMPLE_STRATA = PD_BITS_MAX + 2 };
 
 struct pd_sampled_pair {
-	uint64_t order;		/* random by the seed: the smallest are chosen */
-	int stratum;		/* distance + 1 */
+	uint64_t order; /* random by the seed: the smallest are chosen */
+	int stratum;	/* distance + 1 */
 	double weight;
-	char *text;		/* its own: id_a, id_b, url_a, url_b with tabs between, escaped */
+	char *text; /* its own: id_a, id_b, url_a, url_b with tabs between, escaped */
 };
 
 struct pd_sample_stratum {
@@ -33,7 +33,7 @@ struct pd_sample {
 	int max_k;
 	uint64_t seed, seen, bad;
 	struct pd_sample_stratum strata[PD_SAMPLE_STRATA];
-	struct pd_sampled_pair *pairs;		/* when closed */
+	struct pd_sampled_pair *pairs; /* when closed */
 	size_t n;
 };
 

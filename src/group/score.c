@@ -77,8 +77,10 @@ static int read_names(struct truth_reader *in, struct pd_span line, struct pd_er
 	t->by_id = column_of(in, t->labels ? "id_a" : "id") >= 0;
 	in->at.b = column_of(in, t->by_id ? "id_b" : "url_b");
 	if (t->labels ? in->at.a < 0 || in->at.b < 0 : in->at.page < 0 || in->at.content < 0)
-		return pd_fail(e, PD_ERR_VERSION, "%s is not a truth file: its first line must name the columns url (or id) and content, "
-			       "or url_a, url_b (or id_a, id_b) and label", in->path);
+		return pd_fail(e, PD_ERR_VERSION,
+			       "%s is not a truth file: its first line must name the columns url (or id) and content, "
+			       "or url_a, url_b (or id_a, id_b) and label",
+			       in->path);
 	return find_group_columns(in, e);
 }
 
@@ -115,7 +117,7 @@ static int read_page_line(struct truth_reader *in, struct pd_err *e)
 	t->template = pd_grow(t->template, n, &t->cap_template, sizeof *t->template);
 	t->level = pd_grow(t->level, n, &t->cap_level, sizeof *t->level);
 	t->content[n] = pd_names_add(&t->contents, in->f[in->at.content]);
-	t->template[n] = in->at.template < 0 ? PD_NO_NAME : pd_names_add(&t->templates, in->f[in->at.template]);
+	t->template[n] = in->at.template <0 ? PD_NO_NAME : pd_names_add(&t->templates, in->f[in->at.template]);
 	t->level[n] = (int)level;
 	for (int i = 0; i < t->o->n_by; i++) {
 		t->by[i] = pd_grow(t->by[i], n, &t->cap_by[i], sizeof *t->by[i]);
@@ -130,9 +132,8 @@ static int kind_of_word(struct pd_span word)
 		const char *word;
 		enum pd_truth_kind kind;
 	} words[] = {
-		{ "duplicate", PD_PAIR_TRUE }, { "different", PD_PAIR_FALSE }, { "unsure", PD_PAIR_GREY },
-		{ "1", PD_PAIR_TRUE }, { "0", PD_PAIR_FALSE }, { "?", PD_PAIR_GREY },
-		{ "yes", PD_PAIR_TRUE }, { "no", PD_PAIR_FALSE },
+		{ "duplicate", PD_PAIR_TRUE }, { "different", PD_PAIR_FALSE }, { "unsure", PD_PAIR_GREY }, { "1", PD_PAIR_TRUE },
+		{ "0", PD_PAIR_FALSE },	       { "?", PD_PAIR_GREY },	       { "yes", PD_PAIR_TRUE },	   { "no", PD_PAIR_FALSE },
 	};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (pd_span_ieq(word, words[i].word))
@@ -530,9 +531,9 @@ static void count_found(struct pd_score *s, uint32_t a, uint32_t b, double times
 
 /* Pages of the truth by cluster, each once and in order, and the clusters of each page. */
 struct clusters {
-	uint32_t *page, *first;		/* page[first[c]] … page[first[c + 1] - 1] */
+	uint32_t *page, *first; /* page[first[c]] … page[first[c + 1] - 1] */
 	uint32_t n;
-	uint32_t *of, *first_of;	/* of[first_of[p]] …: clusters of page p, in order */
+	uint32_t *of, *first_of; /* of[first_of[p]] …: clusters of page p, in order */
 };
 
 static int by_cluster_and_place(const void *x, const void *y, void *ctx)
@@ -638,7 +639,7 @@ static uint64_t count_repeated(struct pd_score *s, const struct clusters *c, uin
 }
 
 struct placed_page {
-	uint32_t page, rank;		/* in its cluster, by place */
+	uint32_t page, rank; /* in its cluster, by place */
 };
 
 static int by_content_and_rank(const void *x, const void *y, void *ctx)
@@ -833,12 +834,14 @@ static void bootstrap(struct pd_score *s, int resamples, uint64_t seed)
 		for (size_t i = 0; i < s->n_groups; i++) {
 			struct pd_counts c = resampled(&s->groups[i], times);
 			for (int m = 0; m < PD_MEASURES; m++)
-				values[i * per_group + (size_t)m * (size_t)resamples + (size_t)d] = pd_measure(&c, (enum pd_measure)m);
+				values[i * per_group + (size_t)m * (size_t)resamples + (size_t)d] =
+					pd_measure(&c, (enum pd_measure)m);
 		}
 	}
 	for (size_t i = 0; i < s->n_groups; i++)
 		for (int m = 0; m < PD_MEASURES; m++)
-			set_interval(&s->groups[i], (enum pd_measure)m, values + i * per_group + (size_t)m * (size_t)resamples, resamples);
+			set_interval(&s->groups[i], (enum pd_measure)m, values + i * per_group + (size_t)m * (size_t)resamples,
+				     resamples);
 	free(values);
 	free(times);
 	free(st.unit);
@@ -873,8 +876,12 @@ static int next_row(struct pd_score *s, struct pd_tsv_reader *in, struct pd_err 
 static int score_pairs(struct pd_score *s, const struct pd_score_options *o, struct pd_err *e)
 {
 	char *paths[] = { (char *)o->pairs };
-	struct pd_tsv_reader in = { .kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns,
-				    .marked = o->suspects ? PD_SUSPECT_MARK : NULL, .paths = paths, .n_paths = 1 };
+	struct pd_tsv_reader in = { .kind = "pairs",
+				    .columns = pd_pairs_columns,
+				    .v1_columns = pd_pairs_columns,
+				    .marked = o->suspects ? PD_SUSPECT_MARK : NULL,
+				    .paths = paths,
+				    .n_paths = 1 };
 	int a = s->truth->by_id ? PD_PAIRS_ID_A : PD_PAIRS_URL_A, b = s->truth->by_id ? PD_PAIRS_ID_B : PD_PAIRS_URL_B, status;
 	while ((status = next_row(s, &in, e)) > 0)
 		note_names(s, in.fields[a], in.fields[b]);
@@ -885,14 +892,15 @@ static int score_pairs(struct pd_score *s, const struct pd_score_options *o, str
 static int score_clusters(struct pd_score *s, const struct pd_score_options *o, struct pd_err *e)
 {
 	char *paths[] = { (char *)o->clusters };
-	struct pd_tsv_reader in = { .kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = paths,
-				    .n_paths = 1 };
+	struct pd_tsv_reader in = {
+		.kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = paths, .n_paths = 1
+	};
 	struct pd_names clusters = { 0 }, pages = { 0 };
 	struct pd_score_member *members = NULL;
 	size_t n = 0, cap = 0;
 	int status;
 	while ((status = next_row(s, &in, e)) > 0) {
-		if (pd_span_is(in.fields[PD_VERDICTS_CLUSTER_ID], "-"))	/* a suspect, which is kept */
+		if (pd_span_is(in.fields[PD_VERDICTS_CLUSTER_ID], "-")) /* a suspect, which is kept */
 			continue;
 		uint32_t page = pd_names_add(&pages, in.fields[s->truth->by_id ? PD_VERDICTS_ID : PD_VERDICTS_URL]);
 		members = pd_grow(members, n, &cap, sizeof *members);

@@ -35,15 +35,15 @@ enum { PD_TRUTH_BY = 8, PD_TRUTH_LEVELS = 100 };
 enum pd_truth_kind { PD_PAIR_FALSE, PD_PAIR_TRUE, PD_PAIR_GREY, PD_PAIR_UNKNOWN };
 
 struct pd_truth_options {
-	const char *by[PD_TRUTH_BY];	/* columns to group by */
+	const char *by[PD_TRUTH_BY]; /* columns to group by */
 	int n_by;
-	int true_level;			/* the highest level that still is a near-duplicate; 2 in docs/eval.md */
+	int true_level; /* the highest level that still is a near-duplicate; 2 in docs/eval.md */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };
 
 struct pd_label {
-	uint32_t a, b;			/* pages, a the smaller place */
+	uint32_t a, b; /* pages, a the smaller place */
 	enum pd_truth_kind kind;
 	double weight;
 	uint32_t stratum;
@@ -52,13 +52,13 @@ struct pd_label {
 
 struct pd_truth {
 	const struct pd_truth_options *o;
-	bool labels, by_id;		/* which form; whether pages are known by id or by URL */
-	struct pd_names pages;		/* their ids or URLs, escaped as in the file */
-	uint32_t *place;		/* of a page in bytewise order: a pair is counted with its first page */
+	bool labels, by_id;    /* which form; whether pages are known by id or by URL */
+	struct pd_names pages; /* their ids or URLs, escaped as in the file */
+	uint32_t *place;       /* of a page in bytewise order: a pair is counted with its first page */
 	struct pd_names values[PD_TRUTH_BY];
 	/* pages */
 	struct pd_names contents, templates;
-	uint32_t *content, *template;	/* by page; template: PD_NO_NAME if there is no such column */
+	uint32_t *content, *template; /* by page; template: PD_NO_NAME if there is no such column */
 	uint32_t *by[PD_TRUTH_BY];
 	int *level;
 	size_t cap_content, cap_template, cap_level, cap_by[PD_TRUTH_BY];
@@ -93,11 +93,11 @@ struct pd_score_event {
 };
 
 struct pd_score_group {
-	const char *by;			/* "all", or a column */
-	struct pd_span value;		/* "" of all */
+	const char *by;	      /* "all", or a column */
+	struct pd_span value; /* "" of all */
 	bool no_precision;
 	struct pd_counts counts;
-	double low[PD_MEASURES], high[PD_MEASURES];	/* 95 %; NaN without a bootstrap */
+	double low[PD_MEASURES], high[PD_MEASURES]; /* 95 %; NaN without a bootstrap */
 	/* its own */
 	struct pd_score_event *events;
 	size_t n, cap;
@@ -106,7 +106,7 @@ struct pd_score_group {
 /* A cluster, identified by number, as found. */
 struct pd_score_member {
 	uint32_t cluster;
-	struct pd_span name;		/* of the page */
+	struct pd_span name; /* of the page */
 	/* its own */
 	uint32_t page;
 	bool known;
@@ -114,20 +114,20 @@ struct pd_score_member {
 
 struct pd_score {
 	const struct pd_truth *truth;
-	uint64_t unknown;		/* pairs that name a page without truth, or have no label */
-	uint64_t same_template;		/* false pairs whose pages share a template */
-	struct pd_score_group *groups;	/* all; then by column, in the order of values */
+	uint64_t unknown;	       /* pairs that name a page without truth, or have no label */
+	uint64_t same_template;	       /* false pairs whose pages share a template */
+	struct pd_score_group *groups; /* all; then by column, in the order of values */
 	size_t n_groups;
-	uint32_t first_of[PD_TRUTH_BY];	/* of a column's groups */
+	uint32_t first_of[PD_TRUTH_BY]; /* of a column's groups */
 	uint64_t *pairs;		/* found, places of pages: a << 32 | b */
 	size_t n_pairs, cap_pairs;
-	uint64_t bad;			/* unreadable rows: named as those of the truth are, and skipped */
+	uint64_t bad; /* unreadable rows: named as those of the truth are, and skipped */
 };
 
 struct pd_score_options {
-	const char *pairs, *clusters;	/* rows of `match`, or of `cluster`: one of the two */
-	bool suspects;			/* pairs that are marked as suspected count, too */
-	int resamples;			/* for the intervals */
+	const char *pairs, *clusters; /* rows of `match`, or of `cluster`: one of the two */
+	bool suspects;		      /* pairs that are marked as suspected count, too */
+	int resamples;		      /* for the intervals */
 	uint64_t seed;
 };
 

@@ -81,8 +81,8 @@ static void lines_of(const struct pd_pipeline *p, struct set *out)
 
 static void print_page(const struct pd_pipeline *p, const char *name, struct pd_buf *out)
 {
-	pd_buf_printf(out, "%s: %.*s  %.*s\n   %" PRIu64 " terms, %zu bytes of main text", name, (int)p->page.id.n,
-		      p->page.id.p, (int)p->page.url.n, p->page.url.p, p->signature.terms, p->topic.text.n);
+	pd_buf_printf(out, "%s: %.*s  %.*s\n   %" PRIu64 " terms, %zu bytes of main text", name, (int)p->page.id.n, p->page.id.p,
+		      (int)p->page.url.n, p->page.url.p, p->signature.terms, p->topic.text.n);
 	if (p->tables->fingerprints)
 		pd_buf_add_z(out, p->signature.present ? ", fingerprint " : ", fingerprint none (too little text)");
 	if (p->signature.present)
@@ -105,8 +105,8 @@ static void print_lines_only_in(const struct pd_pipeline *p, const struct set *o
 static void print_distance(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
 {
 	if (a->signature.present && b->signature.present)
-		pd_buf_printf(out, "distance: %d of %d bits\n",
-			      pd_hamming(&a->signature.key, &b->signature.key, a->signature.bits), a->signature.bits);
+		pd_buf_printf(out, "distance: %d of %d bits\n", pd_hamming(&a->signature.key, &b->signature.key, a->signature.bits),
+			      a->signature.bits);
 	else if (a->tables->fingerprints)
 		pd_buf_add_z(out, "distance: - (no fingerprint; such pages match only if their texts are equal)\n");
 	bool same = a->text_digest.n && pd_span_eq(pd_buf_span(&a->text_digest), pd_buf_span(&b->text_digest));
@@ -187,7 +187,8 @@ static void print_loss(const struct set *a, const struct set *b, struct pd_buf *
 static void print_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struct pd_buf *out)
 {
 	const struct pd_sketch_options *o = &a->sketcher.o;
-	struct pd_sign_options text = { .shingle = o->minima ? o->shingle : PD_SKETCH_DEFAULT.shingle, .features = { [PD_FEATURE_TEXT] = true } };
+	struct pd_sign_options text = { .shingle = o->minima ? o->shingle : PD_SKETCH_DEFAULT.shingle,
+					.features = { [PD_FEATURE_TEXT] = true } };
 	double estimate = pd_sketch_similarity(o, &a->sketch, &b->sketch);
 	struct set sa = { 0 }, sb = { 0 };
 	struct pd_buf counts = { 0 };
@@ -205,8 +206,13 @@ static void print_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struc
 }
 
 static const struct pd_paint paint[] = {
-	{ "a: ", PD_PAINT_HEAD }, { "b: ", PD_PAINT_HEAD }, { "distance: ", PD_PAINT_NOTE }, { "similarity: ", PD_PAINT_NOTE },
-	{ "- ", PD_PAINT_BAD }, { "+ ", PD_PAINT_GOOD }, { NULL, NULL },
+	{ "a: ", PD_PAINT_HEAD },
+	{ "b: ", PD_PAINT_HEAD },
+	{ "distance: ", PD_PAINT_NOTE },
+	{ "similarity: ", PD_PAINT_NOTE },
+	{ "- ", PD_PAINT_BAD },
+	{ "+ ", PD_PAINT_GOOD },
+	{ NULL, NULL },
 };
 
 static size_t repeated(const struct pd_topic *t)

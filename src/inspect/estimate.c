@@ -36,22 +36,22 @@ enum { SAMPLE_PLACES = 64 };
 
 /* Neighbours in a dump are similar, so the accuracy of an estimate is derived from places. */
 struct sample_place {
-	uint64_t records;	/* records of any kind */
-	uint64_t measured;	/* of these, records with a known size */
-	uint64_t bytes;		/* their bytes in the inputs */
+	uint64_t records;  /* records of any kind */
+	uint64_t measured; /* of these, records with a known size */
+	uint64_t bytes;	   /* their bytes in the inputs */
 };
 
 struct sample_stats {
 	const struct sample_place *places;
-	int n_places;		/* number of places that were used, from the first on */
-	int place;		/* of the last record */
-	uint64_t bytes_total;	/* of all inputs */
+	int n_places;	      /* number of places that were used, from the first on */
+	int place;	      /* of the last record */
+	uint64_t bytes_total; /* of all inputs */
 	uint64_t files, damaged;
-	int jumps;		/* places from which records were read; 0: all records are from the beginning, or the
+	int jumps;	     /* places from which records were read; 0: all records are from the beginning, or the
 				 * sample is complete */
-	bool unknown_size;	/* the size of at least one input, such as standard input, is unknown */
-	bool whole;		/* the sample has all records */
-	double seek_seconds;	/* CPU spent on finding places */
+	bool unknown_size;   /* the size of at least one input, such as standard input, is unknown */
+	bool whole;	     /* the sample has all records */
+	double seek_seconds; /* CPU spent on finding places */
 };
 
 /* RUN: records per place; with a few records the bytes between them could not be measured.  LOOKS: number of windows in
@@ -60,27 +60,27 @@ struct sample_stats {
 enum { LOOKS = 4, OVERLAP = 1 << 18, RUN = 16 };
 
 struct sample_file {
-	char *path;		/* NULL: standard input */
+	char *path; /* NULL: standard input */
 	char *label;
-	uint64_t start, size;	/* in the sequence of all bytes */
+	uint64_t start, size; /* in the sequence of all bytes */
 	bool typed;
-	bool found;		/* found in a folder */
+	bool found; /* found in a folder */
 };
 
 struct sampler {
 	struct pd_reader_options o;
 	struct pd_read_sink sink;
 	struct pd_read_source source;
-	struct pd_read_input look;		/* used to find places without affecting the input that is being read */
+	struct pd_read_input look; /* used to find places without affecting the input that is being read */
 	struct sample_file *files;
-	size_t n_files, cap, at;	/* `at`: the open file, or the next one */
+	size_t n_files, cap, at; /* `at`: the open file, or the next one */
 	bool open;
 	uint64_t total, opened;
 	struct sample_place places[SAMPLE_PLACES];
 	int n_places, place;
-	int quota, left;		/* records that may be pages: per place, and remaining for this place */
-	uint64_t here;			/* bytes before this position were counted */
-	int pending;			/* place of the record that begins there, or -1 */
+	int quota, left; /* records that may be pages: per place, and remaining for this place */
+	uint64_t here;	 /* bytes before this position were counted */
+	int pending;	 /* place of the record that begins there, or -1 */
 	int jumps;
 	bool unknown_size, skipped, ended;
 	double seek_seconds;
@@ -88,8 +88,12 @@ struct sampler {
 
 static void note_file(struct sampler *s, const struct pd_read_file *f)
 {
-	struct sample_file new = { .path = f->path ? pd_strdup(f->path) : NULL, .label = pd_strdup(f->label), .start = s->total,
-				   .size = f->size, .typed = f->typed, .found = f->found };
+	struct sample_file new = { .path = f->path ? pd_strdup(f->path) : NULL,
+				   .label = pd_strdup(f->label),
+				   .start = s->total,
+				   .size = f->size,
+				   .typed = f->typed,
+				   .found = f->found };
 	s->unknown_size |= !f->regular;
 	s->total += new.size;
 	s->files = pd_grow(s->files, s->n_files, &s->cap, sizeof *s->files);
@@ -402,15 +406,15 @@ static int next_sampled(struct sampler *s, struct pd_record *out, struct pd_err 
 static void sampler_stats(const struct sampler *s, struct sample_stats *out)
 {
 	*out = (struct sample_stats){ .places = s->places,
-					 .n_places = s->place + 1,
-					 .place = s->place,
-					 .bytes_total = s->total,
-					 .files = s->opened,
-					 .jumps = s->jumps,
-					 .damaged = s->sink.count,
-					 .unknown_size = s->unknown_size,
-					 .whole = !s->skipped && s->at >= s->n_files,
-					 .seek_seconds = s->seek_seconds };
+				      .n_places = s->place + 1,
+				      .place = s->place,
+				      .bytes_total = s->total,
+				      .files = s->opened,
+				      .jumps = s->jumps,
+				      .damaged = s->sink.count,
+				      .unknown_size = s->unknown_size,
+				      .whole = !s->skipped && s->at >= s->n_files,
+				      .seek_seconds = s->seek_seconds };
 }
 
 /* Seconds after which a sample of slow pages is ended.  The thread sanitizer makes all pages slow. */
@@ -423,7 +427,7 @@ static void sampler_stats(const struct sampler *s, struct sample_stats *out)
 struct sampled_page {
 	struct pd_key key;
 	struct pd_sketch sketch;
-	uint64_t text, host;	/* hashes of the text digest and of the host; host 0: none */
+	uint64_t text, host; /* hashes of the text digest and of the host; host 0: none */
 	struct pd_facts facts;
 	bool present, has_text;
 	int place;
@@ -442,8 +446,8 @@ struct name_counts {
 struct estimate {
 	struct sample_stats sample;
 	uint64_t records, damaged;
-	double cpu_seconds;	/* for all records of the sample */
-	double limit;		/* > 0: the sample was ended after this many seconds */
+	double cpu_seconds; /* for all records of the sample */
+	double limit;	    /* > 0: the sample was ended after this many seconds */
 	int bits, threads;
 	struct pd_sketch_options sketch;
 	/* pages of the sample */
@@ -494,9 +498,9 @@ static void count_page(struct estimate *e, struct pd_pipeline *p, int place)
 /* --- extrapolation --- */
 
 struct whole {
-	bool known;		/* there is data to extrapolate from */
+	bool known; /* there is data to extrapolate from */
 	double records, pages;
-	double error;		/* relative: two standard errors of the number of pages; < 0: unknown */
+	double error; /* relative: two standard errors of the number of pages; < 0: unknown */
 };
 
 /* Return two standard errors of the ratio pages per byte, over places. */
@@ -537,8 +541,8 @@ static void scale(const struct estimate *e, struct whole *w)
 }
 
 struct partners {
-	uint64_t pages, same_text;	/* pages with a partner in the sample */
-	uint64_t far_pairs;		/* pairs of different places */
+	uint64_t pages, same_text; /* pages with a partner in the sample */
+	uint64_t far_pairs;	   /* pairs of different places */
 };
 
 static bool same_text(const struct sampled_page *a, const struct sampled_page *b)
@@ -699,7 +703,7 @@ static double most_partners(const struct estimate *e, const struct whole *w, con
 }
 
 static void print_partners(const struct estimate *e, const struct whole *w, int k, const struct pd_verify_options *verify,
-			 struct pd_buf *out)
+			   struct pd_buf *out)
 {
 	struct partners p;
 	double n = (double)e->n;

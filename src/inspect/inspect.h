@@ -18,7 +18,7 @@ struct pd_pick {
 };
 
 struct pd_pick_which {
-	const char *id, *url;	/* url NULL: the page with this id; otherwise the only page with this URL in the
+	const char *id, *url; /* url NULL: the page with this id; otherwise the only page with this URL in the
 				 * dumps */
 	char **dumps;
 	int n_dumps;
@@ -42,8 +42,16 @@ int pd_pick_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf 
 
 /* The result of each stage for a page, as text: `pagededup show --stage=…`, and the golden files of the tests. */
 
-enum pd_stage { PD_STAGE_UTF8, PD_STAGE_HTML, PD_STAGE_BLOCKS, PD_STAGE_TERMS, PD_STAGE_TOPIC, PD_STAGE_FEATURES, PD_STAGE_SIGNATURE };
-extern const char *const pd_stage_names[];	/* terminated by NULL */
+enum pd_stage {
+	PD_STAGE_UTF8,
+	PD_STAGE_HTML,
+	PD_STAGE_BLOCKS,
+	PD_STAGE_TERMS,
+	PD_STAGE_TOPIC,
+	PD_STAGE_FEATURES,
+	PD_STAGE_SIGNATURE
+};
+extern const char *const pd_stage_names[]; /* terminated by NULL */
 
 /* The pipeline has processed the page with keep_xhtml and explain set. */
 void pd_show(struct pd_pipeline *p, enum pd_stage stage, struct pd_buf *out);
@@ -61,8 +69,8 @@ int pd_compare_pages(const struct pd_walk_options *o, const struct pd_pick_which
  * memory grows only with one cluster. */
 
 struct pd_why_options {
-	const char *id, *url;		/* one of them is set */
-	const char *verdicts, *pairs;	/* files; pairs may be NULL */
+	const char *id, *url;	      /* one of them is set */
+	const char *verdicts, *pairs; /* files; pairs may be NULL */
 };
 
 /* Print as text, or as JSON Lines with a line for each step.  PD_ERR_NOT_FOUND: no page has this URL, or several have

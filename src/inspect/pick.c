@@ -88,13 +88,13 @@ int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struc
 		 struct pd_log *log, struct pd_err *e)
 {
 	struct pick_search s = { .reader = { .inputs = which->dumps,
-					.n_inputs = which->n_dumps,
-					.stdin_name = o->name,
-					.max_block = o->page.max_page + PD_BLOCK_ROOM,
-					.fields = o->fields,
-					.damage = name_damage,
-					.damage_ctx = log },
-			    .url = which->url ? pd_span_z(which->url) : pd_span(NULL, 0) };
+					     .n_inputs = which->n_dumps,
+					     .stdin_name = o->name,
+					     .max_block = o->page.max_page + PD_BLOCK_ROOM,
+					     .fields = o->fields,
+					     .damage = name_damage,
+					     .damage_ctx = log },
+				 .url = which->url ? pd_span_z(which->url) : pd_span(NULL, 0) };
 	*p = (struct pd_pick){ 0 };
 	int status = which->url ? by_url(&s, log, e) : PD_OK;
 	if (!status)

@@ -58,7 +58,8 @@ static bool check_vector(const struct vector *v)
 		status = sign_page(&p, &hex);
 	bool good = !status && !strcmp(pd_buf_z(&hex), v->fingerprint);
 	if (!status && !good)
-		pd_fail(&e, PD_ERR_FORMAT, "%s, expected %s (another dictionary, or another libxml2?)", pd_buf_z(&hex), v->fingerprint);
+		pd_fail(&e, PD_ERR_FORMAT, "%s, expected %s (another dictionary, or another libxml2?)", pd_buf_z(&hex),
+			v->fingerprint);
 	print_result(v->name, good, good ? hex.p : e.text);
 	pd_pipeline_release(&p);
 	pd_tables_release(&t);
@@ -79,7 +80,8 @@ static bool check_probe(void)
 	struct pd_span made = pd_param(pd_buf_span(&t.must), "probe");
 	bool good = !status && pd_span_is(made, probe);
 	if (!status && !good)
-		pd_fail(&e, PD_ERR_FORMAT, "%.*s, expected %s (another dictionary, or another libxml2?)", (int)made.n, made.p, probe);
+		pd_fail(&e, PD_ERR_FORMAT, "%.*s, expected %s (another dictionary, or another libxml2?)", (int)made.n, made.p,
+			probe);
 	print_result("probe page", good, good ? probe : e.text);
 	pd_tables_release(&t);
 	return good;
@@ -128,7 +130,8 @@ static bool check_charsets(void)
 static bool check_scan(enum pd_join_scan_path path)
 {
 	enum { N = 2000 };
-	static const char *const names[PD_SCAN_PATHS] = { "matching, portable", "matching, neon", "matching, avx2", "matching, avx512" };
+	static const char *const names[PD_SCAN_PATHS] = { "matching, portable", "matching, neon", "matching, avx2",
+							  "matching, avx512" };
 	const struct pd_join_scan *scan = pd_join_scan_get(path);
 	if (!scan)
 		return true;
@@ -145,11 +148,12 @@ static bool check_scan(enum pd_join_scan_path path)
 	scan->by[PD_SCAN_HALF].self((struct pd_join_run){ &columns, 0, N }, 3, &halves);
 	for (size_t i = 0; i < words.n; i++)
 		right += words.v[i].b == words.v[i].a + 1 && words.v[i].b % 10 == 9 && words.v[i].distance == 3;
-	for (size_t i = 0; i < halves.n; i++)	/* some random pairs are also near */
+	for (size_t i = 0; i < halves.n; i++) /* some random pairs are also near */
 		right_halves += halves.v[i].b == halves.v[i].a + 1 && halves.v[i].b % 10 == 9 && halves.v[i].distance == 3;
 	free(words.v);
 	free(halves.v);
-	return print_result(names[path], words.n == right && right == N / 10 && right_halves == right, scan == pd_join_scan_best() ? "used here" : NULL);
+	return print_result(names[path], words.n == right && right == N / 10 && right_halves == right,
+			    scan == pd_join_scan_best() ? "used here" : NULL);
 }
 
 struct golden {
@@ -202,7 +206,8 @@ static bool check_golden_page(struct pd_pipeline *p, const struct golden *g, str
 	if (pd_span_eq(pd_buf_span(made), g->signature))
 		return true;
 	snprintf(name, sizeof name, "page %.*s", (int)g->name.n, g->name.p);
-	return print_result(name, false, "another fingerprint, sketch or digest than documented (another dictionary, or another libxml2?)");
+	return print_result(name, false,
+			    "another fingerprint, sketch or digest than documented (another dictionary, or another libxml2?)");
 }
 
 static bool check_golden(struct pd_span rest)

@@ -7,7 +7,7 @@
 #include "term/terms.h"
 #include "write/write.h"
 
-enum { DECISION_TEXT = 48 };	/* bytes of a piece of text that identify it */
+enum { DECISION_TEXT = 48 }; /* bytes of a piece of text that identify it */
 
 const char *const pd_stage_names[] = { "utf8", "html", "blocks", "terms", "topic", "features", "signature", NULL };
 
@@ -39,8 +39,9 @@ static void show_blocks(struct pd_pipeline *p, struct pd_buf *out)
 	const struct pd_blocks *b = &p->blocks;
 	for (uint32_t i = 0; i < b->n_blocks; i++) {
 		const struct pd_block *k = &b->blocks[i];
-		pd_buf_printf(out, "block %" PRIu32 " %s <%s> chars=%" PRIu32 " anchor_chars=%" PRIu32 " levels=%" PRIu32
-				   " links=%" PRIu32 "\n",
+		pd_buf_printf(out,
+			      "block %" PRIu32 " %s <%s> chars=%" PRIu32 " anchor_chars=%" PRIu32 " levels=%" PRIu32
+			      " links=%" PRIu32 "\n",
 			      i, k->title ? "title" : "block", pd_tag_name((enum pd_tag)b->boxes[k->box].tag), k->chars,
 			      k->anchor_chars, k->levels, k->links);
 		pd_buf_clear(&p->scratch);
@@ -141,7 +142,8 @@ static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
 	pd_buf_printf(out, "\ntext_digest: %s\ncontent_digest: %s\n", p->text_digest.n ? p->text_digest.p : "-",
 		      p->content_digest.n ? p->content_digest.p : "-");
 	for (int i = 0; i < p->tables->methods.n; i++)
-		pd_buf_printf(out, "%s: %s\n", p->tables->methods.v[i].method->name, p->by_method[i].present ? p->by_method[i].column.p : "-");
+		pd_buf_printf(out, "%s: %s\n", p->tables->methods.v[i].method->name,
+			      p->by_method[i].present ? p->by_method[i].column.p : "-");
 	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &p->scratch);
 	pd_buf_printf(out, "languages: %s\n", p->scratch.n ? p->scratch.p : "-");
 	pd_write_page_flags(p, &p->scratch);
@@ -152,9 +154,15 @@ static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
 static const struct pd_paint *paint_of(enum pd_stage stage)
 {
 	static const struct pd_paint rules[] = {
-		{ "  ", NULL }, { "keep ", PD_PAINT_GOOD }, { "drop ", PD_PAINT_BAD }, { "block ", PD_PAINT_HEAD },
-		{ "feature ", PD_PAINT_HEAD }, { "text:", PD_PAINT_HEAD }, { "confidence: ", PD_PAINT_HEAD },
-		{ "fingerprint: ", PD_PAINT_HEAD }, { NULL, NULL },
+		{ "  ", NULL },
+		{ "keep ", PD_PAINT_GOOD },
+		{ "drop ", PD_PAINT_BAD },
+		{ "block ", PD_PAINT_HEAD },
+		{ "feature ", PD_PAINT_HEAD },
+		{ "text:", PD_PAINT_HEAD },
+		{ "confidence: ", PD_PAINT_HEAD },
+		{ "fingerprint: ", PD_PAINT_HEAD },
+		{ NULL, NULL },
 	};
 	bool page = stage == PD_STAGE_UTF8 || stage == PD_STAGE_HTML || stage == PD_STAGE_FEATURES;
 	return page ? NULL : rules;

@@ -24,25 +24,25 @@ struct why_row {
 struct why_near {
 	struct pd_span id, url, distance, similarity;
 	struct pd_span method;
-	struct pd_span doubt;		/* reason why the two are not a pair although they are similar; {NULL, 0}: they
+	struct pd_span doubt; /* reason why the two are not a pair although they are similar; {NULL, 0}: they
 					 * are a pair */
-	bool named;			/* in the verdicts; `row` is its row */
+	bool named;	      /* in the verdicts; `row` is its row */
 	struct why_row row;
 };
 
 struct why {
-	struct pd_span id;		/* of the page, as in rows */
-	struct why_row *rows;	/* of its cluster, in order; none: the page is not in the verdicts */
+	struct pd_span id;    /* of the page, as in rows */
+	struct why_row *rows; /* of its cluster, in order; none: the page is not in the verdicts */
 	size_t n, cap;
-	const struct why_row *page;	/* one of these; NULL: not in the verdicts */
-	const struct why_row **chain;	/* the page, its `via` and so on, up to the page kept */
+	const struct why_row *page;   /* one of these; NULL: not in the verdicts */
+	const struct why_row **chain; /* the page, its `via` and so on, up to the page kept */
 	size_t n_chain;
-	struct why_near near[NEAR];	/* the nearest pages with which it is paired */
+	struct why_near near[NEAR]; /* the nearest pages with which it is paired */
 	size_t n_near;
-	uint64_t pairs;			/* rows of `pairs` with the page */
-	struct pd_span suggestions[SUGGESTIONS];	/* ids similar to the missing id */
+	uint64_t pairs;				 /* rows of `pairs` with the page */
+	struct pd_span suggestions[SUGGESTIONS]; /* ids similar to the missing id */
 	size_t n_suggestions;
-	bool cut;			/* a table was cut */
+	bool cut; /* a table was cut */
 	struct pd_arena arena;
 };
 
@@ -51,9 +51,9 @@ enum { URLS_LISTED = 5, FAR = 4 };
 /* Result of the first reading of the verdicts. */
 struct why_search {
 	struct why *why;
-	struct pd_span id, url;		/* escaped; {NULL, 0}: not given */
-	struct pd_span cluster;		/* of the page, after it was found */
-	struct pd_span by_base;		/* the id with the same base name and offset, if unique; number of such ids */
+	struct pd_span id, url; /* escaped; {NULL, 0}: not given */
+	struct pd_span cluster; /* of the page, after it was found */
+	struct pd_span by_base; /* the id with the same base name and offset, if unique; number of such ids */
 	uint64_t n_by_base;
 	uint64_t n_found;
 	struct pd_buf list;
@@ -64,11 +64,17 @@ struct why_search {
 typedef void why_row_fn(void *ctx, const struct pd_span *f, struct pd_span mark);
 
 /* Rows that cannot be parsed are ignored. */
-static int read_rows(struct why *w, const char *path, const char *kind, const char *const *columns, why_row_fn *each, void *ctx, struct pd_err *e)
+static int read_rows(struct why *w, const char *path, const char *kind, const char *const *columns, why_row_fn *each, void *ctx,
+		     struct pd_err *e)
 {
 	char *paths[] = { (char *)path };
 	bool verdicts = columns == pd_verdicts_columns;
-	struct pd_tsv_reader in = { .kind = kind, .or_kind = verdicts ? "answers" : NULL, .columns = columns, .v1_columns = columns, .paths = paths, .n_paths = 1 };
+	struct pd_tsv_reader in = { .kind = kind,
+				    .or_kind = verdicts ? "answers" : NULL,
+				    .columns = columns,
+				    .v1_columns = columns,
+				    .paths = paths,
+				    .n_paths = 1 };
 	int status;
 	in.marked = verdicts ? NULL : PD_SUSPECT_MARK;
 	while ((status = pd_tsv_next(&in, e)) != 0) {
@@ -216,9 +222,14 @@ static void add_near(struct why *w, const struct pd_span *f, struct pd_span mark
 	if (w->n_near < NEAR)
 		w->n_near++;
 	memmove(w->near + at + 1, w->near + at, (w->n_near - 1 - at) * sizeof *w->near);
-	w->near[at] = (struct why_near){ keep_span(w, id), keep_span(w, url), keep_span(w, f[PD_PAIRS_DISTANCE]), keep_span(w, f[PD_PAIRS_SIMILARITY]),
-					    keep_span(w, f[PD_PAIRS_METHOD]),
-					    mark.n ? keep_span(w, mark) : mark, false, { { { NULL, 0 } } } };
+	w->near[at] = (struct why_near){ keep_span(w, id),
+					 keep_span(w, url),
+					 keep_span(w, f[PD_PAIRS_DISTANCE]),
+					 keep_span(w, f[PD_PAIRS_SIMILARITY]),
+					 keep_span(w, f[PD_PAIRS_METHOD]),
+					 mark.n ? keep_span(w, mark) : mark,
+					 false,
+					 { { { NULL, 0 } } } };
 }
 
 static void take_pair(void *ctx, const struct pd_span *f, struct pd_span mark)
@@ -260,8 +271,8 @@ static void take_member(void *ctx, const struct pd_span *f, struct pd_span mark)
 	struct why_search *s = ctx;
 	struct why *w = s->why;
 	/* A store has "-" as the cluster of pages that it does not keep; such pages do not belong together. */
-	bool same = s->cluster.p && (pd_span_is(s->cluster, "-") ? pd_span_eq(f[PD_VERDICTS_ID], w->id) :
-				     pd_span_eq(f[PD_VERDICTS_CLUSTER_ID], s->cluster));
+	bool same = s->cluster.p && (pd_span_is(s->cluster, "-") ? pd_span_eq(f[PD_VERDICTS_ID], w->id)
+								 : pd_span_eq(f[PD_VERDICTS_CLUSTER_ID], s->cluster));
 	if (same) {
 		w->rows = pd_grow(w->rows, w->n, &w->cap, sizeof *w->rows);
 		copy_row(w, f, &w->rows[w->n++]);
@@ -384,14 +395,15 @@ static void add_row_page(const struct why_row *row, struct pd_buf *out)
 static void add_nearness(struct pd_span distance, struct pd_span similarity, struct pd_span found, struct pd_buf *out)
 {
 	if (!known(distance) && known(found) && pd_span_find(found, pd_span_z("text_digest")) < 0)
-		pd_buf_printf(out, "matches by %.*s, with similarity %.*s, ", (int)found.n, found.p, (int)similarity.n, similarity.p);
+		pd_buf_printf(out, "matches by %.*s, with similarity %.*s, ", (int)found.n, found.p, (int)similarity.n,
+			      similarity.p);
 	else if (!known(distance))
 		pd_buf_add_z(out, "has the same text as ");
 	else if (pd_span_is(distance, "0"))
 		pd_buf_add_z(out, "has the same fingerprint as ");
 	else if (known(similarity))
-		pd_buf_printf(out, "is at distance %.*s, with similarity %.*s, from ", (int)distance.n, distance.p, (int)similarity.n,
-			      similarity.p);
+		pd_buf_printf(out, "is at distance %.*s, with similarity %.*s, from ", (int)distance.n, distance.p,
+			      (int)similarity.n, similarity.p);
 	else
 		pd_buf_printf(out, "is at distance %.*s from ", (int)distance.n, distance.p);
 }
@@ -422,7 +434,8 @@ static void add_step(const struct why_row *row, struct pd_buf *out)
 	if (is_shared(row))
 		pd_buf_add_z(out, "has the same fingerprint or text as ");
 	else
-		add_nearness(value(row, PD_VERDICTS_DISTANCE), value(row, PD_VERDICTS_SIMILARITY), found_by(value(row, PD_VERDICTS_REASON)), out);
+		add_nearness(value(row, PD_VERDICTS_DISTANCE), value(row, PD_VERDICTS_SIMILARITY),
+			     found_by(value(row, PD_VERDICTS_REASON)), out);
 	pd_buf_add_span(out, value(row, PD_VERDICTS_VIA));
 }
 
@@ -472,7 +485,8 @@ static void print_duplicate(const struct why *w, struct pd_buf *out)
 	if (is_kept(last)) {
 		pd_buf_add_z(out, "  which is kept: ");
 		add_why_kept(last, out);
-		pd_buf_printf(out, " of cluster %.*s\n", (int)value(last, PD_VERDICTS_CLUSTER_ID).n, value(last, PD_VERDICTS_CLUSTER_ID).p);
+		pd_buf_printf(out, " of cluster %.*s\n", (int)value(last, PD_VERDICTS_CLUSTER_ID).n,
+			      value(last, PD_VERDICTS_CLUSTER_ID).p);
 	}
 	print_loss(w->page, out);
 	if (known(weight) && !pd_span_is(weight, "0"))
@@ -510,8 +524,10 @@ static void print_suspect(const struct why *w, struct pd_buf *out)
 {
 	struct pd_span reason = value(w->page, PD_VERDICTS_REASON), keep = value(w->page, PD_VERDICTS_DUP_OF);
 	add_row_page(w->page, out);
-	pd_buf_printf(out, "\n  is only suspected to be a duplicate of %.*s: it is kept, unless --remove-suspects is given to apply\n    ",
-		      (int)keep.n, keep.p);
+	pd_buf_printf(
+		out,
+		"\n  is only suspected to be a duplicate of %.*s: it is kept, unless --remove-suspects is given to apply\n    ",
+		(int)keep.n, keep.p);
 	add_step(w->page, out);
 	pd_buf_printf(out, "\n    %.*s\n", (int)reason.n, reason.p);
 }

@@ -23,28 +23,27 @@
 #include "join/plan.h"
 #include "join/table.h"
 
-#define DEPTH_MAX 6	/* deeper levels use brute force */
-#define TASKS 256	/* ranges of buckets, which threads take one by one */
-#define CANDIDATES 256	/* verified together */
-#define TILE 1024	/* keys compared together */
+#define DEPTH_MAX 6    /* deeper levels use brute force */
+#define TASKS 256      /* ranges of buckets, which threads take one by one */
+#define CANDIDATES 256 /* verified together */
+#define TILE 1024      /* keys compared together */
 
 /* Small buckets, copied into one run.  A bucket is compared with dozens of neighbours that have a few keys each;
  * comparing it with one long run fills vectors and costs one call.  First the neighbours are listed and prefetched;
  * when all are known they are copied, and are in the cache by then. */
-#define GATHER_KEYS 4096	/* as halves they fill a third of a first-level cache */
+#define GATHER_KEYS 4096 /* as halves they fill a third of a first-level cache */
 #define GATHER_RUNS 512
-#define GATHER_STEP 16	/* keys; the source of the first key of each step is recorded */
+#define GATHER_STEP 16 /* keys; the source of the first key of each step is recorded */
 
 struct gather {
-	size_t n_runs, taken;			/* number of runs; number of runs that were copied */
+	size_t n_runs, taken; /* number of runs; number of runs that were copied */
 	struct pd_join_scan_run runs[GATHER_RUNS];
-	struct pd_join_columns columns;		/* the copied keys, from run `first` on */
+	struct pd_join_columns columns; /* the copied keys, from run `first` on */
 	size_t n, first;
-	uint16_t begins[GATHER_RUNS + 1];	/* run -> its first position here */
-	uint16_t of_step[GATHER_KEYS / GATHER_STEP + 2];	/* step -> run of its first key */
+	uint16_t begins[GATHER_RUNS + 1];		 /* run -> its first position here */
+	uint16_t of_step[GATHER_KEYS / GATHER_STEP + 2]; /* step -> run of its first key */
 	void *memory;
 };
-
 
 /* List a run of fewer than SMALL keys, while n_runs < RUNS; empty runs are skipped. */
 static inline void gather_list(struct gather *g, uint32_t from, uint32_t n)
@@ -71,7 +70,7 @@ static size_t lay_out(struct gather *g)
 		g->begins[i] = (uint16_t)n;
 		size_t step = (n + GATHER_STEP - 1) / GATHER_STEP;
 		do
-			g->of_step[step] = (uint16_t)i;	/* or a later run, if this one ends before it */
+			g->of_step[step] = (uint16_t)i; /* or a later run, if this one ends before it */
 		while (++step * GATHER_STEP < n + g->runs[i].n);
 	}
 	g->begins[i] = (uint16_t)n;
@@ -129,12 +128,14 @@ struct block_worker {
 	struct pd_join_split split;
 	struct pd_join_hits hits;
 	struct pd_items *found;
-	const struct pd_join_frame *frame;	/* the frame of all waiting candidates */
+	const struct pd_join_frame *frame; /* the frame of all waiting candidates */
 	size_t n_candidates;
-	struct { const uint32_t *a, *b; } candidates[CANDIDATES];	/* positions in the tables' indices, which give
+	struct {
+		const uint32_t *a, *b;
+	} candidates[CANDIDATES]; /* positions in the tables' indices, which give
 									 * the numbers of the keys */
 	struct gather gather;
-	struct pd_join_table part;		/* table of the current partition (join_partition) */
+	struct pd_join_table part; /* table of the current partition (join_partition) */
 	struct level levels[DEPTH_MAX];
 };
 
@@ -147,8 +148,7 @@ static const uint64_t *key_of(const struct block_worker *w, uint32_t i)
 
 static bool is_caught(const struct pd_join_plan *p, int block, const uint64_t *x, const uint64_t *y)
 {
-	uint64_t d = pd_bits_get(x, p->first_bit[block], p->n_bits[block]) ^
-		     pd_bits_get(y, p->first_bit[block], p->n_bits[block]);
+	uint64_t d = pd_bits_get(x, p->first_bit[block], p->n_bits[block]) ^ pd_bits_get(y, p->first_bit[block], p->n_bits[block]);
 	return pd_bits_count(d) <= p->radius[block];
 }
 
@@ -168,7 +168,9 @@ static bool is_first(const struct pd_join_frame *f, const uint64_t *x, const uin
 static void verify(struct block_worker *w)
 {
 	uint64_t n = 0;
-	struct { uint32_t x, y; } two[CANDIDATES];
+	struct {
+		uint32_t x, y;
+	} two[CANDIDATES];
 	for (size_t i = 0; i < w->n_candidates; i++) {
 		two[i].x = *w->candidates[i].a;
 		two[i].y = *w->candidates[i].b;
@@ -232,7 +234,7 @@ struct two_runs {
 
 /* Convert a bucket of halves to one of complete keys. */
 static struct pd_join_run whole_run(const struct block_worker *w, const struct pd_join_table *t, struct pd_join_run run,
-				   struct pd_join_table *whole)
+				    struct pd_join_table *whole)
 {
 	if (!t->is_half)
 		return run;
@@ -277,7 +279,7 @@ static bool was_planned(const struct level *level, const struct pd_join_plan_par
 
 /* Choose the cheaper plan: by the bits of later blocks only, with a smaller remaining distance, or by all open bits. */
 static struct pd_join_plan plan_again(struct block_worker *w, const struct table_pair *m, const struct two_runs *r, int spent,
-				 struct pd_key *usable)
+				      struct pd_key *usable)
 {
 	struct level *level = &w->levels[m->depth];
 	struct pd_join_plan_part part = part_of(w, r);
@@ -302,8 +304,8 @@ static struct pd_join_plan plan_again(struct block_worker *w, const struct table
 }
 
 /* Partition two runs by the blocks of their own plan, and join them.  Return false if brute force is better. */
-static bool partition_again(struct block_worker *w, const struct table_pair *m, struct pd_join_run a, struct pd_join_run b, bool self,
-			    int spent)
+static bool partition_again(struct block_worker *w, const struct table_pair *m, struct pd_join_run a, struct pd_join_run b,
+			    bool self, int spent)
 {
 	struct level *level = &w->levels[m->depth];
 	struct two_runs r = { .self = self };
@@ -315,8 +317,11 @@ static bool partition_again(struct block_worker *w, const struct table_pair *m, 
 	struct pd_join_plan plan = plan_again(w, m, &r, spent, &usable);
 	if (plan.kind != PD_PLAN_BLOCKS)
 		return false;
-	struct table_pair inner = { .a = &level->a, .b = self ? &level->a : &level->b, .masks = &level->masks, .depth = m->depth + 1 };
-	struct pd_join_source from_a = pd_join_source_run(r.a_table, r.a, w->words), from_b = pd_join_source_run(r.b_table, r.b, w->words);
+	struct table_pair inner = {
+		.a = &level->a, .b = self ? &level->a : &level->b, .masks = &level->masks, .depth = m->depth + 1
+	};
+	struct pd_join_source from_a = pd_join_source_run(r.a_table, r.a, w->words),
+			      from_b = pd_join_source_run(r.b_table, r.b, w->words);
 	for (int i = 0; i < plan.n_blocks; i++) {
 		if (plan.radius[i] < 0)
 			continue;
@@ -341,7 +346,8 @@ static bool is_big(const struct block_worker *w, struct pd_join_run a, struct pd
 }
 
 /* Join two buckets whose values differ in `spent` bits; self: a bucket with itself. */
-static void join_two(struct block_worker *w, const struct table_pair *m, struct pd_join_run a, struct pd_join_run b, bool self, int spent)
+static void join_two(struct block_worker *w, const struct table_pair *m, struct pd_join_run a, struct pd_join_run b, bool self,
+		     int spent)
 {
 	if (pd_join_is_over(w->keys) || (is_big(w, a, b) && m->depth < DEPTH_MAX && partition_again(w, m, a, b, self, spent)))
 		return;
@@ -381,7 +387,8 @@ static inline __attribute__((always_inline)) size_t list_neighbours(struct gathe
 
 /* Join bucket v with its neighbours by masks from .. to - 1.  Joining two big buckets also uses the list of gathered
  * runs, so big ones wait until the small ones are compared. */
-static void join_ring(struct block_worker *w, const struct table_pair *m, size_t v, struct pd_join_run a, int spent, size_t from, size_t to)
+static void join_ring(struct block_worker *w, const struct table_pair *m, size_t v, struct pd_join_run a, int spent, size_t from,
+		      size_t to)
 {
 	const struct pd_join_columns *c = &m->b->columns;
 	struct gather *g = &w->gather;
@@ -389,8 +396,8 @@ static void join_ring(struct block_worker *w, const struct table_pair *m, size_t
 		size_t room = GATHER_RUNS - g->n_runs;
 		const uint32_t *masks = m->masks->v + at;
 		n = to - at < room ? to - at : room;
-		size_t big = m->b->is_half ? list_neighbours(g, m->b, v, masks, n, (const char *)c->half, sizeof *c->half) :
-					     list_neighbours(g, m->b, v, masks, n, (const char *)c->w[0], sizeof *c->w[0]);
+		size_t big = m->b->is_half ? list_neighbours(g, m->b, v, masks, n, (const char *)c->half, sizeof *c->half)
+					   : list_neighbours(g, m->b, v, masks, n, (const char *)c->w[0], sizeof *c->w[0]);
 		if (big || g->n_runs == GATHER_RUNS)
 			compare_gathered(w, m, a, spent);
 		for (size_t i = 0; big && i < n; i++) {
@@ -472,8 +479,8 @@ static bool is_one_bucket(const struct pd_join_table *t)
 	return t->start[v + 1] == t->n;
 }
 
-static struct block_worker *new_workers(const struct pd_join_keys *keys, const struct pd_join_plan *plan, int threads, struct pd_join_split split,
-				  struct pd_items *lists)
+static struct block_worker *new_workers(const struct pd_join_keys *keys, const struct pd_join_plan *plan, int threads,
+					struct pd_join_split split, struct pd_items *lists)
 {
 	struct block_worker *workers = pd_zalloc((size_t)threads * sizeof *workers);
 	for (int i = 0; i < threads; i++) {
@@ -512,7 +519,8 @@ void pd_join_blocks(const struct pd_join_keys *keys, struct pd_join_plan *plan, 
 	struct pd_join_table table = { 0 }, other = { 0 };
 	struct pd_join_masks masks = { 0 };
 	struct pd_key all;
-	struct pd_join_source source = pd_join_source_keys(keys), against = pd_join_source_some(keys, keys->against, keys->n_against);
+	struct pd_join_source source = pd_join_source_keys(keys),
+			      against = pd_join_source_some(keys, keys->against, keys->n_against);
 	double t = pd_cpu_seconds();
 	if (keys->against ? !keys->n || !keys->n_against : keys->n < 2)
 		return;

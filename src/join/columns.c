@@ -48,11 +48,11 @@ void pd_join_column_release(struct pd_join_column *c)
  *	number    2 7 9 | 2 8 | ...        size   number of all items, including removed ones
  */
 struct ranked {
-	size_t n;			/* number of rows */
+	size_t n; /* number of rows */
 	uint64_t *start;
 	uint32_t *number;
 	float *weight;
-	uint32_t *row;			/* the caller's row numbers; rows are sorted by size here */
+	uint32_t *row; /* the caller's row numbers; rows are sorted by size here */
 	uint32_t *size;
 	uint32_t n_numbers;
 	struct pd_array memory[5];
@@ -130,10 +130,10 @@ static float weight_of(uint32_t bits)
 
 /* Sort the numbers of items, as (row, number) with the weight; items of equal frequency stay in the order of the
  * items. */
-static int sort_by_row(const struct pd_join_column *c, struct ranked *r, const uint32_t *place, const struct pd_items *by_item, int threads,
-		       struct pd_items *out, struct pd_join_columns_stats *stats, struct pd_err *e)
+static int sort_by_row(const struct pd_join_column *c, struct ranked *r, const uint32_t *place, const struct pd_items *by_item,
+		       int threads, struct pd_items *out, struct pd_join_columns_stats *stats, struct pd_err *e)
 {
-	uint32_t *next = pd_zalloc((r->n + 2) * sizeof *next), at = 0;	/* by frequency */
+	uint32_t *next = pd_zalloc((r->n + 2) * sizeof *next), at = 0; /* by frequency */
 	struct pd_items *list = pd_items_lists(1, r->budget);
 	for (size_t from = 0, to; from < by_item->n; from = to) {
 		to = run_end(by_item, from);
@@ -182,7 +182,8 @@ static void take_numbers(struct ranked *r, const struct pd_items *by_row, bool w
 		r->start[++row] = by_row->n;
 }
 
-static int rank_items(const struct pd_join_column *c, int threads, struct ranked *r, struct pd_join_columns_stats *stats, struct pd_err *e)
+static int rank_items(const struct pd_join_column *c, int threads, struct ranked *r, struct pd_join_columns_stats *stats,
+		      struct pd_err *e)
 {
 	struct pd_items by_item = { 0 }, by_row = { 0 };
 	struct pd_array memory = { 0 };
@@ -207,9 +208,9 @@ static int rank_items(const struct pd_join_column *c, int threads, struct ranked
 
 struct columns_index {
 	const struct ranked *r;
-	uint64_t *prefix;		/* by row: end of its prefix in r->number */
-	uint64_t *start;		/* by number */
-	uint32_t *row;			/* ascending */
+	uint64_t *prefix; /* by row: end of its prefix in r->number */
+	uint64_t *start;  /* by number */
+	uint32_t *row;	  /* ascending */
 	struct pd_array memory[3];
 };
 
@@ -235,7 +236,7 @@ static void index_make(struct columns_index *x)
 	for (size_t i = 0; i < r->n; i++)
 		for (uint64_t at = r->start[i]; at < x->prefix[i]; at++)
 			x->row[x->start[r->number[at]]++] = (uint32_t)i;
-	for (size_t t = r->n_numbers; t > 0; t--)	/* each has advanced to its end */
+	for (size_t t = r->n_numbers; t > 0; t--) /* each has advanced to its end */
 		x->start[t] = x->start[t - 1];
 	x->start[0] = 0;
 }
@@ -248,13 +249,13 @@ struct columns_search {
 	struct columns_index x;
 	pd_join_needed *needed;
 	const void *ctx;
-	double least;			/* of vectors */
-	uint64_t **seen;		/* for each thread: one bit per row, cleared after each search */
-	uint32_t **found;		/* rows that were found */
+	double least;	  /* of vectors */
+	uint64_t **seen;  /* for each thread: one bit per row, cleared after each search */
+	uint32_t **found; /* rows that were found */
 	uint64_t *candidates;
 	struct pd_items *lists;
 	void (*compare)(struct columns_search *s, uint32_t a, uint32_t b, struct pd_items *out);
-	bool all_items;			/* rows look up all their items, not only their prefix */
+	bool all_items; /* rows look up all their items, not only their prefix */
 };
 
 static void ask(void *ctx, size_t task, int thread)
@@ -284,7 +285,8 @@ static void ask(void *ctx, size_t task, int thread)
 	}
 }
 
-static int search(struct columns_search *s, int threads, struct pd_items *out, struct pd_join_columns_stats *stats, struct pd_err *e)
+static int search(struct columns_search *s, int threads, struct pd_items *out, struct pd_join_columns_stats *stats,
+		  struct pd_err *e)
 {
 	const struct ranked *r = s->x.r;
 	size_t n = (size_t)threads;

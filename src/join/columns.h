@@ -32,7 +32,7 @@
 struct pd_join_column {
 	size_t n;
 	uint64_t *start, *item;
-	float *weight;			/* weight of each item, positive; NULL: a set */
+	float *weight; /* weight of each item, positive; NULL: a set */
 	/* memory of the column */
 	struct pd_array memory[3];
 	struct pd_budget *budget;
@@ -45,9 +45,9 @@ void pd_join_column_item(struct pd_join_column *c, uint64_t item, float weight);
 void pd_join_column_release(struct pd_join_column *c);
 
 struct pd_join_columns_stats {
-	uint64_t shared;	/* number of items in several rows */
-	uint64_t longest;	/* number of rows with the most frequent of them */
-	uint64_t candidates;	/* number of pairs that were examined completely */
+	uint64_t shared;     /* number of items in several rows */
+	uint64_t longest;    /* number of rows with the most frequent of them */
+	uint64_t candidates; /* number of pairs that were examined completely */
 };
 
 /* Return the number of items that two sets must share if the smaller one has n; 0: it matches nothing. */

@@ -20,11 +20,11 @@
 
 struct brute_force {
 	const struct pd_join_keys *keys;
-	const struct pd_join_table *table, *other;	/* other: the keys that the table is compared with; NULL: the
+	const struct pd_join_table *table, *other; /* other: the keys that the table is compared with; NULL: the
 							 * same table */
 	const struct pd_join_scan_loops *loops;
 	int k;
-	struct pd_join_hits *hits;	/* one entry for each thread */
+	struct pd_join_hits *hits; /* one entry for each thread */
 	struct pd_items *lists;
 };
 
@@ -72,7 +72,11 @@ static void compare_tile(void *ctx, size_t i, int thread)
 static void join_by_brute_force(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists)
 {
 	struct pd_join_table table = { 0 }, other = { 0 };
-	struct brute_force b = { .keys = keys, .table = &table, .loops = &plan->scan->by[pd_join_scan_width_of(keys->bits)], .k = plan->k, .lists = lists };
+	struct brute_force b = { .keys = keys,
+				 .table = &table,
+				 .loops = &plan->scan->by[pd_join_scan_width_of(keys->bits)],
+				 .k = plan->k,
+				 .lists = lists };
 	struct pd_join_source source = pd_join_source_keys(keys);
 	double t = pd_cpu_seconds();
 	b.hits = pd_zalloc((size_t)threads * sizeof *b.hits);
@@ -100,14 +104,14 @@ static void join_by_brute_force(const struct pd_join_keys *keys, struct pd_join_
  * A table is searched as a new page would search it, so a run of equal blocks has the cost of the patent's scheme:
  * quadratic in the longest run.  A pair is emitted by the first table that finds it. */
 #define BLOCKS 4
-#define CHUNK 4096	/* number of keys that a thread looks up at a time */
+#define CHUNK 4096 /* number of keys that a thread looks up at a time */
 
 struct paper {
-	const struct pd_join_keys *keys;	/* keys that are looked up */
-	struct pd_join_keys table;		/* keys of the tables: the same, or the other set */
-	int k, exchanged;		/* exchanged: the block that was moved to the front */
-	struct pd_items order;		/* (first block, key), sorted by the block */
-	uint64_t *permuted;		/* the permuted keys in that order */
+	const struct pd_join_keys *keys; /* keys that are looked up */
+	struct pd_join_keys table;	 /* keys of the tables: the same, or the other set */
+	int k, exchanged;		 /* exchanged: the block that was moved to the front */
+	struct pd_items order;		 /* (first block, key), sorted by the block */
+	uint64_t *permuted;		 /* the permuted keys in that order */
 	struct pd_items *lists;
 };
 
@@ -129,8 +133,8 @@ static void build_table(struct paper *p)
 		pd_items_add(&p->order, block_of(&p->table, key_at(&p->table, i), p->exchanged), (uint32_t)i);
 	pd_items_sort(&p->order);
 	for (size_t i = 0; i < p->table.n; i++)
-		pd_bits_exchange(key_at(&p->table, p->order.v[i].value), p->permuted + i * words, p->keys->bits,
-			    BLOCKS, p->exchanged);
+		pd_bits_exchange(key_at(&p->table, p->order.v[i].value), p->permuted + i * words, p->keys->bits, BLOCKS,
+				 p->exchanged);
 }
 
 static bool is_found_before(const struct paper *p, size_t i, size_t j)
@@ -152,7 +156,8 @@ static void look_up(const struct paper *p, size_t i, struct pd_items *found)
 	int words = p->keys->bits / 64;
 	uint64_t n_found = 0, mine[PD_KEY_WORDS], first = block_of(p->keys, key_at(p->keys, i), p->exchanged);
 	pd_bits_exchange(key_at(p->keys, i), mine, p->keys->bits, BLOCKS, p->exchanged);
-	for (size_t at = PD_LOWER_BOUND(x, 0, p->order.n, p->order.v[x].key < first); at < p->order.n && p->order.v[at].key == first; at++) {
+	for (size_t at = PD_LOWER_BOUND(x, 0, p->order.n, p->order.v[x].key < first);
+	     at < p->order.n && p->order.v[at].key == first; at++) {
 		size_t j = p->order.v[at].value;
 		uint32_t x = number(p->keys, i), y = number(&p->table, j);
 		if (p->keys->against ? !pd_join_counts(p->keys, x, y) : j <= i)
@@ -220,7 +225,7 @@ void pd_join_pairs_take(struct pd_join_pairs *out, struct pd_items *items)
 	for (size_t i = 0; i < items->n; i++) {
 		struct pd_item it = items->v[i];
 		struct pd_join_pair p = { (uint32_t)(it.key >> 32), (uint32_t)it.key, (uint16_t)it.value };
-		assert(p.distance > 0 && p.a != p.b);	/* keys are distinct */
+		assert(p.distance > 0 && p.a != p.b); /* keys are distinct */
 		memcpy(to + i * sizeof p, &p, sizeof p);
 	}
 	*out = (struct pd_join_pairs){ (struct pd_join_pair *)to, items->n, items->mapped };
@@ -237,7 +242,7 @@ static size_t table_bytes(const struct pd_join_plan *plan)
 		if (plan->radius[i] >= 0 && !plan->halves[i] && whole > most)
 			most = whole;
 	if (plan->kind == PD_PLAN_PAPER)
-		return 2 * sizeof(struct pd_item) + 8 * words;	/* the order, sorted with a copy, and the keys in this
+		return 2 * sizeof(struct pd_item) + 8 * words; /* the order, sorted with a copy, and the keys in this
 								 * order */
 	return plan->kind == PD_PLAN_BLOCKS ? most : whole;
 }
@@ -245,9 +250,9 @@ static size_t table_bytes(const struct pd_join_plan *plan)
 /* Stretches of one of the two lists of keys. */
 struct stretches {
 	const struct pd_join_keys *keys;
-	const uint32_t *ids;		/* NULL: the number of a key is its position */
+	const uint32_t *ids; /* NULL: the number of a key is its position */
 	size_t n, parts;
-	uint32_t *made;			/* the numbers of a stretch, if the list has none */
+	uint32_t *made; /* the numbers of a stretch, if the list has none */
 };
 
 static struct stretches divide(const struct pd_join_keys *keys, const uint32_t *ids, size_t n, size_t most)
@@ -272,7 +277,8 @@ static const uint32_t *stretch_at(struct stretches *s, size_t i, size_t *n)
 }
 
 /* Join a stretch with itself or with another one, by a plan that is chosen for their size. */
-static int join_stretch(const struct pd_join_keys *part, struct pd_join_plan *plan, int threads, struct pd_items *lists, struct pd_err *e)
+static int join_stretch(const struct pd_join_keys *part, struct pd_join_plan *plan, int threads, struct pd_items *lists,
+			struct pd_err *e)
 {
 	struct pd_join_plan own;
 	int status = pd_join_plan_choose(&own, plan->kind, plan->bits, plan->k, part->n, part->n_against, e);
@@ -285,11 +291,12 @@ static int join_stretch(const struct pd_join_keys *part, struct pd_join_plan *pl
 }
 
 /* Join each pair of stretches once.  Numbers ascend, so the keys of an earlier stretch have smaller numbers. */
-static int join_stretches(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, size_t most, struct pd_items *lists,
-			  struct pd_err *e)
+static int join_stretches(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, size_t most,
+			  struct pd_items *lists, struct pd_err *e)
 {
 	struct stretches a = divide(keys, keys->ids, keys->n, most);
-	struct stretches b = keys->against ? divide(keys, keys->against, keys->n_against, most) : divide(keys, keys->ids, keys->n, most);
+	struct stretches b =
+		keys->against ? divide(keys, keys->against, keys->n_against, most) : divide(keys, keys->ids, keys->n, most);
 	int status = PD_OK;
 	for (size_t i = 0; !status && i < a.parts; i++) {
 		struct pd_join_keys part = *keys;

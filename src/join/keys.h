@@ -11,35 +11,35 @@
 #include "join/plan.h"
 
 struct pd_join_pair {
-	uint32_t a, b;		/* indices of keys, a < b */
+	uint32_t a, b; /* indices of keys, a < b */
 	uint16_t distance;
 };
 
 struct pd_join_pairs {
 	struct pd_join_pair *v;
 	size_t n;
-	size_t mapped;		/* as in base/sort.h */
+	size_t mapped; /* as in base/sort.h */
 };
 
 /* Limit of a join: if there are more pairs than `most`, the result is not needed, so engines stop soon after this many
  * were found. */
 struct pd_join_limit {
 	uint64_t most;
-	uint64_t found;		/* lower bound of the pairs; shared by all threads */
+	uint64_t found; /* lower bound of the pairs; shared by all threads */
 };
 
 struct pd_join_keys {
 	int bits;
-	size_t n;		/* fewer than 2^32 */
-	const uint64_t *v;	/* words of the keys, which must be distinct: equal keys are merged before */
-	const uint32_t *ids;	/* the words of key i start at v[ids[i] * words]; its number is ids[i], ascending; NULL:
+	size_t n;	     /* fewer than 2^32 */
+	const uint64_t *v;   /* words of the keys, which must be distinct: equal keys are merged before */
+	const uint32_t *ids; /* the words of key i start at v[ids[i] * words]; its number is ids[i], ascending; NULL:
 				 * i */
 	/* If there is another set, only pairs with one key from each are found.  `against` is ascending too, and the
 	 * sets may share keys, with the same numbers. */
 	const uint32_t *against;
 	size_t n_against;
-	struct pd_join_limit *limit;	/* NULL: no limit */
-	const uint8_t *sides;	/* by number: bit 0: in this set, bit 1: in the other set */
+	struct pd_join_limit *limit; /* NULL: no limit */
+	const uint8_t *sides;	     /* by number: bit 0: in this set, bit 1: in the other set */
 };
 
 /* Return whether to count a pair found in this order.  If two sets share keys, a key is not paired with itself, and if
@@ -66,9 +66,9 @@ static inline void pd_join_report(const struct pd_join_keys *keys, uint64_t n)
 
 /* When to partition large buckets again by their other bits. */
 struct pd_join_split {
-	size_t over;			/* number of keys in a bucket; for two buckets, the root of the product of their
+	size_t over;		     /* number of keys in a bucket; for two buckets, the root of the product of their
 					 * sizes */
-	enum pd_join_plan_kind kind;		/* AUTO: if the estimate is cheaper; BLOCKS: whenever possible */
+	enum pd_join_plan_kind kind; /* AUTO: if the estimate is cheaper; BLOCKS: whenever possible */
 };
 
 #define PD_SPLIT_DEFAULT ((struct pd_join_split){ 4096, PD_PLAN_AUTO })

@@ -98,7 +98,7 @@ static void close_bits(struct pd_key *key, const struct pd_join_plan *p, int blo
 }
 
 void pd_join_frame_open(struct pd_join_frame *f, const struct pd_join_frame *up, const struct pd_join_plan *plan, int block,
-		   const struct pd_key *usable)
+			const struct pd_key *usable)
 {
 	*f = (struct pd_join_frame){ .up = up, .plan = plan, .block = block, .left = plan->k, .open = *usable };
 	close_bits(&f->open, plan, block);
@@ -118,35 +118,36 @@ void pd_join_frame_open(struct pd_join_frame *f, const struct pd_join_frame *up,
  * measured one, because runs in a join are short and some keys are near; the cost of a candidate is four times the
  * measured one, to include finding it.  The values are of a server processor of 2023. */
 struct cost {
-	double vector[PD_SCAN_WIDTHS];	/* one key compared with one vector of keys */
-	int lanes[PD_SCAN_WIDTHS];	/* keys in a vector */
-	double bucket_pair;			/* two buckets that are joined, without their keys */
-	double candidate;		/* a pair with near halves: fetched and verified */
+	double vector[PD_SCAN_WIDTHS]; /* one key compared with one vector of keys */
+	int lanes[PD_SCAN_WIDTHS];     /* keys in a vector */
+	double bucket_pair;	       /* two buckets that are joined, without their keys */
+	double candidate;	       /* a pair with near halves: fetched and verified */
 };
 
 /* Costs that do not depend on the path. */
-#define COST_BUCKET 1.25		/* a bucket, even if empty: cleared, summed, read */
-#define COST_PROBE .7		/* a neighbouring bucket, looked up */
-#define COST_VISIT 30.0		/* a bucket that is not empty, before it is joined */
-#define COST_RING 40.0		/* and for each of its rings */
-#define COST_GATHER 9.7		/* a small bucket, listed and copied next to others; */
-#define COST_FAR 4.0			/* more if it must be fetched from distant memory, */
-#define COST_NEAR_BYTES 8e6		/* that is, if the table has more bytes than this */
-#define COST_SORT_HALF 15.0		/* sorting a key into its bucket, two passes over many keys, stored as halves */
-#define COST_SORT_PART 8.0		/* the same, partition by partition, if buckets are joined only with
+#define COST_BUCKET 1.25    /* a bucket, even if empty: cleared, summed, read */
+#define COST_PROBE .7	    /* a neighbouring bucket, looked up */
+#define COST_VISIT 30.0	    /* a bucket that is not empty, before it is joined */
+#define COST_RING 40.0	    /* and for each of its rings */
+#define COST_GATHER 9.7	    /* a small bucket, listed and copied next to others; */
+#define COST_FAR 4.0	    /* more if it must be fetched from distant memory, */
+#define COST_NEAR_BYTES 8e6 /* that is, if the table has more bytes than this */
+#define COST_SORT_HALF 15.0 /* sorting a key into its bucket, two passes over many keys, stored as halves */
+#define COST_SORT_PART \
+	8.0		    /* the same, partition by partition, if buckets are joined only with
 					 * themselves, */
-#define COST_VISIT_PART 8.0		/* which reduces the cost of joining a bucket */
-#define COST_SORT_WHOLE 7.5		/* the same, all words stored, */
-#define COST_SORT_WORD 9.7		/* and for each word */
-#define COST_SORT_INNER 3.3		/* sorting a key of a bucket again, for each word */
-#define COST_SPLIT 2000.0		/* planning and clearing before a bucket is partitioned again */
+#define COST_VISIT_PART 8.0 /* which reduces the cost of joining a bucket */
+#define COST_SORT_WHOLE 7.5 /* the same, all words stored, */
+#define COST_SORT_WORD 9.7  /* and for each word */
+#define COST_SORT_INNER 3.3 /* sorting a key of a bucket again, for each word */
+#define COST_SPLIT 2000.0   /* planning and clearing before a bucket is partitioned again */
 
 static const struct cost *path_cost(enum pd_join_scan_path path)
 {
 	static const struct cost costs[PD_SCAN_PATHS] = {
 		/* half, 64, 128, 256 bits */
 		[PD_SCAN_PORTABLE] = { { 4.4, 4.8, 7.9, 15.2 }, { 4, 2, 2, 2 }, 24, 45 },
-		[PD_SCAN_NEON] = { { 1.6, 1.6, 2.9, 5.5 }, { 4, 2, 2, 2 }, 24, 45 },	/* estimated, not measured */
+		[PD_SCAN_NEON] = { { 1.6, 1.6, 2.9, 5.5 }, { 4, 2, 2, 2 }, 24, 45 }, /* estimated, not measured */
 		[PD_SCAN_AVX2] = { { 1.75, 1.5, 3.0, 5.8 }, { 8, 4, 4, 4 }, 24, 45 },
 		[PD_SCAN_AVX512] = { { .8, 1.0, 1.6, 3.6 }, { 16, 8, 8, 8 }, 22, 45 },
 	};
@@ -181,7 +182,7 @@ static double window_chance(const struct pd_join_window *w, int k)
 }
 
 #define NS 1e-9
-#define SPLIT_FROM 256.0	/* least number of keys in a bucket for which partitioning is considered */
+#define SPLIT_FROM 256.0 /* least number of keys in a bucket for which partitioning is considered */
 
 static void plan_part_at(struct pd_join_plan *out, enum pd_join_plan_kind kind, const struct pd_join_plan_part *part, int depth);
 
@@ -212,8 +213,7 @@ static double estimate_brute_force(const struct pd_join_plan *p, const struct pd
 {
 	const struct cost *c = path_cost(p->scan->path);
 	enum pd_join_scan_width width = pd_join_scan_width_of(p->bits);
-	return NS * (c->bucket_pair + pairs_of(part) / c->lanes[width] * c->vector[width] +
-		     (double)part->n_a * c->vector[width]);
+	return NS * (c->bucket_pair + pairs_of(part) / c->lanes[width] * c->vector[width] + (double)part->n_a * c->vector[width]);
 }
 
 /* Distribution of the keys over the buckets of one block's table. */
@@ -223,8 +223,8 @@ struct spread {
 	const struct cost *cost;
 	struct pd_join_frame frame;
 	int telling, depth;
-	double buckets, filled_a, filled_b;	/* number of values; number of non-empty buckets */
-	double run_a, run_b;			/* keys per non-empty bucket */
+	double buckets, filled_a, filled_b; /* number of values; number of non-empty buckets */
+	double run_a, run_b;		    /* keys per non-empty bucket */
 };
 
 static double filled(double buckets, double n)
@@ -232,7 +232,8 @@ static double filled(double buckets, double n)
 	return buckets * -expm1(-n / buckets);
 }
 
-static struct spread spread_of(const struct pd_join_plan *p, const struct pd_join_plan_part *part, int block, int telling, int depth)
+static struct spread spread_of(const struct pd_join_plan *p, const struct pd_join_plan_part *part, int block, int telling,
+			       int depth)
 {
 	struct spread s = { .plan = p, .part = part, .cost = path_cost(p->scan->path), .telling = telling, .depth = depth };
 	double n_a = part->n_a, n_b = part->n_b ? part->n_b : part->n_a;
@@ -276,8 +277,8 @@ static double ring(const struct spread *s, int spent, bool half)
 		return 0;
 	enum pd_join_scan_width width = half ? PD_SCAN_HALF : pd_join_scan_width_of(s->plan->bits);
 	bool self = !s->part->n_b && !spent;
-	double each = s->run_b < PD_GATHER_SMALL && spent ? cost_gathered(s->cost, width, s->run_a, s->run_b, is_far(s, half)) :
-							    cost_cross(s->cost, width, s->run_a, s->run_b);
+	double each = s->run_b < PD_GATHER_SMALL && spent ? cost_gathered(s->cost, width, s->run_a, s->run_b, is_far(s, half))
+							  : cost_cross(s->cost, width, s->run_a, s->run_b);
 	double n_joins = s->filled_a * binomial(s->telling, spent) * (s->filled_b / s->buckets);
 	if (self)
 		each = s->cost->bucket_pair + (each - s->cost->bucket_pair) / 2 + s->run_a * s->cost->vector[width] / 4;
@@ -304,9 +305,13 @@ static double table_cost(const struct spread *s, int n_bits, int radius, bool ha
 {
 	double n = (double)s->part->n_a + (double)s->part->n_b, words = s->plan->bits / 64;
 	bool in_parts = half && !radius && !s->part->n_b;
-	double sort = s->depth ? COST_SORT_INNER * words : in_parts ? COST_SORT_PART : half ? COST_SORT_HALF : COST_SORT_WHOLE + COST_SORT_WORD * words;
+	double sort = s->depth	 ? COST_SORT_INNER * words
+		      : in_parts ? COST_SORT_PART
+		      : half	 ? COST_SORT_HALF
+				 : COST_SORT_WHOLE + COST_SORT_WORD * words;
 	double probes = s->filled_a * (ball(n_bits, radius) - 1) * (s->part->n_b ? 1 : .75);
-	return sort * n + (in_parts ? COST_VISIT_PART : COST_VISIT) * s->filled_a + COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + COST_PROBE * probes;
+	return sort * n + (in_parts ? COST_VISIT_PART : COST_VISIT) * s->filled_a +
+	       COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + COST_PROBE * probes;
 }
 
 static double block_cost(struct pd_join_plan *p, int block, int telling, const struct pd_join_plan_part *part, int depth)
@@ -387,7 +392,9 @@ static void add_block(struct pd_join_plan *p, int *telling, const struct pd_key 
 /* Stretches of adjacent usable bits. */
 struct plan_stretches {
 	int n;
-	struct { int first, n; } v[PD_BITS_MAX / 2];
+	struct {
+		int first, n;
+	} v[PD_BITS_MAX / 2];
 };
 
 static void find_stretches(struct plan_stretches *s, const struct pd_key *usable, int bits)
@@ -417,7 +424,8 @@ static int count_pieces(const struct plan_stretches *s, int piece)
 	return n;
 }
 
-static void partition(struct pd_join_plan *p, int *telling, const struct plan_stretches *s, const struct pd_key *varying, struct partition c)
+static void partition(struct pd_join_plan *p, int *telling, const struct plan_stretches *s, const struct pd_key *varying,
+		      struct partition c)
 {
 	p->n_blocks = 0;
 	for (int i = 0; i < s->n; i++) {
@@ -431,8 +439,8 @@ static void partition(struct pd_join_plan *p, int *telling, const struct plan_st
 }
 
 /* Estimate one partition, and keep it if it is the best so far. */
-static void try_partition(struct pd_join_plan *best, struct pd_join_plan *p, const struct plan_stretches *s, const struct pd_join_plan_part *part,
-			struct partition c, int depth)
+static void try_partition(struct pd_join_plan *best, struct pd_join_plan *p, const struct plan_stretches *s,
+			  const struct pd_join_plan_part *part, struct partition c, int depth)
 {
 	int telling[PD_PLAN_BLOCKS_MAX];
 	partition(p, telling, s, &part->varying, c);
@@ -482,7 +490,8 @@ static int next_piece(const struct partitioner *c, int piece)
 
 /* Try wide blocks first: their buckets are rarely partitioned again, and a good first plan ends the estimates of others
  * early. */
-static void try_partitions(struct pd_join_plan *best, const struct pd_join_plan *start, const struct pd_join_plan_part *part, int depth)
+static void try_partitions(struct pd_join_plan *best, const struct pd_join_plan *start, const struct pd_join_plan_part *part,
+			   int depth)
 {
 	struct partitioner c = partitioner(start, part, depth);
 	for (int piece = PIECE_MAX; piece; piece = next_piece(&c, piece))
@@ -497,7 +506,7 @@ static void plan_part_at(struct pd_join_plan *out, enum pd_join_plan_kind kind, 
 	out->cost = kind == PD_PLAN_BLOCKS ? INFINITY : all;
 	if (kind != PD_PLAN_ALL)
 		try_partitions(out, &start, part, depth);
-	if (out->kind == PD_PLAN_AUTO) {	/* there is nothing better */
+	if (out->kind == PD_PLAN_AUTO) { /* there is nothing better */
 		out->kind = PD_PLAN_ALL;
 		out->cost = all;
 	}
@@ -526,8 +535,10 @@ static int check_plan(enum pd_join_plan_kind kind, int bits, int k, struct pd_er
 	if (k < 0 || k > bits / 4)
 		return pd_fail(e, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", k, bits / 4, bits);
 	if (kind == PD_PLAN_PAPER && k > 3)
-		return pd_fail(e, PD_ERR_USAGE, "plan 'paper' finds every pair only for distances up to 3, not %d; "
-			       "use plan 'auto'", k);
+		return pd_fail(e, PD_ERR_USAGE,
+			       "plan 'paper' finds every pair only for distances up to 3, not %d; "
+			       "use plan 'auto'",
+			       k);
 	return PD_OK;
 }
 
@@ -642,6 +653,6 @@ void pd_join_plan_explain(const struct pd_join_plan *chosen, struct pd_buf *out)
 	for (int i = 0; i < n; i++)
 		explain_line(&list[i], same_plan(&list[i], chosen), out);
 	const struct pd_join_plan_took *t = &chosen->took;
-	pd_buf_printf(out, "it took %.2f CPU seconds: tables %.2f, comparisons %.2f, pairs %.2f", t->tables + t->comparing + t->pairs,
-		      t->tables, t->comparing, t->pairs);
+	pd_buf_printf(out, "it took %.2f CPU seconds: tables %.2f, comparisons %.2f, pairs %.2f",
+		      t->tables + t->comparing + t->pairs, t->tables, t->comparing, t->pairs);
 }

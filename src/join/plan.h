@@ -22,32 +22,32 @@
 #include "join/scan.h"
 
 #define PD_PLAN_BLOCKS_MAX 32
-#define PD_BLOCK_BITS_MAX 22	/* number of bits of a block at most: four million buckets */
+#define PD_BLOCK_BITS_MAX 22 /* number of bits of a block at most: four million buckets */
 
 enum pd_join_plan_kind { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
 
 /* CPU seconds of all threads. */
 struct pd_join_plan_took {
-	double tables;		/* building tables; for joins partition by partition, dealing keys into partitions */
-	double comparing;	/* sorting these partitions, comparing keys, and verifying candidates */
-	double pairs;		/* sorting pairs */
-	size_t stretches;	/* number of pairs of stretches that were joined one by one to save memory; 0: all keys
+	double tables;	  /* building tables; for joins partition by partition, dealing keys into partitions */
+	double comparing; /* sorting these partitions, comparing keys, and verifying candidates */
+	double pairs;	  /* sorting pairs */
+	size_t stretches; /* number of pairs of stretches that were joined one by one to save memory; 0: all keys
 				 * at once */
 };
 
 struct pd_join_plan {
-	enum pd_join_plan_kind kind;	/* AUTO is replaced by the chosen kind */
-	const struct pd_join_scan *scan;	/* functions that compare keys */
+	enum pd_join_plan_kind kind;	 /* AUTO is replaced by the chosen kind */
+	const struct pd_join_scan *scan; /* functions that compare keys */
 	int bits, k;
 	int n_blocks;
 	/* Block i consists of bits first_bit[i] … first_bit[i] + n_bits[i] - 1, numbered as in base/hash.h. */
 	int first_bit[PD_PLAN_BLOCKS_MAX], n_bits[PD_PLAN_BLOCKS_MAX], radius[PD_PLAN_BLOCKS_MAX];
-	bool halves[PD_PLAN_BLOCKS_MAX];	/* at the first level: the table stores halves (struct
+	bool halves[PD_PLAN_BLOCKS_MAX]; /* at the first level: the table stores halves (struct
 						 * pd_join_window) */
-	double cost;		/* estimated CPU seconds of one thread */
-	size_t n_a, n_b;	/* numbers of keys for which it was chosen; n_b: keys of the other set, 0: there is
+	double cost;			 /* estimated CPU seconds of one thread */
+	size_t n_a, n_b;		 /* numbers of keys for which it was chosen; n_b: keys of the other set, 0: there is
 				 * none */
-	struct pd_join_plan_took took;	/* measured times, after it was executed */
+	struct pd_join_plan_took took;	 /* measured times, after it was executed */
 };
 
 /* Add the time since *t to a step, and set *t to the current time. */
@@ -58,7 +58,7 @@ static inline void pd_join_plan_clock(double *step, double *t)
 	*t = now;
 }
 
-extern const char *const pd_join_plan_names[];	/* names of the kinds, in their order, terminated by NULL */
+extern const char *const pd_join_plan_names[]; /* names of the kinds, in their order, terminated by NULL */
 
 /* Choose the window for the table of block i; it never contains bits of block i. */
 void pd_join_window_choose(struct pd_join_window *w, const struct pd_join_plan *p, int i);
@@ -74,11 +74,11 @@ struct pd_join_frame {
 	const struct pd_join_frame *up;
 	const struct pd_join_plan *plan;
 	int block;
-	int left;		/* distance that remains of plan->k, since the pair differs by more than the radius in
+	int left;		      /* distance that remains of plan->k, since the pair differs by more than the radius in
 				 * each earlier block */
-	struct pd_key open;	/* bits of the plan's other blocks */
-	struct pd_key later;	/* of these, the bits of later blocks */
-	struct pd_join_window window;	/* at the first level: the bits in tables of halves */
+	struct pd_key open;	      /* bits of the plan's other blocks */
+	struct pd_key later;	      /* of these, the bits of later blocks */
+	struct pd_join_window window; /* at the first level: the bits in tables of halves */
 };
 
 /* `usable`: the bits from which the plan made its blocks. */
@@ -115,9 +115,9 @@ int pd_join_default_k(int bits, size_t n_keys);
 
 /* A part of the join: keys of which only some bits are still usable, because the outer levels used the others. */
 struct pd_join_plan_part {
-	struct pd_key usable;	/* bits from which blocks may be made */
-	struct pd_key varying;	/* bits in which the keys differ */
-	size_t n_a, n_b;	/* n_b = 0: the n_a keys are joined with each other; otherwise with the n_b others */
+	struct pd_key usable;  /* bits from which blocks may be made */
+	struct pd_key varying; /* bits in which the keys differ */
+	size_t n_a, n_b;       /* n_b = 0: the n_a keys are joined with each other; otherwise with the n_b others */
 };
 
 /* Choose the cheapest plan of `kind` for a part.  AUTO: BLOCKS or ALL; BLOCKS: ALL only if no block can be made. 

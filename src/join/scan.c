@@ -27,7 +27,8 @@
 
 /* Loops of constant length that compilers vectorise, compiled once for each path with its instructions. */
 
-PD_SCAN_ALWAYS void take_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, size_t n, uint32_t *out)
+PD_SCAN_ALWAYS void take_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, size_t n,
+				uint32_t *out)
 {
 	for (int i = 0; i < w->n_pieces; i++) {
 		int shift = w->piece[i].first % 64, bits = w->piece[i].n;
@@ -51,7 +52,7 @@ PD_SCAN_ALWAYS void take_parities(const uint64_t *words, size_t n, int first, in
 {
 	for (size_t at = 0; at < n; at += PD_SCAN_PAD) {
 		uint64_t odd[PD_SCAN_PAD], bits[PD_SCAN_PAD];
-		for (size_t k = 0; k < PD_SCAN_PAD; k++) {	/* bit i: the parity of the bits up to it */
+		for (size_t k = 0; k < PD_SCAN_PAD; k++) { /* bit i: the parity of the bits up to it */
 			odd[k] = words[at + k] ^ words[at + k] << 1;
 			odd[k] ^= odd[k] << 2;
 			odd[k] ^= odd[k] << 4;
@@ -69,8 +70,8 @@ PD_SCAN_ALWAYS void take_parities(const uint64_t *words, size_t n, int first, in
 }
 
 #define PD_SCAN_TAKE(prefix, target) \
-	target static void prefix##_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, size_t n, \
-					   uint32_t *out) \
+	target static void prefix##_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, \
+					   size_t n, uint32_t *out) \
 	{ \
 		take_halves(w, keys, from, n, out); \
 	} \
@@ -226,8 +227,8 @@ static inline uint32x4_t lane_bits(void)
 /* Counts are in the lower halves only. */
 #define MIN(a, b) vreinterpretq_u64_u32(vminq_u32(vreinterpretq_u32_u64(a), vreinterpretq_u32_u64(b)))
 #define ANY(d, k) (vmaxvq_u32(vreinterpretq_u32_u64(vcleq_u64(d, k))) != 0)
-#define NEAR(d, k) ((unsigned)(vgetq_lane_u64(d, 0) <= vgetq_lane_u64(k, 0)) | \
-		    (unsigned)(vgetq_lane_u64(d, 1) <= vgetq_lane_u64(k, 1)) << 1)
+#define NEAR(d, k) \
+	((unsigned)(vgetq_lane_u64(d, 0) <= vgetq_lane_u64(k, 0)) | (unsigned)(vgetq_lane_u64(d, 1) <= vgetq_lane_u64(k, 1)) << 1)
 #include "join/scan_loops.def"
 
 PD_SCAN_TAKE(neon, )
@@ -253,8 +254,8 @@ static const struct pd_join_scan *neon_path(void)
 /* Bits of each byte. */
 AVX2 PD_SCAN_ALWAYS __m256i avx2_byte_counts(__m256i v)
 {
-	const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
-					       0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+	const __m256i table =
+		_mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
 	const __m256i low = _mm256_set1_epi8(15);
 	__m256i lo = _mm256_shuffle_epi8(table, _mm256_and_si256(v, low));
 	__m256i hi = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi32(v, 4), low));
@@ -317,12 +318,14 @@ PD_SCAN_TAKE(avx2, AVX2)
 enum { HALF_BITS = 32, NIBBLES = 8, PLANE = 32, AT_ONCE = 8, NIBBLES_FROM = 6 };
 
 static const uint8_t nibble_counts[16][PLANE] __attribute__((aligned(32))) = {
-#define ROW(x) { D(x, 0), D(x, 1), D(x, 2), D(x, 3), D(x, 4), D(x, 5), D(x, 6), D(x, 7), \
-		 D(x, 8), D(x, 9), D(x, 10), D(x, 11), D(x, 12), D(x, 13), D(x, 14), D(x, 15), \
-		 D(x, 0), D(x, 1), D(x, 2), D(x, 3), D(x, 4), D(x, 5), D(x, 6), D(x, 7), \
-		 D(x, 8), D(x, 9), D(x, 10), D(x, 11), D(x, 12), D(x, 13), D(x, 14), D(x, 15) }
+#define ROW(x) \
+	{ \
+		D(x, 0), D(x, 1), D(x, 2), D(x, 3), D(x, 4), D(x, 5), D(x, 6), D(x, 7), D(x, 8), D(x, 9), D(x, 10), D(x, 11), \
+			D(x, 12), D(x, 13), D(x, 14), D(x, 15), D(x, 0), D(x, 1), D(x, 2), D(x, 3), D(x, 4), D(x, 5), D(x, 6), \
+			D(x, 7), D(x, 8), D(x, 9), D(x, 10), D(x, 11), D(x, 12), D(x, 13), D(x, 14), D(x, 15) \
+	}
 #define D(x, y) ((((x) ^ (y)) & 1) + (((x) ^ (y)) >> 1 & 1) + (((x) ^ (y)) >> 2 & 1) + (((x) ^ (y)) >> 3))
-	ROW(0), ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6), ROW(7),
+	ROW(0), ROW(1), ROW(2),	 ROW(3),  ROW(4),  ROW(5),  ROW(6),  ROW(7),
 	ROW(8), ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14), ROW(15)
 #undef D
 #undef ROW
@@ -330,8 +333,8 @@ static const uint8_t nibble_counts[16][PLANE] __attribute__((aligned(32))) = {
 
 AVX2 PD_SCAN_ALWAYS __m256i avx2_by_byte(const uint32_t *half, bool is_there)
 {
-	const __m256i by_byte = _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15,
-						 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+	const __m256i by_byte = _mm256_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 0, 4, 8, 12, 1, 5, 9, 13, 2,
+						 6, 10, 14, 3, 7, 11, 15);
 	return is_there ? _mm256_shuffle_epi8(_mm256_loadu_si256((const void *)half), by_byte) : _mm256_setzero_si256();
 }
 
@@ -366,10 +369,9 @@ AVX2 PD_SCAN_ALWAYS __m256i avx2_nibble_table(uint32_t half, int j)
 
 AVX2 PD_SCAN_ALWAYS struct nibble_tables avx2_nibble_tables(uint32_t half)
 {
-	return (struct nibble_tables){
-		avx2_nibble_table(half, 0), avx2_nibble_table(half, 1), avx2_nibble_table(half, 2), avx2_nibble_table(half, 3),
-		avx2_nibble_table(half, 4), avx2_nibble_table(half, 5), avx2_nibble_table(half, 6), avx2_nibble_table(half, 7)
-	};
+	return (struct nibble_tables){ avx2_nibble_table(half, 0), avx2_nibble_table(half, 1), avx2_nibble_table(half, 2),
+				       avx2_nibble_table(half, 3), avx2_nibble_table(half, 4), avx2_nibble_table(half, 5),
+				       avx2_nibble_table(half, 6), avx2_nibble_table(half, 7) };
 }
 
 /* Return its distances to 32 keys. */
@@ -389,7 +391,8 @@ AVX2 PD_SCAN_ALWAYS unsigned avx2_near_bytes(__m256i d, __m256i k)
 }
 
 /* Compare with up to AT_ONCE times 32 keys of b, whose planes are given. */
-AVX2 PD_SCAN_ALWAYS void avx2_nibble_run(struct pd_join_run a, struct pd_join_run b, const __m256i plane[][NIBBLES], int k, struct pd_join_hits *out)
+AVX2 PD_SCAN_ALWAYS void avx2_nibble_run(struct pd_join_run a, struct pd_join_run b, const __m256i plane[][NIBBLES], int k,
+					 struct pd_join_hits *out)
 {
 	const uint32_t *of_a = a.columns->half, *of_b = b.columns->half + b.from;
 	size_t n = b.to - b.from, planes = (n + PLANE - 1) / PLANE;
@@ -500,7 +503,8 @@ static const struct pd_join_scan *avx512_path(void)
 /* Later ones are faster. */
 const struct pd_join_scan *pd_join_scan_get(enum pd_join_scan_path path)
 {
-	static const struct pd_join_scan *(*const paths[PD_SCAN_PATHS])(void) = { portable_path, neon_path, avx2_path, avx512_path };
+	static const struct pd_join_scan *(*const paths[PD_SCAN_PATHS])(void) = { portable_path, neon_path, avx2_path,
+										  avx512_path };
 	return paths[path]();
 }
 

@@ -16,7 +16,7 @@
 #define PD_SCAN_PAD 16
 
 /* Largest bucket that is copied next to others before it is compared (blocks.c). */
-#define PD_GATHER_SMALL 64	/* larger buckets are compared in place */
+#define PD_GATHER_SMALL 64 /* larger buckets are compared in place */
 
 /* Compared data: 32 bits of each key (gives candidates, which must be verified), or all of its words. */
 enum pd_join_scan_width { PD_SCAN_HALF, PD_SCAN_64, PD_SCAN_128, PD_SCAN_256, PD_SCAN_WIDTHS };
@@ -29,18 +29,20 @@ struct pd_join_columns {
 
 /* The 32 bits that are compared as the half of a key, in a few pieces.  In a table of the join, bits of later blocks,
  * where the smallest difference is possible, are taken before bits of earlier ones. */
-#define PD_WINDOW_PIECES 2	/* few enough to extract them without a loop */
+#define PD_WINDOW_PIECES 2 /* few enough to extract them without a loop */
 
 struct pd_join_window {
 	int n_pieces, bits;
-	struct { int first, n; } piece[PD_WINDOW_PIECES];
-	int spare;	/* two keys that this table must find differ in at most `spare` bits inside the window, minus
+	struct {
+		int first, n;
+	} piece[PD_WINDOW_PIECES];
+	int spare; /* two keys that this table must find differ in at most `spare` bits inside the window, minus
 			 * the bits in which they differ in the block */
 };
 
 struct pd_join_hit {
-	uint32_t a, b;		/* positions in the two columns */
-	uint32_t distance;	/* distance of the compared data */
+	uint32_t a, b;	   /* positions in the two columns */
+	uint32_t distance; /* distance of the compared data */
 };
 
 struct pd_join_hits {
@@ -62,9 +64,10 @@ struct pd_join_scan_run {
 struct pd_join_scan_loops {
 	/* every key of a with every key of b */
 	void (*cross)(struct pd_join_run a, struct pd_join_run b, int k, struct pd_join_hits *out);
-	void (*self)(struct pd_join_run a, int k, struct pd_join_hits *out);			/* every pair once */
+	void (*self)(struct pd_join_run a, int k, struct pd_join_hits *out); /* every pair once */
 	/* Copy runs and concatenate them; PAD elements after the last are written too. */
-	void (*gather)(const struct pd_join_columns *from, const struct pd_join_scan_run *runs, size_t n, const struct pd_join_columns *to);
+	void (*gather)(const struct pd_join_columns *from, const struct pd_join_scan_run *runs, size_t n,
+		       const struct pd_join_columns *to);
 };
 
 enum pd_join_scan_path { PD_SCAN_PORTABLE, PD_SCAN_NEON, PD_SCAN_AVX2, PD_SCAN_AVX512, PD_SCAN_PATHS };
@@ -74,7 +77,8 @@ struct pd_join_scan {
 	const char *name;
 	struct pd_join_scan_loops by[PD_SCAN_WIDTHS];
 	/* Extract the halves of n keys from `from` on; up to PAD more are read and written. */
-	void (*halves)(const struct pd_join_window *window, const struct pd_join_columns *keys, size_t from, size_t n, uint32_t *out);
+	void (*halves)(const struct pd_join_window *window, const struct pd_join_columns *keys, size_t from, size_t n,
+		       uint32_t *out);
 	/* Compute parities of n words; up to PAD more are read and written.  Each result has n_bits bits: bit i is the
 	 * parity of the bits up to and including `first` + i * step. */
 	void (*parities)(const uint64_t *words, size_t n, int first, int step, int n_bits, uint8_t *out);

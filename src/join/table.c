@@ -65,8 +65,12 @@ struct writer {
 	uint32_t *index, *half;
 	uint64_t *w[PD_KEY_WORDS];
 	struct pd_join_window window;
-	struct field { int word, shift; bool cross; uint64_t mask; } block;
-	struct field piece[PD_WINDOW_PIECES];		/* the window again, for keys of one word */
+	struct field {
+		int word, shift;
+		bool cross;
+		uint64_t mask;
+	} block;
+	struct field piece[PD_WINDOW_PIECES]; /* the window again, for keys of one word */
 };
 
 INLINE struct field field_of(int first, int n)
@@ -177,7 +181,7 @@ void pd_join_table_release(struct pd_join_table *t)
 	*t = (struct pd_join_table){ 0 };
 }
 
-#define SMALL 32768		/* with fewer keys one pass is equally fast */
+#define SMALL 32768 /* with fewer keys one pass is equally fast */
 #define PART_BITS 8
 
 struct table_stretch {
@@ -348,7 +352,8 @@ void pd_join_deal_part(const struct pd_join_deal *d, size_t p, struct pd_join_ta
 bool pd_join_deal_is_one_bucket(const struct pd_join_deal *d)
 {
 	for (size_t i = 1; i < d->from.n; i++)
-		if (low_of(d->dealt, d->low_apart ? d->low : NULL, i, d->id_bits) != low_of(d->dealt, d->low_apart ? d->low : NULL, 0, d->id_bits))
+		if (low_of(d->dealt, d->low_apart ? d->low : NULL, i, d->id_bits) !=
+		    low_of(d->dealt, d->low_apart ? d->low : NULL, 0, d->id_bits))
 			return false;
 	for (size_t p = 0; p < d->radix.n_parts; p++)
 		if (d->radix.part[p + 1] - d->radix.part[p] == d->from.n)
@@ -374,7 +379,9 @@ static void sort_halves_task(void *ctx, size_t p, int thread)
 	const struct big_halves *b = ctx;
 	const struct pd_join_table *t = b->table;
 	size_t at = b->deal.radix.part[p];
-	sort_part_halves(&b->deal, p, (struct part_places){ t->index + at, t->columns.half + at, t->start + (p << b->deal.low_bits), (uint32_t)at });
+	sort_part_halves(
+		&b->deal, p,
+		(struct part_places){ t->index + at, t->columns.half + at, t->start + (p << b->deal.low_bits), (uint32_t)at });
 }
 
 static void build_halves(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape, int threads)
@@ -392,8 +399,8 @@ struct deal {
 	const struct pd_join_source *from;
 	struct pd_join_shape shape;
 	int low_bits;
-	struct pd_radix radix;		/* stretches of the keys; parts by the high bits of the block */
-	struct pd_join_table *spare;	/* for each thread, the part that it sorts */
+	struct pd_radix radix;	     /* stretches of the keys; parts by the high bits of the block */
+	struct pd_join_table *spare; /* for each thread, the part that it sorts */
 };
 
 INLINE void place(const struct deal *d, struct table_stretch s, int words)

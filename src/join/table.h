@@ -10,14 +10,14 @@
 #include "base/sort.h"
 #include "join/keys.h"
 
-#define PD_TABLE_PAD 32	/* elements after each column that may be read and copied */
+#define PD_TABLE_PAD 32 /* elements after each column that may be read and copied */
 
 struct pd_join_table {
 	size_t n, n_values;
-	bool is_half;			/* only columns.half is filled; otherwise columns.w */
+	bool is_half; /* only columns.half is filled; otherwise columns.w */
 	struct pd_join_columns columns;
-	uint32_t *index;		/* position -> key */
-	uint32_t *start;		/* n_values + 1 */
+	uint32_t *index; /* position -> key */
+	uint32_t *start; /* n_values + 1 */
 	uint64_t *memory;
 	size_t memory_cap, index_cap, start_cap, half_cap;
 };
@@ -27,13 +27,13 @@ struct pd_join_source {
 	const uint64_t *w[PD_KEY_WORDS];
 	size_t stride, n;
 	int words;
-	const uint32_t *ids;		/* the key's number; NULL: its position */
-	bool scattered;			/* the key is at position ids[i], not i */
+	const uint32_t *ids; /* the key's number; NULL: its position */
+	bool scattered;	     /* the key is at position ids[i], not i */
 };
 
 struct pd_join_shape {
-	int first_bit, n_bits;		/* n_bits 0: a single bucket with the keys in their order */
-	const struct pd_join_window *window;	/* NULL: all words */
+	int first_bit, n_bits;		     /* n_bits 0: a single bucket with the keys in their order */
+	const struct pd_join_window *window; /* NULL: all words */
 };
 
 struct pd_join_source pd_join_source_keys(const struct pd_join_keys *keys);
@@ -56,11 +56,11 @@ struct pd_join_deal {
 	struct pd_join_source from;
 	struct pd_join_shape shape;
 	int low_bits, id_bits;
-	struct pd_radix radix;		/* stretches of the keys; partitions by the high bits of the block */
+	struct pd_radix radix; /* stretches of the keys; partitions by the high bits of the block */
 	/* Half of a key in the high half of a word.  The low half has the low bits of its block above its number, if
 	 * there is room: */
 	uint64_t *dealt;
-	uint16_t *low;			/* otherwise these bits are here */
+	uint16_t *low; /* otherwise these bits are here */
 	bool low_apart;
 	size_t cap, low_cap;
 };
@@ -88,7 +88,7 @@ _Static_assert(PD_MASKS_BITS_MAX >= PD_BLOCK_BITS_MAX, "masks of all blocks");
  * highest bit. */
 struct pd_join_masks {
 	int n_bits, radius;
-	size_t ring[PD_MASKS_BITS_MAX + 2][PD_MASKS_BITS_MAX + 1];	/* ring[s][h]: start of the masks with s bits of
+	size_t ring[PD_MASKS_BITS_MAX + 2][PD_MASKS_BITS_MAX + 1]; /* ring[s][h]: start of the masks with s bits of
 									 * which h is the highest */
 	uint32_t *v;
 	size_t n, cap;

@@ -20,14 +20,14 @@ const char *const pd_alias_by_names[] = { "both", "ip", "pages", NULL };
 /* --- sources --- */
 
 struct alias_source {
-	uint64_t digest;		/* of the source without the host's name */
-	uint64_t hash[HASHES];		/* the smallest hashes, ascending */
+	uint64_t digest;       /* of the source without the host's name */
+	uint64_t hash[HASHES]; /* the smallest hashes, ascending */
 	uint32_t n;
-	bool all;			/* the source has no other hashes */
+	bool all; /* the source has no other hashes */
 };
 
 struct alias_reading {
-	uint64_t *v;			/* hashes of runs of words */
+	uint64_t *v; /* hashes of runs of words */
 	size_t n, cap;
 	struct pd_buf text;
 };
@@ -125,14 +125,14 @@ struct first_page {
 };
 
 struct host {
-	struct first_page *page;	/* nearest to the root first */
+	struct first_page *page; /* nearest to the root first */
 	int n;
 	uint64_t pages;
-	uint32_t *address;		/* numbers of addresses */
+	uint32_t *address; /* numbers of addresses */
 	size_t n_addresses, cap_addresses;
 	/* result */
-	uint32_t up, rank;		/* up: parent in the set of hosts of one site; rank: position among all names */
-	uint32_t via;			/* the host with which it was found to be one site */
+	uint32_t up, rank; /* up: parent in the set of hosts of one site; rank: position among all names */
+	uint32_t via;	   /* the host with which it was found to be one site */
 	double similarity;
 	const char *by;
 };
@@ -249,7 +249,7 @@ static void take_host_page(struct pd_aliases *a, struct host *h, struct pd_span 
 		h->page = pd_realloc(h->page, (size_t)(h->n + 1) * sizeof *h->page);
 		h->page[h->n++] = (struct first_page){ 0 };
 	}
-	struct first_page last = h->page[h->n - 1];	/* its buffer is reused */
+	struct first_page last = h->page[h->n - 1]; /* its buffer is reused */
 	memmove(&h->page[at + 1], &h->page[at], (size_t)(h->n - 1 - at) * sizeof *h->page);
 	h->page[at] = last;
 	pd_buf_set(&h->page[at].path, path);
@@ -505,7 +505,8 @@ struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *o
 		c.sites += top(a, i) == i;
 	}
 	qsort_r(rows, c.hosts, sizeof *rows, by_site_then_name, a->hosts);
-	pd_buf_printf(out, "# pagededup sites 1 | by=%s first=%d similar=%g end=total\n", pd_alias_by_names[a->o.by], a->o.first, a->o.similar);
+	pd_buf_printf(out, "# pagededup sites 1 | by=%s first=%d similar=%g end=total\n", pd_alias_by_names[a->o.by], a->o.first,
+		      a->o.similar);
 	pd_buf_add_z(out, "#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n");
 	for (size_t i = 0; i < c.hosts; i++)
 		write_alias_row(a, &rows[i], out);
@@ -623,8 +624,8 @@ static int write_table(struct alias_run *r, struct pd_outfile *f, double from)
 	int status = pd_outfile_commit(f, &r->err);
 	pd_buf_release(&out);
 	if (!status)
-		pd_log_note(r->log, "%" PRIu64 " pages of %" PRIu64 " hosts at %" PRIu64 " addresses, %" PRIu64 " sites, %.1f s", r->pages,
-			    c.hosts, c.addresses, c.sites, pd_wall_seconds() - from);
+		pd_log_note(r->log, "%" PRIu64 " pages of %" PRIu64 " hosts at %" PRIu64 " addresses, %" PRIu64 " sites, %.1f s",
+			    r->pages, c.hosts, c.addresses, c.sites, pd_wall_seconds() - from);
 	return status;
 }
 

@@ -28,15 +28,18 @@
 #include "read/reader.h"
 
 enum pd_alias_by { PD_ALIAS_BOTH, PD_ALIAS_IP, PD_ALIAS_PAGES };
-extern const char *const pd_alias_by_names[];	/* terminated by NULL */
+extern const char *const pd_alias_by_names[]; /* terminated by NULL */
 
 struct pd_alias_options {
-	int by;			/* enum pd_alias_by */
-	int first;		/* number of pages of a host that are compared */
-	double similar;		/* least similarity of sources */
+	int by;		/* enum pd_alias_by */
+	int first;	/* number of pages of a host that are compared */
+	double similar; /* least similarity of sources */
 };
 
-#define PD_ALIAS_DEFAULTS { .first = 5, .similar = .95 }
+#define PD_ALIAS_DEFAULTS \
+	{ \
+		.first = 5, .similar = .95 \
+	}
 
 struct pd_aliases;
 
@@ -59,8 +62,8 @@ struct pd_aliases_run {
 	const struct pd_alias_options *o;
 	struct pd_reader_options in;
 	struct pd_page_options pages;
-	const char *addresses;	/* lines of host, blanks, address; NULL: none */
-	const char *output;	/* NULL: standard output */
+	const char *addresses; /* lines of host, blanks, address; NULL: none */
+	const char *output;    /* NULL: standard output */
 };
 
 /* Return 0; 1: damaged records were skipped; negative: an error. */

@@ -87,7 +87,8 @@ int pd_params_name(struct pd_params *p, struct pd_span list, struct pd_err *e)
 		if (!name.n)
 			return pd_fail(e, PD_ERR_USAGE, "an empty name in the list of parameters to drop");
 		if (star && (star != name.p + name.n - 1 || name.n == 1))
-			return pd_fail(e, PD_ERR_USAGE, "parameter '%.*s': '*' is only allowed at the end of a name", (int)name.n, name.p);
+			return pd_fail(e, PD_ERR_USAGE, "parameter '%.*s': '*' is only allowed at the end of a name", (int)name.n,
+				       name.p);
 		p->hash += name_hash(pd_span("", 0), name);
 		if (!star) {
 			pd_map_add(&p->named, name_hash(pd_span("", 0), name));
@@ -174,8 +175,8 @@ static bool begins(struct pd_span name, struct pd_span prefix)
 /* Return whether this parameter does not change pages of the host. */
 static bool params_has(const struct pd_params *p, struct pd_span host, const struct pd_query_item *item)
 {
-	if (p->named.n && (pd_map_has(&p->named, name_hash(pd_span("", 0), item->name)) ||
-			   pd_map_has(&p->named, name_hash(host, item->name))))
+	if (p->named.n &&
+	    (pd_map_has(&p->named, name_hash(pd_span("", 0), item->name)) || pd_map_has(&p->named, name_hash(host, item->name))))
 		return true;
 	for (size_t i = 0; i < p->n_prefixes; i++)
 		if (begins(item->name, p->prefixes[i]))
@@ -204,10 +205,10 @@ void pd_params_release(struct pd_params *p)
 
 /* URLs of a host that differ only in the value or the presence of one parameter. */
 struct group {
-	uint64_t rest;		/* hash of the URL without the parameter */
-	uint64_t value, text;	/* of the first URL */
+	uint64_t rest;	      /* hash of the URL without the parameter */
+	uint64_t value, text; /* of the first URL */
 	uint32_t owner;
-	bool several, differ;	/* there are several values; texts differ */
+	bool several, differ; /* there are several values; texts differ */
 };
 
 /* A complete URL, which equals others without a parameter. */
@@ -226,11 +227,11 @@ struct owner {
 	uint64_t same, different, texts, values;
 };
 
-enum { PARAMS_MAX = 32 };	/* limit per URL, because each parameter is compared with all others */
+enum { PARAMS_MAX = 32 }; /* limit per URL, because each parameter is compared with all others */
 
 struct pd_params_lesson {
-	struct pd_names owners;		/* host, newline, name */
-	struct pd_map group_at, whole_at;	/* by hash: index plus one */
+	struct pd_names owners;		  /* host, newline, name */
+	struct pd_map group_at, whole_at; /* by hash: index plus one */
 	struct group *groups;
 	size_t n, cap;
 	struct url_text *wholes;
@@ -319,7 +320,8 @@ void pd_params_lesson_add(struct pd_params_lesson *l, struct pd_span host, struc
 		pd_buf_add_c(&l->owner, '\n');
 		for (size_t j = 0; j < name.n; j++)
 			pd_buf_add_c(&l->owner, pd_ascii_lower(name.p[j]));
-		add_to_group(l, hash_without(l, path, i), pd_names_add(&l->owners, pd_buf_span(&l->owner)), pd_hash64(item.p, item.n), text);
+		add_to_group(l, hash_without(l, path, i), pd_names_add(&l->owners, pd_buf_span(&l->owner)),
+			     pd_hash64(item.p, item.n), text);
 	}
 }
 
@@ -353,8 +355,8 @@ static struct owner *count(struct pd_params_lesson *l)
 	for (size_t i = 0; i < l->n_entries; i++) {
 		const struct entry *e = &l->entries[i];
 		const struct group *g = &l->groups[e->group];
-		owners[g->owner].values += g->several && !g->differ &&
-					   pd_map_add(&values, pd_hash64_seed(&e->value, sizeof e->value, g->owner));
+		owners[g->owner].values +=
+			g->several && !g->differ && pd_map_add(&values, pd_hash64_seed(&e->value, sizeof e->value, g->owner));
 	}
 	pd_map_release(&texts);
 	pd_map_release(&values);
@@ -413,9 +415,11 @@ static const uint8_t class[256] = {
 	['%'] = ESCAPED,
 	['-' ... '.'] = UNRESERVED,
 	['0' ... '9'] = UNRESERVED,
-	['<'] = ESCAPED, ['>'] = ESCAPED,
+	['<'] = ESCAPED,
+	['>'] = ESCAPED,
 	['A' ... 'Z'] = UNRESERVED | LETTER,
-	['['] = ESCAPED, [']' ... '^'] = ESCAPED,
+	['['] = ESCAPED,
+	[']' ... '^'] = ESCAPED,
 	['_'] = UNRESERVED,
 	['`'] = ESCAPED,
 	['a' ... 'z'] = UNRESERVED,
@@ -525,7 +529,7 @@ static struct pd_span without_jsessionid(struct pd_span s)
 	const char *semicolon = s.n ? memchr(s.p, ';', s.n) : NULL;
 	struct pd_span before = pd_span(s.p, semicolon ? (size_t)(semicolon - s.p) : s.n);
 	int dots = pd_url_dots(before);
-	if (!semicolon || dots == 1 || dots == 2)	/* a segment ".." would go up one level */
+	if (!semicolon || dots == 1 || dots == 2) /* a segment ".." would go up one level */
 		return s;
 	return pd_span_istarts(pd_span(semicolon + 1, s.n - before.n - 1), "jsessionid=") ? before : s;
 }
@@ -664,7 +668,9 @@ static int read_pages(struct pd_params_lesson *l, struct pd_canonical *c, char *
 		      struct pd_params_counts *counts, struct pd_err *e)
 {
 	static const char *const wanted[] = { "url", "text_digest", NULL };
-	struct pd_tsv_reader t = { .kind = "fp", .columns = wanted, .v1_columns = pd_fp_columns, .paths = paths, .n_paths = n_paths };
+	struct pd_tsv_reader t = {
+		.kind = "fp", .columns = wanted, .v1_columns = pd_fp_columns, .paths = paths, .n_paths = n_paths
+	};
 	struct pd_buf text = { 0 }, key = { 0 };
 	struct pd_url url = { 0 };
 	int status;

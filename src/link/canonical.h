@@ -30,24 +30,24 @@
 /* --- splitting a query --- */
 
 struct pd_query_item {
-	struct pd_span name, item;	/* item: NAME=VALUE, or NAME */
+	struct pd_span name, item; /* item: NAME=VALUE, or NAME */
 	uint32_t at;
 };
 
 struct pd_query {
 	struct pd_query_item *items;
 	size_t n, cap;
-	struct pd_buf text, part;	/* scratch */
+	struct pd_buf text, part; /* scratch */
 };
 
 /* --- parameters that do not change a page --- */
 
 struct pd_params {
-	struct pd_map named;		/* hash of host and name; without a host: on all hosts */
-	struct pd_span *prefixes;	/* NAME* */
+	struct pd_map named;	  /* hash of host and name; without a host: on all hosts */
+	struct pd_span *prefixes; /* NAME* */
 	size_t n_prefixes, cap_prefixes;
-	bool known;			/* use params.def too */
-	uint64_t hash;			/* of all that was added, independent of order */
+	bool known;    /* use params.def too */
+	uint64_t hash; /* of all that was added, independent of order */
 	struct pd_arena arena;
 };
 
@@ -70,8 +70,8 @@ void pd_params_lesson_free(struct pd_params_lesson *l);
 void pd_params_lesson_add(struct pd_params_lesson *l, struct pd_span host, struct pd_span url, struct pd_span digest);
 
 struct pd_params_counts {
-	uint64_t pages, bad;		/* rows; rows that could not be parsed */
-	uint64_t parameters, learnt;	/* on all hosts together */
+	uint64_t pages, bad;	     /* rows; rows that could not be parsed */
+	uint64_t parameters, learnt; /* on all hosts together */
 };
 
 /* Write a row for each parameter with a group, by host and name: host, name, groups with one text, groups with several,
@@ -80,13 +80,13 @@ struct pd_params_counts {
 void pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_params_counts *counts, struct pd_buf *out);
 
 enum pd_url_form { PD_FORM_STANDARD, PD_FORM_CANONICAL, PD_FORM_LOOSE };
-extern const char *const pd_url_forms[];	/* terminated by NULL */
+extern const char *const pd_url_forms[]; /* terminated by NULL */
 
 struct pd_canonical {
 	enum pd_url_form form;
 	bool keep_fragment;
-	const struct pd_params *params;		/* to remove; NULL: none */
-	struct pd_query query;			/* scratch */
+	const struct pd_params *params; /* to remove; NULL: none */
+	struct pd_query query;		/* scratch */
 };
 
 /* Write the form to `out`; its content is replaced. */

@@ -8,11 +8,11 @@
 #include "base/utf8.h"
 
 enum {
-	PLAIN = 1,		/* allowed in a domain unchanged */
+	PLAIN = 1, /* allowed in a domain unchanged */
 	UPPER = 2,
-	FORBIDDEN = 4,		/* forbidden in any host */
-	FORBIDDEN_DOMAIN = 8,	/* forbidden in hosts of special schemes, in addition */
-	ESCAPED = 16,		/* escaped in hosts of other schemes */
+	FORBIDDEN = 4,	      /* forbidden in any host */
+	FORBIDDEN_DOMAIN = 8, /* forbidden in hosts of special schemes, in addition */
+	ESCAPED = 16,	      /* escaped in hosts of other schemes */
 };
 
 static const uint8_t class[256] = {
@@ -23,7 +23,8 @@ static const uint8_t class[256] = {
 	[13] = FORBIDDEN | FORBIDDEN_DOMAIN,
 	[14 ... 31] = FORBIDDEN_DOMAIN | ESCAPED,
 	[' '] = FORBIDDEN | FORBIDDEN_DOMAIN,
-	['!'] = PLAIN, ['"'] = PLAIN,
+	['!'] = PLAIN,
+	['"'] = PLAIN,
 	['#'] = FORBIDDEN | FORBIDDEN_DOMAIN,
 	['$'] = PLAIN,
 	['%'] = FORBIDDEN_DOMAIN,
@@ -37,7 +38,8 @@ static const uint8_t class[256] = {
 	['>' ... '@'] = FORBIDDEN | FORBIDDEN_DOMAIN,
 	['A' ... 'Z'] = UPPER,
 	['[' ... '^'] = FORBIDDEN | FORBIDDEN_DOMAIN,
-	['_'] = PLAIN, ['`'] = PLAIN,
+	['_'] = PLAIN,
+	['`'] = PLAIN,
 	['a' ... 'z'] = PLAIN,
 	['{'] = PLAIN,
 	['|'] = FORBIDDEN | FORBIDDEN_DOMAIN,
@@ -111,8 +113,8 @@ static const char *ipv4(struct pd_span host, struct pd_buf *out)
 			return no;
 		address |= part[i] << (i < n - 1 ? 8 * (3 - i) : 0);
 	}
-	pd_buf_printf(out, "%u.%u.%u.%u", (unsigned)(address >> 24), (unsigned)(address >> 16 & 255), (unsigned)(address >> 8 & 255),
-		      (unsigned)(address & 255));
+	pd_buf_printf(out, "%u.%u.%u.%u", (unsigned)(address >> 24), (unsigned)(address >> 16 & 255),
+		      (unsigned)(address >> 8 & 255), (unsigned)(address & 255));
 	return NULL;
 }
 

@@ -11,13 +11,13 @@
 #include "link/host.h"
 #include "link/url.h"
 
-const char *const pd_link_type_names[PD_LINK_TYPES + 1] = { "back", "navigation", "advert", "hidden", "frame", "image", "empty", "text",
-							    NULL };
+const char *const pd_link_type_names[PD_LINK_TYPES + 1] = { "back",  "navigation", "advert", "hidden", "frame",
+							    "image", "empty",	   "text",   NULL };
 
 /* --- hosts of advertisements --- */
 
 struct pd_adverts {
-	struct pd_map hosts;	/* a set of hashes */
+	struct pd_map hosts; /* a set of hashes */
 	uint64_t sum;
 	char checksum[9];
 };
@@ -149,8 +149,8 @@ struct pd_link_finder {
 	struct pd_url page, base, target;
 	struct pd_buf self, domain, at, target_domain;
 	bool has_page, has_base;
-	struct pd_span host;		/* of the page, without "www." */
-	uint8_t *in_nav;		/* by box */
+	struct pd_span host; /* of the page, without "www." */
+	uint8_t *in_nav;     /* by box */
 	size_t cap_nav;
 };
 
@@ -205,7 +205,8 @@ static void find_navigation(struct pd_link_finder *f, const struct pd_blocks *b)
 	for (size_t i = 0; i < b->n_boxes; i++) {
 		const struct pd_box *box = &b->boxes[i];
 		f->in_nav[i] = box->tag == PD_TAG_nav || pd_span_ieq(box->role, "navigation") ||
-			       pd_span_ieq(box->role, "SiteNavigationElement") || (box->parent != PD_BOX_NONE && f->in_nav[box->parent]);
+			       pd_span_ieq(box->role, "SiteNavigationElement") ||
+			       (box->parent != PD_BOX_NONE && f->in_nav[box->parent]);
 	}
 }
 
@@ -235,7 +236,11 @@ static enum pd_link_type type_of_link(struct pd_link_finder *f, const struct pd_
 		return PD_LINK_NAVIGATION;
 	if (pd_adverts_has(f->adverts, pd_url_host_of(&f->target)))
 		return PD_LINK_ADVERT;
-	return l->hidden ? PD_LINK_HIDDEN : l->frame ? PD_LINK_FRAME : l->has_text ? PD_LINK_TEXT : l->has_image ? PD_LINK_IMAGE : PD_LINK_EMPTY;
+	return l->hidden      ? PD_LINK_HIDDEN
+	       : l->frame     ? PD_LINK_FRAME
+	       : l->has_text  ? PD_LINK_TEXT
+	       : l->has_image ? PD_LINK_IMAGE
+			      : PD_LINK_EMPTY;
 }
 
 /* Return the run whose class the link gets: its first run; without text, the next run in the smallest box around it
@@ -257,7 +262,8 @@ static struct pd_span kept(struct pd_buf *text, size_t from)
 }
 
 /* Add a link; its target is in f->at. */
-static void add_link(struct pd_link_finder *f, const struct pd_blocks *b, const struct pd_topic *topic, uint32_t i, struct pd_page_links *out)
+static void add_link(struct pd_link_finder *f, const struct pd_blocks *b, const struct pd_topic *topic, uint32_t i,
+		     struct pd_page_links *out)
 {
 	const struct pd_link *l = &b->links[i];
 	uint32_t run = run_of(b, l);

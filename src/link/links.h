@@ -30,10 +30,17 @@
 #define PD_LINK_TYPES_VERSION 1
 
 enum pd_link_type {
-	PD_LINK_BACK, PD_LINK_NAVIGATION, PD_LINK_ADVERT, PD_LINK_HIDDEN, PD_LINK_FRAME, PD_LINK_IMAGE, PD_LINK_EMPTY, PD_LINK_TEXT,
+	PD_LINK_BACK,
+	PD_LINK_NAVIGATION,
+	PD_LINK_ADVERT,
+	PD_LINK_HIDDEN,
+	PD_LINK_FRAME,
+	PD_LINK_IMAGE,
+	PD_LINK_EMPTY,
+	PD_LINK_TEXT,
 	PD_LINK_TYPES
 };
-extern const char *const pd_link_type_names[PD_LINK_TYPES + 1];	/* terminated by NULL */
+extern const char *const pd_link_type_names[PD_LINK_TYPES + 1]; /* terminated by NULL */
 
 /* Hosts of advertisements, one per line; each includes all hosts below it.  Accepted forms: "example.org", lines of a
  * hosts file ("0.0.0.0 example.org"), and filter lists of browsers ("||example.org^", with or without options).  Filter
@@ -50,15 +57,15 @@ const char *pd_adverts_checksum(const struct pd_adverts *a);
 struct pd_page_link {
 	struct pd_span target, host, anchor;
 	enum pd_link_type type;
-	enum pd_topic_class class;	/* class of the block that contains it */
-	uint32_t block;			/* the patent's block, or PD_BLOCK_NONE */
+	enum pd_topic_class class; /* class of the block that contains it */
+	uint32_t block;		   /* the patent's block, or PD_BLOCK_NONE */
 };
 
 struct pd_page_links {
-	struct pd_page_link *v;		/* in page order, with repeats */
+	struct pd_page_link *v; /* in page order, with repeats */
 	size_t n, cap;
-	struct pd_span page;		/* the page's own URL in canonical form; valid until the next page */
-	struct pd_buf text;		/* memory of the texts */
+	struct pd_span page; /* the page's own URL in canonical form; valid until the next page */
+	struct pd_buf text;  /* memory of the texts */
 };
 
 void pd_page_links_release(struct pd_page_links *l);
@@ -70,7 +77,7 @@ enum pd_link_naming { PD_LINK_SEEN, PD_LINK_PATH, PD_LINK_FULL };
 struct pd_span pd_link_name(const struct pd_page_links *links, const struct pd_page_link *link, enum pd_link_naming naming,
 			    struct pd_buf *scratch);
 
-struct pd_link_finder;		/* scratch for one thread */
+struct pd_link_finder; /* scratch for one thread */
 
 struct pd_link_finder *pd_link_finder_new(const struct pd_adverts *a);
 void pd_link_finder_free(struct pd_link_finder *f);

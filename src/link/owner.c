@@ -14,7 +14,7 @@
 struct pd_owners {
 	bool table;
 	struct pd_names hosts;
-	uint64_t *owner;	/* by host: a hash */
+	uint64_t *owner; /* by host: a hash */
 	size_t cap;
 	uint64_t checksum;
 	struct pd_url url;
@@ -26,14 +26,16 @@ static uint64_t hash_of(struct pd_span name)
 	return pd_hash64(name.p, name.n);
 }
 
-static int add_owner(struct pd_owners *o, struct pd_span host, struct pd_span owner, const struct pd_tsv_reader *r, struct pd_err *e)
+static int add_owner(struct pd_owners *o, struct pd_span host, struct pd_span owner, const struct pd_tsv_reader *r,
+		     struct pd_err *e)
 {
 	size_t before = o->hosts.n;
 	uint32_t number = pd_names_add(&o->hosts, host);
 	uint64_t hash = hash_of(owner);
 	if (number < before)
-		return o->owner[number] == hash ? PD_OK : pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a second owner for %.*s", r->path,
-								  r->line_no, (int)host.n, host.p);
+		return o->owner[number] == hash ? PD_OK
+						: pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a second owner for %.*s", r->path,
+							  r->line_no, (int)host.n, host.p);
 	o->owner = pd_grow(o->owner, number, &o->cap, sizeof *o->owner);
 	o->owner[number] = hash;
 	o->checksum += pd_hash64_seed(host.p, host.n, hash);

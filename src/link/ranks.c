@@ -23,12 +23,15 @@ static bool read_float(struct pd_span s, float *out)
 int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e)
 {
 	char *paths[] = { (char *)path };
-	struct pd_tsv_reader in = { .kind = "ranks", .columns = pd_ranks_columns, .v1_columns = pd_ranks_columns, .paths = paths, .n_paths = 1 };
+	struct pd_tsv_reader in = {
+		.kind = "ranks", .columns = pd_ranks_columns, .v1_columns = pd_ranks_columns, .paths = paths, .n_paths = 1
+	};
 	int status;
 	while ((status = pd_tsv_next(&in, e)) == 1) {
 		const struct pd_span *f = in.fields;
 		float signature, quality;
-		if (!f[PD_RANKS_ID].n || !read_float(f[PD_RANKS_SIGNATURE], &signature) || !read_float(f[PD_RANKS_QUALITY], &quality)) {
+		if (!f[PD_RANKS_ID].n || !read_float(f[PD_RANKS_SIGNATURE], &signature) ||
+		    !read_float(f[PD_RANKS_QUALITY], &quality)) {
 			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": no row of ranks", in.path, in.line_no);
 			break;
 		}

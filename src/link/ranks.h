@@ -9,7 +9,7 @@
 #include "base/map.h"
 
 struct pd_ranks {
-	struct pd_map page;	/* hash of the id -> 1 + number */
+	struct pd_map page; /* hash of the id -> 1 + number */
 	float *signature, *quality;
 	size_t n, cap[2];
 };

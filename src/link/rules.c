@@ -55,8 +55,10 @@ static int read_rule(struct pd_rules *r, struct pd_span item, struct pd_err *e)
 	}
 	int i = find_rule(name, PD_RULES);
 	if (i == PD_RULES)
-		return pd_fail(e, PD_ERR_USAGE, "--rule: unknown rule '%.*s'; the rules are adverts, body, types, domains, anchors, weighted, "
-			       "difference, count, signature, and the word navigation", (int)name.n, name.p ? name.p : "");
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--rule: unknown rule '%.*s'; the rules are adverts, body, types, domains, anchors, weighted, "
+			       "difference, count, signature, and the word navigation",
+			       (int)name.n, name.p ? name.p : "");
 	r->requested[i] = true;
 	if (item.p && !read_number(item, rules[i].least, rules[i].most, rules[i].whole, &r->limit[i]))
 		return pd_fail(e, PD_ERR_USAGE, "--rule: %s takes a %snumber from %g to %g, not '%.*s'", rules[i].name,
@@ -105,8 +107,11 @@ int pd_rules_parse(struct pd_rules *out, const char *list, const char *weights, 
 		pd_span_split(&item, '=', &name);
 		int i = find_rule(name, PD_RULES_PLAIN);
 		if (i == PD_RULES_PLAIN || !item.p || !read_number(item, 0, 1, false, &out->weight[i]))
-			status = pd_fail(e, PD_ERR_USAGE, "--rule-weights takes adverts, body, types, domains and anchors, each with a weight from 0 to 1, "
-					 "not '%.*s'", (int)name.n, name.p ? name.p : "");
+			status = pd_fail(
+				e, PD_ERR_USAGE,
+				"--rule-weights takes adverts, body, types, domains and anchors, each with a weight from 0 to 1, "
+				"not '%.*s'",
+				(int)name.n, name.p ? name.p : "");
 	}
 	return status ? status : check_files(out, links, ranks, e);
 }
@@ -171,7 +176,8 @@ static double score(const struct pd_rules *r, const size_t part[PD_RULES_PLAIN],
 
 /* Return a page's own score: adverts and body links are counted in the page alone, types and anchors as in the other
  * page too. */
-static double own_score(const struct pd_rules *r, const struct pd_link_facts *f, size_t n, const size_t both[PD_RULES_PLAIN], uint32_t *scratch)
+static double own_score(const struct pd_rules *r, const struct pd_link_facts *f, size_t n, const size_t both[PD_RULES_PLAIN],
+			uint32_t *scratch)
 {
 	size_t part[PD_RULES_PLAIN] = { [PD_RULE_TYPES] = both[PD_RULE_TYPES], [PD_RULE_ANCHORS] = both[PD_RULE_ANCHORS] };
 	for (size_t i = 0; i < n; i++) {
@@ -197,8 +203,8 @@ static void decide(const struct pd_rules *r, struct pd_rules_counts *c)
 	c->decided[PD_RULE_COUNT] = c->met >= limit[PD_RULE_COUNT];
 }
 
-void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b, size_t n_b,
-		      struct pd_rules_counts *out)
+void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b,
+		      size_t n_b, struct pd_rules_counts *out)
 {
 	size_t both[PD_RULES_PLAIN] = { 0 }, distinct;
 	uint32_t *domain = pd_alloc(((n_a > n_b ? n_a : n_b) + 1) * sizeof *domain);
@@ -263,21 +269,23 @@ static void print_signatures(const struct pd_rules *r, const struct pd_rules_cou
 
 static void print_rules(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
 {
-	static const char *const what[PD_RULES_PLAIN] = { "adverts on both", "in both main texts", "of one type", "registered domains",
-							  "of them with one text" };
+	static const char *const what[PD_RULES_PLAIN] = { "adverts on both", "in both main texts", "of one type",
+							  "registered domains", "of them with one text" };
 	pd_buf_printf(out, "rules on links: %zu shared of %zu in a and %zu in b\n", c->shared, c->a, c->b);
 	for (int i = 0; i < PD_RULES; i++) {
 		const char *says = c->decided[i] ? "met" : "not met";
 		if (i == PD_RULE_WEIGHTED)
 			pd_buf_printf(out, "  weighted: %s, %.1f, required: over %g\n", says, c->weighted, r->limit[i]);
 		else if (i == PD_RULE_DIFFERENCE)
-			pd_buf_printf(out, "  difference: %s, %.1f and %.1f, required: at most %g apart\n", says, c->score[0], c->score[1], r->limit[i]);
+			pd_buf_printf(out, "  difference: %s, %.1f and %.1f, required: at most %g apart\n", says, c->score[0],
+				      c->score[1], r->limit[i]);
 		else if (i == PD_RULE_COUNT)
 			pd_buf_printf(out, "  count: %s, %u of five, required: %g\n", says, c->met, r->limit[i]);
 		else if (i == PD_RULE_SIGNATURE)
 			print_signatures(r, c, out);
 		else if (i == PD_RULE_ANCHORS)
-			pd_buf_printf(out, "  anchors: %s, %.1f%% %s, required: %g%%\n", says, 100 * c->count[i], what[i], 100 * r->limit[i]);
+			pd_buf_printf(out, "  anchors: %s, %.1f%% %s, required: %g%%\n", says, 100 * c->count[i], what[i],
+				      100 * r->limit[i]);
 		else
 			pd_buf_printf(out, "  %s: %s, %g %s, required: %s %g\n", rules[i].name, says, c->count[i], what[i],
 				      i == PD_RULE_DOMAINS ? "fewer than" : "over", r->limit[i]);
@@ -294,7 +302,7 @@ struct pd_link_reader {
 	struct pd_terms terms;
 	struct pd_url url;
 	struct pd_buf domain, value[PD_LINK_COLUMNS];
-	struct pd_link_facts *v;	/* of the page that is being read */
+	struct pd_link_facts *v; /* of the page that is being read */
 	size_t n, cap;
 };
 
@@ -348,11 +356,14 @@ static bool is_own(struct pd_span name)
 	return name.n && (name.p[0] == '/' || name.p[0] == '.');
 }
 
-static void add_facts(struct pd_link_reader *l, struct pd_span name, enum pd_link_type type, enum pd_topic_class class, struct pd_span anchor)
+static void add_facts(struct pd_link_reader *l, struct pd_span name, enum pd_link_type type, enum pd_topic_class class,
+		      struct pd_span anchor)
 {
 	if (!l->navigation && (type == PD_LINK_BACK || type == PD_LINK_NAVIGATION))
 		return;
-	struct pd_link_facts f = { .name = pd_hash64(name.p, name.n), .anchor = anchor_of(l, anchor), .type = (uint8_t)type,
+	struct pd_link_facts f = { .name = pd_hash64(name.p, name.n),
+				   .anchor = anchor_of(l, anchor),
+				   .type = (uint8_t)type,
 				   .body = class == PD_TOPIC_CLASS_TOPIC || class == PD_TOPIC_CLASS_ANCHOR };
 	if (!is_own(name) && pd_url_parse(name, NULL, &l->url)) {
 		pd_domain_of(pd_url_host_of(&l->url), &l->domain);
@@ -417,7 +428,7 @@ static int take_link_row(struct pd_link_reader *l, const struct pd_tsv_reader *r
 		   pd_tsv_value(r->fields[PD_LINK_ANCHOR], &l->value[1]) || !l->value[0].n;
 	if (bad)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a row of 'link'", r->path, r->line_no);
-	add_facts(l, pd_buf_span(&l->value[0]), (enum pd_link_type)type, (enum pd_topic_class)class, pd_buf_span(&l->value[1]));
+	add_facts(l, pd_buf_span(&l->value[0]), (enum pd_link_type)type, (enum pd_topic_class) class, pd_buf_span(&l->value[1]));
 	return PD_OK;
 }
 
@@ -451,14 +462,17 @@ static int check_header(struct pd_tsv_reader *r, struct pd_err *e)
 	r->new_header = false;
 	if (!types.n || pd_span_is(types, version))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s: its link types have version %.*s, this program has version %s; run 'link' again", r->path,
-		       (int)types.n, types.p, version);
+	return pd_fail(e, PD_ERR_PARAMS, "%s: its link types have version %.*s, this program has version %s; run 'link' again",
+		       r->path, (int)types.n, types.p, version);
 }
 
-int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget, struct pd_err *e)
+int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget,
+		       struct pd_err *e)
 {
 	char *paths[] = { (char *)path };
-	struct pd_tsv_reader r = { .kind = "link", .columns = pd_link_columns, .v1_columns = pd_link_columns, .paths = paths, .n_paths = 1 };
+	struct pd_tsv_reader r = {
+		.kind = "link", .columns = pd_link_columns, .v1_columns = pd_link_columns, .paths = paths, .n_paths = 1
+	};
 	uint64_t page = 0;
 	int status;
 	l->n = 0;
@@ -472,8 +486,8 @@ int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const 
 			page = hash;
 			uint32_t *number = pd_map_put(&t->page, hash);
 			if (*number)
-				status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": the links of page %.*s are not adjacent", r.path, r.line_no,
-						 (int)id.n, id.p);
+				status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": the links of page %.*s are not adjacent",
+						 r.path, r.line_no, (int)id.n, id.p);
 			*number = (uint32_t)t->n + 1;
 		}
 		if (!status)
@@ -487,7 +501,8 @@ int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const 
 	return status;
 }
 
-static int open_links(struct pd_link_table *t, const struct pd_rules *r, const char *path, struct pd_budget *budget, struct pd_err *e)
+static int open_links(struct pd_link_table *t, const struct pd_rules *r, const char *path, struct pd_budget *budget,
+		      struct pd_err *e)
 {
 	struct pd_link_reader *l;
 	int status = pd_link_reader_new(&l, r, e);
@@ -514,14 +529,14 @@ static const struct pd_link_facts *find_page(const struct pd_link_table *t, stru
 
 /* ==== two pages ==== */
 
-int pd_rules_open(struct pd_rules_files *f, const struct pd_rules *r, const char *links, const char *ranks, struct pd_budget *budget,
-		  struct pd_err *e)
+int pd_rules_open(struct pd_rules_files *f, const struct pd_rules *r, const char *links, const char *ranks,
+		  struct pd_budget *budget, struct pd_err *e)
 {
 	int status = ranks ? pd_ranks_read(&f->ranks, ranks, e) : PD_OK;
 	if (!status && links)
 		status = open_links(&f->links, r, links, budget, e);
-	f->bytes = pd_map_bytes(&f->ranks.page) + f->ranks.cap[0] * sizeof *f->ranks.signature + f->ranks.cap[1] * sizeof *f->ranks.quality +
-		   pd_map_bytes(&f->links.page);
+	f->bytes = pd_map_bytes(&f->ranks.page) + f->ranks.cap[0] * sizeof *f->ranks.signature +
+		   f->ranks.cap[1] * sizeof *f->ranks.quality + pd_map_bytes(&f->links.page);
 	return status;
 }
 
@@ -544,7 +559,8 @@ bool pd_rules_pair(const struct pd_rules *r, const struct pd_rules_files *f, str
 	return pd_rules_decide(r, &counts);
 }
 
-int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *b, const double signature[2], struct pd_buf *out, struct pd_err *e)
+int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *b, const double signature[2], struct pd_buf *out,
+		     struct pd_err *e)
 {
 	struct pd_link_reader *x, *y = NULL;
 	struct pd_rules_counts counts;

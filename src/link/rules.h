@@ -27,13 +27,24 @@
 #include "link/links.h"
 #include "link/ranks.h"
 
-enum pd_rule { PD_RULE_ADVERTS, PD_RULE_BODY, PD_RULE_TYPES, PD_RULE_DOMAINS, PD_RULE_ANCHORS, PD_RULES_PLAIN,
-	       PD_RULE_WEIGHTED = PD_RULES_PLAIN, PD_RULE_DIFFERENCE, PD_RULE_COUNT, PD_RULE_SIGNATURE, PD_RULES };
+enum pd_rule {
+	PD_RULE_ADVERTS,
+	PD_RULE_BODY,
+	PD_RULE_TYPES,
+	PD_RULE_DOMAINS,
+	PD_RULE_ANCHORS,
+	PD_RULES_PLAIN,
+	PD_RULE_WEIGHTED = PD_RULES_PLAIN,
+	PD_RULE_DIFFERENCE,
+	PD_RULE_COUNT,
+	PD_RULE_SIGNATURE,
+	PD_RULES
+};
 
 struct pd_rules {
-	bool requested[PD_RULES];		/* each of these is sufficient */
+	bool requested[PD_RULES]; /* each of these is sufficient */
 	double limit[PD_RULES];
-	double weight[PD_RULES_PLAIN];	/* 0 ... 1 */
+	double weight[PD_RULES_PLAIN]; /* 0 ... 1 */
 	bool navigation;
 };
 
@@ -47,31 +58,31 @@ void pd_rules_print(const struct pd_rules *r, struct pd_buf *out);
 
 /* Properties of a link that the rules use. */
 struct pd_link_facts {
-	uint64_t name, anchor;		/* hashes; anchor 0: none */
+	uint64_t name, anchor; /* hashes; anchor 0: none */
 	uint32_t domain;
-	uint8_t type;			/* enum pd_link_type */
+	uint8_t type; /* enum pd_link_type */
 	bool body;
 };
 
 struct pd_rules_counts {
-	size_t shared, a, b;			/* shared links; links of each page */
-	double count[PD_RULES_PLAIN];		/* the value of each rule: the number of domains, the share of
+	size_t shared, a, b;	      /* shared links; links of each page */
+	double count[PD_RULES_PLAIN]; /* the value of each rule: the number of domains, the share of
 						 * anchors */
-	double weighted, score[2];		/* with the weights of the rules */
-	unsigned met;				/* number of the first five that are met */
-	double signature[2];			/* of both pages; 0: none */
-	bool decided[PD_RULES];			/* result of each rule, requested or not */
+	double weighted, score[2];    /* with the weights of the rules */
+	unsigned met;		      /* number of the first five that are met */
+	double signature[2];	      /* of both pages; 0: none */
+	bool decided[PD_RULES];	      /* result of each rule, requested or not */
 };
 
 /* Compare two pages; the facts are sorted by name. */
-void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b, size_t n_b,
-		      struct pd_rules_counts *out);
+void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b,
+		      size_t n_b, struct pd_rules_counts *out);
 /* Return whether a requested rule considers them duplicates. */
 bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c);
 
 /* --- facts --- */
 
-struct pd_link_reader;	/* makes facts: anchors are segmented with the built-in dictionary */
+struct pd_link_reader; /* makes facts: anchors are segmented with the built-in dictionary */
 
 int pd_link_reader_new(struct pd_link_reader **out, const struct pd_rules *r, struct pd_err *e);
 void pd_link_reader_free(struct pd_link_reader *l);
@@ -80,14 +91,15 @@ void pd_link_reader_free(struct pd_link_reader *l);
 struct pd_link_table {
 	struct pd_array facts_at, first_at;
 	struct pd_link_facts *facts;
-	uint64_t *first;		/* index of page i's first fact; that of page n is the end */
+	uint64_t *first; /* index of page i's first fact; that of page n is the end */
 	size_t n, n_facts;
-	struct pd_map page;		/* hash of the id -> 1 + number */
+	struct pd_map page; /* hash of the id -> 1 + number */
 };
 
 /* PD_ERR_FORMAT: a row cannot be parsed, or the rows of a page are not adjacent.  PD_ERR_PARAMS: the link types have
  * another version. */
-int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget, struct pd_err *e);
+int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget,
+		       struct pd_err *e);
 void pd_link_table_release(struct pd_link_table *t);
 
 /* --- two pages --- */
@@ -96,16 +108,17 @@ void pd_link_table_release(struct pd_link_table *t);
 struct pd_rules_files {
 	struct pd_link_table links;
 	struct pd_ranks ranks;
-	size_t bytes;			/* memory outside the budget */
+	size_t bytes; /* memory outside the budget */
 };
 
 /* Open the files; either path may be NULL.  Must be closed even after an error. */
-int pd_rules_open(struct pd_rules_files *f, const struct pd_rules *r, const char *links, const char *ranks, struct pd_budget *budget,
-		  struct pd_err *e);
+int pd_rules_open(struct pd_rules_files *f, const struct pd_rules *r, const char *links, const char *ranks,
+		  struct pd_budget *budget, struct pd_err *e);
 void pd_rules_close(struct pd_rules_files *f);
 /* Return whether the rules consider two pages duplicates, by their ids. */
 bool pd_rules_pair(const struct pd_rules *r, const struct pd_rules_files *f, struct pd_span a, struct pd_span b);
 /* Print a line for each rule with its default limit; signatures 0: none. */
-int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *b, const double signature[2], struct pd_buf *out, struct pd_err *e);
+int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *b, const double signature[2], struct pd_buf *out,
+		     struct pd_err *e);
 
 #endif

@@ -51,10 +51,10 @@ struct pd_seen {
 	struct pd_seen_options o;
 	struct pd_buf shape;
 	uint64_t count;
-	struct value *values;		/* exact: in the order of arrival */
+	struct value *values; /* exact: in the order of arrival */
 	size_t cap;
 	struct pd_index index;
-	uint64_t *filters[PD_FEATURES];	/* words(bits) each; NULL: not among the features */
+	uint64_t *filters[PD_FEATURES]; /* words(bits) each; NULL: not among the features */
 	struct divisor bits;
 	struct pd_buf scratch;
 };
@@ -72,7 +72,7 @@ static struct divisor divisor_of(uint64_t n)
 {
 	struct divisor v = { .shift = __builtin_clzll(n) };
 	v.d = n << v.shift;
-	v.inverse = (uint64_t)(~(unsigned __int128)0 / v.d);	/* minus 2^64, which the cast removes */
+	v.inverse = (uint64_t)(~(unsigned __int128)0 / v.d); /* minus 2^64, which the cast removes */
 	return v;
 }
 
@@ -141,7 +141,7 @@ static bool value_same(const void *things, uint32_t number, const void *key)
 
 static void add_value(struct pd_seen *s, const struct value *v)
 {
-	if (s->count >= UINT32_MAX - 1)		/* some hundred gigabytes */
+	if (s->count >= UINT32_MAX - 1) /* some hundred gigabytes */
 		pd_out_of_memory();
 	s->values = pd_grow(s->values, s->count, &s->cap, sizeof *s->values);
 	s->values[s->count++] = *v;
@@ -204,7 +204,7 @@ static uint64_t part_place(struct pd_seen *s, const struct parts *p, struct pd_s
 	bool within = s->o.mode == PD_SEEN_SITE_FEATURES;
 	if (!within && !b.n)
 		return place(s, a);
-	s->scratch.n = within ? p->site.n + 1 : 0;	/* features_of has put the site there */
+	s->scratch.n = within ? p->site.n + 1 : 0; /* features_of has put the site there */
 	pd_buf_add_span(&s->scratch, a);
 	pd_buf_add_span(&s->scratch, b);
 	return place(s, pd_buf_span(&s->scratch));
@@ -281,8 +281,8 @@ struct header {
 	uint32_t version;
 	uint8_t mode, hash, features, zero;
 	uint64_t count, bits;
-	uint32_t shape, zeroes;		/* bytes of the text that follows */
-	uint64_t checksum;		/* of the header before it, with the text's checksum as seed */
+	uint32_t shape, zeroes; /* bytes of the text that follows */
+	uint64_t checksum;	/* of the header before it, with the text's checksum as seed */
 };
 
 static uint64_t header_sum(const struct header *h, struct pd_span shape)
@@ -309,8 +309,13 @@ static int sections(const struct pd_seen *s, struct section out[PD_FEATURES])
 
 int pd_seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd_err *e)
 {
-	struct header h = { .version = VERSION, .mode = (uint8_t)s->o.mode, .hash = (uint8_t)s->o.hash,
-			    .features = (uint8_t)s->o.features, .count = s->count, .bits = s->o.bits, .shape = (uint32_t)s->shape.n };
+	struct header h = { .version = VERSION,
+			    .mode = (uint8_t)s->o.mode,
+			    .hash = (uint8_t)s->o.hash,
+			    .features = (uint8_t)s->o.features,
+			    .count = s->count,
+			    .bits = s->o.bits,
+			    .shape = (uint32_t)s->shape.n };
 	struct section section[PD_FEATURES];
 	uint64_t sum = 0;
 	memcpy(h.magic, MAGIC, sizeof h.magic);
@@ -340,7 +345,8 @@ static int read_header(FILE *f, struct header *h, struct pd_buf *shape, const ch
 	if (n < sizeof *h)
 		return bad(e, name, "it ends inside its header");
 	if (h->version != VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s: seen URLs in version %" PRIu32 " of the format; this program reads version %d", name,
+		return pd_fail(e, PD_ERR_VERSION,
+			       "%s: seen URLs in version %" PRIu32 " of the format; this program reads version %d", name,
 			       h->version, VERSION);
 	if (h->shape > SHAPE_MAX)
 		return bad(e, name, "its parameters are too long");
@@ -361,8 +367,9 @@ static int check_length(FILE *f, const struct header *h, const char *name, struc
 {
 	struct stat st;
 	uint64_t each = h->mode == PD_SEEN_EXACT ? sizeof(struct value) : sizeof(uint64_t);
-	uint64_t units = h->mode == PD_SEEN_EXACT ? h->count :
-						    (uint64_t)__builtin_popcount(h->features) * (h->bits / 64 + (h->bits % 64 != 0));
+	uint64_t units = h->mode == PD_SEEN_EXACT
+				 ? h->count
+				 : (uint64_t)__builtin_popcount(h->features) * (h->bits / 64 + (h->bits % 64 != 0));
 	if (fstat(fileno(f), &st))
 		return pd_fail_errno(e, "cannot read %s", name);
 	uint64_t fixed = sizeof *h + h->shape + sizeof(uint64_t), length = (uint64_t)st.st_size;
@@ -408,8 +415,11 @@ struct pd_seen *pd_seen_read(FILE *f, const char *name, struct pd_err *e)
 	if (!status)
 		status = check_length(f, &h, name, e);
 	if (!status) {
-		s = pd_seen_new(&(struct pd_seen_options){ .mode = (enum pd_seen_mode)h.mode, .hash = (enum pd_seen_hash)h.hash,
-							   .features = h.features, .bits = h.bits, .shape = pd_buf_span(&shape) });
+		s = pd_seen_new(&(struct pd_seen_options){ .mode = (enum pd_seen_mode)h.mode,
+							   .hash = (enum pd_seen_hash)h.hash,
+							   .features = h.features,
+							   .bits = h.bits,
+							   .shape = pd_buf_span(&shape) });
 		s->count = h.count;
 		if (s->o.mode == PD_SEEN_EXACT) {
 			s->cap = (size_t)h.count;
@@ -450,7 +460,8 @@ int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, cons
 	int status = PD_OK;
 	if (!pd_span_eq(pd_buf_span(&a), pd_buf_span(&b))) {
 		pd_params_differ(pd_buf_span(&a), pd_buf_span(&b), &difference);
-		status = pd_fail(e, PD_ERR_PARAMS, "%s was made with parameters other than those of this run: %s", name, pd_buf_z(&difference));
+		status = pd_fail(e, PD_ERR_PARAMS, "%s was made with parameters other than those of this run: %s", name,
+				 pd_buf_z(&difference));
 	}
 	pd_buf_release(&a);
 	pd_buf_release(&b);
@@ -467,8 +478,8 @@ enum { TOGETHER = 32 };
 
 struct waiting {
 	struct pd_seen_key key;
-	bool good;		/* a URL */
-	size_t end;		/* in `waiting_text`: the text to print after its status */
+	bool good;  /* a URL */
+	size_t end; /* in `waiting_text`: the text to print after its status */
 };
 
 struct url_run {
@@ -483,7 +494,7 @@ struct url_run {
 	int n_waiting;
 	struct pd_buf shape, key, domain, text, line_base, waiting_text, out;
 	struct pd_outfile file;
-	struct pd_file_lock lock;	/* of the file of --seen, from before it is read until it is written */
+	struct pd_file_lock lock; /* of the file of --seen, from before it is read until it is written */
 	uint64_t urls, fresh, again, bad;
 	struct pd_err err;
 };
@@ -504,7 +515,8 @@ static uint64_t filter_bits(const struct pd_seen_run *o)
 {
 	int n = __builtin_popcount(o->features);
 	uint64_t count = (uint64_t)o->count;
-	uint64_t all = o->formula == PD_SEEN_FORMULA_STANDARD ? pd_bloom_bits(count, o->error) : pd_seen_bits_of(count, o->error, n);
+	uint64_t all =
+		o->formula == PD_SEEN_FORMULA_STANDARD ? pd_bloom_bits(count, o->error) : pd_seen_bits_of(count, o->error, n);
 	return o->mode == PD_SEEN_EXACT ? 0 : all;
 }
 
@@ -514,7 +526,9 @@ static int prepare(struct url_run *r)
 	if (o->ask && !o->seen)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--ask needs --seen=FILE, which says what was seen");
 	if (o->form == PD_FORM_STANDARD && (o->drop || o->drop_known || o->params || o->keep_fragment))
-		return pd_fail(&r->err, PD_ERR_USAGE, "--form=standard keeps fragments and all parameters: use --form=canonical or --form=loose with this option");
+		return pd_fail(&r->err, PD_ERR_USAGE,
+			       "--form=standard keeps fragments and all parameters: use --form=canonical or --form=loose with this "
+			       "option");
 	if (o->base && !pd_url_parse(pd_span_z(o->base), NULL, &r->base))
 		return pd_fail(&r->err, PD_ERR_USAGE, "--base=%s is not a URL: %s", o->base, r->base.why);
 	bool known = o->drop_known || o->form == PD_FORM_LOOSE;
@@ -522,8 +536,10 @@ static int prepare(struct url_run *r)
 	r->canonical = (struct pd_canonical){ .form = (enum pd_url_form)o->form,
 					      .keep_fragment = o->keep_fragment,
 					      .params = r->params.hash ? &r->params : NULL };
-	r->how = (struct pd_seen_options){ .mode = (enum pd_seen_mode)o->mode, .hash = (enum pd_seen_hash)o->hash,
-					   .features = o->features, .bits = filter_bits(o) };
+	r->how = (struct pd_seen_options){ .mode = (enum pd_seen_mode)o->mode,
+					   .hash = (enum pd_seen_hash)o->hash,
+					   .features = o->features,
+					   .bits = filter_bits(o) };
 	describe_shape(r);
 	return status;
 }
@@ -621,7 +637,9 @@ static void answer(struct url_run *r)
 		r->bad += status == 2;
 		if (r->o->print == PD_SEEN_PRINT_ROWS)
 			pd_buf_add_z(&r->out, names[status]);
-		if (r->o->print == PD_SEEN_PRINT_ROWS || r->o->print == (status == 0 ? PD_SEEN_PRINT_NEW : status == 1 ? PD_SEEN_PRINT_SEEN : -1))
+		if (r->o->print == PD_SEEN_PRINT_ROWS || r->o->print == (status == 0   ? PD_SEEN_PRINT_NEW
+									 : status == 1 ? PD_SEEN_PRINT_SEEN
+										       : -1))
 			pd_buf_add(&r->out, r->waiting_text.p + from, w->end - from);
 		from = w->end;
 	}
@@ -675,7 +693,7 @@ static int read_lines(struct url_run *r, const char *path)
 	struct pd_line_reader l = { .f = f, .path = standard ? "standard input" : path };
 	struct pd_span line;
 	int status;
-	__fsetlocking(f, FSETLOCKING_BYCALLER);	/* one thread reads it: a lock for each line waits for memory */
+	__fsetlocking(f, FSETLOCKING_BYCALLER); /* one thread reads it: a lock for each line waits for memory */
 	while ((status = pd_line_next(&l, &line, &r->err)) == 1) {
 		if (!pd_span_trim(line).n)
 			continue;
@@ -706,8 +724,8 @@ static int read_all(struct url_run *r, char **paths, int n_paths)
 	for (int i = 0; i < n_paths && !status; i++)
 		status = read_lines(r, paths[i]);
 	if (r->o->print == PD_SEEN_PRINT_ROWS)
-		pd_buf_printf(&r->out, "# total urls=%" PRIu64 " new=%" PRIu64 " seen=%" PRIu64 " bad=%" PRIu64 "\n", r->urls, r->fresh,
-			      r->again, r->bad);
+		pd_buf_printf(&r->out, "# total urls=%" PRIu64 " new=%" PRIu64 " seen=%" PRIu64 " bad=%" PRIu64 "\n", r->urls,
+			      r->fresh, r->again, r->bad);
 	return status ? status : flush(r, 0);
 }
 
@@ -718,8 +736,10 @@ static int learn(struct url_run *r, char **paths, int n_paths)
 	if (!status)
 		status = flush(r, 0);
 	if (!status)
-		pd_log_note(r->log, "%" PRIu64 " pages, %" PRIu64 " parameters with different values for one URL, %" PRIu64
-			    " of them change no page", c.pages, c.parameters, c.learnt);
+		pd_log_note(r->log,
+			    "%" PRIu64 " pages, %" PRIu64 " parameters with different values for one URL, %" PRIu64
+			    " of them change no page",
+			    c.pages, c.parameters, c.learnt);
 	r->bad = c.bad;
 	return status;
 }

@@ -23,14 +23,14 @@ enum pd_seen_mode { PD_SEEN_EXACT, PD_SEEN_FEATURES, PD_SEEN_SITE_FEATURES };
 enum pd_seen_hash { PD_SEEN_XXH3, PD_SEEN_MD5 };
 enum pd_seen_feature { PD_FEATURE_SITE = 1, PD_FEATURE_DEPTH = 2, PD_FEATURE_DIRECTORY = 4, PD_FEATURE_LAST = 8 };
 enum { PD_FEATURES = 4, PD_FEATURES_ALL = 15 };
-extern const char *const pd_seen_modes[], *const pd_seen_hashes[];	/* NULL at the end */
+extern const char *const pd_seen_modes[], *const pd_seen_hashes[]; /* NULL at the end */
 
 struct pd_seen_options {
 	enum pd_seen_mode mode;
 	enum pd_seen_hash hash;
-	unsigned features;	/* of pd_seen_feature; the site always */
-	uint64_t bits;		/* of each filter: N; 0 with mode exact */
-	struct pd_span shape;	/* other parameters of the keys, as "form=canonical …"; must be the same between runs */
+	unsigned features;    /* of pd_seen_feature; the site always */
+	uint64_t bits;	      /* of each filter: N; 0 with mode exact */
+	struct pd_span shape; /* other parameters of the keys, as "form=canonical …"; must be the same between runs */
 };
 
 /* Total number of bits for this number of URLs and error rate with `k` bits per URL (base/hash.h has the standard
@@ -70,18 +70,19 @@ enum pd_seen_formula { PD_SEEN_FORMULA_STANDARD, PD_SEEN_FORMULA_FEATURES };
 
 /* The work of the command `url`: lines in, a row for each out, and the set kept in a file. */
 struct pd_seen_run {
-	int mode, hash, form, print, formula;	/* pd_seen_mode, pd_seen_hash, pd_url_form (canonical.h), pd_seen_print, pd_seen_formula */
-	double count, error;		/* filters: number of URLs to reserve, and the error rate at that number */
+	int mode, hash, form, print,
+		formula;     /* pd_seen_mode, pd_seen_hash, pd_url_form (canonical.h), pd_seen_print, pd_seen_formula */
+	double count, error; /* filters: number of URLs to reserve, and the error rate at that number */
 	unsigned features;
-	const char *seen;		/* the file; NULL: none */
-	bool ask;			/* it is not changed */
-	const char *base;		/* base for relative URLs; NULL: none */
-	bool with_base;			/* each line has its own, after a tab */
+	const char *seen; /* the file; NULL: none */
+	bool ask;	  /* it is not changed */
+	const char *base; /* base for relative URLs; NULL: none */
+	bool with_base;	  /* each line has its own, after a tab */
 	bool keep_fragment, drop_known;
-	const char *drop, *params;	/* parameters to leave out: a list, and a file of learned ones; or NULL */
-	bool learn;			/* the lines are rows of fp, and the output is a list of parameters that change no page … */
-	int least;			/* … for which so much evidence is needed */
-	const char *output;		/* NULL: standard output */
+	const char *drop, *params; /* parameters to leave out: a list, and a file of learned ones; or NULL */
+	bool learn;		   /* the lines are rows of fp, and the output is a list of parameters that change no page … */
+	int least;		   /* … for which so much evidence is needed */
+	const char *output;	   /* NULL: standard output */
 	bool domain, line_buffered, quiet;
 };
 

@@ -20,9 +20,9 @@ enum {
 	IN_USER = 16,
 	IN_OPAQUE = 32,
 	SLASH = 64,
-	NO_START = 128,		/* changes the meaning of a segment at its start: '.', and '/', which makes an empty
+	NO_START = 128, /* changes the meaning of a segment at its start: '.', and '/', which makes an empty
 				 * segment */
-	UNUSUAL = 256,		/* in a path: escaped, part of an escape, or escaped by some programs; a backslash */
+	UNUSUAL = 256,	/* in a path: escaped, part of an escape, or escaped by some programs; a backslash */
 };
 
 enum { EVERYWHERE = IN_FRAGMENT | IN_QUERY | IN_SPECIAL_QUERY | IN_PATH | IN_USER | IN_OPAQUE | UNUSUAL };
@@ -36,16 +36,22 @@ static const uint16_t class[256] = {
 	['%'] = UNUSUAL,
 	['\''] = IN_SPECIAL_QUERY,
 	['.'] = NO_START,
-	['/'] = IN_USER | SLASH | NO_START, [':'] = IN_USER, [';'] = IN_USER,
+	['/'] = IN_USER | SLASH | NO_START,
+	[':'] = IN_USER,
+	[';'] = IN_USER,
 	['<'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
 	['='] = IN_USER,
 	['>'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
 	['?'] = IN_PATH | IN_USER | UNUSUAL,
 	['@'] = IN_USER,
-	['['] = IN_USER | UNUSUAL, ['\\'] = IN_USER | UNUSUAL, [']'] = IN_USER | UNUSUAL,
+	['['] = IN_USER | UNUSUAL,
+	['\\'] = IN_USER | UNUSUAL,
+	[']'] = IN_USER | UNUSUAL,
 	['^'] = IN_PATH | IN_USER | UNUSUAL,
 	['`'] = IN_FRAGMENT | IN_PATH | IN_USER | UNUSUAL,
-	['{'] = IN_PATH | IN_USER | UNUSUAL, ['|'] = IN_USER | UNUSUAL, ['}'] = IN_PATH | IN_USER | UNUSUAL,
+	['{'] = IN_PATH | IN_USER | UNUSUAL,
+	['|'] = IN_USER | UNUSUAL,
+	['}'] = IN_PATH | IN_USER | UNUSUAL,
 	[0x7F ... 0xFF] = EVERYWHERE,
 };
 
@@ -73,7 +79,7 @@ static const struct {
 	const char *port;
 } schemes[] = {
 	[PD_URL_HTTP] = { { "http", 4 }, "80" }, [PD_URL_HTTPS] = { { "https", 5 }, "443" }, [PD_URL_WS] = { { "ws", 2 }, "80" },
-	[PD_URL_WSS] = { { "wss", 3 }, "443" },  [PD_URL_FTP] = { { "ftp", 3 }, "21" },      [PD_URL_FILE] = { { "file", 4 }, "" },
+	[PD_URL_WSS] = { { "wss", 3 }, "443" },	 [PD_URL_FTP] = { { "ftp", 3 }, "21" },	     [PD_URL_FILE] = { { "file", 4 }, "" },
 };
 
 static bool letter(char c)
@@ -404,8 +410,8 @@ static bool file(struct pd_url *u, struct pd_span s, const struct pd_url *base)
 static bool parse_relative(struct pd_url *u, struct pd_span s, const struct pd_url *base)
 {
 	if (s.n > 1 && is_slash(u, s.p[0]) && is_slash(u, s.p[1]))
-		return u->scheme == PD_URL_OTHER ? parse_authority(u, pd_span(s.p + 2, s.n - 2)) :
-						   authority_after_slashes(u, pd_span(s.p + 2, s.n - 2));
+		return u->scheme == PD_URL_OTHER ? parse_authority(u, pd_span(s.p + 2, s.n - 2))
+						 : authority_after_slashes(u, pd_span(s.p + 2, s.n - 2));
 	take_host(u, base);
 	if (s.n && is_slash(u, s.p[0])) {
 		begin_path(u);
@@ -425,7 +431,7 @@ static bool opaque_path(struct pd_url *u, struct pd_span s, bool more)
 	no_host(u);
 	begin_path(u);
 	u->opaque = true;
-	bool space = more && s.n && s.p[s.n - 1] == ' ';	/* if it would otherwise be lost with the rest */
+	bool space = more && s.n && s.p[s.n - 1] == ' '; /* if it would otherwise be lost with the rest */
 	s.n -= space;
 	add_escaped(&u->href, s, IN_OPAQUE);
 	if (space)

@@ -30,13 +30,13 @@ enum pd_url_scheme { PD_URL_OTHER, PD_URL_HTTP, PD_URL_HTTPS, PD_URL_WS, PD_URL_
 struct pd_url {
 	struct pd_buf href;
 	enum pd_url_scheme scheme;
-	bool has_host;		/* "//" follows the colon; the host may be empty */
-	bool opaque;		/* the path has no segments: mailto:someone@example.org */
-	bool plain;		/* the path has nothing that is or could be escaped, no empty segment and none that
+	bool has_host;	/* "//" follows the colon; the host may be empty */
+	bool opaque;	/* the path has no segments: mailto:someone@example.org */
+	bool plain;	/* the path has nothing that is or could be escaped, no empty segment and none that
 				 * begins with a dot */
-	bool slash_dot;		/* without a host: "/." precedes a path that begins with two slashes */
+	bool slash_dot; /* without a host: "/." precedes a path that begins with two slashes */
 	uint32_t colon, user, host, host_end, path, query, fragment;
-	const char *why;	/* why it could not be parsed */
+	const char *why; /* why it could not be parsed */
 	struct pd_buf scratch, clean;
 };
 

@@ -16,17 +16,17 @@
 
 #define NONE UINT32_MAX
 #define CACHE_LINE 64
-#define AHEAD 16		/* number of pairs whose sketches are prefetched */
-#define WAITING 4096		/* pairs of several buckets; most buckets have few */
-#define AT_ONCE 4		/* number of bands whose values are extracted in one pass over the sketches */
-#define PART_ROWS_BITS 15	/* approximate number of rows in a part, */
-#define PART_BITS_MAX 12	/* unless there would be too many parts to write to at the same time */
-#define PIECE 256		/* number of rows of a bucket that are compared with the others at a time */
+#define AHEAD 16	  /* number of pairs whose sketches are prefetched */
+#define WAITING 4096	  /* pairs of several buckets; most buckets have few */
+#define AT_ONCE 4	  /* number of bands whose values are extracted in one pass over the sketches */
+#define PART_ROWS_BITS 15 /* approximate number of rows in a part, */
+#define PART_BITS_MAX 12  /* unless there would be too many parts to write to at the same time */
+#define PIECE 256	  /* number of rows of a bucket that are compared with the others at a time */
 
 /* The rows that are searched. */
 struct taking {
 	struct pd_sketch_options options;
-	uint64_t *sketch;		/* `words` for each */
+	uint64_t *sketch; /* `words` for each */
 	uint32_t *member;
 	size_t n, words;
 	struct pd_array memory[2];
@@ -34,7 +34,7 @@ struct taking {
 
 /* A row that has been dealt into a part. */
 struct dealt {
-	uint64_t print;			/* the first 64 bits of its fingerprint */
+	uint64_t print; /* the first 64 bits of its fingerprint */
 	uint32_t value, row;
 };
 
@@ -52,18 +52,18 @@ struct joined {
 /* Data of a thread. */
 struct worker {
 	struct pd_verifier verifier;
-	struct pd_join_columns columns;	/* the fingerprints of a part, by buckets */
+	struct pd_join_columns columns; /* the fingerprints of a part, by buckets */
 	uint32_t *row;			/* their rows */
 	uint32_t *begin;		/* start of each bucket, and the end */
-	uint8_t *representative;		/* in a full bucket: the representative of each row, or UNREPRESENTED */
+	uint8_t *representative;	/* in a full bucket: the representative of each row, or UNREPRESENTED */
 	uint64_t *spare_prints;
 	uint32_t *spare_rows;
 	struct adjacent *neighbours;
-	struct joined *joined;		/* found in this band */
+	struct joined *joined; /* found in this band */
 	size_t n_joined, cap_joined;
 	size_t cap_prints, cap_rows, cap_begin, cap_representatives, cap_spare_prints, cap_spare_rows, cap_neighbours;
 	struct pd_join_hits hits;
-	struct joined waiting[WAITING];	/* pairs of a bucket that are within reach */
+	struct joined waiting[WAITING]; /* pairs of a bucket that are within reach */
 	size_t n_waiting;
 	uint64_t compared;
 };
@@ -71,27 +71,27 @@ struct worker {
 struct search {
 	const struct taking *t;
 	const struct pd_match_set *m;
-	int width, reach, least;	/* least: number of minima that must agree */
-	double chance;			/* probability that two random fingerprints are within reach */
-	uint64_t *full;		/* one bit for each bucket of each band, set after it was searched */
-	struct pd_match_share *share;	/* NULL: there are no other rows */
-	uint8_t *represented;		/* by row: 1 if it has a representative */
-	uint32_t *parent;		/* by row: the first row of its cluster after the previous bands, or a row
+	int width, reach, least;      /* least: number of minima that must agree */
+	double chance;		      /* probability that two random fingerprints are within reach */
+	uint64_t *full;		      /* one bit for each bucket of each band, set after it was searched */
+	struct pd_match_share *share; /* NULL: there are no other rows */
+	uint8_t *represented;	      /* by row: 1 if it has a representative */
+	uint32_t *parent;	      /* by row: the first row of its cluster after the previous bands, or a row
 					 * closer to it; NULL: not required */
-	uint32_t *last;			/* by row: the last later row that was found similar as a neighbour, or NONE */
-	size_t most_compared;			/* number of sketches that a row is compared with in a bucket of mostly
+	uint32_t *last;		      /* by row: the last later row that was found similar as a neighbour, or NONE */
+	size_t most_compared;	      /* number of sketches that a row is compared with in a bucket of mostly
 						 * similar rows */
-	int part_bits, bucket_bits;	/* leading bits of the value; the bits of the bucket include those of the
+	int part_bits, bucket_bits;   /* leading bits of the value; the bits of the bucket include those of the
 					 * part */
 	struct pd_join_scan_loops scan;
-	size_t n_stretches;		/* stretches of the rows */
-	size_t first_band, n_bands;	/* current bands */
-	uint32_t *value[AT_ONCE];	/* the first 32 bits of the values of these bands, by row */
+	size_t n_stretches;	    /* stretches of the rows */
+	size_t first_band, n_bands; /* current bands */
+	uint32_t *value[AT_ONCE];   /* the first 32 bits of the values of these bands, by row */
 	struct pd_radix radix[AT_ONCE];
-	size_t band, from, to;		/* the current one of these bands, and the parts of this round */
+	size_t band, from, to; /* the current one of these bands, and the parts of this round */
 	struct dealt *dealt;
 	size_t cap_dealt;
-	struct worker *workers;		/* one for each thread */
+	struct worker *workers; /* one for each thread */
 	struct pd_items *lists;
 };
 
@@ -145,7 +145,8 @@ int pd_match_bands_least(const struct pd_sketch_options *o, const struct pd_veri
 static bool is_taking_part(const struct pd_match_set *m, const uint8_t *only, uint32_t member)
 {
 	const struct pd_match_links *l = &m->links;
-	bool all = l->all_pairs || l->side || l->scope == PD_SCOPE_OTHER_HOSTS || pd_match_groups_name(&l->groups, member) == member;
+	bool all =
+		l->all_pairs || l->side || l->scope == PD_SCOPE_OTHER_HOSTS || pd_match_groups_name(&l->groups, member) == member;
 	return all && (!only || only[pd_match_groups_name(pd_match_set_prints(m), member)]);
 }
 
@@ -337,10 +338,10 @@ static bool find_hits(const struct search *s, struct worker *w, size_t from, siz
  *    following minima (compare_neighbours). */
 
 #define UNREPRESENTED UINT8_MAX
-#define SAMPLES 64	/* number of sampled pairs that show whether a bucket consists of copies */
-#define COPIES 4	/* at least one of this many must be similar */
-#define NEIGHBOURS 8	/* factor: at most this many times the compared rows are skipped */
-#define HEADS 8		/* number of clusters of a bucket that are joined */
+#define SAMPLES 64   /* number of sampled pairs that show whether a bucket consists of copies */
+#define COPIES 4     /* at least one of this many must be similar */
+#define NEIGHBOURS 8 /* factor: at most this many times the compared rows are skipped */
+#define HEADS 8	     /* number of clusters of a bucket that are joined */
 
 /* A row that matched no earlier representative.  `second` is its first member that can be paired with rows that are out
  * of scope for the representative itself, such as rows of the same host with scope other-hosts. */
@@ -367,7 +368,8 @@ static bool is_same_host(const struct search *s, uint32_t a, uint32_t b)
 }
 
 /* Return the index of the first representative with which the row is verified, or UNREPRESENTED. */
-static uint8_t match_representative(const struct search *s, struct worker *w, const struct representatives *representatives, uint32_t row)
+static uint8_t match_representative(const struct search *s, struct worker *w, const struct representatives *representatives,
+				    uint32_t row)
 {
 	const struct pd_match_set *m = s->m;
 	double similarity;
@@ -377,8 +379,9 @@ static uint8_t match_representative(const struct search *s, struct worker *w, co
 			continue;
 		if (!is_within_reach(s, representative, row))
 			continue;
-		if (is_similar(s, representative, row, w) && pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[representative]),
-								   pd_rows_set_row(m->set, s->t->member[row]), 0, &similarity))
+		if (is_similar(s, representative, row, w) &&
+		    pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[representative]),
+				   pd_rows_set_row(m->set, s->t->member[row]), 0, &similarity))
 			return i;
 	}
 	return UNREPRESENTED;
@@ -452,7 +455,8 @@ static bool is_duplicate(const struct search *s, struct worker *w, uint32_t a, u
 	const struct pd_match_set *m = s->m;
 	double similarity;
 	return is_in_scope(&m->links, s->t->member[a], s->t->member[b]) && is_within_reach(s, a, b) && is_similar(s, a, b, w) &&
-	       pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[a]), pd_rows_set_row(m->set, s->t->member[b]), 0, &similarity);
+	       pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[a]), pd_rows_set_row(m->set, s->t->member[b]), 0,
+			      &similarity);
 }
 
 /* The first row of a cluster, and the index of the first head that it was joined with. */
@@ -527,11 +531,11 @@ static void find_any_match(const struct search *s, struct worker *w, uint32_t ro
 	double similarity;
 	for (size_t i = from; i < to; i++) {
 		uint32_t other = w->row[i];
-		if (other == row || !is_in_scope(&m->links, s->t->member[row], s->t->member[other]) || !is_within_reach(s, row, other) ||
-		    !is_similar(s, row, other, w))
+		if (other == row || !is_in_scope(&m->links, s->t->member[row], s->t->member[other]) ||
+		    !is_within_reach(s, row, other) || !is_similar(s, row, other, w))
 			continue;
-		if (!pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[row]), pd_rows_set_row(m->set, s->t->member[other]), 0,
-				    &similarity))
+		if (!pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[row]),
+				    pd_rows_set_row(m->set, s->t->member[other]), 0, &similarity))
 			continue;
 		pd_items_add_pair(out, row, other, 0);
 		return;
@@ -586,16 +590,16 @@ static void compare_neighbours(const struct search *s, struct worker *w, size_t 
 	struct adjacent *v = w->neighbours;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t row = w->row[from + i];
-		v[i] = (struct adjacent){ pd_match_scope_inside(l->scope) ? l->host[s->t->member[row]] : 0, minima_after_band(s, row, depth),
-					   w->columns.w[0][from + i], row };
+		v[i] = (struct adjacent){ pd_match_scope_inside(l->scope) ? l->host[s->t->member[row]] : 0,
+					  minima_after_band(s, row, depth), w->columns.w[0][from + i], row };
 	}
 	qsort(v, n, sizeof *v, by_minima);
 	for (size_t i = 0, first = 0; i < n; i++) {
 		if (v[i].host != v[first].host || v[i].minima != v[first].minima)
 			first = i;
 		size_t tried = 0;
-		for (size_t j = i > first + s->most_compared ? first : i + 1; j < n && j <= i + NEIGHBOURS * s->most_compared && tried < s->most_compared;
-		     j = j < i ? i + 1 : j + 1) {
+		for (size_t j = i > first + s->most_compared ? first : i + 1;
+		     j < n && j <= i + NEIGHBOURS * s->most_compared && tried < s->most_compared; j = j < i ? i + 1 : j + 1) {
 			if (pd_bits_distance(&v[i].print, &v[j].print, 1) > s->reach ||
 			    !is_in_scope(l, s->t->member[v[i].row], s->t->member[v[j].row]))
 				continue;
@@ -626,7 +630,8 @@ static size_t keep_unrepresented(struct worker *w, size_t from, size_t to)
 /* Sort the rows by the minimum at `depth` after the band; end[v]: end of the rows with value v. */
 static void split_by_minimum(const struct search *s, struct worker *w, size_t from, size_t n, int depth, size_t end[256])
 {
-	int bits = s->t->options.bits, at = (int)((s->first_band + s->band + 1) * (size_t)s->width + (size_t)depth) % s->t->options.minima;
+	int bits = s->t->options.bits,
+	    at = (int)((s->first_band + s->band + 1) * (size_t)s->width + (size_t)depth) % s->t->options.minima;
 	w->spare_prints = pd_big_at_least(w->spare_prints, n, &w->cap_spare_prints, sizeof *w->spare_prints);
 	w->spare_rows = pd_big_at_least(w->spare_rows, n, &w->cap_spare_rows, sizeof *w->spare_rows);
 	memcpy(w->spare_prints, w->columns.w[0] + from, n * sizeof *w->spare_prints);
@@ -656,11 +661,13 @@ static size_t group_copies(const struct search *s, struct worker *w, size_t from
 {
 	struct representatives representatives = { .n = 0 };
 	for (size_t i = from; i < to; i++)
-		w->representative[i] = is_on(s, w->row[i], PD_SIDE_B) ? find_representative(s, w, &representatives, w->row[i]) : UNREPRESENTED;
+		w->representative[i] =
+			is_on(s, w->row[i], PD_SIDE_B) ? find_representative(s, w, &representatives, w->row[i]) : UNREPRESENTED;
 	for (size_t i = from; i < to; i++) {
 		if (!is_on(s, w->row[i], PD_SIDE_B))
 			w->representative[i] = match_representative(s, w, &representatives, w->row[i]);
-		if (w->representative[i] != UNREPRESENTED && is_on(s, w->row[i], PD_SIDE_A) && !add_member(s, w, &representatives.v[w->representative[i]], w->row[i], out))
+		if (w->representative[i] != UNREPRESENTED && is_on(s, w->row[i], PD_SIDE_A) &&
+		    !add_member(s, w, &representatives.v[w->representative[i]], w->row[i], out))
 			w->representative[i] = UNREPRESENTED;
 	}
 	for (uint8_t i = 0; i < representatives.n; i++)
@@ -900,7 +907,12 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	bands->width = pd_match_bands_width(&t.options, o->band_width, t.n);
 	bands->reach = most >= 0 ? most : o->band_reach ? o->band_reach - 1 : pd_match_bands_reach(&t.options, bands->width, t.n);
 	bands->most_distance = most >= 0 ? most : rows->bits;
-	struct search s = { .t = &t, .m = m, .share = o->share, .width = bands->width, .reach = bands->reach, .least = pd_match_bands_least(&t.options, &o->verify),
+	struct search s = { .t = &t,
+			    .m = m,
+			    .share = o->share,
+			    .width = bands->width,
+			    .reach = bands->reach,
+			    .least = pd_match_bands_least(&t.options, &o->verify),
 			    .n_stretches = (size_t)threads,
 			    .scan = pd_join_scan_best()->by[PD_SCAN_64] };
 	choose_digits(&s);
@@ -958,7 +970,8 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	return status;
 }
 
-size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out)
+size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m,
+			  struct pd_match_partners *out)
 {
 	const struct pd_match_links *links = &m->links;
 	const struct pd_rows_set *set = m->set;
@@ -975,7 +988,8 @@ size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const s
 		if ((!distance && !equal) || distance > bands->most_distance || !is_in_scope(links, a, b))
 			continue;
 		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
-		out->v[out->n++] = (struct pd_match_partner){ .member = b, .distance = distance, .linked = v[at].value == PD_BANDS_LINKED };
+		out->v[out->n++] =
+			(struct pd_match_partner){ .member = b, .distance = distance, .linked = v[at].value == PD_BANDS_LINKED };
 	}
 	return at;
 }

@@ -32,8 +32,9 @@
 #define PD_BANDS_BUCKET 4096
 #define PD_BANDS_PAIRS 8
 #define PD_BANDS_REPRESENTATIVES 8
-#define PD_BANDS_BUCKET_BITS 22	/* leading bits of a band's value: rows with equal bits share a bucket */
-#define PD_BANDS_COMPARED 128	/* sketches that a page is compared with, over all bands, if nothing distinguishes it
+#define PD_BANDS_BUCKET_BITS 22 /* leading bits of a band's value: rows with equal bits share a bucket */
+#define PD_BANDS_COMPARED \
+	128 /* sketches that a page is compared with, over all bands, if nothing distinguishes it
 				 * from others */
 
 /* Limits for random pairs per page: comparisons of fingerprints, and of sketches. */
@@ -41,24 +42,26 @@
 #define PD_BANDS_CHANCE 6
 
 struct pd_match_bands {
-	struct pd_items pairs;		/* members a < b in the halves of the key, in order, each pair once; the caller
+	struct pd_items pairs; /* members a < b in the halves of the key, in order, each pair once; the caller
 					 * releases them */
-	int width;			/* r; 0: nothing was searched */
-	int reach;			/* largest distance of fingerprints */
-	uint64_t compared;			/* pairs of sketches that were compared */
-	int most_distance;		/* largest distance of the fingerprints of a pair: k if only some rows were
+	int width;	       /* r; 0: nothing was searched */
+	int reach;	       /* largest distance of fingerprints */
+	uint64_t compared;     /* pairs of sketches that were compared */
+	int most_distance;     /* largest distance of the fingerprints of a pair: k if only some rows were
 					 * searched */
 };
 
-#define PD_BANDS_LINKED 1		/* a pair's value: one row represents the other (pd_match_pair.linked) */
+#define PD_BANDS_LINKED 1 /* a pair's value: one row represents the other (pd_match_pair.linked) */
 
 /* Find candidates among rows with a sketch: the first row of each part (groups.h); or every row if rows are not linked
  * or if two sides are matched.  only: by the name of a group of equal fingerprints, the groups to search; NULL: all. 
  * most: largest distance of fingerprints; -1: as much as chance allows, and any distance if sketches agree. */
-int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, int most, struct pd_err *e);
+int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, int most,
+			struct pd_err *e);
 /* Add the candidates from pairs.v[at] on that belong to the same first row, if they are in scope; return the index of
  * the next row's candidates. */
-size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m, struct pd_match_partners *out);
+size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const struct pd_match_set *m,
+			  struct pd_match_partners *out);
 
 /* Return the number of minima in a band: the requested one; 0: chosen by the number of rows. */
 int pd_match_bands_width(const struct pd_sketch_options *o, int asked, size_t n);

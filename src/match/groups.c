@@ -137,25 +137,25 @@ void pd_match_groups_release(struct pd_match_groups *g)
 	*g = (struct pd_match_groups){ 0 };
 }
 
-#define PART_ROWS 4096		/* average number of rows in a part, */
-#define PART_BITS_MAX 12	/* unless there would be too many positions to write to at the same time */
-#define SLOTS 65536		/* about one row in sixteen is wrongly considered a possible duplicate */
+#define PART_ROWS 4096	 /* average number of rows in a part, */
+#define PART_BITS_MAX 12 /* unless there would be too many positions to write to at the same time */
+#define SLOTS 65536	 /* about one row in sixteen is wrongly considered a possible duplicate */
 #define INLINE static inline __attribute__((always_inline))
 
 struct equal {
 	const uint64_t *keys;
 	int words, part_bits;
 	size_t n;
-	uint64_t secret;		/* key of the hashes, because authors of pages choose the fingerprints */
-	struct pd_radix radix;		/* stretches of the rows; parts by the high bits of the hash */
-	size_t from, to;		/* parts of this round */
-	uint64_t *dealt;		/* their rows, (half of the hash, row), by parts */
+	uint64_t secret;       /* key of the hashes, because authors of pages choose the fingerprints */
+	struct pd_radix radix; /* stretches of the rows; parts by the high bits of the hash */
+	size_t from, to;       /* parts of this round */
+	uint64_t *dealt;       /* their rows, (half of the hash, row), by parts */
 	size_t cap_dealt;
 	struct equal_part {
-		struct pd_map firsts;	/* half of a hash -> its first row, + 1 */
-		uint64_t seen[SLOTS / 64], again[SLOTS / 64];	/* by bits of a half: at least one row has them; several
+		struct pd_map firsts;			      /* half of a hash -> its first row, + 1 */
+		uint64_t seen[SLOTS / 64], again[SLOTS / 64]; /* by bits of a half: at least one row has them; several
 								 * rows have them */
-	} *tables;			/* for the current part of each thread */
+	} * tables;					      /* for the current part of each thread */
 	struct pd_items *followers;
 };
 
@@ -281,8 +281,8 @@ static void find_followers(struct equal *q, int threads, size_t room)
 	pd_radix_release(&q->radix);
 }
 
-int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads, struct pd_budget *budget, struct pd_match_groups *out,
-		    struct pd_err *e)
+int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads, struct pd_budget *budget,
+			 struct pd_match_groups *out, struct pd_err *e)
 {
 	pd_match_groups_release(out);
 	if (n >= UINT32_C(1) << 31)
@@ -308,10 +308,10 @@ struct split {
 	struct pd_match_parts *parts;
 	const struct pd_rows_set *set;
 	struct pd_verifier *v;
-	const uint64_t *host;		/* by row of the set; NULL: hosts do not separate parts */
-	bool apart;			/* each row is a separate part */
-	struct pd_items followers;	/* (first row of a part, another row of it) */
-	uint32_t *rows;			/* of the current group */
+	const uint64_t *host;	   /* by row of the set; NULL: hosts do not separate parts */
+	bool apart;		   /* each row is a separate part */
+	struct pd_items followers; /* (first row of a part, another row of it) */
+	uint32_t *rows;		   /* of the current group */
 	size_t cap_rows;
 };
 
@@ -374,7 +374,7 @@ static uint64_t *hosts_of(const struct pd_rows_set *set, const struct pd_rows *r
 /* `fingerprints`: groups of equal fingerprints of the rows in `set`.  `out`: groups by part; unchanged if p->n stays 0,
  * that is, if every group has one part. */
 static void split_groups(struct pd_match_parts *p, const struct pd_match_groups *fingerprints, const struct pd_rows_set *set,
-		    const struct pd_match_options *o, struct pd_verifier *v, struct pd_match_groups *out)
+			 const struct pd_match_options *o, struct pd_verifier *v, struct pd_match_groups *out)
 {
 	uint64_t *host = pd_match_scope_inside(o->scope) && fingerprints->n_multi ? hosts_of(set, v->rows) : NULL;
 	struct split s = { .parts = p, .set = set, .v = v, .host = host, .apart = o->share && o->share->apart };
@@ -483,17 +483,20 @@ static void release_sides(struct pd_match_links *l)
 
 /* Return the first index, from lo on, of a member of a side whose host is not below `host`, or, with `over`, is above
  * it. */
-static size_t side_bound(const struct pd_match_links *l, const struct pd_match_side *s, size_t lo, size_t hi, uint64_t host, bool over)
+static size_t side_bound(const struct pd_match_links *l, const struct pd_match_side *s, size_t lo, size_t hi, uint64_t host,
+			 bool over)
 {
 	return PD_LOWER_BOUND(i, lo, hi, l->host[s->rows[i]] < host || (over && l->host[s->rows[i]] == host));
 }
 
 /* Return the members of a side in a group; for scopes within hosts, only those on the host of `a`. */
-static struct pd_match_members side_members(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group, uint32_t a)
+static struct pd_match_members side_members(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group,
+					    uint32_t a)
 {
 	bool same_host = pd_match_scope_inside(l->scope);
 	if (!pd_match_groups_is_multi(&l->groups, group))
-		return (struct pd_match_members){ NULL, is_on(l, group, s->side) && (!same_host || l->host[group] == l->host[a]), group };
+		return (struct pd_match_members){ NULL, is_on(l, group, s->side) && (!same_host || l->host[group] == l->host[a]),
+						  group };
 	uint32_t multi = pd_match_groups_multi(&l->groups, group);
 	size_t lo = s->start[multi], hi = s->start[multi + 1];
 	if (same_host) {
@@ -527,7 +530,7 @@ static uint32_t linked_to(const struct pd_match_links *l, uint32_t a, uint32_t g
 
 /* Add the members of a side after `a`. */
 static void add_side(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group, uint32_t a, int distance,
-		    struct pd_match_partners *out)
+		     struct pd_match_partners *out)
 {
 	struct pd_match_members r = side_members(l, s, group, a);
 	for (size_t i = 0; i < r.n; i++)
@@ -556,7 +559,8 @@ static void add_linked(const struct pd_match_links *l, uint32_t b, uint32_t grou
 			add_partner(out, pd_match_members_at(&a, i), distance);
 }
 
-static void add_partners_against(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
+static void add_partners_against(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance,
+				 struct pd_match_partners *out)
 {
 	uint32_t b = is_on(l, a, PD_SIDE_A) && !l->all_pairs ? linked_to(l, a, group) : NONE;
 	if (b != NONE && b > a)
@@ -606,11 +610,12 @@ static void sort_hosts(struct pd_match_links *l)
 }
 
 /* Open links; takes over `groups`. */
-static void open_links(struct pd_match_links *l, struct pd_match_groups *groups, const struct pd_match_options *o, const struct pd_rows *rows,
-		   const struct pd_rows_set *set)
+static void open_links(struct pd_match_links *l, struct pd_match_groups *groups, const struct pd_match_options *o,
+		       const struct pd_rows *rows, const struct pd_rows_set *set)
 {
-	*l = (struct pd_match_links){ .groups = *groups, .scope = o->scope, .all_pairs = o->all_pairs, .rows = rows, .set = set,
-				.side = rows->side };
+	*l = (struct pd_match_links){
+		.groups = *groups, .scope = o->scope, .all_pairs = o->all_pairs, .rows = rows, .set = set, .side = rows->side
+	};
 	*groups = (struct pd_match_groups){ 0 };
 	if (l->scope != PD_SCOPE_ALL) {
 		take_hosts(l);
@@ -660,7 +665,8 @@ static void add_run(struct pd_match_partners *out, struct pd_match_members r, in
 }
 
 /* Add all members of the run on another host than `host`. */
-static void add_others(const struct pd_match_links *l, struct pd_match_partners *out, struct pd_match_members r, uint64_t host, int distance)
+static void add_others(const struct pd_match_links *l, struct pd_match_partners *out, struct pd_match_members r, uint64_t host,
+		       int distance)
 {
 	for (size_t i = 0; i < r.n; i++)
 		if (l->host[pd_match_members_at(&r, i)] != host)
@@ -728,7 +734,8 @@ static uint32_t elsewhere_of(const struct pd_match_links *l, uint32_t group)
 	return pd_match_groups_is_multi(&l->groups, group) ? l->elsewhere[pd_match_groups_multi(&l->groups, group)] : NONE;
 }
 
-static void link_near_across(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
+static void link_near_across(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance,
+			     struct pd_match_partners *out)
 {
 	uint32_t own = pd_match_groups_name(&l->groups, a), to = l->host[group] != l->host[a] ? group : elsewhere_of(l, group);
 	if (to != NONE && to > a)
@@ -749,7 +756,8 @@ static void add_near_part(const struct pd_match_links *l, uint32_t a, uint32_t g
 	struct pd_match_members r = scope_run(l, group, a);
 	if (!r.n)
 		return;
-	if (l->scope == PD_SCOPE_OTHER_HOSTS && !l->all_pairs && r.n > MANY_ROWS && pd_match_groups_members(&l->groups, a).n > MANY_ROWS)
+	if (l->scope == PD_SCOPE_OTHER_HOSTS && !l->all_pairs && r.n > MANY_ROWS &&
+	    pd_match_groups_members(&l->groups, a).n > MANY_ROWS)
 		link_near_across(l, a, group, distance, out);
 	else if (l->scope == PD_SCOPE_OTHER_HOSTS)
 		add_others(l, out, after(r, a), l->host[a], distance);
@@ -797,7 +805,8 @@ int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_
 {
 	if (!m->set->n)
 		return PD_OK;
-	int status = pd_match_groups_find(m->set->keys, m->set->words, m->set->n, m->o->threads, m->rows->budget, &m->fingerprints, e);
+	int status =
+		pd_match_groups_find(m->set->keys, m->set->words, m->set->n, m->o->threads, m->rows->budget, &m->fingerprints, e);
 	if (status)
 		return status;
 	m->verifies = !m->o->verify.off && (m->digests || m->rows->sketched || m->o->verify.k_unknown < m->o->k);

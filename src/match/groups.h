@@ -50,45 +50,45 @@ struct pd_match_scope_choice {
 	const char *name;
 	enum pd_match_scope scope;
 	enum pd_rows_realm realms;
-	bool table;		/* the property is read from a table of owners */
+	bool table; /* the property is read from a table of owners */
 };
 
 extern const struct pd_match_scope_choice pd_match_scope_choices[];
-extern const char *const pd_match_scope_names[];	/* names of the choices, in their order; terminated by NULL */
+extern const char *const pd_match_scope_names[]; /* names of the choices, in their order; terminated by NULL */
 
 /* Rows of one bucket, when all rows are distributed: values computed from all rows, and the pairs that this bucket
  * owns. */
 struct pd_match_share {
-	uint64_t near_most;		/* limit for the pairs of fingerprints within k, in all rows; if there are more,
+	uint64_t near_most; /* limit for the pairs of fingerprints within k, in all rows; if there are more,
 					 * none is emitted; 0: no limit */
 	/* whether this bucket owns a pair of fingerprints; NULL: it owns all */
 	bool (*is_own)(const void *ctx, const uint64_t *a, const uint64_t *b);
 	const void *ctx;
-	bool apart;			/* of each part only the first row is present */
-	int band;			/* the band to search, from 0 */
+	bool apart; /* of each part only the first row is present */
+	int band;   /* the band to search, from 0 */
 #define PD_BANDS_ALL (-1)
 #define PD_BANDS_NONE (-2)
-	uint64_t *full;		/* by row, one bit for each band: its bucket is full */
-	size_t full_words;		/* of each row */
-	bool full_known;		/* otherwise full buckets are recorded here and not searched */
+	uint64_t *full;	   /* by row, one bit for each band: its bucket is full */
+	size_t full_words; /* of each row */
+	bool full_known;   /* otherwise full buckets are recorded here and not searched */
 };
 
 struct pd_match_options {
-	int k;			/* Hamming distance <= k */
+	int k; /* Hamming distance <= k */
 	enum pd_join_plan_kind plan;
 	struct pd_verify_options verify;
 	enum pd_match_candidates candidates;
-	int band_width;		/* number of minima in a band; 0: by the number of rows */
-	int band_reach;		/* largest distance of fingerprints with a common band, plus one; 0: by the number of
+	int band_width;		      /* number of minima in a band; 0: by the number of rows */
+	int band_reach;		      /* largest distance of fingerprints with a common band, plus one; 0: by the number of
 				 * rows */
-	struct pd_match_share *share;	/* NULL: these are all rows */
+	struct pd_match_share *share; /* NULL: these are all rows */
 	enum pd_match_scope scope;
-	const char *scope_name;		/* as typed; NULL: the standard name */
-	uint64_t owners;		/* checksum of the table of owners; 0: none */
-	const struct pd_rules *rules;	/* rules on links with which pairs were chosen; NULL: none */
+	const char *scope_name;	      /* as typed; NULL: the standard name */
+	uint64_t owners;	      /* checksum of the table of owners; 0: none */
+	const struct pd_rules *rules; /* rules on links with which pairs were chosen; NULL: none */
 	bool all_pairs;
 	int threads;
-	struct pd_doubts *doubts;	/* doubtful pairs are recorded here; NULL: not recorded */
+	struct pd_doubts *doubts; /* doubtful pairs are recorded here; NULL: not recorded */
 };
 
 static inline struct pd_verifier pd_match_verifier(const struct pd_match_options *o, const struct pd_rows *rows)
@@ -97,16 +97,16 @@ static inline struct pd_verifier pd_match_verifier(const struct pd_match_options
 }
 
 struct pd_match_stats {
-	size_t distinct;	/* different fingerprints */
+	size_t distinct; /* different fingerprints */
 	uint64_t pairs;
 	struct pd_join_plan plan;
-	uint64_t candidates;	/* pairs of different fingerprints within k that were verified */
-	bool dense;		/* more pairs within k than share->near_most */
-	bool many_parts;	/* a fingerprint has more parts than are compared (PD_PARTS_TRIED) */
-	uint64_t linked;	/* pages with a representative in a dense neighbourhood of fingerprints */
+	uint64_t candidates; /* pairs of different fingerprints within k that were verified */
+	bool dense;	     /* more pairs within k than share->near_most */
+	bool many_parts;     /* a fingerprint has more parts than are compared (PD_PARTS_TRIED) */
+	uint64_t linked;     /* pages with a representative in a dense neighbourhood of fingerprints */
 	int band_width, band_reach;
-	uint64_t band_looks;	/* pairs of sketches with a common band that were compared */
-	double join_seconds, bands_seconds, verify_seconds;	/* CPU, all threads */
+	uint64_t band_looks;				    /* pairs of sketches with a common band that were compared */
+	double join_seconds, bands_seconds, verify_seconds; /* CPU, all threads */
 };
 
 /* Names of the candidate sources, in the order of their enum, terminated by NULL. */
@@ -115,20 +115,20 @@ extern const char *const pd_match_candidates_names[];
 /* --- groups --- */
 
 struct pd_match_groups {
-	size_t n_rows, n_groups;	/* including groups of one row */
-	size_t n_multi;		/* 0: the following members are empty */
-	uint32_t *start;		/* n_multi + 1: start of each group's rows; groups in the order of their first
+	size_t n_rows, n_groups;   /* including groups of one row */
+	size_t n_multi;		   /* 0: the following members are empty */
+	uint32_t *start;	   /* n_multi + 1: start of each group's rows; groups in the order of their first
 					 * rows */
-	uint32_t *rows;			/* rows of multi-member group 0, ascending, then of group 1 … */
-	uint64_t *is_multi;		/* one bit for each row */
-	uint32_t *rank;			/* by word of these bits: number of rows before it in such groups */
-	uint32_t *multi;		/* by such row, in order: its group */
-	struct pd_array memory[3];	/* memory of start, rows and multi */
+	uint32_t *rows;		   /* rows of multi-member group 0, ascending, then of group 1 … */
+	uint64_t *is_multi;	   /* one bit for each row */
+	uint32_t *rank;		   /* by word of these bits: number of rows before it in such groups */
+	uint32_t *multi;	   /* by such row, in order: its group */
+	struct pd_array memory[3]; /* memory of start, rows and multi */
 };
 
 /* Some rows of a group in an order; a single row needs no array. */
 struct pd_match_members {
-	const uint32_t *v;		/* NULL: only `one` */
+	const uint32_t *v; /* NULL: only `one` */
 	size_t n;
 	uint32_t one;
 };
@@ -170,16 +170,16 @@ static inline struct pd_match_members pd_match_groups_members(const struct pd_ma
 /* Find groups.  Row i has the key keys[i * words] … of `words` words, 1 to PD_KEY_WORDS; rows are numbered in the order
  * of ids.  The content of `out` is released and replaced.  The result is the same for any number of threads and any
  * budget (NULL: none).  PD_ERR_LIMIT: 2^31 rows or more. */
-int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads, struct pd_budget *budget, struct pd_match_groups *out,
-		    struct pd_err *e);
+int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads, struct pd_budget *budget,
+			 struct pd_match_groups *out, struct pd_err *e);
 
 /* --- parts of groups --- */
 
-#define PD_PARTS_TRIED 64	/* number of parts of a group (and host) that a row is compared with */
+#define PD_PARTS_TRIED 64 /* number of parts of a group (and host) that a row is compared with */
 
 struct pd_match_part {
-	uint32_t print, first;	/* names of the group and of the part */
-	uint64_t host;		/* for scopes within hosts */
+	uint32_t print, first; /* names of the group and of the part */
+	uint64_t host;	       /* for scopes within hosts */
 };
 
 /* The parts of groups with several parts, by group, then by host. */
@@ -203,25 +203,25 @@ struct pd_match_links {
 	struct pd_match_groups groups;
 	enum pd_match_scope scope;
 	bool all_pairs;
-	const uint64_t *host;		/* by member; NULL for scope all */
-	struct pd_array own_host;	/* the same, if it differs from that of the rows */
-	uint32_t *by_host;		/* groups.rows, each group sorted by (host, member); NULL for scope all */
+	const uint64_t *host;	  /* by member; NULL for scope all */
+	struct pd_array own_host; /* the same, if it differs from that of the rows */
+	uint32_t *by_host;	  /* groups.rows, each group sorted by (host, member); NULL for scope all */
 	struct pd_array by_host_memory;
-	uint32_t *elsewhere;		/* other-hosts: the first member of a group on another host than its first
+	uint32_t *elsewhere; /* other-hosts: the first member of a group on another host than its first
 					 * member, or NONE */
 	const struct pd_rows *rows;
 	const struct pd_rows_set *set;
 	/* With two sides: each row of A pairs with the first row of B that the scope allows, or with all. */
-	const uint8_t *side;		/* by row; NULL: there are no sides */
+	const uint8_t *side; /* by row; NULL: there are no sides */
 	struct pd_match_side a, b;
-	uint32_t *b_elsewhere;		/* other-hosts: the first member of B in a group on another host than the
+	uint32_t *b_elsewhere; /* other-hosts: the first member of B in a group on another host than the
 					 * group's first member of B, or NONE */
 };
 
 struct pd_match_partner {
 	uint32_t member;
 	int distance;
-	double similarity;	/* set by the caller, like the next members */
+	double similarity; /* set by the caller, like the next members */
 	bool linked;
 };
 
@@ -235,11 +235,11 @@ struct pd_match_set {
 	const struct pd_rows *rows;
 	const struct pd_match_options *o;
 	const struct pd_rows_set *set;
-	bool digests;			/* a set without fingerprints: only equal texts match */
-	bool verifies;			/* pairs are verified */
-	struct pd_match_groups fingerprints;	/* by fingerprint only, if some groups have several parts */
+	bool digests;			     /* a set without fingerprints: only equal texts match */
+	bool verifies;			     /* pairs are verified */
+	struct pd_match_groups fingerprints; /* by fingerprint only, if some groups have several parts */
 	struct pd_match_parts parts;
-	struct pd_match_links links;		/* links of parts */
+	struct pd_match_links links; /* links of parts */
 };
 
 /* Open a set; the caller sets rows, o, set and digests.  An empty set has no groups. */

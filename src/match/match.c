@@ -39,23 +39,23 @@
  * in the same random order (keep_first_partners). */
 
 #define NEAR_PAIRS 64
-#define NEAR_PAIRS_WITH_BANDS 8	/* if the sketch search finds what a small k misses */
-#define NEAR_PAIRS_LEAST (1 << 20)	/* for any number of fingerprints */
+#define NEAR_PAIRS_WITH_BANDS 8	   /* if the sketch search finds what a small k misses */
+#define NEAR_PAIRS_LEAST (1 << 20) /* for any number of fingerprints */
 #define NEAR_REPRESENTATIVES 32
 
-#define NEAR_LINKED 0x8000	/* flag in a pair's distance: one of them is represented by the other */
+#define NEAR_LINKED 0x8000 /* flag in a pair's distance: one of them is represented by the other */
 
 struct near {
-	struct pd_join_pairs after;	/* (group, a later group), in order */
-	struct pd_join_pairs before;	/* (group, an earlier group), in order */
-	uint8_t *sketch_only;		/* by name of a group: its rows are compared only by the sketch search; NULL: no group
+	struct pd_join_pairs after;  /* (group, a later group), in order */
+	struct pd_join_pairs before; /* (group, an earlier group), in order */
+	uint8_t *sketch_only;	     /* by name of a group: its rows are compared only by the sketch search; NULL: no group
 					 * is */
-	uint8_t *unrepresented;		/* by name: it has no representative; NULL: no group is represented */
+	uint8_t *unrepresented;	     /* by name: it has no representative; NULL: no group is represented */
 };
 
-#define VERIFY_TASK 16384	/* pairs that a thread verifies at a time */
-#define FIRST_ROUND 40	/* number of fingerprints; each round has twice as many as the previous one */
-#define QUERIES_AT_ONCE 65536	/* fingerprints in one join with the representatives */
+#define VERIFY_TASK 16384     /* pairs that a thread verifies at a time */
+#define FIRST_ROUND 40	      /* number of fingerprints; each round has twice as many as the previous one */
+#define QUERIES_AT_ONCE 65536 /* fingerprints in one join with the representatives */
 #define NONE UINT32_MAX
 
 /* Return whether one row represents all rows with this fingerprint. */
@@ -71,8 +71,8 @@ static bool has_one_representative(const struct pd_match_set *m, uint32_t print)
 struct verifying {
 	const struct pd_match_set *m;
 	struct pd_join_pairs *pairs;
-	struct pd_verifier *verifiers;	/* one for each thread */
-	size_t *left;			/* number of verified pairs of each task */
+	struct pd_verifier *verifiers; /* one for each thread */
+	size_t *left;		       /* number of verified pairs of each task */
 };
 
 static void verify_task(void *ctx, size_t task, int thread)
@@ -88,7 +88,8 @@ static void verify_task(void *ctx, size_t task, int thread)
 			pd_rows_expect(m->rows, pd_rows_set_row(m->set, p[8].a));
 			pd_rows_expect(m->rows, pd_rows_set_row(m->set, p[8].b));
 		}
-		if (pd_verify_rows(&v->verifiers[thread], pd_rows_set_row(m->set, p->a), pd_rows_set_row(m->set, p->b), p->distance, &similarity) ||
+		if (pd_verify_rows(&v->verifiers[thread], pd_rows_set_row(m->set, p->a), pd_rows_set_row(m->set, p->b), p->distance,
+				   &similarity) ||
 		    !has_one_representative(m, p->a) || !has_one_representative(m, p->b))
 			pairs[n++] = *p;
 	}
@@ -159,8 +160,8 @@ static void find_sides(const struct pd_match_set *m, struct sides *s)
 	}
 }
 
-static int join_fingerprints(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_join_plan *plan, struct pd_join_pairs *out,
-		struct pd_err *e)
+static int join_fingerprints(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_join_plan *plan,
+			     struct pd_join_pairs *out, struct pd_err *e)
 {
 	int status = pd_join_plan_choose(plan, m->o->plan, keys->bits, m->o->k, keys->n, keys->n_against, e);
 	return status ? status : pd_join_within(keys, plan, m->o->threads, m->rows->budget, out, e);
@@ -192,19 +193,24 @@ static bool unite(uint32_t *component, uint32_t a, uint32_t b)
 }
 
 /* State of a fingerprint while a dense set is processed. */
-enum state { PENDING, IN_ROUND, REPRESENTATIVE, REPRESENTED = 4 };	/* never 3, which `sides` of struct pd_join_keys would
+enum state {
+	PENDING,
+	IN_ROUND,
+	REPRESENTATIVE,
+	REPRESENTED = 4
+}; /* never 3, which `sides` of struct pd_join_keys would
 							 * misinterpret */
 
 struct dense {
 	const struct pd_match_set *m;
-	const struct pd_join_keys *keys;	/* all fingerprints */
+	const struct pd_join_keys *keys; /* all fingerprints */
 	struct pd_match_stats *stats;
-	uint32_t min_near;			/* number of near representatives from which on a fingerprint is
+	uint32_t min_near;		   /* number of near representatives from which on a fingerprint is
 						 * represented */
-	uint8_t *state;				/* by name, like the next members */
-	uint32_t *n_near;			/* number of near representatives */
-	uint32_t *representative;		/* the first representative that it matches */
-	uint32_t *round, *representatives;	/* names, ascending */
+	uint8_t *state;			   /* by name, like the next members */
+	uint32_t *n_near;		   /* number of near representatives */
+	uint32_t *representative;	   /* the first representative that it matches */
+	uint32_t *round, *representatives; /* names, ascending */
 	size_t n_round, n_representatives;
 	struct pd_items *found;
 	uint8_t *sketch_only;
@@ -283,15 +289,15 @@ static void add_found_pair(struct dense *d, uint32_t a, uint32_t b, int distance
 /* Fingerprints of this round with the representatives near them, sorted by both. */
 struct assignment {
 	struct dense *d;
-	struct pd_items near;		/* name in the high half, representative in the low half; the value is the
+	struct pd_items near; /* name in the high half, representative in the low half; the value is the
 					 * distance, or FAILED */
-	size_t *start;			/* start of each name's entries, and the end */
+	size_t *start;	      /* start of each name's entries, and the end */
 	size_t n_names;
-	struct pd_verifier *verifiers;	/* one for each thread */
+	struct pd_verifier *verifiers; /* one for each thread */
 };
 
 #define FAILED UINT32_MAX
-#define ASSIGN_NAMES 256		/* names that a thread processes at a time */
+#define ASSIGN_NAMES 256 /* names that a thread processes at a time */
 
 static bool may_be_represented(const struct dense *d, uint32_t name, uint32_t other)
 {
@@ -430,27 +436,27 @@ static int join_round(struct dense *d, struct pd_err *e)
 
 #define QUERY 1
 #define TARGET 2
-#define AT_ONCE_COMPARED 4096	/* below this number of pairs a join would take longer */
-#define SEVERAL_HOSTS UINT64_MAX	/* host of a fingerprint with rows on several hosts */
-#define COMPONENT_TARGETS 32768	/* approximate number of targets in other components */
+#define AT_ONCE_COMPARED 4096	 /* below this number of pairs a join would take longer */
+#define SEVERAL_HOSTS UINT64_MAX /* host of a fingerprint with rows on several hosts */
+#define COMPONENT_TARGETS 32768	 /* approximate number of targets in other components */
 
 struct searcher {
 	const struct pd_match_set *m;
-	const struct pd_join_keys *keys;	/* all fingerprints */
+	const struct pd_join_keys *keys; /* all fingerprints */
 	struct pd_match_stats *stats;
 	struct pd_verifier verifier;
 	uint32_t stop_after;
-	uint8_t *role;				/* by name, like the next members */
+	uint8_t *role; /* by name, like the next members */
 	uint8_t *sketch_only;
 	uint32_t *n_near, *n_matched;
-	uint64_t *host[2];			/* for other-hosts, of queries and of targets: number of the host,
+	uint64_t *host[2]; /* for other-hosts, of queries and of targets: number of the host,
 						 * SEVERAL_HOSTS, or NO_HOST */
 	uint32_t *queries, *targets, *round;
 	size_t n_queries, n_targets;
 	struct pd_items *found;
 	uint32_t *component;
-	uint8_t *component_role;		/* QUERY, TARGET: its role when components are joined */
-	bool joins_components, joined;		/* currently joining components; two components were joined */
+	uint8_t *component_role;       /* QUERY, TARGET: its role when components are joined */
+	bool joins_components, joined; /* currently joining components; two components were joined */
 };
 
 static bool has_enough_near(const struct searcher *k, uint32_t name)
@@ -577,7 +583,8 @@ static int search_in_rounds(struct searcher *k, struct pd_err *e)
 		compare_few(k);
 	} else {
 		double end = k->joins_components && k->n_targets > COMPONENT_TARGETS ? COMPONENT_TARGETS / (double)k->n_targets : 1;
-		for (double from = 0, to = FIRST_ROUND / (double)k->n_targets; !status && from < end; from = to, to = fmin(2 * to, end)) {
+		for (double from = 0, to = FIRST_ROUND / (double)k->n_targets; !status && from < end;
+		     from = to, to = fmin(2 * to, end)) {
 			size_t n = 0;
 			for (size_t i = 0; i < k->n_targets; i++) {
 				double rank = rank_of(k->keys, k->targets[i]);
@@ -631,7 +638,8 @@ static uint32_t *number_components(struct searcher *k, const struct component_se
 
 /* Compare fingerprints of which the number of the component has this value in a bit with those that have the other
  * value; bit < 0: fingerprints in no numbered component with all targets. */
-static int search_components(struct searcher *k, const struct component_search *c, const uint32_t *number, int bit, uint32_t value, struct pd_err *e)
+static int search_components(struct searcher *k, const struct component_search *c, const uint32_t *number, int bit, uint32_t value,
+			     struct pd_err *e)
 {
 	k->n_queries = k->n_targets = 0;
 	for (size_t i = 0; i < c->n_queries; i++) {
@@ -687,8 +695,10 @@ static struct at_host *list_hosts(const struct pd_match_set *m, size_t *n)
 {
 	struct at_host *v = pd_alloc((m->set->n + 1) * sizeof *v);
 	for (size_t i = 0; i < m->set->n; i++)
-		v[i] = (struct at_host){ m->o->scope == PD_SCOPE_ALL ? 0 : m->links.host[i], pd_match_groups_name(pd_match_set_prints(m), (uint32_t)i),
-				       m->rows->side ? m->rows->side[pd_rows_set_row(m->set, (uint32_t)i)] : PD_SIDE_A | PD_SIDE_B };
+		v[i] = (struct at_host){ m->o->scope == PD_SCOPE_ALL ? 0 : m->links.host[i],
+					 pd_match_groups_name(pd_match_set_prints(m), (uint32_t)i),
+					 m->rows->side ? m->rows->side[pd_rows_set_row(m->set, (uint32_t)i)]
+						       : PD_SIDE_A | PD_SIDE_B };
 	qsort(v, m->set->n, sizeof *v, by_host);
 	for (size_t i = *n = 0; i < m->set->n; i++)
 		if (*n && !by_host(&v[*n - 1], &v[i]))
@@ -771,7 +781,8 @@ static bool is_on_host(const struct searcher *k, int is_target, uint32_t name, b
 /* Search from fingerprints on some hosts to fingerprints on others.  names: all, ascending.  several_queries: 1: only
  * queries on several hosts; 0: only on one host whose number has this value in `bit`; -1: all.  several_targets: the same
  * for targets, with the other value. */
-static int search_hosts(struct searcher *k, const uint32_t *names, size_t n, int several_queries, int several_targets, int bit, uint64_t value, struct pd_err *e)
+static int search_hosts(struct searcher *k, const uint32_t *names, size_t n, int several_queries, int several_targets, int bit,
+			uint64_t value, struct pd_err *e)
 {
 	k->n_queries = k->n_targets = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -801,7 +812,8 @@ static int join_hosts(struct searcher *k, const uint32_t *names, size_t n, struc
 }
 
 /* Search from the fingerprints of one side to those of other hosts, beginning with fingerprints on several hosts. */
-static int search_side(struct searcher *k, const struct at_host *v, size_t n, const uint32_t *names, size_t n_names, uint8_t side, struct pd_err *e)
+static int search_side(struct searcher *k, const struct at_host *v, size_t n, const uint32_t *names, size_t n_names, uint8_t side,
+		       struct pd_err *e)
 {
 	uint64_t number = 0;
 	for (size_t i = 0; i < k->m->set->n; i++)
@@ -847,11 +859,13 @@ static int search_other_hosts(struct searcher *k, const struct at_host *v, size_
 }
 
 /* The caller sets `found` and `component`. */
-static void open_searcher(struct searcher *k, const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
-		       uint8_t *sketch_only)
+static void open_searcher(struct searcher *k, const struct pd_match_set *m, const struct pd_join_keys *keys,
+			  struct pd_match_stats *stats, uint8_t *sketch_only)
 {
 	size_t n = m->set->n + 1;
-	*k = (struct searcher){ .m = m, .keys = keys, .stats = stats, .sketch_only = sketch_only, .verifier = pd_match_verifier(m->o, m->rows) };
+	*k = (struct searcher){
+		.m = m, .keys = keys, .stats = stats, .sketch_only = sketch_only, .verifier = pd_match_verifier(m->o, m->rows)
+	};
 	k->stop_after = NEAR_REPRESENTATIVES + (uint32_t)(2 * (double)keys->n * pd_join_chance(keys->bits, m->o->k));
 	k->role = pd_zalloc(n);
 	k->component_role = pd_zalloc(n);
@@ -888,8 +902,8 @@ static void remove_duplicates(struct pd_items *pairs)
 	pairs->n = n;
 }
 
-static int keep_first_partners(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats, struct near *near,
-		      struct pd_err *e)
+static int keep_first_partners(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
+			       struct near *near, struct pd_err *e)
 {
 	size_t n_hosts;
 	struct at_host *hosts = list_hosts(m, &n_hosts);
@@ -995,7 +1009,7 @@ bool pd_match_leaves_dense(const struct pd_match_options *o, const struct pd_row
 static uint64_t near_most(const struct pd_match_options *o, const struct pd_rows *rows, double n, double pairs_of_all)
 {
 	return NEAR_PAIRS_LEAST + (uint64_t)((pd_match_leaves_dense(o, rows) ? NEAR_PAIRS_WITH_BANDS : NEAR_PAIRS) * n +
-					      pairs_of_all * pd_join_chance(rows->bits, o->k));
+					     pairs_of_all * pd_join_chance(rows->bits, o->k));
 }
 
 uint64_t pd_match_near_most(const struct pd_match_options *o, const struct pd_rows *rows, double n)
@@ -1005,8 +1019,8 @@ uint64_t pd_match_near_most(const struct pd_match_options *o, const struct pd_ro
 
 /* Find pairs in a set with more near pairs than are compared.  `after` receives the pairs that are kept, `sketch_only`
  * marks groups that are compared only by the sketch search. */
-static int find_near_in_dense(struct near *near, const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
-				 struct pd_err *e)
+static int find_near_in_dense(struct near *near, const struct pd_match_set *m, const struct pd_join_keys *keys,
+			      struct pd_match_stats *stats, struct pd_err *e)
 {
 	near->sketch_only = pd_zalloc(m->set->n + 1);
 	if (may_link(m) && !pd_match_leaves_dense(m->o, m->rows))
@@ -1102,26 +1116,26 @@ static void release_near(struct near *near)
  * stretches.  A thread with much output waits for its turn and then continues, so that memory is bounded and the output
  * is the same for any number of threads. */
 
-#define STRETCH 16384		/* rows that a thread takes at a time */
-#define BATCH 1024		/* pairs formatted together */
-#define WRITE_AT ((size_t)1 << 20)	/* bytes that may wait for their turn */
+#define STRETCH 16384		   /* rows that a thread takes at a time */
+#define BATCH 1024		   /* pairs formatted together */
+#define WRITE_AT ((size_t)1 << 20) /* bytes that may wait for their turn */
 
 /* All results for one set of rows. */
 struct found {
 	struct pd_match_set set;
-	struct near near;	/* groups by fingerprint */
-	struct pd_match_bands bands;		/* candidates by sketch */
+	struct near near;	     /* groups by fingerprint */
+	struct pd_match_bands bands; /* candidates by sketch */
 };
 
 /* Position of a thread in one set. */
 struct reading {
 	const struct pd_match_set *m;
 	const struct found *found;
-	uint32_t next;			/* the next member to process */
+	uint32_t next; /* the next member to process */
 	uint32_t end;
-	size_t after, before, bands;	/* index of the first entry for `next` or a later member */
+	size_t after, before, bands; /* index of the first entry for `next` or a later member */
 	struct pd_verifier verifier;
-	struct pd_match_partners partners;	/* of one row; sorted before they are emitted */
+	struct pd_match_partners partners; /* of one row; sorted before they are emitted */
 };
 
 struct emitter {
@@ -1138,7 +1152,7 @@ struct emission {
 	struct emitter *emitters;
 	struct pd_turns *turns;
 	size_t n_rows;
-	int status;			/* set by the thread that is writing */
+	int status; /* set by the thread that is writing */
 };
 
 static int by_member(const void *x, const void *y)
@@ -1173,7 +1187,8 @@ static void verify_partners(struct reading *r, uint32_t a)
 	for (size_t i = 0; i < r->partners.n; i++) {
 		struct pd_match_partner *p = &r->partners.v[i];
 		p->similarity = PD_SIMILARITY_UNKNOWN;
-		if (m->verifies && !pd_verify_rows(&r->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, p->member), p->distance, &p->similarity))
+		if (m->verifies && !pd_verify_rows(&r->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, p->member),
+						   p->distance, &p->similarity))
 			continue;
 		r->partners.v[n++] = *p;
 	}
@@ -1191,8 +1206,8 @@ static void add_near(struct reading *r, uint32_t a, uint32_t print, const struct
 	if (at >= pairs->n || pairs->v[at].a != print)
 		at = near_from(pairs, print);
 	for (; at < pairs->n && pairs->v[at].a == print; at++)
-		pd_match_add_near(r->m, a, pairs->v[at].b, pairs->v[at].distance & ~NEAR_LINKED, pairs->v[at].distance & NEAR_LINKED,
-				  &r->partners);
+		pd_match_add_near(r->m, a, pairs->v[at].b, pairs->v[at].distance & ~NEAR_LINKED,
+				  pairs->v[at].distance & NEAR_LINKED, &r->partners);
 }
 
 /* Find all partners after `a`. */
@@ -1261,8 +1276,8 @@ static void emit_row(struct emission *g, struct emitter *w, struct reading *r)
 	find_partners(r, a);
 	for (size_t i = 0; i < r->partners.n; i++) {
 		const struct pd_match_partner *p = &r->partners.v[i];
-		w->batch[w->n++] = (struct pd_match_pair){ row, pd_rows_set_row(r->m->set, p->member), p->distance, p->similarity,
-								 p->linked };
+		w->batch[w->n++] =
+			(struct pd_match_pair){ row, pd_rows_set_row(r->m->set, p->member), p->distance, p->similarity, p->linked };
 		if (w->n == BATCH)
 			format_batch(g, w);
 	}
@@ -1303,7 +1318,8 @@ static void stretch_task(void *ctx, size_t task, int thread)
 		begin_stretch(&w->sets[i], task * STRETCH, (task + 1) * STRETCH);
 	/* Both sets are read in parallel, so that pairs are in the order of rows. */
 	while ((x->next < x->end || y->next < y->end) && !__atomic_load_n(&g->status, __ATOMIC_RELAXED)) {
-		bool first = y->next >= y->end || (x->next < x->end && pd_rows_set_row(x->m->set, x->next) < pd_rows_set_row(y->m->set, y->next));
+		bool first = y->next >= y->end ||
+			     (x->next < x->end && pd_rows_set_row(x->m->set, x->next) < pd_rows_set_row(y->m->set, y->next));
 		emit_row(g, w, first ? x : y);
 	}
 	format_batch(g, w);
@@ -1333,7 +1349,7 @@ static void emitter_release(struct emitter *w)
 
 /* Emit the pairs of both sets, in the order of rows; *pairs: their number. */
 static int emit_pairs(const struct found *fingerprints, const struct found *digests, const struct pd_match_sink *sink,
-		     uint64_t *pairs)
+		      uint64_t *pairs)
 {
 	int threads = fingerprints->set.o->threads > 1 ? fingerprints->set.o->threads : 1;
 	size_t tasks = (fingerprints->set.rows->n + STRETCH - 1) / STRETCH;
@@ -1391,8 +1407,9 @@ const struct pd_match_scope_choice pd_match_scope_choices[] = {
 	{ "other-sites", PD_SCOPE_OTHER_HOSTS, PD_REALM_OWNER, true },
 };
 
-const char *const pd_match_scope_names[] = { "all", "same-host", "other-hosts", "same-language", "same-domain", "other-domains",
-					     "same-site", "other-sites", NULL };
+const char *const pd_match_scope_names[] = { "all",	      "same-host",   "other-hosts",
+					     "same-language", "same-domain", "other-domains",
+					     "same-site",     "other-sites", NULL };
 const char *const pd_match_candidates_names[] = { "hamming", "bands", "both", NULL };
 
 /* Find pairs by fingerprints and by the sketch search.  Rows without fingerprints only match if their texts are
@@ -1409,7 +1426,8 @@ static int find_set_pairs(struct found *f, struct pd_match_stats *stats, struct 
 	if (!status && by_bands && (m->o->candidates != PD_CANDIDATES_HAMMING || f->near.sketch_only)) {
 		double t = pd_cpu_seconds();
 		bool left = m->o->candidates == PD_CANDIDATES_HAMMING;
-		status = pd_match_bands_find(&f->bands, m, left ? f->near.sketch_only : f->near.unrepresented, left ? m->o->k : -1, e);
+		status = pd_match_bands_find(&f->bands, m, left ? f->near.sketch_only : f->near.unrepresented, left ? m->o->k : -1,
+					     e);
 		stats->band_width = f->bands.width;
 		stats->band_reach = f->bands.reach;
 		stats->band_looks = f->bands.compared;

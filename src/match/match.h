@@ -23,18 +23,18 @@
 #include "sign/values.h"
 
 struct pd_match_pair {
-	uint32_t a, b;		/* rows, a < b */
-	int distance;		/* -1: neither has a fingerprint, and the texts are equal */
-	double similarity;	/* estimated by the sketches; 1 for equal texts; negative: unknown, or not requested */
-	bool linked;		/* in a dense neighbourhood: one represents the other, which is not compared further */
+	uint32_t a, b;	   /* rows, a < b */
+	int distance;	   /* -1: neither has a fingerprint, and the texts are equal */
+	double similarity; /* estimated by the sketches; 1 for equal texts; negative: unknown, or not requested */
+	bool linked;	   /* in a dense neighbourhood: one represents the other, which is not compared further */
 };
 
 /* Receiver of pairs.  `format` is called from all threads, each with its own formatter.  The text that it adds to `out`
  * is passed to `write` by one thread at a time, in the order of pairs. */
 struct pd_match_sink {
-	void **formatters;	/* one for each thread */
+	void **formatters; /* one for each thread */
 	void (*format)(void *formatter, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out);
-	int (*write)(void *ctx, const struct pd_buf *out);	/* returns 0, or a negative value to stop */
+	int (*write)(void *ctx, const struct pd_buf *out); /* returns 0, or a negative value to stop */
 	/* Called before emitting: rows->there contains the rows in pairs; returns 0 or a negative value.  NULL: the
 	 * texts of all rows are in memory. */
 	int (*fetch)(void *ctx);
@@ -66,21 +66,21 @@ int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const
  * scope other than all, rows are not linked. */
 
 struct pd_match_methods_pair {
-	uint32_t a, b;			/* rows, a < b */
-	uint32_t found;			/* bit i: found by method i of rows->methods */
-	bool linked;			/* the two are equal for all methods */
-	bool text;			/* found by equal texts, which have no distance */
-	int distance;			/* distance of the fingerprints if they found it; otherwise -1 */
-	double similarity;		/* from the first method that found it; negative: unknown */
-	int set;			/* the first of these methods that compares sets; -1: none */
-	size_t shared, size_a, size_b;	/* of that method: items in both, in each */
+	uint32_t a, b;		       /* rows, a < b */
+	uint32_t found;		       /* bit i: found by method i of rows->methods */
+	bool linked;		       /* the two are equal for all methods */
+	bool text;		       /* found by equal texts, which have no distance */
+	int distance;		       /* distance of the fingerprints if they found it; otherwise -1 */
+	double similarity;	       /* from the first method that found it; negative: unknown */
+	int set;		       /* the first of these methods that compares sets; -1: none */
+	size_t shared, size_a, size_b; /* of that method: items in both, in each */
 };
 
 struct pd_match_methods_stats {
 	uint64_t pairs, linked;
-	uint64_t found[PD_METHODS_MAX];	/* pairs, by method */
+	uint64_t found[PD_METHODS_MAX]; /* pairs, by method */
 	struct pd_join_columns_stats join[PD_METHODS_MAX];
-	uint64_t bad;			/* values that could not be parsed; these rows are excluded from the join */
+	uint64_t bad; /* values that could not be parsed; these rows are excluded from the join */
 	struct pd_match_stats fingerprints;
 };
 

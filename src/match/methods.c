@@ -12,12 +12,12 @@ struct methods {
 	const struct pd_match_options *o;
 	struct pd_match_methods_stats *stats;
 	struct pd_sign_rule rule[PD_METHODS_MAX];
-	uint32_t *first;		/* by row: the row that it is linked to, or itself */
-	struct pd_items found[PD_METHODS_MAX];	/* pairs of each method, in order; for fingerprints the value is packed,
+	uint32_t *first;		       /* by row: the row that it is linked to, or itself */
+	struct pd_items found[PD_METHODS_MAX]; /* pairs of each method, in order; for fingerprints the value is packed,
 						 * see below */
 	struct pd_items links;
 	struct pd_array memory;
-	struct pd_value value[2];	/* scratch */
+	struct pd_value value[2]; /* scratch */
 	struct pd_verifier verifier, texts;
 	struct pd_buf scratch[2];
 	struct pd_err *e;
@@ -105,7 +105,8 @@ static bool is_confirmed(struct methods *m, uint32_t a, uint32_t b)
 		struct pd_likeness like;
 		double similarity;
 		if (is_bits(m, i)) {
-			if ((print || digest) && !pd_verify_rows(print ? &m->verifier : &m->texts, a, b, print ? 0 : -1, &similarity))
+			if ((print || digest) &&
+			    !pd_verify_rows(print ? &m->verifier : &m->texts, a, b, print ? 0 : -1, &similarity))
 				return false;
 			continue;
 		}
@@ -234,8 +235,8 @@ static int join_items(struct methods *m, int method)
 		for (size_t k = 0; k < m->value[0].n; k++)
 			pd_join_column_item(&c, m->value[0].item[k].hash, vectors ? (float)m->value[0].item[k].weight : 0);
 	}
-	int status = vectors ? pd_join_vectors(&c, m->rule[method].cosine, m->o->threads, out, &m->stats->join[method], m->e) :
-			       pd_join_sets(&c, needed, &m->rule[method], m->o->threads, out, &m->stats->join[method], m->e);
+	int status = vectors ? pd_join_vectors(&c, m->rule[method].cosine, m->o->threads, out, &m->stats->join[method], m->e)
+			     : pd_join_sets(&c, needed, &m->rule[method], m->o->threads, out, &m->stats->join[method], m->e);
 	pd_join_column_release(&c);
 	name_rows(out, row);
 	pd_array_release(&memory);
@@ -313,7 +314,8 @@ static int join_method(struct methods *m, int method)
 static bool in_scope(struct methods *m, uint32_t a, uint32_t b)
 {
 	const struct pd_rows *rows = m->rows;
-	if (rows->side && !((rows->side[a] & PD_SIDE_A && rows->side[b] & PD_SIDE_B) || (rows->side[a] & PD_SIDE_B && rows->side[b] & PD_SIDE_A)))
+	if (rows->side &&
+	    !((rows->side[a] & PD_SIDE_A && rows->side[b] & PD_SIDE_B) || (rows->side[a] & PD_SIDE_B && rows->side[b] & PD_SIDE_A)))
 		return false;
 	if (m->o->scope == PD_SCOPE_ALL)
 		return true;
@@ -367,7 +369,8 @@ static void fill_link(struct methods *m, struct pd_match_methods_pair *p)
 {
 	p->linked = true;
 	for (int i = 0; i < m->rows->methods.n; i++) {
-		bool print = is_bits(m, i) && member_at(&m->rows->fingerprints, p->a) != NONE, text = is_bits(m, i) && member_at(&m->rows->digests, p->a) != NONE;
+		bool print = is_bits(m, i) && member_at(&m->rows->fingerprints, p->a) != NONE,
+		     text = is_bits(m, i) && member_at(&m->rows->digests, p->a) != NONE;
 		if (print || text)
 			fill_fingerprints(m, p, print ? 0 : -1);
 		else if (is_bits(m, i) || !read_value(m, i, p->a, &m->value[0]) || !fill_similarity(m, p, i))
@@ -387,7 +390,9 @@ static int emit(struct methods *m, int (*pair)(void *ctx, const struct pd_match_
 				key = m->found[i].v[at[i]].key;
 		if (key == UINT64_MAX)
 			return PD_OK;
-		struct pd_match_methods_pair p = { .a = (uint32_t)(key >> 32), .b = (uint32_t)key, .distance = -1, .similarity = -1, .set = -1 };
+		struct pd_match_methods_pair p = {
+			.a = (uint32_t)(key >> 32), .b = (uint32_t)key, .distance = -1, .similarity = -1, .set = -1
+		};
 		bool scope = in_scope(m, p.a, p.b);
 		if (links < m->links.n && m->links.v[links].key == key) {
 			fill_link(m, &p);

@@ -6,7 +6,7 @@
 
 int pd_verify_default_k(int bits, size_t n_keys)
 {
-	double ways = 1, ball = 1;	/* number of keys at distance k + 1, and within it */
+	double ways = 1, ball = 1; /* number of keys at distance k + 1, and within it */
 	int k = 0;
 	for (; k < bits / 4; k++) {
 		ways = ways * (bits - k) / (k + 1);
@@ -48,8 +48,8 @@ int pd_verify_settle(const struct pd_verify_request *r, bool off_by_default, str
 	else if (out->least_same_host < out->least)
 		out->least_same_host = out->least;
 	if (said && out->least_same_host < out->least)
-		return pd_fail(e, PD_ERR_USAGE, "--similarity=%g is for all pairs: --similarity-same-host=%g must not be lower", r->similarity,
-			       r->similarity_same_host);
+		return pd_fail(e, PD_ERR_USAGE, "--similarity=%g is for all pairs: --similarity-same-host=%g must not be lower",
+			       r->similarity, r->similarity_same_host);
 	return PD_OK;
 }
 
@@ -82,7 +82,8 @@ void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 	pd_buf_add_z(out, "a pair needs this similarity, estimated from sketches (--similar sets the first line):\n");
 	explain_rule(o, "any two pages", 0, 0, out);
 	explain_rule(o, "with different titles and headings", n->least_other_subject, n->least_other_subject_apart, out);
-	explain_rule(o, "with different headings, under an address that names the same page", n->least_named, n->least_other_subject_apart, out);
+	explain_rule(o, "with different headings, under an address that names the same page", n->least_named,
+		     n->least_other_subject_apart, out);
 	explain_rule(o, "in different languages", n->least_other_subject, 0, out);
 	explain_rule(o, "in different languages, with the same title or heading", n->least_other_language_of_subject, 0, out);
 	snprintf(few, sizeof few, "of which one has fewer than %g terms", n->some_terms);
@@ -112,7 +113,8 @@ static bool other_language(const struct pd_facts *a, const struct pd_facts *b)
 
 /* Verify pages of one site.  One site has many pages of one template: if they are not known to have the same subject,
  * each must have a text of its own. */
-static enum pd_verification verify_in_site(const struct pd_verify_numbers *n, const struct pd_facts *a, const struct pd_facts *b, int64_t terms)
+static enum pd_verification verify_in_site(const struct pd_verify_numbers *n, const struct pd_facts *a, const struct pd_facts *b,
+					   int64_t terms)
 {
 	if (!has_subject(a) || !has_subject(b))
 		return PD_VERIFIED_YES;
@@ -132,7 +134,7 @@ static enum pd_subjects compare_subjects(const struct pd_subject *a, const struc
 }
 
 enum pd_verification pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
-		       const struct pd_facts *b, enum pd_hosts hosts)
+			       const struct pd_facts *b, enum pd_hosts hosts)
 {
 	if (o->off)
 		return PD_VERIFIED_YES;
@@ -152,15 +154,17 @@ enum pd_verification pd_verify(const struct pd_verify_options *o, double similar
 	    similarity < (subjects == PD_SUBJECTS_SAME ? n->least_other_language_of_subject : n->least_other_subject))
 		return PD_VERIFIED_OTHER_LANGUAGE;
 	if (subjects == PD_SUBJECTS_SAME)
-		return (double)terms < n->few_terms && similarity < n->least_few_of_subject ? PD_VERIFIED_FEW_TERMS : PD_VERIFIED_YES;
-	if (((double)terms < n->few_terms && similarity < n->least_few) || ((double)terms < n->some_terms && similarity < n->least_some))
+		return (double)terms < n->few_terms && similarity < n->least_few_of_subject ? PD_VERIFIED_FEW_TERMS
+											    : PD_VERIFIED_YES;
+	if (((double)terms < n->few_terms && similarity < n->least_few) ||
+	    ((double)terms < n->some_terms && similarity < n->least_some))
 		return PD_VERIFIED_FEW_TERMS;
 	return same_host ? verify_in_site(n, a, b, terms) : PD_VERIFIED_YES;
 }
 
 /* Such pages have hardly any text: none, only a title, or a line of a few words. */
 enum pd_verification pd_verify_equal_texts(const struct pd_verify_options *o, const struct pd_facts *a, const struct pd_facts *b,
-				   bool same_host)
+					   bool same_host)
 {
 	if (o->off)
 		return PD_VERIFIED_YES;
@@ -249,7 +253,8 @@ static void note_if_better(uint64_t *best, uint64_t v)
 		;
 }
 
-void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_verification result, double similarity)
+void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_verification result,
+		    double similarity)
 {
 	if (rows->side && (rows->side[a] | rows->side[b]) != (PD_SIDE_A | PD_SIDE_B))
 		return;
@@ -263,7 +268,8 @@ bool pd_doubts_of(const struct pd_doubts *d, uint32_t row, struct pd_doubt *out)
 {
 	uint64_t v = d->best[row];
 	uint32_t other = other_of(v);
-	*out = (struct pd_doubt){ row < other ? row : other, row < other ? other : row, (enum pd_verification)(v & ((1 << RESULT_BITS) - 1)),
+	*out = (struct pd_doubt){ row < other ? row : other, row < other ? other : row,
+				  (enum pd_verification)(v & ((1 << RESULT_BITS) - 1)),
 				  (double)((v >> (ROW_BITS + RESULT_BITS)) - 1) / 1000 };
 	return v != 0;
 }

@@ -28,24 +28,30 @@ struct pd_verify_numbers {
 extern const struct pd_verify_numbers pd_verify_numbers_default;
 
 struct pd_verify_options {
-	bool off;		/* every pair within k counts */
-	double least;		/* required estimated Jaccard similarity of a pair: 0 ... 1 */
+	bool off;     /* every pair within k counts */
+	double least; /* required estimated Jaccard similarity of a pair: 0 ... 1 */
 	double least_same_host;
-	int k_unknown;		/* largest Hamming distance of pairs without a similarity */
-	const struct pd_verify_numbers *numbers;	/* NULL: the numbers of verify.def */
+	int k_unknown;				 /* largest Hamming distance of pairs without a similarity */
+	const struct pd_verify_numbers *numbers; /* NULL: the numbers of verify.def */
 };
 
 /* Measured: docs/accuracy.md. */
-#define PD_VERIFY_DEFAULTS { .least = .5, .least_same_host = .7 }
+#define PD_VERIFY_DEFAULTS \
+	{ \
+		.least = .5, .least_same_host = .7 \
+	}
 
 /* Settings of the command line. */
 struct pd_verify_request {
-	const char *similar;			/* "90%": everywhere; NULL: not given */
-	double similarity, similarity_same_host;	/* negative: not given */
-	int verify;				/* 1, 0; -1: not given */
+	const char *similar;			 /* "90%": everywhere; NULL: not given */
+	double similarity, similarity_same_host; /* negative: not given */
+	int verify;				 /* 1, 0; -1: not given */
 };
 
-#define PD_VERIFY_NOTHING_SAID { .similarity = -1, .similarity_same_host = -1, .verify = -1 }
+#define PD_VERIFY_NOTHING_SAID \
+	{ \
+		.similarity = -1, .similarity_same_host = -1, .verify = -1 \
+	}
 
 /* Merge the defaults with the given settings; the caller sets k_unknown.  off_by_default: pairs are not verified unless
  * requested.  A given similarity also applies on one host if it is the higher one.  PD_ERR_USAGE: contradictory
@@ -62,16 +68,16 @@ int pd_verify_default_k(int bits, size_t n_keys);
 
 /* Result of comparing two pages. */
 enum pd_verification {
-	PD_VERIFIED_NO,		/* not similar */
-	PD_VERIFIED_YES,		/* duplicates */
+	PD_VERIFIED_NO,	 /* not similar */
+	PD_VERIFIED_YES, /* duplicates */
 	/* similar by their sketches, but not certain enough to remove one automatically: */
 	PD_VERIFIED_FEW_TERMS,
-	PD_VERIFIED_UNSURE,		/* their main texts are uncertain */
+	PD_VERIFIED_UNSURE, /* their main texts are uncertain */
 	PD_VERIFIED_OTHER_SUBJECT,
 	PD_VERIFIED_OTHER_LANGUAGE,
 };
 
-extern const char *const pd_verification_names[];	/* "-" for no and yes */
+extern const char *const pd_verification_names[]; /* "-" for no and yes */
 
 /* Return whether pages with this similarity (estimated, or PD_SIMILARITY_UNKNOWN) can have a result other than
  * PD_VERIFIED_NO.  Called first, because it needs no other data. */
@@ -81,10 +87,10 @@ enum pd_hosts { PD_HOSTS_DIFFER, PD_HOSTS_SAME, PD_HOSTS_UNKNOWN };
 
 /* Decide; all commands use this function.  If the similarity is unknown, only the distance decides. */
 enum pd_verification pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
-		       const struct pd_facts *b, enum pd_hosts hosts);
+			       const struct pd_facts *b, enum pd_hosts hosts);
 /* Decide for two pages without fingerprints that have equal texts. */
 enum pd_verification pd_verify_equal_texts(const struct pd_verify_options *o, const struct pd_facts *a, const struct pd_facts *b,
-				   bool same_host);
+					   bool same_host);
 
 /* --- doubts --- */
 
@@ -94,22 +100,23 @@ enum pd_verification pd_verify_equal_texts(const struct pd_verify_options *o, co
 struct pd_doubts {
 	/* by rows->realm, if scopes are used */
 	enum pd_doubts_realms { PD_DOUBTS_ALL, PD_DOUBTS_INSIDE, PD_DOUBTS_BETWEEN } realms;
-	uint64_t *best;			/* by row; 0: none */
-	size_t n;			/* rows */
+	uint64_t *best; /* by row; 0: none */
+	size_t n;	/* rows */
 	struct pd_array memory;
 };
 
 struct pd_doubt {
-	uint32_t a, b;			/* rows, a < b */
+	uint32_t a, b; /* rows, a < b */
 	enum pd_verification result;
-	double similarity;		/* in thousandths */
+	double similarity; /* in thousandths */
 };
 
 /* `rows` must have realms if they are used. */
 void pd_doubts_init(struct pd_doubts *d, enum pd_doubts_realms realms, const struct pd_rows *rows);
 /* Record a doubt.  `a` and `b` are in any order; may be called from any thread.  Pairs of one side, or outside the
  * requested realms, are ignored. */
-void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_verification result, double similarity);
+void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_verification result,
+		    double similarity);
 /* Return the doubt of row *at or of the next row with one, each once, and advance *at.  Return false if there is
  * none. */
 bool pd_doubts_next(const struct pd_doubts *d, uint32_t *at, struct pd_doubt *out);
@@ -123,11 +130,11 @@ void pd_doubts_release(struct pd_doubts *d);
 struct pd_verifier {
 	const struct pd_verify_options *o;
 	const struct pd_rows *rows;
-	bool texts;		/* rows without fingerprints that have equal texts */
-	bool apart;		/* use the rules for different hosts */
-	struct pd_doubts *doubts;	/* doubts are recorded here; NULL: not recorded.  Threads may share it. */
+	bool texts;		  /* rows without fingerprints that have equal texts */
+	bool apart;		  /* use the rules for different hosts */
+	struct pd_doubts *doubts; /* doubts are recorded here; NULL: not recorded.  Threads may share it. */
 	struct pd_buf scratch[2];
-	struct pd_verifier_row *known;	/* cache of facts about some rows */
+	struct pd_verifier_row *known; /* cache of facts about some rows */
 	uint32_t n_known;
 };
 

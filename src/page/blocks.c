@@ -57,25 +57,25 @@ void pd_blocks_release(struct pd_blocks *b)
 
 /* An open element that breaks text, with the runs and counts that belong to no block yet. */
 struct frame {
-	uint32_t box;		/* the element's box; if there are too many boxes, the box around it */
-	bool own;		/* `box` is the element's own box */
-	uint32_t mark;		/* index of its first run in `unassigned` */
+	uint32_t box;  /* the element's box; if there are too many boxes, the box around it */
+	bool own;      /* `box` is the element's own box */
+	uint32_t mark; /* index of its first run in `unassigned` */
 	uint32_t chars, anchor_chars, levels, links;
 	size_t markup_at;
 };
 
 struct builder {
-	uint32_t min_chars, min_levels;	/* a block has more code points or levels than these */
+	uint32_t min_chars, min_levels; /* a block has more code points or levels than these */
 	struct pd_blocks *out;
 	struct frame frames[PD_DEPTH_MAX + 1];
 	size_t n_frames;
-	uint32_t *unassigned;		/* runs that belong to no block yet */
+	uint32_t *unassigned; /* runs that belong to no block yet */
 	size_t n_unassigned, cap_unassigned;
-	uint32_t link, links[PD_DEPTH_MAX];	/* the current link; the links of open <a> elements */
+	uint32_t link, links[PD_DEPTH_MAX]; /* the current link; the links of open <a> elements */
 	size_t n_links;
-	int emphasis, pre;		/* number of such open elements */
-	bool in_run;			/* the last run is still being written */
-	bool space, line;		/* white space, or the end of a line, since the last character */
+	int emphasis, pre; /* number of such open elements */
+	bool in_run;	   /* the last run is still being written */
+	bool space, line;  /* white space, or the end of a line, since the last character */
 	/* scratch for sorting blocks */
 	uint32_t *order;
 	struct pd_block *sorted;
@@ -114,22 +114,19 @@ static void builder_free(struct builder *b)
 /* Bytes that can begin a white space character: controls, and the first bytes of U+0085, U+00A0, U+1680, U+2000 … and
  * U+3000, U+FEFF. */
 static const bool maybe_white[256] = {
-	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-	[0xC2] = 1, [0xE1] = 1, [0xE2] = 1, [0xE3] = 1, [0xEF] = 1,
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,	      1,	  1,	      1,	  1,
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, [0xC2] = 1, [0xE1] = 1, [0xE2] = 1, [0xE3] = 1, [0xEF] = 1,
 };
 
 static bool wide_white(const uint8_t *p)
 {
 	switch (p[0]) {
-	case 0xE1:
-		return p[1] == 0x9A && p[2] == 0x80;
+	case 0xE1: return p[1] == 0x9A && p[2] == 0x80;
 	case 0xE2:
 		return (p[1] == 0x80 && (p[2] <= 0x8A || p[2] == 0xA8 || p[2] == 0xA9 || p[2] == 0xAF)) ||
 		       (p[1] == 0x81 && p[2] == 0x9F);
-	case 0xE3:
-		return p[1] == 0x80 && p[2] == 0x80;
-	default:
-		return p[0] == 0xEF && p[1] == 0xBB && p[2] == 0xBF;
+	case 0xE3: return p[1] == 0x80 && p[2] == 0x80;
+	default: return p[0] == 0xEF && p[1] == 0xBB && p[2] == 0xBF;
 	}
 }
 
@@ -163,8 +160,7 @@ static void begin_run(struct builder *b)
 	struct pd_blocks *out = b->out;
 	out->runs = pd_grow(out->runs, out->n_runs, &out->cap_runs, sizeof(*out->runs));
 	uint32_t flags = (b->link != PD_LINK_NONE ? PD_RUN_LINK : 0) | (b->emphasis ? PD_RUN_EMPHASIS : 0) |
-			 (b->pre ? PD_RUN_PRE : 0) | (b->space || b->line ? PD_RUN_SPACE : 0) |
-			 (b->line ? PD_RUN_LINE : 0);
+			 (b->pre ? PD_RUN_PRE : 0) | (b->space || b->line ? PD_RUN_SPACE : 0) | (b->line ? PD_RUN_LINE : 0);
 	out->runs[out->n_runs++] = (struct pd_run){
 		.at = (uint32_t)out->text.n,
 		.box = innermost(b)->box,
@@ -216,7 +212,7 @@ static void build_text(struct builder *b, struct pd_span s)
 			} while (p < end && !maybe_white[*p]);
 			if (end - p < 2 || *p != ' ' || maybe_white[p[1]])
 				break;
-			*to++ = (char)*p++;	/* most white space is one space between two words */
+			*to++ = (char)*p++; /* most white space is one space between two words */
 			chars++;
 		}
 	}
@@ -242,8 +238,7 @@ static bool qualifies(const struct builder *b, const struct frame *f, enum pd_ta
 		return false;
 	if (c == PD_CLASS_TITLE)
 		return f->chars > 0;
-	return c == PD_CLASS_BLOCK &&
-	       (f->chars > b->min_chars || f->levels > b->min_levels);
+	return c == PD_CLASS_BLOCK && (f->chars > b->min_chars || f->levels > b->min_levels);
 }
 
 static void become_block(struct builder *b, const struct frame *f, bool title, size_t markup)
@@ -544,17 +539,14 @@ static void build_end(struct builder *b)
  *    protocol (ogp.me), schema.org's properties, Dublin Core, and the names that content management systems use for a
  *    page's date. */
 
-enum meta_field {
-	META_KEYWORDS, META_DESCRIPTION, META_CANONICAL, META_TIMESTAMP, META_LANG, META_SITE_NAME,
-	META_FIELDS
-};
+enum meta_field { META_KEYWORDS, META_DESCRIPTION, META_CANONICAL, META_TIMESTAMP, META_LANG, META_SITE_NAME, META_FIELDS };
 
 struct meta_finder {
-	uint8_t rank[META_FIELDS];	/* rank of the source of each field, 1 is the best; 0: no source yet */
+	uint8_t rank[META_FIELDS]; /* rank of the source of each field, 1 is the best; 0: no source yet */
 };
 
 struct parse_source {
-	enum pd_attr_id attr;	/* the attribute that contains the source's name */
+	enum pd_attr_id attr; /* the attribute that contains the source's name */
 	const char *name;
 	enum meta_field field;
 	uint8_t rank;
@@ -605,7 +597,7 @@ static const struct parse_source sources[] = {
 	{ NAME, "application-name", META_SITE_NAME, 2 },
 };
 
-#define RANK_TIME 8	/* the first <time datetime>, which may be the date of something other than the page */
+#define RANK_TIME 8 /* the first <time datetime>, which may be the date of something other than the page */
 
 static struct pd_span *field_of(struct pd_meta *m, enum meta_field f)
 {
@@ -619,8 +611,7 @@ static struct pd_span *field_of(struct pd_meta *m, enum meta_field f)
 	}
 }
 
-static void offer(struct meta_finder *f, enum meta_field field, uint8_t rank, struct pd_span value,
-		  struct pd_blocks *out)
+static void offer(struct meta_finder *f, enum meta_field field, uint8_t rank, struct pd_span value, struct pd_blocks *out)
 {
 	value = pd_span_trim(value);
 	if (value.n == 0 || (f->rank[field] && f->rank[field] <= rank))
@@ -633,7 +624,7 @@ static void offer(struct meta_finder *f, enum meta_field field, uint8_t rank, st
  * long delay. */
 static bool sends_on(struct pd_span content)
 {
-	enum { SOON = 30 };	/* seconds */
+	enum { SOON = 30 }; /* seconds */
 	uint64_t seconds = 0;
 	size_t i = 0;
 	content = pd_span_trim(content);
@@ -687,26 +678,20 @@ static void meta_start(struct meta_finder *f)
 	*f = (struct meta_finder){ 0 };
 }
 
-static void meta_open(struct meta_finder *f, enum pd_tag t, const struct pd_attr *attrs, size_t n,
-		  struct pd_blocks *out)
+static void meta_open(struct meta_finder *f, enum pd_tag t, const struct pd_attr *attrs, size_t n, struct pd_blocks *out)
 {
 	switch (t) {
-	case PD_TAG_meta:
-		on_meta(f, attrs, n, out);
-		break;
+	case PD_TAG_meta: on_meta(f, attrs, n, out); break;
 	case PD_TAG_link:
 		if (has_word(attr_value(attrs, n, PD_ATTR_REL), "canonical"))
 			offer(f, META_CANONICAL, 1, attr_value(attrs, n, PD_ATTR_HREF), out);
 		break;
-	case PD_TAG_time:
-		on_time(f, attrs, n, out);
-		break;
+	case PD_TAG_time: on_time(f, attrs, n, out); break;
 	case PD_TAG_html:
 		offer(f, META_LANG, 1, attr_value(attrs, n, PD_ATTR_LANG), out);
 		offer(f, META_LANG, 1, attr_value(attrs, n, PD_ATTR_XML_LANG), out);
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 
@@ -833,11 +818,11 @@ struct pd_html {
 	struct meta_finder meta;
 	struct pd_saxer *saxer;
 	struct pd_blocks *out;
-	size_t hidden;		/* number of open elements, counted from the outermost hidden one */
+	size_t hidden; /* number of open elements, counted from the outermost hidden one */
 	/* with all_links: */
-	size_t unseen;		/* like `hidden`, also if hidden content is read */
-	uint32_t unseen_link;	/* the current link inside hidden content that is not read, or PD_LINK_NONE … */
-	size_t unseen_at;	/* … and `hidden` at its start */
+	size_t unseen;	      /* like `hidden`, also if hidden content is read */
+	uint32_t unseen_link; /* the current link inside hidden content that is not read, or PD_LINK_NONE … */
+	size_t unseen_at;     /* … and `hidden` at its start */
 	struct pd_buf unseen_text;
 };
 
@@ -981,7 +966,8 @@ static void on_text(void *self, struct pd_span s)
 static void on_frame(void *self, struct pd_span src)
 {
 	struct pd_html *h = self;
-	add_link(h->builder, (struct pd_link){ .href = pd_arena_copy(&h->out->arena, src), .frame = true, .hidden = h->unseen > 0 });
+	add_link(h->builder,
+		 (struct pd_link){ .href = pd_arena_copy(&h->out->arena, src), .frame = true, .hidden = h->unseen > 0 });
 }
 
 static void on_begin(void *self)
@@ -1073,10 +1059,10 @@ static size_t shown_text(const struct pd_blocks *b)
 static bool script_sends_on(struct pd_span html)
 {
 	static const char word[] = "location";
-	if (!html.n)	/* then the pointer may be NULL too */
+	if (!html.n) /* then the pointer may be NULL too */
 		return false;
 	const char *end = html.p + html.n;
-	for (const char *p = html.p; (p = memmem(p, (size_t)(end - p), word, sizeof word - 1)); ) {
+	for (const char *p = html.p; (p = memmem(p, (size_t)(end - p), word, sizeof word - 1));) {
 		p += sizeof word - 1;
 		struct pd_span rest = pd_span(p, (size_t)(end - p));
 		if (pd_span_istarts(rest, ".replace(") || pd_span_istarts(rest, ".assign("))
@@ -1111,7 +1097,7 @@ struct text_printer {
 	const struct pd_blocks *b;
 	struct pd_buf *out;
 	bool begun;
-	unsigned gap;		/* PD_RUN_SPACE and PD_RUN_LINE flags since the last printed run */
+	unsigned gap; /* PD_RUN_SPACE and PD_RUN_LINE flags since the last printed run */
 };
 
 static void print_run(struct text_printer *p, const struct pd_run *r)

@@ -34,96 +34,99 @@
 #define PD_LINK_NONE UINT32_MAX
 
 enum pd_run_flag {
-	PD_RUN_LINK = 1,	/* inside <a href> */
-	PD_RUN_EMPHASIS = 2,	/* b, strong, em, i, u … */
-	PD_RUN_PRE = 4,		/* inside <pre>: line breaks kept */
-	PD_RUN_SPACE = 8,	/* follows white space or the edge of a box: joined to the previous run with a space */
-	PD_RUN_LINE = 16,	/* follows the edge of a box (br too), or a line break in <pre>: joined with a newline;
+	PD_RUN_LINK = 1,     /* inside <a href> */
+	PD_RUN_EMPHASIS = 2, /* b, strong, em, i, u … */
+	PD_RUN_PRE = 4,	     /* inside <pre>: line breaks kept */
+	PD_RUN_SPACE = 8,    /* follows white space or the edge of a box: joined to the previous run with a space */
+	PD_RUN_LINE = 16,    /* follows the edge of a box (br too), or a line break in <pre>: joined with a newline;
 				 * SPACE is set too */
 };
 
 struct pd_run {
-	uint32_t at, n;		/* bytes of `text` */
-	uint32_t chars;		/* code points */
-	uint32_t box;		/* innermost box */
-	uint32_t block;		/* the block that contains it, or PD_BLOCK_NONE */
-	uint32_t link;		/* index of the link that contains it, or PD_LINK_NONE */
+	uint32_t at, n; /* bytes of `text` */
+	uint32_t chars; /* code points */
+	uint32_t box;	/* innermost box */
+	uint32_t block; /* the block that contains it, or PD_BLOCK_NONE */
+	uint32_t link;	/* index of the link that contains it, or PD_LINK_NONE */
 	uint32_t flags;
 };
 
 struct pd_box {
-	uint32_t parent;	/* PD_BOX_NONE for box 0 */
-	uint32_t end;		/* index after its last descendant box */
-	uint32_t first_run, end_run;	/* runs inside, including those of descendants */
-	uint32_t block;		/* the block made from this box, or PD_BLOCK_NONE */
-	uint16_t tag;		/* enum pd_tag */
+	uint32_t parent;	     /* PD_BOX_NONE for box 0 */
+	uint32_t end;		     /* index after its last descendant box */
+	uint32_t first_run, end_run; /* runs inside, including those of descendants */
+	uint32_t block;		     /* the block made from this box, or PD_BLOCK_NONE */
+	uint16_t tag;		     /* enum pd_tag */
 	uint16_t depth;
-	struct pd_span klass, ident;	/* class, id; may be empty */
-	struct pd_span role;	/* role; otherwise the name of the itemtype; otherwise itemprop; may be empty */
+	struct pd_span klass, ident; /* class, id; may be empty */
+	struct pd_span role;	     /* role; otherwise the name of the itemtype; otherwise itemprop; may be empty */
 };
 
 struct pd_block {
-	uint32_t box;		/* the element */
-	bool title;		/* a title block */
-	uint32_t chars;		/* code points of its runs */
-	uint32_t anchor_chars;	/* of these, code points inside links */
-	uint32_t levels;	/* level tags that are not inside an inner block */
-	uint32_t links;		/* links that begin in it */
-	uint32_t first_run, end_run;	/* range that contains its runs: the runs whose `block` is this one */
-	uint32_t markup_at, markup_n;	/* bytes of `xhtml`: the element with its content; only with keep_xhtml */
+	uint32_t box;		      /* the element */
+	bool title;		      /* a title block */
+	uint32_t chars;		      /* code points of its runs */
+	uint32_t anchor_chars;	      /* of these, code points inside links */
+	uint32_t levels;	      /* level tags that are not inside an inner block */
+	uint32_t links;		      /* links that begin in it */
+	uint32_t first_run, end_run;  /* range that contains its runs: the runs whose `block` is this one */
+	uint32_t markup_at, markup_n; /* bytes of `xhtml`: the element with its content; only with keep_xhtml */
 };
 
 struct pd_link {
 	struct pd_span href, rel;
-	struct pd_span alt;	/* of its first image that has one; only with all_links */
-	struct pd_span hidden_text;	/* content of a link that is not shown; only with all_links */
-	uint32_t block;		/* block of its first run, or PD_BLOCK_NONE */
-	uint32_t box;		/* innermost box where it begins */
-	uint32_t run;		/* its first run; without text, the run that follows it */
+	struct pd_span alt;	    /* of its first image that has one; only with all_links */
+	struct pd_span hidden_text; /* content of a link that is not shown; only with all_links */
+	uint32_t block;		    /* block of its first run, or PD_BLOCK_NONE */
+	uint32_t box;		    /* innermost box where it begins */
+	uint32_t run;		    /* its first run; without text, the run that follows it */
 	bool has_text, has_image;
-	bool hidden;		/* the page does not show it; only with all_links */
-	bool frame;		/* the address of a frame; only with all_links */
+	bool hidden; /* the page does not show it; only with all_links */
+	bool frame;  /* the address of a frame; only with all_links */
 };
 
 struct pd_meta {
-	struct pd_span title;		/* <title> */
+	struct pd_span title; /* <title> */
 	struct pd_span keywords, description;
-	struct pd_span canonical;	/* <link rel=canonical> or og:url */
-	struct pd_span timestamp;	/* article:published_time, date, … or the first <time datetime> */
-	struct pd_span lang;		/* <html lang>, or content-language */
-	struct pd_span site_name;	/* og:site_name */
+	struct pd_span canonical; /* <link rel=canonical> or og:url */
+	struct pd_span timestamp; /* article:published_time, date, … or the first <time datetime> */
+	struct pd_span lang;	  /* <html lang>, or content-language */
+	struct pd_span site_name; /* og:site_name */
 };
 
 struct pd_blocks {
-	struct pd_buf text;	/* the runs' text, one after the other */
+	struct pd_buf text; /* the runs' text, one after the other */
 	struct pd_run *runs;
 	struct pd_box *boxes;
 	struct pd_block *blocks;
-	struct pd_link *links;	/* <a href>; with all_links also <area href>, frames, and links in hidden elements */
+	struct pd_link *links; /* <a href>; with all_links also <area href>, frames, and links in hidden elements */
 	size_t n_runs, n_boxes, n_blocks, n_links;
 	size_t cap_runs, cap_boxes, cap_blocks, cap_links;
 	struct pd_meta meta;
-	struct pd_span base;	/* <base href> */
-	bool redirects;		/* redirects readers: <meta http-equiv=refresh> with an address, or a script and no
+	struct pd_span base;   /* <base href> */
+	bool redirects;	       /* redirects readers: <meta http-equiv=refresh> with an address, or a script and no
 				 * text */
-	bool cut;		/* text after PD_RUNS_MAX runs is ignored */
-	bool noscript;		/* the text is from noscript elements: without scripts the page shows hardly any text */
-	struct pd_buf xhtml;	/* well-formed XHTML of the page; only with keep_xhtml */
-	struct pd_arena arena;	/* attribute values and metadata */
+	bool cut;	       /* text after PD_RUNS_MAX runs is ignored */
+	bool noscript;	       /* the text is from noscript elements: without scripts the page shows hardly any text */
+	struct pd_buf xhtml;   /* well-formed XHTML of the page; only with keep_xhtml */
+	struct pd_arena arena; /* attribute values and metadata */
 };
 
 struct pd_html_options {
-	int min_chars;		/* a block has more code points than this (100) … */
-	int min_levels;		/* … or more level tags than this (5) */
-	bool drop_hidden;	/* ignore elements that the page hides (hidden, style=display:none) */
-	bool keep_xhtml;	/* also write the tree as XHTML (`show --stage=html`) */
-	bool all_links;		/* report hidden links, frames and image maps too, with their descriptions; the text
+	int min_chars;	  /* a block has more code points than this (100) … */
+	int min_levels;	  /* … or more level tags than this (5) */
+	bool drop_hidden; /* ignore elements that the page hides (hidden, style=display:none) */
+	bool keep_xhtml;  /* also write the tree as XHTML (`show --stage=html`) */
+	bool all_links;	  /* report hidden links, frames and image maps too, with their descriptions; the text
 				 * does not change */
 };
 
-#define PD_HTML_DEFAULTS { .min_chars = 100, .min_levels = 5, .drop_hidden = true }
+#define PD_HTML_DEFAULTS \
+	{ \
+		.min_chars = 100, .min_levels = 5, .drop_hidden = true \
+	}
 
-struct pd_html;		/* the parser with its stacks: one per thread */
+struct pd_html; /* the parser with its stacks: one per thread */
 
 struct pd_html *pd_html_new(const struct pd_html_options *o);
 void pd_html_free(struct pd_html *h);

@@ -9,7 +9,7 @@
  */
 #include "page/html.h"
 
-#define XML_DEPRECATED_MEMBER	/* the stack of open elements is deprecated without a replacement */
+#define XML_DEPRECATED_MEMBER /* the stack of open elements is deprecated without a replacement */
 #include <inttypes.h>
 #include <libxml/HTMLparser.h>
 #include <libxml/globals.h>
@@ -24,7 +24,7 @@
 /* The lookup runs for every tag of every page.  It compares a name as sixteen bytes at once, and only with names that
  * have the same first letter. */
 
-#define TAG_SIZE 16	/* the longest name, blockquote, has ten letters */
+#define TAG_SIZE 16 /* the longest name, blockquote, has ten letters */
 
 struct tag {
 	char name[TAG_SIZE];
@@ -41,9 +41,10 @@ static const struct tag tag_table[PD_TAG_COUNT + 1] = {
 /* Index of the first tag for each letter, or of the tag that would follow.  The table is alphabetical; a unit test
  * looks up all tags. */
 static const uint8_t tag_first[27] = {
-	PD_TAG_a, PD_TAG_b, PD_TAG_canvas, PD_TAG_data, PD_TAG_em, PD_TAG_fencedframe, PD_TAG_h1, PD_TAG_h1, PD_TAG_i,
-	PD_TAG_kbd, PD_TAG_kbd, PD_TAG_label, PD_TAG_main, PD_TAG_nav, PD_TAG_object, PD_TAG_p, PD_TAG_q, PD_TAG_rb,
-	PD_TAG_s, PD_TAG_table, PD_TAG_u, PD_TAG_var, PD_TAG_wbr, PD_TAG_xmp, PD_TAG_COUNT, PD_TAG_COUNT, PD_TAG_COUNT,
+	PD_TAG_a,      PD_TAG_b,   PD_TAG_canvas, PD_TAG_data,	PD_TAG_em,    PD_TAG_fencedframe, PD_TAG_h1,
+	PD_TAG_h1,     PD_TAG_i,   PD_TAG_kbd,	  PD_TAG_kbd,	PD_TAG_label, PD_TAG_main,	  PD_TAG_nav,
+	PD_TAG_object, PD_TAG_p,   PD_TAG_q,	  PD_TAG_rb,	PD_TAG_s,     PD_TAG_table,	  PD_TAG_u,
+	PD_TAG_var,    PD_TAG_wbr, PD_TAG_xmp,	  PD_TAG_COUNT, PD_TAG_COUNT, PD_TAG_COUNT,
 };
 
 enum pd_tag pd_tag_by_name(struct pd_span name)
@@ -74,13 +75,28 @@ enum pd_tag_class pd_tag_class(enum pd_tag t)
 bool pd_tag_void(enum pd_tag t)
 {
 	switch (t) {
-	case PD_TAG_area: case PD_TAG_base: case PD_TAG_basefont: case PD_TAG_bgsound: case PD_TAG_br: case PD_TAG_col:
-	case PD_TAG_embed: case PD_TAG_frame: case PD_TAG_hr: case PD_TAG_img: case PD_TAG_input: case PD_TAG_isindex:
-	case PD_TAG_keygen: case PD_TAG_link: case PD_TAG_meta: case PD_TAG_nextid: case PD_TAG_param: case PD_TAG_source:
-	case PD_TAG_spacer: case PD_TAG_track: case PD_TAG_wbr:
-		return true;
-	default:
-		return false;
+	case PD_TAG_area:
+	case PD_TAG_base:
+	case PD_TAG_basefont:
+	case PD_TAG_bgsound:
+	case PD_TAG_br:
+	case PD_TAG_col:
+	case PD_TAG_embed:
+	case PD_TAG_frame:
+	case PD_TAG_hr:
+	case PD_TAG_img:
+	case PD_TAG_input:
+	case PD_TAG_isindex:
+	case PD_TAG_keygen:
+	case PD_TAG_link:
+	case PD_TAG_meta:
+	case PD_TAG_nextid:
+	case PD_TAG_param:
+	case PD_TAG_source:
+	case PD_TAG_spacer:
+	case PD_TAG_track:
+	case PD_TAG_wbr: return true;
+	default: return false;
 	}
 }
 
@@ -94,21 +110,21 @@ bool pd_tag_void(enum pd_tag t)
 #define FRAMES_MAX 4096
 
 struct cleaner {
-	bool all;			/* keep every attribute, and white space unchanged */
-	bool unfold;			/* long noscripts become divs */
-	size_t noscript;		/* bytes in long noscripts of the page */
-	bool unfolded;			/* inside such a div: none is opened in it */
-	const char *p, *end;		/* bytes that remain to be read */
-	struct token *tokens;		/* tokens of the page */
-	struct pd_buf held;		/* texts and values of the tokens */
+	bool all;	      /* keep every attribute, and white space unchanged */
+	bool unfold;	      /* long noscripts become divs */
+	size_t noscript;      /* bytes in long noscripts of the page */
+	bool unfolded;	      /* inside such a div: none is opened in it */
+	const char *p, *end;  /* bytes that remain to be read */
+	struct token *tokens; /* tokens of the page */
+	struct pd_buf held;   /* texts and values of the tokens */
 	struct held_attr *attrs;
 	size_t n_tokens, n_attrs, cap_tokens, cap_attrs;
-	size_t tag_attrs;		/* index of the first attribute of the current tag */
-	bool unclosed[PD_TAG_COUNT];	/* this element has no end tag ahead: do not search again */
-	bool unquoted[2];		/* no " (no ') is ahead */
-	bool links;			/* keep attributes that describe links */
-	struct pd_span src;		/* address of the frame whose tag is being read, as written */
-	struct pd_buf frames;		/* addresses of frames, each with a NUL after it */
+	size_t tag_attrs;	     /* index of the first attribute of the current tag */
+	bool unclosed[PD_TAG_COUNT]; /* this element has no end tag ahead: do not search again */
+	bool unquoted[2];	     /* no " (no ') is ahead */
+	bool links;		     /* keep attributes that describe links */
+	struct pd_span src;	     /* address of the frame whose tag is being read, as written */
+	struct pd_buf frames;	     /* addresses of frames, each with a NUL after it */
 	struct frame_at *frame_at;
 	size_t n_frames, cap_frames;
 };
@@ -128,17 +144,17 @@ enum token_kind { TOKEN_START, TOKEN_VOID, TOKEN_END, TOKEN_TEXT, TOKEN_SPACE, T
 /* A start tag, a void element, an end tag, text, white space, or the position of a frame. */
 struct token {
 	uint8_t kind;
-	uint8_t tag;		/* TOKEN_TEXT: the letter that represents it */
+	uint8_t tag; /* TOKEN_TEXT: the letter that represents it */
 	uint8_t n_attrs;
 	union {
 		struct held_text text;
 		struct {
-			uint32_t attrs;		/* TOKEN_START: its first attribute */
-			uint32_t end;		/* TOKEN_START of a balanced element (see below): its end token;
+			uint32_t attrs; /* TOKEN_START: its first attribute */
+			uint32_t end;	/* TOKEN_START of a balanced element (see below): its end token;
 						 * otherwise 0 */
 		};
-		uint32_t height;	/* TOKEN_END of a balanced element: depth of the elements in it */
-		uint32_t frame;		/* number of the frame */
+		uint32_t height; /* TOKEN_END of a balanced element: depth of the elements in it */
+		uint32_t frame;	 /* number of the frame */
 	};
 };
 
@@ -150,8 +166,8 @@ struct frame_at {
 /* References: see the header.  The names are in entity.def.  The rules are those of the HTML standard's tokenizer
  * (13.2.5.72 and the following states). */
 
-#define NAME_MAX_LEN 24		/* longer than any name */
-#define LEGACY_MAX_LEN 6	/* Aacute … */
+#define NAME_MAX_LEN 24	 /* longer than any name */
+#define LEGACY_MAX_LEN 6 /* Aacute … */
 #define REPLACEMENT 0xFFFD
 
 struct entity {
@@ -168,9 +184,9 @@ static const struct entity entities[] = {
 
 /* Meaning of 128 to 159 in windows-1252; the five unassigned values are unchanged. */
 static const uint16_t cp1252[32] = {
-	0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D,
-	0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,
-	0x017E, 0x0178,
+	0x20AC, 0x81,	0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
+	0x2039, 0x0152, 0x8D,	0x017D, 0x8F,	0x90,	0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+	0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D,	0x017E, 0x0178,
 };
 
 static bool is_alnum(char c)
@@ -258,24 +274,15 @@ static const struct {
 	char name[12];
 	enum pd_attr_id id;
 } known_attributes[] = {
-	{ "class", PD_ATTR_CLASS },
-	{ "id", PD_ATTR_ID },
-	{ "href", PD_ATTR_HREF },
-	{ "rel", PD_ATTR_REL },
-	{ "role", PD_ATTR_ROLE },
-	{ "itemprop", PD_ATTR_ITEMPROP },
-	{ "itemtype", PD_ATTR_ITEMTYPE },
-	{ "style", PD_ATTR_STYLE },
-	{ "hidden", PD_ATTR_HIDDEN },
-	{ "content", PD_ATTR_CONTENT },
-	{ "name", PD_ATTR_NAME },
-	{ "property", PD_ATTR_PROPERTY },
-	{ "datetime", PD_ATTR_DATETIME },
-	{ "http-equiv", PD_ATTR_HTTP_EQUIV },
-	{ "lang", PD_ATTR_LANG },
-	{ "xml:lang", PD_ATTR_XML_LANG },
-	{ "alt", PD_ATTR_ALT },
-	{ "src", PD_ATTR_SRC },
+	{ "class", PD_ATTR_CLASS },	  { "id", PD_ATTR_ID },
+	{ "href", PD_ATTR_HREF },	  { "rel", PD_ATTR_REL },
+	{ "role", PD_ATTR_ROLE },	  { "itemprop", PD_ATTR_ITEMPROP },
+	{ "itemtype", PD_ATTR_ITEMTYPE }, { "style", PD_ATTR_STYLE },
+	{ "hidden", PD_ATTR_HIDDEN },	  { "content", PD_ATTR_CONTENT },
+	{ "name", PD_ATTR_NAME },	  { "property", PD_ATTR_PROPERTY },
+	{ "datetime", PD_ATTR_DATETIME }, { "http-equiv", PD_ATTR_HTTP_EQUIV },
+	{ "lang", PD_ATTR_LANG },	  { "xml:lang", PD_ATTR_XML_LANG },
+	{ "alt", PD_ATTR_ALT },		  { "src", PD_ATTR_SRC },
 };
 
 static enum pd_attr_id attr_by_name(struct pd_span name)
@@ -299,23 +306,16 @@ static enum pd_attr_id attr_by_name(struct pd_span name)
 static unsigned wanted_bits(enum pd_tag tag)
 {
 	switch (tag) {
-	case PD_TAG_a:
-		return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL);
-	case PD_TAG_html:
-		return BIT(PD_ATTR_LANG) | BIT(PD_ATTR_XML_LANG);
-	case PD_TAG_link:
-		return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL);
-	case PD_TAG_base:
-		return BIT(PD_ATTR_HREF);
+	case PD_TAG_a: return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL);
+	case PD_TAG_html: return BIT(PD_ATTR_LANG) | BIT(PD_ATTR_XML_LANG);
+	case PD_TAG_link: return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL);
+	case PD_TAG_base: return BIT(PD_ATTR_HREF);
 	case PD_TAG_meta:
 		return BIT(PD_ATTR_NAME) | BIT(PD_ATTR_PROPERTY) | BIT(PD_ATTR_ITEMPROP) | BIT(PD_ATTR_HTTP_EQUIV) |
 		       BIT(PD_ATTR_CONTENT);
-	case PD_TAG_time:
-		return BIT(PD_ATTR_DATETIME) | BIT(PD_ATTR_ITEMPROP);
-	case PD_TAG_br:
-		return 0;
-	default:
-		break;
+	case PD_TAG_time: return BIT(PD_ATTR_DATETIME) | BIT(PD_ATTR_ITEMPROP);
+	case PD_TAG_br: return 0;
+	default: break;
 	}
 	enum pd_tag_class c = pd_tag_class(tag);
 	if (c != PD_CLASS_TITLE && c != PD_CLASS_BLOCK && c != PD_CLASS_LEVEL)
@@ -328,16 +328,12 @@ static unsigned wanted_bits(enum pd_tag tag)
 static unsigned wanted_for_links(enum pd_tag tag)
 {
 	switch (tag) {
-	case PD_TAG_a:
-		return BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
-	case PD_TAG_area:
-		return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL) | BIT(PD_ATTR_ALT);
-	case PD_TAG_img:
-		return BIT(PD_ATTR_ALT);
-	case PD_TAG_frame: case PD_TAG_iframe:
-		return BIT(PD_ATTR_SRC);
-	default:
-		return 0;
+	case PD_TAG_a: return BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
+	case PD_TAG_area: return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL) | BIT(PD_ATTR_ALT);
+	case PD_TAG_img: return BIT(PD_ATTR_ALT);
+	case PD_TAG_frame:
+	case PD_TAG_iframe: return BIT(PD_ATTR_SRC);
+	default: return 0;
 	}
 }
 
@@ -379,8 +375,8 @@ static void hold_bytes(struct cleaner *cl, const char *p, size_t n)
 
 /* Bytes that must be checked: control characters, markup, and EF, which begins U+FFFE and U+FFFF. */
 static const bool special[256] = {
-	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-	['&'] = 1, ['<'] = 1, [0xEF] = 1,
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,	     1,		1,	    1,
+	1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, ['&'] = 1, ['<'] = 1, [0xEF] = 1,
 };
 
 static void hold_code_point(struct cleaner *cl, uint32_t cp)
@@ -419,7 +415,7 @@ static void white_space(struct cleaner *cl, const char *stop)
 	}
 	while (cl->p < stop && pd_ascii_space(*cl->p)) {
 		line |= line_break(*cl->p++);
-		while (stop - cl->p >= 8 && pd_eight_load(cl->p) == PD_EACH(' '))	/* indentation */
+		while (stop - cl->p >= 8 && pd_eight_load(cl->p) == PD_EACH(' ')) /* indentation */
 			cl->p += 8;
 	}
 	hold_bytes(cl, line ? "\n" : " ", 1);
@@ -510,8 +506,8 @@ static struct held_text hold_name(struct cleaner *cl, struct pd_span name)
 
 static bool name_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || pd_ascii_digit(c) || c == '-' || c == '_' ||
-	       c == ':' || c == '.';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || pd_ascii_digit(c) || c == '-' || c == '_' || c == ':' ||
+	       c == '.';
 }
 
 /* Return whether libxml2 reads it as a name: it accepts at most 100 of these bytes. */
@@ -527,7 +523,7 @@ static bool plain_name(struct pd_span name)
 
 static struct pd_span attr_name(struct cleaner *cl)
 {
-	const char *at = cl->p++;	/* the first byte belongs to the name, even '=' */
+	const char *at = cl->p++; /* the first byte belongs to the name, even '=' */
 	while (cl->p < cl->end && !pd_ascii_space(*cl->p) && *cl->p != '/' && *cl->p != '>' && *cl->p != '=')
 		cl->p++;
 	return pd_span(at, (size_t)(cl->p - at));
@@ -662,8 +658,8 @@ static bool name_end(char c)
  * second kind can be nested. */
 static bool raw(enum pd_tag t)
 {
-	return t == PD_TAG_script || t == PD_TAG_style || t == PD_TAG_noscript || t == PD_TAG_iframe ||
-	       t == PD_TAG_noembed || t == PD_TAG_noframes;
+	return t == PD_TAG_script || t == PD_TAG_style || t == PD_TAG_noscript || t == PD_TAG_iframe || t == PD_TAG_noembed ||
+	       t == PD_TAG_noframes;
 }
 
 static bool island(enum pd_tag t)
@@ -933,14 +929,13 @@ static void cleaner_release(struct cleaner *cl)
 
 /* ==== the parser ==== */
 
-#define OPTIONS (HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET | \
-		 HTML_PARSE_IGNORE_ENC)
-#define CACHE_SIZE 512		/* a power of two, over twice the number of tags */
-#define DICT_MAX 8192		/* names; after so many names, which the parser keeps, it is renewed */
+#define OPTIONS (HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET | HTML_PARSE_IGNORE_ENC)
+#define CACHE_SIZE 512 /* a power of two, over twice the number of tags */
+#define DICT_MAX 8192  /* names; after so many names, which the parser keeps, it is renewed */
 #define LEVELS_MAX (PD_DEPTH_MAX + 128)
 
 struct element {
-	int level;	/* in libxml2's stack */
+	int level; /* in libxml2's stack */
 	enum pd_tag tag;
 };
 
@@ -952,8 +947,8 @@ struct cached {
 
 /* A start tag that has no end tag yet. */
 struct open_tag {
-	uint32_t token, height;		/* depth of the elements in it so far */
-	bool balanced;			/* no imbalance found so far */
+	uint32_t token, height; /* depth of the elements in it so far */
+	bool balanced;		/* no imbalance found so far */
 };
 
 struct pd_saxer {
@@ -962,22 +957,22 @@ struct pd_saxer {
 	htmlParserCtxtPtr ctxt;
 	struct cleaner cleaner;
 	struct pd_buf markup;
-	bool entire;			/* the parser gets all elements of every page */
-	bool too_deep;			/* it must get all elements of this page */
+	bool entire;   /* the parser gets all elements of every page */
+	bool too_deep; /* it must get all elements of this page */
 	struct open_tag *open_tags;
 	size_t n_open_tags, cap_open_tags;
-	uint32_t open_of[PD_TAG_COUNT];	/* number of open elements of each tag */
-	uint8_t nests[PD_TAG_COUNT][PD_TAG_COUNT];	/* enum nests: [open element][element that starts in it] */
+	uint32_t open_of[PD_TAG_COUNT];		   /* number of open elements of each tag */
+	uint8_t nests[PD_TAG_COUNT][PD_TAG_COUNT]; /* enum nests: [open element][element that starts in it] */
 	enum pd_tag tested[2];
-	bool stayed_open;		/* result of test_nesting */
-	size_t letters;			/* given to texts */
+	bool stayed_open; /* result of test_nesting */
+	size_t letters;	  /* given to texts */
 	struct element open[PD_DEPTH_MAX];
 	int n;
-	size_t next_token;	/* index of the first text that the parser has not returned yet */
-	int ignored;		/* level of the enclosing ignored element, or 0 */
-	bool html, body;	/* open(html), open(body) have been sent */
-	bool implied_body;	/* the last event opened an implied body, which is not in the page */
-	struct pd_buf space;	/* white space outside the body, held until it is known whether a paragraph begins with
+	size_t next_token;   /* index of the first text that the parser has not returned yet */
+	int ignored;	     /* level of the enclosing ignored element, or 0 */
+	bool html, body;     /* open(html), open(body) have been sent */
+	bool implied_body;   /* the last event opened an implied body, which is not in the page */
+	struct pd_buf space; /* white space outside the body, held until it is known whether a paragraph begins with
 				 * it */
 	struct cached cache[CACHE_SIZE];
 };
@@ -996,7 +991,9 @@ static enum pd_tag tag_of(struct pd_saxer *s, const xmlChar *name)
 	size_t i = ((uintptr_t)name * 0x9E3779B97F4A7C15u) >> 40;
 	struct cached *c = &s->cache[i % CACHE_SIZE];
 	if (c->name != name)
-		*c = (struct cached){ name, strcmp((const char *)name, PLAINTEXT) == 0 ? PD_TAG_plaintext : pd_tag_by_name(pd_span_z((const char *)name)) };
+		*c = (struct cached){ name, strcmp((const char *)name, PLAINTEXT) == 0
+						    ? PD_TAG_plaintext
+						    : pd_tag_by_name(pd_span_z((const char *)name)) };
 	return c->tag;
 }
 
@@ -1078,7 +1075,7 @@ static void start_element(struct pd_saxer *s, enum pd_tag t, int level, const st
 		s->ignored = level;
 		return;
 	}
-	if (s->n == PD_DEPTH_MAX - 2)	/* html and body are not in `open` */
+	if (s->n == PD_DEPTH_MAX - 2) /* html and body are not in `open` */
 		return;
 	need_html(s);
 	send_open(s, t, from);
@@ -1119,28 +1116,23 @@ static void send_balanced(struct pd_saxer *s, size_t i, int level)
 {
 	const struct token *tokens = s->cleaner.tokens;
 	size_t end = tokens[i].end;
-	if (level + (int)tokens[end].height > LEVELS_MAX)	/* here the parser's stack would be cut */
+	if (level + (int)tokens[end].height > LEVELS_MAX) /* here the parser's stack would be cut */
 		s->too_deep = true;
 	for (i++; i < end; i++) {
 		const struct token *t = &tokens[i];
 		switch ((enum token_kind)t->kind) {
-		case TOKEN_START:
-			start_element(s, t->tag, ++level, t);
-			break;
+		case TOKEN_START: start_element(s, t->tag, ++level, t); break;
 		case TOKEN_VOID:
 			start_element(s, t->tag, level + 1, t);
 			end_element(s, t->tag, level + 1);
 			break;
-		case TOKEN_END:
-			end_element(s, t->tag, level--);
-			break;
-		case TOKEN_TEXT: case TOKEN_SPACE:
+		case TOKEN_END: end_element(s, t->tag, level--); break;
+		case TOKEN_TEXT:
+		case TOKEN_SPACE:
 			if (!s->ignored)
 				s->sink->text(s->self, held_span(&s->cleaner, t->text));
 			break;
-		case TOKEN_FRAME:
-			send_frame(s, t->frame);
-			break;
+		case TOKEN_FRAME: send_frame(s, t->frame); break;
 		}
 	}
 	s->next_token = end;
@@ -1293,11 +1285,16 @@ static void parse(struct pd_saxer *s, struct pd_span markup)
 static bool is_frame_of_page(enum pd_tag t)
 {
 	switch (t) {
-	case PD_TAG_html: case PD_TAG_head: case PD_TAG_body: case PD_TAG_frameset: case PD_TAG_frame: case PD_TAG_noframes:
-	case PD_TAG_script: case PD_TAG_style: case PD_TAG_plaintext:
-		return true;
-	default:
-		return false;
+	case PD_TAG_html:
+	case PD_TAG_head:
+	case PD_TAG_body:
+	case PD_TAG_frameset:
+	case PD_TAG_frame:
+	case PD_TAG_noframes:
+	case PD_TAG_script:
+	case PD_TAG_style:
+	case PD_TAG_plaintext: return true;
+	default: return false;
 	}
 }
 
@@ -1414,7 +1411,7 @@ static void put_start_tag(struct pd_saxer *s, size_t i)
 	if (t->n_attrs || t->end)
 		put_number(out, i);
 	else if (t->tag == PD_TAG_body)
-		put_z(out, " a=\"\"");	/* an implied one has no attribute */
+		put_z(out, " a=\"\""); /* an implied one has no attribute */
 	put_z(out, t->kind == TOKEN_VOID ? "/>" : ">");
 }
 
@@ -1433,7 +1430,8 @@ static void put_markup(struct pd_saxer *s)
 	for (size_t i = 0; i < cl->n_tokens; i++) {
 		struct token *t = &cl->tokens[i];
 		switch ((enum token_kind)t->kind) {
-		case TOKEN_START: case TOKEN_VOID:
+		case TOKEN_START:
+		case TOKEN_VOID:
 			put_start_tag(s, i);
 			if (!t->end)
 				break;
@@ -1444,15 +1442,9 @@ static void put_markup(struct pd_saxer *s)
 			put_z(&s->markup, name_in_markup(t->tag));
 			put_z(&s->markup, ">");
 			break;
-		case TOKEN_TEXT:
-			put_letter(s, t);
-			break;
-		case TOKEN_SPACE:
-			pd_buf_add_span(&s->markup, held_span(cl, t->text));
-			break;
-		case TOKEN_FRAME:
-			pd_buf_printf(&s->markup, "<!--%" PRIu32 "-->", t->frame);
-			break;
+		case TOKEN_TEXT: put_letter(s, t); break;
+		case TOKEN_SPACE: pd_buf_add_span(&s->markup, held_span(cl, t->text)); break;
+		case TOKEN_FRAME: pd_buf_printf(&s->markup, "<!--%" PRIu32 "-->", t->frame); break;
 		}
 	}
 }

@@ -23,16 +23,16 @@
  * kept. */
 
 enum pd_tag_class {
-	PD_CLASS_IGNORE,	/* ignored with all content: script, style, noscript, iframe, template, svg, … */
-	PD_CLASS_TITLE,		/* title, h1 … h6 */
-	PD_CLASS_BLOCK,		/* div, td, table, ul, section, … */
-	PD_CLASS_LEVEL,		/* p, br, li, dd, tr, …: inner structure of a block */
-	PD_CLASS_OTHER,		/* inline and the rest */
+	PD_CLASS_IGNORE, /* ignored with all content: script, style, noscript, iframe, template, svg, … */
+	PD_CLASS_TITLE,	 /* title, h1 … h6 */
+	PD_CLASS_BLOCK,	 /* div, td, table, ul, section, … */
+	PD_CLASS_LEVEL,	 /* p, br, li, dd, tr, …: inner structure of a block */
+	PD_CLASS_OTHER,	 /* inline and the rest */
 };
 
 /* X(name, class) in alphabetical order: enum pd_tag is PD_TAG_a, … ; the table itself is in tags.def. */
 enum pd_tag {
-	PD_TAG_NONE,		/* box 0: the page */
+	PD_TAG_NONE, /* box 0: the page */
 #define X(name, klass) PD_TAG_##name,
 #include "page/tags.def"
 #undef X
@@ -50,19 +50,35 @@ bool pd_tag_void(enum pd_tag t);
 /* --- events --- */
 
 #define PD_DEPTH_MAX 512
-#define PD_ATTRS_MAX 64			/* per element; more are ignored */
-#define PD_ATTR_SIZE_MAX 65536		/* bytes of one value; the rest is cut off */
+#define PD_ATTRS_MAX 64	       /* per element; more are ignored */
+#define PD_ATTR_SIZE_MAX 65536 /* bytes of one value; the rest is cut off */
 
 /* Attributes that later stages use.  PD_ATTR_OTHER only occurs with PD_SAXER_ALL_ATTRIBUTES. */
 enum pd_attr_id {
-	PD_ATTR_OTHER, PD_ATTR_ALT, PD_ATTR_CLASS, PD_ATTR_CONTENT, PD_ATTR_DATETIME, PD_ATTR_HIDDEN, PD_ATTR_HREF, PD_ATTR_HTTP_EQUIV,
-	PD_ATTR_ID, PD_ATTR_ITEMPROP, PD_ATTR_ITEMTYPE, PD_ATTR_LANG, PD_ATTR_NAME, PD_ATTR_PROPERTY, PD_ATTR_REL, PD_ATTR_ROLE,
-	PD_ATTR_SRC, PD_ATTR_STYLE, PD_ATTR_XML_LANG,
+	PD_ATTR_OTHER,
+	PD_ATTR_ALT,
+	PD_ATTR_CLASS,
+	PD_ATTR_CONTENT,
+	PD_ATTR_DATETIME,
+	PD_ATTR_HIDDEN,
+	PD_ATTR_HREF,
+	PD_ATTR_HTTP_EQUIV,
+	PD_ATTR_ID,
+	PD_ATTR_ITEMPROP,
+	PD_ATTR_ITEMTYPE,
+	PD_ATTR_LANG,
+	PD_ATTR_NAME,
+	PD_ATTR_PROPERTY,
+	PD_ATTR_REL,
+	PD_ATTR_ROLE,
+	PD_ATTR_SRC,
+	PD_ATTR_STYLE,
+	PD_ATTR_XML_LANG,
 };
 
 struct pd_attr {
 	enum pd_attr_id id;
-	struct pd_span name, value;	/* the name in lower case */
+	struct pd_span name, value; /* the name in lower case */
 };
 
 /* Receiver of the events. */
@@ -82,12 +98,12 @@ struct pd_html_sink {
  * page instead. */
 void pd_html_own_memory(void);
 
-struct pd_saxer;	/* a reusable libxml2 parser: one per thread */
+struct pd_saxer; /* a reusable libxml2 parser: one per thread */
 
 enum pd_saxer_want {
-	PD_SAXER_ALL_ATTRIBUTES = 1,	/* all attributes, and white space unchanged */
-	PD_SAXER_LINKS = 2,		/* all attributes that describe links, and frames */
-	PD_SAXER_ENTIRE = 4,		/* libxml2 gets balanced elements too: for tests; slower, with the same
+	PD_SAXER_ALL_ATTRIBUTES = 1, /* all attributes, and white space unchanged */
+	PD_SAXER_LINKS = 2,	     /* all attributes that describe links, and frames */
+	PD_SAXER_ENTIRE = 4,	     /* libxml2 gets balanced elements too: for tests; slower, with the same
 					 * events */
 };
 

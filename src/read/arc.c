@@ -167,4 +167,6 @@ static bool recognises(struct pd_span head)
 	return at >= 0 && !memchr(head.p, '<', (size_t)at);
 }
 
-const struct pd_read_format pd_read_format_arc = { LINE, "no end of the ARC header", begins_arc, find_arc, header_end, parse_arc, recognises };
+const struct pd_read_format pd_read_format_arc = {
+	LINE, "no end of the ARC header", begins_arc, find_arc, header_end, parse_arc, recognises
+};

@@ -254,7 +254,8 @@ static bool long_fits(const struct pd_read_dump *d, uint64_t block, uint64_t len
 	size_t n = pd_read_input_look(d->m->in, block + length, seen, TRAILER + d->format->line);
 	if (plain_end(d, pd_span(seen, n)))
 		return true;
-	for (uint64_t at = 0; at < length && (n = pd_read_input_look(d->m->in, block + at, seen, sizeof seen)) > overlap; at += n - overlap) {
+	for (uint64_t at = 0; at < length && (n = pd_read_input_look(d->m->in, block + at, seen, sizeof seen)) > overlap;
+	     at += n - overlap) {
 		ptrdiff_t other = d->format->find(pd_span(seen, n));
 		if (other >= 0)
 			return at + (uint64_t)other > length;

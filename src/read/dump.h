@@ -15,8 +15,8 @@
 
 /* The format of a record: WARC or ARC. */
 struct pd_read_format {
-	size_t line;		/* number of bytes by which the start of a record is recognised */
-	const char *endless;	/* the damage if a header has no end */
+	size_t line;	     /* number of bytes by which the start of a record is recognised */
+	const char *endless; /* the damage if a header has no end */
 	/* Return whether a record begins at the start of `s`.  `cut`: also if `s` ends before this is certain. */
 	bool (*begins)(struct pd_span s, bool cut);
 	/* Return the offset of a line in `s` that could begin a record, or -1; the start of `s` is not considered the
@@ -48,38 +48,38 @@ void pd_read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *ou
 
 struct pd_read_place {
 	uint64_t offset;
-	bool stream;		/* the offset is in the decompressed stream */
+	bool stream; /* the offset is in the decompressed stream */
 };
 
 /* The bytes of a record, with the line ends that pad it: without them the rest is a valid dump.  A record that is alone
  * in its members takes these members; any other takes a part of their decompressed data. */
 struct pd_read_extent {
-	uint64_t begin, end;	/* in the input, or in the stream of all members */
+	uint64_t begin, end; /* in the input, or in the stream of all members */
 	bool stream;
 	/* if `stream`: the members that contain parts of it */
-	uint64_t member, member_offset;		/* where the first begins, in the input and in the stream */
-	uint64_t last;				/* where the last begins, in the input */
+	uint64_t member, member_offset; /* where the first begins, in the input and in the stream */
+	uint64_t last;			/* where the last begins, in the input */
 };
 
 struct pd_read_dump {
 	struct pd_read_member *m;
 	const struct pd_read_format *format;
 	size_t max_block;
-	bool keep_header;		/* fill the record's `header` */
-	bool keep_block;		/* fill `block` of every record, not only of pages */
+	bool keep_header; /* fill the record's `header` */
+	bool keep_block;  /* fill `block` of every record, not only of pages */
 	/* Only pages at places for which this returns true get their block; NULL: all. */
 	bool (*wants)(void *ctx, struct pd_read_place place);
 	void *wants_ctx;
-	struct pd_read_place place;		/* of the last record, or of the damage */
-	const char *reason;		/* of the damage */
+	struct pd_read_place place; /* of the last record, or of the damage */
+	const char *reason;	    /* of the damage */
 	/* the current record */
-	struct pd_read_place begin;		/* offset in the stream (plain: in the file) */
-	uint64_t member, member_offset;	/* start of the member where it begins: in the input, in the stream */
+	struct pd_read_place begin;	/* offset in the stream (plain: in the file) */
+	uint64_t member, member_offset; /* start of the member where it begins: in the input, in the stream */
 	bool first;			/* no data precedes it in that member */
 	uint64_t begun;			/* records in the current member so far, including the rest of an earlier one */
 	/* damage that is not reported yet */
-	bool reported;			/* the damage in this member was reported */
-	bool junk;			/* there were bytes between records, at junk_at */
+	bool reported; /* the damage in this member was reported */
+	bool junk;     /* there were bytes between records, at junk_at */
 	struct pd_read_place junk_at;
 };
 

@@ -14,12 +14,12 @@
 #include "base/hash.h"
 #include "read/input.h"
 
-enum { REFUSED = -1 };	/* the error is in f->err */
+enum { REFUSED = -1 }; /* the error is in f->err */
 
 struct pd_dir {
-	char **names;		/* sorted; names of sub-folders end in a slash */
+	char **names; /* sorted; names of sub-folders end in a slash */
 	size_t n, at, cap;
-	size_t prefix;		/* length of the folder's path, with slash */
+	size_t prefix; /* length of the folder's path, with slash */
 };
 
 static bool is_stdin(const char *path)
@@ -106,8 +106,9 @@ static int enter(struct pd_read_files *f)
 
 static int give(const struct pd_read_files *f, struct pd_read_file *out, const struct stat *st, int error)
 {
-	*out = (struct pd_read_file){ .path = f->path.p, .label = f->path.p, .name = f->name, .typed = f->typed, .found = f->found,
-				 .error = error };
+	*out = (struct pd_read_file){
+		.path = f->path.p, .label = f->path.p, .name = f->name, .typed = f->typed, .found = f->found, .error = error
+	};
 	out->regular = st && S_ISREG(st->st_mode);
 	out->size = out->regular ? (uint64_t)st->st_size : 0;
 	return 1;
@@ -155,8 +156,8 @@ static int visit_file(struct pd_read_files *f, struct pd_read_file *out, const s
 /* A file of the kernel, such as /proc/kmsg, looks like an empty regular file, and reading it may wait forever. */
 static bool is_of_kernel(const char *path, const struct stat *st)
 {
-	static const uint64_t kinds[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC, SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC,
-					  CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC };
+	static const uint64_t kinds[] = { PROC_SUPER_MAGIC, SYSFS_MAGIC,	DEBUGFS_MAGIC,	     TRACEFS_MAGIC,
+					  SECURITYFS_MAGIC, CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC };
 	struct statfs fs;
 	bool found = false;
 	if (!S_ISREG(st->st_mode) || st->st_size || statfs(path, &fs) < 0)

@@ -16,15 +16,15 @@
 #include "read/record.h"
 
 struct pd_read_file {
-	const char *path;	/* valid until the next call; NULL: standard input */
-	const char *label;	/* its name in ids and messages */
-	size_t name;		/* offset in `path` of the last part of the given path: of a file, or of the folder that
+	const char *path;  /* valid until the next call; NULL: standard input */
+	const char *label; /* its name in ids and messages */
+	size_t name;	   /* offset in `path` of the last part of the given path: of a file, or of the folder that
 				 * contained it; after a given "." or ".." */
-	bool typed;		/* given on the command line: must be readable */
-	bool found;		/* found in a folder, not given itself */
+	bool typed;	   /* given on the command line: must be readable */
+	bool found;	   /* found in a folder, not given itself */
 	bool regular;
-	uint64_t size;		/* of a regular file */
-	int error;		/* errno: it cannot be opened; reported here because reading it would not report it */
+	uint64_t size; /* of a regular file */
+	int error;     /* errno: it cannot be opened; reported here because reading it would not report it */
 };
 
 struct pd_dir;
@@ -32,19 +32,19 @@ struct pd_dir;
 struct pd_read_files {
 	const struct pd_reader_options *o;
 	const char *stdin_label;
-	int at;				/* next operand */
+	int at; /* next operand */
 	FILE *list;
 	bool list_done;
 	struct pd_line_reader lines;
 	struct pd_buf line;
-	struct pd_buf path;		/* of the current folder, then of its member */
-	struct pd_dir *stack;	/* open folders, the innermost last */
+	struct pd_buf path;   /* of the current folder, then of its member */
+	struct pd_dir *stack; /* open folders, the innermost last */
 	size_t depth, cap;
 	size_t name;
-	bool typed;			/* the current path was typed */
-	struct pd_err err;		/* the reason why an input was refused */
-	bool found;			/* the current path was found in a folder */
-	struct pd_map seen;		/* device and inode of returned files, hashed */
+	bool typed;	    /* the current path was typed */
+	struct pd_err err;  /* the reason why an input was refused */
+	bool found;	    /* the current path was found in a folder */
+	struct pd_map seen; /* device and inode of returned files, hashed */
 	uint64_t aliases;
 };
 

@@ -180,7 +180,7 @@ int pd_read_input_seek(struct pd_read_input *in, uint64_t offset)
 {
 	if (!in->regular || offset > in->size)
 		return PD_ERR_NOT_FOUND;
-	if (in->error)		/* libarchive tries another method after an error, but the error remains */
+	if (in->error) /* libarchive tries another method after an error, but the error remains */
 		return PD_ERR_SYSTEM;
 	if (lseek(in->fd, (off_t)offset, SEEK_SET) < 0) {
 		failed(in);

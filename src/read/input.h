@@ -16,20 +16,20 @@
 enum { PD_INPUT_WINDOW = 1 << 20, PD_INPUT_HISTORY = 1 << 18 };
 
 struct pd_read_input {
-	int fd;			/* -1: no open file */
-	size_t (*pull)(void *ctx, char *to, size_t n);	/* instead of a file: returns up to n > 0 bytes, 0 at the end;
+	int fd;					       /* -1: no open file */
+	size_t (*pull)(void *ctx, char *to, size_t n); /* instead of a file: returns up to n > 0 bytes, 0 at the end;
 							 * or NULL */
 	void *pull_ctx;
 	char *window;
-	size_t n, at;		/* number of bytes in the window; reading position */
-	uint64_t offset;	/* of window[at] in the input */
-	uint64_t taken;		/* bytes read from all inputs that this struct opened */
-	uint64_t size;		/* of a regular file; otherwise 0 */
+	size_t n, at;	 /* number of bytes in the window; reading position */
+	uint64_t offset; /* of window[at] in the input */
+	uint64_t taken;	 /* bytes read from all inputs that this struct opened */
+	uint64_t size;	 /* of a regular file; otherwise 0 */
 	bool regular;
-	bool end;		/* no bytes follow the window */
-	int error;		/* errno of a failed call; `end` is then set too */
-	size_t piece;		/* bytes per read; 0: as much as fits */
-	bool broken;		/* set by `pull`: its data is incomplete or wrong */
+	bool end;     /* no bytes follow the window */
+	int error;    /* errno of a failed call; `end` is then set too */
+	size_t piece; /* bytes per read; 0: as much as fits */
+	bool broken;  /* set by `pull`: its data is incomplete or wrong */
 };
 
 /* Return 1 and the size if standard input is a regular file that was not read yet; 0: it is not; PD_ERR_SYSTEM: it

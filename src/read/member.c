@@ -127,7 +127,7 @@ static void skip_zeroes(struct pd_read_input *in)
 static int none_here(struct pd_read_member *m, struct pd_span s)
 {
 	struct pd_span magic = pd_codec_magic(m->codec);
-	size_t known = magic.n + (m->codec == PD_CODEC_BZIP2 ? 7 : 1);	/* number of bytes by which it is recognised */
+	size_t known = magic.n + (m->codec == PD_CODEC_BZIP2 ? 7 : 1); /* number of bytes by which it is recognised */
 	bool cut = s.n < known && memcmp(s.p, magic.p, s.n < magic.n ? s.n : magic.n) == 0;
 	m->reason = cut ? pd_read_member_words(m)->cut : pd_read_member_words(m)->junk;
 	return PD_ERR_INPUT;
@@ -173,7 +173,8 @@ static void feed(struct pd_read_member *m)
 	if (r == 1)
 		m->state = PD_MEMBER_ENDED;
 	else if (r == PD_ERR_LIMIT)
-		broken(m, m->codec == PD_CODEC_XZ ? "xz stream that needs over 256 MiB of memory" : "zstd frame with a window over 128 MiB");
+		broken(m, m->codec == PD_CODEC_XZ ? "xz stream that needs over 256 MiB of memory"
+						  : "zstd frame with a window over 128 MiB");
 	else if (r < 0)
 		broken(m, pd_read_member_words(m)->damaged);
 	else if (!had && m->out.n == made)
@@ -258,8 +259,9 @@ const char *pd_read_member_dictionary(struct pd_read_member *m)
 	if (n > DICTIONARY_MAX)
 		return "zstd dictionary over 16 MiB";
 	pd_read_input_skip(m->in, 8);
-	const char *wrong = !take_bytes(m->in, n, &content) ? "zstd dictionary cut by the end of the file" :
-			    !load(m, pd_buf_span(&content)) ? "damaged zstd dictionary" : NULL;
+	const char *wrong = !take_bytes(m->in, n, &content)   ? "zstd dictionary cut by the end of the file"
+			    : !load(m, pd_buf_span(&content)) ? "damaged zstd dictionary"
+							      : NULL;
 	pd_buf_release(&content);
 	return wrong;
 }

@@ -19,29 +19,29 @@
 #include "read/input.h"
 
 enum pd_read_member_state {
-	PD_MEMBER_MORE,		/* more bytes may follow */
-	PD_MEMBER_ENDED,	/* the window has all remaining bytes, and the checksum was correct */
-	PD_MEMBER_BROKEN,	/* the window has the bytes before the damage */
+	PD_MEMBER_MORE,	  /* more bytes may follow */
+	PD_MEMBER_ENDED,  /* the window has all remaining bytes, and the checksum was correct */
+	PD_MEMBER_BROKEN, /* the window has the bytes before the damage */
 };
 
 struct pd_read_member {
 	struct pd_read_input *in;
 	struct pd_unpacker *unpacker;
-	enum pd_codec codec;		/* PD_CODEC_NONE: plain */
-	bool (*begins)(struct pd_span head);	/* returns whether a member has a valid beginning for resync */
-	bool begun;			/* plain input: its only member was returned */
-	size_t whole_max;		/* compressed bytes up to which the fast method is tried; 0: never */
-	struct pd_buf out;		/* the window */
-	size_t at;			/* reading position in it */
-	uint64_t offset;		/* of the reading position, all members counted */
-	uint64_t start;			/* start of the current member in the input */
-	uint64_t start_offset;		/* … and in the stream of all members */
+	enum pd_codec codec;		     /* PD_CODEC_NONE: plain */
+	bool (*begins)(struct pd_span head); /* returns whether a member has a valid beginning for resync */
+	bool begun;			     /* plain input: its only member was returned */
+	size_t whole_max;		     /* compressed bytes up to which the fast method is tried; 0: never */
+	struct pd_buf out;		     /* the window */
+	size_t at;			     /* reading position in it */
+	uint64_t offset;		     /* of the reading position, all members counted */
+	uint64_t start;			     /* start of the current member in the input */
+	uint64_t start_offset;		     /* … and in the stream of all members */
 	enum pd_read_member_state state;
-	const char *reason;		/* reason for BROKEN, or why no member begins here */
-	uint64_t reached;		/* position in the input up to which a broken member was read */
-	int strikes;			/* number of members that broke before that point, see resync */
-	uint64_t probed;		/* bytes searched by resync */
-	struct pd_unpacker *prober;	/* … without affecting the current member */
+	const char *reason;	    /* reason for BROKEN, or why no member begins here */
+	uint64_t reached;	    /* position in the input up to which a broken member was read */
+	int strikes;		    /* number of members that broke before that point, see resync */
+	uint64_t probed;	    /* bytes searched by resync */
+	struct pd_unpacker *prober; /* … without affecting the current member */
 	struct pd_buf probe;
 };
 

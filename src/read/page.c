@@ -35,15 +35,14 @@ static bool begins(struct pd_span s, const char *p, size_t n)
 
 static bool byte_order_mark(struct pd_span s)
 {
-	return begins(s, "\xef\xbb\xbf", 3) || begins(s, "\xff\xfe", 2) || begins(s, "\xfe\xff", 2) ||
-	       begins(s, "\0\0\xfe\xff", 4);
+	return begins(s, "\xef\xbb\xbf", 3) || begins(s, "\xff\xfe", 2) || begins(s, "\xfe\xff", 2) || begins(s, "\0\0\xfe\xff", 4);
 }
 
 /* Formats whose first bytes could be mistaken for text. */
 static bool other_magic(struct pd_span s)
 {
-	static const char *const magic[] = { "%PDF-", "%!PS", "PK\3\4", "\x89PNG", "GIF8", "\xff\xd8\xff", "RIFF",
-					     "\x1f\x8b", "BZh", "{\\rtf", NULL };
+	static const char *const magic[] = { "%PDF-", "%!PS",	  "PK\3\4", "\x89PNG", "GIF8", "\xff\xd8\xff",
+					     "RIFF",  "\x1f\x8b", "BZh",    "{\\rtf",  NULL };
 	for (int i = 0; magic[i]; i++)
 		if (begins(s, magic[i], strlen(magic[i])))
 			return true;
@@ -70,11 +69,13 @@ static bool letter_or_digit(char c)
 /* Return whether s, which begins after a '<', is a common HTML tag, a comment or HTML's doctype. */
 static bool html_tag(struct pd_span s)
 {
-	static const char *const tags[] = { "a", "article", "b", "base", "body", "br", "center", "dd", "div", "dl", "dt",
-		"em", "font", "footer", "form", "frameset", "h1", "h2", "h3", "h4", "h5", "h6", "head", "header", "hr",
-		"html", "i", "iframe", "img", "input", "li", "link", "main", "meta", "nav", "noscript", "ol", "p", "pre",
-		"script", "section", "small", "span", "strong", "style", "table", "tbody", "td", "th", "title", "tr", "u",
-		"ul", NULL };
+	static const char *const tags[] = { "a",       "article", "b",	  "base",     "body",  "br",	 "center", "dd",
+					    "div",     "dl",	  "dt",	  "em",	      "font",  "footer", "form",   "frameset",
+					    "h1",      "h2",	  "h3",	  "h4",	      "h5",    "h6",	 "head",   "header",
+					    "hr",      "html",	  "i",	  "iframe",   "img",   "input",	 "li",	   "link",
+					    "main",    "meta",	  "nav",  "noscript", "ol",    "p",	 "pre",	   "script",
+					    "section", "small",	  "span", "strong",   "style", "table",	 "tbody",  "td",
+					    "th",      "title",	  "tr",	  "u",	      "ul",    NULL };
 	size_t n = 0;
 	if (begins(s, "!--", 3))
 		return true;
@@ -150,8 +151,8 @@ static bool sniff_is_text(struct pd_span body)
 
 enum http_chunked {
 	PD_CHUNKED_OK,
-	PD_CHUNKED_SHORT,	/* incomplete: `out` has the bytes before the end */
-	PD_CHUNKED_NOT,		/* the body is not chunked */
+	PD_CHUNKED_SHORT, /* incomplete: `out` has the bytes before the end */
+	PD_CHUNKED_NOT,	  /* the body is not chunked */
 };
 
 /* Return the next line without its line end (CRs and LF); false at the end. */
@@ -183,7 +184,8 @@ static bool status_line(struct pd_span line, int *status)
 	const char *p = memchr(line.p, ' ', line.n), *end = line.p + line.n;
 	while (p && p < end && *p == ' ')
 		p++;
-	if (!p || end - p < 3 || !pd_ascii_digit(p[0]) || !pd_ascii_digit(p[1]) || !pd_ascii_digit(p[2]) || (end - p > 3 && pd_ascii_digit(p[3])))
+	if (!p || end - p < 3 || !pd_ascii_digit(p[0]) || !pd_ascii_digit(p[1]) || !pd_ascii_digit(p[2]) ||
+	    (end - p > 3 && pd_ascii_digit(p[3])))
 		return false;
 	*status = (p[0] - '0') * 100 + (p[1] - '0') * 10 + (p[2] - '0');
 	return true;
@@ -384,7 +386,7 @@ static struct pd_span http_charset(struct pd_span content_type)
 enum { KEEP = 1 << 23, TURNS = 8 };
 
 struct layers {
-	struct pd_buf out[2];	/* used alternately: one is read while the other is written */
+	struct pd_buf out[2]; /* used alternately: one is read while the other is written */
 	int turn;
 };
 
@@ -505,8 +507,7 @@ static int undo(struct work *w, struct pd_span coding, struct pd_buf *out)
 	else if (pd_span_ieq(coding, "br"))
 		r = undo_brotli(w, out);
 	else if (pd_span_ieq(coding, "compress") || pd_span_ieq(coding, "x-compress"))
-		return sniff_is_text(*w->body) ? keep_body(w) :
-						 fail_coding(w->c, "content coding not supported", coding);
+		return sniff_is_text(*w->body) ? keep_body(w) : fail_coding(w->c, "content coding not supported", coding);
 #ifdef PD_WITHOUT_brotli
 	if (r < 0 && pd_span_ieq(coding, "br"))
 		return fail_coding(w->c, "this program was built without brotli: body cannot be decoded", coding);
@@ -570,8 +571,8 @@ int pd_read_coder_content(struct pd_read_coder *c, struct pd_read_http_codings l
 /* --- accepted statuses and types --- */
 
 struct accept {
-	uint64_t status[1000 / 64 + 1];		/* one bit for each */
-	struct pd_buf types;			/* lower case, separated by commas */
+	uint64_t status[1000 / 64 + 1]; /* one bit for each */
+	struct pd_buf types;		/* lower case, separated by commas */
 };
 
 static void add_status(struct accept *a, unsigned status)
@@ -624,7 +625,8 @@ static int parse_types(struct accept *a, const char *list, struct pd_err *e)
 	struct pd_span item, rest = pd_span_z(list);
 	while (pd_span_split(&rest, ',', &item))
 		if (!parse_type(a, pd_span_trim(item)))
-			return pd_fail(e, PD_ERR_USAGE, "--content-types takes a list such as text/html,text/plain, not '%s'", list);
+			return pd_fail(e, PD_ERR_USAGE, "--content-types takes a list such as text/html,text/plain, not '%s'",
+				       list);
 	return PD_OK;
 }
 
@@ -704,8 +706,8 @@ int pd_page_options_check(const struct pd_page_options *o, struct pd_err *e)
 const char *pd_skip_name(enum pd_skip s)
 {
 	static const char *const names[] = {
-		[PD_SKIP_NONE] = "page",	   [PD_SKIP_KIND] = "other record", [PD_SKIP_STATUS] = "other status",
-		[PD_SKIP_TYPE] = "other type", [PD_SKIP_EMPTY] = "empty",	    [PD_SKIP_DAMAGED] = "damaged",
+		[PD_SKIP_NONE] = "page",       [PD_SKIP_KIND] = "other record", [PD_SKIP_STATUS] = "other status",
+		[PD_SKIP_TYPE] = "other type", [PD_SKIP_EMPTY] = "empty",	[PD_SKIP_DAMAGED] = "damaged",
 	};
 	return (unsigned)s < PD_SKIP_COUNT ? names[s] : "?";
 }
@@ -720,10 +722,14 @@ static enum type_said said(struct pd_span media)
 		const char *name;
 		enum type_said is;
 	} types[] = {
-		{ "text/html", SAID_HTML },	       { "application/xhtml+xml", SAID_HTML },
-		{ "text/plain", SAID_TEXT },	       { "text/xml", SAID_XML },
-		{ "application/xml", SAID_XML },       { "", SAID_NOTHING },
-		{ "unknown/unknown", SAID_NOTHING },   { "application/unknown", SAID_NOTHING },
+		{ "text/html", SAID_HTML },
+		{ "application/xhtml+xml", SAID_HTML },
+		{ "text/plain", SAID_TEXT },
+		{ "text/xml", SAID_XML },
+		{ "application/xml", SAID_XML },
+		{ "", SAID_NOTHING },
+		{ "unknown/unknown", SAID_NOTHING },
+		{ "application/unknown", SAID_NOTHING },
 		{ "*/*", SAID_NOTHING },
 	};
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -756,8 +762,8 @@ static enum sniffed look(const struct pd_page_opener *o, const struct pd_page *p
 /* Names of files that accompany pages and may contain tags, but are not pages. */
 static bool has_other_suffix(struct pd_span name)
 {
-	static const char *const ends[] = { ".js", ".mjs", ".css", ".json", ".map", ".txt", ".rst", ".md", ".csv", ".tsv", ".svg", ".po",
-					    ".pot", ".py", ".c", ".h", ".sh", NULL };
+	static const char *const ends[] = { ".js",  ".mjs", ".css", ".json", ".map", ".txt", ".rst", ".md", ".csv",
+					    ".tsv", ".svg", ".po",  ".pot",  ".py",  ".c",   ".h",   ".sh", NULL };
 	for (int i = 0; ends[i]; i++) {
 		size_t n = strlen(ends[i]);
 		if (name.n > n && pd_span_ieq(pd_span(name.p + name.n - n, n), ends[i]))
@@ -861,9 +867,12 @@ enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, 
 	struct pd_read_http h = { 0 };
 	enum pd_skip skip = PD_SKIP_NONE;
 	const char *why = "";
-	*out = (struct pd_page){ .id = pd_buf_span(&in->id), .url = pd_buf_span(&in->url),
-				 .fetch_time = pd_buf_span(&in->fetch_time), .digest = pd_buf_span(&in->digest),
-				 .user_id = pd_buf_span(&in->user_id), .flags = in->cut ? PD_PAGE_CUT : 0 };
+	*out = (struct pd_page){ .id = pd_buf_span(&in->id),
+				 .url = pd_buf_span(&in->url),
+				 .fetch_time = pd_buf_span(&in->fetch_time),
+				 .digest = pd_buf_span(&in->digest),
+				 .user_id = pd_buf_span(&in->user_id),
+				 .flags = in->cut ? PD_PAGE_CUT : 0 };
 	if (!reason)
 		reason = &why;
 	*reason = "";

@@ -15,31 +15,31 @@ enum pd_page_type { PD_PAGE_HTML, PD_PAGE_TEXT };
 
 /* Reasons why a record is not a page; counted by reason, never an error. */
 enum pd_skip {
-	PD_SKIP_NONE,		/* it is a page */
-	PD_SKIP_KIND,		/* warcinfo, request, metadata, revisit … */
-	PD_SKIP_STATUS,		/* an HTTP status that was not requested: by default other than 200 */
-	PD_SKIP_TYPE,		/* a type that was not requested: by default neither HTML nor plain text */
-	PD_SKIP_EMPTY,		/* no payload */
-	PD_SKIP_DAMAGED,	/* HTTP header or coding that cannot be decoded; also reported as damage */
+	PD_SKIP_NONE,	 /* it is a page */
+	PD_SKIP_KIND,	 /* warcinfo, request, metadata, revisit … */
+	PD_SKIP_STATUS,	 /* an HTTP status that was not requested: by default other than 200 */
+	PD_SKIP_TYPE,	 /* a type that was not requested: by default neither HTML nor plain text */
+	PD_SKIP_EMPTY,	 /* no payload */
+	PD_SKIP_DAMAGED, /* HTTP header or coding that cannot be decoded; also reported as damage */
 	PD_SKIP_COUNT
 };
 
 struct pd_page {
-	struct pd_span id, url, fetch_time, digest, user_id;	/* of the record */
+	struct pd_span id, url, fetch_time, digest, user_id; /* of the record */
 	enum pd_page_type type;
-	int status;				/* HTTP status; 0: none */
-	struct pd_span content_type;		/* media type as sent, without parameters; may be empty */
-	struct pd_span charset;			/* of the Content-Type header, may be empty */
-	struct pd_span body;			/* at most max_page bytes */
-	struct pd_span payload;			/* input of the payload digest: the body after transfer coding, before
+	int status;		     /* HTTP status; 0: none */
+	struct pd_span content_type; /* media type as sent, without parameters; may be empty */
+	struct pd_span charset;	     /* of the Content-Type header, may be empty */
+	struct pd_span body;	     /* at most max_page bytes */
+	struct pd_span payload;	     /* input of the payload digest: the body after transfer coding, before
 						 * content coding */
 	unsigned flags;
 };
 
 struct pd_page_options {
-	size_t max_page;		/* larger pages are cut */
-	const char *status;		/* "200,206", "2xx"; NULL: 200.  HTTP/0.9 and data without HTTP have none */
-	const char *content_types;	/* media types; NULL: text/html,application/xhtml+xml,text/plain */
+	size_t max_page;	   /* larger pages are cut */
+	const char *status;	   /* "200,206", "2xx"; NULL: 200.  HTTP/0.9 and data without HTTP have none */
+	const char *content_types; /* media types; NULL: text/html,application/xhtml+xml,text/plain */
 };
 
 struct pd_page_opener;
@@ -76,7 +76,7 @@ struct pd_read_http {
 	struct pd_span content_type, content_length;
 	struct pd_read_http_codings transfer, content;
 	struct pd_span body;
-	bool endless;			/* the message ends before its headers do */
+	bool endless; /* the message ends before its headers do */
 };
 
 /* Return false if it does not begin with a status line. */
@@ -89,10 +89,10 @@ bool pd_read_http_parse(struct pd_span message, struct pd_read_http *out);
 
 /* Properties of a page recorded while reading it. */
 enum pd_page_flag {
-	PD_PAGE_CUT = 1,		/* over --max-page; the rest is ignored */
-	PD_PAGE_TRUNCATED = 2,		/* body shorter than Content-Length, or its coding is incomplete: the available
+	PD_PAGE_CUT = 1,	  /* over --max-page; the rest is ignored */
+	PD_PAGE_TRUNCATED = 2,	  /* body shorter than Content-Length, or its coding is incomplete: the available
 					 * part is used */
-	PD_PAGE_PLAIN_CODING = 4,	/* the header declares a coding that the body does not have */
+	PD_PAGE_PLAIN_CODING = 4, /* the header declares a coding that the body does not have */
 };
 
 struct pd_read_coder;

@@ -18,12 +18,12 @@ struct pd_reader {
 	struct pd_read_sink sink;
 	struct pd_read_files files;
 	struct pd_read_source source;
-	struct pd_read_file file;		/* the open file */
+	struct pd_read_file file; /* the open file */
 	bool open;
-	uint64_t done, total;		/* bytes, of pd_reader_progress */
-	struct pd_select *select;	/* NULL: all records are read */
-	const uint64_t *wanted;		/* for the open file: the offsets of its selected records … */
-	size_t n_wanted, at;		/* … and the next one */
+	uint64_t done, total;	  /* bytes, of pd_reader_progress */
+	struct pd_select *select; /* NULL: all records are read */
+	const uint64_t *wanted;	  /* for the open file: the offsets of its selected records … */
+	size_t n_wanted, at;	  /* … and the next one */
 	struct pd_reader_stats stats;
 };
 
@@ -128,7 +128,8 @@ static void count_done(struct pd_reader *r)
 /* Report that the index names a record that does not exist. */
 static void report_missing(struct pd_reader *r, uint64_t offset)
 {
-	pd_read_sink_tell(&r->sink, r->file.label, (struct pd_read_place){ offset, false }, "the index names a record here, and none begins here");
+	pd_read_sink_tell(&r->sink, r->file.label, (struct pd_read_place){ offset, false },
+			  "the index names a record here, and none begins here");
 }
 
 /* Read the next selected record: in a file, one seek per record; an input that is not seekable is read, and other

@@ -18,14 +18,14 @@
 #include "read/record.h"
 
 struct pd_reader_stats {
-	uint64_t records;	/* records of any kind */
-	uint64_t damaged;	/* calls of `damage` */
-	uint64_t files;		/* opened inputs */
-	uint64_t aliases;	/* additional names of files that were already read */
-	uint64_t mirrored;	/* records with a URL taken from their path */
-	uint64_t unselected;	/* records named by the index in files that are not inputs; known after everything was
+	uint64_t records;    /* records of any kind */
+	uint64_t damaged;    /* calls of `damage` */
+	uint64_t files;	     /* opened inputs */
+	uint64_t aliases;    /* additional names of files that were already read */
+	uint64_t mirrored;   /* records with a URL taken from their path */
+	uint64_t unselected; /* records named by the index in files that are not inputs; known after everything was
 				 * read */
-	uint64_t bytes_read;	/* compressed bytes read from inputs */
+	uint64_t bytes_read; /* compressed bytes read from inputs */
 };
 
 struct pd_reader;

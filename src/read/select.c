@@ -10,14 +10,14 @@ struct place {
 };
 
 struct pd_select {
-	struct pd_names files;		/* names as in the index, … */
-	struct pd_names bases;		/* … and the last parts of their paths, with the same numbers if these differ */
-	uint32_t *base;			/* of each file */
+	struct pd_names files; /* names as in the index, … */
+	struct pd_names bases; /* … and the last parts of their paths, with the same numbers if these differ */
+	uint32_t *base;	       /* of each file */
 	bool *asked;
 	size_t cap_base, cap_asked;
 	struct place *places;
 	size_t n, cap;
-	uint64_t *offsets;		/* returned last */
+	uint64_t *offsets; /* returned last */
 	size_t cap_offsets;
 	struct pd_json_member fields[2];
 	/* of a CDX file: the relevant columns; negative: counted from the end of a line */
@@ -85,7 +85,8 @@ static bool take_line(struct pd_select *s, struct pd_span line)
 	if (!object)
 		return take_cdx(s, line);
 	return pd_json_members(pd_span(object, (size_t)(line.p + line.n - object)), s->fields, 2) && s->fields[OFFSET].present &&
-	       s->fields[FILENAME].present && add_place(s, pd_buf_span(&s->fields[OFFSET].value), pd_buf_span(&s->fields[FILENAME].value));
+	       s->fields[FILENAME].present &&
+	       add_place(s, pd_buf_span(&s->fields[OFFSET].value), pd_buf_span(&s->fields[FILENAME].value));
 }
 
 static int by_file_and_offset(const void *x, const void *y)

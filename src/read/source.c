@@ -59,8 +59,8 @@ static void record_members(struct pd_read_jsonl *j, struct pd_span line)
 	bool markup;
 	if (!pd_json_survey(line, &names, &longest, &markup))
 		return;
-	pd_buf_printf(&j->names, "no field \"%s\" or \"%s\" (found: %s)", j->fields[PD_JSONL_TEXT].name, j->fields[PD_JSONL_HTML].name,
-		      names.n ? names.p : "none");
+	pd_buf_printf(&j->names, "no field \"%s\" or \"%s\" (found: %s)", j->fields[PD_JSONL_TEXT].name,
+		      j->fields[PD_JSONL_HTML].name, names.n ? names.p : "none");
 	if (longest.n)
 		pd_buf_printf(&j->names, ": use --field-%s=%s", markup ? "html" : "text", longest.p);
 	pd_buf_release(&names);
@@ -514,7 +514,8 @@ static void no_page_columns(struct pd_read_parquet *p, const char *const *names)
 	const char *ours = "# pagededup ", *header = pd_parquet_note(p->file, "pagededup.header");
 	if (header && !strncmp(header, ours, strlen(ours))) {
 		header += strlen(ours);
-		pd_buf_printf(&p->reason, "it contains %.*s rows written by pagededup, not pages", (int)strcspn(header, " \n"), header);
+		pd_buf_printf(&p->reason, "it contains %.*s rows written by pagededup, not pages", (int)strcspn(header, " \n"),
+			      header);
 		return;
 	}
 	pd_buf_printf(&p->reason, "no column \"%s\" or \"%s\" (found: ", names[PD_PARQUET_PAGE_TEXT], names[PD_PARQUET_HTML]);
@@ -536,24 +537,31 @@ static ptrdiff_t take_of_input(void *ctx, void *to, size_t n)
 }
 
 /* `pages`: the pages are needed, not only their addresses.  Return 0; PD_ERR_SYSTEM; PD_ERR_FORMAT, see `reason`. */
-static int parquet_open(struct pd_read_parquet *p, enum pd_parquet_form form, struct pd_read_input *in, const struct pd_read_jsonl_fields *f,
-			bool pages, uint64_t from, int threads)
+static int parquet_open(struct pd_read_parquet *p, enum pd_parquet_form form, struct pd_read_input *in,
+			const struct pd_read_jsonl_fields *f, bool pages, uint64_t from, int threads)
 {
-	const char *const names[PD_PARQUET_FIELDS] = { f->url ? f->url : "url", f->text ? f->text : "text", f->html ? f->html : "html",
-						       f->id ? f->id : "id", "fetch_time", "content_digest", "content_type" };
+	const char *const names[PD_PARQUET_FIELDS] = { f->url ? f->url : "url",
+						       f->text ? f->text : "text",
+						       f->html ? f->html : "html",
+						       f->id ? f->id : "id",
+						       "fetch_time",
+						       "content_digest",
+						       "content_type" };
 	struct pd_parquet_want want[PD_PARQUET_FIELDS];
 	struct pd_parquet_error why;
 	size_t n = 0, column;
 	pd_buf_clear(&p->reason);
-	int r = form == PD_FORM_ARROW ? pd_parquet_open_stream(&p->file, take_of_input, in, &why) :
-					pd_parquet_open(&p->file, p->spool ? fileno(p->spool) : in->fd, &why);
+	int r = form == PD_FORM_ARROW ? pd_parquet_open_stream(&p->file, take_of_input, in, &why)
+				      : pd_parquet_open(&p->file, p->spool ? fileno(p->spool) : in->fd, &why);
 	for (int i = 0; !r && i < PD_PARQUET_FIELDS; i++) {
 		p->field[i] = -1;
 		bool page = i == PD_PARQUET_PAGE_TEXT || i == PD_PARQUET_HTML;
 		if ((page && !pages) || !parquet_named(p->file, names[i], &column))
 			continue;
 		int is = pd_parquet_type(p->file, column);
-		want[n] = (struct pd_parquet_want){ .column = column, .type = is == PD_PARQUET_BYTES || is == PD_PARQUET_BLOB ? is : PD_PARQUET_TEXT };
+		want[n] =
+			(struct pd_parquet_want){ .column = column,
+						  .type = is == PD_PARQUET_BYTES || is == PD_PARQUET_BLOB ? is : PD_PARQUET_TEXT };
 		if (i == PD_PARQUET_HTML)
 			p->html_text = want[n].type == PD_PARQUET_TEXT;
 		p->field[i] = (int)n++;
@@ -562,7 +570,7 @@ static int parquet_open(struct pd_read_parquet *p, enum pd_parquet_form form, st
 		no_page_columns(p, names);
 		return PD_ERR_FORMAT;
 	}
-	if (!r && !n)	/* any column gives the number of rows */
+	if (!r && !n) /* any column gives the number of rows */
 		want[n++] = (struct pd_parquet_want){ .type = pd_parquet_type(p->file, 0) };
 	if (!r)
 		r = pd_parquet_read(p->file, want, n, from, threads, &why);
@@ -581,8 +589,8 @@ static struct pd_span parquet_value(const struct pd_read_parquet *p, int field, 
 	if (!c || (c->valid && !(c->valid[row / 8] >> row % 8 & 1)))
 		return pd_span(NULL, 0);
 	const char *data = c->data;
-	return c->offsets ? pd_span(data + c->offsets[row], (size_t)(c->offsets[row + 1] - c->offsets[row])) :
-			    pd_span(data + row * (uint64_t)c->width, (size_t)c->width);
+	return c->offsets ? pd_span(data + c->offsets[row], (size_t)(c->offsets[row + 1] - c->offsets[row]))
+			  : pd_span(data + row * (uint64_t)c->width, (size_t)c->width);
 }
 
 /* SHA-1 in base32, as in WARC. */
@@ -792,12 +800,14 @@ static const char countries[] =
 	"sl sm sn so sr ss st su sv sx sy sz tc td tf tg th tj tk tl tm tn to tr tt tv tw tz ua ug uk us uy uz va vc ve vg vi vn "
 	"vu wf ws ye yt za zm zw ";
 static const char general[] =
-	"example internal local test com org net edu gov mil int info biz name pro mobi museum aero coop jobs travel tel cat asia arpa dev cloud online site "
+	"example internal local test com org net edu gov mil int info biz name pro mobi museum aero coop jobs travel tel cat asia "
+	"arpa dev cloud online site "
 	"website store shop tech blog news wiki live life art design agency academy world today space fun club top xyz icu vip "
 	"social network systems software solutions digital media studio foundation institute university school science health care "
 	"community group team email host hosting page link click pub press events guide guru tips tools works help support zone "
 	"center city eco earth green energy one ngo ong bank insure finance law lawyer games game audio video photo photos gallery "
-	"chat codes codelabs engineering technology computer company business international berlin paris london nyc tokyo amsterdam "
+	"chat codes codelabs engineering technology computer company business international berlin paris london nyc tokyo "
+	"amsterdam "
 	"hamburg koeln wien brussels vlaanderen swiss scot wales bzh eus gal barcelona madrid moscow quebec africa ";
 
 static bool listed(const char *list, struct pd_span word)
@@ -901,7 +911,8 @@ static void report_damage(struct pd_read_sink *sink, const struct pd_read_damage
 
 void pd_read_sink_tell(struct pd_read_sink *sink, const char *file, struct pd_read_place place, const char *reason)
 {
-	report_damage(sink, &(struct pd_read_damage){ .file = file, .offset = place.offset, .stream = place.stream, .reason = reason });
+	report_damage(sink,
+		      &(struct pd_read_damage){ .file = file, .offset = place.offset, .stream = place.stream, .reason = reason });
 }
 
 void pd_read_sink_tell_whole(struct pd_read_sink *sink, const char *file, const char *reason)
@@ -916,7 +927,9 @@ void pd_read_source_how(struct pd_read_source *s, const struct pd_read_file *f)
 
 void pd_read_source_init(struct pd_read_source *s, const struct pd_reader_options *o, struct pd_read_sink *sink)
 {
-	*s = (struct pd_read_source){ .max_block = o->max_block, .threads = o->threads, .all_text = o->all_text, .twice = o->twice, .sink = sink };
+	*s = (struct pd_read_source){
+		.max_block = o->max_block, .threads = o->threads, .all_text = o->all_text, .twice = o->twice, .sink = sink
+	};
 	pd_read_input_init(&s->in);
 	pd_read_member_init(&s->member);
 	jsonl_init(&s->jsonl, &o->fields, o->max_block);
@@ -1106,7 +1119,7 @@ static void take_dictionary(struct pd_read_source *s)
 
 /* A packed format that is not supported. */
 struct foreign {
-	const char *magic, *name, *unpack;	/* the program to be called with -dc or -d; NULL: no program can convert
+	const char *magic, *name, *unpack; /* the program to be called with -dc or -d; NULL: no program can convert
 						 * it to a supported stream */
 };
 
@@ -1145,7 +1158,8 @@ static bool ends_like(const char *label, const char *const *ends)
 /* Return whether it is a zip file with a typical first member of a WACZ. */
 static bool is_wacz(const char *label, struct pd_span head)
 {
-	static const char *const parts[] = { "archive/", "indexes/", "pages/", "datapackage", NULL }, *const ends[] = { ".wacz", NULL };
+	static const char *const parts[] = { "archive/", "indexes/", "pages/", "datapackage", NULL }, *const ends[] = { ".wacz",
+															NULL };
 	for (int i = 0; parts[i] && head.n > 64; i++)
 		if (memcmp(head.p + 30, parts[i], strlen(parts[i])) == 0)
 			return true;
@@ -1158,12 +1172,14 @@ static const bool reads_zip = false;
 static const bool reads_zip = true;
 #endif
 
-static void add_advice(const struct foreign *f, const char *label, bool from_stdin, bool twice, struct pd_span head, struct pd_buf *out)
+static void add_advice(const struct foreign *f, const char *label, bool from_stdin, bool twice, struct pd_span head,
+		       struct pd_buf *out)
 {
 	pd_buf_clear(out);
 	if (f->magic[0] == 'P' && reads_zip)
-		pd_buf_printf(out, "%s", is_wacz(label, head) ? "WACZ (zip) is read but not written: unpack it and give archive/*.warc.gz" :
-							      "zip is read but not written: unpack it and give the folder");
+		pd_buf_printf(out, "%s",
+			      is_wacz(label, head) ? "WACZ (zip) is read but not written: unpack it and give archive/*.warc.gz"
+						   : "zip is read but not written: unpack it and give the folder");
 	else if (f->unpack && twice)
 		pd_buf_printf(out, "%s is not supported; unpack it first: %s -d %s", f->name, f->unpack, label);
 	else if (f->unpack)
@@ -1195,8 +1211,8 @@ int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *r
  * is named like a dump.  Other such files in folders (downloads) are simply not pages. */
 static bool refuse_foreign(struct pd_read_source *s)
 {
-	static const char *const dumps[] = { ".wacz", ".warc.xz", ".warc.bz2", ".arc.xz", ".arc.bz2", ".wet.xz", ".jsonl.xz", ".jsonl.bz2",
-					     ".tar.xz", ".tar.bz2", ".warc.zip", ".warc.lz", NULL };
+	static const char *const dumps[] = { ".wacz",	   ".warc.xz", ".warc.bz2", ".arc.xz",	 ".arc.bz2", ".wet.xz", ".jsonl.xz",
+					     ".jsonl.bz2", ".tar.xz",  ".tar.bz2",  ".warc.zip", ".warc.lz", NULL };
 	struct pd_span head = pd_read_input_peek(&s->in, HEAD);
 	const struct foreign *f = foreign_of(head);
 	if (!f || (s->found && !ends_like(s->label, dumps)))
@@ -1445,7 +1461,8 @@ static int next_page(struct pd_read_source *s, struct pd_record *out)
 		return 0;
 	out->junk = r < 0;
 	if (out->junk)
-		pd_read_sink_tell(s->sink, s->label, (struct pd_read_place){ s->in.offset, false }, "junk after the compressed page");
+		pd_read_sink_tell(s->sink, s->label, (struct pd_read_place){ s->in.offset, false },
+				  "junk after the compressed page");
 	out->cut = out->block.n < out->length;
 	return 1;
 }
@@ -1524,16 +1541,12 @@ static int next_none(struct pd_read_source *s, struct pd_record *out)
 
 int pd_read_source_next(struct pd_read_source *s, struct pd_record *out)
 {
-	static int (*const next[])(struct pd_read_source *s, struct pd_record *out) = {
-		[PD_SOURCE_DUMP] = next_dump,
-		[PD_SOURCE_JSONL] = next_jsonl,
-		[PD_SOURCE_TAR] = next_file,
+	static int (*const next[])(struct pd_read_source * s, struct pd_record * out) = {
+		[PD_SOURCE_DUMP] = next_dump,	    [PD_SOURCE_JSONL] = next_jsonl, [PD_SOURCE_TAR] = next_file,
 #ifndef PD_WITHOUT_libarchive
 		[PD_SOURCE_ZIP] = next_in_zip,
 #endif
-		[PD_SOURCE_PARQUET] = next_parquet,
-		[PD_SOURCE_PAGE] = next_page,
-		[PD_SOURCE_NONE] = next_none,
+		[PD_SOURCE_PARQUET] = next_parquet, [PD_SOURCE_PAGE] = next_page,   [PD_SOURCE_NONE] = next_none,
 	};
 	s->mirrored = false;
 	int r = s->done ? 0 : PD_ERR_INPUT;

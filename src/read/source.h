@@ -21,15 +21,15 @@ enum { PD_JSONL_URL, PD_JSONL_TEXT, PD_JSONL_HTML, PD_JSONL_ID, PD_JSONL_TIME, P
 struct pd_read_jsonl {
 	struct pd_read_member *m;
 	size_t max_block, max_line;
-	bool (*wants)(void *ctx, struct pd_read_place place);	/* as of pd_read_dump */
+	bool (*wants)(void *ctx, struct pd_read_place place); /* as of pd_read_dump */
 	void *wants_ctx;
 	struct pd_json_member fields[PD_JSONL_FIELDS];
-	struct pd_buf line;		/* a line that spans the window's edge */
-	bool over;			/* it is longer than max_line */
-	struct pd_read_place place;		/* of the last record, or of the damage */
+	struct pd_buf line;	    /* a line that spans the window's edge */
+	bool over;		    /* it is longer than max_line */
+	struct pd_read_place place; /* of the last record, or of the damage */
 	const char *reason;
-	uint64_t useful, lines;		/* records with text or HTML; all records */
-	struct pd_buf names;		/* for the first record without: its members, and possible fields */
+	uint64_t useful, lines; /* records with text or HTML; all records */
+	struct pd_buf names;	/* for the first record without: its members, and possible fields */
 };
 
 /* A tar archive of pages (ustar, pax, GNU, v7), plain or compressed -> a record for each regular file; its url is the
@@ -44,18 +44,18 @@ struct archive;
 struct pd_read_tar {
 	struct pd_read_member *m;
 	size_t max_block;
-	bool (*wants)(void *ctx, const char *name);	/* only files of these names get their block; NULL: all do */
+	bool (*wants)(void *ctx, const char *name); /* only files of these names get their block; NULL: all do */
 	void *wants_ctx;
 	struct archive *archive;
-	size_t given;			/* bytes of the window in use by libarchive */
-	const char *stopped;		/* why the data ended early */
-	bool lost;			/* searching for the next header */
+	size_t given;	     /* bytes of the window in use by libarchive */
+	const char *stopped; /* why the data ended early */
+	bool lost;	     /* searching for the next header */
 	bool done;
-	struct pd_map names;		/* hashes of the names so far */
-	struct pd_buf name;		/* of the last record: its path, or PATH!OFFSET */
-	uint64_t begin, end;		/* of the last file, including its header; `end` is known at the next call */
-	bool ended;			/* `end` is known */
-	struct pd_read_place place;		/* of the damage */
+	struct pd_map names;	    /* hashes of the names so far */
+	struct pd_buf name;	    /* of the last record: its path, or PATH!OFFSET */
+	uint64_t begin, end;	    /* of the last file, including its header; `end` is known at the next call */
+	bool ended;		    /* `end` is known */
+	struct pd_read_place place; /* of the damage */
 	struct pd_buf reason;
 };
 
@@ -70,15 +70,15 @@ struct pd_read_source;
 struct pd_read_zip {
 	struct pd_read_input *in;
 	struct archive *archive;
-	struct pd_read_source *part;	/* reads a file of the archive; made on demand */
-	bool open;			/* … is being read */
-	size_t given;			/* bytes of the window in use by libarchive */
-	const char *piece;		/* decompressed, not yet read */
+	struct pd_read_source *part; /* reads a file of the archive; made on demand */
+	bool open;		     /* … is being read */
+	size_t given;		     /* bytes of the window in use by libarchive */
+	const char *piece;	     /* decompressed, not yet read */
 	size_t left;
-	struct pd_map names;		/* hashes of the names so far */
-	uint64_t number;		/* of the member */
-	struct pd_buf path, label;	/* of the file: path in the archive, and FILE!PATH */
-	struct pd_buf reason;		/* why it cannot be decompressed completely, or empty */
+	struct pd_map names;	   /* hashes of the names so far */
+	uint64_t number;	   /* of the member */
+	struct pd_buf path, label; /* of the file: path in the archive, and FILE!PATH */
+	struct pd_buf reason;	   /* why it cannot be decompressed completely, or empty */
 	bool done;
 };
 
@@ -87,18 +87,27 @@ struct pd_read_zip {
  * `content_type` are read too.  HTML in a binary column may have any charset, in a text column it is UTF-8.  Parquet
  * from a pipe is copied to a temporary file first. */
 
-enum { PD_PARQUET_URL, PD_PARQUET_PAGE_TEXT, PD_PARQUET_HTML, PD_PARQUET_ID, PD_PARQUET_TIME, PD_PARQUET_DIGEST, PD_PARQUET_CONTENT_TYPE, PD_PARQUET_FIELDS };
+enum {
+	PD_PARQUET_URL,
+	PD_PARQUET_PAGE_TEXT,
+	PD_PARQUET_HTML,
+	PD_PARQUET_ID,
+	PD_PARQUET_TIME,
+	PD_PARQUET_DIGEST,
+	PD_PARQUET_CONTENT_TYPE,
+	PD_PARQUET_FIELDS
+};
 
 struct pd_parquet_batch;
 
 struct pd_read_parquet {
 	struct pd_parquet *file;
-	FILE *spool;				/* data from a pipe */
-	struct pd_parquet_batch *batch;		/* the current batch */
-	uint64_t at, from;			/* its next row; the first row to return */
-	int field[PD_PARQUET_FIELDS];		/* number of the column in a batch; -1: there is none */
-	bool html_text;				/* the HTML is in a text column */
-	uint64_t size;				/* bytes of the file; 0: they are counted while reading */
+	FILE *spool;			/* data from a pipe */
+	struct pd_parquet_batch *batch; /* the current batch */
+	uint64_t at, from;		/* its next row; the first row to return */
+	int field[PD_PARQUET_FIELDS];	/* number of the column in a batch; -1: there is none */
+	bool html_text;			/* the HTML is in a text column */
+	uint64_t size;			/* bytes of the file; 0: they are counted while reading */
 	struct pd_buf reason;
 };
 
@@ -111,17 +120,17 @@ struct pd_read_parquet {
 bool pd_read_mirror_url(struct pd_span path, struct pd_buf *url);
 
 enum pd_read_source_kind {
-	PD_SOURCE_DUMP,		/* WARC, ARC */
+	PD_SOURCE_DUMP, /* WARC, ARC */
 	PD_SOURCE_JSONL,
 	PD_SOURCE_TAR,
 	PD_SOURCE_ZIP,
 	PD_SOURCE_PARQUET,
-	PD_SOURCE_PAGE,		/* anything else: the whole input is the page */
-	PD_SOURCE_NONE,		/* an unsupported packed format, which was reported */
+	PD_SOURCE_PAGE, /* anything else: the whole input is the page */
+	PD_SOURCE_NONE, /* an unsupported packed format, which was reported */
 };
 
 struct pd_read_sink {
-	void (*damage)(void *ctx, const struct pd_read_damage *d);	/* may be NULL */
+	void (*damage)(void *ctx, const struct pd_read_damage *d); /* may be NULL */
 	void *ctx;
 	uint64_t count;
 };
@@ -134,28 +143,28 @@ struct pd_read_source {
 	struct pd_read_tar tar;
 	struct pd_read_zip zip;
 	struct pd_read_parquet parquet;
-	const char *label;		/* start of ids; borrowed */
-	const char *path;		/* source of the URL of a page without one: the path of the input, or its path in an archive */
+	const char *label; /* start of ids; borrowed */
+	const char *path;  /* source of the URL of a page without one: the path of the input, or its path in an archive */
 	/* Only pages with ids for which this returns true get their block; NULL: all.  It may be called with an id that no page has. */
 	bool (*wants)(void *ctx, struct pd_span id);
 	void *wants_ctx;
-	struct pd_buf id;		/* for `wants` */
-	const char *wanted;		/* an id: files of an archive that cannot contain it are skipped; or NULL */
-	bool part;			/* it is a file of an archive */
+	struct pd_buf id;   /* for `wants` */
+	const char *wanted; /* an id: files of an archive that cannot contain it are skipped; or NULL */
+	bool part;	    /* it is a file of an archive */
 	struct pd_read_jsonl_fields fields;
-	int threads;			/* threads for decoding */
-	const char *failed;		/* the failed operation, with the reason in `in.error`; NULL: reading */
-	size_t max_block;		/* both may be set before opening */
-	bool keep_headers;		/* keep the headers of WARC and ARC in records */
-	bool keep_blocks;		/* … and the blocks of records that are not pages */
-	bool all_text;			/* see pd_reader_options */
-	bool found;			/* the input was found in a folder */
-	bool twice;			/* see pd_reader_options */
-	bool mirrored;			/* the URL of the last record was taken from its path */
+	int threads;	    /* threads for decoding */
+	const char *failed; /* the failed operation, with the reason in `in.error`; NULL: reading */
+	size_t max_block;   /* both may be set before opening */
+	bool keep_headers;  /* keep the headers of WARC and ARC in records */
+	bool keep_blocks;   /* … and the blocks of records that are not pages */
+	bool all_text;	    /* see pd_reader_options */
+	bool found;	    /* the input was found in a folder */
+	bool twice;	    /* see pd_reader_options */
+	bool mirrored;	    /* the URL of the last record was taken from its path */
 	struct pd_buf reason;
 	struct pd_read_sink *sink;
 	enum pd_read_source_kind kind;
-	uint64_t head;			/* start of the first member, after a dictionary */
+	uint64_t head; /* start of the first member, after a dictionary */
 	bool done;
 };
 

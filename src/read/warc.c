@@ -206,4 +206,6 @@ static const char *parse_warc(struct pd_span header, struct pd_record *out)
 	return NULL;
 }
 
-const struct pd_read_format pd_read_format_warc = { 8, "no end of the WARC header within 256 KiB", begins_warc, find_warc, header_end, parse_warc, recognises };
+const struct pd_read_format pd_read_format_warc = {
+	8, "no end of the WARC header within 256 KiB", begins_warc, find_warc, header_end, parse_warc, recognises
+};

@@ -28,11 +28,13 @@ static const char head[] =
 	"fieldset { border: 0; padding: .5rem 0; }\nlabel { margin-right: 1.5rem; }\n"
 	"nav { position: fixed; inset: auto 0 0; background: Canvas; border-top: 1px solid var(--line); display: flex; "
 	"flex-wrap: wrap; gap: .5rem; align-items: center; padding: .6rem 1rem; }\nnav [role=status] { margin: 0 .5rem; }\n"
-	"button { font: inherit; padding: .3rem .8rem; }\nbutton[aria-pressed=true] { font-weight: 700; outline: 2px solid; }\n.js .pair:not(.now) { display: none; }\n"
+	"button { font: inherit; padding: .3rem .8rem; }\nbutton[aria-pressed=true] { font-weight: 700; outline: 2px solid; }\n.js "
+	".pair:not(.now) { display: none; }\n"
 	"@media (max-width: 40rem) { .texts { grid-template-columns: 1fr; } }\n</style>\n</head>\n<body>\n"
 	"<h1>Are these two the same page?</h1>\n"
 	"<p>Duplicate: one of the two could be removed, and only small changes, a date or advertisements would be lost.  "
-	"Words that only one of them has are marked; long passages that both have are omitted.  Keys: <kbd>D</kbd> duplicate, <kbd>N</kbd> different, <kbd>U</kbd> unsure, "
+	"Words that only one of them has are marked; long passages that both have are omitted.  Keys: <kbd>D</kbd> duplicate, "
+	"<kbd>N</kbd> different, <kbd>U</kbd> unsure, "
 	"<kbd>J</kbd> next, <kbd>K</kbd> previous, <kbd>S</kbd> save.</p>\n"
 	"<noscript><p>Saving needs JavaScript.</p></noscript>\n";
 
@@ -42,7 +44,8 @@ static const char script[] =
 	"const words = { d: 'duplicate', n: 'different', u: 'unsure' };\nlet at = 0;\n"
 	"const label = p => (p.querySelector('input:checked') || {}).value;\n"
 	"function store() {\n"
-	"  try { localStorage.setItem(main.dataset.name, JSON.stringify(pairs.map(p => label(p) || ''))); } catch (e) { /* none */ }\n}\n"
+	"  try { localStorage.setItem(main.dataset.name, JSON.stringify(pairs.map(p => label(p) || ''))); } catch (e) { /* none */ "
+	"}\n}\n"
 	"function restore() {\n"
 	"  try {\n    JSON.parse(localStorage.getItem(main.dataset.name) || '[]').forEach((v, i) => {\n"
 	"      if (pairs[i] && v) pairs[i].querySelector(`input[value=${v}]`).checked = true;\n    });\n"
@@ -50,7 +53,8 @@ static const char script[] =
 	"function count() {\n"
 	"  document.getElementById('done').textContent = pairs.filter(label).length;\n"
 	"  document.getElementById('all').textContent = pairs.length;\n"
-	"  Object.values(words).forEach(v => { document.getElementById(v).ariaPressed = String(!!pairs[at] && label(pairs[at]) === v); });\n}\n"
+	"  Object.values(words).forEach(v => { document.getElementById(v).ariaPressed = String(!!pairs[at] && label(pairs[at]) === "
+	"v); });\n}\n"
 	"function go(to) {\n  at = Math.max(0, Math.min(pairs.length - 1, to));\n"
 	"  pairs.forEach((p, i) => p.classList.toggle('now', i === at));\n"
 	"  count();\n  window.scrollTo(0, 0);\n  if (pairs[at]) pairs[at].querySelector('h2').focus();\n}\n"
@@ -64,7 +68,8 @@ static const char script[] =
 	"  a.download = 'labels.tsv';\n  a.click();\n  setTimeout(() => URL.revokeObjectURL(a.href), 10000);\n}\n"
 	"document.addEventListener('keydown', e => {\n"
 	"  if (e.ctrlKey || e.altKey || e.metaKey) return;\n  const key = e.key.toLowerCase();\n"
-	"  if (words[key]) mark(words[key]);\n  else if (key === 'j') go(at + 1);\n  else if (key === 'k') go(at - 1);\n  else if (key === 's') save();\n"
+	"  if (words[key]) mark(words[key]);\n  else if (key === 'j') go(at + 1);\n  else if (key === 'k') go(at - 1);\n  else if "
+	"(key === 's') save();\n"
 	"  else return;\n  e.preventDefault();\n});\n"
 	"document.addEventListener('change', () => { store(); count(); });\n"
 	"Object.values(words).forEach(v => { document.getElementById(v).onclick = () => mark(v); });\n"
@@ -74,7 +79,7 @@ static const char script[] =
 	"</script>\n";
 
 struct text {
-	struct pd_buf title, url, text;	/* unchanged UTF-8 */
+	struct pd_buf title, url, text; /* unchanged UTF-8 */
 };
 
 static void add_text_article(struct pd_buf *out, const struct text *t, const struct pd_buf *marked)
@@ -116,8 +121,8 @@ static void add_rest(const struct pd_sampled_pair *d, const struct pd_span *f, s
 	pd_buf_release(&rest);
 }
 
-static void add_pair(const struct pd_sampled_pair *d, const struct pd_span *f, const struct text *a, const struct text *b, uint64_t number,
-		     struct pd_buf *out)
+static void add_pair(const struct pd_sampled_pair *d, const struct pd_span *f, const struct text *a, const struct text *b,
+		     uint64_t number, struct pd_buf *out)
 {
 	static const char *const labels[] = { "duplicate", "different", "unsure" };
 	struct pd_buf marked[2] = { { 0 } };
@@ -131,7 +136,8 @@ static void add_pair(const struct pd_sampled_pair *d, const struct pd_span *f, c
 	add_text_article(out, b, &marked[1]);
 	pd_buf_add_z(out, "</div>\n<fieldset>\n<legend>These two are</legend>\n");
 	for (int i = 0; i < 3; i++)
-		pd_buf_printf(out, "<label><input type=\"radio\" name=\"pair-%" PRIu64 "\" value=\"%s\"> %s</label>\n", number, labels[i], labels[i]);
+		pd_buf_printf(out, "<label><input type=\"radio\" name=\"pair-%" PRIu64 "\" value=\"%s\"> %s</label>\n", number,
+			      labels[i], labels[i]);
 	pd_buf_add_z(out, "</fieldset>\n</section>\n");
 	pd_buf_release(&marked[0]);
 	pd_buf_release(&marked[1]);
@@ -139,10 +145,11 @@ static void add_pair(const struct pd_sampled_pair *d, const struct pd_span *f, c
 
 static void end_page(struct pd_buf *out)
 {
-	pd_buf_add_z(out, "</main>\n<nav><button id=\"duplicate\">Duplicate</button> <button id=\"different\">Different</button> "
-			  "<button id=\"unsure\">Unsure</button> <button id=\"back\">Previous</button> <button id=\"on\">Next</button> "
-			  "<span role=\"status\"><span id=\"done\">0</span> of <span id=\"all\"></span> labelled</span> "
-			  "<button id=\"save\">Save table</button></nav>\n");
+	pd_buf_add_z(out,
+		     "</main>\n<nav><button id=\"duplicate\">Duplicate</button> <button id=\"different\">Different</button> "
+		     "<button id=\"unsure\">Unsure</button> <button id=\"back\">Previous</button> <button id=\"on\">Next</button> "
+		     "<span role=\"status\"><span id=\"done\">0</span> of <span id=\"all\"></span> labelled</span> "
+		     "<button id=\"save\">Save table</button></nav>\n");
 	pd_buf_add_z(out, script);
 	pd_buf_add_z(out, "</body>\n</html>\n");
 }
@@ -167,8 +174,8 @@ static void release_text(struct text *t)
 	pd_buf_release(&t->text);
 }
 
-static void fetch_pair(const struct pd_label_options *o, const struct pd_sampled_pair *d, struct pd_log *log, struct pd_label_counts *n,
-		       struct pd_buf *html)
+static void fetch_pair(const struct pd_label_options *o, const struct pd_sampled_pair *d, struct pd_log *log,
+		       struct pd_label_counts *n, struct pd_buf *html)
 {
 	struct text a = { { 0 } }, b = { { 0 } };
 	struct pd_span f[4];
@@ -192,8 +199,13 @@ int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct 
 	struct pd_sample sample;
 	struct pd_buf html = { 0 };
 	struct pd_outfile out = { .slot = -1 };
-	struct pd_sample_options so = { .paths = o->paths, .n_paths = o->n_paths, .want = (size_t)o->number, .max_k = o->max_k,
-					.seed = (uint64_t)o->seed, .bad_row = pd_log_bad_row, .ctx = log };
+	struct pd_sample_options so = { .paths = o->paths,
+					.n_paths = o->n_paths,
+					.want = (size_t)o->number,
+					.max_k = o->max_k,
+					.seed = (uint64_t)o->seed,
+					.bad_row = pd_log_bad_row,
+					.ctx = log };
 	*n = (struct pd_label_counts){ 0 };
 	int status = pd_sample(&sample, &so, e);
 	if (!status && !sample.n)

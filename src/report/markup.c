@@ -71,14 +71,14 @@ enum { BYTES = 16384, WORDS = 2000, STRETCH = 60, ENDS = 20 };
 /* A word with the white space after it. */
 struct report_word {
 	struct pd_span text;
-	uint64_t hash;			/* of the word only */
+	uint64_t hash; /* of the word only */
 	bool shared;
-	bool parted;			/* shared, but in one of the texts other words precede it */
+	bool parted; /* shared, but in one of the texts other words precede it */
 };
 
 struct report_words {
 	struct report_word v[WORDS];
-	size_t n, left_out;		/* omitted bytes after the last word */
+	size_t n, left_out; /* omitted bytes after the last word */
 };
 
 /* Scripts without spaces: each character is a word. */

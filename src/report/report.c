@@ -219,8 +219,10 @@ static int enter_cluster(struct pd_report_sums *s, const struct pd_tsv_reader *i
 	if (s->any && cluster == s->cluster)
 		return PD_OK;
 	if (s->any && cluster < s->cluster)
-		return pd_fail(e, PD_ERR_VERSION, "%s:%" PRIu64 ": cluster %" PRIu64 " after cluster %" PRIu64
-			       ": give the rows in the order in which 'pagededup cluster' writes them", in->path, in->line_no, cluster, s->cluster);
+		return pd_fail(e, PD_ERR_VERSION,
+			       "%s:%" PRIu64 ": cluster %" PRIu64 " after cluster %" PRIu64
+			       ": give the rows in the order in which 'pagededup cluster' writes them",
+			       in->path, in->line_no, cluster, s->cluster);
 	end_cluster(s);
 	s->cluster = cluster;
 	s->any = true;
@@ -332,13 +334,13 @@ static void close_sums(struct pd_report_sums *s, const struct pd_tsv_reader *in)
 
 /* Pages without near pages are omitted.  A page that was kept on an earlier day has no answer; its row then says so. */
 struct answer {
-	uint64_t cluster, at;		/* at: offset in the file of rows */
+	uint64_t cluster, at; /* at: offset in the file of rows */
 	uint32_t bytes;
 	bool removed;
 };
 
 struct answers {
-	FILE *rows;			/* in the order of arrival */
+	FILE *rows; /* in the order of arrival */
 	struct answer *v;
 	size_t n, cap;
 	uint64_t at;
@@ -349,7 +351,7 @@ static int spool_answer(struct answers *a, const struct pd_tsv_reader *in, struc
 {
 	const struct pd_span *f = in->fields;
 	struct answer answer = { .at = a->at, .removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1") };
-	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-"))		/* neither kept nor a duplicate */
+	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-")) /* neither kept nor a duplicate */
 		return PD_OK;
 	if (!pd_span_u64(f[PD_VERDICTS_CLUSTER_ID], &answer.cluster))
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": cluster_id is not a number", in->path, in->line_no);
@@ -370,7 +372,8 @@ static int spool_answer(struct answers *a, const struct pd_tsv_reader *in, struc
 	return PD_OK;
 }
 
-static int spool_answers(struct answers *a, struct pd_tsv_reader *in, void (*bad_row)(void *ctx, const char *why), void *ctx, struct pd_err *e)
+static int spool_answers(struct answers *a, struct pd_tsv_reader *in, void (*bad_row)(void *ctx, const char *why), void *ctx,
+			 struct pd_err *e)
 {
 	int status = 1;
 	for (; status; status = pd_tsv_next(in, e)) {
@@ -417,7 +420,7 @@ static int write_answered(struct answers *a, const struct answer *v, size_t n, F
 {
 	bool any = v[n - 1].removed, kept = !v[0].removed;
 	for (size_t i = 0; i < n && any; i++) {
-		if (i && !v[i].removed)		/* queried again */
+		if (i && !v[i].removed) /* queried again */
 			continue;
 		int status = load_answer(a, &v[i], e);
 		if (status)
@@ -503,8 +506,9 @@ static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, cons
 {
 	struct bad_answers counted = { s, o };
 	char path[40], *paths = path;
-	struct pd_tsv_reader sorted = { .kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns,
-					.paths = &paths, .n_paths = 1 };
+	struct pd_tsv_reader sorted = {
+		.kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = &paths, .n_paths = 1
+	};
 	FILE *f;
 	in->new_header = false;
 	int status = sort_answers(in, o->tmp_dir, bad_answer, &counted, &f, e);
@@ -520,8 +524,12 @@ static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, cons
 int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e)
 {
 	char *path = (char *)o->path;
-	struct pd_tsv_reader in = { .kind = "verdicts", .or_kind = "answers", .columns = pd_verdicts_columns,
-				    .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1 };
+	struct pd_tsv_reader in = { .kind = "verdicts",
+				    .or_kind = "answers",
+				    .columns = pd_verdicts_columns,
+				    .v1_columns = pd_verdicts_columns,
+				    .paths = &path,
+				    .n_paths = 1 };
 	int status = read_rows(s, &in, o, e);
 	if (!status)
 		close_sums(s, &in);
@@ -564,13 +572,13 @@ void pd_report_sums_release(struct pd_report_sums *s)
 
 struct reach_link {
 	uint32_t a, b;
-	int distance;			/* -1: equal texts */
+	int distance; /* -1: equal texts */
 };
 
 /* Pages are identified by a hash of their id: of ten million pages two have the same hash in fewer than one run of
  * 100,000. */
 struct reach_pages {
-	struct pd_map numbers;		/* hash -> number + 1 */
+	struct pd_map numbers; /* hash -> number + 1 */
 	uint32_t n;
 	uint32_t *parent;
 	size_t cap_parent;
@@ -647,8 +655,9 @@ static void close_reach(struct pd_report_reach *r, struct reach_pages *p, const 
 int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_reading *o, struct pd_err *e)
 {
 	char *path = (char *)o->path;
-	struct pd_tsv_reader in = { .kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns, .paths = &path,
-				    .n_paths = 1 };
+	struct pd_tsv_reader in = {
+		.kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns, .paths = &path, .n_paths = 1
+	};
 	struct reach_pages p = { 0 };
 	int status;
 	*r = (struct pd_report_reach){ .k = -1, .most = -1 };
@@ -689,8 +698,7 @@ static bool read_share(struct pd_span s, double *out)
 }
 
 /* The rows of a setting begin with k = 0. */
-static struct pd_report_setting *setting_of(struct pd_report_sweep *s, uint64_t bits, uint64_t shingle,
-					    struct pd_span weights,
+static struct pd_report_setting *setting_of(struct pd_report_sweep *s, uint64_t bits, uint64_t shingle, struct pd_span weights,
 					    uint64_t k)
 {
 	for (int i = 0; i < s->n; i++)
@@ -783,7 +791,7 @@ enum { ACROSS = WIDTH - LEFT - RIGHT, DOWN = HEIGHT - TOP - BOTTOM };
 
 struct sweep_scale {
 	int n_k, n_drawn;
-	double low;			/* F1 at the lower edge */
+	double low; /* F1 at the lower edge */
 };
 
 static double across(const struct sweep_scale *c, int k)
@@ -868,8 +876,9 @@ static void add_setting(const struct pd_report_setting *v, int i, int k, struct 
 	}
 	pd_buf_printf(out, "%" PRIu64 " bits, shingle %" PRIu64 ", ", v->bits, v->shingle);
 	pd_markup_text(out, pd_span_z(v->weights));
-	pd_buf_printf(out, "</th><td class=\"n\">%d</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td>", v->best,
-		      v->precision[v->best], v->recall[v->best], best_of(v));
+	pd_buf_printf(out,
+		      "</th><td class=\"n\">%d</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td>",
+		      v->best, v->precision[v->best], v->recall[v->best], best_of(v));
 	pd_buf_add_z(out, "<td class=\"n\">");
 	if (k >= 0 && k < v->n_k)
 		pd_buf_printf(out, "%.4f</td></tr>\n", v->f1[k]);
@@ -889,10 +898,12 @@ void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf 
 			  "marked");
 	pd_buf_add_z(out, k >= 0 && k < c.n_k ? "; the upright line is the k of these verdicts.</p>\n" : ".</p>\n");
 	add_curves(s, &c, k, out);
-	pd_buf_add_z(out, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Settings\">\n<table>\n<caption>Each setting at "
-			  "its best k, the best first.</caption>\n<thead><tr><th scope=\"col\">setting</th><th scope=\"col\" class=\"n\">"
-			  "best k</th><th scope=\"col\" class=\"n\">precision</th><th scope=\"col\" class=\"n\">recall</th>"
-			  "<th scope=\"col\" class=\"n\">F1</th><th scope=\"col\" class=\"n\">F1 now</th></tr></thead>\n<tbody>\n");
+	pd_buf_add_z(
+		out,
+		"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Settings\">\n<table>\n<caption>Each setting at "
+		"its best k, the best first.</caption>\n<thead><tr><th scope=\"col\">setting</th><th scope=\"col\" class=\"n\">"
+		"best k</th><th scope=\"col\" class=\"n\">precision</th><th scope=\"col\" class=\"n\">recall</th>"
+		"<th scope=\"col\" class=\"n\">F1</th><th scope=\"col\" class=\"n\">F1 now</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < s->n; i++)
 		add_setting(s->v[i], i, k, out);
 	pd_buf_add_z(out, "</tbody>\n</table>\n</div>\n");
@@ -907,10 +918,10 @@ void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf 
 struct report {
 	const struct pd_report_options *o;
 	struct pd_log *log;
-	const char *verdicts;		/* from the options, or a copy of standard input … */
+	const char *verdicts; /* from the options, or a copy of standard input … */
 	FILE *copy;
 	struct pd_buf copy_path;
-	struct pd_apply_removals *removals;	/* of the dumps; NULL: ids are used unchanged */
+	struct pd_apply_removals *removals; /* of the dumps; NULL: ids are used unchanged */
 	uint64_t bytes_in, bytes_out;
 	struct pd_report_sums sums;
 	struct pd_report_reach reach;
@@ -948,7 +959,8 @@ static int copy_verdicts(struct report *r)
 static int read_inputs(struct report *r)
 {
 	const struct pd_report_options *o = r->o;
-	struct pd_report_reading verdicts = { r->verdicts, o->tmp_dir, pd_log_bad_row, r->log }, pairs = { o->pairs, NULL, pd_log_bad_row, r->log };
+	struct pd_report_reading verdicts = { r->verdicts, o->tmp_dir, pd_log_bad_row, r->log },
+				 pairs = { o->pairs, NULL, pd_log_bad_row, r->log };
 	struct pd_report_reading sweep = { o->sweep, NULL, pd_log_bad_row, r->log };
 	r->sums.seed = (uint64_t)o->seed;
 	r->sums.want = (size_t)o->sample;
@@ -976,7 +988,9 @@ static int measure(struct report *r, struct pd_err *e)
 {
 	char *paths[] = { (char *)r->verdicts };
 	struct pd_apply_removals_options rows = { .paths = paths, .n_paths = 1, .bad_row = ignore_damage };
-	struct pd_apply_options a = { .in = r->o->in, .mode = PD_APPLY_MEASURE, .tmp_dir = r->o->tmp_dir, .lost = damage_told_before };
+	struct pd_apply_options a = {
+		.in = r->o->in, .mode = PD_APPLY_MEASURE, .tmp_dir = r->o->tmp_dir, .lost = damage_told_before
+	};
 	struct pd_apply *apply = NULL;
 	struct pd_apply_result done;
 	a.in.damage = damage_told_before;
@@ -1019,9 +1033,9 @@ static int measure_dumps(struct report *r)
 
 struct facts {
 	const struct pd_report_sums *sums;
-	const struct pd_report_reach *reach;	/* NULL: no pairs were given */
-	const struct pd_report_sweep *sweep;	/* NULL: no settings were given */
-	uint64_t bytes_in, bytes_out;		/* of the dumps; 0: unknown; then bytes are those of main texts */
+	const struct pd_report_reach *reach; /* NULL: no pairs were given */
+	const struct pd_report_sweep *sweep; /* NULL: no settings were given */
+	uint64_t bytes_in, bytes_out;	     /* of the dumps; 0: unknown; then bytes are those of main texts */
 };
 
 struct report_text {
@@ -1052,26 +1066,34 @@ static const char head[] =
 	"dl div { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; display: flex; "
 	"flex-direction: column-reverse; justify-content: flex-end; padding: .6rem .9rem; }\n"
 	"dt { color: var(--soft); font-size: .9rem; }\ndd { font-size: 1.6rem; font-variant-numeric: tabular-nums; margin: 0; }\n"
-	"table { border-collapse: collapse; width: 100%; }\ncaption { caption-side: top; padding: .2rem 0 .5rem; text-align: left; }\n"
+	"table { border-collapse: collapse; width: 100%; }\ncaption { caption-side: top; padding: .2rem 0 .5rem; text-align: left; "
+	"}\n"
 	"th, td { border-top: 1px solid var(--line); padding: .3rem .5rem; text-align: left; vertical-align: top; }\n"
-	"thead td { border: 0; }\nthead th { border: 0; white-space: normal !important; color: var(--soft); font-size: .9rem; font-weight: 600; }\ntbody th { font-weight: 400; }\n"
+	"thead td { border: 0; }\nthead th { border: 0; white-space: normal !important; color: var(--soft); font-size: .9rem; "
+	"font-weight: 600; }\ntbody th { font-weight: 400; }\n"
 	".n { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }\n"
-	"code { white-space: nowrap; }\n.chart { width: 40%; }\n.bar { background: var(--bar); border-radius: 0 .2rem .2rem 0; height: .9rem; margin-top: .3rem; "
+	"code { white-space: nowrap; }\n.chart { width: 40%; }\n.bar { background: var(--bar); border-radius: 0 .2rem .2rem 0; "
+	"height: .9rem; margin-top: .3rem; "
 	"min-width: 1px; }\n.past .bar { background: var(--past); }\n.edge > * { border-bottom: 3px solid var(--ink); }\n"
-	".wide { overflow-x: auto; }\n.curves { display: block; height: auto; max-width: 60rem; width: 100%; }\n.curves text { fill: var(--soft); font-size: 14px; }\n"
+	".wide { overflow-x: auto; }\n.curves { display: block; height: auto; max-width: 60rem; width: 100%; }\n.curves text { "
+	"fill: var(--soft); font-size: 14px; }\n"
 	".grid { stroke: var(--line); }\n.at { stroke: var(--ink); stroke-dasharray: 2 3; stroke-width: 2; }\n"
-	".key { height: .5rem; vertical-align: middle; width: 1.75rem; }\n.line { fill: none; stroke: currentColor; stroke-width: 2; }\n"
+	".key { height: .5rem; vertical-align: middle; width: 1.75rem; }\n.line { fill: none; stroke: currentColor; stroke-width: "
+	"2; }\n"
 	"circle.line { fill: currentColor; stroke: none; }\n.gaps { stroke-dasharray: 6 4; }\n"
-	".c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); } .c4 { color: var(--c4); } "
+	".c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); } .c4 { color: "
+	"var(--c4); } "
 	".c5 { color: var(--c5); }\n"
 	".name, article p, h4 { overflow-wrap: anywhere; }\n"
 	".texts { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }\n"
-	"article { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; min-width: 0; padding: .5rem 1rem; }\n"
+	"article { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; min-width: 0; padding: .5rem "
+	"1rem; }\n"
 	".text { max-height: 30rem; overflow: auto; overflow-wrap: anywhere; unicode-bidi: plaintext; white-space: pre-wrap; }\n"
 	"del { background: var(--del); }\nins { background: var(--ins); text-decoration-thickness: 1px; }\n"
 	"summary { cursor: pointer; margin: .6rem 0; }\n.left { color: var(--soft); font-style: italic; }\n"
 	".mark { border: 1px dashed; border-radius: .2rem; font: .75em monospace; padding: 0 .2em; unicode-bidi: isolate; }\n"
-	"@media (max-width: 40rem) { .texts { grid-template-columns: minmax(0, 1fr); } .chart { width: 25%; } .hosts .chart, .hosts thead td { display: none; } .hosts .name { width: 70%; } "
+	"@media (max-width: 40rem) { .texts { grid-template-columns: minmax(0, 1fr); } .chart { width: 25%; } .hosts .chart, "
+	".hosts thead td { display: none; } .hosts .name { width: 70%; } "
 	".curves text { font-size: 24px; } th, td { padding: .3rem .25rem; } dd { font-size: 1.3rem; } }\n"
 	"@media print { .text { max-height: none; } }\n"
 	"</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#numbers\">To the numbers</a>\n<main>\n"
@@ -1183,7 +1205,8 @@ static void add_distance(const struct facts *f, int d, int k, uint64_t most, uin
 	bool by_methods = pd_param(pd_buf_span(&f->sums->params), "methods").n;
 	pd_buf_printf(out, "<tr%s>", d == k ? " class=\"edge\"" : k >= 0 && d > k ? " class=\"past\"" : "");
 	if (d < 0)
-		pd_buf_printf(out, "<th scope=\"row\">%s</th>", by_methods ? "same text, or found only by other methods" : "same text");
+		pd_buf_printf(out, "<th scope=\"row\">%s</th>",
+			      by_methods ? "same text, or found only by other methods" : "same text");
 	else
 		pd_buf_printf(out, "<th scope=\"row\">%d%s</th>", d, d == k ? " – threshold" : "");
 	pd_buf_printf(out, "<td class=\"n\">%" PRIu64 "</td>", r->pairs[d + 1]);
@@ -1217,7 +1240,8 @@ static void add_chains_only(const struct pd_report_sums *s, const struct pd_repo
 		chained += r->removed[d + 1];
 	pd_buf_printf(out, "<p>Here pages are counted as if every chain of pairs were followed: ");
 	pd_buf_count(out, chained, "page");
-	pd_buf_printf(out, " would be removed so at k = %d.  These verdicts remove %" PRIu64 ", because they were made with linkage ", k,
+	pd_buf_printf(out,
+		      " would be removed so at k = %d.  These verdicts remove %" PRIu64 ", because they were made with linkage ", k,
 		      s->removed);
 	pd_markup_text(out, pd_param(params, "linkage"));
 	if (loss.n && !pd_span_is(loss, "1")) {
@@ -1231,15 +1255,19 @@ static void add_chains_only(const struct pd_report_sums *s, const struct pd_repo
 static void add_one_more(const struct pd_report_reach *r, int k, struct pd_buf *out)
 {
 	if (k == r->most) {
-		pd_buf_printf(out, "<p><strong>One more:</strong> %d is the largest distance that can be searched, a quarter of the "
-			      "bits.</p>\n", k);
+		pd_buf_printf(out,
+			      "<p><strong>One more:</strong> %d is the largest distance that can be searched, a quarter of the "
+			      "bits.</p>\n",
+			      k);
 		return;
 	}
 	pd_buf_printf(out, "<p><strong>One more (k = %d):</strong> ", k + 1);
 	if (r->k > k)
 		add_change(r->pairs[k + 2], r->removed[k + 2], "more", out);
 	else
-		pd_buf_printf(out, "not known from these pairs; create this report from the pairs of <code>match -k %d</code>.</p>\n", k + 1);
+		pd_buf_printf(out,
+			      "not known from these pairs; create this report from the pairs of <code>match -k %d</code>.</p>\n",
+			      k + 1);
 }
 
 static void add_what_if(const struct pd_report_sums *s, const struct pd_report_reach *r, int k, struct pd_buf *out)
@@ -1267,7 +1295,8 @@ static void add_reach(const struct facts *f, struct pd_buf *out)
 	add_what_if(f->sums, r, k, out);
 	pd_buf_add_z(out, "<table>\n<caption>Pairs by the bits in which their fingerprints differ.  Pages: those that each "
 			  "distance removes in addition to the rows above, if every chain of pairs is followed, as "
-			  "<code>--linkage=connected --max-loss=1</code> does; other settings remove at most as many.</caption>\n<thead><tr><th scope=\"col\">distance</th>"
+			  "<code>--linkage=connected --max-loss=1</code> does; other settings remove at most as "
+			  "many.</caption>\n<thead><tr><th scope=\"col\">distance</th>"
 			  "<th scope=\"col\" class=\"n\">pairs</th><td></td><th scope=\"col\" class=\"n\">pages</th>"
 			  "<th scope=\"col\" class=\"n\">all so far</th></tr></thead>\n<tbody>\n");
 	for (int d = -1; d <= last && d <= PD_BITS_MAX; d++) {
@@ -1314,16 +1343,19 @@ static void write_hosts(const struct pd_report_sums *s, struct pd_buf *out)
 		pd_buf_add_z(out, "<p>No page is removed.</p>\n");
 		return;
 	}
-	pd_buf_add_z(out, "<table class=\"hosts\">\n<caption>The hosts that lose the most pages.</caption>\n<thead><tr><th scope=\"col\">host</th>"
-			  "<th scope=\"col\" class=\"n\">pages removed</th><td></td><th scope=\"col\" class=\"n\">main text</th></tr>"
-			  "</thead>\n<tbody>\n");
+	pd_buf_add_z(out,
+		     "<table class=\"hosts\">\n<caption>The hosts that lose the most pages.</caption>\n<thead><tr><th "
+		     "scope=\"col\">host</th>"
+		     "<th scope=\"col\" class=\"n\">pages removed</th><td></td><th scope=\"col\" class=\"n\">main text</th></tr>"
+		     "</thead>\n<tbody>\n");
 	for (size_t i = 0; i < s->n_hosts && i < HOSTS; i++)
 		write_host(&s->hosts[i], s->hosts[0].pages, out);
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 	for (size_t i = HOSTS; i < s->n_hosts; i++)
 		rest += s->hosts[i].pages;
 	if (s->n_hosts > HOSTS)
-		pd_buf_printf(out, "<p>Not listed: %zu more hosts, with %" PRIu64 " pages removed.</p>\n", s->n_hosts - HOSTS, rest);
+		pd_buf_printf(out, "<p>Not listed: %zu more hosts, with %" PRIu64 " pages removed.</p>\n", s->n_hosts - HOSTS,
+			      rest);
 }
 
 static void add_cluster(const struct pd_report_cluster *c, struct pd_buf *out)
@@ -1348,7 +1380,8 @@ static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
 		add_cluster(&s->largest[i], out);
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 	if (s->clusters > s->n_largest)
-		pd_buf_printf(out, "<p>Not listed: %" PRIu64 " more clusters; all are in the verdicts.</p>\n", s->clusters - s->n_largest);
+		pd_buf_printf(out, "<p>Not listed: %" PRIu64 " more clusters; all are in the verdicts.</p>\n",
+			      s->clusters - s->n_largest);
 }
 
 /* Add all numbers except those of suspects. */
@@ -1358,8 +1391,9 @@ static void add_numbers(const struct facts *f, struct pd_buf *out)
 	if (f->reach)
 		add_reach(f, out);
 	else
-		pd_buf_add_z(out, "<h2>Distances of pairs</h2>\n<p>No pairs were given: <code>--pairs</code> shows them by distance, "
-				  "and what another k would change.</p>\n");
+		pd_buf_add_z(out,
+			     "<h2>Distances of pairs</h2>\n<p>No pairs were given: <code>--pairs</code> shows them by distance, "
+			     "and what another k would change.</p>\n");
 	if (f->sweep)
 		pd_report_sweep_page(f->sweep, threshold_of(f), out);
 	add_sizes(f->sums, out);
@@ -1371,7 +1405,7 @@ static void add_numbers(const struct facts *f, struct pd_buf *out)
 /* --- a pair of the sample as HTML --- */
 
 static void add_article(const char *what, const struct pd_buf *id, const struct pd_buf *url, struct pd_span title,
-		     const struct pd_buf *reason, const struct pd_buf *html, struct pd_buf *out)
+			const struct pd_buf *reason, const struct pd_buf *html, struct pd_buf *out)
 {
 	pd_buf_printf(out, "<article>\n<h4>%s: ", what);
 	add_isolated(out, title.n ? title : pd_span_z("(no title)"));
@@ -1383,14 +1417,15 @@ static void add_article(const char *what, const struct pd_buf *id, const struct 
 	add_isolated(out, pd_buf_span(reason));
 	pd_buf_add_z(out, "</p>\n");
 	if (html->n)
-		pd_buf_printf(out, "<div class=\"text\" dir=\"auto\" tabindex=\"0\" role=\"region\" aria-label=\"Text: %s\">", what);
+		pd_buf_printf(out, "<div class=\"text\" dir=\"auto\" tabindex=\"0\" role=\"region\" aria-label=\"Text: %s\">",
+			      what);
 	pd_buf_add_span(out, pd_buf_span(html));
 	pd_buf_add_z(out, html->n ? "</div>\n</article>\n" : "</article>\n");
 }
 
 /* Add a pair of the sample; `failed`: the reason why a text could not be read, or NULL. */
 static void add_sampled_pair(const struct pd_report_sampled *d, const struct report_text *page, const struct report_text *kept,
-		     const char *failed, const char *what, const char *what_kept, size_t number, struct pd_buf *out)
+			     const char *failed, const char *what, const char *what_kept, size_t number, struct pd_buf *out)
 {
 	struct pd_buf a = { 0 }, b = { 0 };
 	/* Without a distance, the reason tells how it was found. */
@@ -1424,8 +1459,9 @@ static void add_no_pairs(const char *why, struct pd_buf *out)
 
 static void add_end(struct pd_buf *out)
 {
-	pd_buf_add_z(out, "</main>\n<footer class=\"soft\"><p>Written by pagededup " PD_VERSION ".  Nothing on this page is loaded from "
-			  "elsewhere.</p></footer>\n</body>\n</html>\n");
+	pd_buf_add_z(out,
+		     "</main>\n<footer class=\"soft\"><p>Written by pagededup " PD_VERSION ".  Nothing on this page is loaded from "
+		     "elsewhere.</p></footer>\n</body>\n</html>\n");
 }
 
 /* --- the page --- */
@@ -1493,7 +1529,9 @@ static int write_suspects(struct report *r)
 		pd_buf_printf(out, " may be %s, and %s removed, because <code>--remove-suspects</code> was given.</p>\n",
 			      s->suspects == 1 ? "a duplicate" : "duplicates", s->suspects == 1 ? "it is" : "they are");
 	else
-		pd_buf_printf(out, " may be %s, but not surely enough to be removed: %s kept, unless <code>--remove-suspects</code> is given.</p>\n",
+		pd_buf_printf(out,
+			      " may be %s, but not surely enough to be removed: %s kept, unless <code>--remove-suspects</code> is "
+			      "given.</p>\n",
 			      s->suspects == 1 ? "a duplicate" : "duplicates", s->suspects == 1 ? "it is" : "they are");
 	pd_buf_add_z(out, "<table>\n<caption>What makes them doubtful.</caption>\n<thead><tr><th scope=\"col\">reason</th>"
 			  "<th scope=\"col\" class=\"n\">pages</th></tr></thead>\n<tbody>\n");
@@ -1505,8 +1543,11 @@ static int write_suspects(struct report *r)
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 	if (!r->o->with_texts || !s->suspected)
 		return flush_html(r);
-	pd_buf_printf(out, "<details>\n<summary>%zu of them, each next to the page that it may duplicate</summary>\n<p><del>Struck out</del>: only the suspect has it.  <ins>Underlined</ins>: only the "
-		      "other page.</p>\n", s->suspected->n);
+	pd_buf_printf(out,
+		      "<details>\n<summary>%zu of them, each next to the page that it may duplicate</summary>\n<p><del>Struck "
+		      "out</del>: only the suspect has it.  <ins>Underlined</ins>: only the "
+		      "other page.</p>\n",
+		      s->suspected->n);
 	for (size_t i = 0; i < s->suspected->n && !status; i++)
 		status = write_pair(r, &s->suspected->v[i], "Suspect", "May be a duplicate of", i + 1);
 	pd_buf_add_z(out, "</details>\n");
@@ -1519,7 +1560,8 @@ static int write_pairs(struct report *r)
 	size_t n = pd_report_sums_sampled(&r->sums, sampled);
 	int status = PD_OK;
 	if (!r->o->with_texts)
-		add_no_pairs("No dumps were given.  With dumps, this section compares some removed pages with the pages kept.", &r->html);
+		add_no_pairs("No dumps were given.  With dumps, this section compares some removed pages with the pages kept.",
+			     &r->html);
 	else if (!n)
 		add_no_pairs("None: no page is removed, or no examples were requested.", &r->html);
 	else
@@ -1532,7 +1574,8 @@ static int write_pairs(struct report *r)
 
 static int write_page(struct report *r)
 {
-	struct facts facts = { &r->sums, r->o->pairs ? &r->reach : NULL, r->o->sweep ? &r->sweep : NULL, r->bytes_in, r->bytes_out };
+	struct facts facts = { &r->sums, r->o->pairs ? &r->reach : NULL, r->o->sweep ? &r->sweep : NULL, r->bytes_in,
+			       r->bytes_out };
 	pd_buf_add_z(&r->html, head);
 	int status = write_suspects(r);
 	if (!status) {
@@ -1575,7 +1618,8 @@ int pd_report_write(const struct pd_report_options *o, struct pd_log *log, struc
 	struct report r = { .o = o, .log = log };
 	int status = report(&r);
 	*e = r.err;
-	*out = (struct pd_report_result){ r.sums.clusters, r.sums.removed, r.sums.suspects, r.sums.bad || r.reach.bad || r.sweep.bad || r.failed };
+	*out = (struct pd_report_result){ r.sums.clusters, r.sums.removed, r.sums.suspects,
+					  r.sums.bad || r.reach.bad || r.sweep.bad || r.failed };
 	pd_report_sums_release(&r.sums);
 	pd_report_sweep_release(&r.sweep);
 	pd_apply_removals_free(r.removals);

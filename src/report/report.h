@@ -19,24 +19,25 @@ enum { PD_REPORT_SAMPLE = 12 };
 
 /* Fetch title, address (`url` may be NULL) and main text of the page with this id.  Return 0; 1: it is not available,
  * which is not an error, and `e` has the reason; or a negative status. */
-typedef int pd_report_fetch_fn(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e);
+typedef int pd_report_fetch_fn(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text,
+			       struct pd_err *e);
 
 struct pd_report_options {
-	const char *verdicts, *pairs, *sweep;	/* files; "-": standard input; the last two may be NULL */
-	const char *output;			/* NULL: standard output */
+	const char *verdicts, *pairs, *sweep; /* files; "-": standard input; the last two may be NULL */
+	const char *output;		      /* NULL: standard output */
 	const char *tmp_dir;
 	int sample, seed;
-	struct pd_reader_options in;		/* the dumps */
-	bool suspects_go;			/* they are removed too */
-	bool with_texts;			/* dumps with texts are available */
-	uint64_t bytes_in, bytes_out;		/* of the dumps; 0: they are measured */
+	struct pd_reader_options in;  /* the dumps */
+	bool suspects_go;	      /* they are removed too */
+	bool with_texts;	      /* dumps with texts are available */
+	uint64_t bytes_in, bytes_out; /* of the dumps; 0: they are measured */
 	pd_report_fetch_fn *fetch;
 	void *ctx;
 };
 
 struct pd_report_result {
 	uint64_t clusters, duplicates, suspects;
-	bool damaged;				/* rows, texts or sizes were skipped */
+	bool damaged; /* rows, texts or sizes were skipped */
 };
 
 /* Return 0, or a negative status and the error. */
@@ -51,25 +52,25 @@ enum { PD_REPORT_LARGEST = 20, PD_REPORT_SIZES = 9, PD_REPORT_SAMPLE_MAX = 100, 
 
 /* Unescaped values. */
 struct pd_report_cluster {
-	struct pd_buf id, url, reason;	/* of the page kept */
+	struct pd_buf id, url, reason; /* of the page kept */
 	uint64_t size, removed_bytes;
 };
 
 struct pd_report_host {
-	struct pd_span name;		/* "": none */
-	uint64_t pages, bytes;		/* removed */
+	struct pd_span name;   /* "": none */
+	uint64_t pages, bytes; /* removed */
 };
 
 /* A removed page and the page kept in its place; or a suspect and the page that it may duplicate. */
 struct pd_report_sampled {
-	uint64_t order, cluster;	/* order: random number by the seed; the smallest are chosen */
-	int stratum;			/* distance + 1; 0: equal texts */
-	struct pd_buf id, url, reason, dup_of, kept_url, kept_reason;	/* for a suspect, kept_url and kept_reason are
+	uint64_t order, cluster; /* order: random number by the seed; the smallest are chosen */
+	int stratum;		 /* distance + 1; 0: equal texts */
+	struct pd_buf id, url, reason, dup_of, kept_url, kept_reason; /* for a suspect, kept_url and kept_reason are
 									 * empty */
 };
 
 struct pd_report_doubt {
-	struct pd_buf name;		/* reason why a suspect is kept */
+	struct pd_buf name; /* reason why a suspect is kept */
 	uint64_t pages;
 };
 
@@ -80,27 +81,27 @@ struct pd_report_stratum {
 
 struct pd_report_sums {
 	uint64_t seed;
-	size_t want;			/* number of pages to sample */
+	size_t want; /* number of pages to sample */
 	/* results */
-	struct pd_buf params;		/* of the header: k=, linkage=, keep= */
-	uint64_t pages, input_bytes;	/* of all pages that were examined; 0: unknown */
+	struct pd_buf params;	     /* of the header: k=, linkage=, keep= */
+	uint64_t pages, input_bytes; /* of all pages that were examined; 0: unknown */
 	uint64_t clusters, members, removed, removed_bytes, bad;
-	uint64_t sizes[PD_REPORT_SIZES];	/* clusters of 2, 3, 4, 5 … pages: size_names */
+	uint64_t sizes[PD_REPORT_SIZES]; /* clusters of 2, 3, 4, 5 … pages: size_names */
 	struct pd_report_cluster largest[PD_REPORT_LARGEST];
 	size_t n_largest;
-	struct pd_report_host *hosts;	/* most pages first */
+	struct pd_report_host *hosts; /* most pages first */
 	size_t n_hosts, cap_hosts;
 	struct pd_report_stratum *strata[PD_BITS_MAX + 2];
-	uint64_t suspects;		/* pages that are kept although they may be duplicates */
-	struct pd_report_doubt doubts[PD_REPORT_DOUBTS];	/* in order of occurrence; the last entry is for all
+	uint64_t suspects;				 /* pages that are kept although they may be duplicates */
+	struct pd_report_doubt doubts[PD_REPORT_DOUBTS]; /* in order of occurrence; the last entry is for all
 								 * others */
 	size_t n_doubts;
-	struct pd_report_stratum *suspected;	/* a sample of suspects; NULL: none */
+	struct pd_report_stratum *suspected; /* a sample of suspects; NULL: none */
 	/* internal */
 	struct pd_report_cluster now;
 	uint64_t cluster;
 	bool any, sampled_now;
-	struct pd_index by_name;	/* numbers of hosts, until the hosts are sorted */
+	struct pd_index by_name; /* numbers of hosts, until the hosts are sorted */
 	struct pd_arena arena;
 	struct pd_buf value, host;
 };
@@ -123,11 +124,11 @@ size_t pd_report_sums_sampled(const struct pd_report_sums *s, const struct pd_re
  * these, star linkage at most these.  Memory: 24 bytes per page, 12 per pair. */
 
 struct pd_report_reach {
-	int k;						/* of the header; -1: not given */
-	int most;					/* the largest k that is exact for this width; -1: unknown */
+	int k;	  /* of the header; -1: not given */
+	int most; /* the largest k that is exact for this width; -1: unknown */
 	uint64_t bad, all;
-	uint64_t pairs[PD_BITS_MAX + 2];		/* [0]: equal texts; [d + 1]: distance d */
-	uint64_t removed[PD_BITS_MAX + 2];			/* pages removed by this distance, but not by smaller
+	uint64_t pairs[PD_BITS_MAX + 2];   /* [0]: equal texts; [d + 1]: distance d */
+	uint64_t removed[PD_BITS_MAX + 2]; /* pages removed by this distance, but not by smaller
 								 * ones */
 };
 
@@ -141,13 +142,13 @@ enum { PD_REPORT_SETTINGS = 64 };
 struct pd_report_setting {
 	uint64_t bits, shingle;
 	char weights[16];
-	int n_k;			/* k from 0 up to n_k - 1 */
+	int n_k; /* k from 0 up to n_k - 1 */
 	double precision[PD_BITS_MAX + 1], recall[PD_BITS_MAX + 1], f1[PD_BITS_MAX + 1];
-	int best;			/* the smallest k with the largest F1 */
+	int best; /* the smallest k with the largest F1 */
 };
 
 struct pd_report_sweep {
-	struct pd_report_setting *v[PD_REPORT_SETTINGS];	/* the best first */
+	struct pd_report_setting *v[PD_REPORT_SETTINGS]; /* the best first */
 	int n;
 	uint64_t bad;
 };
@@ -164,16 +165,16 @@ void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf 
  * would influence the answer. */
 
 struct pd_label_options {
-	char **paths;			/* rows of pairs, from which the pairs are sampled (group/sample.h) */
+	char **paths; /* rows of pairs, from which the pairs are sampled (group/sample.h) */
 	int n_paths, number, max_k, seed;
-	const char *output;		/* NULL: standard output */
+	const char *output; /* NULL: standard output */
 	pd_report_fetch_fn *fetch;
 	void *ctx;
 };
 
 struct pd_label_counts {
-	uint64_t written, seen;		/* pairs on the page; pairs in the input */
-	bool damaged;			/* rows or pairs were skipped and reported */
+	uint64_t written, seen; /* pairs on the page; pairs in the input */
+	bool damaged;		/* rows or pairs were skipped and reported */
 };
 
 int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct pd_label_counts *out, struct pd_err *e);

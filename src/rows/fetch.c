@@ -13,14 +13,14 @@
 #include "base/threads.h"
 #include "rows/plain.h"
 
-#define STRETCH (64 * PD_KEYFILE_BLOCK)	/* rows that a thread fetches at a time, of one file */
+#define STRETCH (64 * PD_KEYFILE_BLOCK) /* rows that a thread fetches at a time, of one file */
 #define AT_ONCE ((size_t)1 << 20)	/* bytes of a file of text that are read together */
-#define LINE 4096		/* as long as most are */
+#define LINE 4096			/* as long as most are */
 
 /* The lines that a thread read from its part. */
 struct fetched {
-	struct pd_buf text, raw;	/* lines, and the buffer from which they were cut */
-	struct pd_buf at;		/* where each line begins in `text` */
+	struct pd_buf text, raw; /* lines, and the buffer from which they were cut */
+	struct pd_buf at;	 /* where each line begins in `text` */
 	struct pd_unpacker *unpacker;
 	struct pd_err err;
 };
@@ -28,13 +28,13 @@ struct fetched {
 struct fetching {
 	struct pd_rows *rows;
 	struct pd_rows_late *late;
-	const struct pd_late_file *file;	/* the one at work */
-	size_t end;			/* behind its last row */
-	int fd;				/* of text */
+	const struct pd_late_file *file; /* the one at work */
+	size_t end;			 /* behind its last row */
+	int fd;				 /* of text */
 	struct fetched *threads;
 	struct pd_turns *turns;
-	uint64_t bytes;			/* of lines so far */
-	size_t n;			/* lines */
+	uint64_t bytes; /* of lines so far */
+	size_t n;	/* lines */
 	int status;
 	struct pd_err err;
 };
@@ -103,12 +103,13 @@ static int fail_changed(const struct pd_late_file *file, struct pd_err *e)
 /* Set the fields that pairs carry, for the columns of a row's file. */
 struct viewed {
 	int column[PD_ROW_VIEWED];
-	size_t until;		/* the row from which on the columns have another order */
+	size_t until; /* the row from which on the columns have another order */
 };
 
 static struct viewed viewed_at(const struct pd_late_file *file, size_t row)
 {
-	static const int wanted[PD_ROW_VIEWED] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY, PD_FP_CONTENT_DIGEST };
+	static const int wanted[PD_ROW_VIEWED] = { PD_FP_ID,	     PD_FP_URL,	    PD_FP_FETCH_TIME,
+						   PD_FP_TEXT_BYTES, PD_FP_QUALITY, PD_FP_CONTENT_DIGEST };
 	size_t i = file->n_columns - 1;
 	while (i > 0 && file->columns[i].row > row)
 		i--;
@@ -226,8 +227,8 @@ static int open_text(struct fetching *g)
 	g->fd = open(g->file->path, O_RDONLY | O_CLOEXEC);
 	if (g->fd < 0 || fstat(g->fd, &st) < 0)
 		return pd_fail_errno(&g->err, "cannot read %s", g->file->path);
-	if (st.st_dev != was->st_dev || st.st_ino != was->st_ino || st.st_size != was->st_size || st.st_mtim.tv_sec != was->st_mtim.tv_sec ||
-	    st.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
+	if (st.st_dev != was->st_dev || st.st_ino != was->st_ino || st.st_size != was->st_size ||
+	    st.st_mtim.tv_sec != was->st_mtim.tv_sec || st.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
 		return fail_changed(g->file, &g->err);
 	return PD_OK;
 }

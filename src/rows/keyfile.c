@@ -35,7 +35,8 @@ static int check_key_header(const struct pd_keyfile *k, const char *name, struct
 	if (h->header_bytes != sizeof *h || h->checksum != pd_hash64(h, offsetof(struct pd_keyfile_header, checksum)))
 		return fail_keyfile(e, name, 0, "the checksum of the header does not match");
 	if (h->file_bytes != k->map_bytes)
-		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %zu bytes, not %" PRIu64, name, k->map_bytes, h->file_bytes);
+		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged key file: %zu bytes, not %" PRIu64, name, k->map_bytes,
+			       h->file_bytes);
 	if (h->rows >= UINT32_MAX / 2 || h->fingerprints > h->rows || h->digests > h->rows - h->fingerprints ||
 	    (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) || (!h->bits && h->fingerprints) ||
 	    h->sketch_words > PD_SKETCH_WORDS)
@@ -117,7 +118,8 @@ static bool set_columns(struct pd_keyfile *k)
 	k->sketches = section_at(k, PD_KEYFILE_SKETCHES);
 	k->row_at = section_at(k, PD_KEYFILE_ROW_AT);
 	k->block_at = section_at(k, PD_KEYFILE_BLOCK_AT);
-	return has_length(k, PD_KEYFILE_PRINT_ROWS, h->fingerprints * 4) && has_length(k, PD_KEYFILE_PRINTS, h->fingerprints * h->bits / 8) &&
+	return has_length(k, PD_KEYFILE_PRINT_ROWS, h->fingerprints * 4) &&
+	       has_length(k, PD_KEYFILE_PRINTS, h->fingerprints * h->bits / 8) &&
 	       has_length(k, PD_KEYFILE_DIGEST_ROWS, h->digests * 4) && has_length(k, PD_KEYFILE_DIGESTS, h->digests * 16) &&
 	       has_length(k, PD_KEYFILE_SKETCHED, h->rows) && has_length(k, PD_KEYFILE_ROW_AT, (h->rows + 1) * 8) &&
 	       has_length(k, PD_KEYFILE_BLOCK_AT, (n_blocks(k) + 1) * 8);
@@ -186,7 +188,7 @@ bool pd_keyfile_is(const char *path)
 {
 	char magic[8] = { 0 };
 	struct stat st;
-	if (!strcmp(path, "-")) {	/* rows never begin with this byte, and one can be put back */
+	if (!strcmp(path, "-")) { /* rows never begin with this byte, and one can be put back */
 		int c = getc(stdin);
 		ungetc(c, stdin);
 		return c == (unsigned char)PD_KEYFILE_MAGIC[0];
@@ -293,7 +295,8 @@ int pd_keyfile_row(const struct pd_keyfile *k, const struct pd_buf *block, uint6
 		   struct pd_span f[PD_ROW_FIELDS], struct pd_err *e)
 {
 	uint64_t first = row / PD_KEYFILE_BLOCK * PD_KEYFILE_BLOCK;
-	struct pd_span line = pd_span(block->p + k->row_at[row] - k->row_at[first], k->row_at[row + 1] - k->row_at[row]), fields[PD_ROW_FIELDS + 1];
+	struct pd_span line = pd_span(block->p + k->row_at[row] - k->row_at[first], k->row_at[row + 1] - k->row_at[row]),
+		       fields[PD_ROW_FIELDS + 1];
 	static const size_t columns[PD_KEYFILE_VERSION + 1] = { 0, PD_ROW_CONTENT_DIGEST, PD_ROW_FIELDS - 1, PD_ROW_FIELDS };
 	size_t n = columns[k->h.version];
 	if (memchr(line.p, '\n', line.n) != line.p + line.n - 1)

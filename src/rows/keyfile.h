@@ -13,8 +13,8 @@
 struct pd_unpacker;
 
 #define PD_KEYFILE_MAGIC "\x89PDK\r\n\x1a\n"
-#define PD_KEYFILE_VERSION 3	/* 1: rows of five columns; 2: rows without the content digest */
-#define PD_KEYFILE_BLOCK 256	/* rows compressed together */
+#define PD_KEYFILE_VERSION 3 /* 1: rows of five columns; 2: rows without the content digest */
+#define PD_KEYFILE_BLOCK 256 /* rows compressed together */
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "key files are written as they lie in memory: little-endian");
 
@@ -42,7 +42,7 @@ enum pd_keyfile_section {
 	PD_KEYFILE_PARAMS,	/* text: "must …", "params …", "sketch …", "total …", a line each */
 	PD_KEYFILE_PRINT_ROWS,	/* u32: rows with a fingerprint, ascending */
 	PD_KEYFILE_PRINTS,	/* u64: their fingerprints */
-	PD_KEYFILE_DIGEST_ROWS,	/* u32: rows with a text digest alone */
+	PD_KEYFILE_DIGEST_ROWS, /* u32: rows with a text digest alone */
 	PD_KEYFILE_DIGESTS,	/* u64, two each */
 	PD_KEYFILE_SKETCHED,	/* u8 by row: 1 when it has a sketch */
 	PD_KEYFILE_SKETCHES,	/* u64: the words of the rows that have one */
@@ -62,7 +62,7 @@ struct pd_keyfile_header {
 	uint64_t file_bytes, rows, fingerprints, digests;
 	uint32_t bits, sketch_words;
 	struct pd_keyfile_place section[PD_KEYFILE_SECTIONS];
-	uint64_t checksum;	/* sum of all before it */
+	uint64_t checksum; /* sum of all before it */
 };
 
 /* An opened file: mapped, every checksum found right, every number within its bounds. */
@@ -70,7 +70,7 @@ struct pd_keyfile {
 	struct pd_keyfile_header h;
 	const char *map;
 	size_t map_bytes;
-	bool is_file;		/* that `map` is of */
+	bool is_file; /* that `map` is of */
 	struct pd_span params;
 	const uint32_t *print_row, *digest_row;
 	const uint64_t *fingerprints, *digests, *sketches, *row_at, *block_at;

@@ -26,7 +26,7 @@ static inline uint64_t pd_rows_offset(const struct pd_rows_offsets *o, size_t i)
 
 /* Which column of a file is which, as struct pd_tsv_reader has it. */
 struct pd_late_columns {
-	size_t row;		/* from this one on */
+	size_t row; /* from this one on */
 	int n, order[PD_TSV_COLUMNS_MAX];
 };
 
@@ -34,8 +34,8 @@ struct pd_late_columns {
 struct pd_late_file {
 	const char *path;
 	size_t row;
-	struct pd_keyfile *keys;	/* NULL: text */
-	struct stat st;			/* of text: it must not change meanwhile */
+	struct pd_keyfile *keys; /* NULL: text */
+	struct stat st;		 /* of text: it must not change meanwhile */
 	struct pd_late_columns *columns;
 	size_t n_columns, cap_columns;
 };
@@ -43,9 +43,9 @@ struct pd_late_file {
 struct pd_rows_late {
 	struct pd_late_file *file;
 	size_t n, cap;
-	struct pd_rows_offsets at;	/* of a row's line in its file of text */
+	struct pd_rows_offsets at; /* of a row's line in its file of text */
 	struct pd_array low, high;
-	struct pd_array there, before, text;	/* of struct pd_rows, and its spool */
+	struct pd_array there, before, text; /* of struct pd_rows, and its spool */
 };
 
 #endif

@@ -17,8 +17,10 @@ void pd_spooled_begin(struct pd_buf *out, const uint64_t *sketch, size_t words, 
 
 void pd_spooled_columns(struct pd_buf *out, const struct pd_span fields[PD_FP_COLUMNS])
 {
-	static const int kept[PD_ROW_FIELDS] = { PD_FP_ID, PD_FP_URL, PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY,
-						 PD_FP_CONTENT_DIGEST, PD_FP_TERMS, PD_FP_CONFIDENCE, PD_FP_LANGUAGES, PD_FP_SUBJECT };
+	static const int kept[PD_ROW_FIELDS] = { PD_FP_ID,	   PD_FP_URL,	     PD_FP_FETCH_TIME,
+						 PD_FP_TEXT_BYTES, PD_FP_QUALITY,    PD_FP_CONTENT_DIGEST,
+						 PD_FP_TERMS,	   PD_FP_CONFIDENCE, PD_FP_LANGUAGES,
+						 PD_FP_SUBJECT };
 	size_t n = 0;
 	for (int i = 0; i < PD_ROW_FIELDS; i++)
 		n += fields[kept[i]].n + 2;
@@ -59,7 +61,7 @@ static bool read_lines(struct pd_plain_worker *w, size_t *skip)
 	}
 	if (*skip == t->n)
 		return true;
-	for (size_t seen = t->n - 1; !(end = memchr(t->p + seen, '\n', t->n - seen));) {	/* end of the last one */
+	for (size_t seen = t->n - 1; !(end = memchr(t->p + seen, '\n', t->n - seen));) { /* end of the last one */
 		seen = t->n;
 		if (!pd_plain_read(w->plain->fd, from + seen, from + seen + MORE, t))
 			return false;
@@ -134,7 +136,8 @@ static bool parse_row(struct pd_plain_worker *w, struct pd_span line, uint32_t a
 		out->digests++;
 	}
 	if (p->spooled) {
-		pd_spooled_begin(w->out, sketch.w, (size_t)pd_sketch_words(&p->sketch), f[PD_FP_CONTENT_DIGEST], sketch.present ? p->kind : 0);
+		pd_spooled_begin(w->out, sketch.w, (size_t)pd_sketch_words(&p->sketch), f[PD_FP_CONTENT_DIGEST],
+				 sketch.present ? p->kind : 0);
 		at = (uint32_t)(w->out->n - sizeof *out);
 		pd_spooled_columns(w->out, f);
 		pd_buf_add_c(w->out, '\n');
@@ -207,7 +210,8 @@ struct pd_plain_piece pd_plain_unpack(const struct pd_buf *out)
 	const char *p = out->p + sizeof piece, *end = out->p + out->n;
 	piece.spooled.p = p;
 	piece.print = (const uint64_t *)(p + padded(piece.spooled.n));
-	size_t ids = piece.first.n + piece.last.n, rest = piece.digests * 16 + piece.rows * (sizeof *piece.at + sizeof *piece.kind) + ids;
+	size_t ids = piece.first.n + piece.last.n,
+	       rest = piece.digests * 16 + piece.rows * (sizeof *piece.at + sizeof *piece.kind) + ids;
 	piece.digest = (const uint64_t *)(end - rest);
 	piece.at = (const uint32_t *)(piece.digest + 2 * piece.digests);
 	piece.kind = (const uint8_t *)(piece.at + piece.rows);

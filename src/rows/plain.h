@@ -21,26 +21,26 @@ void pd_spooled_columns(struct pd_buf *out, const struct pd_span fields[PD_FP_CO
 struct pd_plain {
 	const char *path;
 	int fd;
-	int column[PD_FP_COLUMNS];	/* index in the file; -1: it has none */
-	size_t least;			/* columns of a row */
-	int bits;			/* of fingerprints */
+	int column[PD_FP_COLUMNS]; /* index in the file; -1: it has none */
+	size_t least;		   /* columns of a row */
+	int bits;		   /* of fingerprints */
 	char params[16];
-	struct pd_sketch_options sketch;	/* the kind that is compared or counted; minima 0: none */
-	bool spooled;			/* rows are made in the form of the spool; otherwise they stay in the file */
-	int kind;			/* of these sketches, as the spool names it */
-	bool ascending;			/* rows that do not come in the order of their ids are not plain, */
-	bool prints_alone;		/* nor rows with only a sketch or a text digest */
+	struct pd_sketch_options sketch; /* the kind that is compared or counted; minima 0: none */
+	bool spooled;			 /* rows are made in the form of the spool; otherwise they stay in the file */
+	int kind;			 /* of these sketches, as the spool names it */
+	bool ascending;			 /* rows that do not come in the order of their ids are not plain, */
+	bool prints_alone;		 /* nor rows with only a sketch or a text digest */
 };
 
 /* Rows that begin in a stretch of the file, as they were parsed. */
 struct pd_plain_piece {
-	bool failed;			/* the file could not be read */
-	bool plain;			/* otherwise only `from` and `to` below are filled */
-	bool ascends;			/* ids, from row to row */
-	uint64_t from, to;		/* bytes of the file: complete lines */
+	bool failed;	   /* the file could not be read */
+	bool plain;	   /* otherwise only `from` and `to` below are filled */
+	bool ascends;	   /* ids, from row to row */
+	uint64_t from, to; /* bytes of the file: complete lines */
 	size_t lines, rows, fingerprints, digests;
 	uint64_t sketched, others;	/* rows with a sketch of that kind, and of others */
-	const uint64_t *print, *digest;	/* keys */
+	const uint64_t *print, *digest; /* keys */
 	const uint32_t *at;		/* by row: where its columns begin, in the file from `from` on, or in `spooled` */
 	const uint8_t *kind;		/* by row: PD_PLAIN_… */
 	struct pd_span first, last;	/* ids */
@@ -52,9 +52,9 @@ enum { PD_PLAIN_NONE, PD_PLAIN_PRINT, PD_PLAIN_DIGEST };
 /* A thread's memory. */
 struct pd_plain_worker {
 	const struct pd_plain *plain;
-	uint64_t from, to;		/* lines that begin here are parsed */
+	uint64_t from, to; /* lines that begin here are parsed */
 	struct pd_buf text, print, digest, at, kind;
-	struct pd_buf *out;		/* at work */
+	struct pd_buf *out; /* at work */
 };
 
 /* Parse and pack into `out`; pd_plain_unpack returns the packed data, which stays in `out`. */

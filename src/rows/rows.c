@@ -82,8 +82,8 @@ struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
 {
 	struct pd_span f[PD_ROW_VIEWED];
 	pd_tsv_fields(line_of(rows, row), f, PD_ROW_VIEWED);
-	return (struct pd_rows_view){ f[PD_ROW_ID], f[PD_ROW_URL], f[PD_ROW_FETCH_TIME], f[PD_ROW_TEXT_BYTES], f[PD_ROW_QUALITY],
-				      f[PD_ROW_CONTENT_DIGEST] };
+	return (struct pd_rows_view){ f[PD_ROW_ID],	    f[PD_ROW_URL],     f[PD_ROW_FETCH_TIME],
+				      f[PD_ROW_TEXT_BYTES], f[PD_ROW_QUALITY], f[PD_ROW_CONTENT_DIGEST] };
 }
 
 struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int method)
@@ -111,7 +111,8 @@ struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t
 	if (rows->spool)
 		pd_tsv_fields(line_of(rows, row), f, PD_ROW_FIELDS);
 	*host = rows->realms == PD_REALM_HOST ? rows->realm[row] : hash_host(f[PD_ROW_URL], scratch);
-	return rows->spool ? read_facts(f[PD_ROW_TERMS], f[PD_ROW_CONFIDENCE], f[PD_ROW_LANGUAGES], f[PD_ROW_SUBJECT]) : PD_FACTS_UNKNOWN;
+	return rows->spool ? read_facts(f[PD_ROW_TERMS], f[PD_ROW_CONFIDENCE], f[PD_ROW_LANGUAGES], f[PD_ROW_SUBJECT])
+			   : PD_FACTS_UNKNOWN;
 }
 
 void pd_rows_add_name(const struct pd_rows *rows, uint32_t row, struct pd_facts *f)
@@ -137,13 +138,13 @@ bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *
 
 /* --- intake: sketches, and parameters of headers --- */
 
-#define SKETCH_KINDS 16	/* more in one run: not compared */
+#define SKETCH_KINDS 16 /* more in one run: not compared */
 
 struct sketch_kinds {
 	struct pd_sketch_options kind[SKETCH_KINDS];
 	uint64_t rows[SKETCH_KINDS];
-	int n_kinds, current;		/* current: kind of the rows being read, -1: another size or unknown */
-	uint64_t others;		/* sketches that fit no kind */
+	int n_kinds, current; /* current: kind of the rows being read, -1: another size or unknown */
+	uint64_t others;      /* sketches that fit no kind */
 };
 
 struct intake {
@@ -151,21 +152,21 @@ struct intake {
 	const struct pd_rows_options *o;
 	struct pd_tsv_reader in;
 	FILE *spool;
-	struct pd_buf piece;		/* the next one to be written there */
+	struct pd_buf piece; /* the next one to be written there */
 	uint64_t spooled;
-	uint8_t side;			/* of the files now read: PD_SIDE_A or PD_SIDE_B */
-	const char *file;		/* which the last row came from */
+	uint8_t side;	  /* of the files now read: PD_SIDE_A or PD_SIDE_B */
+	const char *file; /* which the last row came from */
 	struct sketch_kinds sketches;
 	struct pd_buf scratch, host[2], recorded;
-	struct pd_sketch sketch;	/* of the row at work */
-	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then those of all methods */
-	struct pd_buf idf, synonyms;	/* tables that the first header's rows were made with */
-	bool methods_known;		/* from the first header */
-	bool descends;			/* an id was not after the previous one, */
-	struct pd_buf last_id;		/* which is this */
+	struct pd_sketch sketch;				 /* of the row at work */
+	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1]; /* those of all rows, then those of all methods */
+	struct pd_buf idf, synonyms;				 /* tables that the first header's rows were made with */
+	bool methods_known;					 /* from the first header */
+	bool descends;						 /* an id was not after the previous one, */
+	struct pd_buf last_id;					 /* which is this */
 	/* with rows->late */
-	uint64_t line_at;		/* start in its file of the row being read */
-	uint64_t bad_known;		/* rows that were reported by a reading that did not do */
+	uint64_t line_at;   /* start in its file of the row being read */
+	uint64_t bad_known; /* rows that were reported by a reading that did not do */
 };
 
 /* Not an error: files that were read for late texts must be read again, and spooled. */
@@ -300,7 +301,8 @@ static void choose_methods(struct intake *in, const struct pd_methods *signed_by
 }
 
 /* Values made with one table cannot be compared with those made with another. */
-static int check_table(struct intake *in, struct pd_span recorded, const char *table, bool first, struct pd_buf *known, struct pd_err *e)
+static int check_table(struct intake *in, struct pd_span recorded, const char *table, bool first, struct pd_buf *known,
+		       struct pd_err *e)
 {
 	const struct pd_methods *wanted = &in->rows->methods;
 	struct pd_span given = pd_param(recorded, table);
@@ -317,8 +319,10 @@ static int check_table(struct intake *in, struct pd_span recorded, const char *t
 		pd_buf_set(known, given);
 	if (pd_span_eq(given, pd_buf_span(known)))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with another table (%s=%.*s) than those before (%s=%s): sign both with the same "
-		       "--%s", in->in.path, user, table, (int)given.n, given.p, table, pd_buf_z(known), table);
+	return pd_fail(e, PD_ERR_PARAMS,
+		       "%s: '%s' signed its rows with another table (%s=%.*s) than those before (%s=%s): sign both with the same "
+		       "--%s",
+		       in->in.path, user, table, (int)given.n, given.p, table, pd_buf_z(known), table);
 }
 
 static int check_methods(struct intake *in, struct pd_span recorded, struct pd_err *e)
@@ -342,17 +346,23 @@ static int check_methods(struct intake *in, struct pd_span recorded, struct pd_e
 		struct pd_method_spec *w = &wanted->v[i], given;
 		int at = pd_methods_find(&signed_by, pd_span_z(w->method->name));
 		if (at < 0)
-			return pd_fail(e, PD_ERR_PARAMS, "%s: its rows have no signatures by '%s': run 'fp --method=%s', or name other methods with 'match --method'",
+			return pd_fail(e, PD_ERR_PARAMS,
+				       "%s: its rows have no signatures by '%s': run 'fp --method=%s', or name other methods with "
+				       "'match --method'",
 				       in->in.path, w->method->name, w->method->name);
 		given = *w;
 		pd_method_spec_take(&given, &signed_by.v[at], PD_METHOD_SIGNS);
 		if (first)
 			*w = given;
 		else if (memcmp(given.value, w->value, sizeof w->value))
-			return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with other parameters than those before", in->in.path, w->method->name);
+			return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with other parameters than those before",
+				       in->in.path, w->method->name);
 	}
 	if (requested && !wanted->n && pd_methods_fingerprint(&signed_by) < 0)
-		return pd_fail(e, PD_ERR_PARAMS, "%s: its rows have no signatures by 'simhash': run 'fp' with that method, or name other methods with 'match --method'", in->in.path);
+		return pd_fail(e, PD_ERR_PARAMS,
+			       "%s: its rows have no signatures by 'simhash': run 'fp' with that method, or name other methods "
+			       "with 'match --method'",
+			       in->in.path);
 	return PD_OK;
 }
 
@@ -367,7 +377,8 @@ static int add_values(struct intake *in, struct pd_err *e)
 		while (strcmp(in->columns[c], m->v[i].method->name))
 			c++;
 		if (!in->in.fields[c].n)
-			return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a row without the column '%s'", in->in.path, in->in.line_no, in->columns[c]);
+			return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a row without the column '%s'", in->in.path,
+				       in->in.line_no, in->columns[c]);
 		pd_buf_add_c(&in->piece, '\t');
 		pd_buf_add_span(&in->piece, in->in.fields[c]);
 	}
@@ -432,8 +443,8 @@ static void add_set_key(struct intake *in, struct pd_rows_set *set, int which, c
 static int check_bits(struct intake *in, int bits, const char *where, uint64_t line, struct pd_err *e)
 {
 	if (in->rows->bits && in->rows->bits != bits)
-		return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a fingerprint of %d bits after fingerprints of %d", where, line, bits,
-			       in->rows->bits);
+		return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a fingerprint of %d bits after fingerprints of %d", where, line,
+			       bits, in->rows->bits);
 	in->rows->bits = bits;
 	in->rows->fingerprints.words = bits / 64;
 	return PD_OK;
@@ -480,9 +491,9 @@ static void add_realm(struct intake *in, struct pd_span line)
 		return;
 	pd_tsv_fields(line, f, PD_ROW_FIELDS);
 	rows->realm = array_room(in, &rows->memory.realm, rows->n, sizeof *rows->realm);
-	rows->realm[rows->n] = in->o->realms == PD_REALM_HOST  ? hash_host(f[PD_ROW_URL], in->host) :
-			       in->o->realms == PD_REALM_OWNER ? pd_owners_hash(in->o->owners, f[PD_ROW_URL]) :
-								 hash_language(f[PD_ROW_LANGUAGES]);
+	rows->realm[rows->n] = in->o->realms == PD_REALM_HOST	 ? hash_host(f[PD_ROW_URL], in->host)
+			       : in->o->realms == PD_REALM_OWNER ? pd_owners_hash(in->o->owners, f[PD_ROW_URL])
+								 : hash_language(f[PD_ROW_LANGUAGES]);
 }
 
 static int read_sketch(struct intake *in, struct pd_err *e)
@@ -563,7 +574,8 @@ static void begin_spooled(struct intake *in, struct pd_span content_digest)
 {
 	const struct sketch_kinds *kinds = &in->sketches;
 	int kind = in->sketch.present ? kinds->current + 1 : 0;
-	pd_spooled_begin(&in->piece, in->sketch.w, kind ? (size_t)pd_sketch_words(&kinds->kind[kinds->current]) : 0, content_digest, kind);
+	pd_spooled_begin(&in->piece, in->sketch.w, kind ? (size_t)pd_sketch_words(&kinds->kind[kinds->current]) : 0, content_digest,
+			 kind);
 }
 
 /* --- rows that stay in their files (rows/late.h) --- */
@@ -647,7 +659,7 @@ static int take_row(struct intake *in, struct pd_err *e)
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without fingerprint or id", in->in.path, in->in.line_no);
 	struct pd_key key;
 	bool print = !pd_span_is(hex, "-");
-	if (in->o->requested && in->o->requested->n && !in->methods_known)	/* no header names it */
+	if (in->o->requested && in->o->requested->n && !in->methods_known) /* no header names it */
 		return check_methods(in, pd_span("", 0), e);
 	int status = check_params(in, in->in.fields[PD_FP_PARAMS], in->in.path, in->in.line_no, e);
 	if (!status && print)
@@ -732,7 +744,7 @@ static int take_key_row(struct intake *in, struct row_cursor *c, uint64_t row, s
 	begin_spooled(in, old ? pd_span(NULL, 0) : f[PD_ROW_CONTENT_DIGEST]);
 	size_t at = in->piece.n, head = n > PD_ROW_QUALITY ? (size_t)(f[PD_ROW_QUALITY].p + f[PD_ROW_QUALITY].n - line.p) : 0;
 	pd_buf_add(&in->piece, line.p, old ? head : line.n);
-	if (old)	/* its rows have no content digest */
+	if (old) /* its rows have no content digest */
 		pd_buf_add_z(&in->piece, "\t-");
 	if (old)
 		pd_buf_add(&in->piece, line.p + head, line.n - head);
@@ -917,7 +929,7 @@ static int take_text_file(struct intake *in, struct pd_err *e)
 struct text_file {
 	struct intake *in;
 	struct pd_plain plain;
-	uint64_t next, size;	/* next: used by the thread that distributes pieces */
+	uint64_t next, size; /* next: used by the thread that distributes pieces */
 	struct pd_buf raw;
 	/* Used by the thread that takes in results: the common properties of rows have changed, so that pieces
 	 * parsed ahead are invalid; the offset to restart.  Other pieces may still be distributed in the meantime. */
@@ -932,7 +944,7 @@ static struct pd_plain plain_now(const struct intake *in, int fd)
 {
 	const struct pd_rows *rows = in->rows;
 	struct pd_plain p;
-	memset(&p, 0, sizeof p);	/* it is compared as bytes */
+	memset(&p, 0, sizeof p); /* it is compared as bytes */
 	p.path = in->in.path;
 	p.fd = fd;
 	bool known = in->in.names_known && in->file == in->in.path, more = rows->methods.n || rows->realms != PD_REALM_NONE;
@@ -1122,7 +1134,7 @@ static int take_text_in_pieces(struct intake *in, const char *path, struct pd_er
 static bool is_regular(const char *path)
 {
 	struct stat st;
-	if (!strcmp(path, "-"))		/* rows that come so are read once */
+	if (!strcmp(path, "-")) /* rows that come so are read once */
 		return pd_keyfile_is(path) && fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0;
 	struct pd_parquet_rows_input *columns = NULL;
 	struct pd_err e;
@@ -1161,7 +1173,8 @@ static int take_files(struct intake *in, char **paths, int n_paths, uint8_t side
 {
 	int status = PD_OK;
 	in->side = side;
-	in->in.or_else = side == PD_SIDE_B ? "; pages that hold items of a test set are found by 'pagededup decontaminate --against'" : NULL;
+	in->in.or_else =
+		side == PD_SIDE_B ? "; pages that hold items of a test set are found by 'pagededup decontaminate --against'" : NULL;
 	for (int i = 0; !status && i < n_paths; i++)
 		status = take_file(in, paths[i], e);
 	return status;
@@ -1287,7 +1300,7 @@ static void move_set(struct pd_rows *rows, struct pd_rows_set *s, int which, con
 {
 	struct pd_array at_memory = { 0 }, row_memory = { 0 }, keys_memory = { 0 };
 	size_t w = (size_t)s->words, n = 0;
-	uint32_t *at = pd_array_room(&at_memory, rows->budget, left * sizeof *at);	/* new row -> its index in the set */
+	uint32_t *at = pd_array_room(&at_memory, rows->budget, left * sizeof *at); /* new row -> its index in the set */
 	uint32_t *row = pd_array_room(&row_memory, rows->budget, (s->n + 1) * sizeof *row);
 	uint64_t *keys = pd_array_room(&keys_memory, rows->budget, (s->n + 1) * w * sizeof *keys);
 	for (size_t i = 0; i < left; i++)
@@ -1310,7 +1323,7 @@ static void move_set(struct pd_rows *rows, struct pd_rows_set *s, int which, con
 	s->keys = keys;
 	s->row = row;
 	s->n = n;
-	if (n == left) {	/* rows from 0 on need no numbers */
+	if (n == left) { /* rows from 0 on need no numbers */
 		pd_array_release(&rows->memory.row[which]);
 		s->row = NULL;
 	}
@@ -1337,9 +1350,10 @@ static int check_repeated(const struct pd_rows *rows, const uint32_t *order, str
 			continue;
 		struct pd_buf id = { 0 };
 		pd_tsv_value(id_of(rows, a), &id);
-		int status = pd_fail(e, PD_ERR_INPUT, "the id %.*s stands for two pages, one in %s and one in %s: give ids another name where the "
-			       "rows are made, standard input with 'fp --name=NAME', files by another path", id.n < 100 ? (int)id.n : 100, pd_buf_z(&id),
-			       origin_of(rows, a), origin_of(rows, b));
+		int status = pd_fail(e, PD_ERR_INPUT,
+				     "the id %.*s stands for two pages, one in %s and one in %s: give ids another name where the "
+				     "rows are made, standard input with 'fp --name=NAME', files by another path",
+				     id.n < 100 ? (int)id.n : 100, pd_buf_z(&id), origin_of(rows, a), origin_of(rows, b));
 		pd_buf_release(&id);
 		return status;
 	}
@@ -1448,7 +1462,10 @@ static int take_and_spool(struct intake *in, struct pd_err *e)
 static int read_rows(struct pd_rows *rows, const struct pd_rows_options *o, bool late, uint64_t bad_known, struct pd_err *e)
 {
 	*rows = (struct pd_rows){ .budget = o->budget, .realms = o->realms };
-	struct intake in = { .rows = rows, .o = o, .in = { .kind = "fp", .v1_columns = pd_fp_columns, .sources = o->sources }, .bad_known = bad_known };
+	struct intake in = { .rows = rows,
+			     .o = o,
+			     .in = { .kind = "fp", .v1_columns = pd_fp_columns, .sources = o->sources },
+			     .bad_known = bad_known };
 	name_columns(&in);
 	int status = late ? take_late(&in, e) : take_and_spool(&in, e);
 	free(rows->origin);
@@ -1583,7 +1600,8 @@ static void make_rows(struct keyfile_writing *w)
 }
 
 /* A column that is in memory in the form of the file. */
-static void make_set(struct keyfile_writing *w, const struct pd_rows_set *set, enum pd_keyfile_section rows, enum pd_keyfile_section keys)
+static void make_set(struct keyfile_writing *w, const struct pd_rows_set *set, enum pd_keyfile_section rows,
+		     enum pd_keyfile_section keys)
 {
 	for (uint32_t i = 0; i < set->n; i++)
 		pd_buf_add(&w->section[rows], &(uint32_t){ pd_rows_set_row(set, i) }, sizeof(uint32_t));

@@ -19,10 +19,10 @@
 #include "sign/subject.h"
 
 struct pd_facts {
-	int64_t terms;		/* of the main text; -1: unknown */
-	double confidence;	/* in the main text; 1 if unknown */
+	int64_t terms;	   /* of the main text; -1: unknown */
+	double confidence; /* in the main text; 1 if unknown */
 	struct pd_subject subject;
-	uint64_t language;	/* a hash; 0: unknown */
+	uint64_t language; /* a hash; 0: unknown */
 };
 
 #define PD_FACTS_UNKNOWN ((struct pd_facts){ .terms = -1, .confidence = 1 })
@@ -33,10 +33,10 @@ struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct p
 
 /* Rows of one kind: those with a fingerprint, or those with only a text digest (128 bits). */
 struct pd_rows_set {
-	int words;		/* of a key */
+	int words; /* of a key */
 	size_t n;
-	uint32_t *row;		/* ascending; NULL: all rows from 0 on */
-	uint64_t *keys;		/* n * words */
+	uint32_t *row;	/* ascending; NULL: all rows from 0 on */
+	uint64_t *keys; /* n * words */
 };
 
 /* The row of a set's i-th member. */
@@ -53,34 +53,34 @@ struct pd_rows_memory {
 };
 
 struct pd_rows {
-	int bits;			/* of the fingerprints; 0: there was none */
+	int bits; /* of the fingerprints; 0: there was none */
 	size_t n;
 	struct pd_rows_set fingerprints, digests;
-	uint8_t *side;			/* by row: PD_SIDE_…; NULL unless rows are matched against others */
-	uint64_t *realm;		/* hash of the host, the language or the owner, by row; NULL unless needed */
+	uint8_t *side;	 /* by row: PD_SIDE_…; NULL unless rows are matched against others */
+	uint64_t *realm; /* hash of the host, the language or the owner, by row; NULL unless needed */
 	enum pd_rows_realm realms;
-	uint64_t bad;			/* unreadable rows: reported and skipped */
-	uint64_t repeated;		/* rows with a repeated id: skipped */
-	struct pd_buf must, totals;	/* of the headers, for the next stage */
-	uint64_t cut;			/* tables that were cut: no "# total" is passed on */
-	char params[16];		/* of the rows, "" if there is none */
+	uint64_t bad;		    /* unreadable rows: reported and skipped */
+	uint64_t repeated;	    /* rows with a repeated id: skipped */
+	struct pd_buf must, totals; /* of the headers, for the next stage */
+	uint64_t cut;		    /* tables that were cut: no "# total" is passed on */
+	char params[16];	    /* of the rows, "" if there is none */
 	/* sketches (rows.c describes the spool) */
-	struct pd_sketch_options sketch;	/* the kind that is compared */
+	struct pd_sketch_options sketch; /* the kind that is compared */
 	int sketch_kind;
-	uint64_t sketched, other_sketches;	/* rows with a sketch of that kind, and of others */
-	struct pd_methods methods;		/* methods to join; none: only the fingerprint */
+	uint64_t sketched, other_sketches; /* rows with a sketch of that kind, and of others */
+	struct pd_methods methods;	   /* methods to join; none: only the fingerprint */
 	/* spool: for each row its sketch, the hash of its content digest, a byte for the kind of the sketch, its
 	 * line: PD_ROW_FIELDS columns, then the values of `methods` that have a column */
-	struct pd_rows_offsets at;		/* of a row's line; with `late`, of the fetched ones */
-	char *spool;			/* mapped */
+	struct pd_rows_offsets at; /* of a row's line; with `late`, of the fetched ones */
+	char *spool;		   /* mapped */
 	size_t spool_size;
 	/* Or texts stay in their files (rows/late.h), and only the fetched ones exist */
-	struct pd_rows_late *late;	/* NULL: all are in the spool */
-	uint64_t *there;		/* a bit for each row; NULL: all are there */
-	uint32_t *before;		/* how many are there before each 64 rows */
-	struct pd_budget *budget;	/* budget of the arrays, and of matching; NULL: none */
-	struct pd_rows_memory memory;	/* of the arrays, if they were read */
-	struct pd_rows_origin *origin;	/* while rows come in: the files, each with its first row */
+	struct pd_rows_late *late;     /* NULL: all are in the spool */
+	uint64_t *there;	       /* a bit for each row; NULL: all are there */
+	uint32_t *before;	       /* how many are there before each 64 rows */
+	struct pd_budget *budget;      /* budget of the arrays, and of matching; NULL: none */
+	struct pd_rows_memory memory;  /* of the arrays, if they were read */
+	struct pd_rows_origin *origin; /* while rows come in: the files, each with its first row */
 	size_t n_origins, cap_origins;
 };
 
@@ -90,7 +90,7 @@ struct pd_rows_origin {
 };
 
 #define PD_SIDE_A 1
-#define PD_SIDE_B 2	/* an id on both sides is one row, on both */
+#define PD_SIDE_B 2 /* an id on both sides is one row, on both */
 
 /* The parts of a row that pairs carry. */
 struct pd_rows_view {
@@ -147,17 +147,18 @@ enum pd_rows_texts { PD_TEXTS_ALL, PD_TEXTS_TO_VERIFY, PD_TEXTS_OF_PAIRS };
 struct pd_rows_options {
 	char **paths;
 	int n_paths;
-	char **against;			/* these rows are side B, those of `paths` side A */
+	char **against; /* these rows are side B, those of `paths` side A */
 	int n_against;
-	struct pd_tsv_sources sources;	/* for paths that are not files */
+	struct pd_tsv_sources sources; /* for paths that are not files */
 	const char *tmp_dir;
-	struct pd_budget *budget;	/* lives as long as the rows; NULL: none */
-	enum pd_rows_realm realms;	/* to be had of each row */
-	struct pd_owners *owners;	/* with PD_REALM_OWNER: the owners of hosts */
-	const struct pd_methods *requested;	/* the methods to join, with the rules of comparison; NULL or none: the methods of the rows */
-	bool paper;			/* rules of comparison that were not given are those of the preset */
+	struct pd_budget *budget;  /* lives as long as the rows; NULL: none */
+	enum pd_rows_realm realms; /* to be had of each row */
+	struct pd_owners *owners;  /* with PD_REALM_OWNER: the owners of hosts */
+	const struct pd_methods
+		*requested; /* the methods to join, with the rules of comparison; NULL or none: the methods of the rows */
+	bool paper;	    /* rules of comparison that were not given are those of the preset */
 	enum pd_rows_texts texts;
-	int threads;			/* 0: one */
+	int threads; /* 0: one */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };

@@ -24,7 +24,8 @@ const struct pd_secret pd_no_secret = { { 0 } };
 
 static int write_bytes(struct pd_shingles_writer *w, const void *p, size_t n, struct pd_err *e)
 {
-	return fwrite(p, 1, n, w->out.f) == n ? PD_OK : pd_fail_errno(e, "cannot write %s", w->out.path ? w->out.path : "standard output");
+	return fwrite(p, 1, n, w->out.f) == n ? PD_OK
+					      : pd_fail_errno(e, "cannot write %s", w->out.path ? w->out.path : "standard output");
 }
 
 int pd_shingles_create(struct pd_shingles_writer *w, const char *path, struct pd_span must, struct pd_err *e)
@@ -101,13 +102,13 @@ int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e
 struct shingle_place {
 	uint64_t id;
 	uint64_t text;
-	uint64_t at;			/* of its shingles, in bytes; 0: not found */
+	uint64_t at; /* of its shingles, in bytes; 0: not found */
 	uint32_t n;
 	uint32_t file;
 };
 
 struct pd_shingles {
-	struct shingle_place *places;		/* by id */
+	struct shingle_place *places; /* by id */
 	size_t n;
 	char *const *paths;
 	FILE **files;
@@ -119,7 +120,8 @@ static int damaged(const struct pd_shingles *s, int file, struct pd_err *e)
 {
 	if (ferror(s->files[file]))
 		return pd_fail_errno(e, "cannot read %s", s->paths[file]);
-	return pd_fail(e, PD_ERR_FORMAT, "%s is damaged or truncated: write it again with 'pagededup fp --shingles'", s->paths[file]);
+	return pd_fail(e, PD_ERR_FORMAT, "%s is damaged or truncated: write it again with 'pagededup fp --shingles'",
+		       s->paths[file]);
 }
 
 static bool read_bytes(FILE *f, void *to, size_t n)
@@ -133,11 +135,14 @@ static int read_head(struct pd_shingles *s, int file, struct pd_err *e)
 	uint32_t head[2];
 	FILE *f = s->files[file];
 	if (!read_bytes(f, magic, sizeof magic) || memcmp(magic, MAGIC, MAGIC_BYTES) != 0)
-		return pd_fail(e, PD_ERR_FORMAT, "%s holds no shingles: 'pagededup fp --shingles=FILE' writes such a file", s->paths[file]);
+		return pd_fail(e, PD_ERR_FORMAT, "%s holds no shingles: 'pagededup fp --shingles=FILE' writes such a file",
+			       s->paths[file]);
 	if (!read_bytes(f, head, sizeof head))
 		return damaged(s, file, e);
 	if (head[0] != PD_SHINGLES_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s has version %u of the format, and this program reads version %d: write it again with 'pagededup fp --shingles'",
+		return pd_fail(e, PD_ERR_VERSION,
+			       "%s has version %u of the format, and this program reads version %d: write it again with 'pagededup "
+			       "fp --shingles'",
 			       s->paths[file], head[0], PD_SHINGLES_VERSION);
 	if (head[1] > MUST_MAX)
 		return damaged(s, file, e);
@@ -160,8 +165,8 @@ static struct shingle_place *find_place(const struct pd_shingles *s, uint64_t id
 }
 
 /* Read a block's lists and note the offsets of the requested pages. *at: after its head, then after the block. */
-static int read_shingle_block(struct pd_shingles *s, int file, uint64_t size, uint32_t pages, uint32_t shingles, uint64_t sum, uint64_t *at,
-		      struct pd_err *e)
+static int read_shingle_block(struct pd_shingles *s, int file, uint64_t size, uint32_t pages, uint32_t shingles, uint64_t sum,
+			      uint64_t *at, struct pd_err *e)
 {
 	FILE *f = s->files[file];
 	size_t id_bytes = (size_t)pages * 8, count_bytes = (size_t)pages * 4;
@@ -199,8 +204,12 @@ static int read_shingle_block(struct pd_shingles *s, int file, uint64_t size, ui
 static int scan_file(struct pd_shingles *s, int file, struct pd_err *e)
 {
 	struct stat st;
-	struct { uint32_t pages, shingles; uint64_t sum; } head;
-	int status = fstat(fileno(s->files[file]), &st) < 0 ? pd_fail_errno(e, "cannot read %s", s->paths[file]) : read_head(s, file, e);
+	struct {
+		uint32_t pages, shingles;
+		uint64_t sum;
+	} head;
+	int status =
+		fstat(fileno(s->files[file]), &st) < 0 ? pd_fail_errno(e, "cannot read %s", s->paths[file]) : read_head(s, file, e);
 	uint64_t at = MAGIC_BYTES + 8 + s->must.n;
 	while (!status) {
 		if (!read_bytes(s->files[file], &head, sizeof head))
@@ -321,7 +330,7 @@ int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *o
 		return 0;
 	if (place->n > out->cap) {
 		free(out->v);
-		out->v = pd_alloc(2 * (size_t)place->n * sizeof *out->v);	/* the second half to sort in */
+		out->v = pd_alloc(2 * (size_t)place->n * sizeof *out->v); /* the second half to sort in */
 		out->cap = place->n;
 	}
 	size_t bytes = (size_t)place->n * sizeof *out->v, n = 0;

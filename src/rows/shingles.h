@@ -35,7 +35,7 @@ extern const struct pd_secret pd_no_secret;
 
 struct pd_shingles_writer {
 	struct pd_outfile out;
-	struct pd_buf ids, texts, counts, shingles;	/* of the block at hand */
+	struct pd_buf ids, texts, counts, shingles; /* of the block at hand */
 };
 
 /* `must`: the parameters that shaped the shingles. */
@@ -65,7 +65,7 @@ struct pd_span pd_shingles_must(const struct pd_shingles *s);
 
 /* Different shingles, ascending. */
 struct pd_shingle_set {
-	uint64_t *v;			/* the caller frees it */
+	uint64_t *v; /* the caller frees it */
 	size_t n, cap;
 };
 

@@ -68,8 +68,17 @@ static void abstract_sign(void *state, const struct pd_sign_page *in, struct pd_
 }
 
 static const struct pd_method_param abstract_params[] = {
-	[SIZE] = { .name = "size", .normal = 512, .paper = 512, .least = 8, .most = 1 << 20, .whole = true, .help = "length of the abstract in bytes" },
-	[CHARSET] = { .name = "charset", .choices = "gb18030,utf-8", .normal = CHARSET_GB18030, .paper = CHARSET_GB18030,
+	[SIZE] = { .name = "size",
+		   .normal = 512,
+		   .paper = 512,
+		   .least = 8,
+		   .most = 1 << 20,
+		   .whole = true,
+		   .help = "length of the abstract in bytes" },
+	[CHARSET] = { .name = "charset",
+		      .choices = "gb18030,utf-8",
+		      .normal = CHARSET_GB18030,
+		      .paper = CHARSET_GB18030,
 		      .help = "charset of these bytes" },
 	{ .name = NULL },
 };

@@ -14,7 +14,8 @@ enum { OF, HASH };
 enum { OF_BODY, OF_VISIBLE, OF_TEXT };
 enum { HASH_MD5, HASH_SHA1, HASH_XXH3, HASH_RABIN64, HASH_RABIN128 };
 
-void pd_text_digest(struct pd_folder *f, const struct pd_secret *secret, struct pd_span text, struct pd_buf *scratch, struct pd_buf *out)
+void pd_text_digest(struct pd_folder *f, const struct pd_secret *secret, struct pd_span text, struct pd_buf *scratch,
+		    struct pd_buf *out)
 {
 	struct pd_key k = { { 0 } };
 	pd_buf_clear(out);
@@ -28,7 +29,7 @@ void pd_text_digest(struct pd_folder *f, const struct pd_secret *secret, struct 
 struct exact {
 	int of, hash;
 	const struct pd_secret *secret;
-	struct pd_rabin *rabin;		/* NULL: another hash is used */
+	struct pd_rabin *rabin; /* NULL: another hash is used */
 };
 
 static bool exact_wants_body(const double *value)
@@ -81,15 +82,17 @@ static void exact_sign(void *state, const struct pd_sign_page *in, struct pd_sig
 		pd_sign_hash128(x->secret, text, key.w);
 		pd_key_hex(&key, 128, &out->column);
 		break;
-	default:
-		pd_rabin(x->rabin, text, &key);
-		pd_key_hex(&key, x->hash == HASH_RABIN64 ? 64 : 128, &out->column);
+	default: pd_rabin(x->rabin, text, &key); pd_key_hex(&key, x->hash == HASH_RABIN64 ? 64 : 128, &out->column);
 	}
 }
 
 static const struct pd_method_param exact_params[] = {
 	[OF] = { .name = "of", .choices = "body,visible,text", .normal = OF_TEXT, .paper = OF_TEXT, .help = "input of the digest" },
-	[HASH] = { .name = "hash", .choices = "md5,sha1,xxh3,rabin64,rabin128", .normal = HASH_XXH3, .paper = HASH_MD5, .help = "the digest" },
+	[HASH] = { .name = "hash",
+		   .choices = "md5,sha1,xxh3,rabin64,rabin128",
+		   .normal = HASH_XXH3,
+		   .paper = HASH_MD5,
+		   .help = "the digest" },
 	{ .name = NULL },
 };
 

@@ -98,10 +98,25 @@ static void keywords_rule(const double *value, struct pd_sign_rule *out)
 }
 
 static const struct pd_method_param keywords_params[] = {
-	[N] = { .name = "n", .normal = 6, .paper = 6, .least = 1, .most = 1000, .whole = true, .help = "number of keywords of a page" },
-	[ORDER] = { .name = "order", .choices = "weight,sorted", .normal = ORDER_SORTED, .paper = ORDER_SORTED, .compares = true,
+	[N] = { .name = "n",
+		.normal = 6,
+		.paper = 6,
+		.least = 1,
+		.most = 1000,
+		.whole = true,
+		.help = "number of keywords of a page" },
+	[ORDER] = { .name = "order",
+		    .choices = "weight,sorted",
+		    .normal = ORDER_SORTED,
+		    .paper = ORDER_SORTED,
+		    .compares = true,
 		    .help = "the same keywords in order of weight, or in any order" },
-	[SIGMA] = { .name = "sigma", .normal = .02, .paper = .02, .least = 0, .most = 1, .compares = true,
+	[SIGMA] = { .name = "sigma",
+		    .normal = .02,
+		    .paper = .02,
+		    .least = 0,
+		    .most = 1,
+		    .compares = true,
 		    .help = "and a distance of their weights under this; 1: any distance" },
 	{ .name = NULL },
 };

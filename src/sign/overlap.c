@@ -20,12 +20,12 @@ enum { N, SHARED, SHARE };
 struct overlap {
 	const struct pd_secret *secret;
 	size_t n;
-	bool capped;			/* more than n terms are related */
+	bool capped; /* more than n terms are related */
 	struct pd_buf heading;
 	struct pd_words title;
 	struct pd_map in_title;
 	struct pd_ranked related;
-	uint32_t *seen;			/* by index in `related`: the last sentence that counted it, from 1 */
+	uint32_t *seen; /* by index in `related`: the last sentence that counted it, from 1 */
 	size_t cap;
 };
 
@@ -164,11 +164,27 @@ static void overlap_rule(const double *value, struct pd_sign_rule *out)
 }
 
 static const struct pd_method_param overlap_params[] = {
-	[N] = { .name = "n", .normal = 100, .paper = 100, .least = 0, .most = 10000, .whole = true,
+	[N] = { .name = "n",
+		.normal = 100,
+		.paper = 100,
+		.least = 0,
+		.most = 10000,
+		.whole = true,
 		.help = "largest number of terms in addition to the title's keywords" },
-	[SHARED] = { .name = "shared", .normal = 15, .paper = 1, .least = 1, .most = 10000, .whole = true, .compares = true,
+	[SHARED] = { .name = "shared",
+		     .normal = 15,
+		     .paper = 1,
+		     .least = 1,
+		     .most = 10000,
+		     .whole = true,
+		     .compares = true,
 		     .help = "number of keywords that two pages must share; a page with fewer matches nothing" },
-	[SHARE] = { .name = "share", .normal = .9, .paper = .9, .least = 0, .most = .999, .compares = true,
+	[SHARE] = { .name = "share",
+		    .normal = .9,
+		    .paper = .9,
+		    .least = 0,
+		    .most = .999,
+		    .compares = true,
 		    .help = "and more than this part of the page with fewer" },
 	{ .name = NULL },
 };

@@ -19,9 +19,9 @@ enum { OF_CONTENT, OF_TERMS };
 
 struct punctuation {
 	const struct pd_secret *secret;
-	size_t c;		/* number of terms on each side */
+	size_t c; /* number of terms on each side */
 	bool content;
-	struct pd_buf code;	/* hashes */
+	struct pd_buf code; /* hashes */
 };
 
 static int punctuation_open(void **state, const struct pd_method_open *with, struct pd_err *e)
@@ -120,12 +120,32 @@ static void punctuation_rule(const double *value, struct pd_sign_rule *out)
 }
 
 static const struct pd_method_param punctuation_params[] = {
-	[C] = { .name = "c", .normal = 5, .paper = 5, .least = 1, .most = 1000, .whole = true, .help = "number of terms on each side of a mark" },
-	[OF] = { .name = "of", .choices = "content,terms", .normal = OF_CONTENT, .paper = OF_CONTENT,
+	[C] = { .name = "c",
+		.normal = 5,
+		.paper = 5,
+		.least = 1,
+		.most = 1000,
+		.whole = true,
+		.help = "number of terms on each side of a mark" },
+	[OF] = { .name = "of",
+		 .choices = "content,terms",
+		 .normal = OF_CONTENT,
+		 .paper = OF_CONTENT,
 		 .help = "compare codes without stop words, or with them" },
-	[CODES] = { .name = "codes", .normal = 2, .paper = 25, .least = 0, .most = 1000000, .whole = true, .compares = true,
+	[CODES] = { .name = "codes",
+		    .normal = 2,
+		    .paper = 25,
+		    .least = 0,
+		    .most = 1000000,
+		    .whole = true,
+		    .compares = true,
 		    .help = "two pages must share more codes than this" },
-	[SHARE] = { .name = "share", .normal = .7, .paper = 0, .least = 0, .most = .999, .compares = true,
+	[SHARE] = { .name = "share",
+		    .normal = .7,
+		    .paper = 0,
+		    .least = 0,
+		    .most = .999,
+		    .compares = true,
 		    .help = "and more than this part of the page with fewer; 0: any" },
 	{ .name = NULL },
 };

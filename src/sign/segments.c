@@ -20,10 +20,10 @@ enum { BY_LINES, BY_SENTENCES };
 struct segments {
 	const struct pd_secret *secret;
 	bool sentences;
-	size_t n;		/* lines or sentences in a segment */
-	size_t bytes;		/* least length of each of them */
+	size_t n;     /* lines or sentences in a segment */
+	size_t bytes; /* least length of each of them */
 	struct pd_buf part, segment;
-	size_t parts;		/* number of parts in `segment` */
+	size_t parts; /* number of parts in `segment` */
 };
 
 static int segments_open(void **state, const struct pd_method_open *with, struct pd_err *e)
@@ -57,7 +57,8 @@ static void close_segment(struct segments *s, struct pd_signature *out)
 static bool says_something(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if ((uint8_t)s.p[i] >= 0x80 || (s.p[i] >= '0' && s.p[i] <= '9') || (pd_ascii_lower(s.p[i]) >= 'a' && pd_ascii_lower(s.p[i]) <= 'z'))
+		if ((uint8_t)s.p[i] >= 0x80 || (s.p[i] >= '0' && s.p[i] <= '9') ||
+		    (pd_ascii_lower(s.p[i]) >= 'a' && pd_ascii_lower(s.p[i]) <= 'z'))
 			return true;
 	return false;
 }
@@ -87,7 +88,7 @@ static void segments_sign(void *state, const struct pd_sign_page *in, struct pd_
 		if (end == PD_PIECE_LINE || (end == PD_PIECE_SENTENCE && s->sentences) || !rest.n)
 			take_part(s, in, out);
 		else if (end != PD_PIECE_TEXT)
-			pd_buf_add_c(&s->part, ' ');	/* marks are not compared */
+			pd_buf_add_c(&s->part, ' '); /* marks are not compared */
 	}
 	close_segment(s, out);
 	out->present = out->column.n > 0;
@@ -101,13 +102,39 @@ static void segments_rule(const double *value, struct pd_sign_rule *out)
 }
 
 static const struct pd_method_param segments_params[] = {
-	[BY] = { .name = "by", .choices = "lines,sentences", .normal = BY_SENTENCES, .paper = BY_LINES, .help = "parts of a segment" },
-	[N] = { .name = "n", .normal = 1, .paper = 1, .least = 1, .most = 1000, .whole = true, .help = "number of parts in a segment" },
-	[BYTES] = { .name = "bytes", .normal = 10, .paper = 0, .least = 0, .most = 1000, .whole = true,
+	[BY] = { .name = "by",
+		 .choices = "lines,sentences",
+		 .normal = BY_SENTENCES,
+		 .paper = BY_LINES,
+		 .help = "parts of a segment" },
+	[N] = { .name = "n",
+		.normal = 1,
+		.paper = 1,
+		.least = 1,
+		.most = 1000,
+		.whole = true,
+		.help = "number of parts in a segment" },
+	[BYTES] = { .name = "bytes",
+		    .normal = 10,
+		    .paper = 0,
+		    .least = 0,
+		    .most = 1000,
+		    .whole = true,
 		    .help = "least length of a line or sentence in bytes (a Chinese character has 3)" },
-	[SHARED] = { .name = "shared", .normal = 3, .paper = 3, .least = 1, .most = 1000000, .whole = true, .compares = true,
+	[SHARED] = { .name = "shared",
+		     .normal = 3,
+		     .paper = 3,
+		     .least = 1,
+		     .most = 1000000,
+		     .whole = true,
+		     .compares = true,
 		     .help = "number of segments that two pages must share; a page with fewer must share all" },
-	[SHARE] = { .name = "share", .normal = .75, .paper = 0, .least = 0, .most = .999, .compares = true,
+	[SHARE] = { .name = "share",
+		    .normal = .75,
+		    .paper = 0,
+		    .least = 0,
+		    .most = .999,
+		    .compares = true,
 		    .help = "and more than this part of the page with fewer" },
 	{ .name = NULL },
 };

@@ -85,7 +85,8 @@ static size_t rank_by_tags(struct semantic *s, const struct pd_sign_page *in)
 	pd_sign_words_of(in->views, text_to_sign(s, in), &s->words);
 	pd_ranked_count(r, &s->words);
 	for (size_t i = 0; i < r->n; i++)
-		r->v[i].weight = r->v[i].count * pd_idf_get(s->tables->idf, r->v[i].text, r->v[i].hash) * weight_of_class(s, r->v[i].text);
+		r->v[i].weight =
+			r->v[i].count * pd_idf_get(s->tables->idf, r->v[i].text, r->v[i].hash) * weight_of_class(s, r->v[i].text);
 	pd_ranked_sort(r);
 	return r->n < s->n ? r->n : s->n;
 }
@@ -115,10 +116,25 @@ static int semantic_explain(void *state, const struct pd_sign_page *in, struct p
 }
 
 static const struct pd_method_param semantic_params[] = {
-	[N] = { .name = "n", .normal = 6, .paper = 6, .least = 1, .most = 1000, .whole = true, .help = "number of terms in the digest" },
-	[HASH] = { .name = "hash", .choices = "md5,xxh3", .normal = HASH_MD5, .paper = HASH_MD5, .help = "bits of the digest: 128 or 64" },
+	[N] = { .name = "n",
+		.normal = 6,
+		.paper = 6,
+		.least = 1,
+		.most = 1000,
+		.whole = true,
+		.help = "number of terms in the digest" },
+	[HASH] = { .name = "hash",
+		   .choices = "md5,xxh3",
+		   .normal = HASH_MD5,
+		   .paper = HASH_MD5,
+		   .help = "bits of the digest: 128 or 64" },
 	[NAMES] = { .name = "names", .normal = 2, .paper = 2, .least = 0, .most = 1000, .help = "factor for the weight of names" },
-	[NOUNS] = { .name = "nouns", .normal = 1.5, .paper = 1.5, .least = 0, .most = 1000, .help = "factor for the weight of other nouns" },
+	[NOUNS] = { .name = "nouns",
+		    .normal = 1.5,
+		    .paper = 1.5,
+		    .least = 0,
+		    .most = 1000,
+		    .help = "factor for the weight of other nouns" },
 	{ .name = NULL },
 };
 

@@ -28,7 +28,7 @@ static int64_t weight(const struct pd_shingler *s, const struct pd_topic *in, en
 		return 1;
 	int64_t sum = s->o.feature_weights[kind];
 	for (size_t t = first; t < first + (size_t)s->o.shingle; t++)
-		sum += *pd_map_find(&s->terms, in->terms.v[t].hash);	/* count_terms saw them all */
+		sum += *pd_map_find(&s->terms, in->terms.v[t].hash); /* count_terms saw them all */
 	return sum;
 }
 

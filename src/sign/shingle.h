@@ -11,8 +11,8 @@
 
 struct pd_shingler {
 	struct pd_sign_options o;
-	struct pd_map terms;		/* tf of each term (weights tf) */
-	struct pd_map seen;		/* shingles so far (weights tf, set) */
+	struct pd_map terms; /* tf of each term (weights tf) */
+	struct pd_map seen;  /* shingles so far (weights tf, set) */
 };
 
 void pd_shingler_init(struct pd_shingler *s, const struct pd_sign_options *o);

@@ -4,9 +4,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-const struct pd_method *const pd_sign_methods[] = { &pd_simhash_method, &pd_exact_method, &pd_segments_method, &pd_abstract_method,
-						    &pd_keywords_method, &pd_semantic_method, &pd_overlap_method, &pd_vsm_method,
-						    &pd_punctuation_method, &pd_links_method, NULL };
+const struct pd_method *const pd_sign_methods[] = { &pd_simhash_method,
+						    &pd_exact_method,
+						    &pd_segments_method,
+						    &pd_abstract_method,
+						    &pd_keywords_method,
+						    &pd_semantic_method,
+						    &pd_overlap_method,
+						    &pd_vsm_method,
+						    &pd_punctuation_method,
+						    &pd_links_method,
+						    NULL };
 
 static const struct pd_method_param no_params[] = { { .name = NULL } };
 
@@ -58,18 +66,20 @@ static struct pd_span nth_choice(const char *choices, int n)
 	return item;
 }
 
-static int read_value(const struct pd_method *m, const struct pd_method_param *p, struct pd_span text, double *out, struct pd_err *e)
+static int read_value(const struct pd_method *m, const struct pd_method_param *p, struct pd_span text, double *out,
+		      struct pd_err *e)
 {
 	if (p->choices) {
 		int i = find_choice(p->choices, text);
 		*out = i;
-		return i >= 0 ? PD_OK : pd_fail(e, PD_ERR_USAGE, "%s: %s takes one of %s, not '%.*s'", m->name, p->name, p->choices, (int)text.n,
-						text.p ? text.p : "");
+		return i >= 0 ? PD_OK
+			      : pd_fail(e, PD_ERR_USAGE, "%s: %s takes one of %s, not '%.*s'", m->name, p->name, p->choices,
+					(int)text.n, text.p ? text.p : "");
 	}
 	if (pd_span_real(text, out) && *out >= p->least && *out <= p->most && (!p->whole || *out == floor(*out)))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_USAGE, "%s: %s takes a %snumber from %g to %g, not '%.*s'", m->name, p->name, p->whole ? "whole " : "", p->least,
-		       p->most, (int)text.n, text.p ? text.p : "");
+	return pd_fail(e, PD_ERR_USAGE, "%s: %s takes a %snumber from %g to %g, not '%.*s'", m->name, p->name,
+		       p->whole ? "whole " : "", p->least, p->most, (int)text.n, text.p ? text.p : "");
 }
 
 /* Read a parameter such as "by=lines". */
@@ -83,7 +93,8 @@ static int read_param(struct pd_method_spec *s, struct pd_span item, enum pd_met
 	while (p[i].name && !pd_span_is(name, p[i].name))
 		i++;
 	if (!p[i].name)
-		return pd_fail(e, PD_ERR_USAGE, "%s has no parameter '%.*s': see --method=help", m->name, (int)name.n, name.p ? name.p : "");
+		return pd_fail(e, PD_ERR_USAGE, "%s has no parameter '%.*s': see --method=help", m->name, (int)name.n,
+			       name.p ? name.p : "");
 	if (!is_of_side(&p[i], side))
 		return pd_fail(e, PD_ERR_USAGE, "%s: %s is for %s, not for %s", m->name, p[i].name,
 			       p[i].compares ? "'match --method', which compares" : "'fp --method', which signs",

@@ -24,12 +24,12 @@
 #include "topic/topic.h"
 
 enum pd_sign_kind {
-	PD_SIGN_BITS,		/* fixed width, compared by Hamming distance */
-	PD_SIGN_KEY,		/* equal or different */
-	PD_SIGN_KEYWORDS,	/* two keys, and terms with weights: compared by equal keys, then by the distance of the
+	PD_SIGN_BITS,	  /* fixed width, compared by Hamming distance */
+	PD_SIGN_KEY,	  /* equal or different */
+	PD_SIGN_KEYWORDS, /* two keys, and terms with weights: compared by equal keys, then by the distance of the
 				 * weights */
-	PD_SIGN_SET,		/* items: compared by the number of shared items */
-	PD_SIGN_VECTOR,		/* items with weights: compared by their cosine */
+	PD_SIGN_SET,	  /* items: compared by the number of shared items */
+	PD_SIGN_VECTOR,	  /* items with weights: compared by their cosine */
 };
 
 /* --- settings of the fingerprint, which have their own options --- */
@@ -41,15 +41,15 @@ enum pd_sign_hash { PD_HASH_XXH3, PD_HASH_RABIN };
 enum pd_sign_weights { PD_WEIGHTS_COUNT, PD_WEIGHTS_SET, PD_WEIGHTS_TF };
 
 struct pd_sign_options {
-	const char *method;		/* the method of the fingerprint: "simhash" */
-	int bits;			/* 64, 128, 256 */
-	int shingle;			/* w, number of terms in a shingle: 1 … 16 */
+	const char *method; /* the method of the fingerprint: "simhash" */
+	int bits;	    /* 64, 128, 256 */
+	int shingle;	    /* w, number of terms in a shingle: 1 … 16 */
 	enum pd_sign_hash hash;
 	enum pd_sign_weights weights;
-	int feature_weights[PD_FEATURE_COUNT];		/* W_f, added to each shingle's weight (tf only) */
-	bool features[PD_FEATURE_COUNT];	/* features that are signed */
-	int min_terms;			/* with fewer kept terms in signed features there is no fingerprint */
-	const struct pd_secret *secret;	/* key of all compared hashes; NULL: anyone can compute them */
+	int feature_weights[PD_FEATURE_COUNT]; /* W_f, added to each shingle's weight (tf only) */
+	bool features[PD_FEATURE_COUNT];       /* features that are signed */
+	int min_terms;			       /* with fewer kept terms in signed features there is no fingerprint */
+	const struct pd_secret *secret;	       /* key of all compared hashes; NULL: anyone can compute them */
 };
 
 /* --- methods and their parameters --- */
@@ -57,24 +57,24 @@ struct pd_sign_options {
 enum { PD_METHODS_MAX = 16, PD_METHOD_PARAMS = 8 };
 
 struct pd_method_param {
-	const char *name;		/* NULL ends the list */
-	const char *choices;		/* "body,visible,text": the value is an index in this list; NULL: a number */
-	double normal, paper;		/* the default, and the default of --preset=paper */
+	const char *name;     /* NULL ends the list */
+	const char *choices;  /* "body,visible,text": the value is an index in this list; NULL: a number */
+	double normal, paper; /* the default, and the default of --preset=paper */
 	double least, most;
 	bool whole;
-	bool compares;			/* given to match, not to fp */
+	bool compares; /* given to match, not to fp */
 	const char *help;
 };
 
 /* Condition for two values to match.  Each kind uses its own members. */
 struct pd_sign_rule {
-	int key;		/* keywords: which of the two keys must be equal */
-	double sigma;		/* keywords: the distance of the weights must be under this */
-	uint64_t least;		/* set: least number of shared items; 0: no condition */
-	bool all_of_fewer;	/* set: if a page has fewer items, all of them must be shared */
-	bool either;		/* set: one of these two conditions is sufficient */
-	double over_share;	/* set: the shared part of the smaller set must be over this; negative: no condition */
-	double cosine;		/* vector: must be over this */
+	int key;	   /* keywords: which of the two keys must be equal */
+	double sigma;	   /* keywords: the distance of the weights must be under this */
+	uint64_t least;	   /* set: least number of shared items; 0: no condition */
+	bool all_of_fewer; /* set: if a page has fewer items, all of them must be shared */
+	bool either;	   /* set: one of these two conditions is sufficient */
+	double over_share; /* set: the shared part of the smaller set must be over this; negative: no condition */
+	double cosine;	   /* vector: must be over this */
 };
 
 struct pd_method_spec;
@@ -82,21 +82,21 @@ struct pd_method_spec;
 /* Arguments to open a method. */
 struct pd_method_open {
 	const struct pd_sign_options *fingerprint;
-	const double *value;			/* values of its parameters, in their order */
-	const struct pd_sign_tables *tables;	/* shared by threads */
+	const double *value;		     /* values of its parameters, in their order */
+	const struct pd_sign_tables *tables; /* shared by threads */
 };
 
 struct pd_signature {
 	enum pd_sign_kind kind;
-	bool present;			/* false: there is too little to sign, or nothing */
-	bool few;			/* the page has less than the method requires: all of it is signed */
-	bool capped;			/* the page has more than the method uses: the rest is ignored */
-	struct pd_buf column;		/* the value as in rows (values.h); not for bits */
+	bool present;	      /* false: there is too little to sign, or nothing */
+	bool few;	      /* the page has less than the method requires: all of it is signed */
+	bool capped;	      /* the page has more than the method uses: the rest is ignored */
+	struct pd_buf column; /* the value as in rows (values.h); not for bits */
 	/* bits: */
 	int bits;
 	struct pd_key key;
-	uint64_t terms;			/* kept terms of the signed features */
-	uint64_t shingles;		/* number of shingles */
+	uint64_t terms;	   /* kept terms of the signed features */
+	uint64_t shingles; /* number of shingles */
 };
 
 /* `state` is the method's state for one thread: parameters, tables, scratch. */
@@ -104,26 +104,25 @@ struct pd_method {
 	const char *name;
 	enum pd_sign_kind kind;
 	const char *summary;
-	const struct pd_method_param *params;	/* NULL: it has separate options */
-	bool uses_links;		/* it needs pd_sign_page.links */
-	bool uses_idf, uses_synonyms;	/* values made with different tables are not comparable */
-	const char *few;		/* for messages: the item of which a page may have too few; NULL: none */
-	const char *capped;		/* for messages: how excess items were handled; NULL: there is no limit */
-	bool (*wants_body)(const double *value);	/* it reads only the page's body; NULL: never */
+	const struct pd_method_param *params;	 /* NULL: it has separate options */
+	bool uses_links;			 /* it needs pd_sign_page.links */
+	bool uses_idf, uses_synonyms;		 /* values made with different tables are not comparable */
+	const char *few;			 /* for messages: the item of which a page may have too few; NULL: none */
+	const char *capped;			 /* for messages: how excess items were handled; NULL: there is no limit */
+	bool (*wants_body)(const double *value); /* it reads only the page's body; NULL: never */
 	int (*open)(void **state, const struct pd_method_open *with, struct pd_err *e);
 	void (*close)(void *state);
 	void (*sign)(void *state, const struct pd_sign_page *in, struct pd_signature *out);
 	/* prints the parts of the value; may be NULL */
 	int (*explain)(void *state, const struct pd_sign_page *in, struct pd_buf *out);
-	void (*settle)(double *value);	/* sets defaults that depend on other parameters, of both sides; may be NULL */
+	void (*settle)(double *value); /* sets defaults that depend on other parameters, of both sides; may be NULL */
 	void (*rule)(const double *value, struct pd_sign_rule *out);
 };
 
-extern const struct pd_method pd_simhash_method, pd_exact_method, pd_segments_method, pd_abstract_method,
-	pd_keywords_method, pd_semantic_method, pd_overlap_method, pd_vsm_method, pd_punctuation_method,
-	pd_links_method;
+extern const struct pd_method pd_simhash_method, pd_exact_method, pd_segments_method, pd_abstract_method, pd_keywords_method,
+	pd_semantic_method, pd_overlap_method, pd_vsm_method, pd_punctuation_method, pd_links_method;
 
-extern const struct pd_method *const pd_sign_methods[];	/* terminated by NULL */
+extern const struct pd_method *const pd_sign_methods[]; /* terminated by NULL */
 
 /* A method with values for its parameters. */
 struct pd_method_spec {
@@ -156,7 +155,7 @@ void pd_methods_help(struct pd_buf *out);
 
 /* --- signing --- */
 
-struct pd_signer;	/* a method's state for one thread */
+struct pd_signer; /* a method's state for one thread */
 
 /* PD_ERR_USAGE: invalid options. */
 int pd_signer_new(struct pd_signer **out, const struct pd_method_spec *spec, const struct pd_sign_options *fingerprint,
@@ -193,6 +192,7 @@ static inline uint64_t pd_sign_hash_term(const struct pd_secret *secret, const s
 
 /* Write the pd_sign_hash128 of a text in its folded form (term/fold.h) as 32 hex digits, or nothing for a text that folds
  * to nothing. */
-void pd_text_digest(struct pd_folder *f, const struct pd_secret *secret, struct pd_span text, struct pd_buf *scratch, struct pd_buf *out);
+void pd_text_digest(struct pd_folder *f, const struct pd_secret *secret, struct pd_span text, struct pd_buf *scratch,
+		    struct pd_buf *out);
 
 #endif

@@ -11,7 +11,7 @@
 struct simhash {
 	struct pd_sign_options o;
 	struct pd_shingler shingler;
-	struct pd_rabin *rabin;		/* NULL: xxh3 */
+	struct pd_rabin *rabin; /* NULL: xxh3 */
 	struct pd_simhash counters;
 };
 

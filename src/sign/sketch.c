@@ -112,8 +112,8 @@ static void hash_terms(struct pd_sketcher *s, const struct pd_secret *secret, co
 }
 
 /* Inlined for each `each`: this is the loop over the whole text. */
-static inline __attribute__((always_inline)) bool walk(int width, const uint64_t *hashes, const struct pd_topic *in, shingle_fn *each,
-						       void *to)
+static inline __attribute__((always_inline)) bool walk(int width, const uint64_t *hashes, const struct pd_topic *in,
+						       shingle_fn *each, void *to)
 {
 	bool any = false;
 	for (size_t i = 0; i < in->n_features; i++) {
@@ -185,8 +185,8 @@ void pd_sketch_shingles(struct pd_sketcher *s, const struct pd_secret *secret, c
 /* One bit for each minimum in which the words differ. */
 static inline uint64_t differing(uint64_t x, int bits)
 {
-	static const uint64_t lowest[] = { 0, UINT64_MAX, UINT64_C(0x5555555555555555), 0, UINT64_C(0x1111111111111111),
-					   0, 0, 0, UINT64_C(0x0101010101010101) };
+	static const uint64_t lowest[] = { 0, UINT64_MAX, UINT64_C(0x5555555555555555), 0, UINT64_C(0x1111111111111111), 0,
+					   0, 0,	  UINT64_C(0x0101010101010101) };
 	for (int i = 1; i < bits; i *= 2)
 		x |= x >> i;
 	return x & lowest[bits];
@@ -273,7 +273,8 @@ int pd_sketch_read(struct pd_sketch_options *o, struct pd_span name, struct pd_e
 	bool good = split(name, n) && power_of_two(n[0]) && power_of_two(n[1]) && n[1] <= 8 && n[2] >= 1 && n[2] <= 16;
 	if (!good || n[0] > PD_SKETCH_BITS_MAX || n[0] * n[1] < 64 || n[0] * n[1] > PD_SKETCH_BITS_MAX)
 		return pd_fail(e, PD_ERR_USAGE,
-			       "sketch takes none, or MINIMAxBITSxTERMS such as 128x4x3: 64 to %d bits in all, 1, 2, 4 or 8 each, shingles "
+			       "sketch takes none, or MINIMAxBITSxTERMS such as 128x4x3: 64 to %d bits in all, 1, 2, 4 or 8 each, "
+			       "shingles "
 			       "of 1 to 16 terms; not '%.*s'",
 			       PD_SKETCH_BITS_MAX, (int)name.n, name.p);
 	*o = (struct pd_sketch_options){ (int)n[0], (int)n[1], (int)n[2] };

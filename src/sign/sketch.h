@@ -25,28 +25,28 @@
 #define PD_SKETCH_WORDS (PD_SKETCH_BITS_MAX / 64)
 
 struct pd_sketch_options {
-	int minima;		/* a power of two; 0: no sketch is made */
-	int bits;		/* of each: 1, 2, 4, 8; minima * bits: 64, 128, 256, 512 */
-	int shingle;		/* terms in a shingle: 1 ... 16 */
+	int minima;  /* a power of two; 0: no sketch is made */
+	int bits;    /* of each: 1, 2, 4, 8; minima * bits: 64, 128, 256, 512 */
+	int shingle; /* terms in a shingle: 1 ... 16 */
 };
 
 #define PD_SKETCH_DEFAULT ((struct pd_sketch_options){ 128, 4, 3 })
 
 /* Plain data of one size, which may be copied. The first minima * bits / 64 words are used, the others are 0. */
 struct pd_sketch {
-	bool present;		/* false: no text, or no sketch was requested */
+	bool present; /* false: no text, or no sketch was requested */
 	uint64_t w[PD_SKETCH_WORDS];
 };
 
 struct pd_sketcher {
 	struct pd_sketch_options o;
-	uint64_t *least;	/* by bin; UINT64_MAX: empty */
-	int empty;		/* bins */
-	struct pd_map seen;	/* of shingles, where more rounds are needed */
+	uint64_t *least;    /* by bin; UINT64_MAX: empty */
+	int empty;	    /* bins */
+	struct pd_map seen; /* of shingles, where more rounds are needed */
 	uint64_t *shingles;
 	size_t n_shingles, cap_shingles;
-	const struct pd_secret *secret;	/* of sketches; NULL: anyone can compute them */
-	uint64_t *hashes;	/* of the page's terms, for shingles; indexed by term, only those of the main text */
+	const struct pd_secret *secret; /* of sketches; NULL: anyone can compute them */
+	uint64_t *hashes;		/* of the page's terms, for shingles; indexed by term, only those of the main text */
 	size_t cap_hashes;
 };
 

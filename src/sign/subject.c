@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 
-enum { HEADINGS = 32, BYTES = 512 };	/* limits: headings per page, bytes of a heading or title */
+enum { HEADINGS = 32, BYTES = 512 }; /* limits: headings per page, bytes of a heading or title */
 
 /* Letters and digits of all scripts.  Characters beyond ASCII count, except the blocks of signs. */
 static bool is_word(uint32_t c)
@@ -54,8 +54,19 @@ static uint32_t hash_words(struct pd_span words)
 /* Return the folded text up to the mark before the name of the site. */
 static struct pd_span before_site(struct pd_span title)
 {
-	static const char *const marks[] = { " - ", " \xe2\x80\x93 ", " \xe2\x80\x94 ", "|", " \xc2\xb7 ", " \xc2\xbb ", " :: ", " : ",
-					     ": ", "_", " > ", " / ", "\xe2\x80\x94\xe2\x80\x94" };
+	static const char *const marks[] = { " - ",
+					     " \xe2\x80\x93 ",
+					     " \xe2\x80\x94 ",
+					     "|",
+					     " \xc2\xb7 ",
+					     " \xc2\xbb ",
+					     " :: ",
+					     " : ",
+					     ": ",
+					     "_",
+					     " > ",
+					     " / ",
+					     "\xe2\x80\x94\xe2\x80\x94" };
 	for (size_t at = 1; at < title.n; at++)
 		for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
 			size_t n = strlen(marks[i]);

@@ -23,12 +23,12 @@
 
 struct pd_subject {
 	uint32_t heading, title;
-	uint32_t name;		/* hash of the last part of the address's path; 0: none, or unknown */
-	bool named;		/* it contains the heading or the title */
+	uint32_t name; /* hash of the last part of the address's path; 0: none, or unknown */
+	bool named;    /* it contains the heading or the title */
 };
 
 struct pd_subject_finder {
-	struct pd_folder *folder;	/* owned by the caller */
+	struct pd_folder *folder; /* owned by the caller */
 	struct pd_buf raw, folded, title, heading;
 };
 

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-
 void pd_value_add_item(struct pd_buf *column, uint64_t hash)
 {
 	pd_hex_add(column, hash);

@@ -18,16 +18,16 @@ void pd_value_add_weighted(struct pd_buf *column, uint64_t hash, double weight);
 
 struct pd_value_item {
 	uint64_t hash;
-	double weight;		/* set: number of occurrences on the page */
+	double weight; /* set: number of occurrences on the page */
 };
 
 struct pd_value {
 	bool present;
-	uint64_t key[2][2];	/* key: only the first is used; keywords: both */
-	struct pd_value_item *item;	/* ascending, without duplicates */
+	uint64_t key[2][2];	    /* key: only the first is used; keywords: both */
+	struct pd_value_item *item; /* ascending, without duplicates */
 	size_t n, cap;
-	size_t all;		/* set: with repeats */
-	double norm;		/* vector: its Euclidean norm */
+	size_t all;  /* set: with repeats */
+	double norm; /* vector: its Euclidean norm */
 };
 
 /* Return false if the column is not a value of this kind.  "-" and an empty column are an absent value. */
@@ -36,10 +36,10 @@ void pd_value_release(struct pd_value *v);
 
 /* Result of comparing two values. */
 struct pd_likeness {
-	bool match;		/* by the rule */
-	double similarity;	/* 0 ... 1: of keys 0 or 1; keywords 1 - SIM; set: the shared part of the smaller set;
+	bool match;	   /* by the rule */
+	double similarity; /* 0 ... 1: of keys 0 or 1; keywords 1 - SIM; set: the shared part of the smaller set;
 				 * vector: cosine */
-	size_t shared;		/* set: number of items in both */
+	size_t shared;	   /* set: number of items in both */
 };
 
 void pd_value_compare(enum pd_sign_kind kind, const struct pd_sign_rule *rule, const struct pd_value *a, const struct pd_value *b,

@@ -7,7 +7,7 @@
 
 struct pd_sign_views {
 	const struct pd_sign_tables *tables;
-	struct pd_segmenter *segmenter;	/* made on demand; removes no stop words */
+	struct pd_segmenter *segmenter; /* made on demand; removes no stop words */
 	struct pd_folder *folder;
 	struct pd_buf visible, folded;
 	struct pd_words words;
@@ -85,8 +85,23 @@ static enum pd_piece_end end_of(uint32_t c)
 {
 	switch (c) {
 	case '\n': return PD_PIECE_LINE;
-	case '.': case '!': case '?': case 0x3002: case 0xFF01: case 0xFF1F: case 0xFF0E: case 0xFF61: case 0x2026: return PD_PIECE_SENTENCE;
-	case ',': case ';': case ':': case 0xFF0C: case 0x3001: case 0xFF1B: case 0xFF1A: case 0xFF64: return PD_PIECE_CLAUSE;
+	case '.':
+	case '!':
+	case '?':
+	case 0x3002:
+	case 0xFF01:
+	case 0xFF1F:
+	case 0xFF0E:
+	case 0xFF61:
+	case 0x2026: return PD_PIECE_SENTENCE;
+	case ',':
+	case ';':
+	case ':':
+	case 0xFF0C:
+	case 0x3001:
+	case 0xFF1B:
+	case 0xFF1A:
+	case 0xFF64: return PD_PIECE_CLAUSE;
 	default: return PD_PIECE_TEXT;
 	}
 }
@@ -136,16 +151,19 @@ static void add_piece_words(struct pd_sign_views *v, struct pd_span piece, uint3
 	pd_segment(v->segmenter, piece, &out->terms);
 	for (size_t i = from; i < out->terms.n; i++) {
 		out->v = pd_grow(out->v, i, &out->cap, sizeof *out->v);
-		out->v[i] = (struct pd_word){ sentence, v->tables->stopwords && pd_stopwords_has(v->tables->stopwords, out->terms.v[i].hash) };
+		out->v[i] = (struct pd_word){ sentence, v->tables->stopwords &&
+								pd_stopwords_has(v->tables->stopwords, out->terms.v[i].hash) };
 	}
 }
 
 void pd_sign_words_of(struct pd_sign_views *v, struct pd_span text, struct pd_words *out)
 {
-	struct pd_segmenter_options o = { .dict = v->tables->dict, .userwords = v->tables->userwords, .method = v->tables->segment };
+	struct pd_segmenter_options o = { .dict = v->tables->dict,
+					  .userwords = v->tables->userwords,
+					  .method = v->tables->segment };
 	struct pd_span piece;
 	enum pd_piece_end end;
-	size_t began = 0;	/* index of the sentence's first word */
+	size_t began = 0; /* index of the sentence's first word */
 	if (!v->segmenter)
 		v->segmenter = pd_segmenter_new(&o);
 	pd_terms_clear(&out->terms);

@@ -23,11 +23,11 @@
 /* Shared by threads, read only. */
 struct pd_sign_tables {
 	const struct pd_dict *dict;
-	const struct pd_stopwords *stopwords;	/* never used as keywords */
+	const struct pd_stopwords *stopwords; /* never used as keywords */
 	enum pd_segment_method segment;
-	const struct pd_userwords *userwords;	/* NULL: none */
+	const struct pd_userwords *userwords; /* NULL: none */
 	const struct pd_idf *idf;
-	const struct pd_synonyms *synonyms;	/* NULL: none */
+	const struct pd_synonyms *synonyms; /* NULL: none */
 };
 
 enum pd_piece_end { PD_PIECE_TEXT, PD_PIECE_CLAUSE, PD_PIECE_SENTENCE, PD_PIECE_LINE };
@@ -42,10 +42,10 @@ struct pd_word {
 };
 
 struct pd_words {
-	struct pd_terms terms;		/* word i is terms.v[i] */
+	struct pd_terms terms; /* word i is terms.v[i] */
 	struct pd_word *v;
 	size_t cap;
-	uint32_t *marks;		/* positions of marks, as the index of the next word; ascending, without
+	uint32_t *marks; /* positions of marks, as the index of the next word; ascending, without
 					 * duplicates */
 	size_t n_marks, cap_marks;
 	uint32_t n_sentences;
@@ -59,10 +59,10 @@ void pd_sign_views_free(struct pd_sign_views *v);
 void pd_sign_views_clear(struct pd_sign_views *v);
 
 struct pd_sign_page {
-	const struct pd_blocks *blocks;		/* runs, boxes, links, title and metadata */
-	const struct pd_topic *topic;		/* the main text, and the terms of the signed features */
-	const struct pd_page_links *links;	/* only for methods that use them */
-	struct pd_span url, body;		/* body: only for methods that require it */
+	const struct pd_blocks *blocks;	   /* runs, boxes, links, title and metadata */
+	const struct pd_topic *topic;	   /* the main text, and the terms of the signed features */
+	const struct pd_page_links *links; /* only for methods that use them */
+	struct pd_span url, body;	   /* body: only for methods that require it */
 	struct pd_sign_views *views;
 };
 
@@ -93,7 +93,7 @@ struct pd_ranked_term {
 struct pd_ranked {
 	struct pd_ranked_term *v;
 	size_t n, cap;
-	struct pd_map place;		/* hash -> index in v, from 1; until they are sorted */
+	struct pd_map place; /* hash -> index in v, from 1; until they are sorted */
 };
 
 /* Count terms; the content of `r` is replaced, and weights are 0. */

@@ -21,7 +21,7 @@ enum { STOP_DROP, STOP_KEEP };
 struct vsm {
 	const struct pd_secret *secret;
 	bool characters, keep;
-	struct pd_map count;		/* hash of the item -> number of occurrences */
+	struct pd_map count; /* hash of the item -> number of occurrences */
 	uint64_t *seen;
 	size_t n, cap;
 };
@@ -56,7 +56,10 @@ static void count(struct vsm *s, uint64_t what)
 static bool is_counted(uint32_t character)
 {
 	switch (pd_char_kind_of(character)->class) {
-	case PD_CHAR_LETTER: case PD_CHAR_DIGIT: case PD_CHAR_HAN: case PD_CHAR_BIGRAM: return true;
+	case PD_CHAR_LETTER:
+	case PD_CHAR_DIGIT:
+	case PD_CHAR_HAN:
+	case PD_CHAR_BIGRAM: return true;
 	default: return false;
 	}
 }
@@ -117,7 +120,9 @@ static void vsm_rule(const double *value, struct pd_sign_rule *out)
 static const struct pd_method_param vsm_params[] = {
 	[OF] = { .name = "of", .choices = "words,chars", .normal = OF_WORDS, .paper = OF_WORDS, .help = "unit that is counted" },
 	[STOP] = { .name = "stop", .choices = "drop,keep", .normal = STOP_DROP, .paper = STOP_KEEP, .help = "use stop words" },
-	[COSINE] = { .name = "cosine", .most = .9999, .compares = true,
+	[COSINE] = { .name = "cosine",
+		     .most = .9999,
+		     .compares = true,
 		     .help = "two pages match if their cosine is over this; 0: .95 for words, .999 for characters" },
 	{ .name = NULL },
 };

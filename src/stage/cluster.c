@@ -78,7 +78,9 @@ static int cluster_pairs(struct cluster_run *r)
 		return status;
 	}
 	if (!status)
-		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_VERDICTS, .ends = has_end(r), .group = &r->group }, &line, &r->err);
+		status = pd_write_header(
+			&(struct pd_write_header){ .kind = PD_WRITE_VERDICTS, .ends = has_end(r), .group = &r->group }, &line,
+			&r->err);
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status)
@@ -123,11 +125,13 @@ static int close_cluster(const struct cluster_run *r)
 		pd_buf_printf(&line, " excluded by --scope=%s", pd_pages_scopes[g->o->in.scope]);
 	}
 	if (g->n_by_sketches)
-		pd_buf_printf(&line, ", loss of %zu page%s estimated from sketches: texts not in the files of --shingles", g->n_by_sketches,
-			      g->n_by_sketches == 1 ? "" : "s");
+		pd_buf_printf(&line, ", loss of %zu page%s estimated from sketches: texts not in the files of --shingles",
+			      g->n_by_sketches, g->n_by_sketches == 1 ? "" : "s");
 	if (g->n_by_items)
-		pd_buf_printf(&line, ", loss of %zu page%s estimated from common items: texts are compared only if rows have a fingerprint",
-			      g->n_by_items, g->n_by_items == 1 ? "" : "s");
+		pd_buf_printf(
+			&line,
+			", loss of %zu page%s estimated from common items: texts are compared only if rows have a fingerprint",
+			g->n_by_items, g->n_by_items == 1 ? "" : "s");
 	pd_tsv_add_bad(g->pages.bad, g->pages.cut, &line);
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);

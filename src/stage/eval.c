@@ -16,7 +16,7 @@ struct eval_run {
 	const struct pd_stage_eval *o;
 	struct pd_log *log;
 	struct pd_truth truth;
-	uint64_t bad;		/* rows and records that were skipped */
+	uint64_t bad; /* rows and records that were skipped */
 	struct pd_err err;
 };
 
@@ -37,7 +37,10 @@ static int score(struct eval_run *r)
 	const struct pd_stage_eval *o = r->o;
 	struct pd_score found = { 0 };
 	struct pd_buf text = { 0 };
-	struct pd_score_options from = { .pairs = o->pairs, .clusters = o->clusters, .suspects = o->suspects, .resamples = o->bootstrap,
+	struct pd_score_options from = { .pairs = o->pairs,
+					 .clusters = o->clusters,
+					 .suspects = o->suspects,
+					 .resamples = o->bootstrap,
 					 .seed = (uint64_t)o->seed };
 	int status = pd_score_files(&found, &r->truth, &from, &r->err);
 	r->bad += found.bad;
@@ -57,13 +60,13 @@ struct sweep {
 	const struct pd_truth *truth;
 	struct pd_write_sweep found;
 	struct {
-		struct pd_key *key;	/* by page of the truth */
+		struct pd_key *key; /* by page of the truth */
 		bool *present;
 	} by[PD_SWEEP_SETTINGS];
 	/* also by page of the truth */
 	bool *seen;
-	uint64_t (*digest)[2];		/* of the text; 0, 0: none.  Pages without a fingerprint pair by equal text */
-	uint64_t *host;			/* a hash; 0: none */
+	uint64_t (*digest)[2]; /* of the text; 0, 0: none.  Pages without a fingerprint pair by equal text */
+	uint64_t *host;	       /* a hash; 0: none */
 	struct pd_sketch *sketch;
 	struct pd_facts *facts;
 	struct pd_verify_options verify;
@@ -84,11 +87,13 @@ static int plan_settings(struct sweep *s)
 {
 	static const int shingle[] = { 1, 2, 3 }, weights[] = { 0, 1, 2 }, bits[] = { 0 };
 	const struct pd_stage_eval *o = s->r->o;
-	const int *sh = o->n_shingle ? o->shingle : shingle, *w = o->n_weights ? o->weights : weights, *b = o->n_bits ? o->bits : bits;
+	const int *sh = o->n_shingle ? o->shingle : shingle, *w = o->n_weights ? o->weights : weights,
+		  *b = o->n_bits ? o->bits : bits;
 	int n_s = o->n_shingle ? o->n_shingle : 3, n_w = o->n_weights ? o->n_weights : 3, n_b = o->n_bits ? o->n_bits : 1;
 	struct pd_write_sweep *f = &s->found;
 	if (n_s * n_w * n_b > PD_SWEEP_SETTINGS)
-		return pd_fail(&s->r->err, PD_ERR_USAGE, "%d settings are too many: at most %d", n_s * n_w * n_b, PD_SWEEP_SETTINGS);
+		return pd_fail(&s->r->err, PD_ERR_USAGE, "%d settings are too many: at most %d", n_s * n_w * n_b,
+			       PD_SWEEP_SETTINGS);
 	*f = (struct pd_write_sweep){ .truth = s->truth, .verified = o->verify, .max_k = o->max_k };
 	for (int k = 0; k < n_b; k++)
 		for (int i = 0; i < n_s; i++)
@@ -252,7 +257,7 @@ struct histogram {
 
 struct sweep_count {
 	const struct sweep *s;
-	struct histogram *histograms;	/* thread * n_settings + setting */
+	struct histogram *histograms; /* thread * n_settings + setting */
 };
 
 /* Return the distance as match does: differing bits; 0 for pages without a fingerprint and with equal texts; otherwise
@@ -383,8 +388,8 @@ static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 	}
 	if (!status) {
 		pd_log_many_end(r->log);
-		pd_log_note(r->log, "%" PRIu64 " of %zu pages of the truth, %d settings, %.1f s", s->found.n_seen, s->truth->pages.n,
-			    s->found.n_settings, pd_wall_seconds() - started);
+		pd_log_note(r->log, "%" PRIu64 " of %zu pages of the truth, %d settings, %.1f s", s->found.n_seen,
+			    s->truth->pages.n, s->found.n_settings, pd_wall_seconds() - started);
 	}
 	pd_buf_release(&text);
 	release_sweep(s);

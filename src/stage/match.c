@@ -24,13 +24,13 @@ struct match_run {
 	struct pd_match_stats stats;
 	struct pd_outfile out, stats_out;
 	struct pd_buf line;
-	bool json;		/* otherwise TSV */
-	struct pd_owners *owners;	/* NULL: the scope needs none */
+	bool json;		  /* otherwise TSV */
+	struct pd_owners *owners; /* NULL: the scope needs none */
 	struct pd_methods requested;
 	struct pd_match_methods_stats by_method;
-	struct pd_rules rules;		/* only with o->rule */
+	struct pd_rules rules; /* only with o->rule */
 	struct pd_rules_files rules_files;
-	uint64_t refused;		/* pairs rejected by all rules */
+	uint64_t refused; /* pairs rejected by all rules */
 	struct pd_doubts doubts;
 	uint64_t suspects;
 	struct pd_json *row_json;
@@ -56,14 +56,16 @@ static int write_pairs_header(struct match_run *r)
 	if (r->json)
 		return PD_OK;
 	pd_buf_clear(&r->line);
-	pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .ends = has_end(r), .rows = &r->rows, .match = &r->match }, &r->line, &r->err);
+	pd_write_header(
+		&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .ends = has_end(r), .rows = &r->rows, .match = &r->match },
+		&r->line, &r->err);
 	return write_text(r, &r->line);
 }
 
 /* Data with which a thread formats pairs. */
 struct formatter {
 	const struct pd_rows *rows;
-	struct pd_json *json;	/* NULL: TSV */
+	struct pd_json *json; /* NULL: TSV */
 	bool as_they_are;
 };
 
@@ -87,7 +89,8 @@ static int write_pairs(void *ctx, const struct pd_buf *text)
 {
 	struct match_run *r = ctx;
 	const struct pd_stage_pairs *to = r->o->to;
-	return to ? to->pairs(to->ctx, (const struct pd_match_pair *)text->p, text->n / sizeof(struct pd_match_pair)) : write_text(r, text);
+	return to ? to->pairs(to->ctx, (const struct pd_match_pair *)text->p, text->n / sizeof(struct pd_match_pair))
+		  : write_text(r, text);
 }
 
 /* Counted as reading, too. */
@@ -104,8 +107,9 @@ static int run_match(struct match_run *r)
 {
 	int n = r->match.threads;
 	struct formatter *f = pd_zalloc((size_t)n * sizeof *f);
-	struct pd_match_sink sink = { .formatters = pd_zalloc((size_t)n * sizeof *sink.formatters),
-				      .format = format_pairs, .write = write_pairs, .ctx = r };
+	struct pd_match_sink sink = {
+		.formatters = pd_zalloc((size_t)n * sizeof *sink.formatters), .format = format_pairs, .write = write_pairs, .ctx = r
+	};
 	for (int i = 0; i < n; i++) {
 		f[i] = (struct formatter){ &r->rows, r->json ? pd_json_new() : NULL, r->o->to != NULL };
 		sink.formatters[i] = &f[i];
@@ -127,7 +131,8 @@ static int run_match(struct match_run *r)
 static int write_methods_pair(void *ctx, const struct pd_match_methods_pair *pair)
 {
 	struct match_run *r = ctx;
-	if (r->o->rule && !pd_rules_pair(&r->rules, &r->rules_files, pd_rows_view(&r->rows, pair->a).id, pd_rows_view(&r->rows, pair->b).id)) {
+	if (r->o->rule &&
+	    !pd_rules_pair(&r->rules, &r->rules_files, pd_rows_view(&r->rows, pair->a).id, pd_rows_view(&r->rows, pair->b).id)) {
 		r->refused++;
 		return PD_OK;
 	}
@@ -172,7 +177,10 @@ static void open_doubts(struct match_run *r)
 	enum pd_match_scope scope = r->match.scope;
 	if (r->match.verify.off || r->rows.late)
 		return;
-	pd_doubts_init(&r->doubts, scope == PD_SCOPE_ALL ? PD_DOUBTS_ALL : pd_match_scope_inside(scope) ? PD_DOUBTS_INSIDE : PD_DOUBTS_BETWEEN,
+	pd_doubts_init(&r->doubts,
+		       scope == PD_SCOPE_ALL	      ? PD_DOUBTS_ALL
+		       : pd_match_scope_inside(scope) ? PD_DOUBTS_INSIDE
+						      : PD_DOUBTS_BETWEEN,
 		       &r->rows);
 	r->match.doubts = &r->doubts;
 }
@@ -212,7 +220,7 @@ static int settle_verify(const struct pd_stage_match *o, struct pd_verify_option
 	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs --verify", pd_match_candidates_names[o->candidates]);
 }
 
-#define K_BESIDE_BANDS 3	/* if every row has a sketch: smaller distances cost nothing to search */
+#define K_BESIDE_BANDS 3 /* if every row has a sketch: smaller distances cost nothing to search */
 
 /* Without -k: the distance that verification allows; for rows without a sketch, the distance that chance allows. 
  * Sketches find pairs that fingerprints miss.  If there are so many pages that verification does not allow a quarter of
@@ -257,7 +265,8 @@ static int compare_by_preset(struct match_run *r)
 }
 
 /* -k over 3 exceeds the patent's tables: the preset then uses the general plan. */
-int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *rows, struct pd_match_options *out, struct pd_err *e)
+int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *rows, struct pd_match_options *out,
+			  struct pd_err *e)
 {
 	bool paper = is_paper(o, rows);
 	*out = (struct pd_match_options){ .plan = (enum pd_join_plan_kind)o->plan,
@@ -286,8 +295,8 @@ static void report_other_sketches(struct match_run *r)
 		return;
 	pd_buf_clear(&r->line);
 	pd_sketch_print(&r->rows.sketch, &r->line);
-	pd_log_note(r->log, "%" PRIu64 " rows have sketches of another kind than %s: those are not compared", r->rows.other_sketches,
-		    r->line.p);
+	pd_log_note(r->log, "%" PRIu64 " rows have sketches of another kind than %s: those are not compared",
+		    r->rows.other_sketches, r->line.p);
 }
 
 /* Save the rows as a key file, which must not be written to a terminal. */
@@ -312,11 +321,13 @@ static int check_options(struct match_run *r, char **paths, int n_paths)
 	if (stdins > 1)
 		return pd_fail(&r->err, PD_ERR_USAGE, "standard input can be read only once");
 	if (o->save && (o->n_against || o->output))
-		return pd_fail(&r->err, PD_ERR_USAGE, "--save only saves the rows; it cannot be combined with --%s", o->output ? "output" : "against");
+		return pd_fail(&r->err, PD_ERR_USAGE, "--save only saves the rows; it cannot be combined with --%s",
+			       o->output ? "output" : "against");
 	if (!o->rule && o->ranks)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup rank', go together");
 	if (!o->rule && (o->links || o->rule_weights))
-		return pd_fail(&r->err, PD_ERR_USAGE, "--rule and --links=FILE, rows of 'pagededup link', go together, and --rule-weights with them");
+		return pd_fail(&r->err, PD_ERR_USAGE,
+			       "--rule and --links=FILE, rows of 'pagededup link', go together, and --rule-weights with them");
 	int status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
 	if (!status)
 		status = pd_outfile_check(o->save, paths, n_paths, &r->err);
@@ -361,7 +372,8 @@ static int read_links(struct match_run *r)
 	for (int i = 0; i < r->rows.methods.n; i++)
 		any |= r->rows.methods.v[i].method->uses_links;
 	if (!any)
-		return pd_fail(&r->err, PD_ERR_USAGE, "--rule decides on candidates by their links: rows signed with 'fp --method=links'");
+		return pd_fail(&r->err, PD_ERR_USAGE,
+			       "--rule decides on candidates by their links: rows signed with 'fp --method=links'");
 	int status = pd_rules_open(&r->rules_files, &r->rules, r->o->links, r->o->ranks, &r->budget, &r->err);
 	return status ? status : count_tables(r);
 }
@@ -405,7 +417,8 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	if (status)
 		return status;
 	if (r->o->save && r->rows.methods.n)
-		return pd_fail(&r->err, PD_ERR_USAGE, "a key file holds only fingerprints: --save cannot be combined with other methods");
+		return pd_fail(&r->err, PD_ERR_USAGE,
+			       "a key file holds only fingerprints: --save cannot be combined with other methods");
 	if (r->o->save)
 		return save_keys(r);
 	if (r->o->rule)
@@ -606,7 +619,11 @@ static int run_all(struct match_run *r, char **paths, int n_paths)
 int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
 	struct match_run *r = pd_zalloc(sizeof *r);
-	*r = (struct match_run){ .o = o, .log = log, .json = o->format == PD_ROWS_JSONL, .out = { .slot = -1 }, .stats_out = { .slot = -1 },
+	*r = (struct match_run){ .o = o,
+				 .log = log,
+				 .json = o->format == PD_ROWS_JSONL,
+				 .out = { .slot = -1 },
+				 .stats_out = { .slot = -1 },
 				 .started = pd_wall_seconds() };
 	pd_undo_begin(&r->undo, release_match_run, r);
 	int status = run_all(r, paths, n_paths);

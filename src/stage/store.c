@@ -13,17 +13,17 @@
 #include "store/judge.h"
 #include "write/write.h"
 
-enum { WRITE_AT = 1 << 16 };	/* bytes of rows that may be buffered */
+enum { WRITE_AT = 1 << 16 }; /* bytes of rows that may be buffered */
 
 struct store_run {
-	FILE *to;			/* rows: standard output, or the converter to columns */
+	FILE *to; /* rows: standard output, or the converter to columns */
 	const struct pd_stage_store *o;
 	struct pd_log *log;
 	struct pd_store store;
-	struct pd_json *json;		/* NULL: tables */
+	struct pd_json *json; /* NULL: tables */
 	struct pd_buf out;
 	double started;
-	uint64_t bad;			/* reported errors */
+	uint64_t bad; /* reported errors */
 	struct pd_err err;
 };
 
@@ -54,8 +54,10 @@ static int init_methods(struct store_run *r, enum pd_store_keys keys, struct pd_
 	pd_store_kept_methods(&all, keys, out);
 	for (int i = 0; i < all.n; i++)
 		if (pd_methods_find(out, pd_span_z(all.v[i].method->name)) < 0)
-			return pd_fail(&r->err, PD_ERR_USAGE, keys ? "a store of keys cannot keep '%s', which has no keys" :
-				       "a store cannot keep '%s': it compares items, and a store keeps bits and keys", all.v[i].method->name);
+			return pd_fail(&r->err, PD_ERR_USAGE,
+				       keys ? "a store of keys cannot keep '%s', which has no keys"
+					    : "a store cannot keep '%s': it compares items, and a store keeps bits and keys",
+				       all.v[i].method->name);
 	return PD_OK;
 }
 
@@ -113,8 +115,10 @@ struct answering {
 static void write_answers_header(struct answering *a)
 {
 	if (!a->header_written && !a->r->json)
-		pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_ANSWERS, .ends = true, .store = &a->r->store, .judge = &a->ask.o },
-				&a->r->out, &a->r->err);
+		pd_write_header(
+			&(struct pd_write_header){
+				.kind = PD_WRITE_ANSWERS, .ends = true, .store = &a->r->store, .judge = &a->ask.o },
+			&a->r->out, &a->r->err);
 	a->header_written = true;
 }
 
@@ -158,8 +162,9 @@ static int judge_options(const struct store_run *r, bool keep, struct pd_store_j
 	j->least = require.least ? require.least : require.said;
 	if (j->k > k)
 		return pd_fail(e, PD_ERR_USAGE, "-k %d: the store %s supports distances up to %d", j->k, r->o->dir, k);
-	j->on_duplicate = o->on_duplicate >= 0 ? (enum pd_store_on_duplicate)o->on_duplicate :
-			  o->preset == PD_PRESET_PAPER ? PD_STORE_REPLACE : PD_STORE_SKIP;
+	j->on_duplicate = o->on_duplicate >= 0		 ? (enum pd_store_on_duplicate)o->on_duplicate
+			  : o->preset == PD_PRESET_PAPER ? PD_STORE_REPLACE
+							 : PD_STORE_SKIP;
 	if (r->store.m.keys.kind && (j->on_duplicate == PD_STORE_REPLACE || o->same_url > 0))
 		return pd_fail(e, PD_ERR_USAGE, "the store %s has only keys, so pages cannot be replaced", r->o->dir);
 	j->same_url = o->same_url > 0 ? PD_STORE_SAME_URL_UPDATE : PD_STORE_SAME_URL_JUDGE;
@@ -185,8 +190,8 @@ static int write_totals(struct store_run *r, const struct pd_store_ask *ask)
 {
 	const uint64_t *n = ask->counts;
 	if (!r->json)
-		pd_write_end(pd_buf_span(&ask->totals), ask->cut, n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE] + n[PD_STORE_REPLACED],
-			     &r->out);
+		pd_write_end(pd_buf_span(&ask->totals), ask->cut,
+			     n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE] + n[PD_STORE_REPLACED], &r->out);
 	return flush_rows(r);
 }
 
@@ -230,8 +235,9 @@ static int run_check(struct store_run *r)
 
 static int needs_pages(struct store_run *r)
 {
-	return r->store.m.keys.kind ? pd_fail(&r->err, PD_ERR_USAGE, "the store %s has only keys: pages cannot be removed or written", r->o->dir) :
-				      PD_OK;
+	return r->store.m.keys.kind
+		       ? pd_fail(&r->err, PD_ERR_USAGE, "the store %s has only keys: pages cannot be removed or written", r->o->dir)
+		       : PD_OK;
 }
 
 /* Remove all pages with an id or a URL, escaped as in rows. */
@@ -275,7 +281,7 @@ static int run_remove(struct store_run *r)
 		status = remove_lines(r, &pages);
 	if (!status)
 		status = pd_store_sync(&r->store, &r->err);
-	if (!status)	/* reported immediately: the later cleanup may fail for lack of space, but the pages are
+	if (!status) /* reported immediately: the later cleanup may fail for lack of space, but the pages are
 			 * removed */
 		pd_log_note(r->log, "%" PRIu64 " removed, %" PRIu64 " not found, %.1f s", pages, r->bad,
 			    pd_wall_seconds() - r->started);
@@ -337,7 +343,8 @@ static int run_export(struct store_run *r)
 	if (!status)
 		status = needs_pages(r);
 	if (!status && !r->json)
-		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_STORE, .ends = true, .store = &r->store }, &r->out, &r->err);
+		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_STORE, .ends = true, .store = &r->store },
+					 &r->out, &r->err);
 	if (!status)
 		status = pd_store_each(&r->store, export_page, &x, &r->err);
 	if (!status && !r->json)
@@ -351,18 +358,23 @@ static int run_export(struct store_run *r)
 
 int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_store *o, struct pd_log *log, struct pd_err *e)
 {
-	static int (*const run[])(struct store_run *r) = {
-		[PD_STORE_INIT] = run_init, [PD_STORE_ADD] = run_add, [PD_STORE_CHECK] = run_check, [PD_STORE_REMOVE] = run_remove,
-		[PD_STORE_COMPACT] = run_compact, [PD_STORE_VERIFY] = run_verify, [PD_STORE_INFO] = run_info, [PD_STORE_EXPORT] = run_export,
+	static int (*const run[])(struct store_run * r) = {
+		[PD_STORE_INIT] = run_init,	[PD_STORE_ADD] = run_add,	  [PD_STORE_CHECK] = run_check,
+		[PD_STORE_REMOVE] = run_remove, [PD_STORE_COMPACT] = run_compact, [PD_STORE_VERIFY] = run_verify,
+		[PD_STORE_INFO] = run_info,	[PD_STORE_EXPORT] = run_export,
 	};
-	struct store_run r = { .o = o, .log = log, .store = { .lock = -1 }, .json = o->format == PD_ROWS_JSONL ? pd_json_new() : NULL, .to = stdout,
+	struct store_run r = { .o = o,
+			       .log = log,
+			       .store = { .lock = -1 },
+			       .json = o->format == PD_ROWS_JSONL ? pd_json_new() : NULL,
+			       .to = stdout,
 			       .started = pd_wall_seconds() };
 	struct pd_outfile columns = { 0 };
 	int status = PD_OK;
 	if (o->format >= PD_ROWS_PARQUET) {
 		status = action == PD_STORE_INFO ? pd_fail(&r.err, PD_ERR_USAGE, "--format=%s is for rows, and 'info' writes none",
-							   pd_write_row_format_names[o->format]) :
-						   pd_outfile_open(&columns, NULL, &r.err);
+							   pd_write_row_format_names[o->format])
+						 : pd_outfile_open(&columns, NULL, &r.err);
 		if (!status)
 			status = pd_write_as_columns(&columns, o->format, &r.err);
 		r.to = columns.f;

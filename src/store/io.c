@@ -64,14 +64,14 @@ static void begin_file(struct pd_store_io *io, const char *name, int fd, uint64_
 int pd_store_io_create(struct pd_store_io *io, const char *name, struct pd_store_io_file *f, struct pd_err *e)
 {
 	mode_t mode = !strcmp(name, PD_STORE_IO_KEY) || !strcmp(name, PD_STORE_IO_KEY ".new") ? 0600 : 0666;
-	int fd = before_step(io, PD_STORE_IO_CREATE, name, NULL) ? -1 :
-		openat(io->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	int fd = before_step(io, PD_STORE_IO_CREATE, name, NULL)
+			 ? -1
+			 : openat(io->fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
 	begin_file(io, name, fd, 0, f);
 	return fd < 0 ? step_failed(io, "create", name, e) : PD_OK;
 }
 
-int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, struct pd_store_io_file *f,
-		       struct pd_err *e)
+int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, struct pd_store_io_file *f, struct pd_err *e)
 {
 	struct stat st;
 	int fd = before_step(io, PD_STORE_IO_OPEN, name, NULL) ? -1 : openat(io->fd, name, O_WRONLY | O_APPEND | O_CLOEXEC);

@@ -38,12 +38,12 @@ enum pd_store_io_step {
 	PD_STORE_IO_RENAME,
 	PD_STORE_IO_UNLINK,
 	PD_STORE_IO_SYNC_DIR,
-	PD_STORE_IO_READ	/* changes nothing: a file is mapped or read */
+	PD_STORE_IO_READ /* changes nothing: a file is mapped or read */
 };
 
 struct pd_store_io {
 	char *dir;
-	int fd;			/* of the folder */
+	int fd; /* of the folder */
 	/* Called before every step, on the thread of the step; NULL: all steps are allowed.  Return 0, or the errno
 	 * with which the step fails.  WRITE: *n may be lowered; the rest is then a separate step. */
 	int (*before)(void *ctx, enum pd_store_io_step step, const char *name, size_t *n);
@@ -58,11 +58,11 @@ void pd_store_io_name(const struct pd_store_io *io, const char *kind, uint64_t n
 
 struct pd_store_io_file {
 	struct pd_store_io *io;
-	int fd;			/* -1: closed */
+	int fd; /* -1: closed */
 	char name[PD_STORE_IO_NAME_MAX];
-	uint64_t size;		/* including the bytes that are still in the buffer */
+	uint64_t size; /* including the bytes that are still in the buffer */
 	struct pd_buf waiting;
-	int failed;		/* status of the first write or sync that failed; the contents are then unknown, and every later call fails */
+	int failed; /* status of the first write or sync that failed; the contents are then unknown, and every later call fails */
 };
 
 int pd_store_io_open_dir(struct pd_store_io *io, const char *dir, struct pd_err *e);
@@ -73,8 +73,7 @@ void pd_store_io_close_dir(struct pd_store_io *io);
 #define PD_STORE_IO_KEY "key"
 int pd_store_io_create(struct pd_store_io *io, const char *name, struct pd_store_io_file *f, struct pd_err *e);
 /* Open for appending after the first `size` bytes; the bytes after them are cut off. */
-int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, struct pd_store_io_file *f,
-		       struct pd_err *e);
+int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, struct pd_store_io_file *f, struct pd_err *e);
 /* A file of these bytes, synced and closed. */
 int pd_store_io_write(struct pd_store_io *io, const char *name, const void *p, size_t n, struct pd_err *e);
 int pd_store_io_append(struct pd_store_io_file *f, const void *p, size_t n, struct pd_err *e);

@@ -13,12 +13,15 @@ const char *const pd_store_on_duplicate_names[] = { "skip", "replace", NULL };
 const char *const pd_store_same_url_names[] = { "judge", "update", NULL };
 
 enum {
-	CHUNK_FIRST = 1024, CHUNK_LEAST = 131072, CHUNK_MOST = 524288,	/* pages for which segments are searched at the same time */
-	CHUNK_KEYS = 16,	/* keys of the store to each of them, where neither of the last two is reached */
-	HITS_MANY = 1 << 20, HITS_MOST = 1 << 23,
+	CHUNK_FIRST = 1024,
+	CHUNK_LEAST = 131072,
+	CHUNK_MOST = 524288, /* pages for which segments are searched at the same time */
+	CHUNK_KEYS = 16,     /* keys of the store to each of them, where neither of the last two is reached */
+	HITS_MANY = 1 << 20,
+	HITS_MOST = 1 << 23,
 	SOON = 8,
-	LISTED = 4 * PD_STORE_BESIDE,	/* pages examined of those that agree in subject and in a part of the sketch */
-	LISTED_MAX = 256		/* in the whole sketch, or for pages in place of removed ones */
+	LISTED = 4 * PD_STORE_BESIDE, /* pages examined of those that agree in subject and in a part of the sketch */
+	LISTED_MAX = 256	      /* in the whole sketch, or for pages in place of removed ones */
 };
 
 /* --- pages by hash --- */
@@ -47,7 +50,7 @@ static int add_found(struct pd_store *s, uint32_t segment, struct pd_store_place
 
 /* Pages that are kept and agree in the hash where `mask` has ones (its highest bits), appended.  Different values may have one hash: the pages must be compared. */
 static int find_hash(struct pd_store *s, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_store_places *out,
-		  struct pd_err *e)
+		     struct pd_err *e)
 {
 	int status = PD_OK;
 	s->found.n = s->found.most = 0;
@@ -89,7 +92,8 @@ static int place_before(struct pd_store *s, int order, uint32_t begin_x, const s
 }
 
 /* side 0: smaller ones, the largest of which are nearest; 1: larger ones. */
-static int take_beside(struct pd_store *s, int order, int side, uint32_t begin, struct pd_store_place at, struct beside *out, struct pd_err *e)
+static int take_beside(struct pd_store *s, int order, int side, uint32_t begin, struct pd_store_place at, struct beside *out,
+		       struct pd_err *e)
 {
 	size_t i = out->n;
 	for (; i > 0; i--) {
@@ -125,21 +129,23 @@ static int read_number(struct pd_store *s, struct pd_store_place *at, struct pd_
 }
 
 /* The pages of a segment or the log next to the query's position, without those that have tombstones. */
-static int merge_beside(struct pd_store *s, int order, uint32_t segment, const struct pd_store_beside *found, bool removed, struct beside out[2],
-			struct pd_err *e)
+static int merge_beside(struct pd_store *s, int order, uint32_t segment, const struct pd_store_beside *found, bool removed,
+			struct beside out[2], struct pd_err *e)
 {
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < found->n[side]; i++) {
 			struct pd_store_place at = { .segment = segment, .row = found->v[side][i].row };
 			if (removed && read_number(s, &at, e))
 				return PD_ERR_FORMAT;
-			if (!(removed && pd_store_is_removed(s, &at)) && take_beside(s, order, side, found->v[side][i].begin, at, &out[side], e))
+			if (!(removed && pd_store_is_removed(s, &at)) &&
+			    take_beside(s, order, side, found->v[side][i].begin, at, &out[side], e))
 				return PD_ERR_FORMAT;
 		}
 	return PD_OK;
 }
 
-static int find_beside(struct pd_store *s, const struct pd_store_beside_question *q, bool removed, struct beside out[2], struct pd_err *e)
+static int find_beside(struct pd_store *s, const struct pd_store_beside_question *q, bool removed, struct beside out[2],
+		       struct pd_err *e)
 {
 	struct pd_store_beside found;
 	out[0].n = out[1].n = 0;
@@ -207,8 +213,7 @@ static int find_by_orders(struct pd_store_judge *j, const struct pd_store_page *
 /* Same id, fetch time, content digest and fingerprint? */
 static bool is_same_page(const struct pd_store_page *a, const struct pd_store_page *b)
 {
-	static const enum pd_store_column same[] = { PD_STORE_TEXT_ID, PD_STORE_TEXT_FETCH_TIME,
-						     PD_STORE_TEXT_CONTENT_DIGEST };
+	static const enum pd_store_column same[] = { PD_STORE_TEXT_ID, PD_STORE_TEXT_FETCH_TIME, PD_STORE_TEXT_CONTENT_DIGEST };
 	if ((a->has ^ b->has) & PD_STORE_HAS_PRINT || memcmp(&a->key, &b->key, sizeof a->key))
 		return false;
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
@@ -218,8 +223,7 @@ static bool is_same_page(const struct pd_store_page *a, const struct pd_store_pa
 }
 
 /* The page itself, if it is kept: 1, 0, or negative. */
-static int find_same(struct pd_store *s, const struct pd_store_page *page, struct pd_store_place *at,
-		       struct pd_err *e)
+static int find_same(struct pd_store *s, const struct pd_store_page *page, struct pd_store_place *at, struct pd_err *e)
 {
 	struct pd_store_places places = { 0 };
 	struct pd_store_page kept;
@@ -234,8 +238,7 @@ static int find_same(struct pd_store *s, const struct pd_store_page *page, struc
 	return status ? status : found;
 }
 
-int pd_store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_span value, struct pd_store_places *out,
-		       struct pd_err *e)
+int pd_store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_span value, struct pd_store_places *out, struct pd_err *e)
 {
 	uint64_t mask = by == PD_STORE_BY_ID ? ~UINT64_C(0xffffffff) : UINT64_MAX;
 	uint64_t hash = pd_hash64(value.p, value.n) | (by == PD_STORE_BY_URL);
@@ -252,8 +255,7 @@ int pd_store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_span v
 	return status;
 }
 
-int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages,
-			  struct pd_err *e)
+int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages, struct pd_err *e)
 {
 	struct pd_store_places places = { 0 };
 	int status = pd_store_find_text(s, by, name, &places, e);
@@ -358,13 +360,15 @@ static uint64_t host_of(struct pd_store_judge *j, struct pd_span text)
 }
 
 /* Similarity of a page to a stored page, by their sketches. */
-static int sketch_similarity(struct pd_store *s, const struct pd_store_page *page, const struct pd_store_place *at, double *similarity, struct pd_err *e)
+static int sketch_similarity(struct pd_store *s, const struct pd_store_page *page, const struct pd_store_place *at,
+			     double *similarity, struct pd_err *e)
 {
 	uint64_t room[PD_SKETCH_WORDS];
 	const uint64_t *kept;
 	int status = pd_store_sketch(s, at, room, &kept, e);
 	bool known = !status && kept && page->has & PD_STORE_HAS_SKETCH;
-	*similarity = known ? pd_sketch_estimate(&s->sketch, pd_sketch_agreeing(&s->sketch, page->sketch, kept)) : PD_SIMILARITY_UNKNOWN;
+	*similarity =
+		known ? pd_sketch_estimate(&s->sketch, pd_sketch_agreeing(&s->sketch, page->sketch, kept)) : PD_SIMILARITY_UNKNOWN;
 	return status;
 }
 
@@ -373,8 +377,8 @@ static int sketch_similarity(struct pd_store *s, const struct pd_store_page *pag
 static void note_doubt(struct pd_store_judge *j, const struct pd_store_match *m, enum pd_verification result, struct pd_span text)
 {
 	struct pd_store_answer *a = &j->answer;
-	bool likelier = m->similarity != a->doubted.similarity ? m->similarity > a->doubted.similarity :
-								  m->at.number < a->doubted.at.number;
+	bool likelier = m->similarity != a->doubted.similarity ? m->similarity > a->doubted.similarity
+							       : m->at.number < a->doubted.at.number;
 	if (result <= PD_VERIFIED_YES || (a->doubt && !likelier))
 		return;
 	a->doubt = result;
@@ -385,8 +389,7 @@ static void note_doubt(struct pd_store_judge *j, const struct pd_store_match *m,
 }
 
 /* Verify a pair within k: 1 it counts, 0 it does not, negative error. */
-static int verify_match(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_match *m,
-		       struct pd_err *e)
+static int verify_match(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_match *m, struct pd_err *e)
 {
 	struct pd_store_page kept;
 	j->verified++;
@@ -414,11 +417,13 @@ static bool same_url(const struct pd_store_judge *j, const struct pd_store_page 
 	       pd_span_eq(pd_store_text(page->text, PD_STORE_TEXT_URL), pd_store_text(kept->text, PD_STORE_TEXT_URL));
 }
 
-static int take_candidate(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_place at,
-			  int distance, struct pd_err *e)
+static int take_candidate(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_place at, int distance,
+			  struct pd_err *e)
 {
 	int i = pd_methods_fingerprint(&j->methods);
-	struct pd_store_match m = { .at = at, .distance = distance, .similarity = PD_SIMILARITY_UNKNOWN, .found = UINT32_C(1) << (i < 0 ? 0 : i) };
+	struct pd_store_match m = {
+		.at = at, .distance = distance, .similarity = PD_SIMILARITY_UNKNOWN, .found = UINT32_C(1) << (i < 0 ? 0 : i)
+	};
 	int counts = verify_match(j, page, &m, e);
 	if (counts > 0)
 		add_match(&j->answer, m);
@@ -583,7 +588,8 @@ static int settle_methods(struct pd_store_judge *j, struct pd_err *e)
 	const struct pd_methods *kept = &j->s->m.methods, *requested = &j->o.requested;
 	for (int i = 0; kept->n && i < requested->n; i++)
 		if (pd_methods_find(kept, pd_span_z(requested->v[i].method->name)) < 0)
-			return pd_fail(e, PD_ERR_USAGE, "the store %s does not keep '%s'", j->s->io.dir, requested->v[i].method->name);
+			return pd_fail(e, PD_ERR_USAGE, "the store %s does not keep '%s'", j->s->io.dir,
+				       requested->v[i].method->name);
 	j->methods = requested->n ? *requested : *kept;
 	for (int i = 0; i < j->methods.n; i++) {
 		struct pd_method_spec *m = &j->methods.v[i];
@@ -599,8 +605,8 @@ static int settle_methods(struct pd_store_judge *j, struct pd_err *e)
 		if (m->method->rule)
 			m->method->rule(m->value, &j->rule[i]);
 		if (j->s->m.keys.kind && requested->n && m->method->kind == PD_SIGN_KEYWORDS && j->rule[i].sigma <= 1)
-			return pd_fail(e, PD_ERR_USAGE, "the store %s has keys alone, no weights: ask it with --method=%s:sigma=1", j->s->io.dir,
-				       m->method->name);
+			return pd_fail(e, PD_ERR_USAGE, "the store %s has keys alone, no weights: ask it with --method=%s:sigma=1",
+				       j->s->io.dir, m->method->name);
 	}
 	j->least = j->o.least < 0 ? j->methods.n : j->o.least ? j->o.least : j->methods.n / 2 + 1;
 	j->answer.requested = j->methods.n > 1 || (j->methods.n && j->column[0] >= 0) ? &j->methods : NULL;
@@ -655,7 +661,8 @@ static int take_same_keys(struct pd_store_judge *j, const struct pd_store_page *
 	for (int i = 0; !status && i < j->methods.n; i++) {
 		struct pd_span value = pd_store_value(page->text, j->column[i]);
 		enum pd_sign_kind kind = j->methods.v[i].method->kind;
-		if (j->column[i] < 0 || !(page->has & PD_STORE_HAS_VALUES) || !pd_value_read(kind, value, &j->value[0]) || !j->value[0].present)
+		if (j->column[i] < 0 || !(page->has & PD_STORE_HAS_VALUES) || !pd_value_read(kind, value, &j->value[0]) ||
+		    !j->value[0].present)
 			continue;
 		j->places.n = 0;
 		status = find_key(j->s, pd_store_key_hash(value, j->column[i], j->rule[i].key), &j->places, e);
@@ -721,11 +728,11 @@ static bool is_matched(const struct pd_store_answer *a, uint64_t number)
 static int add_versions(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	j->places.n = 0;
-	int status = pd_store_find_text(j->s, PD_STORE_BY_URL, pd_store_text(page->text, PD_STORE_TEXT_URL), &j->places,
-					e);
+	int status = pd_store_find_text(j->s, PD_STORE_BY_URL, pd_store_text(page->text, PD_STORE_TEXT_URL), &j->places, e);
 	for (size_t i = 0; !status && i < j->places.n; i++)
 		if (!is_matched(&j->answer, j->places.v[i].number))
-			add_match(&j->answer, (struct pd_store_match){ .at = j->places.v[i], .distance = PD_STORE_NOT_NEAR,
+			add_match(&j->answer, (struct pd_store_match){ .at = j->places.v[i],
+								       .distance = PD_STORE_NOT_NEAR,
 								       .similarity = PD_SIMILARITY_UNKNOWN });
 	return status;
 }
@@ -866,7 +873,8 @@ static int judge_keys(struct pd_store_judge *j, const struct pd_store_page *page
 	a->status = PD_STORE_NEW;
 	a->n_near = a->n_matches;
 	if (a->n_matches)
-		a->status = a->matches[0].text_n && pd_span_eq(pd_store_match_text(a, &a->matches[0]), id) ? PD_STORE_KEPT : PD_STORE_DUPLICATE;
+		a->status = a->matches[0].text_n && pd_span_eq(pd_store_match_text(a, &a->matches[0]), id) ? PD_STORE_KEPT
+													   : PD_STORE_DUPLICATE;
 	if (a->status == PD_STORE_KEPT)
 		a->n_matches = a->n_near = 0;
 	if (status || !j->o.keep || a->status != PD_STORE_NEW || !pd_store_page_key_list(page, key))
@@ -942,16 +950,15 @@ static void prefetch_rows(const struct pd_store_judge *j, const struct pd_store_
 		pd_store_segment_row_soon(&s->segments[j->hits[h].segment], j->hits[h].row);
 	for (size_t segment = 0; segment < s->m.n_segments; segment++) {
 		if (i + 2 * SOON < n)
-			pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID,
-						   pages[i + 2 * SOON].hash[PD_STORE_BY_ID], 0);
+			pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID, pages[i + 2 * SOON].hash[PD_STORE_BY_ID],
+						   0);
 		if (i + SOON < n)
-			pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID,
-						   pages[i + SOON].hash[PD_STORE_BY_ID], 1);
+			pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID, pages[i + SOON].hash[PD_STORE_BY_ID], 1);
 	}
 }
 
-int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n,
-			 pd_store_answer_fn *each, void *ctx, struct pd_err *e)
+int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n, pd_store_answer_fn *each, void *ctx,
+			 struct pd_err *e)
 {
 	int status = settle_methods(j, e);
 	size_t largest = largest_chunk(j->s);
@@ -1003,8 +1010,7 @@ void pd_store_judge_release(struct pd_store_judge *j)
 
 static int differ(const struct pd_store *s, const char *where, const char *how, struct pd_err *e)
 {
-	return pd_fail(e, PD_ERR_PARAMS, "%s: made with other parameters than the store %s (%s)", where, s->io.dir,
-		       how);
+	return pd_fail(e, PD_ERR_PARAMS, "%s: made with other parameters than the store %s (%s)", where, s->io.dir, how);
 }
 
 /* Return the kind of sketch from the recorded parameters of a header; none is the same as unknown. */
@@ -1045,7 +1051,8 @@ static int settle_tables(struct pd_store *s, struct pd_span recorded, const char
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct pd_span value = pd_param(recorded, rows[i].name);
 		if (rows[i].used)
-			pd_buf_printf(&tables, "%s%s=%.*s", tables.n ? " " : "", rows[i].name, value.n ? (int)value.n : 4, value.n ? value.p : "none");
+			pd_buf_printf(&tables, "%s%s=%.*s", tables.n ? " " : "", rows[i].name, value.n ? (int)value.n : 4,
+				      value.n ? value.p : "none");
 	}
 	if (s->m.tables.n)
 		pd_params_differ(pd_buf_span(&s->m.tables), pd_buf_span(&tables), &how);
@@ -1067,23 +1074,25 @@ static int settle_kept_methods(struct pd_store *s, struct pd_span recorded, cons
 	struct pd_methods of, *kept = &s->m.methods;
 	struct pd_err why;
 	if (pd_methods_read(&of, list.n ? list : pd_span_z(pd_simhash_method.name), PD_METHOD_SIGNS, false, &why))
-		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by a method that this program does not have (%.200s)", where, why.text);
+		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by a method that this program does not have (%.200s)", where,
+			       why.text);
 	if (!kept->n) {
 		pd_store_kept_methods(&of, s->m.keys.kind, kept);
 		s->dirty = true;
 	}
 	if (!kept->n)
-		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by '%s', whose values are no keys: a store keeps %s", where, of.v[0].method->name,
-			       s->m.keys.kind ? "keys here" : "bits and keys");
+		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by '%s', whose values are no keys: a store keeps %s", where,
+			       of.v[0].method->name, s->m.keys.kind ? "keys here" : "bits and keys");
 	for (int i = 0; i < kept->n; i++) {
 		struct pd_method_spec *k = &kept->v[i], given = *k;
 		int at = pd_methods_find(&of, pd_span_z(k->method->name));
 		if (at < 0)
-			return pd_fail(e, PD_ERR_PARAMS, "%s: its rows were not signed by '%s', which the store %s keeps", where, k->method->name,
-				       s->io.dir);
+			return pd_fail(e, PD_ERR_PARAMS, "%s: its rows were not signed by '%s', which the store %s keeps", where,
+				       k->method->name, s->io.dir);
 		pd_method_spec_take(&given, &of.v[at], PD_METHOD_SIGNS);
 		if (memcmp(given.value, k->value, sizeof given.value))
-			return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with other parameters than those of the store %s", where,
+			return pd_fail(e, PD_ERR_PARAMS,
+				       "%s: '%s' signed its rows with other parameters than those of the store %s", where,
 				       k->method->name, s->io.dir);
 	}
 	return settle_tables(s, recorded, where, e);
@@ -1095,12 +1104,13 @@ static int check_key(const struct pd_store *s, struct pd_span must, const char *
 	struct pd_span key = pd_param(must, "key");
 	if (!must.n || !s->key_id[0] || pd_span_is(key, s->key_id))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s: its rows were made with%s key, and the store %s has the key %s/" PD_STORE_IO_KEY ": make them with "
-		       "'pagededup fp --key=%s/" PD_STORE_IO_KEY "'", where, key.n ? " another" : "out a", s->io.dir, s->io.dir, s->io.dir);
+	return pd_fail(e, PD_ERR_PARAMS,
+		       "%s: its rows were made with%s key, and the store %s has the key %s/" PD_STORE_IO_KEY ": make them with "
+		       "'pagededup fp --key=%s/" PD_STORE_IO_KEY "'",
+		       where, key.n ? " another" : "out a", s->io.dir, s->io.dir, s->io.dir);
 }
 
-int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span recorded, const char *where,
-		    struct pd_err *e)
+int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span recorded, const char *where, struct pd_err *e)
 {
 	struct pd_buf how = { 0 };
 	struct pd_span bits = pd_param(must, "bits");
@@ -1135,8 +1145,8 @@ static int settle_row(struct pd_store *s, struct pd_span params, struct pd_err *
 	if (!params.n || pd_span_is(params, "-") || pd_span_is(params, s->m.params))
 		return PD_OK;
 	if (s->m.params[0])
-		return pd_fail(e, PD_ERR_PARAMS, "made with other parameters (%.*s) than the store %s (%s)",
-			       (int)params.n, params.p, s->io.dir, s->m.params);
+		return pd_fail(e, PD_ERR_PARAMS, "made with other parameters (%.*s) than the store %s (%s)", (int)params.n,
+			       params.p, s->io.dir, s->m.params);
 	if (params.n < sizeof s->m.params) {
 		snprintf(s->m.params, sizeof s->m.params, "%.*s", (int)params.n, params.p);
 		s->dirty = true;
@@ -1156,7 +1166,7 @@ struct asking {
 	size_t *text_at;
 	size_t n, batch, batch_bytes;
 	struct pd_buf text;
-	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1];	/* those of all rows, then those of all methods */
+	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1]; /* those of all rows, then those of all methods */
 	struct pd_err *e;
 };
 
@@ -1213,10 +1223,12 @@ static int take_values(struct asking *g, struct pd_store_page *page)
 		while (strcmp(g->columns[c], m->v[i].method->name))
 			c++;
 		if (!g->in.fields[c].n)
-			return pd_fail(g->e, PD_ERR_PARAMS, "a row without the column '%s', which the store %s keeps", g->columns[c],
-				       g->q->s->io.dir);
-		if (g->q->s->m.keys.kind && (!memchr(g->in.fields[c].p, ',', g->in.fields[c].n) ? g->in.fields[c].n :
-					      (size_t)((const char *)memchr(g->in.fields[c].p, ',', g->in.fields[c].n) - g->in.fields[c].p)) > PD_STORE_KEY_MAX)
+			return pd_fail(g->e, PD_ERR_PARAMS, "a row without the column '%s', which the store %s keeps",
+				       g->columns[c], g->q->s->io.dir);
+		if (g->q->s->m.keys.kind && (!memchr(g->in.fields[c].p, ',', g->in.fields[c].n)
+						     ? g->in.fields[c].n
+						     : (size_t)((const char *)memchr(g->in.fields[c].p, ',', g->in.fields[c].n) -
+								g->in.fields[c].p)) > PD_STORE_KEY_MAX)
 			return pd_fail(g->e, PD_ERR_FORMAT, "a key of over %d bytes", PD_STORE_KEY_MAX);
 		value[n++] = g->in.fields[c];
 	}
@@ -1229,7 +1241,8 @@ static int check_row_key(const struct asking *g)
 	const struct pd_store *s = g->q->s;
 	if (!s->key_id[0] || g->in.header.must.n || (s->m.params[0] && pd_span_is(g->in.fields[PD_FP_PARAMS], s->m.params)))
 		return PD_OK;
-	return pd_fail(g->e, PD_ERR_PARAMS, "no header names the key of this row, and the store %s has a key: give the header lines of 'fp', too",
+	return pd_fail(g->e, PD_ERR_PARAMS,
+		       "no header names the key of this row, and the store %s has a key: give the header lines of 'fp', too",
 		       s->io.dir);
 }
 
@@ -1306,7 +1319,9 @@ int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 				    .n_paths = q->n_paths,
 				    .sources = q->sources },
 			    .judge = { .s = q->s, .o = q->o },
-			    .batch = q->at_once ? 1 : q->o.keep ? KEPT_AT_ONCE : largest_chunk(q->s),
+			    .batch = q->at_once	 ? 1
+				     : q->o.keep ? KEPT_AT_ONCE
+						 : largest_chunk(q->s),
 			    .batch_bytes = q->o.keep ? KEPT_BYTES : ASKED_BYTES,
 			    .e = e };
 	memcpy(g.columns, pd_fp_columns, PD_FP_COLUMNS * sizeof *g.columns);

@@ -16,10 +16,10 @@ enum { SUMS_HEAD = 32, BLOCK = 16384, AT_ONCE = 100000 };
 
 struct pd_store_keytable {
 	struct pd_store_keytable_options o;
-	char *name;			/* for messages */
+	char *name; /* for messages */
 	uint64_t file;
 	struct pd_store_io_map data, sums;
-	uint8_t *seen;			/* by block: its checksum was right */
+	uint8_t *seen; /* by block: its checksum was right */
 	MDB_env *env;
 	MDB_txn *txn;
 	MDB_dbi dbi;
@@ -49,13 +49,14 @@ static int check_sums(const struct pd_store_keytable *t, struct pd_err *e)
 	if (n < SUMS_HEAD + 8 || memcmp(p, SUMS_MAGIC, 8))
 		return damaged(t, "sums", 0, "not a file of checksums", e);
 	if (pd_store_get32(p + 8) > PD_STORE_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%ssums-%" PRIu64 ": version %" PRIu32 "; this program knows version %d", t->name, t->file,
-			       pd_store_get32(p + 8), PD_STORE_VERSION);
+		return pd_fail(e, PD_ERR_VERSION, "%ssums-%" PRIu64 ": version %" PRIu32 "; this program knows version %d", t->name,
+			       t->file, pd_store_get32(p + 8), PD_STORE_VERSION);
 	if (pd_store_get64(p + n - 8) != pd_hash64_seed(p, n - 8, t->file) || pd_store_get32(p + 12) != BLOCK ||
 	    pd_store_get64(p + 16) != t->file || n != SUMS_HEAD + 8 + 8 * blocks_of(pd_store_get64(p + 24)))
 		return damaged(t, "sums", 0, "its checksum does not match", e);
 	if (pd_store_get64(p + 24) != t->data.n)
-		return damaged(t, "keys", t->data.n < pd_store_get64(p + 24) ? t->data.n : pd_store_get64(p + 24), "it has another length", e);
+		return damaged(t, "keys", t->data.n < pd_store_get64(p + 24) ? t->data.n : pd_store_get64(p + 24),
+			       "it has another length", e);
 	return PD_OK;
 }
 
@@ -210,7 +211,7 @@ int pd_store_keytable_find(struct pd_store_keytable *t, struct pd_span key, stru
 	return 1;
 }
 
-enum { PROBES = 1000000 };	/* invented keys, to measure the share that a filter calls seen */
+enum { PROBES = 1000000 }; /* invented keys, to measure the share that a filter calls seen */
 
 /* The rate of false answers with n different keys in a filter: (1 - e^(-k n / bits))^k. */
 static double false_rate(uint64_t bits, int hashes, uint64_t n)
@@ -222,7 +223,7 @@ static int measure_false_rate(struct pd_store_keytable *t, double *out, struct p
 {
 	uint64_t hits = 0;
 	for (uint64_t i = 0; i < PROBES; i++) {
-		char key[32] = { (char)0xff };		/* no method has such a place */
+		char key[32] = { (char)0xff }; /* no method has such a place */
 		struct pd_span id;
 		memcpy(key + 1, &i, sizeof i);
 		int found = pd_store_keytable_find(t, pd_span(key, sizeof key), &id, e);
@@ -245,8 +246,9 @@ int pd_store_keytable_measure(struct pd_store_keytable *t, uint64_t n_keys, stru
 
 /* --- writing --- */
 
-static int write_bloom(struct pd_store_io *io, const struct pd_store_keytable_options *o, uint64_t file, struct pd_store_keytable *old,
-		       const struct pd_store_new_key *keys, size_t n_keys, uint64_t *n, struct pd_err *e)
+static int write_bloom(struct pd_store_io *io, const struct pd_store_keytable_options *o, uint64_t file,
+		       struct pd_store_keytable *old, const struct pd_store_new_key *keys, size_t n_keys, uint64_t *n,
+		       struct pd_err *e)
 {
 	char name[PD_STORE_IO_NAME_MAX];
 	size_t bytes = (size_t)(o->bits / 64 + 1) * 8;
@@ -308,12 +310,14 @@ static int order_of(struct pd_span a, MDB_val b)
 }
 
 /* Two lists in the order of keys become one. */
-static int lmdb_merge(struct lmdb_out *w, struct pd_store_keytable *old, const struct pd_store_new_key *keys, size_t n_keys, uint64_t *n)
+static int lmdb_merge(struct lmdb_out *w, struct pd_store_keytable *old, const struct pd_store_new_key *keys, size_t n_keys,
+		      uint64_t *n)
 {
 	MDB_cursor *c = NULL;
 	MDB_val k = { 0 }, v = { 0 };
 	size_t i = 0;
-	int rc = old ? mdb_cursor_open(old->txn, old->dbi, &c) : 0, more = rc || !old ? MDB_NOTFOUND : mdb_cursor_get(c, &k, &v, MDB_FIRST);
+	int rc = old ? mdb_cursor_open(old->txn, old->dbi, &c) : 0,
+	    more = rc || !old ? MDB_NOTFOUND : mdb_cursor_get(c, &k, &v, MDB_FIRST);
 	while (!rc && (!more || i < n_keys)) {
 		int order = more ? -1 : i == n_keys ? 1 : order_of(keys[i].key, k);
 		if (order < 0) {
@@ -383,7 +387,7 @@ int pd_store_keytable_write(struct pd_store_io *io, const struct pd_store_keytab
 			    struct pd_err *e)
 {
 	*n = 0;
-	int status = o->kind == PD_STORE_KEYS_BLOOM ? write_bloom(io, o, file, old, keys, n_keys, n, e) :
-						       write_lmdb(io, file, old, keys, n_keys, n, e);
+	int status = o->kind == PD_STORE_KEYS_BLOOM ? write_bloom(io, o, file, old, keys, n_keys, n, e)
+						    : write_lmdb(io, file, old, keys, n_keys, n, e);
 	return status ? status : write_sums(io, file, e);
 }

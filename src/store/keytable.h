@@ -19,13 +19,13 @@
 #include "store/io.h"
 
 enum pd_store_keys { PD_STORE_KEYS_NONE, PD_STORE_KEYS_LMDB, PD_STORE_KEYS_BLOOM };
-extern const char *const pd_store_keys_names[];		/* "-", …; NULL at the end */
+extern const char *const pd_store_keys_names[]; /* "-", …; NULL at the end */
 
-enum { PD_STORE_KEY_MAX = 500 };	/* bytes of one */
+enum { PD_STORE_KEY_MAX = 500 }; /* bytes of one */
 
 struct pd_store_keytable_options {
 	enum pd_store_keys kind;
-	uint64_t bits;			/* of a filter */
+	uint64_t bits; /* of a filter */
 	int hashes;
 };
 
@@ -42,8 +42,8 @@ int pd_store_keytable_find(struct pd_store_keytable *t, struct pd_span key, stru
 int pd_store_keytable_verify(struct pd_store_keytable *t, struct pd_err *e);
 
 struct pd_store_keytable_size {
-	uint64_t bytes;			/* of its files */
-	double false_computed, false_measured;	/* the share of unseen keys that a filter calls seen */
+	uint64_t bytes;			       /* of its files */
+	double false_computed, false_measured; /* the share of unseen keys that a filter calls seen */
 };
 
 /* With this number of keys. */

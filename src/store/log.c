@@ -81,8 +81,8 @@ static int read_head(struct pd_store_log_reader *r, struct pd_err *e)
 	if (r->bytes.n < PD_STORE_LOG_HEAD || memcmp(p, PD_STORE_LOG_MAGIC, 8))
 		return fail_log(r, 0, "not the beginning of a log", e);
 	if (pd_store_get32(p + 8) > PD_STORE_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s: a log of version %" PRIu32 "; this program knows version %d",
-			       r->name, pd_store_get32(p + 8), PD_STORE_VERSION);
+		return pd_fail(e, PD_ERR_VERSION, "%s: a log of version %" PRIu32 "; this program knows version %d", r->name,
+			       pd_store_get32(p + 8), PD_STORE_VERSION);
 	if (pd_store_get64(p + 24) != pd_hash64(p, 24) || pd_store_get64(p + 16) != r->file)
 		return fail_log(r, 0, "the checksum of its header does not match", e);
 	r->at = PD_STORE_LOG_HEAD;
@@ -159,9 +159,9 @@ int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record 
 
 enum {
 	EXPECTED = 32768,
-	TABLE_BITS = 12,	/* at most: buckets of a few keys, which opening fills without waiting for memory */
-	BUCKET = 8,		/* keys that a bucket has room for at first */
-	FEW = sizeof ((struct pd_store_recent_order *)0)->few / sizeof(uint64_t)
+	TABLE_BITS = 12, /* at most: buckets of a few keys, which opening fills without waiting for memory */
+	BUCKET = 8,	 /* keys that a bucket has room for at first */
+	FEW = sizeof((struct pd_store_recent_order *)0)->few / sizeof(uint64_t)
 };
 
 void pd_store_recent_init(struct pd_store_recent *r, int bits, int k)
@@ -260,7 +260,8 @@ static void chain_hashes(struct pd_store_recent *r, uint32_t row)
 }
 
 /* Return whether an entry is before a sketch in this order; with `equal`, also if they are equal. */
-static bool stands_before(const struct pd_store_recent *r, uint64_t entry, uint32_t begin, const uint64_t *sketch, int order, bool equal)
+static bool stands_before(const struct pd_store_recent *r, uint64_t entry, uint32_t begin, const uint64_t *sketch, int order,
+			  bool equal)
 {
 	if (entry >> 32 != begin)
 		return entry >> 32 < begin;
@@ -525,8 +526,8 @@ static int write_tombstones(struct pd_store_io *io, uint64_t file, const uint64_
 	return status;
 }
 
-int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_io *io, uint64_t file,
-				const uint64_t *numbers, size_t n, struct pd_err *e)
+int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_io *io, uint64_t file, const uint64_t *numbers,
+				size_t n, struct pd_err *e)
 {
 	struct pd_store_tombstones fresh = { 0 };
 	int status = n ? write_tombstones(io, file, numbers, n, e) : PD_OK;
@@ -579,13 +580,14 @@ int pd_store_log_open(struct pd_store_log *l, bool write, uint64_t *next, struct
 	pd_store_io_name(l->io, "log", l->number, name, &path);
 	pd_store_recent_init(&l->recent, l->bits, l->k);
 	int status = pd_store_io_read(l->io, name, &l->recent.text, e);
-	struct pd_store_log_reader r = { .bytes = pd_buf_span(&l->recent.text), .file = l->number, .name = path.p,
-					 .bits = l->bits };
+	struct pd_store_log_reader r = {
+		.bytes = pd_buf_span(&l->recent.text), .file = l->number, .name = path.p, .bits = l->bits
+	};
 	if (!status)
 		status = read_records(l, &r, next, e);
 	if (!status && write)
 		status = pd_store_io_reopen(l->io, name, l->synced, &l->file, e);
-	if (!status && write)	/* a writer may have died between writing and syncing */
+	if (!status && write) /* a writer may have died between writing and syncing */
 		status = pd_store_io_sync(&l->file, e);
 	pd_buf_release(&path);
 	return status;

@@ -38,9 +38,9 @@ enum pd_store_log_kind { PD_STORE_LOG_ADD = 1, PD_STORE_LOG_REMOVE = 2 };
 /* A record that was read: views into the log. */
 struct pd_store_log_record {
 	enum pd_store_log_kind kind;
-	uint64_t number;		/* ADD: of the page */
-	struct pd_store_page page;	/* its hashes are set too */
-	const uint8_t *removed;		/* numbers of the removed pages, 8 bytes each */
+	uint64_t number;	   /* ADD: of the page */
+	struct pd_store_page page; /* its hashes are set too */
+	const uint8_t *removed;	   /* numbers of the removed pages, 8 bytes each */
 	uint32_t n_removed;
 };
 
@@ -49,8 +49,8 @@ struct pd_store_log_reader {
 	uint64_t file;
 	const char *name;
 	int bits;
-	uint64_t at;			/* offset after the last good record; 0: nothing was read yet */
-	bool torn;			/* an incomplete record follows */
+	uint64_t at; /* offset after the last good record; 0: nothing was read yet */
+	bool torn;   /* an incomplete record follows */
 };
 
 /* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset; the first reads the head, too. */
@@ -63,35 +63,35 @@ void pd_store_log_head(uint64_t file, struct pd_buf *out);
 
 struct pd_store_recent_bucket {
 	uint32_t n, cap;
-	uint64_t *keys;		/* word by word, `cap` apart; in `arena`, as rows */
+	uint64_t *keys; /* word by word, `cap` apart; in `arena`, as rows */
 	uint32_t *rows;
 };
 
 struct pd_store_recent {
 	int bits;
 	size_t n, cap;
-	uint64_t *numbers;		/* ascending */
-	struct pd_store_page *pages;	/* their texts are in `text` */
-	struct pd_buf text;		/* the log when it was opened, then the additions */
+	uint64_t *numbers;	     /* ascending */
+	struct pd_store_page *pages; /* their texts are in `text` */
+	struct pd_buf text;	     /* the log when it was opened, then the additions */
 	size_t *text_at;
 	struct pd_arena arena;
 	struct pd_store_partition partition;
-	struct pd_store_recent_bucket *buckets;	/* of all tables */
-	struct pd_map newest[PD_STORE_BY_COUNT];	/* highest 32 bits of a hash -> row + 1 */
-	uint32_t *older[PD_STORE_BY_COUNT];		/* by row: the next one with these bits, row + 1 */
+	struct pd_store_recent_bucket *buckets;	 /* of all tables */
+	struct pd_map newest[PD_STORE_BY_COUNT]; /* highest 32 bits of a hash -> row + 1 */
+	uint32_t *older[PD_STORE_BY_COUNT];	 /* by row: the next one with these bits, row + 1 */
 	struct pd_store_recent_order {
-		uint32_t n, cap;	/* cap 0: few enough to be stored here */
+		uint32_t n, cap; /* cap 0: few enough to be stored here */
 		union {
-			uint64_t few[3], *many;	/* beginning << 32 | row, in its order (page.h); many: in `arena` */
+			uint64_t few[3], *many; /* beginning << 32 | row, in its order (page.h); many: in `arena` */
 		};
-	} *orders;			/* of pages with PD_STORE_HAS_BANDS, by band; NULL: none */
+	} * orders; /* of pages with PD_STORE_HAS_BANDS, by band; NULL: none */
 	struct pd_array orders_memory;
 	struct pd_store_recent_key {
 		uint64_t hash;
-		uint32_t row, next;	/* index; after the newest comes the oldest */
-	} *keys;			/* of pages with PD_STORE_HAS_VALUES, and with PD_STORE_HAS_SUBJECTS */
+		uint32_t row, next; /* index; after the newest comes the oldest */
+	} * keys;		    /* of pages with PD_STORE_HAS_VALUES, and with PD_STORE_HAS_SUBJECTS */
 	size_t n_keys, cap_keys;
-	struct pd_map key_chains;	/* highest 32 bits of a hash -> index + 1 of the newest */
+	struct pd_map key_chains; /* highest 32 bits of a hash -> index + 1 of the newest */
 };
 
 void pd_store_recent_init(struct pd_store_recent *r, int bits, int k);
@@ -154,8 +154,8 @@ void pd_store_tombstones_release(struct pd_store_tombstones *t);
 int pd_store_tombstones_load(struct pd_store_tombstones *t, const struct pd_store_io *io, uint64_t file, struct pd_err *e);
 /* Replace all tombstones by these, ascending: durable in the file gone-N except for its name in the folder.  On
  * error nothing changes. */
-int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_io *io, uint64_t file,
-				const uint64_t *numbers, size_t n, struct pd_err *e);
+int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_io *io, uint64_t file, const uint64_t *numbers,
+				size_t n, struct pd_err *e);
 void pd_store_tombstones_add(struct pd_store_tombstones *t, uint64_t number);
 /* All of them, ascending, once; the caller frees. */
 uint64_t *pd_store_tombstones_all(const struct pd_store_tombstones *t, size_t *n);
@@ -172,10 +172,10 @@ static inline bool pd_store_tombstones_has(const struct pd_store_tombstones *t, 
 
 struct pd_store_log {
 	struct pd_store_io *io;
-	uint64_t number;		/* log-N */
-	int bits, k;			/* of the store */
-	struct pd_store_io_file file;	/* open to be written, or not open */
-	uint64_t synced;		/* bytes of it that are durable */
+	uint64_t number;	      /* log-N */
+	int bits, k;		      /* of the store */
+	struct pd_store_io_file file; /* open to be written, or not open */
+	uint64_t synced;	      /* bytes of it that are durable */
 	struct pd_store_recent recent;
 	struct pd_store_tombstones tombstones;
 };

@@ -6,10 +6,9 @@
 #include "base/tsv.h"
 
 static const int columns[PD_STORE_TEXT_COLUMNS] = {
-	PD_FP_ID,	      PD_FP_URL,       PD_FP_FETCH_TIME, PD_FP_CONTENT_DIGEST, PD_FP_TEXT_DIGEST,
-	PD_FP_CONTENT_CHARSET, PD_FP_LANGUAGES, PD_FP_TERMS,	  PD_FP_TEXT_BYTES,	PD_FP_CONFIDENCE,
-	PD_FP_FLAGS,	      PD_FP_QUALITY,   PD_FP_USER_ID,
-	PD_FP_SUBJECT,
+	PD_FP_ID,	 PD_FP_URL,	PD_FP_FETCH_TIME, PD_FP_CONTENT_DIGEST, PD_FP_TEXT_DIGEST, PD_FP_CONTENT_CHARSET,
+	PD_FP_LANGUAGES, PD_FP_TERMS,	PD_FP_TEXT_BYTES, PD_FP_CONFIDENCE,	PD_FP_FLAGS,	   PD_FP_QUALITY,
+	PD_FP_USER_ID,	 PD_FP_SUBJECT,
 };
 
 static int reversed(int i, int digits)
@@ -26,7 +25,8 @@ static uint64_t spread_word(uint64_t x)
 	static const struct {
 		uint64_t mask;
 		int shift;
-	} swaps[] = { { UINT64_C(0x00000000aaaaaaaa), 31 }, { UINT64_C(0x0000cccc0000cccc), 14 },
+	} swaps[] = { { UINT64_C(0x00000000aaaaaaaa), 31 },
+		      { UINT64_C(0x0000cccc0000cccc), 14 },
 		      { UINT64_C(0x00f000f000f000f0), 4 } };
 	for (size_t i = 0; i < sizeof swaps / sizeof *swaps; i++) {
 		uint64_t t = (x ^ x >> swaps[i].shift) & swaps[i].mask;
@@ -151,7 +151,7 @@ struct pd_facts pd_store_page_facts(const struct pd_store_page *p)
 
 struct subjects {
 	const uint64_t *sketch;
-	bool whole, parts;		/* the relevant prefix */
+	bool whole, parts; /* the relevant prefix */
 	uint64_t *hash;
 	size_t n;
 };
@@ -241,7 +241,8 @@ size_t pd_store_page_key_list(const struct pd_store_page *p, struct pd_store_key
 	for (int i = 0; i < PD_METHODS_MAX && rest.p && pd_span_split(&rest, '\t', &value); i++)
 		for (int which = 0; which < 2; which++)
 			if (!is_nothing(value) && nth_key(value, which).n)
-				out[n++] = (struct pd_store_key){ 2 * i + which, nth_key(value, which), pd_store_key_hash(value, i, which) };
+				out[n++] = (struct pd_store_key){ 2 * i + which, nth_key(value, which),
+								  pd_store_key_hash(value, i, which) };
 	return n;
 }
 
@@ -261,11 +262,10 @@ static int take_print(struct pd_store_page *p, struct pd_span hex, int bits, str
 	if (pd_span_is(hex, "-"))
 		return PD_OK;
 	if (!pd_key_parse(hex, &found, &key))
-		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is not a fingerprint of 16, 32 or 64 hex digits", hex.n < 64 ?
-			       (int)hex.n : 64, hex.p);
+		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is not a fingerprint of 16, 32 or 64 hex digits",
+			       hex.n < 64 ? (int)hex.n : 64, hex.p);
 	if (found != bits)
-		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits; the store keeps fingerprints of %d bits",
-			       found, bits);
+		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits; the store keeps fingerprints of %d bits", found, bits);
 	pd_store_spread(&key, bits, &p->key);
 	p->has |= PD_STORE_HAS_PRINT;
 	return PD_OK;
@@ -300,8 +300,8 @@ static void take_text(const struct pd_span *fields, struct pd_buf *text)
 	text->n += (size_t)(to - p);
 }
 
-int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits,
-		       const struct pd_sketch_options *sketch, struct pd_buf *text, struct pd_err *e)
+int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits, const struct pd_sketch_options *sketch,
+		       struct pd_buf *text, struct pd_err *e)
 {
 	struct pd_span hex = fields[PD_FP_FINGERPRINT];
 	size_t at = text->n;
@@ -340,8 +340,8 @@ int pd_store_page_take_values(struct pd_store_page *p, const struct pd_span *val
 	return pd_fail(e, PD_ERR_FORMAT, "a row of over %d bytes", PD_STORE_ROW_MAX);
 }
 
-static void add_column(const struct pd_store_page *p, int column, int bits, const struct pd_sketch_options *o,
-		       const char *params, struct pd_buf *out)
+static void add_column(const struct pd_store_page *p, int column, int bits, const struct pd_sketch_options *o, const char *params,
+		       struct pd_buf *out)
 {
 	struct pd_sketch s = { .present = p->has & PD_STORE_HAS_SKETCH };
 	struct pd_key key;
@@ -357,13 +357,12 @@ static void add_column(const struct pd_store_page *p, int column, int bits, cons
 	} else {
 		while (i < PD_STORE_TEXT_COLUMNS && columns[i] != column)
 			i++;
-		pd_buf_add_span(out, i < PD_STORE_TEXT_COLUMNS ? pd_store_text(p->text, (enum pd_store_column)i) :
-				pd_span("-", 1));
+		pd_buf_add_span(out, i < PD_STORE_TEXT_COLUMNS ? pd_store_text(p->text, (enum pd_store_column)i) : pd_span("-", 1));
 	}
 }
 
-void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch,
-		       const char *params, int n_values, struct pd_buf *out)
+void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch, const char *params,
+		       int n_values, struct pd_buf *out)
 {
 	for (int c = 0; c < PD_FP_COLUMNS; c++) {
 		add_column(p, c, bits, sketch, params, out);

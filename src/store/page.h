@@ -17,17 +17,18 @@
 #include "sign/sign.h"
 #include "sign/sketch.h"
 
-#define PD_STORE_ROW_MAX (1 << 20)	/* bytes of a row's text */
+#define PD_STORE_ROW_MAX (1 << 20) /* bytes of a row's text */
 
 /* Properties of a page, in the column `has` of a segment and in records of the log. */
 enum pd_store_has {
 	PD_STORE_HAS_PRINT = 1,
 	PD_STORE_HAS_SKETCH = 2,
 	PD_STORE_HAS_DIGEST = 4,
-	PD_STORE_HAS_BANDS = 8,	/* the page is dense (judge.h): it is found by its sketch (orders, below) and is in no table of keys */
-	PD_STORE_HAS_VALUES = 16,	/* values of other methods than the fingerprint follow its text */
-	PD_STORE_HAS_SUBJECTS = 32,	/* it has bands, and is also found by its sketch and subject (below) */
-	PD_STORE_HAS_PARTS = 64	/* and by parts of its sketch and its subject */
+	PD_STORE_HAS_BANDS =
+		8, /* the page is dense (judge.h): it is found by its sketch (orders, below) and is in no table of keys */
+	PD_STORE_HAS_VALUES = 16,   /* values of other methods than the fingerprint follow its text */
+	PD_STORE_HAS_SUBJECTS = 32, /* it has bands, and is also found by its sketch and subject (below) */
+	PD_STORE_HAS_PARTS = 64	    /* and by parts of its sketch and its subject */
 };
 
 /* Is a page with these found by its key? */
@@ -38,7 +39,7 @@ static inline bool pd_store_in_tables(uint8_t has)
 
 /* 64-bit hashes by which pages are found, in addition to their keys. */
 enum pd_store_by {
-	PD_STORE_BY_ID,	/* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
+	PD_STORE_BY_ID, /* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
 	PD_STORE_BY_URL,
 	/* Pages without a fingerprint are listed by their digest; pages with keys of other methods by each of these;
 	 * pages with subjects (below) by each of these; before version 4, pages with bands by each of these.  The
@@ -62,24 +63,24 @@ enum pd_store_column {
 	PD_STORE_TEXT_FLAGS,
 	PD_STORE_TEXT_QUALITY,
 	PD_STORE_TEXT_USER_ID,
-	PD_STORE_TEXT_SUBJECT,	/* not in rows that were kept before there was one */
+	PD_STORE_TEXT_SUBJECT, /* not in rows that were kept before there was one */
 	PD_STORE_TEXT_COLUMNS
 };
 
 struct pd_store_page {
-	uint8_t has;				/* enum pd_store_has */
-	struct pd_key key;			/* spread */
+	uint8_t has;	   /* enum pd_store_has */
+	struct pd_key key; /* spread */
 	uint64_t sketch[PD_SKETCH_WORDS];
 	uint64_t hash[PD_STORE_BY_COUNT];
-	struct pd_span text;			/* as above, without a newline; borrowed */
+	struct pd_span text; /* as above, without a newline; borrowed */
 };
 
 void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out);
 
 /* Convert the fields of an fp row (base/fields.h) to a page; its text is appended to `text`.  PD_ERR_FORMAT: the row
  * is invalid; PD_ERR_PARAMS: it has another width. */
-int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits,
-		       const struct pd_sketch_options *sketch, struct pd_buf *text, struct pd_err *e);
+int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits, const struct pd_sketch_options *sketch,
+		       struct pd_buf *text, struct pd_err *e);
 /* Append the values of methods that make keys to the text of a page that was just read, a column each. */
 int pd_store_page_take_values(struct pd_store_page *p, const struct pd_span *values, int n, struct pd_buf *text, struct pd_err *e);
 /* Compute the hashes of a page whose other members are set. */
@@ -97,7 +98,7 @@ void pd_store_page_hash(struct pd_store_page *p);
 #define PD_STORE_BANDS (PD_SKETCH_BITS_MAX / PD_STORE_BAND_BITS)
 #define PD_STORE_BAND_VALUES (PD_STORE_BANDS << PD_STORE_BAND_BITS)
 /* The beginning of a sketch in order i, and two sketches in it: negative, 0, positive. */
-#define PD_STORE_ORDER_SHIFT (32 - PD_STORE_BAND_BITS)	/* shift of a prefix that gives the band */
+#define PD_STORE_ORDER_SHIFT (32 - PD_STORE_BAND_BITS) /* shift of a prefix that gives the band */
 uint32_t pd_store_order_begin(const uint64_t sketch[PD_SKETCH_WORDS], int order);
 int pd_store_order_compare(const uint64_t a[PD_SKETCH_WORDS], const uint64_t b[PD_SKETCH_WORDS], int order);
 /* The neighbours of a sketch in the order of one of its bands, only those of this band, nearest first: smaller ones,
@@ -105,7 +106,7 @@ int pd_store_order_compare(const uint64_t a[PD_SKETCH_WORDS], const uint64_t b[P
 #define PD_STORE_BESIDE_MAX 16
 struct pd_store_beside_question {
 	const uint64_t *sketch;
-	uint32_t band, begin;		/* begin: of the sketch in this order */
+	uint32_t band, begin; /* begin: of the sketch in this order */
 	int order;
 	size_t most;
 };
@@ -144,7 +145,7 @@ uint64_t pd_store_key_hash(struct pd_span value, int i, int which);
 struct pd_facts pd_store_page_facts(const struct pd_store_page *p);
 /* All keys of a page, whose text must be set; which of them equal those of another page. */
 struct pd_store_key {
-	int place;			/* 2 i + which */
+	int place; /* 2 i + which */
 	struct pd_span text;
 	uint64_t hash;
 };
@@ -152,17 +153,17 @@ size_t pd_store_page_key_list(const struct pd_store_page *p, struct pd_store_key
 /* Their hashes alone. */
 size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_KEYS_MAX]);
 /* The page as an fp row with its newline; the usual columns are followed by those of n_values methods. */
-void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch,
-		       const char *params, int n_values, struct pd_buf *out);
+void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch, const char *params,
+		       int n_values, struct pd_buf *out);
 
 /* Search by key: a spread key is partitioned into blocks of equal width from bit 0 on; a remainder is left.  Each
  * block has a table. */
 struct pd_store_partition {
-	int n_blocks, n_bits;		/* one block of 0 bits: brute force */
+	int n_blocks, n_bits; /* one block of 0 bits: brute force */
 };
 
 #define PD_STORE_TABLES_MAX 16
-#define PD_STORE_BLOCK_BITS_MAX 24	/* of a table's block */
+#define PD_STORE_BLOCK_BITS_MAX 24 /* of a table's block */
 
 /* The partition in which a query of n_keys keys costs least. */
 struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys);
@@ -177,7 +178,7 @@ static inline uint32_t pd_store_partition_block(struct pd_store_partition p, con
 struct pd_store_rows_found {
 	uint32_t *v;
 	size_t n, cap;
-	size_t most;		/* no more than these are found; 0: all */
+	size_t most; /* no more than these are found; 0: all */
 };
 
 #endif

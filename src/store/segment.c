@@ -22,8 +22,8 @@ static uint64_t aligned(uint64_t n)
 /* The parts of a table, in sequence: 0 starts, 1 keys of one word, 2 rows. */
 enum table_part { TABLE_STARTS, TABLE_KEYS, TABLE_ROWS };
 struct table_layout {
-	uint64_t part[3], bytes;	/* where each begins, from the table's beginning; all of it */
-	uint64_t stride;		/* keys of a word, including padding that makes scanning safe */
+	uint64_t part[3], bytes; /* where each begins, from the table's beginning; all of it */
+	uint64_t stride;	 /* keys of a word, including padding that makes scanning safe */
 };
 
 static void lay_out_table(const struct pd_store_segment_footer *f, struct table_layout *l)
@@ -57,8 +57,9 @@ static struct pd_store_segment_orders lay_out_orders(const struct pd_store_segme
 	struct table_layout l;
 	lay_out_table(f, &l);
 	uint64_t head = aligned(((UINT64_C(1) << order_bits(f->dense)) + 1) * 4);
-	return (struct pd_store_segment_orders){ n_orders(f), 32 - order_bits(f->dense), f->section[PD_STORE_SEG_TABLES].at + l.bytes * f->tables,
-						 head, head + aligned(f->dense * UINT64_C(8)) };
+	return (struct pd_store_segment_orders){ n_orders(f), 32 - order_bits(f->dense),
+						 f->section[PD_STORE_SEG_TABLES].at + l.bytes * f->tables, head,
+						 head + aligned(f->dense * UINT64_C(8)) };
 }
 
 /* The required size of a section; UINT64_MAX: any. */
@@ -70,7 +71,9 @@ static uint64_t section_size(const struct pd_store_segment_footer *f, int sectio
 	case PD_STORE_SEG_HAS: return f->rows;
 	case PD_STORE_SEG_KEYS: return f->rows * f->bits / 8;
 	case PD_STORE_SEG_SKETCHES: return f->rows * f->sketch_words * 8;
-	case PD_STORE_SEG_TABLES: lay_out_table(f, &l); return l.bytes * f->tables + lay_out_orders(f).bytes * (unsigned)n_orders(f);
+	case PD_STORE_SEG_TABLES:
+		lay_out_table(f, &l);
+		return l.bytes * f->tables + lay_out_orders(f).bytes * (unsigned)n_orders(f);
 	case PD_STORE_SEG_ROW_BLOCKS: return f->row_blocks * sizeof(struct pd_store_row_block);
 	case PD_STORE_SEG_ROWS: return UINT64_MAX;
 	}
@@ -89,10 +92,10 @@ static bool counts_hold(const struct pd_store_segment_footer *f)
 		if (f->listed[i] > f->rows * (i == PD_STORE_BY_TEXT ? PD_STORE_BANDS + PD_STORE_KEYS_MAX : 1) ||
 		    f->listed[i] > UINT32_MAX || f->start_bits[i] > 30)
 			return false;
-	return f->fingerprints <= f->rows && f->dense <= f->rows && (f->version >= 4 || !f->dense) && f->row_blocks <= f->rows && f->first <= UINT64_MAX / 2 &&
-	       (f->bits == 64 || f->bits == 128 || f->bits == 256) && f->sketch_words <= PD_SKETCH_WORDS &&
-	       f->tables > 0 && f->tables <= PD_STORE_TABLES_MAX && f->table_bits <= PD_STORE_BLOCK_BITS_MAX &&
-	       f->tables * f->table_bits <= f->bits;
+	return f->fingerprints <= f->rows && f->dense <= f->rows && (f->version >= 4 || !f->dense) && f->row_blocks <= f->rows &&
+	       f->first <= UINT64_MAX / 2 && (f->bits == 64 || f->bits == 128 || f->bits == 256) &&
+	       f->sketch_words <= PD_SKETCH_WORDS && f->tables > 0 && f->tables <= PD_STORE_TABLES_MAX &&
+	       f->table_bits <= PD_STORE_BLOCK_BITS_MAX && f->tables * f->table_bits <= f->bits;
 }
 
 static bool sections_hold(const struct pd_store_segment *s)
@@ -101,8 +104,7 @@ static bool sections_hold(const struct pd_store_segment *s)
 	uint64_t end = 0;
 	for (int i = 0; i < PD_STORE_SEG_SECTIONS; i++) {
 		uint64_t want = section_size(f, i), at = f->section[i].at, n = f->section[i].n;
-		if (at % PD_STORE_ALIGN || at < end || at > f->content || n > f->content - at ||
-		    (want != UINT64_MAX && n != want))
+		if (at % PD_STORE_ALIGN || at < end || at > f->content || n > f->content - at || (want != UINT64_MAX && n != want))
 			return false;
 		end = at + n;
 	}
@@ -124,8 +126,8 @@ static int read_footer(struct pd_store_segment *s, uint64_t file, struct pd_err 
 	if (memcmp(f->magic, PD_STORE_SEGMENT_MAGIC, 8))
 		return fail_damaged(s, at, "not the end of a segment", e);
 	if (f->version > PD_STORE_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s: a segment of version %" PRIu32 "; this program knows version %d",
-			       s->name, f->version, PD_STORE_VERSION);
+		return pd_fail(e, PD_ERR_VERSION, "%s: a segment of version %" PRIu32 "; this program knows version %d", s->name,
+			       f->version, PD_STORE_VERSION);
 	if (f->check != pd_hash64_seed(f, sizeof *f - 8, file))
 		return fail_damaged(s, at, "the checksum of the footer does not match", e);
 	if (f->file != file || f->block != PD_STORE_BLOCK || f->content > at || !counts_hold(f) || !sections_hold(s) ||
@@ -134,8 +136,7 @@ static int read_footer(struct pd_store_segment *s, uint64_t file, struct pd_err 
 	return PD_OK;
 }
 
-int pd_store_segment_open(struct pd_store_segment *s, struct pd_store_io_map map, uint64_t file, const char *name,
-			  struct pd_err *e)
+int pd_store_segment_open(struct pd_store_segment *s, struct pd_store_io_map map, uint64_t file, const char *name, struct pd_err *e)
 {
 	*s = (struct pd_store_segment){ .map = map, .name = pd_strdup(name) };
 	int status = read_footer(s, file, e);
@@ -214,7 +215,7 @@ static inline int check(struct pd_store_segment *s, uint64_t at, uint64_t n, str
 }
 
 static inline const void *items_at(struct pd_store_segment *s, int section, uint64_t from, uint64_t to, size_t size,
-				struct pd_err *e)
+				   struct pd_err *e)
 {
 	uint64_t at = s->f.section[section].at;
 	if (from > to || to * size > s->f.section[section].n) {
@@ -255,8 +256,8 @@ int pd_store_segment_row(struct pd_store_segment *s, uint64_t number, uint32_t *
 /* Search of hashes: the highest bits give a range of a few hashes. */
 
 /* The range of hashes with these highest bits: from *from to *to - 1. */
-static int narrow(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high, uint64_t *from,
-		  uint64_t *to, struct pd_err *e)
+static int narrow(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high, uint64_t *from, uint64_t *to,
+		  struct pd_err *e)
 {
 	int shift = 64 - (int)s->f.start_bits[by], section = PD_STORE_SEG_STARTS + (int)by;
 	uint64_t a = shift == 64 ? 0 : low >> shift, b = shift == 64 ? 0 : high >> shift;
@@ -294,15 +295,14 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 	const uint64_t *hash = items_at(s, PD_STORE_SEG_HASHES + (int)by, from, to, 8, e);
 	if (!hash)
 		return PD_ERR_FORMAT;
-	for (uint64_t i = PD_LOWER_BOUND(at, 0, to - from, hash[at] < low); i < to - from && hash[i] <= high &&
-	     (!out->most || out->n < out->most); i++) {
-		const uint32_t *row = items_at(s, PD_STORE_SEG_LIST_ROWS + (int)by, from + i, from + i + 1,
-							  4, e);
+	for (uint64_t i = PD_LOWER_BOUND(at, 0, to - from, hash[at] < low);
+	     i < to - from && hash[i] <= high && (!out->most || out->n < out->most); i++) {
+		const uint32_t *row = items_at(s, PD_STORE_SEG_LIST_ROWS + (int)by, from + i, from + i + 1, 4, e);
 		if (!row)
 			return PD_ERR_FORMAT;
 		if (*row >= s->f.rows)
-			return fail_damaged(s, s->f.section[PD_STORE_SEG_LIST_ROWS + by].at,
-							"a list points outside the segment", e);
+			return fail_damaged(s, s->f.section[PD_STORE_SEG_LIST_ROWS + by].at, "a list points outside the segment",
+					    e);
 		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
 		out->v[out->n++] = *row;
 	}
@@ -311,10 +311,11 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 
 /* --- sketches in their orders --- */
 
-enum { BANDS_BY_HASH = 3 };	/* up to this version bands are in a list */
+enum { BANDS_BY_HASH = 3 }; /* up to this version bands are in a list */
 
 /* For an older segment: sort the pages in the list of the band into their order. */
-static int beside_by_hash(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out, struct pd_err *e)
+static int beside_by_hash(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out,
+			  struct pd_err *e)
 {
 	struct pd_store_rows_found rows = { .most = PD_STORE_BESIDE_MAX };
 	uint64_t hash = pd_store_band_hash(q->band);
@@ -323,23 +324,25 @@ static int beside_by_hash(struct pd_store_segment *s, const struct pd_store_besi
 	for (size_t i = 0; !status && i < rows.n; i++) {
 		status = pd_store_segment_page(s, rows.v[i], NULL, &page, e);
 		int side = pd_store_order_compare(page.sketch, q->sketch, q->order) >= 0;
-		out->v[side][out->n[side]++] = (struct pd_store_beside_page){ pd_store_order_begin(page.sketch, q->order), rows.v[i] };
+		out->v[side][out->n[side]++] =
+			(struct pd_store_beside_page){ pd_store_order_begin(page.sketch, q->order), rows.v[i] };
 	}
 	free(rows.v);
 	return status;
 }
 
 struct order_place {
-	uint64_t at, entries;		/* offset of the order in the file, and its entries */
+	uint64_t at, entries; /* offset of the order in the file, and its entries */
 	const uint32_t *starts;
-	const uint64_t *v;		/* beginning << 32 | row */
+	const uint64_t *v; /* beginning << 32 | row */
 	int shift;
 };
 
 static inline struct order_place order_place(const struct pd_store_segment *s, int order)
 {
 	uint64_t at = s->orders.at + s->orders.bytes * (unsigned)order, entries = at + s->orders.head;
-	return (struct order_place){ at, entries, (const uint32_t *)(s->map.p + at), (const uint64_t *)(s->map.p + entries), s->orders.shift };
+	return (struct order_place){ at, entries, (const uint32_t *)(s->map.p + at), (const uint64_t *)(s->map.p + entries),
+				     s->orders.shift };
 }
 
 static inline uint64_t order_bucket(const struct order_place *o, uint32_t begin)
@@ -373,8 +376,8 @@ static inline const uint64_t *order_entry(struct pd_store_segment *s, const stru
 	return &o->v[i];
 }
 
-static bool order_before(struct pd_store_segment *s, const struct order_place *o, uint64_t i, const struct pd_store_beside_question *q, int *status,
-			 struct pd_err *e)
+static bool order_before(struct pd_store_segment *s, const struct order_place *o, uint64_t i,
+			 const struct pd_store_beside_question *q, int *status, struct pd_err *e)
 {
 	uint64_t room[PD_SKETCH_WORDS];
 	const uint64_t *v = *status ? NULL : order_entry(s, o, i, e), *kept;
@@ -386,7 +389,8 @@ static bool order_before(struct pd_store_segment *s, const struct order_place *o
 	return !*status && kept && pd_store_order_compare(kept, q->sketch, q->order) < 0;
 }
 
-int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out, struct pd_err *e)
+int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out,
+			    struct pd_err *e)
 {
 	int status = PD_OK;
 	out->n[0] = out->n[1] = 0;
@@ -416,7 +420,7 @@ int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_be
 /* Texts of rows, decompressed block by block.  Neighbouring rows are often read together, so the last blocks are
  * cached, each in the slot of its number. */
 
-enum { TEXTS_MAX = 64 << 20 };	/* bytes of a block of rows, unpacked */
+enum { TEXTS_MAX = 64 << 20 }; /* bytes of a block of rows, unpacked */
 
 void pd_store_text_cache_release(struct pd_store_text_cache *c)
 {
@@ -459,8 +463,7 @@ static int block_of_row(struct pd_store_segment *s, uint32_t row, size_t *block,
 	return status;
 }
 
-static int unpack(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_buf *out,
-		  struct pd_err *e)
+static int unpack(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_buf *out, struct pd_err *e)
 {
 	const struct pd_store_row_block *b = row_block(s, block, e);
 	size_t used;
@@ -481,7 +484,7 @@ static int unpack(struct pd_store_segment *s, size_t block, struct pd_store_text
 }
 
 static int block_texts(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_span *out,
-			   struct pd_err *e)
+		       struct pd_err *e)
 {
 	size_t i = (block * 7 + s->f.file) % (sizeof c->v / sizeof *c->v);
 	bool here = c->v[i].used && c->v[i].file == s->f.file && c->v[i].block == block;
@@ -494,8 +497,7 @@ static int block_texts(struct pd_store_segment *s, size_t block, struct pd_store
 	return PD_OK;
 }
 
-static int row_text(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *c, struct pd_span *out,
-			  struct pd_err *e)
+static int row_text(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *c, struct pd_span *out, struct pd_err *e)
 {
 	size_t block;
 	struct pd_span rest;
@@ -533,12 +535,14 @@ static int read_columns(struct pd_store_segment *s, uint32_t row, struct pd_stor
 	return PD_OK;
 }
 
-int pd_store_segment_read_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out, struct pd_err *e)
+int pd_store_segment_read_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out,
+				 struct pd_err *e)
 {
 	size_t words = s->f.sketch_words;
 	uint64_t next = row + UINT64_C(1);
 	const uint8_t *has = items_at(s, PD_STORE_SEG_HAS, row, next, 1, e);
-	const uint64_t *sketch = has && *has & PD_STORE_HAS_SKETCH ? items_at(s, PD_STORE_SEG_SKETCHES, row, next, words * 8, e) : NULL;
+	const uint64_t *sketch =
+		has && *has & PD_STORE_HAS_SKETCH ? items_at(s, PD_STORE_SEG_SKETCHES, row, next, words * 8, e) : NULL;
 	*out = sketch;
 	if (!has || (*has & PD_STORE_HAS_SKETCH && !sketch))
 		return PD_ERR_FORMAT;
@@ -550,8 +554,8 @@ int pd_store_segment_read_sketch(struct pd_store_segment *s, uint32_t row, uint6
 	return PD_OK;
 }
 
-int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts,
-			  struct pd_store_page *p, struct pd_err *e)
+int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts, struct pd_store_page *p,
+			  struct pd_err *e)
 {
 	int status = read_columns(s, row, p, e);
 	if (!status && texts)
@@ -562,22 +566,22 @@ int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_st
 /* --- questions by key --- */
 
 enum {
-	WINDOW = 32,		/* probes that wait for memory together */
-	LINE = 8,		/* keys of a cache line */
-	FETCH = 32 * LINE,	/* keys of a bucket that are prefetched */
-	PROBES = 1 << 16,	/* that are sorted at a time, about */
-	SORTED_BITS = 20,	/* bits of a block whose probes are sorted: one counter for each bucket */
-	TOGETHER = 256,		/* questions that are compared with a bucket at once */
-	TILE = 240,		/* keys that they are compared with at once */
-	TILE_PARTS = 16,	/* of different segments */
-	HALVES_FROM = 3,	/* number of queries from which comparing halves of keys first is faster */
-	CLASSES_FROM = 16,	/* questions from which on it pays to part a bucket's keys into classes */
+	WINDOW = 32,	   /* probes that wait for memory together */
+	LINE = 8,	   /* keys of a cache line */
+	FETCH = 32 * LINE, /* keys of a bucket that are prefetched */
+	PROBES = 1 << 16,  /* that are sorted at a time, about */
+	SORTED_BITS = 20,  /* bits of a block whose probes are sorted: one counter for each bucket */
+	TOGETHER = 256,	   /* questions that are compared with a bucket at once */
+	TILE = 240,	   /* keys that they are compared with at once */
+	TILE_PARTS = 16,   /* of different segments */
+	HALVES_FROM = 3,   /* number of queries from which comparing halves of keys first is faster */
+	CLASSES_FROM = 16, /* questions from which on it pays to part a bucket's keys into classes */
 	CLASS_BITS_MAX = 3,
-	CLASS_KEYS = 8,		/* that a class has at least, on average */
-	ORDERED_FROM = 64,	/* number of queries from which they are processed in the order of their blocks */
-	HALF = 32,		/* bits of a key that are compared first */
+	CLASS_KEYS = 8,	   /* that a class has at least, on average */
+	ORDERED_FROM = 64, /* number of queries from which they are processed in the order of their blocks */
+	HALF = 32,	   /* bits of a key that are compared first */
 	BLOCK_DIGIT = PD_STORE_BLOCK_BITS_MAX / 2,
-	RING_SHIFT = 24		/* of a searcher: which ring of its buckets this one is in, then the question */
+	RING_SHIFT = 24 /* of a searcher: which ring of its buckets this one is in, then the question */
 };
 
 /* Use the 32-bit prefilter only if fewer than 1 in 50 random pairs pass it. */
@@ -593,7 +597,8 @@ static const struct pd_join_masks *masks_within(struct pd_store_near *near, int 
 	return *m;
 }
 
-static void compare_runs(struct pd_store_near *near, enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b, int k)
+static void compare_runs(struct pd_store_near *near, enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b,
+			 int k)
 {
 	near->hits.n = 0;
 	near->scan->by[width].cross(a, b, k, &near->hits);
@@ -613,7 +618,8 @@ static void compare_runs(struct pd_store_near *near, enum pd_join_scan_width wid
  * this is the prefilter. */
 struct sharing {
 	int n_blocks, n_bits, least, rest;
-	int beside, together;		/* blocks in the window after a table's own block; the largest number of different bits in all of them */
+	int beside,
+		together; /* blocks in the window after a table's own block; the largest number of different bits in all of them */
 };
 
 static struct sharing sharing_of(struct pd_store_partition partition, int k)
@@ -655,33 +661,33 @@ struct probing {
 	struct pd_store_near *near;
 	const struct pd_store_questions *q;
 	struct pd_store_segment *segments;
-	size_t n_segments;		/* cut as the first is */
+	size_t n_segments; /* cut as the first is */
 	struct pd_store_partition partition;
 	struct sharing sharing;
 	/* The buckets to read: those whose distance is in these rings. */
 	int table, ring[2];
 	const struct pd_join_masks *masks;
-	size_t mask[2];			/* masks of the rings: from .. to - 1 */
+	size_t mask[2]; /* masks of the rings: from .. to - 1 */
 	struct table_of {
 		struct pd_store_segment *s;
-		uint64_t at;			/* in the file */
+		uint64_t at; /* in the file */
 		struct table_layout l;
 		const uint32_t *starts;
 		struct pd_join_columns columns;
-	} *tables;			/* of all segments that have keys, at work now */
+	} * tables; /* of all segments that have keys, at work now */
 	size_t n_tables;
 	/* For many queries: 32 bits of each, and by ring the largest number of them that may differ in an emitted
 	 * pair; whole: so many that all bits are compared at once. */
 	struct pd_join_window window;
 	int left[PD_STORE_BLOCK_BITS_MAX + 1];
 	bool whole[PD_STORE_BLOCK_BITS_MAX + 1];
-	const struct pd_store_near_query *order;	/* of the questions */
-	struct pd_join_columns queries;			/* their keys in it */
-	int class_bits;			/* keys of a bucket are divided into classes by this number of bits */
+	const struct pd_store_near_query *order; /* of the questions */
+	struct pd_join_columns queries;		 /* their keys in it */
+	int class_bits;				 /* keys of a bucket are divided into classes by this number of bits */
 	struct {
 		uint32_t question, bucket;
 		uint32_t from, to;
-	} probe[WINDOW];		/* buckets that were prefetched and not read yet */
+	} probe[WINDOW]; /* buckets that were prefetched and not read yet */
 	int n;
 	struct pd_err *e;
 };
@@ -796,7 +802,7 @@ static int compare_one(struct probing *p, const struct table_of *t, int i)
 	if (status)
 		return status;
 	compare_runs(p->near, pd_join_scan_width_of(p->q->bits), (struct pd_join_run){ &p->q->keys, a, a + 1 },
-			    (struct pd_join_run){ &t->columns, from, to }, p->q->k);
+		     (struct pd_join_run){ &t->columns, from, to }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
 		status = add_hit(p, t, a, hits->v[h].b, hits->v[h].distance);
 	return status;
@@ -890,8 +896,8 @@ static uint32_t class_change(const struct sharing *s, int class_bits)
  * cache. By a mask, the queries that probe a range come from one other range of blocks, and are contiguous in the
  * sorted order. */
 struct bucket_range {
-	uint32_t *first;		/* by range: the first query whose block is in it; and the end */
-	int bits;			/* of a bucket and a class in its range */
+	uint32_t *first; /* by range: the first query whose block is in it; and the end */
+	int bits;	 /* of a bucket and a class in its range */
 	size_t range;
 };
 
@@ -914,7 +920,8 @@ static void sort_probes(const struct probing *p, const struct bucket_range *r)
 	for (size_t v = 2; v < n + 2; v++)
 		starts[v] += starts[v - 1];
 	near->searchers = pd_big_at_least(near->searchers, starts[n + 1], &near->searchers_cap, sizeof *near->searchers);
-	near->searcher_halves = pd_big_at_least(near->searcher_halves, starts[n + 1] + PD_SCAN_PAD, &near->searcher_halves_cap, sizeof *near->searcher_halves);
+	near->searcher_halves = pd_big_at_least(near->searcher_halves, starts[n + 1] + PD_SCAN_PAD, &near->searcher_halves_cap,
+						sizeof *near->searcher_halves);
 	uint32_t *searchers = near->searchers, *halves = near->searcher_halves;
 	memset(halves + starts[n + 1], 0, PD_SCAN_PAD * sizeof *halves);
 	for (size_t m = p->mask[0], ring = (size_t)p->ring[0]; m < p->mask[1]; m++) {
@@ -966,7 +973,7 @@ struct tile {
 	uint32_t n, n_parts;
 	struct {
 		const struct table_of *table;
-		uint32_t from, begin;	/* its first key in the table, and here */
+		uint32_t from, begin; /* its first key in the table, and here */
 	} part[TILE_PARTS];
 	bool has_halves;
 	uint32_t halves[TILE + PD_SCAN_PAD], sorted[TILE + PD_SCAN_PAD];
@@ -1018,7 +1025,8 @@ static int compare_halves(struct probing *p, const struct searchers *a, struct t
 	struct pd_join_hits *hits = &p->near->hits;
 	bool is_turned = a->n > to - from;
 	int status = PD_OK;
-	compare_runs(p->near, PD_SCAN_HALF, is_turned ? of_keys : of_questions, is_turned ? of_questions : of_keys, p->left[a->v[0] >> RING_SHIFT]);
+	compare_runs(p->near, PD_SCAN_HALF, is_turned ? of_keys : of_questions, is_turned ? of_questions : of_keys,
+		     p->left[a->v[0] >> RING_SHIFT]);
 	for (size_t h = 0; !status && h < hits->n; h++) {
 		uint32_t question = is_turned ? hits->v[h].b : hits->v[h].a, key = is_turned ? hits->v[h].a : hits->v[h].b;
 		status = compare_again(p, tile, a->v[question], p->class_bits ? tile->at[key] : key);
@@ -1032,7 +1040,7 @@ static void part_tile(struct tile *tile)
 	uint64_t counts = 0;
 	for (uint32_t i = 0; i < tile->n; i++)
 		counts += UINT64_C(1) << (8 * tile->class[i]);
-	uint64_t next = counts * UINT64_C(0x0101010101010100);	/* byte c: the sum of the bytes below it */
+	uint64_t next = counts * UINT64_C(0x0101010101010100); /* byte c: the sum of the bytes below it */
 	for (int c = 0; c < 1 << CLASS_BITS_MAX; c++)
 		tile->starts[c] = (uint8_t)(next >> (8 * c));
 	for (uint32_t i = 0; i < tile->n; i++) {
@@ -1212,8 +1220,8 @@ static bool cut_alike(const struct pd_store_segment *a, const struct pd_store_se
 	return a->f.tables == b->f.tables && a->f.table_bits == b->f.table_bits;
 }
 
-int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *segments, size_t n, const struct pd_store_questions *q,
-			   struct pd_err *e)
+int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *segments, size_t n,
+			   const struct pd_store_questions *q, struct pd_err *e)
 {
 	struct probing p = { .near = near, .q = q, .e = e };
 	int status = PD_OK;
@@ -1252,8 +1260,8 @@ static void add_recent_hits(struct pd_store_near *near, const struct pd_store_re
 	}
 }
 
-static void probe_recent(struct pd_store_near *near, const struct pd_store_recent *r,
-			 const struct pd_store_questions *q, const struct sharing *sharing, int table, uint32_t question)
+static void probe_recent(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q,
+			 const struct sharing *sharing, int table, uint32_t question)
 {
 	uint64_t key[PD_KEY_WORDS];
 	const struct pd_join_masks *masks = masks_within(near, r->partition.n_bits, sharing->least - (table >= sharing->rest));
@@ -1269,13 +1277,12 @@ static void probe_recent(struct pd_store_near *near, const struct pd_store_recen
 		for (int w = 0; w < r->bits / 64; w++)
 			columns.w[w] = b->keys + (size_t)w * b->cap;
 		compare_runs(near, pd_join_scan_width_of(r->bits), (struct pd_join_run){ &q->keys, question, question + 1 },
-			      (struct pd_join_run){ &columns, 0, b->n }, q->k);
+			     (struct pd_join_run){ &columns, 0, b->n }, q->k);
 		add_recent_hits(near, r, q, sharing, table, b->rows);
 	}
 }
 
-void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r,
-			  const struct pd_store_questions *q)
+void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q)
 {
 	struct sharing sharing = sharing_of(r->partition, q->k);
 	if (!near->scan)
@@ -1331,8 +1338,8 @@ static void tell_rest(const struct damage *d)
 }
 
 /* The rows of a block, first .. end - 1. */
-static int each_in_block(struct pd_store_segment *s, struct pd_store_text_cache *texts, size_t block, uint32_t first,
-			 uint32_t end, pd_store_each_fn *each, void *ctx, struct pd_err *e)
+static int each_in_block(struct pd_store_segment *s, struct pd_store_text_cache *texts, size_t block, uint32_t first, uint32_t end,
+			 pd_store_each_fn *each, void *ctx, struct pd_err *e)
 {
 	struct pd_store_page page;
 	struct pd_span rest, text;
@@ -1361,8 +1368,8 @@ int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache
 		bool last = b + 1 == s->f.row_blocks;
 		const struct pd_store_row_block *block = row_block(s, b, e), *next = last ? NULL : row_block(s, b + 1, e);
 		uint64_t end = next ? next->first : s->f.rows;
-		status = !block || (!next && !last) ? PD_ERR_FORMAT :
-			 each_in_block(s, texts, b, block->first, (uint32_t)end, each, ctx, e);
+		status = !block || (!next && !last) ? PD_ERR_FORMAT
+						    : each_in_block(s, texts, b, block->first, (uint32_t)end, each, ctx, e);
 		if (status == PD_ERR_FORMAT && damaged) {
 			tell_damage(&damage, e->text);
 			status = PD_OK;
@@ -1375,8 +1382,8 @@ int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache
 /* --- full verification: each damage is reported with its offset, and reading continues after it --- */
 
 /* Return whether entry `at` of a table belongs to this bucket and follows the row before it. */
-static bool entry_holds(const struct pd_store_segment *s, const struct table_layout *l, const uint8_t *base,
-			uint32_t table, uint32_t bucket, uint32_t at, int64_t *row)
+static bool entry_holds(const struct pd_store_segment *s, const struct table_layout *l, const uint8_t *base, uint32_t table,
+			uint32_t bucket, uint32_t at, int64_t *row)
 {
 	const uint64_t *keys = (const uint64_t *)(base + l->part[TABLE_KEYS]);
 	uint32_t words = s->f.bits / 64, r = ((const uint32_t *)(base + l->part[TABLE_ROWS]))[at];
@@ -1406,7 +1413,7 @@ static int verify_table(struct pd_store_segment *s, uint32_t table, struct pd_er
 		for (uint32_t i = starts[v]; i < starts[v + 1]; i++)
 			if (!entry_holds(s, &layout, s->map.p + at, table, v, i, &row))
 				return fail_damaged(s, at + layout.part[TABLE_ROWS] + i * UINT64_C(4),
-								"a table does not hold what the columns hold", e);
+						    "a table does not hold what the columns hold", e);
 	}
 	bool whole = starts[0] == 0 && starts[n] == s->f.fingerprints;
 	return whole ? PD_OK : fail_damaged(s, at, "a table lacks a row", e);
@@ -1420,7 +1427,7 @@ static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 		prints += pd_store_in_tables(s->section[PD_STORE_SEG_HAS][row]);
 	if (prints != s->f.fingerprints)
 		return fail_damaged(s, s->f.section[PD_STORE_SEG_HAS].at,
-						"the number of fingerprints is not the number in the footer", e);
+				    "the number of fingerprints is not the number in the footer", e);
 	for (uint32_t t = 0; !status && t < s->f.tables; t++)
 		status = verify_table(s, t, e);
 	return status;
@@ -1441,8 +1448,9 @@ static int verify_order(struct pd_store_segment *s, int order, struct pd_err *e)
 			uint32_t row = (uint32_t)o.v[i], begin = (uint32_t)(o.v[i] >> 32);
 			status = row >= s->f.rows ? PD_ERR_FORMAT : read_columns(s, row, &page, e);
 			int c = status || !i ? 1 : pd_store_order_compare(page.sketch, last.sketch, order);
-			if (status || !(page.has & PD_STORE_HAS_BANDS) || met[row] || begin != pd_store_order_begin(page.sketch, order) ||
-			    order_bucket(&o, begin) != v || c < 0 || (c == 0 && row < (uint32_t)o.v[i - 1]))
+			if (status || !(page.has & PD_STORE_HAS_BANDS) || met[row] ||
+			    begin != pd_store_order_begin(page.sketch, order) || order_bucket(&o, begin) != v || c < 0 ||
+			    (c == 0 && row < (uint32_t)o.v[i - 1]))
 				status = fail_damaged(s, o.entries + i * 8, "an order does not hold what the columns hold", e);
 			else
 				met[row] = 1;
@@ -1460,7 +1468,8 @@ static int verify_orders(struct pd_store_segment *s, struct pd_err *e)
 	for (uint64_t row = 0; row < s->f.rows; row++)
 		dense += (s->section[PD_STORE_SEG_HAS][row] & PD_STORE_HAS_BANDS) > 0;
 	if (s->f.version > BANDS_BY_HASH && dense != s->f.dense)
-		return fail_damaged(s, s->f.section[PD_STORE_SEG_HAS].at, "the number of pages in dense places is not the number in the footer", e);
+		return fail_damaged(s, s->f.section[PD_STORE_SEG_HAS].at,
+				    "the number of pages in dense places is not the number in the footer", e);
 	for (int i = 0; !status && i < s->orders.n; i++)
 		status = verify_order(s, i, e);
 	return status;
@@ -1499,7 +1508,8 @@ static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *t
 		for (int by = 0; !status && by < PD_STORE_BY_COUNT; by++)
 			if (page.hash[by])
 				status = verify_listed(s, (enum pd_store_by)by, page.hash[by], row, e);
-		for (size_t i = 0, n = status || s->f.version > BANDS_BY_HASH ? 0 : pd_store_page_bands(&page, bands); !status && i < n; i++)
+		for (size_t i = 0, n = status || s->f.version > BANDS_BY_HASH ? 0 : pd_store_page_bands(&page, bands);
+		     !status && i < n; i++)
 			status = verify_listed(s, PD_STORE_BY_TEXT, pd_store_band_hash(bands[i]), row, e);
 		size_t n_keys = status ? 0 : pd_store_page_keys(&page, keys);
 		if (!status)
@@ -1617,14 +1627,14 @@ static int out_finish(struct out *o)
 
 /* The source of a segment, a column each as in segment.h, in another segment or in memory. */
 struct part {
-	const char *name;		/* for messages */
+	const char *name; /* for messages */
 	size_t n;
 	uint64_t first;
 	const uint32_t *numbers;
 	const uint8_t *has;
 	const uint64_t *keys, *sketches;
 	int sketch_words;
-	bool bands_by_hash;		/* in the list by text */
+	bool bands_by_hash; /* in the list by text */
 	struct {
 		size_t n;
 		const uint64_t *hash;
@@ -1633,7 +1643,7 @@ struct part {
 	size_t n_row_blocks, rows_bytes;
 	const struct pd_store_row_block *row_blocks;
 	const uint8_t *rows;
-	void *memory[12];		/* memory that release frees */
+	void *memory[12]; /* memory that release frees */
 };
 
 static int part_of_segment(struct part *part, struct pd_store_segment *s, struct pd_err *e)
@@ -1668,12 +1678,12 @@ struct row_packer {
 	struct pd_zstd_packer *zstd;
 	struct pd_unpacker *unpacker;
 	struct pd_buf raw, packed;
-	struct pd_buf blocks;		/* struct pd_store_row_block of all that was packed */
-	uint64_t at;			/* bytes packed */
-	uint32_t row;			/* rows packed */
+	struct pd_buf blocks; /* struct pd_store_row_block of all that was packed */
+	uint64_t at;	      /* bytes packed */
+	uint32_t row;	      /* rows packed */
 };
 
-enum { ROWS = 16 };	/* of a block */
+enum { ROWS = 16 }; /* of a block */
 
 static void row_packer_init(struct row_packer *p)
 {
@@ -1849,14 +1859,14 @@ static int copy_rows(struct row_packer *p, const struct part *part, const uint32
 
 /* All sections, from all parts. */
 
-enum { TABLE_ROOM = 128 << 20, NOWHERE = -1 };	/* bytes of a table that are sorted at once */
+enum { TABLE_ROOM = 128 << 20, NOWHERE = -1 }; /* bytes of a table that are sorted at once */
 
 struct segment_writing {
 	const struct pd_store_segment_job *job;
-	const struct part *parts;	/* in the order of their pages' numbers */
+	const struct part *parts; /* in the order of their pages' numbers */
 	size_t n_parts;
 	struct out out;
-	uint32_t **row;			/* by part and old row: the new one, or NO_ROW */
+	uint32_t **row; /* by part and old row: the new one, or NO_ROW */
 	struct pd_store_partition partition;
 	int sketch_words;
 	uint64_t rows, fingerprints, last;
@@ -1896,21 +1906,23 @@ static void write_columns(struct segment_writing *w)
 	struct out *o = &w->out;
 	size_t words = (size_t)w->job->bits / 64;
 	out_section(o, PD_STORE_SEG_NUMBERS);
-	FOR_LIVE(w, p, i) {
+	FOR_LIVE(w, p, i)
+	{
 		uint32_t number = (uint32_t)(p->first + p->numbers[i] - o->footer.first);
 		out_put(o, &number, 4);
 	}
 	out_section_end(o, PD_STORE_SEG_NUMBERS);
 	out_section(o, PD_STORE_SEG_HAS);
 	FOR_LIVE(w, p, i)
-		out_put(o, &p->has[i], 1);
+	out_put(o, &p->has[i], 1);
 	out_section_end(o, PD_STORE_SEG_HAS);
 	out_section(o, PD_STORE_SEG_KEYS);
 	FOR_LIVE(w, p, i)
-		out_put(o, p->keys + i * words, words * 8);
+	out_put(o, p->keys + i * words, words * 8);
 	out_section_end(o, PD_STORE_SEG_KEYS);
 	out_section(o, PD_STORE_SEG_SKETCHES);
-	FOR_LIVE(w, p, i) {
+	FOR_LIVE(w, p, i)
+	{
 		size_t own = (size_t)p->sketch_words;
 		out_put(o, own ? p->sketches + i * own : none, own * 8);
 		out_put(o, none, ((size_t)w->sketch_words - own) * 8);
@@ -1994,8 +2006,8 @@ static void count_buckets(const struct segment_writing *w, int table, uint32_t *
 	size_t words = (size_t)w->job->bits / 64, n = (size_t)1 << w->partition.n_bits;
 	memset(starts, 0, (n + 1) * sizeof *starts);
 	FOR_LIVE(w, p, i)
-		if (pd_store_in_tables(p->has[i]))
-			starts[pd_store_partition_block(w->partition, p->keys + i * words, table) + 1]++;
+	if (pd_store_in_tables(p->has[i]))
+		starts[pd_store_partition_block(w->partition, p->keys + i * words, table) + 1]++;
 	for (size_t v = 0; v < n; v++)
 		starts[v + 1] += starts[v];
 }
@@ -2008,7 +2020,8 @@ static void write_buckets(struct segment_writing *w, int table, int column, cons
 	uint32_t *next = pd_alloc((to - from + 1) * sizeof *next), *rows = is_row ? pd_alloc(n * 4 + 1) : NULL;
 	uint64_t *keys = is_row ? NULL : pd_alloc(n * 8 + 1);
 	memcpy(next, starts + from, (to - from) * sizeof *next);
-	FOR_LIVE(w, p, i) {
+	FOR_LIVE(w, p, i)
+	{
 		if (!pd_store_in_tables(p->has[i]))
 			continue;
 		uint64_t v = pd_store_partition_block(w->partition, p->keys + i * words, table);
@@ -2042,9 +2055,9 @@ struct sorting_order {
 	int order;
 	size_t n;
 	uint64_t *v, *other;
-	uint32_t *row;			/* of these pages */
+	uint32_t *row; /* of these pages */
 	const uint64_t **sketch;
-	size_t words;			/* of these sketches */
+	size_t words; /* of these sketches */
 };
 
 static const uint64_t *whole_sketch(const struct sorting_order *s, uint32_t i, uint64_t room[PD_SKETCH_WORDS])
@@ -2059,7 +2072,7 @@ static const uint64_t *whole_sketch(const struct sorting_order *s, uint32_t i, u
 static int by_order(const void *x, const void *y, void *ctx)
 {
 	const struct sorting_order *s = ctx;
-	uint32_t a = (uint32_t)*(const uint64_t *)x, b = (uint32_t)*(const uint64_t *)y;
+	uint32_t a = (uint32_t) * (const uint64_t *)x, b = (uint32_t) * (const uint64_t *)y;
 	uint64_t room[2][PD_SKETCH_WORDS];
 	int c = pd_store_order_compare(whole_sketch(s, a, room[0]), whole_sketch(s, b, room[1]), s->order);
 	return c ? c : a < b ? -1 : a > b;
@@ -2107,11 +2120,11 @@ static void write_orders(struct segment_writing *w)
 	s.sketch = pd_alloc(f->dense * sizeof *s.sketch);
 	/* Pages without sketches are never dense; all others have sketches of one size. */
 	FOR_LIVE(w, p, i)
-		if (p->has[i] & PD_STORE_HAS_BANDS) {
-			s.words = (size_t)p->sketch_words;
-			s.sketch[s.n] = p->sketches + i * s.words;
-			s.row[s.n++] = w->row[p - w->parts][i];
-		}
+	if (p->has[i] & PD_STORE_HAS_BANDS) {
+		s.words = (size_t)p->sketch_words;
+		s.sketch[s.n] = p->sketches + i * s.words;
+		s.row[s.n++] = w->row[p - w->parts][i];
+	}
 	uint32_t *starts = pd_alloc(n_starts * sizeof *starts);
 	for (s.order = 0; s.order < n_orders(f); s.order++) {
 		for (uint32_t i = 0; i < s.n; i++)
@@ -2198,8 +2211,9 @@ static void write_all(struct segment_writing *w)
 static int write_parts(const struct pd_store_segment_job *job, const struct part *parts, size_t n_parts,
 		       struct pd_store_manifest_segment *out, struct pd_err *e)
 {
-	struct segment_writing w = { .job = job, .parts = parts, .n_parts = n_parts,
-			     .row = pd_zalloc((n_parts + 1) * sizeof *w.row) };
+	struct segment_writing w = {
+		.job = job, .parts = parts, .n_parts = n_parts, .row = pd_zalloc((n_parts + 1) * sizeof *w.row)
+	};
 	const uint64_t *tombstones = job->tombstones;
 	int status = PD_OK;
 	*out = (struct pd_store_manifest_segment){ .file = job->file };
@@ -2209,8 +2223,8 @@ static int write_parts(const struct pd_store_segment_job *job, const struct part
 	}
 	w.partition = pd_store_partition_choose(job->bits, job->k, w.fingerprints);
 	if (w.rows && (w.rows > PD_STORE_SEGMENT_ROWS || w.last - w.out.footer.first > UINT32_MAX))
-		status = pd_fail(e, PD_ERR_LIMIT,
-				 "a segment would hold over %u pages, or their numbers lie too far apart", PD_STORE_SEGMENT_ROWS);
+		status = pd_fail(e, PD_ERR_LIMIT, "a segment would hold over %u pages, or their numbers lie too far apart",
+				 PD_STORE_SEGMENT_ROWS);
 	if (w.rows && !status) {
 		uint64_t first = w.out.footer.first;
 		uint32_t dense = w.out.footer.dense;
@@ -2229,8 +2243,8 @@ static int write_parts(const struct pd_store_segment_job *job, const struct part
 	return status;
 }
 
-int pd_store_segment_write(const struct pd_store_segment_job *job, const struct pd_store_recent *recent,
-			   int sketch_words, struct pd_store_manifest_segment *out, struct pd_err *e)
+int pd_store_segment_write(const struct pd_store_segment_job *job, const struct pd_store_recent *recent, int sketch_words,
+			   struct pd_store_manifest_segment *out, struct pd_err *e)
 {
 	struct part part;
 	part_of_recent(&part, recent, sketch_words);

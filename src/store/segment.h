@@ -24,11 +24,11 @@
 #include "join/table.h"
 #include "store/log.h"
 
-#define PD_STORE_BLOCK 16384	/* bytes under one checksum */
-#define PD_STORE_ALIGN 64	/* of the sections */
+#define PD_STORE_BLOCK 16384 /* bytes under one checksum */
+#define PD_STORE_ALIGN 64    /* of the sections */
 #define PD_STORE_SEGMENT_MAGIC "\x89PDSEG\r\n"
 #define PD_STORE_SEGMENT_ROWS (UINT32_MAX / 2)
-#define PD_STORE_SEGMENT_PAD 16	/* keys of zeroes after each column of a table: compared without a care for its end */
+#define PD_STORE_SEGMENT_PAD 16 /* keys of zeroes after each column of a table: compared without a care for its end */
 
 _Static_assert(PD_STORE_SEGMENT_PAD >= PD_SCAN_PAD, "what scanning may read lies in the segment");
 
@@ -37,7 +37,7 @@ enum pd_store_segment_section {
 	PD_STORE_SEG_HAS,
 	PD_STORE_SEG_KEYS,
 	PD_STORE_SEG_SKETCHES,
-	PD_STORE_SEG_HASHES,					/* one for each list */
+	PD_STORE_SEG_HASHES, /* one for each list */
 	PD_STORE_SEG_LIST_ROWS = PD_STORE_SEG_HASHES + PD_STORE_BY_COUNT,
 	PD_STORE_SEG_STARTS = PD_STORE_SEG_LIST_ROWS + PD_STORE_BY_COUNT,
 	PD_STORE_SEG_TABLES = PD_STORE_SEG_STARTS + PD_STORE_BY_COUNT,
@@ -49,20 +49,20 @@ enum pd_store_segment_section {
 /* The end of the file; all of it under its last member. */
 struct pd_store_segment_footer {
 	char magic[8];
-	uint32_t version, block;	/* PD_STORE_BLOCK */
-	uint64_t file;			/* its number */
-	uint64_t rows, fingerprints;		/* pages; those whose keys are in the tables */
-	uint64_t first;			/* number of the first page */
+	uint32_t version, block;     /* PD_STORE_BLOCK */
+	uint64_t file;		     /* its number */
+	uint64_t rows, fingerprints; /* pages; those whose keys are in the tables */
+	uint64_t first;		     /* number of the first page */
 	uint32_t bits, sketch_words;
-	uint32_t tables, table_bits;	/* the partition */
+	uint32_t tables, table_bits; /* the partition */
 	uint32_t start_bits[PD_STORE_BY_COUNT];
-	uint32_t dense;			/* pages in the orders of sketches; 0 before version 4 */
+	uint32_t dense; /* pages in the orders of sketches; 0 before version 4 */
 	uint64_t listed[PD_STORE_BY_COUNT];
 	uint64_t row_blocks;
 	struct {
 		uint64_t at, n;
 	} section[PD_STORE_SEG_SECTIONS];
-	uint64_t content;		/* bytes before the checksums */
+	uint64_t content; /* bytes before the checksums */
 	uint64_t checks_check;
 	uint64_t check;
 };
@@ -70,16 +70,16 @@ struct pd_store_segment_footer {
 _Static_assert(sizeof(struct pd_store_segment_footer) == 392, "as in docs/format-store.md");
 
 struct pd_store_row_block {
-	uint64_t at;			/* in the section of rows */
-	uint32_t bytes;			/* compressed */
-	uint32_t first;			/* row */
+	uint64_t at;	/* in the section of rows */
+	uint32_t bytes; /* compressed */
+	uint32_t first; /* row */
 };
 
 /* The entry of a segment in the manifest. */
 struct pd_store_manifest_segment {
-	uint64_t file;		/* seg-FILE */
+	uint64_t file; /* seg-FILE */
 	uint64_t rows, bytes;
-	uint64_t check;		/* of its footer */
+	uint64_t check; /* of its footer */
 };
 
 /* The orders of sketches: their number, the shift of a prefix for the search, the offset of the first, the bytes
@@ -91,10 +91,10 @@ struct pd_store_segment_orders {
 
 struct pd_store_segment {
 	struct pd_store_io_map map;
-	char *name;			/* for messages */
+	char *name; /* for messages */
 	struct pd_store_segment_footer f;
 	const uint8_t *checks;
-	uint8_t *seen;			/* by block of the file: its checksum was right */
+	uint8_t *seen; /* by block of the file: its checksum was right */
 	const uint8_t *section[PD_STORE_SEG_SECTIONS];
 	struct pd_store_segment_orders orders;
 };
@@ -119,7 +119,8 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step);
 
 /* The neighbours of a sketch in one order. For a segment from before version 4: the oldest pages of the band. */
-int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out, struct pd_err *e);
+int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out,
+			    struct pd_err *e);
 /* Prefetch the memory of this search, in two steps; and that of a page's sketch. */
 void pd_store_segment_beside_soon(const struct pd_store_segment *s, const struct pd_store_beside_question *q, int step);
 static inline void pd_store_segment_sketch_soon(const struct pd_store_segment *s, uint32_t row)
@@ -153,24 +154,26 @@ static inline void pd_store_segment_row_soon(const struct pd_store_segment *s, u
 }
 
 /* The sketch of a row, all words of it: its address in the file, or a shorter one copied into `room`. NULL: none. */
-int pd_store_segment_read_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out, struct pd_err *e);
+int pd_store_segment_read_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out,
+				 struct pd_err *e);
 
 /* In dense data each query reads hundreds: nearly always the sketch has full length, and the checksums of the blocks
  * that contain it and `has` were verified before. */
-static inline int pd_store_segment_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out,
-					  struct pd_err *e)
+static inline int pd_store_segment_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS],
+					  const uint64_t **out, struct pd_err *e)
 {
 	uint64_t sketch = s->f.section[PD_STORE_SEG_SKETCHES].at + row * UINT64_C(8) * PD_SKETCH_WORDS;
 	uint64_t has = s->f.section[PD_STORE_SEG_HAS].at + row;
-	if (row >= s->f.rows || s->f.sketch_words != PD_SKETCH_WORDS || !s->seen[has / PD_STORE_BLOCK] || !s->seen[sketch / PD_STORE_BLOCK])
+	if (row >= s->f.rows || s->f.sketch_words != PD_SKETCH_WORDS || !s->seen[has / PD_STORE_BLOCK] ||
+	    !s->seen[sketch / PD_STORE_BLOCK])
 		return pd_store_segment_read_sketch(s, row, room, out, e);
 	*out = s->map.p[has] & PD_STORE_HAS_SKETCH ? (const uint64_t *)(s->map.p + sketch) : NULL;
 	return PD_OK;
 }
 
 /* The page of a row; its text and its hashes only with a cache. The text is valid until the next call. */
-int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts,
-			  struct pd_store_page *p, struct pd_err *e);
+int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts, struct pd_store_page *p,
+			  struct pd_err *e);
 
 /* Search by key: keys in, the rows of a segment within k of each out, every row once.  Many queries are processed
  * together, so that memory for one is prefetched while others are compared.  Pages in memory are searched in the
@@ -181,12 +184,12 @@ int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_st
  * the k of the store; a smaller k has smaller radii, or needs fewer tables. */
 struct pd_store_questions {
 	size_t n;
-	struct pd_join_columns keys;	/* spread; word j of question i is keys.w[j][i] */
+	struct pd_join_columns keys; /* spread; word j of question i is keys.w[j][i] */
 	int bits, k;
 };
 
 struct pd_store_near_hit {
-	uint32_t question, segment, row, distance;	/* segment: index of the searched one; 0 in memory */
+	uint32_t question, segment, row, distance; /* segment: index of the searched one; 0 in memory */
 };
 
 /* A question of many: its block, below it its class, if there are classes. */
@@ -198,12 +201,12 @@ struct pd_store_near {
 	/* out */
 	struct pd_store_near_hit *v;
 	size_t n, cap;
-	size_t most;			/* in: this number of segments, plus one; 0: any */
+	size_t most; /* in: this number of segments, plus one; 0: any */
 	/* scratch */
 	struct pd_join_hits hits;
-	struct pd_join_masks *masks[PD_STORE_BLOCK_BITS_MAX + 1][PD_STORE_BLOCK_BITS_MAX + 1];	/* by width and radius */
+	struct pd_join_masks *masks[PD_STORE_BLOCK_BITS_MAX + 1][PD_STORE_BLOCK_BITS_MAX + 1]; /* by width and radius */
 	const struct pd_join_scan *scan;
-	const struct pd_store_segment *first;			/* of the searched segments */
+	const struct pd_store_segment *first; /* of the searched segments */
 	/* many queries: those that probe a bucket, and 32 bits of each; all queries sorted by their blocks, their
 	 * keys, and 32 bits of each */
 	uint32_t *starts, *searchers, *searcher_halves, *halves;
@@ -213,10 +216,9 @@ struct pd_store_near {
 };
 
 /* Hits are appended, in no order.  At most 2^24 questions at once.  PD_ERR_LIMIT: more hits than `most`; no message. */
-int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *segments, size_t n, const struct pd_store_questions *q,
-			   struct pd_err *e);
-void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r,
-			  const struct pd_store_questions *q);
+int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *segments, size_t n,
+			   const struct pd_store_questions *q, struct pd_err *e);
+void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q);
 void pd_store_near_release(struct pd_store_near *near);
 
 /* Receives damage: for one file the first PD_STORE_TOLD offsets as they are found, then the number of others. */
@@ -239,15 +241,15 @@ int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cac
  * most 16 bytes of memory per page, 28 for a dense one. */
 struct pd_store_segment_job {
 	struct pd_store_io *io;
-	uint64_t file;			/* number of the new segment */
+	uint64_t file; /* number of the new segment */
 	int bits, k;
-	const uint64_t *tombstones;	/* ascending */
+	const uint64_t *tombstones; /* ascending */
 	size_t n_tombstones;
 };
 
 /* The file is durable, its name in the folder not yet. out->rows 0: no page was left, and there is no file. */
-int pd_store_segment_write(const struct pd_store_segment_job *job, const struct pd_store_recent *recent,
-			   int sketch_words, struct pd_store_manifest_segment *out, struct pd_err *e);
+int pd_store_segment_write(const struct pd_store_segment_job *job, const struct pd_store_recent *recent, int sketch_words,
+			   struct pd_store_manifest_segment *out, struct pd_err *e);
 /* From segments in the order of their pages, whose checksums are all verified. */
 int pd_store_segment_merge(const struct pd_store_segment_job *job, struct pd_store_segment *segments, size_t n,
 			   struct pd_store_manifest_segment *out, struct pd_err *e);

@@ -40,12 +40,12 @@ void pd_store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *o
 	print_or_dash(out, "tables", pd_buf_z(&m->tables));
 	pd_buf_printf(out, "keys %s\nmade_for %" PRIu64 "\nmillionths %" PRIu64 "\nseen %" PRIu64 "\nseen_keys %" PRIu64 "\n",
 		      pd_store_keys_names[m->keys.kind], m->made_for, m->millionths, m->seen_file, m->seen_keys);
-	pd_buf_printf(out, "next %" PRIu64 "\nfile %" PRIu64 "\nlog %" PRIu64 "\ngone %" PRIu64 "\n", m->next,
-		      m->next_file, m->log, m->tombstones);
+	pd_buf_printf(out, "next %" PRIu64 "\nfile %" PRIu64 "\nlog %" PRIu64 "\ngone %" PRIu64 "\n", m->next, m->next_file, m->log,
+		      m->tombstones);
 	for (size_t i = 0; i < m->n_segments; i++) {
 		const struct pd_store_manifest_segment *s = &m->segments[i];
-		pd_buf_printf(out, "segment %" PRIu64 " %" PRIu64 " %" PRIu64 " %016" PRIx64 "\n", s->file, s->rows,
-			      s->bytes, s->check);
+		pd_buf_printf(out, "segment %" PRIu64 " %" PRIu64 " %" PRIu64 " %016" PRIx64 "\n", s->file, s->rows, s->bytes,
+			      s->check);
 	}
 	pd_buf_printf(out, "check %016" PRIx64 "\n", pd_hash64(out->p, out->n));
 }
@@ -123,8 +123,8 @@ static int take_segment(struct manifest_text *t, struct pd_store_manifest *m, st
 	size_t n = 0;
 	while (n < 4 && pd_span_split(&v, ' ', &f[n]))
 		n++;
-	if (n < 4 || v.p || !pd_span_u64(f[0], &s.file) || !pd_span_u64(f[1], &s.rows) ||
-	    !pd_span_u64(f[2], &s.bytes) || !hex64(f[3], &s.check))
+	if (n < 4 || v.p || !pd_span_u64(f[0], &s.file) || !pd_span_u64(f[1], &s.rows) || !pd_span_u64(f[2], &s.bytes) ||
+	    !hex64(f[3], &s.check))
 		return fail_line(t, "segment");
 	m->segments = pd_grow(m->segments, m->n_segments, &m->cap, sizeof *m->segments);
 	m->segments[m->n_segments++] = s;
@@ -159,8 +159,8 @@ static int check_version(struct manifest_text *t, struct pd_store_manifest *m)
 	if (!pd_span_u64(v, &n) || n == 0)
 		return pd_fail(t->e, PD_ERR_FORMAT, "%s: damaged at offset %zu: no version", t->name, words_n);
 	if (n > PD_STORE_VERSION)
-		return pd_fail(t->e, PD_ERR_VERSION,
-			       "%s: a store of version %" PRIu64 "; this program knows version %d", t->name, n, PD_STORE_VERSION);
+		return pd_fail(t->e, PD_ERR_VERSION, "%s: a store of version %" PRIu64 "; this program knows version %d", t->name,
+			       n, PD_STORE_VERSION);
 	m->version = (int)n;
 	return PD_OK;
 }
@@ -298,8 +298,7 @@ static int load_manifest(struct pd_store_manifest *m, const struct pd_store_io *
 	*m = (struct pd_store_manifest){ 0 };
 	int status = pd_store_io_map(io, "manifest", &map, e);
 	if (status == PD_ERR_NOT_FOUND)
-		return pd_fail(e, status, "%s is not a store (it has no manifest): 'pagededup store init' makes one",
-			       io->dir);
+		return pd_fail(e, status, "%s is not a store (it has no manifest): 'pagededup store init' makes one", io->dir);
 	if (status)
 		return status;
 	pd_buf_printf(&name, "%s/manifest", io->dir);
@@ -378,7 +377,9 @@ static int read_key(const struct pd_store_io *io, struct pd_secret *out, struct 
 		return status;
 	bool good = pd_secret_parse(pd_span((const char *)map.p, map.n), out);
 	pd_store_io_unmap(&map);
-	return good ? 1 : pd_fail(e, PD_ERR_FORMAT, "%s/" PD_STORE_IO_KEY ": damaged: a key is 32 hex digits; copy the key from a backup", io->dir);
+	return good ? 1
+		    : pd_fail(e, PD_ERR_FORMAT,
+			      "%s/" PD_STORE_IO_KEY ": damaged: a key is 32 hex digits; copy the key from a backup", io->dir);
 }
 
 /* A user who may read the store but not its key can still compare rows with it: the manifest has the key's id. */
@@ -420,9 +421,8 @@ static int load_once(struct pd_store *s, struct pd_err *e)
 	if (status)
 		return status == PD_ERR_NOT_FOUND ? PD_ERR_USAGE : status;
 	if (s->m.sketch[0] && pd_sketch_read(&s->sketch, pd_span_z(s->m.sketch), e))
-		return pd_fail(e, PD_ERR_FORMAT, "%s/manifest: damaged: no sketch is called '%s'", s->io.dir,
-			       s->m.sketch);
-	s->dirty = s->m.version < PD_STORE_VERSION;	/* before it gets data that an older program would misread */
+		return pd_fail(e, PD_ERR_FORMAT, "%s/manifest: damaged: no sketch is called '%s'", s->io.dir, s->m.sketch);
+	s->dirty = s->m.version < PD_STORE_VERSION; /* before it gets data that an older program would misread */
 	s->log.number = s->m.log;
 	s->log.io = &s->io;
 	s->log.bits = s->m.bits;
@@ -483,7 +483,9 @@ static int check_empty(const struct pd_store_io *io, struct pd_err *e)
 		const char *n = entry->d_name;
 		if (n[0] != '.' && strcmp(n, "lock") && strcmp(n, "manifest.new") && strcmp(n, PD_STORE_IO_KEY) &&
 		    strcmp(n, PD_STORE_IO_KEY ".new") && !our_file(n, "log", &file))
-			status = pd_fail(e, PD_ERR_USAGE, "%s is not a store, and not empty (it holds '%s'): name a new or empty folder", io->dir, n);
+			status =
+				pd_fail(e, PD_ERR_USAGE,
+					"%s is not a store, and not empty (it holds '%s'): name a new or empty folder", io->dir, n);
 	}
 	closedir(d);
 	return status;
@@ -494,8 +496,8 @@ static int take_lock(const struct pd_store_io *io, int *lock, struct pd_err *e)
 	int taken = pd_file_lock_try(io->fd, "lock", lock);
 	if (taken > 0)
 		return PD_OK;
-	return taken ? pd_fail_errno(e, "cannot lock %s/lock", io->dir) :
-		       pd_fail(e, PD_ERR_LIMIT, "another process is writing to %s: only one can, wait until it has ended", io->dir);
+	return taken ? pd_fail_errno(e, "cannot lock %s/lock", io->dir)
+		     : pd_fail(e, PD_ERR_LIMIT, "another process is writing to %s: only one can, wait until it has ended", io->dir);
 }
 
 int pd_store_n_values(const struct pd_store *s)
@@ -509,9 +511,10 @@ static int same_methods(const struct pd_store *s, const struct pd_methods *want,
 	struct pd_buf is = { 0 }, wanted = { 0 };
 	pd_methods_print(&s->m.methods, PD_METHOD_SIGNS, &is);
 	pd_methods_print(want, PD_METHOD_SIGNS, &wanted);
-	int status = !want->n || pd_span_eq(pd_buf_span(&is), pd_buf_span(&wanted)) ? PD_OK :
-		pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (methods: %s and %s)", s->io.dir,
-			is.n ? is.p : "not known yet", wanted.p);
+	int status = !want->n || pd_span_eq(pd_buf_span(&is), pd_buf_span(&wanted))
+			     ? PD_OK
+			     : pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (methods: %s and %s)",
+				       s->io.dir, is.n ? is.p : "not known yet", wanted.p);
 	pd_buf_release(&is);
 	pd_buf_release(&wanted);
 	return status;
@@ -529,9 +532,11 @@ static int has_key(const struct pd_store *s, const struct pd_store_settings *wan
 	struct pd_secret is;
 	int status = read_key(&s->io, &is, e);
 	if (status > 0 && want->key == PD_STORE_KEY_NONE)
-		return pd_fail(e, PD_ERR_PARAMS, "%s has a key, %s/" PD_STORE_IO_KEY ": it takes only rows made with it", s->io.dir, s->io.dir);
+		return pd_fail(e, PD_ERR_PARAMS, "%s has a key, %s/" PD_STORE_IO_KEY ": it takes only rows made with it", s->io.dir,
+			       s->io.dir);
 	if (status > 0 && want->key == PD_STORE_KEY_GIVEN && memcmp(&is, &want->secret, sizeof is))
-		return pd_fail(e, PD_ERR_PARAMS, "%s has another key, %s/" PD_STORE_IO_KEY ": name a new folder", s->io.dir, s->io.dir);
+		return pd_fail(e, PD_ERR_PARAMS, "%s has another key, %s/" PD_STORE_IO_KEY ": name a new folder", s->io.dir,
+			       s->io.dir);
 	if (status == 0 && want->key == PD_STORE_KEY_GIVEN && has_manifest(s))
 		return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, without a key: name a new folder", s->io.dir);
 	return status;
@@ -567,15 +572,18 @@ static int is_there(struct pd_store *s, const struct pd_store_settings *want, st
 	const struct {
 		const char *name;
 		int is, wanted;
-	} rows[] = { { "bits", s->m.bits, want->bits }, { "k", s->m.k, want->k },
+	} rows[] = { { "bits", s->m.bits, want->bits },
+		     { "k", s->m.k, want->k },
 		     { "k_unknown", s->m.k_unknown, want->k_unknown } };
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		if (rows[i].is != rows[i].wanted)
-			return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (%s: %d and %d)",
-				       s->io.dir, rows[i].name, rows[i].is, rows[i].wanted);
+			return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (%s: %d and %d)", s->io.dir,
+				       rows[i].name, rows[i].is, rows[i].wanted);
 	if (s->m.keys.kind != want->keys || s->m.made_for != want->made_for || s->m.millionths != want->millionths)
-		return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, with other parameters (keys: %s for %" PRIu64 " and %s for %" PRIu64 ")",
-			       s->io.dir, pd_store_keys_names[s->m.keys.kind], s->m.made_for, pd_store_keys_names[want->keys], want->made_for);
+		return pd_fail(e, PD_ERR_PARAMS,
+			       "%s is already a store, with other parameters (keys: %s for %" PRIu64 " and %s for %" PRIu64 ")",
+			       s->io.dir, pd_store_keys_names[s->m.keys.kind], s->m.made_for, pd_store_keys_names[want->keys],
+			       want->made_for);
 	status = has_key(s, want, e);
 	return status < 0 ? status : same_methods(s, &want->methods, e);
 }
@@ -597,15 +605,22 @@ static int create_in(struct pd_store *s, const struct pd_store_settings *want, s
 	int status = check_empty(&s->io, e);
 	if (!status)
 		status = take_lock(&s->io, &s->lock, e);
-	if (!status && has_manifest(s))	/* somebody was faster */
+	if (!status && has_manifest(s)) /* somebody was faster */
 		return is_there(s, want, e);
 	if (!status)
 		status = sync_parent(s, e);
 	if (!status)
 		status = make_key(s, want, e);
-	s->m = (struct pd_store_manifest){ .bits = want->bits, .k = want->k, .k_unknown = want->k_unknown,
-					   .methods = want->methods, .keys.kind = want->keys,
-					   .made_for = want->made_for, .millionths = want->millionths, .log = 1, .next_file = 2, .next = 1 };
+	s->m = (struct pd_store_manifest){ .bits = want->bits,
+					   .k = want->k,
+					   .k_unknown = want->k_unknown,
+					   .methods = want->methods,
+					   .keys.kind = want->keys,
+					   .made_for = want->made_for,
+					   .millionths = want->millionths,
+					   .log = 1,
+					   .next_file = 2,
+					   .next = 1 };
 	settle_filter(&s->m);
 	s->log.io = &s->io;
 	s->log.bits = want->bits;
@@ -617,13 +632,12 @@ static int create_in(struct pd_store *s, const struct pd_store_settings *want, s
 	return status ? status : save_manifest(&s->m, &s->io, e);
 }
 
-int pd_store_create(const char *dir, const struct pd_store_settings *settings, const struct pd_store_io *io,
-		    struct pd_err *e)
+int pd_store_create(const char *dir, const struct pd_store_settings *settings, const struct pd_store_io *io, struct pd_err *e)
 {
 	struct pd_store s = { .lock = -1 };
 	if (settings->k > settings->bits / 4)
-		return pd_fail(e, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", settings->k, settings->bits / 4,
-			       settings->bits);
+		return pd_fail(e, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", settings->k,
+			       settings->bits / 4, settings->bits);
 	if (io)
 		s.io = *io;
 	if (mkdir(dir, 0777) && errno != EEXIST)
@@ -686,8 +700,7 @@ int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, 
 
 /* --- stored pages --- */
 
-int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text, struct pd_store_page *out,
-		  struct pd_err *e)
+int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text, struct pd_store_page *out, struct pd_err *e)
 {
 	if (at->segment != PD_STORE_IN_LOG)
 		return pd_store_segment_page(&s->segments[at->segment], at->row, text ? &s->texts : NULL, out, e);
@@ -786,13 +799,13 @@ int pd_store_verify(struct pd_store *s, const char *dir, struct pd_err *e)
 
 /* --- changes: memory first, then the log, which waits for pd_store_sync --- */
 
-int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *removed, size_t n_removed,
-		 uint64_t *number, struct pd_err *e)
+int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *removed, size_t n_removed, uint64_t *number,
+		 struct pd_err *e)
 {
 	int status = s->dirty ? save_manifest(&s->m, &s->io, e) : PD_OK;
 	if (status)
 		return status;
-	s->dirty = false;	/* the parameters of rows are known before the first row */
+	s->dirty = false; /* the parameters of rows are known before the first row */
 	*number = s->m.next++;
 	return pd_store_log_append(&s->log, *number, page, removed, n_removed, e);
 }
@@ -813,18 +826,18 @@ int pd_store_sync(struct pd_store *s, struct pd_err *e)
 enum {
 	FANOUT = 4,
 	TWICE = 2,
-	BEHIND = 4 * FANOUT	/* segments that wait while one merge runs, before adding waits for it */
+	BEHIND = 4 * FANOUT /* segments that wait while one merge runs, before adding waits for it */
 };
 
 /* Segments from .. to - 1 become `result`. */
 struct pd_store_merge {
-	struct pd_task *task;		/* NULL: done at once */
-	struct pd_store_segment *segments;	/* separate maps, read in the background */
-	size_t n;			/* of them, open */
+	struct pd_task *task;		   /* NULL: done at once */
+	struct pd_store_segment *segments; /* separate maps, read in the background */
+	size_t n;			   /* of them, open */
 	size_t from, to;
 	struct pd_store_segment_job job;
 	uint64_t *tombstones;
-	uint64_t first, last;		/* its pages have numbers first .. last */
+	uint64_t first, last; /* its pages have numbers first .. last */
 	struct pd_store_manifest_segment result;
 	int status;
 	struct pd_err err;
@@ -863,8 +876,9 @@ static int merge_begin(struct pd_store *s, size_t from, size_t to, bool backgrou
 	m->job.k = s->m.k;
 	m->job.tombstones = m->tombstones = pd_store_tombstones_all(&s->log.tombstones, &m->job.n_tombstones);
 	m->first = from ? s->segments[from].f.first : 0;
-	m->last = to < s->m.n_segments ? s->segments[to].f.first - 1 : s->log.recent.n ? s->log.recent.numbers[0] - 1 :
-		s->m.next - 1;
+	m->last = to < s->m.n_segments ? s->segments[to].f.first - 1
+		  : s->log.recent.n    ? s->log.recent.numbers[0] - 1
+				       : s->m.next - 1;
 	s->merge = m;
 	if (background)
 		m->task = pd_task_start(merge_run, m);
@@ -884,7 +898,7 @@ static void merge_abandon(struct pd_store *s)
 
 /* The files that a change makes durable, and those that it makes superfluous. */
 struct change {
-	uint64_t old_log, old_tombstones, old_seen;	/* 0: stays */
+	uint64_t old_log, old_tombstones, old_seen; /* 0: stays */
 	uint64_t *old_segments;
 	size_t n_old;
 };
@@ -918,8 +932,7 @@ static int install(struct pd_store *s, const struct change *c, struct pd_err *e)
 }
 
 /* Replace segments from .. to - 1 by one, or by none if no page was left. */
-static int replace_segments(struct pd_store *s, size_t from, size_t to, struct pd_store_manifest_segment by,
-			    struct pd_err *e)
+static int replace_segments(struct pd_store *s, size_t from, size_t to, struct pd_store_manifest_segment by, struct pd_err *e)
 {
 	struct pd_store_segment fresh = { 0 };
 	size_t stays = by.rows ? 1 : 0;
@@ -1040,8 +1053,9 @@ static int make_segment_of_log(struct pd_store *s, struct pd_err *e)
 	struct change c = { .old_log = s->m.log, .old_tombstones = s->m.tombstones };
 	size_t n;
 	uint64_t *all = pd_store_tombstones_all(&s->log.tombstones, &n);
-	struct pd_store_segment_job job = { .io = &s->io, .file = s->m.next_file++, .bits = s->m.bits, .k = s->m.k,
-					    .tombstones = all, .n_tombstones = n };
+	struct pd_store_segment_job job = {
+		.io = &s->io, .file = s->m.next_file++, .bits = s->m.bits, .k = s->m.k, .tombstones = all, .n_tombstones = n
+	};
 	int status = pd_store_segment_write(&job, &s->log.recent, pd_sketch_words(&s->sketch), &made, e);
 	uint64_t first = s->log.recent.n ? s->log.recent.numbers[0] : UINT64_MAX;
 	if (!status)
@@ -1061,7 +1075,7 @@ static int by_key(const void *x, const void *y)
 	int c = memcmp(a->key.p, b->key.p, a->key.n < b->key.n ? a->key.n : b->key.n);
 	if (!c && a->key.n != b->key.n)
 		c = a->key.n < b->key.n ? -1 : 1;
-	return c ? c : a->id.p < b->id.p ? -1 : a->id.p > b->id.p;	/* texts are in the order of arrival */
+	return c ? c : a->id.p < b->id.p ? -1 : a->id.p > b->id.p; /* texts are in the order of arrival */
 }
 
 /* The keys of the pages in the log, in order, each once with the first page that had it.  They point into `bytes` and the log. */
@@ -1079,7 +1093,8 @@ static struct pd_store_new_key *keys_of_log(struct pd_store *s, struct pd_buf *b
 			at[*n] = bytes->n;
 			pd_buf_add_c(bytes, (char)key[i].place);
 			pd_buf_add_span(bytes, key[i].text);
-			v[*n] = (struct pd_store_new_key){ pd_span(NULL, 1 + key[i].text.n), pd_store_text(page.text, PD_STORE_TEXT_ID) };
+			v[*n] = (struct pd_store_new_key){ pd_span(NULL, 1 + key[i].text.n),
+							   pd_store_text(page.text, PD_STORE_TEXT_ID) };
 		}
 	}
 	for (size_t i = 0; i < *n; i++)
@@ -1119,7 +1134,7 @@ static int make_table_of_log(struct pd_store *s, struct pd_err *e)
 	return status ? status : install(s, &c, e);
 }
 
-enum { KEYS_IN_LOG = 1 << 20 };		/* at most; and at most a quarter of the keys of the table, which is rewritten */
+enum { KEYS_IN_LOG = 1 << 20 }; /* at most; and at most a quarter of the keys of the table, which is rewritten */
 
 /* A long log makes each opening of the store slow. */
 static bool log_is_long(const struct pd_store *s, bool closing)
@@ -1127,8 +1142,8 @@ static bool log_is_long(const struct pd_store *s, bool closing)
 	size_t of_table = s->m.seen_keys / 4 < KEYS_IN_LOG ? (size_t)s->m.seen_keys / 4 : KEYS_IN_LOG;
 	if (s->m.keys.kind && s->log.recent.n_keys < of_table)
 		return false;
-	size_t most = s->limits.recent ? s->limits.recent : PD_STORE_RECENT_MAX, left = s->limits.left ?
-		s->limits.left : PD_STORE_RECENT_LEFT;
+	size_t most = s->limits.recent ? s->limits.recent : PD_STORE_RECENT_MAX,
+	       left = s->limits.left ? s->limits.left : PD_STORE_RECENT_LEFT;
 	return s->log.recent.n > (closing ? left : most) || s->log.file.size > PD_STORE_RECENT_BYTES;
 }
 

@@ -15,7 +15,7 @@
 #include "store/log.h"
 #include "store/segment.h"
 
-#define PD_STORE_PAGES 10000000		/* number of pages for which the default k is chosen */
+#define PD_STORE_PAGES 10000000 /* number of pages for which the default k is chosen */
 
 /* More pages than these, or a longer log, become a segment between two batches; and more than PD_STORE_RECENT_LEFT
  * at the end of a run.  The log of a killed run, with its last batch, is read whenever the store is opened: in under
@@ -27,26 +27,27 @@
 /* The manifest: the parameters of the store, and its files.  It is replaced as a whole, by rename: a reader sees the
  * store before a change or after it. */
 struct pd_store_manifest {
-	int version;		/* version of the text that was read; PD_STORE_VERSION is written */
+	int version; /* version of the text that was read; PD_STORE_VERSION is written */
 	int bits, k;
-	int k_unknown;		/* largest distance to pages without a sketch: at most k */
-	struct pd_buf must;	/* parameters of the fingerprints; empty: not known yet */
-	char params[9];		/* their hash; "": not known yet */
-	char sketch[24];	/* "64x4x5"; "": none was seen yet */
-	struct pd_methods methods;	/* methods whose bits and keys are stored; none: not known yet */
-	struct pd_buf tables;	/* source of the word weights, as in headers; empty: none, or not known yet */
-	struct pd_store_keytable_options keys;	/* kind NONE: pages are stored, not only keys */
-	uint64_t made_for;	/* number of keys for which a filter is made, and its rate of wrong answers at that number, in millionths */
+	int k_unknown;			       /* largest distance to pages without a sketch: at most k */
+	struct pd_buf must;		       /* parameters of the fingerprints; empty: not known yet */
+	char params[9];			       /* their hash; "": not known yet */
+	char sketch[24];		       /* "64x4x5"; "": none was seen yet */
+	struct pd_methods methods;	       /* methods whose bits and keys are stored; none: not known yet */
+	struct pd_buf tables;		       /* source of the word weights, as in headers; empty: none, or not known yet */
+	struct pd_store_keytable_options keys; /* kind NONE: pages are stored, not only keys */
+	uint64_t
+		made_for; /* number of keys for which a filter is made, and its rate of wrong answers at that number, in millionths */
 	uint64_t millionths;
-	uint64_t seen_file;	/* keys-N and sums-N; 0: none */
-	uint64_t seen_keys;	/* in it */
-	uint64_t next;		/* number of the next page */
+	uint64_t seen_file; /* keys-N and sums-N; 0: none */
+	uint64_t seen_keys; /* in it */
+	uint64_t next;	    /* number of the next page */
 	uint64_t next_file;
-	uint64_t log;		/* log-N */
-	uint64_t tombstones;	/* gone-N; 0: none */
-	struct pd_store_manifest_segment *segments;	/* the oldest pages first */
+	uint64_t log;				    /* log-N */
+	uint64_t tombstones;			    /* gone-N; 0: none */
+	struct pd_store_manifest_segment *segments; /* the oldest pages first */
 	size_t n_segments, cap;
-	uint64_t check;		/* of the text that was read; never the same twice, since file numbers are not used again */
+	uint64_t check; /* of the text that was read; never the same twice, since file numbers are not used again */
 };
 
 void pd_store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *out);
@@ -56,23 +57,23 @@ void pd_store_manifest_release(struct pd_store_manifest *m);
 
 /* Limits for tests: 0 is the default. */
 struct pd_store_limits {
-	size_t recent, left;		/* PD_STORE_RECENT_MAX, PD_STORE_RECENT_LEFT */
-	size_t dense;			/* PD_STORE_DENSE (judge.h) */
-	size_t hits;			/* hits taken for many pages at once (judge.c) */
+	size_t recent, left; /* PD_STORE_RECENT_MAX, PD_STORE_RECENT_LEFT */
+	size_t dense;	     /* PD_STORE_DENSE (judge.h) */
+	size_t hits;	     /* hits taken for many pages at once (judge.c) */
 };
 
 struct pd_store {
 	struct pd_store_io io;
 	struct pd_store_limits limits;
-	int lock;			/* -1: reading */
+	int lock; /* -1: reading */
 	struct pd_store_manifest m;
-	struct pd_store_segment *segments;	/* as the manifest's */
-	struct pd_store_keytable *seen;	/* NULL: there is none */
+	struct pd_store_segment *segments; /* as the manifest's */
+	struct pd_store_keytable *seen;	   /* NULL: there is none */
 	struct pd_store_log log;
-	char key_id[17];		/* of the file `key` (pd_secret_id); "": there is none, or this user cannot read it */
-	bool dirty;			/* the manifest has changes that are not on disk yet */
+	char key_id[17]; /* of the file `key` (pd_secret_id); "": there is none, or this user cannot read it */
+	bool dirty;	 /* the manifest has changes that are not on disk yet */
 	struct pd_sketch_options sketch;
-	struct pd_store_merge *merge;	/* in the background, or NULL (store.c) */
+	struct pd_store_merge *merge; /* in the background, or NULL (store.c) */
 	struct pd_store_text_cache texts;
 	struct pd_store_near near;
 	struct pd_store_rows_found found;
@@ -80,8 +81,8 @@ struct pd_store {
 	 * pd_store_each). */
 	void (*damaged)(void *ctx, const char *what);
 	void *damaged_ctx;
-	bool lost;			/* a file of the manifest is missing, and no writer took it away */
-	struct pd_buf damage;		/* messages of opening, each with its zero: reported when all files are open */
+	bool lost;	      /* a file of the manifest is missing, and no writer took it away */
+	struct pd_buf damage; /* messages of opening, each with its zero: reported when all files are open */
 };
 
 enum pd_store_mode { PD_STORE_READ, PD_STORE_WRITE };
@@ -91,19 +92,18 @@ enum pd_store_key_choice { PD_STORE_KEY_ANY, PD_STORE_KEY_NONE, PD_STORE_KEY_RAN
 
 struct pd_store_settings {
 	int bits, k;
-	int k_unknown;		/* k if one of the pages has no sketch, so that nothing is verified */
-	struct pd_methods methods;	/* with the parameters of fp; none: those of the first rows */
-	enum pd_store_keys keys;	/* not NONE: only keys are stored, not pages */
-	uint64_t made_for, millionths;	/* of a filter */
-	enum pd_store_key_choice key;		/* the secret that rows must be made with */
-	struct pd_secret secret;	/* GIVEN */
+	int k_unknown;		       /* k if one of the pages has no sketch, so that nothing is verified */
+	struct pd_methods methods;     /* with the parameters of fp; none: those of the first rows */
+	enum pd_store_keys keys;       /* not NONE: only keys are stored, not pages */
+	uint64_t made_for, millionths; /* of a filter */
+	enum pd_store_key_choice key;  /* the secret that rows must be made with */
+	struct pd_secret secret;       /* GIVEN */
 };
 
 /* Distances that suit a store of PD_STORE_PAGES, as `match` chooses them. */
 struct pd_store_settings pd_store_defaults(int bits);
 /* The same again changes nothing. io: its `before` and `ctx`, or NULL. */
-int pd_store_create(const char *dir, const struct pd_store_settings *settings, const struct pd_store_io *io,
-		    struct pd_err *e);
+int pd_store_create(const char *dir, const struct pd_store_settings *settings, const struct pd_store_io *io, struct pd_err *e);
 /* Set io.before, io.ctx, limits and damaged, if needed, in a zeroed store before. Close it in any case. */
 int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, struct pd_err *e);
 /* Methods of a list that a store supports: bits (not in a store of keys), and values that begin with keys. */
@@ -122,7 +122,7 @@ void pd_store_close(struct pd_store *s);
 /* The place of a page, valid until the store changes. */
 struct pd_store_place {
 	uint64_t number;
-	uint32_t segment;		/* PD_STORE_IN_LOG: recent */
+	uint32_t segment; /* PD_STORE_IN_LOG: recent */
 	uint32_t row;
 };
 #define PD_STORE_IN_LOG UINT32_MAX
@@ -133,12 +133,11 @@ static inline bool pd_store_is_removed(const struct pd_store *s, const struct pd
 }
 
 /* The page that is kept there; text and hashes only with `text`. */
-int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text, struct pd_store_page *out,
-		  struct pd_err *e);
+int pd_store_page(struct pd_store *s, const struct pd_store_place *at, bool text, struct pd_store_page *out, struct pd_err *e);
 
 /* Its sketch alone, as pd_store_segment_sketch. */
-static inline int pd_store_sketch(struct pd_store *s, const struct pd_store_place *at, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out,
-				  struct pd_err *e)
+static inline int pd_store_sketch(struct pd_store *s, const struct pd_store_place *at, uint64_t room[PD_SKETCH_WORDS],
+				  const uint64_t **out, struct pd_err *e)
 {
 	if (at->segment != PD_STORE_IN_LOG)
 		return pd_store_segment_sketch(&s->segments[at->segment], at->row, room, out, e);
@@ -157,14 +156,15 @@ int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct 
 /* Counts: pages, tombstones (removed pages that are still in a segment), bytes of files. */
 struct pd_store_size {
 	uint64_t pages, tombstones, bytes;
-	uint64_t keys;			/* in a store of keys: those of its table and those of its log */
-	double false_computed, false_measured;	/* for a filter with its present number of keys: the rate of keys wrongly called seen */
+	uint64_t keys; /* in a store of keys: those of its table and those of its log */
+	double false_computed,
+		false_measured; /* for a filter with its present number of keys: the rate of keys wrongly called seen */
 };
 int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_err *e);
 
 /* Changes.  They are in memory at once, and durable after pd_store_sync. */
-int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *removed, size_t n_removed,
-		 uint64_t *number, struct pd_err *e);
+int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *removed, size_t n_removed, uint64_t *number,
+		 struct pd_err *e);
 static inline int pd_store_remove(struct pd_store *s, const uint64_t *removed, size_t n_removed, struct pd_err *e)
 {
 	return pd_store_log_append(&s->log, 0, NULL, removed, n_removed, e);

@@ -25,11 +25,10 @@ static int check_dict_header(struct pd_span bytes, struct pd_err *e)
 	if (bytes.n < sizeof *h + sizeof(struct pd_dict_index) || memcmp(h->magic, PD_DICT_MAGIC, sizeof h->magic) != 0)
 		return pd_fail(e, PD_ERR_DICT, "not a dictionary");
 	if (h->version != PD_DICT_VERSION)
-		return pd_fail(e, PD_ERR_DICT, "the dictionary has version %u, this program reads %d", h->version,
-			       PD_DICT_VERSION);
+		return pd_fail(e, PD_ERR_DICT, "the dictionary has version %u, this program reads %d", h->version, PD_DICT_VERSION);
 	if (h->length != bytes.n)
-		return pd_fail(e, PD_ERR_DICT, "the dictionary has %zu bytes, not %llu: it is truncated or has bytes appended", bytes.n,
-			       (unsigned long long)h->length);
+		return pd_fail(e, PD_ERR_DICT, "the dictionary has %zu bytes, not %llu: it is truncated or has bytes appended",
+			       bytes.n, (unsigned long long)h->length);
 	uint64_t sum[2];
 	pd_hash128(bytes.p + PD_DICT_CHECKED, bytes.n - PD_DICT_CHECKED, 0, sum);
 	if (h->reserved || h->zero[0] || h->zero[1] || sum[0] != h->checksum[0] || sum[1] != h->checksum[1])
@@ -43,12 +42,12 @@ static bool has_parts(struct pd_span bytes, const struct pd_dict_index *x)
 		return false;
 	const uint64_t words = x->words;
 	const uint64_t want[PD_DICT_PARTS] = {
-		[PD_DICT_HASH] = x->part[PD_DICT_HASH].n,	/* checked in perfect.c */
+		[PD_DICT_HASH] = x->part[PD_DICT_HASH].n, /* checked in perfect.c */
 		[PD_DICT_ENTRIES] = words * sizeof(struct pd_dict_entry),
 		[PD_DICT_DETAILS] = words * sizeof(struct pd_dict_detail),
 		[PD_DICT_TEXT] = x->part[PD_DICT_TEXT].n,
 		[PD_DICT_TAGS] = x->tags * (uint64_t)4,
-		[PD_DICT_PREFIXES] = x->part[PD_DICT_PREFIXES].n,	/* checked in take_level */
+		[PD_DICT_PREFIXES] = x->part[PD_DICT_PREFIXES].n, /* checked in take_level */
 		[PD_DICT_LEVELS] = x->levels * sizeof(struct pd_prefix_level),
 		[PD_DICT_CHARS] = x->chars * (uint64_t)sizeof(uint32_t),
 	};
@@ -73,8 +72,8 @@ static void take_parts(struct pd_dict *d, const char *p)
 static bool take_level(struct pd_prefix_table *t, const struct pd_prefix_level *level, struct pd_span part)
 {
 	uint64_t size = (uint64_t)level->slots * sizeof *t->slot + (uint64_t)level->buckets * sizeof *t->shift;
-	if (level->slots == 0 || level->slots > PD_PREFIX_SLOTS_MAX || level->buckets == 0 || level->at % 8 ||
-	    level->at > part.n || size > part.n - level->at)
+	if (level->slots == 0 || level->slots > PD_PREFIX_SLOTS_MAX || level->buckets == 0 || level->at % 8 || level->at > part.n ||
+	    size > part.n - level->at)
 		return false;
 	t->slot = (const uint64_t *)(part.p + level->at);
 	t->shift = (const uint16_t *)(t->slot + level->slots);
@@ -106,8 +105,7 @@ static int open_parts(struct pd_dict *d, struct pd_span bytes, struct pd_err *e)
 	if (status)
 		return status;
 	snprintf(d->id, sizeof d->id, "%016llx", (unsigned long long)h->id);
-	return pd_perfect_open(&d->perfect, pd_span(bytes.p + x->part[PD_DICT_HASH].at, x->part[PD_DICT_HASH].n),
-			       x->words, e);
+	return pd_perfect_open(&d->perfect, pd_span(bytes.p + x->part[PD_DICT_HASH].at, x->part[PD_DICT_HASH].n), x->words, e);
 }
 
 int pd_dict_open(struct pd_span bytes, struct pd_dict **out, struct pd_err *e)

@@ -14,11 +14,11 @@
 struct pd_dict;
 
 struct pd_dict_word {
-	struct pd_span text;		/* UTF-8 */
+	struct pd_span text; /* UTF-8 */
 	uint32_t frequency;
-	float log_probability;		/* ln(frequency / total) */
-	float idf;			/* 0 if unknown */
-	char pos[4];			/* part of speech, NUL-padded: "ns", "nr", … */
+	float log_probability; /* ln(frequency / total) */
+	float idf;	       /* 0 if unknown */
+	char pos[4];	       /* part of speech, NUL-padded: "ns", "nr", … */
 };
 
 /* Open the dictionary that is built into the program. */

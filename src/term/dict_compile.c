@@ -26,16 +26,16 @@
 /* Words in bytewise order, without duplicates. */
 struct prefix_word {
 	struct pd_span text;
-	uint32_t cost;		/* below PD_PREFIX_NO_COST */
+	uint32_t cost; /* below PD_PREFIX_NO_COST */
 };
 
 enum { BUCKET = 4, SHIFTS = UINT16_MAX + 1, BUCKET_MAX = 64 };
 
 /* Four of five slots are used.  A lower load would make searches faster, but the tables would fit fewer caches. */
-#define SLOTS(n) ((n) * 5 / 4 + 1)
+#define SLOTS(n) ((n)*5 / 4 + 1)
 
 struct prefix_list {
-	uint64_t *slot;		/* as in the table */
+	uint64_t *slot; /* as in the table */
 	size_t n, cap;
 };
 
@@ -60,8 +60,8 @@ struct filling {
 	struct pd_prefix_table t;
 	uint64_t *slot;
 	uint16_t *shift;
-	uint32_t *begin;	/* start of each bucket in `order`, and the end of the last one */
-	uint32_t *order;	/* numbers of list entries, by bucket */
+	uint32_t *begin; /* start of each bucket in `order`, and the end of the last one */
+	uint32_t *order; /* numbers of list entries, by bucket */
 };
 
 static uint32_t slot_bucket(const struct filling *f, uint64_t slot)
@@ -77,7 +77,7 @@ static void sort_into_buckets(struct filling *f, const struct prefix_list *l)
 		sum += f->begin[b];
 		f->begin[b] = sum;
 	}
-	for (size_t i = l->n; i-- > 0; )
+	for (size_t i = l->n; i-- > 0;)
 		f->order[--f->begin[slot_bucket(f, l->slot[i])]] = (uint32_t)i;
 }
 
@@ -135,8 +135,8 @@ static bool fill_bucket(struct filling *f, const struct prefix_list *l)
 /* State of a word while the tables are made length by length. */
 struct walker {
 	const char *p, *end;
-	uint32_t before;	/* its first code point, or the slot of its prefix in the previous table */
-	bool there;		/* it has a prefix of this length: */
+	uint32_t before; /* its first code point, or the slot of its prefix in the previous table */
+	bool there;	 /* it has a prefix of this length: */
 	uint64_t key;
 };
 
@@ -183,8 +183,7 @@ static bool add_level(struct walker *w, size_t n, const struct prefix_list *l, s
 }
 
 /* Append the tables to `tables`, and a struct pd_prefix_level for each to `levels`.  There is at least one. */
-static int make_tables(const struct prefix_word *words, size_t n, struct pd_buf *tables, struct pd_buf *levels,
-		     struct pd_err *e)
+static int make_tables(const struct prefix_word *words, size_t n, struct pd_buf *tables, struct pd_buf *levels, struct pd_err *e)
 {
 	struct walker *w = pd_zalloc(n * sizeof *w);
 	struct prefix_list l = { 0 };
@@ -204,7 +203,7 @@ static int make_tables(const struct prefix_word *words, size_t n, struct pd_buf 
 
 /* ==== the container ==== */
 
-#define FIRST_CHAR 0x3400	/* Han of the basic plane: extension A and the unified ideographs */
+#define FIRST_CHAR 0x3400 /* Han of the basic plane: extension A and the unified ideographs */
 #define CHARS (0xA000 - FIRST_CHAR)
 #define TAGS_MAX 256
 
@@ -341,7 +340,7 @@ static bool read_idf_line(struct compiler *c, struct pd_span line)
 	double idf = strtod(number, &end);
 	if (*end || !(idf >= 0) || isinf(idf))
 		return false;
-	if (idf > UINT16_MAX / PD_DICT_IDF_UNIT)	/* a word in one of ten million pages has the largest idf that
+	if (idf > UINT16_MAX / PD_DICT_IDF_UNIT) /* a word in one of ten million pages has the largest idf that
 							 * can be stored */
 		idf = UINT16_MAX / PD_DICT_IDF_UNIT;
 	struct dict_word *w = bsearch(&key, c->v, c->n, sizeof *c->v, word_order);
@@ -468,9 +467,9 @@ static void align(struct pd_buf *out)
 static int add_parts(struct compiler *c, struct pd_dict_index *x, struct pd_buf *out, struct pd_err *e)
 {
 	static int (*const add[PD_DICT_PARTS])(struct compiler *, struct pd_buf *, struct pd_err *) = {
-		[PD_DICT_HASH] = add_hash, [PD_DICT_ENTRIES] = add_entries, [PD_DICT_DETAILS] = add_details,
-		[PD_DICT_TEXT] = add_words_text, [PD_DICT_TAGS] = add_tags, [PD_DICT_PREFIXES] = add_prefixes,
-		[PD_DICT_LEVELS] = add_levels, [PD_DICT_CHARS] = add_chars,
+		[PD_DICT_HASH] = add_hash,	 [PD_DICT_ENTRIES] = add_entries, [PD_DICT_DETAILS] = add_details,
+		[PD_DICT_TEXT] = add_words_text, [PD_DICT_TAGS] = add_tags,	  [PD_DICT_PREFIXES] = add_prefixes,
+		[PD_DICT_LEVELS] = add_levels,	 [PD_DICT_CHARS] = add_chars,
 	};
 	for (int i = 0; i < PD_DICT_PARTS; i++) {
 		align(out);
@@ -505,8 +504,12 @@ static int write_container(struct compiler *c, struct pd_buf *out, struct pd_err
 {
 	struct pd_dict_header h = { .version = PD_DICT_VERSION };
 	struct pd_dict_index x = {
-		.words = (uint32_t)c->n, .floor = frequency_cost(c, 1), .total = c->total, .first_char = FIRST_CHAR,
-		.chars = CHARS, .tags = (uint32_t)c->n_tags,
+		.words = (uint32_t)c->n,
+		.floor = frequency_cost(c, 1),
+		.total = c->total,
+		.first_char = FIRST_CHAR,
+		.chars = CHARS,
+		.tags = (uint32_t)c->n_tags,
 		.levels = (uint32_t)(c->levels.n / sizeof(struct pd_prefix_level)),
 	};
 	memcpy(h.magic, PD_DICT_MAGIC, sizeof h.magic);

@@ -41,35 +41,35 @@ uint32_t pd_perfect_find(const struct pd_perfect *f, struct pd_span key);
 struct pd_dict_header {
 	char magic[8];
 	uint32_t version, reserved;
-	uint64_t length;	/* of the whole container */
-	uint64_t checksum[2];	/* XXH3-128, high half first */
+	uint64_t length;      /* of the whole container */
+	uint64_t checksum[2]; /* XXH3-128, high half first */
 	uint64_t id;
 	uint64_t zero[2];
 };
-#define PD_DICT_CHECKED offsetof(struct pd_dict_header, id)	/* the checksum covers the bytes from here on */
+#define PD_DICT_CHECKED offsetof(struct pd_dict_header, id) /* the checksum covers the bytes from here on */
 
 enum pd_dict_part {
-	PD_DICT_HASH,		/* word -> number */
-	PD_DICT_ENTRIES,	/* struct pd_dict_entry for each number */
-	PD_DICT_DETAILS,	/* struct pd_dict_detail for each number */
-	PD_DICT_TEXT,		/* the words, end to end */
-	PD_DICT_TAGS,		/* parts of speech, 4 bytes each, NUL-padded */
-	PD_DICT_PREFIXES,	/* tables of prefixes.h */
-	PD_DICT_LEVELS,		/* struct pd_prefix_level for each of them */
-	PD_DICT_CHARS,		/* uint32_t cost of each character of the range as a word by itself */
+	PD_DICT_HASH,	  /* word -> number */
+	PD_DICT_ENTRIES,  /* struct pd_dict_entry for each number */
+	PD_DICT_DETAILS,  /* struct pd_dict_detail for each number */
+	PD_DICT_TEXT,	  /* the words, end to end */
+	PD_DICT_TAGS,	  /* parts of speech, 4 bytes each, NUL-padded */
+	PD_DICT_PREFIXES, /* tables of prefixes.h */
+	PD_DICT_LEVELS,	  /* struct pd_prefix_level for each of them */
+	PD_DICT_CHARS,	  /* uint32_t cost of each character of the range as a word by itself */
 	PD_DICT_PARTS
 };
 
 /* Index after the header. */
 struct pd_dict_index {
 	uint32_t words;
-	uint32_t floor;		/* cost of a character that is not a word: that of frequency 1 */
+	uint32_t floor; /* cost of a character that is not a word: that of frequency 1 */
 	uint32_t first_char, chars;
 	uint32_t tags;
-	uint32_t levels;	/* number of tables of prefixes */
-	uint64_t total;		/* sum of all frequencies */
+	uint32_t levels; /* number of tables of prefixes */
+	uint64_t total;	 /* sum of all frequencies */
 	struct {
-		uint64_t at, n;	/* bytes, from the beginning of the container */
+		uint64_t at, n; /* bytes, from the beginning of the container */
 	} part[PD_DICT_PARTS];
 };
 
@@ -78,16 +78,16 @@ struct pd_dict_index {
 #define PD_DICT_COST_UNIT 65536.0
 #define PD_DICT_NO_COST UINT32_MAX
 
-#define PD_DICT_WORD_MAX 255	/* bytes */
+#define PD_DICT_WORD_MAX 255 /* bytes */
 
 struct pd_dict_entry {
-	uint32_t place;		/* offset in the text << 8 | length in bytes */
+	uint32_t place; /* offset in the text << 8 | length in bytes */
 	uint32_t cost;
 };
 
 struct pd_dict_detail {
 	uint32_t frequency;
-	uint16_t idf;		/* in units of 1/4096 */
+	uint16_t idf; /* in units of 1/4096 */
 	uint8_t tag;
 	uint8_t zero;
 };
@@ -104,7 +104,7 @@ struct pd_dict {
 	size_t levels;
 	const uint32_t *chars;
 	char id[17];
-	void *owned;		/* the container, if it was read from a file or moved */
+	void *owned; /* the container, if it was read from a file or moved */
 };
 
 #endif

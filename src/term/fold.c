@@ -24,7 +24,7 @@ struct points {
 };
 
 struct pd_folder {
-	struct points from, to;		/* a span, before and after a step */
+	struct points from, to; /* a span, before and after a step */
 };
 
 /* `to` is ahead of out->n.  There is always room for all of p..end folded by table. */
@@ -90,8 +90,13 @@ static void fold_ascii(struct fold_cursor *c)
 
 /* Hangul syllables: a leading consonant, a vowel, perhaps a trailing consonant (Unicode Standard, section 3.12). */
 enum {
-	SYLLABLE = 0xAC00, LEAD = 0x1100, VOWEL = 0x1161, TRAIL = 0x11A7,
-	LEADS = 19, VOWELS = 21, TRAILS = 28,
+	SYLLABLE = 0xAC00,
+	LEAD = 0x1100,
+	VOWEL = 0x1161,
+	TRAIL = 0x11A7,
+	LEADS = 19,
+	VOWELS = 21,
+	TRAILS = 28,
 	SYLLABLES = LEADS * VOWELS * TRAILS,
 };
 
@@ -211,7 +216,7 @@ static uint32_t composed(uint32_t first, uint32_t second)
 static void compose(struct pd_folder *f)
 {
 	size_t n = 0, starter = SIZE_MAX;
-	int last = -1;		/* class of the previous character; -1: the starter itself */
+	int last = -1; /* class of the previous character; -1: the starter itself */
 	uint32_t *v = f->from.v;
 	for (size_t i = 0; i < f->from.n; i++) {
 		int class = steps_of(v[i])->combining;
@@ -261,7 +266,7 @@ static void step_back(struct fold_cursor *c)
 	while ((*p & 0xC0) == 0x80 && p > c->begin)
 		p--;
 	if (p + pd_utf8_get(p, c->end, &cp) != c->p || cp == PD_UNICODE_BAD)
-		return;		/* a byte that is not UTF-8 combines with nothing */
+		return; /* a byte that is not UTF-8 combines with nothing */
 	c->p = p;
 	if (pd_char_kind_of(cp)->flags & PD_CHAR_SPACE)
 		return;
@@ -322,7 +327,7 @@ static void copy_han(struct fold_cursor *c)
 	const char *p = c->p;
 	char *to = c->to;
 	for (; c->end - p >= 4 && pd_common_han_at(p, c->end); p += 3, to += 3)
-		memcpy(to, p, 4);	/* the fourth byte is overwritten: one move instead of two */
+		memcpy(to, p, 4); /* the fourth byte is overwritten: one move instead of two */
 	c->p = p;
 	c->to = to;
 }

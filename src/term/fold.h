@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 
-struct pd_folder;	/* scratch for one thread */
+struct pd_folder; /* scratch for one thread */
 
 struct pd_folder *pd_folder_new(void);
 void pd_folder_free(struct pd_folder *f);

@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 enum pd_char_class {
-	PD_CHAR_OTHER,		/* separates terms: punctuation, symbols, space, unassigned */
-	PD_CHAR_LETTER,	/* of a script that separates words by spaces */
-	PD_CHAR_DIGIT,		/* numbers of all kinds */
-	PD_CHAR_HAN,		/* segmented by the dictionary */
-	PD_CHAR_BIGRAM,	/* Hiragana, Katakana, Thai, Lao, Khmer, Myanmar */
-	PD_CHAR_EXTEND,	/* a mark: continues a word, but does not begin one */
-	PD_CHAR_IGNORED,	/* default ignorable, such as the soft hyphen: removed inside a word */
-	PD_CHAR_APOSTROPHE,	/* kept between two letters */
+	PD_CHAR_OTHER,	    /* separates terms: punctuation, symbols, space, unassigned */
+	PD_CHAR_LETTER,	    /* of a script that separates words by spaces */
+	PD_CHAR_DIGIT,	    /* numbers of all kinds */
+	PD_CHAR_HAN,	    /* segmented by the dictionary */
+	PD_CHAR_BIGRAM,	    /* Hiragana, Katakana, Thai, Lao, Khmer, Myanmar */
+	PD_CHAR_EXTEND,	    /* a mark: continues a word, but does not begin one */
+	PD_CHAR_IGNORED,    /* default ignorable, such as the soft hyphen: removed inside a word */
+	PD_CHAR_APOSTROPHE, /* kept between two letters */
 };
 
 enum {
@@ -35,7 +35,7 @@ enum {
 
 struct pd_char_kind {
 	int32_t delta;
-	uint8_t class;		/* class of the folded character if it is PD_CHAR_ONE */
+	uint8_t class; /* class of the folded character if it is PD_CHAR_ONE */
 	uint8_t flags;
 };
 
@@ -43,10 +43,10 @@ struct pd_char_kind {
  * before the code points; 0: the character itself.  Hangul syllables have no entries: they are decomposed and composed
  * by arithmetic. */
 struct pd_char_steps {
-	uint16_t canonical, compatible;		/* full decompositions: NFD, NFKD */
-	uint16_t folded;			/* full case folding of the character */
-	uint8_t combining;			/* Canonical_Combining_Class */
-	uint8_t composes;			/* may be the second of a pair that composes */
+	uint16_t canonical, compatible; /* full decompositions: NFD, NFKD */
+	uint16_t folded;		/* full case folding of the character */
+	uint8_t combining;		/* Canonical_Combining_Class */
+	uint8_t composes;		/* may be the second of a pair that composes */
 };
 
 /* Two characters that compose, in order of (second, first). */

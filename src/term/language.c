@@ -61,8 +61,9 @@ static enum script script_of(uint32_t c)
 /* Find the language by scripts that practically only one language uses.  Han without kana is Chinese. */
 static const char *by_script(struct pd_span utf8)
 {
-	static const char *const names[] = { [HAN] = "zho",  [KANA] = "jpn",  [HANGUL] = "kor",
-					     [THAI] = "tha", [GREEK] = "ell", [HEBREW] = "heb" };
+	static const char *const names[] = {
+		[HAN] = "zho", [KANA] = "jpn", [HANGUL] = "kor", [THAI] = "tha", [GREEK] = "ell", [HEBREW] = "heb"
+	};
 	size_t n[SCRIPTS] = { 0 }, letters = 0;
 	const char *p = utf8.p, *end = utf8.p + utf8.n;
 	for (int i = 0; p < end && i < SAMPLE; i++) {

@@ -24,18 +24,18 @@
 
 #define PD_PREFIX_MORE ((uint64_t)1 << 21)
 #define PD_PREFIX_NO_COST ((uint32_t)PD_PREFIX_MORE - 1)
-#define PD_PREFIX_SLOTS_MAX ((uint32_t)1 << 21)	/* per table */
+#define PD_PREFIX_SLOTS_MAX ((uint32_t)1 << 21) /* per table */
 #define PD_PREFIX_LEVELS_MAX 255
 
 struct pd_prefix_table {
 	const uint64_t *slot;
-	const uint16_t *shift;	/* of each bucket */
+	const uint16_t *shift; /* of each bucket */
 	uint32_t slots, buckets;
 };
 
 /* Layout of a table in the container. */
 struct pd_prefix_level {
-	uint64_t at;		/* offset in the part; first the slots, then the shifts */
+	uint64_t at; /* offset in the part; first the slots, then the shifts */
 	uint32_t slots, buckets;
 };
 

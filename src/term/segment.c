@@ -34,26 +34,26 @@
  * segmentation is computed. */
 
 /* Longer runs are split, so that memory is bounded. */
-#define HAN_RUN_MAX 65536	/* characters */
+#define HAN_RUN_MAX 65536 /* characters */
 
 /* The best segmentation up to a position: its cost, and in the lower bits LONGEST minus the length of its last word. 
  * The smaller number is better: the cheaper segmentation, or at equal cost the one with the longer last word. */
 #define LONGEST 0xFFFF
 #define WAY(cost, length) ((uint64_t)(cost) * (LONGEST + 1) + (LONGEST - (length)))
-#define NO_WAY ((uint64_t)1 << 44)	/* more than the cost of any run */
+#define NO_WAY ((uint64_t)1 << 44) /* more than the cost of any run */
 
 /* One character of the run, and the words that begin with it. */
 struct word_place {
-	uint64_t best;		/* best segmentation up to it */
-	uint64_t pair_cost;	/* cost of it and the next character as a word; NO_WAY if they are not a word */
-	uint32_t cp, at;	/* code point; bytes before it */
-	uint32_t pair;		/* slot of the pair in the dictionary's table */
-	uint32_t longest;	/* forward: length of the longest word in characters */
+	uint64_t best;	    /* best segmentation up to it */
+	uint64_t pair_cost; /* cost of it and the next character as a word; NO_WAY if they are not a word */
+	uint32_t cp, at;    /* code point; bytes before it */
+	uint32_t pair;	    /* slot of the pair in the dictionary's table */
+	uint32_t longest;   /* forward: length of the longest word in characters */
 };
 
 /* A pair with which longer words begin. */
 struct start {
-	uint32_t from, third;	/* the slot of the three-character prefix in its table */
+	uint32_t from, third; /* the slot of the three-character prefix in its table */
 };
 
 /* A word of three or more characters. */
@@ -94,7 +94,7 @@ static void han_free(struct han *h)
 
 static void reserve_run(struct han *h, size_t characters)
 {
-	h->place = pd_grow(h->place, characters + 1, &h->place_cap, sizeof *h->place);	/* two after the last */
+	h->place = pd_grow(h->place, characters + 1, &h->place_cap, sizeof *h->place); /* two after the last */
 	h->start = pd_grow(h->start, characters, &h->start_cap, sizeof *h->start);
 	h->ends = pd_grow(h->ends, characters, &h->ends_cap, sizeof *h->ends);
 }
@@ -102,7 +102,7 @@ static void reserve_run(struct han *h, size_t characters)
 static void read_run(struct han *h, struct pd_span run)
 {
 	const char *p = run.p, *end = run.p + run.n;
-	size_t n = 0, most = run.n / 3;	/* each Han character has at least three bytes */
+	size_t n = 0, most = run.n / 3; /* each Han character has at least three bytes */
 	reserve_run(h, most);
 	for (; p < end && n < most; n++) {
 		h->place[n].best = UINT64_MAX;
@@ -161,7 +161,7 @@ static void find_long_words(struct han *h, const struct start *s)
 	const struct pd_prefix_table *t = &h->dict->prefixes[1], *end = h->dict->prefixes + h->dict->levels;
 	uint32_t before = s->third;
 	uint64_t slot = pd_prefix_at(t, third_key(h, s), before);
-	for (size_t to = s->from + 3; ; to++) {
+	for (size_t to = s->from + 3;; to++) {
 		add_word(h, s->from, to, slot);
 		if (!(slot & PD_PREFIX_MORE) || to == h->n || ++t == end)
 			break;
@@ -235,7 +235,7 @@ static void find_longest(struct han *h)
 static size_t go_forward(struct han *h)
 {
 	size_t words = 0;
-	for (size_t i = 0; i < h->n; ) {
+	for (size_t i = 0; i < h->n;) {
 		i += h->place[i].longest;
 		h->ends[words++] = h->place[i].at;
 	}
@@ -290,15 +290,15 @@ struct pd_segmenter {
 	const struct pd_userwords *userwords;
 	struct pd_folder *folder;
 	struct han *han;
-	struct pd_buf run;		/* a run folded in advance */
-	struct pd_buf simple;		/* a run of Han in simplified characters */
+	struct pd_buf run;    /* a run folded in advance */
+	struct pd_buf simple; /* a run of Han in simplified characters */
 };
 
 struct term_scan {
 	struct pd_segmenter *s;
 	const char *end;
 	struct pd_terms *out;
-	bool folded;			/* the text is folded already */
+	bool folded; /* the text is folded already */
 };
 
 struct pd_segmenter *pd_segmenter_new(const struct pd_segmenter_options *o)
@@ -364,7 +364,7 @@ static inline void add_term(const struct term_scan *c, const char *p, size_t n)
 	size_t begin = begin_term(c->out);
 	char *to = room(&c->out->text, n < 16 ? 16 : n);
 	if (n <= 16 && c->end - p >= 16)
-		memcpy(to, p, 16);	/* constant size, hence no call; excess bytes are overwritten */
+		memcpy(to, p, 16); /* constant size, hence no call; excess bytes are overwritten */
 	else
 		memcpy(to, p, n);
 	c->out->text.n += n;
@@ -433,7 +433,7 @@ static const char *read_letters(const struct term_scan *c, const char *p)
 {
 	struct pd_buf *text = &c->out->text;
 	size_t begin = begin_term(c->out);
-	for (const char *run = p; (p = copy_ascii(c, p)) < c->end; ) {
+	for (const char *run = p; (p = copy_ascii(c, p)) < c->end;) {
 		uint32_t cp;
 		if ((uint8_t)*p < 0x80 && *p != '\'')
 			break;
@@ -460,7 +460,8 @@ struct found_word {
 };
 
 /* Return the end of a run of one class, after at most `most` characters. */
-static const char *end_of_class(const struct term_scan *c, const char *p, enum pd_char_class class, size_t most, struct found_word *found)
+static const char *end_of_class(const struct term_scan *c, const char *p, enum pd_char_class class, size_t most,
+				struct found_word *found)
 {
 	bool traditional = false;
 	*found = (struct found_word){ 0 };
@@ -563,14 +564,10 @@ static const char *beyond_ascii(const struct term_scan *c, const char *p)
 		return folded_run(c, p);
 	switch (k->class) {
 	case PD_CHAR_LETTER:
-	case PD_CHAR_DIGIT:
-		return read_letters(c, p);
-	case PD_CHAR_HAN:
-		return han(c, p);
-	case PD_CHAR_BIGRAM:
-		return bigrams(c, p);
-	default:
-		return p + n;
+	case PD_CHAR_DIGIT: return read_letters(c, p);
+	case PD_CHAR_HAN: return han(c, p);
+	case PD_CHAR_BIGRAM: return bigrams(c, p);
+	default: return p + n;
 	}
 }
 

@@ -15,15 +15,15 @@
 #include "base/err.h"
 
 struct pd_term {
-	uint32_t at, n;		/* bytes of `text` */
-	uint64_t hash;		/* pd_hash64 of the term: equal terms have equal hashes */
+	uint32_t at, n; /* bytes of `text` */
+	uint64_t hash;	/* pd_hash64 of the term: equal terms have equal hashes */
 };
 
 struct pd_terms {
 	struct pd_buf text;
 	struct pd_term *v;
 	size_t n, cap;
-	uint64_t stopped;	/* number of removed stop words */
+	uint64_t stopped; /* number of removed stop words */
 };
 
 void pd_terms_clear(struct pd_terms *t);
@@ -42,13 +42,13 @@ struct pd_stopwords;
 struct pd_userwords;
 
 struct pd_segmenter_options {
-	const struct pd_dict *dict;		/* shared by threads, read only */
-	const struct pd_stopwords *stopwords;	/* NULL: none are removed */
+	const struct pd_dict *dict;	      /* shared by threads, read only */
+	const struct pd_stopwords *stopwords; /* NULL: none are removed */
 	enum pd_segment_method method;
-	const struct pd_userwords *userwords;	/* take precedence over words of the dictionary; NULL: none */
+	const struct pd_userwords *userwords; /* take precedence over words of the dictionary; NULL: none */
 };
 
-struct pd_segmenter;	/* scratch for one thread */
+struct pd_segmenter; /* scratch for one thread */
 
 struct pd_segmenter *pd_segmenter_new(const struct pd_segmenter_options *o);
 void pd_segmenter_free(struct pd_segmenter *s);

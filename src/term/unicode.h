@@ -15,8 +15,7 @@ extern const struct pd_char_kind pd_unicode_kinds[];
 
 static inline const struct pd_char_kind *pd_char_kind_of(uint32_t cp)
 {
-	return &pd_unicode_kinds[pd_unicode_kind[pd_unicode_block[cp >> PD_UNICODE_SHIFT]]
-						[cp & ((1 << PD_UNICODE_SHIFT) - 1)]];
+	return &pd_unicode_kinds[pd_unicode_kind[pd_unicode_block[cp >> PD_UNICODE_SHIFT]][cp & ((1 << PD_UNICODE_SHIFT) - 1)]];
 }
 
 /* The ideographs that most Chinese text consists of: of class HAN, unchanged by folding, PD_CHAR_STARTS. */

@@ -16,7 +16,7 @@
 #include "term/fold.h"
 #include "term/unicode.h"
 
-enum { WORD_MAX = 255 };	/* bytes */
+enum { WORD_MAX = 255 }; /* bytes */
 
 /* ==== lines ==== */
 
@@ -77,7 +77,7 @@ bool pd_wordfile_word(struct pd_span *line, struct pd_span *word)
 
 struct longest {
 	struct pd_map step;
-	uint32_t *word;		/* by node: number of the word that ends there, or NO_WORD */
+	uint32_t *word; /* by node: number of the word that ends there, or NO_WORD */
 	size_t nodes, cap;
 };
 
@@ -165,7 +165,7 @@ static void release_longest(struct longest *l)
  * mispredicted branches, so at most an eighth of the slots are used. */
 
 struct pd_stopwords {
-	struct pd_map words;	/* a set of hashes */
+	struct pd_map words; /* a set of hashes */
 	char checksum[9];
 };
 
@@ -173,7 +173,7 @@ struct pd_stopwords {
 extern const char pd_data_stopwords[], pd_data_stopwords_end[];
 
 struct stopword_list {
-	struct pd_buf text;	/* the folded words, concatenated */
+	struct pd_buf text; /* the folded words, concatenated */
 	struct pd_span *v;
 	size_t n, cap;
 };
@@ -282,14 +282,14 @@ const char *pd_stopwords_checksum(const struct pd_stopwords *s)
 
 /* ==== words of the user ==== */
 
-enum { TAG = 4 };	/* bytes */
+enum { TAG = 4 }; /* bytes */
 
 struct pd_userwords {
 	struct pd_names words;
-	char (*tag)[TAG];		/* by number of a word */
+	char (*tag)[TAG]; /* by number of a word */
 	size_t cap;
 	struct longest longest;
-	struct pd_folder *folder;	/* while the file is read */
+	struct pd_folder *folder; /* while the file is read */
 	struct pd_buf folded;
 	char checksum[9];
 };
@@ -360,7 +360,8 @@ int pd_userwords_load(const char *path, struct pd_userwords **out, struct pd_err
 	u->folder = pd_folder_new();
 	int status = pd_wordfile_read(path, read_userword, u, e);
 	if (!status && !u->words.n)
-		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a word and, if you like, its part of speech", path);
+		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a word and, if you like, its part of speech",
+				 path);
 	if (!status)
 		sum_userwords(u);
 	pd_buf_release(&u->folded);
@@ -409,7 +410,7 @@ const char *pd_userwords_checksum(const struct pd_userwords *u)
 
 /* A word with its number: a base word, or a word replaced by one. */
 struct synonym_entry {
-	uint32_t base;		/* number of the word that replaces it; its own number: a base word */
+	uint32_t base; /* number of the word that replaces it; its own number: a base word */
 	size_t line;
 };
 
@@ -419,14 +420,15 @@ struct pd_synonyms {
 	size_t cap;
 	struct longest replaced;
 	size_t n_replaced;
-	struct pd_folder *folder;	/* while the file is read */
+	struct pd_folder *folder; /* while the file is read */
 	struct pd_buf folded;
 	char checksum[9];
 };
 
 static int contradiction(const struct pd_wordfile *f, struct pd_span word, const char *why, size_t line, struct pd_err *e)
 {
-	return pd_fail(e, PD_ERR_DICT, "%s:%zu: '%.*s' %s on line %zu", f->path, f->number, (int)(word.n < 120 ? word.n : 120), word.p, why, line);
+	return pd_fail(e, PD_ERR_DICT, "%s:%zu: '%.*s' %s on line %zu", f->path, f->number, (int)(word.n < 120 ? word.n : 120),
+		       word.p, why, line);
 }
 
 /* Return the number of a folded word; a new one belongs to this line. */
@@ -450,7 +452,9 @@ static int add_synonym(struct pd_synonyms *s, const struct pd_wordfile *f, struc
 	const struct synonym_entry *at = &s->of[number];
 	if (*base == PD_NO_NAME) {
 		*base = number;
-		return known && at->base != number ? contradiction(f, word, "is a base word here, but is replaced itself", at->line, e) : PD_OK;
+		return known && at->base != number
+			       ? contradiction(f, word, "is a base word here, but is replaced itself", at->line, e)
+			       : PD_OK;
 	}
 	if (!known) {
 		add_longest(&s->replaced, word, number);
@@ -494,7 +498,7 @@ static int pair_order(const void *x, const void *y)
 
 static void sum_synonyms(struct pd_synonyms *s)
 {
-	uint64_t (*pair)[2] = pd_alloc((s->words.n + 1) * sizeof *pair), sum[2];
+	uint64_t(*pair)[2] = pd_alloc((s->words.n + 1) * sizeof *pair), sum[2];
 	for (size_t i = 0; i < s->words.n; i++) {
 		struct pd_span word = s->words.v[i], base = s->words.v[s->of[i].base];
 		pair[i][0] = pd_hash64(word.p, word.n);
@@ -512,7 +516,8 @@ int pd_synonyms_load(const char *path, struct pd_synonyms **out, struct pd_err *
 	s->folder = pd_folder_new();
 	int status = pd_wordfile_read(path, read_synonyms, s, e);
 	if (!status && !s->words.n)
-		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a base word and the words that it replaces", path);
+		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a base word and the words that it replaces",
+				 path);
 	if (!status)
 		sum_synonyms(s);
 	pd_buf_release(&s->folded);
@@ -564,8 +569,8 @@ const char *pd_synonyms_checksum(const struct pd_synonyms *s)
 /* ==== inverse document frequency ==== */
 
 struct pd_idf {
-	const struct pd_dict *dict;	/* NULL: from a file */
-	struct pd_map words;		/* hash of a term -> bits of its float */
+	const struct pd_dict *dict; /* NULL: from a file */
+	struct pd_map words;	    /* hash of a term -> bits of its float */
 	double median;
 	char checksum[9];
 };
@@ -600,7 +605,7 @@ static bool is_number(const char *z, double *out)
 {
 	char *end;
 	if ((*z < '0' || *z > '9') && *z != '.' && *z != '-')
-		return false;	/* nan, inf */
+		return false; /* nan, inf */
 	*out = strtod(z, &end);
 	return !*end && isfinite(*out);
 }
@@ -611,7 +616,8 @@ static const char *read_idf(struct idf_list *l, struct pd_span line)
 	struct pd_span word, number, more;
 	char z[40] = { 0 };
 	double idf;
-	if (!pd_wordfile_word(&line, &word) || !pd_wordfile_word(&line, &number) || pd_wordfile_word(&line, &more) || number.n >= sizeof z)
+	if (!pd_wordfile_word(&line, &word) || !pd_wordfile_word(&line, &number) || pd_wordfile_word(&line, &more) ||
+	    number.n >= sizeof z)
 		return "not 'word idf'";
 	memcpy(z, number.p, number.n);
 	if (!is_number(z, &idf))
@@ -674,7 +680,8 @@ int pd_idf_load(const char *path, struct pd_idf **out, struct pd_err *e)
 	*out = NULL;
 	int status = pd_wordfile_read(path, read_idf_line, &l, e);
 	if (!status && !l.n)
-		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of 'word idf', as 'pagededup dict --idf-from' writes them", path);
+		status = pd_fail(e, PD_ERR_DICT,
+				 "%s: no words in it: give lines of 'word idf', as 'pagededup dict --idf-from' writes them", path);
 	if (!status) {
 		*out = pd_zalloc(sizeof **out);
 		make_idf(*out, &l);

@@ -103,9 +103,9 @@ const char *pd_idf_checksum(const struct pd_idf *idf);
 
 /* Lists that a run reads; NULL: not requested. */
 struct pd_wordlists_options {
-	const char *userwords, *synonyms, *idf;		/* files */
-	const char *stopwords;				/* "none", "builtin", or a file */
-	const struct pd_dict *idf_dict;			/* if there is no file: use the dictionary's values */
+	const char *userwords, *synonyms, *idf; /* files */
+	const char *stopwords;			/* "none", "builtin", or a file */
+	const struct pd_dict *idf_dict;		/* if there is no file: use the dictionary's values */
 };
 
 struct pd_wordlists {
@@ -127,7 +127,7 @@ void pd_wordlists_release(struct pd_wordlists *w);
  * messages.  A line that is not UTF-8 is an error, because its words would never be found. */
 struct pd_wordfile {
 	const char *path;
-	size_t number;		/* of the line, from 1 */
+	size_t number; /* of the line, from 1 */
 };
 
 /* Call `take` for each line, with white space trimmed, until it fails. */

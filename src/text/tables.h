@@ -17,23 +17,23 @@
 /* All charsets, in the order of enum pd_charset_id. */
 enum {
 	PD_TEXT_TABLES = 0
-#define CHARSET(id, name, iconv, kind, digest) + 1
+#define CHARSET(id, name, iconv, kind, digest) +1
 #include "text/charsets.def"
 #undef CHARSET
 };
 
-#define PD_TEXT_CODES (128 * 256)	/* of two bytes: [lead - 80][second] */
+#define PD_TEXT_CODES (128 * 256) /* of two bytes: [lead - 80][second] */
 /* GB18030's codes of four bytes for characters up to U+FFFF: (((b0 - 81) * 10 + b1 - 30) * 126 + b2 - 81) * 10 + b3 -
  * 30.  Characters from U+10000 are computed: their codes count up from 90 30 81 30. */
 #define PD_TEXT_FOUR 39420
 #define PD_TEXT_FOUR_BEYOND 189000
 
 struct pd_text_tables {
-	uint32_t one[PD_TEXT_TABLES][128];		/* single bytes 80–FF, all charsets */
+	uint32_t one[PD_TEXT_TABLES][128]; /* single bytes 80–FF, all charsets */
 	uint32_t gb18030[PD_TEXT_CODES], big5[PD_TEXT_CODES], euc_kr[PD_TEXT_CODES], shift_jis[PD_TEXT_CODES];
-	uint32_t euc_jp[PD_TEXT_CODES];		/* 8E and half-width kana, too; ISO-2022-JP's as well */
-	uint32_t jis0212[PD_TEXT_CODES];	/* EUC-JP: the two bytes after 8F, [second - 80][third] */
-	uint16_t four[PD_TEXT_FOUR];		/* code points */
+	uint32_t euc_jp[PD_TEXT_CODES];	 /* 8E and half-width kana, too; ISO-2022-JP's as well */
+	uint32_t jis0212[PD_TEXT_CODES]; /* EUC-JP: the two bytes after 8F, [second - 80][third] */
+	uint16_t four[PD_TEXT_FOUR];	 /* code points */
 };
 
 extern const struct pd_text_tables pd_data_charsets __attribute__((visibility("hidden")));

@@ -26,7 +26,7 @@ static inline size_t ascii_run(const unsigned char *p, size_t n)
 	for (; i + 8 <= n; i += 8) {
 		uint64_t v;
 		memcpy(&v, p + i, 8);
-		if ((v | (v - ones)) & tops)	/* v - 1 sets the top bit of a zero byte */
+		if ((v | (v - ones)) & tops) /* v - 1 sets the top bit of a zero byte */
 			break;
 	}
 	while (i < n && p[i] - 1u < 0x7F)
@@ -217,8 +217,8 @@ void pd_text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out
 
 /* Decoding tables of one charset. */
 struct legacy_table {
-	const uint32_t *one, *two;	/* two: NULL for single-byte charsets */
-	const uint32_t *three;		/* EUC-JP: codes after 8F; otherwise NULL */
+	const uint32_t *one, *two; /* two: NULL for single-byte charsets */
+	const uint32_t *three;	   /* EUC-JP: codes after 8F; otherwise NULL */
 };
 
 static const uint32_t *codes_of_two(enum pd_charset_kind kind)
@@ -270,14 +270,10 @@ static inline bool is_odd(uint32_t e)
 static bool is_lead(enum pd_charset_kind kind, unsigned char c)
 {
 	switch (kind) {
-	case PD_CHARSET_KIND_SHIFT_JIS:
-		return (c > 0x80 && c < 0xA0) || (c > 0xDF && c < 0xFD);
-	case PD_CHARSET_KIND_EUC_JP:
-		return c == 0x8E || c == 0x8F || (c > 0xA0 && c < 0xFF);
-	case PD_CHARSET_KIND_SINGLE:
-		return false;
-	default:
-		return c > 0x80 && c < 0xFF;
+	case PD_CHARSET_KIND_SHIFT_JIS: return (c > 0x80 && c < 0xA0) || (c > 0xDF && c < 0xFD);
+	case PD_CHARSET_KIND_EUC_JP: return c == 0x8E || c == 0x8F || (c > 0xA0 && c < 0xFF);
+	case PD_CHARSET_KIND_SINGLE: return false;
+	default: return c > 0x80 && c < 0xFF;
 	}
 }
 
@@ -334,7 +330,8 @@ static size_t decode_rare(const struct legacy_table *t, enum pd_charset_kind kin
 }
 
 /* Decode one code that is not ASCII. */
-static inline void decode_code(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c, struct pd_text_tally *tally)
+static inline void decode_code(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c,
+			       struct pd_text_tally *tally)
 {
 	uint32_t e = t->one[c->p[0] & 0x7F];
 	size_t left = (size_t)(c->end - c->p), used = 1;
@@ -353,8 +350,8 @@ static inline void decode_code(const struct legacy_table *t, enum pd_charset_kin
 }
 
 /* Decode the codes that begin before `stop`. */
-static void decode_chunk(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c, const unsigned char *stop,
-		  struct pd_text_tally *tally)
+static void decode_chunk(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c,
+			 const unsigned char *stop, struct pd_text_tally *tally)
 {
 	while (c->p < stop) {
 		size_t k = ascii_run(c->p, (size_t)(stop - c->p));
@@ -396,7 +393,7 @@ enum set { ASCII, ROMAN, KATAKANA, JIS0208 };
 struct state {
 	const uint32_t *two;
 	enum set set;
-	bool idle;	/* no code since the last escape sequence: another escape sequence is then an error */
+	bool idle; /* no code since the last escape sequence: another escape sequence is then an error */
 };
 
 /* Return the character set that the bytes at an ESC select, or -1. */
@@ -412,7 +409,7 @@ static int escape(const unsigned char *p, size_t left)
 /* Decode a byte of a set with one-byte codes; 0: there is no such code. */
 static uint32_t one_byte(enum set set, unsigned char c)
 {
-	if (set == KATAKANA)	/* U+FF61 and on */
+	if (set == KATAKANA) /* U+FF61 and on */
 		return c < 0x21 || c > 0x5F ? 0 : 0xFF61u - 0x21 + c;
 	if (c >= 0x80 || c == 0x0E || c == 0x0F)
 		return 0;
@@ -422,8 +419,7 @@ static uint32_t one_byte(enum set set, unsigned char c)
 }
 
 /* Decode a code of JIS X 0208 at p; return the number of bytes used. */
-static size_t two_bytes(const struct state *s, const unsigned char *p, size_t left, struct pd_buf *out,
-			struct pd_text_tally *tally)
+static size_t two_bytes(const struct state *s, const unsigned char *p, size_t left, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	bool lead = p[0] > 0x20 && p[0] < 0x7F, pair = lead && left > 1 && p[1] > 0x20 && p[1] < 0x7F;
 	uint32_t e = pair ? code_of_two(s->two, p[0] | 0x80, p[1] | 0x80) : 0;
@@ -498,8 +494,10 @@ static iconv_t open_iconv(const char *name, struct pd_err *e)
 	if (cd == NO_ICONV && errno == ENOMEM)
 		pd_out_of_memory();
 	if (cd == NO_ICONV && errno == EINVAL)
-		pd_fail(e, PD_ERR_CHARSET, "iconv cannot load its module for %s.  Modules belong to the package libc6 on Debian "
-			"(/usr/lib/*/gconv) and to glibc-gconv-extra on Fedora and RHEL; is it there, is 'ulimit -n' too low?", name);
+		pd_fail(e, PD_ERR_CHARSET,
+			"iconv cannot load its module for %s.  Modules belong to the package libc6 on Debian "
+			"(/usr/lib/*/gconv) and to glibc-gconv-extra on Fedora and RHEL; is it there, is 'ulimit -n' too low?",
+			name);
 	else if (cd == NO_ICONV)
 		pd_fail(e, PD_ERR_CHARSET, "iconv cannot load its module for %s: %s", name, strerror(errno));
 	return cd;
@@ -577,7 +575,7 @@ static int by_label(const void *key, const void *row)
 
 const struct pd_charset *pd_charset_by_label(struct pd_span label)
 {
-	char low[24];	/* the longest label has 19 bytes */
+	char low[24]; /* the longest label has 19 bytes */
 	label = pd_span_trim(label);
 	if (label.n == 0 || label.n > sizeof(low))
 		return NULL;
@@ -596,15 +594,15 @@ const struct pd_charset *pd_charset_by_id(enum pd_charset_id id)
 const char *pd_charset_how_name(enum pd_charset_how how)
 {
 	static const char *const names[] = {
-		[PD_CHARSET_BOM] = "bom", [PD_CHARSET_HTTP] = "http", [PD_CHARSET_META] = "meta", [PD_CHARSET_XML] = "xml",
-		[PD_CHARSET_DETECTED] = "detected", [PD_CHARSET_DEFAULT] = "default",
+		[PD_CHARSET_BOM] = "bom", [PD_CHARSET_HTTP] = "http",	      [PD_CHARSET_META] = "meta",
+		[PD_CHARSET_XML] = "xml", [PD_CHARSET_DETECTED] = "detected", [PD_CHARSET_DEFAULT] = "default",
 	};
 	return (size_t)how < sizeof(names) / sizeof(names[0]) ? names[how] : "unknown";
 }
 
 /* 2. Byte order mark, XML declaration and <meta>.  The declaration follows WHATWG HTML, "get an XML encoding". */
 
-#define SNIFF_BYTES 1024	/* WHATWG HTML: how far a browser looks */
+#define SNIFF_BYTES 1024 /* WHATWG HTML: how far a browser looks */
 
 static const struct pd_charset *sniff_bom(struct pd_span body, size_t *length)
 {
@@ -681,8 +679,8 @@ struct attribute {
 /* State of one meta element: its attributes so far. */
 struct meta {
 	bool seen_http_equiv, seen_content, seen_charset;
-	bool got_pragma;		/* http-equiv="content-type" */
-	bool declared, need_pragma;	/* a charset was declared; by `content` */
+	bool got_pragma;	    /* http-equiv="content-type" */
+	bool declared, need_pragma; /* a charset was declared; by `content` */
 	const struct pd_charset *charset;
 };
 
@@ -750,7 +748,7 @@ static bool next_attribute(struct pd_span *s, struct attribute *a)
 		skip(s, 1);
 	if (!s->n || s->p[0] == '>')
 		return false;
-	size_t first = s->p[0] == '=';	/* a name may begin with it */
+	size_t first = s->p[0] == '='; /* a name may begin with it */
 	struct pd_span rest = pd_span(s->p + first, s->n - first);
 	a->name = take_until(&rest, ends_name);
 	a->name.p -= first;
@@ -866,7 +864,7 @@ static const struct pd_charset *sniff_meta(struct pd_span body)
 		if (s.p[0] != '<') {
 			skip(&s, 1);
 		} else if (pd_span_istarts(s, "<!--")) {
-			skip(&s, 2);	/* the dashes may close it too: <!--> */
+			skip(&s, 2); /* the dashes may close it too: <!--> */
 			skip_past(&s, "-->");
 		} else if (pd_span_istarts(s, "<meta") && s.n > 5 && (blank(s.p[5]) || s.p[5] == '/')) {
 			skip(&s, 5);
@@ -972,10 +970,10 @@ static const struct pd_charset *detect(struct detector *d, struct pd_span body)
 	extract(body, &d->extract);
 	uchardet_reset(d->handle);
 	errno = 0;
-	if (uchardet_handle_data(d->handle, d->extract.p, d->extract.n) != 0)	/* the only reason for a failure */
+	if (uchardet_handle_data(d->handle, d->extract.p, d->extract.n) != 0) /* the only reason for a failure */
 		pd_out_of_memory();
 	uchardet_data_end(d->handle);
-	if (errno == ENOMEM)	/* copying a name failed: uchardet then reports no charset */
+	if (errno == ENOMEM) /* copying a name failed: uchardet then reports no charset */
 		pd_out_of_memory();
 	const struct pd_charset *c = label_order(uchardet_get_charset(d->handle));
 	return c && is_proven(c, pd_buf_span(&d->extract)) ? c : NULL;
@@ -1021,7 +1019,7 @@ enum { MARGIN = 20 };
 
 struct pd_text_decoder {
 	struct detector *detector;
-	struct pd_buf spare;			/* the second attempt */
+	struct pd_buf spare; /* the second attempt */
 };
 
 /* A way to decode a body. */
@@ -1048,24 +1046,16 @@ void pd_text_decoder_free(struct pd_text_decoder *d)
 }
 
 /* Return false if it cannot be decoded; `out` is then empty. */
-static bool convert(const struct pd_charset *c, struct pd_span in, struct pd_buf *out,
-		    struct pd_text_tally *tally)
+static bool convert(const struct pd_charset *c, struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	pd_buf_clear(out);
 	*tally = (struct pd_text_tally){ 0 };
 	switch ((enum pd_charset_kind)c->kind) {
-	case PD_CHARSET_KIND_NONE:
-		return false;
-	case PD_CHARSET_KIND_UTF_8:
-		pd_text_utf8_repair(in, out, tally);
-		return true;
+	case PD_CHARSET_KIND_NONE: return false;
+	case PD_CHARSET_KIND_UTF_8: pd_text_utf8_repair(in, out, tally); return true;
 	case PD_CHARSET_KIND_UTF_16LE:
-	case PD_CHARSET_KIND_UTF_16BE:
-		pd_text_utf16_decode(in, c->kind == PD_CHARSET_KIND_UTF_16BE, out, tally);
-		return true;
-	default:
-		pd_text_legacy_decode(c, in, out, tally);
-		return true;
+	case PD_CHARSET_KIND_UTF_16BE: pd_text_utf16_decode(in, c->kind == PD_CHARSET_KIND_UTF_16BE, out, tally); return true;
+	default: pd_text_legacy_decode(c, in, out, tally); return true;
 	}
 }
 
@@ -1180,8 +1170,8 @@ static void second_opinion(struct pd_text_decoder *d, struct pd_span body, struc
 }
 
 /* Decode a page with a declared charset that is not clean UTF-8 declared as such. */
-static bool decode_declared(struct pd_text_decoder *d, struct pd_span body, size_t clean, bool multibyte,
-			    struct pd_text *out, struct attempt *a)
+static bool decode_declared(struct pd_text_decoder *d, struct pd_span body, size_t clean, bool multibyte, struct pd_text *out,
+			    struct attempt *a)
 {
 	if (!convert(a->charset, body, &out->own, &a->tally))
 		return false;

@@ -22,12 +22,12 @@ enum pd_charset_id {
 };
 
 enum pd_charset_kind {
-	PD_CHARSET_KIND_NONE,		/* "replacement": browsers do not decode it */
+	PD_CHARSET_KIND_NONE, /* "replacement": browsers do not decode it */
 	PD_CHARSET_KIND_UTF_8,
 	PD_CHARSET_KIND_UTF_16LE,
 	PD_CHARSET_KIND_UTF_16BE,
-	PD_CHARSET_KIND_SINGLE,		/* one byte, one character */
-	PD_CHARSET_KIND_GB18030,	/* from here on a character may take several bytes */
+	PD_CHARSET_KIND_SINGLE,	 /* one byte, one character */
+	PD_CHARSET_KIND_GB18030, /* from here on a character may take several bytes */
 	PD_CHARSET_KIND_BIG5,
 	PD_CHARSET_KIND_EUC_KR,
 	PD_CHARSET_KIND_SHIFT_JIS,
@@ -36,10 +36,10 @@ enum pd_charset_kind {
 };
 
 struct pd_charset {
-	const char *name;	/* WHATWG name in lower case, for comparison with Common Crawl's content_charset:
+	const char *name;   /* WHATWG name in lower case, for comparison with Common Crawl's content_charset:
 				 * "gb18030", "windows-1252" */
-	unsigned char id;	/* enum pd_charset_id */
-	unsigned char kind;	/* enum pd_charset_kind: the loop that decodes it */
+	unsigned char id;   /* enum pd_charset_id */
+	unsigned char kind; /* enum pd_charset_kind: the loop that decodes it */
 };
 
 const struct pd_charset *pd_charset_by_id(enum pd_charset_id id);
@@ -50,22 +50,22 @@ enum pd_charset_how {
 	PD_CHARSET_BOM,
 	PD_CHARSET_HTTP,
 	PD_CHARSET_META,
-	PD_CHARSET_XML,		/* XML declaration */
-	PD_CHARSET_DETECTED,	/* nothing declared, or the declared charset gives errors and this one does not */
-	PD_CHARSET_DEFAULT,	/* windows-1252, or UTF-8 if the bytes are UTF-8 */
+	PD_CHARSET_XML,	     /* XML declaration */
+	PD_CHARSET_DETECTED, /* nothing declared, or the declared charset gives errors and this one does not */
+	PD_CHARSET_DEFAULT,  /* windows-1252, or UTF-8 if the bytes are UTF-8 */
 };
 
-const char *pd_charset_how_name(enum pd_charset_how how);	/* "bom", "http", … */
+const char *pd_charset_how_name(enum pd_charset_how how); /* "bom", "http", … */
 
 struct pd_text {
-	struct pd_span utf8;		/* valid UTF-8, without BOM; points into the page if no change was necessary */
+	struct pd_span utf8; /* valid UTF-8, without BOM; points into the page if no change was necessary */
 	const struct pd_charset *charset;
 	enum pd_charset_how how;
-	uint64_t replaced;		/* U+FFFD written for undecodable bytes */
-	struct pd_buf own;		/* holds utf8 if it was converted */
+	uint64_t replaced; /* U+FFFD written for undecodable bytes */
+	struct pd_buf own; /* holds utf8 if it was converted */
 };
 
-struct pd_text_decoder;	/* a detector and space for a second attempt: one per thread */
+struct pd_text_decoder; /* a detector and space for a second attempt: one per thread */
 
 /* Called once by the program: lack of memory in the detector is handled by base/alloc.h.  The library must not call it,
  * because it changes C++'s allocation handler for the whole process. */
@@ -85,8 +85,8 @@ static inline void pd_text_release(struct pd_text *t)
 
 /* Counts of a decoding. */
 struct pd_text_tally {
-	uint64_t bad;	/* U+FFFD written for undecodable bytes */
-	uint64_t odd;	/* C1 controls and private-use characters from legacy charsets, which real pages do not
+	uint64_t bad; /* U+FFFD written for undecodable bytes */
+	uint64_t odd; /* C1 controls and private-use characters from legacy charsets, which real pages do not
 			 * contain */
 };
 

@@ -146,7 +146,7 @@ uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const str
 		struct pd_line *line = &lines[i];
 		if (in->boxes[line->box].tag == PD_TAG_title)
 			continue;
-		if (!path || k->boxes[line->box] != *path) {	/* adjacent lines mostly have the same path */
+		if (!path || k->boxes[line->box] != *path) { /* adjacent lines mostly have the same path */
 			path = &k->boxes[line->box];
 			path_known = holds_key(&known_paths, *path);
 		}
@@ -270,8 +270,8 @@ enum { CONTEXT_KEYS = 248 };
 
 struct context {
 	struct pd_simhash sum;
-	uint64_t last;		/* hash of the previous word; 0: none */
-	size_t n;		/* number of buffered keys */
+	uint64_t last; /* hash of the previous word; 0: none */
+	size_t n;      /* number of buffered keys */
 	uint64_t keys[CONTEXT_KEYS];
 };
 
@@ -327,9 +327,10 @@ enum sort { NOTHING, PART, ALONE };
 
 /* Letters and digits of ASCII, in lower case; 0: another character. */
 static const uint8_t ascii_part[256] = {
-	['0'] = '0', '1', '2', '3', '4', '5', '6', '7', '8', '9',
-	['A'] = 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z',
-	['a'] = 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z',
+	['0'] = '0', '1', '2', '3', '4',	 '5', '6', '7', '8', '9', ['A'] = 'a', 'b', 'c', 'd', 'e', 'f',
+	'g',	     'h', 'i', 'j', 'k',	 'l', 'm', 'n', 'o', 'p', 'q',	       'r', 's', 't', 'u', 'v',
+	'w',	     'x', 'y', 'z', ['a'] = 'a', 'b', 'c', 'd', 'e', 'f', 'g',	       'h', 'i', 'j', 'k', 'l',
+	'm',	     'n', 'o', 'p', 'q',	 'r', 's', 't', 'u', 'v', 'w',	       'x', 'y', 'z',
 };
 
 /* Classify a character beyond ASCII: part of a word, a word by itself, or neither. */
@@ -384,7 +385,8 @@ static bool words_cross(const struct pd_blocks *in, const struct pd_line *l)
 {
 	for (size_t i = l->first_run + 1; i < l->end_run; i++) {
 		struct pd_span before = pd_run_text(in, &in->runs[i - 1]), text = pd_run_text(in, &in->runs[i]);
-		if (!(in->runs[i].flags & PD_RUN_SPACE) && before.n && text.n && is_open(before.p[before.n - 1]) && is_open(text.p[0]))
+		if (!(in->runs[i].flags & PD_RUN_SPACE) && before.n && text.n && is_open(before.p[before.n - 1]) &&
+		    is_open(text.p[0]))
 			return true;
 	}
 	return false;
@@ -393,8 +395,8 @@ static bool words_cross(const struct pd_blocks *in, const struct pd_line *l)
 /* Compute the signatures of the page's text outside links, run by run, and of its main text, which consists of the
  * lines that no rule drops.  Both texts share most words, so both are computed in one pass, except for words that
  * continue in the next run. */
-static void sign_texts(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why, size_t n,
-		       uint64_t signatures[2])
+static void sign_texts(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why,
+		       size_t n, uint64_t signatures[2])
 {
 	struct context page, main;
 	clear_context(&page);
@@ -503,8 +505,8 @@ static uint64_t url_key(struct pd_span url)
 	return pd_hash64(url.p, url.n);
 }
 
-bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why, size_t n,
-		       struct pd_span url, struct pd_buf *out)
+bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why,
+		       size_t n, struct pd_span url, struct pd_buf *out)
 {
 	if (!read_host(url, &k->host) || !in->n_runs)
 		return false;
@@ -584,7 +586,7 @@ struct table_writer;
 struct pd_boilerplate {
 	FILE *f;
 	char *name;
-	char *head;			/* everything before the samples */
+	char *head; /* everything before the samples */
 	struct pd_boilerplate_header h;
 	const struct pd_boilerplate_entry *hosts;
 	const uint64_t *keys;
@@ -607,8 +609,9 @@ static int read_table_header(struct pd_boilerplate *b, struct pd_err *e)
 	if (n < 8 || memcmp(h->magic, PD_BOILERPLATE_MAGIC, 8) != 0)
 		return pd_fail(e, PD_ERR_FORMAT, "%s is not a boilerplate table: 'pagededup boilerplate' makes one", b->name);
 	if (n >= 28 && h->version != PD_BOILERPLATE_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s is a table of boilerplate of version %" PRIu32 "; this program knows version %d",
-			       b->name, h->version, PD_BOILERPLATE_VERSION);
+		return pd_fail(e, PD_ERR_VERSION,
+			       "%s is a table of boilerplate of version %" PRIu32 "; this program knows version %d", b->name,
+			       h->version, PD_BOILERPLATE_VERSION);
 	if (fseeko(b->f, 0, SEEK_END) != 0)
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	if (n < sizeof *h || (uint64_t)ftello(b->f) != h->length)
@@ -628,7 +631,8 @@ static bool sizes_fit(const struct pd_boilerplate_header *h)
 	if (h->keys > room / 8)
 		return false;
 	room -= h->keys * 8;
-	return h->names == room && h->names % 8 == 0 && !h->zero && h->hidden < 2 && !h->zeroes[0] && !h->zeroes[1] && !h->zeroes[2];
+	return h->names == room && h->names % 8 == 0 && !h->zero && h->hidden < 2 && !h->zeroes[0] && !h->zeroes[1] &&
+	       !h->zeroes[2];
 }
 
 static int read_table_head(struct pd_boilerplate *b, struct pd_err *e)
@@ -642,7 +646,8 @@ static int read_table_head(struct pd_boilerplate *b, struct pd_err *e)
 	pd_hash128(b->head + PD_BOILERPLATE_UNCHECKED, b->h.samples_at - PD_BOILERPLATE_UNCHECKED, 0, sum);
 	if (memcmp(sum, b->h.checksum, sizeof sum) != 0)
 		return table_damaged(b, "its checksum does not match", e);
-	b->info = (struct pd_boilerplate_info){ .hosts = b->h.hosts, .hidden_kept = b->h.hidden,
+	b->info = (struct pd_boilerplate_info){ .hosts = b->h.hosts,
+						.hidden_kept = b->h.hidden,
 						.has_samples = b->h.samples_at < b->h.length || !b->h.hosts };
 	snprintf(b->info.checksum, sizeof b->info.checksum, "%016" PRIx64, sum[0]);
 	b->hosts = (const void *)(b->head + sizeof b->h);
@@ -790,7 +795,9 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 	const struct pd_boilerplate_entry *x = &b->hosts[i];
 	pd_buf_clear(out);
 	if (!b->info.has_samples)
-		return pd_fail(e, PD_ERR_USAGE, "%s has no samples because it was written with --no-samples; learn it again without that option", b->name);
+		return pd_fail(e, PD_ERR_USAGE,
+			       "%s has no samples because it was written with --no-samples; learn it again without that option",
+			       b->name);
 	if (b->h.sample != PD_SITE_SAMPLE || b->h.texts != PD_SITE_TEXTS || b->h.bits != PD_SITE_BITS)
 		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with other rules; learn it again from the dumps", b->name);
 	int status = check_samples(b, e);
@@ -816,7 +823,7 @@ struct table_writer {
 	FILE *parts[PARTS];
 	uint64_t bytes[PARTS];
 	struct pd_boilerplate_header h;
-	struct pd_hasher *hasher;	/* of the samples, then of the bytes before them */
+	struct pd_hasher *hasher; /* of the samples, then of the bytes before them */
 	bool samples;
 };
 
@@ -831,14 +838,16 @@ static void writer_free(struct table_writer *w)
 	free(w);
 }
 
-static int writer_new(struct table_writer **out, const char *tmp_dir, bool hidden_kept, bool samples,
-			      struct pd_err *e)
+static int writer_new(struct table_writer **out, const char *tmp_dir, bool hidden_kept, bool samples, struct pd_err *e)
 {
 	struct table_writer *w = pd_zalloc(sizeof *w);
 	w->samples = samples;
 	w->hasher = pd_hasher_new();
-	w->h = (struct pd_boilerplate_header){ .version = PD_BOILERPLATE_VERSION, .sample = PD_SITE_SAMPLE, .texts = PD_SITE_TEXTS,
-					       .bits = PD_SITE_BITS, .hidden = hidden_kept };
+	w->h = (struct pd_boilerplate_header){ .version = PD_BOILERPLATE_VERSION,
+					       .sample = PD_SITE_SAMPLE,
+					       .texts = PD_SITE_TEXTS,
+					       .bits = PD_SITE_BITS,
+					       .hidden = hidden_kept };
 	memcpy(w->h.magic, PD_BOILERPLATE_MAGIC, sizeof w->h.magic);
 	*out = w;
 	for (int i = 0; i < PARTS; i++) {
@@ -937,7 +946,7 @@ static int writer_end(struct table_writer *w, FILE *f, struct pd_err *e)
 
 /* ==== deciding which lines are boilerplate ==== */
 
-#define SITE_TITLES 6	/* different titles, for a line on more than half of the sample */
+#define SITE_TITLES 6 /* different titles, for a line on more than half of the sample */
 
 /* Decide which lines a host repeats.  Input: the sample of its pages (site.h).  Output: keys of lines and of paths.
  *
@@ -962,7 +971,7 @@ static int writer_end(struct table_writer *w, FILE *f, struct pd_err *e)
 /* A line on a page of the sample. */
 struct seen_line {
 	uint64_t line, path;
-	uint32_t page;		/* index in the order of contexts */
+	uint32_t page; /* index in the order of contexts */
 	bool repeated;
 };
 
@@ -973,7 +982,7 @@ struct path_vote {
 };
 
 struct judge {
-	struct site_page *pages;	/* in the order of their contexts */
+	struct site_page *pages; /* in the order of their contexts */
 	struct seen_line *seen, *spare;
 	struct path_vote *votes;
 	uint64_t *lines, *paths;
@@ -1111,8 +1120,8 @@ static void judge_lines(struct judge *j)
 			;
 		size_t pages = count_pages(j->seen + i, end - i);
 		bool often = pages * 2 > j->n_pages;
-		if (pages < PD_SITE_TEXTS ||
-		    (!has_different_texts(j, j->seen + i, end - i, often) && !(often && has_different_titles(j, j->seen + i, end - i))))
+		if (pages < PD_SITE_TEXTS || (!has_different_texts(j, j->seen + i, end - i, often) &&
+					      !(often && has_different_titles(j, j->seen + i, end - i))))
 			continue;
 		for (size_t k = i; k < end; k++)
 			j->seen[k].repeated = true;
@@ -1184,7 +1193,7 @@ struct host_and_url {
 struct samples {
 	size_t memory;
 	struct pd_buf records;
-	size_t *order;			/* offset of each record */
+	size_t *order; /* offset of each record */
 	size_t n, cap;
 	struct pd_runs *runs;
 };
@@ -1192,7 +1201,7 @@ struct samples {
 static struct host_and_url record_key(const char *record)
 {
 	struct host_and_url key;
-	uint16_t n[3];	/* bytes of the name, paths, lines */
+	uint16_t n[3]; /* bytes of the name, paths, lines */
 	memcpy(&key.host.key, record, 8);
 	memcpy(&key.url, record + 8, 8);
 	memcpy(n, record + 36, sizeof n);
@@ -1337,9 +1346,9 @@ static int samples_next(struct samples *r, struct pd_buf *out, struct pd_err *e)
  */
 
 struct bound {
-	struct pd_buf host;		/* its name */
+	struct pd_buf host; /* its name */
 	size_t n;
-	uint64_t keys[PD_SITE_SAMPLE];	/* without duplicates; once full, the largest is first */
+	uint64_t keys[PD_SITE_SAMPLE]; /* without duplicates; once full, the largest is first */
 };
 
 static struct bound *bound_of(struct bound *bounds, struct site_host host)
@@ -1386,12 +1395,12 @@ static void lower_bound(struct bound *b, struct site_host host, uint64_t url)
 
 struct pd_site_learner {
 	struct pd_site_learn_options o;
-	struct pd_lock *lock;		/* protects `bounds` */
+	struct pd_lock *lock; /* protects `bounds` */
 	struct bound *bounds;
 	struct samples *samples;
 	struct judge *judge;
 	struct pd_buf sample;
-	size_t next_known;		/* next host of o.known to be written */
+	size_t next_known; /* next host of o.known to be written */
 	struct pd_site_learn_counts counts;
 };
 
@@ -1457,7 +1466,8 @@ int pd_site_learner_merge(struct pd_site_learner *l, struct pd_boilerplate *b, s
 {
 	int status = PD_OK;
 	if (b->info.hidden_kept != l->o.hidden_kept)
-		return pd_fail(e, PD_ERR_PARAMS, "a table was learned with --hidden=%s; give that option, and merge only tables learned with it",
+		return pd_fail(e, PD_ERR_PARAMS,
+			       "a table was learned with --hidden=%s; give that option, and merge only tables learned with it",
 			       b->info.hidden_kept ? "keep" : "drop");
 	for (size_t i = 0; !status && i < b->info.hosts; i++) {
 		status = pd_boilerplate_sample(b, i, &l->sample, e);

@@ -16,11 +16,11 @@
 #include "topic/topic.h"
 
 #define PD_BOILERPLATE_VERSION 1
-#define PD_SITE_SAMPLE 32		/* pages of a host that are examined */
-#define PD_SITE_TEXTS 3			/* a line is repeated if it occurs with this many different texts */
-#define PD_SITE_BITS 16			/* texts are different if their signatures differ in more bits */
-#define PD_SITE_PATH_PAGES 6		/* a path on at least this many pages may be chrome as a whole */
-#define PD_SITE_BOUNDS 16384		/* number of hosts for which the learner filters pages: 4.6 MB, and their names */
+#define PD_SITE_SAMPLE 32    /* pages of a host that are examined */
+#define PD_SITE_TEXTS 3	     /* a line is repeated if it occurs with this many different texts */
+#define PD_SITE_BITS 16	     /* texts are different if their signatures differ in more bits */
+#define PD_SITE_PATH_PAGES 6 /* a path on at least this many pages may be chrome as a whole */
+#define PD_SITE_BOUNDS 16384 /* number of hosts for which the learner filters pages: 4.6 MB, and their names */
 
 struct pd_boilerplate;
 
@@ -31,8 +31,8 @@ void pd_boilerplate_free(struct pd_boilerplate *b);
 
 struct pd_boilerplate_info {
 	size_t hosts;
-	char checksum[17];	/* 16 hex digits, which fingerprints record */
-	bool hidden_kept;	/* hidden elements were text when it was learned; it must be used in the same way */
+	char checksum[17]; /* 16 hex digits, which fingerprints record */
+	bool hidden_kept;  /* hidden elements were text when it was learned; it must be used in the same way */
 	bool has_samples;
 };
 
@@ -45,7 +45,7 @@ struct pd_site pd_boilerplate_site(const struct pd_boilerplate *b, struct pd_spa
 struct pd_boilerplate_host {
 	uint64_t key;
 	struct pd_span name;
-	unsigned pages;		/* pages in the sample */
+	unsigned pages; /* pages in the sample */
 	struct pd_site site;
 };
 
@@ -63,11 +63,11 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
  * to the samples and spooled as a run.  At the end all runs are merged host by host, with a window for each. */
 
 struct pd_site_learn_options {
-	const char *tmp_dir;	/* NULL: TMPDIR, /tmp */
-	size_t memory;		/* 0: 64 MiB */
-	bool hidden_kept;	/* recorded in the table */
-	bool samples;		/* write samples into the table */
-	struct pd_boilerplate *known;	/* its hosts are copied, and their pages ignored; NULL: none */
+	const char *tmp_dir;	      /* NULL: TMPDIR, /tmp */
+	size_t memory;		      /* 0: 64 MiB */
+	bool hidden_kept;	      /* recorded in the table */
+	bool samples;		      /* write samples into the table */
+	struct pd_boilerplate *known; /* its hosts are copied, and their pages ignored; NULL: none */
 };
 
 struct pd_site_learner;
@@ -83,7 +83,7 @@ int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struc
 /* Add the samples of all hosts of a table. */
 int pd_site_learner_merge(struct pd_site_learner *l, struct pd_boilerplate *b, struct pd_err *e);
 struct pd_site_learn_counts {
-	uint64_t hosts, taught;		/* in the table; of these, with repeated lines */
+	uint64_t hosts, taught; /* in the table; of these, with repeated lines */
 	uint64_t lines, paths;
 };
 

@@ -155,43 +155,55 @@ static enum pd_hint tag_hint(const struct pd_box *box, const char **name)
 {
 	*name = pd_tag_name((enum pd_tag)box->tag);
 	switch (box->tag) {
-	case PD_TAG_title:
-		return PD_HINT_NEVER;
+	case PD_TAG_title: return PD_HINT_NEVER;
 	case PD_TAG_select:
 	case PD_TAG_button:
-	case PD_TAG_textarea:
-		return PD_HINT_CONTROL;
-	case PD_TAG_aside:
-		return PD_HINT_MARGIN;
+	case PD_TAG_textarea: return PD_HINT_CONTROL;
+	case PD_TAG_aside: return PD_HINT_MARGIN;
 	case PD_TAG_nav:
 	case PD_TAG_menu:
 	case PD_TAG_dialog:
 	case PD_TAG_search:
-	case PD_TAG_figcaption:
-		return PD_HINT_CHROME;
-	case PD_TAG_footer:
-		return PD_HINT_FOOT;
-	case PD_TAG_header:
-		return PD_HINT_WEAK;
+	case PD_TAG_figcaption: return PD_HINT_CHROME;
+	case PD_TAG_footer: return PD_HINT_FOOT;
+	case PD_TAG_header: return PD_HINT_WEAK;
 	case PD_TAG_article:
-	case PD_TAG_main:
-		return PD_HINT_GOOD;
-	default:
-		return PD_HINT_NONE;
+	case PD_TAG_main: return PD_HINT_GOOD;
+	default: return PD_HINT_NONE;
 	}
 }
 
 static enum pd_hint role_hint(struct pd_span role, const char **name)
 {
-	static const struct { const char *role; enum pd_hint hint; } roles[] = {
-		{ "navigation", PD_HINT_CHROME }, { "banner", PD_HINT_CHROME }, { "complementary", PD_HINT_MARGIN },
-		{ "contentinfo", PD_HINT_FOOT }, { "search", PD_HINT_CHROME }, { "dialog", PD_HINT_CHROME },
-		{ "alertdialog", PD_HINT_CHROME }, { "menu", PD_HINT_CHROME }, { "menubar", PD_HINT_CHROME },
-		{ "toolbar", PD_HINT_CHROME }, { "alert", PD_HINT_CHROME }, { "main", PD_HINT_GOOD },
-		{ "article", PD_HINT_GOOD }, { "articleBody", PD_HINT_GOOD }, { "comment", PD_HINT_COMMENT }, { "UserComments", PD_HINT_COMMENT },
-		{ "SiteNavigationElement", PD_HINT_CHROME }, { "WPHeader", PD_HINT_WEAK },
-		{ "WPFooter", PD_HINT_FOOT }, { "WPSideBar", PD_HINT_CHROME }, { "BreadcrumbList", PD_HINT_CHROME },
-		{ "DiscussionForumPosting", PD_HINT_FORUM }, { "Question", PD_HINT_FORUM }, { "QAPage", PD_HINT_FORUM }, { "Person", PD_HINT_WEAK },
+	static const struct {
+		const char *role;
+		enum pd_hint hint;
+	} roles[] = {
+		{ "navigation", PD_HINT_CHROME },
+		{ "banner", PD_HINT_CHROME },
+		{ "complementary", PD_HINT_MARGIN },
+		{ "contentinfo", PD_HINT_FOOT },
+		{ "search", PD_HINT_CHROME },
+		{ "dialog", PD_HINT_CHROME },
+		{ "alertdialog", PD_HINT_CHROME },
+		{ "menu", PD_HINT_CHROME },
+		{ "menubar", PD_HINT_CHROME },
+		{ "toolbar", PD_HINT_CHROME },
+		{ "alert", PD_HINT_CHROME },
+		{ "main", PD_HINT_GOOD },
+		{ "article", PD_HINT_GOOD },
+		{ "articleBody", PD_HINT_GOOD },
+		{ "comment", PD_HINT_COMMENT },
+		{ "UserComments", PD_HINT_COMMENT },
+		{ "SiteNavigationElement", PD_HINT_CHROME },
+		{ "WPHeader", PD_HINT_WEAK },
+		{ "WPFooter", PD_HINT_FOOT },
+		{ "WPSideBar", PD_HINT_CHROME },
+		{ "BreadcrumbList", PD_HINT_CHROME },
+		{ "DiscussionForumPosting", PD_HINT_FORUM },
+		{ "Question", PD_HINT_FORUM },
+		{ "QAPage", PD_HINT_FORUM },
+		{ "Person", PD_HINT_WEAK },
 	};
 	for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
 		if (pd_span_ieq(role, roles[i].role)) {
@@ -211,7 +223,7 @@ enum notice_fit { NOTICE_BEGINS, NOTICE_ANY, NOTICE_OWN, NOTICE_LEGAL };
 
 struct phrase {
 	const char *words;
-	uint8_t n, fit, scope;	/* scope: of a head, enum pd_head */
+	uint8_t n, fit, scope; /* scope: of a head, enum pd_head */
 };
 
 static const struct phrase heads[] = {
@@ -236,7 +248,7 @@ enum { NOTICE_START = 200, NOTICE_HEAD = 40, NOTICE_MAX = 900 };
 /* Most pairs of bytes have no phrase.  Phrases are numbered from 1; 0 ends a chain. */
 struct phrase_chains {
 	uint8_t first[1024], next[255];
-	uint8_t fits[1024];	/* the fits of the phrases of a chain: one bit each */
+	uint8_t fits[1024]; /* the fits of the phrases of a chain: one bit each */
 };
 
 static size_t chain_of(const char *p)
@@ -343,8 +355,8 @@ static size_t date_in_numbers(struct pd_span s)
 /* Return the length of an English month's name, abbreviated to at least three letters. */
 static size_t month_name(struct pd_span s)
 {
-	static const char *const months[] = { "january", "february", "march", "april", "may", "june", "july", "august", "september",
-					      "october", "november", "december" };
+	static const char *const months[] = { "january", "february", "march",	  "april",   "may",	 "june",
+					      "july",	 "august",   "september", "october", "november", "december" };
 	size_t n = 0;
 	while (n < s.n && s.p[n] >= 'a' && s.p[n] <= 'z')
 		n++;
@@ -357,8 +369,9 @@ static size_t month_name(struct pd_span s)
 /* june 19, 2024; 19 june 2024: return its length, to the end of the year. */
 static size_t date_in_words(struct pd_span s)
 {
-	enum { FAR = 9 };	/* from the month to the year: ". 19th, " */
-	size_t day = count_digits(s), at = day && day < 3 && day < s.n && s.p[day] == ' ' ? day + 1 : 0, name = month_name(rest_from(s, at));
+	enum { FAR = 9 }; /* from the month to the year: ". 19th, " */
+	size_t day = count_digits(s), at = day && day < 3 && day < s.n && s.p[day] == ' ' ? day + 1 : 0,
+	       name = month_name(rest_from(s, at));
 	for (size_t i = at += name; name && i < s.n && i < at + FAR; i++) {
 		size_t n = count_digits(rest_from(s, i));
 		if (n == 4 && (s.p[i] == '1' || s.p[i] == '2'))
@@ -377,7 +390,8 @@ static size_t date_at(struct pd_span low)
 static bool has_date(struct pd_span low)
 {
 	for (size_t i = 0; i < low.n; i++)
-		if ((i == 0 || !is_letter(low.p[i - 1])) && (i == 0 || low.p[i - 1] < '0' || low.p[i - 1] > '9') && date_at(rest_from(low, i)))
+		if ((i == 0 || !is_letter(low.p[i - 1])) && (i == 0 || low.p[i - 1] < '0' || low.p[i - 1] > '9') &&
+		    date_at(rest_from(low, i)))
 			return true;
 	return false;
 }
@@ -477,7 +491,7 @@ static bool has_wide(struct pd_span s)
 /* Return whether a notice begins at the start of a word, from the second byte on.  `low` is followed by zeroes. */
 static bool any_notice_begins(const struct phrase_chains *c, struct pd_span low)
 {
-	uint64_t apart = 0;	/* bytes after which words begin */
+	uint64_t apart = 0; /* bytes after which words begin */
 	for (size_t i = 0; i < low.n; i += 8) {
 		uint64_t x = pd_eight_load(low.p + i), seven = x & ~PD_HIGH, before = apart >> 63;
 		apart = (pd_eight_range(seven, ' ', ' ') | pd_eight_range(seven, '(', '(')) & ~x;

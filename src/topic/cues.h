@@ -18,29 +18,29 @@
 
 enum pd_hint {
 	PD_HINT_NONE,
-	PD_HINT_GOOD,		/* marked as the main text: article, main, articleBody */
-	PD_HINT_WEAK,		/* chrome if it is short or mostly links */
-	PD_HINT_COMMENT,	/* written by readers */
-	PD_HINT_FORUM,		/* a thread, a post, a question: text written by readers is its main text */
-	PD_HINT_MARGIN,		/* in the margin: a column, or a note inside the text */
-	PD_HINT_ADVERT,		/* adverts, newsletters: usually a few lines */
-	PD_HINT_CHROME,		/* navigation, lists of other pages, forms, … */
-	PD_HINT_FOOT,		/* the foot of a page; with a copyright line it is chrome, whatever its length */
-	PD_HINT_NOTICE,		/* asks for consent; chrome, whatever its length, if the page has another text */
-	PD_HINT_CONTROL,	/* a button, or the options of a form; always chrome unless it contains paragraphs */
-	PD_HINT_NEVER,		/* always chrome: the title */
+	PD_HINT_GOOD,	 /* marked as the main text: article, main, articleBody */
+	PD_HINT_WEAK,	 /* chrome if it is short or mostly links */
+	PD_HINT_COMMENT, /* written by readers */
+	PD_HINT_FORUM,	 /* a thread, a post, a question: text written by readers is its main text */
+	PD_HINT_MARGIN,	 /* in the margin: a column, or a note inside the text */
+	PD_HINT_ADVERT,	 /* adverts, newsletters: usually a few lines */
+	PD_HINT_CHROME,	 /* navigation, lists of other pages, forms, … */
+	PD_HINT_FOOT,	 /* the foot of a page; with a copyright line it is chrome, whatever its length */
+	PD_HINT_NOTICE,	 /* asks for consent; chrome, whatever its length, if the page has another text */
+	PD_HINT_CONTROL, /* a button, or the options of a form; always chrome unless it contains paragraphs */
+	PD_HINT_NEVER,	 /* always chrome: the title */
 };
 
 enum pd_head {
 	PD_HEAD_NONE,
-	PD_HEAD_LINE,		/* the line is not main text */
-	PD_HEAD_SECTION,	/* the rest of its region is not main text either */
+	PD_HEAD_LINE,	 /* the line is not main text */
+	PD_HEAD_SECTION, /* the rest of its region is not main text either */
 };
 
 /* A head is a line of at most this many bytes. */
 #define PD_HEAD_MAX 80
 
-struct pd_cues;			/* the compiled tables: read-only after creation; released with free() */
+struct pd_cues; /* the compiled tables: read-only after creation; released with free() */
 
 struct pd_cues *pd_cues_new(void);
 /* Set *name to the word or tag that decided, a constant. */

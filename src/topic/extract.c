@@ -52,7 +52,7 @@
  * The flow of a line is the nearest box around it that is not itself part of a text's flow, such as a paragraph, list
  * or table. */
 
-enum { FLOW_DEPTH = 8 };	/* a cell of a list in a table in a quotation … still belongs to the flow */
+enum { FLOW_DEPTH = 8 }; /* a cell of a list in a table in a quotation … still belongs to the flow */
 
 static const struct pd_weights default_weights = {
 #define X(name, value, meaning) .name = value,
@@ -63,8 +63,8 @@ static const struct pd_weights default_weights = {
 /* Sums over all lines before a line. */
 struct line_sum {
 	uint64_t mass, link_mass;
-	uint64_t prose;			/* text outside links of lines that are prose */
-	uint64_t notices;		/* number of notices among the lines */
+	uint64_t prose;	  /* text outside links of lines that are prose */
+	uint64_t notices; /* number of notices among the lines */
 };
 
 /* Sums over the paragraphs (p) of a flow. */
@@ -74,22 +74,24 @@ struct flow_sum {
 
 /* Properties of a line's text.  They do not depend on the lines that the site repeats. */
 enum known {
-	KNOWN_STOP = 1,			/* contains a stop outside links */
-	KNOWN_NOTICE = 2,		/* it or its flow is a notice: read as sentences, or as other text */
-	KNOWN_AS_SENTENCES = 4, KNOWN_AS_OTHER = 8,
-	KNOWN_PRICE = 16, KNOWN_NO_PRICE = 32,
-	KNOWN_NO_HEAD = 64,		/* announces nothing */
+	KNOWN_STOP = 1,	  /* contains a stop outside links */
+	KNOWN_NOTICE = 2, /* it or its flow is a notice: read as sentences, or as other text */
+	KNOWN_AS_SENTENCES = 4,
+	KNOWN_AS_OTHER = 8,
+	KNOWN_PRICE = 16,
+	KNOWN_NO_PRICE = 32,
+	KNOWN_NO_HEAD = 64, /* announces nothing */
 };
 
 struct lines {
 	const struct pd_weights *weights;
-	const struct pd_cues *cues;	/* borrowed */
+	const struct pd_cues *cues; /* borrowed */
 	struct pd_line *v;
-	uint8_t *known;			/* enum known of each line */
-	size_t n_known, cap_known;	/* 0: the lines of the page were not examined before */
-	struct line_sum *sums;	/* n + 1 */
-	uint32_t *of_run;		/* run -> line; n_runs + 1 */
-	struct flow_sum *flows;		/* one for each box */
+	uint8_t *known;		   /* enum known of each line */
+	size_t n_known, cap_known; /* 0: the lines of the page were not examined before */
+	struct line_sum *sums;	   /* n + 1 */
+	uint32_t *of_run;	   /* run -> line; n_runs + 1 */
+	struct flow_sum *flows;	   /* one for each box */
 	size_t n, cap, cap_sums, cap_of, cap_flows;
 };
 
@@ -114,8 +116,7 @@ static size_t end_line(const struct lines *l, const struct pd_box *b)
 static struct line_sum sum_of_box(const struct lines *l, const struct pd_box *box)
 {
 	const struct line_sum *a = &l->sums[first_line(l, box)], *b = &l->sums[end_line(l, box)];
-	return (struct line_sum){ b->mass - a->mass, b->link_mass - a->link_mass, b->prose - a->prose,
-				      b->notices - a->notices };
+	return (struct line_sum){ b->mass - a->mass, b->link_mass - a->link_mass, b->prose - a->prose, b->notices - a->notices };
 }
 
 static bool wide_stop(const char *p)
@@ -129,8 +130,7 @@ static bool wide_stop(const char *p)
 
 /* First bytes of stops. */
 static const bool maybe_stop[256] = {
-	['.'] = 1, [','] = 1, ['!'] = 1, ['?'] = 1, [';'] = 1,
-	[0xD8] = 1, [0xE0] = 1, [0xE2] = 1, [0xE3] = 1, [0xEF] = 1,
+	['.'] = 1, [','] = 1, ['!'] = 1, ['?'] = 1, [';'] = 1, [0xD8] = 1, [0xE0] = 1, [0xE2] = 1, [0xE3] = 1, [0xEF] = 1,
 };
 
 /* A stop in ASCII must be followed by a space or the end: "3.14" and "a.org" have none. */
@@ -207,10 +207,8 @@ static bool is_flow(uint16_t tag)
 	case PD_TAG_h3:
 	case PD_TAG_h4:
 	case PD_TAG_h5:
-	case PD_TAG_h6:
-		return true;
-	default:
-		return false;
+	case PD_TAG_h6: return true;
+	default: return false;
 	}
 }
 
@@ -269,7 +267,8 @@ static bool is_prose(const struct lines *l, const struct pd_blocks *in, size_t i
 static bool is_notice(const struct lines *l, const struct pd_blocks *in, size_t i, size_t end, bool sentences)
 {
 	const struct pd_run *first = &in->runs[l->v[i].first_run], *last = &in->runs[l->v[end - 1].end_run - 1];
-	return l->weights->notices > 0 && pd_is_notice(l->cues, pd_span(in->text.p + first->at, last->at + last->n - first->at), sentences);
+	return l->weights->notices > 0 &&
+	       pd_is_notice(l->cues, pd_span(in->text.p + first->at, last->at + last->n - first->at), sentences);
 }
 
 static void find_notices(struct lines *l, const struct pd_blocks *in, size_t i, size_t end, bool sentences)
@@ -277,7 +276,7 @@ static void find_notices(struct lines *l, const struct pd_blocks *in, size_t i, 
 	bool all = is_notice(l, in, i, end, sentences), several = end > i + 1;
 	for (size_t k = i; k < end; k++) {
 		bool notice = all || (several && is_notice(l, in, k, k + 1, sentences));
-		l->known[k] &= (uint8_t)~(KNOWN_NOTICE | KNOWN_AS_SENTENCES | KNOWN_AS_OTHER);
+		l->known[k] &= (uint8_t) ~(KNOWN_NOTICE | KNOWN_AS_SENTENCES | KNOWN_AS_OTHER);
 		l->known[k] |= (uint8_t)((notice ? KNOWN_NOTICE : 0) | (sentences ? KNOWN_AS_SENTENCES : KNOWN_AS_OTHER));
 	}
 }
@@ -356,20 +355,20 @@ static void release_lines(struct lines *l)
 
 /* Sums over all lines before a line. */
 struct shelf_sum {
-	uint32_t prices;	/* number of lines with a price */
-	uint32_t left;		/* number of lines that no rule dropped */
+	uint32_t prices; /* number of lines with a price */
+	uint32_t left;	 /* number of lines that no rule dropped */
 };
 
 struct shelf {
-	size_t first, end;	/* its lines */
-	uint64_t mass;		/* mass of its goods; 0: the page has no shelf */
+	size_t first, end; /* its lines */
+	uint64_t mass;	   /* mass of its goods; 0: the page has no shelf */
 	size_t goods;
-	struct shelf_sum *sums;	/* lines + 1 */
+	struct shelf_sum *sums; /* lines + 1 */
 	struct pd_map alike;	/* hash of a text -> number of its lines */
 	size_t cap;
 };
 
-enum { PRICE_LINE = 200 };	/* longest line that can contain a price */
+enum { PRICE_LINE = 200 }; /* longest line that can contain a price */
 
 static bool is_digit(char c)
 {
@@ -393,7 +392,7 @@ static bool has_money(struct pd_span s, size_t at, bool before)
 	if (before ? !at : at == s.n)
 		return false;
 	char c = s.p[before ? at - 1 : at];
-	if (c != '$' && !(c & 0x80))	/* all others have several bytes */
+	if (c != '$' && !(c & 0x80)) /* all others have several bytes */
 		return false;
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
 		size_t n = strlen(signs[i]), room = before ? at : s.n - at;
@@ -523,9 +522,9 @@ struct copy {
 };
 
 struct copies {
-	struct copy *v;	/* kept lines, in order */
+	struct copy *v; /* kept lines, in order */
 	size_t n, cap;
-	struct pd_map first;	/* hash of a text -> its first position, from 1 */
+	struct pd_map first; /* hash of a text -> its first position, from 1 */
 };
 
 enum { NO_COPY = UINT32_MAX };
@@ -579,19 +578,19 @@ enum { OWN_SHORT = 500 };
 #define OWN_SHARE .6
 /* Number of sums; flows are assigned to them by name. */
 enum { PLACES = 1021 };
-#define RULES "rules"	/* the step without fallback */
-static const char CARDS[] = "cards";	/* the rule that may be reverted */
-static const char COPY[] = "copy";	/* the dropped text occurs elsewhere: nothing is lost */
+#define RULES "rules"		     /* the step without fallback */
+static const char CARDS[] = "cards"; /* the rule that may be reverted */
+static const char COPY[] = "copy";   /* the dropped text occurs elsewhere: nothing is lost */
 
 /* Properties of a box. */
 struct note {
 	enum pd_hint hint;
-	const char *name;	/* name of the hint; NULL: not determined yet */
-	const char *rule;	/* rule that drops its lines; NULL: they are kept */
-	uint64_t prose;		/* kept prose of its flow, so far */
-	bool card;		/* part of a dropped list of other pages */
-	bool has_flow;		/* its flow contains kept prose */
-	bool forum;		/* in a thread: comments are main text */
+	const char *name; /* name of the hint; NULL: not determined yet */
+	const char *rule; /* rule that drops its lines; NULL: they are kept */
+	uint64_t prose;	  /* kept prose of its flow, so far */
+	bool card;	  /* part of a dropped list of other pages */
+	bool has_flow;	  /* its flow contains kept prose */
+	bool forum;	  /* in a thread: comments are main text */
 };
 
 struct pd_extractor {
@@ -601,13 +600,13 @@ struct pd_extractor {
 	struct pd_site_keys keys;
 	struct shelf shelf;
 	struct copies copies;
-	struct pd_span recalled;	/* for the page, borrowed: one bit per box, set if the box has no hint; or
+	struct pd_span recalled; /* for the page, borrowed: one bit per box, set if the box has no hint; or
 					 * empty */
-	struct note *notes;		/* one for each box */
-	const char **why;		/* line -> rule that drops it, or NULL */
-	uint64_t *live;			/* sums over all lines before a line that are not dropped; lines + 1 entries */
+	struct note *notes;	 /* one for each box */
+	const char **why;	 /* line -> rule that drops it, or NULL */
+	uint64_t *live;		 /* sums over all lines before a line that are not dropped; lines + 1 entries */
 	enum pd_page_kind kind;
-	bool terse;			/* a manual, or another page with short lines as text */
+	bool terse; /* a manual, or another page with short lines as text */
 	size_t cap_notes, cap_why, cap_live;
 #ifdef PD_WEIGHTS_FROM_ENVIRONMENT
 	struct pd_weights own;
@@ -618,7 +617,7 @@ struct pd_extractor {
 enum level {
 	LEVEL_ALL,
 	LEVEL_ADVERTS,	/* boxes named as adverts may be main text: the name of a whole layout */
-	LEVEL_COMMENTS,	/* text written by readers may be main text: a forum */
+	LEVEL_COMMENTS, /* text written by readers may be main text: a forum */
 	LEVEL_TAGS,	/* names are ignored, tags are used */
 	LEVEL_NONE,	/* no hints are used */
 	LEVELS
@@ -769,7 +768,7 @@ static bool holds_paragraphs(const struct pd_extractor *x, const struct pd_block
 
 /* Return whether to follow the hint of a box; `heading`: it contains the first h1. */
 static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b, const struct note *note,
-	bool heading, enum level level)
+		       bool heading, enum level level)
 {
 	const struct pd_weights *w = x->weights;
 	struct line_sum sum = sum_of_box(&x->lines, b);
@@ -788,21 +787,14 @@ static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in,
 		return false;
 	bool chrome = prose <= (tag ? w->hint_tag : heading ? w->hint_heading : w->hint_name) * all;
 	switch (hint) {
-	case PD_HINT_MARGIN:
-		return chrome && !is_note(x, in, b);
-	case PD_HINT_ADVERT:
-		return chrome && level < LEVEL_ADVERTS;
+	case PD_HINT_MARGIN: return chrome && !is_note(x, in, b);
+	case PD_HINT_ADVERT: return chrome && level < LEVEL_ADVERTS;
 	case PD_HINT_FOOT:
-	case PD_HINT_CHROME:
-		return chrome;
-	case PD_HINT_NOTICE:
-		return all - prose >= w->notice_rest || prose <= w->hint_name * all;
-	case PD_HINT_COMMENT:
-		return level < LEVEL_COMMENTS && !note->forum && prose <= w->hint_comment * all;
-	case PD_HINT_WEAK:
-		return weak_holds(w, sum, all);
-	default:
-		return false;
+	case PD_HINT_CHROME: return chrome;
+	case PD_HINT_NOTICE: return all - prose >= w->notice_rest || prose <= w->hint_name * all;
+	case PD_HINT_COMMENT: return level < LEVEL_COMMENTS && !note->forum && prose <= w->hint_comment * all;
+	case PD_HINT_WEAK: return weak_holds(w, sum, all);
+	default: return false;
 	}
 }
 
@@ -900,7 +892,7 @@ static enum level choose_level(struct pd_extractor *x, const struct pd_blocks *i
 /* Sums over the children of a box. */
 struct family {
 	size_t children, cards;
-	uint64_t prose, mass;	/* of the cards */
+	uint64_t prose, mass; /* of the cards */
 };
 
 static bool is_card(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
@@ -975,8 +967,8 @@ const char *const pd_page_kind_names[PD_KINDS] = { "-", "article", "documentatio
 /* Evidence for the kind of a page. */
 struct signs {
 	double lines, mass, prose, code, terms, headings;
-	double besides;		/* prose outside the shelf */
-	bool priced;		/* after the first heading */
+	double besides; /* prose outside the shelf */
+	bool priced;	/* after the first heading */
 };
 
 static bool is_readers(const struct note *note)
@@ -1126,10 +1118,8 @@ static bool is_paragraph(uint16_t tag)
 	case PD_TAG_ol:
 	case PD_TAG_li:
 	case PD_TAG_dl:
-	case PD_TAG_dd:
-		return true;
-	default:
-		return false;
+	case PD_TAG_dd: return true;
+	default: return false;
 	}
 }
 
@@ -1171,7 +1161,7 @@ static uint32_t richest(struct pd_extractor *x, const struct pd_blocks *in, uint
 /* The lines from `first` on that are not dropped. */
 struct stretch {
 	double mass, link_mass;
-	size_t head;		/* the first of them that is a heading; `end`: none */
+	size_t head; /* the first of them that is a heading; `end`: none */
 };
 
 static struct stretch stretch_of(const struct pd_extractor *x, size_t first, size_t end)
@@ -1259,7 +1249,8 @@ static bool is_list_or_code(uint16_t tag)
 
 /* Return the rule that drops a line that is not prose, or NULL.  `inside`: prose precedes and follows it; `bare`: the
  * region has no prose. */
-static const char *short_line(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_line *l, bool inside, bool bare)
+static const char *short_line(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_line *l, bool inside,
+			      bool bare)
 {
 	uint16_t tag = in->boxes[l->box].tag;
 	bool flows = x->notes[l->flow].has_flow;
@@ -1294,7 +1285,9 @@ static void drop_short(struct pd_extractor *x, const struct pd_blocks *in, const
 		if (inside && x->why[i] == CARDS)
 			x->why[i] = NULL;
 		else if (!x->why[i] && !l->prose)
-			x->why[i] = l->notice && !inside && !x->notes[l->flow].has_flow ? "notice" : short_line(x, in, l, inside, first_prose == end);
+			x->why[i] = l->notice && !inside && !x->notes[l->flow].has_flow
+					    ? "notice"
+					    : short_line(x, in, l, inside, first_prose == end);
 	}
 }
 
@@ -1479,14 +1472,14 @@ static void explain(const struct pd_extractor *x, const struct pd_blocks *in, st
 	for (size_t i = 0; i < x->lines.n; i++) {
 		const struct pd_line *l = &x->lines.v[i];
 		pd_topic_decide(out, &(struct pd_decision){
-			.index = l->box,
-			.kept = !x->why[i],
-			.label = x->why[i] ? "noise" : "topic",
-			.rule = x->why[i] ? x->why[i] : why_kept(l, out->step),
-			.value = l->mass ? (double)l->link_mass / l->mass : 0,
-			.chars = l->chars,
-			.text = pd_run_text(in, &in->runs[l->first_run]),
-		});
+					     .index = l->box,
+					     .kept = !x->why[i],
+					     .label = x->why[i] ? "noise" : "topic",
+					     .rule = x->why[i] ? x->why[i] : why_kept(l, out->step),
+					     .value = l->mass ? (double)l->link_mass / l->mass : 0,
+					     .chars = l->chars,
+					     .text = pd_run_text(in, &in->runs[l->first_run]),
+				     });
 	}
 }
 
@@ -1495,7 +1488,10 @@ static void mark_classes(const struct pd_extractor *x, const struct pd_blocks *i
 	for (size_t i = 0; i < x->lines.n; i++) {
 		const struct pd_line *l = &x->lines.v[i];
 		bool title = pd_tag_class((enum pd_tag)in->boxes[l->box].tag) == PD_CLASS_TITLE;
-		memset(out->classes + l->first_run, !x->why[i] ? PD_TOPIC_CLASS_TOPIC : title ? PD_TOPIC_CLASS_TITLE : PD_TOPIC_CLASS_NOISE,
+		memset(out->classes + l->first_run,
+		       !x->why[i] ? PD_TOPIC_CLASS_TOPIC
+		       : title	  ? PD_TOPIC_CLASS_TITLE
+				  : PD_TOPIC_CLASS_NOISE,
 		       l->end_run - l->first_run);
 	}
 }

@@ -145,8 +145,7 @@ static int term_order(const void *a, const void *b)
 }
 
 /* Return the number of different terms of a block, and list them with their counts, by hash. */
-static size_t count_terms(const struct pd_terms *t, const struct pd_paper_block *b, struct pd_term_count **out,
-	size_t *cap)
+static size_t count_terms(const struct pd_terms *t, const struct pd_paper_block *b, struct pd_term_count **out, size_t *cap)
 {
 	size_t n = b->end - b->first, kinds = 0;
 	*out = pd_grow(*out, n, cap, sizeof(**out));
@@ -244,8 +243,9 @@ static void explain_blocks(const struct pd_topic_finder *f, const struct pd_bloc
 	const struct pd_paper *p = &f->paper;
 	for (uint32_t i = 0; i < in->n_blocks; i++) {
 		const struct pd_paper_block *b = &p->blocks[i];
-		struct pd_decision d = { .index = i, .kept = true, .value = b->similarity, .chars = in->blocks[i].chars,
-					 .text = first_text(in, i) };
+		struct pd_decision d = {
+			.index = i, .kept = true, .value = b->similarity, .chars = in->blocks[i].chars, .text = first_text(in, i)
+		};
 		if (in->blocks[i].title) {
 			d.label = d.rule = "title";
 		} else if (b->anchor) {
@@ -268,8 +268,10 @@ static void mark_block_classes(const struct pd_topic_finder *f, const struct pd_
 		if (block == PD_BLOCK_NONE)
 			continue;
 		const struct pd_paper_block *b = &f->paper.blocks[block];
-		out->classes[i] = in->blocks[block].title ? PD_TOPIC_CLASS_TITLE : b->anchor ? PD_TOPIC_CLASS_ANCHOR :
-				  b->topic ? PD_TOPIC_CLASS_TOPIC : PD_TOPIC_CLASS_NOISE;
+		out->classes[i] = in->blocks[block].title ? PD_TOPIC_CLASS_TITLE
+				  : b->anchor		  ? PD_TOPIC_CLASS_ANCHOR
+				  : b->topic		  ? PD_TOPIC_CLASS_TOPIC
+							  : PD_TOPIC_CLASS_NOISE;
 	}
 }
 

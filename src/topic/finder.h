@@ -9,7 +9,7 @@
 
 #include "topic/topic.h"
 
-struct pd_extractor;		/* scratch of `main` */
+struct pd_extractor; /* scratch of `main` */
 struct pd_folder;
 
 /* The weights of the extractor `main` (weights.def has their values and meanings).  The program uses only these values;
@@ -34,11 +34,11 @@ struct pd_topic_finder {
 	struct pd_buf scratch;
 	struct pd_extractor *main;
 	struct pd_paper paper;
-	struct pd_folder *folder;	/* of stubs.c, with the text it folded */
+	struct pd_folder *folder; /* of stubs.c, with the text it folded */
 	struct pd_buf folded;
 };
 
-struct pd_extractor *pd_extractor_new(const struct pd_weights *w);	/* NULL: the weights of weights.def */
+struct pd_extractor *pd_extractor_new(const struct pd_weights *w); /* NULL: the weights of weights.def */
 void pd_extractor_free(struct pd_extractor *x);
 /* Find everything except title and metadata. */
 void pd_topic_main(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, struct pd_topic *out);

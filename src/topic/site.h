@@ -44,22 +44,22 @@
  * cell. */
 struct pd_line {
 	uint32_t first_run, end_run;
-	uint32_t box;			/* innermost box */
-	uint32_t flow;			/* box of the flow of paragraphs, lists and tables that it is part of */
-	uint32_t mass, link_mass;	/* bytes of its text; of these, inside links */
-	uint32_t chars;			/* code points */
-	bool stop;			/* contains a sign that ends or separates sentences, outside links */
-	bool site;			/* repeated by the site: it has no weight */
-	bool notice;			/* a licence, a copyright, a request to accept cookies: not prose (cues.h) */
-	bool prose;			/* reads like sentences, by itself or with its flow */
+	uint32_t box;		  /* innermost box */
+	uint32_t flow;		  /* box of the flow of paragraphs, lists and tables that it is part of */
+	uint32_t mass, link_mass; /* bytes of its text; of these, inside links */
+	uint32_t chars;		  /* code points */
+	bool stop;		  /* contains a sign that ends or separates sentences, outside links */
+	bool site;		  /* repeated by the site: it has no weight */
+	bool notice;		  /* a licence, a copyright, a request to accept cookies: not prose (cues.h) */
+	bool prose;		  /* reads like sentences, by itself or with its flow */
 };
 
 /* Scratch. */
 struct pd_site_keys {
-	uint64_t *boxes;	/* box -> its path; one for each box */
+	uint64_t *boxes; /* box -> its path; one for each box */
 	size_t cap_boxes;
 	struct pd_buf scratch, host;
-	struct pd_site_entry *entries, *sorted;	/* lines and paths of a page before they become a record */
+	struct pd_site_entry *entries, *sorted; /* lines and paths of a page before they become a record */
 	struct pd_site_place *places;
 	size_t n_entries, n_places, cap_entries, cap_sorted, cap_places;
 };
@@ -70,8 +70,8 @@ void pd_site_keys_release(struct pd_site_keys *k);
 uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const struct pd_blocks *in, struct pd_line *lines, size_t n);
 /* Append the record of a page.  `lines` are all its lines; `why`, one entry per line, is NULL for lines of the main
  * text.  Return false if its URL has no host or a name over PD_SITE_NAME_MAX, or if it has no text. */
-bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why, size_t n,
-		       struct pd_span url, struct pd_buf *out);
+bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why,
+		       size_t n, struct pd_span url, struct pd_buf *out);
 
 /* Layout of the table in its file (docs/format-boilerplate.md).  It is used in place: little-endian, numbers aligned to
  * their size. */
@@ -79,28 +79,28 @@ bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const
 
 struct pd_boilerplate_header {
 	char magic[8];
-	uint64_t checksum[2];		/* XXH3-128 of bytes 24 to samples_at, high half first */
+	uint64_t checksum[2]; /* XXH3-128 of bytes 24 to samples_at, high half first */
 	uint32_t version, zero;
-	uint64_t length;		/* length of the file */
-	uint64_t samples_at;		/* offset of the samples; `length` if there are none */
-	uint64_t samples_checksum[2];	/* XXH3-128 of the samples */
-	uint64_t hosts, keys, names;	/* entries, keys, bytes of names padded to 8 */
-	uint32_t sample, texts, bits;	/* parameters: PD_SITE_SAMPLE, PD_SITE_TEXTS, PD_SITE_BITS */
-	uint32_t hidden;		/* 1: hidden elements were text */
+	uint64_t length;	      /* length of the file */
+	uint64_t samples_at;	      /* offset of the samples; `length` if there are none */
+	uint64_t samples_checksum[2]; /* XXH3-128 of the samples */
+	uint64_t hosts, keys, names;  /* entries, keys, bytes of names padded to 8 */
+	uint32_t sample, texts, bits; /* parameters: PD_SITE_SAMPLE, PD_SITE_TEXTS, PD_SITE_BITS */
+	uint32_t hidden;	      /* 1: hidden elements were text */
 	uint64_t zeroes[3];
 };
 
-#define PD_BOILERPLATE_UNCHECKED 24	/* bytes before the range of the checksum */
+#define PD_BOILERPLATE_UNCHECKED 24 /* bytes before the range of the checksum */
 
 /* Then `hosts` of these, ascending by key and name; then the keys, the names, the samples. */
 struct pd_boilerplate_entry {
 	uint64_t key;
-	uint64_t keys_at;		/* index of its first key: lines, then paths */
-	uint64_t name_at;		/* offset in the names */
-	uint64_t sample_at;		/* offset in the samples */
+	uint64_t keys_at;   /* index of its first key: lines, then paths */
+	uint64_t name_at;   /* offset in the names */
+	uint64_t sample_at; /* offset in the samples */
 	uint32_t lines, paths;
-	uint32_t sample;		/* bytes of its sample */
-	uint16_t name, pages;		/* length of the name; number of pages in the sample */
+	uint32_t sample;      /* bytes of its sample */
+	uint16_t name, pages; /* length of the name; number of pages in the sample */
 };
 
 _Static_assert(sizeof(struct pd_boilerplate_header) == 128, "no padding");

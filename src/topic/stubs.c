@@ -11,16 +11,16 @@
 enum { REDIRECT_TEXT = 500, HEADING_TEXT = 1000, SENTENCE_TEXT = 400 };
 
 enum where {
-	HEADING,	/* a title, a heading, the first line of the text, or a part of it between separators such as
+	HEADING,  /* a title, a heading, the first line of the text, or a part of it between separators such as
 			 * | */
-	SENTENCE,	/* anywhere in the text */
-	WHOLE,		/* the text has nothing else */
+	SENTENCE, /* anywhere in the text */
+	WHOLE,	  /* the text has nothing else */
 };
 
 static const struct phrase {
 	enum pd_stub stub;
 	enum where where;
-	const char *text;	/* folded, in simplified characters, without stops at its ends */
+	const char *text; /* folded, in simplified characters, without stops at its ends */
 } phrases[] = {
 #define X(stub, where, text) { PD_STUB_##stub, where, text },
 #include "topic/stubs.def"
@@ -42,7 +42,8 @@ static struct pd_span fold(struct pd_topic_finder *f, struct pd_span text)
 /* Remove spaces, stops and brackets at the ends. */
 static struct pd_span trim_signs(struct pd_span s)
 {
-	static const char signs[][4] = { " ", ".", "!", "?", "-", ",", "\"", "'", "(", ")", "[", "]", "…", "。", "、", "“", "”", "»", "«", "¡", "¿" };
+	static const char signs[][4] = { " ", ".", "!",	 "?",  "-", ",", "\"", "'", "(", ")", "[",
+					 "]", "…", "。", "、", "“", "”", "»",  "«", "¡", "¿" };
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
 		size_t n = strlen(signs[i]);
 		bool front = s.n >= n && memcmp(s.p, signs[i], n) == 0;

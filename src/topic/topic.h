@@ -13,84 +13,93 @@
 enum pd_topic_method { PD_TOPIC_MAIN, PD_TOPIC_PAPER };
 
 enum pd_feature_kind {
-	PD_FEATURE_TITLE,	/* title blocks */
-	PD_FEATURE_META,	/* keywords and description */
-	PD_FEATURE_TEXT,	/* topic text */
-	PD_FEATURE_ANCHOR,	/* anchor text of topic-anchor blocks */
+	PD_FEATURE_TITLE,  /* title blocks */
+	PD_FEATURE_META,   /* keywords and description */
+	PD_FEATURE_TEXT,   /* topic text */
+	PD_FEATURE_ANCHOR, /* anchor text of topic-anchor blocks */
 	PD_FEATURE_COUNT
 };
 
 /* A feature: a term sequence.  Shingles never span two features. */
 struct pd_feature {
 	enum pd_feature_kind kind;
-	size_t first, end;	/* terms of topic->terms */
+	size_t first, end; /* terms of topic->terms */
 };
 
 /* The decision about a piece of the page: a block (paper), or a line of a box (main). */
 struct pd_decision {
-	uint32_t index;		/* block or box */
+	uint32_t index; /* block or box */
 	bool kept;
-	const char *label;	/* "topic", "topic-anchor", "title", "noise" … */
-	const char *rule;	/* the rule's name, a constant */
-	double value;		/* measured value: similarity, share of links */
+	const char *label; /* "topic", "topic-anchor", "title", "noise" … */
+	const char *rule;  /* the rule's name, a constant */
+	double value;	   /* measured value: similarity, share of links */
 	uint32_t chars;
-	struct pd_span text;	/* its first run; points into the blocks */
+	struct pd_span text; /* its first run; points into the blocks */
 };
 
 /* Class of a run of text: the class of its block; with `main`, which has no blocks, the class of its line. */
-enum pd_topic_class { PD_TOPIC_CLASS_NONE, PD_TOPIC_CLASS_NOISE, PD_TOPIC_CLASS_TITLE, PD_TOPIC_CLASS_TOPIC, PD_TOPIC_CLASS_ANCHOR,
-		      PD_TOPIC_CLASSES };
-extern const char *const pd_topic_class_names[PD_TOPIC_CLASSES];	/* none, noise, title, topic, topic-anchor */
+enum pd_topic_class {
+	PD_TOPIC_CLASS_NONE,
+	PD_TOPIC_CLASS_NOISE,
+	PD_TOPIC_CLASS_TITLE,
+	PD_TOPIC_CLASS_TOPIC,
+	PD_TOPIC_CLASS_ANCHOR,
+	PD_TOPIC_CLASSES
+};
+extern const char *const pd_topic_class_names[PD_TOPIC_CLASSES]; /* none, noise, title, topic, topic-anchor */
 
 enum pd_topic_flag {
-	PD_TOPIC_FALLBACK = 1,	/* the rules kept too little: all visible text, or the longest piece, was taken */
-	PD_TOPIC_SPARED = 2,	/* nearly all text of the page is repeated by its site: it was kept */
+	PD_TOPIC_FALLBACK = 1, /* the rules kept too little: all visible text, or the longest piece, was taken */
+	PD_TOPIC_SPARED = 2,   /* nearly all text of the page is repeated by its site: it was kept */
 };
 
 /* Kind of a page, determined by `main` from the page alone (extract.c).  Its rules depend on the kind. */
 enum pd_page_kind {
-	PD_KIND_NONE,		/* not determined */
-	PD_KIND_ARTICLE,	/* or any other page that was published on its own */
-	PD_KIND_DOCUMENTATION,	/* a page of a manual: sections, definitions, code, lists of contents */
-	PD_KIND_FORUM,		/* a thread, a question with its answers */
-	PD_KIND_LISTING,	/* teasers of other pages, with hardly any other text */
-	PD_KIND_COLLECTION,	/* goods of a shop */
-	PD_KIND_PRODUCT,	/* a single product for sale */
+	PD_KIND_NONE,	       /* not determined */
+	PD_KIND_ARTICLE,       /* or any other page that was published on its own */
+	PD_KIND_DOCUMENTATION, /* a page of a manual: sections, definitions, code, lists of contents */
+	PD_KIND_FORUM,	       /* a thread, a question with its answers */
+	PD_KIND_LISTING,       /* teasers of other pages, with hardly any other text */
+	PD_KIND_COLLECTION,    /* goods of a shop */
+	PD_KIND_PRODUCT,       /* a single product for sale */
 	PD_KINDS
 };
 extern const char *const pd_page_kind_names[PD_KINDS];
 
 struct pd_topic {
-	struct pd_terms terms;		/* terms of all features, concatenated */
+	struct pd_terms terms; /* terms of all features, concatenated */
 	struct pd_feature *features;
 	size_t n_features, cap_features;
-	struct pd_buf text;		/* the main text in readable form */
-	struct pd_buf anchor_text;	/* of topic-anchor blocks */
-	struct pd_decision *decisions;	/* only with `explain` */
+	struct pd_buf text;	       /* the main text in readable form */
+	struct pd_buf anchor_text;     /* of topic-anchor blocks */
+	struct pd_decision *decisions; /* only with `explain` */
 	size_t n_decisions, cap_decisions;
-	uint8_t *classes;		/* enum pd_topic_class of each run; only with `classes` */
+	uint8_t *classes; /* enum pd_topic_class of each run; only with `classes` */
 	size_t cap_classes;
-	const char *step;		/* main: the step that gave the text (extract.c), a constant */
+	const char *step; /* main: the step that gave the text (extract.c), a constant */
 	enum pd_page_kind kind;
-	double confidence;		/* 0 … 1 */
+	double confidence; /* 0 … 1 */
 	unsigned flags;
 };
 
-struct pd_weights;		/* the weights of `main`: finder.h */
+struct pd_weights; /* the weights of `main`: finder.h */
 
 struct pd_topic_options {
 	enum pd_topic_method method;
-	bool explain;			/* fill `decisions` */
-	bool classes;			/* fill `classes` */
-	double min_similarity;		/* paper: over .3 -> topic */
-	double max_anchors;		/* paper: over .7 -> topic-anchor */
-	const struct pd_stopwords *stopwords;	/* paper: blocks are compared without them, even if terms keep them; or
+	bool explain;			      /* fill `decisions` */
+	bool classes;			      /* fill `classes` */
+	double min_similarity;		      /* paper: over .3 -> topic */
+	double max_anchors;		      /* paper: over .7 -> topic-anchor */
+	const struct pd_stopwords *stopwords; /* paper: blocks are compared without them, even if terms keep them; or
 						 * NULL */
-	const struct pd_weights *weights;	/* main: NULL: the weights of weights.def */
-	unsigned skip_features;		/* bit 1 << kind: its terms are not needed, which saves segmenting them */
+	const struct pd_weights *weights;     /* main: NULL: the weights of weights.def */
+	unsigned skip_features;		      /* bit 1 << kind: its terms are not needed, which saves segmenting them */
 };
 
-#define PD_TOPIC_DEFAULTS { .method = PD_TOPIC_MAIN, .min_similarity = .3, .max_anchors = .7 }
+#define PD_TOPIC_DEFAULTS \
+	{ \
+		.method = PD_TOPIC_MAIN, .min_similarity = .3, .max_anchors = .7 \
+	}
 
 /* Repeated lines of a site: keys of lines and paths (site.h) in ascending order, borrowed. */
 struct pd_site {
@@ -98,7 +107,7 @@ struct pd_site {
 	size_t n_lines, n_paths;
 };
 
-struct pd_topic_finder;	/* scratch for one thread */
+struct pd_topic_finder; /* scratch for one thread */
 
 struct pd_topic_finder *pd_topic_finder_new(const struct pd_topic_options *o, struct pd_segmenter *segmenter);
 void pd_topic_finder_free(struct pd_topic_finder *f);

@@ -10,30 +10,31 @@
 #include "base/tsv.h"
 
 #define NONE UINT32_MAX
-#define FACTOR UINT64_C(0x9E3779B97F4A7C15)	/* odd: the hash of a run is the sum of its words' hashes times powers
+#define FACTOR \
+	UINT64_C(0x9E3779B97F4A7C15) /* odd: the hash of a run is the sum of its words' hashes times powers
 						 * of it */
 
 /* A run of an item. */
 struct item_run {
-	uint32_t item, next;		/* next: the next run with the same hash */
-	uint64_t at;			/* bytes of `text` */
+	uint32_t item, next; /* next: the next run with the same hash */
+	uint64_t at;	     /* bytes of `text` */
 	uint32_t n;
-	uint64_t page;			/* the last page that contained it, from 1 */
+	uint64_t page; /* the last page that contained it, from 1 */
 };
 
 struct item {
-	struct pd_span id, url, bytes, digest;	/* as in rows */
-	uint32_t runs;			/* number of different runs */
-	uint32_t pages;			/* number of pages that contain it */
-	uint32_t held;			/* number of its runs on the current page, `page` */
-	uint64_t page, at;		/* position of the first of these in the words of the page … */
+	struct pd_span id, url, bytes, digest; /* as in rows */
+	uint32_t runs;			       /* number of different runs */
+	uint32_t pages;			       /* number of pages that contain it */
+	uint32_t held;			       /* number of its runs on the current page, `page` */
+	uint64_t page, at;		       /* position of the first of these in the words of the page … */
 	uint32_t n;
 };
 
 /* Runs of one length. */
 struct length {
 	int words;
-	uint64_t power;			/* FACTOR ^ (words - 1) */
+	uint64_t power; /* FACTOR ^ (words - 1) */
 };
 
 struct decontamination {
@@ -43,17 +44,17 @@ struct decontamination {
 	size_t n_items, cap_items;
 	struct item_run *runs;
 	size_t n_runs, cap_runs;
-	struct pd_buf text;		/* of all items: words separated by spaces */
-	struct pd_map first;		/* hash of a run -> its number + 1 */
+	struct pd_buf text;  /* of all items: words separated by spaces */
+	struct pd_map first; /* hash of a run -> its number + 1 */
 	struct length *lengths;
 	size_t n_lengths, cap_lengths;
 	uint64_t short_items;
 	/* of the current page */
 	uint64_t page;
-	uint64_t *hashes;		/* of its words; and their positions */
+	uint64_t *hashes; /* of its words; and their positions */
 	uint32_t *at;
 	size_t n_words, cap_hashes, cap_at;
-	uint32_t *met;			/* items */
+	uint32_t *met; /* items */
 	size_t n_met, cap_met;
 	uint64_t contaminated;
 	struct pd_buf rows;
@@ -165,7 +166,8 @@ static void take_item(void *ctx, struct pd_span row)
 		return;
 	}
 	d->items = pd_grow(d->items, d->n_items, &d->cap_items, sizeof *d->items);
-	d->items[d->n_items++] = (struct item){ .id = pd_arena_copy(&d->arena, in.id), .url = pd_arena_copy(&d->arena, in.url),
+	d->items[d->n_items++] = (struct item){ .id = pd_arena_copy(&d->arena, in.id),
+						.url = pd_arena_copy(&d->arena, in.url),
 						.bytes = pd_arena_copy(&d->arena, in.bytes),
 						.digest = pd_arena_copy(&d->arena, in.digest) };
 	const struct length *l = length_of(d, words);
@@ -205,7 +207,8 @@ static void find_runs(struct decontamination *d, const struct length *l, struct 
 	uint64_t h = first_hash(d, l->words);
 	for (size_t i = 0;; i++) {
 		const uint32_t *first = pd_map_find(&d->first, h);
-		struct pd_span run = first ? pd_span(words.p + d->at[i], run_end(d, i, (size_t)l->words, words.n) - d->at[i]) : words;
+		struct pd_span run =
+			first ? pd_span(words.p + d->at[i], run_end(d, i, (size_t)l->words, words.n) - d->at[i]) : words;
 		for (uint32_t k = first ? *first : 0; k; k = d->runs[k - 1].next)
 			if (pd_span_eq(text_of(d, &d->runs[k - 1]), run))
 				count_run(d, &d->runs[k - 1], d->at[i]);
@@ -255,9 +258,11 @@ static void take_page(void *ctx, struct pd_span row)
 		return;
 	const struct item *item = &d->items[best];
 	d->contaminated++;
-	pd_buf_printf(&d->rows, "%" PRIu32 "\t%.*s\t%.*s\t1\t%.*s\t%.*s\t-\t%.3f\t%.*s\t0\tholds %" PRIu32 " of %" PRIu32 " runs of words of it", best + 1,
-		      (int)in.id.n, in.id.p, (int)in.url.n, in.url.p, (int)item->id.n, item->id.p, (int)item->id.n, item->id.p, share_of(item),
-		      (int)in.bytes.n, in.bytes.p, item->held, item->runs);
+	pd_buf_printf(&d->rows,
+		      "%" PRIu32 "\t%.*s\t%.*s\t1\t%.*s\t%.*s\t-\t%.3f\t%.*s\t0\tholds %" PRIu32 " of %" PRIu32
+		      " runs of words of it",
+		      best + 1, (int)in.id.n, in.id.p, (int)in.url.n, in.url.p, (int)item->id.n, item->id.p, (int)item->id.n,
+		      item->id.p, share_of(item), (int)in.bytes.n, in.bytes.p, item->held, item->runs);
 	if (others)
 		pd_buf_printf(&d->rows, ", and runs of %zu other item%s", others, others == 1 ? "" : "s");
 	pd_buf_add_z(&d->rows, ": ");
@@ -277,9 +282,11 @@ static void write_rows(void *ctx, FILE *out)
 	for (size_t i = 0; i < d->n_items; i++) {
 		const struct item *it = &d->items[i];
 		if (it->pages)
-			fprintf(out, "%zu\t%.*s\t%.*s\t0\t-\t-\t-\t-\t%.*s\t1\ttest item, held by %" PRIu32 " page%s\t%" PRIu32 "\t-\t-\t%.*s\n", i + 1, (int)it->id.n,
-				it->id.p, (int)it->url.n, it->url.p, (int)it->bytes.n, it->bytes.p, it->pages, it->pages == 1 ? "" : "s",
-				it->pages + 1, (int)it->digest.n, it->digest.p);
+			fprintf(out,
+				"%zu\t%.*s\t%.*s\t0\t-\t-\t-\t-\t%.*s\t1\ttest item, held by %" PRIu32 " page%s\t%" PRIu32
+				"\t-\t-\t%.*s\n",
+				i + 1, (int)it->id.n, it->id.p, (int)it->url.n, it->url.p, (int)it->bytes.n, it->bytes.p, it->pages,
+				it->pages == 1 ? "" : "s", it->pages + 1, (int)it->digest.n, it->digest.p);
 	}
 }
 
@@ -324,7 +331,9 @@ static void close_decontamination(const struct decontamination *d, struct pd_log
 int pd_decontaminate(const struct pd_decontaminate_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)
 {
 	struct decontamination d = { .o = o };
-	struct pd_walker walker = { .parsed = true, .row = address_and_words, .take = take_page, .end = write_rows, .total = true, .ctx = &d };
+	struct pd_walker walker = {
+		.parsed = true, .row = address_and_words, .take = take_page, .end = write_rows, .total = true, .ctx = &d
+	};
 	int tests = read_tests(&d, log, e), status = tests;
 	if (tests >= 0)
 		status = pd_walk(&walker, &o->walk, inputs, n_inputs, log, e);

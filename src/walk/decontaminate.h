@@ -14,13 +14,13 @@
 #include "walk/walk.h"
 
 struct pd_decontaminate_options {
-	struct pd_walk_options walk;	/* first member: the options of pages are parsed into it; for the dumps */
-	char **tests;			/* files of items, read like dumps */
+	struct pd_walk_options walk; /* first member: the options of pages are parsed into it; for the dumps */
+	char **tests;		     /* files of items, read like dumps */
 	int n_tests;
-	const char *test_field;		/* of JSONL: the member with the text of an item; NULL: as for the dumps */
-	int words;			/* of a run */
-	int least;			/* minimum number of words of a shorter item */
-	double share;			/* share of an item's runs that a page must contain; 0: one run */
+	const char *test_field; /* of JSONL: the member with the text of an item; NULL: as for the dumps */
+	int words;		/* of a run */
+	int least;		/* minimum number of words of a shorter item */
+	double share;		/* share of an item's runs that a page must contain; 0: one run */
 };
 
 /* Returns as pd_walk. */

@@ -8,12 +8,12 @@
 
 struct word_count {
 	uint32_t pages;
-	uint32_t last;		/* the last page that counted it, from 1 */
+	uint32_t last; /* the last page that counted it, from 1 */
 };
 
 struct pd_idf_counter {
 	struct pd_names words;
-	struct word_count *of;	/* by number of the word */
+	struct word_count *of; /* by number of the word */
 	size_t cap;
 	uint32_t pages;
 };

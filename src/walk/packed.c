@@ -10,7 +10,7 @@ _Static_assert(sizeof(struct pd_run) == 28 && sizeof(struct pd_box) == 72 && siz
 _Static_assert(sizeof(struct pd_blocks) == 296 && sizeof(struct pd_link) == 80, "all is packed");
 _Static_assert(sizeof(struct pd_meta) == 7 * sizeof(struct pd_span), "all is packed");
 
-enum { NUMBER_MAX = 10 };	/* maximum length of a number in bytes */
+enum { NUMBER_MAX = 10 }; /* maximum length of a number in bytes */
 
 static inline char *write_number(char *to, uint64_t n)
 {
@@ -137,8 +137,8 @@ static void pack_boxes(const struct pd_blocks *b, struct pd_buf *out)
 		const struct pd_box *x = &b->boxes[i];
 		put_number(out, x->parent == PD_BOX_NONE ? 0 : i - x->parent);
 		put_number(out, x->end - i);
-		put_group(out, (uint64_t[GROUP]){ folded((int64_t)x->first_run - run), x->end_run - x->first_run, (uint32_t)(x->block + 1),
-						  x->tag, x->depth, x->klass.n, x->ident.n, x->role.n });
+		put_group(out, (uint64_t[GROUP]){ folded((int64_t)x->first_run - run), x->end_run - x->first_run,
+						  (uint32_t)(x->block + 1), x->tag, x->depth, x->klass.n, x->ident.n, x->role.n });
 		if (x->klass.n)
 			pd_buf_add_span(out, x->klass);
 		if (x->ident.n)
@@ -164,7 +164,8 @@ static void pack_links(const struct pd_blocks *b, size_t n, struct pd_buf *out)
 	put_number(out, n);
 	for (size_t i = 0; i < n; i++) {
 		const struct pd_link *l = &b->links[i];
-		put_group(out, (uint64_t[GROUP]){ l->href.n, l->rel.n, l->alt.n, l->hidden_text.n, (uint32_t)(l->block + 1), l->box, l->run,
+		put_group(out, (uint64_t[GROUP]){ l->href.n, l->rel.n, l->alt.n, l->hidden_text.n, (uint32_t)(l->block + 1), l->box,
+						  l->run,
 						  (uint64_t)(l->has_text | l->has_image << 1 | l->hidden << 2 | l->frame << 3) });
 		pd_buf_add_span(out, l->href);
 		pd_buf_add_span(out, l->rel);
@@ -211,8 +212,12 @@ static void unpack_runs(struct pd_packed *p, struct pd_blocks *b)
 	for (; b->n_runs < n; b->n_runs++) {
 		struct pd_run *r = &b->runs[b->n_runs];
 		next_group(p, v);
-		*r = (struct pd_run){ .at = at + (uint32_t)unfolded(v[0]), .n = (uint32_t)v[1], .chars = (uint32_t)(v[1] - v[2]),
-				      .box = box + (uint32_t)unfolded(v[3]), .block = (uint32_t)v[4] - 1, .link = (uint32_t)v[5] - 1,
+		*r = (struct pd_run){ .at = at + (uint32_t)unfolded(v[0]),
+				      .n = (uint32_t)v[1],
+				      .chars = (uint32_t)(v[1] - v[2]),
+				      .box = box + (uint32_t)unfolded(v[3]),
+				      .block = (uint32_t)v[4] - 1,
+				      .link = (uint32_t)v[5] - 1,
 				      .flags = (uint32_t)v[6] };
 		at = r->at + r->n;
 		box = r->box;
@@ -241,7 +246,8 @@ static void unpack_boxes(struct pd_packed *p, struct pd_blocks *b)
 		x->ident = next_bytes(p, v[6]);
 		x->role = next_bytes(p, v[7]);
 		run = x->first_run;
-		p->bad |= up > i || (!up) != (!i) || x->end <= i || x->end > n || x->first_run > x->end_run || x->end_run > b->n_runs;
+		p->bad |=
+			up > i || (!up) != (!i) || x->end <= i || x->end > n || x->first_run > x->end_run || x->end_run > b->n_runs;
 		p->bad |= x->tag >= PD_TAG_COUNT;
 	}
 }
@@ -254,8 +260,13 @@ static void unpack_m3(struct pd_packed *p, struct pd_blocks *b)
 	for (; b->n_blocks < n; b->n_blocks++) {
 		struct pd_block *k = &b->blocks[b->n_blocks];
 		next_group(p, v);
-		*k = (struct pd_block){ .box = (uint32_t)v[0], .title = v[1] != 0, .chars = (uint32_t)v[2], .anchor_chars = (uint32_t)v[3],
-					.levels = (uint32_t)v[4], .links = (uint32_t)v[5], .first_run = (uint32_t)v[6] };
+		*k = (struct pd_block){ .box = (uint32_t)v[0],
+					.title = v[1] != 0,
+					.chars = (uint32_t)v[2],
+					.anchor_chars = (uint32_t)v[3],
+					.levels = (uint32_t)v[4],
+					.links = (uint32_t)v[5],
+					.first_run = (uint32_t)v[6] };
 		k->end_run = k->first_run + (uint32_t)v[7];
 		p->bad |= k->box >= b->n_boxes || k->first_run > k->end_run || k->end_run > b->n_runs;
 	}
@@ -286,7 +297,8 @@ static void unpack_links(struct pd_packed *p, struct pd_blocks *b)
 
 static void unpack_meta(struct pd_packed *p, struct pd_meta *m)
 {
-	struct pd_span *const all[] = { &m->title, &m->keywords, &m->description, &m->canonical, &m->timestamp, &m->lang, &m->site_name };
+	struct pd_span *const all[] = { &m->title,     &m->keywords, &m->description, &m->canonical,
+					&m->timestamp, &m->lang,     &m->site_name };
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		*all[i] = next_span(p);
 }
@@ -334,7 +346,7 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	put_number(out, (uint64_t)g->status);
 	put_number(out, g->flags);
 	put_span(out, pd_buf_span(&p->content_digest));
-	for (int i = 0; i < p->tables->methods.n; i++)	/* already known: these methods read the body, which is not
+	for (int i = 0; i < p->tables->methods.n; i++) /* already known: these methods read the body, which is not
 							 * packed */
 		put_span(out, p->by_method[i].present ? pd_buf_span(&p->by_method[i].column) : pd_span("", 0));
 	put_number(out, p->text.charset->id);

@@ -18,17 +18,17 @@
 
 /* --- pages as bytes --- */
 
-enum { WORDS = 5 };		/* number of words with which an anchor has its full weight */
-enum { COUNTED = 8 };		/* flag above the number of words: the link is neither back nor navigation */
+enum { WORDS = 5 };   /* number of words with which an anchor has its full weight */
+enum { COUNTED = 8 }; /* flag above the number of words: the link is neither back nor navigation */
 
 struct packed_link {
 	uint64_t target, domain;
-	uint64_t what;		/* number of words, COUNTED */
+	uint64_t what; /* number of words, COUNTED */
 };
 
 struct packed_page {
 	uint64_t self, domain;
-	uint32_t id, url, links;	/* lengths of the id and of the URL; number of links after them */
+	uint32_t id, url, links; /* lengths of the id and of the URL; number of links after them */
 	uint32_t unused;
 };
 
@@ -45,7 +45,8 @@ static void add_words(struct pd_segmenter *s, struct pd_span anchor, struct pd_t
 	*what = terms->n < WORDS ? terms->n : WORDS;
 }
 
-void pd_rank_pack(const struct pd_page_links *links, struct pd_span id, struct pd_span url, struct pd_segmenter *s, struct pd_buf *out)
+void pd_rank_pack(const struct pd_page_links *links, struct pd_span id, struct pd_span url, struct pd_segmenter *s,
+		  struct pd_buf *out)
 {
 	struct pd_span site, path;
 	struct pd_buf domain = { 0 };
@@ -82,13 +83,13 @@ enum { DOMAIN_BITS = 27, FOR_GRAPH = 1, FOR_SUMS = 2 };
 #define DOMAIN_MASK ((1u << DOMAIN_BITS) - 1)
 
 struct link {
-	uint64_t target;	/* hash of its canonical URL */
-	uint32_t node;		/* the page, or NONE: set after all pages were read */
-	uint32_t domain;	/* number; the bits above are words << 2 | FOR_… */
+	uint64_t target; /* hash of its canonical URL */
+	uint32_t node;	 /* the page, or NONE: set after all pages were read */
+	uint32_t domain; /* number; the bits above are words << 2 | FOR_… */
 };
 
 struct record {
-	uint64_t first;		/* index of its first link; they end at the first link of the next record */
+	uint64_t first; /* index of its first link; they end at the first link of the next record */
 	uint32_t node, domain;
 };
 
@@ -99,16 +100,16 @@ struct pd_ranker {
 	struct link *links;
 	struct record *records;
 	size_t n_links, n_records;
-	struct pd_map pages, domains;	/* hash -> 1 + number */
-	uint32_t *domain_node;		/* by domain, or NONE: it has no page */
+	struct pd_map pages, domains; /* hash -> 1 + number */
+	uint32_t *domain_node;	      /* by domain, or NONE: it has no page */
 	size_t n_domain_nodes;
-	uint32_t *domain_of;		/* by page */
+	uint32_t *domain_of; /* by page */
 	size_t cap_domain_of;
 	struct pd_buf line;
-	struct pd_map seen;		/* addresses in the current page: FOR_… */
-	FILE *lines;			/* id, tab, URL of each record */
-	double *page_rank, *domain_rank;	/* by node */
-	struct pd_map known_pages, known_domains;	/* hash -> rank from a file, as the bits of a float */
+	struct pd_map seen;			  /* addresses in the current page: FOR_… */
+	FILE *lines;				  /* id, tab, URL of each record */
+	double *page_rank, *domain_rank;	  /* by node */
+	struct pd_map known_pages, known_domains; /* hash -> rank from a file, as the bits of a float */
 	struct pd_rank_counts counts;
 	struct pd_err err;
 	int status;
@@ -207,13 +208,16 @@ void pd_ranker_free(struct pd_ranker *r)
 
 static void take_link(struct pd_ranker *r, const struct packed_link *l, bool again)
 {
-	uint32_t *seen = pd_map_put(&r->seen, l->target), first = 0, wants = (again ? 0 : FOR_GRAPH) | (l->what & COUNTED ? FOR_SUMS : 0);
+	uint32_t *seen = pd_map_put(&r->seen, l->target), first = 0,
+		 wants = (again ? 0 : FOR_GRAPH) | (l->what & COUNTED ? FOR_SUMS : 0);
 	first = wants & ~*seen;
 	*seen |= first;
 	if (!first)
 		return;
 	r->links = grown(&r->links_at, r->budget, r->n_links + 1, sizeof *r->links);
-	r->links[r->n_links++] = (struct link){ l->target, NONE, number_for_hash(&r->domains, l->domain) | (uint32_t)((l->what & 7) << 2 | first) << DOMAIN_BITS };
+	r->links[r->n_links++] =
+		(struct link){ l->target, NONE,
+			       number_for_hash(&r->domains, l->domain) | (uint32_t)((l->what & 7) << 2 | first) << DOMAIN_BITS };
 	if (r->domains.n > DOMAIN_MASK && !r->status)
 		r->status = pd_fail(&r->err, PD_ERR_LIMIT, "over %u domains", DOMAIN_MASK);
 }
@@ -225,7 +229,8 @@ void pd_rank_take(struct pd_ranker *r, struct pd_span packed)
 		return;
 	memcpy(&page, packed.p, sizeof page);
 	const char *at = packed.p + sizeof page;
-	uint32_t before = (uint32_t)r->pages.n, node = number_for_hash(&r->pages, page.self), domain = number_for_hash(&r->domains, page.domain);
+	uint32_t before = (uint32_t)r->pages.n, node = number_for_hash(&r->pages, page.self),
+		 domain = number_for_hash(&r->domains, page.domain);
 	bool again = node < before;
 	if (!again) {
 		r->domain_of = pd_grow(r->domain_of, node, &r->cap_domain_of, sizeof *r->domain_of);
@@ -274,7 +279,7 @@ static bool next_edge(const struct pd_ranker *r, bool domains, struct edge_walk 
 {
 	for (; w->record < r->n_records; w->record++) {
 		const struct record *rec = &r->records[w->record];
-		for (w->link = w->link < rec->first ? rec->first : w->link; w->link < rec[1].first; ) {
+		for (w->link = w->link < rec->first ? rec->first : w->link; w->link < rec[1].first;) {
 			const struct link *l = &r->links[w->link++];
 			w->from = domains ? r->domain_node[rec->domain] : rec->node;
 			w->to = domains ? r->domain_node[domain_of(l)] : l->node;
@@ -292,12 +297,14 @@ enum { EDGE_BYTES = 56, NODE_BYTES = 64 };
 static int graph_fits(struct pd_ranker *r, uint64_t nodes, uint64_t edges)
 {
 	uint64_t bytes = edges * EDGE_BYTES + nodes * NODE_BYTES, left = pd_budget_left(r->budget);
-	if (edges > INT32_MAX)	/* limit of the library's solver */
+	if (edges > INT32_MAX) /* limit of the library's solver */
 		return pd_fail(&r->err, PD_ERR_LIMIT, "over %d links between the pages", INT32_MAX);
 	if (bytes <= left)
 		return PD_OK;
-	return pd_fail(&r->err, PD_ERR_LIMIT, "the graph of %" PRIu64 " links takes %" PRIu64 " MB of memory, and of --memory=%zuM %" PRIu64
-		       " are left: give more, or take ranks from files (--page-ranks, --domain-ranks)", edges, bytes >> 20, r->budget->limit >> 20, left >> 20);
+	return pd_fail(&r->err, PD_ERR_LIMIT,
+		       "the graph of %" PRIu64 " links takes %" PRIu64 " MB of memory, and of --memory=%zuM %" PRIu64
+		       " are left: give more, or take ranks from files (--page-ranks, --domain-ranks)",
+		       edges, bytes >> 20, r->budget->limit >> 20, left >> 20);
 }
 
 /* From OpenMP, declared here: clang has the header in a separate package. */
@@ -327,9 +334,11 @@ static igraph_error_t solve(const igraph_t *graph, double damping, igraph_vector
 {
 	one_thread();
 #if IGRAPH_VERSION_MAJOR >= 1
-	return igraph_pagerank(graph, NULL, out, NULL, damping, IGRAPH_DIRECTED, igraph_vss_all(), IGRAPH_PAGERANK_ALGO_PRPACK, NULL);
+	return igraph_pagerank(graph, NULL, out, NULL, damping, IGRAPH_DIRECTED, igraph_vss_all(), IGRAPH_PAGERANK_ALGO_PRPACK,
+			       NULL);
 #else
-	return igraph_pagerank(graph, IGRAPH_PAGERANK_ALGO_PRPACK, out, NULL, igraph_vss_all(), IGRAPH_DIRECTED, damping, NULL, NULL);
+	return igraph_pagerank(graph, IGRAPH_PAGERANK_ALGO_PRPACK, out, NULL, igraph_vss_all(), IGRAPH_DIRECTED, damping, NULL,
+			       NULL);
 #endif
 }
 
@@ -347,7 +356,7 @@ static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **
 	int status = graph_fits(r, nodes, *n_edges);
 	if (status || !nodes)
 		return status;
-	igraph_set_error_handler(igraph_error_handler_ignore);	/* errors are returned and not fatal */
+	igraph_set_error_handler(igraph_error_handler_ignore); /* errors are returned and not fatal */
 	igraph_error_t failed = igraph_vector_int_init(&edges, (igraph_integer_t)(2 * *n_edges));
 	for (w = (struct edge_walk){ 0 }; !failed && next_edge(r, domains, &w); at += 2) {
 		VECTOR(edges)[at] = w.from;
@@ -374,7 +383,8 @@ static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **
 
 static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **out, uint64_t *n_edges)
 {
-	return pd_fail(&r->err, PD_ERR_USAGE, "this program was built without igraph, which computes ranks: build it with igraph, or take ranks "
+	return pd_fail(&r->err, PD_ERR_USAGE,
+		       "this program was built without igraph, which computes ranks: build it with igraph, or take ranks "
 		       "from files (--page-ranks, --domain-ranks)");
 }
 
@@ -415,7 +425,8 @@ static void add_sums(const struct pd_ranker *r, const uint64_t *domain_hash, con
 			continue;
 		uint32_t d = domain_of(l);
 		sum[0] += known_or(&r->known_pages, r->o.page_ranks, l->target, l->node == NONE ? 0 : r->page_rank[l->node]);
-		sum[1] += known_or(&r->known_domains, r->o.domain_ranks, domain_hash[d], r->domain_node[d] == NONE ? 0 : r->domain_rank[r->domain_node[d]]);
+		sum[1] += known_or(&r->known_domains, r->o.domain_ranks, domain_hash[d],
+				   r->domain_node[d] == NONE ? 0 : r->domain_rank[r->domain_node[d]]);
 		sum[2] += (flags_of(l) >> 2) / (double)WORDS;
 	}
 }
@@ -428,8 +439,8 @@ static double weighted(const double w[3], const double sum[3])
 static void write_header(const struct pd_ranker *r, struct pd_buf *out)
 {
 	const double *s = r->o.signature, *q = r->o.quality;
-	pd_buf_printf(out, "# pagededup ranks 1 types=%d damping=%g signature=%g,%g,%g quality=%g,%g,%g | end=total\n#", PD_LINK_TYPES_VERSION, r->o.damping,
-		      s[0], s[1], s[2], q[0], q[1], q[2]);
+	pd_buf_printf(out, "# pagededup ranks 1 types=%d damping=%g signature=%g,%g,%g quality=%g,%g,%g | end=total\n#",
+		      PD_LINK_TYPES_VERSION, r->o.damping, s[0], s[1], s[2], q[0], q[1], q[2]);
 	for (int i = 0; i < PD_RANKS_COLUMNS; i++)
 		pd_buf_printf(out, "%s%s", i ? "\t" : "", pd_ranks_columns[i]);
 	pd_buf_add_c(out, '\n');
@@ -452,8 +463,8 @@ static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct p
 		}
 		add_sums(r, domain_hash, rec, sum);
 		pd_buf_add_span(out, line);
-		pd_buf_printf(out, "\t%.6g\t%.6g\t%.6g\t%.6g\n", r->page_rank[rec->node], r->domain_rank[r->domain_node[rec->domain]],
-			      weighted(r->o.signature, sum),
+		pd_buf_printf(out, "\t%.6g\t%.6g\t%.6g\t%.6g\n", r->page_rank[rec->node],
+			      r->domain_rank[r->domain_node[rec->domain]], weighted(r->o.signature, sum),
 			      weighted(r->o.quality, sum));
 		if (out->n > 1 << 16) {
 			fwrite(out->p, 1, out->n, to);
@@ -521,8 +532,8 @@ static int write_ranks(void *ranker, FILE *out, struct pd_err *e)
 	return pd_rank_write(ranker, out, e);
 }
 
-int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_options *o, char **inputs, int n_inputs, struct pd_log *log,
-		 struct pd_err *e)
+int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_options *o, char **inputs, int n_inputs,
+		 struct pd_log *log, struct pd_err *e)
 {
 	struct pd_budget budget = { .limit = o->memory ? o->memory : pd_memory_default(), .tmp_dir = walk->tmp_dir };
 	struct pd_walk_options w = *walk;
@@ -535,7 +546,8 @@ int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_option
 	status = pd_walk(&walker, &w, inputs, n_inputs, log, e);
 	if (status >= 0 && !w.quiet) {
 		struct pd_rank_counts c = pd_rank_counts(r);
-		pd_log_note(log, "%" PRIu64 " pages, %" PRIu64 " links between them, %" PRIu64 " domains", c.pages, c.links, c.domains);
+		pd_log_note(log, "%" PRIu64 " pages, %" PRIu64 " links between them, %" PRIu64 " domains", c.pages, c.links,
+			    c.domains);
 	}
 	pd_ranker_free(r);
 	return status;

@@ -27,22 +27,26 @@
 
 struct pd_rank_options {
 	double damping;
-	double signature[3], quality[3];	/* a, b, c; x, y, z */
-	const char *page_ranks, *domain_ranks;	/* files of URL or domain, tab, rank, used instead of the graph; NULL:
+	double signature[3], quality[3];       /* a, b, c; x, y, z */
+	const char *page_ranks, *domain_ranks; /* files of URL or domain, tab, rank, used instead of the graph; NULL:
 						 * none */
-	size_t memory;				/* for pd_walk_rank; 0: half of the machine's */
+	size_t memory;			       /* for pd_walk_rank; 0: half of the machine's */
 };
 
-#define PD_RANK_DEFAULTS { .damping = .85, .signature = { .6, .2, .2 }, .quality = { .2, .6, .6 } }
+#define PD_RANK_DEFAULTS \
+	{ \
+		.damping = .85, .signature = { .6, .2, .2 }, .quality = { .2, .6, .6 } \
+	}
 
 /* Returns as pd_walk; the pages are read with their links. */
-int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_options *o, char **inputs, int n_inputs, struct pd_log *log,
-		 struct pd_err *e);
+int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_options *o, char **inputs, int n_inputs,
+		 struct pd_log *log, struct pd_err *e);
 
 /* --- the same in steps --- */
 
 /* Make the bytes of a page for pd_rank_take, in any thread.  `s` counts words. */
-void pd_rank_pack(const struct pd_page_links *links, struct pd_span id, struct pd_span url, struct pd_segmenter *s, struct pd_buf *out);
+void pd_rank_pack(const struct pd_page_links *links, struct pd_span id, struct pd_span url, struct pd_segmenter *s,
+		  struct pd_buf *out);
 
 struct pd_ranker;
 
@@ -53,7 +57,7 @@ void pd_rank_take(struct pd_ranker *r, struct pd_span packed);
 int pd_rank_write(struct pd_ranker *r, FILE *to, struct pd_err *e);
 
 struct pd_rank_counts {
-	uint64_t pages, links, domains;	/* links: between pages of the dump */
+	uint64_t pages, links, domains; /* links: between pages of the dump */
 };
 struct pd_rank_counts pd_rank_counts(const struct pd_ranker *r);
 

@@ -22,15 +22,15 @@
 /* Counts and messages of a walk over pages: progress, the "# total" line, the closing line, --stats. */
 
 struct counts {
-	uint64_t skipped[PD_SKIP_COUNT];	/* [PD_SKIP_NONE]: pages */
+	uint64_t skipped[PD_SKIP_COUNT]; /* [PD_SKIP_NONE]: pages */
 	uint64_t without_fingerprint;
-	uint64_t stubs[PD_STUBS];		/* of these, pages that are not matched: redirects, error pages … */
-	uint64_t cut;				/* of the others, pages of which a part was not read */
-	const struct pd_methods *methods;	/* in addition to the fingerprint */
-	uint64_t signed_by[PD_METHODS_MAX];	/* pages with a value of the method */
-	uint64_t few[PD_METHODS_MAX];		/* of these, pages with less than the method requires */
-	uint64_t capped[PD_METHODS_MAX];	/* … and pages with more than it uses */
-	uint64_t inputs_without_pages;			/* inputs from which no page could be read */
+	uint64_t stubs[PD_STUBS];	    /* of these, pages that are not matched: redirects, error pages … */
+	uint64_t cut;			    /* of the others, pages of which a part was not read */
+	const struct pd_methods *methods;   /* in addition to the fingerprint */
+	uint64_t signed_by[PD_METHODS_MAX]; /* pages with a value of the method */
+	uint64_t few[PD_METHODS_MAX];	    /* of these, pages with less than the method requires */
+	uint64_t capped[PD_METHODS_MAX];    /* … and pages with more than it uses */
+	uint64_t inputs_without_pages;	    /* inputs from which no page could be read */
 	struct pd_reader_stats input;
 	double seconds[PD_PHASES], elapsed;
 };
@@ -40,7 +40,7 @@ struct progress {
 	uint64_t pages;
 };
 
-#define TELLING .005	/* the progress from which on the remaining time is estimated */
+#define TELLING .005 /* the progress from which on the remaining time is estimated */
 
 static void start_progress(struct progress *p)
 {
@@ -66,8 +66,8 @@ static void progress(struct progress *p, const struct pd_reader *r, struct pd_lo
 		return;
 	}
 	double left = seconds / share * (1 - share);
-	pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%, %d:%02d left", p->pages, done / seconds, share * 100, (int)left / 60,
-			(int)left % 60);
+	pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%, %d:%02d left", p->pages, done / seconds, share * 100,
+			(int)left / 60, (int)left % 60);
 }
 
 static uint64_t left_out(const struct counts *c)
@@ -85,8 +85,9 @@ static uint64_t count_damaged(const struct counts *c)
 
 static void append_total(const struct counts *c, struct pd_buf *out)
 {
-	pd_buf_printf(out, "# total pages=%" PRIu64 " without_fingerprint=%" PRIu64 " left_out=%" PRIu64 " damaged=%" PRIu64
-			   " bytes=%" PRIu64,
+	pd_buf_printf(out,
+		      "# total pages=%" PRIu64 " without_fingerprint=%" PRIu64 " left_out=%" PRIu64 " damaged=%" PRIu64
+		      " bytes=%" PRIu64,
 		      c->skipped[PD_SKIP_NONE], c->without_fingerprint, left_out(c), count_damaged(c), c->input.bytes_read);
 	if (c->inputs_without_pages)
 		pd_buf_printf(out, " inputs_without_pages=%" PRIu64, c->inputs_without_pages);
@@ -97,7 +98,8 @@ static const char *const phase_names[PD_PHASES] = { "read", "http", "text", "pag
 
 static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct pd_err *e)
 {
-	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *stub = pd_json_new(), *cpu = pd_json_new(), *methods = pd_json_new();
+	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *stub = pd_json_new(), *cpu = pd_json_new(),
+		       *methods = pd_json_new();
 	struct pd_buf out = { 0 };
 	pd_json_int(j, "pages", (int64_t)c->skipped[PD_SKIP_NONE]);
 	pd_json_int(j, "without_fingerprint", (int64_t)c->without_fingerprint);
@@ -145,14 +147,17 @@ static uint64_t stubs(const struct counts *c)
 /* Append "3 cannot match (2 redirects, 1 error page)". */
 static void add_stubs(const struct counts *c, struct pd_buf *line)
 {
-	static const char *const one[PD_STUBS] = { [PD_STUB_REDIRECT] = "redirect", [PD_STUB_ERROR] = "error page",
-						   [PD_STUB_WALL] = "access wall", [PD_STUB_EMPTY] = "without text" };
+	static const char *const one[PD_STUBS] = { [PD_STUB_REDIRECT] = "redirect",
+						   [PD_STUB_ERROR] = "error page",
+						   [PD_STUB_WALL] = "access wall",
+						   [PD_STUB_EMPTY] = "without text" };
 	const char *sep = " (";
 	pd_buf_printf(line, ", %" PRIu64 " cannot match", stubs(c));
 	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++) {
 		if (!c->stubs[s])
 			continue;
-		pd_buf_printf(line, "%s%" PRIu64 " %s%s", sep, c->stubs[s], one[s], c->stubs[s] > 1 && s != PD_STUB_EMPTY ? "s" : "");
+		pd_buf_printf(line, "%s%" PRIu64 " %s%s", sep, c->stubs[s], one[s],
+			      c->stubs[s] > 1 && s != PD_STUB_EMPTY ? "s" : "");
 		sep = ", ";
 	}
 	pd_buf_add_c(line, ')');
@@ -161,8 +166,10 @@ static void add_stubs(const struct counts *c, struct pd_buf *line)
 /* Append "11 records that are not pages (6 requests or metadata, 5 with another HTTP status)". */
 static void add_skipped(const uint64_t *skipped, struct pd_buf *line)
 {
-	static const char *const what[PD_SKIP_COUNT] = { [PD_SKIP_KIND] = "requests or metadata", [PD_SKIP_STATUS] = "with another HTTP status",
-							 [PD_SKIP_TYPE] = "of another type", [PD_SKIP_EMPTY] = "without content",
+	static const char *const what[PD_SKIP_COUNT] = { [PD_SKIP_KIND] = "requests or metadata",
+							 [PD_SKIP_STATUS] = "with another HTTP status",
+							 [PD_SKIP_TYPE] = "of another type",
+							 [PD_SKIP_EMPTY] = "without content",
 							 [PD_SKIP_DAMAGED] = "damaged" };
 	uint64_t n = 0;
 	const char *sep = " (";
@@ -228,7 +235,8 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 	if (c->input.unselected) {
 		pd_buf_clear(&says);
 		pd_buf_count(&says, c->input.unselected, "record");
-		pd_log_note(log, "%s of the index %s in files that are not inputs", says.p, c->input.unselected == 1 ? "is" : "are");
+		pd_log_note(log, "%s of the index %s in files that are not inputs", says.p,
+			    c->input.unselected == 1 ? "is" : "are");
 	}
 	if (c->input.mirrored) {
 		pd_buf_clear(&says);
@@ -253,18 +261,18 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 enum event { PD_WALK_INPUT, PD_WALK_DAMAGE, PD_WALK_ALIAS, PD_WALK_LEFT_OUT, PD_WALK_PAGE };
 
 struct inputs {
-	struct pd_outfile list;		/* --left-out */
+	struct pd_outfile list; /* --left-out */
 	bool lists;
 	/* the input of the current results */
 	struct pd_buf label, why;
 	bool open;
 	uint64_t pages, reported, skipped[PD_SKIP_COUNT];
-	uint64_t inputs_without_pages;		/* inputs without a page so far */
+	uint64_t inputs_without_pages; /* inputs without a page so far */
 };
 
 struct head {
 	uint32_t what, skip;
-	uint32_t words, row;	/* number of bytes that follow */
+	uint32_t words, row; /* number of bytes that follow */
 };
 
 static size_t padded(const struct head *h)
@@ -303,7 +311,7 @@ static void event_input(struct pd_buf *out, struct pd_span label)
 
 /* A record is skipped: its id, URL, type, and the reason, with optional details; `skip` for PD_WALK_LEFT_OUT. */
 static void event_left_out(struct pd_buf *out, enum event what, enum pd_skip skip, struct pd_span id, struct pd_span url,
-			    struct pd_span type, struct pd_span reason)
+			   struct pd_span type, struct pd_span reason)
 {
 	struct pd_buf row = { 0 };
 	const struct pd_span cells[] = { id, url, type };
@@ -331,7 +339,8 @@ static void report_input_without_pages(struct inputs *in, struct pd_log *log)
 {
 	struct pd_buf line = { 0 };
 	add_skipped(in->skipped, &line);
-	pd_log_error(log, "%s: no pages in it: skipped %s%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "", pd_buf_z(&in->why));
+	pd_log_error(log, "%s: no pages in it: skipped %s%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "",
+		     pd_buf_z(&in->why));
 	pd_buf_release(&line);
 }
 
@@ -432,13 +441,13 @@ struct walk_worker {
 	struct pd_record record;
 	struct pd_json *json;
 	struct walk *walk;
-	struct pd_buf events;		/* events before the record */
+	struct pd_buf events; /* events before the record */
 	struct counts counts;
 	struct pd_buf id;
-	struct pd_buf packed;		/* the page read from the spool */
-	struct pd_buf plain;		/* the same, unpacked */
+	struct pd_buf packed; /* the page read from the spool */
+	struct pd_buf plain;  /* the same, unpacked */
 	struct canonical_link canonical;
-	bool lost;			/* a page could not be read from the spool */
+	bool lost; /* a page could not be read from the spool */
 };
 
 struct walk {
@@ -447,11 +456,11 @@ struct walk {
 	struct pd_log *log;
 	struct pd_tables tables;
 	struct pd_reader *reader;
-	struct pd_buf events;		/* events since the last record was read, see above */
+	struct pd_buf events; /* events since the last record was read, see above */
 	struct inputs inputs;
-	struct pd_outfile out, stats, table;	/* `table`: --save-boilerplate */
-	struct pd_shingles_writer shingles;	/* if they are requested */
-	struct pd_outfile canonical;	/* if it is requested */
+	struct pd_outfile out, stats, table; /* `table`: --save-boilerplate */
+	struct pd_shingles_writer shingles;  /* if they are requested */
+	struct pd_outfile canonical;	     /* if it is requested */
 	struct walk_worker **workers;
 	int n_workers;
 	struct pd_err err;
@@ -460,7 +469,7 @@ struct walk {
 	uint64_t aliases;
 	/* used if boilerplate is learned first */
 	struct pd_site_learner *learner;
-	struct spool *spool;		/* of pages that are signed afterwards; NULL: not used */
+	struct spool *spool; /* of pages that are signed afterwards; NULL: not used */
 };
 
 /* number of names of one file that are reported; all are counted */
@@ -520,7 +529,8 @@ static void count_record(struct walk_worker *me, enum pd_skip skip, const char *
 		event_page(out);
 	else
 		event_left_out(out, PD_WALK_LEFT_OUT, skip, pd_buf_span(&r->id), pd_buf_span(&r->url),
-				       skip != PD_SKIP_KIND && type.n ? type : pd_buf_span(&r->content_type), pd_span_z(reason ? reason : ""));
+			       skip != PD_SKIP_KIND && type.n ? type : pd_buf_span(&r->content_type),
+			       pd_span_z(reason ? reason : ""));
 }
 
 /* Precedes a row that has shingles; the shingles follow this head. */
@@ -640,7 +650,8 @@ static int emit_made(struct walk *w, struct pd_span row)
 static void write_row(struct walk_worker *me, struct pd_buf *out)
 {
 	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
-	me->counts.without_fingerprint += !me->walk->walker->parsed && me->walk->tables.fingerprints && !me->pipeline.signature.present;
+	me->counts.without_fingerprint +=
+		!me->walk->walker->parsed && me->walk->tables.fingerprints && !me->pipeline.signature.present;
 	bool stub = me->pipeline.stub && !me->pipeline.match_stubs;
 	me->counts.stubs[me->pipeline.stub] += stub;
 	me->counts.cut += !me->walk->walker->parsed && me->walk->tables.fingerprints && !stub && pd_pipeline_is_cut(&me->pipeline);
@@ -783,7 +794,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
  * and read in large blocks: page by page the kernel takes three times as long. */
 struct spool {
 	FILE *f;
-	uint64_t bytes, read;	/* bytes written; bytes read since the rewind */
+	uint64_t bytes, read; /* bytes written; bytes read since the rewind */
 	char piece[1 << 16];
 };
 
@@ -795,7 +806,7 @@ static int spool_new(struct spool **out, const char *tmp_dir, struct pd_err *e)
 		return PD_ERR_SYSTEM;
 	*out = pd_zalloc(sizeof **out);
 	(*out)->f = f;
-	setvbuf(f, (*out)->piece, _IOFBF, sizeof (*out)->piece);
+	setvbuf(f, (*out)->piece, _IOFBF, sizeof(*out)->piece);
 	return PD_OK;
 }
 
@@ -835,7 +846,8 @@ static int spool_rewind(struct spool *s, struct pd_err *e)
 
 static int spool_unreadable(struct spool *s, struct pd_err *e)
 {
-	return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file") : pd_fail(e, PD_ERR_FORMAT, "a temporary file is truncated");
+	return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file")
+			    : pd_fail(e, PD_ERR_FORMAT, "a temporary file is truncated");
 }
 
 /* Return 1 and a page in `out`, whose content is replaced; 0: the end; or a negative status. */
@@ -1042,7 +1054,9 @@ static int run_walk(struct walk *w, struct counts *sum)
 	if (!status && w->o->canonical)
 		status = pd_outfile_open(&w->canonical, w->o->canonical, &w->err);
 	if (!status && w->walker->header) {
-		status = pd_write_header(&(struct pd_write_header){ .kind = w->walker->kind, .ends = w->walker->total, .tables = &w->tables }, &text, &w->err);
+		status = pd_write_header(
+			&(struct pd_write_header){ .kind = w->walker->kind, .ends = w->walker->total, .tables = &w->tables }, &text,
+			&w->err);
 		fwrite(text.p, 1, text.n, w->out.f);
 	}
 	if (!status && w->walker->row)
@@ -1066,8 +1080,14 @@ static int run_walk(struct walk *w, struct counts *sum)
 int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
 	    struct pd_err *e)
 {
-	struct walk w = { .walker = walker, .o = o, .log = log, .out = { .slot = -1 }, .stats = { .slot = -1 },
-			  .table = { .slot = -1 }, .shingles.out.slot = -1, .canonical = { .slot = -1 } };
+	struct walk w = { .walker = walker,
+			  .o = o,
+			  .log = log,
+			  .out = { .slot = -1 },
+			  .stats = { .slot = -1 },
+			  .table = { .slot = -1 },
+			  .shingles.out.slot = -1,
+			  .canonical = { .slot = -1 } };
 	struct counts sum = { 0 };
 	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
 	start_progress(&w.progress);
@@ -1102,8 +1122,9 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	if (w.table.f)
 		pd_outfile_abandon(&w.table);
 	if (o->counts)
-		*o->counts = (struct pd_walk_counts){ sum.skipped[PD_SKIP_NONE], sum.without_fingerprint, left_out(&sum), count_damaged(&sum),
-						      sum.input.bytes_read, sum.inputs_without_pages };
+		*o->counts =
+			(struct pd_walk_counts){ sum.skipped[PD_SKIP_NONE], sum.without_fingerprint, left_out(&sum),
+						 count_damaged(&sum),	    sum.input.bytes_read,    sum.inputs_without_pages };
 	if (status)
 		*e = w.err;
 	else

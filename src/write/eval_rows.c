@@ -7,8 +7,8 @@
 #include "pipeline.h"
 
 const char *const pd_write_eval_columns[] = {
-	"by", "value", "precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high",
-	"f1", "f1_low", "f1_high", "found_true", "true", "false", NULL,
+	"by", "value",	"precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high",
+	"f1", "f1_low", "f1_high",   "found_true",    "true",		"false",  NULL,
 };
 
 static bool has_measure(const struct pd_score_group *g, int measure)
@@ -58,7 +58,8 @@ static void print_figures(const struct pd_score *s, struct pd_buf *out)
 		print_group(&s->groups[i], out);
 	if (s->truth->templates.n)
 		pd_buf_printf(out, "false pairs that share a template: %" PRIu64 "\n", s->same_template);
-	pd_buf_printf(out, "%s: %" PRIu64 "\n", s->truth->labels ? "pairs without a label" : "pairs naming an unknown page", s->unknown);
+	pd_buf_printf(out, "%s: %" PRIu64 "\n", s->truth->labels ? "pairs without a label" : "pairs naming an unknown page",
+		      s->unknown);
 }
 
 static void add_figure(struct pd_buf *out, bool there, double v)
@@ -143,16 +144,17 @@ static int best_k(const struct pd_write_sweep *s, const struct pd_write_setting 
 
 static void add_sweep_row(const struct pd_sign_options *o, const struct pd_counts *c, int k, struct pd_buf *out)
 {
-	pd_buf_printf(out, "%d\t%d\t%s\t%d\t%.6f\t%.6f\t%.6f\t%.10g\t%.10g\t%.10g\n", o->bits, o->shingle, pd_weights_names[o->weights], k,
-		      pd_measure(c, PD_PRECISION), pd_measure(c, PD_RECALL), pd_measure(c, PD_F1), c->hits, c->wanted, c->wrong);
+	pd_buf_printf(out, "%d\t%d\t%s\t%d\t%.6f\t%.6f\t%.6f\t%.10g\t%.10g\t%.10g\n", o->bits, o->shingle,
+		      pd_weights_names[o->weights], k, pd_measure(c, PD_PRECISION), pd_measure(c, PD_RECALL), pd_measure(c, PD_F1),
+		      c->hits, c->wanted, c->wrong);
 }
 
 static void add_sweep_rows(const struct pd_write_sweep *s, bool json, struct pd_buf *out)
 {
 	struct pd_json *j = pd_json_new();
 	if (!json) {
-		pd_buf_printf(out, "# pagededup sweep 1 | pages=%" PRIu64 " of=%zu true_level=%d verify=%s end=total\n", s->n_seen, s->truth->pages.n,
-			      s->truth->o->true_level, s->verified ? "yes" : "no");
+		pd_buf_printf(out, "# pagededup sweep 1 | pages=%" PRIu64 " of=%zu true_level=%d verify=%s end=total\n", s->n_seen,
+			      s->truth->pages.n, s->truth->o->true_level, s->verified ? "yes" : "no");
 		for (int i = 0; pd_write_sweep_columns[i]; i++)
 			pd_buf_printf(out, "%s%s", i ? "\t" : "#", pd_write_sweep_columns[i]);
 		pd_buf_add_c(out, '\n');
@@ -173,7 +175,8 @@ static void add_sweep_rows(const struct pd_write_sweep *s, bool json, struct pd_
 static void print_f1_table(const struct pd_write_sweep *s, struct pd_buf *out)
 {
 	int step = s->max_k / SHOWN + 1;
-	pd_buf_printf(out, "%-5s %-8s %-8s %7s %10s %8s %8s   F1 at k =", "bits", "shingle", "weights", "best k", "precision", "recall", "F1");
+	pd_buf_printf(out, "%-5s %-8s %-8s %7s %10s %8s %8s   F1 at k =", "bits", "shingle", "weights", "best k", "precision",
+		      "recall", "F1");
 	for (int k = 0; k <= s->max_k; k += step)
 		pd_buf_printf(out, " %6d", k);
 	pd_buf_add_c(out, '\n');

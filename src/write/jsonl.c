@@ -14,9 +14,9 @@ const char *const pd_write_row_format_names[] = { "tsv", "jsonl", "parquet", "ar
 
 int pd_write_as_columns(struct pd_outfile *o, int format, struct pd_err *e)
 {
-	return format == PD_ROWS_PARQUET ? pd_parquet_rows_output(o, PD_FORM_PARQUET, e) :
-	       format == PD_ROWS_ARROW	 ? pd_parquet_rows_output(o, PD_FORM_ARROW, e) :
-					   PD_OK;
+	return format == PD_ROWS_PARQUET ? pd_parquet_rows_output(o, PD_FORM_PARQUET, e)
+	       : format == PD_ROWS_ARROW ? pd_parquet_rows_output(o, PD_FORM_ARROW, e)
+					 : PD_OK;
 }
 
 enum type { STRING, INTEGER, REAL, NUMBER, TRUTH, LIST };
@@ -25,16 +25,15 @@ static const struct {
 	const char *column;
 	enum type type;
 } types[] = {
-	{ "terms", INTEGER },	     { "text_bytes", INTEGER },	  { "text_bytes_a", INTEGER }, { "text_bytes_b", INTEGER },
-	{ "distance", INTEGER },     { "cluster_id", INTEGER },	  { "cluster_size", INTEGER }, { "loss", REAL },
-	{ "weight", NUMBER },       { "confidence", REAL },
-	{ "similarity", REAL },	     { "quality", REAL },	  { "quality_a", REAL },       { "quality_b", REAL },
-	{ "shared", INTEGER },	     { "share_a", REAL },	  { "share_b", REAL },	       { "linked", TRUTH },
-	{ "bits", INTEGER },	     { "shingle", INTEGER },	  { "k", INTEGER },	       { "precision", REAL },
-	{ "recall", REAL },	     { "f1", REAL },		  { "found_true", NUMBER },    { "true", NUMBER },
-	{ "false", NUMBER },	     { "precision_low", REAL },	  { "precision_high", REAL },  { "recall_low", REAL },
-	{ "recall_high", REAL },     { "f1_low", REAL },	  { "f1_high", REAL },	       { "is_duplicate", TRUTH },
-	{ "flags", LIST },	     { "languages", LIST },
+	{ "terms", INTEGER },	    { "text_bytes", INTEGER }, { "text_bytes_a", INTEGER }, { "text_bytes_b", INTEGER },
+	{ "distance", INTEGER },    { "cluster_id", INTEGER }, { "cluster_size", INTEGER }, { "loss", REAL },
+	{ "weight", NUMBER },	    { "confidence", REAL },    { "similarity", REAL },	    { "quality", REAL },
+	{ "quality_a", REAL },	    { "quality_b", REAL },     { "shared", INTEGER },	    { "share_a", REAL },
+	{ "share_b", REAL },	    { "linked", TRUTH },       { "bits", INTEGER },	    { "shingle", INTEGER },
+	{ "k", INTEGER },	    { "precision", REAL },     { "recall", REAL },	    { "f1", REAL },
+	{ "found_true", NUMBER },   { "true", NUMBER },	       { "false", NUMBER },	    { "precision_low", REAL },
+	{ "precision_high", REAL }, { "recall_low", REAL },    { "recall_high", REAL },	    { "f1_low", REAL },
+	{ "f1_high", REAL },	    { "is_duplicate", TRUTH }, { "flags", LIST },	    { "languages", LIST },
 };
 
 static enum type type_of(const char *column)

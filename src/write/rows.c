@@ -15,7 +15,7 @@
 
 #define WRITE_FP_COLUMNS (PD_FP_COLUMNS + PD_METHODS_MAX + 1)
 
-#define END " end=total"	/* in a header: pd_write_end is called */
+#define END " end=total" /* in a header: pd_write_end is called */
 
 /* --- pages --- */
 
@@ -139,8 +139,8 @@ static void add_fp_row(struct pd_pipeline *p, struct pd_buf *out)
 
 static void add_link_header(const struct pd_tables *t, bool ends, struct pd_buf *out)
 {
-	pd_buf_printf(out, "# pagededup link 1 types=%d adverts=%s | %s%s\n#", PD_LINK_TYPES_VERSION, pd_adverts_checksum(t->adverts), t->must.p,
-		      ends ? END : "");
+	pd_buf_printf(out, "# pagededup link 1 types=%d adverts=%s | %s%s\n#", PD_LINK_TYPES_VERSION,
+		      pd_adverts_checksum(t->adverts), t->must.p, ends ? END : "");
 	for (int i = 0; i < PD_LINK_COLUMNS; i++)
 		pd_buf_printf(out, "%s%s", i ? "\t" : "", pd_link_columns[i]);
 	pd_buf_add_c(out, '\n');
@@ -229,9 +229,9 @@ static void add_pairs_header(const struct pd_rows *rows, const struct pd_match_o
 		pd_buf_printf(out, "%s%c", pd_pairs_methods_columns[i], i + 1 < n ? '\t' : '\n');
 }
 
-#define FARTHEST 36	/* pairs ahead whose rows are located */
-#define FAR 24		/* and, when that is there, their rows' offsets */
-#define NEAR 12		/* and, after that, whose rows are prefetched */
+#define FARTHEST 36 /* pairs ahead whose rows are located */
+#define FAR 24	    /* and, when that is there, their rows' offsets */
+#define NEAR 12	    /* and, after that, whose rows are prefetched */
 
 /* A row of the spool: id, url, fetch_time to quality, unchanged, and the content digest. */
 struct pair_line {
@@ -319,7 +319,8 @@ static char *put_values(char *to, const struct pd_match_pair *pair)
 static void pair_row(const struct pd_rows *rows, const struct pd_match_pair *pair, struct pd_buf *out)
 {
 	struct pair_line x = split(rows, pair->a), y = split(rows, pair->b);
-	char *from = pd_buf_reserve(out, x.id.n + x.url.n + x.rest.n + y.id.n + y.url.n + y.rest.n + x.digest.n + y.digest.n + 64), *to = from;
+	char *from = pd_buf_reserve(out, x.id.n + x.url.n + x.rest.n + y.id.n + y.url.n + y.rest.n + x.digest.n + y.digest.n + 64),
+	     *to = from;
 	to = put_field(put_field(to, x.id, '\t'), y.id, '\t');
 	to = put_values(to, pair);
 	to = put_field(put_field(to, x.url, '\t'), y.url, '\t');
@@ -492,7 +493,10 @@ static void add_nearness(const struct pd_pages *pages, const struct pd_edge *edg
 	struct pd_span similarity = pd_pages_similarity(pages, edge);
 	bool nothing_new = edge->distance <= 0 && pd_span_is(similarity, "1.000"), none = edge->distance == PD_NO_DISTANCE;
 	const struct pd_edge_by *by = pd_pages_by(pages, edge);
-	pd_buf_add_z(out, none ? "" : edge->distance == PD_SAME_TEXT ? "same text" : edge->distance == 0 ? "same fingerprint" : "distance ");
+	pd_buf_add_z(out, none				   ? ""
+			  : edge->distance == PD_SAME_TEXT ? "same text"
+			  : edge->distance == 0		   ? "same fingerprint"
+							   : "distance ");
 	if (edge->distance > 0 && !none)
 		add_digits(out, (uint64_t)edge->distance);
 	if (!pd_span_is(similarity, "-") && !nothing_new) {
@@ -513,7 +517,8 @@ static void add_parts(const struct pd_pages *pages, const struct pd_group_member
 	if (!by || by->share_a == PD_NO_SHARE || by->share_b == PD_NO_SHARE || (!a && m->edge->b != m->page))
 		return;
 	pd_buf_printf(out, ", %" PRIu32 " in common: %.1f%% of it in %s, %.1f%% of that one in it", by->shared,
-		      (a ? by->share_a : by->share_b) / 10., m->via == m->keep ? "the page kept" : "the other", (a ? by->share_b : by->share_a) / 10.);
+		      (a ? by->share_a : by->share_b) / 10., m->via == m->keep ? "the page kept" : "the other",
+		      (a ? by->share_b : by->share_a) / 10.);
 }
 
 /* The basis of the verdict in addition to the pair: the texts, or only their sketches. */
@@ -594,10 +599,11 @@ static void add_weight(const struct pd_group_options *o, struct pd_buf *out)
 /* The explanation of a page that is kept although it may be a duplicate. */
 static const char *doubt_in_words(struct pd_span why)
 {
-	return pd_span_is(why, "few-terms") ? "kept, too short to be sure" :
-	       pd_span_is(why, "unsure") ? "kept, its main text is not sure" :
-	       pd_span_is(why, "other-subject") ? "kept, it has another subject" :
-	       pd_span_is(why, "other-language") ? "kept, it is in another language" : "kept, in doubt";
+	return pd_span_is(why, "few-terms")	   ? "kept, too short to be sure"
+	       : pd_span_is(why, "unsure")	   ? "kept, its main text is not sure"
+	       : pd_span_is(why, "other-subject")  ? "kept, it has another subject"
+	       : pd_span_is(why, "other-language") ? "kept, it is in another language"
+						   : "kept, in doubt";
 }
 
 void pd_write_verdict_row(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out)
@@ -647,8 +653,8 @@ static void add_answers_header(const struct pd_store *s, const struct pd_store_j
 	if (o->verify.off)
 		pd_buf_add_z(out, "similarity=none");
 	else
-		pd_buf_printf(out, "similarity=%g similarity_same_host=%g k_unknown=%d", o->verify.least,
-			      o->verify.least_same_host, o->verify.k_unknown);
+		pd_buf_printf(out, "similarity=%g similarity_same_host=%g k_unknown=%d", o->verify.least, o->verify.least_same_host,
+			      o->verify.k_unknown);
 	if (s->m.methods.n && (pd_store_n_values(s) || !pd_store_has_prints(s))) {
 		struct pd_methods requested = o->requested.n ? o->requested : s->m.methods;
 		for (int i = 0; i < requested.n; i++) {
@@ -732,7 +738,7 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 	for (size_t i = 0; i < a->n_matches; i++) {
 		const struct pd_store_match *m = &a->matches[i];
 		struct pd_span id = pd_store_text(pd_store_match_text(a, m), PD_STORE_TEXT_ID);
-		if (m->distance == PD_STORE_NOT_NEAR || !m->text_n)	/* a filter does not know ids */
+		if (m->distance == PD_STORE_NOT_NEAR || !m->text_n) /* a filter does not know ids */
 			continue;
 		if (n++)
 			pd_buf_add_c(out, ',');
@@ -753,7 +759,7 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 
 /* The columns up to text_bytes: of a stored page (no match), or of one that is replaced. */
 static void add_answer_page(struct pd_span text, uint64_t cluster, const struct pd_store_match *m, struct pd_span dup_of,
-		     struct pd_buf *out)
+			    struct pd_buf *out)
 {
 	struct pd_span f[PD_STORE_TEXT_TEXT_BYTES + 1];
 	pd_store_texts(text, f, PD_STORE_TEXT_TEXT_BYTES + 1);
@@ -862,7 +868,8 @@ static void add_word(struct pd_buf *out, const char *name, const char *value)
 static void add_info(const struct pd_store *s, const struct pd_store_size *size, struct pd_buf *out)
 {
 	pd_buf_printf(out,
-		      "version\t%d\npages\t%" PRIu64 "\ngone\t%" PRIu64 "\nin_log\t%zu\nbytes\t%" PRIu64 "\nnext\t%" PRIu64 "\n", s->m.version, size->pages, size->tombstones, s->log.recent.n, size->bytes, s->m.next);
+		      "version\t%d\npages\t%" PRIu64 "\ngone\t%" PRIu64 "\nin_log\t%zu\nbytes\t%" PRIu64 "\nnext\t%" PRIu64 "\n",
+		      s->m.version, size->pages, size->tombstones, s->log.recent.n, size->bytes, s->m.next);
 	pd_buf_printf(out, "bits\t%d\nk\t%d\nk_unknown\t%d\n", s->m.bits, s->m.k, s->m.k_unknown);
 	add_word(out, "sketch", s->m.sketch);
 	struct pd_buf methods = { 0 };
@@ -872,21 +879,24 @@ static void add_info(const struct pd_store *s, const struct pd_store_size *size,
 	add_word(out, "params", s->m.params);
 	add_word(out, "must", pd_buf_z(&s->m.must));
 	if (s->m.keys.kind)
-		pd_buf_printf(out, "keys\t%s\nkeys_seen\t%" PRIu64 "\nkeys_in_log\t%zu\n", pd_store_keys_names[s->m.keys.kind], size->keys,
-			      s->log.recent.n_keys);
+		pd_buf_printf(out, "keys\t%s\nkeys_seen\t%" PRIu64 "\nkeys_in_log\t%zu\n", pd_store_keys_names[s->m.keys.kind],
+			      size->keys, s->log.recent.n_keys);
 	if (s->m.keys.kind == PD_STORE_KEYS_BLOOM)
-		pd_buf_printf(out, "filter_bits\t%" PRIu64 "\nfilter_hashes\t%d\nfilter_made_for\t%" PRIu64 "\nfilter_error\t%g\n"
-			      "false_answers_computed\t%.6f\nfalse_answers_measured\t%.6f\n", s->m.keys.bits, s->m.keys.hashes, s->m.made_for,
-			      (double)s->m.millionths * 1e-6, size->false_computed, size->false_measured);
+		pd_buf_printf(out,
+			      "filter_bits\t%" PRIu64 "\nfilter_hashes\t%d\nfilter_made_for\t%" PRIu64 "\nfilter_error\t%g\n"
+			      "false_answers_computed\t%.6f\nfalse_answers_measured\t%.6f\n",
+			      s->m.keys.bits, s->m.keys.hashes, s->m.made_for, (double)s->m.millionths * 1e-6, size->false_computed,
+			      size->false_measured);
 	for (size_t i = 0; i < s->m.n_segments; i++) {
 		const struct pd_store_segment_footer *f = &s->segments[i].f;
 		pd_buf_printf(out,
-			      "segment\tseg-%" PRIu64 ": %" PRIu64 " pages, %" PRIu64 " bytes, %" PRIu32 " tables of %" PRIu32 " bits\n", f->file, f->rows, s->m.segments[i].bytes, f->tables, f->table_bits);
+			      "segment\tseg-%" PRIu64 ": %" PRIu64 " pages, %" PRIu64 " bytes, %" PRIu32 " tables of %" PRIu32
+			      " bits\n",
+			      f->file, f->rows, s->m.segments[i].bytes, f->tables, f->table_bits);
 	}
 }
 
-void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *size, struct pd_json *j,
-			 struct pd_buf *out)
+void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *size, struct pd_json *j, struct pd_buf *out)
 {
 	if (!j) {
 		add_info(s, size, out);

@@ -18,7 +18,7 @@
  * made from the row, so that both forms agree for every kind of row. */
 
 enum pd_write_row_format { PD_ROWS_TSV, PD_ROWS_JSONL, PD_ROWS_PARQUET, PD_ROWS_ARROW };
-extern const char *const pd_write_row_format_names[];	/* NULL at the end */
+extern const char *const pd_write_row_format_names[]; /* NULL at the end */
 
 /* For a format of columns: convert lines of TSV to columns while they are written to `o` (base/parquet_rows.h). */
 int pd_write_as_columns(struct pd_outfile *o, int format, struct pd_err *e);
@@ -29,18 +29,26 @@ void pd_write_jsonl_row(struct pd_json *j, const char *const *columns, struct pd
 
 /* --- headers --- */
 
-enum pd_write_kind { PD_WRITE_FP, PD_WRITE_LINK, PD_WRITE_TEXT, PD_WRITE_PAIRS, PD_WRITE_VERDICTS, PD_WRITE_ANSWERS, PD_WRITE_STORE };
+enum pd_write_kind {
+	PD_WRITE_FP,
+	PD_WRITE_LINK,
+	PD_WRITE_TEXT,
+	PD_WRITE_PAIRS,
+	PD_WRITE_VERDICTS,
+	PD_WRITE_ANSWERS,
+	PD_WRITE_STORE
+};
 
 /* The contents of a header: the kind, and the parameters of that kind. */
 struct pd_write_header {
 	enum pd_write_kind kind;
-	bool ends;						/* it promises the line that pd_write_end adds */
-	const struct pd_tables *tables;				/* FP, LINK: parameters of the rows */
-	const struct pd_rows *rows;				/* PAIRS: parameters of the fingerprints, */
-	const struct pd_match_options *match;			/* and how they were matched */
-	const struct pd_group *group;				/* VERDICTS */
-	const struct pd_store *store;				/* ANSWERS; STORE: fp rows that come out of it */
-	const struct pd_store_judge_options *judge;		/* ANSWERS */
+	bool ends;				    /* it promises the line that pd_write_end adds */
+	const struct pd_tables *tables;		    /* FP, LINK: parameters of the rows */
+	const struct pd_rows *rows;		    /* PAIRS: parameters of the fingerprints, */
+	const struct pd_match_options *match;	    /* and how they were matched */
+	const struct pd_group *group;		    /* VERDICTS */
+	const struct pd_store *store;		    /* ANSWERS; STORE: fp rows that come out of it */
+	const struct pd_store_judge_options *judge; /* ANSWERS */
 };
 
 /* Append the two header lines (docs/format-rows.md); TEXT has none.  Fails only if a file that the header names by
@@ -80,7 +88,7 @@ void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *s
 /* The results of eval and sweep, as a table for people, as rows, or as JSON Lines (docs/eval.md). */
 
 enum pd_write_eval_format { PD_EVAL_TEXT, PD_EVAL_TSV, PD_EVAL_JSONL };
-extern const char *const pd_write_eval_columns[];	/* NULL at the end */
+extern const char *const pd_write_eval_columns[]; /* NULL at the end */
 
 void pd_write_eval(const struct pd_score *s, enum pd_write_eval_format format, int samples, uint64_t seed, struct pd_buf *out);
 
@@ -90,17 +98,17 @@ enum { PD_SWEEP_SETTINGS = 64, PD_SWEEP_K = 128 };
 
 struct pd_write_setting {
 	struct pd_sign_options sign;
-	struct pd_counts at[PD_SWEEP_K + 1];	/* at[k]: with all pairs within k */
+	struct pd_counts at[PD_SWEEP_K + 1]; /* at[k]: with all pairs within k */
 };
 
 struct pd_write_sweep {
 	const struct pd_truth *truth;
-	uint64_t n_seen;		/* pages of the truth that were there */
-	bool verified;			/* pairs were, by their similarity */
+	uint64_t n_seen; /* pages of the truth that were there */
+	bool verified;	 /* pairs were, by their similarity */
 	int max_k, n_settings;
 	struct pd_write_setting settings[PD_SWEEP_SETTINGS];
 };
-extern const char *const pd_write_sweep_columns[];	/* NULL at the end */
+extern const char *const pd_write_sweep_columns[]; /* NULL at the end */
 void pd_write_sweep(const struct pd_write_sweep *s, enum pd_write_eval_format format, struct pd_buf *out);
 
 #endif

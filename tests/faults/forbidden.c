@@ -66,7 +66,8 @@ static void try_all(void)
 	tell("perf_event_open", syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0));
 	tell("keyctl", syscall(SYS_keyctl, 0, 0, 0, 0, 0));
 	tell("io_uring_setup", syscall(SYS_io_uring_setup, 0, NULL));
-	tell("memory-to-write-and-execute", (long)mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	tell("memory-to-write-and-execute",
+	     (long)mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 	tell("memory-made-executable", mprotect(page, 4096, PROT_READ | PROT_EXEC));
 	tell("type-into-terminal", ioctl(1, TIOCSTI, &byte));
 

@@ -77,18 +77,27 @@ static const struct kind {
 	{ "seek", EIO, 1, { SYS_lseek } },
 	{ "map", ENOMEM, 2, { SYS_mmap, SYS_mremap } },
 	{ "open", EMFILE, 2, { SYS_open, SYS_openat } },
-	{ "stat", EIO, 10, { SYS_stat, SYS_lstat, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_access, SYS_faccessat, SYS_faccessat2,
-			     SYS_readlink, SYS_readlinkat } },
+	{ "stat",
+	  EIO,
+	  10,
+	  { SYS_stat, SYS_lstat, SYS_fstat, SYS_newfstatat, SYS_statx, SYS_access, SYS_faccessat, SYS_faccessat2, SYS_readlink,
+	    SYS_readlinkat } },
 	{ "remove", EIO, 3, { SYS_unlink, SYS_unlinkat, SYS_rmdir } },
 	{ "mkdir", ENOSPC, 2, { SYS_mkdir, SYS_mkdirat } },
-	[SIGNAL] = { "signal", 0, 12, { SYS_open, SYS_openat, SYS_rename, SYS_renameat, SYS_renameat2, SYS_link, SYS_linkat, SYS_unlink, SYS_unlinkat,
-					SYS_rmdir, SYS_mkdir, SYS_mkdirat } },
-	[POWER] = { "power", 0, 16, { SYS_open, SYS_openat, SYS_rename, SYS_renameat, SYS_renameat2, SYS_link, SYS_linkat, SYS_unlink, SYS_unlinkat,
-				       SYS_rmdir, SYS_mkdir, SYS_mkdirat, SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_ftruncate } },
+	[SIGNAL] = { "signal",
+		     0,
+		     12,
+		     { SYS_open, SYS_openat, SYS_rename, SYS_renameat, SYS_renameat2, SYS_link, SYS_linkat, SYS_unlink,
+		       SYS_unlinkat, SYS_rmdir, SYS_mkdir, SYS_mkdirat } },
+	[POWER] = { "power",
+		    0,
+		    16,
+		    { SYS_open, SYS_openat, SYS_rename, SYS_renameat, SYS_renameat2, SYS_link, SYS_linkat, SYS_unlink, SYS_unlinkat,
+		      SYS_rmdir, SYS_mkdir, SYS_mkdirat, SYS_fsync, SYS_fdatasync, SYS_syncfs, SYS_ftruncate } },
 };
 
 static const struct kind *kind;
-static long at;			/* the step that fails; 0: none */
+static long at; /* the step that fails; 0: none */
 static int and_all_that_follow, counting;
 static uint64_t nowhere[2];
 static volatile uint64_t *steps = nowhere;
@@ -244,7 +253,8 @@ static void report_step(long call, const long *a)
 {
 	static int busy;
 	char line[4200], *to = line, byte;
-	int at_folder = call == SYS_openat, syncs = call == SYS_fsync || call == SYS_fdatasync || call == SYS_syncfs || call == SYS_ftruncate;
+	int at_folder = call == SYS_openat,
+	    syncs = call == SYS_fsync || call == SYS_fdatasync || call == SYS_syncfs || call == SYS_ftruncate;
 	const char *path = call == SYS_open ? (const char *)a[0] : at_folder ? (const char *)a[1] : "";
 	long flags = call == SYS_open ? a[1] : at_folder ? a[2] : call == SYS_ftruncate ? a[1] : 0;
 	if ((call == SYS_open || at_folder) && !(flags & (O_CREAT | O_TRUNC)))

@@ -17,12 +17,12 @@ struct brute {
 	const struct pd_rows *rows;
 	const struct pd_match_options *o;
 	struct pd_rows_set sets[2];
-	size_t set[BRUTE_ROWS];				/* of each row: prints 0, digests 1, none 2 */
-	size_t place[BRUTE_ROWS];			/* if it exists */
-	bool looks;					/* pairs are verified */
-	uint32_t part[BRUTE_ROWS];			/* the first row of its part, where pairs are verified */
-	uint32_t first[BRUTE_ROWS];			/* the first row equal to it in its scope */
-	uint32_t across[BRUTE_ROWS];			/* the first on another host, or UINT32_MAX */
+	size_t set[BRUTE_ROWS];	     /* of each row: prints 0, digests 1, none 2 */
+	size_t place[BRUTE_ROWS];    /* if it exists */
+	bool looks;		     /* pairs are verified */
+	uint32_t part[BRUTE_ROWS];   /* the first row of its part, where pairs are verified */
+	uint32_t first[BRUTE_ROWS];  /* the first row equal to it in its scope */
+	uint32_t across[BRUTE_ROWS]; /* the first on another host, or UINT32_MAX */
 	bool found[BRUTE_ROWS][BRUTE_ROWS];
 	uint32_t last_a, last_b;
 	size_t n_found;
@@ -125,7 +125,8 @@ static inline bool brute_within_reach(const struct brute *b, uint32_t x, uint32_
 	int most = 64 / o->bits < o->minima ? 64 / o->bits : o->minima, width = b->o->band_width < most ? b->o->band_width : most;
 	const uint64_t *keys = b->sets[0].keys;
 	size_t words = (size_t)b->sets[0].words;
-	return pd_bits_distance(keys + b->place[x] * words, keys + b->place[y] * words, 1) <= pd_match_bands_reach(o, width, brute_banded(b));
+	return pd_bits_distance(keys + b->place[x] * words, keys + b->place[y] * words, 1) <=
+	       pd_match_bands_reach(o, width, brute_banded(b));
 }
 
 /* If many rows share one band, only some of their pairs are listed (bands.h). */
@@ -139,8 +140,8 @@ static inline bool brute_candidates(const struct brute *b, uint32_t x, uint32_t 
 {
 	if (b->o->candidates != PD_CANDIDATES_BANDS && distance <= b->o->k)
 		return true;
-	return b->o->candidates != PD_CANDIDATES_HAMMING && !b->o->verify.off && distance < BRUTE_APART && brute_share_band(b, x, y) &&
-	       brute_within_reach(b, x, y);
+	return b->o->candidates != PD_CANDIDATES_HAMMING && !b->o->verify.off && distance < BRUTE_APART &&
+	       brute_share_band(b, x, y) && brute_within_reach(b, x, y);
 }
 
 /* Return the first row of x's group: of the first rows of earlier groups, the first that verifies with x. */
@@ -161,7 +162,8 @@ static inline uint32_t brute_part(const struct brute *b, uint32_t x)
 
 static inline bool brute_alike(const struct brute *b, uint32_t x, uint32_t y)
 {
-	return brute_distance(b, x, y) <= 0 && (b->o->verify.off || (!b->looks && b->set[x] == 0) || b->o->all_pairs || b->part[x] == b->part[y]);
+	return brute_distance(b, x, y) <= 0 &&
+	       (b->o->verify.off || (!b->looks && b->set[x] == 0) || b->o->all_pairs || b->part[x] == b->part[y]);
 }
 
 /* The first row equal to x: on another host, or one that x may be linked with. */
@@ -241,7 +243,9 @@ static inline void brute_place(struct brute *b)
 static inline struct pd_match_options brute_options(unsigned how, unsigned k, const struct pd_rows *rows)
 {
 	static const enum pd_join_plan_kind plans[] = { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
-	struct pd_match_options o = { .plan = plans[how & 3], .scope = (enum pd_match_scope)(how >> 2 & 3), .threads = 1 + (how & 1) };
+	struct pd_match_options o = { .plan = plans[how & 3],
+				      .scope = (enum pd_match_scope)(how >> 2 & 3),
+				      .threads = 1 + (how & 1) };
 	o.all_pairs = how & 16;
 	o.verify = (struct pd_verify_options){ .off = how & 32, .least = .4, .least_same_host = how & 64 ? .6 : .2 };
 	o.k = (int)(k % (unsigned)(rows->bits / 4 + 1));

@@ -89,14 +89,18 @@ static uint64_t apply(char *dump, struct seen *seen, char *output)
 {
 	char *rows = file_of(1, seen->rows.p ? seen->rows.p : "", seen->rows.n);
 	struct pd_apply_removals_options d = { .paths = &rows, .n_paths = 1, .bad_row = bad_row };
-	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .any_packing = true, .unchecked = true, .output = output };
+	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK },
+				      .any_packing = true,
+				      .unchecked = true,
+				      .output = output };
 	struct pd_apply_result done;
 	struct pd_apply *a;
 	struct pd_err e = { 0 };
 	HOLDS(pd_apply_removals_read(&o.removals, &d, &e) == PD_OK);
 	HOLDS(pd_apply_open(&a, &o, &e) == PD_OK);
 	HOLDS(pd_apply_next(a, &done, &e) == 1);
-	HOLDS(done.page || done.pages + pd_apply_removals_unmet(o.removals, 0, NULL) == pd_apply_removals_counts(o.removals)->pages);
+	HOLDS(done.page ||
+	      done.pages + pd_apply_removals_unmet(o.removals, 0, NULL) == pd_apply_removals_counts(o.removals)->pages);
 	HOLDS(pd_apply_removals_unmet(o.removals, 0, NULL) == 0);
 	uint64_t lost = done.lost;
 	pd_apply_free(a);
@@ -119,10 +123,14 @@ static void there_and_back(char *dump, struct seen *seen, char *output, const ui
 {
 	char back[64], *rows = file_of(1, seen->rows.p ? seen->rows.p : "", seen->rows.n);
 	struct pd_apply_removals_options d = { .paths = &rows, .n_paths = 1, .bad_row = bad_row, .keep_dup_of = true };
-	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .any_packing = true, .unchecked = true, .output = output, .rewrite_revisits = true };
+	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK },
+				      .any_packing = true,
+				      .unchecked = true,
+				      .output = output,
+				      .rewrite_revisits = true };
 	struct pd_apply_result done = { 0 }, restored = { 0 };
 	struct pd_err e = { 0 };
-	file_of(2, "", 0);	/* borrowed text is written after its owner */
+	file_of(2, "", 0); /* borrowed text is written after its owner */
 	HOLDS(pd_apply_removals_read(&o.removals, &d, &e) == PD_OK);
 	bool written = run(&o, &done);
 	pd_apply_removals_free(o.removals);

@@ -38,7 +38,10 @@ static void try_bytes(const char *p, size_t n)
 		HOLDS(e.text[0]);
 		return;
 	}
-	struct pd_engine_params params = { .bits = (int)t.h.bits, .width = (int)t.h.width, .match.k = (int)t.h.k, .match.verify = PD_VERIFY_DEFAULTS,
+	struct pd_engine_params params = { .bits = (int)t.h.bits,
+					   .width = (int)t.h.width,
+					   .match.k = (int)t.h.k,
+					   .match.verify = PD_VERIFY_DEFAULTS,
 					   .sketch = { (int)t.h.minima, (int)t.h.minimum_bits, (int)t.h.shingle } };
 	int status = pd_batch_tables_open(&opened, fuzz_file((const uint8_t *)p, n), t.h.batch, &params, &e);
 	HOLDS(status == PD_OK || e.text[0]);
@@ -66,7 +69,7 @@ static void forge(char *p, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	char *copy = pd_alloc(n + 8);	/* aligned as a mapped file is */
+	char *copy = pd_alloc(n + 8); /* aligned as a mapped file is */
 	memcpy(copy, data, n);
 	try_bytes(copy, n);
 	forge(copy, n);

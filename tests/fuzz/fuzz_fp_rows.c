@@ -29,8 +29,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	unsigned how = fuzz_first(&data, &n), k = fuzz_first(&data, &n);
 	char *paths[] = { (char *)fuzz_file(data, n) };
 	uint64_t bad = 0;
-	struct pd_rows_options o = { .paths = paths, .n_paths = 1, .tmp_dir = "/dev/shm", .realms = pd_match_scope_choices[how >> 2 & 3].realms,
-				     .bad_row = bad_row, .ctx = &bad };
+	struct pd_rows_options o = { .paths = paths,
+				     .n_paths = 1,
+				     .tmp_dir = "/dev/shm",
+				     .realms = pd_match_scope_choices[how >> 2 & 3].realms,
+				     .bad_row = bad_row,
+				     .ctx = &bad };
 	struct pd_rows rows;
 	struct pd_err e = { 0 };
 	int status = pd_rows_read(&rows, &o, &e);

@@ -11,7 +11,7 @@ enum { MAX_PAGE = 2048 };
 static void check(const struct pd_page *p, const struct pd_record *r)
 {
 	HOLDS(p->body.n > 0 && p->body.n <= MAX_PAGE);
-	HOLDS(p->payload.n <= r->block.n || p->payload.n <= MAX_PAGE);	/* a compressed transfer coding grows */
+	HOLDS(p->payload.n <= r->block.n || p->payload.n <= MAX_PAGE); /* a compressed transfer coding grows */
 	/* A text without a charset is UTF-8. */
 	HOLDS(p->charset.n <= r->block.n + r->content_type.n || pd_span_is(p->charset, "utf-8"));
 	HOLDS(p->content_type.n <= r->block.n + r->content_type.n);

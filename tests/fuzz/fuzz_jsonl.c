@@ -11,7 +11,7 @@ static const char first_line[] = "{\"url\":\"http://a.example/\",\"text\":\"a\"}
 
 struct run {
 	struct pd_reader_options o;
-	uint64_t last;		/* offset + 1 of the last record or damage */
+	uint64_t last; /* offset + 1 of the last record or damage */
 	size_t damaged, records;
 };
 
@@ -34,7 +34,8 @@ static void check(struct run *r, const struct pd_record *record)
 	struct pd_err e = { 0 };
 	struct pd_record again = { 0 };
 	in_order(r, strtoull(strrchr(record->id.p, ':') + 1, NULL, 10));
-	HOLDS(record->block.n <= r->o.max_block && record->cut == (record->block.n < record->length && record->kind != PD_RECORD_OTHER));
+	HOLDS(record->block.n <= r->o.max_block &&
+	      record->cut == (record->block.n < record->length && record->kind != PD_RECORD_OTHER));
 	HOLDS(fuzz_utf8(pd_buf_span(&record->url)) && fuzz_utf8(pd_buf_span(&record->user_id)));
 	HOLDS(record->cut || fuzz_utf8(pd_buf_span(&record->block)));
 	HOLDS(pd_reader_fetch(record->id.p, &r->o, &again, &e) == PD_OK);

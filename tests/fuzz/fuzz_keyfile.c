@@ -46,7 +46,7 @@ static void forge(char *p, size_t n)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	char *copy = pd_alloc(n + 8);	/* aligned as a mapped file is */
+	char *copy = pd_alloc(n + 8); /* aligned as a mapped file is */
 	memcpy(copy, data, n);
 	try_bytes(copy, n);
 	forge(copy, n);

@@ -83,7 +83,8 @@ static void seal(struct pd_span data)
 	pd_store_put64(&sums, FILE_NUMBER);
 	pd_store_put64(&sums, data.n);
 	for (size_t at = 0, block = 0; at < data.n; at += BLOCK, block++)
-		pd_store_put64(&sums, pd_hash64_seed(data.p + at, data.n - at < BLOCK ? data.n - at : BLOCK, (uint64_t)FILE_NUMBER << 32 ^ block));
+		pd_store_put64(&sums, pd_hash64_seed(data.p + at, data.n - at < BLOCK ? data.n - at : BLOCK,
+						     (uint64_t)FILE_NUMBER << 32 ^ block));
 	pd_store_put64(&sums, pd_hash64_seed(sums.p, sums.n, FILE_NUMBER));
 	put("keys-3", data.p, data.n);
 	put("sums-3", sums.p, sums.n);
@@ -168,7 +169,7 @@ static void write_table(struct pd_span bytes, const struct pd_store_keytable_opt
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static const struct pd_store_keytable_options lmdb = { .kind = PD_STORE_KEYS_LMDB },
-		bloom = { .kind = PD_STORE_KEYS_BLOOM, .bits = 959, .hashes = 7 };
+						      bloom = { .kind = PD_STORE_KEYS_BLOOM, .bits = 959, .hashes = 7 };
 	make_folder();
 	unsigned what = fuzz_first(&data, &n);
 	switch (what % 5) {

@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct pd_link_table t = { .n = 0 };
 	struct pd_err e = { 0 };
 	if (!reader)
-		HOLDS(!pd_rules_parse(&rules, "adverts,navigation", NULL, true, false, &e) && !pd_link_reader_new(&reader, &rules, &e));
+		HOLDS(!pd_rules_parse(&rules, "adverts,navigation", NULL, true, false, &e) &&
+		      !pd_link_reader_new(&reader, &rules, &e));
 	int status = pd_link_table_read(&t, reader, fuzz_file(data, n), NULL, &e);
 	HOLDS(!status || e.text[0]);
 	for (size_t i = 0; !status && i < t.n; i++) {

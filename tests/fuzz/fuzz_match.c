@@ -30,7 +30,9 @@ static void make_sketch(struct made *m, struct pd_rows *rows, uint8_t p)
 /* Other columns that decide. */
 static void make_line(struct made *m, const struct pd_rows *rows, uint8_t p)
 {
-	static const char *const terms[] = { "0", "30", "80", "300" }, *const subjects[] = { "-", "0000000100000002", "0000000300000004", "0000000000000002" };
+	static const char *const terms[] = { "0", "30", "80", "300" }, *const subjects[] = { "-", "0000000100000002",
+											     "0000000300000004",
+											     "0000000000000002" };
 	snprintf(m->spool + rows->n * STRIDE + LINE, STRIDE - LINE, "i\tu\t-\t1\t-\t%s\t%s\t%s\t%s\n", terms[p & 3],
 		 p & 64 ? "0.30" : "0.90", p & 16 ? "eng" : "deu", subjects[p >> 2 & 3]);
 }
@@ -55,7 +57,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct made m;
 	unsigned how = fuzz_first(&data, &n), k = fuzz_first(&data, &n), bits = fuzz_first(&data, &n);
-	struct pd_rows rows = { .bits = 64 << bits % 3, .realm = m.realm, .at = { m.low, m.high }, .spool = m.spool, .spool_size = sizeof m.spool };
+	struct pd_rows rows = {
+		.bits = 64 << bits % 3, .realm = m.realm, .at = { m.low, m.high }, .spool = m.spool, .spool_size = sizeof m.spool
+	};
 	rows.realms = pd_match_scope_choices[how >> 2 & 3].realms == PD_REALM_LANGUAGE ? PD_REALM_LANGUAGE : PD_REALM_HOST;
 	rows.sketch = (struct pd_sketch_options){ 16, 4, 5 };
 	rows.sketch_kind = 1;

@@ -53,7 +53,8 @@ static void check_block(const struct pd_blocks *b, uint32_t i, bool xhtml)
 	const struct pd_box *x = &b->boxes[k->box < b->n_boxes ? k->box : 0];
 	uint32_t chars = 0, anchor = 0;
 	HOLDS(k->box < b->n_boxes && x->block == i);
-	HOLDS(k->first_run == k->end_run || (x->first_run <= k->first_run && k->first_run < k->end_run && k->end_run <= x->end_run));
+	HOLDS(k->first_run == k->end_run ||
+	      (x->first_run <= k->first_run && k->first_run < k->end_run && k->end_run <= x->end_run));
 	for (uint32_t r = k->first_run; r < k->end_run; r++) {
 		chars += b->runs[r].block == i ? b->runs[r].chars : 0;
 		anchor += b->runs[r].block == i && b->runs[r].flags & PD_RUN_LINK ? b->runs[r].chars : 0;

@@ -135,7 +135,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	uint64_t bad = 0;
 	/* `first` is only ever the last criterion, as pd_keep_parse has it. */
 	struct pd_group_options o = { .in = { .paths = paths, .n_paths = 1, .bad_row = bad_row, .ctx = &bad },
-				      .keep = { .by = { (enum pd_keep)(1 + first % (PD_KEEP_RANK - 1)), (enum pd_keep)(first / 8 % PD_KEEP_RANK) },
+				      .keep = { .by = { (enum pd_keep)(1 + first % (PD_KEEP_RANK - 1)),
+							(enum pd_keep)(first / 8 % PD_KEEP_RANK) },
 						.n = (int)(first >> 6) % 3 } };
 	struct pd_err e = { 0 };
 	for (int linkage = PD_LINKAGE_STAR; linkage <= PD_LINKAGE_CONNECTED; linkage++) {

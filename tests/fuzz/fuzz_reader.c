@@ -18,9 +18,14 @@ static void damage(void *ctx, const struct pd_read_damage *d)
 
 static uint64_t sum_of(const struct pd_record *r)
 {
-	uint64_t parts[] = { fuzz_sum(pd_buf_span(&r->url)), fuzz_sum(pd_buf_span(&r->fetch_time)),
-			     fuzz_sum(pd_buf_span(&r->digest)), fuzz_sum(pd_buf_span(&r->content_type)),
-			     fuzz_sum(pd_buf_span(&r->block)), r->kind, r->length, r->cut };
+	uint64_t parts[] = { fuzz_sum(pd_buf_span(&r->url)),
+			     fuzz_sum(pd_buf_span(&r->fetch_time)),
+			     fuzz_sum(pd_buf_span(&r->digest)),
+			     fuzz_sum(pd_buf_span(&r->content_type)),
+			     fuzz_sum(pd_buf_span(&r->block)),
+			     r->kind,
+			     r->length,
+			     r->cut };
 	return pd_hash64(parts, sizeof parts);
 }
 
@@ -62,8 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	char *inputs[] = { (char *)fuzz_file(data, n) };
 	struct seen seen[KEPT];
 	size_t damaged = 0;
-	struct pd_reader_options o = { .inputs = inputs, .n_inputs = 1, .max_block = 4096, .damage = damage,
-				       .damage_ctx = &damaged };
+	struct pd_reader_options o = {
+		.inputs = inputs, .n_inputs = 1, .max_block = 4096, .damage = damage, .damage_ctx = &damaged
+	};
 	size_t kept = read_all(&o, seen);
 	for (size_t i = 0; i < kept; i++) {
 		for (size_t j = 0; j < i; j++)

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	int status = pd_shingles_open(&s, &path, 1, ids, 3, &e);
 	HOLDS(status <= 0);
 	for (int i = 0; !status && i < 3; i++) {
-		if (pd_shingles_count(s, asked[i]) > n)	/* a list that ends after the file: not worth its memory here */
+		if (pd_shingles_count(s, asked[i]) > n) /* a list that ends after the file: not worth its memory here */
 			continue;
 		int known = pd_shingles_get(s, asked[i], &set, &e);
 		HOLDS(known <= 1);

@@ -11,7 +11,7 @@ static void check_line(const struct pd_stopwords *s, struct pd_folder *f, struct
 	const char *comment = line.n ? memchr(line.p, '#', line.n) : NULL;
 	if (comment)
 		line.n = (size_t)(comment - line.p);
-	pd_fold_term(f, line, word);	/* as the segmenter writes it */
+	pd_fold_term(f, line, word); /* as the segmenter writes it */
 	if (word->n)
 		HOLDS(pd_stopwords_has(s, pd_hash64(word->p, word->n)));
 }

@@ -50,7 +50,7 @@ static void read_gone(const uint8_t *data, size_t n)
 	HOLDS(p != MAP_FAILED);
 	memcpy(p, data, n);
 	map.p = p;
-	if (n >= PD_STORE_TOMBSTONES_HEAD + 8) {	/* a checksum that holds */
+	if (n >= PD_STORE_TOMBSTONES_HEAD + 8) { /* a checksum that holds */
 		uint64_t check = pd_hash64_seed(p, n - 8, FILE_NUMBER);
 		memcpy((char *)p + n - 8, &check, 8);
 	}

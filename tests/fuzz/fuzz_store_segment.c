@@ -32,8 +32,7 @@ static void seal(struct pd_store_io_map map)
 	uint64_t room = map.n - sizeof f, blocks = f.content / PD_STORE_BLOCK + (f.content % PD_STORE_BLOCK > 0);
 	if (f.content <= room && blocks * 8 == room - f.content)
 		for (uint64_t b = 0; b < blocks; b++) {
-			uint64_t at = b * PD_STORE_BLOCK, n = f.content - at < PD_STORE_BLOCK ? f.content - at :
-				PD_STORE_BLOCK;
+			uint64_t at = b * PD_STORE_BLOCK, n = f.content - at < PD_STORE_BLOCK ? f.content - at : PD_STORE_BLOCK;
 			uint64_t check = pd_hash64_seed(p + at, n, f.file << 32 ^ b);
 			memcpy(p + f.content + b * 8, &check, 8);
 		}
@@ -74,8 +73,7 @@ static void use(struct pd_store_segment *s)
 		if (pd_store_segment_page(s, i, &texts, &page, &e) == PD_OK) {
 			fuzz_sum(page.text);
 			for (int by = 0; by < PD_STORE_BY_COUNT; by++)
-				pd_store_segment_find(s, (enum pd_store_by)by, page.hash[by], page.hash[by], &found,
-						      &e);
+				pd_store_segment_find(s, (enum pd_store_by)by, page.hash[by], page.hash[by], &found, &e);
 		}
 		if (pd_store_segment_number(s, i, &number, &e) == PD_OK)
 			pd_store_segment_row(s, number, &row, &e);

@@ -13,8 +13,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (!status) {
 		pd_engine_params_write(&p, &text);
 		HOLDS(!pd_engine_params_parse(&again, pd_buf_span(&text), "params", &e));
-		HOLDS(again.rows == p.rows && again.n_options == p.n_options && again.bits == p.bits && again.representatives == p.representatives);
-		HOLDS(pd_span_eq(pd_buf_span(&again.must), pd_buf_span(&p.must)) && pd_span_eq(pd_buf_span(&again.options), pd_buf_span(&p.options)));
+		HOLDS(again.rows == p.rows && again.n_options == p.n_options && again.bits == p.bits &&
+		      again.representatives == p.representatives);
+		HOLDS(pd_span_eq(pd_buf_span(&again.must), pd_buf_span(&p.must)) &&
+		      pd_span_eq(pd_buf_span(&again.options), pd_buf_span(&p.options)));
 	}
 	pd_engine_params_release(&p);
 	pd_engine_params_release(&again);

@@ -30,7 +30,8 @@ static void check_groups(const struct pd_score *s)
 		for (int m = 0; m < PD_MEASURES; m++) {
 			double v = pd_measure(&s->groups[i].counts, (enum pd_measure)m);
 			HOLDS(v >= 0 && v <= 1 + 1e-9);
-			HOLDS(s->groups[i].low[m] >= 0 && s->groups[i].low[m] <= s->groups[i].high[m] && s->groups[i].high[m] <= 1 + 1e-9);
+			HOLDS(s->groups[i].low[m] >= 0 && s->groups[i].low[m] <= s->groups[i].high[m] &&
+			      s->groups[i].high[m] <= 1 + 1e-9);
 		}
 }
 
@@ -68,7 +69,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	static const char *const columns[] = { "lang", "level", "label", "content" };
 	unsigned first = fuzz_first(&data, &n);
 	uint64_t bad = 0;
-	struct pd_truth_options o = { .by = { columns[first & 3] }, .n_by = first >> 2 & 1, .true_level = (int)(first >> 3 & 3), .bad_row = bad_row,
+	struct pd_truth_options o = { .by = { columns[first & 3] },
+				      .n_by = first >> 2 & 1,
+				      .true_level = (int)(first >> 3 & 3),
+				      .bad_row = bad_row,
 				      .ctx = &bad };
 	struct pd_truth t;
 	struct pd_err e = { 0 };

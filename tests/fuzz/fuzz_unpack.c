@@ -7,8 +7,8 @@
 enum { LIMIT = 1 << 18 };
 
 /* In pieces of `piece` bytes with room for `room`; 1 ended, else why not. */
-static int stream(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t piece, size_t room,
-		  struct pd_buf *out, size_t *used)
+static int stream(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t piece, size_t room, struct pd_buf *out,
+		  size_t *used)
 {
 	const char *start = in.p, *end = in.p + in.n;
 	pd_unpack_start(u, codec);
@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct pd_span in = pd_span((const char *)data, n);
 	if (!u)
 		u = pd_unpacker_new();
-	if (codec == PD_CODEC_ZSTD && in.n >= 4 && !pd_looks_packed(codec, in)) {	/* libzstd also reads old formats of its own */
+	if (codec == PD_CODEC_ZSTD && in.n >= 4 && !pd_looks_packed(codec, in)) { /* libzstd also reads old formats of its own */
 		HOLDS(pd_unpack_all(u, codec, in, LIMIT, &a) == PD_ERR_INPUT && !a.n);
 		return 0;
 	}
@@ -59,8 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	HOLDS(odd || (streamed == 1) == (pieces == 1));
 	/* From damaged data, one way may have returned more bytes than the other before it noticed. */
 	size_t common = b.n < c.n ? b.n : c.n;
-	HOLDS(pd_span_eq(pd_span(b.p, common), pd_span(c.p, common)) &&
-	      (odd || streamed != 1 || b.n == c.n));
+	HOLDS(pd_span_eq(pd_span(b.p, common), pd_span(c.p, common)) && (odd || streamed != 1 || b.n == c.n));
 	/* zlib refuses some damaged codes that libdeflate lets pass; never the other way round. */
 	HOLDS(streamed != 1 || odd || whole == PD_OK || whole == PD_ERR_LIMIT || whole == PD_ERR_USAGE);
 	HOLDS(whole || streamed < 0 || (used_a == used_b && pd_span_eq(pd_buf_span(&a), pd_buf_span(&b))));

@@ -64,7 +64,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		if (u.href.n <= PD_URL_MAX) {
 			HOLDS(pd_url_parse(pd_buf_span(&u.href), NULL, &again));
 			HOLDS(pd_span_eq(pd_buf_span(&u.href), pd_buf_span(&again.href)));
-			HOLDS(again.path == u.path && again.host == u.host && again.query == u.query && again.has_host == u.has_host);
+			HOLDS(again.path == u.path && again.host == u.host && again.query == u.query &&
+			      again.has_host == u.has_host);
 		}
 		for (int form = PD_FORM_CANONICAL; form <= PD_FORM_LOOSE; form++)
 			check_form((enum pd_url_form)form, n % 2, &u);

@@ -24,7 +24,8 @@ static uint64_t take_all(struct pd_apply_removals *d)
 {
 	uint64_t found = 0;
 	for (int i = 0; i < IDS; i++) {
-		struct pd_apply_removal r = pd_apply_removals_take(d, pd_span_z(ids[i]), pd_span_z(i & 1 ? "http://a.example/" : ""));
+		struct pd_apply_removal r =
+			pd_apply_removals_take(d, pd_span_z(ids[i]), pd_span_z(i & 1 ? "http://a.example/" : ""));
 		HOLDS(!r.found || !r.other_url);
 		HOLDS(!r.found || r.dup_of.p);
 		found += r.found;
@@ -119,7 +120,9 @@ static void reach(const char *path)
 static void sample(char *path)
 {
 	uint64_t bad = 0;
-	struct pd_sample_options o = { .paths = &path, .n_paths = 1, .want = 6, .max_k = 16, .seed = 1, .bad_row = bad_row, .ctx = &bad };
+	struct pd_sample_options o = {
+		.paths = &path, .n_paths = 1, .want = 6, .max_k = 16, .seed = 1, .bad_row = bad_row, .ctx = &bad
+	};
 	struct pd_sample s;
 	struct pd_err e = { 0 };
 	double weight = 0;

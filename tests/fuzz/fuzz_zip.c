@@ -23,7 +23,9 @@ static struct outcome read_all(const char *path, size_t skip)
 {
 	char *inputs[] = { (char *)path };
 	struct outcome out = { 0 };
-	struct pd_reader_options o = { .inputs = inputs, .n_inputs = 1, .max_block = 4096, .damage = damage, .damage_ctx = &out.damaged };
+	struct pd_reader_options o = {
+		.inputs = inputs, .n_inputs = 1, .max_block = 4096, .damage = damage, .damage_ctx = &out.damaged
+	};
 	struct pd_err e = { 0 };
 	struct pd_record r = { 0 };
 	struct pd_reader *reader;
@@ -31,8 +33,14 @@ static struct outcome read_all(const char *path, size_t skip)
 	HOLDS(pd_reader_open(&reader, &o, &e) == PD_OK);
 	while ((status = pd_reader_next(reader, &r, &e)) == 1) {
 		HOLDS(r.block.n <= o.max_block && r.id.n >= skip);
-		uint64_t parts[] = { out.sum, fuzz_sum(pd_span(r.id.p + skip, r.id.n - skip)), fuzz_sum(pd_buf_span(&r.fetch_time)),
-				     fuzz_sum(pd_buf_span(&r.digest)), fuzz_sum(pd_buf_span(&r.block)), r.kind, r.length, r.cut };
+		uint64_t parts[] = { out.sum,
+				     fuzz_sum(pd_span(r.id.p + skip, r.id.n - skip)),
+				     fuzz_sum(pd_buf_span(&r.fetch_time)),
+				     fuzz_sum(pd_buf_span(&r.digest)),
+				     fuzz_sum(pd_buf_span(&r.block)),
+				     r.kind,
+				     r.length,
+				     r.cut };
 		out.sum = pd_hash64(parts, sizeof parts);
 		out.records++;
 	}

@@ -21,6 +21,9 @@ is "the top level holds known files and folders only" "$(git ls-files --cached -
 if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" != false ]; then skip "commit messages follow the rule" "no git history"
 else is "commit messages follow the rule" "$(tools/check-commits)" ""; fi
 
+if ! command -v clang-format-14 >/dev/null; then skip "C code has the layout of .clang-format" "no clang-format-14"
+else is "C code has the layout of .clang-format" "$(git ls-files '*.c' '*.h' '*.cc' | xargs clang-format-14 --dry-run 2>&1 | sed -n 's/: warning:.*//p' | sort -u | head)" ""; fi
+
 # One table of libraries: the build reads it; where they are listed in words, none lacks.
 libraries=$(grep -v '^#' tools/libraries)
 is "README lists every library" "$(while IFS=$'\t' read -r name _; do

@@ -11,8 +11,8 @@
 struct events {
 	struct pd_saxer *saxer;
 	struct pd_buf log;
-	bool text;		/* the last was one: two in a row are one */
-	size_t begun;		/* times that the page was sent */
+	bool text;    /* the last was one: two in a row are one */
+	size_t begun; /* times that the page was sent */
 };
 
 static void events_begin(void *self)

@@ -38,7 +38,8 @@ static void print_response(struct pd_read_coder *coder, struct pd_span block)
 	}
 	struct pd_span body = h.body;
 	print_digest(body);
-	if (pd_read_coder_transfer(coder, h.transfer, &body, &flags) == 0 && pd_read_coder_content(coder, h.content, &body, &flags) == 0)
+	if (pd_read_coder_transfer(coder, h.transfer, &body, &flags) == 0 &&
+	    pd_read_coder_content(coder, h.content, &body, &flags) == 0)
 		print_digest(body);
 	else
 		printf("\t-");

@@ -14,8 +14,7 @@
 #include "base/buf.h"
 
 /* A record of `type`; `fields` are further header lines, each with its line end. */
-static inline void dump_record(struct pd_buf *out, const char *type, int number, const char *fields, const char *block,
-			       size_t n)
+static inline void dump_record(struct pd_buf *out, const char *type, int number, const char *fields, const char *block, size_t n)
 {
 	pd_buf_printf(out,
 		      "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: http://h/%d\r\nWARC-Date: 2024-01-02T03:04:05Z\r\n%s"
@@ -29,8 +28,7 @@ static inline void dump_record(struct pd_buf *out, const char *type, int number,
 static inline void dump_page(struct pd_buf *out, int number)
 {
 	struct pd_buf b = { 0 };
-	pd_buf_printf(&b, "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<html><title>%d</title>",
-		      number);
+	pd_buf_printf(&b, "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n<html><title>%d</title>", number);
 	for (int i = 0; i < 20; i++)
 		pd_buf_printf(&b, "<p>word%d and word%d</p>\n", i * number, i * i + number);
 	dump_record(out, "response", number, "Content-Type: application/http; msgtype=response\r\n", b.p, b.n);

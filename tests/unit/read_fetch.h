@@ -50,8 +50,8 @@ static inline const char *fetched_with(const struct pd_read_jsonl_fields *fields
 	while ((s = pd_reader_next(reader, &r, &e)) == 1) {
 		const char *place = r.id.p + strlen(path);
 		pd_buf_printf(&fetch_told, "%s %s %s %zu/%llu%s\n", *place ? place + 1 : "-", kinds[r.kind],
-			      strcmp(pd_buf_z(&r.url), path) ? pd_buf_z(&r.url) : "-", r.block.n,
-			      (unsigned long long)r.length, r.cut ? " cut" : "");
+			      strcmp(pd_buf_z(&r.url), path) ? pd_buf_z(&r.url) : "-", r.block.n, (unsigned long long)r.length,
+			      r.cut ? " cut" : "");
 		if (again)
 			fetch_same(&r, &o);
 	}

@@ -56,23 +56,24 @@ static inline void pack_lz4(struct pd_buf *out, struct pd_span in)
 static inline void pack_brotli(struct pd_buf *out, struct pd_span in)
 {
 	size_t n = BrotliEncoderMaxCompressedSize(in.n) + 64;
-	ck_assert(BrotliEncoderCompress(5, 22, BROTLI_MODE_TEXT, in.n, (const uint8_t *)in.p, &n,
-					(uint8_t *)pd_buf_reserve(out, n)));
+	ck_assert(
+		BrotliEncoderCompress(5, 22, BROTLI_MODE_TEXT, in.n, (const uint8_t *)in.p, &n, (uint8_t *)pd_buf_reserve(out, n)));
 	out->n += n;
 }
 
 static inline void pack_xz(struct pd_buf *out, struct pd_span in)
 {
 	size_t room = lzma_stream_buffer_bound(in.n), n = 0;
-	ck_assert(lzma_easy_buffer_encode(2, LZMA_CHECK_CRC32, NULL, (const uint8_t *)in.p, in.n, (uint8_t *)pd_buf_reserve(out, room), &n,
-					  room) == LZMA_OK);
+	ck_assert(lzma_easy_buffer_encode(2, LZMA_CHECK_CRC32, NULL, (const uint8_t *)in.p, in.n,
+					  (uint8_t *)pd_buf_reserve(out, room), &n, room) == LZMA_OK);
 	out->n += n;
 }
 
 static inline void pack_bzip2(struct pd_buf *out, struct pd_span in)
 {
 	unsigned n = (unsigned)(in.n + in.n / 100 + 600);
-	ck_assert(BZ2_bzBuffToBuffCompress(pd_buf_reserve(out, n), &n, in.p ? (char *)in.p : (char *)"", (unsigned)in.n, 1, 0, 0) == BZ_OK);
+	ck_assert(BZ2_bzBuffToBuffCompress(pd_buf_reserve(out, n), &n, in.p ? (char *)in.p : (char *)"", (unsigned)in.n, 1, 0, 0) ==
+		  BZ_OK);
 	out->n += n;
 }
 

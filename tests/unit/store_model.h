@@ -17,7 +17,7 @@ enum { MODEL_TEXT = 160 };
 struct model_page {
 	struct pd_store_page page;
 	char text[MODEL_TEXT];
-	char row[400];			/* as an fp row */
+	char row[400]; /* as an fp row */
 	uint64_t number;
 	int id, url, time;
 	bool kept;
@@ -29,7 +29,7 @@ struct model {
 	size_t n, cap;
 	uint64_t next;
 	uint64_t random;
-	bool scattered;			/* most keys are near no other */
+	bool scattered; /* most keys are near no other */
 };
 
 static inline uint64_t model_random(struct model *m, uint64_t below)
@@ -66,7 +66,7 @@ static inline void model_sketch(struct model *m, struct pd_buf *out)
 	uint64_t kind = model_random(m, 2);
 	for (int w = 0; w < 4; w++) {
 		uint64_t v = UINT64_C(0x0123456789abcdef) + kind * UINT64_C(0x1111111111111111);
-		if (model_random(m, 3) == 0)	/* some minima differ: similarities around the thresholds */
+		if (model_random(m, 3) == 0) /* some minima differ: similarities around the thresholds */
 			v ^= UINT64_C(0x0f0f0f0f0f0f0f0f);
 		model_hex(v, out);
 	}
@@ -115,13 +115,11 @@ static inline struct pd_span model_field(const struct model_page *p, enum pd_sto
 
 static inline bool model_same(const struct model_page *p, const struct pd_store_page *q)
 {
-	static const enum pd_store_column columns[] = { PD_STORE_TEXT_ID, PD_STORE_TEXT_FETCH_TIME,
-							PD_STORE_TEXT_CONTENT_DIGEST };
+	static const enum pd_store_column columns[] = { PD_STORE_TEXT_ID, PD_STORE_TEXT_FETCH_TIME, PD_STORE_TEXT_CONTENT_DIGEST };
 	for (size_t i = 0; i < 3; i++)
 		if (!pd_span_eq(model_field(p, columns[i]), pd_store_text(q->text, columns[i])))
 			return false;
-	return (p->page.has & PD_STORE_HAS_PRINT) == (q->has & PD_STORE_HAS_PRINT) && !memcmp(&p->page.key, &q->key,
-											      sizeof q->key);
+	return (p->page.has & PD_STORE_HAS_PRINT) == (q->has & PD_STORE_HAS_PRINT) && !memcmp(&p->page.key, &q->key, sizeof q->key);
 }
 
 static inline bool model_one_host(struct pd_span a, struct pd_span b)
@@ -130,13 +128,12 @@ static inline bool model_one_host(struct pd_span a, struct pd_span b)
 }
 
 /* The distance at which the pair counts, -1 same text, -2 not at all. */
-static inline int model_matches(const struct model *m, const struct pd_store_judge_options *o,
-				const struct model_page *p, const struct pd_store_page *q)
+static inline int model_matches(const struct model *m, const struct pd_store_judge_options *o, const struct model_page *p,
+				const struct pd_store_page *q)
 {
-	const struct pd_sketch_options so = { 64, 4, 5 };	/* of the rows here */
+	const struct pd_sketch_options so = { 64, 4, 5 }; /* of the rows here */
 	if (!(q->has & PD_STORE_HAS_PRINT)) {
-		struct pd_span a = model_field(p, PD_STORE_TEXT_TEXT_DIGEST), b = pd_store_text(q->text,
-												PD_STORE_TEXT_TEXT_DIGEST);
+		struct pd_span a = model_field(p, PD_STORE_TEXT_TEXT_DIGEST), b = pd_store_text(q->text, PD_STORE_TEXT_TEXT_DIGEST);
 		return !(p->page.has & PD_STORE_HAS_PRINT) && !pd_span_is(a, "-") && pd_span_eq(a, b) ? -1 : -2;
 	}
 	int d = pd_hamming(&p->page.key, &q->key, m->bits);
@@ -150,7 +147,7 @@ static inline int model_matches(const struct model *m, const struct pd_store_jud
 	memcpy(x.w, p->page.sketch, sizeof x.w);
 	memcpy(y.w, q->sketch, sizeof y.w);
 	bool host = model_one_host(model_field(p, PD_STORE_TEXT_URL), pd_store_text(q->text, PD_STORE_TEXT_URL));
-	struct pd_facts f = { .terms = 9, .confidence = .5, .language = 1 };	/* of all rows here */
+	struct pd_facts f = { .terms = 9, .confidence = .5, .language = 1 }; /* of all rows here */
 	return pd_verify(&o->verify, pd_sketch_similarity(&so, &x, &y), d, &f, &f, host) == PD_VERIFIED_YES ? d : -2;
 }
 

@@ -37,17 +37,48 @@ static const struct {
 	{ "a word differs: alike", { { "a", "/", "1", 0, 1 }, { "b", "/", "1", 1, 1 } }, "ab", "ab", "ab" },
 	{ "a tenth differs: not", { { "a", "/", "1", 0, 20 }, { "b", "/", "1", 1, 20 } }, "a|b", "ab", "a|b" },
 	{ "the nearest have other paths", { { "a", "/", "1", 0, 0 }, { "b", "/index.php", "1", 0, 0 } }, "ab", "ab", "ab" },
-	{ "the nearest counts", { { "a", "/x/y", "1", 0, 0 }, { "b", "/x/y", "1", 0, 0 }, { "b", "/", "1", 1, 60 } }, "a|b", "ab", "a|b" },
+	{ "the nearest counts",
+	  { { "a", "/x/y", "1", 0, 0 }, { "b", "/x/y", "1", 0, 0 }, { "b", "/", "1", 1, 60 } },
+	  "a|b",
+	  "ab",
+	  "a|b" },
 	{ "half of the others differ",
-	  { { "a", "/", "1", 0, 0 }, { "b", "/", "1", 0, 0 }, { "a", "/x", "1", 0, 60 }, { "b", "/x", "1", 1, 60 } }, "a|b", "ab", "a|b" },
+	  { { "a", "/", "1", 0, 0 }, { "b", "/", "1", 0, 0 }, { "a", "/x", "1", 0, 60 }, { "b", "/x", "1", 1, 60 } },
+	  "a|b",
+	  "ab",
+	  "a|b" },
 	{ "fewer do",
-	  { { "a", "/", "1", 0, 0 }, { "b", "/", "1", 0, 0 }, { "a", "/x", "1", 0, 60 }, { "b", "/x", "1", 1, 60 }, { "a", "/y", "1", 2, 60 },
-	    { "b", "/y", "1", 2, 60 } }, "ab", "ab", "ab" },
-	{ "only the first two pages are looked at", { { "a", "/", "1", 0, 0 }, { "b", "/", "1", 0, 0 }, { "a", "/x", "1", 3, 60 },
-	    { "b", "/x", "1", 3, 60 }, { "a", "/x/z", "1", 0, 60 }, { "b", "/x/z", "1", 1, 60 }, { "a", "/x/w", "1", 0, 60 },
-	    { "b", "/x/w", "1", 1, 60 } }, "ab", "ab", "ab" },
-	{ "an address of several shared", { { "a", "/", "1", 0, 0 }, { "a", "/", "2", 0, 0 }, { "b", "/", "2", 0, 0 } }, "ab", "ab", "ab" },
-	{ "a chain", { { "a", "/", "1", 0, 0 }, { "b", "/", "1", 0, 0 }, { "b", "/", "2", 0, 0 }, { "c", "/", "2", 0, 0 } }, "abc", "abc", "abc" },
+	  { { "a", "/", "1", 0, 0 },
+	    { "b", "/", "1", 0, 0 },
+	    { "a", "/x", "1", 0, 60 },
+	    { "b", "/x", "1", 1, 60 },
+	    { "a", "/y", "1", 2, 60 },
+	    { "b", "/y", "1", 2, 60 } },
+	  "ab",
+	  "ab",
+	  "ab" },
+	{ "only the first two pages are looked at",
+	  { { "a", "/", "1", 0, 0 },
+	    { "b", "/", "1", 0, 0 },
+	    { "a", "/x", "1", 3, 60 },
+	    { "b", "/x", "1", 3, 60 },
+	    { "a", "/x/z", "1", 0, 60 },
+	    { "b", "/x/z", "1", 1, 60 },
+	    { "a", "/x/w", "1", 0, 60 },
+	    { "b", "/x/w", "1", 1, 60 } },
+	  "ab",
+	  "ab",
+	  "ab" },
+	{ "an address of several shared",
+	  { { "a", "/", "1", 0, 0 }, { "a", "/", "2", 0, 0 }, { "b", "/", "2", 0, 0 } },
+	  "ab",
+	  "ab",
+	  "ab" },
+	{ "a chain",
+	  { { "a", "/", "1", 0, 0 }, { "b", "/", "1", 0, 0 }, { "b", "/", "2", 0, 0 }, { "c", "/", "2", 0, 0 } },
+	  "abc",
+	  "abc",
+	  "abc" },
 	{ "www at one address", { { "a", "/x", "1", 0, 60 }, { "www.a", "/y", "1", 1, 60 } }, "aw", "aw", "a|w" },
 	{ "www elsewhere", { { "a", "/x", "1", 0, 60 }, { "www.a", "/y", "2", 1, 60 } }, "a|w", "a|w", "a|w" },
 };
@@ -97,7 +128,8 @@ START_TEST(test_sites)
 		for (int backwards = 0; backwards < 2; backwards++) {
 			const char *want = by == PD_ALIAS_BOTH ? rows[_i].both : by == PD_ALIAS_IP ? rows[_i].ip : rows[_i].pages;
 			run(rows[_i].page, n, backwards, (enum pd_alias_by)by, &out);
-			ck_assert_msg(!strcmp(pd_buf_z(&out), want), "%s, by %s: %s, not %s", rows[_i].name, pd_alias_by_names[by], out.p, want);
+			ck_assert_msg(!strcmp(pd_buf_z(&out), want), "%s, by %s: %s, not %s", rows[_i].name, pd_alias_by_names[by],
+				      out.p, want);
 		}
 	pd_buf_release(&out);
 }
@@ -150,8 +182,11 @@ START_TEST(test_given)
 	pd_aliases_page(a, pd_span_z("b.org"), pd_span_z("/2"), pd_span("", 0), pd_buf_span(&text));
 	pd_aliases_address(a, pd_span_z("c.org"), pd_span_z("10.0.0.1"));
 	pd_aliases_write(a, &table);
-	ck_assert_str_eq(table.p, "# pagededup sites 1 | by=both first=5 similar=0.95 end=total\n#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n"
-				  "a.org\tb.org\t1\t10.0.0.1,10.0.0.2\t-\t-\t-\nb.org\tb.org\t2\t10.0.0.1,10.0.0.2\tboth\ta.org\t1.000\n# total rows=2\n");
+	ck_assert_str_eq(
+		table.p,
+		"# pagededup sites 1 | by=both first=5 similar=0.95 end=total\n#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n"
+		"a.org\tb.org\t1\t10.0.0.1,10.0.0.2\t-\t-\t-\nb.org\tb.org\t2\t10.0.0.1,10.0.0.2\tboth\ta.org\t1.000\n# total "
+		"rows=2\n");
 	pd_aliases_free(a);
 	pd_buf_release(&table);
 	pd_buf_release(&text);

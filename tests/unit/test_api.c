@@ -22,7 +22,6 @@
 
 #include "pagededup.h"
 
-
 static const char page_en[] = "<title>Mill</title><p>The tide mill at Pellow Creek grinds again, after eighty quiet years.";
 static const char page_near[] = "<p>The tide mill at Pellow Creek grinds again, after ninety quiet years.</p>";
 
@@ -32,7 +31,7 @@ static const char page_near[] = "<p>The tide mill at Pellow Creek grinds again, 
 
 static const struct opening {
 	const char *name, *settings;
-	const char *error;	/* part of the message; NULL: opens */
+	const char *error; /* part of the message; NULL: opens */
 	int bits;
 } openings[] = {
 	{ "none", NULL, NULL, 64 },
@@ -68,8 +67,10 @@ START_TEST(open_and_sign)
 	ck_assert_msg(!strncmp(pagededup_model_header(m), "# pagededup fp 1 ", 17), "%s: header", o->name);
 	ck_assert_int_eq(pagededup_model_bits(m), o->bits);
 	DONE(pagededup_worker_new(&w, m, &error));
-	pagededup_model_free(m);	/* the worker has it still */
-	DONE(pagededup_sign(w, INPUT(HTML(page_en), .content_type = "text/html; charset=utf-8", .id = "here", .url = "http://a.example/"), &p, &error));
+	pagededup_model_free(m); /* the worker has it still */
+	DONE(pagededup_sign(
+		w, INPUT(HTML(page_en), .content_type = "text/html; charset=utf-8", .id = "here", .url = "http://a.example/"), &p,
+		&error));
 	ck_assert_msg(p.bits == o->bits, "%s: %d bits", o->name, p.bits);
 	ck_assert_msg(strstr(p.text, "Pellow Creek") != NULL, "%s: text '%s'", o->name, p.text);
 	ck_assert_msg(strlen(p.text) == p.text_bytes, "%s: %zu bytes", o->name, p.text_bytes);
@@ -180,7 +181,8 @@ START_TEST(too_little_and_nothing)
 	ck_assert_str_eq(error.text, "no page: empty");
 	ck_assert_str_eq(p.text, "");
 	ck_assert_int_eq(pagededup_worker_row(w, &text, &n), PAGEDEDUP_ERR_USAGE);
-	ck_assert_int_eq(pagededup_sign(w, INPUT(HTML("%PDF-1.4"), .content_type = "application/pdf"), &p, NULL), PAGEDEDUP_NO_PAGE);
+	ck_assert_int_eq(pagededup_sign(w, INPUT(HTML("%PDF-1.4"), .content_type = "application/pdf"), &p, NULL),
+			 PAGEDEDUP_NO_PAGE);
 	DONE(pagededup_sign(w, INPUT(HTML("plain \xE2\x82\xAC text"), .is_text = 1), &p, &error));
 	ck_assert_str_eq(p.text, "plain \xE2\x82\xAC text");
 	DONE(pagededup_worker_row(w, &text, &n));
@@ -195,11 +197,13 @@ END_TEST
 /* The text that a visitor sees, and nothing more; main text or not. */
 START_TEST(visible_text)
 {
-	static const char page[] = "<title>Mill</title><nav><a href=/>Home</a> <a href=/x>About</a></nav><p>The tide mill at <b>Pellow</b> Creek "
-				   "grinds again, after eighty quiet years, and all came to look.<div style='display:none'>unseen</div>"
-				   "<script>var x</script><!-- note --><footer>Imprint &amp; help</footer>";
-	static const char seen[] = "Mill\nHome About\nThe tide mill at Pellow Creek grinds again, after eighty quiet years, and all came to look.\n"
-				   "Imprint & help";
+	static const char page[] =
+		"<title>Mill</title><nav><a href=/>Home</a> <a href=/x>About</a></nav><p>The tide mill at <b>Pellow</b> Creek "
+		"grinds again, after eighty quiet years, and all came to look.<div style='display:none'>unseen</div>"
+		"<script>var x</script><!-- note --><footer>Imprint &amp; help</footer>";
+	static const char seen[] =
+		"Mill\nHome About\nThe tide mill at Pellow Creek grinds again, after eighty quiet years, and all came to look.\n"
+		"Imprint & help";
 	pagededup_model *m = open_model(NULL);
 	pagededup_worker *w = new_worker(m);
 	pagededup_error error = { .size = sizeof error };
@@ -216,13 +220,15 @@ START_TEST(visible_text)
 	ck_assert_uint_eq(n, sizeof seen - 1);
 	DONE(pagededup_table_new(&t, m, PAGEDEDUP_WITH_MAIN_TEXT | PAGEDEDUP_WITH_VISIBLE_TEXT, &error));
 	DONE(pagededup_table_add(t, w, &error));
-	pagededup_input inputs[] = { *INPUT(HTML("")), *INPUT(HTML(page), .content_type = "text/html"), *INPUT(HTML("only this"), .is_text = 1) };
+	pagededup_input inputs[] = { *INPUT(HTML("")), *INPUT(HTML(page), .content_type = "text/html"),
+				     *INPUT(HTML("only this"), .is_text = 1) };
 	DONE(pagededup_table_sign(t, inputs, 3, 2, &error));
 	pagededup_column c = { .size = sizeof c };
 	ck_assert_int_eq(pagededup_table_find(t, "visible_text", &c), PAGEDEDUP_OK);
 	size_t twice = 2 * (sizeof seen - 1);
 	ck_assert(c.type == PAGEDEDUP_TEXT && c.offsets[1] == c.offsets[2] && c.offsets[3] == (int64_t)twice);
-	ck_assert_msg(!memcmp(c.data, seen, n) && !memcmp((const char *)c.data + n, seen, n), "%.*s", (int)c.data_bytes, (const char *)c.data);
+	ck_assert_msg(!memcmp(c.data, seen, n) && !memcmp((const char *)c.data + n, seen, n), "%.*s", (int)c.data_bytes,
+		      (const char *)c.data);
 	ck_assert(c.offsets[4] == (int64_t)c.data_bytes && !memcmp((const char *)c.data + twice, "only this", 9));
 	ck_assert_int_eq(pagededup_sign(w, INPUT(HTML("")), &p, &error), PAGEDEDUP_NO_PAGE);
 	ck_assert_int_eq(pagededup_worker_visible_text(w, &text, &n), PAGEDEDUP_ERR_USAGE);
@@ -275,8 +281,9 @@ static char html[PAGES][1200];
 /* Pages 0 and 1, 2 and 3 ... are near-duplicates; the last input is not a page. */
 static void make_pages(pagededup_input *inputs)
 {
-	static const char *const words[] = { "mill", "tide", "creek", "harbour", "storm", "ferry", "lantern", "orchard", "bridge", "quarry", "meadow",
-					     "chapel", "granary", "weir", "lock", "heron", "otter", "reed", "barge", "anchor" };
+	static const char *const words[] = { "mill",	"tide",	  "creek",  "harbour", "storm",	 "ferry",   "lantern",
+					     "orchard", "bridge", "quarry", "meadow",  "chapel", "granary", "weir",
+					     "lock",	"heron",  "otter",  "reed",    "barge",	 "anchor" };
 	static char ids[PAGES][16], urls[PAGES][40];
 	for (int i = 0; i < PAGES; i++) {
 		unsigned seed = (unsigned)i / 2 + 1;
@@ -424,10 +431,12 @@ START_TEST(pairs_and_clusters)
 	ck_assert_int_eq(pagededup_match(t, NULL, &o, count_batch, &count, &error), PAGEDEDUP_ERR_STOPPED);
 	o.stop = NULL;
 	DONE(pagededup_match(t, NULL, &o, count_batch, &count, &error) == PAGEDEDUP_ERR_STOPPED ? PAGEDEDUP_OK : PAGEDEDUP_OK);
-	static const char *const bad[] = { "colour=red", "distance=99", "distance=", "plan=quick", "no-distance=3", "all-pairs=2", "memory=much" };
+	static const char *const bad[] = { "colour=red",    "distance=99", "distance=",	 "plan=quick",
+					   "no-distance=3", "all-pairs=2", "memory=much" };
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		o.settings = bad[i];
-		ck_assert_msg(pagededup_match(t, NULL, &o, count_batch, &count, &error) == PAGEDEDUP_ERR_USAGE, "%s: %s", bad[i], error.text);
+		ck_assert_msg(pagededup_match(t, NULL, &o, count_batch, &count, &error) == PAGEDEDUP_ERR_USAGE, "%s: %s", bad[i],
+			      error.text);
 	}
 	/* One half against the other: the same pages under other ids. */
 	size_t columns = columns_of(t, (pagededup_column[40]){ 0 });
@@ -445,7 +454,9 @@ START_TEST(pairs_and_clusters)
 		ck_assert_msg(a[i] / 2 == b[i] / 2, "%d and %d", (int)a[i], (int)b[i]);
 	ck_assert_int_gt((int)pagededup_table_rows(between), PAGES - 2);
 	/* Clusters */
-	pagededup_cluster_options co = { .size = sizeof co, .settings = "keep=longest", .pairs_header = pagededup_table_header(pairs) };
+	pagededup_cluster_options co = { .size = sizeof co,
+					 .settings = "keep=longest",
+					 .pairs_header = pagededup_table_header(pairs) };
 	columns = columns_of(pairs, c);
 	DONE(pagededup_cluster(t, NULL, c, columns, n, &co, &verdicts, &error));
 	ck_assert_int_eq((int)pagededup_table_rows(verdicts), PAGES - 2);
@@ -485,7 +496,7 @@ static const char *inside(const char *name)
 }
 
 /* Check the streams and signals of the process around every test. */
-enum { SIGNALS = 32 };	/* from 1 on */
+enum { SIGNALS = 32 }; /* from 1 on */
 static void (*handlers[SIGNALS])(int);
 static int streams[2] = { -1, -1 };
 
@@ -535,7 +546,8 @@ START_TEST(reading_learning_keeping)
 	int n = 0, status;
 	FILE *f = fopen(inside("pages.jsonl"), "w");
 	for (int i = 0; i < 10; i++)
-		fprintf(f, "{\"url\": \"http://h.example/%d\", \"html\": \"<div>menu of the house, and more</div><p>%s\"}\n", i, html[i] + 22);
+		fprintf(f, "{\"url\": \"http://h.example/%d\", \"html\": \"<div>menu of the house, and more</div><p>%s\"}\n", i,
+			html[i] + 22);
 	fclose(f);
 	char dump[64];
 	snprintf(dump, sizeof dump, "%s", inside("pages.jsonl"));
@@ -590,7 +602,7 @@ START_TEST(reading_learning_keeping)
 	n = 0;
 	for (int i = 0; i < PAGES; i++)
 		n += !strncmp((const char *)state.data + state.offsets[i], "new", 3);
-	ck_assert_int_eq(n, PAGES / 2 + 1);	/* the first page of each pair, and the input that is not a page */
+	ck_assert_int_eq(n, PAGES / 2 + 1); /* the first page of each pair, and the input that is not a page */
 	pagededup_table_free(answers);
 	DONE(pagededup_store_sync(s, &error));
 	pagededup_store_close(s);
@@ -599,7 +611,12 @@ START_TEST(reading_learning_keeping)
 	DONE(pagededup_store_check(s, t, &answers, &error));
 	state = column(answers, "status");
 	for (int i = 0; i < PAGES; i++)
-		ck_assert(strncmp((const char *)state.data + state.offsets[i], i == PAGES - 1 ? "new" : i % 2 ? "duplicate" : "kept", 3) == 0 || i == PAGES - 1);
+		ck_assert(strncmp((const char *)state.data + state.offsets[i],
+				  i == PAGES - 1 ? "new"
+				  : i % 2	 ? "duplicate"
+						 : "kept",
+				  3) == 0 ||
+			  i == PAGES - 1);
 	pagededup_table_free(answers);
 	pagededup_store_close(s);
 	pagededup_table_free(t);
@@ -612,7 +629,7 @@ END_TEST
  * except C++. */
 static long requests_left = -1;
 static bool failing, once;
-static long blocks;	/* that are there */
+static long blocks; /* that are there */
 
 static bool refused(const void *caller)
 {
@@ -767,7 +784,8 @@ static int try_store(void)
 static const struct trial {
 	const char *name;
 	int (*run)(void);
-} trials[] = { { "sign", try_sign }, { "table", try_table }, { "match", try_match }, { "cluster", try_cluster }, { "read", try_read }, { "store", try_store } };
+} trials[] = { { "sign", try_sign },	   { "table", try_table }, { "match", try_match },
+	       { "cluster", try_cluster }, { "read", try_read },   { "store", try_store } };
 
 static int run_with(const struct trial *t, long n, bool alone, long *lost)
 {
@@ -796,14 +814,15 @@ START_TEST(memory_runs_out_anywhere)
 	for (int i = 0; i < 6; i++)
 		fprintf(f, "{\"url\": \"http://h.example/%d\", \"html\": \"%s\"}\n", i, html[i]);
 	fclose(f);
-	for (int i = 0; i < 3; i++)	/* made once per process */
+	for (int i = 0; i < 3; i++) /* made once per process */
 		ck_assert_int_eq(run_with(t, LONG_MAX, false, &kept), PAGEDEDUP_OK);
 	/* Fewer than none: memory is freed that was allocated in an uncounted way. */
 	ck_assert_msg(kept <= 0, "%s: %ld blocks are kept by each run", t->name, kept);
 	int status = PAGEDEDUP_ERR_MEMORY;
 	for (n = 0; status && n < 100000; n++) {
 		status = run_with(t, n, _i % 2, &lost);
-		ck_assert_msg(status == PAGEDEDUP_OK || status == PAGEDEDUP_ERR_MEMORY, "%s: after %ld requests: %d", t->name, n, status);
+		ck_assert_msg(status == PAGEDEDUP_OK || status == PAGEDEDUP_ERR_MEMORY, "%s: after %ld requests: %d", t->name, n,
+			      status);
 		all += lost > 0 ? lost : 0;
 		if (lost && getenv("TEST_API_LOST"))
 			dprintf(streams[1], "# %s %ld: %ld\n", t->name, n, lost);
@@ -822,7 +841,8 @@ static void *open_some(void *start)
 	pagededup_page p = { .size = sizeof p };
 	pthread_barrier_wait(start);
 	for (int i = 0; i < 3; i++) {
-		if (pagededup_model_open(&m, NULL, NULL) || pagededup_worker_new(&w, m, NULL) || pagededup_sign(w, INPUT(HTML(page_en)), &p, NULL))
+		if (pagededup_model_open(&m, NULL, NULL) || pagededup_worker_new(&w, m, NULL) ||
+		    pagededup_sign(w, INPUT(HTML(page_en)), &p, NULL))
 			return start;
 		pagededup_worker_free(w);
 		pagededup_model_free(m);

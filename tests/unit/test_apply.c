@@ -33,7 +33,7 @@ ssize_t read(int fd, void *to, size_t n)
 /* Records in the order of the file; records without a page number are kept. */
 struct parts {
 	struct pd_buf part[24];
-	int page[24];		/* 0 … PAGES - 1; -1: none */
+	int page[24]; /* 0 … PAGES - 1; -1: none */
 	int n;
 };
 
@@ -66,7 +66,8 @@ static void arc_parts(struct parts *p)
 static void jsonl_parts(struct parts *p)
 {
 	for (int i = 0; i < PAGES; i++) {
-		pd_buf_printf(add_part(p, i), "{\"id\": \"doc%d\", \"text\": \"some words %d\", \"url\": \"http://h/%d\"}\n", i, i * i, i);
+		pd_buf_printf(add_part(p, i), "{\"id\": \"doc%d\", \"text\": \"some words %d\", \"url\": \"http://h/%d\"}\n", i,
+			      i * i, i);
 		if (i == 2)
 			pd_buf_add_z(add_part(p, -1), "\n");
 	}
@@ -150,10 +151,13 @@ static void no_bad_row(void *ctx, const char *why)
 	ck_abort_msg("%s", why);
 }
 
-static int apply_or_fail(char *dump, char *verdicts, const char *output, const char *index, struct pd_apply_result *sum, struct pd_err *e)
+static int apply_or_fail(char *dump, char *verdicts, const char *output, const char *index, struct pd_apply_result *sum,
+			 struct pd_err *e)
 {
 	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .bad_row = no_bad_row };
-	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output, .unchecked = true };
+	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK },
+				      .output = output,
+				      .unchecked = true };
 	struct pd_apply *a;
 	struct pd_apply_cdxj x;
 	ck_assert_int_eq(pd_apply_removals_read(&o.removals, &d, e), 0);
@@ -174,7 +178,9 @@ static int apply_or_fail(char *dump, char *verdicts, const char *output, const c
 static void apply(char *dump, char *verdicts, const char *output, struct pd_apply_result *sum)
 {
 	struct pd_apply_removals_options d = { .paths = &verdicts, .n_paths = 1, .bad_row = no_bad_row };
-	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK }, .output = output, .unchecked = true };
+	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK },
+				      .output = output,
+				      .unchecked = true };
 	struct pd_apply *a;
 	struct pd_err e = { 0 };
 	ck_assert_int_eq(pd_apply_removals_read(&o.removals, &d, &e), 0);
@@ -213,7 +219,7 @@ static void one_choice(const struct parts *p, char *dump, enum pd_codec codec, e
 	struct pd_apply_result sum;
 	char *verdicts = write_verdicts(dump, mask);
 	pd_buf_printf(&out, "%s/out", dump_folder());
-	pd_inputs_forget();	/* each choice is a separate run, which writes the same file */
+	pd_inputs_forget(); /* each choice is a separate run, which writes the same file */
 	apply(dump, verdicts, out.p, &sum);
 	read_all(out.p, &got);
 	ck_assert_msg(sum.bytes_out == got.n, "%s: bytes counted", name);
@@ -221,7 +227,8 @@ static void one_choice(const struct parts *p, char *dump, enum pd_codec codec, e
 	if (layout == PIECES)
 		unpack(codec, &got);
 	lay(p, layout == PIECES ? PD_CODEC_NONE : codec, each[layout], mask, &want);
-	ck_assert_msg(pd_span_eq(pd_buf_span(&want), pd_buf_span(&got)), "%s, pages %x go: %zu bytes, not %zu", name, mask, got.n, want.n);
+	ck_assert_msg(pd_span_eq(pd_buf_span(&want), pd_buf_span(&got)), "%s, pages %x go: %zu bytes, not %zu", name, mask, got.n,
+		      want.n);
 	free(verdicts);
 	pd_buf_release(&want);
 	pd_buf_release(&got);
@@ -238,7 +245,8 @@ START_TEST(test_every_choice)
 	/* A compressed stream of lines does not show the members of a line: all of them are compressed again. */
 	if (kind == 2 && codec && layout != ALL)
 		layout = PIECES;
-	snprintf(name, sizeof name, "%s, %s, %s", ((const char *[]){ "WARC", "ARC", "JSONL" })[kind], codec_names[codec], layouts[layout]);
+	snprintf(name, sizeof name, "%s, %s, %s", ((const char *[]){ "WARC", "ARC", "JSONL" })[kind], codec_names[codec],
+		 layouts[layout]);
 	kinds[kind](&p);
 	if (layout == PIECES)
 		lay_pieces(&p, codecs[codec], &bytes);
@@ -320,8 +328,9 @@ START_TEST(test_bad_reads)
 				continue;
 			pd_buf_clear(&got);
 			read_all(paths[i].p, &got);
-			ck_assert_msg(pd_span_eq(pd_buf_span(&got), pd_buf_span(&want[i])), "kind %d, %s: read %d of %d failed: other bytes in %s",
-				      kind, codec_names[codec], at, n, names[i]);
+			ck_assert_msg(pd_span_eq(pd_buf_span(&got), pd_buf_span(&want[i])),
+				      "kind %d, %s: read %d of %d failed: other bytes in %s", kind, codec_names[codec], at, n,
+				      names[i]);
 		}
 	}
 	ck_assert_int_gt(failed, 3);

@@ -37,9 +37,15 @@ static const struct escape_row {
 	{ "UTF-8", "相似", 6, "相似" },
 	{ "not UTF-8", "\xff\xc3(", 3, "\\xff\\xc3(" },
 	{ "cut UTF-8", "\xe7\x9b", 2, "\\xe7\\x9b" },
-	{ "C1 control", "a\xc2\x9b" "31m", 6, "a\\xc2\\x9b31m" },
+	{ "C1 control",
+	  "a\xc2\x9b"
+	  "31m",
+	  6, "a\\xc2\\x9b31m" },
 	{ "what stands behind C1", "\xc2\xa0", 2, "\xc2\xa0" },
-	{ "right-to-left override", "a\xe2\x80\xae" "b", 5, "a\\xe2\\x80\\xaeb" },
+	{ "right-to-left override",
+	  "a\xe2\x80\xae"
+	  "b",
+	  5, "a\\xe2\\x80\\xaeb" },
 	{ "isolate", "\xe2\x81\xa7", 3, "\\xe2\\x81\\xa7" },
 	{ "a dash of that block", "\xe2\x80\x94", 3, "\xe2\x80\x94" },
 	{ "surrogate", "\xed\xa0\x80", 3, "\\xed\\xa0\\x80" },
@@ -110,8 +116,28 @@ END_TEST
 /* Ids that differ in the parts that define their order, and ids that only look like offsets. */
 START_TEST(page_ids_are_compared_as_parsed)
 {
-	static const char *const id[] = { "a:1", "a:9", "a:10", "a:010", "a:0", "a:00", "a:+9", "a:+10", "a:999999999999999999", "a:1000000000000000000",
-					  "a:18446744073709551616", "a:", "a", "ab:1", "a:1x", "a:1:9", "b:9", ":9", ":10", "9", "10", "" };
+	static const char *const id[] = { "a:1",
+					  "a:9",
+					  "a:10",
+					  "a:010",
+					  "a:0",
+					  "a:00",
+					  "a:+9",
+					  "a:+10",
+					  "a:999999999999999999",
+					  "a:1000000000000000000",
+					  "a:18446744073709551616",
+					  "a:",
+					  "a",
+					  "ab:1",
+					  "a:1x",
+					  "a:1:9",
+					  "b:9",
+					  ":9",
+					  ":10",
+					  "9",
+					  "10",
+					  "" };
 	for (int i = 0; i < ROWS(id); i++)
 		for (int j = 0; j < ROWS(id); j++) {
 			struct pd_span a = pd_span_z(id[i]), b = pd_span_z(id[j]);
@@ -126,10 +152,28 @@ static const struct {
 	const char *text;
 	bool ok;
 } reals[] = {
-	{ "0", true },	    { "12", true },		{ "0.28", true },	     { "1.", true },   { ".5", true },	   { "-3.5e2", true },
-	{ "1e400", false }, { "0.1234567890123456", true }, { "99999999999999999999", true }, { "1.2.3", false }, { "", false },   { ".", false },
-	{ " 1", false },    { "1 ", false },		{ "inf", false },	     { "nan", false }, { "0x10", false }, { "-", false },
-	{ "1e", false },    { "123456789012345", true }, { "1234567890.12345", true }, { "0.00000000000001", true },
+	{ "0", true },
+	{ "12", true },
+	{ "0.28", true },
+	{ "1.", true },
+	{ ".5", true },
+	{ "-3.5e2", true },
+	{ "1e400", false },
+	{ "0.1234567890123456", true },
+	{ "99999999999999999999", true },
+	{ "1.2.3", false },
+	{ "", false },
+	{ ".", false },
+	{ " 1", false },
+	{ "1 ", false },
+	{ "inf", false },
+	{ "nan", false },
+	{ "0x10", false },
+	{ "-", false },
+	{ "1e", false },
+	{ "123456789012345", true },
+	{ "1234567890.12345", true },
+	{ "0.00000000000001", true },
 };
 
 START_TEST(real_numbers)
@@ -186,9 +230,10 @@ static const struct {
 	bool ok;
 	size_t value;
 } sizes[] = {
-	{ "0", true, 0 },	   { "512", true, 512 },     { "4K", true, 4096 }, { "4MiB", true, 4 << 20 },
-	{ "1g", true, 1 << 30 },   { "", false, 0 },	     { "M", false, 0 },	   { "-1", false, 0 },
-	{ "4X", false, 0 },	   { "4MB ", false, 0 },     { "99999999999T", false, 0 },
+	{ "0", true, 0 },	   { "512", true, 512 },	 { "4K", true, 4096 },
+	{ "4MiB", true, 4 << 20 }, { "1g", true, 1 << 30 },	 { "", false, 0 },
+	{ "M", false, 0 },	   { "-1", false, 0 },		 { "4X", false, 0 },
+	{ "4MB ", false, 0 },	   { "99999999999T", false, 0 },
 };
 
 START_TEST(size_words)
@@ -209,8 +254,20 @@ static const char *const colours[] = { "red", "green", NULL };
 static const struct pd_opt table[] = {
 	{ .type = PD_OPT_HEADING, .name = "All" },
 	{ .type = PD_OPT_FLAG, .letter = 'f', .name = "flag", .at = offsetof(struct opts, flag), .help = "x" },
-	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", .at = offsetof(struct opts, number), .min = 1, .max = 9, .help = "x" },
-	{ .type = PD_OPT_CHOICE, .name = "colour", .arg = "C", .at = offsetof(struct opts, choice), .choices = colours, .help = "x" },
+	{ .type = PD_OPT_INT,
+	  .letter = 'n',
+	  .name = "number",
+	  .arg = "N",
+	  .at = offsetof(struct opts, number),
+	  .min = 1,
+	  .max = 9,
+	  .help = "x" },
+	{ .type = PD_OPT_CHOICE,
+	  .name = "colour",
+	  .arg = "C",
+	  .at = offsetof(struct opts, choice),
+	  .choices = colours,
+	  .help = "x" },
 	{ .type = PD_OPT_SWITCH, .name = "progress", .at = offsetof(struct opts, progress), .help = "x" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", .at = offsetof(struct opts, text), .help = "x" },
 	PD_OPT_END,
@@ -255,7 +312,8 @@ START_TEST(options)
 	ck_assert_msg(status == r->status, "row %d: status %d, %s", _i, status, e.text);
 	if (status == 0)
 		ck_assert_msg(o.flag == r->expected.flag && o.number == r->expected.number && o.choice == r->expected.choice &&
-				      o.progress == r->expected.progress, "row %d", _i);
+				      o.progress == r->expected.progress,
+			      "row %d", _i);
 	if (r->says)
 		ck_assert_msg(strstr(e.text, r->says) != NULL, "row %d: %s", _i, e.text);
 }
@@ -269,7 +327,8 @@ static const struct {
 	{ "version=3 bits=64 dict=1", "version=4 bits=64 dict=2 probe=5",
 	  "version: 3 and 4: fingerprints of different releases; make the older rows again with `pagededup fp`" },
 	{ "version=4 dict=1 probe=5", "version=4 dict=1 probe=6",
-	  "probe: 5 and 6: two builds of pagededup that read pages differently; `pagededup selftest` says which reads them as documented" },
+	  "probe: 5 and 6: two builds of pagededup that read pages differently; `pagededup selftest` says which reads them as "
+	  "documented" },
 	/* The probe differs because the dictionary does. */
 	{ "version=4 dict=1 probe=5 k=8", "version=4 dict=2 probe=6 k=8", "dict: 1 and 2" },
 	{ "version=4 probe=5", "version=4 probe=5", "" },
@@ -405,9 +464,10 @@ START_TEST(lines_of_files_and_pipes)
 			pd_buf_add_c(&text, (char)('a' + (i + c) % 26));
 		pd_buf_add_z(&text, i % 3 ? "\n" : "\r\n");
 	}
-	pd_buf_add(&text, "x\0y", 3);	/* the last one has no end */
+	pd_buf_add(&text, "x\0y", 3); /* the last one has no end */
 	for (int pipe = 0; pipe < 2; pipe++) {
-		FILE *f = pipe ? fmemopen(text.p, text.n, "r") : tmpfile();	/* the first is not a file for the system, as a pipe is not */
+		FILE *f = pipe ? fmemopen(text.p, text.n, "r")
+			       : tmpfile(); /* the first is not a file for the system, as a pipe is not */
 		if (!pipe) {
 			ck_assert_uint_eq(fwrite(text.p, 1, text.n, f), text.n);
 			rewind(f);
@@ -520,7 +580,7 @@ START_TEST(digests_are_those_of_warc_files)
 {
 	struct pd_buf out = { 0 };
 	pd_sha1_base32(pd_span("", 0), &out);
-	ck_assert_str_eq(out.p, "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");	/* the well-known digest of nothing */
+	ck_assert_str_eq(out.p, "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"); /* the well-known digest of nothing */
 	pd_buf_release(&out);
 }
 END_TEST

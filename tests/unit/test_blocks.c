@@ -80,8 +80,10 @@ static const struct {
 	{ "a blank title is none", "<div><h1> &nbsp; </h1>@101</div>", "div:101:0" },
 	{ "a block inside a title takes its text", "<h1>ab<div>@101</div></h1>", "h1:2:0 div:101:0" },
 	{ "the title in the head", "<title>abc</title><p>x", "title:3:0" },
-	{ "ignored tags have no text", "<div>@100<script>@9</script><style>@9</style><noscript>@9</noscript>"
-	  "<iframe>@9</iframe><template>@9</template><svg><text>@9</text></svg><object>@9</object></div>", "" },
+	{ "ignored tags have no text",
+	  "<div>@100<script>@9</script><style>@9</style><noscript>@9</noscript>"
+	  "<iframe>@9</iframe><template>@9</template><svg><text>@9</text></svg><object>@9</object></div>",
+	  "" },
 	{ "nor level tags", "<div>@9#5<noscript><br></noscript><template><br></template></div>", "" },
 	{ "alternative texts are no text", "<div>@100<img alt=@9 title=@9></div>", "" },
 	{ "comments are no text", "<div>@100<!-- @9 --></div>", "" },
@@ -91,8 +93,7 @@ static const struct {
 	{ "links pass up", "<div>@90<section><a href=x>@11</a></section></div>", "div:101:0/11+1" },
 	{ "links of an inner block are its own", "<div>@101<ul><a href=x>a</a>#6</ul></div>", "div:101:0 ul:1:6/1+1" },
 	{ "tables", "<table><tr><td>@101<td>@3<tr><td>@3</table>", "td:101:0" },
-	{ "many rows make a table a block", "<table><tr><td>a<tr><td>a<tr><td>a<tr><td>a<tr><td>a<tr><td>a</table>",
-	  "table:6:6" },
+	{ "many rows make a table a block", "<table><tr><td>a<tr><td>a<tr><td>a<tr><td>a<tr><td>a<tr><td>a</table>", "table:6:6" },
 };
 
 START_TEST(rule)
@@ -123,7 +124,10 @@ static const struct {
 	{ "wbr is nothing", "ab<wbr>cd", "abcd" },
 	{ "unknown tags are left out", "a<foo>b</foo>c<o:p>d</o:p>", "abcd" },
 	{ "text in pieces", "<p>aaaaaaaaaaaaaaaa&amp;bbbbbbbbbb&lt;c", "aaaaaaaaaaaaaaaa&bbbbbbbbbb<c" },
-	{ "controls are left out", "a\x01" "b\x7f", "ab\x7f" },
+	{ "controls are left out",
+	  "a\x01"
+	  "b\x7f",
+	  "ab\x7f" },
 };
 
 START_TEST(visible_text)
@@ -148,8 +152,9 @@ static void expect_text(const struct pd_blocks *b, uint32_t block, bool only_lin
 
 START_TEST(block_text)
 {
-	struct pd_blocks *b = parse(pd_span_z(
-		"<div>a <a href=1>b</a>c<br><br><br><br><br><br><h3>t</h3>d <a href=2>e</a><a href=3>f</a></div>"), false, false);
+	struct pd_blocks *b =
+		parse(pd_span_z("<div>a <a href=1>b</a>c<br><br><br><br><br><br><h3>t</h3>d <a href=2>e</a><a href=3>f</a></div>"),
+		      false, false);
 	ck_assert_uint_eq(b->n_blocks, 2);
 	expect_text(b, 0, false, "a bc\nd ef");
 	expect_text(b, 0, true, "b\nef");
@@ -161,9 +166,10 @@ END_TEST
 
 START_TEST(links)
 {
-	struct pd_blocks *b = parse(pd_span_z(
-		"<div><a href=' /a&amp;b ' rel=nofollow>x<b>y</b></a><a href=b><img src=i></a><a>no</a><a href=''>no</a>"
-		"<h1>t <a href=c>u<img></a></h1></div>"), false, false);
+	struct pd_blocks *b = parse(
+		pd_span_z("<div><a href=' /a&amp;b ' rel=nofollow>x<b>y</b></a><a href=b><img src=i></a><a>no</a><a href=''>no</a>"
+			  "<h1>t <a href=c>u<img></a></h1></div>"),
+		false, false);
 	ck_assert_uint_eq(b->n_links, 3);
 	ck_assert(pd_span_is(b->links[0].href, "/a&b") && pd_span_is(b->links[0].rel, "nofollow"));
 	ck_assert(b->links[0].has_text && !b->links[0].has_image);
@@ -178,8 +184,8 @@ END_TEST
 
 START_TEST(boxes)
 {
-	struct pd_blocks *b = parse(pd_span_z(
-		"<body><div class=' a b ' id=i role=main>x<p itemprop=articleBody>y</p></div><p>z"), false, false);
+	struct pd_blocks *b =
+		parse(pd_span_z("<body><div class=' a b ' id=i role=main>x<p itemprop=articleBody>y</p></div><p>z"), false, false);
 	ck_assert_uint_eq(b->n_boxes, 5);
 	static const enum pd_tag tags[] = { PD_TAG_NONE, PD_TAG_body, PD_TAG_div, PD_TAG_p, PD_TAG_p };
 	static const uint32_t ends[] = { 5, 5, 4, 4, 5 };
@@ -289,13 +295,77 @@ static unsigned next_random(uint64_t *state)
 static void soup(uint64_t *state, struct pd_buf *out)
 {
 	static const char *const pieces[] = {
-		"<div>", "</div>", "<p>", "</p>", "<a href=x>", "</a>", "<b>", "</b>", "<h1>", "</h1>", "<table><tr><td>",
-		"</table>", "<ul><li>", "</ul>", "<br>", "<script>", "</script>", "<!--", "-->", "<!-->", "<title>", "</title>",
-		"<pre>", "</pre>", "<svg>", "</svg>", "<textarea>", "</textarea>", "</body>", "<body>", "</html>", "<html>",
-		"<select><option>", "</select>", "<", ">", "&", "&amp;", "&copy", "&#130;", "&#x", "\"", "'", "=", "/", "<a ",
-		" class=\"", "<foo>", "</foo>", "<wbr>", "<img>", "text ", "some longer piece of text, to be over a threshold ",
-		"\u4e2d\u6587\u3002", "\u3000", "\u00a0", "\ufeff", "\ufffe", "\n", " ", "<form>", "<button>", "</p></p>",
-		"<noscript>", "</noscript>", "<font><font><font>", "<head>", "</head>", "<frameset>", "<xmp>", "<plaintext>",
+		"<div>",
+		"</div>",
+		"<p>",
+		"</p>",
+		"<a href=x>",
+		"</a>",
+		"<b>",
+		"</b>",
+		"<h1>",
+		"</h1>",
+		"<table><tr><td>",
+		"</table>",
+		"<ul><li>",
+		"</ul>",
+		"<br>",
+		"<script>",
+		"</script>",
+		"<!--",
+		"-->",
+		"<!-->",
+		"<title>",
+		"</title>",
+		"<pre>",
+		"</pre>",
+		"<svg>",
+		"</svg>",
+		"<textarea>",
+		"</textarea>",
+		"</body>",
+		"<body>",
+		"</html>",
+		"<html>",
+		"<select><option>",
+		"</select>",
+		"<",
+		">",
+		"&",
+		"&amp;",
+		"&copy",
+		"&#130;",
+		"&#x",
+		"\"",
+		"'",
+		"=",
+		"/",
+		"<a ",
+		" class=\"",
+		"<foo>",
+		"</foo>",
+		"<wbr>",
+		"<img>",
+		"text ",
+		"some longer piece of text, to be over a threshold ",
+		"\u4e2d\u6587\u3002",
+		"\u3000",
+		"\u00a0",
+		"\ufeff",
+		"\ufffe",
+		"\n",
+		" ",
+		"<form>",
+		"<button>",
+		"</p></p>",
+		"<noscript>",
+		"</noscript>",
+		"<font><font><font>",
+		"<head>",
+		"</head>",
+		"<frameset>",
+		"<xmp>",
+		"<plaintext>",
 	};
 	unsigned n = next_random(state) % 400;
 	while (n--) {
@@ -379,7 +449,7 @@ START_TEST(same_again)
 		ck_assert_msg(pd_span_eq(pd_buf_span(&b.text), pd_buf_span(&fresh->text)) && b.n_boxes == fresh->n_boxes,
 			      "seed %u: another page before it changes it", seed);
 		ck_assert_msg(pd_span_eq(pd_buf_span(&b.text), pd_buf_span(&bx.text)) && b.n_boxes == bx.n_boxes &&
-			      b.n_blocks == bx.n_blocks && b.n_links == bx.n_links && b.n_runs == bx.n_runs,
+				      b.n_blocks == bx.n_blocks && b.n_links == bx.n_links && b.n_runs == bx.n_runs,
 			      "seed %u: keeping XHTML changes it", seed);
 		done(fresh);
 	}

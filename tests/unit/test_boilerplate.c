@@ -19,9 +19,9 @@ struct line {
 
 struct page {
 	int host, url;
-	int text, main;		/* sources of the signatures */
-	struct line lines[8];	/* until text 0 */
-	int links;		/* lines of path 1 that are links */
+	int text, main;	      /* sources of the signatures */
+	struct line lines[8]; /* until text 0 */
+	int links;	      /* lines of path 1 that are links */
 };
 
 static uint64_t key(const char *what, int n)
@@ -141,27 +141,68 @@ static const struct decision {
 	const char *name;
 	struct page pages[6];
 	bool line, path;
-	int rounds;	/* repeats of these pages, each time with other URLs, texts and lines except 7 and 9 */
+	int rounds; /* repeats of these pages, each time with other URLs, texts and lines except 7 and 9 */
 } decisions[] = {
-	{ "three texts: too few pages for a path", { { 1, 1, 1, 1, { { 7, 2 }, { 1, 0 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 0 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 0 } }, 0 } },
-	  true, false, 1 },
-	{ "six texts", { { 1, 1, 1, 1, { { 7, 2 }, { 1, 0 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 0 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 0 } }, 0 } },
-	  true, true, 2 },
+	{ "three texts: too few pages for a path",
+	  { { 1, 1, 1, 1, { { 7, 2 }, { 1, 0 } }, 0 },
+	    { 1, 2, 2, 2, { { 7, 2 }, { 2, 0 } }, 0 },
+	    { 1, 3, 3, 3, { { 7, 2 }, { 3, 0 } }, 0 } },
+	  true,
+	  false,
+	  1 },
+	{ "six texts",
+	  { { 1, 1, 1, 1, { { 7, 2 }, { 1, 0 } }, 0 },
+	    { 1, 2, 2, 2, { { 7, 2 }, { 2, 0 } }, 0 },
+	    { 1, 3, 3, 3, { { 7, 2 }, { 3, 0 } }, 0 } },
+	  true,
+	  true,
+	  2 },
 	{ "two pages", { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 } }, 0 } }, false, false, 1 },
-	{ "three copies of a text", { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 1, 1, { { 7, 2 } }, 0 }, { 1, 3, 1, 1, { { 7, 2 } }, 0 },
-	    { 1, 4, 4, 4, { { 4, 0 } }, 0 } }, false, false, 1 },
-	{ "copies of two texts", { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 1, 1, { { 7, 2 } }, 0 }, { 1, 3, 2, 2, { { 7, 2 } }, 0 },
-	    { 1, 4, 2, 2, { { 7, 2 } }, 0 } }, false, false, 1 },
+	{ "three copies of a text",
+	  { { 1, 1, 1, 1, { { 7, 2 } }, 0 },
+	    { 1, 2, 1, 1, { { 7, 2 } }, 0 },
+	    { 1, 3, 1, 1, { { 7, 2 } }, 0 },
+	    { 1, 4, 4, 4, { { 4, 0 } }, 0 } },
+	  false,
+	  false,
+	  1 },
+	{ "copies of two texts",
+	  { { 1, 1, 1, 1, { { 7, 2 } }, 0 },
+	    { 1, 2, 1, 1, { { 7, 2 } }, 0 },
+	    { 1, 3, 2, 2, { { 7, 2 } }, 0 },
+	    { 1, 4, 2, 2, { { 7, 2 } }, 0 } },
+	  false,
+	  false,
+	  1 },
 	{ "copies under other chrome, of several pages",
-	  { { 1, 1, 1, 1, { { 7, 2 } }, 0 }, { 1, 2, 2, 1, { { 7, 2 } }, 0 }, { 1, 3, 3, 1, { { 7, 2 } }, 0 }, { 1, 4, 4, 4, { { 4, 0 } }, 0 },
-	    { 1, 5, 5, 5, { { 5, 0 } }, 0 }, { 1, 6, 6, 6, { { 6, 0 } }, 0 } }, false, false, 1 },
-	{ "the extractor finds the same on each page", { { 1, 1, 1, 9, { { 7, 2 } }, 0 }, { 1, 2, 2, 9, { { 7, 2 } }, 0 }, { 1, 3, 3, 9, { { 7, 2 } }, 0 } },
-	  true, true, 2 },
-	{ "half of a path", { { 1, 1, 1, 1, { { 7, 2 }, { 1, 2 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 2 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 2 } }, 0 } },
-	  true, true, 2 },
+	  { { 1, 1, 1, 1, { { 7, 2 } }, 0 },
+	    { 1, 2, 2, 1, { { 7, 2 } }, 0 },
+	    { 1, 3, 3, 1, { { 7, 2 } }, 0 },
+	    { 1, 4, 4, 4, { { 4, 0 } }, 0 },
+	    { 1, 5, 5, 5, { { 5, 0 } }, 0 },
+	    { 1, 6, 6, 6, { { 6, 0 } }, 0 } },
+	  false,
+	  false,
+	  1 },
+	{ "the extractor finds the same on each page",
+	  { { 1, 1, 1, 9, { { 7, 2 } }, 0 }, { 1, 2, 2, 9, { { 7, 2 } }, 0 }, { 1, 3, 3, 9, { { 7, 2 } }, 0 } },
+	  true,
+	  true,
+	  2 },
+	{ "half of a path",
+	  { { 1, 1, 1, 1, { { 7, 2 }, { 1, 2 } }, 0 },
+	    { 1, 2, 2, 2, { { 7, 2 }, { 2, 2 } }, 0 },
+	    { 1, 3, 3, 3, { { 7, 2 }, { 3, 2 } }, 0 } },
+	  true,
+	  true,
+	  2 },
 	{ "less than half of a path",
-	  { { 1, 1, 1, 1, { { 7, 2 }, { 1, 2 }, { 9, 2 } }, 0 }, { 1, 2, 2, 2, { { 7, 2 }, { 2, 2 } }, 0 }, { 1, 3, 3, 3, { { 7, 2 }, { 3, 2 } }, 0 } },
-	  true, false, 2 },
+	  { { 1, 1, 1, 1, { { 7, 2 }, { 1, 2 }, { 9, 2 } }, 0 },
+	    { 1, 2, 2, 2, { { 7, 2 }, { 2, 2 } }, 0 },
+	    { 1, 3, 3, 3, { { 7, 2 }, { 3, 2 } }, 0 } },
+	  true,
+	  false,
+	  2 },
 };
 
 static size_t make_rounds(const struct decision *d, struct page *out)
@@ -229,7 +270,9 @@ static void make_pages(struct pd_buf *records, size_t at[PAGES + 1])
 {
 	for (int i = 0; i < PAGES; i++) {
 		int host = i % 50 ? 1 + i % 4 : 5;
-		struct page p = { host, i, i, i, { { 1000 + host, 1 }, { 1 + i, 0 }, { 2000 + i % 7, 2 }, { 3000 + i, 3 } }, i % 3 };
+		struct page p = {
+			host, i, i, i, { { 1000 + host, 1 }, { 1 + i, 0 }, { 2000 + i % 7, 2 }, { 3000 + i, 3 } }, i % 3
+		};
 		at[i] = records->n;
 		make_record(&p, records);
 	}
@@ -238,7 +281,7 @@ static void make_pages(struct pd_buf *records, size_t at[PAGES + 1])
 
 struct order {
 	const char *name;
-	int first, last, step;		/* which pages, and how */
+	int first, last, step; /* which pages, and how */
 	size_t memory;
 };
 
@@ -331,7 +374,7 @@ static int rival(void)
 
 static const struct {
 	const char *name;
-	int hosts, part;	/* pages take turns on this number of hosts; at least one in this number is discarded */
+	int hosts, part; /* pages take turns on this number of hosts; at least one in this number is discarded */
 } crowds[] = {
 	{ "one host", 1, 2 },
 	{ "five hosts, of which two share a key", 5, 20 },
@@ -352,7 +395,12 @@ START_TEST(wanted)
 	for (int i = 0; i < MANY; i++) {
 		/* each URL comes twice, with other texts */
 		int other = crowds[_i].hosts < 0 ? -crowds[_i].hosts : rival();
-		struct page p = { crowds[_i].hosts > 0 ? 1 + i % crowds[_i].hosts : i >= MANY - 40 ? other : 1, i % (MANY / 2), i, i, { { 1000, 1 }, { 1 + i, 0 } }, 0 };
+		struct page p = { crowds[_i].hosts > 0 ? 1 + i % crowds[_i].hosts : i >= MANY - 40 ? other : 1,
+				  i % (MANY / 2),
+				  i,
+				  i,
+				  { { 1000, 1 }, { 1 + i, 0 } },
+				  0 };
 		pd_buf_clear(&one);
 		make_record(&p, &one);
 		ck_assert_msg(pd_site_learner_add(all, pd_buf_span(&one), NULL) == 0, "%s", name);
@@ -361,7 +409,8 @@ START_TEST(wanted)
 		else
 			refused++;
 	}
-	ck_assert_msg(refused * crowds[_i].part >= (crowds[_i].part ? MANY : 0), "%s: only %d of %d are not wanted", name, refused, (int)MANY);
+	ck_assert_msg(refused * crowds[_i].part >= (crowds[_i].part ? MANY : 0), "%s: only %d of %d are not wanted", name, refused,
+		      (int)MANY);
 	ck_assert_msg(!pd_site_learner_wants(l, pd_span_z("no-host"), &host), "%s: no host", name);
 	FILE *a = end_of(all, name), *b = end_of(l, name);
 	assert_same(a, b, name);
@@ -388,14 +437,16 @@ START_TEST(what_it_holds)
 	make_pages(&records, at);
 	struct pd_boilerplate *b = open_table(table_of(&straight, &records, at));
 	ck_assert_uint_eq(pd_boilerplate_info(b)->hosts, 5);
-	ck_assert(pd_boilerplate_info(b)->has_samples && !pd_boilerplate_info(b)->hidden_kept && strlen(pd_boilerplate_info(b)->checksum) == 16);
+	ck_assert(pd_boilerplate_info(b)->has_samples && !pd_boilerplate_info(b)->hidden_kept &&
+		  strlen(pd_boilerplate_info(b)->checksum) == 16);
 	for (int host = 1; host <= 5; host++) {
 		char room[NAME_ROOM];
 		const char *name = host_name(host, room);
 		struct pd_site s = pd_boilerplate_site(b, pd_span_z(name));
 		ck_assert_msg(has(s.lines, s.n_lines, key("line", 1000 + host)), "%s", name);
 		ck_assert_msg(!has(s.lines, s.n_lines, key("line", 1000 + host % 5 + 1)), "%s has another's line", name);
-		ck_assert_msg(has(s.paths, s.n_paths, key("path", 1)) && !has(s.paths, s.n_paths, key("path", 0)), "%s: paths", name);
+		ck_assert_msg(has(s.paths, s.n_paths, key("path", 1)) && !has(s.paths, s.n_paths, key("path", 0)), "%s: paths",
+			      name);
 	}
 	ck_assert_uint_eq(pd_boilerplate_site(b, pd_span_z("host6.example")).n_lines, 0);
 	ck_assert_uint_eq(pd_boilerplate_site(b, pd_span_z("")).n_lines, 0);
@@ -450,7 +501,8 @@ END_TEST
 /* Tables of parts, which overlap, merged: the table of the whole. */
 START_TEST(merged)
 {
-	static const struct order whole = { "whole", 0, PAGES, 1, 0 }, parts[] = { { "begin", 0, 170, 3, 0 }, { "end", 130, PAGES, 1, 0 } };
+	static const struct order whole = { "whole", 0, PAGES, 1, 0 },
+				  parts[] = { { "begin", 0, 170, 3, 0 }, { "end", 130, PAGES, 1, 0 } };
 	struct pd_buf records = { 0 };
 	struct pd_err e = { 0 };
 	size_t at[PAGES + 1];
@@ -586,8 +638,12 @@ static const struct record_damage {
 	size_t at;
 	char value;
 } record_damages[] = {
-	{ "too long a name", 37, 2 }, { "too many paths", 39, 10 }, { "too many lines", 41, 10 }, { "another size", 32, 8 },
-	{ "a path that is not there", 48 + 8 * PATHS + 8 * 4 + 2 * PATHS, 99 }, { "paths not in order", 48 + 7, (char)0xff },
+	{ "too long a name", 37, 2 },
+	{ "too many paths", 39, 10 },
+	{ "too many lines", 41, 10 },
+	{ "another size", 32, 8 },
+	{ "a path that is not there", 48 + 8 * PATHS + 8 * 4 + 2 * PATHS, 99 },
+	{ "paths not in order", 48 + 7, (char)0xff },
 };
 
 static int learn_record(struct pd_span record)

@@ -52,8 +52,9 @@ START_TEST(every_label)
 END_TEST
 
 static const char *const unknown[] = {
-	"", " ", "utf-7", "utf 8", "utf-8x", "utf", "cp936", "unset", "none", "zzzz", "\x01", "\xFF", "8",
-	"a-label-that-is-longer-than-any-there-is", "gb2312,gbk",
+	"",	      " ",    "utf-7", "utf 8", "utf-8x", "utf", "cp936",
+	"unset",      "none", "zzzz",  "\x01",	"\xFF",	  "8",	 "a-label-that-is-longer-than-any-there-is",
+	"gb2312,gbk",
 };
 
 START_TEST(no_label)
@@ -73,7 +74,7 @@ struct sample {
 	const char *label;
 	const char *hex;
 	const char *want;
-	unsigned bad;	/* undecodable: U+FFFD that is counted */
+	unsigned bad; /* undecodable: U+FFFD that is counted */
 };
 
 /* By the standard's indexes, including the differences of iconv's tables: ў, ∆, ¥, ～, U+05BA. */
@@ -206,8 +207,7 @@ static void check_sample(const struct sample *s)
 	char *copy = pd_strndup(in.p, in.n);
 	copy = pd_realloc(copy, in.n);
 	decode(pd_charset_by_label(pd_span_z(s->label)), pd_span(copy, in.n), &out, &tally);
-	ck_assert_msg(pd_span_is(pd_buf_span(&out), s->want), "%s %s: '%s', not '%s'", s->label, s->hex, pd_buf_z(&out),
-		      s->want);
+	ck_assert_msg(pd_span_is(pd_buf_span(&out), s->want), "%s %s: '%s', not '%s'", s->label, s->hex, pd_buf_z(&out), s->want);
 	ck_assert_msg(tally.bad == s->bad, "%s %s: %d bad, not %u", s->label, s->hex, (int)tally.bad, s->bad);
 	free(copy);
 	pd_buf_release(&in);

@@ -26,22 +26,16 @@ static const struct cluster_case {
 	{ "chain, star: C is kept too", "0-1:1 1-2:1", "0 1 2", PD_LINKAGE_STAR, "0/0/0/* 0/0/0/0 -" },
 	{ "chain, connected", "0-1:1 1-2:1", "0 1 2", PD_LINKAGE_CONNECTED, "0/0/0/* 0/0/0/0 0/0/1/1" },
 	{ "chain, star from the middle", "0-1:1 1-2:1", "1 0 2", PD_LINKAGE_STAR, "0/1/1/0 0/1/1/* 0/1/1/1" },
-	{ "two stars share no page", "0-1:1 1-2:1 2-3:1", "0 1 2 3", PD_LINKAGE_STAR,
-	  "0/0/0/* 0/0/0/0 1/2/2/* 1/2/2/2" },
+	{ "two stars share no page", "0-1:1 1-2:1 2-3:1", "0 1 2 3", PD_LINKAGE_STAR, "0/0/0/* 0/0/0/0 1/2/2/* 1/2/2/2" },
 	{ "numbers follow rank", "0-1:1 2-3:1", "3 0 1 2", PD_LINKAGE_STAR, "1/0/0/* 1/0/0/0 0/3/3/1 0/3/3/*" },
 	{ "same pages", "0=1 0=2", "0 1 2", PD_LINKAGE_STAR, "0/0/0/* 0/0/0/0 0/0/0/1" },
-	{ "same only through the first, which is not kept", "0=1 0=2", "2 1 0", PD_LINKAGE_STAR,
-	  "0/2/2/1 0/2/2/0 0/2/2/*" },
-	{ "a node is reached through one of its pages", "0-1:4 1=2", "0 1 2", PD_LINKAGE_STAR,
-	  "0/0/0/* 0/0/0/0 0/0/1/0" },
+	{ "same only through the first, which is not kept", "0=1 0=2", "2 1 0", PD_LINKAGE_STAR, "0/2/2/1 0/2/2/0 0/2/2/*" },
+	{ "a node is reached through one of its pages", "0-1:4 1=2", "0 1 2", PD_LINKAGE_STAR, "0/0/0/* 0/0/0/0 0/0/1/0" },
 	{ "a neighbour of a page that is the same as the kept one", "0=1 1-2:4", "0 1 2", PD_LINKAGE_STAR,
 	  "0/0/0/* 0/0/0/0 0/0/1/1" },
-	{ "nodes make reach, not chains", "0-1:4 1=2 2-3:4", "0 1 2 3", PD_LINKAGE_STAR,
-	  "0/0/0/* 0/0/0/0 0/0/1/0 -" },
-	{ "an edge to the kept page before a shorter one", "0=1 0-2:5 1-2:1", "0 1 2", PD_LINKAGE_STAR,
-	  "0/0/0/* 0/0/0/0 0/0/0/1" },
-	{ "the shortest edge into a node", "0-1:5 0-2:3 1=2 2=3", "0 1 2 3", PD_LINKAGE_STAR,
-	  "0/0/0/* 0/0/0/0 0/0/0/1 0/0/2/1" },
+	{ "nodes make reach, not chains", "0-1:4 1=2 2-3:4", "0 1 2 3", PD_LINKAGE_STAR, "0/0/0/* 0/0/0/0 0/0/1/0 -" },
+	{ "an edge to the kept page before a shorter one", "0=1 0-2:5 1-2:1", "0 1 2", PD_LINKAGE_STAR, "0/0/0/* 0/0/0/0 0/0/0/1" },
+	{ "the shortest edge into a node", "0-1:5 0-2:3 1=2 2=3", "0 1 2 3", PD_LINKAGE_STAR, "0/0/0/* 0/0/0/0 0/0/0/1 0/0/2/1" },
 	{ "the smallest distance of parallel edges", "0-1:5 1-0:2 0-1:4", "0 1", PD_LINKAGE_STAR, "0/0/0/* 0/0/0/1" },
 	{ "the best page of shortest paths", "0-1:1 0-2:1 1-3:1 2-3:1", "0 2 1 3", PD_LINKAGE_CONNECTED,
 	  "0/0/0/* 0/0/0/0 0/0/0/1 0/0/2/3" },
@@ -51,9 +45,9 @@ static const struct cluster_case {
 struct graph {
 	struct pd_edge edges[EDGES_MAX];
 	size_t n_edges, n_pages;
-	uint32_t rank[PAGES_MAX];	/* page -> its place in the order of keeping */
+	uint32_t rank[PAGES_MAX]; /* page -> its place in the order of keeping */
 	struct pd_verdict members[PAGES_MAX];
-	uint32_t number[PAGES_MAX];	/* page -> number of its cluster */
+	uint32_t number[PAGES_MAX]; /* page -> number of its cluster */
 };
 
 /* Pages are numbered by rank for the clusters, and named as in the table again afterwards. */
@@ -73,8 +67,8 @@ static int cluster(struct graph *g, enum pd_linkage linkage)
 	for (size_t r = 0; !status && r < g->n_pages; r++) {
 		const struct pd_verdict *m = &members[r];
 		bool in = m->keep != PD_NO_PAGE;
-		g->members[by_rank[r]] = (struct pd_verdict){ in ? by_rank[m->keep] : PD_NO_PAGE,
-							      in ? by_rank[m->via] : PD_NO_PAGE, m->edge };
+		g->members[by_rank[r]] =
+			(struct pd_verdict){ in ? by_rank[m->keep] : PD_NO_PAGE, in ? by_rank[m->via] : PD_NO_PAGE, m->edge };
 		if (in && m->keep == r)
 			g->number[by_rank[r]] = next++;
 	}
@@ -279,7 +273,7 @@ START_TEST(random_graphs)
 		for (uint32_t p = 0; p < g.n_pages; p++) {
 			const struct pd_verdict *m = &g.members[p], *o = &h.members[p];
 			ck_assert_msg(g.number[p] == h.number[p] && m->keep == o->keep && m->via == o->via &&
-				      same_edge(&g, m->edge, &h, o->edge),
+					      same_edge(&g, m->edge, &h, o->edge),
 				      "graph %d, linkage %d, page %u: depends on the order of edges", _i, linkage, p);
 		}
 	}

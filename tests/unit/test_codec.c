@@ -10,14 +10,18 @@
 static const struct {
 	const char *name;
 	enum pd_codec codec;
-	bool whole;	/* has a special path for members in memory */
-	bool checked;	/* has a checksum */
+	bool whole;   /* has a special path for members in memory */
+	bool checked; /* has a checksum */
 	bool repeats;
 } codecs[] = {
-	{ "gzip", PD_CODEC_GZIP, true, true, true },   { "zlib", PD_CODEC_ZLIB, true, true, false },
-	{ "deflate", PD_CODEC_DEFLATE, true, false, false }, { "zstd", PD_CODEC_ZSTD, true, true, true },
-	{ "lz4", PD_CODEC_LZ4, false, true, true },    { "brotli", PD_CODEC_BROTLI, false, false, false },
-	{ "xz", PD_CODEC_XZ, false, true, true },		   { "bzip2", PD_CODEC_BZIP2, false, true, true },
+	{ "gzip", PD_CODEC_GZIP, true, true, true },
+	{ "zlib", PD_CODEC_ZLIB, true, true, false },
+	{ "deflate", PD_CODEC_DEFLATE, true, false, false },
+	{ "zstd", PD_CODEC_ZSTD, true, true, true },
+	{ "lz4", PD_CODEC_LZ4, false, true, true },
+	{ "brotli", PD_CODEC_BROTLI, false, false, false },
+	{ "xz", PD_CODEC_XZ, false, true, true },
+	{ "bzip2", PD_CODEC_BZIP2, false, true, true },
 };
 enum { N_CODECS = sizeof codecs / sizeof *codecs };
 
@@ -30,8 +34,7 @@ static void text_of(struct pd_buf *out, size_t n)
 }
 
 /* Fed `step` bytes at a time, `room` bytes wanted at a time. */
-static int feed_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t step, size_t room,
-		    struct pd_buf *out)
+static int feed_all(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t step, size_t room, struct pd_buf *out)
 {
 	pd_unpack_start(u, codec);
 	for (struct pd_span part = pd_span(in.p, 0);;) {
@@ -94,7 +97,7 @@ START_TEST(test_block)
 	struct pd_random random = { 3 };
 	for (size_t k = 0; k < 2 * sizeof sizes / sizeof *sizes; k++) {
 		text_of(&text, sizes[k / 2]);
-		for (size_t i = 0; k % 2 && i < text.n; i++)	/* nothing to gain */
+		for (size_t i = 0; k % 2 && i < text.n; i++) /* nothing to gain */
 			text.p[i] = (char)pd_random_next(&random);
 		pd_buf_clear(&packed);
 		pd_buf_clear(&out);
@@ -106,7 +109,8 @@ START_TEST(test_block)
 			size_t n = pd_random_below(&random, (uint32_t)packed.n);
 			memcpy(exact, packed.p, packed.n);
 			pd_buf_clear(&out);
-			ck_assert_msg(!pd_block_unpack(pd_span(exact, n), &out) || !n || out.n < text.n, "cut to %zu of %zu", n, packed.n);
+			ck_assert_msg(!pd_block_unpack(pd_span(exact, n), &out) || !n || out.n < text.n, "cut to %zu of %zu", n,
+				      packed.n);
 			exact[n] = (char)pd_random_next(&random);
 			pd_buf_clear(&out);
 			if (pd_block_unpack(pd_span(exact, packed.n), &out) && n >= 8)
@@ -222,8 +226,8 @@ START_TEST(test_dictionary)
 	ck_assert(pd_unpacker_dictionary(u, pd_buf_span(&dictionary)));
 	for (int way = 0; way < 2; way++) {
 		pd_buf_clear(&out);
-		int r = way ? feed_all(u, PD_CODEC_ZSTD, pd_buf_span(&packed), 10, 1000, &out) :
-			      pd_unpack_whole(u, PD_CODEC_ZSTD, pd_buf_span(&packed), 100000, &out, &used);
+		int r = way ? feed_all(u, PD_CODEC_ZSTD, pd_buf_span(&packed), 10, 1000, &out)
+			    : pd_unpack_whole(u, PD_CODEC_ZSTD, pd_buf_span(&packed), 100000, &out, &used);
 		ck_assert_int_eq(r, way);
 		ck_assert(pd_span_eq(pd_buf_span(&out), pd_buf_span(&page)));
 	}

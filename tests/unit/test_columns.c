@@ -9,8 +9,8 @@
 #define ROWS(a) (int)(sizeof(a) / sizeof *(a))
 
 struct rule {
-	size_t least;		/* shared items; a smaller set: all of its items */
-	double over;		/* share of the smaller */
+	size_t least; /* shared items; a smaller set: all of its items */
+	double over;  /* share of the smaller */
 	bool all_of_fewer;
 };
 
@@ -116,8 +116,10 @@ START_TEST(sets_are_those_of_brute_force)
 				size_t need = needed(&row->rule, size_of(&c, a) < size_of(&c, b) ? size_of(&c, a) : size_of(&c, b));
 				if (!need || n < (double)need)
 					continue;
-				ck_assert_msg(at < found.n && found.v[at].key == (a << 32 | b), "%s: (%d, %d) is missing", row->name, (int)a, (int)b);
-				ck_assert_msg(found.v[at].value == (uint32_t)n, "%s: (%d, %d) shares %d", row->name, (int)a, (int)b, (int)n);
+				ck_assert_msg(at < found.n && found.v[at].key == (a << 32 | b), "%s: (%d, %d) is missing",
+					      row->name, (int)a, (int)b);
+				ck_assert_msg(found.v[at].value == (uint32_t)n, "%s: (%d, %d) shares %d", row->name, (int)a, (int)b,
+					      (int)n);
 				at++;
 			}
 		ck_assert_msg(at == found.n, "%s: %zu pairs too many", row->name, found.n - at);
@@ -138,7 +140,7 @@ START_TEST(frequent_items_cost_nothing_where_rare_ones_are_needed)
 	for (uint64_t i = 0; i < 20000; i++) {
 		pd_join_column_row(&c);
 		for (uint64_t k = 0; k < 3; k++)
-			pd_join_column_item(&c, k, 0);	/* that all rows have */
+			pd_join_column_item(&c, k, 0); /* that all rows have */
 		for (uint64_t k = 0; k < 5; k++)
 			pd_join_column_item(&c, 1000 + i / 2 * 8 + k, 0);
 	}
@@ -170,7 +172,8 @@ START_TEST(vectors_are_those_of_brute_force)
 				double na, nb, n = common(&c, a, b, &na, &nb), cosine = na > 0 && nb > 0 ? n / sqrt(na * nb) : 0;
 				bool there = at < found.n && found.v[at].key == (a << 32 | b);
 				ck_assert_msg(there || cosine < least + 1e-6, "%g: (%d, %d) is missing", least, (int)a, (int)b);
-				ck_assert_msg(!there || cosine > least - 3e-5, "%g: (%d, %d) has %g", least, (int)a, (int)b, cosine);
+				ck_assert_msg(!there || cosine > least - 3e-5, "%g: (%d, %d) has %g", least, (int)a, (int)b,
+					      cosine);
 				sure += cosine > least;
 				at += there;
 			}

@@ -10,7 +10,7 @@
 
 #include "text/text.h"
 
-#define R "\357\277\275"	/* U+FFFD */
+#define R "\357\277\275" /* U+FFFD */
 #define META(charset) "<html><head><meta charset=" charset ">"
 
 static void slurp(const char *path, struct pd_buf *out)
@@ -32,10 +32,10 @@ static void add_data(const char *name, struct pd_buf *out)
 
 struct decision {
 	const char *name;
-	const char *http;	/* charset of the HTTP header */
-	const char *head;	/* ASCII before the text */
-	const char *file;	/* the text */
-	const char *want;	/* the text in UTF-8; NULL: not compared */
+	const char *http; /* charset of the HTTP header */
+	const char *head; /* ASCII before the text */
+	const char *file; /* the text */
+	const char *want; /* the text in UTF-8; NULL: not compared */
 	const char *charset;
 	enum pd_charset_how how;
 };
@@ -45,32 +45,27 @@ static const struct decision decisions[] = {
 	{ "http in quotes", "\"GBK\"", "", "zh.gbk", "zh.utf-8", "gbk", PD_CHARSET_HTTP },
 	{ "http beats meta", "shift_jis", META("euc-jp"), "ja.shift_jis", "ja.utf-8", "shift_jis", PD_CHARSET_HTTP },
 	{ "unknown http, meta", "unset", META("big5"), "tw.big5", "tw.utf-8", "big5", PD_CHARSET_META },
-	{ "replacement is no declaration", "iso-2022-kr", META("euc-kr"), "ko.euc-kr", "ko.utf-8", "euc-kr",
-	  PD_CHARSET_META },
+	{ "replacement is no declaration", "iso-2022-kr", META("euc-kr"), "ko.euc-kr", "ko.utf-8", "euc-kr", PD_CHARSET_META },
 	{ "replacement alone", "iso-2022-cn", "", "zh.gbk", "zh.utf-8", "gb18030", PD_CHARSET_DETECTED },
 	{ "utf-7 is no charset", "utf-7", "", "zh.utf-8", "zh.utf-8", "utf-8", PD_CHARSET_DETECTED },
 	{ "meta charset", "", META("'GBK'"), "zh.gbk", "zh.utf-8", "gbk", PD_CHARSET_META },
-	{ "meta http-equiv", "", "<META HTTP-EQUIV=Content-Type CONTENT='text/html; charset=gb2312'/>", "zh.gbk", "zh.utf-8",
-	  "gbk", PD_CHARSET_META },
+	{ "meta http-equiv", "", "<META HTTP-EQUIV=Content-Type CONTENT='text/html; charset=gb2312'/>", "zh.gbk", "zh.utf-8", "gbk",
+	  PD_CHARSET_META },
 	{ "meta, content first", "", "<meta content=\"text/html;charset = euc-kr\"\nhttp-equiv=content-type>", "ko.euc-kr",
 	  "ko.utf-8", "euc-kr", PD_CHARSET_META },
-	{ "content without http-equiv", "", "<meta name=x content='charset=koi8-r'>", "ru.windows-1251", "ru.utf-8",
-	  "windows-1251", PD_CHARSET_DETECTED },
-	{ "meta in a comment", "", "<!-- <meta charset=big5> -->" META("gbk"), "zh.gbk", "zh.utf-8", "gbk",
-	  PD_CHARSET_META },
+	{ "content without http-equiv", "", "<meta name=x content='charset=koi8-r'>", "ru.windows-1251", "ru.utf-8", "windows-1251",
+	  PD_CHARSET_DETECTED },
+	{ "meta in a comment", "", "<!-- <meta charset=big5> -->" META("gbk"), "zh.gbk", "zh.utf-8", "gbk", PD_CHARSET_META },
 	{ "comment that ends at once", "", "<!-->" META("gbk"), "zh.gbk", "zh.utf-8", "gbk", PD_CHARSET_META },
-	{ "meta in an attribute", "", "<a title='<meta charset=big5>'>" META("gbk"), "zh.gbk", "zh.utf-8", "gbk",
-	  PD_CHARSET_META },
+	{ "meta in an attribute", "", "<a title='<meta charset=big5>'>" META("gbk"), "zh.gbk", "zh.utf-8", "gbk", PD_CHARSET_META },
 	{ "meta after bogus markup", "", "<!doctype html><?x?></ ><b/>< " META("gbk"), "zh.gbk", "zh.utf-8", "gbk",
 	  PD_CHARSET_META },
 	{ "first attribute counts", "", "<meta charset=gbk charset=big5>", "zh.gbk", "zh.utf-8", "gbk", PD_CHARSET_META },
 	{ "unknown label, next meta", "", META("klingon") META("gbk"), "zh.gbk", "zh.utf-8", "gbk", PD_CHARSET_META },
 	{ "utf-16 in meta is utf-8", "", META("utf-16"), "zh.utf-8", "zh.utf-8", "utf-8", PD_CHARSET_META },
-	{ "x-user-defined in meta", "", META("x-user-defined"), "fr.windows-1252", "fr.utf-8", "windows-1252",
-	  PD_CHARSET_META },
+	{ "x-user-defined in meta", "", META("x-user-defined"), "fr.windows-1252", "fr.utf-8", "windows-1252", PD_CHARSET_META },
 	{ "meta without end", "", "<meta charset=gbk", "ru.koi8-r", NULL, "koi8-r", PD_CHARSET_DETECTED },
-	{ "xml declaration", "", "<?xml version='1.0' encoding='koi8-r'?>", "ru.koi8-r", "ru.utf-8", "koi8-r",
-	  PD_CHARSET_XML },
+	{ "xml declaration", "", "<?xml version='1.0' encoding='koi8-r'?>", "ru.koi8-r", "ru.utf-8", "koi8-r", PD_CHARSET_XML },
 	{ "meta beats xml", "", "<?xml version=\"1.0\" encoding=\"big5\"?>" META("gbk"), "zh.gbk", "zh.utf-8", "gbk",
 	  PD_CHARSET_META },
 	{ "iso-8859-1 is windows-1252", "iso-8859-1", "", "fr.windows-1252", "fr.utf-8", "windows-1252", PD_CHARSET_HTTP },
@@ -85,8 +80,7 @@ static const struct decision decisions[] = {
 	{ "undeclared ascii", "", "<p>", "labels.tsv", "labels.tsv", "utf-8", PD_CHARSET_DEFAULT },
 	{ "declared ascii", "us-ascii", "<p>", "labels.tsv", "labels.tsv", "windows-1252", PD_CHARSET_HTTP },
 	{ "utf-8 declared, gbk", "utf-8", META("utf-8"), "zh.gbk", "zh.utf-8", "gb18030", PD_CHARSET_DETECTED },
-	{ "utf-8 declared, windows-1252", "utf-8", "", "fr.windows-1252", "fr.utf-8", "windows-1252",
-	  PD_CHARSET_DETECTED },
+	{ "utf-8 declared, windows-1252", "utf-8", "", "fr.windows-1252", "fr.utf-8", "windows-1252", PD_CHARSET_DETECTED },
 	{ "utf-8 mark, gbk", "", "\xEF\xBB\xBF", "zh.gbk", "zh.utf-8", "gb18030", PD_CHARSET_DETECTED },
 	{ "gb2312 declared, utf-8", "", META("gb2312"), "zh.utf-8", "zh.utf-8", "utf-8", PD_CHARSET_DETECTED },
 	{ "gb2312 declared, big5", "", META("gb2312"), "tw.big5", "tw.utf-8", "big5", PD_CHARSET_DETECTED },
@@ -152,24 +146,29 @@ static const struct body bodies[] = {
 	{ "empty", "gbk", B(""), "", 0, "utf-8", PD_CHARSET_DEFAULT },
 	{ "mark alone", "gbk", B("\xEF\xBB\xBF"), "", 0, "utf-8", PD_CHARSET_BOM },
 	{ "mark beats http", "gbk", B("\xEF\xBB\xBF\xE4\xBD\xA0"), "你", 0, "utf-8", PD_CHARSET_BOM },
-	{ "utf-16le mark", "utf-8", B("\xFF\xFE" "a\0\x60\x4F"), "a你", 0, "utf-16le", PD_CHARSET_BOM },
+	{ "utf-16le mark", "utf-8",
+	  B("\xFF\xFE"
+	    "a\0\x60\x4F"),
+	  "a你", 0, "utf-16le", PD_CHARSET_BOM },
 	{ "utf-16be mark, odd byte", "utf-8", B("\xFE\xFF\0a\x4F"), "a" R, 1, "utf-16be", PD_CHARSET_BOM },
-	{ "utf-16 mark, lone surrogate", "", B("\xFF\xFE\0\xD8" "a\0"), R "a", 1, "utf-16le", PD_CHARSET_BOM },
+	{ "utf-16 mark, lone surrogate", "",
+	  B("\xFF\xFE\0\xD8"
+	    "a\0"),
+	  R "a", 1, "utf-16le", PD_CHARSET_BOM },
 	{ "utf-16 by http", "utf-16", B("<\0b\0>\0"), "<b>", 0, "utf-16le", PD_CHARSET_HTTP },
 	{ "utf-16 undeclared", "", B("<\0b\0>\0\x60\x4F"), "<b>你", 0, "utf-16le", PD_CHARSET_DETECTED },
 	{ "utf-16be undeclared", "", B("\0<\0b\0>\x4F\x60"), "<b>你", 0, "utf-16be", PD_CHARSET_DETECTED },
 	{ "zero byte", "utf-8", B("a\0b"), "a" R "b", 0, "utf-8", PD_CHARSET_HTTP },
 	{ "a few bad bytes stay utf-8", "utf-8", B("你好你好你好你好\xFF你好你好你好\xC0你好你好你好"),
 	  "你好你好你好你好" R "你好你好你好" R "你好你好你好", 2, "utf-8", PD_CHARSET_HTTP },
-	{ "cut character, undeclared", "", B("你好你好你好你好\xE4\xBD"), "你好你好你好你好" R, 1, "utf-8",
-	  PD_CHARSET_DETECTED },
+	{ "cut character, undeclared", "", B("你好你好你好你好\xE4\xBD"), "你好你好你好你好" R, 1, "utf-8", PD_CHARSET_DETECTED },
 	{ "cut character, wrongly declared", "gbk", B("<p>你好吗</p>\xE4\xBD"), "<p>你好吗</p>" R, 1, "utf-8",
 	  PD_CHARSET_DETECTED },
 	{ "one bad byte stays gbk", "gbk",
 	  B("\xC4\xE3\xBA\xC3\xC4\xE3\xBA\xC3\xC4\xE3\xBA\xC3<\xC4>\xC4\xE3\xBA\xC3\xC4\xE3\xBA\xC3\xC4\xE3\xBA\xC3"),
 	  "你好你好你好<" R ">你好你好你好", 1, "gbk", PD_CHARSET_HTTP },
-	{ "C1 bytes stay windows-1252 when nothing is better", "windows-1252", B("a\x81z"), "a\302\201z", 0,
-	  "windows-1252", PD_CHARSET_HTTP },
+	{ "C1 bytes stay windows-1252 when nothing is better", "windows-1252", B("a\x81z"), "a\302\201z", 0, "windows-1252",
+	  PD_CHARSET_HTTP },
 	{ "windows-1252 by default", "", B("caf\xE9"), "café", 0, "windows-1252", PD_CHARSET_DEFAULT },
 };
 
@@ -265,8 +264,23 @@ static size_t naive_clean(const unsigned char *p, size_t n)
 /* Pieces that are clean, or nearly: random bytes alone would end at once. */
 static size_t random_bytes(unsigned *seed, char *out, size_t room)
 {
-	static const char *const pieces[] = { "abcdefgh", "<p>", "é", "你好", "，", "😀", "\xEF\xBF\xBE", "\xEF\xB7\x90", "\xED\xA0\x80",
-		"\xF0\x9F", "\xE4\xBD", "\xF4\x90\x80\x80", "\xC1", "\xF1\xBF\xBF\xBF", "\xEF\xB7\x8F", "a", "0123456789abcdef" };
+	static const char *const pieces[] = { "abcdefgh",
+					      "<p>",
+					      "é",
+					      "你好",
+					      "，",
+					      "😀",
+					      "\xEF\xBF\xBE",
+					      "\xEF\xB7\x90",
+					      "\xED\xA0\x80",
+					      "\xF0\x9F",
+					      "\xE4\xBD",
+					      "\xF4\x90\x80\x80",
+					      "\xC1",
+					      "\xF1\xBF\xBF\xBF",
+					      "\xEF\xB7\x8F",
+					      "a",
+					      "0123456789abcdef" };
 	size_t n = 0, target = (size_t)rand_r(seed) % (room - 20);
 	while (n < target) {
 		unsigned r = (unsigned)rand_r(seed);
@@ -304,9 +318,10 @@ END_TEST
 static const struct {
 	const char *folder, *label;
 } folders[] = {
-	{ "CP932", "shift_jis" }, { "CP949", "euc-kr" }, { "MacCyrillic", "x-mac-cyrillic" }, { "MacRoman", "macintosh" },
-	{ "utf-8-sig", "utf-8" }, { "EUC-TW", NULL }, { "IBM855", NULL }, { "Johab", NULL }, { "UTF-32", NULL },
-	{ "UTF-32BE", NULL }, { "UTF-32LE", NULL }, { "iso-2022-kr", NULL },
+	{ "CP932", "shift_jis" },    { "CP949", "euc-kr" },    { "MacCyrillic", "x-mac-cyrillic" },
+	{ "MacRoman", "macintosh" }, { "utf-8-sig", "utf-8" }, { "EUC-TW", NULL },
+	{ "IBM855", NULL },	     { "Johab", NULL },	       { "UTF-32", NULL },
+	{ "UTF-32BE", NULL },	     { "UTF-32LE", NULL },     { "iso-2022-kr", NULL },
 };
 
 /* "iso-8859-2-czech" -> "iso-8859-2" */

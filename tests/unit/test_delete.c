@@ -31,13 +31,22 @@ static void replace_file(const char *path, const char *text)
 	ck_assert(utimensat(AT_FDCWD, other, times, 0) == 0 && rename(other, path) == 0);
 }
 
-enum happens { NOTHING, GOING_REPLACED, GOING_WRITTEN, GOING_MISSING, KEPT_REPLACED, KEPT_EMPTIED, KEPT_MISSING, GOING_IS_KEPT_NOW };
+enum happens {
+	NOTHING,
+	GOING_REPLACED,
+	GOING_WRITTEN,
+	GOING_MISSING,
+	KEPT_REPLACED,
+	KEPT_EMPTIED,
+	KEPT_MISSING,
+	GOING_IS_KEPT_NOW
+};
 
 static const struct meanwhile {
 	const char *name;
 	enum happens happens;
-	const char *why;	/* a part of it; NULL: the file is gone */
-	bool going, kept;	/* the files afterwards */
+	const char *why;  /* a part of it; NULL: the file is gone */
+	bool going, kept; /* the files afterwards */
 } rows[] = {
 	{ "nothing", NOTHING, NULL, false, true },
 	{ "the file is replaced", GOING_REPLACED, "it was replaced", true, true },
@@ -93,7 +102,8 @@ START_TEST(test_meanwhile)
 	write_file(kept.p, text);
 	pd_sha1_base32(pd_span_z(text), &digest);
 	for (int i = 0; i < 2; i++)
-		pd_buf_printf(&row, "-\t%s\t-\t-\t%s\t-\tutf-8\teng\t2\t11\t0.5\t-\t-\t-\t-\t0badcafe\n", i ? kept.p : going.p, digest.p);
+		pd_buf_printf(&row, "-\t%s\t-\t-\t%s\t-\tutf-8\teng\t2\t11\t0.5\t-\t-\t-\t-\t0badcafe\n", i ? kept.p : going.p,
+			      digest.p);
 	write_file(fp.p, row.p);
 
 	struct pd_apply_deleter r = { .rows = fp.p, .max_page = 1 << 20, .max_block = 1 << 20 };

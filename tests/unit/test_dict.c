@@ -39,15 +39,28 @@ static struct pd_dict *open_dict(const struct pd_buf *bytes)
 
 static const struct {
 	const char *word;
-	uint32_t frequency;	/* 0: no word */
+	uint32_t frequency; /* 0: no word */
 	float idf;
 	const char *pos;
 } rows[] = {
-	{ "近似", 900, 0, "a" }, { "网页", 1200, 5.25f, "n" }, { "研究", 8000, 4.5f, "v" }, { "的", 90000, 0, "uj" },
-	{ "中华人民共和国", 400, 0, "ns" }, { "T恤", 4, 0, "n" }, { "B超", 7, 0, "n" }, { "𠮷野", 12, 0, "ns" },
+	{ "近似", 900, 0, "a" },
+	{ "网页", 1200, 5.25f, "n" },
+	{ "研究", 8000, 4.5f, "v" },
+	{ "的", 90000, 0, "uj" },
+	{ "中华人民共和国", 400, 0, "ns" },
+	{ "T恤", 4, 0, "n" },
+	{ "B超", 7, 0, "n" },
+	{ "𠮷野", 12, 0, "ns" },
 	{ "A&B", 3, 0, "" },
-	{ "", 0, 0, "" }, { "网", 0, 0, "" }, { "页", 0, 0, "" }, { "网页网页", 0, 0, "" }, { "没有此词", 0, 0, "" },
-	{ "中华人", 0, 0, "" }, { "b超", 0, 0, "" }, { "A", 0, 0, "" }, { "\xff\xfe", 0, 0, "" },
+	{ "", 0, 0, "" },
+	{ "网", 0, 0, "" },
+	{ "页", 0, 0, "" },
+	{ "网页网页", 0, 0, "" },
+	{ "没有此词", 0, 0, "" },
+	{ "中华人", 0, 0, "" },
+	{ "b超", 0, 0, "" },
+	{ "A", 0, 0, "" },
+	{ "\xff\xfe", 0, 0, "" },
 };
 
 START_TEST(finds)
@@ -103,11 +116,20 @@ static const struct {
 	const char *text;
 	bool there, word, more;
 } prefixes[] = {
-	{ "网页", true, true, false }, { "中华", true, true, true }, { "中华人", true, false, true },
-	{ "中华人民共和", true, false, true }, { "中华人民共和国", true, true, false }, { "T恤", true, true, false },
-	{ "𠮷野", true, true, false }, { "A&", true, false, true }, { "A&B", true, true, false },
-	{ "页网", false, false, false }, { "网网", false, false, false }, { "中华网", false, false, false },
-	{ "网页网", false, false, false }, { "中华人民共和国网", false, false, false },
+	{ "网页", true, true, false },
+	{ "中华", true, true, true },
+	{ "中华人", true, false, true },
+	{ "中华人民共和", true, false, true },
+	{ "中华人民共和国", true, true, false },
+	{ "T恤", true, true, false },
+	{ "𠮷野", true, true, false },
+	{ "A&", true, false, true },
+	{ "A&B", true, true, false },
+	{ "页网", false, false, false },
+	{ "网网", false, false, false },
+	{ "中华网", false, false, false },
+	{ "网页网", false, false, false },
+	{ "中华人民共和国网", false, false, false },
 };
 
 START_TEST(knows_prefixes)
@@ -195,7 +217,8 @@ START_TEST(id_is_of_the_words)
 	ck_assert_msg(!pd_span_eq(pd_buf_span(&a), pd_buf_span(&b)), "two C libraries make the same bytes: this tests nothing");
 	struct pd_dict *x = open_dict(&a), *y = open_dict(&b);
 	ck_assert_msg(!strcmp(pd_dict_id(x), pd_dict_id(y)), "%s and %s", pd_dict_id(x), pd_dict_id(y));
-	ck_assert_msg(!strcmp(pd_dict_id(x), "5b1e3b350833aa3e"), "%s is not what docs/format-dict.md makes of these words", pd_dict_id(x));
+	ck_assert_msg(!strcmp(pd_dict_id(x), "5b1e3b350833aa3e"), "%s is not what docs/format-dict.md makes of these words",
+		      pd_dict_id(x));
 	pd_dict_free(x);
 	pd_dict_free(y);
 	pd_buf_release(&a);
@@ -315,8 +338,7 @@ START_TEST(refuses_lines)
 	int status = pd_dict_compile(words, bad[_i].idf ? idf : NULL, &out, &e);
 	unlink(words);
 	unlink(idf);
-	ck_assert_msg(status == PD_ERR_DICT && strstr(e.text, bad[_i].says), "%s: status %d, %s", bad[_i].name, status,
-		      e.text);
+	ck_assert_msg(status == PD_ERR_DICT && strstr(e.text, bad[_i].says), "%s: status %d, %s", bad[_i].name, status, e.text);
 	pd_buf_release(&out);
 }
 END_TEST

@@ -21,20 +21,24 @@
 #define OTHER "<p>Somebody else wrote these words, at some length, with commas and full stops, about another thing.</p>"
 #define PAGE(before, after) "<html><body>" before "<div class=x>" TEXT "</div>" after "</body></html>"
 #define NAV "<ul><li><a href=/1>Home page</a></li><li><a href=/2>News of today</a></li><li><a href=/3>Sports</a></li></ul>"
-#define CARD(n) "<div><a href=/" n ">Another story of this site, number " n "</a><p>" \
+#define CARD(n) \
+	"<div><a href=/" n ">Another story of this site, number " n "</a><p>" \
 	"A teaser of the story, with a comma and a stop, that wants to be read by many more people.</p></div>"
-#define GOODS(n) "<li><a href=/" n ">Chair number " n ", of oak</a><div>" n "20.50 &euro;</div><button>Buy it</button><p>Into the basket</p></li>"
+#define GOODS(n) \
+	"<li><a href=/" n ">Chair number " n ", of oak</a><div>" n \
+	"20.50 &euro;</div><button>Buy it</button><p>Into the basket</p></li>"
 #define SHELF "<ul>" GOODS("1") GOODS("2") GOODS("3") GOODS("4") GOODS("5") GOODS("6") GOODS("7") GOODS("8") "</ul>"
 #define CARDS CARD("one") CARD("two") CARD("three") CARD("four")
 
 static const struct row {
 	const char *name, *html;
-	const char *has, *lacks;	/* parts of the text */
+	const char *has, *lacks; /* parts of the text */
 	bool fallback;
 } rows[] = {
 	{ "paragraphs", PAGE("", ""), "closed since", NULL, 0 },
 	{ "title tag", "<title>Some title here</title>" TEXT, "closed since", "Some title", 0 },
-	{ "inline markup joins", "<p>The <b>com</b>mittee <i>met</i> on Tuesday, and so on and so on, to discuss the old bridge.</p>" P2,
+	{ "inline markup joins",
+	  "<p>The <b>com</b>mittee <i>met</i> on Tuesday, and so on and so on, to discuss the old bridge.</p>" P2,
 	  "The committee met on", NULL, 0 },
 	{ "lines end with boxes", PAGE("", ""), "last spring.\nRepairs", NULL, 0 },
 
@@ -64,29 +68,31 @@ static const struct row {
 
 	{ "articleBody beside another text", "<div><div itemprop=articleBody>" P1 P2 "</div><div>" OTHER OTHER "</div></div>",
 	  "two years", "Somebody", 0 },
-	{ "several articles are one page", "<main><article class=post>" P1 P2 "</article><article class=post>" P3 "</article></main>",
-	  "ferry", NULL, 0 },
+	{ "several articles are one page",
+	  "<main><article class=post>" P1 P2 "</article><article class=post>" P3 "</article></main>", "ferry", NULL, 0 },
 	{ "cards beside an article", PAGE("", "<div>" CARDS "</div>"), "ferry", "teaser", 0 },
 	{ "cards alone are the text", "<body><div>" CARDS "</div></body>", "A teaser of the story", NULL, 0 },
 
-	{ "short paragraphs of the same flow", "<div><p>Qualified teams</p>" TEXT "<p>England</p><p>Spain</p></div>",
-	  "Spain", NULL, 0 },
+	{ "short paragraphs of the same flow", "<div><p>Qualified teams</p>" TEXT "<p>England</p><p>Spain</p></div>", "Spain", NULL,
+	  0 },
 	{ "short lines elsewhere", PAGE("<div class=y><p>12 May</p></div>", "<div class=z>Back to top</div>"), "ferry", "Back", 0 },
-	{ "list items of the same flow", "<div>" P1 "<ul><li>one boat</li><li>two boats</li></ul>" P2 P3 "</div>", "two boats", NULL, 0 },
+	{ "list items of the same flow", "<div>" P1 "<ul><li>one boat</li><li>two boats</li></ul>" P2 P3 "</div>", "two boats",
+	  NULL, 0 },
 	{ "paragraphs that a div wraps each",
 	  "<div class=x><div><p>Teams</p></div><div>" P1 "</div><div>" P2 "</div><div>" P3 "</div><div><p>Spain</p></div></div>",
 	  "Spain", NULL, 0 },
-	{ "lines parted by br", "<div>" TEXT "<p>An address<br>Some street 5<br>Some town, far away from all the others here</p></div>",
-	  "street 5", NULL, 0 },
+	{ "lines parted by br",
+	  "<div>" TEXT "<p>An address<br>Some street 5<br>Some town, far away from all the others here</p></div>", "street 5", NULL,
+	  0 },
 
 	{ "related articles announced", PAGE("", "<div><h3>Related articles</h3><p>Short one</p></div>"), "ferry", "Short one", 0 },
-	{ "a section ends at the next heading",
-	  "<div>" P1 "<h3>Recommended</h3><p>Short one</p><h3>History</h3>" P2 P3 "</div>", "History", "Short one", 0 },
+	{ "a section ends at the next heading", "<div>" P1 "<h3>Recommended</h3><p>Short one</p><h3>History</h3>" P2 P3 "</div>",
+	  "History", "Short one", 0 },
 	{ "a section that is most of the text stays", "<div><h3>Related articles</h3>" TEXT "</div>", "ferry", "Related", 0 },
 	{ "advertisement label", "<div>" P1 "<p>Advertisement</p>" P2 P3 "</div>", "ferry", "Advert", 0 },
 	{ "comments, counted", PAGE("", "<div><p>Comments (12)</p><p>Nice</p></div>"), "ferry", "Nice", 0 },
-	{ "a sentence that begins with a head", "<div>" TEXT "<p>Comments were made by many people, of many kinds, about it.</p></div>",
-	  "Comments were", NULL, 0 },
+	{ "a sentence that begins with a head",
+	  "<div>" TEXT "<p>Comments were made by many people, of many kinds, about it.</p></div>", "Comments were", NULL, 0 },
 	{ "责任编辑", "<div>" TEXT "<p>责任编辑：王小明</p></div>", "ferry", "王小明", 0 },
 	{ "posted on a day", "<div><p>Posted 2024-06-19 | 64 comments</p>" TEXT "</div>", "ferry", "64", 0 },
 	{ "updated in words", "<div><p>Last updated: 3 May 2019, 9:30</p>" TEXT "</div>", "ferry", "2019", 0 },
@@ -95,85 +101,131 @@ static const struct row {
 	{ "no date, no by-line", "<div><p>Posted without a date 20246</p>" TEXT "</div>", "Posted without", NULL, 0 },
 	{ "a date and no source", "<div><p>2024年06月19日 桥梁修复</p>" TEXT "</div>", "桥梁", NULL, 0 },
 	{ "a month that is another word", "<div><p>Posted by marches of 2024</p>" TEXT "</div>", "marches", NULL, 0 },
-	{ "a disclaimer in Chinese", "<div><p>The gate opens at nine.</p></div><div class=end><p>网站上所有的资料仅作为参考之用，使用者因此而造成的损失或损害，作者与编者概不负任何责任，请读者审慎选择。</p></div>",
+	{ "a disclaimer in Chinese",
+	  "<div><p>The gate opens at nine.</p></div><div "
+	  "class=end><p>网站上所有的资料仅作为参考之用，使用者因此而造成的损失或损害，作者与编者概不负任何责任，请读者审慎选择。</"
+	  "p></div>",
 	  "at nine", "审慎", 0 },
-	{ "what is said of the law", "<div><p>The gate opens at nine.</p></div><div class=end><p>法院认为，这家出版社侵犯了作者的著作权，应当赔偿损失，并且在报纸上公开道歉，不得再印刷这本书。</p></div>",
+	{ "what is said of the law",
+	  "<div><p>The gate opens at nine.</p></div><div "
+	  "class=end><p>法院认为，这家出版社侵犯了作者的著作权，应当赔偿损失，并且在报纸上公开道歉，不得再印刷这本书。</p></div>",
 	  "道歉", NULL, 0 },
 	{ "相关新闻", "<div>" TEXT "<div><p>相关新闻</p><p>另一条新闻</p></div></div>", "ferry", "另一条", 0 },
 
 	{ "Chinese without spaces",
 	  "<div><p>第一段文字讲述了这座桥的历史，它建于一百年前，去年春天被洪水冲毁。</p>"
-	  "<p>工程师表示，修复工作需要两年时间，费用由镇政府承担。</p></div><div><a href=/>首页</a></div>", "冲毁", "首页", 0 },
+	  "<p>工程师表示，修复工作需要两年时间，费用由镇政府承担。</p></div><div><a href=/>首页</a></div>",
+	  "冲毁", "首页", 0 },
 	{ "tables as layout", "<table><tr><td><a href=/>Home</a></td><td>" TEXT "</td></tr></table>", "ferry", "Home", 0 },
-	{ "prose in bare divs", "<div class=a><div>The committee met on Tuesday, and it was a long evening for all of them, says one.</div>"
+	{ "prose in bare divs",
+	  "<div class=a><div>The committee met on Tuesday, and it was a long evening for all of them, says one.</div>"
 	  "<div>Repairs will take two years, the engineers said, and the town must find the money for them itself.</div></div>",
 	  "evening", NULL, 0 },
-	{ "posts of a thread", "<div><div class=post>" P1 P2 P3 "</div><div class=post>" P2 "</div><div class=post><p>Thanks, all!</p></div></div>",
+	{ "posts of a thread",
+	  "<div><div class=post>" P1 P2 P3 "</div><div class=post>" P2 "</div><div class=post><p>Thanks, all!</p></div></div>",
 	  "Thanks", NULL, 0 },
 
 	{ "nothing but comments", "<div class=comments>" TEXT "</div>", "ferry", NULL, 0 },
 	{ "hardly more than comments", "<div>" OTHER "</div><div class=comments>" TEXT "</div>", "ferry", NULL, 1 },
 	{ "threads in boxes named replies, two notices beside them",
 	  "<div class=y><p>You must be signed in before you can answer here, and be patient with the others, please.</p></div>"
-	  "<div class=replies>" TEXT "</div><div class=z><p>All times are given in the time of the harbour, one hour before Greenwich in winter.</p></div>",
+	  "<div class=replies>" TEXT
+	  "</div><div class=z><p>All times are given in the time of the harbour, one hour before Greenwich in winter.</p></div>",
 	  "ferry", NULL, 1 },
 	{ "an unclosed div in a button", "<button><div>Menu</button><h1>Bridge</h1>" TEXT, "ferry", NULL, 0 },
-	{ "a button with a long label", PAGE("", "<button>Send this story to a friend, who may like to read it, and come back to us.</button>"), "ferry", "friend", 0 },
+	{ "a button with a long label",
+	  PAGE("", "<button>Send this story to a friend, who may like to read it, and come back to us.</button>"), "ferry",
+	  "friend", 0 },
 	{ "a licence longer than the text",
-	  "<div><p>The gate opens at nine.</p></div><div class=end><p>This work is licensed under the Licence of the Harbour Office, version 2. You may copy it, "
+	  "<div><p>The gate opens at nine.</p></div><div class=end><p>This work is licensed under the Licence of the Harbour "
+	  "Office, version 2. You may copy it, "
 	  "give it away and change it, as long as this notice stays with it, and nobody answers for what comes of it.</p></div>",
 	  "at nine", "nobody answers", 0 },
 	{ "a foot larger than the text",
-	  "<ul><li><a href=/1>Bridges, from the oldest to the newest</a></li><li><a href=/2>Ferries, with their times and fares</a></li>"
-	  "<li><a href=/3>Locks, dry docks and basins of the harbour</a></li><li><a href=/4>Lighthouses, buoys and other marks</a></li>"
-	  "<li><a href=/5>Storms that people remember to this day</a></li></ul><div class=footer>&copy; 2020 the Harbour Office.<br>" OTHER OTHER "</div>",
+	  "<ul><li><a href=/1>Bridges, from the oldest to the newest</a></li><li><a href=/2>Ferries, with their times and "
+	  "fares</a></li>"
+	  "<li><a href=/3>Locks, dry docks and basins of the harbour</a></li><li><a href=/4>Lighthouses, buoys and other "
+	  "marks</a></li>"
+	  "<li><a href=/5>Storms that people remember to this day</a></li></ul><div class=footer>&copy; 2020 the Harbour "
+	  "Office.<br>" OTHER OTHER "</div>",
 	  "Lighthouses", "Somebody", 1 },
 	{ "cards in the midst of a text", "<div>" P1 "<div>" CARDS "</div>" P2 P3 "</div>", "number three", NULL, 0 },
 	{ "cards behind a text", "<div>" P1 P2 P3 "</div><div>" CARDS "</div>", "ferry", "number three", 0 },
 	{ "a list of links in the midst of a text", "<div>" P1 NAV P2 P3 "</div>", "News of today", NULL, 0 },
 	{ "a list of links behind a text", "<div>" P1 P2 P3 NAV "</div>", "ferry", "News of today", 0 },
-	{ "letters of a number are no word", "<div>" P1 "<div class=text-87ad81>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
+	{ "letters of a number are no word", "<div>" P1 "<div class=text-87ad81>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL,
+	  0 },
 	{ "a number's next part", "<div>" P1 "<div id=b-0a1b2c3d-0ad1-99>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
 	{ "an advert with a number", "<div>" P1 "<div class=ad-12>" OTHER "</div>" P2 P3 "</div>", "ferry", "Somebody", 0 },
-	{ "a text that stands on the page twice", "<div><div class=a>" TEXT "</div>" OTHER "<div class=b>" TEXT "</div>"
+	{ "a text that stands on the page twice",
+	  "<div><div class=a>" TEXT "</div>" OTHER "<div class=b>" TEXT "</div>"
 	  "<p>The last of the trains left the station long before the flood, as everybody in the town can tell you.</p></div>",
 	  "thing.\nThe last", NULL, 0 },
-	{ "who wrote a post", "<article itemtype='http://schema.org/DiscussionForumPosting' itemscope>" P1 "<div class=who itemscope itemtype='http://schema.org/Person'>"
-	  "<p>Ferryman, 812 posts</p></div>" P2 "</article>", "Repairs", "Ferryman", 0 },
+	{ "who wrote a post",
+	  "<article itemtype='http://schema.org/DiscussionForumPosting' itemscope>" P1
+	  "<div class=who itemscope itemtype='http://schema.org/Person'>"
+	  "<p>Ferryman, 812 posts</p></div>" P2 "</article>",
+	  "Repairs", "Ferryman", 0 },
 	{ "a refrain", "<div>" P1 OTHER P2 OTHER P3 "</div>", "thing.\nA ferry", NULL, 0 },
-	{ "tables of a product", "<meta property='og:site_name' content=Shop><h1>Chair of oak</h1><p>$820.50</p><div>" TEXT "</div><div class=y><table><tr><td>Height</td>"
-	  "<td><a href=/1>45 inches</a></td></tr></table></div><div>" P1 P2 P3 "</div>", "45 inches", NULL, 0 },
+	{ "tables of a product",
+	  "<meta property='og:site_name' content=Shop><h1>Chair of oak</h1><p>$820.50</p><div>" TEXT
+	  "</div><div class=y><table><tr><td>Height</td>"
+	  "<td><a href=/1>45 inches</a></td></tr></table></div><div>" P1 P2 P3 "</div>",
+	  "45 inches", NULL, 0 },
 	{ "a shelf of goods", "<div>" P1 "</div>" SHELF, "Chair number 8, of oak\n820.50", "basket", 0 },
 	{ "what else was kept beside a shelf", "<div>" P1 "</div>" SHELF, "closed since", NULL, 0 },
 	{ "a shelf beside a long text", "<div>" TEXT TEXT "</div><div>" SHELF "</div>", "ferry", "Chair", 0 },
-	{ "links without prices are no shelf", "<div>" P1 P2 "</div><ul><li><a href=/1>Chair of oak</a></li><li><a href=/2>Chair of ash</a></li>"
+	{ "links without prices are no shelf",
+	  "<div>" P1 P2 "</div><ul><li><a href=/1>Chair of oak</a></li><li><a href=/2>Chair of ash</a></li>"
 	  "<li><a href=/3>Table of oak, round</a></li><li><a href=/4>Table of ash</a></li><li><a href=/5>Bench</a></li>"
-	  "<li><a href=/6>Shelf, of oak or of ash, to hang on a wall</a></li></ul>", "closed since", "Bench", 0 },
-	{ "a note among paragraphs", "<div>" P1 "<div class=sidebar><p>BEWARE</p>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
+	  "<li><a href=/6>Shelf, of oak or of ash, to hang on a wall</a></li></ul>",
+	  "closed since", "Bench", 0 },
+	{ "a note among paragraphs", "<div>" P1 "<div class=sidebar><p>BEWARE</p>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL,
+	  0 },
 	{ "a note that is a list of links", "<div>" P1 "<div class=sidebar>" NAV "</div>" P2 P3 "</div>", "ferry", "Sports", 0 },
-	{ "a column beside the text", "<div><div class=x>" TEXT "</div><div class=sidebar>" OTHER "</div></div>", "ferry", "Somebody", 0 },
+	{ "a column beside the text", "<div><div class=x>" TEXT "</div><div class=sidebar>" OTHER "</div></div>", "ferry",
+	  "Somebody", 0 },
 	{ "sections in sections",
-	  "<div class=nav2>" NAV "</div><div><h1>Bridges</h1>" OTHER "<div><h2>The old one</h2>" TEXT TEXT TEXT "</div></div>", "Somebody", "Sports", 0 },
-	{ "what stands before an article that begins without a heading", "<div>" OTHER "<div class=x>" TEXT TEXT TEXT "</div></div>", "ferry", "Somebody", 0 },
-	{ "a foot whose last line is the copyright", "<div>" NAV "<p>No ship of that name has called here yet.</p></div><ul><li>Bridges, ferries</li><li>Locks</li>"
-	  "<li>Lighthouses, buoys and other marks that guide ships</li></ul><footer><p>For more about the harbour and its ships, see the pages of its office, which tell it "
-	  "at length.<br>&copy; 2020 the Harbour Office</p></footer>", "Lighthouses", "at length", 0 },
-	{ "the contents of a manual are its links", "<div><h1>Contents</h1><p>What the harbour does.</p><ul><li><a href=/1>Bridges and ferries</a></li>"
-	  "<li><a href=/2>Locks and dry docks</a></li><li><a href=/3>Lighthouses</a></li></ul></div>", "Lighthouses", NULL, 0 },
-	{ "a page that is described keeps no links", "<head><meta name=description content='All of it'></head><div><h1>Bridge</h1>" TEXT
-	  "<ul><li><a href=/1>Bridges and ferries</a></li><li><a href=/2>Locks and dry docks</a></li></ul></div>", "ferry", "dry docks", 0 },
-	{ "definitions and code stand alone", "<head><meta name=description content='All of it'></head><div><h1>open_bridge</h1><pre>int open_bridge(int angle);</pre>"
-	  "<h2>Arguments</h2><table><tr><td>angle</td><td>how far</td></tr></table><div class=x>" TEXT "</div></div>", "how far", NULL, 0 },
-	{ "hardly more than what names call chrome", "<div><h1>Bridge</h1>" OTHER "</div><div class=ad>" P1 P2 "</div>", "two years", NULL, 1 },
-	{ "one long paragraph among short ones", "<div><p>Bridge closed</p>" P1 "<p>By our reporter</p></div>", "reporter", NULL, 0 },
+	  "<div class=nav2>" NAV "</div><div><h1>Bridges</h1>" OTHER "<div><h2>The old one</h2>" TEXT TEXT TEXT "</div></div>",
+	  "Somebody", "Sports", 0 },
+	{ "what stands before an article that begins without a heading",
+	  "<div>" OTHER "<div class=x>" TEXT TEXT TEXT "</div></div>", "ferry", "Somebody", 0 },
+	{ "a foot whose last line is the copyright",
+	  "<div>" NAV "<p>No ship of that name has called here yet.</p></div><ul><li>Bridges, ferries</li><li>Locks</li>"
+	  "<li>Lighthouses, buoys and other marks that guide ships</li></ul><footer><p>For more about the harbour and its ships, "
+	  "see the pages of its office, which tell it "
+	  "at length.<br>&copy; 2020 the Harbour Office</p></footer>",
+	  "Lighthouses", "at length", 0 },
+	{ "the contents of a manual are its links",
+	  "<div><h1>Contents</h1><p>What the harbour does.</p><ul><li><a href=/1>Bridges and ferries</a></li>"
+	  "<li><a href=/2>Locks and dry docks</a></li><li><a href=/3>Lighthouses</a></li></ul></div>",
+	  "Lighthouses", NULL, 0 },
+	{ "a page that is described keeps no links",
+	  "<head><meta name=description content='All of it'></head><div><h1>Bridge</h1>" TEXT
+	  "<ul><li><a href=/1>Bridges and ferries</a></li><li><a href=/2>Locks and dry docks</a></li></ul></div>",
+	  "ferry", "dry docks", 0 },
+	{ "definitions and code stand alone",
+	  "<head><meta name=description content='All of it'></head><div><h1>open_bridge</h1><pre>int open_bridge(int angle);</pre>"
+	  "<h2>Arguments</h2><table><tr><td>angle</td><td>how far</td></tr></table><div class=x>" TEXT "</div></div>",
+	  "how far", NULL, 0 },
+	{ "hardly more than what names call chrome", "<div><h1>Bridge</h1>" OTHER "</div><div class=ad>" P1 P2 "</div>",
+	  "two years", NULL, 1 },
+	{ "one long paragraph among short ones", "<div><p>Bridge closed</p>" P1 "<p>By our reporter</p></div>", "reporter", NULL,
+	  0 },
 	{ "a list of links with a scrap of prose",
 	  "<div><p>All our pages, sorted by name, with much love and care for you.</p></div><ul>"
-	  "<li><a href=/1>A first page of the many pages of this site</a> 12 May</li><li><a href=/2>A second page of the many pages of this site</a> 3 May</li>"
-	  "<li><a href=/3>A third page of the many pages of this site</a> 2 May</li><li><a href=/4>A fourth page of the many pages of this site</a> 1 May</li>"
-	  "<li><a href=/5>A fifth page of the many pages of this site</a> 2 May</li><li><a href=/6>A sixth page of the many pages of this site</a> 1 May</li>"
-	  "<li><a href=/7>A seventh page of the many pages of this site</a> 2 May</li><li><a href=/8>An eighth page of the many pages of this site</a> 1 May</li>"
-	  "<li><a href=/9>A ninth page of the many pages of this site</a> 2 May</li><li><a href=/10>A tenth page of the many pages of this site</a> 1 May</li>"
-	  "</ul>", "A seventh page", "sorted by", 1 },
+	  "<li><a href=/1>A first page of the many pages of this site</a> 12 May</li><li><a href=/2>A second page of the many "
+	  "pages of this site</a> 3 May</li>"
+	  "<li><a href=/3>A third page of the many pages of this site</a> 2 May</li><li><a href=/4>A fourth page of the many pages "
+	  "of this site</a> 1 May</li>"
+	  "<li><a href=/5>A fifth page of the many pages of this site</a> 2 May</li><li><a href=/6>A sixth page of the many pages "
+	  "of this site</a> 1 May</li>"
+	  "<li><a href=/7>A seventh page of the many pages of this site</a> 2 May</li><li><a href=/8>An eighth page of the many "
+	  "pages of this site</a> 1 May</li>"
+	  "<li><a href=/9>A ninth page of the many pages of this site</a> 2 May</li><li><a href=/10>A tenth page of the many pages "
+	  "of this site</a> 1 May</li>"
+	  "</ul>",
+	  "A seventh page", "sorted by", 1 },
 	{ "nothing but links", "<p><a href=/1>Home</a></p><p><a href=/2>News</a></p>", "News", NULL, 1 },
 	{ "a few words", "<p>Hello there</p>", "Hello there", NULL, 0 },
 	{ "nothing but a menu", "<title>T</title><nav><a href=/1>Home</a></nav>", "Home", "T", 1 },
@@ -208,8 +260,10 @@ static const struct kind_row {
 } kind_rows[] = {
 	{ "a text", "<div>" TEXT "</div>", PD_KIND_ARTICLE },
 	{ "code", "<h1>ls</h1><p>Lists files.</p><pre>ls -l /tmp\nls -a</pre><pre>ls --color</pre>", PD_KIND_DOCUMENTATION },
-	{ "headings and short lines", "<h1>Ferry</h1><h2>Fares</h2><p>One coin.</p><h2>Times</h2><p>All day.</p>", PD_KIND_DOCUMENTATION },
-	{ "the same, described", "<meta property='og:site_name' content=Ferry><h1>Ferry</h1><h2>Fares</h2><p>One coin.</p>", PD_KIND_ARTICLE },
+	{ "headings and short lines", "<h1>Ferry</h1><h2>Fares</h2><p>One coin.</p><h2>Times</h2><p>All day.</p>",
+	  PD_KIND_DOCUMENTATION },
+	{ "the same, described", "<meta property='og:site_name' content=Ferry><h1>Ferry</h1><h2>Fares</h2><p>One coin.</p>",
+	  PD_KIND_ARTICLE },
 	{ "a thread", "<div itemtype='http://schema.org/DiscussionForumPosting' itemscope>" TEXT "</div>", PD_KIND_FORUM },
 	{ "a few comments", "<div>" TEXT "</div><div class=comments>" P1 "</div>", PD_KIND_ARTICLE },
 	{ "goods", "<div>" P1 "</div>" SHELF, PD_KIND_COLLECTION },
@@ -224,7 +278,8 @@ START_TEST(kinds)
 {
 	const struct kind_row *r = &kind_rows[_i];
 	find(pd_span_z(r->html), false);
-	ck_assert_msg(topic.kind == r->kind, "%s: %s, not %s", r->name, pd_page_kind_names[topic.kind], pd_page_kind_names[r->kind]);
+	ck_assert_msg(topic.kind == r->kind, "%s: %s, not %s", r->name, pd_page_kind_names[topic.kind],
+		      pd_page_kind_names[r->kind]);
 }
 END_TEST
 
@@ -262,7 +317,8 @@ START_TEST(stable)
 	pd_buf_set(&first, pd_buf_span(&topic.text));
 	for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
 		find(pd_span_z(pages[i]), false);
-		ck_assert_msg(pd_span_eq(pd_buf_span(&first), pd_buf_span(&topic.text)), "page %zu: \"%s\"", i, pd_buf_z(&topic.text));
+		ck_assert_msg(pd_span_eq(pd_buf_span(&first), pd_buf_span(&topic.text)), "page %zu: \"%s\"", i,
+			      pd_buf_z(&topic.text));
 	}
 	pd_buf_release(&first);
 }
@@ -271,7 +327,9 @@ END_TEST
 START_TEST(features)
 {
 	find(pd_span_z("<title>My page</title><meta name=keywords content='k1 k2'><h1>Bridge</h1><div>"
-		       "<p>The committee met on Tuesday, as it does, to discuss <a href=/b>the bridge</a> and its costs.</p>" P2 "</div>"), false);
+		       "<p>The committee met on Tuesday, as it does, to discuss <a href=/b>the bridge</a> and its costs.</p>" P2
+		       "</div>"),
+	     false);
 	bool seen[PD_FEATURE_COUNT] = { 0 };
 	for (size_t i = 0; i < topic.n_features; i++) {
 		const struct pd_feature *f = &topic.features[i];
@@ -300,7 +358,9 @@ END_TEST
 
 START_TEST(plain_text)
 {
-	find(pd_span_z("A first paragraph, of some length,\nin two lines that are wrapped, as mail is.\n\nA second one, also long enough.\n"), true);
+	find(pd_span_z("A first paragraph, of some length,\nin two lines that are wrapped, as mail is.\n\nA second one, also long "
+		       "enough.\n"),
+	     true);
 	ck_assert_msg(holds("wrapped") && holds("A second one"), "\"%s\"", pd_buf_z(&topic.text));
 }
 END_TEST
@@ -353,14 +413,28 @@ static const struct hint_row {
 	const char *ident, *klass;
 	enum pd_hint hint;
 } hint_rows[] = {
-	{ "", "article-body", PD_HINT_NONE }, { "", "tag-of-a-post", PD_HINT_WEAK }, { "", "header widget", PD_HINT_WEAK },
-	{ "comments", "", PD_HINT_COMMENT }, { "", "post-comment-list", PD_HINT_COMMENT },
-	{ "", "nav", PD_HINT_CHROME }, { "", "MainNav", PD_HINT_CHROME }, { "", "navy-blue", PD_HINT_NONE },
-	{ "", "ad", PD_HINT_ADVERT }, { "", "header-ad-1", PD_HINT_ADVERT }, { "", "shadow load read", PD_HINT_NONE },
-	{ "", "with-sidebar", PD_HINT_NONE }, { "", "sidebar-layout", PD_HINT_NONE }, { "", "sidebar", PD_HINT_MARGIN },
-	{ "", "article-body related", PD_HINT_CHROME }, { "", "a b", PD_HINT_NONE }, { "", "si debar", PD_HINT_NONE },
-	{ "", "message-userExtras", PD_HINT_CHROME }, { "", "post-signature", PD_HINT_CHROME }, { "", "method-signature", PD_HINT_NONE },
-	{ "", "", PD_HINT_NONE }, { "\xE5\x8D\x8E", "\xC3\xA9-_-", PD_HINT_NONE },
+	{ "", "article-body", PD_HINT_NONE },
+	{ "", "tag-of-a-post", PD_HINT_WEAK },
+	{ "", "header widget", PD_HINT_WEAK },
+	{ "comments", "", PD_HINT_COMMENT },
+	{ "", "post-comment-list", PD_HINT_COMMENT },
+	{ "", "nav", PD_HINT_CHROME },
+	{ "", "MainNav", PD_HINT_CHROME },
+	{ "", "navy-blue", PD_HINT_NONE },
+	{ "", "ad", PD_HINT_ADVERT },
+	{ "", "header-ad-1", PD_HINT_ADVERT },
+	{ "", "shadow load read", PD_HINT_NONE },
+	{ "", "with-sidebar", PD_HINT_NONE },
+	{ "", "sidebar-layout", PD_HINT_NONE },
+	{ "", "sidebar", PD_HINT_MARGIN },
+	{ "", "article-body related", PD_HINT_CHROME },
+	{ "", "a b", PD_HINT_NONE },
+	{ "", "si debar", PD_HINT_NONE },
+	{ "", "message-userExtras", PD_HINT_CHROME },
+	{ "", "post-signature", PD_HINT_CHROME },
+	{ "", "method-signature", PD_HINT_NONE },
+	{ "", "", PD_HINT_NONE },
+	{ "\xE5\x8D\x8E", "\xC3\xA9-_-", PD_HINT_NONE },
 };
 
 START_TEST(hints)
@@ -396,10 +470,19 @@ static const struct head_row {
 	const char *line;
 	enum pd_head head;
 } head_rows[] = {
-	{ "Related", PD_HEAD_SECTION }, { "RELATED:", PD_HEAD_SECTION }, { "related (3)", PD_HEAD_SECTION },
-	{ "Related matters", PD_HEAD_NONE }, { "Related articles from us", PD_HEAD_SECTION }, { "Unrelated", PD_HEAD_NONE },
-	{ "Advertisement", PD_HEAD_LINE }, { "\xC2\xA9 2024 The Paper", PD_HEAD_LINE }, { "上一篇：另一条", PD_HEAD_LINE },
-	{ "网友评论", PD_HEAD_SECTION }, { "评论员文章", PD_HEAD_NONE }, { "", PD_HEAD_NONE }, { "Re", PD_HEAD_NONE },
+	{ "Related", PD_HEAD_SECTION },
+	{ "RELATED:", PD_HEAD_SECTION },
+	{ "related (3)", PD_HEAD_SECTION },
+	{ "Related matters", PD_HEAD_NONE },
+	{ "Related articles from us", PD_HEAD_SECTION },
+	{ "Unrelated", PD_HEAD_NONE },
+	{ "Advertisement", PD_HEAD_LINE },
+	{ "\xC2\xA9 2024 The Paper", PD_HEAD_LINE },
+	{ "上一篇：另一条", PD_HEAD_LINE },
+	{ "网友评论", PD_HEAD_SECTION },
+	{ "评论员文章", PD_HEAD_NONE },
+	{ "", PD_HEAD_NONE },
+	{ "Re", PD_HEAD_NONE },
 };
 
 START_TEST(heads)

@@ -20,7 +20,10 @@ static const struct {
 	{ "spaces collapse", "  a \t\r\n b  ", "a b" },
 	{ "spaces around eight", "aaaaaaa  bbbbbbb  ccccccc ", "aaaaaaa bbbbbbb ccccccc" },
 	{ "spaces inside eight", "ab  cd efgh  ij klm", "ab cd efgh ij klm" },
-	{ "spaces of other kinds", "a\u00a0\u3000b\u2003c\u2028d\xc2\x85" "e", "a b c d e" },
+	{ "spaces of other kinds",
+	  "a\u00a0\u3000b\u2003c\u2028d\xc2\x85"
+	  "e",
+	  "a b c d e" },
 	{ "only space", " \n\t ", "" },
 	{ "full-width", "ＡＢＣ１２３！", "abc123!" },
 	{ "half-width kana", "ｶﾞﾊﾟｱ", "ガパア" },
@@ -45,7 +48,11 @@ static const struct {
 	{ "mark after leading space", "  \u0301b", "\u0301b" },
 	{ "iota below", "ᾳ\u0301", "άι" },
 	{ "Thai am", "น\u0e33", "น\u0e4d\u0e32" },
-	{ "not UTF-8", "a\xff" "b\xe4\xb8", "a\uFFFD" "b\uFFFD\uFFFD" },
+	{ "not UTF-8",
+	  "a\xff"
+	  "b\xe4\xb8",
+	  "a\uFFFD"
+	  "b\uFFFD\uFFFD" },
 	{ "mark after a stray byte", "\xc3\xa9\x80\xcc\x81", "é\uFFFD\u0301" },
 };
 
@@ -54,8 +61,8 @@ START_TEST(folds)
 	struct pd_folder *f = pd_folder_new();
 	struct pd_buf out = { 0 };
 	pd_fold(f, pd_span_z(rows[_i].in), &out);
-	ck_assert_msg(strcmp(pd_buf_z(&out), rows[_i].out) == 0, "%s: \"%s\", not \"%s\"", rows[_i].name,
-		      pd_buf_z(&out), rows[_i].out);
+	ck_assert_msg(strcmp(pd_buf_z(&out), rows[_i].out) == 0, "%s: \"%s\", not \"%s\"", rows[_i].name, pd_buf_z(&out),
+		      rows[_i].out);
 	pd_buf_release(&out);
 	pd_folder_free(f);
 }
@@ -96,14 +103,14 @@ static uint32_t any(uint32_t below)
 
 /* Ranges that meet each other's rules: bases and marks, jamo, kana and their voice marks, spaces, wide forms. */
 static const uint32_t ranges[][2] = {
-	{ 0x20, 0x7E }, { 0x09, 0x0D }, { 0xA0, 0x17F }, { 0x300, 0x345 }, { 0x340, 0x36F }, { 0x370, 0x3FF },
-	{ 0x400, 0x4FF }, { 0x591, 0x5F4 }, { 0x620, 0x65F }, { 0x900, 0x9FF }, { 0xB40, 0xBD7 }, { 0xD00, 0xDFF },
-	{ 0xE00, 0xEFF }, { 0xF40, 0xFBC }, { 0x1000, 0x1040 }, { 0x1100, 0x11FF }, { 0x1B05, 0x1B44 },
-	{ 0x1E00, 0x1FFF }, { 0x2000, 0x206F }, { 0x2100, 0x22FF }, { 0x2460, 0x24FF }, { 0x3000, 0x30FF },
-	{ 0x3099, 0x309A }, { 0x3200, 0x33FF }, { 0x4E00, 0x4FFF }, { 0xAC00, 0xD7A3 }, { 0xAC00, 0xAC1C },
-	{ 0xF900, 0xFAFF }, { 0xFB00, 0xFDFF }, { 0xFE00, 0xFFEF }, { 0xFF66, 0xFF9F }, { 0x11080, 0x110C0 },
-	{ 0x11300, 0x11380 }, { 0x1D15E, 0x1D1C0 }, { 0x1D400, 0x1D4FF }, { 0x1F100, 0x1F1FF }, { 0x2F800, 0x2FA1D },
-	{ 0x0, 0xD7FF }, { 0xE000, 0x10FFFF },
+	{ 0x20, 0x7E },	      { 0x09, 0x0D },	    { 0xA0, 0x17F },	  { 0x300, 0x345 },	{ 0x340, 0x36F },
+	{ 0x370, 0x3FF },     { 0x400, 0x4FF },	    { 0x591, 0x5F4 },	  { 0x620, 0x65F },	{ 0x900, 0x9FF },
+	{ 0xB40, 0xBD7 },     { 0xD00, 0xDFF },	    { 0xE00, 0xEFF },	  { 0xF40, 0xFBC },	{ 0x1000, 0x1040 },
+	{ 0x1100, 0x11FF },   { 0x1B05, 0x1B44 },   { 0x1E00, 0x1FFF },	  { 0x2000, 0x206F },	{ 0x2100, 0x22FF },
+	{ 0x2460, 0x24FF },   { 0x3000, 0x30FF },   { 0x3099, 0x309A },	  { 0x3200, 0x33FF },	{ 0x4E00, 0x4FFF },
+	{ 0xAC00, 0xD7A3 },   { 0xAC00, 0xAC1C },   { 0xF900, 0xFAFF },	  { 0xFB00, 0xFDFF },	{ 0xFE00, 0xFFEF },
+	{ 0xFF66, 0xFF9F },   { 0x11080, 0x110C0 }, { 0x11300, 0x11380 }, { 0x1D15E, 0x1D1C0 }, { 0x1D400, 0x1D4FF },
+	{ 0x1F100, 0x1F1FF }, { 0x2F800, 0x2FA1D }, { 0x0, 0xD7FF },	  { 0xE000, 0x10FFFF },
 };
 #define N_RANGES (sizeof ranges / sizeof *ranges)
 

@@ -18,7 +18,7 @@ static const struct equal {
 	int words;
 	size_t n;
 	uint64_t keys[8];
-	uint32_t group[8];	/* the names of the rows' groups */
+	uint32_t group[8]; /* the names of the rows' groups */
 } equals[] = {
 	{ "none", 1, 0, { 0 }, { 0 } },
 	{ "all different", 1, 3, { 1, 2, 3 }, { 0, 1, 2 } },
@@ -47,7 +47,8 @@ static void check_groups(const struct pd_match_groups *g, const uint32_t *want, 
 	for (size_t i = 0; i < n; i++)
 		size[want[i]]++;
 	for (uint32_t i = 0; i < n; i++) {
-		ck_assert_msg(pd_match_groups_name(g, i) == want[i], "%s: row %u is in group %u", where, i, pd_match_groups_name(g, i));
+		ck_assert_msg(pd_match_groups_name(g, i) == want[i], "%s: row %u is in group %u", where, i,
+			      pd_match_groups_name(g, i));
 		ck_assert_msg(pd_match_groups_is_multi(g, i) == (size[want[i]] > 1), "%s: row %u is crowded", where, i);
 		if (size[want[i]] > 1) {
 			ck_assert_msg(next == i, "%s: the next crowded row is %u, not %u", where, next, i);

@@ -47,7 +47,8 @@ static const struct {
 	{ "declarations and instructions", "<!DOCTYPE html><?xml x?><p>a<![if !IE]>b<![endif]>c</ >d</p>",
 	  "<body><p>abcd</p></body>" },
 	{ "no semicolon", "<p>&copy 2020 &ampx &notit; &frac12;", "<body><p>\u00a9 2020 &amp;x \u00acit; \u00bd</p></body>" },
-	{ "no such reference", "<p>&nosuch; & &; &#; &#x; &#xg &thetasym", "<body><p>&amp;nosuch; &amp; &amp;; &amp;#; "
+	{ "no such reference", "<p>&nosuch; & &; &#; &#x; &#xg &thetasym",
+	  "<body><p>&amp;nosuch; &amp; &amp;; &amp;#; "
 	  "&amp;#x; &amp;#xg &amp;thetasym</p></body>" },
 	{ "windows-1252 numbers", "<p>&#128;&#x93;a&#148;&#150&#159;", "<body><p>\u20ac\u201ca\u201d\u2013\u0178</p></body>" },
 	{ "numbers that are no characters", "<p>&#0;&#xD800;&#x110000;&#99999999999999999999;&#xFFFF;&#1;a",
@@ -65,7 +66,8 @@ static const struct {
 	{ "a second page", "<html><body><div>a</div></body></html><html><body><div>b</div></body></html>",
 	  "<body><div>a</div><div>b</div></body>" },
 	{ "a second body", "<body>a<body class=x>b</body>c", "<body>abc</body>" },
-	{ "ignored subtrees", "<p>a<script>'</p>'<b></script>b<style>p{}</style><noscript><p>c</noscript>d"
+	{ "ignored subtrees",
+	  "<p>a<script>'</p>'<b></script>b<style>p{}</style><noscript><p>c</noscript>d"
 	  "<svg><g><path d=x /></g><text>e</text></svg><iframe>f</iframe><template><p>g</p></template>h</p>",
 	  "<body><p>abdh</p></body>" },
 	{ "islands that nest", "<p>a<svg><svg/><SVG x='<'></svg>b</svg>c<template><template>d</template><li></p>e</template>f",
@@ -84,14 +86,16 @@ static const struct {
 	{ "an angle that begins no tag", "<p>1 < 2 <3 << a<=b", "<body><p>1 &lt; 2 &lt;3 &lt;&lt; a&lt;=b</p></body>" },
 	{ "attributes of all kinds", "<p A=1 b='2' c=\"3\" d e=f/g a=4 h = i>x",
 	  "<body><p a=\"1\" b=\"2\" c=\"3\" d=\"\" e=\"f/g\" h=\"i\">x</p></body>" },
-	{ "names that XML has not",
-	  "<p @click='a > b' [x]=1 1a=2 xmlns=3 x:y=4 \"=5 -b=6 ok=7>x",
+	{ "names that XML has not", "<p @click='a > b' [x]=1 1a=2 xmlns=3 x:y=4 \"=5 -b=6 ok=7>x",
 	  "<body><p ok=\"7\">x</p></body>" },
 	{ "a value with tags in it", "<p a='<b>\">'>x", "<body><p a=\"&lt;b&gt;&quot;&gt;\">x</p></body>" },
 	{ "a quote that does not end", "<p a=\"b>c</p><p>d", "<body><p a=\"b\">c</p><p>d</p></body>" },
 	{ "a tag that does not end", "<p>a<p b=c", "<body><p>a</p></body>" },
 	{ "a byte order mark", "\ufeff<html lang=x><p>a", "<html lang=\"x\"><body><p>a</p></body></html>" },
-	{ "controls and noncharacters", "<p a='\x01\ufffe'>a\x02\x0c" "b\uffff\ufffd", "<body><p a=\"\">a b\ufffd</p></body>" },
+	{ "controls and noncharacters",
+	  "<p a='\x01\ufffe'>a\x02\x0c"
+	  "b\uffff\ufffd",
+	  "<body><p a=\"\">a b\ufffd</p></body>" },
 	{ "a table without rows", "<table>a<td>b</table>", "<body><table>a<td>b</td></table></body>" },
 };
 
@@ -131,7 +135,8 @@ START_TEST(held)
 	pd_buf_add_z(&page, "<title>none</title>");
 	pd_buf_add_z(&want, "<html><head><title>none</title></head><body>");
 	for (int i = 0; i < 300; i++) {
-		pd_buf_printf(&page, "<P ID=%d Class='c&amp;%d' id=x>t%d &lt; <x-y a=%d>%d</x-y><svg a=%d>left out %d</svg>", i, i, i, i, i, i, i);
+		pd_buf_printf(&page, "<P ID=%d Class='c&amp;%d' id=x>t%d &lt; <x-y a=%d>%d</x-y><svg a=%d>left out %d</svg>", i, i,
+			      i, i, i, i, i);
 		pd_buf_printf(&page, "<b> </b>&#%d;<a href=\"?a=1&lt=%d\">< %0*d</a>", 200 + i, i, i * 10, i);
 		pd_buf_printf(&want, "<p id=\"%d\" class=\"c&amp;%d\">t%d &lt; %d<b> </b>", i, i, i, i);
 		pd_buf_add_utf8(&want, 200 + (uint32_t)i);
@@ -246,16 +251,39 @@ END_TEST
 
 /* Pages on which an element that looks balanced might not be balanced. */
 static const char *const unbalanced[] = {
-	"<div><p>a<div>b</div></p></div>c", "<p>a<p>b</p></p>c", "<ul><li>a<li>b</ul><ul><li>c</li></ul>", "<b><p>a</b>b</p>c",
-	"<table><tr><td>a<tr><td>b</table>c", "<a>b<a>c</a></a>d", "<div><span></div></span>a", "</p>a</div>b", "<div>a</p>b</div>c",
-	"<div><body class=x>a</body></div>b", "<div><html lang=y>a</html>b</div>c", "<p>a<head><title>b</title></head>c</p>d",
-	"<form><div><form>a</form></div>b</form>c", "<select><option>a<option>b</select><option>c</option>", "<div/>a</div>b<p/>c",
-	"<svg><div>a</div>b", "<object><p>a</p></object><object><p>b", "<title>a</title><div><title>b</title></div>c",
-	"<div hidden><p>a</p></div>b", "<dl><dt>a<dd>b<dt>c</dl>d", "<h1><h2>a</h2></h1><h2>b</h2>", "<button><button>a</button></button>b",
-	"a<div>b</div>", "<frameset><frame src=a></frameset><noframes><p>b</p></noframes>", "<div><iframe src=a></iframe><p>b</p></div>",
-	"<noscript><div>a</div></noscript><div><noscript><p>b</p></noscript></div>", "<div><base href=a><meta name=b><link rel=c></div>d",
-	"<textarea><p>a</p></textarea><div><textarea>b</div>c", "<plaintext>a</plaintext><p>b</p>", " <div> </div> \n<div>\n a </div> ",
-	"</body><div>a</div></html><div>b</div>", "<head><div>a</div></head>b", "<p><table><tr><td>a</td></tr></table></p>b",
+	"<div><p>a<div>b</div></p></div>c",
+	"<p>a<p>b</p></p>c",
+	"<ul><li>a<li>b</ul><ul><li>c</li></ul>",
+	"<b><p>a</b>b</p>c",
+	"<table><tr><td>a<tr><td>b</table>c",
+	"<a>b<a>c</a></a>d",
+	"<div><span></div></span>a",
+	"</p>a</div>b",
+	"<div>a</p>b</div>c",
+	"<div><body class=x>a</body></div>b",
+	"<div><html lang=y>a</html>b</div>c",
+	"<p>a<head><title>b</title></head>c</p>d",
+	"<form><div><form>a</form></div>b</form>c",
+	"<select><option>a<option>b</select><option>c</option>",
+	"<div/>a</div>b<p/>c",
+	"<svg><div>a</div>b",
+	"<object><p>a</p></object><object><p>b",
+	"<title>a</title><div><title>b</title></div>c",
+	"<div hidden><p>a</p></div>b",
+	"<dl><dt>a<dd>b<dt>c</dl>d",
+	"<h1><h2>a</h2></h1><h2>b</h2>",
+	"<button><button>a</button></button>b",
+	"a<div>b</div>",
+	"<frameset><frame src=a></frameset><noframes><p>b</p></noframes>",
+	"<div><iframe src=a></iframe><p>b</p></div>",
+	"<noscript><div>a</div></noscript><div><noscript><p>b</p></noscript></div>",
+	"<div><base href=a><meta name=b><link rel=c></div>d",
+	"<textarea><p>a</p></textarea><div><textarea>b</div>c",
+	"<plaintext>a</plaintext><p>b</p>",
+	" <div> </div> \n<div>\n a </div> ",
+	"</body><div>a</div></html><div>b</div>",
+	"<head><div>a</div></head>b",
+	"<p><table><tr><td>a</td></tr></table></p>b",
 };
 
 static void check_events(struct pd_span page, const char *name)
@@ -265,8 +293,8 @@ static void check_events(struct pd_span page, const char *name)
 		struct events *balanced = events_new(wants[i]), *entire = events_new(wants[i] | PD_SAXER_ENTIRE);
 		for (int unfold = 0; unfold < 2; unfold++) {
 			size_t at = events_differ(balanced, entire, page, unfold);
-			ck_assert_msg(at == SIZE_MAX, "%s: other events where libxml2 gets all elements, from byte %zu:\n%s\n---%s", name, at,
-				      pd_buf_z(&balanced->log), pd_buf_z(&entire->log));
+			ck_assert_msg(at == SIZE_MAX, "%s: other events where libxml2 gets all elements, from byte %zu:\n%s\n---%s",
+				      name, at, pd_buf_z(&balanced->log), pd_buf_z(&entire->log));
 			ck_assert_int_eq(entire->begun, (size_t)unfold + 1);
 		}
 		events_free(balanced);
@@ -371,14 +399,10 @@ END_TEST
 static const struct {
 	const char *name, *open, *close;
 } deep[] = {
-	{ "div", "<div>", "</div>" },
-	{ "inline", "<b>", "</b>" },
-	{ "lists", "<ul><li>", "</li></ul>" },
-	{ "tables", "<table><tr><td>", "</td></tr></table>" },
-	{ "ends of others", "<span>", "</b>" },
-	{ "titles", "<h1>", "</h1>" },
-	{ "ignored", "<svg>", "</svg>" },
-	{ "paragraphs", "<p><b>", "</p>" },
+	{ "div", "<div>", "</div>" },		{ "inline", "<b>", "</b>" },
+	{ "lists", "<ul><li>", "</li></ul>" },	{ "tables", "<table><tr><td>", "</td></tr></table>" },
+	{ "ends of others", "<span>", "</b>" }, { "titles", "<h1>", "</h1>" },
+	{ "ignored", "<svg>", "</svg>" },	{ "paragraphs", "<p><b>", "</p>" },
 };
 
 static double seconds_for(int row, int depth)
@@ -464,8 +488,9 @@ START_TEST(tags)
 }
 END_TEST
 
-static const char *const no_tags[] = { "", "foo", "di", "divv", "h7", "blockquotes", "a-b", "1", "zz", "x", "o:p",
-	"averyveryverylongnamethatisnotag", "\xc3\xa4", "[", "`" };
+static const char *const no_tags[] = { "",	   "foo", "di", "divv", "h7",  "blockquotes",
+				       "a-b",	   "1",	  "zz", "x",	"o:p", "averyveryverylongnamethatisnotag",
+				       "\xc3\xa4", "[",	  "`" };
 
 START_TEST(no_tag)
 {
@@ -479,22 +504,41 @@ static const struct {
 	size_t taken;
 	uint32_t cp;
 } references[] = {
-	{ "&amp;", false, 5, '&' }, { "&ampx", false, 4, '&' }, { "&ampx", true, 0, 0 }, { "&amp=", true, 0, 0 },
-	{ "&amp ", true, 4, '&' }, { "&AMP;", false, 5, '&' }, { "&Amp;", false, 0, 0 }, { "&notin;", false, 7, 0x2209 },
-	{ "&notinx", false, 4, 0xAC }, { "&hearts;", false, 8, 0x2665 }, { "&hearts ", false, 0, 0 }, { "&", false, 0, 0 },
-	{ "&x", false, 0, 0 }, { "&#", false, 0, 0 }, { "&#x", false, 0, 0 }, { "&#65", false, 4, 'A' },
-	{ "&#65;", false, 5, 'A' }, { "&#x41;", false, 6, 'A' }, { "&#X4e2D;", false, 8, 0x4E2D },
+	{ "&amp;", false, 5, '&' },
+	{ "&ampx", false, 4, '&' },
+	{ "&ampx", true, 0, 0 },
+	{ "&amp=", true, 0, 0 },
+	{ "&amp ", true, 4, '&' },
+	{ "&AMP;", false, 5, '&' },
+	{ "&Amp;", false, 0, 0 },
+	{ "&notin;", false, 7, 0x2209 },
+	{ "&notinx", false, 4, 0xAC },
+	{ "&hearts;", false, 8, 0x2665 },
+	{ "&hearts ", false, 0, 0 },
+	{ "&", false, 0, 0 },
+	{ "&x", false, 0, 0 },
+	{ "&#", false, 0, 0 },
+	{ "&#x", false, 0, 0 },
+	{ "&#65", false, 4, 'A' },
+	{ "&#65;", false, 5, 'A' },
+	{ "&#x41;", false, 6, 'A' },
+	{ "&#X4e2D;", false, 8, 0x4E2D },
 	{ "&#128;", false, 6, 0x20AC },
-	{ "&#159;", true, 6, 0x178 }, { "&#129;", false, 6, 0x81 }, { "&#160;", false, 6, 0xA0 }, { "&#0;", false, 4, 0xFFFD },
-	{ "&Aacute", false, 7, 0xC1 }, { "&zwnj;", false, 6, 0x200C }, { "&ThickSpace;", false, 0, 0 },
+	{ "&#159;", true, 6, 0x178 },
+	{ "&#129;", false, 6, 0x81 },
+	{ "&#160;", false, 6, 0xA0 },
+	{ "&#0;", false, 4, 0xFFFD },
+	{ "&Aacute", false, 7, 0xC1 },
+	{ "&zwnj;", false, 6, 0x200C },
+	{ "&ThickSpace;", false, 0, 0 },
 };
 
 START_TEST(reference)
 {
 	uint32_t cp = 0;
 	size_t n = pd_reference(pd_span_z(references[_i].s), references[_i].in_value, &cp);
-	ck_assert_msg(n == references[_i].taken && (n == 0 || cp == references[_i].cp), "'%s': %zu bytes, U+%04X",
-		      references[_i].s, n, cp);
+	ck_assert_msg(n == references[_i].taken && (n == 0 || cp == references[_i].cp), "'%s': %zu bytes, U+%04X", references[_i].s,
+		      n, cp);
 }
 END_TEST
 

@@ -24,7 +24,10 @@ static enum pd_skip open_page(struct pd_page_opener *o, enum pd_record_kind kind
 #define OK "HTTP/1.1 200 OK\r\n"
 #define HTML "Content-Type: text/html\r\n"
 #define CHUNKED OK HTML "Transfer-Encoding: chunked\r\n\r\n"
-#define BLOCK(text) { text, sizeof text - 1 }
+#define BLOCK(text) \
+	{ \
+		text, sizeof text - 1 \
+	}
 
 static const struct {
 	const char *name;
@@ -37,10 +40,9 @@ static const struct {
 	{ "plain", BLOCK(OK HTML "\r\nbody"), PD_SKIP_NONE, 200, "text/html", "", "body", 0 },
 	{ "no reason phrase", BLOCK("HTTP/1.1 200\r\n" HTML "\r\nbody"), PD_SKIP_NONE, 200, "text/html", "", "body", 0 },
 	{ "HTTP/2", BLOCK("HTTP/2 200\r\n" HTML "\r\nbody"), PD_SKIP_NONE, 200, "text/html", "", "body", 0 },
-	{ "spaces before the status", BLOCK("HTTP/1.0   200 \r\n" HTML "\r\nbody"), PD_SKIP_NONE, 200, "text/html", "",
-	  "body", 0 },
-	{ "line feeds alone", BLOCK("HTTP/1.1 200 OK\ncontent-type: text/html\n\nbody"), PD_SKIP_NONE, 200, "text/html", "",
-	  "body", 0 },
+	{ "spaces before the status", BLOCK("HTTP/1.0   200 \r\n" HTML "\r\nbody"), PD_SKIP_NONE, 200, "text/html", "", "body", 0 },
+	{ "line feeds alone", BLOCK("HTTP/1.1 200 OK\ncontent-type: text/html\n\nbody"), PD_SKIP_NONE, 200, "text/html", "", "body",
+	  0 },
 	{ "empty lines first", BLOCK("\r\n\r\n" OK HTML "\r\nbody"), PD_SKIP_NONE, 200, "text/html", "", "body", 0 },
 	{ "folded", BLOCK(OK "Content-Type: text/html;\r\n\tcharset=gbk\r\n\r\nbody"), PD_SKIP_NONE, 200, "text/html", "gbk",
 	  "body", 0 },
@@ -48,20 +50,22 @@ static const struct {
 	{ "blank line missing", BLOCK(OK HTML "<html>\nx"), PD_SKIP_NONE, 200, "text/html", "", "<html>\nx", 0 },
 	{ "charset in quotes", BLOCK(OK "Content-Type: TEXT/HTML; a=b; Charset = \"GB2312\"\r\n\r\nx"), PD_SKIP_NONE, 200,
 	  "TEXT/HTML", "GB2312", "x", 0 },
-	{ "charset, quote left open", BLOCK(OK "Content-Type: text/html;charset='big5\r\n\r\nx"), PD_SKIP_NONE, 200,
-	  "text/html", "big5", "x", 0 },
-	{ "charset after a space", BLOCK(OK "Content-Type: text/html charset=gbk\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html", "gbk", "x", 0 },
-	{ "a type twice", BLOCK(OK "Content-Type: text/html, text/html; charset=gbk\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html", "gbk", "x", 0 },
-	{ "charset after a colon", BLOCK(OK "Content-Type: text/html: charset=gbk\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html", "gbk", "x", 0 },
-	{ "charset, spaces", BLOCK(OK "Content-Type: text/html ;; charset = \"gbk\" ; x\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html", "gbk",
+	{ "charset, quote left open", BLOCK(OK "Content-Type: text/html;charset='big5\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html",
+	  "big5", "x", 0 },
+	{ "charset after a space", BLOCK(OK "Content-Type: text/html charset=gbk\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html", "gbk",
 	  "x", 0 },
+	{ "a type twice", BLOCK(OK "Content-Type: text/html, text/html; charset=gbk\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html",
+	  "gbk", "x", 0 },
+	{ "charset after a colon", BLOCK(OK "Content-Type: text/html: charset=gbk\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html", "gbk",
+	  "x", 0 },
+	{ "charset, spaces", BLOCK(OK "Content-Type: text/html ;; charset = \"gbk\" ; x\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html",
+	  "gbk", "x", 0 },
 	{ "no charset", BLOCK(OK "Content-Type: text/html: xcharset=gbk\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html", "", "x", 0 },
-	{ "the first type counts", BLOCK(OK HTML "Content-Type: image/png\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html", "",
-	  "x", 0 },
-	{ "XHTML", BLOCK(OK "Content-Type: application/xhtml+xml\r\n\r\nx"), PD_SKIP_NONE, 200, "application/xhtml+xml", "",
-	  "x", 0 },
-	{ "XML that is XHTML", BLOCK(OK "Content-Type: text/xml\r\n\r\n<?xml version='1.0'?><!DOCTYPE html><html>x"),
-	  PD_SKIP_NONE, 200, "text/xml", "", "<?xml version='1.0'?><!DOCTYPE html><html>x", 0 },
+	{ "the first type counts", BLOCK(OK HTML "Content-Type: image/png\r\n\r\nx"), PD_SKIP_NONE, 200, "text/html", "", "x", 0 },
+	{ "XHTML", BLOCK(OK "Content-Type: application/xhtml+xml\r\n\r\nx"), PD_SKIP_NONE, 200, "application/xhtml+xml", "", "x",
+	  0 },
+	{ "XML that is XHTML", BLOCK(OK "Content-Type: text/xml\r\n\r\n<?xml version='1.0'?><!DOCTYPE html><html>x"), PD_SKIP_NONE,
+	  200, "text/xml", "", "<?xml version='1.0'?><!DOCTYPE html><html>x", 0 },
 	{ "XML that is RSS", BLOCK(OK "Content-Type: text/xml\r\n\r\n<?xml version='1.0'?><rss><html>"), PD_SKIP_TYPE, 200,
 	  "text/xml", "", NULL, 0 },
 	{ "shorter than it says", BLOCK(OK HTML "Content-Length: 9\r\n\r\nbody"), PD_SKIP_NONE, 200, "text/html", "", "body",
@@ -79,36 +83,33 @@ static const struct {
 	{ "status of four digits", BLOCK("HTTP/1.1 2000\r\n\r\n"), PD_SKIP_DAMAGED, 0, "", "", NULL, 0 },
 	{ "no type, a tag", BLOCK(OK "\r\n  <p class=x>body"), PD_SKIP_NONE, 200, "", "", "  <p class=x>body", 0 },
 
-	{ "chunked", BLOCK(CHUNKED "4\r\nbody\r\n5;ext=\"1\"\r\n, two\r\n0\r\nTrailer: x\r\n\r\n"), PD_SKIP_NONE, 200,
-	  "text/html", "", "body, two", 0 },
-	{ "chunked, line feeds", BLOCK(CHUNKED "4\nbody\n0004  \nmore\n0\n\n"), PD_SKIP_NONE, 200, "text/html", "",
-	  "bodymore", 0 },
-	{ "chunked, no last chunk", BLOCK(CHUNKED "4\r\nbody\r\n"), PD_SKIP_NONE, 200, "text/html", "", "body",
-	  PD_PAGE_TRUNCATED },
-	{ "chunk cut", BLOCK(CHUNKED "4\r\nbody\r\nA\r\nmo"), PD_SKIP_NONE, 200, "text/html", "", "bodymo",
-	  PD_PAGE_TRUNCATED },
+	{ "chunked", BLOCK(CHUNKED "4\r\nbody\r\n5;ext=\"1\"\r\n, two\r\n0\r\nTrailer: x\r\n\r\n"), PD_SKIP_NONE, 200, "text/html",
+	  "", "body, two", 0 },
+	{ "chunked, line feeds", BLOCK(CHUNKED "4\nbody\n0004  \nmore\n0\n\n"), PD_SKIP_NONE, 200, "text/html", "", "bodymore", 0 },
+	{ "chunked, no last chunk", BLOCK(CHUNKED "4\r\nbody\r\n"), PD_SKIP_NONE, 200, "text/html", "", "body", PD_PAGE_TRUNCATED },
+	{ "chunk cut", BLOCK(CHUNKED "4\r\nbody\r\nA\r\nmo"), PD_SKIP_NONE, 200, "text/html", "", "bodymo", PD_PAGE_TRUNCATED },
 	{ "chunk size too small", BLOCK(CHUNKED "4\r\nbody\r\n2\r\nmore\r\n0\r\n\r\n"), PD_SKIP_NONE, 200, "text/html", "",
 	  "bodymo", PD_PAGE_TRUNCATED },
-	{ "huge chunk size", BLOCK(CHUNKED "4\r\nbody\r\nffffffffffffffffff\r\nmore"), PD_SKIP_NONE, 200, "text/html", "",
-	  "body", PD_PAGE_TRUNCATED },
+	{ "huge chunk size", BLOCK(CHUNKED "4\r\nbody\r\nffffffffffffffffff\r\nmore"), PD_SKIP_NONE, 200, "text/html", "", "body",
+	  PD_PAGE_TRUNCATED },
 	{ "not chunked at all", BLOCK(CHUNKED "<html>body"), PD_SKIP_NONE, 200, "text/html", "", "<html>body",
 	  PD_PAGE_PLAIN_CODING },
 	{ "not chunked, letters of a number", BLOCK(CHUNKED "added"), PD_SKIP_NONE, 200, "text/html", "", "added",
 	  PD_PAGE_PLAIN_CODING },
 	{ "chunked, empty", BLOCK(CHUNKED "0\r\n\r\n"), PD_SKIP_EMPTY, 200, "text/html", "", NULL, 0 },
 
-	{ "gzip that is none", BLOCK(OK HTML "Content-Encoding: gzip\r\n\r\nbody"), PD_SKIP_NONE, 200, "text/html", "",
-	  "body", PD_PAGE_PLAIN_CODING },
+	{ "gzip that is none", BLOCK(OK HTML "Content-Encoding: gzip\r\n\r\nbody"), PD_SKIP_NONE, 200, "text/html", "", "body",
+	  PD_PAGE_PLAIN_CODING },
 	{ "deflate that is none", BLOCK(OK HTML "Content-Encoding: deflate\r\n\r\nbody"), PD_SKIP_NONE, 200, "text/html", "",
 	  "body", PD_PAGE_PLAIN_CODING },
 	{ "br that is none", BLOCK(OK HTML "Content-Encoding: br\r\n\r\nbody"), PD_SKIP_NONE, 200, "text/html", "", "body",
 	  PD_PAGE_PLAIN_CODING },
-	{ "br, broken at once", BLOCK(OK HTML "Content-Encoding: br\r\n\r\n\xff\xff\1\2"), PD_SKIP_DAMAGED, 200, "text/html",
-	  "", NULL, 0 },
-	{ "compress", BLOCK(OK HTML "Content-Encoding: compress\r\n\r\n\x1f\x9d\x90\1\2"), PD_SKIP_DAMAGED, 200, "text/html",
-	  "", NULL, 0 },
-	{ "zstd", BLOCK(OK HTML "Content-Encoding: zstd\r\n\r\n\x28\xb5\x2f\xfd\4\0"), PD_SKIP_DAMAGED, 200, "text/html", "",
+	{ "br, broken at once", BLOCK(OK HTML "Content-Encoding: br\r\n\r\n\xff\xff\1\2"), PD_SKIP_DAMAGED, 200, "text/html", "",
 	  NULL, 0 },
+	{ "compress", BLOCK(OK HTML "Content-Encoding: compress\r\n\r\n\x1f\x9d\x90\1\2"), PD_SKIP_DAMAGED, 200, "text/html", "",
+	  NULL, 0 },
+	{ "zstd", BLOCK(OK HTML "Content-Encoding: zstd\r\n\r\n\x28\xb5\x2f\xfd\4\0"), PD_SKIP_DAMAGED, 200, "text/html", "", NULL,
+	  0 },
 	{ "gzip, broken at once", BLOCK(OK HTML "Content-Encoding: gzip\r\n\r\n\x1f\x8b\x08\0\0\0\0\0\0\3\xff\xff"),
 	  PD_SKIP_DAMAGED, 200, "text/html", "", NULL, 0 },
 	{ "identity", BLOCK(OK HTML "Content-Encoding: identity\r\n\r\nbody"), PD_SKIP_NONE, 200, "text/html", "", "body", 0 },
@@ -150,8 +151,8 @@ enum { GZ = PD_CODEC_GZIP, ZL = PD_CODEC_ZLIB, RAW = PD_CODEC_DEFLATE, ZS = PD_C
 
 static const struct {
 	const char *name, *coding;
-	int codecs[4];		/* in the order applied, 0 ends */
-	size_t size, cut;	/* of the page; bytes cut off the coded body */
+	int codecs[4];	  /* in the order applied, 0 ends */
+	size_t size, cut; /* of the page; bytes cut off the coded body */
 	bool chunked;
 	unsigned flags;
 } codings[] = {
@@ -217,8 +218,8 @@ START_TEST(test_coding)
 	pd_buf_set(&coded, pd_buf_span(&body));
 	if (codings[_i].chunked)
 		chunk(&body);
-	pd_buf_printf(&block, OK HTML "%sContent-Encoding: %s\r\n\r\n",
-		      codings[_i].chunked ? "Transfer-Encoding: chunked\r\n" : "", codings[_i].coding);
+	pd_buf_printf(&block, OK HTML "%sContent-Encoding: %s\r\n\r\n", codings[_i].chunked ? "Transfer-Encoding: chunked\r\n" : "",
+		      codings[_i].coding);
 	pd_buf_add_span(&block, pd_buf_span(&body));
 	enum pd_skip skip = open_page(o, PD_RECORD_RESPONSE, "", pd_buf_span(&block), &p, &reason);
 	ck_assert_msg(skip == PD_SKIP_NONE, "%s: %s (%s)", name, pd_skip_name(skip), reason);
@@ -313,8 +314,10 @@ static const struct {
 	{ "another type, text", NULL, "text/html, text/markdown", OK "Content-Type: text/markdown; a=b\r\n\r\n# x", PD_SKIP_NONE,
 	  PD_PAGE_TEXT },
 	{ "another type, neither", NULL, "image/gif", OK "Content-Type: image/gif\r\n\r\nGIF89a\1\2", PD_SKIP_TYPE, 0 },
-	{ "XML asked for", NULL, "text/xml", OK "Content-Type: text/xml\r\n\r\n<?xml version='1.0'?><rss>x", PD_SKIP_NONE, PD_PAGE_HTML },
-	{ "XHTML not asked for", NULL, "text/html", OK "Content-Type: text/xml\r\n\r\n<?xml version='1.0'?><html>x", PD_SKIP_TYPE, 0 },
+	{ "XML asked for", NULL, "text/xml", OK "Content-Type: text/xml\r\n\r\n<?xml version='1.0'?><rss>x", PD_SKIP_NONE,
+	  PD_PAGE_HTML },
+	{ "XHTML not asked for", NULL, "text/html", OK "Content-Type: text/xml\r\n\r\n<?xml version='1.0'?><html>x", PD_SKIP_TYPE,
+	  0 },
 };
 
 START_TEST(test_asked)
@@ -335,9 +338,17 @@ END_TEST
 START_TEST(test_asked_wrongly)
 {
 	static const struct pd_page_options wrong[] = {
-		{ .status = "" }, { .status = "20" }, { .status = "2000" }, { .status = "200,," }, { .status = "abc" },
-		{ .status = "0xx" }, { .status = "200-299" }, { .content_types = "" }, { .content_types = "html" },
-		{ .content_types = "text/html,,text/plain" }, { .content_types = "text/html text/plain" },
+		{ .status = "" },
+		{ .status = "20" },
+		{ .status = "2000" },
+		{ .status = "200,," },
+		{ .status = "abc" },
+		{ .status = "0xx" },
+		{ .status = "200-299" },
+		{ .content_types = "" },
+		{ .content_types = "html" },
+		{ .content_types = "text/html,,text/plain" },
+		{ .content_types = "text/html text/plain" },
 		{ .content_types = "text/html; charset=x" },
 	};
 	struct pd_err e = { 0 };
@@ -372,8 +383,7 @@ static const struct {
 	{ "text", PD_RECORD_PAYLOAD, "", BLOCK("caf\xc3\xa9\x1b$B\n\f"), PD_SKIP_NONE, PD_PAGE_TEXT, "" },
 	{ "UTF-16 text", PD_RECORD_PAYLOAD, "", BLOCK("\xff\xfex\0y\0"), PD_SKIP_NONE, PD_PAGE_TEXT, "" },
 	{ "UTF-16 html", PD_RECORD_PAYLOAD, "", BLOCK("\xfe\xff\0<\0p\0>"), PD_SKIP_NONE, PD_PAGE_HTML, "" },
-	{ "UTF-8 mark", PD_RECORD_PAYLOAD, "", BLOCK("\xef\xbb\xbf<?xml version='1.0'?><html>"), PD_SKIP_NONE, PD_PAGE_HTML,
-	  "" },
+	{ "UTF-8 mark", PD_RECORD_PAYLOAD, "", BLOCK("\xef\xbb\xbf<?xml version='1.0'?><html>"), PD_SKIP_NONE, PD_PAGE_HTML, "" },
 	{ "RSS", PD_RECORD_PAYLOAD, "", BLOCK("<?xml version='1.0'?><rss><p>"), PD_SKIP_TYPE, 0, "" },
 	{ "PNG", PD_RECORD_PAYLOAD, "", BLOCK("\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), PD_SKIP_TYPE, 0, "" },
 	{ "PDF", PD_RECORD_PAYLOAD, "", BLOCK("%PDF-1.4\n1 0 obj\n<p>"), PD_SKIP_TYPE, 0, "" },

@@ -177,8 +177,8 @@ static void check_pairs(const struct pd_join_pairs *got, const struct pd_join_pa
 			ck_abort_msg("%s: only %zu pairs, %u-%u is missing", where, n, p->a, p->b);
 		const struct pd_join_pair *q = &got->v[n++];
 		if (q->a != p->a || q->b != p->b || q->distance != p->distance)
-			ck_abort_msg("%s: pair %zu is %u-%u at %d, not %u-%u at %d", where, n - 1, q->a, q->b, q->distance,
-				     p->a, p->b, p->distance);
+			ck_abort_msg("%s: pair %zu is %u-%u at %d, not %u-%u at %d", where, n - 1, q->a, q->b, q->distance, p->a,
+				     p->b, p->distance);
 	}
 	ck_assert_msg(n == got->n, "%s: %zu pairs, not %zu", where, got->n, n);
 }
@@ -191,10 +191,10 @@ static const struct way {
 	const char *name;
 	enum pd_join_plan_kind kind;
 	size_t plan_for;
-	size_t split_over;	/* 0: through pd_join */
+	size_t split_over; /* 0: through pd_join */
 	int k_max;
 	int threads;
-	int path;		/* how keys are compared: a path, or 0: the fastest */
+	int path; /* how keys are compared: a path, or 0: the fastest */
 } ways[] = {
 	{ "auto", PD_PLAN_AUTO, 0, 0, 64, 1 },
 	{ "auto, 3 threads", PD_PLAN_AUTO, 0, 0, 64, 3 },
@@ -224,8 +224,7 @@ static const struct way {
 	{ "avx512, 3 threads", PD_PLAN_BLOCKS, 0, 0, 64, 3, PD_SCAN_AVX512 },
 };
 
-static void split_join(const struct pd_join_keys *keys, struct pd_join_plan *plan, const struct way *way,
-		       struct pd_join_pairs *out)
+static void split_join(const struct pd_join_keys *keys, struct pd_join_plan *plan, const struct way *way, struct pd_join_pairs *out)
 {
 	struct pd_items *lists = pd_items_lists(3, NULL), all;
 	pd_join_blocks(keys, plan, way->threads, (struct pd_join_split){ way->split_over, PD_PLAN_BLOCKS }, lists);
@@ -240,11 +239,11 @@ static void join_one_way(const struct pd_join_keys *keys, const struct pd_join_p
 	struct pd_join_plan plan;
 	struct pd_join_pairs got = { 0 };
 	snprintf(where, sizeof where, "%s, %d bits, k=%d, %s", set, keys->bits, k, way->name);
-	ck_assert_msg(!pd_join_plan_choose(&plan, way->kind, keys->bits, k, way->plan_for ? way->plan_for : keys->n, 0, NULL),
-		      "%s", where);
+	ck_assert_msg(!pd_join_plan_choose(&plan, way->kind, keys->bits, k, way->plan_for ? way->plan_for : keys->n, 0, NULL), "%s",
+		      where);
 	if (way->path)
 		plan.scan = pd_join_scan_get(way->path == PORTABLE ? PD_SCAN_PORTABLE : (enum pd_join_scan_path)way->path);
-	if (!plan.scan)		/* not on this processor */
+	if (!plan.scan) /* not on this processor */
 		return;
 	if (way->split_over && keys->n)
 		split_join(keys, &plan, way, &got);
@@ -292,7 +291,7 @@ END_TEST
 static const struct many_set {
 	const char *name;
 	void (*make)(struct maker *m, size_t i);
-	size_t n, first;	/* the number of the first key */
+	size_t n, first; /* the number of the first key */
 } many_sets[] = {
 	{ "clustered", make_clustered, 60000, 0 },
 	{ "clustered, large numbers", make_clustered, 40000, 1 << 25 },
@@ -367,8 +366,7 @@ static void check_spread(int bits, int d, unsigned blocks, enum pd_join_plan_kin
 	ck_assert(!pd_join_plan_choose(&plan, kind, bits, 3, 1000000, 0, NULL));
 	ck_assert(!pd_join(&keys, &plan, 1, &got, NULL));
 	ck_assert_msg(got.n == (d <= 3), "%d bits, plan %d, distance %d: %zu pairs", bits, kind, d, got.n);
-	ck_assert_msg(!got.n || (got.v[0].a == 0 && got.v[0].b == 1 && got.v[0].distance == d), "%d bits, distance %d",
-		      bits, d);
+	ck_assert_msg(!got.n || (got.v[0].a == 0 && got.v[0].b == 1 && got.v[0].distance == d), "%d bits, distance %d", bits, d);
 	pd_join_pairs_release(&got);
 }
 
@@ -452,7 +450,8 @@ static int compare_hits(const void *x, const void *y)
 }
 
 /* The pairs that a scan must find, in order. */
-static void plain_hits(enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b, bool self, int k, struct pd_join_hits *out)
+static void plain_hits(enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b, bool self, int k,
+		       struct pd_join_hits *out)
 {
 	static const int words[PD_SCAN_WIDTHS] = { 0, 1, 2, 4 };
 	for (size_t i = a.from; i < a.to; i++)
@@ -467,7 +466,8 @@ static void plain_hits(enum pd_join_scan_width width, struct pd_join_run a, stru
 		}
 }
 
-static void check_scan(const struct pd_join_scan *scan, enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b, bool self)
+static void check_scan(const struct pd_join_scan *scan, enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b,
+		       bool self)
 {
 	static const int ks[PD_SCAN_WIDTHS] = { 14, 30, 60, 120 };
 	struct pd_join_hits want = { 0 }, got = { 0 };
@@ -479,8 +479,8 @@ static void check_scan(const struct pd_join_scan *scan, enum pd_join_scan_width 
 	if (got.n)
 		qsort(got.v, got.n, sizeof *got.v, compare_hits);
 	ck_assert_msg(want.n == got.n && (!want.n || !memcmp(want.v, got.v, want.n * sizeof *want.v)),
-		      "%s: width %d, %zu-%zu with %zu-%zu: %zu hits, not %zu", scan->name, width, a.from, a.to, b.from, b.to,
-		      got.n, want.n);
+		      "%s: width %d, %zu-%zu with %zu-%zu: %zu hits, not %zu", scan->name, width, a.from, a.to, b.from, b.to, got.n,
+		      want.n);
 	free(want.v);
 	free(got.v);
 }
@@ -511,9 +511,10 @@ END_TEST
 START_TEST(pieces_agree)
 {
 	enum { N_KEYS = 37, ROOM = N_KEYS + 2 * PD_SCAN_PAD };
-	static const struct pd_join_window windows[] = {
-		{ 1, 32, { { 16, 32 } }, 0 }, { 2, 32, { { 48, 16 }, { 0, 16 } }, 0 }, { 1, 20, { { 55, 20 } }, 0 }, { 2, 9, { { 3, 4 }, { 122, 5 } }, 0 }
-	};
+	static const struct pd_join_window windows[] = { { 1, 32, { { 16, 32 } }, 0 },
+							 { 2, 32, { { 48, 16 }, { 0, 16 } }, 0 },
+							 { 1, 20, { { 55, 20 } }, 0 },
+							 { 2, 9, { { 3, 4 }, { 122, 5 } }, 0 } };
 	static uint64_t v[2 * ROOM];
 	uint32_t half[ROOM];
 	uint8_t parity[ROOM];
@@ -527,7 +528,8 @@ START_TEST(pieces_agree)
 			scan->halves(&windows[w], &columns, from, N_KEYS, half);
 			for (size_t i = 0; i < N_KEYS; i++) {
 				uint64_t key[] = { v[from + i], v[ROOM + from + i] };
-				ck_assert_msg(half[i] == pd_join_window_get(&windows[w], key), "%s: window %zu, key %zu", scan->name, w, from + i);
+				ck_assert_msg(half[i] == pd_join_window_get(&windows[w], key), "%s: window %zu, key %zu",
+					      scan->name, w, from + i);
 			}
 		}
 	if (!scan)

@@ -12,8 +12,12 @@
 
 /* In the order that they must get; all different. */
 static const char *const ids_in_order[] = {
-	"a", "a:+0", "a:0", "a:000", "a:+1", "a:1", "a:+9", "a:+09", "a:9", "a:09", "a:10", "a:99999999999999999999",
-	"a:b", "a:b:+7", "a:b:7", "b", "b!m:3", "b/1.html", "b:", "b:18446744073709551615", "b:x", ":5",
+	"a",	 "a:+0",     "a:0",   "a:000",
+	"a:+1",	 "a:1",	     "a:+9",  "a:+09",
+	"a:9",	 "a:09",     "a:10",  "a:99999999999999999999",
+	"a:b",	 "a:b:+7",   "a:b:7", "b",
+	"b!m:3", "b/1.html", "b:",    "b:18446744073709551615",
+	"b:x",	 ":5",
 };
 enum { IDS = sizeof ids_in_order / sizeof *ids_in_order };
 
@@ -29,7 +33,8 @@ static FILE *pairs_of_ids(int from)
 	FILE *f = tmpfile();
 	ck_assert_ptr_nonnull(f);
 	for (int i = 0; i < IDS; i++)
-		fprintf(f, "%s\t%s\t1\t-\tsimhash\t-\t-\t-\t-\t-\t-\t-\t-\n", ids_in_order[(i * 7 + from) % IDS], ids_in_order[((i + 1) * 7 + from) % IDS]);
+		fprintf(f, "%s\t%s\t1\t-\tsimhash\t-\t-\t-\t-\t-\t-\t-\t-\n", ids_in_order[(i * 7 + from) % IDS],
+			ids_in_order[((i + 1) * 7 + from) % IDS]);
 	fflush(f);
 	return f;
 }
@@ -60,11 +65,13 @@ END_TEST
 
 /* Earlier ones first; "=": the same moment as the one before. */
 static const char *const times[] = {
-	"0000-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00Z", "=1970-01-01T01:00:00+01:00",
-	"=1969-12-31T22:30:00-01:30", "1999-12-31T23:59:59Z", "2000-02-28T23:59:59Z", "2000-02-29T00:00:00Z",
-	"2000-03-01T00:00:00Z", "2024-05-01T12:00:00Z", "=2024-05-01 12:00:00", "=2024-05-01t12:00:00.000Z",
+	"0000-01-01T00:00:00Z",		"1969-12-31T23:59:59Z",		"1970-01-01T00:00:00Z",
+	"=1970-01-01T01:00:00+01:00",	"=1969-12-31T22:30:00-01:30",	"1999-12-31T23:59:59Z",
+	"2000-02-28T23:59:59Z",		"2000-02-29T00:00:00Z",		"2000-03-01T00:00:00Z",
+	"2024-05-01T12:00:00Z",		"=2024-05-01 12:00:00",		"=2024-05-01t12:00:00.000Z",
 	"2024-05-01T12:00:00.0000001Z", "2024-05-01T12:00:00.25+00:00", "=2024-05-01T12:00:00.2500000000001Z",
-	"2024-05-01T12:00:00.3Z", "2024-05-01T12:00:01Z", "2100-02-28T00:00:00Z", "9999-12-31T23:59:59.9999999Z",
+	"2024-05-01T12:00:00.3Z",	"2024-05-01T12:00:01Z",		"2100-02-28T00:00:00Z",
+	"9999-12-31T23:59:59.9999999Z",
 };
 
 START_TEST(order_of_times)
@@ -82,8 +89,17 @@ END_TEST
 
 START_TEST(no_times)
 {
-	static const char *const bad[] = { "", "-", "yesterday", "2024", "2024-05-01", "2024-05-01T12:00", "2024-00-01T12:00:00Z",
-					   "2024-13-01T12:00:00Z", "2024-05-32T12:00:00Z", "20240501120000", "2024-5-1T12:00:00Z" };
+	static const char *const bad[] = { "",
+					   "-",
+					   "yesterday",
+					   "2024",
+					   "2024-05-01",
+					   "2024-05-01T12:00",
+					   "2024-00-01T12:00:00Z",
+					   "2024-13-01T12:00:00Z",
+					   "2024-05-32T12:00:00Z",
+					   "20240501120000",
+					   "2024-5-1T12:00:00Z" };
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		ck_assert_msg(pd_keep_time_key(pd_span_z(bad[i])) == 0, "%s is no time", bad[i]);
 }
@@ -121,7 +137,8 @@ START_TEST(radix)
 	for (int i = 0; i < N; i++) {
 		ck_assert(order[i] < N && !seen[order[i]]);
 		seen[order[i]] = true;
-		ck_assert(!i || key[order[i - 1]] < key[order[i]] || (key[order[i - 1]] == key[order[i]] && order[i - 1] < order[i]));
+		ck_assert(!i || key[order[i - 1]] < key[order[i]] ||
+			  (key[order[i - 1]] == key[order[i]] && order[i - 1] < order[i]));
 	}
 	free(order);
 }

@@ -110,7 +110,10 @@ static uint64_t flooding_key(int shape, uint64_t i)
 	uint64_t inverse = 1, factor = UINT64_C(0x9E3779B97F4A7C15), slot = i << 24;
 	for (int k = 0; k < 6; k++)
 		inverse *= 2 - factor * inverse;
-	return shape == 0 ? (slot ^ slot >> 32) * inverse : shape == 1 ? i << 24 & ~(UINT64_C(255) << 56) : shape == 2 ? i << 44 : i;
+	return shape == 0   ? (slot ^ slot >> 32) * inverse
+	       : shape == 1 ? i << 24 & ~(UINT64_C(255) << 56)
+	       : shape == 2 ? i << 44
+			    : i;
 }
 
 enum { FLOOD = 60000 };

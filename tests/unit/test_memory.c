@@ -67,7 +67,10 @@ END_TEST
 /* Lists of which none, some or all were spilled are merged as in memory. */
 START_TEST(spilled_lists)
 {
-	static const struct { uint64_t n; bool spilled; } cases[] = { { 20013, false }, { 60013, true }, { 600013, true } };
+	static const struct {
+		uint64_t n;
+		bool spilled;
+	} cases[] = { { 20013, false }, { 60013, true }, { 600013, true } };
 	const uint64_t n = cases[_i].n;
 	struct pd_budget budget = budget_of(MIB);
 	struct pd_items *lists = pd_items_lists(3, &budget), all;
@@ -95,7 +98,8 @@ START_TEST(groups_in_rounds)
 	struct pd_match_groups want = { 0 }, got = { 0 };
 	uint64_t *keys = calloc(MANY, sizeof *keys);
 	for (size_t i = 0; i < MANY; i++)
-		keys[i] = i && pd_random_below(&random, 3) == 0 ? keys[pd_random_below(&random, (uint32_t)i)] : pd_random_next(&random);
+		keys[i] = i && pd_random_below(&random, 3) == 0 ? keys[pd_random_below(&random, (uint32_t)i)]
+								: pd_random_next(&random);
 	ck_assert(!pd_match_groups_find(keys, 1, MANY, 1, NULL, &want, NULL));
 	ck_assert(!pd_match_groups_find(keys, 1, MANY, _i + 1, &budget, &got, NULL));
 	ck_assert(got.n_groups == want.n_groups && got.n_multi == want.n_multi);
@@ -150,7 +154,7 @@ static const struct within {
 	enum pd_join_plan_kind kind;
 	size_t limit;
 	bool some, against;
-	size_t parts;	/* at least; 0: all at once */
+	size_t parts; /* at least; 0: all at once */
 } withins[] = {
 	{ "in memory", 1, 3, PD_PLAN_BLOCKS, 1024 * MIB, false, false, 0 },
 	{ "blocks", 1, 3, PD_PLAN_BLOCKS, 1, false, false, 9 },
@@ -201,7 +205,8 @@ START_TEST(joined_within)
 		plan.took.stretches = 0;
 		ck_assert(!pd_join_within(&keys, &plan, threads, &budget, &got, NULL));
 		check_same(&want, &got, w->name);
-		ck_assert_msg(w->parts ? plan.took.stretches >= w->parts : !plan.took.stretches, "%s: %zu parts", w->name, plan.took.stretches);
+		ck_assert_msg(w->parts ? plan.took.stretches >= w->parts : !plan.took.stretches, "%s: %zu parts", w->name,
+			      plan.took.stretches);
 	}
 	pd_join_pairs_release(&want);
 	pd_join_pairs_release(&got);

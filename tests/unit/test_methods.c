@@ -28,12 +28,9 @@ static const struct {
 	const char *name, *a, *b;
 	double sim;
 } sims[] = {
-	{ "equal vectors", "1=3 2=2", "1=3 2=2", 0 },
-	{ "nothing in common", "1=3 2=2", "3=3 4=2", 1 },
-	{ "twice as long", "1=1 2=1", "1=2 2=2", .2 },
-	{ "two weights changed places", "1=3 2=2", "1=2 2=3", 1 / 13. },
-	{ "one of two words", "1=1 2=1", "1=1 3=1", .5 },
-	{ "aligned by word, not by place", "1=3 2=2", "2=2 1=3", 0 },
+	{ "equal vectors", "1=3 2=2", "1=3 2=2", 0 },	  { "nothing in common", "1=3 2=2", "3=3 4=2", 1 },
+	{ "twice as long", "1=1 2=1", "1=2 2=2", .2 },	  { "two weights changed places", "1=3 2=2", "1=2 2=3", 1 / 13. },
+	{ "one of two words", "1=1 2=1", "1=1 3=1", .5 }, { "aligned by word, not by place", "1=3 2=2", "2=2 1=3", 0 },
 };
 
 START_TEST(sim)

@@ -7,7 +7,7 @@
 #include "read/source.h"
 
 static const struct {
-	const char *path, *url;	/* url NULL: no mirror */
+	const char *path, *url; /* url NULL: no mirror */
 } rows[] = {
 	{ "docs.example.org/index.html", "http://docs.example.org/index.html" },
 	{ "mirror/docs.example.org/3/a.html", "http://docs.example.org/3/a.html" },

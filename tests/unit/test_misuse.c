@@ -94,13 +94,19 @@ static void write_dump(const char *path, int pages)
 	ck_assert(!fclose(f));
 }
 
-static pagededup_reader *open_reader(pagededup_model *m, const char *path, void (*damage)(void *, const char *, const char *), void *context)
+static pagededup_reader *open_reader(pagededup_model *m, const char *path, void (*damage)(void *, const char *, const char *),
+				     void *context)
 {
 	pagededup_error error = { .size = sizeof error };
 	pagededup_reader *r;
 	const char *paths[] = { path };
-	DONE(pagededup_reader_open(&r, m, &(pagededup_reader_options){ .size = sizeof(pagededup_reader_options), .paths = paths, .n_paths = 1, .damage = damage,
-									.context = context }, &error));
+	DONE(pagededup_reader_open(&r, m,
+				   &(pagededup_reader_options){ .size = sizeof(pagededup_reader_options),
+								.paths = paths,
+								.n_paths = 1,
+								.damage = damage,
+								.context = context },
+				   &error));
 	return r;
 }
 
@@ -117,7 +123,6 @@ static int no_pairs(void *context, const pagededup_table *batch)
 {
 	return 0;
 }
-
 
 /* --- pointers and handles --- */
 
@@ -157,7 +162,7 @@ START_TEST(pointers_that_are_null)
 	QUIETLY(USAGE, pagededup_worker_row(w, NULL, &bytes));
 	QUIETLY(USAGE, pagededup_worker_record(w, &text, NULL));
 	QUIETLY(USAGE, pagededup_worker_visible_text(NULL, NULL, NULL));
-	QUIETLY(USAGE, pagededup_worker_visible_text(w, &text, &bytes));	/* no page yet */
+	QUIETLY(USAGE, pagededup_worker_visible_text(w, &text, &bytes)); /* no page yet */
 	ck_assert(!strcmp(text, "") && !bytes);
 
 	ck_assert_int_eq(pagededup_distance(NULL, &key, 64), -1);
@@ -183,7 +188,7 @@ START_TEST(pointers_that_are_null)
 	REFUSED(USAGE, pagededup_reader_open(&other_r, m, &o, &error));
 	ck_assert(!other_r);
 	REFUSED(USAGE, pagededup_reader_next(NULL, &record, &error));
-	REFUSED(USAGE, pagededup_sign_record(w, r, &page, &error));	/* no record yet */
+	REFUSED(USAGE, pagededup_sign_record(w, r, &page, &error)); /* no record yet */
 	REFUSED(USAGE, pagededup_sign_record(NULL, r, &page, &error));
 	REFUSED(USAGE, pagededup_sign_record(w, NULL, &page, &error));
 	QUIETLY(PAGEDEDUP_MORE, pagededup_reader_next(r, NULL, NULL));
@@ -277,7 +282,7 @@ START_TEST(handles_of_another_kind)
 	s = open_store("kind");
 	REFUSED(USAGE, pagededup_store_add(s, as_worker, NULL, &error));
 	ck_assert(!pagededup_table_rows(as_worker));
-	pagededup_worker_free(as_table);	/* is ignored */
+	pagededup_worker_free(as_table); /* is ignored */
 	pagededup_store_close(as_worker);
 	pagededup_model_free(as_worker);
 	ck_assert_int_eq((int)pagededup_table_rows(t), 2);
@@ -306,10 +311,12 @@ START_TEST(sizes_that_are_wrong)
 		REFUSED(USAGE, pagededup_model_open(&other, &(pagededup_model_options){ .size = n }, &error));
 		REFUSED(USAGE, pagededup_sign(w, &input, NULL, &error));
 		REFUSED(USAGE, pagededup_table_sign(t, &input, 1, 1, &error));
-		REFUSED(USAGE, pagededup_reader_open(&r, m, &(pagededup_reader_options){ .size = n, .paths = paths, .n_paths = 1 }, &error));
+		REFUSED(USAGE, pagededup_reader_open(&r, m, &(pagededup_reader_options){ .size = n, .paths = paths, .n_paths = 1 },
+						     &error));
 		REFUSED(USAGE, pagededup_match(t, NULL, &(pagededup_match_options){ .size = n }, no_pairs, NULL, &error));
 		REFUSED(USAGE, pagededup_cluster(t, NULL, NULL, 0, 0, &(pagededup_cluster_options){ .size = n }, &out, &error));
-		REFUSED(USAGE, pagededup_table_import(&out, NULL, &(pagededup_column){ .size = n, .name = "fingerprint" }, 1, 0, &error));
+		REFUSED(USAGE,
+			pagededup_table_import(&out, NULL, &(pagededup_column){ .size = n, .name = "fingerprint" }, 1, 0, &error));
 		if (n >= sizeof n)
 			continue;
 		pagededup_page page = { .size = n };
@@ -318,7 +325,8 @@ START_TEST(sizes_that_are_wrong)
 		QUIETLY(USAGE, pagededup_table_column(t, 0, &column));
 		QUIETLY(USAGE, pagededup_table_find(t, "id", &column));
 	}
-	pagededup_input two[2] = { { .size = sizeof *two, .body = "x", .bytes = 1 }, { .size = sizeof *two - 8, .body = "x", .bytes = 1 } };
+	pagededup_input two[2] = { { .size = sizeof *two, .body = "x", .bytes = 1 },
+				   { .size = sizeof *two - 8, .body = "x", .bytes = 1 } };
 	REFUSED(USAGE, pagededup_table_sign(t, two, 2, 1, &error));
 	pagededup_table_free(t);
 	pagededup_worker_free(w);
@@ -327,7 +335,8 @@ START_TEST(sizes_that_are_wrong)
 END_TEST
 
 static const uint64_t numbers[] = { 1, 2, 3 };
-static const int64_t rising[] = { 0, 1, 2, 3 }, falling[] = { 0, 2, 1, 3 }, below[] = { -1, 0, 1, 2 }, far[] = { 0, 1, 2, INT64_MAX };
+static const int64_t rising[] = { 0, 1, 2, 3 }, falling[] = { 0, 2, 1, 3 }, below[] = { -1, 0, 1, 2 },
+		     far[] = { 0, 1, 2, INT64_MAX };
 
 static const struct importing {
 	const char *name;
@@ -335,25 +344,34 @@ static const struct importing {
 	uint64_t rows;
 	int status;
 } imports[] = {
-#define COLUMN(...) { .size = sizeof(pagededup_column), __VA_ARGS__ }
-	{ "whole", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .data = "abc", .offsets = rising, .data_bytes = 3), 3, PAGEDEDUP_OK },
-	{ "whole, of an unknown size", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .data = "abc", .offsets = rising), 3, PAGEDEDUP_OK },
+#define COLUMN(...) \
+	{ \
+		.size = sizeof(pagededup_column), __VA_ARGS__ \
+	}
+	{ "whole", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .data = "abc", .offsets = rising, .data_bytes = 3), 3,
+	  PAGEDEDUP_OK },
+	{ "whole, of an unknown size", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .data = "abc", .offsets = rising), 3,
+	  PAGEDEDUP_OK },
 	{ "without a name", COLUMN(.type = PAGEDEDUP_UINT64, .data = numbers), 3, USAGE },
 	{ "without offsets", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .data = "abc"), 3, FORMAT },
 	{ "without data", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .offsets = rising), 3, FORMAT },
 	{ "offsets that fall", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .data = "abc", .offsets = falling), 3, FORMAT },
 	{ "offsets below 0", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .data = "abc", .offsets = below), 3, FORMAT },
-	{ "offsets past the data", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .data = "abc", .offsets = far, .data_bytes = 3), 3, FORMAT },
-	{ "text that is too short", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .data = "ab", .offsets = rising, .data_bytes = 2), 3, FORMAT },
+	{ "offsets past the data", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .data = "abc", .offsets = far, .data_bytes = 3), 3,
+	  FORMAT },
+	{ "text that is too short", COLUMN(.name = "url", .type = PAGEDEDUP_TEXT, .data = "ab", .offsets = rising, .data_bytes = 2),
+	  3, FORMAT },
 	{ "numbers without data", COLUMN(.name = "terms", .type = PAGEDEDUP_UINT64), 3, FORMAT },
 	{ "too few numbers", COLUMN(.name = "terms", .type = PAGEDEDUP_UINT64, .data = numbers, .data_bytes = 16), 3, FORMAT },
 	{ "a column that is ignored", COLUMN(.name = "colour", .type = 77), 3, PAGEDEDUP_OK },
 	{ "a type that is none", COLUMN(.name = "terms", .type = 77, .data = numbers), 3, FORMAT },
 	{ "a negative type", COLUMN(.name = "terms", .type = -1, .data = numbers), 3, FORMAT },
 	{ "bytes of a negative width", COLUMN(.name = "sketch", .type = PAGEDEDUP_BYTES, .width = -8, .data = numbers), 3, FORMAT },
-	{ "bytes of a huge width", COLUMN(.name = "sketch", .type = PAGEDEDUP_BYTES, .width = INT32_MAX, .data = numbers), 3, FORMAT },
+	{ "bytes of a huge width", COLUMN(.name = "sketch", .type = PAGEDEDUP_BYTES, .width = INT32_MAX, .data = numbers), 3,
+	  FORMAT },
 	{ "more rows than memory can hold", COLUMN(.name = "terms", .type = PAGEDEDUP_UINT64, .data = numbers), UINT64_MAX, USAGE },
-	{ "more rows than bytes can be counted", COLUMN(.name = "terms", .type = PAGEDEDUP_UINT64, .data = numbers), INT64_MAX / 8, USAGE },
+	{ "more rows than bytes can be counted", COLUMN(.name = "terms", .type = PAGEDEDUP_UINT64, .data = numbers), INT64_MAX / 8,
+	  USAGE },
 };
 
 START_TEST(columns_that_are_not_whole)
@@ -361,7 +379,9 @@ START_TEST(columns_that_are_not_whole)
 	const struct importing *i = &imports[_i];
 	pagededup_error error = { .size = sizeof error };
 	pagededup_table *t;
-	const pagededup_column columns[] = { COLUMN(.name = "fingerprint", .type = PAGEDEDUP_UINT64, .data = numbers, .data_bytes = i->rows == 3 ? sizeof numbers : 0), i->column };
+	const pagededup_column columns[] = { COLUMN(.name = "fingerprint", .type = PAGEDEDUP_UINT64, .data = numbers,
+						    .data_bytes = i->rows == 3 ? sizeof numbers : 0),
+					     i->column };
 	int status = pagededup_table_import(&t, NULL, columns, 2, i->rows, &error);
 	ck_assert_msg(status == i->status, "%s: %d (%s), expected %d", i->name, status, error.text, i->status);
 	ck_assert_msg((status == 0) == (t != NULL), "%s: a table", i->name);
@@ -377,7 +397,8 @@ START_TEST(pairs_that_are_not_whole)
 	pagededup_error error = { .size = sizeof error };
 	pagededup_model *m = open_model();
 	pagededup_table *t = new_table(m, 2, 60), *out;
-	pagededup_column c[3] = { COLUMN(.name = "a", .type = PAGEDEDUP_UINT64, .data = first), COLUMN(.name = "b", .type = PAGEDEDUP_UINT64, .data = rows),
+	pagededup_column c[3] = { COLUMN(.name = "a", .type = PAGEDEDUP_UINT64, .data = first),
+				  COLUMN(.name = "b", .type = PAGEDEDUP_UINT64, .data = rows),
 				  COLUMN(.name = "similarity", .type = PAGEDEDUP_FLOAT64, .data = similar) };
 	DONE(pagededup_cluster(t, NULL, c, 3, 2, NULL, &out, &error));
 	pagededup_table_free(out);
@@ -490,7 +511,8 @@ static const struct hammered {
 	const char *name;
 	int (*call)(struct shared *s, pagededup_worker *own, unsigned seed);
 } hammered[] = {
-	{ "worker", use_worker }, { "table", use_table }, { "table_sign", use_table_sign }, { "learner", use_learner }, { "store", use_store }, { "reader", use_reader },
+	{ "worker", use_worker },   { "table", use_table }, { "table_sign", use_table_sign },
+	{ "learner", use_learner }, { "store", use_store }, { "reader", use_reader },
 };
 
 START_TEST(threads_with_one_handle)
@@ -528,7 +550,8 @@ START_TEST(threads_with_one_handle)
 	ck_assert_msg(!s.other, "%s: %d calls with another status", h->name, s.other);
 	ck_assert_msg(s.busy > 0, "%s: of %d calls none was refused", h->name, s.done);
 	if (h->call == use_table || h->call == use_table_sign)
-		ck_assert_msg(pagededup_table_rows(t) == (uint64_t)s.done, "%s: %d rows after %d calls", h->name, (int)pagededup_table_rows(t), s.done);
+		ck_assert_msg(pagededup_table_rows(t) == (uint64_t)s.done, "%s: %d rows after %d calls", h->name,
+			      (int)pagededup_table_rows(t), s.done);
 	if (h->call == use_learner)
 		DONE(pagededup_learner_end(l, "hammered.learned", &error));
 	if (h->call == use_reader) {
@@ -625,7 +648,7 @@ START_TEST(callbacks_that_call_their_handle)
 	ck_assert_int_eq(c.calls, 4);
 	pagededup_reader_free(c.r);
 	c.r = open_reader(m, "reentered.jsonl", reenter, &c);
-	c.frees = true;	/* both handles are freed when the call ends */
+	c.frees = true; /* both handles are freed when the call ends */
 	DONE(pagededup_table_read(c.t, c.r, 0, 2, &error));
 	c.frees = false;
 	c.t = NULL;
@@ -641,7 +664,9 @@ START_TEST(a_callback_that_stops)
 	struct reentered c = { .w = new_worker(m), .t = new_table(m, 0, 0), .stops = true };
 	const char *paths[] = { "stopped.jsonl" };
 	write_dump("stopped.jsonl", 40);
-	pagededup_reader_options o = { .size = sizeof o, .paths = paths, .n_paths = 1, .damage = reenter, .context = &c, .stop = &c.stop };
+	pagededup_reader_options o = {
+		.size = sizeof o, .paths = paths, .n_paths = 1, .damage = reenter, .context = &c, .stop = &c.stop
+	};
 	DONE(pagededup_reader_open(&c.r, m, &o, &error));
 	REFUSED(PAGEDEDUP_ERR_STOPPED, pagededup_table_read(c.t, c.r, 0, 2, &error));
 	ck_assert_int_eq(c.calls, 1);
@@ -669,7 +694,7 @@ static int free_batch(void *context, const pagededup_table *batch)
 	c->calls++;
 	REFUSED(BUSY, pagededup_table_sign(c->pages, INPUT(.body = "x", .bytes = 1), 1, 1, &error));
 	REFUSED(BUSY, pagededup_table_text((pagededup_table *)batch, &(const char *){ NULL }, &(size_t){ 0 }, &error));
-	pagededup_table_free((pagededup_table *)batch);	/* belongs to the call: is ignored */
+	pagededup_table_free((pagededup_table *)batch); /* belongs to the call: is ignored */
 	ck_assert_int_eq(pagededup_table_column(batch, 0, &column), PAGEDEDUP_OK);
 	ck_assert_int_eq((int)pagededup_table_rows(batch), 2);
 	return 0;
@@ -680,7 +705,8 @@ START_TEST(a_batch_belongs_to_the_call)
 	pagededup_error error = { .size = sizeof error };
 	pagededup_model *m = open_model();
 	struct reentered c = { .pages = new_table(m, 12, 60) };
-	DONE(pagededup_match(c.pages, NULL, &(pagededup_match_options){ .size = sizeof(pagededup_match_options), .batch = 2 }, free_batch, &c, &error));
+	DONE(pagededup_match(c.pages, NULL, &(pagededup_match_options){ .size = sizeof(pagededup_match_options), .batch = 2 },
+			     free_batch, &c, &error));
 	ck_assert_int_eq(c.calls, 3);
 	pagededup_table_free(c.pages);
 	pagededup_model_free(m);
@@ -725,7 +751,7 @@ START_TEST(a_store_that_is_closed_while_it_adds)
 		pagededup_store_close(c.s);
 		pthread_join(thread, NULL);
 		ck_assert_int_eq(c.status, PAGEDEDUP_OK);
-		DONE(pagededup_store_open(&c.s, path, PAGEDEDUP_STORE_WRITE, &error));	/* its lock was given back */
+		DONE(pagededup_store_open(&c.s, path, PAGEDEDUP_STORE_WRITE, &error)); /* its lock was given back */
 		pagededup_store_close(c.s);
 	}
 	pagededup_table_free(c.t);
@@ -745,14 +771,16 @@ START_TEST(a_store_after_fork)
 	pid_t child = fork();
 	if (!child) {
 		bool refused = pagededup_store_add(s, t, NULL, NULL) == USAGE && pagededup_store_check(s, t, NULL, NULL) == USAGE &&
-			       pagededup_store_sync(s, NULL) == USAGE && pagededup_store_open(&other, "forked", PAGEDEDUP_STORE_WRITE, NULL) < 0 && !other;
+			       pagededup_store_sync(s, NULL) == USAGE &&
+			       pagededup_store_open(&other, "forked", PAGEDEDUP_STORE_WRITE, NULL) < 0 && !other;
 		pagededup_store_close(s);
 		_exit(refused ? 0 : 1);
 	}
 	ck_assert(waitpid(child, &status, 0) == child);
 	ck_assert_msg(WIFEXITED(status) && !WEXITSTATUS(status), "the child used the parent's store");
 	DONE(pagededup_store_add(s, t, NULL, &error));
-	REFUSED(PAGEDEDUP_ERR_LIMIT, pagededup_store_open(&other, "forked", PAGEDEDUP_STORE_WRITE, &error));	/* one writer, also in one process */
+	REFUSED(PAGEDEDUP_ERR_LIMIT,
+		pagededup_store_open(&other, "forked", PAGEDEDUP_STORE_WRITE, &error)); /* one writer, also in one process */
 	pagededup_store_close(s);
 	pagededup_table_free(t);
 	pagededup_model_free(m);

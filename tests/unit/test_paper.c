@@ -49,8 +49,13 @@ static void add_run(struct pd_blocks *b, const char *z, uint32_t block, uint32_t
 		return;
 	b->runs = pd_grow(b->runs, b->n_runs, &b->cap_runs, sizeof(*b->runs));
 	b->runs[b->n_runs++] = (struct pd_run){
-		.at = (uint32_t)b->text.n, .n = (uint32_t)strlen(z), .chars = code_points(z), .box = block + 1,
-		.block = block, .link = UINT32_MAX, .flags = flags | PD_RUN_SPACE | PD_RUN_LINE,
+		.at = (uint32_t)b->text.n,
+		.n = (uint32_t)strlen(z),
+		.chars = code_points(z),
+		.box = block + 1,
+		.block = block,
+		.link = UINT32_MAX,
+		.flags = flags | PD_RUN_SPACE | PD_RUN_LINE,
 	};
 	pd_buf_add_z(&b->text, z);
 }
@@ -71,11 +76,18 @@ static void make_blocks(struct pd_blocks *b, const struct piece *pieces)
 		add_run(b, p->text, i, 0);
 		add_run(b, p->links, i, PD_RUN_LINK);
 		uint32_t end = (uint32_t)b->n_runs;
-		add_box(b, (struct pd_box){ .end = i + 2, .first_run = first, .end_run = end, .block = i,
+		add_box(b, (struct pd_box){ .end = i + 2,
+					    .first_run = first,
+					    .end_run = end,
+					    .block = i,
 					    .tag = p->title ? PD_TAG_h1 : PD_TAG_div });
 		b->blocks = pd_grow(b->blocks, i, &b->cap_blocks, sizeof(*b->blocks));
-		b->blocks[b->n_blocks++] = (struct pd_block){ .box = i + 1, .title = p->title, .first_run = first,
-			.end_run = end, .chars = code_points(p->text) + anchor, .anchor_chars = anchor };
+		b->blocks[b->n_blocks++] = (struct pd_block){ .box = i + 1,
+							      .title = p->title,
+							      .first_run = first,
+							      .end_run = end,
+							      .chars = code_points(p->text) + anchor,
+							      .anchor_chars = anchor };
 	}
 	b->boxes[0].end = (uint32_t)b->n_boxes;
 	b->boxes[0].end_run = (uint32_t)b->n_runs;
@@ -88,7 +100,7 @@ static void make_blocks(struct pd_blocks *b, const struct piece *pieces)
 static const struct row {
 	const char *name;
 	struct piece pieces[BLOCKS_MAX];
-	int stop;	/* 1: they are not terms; 2: they are terms, and blocks are compared without them */
+	int stop; /* 1: they are not terms; 2: they are terms, and blocks are compared without them */
 	const char *labels;
 } rows[] = {
 	{ "longest is topic", { { 0, "short words here", "" }, { 0, LONG_A, "" } }, 0, "nt" },
@@ -102,7 +114,10 @@ static const struct row {
 	{ "nothing in common", { { 0, LONG_A, "" }, { 0, "k1 k2 k3", "" } }, 0, "tn" },
 	{ "a block without terms", { { 0, LONG_A, "" }, { 0, "!!! ...", "" }, { 0, "", "" } }, 0, "tnn" },
 	{ "stop words are no terms", { { 0, LONG_A " the of", "" }, { 0, "the of zulu", "" } }, 1, "tn" },
-	{ "blocks are compared without stop words", { { 0, LONG_A " the of and in to", "" }, { 0, "the of and zulu", "" } }, 2, "tn" },
+	{ "blocks are compared without stop words",
+	  { { 0, LONG_A " the of and in to", "" }, { 0, "the of and zulu", "" } },
+	  2,
+	  "tn" },
 	{ "what is left decides", { { 0, LONG_A " the of and in to", "" }, { 0, "the of and alpha", "" } }, 2, "tt" },
 	{ "stop words alone are nothing in common", { { 0, LONG_A " the of", "" }, { 0, "the of", "" } }, 2, "tn" },
 	{ "Chinese words", { { 0, "北京大学的学生学习数学和物理课程内容", "" }, { 0, "学生学习化学", "" } }, 0, "tt" },
@@ -175,8 +190,9 @@ static void check_feature(const struct pd_topic *t, enum pd_feature_kind kind, c
 START_TEST(features)
 {
 	const struct piece pieces[BLOCKS_MAX] = {
-		{ 1, "Heading", "" }, { 0, "alpha bravo charlie delta echo foxtrot", "" }, { 0, "a ", "bravo delta" },
-		{ 0, "noise k1", "" }, { 0, "alpha last", "" },
+		{ 1, "Heading", "" },	    { 0, "alpha bravo charlie delta echo foxtrot", "" },
+		{ 0, "a ", "bravo delta" }, { 0, "noise k1", "" },
+		{ 0, "alpha last", "" },
 	};
 	struct pd_blocks b = { 0 };
 	make_blocks(&b, pieces);

@@ -14,7 +14,7 @@ static const struct choice {
 	int bits, k;
 	size_t n;
 	int status;
-	const char *print;	/* the beginning */
+	const char *print; /* the beginning */
 } choices[] = {
 	{ "paper, k=3", PD_PLAN_PAPER, 64, 3, 1000, 0, "paper: about " },
 	{ "paper, 128 bits", PD_PLAN_PAPER, 128, 2, 1000, 0, "paper: about " },
@@ -45,8 +45,8 @@ START_TEST(choose)
 		pd_buf_add_z(&text, e.text);
 	else
 		pd_join_plan_print(&p, &text);
-	ck_assert_msg(!strncmp(pd_buf_z(&text), c->print, strlen(c->print)), "%s: \"%s\", not \"%s…\"", c->name,
-		      pd_buf_z(&text), c->print);
+	ck_assert_msg(!strncmp(pd_buf_z(&text), c->print, strlen(c->print)), "%s: \"%s\", not \"%s…\"", c->name, pd_buf_z(&text),
+		      c->print);
 	pd_buf_release(&text);
 }
 END_TEST
@@ -90,9 +90,12 @@ END_TEST
  * except for paper. */
 START_TEST(list)
 {
-	static const struct { int bits, k; size_t n, against; } rows[] = {
-		{ 64, 0, 10, 0 }, { 64, 3, 1000000, 0 }, { 64, 3, 10000000, 1000 }, { 64, 8, 1000000, 0 }, { 64, 14, 100000000, 0 },
-		{ 128, 20, 1000000, 0 }, { 256, 12, 1000000, 5 }, { 256, 64, 0, 0 },
+	static const struct {
+		int bits, k;
+		size_t n, against;
+	} rows[] = {
+		{ 64, 0, 10, 0 },	  { 64, 3, 1000000, 0 },   { 64, 3, 10000000, 1000 }, { 64, 8, 1000000, 0 },
+		{ 64, 14, 100000000, 0 }, { 128, 20, 1000000, 0 }, { 256, 12, 1000000, 5 },   { 256, 64, 0, 0 },
 	};
 	struct pd_join_plan all[PD_PLANS_MAX], chosen, *first;
 	char where[64];
@@ -112,7 +115,8 @@ START_TEST(list)
 	ck_assert_int_ge(kinds[PD_PLAN_BLOCKS], 3);
 	first = &all[all[0].kind == PD_PLAN_PAPER];
 	ck_assert_msg(first->kind == chosen.kind && first->n_blocks == chosen.n_blocks &&
-		      !memcmp(first->n_bits, chosen.n_bits, sizeof chosen.n_bits), "row %d: AUTO takes another", _i);
+			      !memcmp(first->n_bits, chosen.n_bits, sizeof chosen.n_bits),
+		      "row %d: AUTO takes another", _i);
 }
 END_TEST
 
@@ -140,8 +144,9 @@ static const struct default_k {
 	size_t n;
 	int k;
 } default_ks[] = {
-	{ 64, 0, 12 }, { 64, 1, 12 }, { 64, 5000, 12 }, { 64, 20000, 11 }, { 64, 100000, 10 }, { 64, 1000000, 9 },
-	{ 64, 10000000, 7 }, { 64, 100000000, 6 }, { 64, 1000000000, 5 }, { 128, 1000000, 25 }, { 256, 1000000, 51 },
+	{ 64, 0, 12 },	       { 64, 1, 12 },	     { 64, 5000, 12 },	   { 64, 20000, 11 },
+	{ 64, 100000, 10 },    { 64, 1000000, 9 },   { 64, 10000000, 7 },  { 64, 100000000, 6 },
+	{ 64, 1000000000, 5 }, { 128, 1000000, 25 }, { 256, 1000000, 51 },
 };
 
 START_TEST(default_k)

@@ -22,7 +22,7 @@ static struct pd_reader_options options(char **inputs, int n)
 }
 
 /* Reads everything; `told` gets an id a line.  The status of the last call. */
-static uint64_t bytes_done, bytes_total;	/* of the last one */
+static uint64_t bytes_done, bytes_total; /* of the last one */
 
 static int ids(const struct pd_reader_options *o, struct pd_reader_stats *stats, struct pd_err *e)
 {
@@ -88,7 +88,8 @@ START_TEST(test_folder_order)
 	ck_assert_int_eq(symlink("nowhere", "d/zlost"), 0);
 	ck_assert_int_eq(mkfifo("d/fifo", 0666), 0);
 	struct pd_reader_options o = options(PATHS(d), 1);
-	expect("folder", &o, "d/.h/z\nd/b-y\nd/b.txt\nd/b/x\nd/b0\nd/link\n"
+	expect("folder", &o,
+	       "d/.h/z\nd/b-y\nd/b.txt\nd/b/x\nd/b0\nd/link\n"
 	       "! d/zlost 0 cannot open: No such file or directory\nd/\xc3\xa9\n");
 }
 END_TEST
@@ -369,9 +370,15 @@ END_TEST
 START_TEST(test_corpora)
 {
 	static const char *const dumps[] = {
-		"pywb/iana.warc.gz", "pywb/dupes.warc.gz", "pywb/example-wget-1-14.warc.gz", "resiliparse/warcfile.warc.gz",
-		"resiliparse/warcfile.warc", "resiliparse/clueweb-quirk.warc.gz", "warcio/example-wrong-chunks.warc.gz",
-		"warcio/example-bad.warc.gz.bad", "aut/example.warc.gz",
+		"pywb/iana.warc.gz",
+		"pywb/dupes.warc.gz",
+		"pywb/example-wget-1-14.warc.gz",
+		"resiliparse/warcfile.warc.gz",
+		"resiliparse/warcfile.warc",
+		"resiliparse/clueweb-quirk.warc.gz",
+		"warcio/example-wrong-chunks.warc.gz",
+		"warcio/example-bad.warc.gz.bad",
+		"aut/example.warc.gz",
 	};
 	const char *corpora = getenv("PAGEDEDUP_CORPORA");
 	struct pd_buf path = { 0 };

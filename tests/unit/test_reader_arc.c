@@ -8,9 +8,11 @@
 static const struct {
 	const char *name, *dump, *want;
 } rows[] = {
-	{ "version 1", "filedesc://x.arc 0.0.0.0 20240102030405 text/plain 9\n1 0 test\n\nhttp://h/ 1.2.3.4 20240102030405 text/html 3\nabc\n",
+	{ "version 1",
+	  "filedesc://x.arc 0.0.0.0 20240102030405 text/plain 9\n1 0 test\n\nhttp://h/ 1.2.3.4 20240102030405 text/html 3\nabc\n",
 	  "0 other filedesc://x.arc 0/9\n63 response http://h/ 3/3\n" },
-	{ "version 2", "filedesc://x.arc 0.0.0.0 20240102030405 text/plain 200 - - 0 x.arc 9\n2 0 test\n\n"
+	{ "version 2",
+	  "filedesc://x.arc 0.0.0.0 20240102030405 text/plain 200 - - 0 x.arc 9\n2 0 test\n\n"
 	  "http://h/ 1.2.3.4 20240102030405 text/html 200 fac069150613fe55599cc7fa88aa089d - 209 x.arc 3\nabc\n",
 	  "0 other filedesc://x.arc 0/9\n79 response http://h/ 3/3\n" },
 	{ "no filedesc", "http://h/ 1.2.3.4 20240102030405 text/html 3\nabc\n", "0 response http://h/ 3/3\n" },
@@ -21,13 +23,16 @@ static const struct {
 	{ "no address, long date", "http://h/ - 202401020304050000 text/html 3\nabc", "0 response http://h/ 3/3\n" },
 	{ "name look-up", "dns:h 1.2.3.4 20240102030405 text/dns 3\nabc\n", "0 other dns:h 0/3\n" },
 	{ "ftp", "ftp://h/x 1.2.3.4 20240102030405 text/plain 3\nabc\n", "0 payload ftp://h/x 3/3\n" },
-	{ "no line end between", "http://h/1 1.2.3.4 20240102030405 text/html 3\nabchttp://h/2 1.2.3.4 20240102030405 text/html 1\nd",
+	{ "no line end between",
+	  "http://h/1 1.2.3.4 20240102030405 text/html 3\nabchttp://h/2 1.2.3.4 20240102030405 text/html 1\nd",
 	  "0 response http://h/1 3/3\n49 response http://h/2 1/1\n" },
 	{ "empty block", "http://h/1 1.2.3.4 20240102030405 text/html 0\n\nhttp://h/2 1.2.3.4 20240102030405 text/html 1\nd",
 	  "0 response http://h/1 0/0\n47 response http://h/2 1/1\n" },
-	{ "length that is none", "http://h/1 1.2.3.4 20240102030405 text/html x\nabc\nhttp://h/2 1.2.3.4 20240102030405 text/html 1\nd",
+	{ "length that is none",
+	  "http://h/1 1.2.3.4 20240102030405 text/html x\nabc\nhttp://h/2 1.2.3.4 20240102030405 text/html 1\nd",
 	  "! 0 implausible length in the ARC header\n50 response http://h/2 1/1\n" },
-	{ "negative length", "http://h/1 1.2.3.4 20240102030405 text/html -1\nabc\n", "! 0 implausible length in the ARC header\n" },
+	{ "negative length", "http://h/1 1.2.3.4 20240102030405 text/html -1\nabc\n",
+	  "! 0 implausible length in the ARC header\n" },
 	{ "long length swallows nothing",
 	  "http://h/1 1.2.3.4 20240102030405 text/html 20\nabc\nhttp://h/2 1.2.3.4 20240102030405 text/html 1\nd\n",
 	  "! 0 the record's length leads past the end of the file or into another record\n51 response http://h/2 1/1\n" },
@@ -40,10 +45,12 @@ static const struct {
 	  "! 0 the record's length leads past the end of the file or into another record\n" },
 	{ "cut in the header", "http://h/1 1.2.3.4 20240102030405 text/html 1\na\nhttp://h/2 1.2.3.4 2024",
 	  "0 response http://h/1 1/1\n! 48 record cut by the end of the file\n" },
-	{ "shorter than said, but complete", "http://h/1 1.2.3.4 20240102030405 text/html 99\nHTTP/1.0 200 OK\nContent-Length: 3\n\nabc\n\n",
+	{ "shorter than said, but complete",
+	  "http://h/1 1.2.3.4 20240102030405 text/html 99\nHTTP/1.0 200 OK\nContent-Length: 3\n\nabc\n\n",
 	  "0 response http://h/1 38/38\n" },
 	{ "a page that quotes a header",
-	  "http://h/1 1.2.3.4 20240102030405 text/html 49\na\nhttp://h/2 1.2.3.4 20240102030405 text/html 1\n\n\n", "0 response http://h/1 49/49\n" },
+	  "http://h/1 1.2.3.4 20240102030405 text/html 49\na\nhttp://h/2 1.2.3.4 20240102030405 text/html 1\n\n\n",
+	  "0 response http://h/1 49/49\n" },
 	{ "a text with addresses", "see http://h/ 1.2.3.4 and more\n", "- payload - 31/31\n" },
 };
 

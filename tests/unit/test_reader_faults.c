@@ -82,7 +82,9 @@ static int read_all(char *path, struct pd_err *e)
 static void long_records(struct pd_buf *out)
 {
 	for (int i = 0; i < 2; i++) {
-		pd_buf_printf(out, "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://h/%d\r\nContent-Length: 700000\r\n\r\n", i);
+		pd_buf_printf(out,
+			      "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://h/%d\r\nContent-Length: 700000\r\n\r\n",
+			      i);
 		for (int k = 0; k < 700000 - 100 * i; k++)
 			pd_buf_add_c(out, k % 80 ? 'x' : '\n');
 		pd_buf_add_z(out, "\r\n\r\n");
@@ -134,8 +136,8 @@ START_TEST(test_every_call_fails_once)
 				break;
 			}
 			failed[call]++;
-			ck_assert_msg(status == PD_ERR_SYSTEM, "%s, %s %d: status %d, %s", inputs[_i].name, call_names[call], n, status,
-				      pd_buf_z(&told));
+			ck_assert_msg(status == PD_ERR_SYSTEM, "%s, %s %d: status %d, %s", inputs[_i].name, call_names[call], n,
+				      status, pd_buf_z(&told));
 			ck_assert_msg(strstr(e.text, "Input/output error") != NULL, "%s", e.text);
 			ck_assert_msg(told.n <= want.n && memcmp(pd_buf_z(&told), want.p, told.n) == 0, "%s, %s %d: other records",
 				      inputs[_i].name, call_names[call], n);

@@ -15,7 +15,8 @@ static const struct {
 	{ "null html does not", "{\"html\": null, \"text\": \"text\"}\n", "0 text  4/4\n" },
 	{ "neither", "{\"text\": \"a\"}\n{\"url\": \"u\"}\n{}\n", "0 text  1/1\n14 other u 0/12\n27 other  0/2\n" },
 	{ "escapes", "{\"text\": \"\\u4f60\\ud83d\\ude00\\n\\u0000\\\"\"}\n", "0 text  10/10\n" },
-	{ "no line end, CRLF, spaces, empty lines", " \r\n\n  {\"text\": \"a\"} \r\n\n\t{\"text\":\"b\"}", "4 text  1/1\n23 text  1/1\n" },
+	{ "no line end, CRLF, spaces, empty lines", " \r\n\n  {\"text\": \"a\"} \r\n\n\t{\"text\":\"b\"}",
+	  "4 text  1/1\n23 text  1/1\n" },
 	{ "byte order mark", "\xef\xbb\xbf{\"text\": \"a\"}\n{\"text\":\"b\"}\n", "0 text  1/1\n17 text  1/1\n" },
 	{ "line cut", "{\"text\": \"a\"}\n{\"text\": \"b\n{\"text\":\"c\"}\n",
 	  "0 text  1/1\n! 14 line that is not a JSON object in UTF-8\n26 text  1/1\n" },
@@ -75,7 +76,8 @@ END_TEST
 START_TEST(test_fields)
 {
 	static const struct pd_read_jsonl_fields f = { .url = "u", .text = "content", .html = "raw", .id = "key" };
-	const char *got = fetched_with(&f, pd_span_z("{\"u\":\"1\",\"content\":\"abc\"}\n{\"u\":\"2\",\"raw\":\"x\",\"text\":\"abc\"}\n"), true);
+	const char *got = fetched_with(
+		&f, pd_span_z("{\"u\":\"1\",\"content\":\"abc\"}\n{\"u\":\"2\",\"raw\":\"x\",\"text\":\"abc\"}\n"), true);
 	ck_assert_str_eq(got, "0 text 1 3/3\n26 payload 2 1/1\n");
 }
 END_TEST
@@ -123,7 +125,8 @@ START_TEST(test_damaged_member)
 	dump.p[dump.n - 3] ^= 1;
 	pack(&dump, codec, pd_span_z("{\"text\":\"three\"}\n"));
 	const char *got = fetched_with(NULL, pd_buf_span(&dump), false);
-	ck_assert_msg(strncmp(got, "+0 text  3/3\n", 13) == 0 && strstr(got, " text  5/5\n") && fetch_count(got, "! ") == 1, "%s", got);
+	ck_assert_msg(strncmp(got, "+0 text  3/3\n", 13) == 0 && strstr(got, " text  5/5\n") && fetch_count(got, "! ") == 1, "%s",
+		      got);
 	pd_buf_release(&dump);
 }
 END_TEST
@@ -136,8 +139,9 @@ START_TEST(test_long_lines)
 	const char *plus = codecs[_i] ? "+" : "";
 	for (size_t i = 0; i < 4; i++) {
 		if (sizes[i] < 4000000)
-			pd_buf_printf(&want, "%s%zu text  %zu/%zu%s\n", plus, all.n, sizes[i] < FETCH_BLOCK ? sizes[i] : FETCH_BLOCK,
-				      sizes[i], sizes[i] > FETCH_BLOCK ? " cut" : "");
+			pd_buf_printf(&want, "%s%zu text  %zu/%zu%s\n", plus, all.n,
+				      sizes[i] < FETCH_BLOCK ? sizes[i] : FETCH_BLOCK, sizes[i],
+				      sizes[i] > FETCH_BLOCK ? " cut" : "");
 		else
 			pd_buf_printf(&want, "! %s%zu line over four times the page limit\n", plus, all.n);
 		pd_buf_add_z(&all, "{\"text\":\"");

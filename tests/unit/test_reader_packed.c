@@ -9,8 +9,11 @@
 static const struct {
 	const char *name, *frame;
 	enum pd_codec codec;
-} codecs[] = { { "gzip", "gzip member", PD_CODEC_GZIP }, { "zstd", "zstd frame", PD_CODEC_ZSTD }, { "lz4", "lz4 frame", PD_CODEC_LZ4 },
-	      { "xz", "xz stream", PD_CODEC_XZ }, { "bzip2", "bzip2 stream", PD_CODEC_BZIP2 } };
+} codecs[] = { { "gzip", "gzip member", PD_CODEC_GZIP },
+	       { "zstd", "zstd frame", PD_CODEC_ZSTD },
+	       { "lz4", "lz4 frame", PD_CODEC_LZ4 },
+	       { "xz", "xz stream", PD_CODEC_XZ },
+	       { "bzip2", "bzip2 stream", PD_CODEC_BZIP2 } };
 
 /* The line that page `number` gives at `place`. */
 static void line_of(struct pd_buf *out, const char *plus, size_t place, int number)
@@ -204,10 +207,12 @@ START_TEST(test_flip)
 		for (int k = 0; k < N; k++) {
 			pd_buf_clear(&line);
 			line_of(&line, "", at[k], k);
-			ck_assert_msg(k == m || strstr(got, line.p), "%s: byte %zu: page %d is lost\n%s", codecs[_i / 3].name, i, k, got);
+			ck_assert_msg(k == m || strstr(got, line.p), "%s: byte %zu: page %d is lost\n%s", codecs[_i / 3].name, i, k,
+				      got);
 		}
 		int damaged = fetch_count(got, "! ");
-		ck_assert_msg(codec == PD_CODEC_BZIP2 ? damaged >= N - found : damaged == N - found, "%s: byte %zu: damage\n%s", codecs[_i / 3].name, i, got);
+		ck_assert_msg(codec == PD_CODEC_BZIP2 ? damaged >= N - found : damaged == N - found, "%s: byte %zu: damage\n%s",
+			      codecs[_i / 3].name, i, got);
 		dump.p[i] ^= (char)(1 << i % 8);
 	}
 	pd_buf_release(&dump);
@@ -238,7 +243,8 @@ START_TEST(test_junk)
 	pd_buf_add(&all, dump.p, at[1]);
 	pd_buf_add_z(&all, "some junk \x28\xb5\x2f\xfd that \x04\x22\x4d\x18 is none");
 	line_of(&want, "", 0, 0);
-	pd_buf_printf(&want, "! %zu junk where a%s %s should begin\n", at[1], strchr("lx", codecs[_i].name[0]) ? "n" : "", codecs[_i].frame);
+	pd_buf_printf(&want, "! %zu junk where a%s %s should begin\n", at[1], strchr("lx", codecs[_i].name[0]) ? "n" : "",
+		      codecs[_i].frame);
 	line_of(&want, "", all.n, 1);
 	pd_buf_add(&all, dump.p + at[1], dump.n - at[1]);
 	fetch_expect("junk", pd_buf_span(&all), want.p);
@@ -270,7 +276,8 @@ START_TEST(test_large)
 	/* Damage deep in the first: the others are found after it. */
 	dump.p[2000000] ^= 1;
 	const char *got = fetched(pd_buf_span(&dump));
-	ck_assert_msg(fetch_count(got, "! 0 damaged") == 1 && fetch_count(got, " cut\n") == 1 && fetch_count(got, "response") == 1, "%s: %s", codecs[_i].name, got);
+	ck_assert_msg(fetch_count(got, "! 0 damaged") == 1 && fetch_count(got, " cut\n") == 1 && fetch_count(got, "response") == 1,
+		      "%s: %s", codecs[_i].name, got);
 	pd_buf_release(&b);
 	pd_buf_release(&dump);
 	pd_buf_release(&want);

@@ -83,8 +83,9 @@ START_TEST(test_same_name)
 	tar_entry(&tar, "a!2048", '0', "four", 4);
 	tar_entry(&tar, "a", '0', "", 0);
 	tar_end(&tar);
-	fetch_expect("same name", pd_buf_span(&tar),
-		     "a payload a 3/3\nb payload b 3/3\na!2048 payload a 5/5\na!2048!3072 payload a!2048 4/4\na!4096 payload a 0/0\n");
+	fetch_expect(
+		"same name", pd_buf_span(&tar),
+		"a payload a 3/3\nb payload b 3/3\na!2048 payload a 5/5\na!2048!3072 payload a!2048 4/4\na!4096 payload a 0/0\n");
 	pd_buf_clear(&tar);
 	for (int i = 0; i < 3000; i++)
 		tar_entry(&tar, i % 3 ? "x" : "y", '0', "page", 4);

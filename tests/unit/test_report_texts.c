@@ -90,12 +90,14 @@ START_TEST(test_random)
 	random_text(&state, &b);
 	pd_report_texts(pd_buf_span(&a), pd_buf_span(&b), &x, &y);
 	words_of(pd_buf_span(&x), "<del>", "</del>", true, &all);
-	ck_assert_msg(pd_span_eq(pd_buf_span(&all), pd_buf_span(&a)), "seed %d: \"%s\" became \"%s\"", _i, pd_buf_z(&a), pd_buf_z(&all));
+	ck_assert_msg(pd_span_eq(pd_buf_span(&all), pd_buf_span(&a)), "seed %d: \"%s\" became \"%s\"", _i, pd_buf_z(&a),
+		      pd_buf_z(&all));
 	words_of(pd_buf_span(&x), "<del>", "</del>", false, &shared_a);
 	words_of(pd_buf_span(&y), "<ins>", "</ins>", false, &shared_b);
 	ck_assert_msg(pd_span_eq(pd_buf_span(&shared_a), pd_buf_span(&shared_b)), "seed %d: shared \"%s\" and \"%s\"", _i,
 		      pd_buf_z(&shared_a), pd_buf_z(&shared_b));
-	ck_assert_msg(shared_a.n == 3 * longest(a.p, a.n / 3, b.p, b.n / 3), "seed %d: more could be shared than \"%s\"", _i, pd_buf_z(&shared_a));
+	ck_assert_msg(shared_a.n == 3 * longest(a.p, a.n / 3, b.p, b.n / 3), "seed %d: more could be shared than \"%s\"", _i,
+		      pd_buf_z(&shared_a));
 	for (struct pd_buf *v[] = { &a, &b, &x, &y, &all, &shared_a, &shared_b }, **p = v; p < v + 7; p++)
 		pd_buf_release(*p);
 }

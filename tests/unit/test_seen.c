@@ -32,8 +32,11 @@ static bool ask(struct pd_seen *s, const char *url)
 
 static struct pd_seen *seen(enum pd_seen_mode mode, unsigned features, enum pd_seen_hash hash)
 {
-	return pd_seen_new(&(struct pd_seen_options){ .mode = mode, .features = features, .hash = hash,
-						      .bits = mode == PD_SEEN_EXACT ? 0 : 1 << 20, .shape = pd_span_z("form=canonical") });
+	return pd_seen_new(&(struct pd_seen_options){ .mode = mode,
+						      .features = features,
+						      .hash = hash,
+						      .bits = mode == PD_SEEN_EXACT ? 0 : 1 << 20,
+						      .shape = pd_span_z("form=canonical") });
 }
 
 START_TEST(test_exact)
@@ -55,9 +58,20 @@ START_TEST(test_exact)
 /* A position is a hash of 128 bits modulo the number of the filter's bits, as in files, for any number of bits. */
 START_TEST(test_places)
 {
-	static const uint64_t bits[] = { 1, 2, 3, 63, 64, 1000, 9585059, (UINT64_C(1) << 24) - 1, UINT64_C(1) << 24, UINT64_C(1) << 27, (UINT64_C(1) << 27) + 1 };
+	static const uint64_t bits[] = { 1,
+					 2,
+					 3,
+					 63,
+					 64,
+					 1000,
+					 9585059,
+					 (UINT64_C(1) << 24) - 1,
+					 UINT64_C(1) << 24,
+					 UINT64_C(1) << 27,
+					 (UINT64_C(1) << 27) + 1 };
 	struct pd_seen_key key;
-	struct pd_seen *s = pd_seen_new(&(struct pd_seen_options){ .mode = PD_SEEN_FEATURES, .bits = bits[_i], .shape = pd_span_z("") });
+	struct pd_seen *s =
+		pd_seen_new(&(struct pd_seen_options){ .mode = PD_SEEN_FEATURES, .bits = bits[_i], .shape = pd_span_z("") });
 	for (int i = 0; i < 1000; i++) {
 		char site[32], url[64];
 		uint64_t w[2];
@@ -77,14 +91,14 @@ static const struct {
 } pairs[] = {
 	{ "http://a/x/y/z", "http://a/x/y/z", true, true, true },
 	{ "http://a/x/y/z", "http://a/x/w/z", true, true, true },
-	{ "http://a/x/y/z", "http://a/x/z", false, false, true },		/* depth */
-	{ "http://a/x/y/z", "http://a/w/y/z", false, false, true },		/* first directory */
-	{ "http://a/x/y/z", "http://a/x/y/w", false, false, true },		/* last part */
-	{ "http://a/x/y/z", "http://b/x/y/z", false, false, false },		/* site */
+	{ "http://a/x/y/z", "http://a/x/z", false, false, true },    /* depth */
+	{ "http://a/x/y/z", "http://a/w/y/z", false, false, true },  /* first directory */
+	{ "http://a/x/y/z", "http://a/x/y/w", false, false, true },  /* last part */
+	{ "http://a/x/y/z", "http://b/x/y/z", false, false, false }, /* site */
 	{ "http://a/x/y/z", "http://a:81/x/y/z", false, false, false },
-	{ "http://a/x/y/z", "https://a/x/y/z", true, true, true },		/* the scheme does not count */
-	{ "http://a/x/y/z", "http://a/x/y/z/", true, true, true },		/* nor does an empty rest after a slash */
-	{ "http://a/x/y/z", "http://a/x/y/z?q=1", false, false, true },	/* the query belongs to the last part */
+	{ "http://a/x/y/z", "https://a/x/y/z", true, true, true },	/* the scheme does not count */
+	{ "http://a/x/y/z", "http://a/x/y/z/", true, true, true },	/* nor does an empty rest after a slash */
+	{ "http://a/x/y/z", "http://a/x/y/z?q=1", false, false, true }, /* the query belongs to the last part */
 	{ "http://a/", "http://a/?q=1", false, false, true },
 	{ "http://a/", "http://a", true, true, true },
 	{ "mailto:a", "mailto:b", false, false, false },
@@ -144,8 +158,8 @@ static struct pd_buf written(const struct pd_seen *s)
 
 static struct pd_seen *filled(int mode)
 {
-	struct pd_seen *s = pd_seen_new(&(struct pd_seen_options){ .mode = (enum pd_seen_mode)mode, .features = 1 | 8,
-								   .bits = mode ? 1000 : 0, .shape = pd_span_z("form=loose") });
+	struct pd_seen *s = pd_seen_new(&(struct pd_seen_options){
+		.mode = (enum pd_seen_mode)mode, .features = 1 | 8, .bits = mode ? 1000 : 0, .shape = pd_span_z("form=loose") });
 	ask(s, "http://a.org/1");
 	ask(s, "http://a.org/2");
 	ask(s, "http://b.org/3");
@@ -161,7 +175,9 @@ START_TEST(test_file)
 	back = pd_seen_read(f, "test", &e);
 	ck_assert(back && pd_seen_count(back) == 3);
 	ck_assert(ask(back, "http://a.org/1") && ask(back, "http://b.org/3") && !ask(back, "http://c.org/4"));
-	struct pd_seen_options o = { .mode = (enum pd_seen_mode)_i, .features = 8, .bits = _i ? 1000 : 0, .shape = pd_span_z("form=loose") };
+	struct pd_seen_options o = {
+		.mode = (enum pd_seen_mode)_i, .features = 8, .bits = _i ? 1000 : 0, .shape = pd_span_z("form=loose")
+	};
 	ck_assert(!pd_seen_check(back, &o, "test", &e));
 	o.shape = pd_span_z("form=canonical");
 	ck_assert_int_eq(pd_seen_check(back, &o, "test", &e), PD_ERR_PARAMS);

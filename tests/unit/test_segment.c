@@ -59,13 +59,12 @@ static void check_layout(const struct pd_terms *t, const char *name)
 }
 
 static const struct {
-	const char *name, *in, *probability, *forward;	/* NULL: as by probability */
+	const char *name, *in, *probability, *forward; /* NULL: as by probability */
 } rows[] = {
 	{ "empty", "", "", NULL },
 	{ "English", "Hello, World!  Two-part words.", "hello world two part words", NULL },
 	{ "letters and digits", "utf8 2024 COVID19 3.14 1,000 a_b", "utf8 2024 covid19 3 14 1 000 a b", NULL },
-	{ "apostrophes", "Don't l’homme rock'n'roll 'quoted' dogs' 90's",
-	  "don't l'homme rock'n'roll quoted dogs 90 s", NULL },
+	{ "apostrophes", "Don't l’homme rock'n'roll 'quoted' dogs' 90's", "don't l'homme rock'n'roll quoted dogs 90 s", NULL },
 	{ "long word", "Donaudampfschifffahrtsgesellschaft", "donaudampfschifffahrtsgesellschaft", NULL },
 	{ "accents", "Café CAFE\u0301 Straße ÀÉ", "café café strasse àé", NULL },
 	{ "Greek and Cyrillic", "Λόγος МОСКВА", "λόγοσ москва", NULL },
@@ -83,7 +82,8 @@ static const struct {
 	{ "Chinese, unknown characters", "饕餮网页", "饕 餮 网页", NULL },
 	{ "Chinese with signs", "近似、网页。（去重）", "近似 网页 去重", NULL },
 	{ "Chinese, traditional", "近似網頁去重", "近似 网页 去重", NULL },
-	{ "Chinese, traditional, two ways", "研究生命的起源長江大橋。去重", "研究 生命 的 起源 长江大桥 去重", "研究生 命 的 起源 长江大桥 去重" },
+	{ "Chinese, traditional, two ways", "研究生命的起源長江大橋。去重", "研究 生命 的 起源 长江大桥 去重",
+	  "研究生 命 的 起源 长江大桥 去重" },
 	{ "Chinese, traditional and not known", "饕餮網頁龍鬚", "饕 餮 网页 龙 须", NULL },
 	{ "Chinese, traditional beside Latin", "用UTF8編碼的網頁abc研究", "用 utf8 编 码 的 网页 abc 研究", NULL },
 	{ "Chinese, traditional, folded first", "ｶﾞ網頁\ufa1e長江", "ガ 网页 羽 长江", NULL },
@@ -101,8 +101,14 @@ static const struct {
 	{ "Thai am", "น\u0e33", "น\u0e4d \u0e4d\u0e32", NULL },
 	{ "marks alone", "\u0301 \u0301\u0302", "", NULL },
 	{ "signs alone", "… ¨ — ★ 😀 \u00ad", "", NULL },
-	{ "not UTF-8", "ab\xff" "cd\xe4\xb8研究\xe7", "ab cd 研究", NULL },
-	{ "a control byte", "a\x01\x7f" "b", "a b", NULL },
+	{ "not UTF-8",
+	  "ab\xff"
+	  "cd\xe4\xb8研究\xe7",
+	  "ab cd 研究", NULL },
+	{ "a control byte",
+	  "a\x01\x7f"
+	  "b",
+	  "a b", NULL },
 };
 
 static void check_row(int i, enum pd_segment_method method, const char *want)
@@ -110,8 +116,7 @@ static void check_row(int i, enum pd_segment_method method, const char *want)
 	struct pd_segmenter *s = segmenter(method, NULL);
 	struct pd_terms t = { 0 };
 	pd_segment(s, pd_span_z(rows[i].in), &t);
-	ck_assert_msg(strcmp(pd_buf_z(&t.text), want) == 0, "%s: \"%s\", not \"%s\"", rows[i].name, pd_buf_z(&t.text),
-		      want);
+	ck_assert_msg(strcmp(pd_buf_z(&t.text), want) == 0, "%s: \"%s\", not \"%s\"", rows[i].name, pd_buf_z(&t.text), want);
 	check_layout(&t, rows[i].name);
 	pd_terms_release(&t);
 	pd_segmenter_free(s);
@@ -200,8 +205,8 @@ static uint64_t cost_of_terms(const struct pd_terms *t)
 
 START_TEST(probability_is_the_best)
 {
-	static const char characters[][5] = { "中", "华", "人", "民", "共", "和", "国", "南", "京", "市", "长", "江", "大",
-					      "桥", "研", "究", "生", "命", "的", "𠮷", "野" };
+	static const char characters[][5] = { "中", "华", "人", "民", "共", "和", "国", "南", "京", "市", "长",
+					      "江", "大", "桥", "研", "究", "生", "命", "的", "𠮷", "野" };
 	struct pd_segmenter *s = segmenter(PD_SEGMENT_PROBABILITY, NULL);
 	struct pd_terms t = { 0 };
 	struct pd_buf text = { 0 };
@@ -213,8 +218,8 @@ START_TEST(probability_is_the_best)
 		for (uint32_t i = 0, at = any(21), n = any(11); i < n; i++, at = any(4) ? (at + 1) % 21 : any(21))
 			pd_buf_add_z(&text, characters[at]);
 		pd_segment(s, pd_buf_span(&text), &t);
-		ck_assert_msg(cost_of_terms(&t) == least_cost(pd_buf_span(&text)), "\"%s\": cut as \"%s\"",
-			      pd_buf_z(&text), pd_buf_z(&t.text));
+		ck_assert_msg(cost_of_terms(&t) == least_cost(pd_buf_span(&text)), "\"%s\": cut as \"%s\"", pd_buf_z(&text),
+			      pd_buf_z(&t.text));
 	}
 	pd_buf_release(&text);
 	pd_terms_release(&t);
@@ -243,10 +248,10 @@ START_TEST(endless_run)
 END_TEST
 
 static const uint32_t ranges[][2] = {
-	{ 0x20, 0x7E }, { 0x20, 0x7E }, { 0xA0, 0x24F }, { 0x300, 0x36F }, { 0x370, 0x4FF }, { 0x590, 0x6FF },
-	{ 0x900, 0xDFF }, { 0xE00, 0xEFF }, { 0x1000, 0x11FF }, { 0x1E00, 0x206F }, { 0x2460, 0x24FF },
-	{ 0x3000, 0x30FF }, { 0x3200, 0x33FF }, { 0x4E00, 0x9FFF }, { 0xAC00, 0xD7A3 }, { 0xF900, 0xFFEF },
-	{ 0x1D400, 0x1D7FF }, { 0x20000, 0x20100 }, { 0xE0100, 0xE01EF }, { 0x1, 0xD7FF },
+	{ 0x20, 0x7E },	    { 0x20, 0x7E },	  { 0xA0, 0x24F },	{ 0x300, 0x36F },     { 0x370, 0x4FF },
+	{ 0x590, 0x6FF },   { 0x900, 0xDFF },	  { 0xE00, 0xEFF },	{ 0x1000, 0x11FF },   { 0x1E00, 0x206F },
+	{ 0x2460, 0x24FF }, { 0x3000, 0x30FF },	  { 0x3200, 0x33FF },	{ 0x4E00, 0x9FFF },   { 0xAC00, 0xD7A3 },
+	{ 0xF900, 0xFFEF }, { 0x1D400, 0x1D7FF }, { 0x20000, 0x20100 }, { 0xE0100, 0xE01EF }, { 0x1, 0xD7FF },
 };
 
 /* Cutting the folded text gives the same terms. */

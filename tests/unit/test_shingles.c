@@ -61,7 +61,8 @@ static void write_pages_of(uint32_t pages, uint32_t each, const char *must, uint
 			uint64_t v = value(p + i % each);
 			pd_buf_add(&list, &v, sizeof v);
 		}
-		ck_assert_int_eq(pd_shingles_add(&w, pd_shingles_id(&secret, id_of(p, room)), text_of(p), pd_buf_span(&list), &e), 0);
+		ck_assert_int_eq(pd_shingles_add(&w, pd_shingles_id(&secret, id_of(p, room)), text_of(p), pd_buf_span(&list), &e),
+				 0);
 	}
 	ck_assert_int_eq(pd_shingles_close(&w, PD_OK, &e), 0);
 	pd_buf_release(&list);
@@ -148,7 +149,8 @@ START_TEST(another_secret)
 	char *paths[] = { path }, room[40];
 	make_path();
 	write_pages(3, 10, "k=v");
-	uint64_t ids[] = { pd_shingles_id(&other, id_of(1, room)), pd_shingles_id(&secret, id_of(1, room)) }, mine = ids[1], others = ids[0];
+	uint64_t ids[] = { pd_shingles_id(&other, id_of(1, room)), pd_shingles_id(&secret, id_of(1, room)) }, mine = ids[1],
+		 others = ids[0];
 	ck_assert_int_eq(pd_shingles_open(&s, paths, 1, ids, 2, &e), 0);
 	ck_assert_uint_eq(pd_shingles_count(s, mine), 20);
 	ck_assert_uint_eq(pd_shingles_count(s, others), 0);

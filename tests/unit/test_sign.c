@@ -29,7 +29,11 @@ static void topic_of(const char *spec, struct pd_topic *t)
 }
 
 static const struct pd_sign_options all_features = {
-	.method = "simhash", .bits = 64, .shingle = 3, .weights = PD_WEIGHTS_TF, .min_terms = 1,
+	.method = "simhash",
+	.bits = 64,
+	.shingle = 3,
+	.weights = PD_WEIGHTS_TF,
+	.min_terms = 1,
 	.features = { true, true, true, true },
 };
 
@@ -49,9 +53,11 @@ static const struct shingle_row {
 	  "text:we love our=3;text:love our great=3;text:our great country=3;" },
 	{ "W_f is added to each shingle", "text: we love our great country", 3, PD_WEIGHTS_TF, 7,
 	  "text:we love our=10;text:love our great=10;text:our great country=10;" },
-	{ "a weight is the sum of its terms' frequencies", "text: a b a c", 2, PD_WEIGHTS_TF, 0, "text:a b=3;text:b a=3;text:a c=3;" },
+	{ "a weight is the sum of its terms' frequencies", "text: a b a c", 2, PD_WEIGHTS_TF, 0,
+	  "text:a b=3;text:b a=3;text:a c=3;" },
 	{ "a feature's shingles are a set", "text: a b a b", 2, PD_WEIGHTS_TF, 0, "text:a b=4;text:b a=4;" },
-	{ "the same shingle in two features counts in both", "title: a b | text: a b", 2, PD_WEIGHTS_TF, 0, "title:a b=4;text:a b=4;" },
+	{ "the same shingle in two features counts in both", "title: a b | text: a b", 2, PD_WEIGHTS_TF, 0,
+	  "title:a b=4;text:a b=4;" },
 	{ "shingles never cross features", "title: a b | text: c", 2, PD_WEIGHTS_TF, 0, "title:a b=2;" },
 	{ "fewer than w terms give none", "text: a b", 3, PD_WEIGHTS_TF, 0, "" },
 	{ "exactly w terms give one", "text: a b c", 3, PD_WEIGHTS_TF, 0, "text:a b c=3;" },
@@ -161,7 +167,9 @@ END_TEST
 
 START_TEST(rabin_is_the_remainder)
 {
-	static const char *const strings[] = { "", "a", "\0\0", "we love our", "相似网页去重", "a much longer string of text, over 32 bytes" };
+	static const char *const strings[] = {
+		"", "a", "\0\0", "we love our", "相似网页去重", "a much longer string of text, over 32 bytes"
+	};
 	int bits = widths[_i];
 	struct poly m = modulus(bits);
 	struct pd_rabin *r = pd_rabin_new(bits);
@@ -169,7 +177,7 @@ START_TEST(rabin_is_the_remainder)
 		size_t n = i == 2 ? 2 : strlen(strings[i]);
 		struct poly p = { { 0 } };
 		struct pd_key key;
-		p.w[(8 * (int)n + bits) / 64] |= (uint64_t)1 << ((8 * n + (size_t)bits) % 64);	/* the leading 1 */
+		p.w[(8 * (int)n + bits) / 64] |= (uint64_t)1 << ((8 * n + (size_t)bits) % 64); /* the leading 1 */
 		for (size_t c = 0; c < n; c++) {
 			struct poly byte = { { (uint8_t)strings[i][c] } };
 			add_shifted(&p, &byte, bits + 8 * (int)(n - 1 - c));

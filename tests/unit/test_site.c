@@ -16,7 +16,8 @@
 #define SLOGAN "Our readers trust this paper, every day, since the year of its foundation, and so should you."
 
 /* The facts about a page that learning keeps (site.h): its record begins with a head of 48 bytes. */
-static uint16_t record_of(const char *page, struct pd_buf *out, const uint64_t **paths, const uint64_t **lines, const uint16_t **path_of)
+static uint16_t record_of(const char *page, struct pd_buf *out, const uint64_t **paths, const uint64_t **lines,
+			  const uint16_t **path_of)
 {
 	uint16_t n[2];
 	pd_html_parse(html, pd_span_z(page), false, &blocks);
@@ -107,8 +108,10 @@ END_TEST
 
 START_TEST(by_path)
 {
-	static const char page[] = "<body><div class=text><p>" P1 "</p><p>" P2 "</p><div class=motto><p>" SLOGAN "</p></div></div></body>";
-	static const char other[] = "<body><div class=text><p>" P1 "</p><div class=motto><p>Now and then, this line is another one, "
+	static const char page[] =
+		"<body><div class=text><p>" P1 "</p><p>" P2 "</p><div class=motto><p>" SLOGAN "</p></div></div></body>";
+	static const char other[] =
+		"<body><div class=text><p>" P1 "</p><div class=motto><p>Now and then, this line is another one, "
 		"but it stands in the same place of each page.</p></div><p>" P2 "</p></div></body>";
 	uint64_t key = key_of(page, SLOGAN, true);
 	struct pd_site site = { .paths = &key, .n_paths = 1 };
@@ -123,7 +126,7 @@ END_TEST
 START_TEST(heading_announces)
 {
 	static const char page[] = "<body><div class=x><p>" P1 "</p><p>" P2 "</p><p>" P1 P2 "</p></div>"
-		"<div><h3>Related articles</h3><p>Short one</p></div></body>";
+				   "<div><h3>Related articles</h3><p>Short one</p></div></body>";
 	uint64_t key = key_of(page, "Related articles", false);
 	struct pd_site site = { .lines = &key, .n_lines = 1 };
 	find(page, &site);
@@ -149,19 +152,22 @@ START_TEST(spared)
 	struct pd_site site = { .lines = keys, .n_lines = 3 };
 	for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
 		find(pages[i], &site);
-		ck_assert_msg(holds("closed since") && holds("two years") && holds("trust"), "page %zu: %s", i, pd_buf_z(&topic.text));
+		ck_assert_msg(holds("closed since") && holds("two years") && holds("trust"), "page %zu: %s", i,
+			      pd_buf_z(&topic.text));
 		ck_assert_uint_eq(topic.flags & PD_TOPIC_SPARED, PD_TOPIC_SPARED);
 	}
 }
 END_TEST
 
-#define LICENCE "Distributed under the Great Software License, Version 1.0: see the file LICENSE or the copy of it at great.example."
+#define LICENCE \
+	"Distributed under the Great Software License, Version 1.0: see the file LICENSE or the copy of it at great.example."
 
 /* A notice that the site repeats is longer than the page's own text, which is in no flow of prose: it still counts
  * as the page's text, and two such pages are not similar. */
 START_TEST(own_text_first)
 {
-	static const char page[] = "<body><div class=head><h1>Global gramme</h1><p>units::cgs::gramme</p></div><h2>Synopsis</h2>"
+	static const char page[] =
+		"<body><div class=head><h1>Global gramme</h1><p>units::cgs::gramme</p></div><h2>Synopsis</h2>"
 		"<div class=code><pre>static const mass gramme;</pre></div><div class=copy><p>" LICENCE "</p></div></body>";
 	uint64_t keys[] = { key_of(page, LICENCE, false), key_of(page, "Synopsis", false) };
 	qsort(keys, 2, sizeof *keys, by_value);
@@ -188,8 +194,10 @@ static const struct letter {
 	const char *line;
 	bool has;
 } letters[] = {
-	{ "Sale", true }, { "12.50", false }, { "$ 12,50 – 13 %", false }, { "€ 5 → 6", false }, { "评论", true }, { "。", false },
-	{ "１２３", false }, { "é", true }, { "× ÷ §", false }, { "Ж", true }, { "👍 5", false }, { "3:45 pm", true },
+	{ "Sale", true },     { "12.50", false }, { "$ 12,50 – 13 %", false },
+	{ "€ 5 → 6", false }, { "评论", true },	  { "。", false },
+	{ "１２３", false },  { "é", true },	  { "× ÷ §", false },
+	{ "Ж", true },	      { "👍 5", false },	  { "3:45 pm", true },
 };
 
 /* A line without a letter is not kept. */
@@ -205,9 +213,11 @@ START_TEST(letter)
 }
 END_TEST
 
-#define TEXT "The committee met on Tuesday to discuss the bridge, which has been closed since the flood of last spring. " \
+#define TEXT \
+	"The committee met on Tuesday to discuss the bridge, which has been closed since the flood of last spring. " \
 	"Repairs will take two years, the engineers said, and the town must find most of the money for them itself. "
-#define OTHER "A ferry carries people across in the meantime, though it does not run at night or when the river is high. " \
+#define OTHER \
+	"A ferry carries people across in the meantime, though it does not run at night or when the river is high. " \
 	"Whoever wants to cross later has to drive thirty miles to the next one, over the hills and through two villages."
 #define HAN "委员会周二开会讨论了自去年春天洪水以来一直关闭的大桥。工程师们说，维修需要两年时间，城镇必须自己找到大部分资金。"
 #define HAN2 "与此同时，渡船载着人们过河，但它在夜间或河水高涨时不运行。谁想晚些时候过河，就得开车三十英里到下一座桥，翻山越岭。"
@@ -243,15 +253,28 @@ START_TEST(words_of_texts)
 		bool outside_same, main_same;
 	} texts[] = {
 		{ P1, true, true },
-		{ "The committee met on Tuesday to discuss the <b>bridge</b>, which has been closed since the flood of last spring.", true, true },
-		{ "The committee met on Tuesday to discuss the <b>br</b>i<i>dge</i>, which has been closed since the flood of last spring.", false, true },
-		{ "The committee met on Tuesday to discuss the <a href=/x>bridge</a>, which has been closed since the flood of last spring.", false, true },
-		{ "The committee met on Tuesday to discuss the brid<a href=/x>ge</a>, which has been closed since the flood of last spring.", false, true },
-		{ "The committee met on Tuesday to discuss the brid <b>ge</b>, which has been closed since the flood of last spring.", false, false },
+		{ "The committee met on Tuesday to discuss the <b>bridge</b>, which has been closed since the flood of last "
+		  "spring.",
+		  true, true },
+		{ "The committee met on Tuesday to discuss the <b>br</b>i<i>dge</i>, which has been closed since the flood of last "
+		  "spring.",
+		  false, true },
+		{ "The committee met on Tuesday to discuss the <a href=/x>bridge</a>, which has been closed since the flood of "
+		  "last spring.",
+		  false, true },
+		{ "The committee met on Tuesday to discuss the brid<a href=/x>ge</a>, which has been closed since the flood of "
+		  "last spring.",
+		  false, true },
+		{ "The committee met on Tuesday to discuss the brid <b>ge</b>, which has been closed since the flood of last "
+		  "spring.",
+		  false, false },
 	};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		ck_assert_msg((signature_at(OUTSIDE_LINKS, texts[i].text) == signature_at(OUTSIDE_LINKS, P1)) == texts[i].outside_same, "text %zu: outside links", i);
-		ck_assert_msg((signature_at(MAIN_TEXT, texts[i].text) == signature_at(MAIN_TEXT, P1)) == texts[i].main_same, "text %zu: main text", i);
+		ck_assert_msg((signature_at(OUTSIDE_LINKS, texts[i].text) == signature_at(OUTSIDE_LINKS, P1)) ==
+				      texts[i].outside_same,
+			      "text %zu: outside links", i);
+		ck_assert_msg((signature_at(MAIN_TEXT, texts[i].text) == signature_at(MAIN_TEXT, P1)) == texts[i].main_same,
+			      "text %zu: main text", i);
 	}
 	ck_assert(signature_at(MAIN_TEXT, P1) == signature_at(OUTSIDE_LINKS, P1));
 }
@@ -263,8 +286,10 @@ START_TEST(remembered)
 {
 	static const char *const pages[] = {
 		article,
-		"<body><nav><a href=/>Home</a></nav><div class=x><h1>The bridge</h1><p>" P1 "</p><p>" SLOGAN "</p><p>" P2 "</p><h3>Related articles</h3>"
-		"<ul><li><a href=/1>Ferry</a> $ 12</ul></div><footer class=foot>Copyright 2024, all rights reserved.</footer></body>",
+		"<body><nav><a href=/>Home</a></nav><div class=x><h1>The bridge</h1><p>" P1 "</p><p>" SLOGAN "</p><p>" P2
+		"</p><h3>Related articles</h3>"
+		"<ul><li><a href=/1>Ferry</a> $ 12</ul></div><footer class=foot>Copyright 2024, all rights "
+		"reserved.</footer></body>",
 		"<body><div class=x><p>" SLOGAN "<br>All rights reserved.</p></div></body>",
 		"<p>" SLOGAN,
 		"",
@@ -305,8 +330,10 @@ START_TEST(contexts)
 		bool differ;
 	} pairs[] = {
 		{ TEXT, TEXT, false },
-		{ TEXT, "the COMMITTEE met, on tuesday - to discuss the bridge which has been closed since the flood of last spring "
-			"Repairs will take two years, the engineers said, and the city must find most of the money for them itself.", false },
+		{ TEXT,
+		  "the COMMITTEE met, on tuesday - to discuss the bridge which has been closed since the flood of last spring "
+		  "Repairs will take two years, the engineers said, and the city must find most of the money for them itself.",
+		  false },
 		{ TEXT, OTHER, true },
 		{ TEXT OTHER, OTHER TEXT, false },
 		{ HAN, HAN2, true },

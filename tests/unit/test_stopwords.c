@@ -33,9 +33,11 @@ static const struct {
 	const char *word;
 	bool stop;
 } rows[] = {
-	{ "的", true }, { "了", true }, { "我们", true }, { "因为", true }, { "这个", true }, { "這個", false /* the segmenter writes 这个 */ }, { "the", true },
-	{ "don't", true }, { "between", true }, { "网页", false }, { "中国", false }, { "page", false }, { "", false },
-	{ "The", false }, { "#", false },
+	{ "的", true },	   { "了", true },    { "我们", true },
+	{ "因为", true },  { "这个", true },  { "這個", false /* the segmenter writes 这个 */ },
+	{ "the", true },   { "don't", true }, { "between", true },
+	{ "网页", false }, { "中国", false }, { "page", false },
+	{ "", false },	   { "The", false },  { "#", false },
 };
 
 START_TEST(builtin)
@@ -53,7 +55,8 @@ END_TEST
 
 START_TEST(a_file_replaces)
 {
-	struct pd_stopwords *s = load("\xEF\xBB\xBF" "Über # comment\r\n\n# the\n  ＯＫ\ndon’t\nOK\n最後\n最后");
+	struct pd_stopwords *s = load("\xEF\xBB\xBF"
+				      "Über # comment\r\n\n# the\n  ＯＫ\ndon’t\nOK\n最後\n最后");
 	ck_assert_msg(pd_stopwords_count(s) == 4, "%zu words", pd_stopwords_count(s));
 	ck_assert_msg(has(s, "über") && has(s, "ok") && has(s, "don't") && has(s, "最后"), "a word is missing");
 	ck_assert_msg(!has(s, "the") && !has(s, "comment") && !has(s, "的"), "a word is there that should not be");

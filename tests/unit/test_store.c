@@ -52,9 +52,8 @@ static const struct model_page *model_find(const struct world *w, const struct p
 static bool same_url(const struct world *w, const struct model_page *p, const struct pd_store_page *q)
 {
 	struct pd_span url = pd_store_text(q->text, PD_STORE_TEXT_URL);
-	return w->o.same_url == PD_STORE_SAME_URL_UPDATE && !pd_span_is(url, "-") && pd_span_eq(url,
-												model_field(p,
-													    PD_STORE_TEXT_URL));
+	return w->o.same_url == PD_STORE_SAME_URL_UPDATE && !pd_span_is(url, "-") &&
+	       pd_span_eq(url, model_field(p, PD_STORE_TEXT_URL));
 }
 
 /* The answer's match of a page, or NULL. */
@@ -69,8 +68,7 @@ static const struct pd_store_match *match_of(const struct pd_store_answer *a, ui
 	return found;
 }
 
-static size_t check_matches(struct world *w, const struct pd_store_page *q, const struct pd_store_answer *a,
-			    bool *duplicate)
+static size_t check_matches(struct world *w, const struct pd_store_page *q, const struct pd_store_answer *a, bool *duplicate)
 {
 	size_t want = 0;
 	for (size_t i = 0; i < w->m.n; i++) {
@@ -91,8 +89,7 @@ static size_t check_matches(struct world *w, const struct pd_store_page *q, cons
 	return want;
 }
 
-static void apply_answer(struct world *w, const struct pd_store_page *q, const struct pd_store_answer *a,
-			 bool duplicate)
+static void apply_answer(struct world *w, const struct pd_store_page *q, const struct pd_store_answer *a, bool duplicate)
 {
 	bool stays = !duplicate || w->o.on_duplicate == PD_STORE_REPLACE;
 	if (!w->o.keep || !stays) {
@@ -193,8 +190,7 @@ static void remove_some(struct world *w)
 	char what[64];
 	size_t want = 0;
 	if (by_url)
-		snprintf(what, sizeof what, "http://h%d.example/%d", (int)model_random(&w->m, 2),
-			 (int)model_random(&w->m, 12));
+		snprintf(what, sizeof what, "http://h%d.example/%d", (int)model_random(&w->m, 2), (int)model_random(&w->m, 12));
 	else
 		snprintf(what, sizeof what, "x,y.warc:%d", (int)model_random(&w->m, 40));
 	ok(w, pd_store_find_text(&w->s, by_url ? PD_STORE_BY_URL : PD_STORE_BY_ID, pd_span_z(what), &places, &e), &e);
@@ -215,7 +211,7 @@ static void remove_some(struct world *w)
 static int on_page(void *ctx, uint64_t number, const struct pd_store_page *page)
 {
 	struct world *w = ctx;
-	const struct pd_sketch_options so = { 64, 4, 5 };	/* of the rows here */
+	const struct pd_sketch_options so = { 64, 4, 5 }; /* of the rows here */
 	struct pd_buf row = { 0 };
 	while (w->at < w->m.n && !w->m.v[w->at].kept)
 		w->at++;
@@ -256,9 +252,7 @@ static void step(struct world *w)
 {
 	struct pd_err e = { 0 };
 	switch (model_random(&w->m, 16)) {
-	case 0:
-		remove_some(w);
-		break;
+	case 0: remove_some(w); break;
 	case 1:
 		ok(w, pd_store_compact(&w->s, &e), &e);
 		ck_assert(w->s.m.n_segments <= 1 && !w->s.m.tombstones && !w->s.log.recent.n);
@@ -270,11 +264,8 @@ static void step(struct world *w)
 		break;
 	case 3:
 	case 4:
-	case 5:
-		ask(w, false);
-		break;
-	default:
-		ask(w, true);
+	case 5: ask(w, false); break;
+	default: ask(w, true);
 	}
 }
 
@@ -282,11 +273,11 @@ START_TEST(as_the_naive_one)
 {
 	const struct run *r = &runs[_i];
 	struct pd_err e = { 0 };
-	struct world w = { .m = { .bits = r->bits, .k = r->k, .next = 1, .random = (uint64_t)_i + 1 },
-			   .name = r->name };
+	struct world w = { .m = { .bits = r->bits, .k = r->k, .next = 1, .random = (uint64_t)_i + 1 }, .name = r->name };
 	struct pd_verify_options verify = PD_VERIFY_DEFAULTS;
-	w.o = (struct pd_store_judge_options){ .k = r->k, .on_duplicate = r->on_duplicate, .same_url = r->same_url,
-					       .verify = verify };
+	w.o = (struct pd_store_judge_options){
+		.k = r->k, .on_duplicate = r->on_duplicate, .same_url = r->same_url, .verify = verify
+	};
 	w.o.verify.off = r->no_verify;
 	w.o.verify.k_unknown = r->k / 2;
 	store_dir_make(w.dir);
@@ -299,8 +290,7 @@ START_TEST(as_the_naive_one)
 		step(&w);
 	check_all(&w);
 	ck_assert_msg(w.s.m.n_segments < 20, "%s: %zu segments", r->name, w.s.m.n_segments);
-	ck_assert_msg(w.matched > 50, "%s: only %zu matches of %zu pages: the test is too easy", r->name, w.matched,
-		      w.asked);
+	ck_assert_msg(w.matched > 50, "%s: only %zu matches of %zu pages: the test is too easy", r->name, w.matched, w.asked);
 	close_store(&w);
 	open_store(&w, PD_STORE_READ);
 	check_all(&w);
@@ -316,8 +306,7 @@ static void add_random(struct world *w, size_t n)
 	char text[64];
 	uint64_t number;
 	for (size_t i = 0; i < n; i++) {
-		snprintf(text, sizeof text, "x:%llu\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-",
-			 (unsigned long long)w->s.m.next);
+		snprintf(text, sizeof text, "x:%llu\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-", (unsigned long long)w->s.m.next);
 		struct pd_store_page page = { .has = PD_STORE_HAS_PRINT, .text = pd_span_z(text) };
 		page.key.w[0] = model_random(&w->m, UINT64_MAX) * UINT64_C(0x9e3779b97f4a7c15);
 		pd_store_page_hash(&page);
@@ -345,8 +334,8 @@ START_TEST(few_segments)
 		}
 		ok(&w, pd_store_tend(&w.s, true, &e), &e);
 		for (size_t i = w.s.m.n_segments; i-- > 0; younger += w.s.m.segments[i].rows)
-			ck_assert_msg(w.s.m.segments[i].rows > 2 * younger,
-				      "run %d, segment %zu: %llu pages, %llu younger", run, i, (unsigned long long)w.s.m.segments[i].rows, (unsigned long long)younger);
+			ck_assert_msg(w.s.m.segments[i].rows > 2 * younger, "run %d, segment %zu: %llu pages, %llu younger", run, i,
+				      (unsigned long long)w.s.m.segments[i].rows, (unsigned long long)younger);
 		most = w.s.m.n_segments > most ? w.s.m.n_segments : most;
 	}
 	ck_assert_msg(most > 2 && most < 9 && w.s.m.next > 3000, "%zu segments at most, %llu pages", most,

@@ -37,8 +37,9 @@ static void add_values(const struct pd_store *s, struct pd_store_page *page, str
 
 static void add_pages(struct pd_store *s, struct model *m, size_t n)
 {
-	struct pd_store_judge j = { .s = s, .o = { .keep = true, .k = 2, .verify.off = true,
-						   .on_duplicate = PD_STORE_REPLACE, .least = 1 } };
+	struct pd_store_judge j = {
+		.s = s, .o = { .keep = true, .k = 2, .verify.off = true, .on_duplicate = PD_STORE_REPLACE, .least = 1 }
+	};
 	struct pd_buf row = { 0 }, text = { 0 };
 	struct pd_err e = { 0 };
 	struct pd_store_page page;
@@ -62,8 +63,7 @@ static void make_store(const char *dir, struct model *m, size_t n)
 {
 	struct pd_store s = { .limits = { 1, 1 } };
 	struct pd_err e = { 0 };
-	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m->bits, m->k, m->k }, NULL, &e) == PD_OK, "%s",
-		      e.text);
+	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m->bits, m->k, m->k }, NULL, &e) == PD_OK, "%s", e.text);
 	ck_assert_msg(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
 	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z(WITH_KEYS), "rows", &e) == PD_OK);
 	add_pages(&s, m, n);
@@ -94,8 +94,9 @@ static int ask(const char *dir, struct pd_buf *out, struct pd_err *e)
 	struct pd_store s = { 0 };
 	struct pd_buf row = { 0 }, texts[QUESTIONS] = { 0 };
 	struct pd_store_page pages[QUESTIONS];
-	struct pd_store_judge j = { .s = &s, .o = { .k = 3, .same_url = PD_STORE_SAME_URL_UPDATE,
-						    .verify = PD_VERIFY_DEFAULTS, .least = 1 } };
+	struct pd_store_judge j = {
+		.s = &s, .o = { .k = 3, .same_url = PD_STORE_SAME_URL_UPDATE, .verify = PD_VERIFY_DEFAULTS, .least = 1 }
+	};
 	pd_buf_clear(out);
 	int status = pd_store_open(&s, dir, PD_STORE_READ, e);
 	for (size_t i = 0; !status && i < QUESTIONS; i++) {
@@ -118,7 +119,7 @@ static int ask(const char *dir, struct pd_buf *out, struct pd_err *e)
 
 struct found {
 	const char *name;
-	size_t at;		/* the position of the flipped bit */
+	size_t at; /* the position of the flipped bit */
 	size_t right;
 	struct pd_buf last;
 };
@@ -194,7 +195,7 @@ static bool saved_holds(const struct saved *got, const struct saved *want)
 
 struct sound {
 	struct pd_buf answers;
-	struct saved kept, ever;	/* ever: including removed pages */
+	struct saved kept, ever; /* ever: including removed pages */
 };
 
 static void flip_one(const char *dir, struct found *found, size_t at, const struct sound *want)
@@ -207,15 +208,15 @@ static void flip_one(const char *dir, struct found *found, size_t at, const stru
 	struct pd_store s = { .damaged = on_damage, .damaged_ctx = found };
 	int status = pd_store_verify(&s, dir, &e);
 	pd_store_close(&s);
-	ck_assert_msg(status ? strstr(e.text, found->name) != NULL : found->right > 0,
-		      "%s, byte %zu: verify says: %s %s", found->name, at, e.text, pd_buf_z(&found->last));
+	ck_assert_msg(status ? strstr(e.text, found->name) != NULL : found->right > 0, "%s, byte %zu: verify says: %s %s",
+		      found->name, at, e.text, pd_buf_z(&found->last));
 	status = ask(dir, &got, &e);
 	ck_assert_msg(status || !strcmp(got.p, want->answers.p), "%s, byte %zu: another answer", found->name, at);
 	status = save(dir, &saved, &e);
 	ck_assert_msg(status || saved_holds(&saved, saved.damaged ? &want->ever : &want->kept),
 		      "%s, byte %zu: other pages are saved", found->name, at);
-	ck_assert_msg(!status || !strcmp(found->name, "manifest") || status == PD_ERR_VERSION,
-		      "%s, byte %zu: nothing is saved: %s", found->name, at, e.text);
+	ck_assert_msg(!status || !strcmp(found->name, "manifest") || status == PD_ERR_VERSION, "%s, byte %zu: nothing is saved: %s",
+		      found->name, at, e.text);
 	pd_buf_release(&got);
 	pd_buf_release(&saved.rows);
 }
@@ -409,7 +410,7 @@ START_TEST(much_damage)
 	ck_assert(pd_store_create(dir, &(struct pd_store_settings){ 64, 3, 3 }, NULL, &e) == PD_OK);
 	ck_assert(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK);
 	struct pd_buf text = { 0 };
-	for (uint64_t i = 0; i < 12000; i++) {	/* texts of a length, and sketches, that fill blocks */
+	for (uint64_t i = 0; i < 12000; i++) { /* texts of a length, and sketches, that fill blocks */
 		struct pd_store_page page = { .has = PD_STORE_HAS_PRINT | PD_STORE_HAS_SKETCH };
 		uint64_t number;
 		page.key.w[0] = i * UINT64_C(0x9e3779b97f4a7c15);
@@ -481,15 +482,17 @@ START_TEST(manifests)
 		int status;
 		const char *says;
 	} rows[] = {
-		{ "newer", "pagededup store 9\nwhatever\n", PD_ERR_VERSION,
-		  "a store of version 9; this program knows version 6" }, { "empty", "", PD_ERR_FORMAT,
-									    "not the manifest of a store" }, { "another file", "# pagededup fp 1\n", PD_ERR_FORMAT, "not the manifest of a store" }, { "no version", "pagededup store x\n", PD_ERR_FORMAT, "no version" }, { "cut", "pagededup store 1\nbits 64\n", PD_ERR_FORMAT, "its checksum does not match" }, };
+		{ "newer", "pagededup store 9\nwhatever\n", PD_ERR_VERSION, "a store of version 9; this program knows version 6" },
+		{ "empty", "", PD_ERR_FORMAT, "not the manifest of a store" },
+		{ "another file", "# pagededup fp 1\n", PD_ERR_FORMAT, "not the manifest of a store" },
+		{ "no version", "pagededup store x\n", PD_ERR_FORMAT, "no version" },
+		{ "cut", "pagededup store 1\nbits 64\n", PD_ERR_FORMAT, "its checksum does not match" },
+	};
 	struct pd_store_manifest man;
 	struct pd_err e = { 0 };
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		int status = pd_store_manifest_parse(&man, pd_span_z(rows[i].text), "m", &e);
-		ck_assert_msg(status == rows[i].status && strstr(e.text, rows[i].says), "%s: %d %s", rows[i].name,
-			      status, e.text);
+		ck_assert_msg(status == rows[i].status && strstr(e.text, rows[i].says), "%s: %d %s", rows[i].name, status, e.text);
 		pd_store_manifest_release(&man);
 	}
 }
@@ -507,10 +510,10 @@ static void add_dense(struct pd_store *s, struct model *m, size_t n)
 		pd_buf_clear(&row);
 		pd_buf_clear(&text);
 		pd_buf_printf(&row,
-			      "00ff00ff00ff00ff\tdense.warc:%zu\thttp://h%zu.example/\t-\t-\t-\tutf-8\teng\t9\t100\t0.50\t-\t-\t", m->n + i, i);
+			      "00ff00ff00ff00ff\tdense.warc:%zu\thttp://h%zu.example/\t-\t-\t-\tutf-8\teng\t9\t100\t0.50\t-\t-\t",
+			      m->n + i, i);
 		for (int w = 0; w < 4; w++)
-			model_hex(model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m, UINT64_C(1) << 31) << 3,
-				  &row);
+			model_hex(model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m, UINT64_C(1) << 31) << 3, &row);
 		pd_buf_printf(&row, "\t-\t-\t%016zx", i + 1);
 		ck_assert(pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS) == PD_FP_COLUMNS);
 		ck_assert_msg(pd_store_page_take(&page, f, 64, &s->sketch, &text, &e) == PD_OK, "%s", e.text);
@@ -531,8 +534,7 @@ START_TEST(make_golden)
 	struct pd_store s = { .limits = { 1, 1, 64 } };
 	struct pd_err e = { 0 };
 	const char *dir = getenv("MAKE_STORE");
-	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m.bits, m.k, m.k }, NULL, &e) == PD_OK, "%s",
-		      e.text);
+	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m.bits, m.k, m.k }, NULL, &e) == PD_OK, "%s", e.text);
 	ck_assert_msg(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
 	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
 	add_pages(&s, &m, 300);

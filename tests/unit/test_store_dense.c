@@ -36,8 +36,7 @@ static void place_init(struct place *p, const char *name, struct pd_store_limits
 	struct pd_err e = { 0 };
 	*p = (struct place){ .s.limits = limits, .random = { .random = 11 }, .name = name };
 	store_dir_make(p->dir);
-	ck_assert_msg(pd_store_create(p->dir, &(struct pd_store_settings){ 64, 12, 7 }, NULL, &e) == PD_OK, "%s",
-		      e.text);
+	ck_assert_msg(pd_store_create(p->dir, &(struct pd_store_settings){ 64, 12, 7 }, NULL, &e) == PD_OK, "%s", e.text);
 	place_open(p, PD_STORE_WRITE);
 }
 
@@ -68,8 +67,7 @@ static struct pd_store_page page_of(char text[TEXT], uint64_t id, uint64_t key, 
 static void random_sketch(struct model *m, uint64_t *w)
 {
 	for (int i = 0; i < PD_SKETCH_WORDS; i++)
-		w[i] = model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m,
-									       UINT64_C(1) << 31) << 11 ^ model_random(m, 2048);
+		w[i] = model_random(m, UINT64_C(1) << 31) << 33 ^ model_random(m, UINT64_C(1) << 31) << 11 ^ model_random(m, 2048);
 }
 
 /* Some of the minima, in percent, are sampled again. */
@@ -92,7 +90,7 @@ static uint64_t key_near(struct model *m, int flips)
 
 struct told {
 	enum pd_store_status status;
-	uint64_t number, first;		/* of the page; of its first match */
+	uint64_t number, first; /* of the page; of its first match */
 };
 
 static int on_answer(void *ctx, const struct pd_store_answer *a)
@@ -185,8 +183,10 @@ START_TEST(work_is_linear)
 		int flips, free_bits;
 		size_t n;
 		bool found;
-	} rows[] = { { "one key, verified", 0, 14, 3000, false }, { "one key, found", 0, 14, 3000, true },
-		     { "a ball, verified", 6, 14, 3000, false }, { "full bands, found", 0, 9, 6000, true } };
+	} rows[] = { { "one key, verified", 0, 14, 3000, false },
+		     { "one key, found", 0, 14, 3000, true },
+		     { "a ball, verified", 6, 14, 3000, false },
+		     { "full bands, found", 0, 9, 6000, true } };
 	size_t n = rows[_i].n, m = 2 * n;
 	uint64_t a = work_of(n, rows[_i].flips, rows[_i].free_bits, rows[_i].found);
 	uint64_t b = work_of(m, rows[_i].flips, rows[_i].free_bits, rows[_i].found);
@@ -203,8 +203,8 @@ START_TEST(no_cluster_is_lost)
 		const char *name;
 		int flips, copy_flips;
 		unsigned percent;
-		size_t least;		/* in a thousand */
-		int free_bits;		/* of a band */
+		size_t least;  /* in a thousand */
+		int free_bits; /* of a band */
 		size_t n;
 	} rows[] = {
 		{ "one key, the same sketches", 0, 0, 0, 1000, 14, 3000 },
@@ -248,8 +248,9 @@ struct about {
 static struct pd_store_page page_about(char text[2 * TEXT], uint64_t id, const uint64_t *sketch, struct about a)
 {
 	struct pd_store_page page = page_of(text, id, key_near(NULL, 0), sketch);
-	snprintf(text, 2 * TEXT, "d:%" PRIu64 "\thttp://one.example/%" PRIu64 "\t-\t-\t-\t-\t-\t%d\t-\t%.2f\t-\t-\t-\t%08" PRIx32 "%08" PRIx32, id, id,
-		 a.terms, a.confidence, a.heading, a.title);
+	snprintf(text, 2 * TEXT,
+		 "d:%" PRIu64 "\thttp://one.example/%" PRIu64 "\t-\t-\t-\t-\t-\t%d\t-\t%.2f\t-\t-\t-\t%08" PRIx32 "%08" PRIx32, id,
+		 id, a.terms, a.confidence, a.heading, a.title);
 	page.text = pd_span_z(text);
 	pd_store_page_hash(&page);
 	return page;
@@ -259,13 +260,13 @@ static struct pd_store_page page_about(char text[2 * TEXT], uint64_t id, const u
  * of them is its duplicate, for any number of older pages. */
 START_TEST(equal_sketches)
 {
-	enum { N = 40, ONE = 7, OTHER = 9 };	/* titles that many pages have */
+	enum { N = 40, ONE = 7, OTHER = 9 }; /* titles that many pages have */
 	static const struct {
 		const char *name;
 		int terms;
 		double confidence;
-		uint32_t kept[2], asked[2];	/* heading, title: 1000, 2000: one of each page's own; below: that one */
-		double last;			/* confidence of the last stored page, and of the query pages: they are its duplicates */
+		uint32_t kept[2], asked[2]; /* heading, title: 1000, 2000: one of each page's own; below: that one */
+		double last; /* confidence of the last stored page, and of the query pages: they are its duplicates */
 	} rows[] = {
 		{ "heading", 20, .9, { 1000, 0 }, { 1000, 0 }, 0 },
 		{ "heading beside one title", 20, .9, { 1000, ONE }, { 1000, ONE }, 0 },
@@ -294,14 +295,17 @@ START_TEST(equal_sketches)
 			for (int w = 0; w < 2; w++)
 				words[w] = about[w] >= 1000 ? about[w] + i % N : about[w];
 			bool last = rows[_i].last > 0 && i + 1 >= N;
-			struct pd_store_page page = page_about(text[i], 100 + i, sketch,
-							       (struct about){ words[0], words[1], rows[_i].terms, last ? rows[_i].last : rows[_i].confidence });
+			struct pd_store_page page = page_about(
+				text[i], 100 + i, sketch,
+				(struct about){ words[0], words[1], rows[_i].terms, last ? rows[_i].last : rows[_i].confidence });
 			judge(&p, &page, 1, i < N ? &told[i] : &asked[i - N]);
 			struct told *t = i < N ? &told[i] : &asked[i - N];
 			if (i < N)
-				ck_assert_msg(t->status == PD_STORE_NEW, "%s, way %zu: page %" PRIu32 " is not kept", p.name, way, i);
+				ck_assert_msg(t->status == PD_STORE_NEW, "%s, way %zu: page %" PRIu32 " is not kept", p.name, way,
+					      i);
 			else
-				ck_assert_msg(t->status == PD_STORE_DUPLICATE && t->first == told[rows[_i].last > 0 ? N - 1 : i - N].number,
+				ck_assert_msg(t->status == PD_STORE_DUPLICATE &&
+						      t->first == told[rows[_i].last > 0 ? N - 1 : i - N].number,
 					      "%s, way %zu: page %" PRIu32 ": %d %" PRIu64, p.name, way, i, t->status, t->first);
 		}
 		pages_release(&around);
@@ -318,7 +322,7 @@ START_TEST(near_sketches)
 	static const struct {
 		const char *name;
 		uint32_t kept[2], asked[2];	/* heading, title: 0: none; ONE: of all; 1000: one of each page's own */
-		unsigned changed, copy_changed;	/* minima in percent: of each page, then of its copy */
+		unsigned changed, copy_changed; /* minima in percent: of each page, then of its copy */
 	} rows[] = {
 		{ "headings, sketches of one template", { 1000, ONE }, { 1000, ONE }, 4, 2 },
 		{ "titles that became headings, sketches of one template", { 0, 1000 }, { 1000, ONE }, 4, 2 },
@@ -344,7 +348,8 @@ START_TEST(near_sketches)
 			uint32_t words[2];
 			for (int w = 0; w < 2; w++)
 				words[w] = about[w] + (about[w] == 1000 ? i % N : 0);
-			struct pd_store_page page = page_about(text[i], 100 + i, sketch[i], (struct about){ words[0], words[1], 20, .9 });
+			struct pd_store_page page =
+				page_about(text[i], 100 + i, sketch[i], (struct about){ words[0], words[1], 20, .9 });
 			p.j.o.keep = i < N;
 			judge(&p, &page, 1, &told[i]);
 			kept += i < N && told[i].status == PD_STORE_NEW;
@@ -386,8 +391,7 @@ START_TEST(the_same_in_all_layouts)
 		struct pages pages = make_pages(&p.random, N, 2), like = copy_pages(&p.random, &pages, 30, 1);
 		for (size_t half = 0; half < 2; half++)
 			for (size_t i = 0, n = rows[way].batch; i < N; i += n) {
-				judge(&p, (half ? like.v : pages.v) + i, n < N - i ? n : N - i,
-				      told[way] + half * N + i);
+				judge(&p, (half ? like.v : pages.v) + i, n < N - i ? n : N - i, told[way] + half * N + i);
 				if (rows[way].compact)
 					ck_assert(pd_store_compact(&p.s, &e) == PD_OK);
 				if (rows[way].reopen) {
@@ -402,9 +406,11 @@ START_TEST(the_same_in_all_layouts)
 		pages_release(&like);
 		place_release(&p);
 		for (size_t i = 0; i < 2 * N; i++)
-			ck_assert_msg(told[way][i].status == told[0][i].status &&
-				      told[way][i].number == told[0][i].number &&
-				told[way][i].first == told[0][i].first, "way %zu, page %zu: %d %" PRIu64 " %" PRIu64 ", not %d %" PRIu64 " %" PRIu64, way, i, told[way][i].status, told[way][i].number, told[way][i].first, told[0][i].status, told[0][i].number, told[0][i].first);
+			ck_assert_msg(told[way][i].status == told[0][i].status && told[way][i].number == told[0][i].number &&
+					      told[way][i].first == told[0][i].first,
+				      "way %zu, page %zu: %d %" PRIu64 " %" PRIu64 ", not %d %" PRIu64 " %" PRIu64, way, i,
+				      told[way][i].status, told[way][i].number, told[way][i].first, told[0][i].status,
+				      told[0][i].number, told[0][i].first);
 	}
 }
 END_TEST
@@ -418,7 +424,7 @@ START_TEST(replacing_a_dense_place)
 	struct pages all = make_pages(&p.random, 42, 0), pages = { .v = all.v }, like = { .v = all.v + 40 };
 	judge(&p, pages.v, 40, told);
 	p.j.o.on_duplicate = PD_STORE_REPLACE;
-	p.j.o.verify.off = true;	/* everything near is a duplicate */
+	p.j.o.verify.off = true; /* everything near is a duplicate */
 	judge(&p, like.v, 1, told);
 	p.j.o.keep = false;
 	judge(&p, like.v + 1, 1, told + 1);

@@ -28,22 +28,22 @@ static const char *const fault_names[] = { "none", "die", "die halfway", "power 
 struct durable {
 	char name[PD_STORE_IO_NAME_MAX];
 	off_t size, synced;
-	bool named;		/* the folder was synced since it was made */
+	bool named; /* the folder was synced since it was made */
 };
 
 struct shared {
-	size_t reported;	/* states[0 .. reported - 1] were reported to the user */
-	bool seen[PD_STORE_IO_READ + 1];	/* kinds of steps that went wrong */
+	size_t reported;		 /* states[0 .. reported - 1] were reported to the user */
+	bool seen[PD_STORE_IO_READ + 1]; /* kinds of steps that went wrong */
 };
 
 struct scene {
 	char dir[64];
 	enum fault fault;
-	long at, steps;		/* the step that fails; steps so far */
+	long at, steps; /* the step that fails; steps so far */
 	bool failing, halved;
 	struct durable files[FILES];
 	size_t n_files;
-	struct pd_buf manifest;	/* before a rename that is not durable yet */
+	struct pd_buf manifest; /* before a rename that is not durable yet */
 	bool renamed;
 	struct shared *shared;
 	/* live numbers after each change */
@@ -122,7 +122,7 @@ static void cut_power(struct scene *s)
 			abort();
 	}
 	snprintf(path, sizeof path, "%s/manifest", s->dir);
-	if (s->renamed && !s->manifest.n)	/* there was none */
+	if (s->renamed && !s->manifest.n) /* there was none */
 		unlink(path);
 	FILE *f = s->renamed && s->manifest.n ? fopen(path, "w") : NULL;
 	if (f && fwrite(s->manifest.p, 1, s->manifest.n, f) != s->manifest.n)
@@ -211,8 +211,8 @@ static int on_answer(void *ctx, const struct pd_store_answer *a)
 
 static int add_batch(struct teller *t, struct model *m, struct pd_err *e)
 {
-	struct pd_store_judge j = { .s = t->store, .o = { .keep = true, .k = m->k, .on_duplicate = t->s->on_duplicate,
-							  .verify.off = true } };
+	struct pd_store_judge j = { .s = t->store,
+				    .o = { .keep = true, .k = m->k, .on_duplicate = t->s->on_duplicate, .verify.off = true } };
 	struct pd_store_page pages[ROWS];
 	struct pd_buf row = { 0 }, texts[ROWS] = { 0 };
 	int status = PD_OK;
@@ -279,8 +279,7 @@ static void scene_init(struct scene *s, enum pd_store_on_duplicate on_duplicate)
 	struct pd_err e = { 0 };
 	*s = (struct scene){ .on_duplicate = on_duplicate };
 	store_dir_make(s->dir);
-	ck_assert_msg(pd_store_create(s->dir, &(struct pd_store_settings){ 64, 3, 3 }, NULL, &e) == PD_OK, "%s",
-		      e.text);
+	ck_assert_msg(pd_store_create(s->dir, &(struct pd_store_settings){ 64, 3, 3 }, NULL, &e) == PD_OK, "%s", e.text);
 	s->shared = mmap(NULL, sizeof *s->shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert(s->shared != MAP_FAILED);
 }
@@ -295,8 +294,8 @@ static void scene_release(struct scene *s)
 
 static bool is_state(const struct scene *s, size_t a, size_t b)
 {
-	return s->n_live[a] == s->n_live[b] && (!s->n_live[a] ||
-						!memcmp(s->states[a], s->states[b], s->n_live[a] * sizeof(uint64_t)));
+	return s->n_live[a] == s->n_live[b] &&
+	       (!s->n_live[a] || !memcmp(s->states[a], s->states[b], s->n_live[a] * sizeof(uint64_t)));
 }
 
 /* The present state is not older than the reported one. */
@@ -314,8 +313,8 @@ static void check_left(struct scene *s, const char *what)
 	s->n_states = now;
 	while (i < now && !is_state(s, i, now))
 		i++;
-	ck_assert_msg(i < now, "%s: %zu pages are kept, which is no state after the %zu that were reported", what,
-		      s->n_live[now], from);
+	ck_assert_msg(i < now, "%s: %zu pages are kept, which is no state after the %zu that were reported", what, s->n_live[now],
+		      from);
 	pd_store_close(&store);
 }
 
@@ -344,8 +343,8 @@ static bool run_child(struct scene *s, int (*work)(struct scene *s, struct pd_er
 	waitpid(pid, &status, 0);
 	ck_assert_msg(WIFEXITED(status), "%s at %ld: ended by a signal", fault_names[fault], at);
 	int want = fault == FULL || fault == FAIL ? 2 : 9;
-	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == want, "%s at %ld: exit %d", fault_names[fault],
-		      at, WEXITSTATUS(status));
+	ck_assert_msg(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == want, "%s at %ld: exit %d", fault_names[fault], at,
+		      WEXITSTATUS(status));
 	return WEXITSTATUS(status) == 0;
 }
 
@@ -384,20 +383,20 @@ static const struct {
 	enum fault fault;
 	enum pd_store_on_duplicate on_duplicate;
 } cases[] = {
-	{ DIE, PD_STORE_SKIP },	    { DIE, PD_STORE_REPLACE },	  { DIE_HALFWAY, PD_STORE_REPLACE },
+	{ DIE, PD_STORE_SKIP },		 { DIE, PD_STORE_REPLACE },    { DIE_HALFWAY, PD_STORE_REPLACE },
 	{ POWER_CUT, PD_STORE_REPLACE }, { POWER_CUT, PD_STORE_SKIP }, { FULL, PD_STORE_REPLACE },
-	{ FULL, PD_STORE_SKIP },	    { FAIL, PD_STORE_REPLACE },	  { FAIL, PD_STORE_SKIP },
+	{ FULL, PD_STORE_SKIP },	 { FAIL, PD_STORE_REPLACE },   { FAIL, PD_STORE_SKIP },
 };
 
 /* Every kind of step was among the failed steps, so that no kind bypasses the test. */
 static void check_seen(const struct scene *s, enum fault fault)
 {
-	static const char *const names[] = { "create", "open", "write", "sync", "cut", "rename", "unlink",
-					     "sync the folder", "read" };
+	static const char *const names[] = {
+		"create", "open", "write", "sync", "cut", "rename", "unlink", "sync the folder", "read"
+	};
 	for (int step = 0; step <= PD_STORE_IO_READ; step++)
 		if (step != PD_STORE_IO_CUT && (step != PD_STORE_IO_READ || fault == FAIL))
-			ck_assert_msg(s->shared->seen[step], "%s: never at a step that would %s", fault_names[fault],
-				      names[step]);
+			ck_assert_msg(s->shared->seen[step], "%s: never at a step that would %s", fault_names[fault], names[step]);
 }
 
 START_TEST(at_every_step)
@@ -454,13 +453,12 @@ START_TEST(init_at_every_step)
 	enum fault fault = (enum fault)(DIE + _i);
 	long n = 0;
 	scene_init(&s, PD_STORE_SKIP);
-	s.n_states = 1;		/* the empty store */
+	s.n_states = 1; /* the empty store */
 	for (bool ended = false; !ended;) {
 		store_dir_clear(s.dir);
 		ended = run_child(&s, make_store, fault, ++n);
 		s.fault = NONE;
-		ck_assert_msg(make_store(&s, &e) == PD_OK, "%s at step %ld, then again: %s", fault_names[fault], n,
-			      e.text);
+		ck_assert_msg(make_store(&s, &e) == PD_OK, "%s at step %ld, then again: %s", fault_names[fault], n, e.text);
 		check_left(&s, "init");
 	}
 	ck_assert_msg(n > 7, "only %ld steps", n);

@@ -15,7 +15,7 @@ static const struct {
 	const char *name;
 	int bits, k, asked_k;
 	size_t n;
-	int blocks;		/* minimum number of tables */
+	int blocks; /* minimum number of tables */
 	bool clustered;
 } cases[] = {
 	{ "k 0", 64, 0, 0, KEYS, 1, false },
@@ -58,8 +58,7 @@ static struct pd_key make_key(int bits, bool clustered, int flips)
 	struct pd_key k = { { 0 } };
 	uint64_t centre = next_random() % 40;
 	for (int w = 0; w < bits / 64; w++)
-		k.w[w] = clustered ? (centre + 1) * UINT64_C(0xd1342543de82ef95) * (unsigned)(2 * w + 1) :
-			next_random();
+		k.w[w] = clustered ? (centre + 1) * UINT64_C(0xd1342543de82ef95) * (unsigned)(2 * w + 1) : next_random();
 	for (int i = 0; i < flips; i++) {
 		uint64_t bit = next_random() % (unsigned)bits;
 		k.w[bit / 64] ^= UINT64_C(1) << bit % 64;
@@ -75,8 +74,8 @@ static int by_question_and_row(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static void check_hits(const char *name, const char *how, struct pd_store_near *near, const struct pd_key *keys,
-		       size_t n, const struct pd_key *asked, size_t n_asked, int bits, int k)
+static void check_hits(const char *name, const char *how, struct pd_store_near *near, const struct pd_key *keys, size_t n,
+		       const struct pd_key *asked, size_t n_asked, int bits, int k)
 {
 	size_t at = 0;
 	qsort(near->v, near->n, sizeof *near->v, by_question_and_row);
@@ -104,8 +103,7 @@ static struct pd_store_questions questions(const struct pd_key *asked, size_t n,
 	return q;
 }
 
-static void write_segment(const struct pd_store_recent *recent, int bits, int k, const char *dir,
-			  struct pd_store_segment *out)
+static void write_segment(const struct pd_store_recent *recent, int bits, int k, const char *dir, struct pd_store_segment *out)
 {
 	struct pd_store_io io = { 0 };
 	struct pd_store_io_map map;
@@ -134,14 +132,13 @@ static void check_dropped(const char *name, struct pd_store_near *near, struct p
 	pd_store_near_recent(near, recent, q);
 	for (size_t i = 0; i < near->n; i++)
 		bad += near->v[i].row % 3 == 0;
-	ck_assert_msg(near->n == stay && !bad, "%s: %zu are found, not %zu; %zu of them are gone", name, near->n, stay,
-		      bad);
+	ck_assert_msg(near->n == stay && !bad, "%s: %zu are found, not %zu; %zu of them are gone", name, near->n, stay, bad);
 	near->n = 0;
 }
 
 /* Of two segments each has the hits of one. */
-static void check_two(const char *name, struct pd_store_near *near, struct pd_store_segment *segment, const struct pd_key *keys, size_t n,
-		      const struct pd_key *asked, size_t n_asked, const struct pd_store_questions *q)
+static void check_two(const char *name, struct pd_store_near *near, struct pd_store_segment *segment, const struct pd_key *keys,
+		      size_t n, const struct pd_key *asked, size_t n_asked, const struct pd_store_questions *q)
 {
 	struct pd_store_segment two[] = { *segment, *segment };
 	struct pd_err e = { 0 };
@@ -172,7 +169,8 @@ START_TEST(as_brute_force)
 	pd_store_recent_init(&recent, bits, cases[_i].k);
 	for (size_t i = 0; i < n; i++) {
 		keys[i] = make_key(bits, cases[_i].clustered, (int)(next_random() % (unsigned)(k + 2)));
-		struct pd_store_page page = { .has = PD_STORE_HAS_PRINT, .key = keys[i],
+		struct pd_store_page page = { .has = PD_STORE_HAS_PRINT,
+					      .key = keys[i],
 					      .text = pd_span_z("x\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-") };
 		pd_store_recent_add(&recent, i + 1, &page);
 	}

@@ -26,10 +26,13 @@ static const struct {
 	{ "refresh beside a text", "<meta http-equiv=refresh content='5; url=/b'>" LONG, PD_STUB_NONE },
 	{ "script", "<title>Old</title><script>window.location.href = '/new';</script><a href=/new>New</a>", PD_STUB_REDIRECT },
 	{ "script, replace", "<script>top.location.replace(\"/new\")</script>", PD_STUB_REDIRECT },
-	{ "script that only reads", "<script>if (location.href == x) y()</script><h1>Opening hours</h1><p>Nine to five.", PD_STUB_NONE },
+	{ "script that only reads", "<script>if (location.href == x) y()</script><h1>Opening hours</h1><p>Nine to five.",
+	  PD_STUB_NONE },
 	{ "script beside a text", "<script>if (a) location.href = '/b'</script>" LONG, PD_STUB_NONE },
-	{ "moved", "<title>Object moved</title><h2>Object Moved</h2>This object may be found <a href=/b>here</a>.", PD_STUB_REDIRECT },
-	{ "not found", "<title>Page not found | Miller &amp; Sons</title><nav><a href=/>Home</a></nav><h1>Oh no</h1><p>Sorry.", PD_STUB_ERROR },
+	{ "moved", "<title>Object moved</title><h2>Object Moved</h2>This object may be found <a href=/b>here</a>.",
+	  PD_STUB_REDIRECT },
+	{ "not found", "<title>Page not found | Miller &amp; Sons</title><nav><a href=/>Home</a></nav><h1>Oh no</h1><p>Sorry.",
+	  PD_STUB_ERROR },
 	{ "not found, heading", "<title>Miller &amp; Sons</title><h1>404 – Page Not Found!</h1><p>Try our search.", PD_STUB_ERROR },
 	{ "not found, sentence", "<title>Miller</title><p>Sorry, the page you’re looking for has gone away.", PD_STUB_ERROR },
 	{ "not found, German", "<title>Seite nicht gefunden - Müller</title><p>Leider nichts.", PD_STUB_ERROR },
@@ -77,7 +80,8 @@ START_TEST(phrases_are_folded)
 		pd_simplify(out.p, out.n);
 		ck_assert_msg(pd_span_is(pd_buf_span(&out), text), "%s: must be written %s", text, out.p);
 		for (size_t k = 0; k < i; k++)
-			ck_assert_msg(strcmp(text, phrases[k].text) || strcmp(phrases[i].where, phrases[k].where), "%s: stands twice", text);
+			ck_assert_msg(strcmp(text, phrases[k].text) || strcmp(phrases[i].where, phrases[k].where),
+				      "%s: stands twice", text);
 	}
 	pd_buf_release(&out);
 	pd_folder_free(f);

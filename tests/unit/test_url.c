@@ -14,7 +14,7 @@
 /* --- reading --- */
 
 static const struct {
-	const char *url, *base, *want;	/* NULL: none */
+	const char *url, *base, *want; /* NULL: none */
 } parsed[] = {
 	{ "http://Example.COM", NULL, "http://example.com/" },
 	{ "  http://a.org/b c \n", NULL, "http://a.org/b%20c" },
@@ -31,7 +31,9 @@ static const struct {
 	{ "http://a b/", NULL, NULL },
 	{ "http://a%00b/", NULL, NULL },
 	{ "http://%41.org/", NULL, "http://a.org/" },
-	{ "http://b\xc3\xbc" "cher.ch/", NULL, "http://xn--bcher-kva.ch/" },
+	{ "http://b\xc3\xbc"
+	  "cher.ch/",
+	  NULL, "http://xn--bcher-kva.ch/" },
 	{ "http://fa\xc3\x9f.de/", NULL, "http://xn--fa-hia.de/" },
 	{ "http://a\xff.org/", NULL, NULL },
 	{ "http://0x7f.1/", NULL, "http://127.0.0.1/" },
@@ -121,10 +123,12 @@ static const struct {
 	{ "http://a.org/100%", "http://a.org/100%25", "http://a.org/100%25" },
 	{ "http://a.org/%2541", "http://a.org/%2541", "http://a.org/%2541" },
 	{ "http://a.org/x?y={[|]}", "http://a.org/x?y=%7B%5B%7C%5D%7D", "http://a.org/x?y=%7B%5B%7C%5D%7D" },
-	{ "http://a.org/a?utm_source=x&SID=0123456789abcdef0123456789ABCDEF&sid=7", "http://a.org/a?SID=0123456789abcdef0123456789ABCDEF&sid=7&utm_source=x",
-	  "http://a.org/a?sid=7" },
-	{ "http://a.org/(S(4hqa0555fwsecu455xqckv45))/m;jsessionid=1", "http://a.org/(S(4hqa0555fwsecu455xqckv45))/m;jsessionid=1", "http://a.org/m" },
-	{ "http://a.org/(S(4hqa0555fwsecu455xqckv4))/m", "http://a.org/(S(4hqa0555fwsecu455xqckv4))/m", "http://a.org/(s(4hqa0555fwsecu455xqckv4))/m" },
+	{ "http://a.org/a?utm_source=x&SID=0123456789abcdef0123456789ABCDEF&sid=7",
+	  "http://a.org/a?SID=0123456789abcdef0123456789ABCDEF&sid=7&utm_source=x", "http://a.org/a?sid=7" },
+	{ "http://a.org/(S(4hqa0555fwsecu455xqckv45))/m;jsessionid=1", "http://a.org/(S(4hqa0555fwsecu455xqckv45))/m;jsessionid=1",
+	  "http://a.org/m" },
+	{ "http://a.org/(S(4hqa0555fwsecu455xqckv4))/m", "http://a.org/(S(4hqa0555fwsecu455xqckv4))/m",
+	  "http://a.org/(s(4hqa0555fwsecu455xqckv4))/m" },
 	{ "http://a.org/b/;jsessionid=1/a.;jsessionid=1", "http://a.org/b/;jsessionid=1/a.;jsessionid=1", "http://a.org/b/a." },
 	{ "http://a.org/b/..;jsessionid=1/c", "http://a.org/b/..;jsessionid=1/c", "http://a.org/b/..;jsessionid=1/c" },
 	{ "http://a.org/b/%2e;jsessionid=1/c", "http://a.org/b/.;jsessionid=1/c", "http://a.org/b/.;jsessionid=1/c" },

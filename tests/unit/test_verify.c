@@ -7,11 +7,26 @@
 
 #include "match/verify.h"
 
-#define TIDES { 7, 8, 0, false }
-#define MILLS { 9, 10, 0, false }
-#define BROWSERS { 11, 12, 13, true }	/* and the same page, its heading translated */
-#define NAVIGATEURS { 14, 15, 13, false }
-#define NO_SUBJECT { 0, 0, 0, false }
+#define TIDES \
+	{ \
+		7, 8, 0, false \
+	}
+#define MILLS \
+	{ \
+		9, 10, 0, false \
+	}
+#define BROWSERS \
+	{ \
+		11, 12, 13, true \
+	} /* and the same page, its heading translated */
+#define NAVIGATEURS \
+	{ \
+		14, 15, 13, false \
+	}
+#define NO_SUBJECT \
+	{ \
+		0, 0, 0, false \
+	}
 
 static const struct row {
 	const char *name;
@@ -26,31 +41,90 @@ static const struct row {
 	{ "one host, less", .69, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_VERIFIED_NO },
 	{ "one host, one template", .89, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_VERIFIED_OTHER_SUBJECT },
 	{ "one host, another title of the same text", .9, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_VERIFIED_YES },
-	{ "a few words are no text of another subject", 1, { 49, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_VERIFIED_FEW_TERMS },
+	{ "a few words are no text of another subject",
+	  1,
+	  { 49, .9, TIDES, 1 },
+	  { 300, .9, MILLS, 1 },
+	  true,
+	  PD_VERIFIED_FEW_TERMS },
 	{ "a footer taken for the text", 1, { 300, .9, TIDES, 1 }, { 300, .39, MILLS, 1 }, true, PD_VERIFIED_UNSURE },
-	{ "the same, under one title", 1, { 300, .9, { 0, 8, 0, false }, 1 }, { 300, .26, { 0, 8, 0, false }, 1 }, true, PD_VERIFIED_YES },
-	{ "the same, less sure", 1, { 300, .9, { 0, 8, 0, false }, 1 }, { 300, .24, { 0, 8, 0, false }, 1 }, true, PD_VERIFIED_UNSURE },
-	{ "the same, fewer terms", 1, { 99, .9, { 0, 8, 0, false }, 1 }, { 300, .26, { 0, 8, 0, false }, 1 }, true, PD_VERIFIED_UNSURE },
+	{ "the same, under one title",
+	  1,
+	  { 300, .9, { 0, 8, 0, false }, 1 },
+	  { 300, .26, { 0, 8, 0, false }, 1 },
+	  true,
+	  PD_VERIFIED_YES },
+	{ "the same, less sure",
+	  1,
+	  { 300, .9, { 0, 8, 0, false }, 1 },
+	  { 300, .24, { 0, 8, 0, false }, 1 },
+	  true,
+	  PD_VERIFIED_UNSURE },
+	{ "the same, fewer terms",
+	  1,
+	  { 99, .9, { 0, 8, 0, false }, 1 },
+	  { 300, .26, { 0, 8, 0, false }, 1 },
+	  true,
+	  PD_VERIFIED_UNSURE },
 	{ "another subject on another host", .82, { 300, .9, TIDES, 1 }, { 300, .3, MILLS, 1 }, false, PD_VERIFIED_YES },
 	{ "the same, less", .81, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, false, PD_VERIFIED_OTHER_SUBJECT },
-	{ "hosts not known, half of the text", .5, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, PD_HOSTS_UNKNOWN, PD_VERIFIED_YES },
-	{ "hosts not known, one template", .89, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, PD_HOSTS_UNKNOWN, PD_VERIFIED_OTHER_SUBJECT },
-	{ "a heading translated and hardly more", .8, { 300, .9, BROWSERS, 1 }, { 300, .9, NAVIGATEURS, 1 }, true, PD_VERIFIED_YES },
-	{ "more of it translated", .79, { 300, .9, BROWSERS, 1 }, { 300, .9, NAVIGATEURS, 1 }, true, PD_VERIFIED_OTHER_SUBJECT },
-	{ "one title on two hosts, other headings", .5, { 300, .9, TIDES, 1 }, { 300, .9, { 9, 8, 0, false }, 1 }, false, PD_VERIFIED_YES },
-	{ "the same on one host", .89, { 300, .9, TIDES, 1 }, { 300, .9, { 9, 8, 0, false }, 1 }, true, PD_VERIFIED_OTHER_SUBJECT },
-	{ "one title on two hosts, no headings, some terms", .5, { 99, .9, { 0, 8, 0, false }, 1 }, { 99, .9, { 0, 8, 0, false }, 1 }, false,
+	{ "hosts not known, half of the text",
+	  .5,
+	  { 300, .9, TIDES, 1 },
+	  { 300, .9, TIDES, 1 },
+	  PD_HOSTS_UNKNOWN,
 	  PD_VERIFIED_YES },
-	{ "the same on one host", .79, { 99, .9, { 0, 8, 0, false }, 1 }, { 99, .9, { 0, 8, 0, false }, 1 }, true, PD_VERIFIED_FEW_TERMS },
+	{ "hosts not known, one template",
+	  .89,
+	  { 300, .9, TIDES, 1 },
+	  { 300, .9, MILLS, 1 },
+	  PD_HOSTS_UNKNOWN,
+	  PD_VERIFIED_OTHER_SUBJECT },
+	{ "a heading translated and hardly more",
+	  .8,
+	  { 300, .9, BROWSERS, 1 },
+	  { 300, .9, NAVIGATEURS, 1 },
+	  true,
+	  PD_VERIFIED_YES },
+	{ "more of it translated", .79, { 300, .9, BROWSERS, 1 }, { 300, .9, NAVIGATEURS, 1 }, true, PD_VERIFIED_OTHER_SUBJECT },
+	{ "one title on two hosts, other headings",
+	  .5,
+	  { 300, .9, TIDES, 1 },
+	  { 300, .9, { 9, 8, 0, false }, 1 },
+	  false,
+	  PD_VERIFIED_YES },
+	{ "the same on one host", .89, { 300, .9, TIDES, 1 }, { 300, .9, { 9, 8, 0, false }, 1 }, true, PD_VERIFIED_OTHER_SUBJECT },
+	{ "one title on two hosts, no headings, some terms",
+	  .5,
+	  { 99, .9, { 0, 8, 0, false }, 1 },
+	  { 99, .9, { 0, 8, 0, false }, 1 },
+	  false,
+	  PD_VERIFIED_YES },
+	{ "the same on one host",
+	  .79,
+	  { 99, .9, { 0, 8, 0, false }, 1 },
+	  { 99, .9, { 0, 8, 0, false }, 1 },
+	  true,
+	  PD_VERIFIED_FEW_TERMS },
 	{ "translations of one site", .89, { 300, .9, TIDES, 1 }, { 300, .9, NO_SUBJECT, 2 }, true, PD_VERIFIED_OTHER_LANGUAGE },
 	{ "a version declared to be in another language", .8, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, true, PD_VERIFIED_YES },
-	{ "a translation under the same heading", .79, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, true, PD_VERIFIED_OTHER_LANGUAGE },
+	{ "a translation under the same heading",
+	  .79,
+	  { 300, .9, TIDES, 1 },
+	  { 300, .9, TIDES, 2 },
+	  true,
+	  PD_VERIFIED_OTHER_LANGUAGE },
 	{ "copied with another declaration", .8, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 2 }, false, PD_VERIFIED_YES },
 	{ "few terms, one subject", .8, { 49, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_VERIFIED_YES },
 	{ "few terms, one subject, less", .79, { 49, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_VERIFIED_FEW_TERMS },
 	{ "some terms, one subject, one host", .7, { 99, .9, TIDES, 1 }, { 99, .9, TIDES, 1 }, true, PD_VERIFIED_YES },
 	{ "some terms, one subject, two hosts", .74, { 99, .9, TIDES, 1 }, { 99, .9, TIDES, 1 }, false, PD_VERIFIED_YES },
-	{ "few terms, nothing known of the subject", .9, { 49, .9, NO_SUBJECT, 1 }, { 49, .9, NO_SUBJECT, 1 }, false, PD_VERIFIED_YES },
+	{ "few terms, nothing known of the subject",
+	  .9,
+	  { 49, .9, NO_SUBJECT, 1 },
+	  { 49, .9, NO_SUBJECT, 1 },
+	  false,
+	  PD_VERIFIED_YES },
 	{ "the same, less", .89, { 49, .9, NO_SUBJECT, 1 }, { 49, .9, NO_SUBJECT, 1 }, false, PD_VERIFIED_FEW_TERMS },
 	{ "some terms, nothing known", .79, { 99, .9, NO_SUBJECT, 1 }, { 500, .9, TIDES, 1 }, false, PD_VERIFIED_FEW_TERMS },
 	{ "nothing known at all", .7, { -1, 1, NO_SUBJECT, 0 }, { -1, 1, NO_SUBJECT, 0 }, true, PD_VERIFIED_YES },
@@ -64,7 +138,8 @@ START_TEST(looks)
 	ck_assert_msg(pd_verify(&o, r->similarity, 5, &r->b, &r->a, r->same_host) == r->want, "%s, the other way round", r->name);
 	ck_assert_msg(pd_verify_maybe(&o, r->similarity, 5) || r->want == PD_VERIFIED_NO, "%s: asked first", r->name);
 	const struct pd_verify_options off = { .off = true };
-	ck_assert_msg(pd_verify(&off, r->similarity, 5, &r->a, &r->b, r->same_host) == PD_VERIFIED_YES, "%s, not looked at", r->name);
+	ck_assert_msg(pd_verify(&off, r->similarity, 5, &r->a, &r->b, r->same_host) == PD_VERIFIED_YES, "%s, not looked at",
+		      r->name);
 }
 END_TEST
 
@@ -106,12 +181,22 @@ END_TEST
 /* Notes are the same for any order of rows: for each row the most similar other row, and of equal ones the first. */
 START_TEST(doubts)
 {
-	static const struct { uint32_t a, b; double similarity; enum pd_verification result; } noted[] = {
-		{ 0, 1, .8, PD_VERIFIED_FEW_TERMS }, { 0, 2, .9, PD_VERIFIED_OTHER_SUBJECT }, { 1, 2, .8, PD_VERIFIED_UNSURE },
+	static const struct {
+		uint32_t a, b;
+		double similarity;
+		enum pd_verification result;
+	} noted[] = {
+		{ 0, 1, .8, PD_VERIFIED_FEW_TERMS },	 { 0, 2, .9, PD_VERIFIED_OTHER_SUBJECT }, { 1, 2, .8, PD_VERIFIED_UNSURE },
 		{ 3, 4, 1, PD_VERIFIED_OTHER_LANGUAGE }, { 2, 3, .5, PD_VERIFIED_FEW_TERMS },
 	};
-	static const struct { uint32_t a, b; int thousandths; enum pd_verification result; } want[] = {
-		{ 0, 2, 900, PD_VERIFIED_OTHER_SUBJECT }, { 0, 1, 800, PD_VERIFIED_FEW_TERMS }, { 3, 4, 1000, PD_VERIFIED_OTHER_LANGUAGE },
+	static const struct {
+		uint32_t a, b;
+		int thousandths;
+		enum pd_verification result;
+	} want[] = {
+		{ 0, 2, 900, PD_VERIFIED_OTHER_SUBJECT },
+		{ 0, 1, 800, PD_VERIFIED_FEW_TERMS },
+		{ 3, 4, 1000, PD_VERIFIED_OTHER_LANGUAGE },
 	};
 	enum { N = sizeof noted / sizeof *noted };
 	struct pd_rows set = { .n = 6 };
@@ -154,7 +239,8 @@ END_TEST
 
 START_TEST(facts)
 {
-	struct pd_facts f = pd_facts_read(pd_span(NULL, 0), pd_span_z("120"), pd_span_z("0.35"), pd_span_z("eng"), pd_span_z("0000000700000008"));
+	struct pd_facts f = pd_facts_read(pd_span(NULL, 0), pd_span_z("120"), pd_span_z("0.35"), pd_span_z("eng"),
+					  pd_span_z("0000000700000008"));
 	ck_assert(f.terms == 120 && f.confidence == .35 && f.language && f.subject.heading == 7 && f.subject.title == 8);
 	f = pd_facts_read(pd_span(NULL, 0), pd_span_z("-"), pd_span_z("-"), pd_span_z("-"), pd_span(NULL, 0));
 	ck_assert(f.terms == -1 && f.confidence == 1 && !f.language && !f.subject.heading && !f.subject.title);
@@ -165,7 +251,8 @@ START_TEST(facts)
 		double value;
 	} confidences[] = { { "0.28", .28 }, { "1.00", 1 }, { "1.01", 1 }, { "0.285", .285 }, { ".5", .5 }, { "0.2x", 1 } };
 	for (size_t i = 0; i < sizeof confidences / sizeof *confidences; i++) {
-		f = pd_facts_read(pd_span(NULL, 0), pd_span_z("-"), pd_span_z(confidences[i].text), pd_span_z("-"), pd_span(NULL, 0));
+		f = pd_facts_read(pd_span(NULL, 0), pd_span_z("-"), pd_span_z(confidences[i].text), pd_span_z("-"),
+				  pd_span(NULL, 0));
 		ck_assert_msg(f.confidence == confidences[i].value, "%s: %g", confidences[i].text, f.confidence);
 	}
 }

@@ -19,21 +19,29 @@ static const struct {
 	  "0 payload u 3/3\n" },
 	{ "names in any case", "WARC/1.0\r\nwarc-type: Resource\r\nWarc-Target-Uri: u\r\ncontent-length:3\r\n\r\nabc",
 	  "0 payload u 3/3\n" },
-	{ "folded", "WARC/1.0\r\nWARC-Type:\r\n resource\r\nX: a\r\n\tWARC-Type: x\r\nWARC-Target-URI: u\r\n  v\r\n"
-	  "Content-Length: 1\r\n\r\na", "0 payload u v 1/1\n" },
-	{ "URI in angle brackets", "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: <http://h/>\r\n"
-	  "Content-Length: 1\r\n\r\na", "0 payload http://h/ 1/1\n" },
+	{ "folded",
+	  "WARC/1.0\r\nWARC-Type:\r\n resource\r\nX: a\r\n\tWARC-Type: x\r\nWARC-Target-URI: u\r\n  v\r\n"
+	  "Content-Length: 1\r\n\r\na",
+	  "0 payload u v 1/1\n" },
+	{ "URI in angle brackets",
+	  "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: <http://h/>\r\n"
+	  "Content-Length: 1\r\n\r\na",
+	  "0 payload http://h/ 1/1\n" },
 	{ "line without colon", "WARC/1.0\r\nWARC-Type: resource\r\njunk\r\nContent-Length: 1\r\n\r\na", "0 payload  1/1\n" },
 	{ "the first of two counts", "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\nContent-Length: 7\r\n\r\na",
 	  "0 payload  1/1\n" },
 	{ "empty block", "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 0\r\n\r\n\r\n\r\n", "0 payload  0/0\n" },
-	{ "response", "WARC/1.0\r\nWARC-Type: response\r\nContent-Type: application/http;msgtype=response\r\n"
-	  "Content-Length: 1\r\n\r\na", "0 response  1/1\n" },
+	{ "response",
+	  "WARC/1.0\r\nWARC-Type: response\r\nContent-Type: application/http;msgtype=response\r\n"
+	  "Content-Length: 1\r\n\r\na",
+	  "0 response  1/1\n" },
 	{ "response without type", "WARC/0.17\r\nWARC-Type: response\r\nContent-Length: 1\r\n\r\na", "0 response  1/1\n" },
 	{ "name look-up", "WARC/1.0\r\nWARC-Type: response\r\nContent-Type: text/dns\r\nContent-Length: 1\r\n\r\na",
 	  "0 other  0/1\n" },
-	{ "wget's manifest", "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: <metadata://gnu.org/m>\r\n"
-	  "Content-Length: 1\r\n\r\na", "0 other metadata://gnu.org/m 0/1\n" },
+	{ "wget's manifest",
+	  "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: <metadata://gnu.org/m>\r\n"
+	  "Content-Length: 1\r\n\r\na",
+	  "0 other metadata://gnu.org/m 0/1\n" },
 	{ "conversion", "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 1\r\n\r\na", "0 text  1/1\n" },
 	{ "revisit", "WARC/1.0\r\nWARC-Type: revisit\r\nContent-Type: application/http\r\nContent-Length: 1\r\n\r\na",
 	  "0 other  0/1\n" },
@@ -44,21 +52,31 @@ static const struct {
 	  "! 0 implausible Content-Length in the WARC header\n" },
 	{ "no type", "WARC/1.0\r\nContent-Length: 1\r\n\r\na", "! 0 WARC header without WARC-Type\n" },
 	{ "header cut", "WARC/1.0\r\nWARC-Type: res", "! 0 record cut by the end of the file\n" },
-	{ "damaged first line", "WXRC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\n\r\na\r\n\r\nWARC/1.0\r\n"
-	  "WARC-Type: resource\r\nContent-Length: 1\r\n\r\nb", "! 0 junk between records\n57 payload  1/1\n" },
-	{ "long length swallows nothing", "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 91\r\n\r\na\r\n\r\nWARC/1.0\r\n"
+	{ "damaged first line",
+	  "WXRC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\n\r\na\r\n\r\nWARC/1.0\r\n"
+	  "WARC-Type: resource\r\nContent-Length: 1\r\n\r\nb",
+	  "! 0 junk between records\n57 payload  1/1\n" },
+	{ "long length swallows nothing",
+	  "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 91\r\n\r\na\r\n\r\nWARC/1.0\r\n"
 	  "WARC-Type: resource\r\nContent-Length: 1\r\n\r\nb\r\n\r\nWARC/1.0\r\nWARC-Type: resource\r\n"
 	  "Content-Length: 1\r\n\r\nc",
 	  "! 0 the record's length leads past the end of the file or into another record\n58 payload  1/1\n115 payload  1/1\n" },
-	{ "short length leaves junk", "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\n\r\nabc\r\n\r\nWARC/1.0\r\n"
+	{ "short length leaves junk",
+	  "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\n\r\nabc\r\n\r\nWARC/1.0\r\n"
 	  "WARC-Type: resource\r\nContent-Length: 1\r\n\r\nb",
 	  "0 payload  1/1\n! 53 junk between records\n59 payload  1/1\n" },
-	{ "no line ends between", "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\n\r\naWARC/1.0\r\n"
-	  "WARC-Type: resource\r\nContent-Length: 1\r\n\r\nb", "0 payload  1/1\n53 payload  1/1\n" },
-	{ "many line ends between", "\r\n\nWARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\n\r\na\n\n\n\r\n\n"
-	  "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\n\r\nb\r\n", "3 payload  1/1\n62 payload  1/1\n" },
-	{ "a page that quotes a header", "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 20\r\n\r\nab\nWARC/1.0 is this\n\n"
-	  "\r\n\r\n", "0 payload  20/20\n" },
+	{ "no line ends between",
+	  "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\n\r\naWARC/1.0\r\n"
+	  "WARC-Type: resource\r\nContent-Length: 1\r\n\r\nb",
+	  "0 payload  1/1\n53 payload  1/1\n" },
+	{ "many line ends between",
+	  "\r\n\nWARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\n\r\na\n\n\n\r\n\n"
+	  "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 1\r\n\r\nb\r\n",
+	  "3 payload  1/1\n62 payload  1/1\n" },
+	{ "a page that quotes a header",
+	  "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 20\r\n\r\nab\nWARC/1.0 is this\n\n"
+	  "\r\n\r\n",
+	  "0 payload  20/20\n" },
 	{ "an ordinary file", "<html>WARC/1.0", "- payload f 14/14\n" },
 	{ "an empty file", "", "- payload f 0/0\n" },
 };
@@ -167,8 +185,10 @@ START_TEST(test_padding_in_member)
 		const char *name, *pad;
 		size_t n;
 		bool junk;
-	} pads[] = { { "zeroes", "\0\0\0\0\0\0\0", 7, false }, { "line ends", "\r\n\n\n\r\n", 6, false },
-		     { "spaces", "    \t", 5, false }, { "junk", "junk\nWARC-less\n", 15, true } };
+	} pads[] = { { "zeroes", "\0\0\0\0\0\0\0", 7, false },
+		     { "line ends", "\r\n\n\n\r\n", 6, false },
+		     { "spaces", "    \t", 5, false },
+		     { "junk", "junk\nWARC-less\n", 15, true } };
 	struct dump d = { 0 };
 	struct pd_buf b = { 0 }, want = { 0 };
 	dump_page(&b, 0);
@@ -244,8 +264,7 @@ START_TEST(test_digest)
 	struct pd_read_warc_header h = { .digest = pd_span_z(digests[_i].said) };
 	struct pd_record r = { 0 };
 	pd_read_warc_fill(&h, &r);
-	ck_assert_msg(strcmp(pd_buf_z(&r.digest), digests[_i].want) == 0, "%s gives %s", digests[_i].said,
-		      pd_buf_z(&r.digest));
+	ck_assert_msg(strcmp(pd_buf_z(&r.digest), digests[_i].want) == 0, "%s gives %s", digests[_i].said, pd_buf_z(&r.digest));
 	pd_record_release(&r);
 }
 END_TEST

@@ -21,8 +21,7 @@ static void check_flip(const char *got, const struct dump *d, int n, int lost, s
 		pd_buf_clear(&line);
 		line_of(&line, "", d->at[i], i);
 		bool has = strstr(got, line.p);
-		ck_assert_msg(has || i == lost, "byte %zu bit %d of member %d: page %d is lost\n%s", byte, bit, lost, i,
-			      got);
+		ck_assert_msg(has || i == lost, "byte %zu bit %d of member %d: page %d is lost\n%s", byte, bit, lost, i, got);
 		found += has;
 	}
 	ck_assert_msg(count(got, "response ") == found, "byte %zu bit %d: more than was there\n%s", byte, bit, got);

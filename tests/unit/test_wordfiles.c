@@ -35,7 +35,8 @@ static const struct {
 	{ "the longest first", "甲 乙\n子 乙丙\n", "乙丙乙", "子甲" },
 	{ "from the left", "甲 乙丙\n子 丙丁\n", "乙丙丁", "甲丁" },
 	{ "what was put there is not looked at again", "乙 甲\n子 丙乙\n", "丙甲", "丙乙" },
-	{ "another script, other widths and cases in the file", "\xef\xbb\xbfTruck\tＬＯＲＲＹ\r\n华联 華聯超市", "a lorry, 华联超市", "a truck, 华联" },
+	{ "another script, other widths and cases in the file", "\xef\xbb\xbfTruck\tＬＯＲＲＹ\r\n华联 華聯超市",
+	  "a lorry, 华联超市", "a truck, 华联" },
 	{ "U+3000 parts words, too", "甲\u3000乙\u3000丙\n", "丙", "甲" },
 	{ "nothing to do", "甲 乙\n", "", "" },
 	{ "the longest of three", "w 华联 华联超市 华\n", "去华联超市", "去w" },
@@ -98,7 +99,10 @@ START_TEST(idf_of_a_file)
 	const char *path = file_of("mill 3\n石头\t2.5\nWHEEL 1\n\nwheel .5\n經濟 4\n");
 	ck_assert_msg(pd_idf_load(path, &idf, &e) == PD_OK, "%s", e.text);
 	unlink(path);
-	const struct { const char *word; double idf; } rows[] = { { "mill", 3 }, { "石头", 2.5 }, { "wheel", .5 }, { "经济", 4 }, { "other", 2.5 } };
+	const struct {
+		const char *word;
+		double idf;
+	} rows[] = { { "mill", 3 }, { "石头", 2.5 }, { "wheel", .5 }, { "经济", 4 }, { "other", 2.5 } };
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct pd_span word = pd_span_z(rows[i].word);
 		double got = pd_idf_get(idf, word, pd_hash64(word.p, word.n));

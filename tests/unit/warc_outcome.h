@@ -33,8 +33,8 @@ static inline void read_one_way(const char *path, bool whole)
 	ck_assert_int_eq(pd_read_source_open(&s, path, "f"), 0);
 	while (pd_read_source_next(&s, &r) == 1) {
 		ck_assert_msg(strncmp(r.id.p, "f:", 2) == 0 || strcmp(r.id.p, "f") == 0, "id %s", r.id.p);
-		pd_buf_printf(&told, "%s %s %s %zu/%llu%s\n", r.id.n > 2 ? r.id.p + 2 : "-", kinds[r.kind],
-			      pd_buf_z(&r.url), r.block.n, (unsigned long long)r.length, r.cut ? " cut" : "");
+		pd_buf_printf(&told, "%s %s %s %zu/%llu%s\n", r.id.n > 2 ? r.id.p + 2 : "-", kinds[r.kind], pd_buf_z(&r.url),
+			      r.block.n, (unsigned long long)r.length, r.cut ? " cut" : "");
 	}
 	pd_read_source_release(&s);
 	pd_record_release(&r);
@@ -48,8 +48,8 @@ static inline const char *outcome(const char *name, struct pd_span dump)
 	read_one_way(path, true);
 	pd_buf_set(&first, pd_buf_span(&told));
 	read_one_way(path, false);
-	ck_assert_msg(pd_span_eq(pd_buf_span(&first), pd_buf_span(&told)), "%s: whole:\n%sstream:\n%s", name,
-		      pd_buf_z(&first), pd_buf_z(&told));
+	ck_assert_msg(pd_span_eq(pd_buf_span(&first), pd_buf_span(&told)), "%s: whole:\n%sstream:\n%s", name, pd_buf_z(&first),
+		      pd_buf_z(&told));
 	pd_buf_release(&first);
 	free(path);
 	return pd_buf_z(&told);
@@ -63,7 +63,7 @@ static inline void expect(const char *name, struct pd_span dump, const char *wan
 
 struct dump {
 	struct pd_buf bytes;
-	uint64_t at[16];	/* where each member begins */
+	uint64_t at[16]; /* where each member begins */
 	int n;
 };
 
