@@ -19,8 +19,13 @@
 #define LINK(n) "<li><a href=/p" n ">An account of the journey, part " n "</a></li>"
 #define LINKS \
 	LINK("one") \
-	LINK("two") LINK("three") LINK("four") LINK("five") LINK("six") LINK("seven") LINK("eight") LINK("nine") LINK("ten") \
-		LINK("eleven") LINK("twelve") LINK("thirteen") LINK("fourteen") LINK("fifteen")
+	LINK("two") \
+	LINK("three") \
+	LINK("four") \
+	LINK("five") \
+	LINK("six") \
+	LINK("seven") \
+	LINK("eight") LINK("nine") LINK("ten") LINK("eleven") LINK("twelve") LINK("thirteen") LINK("fourteen") LINK("fifteen")
 #define GOODS(n) "<div class=product><a href=/g" n ">Kettle " n "</a><span>29.90</span></div>"
 #define CELLS(n) "<tr><td>Station " n "</td><td>12.4</td><td>1,013</td><td>west</td></tr>"
 #define SAID(n) \
