@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The constants of src/join/plan.c, measured on this machine: nanoseconds of one thread, the minimum of several
+ * The constants of src/index/plan.c, measured on this machine: nanoseconds of one thread, the minimum of several
  * runs.  Keys are random.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/threads.h"
-#include "join/scan.h"
-#include "join/table.h"
+#include "index/scan.h"
+#include "index/table.h"
 
 enum { N = 1 << 20, RUNS = 7 };
 

@@ -11,8 +11,8 @@
 #include <sys/resource.h>
 
 #include "base/threads.h"
-#include "join/join.h"
-#include "join/plan.h"
+#include "index/join.h"
+#include "index/plan.h"
 #include "keygen.h"
 #include "match/groups.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "walk/rank.h"
+#include "run/rank.h"
 
 static uint64_t state = 1;
 

@@ -11,7 +11,7 @@
 #include "page/blocks.h"
 #include "read/page.h"
 #include "read/reader.h"
-#include "rows/rows.h"
+#include "row/rows.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 #include "sign/subject.h"
@@ -155,7 +155,7 @@ void pd_pipeline_release(struct pd_pipeline *p);
 /* Process a record.  Return PD_SKIP_NONE: it is a page, and the members above are set; otherwise the reason (*reason is
  * a text if it is damaged). */
 enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, const char **reason);
-/* The same in two steps: up to the blocks, and the rest.  Between them pages may be stored as bytes (walk/packed.h). */
+/* The same in two steps: up to the blocks, and the rest.  Between them pages may be stored as bytes (run/packed.h). */
 enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in, const char **reason);
 void pd_pipeline_sign(struct pd_pipeline *p);
 /* Return the page in the form for methods of signing. */

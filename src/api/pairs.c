@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of pages -> pairs -> clusters: the stages that `match` and `cluster` run (stage/stage.h), with tables for files.
+ * Tables of pages -> pairs -> clusters: the stages that `match` and `cluster` run (run/stage.h), with tables for files.
  */
 #include "api/api.h"
 
@@ -10,7 +10,7 @@
 #include "base/fields.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "stage/options.h"
+#include "run/options.h"
 
 /* --- options: those of the command, as settings --- */
 
@@ -19,6 +19,7 @@
 
 static const char *const preset_choices[] = { "default", "paper", NULL };
 
+/* clang-format off */
 static const struct pd_opt match_opts[] = {
 	PD_MATCH_OPTS(AT_MATCH),
 	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT_MATCH(preset), .choices = preset_choices },
@@ -40,6 +41,7 @@ static const struct pd_opt cluster_opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT_CLUSTER(group.in.tmp_dir) },
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static int bad_value(const struct pd_opt *o, struct pd_span value, struct pd_err *e)
 {

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "term/terms.h"
-#include "walk/walk.h"
+#include "run/walk.h"
 #include "write/write.h"
 
 static const char *z(const char *s)

@@ -7,7 +7,7 @@
 #define PD_APPLY_RUN_H
 
 #include "base/terminal.h"
-#include "walk/walk.h"
+#include "run/walk.h"
 
 struct pd_apply_run_options {
 	struct pd_walk_options walk;   /* first: rows of options are shared */

@@ -17,35 +17,24 @@ struct boilerplate_options {
 
 #define AT(member) .at = offsetof(struct boilerplate_options, member)
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	PD_WALK_INPUT_OPTS,
-	{ .type = PD_OPT_CHOICE,
-	  .name = "hidden",
-	  .arg = "NAME",
-	  PD_AT(hidden),
-	  .choices = pd_hidden_names,
+	{ .type = PD_OPT_CHOICE, .name = "hidden", .arg = "NAME", PD_AT(hidden), .choices = pd_hidden_names,
 	  .help = "elements that browsers do not show: drop (default), keep" },
 	{ .type = PD_OPT_HEADING, .name = "Tables" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "update",
-	  .arg = "FILE",
-	  AT(update),
+	{ .type = PD_OPT_TEXT, .name = "update", .arg = "FILE", AT(update),
 	  .help = "add new hosts to this table; those in it stay as they are" },
 	{ .type = PD_OPT_FLAG, .name = "merge", AT(merge), .help = "INPUT is tables: merge them into one" },
 	{ .type = PD_OPT_FLAG, .name = "print", AT(print), .help = "INPUT is a table: print it as text" },
-	{ .type = PD_OPT_SWITCH,
-	  .name = "samples",
-	  PD_AT(samples),
+	{ .type = PD_OPT_SWITCH, .name = "samples", PD_AT(samples),
 	  .help = "save samples, which --merge and --update need (default)" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "tmp-dir",
-	  .rare = true,
-	  .arg = "DIR",
-	  PD_AT(tmp_dir),
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir),
 	  .help = "folder for temporary files (TMPDIR, /tmp)" },
 	PD_WALK_OUTPUT_OPTS,
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "boilerplate",

@@ -1,66 +1,37 @@
 /* SPDX-License-Identifier: MIT
  * pagededup cluster: pairs -> clusters, with a verdict for each page in one. */
 #include "cmd/command.h"
-#include "stage/options.h"
+#include "run/options.h"
 #include "write/write.h"
 
 #define AT(member) .at = offsetof(struct pd_stage_cluster, member)
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	PD_CLUSTER_OPTS(AT),
-	{ .type = PD_OPT_CHOICE,
-	  .name = "scope",
-	  .arg = "NAME",
-	  AT(scope),
-	  .choices = pd_pages_scopes,
+	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_pages_scopes,
 	  .help = "which pairs to use: all (default), same-host, same-domain, same-site" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "sites",
-	  .arg = "FILE",
-	  AT(group.in.sites),
+	{ .type = PD_OPT_TEXT, .name = "sites", .arg = "FILE", AT(group.in.sites),
 	  .help = "for --scope=same-site: rows of 'sites', or HOST<TAB>OWNER" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "shingles",
-	  .arg = "FILE",
-	  AT(shingles),
+	{ .type = PD_OPT_TEXT, .name = "shingles", .arg = "FILE", AT(shingles),
 	  .help = "compare texts exactly: FILE from 'fp --shingles'" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "canonical",
-	  .rare = true,
-	  .arg = "FILE",
-	  AT(canonical),
+	{ .type = PD_OPT_TEXT, .name = "canonical", .rare = true, .arg = "FILE", AT(canonical),
 	  .help = "for --keep=canonical: canonical links, FILE from 'fp --canonical'" },
 	{ .type = PD_OPT_HEADING, .name = "Duplicates" },
-	{ .type = PD_OPT_CHOICE,
-	  .name = "action",
-	  .arg = "NAME",
-	  AT(action),
-	  .choices = pd_action_names,
+	{ .type = PD_OPT_CHOICE, .name = "action", .arg = "NAME", AT(action), .choices = pd_action_names,
 	  .help = "remove (default): weight 0; demote: a lower weight, no removal" },
-	{ .type = PD_OPT_REAL,
-	  .name = "weight",
-	  .arg = "N",
-	  AT(group.weight),
-	  .min = 0.000001,
-	  .max = 0.999999,
+	{ .type = PD_OPT_REAL, .name = "weight", .arg = "N", AT(group.weight), .min = 0.000001, .max = 0.999999,
 	  .help = "demote: weight of a duplicate (0.5); the page kept has 1" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
-	{ .type = PD_OPT_CHOICE,
-	  .name = "format",
-	  .arg = "NAME",
-	  AT(format),
-	  .choices = pd_write_row_format_names,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_write_row_format_names,
 	  .help = "tsv (default), parquet, arrow, or jsonl for other tools" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "tmp-dir",
-	  .arg = "DIR",
-	  AT(group.in.tmp_dir),
-	  .help = "folder for temporary files (TMPDIR, /tmp)" },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(group.in.tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "print no summary line" },
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 even if bad rows were left out" },
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "cluster",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  * pagededup compare: why two pages match, or do not. */
 #include "cmd/walk.h"
-#include "inspect/inspect.h"
+#include "tools/inspect.h"
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Pages" },
 	PD_PICK_URL_OPT("choose a page of INPUT by its URL; give it twice"),
@@ -11,15 +12,12 @@ static const struct pd_opt opts[] = {
 	PD_WALK_TOPIC_OPTS,
 	PD_WALK_SIGN_OPTS(true),
 	PD_WALK_METHOD_OPT,
-	{ .type = PD_OPT_TEXT,
-	  .name = "ranks",
-	  .rare = true,
-	  .arg = "FILE",
-	  PD_AT(page.ranks),
+	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", PD_AT(page.ranks),
 	  .help = "with --method=links: rows of 'rank', for the rule signature" },
 	PD_COLOR_OPTS(PD_PICK_AT(color)),
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "compare",

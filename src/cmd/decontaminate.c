@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/walk.h"
-#include "walk/decontaminate.h"
+#include "tools/decontaminate.h"
 
 #define AT(member) .at = offsetof(struct pd_decontaminate_options, member)
 
@@ -17,44 +17,22 @@ static int add_tests(void *options, const char *arg, struct pd_err *e)
 	return PD_OK;
 }
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Test set" },
-	{ .type = PD_OPT_CALL,
-	  .name = "against",
-	  .arg = "TESTS",
-	  .call = add_tests,
+	{ .type = PD_OPT_CALL, .name = "against", .arg = "TESTS", .call = add_tests,
 	  .help = "the test items: JSONL, text or any INPUT; may be repeated" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "test-field",
-	  .arg = "NAME",
-	  AT(test_field),
+	{ .type = PD_OPT_TEXT, .name = "test-field", .arg = "NAME", AT(test_field),
 	  .help = "JSONL: field of TESTS with the text of an item (as --field-text)" },
-	{ .type = PD_OPT_INT,
-	  .name = "words",
-	  .arg = "N",
-	  AT(words),
-	  .min = 1,
-	  .max = 1000,
+	{ .type = PD_OPT_INT, .name = "words", .arg = "N", AT(words), .min = 1, .max = 1000,
 	  .help = "words in a row that a page and an item share (13)" },
-	{ .type = PD_OPT_INT,
-	  .name = "least",
-	  .arg = "N",
-	  AT(least),
-	  .min = 1,
-	  .max = 1000,
+	{ .type = PD_OPT_INT, .name = "least", .arg = "N", AT(least), .min = 1, .max = 1000,
 	  .help = "items of fewer than --words words count whole from N words on (8)" },
-	{ .type = PD_OPT_REAL,
-	  .name = "share",
-	  .arg = "S",
-	  AT(share),
-	  .min = 0,
-	  .max = 1,
+	{ .type = PD_OPT_REAL, .name = "share", .arg = "S", AT(share), .min = 0, .max = 1,
 	  .help = "least share of an item's runs of words that a page holds (any)" },
-	PD_WALK_INPUT_OPTS,
-	PD_WALK_SELECT_OPT,
-	PD_WALK_OUTPUT_OPTS,
-	PD_OPT_END,
+	PD_WALK_INPUT_OPTS, PD_WALK_SELECT_OPT, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "decontaminate",

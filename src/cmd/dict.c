@@ -7,61 +7,33 @@
 #include "base/terminal.h"
 #include "cmd/walk.h"
 #include "term/dict.h"
-#include "walk/idf.h"
+#include "run/idf.h"
 
 struct dict_options {
 	struct pd_walk_options walk; /* first: its options are parsed into it */
 	const char *idf, *idf_from;
 };
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
-	{ .type = PD_OPT_TEXT,
-	  .letter = 'o',
-	  .name = "output",
-	  .arg = "FILE",
-	  PD_AT(output),
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output),
 	  .help = "the dictionary or table to write; required" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "idf",
-	  .arg = "FILE",
-	  .at = offsetof(struct dict_options, idf),
+	{ .type = PD_OPT_TEXT, .name = "idf", .arg = "FILE", .at = offsetof(struct dict_options, idf),
 	  .help = "give words an idf: FILE has lines of 'word idf'" },
 	{ .type = PD_OPT_HEADING, .name = "How rare words are" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "idf-from",
-	  .arg = "DUMP",
-	  .at = offsetof(struct dict_options, idf_from),
+	{ .type = PD_OPT_TEXT, .name = "idf-from", .arg = "DUMP", .at = offsetof(struct dict_options, idf_from),
 	  .help = "write lines of 'word idf' for 'fp --idf', counted in the DUMPs" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "dict",
-	  .rare = true,
-	  .arg = "FILE",
-	  PD_AT(page.dict),
-	  .help = "use this compiled dictionary, not the built-in one" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "user-dict",
-	  .rare = true,
-	  .arg = "FILE",
-	  PD_AT(page.userwords),
+	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), .help = "use this compiled dictionary, not the built-in one" },
+	{ .type = PD_OPT_TEXT, .name = "user-dict", .rare = true, .arg = "FILE", PD_AT(page.userwords),
 	  .help = "add Chinese words to the dictionary: WORD [PART-OF-SPEECH] per line" },
-	{ .type = PD_OPT_CHOICE,
-	  .name = "segment",
-	  .rare = true,
-	  .arg = "NAME",
-	  PD_AT(page.segment),
-	  .choices = pd_segment_names,
+	{ .type = PD_OPT_CHOICE, .name = "segment", .rare = true, .arg = "NAME", PD_AT(page.segment), .choices = pd_segment_names,
 	  .help = "how Chinese is split into words: probability (default), forward" },
-	{ .type = PD_OPT_INT,
-	  .letter = 'j',
-	  .name = "jobs",
-	  .arg = "N",
-	  PD_AT(jobs),
-	  .min = 1,
-	  .max = 1024,
+	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" },
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "dict",

@@ -3,35 +3,23 @@
  * pagededup estimate: a sample of the dumps -> an estimate of results, time and memory of a complete run.
  */
 #include "cmd/walk.h"
-#include "inspect/inspect.h"
+#include "tools/inspect.h"
 
 struct estimate_options {
 	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
 	int sample;
 };
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
-	{ .type = PD_OPT_INT,
-	  .name = "sample",
-	  .arg = "N",
-	  .at = offsetof(struct estimate_options, sample),
-	  .min = 16,
-	  .max = 20000,
+	{ .type = PD_OPT_INT, .name = "sample", .arg = "N", .at = offsetof(struct estimate_options, sample), .min = 16, .max = 20000,
 	  .help = "sample about N pages (1000)" },
-	{ .type = PD_OPT_INT,
-	  .letter = 'j',
-	  .name = "jobs",
-	  .arg = "N",
-	  PD_AT(jobs),
-	  .min = 1,
-	  .max = 1024,
+	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads of the run that is estimated (all cores)" },
-	PD_WALK_INPUT_OPTS,
-	PD_WALK_TOPIC_OPTS,
-	PD_WALK_SIGN_OPTS(true),
-	PD_OPT_END,
+	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS(true), PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "estimate",

@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "cmd/walk.h"
-#include "stage/stage.h"
+#include "tools/eval.h"
 
-#define AT(member) .at = offsetof(struct pd_stage_eval, member)
+#define AT(member) .at = offsetof(struct pd_eval_options, member)
 
 static int set_by(void *options, const char *arg, struct pd_err *e)
 {
-	struct pd_truth_options *t = &((struct pd_stage_eval *)options)->truth;
+	struct pd_truth_options *t = &((struct pd_eval_options *)options)->truth;
 	struct pd_span rest = pd_span_z(arg), name;
 	t->n_by = 0;
 	while (pd_span_split(&rest, ',', &name)) {
@@ -56,125 +56,68 @@ static int parse_choices(const char *arg, const char *name, const char *const *n
 
 static int set_shingle(void *options, const char *arg, struct pd_err *e)
 {
-	struct pd_stage_eval *o = options;
+	struct pd_eval_options *o = options;
 	return parse_numbers(arg, "shingle", 16, o->shingle, &o->n_shingle, e);
 }
 
 static int set_weights(void *options, const char *arg, struct pd_err *e)
 {
-	struct pd_stage_eval *o = options;
+	struct pd_eval_options *o = options;
 	return parse_choices(arg, "weights", pd_weights_names, o->weights, &o->n_weights, e);
 }
 
 static int set_bits(void *options, const char *arg, struct pd_err *e)
 {
 	static const char *const widths[] = { "64", "128", "256", NULL };
-	struct pd_stage_eval *o = options;
+	struct pd_eval_options *o = options;
 	return parse_choices(arg, "bits", widths, o->bits, &o->n_bits, e);
 }
 
-/* As enum pd_write_eval_format. */
+/* As enum pd_eval_format. */
 static const char *const eval_formats[] = { "text", "tsv", "jsonl", NULL };
 
 #define SETTINGS "Settings to try (--sweep)"
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "What to measure (one of these)" },
 	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(pairs), .help = "output of 'pagededup match'" },
 	{ .type = PD_OPT_FLAG, .name = "suspects", AT(suspects), .help = "also count pairs that 'match' marked as suspected" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "clusters",
-	  .arg = "FILE",
-	  AT(clusters),
+	{ .type = PD_OPT_TEXT, .name = "clusters", .arg = "FILE", AT(clusters),
 	  .help = "output of 'pagededup cluster': every two pages of a cluster" },
 	{ .type = PD_OPT_FLAG, .name = "sweep", AT(sweep), .help = "fingerprint the pages of INPUT with many settings" },
 	{ .type = PD_OPT_HEADING, .name = "Measuring" },
-	{ .type = PD_OPT_CALL,
-	  .name = "by",
-	  .arg = "LIST",
-	  .call = set_by,
-	  .help = "also report by the values of these columns of TRUTH" },
-	{ .type = PD_OPT_INT,
-	  .name = "true-level",
-	  .arg = "N",
-	  AT(truth.true_level),
-	  .min = 0,
-	  .max = PD_TRUTH_LEVELS - 1,
+	{ .type = PD_OPT_CALL, .name = "by", .arg = "LIST", .call = set_by, .help = "also report by the values of these columns of TRUTH" },
+	{ .type = PD_OPT_INT, .name = "true-level", .arg = "N", AT(truth.true_level), .min = 0, .max = PD_TRUTH_LEVELS - 1,
 	  .help = "do not count pairs edited beyond level N (2)" },
-	{ .type = PD_OPT_INT,
-	  .name = "bootstrap",
-	  .arg = "N",
-	  AT(bootstrap),
-	  .min = 0,
-	  .max = 100000,
+	{ .type = PD_OPT_INT, .name = "bootstrap", .arg = "N", AT(bootstrap), .min = 0, .max = 100000,
 	  .help = "resamples for 95 % intervals (1000); 0: none" },
-	{ .type = PD_OPT_INT,
-	  .name = "seed",
-	  .arg = "N",
-	  AT(seed),
-	  .min = 0,
-	  .max = 2147483647,
-	  .help = "random seed of the resamples (1)" },
+	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "random seed of the resamples (1)" },
 	{ .type = PD_OPT_HEADING, .name = SETTINGS },
-	{ .type = PD_OPT_INT,
-	  .letter = 'k',
-	  .name = "distance",
-	  .arg = "N",
-	  AT(max_k),
-	  .min = 0,
-	  .max = 128,
+	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(max_k), .min = 0, .max = 128,
 	  .help = "every k from 0 to N (24)" },
 	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verify), .help = "verify pairs by similarity, as 'match' does (default)" },
 	{ .type = PD_OPT_CALL, .name = "shingle", .arg = "LIST", .call = set_shingle, .help = "terms in a shingle to try (1,2,3)" },
-	{ .type = PD_OPT_CALL,
-	  .name = "weights",
-	  .arg = "LIST",
-	  .call = set_weights,
-	  .help = "weights to try: count, set, tf (all)" },
+	{ .type = PD_OPT_CALL, .name = "weights", .arg = "LIST", .call = set_weights, .help = "weights to try: count, set, tf (all)" },
 	{ .type = PD_OPT_CALL, .name = "bits", .arg = "LIST", .call = set_bits, .help = "widths to try: 64, 128, 256 (64)" },
-	{ .type = PD_OPT_CALL,
-	  .name = "features",
-	  .arg = "LIST",
-	  .call = pd_walk_features,
-	  .help = "features: title,meta,text,anchor (text)" },
-	{ .type = PD_OPT_CHOICE,
-	  .name = "hash",
-	  .arg = "NAME",
-	  PD_AT(hash),
-	  .choices = pd_hash_names,
+	{ .type = PD_OPT_CALL, .name = "features", .arg = "LIST", .call = pd_walk_features, .help = "features: title,meta,text,anchor (text)" },
+	{ .type = PD_OPT_CHOICE, .name = "hash", .arg = "NAME", PD_AT(hash), .choices = pd_hash_names,
 	  .help = "hash of a shingle: xxh3 (default), rabin" },
-	{ .type = PD_OPT_INT,
-	  .name = "min-terms",
-	  .arg = "N",
-	  PD_AT(page.sign.min_terms),
-	  .min = 1,
-	  .max = 1000000,
+	{ .type = PD_OPT_INT, .name = "min-terms", .arg = "N", PD_AT(page.sign.min_terms), .min = 1, .max = 1000000,
 	  .help = "pages with fewer terms get no fingerprint (8)" },
 	PD_WALK_INPUT_OPTS,
 	PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" },
-	{ .type = PD_OPT_CHOICE,
-	  .name = "format",
-	  .arg = "NAME",
-	  AT(format),
-	  .choices = eval_formats,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = eval_formats,
 	  .help = "text (default), tsv or jsonl" },
-	{ .type = PD_OPT_INT,
-	  .letter = 'j',
-	  .name = "jobs",
-	  .arg = "N",
-	  PD_AT(jobs),
-	  .min = 1,
-	  .max = 1024,
+	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" },
-	{ .type = PD_OPT_FLAG,
-	  .name = "ignore-damaged",
-	  PD_AT(ignore_damaged),
-	  .help = "exit 0 even if damaged rows were left out" },
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", PD_AT(ignore_damaged), .help = "exit 0 even if damaged rows were left out" },
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "eval",
@@ -206,7 +149,7 @@ static int check_settings(int argc, char **argv, struct pd_err *e)
 
 static int run_eval(int argc, char **argv)
 {
-	struct pd_stage_eval o = { .truth = { .true_level = 2 }, .bootstrap = 1000, .seed = 1, .max_k = 24, .verify = 1 };
+	struct pd_eval_options o = { .truth = { .true_level = 2 }, .bootstrap = 1000, .seed = 1, .max_k = 24, .verify = 1 };
 	struct pd_log log;
 	struct pd_err err;
 	int first;
@@ -216,7 +159,7 @@ static int run_eval(int argc, char **argv)
 		return code - 1;
 	int status = o.sweep ? PD_OK : check_settings(argc, argv, &err);
 	if (!status)
-		status = pd_stage_eval_run(&o, argv + first, argc - first, &log, &err);
+		status = pd_eval(&o, argv + first, argc - first, &log, &err);
 	for (int i = 0; i < o.truth.n_by; i++)
 		free((char *)o.truth.by[i]);
 	return status < 0 ? pd_command_failed(&log, &err) : status && !o.walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;

@@ -3,14 +3,13 @@
 #include "cmd/walk.h"
 #include "write/write.h"
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Links" },
 	PD_WALK_ADVERTS_OPT,
-	PD_WALK_INPUT_OPTS,
-	PD_WALK_TOPIC_OPTS,
-	PD_WALK_OUTPUT_OPTS,
-	PD_OPT_END,
+	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "link",

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 
 #include "cmd/command.h"
-#include "stage/options.h"
+#include "run/options.h"
 #include "cmd/walk.h"
-#include "engine/params.h"
-#include "engine/engine.h"
+#include "tools/engine/params.h"
+#include "tools/engine/engine.h"
 
 struct engine_options {
 	int job;
@@ -25,66 +25,30 @@ static const char *const formats[] = { NULL, "format=jsonl", "format=parquet", "
 static const char *const map_jobs[] = { "fp", "join", "batch", "cluster", "apply", NULL };
 static const char *const reduce_jobs[] = { "join", "batch", "cluster", "apply", NULL };
 
+/* clang-format off */
 #define MEMORY_OPTS \
-	{ .type = PD_OPT_SIZE, \
-	  .name = "memory", \
-	  .arg = "SIZE", \
-	  AT(task.memory), \
+	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(task.memory), \
 	  .help = "memory to use (half of the machine's); beyond it, disk is used" }, \
-	{ \
-		.type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(task.tmp_dir), \
-		.help = "folder for temporary files (TMPDIR, /tmp)" \
-	}
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(task.tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" }
 
 #define JOB_OPTS(jobs) \
-	{ .type = PD_OPT_CHOICE, \
-	  .name = "job", \
-	  .arg = "NAME", \
-	  AT(job), \
-	  .choices = jobs, \
-	  .help = "the stage that this is a task of" }, \
-		{ .type = PD_OPT_TEXT, .name = "step", .arg = "NAME", AT(step), .help = "the step of the job" }, \
-		{ .type = PD_OPT_TEXT, \
-		  .name = "params", \
-		  .arg = "FILE", \
-		  AT(params), \
-		  .help = "parameters, from the step count; cluster: header of the pairs" }, \
-		{ .type = PD_OPT_TEXT, \
-		  .name = "batch", \
-		  .arg = "FILE", \
-		  AT(task.batch), \
-		  .help = "batch: the new pages, a key file of 'match --save'" }, \
-		MEMORY_OPTS
+	{ .type = PD_OPT_CHOICE, .name = "job", .arg = "NAME", AT(job), .choices = jobs, .help = "the stage that this is a task of" }, \
+	{ .type = PD_OPT_TEXT, .name = "step", .arg = "NAME", AT(step), .help = "the step of the job" }, \
+	{ .type = PD_OPT_TEXT, .name = "params", .arg = "FILE", AT(params), .help = "parameters, from the step count; cluster: header of the pairs" }, \
+	{ .type = PD_OPT_TEXT, .name = "batch", .arg = "FILE", AT(task.batch), .help = "batch: the new pages, a key file of 'match --save'" }, \
+	MEMORY_OPTS
 
 static const struct pd_opt map_opts[] = {
 	JOB_OPTS(map_jobs),
-	{ .type = PD_OPT_TEXT,
-	  .name = "tables",
-	  .arg = "FILE",
-	  AT(task.tables),
-	  .help = "batch, step find: the tables of the batch, from the step tables" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "fetch",
-	  .arg = "COMMAND",
-	  AT(task.fetch),
+	{ .type = PD_OPT_TEXT, .name = "tables", .arg = "FILE", AT(task.tables), .help = "batch, step find: the tables of the batch, from the step tables" },
+	{ .type = PD_OPT_TEXT, .name = "fetch", .arg = "COMMAND", AT(task.fetch), \
 	  .help = "read dumps through COMMAND PATH, such as 'hadoop fs -cat'" },
-	{ .type = PD_OPT_TEXT,
-	  .letter = 'o',
-	  .name = "output",
-	  .arg = "DIR",
-	  AT(task.output),
-	  .help = "apply: the folder that dumps are written to" },
-	{ .type = PD_OPT_FLAG,
-	  .name = "unchecked",
-	  AT(task.unchecked),
-	  .help = "apply: do not compare pages with the content_digest of their verdicts" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "store",
-	  .arg = "COMMAND",
-	  AT(task.store),
-	  .help = "apply: write dumps through COMMAND FILE DIR/PATH" },
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "DIR", AT(task.output), .help = "apply: the folder that dumps are written to" },
+	{ .type = PD_OPT_FLAG, .name = "unchecked", AT(task.unchecked), .help = "apply: do not compare pages with the content_digest of their verdicts" },
+	{ .type = PD_OPT_TEXT, .name = "store", .arg = "COMMAND", AT(task.store), .help = "apply: write dumps through COMMAND FILE DIR/PATH" },
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage map_usage = {
 	.starts_programs = true, /* --fetch */
@@ -96,18 +60,14 @@ static const struct pd_usage map_usage = {
 	.opts = map_opts,
 };
 
+/* clang-format off */
 static const struct pd_opt reduce_opts[] = {
 	JOB_OPTS(reduce_jobs),
-	{ .type = PD_OPT_INT,
-	  .name = "bucket",
-	  .arg = "ROWS",
-	  AT(task.bucket),
-	  .min = 1,
-	  .max = INT_MAX,
-	  .rare = true,
+	{ .type = PD_OPT_INT, .name = "bucket", .arg = "ROWS", AT(task.bucket), .min = 1, .max = INT_MAX, .rare = true,
 	  .help = "join, step plan: buckets with more rows go to several tasks (1048576)" },
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage reduce_usage = {
 	.starts_programs = true, /* --fetch */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "cmd/walk.h"
-#include "walk/rank.h"
+#include "run/rank.h"
 
 struct rank_options {
 	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
@@ -15,50 +15,21 @@ struct rank_options {
 
 #define AT(member) .at = offsetof(struct rank_options, member)
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Ranks" },
-	{ .type = PD_OPT_REAL,
-	  .name = "damping",
-	  .arg = "D",
-	  AT(rank.damping),
-	  .min = 0,
-	  .max = .999,
-	  .help = "share of the rank that links pass on (0.85)" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "signature",
-	  .arg = "A,B,C",
-	  AT(signature),
+	{ .type = PD_OPT_REAL, .name = "damping", .arg = "D", AT(rank.damping), .min = 0, .max = .999, .help = "share of the rank that links pass on (0.85)" },
+	{ .type = PD_OPT_TEXT, .name = "signature", .arg = "A,B,C", AT(signature),
 	  .help = "weights of page ranks, domain ranks, anchors (.6,.2,.2)" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "quality",
-	  .arg = "X,Y,Z",
-	  AT(quality),
-	  .help = "the same weights for the quality (.2,.6,.6)" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "page-ranks",
-	  .arg = "FILE",
-	  AT(rank.page_ranks),
-	  .help = "lines of URL<TAB>RANK, instead of ranks from the dump" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "domain-ranks",
-	  .arg = "FILE",
-	  AT(rank.domain_ranks),
+	{ .type = PD_OPT_TEXT, .name = "quality", .arg = "X,Y,Z", AT(quality), .help = "the same weights for the quality (.2,.6,.6)" },
+	{ .type = PD_OPT_TEXT, .name = "page-ranks", .arg = "FILE", AT(rank.page_ranks), .help = "lines of URL<TAB>RANK, instead of ranks from the dump" },
+	{ .type = PD_OPT_TEXT, .name = "domain-ranks", .arg = "FILE", AT(rank.domain_ranks),
 	  .help = "lines of DOMAIN<TAB>RANK, instead of ranks from the dump" },
-	{ .type = PD_OPT_SIZE,
-	  .name = "memory",
-	  .arg = "SIZE",
-	  AT(rank.memory),
-	  .help = "memory to use (half of the machine's); a larger graph is refused" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "tmp-dir",
-	  .rare = true,
-	  .arg = "DIR",
-	  PD_AT(tmp_dir),
-	  .help = "folder for temporary files (TMPDIR, /tmp)" },
-	PD_WALK_INPUT_OPTS,
-	PD_WALK_OUTPUT_OPTS,
-	PD_OPT_END,
+	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(rank.memory), .help = "memory to use (half of the machine's); a larger graph is refused" },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" },
+	PD_WALK_INPUT_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "rank",

@@ -3,8 +3,8 @@
  * pagededup report: verdicts, pairs, dumps -> one HTML page that shows the removed pages.
  */
 #include "cmd/walk.h"
-#include "inspect/inspect.h"
-#include "report/report.h"
+#include "tools/inspect.h"
+#include "tools/report.h"
 
 struct report_options {
 	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
@@ -13,33 +13,17 @@ struct report_options {
 
 #define AT(member) .at = offsetof(struct report_options, report.member)
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Rows" },
-	{ .type = PD_OPT_TEXT,
-	  .letter = 'V',
-	  .name = "verdicts",
-	  .arg = "FILE",
-	  AT(verdicts),
+	{ .type = PD_OPT_TEXT, .letter = 'V', .name = "verdicts", .arg = "FILE", AT(verdicts),
 	  .help = "output of 'pagededup cluster'; required (-: stdin)" },
-	{ .type = PD_OPT_TEXT,
-	  .letter = 'P',
-	  .name = "pairs",
-	  .arg = "FILE",
-	  AT(pairs),
+	{ .type = PD_OPT_TEXT, .letter = 'P', .name = "pairs", .arg = "FILE", AT(pairs),
 	  .help = "output of 'pagededup match': adds distances and the effect of another k" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "sweep",
-	  .arg = "FILE",
-	  AT(sweep),
+	{ .type = PD_OPT_TEXT, .name = "sweep", .arg = "FILE", AT(sweep),
 	  .help = "output of 'pagededup eval --sweep --format=tsv': adds curves" },
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
-	{ .type = PD_OPT_INT,
-	  .letter = 'n',
-	  .name = "number",
-	  .arg = "N",
-	  AT(sample),
-	  .min = 0,
-	  .max = PD_REPORT_SAMPLE_MAX,
+	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", AT(sample), .min = 0, .max = PD_REPORT_SAMPLE_MAX,
 	  .help = "removed pages to show beside the page kept (12)" },
 	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "random seed (1)" },
 	PD_WALK_FILES_OPT,
@@ -48,12 +32,11 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" },
-	{ .type = PD_OPT_FLAG,
-	  .name = "ignore-damaged",
-	  PD_AT(ignore_damaged),
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", PD_AT(ignore_damaged),
 	  .help = "exit 0 even if rows or texts were left out" },
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "report",

@@ -6,8 +6,8 @@
 
 #include "base/file.h"
 #include "cmd/walk.h"
-#include "inspect/inspect.h"
-#include "report/report.h"
+#include "tools/inspect.h"
+#include "tools/report.h"
 
 struct sample_options {
 	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
@@ -16,23 +16,11 @@ struct sample_options {
 
 #define AT(member) .at = offsetof(struct sample_options, member)
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Sample" },
-	{ .type = PD_OPT_INT,
-	  .letter = 'n',
-	  .name = "number",
-	  .arg = "N",
-	  AT(number),
-	  .min = 1,
-	  .max = 10000,
-	  .help = "pairs to sample (200)" },
-	{ .type = PD_OPT_INT,
-	  .letter = 'k',
-	  .name = "distance",
-	  .arg = "N",
-	  AT(max_k),
-	  .min = 0,
-	  .max = PD_BITS_MAX,
+	{ .type = PD_OPT_INT, .letter = 'n', .name = "number", .arg = "N", AT(number), .min = 1, .max = 10000, .help = "pairs to sample (200)" },
+	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(max_k), .min = 0, .max = PD_BITS_MAX,
 	  .help = "only pairs of distance up to N (all)" },
 	{ .type = PD_OPT_INT, .name = "seed", .arg = "N", AT(seed), .min = 0, .max = 2147483647, .help = "random seed (1)" },
 	{ .type = PD_OPT_HEADING, .name = "Pages" },
@@ -44,6 +32,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", PD_AT(ignore_damaged), .help = "exit 0 even if pairs were left out" },
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "sample",

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT
  * pagededup selftest. */
 #include "cmd/command.h"
-#include "inspect/inspect.h"
+#include "tools/inspect.h"
 
 struct selftest_options {
 	bool all;
 };
 
-static const struct pd_opt opts[] = { { .type = PD_OPT_FLAG,
-					.name = "long",
-					.at = offsetof(struct selftest_options, all),
-					.help = "also make fingerprints of about seventy pages of many charsets and kinds" },
-				      PD_OPT_END };
+/* clang-format off */
+static const struct pd_opt opts[] = {
+	{ .type = PD_OPT_FLAG, .name = "long", .at = offsetof(struct selftest_options, all),
+	  .help = "also make fingerprints of about seventy pages of many charsets and kinds" },
+	PD_OPT_END
+};
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "selftest",

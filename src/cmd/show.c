@@ -3,16 +3,12 @@
  * pagededup show: the output of each stage for one page.
  */
 #include "cmd/walk.h"
-#include "inspect/inspect.h"
+#include "tools/inspect.h"
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },
-	{ .type = PD_OPT_CHOICE,
-	  .letter = 's',
-	  .name = "stage",
-	  .arg = "NAME",
-	  PD_PICK_AT(stage),
-	  .choices = pd_stage_names,
+	{ .type = PD_OPT_CHOICE, .letter = 's', .name = "stage", .arg = "NAME", PD_PICK_AT(stage), .choices = pd_stage_names,
 	  .help = "utf8, html, blocks, terms, topic, features, signature" },
 	PD_PICK_URL_OPT("choose the page of INPUT by its URL"),
 	PD_PICK_RUN_OPT,
@@ -23,6 +19,7 @@ static const struct pd_opt opts[] = {
 	PD_COLOR_OPTS(PD_PICK_AT(color)),
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "show",

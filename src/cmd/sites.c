@@ -2,7 +2,7 @@
  * pagededup sites: dumps -> which hosts are one site under several names. */
 #include "base/file.h"
 #include "cmd/walk.h"
-#include "link/alias.h"
+#include "url/alias.h"
 
 struct sites_options {
 	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
@@ -12,44 +12,24 @@ struct sites_options {
 
 #define AT(member) .at = offsetof(struct sites_options, member)
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "One site" },
-	{ .type = PD_OPT_CHOICE,
-	  .name = "by",
-	  .arg = "NAME",
-	  AT(alias.by),
-	  .choices = pd_alias_by_names,
+	{ .type = PD_OPT_CHOICE, .name = "by", .arg = "NAME", AT(alias.by), .choices = pd_alias_by_names,
 	  .help = "both (default): same IP address and same first pages; ip, pages" },
-	{ .type = PD_OPT_TEXT,
-	  .name = "addresses",
-	  .arg = "FILE",
-	  AT(addresses),
-	  .help = "lines of 'host address', besides those in the dumps" },
-	{ .type = PD_OPT_INT,
-	  .name = "first",
-	  .arg = "N",
-	  AT(alias.first),
-	  .min = 1,
-	  .max = 32,
-	  .help = "first pages of a host to compare (5)" },
-	{ .type = PD_OPT_REAL,
-	  .name = "similar",
-	  .arg = "S",
-	  AT(alias.similar),
-	  .min = .5,
-	  .max = 1,
+	{ .type = PD_OPT_TEXT, .name = "addresses", .arg = "FILE", AT(addresses), .help = "lines of 'host address', besides those in the dumps" },
+	{ .type = PD_OPT_INT, .name = "first", .arg = "N", AT(alias.first), .min = 1, .max = 32, .help = "first pages of a host to compare (5)" },
+	{ .type = PD_OPT_REAL, .name = "similar", .arg = "S", AT(alias.similar), .min = .5, .max = 1,
 	  .help = "least similarity of two pages' HTML, from 0.5 to 1 (0.95)" },
 	PD_WALK_INPUT_OPTS,
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" },
-	{ .type = PD_OPT_FLAG,
-	  .name = "ignore-damaged",
-	  .rare = true,
-	  PD_AT(ignore_damaged),
+	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .rare = true, PD_AT(ignore_damaged),
 	  .help = "exit 0 even if damaged records were left out" },
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "sites",

@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "dedup/dedup.h"
-#include "inspect/inspect.h"
+#include "tools/inspect.h"
 
 /* The setting "bits" of the library is --bits here, also in messages. */
 static int set_page_option(void *options, const char *name, const char *arg, struct pd_err *e)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "dedup/dedup.h"
-#include "inspect/inspect.h"
+#include "tools/inspect.h"
 
 struct why_options {
 	struct pd_why_options why;
@@ -20,32 +20,21 @@ struct why_options {
 
 static const char *const formats[] = { "text", "jsonl", NULL };
 
+/* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },
 	{ .type = PD_OPT_TEXT, .name = "url", .arg = "URL", AT(why.url), .help = "the page of this URL, instead of an id" },
 	{ .type = PD_OPT_HEADING, .name = "Files" },
-	{ .type = PD_OPT_TEXT,
-	  .letter = 'V',
-	  .name = "verdicts",
-	  .arg = "FILE",
-	  AT(why.verdicts),
-	  .help = "output of 'pagededup cluster' or 'store'" },
+	{ .type = PD_OPT_TEXT, .letter = 'V', .name = "verdicts", .arg = "FILE", AT(why.verdicts), .help = "output of 'pagededup cluster' or 'store'" },
 	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", AT(run), .help = "use the verdicts of the 'dedup' run in DIR" },
-	{ .type = PD_OPT_TEXT,
-	  .letter = 'P',
-	  .name = "pairs",
-	  .arg = "FILE",
-	  AT(why.pairs),
+	{ .type = PD_OPT_TEXT, .letter = 'P', .name = "pairs", .arg = "FILE", AT(why.pairs),
 	  .help = "output of 'pagededup match': also list pages near it" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
-	{ .type = PD_OPT_CHOICE,
-	  .name = "format",
-	  .arg = "NAME",
-	  AT(format),
-	  .choices = formats,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = formats,
 	  .help = "text (default), or jsonl: a line for each step" },
 	PD_OPT_END,
 };
+/* clang-format on */
 
 static const struct pd_usage usage = {
 	.name = "why",

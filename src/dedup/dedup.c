@@ -23,8 +23,8 @@
 #include "base/lock.h"
 #include "base/opt.h"
 #include "base/tsv.h"
-#include "inspect/inspect.h"
-#include "report/report.h"
+#include "tools/inspect.h"
+#include "tools/report.h"
 
 /* ==== the folder of a run ==== */
 

@@ -11,8 +11,8 @@
 #include "base/err.h"
 #include "base/map.h"
 #include "base/terminal.h"
-#include "stage/stage.h"
-#include "walk/walk.h"
+#include "run/stage.h"
+#include "run/walk.h"
 
 /* The folder of a run: paths in it, unfinished files of a killed process, copies of files to keep.  It knows no
  * stages.

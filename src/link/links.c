@@ -7,9 +7,9 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "link/canonical.h"
-#include "link/host.h"
-#include "link/url.h"
+#include "url/canonical.h"
+#include "url/host.h"
+#include "url/url.h"
 
 const char *const pd_link_type_names[PD_LINK_TYPES + 1] = { "back",  "navigation", "advert", "hidden", "frame",
 							    "image", "empty",	   "text",   NULL };

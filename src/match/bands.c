@@ -11,8 +11,8 @@
 
 #include "base/sort.h"
 #include "base/threads.h"
-#include "join/bits.h"
-#include "join/plan.h"
+#include "index/bits.h"
+#include "index/plan.h"
 
 #define NONE UINT32_MAX
 #define CACHE_LINE 64

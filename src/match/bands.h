@@ -10,7 +10,7 @@
  * Two texts of similarity J share a band of r minima of b bits with the probability p^r, p = J + (1 - J) / 2^b, and at
  * least one of M / r bands with 1 - (1 - p^r)^(M/r).  Narrow bands find more pairs, and more random ones: 2,400 per
  * page with ten million pages and r = 4.  So rows that share a band are first compared by the first 64 bits of their
- * fingerprints, which costs a fraction of a nanosecond (join/scan.h).  Only rows within `reach` bits, about six per
+ * fingerprints, which costs a fraction of a nanosecond (index/scan.h).  Only rows within `reach` bits, about six per
  * page by chance, are compared by their sketches.  Both numbers depend only on the number of pages; docs/accuracy.md
  * has the measured recall.
  *

@@ -28,7 +28,7 @@
 
 #include "base/err.h"
 #include "base/sort.h"
-#include "join/plan.h"
+#include "index/plan.h"
 #include "link/rules.h"
 #include "match/verify.h"
 

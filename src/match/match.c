@@ -9,7 +9,7 @@
 
 #include "base/sort.h"
 #include "base/threads.h"
-#include "join/join.h"
+#include "index/join.h"
 #include "match/bands.h"
 
 /* --- groups near each other ---

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows -> pairs of rows, in the order (a, b), each once.  Distinct keys are joined (join/join.h).  Rows with equal keys
+ * Rows -> pairs of rows, in the order (a, b), each once.  Distinct keys are joined (index/join.h).  Rows with equal keys
  * are linked to the row with the smallest id, and only that row is joined with others, unless all pairs are requested. 
  * If rows have sketches, every pair must be verified (verify.h), and rows with equal keys that fail verification are
  * not linked (groups.h).
@@ -10,15 +10,15 @@
  *	pd_match		both sets of rows: rows with fingerprints, and rows with only a text digest
  *	pd_match_set_open	groups of equal keys, their parts, and links (groups.h)
  *	find_near		groups near each other; dense neighbourhoods in rounds
- *	pd_join_within		keys -> pairs of keys (join/join.h)
- *	pd_join_blocks		the general plan; continues in join/blocks.c
+ *	pd_join_within		keys -> pairs of keys (index/join.h)
+ *	pd_join_blocks		the general plan; continues in index/blocks.c
  *	pd_match_bands_find	candidates by sketches (bands.h)
  *	emit_pairs		pairs of groups -> pairs of rows, in order (at the end of match.c)
  */
 #ifndef PD_MATCH_MATCH_H
 #define PD_MATCH_MATCH_H
 
-#include "join/columns.h"
+#include "index/columns.h"
 #include "match/groups.h"
 #include "sign/values.h"
 
@@ -58,7 +58,7 @@ int pd_match(const struct pd_rows *rows, const struct pd_match_options *o, const
 /* --- several methods ---
  *
  * Rows signed by several methods, or by another method than the fingerprint -> pairs, each once, in order, with all
- * methods that found it.  Every method is joined by its kind and exactly by its rule (join/columns.h; fingerprints as
+ * methods that found it.  Every method is joined by its kind and exactly by its rule (index/columns.h; fingerprints as
  * in match.h, all pairs).
  *
  * If two rows are equal for every method, and match for each method that has a value for them, they are linked to the

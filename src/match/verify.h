@@ -13,7 +13,7 @@
 #define PD_MATCH_VERIFY_H
 
 #include "base/buf.h"
-#include "rows/rows.h"
+#include "row/rows.h"
 
 #define PD_SIMILARITY_UNKNOWN (-1.)
 

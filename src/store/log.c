@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "join/scan.h"
+#include "index/scan.h"
 
 /* --- the file --- */
 

@@ -12,8 +12,8 @@
 #include "base/err.h"
 #include "base/fields.h"
 #include "base/hash.h"
-#include "join/bits.h"
-#include "rows/rows.h"
+#include "index/bits.h"
+#include "row/rows.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 

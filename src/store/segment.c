@@ -7,7 +7,7 @@
 
 #include "base/codec.h"
 #include "base/sort.h"
-#include "join/plan.h"
+#include "index/plan.h"
 
 static int fail_damaged(const struct pd_store_segment *s, uint64_t at, const char *what, struct pd_err *e)
 {

@@ -20,8 +20,8 @@
 #define PD_STORE_SEGMENT_H
 
 #include "base/codec.h"
-#include "join/scan.h"
-#include "join/table.h"
+#include "index/scan.h"
+#include "index/table.h"
 #include "store/log.h"
 
 #define PD_STORE_BLOCK 16384 /* bytes under one checksum */
@@ -179,7 +179,7 @@ int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_st
  * together, so that memory for one is prefetched while others are compared.  Pages in memory are searched in the
  * same way.
  *
- * Each block of a key (page.h) has a radius, and the radii sum to k - blocks + 1 (join/plan.h: general pigeonhole
+ * Each block of a key (page.h) has a radius, and the radii sum to k - blocks + 1 (index/plan.h: general pigeonhole
  * principle); a query reads, in the table of each block, every bucket within its radius.  The blocks were chosen for
  * the k of the store; a smaller k has smaller radii, or needs fewer tables. */
 struct pd_store_questions {

@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "base/lock.h"
 #include "base/threads.h"
-#include "join/plan.h"
+#include "index/plan.h"
 #include "match/verify.h"
 
 /* --- the manifest --- */

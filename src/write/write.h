@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows: the result of a stage as a line of text: rows.c; the figures of eval: eval_rows.c; rows as JSON: jsonl.c.
+ * Rows: the result of a stage as a line of text: rows.c; rows as JSON: jsonl.c.
  */
 #ifndef PD_WRITE_WRITE_H
 #define PD_WRITE_WRITE_H
 
 #include "base/fields.h"
 #include "base/json.h"
-#include "group/group.h"
-#include "group/score.h"
+#include "cluster/group.h"
 #include "match/match.h"
 #include "pipeline.h"
 #include "sign/sign.h"
@@ -84,31 +83,5 @@ void pd_write_answers(const struct pd_store_answer *a, struct pd_json *j, struct
 void pd_write_store_page(const struct pd_store *s, const struct pd_store_page *page, struct pd_json *j, struct pd_buf *out);
 /* Facts about a store: a line each. */
 void pd_write_store_info(const struct pd_store *s, const struct pd_store_size *size, struct pd_json *j, struct pd_buf *out);
-
-/* The results of eval and sweep, as a table for people, as rows, or as JSON Lines (docs/eval.md). */
-
-enum pd_write_eval_format { PD_EVAL_TEXT, PD_EVAL_TSV, PD_EVAL_JSONL };
-extern const char *const pd_write_eval_columns[]; /* NULL at the end */
-
-void pd_write_eval(const struct pd_score *s, enum pd_write_eval_format format, int samples, uint64_t seed, struct pd_buf *out);
-
-/* The results of a sweep: for each setting the pairs up to each distance.  A row for each setting and each k; the
- * table shows F1. */
-enum { PD_SWEEP_SETTINGS = 64, PD_SWEEP_K = 128 };
-
-struct pd_write_setting {
-	struct pd_sign_options sign;
-	struct pd_counts at[PD_SWEEP_K + 1]; /* at[k]: with all pairs within k */
-};
-
-struct pd_write_sweep {
-	const struct pd_truth *truth;
-	uint64_t n_seen; /* pages of the truth that were there */
-	bool verified;	 /* pairs were, by their similarity */
-	int max_k, n_settings;
-	struct pd_write_setting settings[PD_SWEEP_SETTINGS];
-};
-extern const char *const pd_write_sweep_columns[]; /* NULL at the end */
-void pd_write_sweep(const struct pd_write_sweep *s, enum pd_write_eval_format format, struct pd_buf *out);
 
 #endif

@@ -3,7 +3,7 @@
  * with a reason, or asked for rows, and every answer is a key of theirs. */
 #include <stdlib.h>
 
-#include "engine/batch_tables.h"
+#include "tools/engine/batch_tables.h"
 #include "fuzz.h"
 
 static int take(void *ctx, size_t row, const uint64_t *key)

@@ -5,7 +5,7 @@
  */
 #include "base/fields.h"
 #include "brute.h"
-#include "rows/rows.h"
+#include "row/rows.h"
 
 static void bad_row(void *ctx, const char *why)
 {

@@ -4,9 +4,9 @@
  * keys are as the header says, for any file.  The explanation of a page ends, and is text.
  */
 #include "fuzz.h"
-#include "group/keep.h"
-#include "group/order.h"
-#include "inspect/inspect.h"
+#include "cluster/keep.h"
+#include "cluster/order.h"
+#include "tools/inspect.h"
 
 static void bad_row(void *ctx, const char *why)
 {

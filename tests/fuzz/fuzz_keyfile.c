@@ -7,7 +7,7 @@
 
 #include "base/codec.h"
 #include "fuzz.h"
-#include "rows/rows.h"
+#include "row/rows.h"
 
 static void read_all(const struct pd_keyfile *k)
 {

@@ -5,7 +5,7 @@
  * offsets are inside it.
  */
 #include "fuzz.h"
-#include "walk/packed.h"
+#include "run/packed.h"
 #include "page/blocks.h"
 #include "topic/site.h"
 #include "topic/topic.h"

@@ -2,7 +2,7 @@
  * Any bytes as a file of URLs seen, as they come, and again with checksums that are right, which is how far a forger gets:
  * refused, or read, asked, and written again as it was. */
 #include "fuzz.h"
-#include "link/seen.h"
+#include "url/seen.h"
 
 enum { HEADER = 48, SUM_AT = 40, SHAPE_AT = 32, FEATURES_AT = 14, MODE_AT = 12, BITS_AT = 24 };
 

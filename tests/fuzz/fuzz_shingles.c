@@ -3,7 +3,7 @@
  * Read any bytes as a file of shingles: the result for a page is an ascending set, at most as large as its list.
  */
 #include "fuzz.h"
-#include "rows/shingles.h"
+#include "row/shingles.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -4,7 +4,7 @@
  * `text`, a line of JSON.
  */
 #include "fuzz.h"
-#include "inspect/inspect.h"
+#include "tools/inspect.h"
 #include "write/write.h"
 
 struct way {

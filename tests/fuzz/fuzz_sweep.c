@@ -3,7 +3,7 @@
  * Read any bytes as a table of settings: the values read are sound, and the drawn values are finite.
  */
 #include "fuzz.h"
-#include "report/report.h"
+#include "tools/report.h"
 
 static void bad_row(void *ctx, const char *why)
 {

@@ -2,8 +2,8 @@
  * Any bytes as a table of parameters, and as one of hosts and their owners: refused with a reason, or read, asked, and the same
  * when read again. */
 #include "fuzz.h"
-#include "link/canonical.h"
-#include "link/owner.h"
+#include "url/canonical.h"
+#include "url/owner.h"
 
 static void make(const struct pd_params *p, struct pd_buf *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * The bytes as the parameters of a job: refused by an error that says why, or written again as they were read. */
-#include "engine/params.h"
+#include "tools/engine/params.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

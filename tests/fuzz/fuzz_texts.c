@@ -4,7 +4,7 @@
  * hidden character is printed as it is; the size is bounded; and a text compared with itself has no marks.
  */
 #include "fuzz.h"
-#include "report/report.h"
+#include "tools/report.h"
 
 /* Walks over the tags; true when each is one of ours and closed. */
 static bool only_ours(struct pd_span s, const char *tag)

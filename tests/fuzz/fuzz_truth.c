@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "fuzz.h"
+#include "tools/eval.h"
 #include "write/write.h"
 
 enum { PAGES = 64 };
@@ -39,7 +40,7 @@ static void print_all(const struct pd_score *s)
 {
 	for (int format = PD_EVAL_TEXT; format <= PD_EVAL_JSONL; format++) {
 		struct pd_buf out = { 0 };
-		pd_write_eval(s, (enum pd_write_eval_format)format, 20, 1, &out);
+		pd_eval_print(s, (enum pd_eval_format)format, 20, 1, &out);
 		HOLDS(out.n && (format != PD_EVAL_JSONL || fuzz_utf8(pd_buf_span(&out))));
 		pd_buf_release(&out);
 	}

@@ -4,8 +4,8 @@
  * are all its forms.  Reused buffers make no difference.
  */
 #include "fuzz.h"
-#include "link/canonical.h"
-#include "link/host.h"
+#include "url/canonical.h"
+#include "url/host.h"
 
 static struct pd_url used;
 

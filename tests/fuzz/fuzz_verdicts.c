@@ -7,8 +7,8 @@
 
 #include "apply/removals.h"
 #include "fuzz.h"
-#include "group/sample.h"
-#include "report/report.h"
+#include "tools/sample.h"
+#include "tools/report.h"
 
 static void bad_row(void *ctx, const char *why)
 {

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "link/alias.h"
+#include "url/alias.h"
 
 /* A text of 200 words, of which `other` differ between the subjects, and links to the host. */
 static void source(struct pd_buf *out, const char *host, int subject, int other)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "group/cluster.h"
+#include "cluster/cluster.h"
 
 #define PAGES_MAX 200
 #define EDGES_MAX 4000

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "join/columns.h"
+#include "index/columns.h"
 
 #define ROWS(a) (int)(sizeof(a) / sizeof *(a))
 

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "join/bits.h"
-#include "join/join.h"
-#include "join/plan.h"
-#include "join/scan.h"
+#include "index/bits.h"
+#include "index/join.h"
+#include "index/plan.h"
+#include "index/scan.h"
 #include "match/groups.h"
 
 #define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))

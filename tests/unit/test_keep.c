@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "group/keep.h"
-#include "group/order.h"
+#include "cluster/keep.h"
+#include "cluster/order.h"
 
 /* In the order that they must get; all different. */
 static const char *const ids_in_order[] = {

@@ -8,8 +8,8 @@
 
 #include "base/hash.h"
 #include "base/sort.h"
-#include "join/join.h"
-#include "join/plan.h"
+#include "index/join.h"
+#include "index/plan.h"
 #include "match/groups.h"
 
 #define N(rows) ((int)(sizeof(rows) / sizeof *(rows)))

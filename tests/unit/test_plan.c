@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "join/plan.h"
+#include "index/plan.h"
 
 static const struct choice {
 	const char *name;

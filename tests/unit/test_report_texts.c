@@ -5,7 +5,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "report/report.h"
+#include "tools/report.h"
 
 static const struct texts_row {
 	const char *name, *a, *b, *html_a, *html_b;

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "link/seen.h"
+#include "url/seen.h"
 
 START_TEST(test_sizes)
 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "rows/shingles.h"
+#include "row/shingles.h"
 
 static char path[] = "/tmp/test_shingles.XXXXXX";
 

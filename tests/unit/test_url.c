@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "link/canonical.h"
-#include "link/host.h"
+#include "url/canonical.h"
+#include "url/host.h"
 
 /* --- reading --- */
 

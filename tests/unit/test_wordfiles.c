@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "term/dict.h"
 #include "term/wordfiles.h"
-#include "walk/idf.h"
+#include "run/idf.h"
 #include "term/terms.h"
 
 /* A file with that text, which is gone when it has been read. */

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Edges between pages in; a page to keep, and a reason for each member, out.  Pages are first grouped (star: equal
+ * pages form the nodes; connected: all pages joined by edges), each group named by its first page, so that visiting
+ * pages in order visits groups in the order of their first page.  Time is linear except for the union-find.  Memory:
+ * 4 bytes for an edge (8 for those inside a group) and 8 for a page in addition to the caller's.
+ *
+ * Until a page is settled its verdict holds intermediate values: `via` the next page of its group, `keep` its steps
+ * from the first page of the group or the centre that took its node, `edge` the best edge so far.
+ */
+#include "cluster/cluster.h"
+
+#include <stdlib.h>
+
+#include "cluster/order.h"
+#include "base/memory.h"
+
+#define NONE UINT32_MAX
+
+struct graph {
+	const struct pd_edge *edges;
+	size_t n_edges, n_pages;
+	struct pd_verdict *members;
+	uint32_t *start, *links; /* page p: edges links[start[p]] .. links[start[p + 1] - 1] */
+	uint32_t *group;	 /* page -> first page of its group */
+	uint32_t *list;		 /* pages of a group in the order of depth; nodes that a centre took */
+	size_t n_list, cap_list;
+};
+
+static void list_add(struct graph *g, uint32_t page)
+{
+	g->list = pd_grow(g->list, g->n_list, &g->cap_list, sizeof *g->list);
+	g->list[g->n_list++] = page;
+}
+
+static uint32_t other_end(const struct graph *g, uint32_t edge, uint32_t page)
+{
+	const struct pd_edge *e = &g->edges[edge];
+	return e->a == page ? e->b : e->a;
+}
+
+static int compare_pages(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Return the better of two edges (NONE: no edge), by distance, its ends, equality, tag. */
+static uint32_t better(const struct graph *g, uint32_t x, uint32_t y)
+{
+	if (x == NONE || y == NONE)
+		return x == NONE ? y : x;
+	const struct pd_edge *e = &g->edges[x], *f = &g->edges[y];
+	int c = (e->distance > f->distance) - (e->distance < f->distance);
+	if (!c)
+		c = compare_pages(e->a < e->b ? e->a : e->b, f->a < f->b ? f->a : f->b);
+	if (!c)
+		c = compare_pages(e->a < e->b ? e->b : e->a, f->a < f->b ? f->b : f->a);
+	if (!c)
+		c = f->same - e->same;
+	if (!c)
+		c = compare_pages(e->tag, f->tag);
+	return c <= 0 ? x : y;
+}
+
+/* Return the better of two edges; edges to the page kept come first. */
+static uint32_t better_to(const struct graph *g, uint32_t keep, uint32_t x, uint32_t y)
+{
+	bool has_x = x != NONE && (g->edges[x].a == keep || g->edges[x].b == keep);
+	bool has_y = y != NONE && (g->edges[y].a == keep || g->edges[y].b == keep);
+	if (has_x != has_y)
+		return has_x ? x : y;
+	return better(g, x, y);
+}
+
+static int check_edges(const struct graph *g, struct pd_err *e)
+{
+	if (g->n_edges >= UINT32_C(1) << 31 || g->n_pages >= UINT32_C(1) << 31)
+		return pd_fail(e, PD_ERR_LIMIT, "%zu pages and %zu pairs: at most 2,147,483,647 of each can be clustered",
+			       g->n_pages, g->n_edges);
+	for (size_t i = 0; i < g->n_edges; i++)
+		if (g->edges[i].a >= g->n_pages || g->edges[i].b >= g->n_pages)
+			return pd_fail(e, PD_ERR_USAGE, "pair %zu names a page that does not exist", i);
+	return PD_OK;
+}
+
+/* Prefetch the memory of a random step some steps before. */
+static void prefetch_ends(const uint32_t *of_page, const struct graph *g, size_t edge)
+{
+	const struct pd_edge *e = &g->edges[edge + PD_AHEAD < g->n_edges ? edge + PD_AHEAD : edge];
+	pd_prefetch(&of_page[e->a]);
+	pd_prefetch(&of_page[e->b]);
+}
+
+/* The name of a page's group while groups still grow; paths are halved on the way. */
+static uint32_t find_group(uint32_t *group, uint32_t page)
+{
+	while (group[page] != page) {
+		group[page] = group[group[page]];
+		page = group[page];
+	}
+	return page;
+}
+
+static void unite_pages(struct graph *g, bool only_same)
+{
+	g->group = pd_big_alloc((g->n_pages + 1) * sizeof *g->group);
+	for (size_t p = 0; p < g->n_pages; p++)
+		g->group[p] = (uint32_t)p;
+	for (size_t i = 0; i < g->n_edges; i++) {
+		if (only_same && !g->edges[i].same)
+			continue;
+		prefetch_ends(g->group, g, i);
+		uint32_t a = find_group(g->group, g->edges[i].a), b = find_group(g->group, g->edges[i].b);
+		if (a < b)
+			g->group[b] = a;
+		else
+			g->group[a] = b;
+	}
+	/* From the last on, each page is put right after the first of its group. */
+	for (size_t p = g->n_pages; p-- > 0;) {
+		uint32_t best = find_group(g->group, (uint32_t)p);
+		g->group[p] = best;
+		if (p == best)
+			continue;
+		g->members[p].via = g->members[best].via;
+		g->members[best].via = (uint32_t)p;
+	}
+}
+
+/* A page of an unsettled group -> the next one. */
+static uint32_t next_of(const struct graph *g, uint32_t page)
+{
+	return g->members[page].via;
+}
+
+/* Inside a group an edge is examined from both ends; between groups from the end of the earlier group, which takes
+ * the other. */
+static void ends_to_link(const struct graph *g, const struct pd_edge *e, bool *a, bool *b)
+{
+	uint32_t first = g->group[e->a], second = g->group[e->b];
+	*a = first <= second;
+	*b = second <= first;
+}
+
+static void count_links(struct graph *g, uint32_t *next)
+{
+	bool a, b;
+	for (size_t i = 0; i < g->n_edges; i++) {
+		prefetch_ends(g->group, g, i);
+		prefetch_ends(next + 1, g, i);
+		ends_to_link(g, &g->edges[i], &a, &b);
+		next[g->edges[i].a + 1] += a;
+		next[g->edges[i].b + 1] += b;
+	}
+	for (size_t p = 1; p < g->n_pages; p++)
+		next[p] += next[p - 1];
+}
+
+static void build_links(struct graph *g)
+{
+	bool a, b;
+	g->start = pd_big_alloc((g->n_pages + 2) * sizeof *g->start);
+	memset(g->start, 0, (g->n_pages + 2) * sizeof *g->start);
+	uint32_t *next = g->start + 1;
+	count_links(g, next);
+	size_t n = g->n_pages ? (size_t)next[g->n_pages - 1] + next[g->n_pages] : 0;
+	g->links = pd_big_alloc((n + 1) * sizeof *g->links);
+	for (size_t i = 0; i < g->n_edges; i++) {
+		prefetch_ends(g->group, g, i);
+		prefetch_ends(next, g, i);
+		ends_to_link(g, &g->edges[i], &a, &b);
+		if (a)
+			g->links[next[g->edges[i].a]++] = (uint32_t)i;
+		if (b)
+			g->links[next[g->edges[i].b]++] = (uint32_t)i;
+	}
+}
+
+/* Steps from the first page to each page of its group, inside it. */
+static void measure_depths(struct graph *g, uint32_t best)
+{
+	g->members[best].keep = 0;
+	g->n_list = 0;
+	list_add(g, best);
+	for (size_t head = 0; head < g->n_list; head++) {
+		uint32_t p = g->list[head];
+		for (uint32_t i = g->start[p]; i < g->start[p + 1]; i++) {
+			uint32_t q = other_end(g, g->links[i], p);
+			if (g->group[q] != best || g->members[q].keep != NONE)
+				continue;
+			g->members[q].keep = g->members[p].keep + 1;
+			list_add(g, q);
+		}
+	}
+}
+
+/* Return the edge to the next page on a shortest path to the first page of the group; of several, the first. */
+static uint32_t edge_towards(const struct graph *g, uint32_t page)
+{
+	uint32_t edge = NONE, via = NONE;
+	for (uint32_t i = g->start[page]; i < g->start[page + 1]; i++) {
+		uint32_t q = other_end(g, g->links[i], page);
+		if (g->group[q] != g->group[page] || g->members[q].keep + 1 != g->members[page].keep)
+			continue;
+		if (via == NONE || q < via) {
+			via = q;
+			edge = g->links[i];
+		} else if (q == via) {
+			edge = better(g, edge, g->links[i]);
+		}
+	}
+	return edge;
+}
+
+static void set_member(struct graph *g, uint32_t page, uint32_t keep, uint32_t via, uint32_t edge)
+{
+	g->members[page] = (struct pd_verdict){ keep, via, edge };
+}
+
+/* Settle all pages of a group, the first of which is kept; `direct`: the first page is its own `via`. */
+static void settle_group(struct graph *g, uint32_t best, bool direct)
+{
+	measure_depths(g, best);
+	for (uint32_t p = next_of(g, best); p != NONE; p = next_of(g, p))
+		g->members[p].edge = edge_towards(g, p);
+	for (uint32_t p = next_of(g, best), next; p != NONE; p = next) {
+		uint32_t edge = g->members[p].edge;
+		next = next_of(g, p);
+		set_member(g, p, best, direct ? best : other_end(g, edge, p), edge);
+	}
+	set_member(g, best, best, best, NONE);
+}
+
+static void settle_connected(struct graph *g)
+{
+	for (uint32_t best = 0; best < g->n_pages; best++)
+		if (g->group[best] == best && next_of(g, best) != NONE)
+			settle_group(g, best, false);
+}
+
+/* Examine an edge from the centre's node to page q of another node.  Until a node is settled its first page holds
+ * the centre that took it, and each of its pages its best edge to the centre's node. */
+static void reach_from(struct graph *g, uint32_t centre, uint32_t edge, uint32_t q)
+{
+	uint32_t node = g->group[q];
+	if (node == centre)
+		return;
+	if (g->members[node].keep == NONE) {
+		g->members[node].keep = centre;
+		list_add(g, node);
+	}
+	if (g->members[node].keep == centre)
+		g->members[q].edge = better_to(g, centre, g->members[q].edge, edge);
+}
+
+static void take_neighbours(struct graph *g, uint32_t centre)
+{
+	g->n_list = 0;
+	for (uint32_t p = centre; p != NONE; p = next_of(g, p))
+		for (uint32_t i = g->start[p]; i < g->start[p + 1]; i++)
+			reach_from(g, centre, g->links[i], other_end(g, g->links[i], p));
+}
+
+/* A page that the centre reaches is explained by its own best edge, any other of the node by the node's best. */
+static void set_taken_node(struct graph *g, uint32_t centre, uint32_t node)
+{
+	uint32_t shared = NONE;
+	for (uint32_t p = node; p != NONE; p = next_of(g, p))
+		shared = better_to(g, centre, shared, g->members[p].edge);
+	uint32_t reached = g->group[g->edges[shared].a] == node ? g->edges[shared].a : g->edges[shared].b;
+	for (uint32_t p = node, next; p != NONE; p = next) {
+		uint32_t own = g->members[p].edge;
+		next = next_of(g, p);
+		if (own != NONE)
+			set_member(g, p, centre, other_end(g, own, p), own);
+		else
+			set_member(g, p, centre, reached, shared);
+	}
+}
+
+/* Prefetch the pages that a later centre will examine first. */
+static void prefetch_centre(const struct graph *g, uint32_t centre)
+{
+	if (centre + PD_AHEAD / 2 >= g->n_pages)
+		return;
+	uint32_t page = centre + PD_AHEAD / 2, far = centre + PD_AHEAD < g->n_pages ? centre + PD_AHEAD : page;
+	pd_prefetch(&g->edges[g->links[g->start[far]]]);
+	for (uint32_t i = g->start[page]; i < g->start[page + 1] && i < g->start[page] + 4; i++) {
+		uint32_t q = other_end(g, g->links[i], page);
+		pd_prefetch(&g->members[q]);
+		pd_prefetch(&g->group[q]);
+	}
+}
+
+static void make_stars(struct graph *g)
+{
+	for (uint32_t centre = 0; centre < g->n_pages; centre++) {
+		prefetch_centre(g, centre);
+		if (g->group[centre] != centre || g->members[centre].keep != NONE)
+			continue;
+		take_neighbours(g, centre);
+		if (!g->n_list && next_of(g, centre) == NONE)
+			continue;
+		for (size_t i = 0; i < g->n_list; i++)
+			set_taken_node(g, centre, g->list[i]);
+		settle_group(g, centre, true);
+	}
+}
+
+static void release_graph(struct graph *g)
+{
+	free(g->start);
+	free(g->links);
+	free(g->group);
+	free(g->list);
+}
+
+int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum pd_linkage linkage, struct pd_verdict *members,
+	       struct pd_err *e)
+{
+	struct graph g = { .edges = edges, .n_edges = n_edges, .n_pages = n_pages, .members = members };
+	int status = check_edges(&g, e);
+	if (status)
+		return status;
+	for (size_t i = 0; i < n_pages; i++)
+		members[i] = (struct pd_verdict){ PD_NO_PAGE, NONE, PD_NO_EDGE };
+	unite_pages(&g, linkage == PD_LINKAGE_STAR);
+	build_links(&g);
+	if (linkage == PD_LINKAGE_STAR)
+		make_stars(&g);
+	else
+		settle_connected(&g);
+	release_graph(&g);
+	return PD_OK;
+}

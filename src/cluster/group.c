@@ -1,0 +1,848 @@
+/* SPDX-License-Identifier: MIT */
+#include "cluster/group.h"
+
+#include <stdlib.h>
+
+#include "cluster/order.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "row/shingles.h"
+
+const char *const pd_linkage_names[] = { "star", "connected", NULL };
+const char *const pd_action_names[] = { "remove", "demote", NULL };
+
+/* Suspects and other possible duplicates that are kept, ordered by id. */
+struct pd_group_suspect {
+	uint32_t page, keep, via;
+	uint32_t suspicion; /* index among those of the pages */
+	struct pd_loss loss;
+};
+
+static uint32_t nth_by_id(const struct pd_group *g, size_t i)
+{
+	return g->pages.by_id ? g->pages.by_id[i] : (uint32_t)i;
+}
+
+/* Prefetch data of a page that is examined some steps later. */
+static void prefetch_start(const struct pd_group *g, const uint32_t *start, size_t page)
+{
+	uint32_t keep = page + PD_AHEAD < g->pages.n ? g->members[page + PD_AHEAD].keep : PD_NO_PAGE;
+	if (keep != PD_NO_PAGE)
+		pd_prefetch(&start[keep]);
+}
+
+/* start[page kept]: where its cluster begins in `order`. */
+static uint32_t *starts_of_clusters(struct pd_group *g)
+{
+	uint32_t *start = pd_big_alloc((g->pages.n + 1) * sizeof *start);
+	memset(start, 0, (g->pages.n + 1) * sizeof *start);
+	for (size_t p = 0; p < g->pages.n; p++) {
+		prefetch_start(g, start, p);
+		if (g->members[p].keep != PD_NO_PAGE)
+			start[g->members[p].keep]++;
+	}
+	for (size_t p = 0; p < g->pages.n; p++) {
+		uint32_t size = start[p];
+		start[p] = (uint32_t)g->n_members;
+		g->n_members += size;
+		g->n_clusters += size > 0;
+	}
+	return start;
+}
+
+static int page_order(const void *x, const void *y)
+{
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+	return (a > b) - (a < b);
+}
+
+/* After members and suspects the pages that these look like and that are in no cluster, each once.  Returns how many. */
+static size_t add_looked_like(struct pd_group *g)
+{
+	uint32_t *pages = g->order + g->n_members + g->n_suspects;
+	size_t n = 0, different = 0;
+	for (size_t i = 0; i < g->n_suspects; i++)
+		if (g->members[g->suspects[i].keep].keep == PD_NO_PAGE)
+			pages[n++] = g->suspects[i].keep;
+	if (n)
+		qsort(pages, n, sizeof *pages, page_order);
+	for (size_t i = 0; i < n; i++)
+		if (!i || pages[i] != pages[i - 1])
+			pages[different++] = pages[i];
+	return different;
+}
+
+/* Return the number of pages that will be returned or named. */
+static size_t arrange(struct pd_group *g)
+{
+	uint32_t *start = starts_of_clusters(g);
+	g->order = pd_big_alloc((g->n_members + 2 * g->n_suspects + 1) * sizeof *g->order);
+	for (size_t i = 0; i < g->pages.n; i++) {
+		uint32_t page = nth_by_id(g, i);
+		if (g->pages.by_id)
+			pd_prefetch(&g->members[nth_by_id(g, i + PD_AHEAD < g->pages.n ? i + PD_AHEAD : i)]);
+		else
+			prefetch_start(g, start, i);
+		if (g->members[page].keep != PD_NO_PAGE)
+			g->order[start[g->members[page].keep]++] = page;
+	}
+	for (size_t i = 0; i < g->n_suspects; i++)
+		g->order[g->n_members + i] = g->suspects[i].page;
+	free(start);
+	return g->n_members + g->n_suspects + add_looked_like(g);
+}
+
+/* --- loss of text ---
+ *
+ * A page whose removal would lose too much of its text leaves its cluster.  The pages that left are clustered again
+ * by the pairs among them.  A page that is then kept may still be removed for another kept page, if the texts permit
+ * it. */
+
+/* With shingles, the sets of two pages are in memory: that of a page kept serves all its duplicates. */
+struct pd_group_texts {
+	struct pd_shingles *shingles;
+	struct pd_shingle_set kept, page;
+	uint32_t kept_page; /* the page of the set `kept`; PD_NO_PAGE: none */
+	bool kept_known;
+};
+
+static double edge_similarity(const struct pd_group *g, const struct pd_edge *edge)
+{
+	double v;
+	return pd_span_real(pd_pages_similarity(&g->pages, edge), &v) ? v : -1;
+}
+
+/* Returns whether so much of the page kept is text that the other page lacks. */
+static bool adds_too_much(const struct pd_group *g, double added)
+{
+	return (float)added > g->o->max_loss;
+}
+
+/* The loss of a pair that the fingerprint did not find: the share of the page's items, as a method compares them,
+ * that the other page lacks.  A page equal to one of the two has its share; for a page equal to neither, the smaller
+ * one counts. */
+static bool loss_by_items(const struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge, struct pd_loss *out)
+{
+	const struct pd_edge_by *by = edge->distance == PD_NO_DISTANCE ? pd_pages_by(&g->pages, edge) : NULL;
+	if (!by || by->share_a == PD_NO_SHARE || by->share_b == PD_NO_SHARE)
+		return false;
+	bool a = edge->a == page || edge->b == keep, b = edge->b == page || edge->a == keep;
+	uint16_t least = by->share_a < by->share_b ? by->share_a : by->share_b, share = a ? by->share_a : b ? by->share_b : least;
+	uint16_t share_of_keep = a ? by->share_b : b ? by->share_a : least;
+	*out = (struct pd_loss){ .share = (float)(1 - share / 1000.),
+				 .known = PD_LOSS_BY_ITEMS,
+				 .adds = adds_too_much(g, 1 - share_of_keep / 1000.) };
+	return true;
+}
+
+/* Two texts of a and b bytes with similarity j share j / (1 + j) (a + b) bytes. Return the share of a that is lost. */
+static double loss_by_lengths(double j, double a, double b)
+{
+	double loss = j > .9995 ? 0 : 1 - j / (1 + j) * (a + b) / a;
+	return loss > 0 ? loss : 0;
+}
+
+static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge)
+{
+	double j = edge_similarity(g, edge);
+	uint64_t a, b;
+	struct pd_loss by_items;
+	if (loss_by_items(g, page, keep, edge, &by_items))
+		return by_items;
+	if (edge->distance == PD_SAME_TEXT || edge->distance == PD_NO_DISTANCE || j < 0 ||
+	    !pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &a) || !a ||
+	    !pd_span_u64(pd_pages_view(&g->pages, keep).text_bytes, &b))
+		return (struct pd_loss){ .known = PD_LOSS_UNKNOWN };
+	return (struct pd_loss){ .share = (float)loss_by_lengths(j, (double)a, (double)b),
+				 .known = PD_LOSS_BY_SKETCHES,
+				 .adds = b && adds_too_much(g, loss_by_lengths(j, (double)b, (double)a)) };
+}
+
+static uint64_t hash_of_id(struct pd_group *g, uint32_t page)
+{
+	const struct pd_secret *secret = g->o->shingles_secret ? g->o->shingles_secret : &pd_no_secret;
+	return pd_shingles_id(secret, pd_pages_view(&g->pages, page).id);
+}
+
+static int set_of_page(struct pd_group *g, uint32_t page, struct pd_shingle_set *out, struct pd_err *e)
+{
+	return pd_shingles_get(g->texts->shingles, hash_of_id(g, page), out, e);
+}
+
+/* Return false if the two pages of an edge have equal digests of their texts in the rows, and different texts: their digests
+ * without a secret can be forged. */
+static bool have_same_text(struct pd_group *g, const struct pd_edge *edge)
+{
+	uint64_t a = g->texts ? pd_shingles_text(g->texts->shingles, hash_of_id(g, edge->a)) : 0;
+	uint64_t b = g->texts ? pd_shingles_text(g->texts->shingles, hash_of_id(g, edge->b)) : 0;
+	return !a || !b || a == b;
+}
+
+/* The loss of page `page` if it is removed for `keep`, to which `edge` joins it, perhaps through other pages. */
+static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge, struct pd_loss *out,
+			struct pd_err *e)
+{
+	struct pd_group_texts *t = g->texts;
+	bool direct = (edge->a == page && edge->b == keep) || (edge->b == page && edge->a == keep);
+	int known = 0;
+	*out = (struct pd_loss){ .known = PD_LOSS_EXACT };
+	if (edge->distance == PD_SAME_TEXT && !have_same_text(g, edge)) {
+		out->share = 1;
+		return PD_OK;
+	}
+	if (edge->distance == PD_SAME_TEXT && direct)
+		return PD_OK;
+	if (t && t->kept_page != keep) {
+		known = set_of_page(g, keep, &t->kept, e);
+		t->kept_page = known < 0 ? PD_NO_PAGE : keep;
+		t->kept_known = known > 0;
+	}
+	if (t && known >= 0 && t->kept_known)
+		known = set_of_page(g, page, &t->page, e);
+	if (known < 0)
+		return known;
+	if (!t || !known || !t->kept_known || !t->page.n) {
+		*out = loss_by_sketches(g, page, keep, edge);
+		return PD_OK;
+	}
+	/* Minimum share of the page kept in the other page: below it the page kept is a part of the other. */
+	static const double part = .8;
+	double common = (double)pd_shingle_set_common(&t->page, &t->kept);
+	out->share = (float)(1 - common / (double)t->page.n);
+	out->part = common < part * (double)t->kept.n;
+	out->adds = t->kept.n && adds_too_much(g, 1 - common / (double)t->kept.n);
+	return PD_OK;
+}
+
+/* Return whether a page is kept: removing it would lose too much, or, with --keep=clean, the page kept has too much
+ * text of its own. */
+static bool must_stay(const struct pd_group *g, const struct pd_loss *loss)
+{
+	return loss->share > g->o->max_loss || (loss->adds && pd_keep_is_clean(&g->o->keep));
+}
+
+static int measure_member(struct pd_group *g, uint32_t page, struct pd_err *e)
+{
+	const struct pd_verdict *v = &g->members[page];
+	return measure_loss(g, page, v->keep, &g->pages.edges[v->edge], &g->losses[page], e);
+}
+
+static bool is_duplicate(const struct pd_group *g, uint32_t page)
+{
+	return g->members[page].keep != PD_NO_PAGE && g->members[page].keep != page;
+}
+
+/* Sort duplicates in `left` so that those of one page kept are adjacent. */
+static size_t list_duplicates(const struct pd_group *g, const bool *left, uint32_t **out)
+{
+	uint32_t *keeps = pd_big_alloc((g->pages.n + 1) * sizeof *keeps), *list = *out = pd_order_new(g->pages.n);
+	size_t n = 0;
+	for (uint32_t p = 0; p < g->pages.n; p++) {
+		bool listed = left[p] && is_duplicate(g, p);
+		keeps[p] = listed ? g->members[p].keep : UINT32_MAX;
+		n += listed;
+	}
+	pd_order_by_bits(list, g->pages.n, keeps, UINT32_MAX);
+	free(keeps);
+	return n;
+}
+
+/* Pages in `left` (all pages at first) whose removal would lose too much leave their clusters, and become the new
+ * `left`. */
+static int spare(struct pd_group *g, bool *left, size_t *n_left, struct pd_err *e)
+{
+	uint32_t *list;
+	int status = PD_OK;
+	size_t n = list_duplicates(g, left, &list);
+	memset(left, 0, g->pages.n);
+	*n_left = 0;
+	for (size_t i = 0; i < n && !status; i++) {
+		status = measure_member(g, list[i], e);
+		if (status || !must_stay(g, &g->losses[list[i]]))
+			continue;
+		left[list[i]] = true;
+		++*n_left;
+	}
+	for (uint32_t p = 0; p < g->pages.n; p++)
+		if (left[p])
+			g->members[p].keep = PD_NO_PAGE;
+	free(list);
+	return status;
+}
+
+/* Cluster the pages that left by the pairs among them: of two similar ones one may be removed. */
+static int cluster_left(struct pd_group *g, const bool *left, struct pd_err *e)
+{
+	const struct pd_pages *pages = &g->pages;
+	struct pd_edge *edges = NULL;
+	uint32_t *index = NULL;
+	size_t n = 0, cap_edges = 0, cap_index = 0;
+	for (size_t i = 0; i < pages->n_edges; i++) {
+		if (!left[pages->edges[i].a] || !left[pages->edges[i].b])
+			continue;
+		edges = pd_big_grow(edges, n, &cap_edges, sizeof *edges);
+		index = pd_big_grow(index, n, &cap_index, sizeof *index);
+		edges[n] = pages->edges[i];
+		index[n++] = (uint32_t)i;
+	}
+	struct pd_verdict *members = n ? pd_big_alloc((pages->n + 1) * sizeof *members) : NULL;
+	int status = n ? pd_cluster(edges, n, pages->n, g->o->linkage, members, e) : PD_OK;
+	for (uint32_t p = 0; n && !status && p < pages->n; p++) {
+		if (!left[p] || members[p].keep == PD_NO_PAGE)
+			continue;
+		g->members[p] = members[p];
+		if (members[p].edge != PD_NO_EDGE)
+			g->members[p].edge = index[members[p].edge];
+	}
+	free(members);
+	free(edges);
+	free(index);
+	return status;
+}
+
+/* Number of pages that each page kept represents. */
+static uint32_t *count_duplicates(const struct pd_group *g)
+{
+	uint32_t *size = pd_zalloc((g->pages.n + 1) * sizeof *size);
+	for (uint32_t p = 0; p < g->pages.n; p++)
+		if (is_duplicate(g, p))
+			size[g->members[p].keep]++;
+	return size;
+}
+
+/* A pair of kept pages, of which the first may be removed for the second. */
+struct chance {
+	uint32_t page, keep, edge;
+};
+
+/* The last pages first; for each page the first that it may be removed for. */
+static int by_page_and_keep(const void *x, const void *y)
+{
+	const struct chance *a = x, *b = y;
+	if (a->page != b->page)
+		return a->page > b->page ? -1 : 1;
+	if (a->keep != b->keep)
+		return a->keep < b->keep ? -1 : 1;
+	return (a->edge > b->edge) - (a->edge < b->edge);
+}
+
+/* Return false for `--keep=newest`: an older page must never replace a newer one. */
+static bool may_replace_first(const struct pd_group *g)
+{
+	const struct pd_keep_options *k = &g->o->keep;
+	return !k->prefer_hosts && (!k->n || k->by[0] == PD_KEEP_LONGEST || pd_keep_by_texts(k));
+}
+
+static size_t list_chances(const struct pd_group *g, struct chance **out)
+{
+	struct chance *list = NULL;
+	size_t n = 0, cap = 0;
+	for (uint32_t i = 0; i < g->pages.n_edges; i++) {
+		const struct pd_edge *edge = &g->pages.edges[i];
+		if (edge->a == edge->b || is_duplicate(g, edge->a) || is_duplicate(g, edge->b))
+			continue;
+		for (int turned = 0; turned < 2; turned++) {
+			uint32_t page = turned ? edge->b : edge->a, keep = turned ? edge->a : edge->b;
+			if (page < keep && !may_replace_first(g))
+				continue;
+			list = pd_big_grow(list, n, &cap, sizeof *list);
+			list[n++] = (struct chance){ page, keep, i };
+		}
+	}
+	if (n)
+		qsort(list, n, sizeof *list, by_page_and_keep);
+	*out = list;
+	return n;
+}
+
+/* Duplicates by the page kept: first[keep], next[first[keep]] … */
+struct followers {
+	uint32_t *first, *next, *n;
+};
+
+static void add_follower(struct followers *f, uint32_t page, uint32_t keep)
+{
+	f->next[page] = f->first[keep];
+	f->first[keep] = page;
+	f->n[keep]++;
+}
+
+static struct followers list_followers(const struct pd_group *g)
+{
+	size_t bytes = (g->pages.n + 1) * sizeof(uint32_t);
+	struct followers f = { pd_big_alloc(bytes), pd_big_alloc(bytes), pd_zalloc(bytes) };
+	memset(f.first, 0xff, bytes);
+	for (uint32_t p = 0; p < g->pages.n; p++)
+		if (is_duplicate(g, p))
+			add_follower(&f, p, g->members[p].keep);
+	return f;
+}
+
+/* Limit of the pages that follow one page to another kept page. */
+enum { FOLLOWERS_MAX = 1000 };
+
+/* Returns whether --keep=clean prefers `keep` of two pages that have each other's text: the sets were just compared. */
+static bool is_cleaner(const struct pd_group *g, uint32_t keep, uint32_t page, const struct pd_edge *edge)
+{
+	const struct pd_group_texts *t = g->texts;
+	bool equal = edge->distance == PD_SAME_TEXT || t->kept.n == t->page.n;
+	return equal ? keep < page : t->kept.n < t->page.n;
+}
+
+/* A page that is removed after all takes the pages removed for it along, to a page that has the texts of all of
+ * them.  1: it was removed. */
+static int take_chance(struct pd_group *g, const struct chance *c, struct followers *f, struct pd_err *e)
+{
+	struct pd_loss loss;
+	int status = measure_loss(g, c->page, c->keep, &g->pages.edges[c->edge], &loss, e);
+	if (status || loss.known != PD_LOSS_EXACT || must_stay(g, &loss))
+		return status;
+	if (pd_keep_is_clean(&g->o->keep) && !is_cleaner(g, c->keep, c->page, &g->pages.edges[c->edge]))
+		return status;
+	for (uint32_t m = f->first[c->page]; m != PD_NO_PAGE; m = f->next[m]) {
+		struct pd_loss of_follower;
+		status = measure_loss(g, m, c->keep, &g->pages.edges[g->members[m].edge], &of_follower, e);
+		if (status || of_follower.known != PD_LOSS_EXACT || must_stay(g, &of_follower))
+			return status;
+	}
+	for (uint32_t m = f->first[c->page], next; m != PD_NO_PAGE && !status; m = next) {
+		next = f->next[m];
+		status = measure_loss(g, m, c->keep, &g->pages.edges[g->members[m].edge], &g->losses[m], e);
+		g->members[m].keep = c->keep;
+		add_follower(f, m, c->keep);
+	}
+	f->first[c->page] = PD_NO_PAGE;
+	f->n[c->page] = 0;
+	g->losses[c->page] = loss;
+	g->members[c->page] = (struct pd_verdict){ c->keep, c->keep, c->edge };
+	g->members[c->keep] = (struct pd_verdict){ c->keep, c->keep, PD_NO_EDGE };
+	add_follower(f, c->page, c->keep);
+	return status ? status : 1;
+}
+
+static int take_chances(struct pd_group *g, struct pd_err *e)
+{
+	struct chance *list;
+	size_t n = list_chances(g, &list);
+	struct followers f = list_followers(g);
+	int status = PD_OK;
+	for (size_t i = 0; i < n && status >= 0; i++)
+		if (!is_duplicate(g, list[i].page) && !is_duplicate(g, list[i].keep) && f.n[list[i].page] <= FOLLOWERS_MAX)
+			status = take_chance(g, &list[i], &f, e);
+	free(list);
+	free(f.first);
+	free(f.next);
+	free(f.n);
+	return status < 0 ? status : PD_OK;
+}
+
+/* Pages that were reached through a page that left are explained by the page kept; a page that represents no other
+ * page is in no cluster. */
+static void settle_clusters(struct pd_group *g)
+{
+	uint32_t *size = count_duplicates(g);
+	for (uint32_t p = 0; p < g->pages.n; p++) {
+		struct pd_verdict *v = &g->members[p];
+		if (v->keep == p && !size[p])
+			v->keep = PD_NO_PAGE;
+		else if (v->keep != PD_NO_PAGE && g->members[v->via].keep != v->keep)
+			v->via = v->keep;
+	}
+	free(size);
+}
+
+/* --- the page of a cluster that loses least, or that adds least --- */
+
+/* Of a cluster with more shingles only every k-th page is counted.  A sample of the shingles would depend on the
+ * secret. */
+enum { COUNTED = 1 << 22 };
+
+static size_t sample_step(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n)
+{
+	uint64_t total = pd_shingles_count(g->texts->shingles, hash_of_id(g, keep));
+	for (size_t i = 0; i < n; i++)
+		total += pd_shingles_count(g->texts->shingles, hash_of_id(g, pages[i]));
+	/* Count at least two pages, so that each has another page to compare. */
+	size_t most = (n + 2) / 2, step = (size_t)(total / COUNTED) + 1;
+	return step < most ? step : most;
+}
+
+/* The text that a page shares with the other pages of its cluster. */
+struct text_overlap {
+	uint64_t shingles; /* of the page */
+	double pages;	   /* the number of pages that have a shingle, added up over these */
+};
+
+/* A cluster that is being counted. Positions of pages: 0 for `keep`, 1 … n for the pages removed for it. */
+struct text_counts {
+	struct pd_map pages_with;  /* shingle -> how many counted pages have it */
+	size_t step;		   /* pages at its multiples are counted */
+	size_t n_known, n_counted; /* pages with shingles; of these, the counted ones */
+};
+
+/* 1: the page has shingles, which become its set; 0: it has none. */
+static int known_set(struct pd_group *g, uint32_t page, struct pd_err *e)
+{
+	int known = set_of_page(g, page, &g->texts->page, e);
+	return known > 0 ? g->texts->page.n > 0 : known;
+}
+
+static int count_shingles(struct pd_group *g, uint32_t page, struct text_counts *c, struct pd_err *e)
+{
+	const struct pd_shingle_set *set = &g->texts->page;
+	int known = known_set(g, page, e);
+	for (size_t i = 0; known > 0 && i < set->n; i++)
+		++*pd_map_put(&c->pages_with, set->v[i]);
+	c->n_counted += known > 0;
+	return known;
+}
+
+/* Return as known_set. If not all pages are counted, the number for the others is extrapolated. */
+static int find_overlap(struct pd_group *g, uint32_t page, size_t position, const struct text_counts *c, struct text_overlap *out,
+			struct pd_err *e)
+{
+	const struct pd_shingle_set *set = &g->texts->page;
+	int known = known_set(g, page, e);
+	bool itself = position % c->step == 0;
+	uint64_t sum = 0;
+	for (size_t i = 0; known > 0 && i < set->n; i++) {
+		const uint32_t *pages = pd_map_find(&c->pages_with, set->v[i]);
+		sum += pages ? *pages - itself : 0;
+	}
+	size_t others = c->n_counted - itself;
+	*out = (struct text_overlap){ set->n, (double)set->n };
+	if (known > 0 && others)
+		out->pages += (double)sum * ((double)(c->n_known - 1) / (double)others);
+	return known;
+}
+
+/* The larger, the better.  The loss of the others is smallest if they share most with the page.  The sum of the
+ * shingles that the others lack is the page's shingles times their number, minus the shared ones. */
+static double score_of_text(const struct pd_group *g, const struct text_overlap *o, size_t n_known)
+{
+	return o->pages - (pd_keep_is_clean(&g->o->keep) ? (double)o->shingles * (double)n_known : 0);
+}
+
+/* Return the best page among `keep` and the pages that are removed for it, by the texts of all of them; of equal
+ * ones the first. */
+static int find_best_text(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n, uint32_t *best, struct pd_err *e)
+{
+	struct text_counts c = { .step = sample_step(g, keep, pages, n) };
+	double most = 0;
+	bool any = false;
+	int status = 0;
+	*best = keep;
+	for (size_t i = 0; i <= n && status >= 0; i++) {
+		uint32_t page = i ? pages[i - 1] : keep;
+		c.n_known += pd_shingles_count(g->texts->shingles, hash_of_id(g, page)) > 0;
+		if (i % c.step == 0)
+			status = count_shingles(g, page, &c, e);
+	}
+	for (size_t i = 0; i <= n && status >= 0; i++) {
+		uint32_t page = i ? pages[i - 1] : keep;
+		struct text_overlap overlap;
+		status = find_overlap(g, page, i, &c, &overlap, e);
+		double score = score_of_text(g, &overlap, c.n_known);
+		if (status > 0 && (!any || score > most)) {
+			most = score;
+			any = true;
+			*best = page;
+		}
+	}
+	pd_map_release(&c.pages_with);
+	return status < 0 ? status : PD_OK;
+}
+
+/* The steps from `best` to `keep` are turned round. */
+static void turn_path(struct pd_group *g, uint32_t best, uint32_t keep)
+{
+	uint32_t page = best, via = g->members[best].via, edge = g->members[best].edge;
+	while (page != keep) {
+		struct pd_verdict next = g->members[via];
+		g->members[via].via = page;
+		g->members[via].edge = edge;
+		page = via;
+		via = next.via;
+		edge = next.edge;
+	}
+	g->members[best] = (struct pd_verdict){ best, best, PD_NO_EDGE };
+}
+
+/* A page that is paired with the page now kept needs no other page to explain it. */
+static void prefer_direct(struct pd_group *g)
+{
+	for (uint32_t i = 0; i < g->pages.n_edges; i++) {
+		const struct pd_edge *edge = &g->pages.edges[i];
+		for (int turned = 0; turned < 2; turned++) {
+			uint32_t page = turned ? edge->b : edge->a, keep = turned ? edge->a : edge->b;
+			struct pd_verdict *v = &g->members[page];
+			if (v->keep != keep || page == keep)
+				continue;
+			const struct pd_edge *now = &g->pages.edges[v->edge];
+			bool nearer = edge->distance < now->distance || (edge->distance == now->distance && edge->tag < now->tag);
+			if (v->via != keep || nearer)
+				*v = (struct pd_verdict){ keep, keep, i };
+		}
+	}
+}
+
+/* In each cluster the best page by the texts becomes the page kept. */
+static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *e)
+{
+	uint32_t *list, best;
+	int status = PD_OK;
+	bool wanted = pd_keep_by_texts(&g->o->keep) && g->texts;
+	if (!wanted)
+		return PD_OK;
+	size_t n = list_duplicates(g, left, &list), end;
+	for (size_t i = 0; i < n && !status; i = end) {
+		uint32_t keep = g->members[list[i]].keep;
+		bool differ = false;
+		for (end = i; end < n && g->members[list[end]].keep == keep; end++)
+			differ |= g->pages.edges[g->members[list[end]].edge].distance != PD_SAME_TEXT;
+		status = differ ? find_best_text(g, keep, list + i, end - i, &best, e) : PD_OK;
+		if (!differ || status || best == keep)
+			continue;
+		for (size_t k = i; k < end; k++)
+			g->members[list[k]].keep = best;
+		g->members[keep].keep = best;
+		turn_path(g, best, keep);
+	}
+	prefer_direct(g);
+	free(list);
+	return status;
+}
+
+/* --- suspects --- */
+
+/* The page that a suspect resembles, or the page kept in its place. */
+static uint32_t stays_for(const struct pd_group *g, uint32_t page)
+{
+	return g->members[page].keep == PD_NO_PAGE ? page : g->members[page].keep;
+}
+
+/* A page in no cluster that may be a duplicate of another, with the suspicion. */
+struct guess {
+	uint32_t page, keep, similarity, via, suspicion;
+};
+
+/* The first pages first; for each the most similar page, of several removed for one page the first: independent of
+ * the order of rows. */
+static int by_page_and_similarity(const void *x, const void *y)
+{
+	const struct guess *a = x, *b = y;
+	if (a->page != b->page)
+		return a->page < b->page ? -1 : 1;
+	if (a->similarity != b->similarity)
+		return a->similarity < b->similarity ? -1 : 1;
+	if (a->keep != b->keep)
+		return a->keep < b->keep ? -1 : 1;
+	return (a->via > b->via) - (a->via < b->via);
+}
+
+static size_t list_guesses(const struct pd_group *g, struct guess **out)
+{
+	struct guess *list = pd_big_alloc((2 * g->pages.n_suspicions + 1) * sizeof *list);
+	size_t n = 0;
+	for (uint32_t i = 0; i < g->pages.n_suspicions; i++) {
+		const struct pd_edge *edge = &g->pages.suspicions[i].edge;
+		for (int turned = 0; turned < 2; turned++) {
+			uint32_t page = turned ? edge->b : edge->a, via = turned ? edge->a : edge->b, keep = stays_for(g, via);
+			bool comes_first = page < keep && g->members[keep].keep == PD_NO_PAGE;
+			if (g->members[page].keep == PD_NO_PAGE && !comes_first)
+				list[n++] = (struct guess){ page, keep, edge->tag, via, i };
+		}
+	}
+	if (n)
+		qsort(list, n, sizeof *list, by_page_and_similarity);
+	*out = list;
+	return n;
+}
+
+/* Return whether the loss of the page is within the limit: 1 yes, 0 no. */
+static int check_guess(struct pd_group *g, const struct guess *guess, struct pd_loss *loss, struct pd_err *e)
+{
+	*loss = (struct pd_loss){ .known = PD_LOSS_UNKNOWN };
+	if (!g->losses)
+		return 1;
+	int status = measure_loss(g, guess->page, guess->keep, &g->pages.suspicions[guess->suspicion].edge, loss, e);
+	return status ? status : !must_stay(g, loss);
+}
+
+/* In the order of keeping, so that the page that a suspect resembles is settled before it. */
+static int find_suspects(struct pd_group *g, struct pd_err *e)
+{
+	struct guess *list;
+	struct pd_group_suspect *found;
+	uint32_t *at; /* by page: index in `found` plus one; 0: none */
+	size_t n, n_found = 0;
+	int status = PD_OK;
+	if (!g->pages.n_suspicions)
+		return PD_OK;
+	n = list_guesses(g, &list);
+	found = pd_big_alloc((n + 1) * sizeof *found);
+	at = pd_zalloc((g->pages.n + 1) * sizeof *at);
+	for (size_t i = 0; i < n && status >= 0; i++) {
+		struct pd_loss loss;
+		if (at[list[i].page] || at[list[i].keep] || (status = check_guess(g, &list[i], &loss, e)) <= 0)
+			continue;
+		found[n_found++] = (struct pd_group_suspect){ list[i].page, list[i].keep, list[i].via, list[i].suspicion, loss };
+		at[list[i].page] = (uint32_t)n_found;
+	}
+	g->suspects = pd_big_alloc((n_found + 1) * sizeof *g->suspects);
+	for (size_t i = 0; i < g->pages.n; i++)
+		if (at[nth_by_id(g, i)])
+			g->suspects[g->n_suspects++] = found[at[nth_by_id(g, i)] - 1];
+	free(at);
+	free(found);
+	free(list);
+	return status < 0 ? status : PD_OK;
+}
+
+static int open_texts(struct pd_group *g, struct pd_err *e)
+{
+	const struct pd_group_options *o = g->o;
+	if (!o->n_shingles)
+		return PD_OK;
+	struct pd_group_texts *t = g->texts = pd_zalloc(sizeof *t);
+	t->kept_page = PD_NO_PAGE;
+	uint64_t *ids = pd_big_alloc((g->pages.n + 1) * sizeof *ids);
+	for (uint32_t p = 0; p < g->pages.n; p++)
+		ids[p] = hash_of_id(g, p);
+	int status = pd_shingles_open(&t->shingles, o->shingles, o->n_shingles, ids, g->pages.n, e);
+	free(ids);
+	return status;
+}
+
+/* No page is removed whose loss is too large.  A page that leaves a cluster may be removed for another page, in a
+ * few rounds. */
+static int limit_loss(struct pd_group *g, struct pd_err *e)
+{
+	enum { ROUNDS = 8 };
+	bool *left = pd_alloc(g->pages.n + 1), *spared = pd_alloc(g->pages.n + 1);
+	size_t n = 0;
+	g->losses = pd_zalloc((g->pages.n + 1) * sizeof *g->losses);
+	memset(left, 1, g->pages.n + 1);
+	int status = keep_best_texts(g, left, e);
+	if (!status)
+		status = spare(g, left, &n, e);
+	bool any = n > 0;
+	memcpy(spared, left, g->pages.n);
+	for (int i = 0; i < ROUNDS && n && !status; i++) {
+		status = cluster_left(g, left, e);
+		if (!status)
+			status = keep_best_texts(g, left, e);
+		if (!status)
+			status = spare(g, left, &n, e);
+	}
+	if (any && g->texts && !status)
+		status = take_chances(g, e);
+	settle_clusters(g);
+	for (uint32_t p = 0; p < g->pages.n; p++) {
+		g->n_spared += spared[p] && !is_duplicate(g, p);
+		if (!g->texts || !is_duplicate(g, p))
+			continue;
+		g->n_by_items += g->losses[p].known == PD_LOSS_BY_ITEMS;
+		g->n_by_sketches += g->losses[p].known < PD_LOSS_BY_ITEMS;
+	}
+	free(spared);
+	free(left);
+	return status;
+}
+
+int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct pd_err *e)
+{
+	*g = (struct pd_group){ .o = o };
+	int status = pd_pages_read(&g->pages, &o->in, e);
+	if (!status)
+		status = pd_keep_order(&g->pages, &o->keep, &o->in, e);
+	if (status)
+		return status;
+	g->members = pd_big_alloc((g->pages.n + 1) * sizeof *g->members);
+	status = pd_cluster(g->pages.edges, g->pages.n_edges, g->pages.n, o->linkage, g->members, e);
+	if (status)
+		return status;
+	status = open_texts(g, e);
+	if (!status && ((o->max_loss > 0 && o->max_loss < 1) || o->n_shingles))
+		status = limit_loss(g, e);
+	if (!status)
+		status = find_suspects(g, e);
+	if (status)
+		return status;
+	size_t named = arrange(g);
+	return pd_pages_arrange(&g->pages, g->order, named, o->in.tmp_dir, e);
+}
+
+/* Members that come soon: their verdicts, then their lines. */
+static void prefetch_member(const struct pd_group *g)
+{
+	if (g->at + 2 * PD_AHEAD >= g->n_members)
+		return;
+	pd_prefetch(&g->members[g->order[g->at + 2 * PD_AHEAD]]);
+	pd_pages_expect(&g->pages, g->order[g->at + 2 * PD_AHEAD], g->order[g->at + PD_AHEAD / 2]);
+}
+
+static int next_suspect(struct pd_group *g, struct pd_group_member *out)
+{
+	size_t i = g->at - g->n_members;
+	if (i == g->n_suspects)
+		return 0;
+	const struct pd_group_suspect *s = &g->suspects[i];
+	const struct pd_suspicion *suspicion = &g->pages.suspicions[s->suspicion];
+	*out = (struct pd_group_member){ .page = s->page,
+					 .keep = s->keep,
+					 .via = s->via,
+					 .edge = &suspicion->edge,
+					 .suspect = g->pages.reasons.v[suspicion->why],
+					 .loss = &s->loss };
+	g->at++;
+	return 1;
+}
+
+int pd_group_next(struct pd_group *g, struct pd_group_member *out)
+{
+	if (g->at >= g->n_members)
+		return next_suspect(g, out);
+	prefetch_member(g);
+	uint32_t page = g->order[g->at], keep = g->members[page].keep;
+	const struct pd_verdict *v = &g->members[page];
+	if (g->at == g->end) {
+		g->cluster++;
+		while (g->end < g->n_members && g->members[g->order[g->end]].keep == keep)
+			g->end++;
+		g->size = (uint32_t)(g->end - g->at);
+	}
+	*out = (struct pd_group_member){ .page = page,
+					 .cluster = g->cluster,
+					 .size = g->size,
+					 .keep = keep,
+					 .via = v->via,
+					 .edge = v->edge == PD_NO_EDGE ? NULL : &g->pages.edges[v->edge],
+					 .loss = g->losses && page != keep ? &g->losses[page] : NULL };
+	g->at++;
+	return 1;
+}
+
+void pd_group_required(const struct pd_group *g, struct pd_buf *out)
+{
+	if (g->o->required)
+		pd_buf_add_z(out, g->o->required);
+	else if (g->pages.n_methods > 1)
+		pd_buf_printf(out, "%d", pd_require_usual(g->pages.n_methods));
+}
+
+void pd_group_release(struct pd_group *g)
+{
+	pd_pages_release(&g->pages);
+	if (g->texts) {
+		pd_shingles_free(g->texts->shingles);
+		free(g->texts->kept.v);
+		free(g->texts->page.v);
+	}
+	free(g->texts);
+	free(g->suspects);
+	free(g->losses);
+	free(g->members);
+	free(g->order);
+	*g = (struct pd_group){ 0 };
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Clustering as a whole: rows of pairs in; members of clusters out, in the order of the verdicts file: by cluster,
+ * clusters in the order of their page kept, and inside by id.  No page is removed if too much of its text would be
+ * lost: it is compared with the page kept, exactly if their shingles are available, otherwise by their sketches.
+ *
+ * After all clusters come the suspects, by id: pages in no cluster that are kept although they resemble another kept
+ * page.  Of two such pages the preferred one is not a suspect; nor is a page that represents others, or a page whose
+ * text shows that too much would be lost.  The page that a suspect resembles is not a suspect itself.
+ *
+ *	struct pd_group g;
+ *	status = pd_group_open(&g, &options, &e);
+ *	while (!status && pd_group_next(&g, &m))
+ *		pd_write_verdict_row(&g, &m, &line);	(write/write.h)
+ *	pd_group_release(&g);
+ */
+#ifndef PD_GROUP_GROUP_H
+#define PD_GROUP_GROUP_H
+
+#include "cluster/keep.h"
+
+/* remove: duplicates are removed, their weight is 0. demote: nothing is removed, duplicates get a lower weight. */
+enum pd_action { PD_ACTION_REMOVE, PD_ACTION_DEMOTE };
+
+struct pd_group_options {
+	struct pd_pages_options in;
+	enum pd_linkage linkage;
+	struct pd_keep_options keep;
+	enum pd_action action;
+	double weight;	       /* demote: of a duplicate, over 0 and below 1 */
+	const char *required;  /* text from which `in.require` was parsed; NULL: not given */
+	double max_loss;       /* largest share of its text that may be lost with a duplicate; 1 or 0: all */
+	char *const *shingles; /* files of row/shingles.h: texts are compared exactly; without one their sketches are */
+	int n_shingles;
+	const struct pd_secret *shingles_secret; /* that these were made with; NULL: the one of all zeroes */
+};
+
+/* The loss of a duplicate: the share of its text that the page kept lacks. */
+enum pd_loss_known { PD_LOSS_UNKNOWN, PD_LOSS_BY_SKETCHES, PD_LOSS_BY_ITEMS, PD_LOSS_EXACT };
+struct pd_loss {
+	float share;
+	uint8_t known; /* enum pd_loss_known */
+	bool part;     /* exact: the page kept has all of it that counts, and much more */
+	bool adds;     /* over `max_loss` of the page kept is text that this page lacks */
+};
+
+struct pd_group {
+	const struct pd_group_options *o;
+	struct pd_pages pages;
+	struct pd_verdict *members; /* by page */
+	uint32_t *order;	    /* members of clusters, then suspects, in output order */
+	size_t n_members, n_clusters;
+	struct pd_loss *losses; /* by page, for duplicates; NULL: not computed */
+	size_t n_spared;	/* pages whose loss was too large */
+	size_t n_suspects;	/* pages that are kept although they may be duplicates */
+	size_t n_by_sketches;	/* duplicates compared only by sketches although there are shingles */
+	size_t n_by_items;	/* … and only by common items of a method */
+	/* its own */
+	struct pd_group_suspect *suspects; /* by page */
+	struct pd_group_texts *texts;
+	size_t at, end; /* the next member; where its cluster ends */
+	uint32_t cluster, size;
+};
+
+struct pd_group_member {
+	uint32_t page, cluster, size; /* clusters are numbered 1, 2, …; pages in this one; 0: a suspect, which is in none */
+	uint32_t keep, via;	      /* itself: it is kept; a suspect: the page that it may be a duplicate of */
+	const struct pd_edge *edge;   /* that explains it; NULL: of the page kept */
+	struct pd_span suspect;	      /* the reason why it is a suspect; {NULL, 0}: it is not */
+	const struct pd_loss *loss;   /* NULL: for the page kept, or not computed */
+};
+
+extern const char *const pd_linkage_names[], *const pd_action_names[]; /* in the order of their enums, NULL at the end */
+
+/* `o` must outlive the group. Release is also needed after an error. */
+int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct pd_err *e);
+/* 1 a member, 0 the end. */
+int pd_group_next(struct pd_group *g, struct pd_group_member *out);
+void pd_group_release(struct pd_group *g);
+/* Append the methods that must have found a pair, as given or by default; nothing if there is one method and nothing
+ * was given. */
+void pd_group_required(const struct pd_group *g, struct pd_buf *out);
+
+#endif

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: MIT */
+#include "cluster/keep.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/fields.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/tsv.h"
+#include "cluster/order.h"
+#include "url/canonical.h"
+
+const char *const pd_keep_names[PD_KEEPS + 1] = {
+	"first", "longest", "newest", "oldest", "shortest-url", "quality", "rank", "canonical", "least-loss", "clean", NULL,
+};
+
+static int one_of(struct pd_span word, struct pd_err *e)
+{
+	struct pd_buf all = { 0 };
+	for (int i = 0; i < PD_KEEPS; i++)
+		if (pd_span_is(word, pd_keep_names[i]))
+			return i;
+	for (int i = 0; i < PD_KEEPS; i++)
+		pd_buf_printf(&all, "%s%s", i ? ", " : "", pd_keep_names[i]);
+	int status = pd_fail(e, PD_ERR_USAGE, "--keep takes a list of %s, not '%.*s'", all.p, (int)word.n, word.p);
+	pd_buf_release(&all);
+	return status;
+}
+
+int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *e)
+{
+	struct pd_span rest = pd_span_z(list), word;
+	out->n = 0;
+	while (pd_span_split(&rest, ',', &word)) {
+		int by = one_of(word, e);
+		if (by < 0)
+			return by;
+		if (out->n && (by == PD_KEEP_LEAST_LOSS || by == PD_KEEP_CLEAN))
+			return pd_fail(e, PD_ERR_USAGE, "--keep: '%s' decides in each cluster anew, so it must come first",
+				       pd_keep_names[by]);
+		if (out->n && out->by[out->n - 1] == PD_KEEP_FIRST)
+			return pd_fail(e, PD_ERR_USAGE, "--keep: nothing can follow 'first', since no two pages have the same id");
+		for (int i = 0; i < out->n; i++)
+			if ((int)out->by[i] == by)
+				return pd_fail(e, PD_ERR_USAGE, "--keep names '%s' twice", pd_keep_names[by]);
+		out->by[out->n++] = (enum pd_keep)by;
+	}
+	return PD_OK;
+}
+
+void pd_keep_print(const struct pd_keep_options *o, const char *between, struct pd_buf *out)
+{
+	for (int i = 0; i < o->n; i++) {
+		pd_buf_add_z(out, i ? between : "");
+		pd_buf_add_z(out, pd_keep_names[o->by[i]]);
+	}
+	if (!o->n)
+		pd_buf_add_z(out, pd_keep_names[PD_KEEP_FIRST]);
+}
+
+/* --- keys of a page from its row: the smaller, the better --- */
+
+/* Parse `n` digits at the front and remove them; -1 if there are fewer. */
+static int digits(struct pd_span *s, int n)
+{
+	int v = 0;
+	if (s->n < (size_t)n)
+		return -1;
+	for (int i = 0; i < n; i++) {
+		if (s->p[i] < '0' || s->p[i] > '9')
+			return -1;
+		v = 10 * v + s->p[i] - '0';
+	}
+	*s = pd_span(s->p + n, s->n - (size_t)n);
+	return v;
+}
+
+/* The same with one of `before` in front. */
+static int digits_after(struct pd_span *s, const char *before, int n)
+{
+	if (!s->n || !strchr(before, s->p[0]) || !s->p[0])
+		return -1;
+	*s = pd_span(s->p + 1, s->n - 1);
+	return digits(s, n);
+}
+
+/* Days from 0000-03-01, in the Gregorian calendar carried back: leap days come last in such years. */
+static int64_t days(int year, int month, int day)
+{
+	int y = month < 3 ? year - 1 : year, m = month < 3 ? month + 9 : month - 3;
+	return 365 * (int64_t)y + (y >= 0 ? y / 4 - y / 100 + y / 400 : -1) + (153 * m + 2) / 5 + day - 1;
+}
+
+/* The digits after the decimal point, of which seven count. */
+static int64_t fraction(struct pd_span *s)
+{
+	int64_t v = 0;
+	int n = 0;
+	if (!s->n || s->p[0] != '.')
+		return 0;
+	for (*s = pd_span(s->p + 1, s->n - 1); s->n && s->p[0] >= '0' && s->p[0] <= '9'; *s = pd_span(s->p + 1, s->n - 1), n++)
+		if (n < 7)
+			v = 10 * v + s->p[0] - '0';
+	for (; n < 7; n++)
+		v *= 10;
+	return v;
+}
+
+/* "Z", "+02:00" or empty: minutes east of Greenwich. */
+static int zone(struct pd_span s)
+{
+	bool west = s.n && s.p[0] == '-';
+	int hours = digits_after(&s, "+-", 2), minutes = digits_after(&s, ":", 2);
+	if (hours < 0 || minutes < 0)
+		return 0;
+	return (west ? -1 : 1) * (60 * hours + minutes);
+}
+
+uint64_t pd_keep_time_key(struct pd_span s)
+{
+	int year = digits(&s, 4), month = digits_after(&s, "-", 2), day = digits_after(&s, "-", 2);
+	int hour = digits_after(&s, "Tt ", 2), minute = digits_after(&s, ":", 2), second = digits_after(&s, ":", 2);
+	if (year < 0 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || minute < 0 || second < 0)
+		return 0;
+	int64_t parts = fraction(&s);
+	int64_t seconds = ((days(year, month, day) + 400) * 24 + hour) * 3600 + (minute - zone(s)) * 60 + second;
+	return (uint64_t)(seconds * 10000000 + parts);
+}
+
+/* Map a double to an unsigned integer with the same order. */
+static uint64_t real_key(double v)
+{
+	uint64_t u;
+	v += 0.; /* there is one zero */
+	memcpy(&u, &v, sizeof u);
+	return u >> 63 ? ~u : u | UINT64_C(1) << 63;
+}
+
+bool pd_keep_number_key(struct pd_span s, uint64_t *key)
+{
+	double v;
+	if (!pd_span_real(s, &v))
+		return false;
+	*key = real_key(v);
+	return true;
+}
+
+uint64_t pd_keep_criterion_key(const struct pd_page_view *v, enum pd_keep by)
+{
+	uint64_t n = 0, time = by == PD_KEEP_NEWEST || by == PD_KEEP_OLDEST ? pd_keep_time_key(v->fetch_time) : 0;
+	switch (by) {
+	case PD_KEEP_LONGEST: return pd_span_u64(v->text_bytes, &n) && n < PD_KEY_LAST ? PD_KEY_LAST - 1 - n : PD_KEY_LAST;
+	case PD_KEEP_NEWEST: return ~time;
+	case PD_KEEP_OLDEST: return time ? time : PD_KEY_LAST;
+	case PD_KEEP_SHORTEST_URL: return pd_span_is(v->url, "-") ? PD_KEY_LAST : v->url.n;
+	case PD_KEEP_QUALITY: return pd_keep_number_key(v->quality, &n) ? ~n : PD_KEY_LAST;
+	default: return 0;
+	}
+}
+
+static void keys_of_rows(struct pd_pages *pages, enum pd_keep by, uint64_t *key)
+{
+	for (uint32_t i = 0; i < pages->n; i++) {
+		struct pd_page_view v = pd_pages_view(pages, i);
+		key[i] = pd_keep_criterion_key(&v, by);
+	}
+}
+
+/* --- keys of a page from files: numbers of URLs (--rank), a list of hosts (--prefer-host) --- */
+
+/* URL -> its pages: the pages of the i-th URL are first[i], next[first[i]] … */
+struct urls {
+	struct pd_pages *pages;
+	struct pd_index index;
+	uint32_t *first, *next;
+};
+
+static struct pd_span url_of(const struct urls *u, uint32_t number)
+{
+	return pd_pages_view(u->pages, u->first[number]).url;
+}
+
+static uint64_t url_hash(const void *urls, uint32_t number)
+{
+	struct pd_span url = url_of(urls, number);
+	return pd_map_key(url);
+}
+
+static bool is_url(const void *urls, uint32_t number, const void *url)
+{
+	return pd_span_eq(url_of(urls, number), *(const struct pd_span *)url);
+}
+
+static uint32_t url_find(const struct urls *u, struct pd_span url)
+{
+	return pd_index_find(&u->index, pd_map_key(url), is_url, u, &url);
+}
+
+static void urls_init(struct urls *u, struct pd_pages *pages)
+{
+	*u = (struct urls){ .pages = pages };
+	u->first = pd_alloc((pages->n + 1) * sizeof *u->first);
+	u->next = pd_alloc((pages->n + 1) * sizeof *u->next);
+	for (uint32_t i = 0; i < pages->n; i++) {
+		struct pd_span url = pd_pages_view(pages, i).url;
+		uint32_t number = url_find(u, url);
+		u->next[i] = number == PD_NO_NUMBER ? PD_NO_PAGE : u->first[number];
+		if (number == PD_NO_NUMBER) {
+			number = (uint32_t)u->index.n;
+			u->first[number] = i;
+			pd_index_add(&u->index, pd_map_key(url), url_hash, u);
+		}
+		u->first[number] = i;
+	}
+}
+
+static void urls_release(struct urls *u)
+{
+	pd_index_release(&u->index);
+	free(u->first);
+	free(u->next);
+}
+
+static void set_keys(struct urls *u, struct pd_span url, uint64_t v, uint64_t *key)
+{
+	uint32_t number = url_find(u, url);
+	for (uint32_t i = number == PD_NO_NUMBER ? PD_NO_PAGE : u->first[number]; i != PD_NO_PAGE; i = u->next[i])
+		key[i] = v < key[i] ? v : key[i];
+}
+
+/* Read the next line that is not empty: 1, 0 at the end. */
+static int next_telling_line(struct pd_line_reader *l, struct pd_span *out, struct pd_err *e)
+{
+	int status;
+	while ((status = pd_line_next(l, out, e)) > 0 && (!out->n || out->p[0] == '#'))
+		;
+	return status;
+}
+
+static void close_lines(struct pd_line_reader *l)
+{
+	fclose(l->f);
+	pd_line_reader_release(l);
+}
+
+int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key, struct pd_err *e)
+{
+	struct urls u;
+	struct pd_span line, f[2];
+	struct pd_err bad;
+	uint64_t v;
+	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
+	int status;
+	if (!lines.f)
+		return e->status;
+	memset(key, 0xFF, pages->n * sizeof *key);
+	urls_init(&u, pages);
+	while ((status = next_telling_line(&lines, &line, e)) > 0) {
+		if (pd_tsv_fields(line, f, 2) == 2 && f[0].n && pd_keep_number_key(f[1], &v)) {
+			set_keys(&u, f[0], v, key);
+			continue;
+		}
+		pages->bad++;
+		pd_fail(&bad, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a URL, a tab and a number", file, lines.no);
+		o->bad_row(o->ctx, bad.text);
+	}
+	urls_release(&u);
+	close_lines(&lines);
+	return status;
+}
+
+static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e)
+{
+	struct pd_span line;
+	struct pd_buf lower = { 0 };
+	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
+	int status;
+	if (!lines.f)
+		return e->status;
+	while ((status = next_telling_line(&lines, &line, e)) > 0) {
+		line = pd_span_trim(line);
+		pd_buf_clear(&lower);
+		for (size_t i = 0; i < line.n; i++)
+			pd_buf_add_c(&lower, pd_ascii_lower(line.p[i]));
+		if (line.n)
+			pd_names_add(hosts, pd_buf_span(&lower));
+	}
+	pd_buf_release(&lower);
+	close_lines(&lines);
+	return status;
+}
+
+/* Return the first line of the list that is this host, or a domain above it.  `dotted` is the host after a point:
+ * ".example.org" in the list represents example.org too. */
+static uint64_t host_key(const struct pd_names *hosts, struct pd_span dotted)
+{
+	uint32_t best = pd_names_find(hosts, pd_span(dotted.p + 1, dotted.n - 1));
+	for (size_t i = 0; i < dotted.n; i++) {
+		if (dotted.p[i] != '.')
+			continue;
+		uint32_t n = pd_names_find(hosts, pd_span(dotted.p + i, dotted.n - i));
+		best = n < best ? n : best;
+	}
+	return best == PD_NO_NAME ? PD_KEY_LAST : best;
+}
+
+int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e)
+{
+	struct pd_names hosts = { 0 };
+	struct pd_buf url = { 0 }, host = { 0 }, dotted = { 0 };
+	int status = read_hosts(file, &hosts, e);
+	for (uint32_t i = 0; !status && i < pages->n; i++) {
+		pd_tsv_value(pd_pages_view(pages, i).url, &url);
+		pd_url_host(pd_buf_span(&url), &host);
+		pd_buf_set(&dotted, pd_span_z("."));
+		pd_buf_add_span(&dotted, pd_buf_span(&host));
+		key[i] = host.n ? host_key(&hosts, pd_buf_span(&dotted)) : PD_KEY_LAST;
+	}
+	pd_names_release(&hosts);
+	pd_buf_release(&url);
+	pd_buf_release(&host);
+	pd_buf_release(&dotted);
+	return status;
+}
+
+/* --- pages that name another page as canonical --- */
+
+/* Connected components, and the pages of each URL in a component.  URLs are compared by a hash with a random secret:
+ * nobody can make a URL with the hash of another. */
+struct canonical_finder {
+	struct pd_pages *pages;
+	struct pd_index ids;
+	uint32_t *component; /* by page: a page of its component, the same for all of them */
+	uint64_t *url;	     /* by page: hash of its URL in canonical form; 0: none */
+	uint32_t *order;     /* pages by URL, then by component */
+	struct pd_secret secret;
+	struct pd_canonical form;
+	struct pd_url parsed;
+	struct pd_buf text, made;
+};
+
+static uint64_t page_id_hash(const void *finder, uint32_t page)
+{
+	const struct canonical_finder *f = finder;
+	struct pd_span id = pd_pages_view(f->pages, page).id;
+	return pd_map_key(id);
+}
+
+static bool is_page_id(const void *finder, uint32_t page, const void *id)
+{
+	const struct canonical_finder *f = finder;
+	return pd_span_eq(pd_pages_view(f->pages, page).id, *(const struct pd_span *)id);
+}
+
+/* `url`: as in rows. */
+static uint64_t hash_canonical(struct canonical_finder *f, struct pd_span url)
+{
+	if (pd_span_is(url, "-") || pd_tsv_value(url, &f->text) < 0 ||
+	    !pd_canonical_parse(&f->form, pd_buf_span(&f->text), NULL, &f->parsed))
+		return 0;
+	pd_canonical_make(&f->form, &f->parsed, &f->made);
+	return pd_keyed64(&f->secret, f->made.p, f->made.n) | 1;
+}
+
+/* The representative of a component; paths to it are halved. */
+static uint32_t find_root(uint32_t *parent, uint32_t page)
+{
+	while (parent[page] != page)
+		page = parent[page] = parent[parent[page]];
+	return page;
+}
+
+static void find_components(struct canonical_finder *f)
+{
+	const struct pd_pages *pages = f->pages;
+	for (uint32_t i = 0; i < pages->n; i++)
+		f->component[i] = i;
+	for (size_t i = 0; i < pages->n_edges; i++) {
+		uint32_t a = find_root(f->component, pages->edges[i].a), b = find_root(f->component, pages->edges[i].b);
+		f->component[a > b ? a : b] = a > b ? b : a;
+	}
+	for (uint32_t i = 0; i < pages->n; i++)
+		f->component[i] = find_root(f->component, i);
+}
+
+static int canonical_finder_init(struct canonical_finder *f, struct pd_pages *pages, struct pd_err *e)
+{
+	*f = (struct canonical_finder){ .pages = pages, .form = { .form = PD_FORM_CANONICAL } };
+	int error = pd_secret_random(&f->secret);
+	if (error) {
+		errno = -error;
+		return pd_fail_errno(e, "cannot read random numbers of the system");
+	}
+	f->component = pd_alloc((pages->n + 1) * sizeof *f->component);
+	f->url = pd_alloc((pages->n + 1) * sizeof *f->url);
+	f->order = pd_order_new(pages->n);
+	find_components(f);
+	for (uint32_t i = 0; i < pages->n; i++) {
+		struct pd_page_view v = pd_pages_view(pages, i);
+		pd_index_add(&f->ids, pd_map_key(v.id), page_id_hash, f);
+		f->url[i] = hash_canonical(f, v.url);
+	}
+	uint64_t *component = pd_alloc((pages->n + 1) * sizeof *component);
+	for (uint32_t i = 0; i < pages->n; i++)
+		component[i] = f->component[i];
+	pd_order_by(f->order, pages->n, component);
+	pd_order_by(f->order, pages->n, f->url);
+	free(component);
+	return PD_OK;
+}
+
+static void canonical_finder_release(struct canonical_finder *f)
+{
+	pd_index_release(&f->ids);
+	free(f->component);
+	free(f->url);
+	free(f->order);
+	pd_canonical_release(&f->form);
+	pd_url_release(&f->parsed);
+	pd_buf_release(&f->text);
+	pd_buf_release(&f->made);
+}
+
+/* Has a page of this component this URL? */
+static bool has_url(const struct canonical_finder *f, uint32_t component, uint64_t url)
+{
+	size_t from = 0, to = f->pages->n;
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+		uint32_t page = f->order[middle];
+		if (f->url[page] < url || (f->url[page] == url && f->component[page] < component))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < f->pages->n && f->url[f->order[from]] == url && f->component[f->order[from]] == component;
+}
+
+static int read_canonical(struct canonical_finder *f, const char *file, const struct pd_pages_options *o, uint64_t *key,
+			  struct pd_err *e)
+{
+	struct pd_span line, cells[2];
+	struct pd_err bad;
+	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
+	int status;
+	if (!lines.f)
+		return e->status;
+	while ((status = next_telling_line(&lines, &line, e)) > 0) {
+		uint64_t url = pd_tsv_fields(line, cells, 2) == 2 && cells[0].n ? hash_canonical(f, cells[1]) : 0;
+		uint32_t page = url ? pd_index_find(&f->ids, pd_map_key(cells[0]), is_page_id, f, &cells[0]) : PD_NO_NUMBER;
+		if (page != PD_NO_NUMBER && f->url[page] != url && has_url(f, f->component[page], url))
+			key[page] = 1;
+		if (url)
+			continue;
+		f->pages->bad++;
+		pd_fail(&bad, PD_ERR_FORMAT, "%s:%" PRIu64 ": not an id, a tab and a URL", file, lines.no);
+		o->bad_row(o->ctx, bad.text);
+	}
+	close_lines(&lines);
+	return status;
+}
+
+int pd_keep_canonical_keys(struct pd_pages *pages, char *const *files, int n_files, const struct pd_pages_options *o, uint64_t *key,
+			   struct pd_err *e)
+{
+	struct canonical_finder f;
+	memset(key, 0, pages->n * sizeof *key);
+	int status = canonical_finder_init(&f, pages, e);
+	for (int i = 0; i < n_files && !status; i++)
+		status = read_canonical(&f, files[i], o, key, e);
+	canonical_finder_release(&f);
+	return status;
+}
+
+/* --- the order of keeping --- */
+
+static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep_options *o, const struct pd_pages_options *in,
+		   uint32_t *order, struct pd_err *e)
+{
+	if (by == PD_KEEP_FIRST || by == PD_KEEP_LEAST_LOSS || by == PD_KEEP_CLEAN || !pages->n)
+		return PD_OK;
+	uint64_t *key = pd_alloc(pages->n * sizeof *key);
+	int status = PD_OK;
+	if (by == PD_KEEP_RANK)
+		status = pd_keep_rank_keys(pages, o->rank_file, in, key, e);
+	else if (by == PD_KEEP_CANONICAL)
+		status = pd_keep_canonical_keys(pages, o->canonical, o->n_canonical, in, key, e);
+	else
+		keys_of_rows(pages, by, key);
+	bool known = by != PD_KEEP_QUALITY;
+	for (size_t i = 0; i < pages->n && !known; i++)
+		known = key[i] != PD_KEY_LAST;
+	if (!known)
+		status = pd_fail(e, PD_ERR_USAGE,
+				 "--keep=quality: no page has a quality: the columns quality_a and quality_b are empty");
+	if (!status)
+		pd_order_by(order, pages->n, key);
+	free(key);
+	return status;
+}
+
+static int sort_by_host(struct pd_pages *pages, const char *file, uint32_t *order, struct pd_err *e)
+{
+	uint64_t *key = pd_alloc((pages->n + 1) * sizeof *key);
+	int status = pd_keep_host_keys(pages, file, key, e);
+	if (!status)
+		pd_order_by(order, pages->n, key);
+	free(key);
+	return status;
+}
+
+/* Of otherwise equal pages, prefer https: if a page is available under both schemes, it is the one to keep. */
+static void sort_by_scheme(struct pd_pages *pages, uint32_t *order)
+{
+	uint64_t *key = pd_alloc(pages->n * sizeof *key);
+	for (uint32_t i = 0; i < pages->n; i++)
+		key[i] = !pd_pages_is_https(pd_pages_view(pages, i).url);
+	pd_order_by(order, pages->n, key);
+	free(key);
+}
+
+static void sort_those_that_stay(struct pd_pages *pages, const struct pd_map *may_go, uint32_t *order)
+{
+	uint64_t *key = pd_alloc((pages->n + 1) * sizeof *key);
+	for (uint32_t i = 0; i < pages->n; i++) {
+		struct pd_span id = pd_pages_view(pages, i).id;
+		key[i] = pd_map_has(may_go, pd_map_key(id));
+	}
+	pd_order_by(order, pages->n, key);
+	free(key);
+}
+
+/* From the last criterion to the first: the sort is stable. */
+int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e)
+{
+	uint32_t *order = pd_pages_order(pages);
+	int status = PD_OK;
+	bool schemes = pages->n_https && pages->n_https < pages->n;
+	bool by_id = !schemes && !o->prefer_hosts && !in->may_go && (!o->n || o->by[0] == PD_KEEP_FIRST);
+	if (!by_id) {
+		pages->by_id = pd_alloc((pages->n + 1) * sizeof *order);
+		memcpy(pages->by_id, order, pages->n * sizeof *order);
+	}
+	if (schemes)
+		sort_by_scheme(pages, order);
+	for (int i = o->n; !status && i-- > 0;)
+		status = sort_by(pages, o->by[i], o, in, order, e);
+	if (!status && o->prefer_hosts)
+		status = sort_by_host(pages, o->prefer_hosts, order, e);
+	if (!status && in->may_go)
+		sort_those_that_stay(pages, in->may_go, order);
+	if (!status)
+		pd_pages_renumber(pages, order);
+	free(order);
+	return status;
+}

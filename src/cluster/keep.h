@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The choice of the page to keep: pages are renumbered, pages to keep first.  Preferred hosts come before all
+ * others; then the criteria apply in order; ties are decided by https before other schemes, and then by the order of
+ * ids, which is the meaning of `first`.  Unknown values come last.
+ */
+#ifndef PD_GROUP_KEEP_H
+#define PD_GROUP_KEEP_H
+
+#include "cluster/pages.h"
+
+enum pd_keep {
+	PD_KEEP_FIRST,	 /* https before others, then the smallest id */
+	PD_KEEP_LONGEST, /* most bytes of main text */
+	PD_KEEP_NEWEST,	 /* latest fetch_time */
+	PD_KEEP_OLDEST,
+	PD_KEEP_SHORTEST_URL, /* fewest bytes */
+	PD_KEEP_QUALITY,      /* highest */
+	PD_KEEP_RANK,	      /* smallest number that the rank file has for the URL */
+	PD_KEEP_CANONICAL,    /* pages that name no other page of their connected component as canonical */
+	PD_KEEP_LEAST_LOSS,   /* in each cluster, the page with most of the others' texts (group.h); not an order of pages */
+	PD_KEEP_CLEAN, /* in each cluster, the page with the least text that the others lack (group.h); not an order of pages */
+	PD_KEEPS
+};
+
+extern const char *const pd_keep_names[PD_KEEPS + 1];
+
+struct pd_keep_options {
+	enum pd_keep by[PD_KEEPS];
+	int n;			/* 0: first */
+	const char *rank_file;	/* URL<TAB>number; rows that cannot be read: `bad_row` of the pages' options */
+	char *const *canonical; /* ID<TAB>URL: the page names this URL as canonical; read like rank_file */
+	int n_canonical;
+	const char *prefer_hosts; /* a host a line, the best first; ".example.org": example.org and all below it */
+};
+
+/* Does the list begin with a rule that compares the texts of each cluster? */
+static inline bool pd_keep_by_texts(const struct pd_keep_options *o)
+{
+	return o->n && (o->by[0] == PD_KEEP_LEAST_LOSS || o->by[0] == PD_KEEP_CLEAN);
+}
+static inline bool pd_keep_is_clean(const struct pd_keep_options *o)
+{
+	return o->n && o->by[0] == PD_KEEP_CLEAN;
+}
+
+/* Does the list contain this rule? */
+static inline bool pd_keep_has(const struct pd_keep_options *o, enum pd_keep by)
+{
+	for (int i = 0; i < o->n; i++)
+		if (o->by[i] == by)
+			return true;
+	return false;
+}
+
+/* Parse "newest,longest"; PD_ERR_USAGE with a message. */
+int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *e);
+/* "newest,longest", with `between` for the comma. */
+void pd_keep_print(const struct pd_keep_options *o, const char *between, struct pd_buf *out);
+/* Numbers the pages: 0 is the first to keep. */
+int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e);
+
+#define PD_KEY_LAST UINT64_MAX
+
+/* The steps, for tests. key[i] is the key of page i, the smaller the better, PD_KEY_LAST if unknown. */
+
+/* From rows; 0 for criteria that rows do not decide. */
+uint64_t pd_keep_criterion_key(const struct pd_page_view *v, enum pd_keep by);
+/* RFC 3339 -> steps of 100 ns, later ones larger; 0: not such a time. */
+uint64_t pd_keep_time_key(struct pd_span time);
+/* Parse digits, a point, a sign and an exponent, and nothing else. */
+bool pd_keep_number_key(struct pd_span number, uint64_t *key);
+/* Read lines "URL<TAB>number", escaped as in rows; # begins a comment.  Of several numbers for a URL the smallest
+ * counts. Memory grows with the pages, not with the file.  Unreadable lines are reported and counted in pages->bad. */
+int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key, struct pd_err *e);
+/* Set the key of a page to 1 if one of the files has a URL for its id, and a page of its connected component has that URL, but the
+ * page itself has not; otherwise to 0.  URLs are compared in canonical form.  No key depends on what other pages name, so the
+ * author of a page can only place his own page behind. */
+int pd_keep_canonical_keys(struct pd_pages *pages, char *const *files, int n_files, const struct pd_pages_options *o, uint64_t *key,
+			   struct pd_err *e);
+/* A host a line, the best first. */
+int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e);
+
+#endif

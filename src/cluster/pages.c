@@ -1,0 +1,925 @@
+/* SPDX-License-Identifier: MIT */
+#include "cluster/pages.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "base/fields.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/tsv.h"
+#include "cluster/order.h"
+
+/* --- lines that are too many for memory --- */
+
+enum { TAIL = 1 << 20, FIRST_MAP = 1 << 24, TRIM_AFTER = 1 << 13 };
+
+/* The file is in `dir`, otherwise TMPDIR, otherwise /tmp. */
+static int open_spool(struct pd_pages_spool *s, const char *dir, struct pd_err *e)
+{
+	*s = (struct pd_pages_spool){ .f = pd_tempfile_open(dir, e) };
+	return s->f ? PD_OK : PD_ERR_SYSTEM;
+}
+
+static void release_spool(struct pd_pages_spool *s)
+{
+	if (s->map)
+		munmap(s->map, s->mapped);
+	if (s->f)
+		fclose(s->f);
+	pd_buf_release(&s->tail);
+	*s = (struct pd_pages_spool){ 0 };
+}
+
+/* Offset of the next line. */
+static uint64_t spool_end(const struct pd_pages_spool *s)
+{
+	return s->written + s->tail.n;
+}
+
+/* Address space beyond the end of the file costs nothing: it is doubled, so that remapping is rare. */
+static int map_written(struct pd_pages_spool *s, struct pd_err *e)
+{
+	size_t want = s->mapped ? s->mapped : FIRST_MAP;
+	if (s->written <= s->mapped)
+		return PD_OK;
+	while (want < s->written)
+		want *= 2;
+	if (s->map)
+		munmap(s->map, s->mapped);
+	s->mapped = 0;
+	s->map = mmap(NULL, want, PROT_READ, MAP_SHARED, fileno(s->f), 0);
+	if (s->map == MAP_FAILED) {
+		s->map = NULL;
+		return pd_fail_errno(e, "cannot map the temporary file");
+	}
+	s->mapped = want;
+	return PD_OK;
+}
+
+/* End the line that is being written; fields are appended to `tail` before. */
+static int end_line(struct pd_pages_spool *s, struct pd_err *e)
+{
+	pd_buf_add_c(&s->tail, '\n');
+	if (s->tail.n < TAIL)
+		return PD_OK;
+	if (fwrite(s->tail.p, 1, s->tail.n, s->f) != s->tail.n || fflush(s->f))
+		return pd_fail_errno(e, "cannot write the temporary file (choose another place with --tmp-dir)");
+	s->written += s->tail.n;
+	pd_buf_clear(&s->tail);
+	return map_written(s, e);
+}
+
+/* Return the line at offset `at`, without its newline, valid until the next line is ended. */
+static struct pd_span spool_line(struct pd_pages_spool *s, uint64_t at)
+{
+	bool in_file = at < s->written;
+	uint64_t in_tail = at - s->written;
+	struct pd_span rest = in_file ? pd_span(s->map + at, s->written - at) : pd_span(s->tail.p + in_tail, s->tail.n - in_tail);
+	s->views += in_file;
+	rest.n = (size_t)((const char *)memchr(rest.p, '\n', rest.n) - rest.p);
+	return rest;
+}
+
+/* Call this periodically: it keeps the part of the file in our memory small. Lines keep their addresses. */
+static void trim_spool(struct pd_pages_spool *s)
+{
+	if (s->views < TRIM_AFTER || !s->map)
+		return;
+	madvise(s->map, s->mapped, MADV_DONTNEED);
+	s->views = 0;
+}
+
+/* --- pages --- */
+
+/* Offsets of lines in the spool, by number: five bytes each, little-endian, up to a terabyte. */
+#define OFFSET_BYTES 5
+#define OFFSET_MAX (UINT64_C(1) << 40)
+
+static inline uint64_t offset_get(const uint8_t *v, size_t i)
+{
+	const uint8_t *p = v + i * OFFSET_BYTES;
+	return p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24 | (uint64_t)p[4] << 32;
+}
+
+static inline void offset_put(uint8_t *v, size_t i, uint64_t at)
+{
+	uint8_t *p = v + i * OFFSET_BYTES;
+	for (int b = 0; b < OFFSET_BYTES; b++)
+		p[b] = (uint8_t)(at >> 8 * b);
+}
+
+/* ==== ids ====
+ *
+ * Ids of pages -> numbers 0, 1, 2 … in the order of their first occurrence, with twelve bytes and a slot of a table
+ * (five bytes) for each: an id is stored as its file, of which there are few, and its offset (base/fields.h). */
+
+/* A parsed id. */
+struct id_place {
+	uint32_t file; /* with the form; PD_NO_NAME: 2^30 files are known, and this would be one more */
+	uint64_t offset;
+};
+
+enum { FORM_SHIFT = 30, FILE_MASK = (1 << FORM_SHIFT) - 1 };
+
+/* In the order that ids of one file and offset have: "f", "f:+0", "f:0"; anything else is odd. */
+enum form { PATH, STREAM, OFFSET, ODD };
+
+/* Does the id end in the offset as a stage writes it? */
+static bool is_plain(struct pd_span id, const struct pd_page_id *at)
+{
+	struct pd_span digits = pd_span(id.p + at->file.n + 1 + at->stream, id.n - at->file.n - 1 - at->stream);
+	return digits.n == 1 || digits.p[0] != '0';
+}
+
+/* Rows that follow each other often name the same file. */
+static uint32_t file_number(struct pd_ids *ids, struct pd_span file)
+{
+	if (!ids->files.n || !pd_span_eq(ids->files.v[ids->last_file], file))
+		ids->last_file = pd_names_add(&ids->files, file);
+	return ids->last_file;
+}
+
+static struct id_place id_place(struct pd_ids *ids, struct pd_span id)
+{
+	if (ids->files.n >= FILE_MASK)
+		return (struct id_place){ PD_NO_NAME, 0 };
+	struct pd_page_id at = pd_page_id_parse(id);
+	enum form form = !at.has_offset ? PATH : !is_plain(id, &at) ? ODD : at.stream ? STREAM : OFFSET;
+	struct id_place k = { file_number(ids, at.file), at.offset };
+	if (form == ODD)
+		k.offset = pd_names_add(&ids->odd, id);
+	k.file |= (uint32_t)form << FORM_SHIFT;
+	return k;
+}
+
+static uint64_t place_hash(struct id_place k)
+{
+	uint64_t h = (k.offset ^ (uint64_t)k.file << 32) * UINT64_C(0x9E3779B97F4A7C15);
+	return h ^ h >> 29;
+}
+
+static uint64_t number_hash(const void *ids, uint32_t n)
+{
+	const struct pd_ids *x = ids;
+	return place_hash((struct id_place){ x->file[n], x->offset[n] });
+}
+
+static bool is_at_place(const void *ids, uint32_t n, const void *place)
+{
+	const struct pd_ids *x = ids;
+	const struct id_place *k = place;
+	return x->offset[n] == k->offset && x->file[n] == k->file;
+}
+
+/* Look up many ids in steps: the memory of a later step is prefetched, so that no step waits. */
+static void expect_slot(const struct pd_ids *ids, struct id_place at)
+{
+	pd_index_expect(&ids->index, place_hash(at));
+}
+
+/* The number in its slot. */
+static void expect_id(const struct pd_ids *ids, struct id_place at)
+{
+	uint32_t n = pd_index_guess(&ids->index, place_hash(at));
+	if (n == PD_NO_NUMBER)
+		return;
+	pd_prefetch(&ids->offset[n]);
+	pd_prefetch(&ids->file[n]);
+}
+
+/* The number of the id at this place; *is_new when it was not known.  PD_NO_NAME: 2^30 files. */
+static uint32_t add_id(struct pd_ids *ids, struct id_place at, bool *is_new)
+{
+	*is_new = false;
+	if (at.file == PD_NO_NAME)
+		return PD_NO_NAME;
+	uint32_t n = pd_index_find(&ids->index, place_hash(at), is_at_place, ids, &at);
+	if (n != PD_NO_NUMBER)
+		return n;
+	ids->file = pd_big_grow(ids->file, ids->n, &ids->cap_file, sizeof *ids->file);
+	ids->offset = pd_big_grow(ids->offset, ids->n, &ids->cap_offset, sizeof *ids->offset);
+	ids->file[ids->n] = at.file;
+	ids->offset[ids->n] = at.offset;
+	pd_index_add(&ids->index, place_hash(at), number_hash, ids);
+	*is_new = true;
+	return (uint32_t)ids->n++;
+}
+
+static enum form id_form(const struct pd_ids *ids, uint32_t n)
+{
+	return (enum form)(ids->file[n] >> FORM_SHIFT);
+}
+
+static uint64_t id_offset(const struct pd_ids *ids, uint32_t n)
+{
+	return id_form(ids, n) == ODD ? pd_page_id_parse(ids->odd.v[ids->offset[n]]).offset : ids->offset[n];
+}
+
+static struct pd_span write_id(const struct pd_ids *ids, uint32_t n, struct pd_buf *out)
+{
+	static const char *const between[] = { [STREAM] = ":+", [OFFSET] = ":" };
+	enum form form = id_form(ids, n);
+	if (form == ODD)
+		return ids->odd.v[ids->offset[n]];
+	pd_buf_set(out, ids->files.v[ids->file[n] & FILE_MASK]);
+	if (form != PATH)
+		pd_buf_printf(out, "%s%llu", between[form], (unsigned long long)ids->offset[n]);
+	return pd_buf_span(out);
+}
+
+static int id_order(const void *x, const void *y, void *ctx)
+{
+	struct pd_buf a = { 0 }, b = { 0 };
+	int d = pd_span_cmp(write_id(ctx, *(const uint32_t *)x, &a), write_id(ctx, *(const uint32_t *)y, &b));
+	pd_buf_release(&a);
+	pd_buf_release(&b);
+	return d;
+}
+
+static bool same_place(const struct pd_ids *ids, uint32_t a, uint32_t b)
+{
+	return (ids->file[a] ^ ids->file[b]) << 2 == 0 && id_offset(ids, a) == id_offset(ids, b);
+}
+
+/* Ids of one file and offset, of different forms: bytewise.  There are hardly any. */
+static void settle_ties(const struct pd_ids *ids, uint32_t *order)
+{
+	for (size_t i = 0, end; i < ids->n; i = end) {
+		uint32_t soon = order[i + PD_AHEAD < ids->n ? i + PD_AHEAD : i];
+		pd_prefetch(&ids->file[soon]);
+		pd_prefetch(&ids->offset[soon]);
+		for (end = i + 1; end < ids->n && same_place(ids, order[i], order[end]); end++)
+			;
+		if (end > i + 1)
+			qsort_r(order + i, end - i, sizeof *order, id_order, (void *)ids);
+	}
+}
+
+static int file_order(const void *x, const void *y, void *ctx)
+{
+	const struct pd_names *names = ctx;
+	return pd_span_cmp(names->v[*(const uint32_t *)x], names->v[*(const uint32_t *)y]);
+}
+
+/* Sorts names, by their numbers; the place that each has then, which is the caller's to free. */
+static uint32_t *sort_names(struct pd_names *names, int (*compare)(const void *x, const void *y, void *names))
+{
+	size_t n = names->n;
+	uint32_t *order = pd_order_new(n), *place = pd_alloc((n + 1) * sizeof *place);
+	struct pd_span *sorted = pd_alloc((n + 1) * sizeof *sorted);
+	qsort_r(order, n, sizeof *order, compare, names);
+	for (size_t i = 0; i < n; i++) {
+		place[order[i]] = (uint32_t)i;
+		sorted[i] = names->v[order[i]];
+	}
+	free(names->v);
+	names->v = sorted;
+	free(order);
+	return place;
+}
+
+/* Numbers of files become their places in bytewise order. */
+static void rank_files(struct pd_ids *ids)
+{
+	uint32_t *rank = sort_names(&ids->files, file_order);
+	for (size_t i = 0; i < ids->n; i++)
+		ids->file[i] = (ids->file[i] & ~(uint32_t)FILE_MASK) | rank[ids->file[i] & FILE_MASK];
+	free(rank);
+}
+
+/* By offset: where all are plain no copy is needed. */
+static void order_by_offset(const struct pd_ids *ids, uint32_t *order)
+{
+	if (!ids->odd.n) {
+		pd_order_by(order, ids->n, ids->offset);
+		return;
+	}
+	uint64_t *key = pd_big_alloc((ids->n + 1) * sizeof *key);
+	for (size_t i = 0; i < ids->n; i++)
+		key[i] = id_offset(ids, (uint32_t)i);
+	pd_order_by(order, ids->n, key);
+	free(key);
+}
+
+/* All numbers in the order of their ids; the caller frees them. Nothing can be added afterwards. */
+static uint32_t *order_ids(struct pd_ids *ids)
+{
+	uint32_t *order = pd_order_new(ids->n);
+	rank_files(ids);
+	order_by_offset(ids, order);
+	pd_order_by_bits(order, ids->n, ids->file, FILE_MASK);
+	settle_ties(ids, order);
+	return order;
+}
+
+static void release_ids(struct pd_ids *ids)
+{
+	pd_names_release(&ids->files);
+	pd_names_release(&ids->odd);
+	free(ids->file);
+	free(ids->offset);
+	pd_index_release(&ids->index);
+	*ids = (struct pd_ids){ 0 };
+}
+
+/* ==== rows in, pages and edges out ==== */
+
+enum { VIEW_FIELDS = 6, BATCH = 128 };
+
+#define NO_END SIZE_MAX
+
+static const int fields_of_a[VIEW_FIELDS] = { PD_PAIRS_ID_A,	     PD_PAIRS_URL_A,	 PD_PAIRS_FETCH_TIME_A,
+					      PD_PAIRS_TEXT_BYTES_A, PD_PAIRS_QUALITY_A, PD_PAIRS_CONTENT_DIGEST_A };
+static const int fields_of_b[VIEW_FIELDS] = { PD_PAIRS_ID_B,	     PD_PAIRS_URL_B,	 PD_PAIRS_FETCH_TIME_B,
+					      PD_PAIRS_TEXT_BYTES_B, PD_PAIRS_QUALITY_B, PD_PAIRS_CONTENT_DIGEST_B };
+
+/* An end of a pair that waits for its page. */
+struct pages_end {
+	struct id_place id;
+	size_t line, n; /* in the text of the batch */
+	uint32_t page;
+};
+
+/* Ids are looked up many at a time, since each look-up alone waits for memory. */
+struct pages_batch {
+	struct pages_end ends[2 * BATCH];
+	size_t n;
+	struct pd_buf text;		    /* data of rows about their ends, as lines of the spool without the newline */
+	size_t first_edge, first_suspicion; /* of the batch; their ends are numbers of `ends` so far */
+	size_t last_a;			    /* the first end of the last row; NO_END: none in this batch */
+};
+
+static struct pd_span after_id(struct pd_span line)
+{
+	struct pd_span id;
+	pd_span_split(&line, '\t', &id);
+	return line;
+}
+
+static int add_new(struct pd_pages *p, const struct pages_batch *batch, const struct pages_end *end, struct pd_err *e)
+{
+	uint64_t at = spool_end(&p->spool);
+	if (at >= OFFSET_MAX)
+		return pd_fail(e, PD_ERR_LIMIT, "over a terabyte of rows about pages");
+	p->at = pd_big_grow(p->at, p->n, &p->cap, OFFSET_BYTES);
+	offset_put(p->at, p->n++, at);
+	p->n_https += pd_pages_is_https(after_id(pd_span(batch->text.p + end->line, end->n)));
+	pd_buf_add(&p->spool.tail, batch->text.p + end->line, end->n);
+	return end_line(&p->spool, e);
+}
+
+/* The page of an end; its data comes from the first row that names it. */
+static int settle_end(struct pd_pages *p, const struct pages_batch *batch, struct pages_end *end, struct pd_err *e)
+{
+	bool is_new;
+	end->page = add_id(&p->ids, end->id, &is_new);
+	if (end->page == PD_NO_NAME)
+		return pd_fail(e, PD_ERR_LIMIT, "pages of over a thousand million files");
+	return is_new ? add_new(p, batch, end, e) : PD_OK;
+}
+
+static void settle_ends(const struct pages_batch *batch, struct pd_edge *edge)
+{
+	edge->a = batch->ends[edge->a].page;
+	edge->b = batch->ends[edge->b].page;
+}
+
+static int settle_batch(struct pd_pages *p, struct pages_batch *batch, struct pd_err *e)
+{
+	int status = PD_OK;
+	for (size_t i = 0; i < batch->n; i++)
+		expect_slot(&p->ids, batch->ends[i].id);
+	for (size_t i = 0; i < batch->n; i++)
+		expect_id(&p->ids, batch->ends[i].id);
+	for (size_t i = 0; i < batch->n && !status; i++)
+		status = settle_end(p, batch, &batch->ends[i], e);
+	for (size_t i = batch->first_edge; i < p->n_edges; i++)
+		settle_ends(batch, &p->edges[i]);
+	for (size_t i = batch->first_suspicion; i < p->n_suspicions; i++)
+		settle_ends(batch, &p->suspicions[i].edge);
+	batch->n = 0;
+	batch->first_edge = p->n_edges;
+	batch->first_suspicion = p->n_suspicions;
+	batch->last_a = NO_END;
+	pd_buf_clear(&batch->text);
+	return status;
+}
+
+static size_t add_end(struct pd_pages *p, struct pages_batch *batch, const struct pd_span *f, const int *fields)
+{
+	struct pages_end *end = &batch->ends[batch->n];
+	struct pd_buf *line = &batch->text;
+	*end = (struct pages_end){ .id = id_place(&p->ids, f[fields[0]]), .line = line->n };
+	for (int i = 0; i < VIEW_FIELDS; i++) {
+		if (i)
+			pd_buf_add_c(line, '\t');
+		pd_buf_add_span(line, f[fields[i]].n ? f[fields[i]] : pd_span("-", 1));
+	}
+	end->n = line->n - end->line;
+	return batch->n++;
+}
+
+/* Rows that match writes come with all pairs of a page one after the other. */
+static bool is_last_a(const struct pages_batch *batch, struct pd_span id)
+{
+	if (batch->last_a == NO_END)
+		return false;
+	const struct pages_end *end = &batch->ends[batch->last_a];
+	const char *line = batch->text.p + end->line;
+	return end->n > id.n && line[id.n] == '\t' && !memcmp(line, id.p, id.n);
+}
+
+/* --- which methods must have found a pair --- */
+
+static const char *method_name(struct pd_span word)
+{
+	for (int i = 0; pd_sign_methods[i]; i++)
+		if (pd_span_is(word, pd_sign_methods[i]->name))
+			return pd_sign_methods[i]->name;
+	return NULL;
+}
+
+static int unknown_method(struct pd_span word, struct pd_err *e)
+{
+	struct pd_buf names = { 0 };
+	for (int i = 0; pd_sign_methods[i]; i++)
+		pd_buf_printf(&names, ", %s", pd_sign_methods[i]->name);
+	int status = pd_fail(e, PD_ERR_USAGE,
+			     "--require takes any, all, a number, or names of methods separated by commas (%s), not '%.*s'",
+			     names.p + 2, (int)word.n, word.p);
+	pd_buf_release(&names);
+	return status;
+}
+
+int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e)
+{
+	struct pd_span rest = pd_span_z(text), word;
+	uint64_t n;
+	*out = (struct pd_require){ .said = true };
+	if (pd_span_is(rest, "any"))
+		return PD_OK;
+	if (pd_span_is(rest, "all")) {
+		out->least = -1;
+		return PD_OK;
+	}
+	if (pd_span_u64(rest, &n) && n >= 1 && n <= PD_METHODS_MAX) {
+		out->least = (int)n;
+		return PD_OK;
+	}
+	while (pd_span_split(&rest, ',', &word)) {
+		const char *name = method_name(word);
+		if (!name || out->n == PD_METHODS_MAX)
+			return unknown_method(word, e);
+		out->names[out->n++] = name;
+	}
+	return PD_OK;
+}
+
+/* For rows with only the fingerprint, and for pages without one, the column says how the pair was found. */
+static bool is_method(struct pd_span word, const char *name)
+{
+	bool fingerprint = pd_span_is(word, "linked") || pd_span_is(word, "text_digest");
+	return fingerprint ? !strcmp(name, pd_simhash_method.name) : pd_span_is(word, name);
+}
+
+static bool is_found_by(struct pd_span methods, const char *name)
+{
+	struct pd_span word;
+	while (methods.n && pd_span_split(&methods, ',', &word))
+		if (is_method(word, name))
+			return true;
+	return false;
+}
+
+static bool is_required(const struct pd_pages *p, const struct pd_require *r, struct pd_span methods)
+{
+	struct pd_span rest = methods, word;
+	int n = 0, least = !r->said ? pd_require_usual(p->n_methods) : r->least >= 0 ? r->least : p->n_methods;
+	for (int i = 0; i < r->n; i++)
+		if (!is_found_by(methods, r->names[i]))
+			return false;
+	while (rest.n && pd_span_split(&rest, ',', &word))
+		n++;
+	return n >= least || least <= 1;
+}
+
+/* Return whether any pair of these rows can be found by the required methods. */
+static int check_require(const struct pd_pages *p, const struct pd_require *r, struct pd_span must, const char *path,
+			 struct pd_err *e)
+{
+	struct pd_methods of = { 0 };
+	struct pd_span list = pd_param(must, "methods");
+	int n = p->n_methods ? p->n_methods : 1;
+	if (list.n && pd_methods_read(&of, list, PD_METHOD_BOTH, false, e))
+		return e->status;
+	for (int i = 0; i < r->n; i++)
+		if (p->n_methods ? pd_methods_find(&of, pd_span_z(r->names[i])) < 0
+				 : strcmp(r->names[i], pd_simhash_method.name) != 0)
+			return pd_fail(e, PD_ERR_PARAMS, "%s: --require=%s: these rows were matched without this method", path,
+				       r->names[i]);
+	if (r->least > n)
+		return pd_fail(e, PD_ERR_PARAMS, "%s: --require=%d: these rows were matched by %d method%s", path, r->least, n,
+			       n == 1 ? "" : "s");
+	return PD_OK;
+}
+
+static int count_methods(struct pd_span must)
+{
+	struct pd_span list = pd_param(must, "methods"), item;
+	int n = 0;
+	while (list.n && pd_span_split(&list, ',', &item))
+		n++;
+	return n;
+}
+
+/* --- */
+
+static int fail_row(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
+}
+
+static int check_pair(const struct pd_pages *p, const struct pd_tsv_reader *in, uint64_t *distance, struct pd_err *e)
+{
+	const struct pd_span *f = in->fields;
+	bool text = !f[PD_PAIRS_DISTANCE].n || pd_span_is(f[PD_PAIRS_DISTANCE], "-");
+	*distance = UINT64_MAX;
+	if (!f[PD_PAIRS_ID_A].n || !f[PD_PAIRS_ID_B].n)
+		return fail_row(in, "a pair needs two ids", e);
+	if (pd_span_eq(f[PD_PAIRS_ID_A], f[PD_PAIRS_ID_B]))
+		return fail_row(in, "a page paired with itself", e);
+	if (!text && (!pd_span_u64(f[PD_PAIRS_DISTANCE], distance) || *distance > PD_BITS_MAX))
+		return fail_row(in, "invalid distance", e);
+	if (p->n_edges == UINT32_MAX / 2)
+		return pd_fail(e, PD_ERR_LIMIT, "over %u pairs", UINT32_MAX / 2);
+	return PD_OK;
+}
+
+/* Thousandths; PD_NO_SHARE if unknown. */
+static uint16_t share_of(struct pd_span s)
+{
+	double v;
+	return pd_span_real(s, &v) && v >= 0 && v <= 1 ? (uint16_t)(v * 1000 + .5) : PD_NO_SHARE;
+}
+
+/* For the edge that is added next; rows without methods may precede it. */
+static void add_by(struct pd_pages *p, const struct pd_span *f)
+{
+	uint64_t shared = 0;
+	pd_span_u64(f[PD_PAIRS_SHARED], &shared);
+	while (p->n_by <= p->n_edges) {
+		p->by = pd_big_grow(p->by, p->n_by, &p->cap_by, sizeof *p->by);
+		p->by[p->n_by++] = (struct pd_edge_by){ UINT32_MAX, 0, PD_NO_SHARE, PD_NO_SHARE };
+	}
+	p->by[p->n_edges] = (struct pd_edge_by){ pd_names_add(&p->methods, f[PD_PAIRS_METHOD]), (uint32_t)shared,
+						 share_of(f[PD_PAIRS_SHARE_A]), share_of(f[PD_PAIRS_SHARE_B]) };
+}
+
+static double parse_number(struct pd_span s)
+{
+	double v;
+	return pd_span_real(s, &v) ? v : -1;
+}
+
+const char *const pd_pages_scopes[] = { "all", "same-host", "same-domain", "same-site", NULL };
+
+static bool is_exempt(struct pd_span quality, double over)
+{
+	return quality.n && !pd_span_is(quality, "-") && parse_number(quality) > over;
+}
+
+static uint64_t realm_of(struct pd_pages *p, const struct pd_pages_options *o, struct pd_span url)
+{
+	if (o->scope != PD_PAGES_HOST)
+		return pd_owners_hash(p->owners, url);
+	struct pd_buf value = { 0 }, name = { 0 };
+	pd_tsv_value(url, &value);
+	pd_url_host(pd_buf_span(&value), &name);
+	uint64_t host = pd_hash64(name.p, name.n);
+	pd_buf_release(&value);
+	pd_buf_release(&name);
+	return host;
+}
+
+/* Return whether the pair is left out, because one of its pages is exempt or the scope excludes it.  Pages without a
+ * URL have no owner. */
+static bool is_left_out(struct pd_pages *p, const struct pd_pages_options *o, const struct pd_span *f)
+{
+	bool exempt = o->exempt > 0 && (is_exempt(f[PD_PAIRS_QUALITY_A], o->exempt) || is_exempt(f[PD_PAIRS_QUALITY_B], o->exempt));
+	bool outside = !exempt && o->scope &&
+		       (pd_span_is(f[PD_PAIRS_URL_A], "-") || pd_span_is(f[PD_PAIRS_URL_B], "-") ||
+			realm_of(p, o, f[PD_PAIRS_URL_A]) != realm_of(p, o, f[PD_PAIRS_URL_B]));
+	if (o->gone && (pd_map_has(o->gone, pd_map_key(f[PD_PAIRS_ID_A])) || pd_map_has(o->gone, pd_map_key(f[PD_PAIRS_ID_B]))))
+		return true;
+	p->n_exempt += exempt;
+	p->n_outside += outside;
+	return exempt || outside;
+}
+
+static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct pd_tsv_reader *in,
+		     const struct pd_pages_options *o, struct pd_err *e)
+{
+	const struct pd_require *require = &o->require;
+	const struct pd_span *f = in->fields;
+	uint64_t distance;
+	int status = check_pair(p, in, &distance, e);
+	if (status)
+		return status;
+	/* If there are several methods, pairs have a flag for pages that are equal to all of them. */
+	bool named = f[PD_PAIRS_LINKED].n, none = distance == UINT64_MAX;
+	bool text = none && (!named || is_found_by(f[PD_PAIRS_METHOD], pd_simhash_method.name));
+	bool same = named ? pd_span_is(f[PD_PAIRS_LINKED], "1") : text || !distance || pd_span_is(f[PD_PAIRS_METHOD], "linked");
+	if (!in->mark.n && !is_required(p, require, f[PD_PAIRS_METHOD])) {
+		p->n_refused++;
+		return PD_OK;
+	}
+	if (is_left_out(p, o, f))
+		return PD_OK;
+	struct pd_span similarity = f[PD_PAIRS_SIMILARITY].n ? f[PD_PAIRS_SIMILARITY] : pd_span("-", 1);
+	uint32_t tag = pd_names_add(&p->similarity, similarity);
+	if (tag >= PD_EDGE_TAGS)
+		return pd_fail(e, PD_ERR_LIMIT, "over %d different similarities", PD_EDGE_TAGS);
+	if (!is_last_a(batch, f[PD_PAIRS_ID_A]))
+		batch->last_a = add_end(p, batch, f, fields_of_a);
+	struct pd_edge edge = { .a = (uint32_t)batch->last_a,
+				.b = (uint32_t)add_end(p, batch, f, fields_of_b),
+				.distance = text   ? PD_SAME_TEXT
+					    : none ? PD_NO_DISTANCE
+						   : (int)distance,
+				.same = p->same_is_one && same,
+				.tag = tag };
+	if (in->mark.n) {
+		p->suspicions = pd_big_grow(p->suspicions, p->n_suspicions, &p->cap_suspicions, sizeof *p->suspicions);
+		p->suspicions[p->n_suspicions++] = (struct pd_suspicion){ edge, pd_names_add(&p->reasons, in->mark) };
+	} else {
+		if (named)
+			add_by(p, f);
+		p->edges = pd_big_grow(p->edges, p->n_edges, &p->cap_edges, sizeof *p->edges);
+		p->edges[p->n_edges++] = edge;
+	}
+	return batch->n + 2 > 2 * BATCH ? settle_batch(p, batch, e) : PD_OK;
+}
+
+/* A second header must have the same parameters as the first. */
+static int take_pairs_header(struct pd_pages *p, struct pd_tsv_reader *in, const struct pd_require *require, struct pd_err *e)
+{
+	struct pd_span must = pd_buf_span(&in->header.must);
+	struct pd_buf differ = { 0 };
+	in->new_header = false;
+	if (!p->must.n) {
+		pd_buf_set(&p->must, must);
+		p->same_is_one &= !pd_span_istarts(pd_param(must, "scope"), "other-");
+		p->n_methods = count_methods(must);
+		return check_require(p, require, must, in->path, e);
+	}
+	pd_params_differ(pd_buf_span(&p->must), must, &differ);
+	int status = !differ.n ? PD_OK
+			       : pd_fail(e, PD_ERR_PARAMS, "%s: pairs made with other parameters cannot be clustered together (%s)",
+					 in->path, differ.p);
+	pd_buf_release(&differ);
+	return status;
+}
+
+static int take_pairs(struct pd_pages *p, struct pd_tsv_reader *in, const struct pd_pages_options *o, struct pd_err *e)
+{
+	struct pages_batch batch = { .last_a = NO_END };
+	int status;
+	while ((status = pd_tsv_next(in, e)) != 0) {
+		if (status > 0 && in->new_header)
+			status = take_pairs_header(p, in, &o->require, e);
+		if (status >= 0)
+			status = take_pair(p, &batch, in, o, e);
+		if (status && status != PD_ERR_FORMAT)
+			break;
+		if (status) {
+			p->bad++;
+			o->bad_row(o->ctx, e->text);
+		}
+	}
+	if (!status)
+		status = settle_batch(p, &batch, e);
+	pd_buf_release(&batch.text);
+	if (!status && in->new_header)
+		status = take_pairs_header(p, in, &o->require, e);
+	return status;
+}
+
+static int most_similar_first(const void *x, const void *y, void *ctx)
+{
+	const struct pd_names *names = ctx;
+	struct pd_span a = names->v[*(const uint32_t *)x], b = names->v[*(const uint32_t *)y];
+	double da = parse_number(a), db = parse_number(b);
+	return da > db ? -1 : da < db ? 1 : pd_span_cmp(a, b);
+}
+
+/* Numbers of similarities that do not depend on the order of rows: ties between pairs are settled by them. */
+static void order_similarities(struct pd_pages *p)
+{
+	uint32_t *place = sort_names(&p->similarity, most_similar_first);
+	for (size_t i = 0; i < p->n_edges; i++)
+		p->edges[i].tag = place[p->edges[i].tag];
+	for (size_t i = 0; i < p->n_suspicions; i++)
+		p->suspicions[i].edge.tag = place[p->suspicions[i].edge.tag];
+	free(place);
+}
+
+int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct pd_err *e)
+{
+	struct pd_tsv_reader in = { .kind = "pairs",
+				    .columns = pd_pairs_methods_columns,
+				    .v1_columns = pd_pairs_columns,
+				    .marked = PD_SUSPECT_MARK,
+				    .paths = o->paths,
+				    .n_paths = o->n_paths,
+				    .sources = o->sources,
+				    .parts = o->parts };
+	*p = (struct pd_pages){ .same_is_one = !o->may_go };
+	int status = open_spool(&p->spool, o->tmp_dir, e);
+	if (!status && o->scope > PD_PAGES_HOST)
+		status = pd_owners_open(&p->owners, o->scope == PD_PAGES_SITE ? o->sites : NULL, e);
+	if (!status)
+		status = take_pairs(p, &in, o, e);
+	pd_index_release(&p->ids.index);
+	if (!status)
+		order_similarities(p);
+	pd_buf_add_span(&p->totals, pd_buf_span(&in.totals));
+	p->cut = in.cut;
+	pd_tsv_release(&in);
+	return status;
+}
+
+/* ==== data of a page ==== */
+
+struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page)
+{
+	struct pd_span f[VIEW_FIELDS];
+	trim_spool(&p->spool);
+	pd_tsv_fields(spool_line(&p->spool, offset_get(p->at, page)), f, VIEW_FIELDS);
+	return (struct pd_page_view){ f[0], f[1], f[2], f[3], f[4], f[5] };
+}
+
+void pd_pages_expect(const struct pd_pages *p, uint32_t soon, uint32_t sooner)
+{
+	uint64_t at = offset_get(p->at, sooner);
+	pd_prefetch(p->at + (size_t)soon * OFFSET_BYTES);
+	if (at < p->spool.written)
+		pd_prefetch(p->spool.map + at);
+}
+
+struct pd_span pd_pages_similarity(const struct pd_pages *p, const struct pd_edge *edge)
+{
+	return p->similarity.v[edge->tag];
+}
+
+const struct pd_edge_by *pd_pages_by(const struct pd_pages *p, const struct pd_edge *edge)
+{
+	uintptr_t from = (uintptr_t)p->edges, at = (uintptr_t)edge;
+	size_t i = p->by && at >= from ? (at - from) / sizeof *edge : SIZE_MAX;
+	return i < p->n_by && i < p->n_edges && p->by[i].methods != UINT32_MAX ? &p->by[i] : NULL;
+}
+
+static void renumber_edges(struct pd_pages *p, const uint32_t *place)
+{
+	for (size_t i = 0; i < p->n_edges; i++) {
+		const struct pd_edge *soon = &p->edges[i + PD_AHEAD < p->n_edges ? i + PD_AHEAD : i];
+		pd_prefetch(&place[soon->a]);
+		pd_prefetch(&place[soon->b]);
+		p->edges[i].a = place[p->edges[i].a];
+		p->edges[i].b = place[p->edges[i].b];
+	}
+	for (size_t i = 0; i < p->n_suspicions; i++) {
+		struct pd_edge *edge = &p->suspicions[i].edge;
+		edge->a = place[edge->a];
+		edge->b = place[edge->b];
+	}
+}
+
+static void renumber_lines(struct pd_pages *p, const uint32_t *order)
+{
+	uint8_t *at = pd_big_alloc((p->n + 1) * OFFSET_BYTES);
+	for (size_t i = 0; i < p->n; i++) {
+		pd_prefetch(p->at + (size_t)order[i + PD_AHEAD < p->n ? i + PD_AHEAD : i] * OFFSET_BYTES);
+		offset_put(at, i, offset_get(p->at, order[i]));
+	}
+	free(p->at);
+	p->at = at;
+}
+
+void pd_pages_renumber(struct pd_pages *p, const uint32_t *order)
+{
+	renumber_lines(p, order);
+	uint32_t *place = pd_big_alloc((p->n + 1) * sizeof *place);
+	for (size_t i = 0; i < p->n; i++)
+		place[order[i]] = (uint32_t)i;
+	renumber_edges(p, place);
+	for (size_t i = 0; p->by_id && i < p->n; i++)
+		p->by_id[i] = place[p->by_id[i]];
+	free(place);
+}
+
+/* --- reordering the lines of pages for later access ---
+ *
+ * Single reads would load most of the file again and again, so many lines are read at a time, in file order. */
+
+enum { PICKED = 1 << 19, NEAR = 1 << 16, FAR_SHARE = 16 };
+
+struct collected_lines {
+	uint64_t *at;	 /* offset of the i-th line; then its position in `text` */
+	uint32_t *order; /* i by place */
+	struct pd_buf text;
+};
+
+/* A line that follows closely after the previous one costs nothing. */
+static bool is_scattered(const struct pd_pages *p, const uint32_t *pages, size_t n)
+{
+	uint64_t last = 0;
+	size_t far = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t at = offset_get(p->at, pages[i]);
+		far += (at > last ? at - last : last - at) > NEAR;
+		last = at;
+	}
+	return far > n / FAR_SHARE;
+}
+
+static void collect_lines(struct pd_pages *p, const uint32_t *pages, size_t n, struct collected_lines *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		out->at[i] = offset_get(p->at, pages[i]);
+		out->order[i] = (uint32_t)i;
+	}
+	pd_order_by(out->order, n, out->at);
+	pd_buf_clear(&out->text);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t *at = &out->at[out->order[i]];
+		trim_spool(&p->spool);
+		struct pd_span line = spool_line(&p->spool, *at);
+		*at = out->text.n;
+		pd_buf_add_span(&out->text, line);
+		pd_buf_add_c(&out->text, '\n');
+	}
+}
+
+static int copy_lines(struct pd_pages *p, struct pd_pages_spool *to, const uint32_t *pages, size_t n,
+		      const struct collected_lines *from, struct pd_err *e)
+{
+	int status = PD_OK;
+	for (size_t i = 0; i < n && !status; i++) {
+		const char *line = from->text.p + from->at[i];
+		offset_put(p->at, pages[i], spool_end(to));
+		pd_buf_add(&to->tail, line, (size_t)((const char *)memchr(line, '\n', from->text.n - from->at[i]) - line));
+		status = end_line(to, e);
+	}
+	return status;
+}
+
+int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const char *tmp_dir, struct pd_err *e)
+{
+	struct collected_lines lines = { 0 };
+	struct pd_pages_spool to;
+	if (!is_scattered(p, pages, n))
+		return PD_OK;
+	int status = open_spool(&to, tmp_dir, e);
+	lines.at = pd_big_alloc(PICKED * sizeof *lines.at);
+	lines.order = pd_big_alloc(PICKED * sizeof *lines.order);
+	for (size_t at = 0, some; !status && at < n; at += some) {
+		some = n - at < PICKED ? n - at : PICKED;
+		collect_lines(p, pages + at, some, &lines);
+		status = copy_lines(p, &to, pages + at, some, &lines, e);
+	}
+	free(lines.at);
+	free(lines.order);
+	pd_buf_release(&lines.text);
+	release_spool(status ? &to : &p->spool);
+	if (!status)
+		p->spool = to;
+	return status;
+}
+
+uint32_t *pd_pages_order(struct pd_pages *p)
+{
+	uint32_t *order = order_ids(&p->ids);
+	release_ids(&p->ids);
+	return order;
+}
+
+void pd_pages_release(struct pd_pages *p)
+{
+	release_ids(&p->ids);
+	pd_owners_free(p->owners);
+	pd_names_release(&p->similarity);
+	release_spool(&p->spool);
+	pd_names_release(&p->reasons);
+	pd_names_release(&p->methods);
+	free(p->by);
+	free(p->edges);
+	free(p->suspicions);
+	free(p->at);
+	free(p->by_id);
+	pd_buf_release(&p->must);
+	pd_buf_release(&p->totals);
+	*p = (struct pd_pages){ 0 };
+}

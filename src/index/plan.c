@@ -1,0 +1,658 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Plans and their costs.
+ *
+ * A pair that block i is the first to find differs by more than the radius in every earlier block.  These differences
+ * reduce the distance that can remain in the window, so a window without bits of earlier blocks may be compared with
+ * less than k.
+ *
+ * Every number of blocks is tried, each with several widths: wide blocks have small buckets, narrow ones have small
+ * radii and few buckets to visit.  The estimate adds up measured nanoseconds; skewed keys cost more (and large buckets
+ * are partitioned again: blocks.c).
+ */
+#include "index/plan.h"
+
+#include <math.h>
+
+/* --- rules of a plan --- */
+
+const char *const pd_join_plan_names[] = { "auto", "paper", "blocks", "all", NULL };
+
+#define WINDOW_BITS 32
+
+struct choice {
+	const struct pd_join_plan *plan;
+	struct pd_join_window *window;
+};
+
+/* Extend the last piece by bits that are adjacent to it. */
+static bool extend(struct pd_join_window *w, int first, int n)
+{
+	int last = w->n_pieces - 1;
+	if (last < 0 || (w->piece[last].first + w->piece[last].n != first && first + n != w->piece[last].first))
+		return false;
+	w->piece[last].first = first < w->piece[last].first ? first : w->piece[last].first;
+	w->piece[last].n += n;
+	return true;
+}
+
+/* Take n bits from `first` on, as far as there is room. */
+static int take_bits(struct choice *c, int first, int n)
+{
+	struct pd_join_window *w = c->window;
+	int room = WINDOW_BITS - w->bits;
+	n = n < room ? n : room;
+	if (n <= 0)
+		return 0;
+	if (!extend(w, first, n)) {
+		if (w->n_pieces == PD_WINDOW_PIECES)
+			return 0;
+		w->piece[w->n_pieces].first = first;
+		w->piece[w->n_pieces++].n = n;
+	}
+	w->bits += n;
+	return n;
+}
+
+static bool is_block(const struct pd_join_plan *p, int i)
+{
+	return p->radius[i] >= 0;
+}
+
+/* Take bits that belong to no block. */
+static void take_others(struct choice *c, const bool *in_block)
+{
+	for (int from = 0, to; from < c->plan->bits; from = to + 1) {
+		for (to = from; to < c->plan->bits && !in_block[to]; to++)
+			;
+		take_bits(c, from, to - from);
+	}
+}
+
+static void mark_blocks(const struct pd_join_plan *p, bool *in_block)
+{
+	for (int i = 0; i < p->n_blocks; i++)
+		for (int b = 0; is_block(p, i) && b < p->n_bits[i]; b++)
+			in_block[p->first_bit[i] + b] = true;
+}
+
+void pd_join_window_choose(struct pd_join_window *w, const struct pd_join_plan *p, int block)
+{
+	bool in_block[PD_BITS_MAX] = { false };
+	struct choice c = { .plan = p, .window = w };
+	*w = (struct pd_join_window){ .spare = p->k };
+	mark_blocks(p, in_block);
+	for (int i = block + 1; i < p->n_blocks; i++)
+		if (is_block(p, i))
+			take_bits(&c, p->first_bit[i], p->n_bits[i]);
+	take_others(&c, in_block);
+	for (int i = block - 1; i >= 0; i--)
+		if (is_block(p, i) && !take_bits(&c, p->first_bit[i], p->n_bits[i]))
+			w->spare -= p->radius[i] + 1;
+}
+
+static void close_bits(struct pd_key *key, const struct pd_join_plan *p, int block)
+{
+	for (int bit = p->first_bit[block]; bit < p->first_bit[block] + p->n_bits[block]; bit++)
+		key->w[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+}
+
+void pd_join_frame_open(struct pd_join_frame *f, const struct pd_join_frame *up, const struct pd_join_plan *plan, int block,
+			const struct pd_key *usable)
+{
+	*f = (struct pd_join_frame){ .up = up, .plan = plan, .block = block, .left = plan->k, .open = *usable };
+	close_bits(&f->open, plan, block);
+	f->later = f->open;
+	for (int i = 0; i < block; i++) {
+		if (plan->radius[i] < 0)
+			continue;
+		close_bits(&f->later, plan, i);
+		f->left -= plan->radius[i] + 1;
+	}
+}
+
+/* --- choosing --- */
+
+/* Costs of the steps of a join in nanoseconds.  `make bench BENCH=calibrate` measures them with one thread and keys of
+ * random bits, the minimum of several runs (docs/performance.md).  The cost of a key with a vector is 1.3 times the
+ * measured one, because runs in a join are short and some keys are near; the cost of a candidate is four times the
+ * measured one, to include finding it.  The values are of a server processor of 2023. */
+struct cost {
+	double vector[PD_SCAN_WIDTHS]; /* one key compared with one vector of keys */
+	int lanes[PD_SCAN_WIDTHS];     /* keys in a vector */
+	double bucket_pair;	       /* two buckets that are joined, without their keys */
+	double candidate;	       /* a pair with near halves: fetched and verified */
+};
+
+/* Costs that do not depend on the path. */
+#define COST_BUCKET 1.25    /* a bucket, even if empty: cleared, summed, read */
+#define COST_PROBE .7	    /* a neighbouring bucket, looked up */
+#define COST_VISIT 30.0	    /* a bucket that is not empty, before it is joined */
+#define COST_RING 40.0	    /* and for each of its rings */
+#define COST_GATHER 9.7	    /* a small bucket, listed and copied next to others; */
+#define COST_FAR 4.0	    /* more if it must be fetched from distant memory, */
+#define COST_NEAR_BYTES 8e6 /* that is, if the table has more bytes than this */
+#define COST_SORT_HALF 15.0 /* sorting a key into its bucket, two passes over many keys, stored as halves */
+#define COST_SORT_PART \
+	8.0		    /* the same, partition by partition, if buckets are joined only with
+					 * themselves, */
+#define COST_VISIT_PART 8.0 /* which reduces the cost of joining a bucket */
+#define COST_SORT_WHOLE 7.5 /* the same, all words stored, */
+#define COST_SORT_WORD 9.7  /* and for each word */
+#define COST_SORT_INNER 3.3 /* sorting a key of a bucket again, for each word */
+#define COST_SPLIT 2000.0   /* planning and clearing before a bucket is partitioned again */
+
+static const struct cost *path_cost(enum pd_join_scan_path path)
+{
+	static const struct cost costs[PD_SCAN_PATHS] = {
+		/* half, 64, 128, 256 bits */
+		[PD_SCAN_PORTABLE] = { { 4.4, 4.8, 7.9, 15.2 }, { 4, 2, 2, 2 }, 24, 45 },
+		[PD_SCAN_NEON] = { { 1.6, 1.6, 2.9, 5.5 }, { 4, 2, 2, 2 }, 24, 45 }, /* estimated, not measured */
+		[PD_SCAN_AVX2] = { { 1.75, 1.5, 3.0, 5.8 }, { 8, 4, 4, 4 }, 24, 45 },
+		[PD_SCAN_AVX512] = { { .8, 1.0, 1.6, 3.6 }, { 16, 8, 8, 8 }, 22, 45 },
+	};
+	return &costs[path];
+}
+
+/* Return the cost in nanoseconds of comparing a run of n_a keys with a run of n_b keys. */
+static double cost_cross(const struct cost *c, enum pd_join_scan_width width, double n_a, double n_b)
+{
+	/* On average the last vector is half full; a run has at least one vector. */
+	double vectors = fmax(1, n_b / c->lanes[width] + .5);
+	return c->bucket_pair + n_a * vectors * c->vector[width];
+}
+
+/* Return the cost of comparing a run of n_a keys with a small bucket of n_b keys that is gathered with other small
+ * buckets (struct gather in blocks.c).  far: the table of the small bucket is larger than a cache, so its keys come
+ * from distant memory. */
+static double cost_gathered(const struct cost *c, enum pd_join_scan_width width, double n_a, double n_b, bool far)
+{
+	return COST_GATHER + (far ? COST_FAR : 0) + n_a * n_b / c->lanes[width] * c->vector[width];
+}
+
+/* Return the probability that two random keys differ in at most `k` bits of the window. */
+static double window_chance(const struct pd_join_window *w, int k)
+{
+	double sum = 0, term = 1;
+	for (int i = 0; i <= k && i <= w->bits; i++) {
+		sum += term;
+		term = term * (w->bits - i) / (i + 1);
+	}
+	return ldexp(sum, -w->bits);
+}
+
+#define NS 1e-9
+#define SPLIT_FROM 256.0 /* least number of keys in a bucket for which partitioning is considered */
+
+static void plan_part_at(struct pd_join_plan *out, enum pd_join_plan_kind kind, const struct pd_join_plan_part *part, int depth);
+
+static double binomial(int n, int i)
+{
+	double c = 1;
+	for (int j = 1; j <= i; j++)
+		c = c * (n - i + j) / j;
+	return c;
+}
+
+/* Return the number of values of `bits` bits within `radius` of a given value. */
+static double ball(int bits, int radius)
+{
+	double sum = 0;
+	for (int i = 0; i <= radius && i <= bits; i++)
+		sum += binomial(bits, i);
+	return sum;
+}
+
+static double pairs_of(const struct pd_join_plan_part *part)
+{
+	return part->n_b ? (double)part->n_a * (double)part->n_b : part->n_a * (part->n_a / 2.0);
+}
+
+/* Estimate comparing all keys of a part. */
+static double estimate_brute_force(const struct pd_join_plan *p, const struct pd_join_plan_part *part)
+{
+	const struct cost *c = path_cost(p->scan->path);
+	enum pd_join_scan_width width = pd_join_scan_width_of(p->bits);
+	return NS * (c->bucket_pair + pairs_of(part) / c->lanes[width] * c->vector[width] + (double)part->n_a * c->vector[width]);
+}
+
+/* Distribution of the keys over the buckets of one block's table. */
+struct spread {
+	const struct pd_join_plan *plan;
+	const struct pd_join_plan_part *part;
+	const struct cost *cost;
+	struct pd_join_frame frame;
+	int telling, depth;
+	double buckets, filled_a, filled_b; /* number of values; number of non-empty buckets */
+	double run_a, run_b;		    /* keys per non-empty bucket */
+};
+
+static double filled(double buckets, double n)
+{
+	return buckets * -expm1(-n / buckets);
+}
+
+static struct spread spread_of(const struct pd_join_plan *p, const struct pd_join_plan_part *part, int block, int telling,
+			       int depth)
+{
+	struct spread s = { .plan = p, .part = part, .cost = path_cost(p->scan->path), .telling = telling, .depth = depth };
+	double n_a = part->n_a, n_b = part->n_b ? part->n_b : part->n_a;
+	pd_join_frame_open(&s.frame, NULL, p, block, &part->usable);
+	if (!depth)
+		pd_join_window_choose(&s.frame.window, p, block);
+	s.buckets = ldexp(1, telling);
+	s.filled_a = filled(s.buckets, n_a);
+	s.filled_b = filled(s.buckets, n_b);
+	s.run_a = n_a > 0 ? n_a / s.filled_a : 0;
+	s.run_b = n_b > 0 ? n_b / s.filled_b : 0;
+	return s;
+}
+
+/* Return the cost of joining two buckets: comparing them, or partitioning them again if that is cheaper.  No plan is
+ * made if sorting them once would already cost more than the best plan so far. */
+static double two_buckets(const struct spread *s, int spent, double n_joins, double compare)
+{
+	double least = COST_SPLIT + COST_SORT_INNER * (s->run_a + s->run_b);
+	if (s->depth || fmin(s->run_a, s->run_b) < SPLIT_FROM || compare < least)
+		return compare;
+	if (n_joins * least * NS > s->plan->cost)
+		return least;
+	struct pd_join_plan inner = { .bits = s->plan->bits, .k = pd_join_frame_left(&s->frame, spent), .scan = s->plan->scan };
+	struct pd_join_plan_part part = { .usable = s->frame.later, .varying = s->part->varying, .n_a = (size_t)s->run_a };
+	part.n_b = spent || s->part->n_b ? (size_t)s->run_b : 0;
+	plan_part_at(&inner, PD_PLAN_BLOCKS, &part, 1);
+	return inner.kind == PD_PLAN_BLOCKS ? fmin(compare, inner.cost / NS) : compare;
+}
+
+static bool is_far(const struct spread *s, bool half)
+{
+	double key = half ? sizeof(uint32_t) : s->plan->bits / 8.0, n = s->part->n_b ? s->part->n_b : s->part->n_a;
+	return n * key + s->buckets * sizeof(uint32_t) > COST_NEAR_BYTES;
+}
+
+/* Return the cost of joining buckets that differ in `spent` bits. */
+static double ring(const struct spread *s, int spent, bool half)
+{
+	if (pd_join_frame_left(&s->frame, spent) < 0)
+		return 0;
+	enum pd_join_scan_width width = half ? PD_SCAN_HALF : pd_join_scan_width_of(s->plan->bits);
+	bool self = !s->part->n_b && !spent;
+	double each = s->run_b < PD_GATHER_SMALL && spent ? cost_gathered(s->cost, width, s->run_a, s->run_b, is_far(s, half))
+							  : cost_cross(s->cost, width, s->run_a, s->run_b);
+	double n_joins = s->filled_a * binomial(s->telling, spent) * (s->filled_b / s->buckets);
+	if (self)
+		each = s->cost->bucket_pair + (each - s->cost->bucket_pair) / 2 + s->run_a * s->cost->vector[width] / 4;
+	if (self)
+		n_joins = s->filled_a;
+	else if (!s->part->n_b)
+		n_joins /= 2;
+	if (half)
+		each += s->cost->candidate * s->run_a * s->run_b * (self ? .5 : 1) *
+			window_chance(&s->frame.window, s->frame.window.spare - spent);
+	return n_joins * two_buckets(s, spent, n_joins, each) + (spent ? COST_RING * s->filled_a : 0);
+}
+
+static double all_rings(const struct spread *s, int radius, bool half)
+{
+	double sum = 0;
+	for (int spent = 0; spent <= radius && spent <= s->telling; spent++)
+		sum += ring(s, spent, half);
+	return sum;
+}
+
+/* Return the cost of sorting and of looking up neighbours. */
+static double table_cost(const struct spread *s, int n_bits, int radius, bool half)
+{
+	double n = (double)s->part->n_a + (double)s->part->n_b, words = s->plan->bits / 64;
+	bool in_parts = half && !radius && !s->part->n_b;
+	double sort = s->depth	 ? COST_SORT_INNER * words
+		      : in_parts ? COST_SORT_PART
+		      : half	 ? COST_SORT_HALF
+				 : COST_SORT_WHOLE + COST_SORT_WORD * words;
+	double probes = s->filled_a * (ball(n_bits, radius) - 1) * (s->part->n_b ? 1 : .75);
+	return sort * n + (in_parts ? COST_VISIT_PART : COST_VISIT) * s->filled_a +
+	       COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + COST_PROBE * probes;
+}
+
+static double block_cost(struct pd_join_plan *p, int block, int telling, const struct pd_join_plan_part *part, int depth)
+{
+	struct spread s = spread_of(p, part, block, telling, depth);
+	int radius = p->radius[block], n_bits = p->n_bits[block];
+	double whole = table_cost(&s, n_bits, radius, false) + all_rings(&s, radius, false), half = INFINITY;
+	if (!depth)
+		half = table_cost(&s, n_bits, radius, true) + all_rings(&s, radius, true);
+	p->halves[block] = half < whole;
+	return fmin(half, whole);
+}
+
+/* Estimate a plan.  telling[i]: bits of block i in which keys differ.  Depth 0: the whole join, whose tables may store
+ * halves (set in the plan if that is cheaper) and whose buckets may be partitioned again; depth 1: inside a bucket. 
+ * p->cost is the cost of the best plan so far; the estimate may stop as soon as it is higher. */
+static double estimate_blocks(struct pd_join_plan *p, const int *telling, const struct pd_join_plan_part *part, int depth)
+{
+	double sum = depth ? COST_SPLIT : 0;
+	for (int i = 0; i < p->n_blocks && NS * sum < p->cost; i++)
+		if (p->radius[i] >= 0)
+			sum += block_cost(p, i, telling[i], part, depth);
+	return NS * sum;
+}
+
+static double estimate_paper(int bits, size_t n_keys)
+{
+	double runs = ldexp((double)n_keys, -bits / 4);
+	return NS * 4 * (double)n_keys * (100 + 20 * log2((double)n_keys + 1) + 2 * runs);
+}
+
+#define BLOCK_BITS_MIN 6
+#define PIECE_MAX (2 * PD_BLOCK_BITS_MAX)
+#define BUCKET_MAX 32768
+#define BLOCKS_FEW 4
+#define CHANCE_PAIRS (1.0 / 1000)
+
+double pd_join_chance(int bits, int k)
+{
+	return ldexp(ball(bits, k), -bits);
+}
+
+int pd_join_default_k(int bits, size_t n_keys)
+{
+	int k = 0;
+	while (k < bits / 5 && n_keys / 2.0 * pd_join_chance(bits, k + 1) <= CHANCE_PAIRS)
+		k++;
+	return k;
+}
+
+static bool is_set(const struct pd_key *key, int bit)
+{
+	return key->w[bit / 64] >> (bit % 64) & 1;
+}
+
+static int count_set(const struct pd_key *key, int first, int n)
+{
+	return __builtin_popcountll(pd_bits_get(key->w, first, n));
+}
+
+/* Add a block.  Blocks are sorted by their number of differing bits: the best get the larger radii. */
+static void add_block(struct pd_join_plan *p, int *telling, const struct pd_key *varying, int first, int n)
+{
+	int t = count_set(varying, first, n), i = p->n_blocks;
+	if (2 * t < n || i == PD_PLAN_BLOCKS_MAX)
+		return;
+	for (; i > 0 && telling[i - 1] < t; i--) {
+		telling[i] = telling[i - 1];
+		p->first_bit[i] = p->first_bit[i - 1];
+		p->n_bits[i] = p->n_bits[i - 1];
+	}
+	telling[i] = t;
+	p->first_bit[i] = first;
+	p->n_bits[i] = n;
+	p->n_blocks++;
+}
+
+/* Stretches of adjacent usable bits. */
+struct plan_stretches {
+	int n;
+	struct {
+		int first, n;
+	} v[PD_BITS_MAX / 2];
+};
+
+static void find_stretches(struct plan_stretches *s, const struct pd_key *usable, int bits)
+{
+	s->n = 0;
+	for (int from = 0, to; from < bits; from = to + 1) {
+		for (to = from; to < bits && is_set(usable, to); to++)
+			;
+		if (to == from)
+			continue;
+		s->v[s->n].first = from;
+		s->v[s->n++].n = to - from;
+	}
+}
+
+/* A way to divide them into blocks: evenly into pieces of at most `piece` bits, of which each block uses at most
+ * `take`. */
+struct partition {
+	int piece, take;
+};
+
+static int count_pieces(const struct plan_stretches *s, int piece)
+{
+	int n = 0;
+	for (int i = 0; i < s->n; i++)
+		n += (s->v[i].n + piece - 1) / piece;
+	return n;
+}
+
+static void partition(struct pd_join_plan *p, int *telling, const struct plan_stretches *s, const struct pd_key *varying,
+		      struct partition c)
+{
+	p->n_blocks = 0;
+	for (int i = 0; i < s->n; i++) {
+		int from = s->v[i].first, length = s->v[i].n, pieces = (length + c.piece - 1) / c.piece;
+		for (int j = 0; j < pieces; j++) {
+			int first = from + length * j / pieces, n = from + length * (j + 1) / pieces - first;
+			if (n >= BLOCK_BITS_MIN || n == length)
+				add_block(p, telling, varying, first, n < c.take ? n : c.take);
+		}
+	}
+}
+
+/* Estimate one partition, and keep it if it is the best so far. */
+static void try_partition(struct pd_join_plan *best, struct pd_join_plan *p, const struct plan_stretches *s,
+			  const struct pd_join_plan_part *part, struct partition c, int depth)
+{
+	int telling[PD_PLAN_BLOCKS_MAX];
+	partition(p, telling, s, &part->varying, c);
+	if (!p->n_blocks)
+		return;
+	pd_join_radii(p->k, p->n_blocks, p->radius);
+	p->cost = best->cost;
+	p->cost = estimate_blocks(p, telling, part, depth);
+	if (p->cost < best->cost)
+		*best = *p;
+}
+
+/* Values that do not depend on the number of blocks. */
+struct partitioner {
+	struct pd_join_plan start;
+	struct plan_stretches stretches;
+	const struct pd_join_plan_part *part;
+	int depth;
+};
+
+static struct partitioner partitioner(const struct pd_join_plan *start, const struct pd_join_plan_part *part, int depth)
+{
+	struct partitioner c = { .start = *start, .part = part, .depth = depth };
+	c.start.kind = PD_PLAN_BLOCKS;
+	find_stretches(&c.stretches, &part->usable, start->bits);
+	return c;
+}
+
+/* Try one number of pieces with several widths of blocks.  Widths that differ by one are similar, and buckets with very
+ * many keys are never good. */
+static void try_takes(struct pd_join_plan *best, struct partitioner *c, int piece)
+{
+	int most = piece < PD_BLOCK_BITS_MAX ? piece : PD_BLOCK_BITS_MAX;
+	for (int take = most; take >= BLOCK_BITS_MIN && (take == most || c->part->n_a >> take < BUCKET_MAX); take -= 2)
+		try_partition(best, &c->start, &c->stretches, c->part, (struct partition){ piece, take }, c->depth);
+}
+
+/* Return the next smaller piece that gives another number of pieces; 0: there is none. */
+static int next_piece(const struct partitioner *c, int piece)
+{
+	int pieces = count_pieces(&c->stretches, piece);
+	while (--piece >= BLOCK_BITS_MIN)
+		if (count_pieces(&c->stretches, piece) != pieces)
+			return piece;
+	return 0;
+}
+
+/* Try wide blocks first: their buckets are rarely partitioned again, and a good first plan ends the estimates of others
+ * early. */
+static void try_partitions(struct pd_join_plan *best, const struct pd_join_plan *start, const struct pd_join_plan_part *part,
+			   int depth)
+{
+	struct partitioner c = partitioner(start, part, depth);
+	for (int piece = PIECE_MAX; piece; piece = next_piece(&c, piece))
+		try_takes(best, &c, piece);
+}
+
+static void plan_part_at(struct pd_join_plan *out, enum pd_join_plan_kind kind, const struct pd_join_plan_part *part, int depth)
+{
+	struct pd_join_plan start = { .bits = out->bits, .k = out->k, .scan = out->scan };
+	double all = estimate_brute_force(&start, part);
+	*out = start;
+	out->cost = kind == PD_PLAN_BLOCKS ? INFINITY : all;
+	if (kind != PD_PLAN_ALL)
+		try_partitions(out, &start, part, depth);
+	if (out->kind == PD_PLAN_AUTO) { /* there is nothing better */
+		out->kind = PD_PLAN_ALL;
+		out->cost = all;
+	}
+}
+
+void pd_join_plan_part(struct pd_join_plan *out, enum pd_join_plan_kind kind, const struct pd_join_plan_part *part)
+{
+	plan_part_at(out, kind, part, 1);
+}
+
+static void plan_paper(struct pd_join_plan *p, size_t n_keys)
+{
+	p->kind = PD_PLAN_PAPER;
+	p->n_blocks = 4;
+	for (int i = 0; i < 4; i++) {
+		p->n_bits[i] = p->bits / 4;
+		p->first_bit[i] = pd_bits_block(p->bits, 4, i);
+	}
+	p->cost = estimate_paper(p->bits, n_keys);
+}
+
+static int check_plan(enum pd_join_plan_kind kind, int bits, int k, struct pd_err *e)
+{
+	if (bits != 64 && bits != 128 && bits != 256)
+		return pd_fail(e, PD_ERR_USAGE, "keys of %d bits: only 64, 128 and 256 can be matched", bits);
+	if (k < 0 || k > bits / 4)
+		return pd_fail(e, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", k, bits / 4, bits);
+	if (kind == PD_PLAN_PAPER && k > 3)
+		return pd_fail(e, PD_ERR_USAGE,
+			       "plan 'paper' finds every pair only for distances up to 3, not %d; "
+			       "use plan 'auto'",
+			       k);
+	return PD_OK;
+}
+
+static struct pd_join_plan_part whole_part(int bits, size_t n_keys, size_t n_against)
+{
+	struct pd_join_plan_part part = { .n_a = n_keys, .n_b = n_against };
+	memset(&part.usable, 0xff, (size_t)bits / 8);
+	part.varying = part.usable;
+	return part;
+}
+
+int pd_join_plan_choose(struct pd_join_plan *out, enum pd_join_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
+			struct pd_err *e)
+{
+	int status = check_plan(kind, bits, k, e);
+	if (status)
+		return status;
+	struct pd_join_plan_part part = whole_part(bits, n_keys, n_against);
+	*out = (struct pd_join_plan){ .bits = bits, .k = k, .scan = pd_join_scan_best() };
+	if (kind == PD_PLAN_PAPER)
+		plan_paper(out, n_keys + n_against);
+	else
+		plan_part_at(out, kind, &part, 0);
+	out->n_a = n_keys;
+	out->n_b = n_against;
+	return PD_OK;
+}
+
+static void add_plan(struct pd_join_plan *list, int *n, const struct pd_join_plan *p)
+{
+	int i = (*n)++;
+	for (; i > 0 && list[i - 1].cost > p->cost; i--)
+		list[i] = list[i - 1];
+	list[i] = *p;
+}
+
+int pd_join_plan_list(struct pd_join_plan out[PD_PLANS_MAX], int bits, int k, size_t n_keys, size_t n_against)
+{
+	static const enum pd_join_plan_kind whole[] = { PD_PLAN_PAPER, PD_PLAN_ALL };
+	struct pd_join_plan_part part = whole_part(bits, n_keys, n_against);
+	struct pd_join_plan p, start = { .bits = bits, .k = k, .scan = pd_join_scan_best() };
+	struct partitioner c = partitioner(&start, &part, 0);
+	int n = 0;
+	for (int i = 0; i < 2; i++)
+		if (!pd_join_plan_choose(&p, whole[i], bits, k, n_keys, n_against, NULL))
+			add_plan(out, &n, &p);
+	for (int piece = PIECE_MAX; piece && n < PD_PLANS_MAX; piece = next_piece(&c, piece)) {
+		p = (struct pd_join_plan){ .cost = INFINITY };
+		if (count_pieces(&c.stretches, piece) <= PD_PLAN_BLOCKS_MAX)
+			try_takes(&p, &c, piece);
+		/* With more blocks than necessary, some are unused, which is rarely good. */
+		if (p.kind == PD_PLAN_BLOCKS && (p.n_blocks <= k + 1 || p.n_blocks <= BLOCKS_FEW || p.cost < out[0].cost))
+			add_plan(out, &n, &p);
+	}
+	return n;
+}
+
+static void print_blocks(const struct pd_join_plan *p, struct pd_buf *out)
+{
+	int narrow = p->n_bits[0], wide = p->n_bits[0];
+	for (int i = 1; i < p->n_blocks; i++) {
+		narrow = p->n_bits[i] < narrow ? p->n_bits[i] : narrow;
+		wide = p->n_bits[i] > wide ? p->n_bits[i] : wide;
+	}
+	pd_buf_printf(out, " %d x %d", p->n_blocks, narrow);
+	if (wide > narrow)
+		pd_buf_printf(out, "-%d", wide);
+	pd_buf_add_z(out, " bits, radii");
+	for (int i = 0; i < p->n_blocks; i++)
+		if (p->radius[i] < 0)
+			pd_buf_add_z(out, " -");
+		else
+			pd_buf_printf(out, " %d", p->radius[i]);
+	pd_buf_add_c(out, ',');
+}
+
+void pd_join_plan_print(const struct pd_join_plan *p, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%s:", pd_join_plan_names[p->kind]);
+	if (p->n_blocks && p->kind == PD_PLAN_BLOCKS)
+		print_blocks(p, out);
+	pd_buf_printf(out, " about %.2g CPU seconds", p->cost);
+}
+
+static bool same_plan(const struct pd_join_plan *a, const struct pd_join_plan *b)
+{
+	if (a->kind != b->kind || a->kind != PD_PLAN_BLOCKS)
+		return a->kind == b->kind;
+	return a->n_blocks == b->n_blocks && !memcmp(a->n_bits, b->n_bits, (size_t)a->n_blocks * sizeof *a->n_bits);
+}
+
+static void explain_line(const struct pd_join_plan *p, bool chosen, struct pd_buf *out)
+{
+	pd_buf_add_z(out, chosen ? "* " : "  ");
+	pd_join_plan_print(p, out);
+	pd_buf_add_c(out, '\n');
+}
+
+void pd_join_plan_explain(const struct pd_join_plan *chosen, struct pd_buf *out)
+{
+	struct pd_join_plan list[PD_PLANS_MAX];
+	int n = pd_join_plan_list(list, chosen->bits, chosen->k, chosen->n_a, chosen->n_b);
+	bool listed = false;
+	pd_buf_printf(out, "%zu different keys of %d bits", chosen->n_a, chosen->bits);
+	if (chosen->n_b)
+		pd_buf_printf(out, " against %zu", chosen->n_b);
+	pd_buf_printf(out, ", k %d, compared by %s; plans, * the one used:\n", chosen->k, chosen->scan->name);
+	for (int i = 0; i < n; i++)
+		listed |= same_plan(&list[i], chosen);
+	if (!listed)
+		explain_line(chosen, true, out);
+	for (int i = 0; i < n; i++)
+		explain_line(&list[i], same_plan(&list[i], chosen), out);
+	const struct pd_join_plan_took *t = &chosen->took;
+	pd_buf_printf(out, "it took %.2f CPU seconds: tables %.2f, comparisons %.2f, pairs %.2f",
+		      t->tables + t->comparing + t->pairs, t->tables, t->comparing, t->pairs);
+}

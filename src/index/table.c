@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Keys and a block -> a table sorted by that block, in two passes over the keys: count, place.  Placing very many keys
+ * into 65,536 buckets at once would miss the cache at every step.  Therefore the keys are first dealt into up to 256
+ * parts by the high bits of the block; each thread deals its own stretch of the keys.  Each part, which is small, is
+ * then sorted by the low bits in a thread's own memory and copied back.  The order is that of a stable sort for any
+ * number of threads, because the stretches keep their order within each part.
+ */
+#include "index/table.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/threads.h"
+
+struct pd_join_source pd_join_source_keys(const struct pd_join_keys *keys)
+{
+	struct pd_join_source s = { .words = keys->bits / 64, .n = keys->n, .ids = keys->ids, .scattered = keys->ids != NULL };
+	s.stride = (size_t)s.words;
+	for (int w = 0; w < s.words; w++)
+		s.w[w] = keys->v + w;
+	return s;
+}
+
+struct pd_join_source pd_join_source_some(const struct pd_join_keys *keys, const uint32_t *ids, size_t n)
+{
+	struct pd_join_source s = pd_join_source_keys(keys);
+	s.ids = ids;
+	s.n = n;
+	s.scattered = true;
+	return s;
+}
+
+struct pd_join_source pd_join_source_run(const struct pd_join_table *t, struct pd_join_run run, int words)
+{
+	struct pd_join_source s = { .stride = 1, .n = run.to - run.from, .words = words, .ids = t->index + run.from };
+	for (int w = 0; w < words; w++)
+		s.w[w] = t->columns.w[w] + run.from;
+	return s;
+}
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE size_t source_place(const struct pd_join_source *s, size_t i)
+{
+	return s->scattered ? s->ids[i] : i;
+}
+
+INLINE uint32_t source_id(const struct pd_join_source *s, size_t i)
+{
+	return s->scattered || s->ids ? s->ids[i] : (uint32_t)i;
+}
+
+INLINE void source_get(const struct pd_join_source *s, size_t i, int words, uint64_t *key)
+{
+	size_t at = source_place(s, i) * (words > 1 ? s->stride : 1);
+	for (int w = 0; w < words; w++)
+		key[w] = s->w[w][at];
+}
+
+/* Destination of a table's keys, in local variables: a store to one array must not force the compiler to reload the
+ * others. */
+struct writer {
+	uint32_t *index, *half;
+	uint64_t *w[PD_KEY_WORDS];
+	struct pd_join_window window;
+	struct field {
+		int word, shift;
+		bool cross;
+		uint64_t mask;
+	} block;
+	struct field piece[PD_WINDOW_PIECES]; /* the window again, for keys of one word */
+};
+
+INLINE struct field field_of(int first, int n)
+{
+	return (struct field){ first / 64, first % 64, first % 64 + n > 64, ((uint64_t)1 << n) - 1 };
+}
+
+INLINE struct writer writer_of(const struct pd_join_table *t, struct pd_join_shape shape)
+{
+	struct writer to = { .index = t->index, .half = t->columns.half };
+	to.block = field_of(shape.n_bits ? shape.first_bit : 0, shape.n_bits);
+	if (shape.window)
+		to.window = *shape.window;
+	for (int i = 0; i < PD_WINDOW_PIECES; i++)
+		to.piece[i] = field_of(to.window.piece[i].first, to.window.piece[i].n);
+	for (int w = 0; w < PD_KEY_WORDS; w++)
+		to.w[w] = t->columns.w[w];
+	return to;
+}
+
+INLINE size_t block_value(const struct field *b, const uint64_t *key, int words)
+{
+	uint64_t v = key[words > 1 ? b->word : 0] >> b->shift;
+	if (words > 1 && b->cross)
+		v |= key[b->word + 1] << (64 - b->shift);
+	return v & b->mask;
+}
+
+INLINE uint32_t window_value(const struct writer *to, const uint64_t *key, int words)
+{
+	if (words > 1)
+		return pd_join_window_get(&to->window, key);
+	return (uint32_t)((key[0] >> to->piece[0].shift & to->piece[0].mask) << to->window.piece[1].n |
+			  (key[0] >> to->piece[1].shift & to->piece[1].mask));
+}
+
+/* Write a key to its position, in the form that the table stores. */
+INLINE void put_key(const struct writer *to, size_t at, const uint64_t *key, int words, bool half, uint32_t id)
+{
+	to->index[at] = id;
+	if (half)
+		to->half[at] = window_value(to, key, words);
+	else
+		for (int w = 0; w < words; w++)
+			to->w[w][at] = key[w];
+}
+
+static void table_room(struct pd_join_table *t, size_t n, int n_bits, int words, bool half)
+{
+	size_t column = n + PD_TABLE_PAD;
+	t->n = n;
+	t->n_values = (size_t)1 << n_bits;
+	t->is_half = half;
+	t->index = pd_big_at_least(t->index, n + 1, &t->index_cap, sizeof *t->index);
+	t->start = pd_big_at_least(t->start, t->n_values + 2, &t->start_cap, sizeof *t->start);
+	if (half) {
+		t->columns.half = pd_big_at_least(t->columns.half, column, &t->half_cap, sizeof *t->columns.half);
+		memset(t->columns.half + n, 0, PD_TABLE_PAD * sizeof *t->columns.half);
+		return;
+	}
+	t->memory = pd_big_at_least(t->memory, column * (size_t)words, &t->memory_cap, sizeof *t->memory);
+	for (int w = 0; w < words; w++) {
+		t->columns.w[w] = t->memory + column * (size_t)w;
+		memset(t->columns.w[w] + n, 0, PD_TABLE_PAD * sizeof *t->memory);
+	}
+}
+
+INLINE void build(struct pd_join_table *t, const struct pd_join_source *source, struct pd_join_shape shape, int words, bool half)
+{
+	/* The counts are stored two positions ahead and summed: then next[v] is the start of bucket v, and after all
+	 * keys are placed, the start of v + 1. */
+	uint32_t *next = t->start + 1;
+	uint64_t key[PD_KEY_WORDS];
+	const struct pd_join_source from = *source;
+	const struct writer to = writer_of(t, shape);
+	memset(t->start, 0, (t->n_values + 2) * sizeof *t->start);
+	for (size_t i = 0; i < from.n; i++) {
+		source_get(&from, i, words, key);
+		next[block_value(&to.block, key, words) + 1]++;
+	}
+	for (size_t v = 1; v < t->n_values; v++)
+		next[v] += next[v - 1];
+	for (size_t i = 0; i < from.n; i++) {
+		source_get(&from, i, words, key);
+		put_key(&to, next[block_value(&to.block, key, words)]++, key, words, half, source_id(&from, i));
+	}
+}
+
+void pd_join_table_build(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape)
+{
+	table_room(t, from->n, shape.n_bits, from->words, shape.window != NULL);
+	if (shape.window)
+		build(t, from, shape, from->words, true);
+	else if (from->words == 1)
+		build(t, from, shape, 1, false);
+	else if (from->words == 2)
+		build(t, from, shape, 2, false);
+	else
+		build(t, from, shape, 4, false);
+}
+
+void pd_join_table_release(struct pd_join_table *t)
+{
+	free(t->memory);
+	free(t->columns.half);
+	free(t->index);
+	free(t->start);
+	*t = (struct pd_join_table){ 0 };
+}
+
+#define SMALL 32768 /* with fewer keys one pass is equally fast */
+#define PART_BITS 8
+
+struct table_stretch {
+	size_t from, to, *next;
+};
+
+static struct table_stretch stretch(const struct pd_join_source *from, const struct pd_radix *r, size_t i)
+{
+	return (struct table_stretch){ from->n * i / r->n_stretches, from->n * (i + 1) / r->n_stretches, pd_radix_next(r, i) };
+}
+
+static bool is_small(const struct pd_join_source *from, struct pd_join_shape shape)
+{
+	return from->n < SMALL || shape.n_bits < 2;
+}
+
+static int part_bits(struct pd_join_shape shape)
+{
+	return shape.n_bits < PART_BITS ? shape.n_bits : PART_BITS;
+}
+
+/* The same source with constants for the compiler: all keys, or those with numbers. */
+INLINE struct pd_join_source source_known(const struct pd_join_source *s, bool named)
+{
+	struct pd_join_source known = *s;
+	known.scattered = named;
+	if (!named)
+		known.ids = NULL;
+	return known;
+}
+
+INLINE void count(const struct pd_join_source *source, struct table_stretch s, struct pd_join_shape shape, int words)
+{
+	const struct pd_join_source from = *source;
+	const struct field block = field_of(shape.first_bit, shape.n_bits);
+	const int low_bits = shape.n_bits - part_bits(shape);
+	uint64_t key[PD_KEY_WORDS] = { 0 };
+	for (size_t i = s.from; i < s.to; i++) {
+		source_get(&from, i, words, key);
+		s.next[block_value(&block, key, words) >> low_bits]++;
+	}
+}
+
+/* --- halves --- */
+
+static void count_halves_task(void *ctx, size_t i, int thread)
+{
+	const struct pd_join_deal *d = ctx;
+	struct table_stretch s = stretch(&d->from, &d->radix, i);
+	if (d->from.words == 1)
+		count(&d->from, s, d->shape, 1);
+	else
+		count(&d->from, s, d->shape, d->from.words);
+}
+
+/* Write a key as a single stream if there is room: the fewer positions are written to, the more remain in the cache. */
+INLINE void deal_halves(const struct pd_join_deal *d, struct table_stretch s, int words, bool named, bool low_apart)
+{
+	const struct pd_join_source from = source_known(&d->from, named);
+	const struct writer to = writer_of(&(struct pd_join_table){ 0 }, d->shape);
+	const int low_bits = d->low_bits, id_bits = d->id_bits;
+	const uint64_t low_mask = (UINT64_C(1) << low_bits) - 1;
+	uint64_t *const dealt = d->dealt;
+	uint16_t *const low = d->low;
+	uint64_t key[PD_KEY_WORDS] = { 0 };
+	for (size_t i = s.from; i < s.to; i++) {
+		source_get(&from, i, words, key);
+		size_t v = block_value(&to.block, key, words), at = s.next[v >> low_bits]++;
+		uint64_t l = v & low_mask, word = (uint64_t)window_value(&to, key, words) << 32 | source_id(&from, i);
+		dealt[at] = low_apart ? word : word | l << id_bits;
+		if (low_apart)
+			low[at] = (uint16_t)l;
+	}
+}
+
+static void deal_halves_task(void *ctx, size_t i, int thread)
+{
+	const struct pd_join_deal *d = ctx;
+	struct table_stretch s = stretch(&d->from, &d->radix, i);
+	bool named = d->from.scattered;
+	if (d->from.words == 1 && !d->low_apart && named)
+		deal_halves(d, s, 1, true, false);
+	else if (d->from.words == 1 && !d->low_apart)
+		deal_halves(d, s, 1, false, false);
+	else
+		deal_halves(d, s, d->from.words, named, d->low_apart);
+}
+
+/* Return the number of bits of the largest key number, which is the last, since they ascend. */
+static int id_bits(const struct pd_join_source *from)
+{
+	uint32_t last = source_id(from, from->n - 1);
+	int n = 0;
+	while (n < 32 && last >> n)
+		n++;
+	return n;
+}
+
+bool pd_join_deal(struct pd_join_deal *d, const struct pd_join_source *from, struct pd_join_shape shape, int threads)
+{
+	if (is_small(from, shape) || !shape.window)
+		return false;
+	d->from = *from;
+	d->shape = shape;
+	d->low_bits = shape.n_bits - part_bits(shape);
+	d->id_bits = id_bits(from);
+	d->low_apart = d->id_bits + d->low_bits > 32;
+	d->dealt = pd_big_at_least(d->dealt, from->n, &d->cap, sizeof *d->dealt);
+	if (d->low_apart)
+		d->low = pd_big_at_least(d->low, from->n, &d->low_cap, sizeof *d->low);
+	pd_radix_release(&d->radix);
+	pd_radix_init(&d->radix, (size_t)threads, (size_t)1 << part_bits(shape));
+	pd_parallel(threads, (size_t)threads, count_halves_task, d);
+	pd_radix_sum(&d->radix);
+	pd_parallel(threads, (size_t)threads, deal_halves_task, d);
+	return true;
+}
+
+/* Return the low bits of the block of key i of a part. */
+INLINE size_t low_of(const uint64_t *dealt, const uint16_t *low, size_t i, int id_bits)
+{
+	return low ? low[i] : (uint64_t)(uint32_t)dealt[i] >> id_bits;
+}
+
+/* Positions of the keys of a part by the low bits of their block.  start[v]: start of bucket v, relative to `base`. */
+struct part_places {
+	uint32_t *index, *half, *start, base;
+};
+
+INLINE void sort_halves(const struct pd_join_deal *d, size_t p, struct part_places to, bool low_apart)
+{
+	const size_t n = d->radix.part[p + 1] - d->radix.part[p], n_values = (size_t)1 << d->low_bits;
+	const uint64_t *const dealt = d->dealt + d->radix.part[p];
+	const uint16_t *const low = low_apart ? d->low + d->radix.part[p] : NULL;
+	const int id_bits = d->id_bits;
+	const uint32_t id_mask = (uint32_t)(low_apart ? UINT32_MAX : (UINT64_C(1) << id_bits) - 1);
+	uint32_t next[(1 << (PD_BLOCK_BITS_MAX - PART_BITS)) + 1];
+	memset(next, 0, (n_values + 1) * sizeof *next);
+	for (size_t i = 0; i < n; i++)
+		next[low_of(dealt, low, i, id_bits) + 1]++;
+	for (size_t v = 0; v < n_values; v++) {
+		next[v + 1] += next[v];
+		to.start[v] = to.base + next[v];
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t at = next[low_of(dealt, low, i, id_bits)]++;
+		to.index[at] = (uint32_t)dealt[i] & id_mask;
+		to.half[at] = (uint32_t)(dealt[i] >> 32);
+	}
+}
+
+static void sort_part_halves(const struct pd_join_deal *d, size_t p, struct part_places to)
+{
+	if (d->low_apart)
+		sort_halves(d, p, to, true);
+	else
+		sort_halves(d, p, to, false);
+}
+
+void pd_join_deal_part(const struct pd_join_deal *d, size_t p, struct pd_join_table *t)
+{
+	size_t n = d->radix.part[p + 1] - d->radix.part[p];
+	table_room(t, n, d->low_bits, d->from.words, true);
+	sort_part_halves(d, p, (struct part_places){ t->index, t->columns.half, t->start, 0 });
+	t->start[t->n_values] = (uint32_t)n;
+}
+
+bool pd_join_deal_is_one_bucket(const struct pd_join_deal *d)
+{
+	for (size_t i = 1; i < d->from.n; i++)
+		if (low_of(d->dealt, d->low_apart ? d->low : NULL, i, d->id_bits) !=
+		    low_of(d->dealt, d->low_apart ? d->low : NULL, 0, d->id_bits))
+			return false;
+	for (size_t p = 0; p < d->radix.n_parts; p++)
+		if (d->radix.part[p + 1] - d->radix.part[p] == d->from.n)
+			return true;
+	return false;
+}
+
+void pd_join_deal_release(struct pd_join_deal *d)
+{
+	free(d->dealt);
+	free(d->low);
+	pd_radix_release(&d->radix);
+	*d = (struct pd_join_deal){ 0 };
+}
+
+struct big_halves {
+	struct pd_join_deal deal;
+	struct pd_join_table *table;
+};
+
+static void sort_halves_task(void *ctx, size_t p, int thread)
+{
+	const struct big_halves *b = ctx;
+	const struct pd_join_table *t = b->table;
+	size_t at = b->deal.radix.part[p];
+	sort_part_halves(
+		&b->deal, p,
+		(struct part_places){ t->index + at, t->columns.half + at, t->start + (p << b->deal.low_bits), (uint32_t)at });
+}
+
+static void build_halves(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape, int threads)
+{
+	struct big_halves b = { .table = t };
+	pd_join_deal(&b.deal, from, shape, threads);
+	pd_parallel(threads, b.deal.radix.n_parts, sort_halves_task, &b);
+	pd_join_deal_release(&b.deal);
+}
+
+/* --- whole keys --- */
+
+struct deal {
+	struct pd_join_table *table;
+	const struct pd_join_source *from;
+	struct pd_join_shape shape;
+	int low_bits;
+	struct pd_radix radix;	     /* stretches of the keys; parts by the high bits of the block */
+	struct pd_join_table *spare; /* for each thread, the part that it sorts */
+};
+
+INLINE void place(const struct deal *d, struct table_stretch s, int words)
+{
+	const struct pd_join_source from = *d->from;
+	const struct writer to = writer_of(d->table, d->shape);
+	const int low_bits = d->low_bits;
+	uint64_t key[PD_KEY_WORDS] = { 0 };
+	for (size_t i = s.from; i < s.to; i++) {
+		source_get(&from, i, words, key);
+		put_key(&to, s.next[block_value(&to.block, key, words) >> low_bits]++, key, words, false, source_id(&from, i));
+	}
+}
+
+/* Tasks for each width, so that the width is a constant in the loops. */
+static void count_task(void *ctx, size_t i, int thread)
+{
+	const struct deal *d = ctx;
+	struct table_stretch s = stretch(d->from, &d->radix, i);
+	if (d->from->words == 1)
+		count(d->from, s, d->shape, 1);
+	else if (d->from->words == 2)
+		count(d->from, s, d->shape, 2);
+	else
+		count(d->from, s, d->shape, 4);
+}
+
+static void place_task(void *ctx, size_t i, int thread)
+{
+	const struct deal *d = ctx;
+	struct table_stretch s = stretch(d->from, &d->radix, i);
+	if (d->from->words == 1)
+		place(d, s, 1);
+	else if (d->from->words == 2)
+		place(d, s, 2);
+	else
+		place(d, s, 4);
+}
+
+INLINE void count_part(const struct deal *d, size_t from, size_t n, uint32_t *next, int words)
+{
+	const struct writer in = writer_of(d->table, d->shape);
+	const size_t mask = ((size_t)1 << d->low_bits) - 1;
+	uint64_t key[PD_KEY_WORDS] = { 0 };
+	for (size_t i = from; i < from + n; i++) {
+		for (int w = 0; w < words; w++)
+			key[w] = in.w[w][i];
+		next[(block_value(&in.block, key, words) & mask) + 1]++;
+	}
+}
+
+INLINE void sort_part(const struct deal *d, struct pd_join_table *spare, size_t from, size_t n, uint32_t *next, int words)
+{
+	const struct writer in = writer_of(d->table, d->shape), to = writer_of(spare, (struct pd_join_shape){ 0 });
+	const size_t mask = ((size_t)1 << d->low_bits) - 1;
+	uint64_t key[PD_KEY_WORDS] = { 0 };
+	for (size_t i = from; i < from + n; i++) {
+		for (int w = 0; w < words; w++)
+			key[w] = in.w[w][i];
+		size_t at = next[block_value(&in.block, key, words) & mask]++;
+		to.index[at] = in.index[i];
+		for (int w = 0; w < words; w++)
+			to.w[w][at] = key[w];
+	}
+}
+
+static void copy_back(struct pd_join_table *t, size_t from, const struct pd_join_table *part, size_t n, int words)
+{
+	memcpy(t->index + from, part->index, n * sizeof *t->index);
+	for (int w = 0; w < words; w++)
+		memcpy(t->columns.w[w] + from, part->columns.w[w], n * sizeof *t->columns.w[w]);
+}
+
+/* Compute the starts of the part's buckets from their numbers of keys. */
+static void sum_part(const struct deal *d, size_t p, uint32_t *next)
+{
+	uint32_t *start = d->table->start + (p << d->low_bits);
+	for (size_t v = 0; v < (size_t)1 << d->low_bits; v++) {
+		next[v + 1] += next[v];
+		start[v] = (uint32_t)d->radix.part[p] + next[v];
+	}
+}
+
+static void sort_whole(const struct deal *d, size_t p, uint32_t *next, struct pd_join_table *spare)
+{
+	size_t from = d->radix.part[p], n = d->radix.part[p + 1] - from;
+	int words = d->from->words;
+	table_room(spare, n, 0, words, false);
+	if (words == 1)
+		count_part(d, from, n, next, 1);
+	else
+		count_part(d, from, n, next, words);
+	sum_part(d, p, next);
+	if (words == 1)
+		sort_part(d, spare, from, n, next, 1);
+	else
+		sort_part(d, spare, from, n, next, words);
+	copy_back(d->table, from, spare, n, words);
+}
+
+/* Sort a part by the low bits of the block. */
+static void sort_task(void *ctx, size_t p, int thread)
+{
+	const struct deal *d = ctx;
+	uint32_t next[(1 << (PD_BLOCK_BITS_MAX - PART_BITS)) + 1];
+	memset(next, 0, (((size_t)1 << d->low_bits) + 1) * sizeof *next);
+	sort_whole(d, p, next, &d->spare[thread]);
+}
+
+static void build_whole(struct deal *d, size_t n_parts, int threads)
+{
+	pd_radix_init(&d->radix, (size_t)threads, n_parts);
+	d->spare = pd_zalloc((size_t)threads * sizeof *d->spare);
+	pd_parallel(threads, (size_t)threads, count_task, d);
+	pd_radix_sum(&d->radix);
+	pd_parallel(threads, (size_t)threads, place_task, d);
+	pd_parallel(threads, n_parts, sort_task, d);
+	for (int i = 0; i < threads; i++)
+		pd_join_table_release(&d->spare[i]);
+	free(d->spare);
+	pd_radix_release(&d->radix);
+}
+
+void pd_join_table_build_big(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape, int threads)
+{
+	if (is_small(from, shape)) {
+		pd_join_table_build(t, from, shape);
+		return;
+	}
+	struct deal d = { .table = t, .from = from, .shape = shape, .low_bits = shape.n_bits - part_bits(shape) };
+	table_room(t, from->n, shape.n_bits, from->words, shape.window != NULL);
+	if (shape.window)
+		build_halves(t, from, shape, threads);
+	else
+		build_whole(&d, (size_t)1 << part_bits(shape), threads);
+	t->start[t->n_values] = (uint32_t)from->n;
+}
+
+/* --- neighbours of a bucket --- */
+
+void pd_join_masks_fill(struct pd_join_masks *m, int n_bits, int radius)
+{
+	m->v = pd_grow(m->v, 0, &m->cap, sizeof *m->v);
+	m->v[0] = 0;
+	m->n = 1;
+	m->n_bits = n_bits;
+	m->radius = radius < n_bits ? radius : n_bits;
+	for (int spent = 1; spent <= m->radius; spent++) {
+		uint32_t x = (UINT32_C(1) << spent) - 1, low;
+		for (int bit = 0; bit <= n_bits; bit++) {
+			m->ring[spent][bit] = m->n;
+			/* The next larger value with the same number of bits (H. S. Warren, "Hacker's Delight",
+			 * 2-1). */
+			for (; bit < n_bits && x < UINT32_C(2) << bit; x = (((x ^ (x + low)) >> 2) / low) | (x + low)) {
+				m->v = pd_grow(m->v, m->n, &m->cap, sizeof *m->v);
+				m->v[m->n++] = x;
+				low = x & -x;
+			}
+		}
+	}
+}
+
+void pd_join_masks_release(struct pd_join_masks *m)
+{
+	free(m->v);
+	*m = (struct pd_join_masks){ 0 };
+}

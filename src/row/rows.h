@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Rows for matching: keys in memory, the rest of each row in a spool on disk.  Rows are numbered in the order of
+ * their ids, for any order of input.  They come from fp rows and key files, as text or binary, in any order.
+ */
+#ifndef PD_ROWS_ROWS_H
+#define PD_ROWS_ROWS_H
+
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/tsv.h"
+#include "url/owner.h"
+#include "row/late.h"
+#include "sign/sign.h"
+#include "sign/sketch.h"
+#include "sign/subject.h"
+
+struct pd_facts {
+	int64_t terms;	   /* of the main text; -1: unknown */
+	double confidence; /* in the main text; 1 if unknown */
+	struct pd_subject subject;
+	uint64_t language; /* a hash; 0: unknown */
+};
+
+#define PD_FACTS_UNKNOWN ((struct pd_facts){ .terms = -1, .confidence = 1 })
+
+/* Parse the columns of a row; "-" and an empty value mean unknown. */
+struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct pd_span confidence, struct pd_span languages,
+			      struct pd_span subject);
+
+/* Rows of one kind: those with a fingerprint, or those with only a text digest (128 bits). */
+struct pd_rows_set {
+	int words; /* of a key */
+	size_t n;
+	uint32_t *row;	/* ascending; NULL: all rows from 0 on */
+	uint64_t *keys; /* n * words */
+};
+
+/* The row of a set's i-th member. */
+static inline uint32_t pd_rows_set_row(const struct pd_rows_set *set, uint32_t i)
+{
+	return set->row ? set->row[i] : i;
+}
+
+/* The property by which a scope groups or separates pages. */
+enum pd_rows_realm { PD_REALM_NONE, PD_REALM_HOST, PD_REALM_LANGUAGE, PD_REALM_OWNER };
+
+struct pd_rows_memory {
+	struct pd_array row[2], keys[2], low, high, realm, side;
+};
+
+struct pd_rows {
+	int bits; /* of the fingerprints; 0: there was none */
+	size_t n;
+	struct pd_rows_set fingerprints, digests;
+	uint8_t *side;	 /* by row: PD_SIDE_…; NULL unless rows are matched against others */
+	uint64_t *realm; /* hash of the host, the language or the owner, by row; NULL unless needed */
+	enum pd_rows_realm realms;
+	uint64_t bad;		    /* unreadable rows: reported and skipped */
+	uint64_t repeated;	    /* rows with a repeated id: skipped */
+	struct pd_buf must, totals; /* of the headers, for the next stage */
+	uint64_t cut;		    /* tables that were cut: no "# total" is passed on */
+	char params[16];	    /* of the rows, "" if there is none */
+	/* sketches (rows.c describes the spool) */
+	struct pd_sketch_options sketch; /* the kind that is compared */
+	int sketch_kind;
+	uint64_t sketched, other_sketches; /* rows with a sketch of that kind, and of others */
+	struct pd_methods methods;	   /* methods to join; none: only the fingerprint */
+	/* spool: for each row its sketch, the hash of its content digest, a byte for the kind of the sketch, its
+	 * line: PD_ROW_FIELDS columns, then the values of `methods` that have a column */
+	struct pd_rows_offsets at; /* of a row's line; with `late`, of the fetched ones */
+	char *spool;		   /* mapped */
+	size_t spool_size;
+	/* Or texts stay in their files (row/late.h), and only the fetched ones exist */
+	struct pd_rows_late *late;     /* NULL: all are in the spool */
+	uint64_t *there;	       /* a bit for each row; NULL: all are there */
+	uint32_t *before;	       /* how many are there before each 64 rows */
+	struct pd_budget *budget;      /* budget of the arrays, and of matching; NULL: none */
+	struct pd_rows_memory memory;  /* of the arrays, if they were read */
+	struct pd_rows_origin *origin; /* while rows come in: the files, each with its first row */
+	size_t n_origins, cap_origins;
+};
+
+struct pd_rows_origin {
+	const char *path;
+	size_t row;
+};
+
+#define PD_SIDE_A 1
+#define PD_SIDE_B 2 /* an id on both sides is one row, on both */
+
+/* The parts of a row that pairs carry. */
+struct pd_rows_view {
+	struct pd_span id, url, fetch_time, text_bytes, quality, content_digest;
+};
+
+void pd_rows_release(struct pd_rows *rows);
+
+/* Which of the texts that are there is a row's? */
+static inline size_t pd_rows_place(const struct pd_rows *rows, uint32_t row)
+{
+	uint64_t bit = UINT64_C(1) << (row % 64);
+	return rows->there ? rows->before[row / 64] + (size_t)__builtin_popcountll(rows->there[row / 64] & (bit - 1)) : row;
+}
+
+/* The line of a row in the spool; it ends with a newline. With `late`, only the columns of struct pd_rows_view. */
+static inline const char *pd_rows_text(const struct pd_rows *rows, uint32_t row)
+{
+	return rows->spool + pd_rows_offset(&rows->at, pd_rows_place(rows, row));
+}
+
+/* The hash of a row's content digest; 0: not known. */
+static inline uint64_t pd_rows_content(const struct pd_rows *rows, uint32_t row)
+{
+	uint64_t hash;
+	memcpy(&hash, pd_rows_text(rows, row) - 1 - sizeof hash, sizeof hash);
+	return hash;
+}
+
+/* Prefetch a row that will soon be read, since rows are in random places. */
+static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
+{
+	pd_prefetch(pd_rows_text(rows, row));
+	pd_prefetch(pd_rows_text(rows, row) - 64);
+}
+
+/* The column of a method of rows->methods, as it came. */
+struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int method);
+struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
+/* The data that decides whether it is a duplicate, except the name in its URL, and the hash of its host; unknown for
+ * rows that were never spooled.  `scratch` belongs to the caller. */
+struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t *host, struct pd_buf scratch[2]);
+/* The name in the URL: it costs more than everything else, and few pairs need it (pd_subjects_need_names). */
+void pd_rows_add_name(const struct pd_rows *rows, uint32_t row, struct pd_facts *f);
+/* False: the row has no sketch of the compared kind. */
+bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);
+
+/* --- reading --- */
+
+/* The texts that are needed: all; or only those of rows in pairs (row/fetch.h), if no pair can be verified, or in
+ * any case. */
+enum pd_rows_texts { PD_TEXTS_ALL, PD_TEXTS_TO_VERIFY, PD_TEXTS_OF_PAIRS };
+
+struct pd_rows_options {
+	char **paths;
+	int n_paths;
+	char **against; /* these rows are side B, those of `paths` side A */
+	int n_against;
+	struct pd_tsv_sources sources; /* for paths that are not files */
+	const char *tmp_dir;
+	struct pd_budget *budget;  /* lives as long as the rows; NULL: none */
+	enum pd_rows_realm realms; /* to be had of each row */
+	struct pd_owners *owners;  /* with PD_REALM_OWNER: the owners of hosts */
+	const struct pd_methods
+		*requested; /* the methods to join, with the rules of comparison; NULL or none: the methods of the rows */
+	bool paper;	    /* rules of comparison that were not given are those of the preset */
+	enum pd_rows_texts texts;
+	int threads; /* 0: one */
+	void (*bad_row)(void *ctx, const char *why);
+	void *ctx;
+};
+
+/* PD_ERR_PARAMS if rows were made with different parameters: the message names them.  PD_ERR_INPUT if one id is that
+ * of two pages. */
+int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e);
+
+/* As a key file; name: of `to`, for messages. */
+int pd_rows_save(const struct pd_rows *rows, FILE *to, const char *name, struct pd_err *e);
+
+#endif

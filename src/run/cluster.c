@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/stage.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "base/fields.h"
+#include "base/file.h"
+#include "base/threads.h"
+#include "write/write.h"
+
+struct cluster_run {
+	struct pd_undo undo;
+	const struct pd_stage_cluster *o;
+	struct pd_group_options options;
+	struct pd_log *log;
+	struct pd_group group;
+	double started;
+	struct pd_outfile out;
+	struct pd_err err;
+};
+
+/* Pairs without totals, such as rows alone, give verdicts without them. */
+static bool has_end(const struct cluster_run *r)
+{
+	return r->group.pages.totals.n || r->group.pages.cut;
+}
+
+static void write_line(struct cluster_run *r, struct pd_buf *line)
+{
+	fwrite(pd_buf_z(line), 1, line->n, r->out.f);
+	pd_buf_clear(line);
+}
+
+/* Rows are collected and written in blocks. */
+enum { ENOUGH = 1 << 16 };
+
+static void write_verdicts(struct cluster_run *r, struct pd_buf *line)
+{
+	struct pd_json *j = r->o->format == PD_ROWS_JSONL ? pd_json_new() : NULL;
+	struct pd_group_member m;
+	if (j)
+		pd_buf_clear(line);
+	write_line(r, line);
+	while (pd_group_next(&r->group, &m)) {
+		pd_write_verdict_row(&r->group, &m, line);
+		if (j)
+			pd_write_jsonl_row(j, pd_verdicts_columns, line, 0);
+		if (j || line->n >= ENOUGH)
+			write_line(r, line);
+	}
+	if (!j && has_end(r))
+		pd_write_end(pd_buf_span(&r->group.pages.totals), r->group.pages.cut, 0, line);
+	write_line(r, line);
+	pd_json_free(j);
+}
+
+static int hand_over_rows(struct cluster_run *r, struct pd_buf *line)
+{
+	struct pd_group_member m;
+	int status = PD_OK;
+	while (!status && pd_group_next(&r->group, &m)) {
+		pd_buf_clear(line);
+		pd_write_verdict_row(&r->group, &m, line);
+		status = r->o->row(r->o->ctx, pd_buf_span(line));
+	}
+	return status;
+}
+
+static int cluster_pairs(struct cluster_run *r)
+{
+	struct pd_buf line = { 0 };
+	int status = pd_group_open(&r->group, &r->options, &r->err);
+	if (r->o->row) {
+		if (!status)
+			status = hand_over_rows(r, &line);
+		pd_buf_release(&line);
+		return status;
+	}
+	if (!status)
+		status = pd_write_header(
+			&(struct pd_write_header){ .kind = PD_WRITE_VERDICTS, .ends = has_end(r), .group = &r->group }, &line,
+			&r->err);
+	if (!status)
+		status = pd_outfile_open(&r->out, r->o->output, &r->err);
+	if (!status)
+		status = pd_write_as_columns(&r->out, r->o->format, &r->err);
+	if (!status)
+		write_verdicts(r, &line);
+	pd_buf_release(&line);
+	return status;
+}
+
+static int close_cluster(const struct cluster_run *r)
+{
+	const struct pd_group *g = &r->group;
+	struct pd_buf line = { 0 };
+	pd_buf_count(&line, g->n_clusters, "cluster");
+	pd_buf_add_z(&line, " of ");
+	pd_buf_count(&line, g->n_members, "page");
+	pd_buf_add_z(&line, ", ");
+	pd_buf_count(&line, g->n_members - g->n_clusters, "duplicate");
+	if (g->n_suspects) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, g->n_suspects, "suspect");
+	}
+	if (g->n_spared)
+		pd_buf_printf(&line, ", kept %zu near-duplicate%s whose removal would lose over %g%% of their text%s", g->n_spared,
+			      g->n_spared == 1 ? "" : "s", g->o->max_loss * 100,
+			      pd_keep_is_clean(&g->o->keep) ? ", or whose text lacks too much of the page kept" : "");
+	if (g->pages.n_refused) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, g->pages.n_refused, "pair");
+		pd_buf_add_z(&line, " rejected by --require=");
+		pd_group_required(g, &line);
+	}
+	if (g->pages.n_exempt) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, g->pages.n_exempt, "pair");
+		pd_buf_printf(&line, " of pages whose quality is over %g", g->o->in.exempt);
+	}
+	if (g->pages.n_outside) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, g->pages.n_outside, "pair");
+		pd_buf_printf(&line, " excluded by --scope=%s", pd_pages_scopes[g->o->in.scope]);
+	}
+	if (g->n_by_sketches)
+		pd_buf_printf(&line, ", loss of %zu page%s estimated from sketches: texts not in the files of --shingles",
+			      g->n_by_sketches, g->n_by_sketches == 1 ? "" : "s");
+	if (g->n_by_items)
+		pd_buf_printf(
+			&line,
+			", loss of %zu page%s estimated from common items: texts are compared only if rows have a fingerprint",
+			g->n_by_items, g->n_by_items == 1 ? "" : "s");
+	pd_tsv_add_bad(g->pages.bad, g->pages.cut, &line);
+	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
+	pd_buf_release(&line);
+	return g->pages.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
+}
+
+/* An option without effect is an error, because the user expects an effect. */
+int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
+{
+	struct pd_keep_options *k = &o->group.keep;
+	bool texts = o->shingles || o->texts_follow;
+	/* With the texts it is known which page loses least. */
+	if (!o->keep && texts && !k->prefer_hosts)
+		o->keep = pd_keep_names[PD_KEEP_LEAST_LOSS];
+	int status = o->keep ? pd_keep_parse(o->keep, k, e) : PD_OK;
+	if (!status && o->group.required)
+		status = pd_require_parse(o->group.required, &o->group.in.require, e);
+	if (status)
+		return status;
+	o->group.linkage = (enum pd_linkage)o->linkage;
+	o->group.action = (enum pd_action)o->action;
+	o->group.in.scope = (enum pd_pages_scope)o->scope;
+	if ((o->scope == PD_PAGES_SITE) != (o->group.in.sites != NULL))
+		return pd_fail(e, PD_ERR_USAGE, "--scope=same-site and --sites=FILE go together");
+	bool by_rank = pd_keep_has(k, PD_KEEP_RANK), by_canonical = pd_keep_has(k, PD_KEEP_CANONICAL);
+	if (o->shingles) {
+		o->group.shingles = &o->shingles;
+		o->group.n_shingles = 1;
+	}
+	if (o->canonical) {
+		k->canonical = &o->canonical;
+		k->n_canonical = 1;
+	}
+	if (pd_keep_by_texts(k) && !texts)
+		return pd_fail(e, PD_ERR_USAGE, "--keep=%s needs the texts: --shingles=FILE, which 'fp --shingles=FILE' writes",
+			       pd_keep_names[k->by[0]]);
+	if (pd_keep_by_texts(k) && k->prefer_hosts)
+		return pd_fail(e, PD_ERR_USAGE, "--keep=%s and --prefer-host cannot both come first", pd_keep_names[k->by[0]]);
+	if (by_rank && !k->rank_file)
+		return pd_fail(e, PD_ERR_USAGE, "--keep=rank needs --rank=FILE");
+	if (!by_rank && k->rank_file)
+		return pd_fail(e, PD_ERR_USAGE, "--rank=FILE has no effect without 'rank' in --keep");
+	if (by_canonical && !o->canonical && !o->texts_follow)
+		return pd_fail(e, PD_ERR_USAGE, "--keep=canonical needs --canonical=FILE, which 'fp --canonical=FILE' writes");
+	if (!by_canonical && o->canonical)
+		return pd_fail(e, PD_ERR_USAGE, "--canonical=FILE has no effect without 'canonical' in --keep");
+	if (o->group.weight && o->group.action != PD_ACTION_DEMOTE)
+		return pd_fail(e, PD_ERR_USAGE, "--weight has no effect without --action=demote");
+	if (!o->group.max_loss)
+		o->group.max_loss = .15;
+	if (!o->group.weight)
+		o->group.weight = .5;
+	return PD_OK;
+}
+
+/* Arrays of hundreds of megabytes must be able to grow without copying: this requires separate mappings from the
+ * start. */
+static void let_arrays_move(void)
+{
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
+static void release_cluster_run(void *run)
+{
+	struct cluster_run *r = run;
+	pd_group_release(&r->group);
+	free(r);
+}
+
+static int run_all(struct cluster_run *r, char **paths, int n_paths)
+{
+	const struct pd_stage_cluster *o = r->o;
+	if (o->row)
+		return cluster_pairs(r);
+	int status = pd_outfile_check(o->output, paths, n_paths, &r->err);
+	if (!status)
+		status = pd_outfile_check(o->output, r->options.shingles, r->options.n_shingles, &r->err);
+	if (!status)
+		status = pd_outfile_check(o->output, r->options.keep.canonical, r->options.keep.n_canonical, &r->err);
+	if (!status)
+		status = cluster_pairs(r);
+	if (!status)
+		status = pd_outfile_commit(&r->out, &r->err);
+	else if (r->out.f)
+		pd_outfile_abandon(&r->out);
+	return status;
+}
+
+int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
+{
+	if (!o->row)
+		let_arrays_move();
+	struct cluster_run *r = pd_zalloc(sizeof *r);
+	*r = (struct cluster_run){ .o = o, .log = log, .options = o->group, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	r->options.in.paths = paths;
+	r->options.in.n_paths = n_paths;
+	if (!o->row) {
+		r->options.in.bad_row = pd_log_bad_row;
+		r->options.in.ctx = log;
+	}
+	pd_undo_begin(&r->undo, release_cluster_run, r);
+	int status = run_all(r, paths, n_paths);
+	if (status)
+		*e = r->err;
+	else if (!o->row)
+		status = close_cluster(r);
+	pd_undo_end(&r->undo);
+	release_cluster_run(r);
+	return status;
+}

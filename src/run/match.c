@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/stage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/fields.h"
+#include "base/file.h"
+#include "base/threads.h"
+#include "index/plan.h"
+#include "pipeline.h"
+#include "row/fetch.h"
+#include "row/rows.h"
+#include "write/write.h"
+
+struct match_run {
+	struct pd_undo undo;
+	const struct pd_stage_match *o;
+	struct pd_log *log;
+	struct pd_rows rows;
+	struct pd_budget budget;
+	struct pd_match_options match;
+	struct pd_match_stats stats;
+	struct pd_outfile out, stats_out;
+	struct pd_buf line;
+	bool json;		  /* otherwise TSV */
+	struct pd_owners *owners; /* NULL: the scope needs none */
+	struct pd_methods requested;
+	struct pd_match_methods_stats by_method;
+	struct pd_rules rules; /* only with o->rule */
+	struct pd_rules_files rules_files;
+	uint64_t refused; /* pairs rejected by all rules */
+	struct pd_doubts doubts;
+	uint64_t suspects;
+	struct pd_json *row_json;
+	double started, read_cpu, match_cpu;
+	struct pd_err err;
+};
+
+static int write_text(struct match_run *r, const struct pd_buf *text)
+{
+	if (fwrite(text->p, 1, text->n, r->out.f) != text->n)
+		return pd_fail_errno(&r->err, "cannot write %s", r->o->output ? r->o->output : "standard output");
+	return PD_OK;
+}
+
+/* Rows without their totals, such as rows alone, give pairs without them. */
+static bool has_end(const struct match_run *r)
+{
+	return r->rows.totals.n || r->rows.cut;
+}
+
+static int write_pairs_header(struct match_run *r)
+{
+	if (r->json)
+		return PD_OK;
+	pd_buf_clear(&r->line);
+	pd_write_header(
+		&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .ends = has_end(r), .rows = &r->rows, .match = &r->match },
+		&r->line, &r->err);
+	return write_text(r, &r->line);
+}
+
+/* Data with which a thread formats pairs. */
+struct formatter {
+	const struct pd_rows *rows;
+	struct pd_json *json; /* NULL: TSV */
+	bool as_they_are;
+};
+
+static void format_pairs(void *formatter, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
+{
+	struct formatter *f = formatter;
+	if (f->as_they_are) {
+		pd_buf_add(out, pairs, n * sizeof *pairs);
+		return;
+	}
+	if (!f->json)
+		pd_write_pair_rows(f->rows, pairs, n, out);
+	for (size_t i = 0; f->json && i < n; i++) {
+		size_t at = out->n;
+		pd_write_pair_rows(f->rows, &pairs[i], 1, out);
+		pd_write_jsonl_row(f->json, pd_pairs_columns, out, at);
+	}
+}
+
+static int write_pairs(void *ctx, const struct pd_buf *text)
+{
+	struct match_run *r = ctx;
+	const struct pd_stage_pairs *to = r->o->to;
+	return to ? to->pairs(to->ctx, (const struct pd_match_pair *)text->p, text->n / sizeof(struct pd_match_pair))
+		  : write_text(r, text);
+}
+
+/* Counted as reading, too. */
+static int fetch_texts(void *ctx)
+{
+	struct match_run *r = ctx;
+	double t = pd_cpu_seconds();
+	int status = pd_rows_fetch(&r->rows, r->match.threads, &r->err);
+	r->read_cpu += pd_cpu_seconds() - t;
+	return status;
+}
+
+static int run_match(struct match_run *r)
+{
+	int n = r->match.threads;
+	struct formatter *f = pd_zalloc((size_t)n * sizeof *f);
+	struct pd_match_sink sink = {
+		.formatters = pd_zalloc((size_t)n * sizeof *sink.formatters), .format = format_pairs, .write = write_pairs, .ctx = r
+	};
+	for (int i = 0; i < n; i++) {
+		f[i] = (struct formatter){ &r->rows, r->json ? pd_json_new() : NULL, r->o->to != NULL };
+		sink.formatters[i] = &f[i];
+	}
+	if (r->rows.late) {
+		pd_rows_wanted(&r->rows);
+		sink.fetch = fetch_texts;
+	}
+	int status = pd_match(&r->rows, &r->match, &sink, &r->stats, &r->err);
+	for (int i = 0; i < n; i++)
+		pd_json_free(f[i].json);
+	free(sink.formatters);
+	free(f);
+	return status;
+}
+
+/* --- by several methods --- */
+
+static int write_methods_pair(void *ctx, const struct pd_match_methods_pair *pair)
+{
+	struct match_run *r = ctx;
+	if (r->o->rule &&
+	    !pd_rules_pair(&r->rules, &r->rules_files, pd_rows_view(&r->rows, pair->a).id, pd_rows_view(&r->rows, pair->b).id)) {
+		r->refused++;
+		return PD_OK;
+	}
+	if (r->o->to)
+		return r->o->to->methods_pair(r->o->to->ctx, pair);
+	pd_buf_clear(&r->line);
+	pd_write_methods_pair_row(&r->rows, pair, &r->line);
+	if (r->row_json)
+		pd_write_jsonl_row(r->row_json, pd_pairs_methods_columns, &r->line, 0);
+	return write_text(r, &r->line);
+}
+
+static int find_pairs_by_methods(struct match_run *r)
+{
+	r->row_json = r->json ? pd_json_new() : NULL;
+	int status = pd_match_methods(&r->rows, &r->match, write_methods_pair, r, &r->by_method, &r->err);
+	pd_json_free(r->row_json);
+	r->row_json = NULL;
+	r->stats = r->by_method.fingerprints;
+	r->stats.pairs = r->by_method.pairs - r->refused;
+	r->stats.linked = r->by_method.linked;
+	return status;
+}
+
+/* "exact 12, segments 40" */
+static void add_found(const struct match_run *r, struct pd_buf *out)
+{
+	for (int i = 0; i < r->rows.methods.n; i++)
+		pd_buf_printf(out, "%s%s %" PRIu64, i ? ", " : " (", r->rows.methods.v[i].method->name, r->by_method.found[i]);
+	pd_buf_add_c(out, ')');
+	if (!r->by_method.bad)
+		return;
+	pd_buf_add_z(out, ", ");
+	pd_buf_count(out, r->by_method.bad, "value");
+	pd_buf_add_z(out, " that could not be read left out");
+}
+
+/* --- suspects: similar pages that are not a pair --- */
+
+static void open_doubts(struct match_run *r)
+{
+	enum pd_match_scope scope = r->match.scope;
+	if (r->match.verify.off || r->rows.late)
+		return;
+	pd_doubts_init(&r->doubts,
+		       scope == PD_SCOPE_ALL	      ? PD_DOUBTS_ALL
+		       : pd_match_scope_inside(scope) ? PD_DOUBTS_INSIDE
+						      : PD_DOUBTS_BETWEEN,
+		       &r->rows);
+	r->match.doubts = &r->doubts;
+}
+
+static int write_suspects(struct match_run *r)
+{
+	struct pd_doubt doubt;
+	struct pd_json *json = r->json ? pd_json_new() : NULL;
+	int status = PD_OK;
+	for (uint32_t at = 0; !status && r->match.doubts && pd_doubts_next(&r->doubts, &at, &doubt); r->suspects++) {
+		if (r->o->to) {
+			struct pd_match_pair pair = pd_match_doubted(&r->rows, &doubt);
+			status = r->o->to->suspect(r->o->to->ctx, &pair, pd_verification_names[doubt.result]);
+			continue;
+		}
+		pd_buf_clear(&r->line);
+		pd_write_suspect_line(&r->rows, &doubt, json, &r->line);
+		status = write_text(r, &r->line);
+	}
+	pd_json_free(json);
+	return status;
+}
+
+static int write_totals(struct match_run *r)
+{
+	pd_buf_clear(&r->line);
+	if (!r->json && has_end(r))
+		pd_write_end(pd_buf_span(&r->rows.totals), r->rows.cut, r->rows.n, &r->line);
+	return write_text(r, &r->line);
+}
+
+static int settle_verify(const struct pd_stage_match *o, struct pd_verify_options *out, struct pd_err *e)
+{
+	int status = pd_verify_settle(&o->verification, o->preset == 1, out, e);
+	if (status || o->candidates <= PD_CANDIDATES_HAMMING || !out->off)
+		return status;
+	return pd_fail(e, PD_ERR_USAGE, "--candidates=%s needs --verify", pd_match_candidates_names[o->candidates]);
+}
+
+#define K_BESIDE_BANDS 3 /* if every row has a sketch: smaller distances cost nothing to search */
+
+/* Without -k: the distance that verification allows; for rows without a sketch, the distance that chance allows. 
+ * Sketches find pairs that fingerprints miss.  If there are so many pages that verification does not allow a quarter of
+ * the bits, sketches alone find nearly all pairs. */
+static void settle_distance(const struct pd_stage_match *o, const struct pd_rows *rows, bool paper, struct pd_match_options *out)
+{
+	size_t n = rows->fingerprints.n;
+	int bits = rows->bits ? rows->bits : 64, alone = paper ? 3 : pd_join_default_k(bits, n);
+	bool verifies = !out->verify.off && rows->sketched, many = verifies && pd_verify_default_k(bits, n) < bits / 4;
+	if (o->candidates < 0)
+		out->candidates = o->k < 0 && verifies ? PD_CANDIDATES_BOTH : PD_CANDIDATES_HAMMING;
+	out->k = o->k >= 0 ? o->k : verifies ? pd_verify_default_k(bits, n) : alone;
+	if (o->candidates < 0 && o->k < 0 && many)
+		out->k = rows->sketched < n && alone > K_BESIDE_BANDS ? alone : K_BESIDE_BANDS;
+	out->verify.k_unknown = o->k >= 0 || alone > out->k ? out->k : alone;
+	out->k += o->one_more && out->k < bits / 4;
+}
+
+/* Return the preset.  Rows record their preset, but an option takes precedence. */
+static bool is_paper(const struct pd_stage_match *o, const struct pd_rows *rows)
+{
+	return o->preset < 0 ? pd_options_of_preset(pd_buf_span(&rows->must), PD_PRESET_PAPER) : o->preset == PD_PRESET_PAPER;
+}
+
+/* Also set how methods compare: parameters that are not given are those of the preset. */
+static int compare_by_preset(struct match_run *r)
+{
+	struct pd_methods said = { 0 }, usual;
+	int status = PD_OK;
+	if (r->o->preset >= 0 || !is_paper(r->o, &r->rows))
+		return PD_OK;
+	if (r->o->method)
+		status = pd_methods_read(&said, pd_span_z(r->o->method), PD_METHOD_COMPARES, true, &r->err);
+	for (int i = 0; !status && i < r->rows.methods.n; i++) {
+		struct pd_method_spec *m = &r->rows.methods.v[i];
+		int at = pd_methods_find(&said, pd_span_z(m->method->name));
+		status = pd_methods_read(&usual, pd_span_z(m->method->name), PD_METHOD_COMPARES, true, &r->err);
+		if (!status)
+			pd_method_spec_take(m, at >= 0 ? &said.v[at] : &usual.v[0], PD_METHOD_COMPARES);
+	}
+	return status;
+}
+
+/* -k over 3 exceeds the patent's tables: the preset then uses the general plan. */
+int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *rows, struct pd_match_options *out,
+			  struct pd_err *e)
+{
+	bool paper = is_paper(o, rows);
+	*out = (struct pd_match_options){ .plan = (enum pd_join_plan_kind)o->plan,
+					  .scope = pd_match_scope_choices[o->scope].scope,
+					  .scope_name = pd_match_scope_choices[o->scope].name,
+					  .all_pairs = o->all_pairs || o->rule,
+					  .threads = o->jobs ? o->jobs : pd_cores() };
+	int status = settle_verify(o, &out->verify, e);
+	out->candidates = o->candidates < 0 ? PD_CANDIDATES_HAMMING : (enum pd_match_candidates)o->candidates;
+	out->band_width = o->band_width;
+	settle_distance(o, rows, paper, out);
+	if (paper && o->plan == PD_PLAN_AUTO && out->k <= 3)
+		out->plan = PD_PLAN_PAPER;
+	return status;
+}
+
+static int check_plan(struct match_run *r)
+{
+	int bits = r->rows.bits ? r->rows.bits : 64;
+	return pd_join_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.fingerprints.n, 0, &r->err);
+}
+
+static void report_other_sketches(struct match_run *r)
+{
+	if (r->match.verify.off || !r->rows.other_sketches)
+		return;
+	pd_buf_clear(&r->line);
+	pd_sketch_print(&r->rows.sketch, &r->line);
+	pd_log_note(r->log, "%" PRIu64 " rows have sketches of another kind than %s: those are not compared",
+		    r->rows.other_sketches, r->line.p);
+}
+
+/* Save the rows as a key file, which must not be written to a terminal. */
+static int save_keys(struct match_run *r)
+{
+	const char *name = strcmp(r->o->save, "-") ? r->o->save : "standard output";
+	int status = pd_outfile_open(&r->out, r->o->save, &r->err);
+	if (!status && isatty(fileno(r->out.f)))
+		status = pd_fail(&r->err, PD_ERR_USAGE, "a key file cannot go to a terminal: name a file");
+	return status ? status : pd_rows_save(&r->rows, r->out.f, name, &r->err);
+}
+
+/* Check which options can be combined, and which inputs would be read twice. */
+static int check_options(struct match_run *r, char **paths, int n_paths)
+{
+	const struct pd_stage_match *o = r->o;
+	int stdins = !n_paths;
+	for (int i = 0; i < n_paths; i++)
+		stdins += !strcmp(paths[i], "-");
+	for (int i = 0; i < o->n_against; i++)
+		stdins += !strcmp(o->against[i], "-");
+	if (stdins > 1)
+		return pd_fail(&r->err, PD_ERR_USAGE, "standard input can be read only once");
+	if (o->save && (o->n_against || o->output))
+		return pd_fail(&r->err, PD_ERR_USAGE, "--save only saves the rows; it cannot be combined with --%s",
+			       o->output ? "output" : "against");
+	if (!o->rule && o->ranks)
+		return pd_fail(&r->err, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup rank', go together");
+	if (!o->rule && (o->links || o->rule_weights))
+		return pd_fail(&r->err, PD_ERR_USAGE,
+			       "--rule and --links=FILE, rows of 'pagededup link', go together, and --rule-weights with them");
+	int status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
+	if (!status)
+		status = pd_outfile_check(o->save, paths, n_paths, &r->err);
+	return status ? status : pd_outfile_check(o->output, paths, n_paths, &r->err);
+}
+
+/* A given limit must be sufficient; with the default, half of the memory, the run is tried even if it is small. */
+static int check_memory(struct match_run *r, size_t n_rows)
+{
+	size_t least = pd_memory_least(n_rows, r->o->candidates > PD_CANDIDATES_HAMMING), mb = (least + (1 << 20) - 1) >> 20;
+	if (r->budget.limit >= least)
+		return PD_OK;
+	if (!r->o->memory) {
+		r->budget.limit = least;
+		return PD_OK;
+	}
+	if (n_rows)
+		return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small for %zu pages: give at least %zuM", n_rows, mb);
+	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small: give at least %zuM", mb);
+}
+
+/* Subtract the memory of tables that ignore the limit: the budget is the rest. */
+static int count_tables(struct match_run *r)
+{
+	size_t bytes = r->rules_files.bytes, least = pd_memory_least(r->rows.n, false);
+	r->budget.used += bytes;
+	if (r->budget.used + least <= r->budget.limit)
+		return pd_budget_check(&r->budget, &r->err);
+	if (!r->o->memory) {
+		r->budget.limit = r->budget.used + least;
+		return PD_OK;
+	}
+	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small for the tables of --ranks and --links: give at least %zuM",
+		       (r->budget.used + least + (1 << 20) - 1) >> 20);
+}
+
+/* Rules select among the candidates of a method that names them.  Copies are not linked, since a rule may reject
+ * them. */
+static int read_links(struct match_run *r)
+{
+	bool any = false;
+	for (int i = 0; i < r->rows.methods.n; i++)
+		any |= r->rows.methods.v[i].method->uses_links;
+	if (!any)
+		return pd_fail(&r->err, PD_ERR_USAGE,
+			       "--rule decides on candidates by their links: rows signed with 'fp --method=links'");
+	int status = pd_rules_open(&r->rules_files, &r->rules, r->o->links, r->o->ranks, &r->budget, &r->err);
+	return status ? status : count_tables(r);
+}
+
+/* Return which texts of rows are needed: all, if rows are verified or if anything else uses the texts. */
+static enum pd_rows_texts texts_needed(const struct pd_stage_match *o)
+{
+	struct pd_verify_options verify;
+	struct pd_err e;
+	if (o->save || o->rule || o->to || o->one_more || o->candidates > PD_CANDIDATES_HAMMING)
+		return PD_TEXTS_ALL;
+	return !settle_verify(o, &verify, &e) && verify.off ? PD_TEXTS_OF_PAIRS : PD_TEXTS_TO_VERIFY;
+}
+
+static int read_and_match(struct match_run *r, char **paths, int n_paths)
+{
+	struct pd_rows_options in = { .paths = paths,
+				      .n_paths = n_paths,
+				      .against = r->o->against,
+				      .n_against = r->o->n_against,
+				      .sources = r->o->sources,
+				      .tmp_dir = r->o->tmp_dir,
+				      .budget = &r->budget,
+				      .realms = pd_match_scope_choices[r->o->scope].realms,
+				      .owners = r->owners,
+				      .requested = &r->requested,
+				      .paper = r->o->preset == 1,
+				      .texts = texts_needed(r->o),
+				      .threads = r->o->jobs ? r->o->jobs : pd_cores(),
+				      .bad_row = r->o->to ? r->o->to->bad_row : pd_log_bad_row,
+				      .ctx = r->o->to ? r->o->to->ctx : r->log };
+	double t = pd_cpu_seconds();
+	r->budget = (struct pd_budget){ .limit = r->o->memory ? r->o->memory : pd_memory_default(), .tmp_dir = r->o->tmp_dir };
+	int status = check_memory(r, 0);
+	if (status)
+		return status;
+	status = pd_rows_read(&r->rows, &in, &r->err);
+	r->read_cpu = pd_cpu_seconds() - t;
+	if (!status)
+		status = compare_by_preset(r);
+	if (status)
+		return status;
+	if (r->o->save && r->rows.methods.n)
+		return pd_fail(&r->err, PD_ERR_USAGE,
+			       "a key file holds only fingerprints: --save cannot be combined with other methods");
+	if (r->o->save)
+		return save_keys(r);
+	if (r->o->rule)
+		status = read_links(r);
+	if (status)
+		return status;
+	status = pd_stage_match_settle(r->o, &r->rows, &r->match, &r->err);
+	r->match.owners = r->owners ? pd_owners_checksum(r->owners) : 0;
+	r->match.rules = r->o->rule ? &r->rules : NULL;
+	if (r->log)
+		report_other_sketches(r);
+	if (!status)
+		status = check_plan(r);
+	if (!status)
+		status = check_memory(r, r->rows.n);
+	if (!status && r->o->to)
+		status = r->o->to->rows(r->o->to->ctx, &r->rows, &r->match);
+	else if (!status)
+		status = pd_outfile_open(&r->out, r->o->output, &r->err);
+	if (!status && !r->o->to)
+		status = pd_write_as_columns(&r->out, r->o->format, &r->err);
+	open_doubts(r);
+	if (!status && !r->o->to)
+		status = write_pairs_header(r);
+	if (!status)
+		status = r->rows.methods.n ? find_pairs_by_methods(r) : run_match(r);
+	if (!status)
+		status = write_suspects(r);
+	if (!status && !r->o->to)
+		status = write_totals(r);
+	r->match_cpu = pd_cpu_seconds() - t - r->read_cpu;
+	return status;
+}
+
+/* For keys only the pairs are counted. */
+static struct pd_json *method_stats(const struct pd_match_methods_stats *s, int method)
+{
+	struct pd_json *j = pd_json_new();
+	const struct pd_join_columns_stats *join = &s->join[method];
+	pd_json_int(j, "pairs", (int64_t)s->found[method]);
+	pd_json_int(j, "shared_items", (int64_t)join->shared);
+	pd_json_int(j, "most_rows_of_an_item", (int64_t)join->longest);
+	pd_json_int(j, "candidates", (int64_t)join->candidates);
+	return j;
+}
+
+static int write_match_stats(struct match_run *r)
+{
+	struct pd_json *j = pd_json_new(), *cpu = pd_json_new(), *methods = pd_json_new();
+	struct pd_buf out = { 0 };
+	pd_json_int(j, "rows", (int64_t)r->rows.n);
+	pd_json_int(j, "fingerprints", (int64_t)r->rows.fingerprints.n);
+	pd_json_int(j, "distinct", (int64_t)r->stats.distinct);
+	pd_json_int(j, "candidates", (int64_t)r->stats.candidates);
+	pd_json_int(j, "pairs", (int64_t)r->stats.pairs);
+	pd_json_int(j, "linked", (int64_t)r->stats.linked);
+	pd_json_int(j, "suspects", (int64_t)r->suspects);
+	pd_json_int(j, "k", r->match.k);
+	for (int i = 0; i < r->rows.methods.n; i++)
+		pd_json_object(methods, r->rows.methods.v[i].method->name, method_stats(&r->by_method, i));
+	pd_json_object(j, "methods", methods);
+	pd_json_str(j, "candidates_from", pd_span_z(pd_match_candidates_names[r->match.candidates]));
+	pd_json_int(j, "band_width", r->stats.band_width);
+	pd_json_int(j, "band_reach", r->stats.band_reach);
+	pd_json_int(j, "band_looks", (int64_t)r->stats.band_looks);
+	pd_json_str(j, "plan", pd_span_z(pd_join_plan_names[r->stats.plan.kind]));
+	pd_json_int(j, "bad_rows", (int64_t)r->rows.bad);
+	pd_json_int(j, "memory_limit", (int64_t)r->budget.limit);
+	pd_json_int(j, "bytes_on_disk", (int64_t)(r->budget.in_files + (r->rows.late ? 0 : r->rows.spool_size)));
+	pd_json_int(j, "runs", (int64_t)r->budget.runs);
+	pd_json_int(j, "join_parts", (int64_t)r->stats.plan.took.stretches);
+	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);
+	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
+	pd_json_real(cpu, "read", r->read_cpu);
+	pd_json_real(cpu, "join", r->stats.join_seconds);
+	pd_json_real(cpu, "bands", r->stats.bands_seconds);
+	pd_json_real(cpu, "verify", r->stats.verify_seconds);
+	pd_json_real(cpu, "pairs", r->match_cpu - r->stats.join_seconds - r->stats.bands_seconds - r->stats.verify_seconds);
+	pd_json_object(j, "cpu_seconds_by_phase", cpu);
+	pd_json_write(j, &out);
+	fprintf(r->stats_out.f, "%s\n", out.p);
+	pd_buf_release(&out);
+	pd_json_free(j);
+	return pd_outfile_commit(&r->stats_out, &r->err);
+}
+
+static void explain_run(struct match_run *r)
+{
+	struct pd_span line, rest;
+	if (!r->match.verify.off)
+		pd_verify_explain(&r->match.verify, &r->line);
+	if (r->stats.distinct)
+		pd_join_plan_explain(&r->stats.plan, &r->line);
+	rest = pd_buf_span(&r->line);
+	while (pd_span_split(&rest, '\n', &line))
+		pd_log_error(r->log, "%.*s", (int)line.n, line.p);
+}
+
+static int close_match(struct match_run *r)
+{
+	pd_buf_clear(&r->line);
+	if (r->o->explain)
+		explain_run(r);
+	pd_buf_clear(&r->line);
+	pd_buf_count(&r->line, r->rows.n, "page");
+	if (r->rows.repeated)
+		pd_buf_printf(&r->line, " (%" PRIu64 " more with the same id left out)", r->rows.repeated);
+	pd_tsv_add_bad(r->rows.bad, r->rows.cut, &r->line);
+	if (r->o->save) {
+		pd_log_note(r->log, "%s saved, %.1f s", r->line.p, pd_wall_seconds() - r->started);
+		return r->rows.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
+	}
+	bool fingerprints = !r->rows.methods.n || pd_methods_fingerprint(&r->rows.methods) >= 0;
+	pd_buf_add_z(&r->line, ", ");
+	if (fingerprints)
+		pd_buf_printf(&r->line, "k %d, ", r->match.k);
+	pd_buf_count(&r->line, r->stats.pairs, "pair");
+	if (r->rows.methods.n)
+		add_found(r, &r->line);
+	if (r->refused)
+		pd_buf_printf(&r->line, ", %" PRIu64 " candidates rejected by all rules", r->refused);
+	if (r->suspects)
+		pd_buf_printf(&r->line, "; %" PRIu64 " more look alike but are not certain", r->suspects);
+	pd_log_note(r->log, "%s, %.1f s", r->line.p, pd_wall_seconds() - r->started);
+	return (r->rows.bad || r->by_method.bad) && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
+}
+
+struct pd_stage_match pd_stage_match_defaults(void)
+{
+	return (struct pd_stage_match){ .preset = -1, .k = -1, .candidates = -1, .verification = PD_VERIFY_NOTHING_SAID };
+}
+
+static int check_sites(const struct pd_stage_match *o, struct pd_err *e)
+{
+	const struct pd_match_scope_choice *c = &pd_match_scope_choices[o->scope];
+	if (c->table && !o->sites)
+		return pd_fail(e, PD_ERR_USAGE, "--scope=%s needs --sites=FILE, which 'pagededup sites' writes", c->name);
+	if (o->sites && !c->table)
+		return pd_fail(e, PD_ERR_USAGE, "--sites has no effect without --scope=same-site or --scope=other-sites");
+	return PD_OK;
+}
+
+static int open_owners(struct match_run *r)
+{
+	bool wanted = pd_match_scope_choices[r->o->scope].realms == PD_REALM_OWNER;
+	return wanted ? pd_owners_open(&r->owners, r->o->sites, &r->err) : PD_OK;
+}
+
+int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e)
+{
+	struct pd_verify_options verify;
+	int status = check_sites(o, e);
+	return status ? status : settle_verify(o, &verify, e);
+}
+
+static void release_match_run(void *run)
+{
+	struct match_run *r = run;
+	pd_doubts_release(&r->doubts);
+	pd_rules_close(&r->rules_files);
+	pd_owners_free(r->owners);
+	pd_rows_release(&r->rows);
+	pd_buf_release(&r->line);
+	free(r);
+}
+
+static int run_all(struct match_run *r, char **paths, int n_paths)
+{
+	const struct pd_stage_match *o = r->o;
+	int status = pd_stage_match_check(o, &r->err);
+	if (!status && o->methods)
+		r->requested = *o->methods;
+	if (!status && o->method)
+		status = pd_methods_read(&r->requested, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == 1, &r->err);
+	if (!status && o->rule)
+		status = pd_rules_parse(&r->rules, o->rule, o->rule_weights, o->links, o->ranks, &r->err);
+	if (!status)
+		status = check_options(r, paths, n_paths);
+	if (!status && o->stats && !o->save)
+		status = pd_outfile_check_own(o->stats, &r->err);
+	if (!status && o->stats && !o->save)
+		status = pd_outfile_open(&r->stats_out, o->stats, &r->err);
+	if (!status)
+		status = open_owners(r);
+	if (!status)
+		status = read_and_match(r, paths, n_paths);
+	if (!status && !o->to)
+		status = pd_outfile_commit(&r->out, &r->err);
+	else if (r->out.f)
+		pd_outfile_abandon(&r->out);
+	if (!status && r->stats_out.f)
+		status = write_match_stats(r);
+	else if (r->stats_out.f)
+		pd_outfile_abandon(&r->stats_out);
+	return status;
+}
+
+int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
+{
+	struct match_run *r = pd_zalloc(sizeof *r);
+	*r = (struct match_run){ .o = o,
+				 .log = log,
+				 .json = o->format == PD_ROWS_JSONL,
+				 .out = { .slot = -1 },
+				 .stats_out = { .slot = -1 },
+				 .started = pd_wall_seconds() };
+	pd_undo_begin(&r->undo, release_match_run, r);
+	int status = run_all(r, paths, n_paths);
+	if (status)
+		*e = r->err;
+	else if (!o->to)
+		status = close_match(r);
+	pd_undo_end(&r->undo);
+	release_match_run(r);
+	return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The options of matching and of clustering: for `match` and `cluster`, for `dedup`, which has both, and for the
+ * settings of the library.
+ */
+#ifndef PD_STAGE_OPTIONS_H
+#define PD_STAGE_OPTIONS_H
+
+#include "base/opt.h"
+#include "run/stage.h"
+
+/* AT(member): `.at` of a member of struct pd_stage_match. */
+/* clang-format off */
+#define PD_MATCH_OPTS(AT) \
+	{ .type = PD_OPT_HEADING, .name = "Matching" }, \
+	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64, \
+	  .help = "largest Hamming distance of a pair (depends on the number of pages)" }, \
+	{ .type = PD_OPT_CHOICE, .name = "candidates", .rare = true, .arg = "NAME", AT(candidates), .choices = pd_match_candidates_names, \
+	  .help = "how pairs are found: hamming, bands, or both (both, unless -k is given)" }, \
+	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
+	  .help = "minima in a band (depends on the number of pages)" }, \
+	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(verification.similar), \
+	  .help = "least share of text that duplicates have in common, such as 90%" }, \
+	{ .type = PD_OPT_REAL, .name = "similarity", .rare = true, .arg = "S", AT(verification.similarity), .min = 0, .max = 1, \
+	  .help = "least similarity, estimated from sketches (0.5)" }, \
+	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .rare = true, .arg = "S", AT(verification.similarity_same_host), \
+	  .min = 0, .max = 1, .help = "the same for two pages of one host (0.7)" }, \
+	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verification.verify), .help = "verify pairs by similarity, estimated from sketches (default)" }, \
+	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_match_scope_names, \
+	  .help = "all (default), same-X, other-Xs (X: host, domain, site), same-language" }, \
+	{ .type = PD_OPT_TEXT, .name = "sites", .rare = true, .arg = "FILE", AT(sites), \
+	  .help = "for --scope=same-site, other-sites: rows of 'sites', or HOST<TAB>OWNER" }, \
+	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
+	  .help = "list every pair, not only those to the first of equal pages" }, \
+	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_join_plan_names, \
+	  .help = "auto (default), paper (k up to 3), blocks, all; the pairs are the same" }, \
+	{ .type = PD_OPT_FLAG, .name = "explain", .same_result = true, AT(explain), .help = "print the search plans, their costs, and what was searched" }
+/* clang-format on */
+
+/* AT(member): `.at` of a member of struct pd_stage_cluster. */
+/* clang-format off */
+#define PD_CLUSTER_OPTS(AT) \
+	{ .type = PD_OPT_HEADING, .name = "Clusters" }, \
+	{ .type = PD_OPT_CHOICE, .name = "linkage", .arg = "NAME", AT(linkage), .choices = pd_linkage_names, \
+	  .help = "star (default): within reach of the page kept; connected: components" }, \
+	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
+	  .help = "rules for the page to keep: least-loss (default if texts are compared),\n                            first (else), canonical, clean, longest, newest, oldest, rank, ..." }, \
+	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
+	  .help = "keep a page if more than this share of its text would be lost (0.15)" }, \
+	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \
+	  .help = "methods that must find a pair: over half (default), any, all, N, names" }, \
+	{ .type = PD_OPT_REAL, .name = "exempt", .rare = true, .arg = "Q", AT(group.in.exempt), .min = 0.000001, .max = 1e9, \
+	  .help = "keep all pages whose quality (from 'fp --ranks') is over Q" }, \
+	{ .type = PD_OPT_TEXT, .name = "rank", .rare = true, .arg = "FILE", AT(group.keep.rank_file), \
+	  .help = "lines of URL<TAB>number; --keep=rank keeps the smallest number" }, \
+	{ .type = PD_OPT_TEXT, .name = "prefer-host", .arg = "FILE", AT(group.keep.prefer_hosts), \
+	  .help = "hosts to prefer, one per line, best first; decides before --keep" }
+/* clang-format on */
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stages as commands run them, with all their messages.  Files of fp rows -> a file of pairs, and files of pairs -> a
+ * file of verdicts: `match`, `cluster`, and the same stages of `dedup`.  Files of fp rows and the stored data of
+ * earlier ones: `store`.
+ */
+#ifndef PD_STAGE_STAGE_H
+#define PD_STAGE_STAGE_H
+
+#include "base/terminal.h"
+#include "cluster/group.h"
+#include "run/walk.h"
+#include "write/write.h"
+
+/* Done, but rows that could not be parsed were skipped, and the options do not ignore this. */
+enum { PD_STAGE_DAMAGED = 1 };
+
+/* Receiver of pairs instead of a file, for the library.  All functions return 0, or a negative value to stop. */
+struct pd_stage_pairs {
+	/* called first, with the rows of the pairs */
+	int (*rows)(void *ctx, const struct pd_rows *rows, const struct pd_match_options *match);
+	int (*pairs)(void *ctx, const struct pd_match_pair *pairs, size_t n); /* in order */
+	/* … if several methods find them */
+	int (*methods_pair)(void *ctx, const struct pd_match_methods_pair *pair);
+	int (*suspect)(void *ctx, const struct pd_match_pair *pair, const char *why);
+	void (*bad_row)(void *ctx, const char *why);
+	void *ctx;
+};
+
+struct pd_stage_match {
+	int preset; /* -1: the preset of the rows */
+	int k, plan, scope, jobs, format, candidates, band_width;
+	bool all_pairs, explain, quiet, ignore_damaged;
+	bool one_more;			       /* k and one bit more, for a report on the effect of that bit */
+	struct pd_verify_request verification; /* off with the preset paper, unless requested */
+	const char *output, *tmp_dir, *stats;
+	const char *method;				 /* methods to join, as typed; NULL: those that signed the rows */
+	const struct pd_methods *methods;		 /* the same, parsed; NULL: as in `method` */
+	const char *sites;				 /* owners of hosts, for the scopes same-site and other-sites */
+	const char *rule, *rule_weights, *links, *ranks; /* rules on links as typed; rows of `link` and of
+								 * `rank`; NULL: none */
+	const char *save;				 /* only write the rows as a key file */
+	size_t memory;					 /* 0: half of the machine's memory */
+	char **against;					 /* the collection, if there is one */
+	int n_against;
+	struct pd_tsv_sources sources;	 /* of paths that are not files */
+	const struct pd_stage_pairs *to; /* NULL: write to `output`, and print messages */
+};
+
+struct pd_stage_match pd_stage_match_defaults(void);
+/* Check whether the options of verification are consistent, before a long run. */
+int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e);
+/* Compute how rows are matched with these options; only the number and the properties of the rows are used. */
+int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *rows, struct pd_match_options *out,
+			  struct pd_err *e);
+/* Return 0, PD_STAGE_DAMAGED, or a negative status and the error.  `log` may be NULL with `to`. */
+int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e);
+
+/* --- cluster --- */
+
+struct pd_stage_cluster {
+	int linkage, action, format, scope;
+	const char *keep;	       /* as typed */
+	char *shingles;		       /* a file of fp --shingles; NULL: none */
+	char *canonical;	       /* a file of fp --canonical; NULL: none */
+	bool texts_follow;	       /* group.shingles and group.keep.canonical are set later */
+	struct pd_group_options group; /* complete after pd_stage_cluster_settle, except for the inputs */
+	bool quiet, ignore_damaged;
+	const char *output;
+	int (*row)(void *ctx, struct pd_span row); /* receives rows instead of `output`, for the library; returns
+							 * 0, or a negative value to stop */
+	void *ctx;
+};
+
+/* Check all options together and fill `group`; PD_ERR_USAGE. */
+int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e);
+/* Call after pd_stage_cluster_settle (`log` may be NULL with `row`).  Return 0, PD_STAGE_DAMAGED, or a negative status
+ * and the error. */
+int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e);
+
+/* --- store --- */
+
+enum pd_stage_store_action {
+	PD_STORE_INIT,
+	PD_STORE_ADD,
+	PD_STORE_CHECK,
+	PD_STORE_REMOVE,
+	PD_STORE_COMPACT,
+	PD_STORE_VERIFY,
+	PD_STORE_INFO,
+	PD_STORE_EXPORT
+};
+
+/* Numbers that were not given are -1. */
+struct pd_stage_store {
+	const char *dir;
+	char **operands; /* rows; or ids to remove.  None: standard input */
+	int n_operands;
+	int preset, bits, k, on_duplicate, same_url, format; /* bits: 0, 1, 2 are 64, 128, 256 */
+	int keys;					     /* 0 lmdb, 1 bloom */
+	const char *method, *require, *key;		     /* key: a file with the secret, for init; NULL: a new one */
+	double count, error;				     /* of a filter; 0: the defaults */
+	struct pd_verify_request verification;
+	bool line_buffered, quiet, ignore_damaged, by_url;
+	bool no_key;
+};
+
+/* Return 0, PD_STAGE_DAMAGED, or a negative status and the error. */
+int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_store *o, struct pd_log *log, struct pd_err *e);
+
+#endif

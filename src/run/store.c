@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The actions of `store`, from opening to closing the store, with all their messages.
+ */
+#include "run/stage.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/threads.h"
+#include "cluster/pages.h"
+#include "store/judge.h"
+#include "write/write.h"
+
+enum { WRITE_AT = 1 << 16 }; /* bytes of rows that may be buffered */
+
+struct store_run {
+	FILE *to; /* rows: standard output, or the converter to columns */
+	const struct pd_stage_store *o;
+	struct pd_log *log;
+	struct pd_store store;
+	struct pd_json *json; /* NULL: tables */
+	struct pd_buf out;
+	double started;
+	uint64_t bad; /* reported errors */
+	struct pd_err err;
+};
+
+/* Report and count data that was damaged or missing and is skipped. */
+static void report_skipped(void *run, const char *what)
+{
+	struct store_run *r = run;
+	pd_log_error(r->log, "%s", what);
+	r->bad++;
+}
+
+static int flush_rows(struct store_run *r)
+{
+	size_t n = r->out.n;
+	if (n && (fwrite(r->out.p, 1, n, r->to) != n || fflush(r->to)))
+		return pd_fail_errno(&r->err, "cannot write standard output");
+	pd_buf_clear(&r->out);
+	return PD_OK;
+}
+
+/* Read the methods; a store must be able to keep all of them. */
+static int init_methods(struct store_run *r, enum pd_store_keys keys, struct pd_methods *out)
+{
+	struct pd_methods all;
+	int status = pd_methods_read(&all, pd_span_z(r->o->method), PD_METHOD_SIGNS, r->o->preset == PD_PRESET_PAPER, &r->err);
+	if (status)
+		return status;
+	pd_store_kept_methods(&all, keys, out);
+	for (int i = 0; i < all.n; i++)
+		if (pd_methods_find(out, pd_span_z(all.v[i].method->name)) < 0)
+			return pd_fail(&r->err, PD_ERR_USAGE,
+				       keys ? "a store of keys cannot keep '%s', which has no keys"
+					    : "a store cannot keep '%s': it compares items, and a store keeps bits and keys",
+				       all.v[i].method->name);
+	return PD_OK;
+}
+
+static void note_key(struct store_run *r)
+{
+	struct pd_buf path = { 0 };
+	pd_buf_printf(&path, "%s/" PD_STORE_IO_KEY, r->o->dir);
+	if (!access(path.p, F_OK))
+		pd_log_note(r->log, "it has a key: make its rows with 'pagededup fp --key=%s'", path.p);
+	pd_buf_release(&path);
+}
+
+static int run_init(struct store_run *r)
+{
+	const struct pd_stage_store *o = r->o;
+	enum pd_store_keys keys = (enum pd_store_keys)(o->keys + 1);
+	int bits = 64 << (o->bits < 0 ? 0 : o->bits), k = o->k < 0 && o->preset == PD_PRESET_PAPER ? 3 : o->k;
+	struct pd_store_settings settings = pd_store_defaults(bits);
+	settings.keys = keys;
+	if (k >= 0)
+		settings.k = settings.k_unknown = k;
+	int status = o->method ? init_methods(r, keys, &settings.methods) : PD_OK;
+	if (!status && keys != PD_STORE_KEYS_BLOOM && (o->count || o->error))
+		status = pd_fail(&r->err, PD_ERR_USAGE, "--count and --error go with --keys=bloom");
+	if (!status && keys && (o->bits >= 0 || o->k >= 0))
+		status = pd_fail(&r->err, PD_ERR_USAGE, "--keys stores no fingerprints; do not use it with --bits or --distance");
+	settings.key = o->key ? PD_STORE_KEY_GIVEN : o->no_key ? PD_STORE_KEY_NONE : PD_STORE_KEY_RANDOM;
+	if (!status && o->key && o->no_key)
+		status = pd_fail(&r->err, PD_ERR_USAGE, "--key and --no-key cannot be combined");
+	if (!status && o->key)
+		status = pd_read_secret(o->key, &settings.secret, &r->err);
+	if (keys == PD_STORE_KEYS_BLOOM) {
+		settings.made_for = o->count ? (uint64_t)o->count : 10000000;
+		settings.millionths = o->error ? (uint64_t)(o->error * 1e6 + .5) : 1000;
+	}
+	if (!status)
+		status = pd_store_create(o->dir, &settings, NULL, &r->err);
+	if (!status && keys)
+		pd_log_note(r->log, "%s is a store for keys (%s)", o->dir, pd_store_keys_names[keys]);
+	else if (!status)
+		pd_log_note(r->log, "%s is a store for fingerprints of %d bits, k %d", o->dir, bits, settings.k);
+	if (!status)
+		note_key(r);
+	return status;
+}
+
+/* add and check: a run of rows.  If pages are stored, answers are written batch by batch, after their pages are
+ * durable. */
+struct answering {
+	struct store_run *r;
+	struct pd_store_ask ask;
+	bool header_written;
+};
+
+static void write_answers_header(struct answering *a)
+{
+	if (!a->header_written && !a->r->json)
+		pd_write_header(
+			&(struct pd_write_header){
+				.kind = PD_WRITE_ANSWERS, .ends = true, .store = &a->r->store, .judge = &a->ask.o },
+			&a->r->out, &a->r->err);
+	a->header_written = true;
+}
+
+static int write_answer(void *ctx, const struct pd_store_answer *answer)
+{
+	struct answering *a = ctx;
+	write_answers_header(a);
+	pd_write_answers(answer, a->r->json, &a->r->out);
+	return a->ask.o.keep || a->r->out.n < WRITE_AT ? PD_OK : flush_rows(a->r);
+}
+
+static int write_batch(void *ctx)
+{
+	struct answering *a = ctx;
+	write_answers_header(a);
+	return flush_rows(a->r);
+}
+
+static void report_skipped_row(void *ctx, const char *path, const char *what)
+{
+	struct pd_log *log = ((struct answering *)ctx)->r->log;
+	if (pd_log_many(log, path))
+		pd_log_error(log, "%s", what);
+}
+
+static int judge_options(const struct store_run *r, bool keep, struct pd_store_judge_options *j, struct pd_err *e)
+{
+	const struct pd_stage_store *o = r->o;
+	struct pd_require require = { 0 };
+	int k = r->store.m.k;
+	*j = (struct pd_store_judge_options){ .keep = keep, .k = o->k >= 0 ? o->k : k };
+	int status = pd_verify_settle(&o->verification, o->preset == PD_PRESET_PAPER, &j->verify, e);
+	if (!status && o->method)
+		status = pd_methods_read(&j->requested, pd_span_z(o->method), PD_METHOD_COMPARES, o->preset == PD_PRESET_PAPER, e);
+	if (!status && o->require)
+		status = pd_require_parse(o->require, &require, e);
+	if (status)
+		return status;
+	if (require.n)
+		return pd_fail(e, PD_ERR_USAGE, "--require takes any, all or a number here; --method names the methods");
+	j->least = require.least ? require.least : require.said;
+	if (j->k > k)
+		return pd_fail(e, PD_ERR_USAGE, "-k %d: the store %s supports distances up to %d", j->k, r->o->dir, k);
+	j->on_duplicate = o->on_duplicate >= 0		 ? (enum pd_store_on_duplicate)o->on_duplicate
+			  : o->preset == PD_PRESET_PAPER ? PD_STORE_REPLACE
+							 : PD_STORE_SKIP;
+	if (r->store.m.keys.kind && (j->on_duplicate == PD_STORE_REPLACE || o->same_url > 0))
+		return pd_fail(e, PD_ERR_USAGE, "the store %s has only keys, so pages cannot be replaced", r->o->dir);
+	j->same_url = o->same_url > 0 ? PD_STORE_SAME_URL_UPDATE : PD_STORE_SAME_URL_JUDGE;
+	j->verify.k_unknown = r->store.m.k_unknown < j->k ? r->store.m.k_unknown : j->k;
+	return PD_OK;
+}
+
+static void say_counts(const struct store_run *r, const struct pd_store_ask *ask)
+{
+	const uint64_t *n = ask->counts;
+	struct pd_buf line = { 0 };
+	pd_buf_count(&line, n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE], "page");
+	pd_buf_printf(&line, ", %" PRIu64 " new, %" PRIu64 " kept already, ", n[PD_STORE_NEW], n[PD_STORE_KEPT]);
+	pd_buf_count(&line, n[PD_STORE_DUPLICATE], "duplicate");
+	if (n[PD_STORE_REPLACED])
+		pd_buf_printf(&line, ", %" PRIu64 " replaced", n[PD_STORE_REPLACED]);
+	pd_tsv_add_bad(ask->bad, ask->cut, &line);
+	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
+	pd_buf_release(&line);
+}
+
+static int write_totals(struct store_run *r, const struct pd_store_ask *ask)
+{
+	const uint64_t *n = ask->counts;
+	if (!r->json)
+		pd_write_end(pd_buf_span(&ask->totals), ask->cut,
+			     n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE] + n[PD_STORE_REPLACED], &r->out);
+	return flush_rows(r);
+}
+
+static int answer_rows(struct store_run *r, bool keep)
+{
+	struct answering a = { .r = r,
+			       .ask = { .s = &r->store,
+					.paths = r->o->operands,
+					.n_paths = r->o->n_operands,
+					.at_once = r->o->line_buffered || (!r->o->n_operands && isatty(STDIN_FILENO)),
+					.answer = write_answer,
+					.batch = write_batch,
+					.bad_row = report_skipped_row,
+					.ctx = &a } };
+	int status = pd_store_open(&r->store, r->o->dir, keep ? PD_STORE_WRITE : PD_STORE_READ, &r->err);
+	if (!status)
+		status = judge_options(r, keep, &a.ask.o, &r->err);
+	if (!status)
+		status = pd_store_ask(&a.ask, &r->err);
+	r->bad += a.ask.bad;
+	pd_log_many_end(r->log);
+	if (!status)
+		status = write_totals(r, &a.ask);
+	if (!status && keep)
+		status = pd_store_tend(&r->store, true, &r->err);
+	if (!status)
+		say_counts(r, &a.ask);
+	pd_buf_release(&a.ask.totals);
+	return status;
+}
+
+static int run_add(struct store_run *r)
+{
+	return answer_rows(r, true);
+}
+
+static int run_check(struct store_run *r)
+{
+	return answer_rows(r, false);
+}
+
+static int needs_pages(struct store_run *r)
+{
+	return r->store.m.keys.kind
+		       ? pd_fail(&r->err, PD_ERR_USAGE, "the store %s has only keys: pages cannot be removed or written", r->o->dir)
+		       : PD_OK;
+}
+
+/* Remove all pages with an id or a URL, escaped as in rows. */
+static int remove_one(struct store_run *r, struct pd_span what, uint64_t *pages)
+{
+	enum pd_store_by by = r->o->by_url ? PD_STORE_BY_URL : PD_STORE_BY_ID;
+	uint64_t n;
+	int status = pd_store_remove_named(&r->store, by, what, &n, &r->err);
+	if (!status && !n) {
+		pd_log_error(r->log, "%.*s is not in the store", (int)what.n, what.p);
+		r->bad++;
+	}
+	*pages += status ? 0 : n;
+	return status;
+}
+
+static int remove_lines(struct store_run *r, uint64_t *pages)
+{
+	struct pd_line_reader lines = { .f = stdin, .path = "standard input" };
+	struct pd_span what;
+	int status;
+	while ((status = pd_line_next(&lines, &what, &r->err)) > 0) {
+		what = pd_span_trim(what);
+		status = what.n ? remove_one(r, what, pages) : PD_OK;
+		if (status)
+			break;
+	}
+	pd_line_reader_release(&lines);
+	return status;
+}
+
+static int run_remove(struct store_run *r)
+{
+	uint64_t pages = 0;
+	int status = pd_store_open(&r->store, r->o->dir, PD_STORE_WRITE, &r->err);
+	if (!status)
+		status = needs_pages(r);
+	for (int i = 0; !status && i < r->o->n_operands; i++)
+		status = remove_one(r, pd_span_z(r->o->operands[i]), &pages);
+	if (!status && !r->o->n_operands)
+		status = remove_lines(r, &pages);
+	if (!status)
+		status = pd_store_sync(&r->store, &r->err);
+	if (!status) /* reported immediately: the later cleanup may fail for lack of space, but the pages are
+			 * removed */
+		pd_log_note(r->log, "%" PRIu64 " removed, %" PRIu64 " not found, %.1f s", pages, r->bad,
+			    pd_wall_seconds() - r->started);
+	return status ? status : pd_store_tend(&r->store, true, &r->err);
+}
+
+static int run_compact(struct store_run *r)
+{
+	int status = pd_store_open(&r->store, r->o->dir, PD_STORE_WRITE, &r->err);
+	if (!status)
+		status = pd_store_compact(&r->store, &r->err);
+	if (!status)
+		pd_log_note(r->log, "done, %.1f s", pd_wall_seconds() - r->started);
+	return status;
+}
+
+static int run_verify(struct store_run *r)
+{
+	r->store.damaged = report_skipped;
+	r->store.damaged_ctx = r;
+	int status = pd_store_verify(&r->store, r->o->dir, &r->err);
+	if (!status && !r->bad)
+		pd_log_note(r->log, "no damage, %.1f s", pd_wall_seconds() - r->started);
+	return status;
+}
+
+static int run_info(struct store_run *r)
+{
+	struct pd_store_size size;
+	int status = pd_store_open(&r->store, r->o->dir, PD_STORE_READ, &r->err);
+	if (!status)
+		status = pd_store_measure(&r->store, &size, &r->err);
+	if (status)
+		return status;
+	pd_write_store_info(&r->store, &size, r->json, &r->out);
+	return flush_rows(r);
+}
+
+struct exporting {
+	struct store_run *r;
+	uint64_t n;
+};
+
+static int export_page(void *ctx, uint64_t number, const struct pd_store_page *page)
+{
+	struct exporting *x = ctx;
+	struct store_run *r = x->r;
+	pd_write_store_page(&r->store, page, r->json, &r->out);
+	x->n++;
+	return r->out.n < WRITE_AT ? PD_OK : flush_rows(r);
+}
+
+static int run_export(struct store_run *r)
+{
+	struct exporting x = { .r = r };
+	r->store.damaged = report_skipped;
+	r->store.damaged_ctx = r;
+	int status = pd_store_open(&r->store, r->o->dir, PD_STORE_READ, &r->err);
+	if (!status)
+		status = needs_pages(r);
+	if (!status && !r->json)
+		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_STORE, .ends = true, .store = &r->store },
+					 &r->out, &r->err);
+	if (!status)
+		status = pd_store_each(&r->store, export_page, &x, &r->err);
+	if (!status && !r->json)
+		pd_write_end(pd_span(NULL, 0), false, x.n, &r->out);
+	if (!status)
+		status = flush_rows(r);
+	if (!status)
+		pd_log_note(r->log, "%" PRIu64 " pages, %.1f s", x.n, pd_wall_seconds() - r->started);
+	return status;
+}
+
+int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_store *o, struct pd_log *log, struct pd_err *e)
+{
+	static int (*const run[])(struct store_run * r) = {
+		[PD_STORE_INIT] = run_init,	[PD_STORE_ADD] = run_add,	  [PD_STORE_CHECK] = run_check,
+		[PD_STORE_REMOVE] = run_remove, [PD_STORE_COMPACT] = run_compact, [PD_STORE_VERIFY] = run_verify,
+		[PD_STORE_INFO] = run_info,	[PD_STORE_EXPORT] = run_export,
+	};
+	struct store_run r = { .o = o,
+			       .log = log,
+			       .store = { .lock = -1 },
+			       .json = o->format == PD_ROWS_JSONL ? pd_json_new() : NULL,
+			       .to = stdout,
+			       .started = pd_wall_seconds() };
+	struct pd_outfile columns = { 0 };
+	int status = PD_OK;
+	if (o->format >= PD_ROWS_PARQUET) {
+		status = action == PD_STORE_INFO ? pd_fail(&r.err, PD_ERR_USAGE, "--format=%s is for rows, and 'info' writes none",
+							   pd_write_row_format_names[o->format])
+						 : pd_outfile_open(&columns, NULL, &r.err);
+		if (!status)
+			status = pd_write_as_columns(&columns, o->format, &r.err);
+		r.to = columns.f;
+	}
+	if (!status)
+		status = run[action](&r);
+	if (!status && columns.f)
+		status = pd_outfile_commit(&columns, &r.err);
+	else if (columns.f)
+		pd_outfile_abandon(&columns);
+	pd_store_close(&r.store);
+	pd_json_free(r.json);
+	pd_buf_release(&r.out);
+	*e = r.err;
+	return status ? status : r.bad && !o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
+}

@@ -1,0 +1,1149 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * One thread at a time reads records, all threads make rows, and the rows are written in the order of the input; the
+ * pool (base/threads.h) does this.
+ */
+#include "run/walk.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/threads.h"
+#include "base/tsv.h"
+#include "url/canonical.h"
+#include "row/shingles.h"
+#include "run/packed.h"
+#include "write/write.h"
+
+/* Counts and messages of a walk over pages: progress, the "# total" line, the closing line, --stats. */
+
+struct counts {
+	uint64_t skipped[PD_SKIP_COUNT]; /* [PD_SKIP_NONE]: pages */
+	uint64_t without_fingerprint;
+	uint64_t stubs[PD_STUBS];	    /* of these, pages that are not matched: redirects, error pages … */
+	uint64_t cut;			    /* of the others, pages of which a part was not read */
+	const struct pd_methods *methods;   /* in addition to the fingerprint */
+	uint64_t signed_by[PD_METHODS_MAX]; /* pages with a value of the method */
+	uint64_t few[PD_METHODS_MAX];	    /* of these, pages with less than the method requires */
+	uint64_t capped[PD_METHODS_MAX];    /* … and pages with more than it uses */
+	uint64_t inputs_without_pages;	    /* inputs from which no page could be read */
+	struct pd_reader_stats input;
+	double seconds[PD_PHASES], elapsed;
+};
+
+struct progress {
+	double started;
+	uint64_t pages;
+};
+
+#define TELLING .005 /* the progress from which on the remaining time is estimated */
+
+static void start_progress(struct progress *p)
+{
+	*p = (struct progress){ .started = pd_wall_seconds() };
+}
+
+/* Count a record. */
+static void progress(struct progress *p, const struct pd_reader *r, struct pd_log *log, bool page)
+{
+	p->pages += page;
+	if (!log->progress)
+		return;
+	uint64_t bytes_done, bytes_total;
+	pd_reader_progress(r, &bytes_done, &bytes_total);
+	double seconds = pd_wall_seconds() - p->started + 1e-6, done = (double)bytes_done * 1e-6;
+	if (!bytes_total) {
+		pd_log_progress(log, "%" PRIu64 " pages, %.1f MB, %.1f MB/s", p->pages, done, done / seconds);
+		return;
+	}
+	double share = fmin(1, (double)bytes_done / (double)bytes_total);
+	if (share < TELLING) {
+		pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%", p->pages, done / seconds, share * 100);
+		return;
+	}
+	double left = seconds / share * (1 - share);
+	pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%, %d:%02d left", p->pages, done / seconds, share * 100,
+			(int)left / 60, (int)left % 60);
+}
+
+static uint64_t left_out(const struct counts *c)
+{
+	uint64_t n = 0;
+	for (int s = PD_SKIP_NONE + 1; s < PD_SKIP_COUNT; s++)
+		n += s == PD_SKIP_DAMAGED ? 0 : c->skipped[s];
+	return n;
+}
+
+static uint64_t count_damaged(const struct counts *c)
+{
+	return c->input.damaged + c->skipped[PD_SKIP_DAMAGED];
+}
+
+static void append_total(const struct counts *c, struct pd_buf *out)
+{
+	pd_buf_printf(out,
+		      "# total pages=%" PRIu64 " without_fingerprint=%" PRIu64 " left_out=%" PRIu64 " damaged=%" PRIu64
+		      " bytes=%" PRIu64,
+		      c->skipped[PD_SKIP_NONE], c->without_fingerprint, left_out(c), count_damaged(c), c->input.bytes_read);
+	if (c->inputs_without_pages)
+		pd_buf_printf(out, " inputs_without_pages=%" PRIu64, c->inputs_without_pages);
+	pd_buf_add_c(out, '\n');
+}
+
+static const char *const phase_names[PD_PHASES] = { "read", "http", "text", "page", "topic", "sign", "row" };
+
+static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct pd_err *e)
+{
+	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *stub = pd_json_new(), *cpu = pd_json_new(),
+		       *methods = pd_json_new();
+	struct pd_buf out = { 0 };
+	pd_json_int(j, "pages", (int64_t)c->skipped[PD_SKIP_NONE]);
+	pd_json_int(j, "without_fingerprint", (int64_t)c->without_fingerprint);
+	pd_json_int(j, "cut", (int64_t)c->cut);
+	for (int s = PD_SKIP_NONE + 1; s < PD_SKIP_COUNT; s++)
+		pd_json_int(skip, pd_skip_name((enum pd_skip)s), (int64_t)c->skipped[s]);
+	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++)
+		pd_json_int(stub, pd_stub_name((enum pd_stub)s), (int64_t)c->stubs[s]);
+	pd_json_object(j, "not_matched", stub);
+	pd_json_object(j, "left_out", skip);
+	for (int i = 0; c->methods && i < c->methods->n; i++) {
+		struct pd_json *of = pd_json_new();
+		pd_json_int(of, "pages", (int64_t)c->signed_by[i]);
+		pd_json_int(of, "fewer_than_asked_for", (int64_t)c->few[i]);
+		pd_json_int(of, "capped", (int64_t)c->capped[i]);
+		pd_json_object(methods, c->methods->v[i].method->name, of);
+	}
+	pd_json_object(j, "methods", methods);
+	pd_json_int(j, "damaged", (int64_t)count_damaged(c));
+	pd_json_int(j, "inputs_without_pages", (int64_t)c->inputs_without_pages);
+	pd_json_int(j, "other_names", (int64_t)c->input.aliases);
+	pd_json_int(j, "records", (int64_t)c->input.records);
+	pd_json_int(j, "files", (int64_t)c->input.files);
+	pd_json_int(j, "bytes_read", (int64_t)c->input.bytes_read);
+	pd_json_real(j, "elapsed_seconds", c->elapsed);
+	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
+	for (int p = 0; p < PD_PHASES; p++)
+		pd_json_real(cpu, phase_names[p], c->seconds[p]);
+	pd_json_object(j, "cpu_seconds_by_phase", cpu);
+	pd_json_write(j, &out);
+	fprintf(f->f, "%s\n", out.p);
+	pd_buf_release(&out);
+	pd_json_free(j);
+	return pd_outfile_commit(f, e);
+}
+
+static uint64_t stubs(const struct counts *c)
+{
+	uint64_t n = 0;
+	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++)
+		n += c->stubs[s];
+	return n;
+}
+
+/* Append "3 cannot match (2 redirects, 1 error page)". */
+static void add_stubs(const struct counts *c, struct pd_buf *line)
+{
+	static const char *const one[PD_STUBS] = { [PD_STUB_REDIRECT] = "redirect",
+						   [PD_STUB_ERROR] = "error page",
+						   [PD_STUB_WALL] = "access wall",
+						   [PD_STUB_EMPTY] = "without text" };
+	const char *sep = " (";
+	pd_buf_printf(line, ", %" PRIu64 " cannot match", stubs(c));
+	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++) {
+		if (!c->stubs[s])
+			continue;
+		pd_buf_printf(line, "%s%" PRIu64 " %s%s", sep, c->stubs[s], one[s],
+			      c->stubs[s] > 1 && s != PD_STUB_EMPTY ? "s" : "");
+		sep = ", ";
+	}
+	pd_buf_add_c(line, ')');
+}
+
+/* Append "11 records that are not pages (6 requests or metadata, 5 with another HTTP status)". */
+static void add_skipped(const uint64_t *skipped, struct pd_buf *line)
+{
+	static const char *const what[PD_SKIP_COUNT] = { [PD_SKIP_KIND] = "requests or metadata",
+							 [PD_SKIP_STATUS] = "with another HTTP status",
+							 [PD_SKIP_TYPE] = "of another type",
+							 [PD_SKIP_EMPTY] = "without content",
+							 [PD_SKIP_DAMAGED] = "damaged" };
+	uint64_t n = 0;
+	const char *sep = " (";
+	for (int s = PD_SKIP_NONE + 1; s < PD_SKIP_COUNT; s++)
+		n += skipped[s];
+	pd_buf_count(line, n, "record");
+	pd_buf_add_z(line, n == 1 ? " that is not a page" : " that are not pages");
+	for (int s = PD_SKIP_NONE + 1; s < PD_SKIP_COUNT; s++) {
+		if (!skipped[s])
+			continue;
+		pd_buf_printf(line, "%s%" PRIu64 " %s", sep, skipped[s], what[s]);
+		sep = ", ";
+	}
+	if (sep[0] == ',')
+		pd_buf_add_c(line, ')');
+}
+
+/* Print "keywords: 3 pages have fewer keywords than requested; all of them were used". */
+static void report_few_and_capped(const struct counts *c, struct pd_log *log)
+{
+	struct pd_buf pages = { 0 };
+	for (int i = 0; c->methods && i < c->methods->n; i++) {
+		const struct pd_method *m = c->methods->v[i].method;
+		if (c->few[i]) {
+			pd_buf_clear(&pages);
+			pd_buf_count(&pages, c->few[i], "page");
+			pd_log_note(log, "%s: %s with fewer %s than requested; all of them were used", m->name, pages.p, m->few);
+		}
+		if (c->capped[i]) {
+			pd_buf_clear(&pages);
+			pd_buf_count(&pages, c->capped[i], "page");
+			pd_log_note(log, "%s: %s on %s", m->name, m->capped, pages.p);
+		}
+	}
+	pd_buf_release(&pages);
+}
+
+/* Print the closing line.  Return whether damaged records or whole inputs were skipped. */
+static bool print_closing_line(const struct counts *c, struct pd_log *log)
+{
+	struct pd_buf line = { 0 }, says = { 0 };
+	pd_buf_count(&line, c->skipped[PD_SKIP_NONE], "page");
+	if (c->without_fingerprint > stubs(c) + c->cut)
+		pd_buf_printf(&line, ", %" PRIu64 " too short for a fingerprint", c->without_fingerprint - stubs(c) - c->cut);
+	if (c->cut)
+		pd_buf_printf(&line, ", %" PRIu64 " too long to be compared (see --max-page)", c->cut);
+	if (stubs(c))
+		add_stubs(c, &line);
+	if (left_out(c)) {
+		uint64_t skipped[PD_SKIP_COUNT];
+		memcpy(skipped, c->skipped, sizeof skipped);
+		skipped[PD_SKIP_DAMAGED] = 0;
+		pd_buf_add_z(&line, ", skipped ");
+		add_skipped(skipped, &line);
+	}
+	if (count_damaged(c))
+		pd_buf_printf(&line, ", %" PRIu64 " damaged", count_damaged(c));
+	if (c->input.aliases) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, c->input.aliases, "other name");
+		pd_buf_add_z(&line, " of files read already");
+	}
+	if (c->input.unselected) {
+		pd_buf_clear(&says);
+		pd_buf_count(&says, c->input.unselected, "record");
+		pd_log_note(log, "%s of the index %s in files that are not inputs", says.p,
+			    c->input.unselected == 1 ? "is" : "are");
+	}
+	if (c->input.mirrored) {
+		pd_buf_clear(&says);
+		pd_buf_count(&says, c->input.mirrored, "record");
+		pd_log_note(log, "the URLs of %s were made from paths HOST/PATH, as wget and HTTrack write them", says.p);
+	}
+	report_few_and_capped(c, log);
+	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
+	pd_buf_release(&says);
+	pd_buf_release(&line);
+	return count_damaged(c) > 0 || c->inputs_without_pages > 0;
+}
+
+/* The result of each input, reported in the order of the inputs: the list of skipped records (--left-out), and the
+ * inputs without pages, with the reason.  Records are read in sequence, processed by many threads, and written in the
+ * order of reading.  Events of an input (its start, damage) occur while it is read.  Therefore they are sent with the
+ * next record, before the worker's result, and are separated where results are written.
+ *
+ * An event consists of its head, the text of a label or of a reason, and a row of the list, padded to eight bytes, so
+ * that the data after a page's events is aligned. */
+
+enum event { PD_WALK_INPUT, PD_WALK_DAMAGE, PD_WALK_ALIAS, PD_WALK_LEFT_OUT, PD_WALK_PAGE };
+
+struct inputs {
+	struct pd_outfile list; /* --left-out */
+	bool lists;
+	/* the input of the current results */
+	struct pd_buf label, why;
+	bool open;
+	uint64_t pages, reported, skipped[PD_SKIP_COUNT];
+	uint64_t inputs_without_pages; /* inputs without a page so far */
+};
+
+struct head {
+	uint32_t what, skip;
+	uint32_t words, row; /* number of bytes that follow */
+};
+
+static size_t padded(const struct head *h)
+{
+	return (sizeof *h + h->words + h->row + 7) & ~(size_t)7;
+}
+
+/* `left_out`: a file to write, or NULL. */
+static int inputs_open(struct inputs *in, const char *left_out, struct pd_err *e)
+{
+	*in = (struct inputs){ .lists = left_out != NULL, .list.slot = -1 };
+	int status = left_out ? pd_outfile_check_own(left_out, e) : PD_OK;
+	if (!status && left_out)
+		status = pd_outfile_open(&in->list, left_out, e);
+	if (!status && left_out)
+		fputs("#id\turl\ttype\treason\n", in->list.f);
+	return status;
+}
+
+static void add_event(struct pd_buf *out, struct head h, struct pd_span words, struct pd_span row)
+{
+	h.words = (uint32_t)words.n;
+	h.row = (uint32_t)row.n;
+	pd_buf_add(out, &h, sizeof h);
+	pd_buf_add_span(out, words);
+	pd_buf_add_span(out, row);
+	pd_buf_add(out, "\0\0\0\0\0\0\0", padded(&h) - sizeof h - words.n - row.n);
+}
+
+/* Append an event.  An input begins: `label` is its name; empty: a part of a larger input begins, which is not checked
+ * for pages. */
+static void event_input(struct pd_buf *out, struct pd_span label)
+{
+	add_event(out, (struct head){ .what = PD_WALK_INPUT }, label, pd_span("", 0));
+}
+
+/* A record is skipped: its id, URL, type, and the reason, with optional details; `skip` for PD_WALK_LEFT_OUT. */
+static void event_left_out(struct pd_buf *out, enum event what, enum pd_skip skip, struct pd_span id, struct pd_span url,
+			   struct pd_span type, struct pd_span reason)
+{
+	struct pd_buf row = { 0 };
+	const struct pd_span cells[] = { id, url, type };
+	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+		pd_tsv_add(&row, cells[i]);
+		pd_buf_add_c(&row, '\t');
+	}
+	if (what == PD_WALK_LEFT_OUT)
+		pd_buf_printf(&row, "%s%s", pd_skip_name(skip), reason.n ? ": " : "");
+	if (reason.n)
+		pd_tsv_add(&row, reason);
+	pd_buf_add_c(&row, '\n');
+	add_event(out, (struct head){ .what = what, .skip = skip }, reason, pd_buf_span(&row));
+	pd_buf_release(&row);
+}
+
+/* The end of a page's events: the result follows. */
+static void event_page(struct pd_buf *out)
+{
+	add_event(out, (struct head){ .what = PD_WALK_PAGE }, pd_span("", 0), pd_span("", 0));
+}
+
+/* Report an input from whose records no page was made, if this was not reported yet. */
+static void report_input_without_pages(struct inputs *in, struct pd_log *log)
+{
+	struct pd_buf line = { 0 };
+	add_skipped(in->skipped, &line);
+	pd_log_error(log, "%s: no pages in it: skipped %s%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "",
+		     pd_buf_z(&in->why));
+	pd_buf_release(&line);
+}
+
+/* Close an input.  An empty input is not a failure: it is a valid dump. */
+
+static void close_input(struct inputs *in, struct pd_log *log)
+{
+	uint64_t records = 0;
+	for (int s = 0; s < PD_SKIP_COUNT; s++)
+		records += s == PD_SKIP_EMPTY ? 0 : in->skipped[s];
+	if (in->open && !in->pages && !in->reported && records) {
+		in->inputs_without_pages++;
+		report_input_without_pages(in, log);
+	} else if (in->open && !in->pages && !in->reported) {
+		pd_log_note(log, "%s: empty: no records and no pages in it", pd_buf_z(&in->label));
+	}
+	in->open = false;
+}
+
+static void open_input(struct inputs *in, struct pd_span label)
+{
+	in->open = label.n > 0;
+	pd_buf_set(&in->label, label);
+	pd_buf_clear(&in->why);
+	in->pages = in->reported = 0;
+	memset(in->skipped, 0, sizeof in->skipped);
+}
+
+static void add_list_row(struct inputs *in, const struct head *h, struct pd_span words, struct pd_span row)
+{
+	if (h->what == PD_WALK_LEFT_OUT) {
+		in->skipped[h->skip]++;
+		in->reported += h->skip == PD_SKIP_DAMAGED;
+		if (!in->why.n)
+			pd_buf_set(&in->why, words);
+	} else {
+		in->reported++;
+	}
+	if (in->lists)
+		fwrite(row.p, 1, row.n, in->list.f);
+}
+
+/* Remove the events from *result.  Return true if the rest is the result of a page. */
+static bool inputs_take(struct inputs *in, struct pd_span *result, struct pd_log *log)
+{
+	struct head h;
+	while (result->n >= sizeof h) {
+		memcpy(&h, result->p, sizeof h);
+		struct pd_span words = pd_span(result->p + sizeof h, h.words), row = pd_span(words.p + words.n, h.row);
+		size_t n = padded(&h);
+		*result = pd_span(result->p + n, result->n - n);
+		if (h.what == PD_WALK_PAGE) {
+			in->pages++;
+			return true;
+		}
+		if (h.what == PD_WALK_INPUT) {
+			close_input(in, log);
+			open_input(in, words);
+		} else {
+			add_list_row(in, &h, words, row);
+		}
+	}
+	return false;
+}
+
+/* After the last result: process the events after the last record, close the last input, and write the list. */
+static int inputs_end(struct inputs *in, struct pd_span events, struct pd_log *log, struct pd_err *e)
+{
+	inputs_take(in, &events, log);
+	close_input(in, log);
+	bool lists = in->lists;
+	in->lists = false;
+	return lists ? pd_outfile_commit(&in->list, e) : PD_OK;
+}
+
+static void inputs_release(struct inputs *in)
+{
+	if (in->lists)
+		pd_outfile_abandon(&in->list);
+	in->lists = false;
+	pd_buf_release(&in->label);
+	pd_buf_release(&in->why);
+}
+
+/* Walk over all inputs.  Return 0; PD_WALK_DAMAGED: done, but damaged records were skipped, which the options do not
+ * ignore; negative: an error. */
+enum { PD_WALK_DAMAGED = 1 };
+
+/* Memory to make the canonical link of a page. */
+struct canonical_link {
+	struct pd_canonical form;
+	struct pd_url page, base, target;
+	struct pd_buf own, named;
+};
+
+struct walk_worker {
+	struct pd_pipeline pipeline;
+	struct pd_record record;
+	struct pd_json *json;
+	struct walk *walk;
+	struct pd_buf events; /* events before the record */
+	struct counts counts;
+	struct pd_buf id;
+	struct pd_buf packed; /* the page read from the spool */
+	struct pd_buf plain;  /* the same, unpacked */
+	struct canonical_link canonical;
+	bool lost; /* a page could not be read from the spool */
+};
+
+struct walk {
+	const struct pd_walker *walker;
+	const struct pd_walk_options *o;
+	struct pd_log *log;
+	struct pd_tables tables;
+	struct pd_reader *reader;
+	struct pd_buf events; /* events since the last record was read, see above */
+	struct inputs inputs;
+	struct pd_outfile out, stats, table; /* `table`: --save-boilerplate */
+	struct pd_shingles_writer shingles;  /* if they are requested */
+	struct pd_outfile canonical;	     /* if it is requested */
+	struct walk_worker **workers;
+	int n_workers;
+	struct pd_err err;
+	struct progress progress;
+	double read_seconds;
+	uint64_t aliases;
+	/* used if boilerplate is learned first */
+	struct pd_site_learner *learner;
+	struct spool *spool; /* of pages that are signed afterwards; NULL: not used */
+};
+
+/* number of names of one file that are reported; all are counted */
+enum { ALIASES_TOLD = 100 };
+
+static const struct pd_span none = { "", 0 };
+
+static void report_damage(void *ctx, const struct pd_read_damage *d)
+{
+	struct walk *w = ctx;
+	struct pd_buf where = { 0 };
+	pd_read_damage_tell(d, "left out", w->log);
+	pd_read_damage_where(d, &where);
+	event_left_out(&w->events, PD_WALK_DAMAGE, PD_SKIP_DAMAGED, pd_buf_span(&where), none, none, pd_span_z(d->reason));
+	pd_buf_release(&where);
+}
+
+static void on_input(void *ctx, const char *label)
+{
+	struct walk *w = ctx;
+	event_input(&w->events, pd_span_z(label));
+}
+
+static void on_alias(void *ctx, const char *path)
+{
+	struct walk *w = ctx;
+	static const char words[] = "another name of a file that was read already";
+	if (w->aliases++ < ALIASES_TOLD)
+		pd_log_note(w->log, "%s: %s; left out", path, words);
+	event_left_out(&w->events, PD_WALK_ALIAS, PD_SKIP_NONE, pd_span_z(path), none, none, pd_span_z(words));
+}
+
+static int next_record(void *shared, void *ctx)
+{
+	struct walk *w = shared;
+	struct walk_worker *me = ctx;
+	double t = w->o->stats ? pd_thread_seconds() : 0;
+	int r = pd_reader_next(w->reader, &me->record, &w->err);
+	if (w->o->stats)
+		w->read_seconds += pd_thread_seconds() - t;
+	if (r == 1) {
+		pd_buf_set(&me->events, pd_buf_span(&w->events));
+		pd_buf_clear(&w->events);
+	}
+	return r;
+}
+
+static void count_record(struct walk_worker *me, enum pd_skip skip, const char *reason, struct pd_buf *out)
+{
+	const struct pd_record *r = &me->record;
+	struct pd_span type = me->pipeline.page.content_type;
+	pd_buf_add_span(out, pd_buf_span(&me->events));
+	me->counts.skipped[skip]++;
+	if (skip == PD_SKIP_DAMAGED)
+		pd_log_error(me->walk->log, "%s: %s; left out", pd_buf_z(&r->id), reason ? reason : "damaged");
+	if (!skip)
+		event_page(out);
+	else
+		event_left_out(out, PD_WALK_LEFT_OUT, skip, pd_buf_span(&r->id), pd_buf_span(&r->url),
+			       skip != PD_SKIP_KIND && type.n ? type : pd_buf_span(&r->content_type),
+			       pd_span_z(reason ? reason : ""));
+}
+
+/* Precedes a row that has shingles; the shingles follow this head. */
+struct shingles_head {
+	uint64_t id, text, bytes;
+};
+
+/* `cluster` has no key: it finds the pages of `fp --key` all the same. */
+static const struct pd_secret *secret_of_ids(const struct walk *w)
+{
+	return w->o->shingles_secret ? w->o->shingles_secret : &pd_no_secret;
+}
+
+static const struct pd_secret *secret_of_texts(const struct walk *w)
+{
+	return !w->o->shingles_secret && w->tables.keyed ? &w->tables.secret : secret_of_ids(w);
+}
+
+static void add_shingles(struct walk_worker *me, struct pd_buf *out)
+{
+	const struct pd_pipeline *p = &me->pipeline;
+	size_t at = out->n;
+	pd_buf_clear(&me->id);
+	pd_tsv_add(&me->id, p->page.id);
+	struct shingles_head head = { pd_shingles_id(secret_of_ids(me->walk), pd_buf_span(&me->id)), p->text_hash, 0 };
+	pd_buf_add(out, &head, sizeof head);
+	if (p->sketch.present || p->signature.present)
+		pd_sketch_shingles(&me->pipeline.sketcher, p->text_secret, &p->topic, out);
+	head.bytes = out->n - at - sizeof head;
+	memcpy(out->p + at, &head, sizeof head);
+}
+
+/* The number of terms in a shingle is a parameter of the sketch, which does not affect matching if the sketch is not
+ * used. */
+static int create_shingles(struct walk *w)
+{
+	const struct pd_sketch_options *o = &w->o->page.sketch;
+	struct pd_buf must = { 0 };
+	pd_buf_printf(&must, "%s sketch_shingle=%d", pd_buf_z(&w->tables.must), o->minima ? o->shingle : PD_SKETCH_DEFAULT.shingle);
+	int status = pd_shingles_create(&w->shingles, w->o->shingles, pd_buf_span(&must), &w->err);
+	pd_buf_release(&must);
+	return status;
+}
+
+static int emit_shingles(struct walk *w, struct pd_span *rest)
+{
+	struct shingles_head head;
+	memcpy(&head, rest->p, sizeof head);
+	struct pd_span shingles = pd_span(rest->p + sizeof head, head.bytes);
+	*rest = pd_span(shingles.p + shingles.n, rest->n - sizeof head - shingles.n);
+	return pd_shingles_add(&w->shingles, head.id, head.text, shingles, &w->err);
+}
+
+/* Append a line for --canonical, after its length: the page's id and the URL that the page names as canonical.  Append only the length
+ * 0 if the page names none, or its own. */
+static void add_canonical(struct walk_worker *me, struct pd_buf *out)
+{
+	const struct pd_pipeline *p = &me->pipeline;
+	struct canonical_link *c = &me->canonical;
+	size_t at = out->n;
+	uint64_t n = 0;
+	pd_buf_add(out, &n, sizeof n);
+	if (!p->blocks.meta.canonical.n)
+		return;
+	bool has_url = pd_url_parse(p->page.url, NULL, &c->page);
+	bool has_base = p->blocks.base.n && pd_url_parse(p->blocks.base, has_url ? &c->page : NULL, &c->base);
+	if (!pd_url_parse(p->blocks.meta.canonical, has_base ? &c->base : has_url ? &c->page : NULL, &c->target))
+		return;
+	pd_canonical_make(&c->form, &c->target, &c->named);
+	pd_buf_clear(&c->own);
+	if (has_url)
+		pd_canonical_make(&c->form, &c->page, &c->own);
+	if (pd_span_eq(pd_buf_span(&c->own), pd_buf_span(&c->named)))
+		return;
+	pd_tsv_add(out, p->page.id);
+	pd_buf_add_c(out, '\t');
+	pd_tsv_add(out, pd_buf_span(&c->named));
+	pd_buf_add_c(out, '\n');
+	n = out->n - at - sizeof n;
+	memcpy(out->p + at, &n, sizeof n);
+}
+
+static int emit_canonical(struct walk *w, struct pd_span *rest)
+{
+	uint64_t n;
+	memcpy(&n, rest->p, sizeof n);
+	struct pd_span line = pd_span(rest->p + sizeof n, n);
+	*rest = pd_span(line.p + n, rest->n - sizeof n - n);
+	return fwrite(line.p, 1, n, w->canonical.f) == n ? PD_OK : pd_fail_errno(&w->err, "cannot write %s", w->o->canonical);
+}
+
+static void canonical_link_release(struct canonical_link *c)
+{
+	pd_canonical_release(&c->form);
+	pd_url_release(&c->page);
+	pd_url_release(&c->base);
+	pd_url_release(&c->target);
+	pd_buf_release(&c->own);
+	pd_buf_release(&c->named);
+}
+
+/* Write the result of write_row. */
+static int emit_made(struct walk *w, struct pd_span row)
+{
+	int status = w->o->canonical && row.n ? emit_canonical(w, &row) : PD_OK;
+	if (!status && w->o->shingles && row.n)
+		status = emit_shingles(w, &row);
+	if (w->walker->take && row.n) {
+		w->walker->take(w->walker->ctx, row);
+		return status;
+	}
+	if (!status && row.n && fwrite(row.p, 1, row.n, w->out.f) != row.n)
+		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
+	return status;
+}
+
+static void write_row(struct walk_worker *me, struct pd_buf *out)
+{
+	double t = me->pipeline.timed ? pd_thread_seconds() : 0;
+	me->counts.without_fingerprint +=
+		!me->walk->walker->parsed && me->walk->tables.fingerprints && !me->pipeline.signature.present;
+	bool stub = me->pipeline.stub && !me->pipeline.match_stubs;
+	me->counts.stubs[me->pipeline.stub] += stub;
+	me->counts.cut += !me->walk->walker->parsed && me->walk->tables.fingerprints && !stub && pd_pipeline_is_cut(&me->pipeline);
+	for (int i = 0; i < me->walk->tables.methods.n; i++) {
+		const struct pd_signature *s = &me->pipeline.by_method[i];
+		me->counts.signed_by[i] += s->present;
+		me->counts.few[i] += s->present && s->few;
+		me->counts.capped[i] += s->present && s->capped;
+	}
+	if (me->walk->o->canonical)
+		add_canonical(me, out);
+	if (me->walk->o->shingles)
+		add_shingles(me, out);
+	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
+	if (me->pipeline.timed)
+		me->pipeline.seconds[PD_PHASE_ROW] += pd_thread_seconds() - t;
+}
+
+static void work(void *ctx, struct pd_buf *out)
+{
+	struct walk_worker *me = ctx;
+	const char *reason = NULL;
+	enum pd_skip skip = (me->walk->walker->parsed ? pd_pipeline_parse : pd_pipeline_run)(&me->pipeline, &me->record, &reason);
+	count_record(me, skip, reason, out);
+	if (!skip)
+		write_row(me, out);
+}
+
+static int emit_row(void *shared, const struct pd_buf *out)
+{
+	struct walk *w = shared;
+	struct pd_span row = pd_buf_span(out);
+	bool page = inputs_take(&w->inputs, &row, w->log);
+	progress(&w->progress, w->reader, w->log, page);
+	return emit_made(w, row);
+}
+
+static void worker_free(struct walk_worker *me)
+{
+	if (!me)
+		return;
+	pd_pipeline_release(&me->pipeline);
+	pd_record_release(&me->record);
+	pd_json_free(me->json);
+	pd_buf_release(&me->packed);
+	pd_buf_release(&me->events);
+	pd_buf_release(&me->id);
+	pd_buf_release(&me->plain);
+	canonical_link_release(&me->canonical);
+	free(me);
+}
+
+static int make_workers(struct walk *w)
+{
+	w->n_workers = w->o->jobs ? w->o->jobs : pd_cores();
+	w->workers = pd_zalloc((size_t)w->n_workers * sizeof *w->workers);
+	for (int i = 0; i < w->n_workers; i++) {
+		struct walk_worker *me = w->workers[i] = pd_zalloc(sizeof *me);
+		me->walk = w;
+		me->json = pd_json_new();
+		me->canonical.form.form = PD_FORM_CANONICAL;
+		int status = pd_pipeline_init(&me->pipeline, &w->o->page, &w->tables, &w->err);
+		if (status)
+			return status;
+		me->pipeline.timed = w->o->stats != NULL;
+		if (w->o->shingles)
+			me->pipeline.text_secret = secret_of_texts(w);
+	}
+	return PD_OK;
+}
+
+/* Print a note if standard input is a terminal: the user may have forgotten the input. */
+static void note_terminal_input(struct walk *w, char **inputs, int n_inputs)
+{
+	bool reads = !n_inputs && !w->o->files_from;
+	for (int i = 0; i < n_inputs; i++)
+		reads |= strcmp(inputs[i], "-") == 0;
+	reads |= w->o->files_from && strcmp(w->o->files_from, "-") == 0;
+	if (reads && isatty(STDIN_FILENO))
+		pd_log_note(w->log, "reading standard input from the terminal; Ctrl-D ends it, Ctrl-C the program");
+}
+
+struct pd_reader_options pd_walk_inputs(const struct pd_walk_options *o, char **inputs, int n_inputs)
+{
+	return (struct pd_reader_options){ .inputs = inputs,
+					   .n_inputs = n_inputs,
+					   .files_from = o->files_from,
+					   .select = o->select,
+					   .stdin_name = o->name,
+					   .max_block = o->page.max_page + PD_BLOCK_ROOM,
+					   .threads = o->jobs ? o->jobs : pd_cores(),
+					   .fields = o->fields,
+					   .all_text = o->all_text };
+}
+
+static int open_all(struct walk *w, char **inputs, int n_inputs)
+{
+	struct pd_reader_options r = pd_walk_inputs(w->o, inputs, n_inputs);
+	r.found = w->o->found;
+	r.twice = w->o->twice;
+	r.measure = w->log->progress;
+	r.damage = report_damage;
+	r.input = on_input;
+	r.alias = on_alias;
+	r.damage_ctx = w;
+
+	int status = pd_tables_open(&w->tables, &w->o->page, &w->err);
+	if (!status)
+		status = make_workers(w);
+	/* Before the inputs are examined: the files that it writes are not inputs. */
+	if (!status)
+		status = pd_outfile_open(&w->out, w->o->output, &w->err);
+	if (!status)
+		status = pd_write_as_columns(&w->out, w->o->format, &w->err);
+	if (!status && w->o->stats)
+		status = pd_outfile_check_own(w->o->stats, &w->err);
+	if (!status && w->o->stats)
+		status = pd_outfile_open(&w->stats, w->o->stats, &w->err);
+	if (!status && w->o->save_boilerplate)
+		status = pd_outfile_open(&w->table, w->o->save_boilerplate, &w->err);
+	if (!status)
+		status = inputs_open(&w->inputs, w->o->left_out, &w->err);
+	if (!status)
+		status = pd_reader_open(&w->reader, &r, &w->err);
+	if (!status)
+		note_terminal_input(w, inputs, n_inputs);
+	return status;
+}
+
+/* --- learning boilerplate first --- */
+
+/*
+ * Pages are parsed once.  The first pass collects the learning record of each page and, if rows are requested, spools
+ * the page; the second pass reads them from the spool, in the order of the input.
+ *
+ * Result for a page in the first pass: 8 bytes, the length of its record; the record; the packed page.
+ */
+
+/* Packed pages for the second pass, in a temporary file without a name, in the order of the input.  They are written
+ * and read in large blocks: page by page the kernel takes three times as long. */
+struct spool {
+	FILE *f;
+	uint64_t bytes, read; /* bytes written; bytes read since the rewind */
+	char piece[1 << 16];
+};
+
+static int spool_new(struct spool **out, const char *tmp_dir, struct pd_err *e)
+{
+	FILE *f = pd_tempfile_open(tmp_dir, e);
+	*out = NULL;
+	if (!f)
+		return PD_ERR_SYSTEM;
+	*out = pd_zalloc(sizeof **out);
+	(*out)->f = f;
+	setvbuf(f, (*out)->piece, _IOFBF, sizeof(*out)->piece);
+	return PD_OK;
+}
+
+static void spool_free(struct spool *s)
+{
+	if (!s)
+		return;
+	fclose(s->f);
+	free(s);
+}
+
+/* Compression takes more time than writing and reading more bytes, but disk space is limited. */
+#define SPOOL_AS_IT_IS (UINT64_C(256) << 20)
+
+static bool spool_is_large(const struct spool *s)
+{
+	return __atomic_load_n(&s->bytes, __ATOMIC_RELAXED) >= SPOOL_AS_IT_IS;
+}
+
+static int spool_put(struct spool *s, struct pd_span page, struct pd_err *e)
+{
+	uint64_t n = page.n;
+	if (fwrite(&n, sizeof n, 1, s->f) != 1 || fwrite(page.p, 1, page.n, s->f) != page.n)
+		return pd_fail_errno(e, "cannot write a temporary file");
+	__atomic_store_n(&s->bytes, s->bytes + sizeof n + page.n, __ATOMIC_RELAXED);
+	return PD_OK;
+}
+
+/* Rewind to read. */
+static int spool_rewind(struct spool *s, struct pd_err *e)
+{
+	if (fflush(s->f) != 0)
+		return pd_fail_errno(e, "cannot write a temporary file");
+	s->read = 0;
+	return fseeko(s->f, 0, SEEK_SET) < 0 ? pd_fail_errno(e, "cannot read a temporary file") : PD_OK;
+}
+
+static int spool_unreadable(struct spool *s, struct pd_err *e)
+{
+	return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file")
+			    : pd_fail(e, PD_ERR_FORMAT, "a temporary file is truncated");
+}
+
+/* Return 1 and a page in `out`, whose content is replaced; 0: the end; or a negative status. */
+static int spool_next(struct spool *s, struct pd_buf *out, struct pd_err *e)
+{
+	uint64_t n;
+	pd_buf_clear(out);
+	if (s->read == s->bytes)
+		return 0;
+	if (fread(&n, sizeof n, 1, s->f) != 1)
+		return spool_unreadable(s, e);
+	if (n > s->bytes - s->read - sizeof n)
+		return pd_fail(e, PD_ERR_FORMAT, "a temporary file is damaged");
+	char *at = pd_buf_reserve(out, n);
+	if (fread(at, 1, n, s->f) != n)
+		return spool_unreadable(s, e);
+	s->read += sizeof n + n;
+	out->n = n;
+	out->p[n] = 0;
+	return 1;
+}
+
+void pd_walk_taught(const struct pd_site_learn_counts *c, struct pd_log *log)
+{
+	struct pd_buf line = { 0 };
+	if (!c->hosts) {
+		pd_log_note(log, "no page has a URL: boilerplate of sites is not learned; add URLs, or use paths such as "
+				 "mirror/example.org/page.html");
+		return;
+	}
+	pd_buf_printf(&line, "learned boilerplate on %" PRIu64 " of ", c->taught);
+	pd_buf_count(&line, c->hosts, "host");
+	pd_buf_add_z(&line, ": ");
+	pd_buf_count(&line, c->lines, "repeated line");
+	pd_buf_add_z(&line, ", ");
+	pd_buf_count(&line, c->paths, "page area");
+	pd_log_note(log, "%s", line.p);
+	pd_buf_release(&line);
+}
+
+static void first_work(void *ctx, struct pd_buf *out)
+{
+	struct walk_worker *me = ctx;
+	const char *reason = NULL;
+	uint64_t record = 0;
+	enum pd_skip skip = pd_pipeline_parse(&me->pipeline, &me->record, &reason);
+	count_record(me, skip, reason, out);
+	if (skip)
+		return;
+	size_t at = out->n;
+	pd_buf_add(out, &record, sizeof record);
+	if (pd_site_learner_wants(me->walk->learner, me->pipeline.page.url, &me->pipeline.scratch))
+		pd_pipeline_site(&me->pipeline, out);
+	record = out->n - at - sizeof record;
+	memcpy(out->p + at, &record, sizeof record);
+	if (me->walk->spool)
+		pd_packed_write(&me->plain, &me->pipeline, spool_is_large(me->walk->spool), out);
+}
+
+static int first_emit(void *shared, const struct pd_buf *out)
+{
+	struct walk *w = shared;
+	uint64_t record;
+	struct pd_span rest = pd_buf_span(out);
+	bool page = inputs_take(&w->inputs, &rest, w->log);
+	progress(&w->progress, w->reader, w->log, page);
+	if (!page)
+		return PD_OK;
+	memcpy(&record, rest.p, sizeof record);
+	rest = pd_span(rest.p + sizeof record, rest.n - sizeof record);
+	int status = pd_site_learner_add(w->learner, pd_span(rest.p, record), &w->err);
+	if (!status && w->spool)
+		status = spool_put(w->spool, pd_span(rest.p + record, rest.n - record), &w->err);
+	return status;
+}
+
+/* Copy the table from a temporary file into --save-boilerplate and into the walk. */
+static int save(struct walk *w, FILE *table)
+{
+	char piece[1 << 16];
+	size_t n;
+	if (!w->table.f)
+		return PD_OK;
+	if (fseeko(table, 0, SEEK_SET) < 0)
+		return pd_fail_errno(&w->err, "cannot read a temporary file");
+	while ((n = fread(piece, 1, sizeof piece, table)) > 0)
+		fwrite(piece, 1, n, w->table.f);
+	if (!ferror(table))
+		return pd_outfile_commit(&w->table, &w->err);
+	return pd_fail_errno(&w->err, "cannot read a temporary file");
+}
+
+static int use_table(struct walk *w, struct pd_site_learn_counts *counts)
+{
+	struct pd_boilerplate *b;
+	FILE *table = pd_tempfile_open(w->o->tmp_dir, &w->err);
+	if (!table)
+		return PD_ERR_SYSTEM;
+	int status = pd_site_learner_end(w->learner, table, counts, &w->err);
+	if (!status)
+		status = save(w, table);
+	if (status) {
+		fclose(table);
+		return status;
+	}
+	status = pd_boilerplate_read(table, "the learned boilerplate", &b, &w->err);
+	if (!status)
+		pd_tables_boilerplate(&w->tables, b, w->o->save_boilerplate ? w->o->save_boilerplate : "learned");
+	return status;
+}
+
+/* Make the table from all pages.  Write it to the output if only the table is requested; otherwise to
+ * --save-boilerplate, if given, and use it in the walk. */
+static int learn_first(struct walk *w)
+{
+	static const struct pd_pool_ops ops = { next_record, first_work, first_emit };
+	bool rows = w->walker->row != NULL;
+	struct pd_site_learn_counts counts;
+	struct pd_site_learn_options o = { .tmp_dir = w->o->tmp_dir,
+					   .hidden_kept = !w->o->page.html.drop_hidden,
+					   .samples = rows || w->o->samples,
+					   .known = w->o->known };
+	w->learner = pd_site_learner_new(&o);
+	int status = rows ? spool_new(&w->spool, w->o->tmp_dir, &w->err) : PD_OK;
+	if (!status)
+		status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
+	if (!status)
+		status = rows ? use_table(w, &counts) : pd_site_learner_end(w->learner, w->out.f, &counts, &w->err);
+	if (!status)
+		pd_walk_taught(&counts, w->log);
+	return status;
+}
+
+static int next_packed(void *shared, void *ctx)
+{
+	struct walk *w = shared;
+	struct walk_worker *me = ctx;
+	return spool_next(w->spool, &me->packed, &w->err);
+}
+
+static void second_work(void *ctx, struct pd_buf *out)
+{
+	struct walk_worker *me = ctx;
+	if (!pd_packed_read(&me->plain, pd_buf_span(&me->packed), &me->pipeline)) {
+		me->lost = true;
+		return;
+	}
+	pd_pipeline_sign(&me->pipeline);
+	write_row(me, out);
+}
+
+static int second_emit(void *shared, const struct pd_buf *out)
+{
+	return emit_made(shared, pd_buf_span(out));
+}
+
+static int sign_again(struct walk *w)
+{
+	static const struct pd_pool_ops ops = { next_packed, second_work, second_emit };
+	int status = spool_rewind(w->spool, &w->err);
+	if (!status)
+		status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
+	for (int i = 0; !status && i < w->n_workers; i++)
+		if (w->workers[i]->lost)
+			status = pd_fail(&w->err, PD_ERR_FORMAT, "a page in a temporary file is damaged");
+	return status;
+}
+
+/* --- the run --- */
+
+static void sum_up(struct walk *w, struct counts *sum)
+{
+	*sum = (struct counts){ .methods = &w->tables.methods };
+	for (int i = 0; i < w->n_workers; i++) {
+		const struct walk_worker *me = w->workers[i];
+		for (int s = 0; s < PD_SKIP_COUNT; s++)
+			sum->skipped[s] += me->counts.skipped[s];
+		sum->without_fingerprint += me->counts.without_fingerprint;
+		sum->cut += me->counts.cut;
+		for (int k = 0; k < PD_METHODS_MAX; k++) {
+			sum->signed_by[k] += me->counts.signed_by[k];
+			sum->few[k] += me->counts.few[k];
+			sum->capped[k] += me->counts.capped[k];
+		}
+		for (int s = 0; s < PD_STUBS; s++)
+			sum->stubs[s] += me->counts.stubs[s];
+		for (int p = 0; p < PD_PHASES; p++)
+			sum->seconds[p] += me->pipeline.seconds[p];
+	}
+	sum->seconds[PD_PHASE_READ] = w->read_seconds;
+	sum->inputs_without_pages = w->inputs.inputs_without_pages;
+	sum->elapsed = pd_wall_seconds() - w->progress.started;
+	if (w->reader)
+		pd_reader_stats(w->reader, &sum->input);
+}
+
+static int run_walk(struct walk *w, struct counts *sum)
+{
+	static const struct pd_pool_ops ops = { next_record, work, emit_row };
+	struct pd_buf text = { 0 };
+	int status = w->o->learn ? learn_first(w) : PD_OK;
+	if (!status && w->o->shingles)
+		status = create_shingles(w);
+	if (!status && w->o->canonical)
+		status = pd_outfile_open(&w->canonical, w->o->canonical, &w->err);
+	if (!status && w->walker->header) {
+		status = pd_write_header(
+			&(struct pd_write_header){ .kind = w->walker->kind, .ends = w->walker->total, .tables = &w->tables }, &text,
+			&w->err);
+		fwrite(text.p, 1, text.n, w->out.f);
+	}
+	if (!status && w->walker->row)
+		status = w->spool ? sign_again(w) : pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
+	if (!status)
+		status = inputs_end(&w->inputs, pd_buf_span(&w->events), w->log, &w->err);
+	sum_up(w, sum);
+	if (!status && w->walker->end)
+		w->walker->end(w->walker->ctx, w->out.f);
+	if (!status && w->walker->finish)
+		status = w->walker->finish(w->walker->ctx, w->out.f, &w->err);
+	if (!status && w->walker->total) {
+		pd_buf_clear(&text);
+		append_total(sum, &text);
+		fwrite(text.p, 1, text.n, w->out.f);
+	}
+	pd_buf_release(&text);
+	return status;
+}
+
+int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
+	    struct pd_err *e)
+{
+	struct walk w = { .walker = walker,
+			  .o = o,
+			  .log = log,
+			  .out = { .slot = -1 },
+			  .stats = { .slot = -1 },
+			  .table = { .slot = -1 },
+			  .shingles.out.slot = -1,
+			  .canonical = { .slot = -1 } };
+	struct counts sum = { 0 };
+	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
+	start_progress(&w.progress);
+	char *standard = (char *)"-";
+	bool reads_standard = !n_inputs && !o->files_from;
+	int status = pd_outfile_check(o->output, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
+	if (!status && o->shingles)
+		status = pd_outfile_check(o->shingles, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
+	if (!status && o->canonical)
+		status = pd_outfile_check(o->canonical, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
+	if (!status)
+		status = open_all(&w, inputs, n_inputs);
+	if (!status)
+		status = run_walk(&w, &sum);
+	pd_log_progress(log, NULL);
+	pd_log_many_end(log);
+	/* Write the files that accompany the rows first: rows without them would seem complete. */
+	if (o->shingles)
+		status = pd_shingles_close(&w.shingles, status, &w.err);
+	if (!status && o->canonical)
+		status = pd_outfile_commit(&w.canonical, &w.err);
+	else if (w.canonical.f)
+		pd_outfile_abandon(&w.canonical);
+	if (!status)
+		status = pd_outfile_commit(&w.out, &w.err);
+	else if (w.out.f)
+		pd_outfile_abandon(&w.out);
+	if (!status && w.stats.f)
+		status = write_walk_stats(&sum, &w.stats, &w.err);
+	else if (w.stats.f)
+		pd_outfile_abandon(&w.stats);
+	if (w.table.f)
+		pd_outfile_abandon(&w.table);
+	if (o->counts)
+		*o->counts =
+			(struct pd_walk_counts){ sum.skipped[PD_SKIP_NONE], sum.without_fingerprint, left_out(&sum),
+						 count_damaged(&sum),	    sum.input.bytes_read,    sum.inputs_without_pages };
+	if (status)
+		*e = w.err;
+	else
+		status = print_closing_line(&sum, log) && !o->ignore_damaged ? PD_WALK_DAMAGED : PD_OK;
+	pd_reader_free(w.reader);
+	inputs_release(&w.inputs);
+	pd_buf_release(&w.events);
+	for (int i = 0; i < w.n_workers; i++)
+		worker_free(w.workers[i]);
+	free(w.workers);
+	pd_site_learner_free(w.learner);
+	spool_free(w.spool);
+	pd_tables_release(&w.tables);
+	return status;
+}
+
+static void fp_row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
+{
+	pd_write_page(p, PD_WRITE_FP, NULL, out);
+}
+
+const struct pd_walker pd_walk_fp = { .header = true, .kind = PD_WRITE_FP, .row = fp_row, .total = true };

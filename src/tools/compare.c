@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/inspect.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/tsv.h"
+#include "link/rules.h"
+#include "sign/shingle.h"
+#include "sign/values.h"
+
+/* A sorted set of hashes. */
+struct set {
+	uint64_t *v;
+	size_t n, cap;
+};
+
+static void set_add(struct set *s, uint64_t hash)
+{
+	s->v = pd_grow(s->v, s->n, &s->cap, sizeof *s->v);
+	s->v[s->n++] = hash;
+}
+
+static int ascending(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
+static void set_close(struct set *s)
+{
+	size_t n = 0;
+	if (s->n)
+		qsort(s->v, s->n, sizeof *s->v, ascending);
+	for (size_t i = 0; i < s->n; i++)
+		if (!n || s->v[n - 1] != s->v[i])
+			s->v[n++] = s->v[i];
+	s->n = n;
+}
+
+static size_t shared(const struct set *a, const struct set *b)
+{
+	size_t n = 0;
+	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+		n += a->v[i] == b->v[j];
+		if (a->v[i] <= b->v[j])
+			i++;
+		else
+			j++;
+	}
+	return n;
+}
+
+static bool has(const struct set *s, uint64_t hash)
+{
+	return s->n && bsearch(&hash, s->v, s->n, sizeof *s->v, ascending) != NULL;
+}
+
+static void add_shingle(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight)
+{
+	set_add(ctx, pd_hash64(text.p, text.n));
+}
+
+static void shingles_of(struct pd_pipeline *p, const struct pd_sign_options *o, struct set *out)
+{
+	struct pd_shingler s;
+	pd_shingler_init(&s, o);
+	pd_shingles(&s, &p->topic, add_shingle, out);
+	pd_shingler_release(&s);
+	set_close(out);
+}
+
+static void lines_of(const struct pd_pipeline *p, struct set *out)
+{
+	struct pd_span rest = pd_buf_span(&p->topic.text), line;
+	while (rest.n && pd_span_split(&rest, '\n', &line))
+		if (line.n)
+			set_add(out, pd_hash64(line.p, line.n));
+	set_close(out);
+}
+
+static void print_page(const struct pd_pipeline *p, const char *name, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%s: %.*s  %.*s\n   %" PRIu64 " terms, %zu bytes of main text", name, (int)p->page.id.n, p->page.id.p,
+		      (int)p->page.url.n, p->page.url.p, p->signature.terms, p->topic.text.n);
+	if (p->tables->fingerprints)
+		pd_buf_add_z(out, p->signature.present ? ", fingerprint " : ", fingerprint none (too little text)");
+	if (p->signature.present)
+		pd_key_hex(&p->signature.key, p->signature.bits, out);
+	pd_buf_add_c(out, '\n');
+}
+
+static void print_lines_only_in(const struct pd_pipeline *p, const struct set *other, char mark, struct pd_buf *out)
+{
+	struct pd_span rest = pd_buf_span(&p->topic.text), line;
+	while (rest.n && pd_span_split(&rest, '\n', &line)) {
+		if (!line.n || has(other, pd_hash64(line.p, line.n)))
+			continue;
+		pd_buf_printf(out, "%c ", mark);
+		pd_buf_add_span(out, line);
+		pd_buf_add_c(out, '\n');
+	}
+}
+
+static void print_distance(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+{
+	if (a->signature.present && b->signature.present)
+		pd_buf_printf(out, "distance: %d of %d bits\n", pd_hamming(&a->signature.key, &b->signature.key, a->signature.bits),
+			      a->signature.bits);
+	else if (a->tables->fingerprints)
+		pd_buf_add_z(out, "distance: - (no fingerprint; such pages match only if their texts are equal)\n");
+	bool same = a->text_digest.n && pd_span_eq(pd_buf_span(&a->text_digest), pd_buf_span(&b->text_digest));
+	pd_buf_printf(out, "same text: %s\n", same ? "yes" : "no");
+}
+
+/* Print the result of each method: "segments: match, 12 shared of 14 in a and 12 in b". */
+static void print_methods(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+{
+	struct pd_value x = { 0 }, y = { 0 };
+	for (int i = 0; i < a->tables->methods.n; i++) {
+		const struct pd_method_spec *spec = &a->tables->methods.v[i];
+		const struct pd_method *m = spec->method;
+		const struct pd_signature *s = &a->by_method[i], *t = &b->by_method[i];
+		struct pd_sign_rule rule = { 0 };
+		struct pd_likeness like;
+		if (m->rule)
+			m->rule(spec->value, &rule);
+		pd_buf_printf(out, "%s: ", m->name);
+		if (!s->present || !t->present || !pd_value_read(m->kind, pd_buf_span(&s->column), &x) ||
+		    !pd_value_read(m->kind, pd_buf_span(&t->column), &y)) {
+			pd_buf_printf(out, "no match, nothing to sign in %s\n", s->present ? "b" : t->present ? "a" : "both");
+			continue;
+		}
+		pd_value_compare(m->kind, &rule, &x, &y, &like);
+		pd_buf_add_z(out, like.match ? "match" : "no match");
+		if (m->kind == PD_SIGN_SET)
+			pd_buf_printf(out, ", %zu shared of %zu in a and %zu in b", like.shared, x.n, y.n);
+		else if (m->kind == PD_SIGN_KEYWORDS && memcmp(x.key[rule.key], y.key[rule.key], sizeof x.key[0]))
+			pd_buf_add_z(out, ", other keys");
+		if (m->kind == PD_SIGN_KEYWORDS || m->kind == PD_SIGN_VECTOR)
+			pd_buf_printf(out, ", similarity %.3f", like.similarity);
+		pd_buf_add_c(out, '\n');
+	}
+	pd_value_release(&x);
+	pd_value_release(&y);
+}
+
+/* Return the signature from the file of ranks; 0: none, or no file. */
+static double signature_of(const struct pd_pipeline *p)
+{
+	struct pd_buf id = { 0 };
+	double signature = 0, quality;
+	pd_tsv_add(&id, p->page.id);
+	pd_ranks_find(&p->tables->ranks, pd_buf_span(&id), &signature, &quality);
+	pd_buf_release(&id);
+	return signature;
+}
+
+/* If links were examined: print the result of each rule on links, with its default limit. */
+static void print_rules(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+{
+	struct pd_err e;
+	if (a->tables->adverts)
+		pd_rules_explain(&a->links, &b->links, (double[]){ signature_of(a), signature_of(b) }, out, &e);
+}
+
+/* Print the comparison of two sets of shingles: "269 shared, 0 only in a, 19 only in b"; return their Jaccard
+ * similarity. */
+static double print_shared(const struct set *a, const struct set *b, struct pd_buf *out)
+{
+	size_t both = shared(a, b), all = a->n + b->n - both;
+	pd_buf_printf(out, "%zu shared, %zu only in a, %zu only in b", both, a->n - both, b->n - both);
+	return all ? (double)both / (double)all : 0;
+}
+
+/* Print the share of text that is lost with a page if the other is kept, as in cluster --max-loss. */
+static void print_loss(const struct set *a, const struct set *b, struct pd_buf *out)
+{
+	double both = (double)shared(a, b);
+	if (!a->n || !b->n)
+		return;
+	pd_buf_printf(out, "would be lost: %.1f%% of a if b is kept, %.1f%% of b if a is kept\n", 100 - 100 * both / (double)a->n,
+		      100 - 100 * both / (double)b->n);
+}
+
+/* Print the similarity estimated by the sketches, and the exact one. */
+static void print_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struct pd_buf *out)
+{
+	const struct pd_sketch_options *o = &a->sketcher.o;
+	struct pd_sign_options text = { .shingle = o->minima ? o->shingle : PD_SKETCH_DEFAULT.shingle,
+					.features = { [PD_FEATURE_TEXT] = true } };
+	double estimate = pd_sketch_similarity(o, &a->sketch, &b->sketch);
+	struct set sa = { 0 }, sb = { 0 };
+	struct pd_buf counts = { 0 };
+	shingles_of(a, &text, &sa);
+	shingles_of(b, &text, &sb);
+	double similarity = print_shared(&sa, &sb, &counts);
+	pd_buf_add_z(out, "similarity: ");
+	if (estimate >= 0)
+		pd_buf_printf(out, "%.3f by the sketches, ", estimate);
+	pd_buf_printf(out, "%.3f exactly (shingles of %d terms: %s)\n", similarity, text.shingle, counts.p);
+	print_loss(&sa, &sb, out);
+	pd_buf_release(&counts);
+	free(sa.v);
+	free(sb.v);
+}
+
+static const struct pd_paint paint[] = {
+	{ "a: ", PD_PAINT_HEAD },
+	{ "b: ", PD_PAINT_HEAD },
+	{ "distance: ", PD_PAINT_NOTE },
+	{ "similarity: ", PD_PAINT_NOTE },
+	{ "- ", PD_PAINT_BAD },
+	{ "+ ", PD_PAINT_GOOD },
+	{ NULL, NULL },
+};
+
+static size_t repeated(const struct pd_topic *t)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < t->n_decisions; i++)
+		n += !strcmp(t->decisions[i].rule, "boilerplate");
+	return n;
+}
+
+static void print_repeated(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
+{
+	if (!a->tables->boilerplate)
+		return;
+	pd_buf_add_z(out, "ignored because the site repeats it: ");
+	pd_buf_count(out, repeated(&a->topic), "line");
+	pd_buf_printf(out, " of a, %zu of b\n", repeated(&b->topic));
+}
+
+/* Both pipelines have processed their pages, with the same options `o`. */
+static void compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out)
+{
+	struct set sa = { 0 }, sb = { 0 }, la = { 0 }, lb = { 0 };
+	shingles_of(a, o, &sa);
+	shingles_of(b, o, &sb);
+	lines_of(a, &la);
+	lines_of(b, &lb);
+	print_page(a, "a", out);
+	print_page(b, "b", out);
+	print_distance(a, b, out);
+	print_methods(a, b, out);
+	print_rules(a, b, out);
+	print_similarity(a, b, out);
+	pd_buf_printf(out, "signed shingles of %d terms: ", o->shingle);
+	print_shared(&sa, &sb, out);
+	pd_buf_add_c(out, '\n');
+	print_repeated(a, b, out);
+	pd_buf_printf(out, "lines of main text: %zu shared, %zu only in a (-), %zu only in b (+)\n", shared(&la, &lb),
+		      la.n - shared(&la, &lb), lb.n - shared(&la, &lb));
+	print_lines_only_in(a, &lb, '-', out);
+	print_lines_only_in(b, &la, '+', out);
+	free(sa.v);
+	free(sb.v);
+	free(la.v);
+	free(lb.v);
+}
+
+int pd_compare_pages(const struct pd_walk_options *o, const struct pd_pick_which which[2], enum pd_color color, struct pd_log *log,
+		     struct pd_err *e)
+{
+	struct pd_tables t;
+	struct pd_pick a = { 0 }, b = { 0 };
+	struct pd_buf out = { 0 };
+	int status = pd_tables_open(&t, &o->page, e);
+	if (status)
+		return status;
+	status = pd_pick_page(&a, o, &t, &which[0], log, e);
+	if (!status)
+		status = pd_pick_page(&b, o, &t, &which[1], log, e);
+	if (!status) {
+		compare(&a.pipeline, &b.pipeline, &o->page.sign, &out);
+		pd_print(stdout, pd_buf_span(&out), paint, color);
+	}
+	pd_buf_release(&out);
+	pd_pick_release(&a);
+	pd_pick_release(&b);
+	pd_tables_release(&t);
+	return status;
+}

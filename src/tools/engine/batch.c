@@ -1,0 +1,633 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A batch of new pages against a stored collection (patent CN101645082, module 500), in steps:
+ *
+ *	count		rows of the collection, and the batch -> the file of parameters
+ *	tables		the batch -> its tables, a file that is distributed to the map tasks of `find`
+ *	find		rows of the collection -> for each new page the stored near-duplicates of it; stored pages to be removed
+ *	inside		the batch -> pairs inside it, if requested
+ *	tombstones	output of `find` -> verdicts on stored pages
+ *	update		the collection, the batch and the output of `find` -> the collection without removed pages, with the batch
+ *
+ * The steps doubts and pairs are those of join.  The batch is a key file (`match --save`).  A map task of `find` maps
+ * the tables and searches them for blocks of stored rows, so its memory is that of the batch and one block, however
+ * many rows it reads.  A stored row that may be near a new page is sent to the key of that page's fingerprint, which
+ * all new pages with this fingerprint share.  The reduce task decides as `match` does.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "tools/engine/batch_tables.h"
+#include "tools/engine/buckets.h"
+#include "write/write.h"
+
+#define AT_LEAST 65536 /* number of stored rows that are matched together with the new rows of their keys */
+
+/* Open the batch, whose parameters must be those of the job. */
+static int open_batch(const struct pd_engine *t, const struct pd_engine_params *p, struct pd_rows *rows, struct pd_err *e)
+{
+	struct pd_buf differ = { 0 };
+	int status = pd_engine_batch_read(t, rows, e);
+	if (!status && rows->must.n && p->must.n)
+		pd_params_differ(pd_buf_span(&p->must), pd_buf_span(&rows->must), &differ);
+	if (differ.n || (!status && rows->fingerprints.n && rows->bits != p->bits))
+		status = pd_fail(e, PD_ERR_PARAMS, "%s: the batch has other parameters than the job (%s)", t->batch,
+				 pd_buf_z(&differ));
+	pd_buf_release(&differ);
+	return status;
+}
+
+/* The key of each row of the batch: its fingerprint, or the digest of its text; none: it matches nothing. */
+struct keys {
+	const struct pd_rows *rows;
+	uint32_t *member; /* by row: its number in one of the two sets, plus one; 0: none */
+	uint8_t *digest;  /* by row: it is in the set of digests */
+};
+
+static void open_keys(struct keys *k, const struct pd_rows *rows)
+{
+	*k = (struct keys){ .rows = rows,
+			    .member = pd_zalloc((rows->n + 1) * sizeof *k->member),
+			    .digest = pd_zalloc(rows->n + 1) };
+	for (uint32_t i = 0; i < rows->fingerprints.n; i++)
+		k->member[pd_rows_set_row(&rows->fingerprints, i)] = i + 1;
+	for (uint32_t i = 0; i < rows->digests.n; i++) {
+		k->member[pd_rows_set_row(&rows->digests, i)] = i + 1;
+		k->digest[pd_rows_set_row(&rows->digests, i)] = 1;
+	}
+}
+
+/* Map the hashes of ids to rows, from 1. */
+static void take_ids(const struct pd_rows *rows, struct pd_map *ids)
+{
+	for (uint32_t i = 0; i < rows->n; i++) {
+		struct pd_span id = pd_rows_view(rows, i).id;
+		*pd_map_put(ids, pd_hash64(id.p, id.n)) = i + 1;
+	}
+}
+
+static void close_keys(struct keys *k)
+{
+	free(k->member);
+	free(k->digest);
+}
+
+static void add_hex(const struct keys *k, uint32_t row, struct pd_buf *out)
+{
+	const struct pd_rows_set *set = k->digest[row] ? &k->rows->digests : &k->rows->fingerprints;
+	for (int w = 0; w < set->words; w++)
+		pd_hex_add(out, set->keys[(k->member[row] - 1) * (size_t)set->words + (size_t)w]);
+}
+
+/* Append "e.52cf3a676b8a7584"; return false if the row has no key. */
+static bool add_key(const struct keys *k, uint32_t row, struct pd_buf *out)
+{
+	if (!k->member[row])
+		return false;
+	pd_buf_add_z(out, k->digest[row] ? "d." : "e.");
+	add_hex(k, row, out);
+	return true;
+}
+
+/* Append a row of the batch in the form for other tasks. */
+static void add_batch_row(const struct keys *k, uint32_t row, struct pd_buf *out)
+{
+	static const int column[PD_ROW_FIELDS] = { PD_FP_ID,	     PD_FP_URL,	       PD_FP_FETCH_TIME,
+						   PD_FP_TEXT_BYTES, PD_FP_QUALITY,    PD_FP_CONTENT_DIGEST,
+						   PD_FP_TERMS,	     PD_FP_CONFIDENCE, PD_FP_LANGUAGES,
+						   PD_FP_SUBJECT };
+	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } }, line;
+	const char *text = pd_rows_text(k->rows, row);
+	struct pd_buf key = { 0 }, sketch = { 0 };
+	struct pd_sketch s;
+	struct pd_engine_row r = { .has_print = k->member[row] && !k->digest[row] };
+	line = pd_span(text,
+		       (size_t)((const char *)memchr(text, '\n', k->rows->spool_size - (size_t)(text - k->rows->spool)) - text));
+	pd_tsv_fields(line, f, PD_ROW_FIELDS);
+	for (int i = 0; i < PD_ROW_FIELDS; i++)
+		r.f[column[i]] = f[i];
+	if (k->member[row]) {
+		add_hex(k, row, &key);
+		r.f[k->digest[row] ? PD_FP_TEXT_DIGEST : PD_FP_FINGERPRINT] = pd_buf_span(&key);
+	}
+	if (pd_rows_sketch(k->rows, row, &s)) {
+		pd_sketch_hex(&k->rows->sketch, &s, &sketch);
+		r.f[PD_FP_SKETCH] = pd_buf_span(&sketch);
+	}
+	pd_engine_row_add(&r, out);
+	pd_buf_release(&key);
+	pd_buf_release(&sketch);
+}
+
+/* --- tables --- */
+
+/* Steps that read only the batch. */
+static int read_nothing(const char *step, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	int status = pd_engine_lines_next(&in, e);
+	pd_engine_lines_release(&in);
+	return status != 1 ? status
+			   : pd_fail(e, PD_ERR_USAGE,
+				     "the step '%s' reads only the batch; run a single task without standard input", step);
+}
+
+static int map_tables(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_rows batch;
+	struct pd_buf out = { 0 };
+	uint64_t digest;
+	int status = open_batch(t, p, &batch, e);
+	if (!status)
+		status = pd_engine_batch_digest(t, &digest, e);
+	if (!status)
+		status = read_nothing("tables", e);
+	if (!status)
+		status = pd_refuse_terminal(stdout, "tables", e);
+	if (!status)
+		status = pd_batch_tables_make(&batch, digest, p, &out, e);
+	if (!status)
+		status = pd_engine_write(&out, e);
+	pd_rows_release(&batch);
+	pd_buf_release(&out);
+	return status;
+}
+
+/* --- find: map --- */
+
+#define TEXT_MOST (8 << 20) /* bytes of stored rows that are searched together */
+
+/* Stored rows that are searched together. */
+struct held {
+	struct pd_batch_tables tables;
+	struct pd_buf lines; /* in the form for other tasks */
+	size_t *end;	     /* by row: end of its line */
+	struct pd_buf out;
+	struct pd_err *e;
+};
+
+/* Send the line to this key. */
+static int send(char kind, const uint64_t *key, int words, struct pd_span line, struct pd_buf *out, struct pd_err *e)
+{
+	pd_buf_clear(out);
+	pd_buf_printf(out, "%c.", kind);
+	for (int w = 0; w < words; w++)
+		pd_hex_add(out, key[w]);
+	pd_buf_add_c(out, '\t');
+	pd_buf_add_span(out, line);
+	pd_buf_add_c(out, '\n');
+	return pd_engine_write(out, e);
+}
+
+static int send_found(void *ctx, size_t row, const uint64_t *key)
+{
+	struct held *a = ctx;
+	size_t from = row ? a->end[row - 1] : 0;
+	return send('e', key, (int)a->tables.h.bits / 64, pd_span(a->lines.p + from, a->end[row] - from), &a->out, a->e);
+}
+
+static int end_rows(struct held *a)
+{
+	struct pd_batch_tables_receiver receiver = { send_found, a };
+	int status = a->tables.n_rows ? pd_batch_tables_search(&a->tables, &receiver) : PD_OK;
+	pd_buf_clear(&a->lines);
+	return status;
+}
+
+/* Send a stored row to the key of each new page that it may be near; directly if only texts are compared. */
+static int find_row(struct held *a, const struct pd_engine_row *row)
+{
+	struct pd_engine_row asked = *row;
+	struct pd_batch_tables *tables = &a->tables;
+	struct pd_key digest;
+	int bits, taken = pd_batch_tables_take(tables, &asked);
+	size_t from = a->lines.n;
+	if (taken < 0 || (!asked.has_print && !asked.has_digest))
+		return PD_OK;
+	if (asked.has_print) {
+		pd_engine_row_add(row, &a->lines);
+		a->end[tables->n_rows] = a->lines.n;
+		pd_batch_tables_add(tables, &asked);
+		return tables->n_rows < PD_BATCH_TABLES_ROWS && a->lines.n < TEXT_MOST ? PD_OK : end_rows(a);
+	}
+	digest = asked.print;
+	bool said = taken || (pd_key_parse(row->f[PD_FP_TEXT_DIGEST], &bits, &digest) && bits == 128);
+	if (!said || !pd_batch_tables_has_text(tables, digest.w))
+		return PD_OK;
+	pd_engine_row_add(row, &a->lines);
+	int status = send('d', digest.w, 2, pd_span(a->lines.p + from, a->lines.n - from), &a->out, a->e);
+	a->lines.n = from;
+	return status;
+}
+
+static int map_find(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_rows in = { .task = t, .p = p };
+	struct held a = { .e = e };
+	uint64_t digest = 0;
+	int status = pd_engine_batch_digest(t, &digest, e);
+	if (!status)
+		status = pd_batch_tables_open(&a.tables, t->tables, digest, p, e);
+	a.end = pd_alloc(PD_BATCH_TABLES_ROWS * sizeof *a.end);
+	while (!status && (status = pd_engine_rows_next(&in, e)) == 1)
+		if ((status = find_row(&a, &in.row)) != 0)
+			break;
+	if (!status)
+		status = end_rows(&a);
+	pd_engine_count(t, "ROWS", in.n);
+	pd_engine_count(t, "BAD_ROWS", in.bad);
+	pd_batch_tables_close(&a.tables);
+	pd_engine_rows_release(&in);
+	pd_buf_release(&a.lines);
+	pd_buf_release(&a.out);
+	free(a.end);
+	return status;
+}
+
+/* --- find: reduce --- */
+
+struct finding {
+	struct pd_engine_buckets b;
+	struct pd_rows batch;
+	struct keys keys;
+	struct pd_map ids;    /* of the batch, by hash */
+	uint64_t first, last; /* numbers of the lines that wait */
+	struct pd_map wanted; /* hashes of keys with waiting stored rows */
+	size_t n;
+	struct pd_buf line;
+	int status;
+	struct pd_err err;
+};
+
+/* Write a removed page: the stored page, with the new one that replaces it. */
+static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_match_pair *pair)
+{
+	struct finding *f = ctx;
+	bool first = rows->side[pair->a] & PD_SIDE_A;
+	struct pd_rows_view fresh = pd_rows_view(rows, first ? pair->a : pair->b),
+			    stored = pd_rows_view(rows, first ? pair->b : pair->a);
+	struct pd_buf *out = &f->line;
+	pd_buf_clear(out);
+	pd_buf_add_z(out, "p\t");
+	pd_write_pair_rows(rows, pair, 1, out);
+	/* A page that is in both keeps the row of the batch. */
+	if (!pd_map_has(&f->ids, pd_hash64(stored.id.p, stored.id.n))) {
+		pd_buf_printf(out, "t\t%.*s\t%03d\t%.*s\t-\t%.*s\t%.*s\t1\t%.*s\t%.*s\t", (int)stored.id.n, stored.id.p,
+			      pair->distance < 0 ? 0 : pair->distance, (int)fresh.id.n, fresh.id.p, (int)stored.id.n, stored.id.p,
+			      (int)stored.url.n, stored.url.p, (int)fresh.id.n, fresh.id.p, (int)fresh.id.n, fresh.id.p);
+		pd_buf_printf(out, pair->distance < 0 ? "-\t" : "%d\t", pair->distance);
+		pd_buf_printf(out, pair->similarity < 0 ? "-\t" : "%.3f\t", pair->similarity);
+		pd_buf_printf(out, "%.*s\t0\treplaced by a new page\t-\t-\t-\t%.*s\n", (int)stored.text_bytes.n,
+			      stored.text_bytes.p, (int)stored.content_digest.n, stored.content_digest.p);
+	}
+	f->b.pairs++;
+	if (!f->status)
+		f->status = pd_engine_write(out, &f->err);
+}
+
+/* Match the waiting stored rows with all new pages of their keys. */
+static int end_keys(struct finding *f, struct pd_err *e)
+{
+	int status = PD_OK;
+	size_t known = 0;
+	for (uint32_t row = 0; f->n && !status && row < f->batch.n; row++) {
+		pd_buf_clear(&f->line);
+		uint32_t *is_known =
+			add_key(&f->keys, row, &f->line) ? pd_map_find(&f->wanted, pd_hash64(f->line.p, f->line.n)) : NULL;
+		if (!is_known)
+			continue;
+		known += !*is_known;
+		*is_known = 1;
+		pd_buf_clear(&f->line);
+		add_batch_row(&f->keys, row, &f->line);
+		status = pd_engine_buckets_add_new(&f->b, pd_buf_span(&f->line), e);
+	}
+	if (!status && known < f->wanted.n)
+		status = pd_fail(e, PD_ERR_INPUT,
+				 "lines %" PRIu64 " to %" PRIu64
+				 " of standard input have keys that no new page has: not written by the "
+				 "previous task",
+				 f->first, f->last);
+	if (!status && f->n)
+		status = pd_engine_buckets_end(&f->b, e);
+	if (!status && f->status) {
+		*e = f->err;
+		status = f->status;
+	}
+	f->n = 0;
+	pd_map_clear(&f->wanted, 0);
+	return status;
+}
+
+/* If the batch has the page too, the row of the batch is used. */
+static int add_stored(struct finding *f, struct pd_span line, struct pd_err *e)
+{
+	struct pd_engine_row row;
+	int status = pd_engine_row_parse(&row, line, NULL, e);
+	const uint32_t *number = status ? NULL : pd_map_find(&f->ids, pd_hash64(row.f[PD_FP_ID].p, row.f[PD_FP_ID].n));
+	if (status)
+		return status;
+	if (!number)
+		return pd_engine_buckets_add_stored(&f->b, line, e);
+	pd_buf_clear(&f->line);
+	add_batch_row(&f->keys, *number - 1, &f->line);
+	return pd_engine_buckets_add_stored(&f->b, pd_buf_span(&f->line), e);
+}
+
+static int reduce_find(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct finding f = { .b = { .task = t, .p = p, .on_pair = write_found, .table.kind = PD_ENGINE_AGAINST } };
+	int status = open_batch(t, p, &f.batch, e);
+	f.b.ctx = &f;
+	if (!status) {
+		open_keys(&f.keys, &f.batch);
+		take_ids(&f.batch, &f.ids);
+	}
+	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
+		if (in.is_new && f.n >= AT_LEAST && (status = end_keys(&f, e)) != 0)
+			break;
+		if (!f.n)
+			f.first = in.in.no;
+		f.last = in.in.no;
+		if (in.is_new)
+			pd_map_add(&f.wanted, pd_hash64(in.key.p, in.key.n));
+		f.n++;
+		if ((status = pd_engine_lines_name(&in, add_stored(&f, in.value, e), e)) != 0)
+			break;
+	}
+	if (!status)
+		status = end_keys(&f, e);
+	pd_engine_count(t, "PAIRS", f.b.pairs);
+	pd_engine_buckets_release(&f.b);
+	close_keys(&f.keys);
+	pd_rows_release(&f.batch);
+	pd_map_release(&f.wanted);
+	pd_map_release(&f.ids);
+	pd_buf_release(&f.line);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* --- inside --- */
+
+static int map_inside(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_rows batch;
+	struct pd_engine_buckets b = { .task = t, .p = p, .batch = t->batch, .table.kind = PD_ENGINE_INSIDE };
+	int status = open_batch(t, p, &batch, e);
+	b.n_waiting = batch.n;
+	pd_rows_release(&batch);
+	if (!status)
+		status = read_nothing("inside", e);
+	if (!status)
+		status = pd_engine_buckets_end(&b, e);
+	pd_engine_count(t, "PAIRS", b.pairs);
+	pd_engine_buckets_release(&b);
+	return status;
+}
+
+/* --- tombstones --- */
+
+static bool is_tombstone(const struct pd_engine_params *p, struct pd_span tag)
+{
+	(void)p;
+	return pd_span_is(tag, "t");
+}
+
+static int map_tombstones(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	(void)t;
+	return pd_engine_copy_values(is_tombstone, "", p, e);
+}
+
+struct tombstone {
+	struct pd_buf distance, by, row;
+};
+
+static int read_tombstone(const struct pd_engine_lines *in, struct tombstone *s, struct pd_err *e)
+{
+	struct pd_span value = in->value, distance, by;
+	if (!pd_span_split(&value, '\t', &distance) || !pd_span_split(&value, '\t', &by) || !value.p)
+		return pd_engine_lines_foreign(in, e);
+	pd_buf_set(&s->distance, distance);
+	pd_buf_set(&s->by, by);
+	pd_buf_set(&s->row, value);
+	return PD_OK;
+}
+
+/* Of several new pages the nearest is used, then the first. */
+static bool is_nearer(const struct tombstone *a, const struct tombstone *b)
+{
+	int order = pd_span_cmp(pd_buf_span(&a->distance), pd_buf_span(&b->distance));
+	return order ? order < 0 : pd_page_id_cmp(pd_buf_span(&a->by), pd_buf_span(&b->by)) < 0;
+}
+
+static int write_tombstone(struct tombstone *s, struct pd_err *e)
+{
+	if (!s->row.n)
+		return PD_OK;
+	pd_buf_add_c(&s->row, '\n');
+	return pd_engine_write(&s->row, e);
+}
+
+static int reduce_tombstones(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct tombstone s[2] = { { .distance = { 0 } }, { .distance = { 0 } } }, *best = &s[0], *now = &s[1], *last;
+	struct pd_buf names = { 0 };
+	uint64_t n = 0;
+	(void)p;
+	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
+		pd_buf_printf(&names, "%c%s", i ? '\t' : '#', pd_verdicts_columns[i]);
+	pd_buf_add_c(&names, '\n');
+	int status = pd_engine_write(&names, e);
+	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
+		if ((status = read_tombstone(&in, now, e)) != 0 || (in.is_new && (status = write_tombstone(best, e)) != 0))
+			break;
+		n += in.is_new;
+		if (in.is_new || is_nearer(now, best)) {
+			last = best;
+			best = now;
+			now = last;
+		}
+	}
+	if (!status)
+		status = write_tombstone(best, e);
+	pd_engine_count(t, "TOMBSTONES", n);
+	for (int i = 0; i < 2; i++) {
+		pd_buf_release(&s[i].distance);
+		pd_buf_release(&s[i].by);
+		pd_buf_release(&s[i].row);
+	}
+	pd_buf_release(&names);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* --- update --- */
+
+/* Return whether it is the batch's own row of a page.  The collection may have one with the same id. */
+static bool is_of_batch(const struct keys *k, const struct pd_map *ids, const struct pd_engine_row *row, struct pd_buf *key)
+{
+	const uint32_t *number = pd_map_find(ids, pd_hash64(row->f[PD_FP_ID].p, row->f[PD_FP_ID].n));
+	if (!number)
+		return false;
+	pd_buf_clear(key);
+	if (k->member[*number - 1])
+		add_hex(k, *number - 1, key);
+	return row->has_print ? pd_span_eq(row->f[PD_FP_FINGERPRINT], pd_buf_span(key))
+			      : !row->has_digest || pd_span_eq(row->f[PD_FP_TEXT_DIGEST], pd_buf_span(key));
+}
+
+/* Lines of `find` are mixed with rows; they are distinguished because no fingerprint is a single letter. */
+static int map_update(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_line_reader in = { .f = stdin, .path = "standard input" };
+	struct pd_span line, rest, tag, id;
+	struct pd_engine_row row;
+	struct pd_err why;
+	struct pd_buf out = { 0 }, key = { 0 };
+	struct pd_rows batch;
+	struct pd_map ids = { 0 };
+	struct keys keys = { .rows = NULL };
+	uint64_t n = 0;
+	int status = open_batch(t, p, &batch, e);
+	if (!status) {
+		open_keys(&keys, &batch);
+		take_ids(&batch, &ids);
+	}
+	while (status >= 0 && (status = pd_line_next(&in, &line, e)) == 1) {
+		rest = line;
+		if (!line.n || line.p[0] == '#' || !pd_span_split(&rest, '\t', &tag))
+			continue;
+		pd_buf_clear(&out);
+		if (pd_span_is(tag, "t") && pd_span_split(&rest, '\t', &id)) {
+			pd_buf_add_span(&out, id);
+			pd_buf_add_z(&out, "\tt\n");
+		} else if (tag.n == 1 && strchr("pqs", tag.p[0])) {
+			continue;
+		} else {
+			size_t fields = pd_tsv_fields(line, row.f, PD_FP_COLUMNS);
+			memset(row.f + fields, 0, (PD_FP_COLUMNS - fields) * sizeof *row.f);
+			if ((status = pd_engine_row_check(&row, p, &why)) != 0) {
+				pd_fail(e, status, "line %" PRIu64 " of standard input: %.400s", in.no, why.text);
+				break;
+			}
+			pd_buf_add_span(&out, row.f[PD_FP_ID]);
+			pd_buf_add_z(&out, is_of_batch(&keys, &ids, &row, &key) ? "\tb\t" : "\tr\t");
+			pd_buf_add_span(&out, line);
+			pd_buf_add_c(&out, '\n');
+			n++;
+		}
+		if ((status = pd_engine_write(&out, e)) != 0)
+			break;
+	}
+	pd_engine_count(t, "ROWS", n);
+	close_keys(&keys);
+	pd_map_release(&ids);
+	pd_rows_release(&batch);
+	pd_buf_release(&key);
+	pd_line_reader_release(&in);
+	pd_buf_release(&out);
+	return status;
+}
+
+/* A page of the collection. */
+struct updated {
+	struct pd_buf rows;  /* stored rows */
+	struct pd_buf fresh; /* row of the batch; of several with one id the last bytewise, which is the
+					 * latest visit */
+	bool goes;
+	uint64_t n, gone;
+};
+
+/* Write only the new row; without one, the stored rows, each once, unless they are removed. */
+static int write_page_rows(struct updated *u, struct pd_err *e)
+{
+	struct pd_map seen = { 0 };
+	struct pd_span rest = pd_buf_span(u->fresh.n ? &u->fresh : &u->rows), line;
+	bool goes = u->goes && !u->fresh.n;
+	int status = PD_OK;
+	u->gone += goes;
+	while (!goes && !status && rest.n && pd_span_split(&rest, '\n', &line)) {
+		if (!line.n || !pd_map_add(&seen, pd_hash64(line.p, line.n)))
+			continue;
+		struct pd_buf text = { (char *)line.p, line.n + 1, 0 };
+		status = pd_engine_write(&text, e);
+		u->n++;
+	}
+	pd_map_release(&seen);
+	pd_buf_clear(&u->rows);
+	pd_buf_clear(&u->fresh);
+	u->goes = false;
+	return status;
+}
+
+static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct updated u = { .n = 0 };
+	struct pd_buf out = { 0 };
+	struct pd_span tag;
+	pd_buf_printf(&out, "# pagededup fp 1 %s | sketch=", pd_buf_z(&p->must));
+	if (p->sketch.minima)
+		pd_sketch_print(&p->sketch, &out);
+	else
+		pd_buf_add_z(&out, "none");
+	for (int i = 0; i < PD_FP_COLUMNS; i++)
+		pd_buf_printf(&out, "%s%s", i ? "\t" : "\n#", pd_fp_columns[i]);
+	pd_buf_add_c(&out, '\n');
+	int status = pd_engine_write(&out, e);
+	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
+		if (in.is_new && (status = write_page_rows(&u, e)) != 0)
+			break;
+		struct pd_span rest = in.value;
+		bool fresh;
+		if (!pd_span_split(&rest, '\t', &tag) ||
+		    (!(fresh = pd_span_is(tag, "b")) && !pd_span_is(tag, "t") && !pd_span_is(tag, "r")) ||
+		    (!pd_span_is(tag, "t") && !rest.p)) {
+			status = pd_engine_lines_foreign(&in, e);
+			break;
+		}
+		u.goes |= pd_span_is(tag, "t");
+		if (pd_span_is(tag, "t") || (fresh && u.fresh.n && pd_span_cmp(rest, pd_span(u.fresh.p, u.fresh.n - 1)) <= 0))
+			continue;
+		if (fresh)
+			pd_buf_clear(&u.fresh);
+		pd_buf_add_span(fresh ? &u.fresh : &u.rows, rest);
+		pd_buf_add_c(fresh ? &u.fresh : &u.rows, '\n');
+	}
+	if (!status)
+		status = write_page_rows(&u, e);
+	pd_engine_count(t, "ROWS", u.n);
+	pd_engine_count(t, "REMOVED", u.gone);
+	pd_buf_release(&u.rows);
+	pd_buf_release(&u.fresh);
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* List all pairs, including those of pages with the same fingerprint. */
+static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	const struct pd_engine_step *s = pd_engine_join_steps;
+	while (strcmp(s->name, "pairs"))
+		s++;
+	p->match.all_pairs = true;
+	return s->reduce(t, p, e);
+}
+
+const struct pd_engine_step pd_engine_batch_steps[] = {
+	{ "count", false, NULL, NULL },
+	{ "tables", true, map_tables, NULL },
+	{ "find", true, map_find, reduce_find },
+	{ "inside", true, map_inside, NULL },
+	{ "doubts", true, NULL, NULL },
+	{ "pairs", true, NULL, reduce_pairs },
+	{ "tombstones", true, map_tombstones, reduce_tombstones },
+	{ "update", true, map_update, reduce_update },
+	{ NULL, false, NULL, NULL },
+};

@@ -1,0 +1,852 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/engine/batch_tables.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "index/bits.h"
+#include "index/plan.h"
+#include "match/bands.h"
+
+typedef struct pd_batch_tables_header header;
+
+static int n_bands(const header *h)
+{
+	return h->width ? (int)(h->minima / h->width) : 0;
+}
+
+static int band_width(const header *h)
+{
+	return (int)(h->width * h->minimum_bits);
+}
+
+/* Return the first bits of a band of a sketch. */
+static uint32_t band_value(const header *h, const uint64_t *sketch, int band)
+{
+	return (uint32_t)(pd_bits_get(sketch, band * band_width(h), band_width(h)) >> (band_width(h) - (int)h->band_bits));
+}
+
+static size_t sketch_words(const header *h)
+{
+	return h->minima * h->minimum_bits / 64;
+}
+
+static size_t key_words(const header *h)
+{
+	return h->bits / 64;
+}
+
+static size_t values(uint32_t bits)
+{
+	return (size_t)1 << bits;
+}
+
+/* --- making --- */
+
+/* Return the least number of bits with a value for each of n items. */
+static int bits_for(uint64_t n)
+{
+	int bits = 0;
+	while (bits < PD_BLOCK_BITS_MAX && values((uint32_t)bits) < n)
+		bits++;
+	return bits;
+}
+
+/* Add a block; blocks are sorted by their bits. */
+static void insert_block(header *h, int first, int n, int radius)
+{
+	uint32_t at = h->n_blocks++;
+	for (; at && h->block[at - 1].first_bit > (uint32_t)first; at--)
+		h->block[at] = h->block[at - 1];
+	h->block[at].first_bit = (uint32_t)first;
+	h->block[at].n_bits = (uint32_t)n;
+	h->block[at].radius = (uint32_t)radius;
+}
+
+/* Choose the four blocks of the patent; their first bits select the keys, and a smaller k needs fewer blocks. */
+static void choose_paper(header *h)
+{
+	int radius[4], bits = (int)h->bits / 4, most = bits_for(h->keys) + 1;
+	most = most < PD_BLOCK_BITS_MAX ? most : PD_BLOCK_BITS_MAX;
+	pd_join_radii((int)h->k, 4, radius);
+	for (int i = 0; i < 4; i++)
+		if (radius[i] >= 0)
+			insert_block(h, pd_bits_block((int)h->bits, 4, i), bits < most ? bits : most, radius[i]);
+}
+
+/* Choose the blocks of the plan with which `match` would join this number of stored rows with the batch; unused blocks
+ * are omitted.  A block without bits means that all keys are compared. */
+static int choose_blocks(header *h, struct pd_err *e)
+{
+	struct pd_join_plan plan;
+	int status = pd_join_plan_choose(&plan, PD_PLAN_AUTO, (int)h->bits, (int)h->k, PD_BATCH_TABLES_ROWS, h->keys, e);
+	if (!status && plan.kind == PD_PLAN_ALL)
+		insert_block(h, 0, 0, 0);
+	else if (!status && h->k <= 3)
+		choose_paper(h);
+	else
+		for (int i = 0; !status && i < plan.n_blocks; i++)
+			if (plan.radius[i] >= 0)
+				insert_block(h, plan.first_bit[i], plan.n_bits[i], plan.radius[i]);
+	return status;
+}
+
+/* Begin a section: the bytes appended afterwards. */
+static void begin_section(header *h, int section, const struct pd_buf *out)
+{
+	h->section[section].offset = out->n;
+}
+
+static void end_section(header *h, int section, struct pd_buf *out)
+{
+	uint64_t from = h->section[section].offset;
+	h->section[section].length = out->n - from;
+	h->section[section].checksum = pd_hash64(out->p + from, out->n - from);
+	while (out->n % 8)
+		pd_buf_add_c(out, 0);
+}
+
+static void add_section(header *h, int section, const void *p, size_t n, struct pd_buf *out)
+{
+	begin_section(h, section, out);
+	pd_buf_add(out, p, n);
+	end_section(h, section, out);
+}
+
+/* The rows of a batch, in the order of the file. */
+struct arranged {
+	const struct pd_rows *rows;
+	uint64_t *keys, *sketches;
+	uint32_t *first, *key_of, *row; /* row: by entry */
+	uint8_t *sketched;
+};
+
+static void add_entry(struct arranged *a, header *h, uint32_t row, bool sketches)
+{
+	struct pd_sketch s;
+	a->row[h->entries] = row;
+	a->key_of[h->entries] = (uint32_t)h->keys;
+	if (sketches && pd_rows_sketch(a->rows, row, &s)) {
+		memcpy(a->sketches + h->entries * sketch_words(h), s.w, sketch_words(h) * sizeof *s.w);
+		a->sketched[h->entries] = 1;
+		h->sketched++;
+	}
+	h->entries++;
+}
+
+static int arrange(struct arranged *a, header *h, const struct pd_engine_params *p, struct pd_err *e)
+{
+	const struct pd_rows_set *set = &a->rows->fingerprints;
+	const struct pd_sketch_options *s = &a->rows->sketch;
+	struct pd_match_groups groups = { 0 };
+	size_t words = (size_t)set->words, n = set->n;
+	bool sketches = s->minima == p->sketch.minima && s->bits == p->sketch.bits && s->shingle == p->sketch.shingle;
+	a->keys = pd_zalloc((n * words + 1) * sizeof *a->keys);
+	a->sketches = pd_zalloc((n * sketch_words(h) + 1) * sizeof *a->sketches);
+	a->first = pd_zalloc((n + 1) * sizeof *a->first);
+	a->key_of = pd_zalloc((n + 1) * sizeof *a->key_of);
+	a->row = pd_zalloc((n + 1) * sizeof *a->row);
+	a->sketched = pd_zalloc(n + 1);
+	int status = n ? pd_match_groups_find(set->keys, set->words, n, 1, NULL, &groups, e) : PD_OK;
+	for (uint32_t i = 0; !status && i < n; i++) {
+		if (pd_match_groups_name(&groups, i) != i)
+			continue;
+		struct pd_match_members same = pd_match_groups_members(&groups, i);
+		a->first[h->keys] = (uint32_t)h->entries;
+		memcpy(a->keys + h->keys * words, set->keys + i * words, words * sizeof *a->keys);
+		for (size_t j = 0; j < same.n; j++)
+			add_entry(a, h, pd_rows_set_row(set, pd_match_members_at(&same, j)), sketches);
+		h->keys++;
+	}
+	a->first[h->keys] = (uint32_t)h->entries;
+	pd_match_groups_release(&groups);
+	return status;
+}
+
+static void add_entries(const struct arranged *a, header *h, struct pd_buf *out)
+{
+	add_section(h, PD_BATCH_KEYS, a->keys, h->keys * key_words(h) * sizeof *a->keys, out);
+	add_section(h, PD_BATCH_FIRST, a->first, (h->keys + 1) * sizeof *a->first, out);
+	add_section(h, PD_BATCH_KEY_OF, a->key_of, h->entries * sizeof *a->key_of, out);
+	add_section(h, PD_BATCH_SKETCHED, a->sketched, h->entries, out);
+	add_section(h, PD_BATCH_SKETCHES, a->sketches, h->sketched ? h->entries * sketch_words(h) * sizeof *a->sketches : 0, out);
+}
+
+/* Add the digests, and by row its place: its entry, its digest, or none. */
+static void add_digests(const struct arranged *a, header *h, uint32_t *place, struct pd_buf *out)
+{
+	const struct pd_rows_set *set = &a->rows->digests;
+	struct pd_items order = { 0 };
+	h->digests = set->n;
+	for (uint32_t i = 0; i < set->n; i++)
+		pd_items_add(&order, set->keys[2 * (size_t)i], i);
+	pd_items_sort(&order);
+	begin_section(h, PD_BATCH_DIGESTS, out);
+	for (size_t i = 0; i < order.n; i++)
+		pd_buf_add(out, set->keys + 2 * (size_t)order.v[i].value, 2 * sizeof *set->keys);
+	end_section(h, PD_BATCH_DIGESTS, out);
+	memset(place, 0xff, a->rows->n * sizeof *place);
+	for (size_t i = 0; i < order.n; i++)
+		place[pd_rows_set_row(set, order.v[i].value)] = (uint32_t)(h->entries + i);
+	for (size_t i = 0; i < h->entries; i++)
+		place[a->row[i]] = (uint32_t)i;
+	pd_items_release(&order);
+}
+
+static void add_ids(const struct arranged *a, header *h, struct pd_buf *out)
+{
+	struct pd_items ids = { 0 };
+	uint32_t *place = pd_alloc((a->rows->n + 1) * sizeof *place);
+	add_digests(a, h, place, out);
+	h->rows = a->rows->n;
+	for (uint32_t i = 0; i < a->rows->n; i++) {
+		struct pd_span id = pd_rows_view(a->rows, i).id;
+		pd_items_add(&ids, pd_hash64(id.p, id.n), place[i]);
+	}
+	pd_items_sort(&ids);
+	begin_section(h, PD_BATCH_IDS, out);
+	for (size_t i = 0; i < ids.n; i++)
+		pd_buf_add(out, &ids.v[i].key, sizeof ids.v[i].key);
+	end_section(h, PD_BATCH_IDS, out);
+	begin_section(h, PD_BATCH_PLACES, out);
+	for (size_t i = 0; i < ids.n; i++)
+		pd_buf_add(out, &ids.v[i].value, sizeof ids.v[i].value);
+	end_section(h, PD_BATCH_PLACES, out);
+	pd_items_release(&ids);
+	free(place);
+}
+
+static void add_blocks(const struct arranged *a, header *h, struct pd_buf *out)
+{
+	static const uint64_t pad[PD_SCAN_PAD] = { 0 };
+	struct pd_join_keys keys = { .bits = (int)h->bits, .n = h->keys, .v = a->keys };
+	struct pd_join_table t[PD_BATCH_TABLES_BLOCKS] = { { 0 } };
+	for (uint32_t i = 0; i < h->n_blocks; i++) {
+		struct pd_join_source from = pd_join_source_keys(&keys);
+		pd_join_table_build(&t[i], &from,
+				    (struct pd_join_shape){ (int)h->block[i].first_bit, (int)h->block[i].n_bits, NULL });
+	}
+	begin_section(h, PD_BATCH_STARTS, out);
+	for (uint32_t i = 0; i < h->n_blocks; i++)
+		pd_buf_add(out, t[i].start, (t[i].n_values + 1) * sizeof *t[i].start);
+	end_section(h, PD_BATCH_STARTS, out);
+	begin_section(h, PD_BATCH_ORDERED, out);
+	for (uint32_t i = 0; i < h->n_blocks; i++) {
+		for (size_t w = 0; w < key_words(h); w++) {
+			pd_buf_add(out, t[i].columns.w[w], h->keys * sizeof(uint64_t));
+			pd_buf_add(out, pad, sizeof pad);
+		}
+	}
+	end_section(h, PD_BATCH_ORDERED, out);
+	begin_section(h, PD_BATCH_NUMBERS, out);
+	for (uint32_t i = 0; i < h->n_blocks; i++)
+		pd_buf_add(out, t[i].index, h->keys * sizeof *t[i].index);
+	end_section(h, PD_BATCH_NUMBERS, out);
+	for (uint32_t i = 0; i < h->n_blocks; i++)
+		pd_join_table_release(&t[i]);
+}
+
+/* Add a table for each band: the starts of values, then the entries in their order. */
+static void add_bands(const struct arranged *a, header *h, struct pd_buf *out)
+{
+	size_t n = values(h->band_bits), words = sketch_words(h);
+	uint32_t *start = pd_alloc((n + 2) * sizeof *start), *entries = pd_alloc((n_bands(h) * h->sketched + 1) * sizeof *entries);
+	begin_section(h, PD_BATCH_BAND_STARTS, out);
+	for (int band = 0; band < n_bands(h); band++) {
+		uint32_t *own = entries + band * h->sketched;
+		memset(start, 0, (n + 2) * sizeof *start);
+		for (size_t i = 0; i < h->entries; i++)
+			if (a->sketched[i])
+				start[band_value(h, a->sketches + i * words, band) + 2]++;
+		for (size_t v = 0; v < n; v++)
+			start[v + 1] += start[v];
+		for (size_t i = 0; i < h->entries; i++)
+			if (a->sketched[i])
+				own[start[band_value(h, a->sketches + i * words, band) + 1]++] = (uint32_t)i;
+		pd_buf_add(out, start, (n + 1) * sizeof *start);
+	}
+	end_section(h, PD_BATCH_BAND_STARTS, out);
+	add_section(h, PD_BATCH_BAND_ENTRIES, entries, n_bands(h) * h->sketched * sizeof *entries, out);
+	free(start);
+	free(entries);
+}
+
+/* If only bands give candidates, equal fingerprints do too. */
+static int reach_of(const struct pd_engine_params *p)
+{
+	return p->match.candidates == PD_CANDIDATES_BANDS ? 0 : p->match.k;
+}
+
+static int width_for(const struct pd_engine_params *p)
+{
+	return p->match.verify.off ? 0 : p->width;
+}
+
+int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const struct pd_engine_params *p, struct pd_buf *out,
+			 struct pd_err *e)
+{
+	header h = { .version = PD_BATCH_TABLES_VERSION,
+		     .header_bytes = sizeof h,
+		     .batch = digest,
+		     .bits = (uint32_t)batch->bits,
+		     .k = (uint32_t)reach_of(p),
+		     .minima = (uint32_t)p->sketch.minima,
+		     .minimum_bits = (uint32_t)p->sketch.bits,
+		     .shingle = (uint32_t)p->sketch.shingle,
+		     .width = (uint32_t)width_for(p) };
+	struct arranged a = { .rows = batch };
+	size_t at = out->n;
+	memcpy(h.magic, PD_BATCH_TABLES_MAGIC, sizeof h.magic);
+	int status = arrange(&a, &h, p, e);
+	if (!status) {
+		pd_buf_add(out, &h, sizeof h);
+		if (h.keys)
+			status = choose_blocks(&h, e);
+	}
+	if (!status) {
+		if (!h.sketched)
+			h.width = 0;
+		h.band_bits = h.width ? (uint32_t)bits_for(h.sketched) : 0;
+		if ((int)h.band_bits > band_width(&h))
+			h.band_bits = (uint32_t)band_width(&h);
+		add_entries(&a, &h, out);
+		add_ids(&a, &h, out);
+		add_blocks(&a, &h, out);
+		add_bands(&a, &h, out);
+		h.file_bytes = out->n - at;
+		h.checksum = pd_hash64(&h, offsetof(header, checksum));
+		memcpy(out->p + at, &h, sizeof h);
+	}
+	free(a.keys);
+	free(a.sketches);
+	free(a.first);
+	free(a.key_of);
+	free(a.row);
+	free(a.sketched);
+	return status;
+}
+
+/* --- opening --- */
+
+static int fail_tables(struct pd_err *e, const char *name, uint64_t at, const char *what)
+{
+	return pd_fail(e, PD_ERR_INPUT, "%s: damaged tables of a batch: %s, at byte %" PRIu64, name, what, at);
+}
+
+/* Check that blocks are contiguous in the key, and that their radii find all pairs within k; without keys there are no
+ * blocks. */
+static bool are_blocks_good(const header *h)
+{
+	uint32_t end = 0, caught = 0;
+	if (h->n_blocks > PD_BATCH_TABLES_BLOCKS || !h->n_blocks != !h->keys || (h->keys && h->k > h->bits / 4))
+		return false;
+	for (uint32_t i = 0; i < h->n_blocks; i++) {
+		uint32_t first = h->block[i].first_bit, n = h->block[i].n_bits, radius = h->block[i].radius;
+		if (first < end || n > PD_BLOCK_BITS_MAX || first > h->bits || n > h->bits - first || radius > h->k)
+			return false;
+		end = first + n;
+		caught += radius + 1;
+	}
+	return !h->keys || caught > h->k || !h->block[0].n_bits;
+}
+
+static bool are_sketches_good(const header *h)
+{
+	uint32_t bits = h->minimum_bits;
+	if (!h->minima)
+		return !h->width && !h->sketched && !h->band_bits;
+	if ((bits != 1 && bits != 2 && bits != 4 && bits != 8) || h->minima > PD_SKETCH_BITS_MAX / bits || h->minima * bits % 64)
+		return false;
+	return h->width <= h->minima && h->width * bits <= 64 && h->band_bits <= h->width * bits &&
+	       h->band_bits <= PD_BLOCK_BITS_MAX;
+}
+
+static int check_header(const struct pd_batch_tables *t, const char *name, struct pd_err *e)
+{
+	const header *h = &t->h;
+	const uint64_t most = UINT32_MAX / 2;
+	if (memcmp(h->magic, PD_BATCH_TABLES_MAGIC, sizeof h->magic))
+		return pd_fail(e, PD_ERR_INPUT, "%s is not a file of batch tables; the step 'tables' writes one", name);
+	if (h->version != PD_BATCH_TABLES_VERSION && h->version < 256)
+		return pd_fail(e, PD_ERR_INPUT, "%s: batch tables of version %u; this program reads version %d", name, h->version,
+			       PD_BATCH_TABLES_VERSION);
+	if (h->header_bytes != sizeof *h || h->checksum != pd_hash64(h, offsetof(header, checksum)))
+		return fail_tables(e, name, 0, "the checksum of the header does not match");
+	if (h->file_bytes != t->map_bytes)
+		return pd_fail(e, PD_ERR_INPUT, "%s: damaged tables of a batch: %zu bytes, not %" PRIu64, name, t->map_bytes,
+			       h->file_bytes);
+	if (h->rows >= most || h->entries > h->rows || h->digests > h->rows - h->entries || h->keys > h->entries ||
+	    h->sketched > h->entries || !h->keys != !h->entries || (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) ||
+	    (!h->bits && h->keys))
+		return fail_tables(e, name, 32, "impossible counts");
+	if (!are_blocks_good(h) || !are_sketches_good(h))
+		return fail_tables(e, name, offsetof(header, bits), "impossible blocks or bands");
+	return PD_OK;
+}
+
+static int check_sections(const struct pd_batch_tables *t, const char *name, struct pd_err *e)
+{
+	const header *h = &t->h;
+	uint64_t at = sizeof *h, starts = 0, bands = (uint64_t)n_bands(h);
+	for (uint32_t i = 0; i < h->n_blocks; i++)
+		starts += values(h->block[i].n_bits) + 1;
+	const uint64_t length[PD_BATCH_SECTIONS] = {
+		[PD_BATCH_KEYS] = h->keys * h->bits / 8,
+		[PD_BATCH_FIRST] = (h->keys + 1) * 4,
+		[PD_BATCH_KEY_OF] = h->entries * 4,
+		[PD_BATCH_SKETCHED] = h->entries,
+		[PD_BATCH_SKETCHES] = h->sketched ? h->entries * sketch_words(h) * 8 : 0,
+		[PD_BATCH_DIGESTS] = h->digests * 16,
+		[PD_BATCH_IDS] = h->rows * 8,
+		[PD_BATCH_PLACES] = h->rows * 4,
+		[PD_BATCH_STARTS] = starts * 4,
+		[PD_BATCH_ORDERED] = h->n_blocks * key_words(h) * (h->keys + PD_SCAN_PAD) * 8,
+		[PD_BATCH_NUMBERS] = h->n_blocks * h->keys * 4,
+		[PD_BATCH_BAND_STARTS] = bands * (values(h->band_bits) + 1) * 4,
+		[PD_BATCH_BAND_ENTRIES] = bands * h->sketched * 4,
+	};
+	for (int i = 0; i < PD_BATCH_SECTIONS; i++) {
+		if (h->section[i].offset != at || h->section[i].length != length[i] || length[i] > t->map_bytes - at)
+			return fail_tables(e, name, at, "a section is at a wrong offset");
+		if (pd_hash64(t->map + at, length[i]) != h->section[i].checksum)
+			return fail_tables(e, name, at, "the checksum of a section does not match");
+		for (at += length[i]; at % 8; at++)
+			if (at >= t->map_bytes || t->map[at])
+				return fail_tables(e, name, at, "bytes between sections");
+	}
+	return at == t->map_bytes ? PD_OK : fail_tables(e, name, at, "bytes after the last section");
+}
+
+static const void *section_at(const struct pd_batch_tables *t, enum pd_batch_tables_section i)
+{
+	return t->map + t->h.section[i].offset;
+}
+
+static bool are_below(const uint32_t *v, uint64_t n, uint64_t end)
+{
+	for (uint64_t i = 0; i < n; i++)
+		if (v[i] >= end)
+			return false;
+	return true;
+}
+
+/* Return whether the values ascend from 0 to `end`. */
+static bool is_ascending(const uint32_t *v, uint64_t n, uint64_t end)
+{
+	for (uint64_t i = 1; i < n; i++)
+		if (v[i] < v[i - 1])
+			return false;
+	return !v[0] && v[n - 1] == end;
+}
+
+static bool are_starts_good(const struct pd_batch_tables *t)
+{
+	const header *h = &t->h;
+	const uint32_t *v = t->starts;
+	for (uint32_t i = 0; i < h->n_blocks; v += values(h->block[i].n_bits) + 1, i++)
+		if (!is_ascending(v, values(h->block[i].n_bits) + 1, h->keys))
+			return false;
+	v = t->band_starts;
+	for (int i = 0; i < n_bands(h); v += values(h->band_bits) + 1, i++)
+		if (!is_ascending(v, values(h->band_bits) + 1, h->sketched))
+			return false;
+	return is_ascending(t->first, h->keys + 1, h->entries);
+}
+
+static int check_columns(struct pd_batch_tables *t, const char *name, struct pd_err *e)
+{
+	const header *h = &t->h;
+	t->keys = section_at(t, PD_BATCH_KEYS);
+	t->first = section_at(t, PD_BATCH_FIRST);
+	t->key_of = section_at(t, PD_BATCH_KEY_OF);
+	t->sketched = section_at(t, PD_BATCH_SKETCHED);
+	t->sketches = section_at(t, PD_BATCH_SKETCHES);
+	t->digests = section_at(t, PD_BATCH_DIGESTS);
+	t->ids = section_at(t, PD_BATCH_IDS);
+	t->places = section_at(t, PD_BATCH_PLACES);
+	t->starts = section_at(t, PD_BATCH_STARTS);
+	t->ordered = section_at(t, PD_BATCH_ORDERED);
+	t->numbers = section_at(t, PD_BATCH_NUMBERS);
+	t->band_starts = section_at(t, PD_BATCH_BAND_STARTS);
+	t->band_entries = section_at(t, PD_BATCH_BAND_ENTRIES);
+	if (!are_starts_good(t))
+		return fail_tables(e, name, h->section[PD_BATCH_STARTS].offset, "places are not in order");
+	uint64_t sketched = 0;
+	for (uint64_t i = 0; i < h->entries; i++)
+		sketched += t->sketched[i] != 0;
+	for (uint64_t i = 0; i < h->rows; i++)
+		if ((t->places[i] != PD_BATCH_NOWHERE && t->places[i] >= h->entries + h->digests) ||
+		    (i && t->ids[i] < t->ids[i - 1]))
+			return fail_tables(e, name, h->section[PD_BATCH_IDS].offset, "ids are not in order, or without a place");
+	if (sketched != h->sketched || !are_below(t->key_of, h->entries, h->keys) ||
+	    !are_below(t->numbers, h->n_blocks * h->keys, h->keys) ||
+	    !are_below(t->band_entries, (uint64_t)n_bands(h) * h->sketched, h->entries))
+		return fail_tables(e, name, h->section[PD_BATCH_KEY_OF].offset, "numbers out of range");
+	return PD_OK;
+}
+
+int pd_batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const char *name, struct pd_err *e)
+{
+	*t = (struct pd_batch_tables){ .map = bytes.p, .map_bytes = bytes.n };
+	if (bytes.n < sizeof t->h)
+		return pd_fail(e, PD_ERR_INPUT,
+			       "%s is not a file of batch tables, or it is truncated; the step 'tables' writes one", name);
+	memcpy(&t->h, bytes.p, sizeof t->h);
+	int status = check_header(t, name, e);
+	if (!status)
+		status = check_sections(t, name, e);
+	return status ? status : check_columns(t, name, e);
+}
+
+/* Check that the file belongs to this job. */
+static int check_job(const struct pd_batch_tables *t, const char *name, uint64_t digest, const struct pd_engine_params *p,
+		     struct pd_err *e)
+{
+	const header *h = &t->h;
+	const struct {
+		const char *what;
+		int64_t is, asked;
+	} same[] = {
+		{ "bits of a fingerprint", h->keys ? (int64_t)h->bits : p->bits, p->bits },
+		{ "k", h->k, reach_of(p) },
+		{ "minima of a sketch", h->minima, p->sketch.minima },
+		{ "bits of a minimum", h->minimum_bits, p->sketch.bits },
+		{ "terms of a shingle", h->shingle, p->sketch.shingle },
+		{ "minima of a band", h->sketched ? (int64_t)h->width : width_for(p), width_for(p) },
+	};
+	if (h->batch != digest)
+		return pd_fail(e, PD_ERR_PARAMS, "%s: the tables belong to another batch than --batch", name);
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		if (same[i].is != same[i].asked)
+			return pd_fail(e, PD_ERR_PARAMS,
+				       "%s: the tables have other parameters than the job: %s: %" PRId64 ", not %" PRId64, name,
+				       same[i].what, same[i].is, same[i].asked);
+	return PD_OK;
+}
+
+static int map_file(const char *path, struct pd_span *out, struct pd_err *e)
+{
+	struct stat st;
+	void *map = MAP_FAILED;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	*out = pd_span("", 0);
+	if (fd < 0)
+		return pd_fail_errno(e, "cannot read %s", path);
+	if (!fstat(fd, &st) && !st.st_size)
+		map = NULL;
+	else if (!fstat(fd, &st))
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	int status = map == MAP_FAILED ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
+	close(fd);
+	if (!status && map)
+		*out = pd_span(map, (size_t)st.st_size);
+	return status;
+}
+
+int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t digest, const struct pd_engine_params *p,
+			 struct pd_err *e)
+{
+	struct pd_span bytes;
+	*t = (struct pd_batch_tables){ .p = NULL };
+	if (!path)
+		return pd_fail(e, PD_ERR_USAGE, "missing required option --tables=FILE: the step 'tables' writes it");
+	int status = map_file(path, &bytes, e);
+	if (!status)
+		status = pd_batch_tables_check(t, bytes, path, e);
+	if (!status)
+		status = check_job(t, path, digest, p, e);
+	if (status)
+		return status;
+	t->p = p;
+	t->sketch = p->sketch;
+	t->least = t->h.sketched ? pd_match_bands_least(&t->sketch, &p->match.verify) : 0;
+	t->scan = pd_join_scan_best();
+	for (uint32_t i = 0; i < t->h.n_blocks; i++)
+		pd_join_masks_fill(&t->masks[i], (int)t->h.block[i].n_bits, (int)t->h.block[i].radius);
+	return PD_OK;
+}
+
+void pd_batch_tables_close(struct pd_batch_tables *t)
+{
+	if (t->map_bytes)
+		munmap((void *)t->map, t->map_bytes);
+	for (int i = 0; i < PD_BATCH_TABLES_BLOCKS; i++)
+		pd_join_masks_release(&t->masks[i]);
+	struct pd_batch_tables_scratch *m = &t->scratch;
+	for (int w = 0; w < PD_KEY_WORDS; w++) {
+		free(m->rows.w[w]);
+		free(m->others.w[w]);
+	}
+	pd_items_release(&m->order);
+	free(m->row);
+	free(m->other);
+	free(m->hits.v);
+	free(t->fingerprints);
+	free(t->row_sketches);
+	free(t->row_sketched);
+}
+
+/* --- searching --- */
+
+#define OTHERS 4096 /* entries of the batch that rows of one value are compared with at a time */
+#define PIECE 256   /* rows of one value, so that hits do not fill the memory if all are near */
+
+void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *row)
+{
+	size_t words = key_words(&t->h), sketch = sketch_words(&t->h);
+	if (!t->fingerprints) {
+		t->fingerprints = pd_alloc((PD_BATCH_TABLES_ROWS * words + 1) * sizeof *t->fingerprints);
+		t->row_sketches = pd_alloc((t->h.sketched ? PD_BATCH_TABLES_ROWS * sketch + 1 : 1) * sizeof *t->row_sketches);
+		t->row_sketched = pd_alloc(PD_BATCH_TABLES_ROWS);
+	}
+	memcpy(t->fingerprints + t->n_rows * words, row->print.w, words * sizeof *t->fingerprints);
+	t->row_sketched[t->n_rows] = row->has_sketch && t->h.sketched;
+	if (t->row_sketched[t->n_rows])
+		memcpy(t->row_sketches + t->n_rows * sketch, row->sketch.w, sketch * sizeof *t->row_sketches);
+	t->n_rows++;
+}
+
+static void open_meeting(struct pd_batch_tables *t)
+{
+	struct pd_batch_tables_scratch *m = &t->scratch;
+	if (m->row)
+		return;
+	for (size_t w = 0; w < (key_words(&t->h) ? key_words(&t->h) : 1); w++) {
+		m->rows.w[w] = pd_zalloc((PD_BATCH_TABLES_ROWS + PD_SCAN_PAD) * sizeof *m->rows.w[w]);
+		m->others.w[w] = pd_zalloc((OTHERS + PD_SCAN_PAD) * sizeof *m->others.w[w]);
+	}
+	m->row = pd_alloc(PD_BATCH_TABLES_ROWS * sizeof *m->row);
+	m->other = pd_alloc(OTHERS * sizeof *m->other);
+}
+
+/* Copy the rows into columns in the order of their values, with this number of words of their fingerprints. */
+static void order_rows(struct pd_batch_tables *t, size_t words)
+{
+	struct pd_batch_tables_scratch *m = &t->scratch;
+	size_t all = key_words(&t->h);
+	pd_items_sort(&m->order);
+	for (size_t i = 0; i < m->order.n; i++) {
+		m->row[i] = m->order.v[i].value;
+		for (size_t w = 0; w < words; w++)
+			m->rows.w[w][i] = t->fingerprints[m->row[i] * all + w];
+	}
+}
+
+/* Return the end of the rows with this value. */
+static size_t end_of_value(const struct pd_items *order, size_t from)
+{
+	size_t to = from + 1;
+	while (to < order->n && order->v[to].key == order->v[from].key)
+		to++;
+	return to;
+}
+
+static const uint64_t *print_of(const struct pd_batch_tables *t, size_t row)
+{
+	return t->fingerprints + row * key_words(&t->h);
+}
+
+static const uint64_t *sketch_of(const struct pd_batch_tables *t, size_t row)
+{
+	return t->row_sketched[row] ? t->row_sketches + row * sketch_words(&t->h) : NULL;
+}
+
+static const uint64_t *key_at(const struct pd_batch_tables *t, size_t key)
+{
+	return t->keys + key * key_words(&t->h);
+}
+
+static bool is_similar(const struct pd_batch_tables *t, const uint64_t *sketch, size_t entry)
+{
+	return pd_sketch_agreeing(&t->sketch, sketch, t->sketches + entry * sketch_words(&t->h)) >= t->least;
+}
+
+/* Return whether one of the pages with this fingerprint may be a near-duplicate. */
+static bool may_be_near(const struct pd_batch_tables *t, const uint64_t *sketch, uint32_t key, int distance)
+{
+	bool known = pd_verify_maybe(&t->p->match.verify, PD_SIMILARITY_UNKNOWN, distance);
+	for (size_t entry = t->first[key]; entry < t->first[key + 1]; entry++) {
+		bool both = sketch && t->sketched[entry] && !t->p->match.verify.off;
+		if (both ? is_similar(t, sketch, entry) : known)
+			return true;
+	}
+	return false;
+}
+
+/* Return whether an earlier block finds the pair. */
+static bool has_earlier_block(const header *h, uint32_t block, const uint64_t *a, const uint64_t *b)
+{
+	for (uint32_t i = 0; i < block; i++) {
+		int first = (int)h->block[i].first_bit, n = (int)h->block[i].n_bits;
+		if (!n || pd_bits_count(pd_bits_get(a, first, n) ^ pd_bits_get(b, first, n)) <= (int)h->block[i].radius)
+			return true;
+	}
+	return false;
+}
+
+/* Return whether the row was already found for the key: in an earlier band, or by an earlier page in this band. */
+static bool was_found_before(const struct pd_batch_tables *t, const uint64_t *sketch, int band, uint32_t entry)
+{
+	const header *h = &t->h;
+	uint32_t key = t->key_of[entry];
+	for (uint32_t e = t->first[key]; e < t->first[key + 1]; e++) {
+		const uint64_t *other = t->sketches + e * sketch_words(h);
+		if (!t->sketched[e] || (e != entry && !is_similar(t, sketch, e)))
+			continue;
+		for (int i = 0; i < band + (e < entry); i++)
+			if (band_value(h, sketch, i) == band_value(h, other, i))
+				return true;
+	}
+	return false;
+}
+
+/* Compare rows of one value with the collected others.  band < 0: keys of a block; otherwise entries of the band. */
+static int compare_rows(struct pd_batch_tables *t, size_t from, size_t to, uint32_t block, int band,
+			const struct pd_batch_tables_receiver *receiver)
+{
+	struct pd_batch_tables_scratch *m = &t->scratch;
+	const struct pd_join_scan_loops *loops = &t->scan->by[band < 0 ? pd_join_scan_width_of((int)t->h.bits) : PD_SCAN_64];
+	int status = PD_OK;
+	for (size_t at = from; !status && m->n_others && at < to; at += PIECE) {
+		m->hits.n = 0;
+		loops->cross((struct pd_join_run){ &m->rows, at, at + PIECE < to ? at + PIECE : to },
+			     (struct pd_join_run){ &m->others, 0, m->n_others }, band < 0 ? (int)t->h.k : t->p->reach, &m->hits);
+		for (size_t i = 0; !status && i < m->hits.n; i++) {
+			uint32_t row = m->row[m->hits.v[i].a], other = m->other[m->hits.v[i].b],
+				 key = band < 0 ? other : t->key_of[other];
+			const uint64_t *print = print_of(t, row), *sketch = sketch_of(t, row);
+			bool found;
+			if (band < 0)
+				found = !has_earlier_block(&t->h, block, print, key_at(t, key)) &&
+					may_be_near(t, sketch, key, (int)m->hits.v[i].distance);
+			else
+				found = is_similar(t, sketch, other) &&
+					pd_bits_distance(print, key_at(t, key), (int)key_words(&t->h)) > (int)t->h.k &&
+					!was_found_before(t, sketch, band, other);
+			if (found)
+				status = receiver->found(receiver->ctx, row, key_at(t, key));
+		}
+	}
+	m->n_others = 0;
+	return status;
+}
+
+/* Search the keys of all values near that of the rows. */
+static int search_value(struct pd_batch_tables *t, uint32_t block, size_t from, size_t to, const uint32_t *start,
+			const uint64_t *ordered, const uint32_t *numbers, const struct pd_batch_tables_receiver *receiver)
+{
+	struct pd_batch_tables_scratch *m = &t->scratch;
+	uint64_t value = m->order.v[from].key;
+	size_t words = key_words(&t->h), column = t->h.keys + PD_SCAN_PAD;
+	int status = PD_OK;
+	for (size_t i = 0; !status && i < t->masks[block].n; i++) {
+		uint64_t v = value ^ t->masks[block].v[i];
+		for (size_t at = start[v], n; !status && at < start[v + 1]; at += n) {
+			n = start[v + 1] - at < OTHERS - m->n_others ? start[v + 1] - at : OTHERS - m->n_others;
+			for (size_t w = 0; w < words; w++)
+				memcpy(m->others.w[w] + m->n_others, ordered + w * column + at, n * sizeof *ordered);
+			memcpy(m->other + m->n_others, numbers + at, n * sizeof *numbers);
+			m->n_others += n;
+			if (m->n_others == OTHERS)
+				status = compare_rows(t, from, to, block, -1, receiver);
+		}
+	}
+	return status ? status : compare_rows(t, from, to, block, -1, receiver);
+}
+
+static int search_blocks(struct pd_batch_tables *t, const struct pd_batch_tables_receiver *receiver)
+{
+	const header *h = &t->h;
+	struct pd_batch_tables_scratch *m = &t->scratch;
+	const uint32_t *start = t->starts, *numbers = t->numbers;
+	const uint64_t *ordered = t->ordered;
+	int status = PD_OK;
+	for (uint32_t i = 0; !status && i < h->n_blocks; i++) {
+		int first = (int)h->block[i].first_bit, n = (int)h->block[i].n_bits;
+		m->order.n = 0;
+		for (uint32_t row = 0; row < t->n_rows; row++)
+			pd_items_add(&m->order, n ? pd_bits_get(print_of(t, row), first, n) : 0, row);
+		order_rows(t, key_words(h));
+		for (size_t from = 0, to; !status && from < m->order.n; from = to) {
+			to = end_of_value(&m->order, from);
+			status = search_value(t, i, from, to, start, ordered, numbers, receiver);
+		}
+		start += values((uint32_t)n) + 1;
+		numbers += h->keys;
+		ordered += key_words(h) * (h->keys + PD_SCAN_PAD);
+	}
+	return status;
+}
+
+/* Search the bands: compare the first 64 bits of the fingerprints of pages with equal values. */
+static int search_bands(struct pd_batch_tables *t, const struct pd_batch_tables_receiver *receiver)
+{
+	const header *h = &t->h;
+	struct pd_batch_tables_scratch *m = &t->scratch;
+	const uint32_t *start = t->band_starts, *entries = t->band_entries;
+	int status = PD_OK;
+	for (int band = 0; !status && band < n_bands(h); band++) {
+		m->order.n = 0;
+		for (uint32_t row = 0; row < t->n_rows; row++)
+			if (t->row_sketched[row])
+				pd_items_add(&m->order, band_value(h, sketch_of(t, row), band), row);
+		order_rows(t, 1);
+		for (size_t from = 0, to; !status && from < m->order.n; from = to) {
+			uint64_t v = m->order.v[from].key;
+			to = end_of_value(&m->order, from);
+			for (size_t at = start[v]; !status && at < start[v + 1]; at++) {
+				m->others.w[0][m->n_others] = key_at(t, t->key_of[entries[at]])[0];
+				m->other[m->n_others++] = entries[at];
+				if (m->n_others == OTHERS)
+					status = compare_rows(t, from, to, 0, band, receiver);
+			}
+			if (!status)
+				status = compare_rows(t, from, to, 0, band, receiver);
+		}
+		start += values(h->band_bits) + 1;
+		entries += h->sketched;
+	}
+	return status;
+}
+
+int pd_batch_tables_search(struct pd_batch_tables *t, const struct pd_batch_tables_receiver *receiver)
+{
+	open_meeting(t);
+	int status = search_blocks(t, receiver);
+	if (!status && t->h.width)
+		status = search_bands(t, receiver);
+	t->n_rows = 0;
+	return status;
+}
+
+bool pd_batch_tables_has_text(const struct pd_batch_tables *t, const uint64_t digest[2])
+{
+	size_t at = PD_LOWER_BOUND(i, 0, t->h.digests, t->digests[2 * i] < digest[0]);
+	for (; at < t->h.digests && t->digests[2 * at] == digest[0]; at++)
+		if (t->digests[2 * at + 1] == digest[1])
+			return true;
+	return false;
+}
+
+int pd_batch_tables_take(struct pd_batch_tables *t, struct pd_engine_row *row)
+{
+	const header *h = &t->h;
+	uint64_t hash = pd_hash64(row->f[PD_FP_ID].p, row->f[PD_FP_ID].n);
+	size_t at = PD_LOWER_BOUND(i, 0, h->rows, t->ids[i] < hash);
+	if (at == h->rows || t->ids[at] != hash)
+		return 0;
+	uint32_t place = t->places[at];
+	row->has_print = place < h->entries;
+	row->has_digest = !row->has_print && place != PD_BATCH_NOWHERE;
+	row->has_sketch = row->has_print && t->sketched[place];
+	if (row->has_print)
+		memcpy(row->print.w, t->keys + t->key_of[place] * key_words(h), h->bits / 8);
+	else if (row->has_digest)
+		memcpy(row->print.w, t->digests + 2 * (place - h->entries), 16);
+	if (row->has_sketch)
+		memcpy(row->sketch.w, t->sketches + place * sketch_words(h), sketch_words(h) * 8);
+	return row->has_print || row->has_digest ? 1 : -1;
+}

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/engine/buckets.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "write/write.h"
+
+#define TOGETHER 65536 /* number of rows that are matched together; a bucket may have more */
+
+/* --- waiting rows --- */
+
+static FILE *new_file(const struct pd_engine_buckets *b, struct pd_err *e)
+{
+	struct pd_buf sketch = { 0 };
+	FILE *f = pd_tempfile_open(b->task->tmp_dir, e);
+	if (!f)
+		return NULL;
+	pd_sketch_print(&b->p->sketch, &sketch);
+	fprintf(f, "# pagededup fp 1 %s | sketch=%s\n", pd_buf_z(&b->p->must), b->p->sketch.minima ? sketch.p : "none");
+	pd_buf_release(&sketch);
+	return f;
+}
+
+static int add_row(struct pd_engine_buckets *b, FILE **to, struct pd_span row, struct pd_err *e)
+{
+	if (!*to && !(*to = new_file(b, e)))
+		return PD_ERR_SYSTEM;
+	fwrite(row.p, 1, row.n, *to);
+	putc('\n', *to);
+	return PD_OK;
+}
+
+int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table table, bool is_new, struct pd_span row,
+			  struct pd_err *e)
+{
+	/* A row is in several parts of a bucket. */
+	bool other = table.kind != b->table.kind || table.number != b->table.number || table.parts || b->table.parts;
+	if (is_new && b->n_waiting && (other || b->n_waiting >= TOGETHER)) {
+		int status = pd_engine_buckets_end(b, e);
+		if (status)
+			return status;
+	}
+	b->table = table;
+	b->n_waiting++;
+	return add_row(b, &b->waiting, row, e);
+}
+
+int pd_engine_buckets_add_stored(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e)
+{
+	b->n_waiting++;
+	return add_row(b, &b->against, row, e);
+}
+
+int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e)
+{
+	b->n_waiting++;
+	return add_row(b, &b->waiting, row, e);
+}
+
+static size_t full_words(const struct pd_engine_buckets *b)
+{
+	return (size_t)(b->p->sketch.minima / b->p->width + 63) / 64;
+}
+
+int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e)
+{
+	struct pd_engine_row r;
+	size_t words = full_words(b);
+	int status = pd_engine_row_parse(&r, row, NULL, e);
+	if (status)
+		return status;
+	uint32_t *place = pd_map_put(&b->waits, pd_map_key(r.f[PD_FP_ID]));
+	bool known = *place;
+	if (!known) {
+		*place = (uint32_t)++b->n_waiting;
+		for (size_t n = (*place - 1) * words; n < *place * words; n++) {
+			b->full = pd_grow(b->full, n, &b->cap_full, sizeof *b->full);
+			b->full[n] = 0;
+		}
+	}
+	b->full[(*place - 1) * words + (size_t)band / 64] |= UINT64_C(1) << (band % 64);
+	return known ? PD_OK : add_row(b, &b->waiting, row, e);
+}
+
+/* --- pairs --- */
+
+static bool is_own_print_pair(const void *ctx, const uint64_t *x, const uint64_t *y)
+{
+	const struct pd_engine_buckets *b = ctx;
+	return pd_engine_tables_own(b->tables, &b->table, x, y);
+}
+
+/* Return the start of a pair's line; NULL: the pair does not belong to this bucket.  All rows in tables of fingerprints
+ * and of bands have a fingerprint. */
+static const char *tag_of(const struct pd_engine_buckets *b, const struct pd_match_pair *pair)
+{
+	const struct pd_rows_set *set = &b->rows->fingerprints;
+	const uint64_t *x = set->keys + pair->a * (size_t)set->words, *y = set->keys + pair->b * (size_t)set->words;
+	bool within = b->p->match.candidates == PD_CANDIDATES_BOTH && pair->distance <= b->p->match.k;
+	if (b->table.kind == 'h')
+		return !pair->distance || !is_own_print_pair(b, x, y) ? NULL : b->p->match.all_pairs ? "p" : "ph";
+	if (b->table.kind != 'b')
+		return "p";
+	if (b->p->match.all_pairs)
+		return within || !pair->distance || !pd_engine_tables_own(b->tables, &b->table, x, y) ? NULL : "p";
+	return within && pair->distance ? "pk" : "pb";
+}
+
+/* If fingerprints are dense, pairs within k are found only by sketches, or all by one task.  Otherwise tables of
+ * fingerprints find them all, except for fingerprints with too many dissimilar pages. */
+char pd_engine_counts_as(const struct pd_engine_params *p, struct pd_span tag)
+{
+	if (!tag.n || tag.n > 2 || (tag.p[0] != 'p' && tag.p[0] != 's'))
+		return 0;
+	if (tag.n == 1)
+		return tag.p[0];
+	if (pd_engine_params_one_task(p) || (tag.p[1] == 'h' && p->dense) || (tag.p[1] == 'k' && !p->dense && !p->parts))
+		return 0;
+	return tag.p[0];
+}
+
+static void format_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
+{
+	struct pd_engine_buckets *b = ctx;
+	for (size_t i = 0; i < n; i++) {
+		const char *tag = tag_of(b, &pairs[i]);
+		if (!tag)
+			continue;
+		if (b->on_pair) {
+			b->on_pair(b->ctx, b->rows, &pairs[i]);
+			continue;
+		}
+		pd_buf_printf(out, "%s\t", tag);
+		pd_write_pair_rows(b->rows, &pairs[i], 1, out);
+		b->is_represented[pairs[i].b] = 1;
+		b->pairs++;
+	}
+}
+
+static int write_out(void *ctx, const struct pd_buf *text)
+{
+	struct pd_engine_buckets *b = ctx;
+	if (fwrite(text->p, 1, text->n, stdout) != text->n)
+		return pd_fail_errno(&b->err, "cannot write standard output");
+	return PD_OK;
+}
+
+/* Return the options for the rows of a table: all rows of a bucket are compared with each other.  Copies are linked to
+ * the first of them where all copies are in one bucket. */
+static struct pd_match_options options_of(const struct pd_engine_buckets *b, struct pd_match_share *share, struct pd_doubts *doubts)
+{
+	const struct pd_match_options *asked = &b->p->match;
+	struct pd_match_options o = *asked;
+	*share =
+		(struct pd_match_share){ .band = PD_BANDS_ALL,
+					 .apart = b->table.kind == 'h' || b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL };
+	o.plan = PD_PLAN_AUTO;
+	o.doubts = o.verify.off ? NULL : doubts;
+	if (b->table.kind == PD_ENGINE_AGAINST || b->table.kind == PD_ENGINE_INSIDE) {
+		o.all_pairs = true;
+		return o;
+	}
+	switch (b->table.kind) {
+	case PD_ENGINE_DENSE:
+		o.band_width = b->p->asked_width;
+		o.band_reach = 0;
+		return o;
+	case PD_ENGINE_FULL:
+		o.candidates = PD_CANDIDATES_BANDS;
+		share->full_known = true;
+		break;
+	case 'b':
+		o.candidates = PD_CANDIDATES_BANDS;
+		share->band = b->table.number;
+		break;
+	case 'h':
+		o.candidates = PD_CANDIDATES_HAMMING;
+		share->band = PD_BANDS_NONE;
+		share->near_most = b->p->near_most;
+		share->is_own = is_own_print_pair;
+		share->ctx = b;
+		break;
+	default:
+		o.candidates = PD_CANDIDATES_HAMMING;
+		/* Different pages with equal fingerprints are compared in other steps. */
+		o.k = 0;
+		share->band = PD_BANDS_NONE;
+	}
+	o.share = share;
+	return o;
+}
+
+/* Write for each row the most similar doubtful page that this table knows. */
+static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *doubts)
+{
+	struct pd_doubt d;
+	struct pd_buf *out = &b->out;
+	int status = PD_OK;
+	for (uint32_t row = 0; !status && row < doubts->n; row++) {
+		if (!pd_doubts_of(doubts, row, &d))
+			continue;
+		pd_buf_clear(out);
+		struct pd_span id = pd_rows_view(b->rows, row).id;
+		pd_buf_printf(out, "%s\t",
+			      b->p->match.all_pairs  ? "s"
+			      : b->table.kind == 'h' ? "sh"
+			      : b->table.kind == 'b' ? "sb"
+						     : "s");
+		pd_buf_add_span(out, id);
+		pd_buf_printf(out, "\t%04ld\t", lrint(d.similarity * 1000));
+		pd_buf_add_span(out, pd_rows_view(b->rows, d.a == row ? d.b : d.a).id);
+		pd_buf_printf(out, "\t%d\t", (int)d.result);
+		pd_write_suspect_line(b->rows, &d, NULL, out);
+		status = write_out(b, out);
+	}
+	return status;
+}
+
+/* Return whether the row with this id is required and was not written yet. */
+static bool take_wanted(struct pd_map *wanted, struct pd_span id)
+{
+	uint32_t *state = pd_map_find(wanted, pd_map_key(id));
+	if (!state || *state)
+		return false;
+	*state = 1;
+	return true;
+}
+
+/* Write some rows in the form for other tasks; they are read again, because matching keeps only part of them. */
+static int write_waiting_rows(struct pd_engine_buckets *b, const char *tag, struct pd_map *wanted)
+{
+	struct pd_engine_row row;
+	struct pd_line_reader lines = { .f = b->waiting, .path = "a temporary file" };
+	struct pd_span line;
+	int more = 1, status = fseeko(b->waiting, 0, SEEK_SET) < 0 ? pd_fail_errno(&b->err, "cannot read a temporary file") : PD_OK;
+	while (!status && (more = pd_line_next(&lines, &line, &b->err)) == 1) {
+		if (!line.n || line.p[0] == '#')
+			continue;
+		status = pd_engine_row_parse(&row, line, NULL, &b->err);
+		if (status || !row.has_print || !take_wanted(wanted, row.f[PD_FP_ID]))
+			continue;
+		pd_buf_clear(&b->out);
+		pd_buf_add_z(&b->out, tag);
+		pd_buf_add_span(&b->out, line);
+		pd_buf_add_c(&b->out, '\n');
+		status = write_out(b, &b->out);
+	}
+	pd_line_reader_release(&lines);
+	return status ? status : more;
+}
+
+static void want_row(const struct pd_engine_buckets *b, uint32_t row, struct pd_map *wanted)
+{
+	struct pd_span id = pd_rows_view(b->rows, row).id;
+	pd_map_add(wanted, pd_map_key(id));
+}
+
+static int write_number(struct pd_engine_buckets *b, const char *name, uint64_t n)
+{
+	pd_buf_clear(&b->out);
+	pd_buf_printf(&b->out, "n\t%s\t%" PRIu64 "\n", name, n);
+	return write_out(b, &b->out);
+}
+
+static int write_representatives(struct pd_engine_buckets *b, const struct pd_match_stats *stats)
+{
+	struct pd_map stays = { 0 };
+	for (uint32_t i = 0; i < b->rows->n; i++)
+		if (!b->is_represented[i])
+			want_row(b, i, &stays);
+	int status = write_waiting_rows(b, "r\t", &stays);
+	pd_map_release(&stays);
+	if (!status && b->table.kind == 'e')
+		status = write_number(b, "distinct", stats->distinct);
+	return status || !stats->many_parts ? status : write_number(b, "parts", 1);
+}
+
+/* Write the counts that other rows need: the number of pairs within k, and the full buckets of a band. */
+static int write_density(struct pd_engine_buckets *b, const struct pd_match_share *share, const struct pd_match_stats *stats)
+{
+	struct pd_map wanted = { 0 };
+	char tag[32];
+	if (b->p->match.all_pairs)
+		return PD_OK;
+	if (b->table.kind == 'h')
+		return write_number(b, "near", stats->dense ? b->p->near_most + 1 : stats->candidates);
+	for (uint32_t i = 0; i < b->rows->n; i++)
+		if (share->full[i * share->full_words + (size_t)share->band / 64] >> (share->band % 64) & 1)
+			want_row(b, i, &wanted);
+	snprintf(tag, sizeof tag, "c\t%d\t", b->table.number);
+	int status = write_number(b, "full", wanted.n);
+	if (!status && wanted.n)
+		status = write_waiting_rows(b, tag, &wanted);
+	pd_map_release(&wanted);
+	return status;
+}
+
+/* Copy the bits of full buckets to the current numbers of rows. */
+static void open_full(const struct pd_engine_buckets *b, struct pd_match_share *share)
+{
+	if (b->table.kind != 'b' && b->table.kind != PD_ENGINE_FULL)
+		return;
+	share->full_words = full_words(b);
+	share->full = pd_zalloc((b->rows->n * share->full_words + 1) * sizeof *share->full);
+	for (uint32_t i = 0; share->full_known && i < b->rows->n; i++) {
+		struct pd_span id = pd_rows_view(b->rows, i).id;
+		const uint32_t *place = pd_map_find(&b->waits, pd_map_key(id));
+		if (place)
+			memcpy(share->full + i * share->full_words, b->full + (*place - 1) * share->full_words,
+			       share->full_words * sizeof *share->full);
+	}
+}
+
+static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
+{
+	struct pd_doubts doubts = { 0 };
+	struct pd_match_share share;
+	struct pd_match_options o = options_of(b, &share, &doubts);
+	struct pd_match_stats stats;
+	void *formatter = b;
+	struct pd_match_sink sink = { .formatters = &formatter, .format = format_pairs, .write = write_out, .ctx = b };
+	b->rows = rows;
+	b->is_represented = pd_zalloc(rows->n + 1);
+	if (o.doubts)
+		pd_doubts_init(&doubts, PD_DOUBTS_ALL, rows);
+	open_full(b, &share);
+	int status = pd_match(rows, &o, &sink, &stats, &b->err);
+	if (!status && o.doubts)
+		status = write_doubts(b, &doubts);
+	if (!status && b->representatives)
+		status = write_representatives(b, &stats);
+	if (!status && (b->table.kind == 'h' || b->table.kind == 'b'))
+		status = write_density(b, &share, &stats);
+	free(share.full);
+	pd_doubts_release(&doubts);
+	free(b->is_represented);
+	b->is_represented = NULL;
+	return status;
+}
+
+static int flush(FILE *f, struct pd_err *e)
+{
+	return f && (fflush(f) || ferror(f))
+		       ? pd_fail_errno(e, "cannot write a temporary file (choose another place with --tmp-dir)")
+		       : PD_OK;
+}
+
+/* Return the system's name for a file without a name. */
+static char *name_of(FILE *f, struct pd_buf *out)
+{
+	pd_buf_printf(out, "/proc/self/fd/%d", fileno(f));
+	return out->p;
+}
+
+int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e)
+{
+	struct pd_rows rows = { 0 };
+	struct pd_buf names[2] = { { 0 }, { 0 } };
+	struct pd_budget budget = { .limit = b->task->memory ? b->task->memory : pd_memory_default(), .tmp_dir = b->task->tmp_dir };
+	size_t least = pd_memory_least(b->n_waiting, b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL ||
+							     b->table.kind == PD_ENGINE_DENSE || b->batch);
+	if (!b->n_waiting || (!b->waiting && !b->batch))
+		return PD_OK;
+	budget.limit = budget.limit < least ? least : budget.limit;
+	int status = flush(b->waiting, e);
+	if (!status)
+		status = flush(b->against, e);
+	if (!status) {
+		char *path = b->batch ? (char *)b->batch : name_of(b->waiting, &names[0]),
+		     *against = b->against ? name_of(b->against, &names[1]) : NULL;
+		struct pd_rows_options in = { .paths = &path,
+					      .n_paths = 1,
+					      .against = &against,
+					      .n_against = b->against != NULL,
+					      .tmp_dir = b->task->tmp_dir,
+					      .budget = &budget,
+					      .bad_row = pd_log_bad_row,
+					      .ctx = b->task->log };
+		pd_inputs_forget();
+		status = pd_rows_read(&rows, &in, e);
+		if (!status && rows.bad)
+			status = pd_fail(e, PD_ERR_INPUT, "invalid rows: not written by the previous task");
+	}
+	if (!status && (status = match_rows(b, &rows)) != 0)
+		*e = b->err;
+	pd_rows_release(&rows);
+	pd_buf_release(&names[0]);
+	pd_buf_release(&names[1]);
+	for (FILE **f = (FILE *[]){ b->waiting, b->against }, **end = f + 2; f < end; f++)
+		if (*f)
+			fclose(*f);
+	b->waiting = b->against = NULL;
+	b->n_waiting = 0;
+	return status;
+}
+
+void pd_engine_buckets_release(struct pd_engine_buckets *b)
+{
+	if (b->waiting)
+		fclose(b->waiting);
+	if (b->against)
+		fclose(b->against);
+	pd_map_release(&b->waits);
+	free(b->full);
+	pd_buf_release(&b->out);
+}

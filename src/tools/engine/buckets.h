@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Lines of a reduce task, complete buckets one after the other -> pairs.  Many small buckets of one table are matched
+ * together, as `match` matches files of rows (match/match.h); pairs of two different buckets do not belong to this
+ * table and are removed.  Rows are stored on disk, and a bucket that exceeds the memory of the task is joined in
+ * stretches, like a file of rows.
+ *
+ * Output lines begin with their kind:
+ *
+ *	p	a pair: a row of pairs
+ *	s	two pages that look similar but are not a pair, for one of them: its id, the similarity, the other's id, a line of suspects
+ *	r	a row that represents equal ones
+ *	n	a name and a number, which the next step adds up
+ *	c	a band, and a row whose bucket is full in it
+ *
+ * If pages may represent others, it is not known yet whether fingerprints are dense in all rows when pairs are found. 
+ * Then another letter names the source of a pair or a suspect: h, tables of fingerprints; k, bands, within k; b, other
+ * pairs of bands.
+ */
+#ifndef PD_ENGINE_BUCKETS_H
+#define PD_ENGINE_BUCKETS_H
+
+#include "base/map.h"
+#include "tools/engine/tables.h"
+
+struct pd_engine_buckets {
+	const struct pd_engine *task;
+	const struct pd_engine_params *p;
+	const struct pd_engine_tables *tables;
+	bool representatives;	      /* write the rows that represent others */
+	struct pd_engine_table table; /* of the waiting rows; its kind may be one of these, for all tables: */
+#define PD_ENGINE_AGAINST 'a'	      /* stored rows with new ones */
+#define PD_ENGINE_INSIDE 'i'	      /* all rows with each other */
+#define PD_ENGINE_FULL 'c'	      /* all rows of full buckets, which are known */
+#define PD_ENGINE_DENSE 'l'	      /* all rows that represent others */
+	const char *batch;	      /* the key file of the new rows, used instead of waiting rows; or NULL */
+	/* NULL: pairs are written */
+	void (*on_pair)(void *ctx, const struct pd_rows *rows, const struct pd_match_pair *pair);
+	void *ctx;
+	FILE *waiting, *against; /* rows; stored rows, or NULL */
+	uint64_t n_waiting;
+	struct pd_map waits; /* dense: hash of an id -> its row's index in `full`, from 1 */
+	uint64_t *full;	     /* dense: one bit for each band */
+	size_t cap_full;
+	struct pd_buf out;
+	/* while pairs are formatted */
+	const struct pd_rows *rows;
+	uint8_t *is_represented; /* by row: another row represents it */
+	uint64_t pairs;
+	struct pd_err err;
+};
+
+/* Add a row of a bucket of `table`; is_new: the first row of the bucket. */
+int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table table, bool is_new, struct pd_span row,
+			  struct pd_err *e);
+/* With PD_ENGINE_AGAINST: add a stored row, a new row. */
+int pd_engine_buckets_add_stored(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
+int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
+/* With PD_ENGINE_FULL: add a row, once for each of its full buckets. */
+int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e);
+/* Return the kind as which a line counts in the result: 'p', 's', or 0: none. */
+char pd_engine_counts_as(const struct pd_engine_params *p, struct pd_span tag);
+/* Write the pairs of the waiting rows. */
+int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e);
+void pd_engine_buckets_release(struct pd_engine_buckets *b);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stages as steps of map and reduce.  Each step is a filter from standard input to standard output.  An engine (Hadoop,
+ * Spark) or a shell runs it on many parts of the data, and sorts between map and reduce:
+ *
+ *	map | LC_ALL=C sort | reduce
+ *
+ * Lines between them consist of a key, a tab and a value; lines of one key are adjacent, in any order.  The last line
+ * of a map task is empty except for its tab.  The result does not depend on how lines were distributed to tasks, on the
+ * order of a key's lines, or on repeated runs of a task.  Lines from other tasks must be valid: an invalid one ends the
+ * task.  Errors end a task before it writes, if they can be detected by then.
+ */
+#ifndef PD_ENGINE_ENGINE_H
+#define PD_ENGINE_ENGINE_H
+
+#include "base/file.h"
+#include "base/terminal.h"
+#include "run/walk.h"
+
+struct pd_group_options;
+
+/* Options of a task. */
+struct pd_engine {
+	const char *fetch; /* a command that writes a file to its standard output; NULL: files are opened */
+	const char *output,
+		*store;	    /* apply: the folder for dumps, and a command that stores a file there; NULL: files are written */
+	bool unchecked;	    /* apply: pages are removed without comparing their digests */
+	const char *batch;  /* the key file of a batch; NULL: none */
+	const char *tables; /* its tables; NULL: none */
+	const char *header; /* cluster: a file with the header of the pairs */
+	const struct pd_group_options *group; /* cluster: options */
+	const char *tmp_dir;
+	size_t memory; /* 0: half of the machine's memory */
+	int bucket;    /* number of rows above which a bucket is split; 0: PD_ENGINE_BUCKET */
+	struct pd_log *log;
+};
+
+/* Increase a counter of the engine, by a line on standard error that Hadoop interprets. */
+void pd_engine_count(const struct pd_engine *t, const char *name, uint64_t n);
+
+/* Write to standard output. */
+int pd_engine_write(const struct pd_buf *text, struct pd_err *e);
+
+/* Write the last line of a map task with reduce tasks, which ignore it.  Without any input line, Hadoop streaming would
+ * discard the output of a reduce task, such as a header or parameters. */
+int pd_engine_write_last(struct pd_err *e);
+
+/* --- files from a command --- */
+
+struct pd_engine_fetch {
+	long pid;
+	int saved; /* descriptor of the original standard input */
+	const char *path;
+};
+
+/* Make the command's output for `path` standard input.  The command is split into words at spaces, and the path is
+ * appended; no shell is used. */
+int pd_engine_fetch_open(struct pd_engine_fetch *f, const char *command, const char *path, struct pd_err *e);
+/* Restore standard input.  PD_ERR_SYSTEM: the command failed; `read`: its output was read completely. */
+int pd_engine_fetch_close(struct pd_engine_fetch *f, bool read, struct pd_err *e);
+
+/* Run the command's words with the two paths, to store a file. */
+int pd_engine_put_file(const char *command, const char *file, const char *to, struct pd_err *e);
+
+/* --- jobs --- */
+
+/* Paths of dumps, one per line -> their fp rows.  A damaged record is reported, counted and skipped; a path that cannot
+ * be read ends the task. */
+int pd_engine_map_fp(const struct pd_engine *t, const struct pd_walk_options *o, struct pd_err *e);
+
+/* join: all pairs of a collection; batch: new pages against a collection.  Tasks of batch that are NULL are those of
+ * the step of join with the same name. */
+struct pd_engine_params;
+struct pd_engine_step {
+	const char *name;
+	bool params; /* the step requires the file of parameters */
+	/* NULL: there is none on this side, and not in join either */
+	int (*map)(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
+	int (*reduce)(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e);
+};
+/* terminated by a row without a name */
+extern const struct pd_engine_step pd_engine_join_steps[], pd_engine_batch_steps[];
+
+/* cluster: pairs to verdicts; apply: verdicts and dumps to dumps. */
+struct pd_engine_filter {
+	const char *name;
+	bool grouped;						 /* the reduce task requires header and group */
+	int (*map)(const struct pd_engine *t, struct pd_err *e); /* NULL: there is none on this side */
+	int (*reduce)(const struct pd_engine *t, struct pd_err *e);
+};
+extern const struct pd_engine_filter pd_engine_cluster_steps[], pd_engine_apply_steps[];
+
+#endif

@@ -1,0 +1,828 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All pairs of a collection, as `match` finds them, in steps:
+ *
+ *	count	rows -> the file of parameters
+ *	equal	rows -> pairs of equal rows, and the rows that represent them
+ *	plan	output of `equal` -> the file of parameters, with the number of representatives and the large buckets
+ *	near	output of `equal` -> other pairs, each in the first table that finds it; rows of full buckets, which are not searched
+ *	density	output of `near` -> the file of parameters, with the density of fingerprints and the number of rows in full buckets
+ *	dense	output of `equal` and `near` -> the pairs of rows of full buckets, in one task, which treats them as `match` does
+ *	doubts	output of these -> for each page with similar pages that are not pairs, the most similar one
+ *	pairs	output of all of these -> a file of pairs
+ *
+ * With --all-pairs no row represents others: the steps `equal`, `density` and `dense` are omitted, and `plan` and
+ * `near` read the rows.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "tools/engine/buckets.h"
+#include "write/write.h"
+
+/* --- count --- */
+
+/* Counts of sketches by their number of words; the kind with this number is in a header. */
+struct sketches {
+	uint64_t rows[PD_SKETCH_WORDS + 1];
+};
+
+struct totals {
+	struct pd_engine_params p;
+	struct sketches sketches;
+	struct pd_sketch_options kind[PD_SKETCH_WORDS + 1];
+};
+
+static int take_must(struct totals *t, struct pd_span must, struct pd_err *e)
+{
+	struct pd_buf differ = { 0 };
+	int status = PD_OK;
+	if (!t->p.must.n)
+		pd_buf_set(&t->p.must, must);
+	else if (must.n)
+		pd_params_differ(pd_buf_span(&t->p.must), must, &differ);
+	if (differ.n)
+		status = pd_fail(e, PD_ERR_PARAMS, "fingerprints made with other parameters cannot be matched (%s)", differ.p);
+	pd_buf_release(&differ);
+	return status;
+}
+
+static int take_params(struct totals *t, struct pd_span params, struct pd_err *e)
+{
+	if (!params.n || pd_span_is(params, "-") || params.n >= sizeof t->p.params)
+		return PD_OK;
+	if (!t->p.params[0])
+		memcpy(t->p.params, params.p, params.n);
+	if (pd_span_is(params, t->p.params))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "rows with different parameters cannot be matched (%.*s and %s)", (int)params.n, params.p,
+		       t->p.params);
+}
+
+static int take_bits(struct totals *t, uint64_t bits, struct pd_err *e)
+{
+	if (t->p.bits && (uint64_t)t->p.bits != bits)
+		return pd_fail(e, PD_ERR_PARAMS, "fingerprints of %d bits and of %" PRIu64 " cannot be matched", t->p.bits, bits);
+	t->p.bits = (int)bits;
+	return PD_OK;
+}
+
+/* Of two kinds with the same size, the first by name is used. */
+static void take_kind(struct totals *t, struct pd_span name)
+{
+	struct pd_sketch_options o = { 0 };
+	struct pd_err e;
+	if (!name.n || pd_sketch_read(&o, name, &e) || !o.minima)
+		return;
+	struct pd_sketch_options *known = &t->kind[pd_sketch_words(&o)];
+	if (!known->minima || o.minima > known->minima || (o.minima == known->minima && o.shingle > known->shingle))
+		*known = o;
+}
+
+/* The parameters that rows lack if they match by other methods are in a header. */
+static int take_methods(struct pd_span recorded, struct pd_err *e)
+{
+	struct pd_span methods = pd_param(recorded, "methods");
+	if (!methods.n || pd_span_is(methods, "simhash"))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "rows signed by other methods than simhash (%.*s) can only be matched on one machine",
+		       (int)methods.n, methods.p);
+}
+
+static int count_row(struct totals *t, const struct pd_engine_row *row, struct pd_err *e)
+{
+	struct pd_span sketch = row->f[PD_FP_SKETCH];
+	int status = take_params(t, row->f[PD_FP_PARAMS], e);
+	t->p.rows++;
+	if (status || !row->has_print)
+		return status;
+	t->p.fingerprints++;
+	if (sketch.n && sketch.n % 16 == 0 && sketch.n / 16 <= PD_SKETCH_WORDS)
+		t->sketches.rows[sketch.n / 16]++;
+	return take_bits(t, (uint64_t)row->bits, e);
+}
+
+static int take_header(struct totals *t, struct pd_engine_rows *in, struct pd_err *e)
+{
+	if (!in->in.new_header)
+		return PD_OK;
+	in->in.new_header = false;
+	take_kind(t, pd_param(pd_buf_span(&in->in.header.recorded), "sketch"));
+	int status = take_methods(pd_buf_span(&in->in.header.recorded), e);
+	return status ? status : take_must(t, pd_buf_span(&in->in.header.must), e);
+}
+
+static void write_counts(const struct totals *t, struct pd_buf *out)
+{
+	struct pd_span rest = pd_buf_span(&t->p.totals), line;
+	if (t->p.must.n)
+		pd_buf_printf(out, "must\t%s\n", t->p.must.p);
+	if (t->p.params[0])
+		pd_buf_printf(out, "params\t%s\n", t->p.params);
+	if (t->p.bits)
+		pd_buf_printf(out, "bits\t%d\n", t->p.bits);
+	pd_buf_printf(out, "rows\t%" PRIu64 "\nprints\t%" PRIu64 "\n", t->p.rows, t->p.fingerprints);
+	for (int i = 1; i <= PD_SKETCH_WORDS; i++) {
+		if (t->sketches.rows[i])
+			pd_buf_printf(out, "sketches-%d\t%" PRIu64 "\n", i, t->sketches.rows[i]);
+		if (!t->kind[i].minima)
+			continue;
+		pd_buf_add_z(out, "kind\t");
+		pd_sketch_print(&t->kind[i], out);
+		pd_buf_add_c(out, '\n');
+	}
+	while (rest.n && pd_span_split(&rest, '\n', &line))
+		if (line.n)
+			pd_buf_printf(out, "total\t%.*s\n", (int)line.n, line.p);
+}
+
+static int map_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct totals totals = { 0 };
+	struct pd_engine_rows in = { .task = t };
+	struct pd_buf out = { 0 };
+	int status;
+	(void)p;
+	while ((status = pd_engine_rows_next(&in, e)) == 1)
+		if ((status = take_header(&totals, &in, e)) != 0 || (status = count_row(&totals, &in.row, e)) != 0)
+			break;
+	if (!status)
+		status = take_header(&totals, &in, e);
+	pd_buf_set(&totals.p.totals, pd_buf_span(&in.in.totals));
+	write_counts(&totals, &out);
+	if (!status)
+		status = pd_engine_write(&out, e);
+	pd_engine_count(t, "ROWS", in.n);
+	pd_engine_count(t, "BAD_ROWS", in.bad);
+	pd_buf_release(&out);
+	pd_engine_rows_release(&in);
+	pd_engine_params_release(&totals.p);
+	return status;
+}
+
+static int take_count(struct totals *t, const struct pd_engine_lines *in, struct pd_err *e)
+{
+	struct pd_span name = in->key, value = in->value;
+	uint64_t n = 0, words = 0;
+	bool number = pd_span_u64(value, &n);
+	static const char sketches[] = "sketches-";
+	if (pd_span_is(name, "must"))
+		return take_must(t, value, e);
+	if (pd_span_is(name, "params"))
+		return take_params(t, value, e);
+	if (pd_span_is(name, "kind"))
+		return take_kind(t, value), PD_OK;
+	if (pd_span_is(name, "total")) {
+		pd_buf_add_span(&t->p.totals, value);
+		return pd_buf_add_c(&t->p.totals, '\n'), PD_OK;
+	}
+	if (number && pd_span_is(name, "bits"))
+		return take_bits(t, n, e);
+	if (number && pd_span_is(name, "rows"))
+		return t->p.rows += n, PD_OK;
+	if (number && pd_span_is(name, "prints"))
+		return t->p.fingerprints += n, PD_OK;
+	if (number && pd_span_istarts(name, sketches) &&
+	    pd_span_u64(pd_span(name.p + sizeof sketches - 1, name.n - (sizeof sketches - 1)), &words) && words <= PD_SKETCH_WORDS)
+		return t->sketches.rows[words] += n, PD_OK;
+	return pd_engine_lines_foreign(in, e);
+}
+
+/* Count the new pages like those of the collection. */
+static int take_batch(const struct pd_engine *t, struct totals *to, struct pd_err *e)
+{
+	struct pd_rows rows;
+	struct pd_sketch s;
+	struct pd_span rest, line;
+	int status = pd_engine_batch_read(t, &rows, e);
+	if (!status)
+		status = take_must(to, pd_buf_span(&rows.must), e);
+	if (!status)
+		status = take_params(to, pd_span_z(rows.params), e);
+	if (!status && rows.bits)
+		status = take_bits(to, (uint64_t)rows.bits, e);
+	to->p.rows += rows.n;
+	to->p.fingerprints += rows.fingerprints.n;
+	for (uint32_t i = 0; i < rows.fingerprints.n; i++)
+		to->sketches.rows[pd_sketch_words(&rows.sketch)] +=
+			pd_rows_sketch(&rows, pd_rows_set_row(&rows.fingerprints, i), &s);
+	if (rows.sketched)
+		to->kind[pd_sketch_words(&rows.sketch)] = rows.sketch;
+	rest = pd_buf_span(&rows.totals);
+	while (rest.n && pd_span_split(&rest, '\n', &line))
+		if (line.n)
+			pd_buf_printf(&to->p.totals, "%.*s\n", (int)line.n, line.p);
+	pd_rows_release(&rows);
+	return status;
+}
+
+/* Choose the kind of most rows, then the larger one; a kind that is in no header is the default of fp. */
+static void choose_sketch(struct totals *t)
+{
+	int best = 0, usual = pd_sketch_words(&PD_SKETCH_DEFAULT);
+	if (!t->kind[usual].minima)
+		t->kind[usual] = PD_SKETCH_DEFAULT;
+	for (int i = 1; i <= PD_SKETCH_WORDS; i++)
+		if (t->kind[i].minima && t->sketches.rows[i] && t->sketches.rows[i] >= t->sketches.rows[best])
+			best = i;
+	t->p.sketch = t->kind[best];
+	t->p.sketched = t->p.representatives = t->sketches.rows[best];
+}
+
+static int reduce_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct totals totals = { 0 };
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	int status;
+	while ((status = pd_engine_lines_next(&in, e)) == 1)
+		if ((status = take_count(&totals, &in, e)) != 0)
+			break;
+	if (!status && t->batch)
+		status = take_batch(t, &totals, e);
+	choose_sketch(&totals);
+	pd_buf_set(&totals.p.options, pd_buf_span(&p->options));
+	totals.p.n_options = p->n_options;
+	pd_engine_params_write(&totals.p, &out);
+	if (!status)
+		status = pd_engine_write(&out, e);
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	pd_engine_params_release(&totals.p);
+	return status;
+}
+
+/* --- plan, density: values computed from all rows --- */
+
+#define SAMPLED 64 /* one of this many rows is sampled to find large buckets */
+#define LARGE "large."
+
+/* Buckets of the sampled rows, with their numbers of rows. */
+struct sample {
+	struct pd_engine_tables tables;
+	struct pd_names names;
+	uint32_t *rows;
+	size_t cap;
+	struct pd_buf name;
+};
+
+/* With --all-pairs every bucket is joined; otherwise full bands are not. */
+static void sample_buckets_of(struct sample *s, const struct pd_engine_row *row, const struct pd_engine_params *p)
+{
+	struct pd_span id = row->f[PD_FP_ID];
+	size_t most = p->match.all_pairs ? SIZE_MAX : s->tables.n_h;
+	if (!row->has_print || pd_hash64(id.p, id.n) % SAMPLED)
+		return;
+	for (size_t i = 0; i < most && pd_engine_tables_bucket(&s->tables, row, i, &s->name); i++) {
+		size_t before = s->names.n;
+		uint32_t number = pd_names_add(&s->names, pd_buf_span(&s->name));
+		s->rows = pd_grow(s->rows, number, &s->cap, sizeof *s->rows);
+		s->rows[number] = s->names.n > before ? 1 : s->rows[number] + 1;
+	}
+}
+
+static int sample_representatives(struct sample *s, const struct pd_engine_params *p, struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_engine_row row;
+	uint64_t representatives = 0;
+	int status;
+	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
+		if (pd_span_is(in.key, "n"))
+			pd_buf_printf(out, "%.*s\n", (int)in.value.n, in.value.p);
+		if (!pd_span_is(in.key, "r"))
+			continue;
+		if ((status = pd_engine_lines_name(&in, pd_engine_row_parse(&row, in.value, p, e), e)) != 0)
+			break;
+		representatives += row.has_sketch;
+		sample_buckets_of(s, &row, p);
+	}
+	pd_buf_printf(out, "leaders\t%" PRIu64 "\n", representatives);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+static int sample_rows(struct sample *s, const struct pd_engine *t, const struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_rows in = { .task = t, .p = p };
+	int status;
+	while ((status = pd_engine_rows_next(&in, e)) == 1)
+		sample_buckets_of(s, &in.row, p);
+	pd_engine_rows_release(&in);
+	return status;
+}
+
+static int map_plan(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct sample s = { .cap = 0 };
+	struct pd_buf out = { 0 };
+	pd_engine_tables_init(&s.tables, p);
+	int status = p->match.all_pairs ? sample_rows(&s, t, p, e) : sample_representatives(&s, p, &out, e);
+	for (uint32_t i = 0; i < s.names.n; i++)
+		if (s.rows[i] > 1)
+			pd_buf_printf(&out, LARGE "%.*s\t%u\n", (int)s.names.v[i].n, s.names.v[i].p, s.rows[i]);
+	if (!status)
+		status = pd_engine_write(&out, e);
+	pd_engine_tables_release(&s.tables);
+	pd_names_release(&s.names);
+	free(s.rows);
+	pd_buf_release(&s.name);
+	pd_buf_release(&out);
+	return status;
+}
+
+/* Split a bucket by its sampled rows, so that no part is expected to exceed --bucket. */
+static void take_large(struct pd_engine_params *p, struct pd_span bucket, uint64_t sampled, uint64_t most)
+{
+	uint64_t parts = (sampled * SAMPLED + most - 1) / most;
+	if (bucket.n && parts > 1)
+		pd_engine_params_add_split(p, bucket, parts < PD_ENGINE_PARTS ? (uint32_t)parts : PD_ENGINE_PARTS);
+}
+
+/* Read numbers by name and sum them; those of buckets come key by key. */
+static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint64_t *near, struct pd_err *e)
+{
+	const struct {
+		const char *name;
+		uint64_t *to;
+	} sums[] = { { "leaders", &p->representatives },
+		     { "distinct", &p->distinct },
+		     { "full", &p->full },
+		     { "parts", &p->parts },
+		     { "near", near } };
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf bucket = { 0 };
+	uint64_t n, rows = 0, most = t->bucket ? (uint64_t)t->bucket : PD_ENGINE_BUCKET;
+	int status;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		size_t i = 0;
+		bool large = in.key.n > sizeof LARGE && !memcmp(in.key.p, LARGE, sizeof LARGE - 1);
+		while (i < sizeof sums / sizeof *sums && !pd_span_is(in.key, sums[i].name))
+			i++;
+		if (!pd_span_u64(in.value, &n) || (!large && i == sizeof sums / sizeof *sums)) {
+			status = pd_engine_lines_foreign(&in, e);
+			break;
+		}
+		if (in.is_new) {
+			take_large(p, pd_buf_span(&bucket), rows, most);
+			rows = 0;
+			pd_buf_set(&bucket,
+				   large ? pd_span(in.key.p + sizeof LARGE - 1, in.key.n - (sizeof LARGE - 1)) : pd_span("", 0));
+		}
+		rows += n;
+		if (!large)
+			*sums[i].to += n;
+	}
+	take_large(p, pd_buf_span(&bucket), rows, most);
+	pd_buf_release(&bucket);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+static int write_params(const struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_buf out = { 0 };
+	pd_engine_params_write(p, &out);
+	int status = pd_engine_write(&out, e);
+	pd_buf_release(&out);
+	return status;
+}
+
+static int reduce_plan(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	uint64_t near = 0;
+	if (!p->match.all_pairs)
+		p->representatives = 0;
+	int status = take_sums(t, p, &near, e);
+	pd_engine_count(t, "SPLIT_BUCKETS", p->split.n);
+	return status ? status : write_params(p, e);
+}
+
+static bool is_sum(const struct pd_engine_params *p, struct pd_span tag)
+{
+	(void)p;
+	return pd_span_is(tag, "n");
+}
+
+static int map_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	(void)t;
+	return pd_engine_copy_values(is_sum, "", p, e);
+}
+
+static int reduce_density(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	uint64_t near = 0;
+	int status = take_sums(t, p, &near, e);
+	p->dense = near > p->near_most;
+	pd_engine_count(t, "DENSE", p->dense);
+	pd_engine_count(t, "FULL", p->full);
+	return status ? status : write_params(p, e);
+}
+
+/* --- rows to buckets --- */
+
+struct sending {
+	struct pd_engine_tables tables;
+	struct pd_buf value, out;
+};
+
+/* Send a row to all buckets where it is compared with others in this step. */
+static int send_row(struct sending *s, const struct pd_engine_row *row, bool equal, bool near, struct pd_err *e)
+{
+	pd_buf_clear(&s->value);
+	pd_buf_clear(&s->out);
+	pd_engine_row_add(row, &s->value);
+	if (equal)
+		pd_engine_tables_add_equal(row, pd_buf_span(&s->value), &s->out);
+	if (near)
+		pd_engine_tables_add_near(&s->tables, row, pd_buf_span(&s->value), &s->out);
+	return pd_engine_write(&s->out, e);
+}
+
+static int send_rows(const struct pd_engine *t, struct sending *s, const struct pd_engine_params *p, bool near, struct pd_err *e)
+{
+	struct pd_engine_rows in = { .task = t, .p = p };
+	int status;
+	while ((status = pd_engine_rows_next(&in, e)) == 1)
+		if ((status = send_row(s, &in.row, true, near, e)) != 0)
+			break;
+	pd_engine_count(t, "ROWS", in.n);
+	pd_engine_count(t, "BAD_ROWS", in.bad);
+	pd_engine_rows_release(&in);
+	return status;
+}
+
+/* Send the rows that represent others according to `equal`; none if a single task matches them. */
+static int send_representatives(struct sending *s, const struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_engine_row row;
+	int status;
+	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
+		if (!pd_span_is(in.key, "r") || pd_engine_params_one_task(p))
+			continue;
+		if ((status = pd_engine_lines_name(&in, pd_engine_row_parse(&row, in.value, p, e), e)) != 0 ||
+		    (status = send_row(s, &row, false, true, e)) != 0)
+			break;
+	}
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+static int map_rows(const struct pd_engine *t, struct pd_engine_params *p, bool near, struct pd_err *e)
+{
+	struct sending s = { 0 };
+	pd_engine_tables_init(&s.tables, p);
+	int status = near && !p->match.all_pairs ? send_representatives(&s, p, e) : send_rows(t, &s, p, near, e);
+	pd_engine_tables_release(&s.tables);
+	pd_buf_release(&s.value);
+	pd_buf_release(&s.out);
+	return status;
+}
+
+static int map_equal(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	if (p->match.all_pairs)
+		return pd_fail(e, PD_ERR_USAGE, "with --all-pairs there is no step 'equal'; give the rows to 'plan' and 'near'");
+	return map_rows(t, p, false, e);
+}
+
+static int map_near(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	return map_rows(t, p, true, e);
+}
+
+/* --- buckets to pairs --- */
+
+static int reduce_buckets(const struct pd_engine *t, struct pd_engine_params *p, bool representatives, struct pd_err *e)
+{
+	struct pd_engine_tables tables;
+	struct pd_engine_lines in = { 0 };
+	struct pd_engine_table table;
+	pd_engine_tables_init(&tables, p);
+	struct pd_engine_buckets b = { .task = t, .p = p, .tables = &tables, .representatives = representatives };
+	int status;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if (!pd_engine_tables_parse(&tables, in.key, &table)) {
+			status =
+				pd_fail(e, PD_ERR_PARAMS,
+					"line %" PRIu64 " of standard input: '%.*s' is not a bucket of this job; its map tasks had "
+					"other parameters",
+					in.in.no, in.key.n < 80 ? (int)in.key.n : 80, in.key.p);
+			break;
+		}
+		if (!pd_engine_row_is_whole(in.value)) {
+			status = pd_engine_lines_foreign(&in, e);
+			break;
+		}
+		if ((status = pd_engine_buckets_add(&b, table, in.is_new, in.value, e)) != 0)
+			break;
+	}
+	if (!status)
+		status = pd_engine_buckets_end(&b, e);
+	pd_engine_count(t, "PAIRS", b.pairs);
+	pd_engine_buckets_release(&b);
+	pd_engine_tables_release(&tables);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+static int reduce_equal(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	return reduce_buckets(t, p, true, e);
+}
+
+static int reduce_near(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	return reduce_buckets(t, p, false, e);
+}
+
+/* --- dense: decisions of one row for others --- */
+
+/* Rows of full buckets, once for each band; if all rows are sent, each once. */
+static bool is_dense(const struct pd_engine_params *p, struct pd_span key)
+{
+	return pd_span_is(key, pd_engine_params_one_task(p) ? "r" : "c");
+}
+
+static int map_dense(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	(void)t;
+	return pd_engine_copy_values(is_dense, pd_engine_params_one_task(p) ? "all\t-\t" : "all\t", p, e);
+}
+
+static int reduce_dense(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	bool all = pd_engine_params_one_task(p);
+	struct pd_engine_buckets b = { .task = t, .p = p, .table.kind = all ? PD_ENGINE_DENSE : PD_ENGINE_FULL };
+	struct pd_span band;
+	uint64_t number = 0;
+	int status;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		struct pd_span row = in.value;
+		if (!pd_span_split(&row, '\t', &band) || !pd_engine_row_is_whole(row) ||
+		    (!all && (!pd_span_u64(band, &number) || number >= (uint64_t)p->sketch.minima))) {
+			status = pd_engine_lines_foreign(&in, e);
+			break;
+		}
+		status = all ? pd_engine_buckets_add_new(&b, row, e) : pd_engine_buckets_add_full(&b, (int)number, row, e);
+		pd_engine_lines_name(&in, status, e);
+		if (status)
+			break;
+	}
+	if (!status)
+		status = pd_engine_buckets_end(&b, e);
+	pd_engine_count(t, "PAIRS", b.pairs);
+	pd_engine_buckets_release(&b);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* --- doubts: for each page the most similar one --- */
+
+/* Return whether the line is a doubt that counts in its table. */
+static bool is_counted_doubt(const struct pd_engine_params *p, struct pd_span tag)
+{
+	return pd_engine_counts_as(p, tag) == 's';
+}
+
+static int map_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	(void)t;
+	return pd_engine_copy_values(is_counted_doubt, "", p, e);
+}
+
+struct doubted {
+	uint64_t similarity, look;
+	struct pd_buf other, line;
+};
+
+static int read_doubt(const struct pd_engine_lines *in, struct doubted *d, struct pd_err *e)
+{
+	struct pd_span value = in->value, similarity, other, look;
+	if (!pd_span_split(&value, '\t', &similarity) || !pd_span_split(&value, '\t', &other) ||
+	    !pd_span_split(&value, '\t', &look) || !value.p || !pd_span_u64(similarity, &d->similarity) ||
+	    !pd_span_u64(look, &d->look))
+		return pd_engine_lines_foreign(in, e);
+	pd_buf_set(&d->other, other);
+	pd_buf_set(&d->line, value);
+	return PD_OK;
+}
+
+/* Compare as pd_doubts_note does. */
+static bool is_likelier(const struct doubted *a, const struct doubted *b)
+{
+	if (a->similarity != b->similarity)
+		return a->similarity > b->similarity;
+	int order = pd_page_id_cmp(pd_buf_span(&a->other), pd_buf_span(&b->other));
+	return order ? order < 0 : a->look > b->look;
+}
+
+static int write_doubt(const struct doubted *best, struct pd_buf *out, struct pd_err *e)
+{
+	pd_buf_clear(out);
+	if (!best->line.n)
+		return PD_OK;
+	pd_buf_add_z(out, "q\t");
+	pd_buf_add_span(out, pd_buf_span(&best->line));
+	pd_buf_add_c(out, '\n');
+	return pd_engine_write(out, e);
+}
+
+static int reduce_doubts(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct doubted best = { 0 }, now = { 0 };
+	struct pd_buf out = { 0 };
+	int status;
+	(void)t;
+	(void)p;
+	while ((status = pd_engine_lines_next(&in, e)) == 1) {
+		if ((status = read_doubt(&in, &now, e)) != 0 || (in.is_new && (status = write_doubt(&best, &out, e)) != 0))
+			break;
+		if (in.is_new || is_likelier(&now, &best)) {
+			struct doubted last = best;
+			best = now;
+			now = last;
+		}
+	}
+	if (!status)
+		status = write_doubt(&best, &out, e);
+	for (struct doubted *d = (struct doubted *[]){ &best, &now }[0]; d; d = d == &best ? &now : NULL) {
+		pd_buf_release(&d->other);
+		pd_buf_release(&d->line);
+	}
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* --- pairs: a file of them --- */
+
+/* Return both ids of a row of pairs, with the tab between them. */
+static struct pd_span ids_of(struct pd_span row)
+{
+	struct pd_span rest = row, id;
+	pd_span_split(&rest, '\t', &id);
+	pd_span_split(&rest, '\t', &id);
+	return id.p ? pd_span(row.p, (size_t)(id.p + id.n - row.p)) : row;
+}
+
+static int map_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	int status;
+	(void)t;
+	if (p->totals.n)
+		pd_buf_add_z(&out, "t\ttotals\n");
+	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
+		if (pd_engine_counts_as(p, in.key) == 'p') {
+			pd_buf_printf(&out, "p.%016" PRIx64, pd_hash64(in.value.p, ids_of(in.value).n));
+		} else if (pd_span_is(in.key, "q")) {
+			pd_buf_printf(&out, "q.%016" PRIx64, pd_hash64(in.value.p, in.value.n));
+		} else {
+			continue;
+		}
+		pd_buf_add_c(&out, '\t');
+		pd_buf_add_span(&out, in.value);
+		pd_buf_add_c(&out, '\n');
+		if ((status = pd_engine_write(&out, e)) != 0)
+			break;
+		pd_buf_clear(&out);
+	}
+	if (!status)
+		status = pd_engine_write(&out, e);
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* If two pages doubt each other, their lines are merged. */
+static bool is_repeated(struct pd_map *seen, const struct pd_engine_lines *in)
+{
+	if (in->is_new)
+		pd_map_clear(seen, 0);
+	return !pd_map_add(seen, pd_hash64_seed(in->value.p, in->value.n, 1));
+}
+
+/* The rows of one key: a pair may have several, from tables and from a full bucket where one page represents the
+ * other. */
+struct same_pages {
+	struct pd_buf text;
+	struct {
+		size_t at, n;
+	} * row;
+	size_t n, cap;
+};
+
+static bool is_linked(struct pd_span row)
+{
+	struct pd_span f[PD_PAIRS_METHOD + 1];
+	return pd_tsv_fields(row, f, PD_PAIRS_METHOD + 1) > PD_PAIRS_METHOD && pd_span_is(f[PD_PAIRS_METHOD], "linked");
+}
+
+static void keep_pair_once(struct same_pages *s, struct pd_span row)
+{
+	size_t i = 0;
+	while (i < s->n && !pd_span_eq(ids_of(pd_span(s->text.p + s->row[i].at, s->row[i].n)), ids_of(row)))
+		i++;
+	if (i < s->n && !is_linked(row))
+		return;
+	s->row = pd_grow(s->row, i, &s->cap, sizeof *s->row);
+	s->row[i].at = s->text.n;
+	s->row[i].n = row.n;
+	pd_buf_add_span(&s->text, row);
+	s->n += i == s->n;
+}
+
+static int write_same_pages(struct same_pages *s, struct pd_buf *out, uint64_t *n, struct pd_err *e)
+{
+	pd_buf_clear(out);
+	for (size_t i = 0; i < s->n; i++) {
+		pd_buf_add(out, s->text.p + s->row[i].at, s->row[i].n);
+		pd_buf_add_c(out, '\n');
+	}
+	*n += s->n;
+	s->n = 0;
+	pd_buf_clear(&s->text);
+	return pd_engine_write(out, e);
+}
+
+/* Return whether `map_pairs` writes such a line: its totals, a pair or a suspected duplicate. */
+static bool is_pairs_line(const struct pd_engine_lines *in)
+{
+	static const char mark[] = "# " PD_SUSPECT_MARK " ";
+	struct pd_span f[PD_PAIRS_COLUMNS + 2], key = in->key;
+	uint64_t hash;
+	if (pd_span_is(key, "t"))
+		return pd_span_is(in->value, "totals");
+	if (key.n != sizeof "p.0123456789abcdef" - 1 || key.p[1] != '.' || !pd_hex_u64(pd_span(key.p + 2, key.n - 2), &hash))
+		return false;
+	size_t n = pd_tsv_fields(in->value, f, PD_PAIRS_COLUMNS + 2);
+	return key.p[0] == 'p' ? n == PD_PAIRS_COLUMNS
+			       : key.p[0] == 'q' && n == PD_PAIRS_COLUMNS + 1 && in->value.n > sizeof mark &&
+					 !memcmp(in->value.p, mark, sizeof mark - 1);
+}
+
+static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	struct pd_map seen = { 0 };
+	struct same_pages same = { .n = 0 };
+	uint64_t n[2] = { 0, 0 };
+	bool totals = false;
+	int status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = &p->as_rows, .match = &p->match },
+				     &out, e);
+	if (!status)
+		status = pd_engine_write(&out, e);
+	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
+		if (!is_pairs_line(&in)) {
+			status = pd_engine_lines_foreign(&in, e);
+			break;
+		}
+		bool pair = in.key.p[0] == 'p', suspect = in.key.p[0] == 'q';
+		totals |= pd_span_is(in.key, "t");
+		if (in.is_new && (status = write_same_pages(&same, &out, &n[0], e)) != 0)
+			break;
+		if (pair)
+			keep_pair_once(&same, in.value);
+		if (!suspect || is_repeated(&seen, &in))
+			continue;
+		n[1]++;
+		pd_buf_set(&out, in.value);
+		pd_buf_add_c(&out, '\n');
+		if ((status = pd_engine_write(&out, e)) != 0)
+			break;
+	}
+	if (!status)
+		status = write_same_pages(&same, &out, &n[0], e);
+	struct pd_span rest = pd_buf_span(&p->totals), line;
+	while (!status && totals && rest.n && pd_span_split(&rest, '\n', &line))
+		if (line.n)
+			printf("# total %.*s\n", (int)line.n, line.p);
+	pd_engine_count(t, "PAIRS", n[0]);
+	pd_engine_count(t, "SUSPECTS", n[1]);
+	pd_map_release(&seen);
+	free(same.row);
+	pd_buf_release(&same.text);
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+const struct pd_engine_step pd_engine_join_steps[] = {
+	{ "count", false, map_count, reduce_count },
+	{ "equal", true, map_equal, reduce_equal },
+	{ "plan", true, map_plan, reduce_plan },
+	{ "near", true, map_near, reduce_near },
+	{ "density", true, map_density, reduce_density },
+	{ "dense", true, map_dense, reduce_dense },
+	{ "doubts", true, map_doubts, reduce_doubts },
+	{ "pairs", true, map_pairs, reduce_pairs },
+	{ NULL, false, NULL, NULL },
+};

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/engine/lines.h"
+
+#include <inttypes.h>
+
+/* --- a key, a tab, a value --- */
+
+int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e)
+{
+	l->in.f = stdin;
+	l->in.path = "standard input";
+	do {
+		int status = pd_line_next(&l->in, &l->value, e);
+		if (status != 1)
+			return status;
+		if (!pd_span_split(&l->value, '\t', &l->key) || !l->value.p)
+			return pd_fail(e, PD_ERR_INPUT,
+				       "line %" PRIu64 " of standard input has no key and value: not written by the previous task",
+				       l->in.no);
+	} while (!l->key.n && !l->value.n);
+	l->is_new = !l->begun || !pd_span_eq(l->key, pd_buf_span(&l->group));
+	if (l->is_new)
+		pd_buf_set(&l->group, l->key);
+	l->begun = true;
+	return 1;
+}
+
+int pd_engine_lines_foreign(const struct pd_engine_lines *l, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input was not written by the previous task", l->in.no);
+}
+
+int pd_engine_lines_name(const struct pd_engine_lines *l, int status, struct pd_err *e)
+{
+	struct pd_err why = *e;
+	if (status == PD_ERR_INPUT)
+		pd_fail(e, status, "line %" PRIu64 " of standard input: %.400s", l->in.no, why.text);
+	return status;
+}
+
+int pd_engine_tagged_next(struct pd_engine_lines *l, struct pd_err *e)
+{
+	/* Rows, numbers, full rows, suspects without repetition, tombstones, pairs, suspects. */
+	static const char *const tags[] = { "r", "n", "c", "q", "t", "p", "pb", "ph", "pk", "s", "sb", "sh" };
+	int status = pd_engine_lines_next(l, e);
+	for (size_t i = 0; status == 1 && i < sizeof tags / sizeof *tags; i++)
+		if (pd_span_is(l->key, tags[i]))
+			return 1;
+	return status == 1 ? pd_engine_lines_foreign(l, e) : status;
+}
+
+void pd_engine_lines_release(struct pd_engine_lines *l)
+{
+	pd_line_reader_release(&l->in);
+	pd_buf_release(&l->group);
+}
+
+int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const char *prefix,
+			  const struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct pd_buf out = { 0 };
+	int status;
+	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
+		if (!wanted(p, in.key))
+			continue;
+		pd_buf_clear(&out);
+		pd_buf_add_z(&out, prefix);
+		pd_buf_add_span(&out, in.value);
+		pd_buf_add_c(&out, '\n');
+		if ((status = pd_engine_write(&out, e)) != 0)
+			break;
+	}
+	pd_buf_release(&out);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
+/* --- rows --- */
+
+static bool is_said(struct pd_span s)
+{
+	return s.n && !pd_span_is(s, "-");
+}
+
+int pd_engine_row_check(struct pd_engine_row *row, const struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_span hex = row->f[PD_FP_FINGERPRINT], sketch = row->f[PD_FP_SKETCH], params = row->f[PD_FP_PARAMS];
+	row->has_print = !pd_span_is(hex, "-");
+	row->has_digest = !row->has_print && is_said(row->f[PD_FP_TEXT_DIGEST]);
+	row->has_sketch = false;
+	if (!hex.n || !is_said(row->f[PD_FP_ID]))
+		return pd_fail(e, PD_ERR_FORMAT, "a row without fingerprint or id");
+	if (row->has_print && !pd_key_parse(hex, &row->bits, &row->print))
+		return pd_fail(e, PD_ERR_FORMAT, "the fingerprint does not have 16, 32 or 64 hex digits");
+	if (!p)
+		return PD_OK;
+	if (row->has_print && row->bits != p->bits)
+		return pd_fail(e, PD_ERR_PARAMS, "the fingerprint has %d bits, but the rows of the job have %d", row->bits,
+			       p->bits);
+	if (p->params[0] && is_said(params) && !pd_span_is(params, p->params))
+		return pd_fail(e, PD_ERR_PARAMS, "other parameters (%.*s) than the job (%s)", params.n < 16 ? (int)params.n : 16,
+			       params.p, p->params);
+	if (p->sketch.minima && is_said(sketch) && sketch.n == (size_t)pd_sketch_words(&p->sketch) * 16) {
+		if (!pd_sketch_parse(&p->sketch, sketch, &row->sketch))
+			return pd_fail(e, PD_ERR_FORMAT, "the sketch is not hexadecimal");
+		row->has_sketch = row->sketch.present;
+	}
+	if (!row->has_sketch)
+		row->f[PD_FP_SKETCH] = pd_span("-", 1);
+	return PD_OK;
+}
+
+static int check_header(struct pd_engine_rows *r, struct pd_err *e)
+{
+	struct pd_buf differ = { 0 };
+	int status = PD_OK;
+	if (!r->p || !r->in.new_header)
+		return PD_OK;
+	r->in.new_header = false;
+	if (r->p->must.n && r->in.header.must.n)
+		pd_params_differ(pd_buf_span(&r->p->must), pd_buf_span(&r->in.header.must), &differ);
+	if (differ.n)
+		status = pd_fail(e, PD_ERR_PARAMS, "the rows have other parameters than the job (%s)", differ.p);
+	pd_buf_release(&differ);
+	return status;
+}
+
+/* Add the position of the line to an error. */
+static int name_line(const struct pd_engine_rows *r, int status, const struct pd_err *why, struct pd_err *e)
+{
+	return pd_fail(e, status, "line %" PRIu64 " of standard input: %.400s", r->in.line_no, why->text);
+}
+
+int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e)
+{
+	struct pd_err why;
+	r->in.kind = "fp";
+	r->in.parts = true;
+	r->in.columns = r->in.v1_columns = pd_fp_columns;
+	for (;;) {
+		int status = pd_tsv_next(&r->in, e);
+		int header = status == PD_ERR_FORMAT ? PD_OK : check_header(r, e);
+		if (header)
+			return header;
+		if (!status || (status < 0 && status != PD_ERR_FORMAT))
+			return status;
+		if (status == 1) {
+			memcpy(r->row.f, r->in.fields, sizeof r->row.f);
+			status = pd_engine_row_check(&r->row, r->p, &why);
+			if (!status) {
+				r->n++;
+				return 1;
+			}
+			name_line(r, status, &why, e);
+			if (status != PD_ERR_FORMAT)
+				return status;
+		}
+		r->bad++;
+		pd_log_bad_row(r->task->log, e->text);
+	}
+}
+
+void pd_engine_rows_release(struct pd_engine_rows *r)
+{
+	pd_tsv_release(&r->in);
+}
+
+bool pd_engine_row_is_whole(struct pd_span line)
+{
+	struct pd_span f[PD_FP_COLUMNS + 1];
+	return pd_tsv_fields(line, f, PD_FP_COLUMNS + 1) == PD_FP_COLUMNS;
+}
+
+int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_span f[PD_FP_COLUMNS + 1];
+	size_t n = pd_tsv_fields(line, f, PD_FP_COLUMNS + 1);
+	if (n != PD_FP_COLUMNS)
+		return pd_fail(e, PD_ERR_INPUT, "truncated or damaged row (%s than %d columns): not written by the previous task",
+			       n < PD_FP_COLUMNS ? "less" : "more", PD_FP_COLUMNS);
+	memcpy(row->f, f, sizeof row->f);
+	bool sketched = is_said(row->f[PD_FP_SKETCH]);
+	int status = pd_engine_row_check(row, p, e);
+	if (!status && p && sketched && !row->has_sketch)
+		return pd_fail(e, PD_ERR_INPUT, "the sketch is not of the job's kind: not written by the previous task");
+	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
+}
+
+/* Append a row without columns that matching does not use: charset, flags, the user's id, and the text digest if there
+ * is a fingerprint. */
+void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out)
+{
+	for (int i = 0; i < PD_FP_COLUMNS; i++) {
+		bool left = i == PD_FP_CONTENT_CHARSET || i == PD_FP_FLAGS || i == PD_FP_USER_ID ||
+			    (i == PD_FP_TEXT_DIGEST && row->has_print);
+		if (i)
+			pd_buf_add_c(out, '\t');
+		if (left || !row->f[i].n)
+			pd_buf_add_c(out, '-');
+		else
+			pd_buf_add_span(out, row->f[i]);
+	}
+}
+
+static int no_batch(struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_USAGE, "missing required option --batch=FILE; 'match --save' writes it from the new pages");
+}
+
+int pd_engine_batch_read(const struct pd_engine *t, struct pd_rows *rows, struct pd_err *e)
+{
+	char *path = (char *)t->batch;
+	struct pd_rows_options in = {
+		.paths = &path, .n_paths = 1, .tmp_dir = t->tmp_dir, .bad_row = pd_log_bad_row, .ctx = t->log
+	};
+	*rows = (struct pd_rows){ 0 };
+	int status = path ? pd_rows_read(rows, &in, e) : no_batch(e);
+	return path && status == PD_ERR_USAGE ? PD_ERR_INPUT : status;
+}
+
+int pd_engine_batch_digest(const struct pd_engine *t, uint64_t *digest, struct pd_err *e)
+{
+	return t->batch ? pd_keyfile_digest(t->batch, digest, e) : no_batch(e);
+}

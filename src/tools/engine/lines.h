@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Input of tasks: fp rows from any source, lines of other tasks, and rows in the form for other tasks.
+ */
+#ifndef PD_ENGINE_LINES_H
+#define PD_ENGINE_LINES_H
+
+#include "base/fields.h"
+#include "base/hash.h"
+#include "base/tsv.h"
+#include "tools/engine/engine.h"
+#include "tools/engine/params.h"
+
+/* --- a key, a tab, a value --- */
+
+struct pd_engine_lines {
+	struct pd_line_reader in;
+	struct pd_span key, value; /* of the last line */
+	struct pd_buf group;	   /* the key of the current group */
+	bool begun, is_new;	   /* is_new: the line begins a group */
+};
+
+/* Read the next line of standard input, except the last lines of map tasks.  Return 1; 0: the end; or a negative
+ * status. */
+int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e);
+void pd_engine_lines_release(struct pd_engine_lines *l);
+/* Read the next line as above; it is an error if no reduce task of `join` or `batch` writes lines with this key. */
+int pd_engine_tagged_next(struct pd_engine_lines *l, struct pd_err *e);
+/* Fail with PD_ERR_INPUT: the previous task does not write such a line. */
+int pd_engine_lines_foreign(const struct pd_engine_lines *l, struct pd_err *e);
+/* If `status` is PD_ERR_INPUT, add the number of the last line to the message in `e`.  Return `status`. */
+int pd_engine_lines_name(const struct pd_engine_lines *l, int status, struct pd_err *e);
+/* A map task: copy the values of lines with requested keys, each after `prefix`, to standard output. */
+int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const char *prefix,
+			  const struct pd_engine_params *p, struct pd_err *e);
+
+/* --- rows --- */
+
+/* A row of fp, with unchanged columns. */
+struct pd_engine_row {
+	struct pd_span f[PD_FP_COLUMNS];
+	bool has_print, has_digest, has_sketch;
+	int bits;
+	struct pd_key print;
+	struct pd_sketch sketch;
+};
+
+struct pd_engine_rows {
+	const struct pd_engine *task;
+	const struct pd_engine_params *p; /* NULL: any row is accepted */
+	struct pd_tsv_reader in;
+	struct pd_engine_row row; /* the last one */
+	uint64_t n, bad;
+};
+
+/* Read the next row of standard input.  Return 1; 0: the end; or a negative status; PD_ERR_PARAMS: it does not have the
+ * job's parameters.  A row that cannot be parsed is reported, counted and skipped.  If `p` is NULL, a header is
+ * returned in `in` with new_header set. */
+int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e);
+void pd_engine_rows_release(struct pd_engine_rows *r);
+/* Check the columns of a row against the parameters. */
+int pd_engine_row_check(struct pd_engine_row *row, const struct pd_engine_params *p, struct pd_err *e);
+/* Return whether a row has the columns that pd_engine_row_add writes, none less or more. */
+bool pd_engine_row_is_whole(struct pd_span line);
+/* Parse a row written by pd_engine_row_add. */
+int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e);
+/* Append the columns for matching, in the order of fp, without a newline; a sketch of another kind than the job's is
+ * omitted. */
+void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out);
+/* Read the rows of the task's batch; the caller always releases them. */
+int pd_engine_batch_read(const struct pd_engine *t, struct pd_rows *rows, struct pd_err *e);
+/* Return a digest that identifies the batch. */
+int pd_engine_batch_digest(const struct pd_engine *t, uint64_t *digest, struct pd_err *e);
+
+#endif

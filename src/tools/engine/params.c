@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/engine/params.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/fields.h"
+#include "base/tsv.h"
+#include "match/bands.h"
+#include "match/match.h"
+
+#define MAGIC "# pagededup task 1"
+
+static void add_number_line(struct pd_buf *out, const char *name, uint64_t n)
+{
+	pd_buf_printf(out, "%s %" PRIu64 "\n", name, n);
+}
+
+static void add_text(struct pd_buf *out, const char *name, struct pd_span text)
+{
+	pd_buf_printf(out, "%s ", name);
+	pd_buf_add_span(out, text);
+	pd_buf_add_c(out, '\n');
+}
+
+void pd_engine_params_add_option(struct pd_engine_params *p, const char *word)
+{
+	pd_buf_add(&p->options, word, strlen(word) + 1);
+	p->n_options++;
+}
+
+void pd_engine_params_add_split(struct pd_engine_params *p, struct pd_span bucket, uint32_t parts)
+{
+	uint32_t i = pd_names_add(&p->split, bucket);
+	p->split_parts = pd_grow(p->split_parts, i, &p->cap_split, sizeof *p->split_parts);
+	p->split_parts[i] = parts;
+}
+
+void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out)
+{
+	struct pd_span rest = pd_buf_span(&p->totals), line;
+	pd_buf_add_z(out, MAGIC "\n");
+	if (p->must.n)
+		add_text(out, "must", pd_buf_span(&p->must));
+	if (p->params[0])
+		add_text(out, "params", pd_span_z(p->params));
+	if (p->sketch.minima) {
+		pd_buf_add_z(out, "sketch ");
+		pd_sketch_print(&p->sketch, out);
+		pd_buf_add_c(out, '\n');
+	}
+	add_number_line(out, "bits", (uint64_t)p->bits);
+	add_number_line(out, "rows", p->rows);
+	add_number_line(out, "prints", p->fingerprints);
+	add_number_line(out, "sketched", p->sketched);
+	add_number_line(out, "leaders", p->representatives);
+	add_number_line(out, "distinct", p->distinct);
+	add_number_line(out, "parts", p->parts);
+	add_number_line(out, "dense", p->dense);
+	add_number_line(out, "full", p->full);
+	for (uint32_t i = 0; i < p->split.n; i++)
+		pd_buf_printf(out, "split %.*s %u\n", (int)p->split.v[i].n, p->split.v[i].p, p->split_parts[i]);
+	for (const char *word = p->options.p; word && word < p->options.p + p->options.n; word += strlen(word) + 1) {
+		pd_buf_add_z(out, "option ");
+		pd_tsv_add(out, pd_span_z(word));
+		pd_buf_add_c(out, '\n');
+	}
+	while (rest.n && pd_span_split(&rest, '\n', &line))
+		if (line.n)
+			add_text(out, "total", line);
+	pd_buf_add_z(out, "end\n");
+}
+
+static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd_span value)
+{
+	struct pd_buf word = { 0 };
+	struct pd_span bucket;
+	struct pd_err e;
+	uint64_t n = 0;
+	bool good = true;
+	if (pd_span_is(name, "must")) {
+		pd_buf_set(&p->must, value);
+	} else if (pd_span_is(name, "params") && value.n < sizeof p->params) {
+		memcpy(p->params, value.p, value.n);
+	} else if (pd_span_is(name, "sketch")) {
+		good = !pd_sketch_read(&p->sketch, value, &e);
+	} else if (pd_span_is(name, "option")) {
+		good = !pd_tsv_value(value, &word) && word.n && !memchr(word.p, 0, word.n);
+		if (good)
+			pd_engine_params_add_option(p, word.p);
+	} else if (pd_span_is(name, "split")) {
+		good = pd_span_split(&value, ' ', &bucket) && bucket.n && pd_span_u64(value, &n) && n > 1 && n <= PD_ENGINE_PARTS;
+		if (good)
+			pd_engine_params_add_split(p, bucket, (uint32_t)n);
+	} else if (pd_span_is(name, "total")) {
+		pd_buf_add_span(&p->totals, value);
+		pd_buf_add_c(&p->totals, '\n');
+	} else {
+		good = false;
+	}
+	pd_buf_release(&word);
+	return good;
+}
+
+static bool take_line(struct pd_engine_params *p, struct pd_span line)
+{
+	struct pd_span name;
+	uint64_t n, *const number[] = { &p->rows,     &p->fingerprints, &p->sketched, &p->representatives,
+					&p->distinct, &p->parts,	&p->dense,    &p->full };
+	static const char *const names[] = { "rows", "prints", "sketched", "leaders", "distinct", "parts", "dense", "full" };
+	if (memchr(line.p, 0, line.n) || !pd_span_split(&line, ' ', &name) || !line.p)
+		return false;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (pd_span_is(name, names[i]))
+			return pd_span_u64(line, number[i]);
+	if (!pd_span_is(name, "bits"))
+		return take_text(p, name, line);
+	if (!pd_span_u64(line, &n) || (n != 0 && n != 64 && n != 128 && n != 256))
+		return false;
+	p->bits = (int)n;
+	return true;
+}
+
+int pd_engine_params_parse(struct pd_engine_params *p, struct pd_span text, const char *path, struct pd_err *e)
+{
+	struct pd_span line;
+	uint64_t no = 1;
+	bool ended = false;
+	*p = (struct pd_engine_params){ 0 };
+	if (!text.n || !pd_span_split(&text, '\n', &line) || !pd_span_is(line, MAGIC))
+		return pd_fail(e, PD_ERR_INPUT, "%s is not a file of parameters; the step 'count' of the job writes one", path);
+	while (text.n && pd_span_split(&text, '\n', &line)) {
+		no++;
+		ended = ended || pd_span_is(line, "end");
+		if (!pd_span_is(line, "end") && !take_line(p, line))
+			return pd_fail(e, PD_ERR_INPUT, "%s:%" PRIu64 ": damaged file of parameters", path, no);
+	}
+	return ended ? PD_OK : pd_fail(e, PD_ERR_INPUT, "%s: damaged file of parameters: it is truncated", path);
+}
+
+int pd_engine_params_read(struct pd_engine_params *p, const char *path, struct pd_err *e)
+{
+	struct pd_buf text = { 0 };
+	*p = (struct pd_engine_params){ 0 };
+	int status = pd_read_file(path, &text, e);
+	if (!status)
+		status = pd_engine_params_parse(p, pd_buf_span(&text), path, e);
+	pd_buf_release(&text);
+	return status;
+}
+
+int pd_engine_params_settle(struct pd_engine_params *p, const struct pd_stage_match *o, struct pd_err *e)
+{
+	struct pd_rows *rows = &p->as_rows;
+	*rows = (struct pd_rows){ .bits = p->bits,
+				  .n = p->rows,
+				  .fingerprints.n = p->fingerprints,
+				  .sketched = p->sketched,
+				  .sketch = p->sketch,
+				  .must = p->must };
+	int status = pd_stage_match_settle(o, rows, &p->match, e);
+	p->match.threads = 1;
+	p->asked_width = p->match.band_width;
+	if (status)
+		return status;
+	p->leaves_dense = pd_match_leaves_dense(&p->match, rows);
+	p->near_most = p->match.all_pairs || !p->bits ? 0 : pd_match_near_most(&p->match, rows, (double)p->distinct);
+	if (p->match.candidates == PD_CANDIDATES_HAMMING || !p->sketch.minima)
+		return PD_OK;
+	p->width = pd_match_bands_width(&p->sketch, p->match.band_width, p->representatives);
+	p->reach = pd_match_bands_reach(&p->sketch, p->width, p->representatives);
+	p->match.band_width = p->width;
+	p->match.band_reach = p->reach + 1;
+	return status;
+}
+
+void pd_engine_params_release(struct pd_engine_params *p)
+{
+	pd_buf_release(&p->must);
+	pd_buf_release(&p->totals);
+	pd_buf_release(&p->options);
+	pd_names_release(&p->split);
+	free(p->split_parts);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The file of parameters, which all tasks of a job receive: properties and counts of its rows, and the options of
+ * matching.  With it each task computes k, bands and the requirements for a pair as a single process with all rows
+ * would.  It is text, in lines:
+ *
+ *	# pagededup task 1
+ *	must version=4 method=simhash ...
+ *	params 474aff6f
+ *	sketch 128x4x3
+ *	bits 64
+ *	rows 1000		counts, as are the following lines
+ *	prints 990
+ *	sketched 980
+ *	leaders 700		rows with a sketch that represent themselves and equal rows
+ *	distinct 720		distinct fingerprints
+ *	parts 0			above 0: some fingerprint has more dissimilar pages than match compares with near ones
+ *	dense 0			1: too many of them are within k of each other for match to find all pairs
+ *	full 12			rows in full buckets of bands, counted once for each
+ *	split h0.1f 3		a bucket divided into three parts; each pair of parts has a separate task
+ *	option --similar=90%	one line for each word
+ *	total pages=...
+ */
+#ifndef PD_ENGINE_PARAMS_H
+#define PD_ENGINE_PARAMS_H
+
+#include "base/map.h"
+#include "run/stage.h"
+
+#define PD_ENGINE_PARTS 64 /* maximum number of parts of a bucket */
+
+struct pd_engine_params {
+	struct pd_buf must, totals;
+	char params[16]; /* parameters of the rows; "": none */
+	struct pd_sketch_options sketch;
+	int bits; /* 0: no row has a fingerprint */
+	uint64_t rows, fingerprints, sketched, representatives, distinct, parts, dense, full;
+	struct pd_names split; /* split buckets, with their numbers of parts */
+	uint32_t *split_parts;
+	size_t cap_split;
+	struct pd_buf options; /* words, each terminated by NUL */
+	int n_options;
+	/* derived values */
+	struct pd_rows as_rows; /* no rows, only their number and properties */
+	struct pd_match_options match;
+	int width, reach; /* of bands; 0: bands are not used */
+	int asked_width;
+	bool leaves_dense;  /* dense fingerprints are only compared by sketches, in their bands */
+	uint64_t near_most; /* limit of pairs within k, above which fingerprints are dense */
+};
+
+/* Return whether one task matches all rows that represent others, because all of them decide which pages count. */
+static inline bool pd_engine_params_one_task(const struct pd_engine_params *p)
+{
+	return (p->dense && !p->leaves_dense) || (p->parts && p->match.candidates == PD_CANDIDATES_HAMMING);
+}
+
+/* PD_ERR_INPUT: the file is missing or damaged. */
+int pd_engine_params_read(struct pd_engine_params *p, const char *path, struct pd_err *e);
+void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out);
+/* Parse bytes in memory. */
+int pd_engine_params_parse(struct pd_engine_params *p, struct pd_span text, const char *path, struct pd_err *e);
+void pd_engine_params_add_split(struct pd_engine_params *p, struct pd_span bucket, uint32_t parts);
+void pd_engine_params_add_option(struct pd_engine_params *p, const char *word);
+/* `o`: the options. */
+int pd_engine_params_settle(struct pd_engine_params *p, const struct pd_stage_match *o, struct pd_err *e);
+void pd_engine_params_release(struct pd_engine_params *p);
+
+#endif

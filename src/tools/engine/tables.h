@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tables of a job, and the bucket of a row in each.  Two rows that may be a pair share a bucket of at least one
+ * table; a pair counts only in the first of them.
+ *
+ *	e	equal fingerprints			(k = 0)
+ *	d	equal texts, of rows without a fingerprint
+ *	h0 ...	fingerprints that share c of m blocks	(m - c >= k: two keys within k differ in at most k blocks)
+ *	b0 ...	sketches that share a band
+ *
+ * With c = 1 and k = 3 the tables h are the four of patent CN101645082 (module 400).  More blocks (G. S. Manku et al.,
+ * WWW 2007) give smaller buckets and more tables.  c is the least value, up to 3, for which a bucket of uniformly
+ * distributed fingerprints has at most PD_ENGINE_BUCKET rows.
+ *
+ * If the parameters split a bucket, its rows are divided into g parts by a hash of their fingerprints.  Parts i and j
+ * are compared in the bucket NAME+i-j/g, i <= j, where a pair counts if it has a row of each.  So a row is sent to g
+ * keys, of g (g + 1) / 2 keys for as many tasks.
+ */
+#ifndef PD_ENGINE_TABLES_H
+#define PD_ENGINE_TABLES_H
+
+#include "tools/engine/lines.h"
+
+#define PD_ENGINE_BUCKET (1 << 20)
+#define PD_ENGINE_SHARED_MAX 4
+
+struct pd_engine_combination {
+	uint8_t block[PD_ENGINE_SHARED_MAX];
+};
+
+struct pd_engine_tables {
+	const struct pd_engine_params *p;
+	int blocks, shared;		 /* m, c */
+	struct pd_engine_combination *h; /* the blocks of each table, ascending */
+	size_t n_h, cap_h;
+	int n_bands;
+};
+
+/* `p` must remain valid until the release.  There are as many tables `h` as ways to choose c of m blocks: 4 with m = 4,
+ * c = 1; 10 with 5 and 2. */
+void pd_engine_tables_init(struct pd_engine_tables *t, const struct pd_engine_params *p);
+void pd_engine_tables_release(struct pd_engine_tables *t);
+
+/* A table, from the start of a bucket's name. */
+struct pd_engine_table {
+	char kind; /* e, d, h, b */
+	int number;
+	int parts, i, j; /* parts 0: the bucket is not split */
+};
+
+/* Return the name of a row's bucket by number; the row has a fingerprint.  Return false if there are no more. */
+bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_engine_row *row, size_t number, struct pd_buf *out);
+/* Append lines: the name of the row's bucket in a table, a tab, `value`, and a newline. */
+void pd_engine_tables_add_equal(const struct pd_engine_row *row, struct pd_span value, struct pd_buf *out);
+void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_engine_row *row, struct pd_span value,
+			       struct pd_buf *out);
+/* Return false if it is not the name of a bucket of these tables. */
+bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span bucket, struct pd_engine_table *out);
+/* Return whether a pair of fingerprints counts in this bucket: in its parts, and, for tables of fingerprints, in the
+ * first table that finds it. */
+bool pd_engine_tables_own(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a,
+			  const uint64_t *b);
+
+#endif

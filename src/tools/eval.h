@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Pairs, clusters or pages and a truth -> precision, recall and F1 (score.h): the command `eval` and its sweep in eval.c,
+ * the output in eval_rows.c.
+ */
+#ifndef PD_TOOLS_EVAL_H
+#define PD_TOOLS_EVAL_H
+
+#include "run/stage.h"
+#include "tools/score.h"
+
+struct pd_eval_options {
+	struct pd_walk_options walk;   /* first member: the options of pages are parsed into it */
+	struct pd_truth_options truth; /* except bad_row and ctx, which are set here */
+	const char *pairs, *clusters;  /* one of the two, or a sweep */
+	bool suspects;
+	int bootstrap, seed, format; /* format: enum pd_eval_format */
+	bool sweep;
+	int max_k, verify;
+	/* values to try; none: those of docs/eval.md */
+	int shingle[16], n_shingle, weights[3], n_weights, bits[3], n_bits;
+};
+
+/* Read the truth, then for a sweep the dumps.  Return 0, PD_STAGE_DAMAGED, or a negative status and the error. */
+int pd_eval(const struct pd_eval_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e);
+
+/* The results of eval and sweep, as a table for people, as rows, or as JSON Lines (docs/eval.md). */
+
+enum pd_eval_format { PD_EVAL_TEXT, PD_EVAL_TSV, PD_EVAL_JSONL };
+extern const char *const pd_eval_columns[]; /* NULL at the end */
+
+void pd_eval_print(const struct pd_score *s, enum pd_eval_format format, int samples, uint64_t seed, struct pd_buf *out);
+
+/* The results of a sweep: for each setting the pairs up to each distance.  A row for each setting and each k; the
+ * table shows F1. */
+enum { PD_SWEEP_SETTINGS = 64, PD_SWEEP_K = 128 };
+
+struct pd_sweep_setting {
+	struct pd_sign_options sign;
+	struct pd_counts at[PD_SWEEP_K + 1]; /* at[k]: with all pairs within k */
+};
+
+struct pd_sweep {
+	const struct pd_truth *truth;
+	uint64_t n_seen; /* pages of the truth that were there */
+	bool verified;	 /* pairs were, by their similarity */
+	int max_k, n_settings;
+	struct pd_sweep_setting settings[PD_SWEEP_SETTINGS];
+};
+extern const char *const pd_sweep_columns[]; /* NULL at the end */
+void pd_sweep_print(const struct pd_sweep *s, enum pd_eval_format format, struct pd_buf *out);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/eval.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "pipeline.h"
+
+const char *const pd_eval_columns[] = {
+	"by", "value",	"precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high",
+	"f1", "f1_low", "f1_high",   "found_true",    "true",		"false",  NULL,
+};
+
+static bool has_measure(const struct pd_score_group *g, int measure)
+{
+	return !g->no_precision || measure == PD_RECALL;
+}
+
+/* Weighted counts may not be integers. */
+static void add_weighted_count(struct pd_buf *out, double v)
+{
+	pd_buf_printf(out, v == floor(v) ? "%.0f" : "%.2f", v);
+}
+
+static void print_measure(const struct pd_score_group *g, int m, struct pd_buf *out)
+{
+	if (!has_measure(g, m))
+		pd_buf_printf(out, "  %-22s", "-");
+	else if (isnan(g->low[m]))
+		pd_buf_printf(out, "  %-22.4f", pd_measure(&g->counts, (enum pd_measure)m));
+	else
+		pd_buf_printf(out, "  %.4f (%.4f-%.4f)", pd_measure(&g->counts, (enum pd_measure)m), g->low[m], g->high[m]);
+}
+
+static void print_group(const struct pd_score_group *g, struct pd_buf *out)
+{
+	struct pd_buf name = { 0 };
+	pd_buf_printf(&name, "%s%s%.*s", g->by, g->value.n ? " " : "", (int)g->value.n, g->value.p);
+	pd_buf_printf(out, "%-16s", name.p);
+	for (int m = 0; m < PD_MEASURES; m++)
+		print_measure(g, m, out);
+	pd_buf_add_z(out, "  ");
+	add_weighted_count(out, g->counts.hits);
+	pd_buf_add_z(out, " / ");
+	add_weighted_count(out, g->counts.wanted);
+	if (!g->no_precision) {
+		pd_buf_add_z(out, ", ");
+		add_weighted_count(out, g->counts.wrong);
+	}
+	pd_buf_add_c(out, '\n');
+	pd_buf_release(&name);
+}
+
+static void print_figures(const struct pd_score *s, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%-16s  %-22s  %-22s  %-22s  %s\n", "", "precision", "recall", "F1", "found true / true, false");
+	for (size_t i = 0; i < s->n_groups; i++)
+		print_group(&s->groups[i], out);
+	if (s->truth->templates.n)
+		pd_buf_printf(out, "false pairs that share a template: %" PRIu64 "\n", s->same_template);
+	pd_buf_printf(out, "%s: %" PRIu64 "\n", s->truth->labels ? "pairs without a label" : "pairs naming an unknown page",
+		      s->unknown);
+}
+
+static void add_figure(struct pd_buf *out, bool there, double v)
+{
+	if (there && !isnan(v))
+		pd_buf_printf(out, "%.6f\t", v);
+	else
+		pd_buf_add_z(out, "-\t");
+}
+
+static void add_group_row(const struct pd_score_group *g, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%s\t%.*s\t", g->by, g->value.n ? (int)g->value.n : 1, g->value.n ? g->value.p : "-");
+	for (int m = 0; m < PD_MEASURES; m++) {
+		add_figure(out, has_measure(g, m), pd_measure(&g->counts, (enum pd_measure)m));
+		add_figure(out, has_measure(g, m), g->low[m]);
+		add_figure(out, has_measure(g, m), g->high[m]);
+	}
+	add_weighted_count(out, g->counts.hits);
+	pd_buf_add_c(out, '\t');
+	add_weighted_count(out, g->counts.wanted);
+	pd_buf_add_c(out, '\t');
+	if (g->no_precision)
+		pd_buf_add_c(out, '-');
+	else
+		add_weighted_count(out, g->counts.wrong);
+	pd_buf_add_c(out, '\n');
+}
+
+static void add_eval_rows(const struct pd_score *s, bool json, struct pd_buf *out)
+{
+	struct pd_json *j = json ? pd_json_new() : NULL;
+	for (size_t i = 0; i < s->n_groups; i++) {
+		size_t at = out->n;
+		add_group_row(&s->groups[i], out);
+		if (json)
+			pd_write_jsonl_row(j, pd_eval_columns, out, at);
+	}
+	pd_json_free(j);
+}
+
+static void add_eval_header(const struct pd_score *s, int samples, uint64_t seed, struct pd_buf *out)
+{
+	pd_buf_printf(out, "# pagededup eval 1 | true_level=%d bootstrap=%d seed=%" PRIu64 " unknown=%" PRIu64 "\n",
+		      s->truth->o->true_level, samples, seed, s->unknown);
+	for (int i = 0; pd_eval_columns[i]; i++)
+		pd_buf_printf(out, "%s%s", i ? "\t" : "#", pd_eval_columns[i]);
+	pd_buf_add_c(out, '\n');
+}
+
+void pd_eval_print(const struct pd_score *s, enum pd_eval_format format, int samples, uint64_t seed, struct pd_buf *out)
+{
+	if (format == PD_EVAL_TEXT)
+		print_figures(s, out);
+	if (format == PD_EVAL_TSV)
+		add_eval_header(s, samples, seed, out);
+	if (format != PD_EVAL_TEXT)
+		add_eval_rows(s, format == PD_EVAL_JSONL, out);
+}
+
+/* --- sweep --- */
+
+enum { SHOWN = 9 };
+
+const char *const pd_sweep_columns[] = {
+	"bits", "shingle", "weights", "k", "precision", "recall", "f1", "found_true", "true", "false", NULL,
+};
+
+static double f1_at(const struct pd_sweep_setting *s, int k)
+{
+	return pd_measure(&s->at[k], PD_F1);
+}
+
+static int best_k(const struct pd_sweep *s, const struct pd_sweep_setting *set)
+{
+	int best = 0;
+	for (int k = 1; k <= s->max_k; k++)
+		if (f1_at(set, k) > f1_at(set, best))
+			best = k;
+	return best;
+}
+
+static void add_sweep_row(const struct pd_sign_options *o, const struct pd_counts *c, int k, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%d\t%d\t%s\t%d\t%.6f\t%.6f\t%.6f\t%.10g\t%.10g\t%.10g\n", o->bits, o->shingle,
+		      pd_weights_names[o->weights], k, pd_measure(c, PD_PRECISION), pd_measure(c, PD_RECALL), pd_measure(c, PD_F1),
+		      c->hits, c->wanted, c->wrong);
+}
+
+static void add_sweep_rows(const struct pd_sweep *s, bool json, struct pd_buf *out)
+{
+	struct pd_json *j = pd_json_new();
+	if (!json) {
+		pd_buf_printf(out, "# pagededup sweep 1 | pages=%" PRIu64 " of=%zu true_level=%d verify=%s end=total\n", s->n_seen,
+			      s->truth->pages.n, s->truth->o->true_level, s->verified ? "yes" : "no");
+		for (int i = 0; pd_sweep_columns[i]; i++)
+			pd_buf_printf(out, "%s%s", i ? "\t" : "#", pd_sweep_columns[i]);
+		pd_buf_add_c(out, '\n');
+	}
+	for (int i = 0; i < s->n_settings; i++)
+		for (int k = 0; k <= s->max_k; k++) {
+			size_t at = out->n;
+			add_sweep_row(&s->settings[i].sign, &s->settings[i].at[k], k, out);
+			if (json)
+				pd_write_jsonl_row(j, pd_sweep_columns, out, at);
+		}
+	if (!json)
+		pd_buf_printf(out, "# total rows=%d\n", s->n_settings * (s->max_k + 1));
+	pd_json_free(j);
+}
+
+/* Print every n-th k, so that the table fits a screen. */
+static void print_f1_table(const struct pd_sweep *s, struct pd_buf *out)
+{
+	int step = s->max_k / SHOWN + 1;
+	pd_buf_printf(out, "%-5s %-8s %-8s %7s %10s %8s %8s   F1 at k =", "bits", "shingle", "weights", "best k", "precision",
+		      "recall", "F1");
+	for (int k = 0; k <= s->max_k; k += step)
+		pd_buf_printf(out, " %6d", k);
+	pd_buf_add_c(out, '\n');
+	for (int i = 0; i < s->n_settings; i++) {
+		const struct pd_sweep_setting *set = &s->settings[i];
+		int best = best_k(s, set);
+		pd_buf_printf(out, "%-5d %-8d %-8s %7d %10.4f %8.4f %8.4f            ", set->sign.bits, set->sign.shingle,
+			      pd_weights_names[set->sign.weights], best, pd_measure(&set->at[best], PD_PRECISION),
+			      pd_measure(&set->at[best], PD_RECALL), f1_at(set, best));
+		for (int k = 0; k <= s->max_k; k += step)
+			pd_buf_printf(out, " %6.4f", f1_at(set, k));
+		pd_buf_add_c(out, '\n');
+	}
+}
+
+void pd_sweep_print(const struct pd_sweep *s, enum pd_eval_format format, struct pd_buf *out)
+{
+	if (format == PD_EVAL_TEXT)
+		print_f1_table(s, out);
+	else
+		add_sweep_rows(s, format == PD_EVAL_JSONL, out);
+}

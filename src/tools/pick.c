@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/inspect.h"
+
+#include <inttypes.h>
+
+#include "base/tsv.h"
+
+enum { LISTED = 20 };
+
+struct pick_search {
+	struct pd_reader_options reader;
+	struct pd_span url;
+	struct pd_buf id, list;
+	int found;
+};
+
+static void name_damage(void *ctx, const struct pd_read_damage *d)
+{
+	pd_read_damage_tell(d, "left out", ctx);
+}
+
+static void note_hit(struct pick_search *s, const struct pd_record *r)
+{
+	if (s->found == 0)
+		pd_buf_set(&s->id, pd_buf_span(&r->id));
+	if (s->found++ < LISTED)
+		pd_buf_printf(&s->list, "\n  %s %s", pd_buf_z(&r->id), pd_buf_z(&r->fetch_time));
+}
+
+static int search(struct pick_search *s, struct pd_err *e)
+{
+	struct pd_reader *reader;
+	struct pd_record r = { 0 };
+	int status = pd_reader_open(&reader, &s->reader, e);
+	if (status)
+		return status;
+	while ((status = pd_reader_next(reader, &r, e)) > 0)
+		if (r.kind != PD_RECORD_OTHER && pd_span_eq(pd_buf_span(&r.url), s->url))
+			note_hit(s, &r);
+	pd_record_release(&r);
+	pd_reader_free(reader);
+	return status;
+}
+
+static int by_url(struct pick_search *s, struct pd_log *log, struct pd_err *e)
+{
+	int status = search(s, e);
+	if (status)
+		return status;
+	if (!s->found)
+		return pd_fail(e, PD_ERR_NOT_FOUND, "no page with the URL %.*s", (int)s->url.n, s->url.p);
+	if (s->found == 1)
+		return PD_OK;
+	pd_log_error(log, "%d pages have this URL:%s", s->found, s->list.p);
+	return pd_fail(e, PD_ERR_NOT_FOUND, "name one of them by its id");
+}
+
+/* Fetch the record of an id; if there is no such file, the id is unescaped as in rows: a tab from \t and so on. */
+static int fetch(const char *id, const struct pd_reader_options *o, struct pd_record *out, struct pd_err *e)
+{
+	int status = pd_reader_fetch(id, o, out, e);
+	if (!status || !strchr(id, '\\'))
+		return status;
+	struct pd_buf plain = { 0 };
+	if (pd_tsv_value(pd_span_z(id), &plain) == PD_OK)
+		status = pd_reader_fetch(pd_buf_z(&plain), o, out, e);
+	pd_buf_release(&plain);
+	return status;
+}
+
+static int run_pipeline(struct pd_pick *p, const struct pd_walk_options *o, const struct pd_tables *t, struct pd_err *e)
+{
+	struct pd_options page = o->page;
+	const char *reason = NULL;
+	page.html.keep_xhtml = true;
+	page.topic.explain = true;
+	int status = pd_pipeline_init(&p->pipeline, &page, t, e);
+	if (status)
+		return status;
+	enum pd_skip skip = pd_pipeline_run(&p->pipeline, &p->record, &reason);
+	if (skip)
+		return pd_fail(e, PD_ERR_INPUT, "%s is not a page: %s%s%s", pd_buf_z(&p->record.id), pd_skip_name(skip),
+			       reason ? ", " : "", reason ? reason : "");
+	return PD_OK;
+}
+
+int pd_pick_page(struct pd_pick *p, const struct pd_walk_options *o, const struct pd_tables *t, const struct pd_pick_which *which,
+		 struct pd_log *log, struct pd_err *e)
+{
+	struct pick_search s = { .reader = { .inputs = which->dumps,
+					     .n_inputs = which->n_dumps,
+					     .stdin_name = o->name,
+					     .max_block = o->page.max_page + PD_BLOCK_ROOM,
+					     .fields = o->fields,
+					     .damage = name_damage,
+					     .damage_ctx = log },
+				 .url = which->url ? pd_span_z(which->url) : pd_span(NULL, 0) };
+	*p = (struct pd_pick){ 0 };
+	int status = which->url ? by_url(&s, log, e) : PD_OK;
+	if (!status)
+		status = fetch(which->url ? s.id.p : which->id, &s.reader, &p->record, e);
+	if (!status)
+		status = run_pipeline(p, o, t, e);
+	pd_buf_release(&s.id);
+	pd_buf_release(&s.list);
+	return status;
+}
+
+void pd_pick_release(struct pd_pick *p)
+{
+	pd_pipeline_release(&p->pipeline);
+	pd_record_release(&p->record);
+}
+
+int pd_pick_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e)
+{
+	struct pd_pick_texts *t = ctx;
+	struct pd_pick pick = { 0 };
+	int status = pd_pick_page(&pick, t->walk, &t->tables, &(struct pd_pick_which){ .id = id }, t->log, e);
+	if (!status) {
+		pd_buf_set(title, pick.pipeline.blocks.meta.title);
+		if (url)
+			pd_buf_set(url, pick.pipeline.page.url);
+		pd_buf_set(text, pd_buf_span(&pick.pipeline.topic.text));
+	}
+	pd_pick_release(&pick);
+	return status;
+}

@@ -1,0 +1,1630 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * In this order: reading verdicts or answers, pairs, and settings into numbers; then the dumps; then writing the page.
+ */
+#include "tools/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "apply/apply.h"
+#include "base/fields.h"
+#include "base/file.h"
+#include "base/tsv.h"
+#include "tools/eval.h"
+#include "write/write.h"
+
+/* ==== verdicts and answers ==== */
+
+static const char *const size_names[PD_REPORT_SIZES] = {
+	"2", "3", "4", "5 to 9", "10 to 19", "20 to 49", "50 to 99", "100 to 999", "1000 and more",
+};
+static const uint64_t size_ends[PD_REPORT_SIZES] = { 3, 4, 5, 10, 20, 50, 100, 1000, UINT64_MAX };
+
+static void take_value(struct pd_buf *out, struct pd_span field)
+{
+	pd_buf_clear(out);
+	if (pd_tsv_value(field, out) < 0)
+		pd_buf_set(out, field);
+}
+
+/* --- hosts --- */
+
+static uint64_t hash_of_host(const void *hosts, uint32_t i)
+{
+	struct pd_span name = ((const struct pd_report_host *)hosts)[i].name;
+	return pd_map_key(name);
+}
+
+static bool is_host(const void *hosts, uint32_t i, const void *name)
+{
+	return pd_span_eq(((const struct pd_report_host *)hosts)[i].name, *(const struct pd_span *)name);
+}
+
+static void count_host(struct pd_report_sums *s, struct pd_span url, uint64_t bytes)
+{
+	pd_url_host(url, &s->host);
+	struct pd_span name = pd_buf_span(&s->host);
+	uint64_t hash = pd_map_key(name);
+	uint32_t host = pd_index_find(&s->by_name, hash, is_host, s->hosts, &name);
+	if (host == PD_NO_NUMBER) {
+		host = (uint32_t)s->n_hosts++;
+		s->hosts = pd_grow(s->hosts, host, &s->cap_hosts, sizeof *s->hosts);
+		s->hosts[host] = (struct pd_report_host){ .name = pd_arena_copy(&s->arena, name) };
+		pd_index_add(&s->by_name, hash, hash_of_host, s->hosts);
+	}
+	s->hosts[host].pages++;
+	s->hosts[host].bytes += bytes;
+}
+
+static int by_pages(const void *x, const void *y)
+{
+	const struct pd_report_host *a = x, *b = y;
+	if (a->pages != b->pages)
+		return a->pages > b->pages ? -1 : 1;
+	return pd_span_cmp(a->name, b->name);
+}
+
+/* --- the sample --- */
+
+static void release_sampled(struct pd_report_sampled *d)
+{
+	struct pd_buf *const bufs[] = { &d->id, &d->url, &d->reason, &d->dup_of, &d->kept_url, &d->kept_reason };
+	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+		pd_buf_release(bufs[i]);
+}
+
+/* Return the rank of a pair with this number among the sampled ones; `want`: it is not sampled. */
+static size_t rank_of(const struct pd_report_sums *s, const struct pd_report_stratum *t, uint64_t order)
+{
+	size_t i = t->n;
+	while (i > 0 && t->v[i - 1].order > order)
+		i--;
+	return i < s->want ? i : s->want;
+}
+
+/* Return NULL if it is not sampled. */
+static struct pd_report_sampled *sample_row(struct pd_report_sums *s, const struct pd_span *f, struct pd_report_stratum **stratum)
+{
+	uint64_t order = pd_hash64_seed(f[PD_VERDICTS_ID].p, f[PD_VERDICTS_ID].n, s->seed);
+	if (!*stratum)
+		*stratum = pd_zalloc(sizeof **stratum);
+	struct pd_report_stratum *t = *stratum;
+	size_t at = rank_of(s, t, order);
+	if (at == s->want)
+		return NULL;
+	if (t->n == s->want)
+		release_sampled(&t->v[--t->n]);
+	memmove(&t->v[at + 1], &t->v[at], (t->n - at) * sizeof *t->v);
+	t->n++;
+	struct pd_report_sampled *d = &t->v[at];
+	*d = (struct pd_report_sampled){ .order = order, .cluster = s->cluster };
+	take_value(&d->id, f[PD_VERDICTS_ID]);
+	take_value(&d->url, f[PD_VERDICTS_URL]);
+	take_value(&d->reason, f[PD_VERDICTS_REASON]);
+	take_value(&d->dup_of, f[PD_VERDICTS_DUP_OF]);
+	return d;
+}
+
+static void sample_removed(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+{
+	struct pd_report_sampled *d = sample_row(s, f, &s->strata[stratum]);
+	if (!d)
+		return;
+	d->stratum = stratum;
+	s->sampled_now = true;
+}
+
+/* Name the pages kept, which may come after removed pages. */
+static void name_kept(struct pd_report_sums *s)
+{
+	for (size_t i = 0; s->sampled_now && i < PD_BITS_MAX + 2; i++) {
+		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++) {
+			struct pd_report_sampled *d = &s->strata[i]->v[k];
+			if (d->cluster != s->cluster)
+				continue;
+			pd_buf_set(&d->kept_url, pd_buf_span(&s->now.url));
+			pd_buf_set(&d->kept_reason, pd_buf_span(&s->now.reason));
+		}
+	}
+	s->sampled_now = false;
+}
+
+size_t pd_report_sums_sampled(const struct pd_report_sums *s, const struct pd_report_sampled **out)
+{
+	size_t take[PD_BITS_MAX + 2] = { 0 }, n = 0, before;
+	do {
+		before = n;
+		for (size_t i = 0; i < PD_BITS_MAX + 2 && n < s->want; i++) {
+			if (!s->strata[i] || take[i] == s->strata[i]->n)
+				continue;
+			take[i]++;
+			n++;
+		}
+	} while (n > before);
+	n = 0;
+	for (size_t i = 0; i < PD_BITS_MAX + 2; i++)
+		for (size_t k = 0; k < take[i]; k++)
+			out[n++] = &s->strata[i]->v[k];
+	return n;
+}
+
+/* --- clusters --- */
+
+static void copy_cluster(struct pd_report_cluster *to, const struct pd_report_cluster *from)
+{
+	pd_buf_set(&to->id, pd_buf_span(&from->id));
+	pd_buf_set(&to->url, pd_buf_span(&from->url));
+	pd_buf_set(&to->reason, pd_buf_span(&from->reason));
+	to->size = from->size;
+	to->removed_bytes = from->removed_bytes;
+}
+
+/* Of clusters of one size the first is listed first. */
+static void note_largest(struct pd_report_sums *s)
+{
+	size_t at = s->n_largest;
+	while (at > 0 && s->largest[at - 1].size < s->now.size)
+		at--;
+	if (at == PD_REPORT_LARGEST)
+		return;
+	size_t last = s->n_largest < PD_REPORT_LARGEST ? s->n_largest++ : PD_REPORT_LARGEST - 1;
+	struct pd_report_cluster again = s->largest[last];
+	memmove(&s->largest[at + 1], &s->largest[at], (last - at) * sizeof *s->largest);
+	s->largest[at] = again;
+	copy_cluster(&s->largest[at], &s->now);
+}
+
+static void end_cluster(struct pd_report_sums *s)
+{
+	int bucket = 0;
+	if (!s->any)
+		return;
+	while (s->now.size >= size_ends[bucket])
+		bucket++;
+	s->sizes[bucket]++;
+	s->clusters++;
+	note_largest(s);
+	name_kept(s);
+	pd_buf_clear(&s->now.id);
+	pd_buf_clear(&s->now.url);
+	pd_buf_clear(&s->now.reason);
+	s->now.size = s->now.removed_bytes = 0;
+}
+
+/* --- rows --- */
+
+static int fail_row(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
+}
+
+/* Return a stratum from 0 up, or a negative status. */
+static int stratum_of(const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	uint64_t distance;
+	struct pd_span f = in->fields[PD_VERDICTS_DISTANCE];
+	if (!f.n || pd_span_is(f, "-"))
+		return 0;
+	if (!pd_span_u64(f, &distance) || distance > PD_BITS_MAX)
+		return fail_row(in, "invalid distance", e);
+	return (int)distance + 1;
+}
+
+static int enter_cluster(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	uint64_t cluster;
+	if (!pd_span_u64(in->fields[PD_VERDICTS_CLUSTER_ID], &cluster))
+		return fail_row(in, "cluster_id is not a number", e);
+	if (s->any && cluster == s->cluster)
+		return PD_OK;
+	if (s->any && cluster < s->cluster)
+		return pd_fail(e, PD_ERR_VERSION,
+			       "%s:%" PRIu64 ": cluster %" PRIu64 " after cluster %" PRIu64
+			       ": give the rows in the order in which 'pagededup cluster' writes them",
+			       in->path, in->line_no, cluster, s->cluster);
+	end_cluster(s);
+	s->cluster = cluster;
+	s->any = true;
+	return PD_OK;
+}
+
+static void take_kept(struct pd_report_sums *s, const struct pd_span *f)
+{
+	take_value(&s->now.id, f[PD_VERDICTS_ID]);
+	take_value(&s->now.url, f[PD_VERDICTS_URL]);
+	take_value(&s->now.reason, f[PD_VERDICTS_REASON]);
+}
+
+static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+{
+	uint64_t bytes = 0;
+	pd_span_u64(f[PD_VERDICTS_TEXT_BYTES], &bytes);
+	s->removed++;
+	s->removed_bytes += bytes;
+	s->now.removed_bytes += bytes;
+	take_value(&s->value, f[PD_VERDICTS_URL]);
+	count_host(s, pd_buf_span(&s->value), bytes);
+	if (s->want)
+		sample_removed(s, f, stratum);
+}
+
+/* Return whether the page is kept although it may be a duplicate; it is in no cluster. */
+static bool has_suspicion(const struct pd_span *f)
+{
+	struct pd_span why = f[PD_VERDICTS_SUSPECT];
+	return why.n && !pd_span_is(why, "-") && pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0");
+}
+
+static void take_suspect(struct pd_report_sums *s, const struct pd_span *f, int stratum)
+{
+	size_t i = 0;
+	take_value(&s->value, f[PD_VERDICTS_SUSPECT]);
+	while (i < s->n_doubts && !pd_span_eq(pd_buf_span(&s->doubts[i].name), pd_buf_span(&s->value)))
+		i++;
+	if (i == s->n_doubts && i < PD_REPORT_DOUBTS) {
+		s->n_doubts++;
+		pd_buf_set(&s->doubts[i].name, i + 1 < PD_REPORT_DOUBTS ? pd_buf_span(&s->value) : pd_span_z("other reasons"));
+	}
+	s->doubts[i < PD_REPORT_DOUBTS ? i : PD_REPORT_DOUBTS - 1].pages++;
+	s->suspects++;
+	struct pd_report_sampled *d = s->want ? sample_row(s, f, &s->suspected) : NULL;
+	if (!d)
+		return;
+	d->stratum = stratum;
+	if (!d->reason.n)
+		pd_buf_set(&d->reason, pd_buf_span(&s->value));
+}
+
+static int count_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	const struct pd_span *f = in->fields;
+	bool removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1");
+	if (!f[PD_VERDICTS_ID].n)
+		return fail_row(in, "a row without an id", e);
+	if (!removed && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
+		return fail_row(in, "is_duplicate is neither 0 nor 1", e);
+	int stratum = stratum_of(in, e);
+	if (stratum >= 0 && has_suspicion(f)) {
+		take_suspect(s, f, stratum);
+		return PD_OK;
+	}
+	int status = stratum < 0 ? stratum : enter_cluster(s, in, e);
+	if (status)
+		return status;
+	s->members++;
+	s->now.size++;
+	if (removed)
+		take_removed(s, f, stratum);
+	else
+		take_kept(s, f);
+	return PD_OK;
+}
+
+static int check_columns(const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	static const int needed[] = { PD_VERDICTS_CLUSTER_ID, PD_VERDICTS_ID, PD_VERDICTS_IS_DUPLICATE, PD_VERDICTS_DUP_OF };
+	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+		if (!in->fields[needed[i]].p)
+			return pd_fail(e, PD_ERR_VERSION, "%s: no column %s", in->path, pd_verdicts_columns[needed[i]]);
+	return PD_OK;
+}
+
+static void add_total(uint64_t *to, struct pd_span line, const char *key)
+{
+	uint64_t n = 0;
+	if (pd_span_u64(pd_param(line, key), &n))
+		*to += n;
+}
+
+static void close_sums(struct pd_report_sums *s, const struct pd_tsv_reader *in)
+{
+	struct pd_span totals = pd_buf_span(&in->totals), line;
+	end_cluster(s);
+	while (totals.n && pd_span_split(&totals, '\n', &line)) {
+		add_total(&s->pages, line, "pages");
+		add_total(&s->input_bytes, line, "bytes");
+	}
+	pd_buf_set(&s->params, pd_buf_span(&in->header.must));
+	if (s->n_hosts)
+		qsort(s->hosts, s->n_hosts, sizeof *s->hosts, by_pages);
+}
+
+/* --- answers of a store, in the order of its queries -> the same rows as from `cluster` --- */
+
+/* Pages without near pages are omitted.  A page that was kept on an earlier day has no answer; its row then says so. */
+struct answer {
+	uint64_t cluster, at; /* at: offset in the file of rows */
+	uint32_t bytes;
+	bool removed;
+};
+
+struct answers {
+	FILE *rows; /* in the order of arrival */
+	struct answer *v;
+	size_t n, cap;
+	uint64_t at;
+	struct pd_buf line;
+};
+
+static int spool_answer(struct answers *a, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	const struct pd_span *f = in->fields;
+	struct answer answer = { .at = a->at, .removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1") };
+	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-")) /* neither kept nor a duplicate */
+		return PD_OK;
+	if (!pd_span_u64(f[PD_VERDICTS_CLUSTER_ID], &answer.cluster))
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": cluster_id is not a number", in->path, in->line_no);
+	pd_buf_clear(&a->line);
+	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++) {
+		if (f[i].n)
+			pd_buf_add_span(&a->line, f[i]);
+		else
+			pd_buf_add_c(&a->line, '-');
+		pd_buf_add_c(&a->line, i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
+	}
+	answer.bytes = (uint32_t)a->line.n;
+	a->v = pd_grow(a->v, a->n, &a->cap, sizeof *a->v);
+	a->v[a->n++] = answer;
+	a->at += a->line.n;
+	if (fwrite(a->line.p, 1, a->line.n, a->rows) != a->line.n)
+		return pd_fail_errno(e, "cannot write a temporary file");
+	return PD_OK;
+}
+
+static int spool_answers(struct answers *a, struct pd_tsv_reader *in, void (*bad_row)(void *ctx, const char *why), void *ctx,
+			 struct pd_err *e)
+{
+	int status = 1;
+	for (; status; status = pd_tsv_next(in, e)) {
+		if (status > 0)
+			status = spool_answer(a, in, e);
+		if (status == PD_ERR_FORMAT)
+			bad_row(ctx, e->text);
+		else if (status)
+			return status;
+	}
+	return fflush(a->rows) ? pd_fail_errno(e, "cannot write a temporary file") : PD_OK;
+}
+
+static int by_cluster(const void *x, const void *y)
+{
+	const struct answer *a = x, *b = y;
+	if (a->cluster != b->cluster)
+		return a->cluster < b->cluster ? -1 : 1;
+	if (a->removed != b->removed)
+		return a->removed ? 1 : -1;
+	return a->at < b->at ? -1 : 1;
+}
+
+static int load_answer(struct answers *a, const struct answer *answer, struct pd_err *e)
+{
+	pd_buf_clear(&a->line);
+	char *p = pd_buf_reserve(&a->line, answer->bytes);
+	if (fseeko(a->rows, (off_t)answer->at, SEEK_SET) < 0 || fread(p, 1, answer->bytes, a->rows) != answer->bytes)
+		return pd_fail_errno(e, "cannot read a temporary file");
+	a->line.n = answer->bytes;
+	return PD_OK;
+}
+
+/* Write the page kept for the first page of a cluster if that page was not a query. */
+static void write_kept_before(struct answers *a, uint64_t cluster, FILE *out)
+{
+	struct pd_span f[PD_VERDICTS_COLUMNS] = { 0 };
+	pd_tsv_fields(pd_buf_span(&a->line), f, PD_VERDICTS_COLUMNS);
+	fprintf(out, "%" PRIu64 "\t%.*s\t-\t0\t-\t-\t-\t-\t-\t1\tkept before\n", cluster, (int)f[PD_VERDICTS_DUP_OF].n,
+		f[PD_VERDICTS_DUP_OF].p);
+}
+
+static int write_answered(struct answers *a, const struct answer *v, size_t n, FILE *out, struct pd_err *e)
+{
+	bool any = v[n - 1].removed, kept = !v[0].removed;
+	for (size_t i = 0; i < n && any; i++) {
+		if (i && !v[i].removed) /* queried again */
+			continue;
+		int status = load_answer(a, &v[i], e);
+		if (status)
+			return status;
+		if (!i && !kept)
+			write_kept_before(a, v[0].cluster, out);
+		fwrite(a->line.p, 1, a->line.n, out);
+	}
+	return PD_OK;
+}
+
+static int write_sorted(struct answers *a, FILE *out, struct pd_err *e)
+{
+	int status = PD_OK;
+	if (a->n)
+		qsort(a->v, a->n, sizeof *a->v, by_cluster);
+	for (size_t i = 0, n; i < a->n && !status; i += n) {
+		for (n = 1; i + n < a->n && a->v[i + n].cluster == a->v[i].cluster;)
+			n++;
+		status = write_answered(a, a->v + i, n, out, e);
+	}
+	if (!status && (ferror(out) || fflush(out)))
+		status = pd_fail_errno(e, "cannot write a temporary file");
+	return status;
+}
+
+/* `in` is at the first answer.  *out: rows as `cluster` writes them, without a header; the caller closes it. */
+static int sort_answers(struct pd_tsv_reader *in, const char *tmp_dir, void (*bad_row)(void *ctx, const char *why), void *ctx,
+			FILE **out, struct pd_err *e)
+{
+	struct answers a = { .rows = pd_tempfile_open(tmp_dir, e) };
+	*out = a.rows ? pd_tempfile_open(tmp_dir, e) : NULL;
+	int status = *out ? spool_answers(&a, in, bad_row, ctx, e) : PD_ERR_SYSTEM;
+	if (!status)
+		status = write_sorted(&a, *out, e);
+	if (a.rows)
+		fclose(a.rows);
+	if (status && *out)
+		fclose(*out);
+	free(a.v);
+	pd_buf_release(&a.line);
+	return status;
+}
+
+/* --- the file --- */
+
+static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e);
+
+static int read_rows(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e)
+{
+	int status;
+	while ((status = pd_tsv_next(in, e)) != 0) {
+		if (status > 0)
+			status = check_columns(in, e);
+		if (!status && in->new_header && !strcmp(in->header.kind, "answers"))
+			return read_answers(s, in, o, e);
+		if (!status)
+			status = count_row(s, in, e);
+		if (status == PD_ERR_FORMAT) {
+			s->bad++;
+			o->bad_row(o->ctx, e->text);
+		} else if (status) {
+			return status;
+		}
+	}
+	return PD_OK;
+}
+
+struct bad_answers {
+	struct pd_report_sums *sums;
+	const struct pd_report_reading *o;
+};
+
+static void bad_answer(void *ctx, const char *why)
+{
+	struct bad_answers *c = ctx;
+	c->sums->bad++;
+	c->o->bad_row(c->o->ctx, why);
+}
+
+/* `in` is at the first answer. */
+static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e)
+{
+	struct bad_answers counted = { s, o };
+	char path[40], *paths = path;
+	struct pd_tsv_reader sorted = {
+		.kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = &paths, .n_paths = 1
+	};
+	FILE *f;
+	in->new_header = false;
+	int status = sort_answers(in, o->tmp_dir, bad_answer, &counted, &f, e);
+	if (status)
+		return status;
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(f));
+	status = read_rows(s, &sorted, o, e);
+	pd_tsv_release(&sorted);
+	fclose(f);
+	return status;
+}
+
+int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e)
+{
+	char *path = (char *)o->path;
+	struct pd_tsv_reader in = { .kind = "verdicts",
+				    .or_kind = "answers",
+				    .columns = pd_verdicts_columns,
+				    .v1_columns = pd_verdicts_columns,
+				    .paths = &path,
+				    .n_paths = 1 };
+	int status = read_rows(s, &in, o, e);
+	if (!status)
+		close_sums(s, &in);
+	pd_tsv_release(&in);
+	return status;
+}
+
+static void release_cluster(struct pd_report_cluster *c)
+{
+	pd_buf_release(&c->id);
+	pd_buf_release(&c->url);
+	pd_buf_release(&c->reason);
+}
+
+void pd_report_sums_release(struct pd_report_sums *s)
+{
+	for (size_t i = 0; i < PD_BITS_MAX + 2; i++) {
+		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++)
+			release_sampled(&s->strata[i]->v[k]);
+		free(s->strata[i]);
+	}
+	for (size_t i = 0; i < s->n_largest; i++)
+		release_cluster(&s->largest[i]);
+	for (size_t k = 0; s->suspected && k < s->suspected->n; k++)
+		release_sampled(&s->suspected->v[k]);
+	free(s->suspected);
+	for (size_t i = 0; i < s->n_doubts; i++)
+		pd_buf_release(&s->doubts[i].name);
+	release_cluster(&s->now);
+	pd_arena_release(&s->arena);
+	free(s->hosts);
+	pd_index_release(&s->by_name);
+	pd_buf_release(&s->params);
+	pd_buf_release(&s->value);
+	pd_buf_release(&s->host);
+	*s = (struct pd_report_sums){ 0 };
+}
+
+/* ==== pairs ==== */
+
+struct reach_link {
+	uint32_t a, b;
+	int distance; /* -1: equal texts */
+};
+
+/* Pages are identified by a hash of their id: of ten million pages two have the same hash in fewer than one run of
+ * 100,000. */
+struct reach_pages {
+	struct pd_map numbers; /* hash -> number + 1 */
+	uint32_t n;
+	uint32_t *parent;
+	size_t cap_parent;
+	struct reach_link *links;
+	size_t n_links, cap_links;
+};
+
+static uint32_t page_of(struct reach_pages *p, struct pd_span id)
+{
+	uint32_t *number = pd_map_put(&p->numbers, pd_map_key(id));
+	if (!*number) {
+		p->parent = pd_grow(p->parent, p->n, &p->cap_parent, sizeof *p->parent);
+		p->parent[p->n] = p->n;
+		*number = ++p->n;
+	}
+	return *number - 1;
+}
+
+static uint32_t root_of(struct reach_pages *p, uint32_t i)
+{
+	while (p->parent[i] != i)
+		i = p->parent[i] = p->parent[p->parent[i]];
+	return i;
+}
+
+static int by_distance(const void *x, const void *y)
+{
+	const struct reach_link *a = x, *b = y;
+	return (a->distance > b->distance) - (a->distance < b->distance);
+}
+
+static void join_all(struct reach_pages *p, struct pd_report_reach *r)
+{
+	if (p->n_links)
+		qsort(p->links, p->n_links, sizeof *p->links, by_distance);
+	for (size_t i = 0; i < p->n_links; i++) {
+		uint32_t a = root_of(p, p->links[i].a), b = root_of(p, p->links[i].b);
+		if (a == b)
+			continue;
+		p->parent[a < b ? b : a] = a < b ? a : b;
+		r->removed[p->links[i].distance + 1]++;
+	}
+}
+
+static int add_pair_row(struct reach_pages *p, struct pd_report_reach *r, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	struct pd_span a = in->fields[PD_PAIRS_ID_A], b = in->fields[PD_PAIRS_ID_B], d = in->fields[PD_PAIRS_DISTANCE];
+	uint64_t distance = 0;
+	bool text = pd_span_is(d, "-");
+	if (!a.p || !b.p || !d.p)
+		return pd_fail(e, PD_ERR_VERSION, "%s: no column %s", in->path, !a.p ? "id_a" : !b.p ? "id_b" : "distance");
+	if (!text && (!pd_span_u64(d, &distance) || distance > PD_BITS_MAX))
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": invalid distance", in->path, in->line_no);
+	if (p->n_links == UINT32_MAX / 2)
+		return pd_fail(e, PD_ERR_LIMIT, "over %u pairs", UINT32_MAX / 2);
+	p->links = pd_grow(p->links, p->n_links, &p->cap_links, sizeof *p->links);
+	p->links[p->n_links] = (struct reach_link){ page_of(p, a), page_of(p, b), text ? -1 : (int)distance };
+	r->pairs[p->links[p->n_links++].distance + 1]++;
+	r->all++;
+	return PD_OK;
+}
+
+static void close_reach(struct pd_report_reach *r, struct reach_pages *p, const struct pd_tsv_reader *in)
+{
+	uint64_t n;
+	struct pd_span must = pd_buf_span(&in->header.must);
+	if (pd_span_u64(pd_param(must, "k"), &n) && n <= PD_BITS_MAX)
+		r->k = (int)n;
+	if (pd_span_u64(pd_param(must, "bits"), &n) && n <= PD_BITS_MAX)
+		r->most = (int)n / 4;
+	join_all(p, r);
+}
+
+int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_reading *o, struct pd_err *e)
+{
+	char *path = (char *)o->path;
+	struct pd_tsv_reader in = {
+		.kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns, .paths = &path, .n_paths = 1
+	};
+	struct reach_pages p = { 0 };
+	int status;
+	*r = (struct pd_report_reach){ .k = -1, .most = -1 };
+	while ((status = pd_tsv_next(&in, e)) != 0) {
+		if (status > 0)
+			status = add_pair_row(&p, r, &in, e);
+		if (status == PD_ERR_FORMAT) {
+			r->bad++;
+			o->bad_row(o->ctx, e->text);
+		} else if (status) {
+			break;
+		}
+	}
+	if (!status)
+		close_reach(r, &p, &in);
+	pd_tsv_release(&in);
+	pd_map_release(&p.numbers);
+	free(p.parent);
+	free(p.links);
+	return status;
+}
+
+/* ==== settings ==== */
+
+enum { BITS, SHINGLE, WEIGHTS, K, PRECISION, RECALL, F1 };
+
+/* --- reading --- */
+
+static int fail_cell(const struct pd_tsv_reader *in, const char *what, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, what);
+}
+
+/* Parse a number from 0 to 1. */
+static bool read_share(struct pd_span s, double *out)
+{
+	return pd_span_real(s, out) && *out >= 0 && *out <= 1;
+}
+
+/* The rows of a setting begin with k = 0. */
+static struct pd_report_setting *setting_of(struct pd_report_sweep *s, uint64_t bits, uint64_t shingle, struct pd_span weights,
+					    uint64_t k)
+{
+	for (int i = 0; i < s->n; i++)
+		if (s->v[i]->bits == bits && s->v[i]->shingle == shingle && pd_span_is(weights, s->v[i]->weights))
+			return s->v[i];
+	if (k || s->n == PD_REPORT_SETTINGS || weights.n >= sizeof s->v[0]->weights)
+		return NULL;
+	struct pd_report_setting *v = pd_zalloc(sizeof *v);
+	v->bits = bits;
+	v->shingle = shingle;
+	memcpy(v->weights, weights.p, weights.n);
+	return s->v[s->n++] = v;
+}
+
+static int read_setting(struct pd_report_sweep *s, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	const struct pd_span *f = in->fields;
+	uint64_t bits, shingle, k;
+	double precision, recall, f1;
+	if (!pd_span_u64(f[BITS], &bits) || !pd_span_u64(f[SHINGLE], &shingle) || !f[WEIGHTS].n)
+		return fail_cell(in, "no setting", e);
+	if (!pd_span_u64(f[K], &k) || k > PD_BITS_MAX)
+		return fail_cell(in, "invalid distance k", e);
+	if (!read_share(f[PRECISION], &precision) || !read_share(f[RECALL], &recall) || !read_share(f[F1], &f1))
+		return fail_cell(in, "precision, recall and f1 are not from 0 to 1", e);
+	struct pd_report_setting *v = setting_of(s, bits, shingle, f[WEIGHTS], k);
+	if (!v)
+		return fail_cell(in, "a setting that does not begin with k 0, or one more than can be shown", e);
+	if (k != (uint64_t)v->n_k)
+		return fail_cell(in, "rows of a setting do not follow k", e);
+	v->precision[k] = precision;
+	v->recall[k] = recall;
+	v->f1[k] = f1;
+	v->best = f1 > v->f1[v->best] ? (int)k : v->best;
+	v->n_k++;
+	return PD_OK;
+}
+
+static double best_of(const struct pd_report_setting *v)
+{
+	return v->f1[v->best];
+}
+
+/* There are few settings. */
+static void best_first(struct pd_report_sweep *s)
+{
+	for (int i = 1; i < s->n; i++)
+		for (int j = i; j > 0 && best_of(s->v[j]) > best_of(s->v[j - 1]); j--) {
+			struct pd_report_setting *v = s->v[j];
+			s->v[j] = s->v[j - 1];
+			s->v[j - 1] = v;
+		}
+}
+
+int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_reading *o, struct pd_err *e)
+{
+	char *path = (char *)o->path;
+	struct pd_tsv_reader in = {
+		.kind = "sweep", .columns = pd_sweep_columns, .v1_columns = pd_sweep_columns, .paths = &path, .n_paths = 1
+	};
+	int status;
+	while ((status = pd_tsv_next(&in, e)) != 0) {
+		if (status > 0)
+			status = read_setting(s, &in, e);
+		if (status && status != PD_ERR_FORMAT)
+			break;
+		if (status) {
+			s->bad++;
+			o->bad_row(o->ctx, e->text);
+		}
+	}
+	pd_tsv_release(&in);
+	best_first(s);
+	return status;
+}
+
+void pd_report_sweep_release(struct pd_report_sweep *s)
+{
+	for (int i = 0; i < s->n; i++)
+		free(s->v[i]);
+	s->n = 0;
+}
+
+/* --- the curves --- */
+
+enum { WIDTH = 720, HEIGHT = 340, LEFT = 70, RIGHT = 20, TOP = 16, BOTTOM = 56, CURVES = 12, COLOURS = 6 };
+enum { ACROSS = WIDTH - LEFT - RIGHT, DOWN = HEIGHT - TOP - BOTTOM };
+
+struct sweep_scale {
+	int n_k, n_drawn;
+	double low; /* F1 at the lower edge */
+};
+
+static double across(const struct sweep_scale *c, int k)
+{
+	return c->n_k > 1 ? (double)ACROSS * k / (c->n_k - 1) : 0;
+}
+
+static double down(const struct sweep_scale *c, double f1)
+{
+	return (1 - f1) / (1 - c->low) * DOWN;
+}
+
+/* The lower edge depends only on the best values of the settings: far lower values are not relevant for a choice. */
+static struct sweep_scale scale_of(const struct pd_report_sweep *s)
+{
+	struct sweep_scale c = { .n_drawn = s->n < CURVES ? s->n : CURVES, .low = 1 };
+	for (int i = 0; i < c.n_drawn; i++) {
+		c.n_k = s->v[i]->n_k > c.n_k ? s->v[i]->n_k : c.n_k;
+		c.low = best_of(s->v[i]) < c.low ? best_of(s->v[i]) : c.low;
+	}
+	c.low = (int)(c.low * 10 - 1.5) / 10.;
+	c.low = c.low < 0 ? 0 : c.low;
+	return c;
+}
+
+static void add_axes(const struct sweep_scale *c, int k, struct pd_buf *out)
+{
+	int lines = (int)((1 - c->low) * 10 + .5), every = lines > 5 ? 2 : 1;
+	int step = c->n_k > 40 ? 16 : c->n_k > 16 ? 4 : 2;
+	for (int i = 0; i <= lines; i += every) {
+		double y = TOP + down(c, 1 - i / 10.);
+		pd_buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fh%d\"/>", LEFT, y, ACROSS);
+		pd_buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.1f</text>\n", LEFT - 8, y + 5, 1 - i / 10.);
+	}
+	for (int x = 0; x < c->n_k; x += step)
+		pd_buf_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s%d</text>\n", LEFT + across(c, x),
+			      TOP + DOWN + 28, x ? "" : "k = ", x);
+	if (k >= 0 && k < c->n_k)
+		pd_buf_printf(out, "<path class=\"at\" d=\"M%.1f %dv%d\"/>\n", LEFT + across(c, k), TOP, DOWN);
+}
+
+/* Six colours, then the same six with dashes. */
+static void add_class(int i, struct pd_buf *out)
+{
+	pd_buf_printf(out, " class=\"line c%d%s\"", i % COLOURS, i >= COLOURS ? " gaps" : "");
+}
+
+static void add_curve(const struct sweep_scale *c, const struct pd_report_setting *v, int i, struct pd_buf *out)
+{
+	pd_buf_add_z(out, "<path");
+	add_class(i, out);
+	pd_buf_add_z(out, " d=\"");
+	for (int k = 0; k < v->n_k; k++)
+		pd_buf_printf(out, "%c%.1f %.1f", k ? 'L' : 'M', across(c, k), down(c, v->f1[k]));
+	pd_buf_add_z(out, "\"/><circle");
+	add_class(i, out);
+	pd_buf_printf(out, " cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", across(c, v->best), down(c, best_of(v)));
+}
+
+/* Curves below the lower edge are clipped by an inner svg. */
+static void add_curves(const struct pd_report_sweep *s, const struct sweep_scale *c, int k, struct pd_buf *out)
+{
+	pd_buf_printf(out, "<svg class=\"curves\" viewBox=\"0 0 %d %d\" role=\"img\" ", WIDTH, HEIGHT);
+	pd_buf_add_z(out, "aria-label=\"Curves of F1 over k, one for each setting; the table has their numbers\">\n");
+	add_axes(c, k, out);
+	pd_buf_printf(out, "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"-6 -6 %d %d\">\n", LEFT - 6, TOP - 6,
+		      ACROSS + 12, DOWN + 6, ACROSS + 12, DOWN + 6);
+	for (int i = c->n_drawn; i-- > 0;)
+		add_curve(c, s->v[i], i, out);
+	pd_buf_add_z(out, "</svg>\n</svg>\n");
+}
+
+/* --- the table --- */
+
+static void add_setting(const struct pd_report_setting *v, int i, int k, struct pd_buf *out)
+{
+	pd_buf_add_z(out, "<tr><th scope=\"row\">");
+	if (i < CURVES) {
+		pd_buf_add_z(out, "<svg class=\"key\" viewBox=\"0 0 28 8\" aria-hidden=\"true\"><path");
+		add_class(i, out);
+		pd_buf_add_z(out, " d=\"M0 4h28\"/></svg> ");
+	}
+	pd_buf_printf(out, "%" PRIu64 " bits, shingle %" PRIu64 ", ", v->bits, v->shingle);
+	pd_markup_text(out, pd_span_z(v->weights));
+	pd_buf_printf(out,
+		      "</th><td class=\"n\">%d</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td><td class=\"n\">%.4f</td>",
+		      v->best, v->precision[v->best], v->recall[v->best], best_of(v));
+	pd_buf_add_z(out, "<td class=\"n\">");
+	if (k >= 0 && k < v->n_k)
+		pd_buf_printf(out, "%.4f</td></tr>\n", v->f1[k]);
+	else
+		pd_buf_add_z(out, "–</td></tr>\n");
+}
+
+void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf *out)
+{
+	struct sweep_scale c = scale_of(s);
+	pd_buf_add_z(out, "<h2>Other settings</h2>\n");
+	if (!s->n) {
+		pd_buf_add_z(out, "<p>The table of settings has no rows.</p>\n");
+		return;
+	}
+	pd_buf_add_z(out, "<p>F1 against labelled pages at each k, as <code>eval --sweep</code> measured it, each with its best k "
+			  "marked");
+	pd_buf_add_z(out, k >= 0 && k < c.n_k ? "; the upright line is the k of these verdicts.</p>\n" : ".</p>\n");
+	add_curves(s, &c, k, out);
+	pd_buf_add_z(
+		out,
+		"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Settings\">\n<table>\n<caption>Each setting at "
+		"its best k, the best first.</caption>\n<thead><tr><th scope=\"col\">setting</th><th scope=\"col\" class=\"n\">"
+		"best k</th><th scope=\"col\" class=\"n\">precision</th><th scope=\"col\" class=\"n\">recall</th>"
+		"<th scope=\"col\" class=\"n\">F1</th><th scope=\"col\" class=\"n\">F1 now</th></tr></thead>\n<tbody>\n");
+	for (int i = 0; i < s->n; i++)
+		add_setting(s->v[i], i, k, out);
+	pd_buf_add_z(out, "</tbody>\n</table>\n</div>\n");
+	if (s->n > CURVES)
+		pd_buf_printf(out, "<p>The curves show the %d best of %d.</p>\n", CURVES, s->n);
+	if (s->bad)
+		pd_buf_printf(out, "<p>%" PRIu64 " rows of settings could not be read and are not shown.</p>\n", s->bad);
+}
+
+/* ==== the report ==== */
+
+struct report {
+	const struct pd_report_options *o;
+	struct pd_log *log;
+	const char *verdicts; /* from the options, or a copy of standard input … */
+	FILE *copy;
+	struct pd_buf copy_path;
+	struct pd_apply_removals *removals; /* of the dumps; NULL: ids are used unchanged */
+	uint64_t bytes_in, bytes_out;
+	struct pd_report_sums sums;
+	struct pd_report_reach reach;
+	struct pd_report_sweep sweep;
+	struct pd_outfile out;
+	struct pd_buf html;
+	uint64_t failed;
+	struct pd_err err;
+};
+
+/* --- the rows --- */
+
+/* Copy verdicts from standard input, because they are read twice. */
+static int copy_verdicts(struct report *r)
+{
+	char piece[1 << 16];
+	size_t n;
+	r->verdicts = r->o->verdicts;
+	if (!r->o->with_texts || strcmp(r->verdicts, "-") != 0)
+		return PD_OK;
+	r->copy = pd_tempfile_open(r->o->tmp_dir, &r->err);
+	if (!r->copy)
+		return PD_ERR_SYSTEM;
+	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, r->copy) == n)
+		;
+	if (ferror(stdin))
+		return pd_fail_errno(&r->err, "cannot read standard input");
+	if (ferror(r->copy) || fflush(r->copy) != 0)
+		return pd_fail_errno(&r->err, "cannot write a temporary file");
+	pd_buf_printf(&r->copy_path, "/proc/self/fd/%d", fileno(r->copy));
+	r->verdicts = r->copy_path.p;
+	return PD_OK;
+}
+
+static int read_inputs(struct report *r)
+{
+	const struct pd_report_options *o = r->o;
+	struct pd_report_reading verdicts = { r->verdicts, o->tmp_dir, pd_log_bad_row, r->log },
+				 pairs = { o->pairs, NULL, pd_log_bad_row, r->log };
+	struct pd_report_reading sweep = { o->sweep, NULL, pd_log_bad_row, r->log };
+	r->sums.seed = (uint64_t)o->seed;
+	r->sums.want = (size_t)o->sample;
+	int status = pd_report_sums_read(&r->sums, &verdicts, &r->err);
+	if (!status && o->pairs)
+		status = pd_report_reach_read(&r->reach, &pairs, &r->err);
+	if (!status && o->sweep)
+		status = pd_report_sweep_read(&r->sweep, &sweep, &r->err);
+	return status;
+}
+
+/* --- dumps: bytes to be removed, and ids of pages --- */
+
+/* Ignore damage: it was already reported by the first reader. */
+static void ignore_damage(void *ctx, const char *why)
+{
+}
+
+static void damage_told_before(void *ctx, const struct pd_read_damage *damage)
+{
+}
+
+/* Read the dumps as `apply` does, without writing. */
+static int measure(struct report *r, struct pd_err *e)
+{
+	char *paths[] = { (char *)r->verdicts };
+	struct pd_apply_removals_options rows = { .paths = paths, .n_paths = 1, .bad_row = ignore_damage };
+	struct pd_apply_options a = {
+		.in = r->o->in, .mode = PD_APPLY_MEASURE, .tmp_dir = r->o->tmp_dir, .lost = damage_told_before
+	};
+	struct pd_apply *apply = NULL;
+	struct pd_apply_result done;
+	a.in.damage = damage_told_before;
+	int status = pd_apply_removals_read(&r->removals, &rows, e);
+	a.removals = r->removals;
+	if (!status)
+		status = pd_apply_open(&apply, &a, e);
+	if (!status && !pd_apply_removals_counts(r->removals)->demote) {
+		while ((status = pd_apply_next(apply, &done, e)) == 1) {
+			r->bytes_in += done.bytes_in;
+			r->bytes_out += done.bytes_out;
+		}
+		if (status)
+			r->bytes_in = r->bytes_out = 0;
+	}
+	pd_apply_free(apply);
+	return status;
+}
+
+/* If a dump cannot be read, the report has less information, but it is written. */
+static int measure_dumps(struct report *r)
+{
+	const struct pd_report_options *o = r->o;
+	struct pd_err e;
+	r->bytes_in = o->bytes_in;
+	r->bytes_out = o->bytes_out;
+	if (!o->with_texts || o->bytes_in)
+		return PD_OK;
+	int status = measure(r, &e);
+	if (status == PD_ERR_USAGE)
+		return pd_fail(&r->err, status, "%s", e.text);
+	if (status) {
+		pd_log_error(r->log, "%s; the bytes of the dumps are omitted", e.text);
+		r->failed++;
+	}
+	return PD_OK;
+}
+
+/* --- the numbers as HTML --- */
+
+struct facts {
+	const struct pd_report_sums *sums;
+	const struct pd_report_reach *reach; /* NULL: no pairs were given */
+	const struct pd_report_sweep *sweep; /* NULL: no settings were given */
+	uint64_t bytes_in, bytes_out;	     /* of the dumps; 0: unknown; then bytes are those of main texts */
+};
+
+struct report_text {
+	struct pd_span title, text;
+};
+
+enum { HOSTS = 20, NAME = 300 };
+
+static const char head[] =
+	"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+	"<title>Near-duplicates: report</title>\n<style>\n"
+	":root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #d5dae0; --card: #f6f8fa; "
+	"--bar: #2f6fb3; --past: #9aa7b5; --del: #ffd7d5; --ins: #cdf3d3; "
+	"--c0: #2f6fb3; --c1: #b3502a; --c2: #24804f; --c3: #8547b0; --c4: #8a6d16; --c5: #b0345a; }\n"
+	"@media (prefers-color-scheme: dark) { :root { --paper: #14171b; --ink: #e4e8ec; --soft: #9da7b1; --line: #353c44; "
+	"--card: #1d2127; --bar: #5b9bdc; --past: #56606b; --del: #6b2427; --ins: #1d4f2b; "
+	"--c0: #5b9bdc; --c1: #e08a63; --c2: #58b887; --c3: #b98ae0; --c4: #c9a847; --c5: #e27a9b; } }\n"
+	"* { box-sizing: border-box; }\n"
+	"body { background: var(--paper); color: var(--ink); font: 1rem/1.55 system-ui, sans-serif; margin: 0 auto; "
+	"max-width: 75rem; padding: 0 1rem 4rem; }\n"
+	".skip { position: absolute; left: -99rem; }\n.skip:focus { left: 1rem; background: var(--paper); padding: .5rem; }\n"
+	"h1 { font-size: 1.7rem; margin: 1.5rem 0 .5rem; }\nh2 { font-size: 1.25rem; margin: 2.5rem 0 .5rem; }\n"
+	"h3 { font-size: 1.05rem; margin: 2rem 0 .4rem; }\nh4 { font-size: 1rem; margin: .3rem 0; }\n"
+	"p { margin: .4rem 0; max-width: 48rem; }\n.soft, caption { color: var(--soft); font-size: .9rem; }\n"
+	"dl { display: grid; gap: .75rem; grid-template-columns: repeat(auto-fit, minmax(9rem, 1fr)); margin: 1rem 0; }\n"
+	"dl div { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; display: flex; "
+	"flex-direction: column-reverse; justify-content: flex-end; padding: .6rem .9rem; }\n"
+	"dt { color: var(--soft); font-size: .9rem; }\ndd { font-size: 1.6rem; font-variant-numeric: tabular-nums; margin: 0; }\n"
+	"table { border-collapse: collapse; width: 100%; }\ncaption { caption-side: top; padding: .2rem 0 .5rem; text-align: left; "
+	"}\n"
+	"th, td { border-top: 1px solid var(--line); padding: .3rem .5rem; text-align: left; vertical-align: top; }\n"
+	"thead td { border: 0; }\nthead th { border: 0; white-space: normal !important; color: var(--soft); font-size: .9rem; "
+	"font-weight: 600; }\ntbody th { font-weight: 400; }\n"
+	".n { font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }\n"
+	"code { white-space: nowrap; }\n.chart { width: 40%; }\n.bar { background: var(--bar); border-radius: 0 .2rem .2rem 0; "
+	"height: .9rem; margin-top: .3rem; "
+	"min-width: 1px; }\n.past .bar { background: var(--past); }\n.edge > * { border-bottom: 3px solid var(--ink); }\n"
+	".wide { overflow-x: auto; }\n.curves { display: block; height: auto; max-width: 60rem; width: 100%; }\n.curves text { "
+	"fill: var(--soft); font-size: 14px; }\n"
+	".grid { stroke: var(--line); }\n.at { stroke: var(--ink); stroke-dasharray: 2 3; stroke-width: 2; }\n"
+	".key { height: .5rem; vertical-align: middle; width: 1.75rem; }\n.line { fill: none; stroke: currentColor; stroke-width: "
+	"2; }\n"
+	"circle.line { fill: currentColor; stroke: none; }\n.gaps { stroke-dasharray: 6 4; }\n"
+	".c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); } .c4 { color: "
+	"var(--c4); } "
+	".c5 { color: var(--c5); }\n"
+	".name, article p, h4 { overflow-wrap: anywhere; }\n"
+	".texts { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }\n"
+	"article { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; min-width: 0; padding: .5rem "
+	"1rem; }\n"
+	".text { max-height: 30rem; overflow: auto; overflow-wrap: anywhere; unicode-bidi: plaintext; white-space: pre-wrap; }\n"
+	"del { background: var(--del); }\nins { background: var(--ins); text-decoration-thickness: 1px; }\n"
+	"summary { cursor: pointer; margin: .6rem 0; }\n.left { color: var(--soft); font-style: italic; }\n"
+	".mark { border: 1px dashed; border-radius: .2rem; font: .75em monospace; padding: 0 .2em; unicode-bidi: isolate; }\n"
+	"@media (max-width: 40rem) { .texts { grid-template-columns: minmax(0, 1fr); } .chart { width: 25%; } .hosts .chart, "
+	".hosts thead td { display: none; } .hosts .name { width: 70%; } "
+	".curves text { font-size: 24px; } th, td { padding: .3rem .25rem; } dd { font-size: 1.3rem; } }\n"
+	"@media print { .text { max-height: none; } }\n"
+	"</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#numbers\">To the numbers</a>\n<main>\n"
+	"<h1>Near-duplicates</h1>\n";
+
+/* Append a name, cut to a readable length. */
+static void add_isolated(struct pd_buf *out, struct pd_span s)
+{
+	struct pd_span most = s;
+	for (most.n = s.n < NAME ? s.n : NAME; most.n < s.n && most.n && ((uint8_t)s.p[most.n] & 0xC0) == 0x80;)
+		most.n--;
+	pd_buf_add_z(out, "<bdi>");
+	pd_markup_text(out, most);
+	pd_buf_add_z(out, most.n < s.n ? "…</bdi>" : "</bdi>");
+}
+
+static void add_bytes(struct pd_buf *out, uint64_t n)
+{
+	static const char *const units[] = { "kB", "MB", "GB", "TB", "PB" };
+	double x = (double)n / 1000;
+	int unit = 0;
+	if (n < 1000) {
+		pd_buf_printf(out, "%" PRIu64 " B", n);
+		return;
+	}
+	for (; x >= 999.95 && unit < 4; unit++)
+		x /= 1000;
+	pd_buf_printf(out, "%.1f %s", x, units[unit]);
+}
+
+static void add_share(struct pd_buf *out, uint64_t part, uint64_t whole)
+{
+	if (whole)
+		pd_buf_printf(out, "%.1f %%", 100.0 * (double)part / (double)whole);
+	else
+		pd_buf_add_z(out, "–");
+}
+
+static void add_bar(struct pd_buf *out, uint64_t n, uint64_t most)
+{
+	pd_buf_add_z(out, "<td class=\"chart\" aria-hidden=\"true\">");
+	if (n)
+		pd_buf_printf(out, "<div class=\"bar\" style=\"width:%.2f%%\"></div>", 100.0 * (double)n / (double)most);
+	pd_buf_add_z(out, "</td>");
+}
+
+static void add_card(struct pd_buf *out, const char *name, struct pd_buf *value)
+{
+	pd_buf_printf(out, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, pd_buf_z(value));
+	pd_buf_clear(value);
+}
+
+static bool is_demote(const struct pd_report_sums *s)
+{
+	return pd_span_is(pd_param(pd_buf_span(&s->params), "action"), "demote");
+}
+
+static void add_dump_bytes(const struct facts *f, struct pd_buf *value, struct pd_buf *out)
+{
+	uint64_t less = f->bytes_in > f->bytes_out ? f->bytes_in - f->bytes_out : 0;
+	add_bytes(value, less);
+	add_card(out, "bytes of the dumps removed", value);
+	add_share(value, less, f->bytes_in);
+	add_card(out, "of the bytes of the dumps", value);
+}
+
+static void add_sums(const struct facts *f, struct pd_buf *out)
+{
+	const struct pd_report_sums *s = f->sums;
+	struct pd_buf value = { 0 };
+	pd_buf_add_z(out, "<h2 id=\"numbers\">Removed pages</h2>\n");
+	if (is_demote(s))
+		pd_buf_add_z(out, "<p>These verdicts remove nothing: pages called removed here get a lower weight.</p>\n");
+	pd_buf_add_z(out, "<dl>\n");
+	pd_buf_printf(&value, "%" PRIu64, s->removed);
+	add_card(out, "pages removed", &value);
+	if (s->pages) {
+		add_share(&value, s->removed, s->pages);
+		add_card(out, "of all pages", &value);
+		pd_buf_printf(&value, "%" PRIu64, s->pages);
+		add_card(out, "pages read", &value);
+	}
+	pd_buf_printf(&value, "%" PRIu64, s->clusters);
+	add_card(out, "clusters, of each one page is kept", &value);
+	add_bytes(&value, s->removed_bytes);
+	add_card(out, "bytes of main text removed", &value);
+	if (f->bytes_in)
+		add_dump_bytes(f, &value, out);
+	pd_buf_add_z(out, "</dl>\n");
+	if (s->bad)
+		pd_buf_printf(out, "<p>%" PRIu64 " rows could not be read and are not counted.</p>\n", s->bad);
+	pd_buf_add_z(out, "<p class=\"soft\">Made with: ");
+	pd_markup_text(out, pd_buf_span(&s->params));
+	pd_buf_add_z(out, "</p>\n");
+	pd_buf_release(&value);
+}
+
+static int threshold_of(const struct facts *f)
+{
+	uint64_t k;
+	if (pd_span_u64(pd_param(pd_buf_span(&f->sums->params), "k"), &k) && k <= PD_BITS_MAX)
+		return (int)k;
+	return f->reach ? f->reach->k : -1;
+}
+
+static void add_distance(const struct facts *f, int d, int k, uint64_t most, uint64_t sum, struct pd_buf *out)
+{
+	const struct pd_report_reach *r = f->reach;
+	bool by_methods = pd_param(pd_buf_span(&f->sums->params), "methods").n;
+	pd_buf_printf(out, "<tr%s>", d == k ? " class=\"edge\"" : k >= 0 && d > k ? " class=\"past\"" : "");
+	if (d < 0)
+		pd_buf_printf(out, "<th scope=\"row\">%s</th>",
+			      by_methods ? "same text, or found only by other methods" : "same text");
+	else
+		pd_buf_printf(out, "<th scope=\"row\">%d%s</th>", d, d == k ? " – threshold" : "");
+	pd_buf_printf(out, "<td class=\"n\">%" PRIu64 "</td>", r->pairs[d + 1]);
+	add_bar(out, r->pairs[d + 1], most);
+	pd_buf_printf(out, "<td class=\"n\">+%" PRIu64 "</td><td class=\"n\">%" PRIu64 "</td></tr>\n", r->removed[d + 1], sum);
+}
+
+/* Return whether the verdicts remove all pages that chains of pairs reach: then the effect of k + 1 and k - 1 is known
+ * exactly. */
+static bool follow_chains(const struct pd_report_sums *s)
+{
+	struct pd_span params = pd_buf_span(&s->params), loss = pd_param(params, "max_loss");
+	return pd_span_is(pd_param(params, "linkage"), "connected") && (!loss.n || pd_span_is(loss, "1"));
+}
+
+/* "5 fewer pairs, and 1 page fewer would be removed." */
+static void add_change(uint64_t pairs, uint64_t pages, const char *how, struct pd_buf *out)
+{
+	pd_buf_printf(out, "%" PRIu64 " %s pair%s, and ", pairs, how, pairs == 1 ? "" : "s");
+	pd_buf_count(out, pages, "page");
+	pd_buf_printf(out, " %s would be removed.</p>\n", how);
+}
+
+/* Explain that the numbers of star linkage, and of pages that would lose too much text, cannot be derived from
+ * pairs. */
+static void add_chains_only(const struct pd_report_sums *s, const struct pd_report_reach *r, int k, struct pd_buf *out)
+{
+	struct pd_span params = pd_buf_span(&s->params), loss = pd_param(params, "max_loss");
+	uint64_t chained = 0;
+	for (int d = -1; d <= k; d++)
+		chained += r->removed[d + 1];
+	pd_buf_printf(out, "<p>Here pages are counted as if every chain of pairs were followed: ");
+	pd_buf_count(out, chained, "page");
+	pd_buf_printf(out,
+		      " would be removed so at k = %d.  These verdicts remove %" PRIu64 ", because they were made with linkage ", k,
+		      s->removed);
+	pd_markup_text(out, pd_param(params, "linkage"));
+	if (loss.n && !pd_span_is(loss, "1")) {
+		pd_buf_add_z(out, " and keep pages that would lose more than ");
+		pd_markup_text(out, loss);
+		pd_buf_add_z(out, " of their text");
+	}
+	pd_buf_add_z(out, "; the effect of another k may differ from the numbers here.</p>\n");
+}
+
+static void add_one_more(const struct pd_report_reach *r, int k, struct pd_buf *out)
+{
+	if (k == r->most) {
+		pd_buf_printf(out,
+			      "<p><strong>One more:</strong> %d is the largest distance that can be searched, a quarter of the "
+			      "bits.</p>\n",
+			      k);
+		return;
+	}
+	pd_buf_printf(out, "<p><strong>One more (k = %d):</strong> ", k + 1);
+	if (r->k > k)
+		add_change(r->pairs[k + 2], r->removed[k + 2], "more", out);
+	else
+		pd_buf_printf(out,
+			      "not known from these pairs; create this report from the pairs of <code>match -k %d</code>.</p>\n",
+			      k + 1);
+}
+
+static void add_what_if(const struct pd_report_sums *s, const struct pd_report_reach *r, int k, struct pd_buf *out)
+{
+	if (k > 0) {
+		pd_buf_printf(out, "<p><strong>One less (k = %d):</strong> ", k - 1);
+		add_change(r->pairs[k + 1], r->removed[k + 1], "fewer", out);
+	}
+	if (k >= 0)
+		add_one_more(r, k, out);
+	if (k >= 0 && !follow_chains(s))
+		add_chains_only(s, r, k, out);
+}
+
+static void add_reach(const struct facts *f, struct pd_buf *out)
+{
+	const struct pd_report_reach *r = f->reach;
+	int k = threshold_of(f), last = k > r->k ? k : r->k;
+	uint64_t most = 1, sum = 0;
+	pd_buf_add_z(out, "<h2>Distances of pairs</h2>\n");
+	for (int d = -1; d < PD_BITS_MAX + 1; d++) {
+		most = r->pairs[d + 1] > most ? r->pairs[d + 1] : most;
+		last = r->pairs[d + 1] && d > last ? d : last;
+	}
+	add_what_if(f->sums, r, k, out);
+	pd_buf_add_z(out, "<table>\n<caption>Pairs by the bits in which their fingerprints differ.  Pages: those that each "
+			  "distance removes in addition to the rows above, if every chain of pairs is followed, as "
+			  "<code>--linkage=connected --max-loss=1</code> does; other settings remove at most as "
+			  "many.</caption>\n<thead><tr><th scope=\"col\">distance</th>"
+			  "<th scope=\"col\" class=\"n\">pairs</th><td></td><th scope=\"col\" class=\"n\">pages</th>"
+			  "<th scope=\"col\" class=\"n\">all so far</th></tr></thead>\n<tbody>\n");
+	for (int d = -1; d <= last && d <= PD_BITS_MAX; d++) {
+		sum += r->removed[d + 1];
+		add_distance(f, d, k, most, sum, out);
+	}
+	pd_buf_add_z(out, "</tbody>\n</table>\n");
+	if (r->bad)
+		pd_buf_printf(out, "<p>%" PRIu64 " pairs could not be read and are not counted.</p>\n", r->bad);
+}
+
+static void add_sizes(const struct pd_report_sums *s, struct pd_buf *out)
+{
+	uint64_t most = 1;
+	for (int i = 0; i < PD_REPORT_SIZES; i++)
+		most = s->sizes[i] > most ? s->sizes[i] : most;
+	pd_buf_add_z(out, "<h2>Sizes of clusters</h2>\n<table>\n<caption>Clusters by their number of pages, the page kept among "
+			  "them.</caption>\n<thead><tr><th scope=\"col\">pages</th><th scope=\"col\" class=\"n\">clusters</th>"
+			  "<td></td></tr></thead>\n<tbody>\n");
+	for (int i = 0; i < PD_REPORT_SIZES; i++) {
+		pd_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%" PRIu64 "</td>", size_names[i], s->sizes[i]);
+		add_bar(out, s->sizes[i], most);
+		pd_buf_add_z(out, "</tr>\n");
+	}
+	pd_buf_add_z(out, "</tbody>\n</table>\n");
+}
+
+static void write_host(const struct pd_report_host *h, uint64_t most, struct pd_buf *out)
+{
+	pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
+	add_isolated(out, h->name.n ? h->name : pd_span_z("(no host)"));
+	pd_buf_printf(out, "</th><td class=\"n\">%" PRIu64 "</td>", h->pages);
+	add_bar(out, h->pages, most);
+	pd_buf_add_z(out, "<td class=\"n\">");
+	add_bytes(out, h->bytes);
+	pd_buf_add_z(out, "</td></tr>\n");
+}
+
+static void write_hosts(const struct pd_report_sums *s, struct pd_buf *out)
+{
+	uint64_t rest = 0;
+	pd_buf_add_z(out, "<h2>Duplicates by host</h2>\n");
+	if (!s->n_hosts) {
+		pd_buf_add_z(out, "<p>No page is removed.</p>\n");
+		return;
+	}
+	pd_buf_add_z(out,
+		     "<table class=\"hosts\">\n<caption>The hosts that lose the most pages.</caption>\n<thead><tr><th "
+		     "scope=\"col\">host</th>"
+		     "<th scope=\"col\" class=\"n\">pages removed</th><td></td><th scope=\"col\" class=\"n\">main text</th></tr>"
+		     "</thead>\n<tbody>\n");
+	for (size_t i = 0; i < s->n_hosts && i < HOSTS; i++)
+		write_host(&s->hosts[i], s->hosts[0].pages, out);
+	pd_buf_add_z(out, "</tbody>\n</table>\n");
+	for (size_t i = HOSTS; i < s->n_hosts; i++)
+		rest += s->hosts[i].pages;
+	if (s->n_hosts > HOSTS)
+		pd_buf_printf(out, "<p>Not listed: %zu more hosts, with %" PRIu64 " pages removed.</p>\n", s->n_hosts - HOSTS,
+			      rest);
+}
+
+static void add_cluster(const struct pd_report_cluster *c, struct pd_buf *out)
+{
+	pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
+	add_isolated(out, pd_buf_span(c->url.n ? &c->url : &c->id));
+	pd_buf_add_z(out, "<div class=\"soft\">");
+	add_isolated(out, pd_buf_span(&c->reason));
+	pd_buf_printf(out, "</div></th><td class=\"n\">%" PRIu64 "</td><td class=\"n\">", c->size);
+	add_bytes(out, c->removed_bytes);
+	pd_buf_add_z(out, "</td></tr>\n");
+}
+
+static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
+{
+	if (!s->n_largest)
+		return;
+	pd_buf_add_z(out, "<h2>The largest clusters</h2>\n<table>\n<caption>Each by the page that is kept.</caption>\n<thead><tr>"
+			  "<th scope=\"col\">page kept</th><th scope=\"col\" class=\"n\">pages</th>"
+			  "<th scope=\"col\" class=\"n\">text removed</th></tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < s->n_largest; i++)
+		add_cluster(&s->largest[i], out);
+	pd_buf_add_z(out, "</tbody>\n</table>\n");
+	if (s->clusters > s->n_largest)
+		pd_buf_printf(out, "<p>Not listed: %" PRIu64 " more clusters; all are in the verdicts.</p>\n",
+			      s->clusters - s->n_largest);
+}
+
+/* Add all numbers except those of suspects. */
+static void add_numbers(const struct facts *f, struct pd_buf *out)
+{
+	add_sums(f, out);
+	if (f->reach)
+		add_reach(f, out);
+	else
+		pd_buf_add_z(out,
+			     "<h2>Distances of pairs</h2>\n<p>No pairs were given: <code>--pairs</code> shows them by distance, "
+			     "and what another k would change.</p>\n");
+	if (f->sweep)
+		pd_report_sweep_page(f->sweep, threshold_of(f), out);
+	add_sizes(f->sums, out);
+	write_hosts(f->sums, out);
+	add_largest(f->sums, out);
+	pd_buf_add_z(out, "<h2>Examples of removed pages</h2>\n");
+}
+
+/* --- a pair of the sample as HTML --- */
+
+static void add_article(const char *what, const struct pd_buf *id, const struct pd_buf *url, struct pd_span title,
+			const struct pd_buf *reason, const struct pd_buf *html, struct pd_buf *out)
+{
+	pd_buf_printf(out, "<article>\n<h4>%s: ", what);
+	add_isolated(out, title.n ? title : pd_span_z("(no title)"));
+	pd_buf_add_z(out, "</h4>\n<p class=\"soft\">");
+	add_isolated(out, pd_buf_span(url));
+	pd_buf_add_z(out, "<br>");
+	add_isolated(out, pd_buf_span(id));
+	pd_buf_add_z(out, "<br>");
+	add_isolated(out, pd_buf_span(reason));
+	pd_buf_add_z(out, "</p>\n");
+	if (html->n)
+		pd_buf_printf(out, "<div class=\"text\" dir=\"auto\" tabindex=\"0\" role=\"region\" aria-label=\"Text: %s\">",
+			      what);
+	pd_buf_add_span(out, pd_buf_span(html));
+	pd_buf_add_z(out, html->n ? "</div>\n</article>\n" : "</article>\n");
+}
+
+/* Add a pair of the sample; `failed`: the reason why a text could not be read, or NULL. */
+static void add_sampled_pair(const struct pd_report_sampled *d, const struct report_text *page, const struct report_text *kept,
+			     const char *failed, const char *what, const char *what_kept, size_t number, struct pd_buf *out)
+{
+	struct pd_buf a = { 0 }, b = { 0 };
+	/* Without a distance, the reason tells how it was found. */
+	bool by_methods = pd_span_find(pd_buf_span(&d->reason), pd_span_z("found by ")) >= 0 &&
+			  pd_span_find(pd_buf_span(&d->reason), pd_span_z("same text")) < 0;
+	if (d->stratum)
+		pd_buf_printf(out, "<h3>%zu. Distance %d</h3>\n", number, d->stratum - 1);
+	else if (by_methods)
+		pd_buf_printf(out, "<h3>%zu. Found by other methods than the fingerprint</h3>\n", number);
+	else
+		pd_buf_printf(out, "<h3>%zu. The same text</h3>\n", number);
+	if (failed) {
+		pd_buf_add_z(out, "<p>Not shown: ");
+		add_isolated(out, pd_span_z(failed));
+		pd_buf_add_z(out, "</p>\n");
+	} else {
+		pd_report_texts(page->text, kept->text, &a, &b);
+	}
+	pd_buf_add_z(out, "<div class=\"texts\">\n");
+	add_article(what, &d->id, &d->url, page->title, &d->reason, &a, out);
+	add_article(what_kept, &d->dup_of, &d->kept_url, kept->title, &d->kept_reason, &b, out);
+	pd_buf_add_z(out, "</div>\n");
+	pd_buf_release(&a);
+	pd_buf_release(&b);
+}
+
+static void add_no_pairs(const char *why, struct pd_buf *out)
+{
+	pd_buf_printf(out, "<p>%s</p>\n", why);
+}
+
+static void add_end(struct pd_buf *out)
+{
+	pd_buf_add_z(out,
+		     "</main>\n<footer class=\"soft\"><p>Written by pagededup " PD_VERSION ".  Nothing on this page is loaded from "
+		     "elsewhere.</p></footer>\n</body>\n</html>\n");
+}
+
+/* --- the page --- */
+
+static int flush_html(struct report *r)
+{
+	size_t n = r->html.n;
+	if (n && fwrite(r->html.p, 1, n, r->out.f) != n)
+		return pd_fail_errno(&r->err, "cannot write the report");
+	pd_buf_clear(&r->html);
+	return PD_OK;
+}
+
+struct side {
+	struct pd_buf title, text;
+};
+
+/* Fetch a page; the rows may come from another folder than the current one of the dumps. */
+static int fetch_side(struct report *r, const struct pd_buf *id, struct side *out, struct pd_err *e)
+{
+	struct pd_buf address = { 0 };
+	if (r->removals)
+		pd_apply_removals_here(r->removals, pd_buf_span(id), &address);
+	else
+		pd_buf_set(&address, pd_buf_span(id));
+	int status = r->o->fetch(r->o->ctx, pd_buf_z(&address), &out->title, NULL, &out->text, e);
+	pd_buf_release(&address);
+	return status;
+}
+
+static int write_pair(struct report *r, const struct pd_report_sampled *d, const char *what, const char *what_kept, size_t number)
+{
+	struct side sides[2] = { 0 };
+	struct pd_err e = { 0 };
+	int status = fetch_side(r, &d->id, &sides[0], &e);
+	if (!status)
+		status = fetch_side(r, &d->dup_of, &sides[1], &e);
+	bool ok = !status;
+	if (status < 0) {
+		pd_log_error(r->log, "%s; its text is omitted", e.text);
+		r->failed++;
+	}
+	struct report_text texts[2];
+	for (int i = 0; i < 2; i++)
+		texts[i] = (struct report_text){ pd_buf_span(&sides[i].title), pd_buf_span(&sides[i].text) };
+	add_sampled_pair(d, &texts[0], &texts[1], ok ? NULL : e.text, what, what_kept, number, &r->html);
+	for (int i = 0; i < 2; i++) {
+		pd_buf_release(&sides[i].title);
+		pd_buf_release(&sides[i].text);
+	}
+	return r->err.status ? r->err.status : flush_html(r);
+}
+
+/* Write suspects first, because only they require a decision by the user. */
+static int write_suspects(struct report *r)
+{
+	const struct pd_report_sums *s = &r->sums;
+	struct pd_buf *out = &r->html;
+	int status = PD_OK;
+	if (!s->suspects)
+		return PD_OK;
+	pd_buf_printf(out, "<h2>Suspects</h2>\n<p>");
+	pd_buf_count(out, s->suspects, "page");
+	if (r->o->suspects_go)
+		pd_buf_printf(out, " may be %s, and %s removed, because <code>--remove-suspects</code> was given.</p>\n",
+			      s->suspects == 1 ? "a duplicate" : "duplicates", s->suspects == 1 ? "it is" : "they are");
+	else
+		pd_buf_printf(out,
+			      " may be %s, but not surely enough to be removed: %s kept, unless <code>--remove-suspects</code> is "
+			      "given.</p>\n",
+			      s->suspects == 1 ? "a duplicate" : "duplicates", s->suspects == 1 ? "it is" : "they are");
+	pd_buf_add_z(out, "<table>\n<caption>What makes them doubtful.</caption>\n<thead><tr><th scope=\"col\">reason</th>"
+			  "<th scope=\"col\" class=\"n\">pages</th></tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < s->n_doubts; i++) {
+		pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
+		add_isolated(out, pd_buf_span(&s->doubts[i].name));
+		pd_buf_printf(out, "</th><td class=\"n\">%" PRIu64 "</td></tr>\n", s->doubts[i].pages);
+	}
+	pd_buf_add_z(out, "</tbody>\n</table>\n");
+	if (!r->o->with_texts || !s->suspected)
+		return flush_html(r);
+	pd_buf_printf(out,
+		      "<details>\n<summary>%zu of them, each next to the page that it may duplicate</summary>\n<p><del>Struck "
+		      "out</del>: only the suspect has it.  <ins>Underlined</ins>: only the "
+		      "other page.</p>\n",
+		      s->suspected->n);
+	for (size_t i = 0; i < s->suspected->n && !status; i++)
+		status = write_pair(r, &s->suspected->v[i], "Suspect", "May be a duplicate of", i + 1);
+	pd_buf_add_z(out, "</details>\n");
+	return status;
+}
+
+static int write_pairs(struct report *r)
+{
+	const struct pd_report_sampled *sampled[PD_REPORT_SAMPLE_MAX];
+	size_t n = pd_report_sums_sampled(&r->sums, sampled);
+	int status = PD_OK;
+	if (!r->o->with_texts)
+		add_no_pairs("No dumps were given.  With dumps, this section compares some removed pages with the pages kept.",
+			     &r->html);
+	else if (!n)
+		add_no_pairs("None: no page is removed, or no examples were requested.", &r->html);
+	else
+		pd_buf_add_z(&r->html, "<p>Sampled, spread over the distances.  <del>Struck out</del>: only the removed page has "
+				       "it.  <ins>Underlined</ins>: only the page kept.</p>\n");
+	for (size_t i = 0; i < n && r->o->with_texts && !status; i++)
+		status = write_pair(r, sampled[i], "Removed", "Kept", i + 1);
+	return status;
+}
+
+static int write_page(struct report *r)
+{
+	struct facts facts = { &r->sums, r->o->pairs ? &r->reach : NULL, r->o->sweep ? &r->sweep : NULL, r->bytes_in,
+			       r->bytes_out };
+	pd_buf_add_z(&r->html, head);
+	int status = write_suspects(r);
+	if (!status) {
+		add_numbers(&facts, &r->html);
+		status = flush_html(r);
+	}
+	if (!status)
+		status = write_pairs(r);
+	if (!status)
+		add_end(&r->html);
+	return status ? status : flush_html(r);
+}
+
+static int report(struct report *r)
+{
+	const struct pd_report_options *o = r->o;
+	const char *rows[] = { o->verdicts, o->pairs ? o->pairs : "-", o->sweep ? o->sweep : "-" };
+	int status = pd_outfile_check(o->output, (char *const *)rows, 3, &r->err);
+	if (!status)
+		status = pd_outfile_check(o->output, o->in.inputs, o->in.n_inputs, &r->err);
+	if (!status)
+		status = copy_verdicts(r);
+	if (!status)
+		status = read_inputs(r);
+	if (!status)
+		status = measure_dumps(r);
+	if (!status)
+		status = pd_outfile_open(&r->out, o->output, &r->err);
+	if (status)
+		return status;
+	status = write_page(r);
+	if (!status)
+		return pd_outfile_commit(&r->out, &r->err);
+	pd_outfile_abandon(&r->out);
+	return status;
+}
+
+int pd_report_write(const struct pd_report_options *o, struct pd_log *log, struct pd_report_result *out, struct pd_err *e)
+{
+	struct report r = { .o = o, .log = log };
+	int status = report(&r);
+	*e = r.err;
+	*out = (struct pd_report_result){ r.sums.clusters, r.sums.removed, r.sums.suspects,
+					  r.sums.bad || r.reach.bad || r.sweep.bad || r.failed };
+	pd_report_sums_release(&r.sums);
+	pd_report_sweep_release(&r.sweep);
+	pd_apply_removals_free(r.removals);
+	if (r.copy)
+		fclose(r.copy);
+	pd_buf_release(&r.copy_path);
+	pd_buf_release(&r.html);
+	return status;
+}

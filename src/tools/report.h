@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Verdicts or answers, and optionally pairs, settings and dumps -> a page for a browser that shows the removed pages. 
+ * If input is damaged, the page has less information; damage is reported to `log` and counted.  The caller provides the
+ * texts of pages.
+ */
+#ifndef PD_REPORT_REPORT_H
+#define PD_REPORT_REPORT_H
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/terminal.h"
+#include "read/reader.h"
+
+enum { PD_REPORT_SAMPLE = 12 };
+
+/* Fetch title, address (`url` may be NULL) and main text of the page with this id.  Return 0; 1: it is not available,
+ * which is not an error, and `e` has the reason; or a negative status. */
+typedef int pd_report_fetch_fn(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text,
+			       struct pd_err *e);
+
+struct pd_report_options {
+	const char *verdicts, *pairs, *sweep; /* files; "-": standard input; the last two may be NULL */
+	const char *output;		      /* NULL: standard output */
+	const char *tmp_dir;
+	int sample, seed;
+	struct pd_reader_options in;  /* the dumps */
+	bool suspects_go;	      /* they are removed too */
+	bool with_texts;	      /* dumps with texts are available */
+	uint64_t bytes_in, bytes_out; /* of the dumps; 0: they are measured */
+	pd_report_fetch_fn *fetch;
+	void *ctx;
+};
+
+struct pd_report_result {
+	uint64_t clusters, duplicates, suspects;
+	bool damaged; /* rows, texts or sizes were skipped */
+};
+
+/* Return 0, or a negative status and the error. */
+int pd_report_write(const struct pd_report_options *o, struct pd_log *log, struct pd_report_result *out, struct pd_err *e);
+
+/* Verdicts, or answers of a store -> the numbers of a report: removed pages, sizes of clusters, the largest clusters,
+ * removed pages by host, and a sample of removed pages, spread over distances.  The rows are read once, in the order in
+ * which `cluster` writes them.  Memory grows only with the number of hosts.  Answers, which are in the order of the
+ * queries, take 32 bytes each, and their rows are stored in temporary files. */
+
+enum { PD_REPORT_LARGEST = 20, PD_REPORT_SIZES = 9, PD_REPORT_SAMPLE_MAX = 100, PD_REPORT_DOUBTS = 16 };
+
+/* Unescaped values. */
+struct pd_report_cluster {
+	struct pd_buf id, url, reason; /* of the page kept */
+	uint64_t size, removed_bytes;
+};
+
+struct pd_report_host {
+	struct pd_span name;   /* "": none */
+	uint64_t pages, bytes; /* removed */
+};
+
+/* A removed page and the page kept in its place; or a suspect and the page that it may duplicate. */
+struct pd_report_sampled {
+	uint64_t order, cluster; /* order: random number by the seed; the smallest are chosen */
+	int stratum;		 /* distance + 1; 0: equal texts */
+	struct pd_buf id, url, reason, dup_of, kept_url, kept_reason; /* for a suspect, kept_url and kept_reason are
+									 * empty */
+};
+
+struct pd_report_doubt {
+	struct pd_buf name; /* reason why a suspect is kept */
+	uint64_t pages;
+};
+
+struct pd_report_stratum {
+	struct pd_report_sampled v[PD_REPORT_SAMPLE_MAX];
+	size_t n;
+};
+
+struct pd_report_sums {
+	uint64_t seed;
+	size_t want; /* number of pages to sample */
+	/* results */
+	struct pd_buf params;	     /* of the header: k=, linkage=, keep= */
+	uint64_t pages, input_bytes; /* of all pages that were examined; 0: unknown */
+	uint64_t clusters, members, removed, removed_bytes, bad;
+	uint64_t sizes[PD_REPORT_SIZES]; /* clusters of 2, 3, 4, 5 … pages: size_names */
+	struct pd_report_cluster largest[PD_REPORT_LARGEST];
+	size_t n_largest;
+	struct pd_report_host *hosts; /* most pages first */
+	size_t n_hosts, cap_hosts;
+	struct pd_report_stratum *strata[PD_BITS_MAX + 2];
+	uint64_t suspects;				 /* pages that are kept although they may be duplicates */
+	struct pd_report_doubt doubts[PD_REPORT_DOUBTS]; /* in order of occurrence; the last entry is for all
+								 * others */
+	size_t n_doubts;
+	struct pd_report_stratum *suspected; /* a sample of suspects; NULL: none */
+	/* internal */
+	struct pd_report_cluster now;
+	uint64_t cluster;
+	bool any, sampled_now;
+	struct pd_index by_name; /* numbers of hosts, until the hosts are sorted */
+	struct pd_arena arena;
+	struct pd_buf value, host;
+};
+
+struct pd_report_reading {
+	const char *path;
+	const char *tmp_dir;
+	void (*bad_row)(void *ctx, const char *why);
+	void *ctx;
+};
+
+/* The caller sets `seed` and `want`. */
+int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e);
+void pd_report_sums_release(struct pd_report_sums *s);
+/* Pick `want` of the sampled pages, one for each distance in turn, nearest first.  Return their number. */
+size_t pd_report_sums_sampled(const struct pd_report_sums *s, const struct pd_report_sampled **out);
+
+/* Rows of pairs -> the number of pairs at each distance, and the number of pages that each further bit of k removes:
+ * pages minus chains of pages, if pairs up to that distance count.  `cluster --linkage=connected` removes exactly
+ * these, star linkage at most these.  Memory: 24 bytes per page, 12 per pair. */
+
+struct pd_report_reach {
+	int k;	  /* of the header; -1: not given */
+	int most; /* the largest k that is exact for this width; -1: unknown */
+	uint64_t bad, all;
+	uint64_t pairs[PD_BITS_MAX + 2];   /* [0]: equal texts; [d + 1]: distance d */
+	uint64_t removed[PD_BITS_MAX + 2]; /* pages removed by this distance, but not by smaller
+								 * ones */
+};
+
+int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_reading *o, struct pd_err *e);
+
+/* Rows of `eval --sweep --format=tsv` -> a curve of F1 over k for each setting, drawn in the page, and a table with the
+ * same numbers. */
+
+enum { PD_REPORT_SETTINGS = 64 };
+
+struct pd_report_setting {
+	uint64_t bits, shingle;
+	char weights[16];
+	int n_k; /* k from 0 up to n_k - 1 */
+	double precision[PD_BITS_MAX + 1], recall[PD_BITS_MAX + 1], f1[PD_BITS_MAX + 1];
+	int best; /* the smallest k with the largest F1 */
+};
+
+struct pd_report_sweep {
+	struct pd_report_setting *v[PD_REPORT_SETTINGS]; /* the best first */
+	int n;
+	uint64_t bad;
+};
+
+int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_reading *o, struct pd_err *e);
+void pd_report_sweep_release(struct pd_report_sweep *s);
+/* `k`: the threshold of the verdicts; -1: unknown. */
+void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf *out);
+
+/* --- the labelling page (label_page.c) ---
+ *
+ * A page on which a person labels pairs: two texts side by side, three answers, a button that saves a table for eval. 
+ * It is one file without external resources, and all foreign text is escaped.  The distance is not shown, because it
+ * would influence the answer. */
+
+struct pd_label_options {
+	char **paths; /* rows of pairs, from which the pairs are sampled (tools/sample.h) */
+	int n_paths, number, max_k, seed;
+	const char *output; /* NULL: standard output */
+	pd_report_fetch_fn *fetch;
+	void *ctx;
+};
+
+struct pd_label_counts {
+	uint64_t written, seen; /* pairs on the page; pairs in the input */
+	bool damaged;		/* rows or pairs were skipped and reported */
+};
+
+int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct pd_label_counts *out, struct pd_err *e);
+
+/* --- markup (markup.c) ---
+ *
+ * Foreign text in the HTML output: none of it becomes markup, and none is invisible.  Characters that change the
+ * direction of text or have no width are shown by their number, like control characters; bytes that are not UTF-8
+ * become U+FFFD. */
+
+/* Append as text of an element; special characters become <span class="mark">U+202E</span>. */
+void pd_markup_text(struct pd_buf *out, struct pd_span s);
+/* Append as the value of an attribute in double quotes; the DOM returns the same bytes. */
+void pd_markup_attribute(struct pd_buf *out, struct pd_span s);
+
+/* Two texts -> HTML of each, with the words that are not in the other marked.  The work is bounded: a text is examined
+ * up to some thousand words, long passages in both are omitted, and the output says so. */
+
+/* `a` is marked with <del>, `b` with <ins>; text is appended to both buffers. */
+void pd_report_texts(struct pd_span a, struct pd_span b, struct pd_buf *html_a, struct pd_buf *html_b);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/sample.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/fields.h"
+#include "base/tsv.h"
+
+static int by_order(const void *x, const void *y)
+{
+	const struct pd_sampled_pair *a = x, *b = y;
+	if (a->order != b->order)
+		return a->order < b->order ? -1 : 1;
+	return strcmp(a->text, b->text);
+}
+
+/* Keeps the `want` first; a pair that came twice is one. */
+static void keep_first(struct pd_sample_stratum *s, size_t want)
+{
+	size_t n = 0;
+	if (s->n)
+		qsort(s->v, s->n, sizeof *s->v, by_order);
+	for (size_t i = 0; i < s->n; i++) {
+		if (n < want && (!n || by_order(&s->v[n - 1], &s->v[i])))
+			s->v[n++] = s->v[i];
+		else
+			free(s->v[i].text);
+	}
+	s->n = n;
+}
+
+static int stratum_of(const struct pd_sample *sample, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	uint64_t distance;
+	struct pd_span f = in->fields[PD_PAIRS_DISTANCE];
+	if (!in->fields[PD_PAIRS_ID_A].n || !in->fields[PD_PAIRS_ID_B].n)
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a pair without two ids", in->path, in->line_no);
+	if (!f.n || pd_span_is(f, "-"))
+		return 0;
+	if (!pd_span_u64(f, &distance) || distance > PD_BITS_MAX)
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": invalid distance", in->path, in->line_no);
+	return (int)distance > sample->max_k ? PD_SAMPLE_STRATA : (int)distance + 1;
+}
+
+static int sample_row(struct pd_sample *sample, const struct pd_tsv_reader *in, struct pd_err *e)
+{
+	static const int kept[] = { PD_PAIRS_ID_A, PD_PAIRS_ID_B, PD_PAIRS_URL_A, PD_PAIRS_URL_B };
+	int stratum = stratum_of(sample, in, e);
+	if (stratum < 0 || stratum == PD_SAMPLE_STRATA)
+		return stratum < 0 ? stratum : PD_OK;
+	struct pd_sample_stratum *s = &sample->strata[stratum];
+	struct pd_buf text = { 0 };
+	for (int i = 0; i < 4; i++) {
+		struct pd_span f = in->fields[kept[i]];
+		if (i)
+			pd_buf_add_c(&text, '\t');
+		pd_buf_add_span(&text, f.n ? f : pd_span("-", 1));
+	}
+	sample->seen++;
+	s->seen++;
+	s->v = pd_grow(s->v, s->n, &s->cap, sizeof *s->v);
+	s->v[s->n++] = (struct pd_sampled_pair){ pd_hash64_seed(text.p, text.n, sample->seed), stratum, 0, text.p };
+	if (s->n >= 2 * sample->want + 1000)
+		keep_first(s, sample->want);
+	return PD_OK;
+}
+
+/* One for each distance, again and again, until there are enough. */
+static void allocate(struct pd_sample *sample)
+{
+	size_t take[PD_SAMPLE_STRATA] = { 0 };
+	bool more = true;
+	while (more && sample->n < sample->want) {
+		more = false;
+		for (int i = 0; i < PD_SAMPLE_STRATA && sample->n < sample->want; i++) {
+			if (take[i] == sample->strata[i].n)
+				continue;
+			take[i]++;
+			sample->n++;
+			more = true;
+		}
+	}
+	sample->pairs = pd_alloc((sample->n + 1) * sizeof *sample->pairs);
+	sample->n = 0;
+	for (int i = 0; i < PD_SAMPLE_STRATA; i++)
+		for (size_t k = 0; k < take[i]; k++) {
+			sample->strata[i].v[k].weight = (double)sample->strata[i].seen / (double)take[i];
+			sample->pairs[sample->n++] = sample->strata[i].v[k];
+		}
+	if (sample->n)
+		qsort(sample->pairs, sample->n, sizeof *sample->pairs, by_order);
+}
+
+int pd_sample(struct pd_sample *sample, const struct pd_sample_options *o, struct pd_err *e)
+{
+	struct pd_tsv_reader in = { .kind = "pairs",
+				    .columns = pd_pairs_columns,
+				    .v1_columns = pd_pairs_columns,
+				    .paths = o->paths,
+				    .n_paths = o->n_paths };
+	int status;
+	*sample = (struct pd_sample){ .want = o->want, .max_k = o->max_k, .seed = o->seed };
+	while ((status = pd_tsv_next(&in, e)) != 0) {
+		if (status > 0)
+			status = sample_row(sample, &in, e);
+		if (status == PD_ERR_FORMAT) {
+			sample->bad++;
+			o->bad_row(o->ctx, e->text);
+		} else if (status) {
+			break;
+		}
+	}
+	pd_tsv_release(&in);
+	for (int i = 0; i < PD_SAMPLE_STRATA; i++)
+		keep_first(&sample->strata[i], sample->want);
+	if (!status)
+		allocate(sample);
+	return status;
+}
+
+void pd_sample_release(struct pd_sample *sample)
+{
+	for (int i = 0; i < PD_SAMPLE_STRATA; i++) {
+		for (size_t k = 0; k < sample->strata[i].n; k++)
+			free(sample->strata[i].v[k].text);
+		free(sample->strata[i].v);
+	}
+	free(sample->pairs);
+	*sample = (struct pd_sample){ 0 };
+}

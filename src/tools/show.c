@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/inspect.h"
+
+#include <inttypes.h>
+
+#include "base/tsv.h"
+#include "term/terms.h"
+#include "write/write.h"
+
+enum { DECISION_TEXT = 48 }; /* bytes of a piece of text that identify it */
+
+const char *const pd_stage_names[] = { "utf8", "html", "blocks", "terms", "topic", "features", "signature", NULL };
+
+static void show_utf8(struct pd_pipeline *p, struct pd_buf *out)
+{
+	pd_buf_printf(out, "# charset %s, decided by %s, %" PRIu64 " replaced\n", p->text.charset->name,
+		      pd_charset_how_name(p->text.how), p->text.replaced);
+	pd_buf_add_span(out, p->text.utf8);
+}
+
+static void show_html(struct pd_pipeline *p, struct pd_buf *out)
+{
+	pd_buf_add_span(out, pd_buf_span(&p->blocks.xhtml));
+}
+
+/* Append text with indented lines, so that the page's text cannot be confused with the program's. */
+static void add_indented(struct pd_buf *out, struct pd_span text, const char *prefix)
+{
+	struct pd_span line;
+	while (text.n && pd_span_split(&text, '\n', &line)) {
+		pd_buf_add_z(out, prefix);
+		pd_buf_add_span(out, line);
+		pd_buf_add_c(out, '\n');
+	}
+}
+
+static void show_blocks(struct pd_pipeline *p, struct pd_buf *out)
+{
+	const struct pd_blocks *b = &p->blocks;
+	for (uint32_t i = 0; i < b->n_blocks; i++) {
+		const struct pd_block *k = &b->blocks[i];
+		pd_buf_printf(out,
+			      "block %" PRIu32 " %s <%s> chars=%" PRIu32 " anchor_chars=%" PRIu32 " levels=%" PRIu32
+			      " links=%" PRIu32 "\n",
+			      i, k->title ? "title" : "block", pd_tag_name((enum pd_tag)b->boxes[k->box].tag), k->chars,
+			      k->anchor_chars, k->levels, k->links);
+		pd_buf_clear(&p->scratch);
+		pd_block_text(b, i, false, &p->scratch);
+		add_indented(out, pd_buf_span(&p->scratch), "  | ");
+		pd_buf_clear(&p->scratch);
+		pd_block_text(b, i, true, &p->scratch);
+		add_indented(out, pd_buf_span(&p->scratch), "  a ");
+	}
+}
+
+static void show_terms(struct pd_pipeline *p, struct pd_buf *out)
+{
+	for (size_t i = 0; i < p->topic.n_features; i++) {
+		const struct pd_feature *f = &p->topic.features[i];
+		pd_buf_printf(out, "feature %s terms=%zu\n", pd_feature_name(f->kind), f->end - f->first);
+		for (size_t t = f->first; t < f->end; t++) {
+			pd_buf_add_z(out, "  ");
+			pd_buf_add_span(out, pd_term_text(&p->topic.terms, &p->topic.terms.v[t]));
+			pd_buf_add_c(out, '\n');
+		}
+	}
+}
+
+static void show_meta(const struct pd_meta *m, struct pd_buf *out)
+{
+	const struct {
+		const char *name;
+		struct pd_span value;
+	} rows[] = { { "title", m->title },	    { "keywords", m->keywords },   { "description", m->description },
+		     { "canonical", m->canonical }, { "timestamp", m->timestamp }, { "lang", m->lang } };
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (!rows[i].value.n)
+			continue;
+		pd_buf_printf(out, "%s: ", rows[i].name);
+		pd_tsv_add(out, rows[i].value);
+		pd_buf_add_c(out, '\n');
+	}
+}
+
+/* Return the beginning, cut at a character boundary. */
+static struct pd_span beginning(struct pd_span s)
+{
+	size_t n = s.n < DECISION_TEXT ? s.n : DECISION_TEXT;
+	while (n && n < s.n && ((uint8_t)s.p[n] & 0xC0) == 0x80)
+		n--;
+	return pd_span(s.p, n);
+}
+
+static void show_topic(struct pd_pipeline *p, struct pd_buf *out)
+{
+	show_meta(&p->blocks.meta, out);
+	pd_buf_printf(out, "confidence: %.2f\n", p->topic.confidence);
+	if (p->topic.step)
+		pd_buf_printf(out, "kind: %s\nstep: %s\n", pd_page_kind_names[p->topic.kind], p->topic.step);
+	for (size_t i = 0; i < p->topic.n_decisions; i++) {
+		const struct pd_decision *d = &p->topic.decisions[i];
+		pd_buf_printf(out, "%s %" PRIu32 " %s rule=%s value=%.2f chars=%" PRIu32 " | ", d->kept ? "keep" : "drop", d->index,
+			      d->label, d->rule, d->value, d->chars);
+		pd_tsv_add(out, beginning(d->text));
+		pd_buf_add_c(out, '\n');
+	}
+	pd_buf_add_z(out, "text:\n");
+	add_indented(out, pd_buf_span(&p->topic.text), "  | ");
+}
+
+/* Print the features: shingles of the fingerprint; lines of other methods, preceded by the method's name. */
+static void show_features(struct pd_pipeline *p, struct pd_buf *out)
+{
+	struct pd_sign_page page = pd_pipeline_sign_page(p);
+	struct pd_buf lines = { 0 };
+	if (p->tables->fingerprints)
+		pd_sign_explain(p->signer, &page, out);
+	for (int i = 0; i < p->tables->methods.n; i++) {
+		pd_buf_clear(&lines);
+		pd_sign_explain(p->signers[i], &page, &lines);
+		struct pd_span rest = pd_buf_span(&lines), line;
+		while (rest.n && pd_span_split(&rest, '\n', &line)) {
+			pd_buf_printf(out, "%s\t", p->tables->methods.v[i].method->name);
+			pd_buf_add_span(out, line);
+			pd_buf_add_c(out, '\n');
+		}
+	}
+	pd_buf_release(&lines);
+}
+
+static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
+{
+	const struct pd_signature *s = &p->signature;
+	pd_buf_add_z(out, "fingerprint: ");
+	if (s->present)
+		pd_key_hex(&s->key, s->bits, out);
+	else
+		pd_buf_add_z(out, "-");
+	pd_buf_printf(out, "\nbits: %d\nterms: %" PRIu64 "\nshingles: %" PRIu64 "\n", s->bits, s->terms, s->shingles);
+	pd_buf_add_z(out, "sketch: ");
+	pd_sketch_hex(&p->sketcher.o, &p->sketch, out);
+	pd_buf_printf(out, "\ntext_digest: %s\ncontent_digest: %s\n", p->text_digest.n ? p->text_digest.p : "-",
+		      p->content_digest.n ? p->content_digest.p : "-");
+	for (int i = 0; i < p->tables->methods.n; i++)
+		pd_buf_printf(out, "%s: %s\n", p->tables->methods.v[i].method->name,
+			      p->by_method[i].present ? p->by_method[i].column.p : "-");
+	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &p->scratch);
+	pd_buf_printf(out, "languages: %s\n", p->scratch.n ? p->scratch.p : "-");
+	pd_write_page_flags(p, &p->scratch);
+	pd_buf_printf(out, "flags: %s\n", p->scratch.p);
+}
+
+/* Colours of lines; NULL: the page itself, unchanged. */
+static const struct pd_paint *paint_of(enum pd_stage stage)
+{
+	static const struct pd_paint rules[] = {
+		{ "  ", NULL },
+		{ "keep ", PD_PAINT_GOOD },
+		{ "drop ", PD_PAINT_BAD },
+		{ "block ", PD_PAINT_HEAD },
+		{ "feature ", PD_PAINT_HEAD },
+		{ "text:", PD_PAINT_HEAD },
+		{ "confidence: ", PD_PAINT_HEAD },
+		{ "fingerprint: ", PD_PAINT_HEAD },
+		{ NULL, NULL },
+	};
+	bool page = stage == PD_STAGE_UTF8 || stage == PD_STAGE_HTML || stage == PD_STAGE_FEATURES;
+	return page ? NULL : rules;
+}
+
+void pd_show(struct pd_pipeline *p, enum pd_stage stage, struct pd_buf *out)
+{
+	static void (*const shows[])(struct pd_pipeline *, struct pd_buf *) = {
+		show_utf8, show_html, show_blocks, show_terms, show_topic, show_features, show_signature,
+	};
+	shows[stage](p, out);
+}
+
+int pd_show_page(const struct pd_walk_options *o, const struct pd_pick_which *which, enum pd_stage stage, enum pd_color color,
+		 struct pd_log *log, struct pd_err *e)
+{
+	struct pd_tables t;
+	struct pd_pick p;
+	struct pd_buf out = { 0 };
+	int status = pd_tables_open(&t, &o->page, e);
+	if (status)
+		return status;
+	status = pd_pick_page(&p, o, &t, which, log, e);
+	if (!status) {
+		pd_show(&p.pipeline, stage, &out);
+		pd_print(stdout, pd_buf_span(&out), paint_of(stage), color);
+	}
+	pd_buf_release(&out);
+	pd_pick_release(&p);
+	pd_tables_release(&t);
+	return status;
+}

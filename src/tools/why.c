@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * First the page is found, by its id, its URL, or an id with another path; then the pairs with it; then the rows of its
+ * cluster and of the pages with which it is paired.  Then the result is printed.
+ */
+#include "tools/inspect.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/fields.h"
+#include "base/tsv.h"
+#include "write/write.h"
+
+/* --- data about the page --- */
+
+enum { NEAR = 20, SUGGESTIONS = 3, LISTED = 10 };
+
+/* Values are escaped as in the file; "-" if missing. */
+struct why_row {
+	struct pd_span f[PD_VERDICTS_COLUMNS];
+};
+
+struct why_near {
+	struct pd_span id, url, distance, similarity;
+	struct pd_span method;
+	struct pd_span doubt; /* reason why the two are not a pair although they are similar; {NULL, 0}: they
+					 * are a pair */
+	bool named;	      /* in the verdicts; `row` is its row */
+	struct why_row row;
+};
+
+struct why {
+	struct pd_span id;    /* of the page, as in rows */
+	struct why_row *rows; /* of its cluster, in order; none: the page is not in the verdicts */
+	size_t n, cap;
+	const struct why_row *page;   /* one of these; NULL: not in the verdicts */
+	const struct why_row **chain; /* the page, its `via` and so on, up to the page kept */
+	size_t n_chain;
+	struct why_near near[NEAR]; /* the nearest pages with which it is paired */
+	size_t n_near;
+	uint64_t pairs;				 /* rows of `pairs` with the page */
+	struct pd_span suggestions[SUGGESTIONS]; /* ids similar to the missing id */
+	size_t n_suggestions;
+	bool cut; /* a table was cut */
+	struct pd_arena arena;
+};
+
+enum { URLS_LISTED = 5, FAR = 4 };
+
+/* Result of the first reading of the verdicts. */
+struct why_search {
+	struct why *why;
+	struct pd_span id, url; /* escaped; {NULL, 0}: not given */
+	struct pd_span cluster; /* of the page, after it was found */
+	struct pd_span by_base; /* the id with the same base name and offset, if unique; number of such ids */
+	uint64_t n_by_base;
+	uint64_t n_found;
+	struct pd_buf list;
+	int edits[SUGGESTIONS];
+};
+
+/* mark: as in the reader. */
+typedef void why_row_fn(void *ctx, const struct pd_span *f, struct pd_span mark);
+
+/* Rows that cannot be parsed are ignored. */
+static int read_rows(struct why *w, const char *path, const char *kind, const char *const *columns, why_row_fn *each, void *ctx,
+		     struct pd_err *e)
+{
+	char *paths[] = { (char *)path };
+	bool verdicts = columns == pd_verdicts_columns;
+	struct pd_tsv_reader in = { .kind = kind,
+				    .or_kind = verdicts ? "answers" : NULL,
+				    .columns = columns,
+				    .v1_columns = columns,
+				    .paths = paths,
+				    .n_paths = 1 };
+	int status;
+	in.marked = verdicts ? NULL : PD_SUSPECT_MARK;
+	while ((status = pd_tsv_next(&in, e)) != 0) {
+		if (status > 0)
+			each(ctx, in.fields, in.mark);
+		else if (status != PD_ERR_FORMAT)
+			break;
+	}
+	if (!status && in.cut) {
+		w->cut = true;
+		pd_fail(e, PD_ERR_INPUT, "%s: %s", path, PD_CUT_TABLE);
+	}
+	pd_tsv_release(&in);
+	return status;
+}
+
+static struct pd_span keep_span(struct why *w, struct pd_span s)
+{
+	return s.n ? pd_arena_copy(&w->arena, s) : pd_span("-", 1);
+}
+
+static void copy_row(struct why *w, const struct pd_span *f, struct why_row *out)
+{
+	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
+		out->f[i] = keep_span(w, f[i]);
+}
+
+static struct pd_span escaped(struct why *w, const char *z)
+{
+	struct pd_buf b = { 0 };
+	if (!z)
+		return pd_span(NULL, 0);
+	pd_tsv_add(&b, pd_span_z(z));
+	struct pd_span s = keep_span(w, pd_buf_span(&b));
+	pd_buf_release(&b);
+	return s;
+}
+
+/* --- similar ids --- */
+
+static size_t shared_start(struct pd_span a, struct pd_span b)
+{
+	size_t n = 0;
+	while (n < a.n && n < b.n && a.p[n] == b.p[n])
+		n++;
+	return n;
+}
+
+static size_t shared_end(struct pd_span a, struct pd_span b)
+{
+	size_t n = 0;
+	while (n < a.n && n < b.n && a.p[a.n - 1 - n] == b.p[b.n - 1 - n])
+		n++;
+	return n;
+}
+
+/* Count insertions, deletions and replacements.  The differing parts must be short; otherwise it is not a typing
+ * error. */
+static int count_edits(struct pd_span a, struct pd_span b)
+{
+	int row[32], n = (int)b.n;
+	if (a.n > 30 || b.n > 30)
+		return FAR;
+	for (int j = 0; j <= n; j++)
+		row[j] = j;
+	for (size_t i = 0; i < a.n; i++) {
+		int before = row[0];
+		row[0] = (int)i + 1;
+		for (int j = 1; j <= n; j++) {
+			int best = before + (a.p[i] != b.p[j - 1]);
+			best = row[j] + 1 < best ? row[j] + 1 : best;
+			best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+			before = row[j];
+			row[j] = best;
+		}
+	}
+	return row[n] < FAR ? row[n] : FAR;
+}
+
+/* Return the number of edits between two ids, at most FAR - 1, and at most a third of the id: short numbers are always
+ * similar. */
+static int id_edits(struct pd_span a, struct pd_span b)
+{
+	size_t start = shared_start(a, b), longest = a.n > b.n ? a.n : b.n;
+	if (!a.n || !b.n)
+		return FAR;
+	a = pd_span(a.p + start, a.n - start);
+	b = pd_span(b.p + start, b.n - start);
+	size_t end = shared_end(a, b);
+	int n = count_edits(pd_span(a.p, a.n - end), pd_span(b.p, b.n - end));
+	return 3 * (size_t)n <= longest ? n : FAR;
+}
+
+static void suggest(struct why_search *s, struct pd_span id)
+{
+	struct why *w = s->why;
+	int n = id_edits(s->id, id);
+	size_t at = w->n_suggestions;
+	if (n >= FAR)
+		return;
+	while (at > 0 && s->edits[at - 1] > n)
+		at--;
+	if (at == SUGGESTIONS)
+		return;
+	if (w->n_suggestions < SUGGESTIONS)
+		w->n_suggestions++;
+	for (size_t i = w->n_suggestions - 1; i > at; i--) {
+		w->suggestions[i] = w->suggestions[i - 1];
+		s->edits[i] = s->edits[i - 1];
+	}
+	w->suggestions[at] = keep_span(w, id);
+	s->edits[at] = n;
+}
+
+/* "some/where/crawl.warc.gz:53" without the folders */
+static struct pd_span id_without_folder(struct pd_span id)
+{
+	size_t n = pd_page_id_parse(id).file.n;
+	while (n > 0 && id.p[n - 1] != '/')
+		n--;
+	/* A row without an id has no text to point into. */
+	return id.n ? pd_span(id.p + n, id.n - n) : id;
+}
+
+/* --- pairs --- */
+
+/* Order of distances: numerical; "-" (equal texts) first. */
+static uint64_t nearness(struct pd_span distance)
+{
+	uint64_t n;
+	return pd_span_u64(distance, &n) ? n + 1 : 0;
+}
+
+static void add_near(struct why *w, const struct pd_span *f, struct pd_span mark, bool other_is_b)
+{
+	struct pd_span id = f[other_is_b ? PD_PAIRS_ID_B : PD_PAIRS_ID_A], url = f[other_is_b ? PD_PAIRS_URL_B : PD_PAIRS_URL_A];
+	size_t at = w->n_near;
+	uint64_t near = nearness(f[PD_PAIRS_DISTANCE]);
+	w->pairs++;
+	while (at > 0 && (nearness(w->near[at - 1].distance) > near ||
+			  (nearness(w->near[at - 1].distance) == near && pd_page_id_cmp(w->near[at - 1].id, id) > 0)))
+		at--;
+	if (at == NEAR)
+		return;
+	if (w->n_near < NEAR)
+		w->n_near++;
+	memmove(w->near + at + 1, w->near + at, (w->n_near - 1 - at) * sizeof *w->near);
+	w->near[at] = (struct why_near){ keep_span(w, id),
+					 keep_span(w, url),
+					 keep_span(w, f[PD_PAIRS_DISTANCE]),
+					 keep_span(w, f[PD_PAIRS_SIMILARITY]),
+					 keep_span(w, f[PD_PAIRS_METHOD]),
+					 mark.n ? keep_span(w, mark) : mark,
+					 false,
+					 { { { NULL, 0 } } } };
+}
+
+static void take_pair(void *ctx, const struct pd_span *f, struct pd_span mark)
+{
+	struct why *w = ctx;
+	if (pd_span_eq(f[PD_PAIRS_ID_A], w->id))
+		add_near(w, f, mark, true);
+	else if (pd_span_eq(f[PD_PAIRS_ID_B], w->id))
+		add_near(w, f, mark, false);
+}
+
+/* --- verdicts --- */
+
+static void note_page(struct why_search *s, const struct pd_span *f)
+{
+	if (!s->n_found++) {
+		s->why->id = keep_span(s->why, f[PD_VERDICTS_ID]);
+		s->cluster = keep_span(s->why, f[PD_VERDICTS_CLUSTER_ID]);
+	}
+	if (s->n_found <= URLS_LISTED)
+		pd_buf_printf(&s->list, "%s%.*s", s->n_found > 1 ? ", " : "", (int)f[PD_VERDICTS_ID].n, f[PD_VERDICTS_ID].p);
+}
+
+static void look_for_page(void *ctx, const struct pd_span *f, struct pd_span mark)
+{
+	struct why_search *s = ctx;
+	struct pd_span id = f[PD_VERDICTS_ID];
+	if (s->url.p ? pd_span_eq(f[PD_VERDICTS_URL], s->url) : pd_span_eq(id, s->id))
+		note_page(s, f);
+	if (s->url.p || s->n_found)
+		return;
+	if (pd_span_eq(id_without_folder(id), id_without_folder(s->id)) && !s->n_by_base++)
+		s->by_base = keep_span(s->why, id);
+	suggest(s, id);
+}
+
+static void take_member(void *ctx, const struct pd_span *f, struct pd_span mark)
+{
+	struct why_search *s = ctx;
+	struct why *w = s->why;
+	/* A store has "-" as the cluster of pages that it does not keep; such pages do not belong together. */
+	bool same = s->cluster.p && (pd_span_is(s->cluster, "-") ? pd_span_eq(f[PD_VERDICTS_ID], w->id)
+								 : pd_span_eq(f[PD_VERDICTS_CLUSTER_ID], s->cluster));
+	if (same) {
+		w->rows = pd_grow(w->rows, w->n, &w->cap, sizeof *w->rows);
+		copy_row(w, f, &w->rows[w->n++]);
+	}
+	for (size_t i = 0; i < w->n_near; i++) {
+		if (!pd_span_eq(w->near[i].id, f[PD_VERDICTS_ID]))
+			continue;
+		copy_row(w, f, &w->near[i].row);
+		w->near[i].named = true;
+	}
+}
+
+static const struct why_row *row_of(const struct why *w, struct pd_span id)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (pd_span_eq(w->rows[i].f[PD_VERDICTS_ID], id))
+			return &w->rows[i];
+	return NULL;
+}
+
+/* The chain may end nowhere or in a circle if the verdicts were edited; it is then cut. */
+static void follow_chain(struct why *w)
+{
+	const struct why_row *row = w->page = row_of(w, w->id);
+	w->chain = pd_alloc((w->n + 1) * sizeof *w->chain);
+	while (row && w->n_chain < w->n) {
+		w->chain[w->n_chain++] = row;
+		row = pd_span_is(row->f[PD_VERDICTS_VIA], "-") ? NULL : row_of(w, row->f[PD_VERDICTS_VIA]);
+	}
+}
+
+/* First reading: find the page. */
+static int find_asked_page(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
+{
+	int status = read_rows(s->why, o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
+	if (status)
+		return status;
+	if (o->url && s->n_found > 1)
+		return pd_fail(e, PD_ERR_NOT_FOUND, "%llu pages in %s have this URL (%s%s); use the id of one of them",
+			       (unsigned long long)s->n_found, o->verdicts, s->list.p, s->n_found > URLS_LISTED ? ", …" : "");
+	if (o->url && !s->n_found)
+		return pd_fail(e, PD_ERR_NOT_FOUND, "no page in %s has this URL: the page is kept, or it is not in these dumps",
+			       o->verdicts);
+	if (!s->n_found)
+		s->why->id = s->n_by_base == 1 ? s->by_base : s->id;
+	return PD_OK;
+}
+
+/* The id was given with another path: read again with the id in the file. */
+static int settle_base(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
+{
+	if (s->n_found || s->n_by_base != 1)
+		return PD_OK;
+	s->id = s->by_base;
+	s->why->n_suggestions = 0;
+	return read_rows(s->why, o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
+}
+
+static int open_why(struct why *w, const struct pd_why_options *o, struct pd_err *e)
+{
+	struct why_search s = { .why = w };
+	*w = (struct why){ 0 };
+	s.id = escaped(w, o->id);
+	s.url = escaped(w, o->url);
+	int status = find_asked_page(&s, o, e);
+	if (!status)
+		status = settle_base(&s, o, e);
+	if (!status && o->pairs)
+		status = read_rows(w, o->pairs, "pairs", pd_pairs_columns, take_pair, w, e);
+	if (!status && (s.n_found || w->n_near))
+		status = read_rows(w, o->verdicts, "verdicts", pd_verdicts_columns, take_member, &s, e);
+	if (!status)
+		follow_chain(w);
+	pd_buf_release(&s.list);
+	return status;
+}
+
+static void release_why(struct why *w)
+{
+	free(w->rows);
+	free(w->chain);
+	pd_arena_release(&w->arena);
+	*w = (struct why){ 0 };
+}
+
+/* --- printing --- */
+
+static struct pd_span value(const struct why_row *row, enum pd_verdicts_column column)
+{
+	return row->f[column];
+}
+
+static bool known(struct pd_span s)
+{
+	return s.n && !pd_span_is(s, "-");
+}
+
+static bool is_kept(const struct why_row *row)
+{
+	return !pd_span_is(value(row, PD_VERDICTS_IS_DUPLICATE), "1");
+}
+
+static void print_page(struct pd_span id, struct pd_span url, struct pd_buf *out)
+{
+	pd_buf_add_span(out, id);
+	if (!known(url))
+		return;
+	pd_buf_add_z(out, " (");
+	pd_buf_add_span(out, url);
+	pd_buf_add_c(out, ')');
+}
+
+static void add_row_page(const struct why_row *row, struct pd_buf *out)
+{
+	print_page(value(row, PD_VERDICTS_ID), value(row, PD_VERDICTS_URL), out);
+}
+
+/* "has the same text as", "is at distance 5 (similarity 0.83) from"; found: the methods that found the pair, if there
+ * are several */
+static void add_nearness(struct pd_span distance, struct pd_span similarity, struct pd_span found, struct pd_buf *out)
+{
+	if (!known(distance) && known(found) && pd_span_find(found, pd_span_z("text_digest")) < 0)
+		pd_buf_printf(out, "matches by %.*s, with similarity %.*s, ", (int)found.n, found.p, (int)similarity.n,
+			      similarity.p);
+	else if (!known(distance))
+		pd_buf_add_z(out, "has the same text as ");
+	else if (pd_span_is(distance, "0"))
+		pd_buf_add_z(out, "has the same fingerprint as ");
+	else if (known(similarity))
+		pd_buf_printf(out, "is at distance %.*s, with similarity %.*s, from ", (int)distance.n, distance.p,
+			      (int)similarity.n, similarity.p);
+	else
+		pd_buf_printf(out, "is at distance %.*s from ", (int)distance.n, distance.p);
+}
+
+/* "similarity 0.850, found by exact,segments, 12 in common" -> "exact,segments" */
+static struct pd_span found_by(struct pd_span reason)
+{
+	struct pd_span words = pd_span_z("found by "), end = pd_span_z(", ");
+	ptrdiff_t at = pd_span_find(reason, words);
+	if (at < 0)
+		return pd_span(NULL, 0);
+	struct pd_span rest = pd_span(reason.p + at + words.n, reason.n - (size_t)at - words.n);
+	ptrdiff_t n = pd_span_find(rest, end);
+	return n < 0 ? rest : pd_span(rest.p, (size_t)n);
+}
+
+/* A row that shares the pair of another page: "same as X, which has distance 5". */
+static bool is_shared(const struct why_row *row)
+{
+	struct pd_span reason = value(row, PD_VERDICTS_REASON), same_as = pd_span_z("same as ");
+	return reason.n > same_as.n && !memcmp(reason.p, same_as.p, same_as.n);
+}
+
+static void add_step(const struct why_row *row, struct pd_buf *out)
+{
+	pd_buf_add_span(out, value(row, PD_VERDICTS_ID));
+	pd_buf_add_c(out, ' ');
+	if (is_shared(row))
+		pd_buf_add_z(out, "has the same fingerprint or text as ");
+	else
+		add_nearness(value(row, PD_VERDICTS_DISTANCE), value(row, PD_VERDICTS_SIMILARITY),
+			     found_by(value(row, PD_VERDICTS_REASON)), out);
+	pd_buf_add_span(out, value(row, PD_VERDICTS_VIA));
+}
+
+/* "first of 3 pages" */
+static void add_why_kept(const struct why_row *row, struct pd_buf *out)
+{
+	struct pd_span reason = value(row, PD_VERDICTS_REASON), kept = pd_span_z("kept: ");
+	if (reason.n > kept.n && !memcmp(reason.p, kept.p, kept.n))
+		reason = pd_span(reason.p + kept.n, reason.n - kept.n);
+	pd_buf_add_span(out, reason);
+}
+
+static bool says(struct pd_span reason, const char *words)
+{
+	return pd_span_find(reason, pd_span_z(words)) >= 0;
+}
+
+/* Print the lost text, by the texts if these were compared. */
+static void print_loss(const struct why_row *row, struct pd_buf *out)
+{
+	struct pd_span loss = value(row, PD_VERDICTS_LOSS), reason = value(row, PD_VERDICTS_REASON);
+	double share;
+	if (known(loss) && pd_span_real(loss, &share))
+		pd_buf_printf(out, "  Its text was compared with that of the page kept, which lacks %.1f%% of it\n", 100 * share);
+	else if (says(reason, ", by sketches only"))
+		pd_buf_add_z(out, "  Their sketches were compared, not their texts\n");
+	if (says(reason, ", a part of the page kept"))
+		pd_buf_add_z(out, "  It is a part of the page kept\n");
+}
+
+static void print_duplicate(const struct why *w, struct pd_buf *out)
+{
+	const struct why_row *last = w->chain[w->n_chain - 1];
+	struct pd_span weight = value(w->page, PD_VERDICTS_WEIGHT);
+	add_row_page(w->page, out);
+	pd_buf_printf(out, "\n  is a duplicate of ");
+	if (is_kept(last))
+		add_row_page(last, out);
+	else
+		pd_buf_add_span(out, value(w->page, PD_VERDICTS_DUP_OF));
+	pd_buf_add_z(out, ":\n");
+	for (size_t i = 0; i < w->n_chain && !is_kept(w->chain[i]); i++) {
+		pd_buf_add_z(out, "    ");
+		add_step(w->chain[i], out);
+		pd_buf_add_c(out, '\n');
+	}
+	if (is_kept(last)) {
+		pd_buf_add_z(out, "  which is kept: ");
+		add_why_kept(last, out);
+		pd_buf_printf(out, " of cluster %.*s\n", (int)value(last, PD_VERDICTS_CLUSTER_ID).n,
+			      value(last, PD_VERDICTS_CLUSTER_ID).p);
+	}
+	print_loss(w->page, out);
+	if (known(weight) && !pd_span_is(weight, "0"))
+		pd_buf_printf(out, "  It is not removed; its weight is %.*s\n", (int)weight.n, weight.p);
+}
+
+static void print_kept(const struct why *w, struct pd_buf *out)
+{
+	size_t listed = 0;
+	add_row_page(w->page, out);
+	pd_buf_add_z(out, "\n  is kept: ");
+	add_why_kept(w->page, out);
+	if (known(value(w->page, PD_VERDICTS_CLUSTER_ID)))
+		pd_buf_printf(out, " of cluster %.*s", (int)value(w->page, PD_VERDICTS_CLUSTER_ID).n,
+			      value(w->page, PD_VERDICTS_CLUSTER_ID).p);
+	pd_buf_add_z(out, w->n > 1 ? "\n  Its duplicates:\n" : "\n  No other page of these rows is its duplicate\n");
+	for (size_t i = 0; i < w->n && listed < LISTED; i++) {
+		if (is_kept(&w->rows[i]))
+			continue;
+		pd_buf_add_z(out, "    ");
+		add_step(&w->rows[i], out);
+		pd_buf_add_c(out, '\n');
+		listed++;
+	}
+	if (w->n - 1 > listed)
+		pd_buf_printf(out, "    and %zu more\n", w->n - 1 - listed);
+}
+
+static bool may_be_duplicate(const struct why_row *row)
+{
+	return is_kept(row) && known(value(row, PD_VERDICTS_SUSPECT)) && known(value(row, PD_VERDICTS_DUP_OF));
+}
+
+static void print_suspect(const struct why *w, struct pd_buf *out)
+{
+	struct pd_span reason = value(w->page, PD_VERDICTS_REASON), keep = value(w->page, PD_VERDICTS_DUP_OF);
+	add_row_page(w->page, out);
+	pd_buf_printf(
+		out,
+		"\n  is only suspected to be a duplicate of %.*s: it is kept, unless --remove-suspects is given to apply\n    ",
+		(int)keep.n, keep.p);
+	add_step(w->page, out);
+	pd_buf_printf(out, "\n    %.*s\n", (int)reason.n, reason.p);
+}
+
+static void print_unnamed(const struct why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
+{
+	pd_buf_add_span(out, w->id);
+	pd_buf_printf(out, "\n  is not in %s: it is kept, because it is in no cluster", verdicts);
+	pd_buf_add_z(out, w->pairs ? "\n" : has_pairs ? ", and it is in no pair\n" : ", or not a page of these dumps\n");
+	for (size_t i = 0; i < w->n_suggestions && !w->pairs; i++)
+		pd_buf_printf(out, "%s%.*s%s", i ? ", " : "  Did you mean ", (int)w->suggestions[i].n, w->suggestions[i].p,
+			      i + 1 < w->n_suggestions ? "" : "?\n");
+}
+
+static void print_near(const struct why *w, struct pd_buf *out)
+{
+	pd_buf_add_z(out, "  ");
+	pd_buf_count(out, w->pairs, "pair");
+	pd_buf_add_z(out, w->pairs == 1 ? " names it:\n" : " name it:\n");
+	for (size_t i = 0; i < w->n_near; i++) {
+		const struct why_near *n = &w->near[i];
+		pd_buf_add_z(out, "    it ");
+		add_nearness(n->distance, n->similarity, n->method, out);
+		print_page(n->id, n->url, out);
+		if (n->doubt.n)
+			pd_buf_printf(out, ", which is not a pair (%.*s)", (int)n->doubt.n, n->doubt.p);
+		if (!n->named)
+			pd_buf_add_z(out, ", which is in no cluster");
+		else if (may_be_duplicate(&n->row))
+			pd_buf_add_z(out, ", which is suspected");
+		else if (is_kept(&n->row))
+			pd_buf_add_z(out, ", which is kept");
+		else
+			pd_buf_printf(out, ", a duplicate of %.*s", (int)value(&n->row, PD_VERDICTS_DUP_OF).n,
+				      value(&n->row, PD_VERDICTS_DUP_OF).p);
+		pd_buf_add_c(out, '\n');
+	}
+	if (w->pairs > w->n_near)
+		pd_buf_printf(out, "    and %llu more\n", (unsigned long long)(w->pairs - w->n_near));
+}
+
+static void print_text(const struct why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
+{
+	if (!w->page)
+		print_unnamed(w, verdicts, has_pairs, out);
+	else if (may_be_duplicate(w->page))
+		print_suspect(w, out);
+	else if (is_kept(w->page))
+		print_kept(w, out);
+	else
+		print_duplicate(w, out);
+	if (w->pairs)
+		print_near(w, out);
+}
+
+static void add_string(struct pd_json *j, const char *key, struct pd_span s)
+{
+	struct pd_buf plain = { 0 };
+	if (known(s) && pd_tsv_value(s, &plain) == PD_OK)
+		s = pd_buf_span(&plain);
+	else if (!known(s))
+		s = pd_span("", 0);
+	pd_json_str_or_null(j, key, s);
+	pd_buf_release(&plain);
+}
+
+/* Write the row as in the verdicts. */
+static void write_step(const struct why_row *row, struct pd_json *j, struct pd_buf *out)
+{
+	size_t at = out->n;
+	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++) {
+		pd_buf_add_span(out, row->f[i]);
+		pd_buf_add_c(out, i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
+	}
+	pd_write_jsonl_row(j, pd_verdicts_columns, out, at);
+}
+
+static void print_json(const struct why *w, struct pd_json *j, struct pd_buf *out)
+{
+	for (size_t i = 0; i < w->n_chain; i++)
+		write_step(w->chain[i], j, out);
+	if (w->page)
+		return;
+	add_string(j, "id", w->id);
+	pd_json_bool(j, "is_duplicate", false);
+	pd_json_int(j, "pairs", (int64_t)w->pairs);
+	for (size_t i = 0; i < w->n_suggestions; i++)
+		pd_json_push(j, "suggestions", w->suggestions[i]);
+	pd_json_write(j, out);
+	pd_buf_add_c(out, '\n');
+}
+
+int pd_why(const struct pd_why_options *o, bool json, struct pd_buf *out, struct pd_err *e)
+{
+	struct why w;
+	struct pd_json *j = json ? pd_json_new() : NULL;
+	int status = open_why(&w, o, e);
+	if (!status && json)
+		print_json(&w, j, out);
+	else if (!status)
+		print_text(&w, o->verdicts, o->pairs != NULL, out);
+	pd_json_free(j);
+	status = !status && w.cut ? 1 : status;
+	release_why(&w);
+	return status;
+}

@@ -1,0 +1,651 @@
+/* SPDX-License-Identifier: MIT */
+#include "url/alias.h"
+
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/threads.h"
+#include "base/tsv.h"
+#include "url/host.h"
+#include "url/url.h"
+
+enum { HASHES = 128, RUN = 4, LEAST = 16, KEYS = 4, STANDING = 64, FIRST_MAX = 32 };
+
+const char *const pd_alias_by_names[] = { "both", "ip", "pages", NULL };
+
+/* --- sources --- */
+
+struct alias_source {
+	uint64_t digest;       /* of the source without the host's name */
+	uint64_t hash[HASHES]; /* the smallest hashes, ascending */
+	uint32_t n;
+	bool all; /* the source has no other hashes */
+};
+
+struct alias_reading {
+	uint64_t *v; /* hashes of runs of words */
+	size_t n, cap;
+	struct pd_buf text;
+};
+
+static bool in_word(char c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (unsigned char)c >= 0x80;
+}
+
+/* Remove the host's name from a source.  Links within the site contain it, and it differs between the names of a
+ * site. */
+static void without_host(struct pd_span source, struct pd_span host, struct pd_buf *out)
+{
+	pd_buf_clear(out);
+	while (host.n) {
+		ptrdiff_t at = pd_span_find(source, host);
+		if (at < 0)
+			break;
+		pd_buf_add(out, source.p, (size_t)at);
+		source = pd_span(source.p + at + host.n, source.n - (size_t)at - host.n);
+	}
+	pd_buf_add_span(out, source);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void add_runs(struct alias_reading *r, struct pd_span text)
+{
+	uint64_t word[RUN] = { 0 };
+	r->n = 0;
+	for (size_t i = 0, words = 0; i < text.n; i++) {
+		size_t from = i;
+		while (i < text.n && in_word(text.p[i]))
+			i++;
+		if (i == from)
+			continue;
+		memmove(word, word + 1, sizeof word - sizeof *word);
+		word[RUN - 1] = pd_hash64(text.p + from, i - from);
+		if (++words < RUN)
+			continue;
+		r->v = pd_grow(r->v, r->n, &r->cap, sizeof *r->v);
+		r->v[r->n++] = pd_hash64(word, sizeof word);
+	}
+}
+
+static void read_source(struct alias_reading *r, struct pd_span bytes, struct pd_span host, struct alias_source *out)
+{
+	without_host(bytes, host, &r->text);
+	out->digest = pd_hash64(r->text.p, r->text.n);
+	add_runs(r, pd_buf_span(&r->text));
+	if (r->n)
+		qsort(r->v, r->n, sizeof *r->v, by_value);
+	out->n = 0;
+	out->all = true;
+	for (size_t i = 0; i < r->n; i++) {
+		if (i && r->v[i] == r->v[i - 1])
+			continue;
+		if (out->n == HASHES) {
+			out->all = false;
+			break;
+		}
+		out->hash[out->n++] = r->v[i];
+	}
+}
+
+/* Return the share of hashes that are in both, among the smallest of the union. */
+static double similarity(const struct alias_source *a, const struct alias_source *b)
+{
+	uint32_t i = 0, j = 0, both = 0, n = 0;
+	if (a->digest == b->digest)
+		return 1;
+	while ((i < a->n || j < b->n) && n < HASHES) {
+		/* Beyond the end of a list that was cut, hashes are unknown. */
+		if ((i == a->n && !a->all) || (j == b->n && !b->all))
+			break;
+		uint64_t x = i < a->n ? a->hash[i] : UINT64_MAX, y = j < b->n ? b->hash[j] : UINT64_MAX;
+		both += x == y;
+		i += x <= y && i < a->n;
+		j += y <= x && j < b->n;
+		n++;
+	}
+	return n ? (double)both / n : 0;
+}
+
+/* --- hosts --- */
+
+struct first_page {
+	struct pd_buf path;
+	uint32_t depth;
+	struct alias_source source;
+};
+
+struct host {
+	struct first_page *page; /* nearest to the root first */
+	int n;
+	uint64_t pages;
+	uint32_t *address; /* numbers of addresses */
+	size_t n_addresses, cap_addresses;
+	/* result */
+	uint32_t up, rank; /* up: parent in the set of hosts of one site; rank: position among all names */
+	uint32_t via;	   /* the host with which it was found to be one site */
+	double similarity;
+	const char *by;
+};
+
+struct key {
+	uint64_t value;
+	uint32_t host;
+};
+
+struct pd_aliases {
+	struct pd_alias_options o;
+	struct pd_names names, addresses;
+	struct host *hosts;
+	size_t cap;
+	struct alias_reading reading;
+	struct key *keys;
+	size_t n_keys, cap_keys;
+};
+
+struct pd_aliases *pd_aliases_new(const struct pd_alias_options *o)
+{
+	struct pd_aliases *a = pd_zalloc(sizeof *a);
+	a->o = *o;
+	a->o.first = o->first < FIRST_MAX ? o->first : FIRST_MAX;
+	return a;
+}
+
+void pd_aliases_free(struct pd_aliases *a)
+{
+	if (!a)
+		return;
+	for (size_t i = 0; i < a->names.n; i++) {
+		struct host *h = &a->hosts[i];
+		for (int j = 0; j < h->n; j++)
+			pd_buf_release(&h->page[j].path);
+		free(h->page);
+		free(h->address);
+	}
+	free(a->hosts);
+	free(a->reading.v);
+	pd_buf_release(&a->reading.text);
+	free(a->keys);
+	pd_names_release(&a->names);
+	pd_names_release(&a->addresses);
+	free(a);
+}
+
+static struct host *host_of(struct pd_aliases *a, struct pd_span name)
+{
+	size_t before = a->names.n;
+	uint32_t number = pd_names_add(&a->names, name);
+	if (number == before) {
+		a->hosts = pd_grow(a->hosts, number, &a->cap, sizeof *a->hosts);
+		a->hosts[number] = (struct host){ 0 };
+	}
+	return &a->hosts[number];
+}
+
+static void add_address(struct pd_aliases *a, struct host *h, struct pd_span address)
+{
+	if (!address.n)
+		return;
+	uint32_t number = pd_names_add(&a->addresses, address);
+	for (size_t i = 0; i < h->n_addresses; i++)
+		if (h->address[i] == number)
+			return;
+	h->address = pd_grow(h->address, h->n_addresses, &h->cap_addresses, sizeof *h->address);
+	h->address[h->n_addresses++] = number;
+}
+
+void pd_aliases_address(struct pd_aliases *a, struct pd_span host, struct pd_span address)
+{
+	add_address(a, host_of(a, host), address);
+}
+
+static uint32_t depth_of(struct pd_span path)
+{
+	uint32_t n = 0;
+	for (size_t i = 0; i < path.n && path.p[i] != '?'; i++)
+		n += path.p[i] == '/' && i + 1 < path.n && path.p[i + 1] != '?';
+	return n;
+}
+
+/* Return whether a is nearer to the root than b. */
+static int order_of_paths(uint32_t depth_a, struct pd_span a, uint32_t depth_b, struct pd_span b)
+{
+	if (depth_a != depth_b)
+		return depth_a < depth_b ? -1 : 1;
+	if (a.n != b.n)
+		return a.n < b.n ? -1 : 1;
+	return pd_span_cmp(a, b);
+}
+
+/* Record a page of a host.  Of several captures of one path the one with the smallest digest is used, independent of
+ * their order. */
+static void take_host_page(struct pd_aliases *a, struct host *h, struct pd_span host, struct pd_span path, struct pd_span bytes)
+{
+	uint32_t depth = depth_of(path);
+	int at = h->n, order = 1;
+	while (at > 0 && (order = order_of_paths(depth, path, h->page[at - 1].depth, pd_buf_span(&h->page[at - 1].path))) < 0)
+		at--;
+	bool again = at > 0 && order == 0;
+	if (!again && at == a->o.first)
+		return;
+	struct alias_source source;
+	read_source(&a->reading, bytes, host, &source);
+	if (again) {
+		if (source.digest < h->page[at - 1].source.digest)
+			h->page[at - 1].source = source;
+		return;
+	}
+	if (h->n < a->o.first) {
+		/* few entries of about a kilobyte */
+		h->page = pd_realloc(h->page, (size_t)(h->n + 1) * sizeof *h->page);
+		h->page[h->n++] = (struct first_page){ 0 };
+	}
+	struct first_page last = h->page[h->n - 1]; /* its buffer is reused */
+	memmove(&h->page[at + 1], &h->page[at], (size_t)(h->n - 1 - at) * sizeof *h->page);
+	h->page[at] = last;
+	pd_buf_set(&h->page[at].path, path);
+	h->page[at].depth = depth;
+	h->page[at].source = source;
+}
+
+void pd_aliases_page(struct pd_aliases *a, struct pd_span host, struct pd_span path, struct pd_span address, struct pd_span source)
+{
+	struct host *h = host_of(a, host);
+	h->pages++;
+	add_address(a, h, address);
+	if (a->o.by != PD_ALIAS_IP)
+		take_host_page(a, h, host, path, source);
+}
+
+/* --- finding hosts of one site --- */
+
+static bool share_address(const struct host *x, const struct host *y)
+{
+	for (size_t i = 0; i < x->n_addresses; i++)
+		for (size_t j = 0; j < y->n_addresses; j++)
+			if (x->address[i] == y->address[j])
+				return true;
+	return false;
+}
+
+/* Return the similarity of the nearest pages if the first pages match, otherwise 0. */
+static double pages_match(const struct pd_aliases *a, const struct host *x, const struct host *y)
+{
+	double nearest = similarity(&x->page[0].source, &y->page[0].source);
+	int same = 1, different = 0;
+	if (nearest < a->o.similar)
+		return 0;
+	for (int i = 0; i < x->n; i++)
+		for (int j = 0; j < y->n; j++) {
+			if ((i == 0 && j == 0) || !pd_span_eq(pd_buf_span(&x->page[i].path), pd_buf_span(&y->page[j].path)))
+				continue;
+			bool alike = similarity(&x->page[i].source, &y->page[j].source) >= a->o.similar;
+			same += alike;
+			different += !alike;
+		}
+	return same > different ? nearest : 0;
+}
+
+static uint32_t top(struct pd_aliases *a, uint32_t h)
+{
+	while (a->hosts[h].up != h) {
+		a->hosts[h].up = a->hosts[a->hosts[h].up].up;
+		h = a->hosts[h].up;
+	}
+	return h;
+}
+
+/* Return the reason why the two are one site, and the similarity of their nearest pages if pages are compared; NULL:
+ * they are not. */
+static const char *reason_for_one_site(const struct pd_aliases *a, uint32_t x, uint32_t y, double *s)
+{
+	const struct host *g = &a->hosts[x], *h = &a->hosts[y];
+	*s = 0;
+	if (a->o.by != PD_ALIAS_PAGES && !share_address(g, h))
+		return NULL;
+	if (a->o.by == PD_ALIAS_IP)
+		return "ip";
+	if (g->n && h->n)
+		*s = pages_match(a, g, h);
+	if (*s > 0)
+		return a->o.by == PD_ALIAS_PAGES ? "pages" : "both";
+	if (a->o.by == PD_ALIAS_BOTH && pd_span_eq(pd_host_without_www(a->names.v[x]), pd_host_without_www(a->names.v[y])))
+		return "name";
+	return NULL;
+}
+
+/* Return whether they are one site; y is the later of the two. */
+static bool same_site(struct pd_aliases *a, uint32_t x, uint32_t y)
+{
+	struct host *h = &a->hosts[y];
+	double s;
+	if (top(a, x) == top(a, y))
+		return true;
+	const char *why = reason_for_one_site(a, x, y, &s);
+	if (!why)
+		return false;
+	if (!h->by) {
+		h->by = why;
+		h->via = x;
+		h->similarity = s;
+	}
+	a->hosts[top(a, y)].up = top(a, x);
+	return true;
+}
+
+static void add_key(struct pd_aliases *a, uint64_t value, struct pd_span address, uint32_t host)
+{
+	a->keys = pd_grow(a->keys, a->n_keys, &a->cap_keys, sizeof *a->keys);
+	a->keys[a->n_keys++] = (struct key){ pd_hash64_seed(address.p, address.n, value), host };
+}
+
+/* Add the keys of a host.  Hosts with a common key are compared. */
+static void add_keys(struct pd_aliases *a, uint32_t number)
+{
+	const struct host *h = &a->hosts[number];
+	size_t addresses = a->o.by == PD_ALIAS_PAGES ? 1 : h->n_addresses;
+	bool evidence = a->o.by != PD_ALIAS_IP && h->n && h->page[0].source.n >= LEAST;
+	for (size_t i = 0; i < addresses; i++) {
+		struct pd_span address = a->o.by == PD_ALIAS_PAGES ? pd_span("", 0) : a->addresses.v[h->address[i]];
+		if (a->o.by == PD_ALIAS_IP)
+			add_key(a, 0, address, number);
+		for (uint32_t j = 0; evidence && j < KEYS; j++)
+			add_key(a, h->page[0].source.hash[j], address, number);
+		if (evidence)
+			add_key(a, ~h->page[0].source.digest, address, number);
+		struct pd_span name = pd_host_without_www(a->names.v[number]);
+		if (a->o.by == PD_ALIAS_BOTH)
+			add_key(a, pd_hash64(name.p, name.n), address, number);
+	}
+}
+
+static int by_key_then_rank(const void *x, const void *y, void *ctx)
+{
+	const struct key *a = x, *b = y;
+	const struct host *hosts = ctx;
+	if (a->value != b->value)
+		return a->value < b->value ? -1 : 1;
+	return (hosts[a->host].rank > hosts[b->host].rank) - (hosts[a->host].rank < hosts[b->host].rank);
+}
+
+/* Compare hosts with one key, by name: each with the representatives of the sites found so far. */
+static void compare(struct pd_aliases *a, const struct key *k, size_t n)
+{
+	uint32_t standing[STANDING];
+	size_t m = 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t j = 0;
+		while (j < m && !same_site(a, standing[j], k[i].host))
+			j++;
+		if (j == m && m < STANDING)
+			standing[m++] = k[i].host;
+	}
+}
+
+static int by_name(const void *x, const void *y, void *ctx)
+{
+	const struct pd_span *v = ctx;
+	return pd_span_cmp(v[*(const uint32_t *)x], v[*(const uint32_t *)y]);
+}
+
+/* Number the hosts by their names. */
+static uint32_t *rank_hosts(struct pd_aliases *a)
+{
+	uint32_t *order = pd_alloc((a->names.n + 1) * sizeof *order);
+	for (uint32_t i = 0; i < a->names.n; i++)
+		order[i] = i;
+	if (a->names.n)
+		qsort_r(order, a->names.n, sizeof *order, by_name, a->names.v);
+	for (uint32_t i = 0; i < a->names.n; i++) {
+		a->hosts[order[i]].rank = i;
+		a->hosts[order[i]].up = order[i];
+	}
+	return order;
+}
+
+static void find_sites(struct pd_aliases *a)
+{
+	a->n_keys = 0;
+	for (uint32_t i = 0; i < a->names.n; i++)
+		if (a->hosts[i].pages)
+			add_keys(a, i);
+	if (a->n_keys)
+		qsort_r(a->keys, a->n_keys, sizeof *a->keys, by_key_then_rank, a->hosts);
+	for (size_t i = 0, end; i < a->n_keys; i = end) {
+		for (end = i + 1; end < a->n_keys && a->keys[end].value == a->keys[i].value; end++)
+			;
+		compare(a, a->keys + i, end - i);
+	}
+}
+
+/* --- the table --- */
+
+/* Return whether x rather than y represents their site: the one with more pages, then the shorter name, then the
+ * first. */
+static bool is_preferred(const struct pd_aliases *a, uint32_t x, uint32_t y)
+{
+	const struct host *g = &a->hosts[x], *h = &a->hosts[y];
+	if (g->pages != h->pages)
+		return g->pages > h->pages;
+	if (a->names.v[x].n != a->names.v[y].n)
+		return a->names.v[x].n < a->names.v[y].n;
+	return g->rank < h->rank;
+}
+
+struct row {
+	uint32_t host, site;
+};
+
+static int by_site_then_name(const void *x, const void *y, void *ctx)
+{
+	const struct row *a = x, *b = y;
+	const struct host *hosts = ctx;
+	uint32_t p = hosts[a->site].rank, q = hosts[b->site].rank;
+	if (p != q)
+		return p < q ? -1 : 1;
+	return (hosts[a->host].rank > hosts[b->host].rank) - (hosts[a->host].rank < hosts[b->host].rank);
+}
+
+static void add_addresses(struct pd_aliases *a, struct host *h, struct pd_buf *out)
+{
+	if (!h->n_addresses) {
+		pd_buf_add_c(out, '-');
+		return;
+	}
+	qsort_r(h->address, h->n_addresses, sizeof *h->address, by_name, a->addresses.v);
+	for (size_t i = 0; i < h->n_addresses; i++) {
+		if (i)
+			pd_buf_add_c(out, ',');
+		pd_tsv_add(out, a->addresses.v[h->address[i]]);
+	}
+}
+
+static void write_alias_row(struct pd_aliases *a, const struct row *r, struct pd_buf *out)
+{
+	struct host *h = &a->hosts[r->host];
+	pd_tsv_add(out, a->names.v[r->host]);
+	pd_buf_add_c(out, '\t');
+	pd_tsv_add(out, a->names.v[r->site]);
+	pd_buf_printf(out, "\t%" PRIu64 "\t", h->pages);
+	add_addresses(a, h, out);
+	pd_buf_printf(out, "\t%s\t", h->by ? h->by : "-");
+	pd_tsv_add(out, h->by ? a->names.v[h->via] : pd_span("", 0));
+	if (h->similarity > 0)
+		pd_buf_printf(out, "\t%.3f\n", h->similarity);
+	else
+		pd_buf_add_z(out, "\t-\n");
+}
+
+struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *out)
+{
+	struct pd_aliases_counts c = { .addresses = a->addresses.n };
+	uint32_t *order = rank_hosts(a), *site = pd_alloc((a->names.n + 1) * sizeof *site);
+	struct row *rows = pd_alloc((a->names.n + 1) * sizeof *rows);
+	find_sites(a);
+	for (uint32_t i = 0; i < a->names.n; i++)
+		site[i] = i;
+	for (uint32_t i = 0; i < a->names.n; i++) {
+		uint32_t t = top(a, i);
+		if (a->hosts[i].pages && is_preferred(a, i, site[t]))
+			site[t] = i;
+	}
+	for (uint32_t i = 0; i < a->names.n; i++) {
+		if (!a->hosts[i].pages)
+			continue;
+		rows[c.hosts++] = (struct row){ i, site[top(a, i)] };
+		c.sites += top(a, i) == i;
+	}
+	qsort_r(rows, c.hosts, sizeof *rows, by_site_then_name, a->hosts);
+	pd_buf_printf(out, "# pagededup sites 1 | by=%s first=%d similar=%g end=total\n", pd_alias_by_names[a->o.by], a->o.first,
+		      a->o.similar);
+	pd_buf_add_z(out, "#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n");
+	for (size_t i = 0; i < c.hosts; i++)
+		write_alias_row(a, &rows[i], out);
+	pd_buf_printf(out, "# total rows=%zu\n", (size_t)c.hosts);
+	free(rows);
+	free(site);
+	free(order);
+	return c;
+}
+
+/* --- from dumps --- */
+
+struct alias_run {
+	const struct pd_aliases_run *o;
+	struct pd_log *log;
+	struct pd_aliases *aliases;
+	struct pd_url url;
+	uint64_t pages, damaged;
+	struct pd_err err;
+};
+
+static void count_damage(void *ctx, const struct pd_read_damage *d)
+{
+	struct alias_run *r = ctx;
+	r->damaged++;
+	pd_read_damage_tell(d, "left out", r->log);
+}
+
+static bool is_ip_address(struct pd_span address)
+{
+	char text[INET6_ADDRSTRLEN];
+	uint8_t bytes[16];
+	if (address.n >= sizeof text)
+		return false;
+	snprintf(text, sizeof text, "%.*s", (int)address.n, address.p);
+	return inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1;
+}
+
+/* Read lines of host, blanks, address; '#' begins a comment. */
+static int read_addresses(struct alias_run *r)
+{
+	const char *path = r->o->addresses;
+	FILE *f = path ? pd_input_fopen(path, &r->err) : NULL;
+	if (!f)
+		return path ? r->err.status : PD_OK;
+	struct pd_line_reader l = { .f = f, .path = path };
+	struct pd_span line;
+	int status;
+	while ((status = pd_line_next(&l, &line, &r->err)) == 1) {
+		line = pd_span_trim(line);
+		size_t n = 0;
+		if (!line.n || line.p[0] == '#')
+			continue;
+		while (n < line.n && !pd_ascii_space(line.p[n]))
+			n++;
+		struct pd_span address = pd_span_trim(pd_span(line.p + n, line.n - n));
+		if (!address.n) {
+			status = pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": no address after the host", path, l.no);
+			break;
+		}
+		if (!is_ip_address(address)) {
+			status = pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": '%.*s' is not an IP address", path, l.no,
+					 address.n < 100 ? (int)address.n : 100, address.p);
+			break;
+		}
+		pd_aliases_address(r->aliases, pd_span(line.p, n), address);
+	}
+	pd_line_reader_release(&l);
+	fclose(f);
+	return status;
+}
+
+static void note_crawled_page(struct alias_run *r, const struct pd_record *record, const struct pd_page *page)
+{
+	if (!pd_url_parse(page->url, NULL, &r->url) || !pd_url_host_of(&r->url).n)
+		return;
+	r->pages++;
+	pd_aliases_page(r->aliases, pd_url_host_of(&r->url), pd_url_part(&r->url, r->url.path, r->url.fragment),
+			pd_buf_span(&record->address), page->body);
+}
+
+static int read_pages(struct alias_run *r)
+{
+	struct pd_reader_options in = r->o->in;
+	struct pd_record record = { 0 };
+	struct pd_reader *reader = NULL;
+	struct pd_page page;
+	const char *reason;
+	in.damage = count_damage;
+	in.damage_ctx = r;
+	int status = pd_reader_open(&reader, &in, &r->err);
+	struct pd_page_opener *opener = status ? NULL : pd_page_opener_new(&r->o->pages);
+	while (!status && (status = pd_reader_next(reader, &record, &r->err)) == 1) {
+		enum pd_skip skip = pd_page_open(opener, &record, &page, &reason);
+		if (skip == PD_SKIP_NONE)
+			note_crawled_page(r, &record, &page);
+		else if (skip == PD_SKIP_DAMAGED) {
+			r->damaged++;
+			pd_log_error(r->log, "%s: %s; left out", record.id.p, reason);
+		}
+		status = PD_OK;
+	}
+	pd_page_opener_free(opener);
+	pd_reader_free(reader);
+	pd_record_release(&record);
+	pd_log_many_end(r->log);
+	return status;
+}
+
+static int write_table(struct alias_run *r, struct pd_outfile *f, double from)
+{
+	struct pd_buf out = { 0 };
+	struct pd_aliases_counts c = pd_aliases_write(r->aliases, &out);
+	fwrite(out.p, 1, out.n, f->f);
+	int status = pd_outfile_commit(f, &r->err);
+	pd_buf_release(&out);
+	if (!status)
+		pd_log_note(r->log, "%" PRIu64 " pages of %" PRIu64 " hosts at %" PRIu64 " addresses, %" PRIu64 " sites, %.1f s",
+			    r->pages, c.hosts, c.addresses, c.sites, pd_wall_seconds() - from);
+	return status;
+}
+
+int pd_aliases_run(const struct pd_aliases_run *o, struct pd_log *log, struct pd_err *e)
+{
+	struct alias_run r = { .o = o, .log = log, .aliases = pd_aliases_new(o->o) };
+	struct pd_outfile out = { .slot = -1 };
+	double from = pd_wall_seconds();
+	int status = pd_outfile_open(&out, o->output, &r.err);
+	if (!status)
+		status = read_addresses(&r);
+	if (!status)
+		status = read_pages(&r);
+	if (!status)
+		status = write_table(&r, &out, from);
+	else if (out.f)
+		pd_outfile_abandon(&out);
+	if (status)
+		*e = r.err;
+	pd_aliases_free(r.aliases);
+	pd_url_release(&r.url);
+	return status ? status : r.damaged != 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "url/owner.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/fields.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/tsv.h"
+#include "url/host.h"
+#include "url/url.h"
+
+struct pd_owners {
+	bool table;
+	struct pd_names hosts;
+	uint64_t *owner; /* by host: a hash */
+	size_t cap;
+	uint64_t checksum;
+	struct pd_url url;
+	struct pd_buf value, host, domain;
+};
+
+static uint64_t hash_of(struct pd_span name)
+{
+	return pd_hash64(name.p, name.n);
+}
+
+static int add_owner(struct pd_owners *o, struct pd_span host, struct pd_span owner, const struct pd_tsv_reader *r,
+		     struct pd_err *e)
+{
+	size_t before = o->hosts.n;
+	uint32_t number = pd_names_add(&o->hosts, host);
+	uint64_t hash = hash_of(owner);
+	if (number < before)
+		return o->owner[number] == hash ? PD_OK
+						: pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a second owner for %.*s", r->path,
+							  r->line_no, (int)host.n, host.p);
+	o->owner = pd_grow(o->owner, number, &o->cap, sizeof *o->owner);
+	o->owner[number] = hash;
+	o->checksum += pd_hash64_seed(host.p, host.n, hash);
+	return PD_OK;
+}
+
+static int read_table(struct pd_owners *o, const char *path, struct pd_err *e)
+{
+	static const char *const columns[] = { "host", "site", NULL };
+	char *paths[] = { (char *)path };
+	struct pd_tsv_reader r = { .kind = "sites", .columns = columns, .v1_columns = columns, .paths = paths, .n_paths = 1 };
+	int status;
+	while ((status = pd_tsv_next(&r, e)) == 1) {
+		if (pd_tsv_value(r.fields[0], &o->host) || pd_tsv_value(r.fields[1], &o->value) || !o->host.n || !o->value.n)
+			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row needs a host and its owner", r.path, r.line_no);
+		else
+			status = add_owner(o, pd_buf_span(&o->host), pd_buf_span(&o->value), &r, e);
+		if (status)
+			break;
+	}
+	pd_tsv_release(&r);
+	return status;
+}
+
+int pd_owners_open(struct pd_owners **out, const char *path, struct pd_err *e)
+{
+	*out = pd_zalloc(sizeof **out);
+	(*out)->table = path != NULL;
+	int status = path ? read_table(*out, path, e) : PD_OK;
+	if (!status)
+		return PD_OK;
+	pd_owners_free(*out);
+	*out = NULL;
+	return status;
+}
+
+void pd_owners_free(struct pd_owners *o)
+{
+	if (!o)
+		return;
+	pd_names_release(&o->hosts);
+	free(o->owner);
+	pd_url_release(&o->url);
+	pd_buf_release(&o->value);
+	pd_buf_release(&o->host);
+	pd_buf_release(&o->domain);
+	free(o);
+}
+
+uint64_t pd_owners_checksum(const struct pd_owners *o)
+{
+	return o->checksum;
+}
+
+uint64_t pd_owners_hash(struct pd_owners *o, struct pd_span url)
+{
+	pd_tsv_value(url, &o->value);
+	/* For an invalid URL, the host is read from its bytes. */
+	if (pd_url_parse(pd_buf_span(&o->value), NULL, &o->url))
+		pd_buf_set(&o->host, pd_url_host_of(&o->url));
+	else
+		pd_url_host(pd_buf_span(&o->value), &o->host);
+	while (o->host.n > 1 && o->host.p[o->host.n - 1] == '.')
+		o->host.p[--o->host.n] = 0;
+	struct pd_span host = pd_buf_span(&o->host);
+	uint32_t number = pd_names_find(&o->hosts, host);
+	if (number != PD_NO_NAME)
+		return o->owner[number];
+	pd_domain_of(host, &o->domain);
+	if (!o->table)
+		return hash_of(pd_buf_span(&o->domain));
+	number = pd_names_find(&o->hosts, pd_buf_span(&o->domain));
+	return number != PD_NO_NAME ? o->owner[number] : hash_of(host);
+}

@@ -1,0 +1,798 @@
+/* SPDX-License-Identifier: MIT */
+#include "url/seen.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/fields.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/lock.h"
+#include "base/map.h"
+#include "base/threads.h"
+#include "base/tsv.h"
+#include "url/canonical.h"
+#include "url/host.h"
+
+const char *const pd_seen_modes[] = { "exact", "features", "site-features", NULL };
+const char *const pd_seen_hashes[] = { "xxh3", "md5", NULL };
+
+/* ==== seen URLs ==== */
+
+/* --- sizes --- */
+
+static uint64_t up(double bits)
+{
+	return bits < 64 ? 64 : bits >= 0x1p62 ? UINT64_C(1) << 62 : (uint64_t)ceil(bits);
+}
+
+uint64_t pd_seen_bits_of(uint64_t count, double error, int k)
+{
+	return up(-(double)k * (double)count / log1p(-pow(error, 1.0 / k)));
+}
+
+/* --- the set --- */
+
+struct value {
+	uint64_t w[2];
+};
+
+/* A divisor that is used often: shifted so that its highest bit is set, with its reciprocal for multiplication. */
+struct divisor {
+	uint64_t d, inverse;
+	int shift;
+};
+
+struct pd_seen {
+	struct pd_seen_options o;
+	struct pd_buf shape;
+	uint64_t count;
+	struct value *values; /* exact: in the order of arrival */
+	size_t cap;
+	struct pd_index index;
+	uint64_t *filters[PD_FEATURES]; /* words(bits) each; NULL: not among the features */
+	struct divisor bits;
+	struct pd_buf scratch;
+};
+
+static size_t words(uint64_t bits)
+{
+	return (size_t)(bits / 64 + (bits % 64 != 0));
+}
+
+/* --- remainders --- */
+
+/* Remainder of a 128-bit number by a constant divisor, with multiplications only: N. Möller and T. Granlund,
+ * Improved division by invariant integers, IEEE Transactions on Computers 60 (2011). */
+static struct divisor divisor_of(uint64_t n)
+{
+	struct divisor v = { .shift = __builtin_clzll(n) };
+	v.d = n << v.shift;
+	v.inverse = (uint64_t)(~(unsigned __int128)0 / v.d); /* minus 2^64, which the cast removes */
+	return v;
+}
+
+/* (high, low) modulo d, high being less than d. */
+static uint64_t reduce(const struct divisor *v, uint64_t high, uint64_t low)
+{
+	unsigned __int128 q = (unsigned __int128)v->inverse * high + ((unsigned __int128)high << 64 | low);
+	uint64_t r = low - ((uint64_t)(q >> 64) + 1) * v->d;
+	if (r > (uint64_t)q)
+		r += v->d;
+	return r >= v->d ? r - v->d : r;
+}
+
+static uint64_t modulo(const struct divisor *v, const uint64_t w[2])
+{
+	int s = v->shift;
+	uint64_t top = s ? w[0] >> (64 - s) : 0, middle = s ? w[0] << s | w[1] >> (64 - s) : w[0];
+	return reduce(v, reduce(v, top, middle), w[1] << s) >> s;
+}
+
+struct pd_seen *pd_seen_new(const struct pd_seen_options *o)
+{
+	struct pd_seen *s = pd_zalloc(sizeof *s);
+	s->o = *o;
+	s->o.features |= PD_FEATURE_SITE;
+	pd_buf_set(&s->shape, o->shape);
+	s->o.shape = pd_buf_span(&s->shape);
+	if (o->mode != PD_SEEN_EXACT)
+		s->bits = divisor_of(o->bits);
+	for (int i = 0; i < PD_FEATURES && o->mode != PD_SEEN_EXACT; i++)
+		if (s->o.features >> i & 1)
+			s->filters[i] = pd_zalloc(words(o->bits) * sizeof(uint64_t));
+	return s;
+}
+
+void pd_seen_free(struct pd_seen *s)
+{
+	if (!s)
+		return;
+	free(s->values);
+	pd_index_release(&s->index);
+	for (int i = 0; i < PD_FEATURES; i++)
+		free(s->filters[i]);
+	pd_buf_release(&s->shape);
+	pd_buf_release(&s->scratch);
+	free(s);
+}
+
+uint64_t pd_seen_count(const struct pd_seen *s)
+{
+	return s->count;
+}
+
+/* --- exact --- */
+
+static uint64_t value_hash(const void *things, uint32_t number)
+{
+	return ((const struct value *)things)[number].w[1];
+}
+
+static bool value_same(const void *things, uint32_t number, const void *key)
+{
+	const struct value *a = &((const struct value *)things)[number], *b = key;
+	return a->w[0] == b->w[0] && a->w[1] == b->w[1];
+}
+
+static void add_value(struct pd_seen *s, const struct value *v)
+{
+	if (s->count >= UINT32_MAX - 1) /* some hundred gigabytes */
+		pd_out_of_memory();
+	s->values = pd_grow(s->values, s->count, &s->cap, sizeof *s->values);
+	s->values[s->count++] = *v;
+	pd_index_add(&s->index, v->w[1], value_hash, s->values);
+}
+
+static bool ask_exact(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
+{
+	struct value v = { { key->at[0], key->at[1] } };
+	if (pd_index_find(&s->index, v.w[1], value_same, s->values, &v) != PD_NO_NUMBER)
+		return true;
+	if (keep)
+		add_value(s, &v);
+	return false;
+}
+
+/* --- features --- */
+
+struct parts {
+	struct pd_span site, directory, last, query;
+	uint64_t depth;
+};
+
+/* u1/u2/…/un. A slash at the end, and adjacent ones, begin no part; the query belongs to the last part. */
+static void take_apart(struct pd_span canonical, struct parts *p)
+{
+	struct pd_span path = pd_span("", 0), segment;
+	*p = (struct parts){ .site = canonical, .depth = 1, .directory = path, .last = path, .query = path };
+	if (!pd_canonical_split(canonical, &p->site, &path))
+		return;
+	const char *hash = path.n ? memchr(path.p, '#', path.n) : NULL;
+	size_t n = hash ? (size_t)(hash - path.p) : path.n;
+	const char *question = n ? memchr(path.p, '?', n) : NULL;
+	n = question ? (size_t)(question - path.p) : n;
+	p->query = pd_span(path.p + n, path.n - n);
+	path.n = n;
+	while (path.n && pd_span_split(&path, '/', &segment)) {
+		if (!segment.n)
+			continue;
+		p->last = segment;
+		if (++p->depth == 2)
+			p->directory = segment;
+	}
+}
+
+/* Modulo N, a place in the filter. */
+static uint64_t place(const struct pd_seen *s, struct pd_span text)
+{
+	uint64_t w[2];
+	if (s->o.hash == PD_SEEN_MD5)
+		pd_md5(text, w);
+	else
+		pd_hash128(text.p, text.n, 0, w);
+	return modulo(&s->bits, w);
+}
+
+/* A part, within its site if the mode requires it. */
+static uint64_t part_place(struct pd_seen *s, const struct parts *p, struct pd_span a, struct pd_span b)
+{
+	bool within = s->o.mode == PD_SEEN_SITE_FEATURES;
+	if (!within && !b.n)
+		return place(s, a);
+	s->scratch.n = within ? p->site.n + 1 : 0; /* features_of has put the site there */
+	pd_buf_add_span(&s->scratch, a);
+	pd_buf_add_span(&s->scratch, b);
+	return place(s, pd_buf_span(&s->scratch));
+}
+
+static uint64_t depth_place(struct pd_seen *s, const struct parts *p)
+{
+	char digits[20], *first = digits + sizeof digits;
+	if (s->o.mode != PD_SEEN_SITE_FEATURES)
+		return p->depth % s->o.bits;
+	for (uint64_t n = p->depth; n; n /= 10)
+		*--first = (char)('0' + n % 10);
+	return part_place(s, p, pd_span(first, (size_t)(digits + sizeof digits - first)), pd_span("", 0));
+}
+
+static void features_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out)
+{
+	struct parts p;
+	take_apart(canonical, &p);
+	pd_buf_set(&s->scratch, p.site);
+	pd_buf_add_c(&s->scratch, '\n');
+	out->at[0] = place(s, p.site);
+	if (s->filters[1])
+		out->at[1] = depth_place(s, &p);
+	if (s->filters[2])
+		out->at[2] = part_place(s, &p, p.directory, pd_span("", 0));
+	if (s->filters[3])
+		out->at[3] = part_place(s, &p, p.depth > 1 ? p.last : p.site, p.query);
+	for (int i = 0; i < PD_FEATURES; i++)
+		if (s->filters[i])
+			pd_prefetch(&s->filters[i][out->at[i] / 64]);
+}
+
+static bool ask_features(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
+{
+	bool seen = true;
+	for (int i = 0; i < PD_FEATURES; i++)
+		seen = seen && (!s->filters[i] || s->filters[i][key->at[i] / 64] >> key->at[i] % 64 & 1);
+	if (seen || !keep)
+		return seen;
+	for (int i = 0; i < PD_FEATURES; i++)
+		if (s->filters[i])
+			s->filters[i][key->at[i] / 64] |= UINT64_C(1) << key->at[i] % 64;
+	s->count++;
+	return false;
+}
+
+void pd_seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out)
+{
+	if (s->o.mode != PD_SEEN_EXACT) {
+		features_of(s, canonical, out);
+		return;
+	}
+	pd_hash128(canonical.p, canonical.n, 0, out->at);
+	pd_index_expect(&s->index, out->at[1]);
+}
+
+bool pd_seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
+{
+	return s->o.mode == PD_SEEN_EXACT ? ask_exact(s, key, keep) : ask_features(s, key, keep);
+}
+
+/* --- in files --- */
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "what was seen is written as it lies in memory: little-endian"
+#endif
+
+#define MAGIC "\x89PDU\r\n\x1a\n"
+enum { VERSION = 1, SHAPE_MAX = 4096 };
+
+struct header {
+	char magic[8];
+	uint32_t version;
+	uint8_t mode, hash, features, zero;
+	uint64_t count, bits;
+	uint32_t shape, zeroes; /* bytes of the text that follows */
+	uint64_t checksum;	/* of the header before it, with the text's checksum as seed */
+};
+
+static uint64_t header_sum(const struct header *h, struct pd_span shape)
+{
+	return pd_hash64_seed(h, offsetof(struct header, checksum), pd_hash64(shape.p, shape.n));
+}
+
+/* The filters, or the values: one after the other. */
+struct section {
+	void *p;
+	size_t n;
+};
+
+static int sections(const struct pd_seen *s, struct section out[PD_FEATURES])
+{
+	int n = 0;
+	if (s->o.mode == PD_SEEN_EXACT)
+		out[n++] = (struct section){ s->values, (size_t)s->count * sizeof *s->values };
+	for (int i = 0; i < PD_FEATURES; i++)
+		if (s->filters[i])
+			out[n++] = (struct section){ s->filters[i], words(s->o.bits) * sizeof(uint64_t) };
+	return n;
+}
+
+int pd_seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd_err *e)
+{
+	struct header h = { .version = VERSION,
+			    .mode = (uint8_t)s->o.mode,
+			    .hash = (uint8_t)s->o.hash,
+			    .features = (uint8_t)s->o.features,
+			    .count = s->count,
+			    .bits = s->o.bits,
+			    .shape = (uint32_t)s->shape.n };
+	struct section section[PD_FEATURES];
+	uint64_t sum = 0;
+	memcpy(h.magic, MAGIC, sizeof h.magic);
+	h.checksum = header_sum(&h, pd_buf_span(&s->shape));
+	bool good = fwrite(&h, sizeof h, 1, to) == 1 && fwrite(s->shape.p, 1, s->shape.n, to) == s->shape.n;
+	int n = sections(s, section);
+	for (int i = 0; i < n && good; i++) {
+		sum = pd_hash64_seed(section[i].p, section[i].n, sum);
+		good = !section[i].n || fwrite(section[i].p, 1, section[i].n, to) == section[i].n;
+	}
+	good = good && fwrite(&sum, sizeof sum, 1, to) == 1;
+	return good ? PD_OK : pd_fail_errno(e, "cannot write %s", name);
+}
+
+static int bad(struct pd_err *e, const char *name, const char *what)
+{
+	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged file of seen URLs: %s", name, what);
+}
+
+static int read_header(FILE *f, struct header *h, struct pd_buf *shape, const char *name, struct pd_err *e)
+{
+	size_t n = fread(h, 1, sizeof *h, f);
+	if (ferror(f))
+		return pd_fail_errno(e, "cannot read %s", name);
+	if (n < sizeof h->magic || memcmp(h->magic, MAGIC, sizeof h->magic) != 0)
+		return pd_fail(e, PD_ERR_FORMAT, "%s is not a file of seen URLs ('pagededup url --seen' writes one)", name);
+	if (n < sizeof *h)
+		return bad(e, name, "it ends inside its header");
+	if (h->version != VERSION)
+		return pd_fail(e, PD_ERR_VERSION,
+			       "%s: seen URLs in version %" PRIu32 " of the format; this program reads version %d", name,
+			       h->version, VERSION);
+	if (h->shape > SHAPE_MAX)
+		return bad(e, name, "its parameters are too long");
+	pd_buf_clear(shape);
+	pd_buf_reserve(shape, h->shape);
+	shape->n = fread(shape->p, 1, h->shape, f);
+	shape->p[shape->n] = 0;
+	if (shape->n < h->shape || header_sum(h, pd_buf_span(shape)) != h->checksum)
+		return bad(e, name, "the checksum of its header does not match");
+	if (h->mode > PD_SEEN_SITE_FEATURES || h->hash > PD_SEEN_MD5 || h->features > PD_FEATURES_ALL ||
+	    !(h->features & PD_FEATURE_SITE) || (h->mode == PD_SEEN_EXACT ? h->bits != 0 : h->bits == 0))
+		return bad(e, name, "impossible parameters");
+	return PD_OK;
+}
+
+/* Check that the file has as many bytes as the header declares, before memory is allocated. */
+static int check_length(FILE *f, const struct header *h, const char *name, struct pd_err *e)
+{
+	struct stat st;
+	uint64_t each = h->mode == PD_SEEN_EXACT ? sizeof(struct value) : sizeof(uint64_t);
+	uint64_t units = h->mode == PD_SEEN_EXACT
+				 ? h->count
+				 : (uint64_t)__builtin_popcount(h->features) * (h->bits / 64 + (h->bits % 64 != 0));
+	if (fstat(fileno(f), &st))
+		return pd_fail_errno(e, "cannot read %s", name);
+	uint64_t fixed = sizeof *h + h->shape + sizeof(uint64_t), length = (uint64_t)st.st_size;
+	if (h->bits >> 62 || units > UINT64_MAX / 64 || length < fixed || length - fixed != units * each ||
+	    (h->mode == PD_SEEN_EXACT && h->count >= UINT32_MAX))
+		return bad(e, name, "its length is not the length that its header gives");
+	return PD_OK;
+}
+
+static int read_sections(struct pd_seen *s, FILE *f, const char *name, struct pd_err *e)
+{
+	struct section section[PD_FEATURES];
+	uint64_t sum = 0, stands;
+	int n = sections(s, section);
+	for (int i = 0; i < n; i++) {
+		if (section[i].n && fread(section[i].p, 1, section[i].n, f) != section[i].n)
+			return ferror(f) ? pd_fail_errno(e, "cannot read %s", name) : bad(e, name, "it is truncated");
+		sum = pd_hash64_seed(section[i].p, section[i].n, sum);
+	}
+	if (fread(&stands, sizeof stands, 1, f) != 1 || stands != sum)
+		return bad(e, name, "the checksum of its content does not match");
+	return PD_OK;
+}
+
+/* The values as they were read get their index. */
+static int find_again(struct pd_seen *s, const char *name, struct pd_err *e)
+{
+	for (uint64_t i = 0; i < s->count && s->o.mode == PD_SEEN_EXACT; i++) {
+		struct value *v = &s->values[i];
+		if (pd_index_find(&s->index, v->w[1], value_same, s->values, v) != PD_NO_NUMBER)
+			return bad(e, name, "a URL is in it twice");
+		pd_index_add(&s->index, v->w[1], value_hash, s->values);
+	}
+	return PD_OK;
+}
+
+struct pd_seen *pd_seen_read(FILE *f, const char *name, struct pd_err *e)
+{
+	struct header h;
+	struct pd_buf shape = { 0 };
+	struct pd_seen *s = NULL;
+	int status = read_header(f, &h, &shape, name, e);
+	if (!status)
+		status = check_length(f, &h, name, e);
+	if (!status) {
+		s = pd_seen_new(&(struct pd_seen_options){ .mode = (enum pd_seen_mode)h.mode,
+							   .hash = (enum pd_seen_hash)h.hash,
+							   .features = h.features,
+							   .bits = h.bits,
+							   .shape = pd_buf_span(&shape) });
+		s->count = h.count;
+		if (s->o.mode == PD_SEEN_EXACT) {
+			s->cap = (size_t)h.count;
+			s->values = pd_alloc(s->cap * sizeof *s->values);
+		}
+		status = read_sections(s, f, name, e);
+	}
+	if (!status)
+		status = find_again(s, name, e);
+	pd_buf_release(&shape);
+	if (!status)
+		return s;
+	pd_seen_free(s);
+	return NULL;
+}
+
+static void describe(const struct pd_seen_options *o, struct pd_buf *out)
+{
+	pd_buf_printf(out, "mode=%s", pd_seen_modes[o->mode]);
+	if (o->mode != PD_SEEN_EXACT) {
+		static const char *const names[] = { "", ",depth", ",directory", ",last" };
+		pd_buf_add_z(out, " features=site");
+		for (int i = 1; i < PD_FEATURES; i++)
+			pd_buf_add_z(out, o->features >> i & 1 ? names[i] : "");
+		pd_buf_printf(out, " bits=%" PRIu64 " hash=%s", o->bits, pd_seen_hashes[o->hash]);
+	}
+	pd_buf_add_c(out, ' ');
+	pd_buf_add_span(out, o->shape);
+}
+
+int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, const char *name, struct pd_err *e)
+{
+	struct pd_buf a = { 0 }, b = { 0 }, difference = { 0 };
+	struct pd_seen_options asked = *o;
+	asked.features |= PD_FEATURE_SITE;
+	describe(&s->o, &a);
+	describe(&asked, &b);
+	int status = PD_OK;
+	if (!pd_span_eq(pd_buf_span(&a), pd_buf_span(&b))) {
+		pd_params_differ(pd_buf_span(&a), pd_buf_span(&b), &difference);
+		status = pd_fail(e, PD_ERR_PARAMS, "%s was made with parameters other than those of this run: %s", name,
+				 pd_buf_z(&difference));
+	}
+	pd_buf_release(&a);
+	pd_buf_release(&b);
+	pd_buf_release(&difference);
+	return status;
+}
+
+/* ==== URLs, a line each ==== */
+
+static const char columns[] = "#status\turl\tkey\tdomain\treason\n";
+
+/* URLs that wait for an answer together: memory is slow, so the positions of all of them are prefetched first. */
+enum { TOGETHER = 32 };
+
+struct waiting {
+	struct pd_seen_key key;
+	bool good;  /* a URL */
+	size_t end; /* in `waiting_text`: the text to print after its status */
+};
+
+struct url_run {
+	const struct pd_seen_run *o;
+	struct pd_log *log;
+	struct pd_params params;
+	struct pd_canonical canonical;
+	struct pd_seen *seen;
+	struct pd_seen_options how;
+	struct pd_url base, url;
+	struct waiting waiting[TOGETHER];
+	int n_waiting;
+	struct pd_buf shape, key, domain, text, line_base, waiting_text, out;
+	struct pd_outfile file;
+	struct pd_file_lock lock; /* of the file of --seen, from before it is read until it is written */
+	uint64_t urls, fresh, again, bad;
+	struct pd_err err;
+};
+
+/* --- work of the command, from its options --- */
+
+static void describe_shape(struct url_run *r)
+{
+	pd_buf_printf(&r->shape, "form=%s", pd_url_forms[r->o->form]);
+	pd_buf_add_z(&r->shape, r->o->keep_fragment ? " fragment=keep" : "");
+	if (r->params.hash)
+		pd_buf_printf(&r->shape, " dropped=%016" PRIx64, r->params.hash);
+	r->how.shape = pd_buf_span(&r->shape);
+}
+
+/* --formula=features sizes one filter; each feature has its own share of it. */
+static uint64_t filter_bits(const struct pd_seen_run *o)
+{
+	int n = __builtin_popcount(o->features);
+	uint64_t count = (uint64_t)o->count;
+	uint64_t all =
+		o->formula == PD_SEEN_FORMULA_STANDARD ? pd_bloom_bits(count, o->error) : pd_seen_bits_of(count, o->error, n);
+	return o->mode == PD_SEEN_EXACT ? 0 : all;
+}
+
+static int prepare(struct url_run *r)
+{
+	const struct pd_seen_run *o = r->o;
+	if (o->ask && !o->seen)
+		return pd_fail(&r->err, PD_ERR_USAGE, "--ask needs --seen=FILE, which says what was seen");
+	if (o->form == PD_FORM_STANDARD && (o->drop || o->drop_known || o->params || o->keep_fragment))
+		return pd_fail(&r->err, PD_ERR_USAGE,
+			       "--form=standard keeps fragments and all parameters: use --form=canonical or --form=loose with this "
+			       "option");
+	if (o->base && !pd_url_parse(pd_span_z(o->base), NULL, &r->base))
+		return pd_fail(&r->err, PD_ERR_USAGE, "--base=%s is not a URL: %s", o->base, r->base.why);
+	bool known = o->drop_known || o->form == PD_FORM_LOOSE;
+	int status = pd_params_open(&r->params, o->drop, known, o->params, &r->err);
+	r->canonical = (struct pd_canonical){ .form = (enum pd_url_form)o->form,
+					      .keep_fragment = o->keep_fragment,
+					      .params = r->params.hash ? &r->params : NULL };
+	r->how = (struct pd_seen_options){ .mode = (enum pd_seen_mode)o->mode,
+					   .hash = (enum pd_seen_hash)o->hash,
+					   .features = o->features,
+					   .bits = filter_bits(o) };
+	describe_shape(r);
+	return status;
+}
+
+/* Read the earlier set; it is empty if the file does not exist and may be made. */
+static int open_seen(struct url_run *r)
+{
+	const struct pd_seen_run *o = r->o;
+	/* It is read completely before it is rewritten, so it is not registered as an input (base/file.h). */
+	FILE *f = o->seen ? fopen(o->seen, "rb") : NULL;
+	if (!f && o->seen && (errno != ENOENT || o->ask))
+		return pd_fail_errno(&r->err, "cannot open %s", o->seen);
+	if (!f) {
+		r->seen = pd_seen_new(&r->how);
+		return PD_OK;
+	}
+	r->seen = pd_seen_read(f, o->seen, &r->err);
+	fclose(f);
+	return r->seen ? pd_seen_check(r->seen, &r->how, o->seen, &r->err) : r->err.status;
+}
+
+static bool changes_seen(const struct pd_seen_run *o)
+{
+	return o->seen && !o->ask && !o->learn;
+}
+
+/* The answers are written and synced before the set: a run that fails between the two is repeated, and no URL is
+ * lost. */
+static int commit(struct url_run *r)
+{
+	struct pd_outfile seen;
+	bool keep = changes_seen(r->o);
+	int status = keep ? pd_outfile_open(&seen, r->o->seen, &r->err) : PD_OK;
+	if (status) {
+		pd_outfile_abandon(&r->file);
+		return status;
+	}
+	if (keep)
+		status = pd_seen_write(r->seen, seen.f, r->o->seen, &r->err);
+	bool standard = !r->file.path;
+	if (!status)
+		status = pd_outfile_commit(&r->file, &r->err);
+	else
+		pd_outfile_abandon(&r->file);
+	if (!keep)
+		return status;
+	if (!status && standard)
+		status = pd_sync_standard_output(&r->err);
+	if (!status)
+		return pd_outfile_commit(&seen, &r->err);
+	pd_outfile_abandon(&seen);
+	return status;
+}
+
+/* --- a line --- */
+
+/* The text of a row after the status. */
+static void add_url_row(struct url_run *r, struct pd_span url, struct pd_span key)
+{
+	struct pd_buf *out = &r->waiting_text;
+	pd_buf_add_c(out, '\t');
+	pd_tsv_add(out, url);
+	pd_buf_add_c(out, '\t');
+	pd_tsv_add(out, key);
+	pd_buf_add_c(out, '\t');
+	pd_buf_clear(&r->domain);
+	if (key.n && r->o->domain)
+		pd_domain_of(pd_url_host_of(&r->url), &r->domain);
+	pd_tsv_add(out, pd_buf_span(&r->domain));
+	pd_buf_add_c(out, '\t');
+	pd_buf_add_z(out, r->url.why ? r->url.why : "-");
+	pd_buf_add_c(out, '\n');
+}
+
+static int flush(struct url_run *r, size_t least)
+{
+	if (r->out.n < least)
+		return PD_OK;
+	bool good = !r->out.n || fwrite(r->out.p, 1, r->out.n, r->file.f) == r->out.n;
+	if (good && r->o->line_buffered)
+		good = !fflush(r->file.f);
+	pd_buf_clear(&r->out);
+	return good ? PD_OK : pd_fail_errno(&r->err, "cannot write %s", r->o->output ? r->o->output : "standard output");
+}
+
+static void answer(struct url_run *r)
+{
+	static const char *const names[] = { "new", "seen", "bad" };
+	size_t from = 0;
+	for (int i = 0; i < r->n_waiting; i++) {
+		const struct waiting *w = &r->waiting[i];
+		int status = w->good ? pd_seen_ask(r->seen, &w->key, !r->o->ask) : 2;
+		r->fresh += status == 0;
+		r->again += status == 1;
+		r->bad += status == 2;
+		if (r->o->print == PD_SEEN_PRINT_ROWS)
+			pd_buf_add_z(&r->out, names[status]);
+		if (r->o->print == PD_SEEN_PRINT_ROWS || r->o->print == (status == 0   ? PD_SEEN_PRINT_NEW
+									 : status == 1 ? PD_SEEN_PRINT_SEEN
+										       : -1))
+			pd_buf_add(&r->out, r->waiting_text.p + from, w->end - from);
+		from = w->end;
+	}
+	r->n_waiting = 0;
+	pd_buf_clear(&r->waiting_text);
+}
+
+static void take_url(struct url_run *r, struct pd_span line, struct pd_span text, const struct pd_url *base)
+{
+	struct waiting *w = &r->waiting[r->n_waiting++];
+	r->urls++;
+	pd_buf_clear(&r->key);
+	w->good = pd_canonical_parse(&r->canonical, text, base, &r->url);
+	if (w->good) {
+		pd_canonical_make(&r->canonical, &r->url, &r->key);
+		pd_seen_key_of(r->seen, pd_buf_span(&r->key), &w->key);
+	} else {
+		pd_buf_clear(&r->key);
+	}
+	if (r->o->print == PD_SEEN_PRINT_ROWS) {
+		add_url_row(r, text, pd_buf_span(&r->key));
+	} else if (r->o->print != PD_SEEN_PRINT_NONE) {
+		pd_buf_add_span(&r->waiting_text, line);
+		pd_buf_add_c(&r->waiting_text, '\n');
+	}
+	w->end = r->waiting_text.n;
+	if (r->n_waiting == TOGETHER || r->o->line_buffered)
+		answer(r);
+}
+
+/* URL, tab, base; both escaped. */
+static int answer_with_base(struct url_run *r, struct pd_span line, const struct pd_line_reader *l)
+{
+	struct pd_span rest = line, url;
+	pd_span_split(&rest, '\t', &url);
+	if (pd_tsv_value(url, &r->text) || pd_tsv_value(rest, &r->line_base))
+		return pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": an invalid escape", l->path, l->no);
+	bool based = r->line_base.n > 0;
+	if (based && !pd_url_parse(pd_buf_span(&r->line_base), NULL, &r->base))
+		return pd_fail(&r->err, PD_ERR_FORMAT, "%s:%" PRIu64 ": the base is not a URL: %s", l->path, l->no, r->base.why);
+	take_url(r, line, pd_buf_span(&r->text), based ? &r->base : NULL);
+	return PD_OK;
+}
+
+static int read_lines(struct url_run *r, const char *path)
+{
+	bool standard = !strcmp(path, "-");
+	FILE *f = standard ? stdin : pd_input_fopen(path, &r->err);
+	if (!f)
+		return r->err.status;
+	struct pd_line_reader l = { .f = f, .path = standard ? "standard input" : path };
+	struct pd_span line;
+	int status;
+	__fsetlocking(f, FSETLOCKING_BYCALLER); /* one thread reads it: a lock for each line waits for memory */
+	while ((status = pd_line_next(&l, &line, &r->err)) == 1) {
+		if (!pd_span_trim(line).n)
+			continue;
+		if (r->o->with_base)
+			status = answer_with_base(r, line, &l);
+		else
+			take_url(r, line, line, r->o->base ? &r->base : NULL);
+		if (status < 0 || (status = flush(r, r->o->line_buffered ? 1 : 1 << 16)) < 0)
+			break;
+	}
+	answer(r);
+	pd_line_reader_release(&l);
+	if (!standard)
+		fclose(f);
+	return status;
+}
+
+static int read_all(struct url_run *r, char **paths, int n_paths)
+{
+	char dash[] = "-", *standard[] = { dash };
+	int status = PD_OK;
+	if (!n_paths) {
+		paths = standard;
+		n_paths = 1;
+	}
+	if (r->o->print == PD_SEEN_PRINT_ROWS)
+		pd_buf_printf(&r->out, "# pagededup urls 1 %s |\n%s", pd_buf_z(&r->shape), columns);
+	for (int i = 0; i < n_paths && !status; i++)
+		status = read_lines(r, paths[i]);
+	if (r->o->print == PD_SEEN_PRINT_ROWS)
+		pd_buf_printf(&r->out, "# total urls=%" PRIu64 " new=%" PRIu64 " seen=%" PRIu64 " bad=%" PRIu64 "\n", r->urls,
+			      r->fresh, r->again, r->bad);
+	return status ? status : flush(r, 0);
+}
+
+static int learn(struct url_run *r, char **paths, int n_paths)
+{
+	struct pd_params_counts c;
+	int status = pd_params_learn(&r->canonical, paths, n_paths, (unsigned)r->o->least, r->log, &c, &r->out, &r->err);
+	if (!status)
+		status = flush(r, 0);
+	if (!status)
+		pd_log_note(r->log,
+			    "%" PRIu64 " pages, %" PRIu64 " parameters with different values for one URL, %" PRIu64
+			    " of them change no page",
+			    c.pages, c.parameters, c.learnt);
+	r->bad = c.bad;
+	return status;
+}
+
+/* --- all --- */
+
+static int run_stages(struct url_run *r, char **paths, int n_paths)
+{
+	const struct pd_seen_run *o = r->o;
+	double from = pd_wall_seconds();
+	int status = prepare(r);
+	if (!status)
+		status = pd_outfile_check(o->output, paths, n_paths, &r->err);
+	if (!status && o->seen)
+		status = pd_outfile_check(o->seen, paths, n_paths, &r->err);
+	if (!status && changes_seen(o))
+		status = pd_file_lock_take(&r->lock, o->seen, r->log, &r->err);
+	if (!status && !o->learn)
+		status = open_seen(r);
+	if (!status)
+		status = pd_outfile_open(&r->file, o->output, &r->err);
+	if (status)
+		return status;
+	status = o->learn ? learn(r, paths, n_paths) : read_all(r, paths, n_paths);
+	if (status)
+		pd_outfile_abandon(&r->file);
+	else
+		status = commit(r);
+	if (!status && !o->learn)
+		pd_log_note(r->log, "%" PRIu64 " URLs, %" PRIu64 " new, %" PRIu64 " seen, %" PRIu64 " invalid, %.1f s", r->urls,
+			    r->fresh, r->again, r->bad, pd_wall_seconds() - from);
+	return status;
+}
+
+static void release(struct url_run *r)
+{
+	struct pd_buf *bufs[] = { &r->shape, &r->key, &r->domain, &r->text, &r->line_base, &r->waiting_text, &r->out };
+	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+		pd_buf_release(bufs[i]);
+	pd_file_lock_release(&r->lock);
+	pd_seen_free(r->seen);
+	pd_params_release(&r->params);
+	pd_canonical_release(&r->canonical);
+	pd_url_release(&r->base);
+	pd_url_release(&r->url);
+}
+
+int pd_seen_run(const struct pd_seen_run *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
+{
+	struct url_run r = { .o = o, .log = log, .file = { .slot = -1 } };
+	int status = run_stages(&r, paths, n_paths);
+	if (status)
+		*e = r.err;
+	release(&r);
+	return status ? status : o->learn && r.bad;
+}

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The standard defines a state machine that reads one character after the other.  In every state, the first '#' begins
+ * the fragment and the first '?' before it the query, so both are split off first.  The rest consists of a scheme, a
+ * host and a path, whose ends are found by searching.  The parts are written in order into the buffer of the result.
+ */
+#include "url/url.h"
+
+#include <inttypes.h>
+
+#include "url/host.h"
+
+/* --- escaped bytes by context --- */
+
+enum {
+	IN_FRAGMENT = 1,
+	IN_QUERY = 2,
+	IN_SPECIAL_QUERY = 4,
+	IN_PATH = 8,
+	IN_USER = 16,
+	IN_OPAQUE = 32,
+	SLASH = 64,
+	NO_START = 128, /* changes the meaning of a segment at its start: '.', and '/', which makes an empty
+				 * segment */
+	UNUSUAL = 256,	/* in a path: escaped, part of an escape, or escaped by some programs; a backslash */
+};
+
+enum { EVERYWHERE = IN_FRAGMENT | IN_QUERY | IN_SPECIAL_QUERY | IN_PATH | IN_USER | IN_OPAQUE | UNUSUAL };
+enum { IN_QUERIES = IN_QUERY | IN_SPECIAL_QUERY };
+
+static const uint16_t class[256] = {
+	[0 ... 31] = EVERYWHERE,
+	[' '] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
+	['"'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
+	['#'] = IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
+	['%'] = UNUSUAL,
+	['\''] = IN_SPECIAL_QUERY,
+	['.'] = NO_START,
+	['/'] = IN_USER | SLASH | NO_START,
+	[':'] = IN_USER,
+	[';'] = IN_USER,
+	['<'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
+	['='] = IN_USER,
+	['>'] = IN_FRAGMENT | IN_QUERIES | IN_PATH | IN_USER | UNUSUAL,
+	['?'] = IN_PATH | IN_USER | UNUSUAL,
+	['@'] = IN_USER,
+	['['] = IN_USER | UNUSUAL,
+	['\\'] = IN_USER | UNUSUAL,
+	[']'] = IN_USER | UNUSUAL,
+	['^'] = IN_PATH | IN_USER | UNUSUAL,
+	['`'] = IN_FRAGMENT | IN_PATH | IN_USER | UNUSUAL,
+	['{'] = IN_PATH | IN_USER | UNUSUAL,
+	['|'] = IN_USER | UNUSUAL,
+	['}'] = IN_PATH | IN_USER | UNUSUAL,
+	[0x7F ... 0xFF] = EVERYWHERE,
+};
+
+static void add_escaped(struct pd_buf *out, struct pd_span s, int where)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	char *to = pd_buf_reserve(out, 3 * s.n);
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+		*to++ = (char)c;
+		if (class[c] & where) {
+			to[-1] = '%';
+			*to++ = digits[c >> 4];
+			*to++ = digits[c & 15];
+		}
+	}
+	out->n = (size_t)(to - out->p);
+	*to = 0;
+}
+
+/* --- schemes --- */
+
+static const struct {
+	struct pd_span name;
+	const char *port;
+} schemes[] = {
+	[PD_URL_HTTP] = { { "http", 4 }, "80" }, [PD_URL_HTTPS] = { { "https", 5 }, "443" }, [PD_URL_WS] = { { "ws", 2 }, "80" },
+	[PD_URL_WSS] = { { "wss", 3 }, "443" },	 [PD_URL_FTP] = { { "ftp", 3 }, "21" },	     [PD_URL_FILE] = { { "file", 4 }, "" },
+};
+
+static bool letter(char c)
+{
+	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
+/* Return the length of the scheme before a colon; 0: there is none. */
+static size_t scheme_length(struct pd_span s)
+{
+	size_t i = 0;
+	if (!s.n || !letter(s.p[0]))
+		return 0;
+	while (i < s.n && (letter(s.p[i]) || (s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '+' || s.p[i] == '-' || s.p[i] == '.'))
+		i++;
+	return i < s.n && s.p[i] == ':' ? i : 0;
+}
+
+static void set_scheme(struct pd_url *u, struct pd_span name)
+{
+	char *to = pd_buf_reserve(&u->href, name.n + 1);
+	for (size_t i = 0; i < name.n; i++)
+		to[i] = pd_ascii_lower(name.p[i]);
+	u->scheme = PD_URL_OTHER;
+	for (int i = PD_URL_HTTP; i <= PD_URL_FILE && u->scheme == PD_URL_OTHER; i++)
+		if (schemes[i].name.n == name.n && !memcmp(to, schemes[i].name.p, name.n))
+			u->scheme = (enum pd_url_scheme)i;
+	u->colon = (uint32_t)(u->href.n += name.n);
+	pd_buf_add_c(&u->href, ':');
+}
+
+/* --- parts taken from the base --- */
+
+static void no_host(struct pd_url *u)
+{
+	u->has_host = false;
+	u->user = u->host = u->host_end = (uint32_t)u->href.n;
+}
+
+/* Take everything before the path; the scheme is that of the base. */
+static void take_host(struct pd_url *u, const struct pd_url *base)
+{
+	uint32_t end = base->path - (base->slash_dot ? 2 : 0);
+	pd_buf_add(&u->href, base->href.p + u->href.n, end - u->href.n);
+	u->has_host = base->has_host;
+	u->user = base->user;
+	u->host = base->host;
+	u->host_end = base->host_end;
+}
+
+static void empty_host(struct pd_url *u)
+{
+	pd_buf_add_z(&u->href, "//");
+	no_host(u);
+	u->has_host = true;
+}
+
+static void begin_path(struct pd_url *u)
+{
+	u->path = (uint32_t)u->href.n;
+}
+
+static void take_path(struct pd_url *u, const struct pd_url *base)
+{
+	begin_path(u);
+	pd_buf_add_span(&u->href, pd_url_path(base));
+}
+
+/* --- paths --- */
+
+static bool is_slash(const struct pd_url *u, char c)
+{
+	return c == '/' || (c == '\\' && u->scheme != PD_URL_OTHER);
+}
+
+/* C: or C| as a whole segment. */
+static bool is_drive(struct pd_span s)
+{
+	return s.n == 2 && letter(s.p[0]) && (s.p[1] == ':' || s.p[1] == '|');
+}
+
+static bool begins_with_drive(struct pd_span s)
+{
+	return s.n >= 2 && is_drive(pd_span(s.p, 2)) && (s.n == 2 || s.p[2] == '/' || s.p[2] == '\\');
+}
+
+/* "/C:" at the beginning of a path. */
+static bool path_has_drive(struct pd_span path)
+{
+	return path.n >= 3 && path.p[0] == '/' && letter(path.p[1]) && path.p[2] == ':' && (path.n == 3 || path.p[3] == '/');
+}
+
+static void up(struct pd_url *u)
+{
+	struct pd_span path = pd_span(u->href.p + u->path, u->href.n - u->path);
+	if (u->scheme == PD_URL_FILE && path.n == 3 && path_has_drive(path))
+		return;
+	const char *last = path.n ? memrchr(path.p, '/', path.n) : NULL;
+	u->href.n = last ? (size_t)(last - u->href.p) : u->path;
+}
+
+int pd_url_dots(struct pd_span s)
+{
+	int n = 0;
+	for (size_t i = 0; i < s.n; n++) {
+		if (s.p[i] == '.')
+			i++;
+		else if (s.n - i >= 3 && s.p[i] == '%' && s.p[i + 1] == '2' && (s.p[i + 2] | 0x20) == 'e')
+			i += 3;
+		else
+			return 0;
+	}
+	return n;
+}
+
+static void add_segment(struct pd_url *u, struct pd_span s, bool last)
+{
+	int n = s.n <= 6 ? pd_url_dots(s) : 0;
+	if (n == 2)
+		up(u);
+	if (n == 1 || n == 2) {
+		if (last)
+			pd_buf_add_c(&u->href, '/');
+		return;
+	}
+	bool first = u->href.n == u->path;
+	pd_buf_add_c(&u->href, '/');
+	add_escaped(&u->href, s, IN_PATH);
+	if (first && u->scheme == PD_URL_FILE && is_drive(s))
+		u->href.p[u->href.n - 1] = ':';
+}
+
+/* Return whether nothing must be changed, here or in the canonical form: no byte that is escaped, begins an escape or
+ * has a synonym; no segment that is empty or begins with a dot. */
+static bool is_plain_path(struct pd_span s)
+{
+	unsigned all = 0, starts = 0, before = SLASH;
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned c = class[(unsigned char)s.p[i]];
+		all |= c;
+		starts |= before << 1 & c;
+		before = c;
+	}
+	return !(all & UNUSUAL) && !(starts & NO_START);
+}
+
+/* Append the segments of `s`. */
+static void add_path(struct pd_url *u, struct pd_span s)
+{
+	size_t from = 0;
+	if (u->scheme != PD_URL_FILE && is_plain_path(s)) {
+		u->plain = u->href.n == u->path;
+		pd_buf_add_c(&u->href, '/');
+		pd_buf_add_span(&u->href, s);
+		return;
+	}
+	for (size_t i = 0; i <= s.n; i++) {
+		if (i < s.n && !is_slash(u, s.p[i]))
+			continue;
+		add_segment(u, pd_span(s.p + from, i - from), i == s.n);
+		from = i + 1;
+	}
+}
+
+/* Parse the path of a URL with a host. */
+static void path_after_host(struct pd_url *u, struct pd_span s)
+{
+	begin_path(u);
+	if (s.n && is_slash(u, s.p[0]))
+		add_path(u, pd_span(s.p + 1, s.n - 1));
+	else if (s.n || u->scheme != PD_URL_OTHER)
+		add_path(u, s);
+}
+
+/* --- hosts --- */
+
+static bool fail(struct pd_url *u, const char *why)
+{
+	u->why = why;
+	return false;
+}
+
+static size_t until_slash(const struct pd_url *u, struct pd_span s)
+{
+	const char *at = s.n ? memchr(s.p, '/', s.n) : NULL;
+	size_t n = at ? (size_t)(at - s.p) : s.n;
+	at = n && u->scheme != PD_URL_OTHER ? memchr(s.p, '\\', n) : NULL;
+	return at ? (size_t)(at - s.p) : n;
+}
+
+static void add_user(struct pd_url *u, struct pd_span s)
+{
+	const char *colon = s.n ? memchr(s.p, ':', s.n) : NULL;
+	struct pd_span name = colon ? pd_span(s.p, (size_t)(colon - s.p)) : s;
+	struct pd_span secret = colon ? pd_span(colon + 1, s.n - name.n - 1) : pd_span("", 0);
+	add_escaped(&u->href, name, IN_USER);
+	if (secret.n) {
+		pd_buf_add_c(&u->href, ':');
+		add_escaped(&u->href, secret, IN_USER);
+	}
+	if (name.n || secret.n)
+		pd_buf_add_c(&u->href, '@');
+}
+
+static bool add_port(struct pd_url *u, struct pd_span s)
+{
+	uint64_t port;
+	if (!s.n)
+		return true;
+	if (!pd_span_u64(s, &port)) {
+		for (size_t i = 0; i < s.n; i++)
+			if (s.p[i] < '0' || s.p[i] > '9')
+				return fail(u, "the port is not a number");
+		port = UINT64_MAX;
+	}
+	if (port > 65535)
+		return fail(u, "the port is over 65535");
+	size_t from = u->href.n;
+	pd_buf_printf(&u->href, ":%" PRIu64, port);
+	if (u->scheme != PD_URL_OTHER && !strcmp(u->href.p + from + 1, schemes[u->scheme].port))
+		u->href.n = from;
+	return true;
+}
+
+/* Return the position of the port's colon, or the end; colons inside brackets belong to the address. */
+static size_t host_length(struct pd_span s)
+{
+	bool inside = false;
+	if (!s.n || !memchr(s.p, ':', s.n))
+		return s.n;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == ':' && !inside)
+			return i;
+		inside = s.p[i] == '[' || (inside && s.p[i] != ']');
+	}
+	return s.n;
+}
+
+static bool add_host(struct pd_url *u, struct pd_span s)
+{
+	u->why = pd_host_parse(s, u->scheme != PD_URL_OTHER, &u->scratch, &u->href);
+	u->host_end = (uint32_t)u->href.n;
+	return !u->why;
+}
+
+/* user:secret@host:port/path */
+static bool parse_authority(struct pd_url *u, struct pd_span s)
+{
+	size_t end = until_slash(u, s);
+	struct pd_span rest = pd_span(s.p + end, s.n - end), a = pd_span(s.p, end);
+	pd_buf_add_z(&u->href, "//");
+	u->has_host = true;
+	u->user = (uint32_t)u->href.n;
+	const char *at = a.n ? memrchr(a.p, '@', a.n) : NULL;
+	if (at) {
+		add_user(u, pd_span(a.p, (size_t)(at - a.p)));
+		a = pd_span(at + 1, a.n - (size_t)(at - a.p) - 1);
+	}
+	u->host = (uint32_t)u->href.n;
+	size_t n = host_length(a);
+	if (!n && (at || a.n || u->scheme != PD_URL_OTHER))
+		return fail(u, "no host");
+	if (!add_host(u, pd_span(a.p, n)) || (n < a.n && !add_port(u, pd_span(a.p + n + 1, a.n - n - 1))))
+		return false;
+	path_after_host(u, rest);
+	return true;
+}
+
+static bool authority_after_slashes(struct pd_url *u, struct pd_span s)
+{
+	while (s.n && is_slash(u, s.p[0]))
+		s = pd_span(s.p + 1, s.n - 1);
+	return parse_authority(u, s);
+}
+
+/* --- files --- */
+
+/* Parse file://HOST/path after the slashes. */
+static bool file_host(struct pd_url *u, struct pd_span s)
+{
+	size_t end = until_slash(u, s);
+	struct pd_span host = pd_span(s.p, end);
+	empty_host(u);
+	if (is_drive(host)) {
+		begin_path(u);
+		add_path(u, s);
+		return true;
+	}
+	if (host.n && !add_host(u, host))
+		return false;
+	if (pd_span_is(pd_url_host_of(u), "localhost")) {
+		u->href.n = u->host;
+		u->host_end = u->host;
+	}
+	path_after_host(u, pd_span(s.p + end, s.n - end));
+	return true;
+}
+
+static bool file(struct pd_url *u, struct pd_span s, const struct pd_url *base)
+{
+	bool one = s.n && is_slash(u, s.p[0]);
+	if (base && base->scheme != PD_URL_FILE)
+		base = NULL;
+	if (one && s.n > 1 && is_slash(u, s.p[1]))
+		return file_host(u, pd_span(s.p + 2, s.n - 2));
+	if (base)
+		take_host(u, base);
+	else
+		empty_host(u);
+	begin_path(u);
+	if (one) {
+		s = pd_span(s.p + 1, s.n - 1);
+		if (base && !begins_with_drive(s) && path_has_drive(pd_url_path(base)))
+			pd_buf_add(&u->href, base->href.p + base->path, 3);
+	} else if (base && !begins_with_drive(s)) {
+		pd_buf_add_span(&u->href, pd_url_path(base));
+		if (!s.n)
+			return true;
+		up(u);
+	}
+	add_path(u, s);
+	return true;
+}
+
+/* --- cases of relative URLs --- */
+
+/* Parse a path relative to the base's. */
+static bool parse_relative(struct pd_url *u, struct pd_span s, const struct pd_url *base)
+{
+	if (s.n > 1 && is_slash(u, s.p[0]) && is_slash(u, s.p[1]))
+		return u->scheme == PD_URL_OTHER ? parse_authority(u, pd_span(s.p + 2, s.n - 2))
+						 : authority_after_slashes(u, pd_span(s.p + 2, s.n - 2));
+	take_host(u, base);
+	if (s.n && is_slash(u, s.p[0])) {
+		begin_path(u);
+		add_path(u, pd_span(s.p + 1, s.n - 1));
+		return true;
+	}
+	take_path(u, base);
+	if (s.n) {
+		up(u);
+		add_path(u, s);
+	}
+	return true;
+}
+
+static bool opaque_path(struct pd_url *u, struct pd_span s, bool more)
+{
+	no_host(u);
+	begin_path(u);
+	u->opaque = true;
+	bool space = more && s.n && s.p[s.n - 1] == ' '; /* if it would otherwise be lost with the rest */
+	s.n -= space;
+	add_escaped(&u->href, s, IN_OPAQUE);
+	if (space)
+		pd_buf_add_z(&u->href, "%20");
+	return true;
+}
+
+static bool with_scheme(struct pd_url *u, struct pd_span s, const struct pd_url *base, bool more)
+{
+	if (u->scheme == PD_URL_FILE)
+		return file(u, s, base);
+	if (u->scheme != PD_URL_OTHER) {
+		bool two = s.n > 1 && s.p[0] == '/' && s.p[1] == '/';
+		return base && base->scheme == u->scheme && !two ? parse_relative(u, s, base) : authority_after_slashes(u, s);
+	}
+	if (s.n > 1 && s.p[0] == '/' && s.p[1] == '/')
+		return parse_authority(u, pd_span(s.p + 2, s.n - 2));
+	if (!s.n || s.p[0] != '/')
+		return opaque_path(u, s, more);
+	no_host(u);
+	begin_path(u);
+	add_path(u, pd_span(s.p + 1, s.n - 1));
+	return true;
+}
+
+static bool without_scheme(struct pd_url *u, struct pd_span s, const struct pd_url *base, bool fragment_alone)
+{
+	if (!base)
+		return fail(u, "no scheme");
+	if (base->opaque && !fragment_alone)
+		return fail(u, "relative to a URL without a path");
+	set_scheme(u, pd_url_part(base, 0, base->colon));
+	if (base->opaque) {
+		no_host(u);
+		take_path(u, base);
+		u->opaque = true;
+		return true;
+	}
+	return u->scheme == PD_URL_FILE ? file(u, s, base) : parse_relative(u, s, base);
+}
+
+/* --- the whole URL --- */
+
+/* Return whether there is a byte below 0x20.  Eight are tested at a time: the subtraction borrows from the highest bit
+ * of a smaller byte. */
+static bool has_control(struct pd_span s)
+{
+	const uint64_t ones = UINT64_MAX / 255;
+	uint64_t any = 0, eight = UINT64_MAX;
+	for (size_t i = 0; i < s.n; i += sizeof eight) {
+		if (s.n < sizeof eight)
+			memcpy(&eight, s.p, s.n);
+		else
+			memcpy(&eight, s.p + (i < s.n - sizeof eight ? i : s.n - sizeof eight), sizeof eight);
+		any |= (eight - 0x20 * ones) & ~eight;
+	}
+	return any & 0x80 * ones;
+}
+
+static struct pd_span without_newlines(struct pd_url *u, struct pd_span in)
+{
+	pd_buf_clear(&u->clean);
+	for (size_t i = 0; i < in.n; i++)
+		if (in.p[i] != '\t' && in.p[i] != '\n' && in.p[i] != '\r')
+			pd_buf_add_c(&u->clean, in.p[i]);
+	return pd_span(pd_buf_z(&u->clean), u->clean.n);
+}
+
+/* Remove tabs and newlines, and blanks and control characters at the ends.  Find the start of the query and of the
+ * fragment. */
+static struct pd_span prepare(struct pd_url *u, struct pd_span in, size_t *query, size_t *fragment)
+{
+	while (in.n && (unsigned char)in.p[0] <= ' ')
+		in = pd_span(in.p + 1, in.n - 1);
+	while (in.n && (unsigned char)in.p[in.n - 1] <= ' ')
+		in.n--;
+	if (has_control(in))
+		in = without_newlines(u, in);
+	const char *at = memchr(in.p, '#', in.n);
+	*fragment = at ? (size_t)(at - in.p) : in.n;
+	at = memchr(in.p, '?', *fragment);
+	*query = at ? (size_t)(at - in.p) : *fragment;
+	return in;
+}
+
+static void add_query(struct pd_url *u, struct pd_span query, const struct pd_url *base, bool take)
+{
+	u->query = (uint32_t)u->href.n;
+	if (take)
+		pd_buf_add_span(&u->href, pd_url_part(base, base->query, base->fragment));
+	if (query.n) {
+		pd_buf_add_c(&u->href, '?');
+		add_escaped(&u->href, pd_span(query.p + 1, query.n - 1), u->scheme == PD_URL_OTHER ? IN_QUERY : IN_SPECIAL_QUERY);
+	}
+}
+
+static void add_fragment(struct pd_url *u, struct pd_span fragment)
+{
+	u->fragment = (uint32_t)u->href.n;
+	if (fragment.n) {
+		pd_buf_add_c(&u->href, '#');
+		add_escaped(&u->href, pd_span(fragment.p + 1, fragment.n - 1), IN_FRAGMENT);
+	}
+}
+
+/* Without a host, a path that begins with two slashes would be read as a host. */
+static void guard_path(struct pd_url *u)
+{
+	u->slash_dot = !u->has_host && !u->opaque && u->href.n - u->path >= 2 && !memcmp(u->href.p + u->path, "//", 2);
+	if (!u->slash_dot)
+		return;
+	pd_buf_reserve(&u->href, 2);
+	memmove(u->href.p + u->path + 2, u->href.p + u->path, u->href.n - u->path + 1);
+	memcpy(u->href.p + u->path, "/.", 2);
+	u->href.n += 2;
+	u->path += 2;
+}
+
+bool pd_url_parse(struct pd_span in, const struct pd_url *base, struct pd_url *u)
+{
+	size_t q, f;
+	pd_buf_clear(&u->href);
+	u->opaque = u->slash_dot = u->plain = false;
+	u->why = NULL;
+	if (in.n > PD_URL_MAX)
+		return fail(u, "over 65536 bytes");
+	in = prepare(u, in.n ? in : pd_span("", 0), &q, &f);
+	struct pd_span main = pd_span(in.p, q), query = pd_span(in.p + q, f - q), fragment = pd_span(in.p + f, in.n - f);
+	size_t n = scheme_length(main);
+	bool good;
+	if (n) {
+		set_scheme(u, pd_span(main.p, n));
+		main = pd_span(main.p + n + 1, main.n - n - 1);
+		good = with_scheme(u, main, base, query.n || fragment.n);
+	} else {
+		good = without_scheme(u, main, base, !main.n && !query.n && fragment.n);
+	}
+	if (!good)
+		return false;
+	guard_path(u);
+	/* If only a fragment is given, the query of the base is kept. */
+	bool same = base && !main.n && !query.n && base->scheme == u->scheme;
+	bool take = same && (n ? u->scheme != PD_URL_OTHER : true);
+	add_query(u, query, base, take);
+	add_fragment(u, fragment);
+	return true;
+}
+
+void pd_url_release(struct pd_url *u)
+{
+	pd_buf_release(&u->href);
+	pd_buf_release(&u->scratch);
+	pd_buf_release(&u->clean);
+}
