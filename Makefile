@@ -103,7 +103,7 @@ PARQUET_OBJ = $(if $(PARQUET),$(B)/obj/src/base/parquet.o)
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(PARQUET_OBJ)
 MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(PARQUET_OBJ)
 
-.PHONY: FORCE wheel all docs format picture static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz
+.PHONY: FORCE wheel all docs format picture static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz gate
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -215,6 +215,9 @@ $(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/libpagededup.a
 check: deps ## install missing packages, build, and run all tests: about 10 minutes
 	@$(MAKE) --no-print-directory -j$$(nproc) all tests
 	@B=$(B) tests/run
+
+gate: all $(B)/bench/keys ## compare about 170 outputs with tests/gate.sums: for refactorings, which must not change one; GATE=PATTERN
+	@B=$(B) tests/gate.sh $(GATE)
 
 # For every edit: installs nothing, needs no network, at most 60 CPU seconds of tests.
 check-quick: all $(UNIT) ## build, and run tests that take a minute: for every edit
