@@ -14,12 +14,12 @@ enum { N = 1 << 20, RUNS = 7 };
 
 struct bench {
 	uint64_t *keys;
-	struct pd_join_table big;
-	const struct pd_join_scan *scan;
-	enum pd_join_scan_width width;
+	struct pd_index_table big;
+	const struct pd_index_scan *scan;
+	enum pd_index_scan_width width;
 	size_t n_a, n_b;
 	int words;
-	struct pd_join_window window;
+	struct pd_index_window window;
 	uint64_t sum; /* keeps the compiler from removing the measured work */
 };
 
@@ -44,56 +44,56 @@ static double measure(void (*work)(struct bench *b), struct bench *b, double tim
 	return best * 1e9 / times;
 }
 
-static struct pd_join_keys keys_of(const struct bench *b, size_t n)
+static struct pd_index_keys keys_of(const struct bench *b, size_t n)
 {
-	return (struct pd_join_keys){ .bits = 64 * b->words, .n = n, .v = b->keys };
+	return (struct pd_index_keys){ .bits = 64 * b->words, .n = n, .v = b->keys };
 }
 
 static void sort_half(struct bench *b)
 {
-	struct pd_join_keys keys = keys_of(b, N);
-	struct pd_join_source from = pd_join_source_keys(&keys);
-	pd_join_table_build_big(&b->big, &from, (struct pd_join_shape){ 0, 16, &b->window }, 1);
+	struct pd_index_keys keys = keys_of(b, N);
+	struct pd_index_source from = pd_index_source_keys(&keys);
+	pd_index_table_build_big(&b->big, &from, (struct pd_index_shape){ 0, 16, &b->window }, 1);
 }
 
 static void sort_whole(struct bench *b)
 {
-	struct pd_join_keys keys = keys_of(b, N);
-	struct pd_join_source from = pd_join_source_keys(&keys);
-	pd_join_table_build_big(&b->big, &from, (struct pd_join_shape){ 0, 16, NULL }, 1);
+	struct pd_index_keys keys = keys_of(b, N);
+	struct pd_index_source from = pd_index_source_keys(&keys);
+	pd_index_table_build_big(&b->big, &from, (struct pd_index_shape){ 0, 16, NULL }, 1);
 }
 
 static void sort_inner(struct bench *b)
 {
-	struct pd_join_table t = { 0 };
-	struct pd_join_keys keys = keys_of(b, 4096);
-	struct pd_join_source from = pd_join_source_keys(&keys);
+	struct pd_index_table t = { 0 };
+	struct pd_index_keys keys = keys_of(b, 4096);
+	struct pd_index_source from = pd_index_source_keys(&keys);
 	for (int i = 0; i < N / 4096; i++)
-		pd_join_table_build(&t, &from, (struct pd_join_shape){ i % 48, 8, NULL });
-	pd_join_table_release(&t);
+		pd_index_table_build(&t, &from, (struct pd_index_shape){ i % 48, 8, NULL });
+	pd_index_table_release(&t);
 }
 
 static void clear_buckets(struct bench *b)
 {
-	struct pd_join_table t = { 0 };
-	struct pd_join_keys keys = keys_of(b, 16);
-	struct pd_join_source from = pd_join_source_keys(&keys);
+	struct pd_index_table t = { 0 };
+	struct pd_index_keys keys = keys_of(b, 16);
+	struct pd_index_source from = pd_index_source_keys(&keys);
 	for (int i = 0; i < N / 4096; i++) {
-		pd_join_table_build(&t, &from, (struct pd_join_shape){ 0, 12, NULL });
+		pd_index_table_build(&t, &from, (struct pd_index_shape){ 0, 12, NULL });
 		for (size_t v = 0; v < t.n_values; v++)
 			b->sum += t.start[v] < t.start[v + 1];
 	}
-	pd_join_table_release(&t);
+	pd_index_table_release(&t);
 }
 
 /* Compare runs of n_a and n_b keys that are rarely within the distance: the cost of misses. */
 static void cross(struct bench *b)
 {
-	struct pd_join_hits hits = { 0 };
+	struct pd_index_hits hits = { 0 };
 	for (int i = 0; i < 2000; i++) {
 		size_t at = (size_t)(i * 37 % 1000), other = 2000 + (size_t)(i * 53 % 1000);
-		b->scan->by[b->width].cross((struct pd_join_run){ &b->big.columns, at, at + b->n_a },
-					    (struct pd_join_run){ &b->big.columns, other, other + b->n_b }, 2, &hits);
+		b->scan->by[b->width].cross((struct pd_index_run){ &b->big.columns, at, at + b->n_a },
+					    (struct pd_index_run){ &b->big.columns, other, other + b->n_b }, 2, &hits);
 	}
 	b->sum += hits.n;
 	free(hits.v);
@@ -102,18 +102,19 @@ static void cross(struct bench *b)
 /* Visit the neighbours of consecutive buckets as a join does: list, prefetch, concatenate and copy them. */
 static void gather(struct bench *b)
 {
-	static struct pd_join_scan_run runs[256];
+	static struct pd_index_scan_run runs[256];
 	static uint16_t begins[257];
 	static uint32_t half[1 << 20];
-	const struct pd_join_columns to = { .half = half };
-	const struct pd_join_scan_loops *loops = &pd_join_scan_best()->by[PD_SCAN_HALF];
+	const struct pd_index_columns to = { .half = half };
+	const struct pd_index_scan_loops *loops = &pd_index_scan_best()->by[PD_SCAN_HALF];
 	for (size_t v = 0; v < 4096; v++) {
 		size_t n = 0, keys = 0;
 		for (int bit = 0; bit < 16; bit++)
 			for (int other = 0; other < 16; other++) {
-				struct pd_join_run r = pd_join_table_bucket(&b->big, v ^ ((size_t)1 << bit) ^ ((size_t)1 << other));
+				struct pd_index_run r =
+					pd_index_table_bucket(&b->big, v ^ ((size_t)1 << bit) ^ ((size_t)1 << other));
 				__builtin_prefetch(b->big.columns.half + r.from);
-				runs[n] = (struct pd_join_scan_run){ (uint32_t)r.from, (uint32_t)(r.to - r.from) };
+				runs[n] = (struct pd_index_scan_run){ (uint32_t)r.from, (uint32_t)(r.to - r.from) };
 				n += r.to != r.from;
 			}
 		for (size_t i = 0; i < n && keys < sizeof half / sizeof *half / 2; keys += runs[i++].n)
@@ -128,7 +129,8 @@ static void probe(struct bench *b)
 	for (size_t v = 0; v < 4096; v++)
 		for (int bit = 0; bit < 16; bit++)
 			for (int other = 0; other < 16; other++) {
-				struct pd_join_run r = pd_join_table_bucket(&b->big, v ^ ((size_t)1 << bit) ^ ((size_t)1 << other));
+				struct pd_index_run r =
+					pd_index_table_bucket(&b->big, v ^ ((size_t)1 << bit) ^ ((size_t)1 << other));
 				b->sum += r.to - r.from;
 			}
 }
@@ -142,14 +144,14 @@ static void candidate(struct bench *b)
 	}
 }
 
-static void print_path(struct bench *b, const struct pd_join_scan *scan)
+static void print_path(struct bench *b, const struct pd_index_scan *scan)
 {
 	static const int lanes[PD_SCAN_PATHS][2] = { { 4, 2 }, { 4, 2 }, { 8, 4 }, { 16, 8 } };
 	double small = 0;
 	b->scan = scan;
 	printf("%-10s", scan->name);
 	for (int width = 0; width < PD_SCAN_WIDTHS; width++) {
-		b->width = (enum pd_join_scan_width)width;
+		b->width = (enum pd_index_scan_width)width;
 		b->n_a = b->n_b = 512;
 		printf(" %8.2f", measure(cross, b, 2000.0 * 512 * 512 / lanes[scan->path][width > 0]));
 		b->n_a = b->n_b = 1;
@@ -179,9 +181,9 @@ int main(void)
 	printf("\n%-10s %8s %8s %8s %8s %8s   a key with a vector; two runs of one key\n", "path", "half", "64", "128", "256",
 	       "meeting");
 	for (int i = 0; i < PD_SCAN_PATHS; i++)
-		if (pd_join_scan_get((enum pd_join_scan_path)i))
-			print_path(&b, pd_join_scan_get((enum pd_join_scan_path)i));
-	pd_join_table_release(&b.big);
+		if (pd_index_scan_get((enum pd_index_scan_path)i))
+			print_path(&b, pd_index_scan_get((enum pd_index_scan_path)i));
+	pd_index_table_release(&b.big);
 	free(b.keys);
 	return b.sum == 1;
 }

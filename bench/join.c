@@ -20,7 +20,7 @@
 
 struct bench_join {
 	struct keygen gen;
-	enum pd_join_plan_kind kind;
+	enum pd_index_plan_kind kind;
 	int threads, ks[KS_MAX], n_ks, blocks, take;
 	bool skew;
 };
@@ -40,7 +40,7 @@ static bool parse_option(struct bench_join *b, const char *name, const char *val
 	else if (strcmp(name, "--plan"))
 		return false;
 	for (int i = 0; i < 4 && !strcmp(name, "--plan"); i++)
-		b->kind = strcmp(kinds[i], value) ? b->kind : (enum pd_join_plan_kind)i;
+		b->kind = strcmp(kinds[i], value) ? b->kind : (enum pd_index_plan_kind)i;
 	return true;
 }
 
@@ -72,10 +72,10 @@ static double peak_mb(void)
 }
 
 /* Return the plan that the options name, or the plan of the cost model. */
-static int choose(const struct bench_join *b, struct pd_join_plan *plan, const struct pd_join_keys *keys, int k)
+static int choose(const struct bench_join *b, struct pd_index_plan *plan, const struct pd_index_keys *keys, int k)
 {
-	struct pd_join_plan all[PD_PLANS_MAX];
-	int n = b->blocks ? pd_join_plan_list(all, keys->bits, k, keys->n, 0) : 0;
+	struct pd_index_plan all[PD_PLANS_MAX];
+	int n = b->blocks ? pd_index_plan_list(all, keys->bits, k, keys->n, 0) : 0;
 	for (int i = 0; i < n; i++) {
 		*plan = all[i];
 		for (int j = 0; b->take && j < plan->n_blocks; j++)
@@ -83,34 +83,34 @@ static int choose(const struct bench_join *b, struct pd_join_plan *plan, const s
 		if (plan->kind == PD_PLAN_BLOCKS && plan->n_blocks == b->blocks)
 			return PD_OK;
 	}
-	return b->blocks ? PD_ERR_USAGE : pd_join_plan_choose(plan, b->kind, keys->bits, k, keys->n, 0, NULL);
+	return b->blocks ? PD_ERR_USAGE : pd_index_plan_choose(plan, b->kind, keys->bits, k, keys->n, 0, NULL);
 }
 
-static bool run(const struct bench_join *b, const struct pd_join_keys *keys, int k)
+static bool run(const struct bench_join *b, const struct pd_index_keys *keys, int k)
 {
-	struct pd_join_plan plan;
-	struct pd_join_pairs pairs = { 0 };
+	struct pd_index_plan plan;
+	struct pd_index_pairs pairs = { 0 };
 	struct pd_buf text = { 0 };
 	double cpu = pd_cpu_seconds(), wall = pd_wall_seconds();
-	if (choose(b, &plan, keys, k) || pd_join(keys, &plan, b->threads, &pairs, NULL))
+	if (choose(b, &plan, keys, k) || pd_index_join(keys, &plan, b->threads, &pairs, NULL))
 		return false;
 	cpu = pd_cpu_seconds() - cpu;
 	wall = pd_wall_seconds() - wall;
-	pd_join_plan_print(&plan, &text);
+	pd_index_plan_print(&plan, &text);
 	printf("%zu keys, %d bits, k=%d: %.3f CPU s, %.3f s elapsed, %zu pairs, %.0f MB; %s\n", keys->n, keys->bits, k, cpu, wall,
 	       pairs.n, peak_mb(), text.p);
 	fflush(stdout);
 	pd_buf_release(&text);
-	pd_join_pairs_release(&pairs);
+	pd_index_pairs_release(&pairs);
 	return true;
 }
 
 /* Remove repeated keys, as match does. */
-static bool distinct(const struct keygen *gen, struct pd_match_groups *groups, struct pd_array *names, struct pd_join_keys *out)
+static bool distinct(const struct keygen *gen, struct pd_match_groups *groups, struct pd_array *names, struct pd_index_keys *out)
 {
 	if (pd_match_groups_find(gen->v, gen->bits / 64, gen->n, 1, NULL, groups, NULL))
 		return false;
-	*out = (struct pd_join_keys){
+	*out = (struct pd_index_keys){
 		.bits = gen->bits, .n = groups->n_groups, .v = gen->v, .ids = pd_match_groups_names(groups, names, NULL)
 	};
 	return true;
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
 	struct bench_join b = { .gen = { .planted = 10, .max_distance = 8, .state = 1 } };
 	struct pd_match_groups groups = { 0 };
 	struct pd_array names = { 0 };
-	struct pd_join_keys keys = { 0 };
+	struct pd_index_keys keys = { 0 };
 	if (!parse(&b, argc, argv)) {
 		fprintf(stderr, "usage: join N 64|128|256 THREADS K... [--skew] [--planted PERCENT] [--maxd D] [--plan NAME] "
 				"[--blocks N [--take BITS]]\n");

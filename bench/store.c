@@ -103,7 +103,7 @@ static void print_plan(const struct pd_store *s, int k)
 	for (size_t i = 0; i < s->m.n_segments; i++) {
 		const struct pd_store_segment_footer *f = &s->segments[i].f;
 		int radius[PD_STORE_TABLES_MAX];
-		pd_join_radii(k, (int)f->tables, radius);
+		pd_index_radii(k, (int)f->tables, radius);
 		printf("%llu pages: %u tables of %u bits, radius", (unsigned long long)f->rows, f->tables, f->table_bits);
 		for (uint32_t t = 0; t < f->tables; t++)
 			printf(" %d", radius[t]);

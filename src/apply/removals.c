@@ -47,8 +47,8 @@ struct pd_apply_removals {
 	struct pd_arena arena;
 	struct named_file *files;
 	size_t cap_files;
-	struct pd_index by_name; /* numbers of `files` */
-	struct pd_map by_base;	 /* hash of a base name -> a file + 1, from which base_next leads to the others */
+	struct pd_hashtab by_name; /* numbers of `files` */
+	struct pd_map by_base;	   /* hash of a base name -> a file + 1, from which base_next leads to the others */
 	struct removed_page *pages;
 	struct pd_span *dup_of; /* parallel to `pages`, and for whole files in `whole_dup_of`; NULL unless kept */
 	struct pd_span *whole_dup_of;
@@ -86,7 +86,7 @@ static bool is_named(const void *files, uint32_t i, const void *name)
 /* The file of this name, or NO_FILE. */
 static uint32_t find_file(const struct pd_apply_removals *d, struct pd_span name)
 {
-	return pd_index_find(&d->by_name, hash(name), is_named, d->files, &name);
+	return pd_hashtab_find(&d->by_name, hash(name), is_named, d->files, &name);
 }
 
 static uint32_t add_named_file(struct pd_apply_removals *d, struct pd_span name)
@@ -97,7 +97,7 @@ static uint32_t add_named_file(struct pd_apply_removals *d, struct pd_span name)
 	file = (uint32_t)d->by_name.n;
 	d->files = pd_grow(d->files, file, &d->cap_files, sizeof *d->files);
 	d->files[file] = (struct named_file){ .name = pd_arena_copy(&d->arena, name), .base_next = NO_FILE };
-	pd_index_add(&d->by_name, hash(name), hash_of_file, d->files);
+	pd_hashtab_add(&d->by_name, hash(name), hash_of_file, d->files);
 	return file;
 }
 
@@ -374,7 +374,7 @@ void pd_apply_removals_free(struct pd_apply_removals *d)
 		return;
 	pd_arena_release(&d->arena);
 	free(d->files);
-	pd_index_release(&d->by_name);
+	pd_hashtab_release(&d->by_name);
 	pd_map_release(&d->by_base);
 	free(d->pages);
 	free(d->dup_of);

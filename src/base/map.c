@@ -95,20 +95,20 @@ void pd_map_keys(const struct pd_map *m, uint64_t *out)
 			*out++ = m->v[i].key;
 }
 
-static void take_slot(struct pd_index *x, uint64_t hash, uint32_t number)
+static void take_slot(struct pd_hashtab *x, uint64_t hash, uint32_t number)
 {
-	uint64_t place = pd_index_place(x, hash);
+	uint64_t place = pd_hashtab_place(x, hash);
 	size_t i = place & (x->cap - 1);
 	while (x->tag[i])
 		i = (i + 1) & (x->cap - 1);
-	x->tag[i] = pd_index_tag(place);
+	x->tag[i] = pd_hashtab_tag(place);
 	x->number[i] = number;
 }
 
-static void grow_index(struct pd_index *x, pd_index_hash *hash_of, const void *things)
+static void grow_hashtab(struct pd_hashtab *x, pd_hashtab_hash *hash_of, const void *things)
 {
 	size_t n = x->n, cap = x->cap ? 2 * x->cap : SMALLEST;
-	pd_index_release(x);
+	pd_hashtab_release(x);
 	x->number = pd_big_alloc(cap * sizeof *x->number);
 	x->tag = pd_big_alloc(cap);
 	memset(x->tag, 0, cap);
@@ -116,23 +116,23 @@ static void grow_index(struct pd_index *x, pd_index_hash *hash_of, const void *t
 	x->n = n;
 	x->secret = pd_map_secret();
 	for (size_t i = 0; i < n; i++) {
-		pd_index_expect(x, hash_of(things, (uint32_t)(i + AHEAD < n ? i + AHEAD : i)));
+		pd_hashtab_expect(x, hash_of(things, (uint32_t)(i + AHEAD < n ? i + AHEAD : i)));
 		take_slot(x, hash_of(things, (uint32_t)i), (uint32_t)i);
 	}
 }
 
-void pd_index_add(struct pd_index *x, uint64_t hash, pd_index_hash *hash_of, const void *things)
+void pd_hashtab_add(struct pd_hashtab *x, uint64_t hash, pd_hashtab_hash *hash_of, const void *things)
 {
 	if (4 * (x->n + 1) > 3 * x->cap)
-		grow_index(x, hash_of, things);
+		grow_hashtab(x, hash_of, things);
 	take_slot(x, hash, (uint32_t)x->n++);
 }
 
-void pd_index_release(struct pd_index *x)
+void pd_hashtab_release(struct pd_hashtab *x)
 {
 	free(x->number);
 	free(x->tag);
-	*x = (struct pd_index){ 0 };
+	*x = (struct pd_hashtab){ 0 };
 }
 
 /* --- strings by number --- */
@@ -149,7 +149,7 @@ static bool is_name(const void *names, uint32_t number, const void *s)
 
 static uint32_t find_name(const struct pd_names *names, struct pd_span s, uint64_t hash)
 {
-	return pd_index_find(&names->index, hash, is_name, names, &s);
+	return pd_hashtab_find(&names->index, hash, is_name, names, &s);
 }
 
 uint32_t pd_names_add(struct pd_names *names, struct pd_span s)
@@ -160,7 +160,7 @@ uint32_t pd_names_add(struct pd_names *names, struct pd_span s)
 		return number;
 	names->v = pd_grow(names->v, names->n, &names->cap, sizeof *names->v);
 	names->v[names->n] = pd_arena_copy(&names->arena, s);
-	pd_index_add(&names->index, hash, name_hash, names);
+	pd_hashtab_add(&names->index, hash, name_hash, names);
 	return (uint32_t)names->n++;
 }
 
@@ -173,6 +173,6 @@ void pd_names_release(struct pd_names *names)
 {
 	pd_arena_release(&names->arena);
 	free(names->v);
-	pd_index_release(&names->index);
+	pd_hashtab_release(&names->index);
 	*names = (struct pd_names){ 0 };
 }

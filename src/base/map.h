@@ -7,9 +7,9 @@
  * of the slots are used.  Clearing takes constant time (a slot belongs to the round that wrote it), so that a map
  * can be reused page after page.  All zeroes is an empty map.
  *
- * An index finds the numbers 0, 1, 2 … of the caller's objects by their hashes.  A slot has five bytes, and at most
+ * A hashtab finds the numbers 0, 1, 2 … of the caller's objects by their hashes.  A slot has five bytes, and at most
  * three quarters of the slots are used.  The caller decides whether a number is the requested object, and returns
- * its hash when the index grows.  All zeroes is an empty index.
+ * its hash when the table grows.  All zeroes is an empty table.
  *
  * Authors of pages choose most keys.  The slot of a key therefore also depends on a random number of each table, so
  * that no author knows keys that share their slots.  The order of the slots differs from run to run: no output may
@@ -43,7 +43,7 @@ struct pd_map {
 uint64_t pd_map_secret(void);
 
 /* The key of a string: a hash with a secret of the process.  Use it if a table identifies strings only by their
- * hashes, or if an index contains strings of a page's author, who can compute strings with equal hashes of any
+ * hashes, or if a hashtab contains strings of a page's author, who can compute strings with equal hashes of any
  * function without a secret.  The value differs from process to process: do not store it. */
 uint64_t pd_map_key(struct pd_span s);
 
@@ -113,28 +113,28 @@ static inline bool pd_map_add(struct pd_map *m, uint64_t key)
 
 #define PD_NO_NUMBER UINT32_MAX
 
-struct pd_index {
+struct pd_hashtab {
 	uint32_t *number;
 	uint8_t *tag; /* for each slot: bits of the position, so that few other objects are examined; 0: free */
 	size_t n, cap;
 	uint64_t secret; /* that the places of hashes depend on */
 };
 
-typedef uint64_t pd_index_hash(const void *things, uint32_t number);
-typedef bool pd_index_same(const void *things, uint32_t number, const void *key);
+typedef uint64_t pd_hashtab_hash(const void *things, uint32_t number);
+typedef bool pd_hashtab_same(const void *things, uint32_t number, const void *key);
 
-static inline uint64_t pd_index_place(const struct pd_index *x, uint64_t hash)
+static inline uint64_t pd_hashtab_place(const struct pd_hashtab *x, uint64_t hash)
 {
 	return pd_map_place(hash, x->secret);
 }
 
-static inline uint8_t pd_index_tag(uint64_t place)
+static inline uint8_t pd_hashtab_tag(uint64_t place)
 {
 	return (uint8_t)(place >> 56 | 1);
 }
 
 /* From slot `i` on the first that is free or has this tag. */
-static inline size_t pd_index_likely(const struct pd_index *x, size_t i, uint8_t tag)
+static inline size_t pd_hashtab_likely(const struct pd_hashtab *x, size_t i, uint8_t tag)
 {
 	for (i &= x->cap - 1; x->tag[i] && x->tag[i] != tag;)
 		i = (i + 1) & (x->cap - 1);
@@ -143,15 +143,15 @@ static inline size_t pd_index_likely(const struct pd_index *x, size_t i, uint8_t
 
 /* Return the number of the object that `same` accepts for `key`, or PD_NO_NUMBER.  Inline, so that `same` costs no
  * call. */
-static inline __attribute__((always_inline)) uint32_t pd_index_find(const struct pd_index *x, uint64_t hash, pd_index_same *same,
-								    const void *things, const void *key)
+static inline __attribute__((always_inline)) uint32_t pd_hashtab_find(const struct pd_hashtab *x, uint64_t hash,
+								      pd_hashtab_same *same, const void *things, const void *key)
 {
 	if (!x->n)
 		return PD_NO_NUMBER;
-	uint64_t place = pd_index_place(x, hash);
-	uint8_t tag = pd_index_tag(place);
+	uint64_t place = pd_hashtab_place(x, hash);
+	uint8_t tag = pd_hashtab_tag(place);
 	for (size_t i = place;; i++) {
-		i = pd_index_likely(x, i, tag);
+		i = pd_hashtab_likely(x, i, tag);
 		if (!x->tag[i])
 			return PD_NO_NUMBER;
 		if (same(things, x->number[i], key))
@@ -160,24 +160,24 @@ static inline __attribute__((always_inline)) uint32_t pd_index_find(const struct
 }
 
 /* Add the next number, x->n, for a new object; `hash_of` returns the hashes of the existing ones. */
-void pd_index_add(struct pd_index *x, uint64_t hash, pd_index_hash *hash_of, const void *things);
-void pd_index_release(struct pd_index *x);
+void pd_hashtab_add(struct pd_hashtab *x, uint64_t hash, pd_hashtab_hash *hash_of, const void *things);
+void pd_hashtab_release(struct pd_hashtab *x);
 
 /* For many searches at a time: prefetch the slot of this hash. */
-static inline void pd_index_expect(const struct pd_index *x, uint64_t hash)
+static inline void pd_hashtab_expect(const struct pd_hashtab *x, uint64_t hash)
 {
 	if (!x->cap)
 		return;
-	size_t i = pd_index_place(x, hash) & (x->cap - 1);
+	size_t i = pd_hashtab_place(x, hash) & (x->cap - 1);
 	pd_prefetch(&x->tag[i]);
 	pd_prefetch(&x->number[i]);
 }
 
 /* … and then return its number, or PD_NO_NUMBER, so that the caller can prefetch the object. */
-static inline uint32_t pd_index_guess(const struct pd_index *x, uint64_t hash)
+static inline uint32_t pd_hashtab_guess(const struct pd_hashtab *x, uint64_t hash)
 {
-	uint64_t place = pd_index_place(x, hash);
-	size_t i = x->cap ? pd_index_likely(x, place, pd_index_tag(place)) : 0;
+	uint64_t place = pd_hashtab_place(x, hash);
+	size_t i = x->cap ? pd_hashtab_likely(x, place, pd_hashtab_tag(place)) : 0;
 	return x->cap && x->tag[i] ? x->number[i] : PD_NO_NUMBER;
 }
 
@@ -188,7 +188,7 @@ static inline uint32_t pd_index_guess(const struct pd_index *x, uint64_t hash)
 struct pd_names {
 	struct pd_span *v; /* by number */
 	size_t n, cap;
-	struct pd_index index;
+	struct pd_hashtab index;
 	struct pd_arena arena;
 };
 

@@ -173,7 +173,7 @@ static void keys_of_rows(struct pd_pages *pages, enum pd_keep by, uint64_t *key)
 /* URL -> its pages: the pages of the i-th URL are first[i], next[first[i]] … */
 struct urls {
 	struct pd_pages *pages;
-	struct pd_index index;
+	struct pd_hashtab index;
 	uint32_t *first, *next;
 };
 
@@ -195,7 +195,7 @@ static bool is_url(const void *urls, uint32_t number, const void *url)
 
 static uint32_t url_find(const struct urls *u, struct pd_span url)
 {
-	return pd_index_find(&u->index, pd_map_key(url), is_url, u, &url);
+	return pd_hashtab_find(&u->index, pd_map_key(url), is_url, u, &url);
 }
 
 static void urls_init(struct urls *u, struct pd_pages *pages)
@@ -210,7 +210,7 @@ static void urls_init(struct urls *u, struct pd_pages *pages)
 		if (number == PD_NO_NUMBER) {
 			number = (uint32_t)u->index.n;
 			u->first[number] = i;
-			pd_index_add(&u->index, pd_map_key(url), url_hash, u);
+			pd_hashtab_add(&u->index, pd_map_key(url), url_hash, u);
 		}
 		u->first[number] = i;
 	}
@@ -218,7 +218,7 @@ static void urls_init(struct urls *u, struct pd_pages *pages)
 
 static void urls_release(struct urls *u)
 {
-	pd_index_release(&u->index);
+	pd_hashtab_release(&u->index);
 	free(u->first);
 	free(u->next);
 }
@@ -331,7 +331,7 @@ int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, s
  * nobody can make a URL with the hash of another. */
 struct canonical_finder {
 	struct pd_pages *pages;
-	struct pd_index ids;
+	struct pd_hashtab ids;
 	uint32_t *component; /* by page: a page of its component, the same for all of them */
 	uint64_t *url;	     /* by page: hash of its URL in canonical form; 0: none */
 	uint32_t *order;     /* pages by URL, then by component */
@@ -399,7 +399,7 @@ static int canonical_finder_init(struct canonical_finder *f, struct pd_pages *pa
 	find_components(f);
 	for (uint32_t i = 0; i < pages->n; i++) {
 		struct pd_page_view v = pd_pages_view(pages, i);
-		pd_index_add(&f->ids, pd_map_key(v.id), page_id_hash, f);
+		pd_hashtab_add(&f->ids, pd_map_key(v.id), page_id_hash, f);
 		f->url[i] = hash_canonical(f, v.url);
 	}
 	uint64_t *component = pd_alloc((pages->n + 1) * sizeof *component);
@@ -413,7 +413,7 @@ static int canonical_finder_init(struct canonical_finder *f, struct pd_pages *pa
 
 static void canonical_finder_release(struct canonical_finder *f)
 {
-	pd_index_release(&f->ids);
+	pd_hashtab_release(&f->ids);
 	free(f->component);
 	free(f->url);
 	free(f->order);
@@ -449,7 +449,7 @@ static int read_canonical(struct canonical_finder *f, const char *file, const st
 		return e->status;
 	while ((status = next_telling_line(&lines, &line, e)) > 0) {
 		uint64_t url = pd_tsv_fields(line, cells, 2) == 2 && cells[0].n ? hash_canonical(f, cells[1]) : 0;
-		uint32_t page = url ? pd_index_find(&f->ids, pd_map_key(cells[0]), is_page_id, f, &cells[0]) : PD_NO_NUMBER;
+		uint32_t page = url ? pd_hashtab_find(&f->ids, pd_map_key(cells[0]), is_page_id, f, &cells[0]) : PD_NO_NUMBER;
 		if (page != PD_NO_NUMBER && f->url[page] != url && has_url(f, f->component[page], url))
 			key[page] = 1;
 		if (url)

@@ -177,13 +177,13 @@ static bool is_at_place(const void *ids, uint32_t n, const void *place)
 /* Look up many ids in steps: the memory of a later step is prefetched, so that no step waits. */
 static void expect_slot(const struct pd_ids *ids, struct id_place at)
 {
-	pd_index_expect(&ids->index, place_hash(at));
+	pd_hashtab_expect(&ids->index, place_hash(at));
 }
 
 /* The number in its slot. */
 static void expect_id(const struct pd_ids *ids, struct id_place at)
 {
-	uint32_t n = pd_index_guess(&ids->index, place_hash(at));
+	uint32_t n = pd_hashtab_guess(&ids->index, place_hash(at));
 	if (n == PD_NO_NUMBER)
 		return;
 	pd_prefetch(&ids->offset[n]);
@@ -196,14 +196,14 @@ static uint32_t add_id(struct pd_ids *ids, struct id_place at, bool *is_new)
 	*is_new = false;
 	if (at.file == PD_NO_NAME)
 		return PD_NO_NAME;
-	uint32_t n = pd_index_find(&ids->index, place_hash(at), is_at_place, ids, &at);
+	uint32_t n = pd_hashtab_find(&ids->index, place_hash(at), is_at_place, ids, &at);
 	if (n != PD_NO_NUMBER)
 		return n;
 	ids->file = pd_big_grow(ids->file, ids->n, &ids->cap_file, sizeof *ids->file);
 	ids->offset = pd_big_grow(ids->offset, ids->n, &ids->cap_offset, sizeof *ids->offset);
 	ids->file[ids->n] = at.file;
 	ids->offset[ids->n] = at.offset;
-	pd_index_add(&ids->index, place_hash(at), number_hash, ids);
+	pd_hashtab_add(&ids->index, place_hash(at), number_hash, ids);
 	*is_new = true;
 	return (uint32_t)ids->n++;
 }
@@ -321,7 +321,7 @@ static void release_ids(struct pd_ids *ids)
 	pd_names_release(&ids->odd);
 	free(ids->file);
 	free(ids->offset);
-	pd_index_release(&ids->index);
+	pd_hashtab_release(&ids->index);
 	*ids = (struct pd_ids){ 0 };
 }
 
@@ -742,7 +742,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 		status = pd_owners_open(&p->owners, o->scope == PD_PAGES_SITE ? o->sites : NULL, e);
 	if (!status)
 		status = take_pairs(p, &in, o, e);
-	pd_index_release(&p->ids.index);
+	pd_hashtab_release(&p->ids.index);
 	if (!status)
 		order_similarities(p);
 	pd_buf_add_span(&p->totals, pd_buf_span(&in.totals));

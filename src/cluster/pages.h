@@ -47,8 +47,8 @@ struct pd_ids {
 	uint32_t *file;	     /* by number; its two highest bits: enum form in pages.c */
 	uint64_t *offset;    /* with an odd id its number among those */
 	size_t n, cap_file, cap_offset;
-	struct pd_index index; /* of the data in `file` and `offset` */
-	uint32_t last_file;    /* that was requested */
+	struct pd_hashtab index; /* of the data in `file` and `offset` */
+	uint32_t last_file;	 /* that was requested */
 };
 
 /* Lines that are too many for memory: appended, and read again at any time by their offsets, in a file without a

@@ -6,8 +6,8 @@
  *	bit    63        48 47        32 31        16 15         0
  *	      [  block 0  ][  block 1  ][  block 2  ][  block 3  ]
  */
-#ifndef PD_JOIN_BITS_H
-#define PD_JOIN_BITS_H
+#ifndef PD_INDEX_BITS_H
+#define PD_INDEX_BITS_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -73,7 +73,7 @@ static inline void pd_bits_exchange(const uint64_t *in, uint64_t *out, int bits,
 
 /* Compute the radii of n blocks of equal rank.  The sum of (radius + 1) is k + 1: two keys that differ by more than the
  * radius in every block differ in at least k + 1 bits. */
-static inline void pd_join_radii(int k, int n_blocks, int *radius)
+static inline void pd_index_radii(int k, int n_blocks, int *radius)
 {
 	for (int i = 0; i < n_blocks; i++)
 		radius[i] = (k + 1) / n_blocks + (i < (k + 1) % n_blocks) - 1;

@@ -7,7 +7,7 @@
  *
  * From the top down:
  *
- *	pd_join_blocks	for each block: sort by it, then all threads take ranges of buckets
+ *	pd_index_blocks	for each block: sort by it, then all threads take ranges of buckets
  *	join_range	joins the buckets of a range, one after the other
  *	join_partition	the same if buckets are joined only with themselves: one thread sorts and joins a partition of the keys
  *	join_bucket	joins a bucket with itself and all its neighbours, ring by ring
@@ -37,8 +37,8 @@
 
 struct gather {
 	size_t n_runs, taken; /* number of runs; number of runs that were copied */
-	struct pd_join_scan_run runs[GATHER_RUNS];
-	struct pd_join_columns columns; /* the copied keys, from run `first` on */
+	struct pd_index_scan_run runs[GATHER_RUNS];
+	struct pd_index_columns columns; /* the copied keys, from run `first` on */
 	size_t n, first;
 	uint16_t begins[GATHER_RUNS + 1];		 /* run -> its first position here */
 	uint16_t of_step[GATHER_KEYS / GATHER_STEP + 2]; /* step -> run of its first key */
@@ -48,7 +48,7 @@ struct gather {
 /* List a run of fewer than SMALL keys, while n_runs < RUNS; empty runs are skipped. */
 static inline void gather_list(struct gather *g, uint32_t from, uint32_t n)
 {
-	g->runs[g->n_runs] = (struct pd_join_scan_run){ from, n };
+	g->runs[g->n_runs] = (struct pd_index_scan_run){ from, n };
 	g->n_runs += n != 0;
 }
 
@@ -79,7 +79,7 @@ static size_t lay_out(struct gather *g)
 }
 
 /* Copy as many listed runs as fit.  Return false if there are none left; the list is then empty. */
-static bool gather_next(struct gather *g, const struct pd_join_table *t, const struct pd_join_scan_loops *loops)
+static bool gather_next(struct gather *g, const struct pd_index_table *t, const struct pd_index_scan_loops *loops)
 {
 	if (g->taken == g->n_runs) {
 		g->n_runs = g->taken = 0;
@@ -107,35 +107,35 @@ static void gather_release(struct gather *g)
 
 /* Two sorted tables that are joined; a == b: one table with itself. */
 struct table_pair {
-	struct pd_join_frame frame;
-	const struct pd_join_table *a, *b;
-	const struct pd_join_masks *masks;
+	struct pd_index_frame frame;
+	const struct pd_index_table *a, *b;
+	const struct pd_index_masks *masks;
 	int depth;
 };
 
 /* Tables of one level of partitions, reused for the next; and the last plan of this level. */
 struct level {
-	struct pd_join_table a, b, whole_a, whole_b;
-	struct pd_join_masks masks;
-	struct pd_join_plan_part part;
-	struct pd_join_plan plan;
+	struct pd_index_table a, b, whole_a, whole_b;
+	struct pd_index_masks masks;
+	struct pd_index_plan_part part;
+	struct pd_index_plan plan;
 };
 
 struct block_worker {
-	const struct pd_join_keys *keys;
-	const struct pd_join_scan *scan;
+	const struct pd_index_keys *keys;
+	const struct pd_index_scan *scan;
 	int k, words;
-	struct pd_join_split split;
-	struct pd_join_hits hits;
+	struct pd_index_split split;
+	struct pd_index_hits hits;
 	struct pd_items *found;
-	const struct pd_join_frame *frame; /* the frame of all waiting candidates */
+	const struct pd_index_frame *frame; /* the frame of all waiting candidates */
 	size_t n_candidates;
 	struct {
 		const uint32_t *a, *b;
 	} candidates[CANDIDATES]; /* positions in the tables' indices, which give
 									 * the numbers of the keys */
 	struct gather gather;
-	struct pd_join_table part; /* table of the current partition (join_partition) */
+	struct pd_index_table part; /* table of the current partition (join_partition) */
 	struct level levels[DEPTH_MAX];
 };
 
@@ -146,14 +146,14 @@ static const uint64_t *key_of(const struct block_worker *w, uint32_t i)
 	return w->keys->v + i * (size_t)w->words;
 }
 
-static bool is_caught(const struct pd_join_plan *p, int block, const uint64_t *x, const uint64_t *y)
+static bool is_caught(const struct pd_index_plan *p, int block, const uint64_t *x, const uint64_t *y)
 {
 	uint64_t d = pd_bits_get(x, p->first_bit[block], p->n_bits[block]) ^ pd_bits_get(y, p->first_bit[block], p->n_bits[block]);
 	return pd_bits_count(d) <= p->radius[block];
 }
 
 /* Return whether no earlier block of any level finds the pair. */
-static bool is_first(const struct pd_join_frame *f, const uint64_t *x, const uint64_t *y)
+static bool is_first(const struct pd_index_frame *f, const uint64_t *x, const uint64_t *y)
 {
 	for (; f; f = f->up)
 		for (int i = 0; i < f->block; i++)
@@ -180,13 +180,13 @@ static void verify(struct block_worker *w)
 	for (size_t i = 0; i < w->n_candidates; i++) {
 		const uint64_t *x = key_of(w, two[i].x), *y = key_of(w, two[i].y);
 		int d = pd_bits_distance(x, y, w->words);
-		if (d > w->k || !pd_join_counts(w->keys, two[i].x, two[i].y) || !is_first(w->frame, x, y))
+		if (d > w->k || !pd_index_counts(w->keys, two[i].x, two[i].y) || !is_first(w->frame, x, y))
 			continue;
 		pd_items_add_pair(w->found, two[i].x, two[i].y, (uint32_t)d);
 		n++;
 	}
 	w->n_candidates = 0;
-	pd_join_report(w->keys, n);
+	pd_index_report(w->keys, n);
 }
 
 static void note_candidates(struct block_worker *w, const struct table_pair *m)
@@ -202,9 +202,9 @@ static void note_candidates(struct block_worker *w, const struct table_pair *m)
 	w->hits.n = 0;
 }
 
-static const struct pd_join_scan_loops *loops_of(const struct block_worker *w, const struct table_pair *m)
+static const struct pd_index_scan_loops *loops_of(const struct block_worker *w, const struct table_pair *m)
 {
-	return &w->scan->by[m->a->is_half ? PD_SCAN_HALF : pd_join_scan_width_of(w->keys->bits)];
+	return &w->scan->by[m->a->is_half ? PD_SCAN_HALF : pd_index_scan_width_of(w->keys->bits)];
 }
 
 /* Return the largest distance of the compared data for a candidate, if the blocks differ in `spent` bits. */
@@ -214,11 +214,11 @@ static int distance_left(const struct block_worker *w, const struct table_pair *
 }
 
 /* Compare a bucket with all listed neighbours. */
-static void compare_gathered(struct block_worker *w, const struct table_pair *m, struct pd_join_run a, int spent)
+static void compare_gathered(struct block_worker *w, const struct table_pair *m, struct pd_index_run a, int spent)
 {
-	const struct pd_join_scan_loops *loops = loops_of(w, m);
+	const struct pd_index_scan_loops *loops = loops_of(w, m);
 	while (gather_next(&w->gather, m->b, loops)) {
-		loops->cross(a, (struct pd_join_run){ &w->gather.columns, 0, w->gather.n }, distance_left(w, m, spent), &w->hits);
+		loops->cross(a, (struct pd_index_run){ &w->gather.columns, 0, w->gather.n }, distance_left(w, m, spent), &w->hits);
 		for (size_t i = 0; i < w->hits.n; i++)
 			w->hits.v[i].b = gather_place(&w->gather, w->hits.v[i].b);
 		note_candidates(w, m);
@@ -227,33 +227,33 @@ static void compare_gathered(struct block_worker *w, const struct table_pair *m,
 
 /* Two runs inside buckets that are joined; self: one run with itself. */
 struct two_runs {
-	const struct pd_join_table *a_table, *b_table;
-	struct pd_join_run a, b;
+	const struct pd_index_table *a_table, *b_table;
+	struct pd_index_run a, b;
 	bool self;
 };
 
 /* Convert a bucket of halves to one of complete keys. */
-static struct pd_join_run whole_run(const struct block_worker *w, const struct pd_join_table *t, struct pd_join_run run,
-				    struct pd_join_table *whole)
+static struct pd_index_run whole_run(const struct block_worker *w, const struct pd_index_table *t, struct pd_index_run run,
+				     struct pd_index_table *whole)
 {
 	if (!t->is_half)
 		return run;
-	struct pd_join_source some = pd_join_source_some(w->keys, t->index + run.from, run.to - run.from);
-	pd_join_table_build(whole, &some, (struct pd_join_shape){ 0 });
-	return (struct pd_join_run){ &whole->columns, 0, whole->n };
+	struct pd_index_source some = pd_index_source_some(w->keys, t->index + run.from, run.to - run.from);
+	pd_index_table_build(whole, &some, (struct pd_index_shape){ 0 });
+	return (struct pd_index_run){ &whole->columns, 0, whole->n };
 }
 
 /* Add the bits in which the keys of a run differ from `first`. */
-static void add_varying(struct pd_key *varying, struct pd_join_run run, const struct pd_key *first, int words)
+static void add_varying(struct pd_key *varying, struct pd_index_run run, const struct pd_key *first, int words)
 {
 	for (int w = 0; w < words; w++)
 		for (size_t i = run.from; i < run.to; i++)
 			varying->w[w] |= run.columns->w[w][i] ^ first->w[w];
 }
 
-static struct pd_join_plan_part part_of(const struct block_worker *w, const struct two_runs *r)
+static struct pd_index_plan_part part_of(const struct block_worker *w, const struct two_runs *r)
 {
-	struct pd_join_plan_part part = { .n_a = r->a.to - r->a.from, .n_b = r->self ? 0 : r->b.to - r->b.from };
+	struct pd_index_plan_part part = { .n_a = r->a.to - r->a.from, .n_b = r->self ? 0 : r->b.to - r->b.from };
 	struct pd_key first = { { 0 } };
 	for (int i = 0; i < w->words; i++)
 		first.w[i] = r->a.columns->w[i][r->a.from];
@@ -269,23 +269,23 @@ static bool is_near_size(size_t a, size_t b)
 }
 
 /* Return whether the last plan can be reused.  Many buckets have nearly the same size. */
-static bool was_planned(const struct level *level, const struct pd_join_plan_part *part, int left)
+static bool was_planned(const struct level *level, const struct pd_index_plan_part *part, int left)
 {
-	const struct pd_join_plan_part *last = &level->part;
+	const struct pd_index_plan_part *last = &level->part;
 	return level->plan.kind != PD_PLAN_AUTO && level->plan.k == left && is_near_size(part->n_a, last->n_a) &&
 	       is_near_size(part->n_b, last->n_b) && !memcmp(&part->usable, &last->usable, sizeof part->usable) &&
 	       !memcmp(&part->varying, &last->varying, sizeof part->varying);
 }
 
 /* Choose the cheaper plan: by the bits of later blocks only, with a smaller remaining distance, or by all open bits. */
-static struct pd_join_plan plan_again(struct block_worker *w, const struct table_pair *m, const struct two_runs *r, int spent,
-				      struct pd_key *usable)
+static struct pd_index_plan plan_again(struct block_worker *w, const struct table_pair *m, const struct two_runs *r, int spent,
+				       struct pd_key *usable)
 {
 	struct level *level = &w->levels[m->depth];
-	struct pd_join_plan_part part = part_of(w, r);
-	struct pd_join_plan plans[2];
+	struct pd_index_plan_part part = part_of(w, r);
+	struct pd_index_plan plans[2];
 	const struct pd_key *open[2] = { &m->frame.later, &m->frame.open };
-	int left[2] = { pd_join_frame_left(&m->frame, spent), m->frame.plan->k - spent };
+	int left[2] = { pd_index_frame_left(&m->frame, spent), m->frame.plan->k - spent };
 	for (int i = 0; i < 2; i++) {
 		part.usable = *usable = *open[i];
 		if (was_planned(level, &part, left[i]))
@@ -293,8 +293,8 @@ static struct pd_join_plan plan_again(struct block_worker *w, const struct table
 	}
 	for (int i = 0; i < 2; i++) {
 		part.usable = *open[i];
-		plans[i] = (struct pd_join_plan){ .bits = w->keys->bits, .k = left[i], .scan = w->scan };
-		pd_join_plan_part(&plans[i], w->split.kind, &part);
+		plans[i] = (struct pd_index_plan){ .bits = w->keys->bits, .k = left[i], .scan = w->scan };
+		pd_index_plan_part(&plans[i], w->split.kind, &part);
 	}
 	bool all_open = plans[0].kind != PD_PLAN_BLOCKS || (plans[1].kind == PD_PLAN_BLOCKS && plans[1].cost < plans[0].cost);
 	part.usable = *usable = *open[all_open];
@@ -304,7 +304,7 @@ static struct pd_join_plan plan_again(struct block_worker *w, const struct table
 }
 
 /* Partition two runs by the blocks of their own plan, and join them.  Return false if brute force is better. */
-static bool partition_again(struct block_worker *w, const struct table_pair *m, struct pd_join_run a, struct pd_join_run b,
+static bool partition_again(struct block_worker *w, const struct table_pair *m, struct pd_index_run a, struct pd_index_run b,
 			    bool self, int spent)
 {
 	struct level *level = &w->levels[m->depth];
@@ -314,52 +314,52 @@ static bool partition_again(struct block_worker *w, const struct table_pair *m, 
 	r.b = self ? r.a : whole_run(w, m->b, b, &level->whole_b);
 	r.a_table = m->a->is_half ? &level->whole_a : m->a;
 	r.b_table = self ? r.a_table : m->b->is_half ? &level->whole_b : m->b;
-	struct pd_join_plan plan = plan_again(w, m, &r, spent, &usable);
+	struct pd_index_plan plan = plan_again(w, m, &r, spent, &usable);
 	if (plan.kind != PD_PLAN_BLOCKS)
 		return false;
 	struct table_pair inner = {
 		.a = &level->a, .b = self ? &level->a : &level->b, .masks = &level->masks, .depth = m->depth + 1
 	};
-	struct pd_join_source from_a = pd_join_source_run(r.a_table, r.a, w->words),
-			      from_b = pd_join_source_run(r.b_table, r.b, w->words);
+	struct pd_index_source from_a = pd_index_source_run(r.a_table, r.a, w->words),
+			       from_b = pd_index_source_run(r.b_table, r.b, w->words);
 	for (int i = 0; i < plan.n_blocks; i++) {
 		if (plan.radius[i] < 0)
 			continue;
-		pd_join_frame_open(&inner.frame, &m->frame, &plan, i, &usable);
-		if (pd_join_frame_left(&inner.frame, 0) < 0)
+		pd_index_frame_open(&inner.frame, &m->frame, &plan, i, &usable);
+		if (pd_index_frame_left(&inner.frame, 0) < 0)
 			break;
-		struct pd_join_shape shape = { plan.first_bit[i], plan.n_bits[i], NULL };
-		pd_join_table_build(&level->a, &from_a, shape);
+		struct pd_index_shape shape = { plan.first_bit[i], plan.n_bits[i], NULL };
+		pd_index_table_build(&level->a, &from_a, shape);
 		if (!self)
-			pd_join_table_build(&level->b, &from_b, shape);
-		pd_join_masks_fill(&level->masks, plan.n_bits[i], plan.radius[i]);
-		for (size_t v = 0; v < inner.a->n_values && !pd_join_is_over(w->keys); v++)
+			pd_index_table_build(&level->b, &from_b, shape);
+		pd_index_masks_fill(&level->masks, plan.n_bits[i], plan.radius[i]);
+		for (size_t v = 0; v < inner.a->n_values && !pd_index_is_over(w->keys); v++)
 			join_bucket(w, &inner, v);
 		verify(w);
 	}
 	return true;
 }
 
-static bool is_big(const struct block_worker *w, struct pd_join_run a, struct pd_join_run b)
+static bool is_big(const struct block_worker *w, struct pd_index_run a, struct pd_index_run b)
 {
 	return (double)(a.to - a.from) * (double)(b.to - b.from) > (double)w->split.over * (double)w->split.over;
 }
 
 /* Join two buckets whose values differ in `spent` bits; self: a bucket with itself. */
-static void join_two(struct block_worker *w, const struct table_pair *m, struct pd_join_run a, struct pd_join_run b, bool self,
+static void join_two(struct block_worker *w, const struct table_pair *m, struct pd_index_run a, struct pd_index_run b, bool self,
 		     int spent)
 {
-	if (pd_join_is_over(w->keys) || (is_big(w, a, b) && m->depth < DEPTH_MAX && partition_again(w, m, a, b, self, spent)))
+	if (pd_index_is_over(w->keys) || (is_big(w, a, b) && m->depth < DEPTH_MAX && partition_again(w, m, a, b, self, spent)))
 		return;
-	const struct pd_join_scan_loops *loops = loops_of(w, m);
+	const struct pd_index_scan_loops *loops = loops_of(w, m);
 	int k = distance_left(w, m, spent);
 	/* Compare in tiles: if all keys are near, hits must not fill the memory before they are counted. */
-	for (size_t i = a.from; i < a.to && !pd_join_is_over(w->keys); i += TILE) {
-		struct pd_join_run x = { a.columns, i, i + TILE < a.to ? i + TILE : a.to };
+	for (size_t i = a.from; i < a.to && !pd_index_is_over(w->keys); i += TILE) {
+		struct pd_index_run x = { a.columns, i, i + TILE < a.to ? i + TILE : a.to };
 		if (self)
 			loops->self(x, k, &w->hits);
-		for (size_t j = self ? x.to : b.from; j < b.to && !pd_join_is_over(w->keys); j += TILE) {
-			loops->cross(x, (struct pd_join_run){ b.columns, j, j + TILE < b.to ? j + TILE : b.to }, k, &w->hits);
+		for (size_t j = self ? x.to : b.from; j < b.to && !pd_index_is_over(w->keys); j += TILE) {
+			loops->cross(x, (struct pd_index_run){ b.columns, j, j + TILE < b.to ? j + TILE : b.to }, k, &w->hits);
 			note_candidates(w, m);
 		}
 		note_candidates(w, m);
@@ -367,7 +367,7 @@ static void join_two(struct block_worker *w, const struct table_pair *m, struct 
 }
 
 /* List the small neighbours of bucket v, by some masks, and count the others. */
-static inline __attribute__((always_inline)) size_t list_neighbours(struct gather *g, const struct pd_join_table *t, size_t v,
+static inline __attribute__((always_inline)) size_t list_neighbours(struct gather *g, const struct pd_index_table *t, size_t v,
 								    const uint32_t *masks, size_t n, const char *keys, size_t size)
 {
 	const uint32_t *const start = t->start;
@@ -387,10 +387,10 @@ static inline __attribute__((always_inline)) size_t list_neighbours(struct gathe
 
 /* Join bucket v with its neighbours by masks from .. to - 1.  Joining two big buckets also uses the list of gathered
  * runs, so big ones wait until the small ones are compared. */
-static void join_ring(struct block_worker *w, const struct table_pair *m, size_t v, struct pd_join_run a, int spent, size_t from,
+static void join_ring(struct block_worker *w, const struct table_pair *m, size_t v, struct pd_index_run a, int spent, size_t from,
 		      size_t to)
 {
-	const struct pd_join_columns *c = &m->b->columns;
+	const struct pd_index_columns *c = &m->b->columns;
 	struct gather *g = &w->gather;
 	for (size_t at = from, n; at < to; at += n) {
 		size_t room = GATHER_RUNS - g->n_runs;
@@ -401,7 +401,7 @@ static void join_ring(struct block_worker *w, const struct table_pair *m, size_t
 		if (big || g->n_runs == GATHER_RUNS)
 			compare_gathered(w, m, a, spent);
 		for (size_t i = 0; big && i < n; i++) {
-			struct pd_join_run b = pd_join_table_bucket(m->b, v ^ masks[i]);
+			struct pd_index_run b = pd_index_table_bucket(m->b, v ^ masks[i]);
 			if (b.to - b.from >= PD_GATHER_SMALL)
 				join_two(w, m, a, b, false, spent);
 		}
@@ -413,12 +413,12 @@ static void join_ring(struct block_worker *w, const struct table_pair *m, size_t
 static void join_bucket(struct block_worker *w, const struct table_pair *m, size_t v)
 {
 	bool self = m->a == m->b;
-	struct pd_join_run a = pd_join_table_bucket(m->a, v), b = pd_join_table_bucket(m->b, v);
+	struct pd_index_run a = pd_index_table_bucket(m->a, v), b = pd_index_table_bucket(m->b, v);
 	if (a.from == a.to)
 		return;
-	if ((self ? a.from + 1 < a.to : b.from < b.to) && pd_join_frame_left(&m->frame, 0) >= 0)
+	if ((self ? a.from + 1 < a.to : b.from < b.to) && pd_index_frame_left(&m->frame, 0) >= 0)
 		join_two(w, m, a, b, self, 0);
-	for (int spent = 1; spent <= m->masks->radius && pd_join_frame_left(&m->frame, spent) >= 0; spent++) {
+	for (int spent = 1; spent <= m->masks->radius && pd_index_frame_left(&m->frame, spent) >= 0; spent++) {
 		const size_t *ring = m->masks->ring[spent];
 		for (int bit = 0; self && bit < m->masks->n_bits; bit++)
 			if (!(v >> bit & 1))
@@ -433,14 +433,14 @@ static void join_bucket(struct block_worker *w, const struct table_pair *m, size
 struct top {
 	struct block_worker *workers;
 	struct table_pair tables;
-	struct pd_join_deal deal;
+	struct pd_index_deal deal;
 };
 
 static void join_range(void *ctx, size_t i, int thread)
 {
 	const struct top *top = ctx;
 	size_t n = top->tables.a->n_values;
-	for (size_t v = n * i / TASKS; v < n * (i + 1) / TASKS && !pd_join_is_over(top->workers[thread].keys); v++)
+	for (size_t v = n * i / TASKS; v < n * (i + 1) / TASKS && !pd_index_is_over(top->workers[thread].keys); v++)
 		join_bucket(&top->workers[thread], &top->tables, v);
 	verify(&top->workers[thread]);
 }
@@ -453,13 +453,13 @@ static void join_partition(void *ctx, size_t p, int thread)
 	struct block_worker *w = &top->workers[thread];
 	struct table_pair m = top->tables;
 	m.a = m.b = &w->part;
-	if (pd_join_frame_left(&m.frame, 0) < 0)
+	if (pd_index_frame_left(&m.frame, 0) < 0)
 		return;
-	pd_join_deal_part(&top->deal, p, &w->part);
-	const struct pd_join_scan_loops *loops = loops_of(w, &m);
+	pd_index_deal_part(&top->deal, p, &w->part);
+	const struct pd_index_scan_loops *loops = loops_of(w, &m);
 	const int k = distance_left(w, &m, 0);
-	for (size_t v = 0; v < w->part.n_values && !pd_join_is_over(w->keys); v++) {
-		struct pd_join_run a = pd_join_table_bucket(&w->part, v);
+	for (size_t v = 0; v < w->part.n_values && !pd_index_is_over(w->keys); v++) {
+		struct pd_index_run a = pd_index_table_bucket(&w->part, v);
 		if (a.to - a.from > TILE || is_big(w, a, a))
 			join_two(w, &m, a, a, true, 0);
 		else if (a.to - a.from > 1)
@@ -471,7 +471,7 @@ static void join_partition(void *ctx, size_t p, int thread)
 }
 
 /* Return whether all keys are in one bucket: then this block finds all pairs within k, and later blocks find none. */
-static bool is_one_bucket(const struct pd_join_table *t)
+static bool is_one_bucket(const struct pd_index_table *t)
 {
 	size_t v = 0;
 	while (v < t->n_values && !t->start[v + 1])
@@ -479,8 +479,8 @@ static bool is_one_bucket(const struct pd_join_table *t)
 	return t->start[v + 1] == t->n;
 }
 
-static struct block_worker *new_workers(const struct pd_join_keys *keys, const struct pd_join_plan *plan, int threads,
-					struct pd_join_split split, struct pd_items *lists)
+static struct block_worker *new_workers(const struct pd_index_keys *keys, const struct pd_index_plan *plan, int threads,
+					struct pd_index_split split, struct pd_items *lists)
 {
 	struct block_worker *workers = pd_zalloc((size_t)threads * sizeof *workers);
 	for (int i = 0; i < threads; i++) {
@@ -500,27 +500,27 @@ static void free_workers(struct block_worker *workers, int threads)
 {
 	for (int i = 0; i < threads; i++) {
 		for (struct level *l = workers[i].levels; l < workers[i].levels + DEPTH_MAX; l++) {
-			pd_join_table_release(&l->a);
-			pd_join_table_release(&l->b);
-			pd_join_table_release(&l->whole_a);
-			pd_join_table_release(&l->whole_b);
-			pd_join_masks_release(&l->masks);
+			pd_index_table_release(&l->a);
+			pd_index_table_release(&l->b);
+			pd_index_table_release(&l->whole_a);
+			pd_index_table_release(&l->whole_b);
+			pd_index_masks_release(&l->masks);
 		}
-		pd_join_table_release(&workers[i].part);
+		pd_index_table_release(&workers[i].part);
 		free(workers[i].hits.v);
 		gather_release(&workers[i].gather);
 	}
 	free(workers);
 }
 
-void pd_join_blocks(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_join_split split,
-		    struct pd_items *lists)
+void pd_index_blocks(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_index_split split,
+		     struct pd_items *lists)
 {
-	struct pd_join_table table = { 0 }, other = { 0 };
-	struct pd_join_masks masks = { 0 };
+	struct pd_index_table table = { 0 }, other = { 0 };
+	struct pd_index_masks masks = { 0 };
 	struct pd_key all;
-	struct pd_join_source source = pd_join_source_keys(keys),
-			      against = pd_join_source_some(keys, keys->against, keys->n_against);
+	struct pd_index_source source = pd_index_source_keys(keys),
+			       against = pd_index_source_some(keys, keys->against, keys->n_against);
 	double t = pd_cpu_seconds();
 	if (keys->against ? !keys->n || !keys->n_against : keys->n < 2)
 		return;
@@ -530,30 +530,30 @@ void pd_join_blocks(const struct pd_join_keys *keys, struct pd_join_plan *plan, 
 	for (int i = 0; i < plan->n_blocks; i++) {
 		if (plan->radius[i] < 0)
 			continue;
-		pd_join_frame_open(&top.tables.frame, NULL, plan, i, &all);
-		pd_join_window_choose(&top.tables.frame.window, plan, i);
-		const struct pd_join_window *window = plan->halves[i] ? &top.tables.frame.window : NULL;
-		struct pd_join_shape shape = { plan->first_bit[i], plan->n_bits[i], window };
-		bool in_parts = !keys->against && !plan->radius[i] && pd_join_deal(&top.deal, &source, shape, threads);
+		pd_index_frame_open(&top.tables.frame, NULL, plan, i, &all);
+		pd_index_window_choose(&top.tables.frame.window, plan, i);
+		const struct pd_index_window *window = plan->halves[i] ? &top.tables.frame.window : NULL;
+		struct pd_index_shape shape = { plan->first_bit[i], plan->n_bits[i], window };
+		bool in_parts = !keys->against && !plan->radius[i] && pd_index_deal(&top.deal, &source, shape, threads);
 		if (in_parts)
-			pd_join_table_release(&table);
+			pd_index_table_release(&table);
 		else
-			pd_join_table_build_big(&table, &source, shape, threads);
+			pd_index_table_build_big(&table, &source, shape, threads);
 		if (keys->against)
-			pd_join_table_build_big(&other, &against, shape, threads);
-		pd_join_masks_fill(&masks, plan->n_bits[i], plan->radius[i]);
-		pd_join_plan_clock(&plan->took.tables, &t);
+			pd_index_table_build_big(&other, &against, shape, threads);
+		pd_index_masks_fill(&masks, plan->n_bits[i], plan->radius[i]);
+		pd_index_plan_clock(&plan->took.tables, &t);
 		if (in_parts)
 			pd_parallel(threads, top.deal.radix.n_parts, join_partition, &top);
 		else
 			pd_parallel(threads, TASKS, join_range, &top);
-		pd_join_plan_clock(&plan->took.comparing, &t);
-		if (!keys->against && (in_parts ? pd_join_deal_is_one_bucket(&top.deal) : is_one_bucket(&table)))
+		pd_index_plan_clock(&plan->took.comparing, &t);
+		if (!keys->against && (in_parts ? pd_index_deal_is_one_bucket(&top.deal) : is_one_bucket(&table)))
 			break;
 	}
 	free_workers(top.workers, threads);
-	pd_join_deal_release(&top.deal);
-	pd_join_table_release(&table);
-	pd_join_table_release(&other);
-	pd_join_masks_release(&masks);
+	pd_index_deal_release(&top.deal);
+	pd_index_table_release(&table);
+	pd_index_table_release(&other);
+	pd_index_masks_release(&masks);
 }

@@ -11,7 +11,7 @@
 
 /* --- columns --- */
 
-void pd_join_column_row(struct pd_join_column *c)
+void pd_index_column_row(struct pd_index_column *c)
 {
 	c->start = pd_array_room(&c->memory[0], c->budget, (c->n + 2) * sizeof *c->start);
 	if (!c->n)
@@ -20,7 +20,7 @@ void pd_join_column_row(struct pd_join_column *c)
 	c->start[c->n] = c->start[c->n - 1];
 }
 
-void pd_join_column_item(struct pd_join_column *c, uint64_t item, float weight)
+void pd_index_column_item(struct pd_index_column *c, uint64_t item, float weight)
 {
 	uint64_t at = c->start[c->n]++;
 	c->item = pd_array_room(&c->memory[1], c->budget, (at + 1) * sizeof *c->item);
@@ -31,11 +31,11 @@ void pd_join_column_item(struct pd_join_column *c, uint64_t item, float weight)
 	}
 }
 
-void pd_join_column_release(struct pd_join_column *c)
+void pd_index_column_release(struct pd_index_column *c)
 {
 	for (size_t i = 0; i < sizeof c->memory / sizeof *c->memory; i++)
 		pd_array_release(&c->memory[i]);
-	*c = (struct pd_join_column){ 0 };
+	*c = (struct pd_index_column){ 0 };
 }
 
 /* --- items by number, the rarest first --- */
@@ -65,13 +65,13 @@ static void ranked_release(struct ranked *r)
 		pd_array_release(&r->memory[i]);
 }
 
-static size_t size_of(const struct pd_join_column *c, size_t row)
+static size_t size_of(const struct pd_index_column *c, size_t row)
 {
 	return (size_t)(c->start[row + 1] - c->start[row]);
 }
 
 /* place[row]: its rank by size, then by row. */
-static uint32_t *order_by_size(const struct pd_join_column *c, struct ranked *r, struct pd_array *memory)
+static uint32_t *order_by_size(const struct pd_index_column *c, struct ranked *r, struct pd_array *memory)
 {
 	uint32_t *place = pd_array_room(memory, c->budget, (size_t)(c->n ? c->start[c->n] + 1 : 1) * sizeof *place);
 	size_t most = 0, at = 0;
@@ -96,7 +96,7 @@ static uint32_t *order_by_size(const struct pd_join_column *c, struct ranked *r,
 	return place;
 }
 
-static int sort_by_item(const struct pd_join_column *c, int threads, struct pd_items *out, struct pd_err *e)
+static int sort_by_item(const struct pd_index_column *c, int threads, struct pd_items *out, struct pd_err *e)
 {
 	struct pd_items *list = pd_items_lists(1, c->budget);
 	for (size_t i = 0; i < c->n; i++)
@@ -130,8 +130,8 @@ static float weight_of(uint32_t bits)
 
 /* Sort the numbers of items, as (row, number) with the weight; items of equal frequency stay in the order of the
  * items. */
-static int sort_by_row(const struct pd_join_column *c, struct ranked *r, const uint32_t *place, const struct pd_items *by_item,
-		       int threads, struct pd_items *out, struct pd_join_columns_stats *stats, struct pd_err *e)
+static int sort_by_row(const struct pd_index_column *c, struct ranked *r, const uint32_t *place, const struct pd_items *by_item,
+		       int threads, struct pd_items *out, struct pd_index_columns_stats *stats, struct pd_err *e)
 {
 	uint32_t *next = pd_zalloc((r->n + 2) * sizeof *next), at = 0; /* by frequency */
 	struct pd_items *list = pd_items_lists(1, r->budget);
@@ -182,7 +182,7 @@ static void take_numbers(struct ranked *r, const struct pd_items *by_row, bool w
 		r->start[++row] = by_row->n;
 }
 
-static int rank_items(const struct pd_join_column *c, int threads, struct ranked *r, struct pd_join_columns_stats *stats,
+static int rank_items(const struct pd_index_column *c, int threads, struct ranked *r, struct pd_index_columns_stats *stats,
 		      struct pd_err *e)
 {
 	struct pd_items by_item = { 0 }, by_row = { 0 };
@@ -247,7 +247,7 @@ enum { ROWS_AT_ONCE = 256 };
 
 struct columns_search {
 	struct columns_index x;
-	pd_join_needed *needed;
+	pd_index_needed *needed;
 	const void *ctx;
 	double least;	  /* of vectors */
 	uint64_t **seen;  /* for each thread: one bit per row, cleared after each search */
@@ -285,7 +285,7 @@ static void ask(void *ctx, size_t task, int thread)
 	}
 }
 
-static int search(struct columns_search *s, int threads, struct pd_items *out, struct pd_join_columns_stats *stats,
+static int search(struct columns_search *s, int threads, struct pd_items *out, struct pd_index_columns_stats *stats,
 		  struct pd_err *e)
 {
 	const struct ranked *r = s->x.r;
@@ -330,11 +330,11 @@ static void compare_sets(struct columns_search *s, uint32_t a, uint32_t b, struc
 		pd_items_add_pair(out, r->row[a], r->row[b], (uint32_t)n);
 }
 
-int pd_join_sets(const struct pd_join_column *c, pd_join_needed *needed, const void *ctx, int threads, struct pd_items *out,
-		 struct pd_join_columns_stats *stats, struct pd_err *e)
+int pd_index_sets(const struct pd_index_column *c, pd_index_needed *needed, const void *ctx, int threads, struct pd_items *out,
+		  struct pd_index_columns_stats *stats, struct pd_err *e)
 {
 	struct ranked r;
-	*stats = (struct pd_join_columns_stats){ 0 };
+	*stats = (struct pd_index_columns_stats){ 0 };
 	*out = (struct pd_items){ 0 };
 	int status = rank_items(c, threads, &r, stats, e);
 	struct columns_search s = { .x = { .r = &r }, .needed = needed, .ctx = ctx, .compare = compare_sets, .all_items = true };
@@ -357,7 +357,7 @@ int pd_join_sets(const struct pd_join_column *c, pd_join_needed *needed, const v
 /* --- vectors --- */
 
 /* Normalise vectors to length 1; items of only one row count for the length. */
-static void normalize(const struct pd_join_column *c, struct ranked *r)
+static void normalize(const struct pd_index_column *c, struct ranked *r)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		double sum = 0;
@@ -411,11 +411,11 @@ static void compare_vectors(struct columns_search *s, uint32_t a, uint32_t b, st
 		pd_items_add_pair(out, r->row[a], r->row[b], 0);
 }
 
-int pd_join_vectors(const struct pd_join_column *c, double least, int threads, struct pd_items *out,
-		    struct pd_join_columns_stats *stats, struct pd_err *e)
+int pd_index_vectors(const struct pd_index_column *c, double least, int threads, struct pd_items *out,
+		     struct pd_index_columns_stats *stats, struct pd_err *e)
 {
 	struct ranked r;
-	*stats = (struct pd_join_columns_stats){ 0 };
+	*stats = (struct pd_index_columns_stats){ 0 };
 	*out = (struct pd_items){ 0 };
 	int status = rank_items(c, threads, &r, stats, e);
 	struct columns_search s = { .x = { .r = &r }, .least = least - SLACK, .compare = compare_vectors };
@@ -434,8 +434,8 @@ int pd_join_vectors(const struct pd_join_column *c, double least, int threads, s
 
 /* --- keys --- */
 
-int pd_join_equal(const uint64_t *keys, const uint32_t *row, size_t n, int threads, struct pd_budget *budget, struct pd_items *out,
-		  struct pd_err *e)
+int pd_index_equal(const uint64_t *keys, const uint32_t *row, size_t n, int threads, struct pd_budget *budget, struct pd_items *out,
+		   struct pd_err *e)
 {
 	struct pd_items *list = pd_items_lists(1, budget), by_key, *pairs;
 	*out = (struct pd_items){ 0 };

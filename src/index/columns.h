@@ -20,8 +20,8 @@
  * "L2AP", ICDE 2014).  The product is summed from the frequent end; it is abandoned if the remainders of both vectors
  * cannot reach t.
  */
-#ifndef PD_JOIN_COLUMNS_H
-#define PD_JOIN_COLUMNS_H
+#ifndef PD_INDEX_COLUMNS_H
+#define PD_INDEX_COLUMNS_H
 
 #include "base/err.h"
 #include "base/sort.h"
@@ -29,7 +29,7 @@
 
 /* Rows 0 ... n - 1.  The items of row i are item[start[i]] ... item[start[i + 1] - 1], without duplicates, in any
  * order. */
-struct pd_join_column {
+struct pd_index_column {
 	size_t n;
 	uint64_t *start, *item;
 	float *weight; /* weight of each item, positive; NULL: a set */
@@ -39,28 +39,28 @@ struct pd_join_column {
 };
 
 /* Begin the next row, which owns the items added afterwards. */
-void pd_join_column_row(struct pd_join_column *c);
+void pd_index_column_row(struct pd_index_column *c);
 /* weight: 0 in sets. */
-void pd_join_column_item(struct pd_join_column *c, uint64_t item, float weight);
-void pd_join_column_release(struct pd_join_column *c);
+void pd_index_column_item(struct pd_index_column *c, uint64_t item, float weight);
+void pd_index_column_release(struct pd_index_column *c);
 
-struct pd_join_columns_stats {
+struct pd_index_columns_stats {
 	uint64_t shared;     /* number of items in several rows */
 	uint64_t longest;    /* number of rows with the most frequent of them */
 	uint64_t candidates; /* number of pairs that were examined completely */
 };
 
 /* Return the number of items that two sets must share if the smaller one has n; 0: it matches nothing. */
-typedef size_t pd_join_needed(const void *ctx, size_t n);
+typedef size_t pd_index_needed(const void *ctx, size_t n);
 
 /* Join sets.  The value of a pair is the number of shared items. */
-int pd_join_sets(const struct pd_join_column *c, pd_join_needed *needed, const void *ctx, int threads, struct pd_items *out,
-		 struct pd_join_columns_stats *stats, struct pd_err *e);
+int pd_index_sets(const struct pd_index_column *c, pd_index_needed *needed, const void *ctx, int threads, struct pd_items *out,
+		  struct pd_index_columns_stats *stats, struct pd_err *e);
 /* Join vectors with a cosine over `least`.  Because of rounding, a pair may be below it by 1e-5. */
-int pd_join_vectors(const struct pd_join_column *c, double least, int threads, struct pd_items *out,
-		    struct pd_join_columns_stats *stats, struct pd_err *e);
+int pd_index_vectors(const struct pd_index_column *c, double least, int threads, struct pd_items *out,
+		     struct pd_index_columns_stats *stats, struct pd_err *e);
 /* Join all rows with the same two words; row[i] is the row of key i. */
-int pd_join_equal(const uint64_t *keys, const uint32_t *row, size_t n, int threads, struct pd_budget *budget, struct pd_items *out,
-		  struct pd_err *e);
+int pd_index_equal(const uint64_t *keys, const uint32_t *row, size_t n, int threads, struct pd_budget *budget, struct pd_items *out,
+		   struct pd_err *e);
 
 #endif

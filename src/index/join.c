@@ -19,19 +19,19 @@
 #define TILE 1024
 
 struct brute_force {
-	const struct pd_join_keys *keys;
-	const struct pd_join_table *table, *other; /* other: the keys that the table is compared with; NULL: the
+	const struct pd_index_keys *keys;
+	const struct pd_index_table *table, *other; /* other: the keys that the table is compared with; NULL: the
 							 * same table */
-	const struct pd_join_scan_loops *loops;
+	const struct pd_index_scan_loops *loops;
 	int k;
-	struct pd_join_hits *hits; /* one entry for each thread */
+	struct pd_index_hits *hits; /* one entry for each thread */
 	struct pd_items *lists;
 };
 
-static struct pd_join_run tile(const struct pd_join_table *t, size_t i)
+static struct pd_index_run tile(const struct pd_index_table *t, size_t i)
 {
 	size_t from = i * TILE;
-	return (struct pd_join_run){ &t->columns, from, from + TILE < t->n ? from + TILE : t->n };
+	return (struct pd_index_run){ &t->columns, from, from + TILE < t->n ? from + TILE : t->n };
 }
 
 static size_t n_tiles(size_t n)
@@ -39,61 +39,61 @@ static size_t n_tiles(size_t n)
 	return (n + TILE - 1) / TILE;
 }
 
-static void emit_hits(const struct brute_force *b, struct pd_join_hits *hits, struct pd_items *found)
+static void emit_hits(const struct brute_force *b, struct pd_index_hits *hits, struct pd_items *found)
 {
 	uint64_t n = 0;
 	const uint32_t *ids = b->table->index, *others = b->other ? b->other->index : ids;
 	for (size_t i = 0; i < hits->n; i++) {
 		uint32_t x = ids[hits->v[i].a], y = others[hits->v[i].b];
-		if (!pd_join_counts(b->keys, x, y))
+		if (!pd_index_counts(b->keys, x, y))
 			continue;
 		pd_items_add_pair(found, x, y, hits->v[i].distance);
 		n++;
 	}
 	hits->n = 0;
-	pd_join_report(b->keys, n);
+	pd_index_report(b->keys, n);
 }
 
 /* Compare one tile with itself and all later ones, or with all tiles of the other table. */
 static void compare_tile(void *ctx, size_t i, int thread)
 {
 	const struct brute_force *b = ctx;
-	const struct pd_join_table *with = b->other ? b->other : b->table;
-	struct pd_join_hits *hits = &b->hits[thread];
-	if (!b->other && !pd_join_is_over(b->keys))
+	const struct pd_index_table *with = b->other ? b->other : b->table;
+	struct pd_index_hits *hits = &b->hits[thread];
+	if (!b->other && !pd_index_is_over(b->keys))
 		b->loops->self(tile(b->table, i), b->k, hits);
-	for (size_t j = b->other ? 0 : i + 1; j < n_tiles(with->n) && !pd_join_is_over(b->keys); j++) {
+	for (size_t j = b->other ? 0 : i + 1; j < n_tiles(with->n) && !pd_index_is_over(b->keys); j++) {
 		b->loops->cross(tile(b->table, i), tile(with, j), b->k, hits);
 		emit_hits(b, hits, &b->lists[thread]);
 	}
 	emit_hits(b, hits, &b->lists[thread]);
 }
 
-static void join_by_brute_force(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists)
+static void join_by_brute_force(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_items *lists)
 {
-	struct pd_join_table table = { 0 }, other = { 0 };
+	struct pd_index_table table = { 0 }, other = { 0 };
 	struct brute_force b = { .keys = keys,
 				 .table = &table,
-				 .loops = &plan->scan->by[pd_join_scan_width_of(keys->bits)],
+				 .loops = &plan->scan->by[pd_index_scan_width_of(keys->bits)],
 				 .k = plan->k,
 				 .lists = lists };
-	struct pd_join_source source = pd_join_source_keys(keys);
+	struct pd_index_source source = pd_index_source_keys(keys);
 	double t = pd_cpu_seconds();
 	b.hits = pd_zalloc((size_t)threads * sizeof *b.hits);
-	pd_join_table_build(&table, &source, (struct pd_join_shape){ 0 });
+	pd_index_table_build(&table, &source, (struct pd_index_shape){ 0 });
 	if (keys->against) {
-		source = pd_join_source_some(keys, keys->against, keys->n_against);
-		pd_join_table_build(&other, &source, (struct pd_join_shape){ 0 });
+		source = pd_index_source_some(keys, keys->against, keys->n_against);
+		pd_index_table_build(&other, &source, (struct pd_index_shape){ 0 });
 		b.other = &other;
 	}
-	pd_join_plan_clock(&plan->took.tables, &t);
+	pd_index_plan_clock(&plan->took.tables, &t);
 	pd_parallel(threads, n_tiles(keys->n), compare_tile, &b);
-	pd_join_plan_clock(&plan->took.comparing, &t);
+	pd_index_plan_clock(&plan->took.comparing, &t);
 	for (int i = 0; i < threads; i++)
 		free(b.hits[i].v);
 	free(b.hits);
-	pd_join_table_release(&table);
-	pd_join_table_release(&other);
+	pd_index_table_release(&table);
+	pd_index_table_release(&other);
 }
 
 /* Plan `paper`: the scheme of patent CN101645082 (module 400).  Four blocks, each exchanged with the first in turn;
@@ -107,20 +107,20 @@ static void join_by_brute_force(const struct pd_join_keys *keys, struct pd_join_
 #define CHUNK 4096 /* number of keys that a thread looks up at a time */
 
 struct paper {
-	const struct pd_join_keys *keys; /* keys that are looked up */
-	struct pd_join_keys table;	 /* keys of the tables: the same, or the other set */
-	int k, exchanged;		 /* exchanged: the block that was moved to the front */
-	struct pd_items order;		 /* (first block, key), sorted by the block */
-	uint64_t *permuted;		 /* the permuted keys in that order */
+	const struct pd_index_keys *keys; /* keys that are looked up */
+	struct pd_index_keys table;	  /* keys of the tables: the same, or the other set */
+	int k, exchanged;		  /* exchanged: the block that was moved to the front */
+	struct pd_items order;		  /* (first block, key), sorted by the block */
+	uint64_t *permuted;		  /* the permuted keys in that order */
 	struct pd_items *lists;
 };
 
-static const uint64_t *key_at(const struct pd_join_keys *keys, size_t i)
+static const uint64_t *key_at(const struct pd_index_keys *keys, size_t i)
 {
 	return keys->v + (keys->ids ? keys->ids[i] : i) * (size_t)(keys->bits / 64);
 }
 
-static uint64_t block_of(const struct pd_join_keys *keys, const uint64_t *key, int b)
+static uint64_t block_of(const struct pd_index_keys *keys, const uint64_t *key, int b)
 {
 	return pd_bits_get(key, pd_bits_block(keys->bits, BLOCKS, b), keys->bits / BLOCKS);
 }
@@ -145,7 +145,7 @@ static bool is_found_before(const struct paper *p, size_t i, size_t j)
 	return false;
 }
 
-static uint32_t number(const struct pd_join_keys *keys, size_t i)
+static uint32_t number(const struct pd_index_keys *keys, size_t i)
 {
 	return keys->ids ? keys->ids[i] : (uint32_t)i;
 }
@@ -160,7 +160,7 @@ static void look_up(const struct paper *p, size_t i, struct pd_items *found)
 	     at < p->order.n && p->order.v[at].key == first; at++) {
 		size_t j = p->order.v[at].value;
 		uint32_t x = number(p->keys, i), y = number(&p->table, j);
-		if (p->keys->against ? !pd_join_counts(p->keys, x, y) : j <= i)
+		if (p->keys->against ? !pd_index_counts(p->keys, x, y) : j <= i)
 			continue;
 		int d = pd_bits_distance(mine, p->permuted + at * (size_t)words, words);
 		if (d <= p->k && !is_found_before(p, i, j)) {
@@ -168,18 +168,18 @@ static void look_up(const struct paper *p, size_t i, struct pd_items *found)
 			n_found++;
 		}
 	}
-	pd_join_report(p->keys, n_found);
+	pd_index_report(p->keys, n_found);
 }
 
 static void look_up_some(void *ctx, size_t i, int thread)
 {
 	const struct paper *p = ctx;
 	size_t end = (i + 1) * CHUNK < p->keys->n ? (i + 1) * CHUNK : p->keys->n;
-	for (size_t key = i * CHUNK; key < end && !pd_join_is_over(p->keys); key++)
+	for (size_t key = i * CHUNK; key < end && !pd_index_is_over(p->keys); key++)
 		look_up(p, key, &p->lists[thread]);
 }
 
-static void join_as_paper(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists)
+static void join_as_paper(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_items *lists)
 {
 	struct paper p = { .keys = keys, .table = *keys, .k = plan->k, .lists = lists };
 	if (keys->against) {
@@ -190,15 +190,15 @@ static void join_as_paper(const struct pd_join_keys *keys, struct pd_join_plan *
 	p.permuted = pd_alloc((p.table.n + 1) * ((size_t)keys->bits / 8));
 	for (p.exchanged = 0; p.exchanged < BLOCKS; p.exchanged++) {
 		build_table(&p);
-		pd_join_plan_clock(&plan->took.tables, &t);
+		pd_index_plan_clock(&plan->took.tables, &t);
 		pd_parallel(threads, (keys->n + CHUNK - 1) / CHUNK, look_up_some, &p);
-		pd_join_plan_clock(&plan->took.comparing, &t);
+		pd_index_plan_clock(&plan->took.comparing, &t);
 	}
 	pd_items_release(&p.order);
 	free(p.permuted);
 }
 
-static int check_keys(const struct pd_join_keys *keys, const struct pd_join_plan *plan, struct pd_err *e)
+static int check_keys(const struct pd_index_keys *keys, const struct pd_index_plan *plan, struct pd_err *e)
 {
 	if (plan->bits != keys->bits)
 		return pd_fail(e, PD_ERR_USAGE, "a plan for %d bits cannot match keys of %d", plan->bits, keys->bits);
@@ -207,35 +207,35 @@ static int check_keys(const struct pd_join_keys *keys, const struct pd_join_plan
 	return PD_OK;
 }
 
-static void run_plan(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_items *lists)
+static void run_plan(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_items *lists)
 {
 	if (plan->kind == PD_PLAN_PAPER)
 		join_as_paper(keys, plan, threads, lists);
 	else if (plan->kind == PD_PLAN_BLOCKS)
-		pd_join_blocks(keys, plan, threads, PD_SPLIT_DEFAULT, lists);
+		pd_index_blocks(keys, plan, threads, PD_SPLIT_DEFAULT, lists);
 	else
 		join_by_brute_force(keys, plan, threads, lists);
 }
 
 /* Pairs are shorter than items, so they are written over the items. */
-void pd_join_pairs_take(struct pd_join_pairs *out, struct pd_items *items)
+void pd_index_pairs_take(struct pd_index_pairs *out, struct pd_items *items)
 {
 	char *to = (char *)items->v;
-	pd_join_pairs_release(out);
+	pd_index_pairs_release(out);
 	for (size_t i = 0; i < items->n; i++) {
 		struct pd_item it = items->v[i];
-		struct pd_join_pair p = { (uint32_t)(it.key >> 32), (uint32_t)it.key, (uint16_t)it.value };
+		struct pd_index_pair p = { (uint32_t)(it.key >> 32), (uint32_t)it.key, (uint16_t)it.value };
 		assert(p.distance > 0 && p.a != p.b); /* keys are distinct */
 		memcpy(to + i * sizeof p, &p, sizeof p);
 	}
-	*out = (struct pd_join_pairs){ (struct pd_join_pair *)to, items->n, items->mapped };
+	*out = (struct pd_index_pairs){ (struct pd_index_pair *)to, items->n, items->mapped };
 	if (!items->mapped && items->n)
 		out->v = pd_realloc(out->v, items->n * sizeof *out->v);
 	*items = (struct pd_items){ 0 };
 }
 
 /* Return the bytes per key of a plan's tables while they are built. */
-static size_t table_bytes(const struct pd_join_plan *plan)
+static size_t table_bytes(const struct pd_index_plan *plan)
 {
 	size_t words = (size_t)plan->bits / 64, half = 18, whole = 4 + 8 * words, most = half;
 	for (int i = 0; i < plan->n_blocks; i++)
@@ -249,13 +249,13 @@ static size_t table_bytes(const struct pd_join_plan *plan)
 
 /* Stretches of one of the two lists of keys. */
 struct stretches {
-	const struct pd_join_keys *keys;
+	const struct pd_index_keys *keys;
 	const uint32_t *ids; /* NULL: the number of a key is its position */
 	size_t n, parts;
 	uint32_t *made; /* the numbers of a stretch, if the list has none */
 };
 
-static struct stretches divide(const struct pd_join_keys *keys, const uint32_t *ids, size_t n, size_t most)
+static struct stretches divide(const struct pd_index_keys *keys, const uint32_t *ids, size_t n, size_t most)
 {
 	struct stretches s = { .keys = keys, .ids = ids, .n = n, .parts = (n + most - 1) / most };
 	if (!s.parts)
@@ -277,11 +277,11 @@ static const uint32_t *stretch_at(struct stretches *s, size_t i, size_t *n)
 }
 
 /* Join a stretch with itself or with another one, by a plan that is chosen for their size. */
-static int join_stretch(const struct pd_join_keys *part, struct pd_join_plan *plan, int threads, struct pd_items *lists,
+static int join_stretch(const struct pd_index_keys *part, struct pd_index_plan *plan, int threads, struct pd_items *lists,
 			struct pd_err *e)
 {
-	struct pd_join_plan own;
-	int status = pd_join_plan_choose(&own, plan->kind, plan->bits, plan->k, part->n, part->n_against, e);
+	struct pd_index_plan own;
+	int status = pd_index_plan_choose(&own, plan->kind, plan->bits, plan->k, part->n, part->n_against, e);
 	if (status)
 		return status;
 	own.took = plan->took;
@@ -291,7 +291,7 @@ static int join_stretch(const struct pd_join_keys *part, struct pd_join_plan *pl
 }
 
 /* Join each pair of stretches once.  Numbers ascend, so the keys of an earlier stretch have smaller numbers. */
-static int join_stretches(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, size_t most,
+static int join_stretches(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, size_t most,
 			  struct pd_items *lists, struct pd_err *e)
 {
 	struct stretches a = divide(keys, keys->ids, keys->n, most);
@@ -299,7 +299,7 @@ static int join_stretches(const struct pd_join_keys *keys, struct pd_join_plan *
 		keys->against ? divide(keys, keys->against, keys->n_against, most) : divide(keys, keys->ids, keys->n, most);
 	int status = PD_OK;
 	for (size_t i = 0; !status && i < a.parts; i++) {
-		struct pd_join_keys part = *keys;
+		struct pd_index_keys part = *keys;
 		part.ids = stretch_at(&a, i, &part.n);
 		if (!keys->against)
 			status = join_stretch(&part, plan, threads, lists, e);
@@ -316,7 +316,7 @@ static int join_stretches(const struct pd_join_keys *keys, struct pd_join_plan *
 
 /* Return the number of keys in a stretch: two tables and the numbers of two stretches must fit half of the remaining
  * budget; 0: the tables of all keys fit at once. */
-static size_t stretch_keys(const struct pd_join_keys *keys, const struct pd_join_plan *plan, struct pd_budget *budget)
+static size_t stretch_keys(const struct pd_index_keys *keys, const struct pd_index_plan *plan, struct pd_budget *budget)
 {
 	size_t bytes = table_bytes(plan), room = pd_budget_left(budget) / 2, most = room / (2 * (bytes + sizeof(uint32_t)));
 	if ((double)(keys->n + keys->n_against) * (double)bytes <= (double)room)
@@ -324,8 +324,8 @@ static size_t stretch_keys(const struct pd_join_keys *keys, const struct pd_join
 	return most ? most : 1;
 }
 
-int pd_join_within(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_budget *budget,
-		   struct pd_join_pairs *out, struct pd_err *e)
+int pd_index_join_within(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_budget *budget,
+			 struct pd_index_pairs *out, struct pd_err *e)
 {
 	int status = check_keys(keys, plan, e), gathered;
 	if (status)
@@ -338,26 +338,27 @@ int pd_join_within(const struct pd_join_keys *keys, struct pd_join_plan *plan, i
 	else
 		status = join_stretches(keys, plan, threads, most, lists, e);
 	double t = pd_cpu_seconds();
-	bool over = pd_join_is_over(keys);
+	bool over = pd_index_is_over(keys);
 	gathered = pd_items_gather(lists, threads, threads, over ? NULL : &all, e);
 	if (over)
-		pd_join_pairs_release(out);
+		pd_index_pairs_release(out);
 	else
-		pd_join_pairs_take(out, &all);
+		pd_index_pairs_take(out, &all);
 	plan->took.pairs += pd_cpu_seconds() - t;
 	return status ? status : gathered;
 }
 
-int pd_join(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_join_pairs *out, struct pd_err *e)
+int pd_index_join(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_index_pairs *out,
+		  struct pd_err *e)
 {
-	return pd_join_within(keys, plan, threads, NULL, out, e);
+	return pd_index_join_within(keys, plan, threads, NULL, out, e);
 }
 
-void pd_join_pairs_release(struct pd_join_pairs *p)
+void pd_index_pairs_release(struct pd_index_pairs *p)
 {
 	if (p->mapped)
 		munmap(p->v, p->mapped);
 	else
 		free(p->v);
-	*p = (struct pd_join_pairs){ 0 };
+	*p = (struct pd_index_pairs){ 0 };
 }

@@ -9,23 +9,24 @@
  * to k - m + 1; then two keys within k are within r_i in at least one block.  A block with radius -1 is not used.  A
  * pair is emitted for the first block that finds it.
  */
-#ifndef PD_JOIN_JOIN_H
-#define PD_JOIN_JOIN_H
+#ifndef PD_INDEX_JOIN_H
+#define PD_INDEX_JOIN_H
 
 #include "index/keys.h"
 
 /* Find all pairs, sorted by (a, b).  The time of each step is added to the plan.  If keys->limit is set and there are
  * more pairs than the limit, keys->limit->found tells so and `out` is empty.  Whether the limit is exceeded depends
  * only on the keys. */
-int pd_join(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_join_pairs *out, struct pd_err *e);
+int pd_index_join(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_index_pairs *out,
+		  struct pd_err *e);
 /* Find all pairs within the rest of a budget.  If the tables do not fit, the keys are divided into stretches; each is
  * joined with itself and with each other one, by a plan of the same kind that is chosen for the size of a stretch. 
  * Pairs that do not fit are sorted on disk. */
-int pd_join_within(const struct pd_join_keys *keys, struct pd_join_plan *plan, int threads, struct pd_budget *budget,
-		   struct pd_join_pairs *out, struct pd_err *e);
+int pd_index_join_within(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_budget *budget,
+			 struct pd_index_pairs *out, struct pd_err *e);
 /* Convert sorted items to pairs: the halves of the key become a and b, the value becomes the distance.  Takes over
  * their memory. */
-void pd_join_pairs_take(struct pd_join_pairs *out, struct pd_items *items);
-void pd_join_pairs_release(struct pd_join_pairs *p);
+void pd_index_pairs_take(struct pd_index_pairs *out, struct pd_items *items);
+void pd_index_pairs_release(struct pd_index_pairs *p);
 
 #endif

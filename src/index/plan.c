@@ -16,17 +16,17 @@
 
 /* --- rules of a plan --- */
 
-const char *const pd_join_plan_names[] = { "auto", "paper", "blocks", "all", NULL };
+const char *const pd_index_plan_names[] = { "auto", "paper", "blocks", "all", NULL };
 
 #define WINDOW_BITS 32
 
 struct choice {
-	const struct pd_join_plan *plan;
-	struct pd_join_window *window;
+	const struct pd_index_plan *plan;
+	struct pd_index_window *window;
 };
 
 /* Extend the last piece by bits that are adjacent to it. */
-static bool extend(struct pd_join_window *w, int first, int n)
+static bool extend(struct pd_index_window *w, int first, int n)
 {
 	int last = w->n_pieces - 1;
 	if (last < 0 || (w->piece[last].first + w->piece[last].n != first && first + n != w->piece[last].first))
@@ -39,7 +39,7 @@ static bool extend(struct pd_join_window *w, int first, int n)
 /* Take n bits from `first` on, as far as there is room. */
 static int take_bits(struct choice *c, int first, int n)
 {
-	struct pd_join_window *w = c->window;
+	struct pd_index_window *w = c->window;
 	int room = WINDOW_BITS - w->bits;
 	n = n < room ? n : room;
 	if (n <= 0)
@@ -54,7 +54,7 @@ static int take_bits(struct choice *c, int first, int n)
 	return n;
 }
 
-static bool is_block(const struct pd_join_plan *p, int i)
+static bool is_block(const struct pd_index_plan *p, int i)
 {
 	return p->radius[i] >= 0;
 }
@@ -69,18 +69,18 @@ static void take_others(struct choice *c, const bool *in_block)
 	}
 }
 
-static void mark_blocks(const struct pd_join_plan *p, bool *in_block)
+static void mark_blocks(const struct pd_index_plan *p, bool *in_block)
 {
 	for (int i = 0; i < p->n_blocks; i++)
 		for (int b = 0; is_block(p, i) && b < p->n_bits[i]; b++)
 			in_block[p->first_bit[i] + b] = true;
 }
 
-void pd_join_window_choose(struct pd_join_window *w, const struct pd_join_plan *p, int block)
+void pd_index_window_choose(struct pd_index_window *w, const struct pd_index_plan *p, int block)
 {
 	bool in_block[PD_BITS_MAX] = { false };
 	struct choice c = { .plan = p, .window = w };
-	*w = (struct pd_join_window){ .spare = p->k };
+	*w = (struct pd_index_window){ .spare = p->k };
 	mark_blocks(p, in_block);
 	for (int i = block + 1; i < p->n_blocks; i++)
 		if (is_block(p, i))
@@ -91,16 +91,16 @@ void pd_join_window_choose(struct pd_join_window *w, const struct pd_join_plan *
 			w->spare -= p->radius[i] + 1;
 }
 
-static void close_bits(struct pd_key *key, const struct pd_join_plan *p, int block)
+static void close_bits(struct pd_key *key, const struct pd_index_plan *p, int block)
 {
 	for (int bit = p->first_bit[block]; bit < p->first_bit[block] + p->n_bits[block]; bit++)
 		key->w[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
 }
 
-void pd_join_frame_open(struct pd_join_frame *f, const struct pd_join_frame *up, const struct pd_join_plan *plan, int block,
-			const struct pd_key *usable)
+void pd_index_frame_open(struct pd_index_frame *f, const struct pd_index_frame *up, const struct pd_index_plan *plan, int block,
+			 const struct pd_key *usable)
 {
-	*f = (struct pd_join_frame){ .up = up, .plan = plan, .block = block, .left = plan->k, .open = *usable };
+	*f = (struct pd_index_frame){ .up = up, .plan = plan, .block = block, .left = plan->k, .open = *usable };
 	close_bits(&f->open, plan, block);
 	f->later = f->open;
 	for (int i = 0; i < block; i++) {
@@ -142,7 +142,7 @@ struct cost {
 #define COST_SORT_INNER 3.3 /* sorting a key of a bucket again, for each word */
 #define COST_SPLIT 2000.0   /* planning and clearing before a bucket is partitioned again */
 
-static const struct cost *path_cost(enum pd_join_scan_path path)
+static const struct cost *path_cost(enum pd_index_scan_path path)
 {
 	static const struct cost costs[PD_SCAN_PATHS] = {
 		/* half, 64, 128, 256 bits */
@@ -155,7 +155,7 @@ static const struct cost *path_cost(enum pd_join_scan_path path)
 }
 
 /* Return the cost in nanoseconds of comparing a run of n_a keys with a run of n_b keys. */
-static double cost_cross(const struct cost *c, enum pd_join_scan_width width, double n_a, double n_b)
+static double cost_cross(const struct cost *c, enum pd_index_scan_width width, double n_a, double n_b)
 {
 	/* On average the last vector is half full; a run has at least one vector. */
 	double vectors = fmax(1, n_b / c->lanes[width] + .5);
@@ -165,13 +165,13 @@ static double cost_cross(const struct cost *c, enum pd_join_scan_width width, do
 /* Return the cost of comparing a run of n_a keys with a small bucket of n_b keys that is gathered with other small
  * buckets (struct gather in blocks.c).  far: the table of the small bucket is larger than a cache, so its keys come
  * from distant memory. */
-static double cost_gathered(const struct cost *c, enum pd_join_scan_width width, double n_a, double n_b, bool far)
+static double cost_gathered(const struct cost *c, enum pd_index_scan_width width, double n_a, double n_b, bool far)
 {
 	return COST_GATHER + (far ? COST_FAR : 0) + n_a * n_b / c->lanes[width] * c->vector[width];
 }
 
 /* Return the probability that two random keys differ in at most `k` bits of the window. */
-static double window_chance(const struct pd_join_window *w, int k)
+static double window_chance(const struct pd_index_window *w, int k)
 {
 	double sum = 0, term = 1;
 	for (int i = 0; i <= k && i <= w->bits; i++) {
@@ -184,7 +184,7 @@ static double window_chance(const struct pd_join_window *w, int k)
 #define NS 1e-9
 #define SPLIT_FROM 256.0 /* least number of keys in a bucket for which partitioning is considered */
 
-static void plan_part_at(struct pd_join_plan *out, enum pd_join_plan_kind kind, const struct pd_join_plan_part *part, int depth);
+static void plan_part_at(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_plan_part *part, int depth);
 
 static double binomial(int n, int i)
 {
@@ -203,25 +203,25 @@ static double ball(int bits, int radius)
 	return sum;
 }
 
-static double pairs_of(const struct pd_join_plan_part *part)
+static double pairs_of(const struct pd_index_plan_part *part)
 {
 	return part->n_b ? (double)part->n_a * (double)part->n_b : part->n_a * (part->n_a / 2.0);
 }
 
 /* Estimate comparing all keys of a part. */
-static double estimate_brute_force(const struct pd_join_plan *p, const struct pd_join_plan_part *part)
+static double estimate_brute_force(const struct pd_index_plan *p, const struct pd_index_plan_part *part)
 {
 	const struct cost *c = path_cost(p->scan->path);
-	enum pd_join_scan_width width = pd_join_scan_width_of(p->bits);
+	enum pd_index_scan_width width = pd_index_scan_width_of(p->bits);
 	return NS * (c->bucket_pair + pairs_of(part) / c->lanes[width] * c->vector[width] + (double)part->n_a * c->vector[width]);
 }
 
 /* Distribution of the keys over the buckets of one block's table. */
 struct spread {
-	const struct pd_join_plan *plan;
-	const struct pd_join_plan_part *part;
+	const struct pd_index_plan *plan;
+	const struct pd_index_plan_part *part;
 	const struct cost *cost;
-	struct pd_join_frame frame;
+	struct pd_index_frame frame;
 	int telling, depth;
 	double buckets, filled_a, filled_b; /* number of values; number of non-empty buckets */
 	double run_a, run_b;		    /* keys per non-empty bucket */
@@ -232,14 +232,14 @@ static double filled(double buckets, double n)
 	return buckets * -expm1(-n / buckets);
 }
 
-static struct spread spread_of(const struct pd_join_plan *p, const struct pd_join_plan_part *part, int block, int telling,
+static struct spread spread_of(const struct pd_index_plan *p, const struct pd_index_plan_part *part, int block, int telling,
 			       int depth)
 {
 	struct spread s = { .plan = p, .part = part, .cost = path_cost(p->scan->path), .telling = telling, .depth = depth };
 	double n_a = part->n_a, n_b = part->n_b ? part->n_b : part->n_a;
-	pd_join_frame_open(&s.frame, NULL, p, block, &part->usable);
+	pd_index_frame_open(&s.frame, NULL, p, block, &part->usable);
 	if (!depth)
-		pd_join_window_choose(&s.frame.window, p, block);
+		pd_index_window_choose(&s.frame.window, p, block);
 	s.buckets = ldexp(1, telling);
 	s.filled_a = filled(s.buckets, n_a);
 	s.filled_b = filled(s.buckets, n_b);
@@ -257,8 +257,8 @@ static double two_buckets(const struct spread *s, int spent, double n_joins, dou
 		return compare;
 	if (n_joins * least * NS > s->plan->cost)
 		return least;
-	struct pd_join_plan inner = { .bits = s->plan->bits, .k = pd_join_frame_left(&s->frame, spent), .scan = s->plan->scan };
-	struct pd_join_plan_part part = { .usable = s->frame.later, .varying = s->part->varying, .n_a = (size_t)s->run_a };
+	struct pd_index_plan inner = { .bits = s->plan->bits, .k = pd_index_frame_left(&s->frame, spent), .scan = s->plan->scan };
+	struct pd_index_plan_part part = { .usable = s->frame.later, .varying = s->part->varying, .n_a = (size_t)s->run_a };
 	part.n_b = spent || s->part->n_b ? (size_t)s->run_b : 0;
 	plan_part_at(&inner, PD_PLAN_BLOCKS, &part, 1);
 	return inner.kind == PD_PLAN_BLOCKS ? fmin(compare, inner.cost / NS) : compare;
@@ -273,9 +273,9 @@ static bool is_far(const struct spread *s, bool half)
 /* Return the cost of joining buckets that differ in `spent` bits. */
 static double ring(const struct spread *s, int spent, bool half)
 {
-	if (pd_join_frame_left(&s->frame, spent) < 0)
+	if (pd_index_frame_left(&s->frame, spent) < 0)
 		return 0;
-	enum pd_join_scan_width width = half ? PD_SCAN_HALF : pd_join_scan_width_of(s->plan->bits);
+	enum pd_index_scan_width width = half ? PD_SCAN_HALF : pd_index_scan_width_of(s->plan->bits);
 	bool self = !s->part->n_b && !spent;
 	double each = s->run_b < PD_GATHER_SMALL && spent ? cost_gathered(s->cost, width, s->run_a, s->run_b, is_far(s, half))
 							  : cost_cross(s->cost, width, s->run_a, s->run_b);
@@ -314,7 +314,7 @@ static double table_cost(const struct spread *s, int n_bits, int radius, bool ha
 	       COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + COST_PROBE * probes;
 }
 
-static double block_cost(struct pd_join_plan *p, int block, int telling, const struct pd_join_plan_part *part, int depth)
+static double block_cost(struct pd_index_plan *p, int block, int telling, const struct pd_index_plan_part *part, int depth)
 {
 	struct spread s = spread_of(p, part, block, telling, depth);
 	int radius = p->radius[block], n_bits = p->n_bits[block];
@@ -328,7 +328,7 @@ static double block_cost(struct pd_join_plan *p, int block, int telling, const s
 /* Estimate a plan.  telling[i]: bits of block i in which keys differ.  Depth 0: the whole join, whose tables may store
  * halves (set in the plan if that is cheaper) and whose buckets may be partitioned again; depth 1: inside a bucket. 
  * p->cost is the cost of the best plan so far; the estimate may stop as soon as it is higher. */
-static double estimate_blocks(struct pd_join_plan *p, const int *telling, const struct pd_join_plan_part *part, int depth)
+static double estimate_blocks(struct pd_index_plan *p, const int *telling, const struct pd_index_plan_part *part, int depth)
 {
 	double sum = depth ? COST_SPLIT : 0;
 	for (int i = 0; i < p->n_blocks && NS * sum < p->cost; i++)
@@ -349,15 +349,15 @@ static double estimate_paper(int bits, size_t n_keys)
 #define BLOCKS_FEW 4
 #define CHANCE_PAIRS (1.0 / 1000)
 
-double pd_join_chance(int bits, int k)
+double pd_index_chance(int bits, int k)
 {
 	return ldexp(ball(bits, k), -bits);
 }
 
-int pd_join_default_k(int bits, size_t n_keys)
+int pd_index_default_k(int bits, size_t n_keys)
 {
 	int k = 0;
-	while (k < bits / 5 && n_keys / 2.0 * pd_join_chance(bits, k + 1) <= CHANCE_PAIRS)
+	while (k < bits / 5 && n_keys / 2.0 * pd_index_chance(bits, k + 1) <= CHANCE_PAIRS)
 		k++;
 	return k;
 }
@@ -373,7 +373,7 @@ static int count_set(const struct pd_key *key, int first, int n)
 }
 
 /* Add a block.  Blocks are sorted by their number of differing bits: the best get the larger radii. */
-static void add_block(struct pd_join_plan *p, int *telling, const struct pd_key *varying, int first, int n)
+static void add_block(struct pd_index_plan *p, int *telling, const struct pd_key *varying, int first, int n)
 {
 	int t = count_set(varying, first, n), i = p->n_blocks;
 	if (2 * t < n || i == PD_PLAN_BLOCKS_MAX)
@@ -424,7 +424,7 @@ static int count_pieces(const struct plan_stretches *s, int piece)
 	return n;
 }
 
-static void partition(struct pd_join_plan *p, int *telling, const struct plan_stretches *s, const struct pd_key *varying,
+static void partition(struct pd_index_plan *p, int *telling, const struct plan_stretches *s, const struct pd_key *varying,
 		      struct partition c)
 {
 	p->n_blocks = 0;
@@ -439,14 +439,14 @@ static void partition(struct pd_join_plan *p, int *telling, const struct plan_st
 }
 
 /* Estimate one partition, and keep it if it is the best so far. */
-static void try_partition(struct pd_join_plan *best, struct pd_join_plan *p, const struct plan_stretches *s,
-			  const struct pd_join_plan_part *part, struct partition c, int depth)
+static void try_partition(struct pd_index_plan *best, struct pd_index_plan *p, const struct plan_stretches *s,
+			  const struct pd_index_plan_part *part, struct partition c, int depth)
 {
 	int telling[PD_PLAN_BLOCKS_MAX];
 	partition(p, telling, s, &part->varying, c);
 	if (!p->n_blocks)
 		return;
-	pd_join_radii(p->k, p->n_blocks, p->radius);
+	pd_index_radii(p->k, p->n_blocks, p->radius);
 	p->cost = best->cost;
 	p->cost = estimate_blocks(p, telling, part, depth);
 	if (p->cost < best->cost)
@@ -455,13 +455,13 @@ static void try_partition(struct pd_join_plan *best, struct pd_join_plan *p, con
 
 /* Values that do not depend on the number of blocks. */
 struct partitioner {
-	struct pd_join_plan start;
+	struct pd_index_plan start;
 	struct plan_stretches stretches;
-	const struct pd_join_plan_part *part;
+	const struct pd_index_plan_part *part;
 	int depth;
 };
 
-static struct partitioner partitioner(const struct pd_join_plan *start, const struct pd_join_plan_part *part, int depth)
+static struct partitioner partitioner(const struct pd_index_plan *start, const struct pd_index_plan_part *part, int depth)
 {
 	struct partitioner c = { .start = *start, .part = part, .depth = depth };
 	c.start.kind = PD_PLAN_BLOCKS;
@@ -471,7 +471,7 @@ static struct partitioner partitioner(const struct pd_join_plan *start, const st
 
 /* Try one number of pieces with several widths of blocks.  Widths that differ by one are similar, and buckets with very
  * many keys are never good. */
-static void try_takes(struct pd_join_plan *best, struct partitioner *c, int piece)
+static void try_takes(struct pd_index_plan *best, struct partitioner *c, int piece)
 {
 	int most = piece < PD_BLOCK_BITS_MAX ? piece : PD_BLOCK_BITS_MAX;
 	for (int take = most; take >= BLOCK_BITS_MIN && (take == most || c->part->n_a >> take < BUCKET_MAX); take -= 2)
@@ -490,7 +490,7 @@ static int next_piece(const struct partitioner *c, int piece)
 
 /* Try wide blocks first: their buckets are rarely partitioned again, and a good first plan ends the estimates of others
  * early. */
-static void try_partitions(struct pd_join_plan *best, const struct pd_join_plan *start, const struct pd_join_plan_part *part,
+static void try_partitions(struct pd_index_plan *best, const struct pd_index_plan *start, const struct pd_index_plan_part *part,
 			   int depth)
 {
 	struct partitioner c = partitioner(start, part, depth);
@@ -498,9 +498,9 @@ static void try_partitions(struct pd_join_plan *best, const struct pd_join_plan 
 		try_takes(best, &c, piece);
 }
 
-static void plan_part_at(struct pd_join_plan *out, enum pd_join_plan_kind kind, const struct pd_join_plan_part *part, int depth)
+static void plan_part_at(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_plan_part *part, int depth)
 {
-	struct pd_join_plan start = { .bits = out->bits, .k = out->k, .scan = out->scan };
+	struct pd_index_plan start = { .bits = out->bits, .k = out->k, .scan = out->scan };
 	double all = estimate_brute_force(&start, part);
 	*out = start;
 	out->cost = kind == PD_PLAN_BLOCKS ? INFINITY : all;
@@ -512,12 +512,12 @@ static void plan_part_at(struct pd_join_plan *out, enum pd_join_plan_kind kind, 
 	}
 }
 
-void pd_join_plan_part(struct pd_join_plan *out, enum pd_join_plan_kind kind, const struct pd_join_plan_part *part)
+void pd_index_plan_part(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_plan_part *part)
 {
 	plan_part_at(out, kind, part, 1);
 }
 
-static void plan_paper(struct pd_join_plan *p, size_t n_keys)
+static void plan_paper(struct pd_index_plan *p, size_t n_keys)
 {
 	p->kind = PD_PLAN_PAPER;
 	p->n_blocks = 4;
@@ -528,7 +528,7 @@ static void plan_paper(struct pd_join_plan *p, size_t n_keys)
 	p->cost = estimate_paper(p->bits, n_keys);
 }
 
-static int check_plan(enum pd_join_plan_kind kind, int bits, int k, struct pd_err *e)
+static int check_plan(enum pd_index_plan_kind kind, int bits, int k, struct pd_err *e)
 {
 	if (bits != 64 && bits != 128 && bits != 256)
 		return pd_fail(e, PD_ERR_USAGE, "keys of %d bits: only 64, 128 and 256 can be matched", bits);
@@ -542,22 +542,22 @@ static int check_plan(enum pd_join_plan_kind kind, int bits, int k, struct pd_er
 	return PD_OK;
 }
 
-static struct pd_join_plan_part whole_part(int bits, size_t n_keys, size_t n_against)
+static struct pd_index_plan_part whole_part(int bits, size_t n_keys, size_t n_against)
 {
-	struct pd_join_plan_part part = { .n_a = n_keys, .n_b = n_against };
+	struct pd_index_plan_part part = { .n_a = n_keys, .n_b = n_against };
 	memset(&part.usable, 0xff, (size_t)bits / 8);
 	part.varying = part.usable;
 	return part;
 }
 
-int pd_join_plan_choose(struct pd_join_plan *out, enum pd_join_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
-			struct pd_err *e)
+int pd_index_plan_choose(struct pd_index_plan *out, enum pd_index_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
+			 struct pd_err *e)
 {
 	int status = check_plan(kind, bits, k, e);
 	if (status)
 		return status;
-	struct pd_join_plan_part part = whole_part(bits, n_keys, n_against);
-	*out = (struct pd_join_plan){ .bits = bits, .k = k, .scan = pd_join_scan_best() };
+	struct pd_index_plan_part part = whole_part(bits, n_keys, n_against);
+	*out = (struct pd_index_plan){ .bits = bits, .k = k, .scan = pd_index_scan_best() };
 	if (kind == PD_PLAN_PAPER)
 		plan_paper(out, n_keys + n_against);
 	else
@@ -567,7 +567,7 @@ int pd_join_plan_choose(struct pd_join_plan *out, enum pd_join_plan_kind kind, i
 	return PD_OK;
 }
 
-static void add_plan(struct pd_join_plan *list, int *n, const struct pd_join_plan *p)
+static void add_plan(struct pd_index_plan *list, int *n, const struct pd_index_plan *p)
 {
 	int i = (*n)++;
 	for (; i > 0 && list[i - 1].cost > p->cost; i--)
@@ -575,18 +575,18 @@ static void add_plan(struct pd_join_plan *list, int *n, const struct pd_join_pla
 	list[i] = *p;
 }
 
-int pd_join_plan_list(struct pd_join_plan out[PD_PLANS_MAX], int bits, int k, size_t n_keys, size_t n_against)
+int pd_index_plan_list(struct pd_index_plan out[PD_PLANS_MAX], int bits, int k, size_t n_keys, size_t n_against)
 {
-	static const enum pd_join_plan_kind whole[] = { PD_PLAN_PAPER, PD_PLAN_ALL };
-	struct pd_join_plan_part part = whole_part(bits, n_keys, n_against);
-	struct pd_join_plan p, start = { .bits = bits, .k = k, .scan = pd_join_scan_best() };
+	static const enum pd_index_plan_kind whole[] = { PD_PLAN_PAPER, PD_PLAN_ALL };
+	struct pd_index_plan_part part = whole_part(bits, n_keys, n_against);
+	struct pd_index_plan p, start = { .bits = bits, .k = k, .scan = pd_index_scan_best() };
 	struct partitioner c = partitioner(&start, &part, 0);
 	int n = 0;
 	for (int i = 0; i < 2; i++)
-		if (!pd_join_plan_choose(&p, whole[i], bits, k, n_keys, n_against, NULL))
+		if (!pd_index_plan_choose(&p, whole[i], bits, k, n_keys, n_against, NULL))
 			add_plan(out, &n, &p);
 	for (int piece = PIECE_MAX; piece && n < PD_PLANS_MAX; piece = next_piece(&c, piece)) {
-		p = (struct pd_join_plan){ .cost = INFINITY };
+		p = (struct pd_index_plan){ .cost = INFINITY };
 		if (count_pieces(&c.stretches, piece) <= PD_PLAN_BLOCKS_MAX)
 			try_takes(&p, &c, piece);
 		/* With more blocks than necessary, some are unused, which is rarely good. */
@@ -596,7 +596,7 @@ int pd_join_plan_list(struct pd_join_plan out[PD_PLANS_MAX], int bits, int k, si
 	return n;
 }
 
-static void print_blocks(const struct pd_join_plan *p, struct pd_buf *out)
+static void print_blocks(const struct pd_index_plan *p, struct pd_buf *out)
 {
 	int narrow = p->n_bits[0], wide = p->n_bits[0];
 	for (int i = 1; i < p->n_blocks; i++) {
@@ -615,32 +615,32 @@ static void print_blocks(const struct pd_join_plan *p, struct pd_buf *out)
 	pd_buf_add_c(out, ',');
 }
 
-void pd_join_plan_print(const struct pd_join_plan *p, struct pd_buf *out)
+void pd_index_plan_print(const struct pd_index_plan *p, struct pd_buf *out)
 {
-	pd_buf_printf(out, "%s:", pd_join_plan_names[p->kind]);
+	pd_buf_printf(out, "%s:", pd_index_plan_names[p->kind]);
 	if (p->n_blocks && p->kind == PD_PLAN_BLOCKS)
 		print_blocks(p, out);
 	pd_buf_printf(out, " about %.2g CPU seconds", p->cost);
 }
 
-static bool same_plan(const struct pd_join_plan *a, const struct pd_join_plan *b)
+static bool same_plan(const struct pd_index_plan *a, const struct pd_index_plan *b)
 {
 	if (a->kind != b->kind || a->kind != PD_PLAN_BLOCKS)
 		return a->kind == b->kind;
 	return a->n_blocks == b->n_blocks && !memcmp(a->n_bits, b->n_bits, (size_t)a->n_blocks * sizeof *a->n_bits);
 }
 
-static void explain_line(const struct pd_join_plan *p, bool chosen, struct pd_buf *out)
+static void explain_line(const struct pd_index_plan *p, bool chosen, struct pd_buf *out)
 {
 	pd_buf_add_z(out, chosen ? "* " : "  ");
-	pd_join_plan_print(p, out);
+	pd_index_plan_print(p, out);
 	pd_buf_add_c(out, '\n');
 }
 
-void pd_join_plan_explain(const struct pd_join_plan *chosen, struct pd_buf *out)
+void pd_index_plan_explain(const struct pd_index_plan *chosen, struct pd_buf *out)
 {
-	struct pd_join_plan list[PD_PLANS_MAX];
-	int n = pd_join_plan_list(list, chosen->bits, chosen->k, chosen->n_a, chosen->n_b);
+	struct pd_index_plan list[PD_PLANS_MAX];
+	int n = pd_index_plan_list(list, chosen->bits, chosen->k, chosen->n_a, chosen->n_b);
 	bool listed = false;
 	pd_buf_printf(out, "%zu different keys of %d bits", chosen->n_a, chosen->bits);
 	if (chosen->n_b)
@@ -652,7 +652,7 @@ void pd_join_plan_explain(const struct pd_join_plan *chosen, struct pd_buf *out)
 		explain_line(chosen, true, out);
 	for (int i = 0; i < n; i++)
 		explain_line(&list[i], same_plan(&list[i], chosen), out);
-	const struct pd_join_plan_took *t = &chosen->took;
+	const struct pd_index_plan_took *t = &chosen->took;
 	pd_buf_printf(out, "it took %.2f CPU seconds: tables %.2f, comparisons %.2f, pairs %.2f",
 		      t->tables + t->comparing + t->pairs, t->tables, t->comparing, t->pairs);
 }

@@ -27,7 +27,7 @@
 
 /* Loops of constant length that compilers vectorise, compiled once for each path with its instructions. */
 
-PD_SCAN_ALWAYS void take_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, size_t n,
+PD_SCAN_ALWAYS void take_halves(const struct pd_index_window *w, const struct pd_index_columns *keys, size_t from, size_t n,
 				uint32_t *out)
 {
 	for (int i = 0; i < w->n_pieces; i++) {
@@ -70,7 +70,7 @@ PD_SCAN_ALWAYS void take_parities(const uint64_t *words, size_t n, int first, in
 }
 
 #define PD_SCAN_TAKE(prefix, target) \
-	target static void prefix##_halves(const struct pd_join_window *w, const struct pd_join_columns *keys, size_t from, \
+	target static void prefix##_halves(const struct pd_index_window *w, const struct pd_index_columns *keys, size_t from, \
 					   size_t n, uint32_t *out) \
 	{ \
 		take_halves(w, keys, from, n, out); \
@@ -179,9 +179,9 @@ PD_SCAN_ALWAYS unsigned portable_half_near(half_vec d, half_vec k)
 
 PD_SCAN_TAKE(portable, )
 
-static const struct pd_join_scan *portable_path(void)
+static const struct pd_index_scan *portable_path(void)
 {
-	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_PORTABLE, "portable", portable, portable_half_cross_1);
+	static const struct pd_index_scan scan = PD_SCAN_TABLE(PD_SCAN_PORTABLE, "portable", portable, portable_half_cross_1);
 	return &scan;
 }
 
@@ -233,13 +233,13 @@ static inline uint32x4_t lane_bits(void)
 
 PD_SCAN_TAKE(neon, )
 
-static const struct pd_join_scan *neon_path(void)
+static const struct pd_index_scan *neon_path(void)
 {
-	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_NEON, "neon", neon, neon_half_cross_1);
+	static const struct pd_index_scan scan = PD_SCAN_TABLE(PD_SCAN_NEON, "neon", neon, neon_half_cross_1);
 	return &scan;
 }
 #else
-static const struct pd_join_scan *neon_path(void)
+static const struct pd_index_scan *neon_path(void)
 {
 	return NULL;
 }
@@ -391,8 +391,8 @@ AVX2 PD_SCAN_ALWAYS unsigned avx2_near_bytes(__m256i d, __m256i k)
 }
 
 /* Compare with up to AT_ONCE times 32 keys of b, whose planes are given. */
-AVX2 PD_SCAN_ALWAYS void avx2_nibble_run(struct pd_join_run a, struct pd_join_run b, const __m256i plane[][NIBBLES], int k,
-					 struct pd_join_hits *out)
+AVX2 PD_SCAN_ALWAYS void avx2_nibble_run(struct pd_index_run a, struct pd_index_run b, const __m256i plane[][NIBBLES], int k,
+					 struct pd_index_hits *out)
 {
 	const uint32_t *of_a = a.columns->half, *of_b = b.columns->half + b.from;
 	size_t n = b.to - b.from, planes = (n + PLANE - 1) / PLANE;
@@ -415,7 +415,7 @@ AVX2 PD_SCAN_ALWAYS void avx2_nibble_run(struct pd_join_run a, struct pd_join_ru
 	}
 }
 
-AVX2 static void avx2_nibbles_cross(struct pd_join_run a, struct pd_join_run b, int k, struct pd_join_hits *out)
+AVX2 static void avx2_nibbles_cross(struct pd_index_run a, struct pd_index_run b, int k, struct pd_index_hits *out)
 {
 	__m256i plane[AT_ONCE][NIBBLES];
 	if (a.to - a.from < NIBBLES_FROM || b.to - b.from <= PLANE / 2 || k < 0 || k > HALF_BITS) {
@@ -426,17 +426,17 @@ AVX2 static void avx2_nibbles_cross(struct pd_join_run a, struct pd_join_run b, 
 		to = b.to - from < AT_ONCE * PLANE ? b.to : from + AT_ONCE * PLANE;
 		for (size_t p = 0; p * PLANE < to - from; p++)
 			avx2_nibbles(b.columns->half + from + p * PLANE, to - from - p * PLANE, plane[p]);
-		avx2_nibble_run(a, (struct pd_join_run){ b.columns, from, to }, plane, k, out);
+		avx2_nibble_run(a, (struct pd_index_run){ b.columns, from, to }, plane, k, out);
 	}
 }
 
-static const struct pd_join_scan *avx2_path(void)
+static const struct pd_index_scan *avx2_path(void)
 {
-	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX2, "avx2", avx2, avx2_nibbles_cross);
+	static const struct pd_index_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX2, "avx2", avx2, avx2_nibbles_cross);
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") ? &scan : NULL;
 }
 #else
-static const struct pd_join_scan *avx2_path(void)
+static const struct pd_index_scan *avx2_path(void)
 {
 	return NULL;
 }
@@ -488,32 +488,32 @@ static bool runs_here(void)
 	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq");
 }
 
-static const struct pd_join_scan *avx512_path(void)
+static const struct pd_index_scan *avx512_path(void)
 {
-	static const struct pd_join_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX512, "avx512", avx512, avx512_half_cross_1);
+	static const struct pd_index_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX512, "avx512", avx512, avx512_half_cross_1);
 	return runs_here() ? &scan : NULL;
 }
 #else
-static const struct pd_join_scan *avx512_path(void)
+static const struct pd_index_scan *avx512_path(void)
 {
 	return NULL;
 }
 #endif
 
 /* Later ones are faster. */
-const struct pd_join_scan *pd_join_scan_get(enum pd_join_scan_path path)
+const struct pd_index_scan *pd_index_scan_get(enum pd_index_scan_path path)
 {
-	static const struct pd_join_scan *(*const paths[PD_SCAN_PATHS])(void) = { portable_path, neon_path, avx2_path,
-										  avx512_path };
+	static const struct pd_index_scan *(*const paths[PD_SCAN_PATHS])(void) = { portable_path, neon_path, avx2_path,
+										   avx512_path };
 	return paths[path]();
 }
 
-const struct pd_join_scan *pd_join_scan_best(void)
+const struct pd_index_scan *pd_index_scan_best(void)
 {
-	const struct pd_join_scan *best = NULL, *scan;
+	const struct pd_index_scan *best = NULL, *scan;
 	const char *wanted = getenv("PAGEDEDUP_SCAN");
 	for (int i = 0; i < PD_SCAN_PATHS; i++) {
-		scan = pd_join_scan_get((enum pd_join_scan_path)i);
+		scan = pd_index_scan_get((enum pd_index_scan_path)i);
 		if (scan && wanted && !strcmp(wanted, scan->name))
 			return scan;
 		best = scan ? scan : best;

@@ -7,8 +7,8 @@
  * To add a path, write a section in scan.c that defines its vectors and includes scan_loops.def twice (32-bit and
  * 64-bit lanes), a row in the table at its end, and a row in the costs of plan.c.
  */
-#ifndef PD_JOIN_SCAN_H
-#define PD_JOIN_SCAN_H
+#ifndef PD_INDEX_SCAN_H
+#define PD_INDEX_SCAN_H
 
 #include "base/hash.h"
 
@@ -19,10 +19,10 @@
 #define PD_GATHER_SMALL 64 /* larger buckets are compared in place */
 
 /* Compared data: 32 bits of each key (gives candidates, which must be verified), or all of its words. */
-enum pd_join_scan_width { PD_SCAN_HALF, PD_SCAN_64, PD_SCAN_128, PD_SCAN_256, PD_SCAN_WIDTHS };
+enum pd_index_scan_width { PD_SCAN_HALF, PD_SCAN_64, PD_SCAN_128, PD_SCAN_256, PD_SCAN_WIDTHS };
 
 /* Columns of keys: w[j] contains word j of every key. */
-struct pd_join_columns {
+struct pd_index_columns {
 	uint32_t *half;
 	uint64_t *w[PD_KEY_WORDS];
 };
@@ -31,7 +31,7 @@ struct pd_join_columns {
  * where the smallest difference is possible, are taken before bits of earlier ones. */
 #define PD_WINDOW_PIECES 2 /* few enough to extract them without a loop */
 
-struct pd_join_window {
+struct pd_index_window {
 	int n_pieces, bits;
 	struct {
 		int first, n;
@@ -40,44 +40,44 @@ struct pd_join_window {
 			 * the bits in which they differ in the block */
 };
 
-struct pd_join_hit {
+struct pd_index_hit {
 	uint32_t a, b;	   /* positions in the two columns */
 	uint32_t distance; /* distance of the compared data */
 };
 
-struct pd_join_hits {
-	struct pd_join_hit *v;
+struct pd_index_hits {
+	struct pd_index_hit *v;
 	size_t n, cap;
 };
 
 /* Keys from .. to - 1 of given columns. */
-struct pd_join_run {
-	const struct pd_join_columns *columns;
+struct pd_index_run {
+	const struct pd_index_columns *columns;
 	size_t from, to;
 };
 
 /* A run in columns that are known from the context. */
-struct pd_join_scan_run {
+struct pd_index_scan_run {
 	uint32_t from, n;
 };
 
-struct pd_join_scan_loops {
+struct pd_index_scan_loops {
 	/* every key of a with every key of b */
-	void (*cross)(struct pd_join_run a, struct pd_join_run b, int k, struct pd_join_hits *out);
-	void (*self)(struct pd_join_run a, int k, struct pd_join_hits *out); /* every pair once */
+	void (*cross)(struct pd_index_run a, struct pd_index_run b, int k, struct pd_index_hits *out);
+	void (*self)(struct pd_index_run a, int k, struct pd_index_hits *out); /* every pair once */
 	/* Copy runs and concatenate them; PAD elements after the last are written too. */
-	void (*gather)(const struct pd_join_columns *from, const struct pd_join_scan_run *runs, size_t n,
-		       const struct pd_join_columns *to);
+	void (*gather)(const struct pd_index_columns *from, const struct pd_index_scan_run *runs, size_t n,
+		       const struct pd_index_columns *to);
 };
 
-enum pd_join_scan_path { PD_SCAN_PORTABLE, PD_SCAN_NEON, PD_SCAN_AVX2, PD_SCAN_AVX512, PD_SCAN_PATHS };
+enum pd_index_scan_path { PD_SCAN_PORTABLE, PD_SCAN_NEON, PD_SCAN_AVX2, PD_SCAN_AVX512, PD_SCAN_PATHS };
 
-struct pd_join_scan {
-	enum pd_join_scan_path path;
+struct pd_index_scan {
+	enum pd_index_scan_path path;
 	const char *name;
-	struct pd_join_scan_loops by[PD_SCAN_WIDTHS];
+	struct pd_index_scan_loops by[PD_SCAN_WIDTHS];
 	/* Extract the halves of n keys from `from` on; up to PAD more are read and written. */
-	void (*halves)(const struct pd_join_window *window, const struct pd_join_columns *keys, size_t from, size_t n,
+	void (*halves)(const struct pd_index_window *window, const struct pd_index_columns *keys, size_t from, size_t n,
 		       uint32_t *out);
 	/* Compute parities of n words; up to PAD more are read and written.  Each result has n_bits bits: bit i is the
 	 * parity of the bits up to and including `first` + i * step. */
@@ -85,12 +85,12 @@ struct pd_join_scan {
 };
 
 /* Return NULL if the path was not compiled, or if this processor lacks the instructions. */
-const struct pd_join_scan *pd_join_scan_get(enum pd_join_scan_path path);
+const struct pd_index_scan *pd_index_scan_get(enum pd_index_scan_path path);
 /* Return the fastest path, or the one named by the environment variable PAGEDEDUP_SCAN (portable, avx2, …) if it runs
  * here. */
-const struct pd_join_scan *pd_join_scan_best(void);
+const struct pd_index_scan *pd_index_scan_best(void);
 
-static inline enum pd_join_scan_width pd_join_scan_width_of(int bits)
+static inline enum pd_index_scan_width pd_index_scan_width_of(int bits)
 {
 	return bits == 64 ? PD_SCAN_64 : bits == 128 ? PD_SCAN_128 : PD_SCAN_256;
 }

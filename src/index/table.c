@@ -14,27 +14,27 @@
 #include "base/sort.h"
 #include "base/threads.h"
 
-struct pd_join_source pd_join_source_keys(const struct pd_join_keys *keys)
+struct pd_index_source pd_index_source_keys(const struct pd_index_keys *keys)
 {
-	struct pd_join_source s = { .words = keys->bits / 64, .n = keys->n, .ids = keys->ids, .scattered = keys->ids != NULL };
+	struct pd_index_source s = { .words = keys->bits / 64, .n = keys->n, .ids = keys->ids, .scattered = keys->ids != NULL };
 	s.stride = (size_t)s.words;
 	for (int w = 0; w < s.words; w++)
 		s.w[w] = keys->v + w;
 	return s;
 }
 
-struct pd_join_source pd_join_source_some(const struct pd_join_keys *keys, const uint32_t *ids, size_t n)
+struct pd_index_source pd_index_source_some(const struct pd_index_keys *keys, const uint32_t *ids, size_t n)
 {
-	struct pd_join_source s = pd_join_source_keys(keys);
+	struct pd_index_source s = pd_index_source_keys(keys);
 	s.ids = ids;
 	s.n = n;
 	s.scattered = true;
 	return s;
 }
 
-struct pd_join_source pd_join_source_run(const struct pd_join_table *t, struct pd_join_run run, int words)
+struct pd_index_source pd_index_source_run(const struct pd_index_table *t, struct pd_index_run run, int words)
 {
-	struct pd_join_source s = { .stride = 1, .n = run.to - run.from, .words = words, .ids = t->index + run.from };
+	struct pd_index_source s = { .stride = 1, .n = run.to - run.from, .words = words, .ids = t->index + run.from };
 	for (int w = 0; w < words; w++)
 		s.w[w] = t->columns.w[w] + run.from;
 	return s;
@@ -42,17 +42,17 @@ struct pd_join_source pd_join_source_run(const struct pd_join_table *t, struct p
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE size_t source_place(const struct pd_join_source *s, size_t i)
+INLINE size_t source_place(const struct pd_index_source *s, size_t i)
 {
 	return s->scattered ? s->ids[i] : i;
 }
 
-INLINE uint32_t source_id(const struct pd_join_source *s, size_t i)
+INLINE uint32_t source_id(const struct pd_index_source *s, size_t i)
 {
 	return s->scattered || s->ids ? s->ids[i] : (uint32_t)i;
 }
 
-INLINE void source_get(const struct pd_join_source *s, size_t i, int words, uint64_t *key)
+INLINE void source_get(const struct pd_index_source *s, size_t i, int words, uint64_t *key)
 {
 	size_t at = source_place(s, i) * (words > 1 ? s->stride : 1);
 	for (int w = 0; w < words; w++)
@@ -64,7 +64,7 @@ INLINE void source_get(const struct pd_join_source *s, size_t i, int words, uint
 struct writer {
 	uint32_t *index, *half;
 	uint64_t *w[PD_KEY_WORDS];
-	struct pd_join_window window;
+	struct pd_index_window window;
 	struct field {
 		int word, shift;
 		bool cross;
@@ -78,7 +78,7 @@ INLINE struct field field_of(int first, int n)
 	return (struct field){ first / 64, first % 64, first % 64 + n > 64, ((uint64_t)1 << n) - 1 };
 }
 
-INLINE struct writer writer_of(const struct pd_join_table *t, struct pd_join_shape shape)
+INLINE struct writer writer_of(const struct pd_index_table *t, struct pd_index_shape shape)
 {
 	struct writer to = { .index = t->index, .half = t->columns.half };
 	to.block = field_of(shape.n_bits ? shape.first_bit : 0, shape.n_bits);
@@ -102,7 +102,7 @@ INLINE size_t block_value(const struct field *b, const uint64_t *key, int words)
 INLINE uint32_t window_value(const struct writer *to, const uint64_t *key, int words)
 {
 	if (words > 1)
-		return pd_join_window_get(&to->window, key);
+		return pd_index_window_get(&to->window, key);
 	return (uint32_t)((key[0] >> to->piece[0].shift & to->piece[0].mask) << to->window.piece[1].n |
 			  (key[0] >> to->piece[1].shift & to->piece[1].mask));
 }
@@ -118,7 +118,7 @@ INLINE void put_key(const struct writer *to, size_t at, const uint64_t *key, int
 			to->w[w][at] = key[w];
 }
 
-static void table_room(struct pd_join_table *t, size_t n, int n_bits, int words, bool half)
+static void table_room(struct pd_index_table *t, size_t n, int n_bits, int words, bool half)
 {
 	size_t column = n + PD_TABLE_PAD;
 	t->n = n;
@@ -138,13 +138,13 @@ static void table_room(struct pd_join_table *t, size_t n, int n_bits, int words,
 	}
 }
 
-INLINE void build(struct pd_join_table *t, const struct pd_join_source *source, struct pd_join_shape shape, int words, bool half)
+INLINE void build(struct pd_index_table *t, const struct pd_index_source *source, struct pd_index_shape shape, int words, bool half)
 {
 	/* The counts are stored two positions ahead and summed: then next[v] is the start of bucket v, and after all
 	 * keys are placed, the start of v + 1. */
 	uint32_t *next = t->start + 1;
 	uint64_t key[PD_KEY_WORDS];
-	const struct pd_join_source from = *source;
+	const struct pd_index_source from = *source;
 	const struct writer to = writer_of(t, shape);
 	memset(t->start, 0, (t->n_values + 2) * sizeof *t->start);
 	for (size_t i = 0; i < from.n; i++) {
@@ -159,7 +159,7 @@ INLINE void build(struct pd_join_table *t, const struct pd_join_source *source, 
 	}
 }
 
-void pd_join_table_build(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape)
+void pd_index_table_build(struct pd_index_table *t, const struct pd_index_source *from, struct pd_index_shape shape)
 {
 	table_room(t, from->n, shape.n_bits, from->words, shape.window != NULL);
 	if (shape.window)
@@ -172,13 +172,13 @@ void pd_join_table_build(struct pd_join_table *t, const struct pd_join_source *f
 		build(t, from, shape, 4, false);
 }
 
-void pd_join_table_release(struct pd_join_table *t)
+void pd_index_table_release(struct pd_index_table *t)
 {
 	free(t->memory);
 	free(t->columns.half);
 	free(t->index);
 	free(t->start);
-	*t = (struct pd_join_table){ 0 };
+	*t = (struct pd_index_table){ 0 };
 }
 
 #define SMALL 32768 /* with fewer keys one pass is equally fast */
@@ -188,34 +188,34 @@ struct table_stretch {
 	size_t from, to, *next;
 };
 
-static struct table_stretch stretch(const struct pd_join_source *from, const struct pd_radix *r, size_t i)
+static struct table_stretch stretch(const struct pd_index_source *from, const struct pd_radix *r, size_t i)
 {
 	return (struct table_stretch){ from->n * i / r->n_stretches, from->n * (i + 1) / r->n_stretches, pd_radix_next(r, i) };
 }
 
-static bool is_small(const struct pd_join_source *from, struct pd_join_shape shape)
+static bool is_small(const struct pd_index_source *from, struct pd_index_shape shape)
 {
 	return from->n < SMALL || shape.n_bits < 2;
 }
 
-static int part_bits(struct pd_join_shape shape)
+static int part_bits(struct pd_index_shape shape)
 {
 	return shape.n_bits < PART_BITS ? shape.n_bits : PART_BITS;
 }
 
 /* The same source with constants for the compiler: all keys, or those with numbers. */
-INLINE struct pd_join_source source_known(const struct pd_join_source *s, bool named)
+INLINE struct pd_index_source source_known(const struct pd_index_source *s, bool named)
 {
-	struct pd_join_source known = *s;
+	struct pd_index_source known = *s;
 	known.scattered = named;
 	if (!named)
 		known.ids = NULL;
 	return known;
 }
 
-INLINE void count(const struct pd_join_source *source, struct table_stretch s, struct pd_join_shape shape, int words)
+INLINE void count(const struct pd_index_source *source, struct table_stretch s, struct pd_index_shape shape, int words)
 {
-	const struct pd_join_source from = *source;
+	const struct pd_index_source from = *source;
 	const struct field block = field_of(shape.first_bit, shape.n_bits);
 	const int low_bits = shape.n_bits - part_bits(shape);
 	uint64_t key[PD_KEY_WORDS] = { 0 };
@@ -229,7 +229,7 @@ INLINE void count(const struct pd_join_source *source, struct table_stretch s, s
 
 static void count_halves_task(void *ctx, size_t i, int thread)
 {
-	const struct pd_join_deal *d = ctx;
+	const struct pd_index_deal *d = ctx;
 	struct table_stretch s = stretch(&d->from, &d->radix, i);
 	if (d->from.words == 1)
 		count(&d->from, s, d->shape, 1);
@@ -238,10 +238,10 @@ static void count_halves_task(void *ctx, size_t i, int thread)
 }
 
 /* Write a key as a single stream if there is room: the fewer positions are written to, the more remain in the cache. */
-INLINE void deal_halves(const struct pd_join_deal *d, struct table_stretch s, int words, bool named, bool low_apart)
+INLINE void deal_halves(const struct pd_index_deal *d, struct table_stretch s, int words, bool named, bool low_apart)
 {
-	const struct pd_join_source from = source_known(&d->from, named);
-	const struct writer to = writer_of(&(struct pd_join_table){ 0 }, d->shape);
+	const struct pd_index_source from = source_known(&d->from, named);
+	const struct writer to = writer_of(&(struct pd_index_table){ 0 }, d->shape);
 	const int low_bits = d->low_bits, id_bits = d->id_bits;
 	const uint64_t low_mask = (UINT64_C(1) << low_bits) - 1;
 	uint64_t *const dealt = d->dealt;
@@ -259,7 +259,7 @@ INLINE void deal_halves(const struct pd_join_deal *d, struct table_stretch s, in
 
 static void deal_halves_task(void *ctx, size_t i, int thread)
 {
-	const struct pd_join_deal *d = ctx;
+	const struct pd_index_deal *d = ctx;
 	struct table_stretch s = stretch(&d->from, &d->radix, i);
 	bool named = d->from.scattered;
 	if (d->from.words == 1 && !d->low_apart && named)
@@ -271,7 +271,7 @@ static void deal_halves_task(void *ctx, size_t i, int thread)
 }
 
 /* Return the number of bits of the largest key number, which is the last, since they ascend. */
-static int id_bits(const struct pd_join_source *from)
+static int id_bits(const struct pd_index_source *from)
 {
 	uint32_t last = source_id(from, from->n - 1);
 	int n = 0;
@@ -280,7 +280,7 @@ static int id_bits(const struct pd_join_source *from)
 	return n;
 }
 
-bool pd_join_deal(struct pd_join_deal *d, const struct pd_join_source *from, struct pd_join_shape shape, int threads)
+bool pd_index_deal(struct pd_index_deal *d, const struct pd_index_source *from, struct pd_index_shape shape, int threads)
 {
 	if (is_small(from, shape) || !shape.window)
 		return false;
@@ -311,7 +311,7 @@ struct part_places {
 	uint32_t *index, *half, *start, base;
 };
 
-INLINE void sort_halves(const struct pd_join_deal *d, size_t p, struct part_places to, bool low_apart)
+INLINE void sort_halves(const struct pd_index_deal *d, size_t p, struct part_places to, bool low_apart)
 {
 	const size_t n = d->radix.part[p + 1] - d->radix.part[p], n_values = (size_t)1 << d->low_bits;
 	const uint64_t *const dealt = d->dealt + d->radix.part[p];
@@ -333,7 +333,7 @@ INLINE void sort_halves(const struct pd_join_deal *d, size_t p, struct part_plac
 	}
 }
 
-static void sort_part_halves(const struct pd_join_deal *d, size_t p, struct part_places to)
+static void sort_part_halves(const struct pd_index_deal *d, size_t p, struct part_places to)
 {
 	if (d->low_apart)
 		sort_halves(d, p, to, true);
@@ -341,7 +341,7 @@ static void sort_part_halves(const struct pd_join_deal *d, size_t p, struct part
 		sort_halves(d, p, to, false);
 }
 
-void pd_join_deal_part(const struct pd_join_deal *d, size_t p, struct pd_join_table *t)
+void pd_index_deal_part(const struct pd_index_deal *d, size_t p, struct pd_index_table *t)
 {
 	size_t n = d->radix.part[p + 1] - d->radix.part[p];
 	table_room(t, n, d->low_bits, d->from.words, true);
@@ -349,7 +349,7 @@ void pd_join_deal_part(const struct pd_join_deal *d, size_t p, struct pd_join_ta
 	t->start[t->n_values] = (uint32_t)n;
 }
 
-bool pd_join_deal_is_one_bucket(const struct pd_join_deal *d)
+bool pd_index_deal_is_one_bucket(const struct pd_index_deal *d)
 {
 	for (size_t i = 1; i < d->from.n; i++)
 		if (low_of(d->dealt, d->low_apart ? d->low : NULL, i, d->id_bits) !=
@@ -361,51 +361,51 @@ bool pd_join_deal_is_one_bucket(const struct pd_join_deal *d)
 	return false;
 }
 
-void pd_join_deal_release(struct pd_join_deal *d)
+void pd_index_deal_release(struct pd_index_deal *d)
 {
 	free(d->dealt);
 	free(d->low);
 	pd_radix_release(&d->radix);
-	*d = (struct pd_join_deal){ 0 };
+	*d = (struct pd_index_deal){ 0 };
 }
 
 struct big_halves {
-	struct pd_join_deal deal;
-	struct pd_join_table *table;
+	struct pd_index_deal deal;
+	struct pd_index_table *table;
 };
 
 static void sort_halves_task(void *ctx, size_t p, int thread)
 {
 	const struct big_halves *b = ctx;
-	const struct pd_join_table *t = b->table;
+	const struct pd_index_table *t = b->table;
 	size_t at = b->deal.radix.part[p];
 	sort_part_halves(
 		&b->deal, p,
 		(struct part_places){ t->index + at, t->columns.half + at, t->start + (p << b->deal.low_bits), (uint32_t)at });
 }
 
-static void build_halves(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape, int threads)
+static void build_halves(struct pd_index_table *t, const struct pd_index_source *from, struct pd_index_shape shape, int threads)
 {
 	struct big_halves b = { .table = t };
-	pd_join_deal(&b.deal, from, shape, threads);
+	pd_index_deal(&b.deal, from, shape, threads);
 	pd_parallel(threads, b.deal.radix.n_parts, sort_halves_task, &b);
-	pd_join_deal_release(&b.deal);
+	pd_index_deal_release(&b.deal);
 }
 
 /* --- whole keys --- */
 
 struct deal {
-	struct pd_join_table *table;
-	const struct pd_join_source *from;
-	struct pd_join_shape shape;
+	struct pd_index_table *table;
+	const struct pd_index_source *from;
+	struct pd_index_shape shape;
 	int low_bits;
-	struct pd_radix radix;	     /* stretches of the keys; parts by the high bits of the block */
-	struct pd_join_table *spare; /* for each thread, the part that it sorts */
+	struct pd_radix radix;	      /* stretches of the keys; parts by the high bits of the block */
+	struct pd_index_table *spare; /* for each thread, the part that it sorts */
 };
 
 INLINE void place(const struct deal *d, struct table_stretch s, int words)
 {
-	const struct pd_join_source from = *d->from;
+	const struct pd_index_source from = *d->from;
 	const struct writer to = writer_of(d->table, d->shape);
 	const int low_bits = d->low_bits;
 	uint64_t key[PD_KEY_WORDS] = { 0 };
@@ -452,9 +452,9 @@ INLINE void count_part(const struct deal *d, size_t from, size_t n, uint32_t *ne
 	}
 }
 
-INLINE void sort_part(const struct deal *d, struct pd_join_table *spare, size_t from, size_t n, uint32_t *next, int words)
+INLINE void sort_part(const struct deal *d, struct pd_index_table *spare, size_t from, size_t n, uint32_t *next, int words)
 {
-	const struct writer in = writer_of(d->table, d->shape), to = writer_of(spare, (struct pd_join_shape){ 0 });
+	const struct writer in = writer_of(d->table, d->shape), to = writer_of(spare, (struct pd_index_shape){ 0 });
 	const size_t mask = ((size_t)1 << d->low_bits) - 1;
 	uint64_t key[PD_KEY_WORDS] = { 0 };
 	for (size_t i = from; i < from + n; i++) {
@@ -467,7 +467,7 @@ INLINE void sort_part(const struct deal *d, struct pd_join_table *spare, size_t 
 	}
 }
 
-static void copy_back(struct pd_join_table *t, size_t from, const struct pd_join_table *part, size_t n, int words)
+static void copy_back(struct pd_index_table *t, size_t from, const struct pd_index_table *part, size_t n, int words)
 {
 	memcpy(t->index + from, part->index, n * sizeof *t->index);
 	for (int w = 0; w < words; w++)
@@ -484,7 +484,7 @@ static void sum_part(const struct deal *d, size_t p, uint32_t *next)
 	}
 }
 
-static void sort_whole(const struct deal *d, size_t p, uint32_t *next, struct pd_join_table *spare)
+static void sort_whole(const struct deal *d, size_t p, uint32_t *next, struct pd_index_table *spare)
 {
 	size_t from = d->radix.part[p], n = d->radix.part[p + 1] - from;
 	int words = d->from->words;
@@ -519,15 +519,16 @@ static void build_whole(struct deal *d, size_t n_parts, int threads)
 	pd_parallel(threads, (size_t)threads, place_task, d);
 	pd_parallel(threads, n_parts, sort_task, d);
 	for (int i = 0; i < threads; i++)
-		pd_join_table_release(&d->spare[i]);
+		pd_index_table_release(&d->spare[i]);
 	free(d->spare);
 	pd_radix_release(&d->radix);
 }
 
-void pd_join_table_build_big(struct pd_join_table *t, const struct pd_join_source *from, struct pd_join_shape shape, int threads)
+void pd_index_table_build_big(struct pd_index_table *t, const struct pd_index_source *from, struct pd_index_shape shape,
+			      int threads)
 {
 	if (is_small(from, shape)) {
-		pd_join_table_build(t, from, shape);
+		pd_index_table_build(t, from, shape);
 		return;
 	}
 	struct deal d = { .table = t, .from = from, .shape = shape, .low_bits = shape.n_bits - part_bits(shape) };
@@ -541,7 +542,7 @@ void pd_join_table_build_big(struct pd_join_table *t, const struct pd_join_sourc
 
 /* --- neighbours of a bucket --- */
 
-void pd_join_masks_fill(struct pd_join_masks *m, int n_bits, int radius)
+void pd_index_masks_fill(struct pd_index_masks *m, int n_bits, int radius)
 {
 	m->v = pd_grow(m->v, 0, &m->cap, sizeof *m->v);
 	m->v[0] = 0;
@@ -563,8 +564,8 @@ void pd_join_masks_fill(struct pd_join_masks *m, int n_bits, int radius)
 	}
 }
 
-void pd_join_masks_release(struct pd_join_masks *m)
+void pd_index_masks_release(struct pd_index_masks *m)
 {
 	free(m->v);
-	*m = (struct pd_join_masks){ 0 };
+	*m = (struct pd_index_masks){ 0 };
 }

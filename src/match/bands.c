@@ -52,17 +52,17 @@ struct joined {
 /* Data of a thread. */
 struct worker {
 	struct pd_verifier verifier;
-	struct pd_join_columns columns; /* the fingerprints of a part, by buckets */
-	uint32_t *row;			/* their rows */
-	uint32_t *begin;		/* start of each bucket, and the end */
-	uint8_t *representative;	/* in a full bucket: the representative of each row, or UNREPRESENTED */
+	struct pd_index_columns columns; /* the fingerprints of a part, by buckets */
+	uint32_t *row;			 /* their rows */
+	uint32_t *begin;		 /* start of each bucket, and the end */
+	uint8_t *representative;	 /* in a full bucket: the representative of each row, or UNREPRESENTED */
 	uint64_t *spare_prints;
 	uint32_t *spare_rows;
 	struct adjacent *neighbours;
 	struct joined *joined; /* found in this band */
 	size_t n_joined, cap_joined;
 	size_t cap_prints, cap_rows, cap_begin, cap_representatives, cap_spare_prints, cap_spare_rows, cap_neighbours;
-	struct pd_join_hits hits;
+	struct pd_index_hits hits;
 	struct joined waiting[WAITING]; /* pairs of a bucket that are within reach */
 	size_t n_waiting;
 	uint64_t compared;
@@ -83,7 +83,7 @@ struct search {
 						 * similar rows */
 	int part_bits, bucket_bits;   /* leading bits of the value; the bits of the bucket include those of the
 					 * part */
-	struct pd_join_scan_loops scan;
+	struct pd_index_scan_loops scan;
 	size_t n_stretches;	    /* stretches of the rows */
 	size_t first_band, n_bands; /* current bands */
 	uint32_t *value[AT_ONCE];   /* the first 32 bits of the values of these bands, by row */
@@ -127,7 +127,7 @@ int pd_match_bands_width(const struct pd_sketch_options *o, int asked, size_t n)
 int pd_match_bands_reach(const struct pd_sketch_options *o, int width, size_t n)
 {
 	int reach = 24;
-	while (reach > 0 && meetings(o, width, n) * pd_join_chance(64, reach) > PD_BANDS_CHANCE)
+	while (reach > 0 && meetings(o, width, n) * pd_index_chance(64, reach) > PD_BANDS_CHANCE)
 		reach--;
 	return reach;
 }
@@ -294,11 +294,11 @@ static void take_bucket_hits(const struct search *s, struct worker *w, struct pd
 /* Compare a piece of a bucket with itself and with all later rows of the bucket. */
 static void scan_piece(const struct search *s, struct worker *w, size_t at, size_t to)
 {
-	const struct pd_join_columns *c = &w->columns;
+	const struct pd_index_columns *c = &w->columns;
 	size_t end = at + PIECE < to ? at + PIECE : to;
-	s->scan.self((struct pd_join_run){ c, at, end }, s->reach, &w->hits);
+	s->scan.self((struct pd_index_run){ c, at, end }, s->reach, &w->hits);
 	if (end < to)
-		s->scan.cross((struct pd_join_run){ c, at, end }, (struct pd_join_run){ c, end, to }, s->reach, &w->hits);
+		s->scan.cross((struct pd_index_run){ c, at, end }, (struct pd_index_run){ c, end, to }, s->reach, &w->hits);
 }
 
 /* Compare all pairs within reach, piece by piece to save memory. */
@@ -914,9 +914,9 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 			    .reach = bands->reach,
 			    .least = pd_match_bands_least(&t.options, &o->verify),
 			    .n_stretches = (size_t)threads,
-			    .scan = pd_join_scan_best()->by[PD_SCAN_64] };
+			    .scan = pd_index_scan_best()->by[PD_SCAN_64] };
 	choose_digits(&s);
-	s.chance = pd_join_chance(64, s.reach);
+	s.chance = pd_index_chance(64, s.reach);
 	s.most_compared = (size_t)(PD_BANDS_COMPARED * s.width / t.options.minima);
 	s.most_compared = s.most_compared ? s.most_compared : 1;
 	s.represented = pd_zalloc(t.n + 1);

@@ -75,7 +75,7 @@ struct pd_match_share {
 
 struct pd_match_options {
 	int k; /* Hamming distance <= k */
-	enum pd_join_plan_kind plan;
+	enum pd_index_plan_kind plan;
 	struct pd_verify_options verify;
 	enum pd_match_candidates candidates;
 	int band_width;		      /* number of minima in a band; 0: by the number of rows */
@@ -99,7 +99,7 @@ static inline struct pd_verifier pd_match_verifier(const struct pd_match_options
 struct pd_match_stats {
 	size_t distinct; /* different fingerprints */
 	uint64_t pairs;
-	struct pd_join_plan plan;
+	struct pd_index_plan plan;
 	uint64_t candidates; /* pairs of different fingerprints within k that were verified */
 	bool dense;	     /* more pairs within k than share->near_most */
 	bool many_parts;     /* a fingerprint has more parts than are compared (PD_PARTS_TRIED) */
@@ -148,7 +148,7 @@ void pd_match_groups_release(struct pd_match_groups *g);
 uint32_t pd_match_groups_multi(const struct pd_match_groups *g, uint32_t row);
 /* Return the first row in a multi-member group that is not below `row`; UINT32_MAX: there is none. */
 uint32_t pd_match_groups_next(const struct pd_match_groups *g, uint32_t row);
-/* Return the names of all groups, ascending, in one block, as pd_join requires for distinct keys.  NULL: every group
+/* Return the names of all groups, ascending, in one block, as pd_index_join requires for distinct keys.  NULL: every group
  * has one row. */
 uint32_t *pd_match_groups_names(const struct pd_match_groups *g, struct pd_array *out, struct pd_budget *budget);
 

@@ -46,11 +46,11 @@
 #define NEAR_LINKED 0x8000 /* flag in a pair's distance: one of them is represented by the other */
 
 struct near {
-	struct pd_join_pairs after;  /* (group, a later group), in order */
-	struct pd_join_pairs before; /* (group, an earlier group), in order */
-	uint8_t *sketch_only;	     /* by name of a group: its rows are compared only by the sketch search; NULL: no group
+	struct pd_index_pairs after;  /* (group, a later group), in order */
+	struct pd_index_pairs before; /* (group, an earlier group), in order */
+	uint8_t *sketch_only;	      /* by name of a group: its rows are compared only by the sketch search; NULL: no group
 					 * is */
-	uint8_t *unrepresented;	     /* by name: it has no representative; NULL: no group is represented */
+	uint8_t *unrepresented;	      /* by name: it has no representative; NULL: no group is represented */
 };
 
 #define VERIFY_TASK 16384     /* pairs that a thread verifies at a time */
@@ -70,7 +70,7 @@ static bool has_one_representative(const struct pd_match_set *m, uint32_t print)
  * memory. */
 struct verifying {
 	const struct pd_match_set *m;
-	struct pd_join_pairs *pairs;
+	struct pd_index_pairs *pairs;
 	struct pd_verifier *verifiers; /* one for each thread */
 	size_t *left;		       /* number of verified pairs of each task */
 };
@@ -79,11 +79,11 @@ static void verify_task(void *ctx, size_t task, int thread)
 {
 	const struct verifying *v = ctx;
 	const struct pd_match_set *m = v->m;
-	struct pd_join_pair *pairs = v->pairs->v;
+	struct pd_index_pair *pairs = v->pairs->v;
 	size_t from = task * VERIFY_TASK, to = from + VERIFY_TASK < v->pairs->n ? from + VERIFY_TASK : v->pairs->n, n = from;
 	double similarity;
 	for (size_t i = from; i < to; i++) {
-		const struct pd_join_pair *p = &pairs[i];
+		const struct pd_index_pair *p = &pairs[i];
 		if (i + 8 < to) {
 			pd_rows_expect(m->rows, pd_rows_set_row(m->set, p[8].a));
 			pd_rows_expect(m->rows, pd_rows_set_row(m->set, p[8].b));
@@ -97,7 +97,7 @@ static void verify_task(void *ctx, size_t task, int thread)
 }
 
 /* Keep the pairs that this share of the rows owns, before the others are verified. */
-static void keep_own_pairs(const struct pd_match_set *m, struct pd_join_pairs *pairs)
+static void keep_own_pairs(const struct pd_match_set *m, struct pd_index_pairs *pairs)
 {
 	const struct pd_match_share *share = m->o->share;
 	const uint64_t *keys = m->set->keys;
@@ -110,7 +110,7 @@ static void keep_own_pairs(const struct pd_match_set *m, struct pd_join_pairs *p
 	pairs->n = n;
 }
 
-static void verify_pairs(const struct pd_match_set *m, struct pd_join_pairs *pairs, struct pd_match_stats *stats)
+static void verify_pairs(const struct pd_match_set *m, struct pd_index_pairs *pairs, struct pd_match_stats *stats)
 {
 	int threads = m->o->threads > 1 ? m->o->threads : 1;
 	size_t n = 0, tasks = (pairs->n + VERIFY_TASK - 1) / VERIFY_TASK;
@@ -160,11 +160,11 @@ static void find_sides(const struct pd_match_set *m, struct sides *s)
 	}
 }
 
-static int join_fingerprints(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_join_plan *plan,
-			     struct pd_join_pairs *out, struct pd_err *e)
+static int join_fingerprints(const struct pd_match_set *m, const struct pd_index_keys *keys, struct pd_index_plan *plan,
+			     struct pd_index_pairs *out, struct pd_err *e)
 {
-	int status = pd_join_plan_choose(plan, m->o->plan, keys->bits, m->o->k, keys->n, keys->n_against, e);
-	return status ? status : pd_join_within(keys, plan, m->o->threads, m->rows->budget, out, e);
+	int status = pd_index_plan_choose(plan, m->o->plan, keys->bits, m->o->k, keys->n, keys->n_against, e);
+	return status ? status : pd_index_join_within(keys, plan, m->o->threads, m->rows->budget, out, e);
 }
 
 /* Connected components of the names in pairs.  By name: itself, or a smaller name of its component. */
@@ -198,12 +198,12 @@ enum state {
 	IN_ROUND,
 	REPRESENTATIVE,
 	REPRESENTED = 4
-}; /* never 3, which `sides` of struct pd_join_keys would
+}; /* never 3, which `sides` of struct pd_index_keys would
 							 * misinterpret */
 
 struct dense {
 	const struct pd_match_set *m;
-	const struct pd_join_keys *keys; /* all fingerprints */
+	const struct pd_index_keys *keys; /* all fingerprints */
 	struct pd_match_stats *stats;
 	uint32_t min_near;		   /* number of near representatives from which on a fingerprint is
 						 * represented */
@@ -217,13 +217,13 @@ struct dense {
 	uint32_t *component;
 };
 
-static uint32_t name_at(const struct pd_join_keys *keys, size_t i)
+static uint32_t name_at(const struct pd_index_keys *keys, size_t i)
 {
 	return keys->ids ? keys->ids[i] : (uint32_t)i;
 }
 
 /* Return the random rank of a fingerprint, from 0 to 1: a hash of its value. */
-static double rank_of(const struct pd_join_keys *keys, uint32_t name)
+static double rank_of(const struct pd_index_keys *keys, uint32_t name)
 {
 	size_t bytes = (size_t)keys->bits / 8;
 	return (double)(pd_hash64((const char *)keys->v + name * bytes, bytes) >> 11) * 0x1p-53;
@@ -237,7 +237,7 @@ static int by_rank(const void *x, const void *y)
 
 /* Return the rank at which the first round ends, so that it has exactly FIRST_ROUND fingerprints.  Later fingerprints
  * are compared with all representatives, so each additional one costs a comparison with every other fingerprint. */
-static double first_round_end(const struct pd_join_keys *keys)
+static double first_round_end(const struct pd_index_keys *keys)
 {
 	double share = 2. * FIRST_ROUND / (double)keys->n, *ranks = NULL;
 	size_t n = 0, cap = 0;
@@ -351,9 +351,9 @@ static void assign_representatives(struct assignment *c)
 static int assign_some(struct dense *d, const uint32_t *names, size_t n, struct pd_err *e)
 {
 	struct assignment c = { .d = d };
-	struct pd_join_keys keys = *d->keys;
-	struct pd_join_pairs pairs = { 0 };
-	struct pd_join_plan plan;
+	struct pd_index_keys keys = *d->keys;
+	struct pd_index_pairs pairs = { 0 };
+	struct pd_index_plan plan;
 	keys.ids = names;
 	keys.n = n;
 	keys.against = d->representatives;
@@ -361,13 +361,13 @@ static int assign_some(struct dense *d, const uint32_t *names, size_t n, struct 
 	keys.sides = d->state;
 	int status = join_fingerprints(d->m, &keys, &plan, &pairs, e);
 	for (size_t i = 0; i < pairs.n; i++) {
-		const struct pd_join_pair *p = &pairs.v[i];
+		const struct pd_index_pair *p = &pairs.v[i];
 		uint32_t name = d->state[p->a] == IN_ROUND ? p->a : p->b;
 		d->n_near[name]++;
 		pd_items_add(&c.near, (uint64_t)name << 32 | (name == p->a ? p->b : p->a), p->distance);
 	}
 	d->stats->candidates += pairs.n;
-	pd_join_pairs_release(&pairs);
+	pd_index_pairs_release(&pairs);
 	pd_items_sort(&c.near);
 	assign_representatives(&c);
 	for (size_t i = 0; i < c.near.n; i++) {
@@ -403,9 +403,9 @@ static int assign_round(struct dense *d, struct pd_err *e)
 /* Join the fingerprints of this round that are not represented with each other.  They become representatives. */
 static int join_round(struct dense *d, struct pd_err *e)
 {
-	struct pd_join_keys keys = *d->keys;
-	struct pd_join_pairs pairs = { 0 };
-	struct pd_join_plan plan;
+	struct pd_index_keys keys = *d->keys;
+	struct pd_index_pairs pairs = { 0 };
+	struct pd_index_plan plan;
 	size_t n = 0;
 	for (size_t i = 0; i < d->n_round; i++)
 		if (d->state[d->round[i]] == IN_ROUND)
@@ -416,7 +416,7 @@ static int join_round(struct dense *d, struct pd_err *e)
 	verify_pairs(d->m, &pairs, d->stats);
 	for (size_t i = 0; i < pairs.n; i++)
 		add_found_pair(d, pairs.v[i].a, pairs.v[i].b, pairs.v[i].distance);
-	pd_join_pairs_release(&pairs);
+	pd_index_pairs_release(&pairs);
 	for (size_t i = 0; i < n; i++)
 		d->state[d->round[i]] = REPRESENTATIVE;
 	return status;
@@ -442,7 +442,7 @@ static int join_round(struct dense *d, struct pd_err *e)
 
 struct searcher {
 	const struct pd_match_set *m;
-	const struct pd_join_keys *keys; /* all fingerprints */
+	const struct pd_index_keys *keys; /* all fingerprints */
 	struct pd_match_stats *stats;
 	struct pd_verifier verifier;
 	uint32_t stop_after;
@@ -544,9 +544,9 @@ static int search_round(struct searcher *k, size_t n_round, struct pd_err *e)
 			k->queries[n++] = k->queries[i];
 	k->n_queries = n;
 	for (size_t from = 0; !status && n_round && from < n; from += QUERIES_AT_ONCE) {
-		struct pd_join_keys keys = *k->keys;
-		struct pd_join_pairs pairs = { 0 };
-		struct pd_join_plan plan;
+		struct pd_index_keys keys = *k->keys;
+		struct pd_index_pairs pairs = { 0 };
+		struct pd_index_plan plan;
 		size_t to = from + QUERIES_AT_ONCE < n ? from + QUERIES_AT_ONCE : n;
 		for (size_t i = 0; i < n; i++)
 			k->role[k->queries[i]] = (uint8_t)((k->role[k->queries[i]] & ~QUERY) | (i >= from && i < to ? QUERY : 0));
@@ -559,7 +559,7 @@ static int search_round(struct searcher *k, size_t n_round, struct pd_err *e)
 		status = join_fingerprints(k->m, &keys, &plan, &pairs, e);
 		for (size_t i = 0; i < pairs.n; i++)
 			add_candidate(k, pairs.v[i].a, pairs.v[i].b, pairs.v[i].distance);
-		pd_join_pairs_release(&pairs);
+		pd_index_pairs_release(&pairs);
 	}
 	return status;
 }
@@ -859,14 +859,14 @@ static int search_other_hosts(struct searcher *k, const struct at_host *v, size_
 }
 
 /* The caller sets `found` and `component`. */
-static void open_searcher(struct searcher *k, const struct pd_match_set *m, const struct pd_join_keys *keys,
+static void open_searcher(struct searcher *k, const struct pd_match_set *m, const struct pd_index_keys *keys,
 			  struct pd_match_stats *stats, uint8_t *sketch_only)
 {
 	size_t n = m->set->n + 1;
 	*k = (struct searcher){
 		.m = m, .keys = keys, .stats = stats, .sketch_only = sketch_only, .verifier = pd_match_verifier(m->o, m->rows)
 	};
-	k->stop_after = NEAR_REPRESENTATIVES + (uint32_t)(2 * (double)keys->n * pd_join_chance(keys->bits, m->o->k));
+	k->stop_after = NEAR_REPRESENTATIVES + (uint32_t)(2 * (double)keys->n * pd_index_chance(keys->bits, m->o->k));
 	k->role = pd_zalloc(n);
 	k->component_role = pd_zalloc(n);
 	k->n_near = pd_zalloc(n * sizeof *k->n_near);
@@ -902,7 +902,7 @@ static void remove_duplicates(struct pd_items *pairs)
 	pairs->n = n;
 }
 
-static int keep_first_partners(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
+static int keep_first_partners(const struct pd_match_set *m, const struct pd_index_keys *keys, struct pd_match_stats *stats,
 			       struct near *near, struct pd_err *e)
 {
 	size_t n_hosts;
@@ -915,7 +915,7 @@ static int keep_first_partners(const struct pd_match_set *m, const struct pd_joi
 	int status = (m->o->scope == PD_SCOPE_OTHER_HOSTS ? search_other_hosts : search_each_host)(&k, hosts, n_hosts, e);
 	int gathered = pd_items_gather(k.found, 1, m->o->threads, &all, e);
 	remove_duplicates(&all);
-	pd_join_pairs_take(&near->after, &all);
+	pd_index_pairs_take(&near->after, &all);
 	close_searcher(&k);
 	free(k.component);
 	free(hosts);
@@ -943,16 +943,16 @@ static int join_represented(struct dense *d, struct pd_err *e)
 	return status;
 }
 
-static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *keys, struct pd_match_stats *stats,
+static int join_dense(const struct pd_match_set *m, const struct pd_index_keys *keys, struct pd_match_stats *stats,
 		      struct near *near, struct pd_err *e)
 {
 	struct pd_items all;
 	struct pd_array memory[5] = { { 0 } };
 	size_t n = m->set->n + 1;
-	struct pd_join_keys unlimited = *keys;
+	struct pd_index_keys unlimited = *keys;
 	unlimited.limit = NULL;
 	struct dense d = { .m = m, .keys = &unlimited, .stats = stats, .sketch_only = near->sketch_only };
-	double by_chance = (double)keys->n * pd_join_chance(keys->bits, m->o->k);
+	double by_chance = (double)keys->n * pd_index_chance(keys->bits, m->o->k);
 	int status = PD_OK;
 	d.min_near = NEAR_REPRESENTATIVES + (uint32_t)(2 * by_chance);
 	d.state = pd_array_room(&memory[0], m->rows->budget, n);
@@ -978,7 +978,7 @@ static int join_dense(const struct pd_match_set *m, const struct pd_join_keys *k
 		status = join_represented(&d, e);
 	int gathered = pd_items_gather(d.found, 1, m->o->threads, &all, e);
 	remove_duplicates(&all);
-	pd_join_pairs_take(&near->after, &all);
+	pd_index_pairs_take(&near->after, &all);
 	free(d.component);
 	for (int i = 0; i < 5; i++)
 		pd_array_release(&memory[i]);
@@ -1009,7 +1009,7 @@ bool pd_match_leaves_dense(const struct pd_match_options *o, const struct pd_row
 static uint64_t near_most(const struct pd_match_options *o, const struct pd_rows *rows, double n, double pairs_of_all)
 {
 	return NEAR_PAIRS_LEAST + (uint64_t)((pd_match_leaves_dense(o, rows) ? NEAR_PAIRS_WITH_BANDS : NEAR_PAIRS) * n +
-					     pairs_of_all * pd_join_chance(rows->bits, o->k));
+					     pairs_of_all * pd_index_chance(rows->bits, o->k));
 }
 
 uint64_t pd_match_near_most(const struct pd_match_options *o, const struct pd_rows *rows, double n)
@@ -1019,7 +1019,7 @@ uint64_t pd_match_near_most(const struct pd_match_options *o, const struct pd_ro
 
 /* Find pairs in a set with more near pairs than are compared.  `after` receives the pairs that are kept, `sketch_only`
  * marks groups that are compared only by the sketch search. */
-static int find_near_in_dense(struct near *near, const struct pd_match_set *m, const struct pd_join_keys *keys,
+static int find_near_in_dense(struct near *near, const struct pd_match_set *m, const struct pd_index_keys *keys,
 			      struct pd_match_stats *stats, struct pd_err *e)
 {
 	near->sketch_only = pd_zalloc(m->set->n + 1);
@@ -1037,12 +1037,12 @@ static int reverse_pairs(struct near *near, const struct pd_match_set *m, struct
 {
 	struct pd_items *reversed = pd_items_lists(1, m->rows->budget), sorted;
 	for (size_t i = 0; i < near->after.n; i++) {
-		const struct pd_join_pair *p = &near->after.v[i];
+		const struct pd_index_pair *p = &near->after.v[i];
 		if (pd_match_groups_is_multi(pd_match_set_prints(m), p->a) && pd_match_set_all_represent(m, p->a))
 			pd_items_add(reversed, (uint64_t)p->b << 32 | p->a, p->distance);
 	}
 	int status = pd_items_gather(reversed, 1, m->o->threads, &sorted, e);
-	pd_join_pairs_take(&near->before, &sorted);
+	pd_index_pairs_take(&near->before, &sorted);
 	return status;
 }
 
@@ -1067,7 +1067,7 @@ static bool mark_many_parts(struct near *near, const struct pd_match_set *m)
 static int find_near(struct near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e)
 {
 	const struct pd_match_share *share = m->o->share;
-	struct pd_join_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = pd_match_set_prints(m)->n_groups };
+	struct pd_index_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = pd_match_set_prints(m)->n_groups };
 	struct sides sides = { 0 };
 	struct pd_array names = { 0 };
 	stats->distinct = keys.n;
@@ -1082,11 +1082,11 @@ static int find_near(struct near *near, const struct pd_match_set *m, struct pd_
 		keys.ids = pd_match_groups_names(pd_match_set_prints(m), &names, m->rows->budget);
 	}
 	double n = (double)keys.n, others = keys.against ? (double)keys.n_against : n;
-	struct pd_join_limit limit = { .most = share ? share->near_most : near_most(m->o, m->rows, (n + others) / 2, n * others) };
+	struct pd_index_limit limit = { .most = share ? share->near_most : near_most(m->o, m->rows, (n + others) / 2, n * others) };
 	keys.limit = !limit.most || (m->o->all_pairs && !share) ? NULL : &limit;
 	double t = pd_cpu_seconds(), verified = stats->verify_seconds;
 	int status = join_fingerprints(m, &keys, &stats->plan, &near->after, e);
-	if (!status && !pd_join_is_over(&keys))
+	if (!status && !pd_index_is_over(&keys))
 		verify_pairs(m, &near->after, stats);
 	else if (!status && share)
 		stats->dense = true;
@@ -1104,8 +1104,8 @@ static int find_near(struct near *near, const struct pd_match_set *m, struct pd_
 
 static void release_near(struct near *near)
 {
-	pd_join_pairs_release(&near->after);
-	pd_join_pairs_release(&near->before);
+	pd_index_pairs_release(&near->after);
+	pd_index_pairs_release(&near->before);
 	free(near->sketch_only);
 	free(near->unrepresented);
 }
@@ -1196,12 +1196,12 @@ static void verify_partners(struct reading *r, uint32_t a)
 }
 
 /* Return the index of the first pair whose first group is `group` or larger. */
-static size_t near_from(const struct pd_join_pairs *pairs, uint32_t group)
+static size_t near_from(const struct pd_index_pairs *pairs, uint32_t group)
 {
 	return PD_LOWER_BOUND(i, 0, pairs->n, pairs->v[i].a < group);
 }
 
-static void add_near(struct reading *r, uint32_t a, uint32_t print, const struct pd_join_pairs *pairs, size_t at)
+static void add_near(struct reading *r, uint32_t a, uint32_t print, const struct pd_index_pairs *pairs, size_t at)
 {
 	if (at >= pairs->n || pairs->v[at].a != print)
 		at = near_from(pairs, print);
@@ -1232,7 +1232,7 @@ static void find_partners(struct reading *r, uint32_t a)
 static void skip_unpaired(struct reading *r)
 {
 	const struct pd_match_set *m = r->m;
-	const struct pd_join_pairs *after = &r->found->near.after, *before = &r->found->near.before;
+	const struct pd_index_pairs *after = &r->found->near.after, *before = &r->found->near.before;
 	uint32_t next = pd_match_groups_next(&m->links.groups, r->next);
 	const struct pd_match_groups *fingerprints = pd_match_set_prints(m);
 	if (fingerprints != &m->links.groups && pd_match_groups_next(fingerprints, r->next) < next)

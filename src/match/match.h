@@ -10,8 +10,8 @@
  *	pd_match		both sets of rows: rows with fingerprints, and rows with only a text digest
  *	pd_match_set_open	groups of equal keys, their parts, and links (groups.h)
  *	find_near		groups near each other; dense neighbourhoods in rounds
- *	pd_join_within		keys -> pairs of keys (index/join.h)
- *	pd_join_blocks		the general plan; continues in index/blocks.c
+ *	pd_index_join_within		keys -> pairs of keys (index/join.h)
+ *	pd_index_blocks		the general plan; continues in index/blocks.c
  *	pd_match_bands_find	candidates by sketches (bands.h)
  *	emit_pairs		pairs of groups -> pairs of rows, in order (at the end of match.c)
  */
@@ -79,7 +79,7 @@ struct pd_match_methods_pair {
 struct pd_match_methods_stats {
 	uint64_t pairs, linked;
 	uint64_t found[PD_METHODS_MAX]; /* pairs, by method */
-	struct pd_join_columns_stats join[PD_METHODS_MAX];
+	struct pd_index_columns_stats join[PD_METHODS_MAX];
 	uint64_t bad; /* values that could not be parsed; these rows are excluded from the join */
 	struct pd_match_stats fingerprints;
 };

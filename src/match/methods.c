@@ -191,7 +191,7 @@ static int join_keys(struct methods *m, int method)
 		memcpy(keys + 2 * n, m->value[0].key[which], 2 * sizeof *keys);
 		row[n++] = i;
 	}
-	int status = pd_join_equal(keys, row, n, m->o->threads, rows->budget, out, m->e);
+	int status = pd_index_equal(keys, row, n, m->o->threads, rows->budget, out, m->e);
 	pd_array_release(&memory[0]);
 	pd_array_release(&memory[1]);
 	/* Equal keys match; weights must be compared too. */
@@ -219,7 +219,7 @@ static int join_items(struct methods *m, int method)
 {
 	const struct pd_rows *rows = m->rows;
 	bool vectors = kind_of(m, method) == PD_SIGN_VECTOR;
-	struct pd_join_column c = { .budget = rows->budget };
+	struct pd_index_column c = { .budget = rows->budget };
 	struct pd_array memory = { 0 };
 	uint32_t *row = pd_array_room(&memory, rows->budget, (rows->n + 1) * sizeof *row);
 	struct pd_items *out = &m->found[method];
@@ -231,13 +231,13 @@ static int join_items(struct methods *m, int method)
 			continue;
 		}
 		row[c.n] = i;
-		pd_join_column_row(&c);
+		pd_index_column_row(&c);
 		for (size_t k = 0; k < m->value[0].n; k++)
-			pd_join_column_item(&c, m->value[0].item[k].hash, vectors ? (float)m->value[0].item[k].weight : 0);
+			pd_index_column_item(&c, m->value[0].item[k].hash, vectors ? (float)m->value[0].item[k].weight : 0);
 	}
-	int status = vectors ? pd_join_vectors(&c, m->rule[method].cosine, m->o->threads, out, &m->stats->join[method], m->e)
-			     : pd_join_sets(&c, needed, &m->rule[method], m->o->threads, out, &m->stats->join[method], m->e);
-	pd_join_column_release(&c);
+	int status = vectors ? pd_index_vectors(&c, m->rule[method].cosine, m->o->threads, out, &m->stats->join[method], m->e)
+			     : pd_index_sets(&c, needed, &m->rule[method], m->o->threads, out, &m->stats->join[method], m->e);
+	pd_index_column_release(&c);
 	name_rows(out, row);
 	pd_array_release(&memory);
 	return status;

@@ -228,7 +228,7 @@ static int settle_verify(const struct pd_stage_match *o, struct pd_verify_option
 static void settle_distance(const struct pd_stage_match *o, const struct pd_rows *rows, bool paper, struct pd_match_options *out)
 {
 	size_t n = rows->fingerprints.n;
-	int bits = rows->bits ? rows->bits : 64, alone = paper ? 3 : pd_join_default_k(bits, n);
+	int bits = rows->bits ? rows->bits : 64, alone = paper ? 3 : pd_index_default_k(bits, n);
 	bool verifies = !out->verify.off && rows->sketched, many = verifies && pd_verify_default_k(bits, n) < bits / 4;
 	if (o->candidates < 0)
 		out->candidates = o->k < 0 && verifies ? PD_CANDIDATES_BOTH : PD_CANDIDATES_HAMMING;
@@ -269,7 +269,7 @@ int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *
 			  struct pd_err *e)
 {
 	bool paper = is_paper(o, rows);
-	*out = (struct pd_match_options){ .plan = (enum pd_join_plan_kind)o->plan,
+	*out = (struct pd_match_options){ .plan = (enum pd_index_plan_kind)o->plan,
 					  .scope = pd_match_scope_choices[o->scope].scope,
 					  .scope_name = pd_match_scope_choices[o->scope].name,
 					  .all_pairs = o->all_pairs || o->rule,
@@ -286,7 +286,7 @@ int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *
 static int check_plan(struct match_run *r)
 {
 	int bits = r->rows.bits ? r->rows.bits : 64;
-	return pd_join_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.fingerprints.n, 0, &r->err);
+	return pd_index_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.fingerprints.n, 0, &r->err);
 }
 
 static void report_other_sketches(struct match_run *r)
@@ -457,7 +457,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 static struct pd_json *method_stats(const struct pd_match_methods_stats *s, int method)
 {
 	struct pd_json *j = pd_json_new();
-	const struct pd_join_columns_stats *join = &s->join[method];
+	const struct pd_index_columns_stats *join = &s->join[method];
 	pd_json_int(j, "pairs", (int64_t)s->found[method]);
 	pd_json_int(j, "shared_items", (int64_t)join->shared);
 	pd_json_int(j, "most_rows_of_an_item", (int64_t)join->longest);
@@ -484,7 +484,7 @@ static int write_match_stats(struct match_run *r)
 	pd_json_int(j, "band_width", r->stats.band_width);
 	pd_json_int(j, "band_reach", r->stats.band_reach);
 	pd_json_int(j, "band_looks", (int64_t)r->stats.band_looks);
-	pd_json_str(j, "plan", pd_span_z(pd_join_plan_names[r->stats.plan.kind]));
+	pd_json_str(j, "plan", pd_span_z(pd_index_plan_names[r->stats.plan.kind]));
 	pd_json_int(j, "bad_rows", (int64_t)r->rows.bad);
 	pd_json_int(j, "memory_limit", (int64_t)r->budget.limit);
 	pd_json_int(j, "bytes_on_disk", (int64_t)(r->budget.in_files + (r->rows.late ? 0 : r->rows.spool_size)));
@@ -511,7 +511,7 @@ static void explain_run(struct match_run *r)
 	if (!r->match.verify.off)
 		pd_verify_explain(&r->match.verify, &r->line);
 	if (r->stats.distinct)
-		pd_join_plan_explain(&r->stats.plan, &r->line);
+		pd_index_plan_explain(&r->stats.plan, &r->line);
 	rest = pd_buf_span(&r->line);
 	while (pd_span_split(&rest, '\n', &line))
 		pd_log_error(r->log, "%.*s", (int)line.n, line.p);

@@ -32,7 +32,7 @@
 	  .help = "for --scope=same-site, other-sites: rows of 'sites', or HOST<TAB>OWNER" }, \
 	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
 	  .help = "list every pair, not only those to the first of equal pages" }, \
-	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_join_plan_names, \
+	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_index_plan_names, \
 	  .help = "auto (default), paper (k up to 3), blocks, all; the pairs are the same" }, \
 	{ .type = PD_OPT_FLAG, .name = "explain", .same_result = true, AT(explain), .help = "print the search plans, their costs, and what was searched" }
 /* clang-format on */

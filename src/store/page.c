@@ -392,7 +392,7 @@ static double partition_cost(struct pd_store_partition p, int k, uint64_t n_keys
 {
 	int radius[PD_STORE_TABLES_MAX];
 	double sum = 0;
-	pd_join_radii(k, p.n_blocks, radius);
+	pd_index_radii(k, p.n_blocks, radius);
 	for (int i = 0; i < p.n_blocks; i++)
 		sum += ball(p.n_bits, radius[i]) * (ldexp((double)n_keys, -p.n_bits) + COST_BUCKET);
 	return sum;

@@ -587,17 +587,17 @@ enum {
 /* Use the 32-bit prefilter only if fewer than 1 in 50 random pairs pass it. */
 #define HALVES_CHANCE (1.0 / 50)
 
-static const struct pd_join_masks *masks_within(struct pd_store_near *near, int n_bits, int radius)
+static const struct pd_index_masks *masks_within(struct pd_store_near *near, int n_bits, int radius)
 {
-	struct pd_join_masks **m = &near->masks[n_bits][radius < n_bits ? radius : n_bits];
+	struct pd_index_masks **m = &near->masks[n_bits][radius < n_bits ? radius : n_bits];
 	if (!*m) {
 		*m = pd_zalloc(sizeof **m);
-		pd_join_masks_fill(*m, n_bits, radius);
+		pd_index_masks_fill(*m, n_bits, radius);
 	}
 	return *m;
 }
 
-static void compare_runs(struct pd_store_near *near, enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b,
+static void compare_runs(struct pd_store_near *near, enum pd_index_scan_width width, struct pd_index_run a, struct pd_index_run b,
 			 int k)
 {
 	near->hits.n = 0;
@@ -666,23 +666,23 @@ struct probing {
 	struct sharing sharing;
 	/* The buckets to read: those whose distance is in these rings. */
 	int table, ring[2];
-	const struct pd_join_masks *masks;
+	const struct pd_index_masks *masks;
 	size_t mask[2]; /* masks of the rings: from .. to - 1 */
 	struct table_of {
 		struct pd_store_segment *s;
 		uint64_t at; /* in the file */
 		struct table_layout l;
 		const uint32_t *starts;
-		struct pd_join_columns columns;
+		struct pd_index_columns columns;
 	} * tables; /* of all segments that have keys, at work now */
 	size_t n_tables;
 	/* For many queries: 32 bits of each, and by ring the largest number of them that may differ in an emitted
 	 * pair; whole: so many that all bits are compared at once. */
-	struct pd_join_window window;
+	struct pd_index_window window;
 	int left[PD_STORE_BLOCK_BITS_MAX + 1];
 	bool whole[PD_STORE_BLOCK_BITS_MAX + 1];
 	const struct pd_store_near_query *order; /* of the questions */
-	struct pd_join_columns queries;		 /* their keys in it */
+	struct pd_index_columns queries;	 /* their keys in it */
 	int class_bits;				 /* keys of a bucket are divided into classes by this number of bits */
 	struct {
 		uint32_t question, bucket;
@@ -797,12 +797,12 @@ static int open_bucket(struct probing *p, const struct table_of *t, int i)
 static int compare_one(struct probing *p, const struct table_of *t, int i)
 {
 	uint32_t from = p->probe[i].from, to = p->probe[i].to, a = p->probe[i].question;
-	struct pd_join_hits *hits = &p->near->hits;
+	struct pd_index_hits *hits = &p->near->hits;
 	int status = check_keys(p, t, from, to);
 	if (status)
 		return status;
-	compare_runs(p->near, pd_join_scan_width_of(p->q->bits), (struct pd_join_run){ &p->q->keys, a, a + 1 },
-		     (struct pd_join_run){ &t->columns, from, to }, p->q->k);
+	compare_runs(p->near, pd_index_scan_width_of(p->q->bits), (struct pd_index_run){ &p->q->keys, a, a + 1 },
+		     (struct pd_index_run){ &t->columns, from, to }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
 		status = add_hit(p, t, a, hits->v[h].b, hits->v[h].distance);
 	return status;
@@ -844,9 +844,9 @@ static int probe_one_by_one(struct probing *p, const struct table_of *t)
 static void choose_window(struct probing *p)
 {
 	const struct sharing *s = &p->sharing;
-	struct pd_join_window *w = &p->window;
+	struct pd_index_window *w = &p->window;
 	int after = s->n_blocks - 1 - p->table, straight = after < s->beside ? after : s->beside;
-	*w = (struct pd_join_window){ .bits = s->beside * s->n_bits, .n_pieces = (straight > 0) + (s->beside > straight) };
+	*w = (struct pd_index_window){ .bits = s->beside * s->n_bits, .n_pieces = (straight > 0) + (s->beside > straight) };
 	if (straight)
 		w->piece[0].first = (p->table + 1) * s->n_bits, w->piece[0].n = straight * s->n_bits;
 	if (s->beside > straight)
@@ -855,7 +855,7 @@ static void choose_window(struct probing *p)
 	w->spare = p->ring[0] < s->least ? s->together : p->q->k - (s->n_blocks - 1 - s->beside) * s->least;
 	for (int ring = p->ring[0]; ring <= p->ring[1]; ring++) {
 		p->left[ring] = w->spare - ring;
-		p->whole[ring] = pd_join_chance(w->bits, p->left[ring]) > HALVES_CHANCE;
+		p->whole[ring] = pd_index_chance(w->bits, p->left[ring]) > HALVES_CHANCE;
 	}
 }
 
@@ -906,7 +906,7 @@ struct bucket_range {
  * probe neighbouring buckets. */
 static void sort_probes(const struct probing *p, const struct bucket_range *r)
 {
-	const struct pd_join_masks *masks = p->masks;
+	const struct pd_index_masks *masks = p->masks;
 	const struct pd_store_near_query *queries = p->order;
 	struct pd_store_near *near = p->near;
 	size_t n = (size_t)1 << r->bits, within = n - 1;
@@ -987,16 +987,16 @@ static int compare_wholes(struct probing *p, const struct searchers *a, const st
 	uint64_t words[PD_KEY_WORDS][TOGETHER + PD_SCAN_PAD];
 	const struct table_of *t = tile->part[part].table;
 	uint32_t from = tile->part[part].from, end = part + 1 < tile->n_parts ? tile->part[part + 1].begin : tile->n;
-	struct pd_join_columns together;
-	struct pd_join_hits *hits = &p->near->hits;
+	struct pd_index_columns together;
+	struct pd_index_hits *hits = &p->near->hits;
 	int status = PD_OK;
 	for (int w = 0; w < p->q->bits / 64; w++) {
 		for (size_t i = 0; i < a->n; i++)
 			words[w][i] = p->queries.w[w][query_of(a->v[i])];
 		together.w[w] = words[w];
 	}
-	compare_runs(p->near, pd_join_scan_width_of(p->q->bits), (struct pd_join_run){ &together, 0, a->n },
-		     (struct pd_join_run){ &t->columns, from, from + end - tile->part[part].begin }, p->q->k);
+	compare_runs(p->near, pd_index_scan_width_of(p->q->bits), (struct pd_index_run){ &together, 0, a->n },
+		     (struct pd_index_run){ &t->columns, from, from + end - tile->part[part].begin }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
 		status = add_hit(p, t, p->order[query_of(a->v[hits->v[h].a])].question, hits->v[h].b, hits->v[h].distance);
 	return status;
@@ -1019,10 +1019,10 @@ static int compare_again(struct probing *p, const struct tile *tile, uint32_t se
  * that fewer vectors are only partly filled. */
 static int compare_halves(struct probing *p, const struct searchers *a, struct tile *tile, uint32_t from, uint32_t to)
 {
-	struct pd_join_columns questions = { .half = (uint32_t *)(uintptr_t)a->halves };
-	struct pd_join_columns keys = { .half = p->class_bits ? tile->sorted : tile->halves };
-	struct pd_join_run of_questions = { &questions, 0, a->n }, of_keys = { &keys, from, to };
-	struct pd_join_hits *hits = &p->near->hits;
+	struct pd_index_columns questions = { .half = (uint32_t *)(uintptr_t)a->halves };
+	struct pd_index_columns keys = { .half = p->class_bits ? tile->sorted : tile->halves };
+	struct pd_index_run of_questions = { &questions, 0, a->n }, of_keys = { &keys, from, to };
+	struct pd_index_hits *hits = &p->near->hits;
 	bool is_turned = a->n > to - from;
 	int status = PD_OK;
 	compare_runs(p->near, PD_SCAN_HALF, is_turned ? of_keys : of_questions, is_turned ? of_questions : of_keys,
@@ -1227,7 +1227,7 @@ int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *
 	int status = PD_OK;
 	near->first = segments;
 	if (!near->scan)
-		near->scan = pd_join_scan_best();
+		near->scan = pd_index_scan_best();
 	p.tables = pd_alloc((n + 1) * sizeof *p.tables);
 	for (size_t i = 0; !status && i < n; i += p.n_segments) {
 		p.segments = segments + i;
@@ -1250,7 +1250,7 @@ static void add_recent_hits(struct pd_store_near *near, const struct pd_store_re
 			    const struct sharing *sharing, int table, const uint32_t *rows)
 {
 	for (size_t h = 0; h < near->hits.n; h++) {
-		const struct pd_join_hit *hit = &near->hits.v[h];
+		const struct pd_index_hit *hit = &near->hits.v[h];
 		uint64_t x[PD_KEY_WORDS];
 		for (int w = 0; w < r->bits / 64; w++)
 			x[w] = q->keys.w[w][hit->a] ^ r->pages[rows[hit->b]].key.w[w];
@@ -1264,20 +1264,20 @@ static void probe_recent(struct pd_store_near *near, const struct pd_store_recen
 			 const struct sharing *sharing, int table, uint32_t question)
 {
 	uint64_t key[PD_KEY_WORDS];
-	const struct pd_join_masks *masks = masks_within(near, r->partition.n_bits, sharing->least - (table >= sharing->rest));
+	const struct pd_index_masks *masks = masks_within(near, r->partition.n_bits, sharing->least - (table >= sharing->rest));
 	for (int w = 0; w < r->bits / 64; w++)
 		key[w] = q->keys.w[w][question];
 	uint32_t block = pd_store_partition_block(r->partition, key, table);
 	for (size_t m = 0; m < masks->n; m++) {
 		const struct pd_store_recent_bucket *b =
 			&r->buckets[((size_t)table << r->partition.n_bits) + (block ^ masks->v[m])];
-		struct pd_join_columns columns;
+		struct pd_index_columns columns;
 		if (!b->n)
 			continue;
 		for (int w = 0; w < r->bits / 64; w++)
 			columns.w[w] = b->keys + (size_t)w * b->cap;
-		compare_runs(near, pd_join_scan_width_of(r->bits), (struct pd_join_run){ &q->keys, question, question + 1 },
-			     (struct pd_join_run){ &columns, 0, b->n }, q->k);
+		compare_runs(near, pd_index_scan_width_of(r->bits), (struct pd_index_run){ &q->keys, question, question + 1 },
+			     (struct pd_index_run){ &columns, 0, b->n }, q->k);
 		add_recent_hits(near, r, q, sharing, table, b->rows);
 	}
 }
@@ -1286,7 +1286,7 @@ void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_rece
 {
 	struct sharing sharing = sharing_of(r->partition, q->k);
 	if (!near->scan)
-		near->scan = pd_join_scan_best();
+		near->scan = pd_index_scan_best();
 	for (int t = 0; r->n && t < r->partition.n_blocks; t++)
 		for (uint32_t i = 0; sharing.least - (t >= sharing.rest) >= 0 && i < q->n; i++)
 			probe_recent(near, r, q, &sharing, t, i);
@@ -1297,7 +1297,7 @@ void pd_store_near_release(struct pd_store_near *near)
 	for (int w = 0; w <= PD_STORE_BLOCK_BITS_MAX; w++)
 		for (int r = 0; r <= PD_STORE_BLOCK_BITS_MAX; r++)
 			if (near->masks[w][r]) {
-				pd_join_masks_release(near->masks[w][r]);
+				pd_index_masks_release(near->masks[w][r]);
 				free(near->masks[w][r]);
 			}
 	free(near->v);

@@ -184,7 +184,7 @@ int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_st
  * the k of the store; a smaller k has smaller radii, or needs fewer tables. */
 struct pd_store_questions {
 	size_t n;
-	struct pd_join_columns keys; /* spread; word j of question i is keys.w[j][i] */
+	struct pd_index_columns keys; /* spread; word j of question i is keys.w[j][i] */
 	int bits, k;
 };
 
@@ -203,9 +203,9 @@ struct pd_store_near {
 	size_t n, cap;
 	size_t most; /* in: this number of segments, plus one; 0: any */
 	/* scratch */
-	struct pd_join_hits hits;
-	struct pd_join_masks *masks[PD_STORE_BLOCK_BITS_MAX + 1][PD_STORE_BLOCK_BITS_MAX + 1]; /* by width and radius */
-	const struct pd_join_scan *scan;
+	struct pd_index_hits hits;
+	struct pd_index_masks *masks[PD_STORE_BLOCK_BITS_MAX + 1][PD_STORE_BLOCK_BITS_MAX + 1]; /* by width and radius */
+	const struct pd_index_scan *scan;
 	const struct pd_store_segment *first; /* of the searched segments */
 	/* many queries: those that probe a bucket, and 32 bits of each; all queries sorted by their blocks, their
 	 * keys, and 32 bits of each */

@@ -460,7 +460,7 @@ struct pd_store_settings pd_store_defaults(int bits)
 {
 	return (struct pd_store_settings){ .bits = bits,
 					   .k = pd_verify_default_k(bits, PD_STORE_PAGES),
-					   .k_unknown = pd_join_default_k(bits, PD_STORE_PAGES) };
+					   .k_unknown = pd_index_default_k(bits, PD_STORE_PAGES) };
 }
 
 /* Is it one of our files, and which? */

@@ -762,7 +762,7 @@ static void print_estimate(struct estimate *e, struct pd_buf *out)
 	size_t n = (size_t)fmin(fingerprints, 4e9);
 	struct pd_verify_options verify = PD_VERIFY_DEFAULTS;
 	verify.off = !e->sketch.minima;
-	verify.k_unknown = pd_join_default_k(e->bits, n);
+	verify.k_unknown = pd_index_default_k(e->bits, n);
 	int k = verify.off ? verify.k_unknown : pd_verify_default_k(e->bits, n);
 	/* Match also finds pages at a larger distance by their sketches, for any number of pages (match/bands.h). */
 	int far = verify.off ? k : e->bits * 3 / 8;

@@ -47,12 +47,12 @@ static void count_host(struct pd_report_sums *s, struct pd_span url, uint64_t by
 	pd_url_host(url, &s->host);
 	struct pd_span name = pd_buf_span(&s->host);
 	uint64_t hash = pd_map_key(name);
-	uint32_t host = pd_index_find(&s->by_name, hash, is_host, s->hosts, &name);
+	uint32_t host = pd_hashtab_find(&s->by_name, hash, is_host, s->hosts, &name);
 	if (host == PD_NO_NUMBER) {
 		host = (uint32_t)s->n_hosts++;
 		s->hosts = pd_grow(s->hosts, host, &s->cap_hosts, sizeof *s->hosts);
 		s->hosts[host] = (struct pd_report_host){ .name = pd_arena_copy(&s->arena, name) };
-		pd_index_add(&s->by_name, hash, hash_of_host, s->hosts);
+		pd_hashtab_add(&s->by_name, hash, hash_of_host, s->hosts);
 	}
 	s->hosts[host].pages++;
 	s->hosts[host].bytes += bytes;
@@ -562,7 +562,7 @@ void pd_report_sums_release(struct pd_report_sums *s)
 	release_cluster(&s->now);
 	pd_arena_release(&s->arena);
 	free(s->hosts);
-	pd_index_release(&s->by_name);
+	pd_hashtab_release(&s->by_name);
 	pd_buf_release(&s->params);
 	pd_buf_release(&s->value);
 	pd_buf_release(&s->host);

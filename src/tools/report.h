@@ -101,7 +101,7 @@ struct pd_report_sums {
 	struct pd_report_cluster now;
 	uint64_t cluster;
 	bool any, sampled_now;
-	struct pd_index by_name; /* numbers of hosts, until the hosts are sorted */
+	struct pd_hashtab by_name; /* numbers of hosts, until the hosts are sorted */
 	struct pd_arena arena;
 	struct pd_buf value, host;
 };

@@ -127,25 +127,25 @@ static bool check_charsets(void)
 
 /* Compare a few thousand keys, every tenth a neighbour of the previous one: each comparison function must find these
  * pairs, with whole keys and with halves. */
-static bool check_scan(enum pd_join_scan_path path)
+static bool check_scan(enum pd_index_scan_path path)
 {
 	enum { N = 2000 };
 	static const char *const names[PD_SCAN_PATHS] = { "matching, portable", "matching, neon", "matching, avx2",
 							  "matching, avx512" };
-	const struct pd_join_scan *scan = pd_join_scan_get(path);
+	const struct pd_index_scan *scan = pd_index_scan_get(path);
 	if (!scan)
 		return true;
-	struct pd_join_hits words = { 0 }, halves = { 0 };
+	struct pd_index_hits words = { 0 }, halves = { 0 };
 	uint64_t keys[N + PD_SCAN_PAD] = { 0 };
 	uint32_t low[N + PD_SCAN_PAD] = { 0 };
-	struct pd_join_columns columns = { .half = low, .w = { keys } };
+	struct pd_index_columns columns = { .half = low, .w = { keys } };
 	size_t right = 0, right_halves = 0;
 	for (uint64_t i = 0; i < N; i++) {
 		keys[i] = i % 10 == 9 ? keys[i - 1] ^ (uint64_t)7 << (i % 29) : pd_hash64(&i, sizeof i);
 		low[i] = (uint32_t)keys[i];
 	}
-	scan->by[PD_SCAN_64].self((struct pd_join_run){ &columns, 0, N }, 8, &words);
-	scan->by[PD_SCAN_HALF].self((struct pd_join_run){ &columns, 0, N }, 3, &halves);
+	scan->by[PD_SCAN_64].self((struct pd_index_run){ &columns, 0, N }, 8, &words);
+	scan->by[PD_SCAN_HALF].self((struct pd_index_run){ &columns, 0, N }, 3, &halves);
 	for (size_t i = 0; i < words.n; i++)
 		right += words.v[i].b == words.v[i].a + 1 && words.v[i].b % 10 == 9 && words.v[i].distance == 3;
 	for (size_t i = 0; i < halves.n; i++) /* some random pairs are also near */
@@ -153,7 +153,7 @@ static bool check_scan(enum pd_join_scan_path path)
 	free(words.v);
 	free(halves.v);
 	return print_result(names[path], words.n == right && right == N / 10 && right_halves == right,
-			    scan == pd_join_scan_best() ? "used here" : NULL);
+			    scan == pd_index_scan_best() ? "used here" : NULL);
 }
 
 struct golden {
@@ -254,6 +254,6 @@ bool pd_selftest(struct pd_span golden)
 	for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
 		good &= check_vector(&vectors[i]);
 	for (int i = 0; i < PD_SCAN_PATHS; i++)
-		good &= check_scan((enum pd_join_scan_path)i);
+		good &= check_scan((enum pd_index_scan_path)i);
 	return golden.n ? good & check_golden(golden) : good;
 }

@@ -53,7 +53,7 @@ struct pd_seen {
 	uint64_t count;
 	struct value *values; /* exact: in the order of arrival */
 	size_t cap;
-	struct pd_index index;
+	struct pd_hashtab index;
 	uint64_t *filters[PD_FEATURES]; /* words(bits) each; NULL: not among the features */
 	struct divisor bits;
 	struct pd_buf scratch;
@@ -113,7 +113,7 @@ void pd_seen_free(struct pd_seen *s)
 	if (!s)
 		return;
 	free(s->values);
-	pd_index_release(&s->index);
+	pd_hashtab_release(&s->index);
 	for (int i = 0; i < PD_FEATURES; i++)
 		free(s->filters[i]);
 	pd_buf_release(&s->shape);
@@ -145,13 +145,13 @@ static void add_value(struct pd_seen *s, const struct value *v)
 		pd_out_of_memory();
 	s->values = pd_grow(s->values, s->count, &s->cap, sizeof *s->values);
 	s->values[s->count++] = *v;
-	pd_index_add(&s->index, v->w[1], value_hash, s->values);
+	pd_hashtab_add(&s->index, v->w[1], value_hash, s->values);
 }
 
 static bool ask_exact(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
 {
 	struct value v = { { key->at[0], key->at[1] } };
-	if (pd_index_find(&s->index, v.w[1], value_same, s->values, &v) != PD_NO_NUMBER)
+	if (pd_hashtab_find(&s->index, v.w[1], value_same, s->values, &v) != PD_NO_NUMBER)
 		return true;
 	if (keep)
 		add_value(s, &v);
@@ -259,7 +259,7 @@ void pd_seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_
 		return;
 	}
 	pd_hash128(canonical.p, canonical.n, 0, out->at);
-	pd_index_expect(&s->index, out->at[1]);
+	pd_hashtab_expect(&s->index, out->at[1]);
 }
 
 bool pd_seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
@@ -399,9 +399,9 @@ static int find_again(struct pd_seen *s, const char *name, struct pd_err *e)
 {
 	for (uint64_t i = 0; i < s->count && s->o.mode == PD_SEEN_EXACT; i++) {
 		struct value *v = &s->values[i];
-		if (pd_index_find(&s->index, v->w[1], value_same, s->values, v) != PD_NO_NUMBER)
+		if (pd_hashtab_find(&s->index, v->w[1], value_same, s->values, v) != PD_NO_NUMBER)
 			return bad(e, name, "a URL is in it twice");
-		pd_index_add(&s->index, v->w[1], value_hash, s->values);
+		pd_hashtab_add(&s->index, v->w[1], value_hash, s->values);
 	}
 	return PD_OK;
 }

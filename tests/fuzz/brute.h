@@ -242,7 +242,7 @@ static inline void brute_place(struct brute *b)
 /* Read options from two bytes, within the limits of the rows. */
 static inline struct pd_match_options brute_options(unsigned how, unsigned k, const struct pd_rows *rows)
 {
-	static const enum pd_join_plan_kind plans[] = { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
+	static const enum pd_index_plan_kind plans[] = { PD_PLAN_AUTO, PD_PLAN_PAPER, PD_PLAN_BLOCKS, PD_PLAN_ALL };
 	struct pd_match_options o = { .plan = plans[how & 3],
 				      .scope = (enum pd_match_scope)(how >> 2 & 3),
 				      .threads = 1 + (how & 1) };

@@ -123,7 +123,7 @@ is "memory is asked for in one place, where its want ends the run" \
 is "memory is prefetched in one way" "$(grep -rl '__builtin_prefetch' src)" src/base/alloc.h
 case $(uname -m) in
 x86_64 | aarch64)
-	is "what is written as a prefetch is one in the program" "$(grep -rlE '(pd_prefetch|pd_rows_expect|pd_index_expect)\(' src --include='*.c' | while read -r f; do
+	is "what is written as a prefetch is one in the program" "$(grep -rlE '(pd_prefetch|pd_rows_expect|pd_hashtab_expect)\(' src --include='*.c' | while read -r f; do
 		objdump -d --no-show-raw-insn "$B/obj/${f%.c}.o" | grep -qE '\b(prefetch|prfm)' || echo "$f"; done)" "" ;;
 esac
 

@@ -33,7 +33,7 @@ static uint64_t random_below(uint64_t n)
 }
 
 /* Rows that are copies of others with some items exchanged, items that are in nearly all rows, empty rows, equal rows. */
-static void fill(struct pd_join_column *c, size_t n, uint64_t seed, bool weighed)
+static void fill(struct pd_index_column *c, size_t n, uint64_t seed, bool weighed)
 {
 	enum { MOST = 40 };
 	random_state = seed;
@@ -52,23 +52,23 @@ static void fill(struct pd_join_column *c, size_t n, uint64_t seed, bool weighed
 				weights[k] = weighed ? (float)(1 + random_below(20)) : 0;
 			}
 		}
-		pd_join_column_row(c);
+		pd_index_column_row(c);
 		for (size_t x = 0; x < k; x++) {
 			bool there = false;
 			for (size_t y = 0; y < x; y++)
 				there |= items[y] == items[x];
 			if (!there)
-				pd_join_column_item(c, items[x], weights[x]);
+				pd_index_column_item(c, items[x], weights[x]);
 		}
 	}
 }
 
-static size_t size_of(const struct pd_join_column *c, size_t i)
+static size_t size_of(const struct pd_index_column *c, size_t i)
 {
 	return (size_t)(c->start[i + 1] - c->start[i]);
 }
 
-static double common(const struct pd_join_column *c, size_t a, size_t b, double *norm_a, double *norm_b)
+static double common(const struct pd_index_column *c, size_t a, size_t b, double *norm_a, double *norm_b)
 {
 	double sum = 0;
 	*norm_a = *norm_b = 0;
@@ -103,13 +103,13 @@ START_TEST(sets_are_those_of_brute_force)
 	const struct set_row *row = &sets[_i % ROWS(sets)];
 	struct pd_budget small = { .limit = 1 << 16 };
 	for (int t = 0; t < ROWS(threads); t++) {
-		struct pd_join_column c = { .budget = t ? &small : NULL };
-		struct pd_join_columns_stats stats;
+		struct pd_index_column c = { .budget = t ? &small : NULL };
+		struct pd_index_columns_stats stats;
 		struct pd_items found;
 		struct pd_err e;
 		size_t at = 0;
 		fill(&c, 400, (uint64_t)_i + 1, false);
-		ck_assert_int_eq(pd_join_sets(&c, needed, &row->rule, threads[t], &found, &stats, &e), 0);
+		ck_assert_int_eq(pd_index_sets(&c, needed, &row->rule, threads[t], &found, &stats, &e), 0);
 		for (uint64_t a = 0; a < c.n; a++)
 			for (uint64_t b = a + 1; b < c.n; b++) {
 				double na, nb, n = common(&c, a, b, &na, &nb);
@@ -125,31 +125,31 @@ START_TEST(sets_are_those_of_brute_force)
 		ck_assert_msg(at == found.n, "%s: %zu pairs too many", row->name, found.n - at);
 		ck_assert_msg(at > 20 || row->rule.least == 100, "%s: only %zu pairs", row->name, at);
 		pd_items_release(&found);
-		pd_join_column_release(&c);
+		pd_index_column_release(&c);
 	}
 }
 END_TEST
 
 START_TEST(frequent_items_cost_nothing_where_rare_ones_are_needed)
 {
-	struct pd_join_column c = { 0 };
-	struct pd_join_columns_stats stats;
+	struct pd_index_column c = { 0 };
+	struct pd_index_columns_stats stats;
 	struct pd_items found;
 	struct pd_err e;
 	struct rule rule = { 4, 0, false };
 	for (uint64_t i = 0; i < 20000; i++) {
-		pd_join_column_row(&c);
+		pd_index_column_row(&c);
 		for (uint64_t k = 0; k < 3; k++)
-			pd_join_column_item(&c, k, 0); /* that all rows have */
+			pd_index_column_item(&c, k, 0); /* that all rows have */
 		for (uint64_t k = 0; k < 5; k++)
-			pd_join_column_item(&c, 1000 + i / 2 * 8 + k, 0);
+			pd_index_column_item(&c, 1000 + i / 2 * 8 + k, 0);
 	}
-	ck_assert_int_eq(pd_join_sets(&c, needed, &rule, 1, &found, &stats, &e), 0);
+	ck_assert_int_eq(pd_index_sets(&c, needed, &rule, 1, &found, &stats, &e), 0);
 	ck_assert_uint_eq(found.n, 10000);
 	ck_assert_uint_eq(stats.candidates, 10000);
 	ck_assert_uint_eq(stats.longest, 20000);
 	pd_items_release(&found);
-	pd_join_column_release(&c);
+	pd_index_column_release(&c);
 }
 END_TEST
 
@@ -160,13 +160,13 @@ START_TEST(vectors_are_those_of_brute_force)
 	double least = cosines[_i % ROWS(cosines)];
 	struct pd_budget small = { .limit = 1 << 16 };
 	for (int t = 0; t < ROWS(threads); t++) {
-		struct pd_join_column c = { .budget = t ? &small : NULL };
-		struct pd_join_columns_stats stats;
+		struct pd_index_column c = { .budget = t ? &small : NULL };
+		struct pd_index_columns_stats stats;
 		struct pd_items found;
 		struct pd_err e;
 		size_t at = 0, sure = 0;
 		fill(&c, 400, (uint64_t)_i + 1, true);
-		ck_assert_int_eq(pd_join_vectors(&c, least, threads[t], &found, &stats, &e), 0);
+		ck_assert_int_eq(pd_index_vectors(&c, least, threads[t], &found, &stats, &e), 0);
 		for (uint64_t a = 0; a < c.n; a++)
 			for (uint64_t b = a + 1; b < c.n; b++) {
 				double na, nb, n = common(&c, a, b, &na, &nb), cosine = na > 0 && nb > 0 ? n / sqrt(na * nb) : 0;
@@ -180,7 +180,7 @@ START_TEST(vectors_are_those_of_brute_force)
 		ck_assert_uint_eq(at, found.n);
 		ck_assert_uint_gt(sure, 5);
 		pd_items_release(&found);
-		pd_join_column_release(&c);
+		pd_index_column_release(&c);
 	}
 }
 END_TEST
@@ -192,7 +192,7 @@ START_TEST(equal_keys_are_paired)
 	static const uint32_t row[] = { 10, 11, 12, 13, 14, 15 };
 	struct pd_items found;
 	struct pd_err e;
-	ck_assert_int_eq(pd_join_equal(keys, row, 6, 2, NULL, &found, &e), 0);
+	ck_assert_int_eq(pd_index_equal(keys, row, 6, 2, NULL, &found, &e), 0);
 	ck_assert_uint_eq(found.n, 3);
 	ck_assert_uint_eq(found.v[0].key, UINT64_C(10) << 32 | 12);
 	ck_assert_uint_eq(found.v[1].key, UINT64_C(10) << 32 | 15);
@@ -203,21 +203,21 @@ END_TEST
 
 START_TEST(nothing_gives_nothing)
 {
-	struct pd_join_column c = { 0 };
-	struct pd_join_columns_stats stats;
+	struct pd_index_column c = { 0 };
+	struct pd_index_columns_stats stats;
 	struct pd_items found;
 	struct pd_err e;
 	struct rule rule = { 1, 0, false };
-	ck_assert_int_eq(pd_join_sets(&c, needed, &rule, 2, &found, &stats, &e), 0);
+	ck_assert_int_eq(pd_index_sets(&c, needed, &rule, 2, &found, &stats, &e), 0);
 	ck_assert_uint_eq(found.n, 0);
 	pd_items_release(&found);
-	ck_assert_int_eq(pd_join_vectors(&c, .5, 2, &found, &stats, &e), 0);
+	ck_assert_int_eq(pd_index_vectors(&c, .5, 2, &found, &stats, &e), 0);
 	ck_assert_uint_eq(found.n, 0);
 	pd_items_release(&found);
-	ck_assert_int_eq(pd_join_equal(NULL, NULL, 0, 2, NULL, &found, &e), 0);
+	ck_assert_int_eq(pd_index_equal(NULL, NULL, 0, 2, NULL, &found, &e), 0);
 	ck_assert_uint_eq(found.n, 0);
 	pd_items_release(&found);
-	pd_join_column_release(&c);
+	pd_index_column_release(&c);
 }
 END_TEST
 

@@ -126,7 +126,7 @@ static const struct set {
 };
 
 /* The keys of a set, distinct. */
-static struct pd_join_keys make_keys(const struct set *set, int bits, uint64_t **memory)
+static struct pd_index_keys make_keys(const struct set *set, int bits, uint64_t **memory)
 {
 	struct maker m = { .words = bits / 64, .n = set->n, .state = set->n };
 	struct pd_match_groups groups = { 0 };
@@ -134,7 +134,7 @@ static struct pd_join_keys make_keys(const struct set *set, int bits, uint64_t *
 	for (size_t i = 0; i < set->n; i++)
 		set->make(&m, i);
 	ck_assert(!pd_match_groups_find(m.v, m.words, m.n, 1, NULL, &groups, NULL));
-	struct pd_join_keys keys = { .bits = bits, .n = groups.n_groups, .v = *memory = m.v };
+	struct pd_index_keys keys = { .bits = bits, .n = groups.n_groups, .v = *memory = m.v };
 	struct pd_array memory_of_names = { 0 };
 	uint32_t *names = pd_match_groups_names(&groups, &memory_of_names, NULL);
 	for (size_t i = 0; names && i < keys.n; i++)
@@ -144,7 +144,7 @@ static struct pd_join_keys make_keys(const struct set *set, int bits, uint64_t *
 	return keys;
 }
 
-static int distance(const struct pd_join_keys *keys, size_t i, size_t j)
+static int distance(const struct pd_index_keys *keys, size_t i, size_t j)
 {
 	int d = 0;
 	for (int w = 0; w < keys->bits / 64; w++)
@@ -153,7 +153,7 @@ static int distance(const struct pd_join_keys *keys, size_t i, size_t j)
 	return d;
 }
 
-static void brute_force(const struct pd_join_keys *keys, int k, struct pd_join_pairs *out)
+static void brute_force(const struct pd_index_keys *keys, int k, struct pd_index_pairs *out)
 {
 	struct pd_items found = { 0 };
 	for (size_t i = 0; i < keys->n; i++)
@@ -162,20 +162,20 @@ static void brute_force(const struct pd_join_keys *keys, int k, struct pd_join_p
 			if (d <= k)
 				pd_items_add(&found, (uint64_t)i << 32 | j, (uint32_t)d);
 		}
-	pd_join_pairs_take(out, &found);
+	pd_index_pairs_take(out, &found);
 }
 
 /* Plain ifs: an assertion for each of millions of pairs would take most of the time. */
-static void check_pairs(const struct pd_join_pairs *got, const struct pd_join_pairs *all, int k, const char *where)
+static void check_pairs(const struct pd_index_pairs *got, const struct pd_index_pairs *all, int k, const char *where)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < all->n; i++) {
-		const struct pd_join_pair *p = &all->v[i];
+		const struct pd_index_pair *p = &all->v[i];
 		if (p->distance > k)
 			continue;
 		if (n == got->n)
 			ck_abort_msg("%s: only %zu pairs, %u-%u is missing", where, n, p->a, p->b);
-		const struct pd_join_pair *q = &got->v[n++];
+		const struct pd_index_pair *q = &got->v[n++];
 		if (q->a != p->a || q->b != p->b || q->distance != p->distance)
 			ck_abort_msg("%s: pair %zu is %u-%u at %d, not %u-%u at %d", where, n - 1, q->a, q->b, q->distance, p->a,
 				     p->b, p->distance);
@@ -189,9 +189,9 @@ static void check_pairs(const struct pd_join_pairs *got, const struct pd_join_pa
  * split. */
 static const struct way {
 	const char *name;
-	enum pd_join_plan_kind kind;
+	enum pd_index_plan_kind kind;
 	size_t plan_for;
-	size_t split_over; /* 0: through pd_join */
+	size_t split_over; /* 0: through pd_index_join */
 	int k_max;
 	int threads;
 	int path; /* how keys are compared: a path, or 0: the fastest */
@@ -224,47 +224,48 @@ static const struct way {
 	{ "avx512, 3 threads", PD_PLAN_BLOCKS, 0, 0, 64, 3, PD_SCAN_AVX512 },
 };
 
-static void split_join(const struct pd_join_keys *keys, struct pd_join_plan *plan, const struct way *way, struct pd_join_pairs *out)
+static void split_join(const struct pd_index_keys *keys, struct pd_index_plan *plan, const struct way *way,
+		       struct pd_index_pairs *out)
 {
 	struct pd_items *lists = pd_items_lists(3, NULL), all;
-	pd_join_blocks(keys, plan, way->threads, (struct pd_join_split){ way->split_over, PD_PLAN_BLOCKS }, lists);
+	pd_index_blocks(keys, plan, way->threads, (struct pd_index_split){ way->split_over, PD_PLAN_BLOCKS }, lists);
 	ck_assert(!pd_items_gather(lists, 3, way->threads, &all, NULL));
-	pd_join_pairs_take(out, &all);
+	pd_index_pairs_take(out, &all);
 }
 
-static void join_one_way(const struct pd_join_keys *keys, const struct pd_join_pairs *all, const struct way *way, int k,
+static void join_one_way(const struct pd_index_keys *keys, const struct pd_index_pairs *all, const struct way *way, int k,
 			 const char *set)
 {
 	char where[128];
-	struct pd_join_plan plan;
-	struct pd_join_pairs got = { 0 };
+	struct pd_index_plan plan;
+	struct pd_index_pairs got = { 0 };
 	snprintf(where, sizeof where, "%s, %d bits, k=%d, %s", set, keys->bits, k, way->name);
-	ck_assert_msg(!pd_join_plan_choose(&plan, way->kind, keys->bits, k, way->plan_for ? way->plan_for : keys->n, 0, NULL), "%s",
-		      where);
+	ck_assert_msg(!pd_index_plan_choose(&plan, way->kind, keys->bits, k, way->plan_for ? way->plan_for : keys->n, 0, NULL),
+		      "%s", where);
 	if (way->path)
-		plan.scan = pd_join_scan_get(way->path == PORTABLE ? PD_SCAN_PORTABLE : (enum pd_join_scan_path)way->path);
+		plan.scan = pd_index_scan_get(way->path == PORTABLE ? PD_SCAN_PORTABLE : (enum pd_index_scan_path)way->path);
 	if (!plan.scan) /* not on this processor */
 		return;
 	if (way->split_over && keys->n)
 		split_join(keys, &plan, way, &got);
 	else
-		ck_assert_msg(!pd_join(keys, &plan, way->threads, &got, NULL), "%s", where);
+		ck_assert_msg(!pd_index_join(keys, &plan, way->threads, &got, NULL), "%s", where);
 	check_pairs(&got, all, k, where);
-	pd_join_pairs_release(&got);
+	pd_index_pairs_release(&got);
 }
 
 /* All ways for one set at one width; in 64 bits every k, then in larger steps. */
 static void join_set(const struct set *set, int bits)
 {
 	uint64_t *memory;
-	struct pd_join_keys keys = make_keys(set, bits, &memory);
-	struct pd_join_pairs all = { 0 };
+	struct pd_index_keys keys = make_keys(set, bits, &memory);
+	struct pd_index_pairs all = { 0 };
 	brute_force(&keys, bits / 4, &all);
 	for (int k = 0; k <= bits / 4; k += k < 4 || bits == 64 ? 1 : bits / 64 * 3)
 		for (int w = 0; w < N(ways); w++)
 			if (k <= ways[w].k_max)
 				join_one_way(&keys, &all, &ways[w], k, set->name);
-	pd_join_pairs_release(&all);
+	pd_index_pairs_release(&all);
 	free(memory);
 }
 
@@ -299,11 +300,12 @@ static const struct many_set {
 	{ "equal block", make_equal_block, 33000, 0 },
 };
 
-static void join_many(const struct pd_join_keys *keys, enum pd_join_plan_kind kind, int k, int threads, struct pd_join_pairs *out)
+static void join_many(const struct pd_index_keys *keys, enum pd_index_plan_kind kind, int k, int threads,
+		      struct pd_index_pairs *out)
 {
-	struct pd_join_plan plan;
-	ck_assert(!pd_join_plan_choose(&plan, kind, keys->bits, k, 1000000, 0, NULL));
-	ck_assert(!pd_join(keys, &plan, threads, out, NULL));
+	struct pd_index_plan plan;
+	ck_assert(!pd_index_plan_choose(&plan, kind, keys->bits, k, 1000000, 0, NULL));
+	ck_assert(!pd_index_join(keys, &plan, threads, out, NULL));
 }
 
 START_TEST(many_keys)
@@ -311,8 +313,8 @@ START_TEST(many_keys)
 	const struct many_set *t = &many_sets[_i];
 	const struct set set = { t->name, t->make, t->n };
 	uint64_t *memory;
-	struct pd_join_keys keys = make_keys(&set, 64, &memory);
-	struct pd_join_pairs all = { 0 }, got = { 0 };
+	struct pd_index_keys keys = make_keys(&set, 64, &memory);
+	struct pd_index_pairs all = { 0 }, got = { 0 };
 	uint64_t *v = calloc(t->first + keys.n, sizeof *v);
 	uint32_t *names = calloc(keys.n, sizeof *names);
 	memcpy(v + t->first, keys.v, keys.n * sizeof *v);
@@ -327,8 +329,8 @@ START_TEST(many_keys)
 			join_many(&keys, PD_PLAN_BLOCKS, k, threads, &got);
 			check_pairs(&got, &all, k, t->name);
 		}
-	pd_join_pairs_release(&got);
-	pd_join_pairs_release(&all);
+	pd_index_pairs_release(&got);
+	pd_index_pairs_release(&all);
 	free(names);
 	free(v);
 	free(memory);
@@ -340,34 +342,34 @@ START_TEST(largest_k)
 {
 	int bits = 64 << _i;
 	uint64_t *memory;
-	struct pd_join_keys keys = make_keys(&sets[4], bits, &memory);
-	struct pd_join_pairs all = { 0 };
+	struct pd_index_keys keys = make_keys(&sets[4], bits, &memory);
+	struct pd_index_pairs all = { 0 };
 	brute_force(&keys, bits / 4, &all);
 	for (int w = 0; w < N(ways); w++)
 		if (bits / 4 <= ways[w].k_max)
 			join_one_way(&keys, &all, &ways[w], bits / 4, "largest k");
-	pd_join_pairs_release(&all);
+	pd_index_pairs_release(&all);
 	free(memory);
 }
 END_TEST
 
 /* A key and its copy with d bits flipped, one in each of the blocks that the digits of `_i` name. */
-static void check_spread(int bits, int d, unsigned blocks, enum pd_join_plan_kind kind)
+static void check_spread(int bits, int d, unsigned blocks, enum pd_index_plan_kind kind)
 {
 	uint64_t v[2 * PD_KEY_WORDS];
 	struct maker m = { .words = bits / 64, .n = 2, .state = blocks, .v = v };
-	struct pd_join_keys keys = { .bits = bits, .n = 2, .v = v };
-	struct pd_join_plan plan;
-	struct pd_join_pairs got = { 0 };
+	struct pd_index_keys keys = { .bits = bits, .n = 2, .v = v };
+	struct pd_index_plan plan;
+	struct pd_index_pairs got = { 0 };
 	make_random(&m, 0);
 	memcpy(key_at(&m, 1), key_at(&m, 0), (size_t)bits / 8);
 	for (int i = 0; i < d; i++, blocks /= 4)
 		flip(&m, 1, (blocks % 4) * (uint64_t)bits / 4 + 3 * (uint64_t)i);
-	ck_assert(!pd_join_plan_choose(&plan, kind, bits, 3, 1000000, 0, NULL));
-	ck_assert(!pd_join(&keys, &plan, 1, &got, NULL));
+	ck_assert(!pd_index_plan_choose(&plan, kind, bits, 3, 1000000, 0, NULL));
+	ck_assert(!pd_index_join(&keys, &plan, 1, &got, NULL));
 	ck_assert_msg(got.n == (d <= 3), "%d bits, plan %d, distance %d: %zu pairs", bits, kind, d, got.n);
 	ck_assert_msg(!got.n || (got.v[0].a == 0 && got.v[0].b == 1 && got.v[0].distance == d), "%d bits, distance %d", bits, d);
-	pd_join_pairs_release(&got);
+	pd_index_pairs_release(&got);
 }
 
 START_TEST(m7_distances)
@@ -388,18 +390,18 @@ START_TEST(m7_store)
 {
 	static const uint64_t v[] = { 0xf0f0, 0xf0f1, 0xf0f0, UINT64_C(0x80000000000f0f0), 0xf0f0, ~UINT64_C(0) };
 	struct pd_match_groups g = { 0 };
-	struct pd_join_pairs got = { 0 };
-	struct pd_join_plan plan;
+	struct pd_index_pairs got = { 0 };
+	struct pd_index_plan plan;
 	ck_assert(!pd_match_groups_find(v, 1, 6, 1, NULL, &g, NULL));
 	ck_assert_uint_eq(g.n_groups, 4);
 	struct pd_array names = { 0 };
-	struct pd_join_keys keys = { .bits = 64, .n = g.n_groups, .v = v, .ids = pd_match_groups_names(&g, &names, NULL) };
-	ck_assert(!pd_join_plan_choose(&plan, PD_PLAN_PAPER, 64, 1, keys.n, 0, NULL));
-	ck_assert(!pd_join(&keys, &plan, 1, &got, NULL));
+	struct pd_index_keys keys = { .bits = 64, .n = g.n_groups, .v = v, .ids = pd_match_groups_names(&g, &names, NULL) };
+	ck_assert(!pd_index_plan_choose(&plan, PD_PLAN_PAPER, 64, 1, keys.n, 0, NULL));
+	ck_assert(!pd_index_join(&keys, &plan, 1, &got, NULL));
 	ck_assert_uint_eq(got.n, 2);
 	ck_assert(got.v[0].a == 0 && got.v[0].b == 1 && got.v[1].a == 0 && got.v[1].b == 3);
 	ck_assert_uint_eq(pd_match_groups_members(&g, 4).n, 3);
-	pd_join_pairs_release(&got);
+	pd_index_pairs_release(&got);
 	pd_match_groups_release(&g);
 	pd_array_release(&names);
 }
@@ -443,15 +445,15 @@ END_TEST
 
 static int compare_hits(const void *x, const void *y)
 {
-	const struct pd_join_hit *a = x, *b = y;
+	const struct pd_index_hit *a = x, *b = y;
 	if (a->a != b->a)
 		return a->a < b->a ? -1 : 1;
 	return a->b < b->b ? -1 : a->b > b->b;
 }
 
 /* The pairs that a scan must find, in order. */
-static void plain_hits(enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b, bool self, int k,
-		       struct pd_join_hits *out)
+static void plain_hits(enum pd_index_scan_width width, struct pd_index_run a, struct pd_index_run b, bool self, int k,
+		       struct pd_index_hits *out)
 {
 	static const int words[PD_SCAN_WIDTHS] = { 0, 1, 2, 4 };
 	for (size_t i = a.from; i < a.to; i++)
@@ -462,15 +464,15 @@ static void plain_hits(enum pd_join_scan_width width, struct pd_join_run a, stru
 			if (d > k)
 				continue;
 			out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
-			out->v[out->n++] = (struct pd_join_hit){ (uint32_t)i, (uint32_t)j, (uint32_t)d };
+			out->v[out->n++] = (struct pd_index_hit){ (uint32_t)i, (uint32_t)j, (uint32_t)d };
 		}
 }
 
-static void check_scan(const struct pd_join_scan *scan, enum pd_join_scan_width width, struct pd_join_run a, struct pd_join_run b,
-		       bool self)
+static void check_scan(const struct pd_index_scan *scan, enum pd_index_scan_width width, struct pd_index_run a,
+		       struct pd_index_run b, bool self)
 {
 	static const int ks[PD_SCAN_WIDTHS] = { 14, 30, 60, 120 };
-	struct pd_join_hits want = { 0 }, got = { 0 };
+	struct pd_index_hits want = { 0 }, got = { 0 };
 	plain_hits(width, a, b, self, ks[width], &want);
 	if (self)
 		scan->by[width].self(a, ks[width], &got);
@@ -490,8 +492,8 @@ START_TEST(scans_agree)
 {
 	static uint64_t v[PD_KEY_WORDS * 100];
 	static uint32_t half[100];
-	const struct pd_join_scan *scan = pd_join_scan_get((enum pd_join_scan_path)_i);
-	struct pd_join_columns columns = { half, { v, v + 100, v + 200, v + 300 } };
+	const struct pd_index_scan *scan = pd_index_scan_get((enum pd_index_scan_path)_i);
+	struct pd_index_columns columns = { half, { v, v + 100, v + 200, v + 300 } };
 	struct maker m = { .words = 4, .n = 80, .state = 1, .v = v };
 	for (size_t i = 0; i < 80; i++) {
 		make_random(&m, i);
@@ -500,9 +502,9 @@ START_TEST(scans_agree)
 	for (size_t n = 0; scan && n < 38; n++)
 		for (size_t from = 0; from < 5; from++)
 			for (int width = 0; width < PD_SCAN_WIDTHS; width++) {
-				struct pd_join_run a = { &columns, from, from + n }, b = { &columns, 41, 41 + n };
-				check_scan(scan, (enum pd_join_scan_width)width, a, a, true);
-				check_scan(scan, (enum pd_join_scan_width)width, a, b, false);
+				struct pd_index_run a = { &columns, from, from + n }, b = { &columns, 41, 41 + n };
+				check_scan(scan, (enum pd_index_scan_width)width, a, a, true);
+				check_scan(scan, (enum pd_index_scan_width)width, a, b, false);
 			}
 }
 END_TEST
@@ -511,15 +513,15 @@ END_TEST
 START_TEST(pieces_agree)
 {
 	enum { N_KEYS = 37, ROOM = N_KEYS + 2 * PD_SCAN_PAD };
-	static const struct pd_join_window windows[] = { { 1, 32, { { 16, 32 } }, 0 },
-							 { 2, 32, { { 48, 16 }, { 0, 16 } }, 0 },
-							 { 1, 20, { { 55, 20 } }, 0 },
-							 { 2, 9, { { 3, 4 }, { 122, 5 } }, 0 } };
+	static const struct pd_index_window windows[] = { { 1, 32, { { 16, 32 } }, 0 },
+							  { 2, 32, { { 48, 16 }, { 0, 16 } }, 0 },
+							  { 1, 20, { { 55, 20 } }, 0 },
+							  { 2, 9, { { 3, 4 }, { 122, 5 } }, 0 } };
 	static uint64_t v[2 * ROOM];
 	uint32_t half[ROOM];
 	uint8_t parity[ROOM];
-	const struct pd_join_scan *scan = pd_join_scan_get((enum pd_join_scan_path)_i);
-	struct pd_join_columns columns = { NULL, { v, v + ROOM } };
+	const struct pd_index_scan *scan = pd_index_scan_get((enum pd_index_scan_path)_i);
+	struct pd_index_columns columns = { NULL, { v, v + ROOM } };
 	struct maker m = { .words = 1, .n = (size_t)2 * ROOM, .state = 7, .v = v };
 	for (size_t i = 0; i < (size_t)2 * ROOM; i++)
 		make_random(&m, i);
@@ -528,7 +530,7 @@ START_TEST(pieces_agree)
 			scan->halves(&windows[w], &columns, from, N_KEYS, half);
 			for (size_t i = 0; i < N_KEYS; i++) {
 				uint64_t key[] = { v[from + i], v[ROOM + from + i] };
-				ck_assert_msg(half[i] == pd_join_window_get(&windows[w], key), "%s: window %zu, key %zu",
+				ck_assert_msg(half[i] == pd_index_window_get(&windows[w], key), "%s: window %zu, key %zu",
 					      scan->name, w, from + i);
 			}
 		}
@@ -546,12 +548,12 @@ END_TEST
 START_TEST(refused)
 {
 	uint64_t v[4] = { 1, 2, 3, 4 };
-	struct pd_join_keys keys = { .bits = 128, .n = 2, .v = v }, many = { .bits = 64, .n = UINT32_MAX, .v = v };
-	struct pd_join_plan plan;
-	struct pd_join_pairs got = { 0 };
-	ck_assert(!pd_join_plan_choose(&plan, PD_PLAN_AUTO, 64, 3, 2, 0, NULL));
-	ck_assert_int_eq(pd_join(&keys, &plan, 1, &got, NULL), PD_ERR_USAGE);
-	ck_assert_int_eq(pd_join(&many, &plan, 1, &got, NULL), PD_ERR_LIMIT);
+	struct pd_index_keys keys = { .bits = 128, .n = 2, .v = v }, many = { .bits = 64, .n = UINT32_MAX, .v = v };
+	struct pd_index_plan plan;
+	struct pd_index_pairs got = { 0 };
+	ck_assert(!pd_index_plan_choose(&plan, PD_PLAN_AUTO, 64, 3, 2, 0, NULL));
+	ck_assert_int_eq(pd_index_join(&keys, &plan, 1, &got, NULL), PD_ERR_USAGE);
+	ck_assert_int_eq(pd_index_join(&many, &plan, 1, &got, NULL), PD_ERR_LIMIT);
 }
 END_TEST
 

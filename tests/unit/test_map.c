@@ -88,18 +88,18 @@ static bool is_same(const void *things, uint32_t number, const void *key)
 START_TEST(an_index_finds_what_lies_elsewhere)
 {
 	static uint64_t hashes[KEYS];
-	struct pd_index x = { 0 };
+	struct pd_hashtab x = { 0 };
 	for (uint32_t i = 0; i < KEYS; i++) {
 		hashes[i] = key_of(0, i / 4);
-		ck_assert_uint_eq(pd_index_find(&x, hashes[i], is_same, hashes, &i), PD_NO_NUMBER);
-		pd_index_add(&x, hashes[i], hash_of, hashes);
+		ck_assert_uint_eq(pd_hashtab_find(&x, hashes[i], is_same, hashes, &i), PD_NO_NUMBER);
+		pd_hashtab_add(&x, hashes[i], hash_of, hashes);
 	}
 	for (uint32_t i = 0, none = KEYS; i < KEYS; i++) {
-		ck_assert_uint_eq(pd_index_find(&x, hashes[i], is_same, hashes, &i), i);
-		ck_assert_uint_eq(pd_index_find(&x, hashes[i], is_same, hashes, &none), PD_NO_NUMBER);
-		ck_assert_uint_ne(pd_index_guess(&x, hashes[i]), PD_NO_NUMBER);
+		ck_assert_uint_eq(pd_hashtab_find(&x, hashes[i], is_same, hashes, &i), i);
+		ck_assert_uint_eq(pd_hashtab_find(&x, hashes[i], is_same, hashes, &none), PD_NO_NUMBER);
+		ck_assert_uint_ne(pd_hashtab_guess(&x, hashes[i]), PD_NO_NUMBER);
 	}
-	pd_index_release(&x);
+	pd_hashtab_release(&x);
 }
 END_TEST
 
@@ -152,31 +152,31 @@ START_TEST(no_keys_flood_a_map)
 }
 END_TEST
 
-static uint64_t index_probes(const struct pd_index *x, const uint64_t *hashes)
+static uint64_t index_probes(const struct pd_hashtab *x, const uint64_t *hashes)
 {
 	uint64_t probes = 0;
 	for (size_t i = 0; i < x->cap; i++)
 		if (x->tag[i])
-			probes += 1 + ((i - pd_index_place(x, hashes[x->number[i]])) & (x->cap - 1));
+			probes += 1 + ((i - pd_hashtab_place(x, hashes[x->number[i]])) & (x->cap - 1));
 	return probes;
 }
 
 START_TEST(no_hashes_flood_an_index)
 {
 	static uint64_t hashes[FLOOD];
-	struct pd_index x = { 0 };
+	struct pd_hashtab x = { 0 };
 	struct timespec start;
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
 	for (uint32_t i = 0; i < FLOOD; i++) {
 		hashes[i] = flooding_key(_i, i);
-		ck_assert_uint_eq(pd_index_find(&x, hashes[i], is_same, hashes, &i), PD_NO_NUMBER);
-		pd_index_add(&x, hashes[i], hash_of, hashes);
+		ck_assert_uint_eq(pd_hashtab_find(&x, hashes[i], is_same, hashes, &i), PD_NO_NUMBER);
+		pd_hashtab_add(&x, hashes[i], hash_of, hashes);
 	}
 	for (uint32_t i = 0; i < FLOOD; i++)
-		ck_assert_uint_eq(pd_index_find(&x, hashes[i], is_same, hashes, &i), i);
+		ck_assert_uint_eq(pd_hashtab_find(&x, hashes[i], is_same, hashes, &i), i);
 	ck_assert_msg(index_probes(&x, hashes) < 8 * FLOOD, "%lu probes", (unsigned long)index_probes(&x, hashes));
 	ck_assert_msg(seconds_since(&start) < 1, "%f seconds", seconds_since(&start));
-	pd_index_release(&x);
+	pd_hashtab_release(&x);
 }
 END_TEST
 

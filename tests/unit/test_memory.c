@@ -139,11 +139,11 @@ static uint64_t *near_keys(size_t *n_out, size_t n, size_t words)
 }
 
 /* Do two lists of pairs say the same? */
-static void check_same(const struct pd_join_pairs *want, const struct pd_join_pairs *got, const char *name)
+static void check_same(const struct pd_index_pairs *want, const struct pd_index_pairs *got, const char *name)
 {
 	ck_assert_msg(got->n == want->n && want->n > 100, "%s: %zu pairs, not %zu", name, got->n, want->n);
 	for (size_t i = 0; i < want->n; i++) {
-		const struct pd_join_pair *x = &want->v[i], *y = &got->v[i];
+		const struct pd_index_pair *x = &want->v[i], *y = &got->v[i];
 		ck_assert_msg(x->a == y->a && x->b == y->b && x->distance == y->distance, "%s: pair %zu", name, i);
 	}
 }
@@ -151,7 +151,7 @@ static void check_same(const struct pd_join_pairs *want, const struct pd_join_pa
 static const struct within {
 	const char *name;
 	int words, k;
-	enum pd_join_plan_kind kind;
+	enum pd_index_plan_kind kind;
 	size_t limit;
 	bool some, against;
 	size_t parts; /* at least; 0: all at once */
@@ -166,7 +166,7 @@ static const struct within {
 };
 
 /* Every second key is on the one side, and every third on the other. */
-static void choose_keys(struct pd_join_keys *keys, const struct within *w, uint32_t *lists[2], uint8_t *sides)
+static void choose_keys(struct pd_index_keys *keys, const struct within *w, uint32_t *lists[2], uint8_t *sides)
 {
 	size_t n[2] = { 0 };
 	for (uint32_t i = 0; i < keys->n; i++) {
@@ -195,21 +195,21 @@ START_TEST(joined_within)
 	uint32_t *lists[2] = { calloc(MANY, 4), calloc(MANY, 4) };
 	uint8_t *sides = calloc(MANY, 1);
 	struct pd_budget budget = budget_of(w->limit);
-	struct pd_join_keys keys = { .bits = w->words * 64, .n = n, .v = v };
-	struct pd_join_pairs want = { 0 }, got = { 0 };
-	struct pd_join_plan plan;
+	struct pd_index_keys keys = { .bits = w->words * 64, .n = n, .v = v };
+	struct pd_index_pairs want = { 0 }, got = { 0 };
+	struct pd_index_plan plan;
 	choose_keys(&keys, w, lists, sides);
-	ck_assert(!pd_join_plan_choose(&plan, w->kind, keys.bits, w->k, keys.n, 0, NULL));
-	ck_assert(!pd_join(&keys, &plan, 1, &want, NULL));
+	ck_assert(!pd_index_plan_choose(&plan, w->kind, keys.bits, w->k, keys.n, 0, NULL));
+	ck_assert(!pd_index_join(&keys, &plan, 1, &want, NULL));
 	for (int threads = 1; threads <= 2; threads++) {
 		plan.took.stretches = 0;
-		ck_assert(!pd_join_within(&keys, &plan, threads, &budget, &got, NULL));
+		ck_assert(!pd_index_join_within(&keys, &plan, threads, &budget, &got, NULL));
 		check_same(&want, &got, w->name);
 		ck_assert_msg(w->parts ? plan.took.stretches >= w->parts : !plan.took.stretches, "%s: %zu parts", w->name,
 			      plan.took.stretches);
 	}
-	pd_join_pairs_release(&want);
-	pd_join_pairs_release(&got);
+	pd_index_pairs_release(&want);
+	pd_index_pairs_release(&got);
 	free(lists[0]);
 	free(lists[1]);
 	free(sides);

@@ -10,7 +10,7 @@
 
 static const struct choice {
 	const char *name;
-	enum pd_join_plan_kind kind;
+	enum pd_index_plan_kind kind;
 	int bits, k;
 	size_t n;
 	int status;
@@ -36,22 +36,22 @@ static const struct choice {
 START_TEST(choose)
 {
 	const struct choice *c = &choices[_i];
-	struct pd_join_plan p;
+	struct pd_index_plan p;
 	struct pd_err e = { 0 };
 	struct pd_buf text = { 0 };
-	int status = pd_join_plan_choose(&p, c->kind, c->bits, c->k, c->n, 0, &e);
+	int status = pd_index_plan_choose(&p, c->kind, c->bits, c->k, c->n, 0, &e);
 	ck_assert_msg(status == c->status, "%s: status %d, not %d", c->name, status, c->status);
 	if (status)
 		pd_buf_add_z(&text, e.text);
 	else
-		pd_join_plan_print(&p, &text);
+		pd_index_plan_print(&p, &text);
 	ck_assert_msg(!strncmp(pd_buf_z(&text), c->print, strlen(c->print)), "%s: \"%s\", not \"%s…\"", c->name, pd_buf_z(&text),
 		      c->print);
 	pd_buf_release(&text);
 }
 END_TEST
 
-static void check_blocks(const struct pd_join_plan *p, const char *where)
+static void check_blocks(const struct pd_index_plan *p, const char *where)
 {
 	struct pd_key seen = { { 0 } };
 	int sum = 0;
@@ -77,9 +77,9 @@ START_TEST(pigeonhole)
 	for (int k = 0; k <= bits / 4; k += 1 + (k > 8) * bits / 64)
 		for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
 			char where[64];
-			struct pd_join_plan p;
+			struct pd_index_plan p;
 			snprintf(where, sizeof where, "%d bits, k=%d, %zu keys", bits, k, counts[n]);
-			ck_assert_msg(!pd_join_plan_choose(&p, PD_PLAN_BLOCKS, bits, k, counts[n], 0, NULL), "%s", where);
+			ck_assert_msg(!pd_index_plan_choose(&p, PD_PLAN_BLOCKS, bits, k, counts[n], 0, NULL), "%s", where);
 			ck_assert_msg(p.kind == PD_PLAN_BLOCKS && p.k == k && p.bits == bits, "%s: kind", where);
 			check_blocks(&p, where);
 		}
@@ -97,10 +97,10 @@ START_TEST(list)
 		{ 64, 0, 10, 0 },	  { 64, 3, 1000000, 0 },   { 64, 3, 10000000, 1000 }, { 64, 8, 1000000, 0 },
 		{ 64, 14, 100000000, 0 }, { 128, 20, 1000000, 0 }, { 256, 12, 1000000, 5 },   { 256, 64, 0, 0 },
 	};
-	struct pd_join_plan all[PD_PLANS_MAX], chosen, *first;
+	struct pd_index_plan all[PD_PLANS_MAX], chosen, *first;
 	char where[64];
-	ck_assert(!pd_join_plan_choose(&chosen, PD_PLAN_AUTO, rows[_i].bits, rows[_i].k, rows[_i].n, rows[_i].against, NULL));
-	int n = pd_join_plan_list(all, rows[_i].bits, rows[_i].k, rows[_i].n, rows[_i].against), kinds[PD_PLAN_ALL + 1] = { 0 };
+	ck_assert(!pd_index_plan_choose(&chosen, PD_PLAN_AUTO, rows[_i].bits, rows[_i].k, rows[_i].n, rows[_i].against, NULL));
+	int n = pd_index_plan_list(all, rows[_i].bits, rows[_i].k, rows[_i].n, rows[_i].against), kinds[PD_PLAN_ALL + 1] = { 0 };
 	for (int i = 0; i < n; i++) {
 		snprintf(where, sizeof where, "row %d, plan %d", _i, i);
 		kinds[all[i].kind]++;
@@ -123,18 +123,18 @@ END_TEST
 /* A partition of the work: used bits are not used again, and blocks that separate no keys are not split. */
 START_TEST(part_of_work)
 {
-	struct pd_join_plan_part part = { .n_a = 100000 };
-	struct pd_join_plan p = { .bits = 64, .k = 3, .scan = pd_join_scan_best() };
+	struct pd_index_plan_part part = { .n_a = 100000 };
+	struct pd_index_plan p = { .bits = 64, .k = 3, .scan = pd_index_scan_best() };
 	part.usable.w[0] = UINT64_C(0xffff0000ffffffff);
 	part.varying.w[0] = UINT64_C(0xffff00000000ffff);
-	pd_join_plan_part(&p, PD_PLAN_AUTO, &part);
+	pd_index_plan_part(&p, PD_PLAN_AUTO, &part);
 	ck_assert_int_eq(p.kind, PD_PLAN_BLOCKS);
 	check_blocks(&p, "part");
 	for (int i = 0; i < p.n_blocks; i++)
 		ck_assert_msg(p.first_bit[i] + p.n_bits[i] <= 16 || p.first_bit[i] >= 48, "block at %d", p.first_bit[i]);
 	part.varying.w[0] = 0;
 	p.k = 3;
-	pd_join_plan_part(&p, PD_PLAN_BLOCKS, &part);
+	pd_index_plan_part(&p, PD_PLAN_BLOCKS, &part);
 	ck_assert_int_eq(p.kind, PD_PLAN_ALL);
 }
 END_TEST
@@ -152,7 +152,7 @@ static const struct default_k {
 START_TEST(default_k)
 {
 	const struct default_k *d = &default_ks[_i];
-	int k = pd_join_default_k(d->bits, d->n);
+	int k = pd_index_default_k(d->bits, d->n);
 	ck_assert_msg(k == d->k, "%d bits, %zu pages: k %d, not %d", d->bits, d->n, k, d->k);
 }
 END_TEST

@@ -71,7 +71,7 @@ static void choose_paper(header *h)
 {
 	int radius[4], bits = (int)h->bits / 4, most = bits_for(h->keys) + 1;
 	most = most < PD_BLOCK_BITS_MAX ? most : PD_BLOCK_BITS_MAX;
-	pd_join_radii((int)h->k, 4, radius);
+	pd_index_radii((int)h->k, 4, radius);
 	for (int i = 0; i < 4; i++)
 		if (radius[i] >= 0)
 			insert_block(h, pd_bits_block((int)h->bits, 4, i), bits < most ? bits : most, radius[i]);
@@ -81,8 +81,8 @@ static void choose_paper(header *h)
  * are omitted.  A block without bits means that all keys are compared. */
 static int choose_blocks(header *h, struct pd_err *e)
 {
-	struct pd_join_plan plan;
-	int status = pd_join_plan_choose(&plan, PD_PLAN_AUTO, (int)h->bits, (int)h->k, PD_BATCH_TABLES_ROWS, h->keys, e);
+	struct pd_index_plan plan;
+	int status = pd_index_plan_choose(&plan, PD_PLAN_AUTO, (int)h->bits, (int)h->k, PD_BATCH_TABLES_ROWS, h->keys, e);
 	if (!status && plan.kind == PD_PLAN_ALL)
 		insert_block(h, 0, 0, 0);
 	else if (!status && h->k <= 3)
@@ -222,12 +222,12 @@ static void add_ids(const struct arranged *a, header *h, struct pd_buf *out)
 static void add_blocks(const struct arranged *a, header *h, struct pd_buf *out)
 {
 	static const uint64_t pad[PD_SCAN_PAD] = { 0 };
-	struct pd_join_keys keys = { .bits = (int)h->bits, .n = h->keys, .v = a->keys };
-	struct pd_join_table t[PD_BATCH_TABLES_BLOCKS] = { { 0 } };
+	struct pd_index_keys keys = { .bits = (int)h->bits, .n = h->keys, .v = a->keys };
+	struct pd_index_table t[PD_BATCH_TABLES_BLOCKS] = { { 0 } };
 	for (uint32_t i = 0; i < h->n_blocks; i++) {
-		struct pd_join_source from = pd_join_source_keys(&keys);
-		pd_join_table_build(&t[i], &from,
-				    (struct pd_join_shape){ (int)h->block[i].first_bit, (int)h->block[i].n_bits, NULL });
+		struct pd_index_source from = pd_index_source_keys(&keys);
+		pd_index_table_build(&t[i], &from,
+				     (struct pd_index_shape){ (int)h->block[i].first_bit, (int)h->block[i].n_bits, NULL });
 	}
 	begin_section(h, PD_BATCH_STARTS, out);
 	for (uint32_t i = 0; i < h->n_blocks; i++)
@@ -246,7 +246,7 @@ static void add_blocks(const struct arranged *a, header *h, struct pd_buf *out)
 		pd_buf_add(out, t[i].index, h->keys * sizeof *t[i].index);
 	end_section(h, PD_BATCH_NUMBERS, out);
 	for (uint32_t i = 0; i < h->n_blocks; i++)
-		pd_join_table_release(&t[i]);
+		pd_index_table_release(&t[i]);
 }
 
 /* Add a table for each band: the starts of values, then the entries in their order. */
@@ -563,9 +563,9 @@ int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t d
 	t->p = p;
 	t->sketch = p->sketch;
 	t->least = t->h.sketched ? pd_match_bands_least(&t->sketch, &p->match.verify) : 0;
-	t->scan = pd_join_scan_best();
+	t->scan = pd_index_scan_best();
 	for (uint32_t i = 0; i < t->h.n_blocks; i++)
-		pd_join_masks_fill(&t->masks[i], (int)t->h.block[i].n_bits, (int)t->h.block[i].radius);
+		pd_index_masks_fill(&t->masks[i], (int)t->h.block[i].n_bits, (int)t->h.block[i].radius);
 	return PD_OK;
 }
 
@@ -574,7 +574,7 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 	if (t->map_bytes)
 		munmap((void *)t->map, t->map_bytes);
 	for (int i = 0; i < PD_BATCH_TABLES_BLOCKS; i++)
-		pd_join_masks_release(&t->masks[i]);
+		pd_index_masks_release(&t->masks[i]);
 	struct pd_batch_tables_scratch *m = &t->scratch;
 	for (int w = 0; w < PD_KEY_WORDS; w++) {
 		free(m->rows.w[w]);
@@ -708,12 +708,12 @@ static int compare_rows(struct pd_batch_tables *t, size_t from, size_t to, uint3
 			const struct pd_batch_tables_receiver *receiver)
 {
 	struct pd_batch_tables_scratch *m = &t->scratch;
-	const struct pd_join_scan_loops *loops = &t->scan->by[band < 0 ? pd_join_scan_width_of((int)t->h.bits) : PD_SCAN_64];
+	const struct pd_index_scan_loops *loops = &t->scan->by[band < 0 ? pd_index_scan_width_of((int)t->h.bits) : PD_SCAN_64];
 	int status = PD_OK;
 	for (size_t at = from; !status && m->n_others && at < to; at += PIECE) {
 		m->hits.n = 0;
-		loops->cross((struct pd_join_run){ &m->rows, at, at + PIECE < to ? at + PIECE : to },
-			     (struct pd_join_run){ &m->others, 0, m->n_others }, band < 0 ? (int)t->h.k : t->p->reach, &m->hits);
+		loops->cross((struct pd_index_run){ &m->rows, at, at + PIECE < to ? at + PIECE : to },
+			     (struct pd_index_run){ &m->others, 0, m->n_others }, band < 0 ? (int)t->h.k : t->p->reach, &m->hits);
 		for (size_t i = 0; !status && i < m->hits.n; i++) {
 			uint32_t row = m->row[m->hits.v[i].a], other = m->other[m->hits.v[i].b],
 				 key = band < 0 ? other : t->key_of[other];

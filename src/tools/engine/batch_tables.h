@@ -68,10 +68,10 @@ struct pd_batch_tables_header {
 /* Scratch of a search: rows in the order of their values, and the entries of the batch with one value. */
 struct pd_batch_tables_scratch {
 	struct pd_items order;
-	struct pd_join_columns rows, others;
+	struct pd_index_columns rows, others;
 	uint32_t *row, *other; /* their numbers */
 	size_t n_others;
-	struct pd_join_hits hits;
+	struct pd_index_hits hits;
 };
 
 struct pd_batch_tables {
@@ -85,8 +85,8 @@ struct pd_batch_tables {
 	const struct pd_engine_params *p;
 	struct pd_sketch_options sketch;
 	int least; /* number of minima that must agree */
-	const struct pd_join_scan *scan;
-	struct pd_join_masks masks[PD_BATCH_TABLES_BLOCKS];
+	const struct pd_index_scan *scan;
+	struct pd_index_masks masks[PD_BATCH_TABLES_BLOCKS];
 	uint64_t *fingerprints, *row_sketches; /* of the added rows; a sketch is valid if row_sketched is set */
 	uint8_t *row_sketched;
 	size_t n_rows;
