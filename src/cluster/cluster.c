@@ -14,6 +14,7 @@
 
 #include "cluster/order.h"
 #include "base/memory.h"
+#include "base/union.h"
 
 #define NONE UINT32_MAX
 
@@ -91,34 +92,19 @@ static void prefetch_ends(const uint32_t *of_page, const struct graph *g, size_t
 	pd_prefetch(&of_page[e->b]);
 }
 
-/* The name of a page's group while groups still grow; paths are halved on the way. */
-static uint32_t find_group(uint32_t *group, uint32_t page)
-{
-	while (group[page] != page) {
-		group[page] = group[group[page]];
-		page = group[page];
-	}
-	return page;
-}
-
 static void unite_pages(struct graph *g, bool only_same)
 {
 	g->group = pd_big_alloc((g->n_pages + 1) * sizeof *g->group);
-	for (size_t p = 0; p < g->n_pages; p++)
-		g->group[p] = (uint32_t)p;
+	pd_union_init(g->group, g->n_pages);
 	for (size_t i = 0; i < g->n_edges; i++) {
 		if (only_same && !g->edges[i].same)
 			continue;
 		prefetch_ends(g->group, g, i);
-		uint32_t a = find_group(g->group, g->edges[i].a), b = find_group(g->group, g->edges[i].b);
-		if (a < b)
-			g->group[b] = a;
-		else
-			g->group[a] = b;
+		pd_union_join(g->group, g->edges[i].a, g->edges[i].b);
 	}
 	/* From the last on, each page is put right after the first of its group. */
 	for (size_t p = g->n_pages; p-- > 0;) {
-		uint32_t best = find_group(g->group, (uint32_t)p);
+		uint32_t best = pd_union_find(g->group, (uint32_t)p);
 		g->group[p] = best;
 		if (p == best)
 			continue;

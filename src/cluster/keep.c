@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/tsv.h"
+#include "base/union.h"
 #include "cluster/order.h"
 #include "url/canonical.h"
 
@@ -364,27 +365,6 @@ static uint64_t hash_canonical(struct canonical_finder *f, struct pd_span url)
 	return pd_keyed64(&f->secret, f->made.p, f->made.n) | 1;
 }
 
-/* The representative of a component; paths to it are halved. */
-static uint32_t find_root(uint32_t *parent, uint32_t page)
-{
-	while (parent[page] != page)
-		page = parent[page] = parent[parent[page]];
-	return page;
-}
-
-static void find_components(struct canonical_finder *f)
-{
-	const struct pd_pages *pages = f->pages;
-	for (uint32_t i = 0; i < pages->n; i++)
-		f->component[i] = i;
-	for (size_t i = 0; i < pages->n_edges; i++) {
-		uint32_t a = find_root(f->component, pages->edges[i].a), b = find_root(f->component, pages->edges[i].b);
-		f->component[a > b ? a : b] = a > b ? b : a;
-	}
-	for (uint32_t i = 0; i < pages->n; i++)
-		f->component[i] = find_root(f->component, i);
-}
-
 static int canonical_finder_init(struct canonical_finder *f, struct pd_pages *pages, struct pd_err *e)
 {
 	*f = (struct canonical_finder){ .pages = pages, .form = { .form = PD_FORM_CANONICAL } };
@@ -396,7 +376,11 @@ static int canonical_finder_init(struct canonical_finder *f, struct pd_pages *pa
 	f->component = pd_alloc((pages->n + 1) * sizeof *f->component);
 	f->url = pd_alloc((pages->n + 1) * sizeof *f->url);
 	f->order = pd_order_new(pages->n);
-	find_components(f);
+	pd_union_init(f->component, pages->n);
+	for (size_t i = 0; i < pages->n_edges; i++)
+		pd_union_join(f->component, pages->edges[i].a, pages->edges[i].b);
+	for (uint32_t i = 0; i < pages->n; i++)
+		f->component[i] = pd_union_find(f->component, i);
 	for (uint32_t i = 0; i < pages->n; i++) {
 		struct pd_page_view v = pd_pages_view(pages, i);
 		pd_hashtab_add(&f->ids, pd_map_key(v.id), page_id_hash, f);

@@ -9,6 +9,7 @@
 
 #include "base/sort.h"
 #include "base/threads.h"
+#include "base/union.h"
 #include "index/join.h"
 #include "match/bands.h"
 
@@ -167,31 +168,6 @@ static int join_fingerprints(const struct pd_match_set *m, const struct pd_index
 	return status ? status : pd_index_join_within(keys, plan, m->o->threads, m->rows->budget, out, e);
 }
 
-/* Connected components of the names in pairs.  By name: itself, or a smaller name of its component. */
-static uint32_t *components_new(size_t n)
-{
-	uint32_t *component = pd_alloc(n * sizeof *component);
-	for (size_t i = 0; i < n; i++)
-		component[i] = (uint32_t)i;
-	return component;
-}
-
-static uint32_t component_of(uint32_t *component, uint32_t name)
-{
-	while (component[name] != name)
-		name = component[name] = component[component[name]];
-	return name;
-}
-
-/* Return true if they were in different components. */
-static bool unite(uint32_t *component, uint32_t a, uint32_t b)
-{
-	a = component_of(component, a);
-	b = component_of(component, b);
-	component[a > b ? a : b] = a < b ? a : b;
-	return a != b;
-}
-
 /* State of a fingerprint while a dense set is processed. */
 enum state {
 	PENDING,
@@ -283,7 +259,7 @@ static int distance_of(const struct dense *d, uint32_t a, uint32_t b)
 static void add_found_pair(struct dense *d, uint32_t a, uint32_t b, int distance)
 {
 	pd_items_add_pair(d->found, a, b, (uint32_t)distance);
-	unite(d->component, a, b);
+	pd_union_join(d->component, a, b);
 }
 
 /* Fingerprints of this round with the representatives near them, sorted by both. */
@@ -506,7 +482,7 @@ static void add_candidate(struct searcher *k, uint32_t a, uint32_t b, int distan
 			if (k->n_near[ends[i]] == k->stop_after && !k->n_matched[ends[i]] && !k->joins_components)
 				k->sketch_only[ends[i]] = pd_rows_sketch(m->rows, pd_rows_set_row(m->set, ends[i]), &sketch);
 		}
-	bool were_two = matches && unite(k->component, a, b);
+	bool were_two = matches && pd_union_join(k->component, a, b);
 	k->joined |= were_two;
 	if (k->joins_components ? were_two : matches)
 		pd_items_add_pair(k->found, a, b, (uint32_t)distance);
@@ -627,12 +603,12 @@ static uint32_t *number_components(struct searcher *k, const struct component_se
 	memset(number, 0xff, n * sizeof *number);
 	*n_components = 0;
 	for (size_t i = 0; i < c->n_targets; i++)
-		if (k->component_role[c->targets[i]] & TARGET && number[component_of(k->component, c->targets[i])] == NONE)
-			number[component_of(k->component, c->targets[i])] = (*n_components)++;
+		if (k->component_role[c->targets[i]] & TARGET && number[pd_union_find(k->component, c->targets[i])] == NONE)
+			number[pd_union_find(k->component, c->targets[i])] = (*n_components)++;
 	for (size_t i = 0; i < c->n_queries; i++)
-		number[c->queries[i]] = number[component_of(k->component, c->queries[i])];
+		number[c->queries[i]] = number[pd_union_find(k->component, c->queries[i])];
 	for (size_t i = 0; i < c->n_targets; i++)
-		number[c->targets[i]] = number[component_of(k->component, c->targets[i])];
+		number[c->targets[i]] = number[pd_union_find(k->component, c->targets[i])];
 	return number;
 }
 
@@ -911,7 +887,8 @@ static int keep_first_partners(const struct pd_match_set *m, const struct pd_ind
 	struct pd_items all;
 	open_searcher(&k, m, keys, stats, near->sketch_only);
 	k.found = pd_items_lists(1, m->rows->budget);
-	k.component = components_new(m->set->n + 1);
+	k.component = pd_alloc((m->set->n + 1) * sizeof *k.component);
+	pd_union_init(k.component, m->set->n + 1);
 	int status = (m->o->scope == PD_SCOPE_OTHER_HOSTS ? search_other_hosts : search_each_host)(&k, hosts, n_hosts, e);
 	int gathered = pd_items_gather(k.found, 1, m->o->threads, &all, e);
 	remove_duplicates(&all);
@@ -963,7 +940,8 @@ static int join_dense(const struct pd_match_set *m, const struct pd_index_keys *
 	memset(d.state, PENDING, n);
 	memset(d.n_near, 0, n * sizeof *d.n_near);
 	memset(d.representative, 0xff, n * sizeof *d.representative);
-	d.component = components_new(n);
+	d.component = pd_alloc(n * sizeof *d.component);
+	pd_union_init(d.component, n);
 	d.found = pd_items_lists(1, m->rows->budget);
 	for (double from = 0, to = first_round_end(keys); !status && from < 1; from = to, to *= 2) {
 		begin_round(&d, from, to);

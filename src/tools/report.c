@@ -12,6 +12,7 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/tsv.h"
+#include "base/union.h"
 #include "tools/eval.h"
 #include "write/write.h"
 
@@ -581,8 +582,8 @@ struct reach_link {
 struct reach_pages {
 	struct pd_map numbers; /* hash -> number + 1 */
 	uint32_t n;
-	uint32_t *parent;
-	size_t cap_parent;
+	uint32_t *set; /* base/union.h */
+	size_t cap_set;
 	struct reach_link *links;
 	size_t n_links, cap_links;
 };
@@ -591,18 +592,11 @@ static uint32_t page_of(struct reach_pages *p, struct pd_span id)
 {
 	uint32_t *number = pd_map_put(&p->numbers, pd_map_key(id));
 	if (!*number) {
-		p->parent = pd_grow(p->parent, p->n, &p->cap_parent, sizeof *p->parent);
-		p->parent[p->n] = p->n;
+		p->set = pd_grow(p->set, p->n, &p->cap_set, sizeof *p->set);
+		p->set[p->n] = p->n;
 		*number = ++p->n;
 	}
 	return *number - 1;
-}
-
-static uint32_t root_of(struct reach_pages *p, uint32_t i)
-{
-	while (p->parent[i] != i)
-		i = p->parent[i] = p->parent[p->parent[i]];
-	return i;
 }
 
 static int by_distance(const void *x, const void *y)
@@ -615,13 +609,8 @@ static void join_all(struct reach_pages *p, struct pd_report_reach *r)
 {
 	if (p->n_links)
 		qsort(p->links, p->n_links, sizeof *p->links, by_distance);
-	for (size_t i = 0; i < p->n_links; i++) {
-		uint32_t a = root_of(p, p->links[i].a), b = root_of(p, p->links[i].b);
-		if (a == b)
-			continue;
-		p->parent[a < b ? b : a] = a < b ? a : b;
-		r->removed[p->links[i].distance + 1]++;
-	}
+	for (size_t i = 0; i < p->n_links; i++)
+		r->removed[p->links[i].distance + 1] += pd_union_join(p->set, p->links[i].a, p->links[i].b);
 }
 
 static int add_pair_row(struct reach_pages *p, struct pd_report_reach *r, const struct pd_tsv_reader *in, struct pd_err *e)
@@ -676,7 +665,7 @@ int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_readi
 		close_reach(r, &p, &in);
 	pd_tsv_release(&in);
 	pd_map_release(&p.numbers);
-	free(p.parent);
+	free(p.set);
 	free(p.links);
 	return status;
 }

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/threads.h"
 #include "base/tsv.h"
+#include "base/union.h"
 #include "url/host.h"
 #include "url/url.h"
 
@@ -131,8 +132,8 @@ struct host {
 	uint32_t *address; /* numbers of addresses */
 	size_t n_addresses, cap_addresses;
 	/* result */
-	uint32_t up, rank; /* up: parent in the set of hosts of one site; rank: position among all names */
-	uint32_t via;	   /* the host with which it was found to be one site */
+	uint32_t rank; /* position among all names */
+	uint32_t via;  /* the host with which it was found to be one site */
 	double similarity;
 	const char *by;
 };
@@ -150,6 +151,7 @@ struct pd_aliases {
 	struct alias_reading reading;
 	struct key *keys;
 	size_t n_keys, cap_keys;
+	uint32_t *sites; /* sets of hosts (base/union.h) */
 };
 
 struct pd_aliases *pd_aliases_new(const struct pd_alias_options *o)
@@ -175,6 +177,7 @@ void pd_aliases_free(struct pd_aliases *a)
 	free(a->reading.v);
 	pd_buf_release(&a->reading.text);
 	free(a->keys);
+	free(a->sites);
 	pd_names_release(&a->names);
 	pd_names_release(&a->addresses);
 	free(a);
@@ -295,15 +298,6 @@ static double pages_match(const struct pd_aliases *a, const struct host *x, cons
 	return same > different ? nearest : 0;
 }
 
-static uint32_t top(struct pd_aliases *a, uint32_t h)
-{
-	while (a->hosts[h].up != h) {
-		a->hosts[h].up = a->hosts[a->hosts[h].up].up;
-		h = a->hosts[h].up;
-	}
-	return h;
-}
-
 /* Return the reason why the two are one site, and the similarity of their nearest pages if pages are compared; NULL:
  * they are not. */
 static const char *reason_for_one_site(const struct pd_aliases *a, uint32_t x, uint32_t y, double *s)
@@ -328,7 +322,7 @@ static bool same_site(struct pd_aliases *a, uint32_t x, uint32_t y)
 {
 	struct host *h = &a->hosts[y];
 	double s;
-	if (top(a, x) == top(a, y))
+	if (pd_union_find(a->sites, x) == pd_union_find(a->sites, y))
 		return true;
 	const char *why = reason_for_one_site(a, x, y, &s);
 	if (!why)
@@ -338,7 +332,7 @@ static bool same_site(struct pd_aliases *a, uint32_t x, uint32_t y)
 		h->via = x;
 		h->similarity = s;
 	}
-	a->hosts[top(a, y)].up = top(a, x);
+	pd_union_join(a->sites, x, y);
 	return true;
 }
 
@@ -405,10 +399,8 @@ static uint32_t *rank_hosts(struct pd_aliases *a)
 		order[i] = i;
 	if (a->names.n)
 		qsort_r(order, a->names.n, sizeof *order, by_name, a->names.v);
-	for (uint32_t i = 0; i < a->names.n; i++) {
+	for (uint32_t i = 0; i < a->names.n; i++)
 		a->hosts[order[i]].rank = i;
-		a->hosts[order[i]].up = order[i];
-	}
 	return order;
 }
 
@@ -490,19 +482,21 @@ struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *o
 	struct pd_aliases_counts c = { .addresses = a->addresses.n };
 	uint32_t *order = rank_hosts(a), *site = pd_alloc((a->names.n + 1) * sizeof *site);
 	struct row *rows = pd_alloc((a->names.n + 1) * sizeof *rows);
+	a->sites = pd_realloc(a->sites, (a->names.n + 1) * sizeof *a->sites);
+	pd_union_init(a->sites, a->names.n);
 	find_sites(a);
 	for (uint32_t i = 0; i < a->names.n; i++)
 		site[i] = i;
 	for (uint32_t i = 0; i < a->names.n; i++) {
-		uint32_t t = top(a, i);
+		uint32_t t = pd_union_find(a->sites, i);
 		if (a->hosts[i].pages && is_preferred(a, i, site[t]))
 			site[t] = i;
 	}
 	for (uint32_t i = 0; i < a->names.n; i++) {
 		if (!a->hosts[i].pages)
 			continue;
-		rows[c.hosts++] = (struct row){ i, site[top(a, i)] };
-		c.sites += top(a, i) == i;
+		rows[c.hosts++] = (struct row){ i, site[pd_union_find(a->sites, i)] };
+		c.sites += pd_union_find(a->sites, i) == i;
 	}
 	qsort_r(rows, c.hosts, sizeof *rows, by_site_then_name, a->hosts);
 	pd_buf_printf(out, "# pagededup sites 1 | by=%s first=%d similar=%g end=total\n", pd_alias_by_names[a->o.by], a->o.first,
