@@ -1,4 +1,4 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The gate pages are one test program among the others.
+# Compare outputs of whole commands with tests/gate.sums.
 exec "$TOP/tests/gate.sh"
