@@ -8,7 +8,7 @@
 
 #include "base/fields.h"
 #include "store/judge.h"
-#include "write/write.h"
+#include "store/answers.h"
 
 struct pagededup_store {
 	struct pd_api_handle handle;
@@ -125,7 +125,7 @@ static int take_answer(void *ctx, const struct pd_store_answer *answer)
 	if (!a->table)
 		return PD_OK;
 	pd_buf_clear(&a->line);
-	pd_write_answers(answer, NULL, &a->line);
+	pd_answers_add(answer, NULL, &a->line);
 	int status = pd_api_call(a->table->handle.owner, NULL, add_answer, a, &error);
 	return status ? pd_fail(&a->err, status, "%s", error.text) : PD_OK;
 }
@@ -133,8 +133,8 @@ static int take_answer(void *ctx, const struct pd_store_answer *answer)
 static int describe_answers(void *ctx, struct pd_err *e)
 {
 	struct kept_asking *a = ctx;
-	return pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_ANSWERS, .store = &a->s->store, .judge = &a->ask.o },
-			       &a->table->header, e);
+	pd_answers_header(&a->s->store, &a->ask.o, false, &a->table->header);
+	return PD_OK;
 }
 
 static int end_batch(void *ctx)

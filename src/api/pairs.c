@@ -10,6 +10,7 @@
 #include "base/fields.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "match/pairs.h"
 #include "run/options.h"
 
 /* --- options: those of the command, as settings --- */
@@ -220,8 +221,8 @@ static int describe_pairs(void *ctx, struct pd_err *e)
 		pd_api_column_add(t, "linked", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
 	}
 	pd_buf_clear(&t->header);
-	return pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = d->rows, .match = d->match }, &t->header,
-			       e);
+	pd_pairs_header(d->rows, d->match, false, &t->header);
+	return PD_OK;
 }
 
 /* The origin of each row, on either side. */
@@ -365,7 +366,7 @@ static int add_methods_pair(void *ctx, struct pd_err *e)
 	};
 	uint64_t x, y;
 	pd_buf_clear(&t->text);
-	pd_write_methods_pair_row(a->p->rows, a->by_methods, &t->text);
+	pd_pairs_add_by_methods(a->p->rows, a->by_methods, &t->text);
 	pd_tsv_fields(pd_span(t->text.p, t->text.n - 1), f, PD_PAIRS_METHODS_COLUMNS);
 	rows_of(a->p, a->by_methods->a, a->by_methods->b, &x, &y);
 	pd_column_put_number(&t->v[A], x);

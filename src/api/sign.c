@@ -10,9 +10,10 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "index/bits.h"
 #include "term/terms.h"
 #include "run/walk.h"
-#include "write/write.h"
+#include "run/rows.h"
 
 static const char *z(const char *s)
 {
@@ -69,7 +70,7 @@ static int fill_model(void *handle, void *ctx, struct pd_err *e)
 	if (!status)
 		status = pd_tables_open(&m->tables, &m->options, e);
 	if (!status)
-		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_FP, .tables = &m->tables }, &m->header, e);
+		pd_page_fp_header(&m->tables, false, &m->header);
 	/* The tables now contain the data for workers; these pointers were the caller's. */
 	m->options.dict = m->options.userwords = m->options.boilerplate = m->options.stopwords = m->options.key = NULL;
 	return status;
@@ -166,7 +167,7 @@ static void give_page(struct pagededup_worker *w, pagededup_page *out)
 {
 	struct pd_pipeline *p = &w->pipeline;
 	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &w->languages);
-	pd_write_page_flags(p, &w->flags);
+	pd_page_flags(p, &w->flags);
 	pagededup_page page = { .bits = p->signature.present ? p->signature.bits : 0,
 				.sketch_words = p->sketch.present ? pd_sketch_words(&p->sketcher.o) : 0,
 				.terms = p->signature.terms,
@@ -264,7 +265,7 @@ static int write_row(void *ctx, struct pd_err *e)
 {
 	struct pagededup_worker *w = ctx;
 	pd_buf_clear(&w->row);
-	pd_write_page(&w->pipeline, PD_WRITE_FP, NULL, &w->row);
+	pd_page_fp_row(&w->pipeline, NULL, &w->row);
 	return PD_OK;
 }
 
@@ -274,7 +275,7 @@ static int write_record(void *ctx, struct pd_err *e)
 	if (!w->json)
 		w->json = pd_json_new();
 	pd_buf_clear(&w->row);
-	pd_write_page(&w->pipeline, PD_WRITE_TEXT, w->json, &w->row);
+	pd_page_text_row(&w->pipeline, w->json, &w->row);
 	return PD_OK;
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/fields.h"
 #include "base/threads.h"
-#include "write/write.h"
+#include "run/rows.h"
 
 /* --- columns --- */
 
@@ -167,7 +167,7 @@ static void give_parts(struct pagededup_worker *w, unsigned with, const struct p
 	size_t from = out->n;
 	pd_buf_add(out, &p, sizeof p);
 	if (w->has_page)
-		pd_write_page(line, PD_WRITE_FP, NULL, out);
+		pd_page_fp_row(line, NULL, out);
 	else
 		write_no_page(line, record, out);
 	p.row = (uint32_t)(out->n - from - sizeof p);

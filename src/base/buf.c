@@ -49,6 +49,15 @@ void pd_buf_printf(struct pd_buf *b, const char *fmt, ...)
 	va_end(args);
 }
 
+void pd_buf_u64(struct pd_buf *b, uint64_t v)
+{
+	char digits[20], *p = digits + sizeof digits;
+	do
+		*--p = (char)('0' + v % 10);
+	while (v /= 10);
+	pd_buf_add(b, p, (size_t)(digits + sizeof digits - p));
+}
+
 void pd_buf_count(struct pd_buf *b, uint64_t n, const char *noun)
 {
 	pd_buf_printf(b, "%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");

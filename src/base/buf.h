@@ -43,6 +43,8 @@ void pd_buf_shrink(struct pd_buf *b, size_t keep);
 void pd_buf_grow(struct pd_buf *b, size_t extra);
 void pd_buf_vprintf(struct pd_buf *b, const char *fmt, va_list args) __attribute__((format(printf, 2, 0)));
 void pd_buf_printf(struct pd_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Append decimal digits; printf is several times slower. */
+void pd_buf_u64(struct pd_buf *b, uint64_t v);
 /* Return "1 page" or "2 pages": the number and a noun whose plural ends in s. */
 void pd_buf_count(struct pd_buf *b, uint64_t n, const char *noun);
 /* Append a code point as UTF-8; a value that is not a scalar value becomes U+FFFD. */

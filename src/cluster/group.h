@@ -11,7 +11,7 @@
  *	struct pd_group g;
  *	status = pd_group_open(&g, &options, &e);
  *	while (!status && pd_group_next(&g, &m))
- *		pd_write_verdict_row(&g, &m, &line);	(write/write.h)
+ *		pd_verdicts_add(&g, &m, &line);	(cluster/verdicts.h)
  *	pd_group_release(&g);
  */
 #ifndef PD_GROUP_GROUP_H

@@ -2,7 +2,7 @@
  * pagededup cluster: pairs -> clusters, with a verdict for each page in one. */
 #include "cmd/command.h"
 #include "run/options.h"
-#include "write/write.h"
+#include "row/write.h"
 
 #define AT(member) .at = offsetof(struct pd_stage_cluster, member)
 
@@ -24,7 +24,7 @@ static const struct pd_opt opts[] = {
 	  .help = "demote: weight of a duplicate (0.5); the page kept has 1" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_write_row_format_names,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_formats,
 	  .help = "tsv (default), parquet, arrow, or jsonl for other tools" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(group.in.tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "print no summary line" },

@@ -2,7 +2,8 @@
  * pagededup fp: dumps -> one row per page with its fingerprint. */
 #include "base/fields.h"
 #include "cmd/walk.h"
-#include "write/write.h"
+#include "row/write.h"
+#include "run/rows.h"
 
 /* clang-format off */
 static const struct pd_opt opts[] = {
@@ -16,7 +17,7 @@ static const struct pd_opt opts[] = {
 	  .help = "write canonical links to other pages to FILE, for 'cluster --canonical'" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", PD_AT(tmp_dir),
 	  .help = "folder for temporary files (TMPDIR, /tmp)" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", PD_AT(format), .choices = pd_write_row_format_names,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", PD_AT(format), .choices = pd_row_formats,
 	  .help = "tsv (default), parquet, arrow; jsonl: match does not read it" },
 	PD_OPT_END,
 };
@@ -33,7 +34,7 @@ static const struct pd_usage usage = {
 
 static void row_as_jsonl(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
-	pd_write_page(p, PD_WRITE_FP, j, out);
+	pd_page_fp_row(p, j, out);
 }
 
 static int run_fp(int argc, char **argv)
@@ -48,7 +49,7 @@ static int run_fp(int argc, char **argv)
 		return code - 1;
 	if (pd_command_methods_help(o.method))
 		return PD_EXIT_DONE;
-	return pd_walk_command(o.format == PD_ROWS_JSONL ? &jsonl : &pd_walk_fp, &o, argv + first, argc - first, &log);
+	return pd_walk_command(o.format == PD_ROW_JSONL ? &jsonl : &pd_walk_fp, &o, argv + first, argc - first, &log);
 }
 
 const struct pd_command pd_cmd_fp = { "Pipeline", &usage, run_fp };

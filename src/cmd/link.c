@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup link: dumps -> one row for each link of their pages. */
 #include "cmd/walk.h"
-#include "write/write.h"
+#include "run/rows.h"
 
 /* clang-format off */
 static const struct pd_opt opts[] = {
@@ -22,12 +22,12 @@ static const struct pd_usage usage = {
 
 static void rows(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
-	pd_write_page(p, PD_WRITE_LINK, j, out);
+	pd_page_link_rows(p, out);
 }
 
 static int run_link(int argc, char **argv)
 {
-	static const struct pd_walker walker = { .header = true, .kind = PD_WRITE_LINK, .row = rows, .total = true };
+	static const struct pd_walker walker = { .header = pd_page_link_header, .row = rows, .total = true };
 	struct pd_walk_options o;
 	struct pd_log log;
 	int first;

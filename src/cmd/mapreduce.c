@@ -21,7 +21,7 @@ struct engine_options {
 #define AT(member) .at = offsetof(struct engine_options, member)
 
 enum job { JOB_FP, JOB_JOIN, JOB_BATCH, JOB_CLUSTER, JOB_APPLY };
-static const char *const formats[] = { NULL, "format=jsonl", "format=parquet", "format=arrow" }; /* enum pd_write_row_format */
+static const char *const formats[] = { NULL, "format=jsonl", "format=parquet", "format=arrow" }; /* enum pd_row_format */
 static const char *const map_jobs[] = { "fp", "join", "batch", "cluster", "apply", NULL };
 static const char *const reduce_jobs[] = { "join", "batch", "cluster", "apply", NULL };
 

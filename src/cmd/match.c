@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "write/write.h"
+#include "row/write.h"
 
 #define AT(member) .at = offsetof(struct pd_stage_match, member)
 
@@ -38,7 +38,7 @@ static const struct pd_opt opts[] = {
 	  .help = "only write a key file, which loads faster than rows" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_write_row_format_names,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_formats,
 	  .help = "tsv (default), parquet, arrow; jsonl: cluster does not read it" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(jobs), .min = 1, .max = 1024,
 	  .help = "threads (all cores); the output is the same for any N" },

@@ -4,6 +4,7 @@
  * below, a paragraph in docs/man/pagededup-store.1.
  */
 #include "cmd/command.h"
+#include "row/write.h"
 #include "run/stage.h"
 #include "store/judge.h"
 
@@ -49,7 +50,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "remove" },
 	{ .type = PD_OPT_FLAG, .name = "by-url", AT(by_url), .help = "operands are URLs, not ids" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_write_row_format_names,
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_formats,
 	  .help = "tsv (default), parquet, arrow, or jsonl for other tools" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "print no summary line" },
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 even if something was left out" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup text: dumps -> each page's record with its main text, as JSONL. */
 #include "cmd/walk.h"
-#include "write/write.h"
+#include "run/rows.h"
 
 static const struct pd_opt opts[] = { PD_WALK_INPUT_OPTS, PD_WALK_SELECT_OPT, PD_WALK_TOPIC_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END };
 
@@ -17,7 +17,7 @@ static const struct pd_usage usage = {
 
 static void row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
-	pd_write_page(p, PD_WRITE_TEXT, j, out);
+	pd_page_text_row(p, j, out);
 }
 
 static int run_text(int argc, char **argv)

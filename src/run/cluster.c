@@ -7,7 +7,8 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/threads.h"
-#include "write/write.h"
+#include "cluster/verdicts.h"
+#include "row/write.h"
 
 struct cluster_run {
 	struct pd_undo undo;
@@ -37,20 +38,20 @@ enum { ENOUGH = 1 << 16 };
 
 static void write_verdicts(struct cluster_run *r, struct pd_buf *line)
 {
-	struct pd_json *j = r->o->format == PD_ROWS_JSONL ? pd_json_new() : NULL;
+	struct pd_json *j = r->o->format == PD_ROW_JSONL ? pd_json_new() : NULL;
 	struct pd_group_member m;
 	if (j)
 		pd_buf_clear(line);
 	write_line(r, line);
 	while (pd_group_next(&r->group, &m)) {
-		pd_write_verdict_row(&r->group, &m, line);
+		pd_verdicts_add(&r->group, &m, line);
 		if (j)
-			pd_write_jsonl_row(j, pd_verdicts_columns, line, 0);
+			pd_row_to_jsonl(j, pd_verdicts_columns, line, 0);
 		if (j || line->n >= ENOUGH)
 			write_line(r, line);
 	}
 	if (!j && has_end(r))
-		pd_write_end(pd_buf_span(&r->group.pages.totals), r->group.pages.cut, 0, line);
+		pd_row_end(pd_buf_span(&r->group.pages.totals), r->group.pages.cut, 0, line);
 	write_line(r, line);
 	pd_json_free(j);
 }
@@ -61,7 +62,7 @@ static int hand_over_rows(struct cluster_run *r, struct pd_buf *line)
 	int status = PD_OK;
 	while (!status && pd_group_next(&r->group, &m)) {
 		pd_buf_clear(line);
-		pd_write_verdict_row(&r->group, &m, line);
+		pd_verdicts_add(&r->group, &m, line);
 		status = r->o->row(r->o->ctx, pd_buf_span(line));
 	}
 	return status;
@@ -78,13 +79,11 @@ static int cluster_pairs(struct cluster_run *r)
 		return status;
 	}
 	if (!status)
-		status = pd_write_header(
-			&(struct pd_write_header){ .kind = PD_WRITE_VERDICTS, .ends = has_end(r), .group = &r->group }, &line,
-			&r->err);
+		status = pd_verdicts_header(&r->group, has_end(r), &line, &r->err);
 	if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status)
-		status = pd_write_as_columns(&r->out, r->o->format, &r->err);
+		status = pd_row_as_columns(&r->out, r->o->format, &r->err);
 	if (!status)
 		write_verdicts(r, &line);
 	pd_buf_release(&line);

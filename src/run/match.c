@@ -12,7 +12,8 @@
 #include "pipeline.h"
 #include "row/fetch.h"
 #include "row/rows.h"
-#include "write/write.h"
+#include "match/pairs.h"
+#include "row/write.h"
 
 struct match_run {
 	struct pd_undo undo;
@@ -56,9 +57,7 @@ static int write_pairs_header(struct match_run *r)
 	if (r->json)
 		return PD_OK;
 	pd_buf_clear(&r->line);
-	pd_write_header(
-		&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .ends = has_end(r), .rows = &r->rows, .match = &r->match },
-		&r->line, &r->err);
+	pd_pairs_header(&r->rows, &r->match, has_end(r), &r->line);
 	return write_text(r, &r->line);
 }
 
@@ -77,11 +76,11 @@ static void format_pairs(void *formatter, const struct pd_match_pair *pairs, siz
 		return;
 	}
 	if (!f->json)
-		pd_write_pair_rows(f->rows, pairs, n, out);
+		pd_pairs_add(f->rows, pairs, n, out);
 	for (size_t i = 0; f->json && i < n; i++) {
 		size_t at = out->n;
-		pd_write_pair_rows(f->rows, &pairs[i], 1, out);
-		pd_write_jsonl_row(f->json, pd_pairs_columns, out, at);
+		pd_pairs_add(f->rows, &pairs[i], 1, out);
+		pd_row_to_jsonl(f->json, pd_pairs_columns, out, at);
 	}
 }
 
@@ -139,9 +138,9 @@ static int write_methods_pair(void *ctx, const struct pd_match_methods_pair *pai
 	if (r->o->to)
 		return r->o->to->methods_pair(r->o->to->ctx, pair);
 	pd_buf_clear(&r->line);
-	pd_write_methods_pair_row(&r->rows, pair, &r->line);
+	pd_pairs_add_by_methods(&r->rows, pair, &r->line);
 	if (r->row_json)
-		pd_write_jsonl_row(r->row_json, pd_pairs_methods_columns, &r->line, 0);
+		pd_row_to_jsonl(r->row_json, pd_pairs_methods_columns, &r->line, 0);
 	return write_text(r, &r->line);
 }
 
@@ -197,7 +196,7 @@ static int write_suspects(struct match_run *r)
 			continue;
 		}
 		pd_buf_clear(&r->line);
-		pd_write_suspect_line(&r->rows, &doubt, json, &r->line);
+		pd_pairs_add_suspect(&r->rows, &doubt, json, &r->line);
 		status = write_text(r, &r->line);
 	}
 	pd_json_free(json);
@@ -208,7 +207,7 @@ static int write_totals(struct match_run *r)
 {
 	pd_buf_clear(&r->line);
 	if (!r->json && has_end(r))
-		pd_write_end(pd_buf_span(&r->rows.totals), r->rows.cut, r->rows.n, &r->line);
+		pd_row_end(pd_buf_span(&r->rows.totals), r->rows.cut, r->rows.n, &r->line);
 	return write_text(r, &r->line);
 }
 
@@ -439,7 +438,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	else if (!status)
 		status = pd_outfile_open(&r->out, r->o->output, &r->err);
 	if (!status && !r->o->to)
-		status = pd_write_as_columns(&r->out, r->o->format, &r->err);
+		status = pd_row_as_columns(&r->out, r->o->format, &r->err);
 	open_doubts(r);
 	if (!status && !r->o->to)
 		status = write_pairs_header(r);
@@ -621,7 +620,7 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 	struct match_run *r = pd_zalloc(sizeof *r);
 	*r = (struct match_run){ .o = o,
 				 .log = log,
-				 .json = o->format == PD_ROWS_JSONL,
+				 .json = o->format == PD_ROW_JSONL,
 				 .out = { .slot = -1 },
 				 .stats_out = { .slot = -1 },
 				 .started = pd_wall_seconds() };

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/tsv.h"
+#include "row/write.h"
 #include "url/canonical.h"
 #include "url/host.h"
 #include "url/url.h"
@@ -439,11 +440,9 @@ static double weighted(const double w[3], const double sum[3])
 static void write_header(const struct pd_ranker *r, struct pd_buf *out)
 {
 	const double *s = r->o.signature, *q = r->o.quality;
-	pd_buf_printf(out, "# pagededup ranks 1 types=%d damping=%g signature=%g,%g,%g quality=%g,%g,%g | end=total\n#",
-		      PD_LINK_TYPES_VERSION, r->o.damping, s[0], s[1], s[2], q[0], q[1], q[2]);
-	for (int i = 0; i < PD_RANKS_COLUMNS; i++)
-		pd_buf_printf(out, "%s%s", i ? "\t" : "", pd_ranks_columns[i]);
-	pd_buf_add_c(out, '\n');
+	pd_buf_printf(out, "# pagededup ranks 1 types=%d damping=%g signature=%g,%g,%g quality=%g,%g,%g |%s\n",
+		      PD_LINK_TYPES_VERSION, r->o.damping, s[0], s[1], s[2], q[0], q[1], q[2], PD_ROW_ENDS);
+	pd_row_names(pd_ranks_columns, out);
 }
 
 static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct pd_buf *out, FILE *to)

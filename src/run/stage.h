@@ -9,8 +9,8 @@
 
 #include "base/terminal.h"
 #include "cluster/group.h"
+#include "match/match.h"
 #include "run/walk.h"
-#include "write/write.h"
 
 /* Done, but rows that could not be parsed were skipped, and the options do not ignore this. */
 enum { PD_STAGE_DAMAGED = 1 };

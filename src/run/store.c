@@ -11,7 +11,8 @@
 #include "base/threads.h"
 #include "cluster/pages.h"
 #include "store/judge.h"
-#include "write/write.h"
+#include "row/write.h"
+#include "store/answers.h"
 
 enum { WRITE_AT = 1 << 16 }; /* bytes of rows that may be buffered */
 
@@ -115,10 +116,7 @@ struct answering {
 static void write_answers_header(struct answering *a)
 {
 	if (!a->header_written && !a->r->json)
-		pd_write_header(
-			&(struct pd_write_header){
-				.kind = PD_WRITE_ANSWERS, .ends = true, .store = &a->r->store, .judge = &a->ask.o },
-			&a->r->out, &a->r->err);
+		pd_answers_header(&a->r->store, &a->ask.o, true, &a->r->out);
 	a->header_written = true;
 }
 
@@ -126,7 +124,7 @@ static int write_answer(void *ctx, const struct pd_store_answer *answer)
 {
 	struct answering *a = ctx;
 	write_answers_header(a);
-	pd_write_answers(answer, a->r->json, &a->r->out);
+	pd_answers_add(answer, a->r->json, &a->r->out);
 	return a->ask.o.keep || a->r->out.n < WRITE_AT ? PD_OK : flush_rows(a->r);
 }
 
@@ -190,8 +188,8 @@ static int write_totals(struct store_run *r, const struct pd_store_ask *ask)
 {
 	const uint64_t *n = ask->counts;
 	if (!r->json)
-		pd_write_end(pd_buf_span(&ask->totals), ask->cut,
-			     n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE] + n[PD_STORE_REPLACED], &r->out);
+		pd_row_end(pd_buf_span(&ask->totals), ask->cut,
+			   n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE] + n[PD_STORE_REPLACED], &r->out);
 	return flush_rows(r);
 }
 
@@ -316,7 +314,7 @@ static int run_info(struct store_run *r)
 		status = pd_store_measure(&r->store, &size, &r->err);
 	if (status)
 		return status;
-	pd_write_store_info(&r->store, &size, r->json, &r->out);
+	pd_store_info(&r->store, &size, r->json, &r->out);
 	return flush_rows(r);
 }
 
@@ -329,7 +327,7 @@ static int export_page(void *ctx, uint64_t number, const struct pd_store_page *p
 {
 	struct exporting *x = ctx;
 	struct store_run *r = x->r;
-	pd_write_store_page(&r->store, page, r->json, &r->out);
+	pd_store_rows_add(&r->store, page, r->json, &r->out);
 	x->n++;
 	return r->out.n < WRITE_AT ? PD_OK : flush_rows(r);
 }
@@ -343,12 +341,11 @@ static int run_export(struct store_run *r)
 	if (!status)
 		status = needs_pages(r);
 	if (!status && !r->json)
-		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_STORE, .ends = true, .store = &r->store },
-					 &r->out, &r->err);
+		pd_store_rows_header(&r->store, true, &r->out);
 	if (!status)
 		status = pd_store_each(&r->store, export_page, &x, &r->err);
 	if (!status && !r->json)
-		pd_write_end(pd_span(NULL, 0), false, x.n, &r->out);
+		pd_row_end(pd_span(NULL, 0), false, x.n, &r->out);
 	if (!status)
 		status = flush_rows(r);
 	if (!status)
@@ -366,17 +363,17 @@ int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_
 	struct store_run r = { .o = o,
 			       .log = log,
 			       .store = { .lock = -1 },
-			       .json = o->format == PD_ROWS_JSONL ? pd_json_new() : NULL,
+			       .json = o->format == PD_ROW_JSONL ? pd_json_new() : NULL,
 			       .to = stdout,
 			       .started = pd_wall_seconds() };
 	struct pd_outfile columns = { 0 };
 	int status = PD_OK;
-	if (o->format >= PD_ROWS_PARQUET) {
+	if (o->format >= PD_ROW_PARQUET) {
 		status = action == PD_STORE_INFO ? pd_fail(&r.err, PD_ERR_USAGE, "--format=%s is for rows, and 'info' writes none",
-							   pd_write_row_format_names[o->format])
+							   pd_row_formats[o->format])
 						 : pd_outfile_open(&columns, NULL, &r.err);
 		if (!status)
-			status = pd_write_as_columns(&columns, o->format, &r.err);
+			status = pd_row_as_columns(&columns, o->format, &r.err);
 		r.to = columns.f;
 	}
 	if (!status)

@@ -17,7 +17,8 @@
 #include "url/canonical.h"
 #include "row/shingles.h"
 #include "run/packed.h"
-#include "write/write.h"
+#include "row/write.h"
+#include "run/rows.h"
 
 /* Counts and messages of a walk over pages: progress, the "# total" line, the closing line, --stats. */
 
@@ -765,7 +766,7 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 	if (!status)
 		status = pd_outfile_open(&w->out, w->o->output, &w->err);
 	if (!status)
-		status = pd_write_as_columns(&w->out, w->o->format, &w->err);
+		status = pd_row_as_columns(&w->out, w->o->format, &w->err);
 	if (!status && w->o->stats)
 		status = pd_outfile_check_own(w->o->stats, &w->err);
 	if (!status && w->o->stats)
@@ -1054,9 +1055,7 @@ static int run_walk(struct walk *w, struct counts *sum)
 	if (!status && w->o->canonical)
 		status = pd_outfile_open(&w->canonical, w->o->canonical, &w->err);
 	if (!status && w->walker->header) {
-		status = pd_write_header(
-			&(struct pd_write_header){ .kind = w->walker->kind, .ends = w->walker->total, .tables = &w->tables }, &text,
-			&w->err);
+		w->walker->header(&w->tables, w->walker->total, &text);
 		fwrite(text.p, 1, text.n, w->out.f);
 	}
 	if (!status && w->walker->row)
@@ -1143,7 +1142,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 
 static void fp_row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
-	pd_write_page(p, PD_WRITE_FP, NULL, out);
+	pd_page_fp_row(p, NULL, out);
 }
 
-const struct pd_walker pd_walk_fp = { .header = true, .kind = PD_WRITE_FP, .row = fp_row, .total = true };
+const struct pd_walker pd_walk_fp = { .header = pd_page_fp_header, .row = fp_row, .total = true };

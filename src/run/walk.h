@@ -11,7 +11,6 @@
 #include "base/terminal.h"
 #include "pipeline.h"
 #include "topic/boilerplate.h"
-#include "write/write.h"
 
 /* Space for data of a record in addition to its page: HTTP headers, chunk sizes, a body that compression lengthened. */
 enum { PD_BLOCK_ROOM = 256 * 1024 };
@@ -43,13 +42,12 @@ struct pd_walk_options {
 	const struct pd_found *found;  /* for each input, see pd_reader_options */
 	int samples;		       /* boilerplate: write samples */
 	struct pd_boilerplate *known;  /* boilerplate: a table whose hosts are copied */
-	int format;		       /* fp: enum pd_write_row_format */
+	int format;		       /* fp: enum pd_row_format */
 	struct pd_walk_counts *counts; /* set at the end; NULL: not needed */
 };
 
 struct pd_walker {
-	bool header;
-	enum pd_write_kind kind; /* of the header */
+	void (*header)(const struct pd_tables *t, bool ends, struct pd_buf *out); /* `ends`: with `total`; NULL: none */
 	/* NULL: only learn; the output is the table */
 	void (*row)(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out);
 	bool parsed; /* `row` only uses the page's blocks: nothing is signed */

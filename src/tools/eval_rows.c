@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "pipeline.h"
+#include "row/write.h"
 
 const char *const pd_eval_columns[] = {
 	"by", "value",	"precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high",
@@ -96,7 +97,7 @@ static void add_eval_rows(const struct pd_score *s, bool json, struct pd_buf *ou
 		size_t at = out->n;
 		add_group_row(&s->groups[i], out);
 		if (json)
-			pd_write_jsonl_row(j, pd_eval_columns, out, at);
+			pd_row_to_jsonl(j, pd_eval_columns, out, at);
 	}
 	pd_json_free(j);
 }
@@ -105,9 +106,7 @@ static void add_eval_header(const struct pd_score *s, int samples, uint64_t seed
 {
 	pd_buf_printf(out, "# pagededup eval 1 | true_level=%d bootstrap=%d seed=%" PRIu64 " unknown=%" PRIu64 "\n",
 		      s->truth->o->true_level, samples, seed, s->unknown);
-	for (int i = 0; pd_eval_columns[i]; i++)
-		pd_buf_printf(out, "%s%s", i ? "\t" : "#", pd_eval_columns[i]);
-	pd_buf_add_c(out, '\n');
+	pd_row_names(pd_eval_columns, out);
 }
 
 void pd_eval_print(const struct pd_score *s, enum pd_eval_format format, int samples, uint64_t seed, struct pd_buf *out)
@@ -155,16 +154,14 @@ static void add_sweep_rows(const struct pd_sweep *s, bool json, struct pd_buf *o
 	if (!json) {
 		pd_buf_printf(out, "# pagededup sweep 1 | pages=%" PRIu64 " of=%zu true_level=%d verify=%s end=total\n", s->n_seen,
 			      s->truth->pages.n, s->truth->o->true_level, s->verified ? "yes" : "no");
-		for (int i = 0; pd_sweep_columns[i]; i++)
-			pd_buf_printf(out, "%s%s", i ? "\t" : "#", pd_sweep_columns[i]);
-		pd_buf_add_c(out, '\n');
+		pd_row_names(pd_sweep_columns, out);
 	}
 	for (int i = 0; i < s->n_settings; i++)
 		for (int k = 0; k <= s->max_k; k++) {
 			size_t at = out->n;
 			add_sweep_row(&s->settings[i].sign, &s->settings[i].at[k], k, out);
 			if (json)
-				pd_write_jsonl_row(j, pd_sweep_columns, out, at);
+				pd_row_to_jsonl(j, pd_sweep_columns, out, at);
 		}
 	if (!json)
 		pd_buf_printf(out, "# total rows=%d\n", s->n_settings * (s->max_k + 1));

@@ -14,7 +14,6 @@
 #include "base/tsv.h"
 #include "base/union.h"
 #include "tools/eval.h"
-#include "write/write.h"
 
 /* ==== verdicts and answers ==== */
 

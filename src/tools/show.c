@@ -5,7 +5,7 @@
 
 #include "base/tsv.h"
 #include "term/terms.h"
-#include "write/write.h"
+#include "run/rows.h"
 
 enum { DECISION_TEXT = 48 }; /* bytes of a piece of text that identify it */
 
@@ -146,7 +146,7 @@ static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
 			      p->by_method[i].present ? p->by_method[i].column.p : "-");
 	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &p->scratch);
 	pd_buf_printf(out, "languages: %s\n", p->scratch.n ? p->scratch.p : "-");
-	pd_write_page_flags(p, &p->scratch);
+	pd_page_flags(p, &p->scratch);
 	pd_buf_printf(out, "flags: %s\n", p->scratch.p);
 }
 

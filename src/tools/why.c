@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/fields.h"
 #include "base/tsv.h"
-#include "write/write.h"
+#include "row/write.h"
 
 /* --- data about the page --- */
 
@@ -602,7 +602,7 @@ static void write_step(const struct why_row *row, struct pd_json *j, struct pd_b
 		pd_buf_add_span(out, row->f[i]);
 		pd_buf_add_c(out, i + 1 < PD_VERDICTS_COLUMNS ? '\t' : '\n');
 	}
-	pd_write_jsonl_row(j, pd_verdicts_columns, out, at);
+	pd_row_to_jsonl(j, pd_verdicts_columns, out, at);
 }
 
 static void print_json(const struct why *w, struct pd_json *j, struct pd_buf *out)

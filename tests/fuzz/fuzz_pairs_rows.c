@@ -7,7 +7,7 @@
 #include "base/fields.h"
 #include "base/tsv.h"
 #include "fuzz.h"
-#include "write/write.h"
+#include "cluster/verdicts.h"
 
 enum { PAGES = 128 };
 
@@ -102,7 +102,7 @@ static void check_rows(struct pd_group *g)
 		}
 		last = id;
 		pd_buf_clear(&row);
-		pd_write_verdict_row(g, &m, &row);
+		pd_verdicts_add(g, &m, &row);
 		HOLDS(memchr(row.p, '\n', row.n) == row.p + row.n - 1);
 		HOLDS(pd_tsv_fields(pd_span(row.p, row.n - 1), f, PD_TSV_COLUMNS_MAX) == PD_VERDICTS_COLUMNS);
 		for (int k = 0; k < PD_VERDICTS_COLUMNS; k++)

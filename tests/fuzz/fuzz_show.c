@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 #include "tools/inspect.h"
-#include "write/write.h"
+#include "run/rows.h"
 
 struct way {
 	struct pd_options o;
@@ -26,7 +26,7 @@ static void check_json(struct pd_pipeline *p, struct pd_buf *out)
 {
 	struct pd_json *j = pd_json_new();
 	pd_buf_clear(out);
-	pd_write_page(p, PD_WRITE_TEXT, j, out);
+	pd_page_text_row(p, j, out);
 	pd_json_free(j);
 	HOLDS(out->n > 2 && out->p[0] == '{' && memchr(out->p, '\n', out->n) == out->p + out->n - 1);
 	HOLDS(out->p[out->n - 2] == '}' && fuzz_utf8(pd_buf_span(out)));

@@ -6,7 +6,7 @@
 #include "base/fields.h"
 #include "base/tsv.h"
 #include "fuzz.h"
-#include "write/write.h"
+#include "run/rows.h"
 
 struct way {
 	struct pd_options o;
@@ -43,7 +43,7 @@ static void run(struct way *w, const struct pd_record *r, struct pd_buf *row)
 	if (pd_pipeline_run(&w->pipeline, r, NULL))
 		return;
 	check(&w->pipeline.topic);
-	pd_write_page(&w->pipeline, PD_WRITE_FP, NULL, row);
+	pd_page_fp_row(&w->pipeline, NULL, row);
 	HOLDS(fuzz_utf8(pd_buf_span(row)) && memchr(row->p, '\n', row->n) == row->p + row->n - 1);
 	HOLDS(pd_tsv_fields(pd_span(row->p, row->n - 1), f, PD_TSV_COLUMNS_MAX) == PD_FP_COLUMNS);
 }

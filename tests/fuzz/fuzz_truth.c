@@ -7,7 +7,6 @@
 
 #include "fuzz.h"
 #include "tools/eval.h"
-#include "write/write.h"
 
 enum { PAGES = 64 };
 

@@ -20,7 +20,7 @@
 #include "base/map.h"
 #include "tools/engine/batch_tables.h"
 #include "tools/engine/buckets.h"
-#include "write/write.h"
+#include "match/pairs.h"
 
 #define AT_LEAST 65536 /* number of stored rows that are matched together with the new rows of their keys */
 
@@ -270,7 +270,7 @@ static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_m
 	struct pd_buf *out = &f->line;
 	pd_buf_clear(out);
 	pd_buf_add_z(out, "p\t");
-	pd_write_pair_rows(rows, pair, 1, out);
+	pd_pairs_add(rows, pair, 1, out);
 	/* A page that is in both keeps the row of the batch. */
 	if (!pd_map_has(&f->ids, pd_hash64(stored.id.p, stored.id.n))) {
 		pd_buf_printf(out, "t\t%.*s\t%03d\t%.*s\t-\t%.*s\t%.*s\t1\t%.*s\t%.*s\t", (int)stored.id.n, stored.id.p,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
-#include "write/write.h"
+#include "match/pairs.h"
 
 #define TOGETHER 65536 /* number of rows that are matched together; a bucket may have more */
 
@@ -134,7 +134,7 @@ static void format_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n,
 			continue;
 		}
 		pd_buf_printf(out, "%s\t", tag);
-		pd_write_pair_rows(b->rows, &pairs[i], 1, out);
+		pd_pairs_add(b->rows, &pairs[i], 1, out);
 		b->is_represented[pairs[i].b] = 1;
 		b->pairs++;
 	}
@@ -213,7 +213,7 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 		pd_buf_printf(out, "\t%04ld\t", lrint(d.similarity * 1000));
 		pd_buf_add_span(out, pd_rows_view(b->rows, d.a == row ? d.b : d.a).id);
 		pd_buf_printf(out, "\t%d\t", (int)d.result);
-		pd_write_suspect_line(b->rows, &d, NULL, out);
+		pd_pairs_add_suspect(b->rows, &d, NULL, out);
 		status = write_out(b, out);
 	}
 	return status;

@@ -21,7 +21,7 @@
 
 #include "tools/engine/lines.h"
 #include "cluster/group.h"
-#include "write/write.h"
+#include "cluster/verdicts.h"
 
 #define TOGETHER 65536 /* pairs that are clustered together; a component may have more */
 
@@ -378,7 +378,7 @@ static int end_group(struct grouping *g, struct pd_err *e)
 		pd_buf_clear(&g->out);
 		pd_buf_clear(&row);
 		add_order(&group, &m, &g->out);
-		pd_write_verdict_row(&group, &m, &row);
+		pd_verdicts_add(&group, &m, &row);
 		pd_buf_add_span(&g->out, pd_span(strchr(row.p, '\t'), row.n - (size_t)(strchr(row.p, '\t') - row.p)));
 		g->suspects += m.suspect.p != NULL;
 		g->clusters += !m.suspect.p && m.keep == m.page;
@@ -455,7 +455,7 @@ static int write_verdicts_header(const struct pd_engine *t, struct pd_buf *total
 	if (!status)
 		status = open_group(&g, &group, &o, e);
 	if (!status)
-		status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_VERDICTS, .group = &group }, &g.out, e);
+		status = pd_verdicts_header(&group, false, &g.out, e);
 	if (!status)
 		status = pd_engine_write(&g.out, e);
 	rest = pd_buf_span(&group.pages.totals);

@@ -19,7 +19,7 @@
 
 #include "base/map.h"
 #include "tools/engine/buckets.h"
-#include "write/write.h"
+#include "match/pairs.h"
 
 /* --- count --- */
 
@@ -776,10 +776,8 @@ static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, s
 	struct same_pages same = { .n = 0 };
 	uint64_t n[2] = { 0, 0 };
 	bool totals = false;
-	int status = pd_write_header(&(struct pd_write_header){ .kind = PD_WRITE_PAIRS, .rows = &p->as_rows, .match = &p->match },
-				     &out, e);
-	if (!status)
-		status = pd_engine_write(&out, e);
+	pd_pairs_header(&p->as_rows, &p->match, false, &out);
+	int status = pd_engine_write(&out, e);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
 		if (!is_pairs_line(&in)) {
 			status = pd_engine_lines_foreign(&in, e);

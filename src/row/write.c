@@ -3,20 +3,20 @@
  * The name of a column determines its type in all kinds of rows.  match and cluster copy some values from files that
  * users may have edited: a value that is not a number in a column of numbers stays a string.
  */
-#include "write/write.h"
+#include "row/write.h"
 
-#include <stdlib.h>
+#include <inttypes.h>
 
 #include "base/parquet_rows.h"
 #include "base/tsv.h"
 
-const char *const pd_write_row_format_names[] = { "tsv", "jsonl", "parquet", "arrow", NULL };
+const char *const pd_row_formats[] = { "tsv", "jsonl", "parquet", "arrow", NULL };
 
-int pd_write_as_columns(struct pd_outfile *o, int format, struct pd_err *e)
+int pd_row_as_columns(struct pd_outfile *o, int format, struct pd_err *e)
 {
-	return format == PD_ROWS_PARQUET ? pd_parquet_rows_output(o, PD_FORM_PARQUET, e)
-	       : format == PD_ROWS_ARROW ? pd_parquet_rows_output(o, PD_FORM_ARROW, e)
-					 : PD_OK;
+	return format == PD_ROW_PARQUET ? pd_parquet_rows_output(o, PD_FORM_PARQUET, e)
+	       : format == PD_ROW_ARROW ? pd_parquet_rows_output(o, PD_FORM_ARROW, e)
+					: PD_OK;
 }
 
 enum type { STRING, INTEGER, REAL, NUMBER, TRUTH, LIST };
@@ -115,7 +115,7 @@ static void add_json_value(struct pd_json *j, const char *key, struct pd_span v)
 		add_string(j, key, v);
 }
 
-void pd_write_jsonl_row(struct pd_json *j, const char *const *columns, struct pd_buf *out, size_t at)
+void pd_row_to_jsonl(struct pd_json *j, const char *const *columns, struct pd_buf *out, size_t at)
 {
 	struct pd_span rest = pd_span(out->p + at, out->n - at), field;
 	if (rest.n && rest.p[rest.n - 1] == '\n')
@@ -125,4 +125,26 @@ void pd_write_jsonl_row(struct pd_json *j, const char *const *columns, struct pd
 	out->n = at;
 	pd_json_write(j, out);
 	pd_buf_add_c(out, '\n');
+}
+
+void pd_row_names(const char *const *columns, struct pd_buf *out)
+{
+	for (int i = 0; columns[i]; i++) {
+		pd_buf_add_c(out, i ? '\t' : '#');
+		pd_buf_add_z(out, columns[i]);
+	}
+	pd_buf_add_c(out, '\n');
+}
+
+void pd_row_end(struct pd_span totals, bool cut, uint64_t rows, struct pd_buf *out)
+{
+	struct pd_span line;
+	size_t before = out->n;
+	if (cut)
+		return;
+	while (totals.n && pd_span_split(&totals, '\n', &line))
+		if (line.n)
+			pd_buf_printf(out, "# total %.*s\n", (int)line.n, line.p);
+	if (out->n == before)
+		pd_buf_printf(out, "# total rows=%" PRIu64 "\n", rows);
 }

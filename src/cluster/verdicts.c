@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+#include "cluster/verdicts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/fields.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "row/write.h"
+
+/* Files that shaped the verdicts are named by a hash of their contents. */
+static int add_content_digest(const char *key, const char *path, struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_hasher *h = pd_hasher_new();
+	uint64_t w[2];
+	char piece[1 << 14];
+	size_t n;
+	FILE *f = pd_input_fopen(path, e);
+	int status = f ? PD_OK : e->status;
+	while (f && (n = fread(piece, 1, sizeof piece, f)) > 0)
+		pd_hasher_add(h, piece, n);
+	if (f && ferror(f))
+		status = pd_fail_errno(e, "cannot read %s", path);
+	pd_hasher_end(h, w);
+	pd_hasher_free(h);
+	if (f)
+		fclose(f);
+	pd_buf_printf(out, " %s=%08" PRIx32, key, (uint32_t)(w[0] >> 32));
+	return status;
+}
+
+int pd_verdicts_header(const struct pd_group *g, bool ends, struct pd_buf *out, struct pd_err *e)
+{
+	const struct pd_group_options *o = g->o;
+	int status = PD_OK;
+	pd_buf_printf(out, "# pagededup verdicts 1 %s%slinkage=%s keep=", pd_buf_z(&g->pages.must), g->pages.must.n ? " " : "",
+		      pd_linkage_names[o->linkage]);
+	pd_keep_print(&o->keep, ",", out);
+	if (o->keep.rank_file)
+		status = add_content_digest("rank", o->keep.rank_file, out, e);
+	if (!status && o->keep.prefer_hosts)
+		status = add_content_digest("prefer_host", o->keep.prefer_hosts, out, e);
+	pd_buf_printf(out, " action=%s", pd_action_names[o->action]);
+	if (o->action == PD_ACTION_DEMOTE)
+		pd_buf_printf(out, " weight=%g", o->weight);
+	pd_buf_printf(out, " max_loss=%g", o->max_loss);
+	if (o->in.exempt > 0)
+		pd_buf_printf(out, " exempt=%g", o->in.exempt);
+	if (o->in.scope)
+		pd_buf_printf(out, " cluster_scope=%s", pd_pages_scopes[o->in.scope]);
+	if (o->in.sites)
+		pd_buf_printf(out, " sites=%016" PRIx64, pd_owners_checksum(g->pages.owners));
+	if (o->required || g->pages.n_methods > 1) {
+		pd_buf_add_z(out, " require=");
+		pd_group_required(g, out);
+	}
+	pd_buf_printf(out, " |%s\n", ends ? PD_ROW_ENDS : "");
+	pd_row_names(pd_verdicts_columns, out);
+	return status;
+}
+
+/* "distance 5 and similarity 0.83" */
+static void add_nearness(const struct pd_pages *pages, const struct pd_edge *edge, struct pd_buf *out)
+{
+	struct pd_span similarity = pd_pages_similarity(pages, edge);
+	bool nothing_new = edge->distance <= 0 && pd_span_is(similarity, "1.000"), none = edge->distance == PD_NO_DISTANCE;
+	const struct pd_edge_by *by = pd_pages_by(pages, edge);
+	pd_buf_add_z(out, none				   ? ""
+			  : edge->distance == PD_SAME_TEXT ? "same text"
+			  : edge->distance == 0		   ? "same fingerprint"
+							   : "distance ");
+	if (edge->distance > 0 && !none)
+		pd_buf_u64(out, (uint64_t)edge->distance);
+	if (!pd_span_is(similarity, "-") && !nothing_new) {
+		pd_buf_add_z(out, none ? "similarity " : " and similarity ");
+		pd_buf_add_span(out, similarity);
+	}
+	if (!by)
+		return;
+	pd_buf_add_z(out, none && pd_span_is(similarity, "-") ? "found by " : ", found by ");
+	pd_buf_add_span(out, pages->methods.v[by->methods]);
+}
+
+/* The common part of two pages: ", 12 in common: 85.0% of it in the page kept, 60.0% of that one in it" */
+static void add_parts(const struct pd_pages *pages, const struct pd_group_member *m, struct pd_buf *out)
+{
+	const struct pd_edge_by *by = pd_pages_by(pages, m->edge);
+	bool a = m->edge->a == m->page;
+	if (!by || by->share_a == PD_NO_SHARE || by->share_b == PD_NO_SHARE || (!a && m->edge->b != m->page))
+		return;
+	pd_buf_printf(out, ", %" PRIu32 " in common: %.1f%% of it in %s, %.1f%% of that one in it", by->shared,
+		      (a ? by->share_a : by->share_b) / 10., m->via == m->keep ? "the page kept" : "the other",
+		      (a ? by->share_b : by->share_a) / 10.);
+}
+
+/* The basis of the verdict in addition to the pair: the texts, or only their sketches. */
+static void add_evidence(const struct pd_pages *pages, const struct pd_edge *edge, const struct pd_loss *loss, struct pd_buf *out)
+{
+	bool exact = loss && loss->known == PD_LOSS_EXACT;
+	if (edge->distance == PD_SAME_TEXT && (!exact || !loss->share))
+		return;
+	if (!exact && edge->distance != PD_NO_DISTANCE && !pd_span_is(pd_pages_similarity(pages, edge), "-"))
+		pd_buf_add_z(out, ", by sketches only");
+	if (!exact)
+		return;
+	if (loss->part)
+		pd_buf_add_z(out, ", a part of the page kept");
+	if (loss->share > 0)
+		pd_buf_printf(out, ", which has %.1f%% of its text", 100 - 100 * loss->share);
+	else
+		pd_buf_add_z(out, ", all of its text in the page kept");
+}
+
+/* The edge need not touch the page itself: a page shares the neighbours of a page with the same fingerprint. */
+static void add_reason(struct pd_pages *pages, const struct pd_group_member *m, struct pd_buf *out)
+{
+	const struct pd_edge *edge = m->edge;
+	bool own = edge->a == m->page || edge->b == m->page, direct = m->via == m->keep;
+	if (!own && !direct) {
+		pd_buf_add_z(out, "same as ");
+		pd_buf_add_span(out, pd_pages_view(pages, m->via).id);
+		pd_buf_add_z(out, ", which has ");
+	}
+	add_nearness(pages, edge, out);
+	if (own && !direct) {
+		pd_buf_add_z(out, " to ");
+		pd_buf_add_span(out, pd_pages_view(pages, m->via).id);
+		pd_buf_add_z(out, ", which leads to the page kept");
+	}
+	add_parts(pages, m, out);
+	add_evidence(pages, edge, m->loss, out);
+}
+
+/* The explanation of a page that is kept although it may be a duplicate. */
+static const char *doubt_in_words(struct pd_span why)
+{
+	return pd_span_is(why, "few-terms")	   ? "kept, too short to be sure"
+	       : pd_span_is(why, "unsure")	   ? "kept, its main text is not sure"
+	       : pd_span_is(why, "other-subject")  ? "kept, it has another subject"
+	       : pd_span_is(why, "other-language") ? "kept, it is in another language"
+						   : "kept, in doubt";
+}
+
+static void add_cell(struct pd_buf *out, struct pd_span s)
+{
+	pd_buf_add_span(out, s);
+	pd_buf_add_c(out, '\t');
+}
+
+void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out)
+{
+	const struct pd_group_options *o = g->o;
+	struct pd_page_view v = pd_pages_view(&g->pages, m->page);
+	bool kept = m->keep == m->page, suspect = m->suspect.n;
+	if (suspect)
+		pd_buf_add_c(out, '-');
+	else
+		pd_buf_u64(out, m->cluster);
+	pd_buf_add_c(out, '\t');
+	add_cell(out, v.id);
+	add_cell(out, v.url);
+	/* is_duplicate, dup_of, via, distance, similarity */
+	pd_buf_add_z(out, kept ? "0\t-\t-\t-\t-\t" : suspect ? "0\t" : "1\t");
+	if (!kept) {
+		struct pd_span keep = pd_pages_view(&g->pages, m->keep).id;
+		add_cell(out, keep);
+		add_cell(out, m->via == m->keep ? keep : pd_pages_view(&g->pages, m->via).id);
+		if (m->edge->distance == PD_SAME_TEXT || m->edge->distance == PD_NO_DISTANCE)
+			pd_buf_add_c(out, '-');
+		else
+			pd_buf_u64(out, (uint64_t)m->edge->distance);
+		pd_buf_add_c(out, '\t');
+		add_cell(out, pd_pages_similarity(&g->pages, m->edge));
+	}
+	add_cell(out, v.text_bytes);
+	/* weight, reason */
+	if (kept) {
+		pd_buf_add_z(out, "1\tkept: ");
+		if (o->in.may_go)
+			pd_buf_add_z(out, "old page,");
+		else if (o->keep.prefer_hosts)
+			pd_buf_add_z(out, "preferred host, ");
+		if (!o->in.may_go)
+			pd_keep_print(&o->keep, ", ", out);
+		pd_buf_add_z(out, " of ");
+		pd_buf_u64(out, m->size);
+		pd_buf_add_z(out, " pages");
+	} else {
+		if (suspect)
+			pd_buf_printf(out, "1\t%s: ", doubt_in_words(m->suspect));
+		else if (o->action == PD_ACTION_DEMOTE)
+			pd_buf_printf(out, "%g\t", o->weight);
+		else
+			pd_buf_add_z(out, "0\t");
+		add_reason(&g->pages, m, out);
+	}
+	/* cluster_size, loss, suspect, content_digest */
+	pd_buf_add_c(out, '\t');
+	if (kept)
+		pd_buf_u64(out, m->size);
+	else
+		pd_buf_add_c(out, '-');
+	pd_buf_add_c(out, '\t');
+	if (m->loss && m->loss->known == PD_LOSS_EXACT)
+		pd_buf_printf(out, "%.3f\t", (double)m->loss->share);
+	else
+		pd_buf_add_z(out, "-\t");
+	add_cell(out, suspect ? m->suspect : pd_span("-", 1));
+	pd_buf_add_span(out, v.content_digest);
+	pd_buf_add_c(out, '\n');
+}

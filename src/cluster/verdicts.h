@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Members of clusters -> rows of verdicts, appended with their newlines.
+ */
+#ifndef PD_CLUSTER_VERDICTS_H
+#define PD_CLUSTER_VERDICTS_H
+
+#include "cluster/group.h"
+
+/* The two header lines; `ends`: they promise the last line.  Fails only if a file that the header names by its contents
+ * cannot be read. */
+int pd_verdicts_header(const struct pd_group *g, bool ends, struct pd_buf *out, struct pd_err *e);
+/* A member of a cluster, with its reason in words. */
+void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/answers.h"
+
+#include <inttypes.h>
+
+#include "base/fields.h"
+#include "row/write.h"
+
+void pd_answers_header(const struct pd_store *s, const struct pd_store_judge_options *o, bool ends, struct pd_buf *out)
+{
+	pd_buf_printf(out, "# pagededup answers 1 %s%sk=%d ", pd_buf_z(&s->m.must), s->m.must.n ? " " : "", o->k);
+	if (o->verify.off)
+		pd_buf_add_z(out, "similarity=none");
+	else
+		pd_buf_printf(out, "similarity=%g similarity_same_host=%g k_unknown=%d", o->verify.least, o->verify.least_same_host,
+			      o->verify.k_unknown);
+	if (s->m.methods.n && (pd_store_n_values(s) || !pd_store_has_prints(s))) {
+		struct pd_methods requested = o->requested.n ? o->requested : s->m.methods;
+		for (int i = 0; i < requested.n; i++) {
+			int at = pd_methods_find(&s->m.methods, pd_span_z(requested.v[i].method->name));
+			if (at >= 0)
+				pd_method_spec_take(&requested.v[i], &s->m.methods.v[at], PD_METHOD_SIGNS);
+		}
+		pd_buf_add_z(out, " methods=");
+		pd_methods_print(&requested, PD_METHOD_BOTH, out);
+		pd_buf_printf(out, " require=%d", o->least < 0 ? requested.n : o->least ? o->least : requested.n / 2 + 1);
+	}
+	pd_buf_printf(out, " on_duplicate=%s same_url=%s | ask=%s%s\n", pd_store_on_duplicate_names[o->on_duplicate],
+		      pd_store_same_url_names[o->same_url], o->keep ? "add" : "check", ends ? PD_ROW_ENDS : "");
+	pd_row_names(pd_answers_columns, out);
+}
+
+static void add_cell(struct pd_buf *out, struct pd_span s)
+{
+	pd_buf_add_span(out, s);
+	pd_buf_add_c(out, '\t');
+}
+
+static void add_reason(const struct pd_store_answer *a, const struct pd_store_match *m, struct pd_buf *out)
+{
+	if (m->distance == PD_STORE_BY_KEY)
+		pd_buf_add_z(out, "the same key");
+	else if (m->distance == -1)
+		pd_buf_add_z(out, "same text");
+	else if (m->distance == 0)
+		pd_buf_add_z(out, "same fingerprint");
+	else if (m->distance > 0)
+		pd_buf_printf(out, "distance %d", m->distance);
+	else
+		pd_buf_add_z(out, "another version of its URL");
+	if (m->similarity >= 0 && m->distance != PD_STORE_BY_KEY)
+		pd_buf_printf(out, " and similarity %.3f", m->similarity);
+	/* ", found by simhash,exact", of the requested methods */
+	const char *before = ", found by ";
+	for (int i = 0; a->requested && i < a->requested->n; i++)
+		if (m->found >> i & 1) {
+			pd_buf_printf(out, "%s%s", before, a->requested->v[i].method->name);
+			before = ",";
+		}
+}
+
+/* "id:distance,…".  A comma in an id is escaped. */
+static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
+{
+	size_t before = out->n;
+	for (size_t i = 0; i < a->n_matches; i++) {
+		const struct pd_store_match *m = &a->matches[i];
+		struct pd_span id = pd_store_text(pd_store_match_text(a, m), PD_STORE_TEXT_ID);
+		if (m->distance == PD_STORE_NOT_NEAR || !m->text_n) /* a filter does not know ids */
+			continue;
+		if (out->n > before)
+			pd_buf_add_c(out, ',');
+		for (size_t c = 0; c < id.n; c++)
+			if (id.p[c] == ',')
+				pd_buf_add_z(out, "\\x2c");
+			else
+				pd_buf_add_c(out, id.p[c]);
+		if (m->distance < 0)
+			pd_buf_add_z(out, ":-");
+		else
+			pd_buf_printf(out, ":%d", m->distance);
+	}
+	if (out->n == before)
+		pd_buf_add_c(out, '-');
+}
+
+/* The row of the queried page; or, with `replaced`, that of a stored page that it replaces. */
+static void add_row(const struct pd_store_answer *a, const struct pd_store_match *replaced, struct pd_json *j, struct pd_buf *out)
+{
+	const struct pd_store_match *m = replaced ? replaced : a->status == PD_STORE_DUPLICATE ? &a->matches[0] : NULL;
+	struct pd_span text = replaced ? pd_store_match_text(a, m) : a->text, dup_of = pd_span("-", 1);
+	struct pd_span f[PD_STORE_TEXT_TEXT_BYTES + 1];
+	uint64_t cluster = m && !replaced ? m->at.number : a->number;
+	size_t at = out->n;
+	pd_store_texts(text, f, PD_STORE_TEXT_TEXT_BYTES + 1);
+	if (replaced || (m && m->text_n))
+		dup_of = pd_store_text(replaced ? a->text : pd_store_match_text(a, m), PD_STORE_TEXT_ID);
+	if (cluster)
+		pd_buf_u64(out, cluster);
+	else
+		pd_buf_add_c(out, '-');
+	pd_buf_add_c(out, '\t');
+	add_cell(out, f[PD_STORE_TEXT_ID]);
+	add_cell(out, f[PD_STORE_TEXT_URL]);
+	pd_buf_add_z(out, m ? "1\t" : "0\t");
+	add_cell(out, dup_of);
+	add_cell(out, dup_of);
+	if (m && m->distance >= 0)
+		pd_buf_printf(out, "%d\t", m->distance);
+	else
+		pd_buf_add_z(out, "-\t");
+	if (m && m->similarity >= 0)
+		pd_buf_printf(out, "%.3f\t", m->similarity);
+	else
+		pd_buf_add_z(out, "-\t");
+	add_cell(out, f[PD_STORE_TEXT_TEXT_BYTES]);
+	/* weight, reason, status, matches, suspect, content_digest */
+	pd_buf_add_z(out, m ? "0\t" : "1\t");
+	if (m)
+		add_reason(a, m, out);
+	else
+		pd_buf_add_z(out, a->status == PD_STORE_KEPT ? "kept already" : "new");
+	pd_buf_printf(out, "\t%s\t", pd_store_status_names[replaced ? PD_STORE_REPLACED : a->status]);
+	if (replaced)
+		pd_buf_add_c(out, '-');
+	else
+		add_matches(a, out);
+	if (!replaced && a->status == PD_STORE_NEW && a->doubt > PD_VERIFIED_YES) {
+		pd_buf_printf(out, "\t%s, similarity %.3f: ", pd_verification_names[a->doubt], a->doubted.similarity);
+		add_cell(out, pd_store_text(pd_store_match_text(a, &a->doubted), PD_STORE_TEXT_ID));
+	} else {
+		pd_buf_add_z(out, "\t-\t");
+	}
+	pd_buf_add_span(out, f[PD_STORE_TEXT_CONTENT_DIGEST]);
+	pd_buf_add_c(out, '\n');
+	if (j)
+		pd_row_to_jsonl(j, pd_answers_columns, out, at);
+}
+
+void pd_answers_add(const struct pd_store_answer *a, struct pd_json *j, struct pd_buf *out)
+{
+	add_row(a, NULL, j, out);
+	for (size_t i = 0; i < a->n_matches; i++)
+		if (a->matches[i].replaced)
+			add_row(a, &a->matches[i], j, out);
+}
+
+/* Columns of the store's rows, NULL at the end. */
+#define FP_COLUMNS (PD_FP_COLUMNS + PD_METHODS_MAX + 1)
+
+static void find_store_columns(const struct pd_store *s, const char *columns[FP_COLUMNS])
+{
+	int n = PD_FP_COLUMNS;
+	memcpy(columns, pd_fp_columns, PD_FP_COLUMNS * sizeof *columns);
+	for (int i = 0; i < s->m.methods.n; i++)
+		if (s->m.methods.v[i].method->kind != PD_SIGN_BITS)
+			columns[n++] = s->m.methods.v[i].method->name;
+	columns[n] = NULL;
+}
+
+void pd_store_rows_header(const struct pd_store *s, bool ends, struct pd_buf *out)
+{
+	const char *columns[FP_COLUMNS];
+	find_store_columns(s, columns);
+	pd_buf_printf(out, "# pagededup fp 1 %s |%s%s", pd_buf_z(&s->m.must), s->m.sketch[0] ? " sketch=" : "", s->m.sketch);
+	if (pd_store_n_values(s)) {
+		pd_buf_add_z(out, " methods=");
+		pd_methods_print(&s->m.methods, PD_METHOD_SIGNS, out);
+	}
+	if (s->m.tables.n)
+		pd_buf_printf(out, " %s", s->m.tables.p);
+	pd_buf_add_z(out, ends ? PD_ROW_ENDS "\n" : "\n");
+	pd_row_names(columns, out);
+}
+
+void pd_store_rows_add(const struct pd_store *s, const struct pd_store_page *page, struct pd_json *j, struct pd_buf *out)
+{
+	const char *columns[FP_COLUMNS];
+	size_t at = out->n;
+	pd_store_page_row(page, s->m.bits, &s->sketch, s->m.params, pd_store_n_values(s), out);
+	if (!j)
+		return;
+	find_store_columns(s, columns);
+	pd_row_to_jsonl(j, columns, out, at);
+}
+
+static void add_number(struct pd_json *j, const char *name, uint64_t v, struct pd_buf *out)
+{
+	if (j)
+		pd_json_int(j, name, (int64_t)v);
+	else
+		pd_buf_printf(out, "%s\t%" PRIu64 "\n", name, v);
+}
+
+static void add_word(struct pd_json *j, const char *name, const char *value, struct pd_buf *out)
+{
+	if (j)
+		pd_json_str_or_null(j, name, pd_span_z(value));
+	else
+		pd_buf_printf(out, "%s\t%s\n", name, *value ? value : "-");
+}
+
+void pd_store_info(const struct pd_store *s, const struct pd_store_size *size, struct pd_json *j, struct pd_buf *out)
+{
+	struct pd_buf methods = { 0 };
+	pd_methods_print(&s->m.methods, PD_METHOD_SIGNS, &methods);
+	add_number(j, "version", (uint64_t)s->m.version, out);
+	add_number(j, "pages", size->pages, out);
+	add_number(j, "gone", size->tombstones, out);
+	add_number(j, "in_log", s->log.recent.n, out);
+	add_number(j, "bytes", size->bytes, out);
+	add_number(j, "next", s->m.next, out);
+	add_number(j, "bits", (uint64_t)s->m.bits, out);
+	add_number(j, "k", (uint64_t)s->m.k, out);
+	add_number(j, "k_unknown", (uint64_t)s->m.k_unknown, out);
+	add_word(j, "sketch", s->m.sketch, out);
+	add_word(j, "methods", pd_buf_z(&methods), out);
+	add_word(j, "params", s->m.params, out);
+	add_word(j, "must", pd_buf_z(&s->m.must), out);
+	pd_buf_release(&methods);
+	if (j)
+		pd_json_int(j, "segments", (int64_t)s->m.n_segments);
+	if (s->m.keys.kind) {
+		add_word(j, "keys", pd_store_keys_names[s->m.keys.kind], out);
+		add_number(j, "keys_seen", size->keys, out);
+		add_number(j, "keys_in_log", s->log.recent.n_keys, out);
+	}
+	if (s->m.keys.kind == PD_STORE_KEYS_BLOOM) {
+		add_number(j, "filter_bits", s->m.keys.bits, out);
+		add_number(j, "filter_hashes", (uint64_t)s->m.keys.hashes, out);
+		if (j) {
+			pd_json_real(j, "false_answers_computed", size->false_computed);
+			pd_json_real(j, "false_answers_measured", size->false_measured);
+		} else {
+			pd_buf_printf(out,
+				      "filter_made_for\t%" PRIu64 "\nfilter_error\t%g\nfalse_answers_computed\t%.6f\n"
+				      "false_answers_measured\t%.6f\n",
+				      s->m.made_for, (double)s->m.millionths * 1e-6, size->false_computed, size->false_measured);
+		}
+	}
+	if (j) {
+		pd_json_write(j, out);
+		pd_buf_add_c(out, '\n');
+		return;
+	}
+	for (size_t i = 0; i < s->m.n_segments; i++) {
+		const struct pd_store_segment_footer *f = &s->segments[i].f;
+		pd_buf_printf(out,
+			      "segment\tseg-%" PRIu64 ": %" PRIu64 " pages, %" PRIu64 " bytes, %" PRIu32 " tables of %" PRIu32
+			      " bits\n",
+			      f->file, f->rows, s->m.segments[i].bytes, f->tables, f->table_bits);
+	}
+}
