@@ -137,12 +137,31 @@ void pd_rabin_free(struct pd_rabin *r);
 const struct pd_key *pd_rabin_polynomial(int bits);
 void pd_rabin(const struct pd_rabin *r, struct pd_span s, struct pd_key *out);
 
-/* Bloom filters (B. H. Bloom, 1970): their size, and the positions of a key's bits.  The caller keeps the bits. */
+/* Bloom filters (B. H. Bloom, 1970): their size, the positions of a key's bits, and the bits, which the caller keeps:
+ * bit b is bit b % 8 of byte b / 8. */
 enum { PD_BLOOM_HASHES_MAX = 32 };
 
 /* Number of bits for this number of keys and rate of false answers: -n ln P / (ln 2)^2, rounded up, at least 64. */
 uint64_t pd_bloom_bits(uint64_t count, double error);
 /* The places of a key's bits: a + i b modulo `bits`, a and b the halves of XXH3-128. */
 void pd_bloom_places(struct pd_span key, uint64_t bits, int hashes, uint64_t out[PD_BLOOM_HASHES_MAX]);
+
+/* Return whether all these bits are set. */
+static inline bool pd_bloom_has(const uint8_t *filter, const uint64_t *at, int n)
+{
+	bool all = true;
+	for (int i = 0; all && i < n; i++)
+		all = filter[at[i] / 8] >> at[i] % 8 & 1;
+	return all;
+}
+
+/* Set these bits; return whether one of them was not set. */
+static inline bool pd_bloom_add(uint8_t *filter, const uint64_t *at, int n)
+{
+	bool fresh = !pd_bloom_has(filter, at, n);
+	for (int i = 0; fresh && i < n; i++)
+		filter[at[i] / 8] |= (uint8_t)(1 << at[i] % 8);
+	return fresh;
+}
 
 #endif

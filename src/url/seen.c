@@ -6,13 +6,14 @@
 #include <math.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
+#include "base/container.h"
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/lock.h"
 #include "base/map.h"
+#include "base/old_formats.h"
 #include "base/threads.h"
 #include "base/tsv.h"
 #include "url/canonical.h"
@@ -54,7 +55,7 @@ struct pd_seen {
 	struct value *values; /* exact: in the order of arrival */
 	size_t cap;
 	struct pd_hashtab index;
-	uint64_t *filters[PD_FEATURES]; /* words(bits) each; NULL: not among the features */
+	uint8_t *filters; /* one for each feature, words(bits) words each */
 	struct divisor bits;
 	struct pd_buf scratch;
 };
@@ -62,6 +63,13 @@ struct pd_seen {
 static size_t words(uint64_t bits)
 {
 	return (size_t)(bits / 64 + (bits % 64 != 0));
+}
+
+/* Bytes of all values, or of all filters. */
+static uint64_t content_bytes(const struct pd_seen_options *o, uint64_t count)
+{
+	return o->mode == PD_SEEN_EXACT ? count * sizeof(struct value)
+					: (uint64_t)__builtin_popcount(o->features) * words(o->bits) * sizeof(uint64_t);
 }
 
 /* --- remainders --- */
@@ -102,9 +110,8 @@ struct pd_seen *pd_seen_new(const struct pd_seen_options *o)
 	s->o.shape = pd_buf_span(&s->shape);
 	if (o->mode != PD_SEEN_EXACT)
 		s->bits = divisor_of(o->bits);
-	for (int i = 0; i < PD_FEATURES && o->mode != PD_SEEN_EXACT; i++)
-		if (s->o.features >> i & 1)
-			s->filters[i] = pd_zalloc(words(o->bits) * sizeof(uint64_t));
+	if (o->mode != PD_SEEN_EXACT)
+		s->filters = pd_zalloc(content_bytes(&s->o, 0));
 	return s;
 }
 
@@ -114,8 +121,7 @@ void pd_seen_free(struct pd_seen *s)
 		return;
 	free(s->values);
 	pd_hashtab_release(&s->index);
-	for (int i = 0; i < PD_FEATURES; i++)
-		free(s->filters[i]);
+	free(s->filters);
 	pd_buf_release(&s->shape);
 	pd_buf_release(&s->scratch);
 	free(s);
@@ -223,33 +229,30 @@ static uint64_t depth_place(struct pd_seen *s, const struct parts *p)
 static void features_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out)
 {
 	struct parts p;
+	int n = 0;
 	take_apart(canonical, &p);
 	pd_buf_set(&s->scratch, p.site);
 	pd_buf_add_c(&s->scratch, '\n');
-	out->at[0] = place(s, p.site);
-	if (s->filters[1])
-		out->at[1] = depth_place(s, &p);
-	if (s->filters[2])
-		out->at[2] = part_place(s, &p, p.directory, pd_span("", 0));
-	if (s->filters[3])
-		out->at[3] = part_place(s, &p, p.depth > 1 ? p.last : p.site, p.query);
-	for (int i = 0; i < PD_FEATURES; i++)
-		if (s->filters[i])
-			pd_prefetch(&s->filters[i][out->at[i] / 64]);
+	out->at[n++] = place(s, p.site);
+	if (s->o.features & PD_FEATURE_DEPTH)
+		out->at[n++] = depth_place(s, &p);
+	if (s->o.features & PD_FEATURE_DIRECTORY)
+		out->at[n++] = part_place(s, &p, p.directory, pd_span("", 0));
+	if (s->o.features & PD_FEATURE_LAST)
+		out->at[n++] = part_place(s, &p, p.depth > 1 ? p.last : p.site, p.query);
+	for (int i = 0; i < n; i++) {
+		out->at[i] += i * words(s->o.bits) * 64;
+		pd_prefetch(&s->filters[out->at[i] / 8]);
+	}
 }
 
 static bool ask_features(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
 {
-	bool seen = true;
-	for (int i = 0; i < PD_FEATURES; i++)
-		seen = seen && (!s->filters[i] || s->filters[i][key->at[i] / 64] >> key->at[i] % 64 & 1);
-	if (seen || !keep)
-		return seen;
-	for (int i = 0; i < PD_FEATURES; i++)
-		if (s->filters[i])
-			s->filters[i][key->at[i] / 64] |= UINT64_C(1) << key->at[i] % 64;
-	s->count++;
-	return false;
+	int n = __builtin_popcount(s->o.features);
+	bool seen = pd_bloom_has(s->filters, key->at, n);
+	if (keep && !seen)
+		s->count += pd_bloom_add(s->filters, key->at, n);
+	return seen;
 }
 
 void pd_seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out)
@@ -269,167 +272,74 @@ bool pd_seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
 
 /* --- in files --- */
 
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "what was seen is written as it lies in memory: little-endian"
-#endif
-
-#define MAGIC "\x89PDU\r\n\x1a\n"
-enum { VERSION = 1, SHAPE_MAX = 4096 };
-
-struct header {
-	char magic[8];
-	uint32_t version;
-	uint8_t mode, hash, features, zero;
-	uint64_t count, bits;
-	uint32_t shape, zeroes; /* bytes of the text that follows */
-	uint64_t checksum;	/* of the header before it, with the text's checksum as seed */
-};
-
-static uint64_t header_sum(const struct header *h, struct pd_span shape)
-{
-	return pd_hash64_seed(h, offsetof(struct header, checksum), pd_hash64(shape.p, shape.n));
-}
-
-/* The filters, or the values: one after the other. */
-struct section {
-	void *p;
-	size_t n;
-};
-
-static int sections(const struct pd_seen *s, struct section out[PD_FEATURES])
-{
-	int n = 0;
-	if (s->o.mode == PD_SEEN_EXACT)
-		out[n++] = (struct section){ s->values, (size_t)s->count * sizeof *s->values };
-	for (int i = 0; i < PD_FEATURES; i++)
-		if (s->filters[i])
-			out[n++] = (struct section){ s->filters[i], words(s->o.bits) * sizeof(uint64_t) };
-	return n;
-}
+static const struct pd_container_kind seen_kind = { .magic = "\x89PDU\r\n\x1a\n",
+						    .version = PD_SEEN_VERSION,
+						    .sections = PD_SEEN_SECTIONS,
+						    .what = "a file of seen URLs",
+						    .made_by = "'pagededup url --seen'",
+						    .old = pd_old_seen };
 
 int pd_seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd_err *e)
 {
-	struct header h = { .version = VERSION,
-			    .mode = (uint8_t)s->o.mode,
-			    .hash = (uint8_t)s->o.hash,
-			    .features = (uint8_t)s->o.features,
-			    .count = s->count,
-			    .bits = s->o.bits,
-			    .shape = (uint32_t)s->shape.n };
-	struct section section[PD_FEATURES];
-	uint64_t sum = 0;
-	memcpy(h.magic, MAGIC, sizeof h.magic);
-	h.checksum = header_sum(&h, pd_buf_span(&s->shape));
-	bool good = fwrite(&h, sizeof h, 1, to) == 1 && fwrite(s->shape.p, 1, s->shape.n, to) == s->shape.n;
-	int n = sections(s, section);
-	for (int i = 0; i < n && good; i++) {
-		sum = pd_hash64_seed(section[i].p, section[i].n, sum);
-		good = !section[i].n || fwrite(section[i].p, 1, section[i].n, to) == section[i].n;
-	}
-	good = good && fwrite(&sum, sizeof sum, 1, to) == 1;
-	return good ? PD_OK : pd_fail_errno(e, "cannot write %s", name);
+	struct pd_container_writer w;
+	struct pd_seen_params p = { (uint8_t)s->o.mode, (uint8_t)s->o.hash, (uint8_t)s->o.features, 0, s->count, s->o.bits };
+	pd_container_begin(&w, &seen_kind, 0, pd_container_to_file, &(struct pd_container_file){ to, name }, e);
+	pd_container_add_section(&w, &p, sizeof p);
+	pd_container_add_section(&w, s->shape.p, s->shape.n);
+	pd_container_add_section(&w, s->o.mode == PD_SEEN_EXACT ? (void *)s->values : s->filters, content_bytes(&s->o, s->count));
+	return pd_container_end(&w, NULL);
 }
 
-static int bad(struct pd_err *e, const char *name, const char *what)
+/* Check the parameters and all lengths, before memory is allocated. */
+static int check_params(const struct pd_container *c, struct pd_seen_options *o, uint64_t *count, struct pd_err *e)
 {
-	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged file of seen URLs: %s", name, what);
-}
-
-static int read_header(FILE *f, struct header *h, struct pd_buf *shape, const char *name, struct pd_err *e)
-{
-	size_t n = fread(h, 1, sizeof *h, f);
-	if (ferror(f))
-		return pd_fail_errno(e, "cannot read %s", name);
-	if (n < sizeof h->magic || memcmp(h->magic, MAGIC, sizeof h->magic) != 0)
-		return pd_fail(e, PD_ERR_FORMAT, "%s is not a file of seen URLs ('pagededup url --seen' writes one)", name);
-	if (n < sizeof *h)
-		return bad(e, name, "it ends inside its header");
-	if (h->version != VERSION)
-		return pd_fail(e, PD_ERR_VERSION,
-			       "%s: seen URLs in version %" PRIu32 " of the format; this program reads version %d", name,
-			       h->version, VERSION);
-	if (h->shape > SHAPE_MAX)
-		return bad(e, name, "its parameters are too long");
-	pd_buf_clear(shape);
-	pd_buf_reserve(shape, h->shape);
-	shape->n = fread(shape->p, 1, h->shape, f);
-	shape->p[shape->n] = 0;
-	if (shape->n < h->shape || header_sum(h, pd_buf_span(shape)) != h->checksum)
-		return bad(e, name, "the checksum of its header does not match");
-	if (h->mode > PD_SEEN_SITE_FEATURES || h->hash > PD_SEEN_MD5 || h->features > PD_FEATURES_ALL ||
-	    !(h->features & PD_FEATURE_SITE) || (h->mode == PD_SEEN_EXACT ? h->bits != 0 : h->bits == 0))
-		return bad(e, name, "impossible parameters");
-	return PD_OK;
-}
-
-/* Check that the file has as many bytes as the header declares, before memory is allocated. */
-static int check_length(FILE *f, const struct header *h, const char *name, struct pd_err *e)
-{
-	struct stat st;
-	uint64_t each = h->mode == PD_SEEN_EXACT ? sizeof(struct value) : sizeof(uint64_t);
-	uint64_t units = h->mode == PD_SEEN_EXACT
-				 ? h->count
-				 : (uint64_t)__builtin_popcount(h->features) * (h->bits / 64 + (h->bits % 64 != 0));
-	if (fstat(fileno(f), &st))
-		return pd_fail_errno(e, "cannot read %s", name);
-	uint64_t fixed = sizeof *h + h->shape + sizeof(uint64_t), length = (uint64_t)st.st_size;
-	if (h->bits >> 62 || units > UINT64_MAX / 64 || length < fixed || length - fixed != units * each ||
-	    (h->mode == PD_SEEN_EXACT && h->count >= UINT32_MAX))
-		return bad(e, name, "its length is not the length that its header gives");
-	return PD_OK;
-}
-
-static int read_sections(struct pd_seen *s, FILE *f, const char *name, struct pd_err *e)
-{
-	struct section section[PD_FEATURES];
-	uint64_t sum = 0, stands;
-	int n = sections(s, section);
-	for (int i = 0; i < n; i++) {
-		if (section[i].n && fread(section[i].p, 1, section[i].n, f) != section[i].n)
-			return ferror(f) ? pd_fail_errno(e, "cannot read %s", name) : bad(e, name, "it is truncated");
-		sum = pd_hash64_seed(section[i].p, section[i].n, sum);
-	}
-	if (fread(&stands, sizeof stands, 1, f) != 1 || stands != sum)
-		return bad(e, name, "the checksum of its content does not match");
-	return PD_OK;
-}
-
-/* The values as they were read get their index. */
-static int find_again(struct pd_seen *s, const char *name, struct pd_err *e)
-{
-	for (uint64_t i = 0; i < s->count && s->o.mode == PD_SEEN_EXACT; i++) {
-		struct value *v = &s->values[i];
-		if (pd_hashtab_find(&s->index, v->w[1], value_same, s->values, v) != PD_NO_NUMBER)
-			return bad(e, name, "a URL is in it twice");
-		pd_hashtab_add(&s->index, v->w[1], value_hash, s->values);
-	}
+	struct pd_seen_params p;
+	if (c->section[PD_SEEN_PARAMS].n != sizeof p)
+		return pd_container_section_damaged(c, PD_SEEN_PARAMS, "its parameters have another length", e);
+	memcpy(&p, c->section[PD_SEEN_PARAMS].p, sizeof p);
+	if (p.mode > PD_SEEN_SITE_FEATURES || p.hash > PD_SEEN_MD5 || p.features > PD_FEATURES_ALL ||
+	    !(p.features & PD_FEATURE_SITE) || (p.mode == PD_SEEN_EXACT ? p.bits != 0 : p.bits == 0) || p.bits >> 62 ||
+	    (p.mode == PD_SEEN_EXACT && p.count >= UINT32_MAX))
+		return pd_container_section_damaged(c, PD_SEEN_PARAMS, "impossible parameters", e);
+	*count = p.count;
+	*o = (struct pd_seen_options){ .mode = (enum pd_seen_mode)p.mode,
+				       .hash = (enum pd_seen_hash)p.hash,
+				       .features = p.features,
+				       .bits = p.bits,
+				       .shape = c->section[PD_SEEN_SHAPE] };
+	if (c->section[PD_SEEN_CONTENT].n != content_bytes(o, p.count))
+		return pd_container_section_damaged(c, PD_SEEN_CONTENT, "it has another length than its parameters", e);
 	return PD_OK;
 }
 
 struct pd_seen *pd_seen_read(FILE *f, const char *name, struct pd_err *e)
 {
-	struct header h;
-	struct pd_buf shape = { 0 };
+	struct pd_container c;
+	struct pd_seen_options o;
 	struct pd_seen *s = NULL;
-	int status = read_header(f, &h, &shape, name, e);
+	uint64_t count = 0;
+	int status = pd_container_map(&c, &seen_kind, fileno(f), name, e);
+	if (status)
+		return NULL;
+	status = pd_container_check_all(&c, 1, e);
 	if (!status)
-		status = check_length(f, &h, name, e);
+		status = check_params(&c, &o, &count, e);
+	struct pd_span content = c.section[PD_SEEN_CONTENT];
 	if (!status) {
-		s = pd_seen_new(&(struct pd_seen_options){ .mode = (enum pd_seen_mode)h.mode,
-							   .hash = (enum pd_seen_hash)h.hash,
-							   .features = h.features,
-							   .bits = h.bits,
-							   .shape = pd_buf_span(&shape) });
-		s->count = h.count;
-		if (s->o.mode == PD_SEEN_EXACT) {
-			s->cap = (size_t)h.count;
-			s->values = pd_alloc(s->cap * sizeof *s->values);
-		}
-		status = read_sections(s, f, name, e);
+		s = pd_seen_new(&o);
+		if (s->filters)
+			memcpy(s->filters, content.p, content.n);
+		s->count = s->filters ? count : 0;
 	}
-	if (!status)
-		status = find_again(s, name, e);
-	pd_buf_release(&shape);
+	for (uint64_t i = 0; !status && o.mode == PD_SEEN_EXACT && i < count; i++) {
+		struct value v;
+		memcpy(&v, content.p + i * sizeof v, sizeof v);
+		if (pd_hashtab_find(&s->index, v.w[1], value_same, s->values, &v) != PD_NO_NUMBER)
+			status = pd_container_section_damaged(&c, PD_SEEN_CONTENT, "a URL is in it twice", e);
+		else
+			add_value(s, &v);
+	}
+	pd_container_release(&c);
 	if (!status)
 		return s;
 	pd_seen_free(s);

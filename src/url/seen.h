@@ -56,6 +56,15 @@ bool pd_seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep);
 
 /* --- in files --- */
 
+#define PD_SEEN_VERSION 2
+
+enum { PD_SEEN_PARAMS, PD_SEEN_SHAPE, PD_SEEN_CONTENT, PD_SEEN_SECTIONS };
+
+struct __attribute__((packed)) pd_seen_params {
+	uint8_t mode, hash, features, zero;
+	uint64_t count, bits;
+};
+
 /* PD_ERR_SYSTEM. */
 int pd_seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd_err *e);
 /* NULL: PD_ERR_FORMAT, damaged or no such file; PD_ERR_VERSION; PD_ERR_SYSTEM. */

@@ -72,7 +72,7 @@ END
 done
 head -c 1000 whole >exact
 run "$P" url --seen=exact first
-has "a file that was cut is told" "$tmp/err" 'exact: damaged file of seen URLs: its length'
+has "a file that was cut is told" "$tmp/err" 'exact: damaged at offset .*: it is truncated'
 run "$P" url --seen=exact --ask absent
 exits "no such input" 2
 run "$P" url --seen=nowhere --ask first

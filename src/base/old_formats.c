@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/old_formats.h"
+
+#include "base/hash.h"
+
+/* Read a number at an offset that is inside the file. */
+static uint32_t get32(const struct pd_container *c, uint64_t at)
+{
+	uint32_t v;
+	memcpy(&v, c->bytes.p + at, sizeof v);
+	return v;
+}
+
+static uint64_t get64(const struct pd_container *c, uint64_t at)
+{
+	uint64_t v;
+	memcpy(&v, c->bytes.p + at, sizeof v);
+	return v;
+}
+
+/* Return whether these bytes are inside the file, and make them a section. */
+static bool set_section(struct pd_container *c, int section, uint64_t at, uint64_t n)
+{
+	if (at > c->bytes.n || n > c->bytes.n - at)
+		return false;
+	c->section[section] = pd_span(c->bytes.p + at, n);
+	return true;
+}
+
+/* Check the version, and that the header has its length. */
+static int check_version(struct pd_container *c, uint64_t at, uint32_t newest, size_t header, struct pd_err *e)
+{
+	if (c->bytes.n < header)
+		return pd_container_damaged(c, c->bytes.n, "it ends within its header", e);
+	c->version = get32(c, at);
+	return c->version && c->version <= newest ? PD_OK
+						  : pd_container_damaged(c, 0, "the checksum of its head does not match", e);
+}
+
+/*	0 magic, 8 version, 12 mode, 13 hash, 14 features, 15 zero, 16 count, 24 bits, 32 bytes of the shape, 36 zero, 40 checksum of
+ *	the 40 before with that of the shape as seed; the shape; the values or filters; a checksum of each with that of the one
+ *	before as seed */
+int pd_old_seen(struct pd_container *c, struct pd_err *e)
+{
+	enum { HEADER = 48, SUM = 8, SHAPE_MAX = 4096 };
+	const char *p = c->bytes.p;
+	int status = check_version(c, 8, 1, HEADER + SUM, e);
+	if (status)
+		return status;
+	uint64_t shape = get32(c, 32), bits = get64(c, 24), left = c->bytes.n - HEADER - SUM, sum = 0;
+	if (shape > SHAPE_MAX || shape > left || get64(c, 40) != pd_hash64_seed(p, 40, pd_hash64(p + HEADER, shape)))
+		return pd_container_damaged(c, 0, "the checksum of its header does not match", e);
+	left -= shape;
+	set_section(c, 0, 12, 20);
+	set_section(c, 1, HEADER, shape);
+	set_section(c, 2, HEADER + shape, left);
+	uint64_t each = p[12] ? (bits / 64 + (bits % 64 != 0)) * 8 : left;
+	for (int i = p[12] ? __builtin_popcount((unsigned char)p[14]) : 1; i > 0 && each <= left; i--, left -= each)
+		sum = pd_hash64_seed(p + c->bytes.n - SUM - left, each, sum);
+	return !left && sum == get64(c, c->bytes.n - SUM) ? PD_OK
+							  : pd_container_damaged(c, HEADER, "its checksum does not match", e);
+}

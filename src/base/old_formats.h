@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Older versions of binary files, from before the container (base/container.h): each function checks a whole file of
+ * its kind, with its own header and checksums, and sets the sections that a container of today has.  No bytes are
+ * copied: the sections are views into the old file.  The formats are described in docs/format-*.md of version 0.2.0.
+ */
+#ifndef PD_BASE_OLD_FORMATS_H
+#define PD_BASE_OLD_FORMATS_H
+
+#include "base/container.h"
+
+/* For `old` of a kind of file. */
+int pd_old_seen(struct pd_container *c, struct pd_err *e); /* version 1 of src/url/seen.h */
+
+#endif

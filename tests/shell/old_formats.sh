@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Files of older versions (tests/data/old) are read, and a damaged one is refused; store_golden.sh does this for stores.
+. "$(dirname "$0")/../tap.sh"
+old=$TOP/tests/data/old
+# Copy a file with one bit changed.
+damage() { # FILE COPY OFFSET
+	python3 -c 'import sys
+b = bytearray(open(sys.argv[1], "rb").read())
+b[int(sys.argv[3])] ^= 16
+open(sys.argv[2], "wb").write(b)' "$@"
+}
+
+for mode in exact features site-features; do
+	seen() { run "$P" url --mode=$mode $([ $mode = exact ] || echo --count=10 --error=.01) --print=none --seen="$1" "$old/urls"; }
+	cp "$old/$mode-1.seen" mine
+	seen mine
+	has "seen URLs 1, $mode: all are known" "$tmp/err" '3 URLs, 0 new, 3 seen'
+	seen new
+	same "seen URLs 1, $mode: the file is as a new one then" mine new
+	for at in 8 13 20 40 50 -1; do
+		damage "$old/$mode-1.seen" hurt $at
+		seen hurt
+		exits "seen URLs 1, $mode: a bit changed at $at" 2
+	done
+	rm new
+done
+
+tap_done
