@@ -1,102 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * A segment: pages in the order in which they were stored, immutable and mapped.  docs/format-store.md draws it.  In
- * short, all columns are indexed by row:
- *
- *	numbers		uint32_t: number of the page - first
- *	has		uint8_t: enum pd_store_has
- *	keys		bits/64 words, spread; 0 without a fingerprint
- *	sketches	words; 0 without
- *	lists		by id, by URL, by digest: hashes ascending, their rows, and the starts by the highest bits
- *	tables          one for each block of the partition: bucket starts, keys in columns word by word, rows; then one
- *	for each
- *			order of sketches (page.h): starts, prefixes with their rows
- *	row blocks	text of the rows, several per zstd frame
- *
- * Every 16 KiB have a checksum, which is verified at the first read: a damaged block never gives an answer.  Readers
- * of an offset call pd_store_segment_at for it; PD_ERR_FORMAT then names file and offset.
+ * A segment: pages in the order in which they were stored, immutable and mapped (segment_layout.h).  A damaged block
+ * never gives an answer: PD_ERR_FORMAT names file and offset.
  */
 #ifndef PD_STORE_SEGMENT_H
 #define PD_STORE_SEGMENT_H
 
 #include "base/codec.h"
-#include "index/scan.h"
 #include "index/table.h"
-#include "store/log.h"
-
-#define PD_STORE_BLOCK 16384 /* bytes under one checksum */
-#define PD_STORE_ALIGN 64    /* of the sections */
-#define PD_STORE_SEGMENT_MAGIC "\x89PDSEG\r\n"
-#define PD_STORE_SEGMENT_ROWS (UINT32_MAX / 2)
-#define PD_STORE_SEGMENT_PAD 16 /* keys of zeroes after each column of a table: compared without a care for its end */
-
-_Static_assert(PD_STORE_SEGMENT_PAD >= PD_SCAN_PAD, "what scanning may read lies in the segment");
-
-enum pd_store_segment_section {
-	PD_STORE_SEG_NUMBERS,
-	PD_STORE_SEG_HAS,
-	PD_STORE_SEG_KEYS,
-	PD_STORE_SEG_SKETCHES,
-	PD_STORE_SEG_HASHES, /* one for each list */
-	PD_STORE_SEG_LIST_ROWS = PD_STORE_SEG_HASHES + PD_STORE_BY_COUNT,
-	PD_STORE_SEG_STARTS = PD_STORE_SEG_LIST_ROWS + PD_STORE_BY_COUNT,
-	PD_STORE_SEG_TABLES = PD_STORE_SEG_STARTS + PD_STORE_BY_COUNT,
-	PD_STORE_SEG_ROWS,
-	PD_STORE_SEG_ROW_BLOCKS,
-	PD_STORE_SEG_SECTIONS
-};
-
-/* The end of the file; all of it under its last member. */
-struct pd_store_segment_footer {
-	char magic[8];
-	uint32_t version, block;     /* PD_STORE_BLOCK */
-	uint64_t file;		     /* its number */
-	uint64_t rows, fingerprints; /* pages; those whose keys are in the tables */
-	uint64_t first;		     /* number of the first page */
-	uint32_t bits, sketch_words;
-	uint32_t tables, table_bits; /* the partition */
-	uint32_t start_bits[PD_STORE_BY_COUNT];
-	uint32_t dense; /* pages in the orders of sketches; 0 before version 4 */
-	uint64_t listed[PD_STORE_BY_COUNT];
-	uint64_t row_blocks;
-	struct {
-		uint64_t at, n;
-	} section[PD_STORE_SEG_SECTIONS];
-	uint64_t content; /* bytes before the checksums */
-	uint64_t checks_check;
-	uint64_t check;
-};
-
-_Static_assert(sizeof(struct pd_store_segment_footer) == 392, "as in docs/format-store.md");
-
-struct pd_store_row_block {
-	uint64_t at;	/* in the section of rows */
-	uint32_t bytes; /* compressed */
-	uint32_t first; /* row */
-};
+#include "store/segment_layout.h"
 
 /* The entry of a segment in the manifest. */
 struct pd_store_manifest_segment {
 	uint64_t file; /* seg-FILE */
 	uint64_t rows, bytes;
 	uint64_t check; /* of its footer */
-};
-
-/* The orders of sketches: their number, the shift of a prefix for the search, the offset of the first, the bytes
- * before the entries of each, and its size. */
-struct pd_store_segment_orders {
-	int n, shift;
-	uint64_t at, head, bytes;
-};
-
-struct pd_store_segment {
-	struct pd_store_io_map map;
-	char *name; /* for messages */
-	struct pd_store_segment_footer f;
-	const uint8_t *checks;
-	uint8_t *seen; /* by block of the file: its checksum was right */
-	const uint8_t *section[PD_STORE_SEG_SECTIONS];
-	struct pd_store_segment_orders orders;
 };
 
 /* Take over the map, and release it if it is damaged. `file` is its number, which is part of all checksums. */
@@ -107,9 +25,6 @@ void pd_store_segment_close(struct pd_store_segment *s);
 /* Segment `m` of a manifest, mapped; `bits`: of the store. */
 int pd_store_segment_load(struct pd_store_segment *s, const struct pd_store_io *io, const struct pd_store_manifest_segment *m,
 			  int bits, struct pd_err *e);
-
-/* The damage found in the file: offset and PD_ERR_FORMAT. */
-int pd_store_segment_damaged(const struct pd_store_segment *s, uint64_t at, const char *what, struct pd_err *e);
 
 /* Append rows whose hash is between low and high, inclusive, to out. */
 int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high,
@@ -220,10 +135,6 @@ int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *
 			   const struct pd_store_questions *q, struct pd_err *e);
 void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q);
 void pd_store_near_release(struct pd_store_near *near);
-
-/* Receives damage: for one file the first PD_STORE_TOLD offsets as they are found, then the number of others. */
-#define PD_STORE_TOLD 100
-typedef void pd_store_damage_fn(void *ctx, const char *what);
 
 /* Call `each` for every page of a segment, removed or not; it returns 0 or a status that ends the loop.  With
  * `damaged`, a damaged block of rows is reported, and the next ones still follow. */

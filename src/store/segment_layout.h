@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The bytes of a segment, which docs/format-store.md draws, and access to them, whose checksums are verified at the first
+ * use.  In short, all columns are indexed by row:
+ *
+ *	numbers		uint32_t: number of the page - first
+ *	has		uint8_t: enum pd_store_has
+ *	keys		bits/64 words, spread; 0 without a fingerprint
+ *	sketches	words; 0 without
+ *	lists		by id, by URL, by digest: hashes ascending, their rows, and the starts by the highest bits
+ *	tables		one for each block of the partition: bucket starts, keys in columns word by word, rows; then one
+ *			for each order of sketches (page.h): starts, prefixes with their rows
+ *	row blocks	text of the rows, several per zstd frame
+ *
+ * Every 16 KiB have a checksum, which is verified at the first read (pd_store_segment_check).
+ */
+#ifndef PD_STORE_SEGMENT_LAYOUT_H
+#define PD_STORE_SEGMENT_LAYOUT_H
+
+#include "index/scan.h"
+#include "store/log.h"
+
+#define PD_STORE_BLOCK 16384 /* bytes under one checksum */
+#define PD_STORE_ALIGN 64    /* of the sections */
+#define PD_STORE_SEGMENT_MAGIC "\x89PDSEG\r\n"
+#define PD_STORE_SEGMENT_ROWS (UINT32_MAX / 2)
+#define PD_STORE_SEGMENT_PAD 16 /* keys of zeroes after each column of a table: compared without a care for its end */
+
+_Static_assert(PD_STORE_SEGMENT_PAD >= PD_SCAN_PAD, "what scanning may read lies in the segment");
+
+enum pd_store_segment_section {
+	PD_STORE_SEG_NUMBERS,
+	PD_STORE_SEG_HAS,
+	PD_STORE_SEG_KEYS,
+	PD_STORE_SEG_SKETCHES,
+	PD_STORE_SEG_HASHES, /* one for each list */
+	PD_STORE_SEG_LIST_ROWS = PD_STORE_SEG_HASHES + PD_STORE_BY_COUNT,
+	PD_STORE_SEG_STARTS = PD_STORE_SEG_LIST_ROWS + PD_STORE_BY_COUNT,
+	PD_STORE_SEG_TABLES = PD_STORE_SEG_STARTS + PD_STORE_BY_COUNT,
+	PD_STORE_SEG_ROWS,
+	PD_STORE_SEG_ROW_BLOCKS,
+	PD_STORE_SEG_SECTIONS
+};
+
+/* The end of the file; all of it under its last member. */
+struct pd_store_segment_footer {
+	char magic[8];
+	uint32_t version, block;     /* PD_STORE_BLOCK */
+	uint64_t file;		     /* its number */
+	uint64_t rows, fingerprints; /* pages; those whose keys are in the tables */
+	uint64_t first;		     /* number of the first page */
+	uint32_t bits, sketch_words;
+	uint32_t tables, table_bits; /* the partition */
+	uint32_t start_bits[PD_STORE_BY_COUNT];
+	uint32_t dense; /* pages in the orders of sketches; 0 before version 4 */
+	uint64_t listed[PD_STORE_BY_COUNT];
+	uint64_t row_blocks;
+	struct {
+		uint64_t at, n;
+	} section[PD_STORE_SEG_SECTIONS];
+	uint64_t content; /* bytes before the checksums */
+	uint64_t checks_check;
+	uint64_t check;
+};
+
+_Static_assert(sizeof(struct pd_store_segment_footer) == 392, "as in docs/format-store.md");
+
+struct pd_store_row_block {
+	uint64_t at;	/* in the section of rows */
+	uint32_t bytes; /* compressed */
+	uint32_t first; /* row */
+};
+
+/* The orders of sketches: their number, the shift of a prefix for the search, the offset of the first, the bytes
+ * before the entries of each, and its size. */
+struct pd_store_segment_orders {
+	int n, shift;
+	uint64_t at, head, bytes;
+};
+
+struct pd_store_segment {
+	struct pd_store_io_map map;
+	char *name; /* for messages */
+	struct pd_store_segment_footer f;
+	const uint8_t *checks;
+	uint8_t *seen; /* by block of the file: its checksum was right */
+	const uint8_t *section[PD_STORE_SEG_SECTIONS];
+	struct pd_store_segment_orders orders;
+};
+
+/* The damage found in the file: offset and PD_ERR_FORMAT. */
+int pd_store_segment_damaged(const struct pd_store_segment *s, uint64_t at, const char *what, struct pd_err *e);
+
+enum { PD_STORE_BANDS_BY_HASH = 3 }; /* up to this version bands are in a list */
+
+enum { PD_STORE_TEXTS_MAX = 64 << 20 }; /* bytes of a block of rows, unpacked */
+
+static inline uint64_t pd_store_aligned(uint64_t n)
+{
+	return (n + PD_STORE_ALIGN - 1) / PD_STORE_ALIGN * PD_STORE_ALIGN;
+}
+
+/* The parts of a table, in sequence: 0 starts, 1 keys of one word, 2 rows. */
+enum pd_store_table_part { PD_STORE_TABLE_STARTS, PD_STORE_TABLE_KEYS, PD_STORE_TABLE_ROWS };
+struct pd_store_table_layout {
+	uint64_t part[3], bytes; /* where each begins, from the table's beginning; all of it */
+	uint64_t stride;	 /* keys of a word, including padding that makes scanning safe */
+};
+
+static inline void pd_store_lay_out_table(const struct pd_store_segment_footer *f, struct pd_store_table_layout *l)
+{
+	l->stride = pd_store_aligned((f->fingerprints + PD_STORE_SEGMENT_PAD) * 8) / 8;
+	l->part[PD_STORE_TABLE_STARTS] = 0;
+	l->part[PD_STORE_TABLE_KEYS] = pd_store_aligned(((UINT64_C(1) << f->table_bits) + 1) * 4);
+	l->part[PD_STORE_TABLE_ROWS] = l->part[PD_STORE_TABLE_KEYS] + l->stride * 8 * (f->bits / 64);
+	l->bytes = l->part[PD_STORE_TABLE_ROWS] + pd_store_aligned(f->fingerprints * 4);
+}
+
+/* The orders of sketches, one for each band, follow the tables of keys: the starts by prefix, then prefixes and
+ * rows, a word each. */
+enum { PD_STORE_ORDER_BUCKET_BITS = 3, PD_STORE_ORDER_BITS_MAX = 24 };
+
+static inline int pd_store_order_bits(uint32_t dense)
+{
+	int bits = 0;
+	while (bits < PD_STORE_ORDER_BITS_MAX && dense >> (bits + PD_STORE_ORDER_BUCKET_BITS))
+		bits++;
+	return bits;
+}
+
+static inline int pd_store_n_orders(const struct pd_store_segment_footer *f)
+{
+	return f->dense ? (int)f->sketch_words * 64 / PD_STORE_BAND_BITS : 0;
+}
+
+static inline struct pd_store_segment_orders pd_store_lay_out_orders(const struct pd_store_segment_footer *f)
+{
+	struct pd_store_table_layout l;
+	pd_store_lay_out_table(f, &l);
+	uint64_t head = pd_store_aligned(((UINT64_C(1) << pd_store_order_bits(f->dense)) + 1) * 4);
+	return (struct pd_store_segment_orders){ pd_store_n_orders(f), 32 - pd_store_order_bits(f->dense),
+						 f->section[PD_STORE_SEG_TABLES].at + l.bytes * f->tables, head,
+						 head + pd_store_aligned(f->dense * UINT64_C(8)) };
+}
+
+struct pd_store_order {
+	uint64_t at, entries; /* offset of the order in the file, and its entries */
+	const uint32_t *starts;
+	const uint64_t *v; /* beginning << 32 | row */
+	int shift;
+};
+
+static inline struct pd_store_order pd_store_order_at(const struct pd_store_segment *s, int order)
+{
+	uint64_t at = s->orders.at + s->orders.bytes * (unsigned)order, entries = at + s->orders.head;
+	return (struct pd_store_order){ at, entries, (const uint32_t *)(s->map.p + at), (const uint64_t *)(s->map.p + entries),
+					s->orders.shift };
+}
+
+static inline uint64_t pd_store_order_bucket(const struct pd_store_order *o, uint32_t begin)
+{
+	return (uint64_t)begin >> o->shift;
+}
+
+int pd_store_segment_check_blocks(struct pd_store_segment *s, uint64_t first, uint64_t last, struct pd_err *e);
+
+/* Verify the checksums of the blocks that contain n bytes from `at` on, at their first use.  It is nearly always one
+ * block that was verified before: a query calls this thousands of times. */
+static inline int pd_store_segment_check(struct pd_store_segment *s, uint64_t at, uint64_t n, struct pd_err *e)
+{
+	uint64_t first = at / PD_STORE_BLOCK, last = n ? (at + n - 1) / PD_STORE_BLOCK : 0;
+	return !n || (first == last && s->seen[first]) ? PD_OK : pd_store_segment_check_blocks(s, first, last, e);
+}
+
+static inline const void *pd_store_segment_items(struct pd_store_segment *s, int section, uint64_t from, uint64_t to, size_t size,
+						 struct pd_err *e)
+{
+	uint64_t at = s->f.section[section].at;
+	if (from > to || to * size > s->f.section[section].n) {
+		pd_store_segment_damaged(s, at, "it points outside a section", e);
+		return NULL;
+	}
+	return pd_store_segment_check(s, at + from * size, (to - from) * size, e) ? NULL : s->map.p + at + from * size;
+}
+
+/* The range of hashes of a list with the highest bits of low … high: from *from to *to - 1. */
+int pd_store_segment_narrow(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high, uint64_t *from,
+			    uint64_t *to, struct pd_err *e);
+
+/* Receives damage: for one file the first PD_STORE_TOLD offsets as they are found, then the number of others. */
+#define PD_STORE_TOLD 100
+typedef void pd_store_damage_fn(void *ctx, const char *what);
+
+/* The damage of one file that was reported. */
+struct pd_store_damage {
+	const struct pd_store_segment *s;
+	pd_store_damage_fn *damaged;
+	void *ctx;
+	uint64_t n;
+};
+
+void pd_store_damage_report(struct pd_store_damage *d, const char *what);
+void pd_store_damage_end(const struct pd_store_damage *d);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Full verification of a segment: each damage is reported with its offset, and reading continues after it.
+ */
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "store/segment.h"
+
+/* Return whether entry `at` of a table belongs to this bucket and follows the row before it. */
+static bool entry_holds(const struct pd_store_segment *s, const struct pd_store_table_layout *l, const uint8_t *base,
+			uint32_t table, uint32_t bucket, uint32_t at, int64_t *row)
+{
+	const uint64_t *keys = (const uint64_t *)(base + l->part[PD_STORE_TABLE_KEYS]);
+	uint32_t words = s->f.bits / 64, r = ((const uint32_t *)(base + l->part[PD_STORE_TABLE_ROWS]))[at];
+	if (r >= s->f.rows || r <= *row || !pd_store_in_tables(s->section[PD_STORE_SEG_HAS][r]))
+		return false;
+	const uint64_t *key = (const uint64_t *)s->section[PD_STORE_SEG_KEYS] + (size_t)r * words;
+	for (uint32_t w = 0; w < words; w++)
+		if (keys[l->stride * w + at] != key[w])
+			return false;
+	*row = r;
+	struct pd_store_partition partition = { (int)s->f.tables, (int)s->f.table_bits };
+	return pd_store_partition_block(partition, key, (int)table) == bucket;
+}
+
+/* Check that every table has every key once in its bucket: the rows of a bucket ascend, and their number is that of
+ * the fingerprints. */
+static int verify_table(struct pd_store_segment *s, uint32_t table, struct pd_err *e)
+{
+	struct pd_store_table_layout layout;
+	pd_store_lay_out_table(&s->f, &layout);
+	uint64_t at = s->f.section[PD_STORE_SEG_TABLES].at + layout.bytes * table;
+	const uint32_t *starts = (const uint32_t *)(s->map.p + at), n = UINT32_C(1) << s->f.table_bits;
+	for (uint32_t v = 0; v < n; v++) {
+		int64_t row = -1;
+		if (starts[v] > starts[v + 1] || starts[v + 1] > s->f.fingerprints)
+			return pd_store_segment_damaged(s, at + v * UINT64_C(4), "a bucket points outside its table", e);
+		for (uint32_t i = starts[v]; i < starts[v + 1]; i++)
+			if (!entry_holds(s, &layout, s->map.p + at, table, v, i, &row))
+				return pd_store_segment_damaged(s, at + layout.part[PD_STORE_TABLE_ROWS] + i * UINT64_C(4),
+								"a table does not hold what the columns hold", e);
+	}
+	bool whole = starts[0] == 0 && starts[n] == s->f.fingerprints;
+	return whole ? PD_OK : pd_store_segment_damaged(s, at, "a table lacks a row", e);
+}
+
+static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
+{
+	uint64_t prints = 0;
+	int status = PD_OK;
+	for (uint64_t row = 0; row < s->f.rows; row++)
+		prints += pd_store_in_tables(s->section[PD_STORE_SEG_HAS][row]);
+	if (prints != s->f.fingerprints)
+		return pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_HAS].at,
+						"the number of fingerprints is not the number in the footer", e);
+	for (uint32_t t = 0; !status && t < s->f.tables; t++)
+		status = verify_table(s, t, e);
+	return status;
+}
+
+/* Check that every order has every dense page once in its position. */
+static int verify_order(struct pd_store_segment *s, int order, struct pd_err *e)
+{
+	struct pd_store_order o = pd_store_order_at(s, order);
+	uint64_t n = UINT64_C(1) << pd_store_order_bits(s->f.dense);
+	uint8_t *met = pd_zalloc(s->f.rows + 1);
+	struct pd_store_page page, last;
+	int status =
+		o.starts[0] || o.starts[n] != s->f.dense ? pd_store_segment_damaged(s, o.at, "an order lacks a page", e) : PD_OK;
+	for (uint64_t v = 0; !status && v < n; v++) {
+		if (o.starts[v] > o.starts[v + 1] || o.starts[v + 1] > s->f.dense)
+			status = pd_store_segment_damaged(s, o.at + v * 4, "an order points outside itself", e);
+		for (uint64_t i = o.starts[v]; !status && i < o.starts[v + 1]; i++) {
+			uint32_t row = (uint32_t)o.v[i], begin = (uint32_t)(o.v[i] >> 32);
+			status = row >= s->f.rows ? PD_ERR_FORMAT : pd_store_segment_page(s, row, NULL, &page, e);
+			int c = status || !i ? 1 : pd_store_order_compare(page.sketch, last.sketch, order);
+			if (status || !(page.has & PD_STORE_HAS_BANDS) || met[row] ||
+			    begin != pd_store_order_begin(page.sketch, order) || pd_store_order_bucket(&o, begin) != v || c < 0 ||
+			    (c == 0 && row < (uint32_t)o.v[i - 1]))
+				status = pd_store_segment_damaged(s, o.entries + i * 8,
+								  "an order does not hold what the columns hold", e);
+			else
+				met[row] = 1;
+			last = page;
+		}
+	}
+	free(met);
+	return status;
+}
+
+static int verify_orders(struct pd_store_segment *s, struct pd_err *e)
+{
+	uint64_t dense = 0;
+	int status = PD_OK;
+	for (uint64_t row = 0; row < s->f.rows; row++)
+		dense += (s->section[PD_STORE_SEG_HAS][row] & PD_STORE_HAS_BANDS) > 0;
+	if (s->f.version > PD_STORE_BANDS_BY_HASH && dense != s->f.dense)
+		return pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_HAS].at,
+						"the number of pages in dense places is not the number in the footer", e);
+	for (int i = 0; !status && i < s->orders.n; i++)
+		status = verify_order(s, i, e);
+	return status;
+}
+
+/* Rows of one hash, which may be many, ascend. */
+static int verify_listed(struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, uint32_t row, struct pd_err *e)
+{
+	uint64_t from, to;
+	int status = pd_store_segment_narrow(s, by, hash, hash, &from, &to, e);
+	const uint64_t *hashes = status ? NULL : pd_store_segment_items(s, PD_STORE_SEG_HASHES + (int)by, from, to, 8, e);
+	const uint32_t *rows = hashes ? pd_store_segment_items(s, PD_STORE_SEG_LIST_ROWS + (int)by, from, to, 4, e) : NULL;
+	if (!rows)
+		return PD_ERR_FORMAT;
+	uint64_t at = PD_LOWER_BOUND(i, 0, to - from, hashes[i] < hash || (hashes[i] == hash && rows[i] < row));
+	bool there = at < to - from && hashes[at] == hash && rows[at] == row;
+	return there ? PD_OK : pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_HASHES + by].at, "a list lacks a row", e);
+}
+
+/* Check the rows one by one: numbers ascend, texts decompress, and lists agree with the columns. */
+static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *texts, struct pd_err *e)
+{
+	uint32_t bands[PD_STORE_BANDS];
+	uint64_t keys[PD_STORE_KEYS_MAX + PD_STORE_SUBJECTS_MAX];
+	struct pd_store_page page;
+	const uint32_t *numbers = (const uint32_t *)s->section[PD_STORE_SEG_NUMBERS];
+	int status = PD_OK;
+	for (uint32_t row = 0; !status && row < s->f.rows; row++) {
+		if (row && numbers[row] <= numbers[row - 1])
+			status = pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_NUMBERS].at + row * UINT64_C(4),
+							  "pages are out of order", e);
+		if (!status)
+			status = pd_store_segment_page(s, row, texts, &page, e);
+		if (!status)
+			pd_store_page_hash(&page);
+		for (int by = 0; !status && by < PD_STORE_BY_COUNT; by++)
+			if (page.hash[by])
+				status = verify_listed(s, (enum pd_store_by)by, page.hash[by], row, e);
+		for (size_t i = 0, n = status || s->f.version > PD_STORE_BANDS_BY_HASH ? 0 : pd_store_page_bands(&page, bands);
+		     !status && i < n; i++)
+			status = verify_listed(s, PD_STORE_BY_TEXT, pd_store_band_hash(bands[i]), row, e);
+		size_t n_keys = status ? 0 : pd_store_page_keys(&page, keys);
+		if (!status)
+			n_keys += pd_store_page_subjects(&page, keys + n_keys);
+		for (size_t i = 0; !status && i < n_keys; i++)
+			status = verify_listed(s, PD_STORE_BY_TEXT, keys[i], row, e);
+	}
+	return status;
+}
+
+int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_damage_fn *damaged,
+			    void *damaged_ctx, struct pd_err *e)
+{
+	struct pd_store_damage damage = { .s = s, .damaged = damaged, .ctx = damaged_ctx };
+	int status = PD_OK;
+	for (uint64_t at = 0; at < s->f.content; at += PD_STORE_BLOCK)
+		if (pd_store_segment_check(s, at, 1, e))
+			pd_store_damage_report(&damage, e->text);
+	if (!damage.n)
+		status = verify_tables(s, e);
+	if (!damage.n && !status)
+		status = verify_orders(s, e);
+	if (!damage.n && !status)
+		status = verify_rows(s, texts, e);
+	if (status == PD_ERR_FORMAT)
+		pd_store_damage_report(&damage, e->text);
+	pd_store_damage_end(&damage);
+	return status == PD_ERR_FORMAT ? PD_OK : status;
+}

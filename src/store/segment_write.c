@@ -1,0 +1,733 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Writing of segments, from pages in memory or from other segments.
+ */
+#include <stdlib.h>
+
+#include "base/codec.h"
+#include "base/sort.h"
+#include "store/segment.h"
+
+/* The output stream of a segment: bytes in, blocks and their checksums out.  After an error all calls do nothing. */
+struct out {
+	struct pd_store_io_file f;
+	uint64_t file, at;
+	struct pd_buf block, checks;
+	struct pd_store_segment_footer footer;
+	int status;
+	struct pd_err *e;
+};
+
+static void out_open(struct out *o, struct pd_store_io *io, uint64_t file, struct pd_err *e)
+{
+	char name[PD_STORE_IO_NAME_MAX];
+	*o = (struct out){ .file = file, .e = e };
+	pd_store_io_name(io, "seg", file, name, NULL);
+	o->status = pd_store_io_create(io, name, &o->f, e);
+}
+
+static void end_block(struct out *o)
+{
+	uint64_t block = o->checks.n / 8;
+	if (!o->block.n)
+		return;
+	pd_store_put64(&o->checks, pd_hash64_seed(o->block.p, o->block.n, o->file << 32 ^ block));
+	if (!o->status)
+		o->status = pd_store_io_append(&o->f, o->block.p, o->block.n, o->e);
+	pd_buf_clear(&o->block);
+}
+
+static void out_put(struct out *o, const void *p, size_t n)
+{
+	const char *from = p;
+	while (n && !o->status) {
+		size_t room = PD_STORE_BLOCK - o->block.n, some = n < room ? n : room;
+		pd_buf_add(&o->block, from, some);
+		from += some;
+		n -= some;
+		o->at += some;
+		if (o->block.n == PD_STORE_BLOCK)
+			end_block(o);
+	}
+}
+
+static void out_align(struct out *o)
+{
+	static const char zeroes[PD_STORE_ALIGN];
+	out_put(o, zeroes, (PD_STORE_ALIGN - o->at % PD_STORE_ALIGN) % PD_STORE_ALIGN);
+}
+
+static void out_section(struct out *o, int section)
+{
+	out_align(o);
+	o->footer.section[section].at = o->at;
+}
+
+static void out_section_end(struct out *o, int section)
+{
+	o->footer.section[section].n = o->at - o->footer.section[section].at;
+}
+
+static int out_finish(struct out *o)
+{
+	struct pd_store_segment_footer *f = &o->footer;
+	end_block(o);
+	memcpy(f->magic, PD_STORE_SEGMENT_MAGIC, sizeof f->magic);
+	f->version = PD_STORE_VERSION;
+	f->block = PD_STORE_BLOCK;
+	f->file = o->file;
+	f->content = o->at;
+	f->checks_check = pd_hash64_seed(o->checks.p, o->checks.n, o->file);
+	f->check = pd_hash64_seed(f, sizeof *f - 8, o->file);
+	if (!o->status)
+		o->status = pd_store_io_append(&o->f, o->checks.p, o->checks.n, o->e);
+	if (!o->status)
+		o->status = pd_store_io_append(&o->f, f, sizeof *f, o->e);
+	if (!o->status)
+		o->status = pd_store_io_sync(&o->f, o->e);
+	pd_store_io_close(&o->f);
+	pd_buf_release(&o->block);
+	pd_buf_release(&o->checks);
+	return o->status;
+}
+
+/* The source of a segment, a column each as in segment.h, in another segment or in memory. */
+struct part {
+	const char *name; /* for messages */
+	size_t n;
+	uint64_t first;
+	const uint32_t *numbers;
+	const uint8_t *has;
+	const uint64_t *keys, *sketches;
+	int sketch_words;
+	bool bands_by_hash; /* in the list by text */
+	struct {
+		size_t n;
+		const uint64_t *hash;
+		const uint32_t *rows;
+	} list[PD_STORE_BY_COUNT];
+	size_t n_row_blocks, rows_bytes;
+	const struct pd_store_row_block *row_blocks;
+	const uint8_t *rows;
+	void *memory[12]; /* memory that release frees */
+};
+
+static int part_of_segment(struct part *part, struct pd_store_segment *s, struct pd_err *e)
+{
+	const struct pd_store_segment_footer *f = &s->f;
+	*part = (struct part){
+		.name = s->name,
+		.n = f->rows,
+		.first = f->first,
+		.numbers = (const uint32_t *)s->section[PD_STORE_SEG_NUMBERS],
+		.has = s->section[PD_STORE_SEG_HAS],
+		.keys = (const uint64_t *)s->section[PD_STORE_SEG_KEYS],
+		.sketches = (const uint64_t *)s->section[PD_STORE_SEG_SKETCHES],
+		.sketch_words = (int)f->sketch_words,
+		.bands_by_hash = f->version <= PD_STORE_BANDS_BY_HASH,
+		.n_row_blocks = f->row_blocks,
+		.row_blocks = (const struct pd_store_row_block *)s->section[PD_STORE_SEG_ROW_BLOCKS],
+		.rows = s->section[PD_STORE_SEG_ROWS],
+		.rows_bytes = f->section[PD_STORE_SEG_ROWS].n,
+	};
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
+		part->list[by].n = f->listed[by];
+		part->list[by].hash = (const uint64_t *)s->section[PD_STORE_SEG_HASHES + by];
+		part->list[by].rows = (const uint32_t *)s->section[PD_STORE_SEG_LIST_ROWS + by];
+	}
+	return pd_store_segment_check(s, 0, f->content, e);
+}
+
+/* Compress texts of rows into blocks.  A block whose rows are all kept is copied unchanged, so merging costs little
+ * more than reading and writing. */
+struct row_packer {
+	struct pd_zstd_packer *zstd;
+	struct pd_unpacker *unpacker;
+	struct pd_buf raw, packed;
+	struct pd_buf blocks; /* struct pd_store_row_block of all that was packed */
+	uint64_t at;	      /* bytes packed */
+	uint32_t row;	      /* rows packed */
+};
+
+enum { ROWS = 16 }; /* of a block */
+
+static void row_packer_init(struct row_packer *p)
+{
+	*p = (struct row_packer){ .zstd = pd_zstd_packer_new(), .unpacker = pd_unpacker_new() };
+}
+
+static void row_packer_release(struct row_packer *p)
+{
+	pd_zstd_packer_free(p->zstd);
+	pd_unpacker_free(p->unpacker);
+	pd_buf_release(&p->raw);
+	pd_buf_release(&p->packed);
+	pd_buf_release(&p->blocks);
+}
+
+static void add_block(struct row_packer *p, size_t bytes, uint32_t n_rows)
+{
+	struct pd_store_row_block b = { .at = p->at, .bytes = (uint32_t)bytes, .first = p->row };
+	pd_buf_add(&p->blocks, &b, sizeof b);
+	p->at += bytes;
+	p->row += n_rows;
+}
+
+static struct pd_span row_packer_block(struct row_packer *p, uint32_t n_rows)
+{
+	pd_buf_clear(&p->packed);
+	pd_zstd_pack(p->zstd, pd_buf_span(&p->raw), &p->packed);
+	pd_buf_clear(&p->raw);
+	add_block(p, p->packed.n, n_rows);
+	return pd_buf_span(&p->packed);
+}
+
+struct listed {
+	uint64_t hash;
+	uint32_t row;
+};
+
+static int by_hash_and_row(const void *a, const void *b)
+{
+	const struct listed *x = a, *y = b;
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static void list_recent(struct part *part, const struct pd_store_recent *r, int by)
+{
+	struct listed *v = pd_alloc((r->n + r->n_keys + 1) * sizeof *v);
+	size_t n = 0;
+	for (size_t i = 0; i < r->n; i++)
+		if (r->pages[i].hash[by])
+			v[n++] = (struct listed){ r->pages[i].hash[by], (uint32_t)i };
+	for (size_t i = 0; by == PD_STORE_BY_TEXT && i < r->n_keys; i++)
+		v[n++] = (struct listed){ r->keys[i].hash, r->keys[i].row };
+	qsort(v, n, sizeof *v, by_hash_and_row);
+	uint64_t *hash = part->memory[2 * by] = pd_alloc((n + 1) * sizeof *hash);
+	uint32_t *rows = part->memory[2 * by + 1] = pd_alloc((n + 1) * sizeof *rows);
+	for (size_t i = 0; i < n; i++) {
+		hash[i] = v[i].hash;
+		rows[i] = v[i].row;
+	}
+	part->list[by].n = n;
+	part->list[by].hash = hash;
+	part->list[by].rows = rows;
+	free(v);
+}
+
+static void pack_recent(struct part *part, const struct pd_store_recent *r)
+{
+	struct row_packer p;
+	struct pd_buf rows = { 0 };
+	row_packer_init(&p);
+	for (uint32_t i = 0, waiting = 0; i < r->n; i++) {
+		pd_buf_add_span(&p.raw, pd_store_recent_page(r, i).text);
+		pd_buf_add_c(&p.raw, '\n');
+		if (++waiting < ROWS && i + 1 < r->n)
+			continue;
+		pd_buf_add_span(&rows, row_packer_block(&p, waiting));
+		waiting = 0;
+	}
+	part->n_row_blocks = p.blocks.n / sizeof *part->row_blocks;
+	part->row_blocks = part->memory[6] = p.blocks.p;
+	part->rows_bytes = rows.n;
+	part->rows = part->memory[7] = rows.p;
+	p.blocks = (struct pd_buf){ 0 };
+	row_packer_release(&p);
+}
+
+static void part_of_recent(struct part *part, const struct pd_store_recent *r, int sketch_words)
+{
+	size_t words = (size_t)r->bits / 64, sw = (size_t)sketch_words;
+	*part = (struct part){ .name = "log", .n = r->n, .sketch_words = sketch_words };
+	part->first = r->n ? r->numbers[0] : 0;
+	uint32_t *numbers = part->memory[8] = pd_alloc((r->n + 1) * sizeof *numbers);
+	uint8_t *has = part->memory[9] = pd_alloc(r->n + 1);
+	uint64_t *keys = part->memory[10] = pd_alloc((r->n + 1) * words * 8);
+	uint64_t *sketches = part->memory[11] = pd_alloc((r->n + 1) * sw * 8 + 1);
+	for (size_t i = 0; i < r->n; i++) {
+		const struct pd_store_page *p = &r->pages[i];
+		numbers[i] = (uint32_t)(r->numbers[i] - part->first);
+		has[i] = p->has;
+		memcpy(keys + i * words, p->key.w, words * 8);
+		memcpy(sketches + i * sw, p->sketch, sw * 8);
+	}
+	part->numbers = numbers;
+	part->has = has;
+	part->keys = keys;
+	part->sketches = sketches;
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++)
+		list_recent(part, r, by);
+	pack_recent(part, r);
+}
+
+static void part_release(struct part *part)
+{
+	for (size_t i = 0; i < sizeof part->memory / sizeof *part->memory; i++)
+		free(part->memory[i]);
+	*part = (struct part){ 0 };
+}
+
+static int rows_damaged(const struct part *part, struct out *out)
+{
+	return pd_fail(out->e, PD_ERR_FORMAT, "%s: a block of rows is damaged", part->name);
+}
+
+/* The kept rows of a block, as a new block. */
+static int repack(struct row_packer *p, const struct part *part, struct pd_span packed, const uint32_t *row, size_t n,
+		  struct out *out)
+{
+	struct pd_buf text = { 0 };
+	struct pd_span rest, line;
+	size_t used;
+	uint32_t stay = 0;
+	int status = pd_unpack_whole(p->unpacker, PD_CODEC_ZSTD, packed, PD_STORE_TEXTS_MAX, &text, &used);
+	rest = pd_buf_span(&text);
+	for (size_t i = 0; !status && i < n; i++) {
+		if (!pd_span_split(&rest, '\n', &line) || !rest.p)
+			status = PD_ERR_FORMAT;
+		else if (row[i] != UINT32_MAX) {
+			pd_buf_add_span(&p->raw, line);
+			pd_buf_add_c(&p->raw, '\n');
+			stay++;
+		}
+	}
+	if (!status && stay) {
+		struct pd_span block = row_packer_block(p, stay);
+		out_put(out, block.p, block.n);
+	}
+	pd_buf_release(&text);
+	return status ? rows_damaged(part, out) : PD_OK;
+}
+
+static int copy_rows(struct row_packer *p, const struct part *part, const uint32_t *row, struct out *out)
+{
+	int status = PD_OK;
+	for (size_t i = 0; !status && i < part->n_row_blocks; i++) {
+		const struct pd_store_row_block *b = &part->row_blocks[i];
+		size_t end = i + 1 < part->n_row_blocks ? b[1].first : part->n, all = 0;
+		if (b->at > part->rows_bytes || b->bytes > part->rows_bytes - b->at || b->first >= end || end > part->n)
+			return rows_damaged(part, out);
+		for (size_t r = b->first; r < end; r++)
+			all += row[r] != UINT32_MAX;
+		struct pd_span packed = pd_span((const char *)part->rows + b->at, b->bytes);
+		if (all < end - b->first) {
+			status = all ? repack(p, part, packed, row + b->first, end - b->first, out) : PD_OK;
+		} else {
+			out_put(out, packed.p, packed.n);
+			add_block(p, packed.n, (uint32_t)all);
+		}
+	}
+	return status;
+}
+
+/* All sections, from all parts. */
+
+enum { TABLE_ROOM = 128 << 20, NOWHERE = -1 }; /* bytes of a table that are sorted at once */
+
+struct segment_writing {
+	const struct pd_store_segment_job *job;
+	const struct part *parts; /* in the order of their pages' numbers */
+	size_t n_parts;
+	struct out out;
+	uint32_t **row; /* by part and old row: the new one, or NO_ROW */
+	struct pd_store_partition partition;
+	int sketch_words;
+	uint64_t rows, fingerprints, last;
+};
+
+#define NO_ROW UINT32_MAX
+
+/* Numbers and the list of tombstones both ascend. */
+static void number_rows(struct segment_writing *w, size_t part, const uint64_t **tombstones)
+{
+	const struct part *p = &w->parts[part];
+	const uint64_t *end = w->job->tombstones + w->job->n_tombstones;
+	w->row[part] = pd_alloc((p->n + 1) * sizeof **w->row);
+	for (size_t i = 0; i < p->n; i++) {
+		uint64_t number = p->first + p->numbers[i];
+		while (*tombstones < end && **tombstones < number)
+			++*tombstones;
+		bool live = *tombstones == end || **tombstones != number;
+		w->row[part][i] = live ? (uint32_t)w->rows : NO_ROW;
+		if (live && !w->rows)
+			w->out.footer.first = number;
+		w->last = live ? number : w->last;
+		w->rows += live;
+		w->fingerprints += live && pd_store_in_tables(p->has[i]);
+		w->out.footer.dense += live && p->has[i] & PD_STORE_HAS_BANDS;
+	}
+}
+
+#define FOR_LIVE(w, p, i) \
+	for (const struct part *p = (w)->parts; p < (w)->parts + (w)->n_parts; p++) \
+		for (size_t i = 0; i < p->n; i++) \
+			if ((w)->row[p - (w)->parts][i] != NO_ROW)
+
+static void write_columns(struct segment_writing *w)
+{
+	static const uint64_t none[PD_SKETCH_WORDS];
+	struct out *o = &w->out;
+	size_t words = (size_t)w->job->bits / 64;
+	out_section(o, PD_STORE_SEG_NUMBERS);
+	FOR_LIVE(w, p, i)
+	{
+		uint32_t number = (uint32_t)(p->first + p->numbers[i] - o->footer.first);
+		out_put(o, &number, 4);
+	}
+	out_section_end(o, PD_STORE_SEG_NUMBERS);
+	out_section(o, PD_STORE_SEG_HAS);
+	FOR_LIVE(w, p, i)
+	out_put(o, &p->has[i], 1);
+	out_section_end(o, PD_STORE_SEG_HAS);
+	out_section(o, PD_STORE_SEG_KEYS);
+	FOR_LIVE(w, p, i)
+	out_put(o, p->keys + i * words, words * 8);
+	out_section_end(o, PD_STORE_SEG_KEYS);
+	out_section(o, PD_STORE_SEG_SKETCHES);
+	FOR_LIVE(w, p, i)
+	{
+		size_t own = (size_t)p->sketch_words;
+		out_put(o, own ? p->sketches + i * own : none, own * 8);
+		out_put(o, none, ((size_t)w->sketch_words - own) * 8);
+	}
+	out_section_end(o, PD_STORE_SEG_SKETCHES);
+}
+
+/* The part whose next hash is the smallest, or NOWHERE. */
+static int next_part(const struct segment_writing *w, int by, const size_t *at)
+{
+	int best = NOWHERE;
+	for (size_t i = 0; i < w->n_parts; i++) {
+		const struct part *p = &w->parts[i], *b = best < 0 ? NULL : &w->parts[best];
+		if (at[i] < p->list[by].n && (!b || p->list[by].hash[at[i]] < b->list[by].hash[at[best]]))
+			best = (int)i;
+	}
+	return best;
+}
+
+static int bits_for(uint64_t n)
+{
+	int bits = 0;
+	while (bits < 24 && n >> (bits + 4))
+		bits++;
+	return bits;
+}
+
+/* Hashes are written at once; rows and starts are buffered. */
+static void merge_list(struct segment_writing *w, int by, struct pd_buf *rows, uint32_t *starts)
+{
+	size_t *at = pd_zalloc((w->n_parts + 1) * sizeof *at), shift = 64 - w->out.footer.start_bits[by];
+	for (int i; (i = next_part(w, by, at)) != NOWHERE; at[i]++) {
+		const struct part *p = &w->parts[i];
+		uint32_t old = p->list[by].rows[at[i]], row = old < p->n ? w->row[i][old] : NO_ROW;
+		uint64_t hash = p->list[by].hash[at[i]];
+		/* Bands of older segments become orders. */
+		if (row == NO_ROW || (by == PD_STORE_BY_TEXT && p->bands_by_hash && (hash & 3) == 2))
+			continue;
+		out_put(&w->out, &hash, 8);
+		pd_store_put32(rows, row);
+		starts[(shift == 64 ? 0 : hash >> shift) + 1]++;
+	}
+	free(at);
+}
+
+static void write_lists(struct segment_writing *w)
+{
+	struct out *o = &w->out;
+	struct pd_buf rows[PD_STORE_BY_COUNT] = { 0 };
+	uint32_t *starts[PD_STORE_BY_COUNT];
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
+		o->footer.start_bits[by] = (uint32_t)bits_for(w->rows);
+		starts[by] = pd_zalloc(((UINT64_C(1) << o->footer.start_bits[by]) + 1) * 4);
+		out_section(o, PD_STORE_SEG_HASHES + by);
+		merge_list(w, by, &rows[by], starts[by]);
+		out_section_end(o, PD_STORE_SEG_HASHES + by);
+		o->footer.listed[by] = rows[by].n / 4;
+		if (o->footer.listed[by] > UINT32_MAX && !o->status)
+			o->status = pd_fail(o->e, PD_ERR_LIMIT, "a segment would list over %u bands or keys", UINT32_MAX);
+	}
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
+		out_section(o, PD_STORE_SEG_LIST_ROWS + by);
+		out_put(o, rows[by].p, rows[by].n);
+		out_section_end(o, PD_STORE_SEG_LIST_ROWS + by);
+		pd_buf_release(&rows[by]);
+	}
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
+		size_t n = (size_t)1 << o->footer.start_bits[by];
+		for (size_t i = 0; i < n; i++)
+			starts[by][i + 1] += starts[by][i];
+		out_section(o, PD_STORE_SEG_STARTS + by);
+		out_put(o, starts[by], (n + 1) * 4);
+		out_section_end(o, PD_STORE_SEG_STARTS + by);
+		free(starts[by]);
+	}
+}
+
+/* starts[v + 1]: keys in bucket v, and then where each begins. */
+static void count_buckets(const struct segment_writing *w, int table, uint32_t *starts)
+{
+	size_t words = (size_t)w->job->bits / 64, n = (size_t)1 << w->partition.n_bits;
+	memset(starts, 0, (n + 1) * sizeof *starts);
+	FOR_LIVE(w, p, i)
+	if (pd_store_in_tables(p->has[i]))
+		starts[pd_store_partition_block(w->partition, p->keys + i * words, table) + 1]++;
+	for (size_t v = 0; v < n; v++)
+		starts[v + 1] += starts[v];
+}
+
+/* Buckets from .. to - 1 of one column of a table: word `column` of the keys, or, after the last word, the rows. */
+static void write_buckets(struct segment_writing *w, int table, int column, const uint32_t *starts, size_t from, size_t to)
+{
+	size_t words = (size_t)w->job->bits / 64, base = starts[from], n = starts[to] - base;
+	bool is_row = column == (int)words;
+	uint32_t *next = pd_alloc((to - from + 1) * sizeof *next), *rows = is_row ? pd_alloc(n * 4 + 1) : NULL;
+	uint64_t *keys = is_row ? NULL : pd_alloc(n * 8 + 1);
+	memcpy(next, starts + from, (to - from) * sizeof *next);
+	FOR_LIVE(w, p, i)
+	{
+		if (!pd_store_in_tables(p->has[i]))
+			continue;
+		uint64_t v = pd_store_partition_block(w->partition, p->keys + i * words, table);
+		if (v < from || v >= to)
+			continue;
+		size_t at = next[v - from]++ - base;
+		if (is_row)
+			rows[at] = w->row[p - w->parts][i];
+		else
+			keys[at] = p->keys[i * words + (size_t)column];
+	}
+	out_put(&w->out, is_row ? (void *)rows : (void *)keys, n * (is_row ? 4 : 8));
+	free(next);
+	free(rows);
+	free(keys);
+}
+
+/* As many buckets at once as TABLE_ROOM allows, at least one. */
+static void write_column(struct segment_writing *w, int table, int column, const uint32_t *starts)
+{
+	size_t n = (size_t)1 << w->partition.n_bits;
+	for (size_t from = 0, to; from < n; from = to) {
+		for (to = from + 1; to < n && (starts[to + 1] - starts[from]) * UINT64_C(8) <= TABLE_ROOM; to++)
+			;
+		write_buckets(w, table, column, starts, from, to);
+	}
+}
+
+/* Sort keys of an order: prefixes with numbers of dense pages, counted from 0. */
+struct sorting_order {
+	int order;
+	size_t n;
+	uint64_t *v, *other;
+	uint32_t *row; /* of these pages */
+	const uint64_t **sketch;
+	size_t words; /* of these sketches */
+};
+
+static const uint64_t *whole_sketch(const struct sorting_order *s, uint32_t i, uint64_t room[PD_SKETCH_WORDS])
+{
+	if (s->words == PD_SKETCH_WORDS)
+		return s->sketch[i];
+	memset(room, 0, PD_SKETCH_WORDS * sizeof *room);
+	memcpy(room, s->sketch[i], s->words * sizeof *room);
+	return room;
+}
+
+static int by_order(const void *x, const void *y, void *ctx)
+{
+	const struct sorting_order *s = ctx;
+	uint32_t a = (uint32_t) * (const uint64_t *)x, b = (uint32_t) * (const uint64_t *)y;
+	uint64_t room[2][PD_SKETCH_WORDS];
+	int c = pd_store_order_compare(whole_sketch(s, a, room[0]), whole_sketch(s, b, room[1]), s->order);
+	return c ? c : a < b ? -1 : a > b;
+}
+
+/* Sort by prefix with a radix sort, which keeps equal ones ordered by number; then sort the few with equal prefixes
+ * by the whole sketch. */
+static void sort_order(struct sorting_order *s)
+{
+	enum { DIGIT = 11, DIGITS = 3 };
+	for (int d = 0; d < DIGITS; d++) {
+		size_t next[(1 << DIGIT) + 1] = { 0 };
+		int shift = 32 + d * DIGIT;
+		for (size_t i = 0; i < s->n; i++)
+			next[(s->v[i] >> shift & ((1 << DIGIT) - 1)) + 1]++;
+		for (size_t v = 0; v < 1 << DIGIT; v++)
+			next[v + 1] += next[v];
+		for (size_t i = 0; i < s->n; i++)
+			s->other[next[s->v[i] >> shift & ((1 << DIGIT) - 1)]++] = s->v[i];
+		uint64_t *swap = s->v;
+		s->v = s->other;
+		s->other = swap;
+	}
+	for (size_t from = 0, to; from < s->n; from = to) {
+		bool sorted = true;
+		for (to = from + 1; to < s->n && s->v[to] >> 32 == s->v[from] >> 32; to++)
+			sorted = sorted && by_order(&s->v[to - 1], &s->v[to], s) < 0;
+		if (!sorted)
+			qsort_r(s->v + from, to - from, sizeof *s->v, by_order, s);
+	}
+}
+
+static void write_orders(struct segment_writing *w)
+{
+	struct pd_store_segment_footer *f = &w->out.footer;
+	struct sorting_order s = { .words = 0 };
+	uint64_t room[PD_SKETCH_WORDS];
+	int shift = 32 - pd_store_order_bits(f->dense);
+	size_t n_starts = ((size_t)1 << pd_store_order_bits(f->dense)) + 1;
+	if (!pd_store_n_orders(f))
+		return;
+	s.v = pd_alloc(f->dense * sizeof *s.v);
+	s.other = pd_alloc(f->dense * sizeof *s.other);
+	s.row = pd_alloc(f->dense * sizeof *s.row);
+	s.sketch = pd_alloc(f->dense * sizeof *s.sketch);
+	/* Pages without sketches are never dense; all others have sketches of one size. */
+	FOR_LIVE(w, p, i)
+	if (p->has[i] & PD_STORE_HAS_BANDS) {
+		s.words = (size_t)p->sketch_words;
+		s.sketch[s.n] = p->sketches + i * s.words;
+		s.row[s.n++] = w->row[p - w->parts][i];
+	}
+	uint32_t *starts = pd_alloc(n_starts * sizeof *starts);
+	for (s.order = 0; s.order < pd_store_n_orders(f); s.order++) {
+		for (uint32_t i = 0; i < s.n; i++)
+			s.v[i] = (uint64_t)pd_store_order_begin(whole_sketch(&s, i, room), s.order) << 32 | i;
+		sort_order(&s);
+		memset(starts, 0, n_starts * sizeof *starts);
+		for (size_t i = 0; i < s.n; i++) {
+			starts[((s.v[i] >> 32) >> shift) + 1]++;
+			s.v[i] = (s.v[i] & ~UINT64_C(0xffffffff)) | s.row[(uint32_t)s.v[i]];
+		}
+		for (size_t v = 1; v < n_starts; v++)
+			starts[v] += starts[v - 1];
+		out_put(&w->out, starts, n_starts * sizeof *starts);
+		out_align(&w->out);
+		out_put(&w->out, s.v, s.n * sizeof *s.v);
+		out_align(&w->out);
+	}
+	free(starts);
+	free(s.v);
+	free(s.other);
+	free(s.row);
+	free(s.sketch);
+}
+
+static void write_tables(struct segment_writing *w)
+{
+	static const uint64_t pad[PD_STORE_ALIGN];
+	struct pd_store_table_layout l;
+	size_t n = (size_t)1 << w->partition.n_bits, words = (size_t)w->job->bits / 64;
+	uint32_t *starts = pd_alloc((n + 1) * sizeof *starts);
+	pd_store_lay_out_table(&w->out.footer, &l);
+	out_section(&w->out, PD_STORE_SEG_TABLES);
+	for (int t = 0; t < w->partition.n_blocks; t++) {
+		count_buckets(w, t, starts);
+		out_put(&w->out, starts, (n + 1) * sizeof *starts);
+		out_align(&w->out);
+		for (size_t column = 0; column <= words; column++) {
+			write_column(w, t, (int)column, starts);
+			if (column < words)
+				out_put(&w->out, pad, (l.stride - w->fingerprints) * 8);
+		}
+		out_align(&w->out);
+	}
+	write_orders(w);
+	out_section_end(&w->out, PD_STORE_SEG_TABLES);
+	free(starts);
+}
+
+static void write_row_blocks(struct segment_writing *w)
+{
+	struct row_packer packer;
+	struct out *o = &w->out;
+	row_packer_init(&packer);
+	out_section(o, PD_STORE_SEG_ROWS);
+	for (size_t i = 0; !o->status && i < w->n_parts; i++) {
+		int status = copy_rows(&packer, &w->parts[i], w->row[i], o);
+		if (!o->status)
+			o->status = status;
+	}
+	out_section_end(o, PD_STORE_SEG_ROWS);
+	out_section(o, PD_STORE_SEG_ROW_BLOCKS);
+	out_put(o, packer.blocks.p, packer.blocks.n);
+	out_section_end(o, PD_STORE_SEG_ROW_BLOCKS);
+	o->footer.row_blocks = packer.blocks.n / sizeof(struct pd_store_row_block);
+	row_packer_release(&packer);
+}
+
+static void write_all(struct segment_writing *w)
+{
+	struct pd_store_segment_footer *f = &w->out.footer;
+	f->rows = w->rows;
+	f->fingerprints = w->fingerprints;
+	f->bits = (uint32_t)w->job->bits;
+	f->sketch_words = (uint32_t)w->sketch_words;
+	f->tables = (uint32_t)w->partition.n_blocks;
+	f->table_bits = (uint32_t)w->partition.n_bits;
+	out_put(&w->out, PD_STORE_SEGMENT_MAGIC, 8);
+	write_columns(w);
+	write_lists(w);
+	write_tables(w);
+	write_row_blocks(w);
+}
+
+static int write_parts(const struct pd_store_segment_job *job, const struct part *parts, size_t n_parts,
+		       struct pd_store_manifest_segment *out, struct pd_err *e)
+{
+	struct segment_writing w = {
+		.job = job, .parts = parts, .n_parts = n_parts, .row = pd_zalloc((n_parts + 1) * sizeof *w.row)
+	};
+	const uint64_t *tombstones = job->tombstones;
+	int status = PD_OK;
+	*out = (struct pd_store_manifest_segment){ .file = job->file };
+	for (size_t i = 0; i < n_parts; i++) {
+		number_rows(&w, i, &tombstones);
+		w.sketch_words = parts[i].sketch_words > w.sketch_words ? parts[i].sketch_words : w.sketch_words;
+	}
+	w.partition = pd_store_partition_choose(job->bits, job->k, w.fingerprints);
+	if (w.rows && (w.rows > PD_STORE_SEGMENT_ROWS || w.last - w.out.footer.first > UINT32_MAX))
+		status = pd_fail(e, PD_ERR_LIMIT, "a segment would hold over %u pages, or their numbers lie too far apart",
+				 PD_STORE_SEGMENT_ROWS);
+	if (w.rows && !status) {
+		uint64_t first = w.out.footer.first;
+		uint32_t dense = w.out.footer.dense;
+		out_open(&w.out, job->io, job->file, e);
+		w.out.footer.first = first;
+		w.out.footer.dense = dense;
+		write_all(&w);
+		status = out_finish(&w.out);
+		out->rows = w.rows;
+		out->bytes = w.out.f.size;
+		out->check = w.out.footer.check;
+	}
+	for (size_t i = 0; i < n_parts; i++)
+		free(w.row[i]);
+	free(w.row);
+	return status;
+}
+
+int pd_store_segment_write(const struct pd_store_segment_job *job, const struct pd_store_recent *recent, int sketch_words,
+			   struct pd_store_manifest_segment *out, struct pd_err *e)
+{
+	struct part part;
+	part_of_recent(&part, recent, sketch_words);
+	int status = write_parts(job, &part, 1, out, e);
+	part_release(&part);
+	return status;
+}
+
+int pd_store_segment_merge(const struct pd_store_segment_job *job, struct pd_store_segment *segments, size_t n,
+			   struct pd_store_manifest_segment *out, struct pd_err *e)
+{
+	struct part *parts = pd_zalloc((n + 1) * sizeof *parts);
+	int status = PD_OK;
+	for (size_t i = 0; !status && i < n; i++)
+		status = part_of_segment(&parts[i], &segments[i], e);
+	if (!status)
+		status = write_parts(job, parts, n, out, e);
+	free(parts);
+	return status;
+}
