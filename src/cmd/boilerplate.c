@@ -87,7 +87,7 @@ static int merge(const struct pd_walk_options *o, char **paths, int n, struct pd
 static void print_host(const struct pd_boilerplate_host *h, struct pd_buf *line)
 {
 	pd_buf_clear(line);
-	pd_tsv_add(line, h->name);
+	pd_tsv_add(line, h->host.name);
 	printf("%s\t%u\t%zu\t%zu\n", line->p, h->pages, h->site.n_lines, h->site.n_paths);
 }
 

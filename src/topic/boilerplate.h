@@ -4,7 +4,7 @@
  * and paths, and the sample of pages from which they were learned, so that tables can be merged.  A file -> the
  * repeated lines of a host.  Keys are in memory; samples are read from the file on demand.
  *
- * A table is checked before it is used: magic, version, length, checksum, the position of every part, and the order of
+ * A table is checked before it is used: magic, version, length, checksum, the position of every section, and the order of
  * keys.
  */
 #ifndef PD_TOPIC_BOILERPLATE_H
@@ -13,14 +13,12 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "topic/topic.h"
+#include "topic/site.h"
 
 #define PD_BOILERPLATE_VERSION 1
-#define PD_SITE_SAMPLE 32    /* pages of a host that are examined */
-#define PD_SITE_TEXTS 3	     /* a line is repeated if it occurs with this many different texts */
-#define PD_SITE_BITS 16	     /* texts are different if their signatures differ in more bits */
-#define PD_SITE_PATH_PAGES 6 /* a path on at least this many pages may be chrome as a whole */
-#define PD_SITE_BOUNDS 16384 /* number of hosts for which the learner filters pages: 4.6 MB, and their names */
+#define PD_SITE_SAMPLE 32 /* pages of a host that are examined */
+#define PD_SITE_TEXTS 3	  /* a line is repeated if it occurs with this many different texts */
+#define PD_SITE_BITS 16	  /* texts are different if their signatures differ in more bits */
 
 struct pd_boilerplate;
 
@@ -40,11 +38,12 @@ const struct pd_boilerplate_info *pd_boilerplate_info(const struct pd_boilerplat
 
 /* Return the repeated lines of a host; empty if the host is not known.  Owned by the table. */
 struct pd_site pd_boilerplate_site(const struct pd_boilerplate *b, struct pd_span host);
+/* Return whether the table has an entry for this host, which may be empty. */
+bool pd_boilerplate_has(const struct pd_boilerplate *b, struct pd_site_host host);
 
 /* Access by host, in the order of their keys and names.  Forged names may have equal keys. */
 struct pd_boilerplate_host {
-	uint64_t key;
-	struct pd_span name;
+	struct pd_site_host host;
 	unsigned pages; /* pages in the sample */
 	struct pd_site site;
 };
@@ -53,41 +52,50 @@ struct pd_boilerplate_host pd_boilerplate_host(const struct pd_boilerplate *b, s
 /* Read the records of host i's sample (site.h), checked, into `out`; its content is replaced. */
 int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out, struct pd_err *e);
 
-/* Learning.  Records of pages (site.h), in any order, and tables to merge or to copy -> a table (boilerplate.h).
- *
- * The sample of a host consists of the PD_SITE_SAMPLE pages whose URLs have the smallest keys, independent of their
- * order.  Of several captures of a URL, the smallest record is used.  So the table depends only on the set of pages:
- * learning from two dumps gives the same table as merging the tables of both.
- *
- * Memory is bounded for any dump.  Records are collected in a buffer of `memory` bytes.  A full buffer is sorted, cut
- * to the samples and spooled as a run.  At the end all runs are merged host by host, with a window for each. */
+/* Writer of a table.  Hosts are added in the order of their keys, each once.  Their data is spooled, and the file is
+ * assembled at the end. */
+struct pd_boilerplate_writer;
 
-struct pd_site_learn_options {
-	const char *tmp_dir;	      /* NULL: TMPDIR, /tmp */
-	size_t memory;		      /* 0: 64 MiB */
-	bool hidden_kept;	      /* recorded in the table */
-	bool samples;		      /* write samples into the table */
-	struct pd_boilerplate *known; /* its hosts are copied, and their pages ignored; NULL: none */
+int pd_boilerplate_writer_new(struct pd_boilerplate_writer **out, const char *tmp_dir, bool hidden_kept, bool samples,
+			      struct pd_err *e);
+void pd_boilerplate_writer_free(struct pd_boilerplate_writer *w);
+/* Add a host and the records of its sample.  Write errors are reported at the end. */
+void pd_boilerplate_writer_add(struct pd_boilerplate_writer *w, const struct pd_boilerplate_host *h, struct pd_span records);
+/* Write the table into `f`, which need not be seekable. */
+int pd_boilerplate_writer_end(struct pd_boilerplate_writer *w, FILE *f, struct pd_err *e);
+
+/* Layout of the table in its file (docs/format-boilerplate.md).  It is used in place: little-endian, numbers aligned to
+ * their size. */
+#define PD_BOILERPLATE_MAGIC "\x89PDBOIL\n"
+
+struct pd_boilerplate_header {
+	char magic[8];
+	uint64_t checksum[2]; /* XXH3-128 of bytes 24 to samples_at, high half first */
+	uint32_t version, zero;
+	uint64_t length;	      /* length of the file */
+	uint64_t samples_at;	      /* offset of the samples; `length` if there are none */
+	uint64_t samples_checksum[2]; /* XXH3-128 of the samples */
+	uint64_t hosts, keys, names;  /* entries, keys, bytes of names padded to 8 */
+	uint32_t sample, texts, bits; /* parameters: PD_SITE_SAMPLE, PD_SITE_TEXTS, PD_SITE_BITS */
+	uint32_t hidden;	      /* 1: hidden elements were text */
+	uint64_t zeroes[3];
 };
 
-struct pd_site_learner;
+#define PD_BOILERPLATE_UNCHECKED 24 /* bytes before the range of the checksum */
 
-struct pd_site_learner *pd_site_learner_new(const struct pd_site_learn_options *o);
-void pd_site_learner_free(struct pd_site_learner *l);
-/* Return whether a record of the page with this URL is needed.  It is not needed if it cannot be in its host's sample,
- * given the records so far, or if nothing is learned for the host, because the host is known or missing.  May be called
- * from any thread, also while records are added; `name` is scratch. */
-bool pd_site_learner_wants(struct pd_site_learner *l, struct pd_span url, struct pd_buf *name);
-/* Add any number of concatenated records. */
-int pd_site_learner_add(struct pd_site_learner *l, struct pd_span records, struct pd_err *e);
-/* Add the samples of all hosts of a table. */
-int pd_site_learner_merge(struct pd_site_learner *l, struct pd_boilerplate *b, struct pd_err *e);
-struct pd_site_learn_counts {
-	uint64_t hosts, taught; /* in the table; of these, with repeated lines */
-	uint64_t lines, paths;
+/* Then `hosts` of these, ascending by key and name; then the keys, the names, the samples. */
+struct pd_boilerplate_entry {
+	uint64_t key;
+	uint64_t keys_at;   /* index of its first key: lines, then paths */
+	uint64_t name_at;   /* offset in the names */
+	uint64_t sample_at; /* offset in the samples */
+	uint32_t lines, paths;
+	uint32_t sample;      /* bytes of its sample */
+	uint16_t name, pages; /* length of the name; number of pages in the sample */
 };
 
-/* Decide, and write the table into `f`.  May be called once.  `counts` may be NULL. */
-int pd_site_learner_end(struct pd_site_learner *l, FILE *f, struct pd_site_learn_counts *counts, struct pd_err *e);
+_Static_assert(sizeof(struct pd_boilerplate_header) == 128, "no padding");
+_Static_assert(sizeof(struct pd_boilerplate_entry) == 48, "no padding");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tables are used in place");
 
 #endif

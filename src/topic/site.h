@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The records and the file format of learned boilerplate.  From the lines of a page: the record that learning keeps of
- * it, and, if the page's host is known, marks on its repeated lines before the extractor decides.  Then the layout of
- * the table of all hosts in its file.  The code is in boilerplate.c.
+ * The lines of a page and its site.  If the page's host is known (boilerplate.h), its repeated lines are marked before
+ * the extractor decides.  Learning (learner.h) keeps a record of the page.
  *
  * A line has two keys: one of its text, and one of its path, the tags and classes of the boxes around it, from the page
  * down.  Both are XXH3-64, as in the table.
@@ -33,6 +32,7 @@
 #ifndef PD_TOPIC_SITE_H
 #define PD_TOPIC_SITE_H
 
+#include "base/hash.h"
 #include "topic/topic.h"
 
 #define PD_SITE_LINES_MAX 1000
@@ -59,13 +59,13 @@ struct pd_site_keys {
 	uint64_t *boxes; /* box -> its path; one for each box */
 	size_t cap_boxes;
 	struct pd_buf scratch, host;
-	struct pd_site_entry *entries, *sorted; /* lines and paths of a page before they become a record */
-	struct pd_site_place *places;
-	size_t n_entries, n_places, cap_entries, cap_sorted, cap_places;
+	struct pd_site_line *lines; /* lines and paths of a page before they become a record */
+	struct pd_site_path *paths;
+	size_t cap_lines, cap_paths;
 };
 
 void pd_site_keys_release(struct pd_site_keys *k);
-/* Mark the lines that the site repeats.  They have no weight, so that no rule counts them.  Titles are not marked. 
+/* Mark the lines that the site repeats.  They have no weight, so that no rule counts them.  Titles are not marked.
  * Return the marked text outside links, in bytes. */
 uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const struct pd_blocks *in, struct pd_line *lines, size_t n);
 /* Append the record of a page.  `lines` are all its lines; `why`, one entry per line, is NULL for lines of the main
@@ -73,38 +73,39 @@ uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const str
 bool pd_site_page_make(struct pd_site_keys *k, const struct pd_blocks *in, const struct pd_line *lines, const char *const *why,
 		       size_t n, struct pd_span url, struct pd_buf *out);
 
-/* Layout of the table in its file (docs/format-boilerplate.md).  It is used in place: little-endian, numbers aligned to
- * their size. */
-#define PD_BOILERPLATE_MAGIC "\x89PDBOIL\n"
-
-struct pd_boilerplate_header {
-	char magic[8];
-	uint64_t checksum[2]; /* XXH3-128 of bytes 24 to samples_at, high half first */
-	uint32_t version, zero;
-	uint64_t length;	      /* length of the file */
-	uint64_t samples_at;	      /* offset of the samples; `length` if there are none */
-	uint64_t samples_checksum[2]; /* XXH3-128 of the samples */
-	uint64_t hosts, keys, names;  /* entries, keys, bytes of names padded to 8 */
-	uint32_t sample, texts, bits; /* parameters: PD_SITE_SAMPLE, PD_SITE_TEXTS, PD_SITE_BITS */
-	uint32_t hidden;	      /* 1: hidden elements were text */
-	uint64_t zeroes[3];
-};
-
-#define PD_BOILERPLATE_UNCHECKED 24 /* bytes before the range of the checksum */
-
-/* Then `hosts` of these, ascending by key and name; then the keys, the names, the samples. */
-struct pd_boilerplate_entry {
+/* A host.  Anyone can compute a name with the key of another host, so a host is identified by its name: the key is only
+ * compared first. */
+struct pd_site_host {
 	uint64_t key;
-	uint64_t keys_at;   /* index of its first key: lines, then paths */
-	uint64_t name_at;   /* offset in the names */
-	uint64_t sample_at; /* offset in the samples */
-	uint32_t lines, paths;
-	uint32_t sample;      /* bytes of its sample */
-	uint16_t name, pages; /* length of the name; number of pages in the sample */
+	struct pd_span name;
 };
 
-_Static_assert(sizeof(struct pd_boilerplate_header) == 128, "no padding");
-_Static_assert(sizeof(struct pd_boilerplate_entry) == 48, "no padding");
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tables are used in place");
+static inline struct pd_site_host pd_site_host(struct pd_span name)
+{
+	return (struct pd_site_host){ pd_hash64(name.p, name.n), name };
+}
+
+/* Order of hosts in tables and of their records: by key, then by name. */
+static inline int pd_site_host_cmp(struct pd_site_host a, struct pd_site_host b)
+{
+	return a.key != b.key ? (a.key < b.key ? -1 : 1) : pd_span_cmp(a.name, b.name);
+}
+
+/* Find the host of a page, as named in records.  Return false if it has none that can be stored. */
+bool pd_site_read_host(struct pd_span url, struct pd_buf *host);
+
+/* A record, used in place. */
+struct pd_site_page {
+	struct pd_site_host host;
+	uint64_t url, text, main, title;
+	uint32_t size;
+	uint16_t n_paths, n_lines;
+	const uint64_t *paths, *lines;
+	const uint16_t *links, *path_of;
+};
+
+/* Read the record at the start of `bytes` (aligned to 8).  Return false if it is missing or damaged. */
+bool pd_site_page_read(struct pd_span bytes, struct pd_site_page *out);
+bool pd_site_keys_ascend(const uint64_t *v, size_t n, bool strictly);
 
 #endif

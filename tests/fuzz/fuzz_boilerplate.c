@@ -4,7 +4,7 @@
  * read and its samples can be learned again.
  */
 #include "fuzz.h"
-#include "topic/boilerplate.h"
+#include "topic/learner.h"
 #include "topic/site.h"
 
 /* Set the fields that are checked first, so that the damage is in later fields. */
@@ -34,12 +34,12 @@ static void use(struct pd_boilerplate *b)
 	uint64_t last = 0;
 	for (size_t i = 0; i < pd_boilerplate_info(b)->hosts; i++) {
 		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
-		HOLDS(!i || h.key >= last);
-		last = h.key;
-		fuzz_sum(h.name);
+		HOLDS(!i || h.host.key >= last);
+		last = h.host.key;
+		fuzz_sum(h.host.name);
 		fuzz_sum(pd_span((const char *)h.site.lines, h.site.n_lines * sizeof *h.site.lines));
 		fuzz_sum(pd_span((const char *)h.site.paths, h.site.n_paths * sizeof *h.site.paths));
-		pd_boilerplate_site(b, h.name);
+		pd_boilerplate_site(b, h.host.name);
 	}
 	if (pd_site_learner_merge(l, b, &e) == PD_OK) {
 		FILE *f = tmpfile();

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "topic/boilerplate.h"
+#include "topic/learner.h"
 #include "topic/site.h"
 
 /* A line of a page: its text and its path. */
@@ -471,7 +471,7 @@ START_TEST(bounded_sample)
 	struct pd_boilerplate *b = open_table(end_of(l, "twice"));
 	for (size_t i = 0; i < 5; i++) {
 		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
-		int host = host_number(h.name);
+		int host = host_number(h.host.name);
 		pages[host] = h.pages;
 		ck_assert_msg(pd_boilerplate_sample(b, i, &sample, &e) == 0, "%s", e.text);
 		n = 0;
@@ -547,7 +547,7 @@ START_TEST(updated)
 	ck_assert_uint_eq(pd_boilerplate_info(b)->hosts, pd_boilerplate_info(known)->hosts + 1);
 	for (size_t i = 0; i < pd_boilerplate_info(known)->hosts; i++) {
 		struct pd_boilerplate_host h = pd_boilerplate_host(known, i);
-		struct pd_site s = pd_boilerplate_site(b, h.name);
+		struct pd_site s = pd_boilerplate_site(b, h.host.name);
 		ck_assert(s.n_lines == h.site.n_lines && s.n_paths == h.site.n_paths);
 		ck_assert(!memcmp(s.lines, h.site.lines, s.n_lines * sizeof *s.lines));
 	}
