@@ -87,11 +87,14 @@ LIBS ?=
 ALL_LIBS = $(PKG_LIBS) $(LIBS) -lm
 ALL_FLAGS = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS) $(if $(PARQUET),$(CXX) $(ALL_CXXFLAGS))
 
-# All stage folders are the library; main.c and cmd/ are the program.
-LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c $(foreach d,base read text page term topic url link sign row index match cluster store run apply tools tools/engine dedup api,src/$(d)/*.c)))
+# All stage folders are the library; main.c, cmd/ and tools/ are the program.
+LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c $(foreach d,base read text page term topic url link sign row index match store cluster apply run api,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
+TOOLS_SRC := $(sort $(wildcard src/tools/*.c src/tools/engine/*.c))
 LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(if $(PARQUET),$(B)/obj/src/base/parquet.o) $(B)/obj/src/term/data.o $(B)/obj/src/text/data.o
 CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/data.o
+# What programs of this house link: an archive of tools/, which is not installed, and the library.
+ARCHIVES = $(B)/libtools.a $(B)/libpagededup.a
 UNIT_SRC := $(sort $(wildcard tests/unit/test_*.c))
 UNIT = $(UNIT_SRC:tests/unit/%.c=$(B)/tests/%)
 # Fuzz targets: with libFuzzer under build/fuzz, and as programs that run files through them.
@@ -109,11 +112,13 @@ MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkcharsets.c $(filter src/ba
 
 all: $(B)/pagededup $(B)/libpagededup.a $(B)/libpagededup.so ## build the program and the libraries into build/
 
-$(B)/pagededup: $(CMD_OBJ) $(B)/libpagededup.a
+$(B)/pagededup: $(CMD_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(PIE) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
 $(B)/libpagededup.a: $(LIB_OBJ)
+$(B)/libtools.a: $(TOOLS_SRC:%.c=$(B)/obj/%.o)
+$(ARCHIVES):
 	@rm -f $@
 	$(call say,AR)
 	$(Q)ar rcs $@ $^
@@ -128,7 +133,7 @@ $(B)/libpagededup.so: $(LIB_OBJ) src/api/exports.map
 static: $(if $(PARQUET),without-parquet,$(B)/pagededup-static) ## build build/pagededup-static, a program without shared libraries and other files
 without-parquet:
 	@echo "Apache Arrow's library, which pkg-config knows here, cannot be linked into one file: make static WITHOUT=\"$(strip $(WITHOUT) parquet)\"" >&2; exit 1
-$(B)/pagededup-static: $(CMD_OBJ) $(B)/libpagededup.a
+$(B)/pagededup-static: $(CMD_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(STATIC_PIE) $(ALL_LDFLAGS) -Wl,--gc-sections -o $@ $^ \
 		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(if $(filter igraph,$(WITHOUT)),,-lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath)) $(LIBS) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
@@ -207,7 +212,7 @@ unicode: ## write src/term/unicode.def again
 	$(Q)$(CC) -std=gnu11 -O1 -Wall -o $(B)/tools/gen_unicode tools/gen_unicode.c -lunistring
 	$(Q)$(B)/tools/gen_unicode > $(B)/tools/unicode.def && mv $(B)/tools/unicode.def src/term/unicode.def
 
-$(B)/tests/%: $(B)/obj/tests/unit/%.o $(B)/libpagededup.a
+$(B)/tests/%: $(B)/obj/tests/unit/%.o $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS) $(shell $(PKG_CONFIG) --libs check libbrotlienc) $(if $(filter %/test_fold,$@),-lunistring)
@@ -223,12 +228,12 @@ gate: all $(B)/bench/keys ## compare about 170 outputs with tests/gate.sums: for
 check-quick: all $(UNIT) ## build, and run tests that take a minute: for every edit
 	@B=$(B) tests/run $$(grep -v '^\#' tests/quick)
 
-$(B)/replay/%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(B)/libpagededup.a
+$(B)/replay/%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/obj/tests/fuzz/replay.o $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)
 
-$(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(B)/libpagededup.a
+$(B)/fuzz_%: $(B)/obj/tests/fuzz/fuzz_%.o $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(ALL_LIBS)
@@ -272,7 +277,7 @@ release-check: all ## check that HEAD can be released (docs/release.md)
 	@B=$(B) tools/release-check
 
 analyze: ## static analysis of src/ by gcc and clang: takes minutes, prints only findings
-	@tools/analyze $(ALL_CFLAGS) -- $(LIB_SRC) $(CMD_SRC)
+	@tools/analyze $(ALL_CFLAGS) -- $(LIB_SRC) $(TOOLS_SRC) $(CMD_SRC)
 
 cover: deps ## print the line coverage of src/ by the tests, by folder
 	@$(MAKE) --no-print-directory COVER=1 cover-run
@@ -318,7 +323,7 @@ $(B)/obj/bench/weights.o: src/topic/extract.c $(B)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -DPD_WEIGHTS_FROM_ENVIRONMENT -MMD -MP -c -o $@ $<
 
-$(B)/bench/pagededup: $(CMD_OBJ) $(B)/obj/bench/weights.o $(B)/libpagededup.a
+$(B)/bench/pagededup: $(CMD_OBJ) $(B)/obj/bench/weights.o $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(ALL_LIBS)

@@ -2,11 +2,11 @@
  *
  * pagededup apply: dumps and verdicts -> the dumps without the removed pages.
  */
-#include "apply/run.h"
 #include "base/file.h"
 #include "cmd/walk.h"
+#include "run/stage.h"
 
-#define AT(member) .at = offsetof(struct pd_apply_run_options, member)
+#define AT(member) .at = offsetof(struct pd_stage_apply, member)
 
 /* clang-format off */
 static const struct pd_opt opts[] = {
@@ -58,7 +58,7 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-static int check_apply(const struct pd_apply_run_options *o, char **inputs, int n_inputs, struct pd_err *e)
+static int check_apply(const struct pd_stage_apply *o, char **inputs, int n_inputs, struct pd_err *e)
 {
 	bool stdin_input = !n_inputs && !o->walk.files_from;
 	for (int i = 0; i < n_inputs; i++)
@@ -100,7 +100,7 @@ static int check_apply(const struct pd_apply_run_options *o, char **inputs, int 
 
 static int run_apply(int argc, char **argv)
 {
-	struct pd_apply_run_options o = { 0 };
+	struct pd_stage_apply o = { 0 };
 	struct pd_log log;
 	struct pd_err e;
 	int first;
@@ -110,7 +110,7 @@ static int run_apply(int argc, char **argv)
 		return code - 1;
 	int status = check_apply(&o, argv + first, argc - first, &e);
 	if (!status)
-		status = pd_apply_run(&o, argv + first, argc - first, &log, &e);
+		status = pd_stage_apply_run(&o, argv + first, argc - first, &log, &e);
 	return pd_command_exit(status, &log, &e);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * pagededup dedup: dumps -> dumps without near-duplicates; all stages in one run, which can be resumed. */
-#include "dedup/dedup.h"
+#include "run/dedup.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,9 +8,12 @@
 #include <unistd.h>
 
 #include "base/threads.h"
+#include "base/tsv.h"
 #include "cmd/command.h"
-#include "run/options.h"
 #include "cmd/walk.h"
+#include "run/options.h"
+#include "tools/inspect.h"
+#include "tools/report.h"
 
 static int add_against(void *options, const char *arg, struct pd_err *e)
 {
@@ -125,6 +128,56 @@ static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *f
 	return status ? 1 + pd_command_failed(log, &e) : 0;
 }
 
+/* Texts for the report. */
+struct texts {
+	struct pd_pick_texts pick;
+	const struct pd_map *new; /* ids of pages that may be removed; empty: all */
+};
+
+/* The dumps of old pages may be elsewhere: their texts are not available. */
+static int fetch_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e)
+{
+	struct texts *t = ctx;
+	struct pd_buf row = { 0 };
+	int status = pd_pick_text(&t->pick, id, title, url, text, e);
+	if (status < 0 && t->new->n) {
+		pd_tsv_add(&row, pd_span_z(id));
+		if (!pd_map_has(t->new, pd_map_key(pd_buf_span(&row))))
+			status = 1;
+		pd_buf_release(&row);
+	}
+	return status;
+}
+
+static int write_report(const struct pd_dedup_options *o, const struct pd_dedup_report *report, struct pd_log *log,
+			struct pd_err *e)
+{
+	struct pd_walk_options walk = o->walk;
+	struct texts texts = { { .walk = &walk, .log = log }, report->new };
+	struct pd_report_options r = { .verdicts = report->verdicts,
+				       .pairs = report->pairs,
+				       .output = report->output,
+				       .tmp_dir = o->tmp_dir,
+				       .suspects_go = o->remove_suspects,
+				       .sample = PD_REPORT_SAMPLE,
+				       .seed = 1,
+				       .in = report->in,
+				       .with_texts = true,
+				       .bytes_in = report->bytes_in,
+				       .bytes_out = report->bytes_out,
+				       .fetch = fetch_text,
+				       .ctx = &texts };
+	struct pd_report_result done;
+	walk.learn = false;
+	walk.page.boilerplate = report->boilerplate;
+	int status = pd_tables_open(&texts.pick.tables, &walk.page, e);
+	if (status)
+		return status;
+	status = pd_report_write(&r, log, &done, e);
+	pd_tables_release(&texts.pick.tables);
+	return status ? status : done.damaged;
+}
+
 static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_result *done, struct pd_log *log, double started)
 {
 	struct pd_buf line = { 0 };
@@ -168,6 +221,7 @@ static int run_dedup(int argc, char **argv)
 	}
 	pd_opt_given(&usage, argc, argv, &given);
 	o.given = pd_buf_z(&given);
+	o.report = write_report;
 	int status = pd_dedup(&o, argv + first, argc - first, &log, &done, &e);
 	if (!status)
 		status = close_run(&o, &done, &log, started);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "dedup/dedup.h"
+#include "run/journal.h"
 #include "tools/inspect.h"
 
 /* The setting "bits" of the library is --bits here, also in messages. */

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "dedup/dedup.h"
+#include "run/journal.h"
 #include "tools/inspect.h"
 
 struct why_options {

@@ -2,7 +2,7 @@
  *
  * Stages as commands run them, with all their messages.  Files of fp rows -> a file of pairs, and files of pairs -> a
  * file of verdicts: `match`, `cluster`, and the same stages of `dedup`.  Files of fp rows and the stored data of
- * earlier ones: `store`.
+ * earlier ones: `store`.  Verdicts and dumps -> the dumps without the pages that the verdicts remove: `apply`.
  */
 #ifndef PD_STAGE_STAGE_H
 #define PD_STAGE_STAGE_H
@@ -107,5 +107,23 @@ struct pd_stage_store {
 
 /* Return 0, PD_STAGE_DAMAGED, or a negative status and the error. */
 int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_store *o, struct pd_log *log, struct pd_err *e);
+
+/* --- apply --- */
+
+struct pd_stage_apply {
+	struct pd_walk_options walk;   /* first: rows of options are shared */
+	const char *verdicts;	       /* a file; "-": standard input */
+	const char *rows;	       /* rows of fp, with which the files to delete are compared */
+	const char *attributes, *cdxj; /* side outputs (apply/side_outputs.h); NULL: none */
+	const char *originals;	       /* the folder that `restore` searches */
+	const char *tmp_dir;
+	bool keep_others, remove_suspects, rewrite_revisits, restore, link; /* as in pd_apply_options */
+	bool list, remove; /* pages that are files: their paths are printed, or they are deleted */
+	bool unchecked;	   /* as in pd_apply_options */
+};
+
+/* Write the inputs without the removed pages and the side outputs; or, with `restore`, the original inputs.  Return 0;
+ * 1: done, but something was left out, and the options do not permit that; or a negative status and the error. */
+int pd_stage_apply_run(const struct pd_stage_apply *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e);
 
 #endif

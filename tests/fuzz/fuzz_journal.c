@@ -5,7 +5,7 @@
  */
 #include "base/hash.h"
 #include "fuzz.h"
-#include "dedup/dedup.h"
+#include "run/journal.h"
 
 /* Its files are "passwd", and others that are not there. */
 #define FOLDER "/etc"

@@ -75,11 +75,11 @@ home arrow 'arrow/|parquet/' 'src/base/parquet\.cc'
 home pthread 'pthread' 'src/base/threads\.c'
 
 # A folder may use the folders before it and base/, never a later one.
-order="base read text page term topic url link sign row index match store cluster run apply tools dedup api"
+order="base read text page term topic url link sign row index match store cluster apply run tools api"
 for folder in $order; do
 	allowed="base|$folder$(for f in $order; do [ "$f" = "$folder" ] && break; printf '|%s' "$f"; done)"
 	# These folders write or show results of the spine.
-	case $folder in api) spine='pipeline\.h|pagededup\.h' ;; run | tools | dedup) spine='pipeline\.h' ;; *) spine='$^' ;; esac
+	case $folder in api) spine='pipeline\.h|pagededup\.h' ;; run | tools) spine='pipeline\.h' ;; *) spine='$^' ;; esac
 	is "$folder/ calls only what comes before it" \
 		"$(grep -rnE '^#[[:space:]]*include "' "src/$folder" | grep -vE "include \"(($allowed)/|$folder\\.h|$spine)" | cut -d: -f1,3)" ""
 done
@@ -128,7 +128,8 @@ x86_64 | aarch64)
 esac
 
 is "all extern symbols begin with pd_ or pagededup_" \
-	"$(nm -g --defined-only "$B/libpagededup.a" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(pd_|pagededup_|__)/ { print $3 }')" ""
+	"$(nm -g --defined-only "$B/libpagededup.a" "$B/libtools.a" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(pd_|pagededup_|__)/ { print $3 }')" ""
+is "the library is complete without tools/" "$(nm -D --undefined-only "$B/libpagededup.so" | grep -w 'pd_[a-z_0-9]*')" ""
 is "the shared library exports the public interface alone" \
 	"$(nm -D --defined-only "$B/libpagededup.so" 2>/dev/null | awk 'NF == 3 && $3 !~ /^__|^mangle_path$|^PAGEDEDUP_/ { sub(/@.*/, "", $3); print $3 }' | sort)" \
 	"$(grep '^PAGEDEDUP_API' include/pagededup.h | grep -oE '\bpagededup_[a-z_]+\(' | tr -d '(' | sort -u)"

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * All stages in one run: dumps -> dumps without near-duplicates, in a folder, with a journal by
- * which a run that was broken off is resumed.
+ * The folder of a `dedup` run, and its journal.
  */
-#ifndef PD_DEDUP_DEDUP_H
-#define PD_DEDUP_DEDUP_H
+#ifndef PD_RUN_JOURNAL_H
+#define PD_RUN_JOURNAL_H
+
+#include <stdio.h>
 
 #include "apply/apply.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/terminal.h"
-#include "run/stage.h"
-#include "run/walk.h"
 
 /* The folder of a run: paths in it, unfinished files of a killed process, copies of files to keep.  It knows no
  * stages.
@@ -79,35 +78,10 @@ void pd_journal_release(struct pd_journal *j);
 int pd_journal_add_file(struct pd_journal *j, const char *folder, const char *name, bool linked, struct pd_err *e);
 /* One step more, as a line without its end; the journal is synced. */
 int pd_journal_add(struct pd_journal *j, struct pd_err *e, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The rows of the next unit. */
+int pd_journal_add_rows(struct pd_journal *j, uint64_t identity, struct pd_err *e);
 /* The output of an input; the caller syncs. */
 void pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *done, const char *input);
 int pd_journal_sync(struct pd_journal *j, struct pd_err *e);
-
-struct pd_dedup_options {
-	struct pd_walk_options walk; /* first: rows of options are shared */
-	struct pd_stage_match match;
-	struct pd_stage_cluster cluster;
-	const char *tmp_dir;
-	char **against; /* rows or key files of old pages, which are never changed; pages like them are removed */
-	int n_against;
-	const char *given; /* all given options that shape the result: a run is resumed with the same */
-	bool no_boilerplate, keep_others, remove_suspects, rewrite_revisits, link, keep_rows, dry_run, resume;
-};
-
-struct pd_dedup_counts {
-	uint64_t pages, without_fingerprint, left_out, damaged, inputs_without_pages, bytes; /* of the "# total" lines */
-	uint64_t clusters, duplicates, suspects;
-	uint64_t of_old; /* duplicates of old pages, if there are any */
-};
-
-struct pd_dedup_result {
-	struct pd_dedup_counts counts;
-	struct pd_journal_sums removed;
-	bool incomplete; /* something could not be read for the report, or differs from its row */
-};
-
-/* `o` is settled.  0, or negative and why. */
-int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_dedup_result *out,
-	     struct pd_err *e);
 
 #endif

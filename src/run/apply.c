@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "apply/run.h"
+#include "run/stage.h"
 
 #include <inttypes.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include "base/threads.h"
 
 struct apply_run {
-	const struct pd_apply_run_options *o;
+	const struct pd_stage_apply *o;
 	struct pd_log *log;
 	struct pd_apply_removals *removals;
 	struct pd_apply_side_outputs side_outputs;
@@ -127,7 +127,7 @@ static int is_folder(const char *path, struct pd_err *e)
 
 static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 {
-	const struct pd_apply_run_options *o = r->o;
+	const struct pd_stage_apply *o = r->o;
 	const char *output = o->walk.output ? o->walk.output : "-";
 	bool writes = !o->list && !o->remove && (o->walk.output || !o->attributes);
 	int to_folder = writes ? is_folder(output, &r->err) : 0;
@@ -197,7 +197,7 @@ static int check_digests(struct apply_run *r)
 
 static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 {
-	const struct pd_apply_run_options *o = r->o;
+	const struct pd_stage_apply *o = r->o;
 	char *verdicts = (char *)o->verdicts;
 	struct pd_apply_removals_options d = { .paths = &verdicts,
 					       .n_paths = o->restore ? 0 : 1,
@@ -339,7 +339,7 @@ static int write_apply_stats(struct apply_run *r)
 	return pd_outfile_commit(&f, &r->err);
 }
 
-int pd_apply_run(const struct pd_apply_run_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)
+int pd_stage_apply_run(const struct pd_stage_apply *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)
 {
 	struct apply_run r = { .o = o, .log = log, .started = pd_wall_seconds() };
 	int status = apply_inputs(&r, inputs, n_inputs);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All stages in one run: dumps -> dumps without near-duplicates, in a folder, with a journal by
+ * which a run that was broken off is resumed.
+ */
+#ifndef PD_RUN_DEDUP_H
+#define PD_RUN_DEDUP_H
+
+#include "run/journal.h"
+#include "run/stage.h"
+#include "run/walk.h"
+
+/* The data of a report about a run. */
+struct pd_dedup_report {
+	const char *verdicts, *pairs, *output; /* files; the pairs are those of one more bit */
+	const char *boilerplate;	       /* the table with which the rows were made; NULL: none */
+	struct pd_reader_options in;	       /* the dumps */
+	const struct pd_map *new;     /* hashes of the ids of all pages, as rows have them; empty: there are no old pages */
+	uint64_t bytes_in, bytes_out; /* of the dumps; 0: nothing was written */
+};
+
+struct pd_dedup_options {
+	struct pd_walk_options walk; /* first: rows of options are shared */
+	struct pd_stage_match match;
+	struct pd_stage_cluster cluster;
+	const char *tmp_dir;
+	char **against; /* rows or key files of old pages, which are never changed; pages like them are removed */
+	int n_against;
+	const char *given; /* all given options that shape the result: a run is resumed with the same */
+	bool no_boilerplate, keep_others, remove_suspects, rewrite_revisits, link, keep_rows, dry_run, resume;
+	/* Write the report.  Return 0; 1: something could not be read; or a negative status.  NULL: no report. */
+	int (*report)(const struct pd_dedup_options *o, const struct pd_dedup_report *report, struct pd_log *log, struct pd_err *e);
+};
+
+struct pd_dedup_counts {
+	uint64_t pages, without_fingerprint, left_out, damaged, inputs_without_pages, bytes; /* of the "# total" lines */
+	uint64_t clusters, duplicates, suspects;
+	uint64_t of_old; /* duplicates of old pages, if there are any */
+};
+
+struct pd_dedup_result {
+	struct pd_dedup_counts counts;
+	struct pd_journal_sums removed;
+	bool incomplete; /* something could not be read for the report, or differs from its row */
+};
+
+/* `o` is settled.  0, or negative and why. */
+int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_dedup_result *out,
+	     struct pd_err *e);
+
+#endif
