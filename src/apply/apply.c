@@ -355,26 +355,19 @@ static bool original_parse(struct pd_span header, struct original *out, bool *kn
 
 static int digest_range(const char *path, uint64_t offset, uint64_t length, struct pd_buf *out, struct pd_err *e)
 {
-	char piece[1 << 16];
-	int fd = open(path, O_RDONLY | O_CLOEXEC), status = PD_OK;
-	if (fd < 0)
+	struct pd_pieces in = { .f = fopen(path, "re"), .name = path, .left = length };
+	struct pd_span piece;
+	if (!in.f)
 		return pd_fail_errno(e, "%s: cannot open", path);
 	struct pd_sha1 *h = pd_sha1_new();
-	while (length && !status) {
-		ssize_t n = pd_pread(fd, piece, length < sizeof piece ? (size_t)length : sizeof piece, offset);
-		if (n < 0)
-			status = pd_fail_errno(e, "%s: cannot read", path);
-		else if (n == 0)
-			status = pd_fail(e, PD_ERR_INPUT, "%s ends before byte %" PRIu64, path, offset + length);
-		if (n <= 0)
-			break;
-		pd_sha1_add(h, pd_span(piece, (size_t)n));
-		offset += (uint64_t)n;
-		length -= (uint64_t)n;
+	int status = fseeko(in.f, (off_t)offset, SEEK_SET) < 0 ? pd_fail_errno(e, "%s: cannot read", path) : PD_OK;
+	while (!status && (status = pd_pieces_next(&in, &piece, e)) == 1) {
+		pd_sha1_add(h, piece);
+		status = PD_OK;
 	}
 	pd_buf_add_z(out, "sha1:");
 	pd_sha1_end(h, out);
-	close(fd);
+	fclose(in.f);
 	return status;
 }
 
@@ -1760,19 +1753,11 @@ struct pd_apply {
 /* Paths from stdin are needed three times. */
 static int spool_list(struct pd_apply *a, struct pd_err *e)
 {
-	char piece[4096];
-	size_t n;
 	if (!a->in.files_from || strcmp(a->in.files_from, "-") != 0)
 		return PD_OK;
-	a->list = pd_tempfile_open(a->o->tmp_dir, e);
+	a->list = pd_tempfile_of(pd_take_stream, stdin, "standard input", a->o->tmp_dir, e);
 	if (!a->list)
 		return PD_ERR_SYSTEM;
-	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, a->list) == n)
-		;
-	if (ferror(stdin))
-		return pd_fail_errno(e, "cannot read the list");
-	if (ferror(a->list) || fflush(a->list) != 0)
-		return pd_fail_errno(e, "cannot write a temporary file");
 	pd_buf_printf(&a->list_path, "/proc/self/fd/%d", fileno(a->list));
 	a->in.files_from = a->list_path.p;
 	return PD_OK;
@@ -2105,25 +2090,6 @@ struct apply_input {
 	struct stat st;
 };
 
-static int fill_spool(struct apply_input *in, const struct pd_read_file *f, struct pd_err *e)
-{
-	char piece[1 << 16];
-	FILE *from = f->path ? fopen(f->path, "re") : stdin;
-	size_t n;
-	if (!from)
-		return pd_fail_errno(e, "%s: cannot open", f->label);
-	while ((n = fread(piece, 1, sizeof piece, from)) > 0 && fwrite(piece, 1, n, in->spool) == n)
-		;
-	bool bad = ferror(from);
-	if (f->path)
-		fclose(from);
-	if (bad)
-		return pd_fail_errno(e, "%s: cannot read", f->label);
-	if (ferror(in->spool) || fflush(in->spool) != 0)
-		return pd_fail_errno(e, "cannot write a temporary file");
-	return PD_OK;
-}
-
 static int meet(const struct pd_apply *a, const struct pd_read_file *f, const struct stat *st, struct pd_err *e)
 {
 	return a->o->meet ? a->o->meet(a->o->ctx, f, st, e) : PD_OK;
@@ -2138,14 +2104,17 @@ static int open_input(const struct pd_apply *a, struct apply_input *in, const st
 		pd_buf_add_z(&in->path, f->path);
 		return meet(a, f, &in->st, e);
 	}
-	in->spool = pd_tempfile_open(a->o->tmp_dir, e);
+	FILE *from = f->path ? fopen(f->path, "re") : stdin;
+	if (!from)
+		return pd_fail_errno(e, "%s: cannot open", f->label);
+	in->spool = pd_tempfile_of(pd_take_stream, from, f->label, a->o->tmp_dir, e);
+	if (f->path)
+		fclose(from);
 	if (!in->spool)
 		return PD_ERR_SYSTEM;
 	pd_buf_printf(&in->path, "/proc/self/fd/%d", fileno(in->spool));
-	int status = fill_spool(in, f, e);
-	if (!status && stat(in->path.p, &in->st) < 0)
-		status = pd_fail_errno(e, "%s: cannot read", f->label);
-	return status ? status : refuse_foreign(a, in->path.p, f->label, false, e);
+	return stat(in->path.p, &in->st) < 0 ? pd_fail_errno(e, "%s: cannot read", f->label)
+					     : refuse_foreign(a, in->path.p, f->label, false, e);
 }
 
 static void close_input(struct apply_input *in)

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -945,6 +946,27 @@ ssize_t pd_pread(int fd, void *to, size_t n, uint64_t at)
 	return (ssize_t)got;
 }
 
+/* --- streams --- */
+
+ptrdiff_t pd_take_stream(void *f, void *to, size_t n)
+{
+	errno = 0;
+	n = fread(to, 1, n, f);
+	return n || !ferror((FILE *)f) ? (ptrdiff_t)n : -1;
+}
+
+int pd_pieces_next(struct pd_pieces *p, struct pd_span *piece, struct pd_err *e)
+{
+	ptrdiff_t n = pd_take_stream(p->f, p->bytes, p->left < sizeof p->bytes ? (size_t)p->left : sizeof p->bytes);
+	if (n < 0)
+		return pd_fail_errno(e, "cannot read %s", p->name);
+	if (!n && p->left && p->left != UINT64_MAX)
+		return pd_fail(e, PD_ERR_INPUT, "%s ends %" PRIu64 " bytes too early", p->name, p->left);
+	p->left -= p->left == UINT64_MAX ? 0 : (uint64_t)n;
+	*piece = pd_span(p->bytes, (size_t)n);
+	return n > 0;
+}
+
 /* --- lines --- */
 
 #define LINES_BLOCK (128 * 1024)
@@ -1119,11 +1141,11 @@ FILE *pd_tempfile_open(const char *dir, struct pd_err *e)
 	return f;
 }
 
-FILE *pd_tempfile_of(pd_take_bytes *take, void *ctx, const char *name, struct pd_err *e)
+FILE *pd_tempfile_of(pd_take_bytes *take, void *ctx, const char *name, const char *dir, struct pd_err *e)
 {
 	char piece[1 << 16];
 	ptrdiff_t n = 0;
-	FILE *f = pd_tempfile_open(NULL, e);
+	FILE *f = pd_tempfile_open(dir, e);
 	if (!f)
 		return NULL;
 	while ((n = take(ctx, piece, sizeof piece)) > 0 && fwrite(piece, 1, (size_t)n, f) == (size_t)n)
@@ -1131,7 +1153,7 @@ FILE *pd_tempfile_of(pd_take_bytes *take, void *ctx, const char *name, struct pd
 	if (n < 0)
 		pd_fail_errno(e, "%s: cannot read", name);
 	else if (n > 0 || fflush(f))
-		pd_fail_errno(e, "%s: cannot be put into a temporary file in %s", name, temporary_folder(NULL));
+		pd_fail_errno(e, "%s: cannot be put into a temporary file in %s", name, temporary_folder(dir));
 	else
 		return f;
 	int why = errno;

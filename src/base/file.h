@@ -30,6 +30,24 @@ int pd_read_secret(const char *path, struct pd_secret *out, struct pd_err *e);
  * the reason. */
 ssize_t pd_pread(int fd, void *to, size_t n, uint64_t at);
 
+/* --- streams --- */
+
+/* Up to n bytes of something: how many, 0 at the end, -1 and errno. */
+typedef ptrdiff_t pd_take_bytes(void *ctx, void *to, size_t n);
+/* Take bytes of a FILE. */
+ptrdiff_t pd_take_stream(void *f, void *to, size_t n);
+
+/* The bytes of a FILE in pieces, from its position on.  Set `f`, `name` (for messages) and `left`. */
+struct pd_pieces {
+	FILE *f;
+	const char *name;
+	uint64_t left; /* bytes to read; UINT64_MAX: to the end of the file */
+	char bytes[1 << 16];
+};
+
+/* The next piece, valid until the next call: 1; 0: all are read; PD_ERR_SYSTEM; PD_ERR_INPUT: the file has fewer bytes. */
+int pd_pieces_next(struct pd_pieces *p, struct pd_span *piece, struct pd_err *e);
+
 /* --- lines --- */
 
 enum pd_lines_kind { PD_LINES_UNKNOWN, PD_LINES_PIPE, PD_LINES_FILE };
@@ -63,10 +81,8 @@ int pd_copy_range(int in, const char *name, uint64_t from, uint64_t to, FILE *ou
 
 /* In `dir`, else TMPDIR, else /tmp, to be written and read.  NULL on error. */
 FILE *pd_tempfile_open(const char *dir, struct pd_err *e);
-/* Up to n bytes of something: how many, 0 at the end, -1 and errno. */
-typedef ptrdiff_t pd_take_bytes(void *ctx, void *to, size_t n);
 /* Copy all bytes that `take` returns to such a file, for data that must be seekable. `name` is for messages. */
-FILE *pd_tempfile_of(pd_take_bytes *take, void *ctx, const char *name, struct pd_err *e);
+FILE *pd_tempfile_of(pd_take_bytes *take, void *ctx, const char *name, const char *dir, struct pd_err *e);
 /* Make a new folder there for one file of this name that other programs read; `path` is the file's path, and the
  * file does not exist yet.  Only one at a time; a signal that ends the process removes both. */
 int pd_tempfolder_make(const char *dir, const char *file, struct pd_buf *path, struct pd_err *e);

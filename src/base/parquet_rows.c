@@ -456,13 +456,6 @@ static enum pd_parquet_form form_of(FILE *f, bool regular)
 	return form;
 }
 
-static ptrdiff_t take_of_file(void *f, void *to, size_t n)
-{
-	errno = 0;
-	n = fread(to, 1, n, f);
-	return n || !ferror((FILE *)f) ? (ptrdiff_t)n : -1;
-}
-
 static int fail_input(const struct pd_parquet_error *why, const char *name, struct pd_err *e)
 {
 	errno = why->number;
@@ -534,10 +527,10 @@ int pd_parquet_rows_open(struct pd_parquet_rows_input **out, FILE *f, const char
 	struct pd_parquet_rows_input *in = *out = pd_zalloc(sizeof *in);
 	in->name = pd_strdup(name);
 #ifndef PD_WITHOUT_parquet
-	if (form == PD_FORM_PARQUET && !regular && !(in->spool = pd_tempfile_of(take_of_file, f, name, e)))
+	if (form == PD_FORM_PARQUET && !regular && !(in->spool = pd_tempfile_of(pd_take_stream, f, name, NULL, e)))
 		return e->status;
 #endif
-	int r = form == PD_FORM_ARROW ? pd_parquet_open_stream(&in->file, take_of_file, f, &why)
+	int r = form == PD_FORM_ARROW ? pd_parquet_open_stream(&in->file, pd_take_stream, f, &why)
 				      : pd_parquet_open(&in->file, fileno(in->spool ? in->spool : f), &why);
 	if (r)
 		return fail_input(&why, name, e);

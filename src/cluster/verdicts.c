@@ -12,20 +12,18 @@
 /* Files that shaped the verdicts are named by a hash of their contents. */
 static int add_content_digest(const char *key, const char *path, struct pd_buf *out, struct pd_err *e)
 {
-	struct pd_hasher *h = pd_hasher_new();
+	struct pd_pieces in = { .f = pd_input_fopen(path, e), .name = path, .left = UINT64_MAX };
+	struct pd_span piece;
 	uint64_t w[2];
-	char piece[1 << 14];
-	size_t n;
-	FILE *f = pd_input_fopen(path, e);
-	int status = f ? PD_OK : e->status;
-	while (f && (n = fread(piece, 1, sizeof piece, f)) > 0)
-		pd_hasher_add(h, piece, n);
-	if (f && ferror(f))
-		status = pd_fail_errno(e, "cannot read %s", path);
+	int status;
+	if (!in.f)
+		return e->status;
+	struct pd_hasher *h = pd_hasher_new();
+	while ((status = pd_pieces_next(&in, &piece, e)) == 1)
+		pd_hasher_add(h, piece.p, piece.n);
 	pd_hasher_end(h, w);
 	pd_hasher_free(h);
-	if (f)
-		fclose(f);
+	fclose(in.f);
 	pd_buf_printf(out, " %s=%08" PRIx32, key, (uint32_t)(w[0] >> 32));
 	return status;
 }

@@ -1235,7 +1235,7 @@ static bool spool_parquet(struct pd_read_source *s)
 {
 #ifndef PD_WITHOUT_parquet
 	struct pd_err e;
-	s->parquet.spool = pd_tempfile_of(take_of_input, &s->in, s->label, &e);
+	s->parquet.spool = pd_tempfile_of(take_of_input, &s->in, s->label, NULL, &e);
 	if (!s->parquet.spool && !s->in.error) {
 		s->in.error = errno;
 		s->failed = "cannot be put into a temporary file";

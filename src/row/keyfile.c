@@ -203,17 +203,13 @@ bool pd_keyfile_is(const char *path)
 /* Standard input as a file; the descriptor is the caller's. */
 static int copy_stdin(const char *tmp_dir, struct pd_err *e)
 {
-	char piece[65536];
-	size_t n;
 	struct stat st;
 	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0)
 		return dup(STDIN_FILENO);
-	FILE *f = pd_tempfile_open(tmp_dir, e);
+	FILE *f = pd_tempfile_of(pd_take_stream, stdin, "standard input", tmp_dir, e);
 	if (!f)
 		return -1;
-	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, f) == n)
-		;
-	int fd = ferror(stdin) || ferror(f) || fflush(f) ? -1 : dup(fileno(f));
+	int fd = dup(fileno(f));
 	if (fd < 0)
 		pd_fail_errno(e, "cannot copy standard input to a temporary file");
 	fclose(f);

@@ -28,19 +28,16 @@ char *pd_dedup_folder_path(const char *folder, const char *name)
 
 static int read_journal(struct pd_journal *j, struct pd_err *e)
 {
-	char piece[4096];
-	size_t n;
-	FILE *f = fopen(j->path, "re");
-	if (!f && errno == ENOENT)
-		return PD_OK;
-	if (!f)
-		return pd_fail_errno(e, "cannot read %s", j->path);
-	while ((n = fread(piece, 1, sizeof piece, f)) > 0)
-		pd_buf_add(&j->text, piece, n);
-	bool bad = ferror(f);
-	fclose(f);
-	if (bad)
-		return pd_fail_errno(e, "cannot read %s", j->path);
+	struct pd_pieces in = { .f = fopen(j->path, "re"), .name = j->path, .left = UINT64_MAX };
+	struct pd_span piece;
+	int status;
+	if (!in.f)
+		return errno == ENOENT ? PD_OK : pd_fail_errno(e, "cannot read %s", j->path);
+	while ((status = pd_pieces_next(&in, &piece, e)) == 1)
+		pd_buf_add_span(&j->text, piece);
+	fclose(in.f);
+	if (status)
+		return status;
 	/* Remove files that were being written when the run was killed. */
 	while (j->text.n && j->text.p[j->text.n - 1] != '\n')
 		j->text.n--;
@@ -77,28 +74,7 @@ static bool parse_output(struct pd_journal *j, struct pd_span rest)
 /* A hard link to an input has no checksum: it is the input. */
 #define NO_CHECKSUM "-"
 
-/* XXH3-128 of the file, as hex digits. */
-static int checksum_of(int fd, const char *path, struct pd_buf *out, struct pd_err *e)
-{
-	enum { PIECE = 1 << 18 };
-	struct pd_hasher *h = pd_hasher_new();
-	char *piece = pd_alloc(PIECE);
-	uint64_t w[2], at = 0;
-	ssize_t n;
-	pd_hasher_clear(h);
-	while ((n = pd_pread(fd, piece, PIECE, at)) > 0) {
-		pd_hasher_add(h, piece, (size_t)n);
-		at += (uint64_t)n;
-	}
-	int status = n < 0 ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
-	pd_hasher_end(h, w);
-	pd_hasher_free(h);
-	free(piece);
-	pd_buf_printf(out, "%016" PRIx64 "%016" PRIx64, w[0], w[1]);
-	return status;
-}
-
-/* Appends "SIZE CHECKSUM" of the regular file at `path`: 1; 0: there is no such file. */
+/* Appends "SIZE CHECKSUM" of the regular file at `path`: 1; 0: there is no such file.  The checksum is XXH3-128. */
 static int describe_file(const char *path, bool linked, struct pd_buf *out, struct pd_err *e)
 {
 	struct stat st;
@@ -110,11 +86,18 @@ static int describe_file(const char *path, bool linked, struct pd_buf *out, stru
 		pd_buf_add_z(out, NO_CHECKSUM);
 		return 1;
 	}
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
+	struct pd_pieces in = { .f = fopen(path, "re"), .name = path, .left = UINT64_MAX };
+	struct pd_span piece;
+	uint64_t sum[2];
+	if (!in.f)
 		return pd_fail_errno(e, "cannot read %s", path);
-	status = checksum_of(fd, path, out, e);
-	close(fd);
+	struct pd_hasher *h = pd_hasher_new();
+	while ((status = pd_pieces_next(&in, &piece, e)) == 1)
+		pd_hasher_add(h, piece.p, piece.n);
+	pd_hasher_end(h, sum);
+	pd_hasher_free(h);
+	fclose(in.f);
+	pd_buf_printf(out, "%016" PRIx64 "%016" PRIx64, sum[0], sum[1]);
 	return status ? status : 1;
 }
 

@@ -928,17 +928,16 @@ static int first_emit(void *shared, const struct pd_buf *out)
 /* Copy the table from a temporary file into --save-boilerplate and into the walk. */
 static int save(struct walk *w, FILE *table)
 {
-	char piece[1 << 16];
-	size_t n;
+	struct pd_pieces in = { .f = table, .name = "a temporary file", .left = UINT64_MAX };
+	struct pd_span piece;
+	int status;
 	if (!w->table.f)
 		return PD_OK;
 	if (fseeko(table, 0, SEEK_SET) < 0)
 		return pd_fail_errno(&w->err, "cannot read a temporary file");
-	while ((n = fread(piece, 1, sizeof piece, table)) > 0)
-		fwrite(piece, 1, n, w->table.f);
-	if (!ferror(table))
-		return pd_outfile_commit(&w->table, &w->err);
-	return pd_fail_errno(&w->err, "cannot read a temporary file");
+	while ((status = pd_pieces_next(&in, &piece, &w->err)) == 1)
+		fwrite(piece.p, 1, piece.n, w->table.f);
+	return status ? status : pd_outfile_commit(&w->table, &w->err);
 }
 
 static int use_table(struct walk *w, struct pd_site_learn_counts *counts)

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 enum { WAITING_MAX = 1 << 20 };
 
 static int before_step(const struct pd_store_io *io, enum pd_store_io_step step, const char *name, size_t *n)
@@ -219,31 +221,17 @@ void pd_store_io_unmap(struct pd_store_io_map *map)
 	*map = (struct pd_store_io_map){ 0 };
 }
 
-static int read_fd(int fd, struct pd_buf *out)
-{
-	struct stat st;
-	if (fstat(fd, &st))
-		return -1;
-	char *p = pd_buf_reserve(out, (size_t)st.st_size);
-	while (out->n < (size_t)st.st_size) {
-		ssize_t n = read(fd, p + out->n, (size_t)st.st_size - out->n);
-		if (n < 0 && errno != EINTR)
-			return -1;
-		if (n == 0)
-			break;
-		out->n += n > 0 ? (size_t)n : 0;
-	}
-	out->p[out->n] = 0;
-	return 0;
-}
-
 int pd_store_io_read(const struct pd_store_io *io, const char *name, struct pd_buf *out, struct pd_err *e)
 {
 	int fd = open_to_read(io, name, e);
 	if (fd < 0)
 		return fd;
+	struct stat st;
 	pd_buf_clear(out);
-	int status = read_fd(fd, out) ? step_failed(io, "read", name, e) : PD_OK;
+	ssize_t n = fstat(fd, &st) ? -1 : pd_pread(fd, pd_buf_reserve(out, (size_t)st.st_size), (size_t)st.st_size, 0);
+	int status = n < 0 ? step_failed(io, "read", name, e) : PD_OK;
+	out->n = n < 0 ? 0 : (size_t)n;
+	out->p[out->n] = 0;
 	close(fd);
 	return status;
 }

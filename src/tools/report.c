@@ -924,20 +924,12 @@ struct report {
 /* Copy verdicts from standard input, because they are read twice. */
 static int copy_verdicts(struct report *r)
 {
-	char piece[1 << 16];
-	size_t n;
 	r->verdicts = r->o->verdicts;
 	if (!r->o->with_texts || strcmp(r->verdicts, "-") != 0)
 		return PD_OK;
-	r->copy = pd_tempfile_open(r->o->tmp_dir, &r->err);
+	r->copy = pd_tempfile_of(pd_take_stream, stdin, "standard input", r->o->tmp_dir, &r->err);
 	if (!r->copy)
 		return PD_ERR_SYSTEM;
-	while ((n = fread(piece, 1, sizeof piece, stdin)) > 0 && fwrite(piece, 1, n, r->copy) == n)
-		;
-	if (ferror(stdin))
-		return pd_fail_errno(&r->err, "cannot read standard input");
-	if (ferror(r->copy) || fflush(r->copy) != 0)
-		return pd_fail_errno(&r->err, "cannot write a temporary file");
 	pd_buf_printf(&r->copy_path, "/proc/self/fd/%d", fileno(r->copy));
 	r->verdicts = r->copy_path.p;
 	return PD_OK;

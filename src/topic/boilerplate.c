@@ -11,8 +11,6 @@
 #include "base/hash.h"
 #include "base/sort.h"
 
-enum { PIECE = 1 << 16 };
-
 struct pd_boilerplate {
 	FILE *f;
 	char *name;
@@ -177,21 +175,22 @@ struct pd_boilerplate_host pd_boilerplate_host(const struct pd_boilerplate *b, s
 /* Check all samples once, before the first is used. */
 static int check_samples(struct pd_boilerplate *b, struct pd_err *e)
 {
-	uint64_t sum[2], left = b->h.length - b->h.samples_at;
+	struct pd_pieces in = { .f = b->f, .name = b->name, .left = b->h.length - b->h.samples_at };
+	struct pd_span piece;
+	uint64_t sum[2];
+	int status;
 	if (b->samples_checked)
 		return PD_OK;
 	if (fseeko(b->f, (off_t)b->h.samples_at, SEEK_SET) < 0)
 		return pd_fail_errno(e, "cannot read %s", b->name);
 	struct pd_hasher *hasher = pd_hasher_new();
-	char *piece = pd_alloc(PIECE);
-	for (size_t n; left && (n = fread(piece, 1, left < PIECE ? left : PIECE, b->f)) > 0; left -= n)
-		pd_hasher_add(hasher, piece, n);
+	while ((status = pd_pieces_next(&in, &piece, e)) == 1)
+		pd_hasher_add(hasher, piece.p, piece.n);
 	pd_hasher_end(hasher, sum);
 	pd_hasher_free(hasher);
-	free(piece);
-	if (ferror(b->f))
-		return pd_fail_errno(e, "cannot read %s", b->name);
-	if (left || memcmp(sum, b->h.samples_checksum, sizeof sum) != 0)
+	if (status == PD_ERR_SYSTEM)
+		return status;
+	if (status || memcmp(sum, b->h.samples_checksum, sizeof sum) != 0)
 		return table_damaged(b, "the checksum of its samples does not match", e);
 	b->samples_checked = true;
 	return PD_OK;
@@ -316,20 +315,16 @@ void pd_boilerplate_writer_add(struct pd_boilerplate_writer *w, const struct pd_
 /* Read a section from its beginning, into the checksum or into `to`. */
 static bool read_spool(struct pd_boilerplate_writer *w, enum section section, FILE *to)
 {
-	FILE *from = w->spools[section];
-	uint64_t left = w->bytes[section];
-	char *piece = pd_alloc(PIECE);
-	bool good = !ferror(from) && fseeko(from, 0, SEEK_SET) == 0; /* which flushes buffered data */
-	while (good && left) {
-		size_t n = fread(piece, 1, left < PIECE ? left : PIECE, from);
-		good = n > 0;
-		left -= n;
-		if (to)
-			good = good && fwrite(piece, 1, n, to) == n;
-		else
-			pd_hasher_add(w->hasher, piece, n);
+	struct pd_pieces in = { .f = w->spools[section], .left = w->bytes[section] };
+	struct pd_span piece;
+	bool good = !ferror(in.f) && fseeko(in.f, 0, SEEK_SET) == 0; /* which flushes buffered data */
+	while (good && in.left) {
+		good = pd_pieces_next(&in, &piece, NULL) == 1;
+		if (good && to)
+			good = fwrite(piece.p, 1, piece.n, to) == piece.n;
+		else if (good)
+			pd_hasher_add(w->hasher, piece.p, piece.n);
 	}
-	free(piece);
 	return good;
 }
 
