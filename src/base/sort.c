@@ -40,58 +40,106 @@ void pd_radix_release(struct pd_radix *r)
 	*r = (struct pd_radix){ 0 };
 }
 
+/* --- radix sorts of arrays --- */
+
+enum { DIGIT = 11, VALUES = 1 << DIGIT };
+
+/* Sort n elements of `v` by 64-bit keys, from bit `low` of the key up, with `spare` as long as `v`: radix sort from the
+ * lowest digit up, stable, linear.  Digits that are equal in all keys are skipped.  any_key is the key of the i-th
+ * element in any order, key_of that of an element x; `expect` prefetches data of element i.  The result is in `v`; the
+ * arrays may have been exchanged. */
+#define SORT_BY_DIGITS(v, spare, n, low, any_key, key_of, expect) \
+	do { \
+		uint64_t differ = 0; \
+		for (size_t i = 0; i < (n); i++) \
+			differ |= (any_key(i)) ^ (any_key(0)); \
+		for (int shift = (low); shift < 64; shift += DIGIT) { \
+			size_t at[VALUES + 1] = { 0 }; \
+			if (!(differ >> shift & (VALUES - 1))) \
+				continue; \
+			for (size_t i = 0; i < (n); i++) \
+				at[((any_key(i)) >> shift & (VALUES - 1)) + 1]++; \
+			for (size_t d = 1; d < VALUES; d++) \
+				at[d] += at[d - 1]; \
+			for (size_t i = 0; i < (n); i++) { \
+				expect(i); \
+				(spare)[at[(key_of((v)[i])) >> shift & (VALUES - 1)]++] = (v)[i]; \
+			} \
+			void *swap = (v); \
+			(v) = (spare); \
+			(spare) = swap; \
+		} \
+	} while (0)
+#define NOTHING(i) (void)(i)
+
+uint64_t *pd_sort_words(uint64_t *v, uint64_t *spare, size_t n, int low)
+{
+#define ANY(i) v[i]
+#define KEY(x) (x)
+	SORT_BY_DIGITS(v, spare, n, low, ANY, KEY, NOTHING);
+#undef ANY
+#undef KEY
+	return v;
+}
+
+uint32_t *pd_order_new(size_t n)
+{
+	uint32_t *order = pd_big_alloc((n + 1) * sizeof *order);
+	for (size_t i = 0; i < n; i++)
+		order[i] = (uint32_t)i;
+	return order;
+}
+
+void pd_order_by(uint32_t *order, size_t n, const uint64_t *key)
+{
+	uint32_t *other = pd_big_alloc(n * sizeof *other), *from = order, *to = other;
+#define ANY(i) key[i]
+#define KEY(x) key[x]
+#define EXPECT(i) pd_prefetch(&key[from[i + PD_AHEAD < n ? i + PD_AHEAD : i]])
+	SORT_BY_DIGITS(from, to, n, 0, ANY, KEY, EXPECT);
+#undef ANY
+#undef KEY
+	if (from != order)
+		memcpy(order, from, n * sizeof *order);
+	free(other);
+}
+
+void pd_order_by_bits(uint32_t *order, size_t n, const uint32_t *key, uint32_t mask)
+{
+	uint32_t *other = pd_big_alloc(n * sizeof *other), *from = order, *to = other;
+#define ANY(i) (uint64_t)(key[i] & mask)
+#define KEY(x) (uint64_t)(key[x] & mask)
+	SORT_BY_DIGITS(from, to, n, 0, ANY, KEY, EXPECT);
+#undef ANY
+#undef KEY
+	if (from != order)
+		memcpy(order, from, n * sizeof *order);
+	free(other);
+}
+
 /* --- lists ---
  *
- * One list is sorted by radix from the lowest digit up; digits that are equal in all keys are skipped (page numbers
- * fill only some of the 64 bits).  Lists in memory are distributed over partitions by the highest bits that any key
- * has, and the small partitions are sorted on all threads.  Lists on disk are runs and are merged. */
+ * Lists in memory are distributed over partitions by the highest bits that any key has, and the small partitions are
+ * sorted on all threads.  Lists on disk are runs and are merged. */
 
-#define DIGIT_BITS 11
-#define DIGITS 6
-#define VALUES (1 << DIGIT_BITS)
-
-static size_t digit_of(uint64_t key, int d)
+static void sort_items(struct pd_item **v, struct pd_item **spare, size_t n)
 {
-	return key >> (d * DIGIT_BITS) & (VALUES - 1);
-}
-
-static void count_digits(const struct pd_items *s, size_t (*counts)[VALUES])
-{
-	for (size_t i = 0; i < s->n; i++)
-		for (int d = 0; d < DIGITS; d++)
-			counts[d][digit_of(s->v[i].key, d)]++;
-}
-
-static void place_items(const struct pd_items *s, struct pd_item *to, size_t *counts, int d)
-{
-	size_t at = 0;
-	for (size_t v = 0; v < VALUES; v++) {
-		size_t n = counts[v];
-		counts[v] = at;
-		at += n;
-	}
-	for (size_t i = 0; i < s->n; i++)
-		to[counts[digit_of(s->v[i].key, d)]++] = s->v[i];
+#define ANY(i) (*v)[i].key
+#define KEY(x) (x).key
+	SORT_BY_DIGITS(*v, *spare, n, 0, ANY, KEY, NOTHING);
+#undef ANY
+#undef KEY
 }
 
 void pd_items_sort(struct pd_items *s)
 {
 	if (s->n < 2)
 		return;
-	size_t(*counts)[VALUES] = pd_zalloc(DIGITS * sizeof *counts);
-	struct pd_item *spare = pd_alloc(s->n * sizeof *spare);
-	count_digits(s, counts);
-	for (int d = 0; d < DIGITS; d++) {
-		if (counts[d][digit_of(s->v[0].key, d)] == s->n)
-			continue;
-		place_items(s, spare, counts[d], d);
-		struct pd_item *sorted = spare;
-		spare = s->v;
-		s->v = sorted;
+	struct pd_item *spare = pd_alloc(s->n * sizeof *spare), *own = s->v;
+	sort_items(&s->v, &spare, s->n);
+	if (s->v != own)
 		s->cap = s->n;
-	}
 	free(spare);
-	free(counts);
 }
 
 void pd_items_release(struct pd_items *s)
@@ -201,12 +249,12 @@ static void sort_part_task(void *ctx, size_t p, int thread)
 	const struct gathering *g = ctx;
 	struct pd_item *to = g->all.v + g->radix.part[p];
 	size_t n = g->radix.part[p + 1] - g->radix.part[p];
-	struct pd_items part = { .v = pd_alloc(n * sizeof *part.v), .n = n, .cap = n };
+	struct pd_item *spare = pd_alloc(n * sizeof *spare), *from = to, *other = spare;
 	(void)thread;
-	memcpy(part.v, to, n * sizeof *to);
-	pd_items_sort(&part);
-	memcpy(to, part.v, n * sizeof *to);
-	free(part.v);
+	sort_items(&from, &other, n);
+	if (from != to)
+		memcpy(to, from, n * sizeof *to);
+	free(spare);
 }
 
 static size_t choose_parts(struct gathering *g)

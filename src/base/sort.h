@@ -54,6 +54,24 @@ static inline size_t *pd_radix_next(const struct pd_radix *r, size_t stretch)
 	return r->next + stretch * r->n_parts;
 }
 
+/* --- arrays ---
+ *
+ * Radix sorts: stable, linear. */
+
+/* Sort n numbers from bit `low` up, with `spare` as long as `v`.  Returns the array with the result, one of the two. */
+uint64_t *pd_sort_words(uint64_t *v, uint64_t *spare, size_t n, int low);
+
+/* Arrays are accessed in random order: data needed this many steps later is prefetched. */
+#define PD_AHEAD 24
+
+/* 0 … n - 1, to begin with; to be freed. */
+uint32_t *pd_order_new(size_t n);
+/* Sort: `order` holds the numbers 0 … n - 1, and key[i] is the key of number i; afterwards smaller keys come first.
+ * Equal keys keep their order. */
+void pd_order_by(uint32_t *order, size_t n, const uint64_t *key);
+/* The same by the bits of the keys that are in `mask`. */
+void pd_order_by_bits(uint32_t *order, size_t n, const uint32_t *key, uint32_t mask);
+
 /* --- lists of (64-bit key, value) ---
  *
  * Sorted by key in linear time, in memory or on disk.  Threads find pairs, each in its own list: the smaller number

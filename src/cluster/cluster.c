@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#include "cluster/order.h"
+#include "base/sort.h"
 #include "base/memory.h"
 #include "base/union.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "cluster/order.h"
+#include "base/sort.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "row/shingles.h"

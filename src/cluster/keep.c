@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/tsv.h"
 #include "base/union.h"
-#include "cluster/order.h"
+#include "base/sort.h"
 #include "url/canonical.h"
 
 const char *const pd_keep_names[PD_KEEPS + 1] = {

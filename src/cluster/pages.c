@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/tsv.h"
-#include "cluster/order.h"
+#include "base/sort.h"
 
 /* --- lines that are too many for memory --- */
 

@@ -290,28 +290,15 @@ static int by_value(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Three radix passes over the highest 33 bits, of 11 each, so that the counts stay in the cache.  The few values
- * that share these bits are then sorted by all bits. */
+/* Sort by the highest 33 bits, in three passes.  The few values that share them are then sorted by all bits. */
 static void sort_values(uint64_t *v, uint64_t *other, size_t n)
 {
-	enum { DIGIT = 11, VALUES = 1 << DIGIT, LOWEST = 64 - 3 * DIGIT, FEW = 64 };
-	uint64_t *from = v, *to = other;
+	enum { LOWEST = 31, FEW = 64 };
 	if (n <= FEW) {
 		qsort(v, n, sizeof *v, by_value);
 		return;
 	}
-	for (int shift = LOWEST; shift < 64; shift += DIGIT) {
-		uint32_t at[VALUES + 1] = { 0 };
-		for (size_t i = 0; i < n; i++)
-			at[(from[i] >> shift & (VALUES - 1)) + 1]++;
-		for (size_t d = 1; d < VALUES; d++)
-			at[d] += at[d - 1];
-		for (size_t i = 0; i < n; i++)
-			to[at[from[i] >> shift & (VALUES - 1)]++] = from[i];
-		uint64_t *swap = from;
-		from = to;
-		to = swap;
-	}
+	uint64_t *from = pd_sort_words(v, other, n, LOWEST);
 	for (size_t i = 0, end; i < n; i = end) {
 		bool differ = false;
 		for (end = i + 1; end < n && from[end] >> LOWEST == from[i] >> LOWEST; end++)
@@ -319,7 +306,8 @@ static void sort_values(uint64_t *v, uint64_t *other, size_t n)
 		if (differ)
 			qsort(from + i, end - i, sizeof *from, by_value);
 	}
-	memcpy(v, from, n * sizeof *v);
+	if (from != v)
+		memcpy(v, from, n * sizeof *v);
 }
 
 int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e)

@@ -13,7 +13,7 @@
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/tsv.h"
-#include "cluster/order.h"
+#include "base/sort.h"
 
 /* ==== the truth ==== */
 

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "cluster/keep.h"
-#include "cluster/order.h"
+#include "base/sort.h"
 
 /* In the order that they must get; all different. */
 static const char *const ids_in_order[] = {
