@@ -91,7 +91,7 @@ ALL_FLAGS = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS) $(if $(PARQUET),$(CXX
 LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c $(foreach d,base read text page term topic url link sign row index match store cluster apply run api,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
 TOOLS_SRC := $(sort $(wildcard src/tools/*.c src/tools/engine/*.c))
-LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(if $(PARQUET),$(B)/obj/src/base/parquet.o) $(B)/obj/src/term/data.o $(B)/obj/src/text/data.o
+LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(if $(PARQUET),$(B)/obj/src/base/parquet.o) $(B)/obj/src/term/data.o $(B)/obj/src/tables/charsets.o
 CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/data.o
 # What programs of this house link: an archive of tools/, which is not installed, and the library.
 ARCHIVES = $(B)/libtools.a $(B)/libpagededup.a
@@ -104,7 +104,7 @@ REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 NATIVE = $(B)/$(if $(filter-out $(CC),$(CC_FOR_BUILD)),native,obj)
 PARQUET_OBJ = $(if $(PARQUET),$(B)/obj/src/base/parquet.o)
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(PARQUET_OBJ)
-MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(PARQUET_OBJ)
+MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,src/tables/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(PARQUET_OBJ)
 
 .PHONY: FORCE wheel all docs format picture static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz gate
 .DELETE_ON_ERROR:
@@ -176,7 +176,7 @@ $(B)/gen/golden.bin: tools/pack-golden $(wildcard $(foreach f,page.html http opt
 	$(call say,GEN)
 	$(Q)tools/pack-golden > $@
 
-$(B)/obj/src/text/data.o: src/text/data.S $(B)/gen/charsets.bin $(B)/flags
+$(B)/obj/src/tables/charsets.o: src/tables/charsets.S $(B)/gen/charsets.bin $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) -DPD_CHARSETS_BIN='"$(B)/gen/charsets.bin"' -c -o $@ $<
@@ -207,10 +207,10 @@ $(B)/native/%.o: %.c $(B)/flags
 	$(Q)$(CC_FOR_BUILD) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Run this by hand to change the version of Unicode; it needs libunistring.
-unicode: ## write src/term/unicode.def again
+unicode: ## write src/tables/unicode.def again
 	@mkdir -p $(B)/tools
-	$(Q)$(CC) -std=gnu11 -O1 -Wall -o $(B)/tools/gen_unicode tools/gen_unicode.c -lunistring
-	$(Q)$(B)/tools/gen_unicode > $(B)/tools/unicode.def && mv $(B)/tools/unicode.def src/term/unicode.def
+	$(Q)$(CC) -std=gnu11 -O1 -Wall -o $(B)/tools/gen_unicode src/tables/gen_unicode.c -lunistring
+	$(Q)$(B)/tools/gen_unicode > $(B)/tools/unicode.def && mv $(B)/tools/unicode.def src/tables/unicode.def
 
 $(B)/tests/%: $(B)/obj/tests/unit/%.o $(ARCHIVES)
 	@mkdir -p $(@D)

@@ -178,7 +178,7 @@ struct entity {
 
 static const struct entity entities[] = {
 #define E(name, cp, legacy) { name, cp, legacy },
-#include "page/entity.def"
+#include "tables/entity.def"
 #undef E
 };
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "term/unicode.h"
-#include "term/unicode.def"
+#include "tables/unicode.def"
 
 struct points {
 	uint32_t *v;
@@ -355,7 +355,7 @@ void pd_fold(struct pd_folder *f, struct pd_span utf8, struct pd_buf *out)
 
 #define X(traditional, simplified) [traditional - PD_SIMPLIFIED_FIRST] = simplified,
 const uint16_t pd_simplified_of[PD_SIMPLIFIED_END - PD_SIMPLIFIED_FIRST] = {
-#include "term/simplified.def"
+#include "tables/simplified.def"
 };
 #undef X
 

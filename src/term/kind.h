@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Character properties in the table of unicode.h.  The program that makes the table (tools/gen_unicode.c) includes this
+ * Character properties in the table of unicode.h.  The program that makes the table (src/tables/gen_unicode.c) includes this
  * header too, so it includes nothing.
  *
  * Folding means NFKC and full case folding (Unicode Standard Annex 15; Unicode Standard, section 3.13).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Character properties for segmenting and folding text: a two-stage table from code point to kind, and another with the
- * steps of folding.  term/unicode.def contains them, for one version of Unicode, made by tools/gen_unicode.c.
+ * steps of folding.  tables/unicode.def contains them, for one version of Unicode, made by src/tables/gen_unicode.c.
  */
 #ifndef PD_TERM_UNICODE_H
 #define PD_TERM_UNICODE_H

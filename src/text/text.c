@@ -3,7 +3,7 @@
  * In this order: UTF-8 and UTF-16 -> clean UTF-8; tables of legacy charsets, in both directions; detection of the
  * charset of a body, and its conversion to text.
  */
-#include "text/tables.h"
+#include "tables/charsets.h"
 #include "text/text.h"
 
 #include <dlfcn.h>
@@ -557,13 +557,13 @@ struct label {
 
 static const struct pd_charset charsets[PD_CHARSETS] = {
 #define CHARSET(id, name, iconv, kind, digest) [PD_##id] = { name, PD_##id, kind },
-#include "text/charsets.def"
+#include "tables/charsets.def"
 #undef CHARSET
 };
 
 static const struct label labels[] = {
 #define LABEL(label, id) { label, PD_##id },
-#include "text/labels.def"
+#include "tables/labels.def"
 #undef LABEL
 };
 

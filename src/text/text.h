@@ -16,7 +16,7 @@
 /* The id selects the tables; the kind selects the loop that decodes the charset. */
 enum pd_charset_id {
 #define CHARSET(id, name, iconv, kind, digest) PD_##id,
-#include "text/charsets.def"
+#include "tables/charsets.def"
 #undef CHARSET
 	PD_CHARSETS
 };
@@ -97,7 +97,7 @@ void pd_text_utf8_repair(struct pd_span in, struct pd_buf *out, struct pd_text_t
 /* Append as UTF-8; an unpaired surrogate and an odd last byte each become U+FFFD. */
 void pd_text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out, struct pd_text_tally *tally);
 
-/* Decode a legacy charset, with tables of ready-made UTF-8 (text/tables.h).  This is faster than iconv on markup, takes
+/* Decode a legacy charset, with tables of ready-made UTF-8 (tables/charsets.h).  This is faster than iconv on markup, takes
  * linear time even if every byte is invalid, and has the errors of the WHATWG Encoding Standard: an invalid byte, or a
  * lead byte with its successor, becomes one U+FFFD; an ASCII byte after a lead byte is never swallowed.  NUL becomes
  * U+FFFD too and is not counted.  Appends to `out` and adds to `tally`. */

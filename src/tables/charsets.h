@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Tables of the legacy charsets.  tools/mkcharsets.c makes them at build time from iconv and the exceptions of the
+ * Tables of the legacy charsets.  src/tables/mkcharsets.c makes them at build time from iconv and the exceptions of the
  * WHATWG Encoding Standard.  They are part of the program, so that fingerprints do not depend on a machine's iconv.
  *
  * An entry of `one`, `two` and `three` holds the UTF-8 encoding of the character, first byte lowest; 0: there is none. 
@@ -9,8 +9,8 @@
  *	bits   31..24   23..16   15..8    7..0
  *	       byte 3   byte 2   byte 1   byte 0     中 E4 B8 AD: 0x00ADB8E4
  */
-#ifndef PD_TEXT_TABLES_H
-#define PD_TEXT_TABLES_H
+#ifndef PD_TABLES_CHARSETS_H
+#define PD_TABLES_CHARSETS_H
 
 #include <stdint.h>
 
@@ -18,7 +18,7 @@
 enum {
 	PD_TEXT_TABLES = 0
 #define CHARSET(id, name, iconv, kind, digest) +1
-#include "text/charsets.def"
+#include "tables/charsets.def"
 #undef CHARSET
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * mkcharsets OUT: make the tables of src/text/tables.h from iconv, at build time.  If iconv differs from the indexes of the
+ * mkcharsets OUT: make the tables of src/tables/charsets.h from iconv, at build time.  If iconv differs from the indexes of the
  * WHATWG Encoding Standard in codes that pages use, the tables follow the index.  The corrections are in rows below, and the
  * other differences in docs/charsets.md.
  *
- * Fingerprints depend on the tables, so the tables must be the same on every system.  src/text/charsets.def has a digest for
+ * Fingerprints depend on the tables, so the tables must be the same on every system.  src/tables/charsets.def has a digest for
  * each charset.  If the tables of an iconv have another digest, the build names the charset and stops (with --any it only
  * prints the name).
  */
@@ -18,7 +18,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "text/tables.h"
+#include "tables/charsets.h"
 #include "text/text.h"
 
 struct fix {
@@ -108,7 +108,7 @@ static const struct {
 	uint32_t digest;
 } charsets[PD_CHARSETS] = {
 #define CHARSET(id, name, iconv, kind, digest) [PD_##id] = { name, iconv, digest },
-#include "text/charsets.def"
+#include "tables/charsets.def"
 #undef CHARSET
 };
 

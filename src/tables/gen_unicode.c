@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Print src/term/unicode.def: C text made from the Unicode data of libunistring.  The file is kept in the repository, because
+ * Print src/tables/unicode.def: C text made from the Unicode data of libunistring.  The file is kept in the repository, because
  * fingerprints depend on it and must not change with the installed library.  `make unicode` writes it again.
  *
  * A newer version classes more characters as Han and as letters and so changes fingerprints: raise PD_FINGERPRINT_VERSION
@@ -15,7 +15,7 @@
 #include <unistr.h>
 #include <unistring/version.h>
 
-#include "../src/term/kind.h"
+#include "../term/kind.h"
 
 /* Version of libunistring, and the version of Unicode in it. */
 #define LIBRARY 0x010000
@@ -372,7 +372,7 @@ static void print_all(void)
 {
 	printf("/* SPDX-License-Identifier: MIT AND Unicode-3.0\n *\n"
 	       " * Unicode " UNICODE
-	       ".  Made by tools/gen_unicode.c (`make unicode`); not to be edited.  The notice of Unicode is in\n"
+	       ".  Made by src/tables/gen_unicode.c (`make unicode`); not to be edited.  The notice of Unicode is in\n"
 	       " * THIRD-PARTY.\n */\n\n");
 	printf("const uint16_t pd_unicode_block[%d] = {", BLOCKS);
 	for (size_t i = 0; i < BLOCKS; i++)
