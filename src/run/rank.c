@@ -46,9 +46,11 @@ static void add_words(struct pd_segmenter *s, struct pd_span anchor, struct pd_t
 	*what = terms->n < WORDS ? terms->n : WORDS;
 }
 
-void pd_rank_pack(const struct pd_page_links *links, struct pd_span id, struct pd_span url, struct pd_segmenter *s,
-		  struct pd_buf *out)
+static void pack_page(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
+	const struct pd_page_links *links = &p->links;
+	struct pd_span id = p->page.id, url = p->page.url;
+	struct pd_segmenter *s = p->segmenter;
 	struct pd_span site, path;
 	struct pd_buf domain = { 0 };
 	struct pd_terms terms = { 0 };
@@ -111,7 +113,9 @@ struct pd_ranker {
 	FILE *lines;				  /* id, tab, URL of each record */
 	double *page_rank, *domain_rank;	  /* by node */
 	struct pd_map known_pages, known_domains; /* hash -> rank from a file, as the bits of a float */
-	struct pd_rank_counts counts;
+	struct {
+		uint64_t pages, links, domains; /* links: between pages of the dump */
+	} counts;
 	struct pd_err err;
 	int status;
 };
@@ -168,28 +172,8 @@ static int read_known(struct pd_map *m, const char *path, bool url, struct pd_er
 	return status;
 }
 
-int pd_ranker_new(struct pd_ranker **out, const struct pd_rank_options *o, struct pd_budget *budget, struct pd_err *e)
+static void free_ranker(struct pd_ranker *r)
 {
-	struct pd_ranker *r = *out = pd_zalloc(sizeof *r);
-	r->o = *o;
-	r->budget = budget;
-	r->lines = pd_tempfile_open(budget->tmp_dir, e);
-	int status = r->lines ? PD_OK : PD_ERR_SYSTEM;
-	if (!status && o->page_ranks)
-		status = read_known(&r->known_pages, o->page_ranks, true, e);
-	if (!status && o->domain_ranks)
-		status = read_known(&r->known_domains, o->domain_ranks, false, e);
-	if (status) {
-		pd_ranker_free(r);
-		*out = NULL;
-	}
-	return status;
-}
-
-void pd_ranker_free(struct pd_ranker *r)
-{
-	if (!r)
-		return;
 	pd_array_release(&r->links_at);
 	pd_array_release(&r->records_at);
 	pd_map_release(&r->pages);
@@ -223,8 +207,9 @@ static void take_link(struct pd_ranker *r, const struct packed_link *l, bool aga
 		r->status = pd_fail(&r->err, PD_ERR_LIMIT, "over %u domains", DOMAIN_MASK);
 }
 
-void pd_rank_take(struct pd_ranker *r, struct pd_span packed)
+static void take_page(void *ranker, struct pd_span packed)
 {
+	struct pd_ranker *r = ranker;
 	struct packed_page page;
 	if (r->status)
 		return;
@@ -475,8 +460,10 @@ static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct p
 	return status;
 }
 
-int pd_rank_write(struct pd_ranker *r, FILE *to, struct pd_err *e)
+/* Write the rows, with their header, after all pages. */
+static int write_ranks(void *ranker, FILE *to, struct pd_err *e)
 {
+	struct pd_ranker *r = ranker;
 	struct pd_buf out = { 0 };
 	uint64_t edges, *domain_hash, *keys;
 	if (!r->status)
@@ -509,45 +496,28 @@ int pd_rank_write(struct pd_ranker *r, FILE *to, struct pd_err *e)
 	return status;
 }
 
-struct pd_rank_counts pd_rank_counts(const struct pd_ranker *r)
-{
-	return r->counts;
-}
-
 /* --- the walk --- */
-
-static void pack_page(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
-{
-	pd_rank_pack(&p->links, p->page.id, p->page.url, p->segmenter, out);
-}
-
-static void take_page(void *ranker, struct pd_span packed)
-{
-	pd_rank_take(ranker, packed);
-}
-
-static int write_ranks(void *ranker, FILE *out, struct pd_err *e)
-{
-	return pd_rank_write(ranker, out, e);
-}
 
 int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_options *o, char **inputs, int n_inputs,
 		 struct pd_log *log, struct pd_err *e)
 {
 	struct pd_budget budget = { .limit = o->memory ? o->memory : pd_memory_default(), .tmp_dir = walk->tmp_dir };
 	struct pd_walk_options w = *walk;
-	struct pd_ranker *r;
 	w.page.links = true;
-	int status = pd_ranker_new(&r, o, &budget, e);
-	if (status)
-		return status;
+	struct pd_ranker *r = pd_zalloc(sizeof *r);
+	*r = (struct pd_ranker){ .o = *o, .budget = &budget, .lines = pd_tempfile_open(budget.tmp_dir, e) };
+	int status = r->lines ? PD_OK : PD_ERR_SYSTEM;
+	if (!status && o->page_ranks)
+		status = read_known(&r->known_pages, o->page_ranks, true, e);
+	if (!status && o->domain_ranks)
+		status = read_known(&r->known_domains, o->domain_ranks, false, e);
 	struct pd_walker walker = { .row = pack_page, .take = take_page, .finish = write_ranks, .ctx = r };
-	status = pd_walk(&walker, &w, inputs, n_inputs, log, e);
+	if (!status)
+		status = pd_walk(&walker, &w, inputs, n_inputs, log, e);
 	if (status >= 0 && !w.quiet) {
-		struct pd_rank_counts c = pd_rank_counts(r);
-		pd_log_note(log, "%" PRIu64 " pages, %" PRIu64 " links between them, %" PRIu64 " domains", c.pages, c.links,
-			    c.domains);
+		pd_log_note(log, "%" PRIu64 " pages, %" PRIu64 " links between them, %" PRIu64 " domains", r->counts.pages,
+			    r->counts.links, r->counts.domains);
 	}
-	pd_ranker_free(r);
+	free_ranker(r);
 	return status;
 }

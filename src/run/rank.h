@@ -42,23 +42,4 @@ struct pd_rank_options {
 int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_options *o, char **inputs, int n_inputs,
 		 struct pd_log *log, struct pd_err *e);
 
-/* --- the same in steps --- */
-
-/* Make the bytes of a page for pd_rank_take, in any thread.  `s` counts words. */
-void pd_rank_pack(const struct pd_page_links *links, struct pd_span id, struct pd_span url, struct pd_segmenter *s,
-		  struct pd_buf *out);
-
-struct pd_ranker;
-
-int pd_ranker_new(struct pd_ranker **out, const struct pd_rank_options *o, struct pd_budget *budget, struct pd_err *e);
-void pd_ranker_free(struct pd_ranker *r);
-void pd_rank_take(struct pd_ranker *r, struct pd_span packed);
-/* Write the rows, with their header, after all pages. */
-int pd_rank_write(struct pd_ranker *r, FILE *to, struct pd_err *e);
-
-struct pd_rank_counts {
-	uint64_t pages, links, domains; /* links: between pages of the dump */
-};
-struct pd_rank_counts pd_rank_counts(const struct pd_ranker *r);
-
 #endif

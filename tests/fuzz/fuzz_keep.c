@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 #include "cluster/keep.h"
-#include "cluster/order.h"
+#include "base/sort.h"
 #include "tools/inspect.h"
 
 static void bad_row(void *ctx, const char *why)
