@@ -185,31 +185,6 @@ void pd_page_links_release(struct pd_page_links *l)
 	*l = (struct pd_page_links){ 0 };
 }
 
-/* Set the base of relative addresses: <base>, which may itself be relative to the page. */
-static void set_base(struct pd_link_finder *f, struct pd_span url, const struct pd_blocks *b)
-{
-	f->has_page = pd_url_parse(url, NULL, &f->page);
-	f->has_base = b->base.n && pd_url_parse(b->base, f->has_page ? &f->page : NULL, &f->base);
-	f->host = f->has_page ? pd_host_without_www(pd_url_host_of(&f->page)) : pd_span("", 0);
-	pd_buf_clear(&f->self);
-	if (f->has_page)
-		pd_canonical_make(&f->canonical, &f->page, &f->self);
-	pd_domain_of(f->host, &f->domain);
-}
-
-/* Mark the boxes inside <nav> and the like; a parent comes before its children. */
-static void find_navigation(struct pd_link_finder *f, const struct pd_blocks *b)
-{
-	while (f->cap_nav < b->n_boxes)
-		f->in_nav = pd_grow(f->in_nav, f->cap_nav, &f->cap_nav, 1);
-	for (size_t i = 0; i < b->n_boxes; i++) {
-		const struct pd_box *box = &b->boxes[i];
-		f->in_nav[i] = box->tag == PD_TAG_nav || pd_span_ieq(box->role, "navigation") ||
-			       pd_span_ieq(box->role, "SiteNavigationElement") ||
-			       (box->parent != PD_BOX_NONE && f->in_nav[box->parent]);
-	}
-}
-
 /* Return whether `sub` is `host` with one more label in front. */
 static bool one_level_below(struct pd_span sub, struct pd_span host)
 {
@@ -286,35 +261,6 @@ static void add_link(struct pd_link_finder *f, const struct pd_blocks *b, const 
 	out->v[out->n++] = link;
 }
 
-/* Set the pointers into the text, which does not move any more. */
-static void set_pointers(struct pd_page_links *out)
-{
-	const char *at = out->text.p;
-	for (size_t i = 0; i < out->n; i++) {
-		struct pd_span *const spans[] = { &out->v[i].target, &out->v[i].host, &out->v[i].anchor };
-		for (size_t k = 0; k < 3; k++) {
-			spans[k]->p = at;
-			at += spans[k]->n;
-		}
-	}
-}
-
-/* Make the path from one path to another: "../x/y", as if both were in folders. */
-static void relative_path(struct pd_span from, struct pd_span to, struct pd_buf *out)
-{
-	size_t same = 0;
-	for (size_t i = 0; i < from.n && i < to.n && from.p[i] == to.p[i] && from.p[i] != '?'; i++)
-		if (from.p[i] == '/')
-			same = i + 1;
-	pd_buf_clear(out);
-	for (size_t i = same; i < from.n && from.p[i] != '?'; i++)
-		if (from.p[i] == '/')
-			pd_buf_add_z(out, "../");
-	if (!out->n)
-		pd_buf_add_z(out, "./");
-	pd_buf_add_span(out, pd_span(to.p + same, to.n - same));
-}
-
 struct pd_span pd_link_name(const struct pd_page_links *links, const struct pd_page_link *link, enum pd_link_naming naming,
 			    struct pd_buf *scratch)
 {
@@ -324,7 +270,18 @@ struct pd_span pd_link_name(const struct pd_page_links *links, const struct pd_p
 		return link->target;
 	if (naming == PD_LINK_PATH)
 		return path;
-	relative_path(own_path, path, scratch);
+	/* Make the path from one path to another: "../x/y", as if both were in folders. */
+	size_t same = 0;
+	for (size_t i = 0; i < own_path.n && i < path.n && own_path.p[i] == path.p[i] && own_path.p[i] != '?'; i++)
+		if (own_path.p[i] == '/')
+			same = i + 1;
+	pd_buf_clear(scratch);
+	for (size_t i = same; i < own_path.n && own_path.p[i] != '?'; i++)
+		if (own_path.p[i] == '/')
+			pd_buf_add_z(scratch, "../");
+	if (!scratch->n)
+		pd_buf_add_z(scratch, "./");
+	pd_buf_add_span(scratch, pd_span(path.p + same, path.n - same));
 	return pd_buf_span(scratch);
 }
 
@@ -340,8 +297,23 @@ void pd_links_find(struct pd_link_finder *f, struct pd_span url, const struct pd
 	pd_buf_shrink(&out->text, KEEP);
 	pd_buf_clear(&out->text);
 	out->n = 0;
-	set_base(f, url, b);
-	find_navigation(f, b);
+	/* Set the base of relative addresses: <base>, which may itself be relative to the page. */
+	f->has_page = pd_url_parse(url, NULL, &f->page);
+	f->has_base = b->base.n && pd_url_parse(b->base, f->has_page ? &f->page : NULL, &f->base);
+	f->host = f->has_page ? pd_host_without_www(pd_url_host_of(&f->page)) : pd_span("", 0);
+	pd_buf_clear(&f->self);
+	if (f->has_page)
+		pd_canonical_make(&f->canonical, &f->page, &f->self);
+	pd_domain_of(f->host, &f->domain);
+	/* Mark the boxes inside <nav> and the like; a parent comes before its children. */
+	while (f->cap_nav < b->n_boxes)
+		f->in_nav = pd_grow(f->in_nav, f->cap_nav, &f->cap_nav, 1);
+	for (size_t i = 0; i < b->n_boxes; i++) {
+		const struct pd_box *box = &b->boxes[i];
+		f->in_nav[i] = box->tag == PD_TAG_nav || pd_span_ieq(box->role, "navigation") ||
+			       pd_span_ieq(box->role, "SiteNavigationElement") ||
+			       (box->parent != PD_BOX_NONE && f->in_nav[box->parent]);
+	}
 	for (uint32_t i = 0; i < b->n_links; i++) {
 		const struct pd_url *base = f->has_base ? &f->base : f->has_page ? &f->page : NULL;
 		if (!pd_url_parse(b->links[i].href, base, &f->target) || !is_of_web(&f->target))
@@ -350,6 +322,14 @@ void pd_links_find(struct pd_link_finder *f, struct pd_span url, const struct pd
 		if (!pd_span_eq(pd_buf_span(&f->at), pd_buf_span(&f->self)))
 			add_link(f, b, topic, i, out);
 	}
-	set_pointers(out);
+	/* Set the pointers into the text, which does not move any more. */
+	const char *at = out->text.p;
+	for (size_t i = 0; i < out->n; i++) {
+		struct pd_span *const spans[] = { &out->v[i].target, &out->v[i].host, &out->v[i].anchor };
+		for (size_t k = 0; k < 3; k++) {
+			spans[k]->p = at;
+			at += spans[k]->n;
+		}
+	}
 	out->page = pd_buf_span(&f->self);
 }

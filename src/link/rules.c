@@ -155,17 +155,6 @@ static int by_number(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-/* Return how many of a page's own links have the most frequent domain. */
-static size_t own_domain(const struct pd_link_facts *f, size_t n, uint32_t *scratch)
-{
-	size_t distinct;
-	for (size_t i = 0; i < n; i++)
-		scratch[i] = f[i].domain;
-	if (n)
-		qsort(scratch, n, sizeof *scratch, by_number);
-	return commonest(scratch, n, &distinct);
-}
-
 static double score(const struct pd_rules *r, const size_t part[PD_RULES_PLAIN], size_t n)
 {
 	double sum = 0;
@@ -184,23 +173,14 @@ static double own_score(const struct pd_rules *r, const struct pd_link_facts *f,
 		part[PD_RULE_ADVERTS] += f[i].type == PD_LINK_ADVERT;
 		part[PD_RULE_BODY] += f[i].body;
 	}
-	part[PD_RULE_DOMAINS] = own_domain(f, n, scratch);
+	/* Own links of the page that have its most frequent domain. */
+	size_t distinct;
+	for (size_t i = 0; i < n; i++)
+		scratch[i] = f[i].domain;
+	if (n)
+		qsort(scratch, n, sizeof *scratch, by_number);
+	part[PD_RULE_DOMAINS] = commonest(scratch, n, &distinct);
 	return score(r, part, n);
-}
-
-static void decide(const struct pd_rules *r, struct pd_rules_counts *c)
-{
-	const double *limit = r->limit;
-	c->decided[PD_RULE_ADVERTS] = c->count[PD_RULE_ADVERTS] > limit[PD_RULE_ADVERTS];
-	c->decided[PD_RULE_BODY] = c->count[PD_RULE_BODY] > limit[PD_RULE_BODY];
-	c->decided[PD_RULE_TYPES] = c->count[PD_RULE_TYPES] > limit[PD_RULE_TYPES];
-	c->decided[PD_RULE_DOMAINS] = c->count[PD_RULE_DOMAINS] < limit[PD_RULE_DOMAINS];
-	c->decided[PD_RULE_ANCHORS] = c->count[PD_RULE_ANCHORS] >= limit[PD_RULE_ANCHORS];
-	for (int i = 0; i < PD_RULES_PLAIN; i++)
-		c->met += c->decided[i];
-	c->decided[PD_RULE_WEIGHTED] = c->weighted > limit[PD_RULE_WEIGHTED];
-	c->decided[PD_RULE_DIFFERENCE] = fabs(c->score[0] - c->score[1]) <= limit[PD_RULE_DIFFERENCE];
-	c->decided[PD_RULE_COUNT] = c->met >= limit[PD_RULE_COUNT];
 }
 
 void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b,
@@ -235,7 +215,17 @@ void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, s
 		out->weighted = score(r, both, out->shared);
 		out->score[0] = own_score(r, a, n_a, both, domain);
 		out->score[1] = own_score(r, b, n_b, both, domain);
-		decide(r, out);
+		const double *limit = r->limit;
+		out->decided[PD_RULE_ADVERTS] = out->count[PD_RULE_ADVERTS] > limit[PD_RULE_ADVERTS];
+		out->decided[PD_RULE_BODY] = out->count[PD_RULE_BODY] > limit[PD_RULE_BODY];
+		out->decided[PD_RULE_TYPES] = out->count[PD_RULE_TYPES] > limit[PD_RULE_TYPES];
+		out->decided[PD_RULE_DOMAINS] = out->count[PD_RULE_DOMAINS] < limit[PD_RULE_DOMAINS];
+		out->decided[PD_RULE_ANCHORS] = out->count[PD_RULE_ANCHORS] >= limit[PD_RULE_ANCHORS];
+		for (int i = 0; i < PD_RULES_PLAIN; i++)
+			out->met += out->decided[i];
+		out->decided[PD_RULE_WEIGHTED] = out->weighted > limit[PD_RULE_WEIGHTED];
+		out->decided[PD_RULE_DIFFERENCE] = fabs(out->score[0] - out->score[1]) <= limit[PD_RULE_DIFFERENCE];
+		out->decided[PD_RULE_COUNT] = out->met >= limit[PD_RULE_COUNT];
 	}
 	free(domain);
 }
@@ -256,17 +246,6 @@ bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c)
 	return any;
 }
 
-static void print_signatures(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
-{
-	double a = c->signature[0], b = c->signature[1];
-	if (!a || !b)
-		pd_buf_printf(out, "  signature: not met, %s no rank\n", a ? "b has" : b ? "a has" : "both have");
-	else
-		pd_buf_printf(out, "  signature: %s, %.6g and %.6g, %.1f%% apart, required: less than %g%%\n",
-			      c->decided[PD_RULE_SIGNATURE] ? "met" : "not met", a, b, 100 * fabs(a - b) / fmax(a, b),
-			      100 * r->limit[PD_RULE_SIGNATURE]);
-}
-
 static void print_rules(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
 {
 	static const char *const what[PD_RULES_PLAIN] = { "adverts on both", "in both main texts", "of one type",
@@ -281,9 +260,15 @@ static void print_rules(const struct pd_rules *r, const struct pd_rules_counts *
 				      c->score[1], r->limit[i]);
 		else if (i == PD_RULE_COUNT)
 			pd_buf_printf(out, "  count: %s, %u of five, required: %g\n", says, c->met, r->limit[i]);
-		else if (i == PD_RULE_SIGNATURE)
-			print_signatures(r, c, out);
-		else if (i == PD_RULE_ANCHORS)
+		else if (i == PD_RULE_SIGNATURE) {
+			double a = c->signature[0], b = c->signature[1];
+			if (!a || !b)
+				pd_buf_printf(out, "  signature: not met, %s no rank\n", a ? "b has" : b ? "a has" : "both have");
+			else
+				pd_buf_printf(out, "  signature: %s, %.6g and %.6g, %.1f%% apart, required: less than %g%%\n",
+					      c->decided[PD_RULE_SIGNATURE] ? "met" : "not met", a, b,
+					      100 * fabs(a - b) / fmax(a, b), 100 * r->limit[PD_RULE_SIGNATURE]);
+		} else if (i == PD_RULE_ANCHORS)
 			pd_buf_printf(out, "  anchors: %s, %.1f%% %s, required: %g%%\n", says, 100 * c->count[i], what[i],
 				      100 * r->limit[i]);
 		else
@@ -351,11 +336,6 @@ static uint64_t anchor_of(struct pd_link_reader *l, struct pd_span text)
 	return hash;
 }
 
-static bool is_own(struct pd_span name)
-{
-	return name.n && (name.p[0] == '/' || name.p[0] == '.');
-}
-
 static void add_facts(struct pd_link_reader *l, struct pd_span name, enum pd_link_type type, enum pd_topic_class class,
 		      struct pd_span anchor)
 {
@@ -365,7 +345,7 @@ static void add_facts(struct pd_link_reader *l, struct pd_span name, enum pd_lin
 				   .anchor = anchor_of(l, anchor),
 				   .type = (uint8_t)type,
 				   .body = class == PD_TOPIC_CLASS_TOPIC || class == PD_TOPIC_CLASS_ANCHOR };
-	if (!is_own(name) && pd_url_parse(name, NULL, &l->url)) {
+	if (!(name.n && (name.p[0] == '/' || name.p[0] == '.')) && pd_url_parse(name, NULL, &l->url)) {
 		pd_domain_of(pd_url_host_of(&l->url), &l->domain);
 		f.domain = (uint32_t)pd_hash64(l->domain.p, l->domain.n) | 1;
 	}

@@ -40,10 +40,12 @@ static int abstract_open(void **state, const struct pd_method_open *with, struct
 	return status;
 }
 
-/* Limit the text to the necessary length: a character takes at most four times as many bytes in UTF-8 as in another
- * charset. */
-static void collapse(struct abstract *a, struct pd_span text)
+static void abstract_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
 {
+	struct abstract *a = state;
+	/* Limit the text to the necessary length: a character takes at most four times as many bytes in UTF-8 as in
+	 * another charset. */
+	struct pd_span text = pd_sign_visible(in);
 	pd_buf_clear(&a->plain);
 	for (size_t i = 0; i < text.n && a->plain.n < 4 * a->size; i++) {
 		bool space = pd_ascii_space(text.p[i]);
@@ -54,12 +56,6 @@ static void collapse(struct abstract *a, struct pd_span text)
 	}
 	while (a->plain.n && a->plain.p[a->plain.n - 1] == ' ')
 		a->plain.n--;
-}
-
-static void abstract_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
-{
-	struct abstract *a = state;
-	collapse(a, pd_sign_visible(in));
 	out->present = a->plain.n > 0;
 	if (!out->present)
 		return;

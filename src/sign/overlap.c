@@ -80,19 +80,6 @@ static bool has_keyword(const struct overlap *o, const struct pd_words *w, size_
 	return false;
 }
 
-/* Count each term of a sentence once. */
-static void count_sentence(struct overlap *o, const struct pd_words *w, size_t from, size_t to)
-{
-	for (size_t i = from; i < to; i++) {
-		const uint32_t *place = w->v[i].stop ? NULL : pd_map_find(&o->related.place, w->terms.v[i].hash);
-		uint32_t *seen = place ? &o->seen[*place - 1] : NULL;
-		if (!seen || *seen == w->v[from].sentence + 1)
-			continue;
-		*seen = w->v[from].sentence + 1;
-		o->related.v[*place - 1].weight++;
-	}
-}
-
 /* Compute the relation of each term: the number of sentences that it shares with a keyword of the title, plus a
  * fraction for its frequency, which decides between equal ones. */
 static void relate(struct overlap *o, const struct pd_words *w)
@@ -107,8 +94,17 @@ static void relate(struct overlap *o, const struct pd_words *w)
 	for (size_t from = 0, to; from < w->terms.n; from = to) {
 		for (to = from + 1; to < w->terms.n && w->v[to].sentence == w->v[from].sentence;)
 			to++;
-		if (has_keyword(o, w, from, to))
-			count_sentence(o, w, from, to);
+		if (has_keyword(o, w, from, to)) {
+			/* Count each term of a sentence once. */
+			for (size_t i = from; i < to; i++) {
+				const uint32_t *place = w->v[i].stop ? NULL : pd_map_find(&o->related.place, w->terms.v[i].hash);
+				uint32_t *seen = place ? &o->seen[*place - 1] : NULL;
+				if (!seen || *seen == w->v[from].sentence + 1)
+					continue;
+				*seen = w->v[from].sentence + 1;
+				o->related.v[*place - 1].weight++;
+			}
+		}
 	}
 	for (size_t i = 0; i < r->n; i++)
 		if (r->v[i].weight > 0 && !pd_map_has(&o->in_title, r->v[i].hash))

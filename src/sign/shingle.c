@@ -12,16 +12,6 @@ void pd_shingler_release(struct pd_shingler *s)
 	pd_map_release(&s->seen);
 }
 
-/* tf(t): the raw count among the page's kept terms. */
-static void count_terms(struct pd_shingler *s, const struct pd_topic *in)
-{
-	pd_map_clear(&s->terms, in->terms.n);
-	for (size_t i = 0; i < in->n_features; i++)
-		if (s->o.features[in->features[i].kind])
-			for (size_t t = in->features[i].first; t < in->features[i].end; t++)
-				++*pd_map_put(&s->terms, in->terms.v[t].hash);
-}
-
 static int64_t weight(const struct pd_shingler *s, const struct pd_topic *in, enum pd_feature_kind kind, size_t first)
 {
 	if (s->o.weights != PD_WEIGHTS_TF)
@@ -30,12 +20,6 @@ static int64_t weight(const struct pd_shingler *s, const struct pd_topic *in, en
 	for (size_t t = first; t < first + (size_t)s->o.shingle; t++)
 		sum += *pd_map_find(&s->terms, in->terms.v[t].hash); /* count_terms saw them all */
 	return sum;
-}
-
-static struct pd_span shingle_text(const struct pd_topic *in, size_t first, int w)
-{
-	const struct pd_term *a = &in->terms.v[first], *z = &in->terms.v[first + (size_t)w - 1];
-	return pd_span(in->terms.text.p + a->at, z->at + z->n - a->at);
 }
 
 /* Has this shingle been counted?  S(f, w) is a set within its feature; with `set` weights, within the page. */
@@ -51,14 +35,21 @@ uint64_t pd_shingles(struct pd_shingler *s, const struct pd_topic *in, pd_shingl
 {
 	uint64_t n = 0;
 	size_t w = (size_t)s->o.shingle;
-	if (s->o.weights == PD_WEIGHTS_TF)
-		count_terms(s, in);
+	if (s->o.weights == PD_WEIGHTS_TF) {
+		/* tf(t): the raw count among the page's kept terms. */
+		pd_map_clear(&s->terms, in->terms.n);
+		for (size_t i = 0; i < in->n_features; i++)
+			if (s->o.features[in->features[i].kind])
+				for (size_t t = in->features[i].first; t < in->features[i].end; t++)
+					++*pd_map_put(&s->terms, in->terms.v[t].hash);
+	}
 	if (s->o.weights != PD_WEIGHTS_COUNT)
 		pd_map_clear(&s->seen, in->terms.n);
 	for (size_t i = 0; i < in->n_features; i++) {
 		const struct pd_feature *f = &in->features[i];
 		for (size_t t = f->first; s->o.features[f->kind] && t + w <= f->end; t++) {
-			struct pd_span text = shingle_text(in, t, s->o.shingle);
+			const struct pd_term *a = &in->terms.v[t], *z = &in->terms.v[t + (size_t)s->o.shingle - 1];
+			struct pd_span text = pd_span(in->terms.text.p + a->at, z->at + z->n - a->at);
 			if (repeated(s, f->kind, text))
 				continue;
 			each(ctx, f->kind, text, weight(s, in, f->kind, t));

@@ -30,19 +30,14 @@ static bool is_of_side(const struct pd_method_param *p, enum pd_method_side side
 
 /* --- lists of methods, in text form --- */
 
-static void print_names(struct pd_buf *out)
-{
-	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)
-		pd_buf_printf(out, "%s%s", m == pd_sign_methods ? "" : ", ", (*m)->name);
-}
-
 static const struct pd_method *find_method(struct pd_span name, struct pd_err *e)
 {
 	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)
 		if (pd_span_is(name, (*m)->name))
 			return *m;
 	struct pd_buf names = { 0 };
-	print_names(&names);
+	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)
+		pd_buf_printf(&names, "%s%s", m == pd_sign_methods ? "" : ", ", (*m)->name);
 	pd_fail(e, PD_ERR_USAGE, "unknown method '%.*s': it is one of %s", (int)name.n, name.p, names.p);
 	pd_buf_release(&names);
 	return NULL;

@@ -81,21 +81,16 @@ static void count_shingle(void *ctx, enum pd_feature_kind feature, struct pd_spa
 	pd_simhash_add(&s->counters, &key, weight);
 }
 
-/* Kept terms in the signed features. */
-static uint64_t signed_terms(const struct pd_sign_options *o, const struct pd_topic *in)
-{
-	uint64_t n = 0;
-	for (size_t i = 0; i < in->n_features; i++)
-		if (o->features[in->features[i].kind])
-			n += in->features[i].end - in->features[i].first;
-	return n;
-}
-
 static void simhash_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
 {
 	struct simhash *s = state;
 	out->bits = s->o.bits;
-	out->terms = signed_terms(&s->o, in->topic);
+	/* Kept terms in the signed features. */
+	uint64_t n = 0;
+	for (size_t i = 0; i < in->topic->n_features; i++)
+		if (s->o.features[in->topic->features[i].kind])
+			n += in->topic->features[i].end - in->topic->features[i].first;
+	out->terms = n;
 	if (out->terms < (uint64_t)s->o.min_terms)
 		return;
 	pd_simhash_clear(&s->counters, s->o.bits);

@@ -39,20 +39,16 @@ void pd_sketcher_release(struct pd_sketcher *s)
 	*s = (struct pd_sketcher){ 0 };
 }
 
-static inline void offer(struct pd_sketcher *s, size_t bin, uint64_t round, uint64_t hash)
-{
-	uint64_t key = round << ROUND_SHIFT | (hash & ((UINT64_C(1) << ROUND_SHIFT) - 1)), *least = &s->least[bin];
-	s->empty -= *least == EMPTY;
-	if (key < *least)
-		*least = key;
-}
-
 /* In the first M rounds the highest bits of a hash name its bin; in the next M each round has a bin, so that all are
  * filled at last. */
 static inline void take(struct pd_sketcher *s, uint64_t round, uint64_t shingle)
 {
 	uint64_t hash = mix(shingle + round * STEP_ROUND), minima = (uint64_t)s->o.minima;
-	offer(s, round < minima ? (size_t)((hash >> 32) * minima >> 32) : (size_t)(round - minima), round, hash);
+	uint64_t key = round << ROUND_SHIFT | (hash & ((UINT64_C(1) << ROUND_SHIFT) - 1)),
+		 *least = &s->least[(round < minima ? (size_t)((hash >> 32) * minima >> 32) : (size_t)(round - minima))];
+	s->empty -= *least == EMPTY;
+	if (key < *least)
+		*least = key;
 }
 
 /* `to` is the sketcher or another receiver of shingles. */
@@ -126,28 +122,6 @@ static inline __attribute__((always_inline)) bool walk(int width, const uint64_t
 	return any;
 }
 
-/* Fill bins that the first round left empty: there are few shingles, so that more rounds over the distinct ones are
- * cheap. */
-static void fill(struct pd_sketcher *s, const struct pd_topic *in)
-{
-	pd_map_clear(&s->seen, in->terms.n);
-	s->n_shingles = 0;
-	walk(s->o.shingle, s->hashes, in, keep_distinct, s);
-	for (uint64_t round = 1; s->empty; round++)
-		for (size_t i = 0; i < s->n_shingles; i++)
-			take(s, round, s->shingles[i]);
-}
-
-/* Hashed once more with the bin, so that two bins with the same shingle do not agree by the same chance. */
-static void pack(const struct pd_sketcher *s, struct pd_sketch *out)
-{
-	int bits = s->o.bits, per_word = 64 / bits;
-	for (int i = 0; i < s->o.minima; i++) {
-		uint64_t value = mix(s->least[i] + (uint64_t)i * STEP_BIN) >> (64 - bits);
-		out->w[i / per_word] |= value << (i % per_word * bits);
-	}
-}
-
 int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch *out)
 {
 	*out = (struct pd_sketch){ 0 };
@@ -159,9 +133,22 @@ int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch
 	out->present = walk(s->o.shingle, s->hashes, in, take_first, s);
 	if (!out->present)
 		return PD_OK;
-	if (s->empty)
-		fill(s, in);
-	pack(s, out);
+	if (s->empty) {
+		/* Fill bins that the first round left empty: there are few shingles, so that more rounds over the
+		 * distinct ones are cheap. */
+		pd_map_clear(&s->seen, in->terms.n);
+		s->n_shingles = 0;
+		walk(s->o.shingle, s->hashes, in, keep_distinct, s);
+		for (uint64_t round = 1; s->empty; round++)
+			for (size_t i = 0; i < s->n_shingles; i++)
+				take(s, round, s->shingles[i]);
+	}
+	/* Hashed once more with the bin, so that two bins with the same shingle do not agree by the same chance. */
+	int bits = s->o.bits, per_word = 64 / bits;
+	for (int i = 0; i < s->o.minima; i++) {
+		uint64_t value = mix(s->least[i] + (uint64_t)i * STEP_BIN) >> (64 - bits);
+		out->w[i / per_word] |= value << (i % per_word * bits);
+	}
 	return PD_OK;
 }
 

@@ -132,18 +132,6 @@ void pd_value_release(struct pd_value *v)
 
 /* --- comparing --- */
 
-static size_t shared_items(const struct pd_value *a, const struct pd_value *b)
-{
-	size_t n = 0;
-	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
-		uint64_t x = a->item[i].hash, y = b->item[j].hash;
-		n += x == y;
-		i += x <= y;
-		j += y <= x;
-	}
-	return n;
-}
-
 static double dot(const struct pd_value *a, const struct pd_value *b)
 {
 	double sum = 0;
@@ -194,7 +182,13 @@ void pd_value_compare(enum pd_sign_kind kind, const struct pd_sign_rule *rule, c
 		out->match = !memcmp(a->key[k], b->key[k], sizeof a->key[k]) && 1 - out->similarity < rule->sigma;
 		break;
 	case PD_SIGN_SET:
-		out->shared = shared_items(a, b);
+		out->shared = 0;
+		for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+			uint64_t x = a->item[i].hash, y = b->item[j].hash;
+			out->shared += x == y;
+			i += x <= y;
+			j += y <= x;
+		}
 		out->similarity = fewer ? (double)out->shared / (double)fewer : 0;
 		out->match = pd_value_needed(rule, fewer) && out->shared >= pd_value_needed(rule, fewer);
 		break;

@@ -145,17 +145,6 @@ static void add_mark(struct pd_words *w)
 	w->marks[w->n_marks++] = at;
 }
 
-static void add_piece_words(struct pd_sign_views *v, struct pd_span piece, uint32_t sentence, struct pd_words *out)
-{
-	size_t from = out->terms.n;
-	pd_segment(v->segmenter, piece, &out->terms);
-	for (size_t i = from; i < out->terms.n; i++) {
-		out->v = pd_grow(out->v, i, &out->cap, sizeof *out->v);
-		out->v[i] = (struct pd_word){ sentence, v->tables->stopwords &&
-								pd_stopwords_has(v->tables->stopwords, out->terms.v[i].hash) };
-	}
-}
-
 void pd_sign_words_of(struct pd_sign_views *v, struct pd_span text, struct pd_words *out)
 {
 	struct pd_segmenter_options o = { .dict = v->tables->dict,
@@ -170,7 +159,14 @@ void pd_sign_words_of(struct pd_sign_views *v, struct pd_span text, struct pd_wo
 	out->n_marks = 0;
 	out->n_sentences = 0;
 	while (pd_piece_next(&text, &piece, &end)) {
-		add_piece_words(v, piece, out->n_sentences, out);
+		size_t from = out->terms.n;
+		pd_segment(v->segmenter, piece, &out->terms);
+		for (size_t i = from; i < out->terms.n; i++) {
+			out->v = pd_grow(out->v, i, &out->cap, sizeof *out->v);
+			out->v[i] = (struct pd_word){ out->n_sentences,
+						      v->tables->stopwords &&
+							      pd_stopwords_has(v->tables->stopwords, out->terms.v[i].hash) };
+		}
 		if (end == PD_PIECE_CLAUSE || end == PD_PIECE_SENTENCE)
 			add_mark(out);
 		if (end != PD_PIECE_CLAUSE && out->terms.n > began) {

@@ -64,26 +64,6 @@ static bool is_counted(uint32_t character)
 	}
 }
 
-static void count_characters(struct vsm *s, struct pd_span text)
-{
-	const char *p = text.p, *end = p + text.n;
-	uint32_t character;
-	pd_map_clear(&s->count, 0);
-	while (p < end) {
-		p += pd_utf8_get(p, end, &character);
-		if (character != PD_UNICODE_BAD && is_counted(character))
-			count(s, pd_sign_hash64(s->secret, pd_span((const char *)&character, sizeof character)));
-	}
-}
-
-static void count_words(struct vsm *s, const struct pd_words *w)
-{
-	pd_map_clear(&s->count, w->terms.n);
-	for (size_t i = 0; i < w->terms.n; i++)
-		if (s->keep || !w->v[i].stop)
-			count(s, pd_sign_hash_term(s->secret, &w->terms, &w->terms.v[i]));
-}
-
 static int number_order(const void *x, const void *y)
 {
 	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
@@ -94,10 +74,23 @@ static void vsm_sign(void *state, const struct pd_sign_page *in, struct pd_signa
 {
 	struct vsm *s = state;
 	s->n = 0;
-	if (s->characters)
-		count_characters(s, pd_sign_folded(in, pd_buf_span(&in->topic->text)));
-	else
-		count_words(s, pd_sign_words(in));
+	if (s->characters) {
+		struct pd_span text = pd_sign_folded(in, pd_buf_span(&in->topic->text));
+		const char *p = text.p, *end = p + text.n;
+		uint32_t character;
+		pd_map_clear(&s->count, 0);
+		while (p < end) {
+			p += pd_utf8_get(p, end, &character);
+			if (character != PD_UNICODE_BAD && is_counted(character))
+				count(s, pd_sign_hash64(s->secret, pd_span((const char *)&character, sizeof character)));
+		}
+	} else {
+		const struct pd_words *w = pd_sign_words(in);
+		pd_map_clear(&s->count, w->terms.n);
+		for (size_t i = 0; i < w->terms.n; i++)
+			if (s->keep || !w->v[i].stop)
+				count(s, pd_sign_hash_term(s->secret, &w->terms, &w->terms.v[i]));
+	}
 	if (s->n)
 		qsort(s->seen, s->n, sizeof *s->seen, number_order);
 	for (size_t i = 0; i < s->n; i++)

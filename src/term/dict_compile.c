@@ -39,22 +39,6 @@ struct prefix_list {
 	size_t n, cap;
 };
 
-static void list_add(struct prefix_list *l, uint64_t key)
-{
-	l->slot = pd_grow(l->slot, l->n, &l->cap, sizeof *l->slot);
-	l->slot[l->n++] = key << 22 | PD_PREFIX_NO_COST;
-}
-
-static void ends_here(struct prefix_list *l, uint32_t cost)
-{
-	l->slot[l->n - 1] = (l->slot[l->n - 1] & ~(uint64_t)PD_PREFIX_NO_COST) | cost;
-}
-
-static void goes_on(struct prefix_list *l)
-{
-	l->slot[l->n - 1] |= PD_PREFIX_MORE;
-}
-
 /* A table that is being filled. */
 struct filling {
 	struct pd_prefix_table t;
@@ -67,18 +51,6 @@ struct filling {
 static uint32_t slot_bucket(const struct filling *f, uint64_t slot)
 {
 	return pd_prefix_bucket(&f->t, pd_prefix_hash(slot >> 22));
-}
-
-static void sort_into_buckets(struct filling *f, const struct prefix_list *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		f->begin[slot_bucket(f, l->slot[i])]++;
-	for (uint32_t b = 0, sum = 0; b <= f->t.buckets; b++) {
-		sum += f->begin[b];
-		f->begin[b] = sum;
-	}
-	for (size_t i = l->n; i-- > 0;)
-		f->order[--f->begin[slot_bucket(f, l->slot[i])]] = (uint32_t)i;
 }
 
 /* Place the entries of a bucket with this shift if all their slots are free; otherwise change nothing. */
@@ -125,7 +97,14 @@ static bool fill_bucket(struct filling *f, const struct prefix_list *l)
 {
 	f->begin = pd_zalloc((f->t.buckets + 1) * sizeof *f->begin);
 	f->order = pd_zalloc((l->n + 1) * sizeof *f->order);
-	sort_into_buckets(f, l);
+	for (size_t i = 0; i < l->n; i++)
+		f->begin[slot_bucket(f, l->slot[i])]++;
+	for (uint32_t b = 0, sum = 0; b <= f->t.buckets; b++) {
+		sum += f->begin[b];
+		f->begin[b] = sum;
+	}
+	for (size_t i = l->n; i-- > 0;)
+		f->order[--f->begin[slot_bucket(f, l->slot[i])]] = (uint32_t)i;
 	bool placed = place_all(f, l);
 	free(f->begin);
 	free(f->order);
@@ -140,26 +119,21 @@ struct walker {
 	uint64_t key;
 };
 
-static void begin_walks(struct walker *w, const struct prefix_word *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		w[i] = (struct walker){ .p = words[i].text.p, .end = words[i].text.p + words[i].text.n };
-		w[i].before = w[i].p < w[i].end ? pd_utf8_next(&w[i].p) : 0;
-	}
-}
-
 static void step(struct walker *w, uint32_t cost, struct prefix_list *l)
 {
 	w->there = w->p < w->end;
 	if (!w->there)
 		return;
 	w->key = pd_prefix_key(w->before, pd_utf8_next(&w->p));
-	if (l->n == 0 || l->slot[l->n - 1] >> 22 != w->key)
-		list_add(l, w->key);
-	if (w->p == w->end)
-		ends_here(l, cost);
-	else
-		goes_on(l);
+	if (l->n == 0 || l->slot[l->n - 1] >> 22 != w->key) {
+		l->slot = pd_grow(l->slot, l->n, &l->cap, sizeof *l->slot);
+		l->slot[l->n++] = w->key << 22 | PD_PREFIX_NO_COST;
+	}
+	if (w->p == w->end) {
+		l->slot[l->n - 1] = (l->slot[l->n - 1] & ~(uint64_t)PD_PREFIX_NO_COST) | cost;
+	} else {
+		l->slot[l->n - 1] |= PD_PREFIX_MORE;
+	}
 }
 
 static bool add_level(struct walker *w, size_t n, const struct prefix_list *l, struct pd_buf *tables, struct pd_buf *levels)
@@ -188,7 +162,10 @@ static int make_tables(const struct prefix_word *words, size_t n, struct pd_buf 
 	struct walker *w = pd_zalloc(n * sizeof *w);
 	struct prefix_list l = { 0 };
 	bool placed = true;
-	begin_walks(w, words, n);
+	for (size_t i = 0; i < n; i++) {
+		w[i] = (struct walker){ .p = words[i].text.p, .end = words[i].text.p + words[i].text.n };
+		w[i].before = w[i].p < w[i].end ? pd_utf8_next(&w[i].p) : 0;
+	}
 	do {
 		l.n = 0;
 		for (size_t i = 0; i < n; i++)
@@ -296,20 +273,6 @@ static int word_order(const void *a, const void *b)
 	return pd_span_cmp(((const struct dict_word *)a)->text, ((const struct dict_word *)b)->text);
 }
 
-/* Sort the words and remove duplicates: the most frequent of them is kept, or the first. */
-static void sort_words(struct compiler *c)
-{
-	size_t kept = 0;
-	if (c->n)
-		qsort(c->v, c->n, sizeof *c->v, by_text_and_rank);
-	for (size_t i = 0; i < c->n; i++)
-		if (kept == 0 || !pd_span_eq(c->v[kept - 1].text, c->v[i].text))
-			c->v[kept++] = c->v[i];
-	c->n = kept;
-	for (size_t i = 0; i < kept; i++)
-		c->total += c->v[i].frequency;
-}
-
 static int read_words(struct compiler *c, const char *path, struct pd_err *e)
 {
 	int status = pd_read_file(path, &c->words_file, e);
@@ -325,7 +288,16 @@ static int read_words(struct compiler *c, const char *path, struct pd_err *e)
 	}
 	if (c->n == 0)
 		return pd_fail(e, PD_ERR_DICT, "%s: no words", path);
-	sort_words(c);
+	/* Sort the words and remove duplicates: the most frequent of them is kept, or the first. */
+	size_t kept = 0;
+	if (c->n)
+		qsort(c->v, c->n, sizeof *c->v, by_text_and_rank);
+	for (size_t i = 0; i < c->n; i++)
+		if (kept == 0 || !pd_span_eq(c->v[kept - 1].text, c->v[i].text))
+			c->v[kept++] = c->v[i];
+	c->n = kept;
+	for (size_t i = 0; i < kept; i++)
+		c->total += c->v[i].frequency;
 	return 0;
 }
 
@@ -458,12 +430,6 @@ static int add_chars(struct compiler *c, struct pd_buf *out, struct pd_err *e)
 	return 0;
 }
 
-static void align(struct pd_buf *out)
-{
-	static const char zeroes[PD_DICT_ALIGN];
-	pd_buf_add(out, zeroes, -out->n % PD_DICT_ALIGN);
-}
-
 static int add_parts(struct compiler *c, struct pd_dict_index *x, struct pd_buf *out, struct pd_err *e)
 {
 	static int (*const add[PD_DICT_PARTS])(struct compiler *, struct pd_buf *, struct pd_err *) = {
@@ -472,7 +438,8 @@ static int add_parts(struct compiler *c, struct pd_dict_index *x, struct pd_buf 
 		[PD_DICT_LEVELS] = add_levels,	 [PD_DICT_CHARS] = add_chars,
 	};
 	for (int i = 0; i < PD_DICT_PARTS; i++) {
-		align(out);
+		static const char zeroes[PD_DICT_ALIGN];
+		pd_buf_add(out, zeroes, -out->n % PD_DICT_ALIGN);
 		x->part[i].at = out->n;
 		int status = add[i](c, out, e);
 		if (status)

@@ -293,21 +293,16 @@ static void fold_span(struct pd_folder *f, struct fold_cursor *c, const struct p
 	fold_by_steps(f, c, p, end);
 }
 
-static void replace_bad(struct fold_cursor *c)
-{
-	c->p++;
-	written(c);
-	reserve_fold(c, 3);
-	c->to = pd_utf8_put(c->to, 0xFFFD);
-}
-
 static void fold_one(struct pd_folder *f, struct fold_cursor *c)
 {
 	uint32_t cp;
 	size_t n = pd_utf8_get(c->p, c->end, &cp);
 	const struct pd_char_kind *k = pd_char_kind_of(cp);
 	if (cp == PD_UNICODE_BAD) {
-		replace_bad(c);
+		c->p++;
+		written(c);
+		reserve_fold(c, 3);
+		c->to = pd_utf8_put(c->to, 0xFFFD);
 		return;
 	}
 	if (!(k->flags & PD_CHAR_ONE)) {
@@ -321,17 +316,6 @@ static void fold_one(struct pd_folder *f, struct fold_cursor *c)
 		c->to = pd_utf8_put(c->to, (uint32_t)((int32_t)cp + k->delta));
 }
 
-/* Copy the common ideographs, which are most of Chinese text, unchanged. */
-static void copy_han(struct fold_cursor *c)
-{
-	const char *p = c->p;
-	char *to = c->to;
-	for (; c->end - p >= 4 && pd_common_han_at(p, c->end); p += 3, to += 3)
-		memcpy(to, p, 4); /* the fourth byte is overwritten: one move instead of two */
-	c->p = p;
-	c->to = to;
-}
-
 void pd_fold(struct pd_folder *f, struct pd_span utf8, struct pd_buf *out)
 {
 	/* pointers must not be NULL */
@@ -342,8 +326,15 @@ void pd_fold(struct pd_folder *f, struct pd_span utf8, struct pd_buf *out)
 		uint8_t first = (uint8_t)*c.p;
 		if (first < 0x80)
 			fold_ascii(&c);
-		else if (first >= 0xE4 && first <= 0xE9)
-			copy_han(&c);
+		else if (first >= 0xE4 && first <= 0xE9) {
+			/* Copy the common ideographs, which are most of Chinese text, unchanged. */
+			const char *p = c.p;
+			char *to = c.to;
+			for (; c.end - p >= 4 && pd_common_han_at(p, c.end); p += 3, to += 3)
+				memcpy(to, p, 4); /* the fourth byte is overwritten: one move instead of two */
+			c.p = p;
+			c.to = to;
+		}
 		if (c.p < c.end)
 			fold_one(f, &c);
 	}

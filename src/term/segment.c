@@ -72,15 +72,6 @@ struct han {
 	size_t place_cap, start_cap, word_cap, ends_cap;
 };
 
-/* If `dict` is NULL, every character is a word. */
-static struct han *han_new(const struct pd_dict *dict, bool forward)
-{
-	struct han *h = pd_zalloc(sizeof *h);
-	h->dict = dict;
-	h->forward = forward;
-	return h;
-}
-
 static void han_free(struct han *h)
 {
 	if (!h)
@@ -92,18 +83,13 @@ static void han_free(struct han *h)
 	free(h);
 }
 
-static void reserve_run(struct han *h, size_t characters)
-{
-	h->place = pd_grow(h->place, characters + 1, &h->place_cap, sizeof *h->place); /* two after the last */
-	h->start = pd_grow(h->start, characters, &h->start_cap, sizeof *h->start);
-	h->ends = pd_grow(h->ends, characters, &h->ends_cap, sizeof *h->ends);
-}
-
 static void read_run(struct han *h, struct pd_span run)
 {
 	const char *p = run.p, *end = run.p + run.n;
-	size_t n = 0, most = run.n / 3; /* each Han character has at least three bytes */
-	reserve_run(h, most);
+	size_t n = 0, most = run.n / 3;						 /* each Han character has at least three bytes */
+	h->place = pd_grow(h->place, most + 1, &h->place_cap, sizeof *h->place); /* two after the last */
+	h->start = pd_grow(h->start, most, &h->start_cap, sizeof *h->start);
+	h->ends = pd_grow(h->ends, most, &h->ends_cap, sizeof *h->ends);
 	for (; p < end && n < most; n++) {
 		h->place[n].best = UINT64_MAX;
 		h->place[n].at = (uint32_t)(p - run.p);
@@ -147,14 +133,6 @@ static inline uint64_t third_key(const struct han *h, const struct start *s)
 	return pd_prefix_key(h->place[s->from].pair, h->place[s->from + 2].cp);
 }
 
-static void add_word(struct han *h, uint32_t from, size_t to, uint64_t slot)
-{
-	if (h->words >= h->word_cap)
-		h->word = pd_grow(h->word, h->words, &h->word_cap, sizeof *h->word);
-	h->word[h->words] = (struct word){ from, (uint32_t)to, pd_prefix_cost(slot) };
-	h->words += pd_prefix_is_word(slot);
-}
-
 /* Find all words of three or more characters that begin there, shortest first. */
 static void find_long_words(struct han *h, const struct start *s)
 {
@@ -162,26 +140,16 @@ static void find_long_words(struct han *h, const struct start *s)
 	uint32_t before = s->third;
 	uint64_t slot = pd_prefix_at(t, third_key(h, s), before);
 	for (size_t to = s->from + 3;; to++) {
-		add_word(h, s->from, to, slot);
+		if (h->words >= h->word_cap)
+			h->word = pd_grow(h->word, h->words, &h->word_cap, sizeof *h->word);
+		h->word[h->words] = (struct word){ s->from, (uint32_t)to, pd_prefix_cost(slot) };
+		h->words += pd_prefix_is_word(slot);
 		if (!(slot & PD_PREFIX_MORE) || to == h->n || ++t == end)
 			break;
 		uint64_t key = pd_prefix_key(before, h->place[to].cp);
 		before = pd_prefix_place(t, key);
 		slot = pd_prefix_at(t, key, before);
 	}
-}
-
-static void find_longer(struct han *h)
-{
-	const struct pd_prefix_table *t = &h->dict->prefixes[1];
-	h->words = 0;
-	for (size_t i = 0; i < h->starts; i++) {
-		struct start *s = &h->start[i];
-		s->third = pd_prefix_place(t, third_key(h, s));
-		pd_prefetch(&t->slot[s->third]);
-	}
-	for (size_t i = 0; i < h->starts; i++)
-		find_long_words(h, &h->start[i]);
 }
 
 static inline uint32_t char_cost(const struct han *h, struct pd_span run, const struct word_place *x)
@@ -196,32 +164,6 @@ static inline uint32_t char_cost(const struct han *h, struct pd_span run, const 
 static inline void reach(struct word_place *to, uint64_t way)
 {
 	to->best = way < to->best ? way : to->best;
-}
-
-static void weigh(struct han *h, struct pd_span run)
-{
-	struct word_place *x = h->place;
-	const struct word *w = h->word;
-	x[0].best = WAY(0, 0);
-	for (size_t i = 0, k = 0; i < h->n; i++) {
-		uint64_t before = x[i].best / (LONGEST + 1);
-		reach(&x[i + 1], WAY(before + char_cost(h, run, &x[i]), 1));
-		reach(&x[i + 2], WAY(before + x[i].pair_cost, 2));
-		for (; k < h->words && w[k].from == i; k++)
-			reach(&x[w[k].to], WAY(before + w[k].cost, w[k].to - w[k].from));
-	}
-}
-
-/* Follow the best words from the end to the beginning.  `ends` is filled from its end, then moved to its front. */
-static size_t walk_back(struct han *h)
-{
-	size_t words = 0, at = h->n + 1;
-	for (size_t i = h->n; i > 0; i -= LONGEST - h->place[i].best % (LONGEST + 1)) {
-		h->ends[--at] = h->place[i].at;
-		words++;
-	}
-	memmove(h->ends, h->ends + at, words * sizeof *h->ends);
-	return words;
 }
 
 static void find_longest(struct han *h)
@@ -250,14 +192,38 @@ static size_t han_cut(struct han *h, struct pd_span run, const uint32_t **ends)
 	*ends = h->ends;
 	if (h->n > 0 && h->dict) {
 		find_neighbours(h);
-		find_longer(h);
+		const struct pd_prefix_table *t = &h->dict->prefixes[1];
+		h->words = 0;
+		for (size_t i = 0; i < h->starts; i++) {
+			struct start *s = &h->start[i];
+			s->third = pd_prefix_place(t, third_key(h, s));
+			pd_prefetch(&t->slot[s->third]);
+		}
+		for (size_t i = 0; i < h->starts; i++)
+			find_long_words(h, &h->start[i]);
 	}
 	if (h->forward || !h->dict) {
 		find_longest(h);
 		return go_forward(h);
 	}
-	weigh(h, run);
-	return walk_back(h);
+	struct word_place *x = h->place;
+	const struct word *w = h->word;
+	x[0].best = WAY(0, 0);
+	for (size_t i = 0, k = 0; i < h->n; i++) {
+		uint64_t before = x[i].best / (LONGEST + 1);
+		reach(&x[i + 1], WAY(before + char_cost(h, run, &x[i]), 1));
+		reach(&x[i + 2], WAY(before + x[i].pair_cost, 2));
+		for (; k < h->words && w[k].from == i; k++)
+			reach(&x[w[k].to], WAY(before + w[k].cost, w[k].to - w[k].from));
+	}
+	/* Follow the best words from the end to the beginning.  `ends` is filled from its end, then moved to its front. */
+	size_t words = 0, at = h->n + 1;
+	for (size_t i = h->n; i > 0; i -= LONGEST - h->place[i].best % (LONGEST + 1)) {
+		h->ends[--at] = h->place[i].at;
+		words++;
+	}
+	memmove(h->ends, h->ends + at, words * sizeof *h->ends);
+	return words;
 }
 
 /* ==== characters by their class ==== */
@@ -307,7 +273,11 @@ struct pd_segmenter *pd_segmenter_new(const struct pd_segmenter_options *o)
 	s->stopwords = o->stopwords;
 	s->userwords = o->userwords;
 	s->folder = pd_folder_new();
-	s->han = han_new(o->dict, o->method == PD_SEGMENT_FORWARD);
+	/* If `dict` is NULL, every character is a word. */
+	struct han *h = pd_zalloc(sizeof *h);
+	h->dict = o->dict;
+	h->forward = o->method == PD_SEGMENT_FORWARD;
+	s->han = h;
 	return s;
 }
 
@@ -336,11 +306,6 @@ static inline size_t begin_term(struct pd_terms *out)
 		text->p[text->n++] = ' ';
 	}
 	return text->n;
-}
-
-static inline void take_back(struct pd_terms *out, size_t begin)
-{
-	out->text.n = begin > 0 ? begin - 1 : 0;
 }
 
 /* Count the term from `begin` to the end of the text, or remove it.  There is no branch, because a third of all terms
@@ -440,7 +405,7 @@ static const char *read_letters(const struct term_scan *c, const char *p)
 		size_t n = pd_utf8_get(p, c->end, &cp);
 		const struct pd_char_kind *k = pd_char_kind_of(cp);
 		if (folds_first(c, k)) {
-			take_back(c->out, begin);
+			c->out->text.n = begin > 0 ? begin - 1 : 0;
 			return folded_run(c, run);
 		}
 		if (k->class == PD_CHAR_LETTER || k->class == PD_CHAR_DIGIT || k->class == PD_CHAR_EXTEND)
@@ -571,35 +536,16 @@ static const char *beyond_ascii(const struct term_scan *c, const char *p)
 	}
 }
 
-static inline bool is_ascii_word(char ch)
-{
-	return (uint8_t)((ch | 0x20) - 'a') < 26 || (uint8_t)(ch - '0') < 10;
-}
-
 static void scan(const struct term_scan *c, const char *p)
 {
 	while (p < c->end) {
 		if ((uint8_t)*p >= 0x80)
 			p = beyond_ascii(c, p);
-		else if (is_ascii_word(*p))
+		else if ((uint8_t)((*p | 0x20) - 'a') < 26 || (uint8_t)(*p - '0') < 10)
 			p = read_letters(c, p);
 		else
 			p++;
 	}
-}
-
-static void drop_ignored(struct pd_buf *text)
-{
-	size_t to = 0;
-	for (size_t at = 0, n; at < text->n; at += n) {
-		uint32_t cp;
-		n = pd_utf8_get(text->p + at, text->p + text->n, &cp);
-		if (pd_char_kind_of(cp)->class == PD_CHAR_IGNORED)
-			continue;
-		memmove(text->p + to, text->p + at, n);
-		to += n;
-	}
-	text->n = to;
 }
 
 /* Fold from p up to the next character that separates terms, and segment the result; return the position after it. */
@@ -615,7 +561,16 @@ static const char *folded_run(const struct term_scan *c, const char *p)
 		end += n;
 	}
 	pd_fold(c->s->folder, pd_span(p, (size_t)(end - p)), run);
-	drop_ignored(run);
+	size_t to = 0;
+	for (size_t at = 0, n; at < run->n; at += n) {
+		uint32_t cp;
+		n = pd_utf8_get(run->p + at, run->p + run->n, &cp);
+		if (pd_char_kind_of(cp)->class == PD_CHAR_IGNORED)
+			continue;
+		memmove(run->p + to, run->p + at, n);
+		to += n;
+	}
+	run->n = to;
 	struct term_scan inner = { c->s, run->p + run->n, c->out, true };
 	scan(&inner, run->p);
 	return end;

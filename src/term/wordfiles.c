@@ -343,17 +343,6 @@ static int hash_order(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static void sum_userwords(struct pd_userwords *u)
-{
-	uint64_t *item = pd_alloc((u->words.n + 1) * sizeof *item), sum[2];
-	for (size_t i = 0; i < u->words.n; i++)
-		item[i] = pd_hash64_seed(u->words.v[i].p, u->words.v[i].n, pd_hash64(u->tag[i], TAG));
-	qsort(item, u->words.n, sizeof *item, hash_order);
-	pd_hash128(item, u->words.n * sizeof *item, 0, sum);
-	snprintf(u->checksum, sizeof u->checksum, "%08x", (unsigned)(sum[0] >> 32));
-	free(item);
-}
-
 int pd_userwords_load(const char *path, struct pd_userwords **out, struct pd_err *e)
 {
 	struct pd_userwords *u = pd_zalloc(sizeof *u);
@@ -362,8 +351,15 @@ int pd_userwords_load(const char *path, struct pd_userwords **out, struct pd_err
 	if (!status && !u->words.n)
 		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a word and, if you like, its part of speech",
 				 path);
-	if (!status)
-		sum_userwords(u);
+	if (!status) {
+		uint64_t *item = pd_alloc((u->words.n + 1) * sizeof *item), sum[2];
+		for (size_t i = 0; i < u->words.n; i++)
+			item[i] = pd_hash64_seed(u->words.v[i].p, u->words.v[i].n, pd_hash64(u->tag[i], TAG));
+		qsort(item, u->words.n, sizeof *item, hash_order);
+		pd_hash128(item, u->words.n * sizeof *item, 0, sum);
+		snprintf(u->checksum, sizeof u->checksum, "%08x", (unsigned)(sum[0] >> 32));
+		free(item);
+	}
 	pd_buf_release(&u->folded);
 	pd_folder_free(u->folder);
 	if (status) {
@@ -496,20 +492,6 @@ static int pair_order(const void *x, const void *y)
 	return memcmp(x, y, 2 * sizeof(uint64_t));
 }
 
-static void sum_synonyms(struct pd_synonyms *s)
-{
-	uint64_t(*pair)[2] = pd_alloc((s->words.n + 1) * sizeof *pair), sum[2];
-	for (size_t i = 0; i < s->words.n; i++) {
-		struct pd_span word = s->words.v[i], base = s->words.v[s->of[i].base];
-		pair[i][0] = pd_hash64(word.p, word.n);
-		pair[i][1] = pd_hash64(base.p, base.n);
-	}
-	qsort(pair, s->words.n, sizeof *pair, pair_order);
-	pd_hash128(pair, s->words.n * sizeof *pair, 0, sum);
-	snprintf(s->checksum, sizeof s->checksum, "%08x", (unsigned)(sum[0] >> 32));
-	free(pair);
-}
-
 int pd_synonyms_load(const char *path, struct pd_synonyms **out, struct pd_err *e)
 {
 	struct pd_synonyms *s = pd_zalloc(sizeof *s);
@@ -518,8 +500,18 @@ int pd_synonyms_load(const char *path, struct pd_synonyms **out, struct pd_err *
 	if (!status && !s->words.n)
 		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a base word and the words that it replaces",
 				 path);
-	if (!status)
-		sum_synonyms(s);
+	if (!status) {
+		uint64_t(*pair)[2] = pd_alloc((s->words.n + 1) * sizeof *pair), sum[2];
+		for (size_t i = 0; i < s->words.n; i++) {
+			struct pd_span word = s->words.v[i], base = s->words.v[s->of[i].base];
+			pair[i][0] = pd_hash64(word.p, word.n);
+			pair[i][1] = pd_hash64(base.p, base.n);
+		}
+		qsort(pair, s->words.n, sizeof *pair, pair_order);
+		pd_hash128(pair, s->words.n * sizeof *pair, 0, sum);
+		snprintf(s->checksum, sizeof s->checksum, "%08x", (unsigned)(sum[0] >> 32));
+		free(pair);
+	}
 	pd_buf_release(&s->folded);
 	pd_folder_free(s->folder);
 	if (status) {

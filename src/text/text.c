@@ -292,40 +292,31 @@ static uint32_t code_of_four(const unsigned char *p)
 	return e;
 }
 
-/* Decode four bytes, of which two have been checked.  Return the number of bytes used; *e stays 0 if they are
- * invalid. */
-static size_t four_bytes(const unsigned char *p, size_t left, uint32_t *e)
-{
-	if (left < 3)
-		return left;
-	if (p[2] < 0x81 || p[2] > 0xFE)
-		return 1;
-	if (left < 4)
-		return left;
-	if (p[3] < '0' || p[3] > '9')
-		return 1;
-	*e = code_of_four(p);
-	return 4;
-}
-
-/* Decode three bytes, of which two have been checked. */
-static size_t three_bytes(const struct legacy_table *t, const unsigned char *p, size_t left, uint32_t *e)
-{
-	if (left < 3)
-		return left;
-	*e = code_of_two(t->three, p[1], p[2]);
-	return *e || p[2] >= 0x80 ? 3 : 2;
-}
-
 /* Decode a code that is neither in `one` nor in `two`. */
 static size_t decode_rare(const struct legacy_table *t, enum pd_charset_kind kind, const unsigned char *p, size_t left, uint32_t *e)
 {
 	if (left < 2 || !is_lead(kind, p[0]))
 		return 1;
-	if (kind == PD_CHARSET_KIND_GB18030 && pd_ascii_digit(p[1]))
-		return four_bytes(p, left, e);
-	if (kind == PD_CHARSET_KIND_EUC_JP && p[0] == 0x8F && p[1] > 0xA0 && p[1] < 0xFF)
-		return three_bytes(t, p, left, e);
+	if (kind == PD_CHARSET_KIND_GB18030 && pd_ascii_digit(p[1])) {
+		/* Four bytes, of which two have been checked.  *e stays 0 if they are invalid. */
+		if (left < 3)
+			return left;
+		if (p[2] < 0x81 || p[2] > 0xFE)
+			return 1;
+		if (left < 4)
+			return left;
+		if (p[3] < '0' || p[3] > '9')
+			return 1;
+		*e = code_of_four(p);
+		return 4;
+	}
+	if (kind == PD_CHARSET_KIND_EUC_JP && p[0] == 0x8F && p[1] > 0xA0 && p[1] < 0xFF) {
+		/* Three bytes, of which two have been checked. */
+		if (left < 3)
+			return left;
+		*e = code_of_two(t->three, p[1], p[2]);
+		return *e || p[2] >= 0x80 ? 3 : 2;
+	}
 	return p[1] < 0x80 ? 1 : 2;
 }
 
@@ -418,21 +409,6 @@ static uint32_t one_byte(enum set set, unsigned char c)
 	return c;
 }
 
-/* Decode a code of JIS X 0208 at p; return the number of bytes used. */
-static size_t two_bytes(const struct state *s, const unsigned char *p, size_t left, struct pd_buf *out, struct pd_text_tally *tally)
-{
-	bool lead = p[0] > 0x20 && p[0] < 0x7F, pair = lead && left > 1 && p[1] > 0x20 && p[1] < 0x7F;
-	uint32_t e = pair ? code_of_two(s->two, p[0] | 0x80, p[1] | 0x80) : 0;
-	if (e) {
-		for (; e; e >>= 8)
-			pd_buf_add_c(out, (char)e);
-		return 2;
-	}
-	tally->bad++;
-	pd_buf_add_utf8(out, 0xFFFD);
-	return !lead || left < 2 || p[1] == 0x1B ? 1 : 2;
-}
-
 static size_t step(struct state *s, const unsigned char *p, size_t left, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	if (p[0] == 0x1B) {
@@ -447,8 +423,19 @@ static size_t step(struct state *s, const unsigned char *p, size_t left, struct 
 		return set < 0 ? 1 : 3;
 	}
 	s->idle = false;
-	if (s->set == JIS0208)
-		return two_bytes(s, p, left, out, tally);
+	if (s->set == JIS0208) {
+		/* A code of JIS X 0208. */
+		bool lead = p[0] > 0x20 && p[0] < 0x7F, pair = lead && left > 1 && p[1] > 0x20 && p[1] < 0x7F;
+		uint32_t e = pair ? code_of_two(s->two, p[0] | 0x80, p[1] | 0x80) : 0;
+		if (e) {
+			for (; e; e >>= 8)
+				pd_buf_add_c(out, (char)e);
+			return 2;
+		}
+		tally->bad++;
+		pd_buf_add_utf8(out, 0xFFFD);
+		return !lead || left < 2 || p[1] == 0x1B ? 1 : 2;
+	}
 	uint32_t c = one_byte(s->set, p[0]);
 	tally->bad += !c && p[0];
 	pd_buf_add_utf8(out, c ? c : 0xFFFD);
@@ -815,14 +802,6 @@ static void on_attribute(struct meta *m, const struct attribute *a)
 	}
 }
 
-/* Correct two declarations that cannot be true if they were read as ASCII, as browsers do. */
-static const struct pd_charset *correct_declared(const struct pd_charset *c)
-{
-	if (c->id == PD_UTF_16LE || c->id == PD_UTF_16BE)
-		return pd_charset_by_id(PD_UTF_8);
-	return c->id == PD_USER_DEFINED ? pd_charset_by_id(PD_WINDOWS_1252) : c;
-}
-
 /* Read a meta element, after "<meta" and the next byte. */
 static const struct pd_charset *meta_element(struct pd_span *s)
 {
@@ -832,29 +811,16 @@ static const struct pd_charset *meta_element(struct pd_span *s)
 		on_attribute(&m, &a);
 	if (!s->n || !m.declared || (m.need_pragma && !m.got_pragma) || !m.charset)
 		return NULL;
-	return correct_declared(m.charset);
+	/* Correct two declarations that cannot be true if they were read as ASCII, as browsers do. */
+	if (m.charset->id == PD_UTF_16LE || m.charset->id == PD_UTF_16BE)
+		return pd_charset_by_id(PD_UTF_8);
+	return m.charset->id == PD_USER_DEFINED ? pd_charset_by_id(PD_WINDOWS_1252) : m.charset;
 }
 
 static void skip_past(struct pd_span *s, const char *what)
 {
 	ptrdiff_t at = pd_span_find(*s, pd_span_z(what));
 	skip(s, at < 0 ? s->n : (size_t)at + strlen(what));
-}
-
-/* Skip a "<" that begins neither a comment nor meta. */
-static void skip_markup(struct pd_span *s)
-{
-	struct attribute a;
-	size_t slash = s->n > 1 && s->p[1] == '/';
-	if (s->n > 1 + slash && pd_ascii_letter(s->p[1 + slash])) {
-		take_until(s, ends_tag_name);
-		while (next_attribute(s, &a))
-			continue;
-	} else if (s->n > 1 && (slash || s->p[1] == '!' || s->p[1] == '?')) {
-		skip_past(s, ">");
-	} else {
-		skip(s, 1);
-	}
 }
 
 static const struct pd_charset *sniff_meta(struct pd_span body)
@@ -872,7 +838,18 @@ static const struct pd_charset *sniff_meta(struct pd_span body)
 			if (c)
 				return c;
 		} else {
-			skip_markup(&s);
+			/* Skip a "<" that begins neither a comment nor meta. */
+			struct attribute a;
+			size_t slash = s.n > 1 && s.p[1] == '/';
+			if (s.n > 1 + slash && pd_ascii_letter(s.p[1 + slash])) {
+				take_until(&s, ends_tag_name);
+				while (next_attribute(&s, &a))
+					continue;
+			} else if (s.n > 1 && (slash || s.p[1] == '!' || s.p[1] == '?')) {
+				skip_past(&s, ">");
+			} else {
+				skip(&s, 1);
+			}
 		}
 	}
 	return NULL;
@@ -1081,20 +1058,15 @@ static bool usable(const struct pd_charset *c)
 	return c && c->kind != PD_CHARSET_KIND_NONE;
 }
 
-/* Labels in headers are sometimes quoted. */
-static const struct pd_charset *from_http(struct pd_span label)
-{
-	label = pd_span_trim(label);
-	if (label.n > 1 && (label.p[0] == '"' || label.p[0] == '\'') && label.p[label.n - 1] == label.p[0])
-		label = pd_span(label.p + 1, label.n - 2);
-	return pd_charset_by_label(label);
-}
-
 /* Find the declared charset: the first source with a usable name. */
 static bool declared(const struct pd_page *in, struct attempt *a)
 {
 	a->how = PD_CHARSET_HTTP;
-	a->charset = from_http(in->charset);
+	/* Labels in headers are sometimes quoted. */
+	struct pd_span label = pd_span_trim(in->charset);
+	if (label.n > 1 && (label.p[0] == '"' || label.p[0] == '\'') && label.p[label.n - 1] == label.p[0])
+		label = pd_span(label.p + 1, label.n - 2);
+	a->charset = pd_charset_by_label(label);
 	if (usable(a->charset))
 		return true;
 	if (in->type != PD_PAGE_HTML)

@@ -38,21 +38,6 @@ static bool in_word(char c)
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (unsigned char)c >= 0x80;
 }
 
-/* Remove the host's name from a source.  Links within the site contain it, and it differs between the names of a
- * site. */
-static void without_host(struct pd_span source, struct pd_span host, struct pd_buf *out)
-{
-	pd_buf_clear(out);
-	while (host.n) {
-		ptrdiff_t at = pd_span_find(source, host);
-		if (at < 0)
-			break;
-		pd_buf_add(out, source.p, (size_t)at);
-		source = pd_span(source.p + at + host.n, source.n - (size_t)at - host.n);
-	}
-	pd_buf_add_span(out, source);
-}
-
 static int by_value(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -80,7 +65,18 @@ static void add_runs(struct alias_reading *r, struct pd_span text)
 
 static void read_source(struct alias_reading *r, struct pd_span bytes, struct pd_span host, struct alias_source *out)
 {
-	without_host(bytes, host, &r->text);
+	/* Remove the host's name from a source.  Links within the site contain it, and it differs between the names of
+	 * a site. */
+	struct pd_span source = bytes;
+	pd_buf_clear(&r->text);
+	while (host.n) {
+		ptrdiff_t at = pd_span_find(source, host);
+		if (at < 0)
+			break;
+		pd_buf_add(&r->text, source.p, (size_t)at);
+		source = pd_span(source.p + at + host.n, source.n - (size_t)at - host.n);
+	}
+	pd_buf_add_span(&r->text, source);
 	out->digest = pd_hash64(r->text.p, r->text.n);
 	add_runs(r, pd_buf_span(&r->text));
 	if (r->n)
@@ -211,14 +207,6 @@ void pd_aliases_address(struct pd_aliases *a, struct pd_span host, struct pd_spa
 	add_address(a, host_of(a, host), address);
 }
 
-static uint32_t depth_of(struct pd_span path)
-{
-	uint32_t n = 0;
-	for (size_t i = 0; i < path.n && path.p[i] != '?'; i++)
-		n += path.p[i] == '/' && i + 1 < path.n && path.p[i + 1] != '?';
-	return n;
-}
-
 /* Return whether a is nearer to the root than b. */
 static int order_of_paths(uint32_t depth_a, struct pd_span a, uint32_t depth_b, struct pd_span b)
 {
@@ -233,7 +221,10 @@ static int order_of_paths(uint32_t depth_a, struct pd_span a, uint32_t depth_b, 
  * their order. */
 static void take_host_page(struct pd_aliases *a, struct host *h, struct pd_span host, struct pd_span path, struct pd_span bytes)
 {
-	uint32_t depth = depth_of(path);
+	uint32_t n = 0;
+	for (size_t i = 0; i < path.n && path.p[i] != '?'; i++)
+		n += path.p[i] == '/' && i + 1 < path.n && path.p[i + 1] != '?';
+	uint32_t depth = n;
 	int at = h->n, order = 1;
 	while (at > 0 && (order = order_of_paths(depth, path, h->page[at - 1].depth, pd_buf_span(&h->page[at - 1].path))) < 0)
 		at--;
@@ -404,21 +395,6 @@ static uint32_t *rank_hosts(struct pd_aliases *a)
 	return order;
 }
 
-static void find_sites(struct pd_aliases *a)
-{
-	a->n_keys = 0;
-	for (uint32_t i = 0; i < a->names.n; i++)
-		if (a->hosts[i].pages)
-			add_keys(a, i);
-	if (a->n_keys)
-		qsort_r(a->keys, a->n_keys, sizeof *a->keys, by_key_then_rank, a->hosts);
-	for (size_t i = 0, end; i < a->n_keys; i = end) {
-		for (end = i + 1; end < a->n_keys && a->keys[end].value == a->keys[i].value; end++)
-			;
-		compare(a, a->keys + i, end - i);
-	}
-}
-
 /* --- the table --- */
 
 /* Return whether x rather than y represents their site: the one with more pages, then the shorter name, then the
@@ -484,7 +460,17 @@ struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *o
 	struct row *rows = pd_alloc((a->names.n + 1) * sizeof *rows);
 	a->sites = pd_realloc(a->sites, (a->names.n + 1) * sizeof *a->sites);
 	pd_union_init(a->sites, a->names.n);
-	find_sites(a);
+	a->n_keys = 0;
+	for (uint32_t i = 0; i < a->names.n; i++)
+		if (a->hosts[i].pages)
+			add_keys(a, i);
+	if (a->n_keys)
+		qsort_r(a->keys, a->n_keys, sizeof *a->keys, by_key_then_rank, a->hosts);
+	for (size_t i = 0, end; i < a->n_keys; i = end) {
+		for (end = i + 1; end < a->n_keys && a->keys[end].value == a->keys[i].value; end++)
+			;
+		compare(a, a->keys + i, end - i);
+	}
 	for (uint32_t i = 0; i < a->names.n; i++)
 		site[i] = i;
 	for (uint32_t i = 0; i < a->names.n; i++) {

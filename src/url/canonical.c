@@ -263,21 +263,6 @@ void pd_params_lesson_free(struct pd_params_lesson *l)
 	free(l);
 }
 
-static void add_to_group(struct pd_params_lesson *l, uint64_t rest, uint32_t owner, uint64_t value, uint64_t text)
-{
-	uint32_t *at = pd_map_put(&l->group_at, pd_hash64_seed(&rest, sizeof rest, owner));
-	if (!*at) {
-		l->groups = pd_grow(l->groups, l->n, &l->cap, sizeof *l->groups);
-		l->groups[l->n++] = (struct group){ .rest = rest, .value = value, .text = text, .owner = owner };
-		*at = (uint32_t)l->n;
-	}
-	struct group *g = &l->groups[*at - 1];
-	g->several |= g->value != value;
-	g->differ |= g->text != text;
-	l->entries = pd_grow(l->entries, l->n_entries, &l->cap_entries, sizeof *l->entries);
-	l->entries[l->n_entries++] = (struct entry){ value, *at - 1 };
-}
-
 static void add_whole(struct pd_params_lesson *l, uint64_t url, uint64_t text)
 {
 	uint32_t *at = pd_map_put(&l->whole_at, url);
@@ -320,14 +305,28 @@ void pd_params_lesson_add(struct pd_params_lesson *l, struct pd_span host, struc
 		pd_buf_add_c(&l->owner, '\n');
 		for (size_t j = 0; j < name.n; j++)
 			pd_buf_add_c(&l->owner, pd_ascii_lower(name.p[j]));
-		add_to_group(l, hash_without(l, path, i), pd_names_add(&l->owners, pd_buf_span(&l->owner)),
-			     pd_hash64(item.p, item.n), text);
+		uint64_t rest = hash_without(l, path, i);
+		uint32_t owner = pd_names_add(&l->owners, pd_buf_span(&l->owner));
+		uint64_t value = pd_hash64(item.p, item.n);
+		uint32_t *at = pd_map_put(&l->group_at, pd_hash64_seed(&rest, sizeof rest, owner));
+		if (!*at) {
+			l->groups = pd_grow(l->groups, l->n, &l->cap, sizeof *l->groups);
+			l->groups[l->n++] = (struct group){ .rest = rest, .value = value, .text = text, .owner = owner };
+			*at = (uint32_t)l->n;
+		}
+		struct group *g = &l->groups[*at - 1];
+		g->several |= g->value != value;
+		g->differ |= g->text != text;
+		l->entries = pd_grow(l->entries, l->n_entries, &l->cap_entries, sizeof *l->entries);
+		l->entries[l->n_entries++] = (struct entry){ value, *at - 1 };
 	}
 }
 
-/* Add URLs without the parameter to their groups: absence is one more value. */
-static void add_wholes_to_groups(struct pd_params_lesson *l)
+static struct owner *count(struct pd_params_lesson *l)
 {
+	struct owner *owners = pd_zalloc((l->owners.n + 1) * sizeof *owners);
+	struct pd_map texts = { 0 }, values = { 0 };
+	/* Add URLs without the parameter to their groups: absence is one more value. */
 	for (size_t i = 0; i < l->n; i++) {
 		struct group *g = &l->groups[i];
 		const uint32_t *at = pd_map_find(&l->whole_at, g->rest);
@@ -336,13 +335,6 @@ static void add_wholes_to_groups(struct pd_params_lesson *l)
 		g->several = true;
 		g->differ |= l->wholes[*at - 1].differ || l->wholes[*at - 1].text != g->text;
 	}
-}
-
-static struct owner *count(struct pd_params_lesson *l)
-{
-	struct owner *owners = pd_zalloc((l->owners.n + 1) * sizeof *owners);
-	struct pd_map texts = { 0 }, values = { 0 };
-	add_wholes_to_groups(l);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct group *g = &l->groups[i];
 		struct owner *o = &owners[g->owner];
@@ -482,21 +474,6 @@ static struct pd_span without_dots(struct pd_span host)
 	return out.n < host.n && (!out.n || (pd_host_is_address(out) && !pd_host_is_address(host))) ? host : out;
 }
 
-static void add_site(const struct pd_canonical *c, const struct pd_url *u, struct pd_buf *out)
-{
-	struct pd_span host = without_dots(pd_url_host_of(u)), port = pd_url_port(u);
-	if (c->form == PD_FORM_LOOSE && u->scheme == PD_URL_HTTPS && !port.n)
-		pd_buf_add_z(out, "http");
-	else
-		pd_buf_add_span(out, pd_url_part(u, 0, u->colon));
-	pd_buf_add_z(out, "://");
-	pd_buf_add_span(out, c->form == PD_FORM_LOOSE ? without_www_number(host) : host);
-	if (port.n) {
-		pd_buf_add_c(out, ':');
-		pd_buf_add_span(out, port);
-	}
-}
-
 /* --- path --- */
 
 static bool has_letters_and_digits(struct pd_span s)
@@ -599,7 +576,17 @@ void pd_canonical_make(struct pd_canonical *c, const struct pd_url *u, struct pd
 	if (is_unchanged(c, u)) {
 		pd_buf_add_span(out, pd_url_part(u, 0, u->query));
 	} else if (u->has_host) {
-		add_site(c, u, out);
+		struct pd_span host = without_dots(pd_url_host_of(u)), port = pd_url_port(u);
+		if (c->form == PD_FORM_LOOSE && u->scheme == PD_URL_HTTPS && !port.n)
+			pd_buf_add_z(out, "http");
+		else
+			pd_buf_add_span(out, pd_url_part(u, 0, u->colon));
+		pd_buf_add_z(out, "://");
+		pd_buf_add_span(out, c->form == PD_FORM_LOOSE ? without_www_number(host) : host);
+		if (port.n) {
+			pd_buf_add_c(out, ':');
+			pd_buf_add_span(out, port);
+		}
 		add_path(c, pd_url_path(u), out);
 	} else {
 		pd_buf_add_span(out, pd_url_part(u, 0, u->path));

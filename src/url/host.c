@@ -75,18 +75,13 @@ static bool ipv4_number(struct pd_span s, uint64_t *out)
 	return true;
 }
 
-static struct pd_span last_part(struct pd_span host)
+/* Return whether it ends in a number, as no name may. */
+static bool ends_in_number(struct pd_span host)
 {
 	if (host.n && host.p[host.n - 1] == '.')
 		host.n--;
 	const char *dot = host.n ? memrchr(host.p, '.', host.n) : NULL;
-	return dot ? pd_span(dot + 1, (size_t)(host.p + host.n - dot) - 1) : host;
-}
-
-/* Return whether it ends in a number, as no name may. */
-static bool ends_in_number(struct pd_span host)
-{
-	struct pd_span last = last_part(host);
+	struct pd_span last = dot ? pd_span(dot + 1, (size_t)(host.p + host.n - dot) - 1) : host;
 	uint64_t n;
 	size_t i = 0;
 	if (!last.n || last.p[0] < '0' || last.p[0] > '9')

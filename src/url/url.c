@@ -426,19 +426,6 @@ static bool parse_relative(struct pd_url *u, struct pd_span s, const struct pd_u
 	return true;
 }
 
-static bool opaque_path(struct pd_url *u, struct pd_span s, bool more)
-{
-	no_host(u);
-	begin_path(u);
-	u->opaque = true;
-	bool space = more && s.n && s.p[s.n - 1] == ' '; /* if it would otherwise be lost with the rest */
-	s.n -= space;
-	add_escaped(&u->href, s, IN_OPAQUE);
-	if (space)
-		pd_buf_add_z(&u->href, "%20");
-	return true;
-}
-
 static bool with_scheme(struct pd_url *u, struct pd_span s, const struct pd_url *base, bool more)
 {
 	if (u->scheme == PD_URL_FILE)
@@ -449,8 +436,17 @@ static bool with_scheme(struct pd_url *u, struct pd_span s, const struct pd_url 
 	}
 	if (s.n > 1 && s.p[0] == '/' && s.p[1] == '/')
 		return parse_authority(u, pd_span(s.p + 2, s.n - 2));
-	if (!s.n || s.p[0] != '/')
-		return opaque_path(u, s, more);
+	if (!s.n || s.p[0] != '/') {
+		no_host(u);
+		begin_path(u);
+		u->opaque = true;
+		bool space = more && s.n && s.p[s.n - 1] == ' '; /* if it would otherwise be lost with the rest */
+		s.n -= space;
+		add_escaped(&u->href, s, IN_OPAQUE);
+		if (space)
+			pd_buf_add_z(&u->href, "%20");
+		return true;
+	}
 	no_host(u);
 	begin_path(u);
 	add_path(u, pd_span(s.p + 1, s.n - 1));
@@ -491,15 +487,6 @@ static bool has_control(struct pd_span s)
 	return any & 0x80 * ones;
 }
 
-static struct pd_span without_newlines(struct pd_url *u, struct pd_span in)
-{
-	pd_buf_clear(&u->clean);
-	for (size_t i = 0; i < in.n; i++)
-		if (in.p[i] != '\t' && in.p[i] != '\n' && in.p[i] != '\r')
-			pd_buf_add_c(&u->clean, in.p[i]);
-	return pd_span(pd_buf_z(&u->clean), u->clean.n);
-}
-
 /* Remove tabs and newlines, and blanks and control characters at the ends.  Find the start of the query and of the
  * fragment. */
 static struct pd_span prepare(struct pd_url *u, struct pd_span in, size_t *query, size_t *fragment)
@@ -508,33 +495,18 @@ static struct pd_span prepare(struct pd_url *u, struct pd_span in, size_t *query
 		in = pd_span(in.p + 1, in.n - 1);
 	while (in.n && (unsigned char)in.p[in.n - 1] <= ' ')
 		in.n--;
-	if (has_control(in))
-		in = without_newlines(u, in);
+	if (has_control(in)) {
+		pd_buf_clear(&u->clean);
+		for (size_t i = 0; i < in.n; i++)
+			if (in.p[i] != '\t' && in.p[i] != '\n' && in.p[i] != '\r')
+				pd_buf_add_c(&u->clean, in.p[i]);
+		in = pd_span(pd_buf_z(&u->clean), u->clean.n);
+	}
 	const char *at = memchr(in.p, '#', in.n);
 	*fragment = at ? (size_t)(at - in.p) : in.n;
 	at = memchr(in.p, '?', *fragment);
 	*query = at ? (size_t)(at - in.p) : *fragment;
 	return in;
-}
-
-static void add_query(struct pd_url *u, struct pd_span query, const struct pd_url *base, bool take)
-{
-	u->query = (uint32_t)u->href.n;
-	if (take)
-		pd_buf_add_span(&u->href, pd_url_part(base, base->query, base->fragment));
-	if (query.n) {
-		pd_buf_add_c(&u->href, '?');
-		add_escaped(&u->href, pd_span(query.p + 1, query.n - 1), u->scheme == PD_URL_OTHER ? IN_QUERY : IN_SPECIAL_QUERY);
-	}
-}
-
-static void add_fragment(struct pd_url *u, struct pd_span fragment)
-{
-	u->fragment = (uint32_t)u->href.n;
-	if (fragment.n) {
-		pd_buf_add_c(&u->href, '#');
-		add_escaped(&u->href, pd_span(fragment.p + 1, fragment.n - 1), IN_FRAGMENT);
-	}
 }
 
 /* Without a host, a path that begins with two slashes would be read as a host. */
@@ -575,8 +547,18 @@ bool pd_url_parse(struct pd_span in, const struct pd_url *base, struct pd_url *u
 	/* If only a fragment is given, the query of the base is kept. */
 	bool same = base && !main.n && !query.n && base->scheme == u->scheme;
 	bool take = same && (n ? u->scheme != PD_URL_OTHER : true);
-	add_query(u, query, base, take);
-	add_fragment(u, fragment);
+	u->query = (uint32_t)u->href.n;
+	if (take)
+		pd_buf_add_span(&u->href, pd_url_part(base, base->query, base->fragment));
+	if (query.n) {
+		pd_buf_add_c(&u->href, '?');
+		add_escaped(&u->href, pd_span(query.p + 1, query.n - 1), u->scheme == PD_URL_OTHER ? IN_QUERY : IN_SPECIAL_QUERY);
+	}
+	u->fragment = (uint32_t)u->href.n;
+	if (fragment.n) {
+		pd_buf_add_c(&u->href, '#');
+		add_escaped(&u->href, pd_span(fragment.p + 1, fragment.n - 1), IN_FRAGMENT);
+	}
 	return true;
 }
 
