@@ -217,13 +217,6 @@ static void settle_group(struct graph *g, uint32_t best, bool direct)
 	set_member(g, best, best, best, NONE);
 }
 
-static void settle_connected(struct graph *g)
-{
-	for (uint32_t best = 0; best < g->n_pages; best++)
-		if (g->group[best] == best && next_of(g, best) != NONE)
-			settle_group(g, best, false);
-}
-
 /* Examine an edge from the centre's node to page q of another node.  Until a node is settled its first page holds
  * the centre that took it, and each of its pages its best edge to the centre's node. */
 static void reach_from(struct graph *g, uint32_t centre, uint32_t edge, uint32_t q)
@@ -278,29 +271,6 @@ static void prefetch_centre(const struct graph *g, uint32_t centre)
 	}
 }
 
-static void make_stars(struct graph *g)
-{
-	for (uint32_t centre = 0; centre < g->n_pages; centre++) {
-		prefetch_centre(g, centre);
-		if (g->group[centre] != centre || g->members[centre].keep != NONE)
-			continue;
-		take_neighbours(g, centre);
-		if (!g->n_list && next_of(g, centre) == NONE)
-			continue;
-		for (size_t i = 0; i < g->n_list; i++)
-			set_taken_node(g, centre, g->list[i]);
-		settle_group(g, centre, true);
-	}
-}
-
-static void release_graph(struct graph *g)
-{
-	free(g->start);
-	free(g->links);
-	free(g->group);
-	free(g->list);
-}
-
 int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum pd_linkage linkage, struct pd_verdict *members,
 	       struct pd_err *e)
 {
@@ -312,10 +282,26 @@ int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum
 		members[i] = (struct pd_verdict){ PD_NO_PAGE, NONE, PD_NO_EDGE };
 	unite_pages(&g, linkage == PD_LINKAGE_STAR);
 	build_links(&g);
-	if (linkage == PD_LINKAGE_STAR)
-		make_stars(&g);
-	else
-		settle_connected(&g);
-	release_graph(&g);
+	if (linkage == PD_LINKAGE_STAR) {
+		for (uint32_t centre = 0; centre < g.n_pages; centre++) {
+			prefetch_centre(&g, centre);
+			if (g.group[centre] != centre || g.members[centre].keep != NONE)
+				continue;
+			take_neighbours(&g, centre);
+			if (!g.n_list && next_of(&g, centre) == NONE)
+				continue;
+			for (size_t i = 0; i < g.n_list; i++)
+				set_taken_node(&g, centre, g.list[i]);
+			settle_group(&g, centre, true);
+		}
+	} else {
+		for (uint32_t best = 0; best < g.n_pages; best++)
+			if (g.group[best] == best && next_of(&g, best) != NONE)
+				settle_group(&g, best, false);
+	}
+	free(g.start);
+	free(g.links);
+	free(g.group);
+	free(g.list);
 	return PD_OK;
 }

@@ -106,12 +106,6 @@ struct pd_group_texts {
 	bool kept_known;
 };
 
-static double edge_similarity(const struct pd_group *g, const struct pd_edge *edge)
-{
-	double v;
-	return pd_span_real(pd_pages_similarity(&g->pages, edge), &v) ? v : -1;
-}
-
 /* Returns whether so much of the page kept is text that the other page lacks. */
 static bool adds_too_much(const struct pd_group *g, double added)
 {
@@ -144,7 +138,8 @@ static double loss_by_lengths(double j, double a, double b)
 
 static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge)
 {
-	double j = edge_similarity(g, edge);
+	double v;
+	double j = pd_span_real(pd_pages_similarity(&g->pages, edge), &v) ? v : -1;
 	uint64_t a, b;
 	struct pd_loss by_items;
 	if (loss_by_items(g, page, keep, edge, &by_items))
@@ -221,12 +216,6 @@ static bool must_stay(const struct pd_group *g, const struct pd_loss *loss)
 	return loss->share > g->o->max_loss || (loss->adds && pd_keep_is_clean(&g->o->keep));
 }
 
-static int measure_member(struct pd_group *g, uint32_t page, struct pd_err *e)
-{
-	const struct pd_verdict *v = &g->members[page];
-	return measure_loss(g, page, v->keep, &g->pages.edges[v->edge], &g->losses[page], e);
-}
-
 static bool is_duplicate(const struct pd_group *g, uint32_t page)
 {
 	return g->members[page].keep != PD_NO_PAGE && g->members[page].keep != page;
@@ -257,7 +246,8 @@ static int spare(struct pd_group *g, bool *left, size_t *n_left, struct pd_err *
 	memset(left, 0, g->pages.n);
 	*n_left = 0;
 	for (size_t i = 0; i < n && !status; i++) {
-		status = measure_member(g, list[i], e);
+		const struct pd_verdict *v = &g->members[list[i]];
+		status = measure_loss(g, list[i], v->keep, &g->pages.edges[v->edge], &g->losses[list[i]], e);
 		if (status || !must_stay(g, &g->losses[list[i]]))
 			continue;
 		left[list[i]] = true;
@@ -436,21 +426,6 @@ static int take_chances(struct pd_group *g, struct pd_err *e)
 	return status < 0 ? status : PD_OK;
 }
 
-/* Pages that were reached through a page that left are explained by the page kept; a page that represents no other
- * page is in no cluster. */
-static void settle_clusters(struct pd_group *g)
-{
-	uint32_t *size = count_duplicates(g);
-	for (uint32_t p = 0; p < g->pages.n; p++) {
-		struct pd_verdict *v = &g->members[p];
-		if (v->keep == p && !size[p])
-			v->keep = PD_NO_PAGE;
-		else if (v->keep != PD_NO_PAGE && g->members[v->via].keep != v->keep)
-			v->via = v->keep;
-	}
-	free(size);
-}
-
 /* --- the page of a cluster that loses least, or that adds least --- */
 
 /* Of a cluster with more shingles only every k-th page is counted.  A sample of the shingles would depend on the
@@ -553,21 +528,6 @@ static int find_best_text(struct pd_group *g, uint32_t keep, const uint32_t *pag
 	return status < 0 ? status : PD_OK;
 }
 
-/* The steps from `best` to `keep` are turned round. */
-static void turn_path(struct pd_group *g, uint32_t best, uint32_t keep)
-{
-	uint32_t page = best, via = g->members[best].via, edge = g->members[best].edge;
-	while (page != keep) {
-		struct pd_verdict next = g->members[via];
-		g->members[via].via = page;
-		g->members[via].edge = edge;
-		page = via;
-		via = next.via;
-		edge = next.edge;
-	}
-	g->members[best] = (struct pd_verdict){ best, best, PD_NO_EDGE };
-}
-
 /* A page that is paired with the page now kept needs no other page to explain it. */
 static void prefer_direct(struct pd_group *g)
 {
@@ -606,7 +566,17 @@ static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *
 		for (size_t k = i; k < end; k++)
 			g->members[list[k]].keep = best;
 		g->members[keep].keep = best;
-		turn_path(g, best, keep);
+		/* The steps from `best` to `keep` are turned round. */
+		uint32_t page = best, via = g->members[best].via, edge = g->members[best].edge;
+		while (page != keep) {
+			struct pd_verdict next = g->members[via];
+			g->members[via].via = page;
+			g->members[via].edge = edge;
+			page = via;
+			via = next.via;
+			edge = next.edge;
+		}
+		g->members[best] = (struct pd_verdict){ best, best, PD_NO_EDGE };
 	}
 	prefer_direct(g);
 	free(list);
@@ -737,7 +707,17 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 	}
 	if (any && g->texts && !status)
 		status = take_chances(g, e);
-	settle_clusters(g);
+	/* Pages that were reached through a page that left are explained by the page kept; a page that represents no
+	 * other page is in no cluster. */
+	uint32_t *size = count_duplicates(g);
+	for (uint32_t p = 0; p < g->pages.n; p++) {
+		struct pd_verdict *v = &g->members[p];
+		if (v->keep == p && !size[p])
+			v->keep = PD_NO_PAGE;
+		else if (v->keep != PD_NO_PAGE && g->members[v->via].keep != v->keep)
+			v->via = v->keep;
+	}
+	free(size);
 	for (uint32_t p = 0; p < g->pages.n; p++) {
 		g->n_spared += spared[p] && !is_duplicate(g, p);
 		if (!g->texts || !is_duplicate(g, p))

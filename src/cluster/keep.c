@@ -161,14 +161,6 @@ uint64_t pd_keep_criterion_key(const struct pd_page_view *v, enum pd_keep by)
 	}
 }
 
-static void keys_of_rows(struct pd_pages *pages, enum pd_keep by, uint64_t *key)
-{
-	for (uint32_t i = 0; i < pages->n; i++) {
-		struct pd_page_view v = pd_pages_view(pages, i);
-		key[i] = pd_keep_criterion_key(&v, by);
-	}
-}
-
 /* --- keys of a page from files: numbers of URLs (--rank), a list of hosts (--prefer-host) --- */
 
 /* URL -> its pages: the pages of the i-th URL are first[i], next[first[i]] … */
@@ -217,20 +209,6 @@ static void urls_init(struct urls *u, struct pd_pages *pages)
 	}
 }
 
-static void urls_release(struct urls *u)
-{
-	pd_hashtab_release(&u->index);
-	free(u->first);
-	free(u->next);
-}
-
-static void set_keys(struct urls *u, struct pd_span url, uint64_t v, uint64_t *key)
-{
-	uint32_t number = url_find(u, url);
-	for (uint32_t i = number == PD_NO_NUMBER ? PD_NO_PAGE : u->first[number]; i != PD_NO_PAGE; i = u->next[i])
-		key[i] = v < key[i] ? v : key[i];
-}
-
 /* Read the next line that is not empty: 1, 0 at the end. */
 static int next_telling_line(struct pd_line_reader *l, struct pd_span *out, struct pd_err *e)
 {
@@ -260,14 +238,18 @@ int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_
 	urls_init(&u, pages);
 	while ((status = next_telling_line(&lines, &line, e)) > 0) {
 		if (pd_tsv_fields(line, f, 2) == 2 && f[0].n && pd_keep_number_key(f[1], &v)) {
-			set_keys(&u, f[0], v, key);
+			uint32_t number = url_find(&u, f[0]);
+			for (uint32_t i = number == PD_NO_NUMBER ? PD_NO_PAGE : u.first[number]; i != PD_NO_PAGE; i = u.next[i])
+				key[i] = v < key[i] ? v : key[i];
 			continue;
 		}
 		pages->bad++;
 		pd_fail(&bad, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a URL, a tab and a number", file, lines.no);
 		o->bad_row(o->ctx, bad.text);
 	}
-	urls_release(&u);
+	pd_hashtab_release(&u.index);
+	free(u.first);
+	free(u.next);
 	close_lines(&lines);
 	return status;
 }
@@ -395,18 +377,6 @@ static int canonical_finder_init(struct canonical_finder *f, struct pd_pages *pa
 	return PD_OK;
 }
 
-static void canonical_finder_release(struct canonical_finder *f)
-{
-	pd_hashtab_release(&f->ids);
-	free(f->component);
-	free(f->url);
-	free(f->order);
-	pd_canonical_release(&f->form);
-	pd_url_release(&f->parsed);
-	pd_buf_release(&f->text);
-	pd_buf_release(&f->made);
-}
-
 /* Has a page of this component this URL? */
 static bool has_url(const struct canonical_finder *f, uint32_t component, uint64_t url)
 {
@@ -454,7 +424,14 @@ int pd_keep_canonical_keys(struct pd_pages *pages, char *const *files, int n_fil
 	int status = canonical_finder_init(&f, pages, e);
 	for (int i = 0; i < n_files && !status; i++)
 		status = read_canonical(&f, files[i], o, key, e);
-	canonical_finder_release(&f);
+	pd_hashtab_release(&f.ids);
+	free(f.component);
+	free(f.url);
+	free(f.order);
+	pd_canonical_release(&f.form);
+	pd_url_release(&f.parsed);
+	pd_buf_release(&f.text);
+	pd_buf_release(&f.made);
 	return status;
 }
 
@@ -471,8 +448,12 @@ static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep
 		status = pd_keep_rank_keys(pages, o->rank_file, in, key, e);
 	else if (by == PD_KEEP_CANONICAL)
 		status = pd_keep_canonical_keys(pages, o->canonical, o->n_canonical, in, key, e);
-	else
-		keys_of_rows(pages, by, key);
+	else {
+		for (uint32_t i = 0; i < pages->n; i++) {
+			struct pd_page_view v = pd_pages_view(pages, i);
+			key[i] = pd_keep_criterion_key(&v, by);
+		}
+	}
 	bool known = by != PD_KEEP_QUALITY;
 	for (size_t i = 0; i < pages->n && !known; i++)
 		known = key[i] != PD_KEY_LAST;
@@ -493,16 +474,6 @@ static int sort_by_host(struct pd_pages *pages, const char *file, uint32_t *orde
 		pd_order_by(order, pages->n, key);
 	free(key);
 	return status;
-}
-
-/* Of otherwise equal pages, prefer https: if a page is available under both schemes, it is the one to keep. */
-static void sort_by_scheme(struct pd_pages *pages, uint32_t *order)
-{
-	uint64_t *key = pd_alloc(pages->n * sizeof *key);
-	for (uint32_t i = 0; i < pages->n; i++)
-		key[i] = !pd_pages_is_https(pd_pages_view(pages, i).url);
-	pd_order_by(order, pages->n, key);
-	free(key);
 }
 
 static void sort_those_that_stay(struct pd_pages *pages, const struct pd_map *may_go, uint32_t *order)
@@ -527,8 +498,14 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 		pages->by_id = pd_alloc((pages->n + 1) * sizeof *order);
 		memcpy(pages->by_id, order, pages->n * sizeof *order);
 	}
-	if (schemes)
-		sort_by_scheme(pages, order);
+	if (schemes) {
+		/* Of otherwise equal pages, prefer https: if a page is available under both schemes, it is the one to keep. */
+		uint64_t *key = pd_alloc(pages->n * sizeof *key);
+		for (uint32_t i = 0; i < pages->n; i++)
+			key[i] = !pd_pages_is_https(pd_pages_view(pages, i).url);
+		pd_order_by(order, pages->n, key);
+		free(key);
+	}
 	for (int i = o->n; !status && i-- > 0;)
 		status = sort_by(pages, o->by[i], o, in, order, e);
 	if (!status && o->prefer_hosts)

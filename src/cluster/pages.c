@@ -174,12 +174,6 @@ static bool is_at_place(const void *ids, uint32_t n, const void *place)
 	return x->offset[n] == k->offset && x->file[n] == k->file;
 }
 
-/* Look up many ids in steps: the memory of a later step is prefetched, so that no step waits. */
-static void expect_slot(const struct pd_ids *ids, struct id_place at)
-{
-	pd_hashtab_expect(&ids->index, place_hash(at));
-}
-
 /* The number in its slot. */
 static void expect_id(const struct pd_ids *ids, struct id_place at)
 {
@@ -244,20 +238,6 @@ static bool same_place(const struct pd_ids *ids, uint32_t a, uint32_t b)
 	return (ids->file[a] ^ ids->file[b]) << 2 == 0 && id_offset(ids, a) == id_offset(ids, b);
 }
 
-/* Ids of one file and offset, of different forms: bytewise.  There are hardly any. */
-static void settle_ties(const struct pd_ids *ids, uint32_t *order)
-{
-	for (size_t i = 0, end; i < ids->n; i = end) {
-		uint32_t soon = order[i + PD_AHEAD < ids->n ? i + PD_AHEAD : i];
-		pd_prefetch(&ids->file[soon]);
-		pd_prefetch(&ids->offset[soon]);
-		for (end = i + 1; end < ids->n && same_place(ids, order[i], order[end]); end++)
-			;
-		if (end > i + 1)
-			qsort_r(order + i, end - i, sizeof *order, id_order, (void *)ids);
-	}
-}
-
 static int file_order(const void *x, const void *y, void *ctx)
 {
 	const struct pd_names *names = ctx;
@@ -281,15 +261,6 @@ static uint32_t *sort_names(struct pd_names *names, int (*compare)(const void *x
 	return place;
 }
 
-/* Numbers of files become their places in bytewise order. */
-static void rank_files(struct pd_ids *ids)
-{
-	uint32_t *rank = sort_names(&ids->files, file_order);
-	for (size_t i = 0; i < ids->n; i++)
-		ids->file[i] = (ids->file[i] & ~(uint32_t)FILE_MASK) | rank[ids->file[i] & FILE_MASK];
-	free(rank);
-}
-
 /* By offset: where all are plain no copy is needed. */
 static void order_by_offset(const struct pd_ids *ids, uint32_t *order)
 {
@@ -308,10 +279,23 @@ static void order_by_offset(const struct pd_ids *ids, uint32_t *order)
 static uint32_t *order_ids(struct pd_ids *ids)
 {
 	uint32_t *order = pd_order_new(ids->n);
-	rank_files(ids);
+	/* Numbers of files become their places in bytewise order. */
+	uint32_t *rank = sort_names(&ids->files, file_order);
+	for (size_t i = 0; i < ids->n; i++)
+		ids->file[i] = (ids->file[i] & ~(uint32_t)FILE_MASK) | rank[ids->file[i] & FILE_MASK];
+	free(rank);
 	order_by_offset(ids, order);
 	pd_order_by_bits(order, ids->n, ids->file, FILE_MASK);
-	settle_ties(ids, order);
+	/* Ids of one file and offset, of different forms: bytewise.  There are hardly any. */
+	for (size_t i = 0, end; i < ids->n; i = end) {
+		uint32_t soon = order[i + PD_AHEAD < ids->n ? i + PD_AHEAD : i];
+		pd_prefetch(&ids->file[soon]);
+		pd_prefetch(&ids->offset[soon]);
+		for (end = i + 1; end < ids->n && same_place(ids, order[i], order[end]); end++)
+			;
+		if (end > i + 1)
+			qsort_r(order + i, end - i, sizeof *order, id_order, (void *)ids);
+	}
 	return order;
 }
 
@@ -390,8 +374,10 @@ static void settle_ends(const struct pages_batch *batch, struct pd_edge *edge)
 static int settle_batch(struct pd_pages *p, struct pages_batch *batch, struct pd_err *e)
 {
 	int status = PD_OK;
-	for (size_t i = 0; i < batch->n; i++)
-		expect_slot(&p->ids, batch->ends[i].id);
+	for (size_t i = 0; i < batch->n; i++) {
+		/* Look up many ids in steps: the memory of a later step is prefetched, so that no step waits. */
+		pd_hashtab_expect(&p->ids.index, place_hash(batch->ends[i].id));
+	}
 	for (size_t i = 0; i < batch->n; i++)
 		expect_id(&p->ids, batch->ends[i].id);
 	for (size_t i = 0; i < batch->n && !status; i++)
@@ -442,18 +428,6 @@ static const char *method_name(struct pd_span word)
 	return NULL;
 }
 
-static int unknown_method(struct pd_span word, struct pd_err *e)
-{
-	struct pd_buf names = { 0 };
-	for (int i = 0; pd_sign_methods[i]; i++)
-		pd_buf_printf(&names, ", %s", pd_sign_methods[i]->name);
-	int status = pd_fail(e, PD_ERR_USAGE,
-			     "--require takes any, all, a number, or names of methods separated by commas (%s), not '%.*s'",
-			     names.p + 2, (int)word.n, word.p);
-	pd_buf_release(&names);
-	return status;
-}
-
 int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e)
 {
 	struct pd_span rest = pd_span_z(text), word;
@@ -471,8 +445,17 @@ int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e)
 	}
 	while (pd_span_split(&rest, ',', &word)) {
 		const char *name = method_name(word);
-		if (!name || out->n == PD_METHODS_MAX)
-			return unknown_method(word, e);
+		if (!name || out->n == PD_METHODS_MAX) {
+			struct pd_buf names = { 0 };
+			for (int i = 0; pd_sign_methods[i]; i++)
+				pd_buf_printf(&names, ", %s", pd_sign_methods[i]->name);
+			int status = pd_fail(
+				e, PD_ERR_USAGE,
+				"--require takes any, all, a number, or names of methods separated by commas (%s), not '%.*s'",
+				names.p + 2, (int)word.n, word.p);
+			pd_buf_release(&names);
+			return status;
+		}
 		out->names[out->n++] = name;
 	}
 	return PD_OK;
@@ -526,15 +509,6 @@ static int check_require(const struct pd_pages *p, const struct pd_require *r, s
 	return PD_OK;
 }
 
-static int count_methods(struct pd_span must)
-{
-	struct pd_span list = pd_param(must, "methods"), item;
-	int n = 0;
-	while (list.n && pd_span_split(&list, ',', &item))
-		n++;
-	return n;
-}
-
 /* --- */
 
 static int fail_row(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
@@ -563,19 +537,6 @@ static uint16_t share_of(struct pd_span s)
 {
 	double v;
 	return pd_span_real(s, &v) && v >= 0 && v <= 1 ? (uint16_t)(v * 1000 + .5) : PD_NO_SHARE;
-}
-
-/* For the edge that is added next; rows without methods may precede it. */
-static void add_by(struct pd_pages *p, const struct pd_span *f)
-{
-	uint64_t shared = 0;
-	pd_span_u64(f[PD_PAIRS_SHARED], &shared);
-	while (p->n_by <= p->n_edges) {
-		p->by = pd_big_grow(p->by, p->n_by, &p->cap_by, sizeof *p->by);
-		p->by[p->n_by++] = (struct pd_edge_by){ UINT32_MAX, 0, PD_NO_SHARE, PD_NO_SHARE };
-	}
-	p->by[p->n_edges] = (struct pd_edge_by){ pd_names_add(&p->methods, f[PD_PAIRS_METHOD]), (uint32_t)shared,
-						 share_of(f[PD_PAIRS_SHARE_A]), share_of(f[PD_PAIRS_SHARE_B]) };
 }
 
 static double parse_number(struct pd_span s)
@@ -655,8 +616,17 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 		p->suspicions = pd_big_grow(p->suspicions, p->n_suspicions, &p->cap_suspicions, sizeof *p->suspicions);
 		p->suspicions[p->n_suspicions++] = (struct pd_suspicion){ edge, pd_names_add(&p->reasons, in->mark) };
 	} else {
-		if (named)
-			add_by(p, f);
+		if (named) {
+			/* For the edge that is added next; rows without methods may precede it. */
+			uint64_t shared = 0;
+			pd_span_u64(f[PD_PAIRS_SHARED], &shared);
+			while (p->n_by <= p->n_edges) {
+				p->by = pd_big_grow(p->by, p->n_by, &p->cap_by, sizeof *p->by);
+				p->by[p->n_by++] = (struct pd_edge_by){ UINT32_MAX, 0, PD_NO_SHARE, PD_NO_SHARE };
+			}
+			p->by[p->n_edges] = (struct pd_edge_by){ pd_names_add(&p->methods, f[PD_PAIRS_METHOD]), (uint32_t)shared,
+								 share_of(f[PD_PAIRS_SHARE_A]), share_of(f[PD_PAIRS_SHARE_B]) };
+		}
 		p->edges = pd_big_grow(p->edges, p->n_edges, &p->cap_edges, sizeof *p->edges);
 		p->edges[p->n_edges++] = edge;
 	}
@@ -672,7 +642,11 @@ static int take_pairs_header(struct pd_pages *p, struct pd_tsv_reader *in, const
 	if (!p->must.n) {
 		pd_buf_set(&p->must, must);
 		p->same_is_one &= !pd_span_istarts(pd_param(must, "scope"), "other-");
-		p->n_methods = count_methods(must);
+		struct pd_span list = pd_param(must, "methods"), item;
+		int n = 0;
+		while (list.n && pd_span_split(&list, ',', &item))
+			n++;
+		p->n_methods = n;
 		return check_require(p, require, must, in->path, e);
 	}
 	pd_params_differ(pd_buf_span(&p->must), must, &differ);
@@ -715,17 +689,6 @@ static int most_similar_first(const void *x, const void *y, void *ctx)
 	return da > db ? -1 : da < db ? 1 : pd_span_cmp(a, b);
 }
 
-/* Numbers of similarities that do not depend on the order of rows: ties between pairs are settled by them. */
-static void order_similarities(struct pd_pages *p)
-{
-	uint32_t *place = sort_names(&p->similarity, most_similar_first);
-	for (size_t i = 0; i < p->n_edges; i++)
-		p->edges[i].tag = place[p->edges[i].tag];
-	for (size_t i = 0; i < p->n_suspicions; i++)
-		p->suspicions[i].edge.tag = place[p->suspicions[i].edge.tag];
-	free(place);
-}
-
 int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct pd_err *e)
 {
 	struct pd_tsv_reader in = { .kind = "pairs",
@@ -743,8 +706,15 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 	if (!status)
 		status = take_pairs(p, &in, o, e);
 	pd_hashtab_release(&p->ids.index);
-	if (!status)
-		order_similarities(p);
+	if (!status) {
+		/* Numbers of similarities that do not depend on the order of rows: ties between pairs are settled by them. */
+		uint32_t *place = sort_names(&p->similarity, most_similar_first);
+		for (size_t i = 0; i < p->n_edges; i++)
+			p->edges[i].tag = place[p->edges[i].tag];
+		for (size_t i = 0; i < p->n_suspicions; i++)
+			p->suspicions[i].edge.tag = place[p->suspicions[i].edge.tag];
+		free(place);
+	}
 	pd_buf_add_span(&p->totals, pd_buf_span(&in.totals));
 	p->cut = in.cut;
 	pd_tsv_release(&in);
@@ -797,7 +767,7 @@ static void renumber_edges(struct pd_pages *p, const uint32_t *place)
 	}
 }
 
-static void renumber_lines(struct pd_pages *p, const uint32_t *order)
+void pd_pages_renumber(struct pd_pages *p, const uint32_t *order)
 {
 	uint8_t *at = pd_big_alloc((p->n + 1) * OFFSET_BYTES);
 	for (size_t i = 0; i < p->n; i++) {
@@ -806,11 +776,6 @@ static void renumber_lines(struct pd_pages *p, const uint32_t *order)
 	}
 	free(p->at);
 	p->at = at;
-}
-
-void pd_pages_renumber(struct pd_pages *p, const uint32_t *order)
-{
-	renumber_lines(p, order);
 	uint32_t *place = pd_big_alloc((p->n + 1) * sizeof *place);
 	for (size_t i = 0; i < p->n; i++)
 		place[order[i]] = (uint32_t)i;

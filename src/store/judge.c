@@ -156,17 +156,6 @@ static int find_beside(struct pd_store *s, const struct pd_store_beside_question
 	return merge_beside(s, q->order, PD_STORE_IN_LOG, &found, removed, out, e);
 }
 
-/* Each order reads another place of each segment: prefetch all of them before the first is used. */
-static void beside_soon(const struct pd_store *s, const struct pd_store_beside_question *q, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		pd_store_recent_beside_soon(&s->log.recent, q[i].band);
-	for (int step = 0; step < 2; step++)
-		for (size_t segment = 0; segment < s->m.n_segments; segment++)
-			for (size_t i = 0; i < n; i++)
-				pd_store_segment_beside_soon(&s->segments[segment], &q[i], step);
-}
-
 /* Once. */
 static void note_met_place(struct pd_store_judge *j, struct pd_store_place at)
 {
@@ -197,7 +186,13 @@ static int find_by_orders(struct pd_store_judge *j, const struct pd_store_page *
 	}
 	j->places.n = 0;
 	pd_map_clear(&j->met, 2 * PD_STORE_BANDS * PD_STORE_BESIDE);
-	beside_soon(s, q, n);
+	/* Each order reads another place of each segment: prefetch all of them before the first is used. */
+	for (size_t i = 0; i < n; i++)
+		pd_store_recent_beside_soon(&s->log.recent, q[i].band);
+	for (int step = 0; step < 2; step++)
+		for (size_t segment = 0; segment < s->m.n_segments; segment++)
+			for (size_t i = 0; i < n; i++)
+				pd_store_segment_beside_soon(&s->segments[segment], &q[i], step);
 	for (size_t i = 0; i < n; i++) {
 		if (find_beside(s, &q[i], removed, beside, e))
 			return PD_ERR_FORMAT;
@@ -331,18 +326,6 @@ static int ask_segments(struct pd_store_judge *j, const struct pd_store_page *pa
 	return status;
 }
 
-static void ask_recent(struct pd_store_judge *j, const struct pd_store_page *page)
-{
-	struct pd_store_questions q = { .n = 1, .bits = j->s->m.bits, .k = j->o.k };
-	uint64_t key[PD_KEY_WORDS][1 + PD_SCAN_PAD];
-	for (int w = 0; w < q.bits / 64; w++) {
-		key[w][0] = page->key.w[w];
-		q.keys.w[w] = key[w];
-	}
-	j->s->near.n = 0;
-	pd_store_near_recent(&j->s->near, &j->s->log.recent, &q);
-}
-
 /* --- the answer --- */
 
 static struct pd_store_match *add_match(struct pd_store_answer *a, struct pd_store_match m)
@@ -449,7 +432,14 @@ static int find_near(struct pd_store_judge *j, const struct pd_store_page *page,
 		if (!removed || !pd_store_is_removed(j->s, &at))
 			add_candidate(j, at, (int)j->hits[h].distance);
 	}
-	ask_recent(j, page);
+	struct pd_store_questions q = { .n = 1, .bits = j->s->m.bits, .k = j->o.k };
+	uint64_t key[PD_KEY_WORDS][1 + PD_SCAN_PAD];
+	for (int w = 0; w < q.bits / 64; w++) {
+		key[w][0] = page->key.w[w];
+		q.keys.w[w] = key[w];
+	}
+	j->s->near.n = 0;
+	pd_store_near_recent(&j->s->near, &j->s->log.recent, &q);
 	for (size_t h = 0; h < j->s->near.n; h++) {
 		struct pd_store_near_hit hit = j->s->near.v[h];
 		struct pd_store_place at = { j->s->log.recent.numbers[hit.row], PD_STORE_IN_LOG, hit.row };
@@ -941,22 +931,6 @@ static size_t next_chunk(size_t chunk, size_t hits, size_t largest)
 	return chunk * times < largest ? chunk * times : largest;
 }
 
-/* Check page by page in every segment whether a page is stored already, and then search its neighbours; prefetch the
- * memory of both. */
-static void prefetch_rows(const struct pd_store_judge *j, const struct pd_store_page *pages, size_t n, size_t i)
-{
-	const struct pd_store *s = j->s;
-	for (size_t h = i + SOON < n ? j->hit_from[i + SOON] : 0; i + SOON < n && h < j->hit_from[i + SOON + 1]; h++)
-		pd_store_segment_row_soon(&s->segments[j->hits[h].segment], j->hits[h].row);
-	for (size_t segment = 0; segment < s->m.n_segments; segment++) {
-		if (i + 2 * SOON < n)
-			pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID, pages[i + 2 * SOON].hash[PD_STORE_BY_ID],
-						   0);
-		if (i + SOON < n)
-			pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID, pages[i + SOON].hash[PD_STORE_BY_ID], 1);
-	}
-}
-
 int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n, pd_store_answer_fn *each, void *ctx,
 			 struct pd_err *e)
 {
@@ -974,7 +948,20 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 			continue;
 		}
 		for (size_t i = 0; !status && i < m; i++) {
-			prefetch_rows(j, pages, m, i);
+			/* Check page by page in every segment whether a page is stored already, and then search its
+			 * neighbours; prefetch the memory of both. */
+			const struct pd_store *s = j->s;
+			for (size_t h = i + SOON < m ? j->hit_from[i + SOON] : 0; i + SOON < m && h < j->hit_from[i + SOON + 1];
+			     h++)
+				pd_store_segment_row_soon(&s->segments[j->hits[h].segment], j->hits[h].row);
+			for (size_t segment = 0; segment < s->m.n_segments; segment++) {
+				if (i + 2 * SOON < m)
+					pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID,
+								   pages[i + 2 * SOON].hash[PD_STORE_BY_ID], 0);
+				if (i + SOON < m)
+					pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID,
+								   pages[i + SOON].hash[PD_STORE_BY_ID], 1);
+			}
 			status = judge_page(j, &pages[i], i, e);
 			if (!status)
 				status = each(ctx, &j->answer);
@@ -1196,20 +1183,6 @@ static int answer_batch(struct asking *g)
 	return status;
 }
 
-static void leave_out_row(struct asking *g)
-{
-	g->q->bad++;
-	g->q->bad_row(g->q->ctx, g->in.path, g->e->text);
-}
-
-/* An error in one row names the row; other parameters end the run. */
-static int fail_in_row(struct asking *g, int status)
-{
-	char why[sizeof g->e->text];
-	snprintf(why, sizeof why, "%s", g->e->text);
-	return pd_fail(g->e, status, "%s:%" PRIu64 ": %.400s", g->in.path, g->in.line_no, why);
-}
-
 /* Values of the store's methods for the page. */
 static int take_values(struct asking *g, struct pd_store_page *page)
 {
@@ -1257,8 +1230,12 @@ static int judge_row(struct asking *g)
 		status = pd_store_page_take(&g->pages[g->n], g->in.fields, s->m.bits, &s->sketch, &g->text, g->e);
 	if (!status && pd_store_n_values(s))
 		status = take_values(g, &g->pages[g->n]);
-	if (status)
-		return fail_in_row(g, status);
+	if (status) {
+		/* An error in one row names the row; other parameters end the run. */
+		char why[sizeof g->e->text];
+		snprintf(why, sizeof why, "%s", g->e->text);
+		return pd_fail(g->e, status, "%s:%" PRIu64 ": %.400s", g->in.path, g->in.line_no, why);
+	}
 	g->n++;
 	return PD_OK;
 }
@@ -1296,9 +1273,10 @@ static int ask_all(struct asking *g)
 			status = assume_sketch(g);
 		if (status >= 0)
 			status = judge_row(g);
-		if (status == PD_ERR_FORMAT)
-			leave_out_row(g);
-		else if (status)
+		if (status == PD_ERR_FORMAT) {
+			g->q->bad++;
+			g->q->bad_row(g->q->ctx, g->in.path, g->e->text);
+		} else if (status)
 			return status;
 		status = g->n == g->batch || g->text.n > g->batch_bytes ? answer_batch(g) : PD_OK;
 		if (status)

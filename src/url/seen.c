@@ -74,16 +74,6 @@ static uint64_t content_bytes(const struct pd_seen_options *o, uint64_t count)
 
 /* --- remainders --- */
 
-/* Remainder of a 128-bit number by a constant divisor, with multiplications only: N. Möller and T. Granlund,
- * Improved division by invariant integers, IEEE Transactions on Computers 60 (2011). */
-static struct divisor divisor_of(uint64_t n)
-{
-	struct divisor v = { .shift = __builtin_clzll(n) };
-	v.d = n << v.shift;
-	v.inverse = (uint64_t)(~(unsigned __int128)0 / v.d); /* minus 2^64, which the cast removes */
-	return v;
-}
-
 /* (high, low) modulo d, high being less than d. */
 static uint64_t reduce(const struct divisor *v, uint64_t high, uint64_t low)
 {
@@ -108,8 +98,14 @@ struct pd_seen *pd_seen_new(const struct pd_seen_options *o)
 	s->o.features |= PD_FEATURE_SITE;
 	pd_buf_set(&s->shape, o->shape);
 	s->o.shape = pd_buf_span(&s->shape);
-	if (o->mode != PD_SEEN_EXACT)
-		s->bits = divisor_of(o->bits);
+	if (o->mode != PD_SEEN_EXACT) {
+		/* Remainder of a 128-bit number by a constant divisor, with multiplications only: N. Möller and T.
+		 * Granlund, Improved division by invariant integers, IEEE Transactions on Computers 60 (2011). */
+		struct divisor v = { .shift = __builtin_clzll(o->bits) };
+		v.d = o->bits << v.shift;
+		v.inverse = (uint64_t)(~(unsigned __int128)0 / v.d); /* minus 2^64, which the cast removes */
+		s->bits = v;
+	}
 	if (o->mode != PD_SEEN_EXACT)
 		s->filters = pd_zalloc(content_bytes(&s->o, 0));
 	return s;
@@ -411,15 +407,6 @@ struct url_run {
 
 /* --- work of the command, from its options --- */
 
-static void describe_shape(struct url_run *r)
-{
-	pd_buf_printf(&r->shape, "form=%s", pd_url_forms[r->o->form]);
-	pd_buf_add_z(&r->shape, r->o->keep_fragment ? " fragment=keep" : "");
-	if (r->params.hash)
-		pd_buf_printf(&r->shape, " dropped=%016" PRIx64, r->params.hash);
-	r->how.shape = pd_buf_span(&r->shape);
-}
-
 /* --formula=features sizes one filter; each feature has its own share of it. */
 static uint64_t filter_bits(const struct pd_seen_run *o)
 {
@@ -450,7 +437,11 @@ static int prepare(struct url_run *r)
 					   .hash = (enum pd_seen_hash)o->hash,
 					   .features = o->features,
 					   .bits = filter_bits(o) };
-	describe_shape(r);
+	pd_buf_printf(&r->shape, "form=%s", pd_url_forms[r->o->form]);
+	pd_buf_add_z(&r->shape, r->o->keep_fragment ? " fragment=keep" : "");
+	if (r->params.hash)
+		pd_buf_printf(&r->shape, " dropped=%016" PRIx64, r->params.hash);
+	r->how.shape = pd_buf_span(&r->shape);
 	return status;
 }
 
@@ -684,25 +675,20 @@ static int run_stages(struct url_run *r, char **paths, int n_paths)
 	return status;
 }
 
-static void release(struct url_run *r)
-{
-	struct pd_buf *bufs[] = { &r->shape, &r->key, &r->domain, &r->text, &r->line_base, &r->waiting_text, &r->out };
-	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
-		pd_buf_release(bufs[i]);
-	pd_file_lock_release(&r->lock);
-	pd_seen_free(r->seen);
-	pd_params_release(&r->params);
-	pd_canonical_release(&r->canonical);
-	pd_url_release(&r->base);
-	pd_url_release(&r->url);
-}
-
 int pd_seen_run(const struct pd_seen_run *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
 	struct url_run r = { .o = o, .log = log, .file = { .slot = -1 } };
 	int status = run_stages(&r, paths, n_paths);
 	if (status)
 		*e = r.err;
-	release(&r);
+	struct pd_buf *bufs[] = { &r.shape, &r.key, &r.domain, &r.text, &r.line_base, &r.waiting_text, &r.out };
+	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+		pd_buf_release(bufs[i]);
+	pd_file_lock_release(&r.lock);
+	pd_seen_free(r.seen);
+	pd_params_release(&r.params);
+	pd_canonical_release(&r.canonical);
+	pd_url_release(&r.base);
+	pd_url_release(&r.url);
 	return status ? status : o->learn && r.bad;
 }
