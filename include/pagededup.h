@@ -116,7 +116,7 @@ typedef struct pagededup_model pagededup_model;
 typedef struct pagededup_model_options {
 	size_t size;
 	/* "preset=paper shingle=3 bits=128": keys preset, topic, hidden, stubs, segment, bits, shingle, weights, hash, features, sketch,
-	 * min_terms, max_page.  `pagededup info` prints their values.  NULL: the defaults. */
+	 * min_terms, max_page.  `pagededup version --params` prints their values.  NULL: the defaults. */
 	const char *settings;
 	const char *dictionary;	 /* file of `pagededup dict`; NULL: the built-in one */
 	const char *user_words;	 /* file of words to add to the dictionary; NULL: none */

@@ -37,7 +37,7 @@ struct pd_options {
 	const char *key;		    /* a file with the secret of all compared hashes; NULL: anyone can compute them */
 	const char *boilerplate;	    /* a table of repeated lines of sites; NULL: none */
 	bool links;			    /* collect all links of a page, even if no method uses them */
-	const char *ranks;		    /* a file of `rank`, for the column quality; NULL: none */
+	const char *ranks;		    /* a file of `link --rank`, for the column quality; NULL: none */
 	const char *adverts;		    /* a file of hosts of advertisements (link/links.h); NULL: the built-in list */
 	bool match_stubs;		    /* sign redirects, error pages and the like as other pages */
 	struct pd_html_options html;

@@ -40,7 +40,7 @@ pkgs.stdenv.mkDerivation {
   enableParallelBuilding = true;
   postPatch = "patchShebangs tools";
   doInstallCheck = true;
-  installCheckPhase = "$out/bin/pagededup selftest --long";
+  installCheckPhase = "$out/bin/pagededup version --selftest --long";
 
   meta = {
     description = "Finds near-duplicate web pages in crawled dumps and removes them";

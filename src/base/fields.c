@@ -110,10 +110,11 @@ void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out)
 	add_differences(b, a, true, out);
 	if (!out->n && param_differs(a, b, "probe")) {
 		x = pd_param(a, "probe"), y = pd_param(b, "probe");
-		pd_buf_printf(out,
-			      "probe: %.*s and %.*s: two builds of pagededup that read pages differently; `pagededup selftest` "
-			      "says which reads them as documented",
-			      (int)x.n, x.p, (int)y.n, y.p);
+		pd_buf_printf(
+			out,
+			"probe: %.*s and %.*s: two builds of pagededup that read pages differently; `pagededup version --selftest` "
+			"says which reads them as documented",
+			(int)x.n, x.p, (int)y.n, y.p);
 	}
 }
 

@@ -234,6 +234,29 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 	return status;
 }
 
+/* Return the next option of a command line that pd_opt_parse has accepted, or NULL at the end. */
+static const struct pd_opt *next_option(const struct pd_usage *u, const struct table *t, int argc, char **argv, int *code)
+{
+	while ((*code = getopt_long(argc, argv, t->letters.p, t->longs, NULL)) >= 0)
+		if (*code < HELP && *code != 'h')
+			return by_code(u->opts, *code);
+	return NULL;
+}
+
+int pd_opt_check(const struct pd_usage *u, int argc, char **argv, unsigned mode, const char *mode_name, struct pd_err *e)
+{
+	struct table t;
+	const struct pd_opt *o;
+	int code;
+	table_make(&t, u->opts);
+	optind = 0;
+	do
+		o = next_option(u, &t, argc, argv, &code);
+	while (o && (!o->only || o->only & mode));
+	table_release(&t);
+	return o ? pd_fail(e, PD_ERR_USAGE, "%s does not take --%s", mode_name, o->name) : PD_OK;
+}
+
 /* A value is one word of a line. */
 static void add_quoted(struct pd_buf *out, const char *value)
 {
@@ -257,6 +280,7 @@ void pd_opt_unquote(struct pd_span value, struct pd_buf *out)
 void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out)
 {
 	struct table t;
+	const struct pd_opt *o;
 	size_t rows = 0;
 	int code;
 	table_make(&t, u->opts);
@@ -264,16 +288,12 @@ void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf
 		rows++;
 	const char **values = pd_zalloc((rows + 1) * sizeof *values); /* the last one counts, as when they are parsed */
 	optind = 0;
-	opterr = 0;
-	while ((code = getopt_long(argc, argv, t.letters.p, t.longs, NULL)) >= 0) {
-		const struct pd_opt *o = code >= HELP || code == 'h' || code == '?' || code == ':' ? NULL : by_code(u->opts, code);
-		if (o)
-			values[o - u->opts] = optarg ? optarg : code >= LONG_BASE && code & NO_BIT ? "no" : "yes";
-	}
+	while ((o = next_option(u, &t, argc, argv, &code)) != NULL)
+		values[o - u->opts] = optarg ? optarg : code >= LONG_BASE && code & NO_BIT ? "no" : "yes";
 	for (size_t i = 0; i < rows; i++) {
 		if (!values[i] || u->opts[i].same_result)
 			continue;
-		const struct pd_opt *o = &u->opts[i];
+		o = &u->opts[i];
 		pd_buf_printf(out, "%s-%s%.*s=", out->n ? " " : "", o->name ? "-" : "", o->name ? 100 : 1,
 			      o->name ? o->name : &o->letter);
 		add_quoted(out, values[i]);
@@ -313,22 +333,27 @@ static void help_row(const struct pd_opt *o, FILE *to)
 	pd_buf_release(&left);
 }
 
-/* A heading is printed together with the options below it. */
-static bool is_told(const struct pd_opt *o, bool all)
+/* Return whether --help lists an option.  A heading is printed together with the options below it. */
+static bool is_listed(const struct pd_opt *o, const char *basics, bool all)
 {
-	if (o->type != PD_OPT_HEADING)
+	char name[64];
+	if (o->type != PD_OPT_HEADING && (all || !basics))
 		return all || !o->rare;
+	if (o->type != PD_OPT_HEADING) {
+		snprintf(name, sizeof name, " %s ", o->name);
+		return strstr(basics, name) != NULL;
+	}
 	for (o++; o->type != PD_OPT_HEADING; o++)
-		if (is_told(o, all))
+		if (is_listed(o, basics, all))
 			return true;
 	return false;
 }
 
-static int help_rows(const struct pd_opt *o, bool all, FILE *to)
+static int help_rows(const struct pd_opt *o, const char *basics, bool all, FILE *to)
 {
 	int more = 0;
 	for (; !pd_opt_at_end(o); o++) {
-		if (!is_told(o, all))
+		if (!is_listed(o, basics, all))
 			more += o->type != PD_OPT_HEADING;
 		else if (o->type == PD_OPT_HEADING)
 			fprintf(to, "%s:\n", o->name);
@@ -344,7 +369,7 @@ void pd_opt_help(const struct pd_usage *u, bool all, FILE *to)
 	if (u->text)
 		fprintf(to, "\n%s\n", u->text);
 	fputc('\n', to);
-	int more = help_rows(u->opts, all, to) + help_rows(pd_opt_common, all, to);
+	int more = help_rows(u->opts, u->basics, all, to) + help_rows(pd_opt_common, NULL, all, to);
 	fprintf(to, "  -h, --%-*sshow this help", HELP_COLUMN - 6, "help[=all]");
 	if (more)
 		fprintf(to, ", or with all options (%d more)", more);

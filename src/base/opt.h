@@ -33,6 +33,7 @@ struct pd_opt {
 	const char *help;	    /* one line, without the default */
 	bool rare;		    /* rarely used: only --help=all lists it */
 	bool same_result;	    /* the result does not depend on the value: a run may be resumed with another one */
+	unsigned only;		    /* a bit for each mode of the command that uses it (pd_opt_check); 0: all modes */
 	size_t at;		    /* offsetof(struct …, member) */
 	double min, max;	    /* INT, REAL */
 	const char *const *choices; /* CHOICE: NULL at the end */
@@ -50,6 +51,7 @@ struct pd_usage {
 	bool no_operands;
 	bool starts_programs;	   /* no sandbox unless it is required (base/sandbox.h) */
 	const char *const *words;  /* the possible first operands, NULL at the end; or NULL: any */
+	const char *basics;	   /* " output dry-run ": the options that --help lists; or NULL: all but `rare` ones */
 	const struct pd_opt *opts; /* ended by a row with no name, no letter and type HEADING */
 };
 
@@ -72,6 +74,9 @@ extern const struct pd_opt pd_opt_common[];
  * NULL) is 1 or 0 after --sandbox or --no-sandbox, which all commands have, and -1 otherwise.  Return 0 to continue;
  * PD_OPT_HELP… if help was requested (print it, exit 0); PD_ERR_USAGE with a message that ends with the way to get help. */
 int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, int *sandbox, struct pd_err *e);
+/* Report an option that `mode`, a bit, does not use: an option without effect is misuse.  `mode_name`: "store check".
+ * pd_opt_parse must have accepted `argv`. */
+int pd_opt_check(const struct pd_usage *u, int argc, char **argv, unsigned mode, const char *mode_name, struct pd_err *e);
 /* Return the given options that shape the result, as "--distance=3 --similar=90%25 …", in the order of the table, so
  * that two command lines can be compared: all rows except `same_result`.  pd_opt_parse must have accepted `argv`. */
 void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out);

@@ -114,4 +114,4 @@ static int run_apply(int argc, char **argv)
 	return pd_command_exit(status, &log, &e);
 }
 
-const struct pd_command pd_cmd_apply = { "Pipeline", &usage, run_apply };
+const struct pd_command pd_cmd_apply = { &usage, run_apply };

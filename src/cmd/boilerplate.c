@@ -39,7 +39,7 @@ static const struct pd_opt opts[] = {
 static const struct pd_usage usage = {
 	.name = "boilerplate",
 	.synopsis = "[OPTION]... [INPUT]...",
-	.summary = "Learn the lines that each site repeats on its pages, for 'pagededup fp --boilerplate'.",
+	.summary = "Learn the lines that each site repeats, for 'fp --boilerplate'.",
 	.text = "INPUT: as for 'pagededup fp'; with --merge or --print: tables.",
 	.example = "pagededup boilerplate crawl-*.warc.gz -o site.bp",
 	.opts = opts,
@@ -184,4 +184,4 @@ static int run_boilerplate(int argc, char **argv)
 	return code;
 }
 
-const struct pd_command pd_cmd_boilerplate = { "Pipeline", &usage, run_boilerplate };
+const struct pd_command pd_cmd_boilerplate = { &usage, run_boilerplate };

@@ -12,7 +12,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_pages_scopes,
 	  .help = "which pairs to use: all (default), same-host, same-domain, same-site" },
 	{ .type = PD_OPT_TEXT, .name = "sites", .arg = "FILE", AT(group.in.sites),
-	  .help = "for --scope=same-site: rows of 'sites', or HOST<TAB>OWNER" },
+	  .help = "for scopes by site: rows of 'url --learn-sites', or HOST<TAB>OWNER" },
 	{ .type = PD_OPT_TEXT, .name = "shingles", .arg = "FILE", AT(shingles),
 	  .help = "compare texts exactly: FILE from 'fp --shingles'" },
 	{ .type = PD_OPT_TEXT, .name = "canonical", .rare = true, .arg = "FILE", AT(canonical),
@@ -36,7 +36,7 @@ static const struct pd_opt opts[] = {
 static const struct pd_usage usage = {
 	.name = "cluster",
 	.synopsis = "[OPTION]... [PAIRS]...",
-	.summary = "Group pairs into clusters and choose the page of each to keep, with the reason.",
+	.summary = "Group pairs into clusters and choose the page of each to keep.",
 	.text = "PAIRS holds rows of 'pagededup match'; none, or -: stdin.  Pages in no pair are kept.",
 	.example = "pagededup cluster --keep=newest,longest pairs.tsv > verdicts.tsv",
 	.opts = opts,
@@ -59,4 +59,4 @@ static int run_cluster(int argc, char **argv)
 	return pd_command_exit(status, &log, &e);
 }
 
-const struct pd_command pd_cmd_cluster = { "Pipeline", &usage, run_cluster };
+const struct pd_command pd_cmd_cluster = { &usage, run_cluster };

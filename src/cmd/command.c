@@ -55,13 +55,34 @@ bool pd_command_methods_help(const char *method)
 	return true;
 }
 
-static void fail_unknown(const struct pd_command *const *all, const char *name, struct pd_log *log)
+void pd_command_list(const struct pd_command_row *c, bool all, FILE *to)
+{
+	fputs("usage: pagededup COMMAND [OPTION]... [INPUT]...\n"
+	      "Finds and removes near-duplicate pages in crawled dumps.\n\n",
+	      to);
+	for (; c->command && (all || !c->advanced); c++) {
+		if (c->group)
+			fprintf(to, "%s:\n", c->group);
+		fprintf(to, "  %-13s %s\n", c->command->usage->name, c->command->usage->summary);
+	}
+	fputs("\nexample: pagededup dedup crawl-*.warc.gz -o clean/\n"
+	      "'pagededup COMMAND --help' lists options",
+	      to);
+	fputs(all ? "; all commands have --no-sandbox.\n" : ", 'pagededup help --all' more commands.\n", to);
+}
+
+const struct pd_command *pd_command_find(const struct pd_command_row *all, const char *name, struct pd_log *log)
 {
 	const char *names[PD_COMMANDS_MAX + 1] = { 0 };
-	for (size_t i = 0; all[i] && i < PD_COMMANDS_MAX; i++)
-		names[i] = all[i]->usage->name;
-	const char *near = pd_nearest(name, names);
+	char word[64];
 	struct pd_err e;
+	snprintf(word, sizeof word, " %s ", name);
+	for (size_t i = 0; all[i].command && i < PD_COMMANDS_MAX; i++) {
+		names[i] = all[i].command->usage->name;
+		if (!strcmp(names[i], name) || (all[i].other_names && strstr(all[i].other_names, word)))
+			return all[i].command;
+	}
+	const char *near = pd_nearest(name, names);
 	if (*name == '-')
 		pd_fail(&e, PD_ERR_USAGE, "unknown option %s; a command comes first", name);
 	else if (near)
@@ -69,18 +90,5 @@ static void fail_unknown(const struct pd_command *const *all, const char *name, 
 	else
 		pd_fail(&e, PD_ERR_USAGE, "unknown command '%s'", name);
 	pd_command_failed(log, &e);
-}
-
-const struct pd_command *pd_command_find(const struct pd_command *const *all, const char *name, struct pd_log *log)
-{
-	const char *wanted = name;
-	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
-		wanted = "help";
-	if (!strcmp(name, "--version") || !strcmp(name, "-V"))
-		wanted = "version";
-	for (const struct pd_command *const *c = all; *c; c++)
-		if (!strcmp((*c)->usage->name, wanted))
-			return *c;
-	fail_unknown(all, name, log);
 	return NULL;
 }

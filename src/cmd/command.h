@@ -4,8 +4,9 @@
  * table of main.c; docs/man/pagededup-NAME.1; a shell test in tests/shell.  A test that compares the help with the
  * manual finds omissions.
  *
- * A command gets argv with its own name first and returns the exit status: 0 done; 1 done, but damaged records were
- * skipped; 2 failed.  It writes data to stdout or -o, and messages to stderr.
+ * A command gets argv and returns the exit status: 0 done; 1 done, but damaged records were skipped; 2 failed.
+ * argv[0] is its name as typed, which may be an old one (main.c).  It writes data to stdout or -o, and messages to
+ * stderr.
  */
 #ifndef PD_CMD_COMMAND_H
 #define PD_CMD_COMMAND_H
@@ -16,21 +17,29 @@
 enum { PD_COMMANDS_MAX = 63 };
 enum { PD_EXIT_DONE = 0, PD_EXIT_DAMAGED = 1, PD_EXIT_FAILED = 2 };
 
+/* The table of main.c has all commands in the order of the help, and ends with a row without a command. */
+struct pd_command_row {
+	const char *group; /* heading above it in the help, or NULL */
+	const struct pd_command *command;
+	const char *other_names; /* " show why ": old names and options that are the same, each between blanks; or NULL */
+	bool advanced;		 /* only `help --all` lists it */
+};
+
 struct pd_command {
-	const char *group; /* heading in the list of commands; commands of a group are adjacent */
 	const struct pd_usage *usage;
 	int (*run)(int argc, char **argv);
 	/* instead of run, for commands that describe all commands */
-	int (*run_about)(const struct pd_command *const *all, int argc, char **argv);
+	int (*run_about)(const struct pd_command_row *all, int argc, char **argv);
 };
 
-extern const struct pd_command pd_cmd_boilerplate, pd_cmd_fp, pd_cmd_match, pd_cmd_cluster, pd_cmd_apply, pd_cmd_dedup,
-	pd_cmd_decontaminate, pd_cmd_report, pd_cmd_store, pd_cmd_text, pd_cmd_show, pd_cmd_compare, pd_cmd_why, pd_cmd_eval,
-	pd_cmd_sample, pd_cmd_estimate, pd_cmd_url, pd_cmd_sites, pd_cmd_link, pd_cmd_rank, pd_cmd_map, pd_cmd_reduce, pd_cmd_info,
-	pd_cmd_dict, pd_cmd_selftest;
+extern const struct pd_command pd_cmd_apply, pd_cmd_boilerplate, pd_cmd_cluster, pd_cmd_completion, pd_cmd_decontaminate,
+	pd_cmd_dedup, pd_cmd_dict, pd_cmd_estimate, pd_cmd_eval, pd_cmd_explain, pd_cmd_fp, pd_cmd_help, pd_cmd_link, pd_cmd_match,
+	pd_cmd_report, pd_cmd_sample, pd_cmd_store, pd_cmd_task, pd_cmd_text, pd_cmd_url, pd_cmd_version;
 
-/* Find a command by name in a table that ends with NULL; NULL after a message with the nearest name. */
-const struct pd_command *pd_command_find(const struct pd_command *const *all, const char *name, struct pd_log *log);
+/* Return the command of a name, also of another name; NULL after a message with the nearest name. */
+const struct pd_command *pd_command_find(const struct pd_command_row *all, const char *name, struct pd_log *log);
+/* Print the commands by group: the first screen, or all. */
+void pd_command_list(const struct pd_command_row *c, bool all, FILE *to);
 /* Print the error and, for misuse, the way to get help; return PD_EXIT_FAILED. */
 int pd_command_failed(struct pd_log *log, const struct pd_err *e);
 /* Return the exit status for the `status` of a run: negative, with an error; 0; or 1, done but damaged records were

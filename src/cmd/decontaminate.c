@@ -61,4 +61,4 @@ static int run_decontaminate(int argc, char **argv)
 	return pd_command_exit(status, &log, &e);
 }
 
-const struct pd_command pd_cmd_decontaminate = { "Pipeline", &usage, run_decontaminate };
+const struct pd_command pd_cmd_decontaminate = { &usage, run_decontaminate };

@@ -29,12 +29,13 @@ static int add_against(void *options, const char *arg, struct pd_err *e)
 
 /* clang-format off */
 static const struct pd_opt opts[] = {
-	PD_WALK_FILES_OPT, PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
-	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn the boilerplate of each site from INPUT" },
+	PD_WALK_FILES_OPT,
 	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
-	  .help = "remove pages like those of FP too, which stay; may be repeated" },
+	  .help = "remove pages like those of an earlier crawl, too" },
+	PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
+	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn the boilerplate of each site from INPUT" },
 	PD_WALK_SIGN_OPTS(true), PD_WALK_METHOD_OPT, PD_WALK_RANKS_OPT, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
-	{ .type = PD_OPT_HEADING, .name = "What to write" },
+	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .same_result = true, .arg = "DIR", AT(walk.output), .help = "output folder; required" },
 	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "write verdicts and counts, no dumps" },
 	{ .type = PD_OPT_FLAG, .name = "resume", .same_result = true, AT(resume), .help = "resume the interrupted run in DIR" },
@@ -48,9 +49,8 @@ static const struct pd_opt opts[] = {
 	  .help = "WARC: write a revisit record in place of each page removed" },
 	{ .type = PD_OPT_FLAG, .name = "link", .rare = true, AT(link),
 	  .help = "hard-link inputs that lose nothing instead of copying them" },
-	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .same_result = true, .arg = "N", AT(walk.jobs), .min = 1, .max = 1024,
-	  .help = "threads (all cores); the output is the same for any N" },
+	  .help = "threads (all cores); same output for any N" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .same_result = true, .rare = true, .arg = "DIR", AT(tmp_dir),
 	  .help = "folder for temporary files (TMPDIR, /tmp)" },
 	{ .type = PD_OPT_SWITCH, .name = "progress", .same_result = true, AT(walk.progress), .help = "show progress (on a terminal)" },
@@ -66,8 +66,9 @@ static const struct pd_opt opts[] = {
 static const struct pd_usage usage = {
 	.name = "dedup",
 	.synopsis = "-o DIR [OPTION]... INPUT...",
-	.summary = "Run all stages: find near-duplicates and write the dumps without them.",
+	.summary = "Find near-duplicates and write the dumps without them.",
 	.text = "INPUT: WARC, ARC, WET, JSONL, tar (plain or compressed), HTML files, folders.",
+	.basics = " files-from against similar keep max-loss prefer-host output dry-run resume jobs ",
 	.example = "pagededup dedup crawl-*.warc.gz -o clean/",
 	.opts = opts,
 };
@@ -230,4 +231,4 @@ static int run_dedup(int argc, char **argv)
 	return pd_command_exit(status, &log, &e);
 }
 
-const struct pd_command pd_cmd_dedup = { "Pipeline", &usage, run_dedup };
+const struct pd_command pd_cmd_dedup = { &usage, run_dedup };

@@ -29,7 +29,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_CHOICE, .name = "segment", .rare = true, .arg = "NAME", PD_AT(page.segment), .choices = pd_segment_names,
 	  .help = "how Chinese is split into words: probability (default), forward" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
-	  .help = "threads (all cores); the output is the same for any N" },
+	  .help = "threads (all cores); same output for any N" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" },
 	PD_OPT_END,
 };
@@ -38,7 +38,7 @@ static const struct pd_opt opts[] = {
 static const struct pd_usage usage = {
 	.name = "dict",
 	.synopsis = "[OPTION]... -o FILE {WORDS | --idf-from=DUMP [DUMP]...}",
-	.summary = "Compile a list of words into a dictionary, or count how rare words are.",
+	.summary = "Compile a list of words, or count how rare words are.",
 	.text = "WORDS holds lines of 'word frequency part-of-speech', as jieba's dict.txt does.",
 	.example = "pagededup dict -o mine.dict words.txt && pagededup fp --dict=mine.dict crawl.warc.gz",
 	.opts = opts,
@@ -109,4 +109,4 @@ static int run_dict(int argc, char **argv)
 	return e.status ? pd_command_failed(&log, &e) : PD_EXIT_DONE;
 }
 
-const struct pd_command pd_cmd_dict = { "Other", &usage, run_dict };
+const struct pd_command pd_cmd_dict = { &usage, run_dict };

@@ -24,7 +24,7 @@ static const struct pd_opt opts[] = {
 static const struct pd_usage usage = {
 	.name = "estimate",
 	.synopsis = "[OPTION]... [INPUT]...",
-	.summary = "Estimate from a sample how many pages the dumps hold, of what kind, and what a run costs.",
+	.summary = "Estimate from a sample what a run removes and what it costs.",
 	.text = "INPUT: as for 'pagededup fp'; give the options that the run will have.",
 	.example = "pagededup estimate crawl-*.warc.gz",
 	.opts = opts,
@@ -58,4 +58,4 @@ static int run_estimate(int argc, char **argv)
 	return code;
 }
 
-const struct pd_command pd_cmd_estimate = { "Inspecting and measuring", &usage, run_estimate };
+const struct pd_command pd_cmd_estimate = { &usage, run_estimate };

@@ -112,7 +112,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = eval_formats,
 	  .help = "text (default), tsv or jsonl" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024,
-	  .help = "threads (all cores); the output is the same for any N" },
+	  .help = "threads (all cores); same output for any N" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" },
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", PD_AT(ignore_damaged), .help = "exit 0 even if damaged rows were left out" },
 	PD_OPT_END,
@@ -122,7 +122,7 @@ static const struct pd_opt opts[] = {
 static const struct pd_usage usage = {
 	.name = "eval",
 	.synopsis = "[OPTION]... TRUTH [INPUT]...",
-	.summary = "Measure precision, recall and F1 against known pages or labelled pairs.",
+	.summary = "Measure precision and recall against known or labelled pairs.",
 	.text = "TRUTH is a table of pages with their content, or of labelled pairs as 'pagededup sample' makes them.",
 	.example = "pagededup eval truth.tsv --pairs=pairs.tsv --by=lang,level",
 	.opts = opts,
@@ -165,4 +165,4 @@ static int run_eval(int argc, char **argv)
 	return status < 0 ? pd_command_failed(&log, &err) : status && !o.walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
-const struct pd_command pd_cmd_eval = { "Inspecting and measuring", &usage, run_eval };
+const struct pd_command pd_cmd_eval = { &usage, run_eval };

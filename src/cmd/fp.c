@@ -26,7 +26,7 @@ static const struct pd_opt opts[] = {
 static const struct pd_usage usage = {
 	.name = "fp",
 	.synopsis = "[OPTION]... [INPUT]...",
-	.summary = "Write one row per page of the dumps: its fingerprint, address, charset, digests.",
+	.summary = "Write one row per page: fingerprint, address, charset, digests.",
 	.text = "INPUT: WARC, ARC, WET, JSONL, tar (plain or compressed), zip, WACZ, HTML, folders; -: stdin.",
 	.example = "pagededup fp crawl.warc.gz | pagededup match | pagededup cluster > verdicts.tsv",
 	.opts = opts,
@@ -52,4 +52,4 @@ static int run_fp(int argc, char **argv)
 	return pd_walk_command(o.format == PD_ROW_JSONL ? &jsonl : &pd_walk_fp, &o, argv + first, argc - first, &log);
 }
 
-const struct pd_command pd_cmd_fp = { "Pipeline", &usage, run_fp };
+const struct pd_command pd_cmd_fp = { &usage, run_fp };

@@ -31,7 +31,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "rule-weights", .rare = true, .arg = "LIST", AT(rule_weights),
 	  .help = "weights of rules for their sum: adverts=W,body=W,... (.2 each)" },
 	{ .type = PD_OPT_TEXT, .name = "links", .rare = true, .arg = "FILE", AT(links), .help = "rows of 'link' for --rule" },
-	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", AT(ranks), .help = "rows of 'rank' for --rule=signature" },
+	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", AT(ranks), .help = "rows of 'link --rank' for --rule=signature" },
 	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
 	  .help = "only pairs of an input page and a page of FP; may be repeated" },
 	{ .type = PD_OPT_TEXT, .name = "save", .arg = "FILE", AT(save),
@@ -41,7 +41,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_formats,
 	  .help = "tsv (default), parquet, arrow; jsonl: cluster does not read it" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", AT(jobs), .min = 1, .max = 1024,
-	  .help = "threads (all cores); the output is the same for any N" },
+	  .help = "threads (all cores); same output for any N" },
 	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(memory),
 	  .help = "memory to use (half of the machine's); beyond it, disk is used" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .rare = true, .arg = "DIR", AT(tmp_dir),
@@ -58,7 +58,7 @@ static const struct pd_opt opts[] = {
 static const struct pd_usage usage = {
 	.name = "match",
 	.synopsis = "[OPTION]... [FP]...",
-	.summary = "Find all pairs of pages whose fingerprints are within a Hamming distance.",
+	.summary = "Find all pairs of pages with similar fingerprints.",
 	.text = "FP holds rows of 'pagededup fp'; none, or -: stdin.  Pages without a fingerprint pair by equal text.",
 	.example = "pagededup match -k 8 january.fp february.fp > pairs.tsv",
 	.opts = opts,
@@ -83,4 +83,4 @@ static int run_match(int argc, char **argv)
 	return code;
 }
 
-const struct pd_command pd_cmd_match = { "Pipeline", &usage, run_match };
+const struct pd_command pd_cmd_match = { &usage, run_match };

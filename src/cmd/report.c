@@ -41,7 +41,7 @@ static const struct pd_opt opts[] = {
 static const struct pd_usage usage = {
 	.name = "report",
 	.synopsis = "[OPTION]... --verdicts=FILE [INPUT]...",
-	.summary = "Write an HTML report: what is removed, from which sites, how similar, with examples.",
+	.summary = "Write an HTML report: removed pages, their sites, examples.",
 	.text = "INPUT: the dumps that 'pagededup fp' read, for the texts of examples.",
 	.example = "pagededup report --verdicts=verdicts.tsv --pairs=pairs.tsv crawl.warc.gz -o report.html",
 	.opts = opts,
@@ -115,4 +115,4 @@ static int run_report(int argc, char **argv)
 	return pd_command_exit(status, &log, &e);
 }
 
-const struct pd_command pd_cmd_report = { "Pipeline", &usage, run_report };
+const struct pd_command pd_cmd_report = { &usage, run_report };

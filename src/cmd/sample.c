@@ -37,7 +37,7 @@ static const struct pd_opt opts[] = {
 static const struct pd_usage usage = {
 	.name = "sample",
 	.synopsis = "[OPTION]... [PAIRS]...",
-	.summary = "Sample pairs by distance into an HTML page for labelling by hand, for 'pagededup eval'.",
+	.summary = "Sample pairs into an HTML page for labelling, for eval.",
 	.text = "PAIRS holds rows of 'pagededup match', best with a large -k and --no-verify; none, or -: stdin.\n"
 		"The dumps are read again for the texts.",
 	.example = "pagededup sample -n 100 -o label.html pairs.tsv",
@@ -76,4 +76,4 @@ static int run_sample(int argc, char **argv)
 	return status ? pd_command_failed(&log, &err) : n.damaged && !o.walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
-const struct pd_command pd_cmd_sample = { "Inspecting and measuring", &usage, run_sample };
+const struct pd_command pd_cmd_sample = { &usage, run_sample };

@@ -10,47 +10,51 @@
 
 #define AT(member) .at = offsetof(struct pd_stage_store, member)
 
+/* As action_names: a bit for each, for pd_opt.only, and the most operands after DIR; -1: any. */
+enum { INIT = 1, ADD = 2, CHECK = 4, REMOVE = 8, COMPACT = 16, VERIFY = 32, INFO = 64, EXPORT = 128 };
+static const int most_operands[] = { 0, -1, -1, -1, 0, 0, 0, 0 };
+
 static const char *const widths[] = { "64", "128", "256", NULL };
 
 /* clang-format off */
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "init" },
-	{ .type = PD_OPT_CHOICE, .name = "bits", .arg = "N", AT(bits), .choices = widths,
+	{ .type = PD_OPT_CHOICE, .name = "bits", .only = INIT, .arg = "N", AT(bits), .choices = widths,
 	  .help = "bits of the fingerprints: 64 (default), 128 or 256" },
-	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .arg = "N", AT(k), .min = 0, .max = 64,
+	{ .type = PD_OPT_INT, .letter = 'k', .name = "distance", .only = INIT | CHECK, .arg = "N", AT(k), .min = 0, .max = 64,
 	  .help = "largest distance of duplicates (12 of 64 bits); 'check': this or less" },
-	{ .type = PD_OPT_TEXT, .name = "method", .arg = "LIST", AT(method),
+	{ .type = PD_OPT_TEXT, .name = "method", .only = INIT | ADD | CHECK, .arg = "LIST", AT(method),
 	  .help = "methods to keep bits and keys of (those of the rows), or to compare by" },
-	{ .type = PD_OPT_CHOICE, .name = "keys", .arg = "NAME", AT(keys), .choices = pd_store_keys_names + 1,
+	{ .type = PD_OPT_CHOICE, .name = "keys", .only = INIT, .arg = "NAME", AT(keys), .choices = pd_store_keys_names + 1,
 	  .help = "keep no pages, only keys: lmdb (exact, with ids), bloom (a filter)" },
-	{ .type = PD_OPT_REAL, .name = "count", .arg = "N", AT(count), .min = 1, .max = 1e13, .help = "bloom: keys it is made for (10000000)" },
-	{ .type = PD_OPT_REAL, .name = "error", .arg = "P", AT(error), .min = 1e-6, .max = .5,
+	{ .type = PD_OPT_REAL, .name = "count", .only = INIT, .arg = "N", AT(count), .min = 1, .max = 1e13, .help = "bloom: keys it is made for (10000000)" },
+	{ .type = PD_OPT_REAL, .name = "error", .only = INIT, .arg = "P", AT(error), .min = 1e-6, .max = .5,
 	  .help = "bloom: rate of false answers with so many keys (0.001)" },
-	{ .type = PD_OPT_TEXT, .name = "key", .arg = "FILE", AT(key),
+	{ .type = PD_OPT_TEXT, .name = "key", .only = INIT, .arg = "FILE", AT(key),
 	  .help = "copy the secret key of the rows from FILE (default: make a new one)" },
-	{ .type = PD_OPT_FLAG, .name = "no-key", AT(no_key), .help = "take rows made without a key, which anyone can forge" },
+	{ .type = PD_OPT_FLAG, .name = "no-key", .only = INIT, AT(no_key), .help = "take rows made without a key, which anyone can forge" },
 	{ .type = PD_OPT_HEADING, .name = "add, check" },
-	{ .type = PD_OPT_TEXT, .name = "require", .arg = "N", AT(require),
+	{ .type = PD_OPT_TEXT, .name = "require", .only = ADD | CHECK, .arg = "N", AT(require),
 	  .help = "methods that must find a page: over half (default), any, all, N" },
-	{ .type = PD_OPT_CHOICE, .name = "on-duplicate", .arg = "NAME", AT(on_duplicate), .choices = pd_store_on_duplicate_names,
+	{ .type = PD_OPT_CHOICE, .name = "on-duplicate", .only = ADD, .arg = "NAME", AT(on_duplicate), .choices = pd_store_on_duplicate_names,
 	  .help = "skip (default): do not keep it; replace: keep it, drop what it matches" },
-	{ .type = PD_OPT_CHOICE, .name = "same-url", .arg = "NAME", AT(same_url), .choices = pd_store_same_url_names,
+	{ .type = PD_OPT_CHOICE, .name = "same-url", .only = ADD | CHECK, .arg = "NAME", AT(same_url), .choices = pd_store_same_url_names,
 	  .help = "judge (default): like any page; update: replaces the old version" },
-	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(verification.similar),
+	{ .type = PD_OPT_TEXT, .name = "similar", .only = ADD | CHECK, .arg = "P%", AT(verification.similar),
 	  .help = "least share of text that duplicates have in common, such as 90%" },
-	{ .type = PD_OPT_REAL, .name = "similarity", .arg = "S", AT(verification.similarity), .min = 0, .max = 1,
+	{ .type = PD_OPT_REAL, .name = "similarity", .only = ADD | CHECK, .arg = "S", AT(verification.similarity), .min = 0, .max = 1,
 	  .help = "least similarity, estimated from sketches (0.5)" },
-	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .arg = "S", AT(verification.similarity_same_host), .min = 0, .max = 1,
+	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .only = ADD | CHECK, .arg = "S", AT(verification.similarity_same_host), .min = 0, .max = 1,
 	  .help = "the same for two pages of one host (0.7)" },
-	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verification.verify),
+	{ .type = PD_OPT_SWITCH, .name = "verify", .only = ADD | CHECK, AT(verification.verify),
 	  .help = "verify pairs by similarity, estimated from sketches (default)" },
-	{ .type = PD_OPT_CHOICE, .name = "preset", .arg = "NAME", AT(preset), .choices = pd_preset_names,
+	{ .type = PD_OPT_CHOICE, .name = "preset", .only = INIT | ADD | CHECK, .arg = "NAME", AT(preset), .choices = pd_preset_names,
 	  .help = "default, or paper: settings of patent CN101645082 (k 3, replace)" },
-	{ .type = PD_OPT_FLAG, .name = "line-buffered", AT(line_buffered), .help = "write each answer as soon as its row is read" },
+	{ .type = PD_OPT_FLAG, .name = "line-buffered", .only = ADD | CHECK, AT(line_buffered), .help = "write each answer as soon as its row is read" },
 	{ .type = PD_OPT_HEADING, .name = "remove" },
-	{ .type = PD_OPT_FLAG, .name = "by-url", AT(by_url), .help = "operands are URLs, not ids" },
+	{ .type = PD_OPT_FLAG, .name = "by-url", .only = REMOVE, AT(by_url), .help = "operands are URLs, not ids" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
-	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_formats,
+	{ .type = PD_OPT_CHOICE, .name = "format", .only = ADD | CHECK | INFO | EXPORT, .arg = "NAME", AT(format), .choices = pd_row_formats,
 	  .help = "tsv (default), parquet, arrow, or jsonl for other tools" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", AT(quiet), .help = "print no summary line" },
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", AT(ignore_damaged), .help = "exit 0 even if something was left out" },
@@ -71,44 +75,6 @@ static const struct pd_usage usage = {
 	.example = "pagededup fp tonight.warc.gz | pagededup store add kept/ > answers.tsv",
 	.opts = opts,
 };
-
-/* As action_names: a bit for each, and the most operands after DIR; -1: any. */
-enum { INIT = 1, ADD = 2, CHECK = 4, REMOVE = 8, COMPACT = 16, VERIFY = 32, INFO = 64, EXPORT = 128 };
-static const int most_operands[] = { 0, -1, -1, -1, 0, 0, 0, 0 };
-
-/* An option that has no effect on the action is misuse, not ignored. */
-static int check_options(const struct pd_stage_store *o, enum pd_stage_store_action action, struct pd_err *e)
-{
-	const struct {
-		bool given;
-		int takes;
-		const char *name;
-	} rows[] = {
-		{ o->bits >= 0, INIT, "--bits" },
-		{ o->k >= 0, INIT | CHECK, "--distance" },
-		{ o->method, INIT | ADD | CHECK, "--method" },
-		{ o->require, ADD | CHECK, "--require" },
-		{ o->keys >= 0, INIT, "--keys" },
-		{ o->count, INIT, "--count" },
-		{ o->error, INIT, "--error" },
-		{ o->key, INIT, "--key" },
-		{ o->no_key, INIT, "--no-key" },
-		{ o->on_duplicate >= 0, ADD, "--on-duplicate" },
-		{ o->same_url >= 0, ADD | CHECK, "--same-url" },
-		{ o->verification.similar, ADD | CHECK, "--similar" },
-		{ o->verification.similarity >= 0, ADD | CHECK, "--similarity" },
-		{ o->verification.similarity_same_host >= 0, ADD | CHECK, "--similarity-same-host" },
-		{ o->verification.verify >= 0, ADD | CHECK, "--verify" },
-		{ o->preset >= 0, INIT | ADD | CHECK, "--preset" },
-		{ o->line_buffered, ADD | CHECK, "--line-buffered" },
-		{ o->by_url, REMOVE, "--by-url" },
-		{ o->format >= 0, ADD | CHECK | INFO | EXPORT, "--format" },
-	};
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-		if (rows[i].given && !(rows[i].takes & 1 << action))
-			return pd_fail(e, PD_ERR_USAGE, "store %s does not take %s", action_names[action], rows[i].name);
-	return PD_OK;
-}
 
 /* The action and its operands. */
 static int take_operands(char **argv, int argc, struct pd_stage_store *o, enum pd_stage_store_action *action, struct pd_err *e)
@@ -159,11 +125,13 @@ static int run_store(int argc, char **argv)
 	if (pd_command_methods_help(o.method))
 		return PD_EXIT_DONE;
 	int status = take_operands(argv + first, argc - first, &o, &action, &e);
+	char mode[32];
+	snprintf(mode, sizeof mode, "store %s", action_names[action]);
 	if (!status)
-		status = check_options(&o, action, &e);
+		status = pd_opt_check(&usage, argc, argv, 1u << action, mode, &e);
 	if (!status)
 		status = pd_stage_store_run(action, &o, &log, &e);
 	return pd_command_exit(status, &log, &e);
 }
 
-const struct pd_command pd_cmd_store = { "Store", &usage, run_store };
+const struct pd_command pd_cmd_store = { &usage, run_store };

@@ -8,7 +8,7 @@ static const struct pd_opt opts[] = { PD_WALK_INPUT_OPTS, PD_WALK_SELECT_OPT, PD
 static const struct pd_usage usage = {
 	.name = "text",
 	.synopsis = "[OPTION]... [INPUT]...",
-	.summary = "Write each page's main text, title and metadata as one JSON object per line.",
+	.summary = "Write each page's main text, title and metadata as JSON lines.",
 	.text = "INPUT: as for 'pagededup fp'.\n"
 		"Keys: id, url, title, timestamp, text, keywords, description, anchor_text.",
 	.example = "pagededup text crawl.warc.gz > pages.jsonl",
@@ -31,4 +31,4 @@ static int run_text(int argc, char **argv)
 	return code ? code - 1 : pd_walk_command(&walker, &o, argv + first, argc - first, &log);
 }
 
-const struct pd_command pd_cmd_text = { "Inspecting and measuring", &usage, run_text };
+const struct pd_command pd_cmd_text = { &usage, run_text };

@@ -4,13 +4,7 @@
  */
 #include "cmd/walk.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/buf.h"
-#include "run/journal.h"
-#include "tools/inspect.h"
 
 /* The setting "bits" of the library is --bits here, also in messages. */
 static int set_page_option(void *options, const char *name, const char *arg, struct pd_err *e)
@@ -78,18 +72,6 @@ static bool check_learning(const struct pd_walk_options *o, struct pd_log *log)
 	return e.status && pd_command_failed(log, &e);
 }
 
-/* Parse twice: the preset sets the initial values of the other options, at any position. */
-static int parse_with_preset(const struct pd_usage *u, int argc, char **argv, struct pd_walk_options *o,
-			     void (*defaults_of)(struct pd_walk_options *o, int preset), int *first, struct pd_log *log)
-{
-	defaults_of(o, PD_PRESET_DEFAULT);
-	int code = pd_command_parse(u, argc, argv, o, first, log);
-	if (code || o->preset == PD_PRESET_DEFAULT)
-		return code;
-	defaults_of(o, o->preset);
-	return pd_command_parse(u, argc, argv, o, first, log);
-}
-
 static bool read_methods(struct pd_walk_options *o, enum pd_method_side side, struct pd_log *log)
 {
 	struct pd_err e = { 0 };
@@ -106,9 +88,19 @@ static void note_readable_key(const char *path, struct pd_log *log)
 		pd_log_note(log, "%s: other users can read this key; run 'chmod 600 %s' if they must not know it", path, path);
 }
 
-/* Convert the choices of a command line to `page`, and check that they are compatible. */
-static int settle_options(struct pd_walk_options *o, enum pd_method_side side, struct pd_log *log)
+int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, char **argv, struct pd_walk_options *o, int *first,
+		  struct pd_log *log)
 {
+	/* The preset sets the initial values of the other options, at any position: parse again if there is one. */
+	defaults(o, PD_PRESET_DEFAULT);
+	int code = pd_command_parse(u, argc, argv, o, first, log);
+	if (!code && o->preset != PD_PRESET_DEFAULT) {
+		defaults(o, o->preset);
+		code = pd_command_parse(u, argc, argv, o, first, log);
+	}
+	if (code)
+		return code;
+	/* Convert the choices to `page`, and check that they are compatible. */
 	o->page.topic.method = (enum pd_topic_method)o->topic;
 	o->page.html.drop_hidden = !o->hidden;
 	o->page.match_stubs = o->stubs;
@@ -127,112 +119,9 @@ static int settle_options(struct pd_walk_options *o, enum pd_method_side side, s
 	return 0;
 }
 
-int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, char **argv, struct pd_walk_options *o, int *first,
-		  struct pd_log *log)
-{
-	int code = parse_with_preset(u, argc, argv, o, defaults, first, log);
-	return code ? code : settle_options(o, side, log);
-}
-
 int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)
 {
 	struct pd_err e;
 	int status = pd_walk(w, o, inputs, n_inputs, log, &e);
 	return pd_command_exit(status, log, &e);
-}
-
-/* --- single pages, perhaps with the options of a run of dedup --- */
-
-int pd_pick_url(void *options, const char *arg, struct pd_err *e)
-{
-	struct pd_pick_options *o = options;
-	if (o->urls[1])
-		return pd_fail(e, PD_ERR_USAGE, "--url can be given at most twice");
-	o->urls[o->urls[0] ? 1 : 0] = arg;
-	return PD_OK;
-}
-
-static void pick_defaults(struct pd_walk_options *walk, int preset)
-{
-	struct pd_pick_options *o = (struct pd_pick_options *)walk;
-	*o = (struct pd_pick_options){ .stage = PD_STAGE_TOPIC };
-	defaults(walk, preset);
-}
-
-static const struct pd_opt *find_option(const struct pd_usage *u, struct pd_span name)
-{
-	for (const struct pd_opt *o = u->opts; !pd_opt_at_end(o); o++)
-		if (o->type != PD_OPT_HEADING && o->name && pd_span_is(name, o->name))
-			return o;
-	return NULL;
-}
-
-/* The options of the run that this command knows, each followed by a NUL; return their number. */
-static int add_known(const struct pd_usage *u, struct pd_span options, struct pd_buf *out)
-{
-	struct pd_span word, name;
-	int n = 0;
-	while (options.n && pd_span_split(&options, ' ', &word)) {
-		if (word.n < 3 || memcmp(word.p, "--", 2) != 0)
-			continue;
-		word = pd_span(word.p + 2, word.n - 2);
-		pd_span_split(&word, '=', &name);
-		const struct pd_opt *o = find_option(u, name);
-		if (!o || pd_span_is(name, "boilerplate")) /* the table is in the folder */
-			continue;
-		pd_buf_printf(out, "--%s%s", o->type == PD_OPT_SWITCH && pd_span_is(word, "no") ? "no-" : "", o->name);
-		if (o->type != PD_OPT_SWITCH && o->type != PD_OPT_FLAG) {
-			pd_buf_add_c(out, '=');
-			pd_opt_unquote(word, out);
-		}
-		pd_buf_add_c(out, 0);
-		n++;
-	}
-	return n;
-}
-
-/* Parse again, with the run's options before those of the command line. The options then point into `o->run_words`. */
-static int parse_with_run(const struct pd_usage *u, int argc, char **argv, struct pd_pick_options *o, struct pd_log *log)
-{
-	struct pd_buf options = { 0 }, words = { 0 }, table = { 0 };
-	struct pd_err e;
-	char *journal = pd_dedup_folder_path(o->run, PD_DEDUP_JOURNAL);
-	int n = 0, first, code, status = pd_journal_options(journal, &options, &e);
-	free(journal);
-	if (!status)
-		n = add_known(u, pd_buf_span(&options), &words);
-	pd_buf_printf(&table, "%s/site.bp", o->run);
-	if (!status && access(table.p, F_OK) == 0) {
-		pd_buf_printf(&words, "--boilerplate=%s", table.p);
-		pd_buf_add_c(&words, 0);
-		n++;
-	}
-	pd_buf_release(&options);
-	pd_buf_release(&table);
-	if (status) {
-		pd_buf_release(&words);
-		return 1 + pd_command_failed(log, &e);
-	}
-	char **all = pd_zalloc((size_t)(n + argc + 1) * sizeof *all), *word = words.p;
-	all[0] = argv[0];
-	for (int i = 1; i <= n; i++, word += strlen(word) + 1)
-		all[i] = word;
-	memcpy(all + n + 1, argv + 1, (size_t)(argc - 1) * sizeof *all);
-	code = parse_with_preset(u, n + argc, all, &o->walk, pick_defaults, &first, log);
-	free(all);
-	o->run_words = words.p;
-	return code;
-}
-
-int pd_pick_parse(const struct pd_usage *u, int argc, char **argv, struct pd_pick_options *o, int *first, struct pd_log *log)
-{
-	int code = parse_with_preset(u, argc, argv, &o->walk, pick_defaults, first, log);
-	if (!code && o->run)
-		code = parse_with_run(u, argc, argv, o, log);
-	return code ? code : settle_options(&o->walk, PD_METHOD_BOTH, log);
-}
-
-void pd_pick_options_release(struct pd_pick_options *o)
-{
-	free(o->run_words);
 }

@@ -16,7 +16,12 @@ int pd_walk_content_types(void *options, const char *arg, struct pd_err *e);
 int pd_walk_features(void *options, const char *arg, struct pd_err *e);
 int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 
-#define PD_AT(member) .at = offsetof(struct pd_walk_options, member)
+/* The modes that use the rows below, as in pd_opt.only; a command whose modes use different rows defines it first. */
+#ifndef PD_WALK_ONLY
+#define PD_WALK_ONLY 0
+#endif
+#define PD_AT(member) .at = offsetof(struct pd_walk_options, member), .only = PD_WALK_ONLY
+#define PD_CALL(function) .call = function, .only = PD_WALK_ONLY
 
 #define PD_WALK_INPUT_OPTS PD_WALK_PATH_OPTS, PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS
 
@@ -45,9 +50,9 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 #define PD_WALK_PAGE_OPTS \
 	{ .type = PD_OPT_SIZE, .name = "max-page", .rare = true, .arg = "SIZE", PD_AT(page.max_page), \
 	  .help = "read at most SIZE bytes of a page (4M)" }, \
-	{ .type = PD_OPT_CALL, .name = "status", .arg = "LIST", .call = pd_walk_status, \
+	{ .type = PD_OPT_CALL, .name = "status", .arg = "LIST", PD_CALL(pd_walk_status), \
 	  .help = "HTTP statuses to accept (200), such as 200,206 or 2xx" }, \
-	{ .type = PD_OPT_CALL, .name = "content-types", .rare = true, .arg = "LIST", .call = pd_walk_content_types, \
+	{ .type = PD_OPT_CALL, .name = "content-types", .rare = true, .arg = "LIST", PD_CALL(pd_walk_content_types), \
 	  .help = "media types to accept (HTML, XHTML, plain text)" }, \
 	PD_WALK_FIELD_OPTS
 
@@ -87,7 +92,7 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 /* clang-format off */
 #define PD_WALK_SIGN_OPTS(rare_key) \
 	{ .type = PD_OPT_HEADING, .name = "Fingerprint" }, \
-	{ .type = PD_OPT_CALL, .name = "bits", .arg = "N", .call = pd_walk_bits, .help = "bits of the fingerprint: 64 (default), 128 or 256" }, \
+	{ .type = PD_OPT_CALL, .name = "bits", .arg = "N", PD_CALL(pd_walk_bits), .help = "bits of the fingerprint: 64 (default), 128 or 256" }, \
 	{ .type = PD_OPT_INT, .name = "shingle", .arg = "N", PD_AT(page.sign.shingle), .min = 1, .max = 16, \
 	  .help = "terms in a shingle (2; paper: 3)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "weights", .rare = true, .arg = "NAME", PD_AT(weights), .choices = pd_weights_names, \
@@ -96,11 +101,11 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	  .help = "hash of a shingle: xxh3 (default), rabin" }, \
 	{ .type = PD_OPT_TEXT, .name = "key", .rare = rare_key, .arg = "FILE", PD_AT(page.key), \
 	  .help = "compute hashes with the secret in FILE, so that pages cannot be forged" }, \
-	{ .type = PD_OPT_CALL, .name = "features", .rare = true, .arg = "LIST", .call = pd_walk_features, \
+	{ .type = PD_OPT_CALL, .name = "features", .rare = true, .arg = "LIST", PD_CALL(pd_walk_features), \
 	  .help = "parts to sign: title,meta,text,anchor (text); NAME:N: more weight (tf)" }, \
 	{ .type = PD_OPT_INT, .name = "min-terms", .rare = true, .arg = "N", PD_AT(page.sign.min_terms), .min = 1, .max = 1000000, \
 	  .help = "pages with fewer terms get no fingerprint (8; paper: 3)" }, \
-	{ .type = PD_OPT_CALL, .name = "sketch", .arg = "KIND", .call = pd_walk_sketch, \
+	{ .type = PD_OPT_CALL, .name = "sketch", .arg = "KIND", PD_CALL(pd_walk_sketch), \
 	  .help = "MINIMAxBITSxTERMS (128x4x3), to verify pairs; none (paper)" }
 
 #define PD_WALK_METHOD_OPT \
@@ -113,17 +118,13 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 
 #define PD_WALK_RANKS_OPT \
 	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", PD_AT(page.ranks), \
-	  .help = "fill the column quality from rows of 'rank'" }
-
-#define PD_WALK_ADVERTS_OPT \
-	{ .type = PD_OPT_TEXT, .name = "adverts", .arg = "FILE", PD_AT(page.adverts), \
-	  .help = "hosts that serve adverts: a host a line, or a filter list for browsers" }
+	  .help = "fill the column quality from rows of 'link --rank'" }
 
 #define PD_WALK_OUTPUT_OPTS \
 	{ .type = PD_OPT_HEADING, .name = "Output" }, \
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" }, \
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024, \
-	  .help = "threads (all cores); the output is the same for any N" }, \
+	  .help = "threads (all cores); same output for any N" }, \
 	{ .type = PD_OPT_SWITCH, .name = "progress", PD_AT(progress), .help = "show progress (on a terminal)" }, \
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" }, \
 	{ .type = PD_OPT_TEXT, .name = "stats", .rare = true, .arg = "FILE", PD_AT(stats), \
@@ -132,43 +133,12 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	  .help = "write a row for each record left out: id, URL, type, reason" }, \
 	{ .type = PD_OPT_FLAG, .name = "ignore-damaged", .rare = true, PD_AT(ignore_damaged), \
 	  .help = "exit 0 even if damaged records were left out" }
-
-#define PD_COLOR_OPTS(at_color) \
-	{ .type = PD_OPT_HEADING, .name = "Output" }, \
-	{ .type = PD_OPT_CHOICE, .name = "color", .arg = "WHEN", at_color, .choices = pd_color_names, \
-	  .help = "auto (default): on a terminal, unless NO_COLOR is set; always, never" }
 /* clang-format on */
 
 /* Parse options with their defaults; a preset is applied before the other options, at any position.  `side`: the
  * parameters of methods that --method accepts.  0 to continue, otherwise the exit status + 1. */
 int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, char **argv, struct pd_walk_options *o, int *first,
 		  struct pd_log *log);
-
-/* The options of commands about single pages. */
-struct pd_pick_options {
-	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
-	int stage;		     /* show: enum pd_stage */
-	int color;		     /* enum pd_color */
-	const char *urls[2];
-	const char *run; /* the folder of a run of dedup whose options are used … */
-	char *run_words; /* … and the memory of these options */
-};
-
-#define PD_PICK_AT(member) .at = offsetof(struct pd_pick_options, member)
-
-/* clang-format off */
-#define PD_PICK_URL_OPT(text) \
-	{ .type = PD_OPT_CALL, .name = "url", .arg = "URL", .call = pd_pick_url, .help = text }
-
-#define PD_PICK_RUN_OPT \
-	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", PD_PICK_AT(run), \
-	  .help = "use the options and learned boilerplate of the 'dedup' run in DIR" }
-/* clang-format on */
-
-int pd_pick_url(void *options, const char *arg, struct pd_err *e);
-/* As pd_walk_parse; released in any case. */
-int pd_pick_parse(const struct pd_usage *u, int argc, char **argv, struct pd_pick_options *o, int *first, struct pd_log *log);
-void pd_pick_options_release(struct pd_pick_options *o);
 
 /* Run pd_walk and print its error; return the exit status. */
 int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of `rank` (run/rank.h) -> signature and quality of each page, by its id as in rows.
+ * Rows of `link --rank` (run/rank.h) -> signature and quality of each page, by its id as in rows.
  */
 #ifndef PD_LINK_RANKS_H
 #define PD_LINK_RANKS_H

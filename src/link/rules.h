@@ -104,7 +104,7 @@ void pd_link_table_release(struct pd_link_table *t);
 
 /* --- two pages --- */
 
-/* Facts about pages from files of `link` and of `rank`. */
+/* Facts about pages from files of `link` and of `link --rank`. */
 struct pd_rules_files {
 	struct pd_link_table links;
 	struct pd_ranks ranks;

@@ -706,7 +706,7 @@ static void meta_end(struct pd_blocks *out)
 	}
 }
 
-/* 3. Events (html.h) -> XHTML that any XML parser can read (`show --stage=html`).  The events have one root, and the
+/* 3. Events (html.h) -> XHTML that any XML parser can read (`explain --stage=html`).  The events have one root, and the
  *    names are those of the table; characters that XML forbids are removed.  XML 1.0 (fifth edition): section 2.2 for
  *    characters, 2.3 for names.  Attributes with a colon or named xmlns are removed, because their namespace would have
  *    to be declared. */

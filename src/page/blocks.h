@@ -116,7 +116,7 @@ struct pd_html_options {
 	int min_chars;	  /* a block has more code points than this (100) … */
 	int min_levels;	  /* … or more level tags than this (5) */
 	bool drop_hidden; /* ignore elements that the page hides (hidden, style=display:none) */
-	bool keep_xhtml;  /* also write the tree as XHTML (`show --stage=html`) */
+	bool keep_xhtml;  /* also write the tree as XHTML (`explain --stage=html`) */
 	bool all_links;	  /* report hidden links, frames and image maps too, with their descriptions; the text
 				 * does not change */
 };

@@ -1071,7 +1071,7 @@ static int keep_rows(struct run *r)
 	return status;
 }
 
-/* The boilerplate table of the verdicts: `compare`, `why` and `show` use this copy. */
+/* The boilerplate table of the verdicts: `explain` uses this copy. */
 static int keep_table(struct run *r)
 {
 	char *table = table_path(r);

@@ -323,7 +323,8 @@ static int check_options(struct match_run *r, char **paths, int n_paths)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--save only saves the rows; it cannot be combined with --%s",
 			       o->output ? "output" : "against");
 	if (!o->rule && o->ranks)
-		return pd_fail(&r->err, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup rank', go together");
+		return pd_fail(&r->err, PD_ERR_USAGE,
+			       "--rule=signature and --ranks=FILE, rows of 'pagededup link --rank', go together");
 	if (!o->rule && (o->links || o->rule_weights))
 		return pd_fail(&r->err, PD_ERR_USAGE,
 			       "--rule and --links=FILE, rows of 'pagededup link', go together, and --rule-weights with them");
@@ -554,7 +555,8 @@ static int check_sites(const struct pd_stage_match *o, struct pd_err *e)
 {
 	const struct pd_match_scope_choice *c = &pd_match_scope_choices[o->scope];
 	if (c->table && !o->sites)
-		return pd_fail(e, PD_ERR_USAGE, "--scope=%s needs --sites=FILE, which 'pagededup sites' writes", c->name);
+		return pd_fail(e, PD_ERR_USAGE, "--scope=%s needs --sites=FILE, which 'pagededup url --learn-sites' writes",
+			       c->name);
 	if (o->sites && !c->table)
 		return pd_fail(e, PD_ERR_USAGE, "--sites has no effect without --scope=same-site or --scope=other-sites");
 	return PD_OK;

@@ -20,7 +20,7 @@
 	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
 	  .help = "minima in a band (depends on the number of pages)" }, \
 	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(verification.similar), \
-	  .help = "least share of text that duplicates have in common, such as 90%" }, \
+	  .help = "least share of text in common, such as 90%" }, \
 	{ .type = PD_OPT_REAL, .name = "similarity", .rare = true, .arg = "S", AT(verification.similarity), .min = 0, .max = 1, \
 	  .help = "least similarity, estimated from sketches (0.5)" }, \
 	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .rare = true, .arg = "S", AT(verification.similarity_same_host), \
@@ -29,7 +29,7 @@
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_match_scope_names, \
 	  .help = "all (default), same-X, other-Xs (X: host, domain, site), same-language" }, \
 	{ .type = PD_OPT_TEXT, .name = "sites", .rare = true, .arg = "FILE", AT(sites), \
-	  .help = "for --scope=same-site, other-sites: rows of 'sites', or HOST<TAB>OWNER" }, \
+	  .help = "for scopes by site: rows of 'url --learn-sites', or HOST<TAB>OWNER" }, \
 	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
 	  .help = "list every pair, not only those to the first of equal pages" }, \
 	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_index_plan_names, \
@@ -44,9 +44,9 @@
 	{ .type = PD_OPT_CHOICE, .name = "linkage", .arg = "NAME", AT(linkage), .choices = pd_linkage_names, \
 	  .help = "star (default): within reach of the page kept; connected: components" }, \
 	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
-	  .help = "rules for the page to keep: least-loss (default if texts are compared),\n                            first (else), canonical, clean, longest, newest, oldest, rank, ..." }, \
+	  .help = "rules for the page to keep: canonical, clean, first,\n                            longest, newest, ... (least-loss; no texts: first)" }, \
 	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
-	  .help = "keep a page if more than this share of its text would be lost (0.15)" }, \
+	  .help = "keep pages of which more text would be lost (0.15)" }, \
 	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \
 	  .help = "methods that must find a pair: over half (default), any, all, N, names" }, \
 	{ .type = PD_OPT_REAL, .name = "exempt", .rare = true, .arg = "Q", AT(group.in.exempt), .min = 0.000001, .max = 1e9, \
@@ -54,7 +54,7 @@
 	{ .type = PD_OPT_TEXT, .name = "rank", .rare = true, .arg = "FILE", AT(group.keep.rank_file), \
 	  .help = "lines of URL<TAB>number; --keep=rank keeps the smallest number" }, \
 	{ .type = PD_OPT_TEXT, .name = "prefer-host", .arg = "FILE", AT(group.keep.prefer_hosts), \
-	  .help = "hosts to prefer, one per line, best first; decides before --keep" }
+	  .help = "hosts to prefer, one per line, best first" }
 /* clang-format on */
 
 #endif

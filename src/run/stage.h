@@ -38,7 +38,7 @@ struct pd_stage_match {
 	const struct pd_methods *methods;		 /* the same, parsed; NULL: as in `method` */
 	const char *sites;				 /* owners of hosts, for the scopes same-site and other-sites */
 	const char *rule, *rule_weights, *links, *ranks; /* rules on links as typed; rows of `link` and of
-								 * `rank`; NULL: none */
+								 * `link --rank`; NULL: none */
 	const char *save;				 /* only write the rows as a key file */
 	size_t memory;					 /* 0: half of the machine's memory */
 	char **against;					 /* the collection, if there is one */

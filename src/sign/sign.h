@@ -7,7 +7,7 @@
  * To add a method, write a file with a `struct pd_method`, its name in the two lists of them (below, and at the top of
  * sign.c), rows in tests/shell/methods.sh, and a page docs/methods/NAME.md.  If no kind fits, add a kind here and in
  * values.c, with rows in tests/unit/test_methods.c.  Nothing else is necessary: `fp --method`, `match`, `cluster
- * --require`, `compare`, `eval`, `store`, `dedup` and the help use the table; a store supports methods with bits or
+ * --require`, `explain`, `eval`, `store`, `dedup` and the help use the table; a store supports methods with bits or
  * keys.
  *
  * A method has parameters.  Those given to `fp` determine the value, and are recorded in the header of the rows; those

@@ -10,7 +10,7 @@
 #include "pipeline.h"
 #include "run/walk.h"
 
-/* show and compare: an id, a file, or --url=URL with dumps to search -> a page that was processed by the pipeline. */
+/* explain: an id, a file, or --url=URL with dumps to search -> a page that was processed by the pipeline. */
 
 struct pd_pick {
 	struct pd_pipeline pipeline;
@@ -40,7 +40,7 @@ struct pd_pick_texts {
 
 int pd_pick_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e);
 
-/* The result of each stage for a page, as text: `pagededup show --stage=…`, and the golden files of the tests. */
+/* The result of each stage for a page, as text: `pagededup explain --stage=…`, and the golden files of the tests. */
 
 enum pd_stage {
 	PD_STAGE_UTF8,
@@ -91,7 +91,7 @@ int pd_estimate(const struct pd_walk_options *o, const struct pd_reader_options 
 		struct pd_err *e);
 
 /* Check on standard output that the program works on this machine: fingerprints, charsets, dictionary, matching. 
- * golden: also pages of many charsets and kinds, each with the expected output of `show --stage=signature`
+ * golden: also pages of many charsets and kinds, each with the expected output of `explain --stage=signature`
  * (tools/pack-golden); empty: without them. */
 bool pd_selftest(struct pd_span golden);
 

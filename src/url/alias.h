@@ -57,7 +57,7 @@ struct pd_aliases_counts {
 /* Write the result after all pages: a row for each host with a page, by site, then host; see docs/urls.md. */
 struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *out);
 
-/* The command `sites`: pages of dumps, and addresses from a file -> the table. */
+/* `url --learn-sites`: pages of dumps, and addresses from a file -> the table. */
 struct pd_aliases_run {
 	const struct pd_alias_options *o;
 	struct pd_reader_options in;

@@ -4,7 +4,7 @@
  * others.  The owner is the registered domain of the host.  With a table it is the table's entry for the host,
  * otherwise for its registered domain, otherwise the host.
  *
- * A table has rows of `sites` (their columns host and site), or lines of host, tab, owner.
+ * A table has rows of `url --learn-sites` (their columns host and site), or lines of host, tab, owner.
  */
 #ifndef PD_LINK_OWNER_H
 #define PD_LINK_OWNER_H

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Completions name every command and each long option of its --help; and the shell at hand can read them.
 . "$(dirname "$0")/../tap.sh"
-commands=$("$P" help | awk '/^  [a-z]/ { print $1 }')
+commands=$("$P" help --all | awk '/^  [a-z]/ { print $1 }')
 for shell in bash zsh fish; do
 	run "$P" completion $shell
 	exits "completion $shell" 0

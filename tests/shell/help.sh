@@ -36,7 +36,7 @@ tidy() {
 man_synopsis() { awk '/^\.SH/ { on = /SYNOPSIS/; next } on' "$1" | joined | grep -v '^\.' | tr '\n' ' ' | tr -s ' ' | sed 's/ $//'; }
 help_synopsis() { sed -n '1s/^usage: //p' "$1"; }
 
-commands=$("$P" help | awk '/^  [a-z]/ { print $1 }')
+commands=$("$P" help --all | awk '/^  [a-z]/ { print $1 }')
 at_least "commands found" "$(wc -w <<<"$commands")" 9
 for c in $commands; do
 	"$P" "$c" --help=all >help
@@ -62,6 +62,25 @@ for c in $commands; do
 	done
 	if command -v mandoc >/dev/null; then is "$c: mandoc finds no error" "$(mandoc -T lint -W error "$page" 2>&1 | head -3)" ""
 	else skip "$c: mandoc finds no error" "no mandoc"; fi
+done
+
+# The first screen, and dedup for a first user, fit a terminal of 80 columns and 24 lines, one of them with the prompt.
+"$P" help >screen
+"$P" help --all >all
+"$P" dedup --help >dedup
+for screen in screen dedup; do
+	at_least "$screen: at most 23 lines" "$((23 - $(wc -l <$screen)))" 0
+	is "$screen: no line is wider than 80 columns" "$(awk 'length > 80' $screen)" ""
+done
+is "help --all: no line is wider than 80 columns" "$(awk 'length > 80' all)" ""
+is "the first screen has nothing that help --all has not" "$(grep '^ ' screen | grep -vxF -f all)" ""
+for group in $(grep -E '^[A-Z].*:$' all | tr ' ' _); do
+	is "$group: pagededup.1 lists the same commands" \
+		"$(awk -v g=".SS $(tr _ ' ' <<<"${group%:}")" '/^\.SS/ { on = $0 == g } on' "$man/pagededup.1" | sed -nE 's/^\.BR pagededup\\-([a-z]+) .*/\1/p' | grep -v hadoop)" \
+		"$(awk -v g="$(tr _ ' ' <<<"$group")" '/^[A-Z]/ { on = $0 == g } on && /^  / { print $1 }' all)"
+done
+for old in $(awk '/^\.SS Old names/ { on = 1; next } /^\.S/ { on = 0 } on' "$man/pagededup.1" | grep -oE '\\fB[a-z]+\\fR[ ,]' | grep -oE '[a-z]{3,}'); do
+	exits "$old still works: $("$P" "$old" --help >old 2>&1; code=$?; echo $code)" 0
 done
 
 # Other programs of the package: the same checks, as far as they apply.

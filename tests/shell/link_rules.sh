@@ -111,7 +111,7 @@ refused "a weight over 1" --rule=weighted --rule-weights=body=2 --links=links
 refused "rules without rows of links" --rule=adverts
 refused "rows of links without rules" --links=links
 refused "signatures without ranks" --rule=signature
-has "it says what goes together" "$tmp/err" 'rule=signature and --ranks=FILE, rows of .pagededup rank., go together'
+has "it says what goes together" "$tmp/err" 'rule=signature and --ranks=FILE, rows of .pagededup link --rank., go together'
 refused "ranks without signatures" --rule=adverts --links=links --ranks=ranks
 refused "ranks without rules" --ranks=ranks
 refused "rows of links that only signatures would not look at" --rule=signature --ranks=ranks --links=links

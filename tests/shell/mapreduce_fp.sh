@@ -45,7 +45,7 @@ same "the other one is read" <(rows "$tmp/out") <("$P" fp -q a.warc.gz | rows)
 for fetch in '' --fetch=cat; do
 	run_in <(printf 'a.warc.gz\nnone.warc.gz\n') "$P" map --job=fp ${fetch:+"$fetch"} -- -q
 	exits "a path that is not there ends the task (${fetch:-opened})" 2
-	has "and is named (${fetch:-opened})" "$tmp/err" '^pagededup map: none.warc.gz: '
+	has "and is named (${fetch:-opened})" "$tmp/err" '^pagededup task: none.warc.gz: '
 done
 printf '#!/bin/sh\nhead -c 3000 "$1"\nexit 3\n' >broken && chmod +x broken
 run_in <(echo a.warc.gz) "$P" map --job=fp --fetch=./broken -- -q

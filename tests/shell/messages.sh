@@ -23,10 +23,10 @@ dedup -o out|dedup needs input files: it reads them twice and cannot read standa
 dedup -o out -|dedup needs input files: it reads them twice and cannot read standard input
 apply d.warc.gz|missing required option --verdicts=FILE
 report d.warc.gz|missing required option --verdicts=FILE
-why|missing operand ID, or option --url=URL
+why|missing operand PAGE, or option --url=URL
 why d.warc.gz:278|missing required option --verdicts=FILE, or --run=DIR
-show|missing operand ID: the id of a page, or the path of an HTML file
-compare|missing operands: two IDs, or --url twice and the INPUT to search
+show|missing operand PAGE: the id of a page, or the path of an HTML file
+compare|missing operands: two pages, or --url twice and the INPUT to search
 dict|missing required option -o FILE, the file to write
 dict -o words.dict|missing operand WORDS, the list of words
 boilerplate --merge -o site.bp|missing operand: --merge needs the tables to merge
@@ -40,14 +40,14 @@ store info s t|extra operand 't': 'store info' takes none after DIR
 help fp match|extra operand 'match': help takes one COMMAND
 version now|extra operand 'now': version takes none
 dict -o words.dict a b|extra operand 'b': dict takes one list of words
-show a b|extra operand 'b': show takes one page
-compare a b c|extra operand 'c': compare takes two pages
+show a b|extra operand 'b': a stage is shown for one page
+compare a b c|extra operand 'c': explain takes at most two pages
 show --url=http://h/|missing operand INPUT: the dumps in which to find the URL
 why a -V v.tsv --run=out|--run and --verdicts cannot be combined
 eval t --pairs=pairs.tsv --sweep|--pairs, --clusters and --sweep cannot be combined
 store qqqqqqqq s|unknown action 'qqqqqqqq': it is one of init, add, check, remove, compact, verify, info and export
 --frob|unknown option --frob; a command comes first
-why a b --verdicts=v.tsv|too many operands: why takes one page, by its id or by --url
+why a b --verdicts=v.tsv|too many operands: a verdict is explained for one page, by its id or by --url
 apply -V v.tsv d.warc.gz d.fp -o one|-o must name a directory for several inputs: add a slash, as in -o one/
 E2
 

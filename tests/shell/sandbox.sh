@@ -4,9 +4,9 @@
 . "$(dirname "$0")/../tap.sh"
 shim=$(cd "$TOP" && realpath "${B:-build}/tests/forbidden.so")
 cd "$tmp" || exit 2
-is "--no-sandbox is an option of every command" "$(for c in $("$P" help | awk '/^  [a-z]/ { print $1 }'); do
+is "--no-sandbox is an option of every command" "$(for c in $("$P" help --all | awk '/^  [a-z]/ { print $1 }'); do
 	"$P" "$c" --no-sandbox --help >/dev/null 2>&1 || echo "$c"; done)" ""
-has "help names it" <("$P" help) '--no-sandbox'
+has "help --all names it" <("$P" help --all) '--no-sandbox'
 run "$P" version
 state=$(sed -n 's/^sandbox: //p' "$tmp/out")
 has "version says whether there is one" "$tmp/out" '^sandbox: (on|off: .*)$'

@@ -79,7 +79,7 @@ exits "verdicts that lead in a circle" 0
 "$P" cluster -q --linkage=connected d.tsv >v.tsv
 is "every duplicate of the demo leads to a page kept" "$(rows v.tsv | awk -F '\t' '$4 { print $2 }' | while read -r id; do
 	"$P" why "$id" --verdicts=v.tsv --pairs=d.tsv | grep -q '^  which is kept: first of' || echo "$id"; done)" ""
-for case in "missing operand|--verdicts=v.tsv" "takes one page|a b --verdicts=v.tsv" "takes one page|a --url=b --verdicts=v.tsv" \
+for case in "missing operand|--verdicts=v.tsv" "for one page|a b --verdicts=v.tsv" "for one page|a --url=b --verdicts=v.tsv" \
 	"missing required option|a" "read twice|a --verdicts=-" "cannot open|a --verdicts=none" "holds pairs rows|a --verdicts=d.tsv" \
 	"no page in|--url=http://nowhere/ --verdicts=v.tsv" "holds verdicts rows|a --verdicts=v.tsv --pairs=v.tsv"; do
 	# shellcheck disable=SC2086

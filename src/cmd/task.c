@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pagededup map, pagededup reduce: the other commands as steps that an engine runs on parts of the data.  The
- * arguments after `--` are options of the command that the job represents.
+ * pagededup task: the other commands as map and reduce tasks that an engine runs on parts of the data.  The arguments
+ * after `--` are options of the command that the job represents.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -22,68 +22,51 @@ struct engine_options {
 
 enum job { JOB_FP, JOB_JOIN, JOB_BATCH, JOB_CLUSTER, JOB_APPLY };
 static const char *const formats[] = { NULL, "format=jsonl", "format=parquet", "format=arrow" }; /* enum pd_row_format */
-static const char *const map_jobs[] = { "fp", "join", "batch", "cluster", "apply", NULL };
-static const char *const reduce_jobs[] = { "join", "batch", "cluster", "apply", NULL };
+static const char *const jobs[] = { "fp", "join", "batch", "cluster", "apply", NULL };
+static const char *const tasks[] = { "map", "reduce", NULL };
+
+/* As tasks: a bit for each, for pd_opt.only. */
+enum { MAP = 1, REDUCE = 2 };
 
 /* clang-format off */
-#define MEMORY_OPTS \
-	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(task.memory), \
-	  .help = "memory to use (half of the machine's); beyond it, disk is used" }, \
-	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(task.tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" }
-
-#define JOB_OPTS(jobs) \
-	{ .type = PD_OPT_CHOICE, .name = "job", .arg = "NAME", AT(job), .choices = jobs, .help = "the stage that this is a task of" }, \
-	{ .type = PD_OPT_TEXT, .name = "step", .arg = "NAME", AT(step), .help = "the step of the job" }, \
-	{ .type = PD_OPT_TEXT, .name = "params", .arg = "FILE", AT(params), .help = "parameters, from the step count; cluster: header of the pairs" }, \
-	{ .type = PD_OPT_TEXT, .name = "batch", .arg = "FILE", AT(task.batch), .help = "batch: the new pages, a key file of 'match --save'" }, \
-	MEMORY_OPTS
-
-static const struct pd_opt map_opts[] = {
-	JOB_OPTS(map_jobs),
-	{ .type = PD_OPT_TEXT, .name = "tables", .arg = "FILE", AT(task.tables), .help = "batch, step find: the tables of the batch, from the step tables" },
-	{ .type = PD_OPT_TEXT, .name = "fetch", .arg = "COMMAND", AT(task.fetch), \
+static const struct pd_opt opts[] = {
+	{ .type = PD_OPT_CHOICE, .name = "job", .arg = "NAME", AT(job), .choices = jobs, .help = "the stage that this is a task of" },
+	{ .type = PD_OPT_TEXT, .name = "step", .arg = "NAME", AT(step), .help = "the step of the job" },
+	{ .type = PD_OPT_TEXT, .name = "params", .arg = "FILE", AT(params), .help = "parameters, from the step count; cluster: header of the pairs" },
+	{ .type = PD_OPT_TEXT, .name = "batch", .arg = "FILE", AT(task.batch), .help = "batch: the new pages, a key file of 'match --save'" },
+	{ .type = PD_OPT_SIZE, .name = "memory", .arg = "SIZE", AT(task.memory),
+	  .help = "memory to use (half of the machine's); beyond it, disk is used" },
+	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .arg = "DIR", AT(task.tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" },
+	{ .type = PD_OPT_HEADING, .name = "map" },
+	{ .type = PD_OPT_TEXT, .name = "tables", .only = MAP, .arg = "FILE", AT(task.tables),
+	  .help = "batch, step find: the tables of the batch, from the step tables" },
+	{ .type = PD_OPT_TEXT, .name = "fetch", .only = MAP, .arg = "COMMAND", AT(task.fetch),
 	  .help = "read dumps through COMMAND PATH, such as 'hadoop fs -cat'" },
-	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "DIR", AT(task.output), .help = "apply: the folder that dumps are written to" },
-	{ .type = PD_OPT_FLAG, .name = "unchecked", AT(task.unchecked), .help = "apply: do not compare pages with the content_digest of their verdicts" },
-	{ .type = PD_OPT_TEXT, .name = "store", .arg = "COMMAND", AT(task.store), .help = "apply: write dumps through COMMAND FILE DIR/PATH" },
-	PD_OPT_END,
-};
-/* clang-format on */
-
-static const struct pd_usage map_usage = {
-	.starts_programs = true, /* --fetch */
-	.name = "map",
-	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
-	.summary = "Map lines of standard input, as a task of Hadoop, Spark or a shell.",
-	.text = "Options after -- are those of the command that does the job: with --job=fp, those of 'fp'.",
-	.example = "pagededup map --job=fp --fetch='hadoop fs -cat' -- --bits=128 < paths",
-	.opts = map_opts,
-};
-
-/* clang-format off */
-static const struct pd_opt reduce_opts[] = {
-	JOB_OPTS(reduce_jobs),
-	{ .type = PD_OPT_INT, .name = "bucket", .arg = "ROWS", AT(task.bucket), .min = 1, .max = INT_MAX, .rare = true,
+	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .only = MAP, .arg = "DIR", AT(task.output),
+	  .help = "apply: the folder that dumps are written to" },
+	{ .type = PD_OPT_FLAG, .name = "unchecked", .only = MAP, AT(task.unchecked),
+	  .help = "apply: do not compare pages with the content_digest of their verdicts" },
+	{ .type = PD_OPT_TEXT, .name = "store", .only = MAP, .arg = "COMMAND", AT(task.store),
+	  .help = "apply: write dumps through COMMAND FILE DIR/PATH" },
+	{ .type = PD_OPT_HEADING, .name = "reduce" },
+	{ .type = PD_OPT_INT, .name = "bucket", .only = REDUCE, .arg = "ROWS", AT(task.bucket), .min = 1, .max = INT_MAX, .rare = true,
 	  .help = "join, step plan: buckets with more rows go to several tasks (1048576)" },
 	PD_OPT_END,
 };
 /* clang-format on */
 
-static const struct pd_usage reduce_usage = {
+static const struct pd_usage usage = {
 	.starts_programs = true, /* --fetch */
-	.name = "reduce",
-	.synopsis = "--job=NAME [OPTION]... [-- OPTION]...",
-	.summary = "Reduce sorted lines of standard input, as a task of Hadoop, Spark or a shell.",
-	.text = "Options after -- are those of 'match' (join, batch: step count) or 'cluster' (steps group, number).",
-	.example = "pagededup reduce --job=join --step=count -- --similar=90% < counts > params",
-	.opts = reduce_opts,
+	.name = "task",
+	.words = tasks,
+	.synopsis = "map|reduce --job=NAME [OPTION]... [-- OPTION]...",
+	.summary = "Run a stage as a map or reduce task of Hadoop, Spark or a shell.",
+	.text = "Maps lines of standard input, or reduces sorted lines.  Options after -- are those of the command\n"
+		"that does the job: 'fp'; 'match' (reduce join or batch, step count); 'cluster' (reduce, steps group\n"
+		"and number).",
+	.example = "pagededup task map --job=fp --fetch='hadoop fs -cat' -- --bits=128 < paths",
+	.opts = opts,
 };
-
-static void start(struct engine_options *o, struct pd_log *log, const char *command)
-{
-	pd_log_init(log, command);
-	*o = (struct engine_options){ .job = -1, .task = { .log = log } };
-}
 
 /* The command whose options follow --: the task decides about the sandbox. */
 static struct pd_usage without_sandbox(const struct pd_usage *u)
@@ -93,29 +76,12 @@ static struct pd_usage without_sandbox(const struct pd_usage *u)
 	return copy;
 }
 
-/* 0 to continue, otherwise the exit status + 1. */
-static int parse_task(const struct pd_usage *u, int argc, char **argv, struct engine_options *o, int *first)
-{
-	struct pd_err e;
-	int code = pd_command_parse(u, argc, argv, o, first, o->task.log);
-	if (code || o->job >= 0)
-		return code;
-	pd_fail(&e, PD_ERR_USAGE, "missing required option --job=NAME");
-	return 1 + pd_command_failed(o->task.log, &e);
-}
-
-/* Parse the words after `--` as a separate command line. */
-static char **own_words(char **argv, int first)
-{
-	return argv + first - 1;
-}
-
 static int map_fp(struct engine_options *o, int argc, char **argv)
 {
 	struct pd_walk_options walk;
 	struct pd_err e = { 0 };
-	const struct pd_usage usage = without_sandbox(pd_cmd_fp.usage);
-	int first, code = pd_walk_parse(&usage, PD_METHOD_SIGNS, argc, argv, &walk, &first, o->task.log);
+	const struct pd_usage command = without_sandbox(pd_cmd_fp.usage);
+	int first, code = pd_walk_parse(&command, PD_METHOD_SIGNS, argc, argv, &walk, &first, o->task.log);
 	if (code)
 		return code - 1;
 	const char *alone = walk.output		    ? "output"
@@ -171,8 +137,8 @@ static int parse_match(int argc, char **argv, struct pd_stage_match *o, struct p
 	struct pd_err e;
 	int first;
 	*o = pd_stage_match_defaults();
-	const struct pd_usage usage = without_sandbox(pd_cmd_match.usage);
-	int code = pd_command_parse(&usage, argc, argv, o, &first, log);
+	const struct pd_usage command = without_sandbox(pd_cmd_match.usage);
+	int code = pd_command_parse(&command, argc, argv, o, &first, log);
 	if (code)
 		return code;
 	int status = check_match(o, &e);
@@ -312,8 +278,8 @@ static int run_cluster_step(struct engine_options *o, bool maps, int argc, char 
 		pd_fail(&e, PD_ERR_USAGE, "options after -- are those of the reduce tasks of the steps group and number");
 	pd_buf_release(&names);
 	if (!e.status) {
-		const struct pd_usage usage = without_sandbox(pd_cmd_cluster.usage);
-		code = pd_command_parse(&usage, argc, argv, &cluster, &first, o->task.log);
+		const struct pd_usage command = without_sandbox(pd_cmd_cluster.usage);
+		code = pd_command_parse(&command, argc, argv, &cluster, &first, o->task.log);
 		if (code)
 			return code - 1;
 	}
@@ -349,43 +315,44 @@ static int run_apply_step(struct engine_options *o, bool maps, int argc, char **
 	return pd_command_exit(status, o->task.log, &e);
 }
 
-/* --- commands --- */
-
-static int run_job(struct engine_options *o, enum job job, bool maps, int argc, char **argv)
+/* The old commands map and reduce name the task; otherwise the first operand does.  0: neither. */
+static unsigned find_task_kind(const char *command, const char *operand)
 {
-	switch (job) {
-	case JOB_FP: return map_fp(o, argc, argv);
-	case JOB_JOIN: return run_step(o, pd_engine_join_steps, maps, argc, argv);
-	case JOB_BATCH: return run_step(o, pd_engine_batch_steps, maps, argc, argv);
-	case JOB_CLUSTER: return run_cluster_step(o, maps, argc, argv);
-	default: return run_apply_step(o, maps, argc, argv);
+	const char *name = strcmp(command, "task") ? command : operand;
+	return !name ? 0 : !strcmp(name, "map") ? MAP : !strcmp(name, "reduce") ? REDUCE : 0;
+}
+
+static int run_task(int argc, char **argv)
+{
+	struct pd_log log;
+	struct pd_err e = { 0 };
+	struct engine_options o = { .job = -1, .task = { .log = &log } };
+	int first;
+	pd_log_init(&log, "task");
+	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	unsigned kind = find_task_kind(argv[0], argv[first]);
+	bool maps = kind == MAP;
+	if (!kind)
+		pd_fail(&e, PD_ERR_USAGE, "missing operand: map or reduce");
+	else if (!pd_opt_check(&usage, argc, argv, kind, maps ? "task map" : "task reduce", &e) && o.job < 0)
+		pd_fail(&e, PD_ERR_USAGE, "missing required option --job=NAME");
+	else if (!e.status && o.job == JOB_FP && !maps)
+		pd_fail(&e, PD_ERR_USAGE, "--job=fp has no reduce task");
+	if (e.status)
+		return pd_command_failed(&log, &e);
+	/* The words after `--` are a command line of their own: the word before them is its name. */
+	first -= strcmp(argv[0], "task") != 0;
+	argc -= first;
+	argv += first;
+	switch ((enum job)o.job) {
+	case JOB_FP: return map_fp(&o, argc, argv);
+	case JOB_JOIN: return run_step(&o, pd_engine_join_steps, maps, argc, argv);
+	case JOB_BATCH: return run_step(&o, pd_engine_batch_steps, maps, argc, argv);
+	case JOB_CLUSTER: return run_cluster_step(&o, maps, argc, argv);
+	default: return run_apply_step(&o, maps, argc, argv);
 	}
 }
 
-static int run_map(int argc, char **argv)
-{
-	struct engine_options o;
-	struct pd_log log;
-	int first;
-	start(&o, &log, "map");
-	int code = parse_task(&map_usage, argc, argv, &o, &first);
-	if (code)
-		return code - 1;
-	return run_job(&o, (enum job)o.job, true, argc - first + 1, own_words(argv, first));
-}
-
-const struct pd_command pd_cmd_map = { "Engines", &map_usage, run_map };
-
-static int run_reduce(int argc, char **argv)
-{
-	struct engine_options o;
-	struct pd_log log;
-	int first;
-	start(&o, &log, "reduce");
-	int code = parse_task(&reduce_usage, argc, argv, &o, &first);
-	if (code)
-		return code - 1;
-	return run_job(&o, (enum job)(o.job + 1), false, argc - first + 1, own_words(argv, first)); /* fp has no reduce tasks */
-}
-
-const struct pd_command pd_cmd_reduce = { "Engines", &reduce_usage, run_reduce };
+const struct pd_command pd_cmd_task = { &usage, run_task };

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * pagededup explain: what the stages make of a page, why two pages match or not, or why a page is kept or removed.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PD_WALK_ONLY (PAGE | PAIR)
+#include "cmd/walk.h"
+#include "run/journal.h"
+#include "tools/inspect.h"
+
+/* What is explained, as bits for pd_opt.only. */
+enum subject { PAGE = 1, PAIR = 2, VERDICT = 4 };
+
+struct explain_options {
+	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
+	int stage;		     /* enum pd_stage; -1: not given */
+	int color;		     /* enum pd_color */
+	int format;
+	const char *urls[2], *run, *verdicts, *pairs;
+};
+
+#define AT(member) .at = offsetof(struct explain_options, member)
+
+static const char *const formats[] = { "text", "jsonl", NULL };
+
+/* Options are parsed more than once: the words are the same then. */
+static int add_url(void *options, const char *arg, struct pd_err *e)
+{
+	struct explain_options *o = options;
+	if (o->urls[1] && o->urls[0] != arg && o->urls[1] != arg)
+		return pd_fail(e, PD_ERR_USAGE, "--url can be given at most twice");
+	if (o->urls[0] != arg)
+		o->urls[o->urls[0] ? 1 : 0] = arg;
+	return PD_OK;
+}
+
+/* clang-format off */
+static const struct pd_opt opts[] = {
+	{ .type = PD_OPT_HEADING, .name = "Page" },
+	{ .type = PD_OPT_CHOICE, .letter = 's', .name = "stage", .arg = "NAME", AT(stage), .choices = pd_stage_names, .only = PAGE,
+	  .help = "utf8, html, blocks, terms, topic, features, signature" },
+	{ .type = PD_OPT_CALL, .name = "url", .arg = "URL", .call = add_url, .help = "choose a page by its URL; twice for two pages" },
+	{ .type = PD_OPT_HEADING, .name = "Results" },
+	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", AT(run),
+	  .help = "the 'dedup' run in DIR: its verdicts, or its options for pages" },
+	{ .type = PD_OPT_TEXT, .letter = 'V', .name = "verdicts", .arg = "FILE", AT(verdicts), .only = VERDICT,
+	  .help = "output of 'pagededup cluster' or 'store'" },
+	{ .type = PD_OPT_TEXT, .letter = 'P', .name = "pairs", .arg = "FILE", AT(pairs), .only = VERDICT,
+	  .help = "output of 'pagededup match': also list pages near it" },
+	{ .type = PD_OPT_HEADING, .name = "Reading pages, as 'fp' does" },
+	PD_WALK_PAGE_OPTS,
+	PD_WALK_TOPIC_OPTS,
+	PD_WALK_SIGN_OPTS(true),
+	PD_WALK_METHOD_OPT,
+	{ .type = PD_OPT_TEXT, .name = "ranks", .rare = true, .arg = "FILE", AT(walk.page.ranks), .only = PAIR,
+	  .help = "with --method=links: rows of 'link --rank', for the rule signature" },
+	{ .type = PD_OPT_HEADING, .name = "Output" },
+	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = formats, .only = VERDICT,
+	  .help = "text (default), or jsonl: a line for each step" },
+	{ .type = PD_OPT_CHOICE, .name = "color", .arg = "WHEN", AT(color), .choices = pd_color_names, .only = PAGE | PAIR,
+	  .help = "auto (default): on a terminal, unless NO_COLOR is set; always, never" },
+	PD_OPT_END,
+};
+/* clang-format on */
+
+static const struct pd_usage usage = {
+	.name = "explain",
+	.synopsis = "[OPTION]... PAGE [PAGE] | --url=URL [--url=URL] [INPUT]...",
+	.summary = "Explain a page, a pair of pages, or the verdict about a page.",
+	.text = "One page: its main text, or the result of another --stage.  Two pages: why they match or not.\n"
+		"With --verdicts or --run, without --stage: why the page is kept or removed.\n"
+		"PAGE is an id that 'pagededup fp' printed, or the path of an HTML file.  INPUT: the dumps with\n"
+		"the pages of --url; not needed with verdicts.",
+	.basics = " stage url run verdicts pairs format color ",
+	.example = "pagededup explain --run=clean/ crawl.warc.gz:53120",
+	.opts = opts,
+};
+
+static const struct pd_opt *find_option(const struct pd_usage *u, struct pd_span name)
+{
+	for (const struct pd_opt *o = u->opts; !pd_opt_at_end(o); o++)
+		if (o->type != PD_OPT_HEADING && o->name && pd_span_is(name, o->name))
+			return o;
+	return NULL;
+}
+
+/* The options of the run that this command knows, each followed by a NUL; return their number. */
+static int add_known(const struct pd_usage *u, struct pd_span options, struct pd_buf *out)
+{
+	struct pd_span word, name;
+	int n = 0;
+	while (options.n && pd_span_split(&options, ' ', &word)) {
+		if (word.n < 3 || memcmp(word.p, "--", 2) != 0)
+			continue;
+		word = pd_span(word.p + 2, word.n - 2);
+		pd_span_split(&word, '=', &name);
+		const struct pd_opt *o = find_option(u, name);
+		if (!o || pd_span_is(name, "boilerplate")) /* the table is in the folder */
+			continue;
+		pd_buf_printf(out, "--%s%s", o->type == PD_OPT_SWITCH && pd_span_is(word, "no") ? "no-" : "", o->name);
+		if (o->type != PD_OPT_SWITCH && o->type != PD_OPT_FLAG) {
+			pd_buf_add_c(out, '=');
+			pd_opt_unquote(word, out);
+		}
+		pd_buf_add_c(out, 0);
+		n++;
+	}
+	return n;
+}
+
+/* Return a command line with the options of the run before those of argv; it points into `words`.  NULL: an error. */
+static char **add_run_options(const char *run, int *argc, char **argv, struct pd_buf *words, struct pd_err *e)
+{
+	struct pd_buf options = { 0 };
+	char *journal = pd_dedup_folder_path(run, PD_DEDUP_JOURNAL);
+	int n = 0, status = pd_journal_options(journal, &options, e);
+	free(journal);
+	if (!status)
+		n = add_known(&usage, pd_buf_span(&options), words);
+	pd_buf_release(&options);
+	if (status)
+		return NULL;
+	char *table = pd_dedup_folder_path(run, "site.bp");
+	if (access(table, F_OK) == 0) {
+		pd_buf_printf(words, "--boilerplate=%s%c", table, 0);
+		n++;
+	}
+	free(table);
+	char **all = pd_zalloc((size_t)(n + *argc + 1) * sizeof *all), *word = words->p;
+	all[0] = argv[0];
+	for (int i = 1; i <= n; i++, word += strlen(word) + 1)
+		all[i] = word;
+	memcpy(all + n + 1, argv + 1, (size_t)(*argc - 1) * sizeof *all);
+	*argc += n;
+	return all;
+}
+
+static int explain_pages(const struct explain_options *o, enum subject subject, char **operands, int n, struct pd_log *log,
+			 struct pd_err *e)
+{
+	struct pd_pick_which which[2] = { { operands[0], o->urls[0], operands, n },
+					  { n > 1 ? operands[1] : NULL, o->urls[1], operands, n } };
+	int n_pages = subject == PAIR ? 2 : 1;
+	if (o->urls[0] && !n)
+		return pd_fail(e, PD_ERR_USAGE, "missing operand INPUT: the dumps in which to find the URL");
+	if (o->urls[0] ? n_pages == 2 && !o->urls[1] : n < n_pages)
+		return pd_fail(e, PD_ERR_USAGE,
+			       n_pages == 2 ? "missing operands: two pages, or --url twice and the INPUT to search"
+					    : "missing operand PAGE: the id of a page, or the path of an HTML file");
+	if (!o->urls[0] && n > n_pages)
+		return pd_fail(e, PD_ERR_USAGE, "extra operand '%s': %s", operands[n_pages],
+			       n_pages == 2 ? "explain takes at most two pages" : "a stage is shown for one page");
+	if (n_pages == 1 && o->urls[1])
+		return pd_fail(e, PD_ERR_USAGE, "--url can be given only once: a stage is shown for one page");
+	return n_pages == 2 ? pd_compare_pages(&o->walk, which, (enum pd_color)o->color, log, e)
+			    : pd_show_page(&o->walk, which, o->stage < 0 ? PD_STAGE_TOPIC : (enum pd_stage)o->stage,
+					   (enum pd_color)o->color, log, e);
+}
+
+static int explain_verdict(const struct explain_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
+{
+	char *of_run = o->run ? pd_dedup_folder_path(o->run, "verdicts.tsv") : NULL;
+	struct pd_why_options why = { .id = o->urls[0] ? NULL : operands[0],
+				      .url = o->urls[0],
+				      .verdicts = o->verdicts ? o->verdicts : of_run,
+				      .pairs = o->pairs };
+	struct pd_buf out = { 0 };
+	int status;
+	if (n + (o->urls[0] != NULL) + (o->urls[1] != NULL) != 1)
+		status = pd_fail(e, PD_ERR_USAGE,
+				 n || o->urls[0] ? "too many operands: a verdict is explained for one page, by its id or by --url"
+						 : "missing operand PAGE, or option --url=URL");
+	else if (o->run && o->verdicts)
+		status = pd_fail(e, PD_ERR_USAGE, "--run and --verdicts cannot be combined");
+	else if (!why.verdicts)
+		status = pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE, or --run=DIR");
+	else if (!strcmp(why.verdicts, "-"))
+		status = pd_fail(e, PD_ERR_USAGE, "--verdicts needs a file: it is read twice");
+	else
+		status = pd_why(&why, o->format, &out, e);
+	pd_print(stdout, pd_buf_span(&out), NULL, PD_COLOR_NEVER);
+	if (status == 1)
+		pd_log_error(log, "%s", e->text);
+	pd_buf_release(&out);
+	free(of_run);
+	return status;
+}
+
+/* The old commands show, compare and why name the subject; otherwise options and operands do. */
+static enum subject find_subject(const char *command, const struct explain_options *o, int n_operands)
+{
+	if (strcmp(command, "explain"))
+		return !strcmp(command, "show") ? PAGE : !strcmp(command, "compare") ? PAIR : VERDICT;
+	if (o->stage >= 0)
+		return PAGE;
+	if (o->verdicts || o->pairs)
+		return VERDICT;
+	if (o->urls[0] ? o->urls[1] != NULL : n_operands > 1)
+		return PAIR;
+	return o->run ? VERDICT : PAGE;
+}
+
+static int run_explain(int argc, char **argv)
+{
+	static const char *const names[] = {
+		[PAGE] = "explain PAGE", [PAIR] = "explain PAGE PAGE", [VERDICT] = "explain --verdicts"
+	};
+	struct explain_options o = { .stage = -1 };
+	struct pd_buf words = { 0 };
+	struct pd_log log;
+	struct pd_err e;
+	int first, status;
+	pd_log_init(&log, "explain");
+	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
+	if (code)
+		return code - 1;
+	if (pd_command_methods_help(o.walk.method))
+		return PD_EXIT_DONE;
+	enum subject subject = find_subject(argv[0], &o, argc - first);
+	status = pd_opt_check(&usage, argc, argv, subject, names[subject], &e);
+	if (!status && subject == VERDICT)
+		status = explain_verdict(&o, argv + first, argc - first, &log, &e);
+	if (status || subject == VERDICT)
+		return pd_command_exit(status, &log, &e);
+	/* Parse again: the options of the run come first, and a preset is applied. */
+	char **all = o.run ? add_run_options(o.run, &argc, argv, &words, &e) : argv;
+	code = all ? pd_walk_parse(&usage, PD_METHOD_BOTH, argc, all, &o.walk, &first, &log) : 1 + pd_command_failed(&log, &e);
+	if (!code)
+		code = 1 + pd_command_exit(explain_pages(&o, subject, all + first, argc - first, &log, &e), &log, &e);
+	if (all != argv)
+		free(all);
+	pd_buf_release(&words);
+	return code - 1;
+}
+
+const struct pd_command pd_cmd_explain = { &usage, run_explain };
