@@ -23,7 +23,8 @@ static int pairs_file(void)
 	return fd;
 }
 
-static void rank_or_hosts(const char *file, bool hosts)
+/* `columns`: the file begins as one of columns, and cannot be read if it is damaged. */
+static void rank_or_hosts(const char *file, bool hosts, bool columns)
 {
 	static int fd = -1;
 	char path[64], *paths[] = { path };
@@ -35,13 +36,10 @@ static void rank_or_hosts(const char *file, bool hosts)
 		fd = pairs_file();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	HOLDS(pd_pages_read(&pages, &o, &e) == PD_OK && pages.n == 3);
-	if (hosts)
-		HOLDS(pd_keep_host_keys(&pages, file, key, &e) == PD_OK);
-	else
-		HOLDS(pd_keep_rank_keys(&pages, file, &o, key, &e) == PD_OK);
-	HOLDS(bad == pages.bad);
+	int status = hosts ? pd_keep_host_keys(&pages, file, key, &e) : pd_keep_rank_keys(&pages, file, &o, key, &e);
+	HOLDS(status ? columns && e.text[0] : bad == pages.bad);
 	/* A page without a URL is never named. */
-	HOLDS(!hosts || key[2] == PD_KEY_LAST);
+	HOLDS(status || !hosts || key[2] == PD_KEY_LAST);
 	pd_pages_release(&pages);
 }
 
@@ -65,6 +63,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (first & 2)
 		why(file, first & 1);
 	else
-		rank_or_hosts(file, first & 1);
+		rank_or_hosts(file, first & 1, fuzz_columns(data, n));
 	return 0;
 }
