@@ -718,18 +718,27 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 			w->row[kept++] = w->row[i];
 		}
 	n = kept - from;
+	size_t emitted = out->n;
 	if (n > 1 && is_of_copies(s, w, from, kept))
 		n = group_copies(s, w, from, kept, out);
 	if (n < 2)
 		return;
-	if (n <= (2 * s->most_compared + 1) << s->t->options.bits || (s->width + depth + 1) * s->t->options.bits > 64) {
-		compare_neighbours(s, w, from, n, depth, out);
-		return;
-	}
-	split_by_minimum(s, w, from, n, depth, end);
+	/* If no row matched a representative, others are tried only after a minimum that divides the rows.  Otherwise a million pages that
+	 * look alike, and are different, are compared with the representatives of every depth. */
+	bool in_vain = n + PD_BANDS_REPRESENTATIVES >= kept - from && out->n == emitted && n > PD_BANDS_BUCKET, undivided;
+	do {
+		if (n <= (2 * s->most_compared + 1) << s->t->options.bits || (s->width + depth + 1) * s->t->options.bits > 64) {
+			compare_neighbours(s, w, from, n, depth, out);
+			return;
+		}
+		split_by_minimum(s, w, from, n, depth++, end);
+		undivided = false;
+		for (size_t v = 0; v < 256 && !undivided; v++)
+			undivided = end[v] - (v ? end[v - 1] : 0) == n;
+	} while (in_vain && undivided);
 	for (size_t v = 0, begin = 0; v < 256; begin = end[v++])
 		if (end[v] - begin > 1)
-			search_bucket(s, w, from + begin, from + end[v], depth + 1, out);
+			search_bucket(s, w, from + begin, from + end[v], depth, out);
 }
 
 /* --- parts --- */

@@ -131,4 +131,16 @@ run "$P" match -q --preset=paper -k 3 ball.fp
 cp "$tmp/out" paper.pairs
 run "$P" match -q --preset=paper -k 3 --plan=blocks ball.fp
 is "the documents' tables give the same pairs" "$(md5sum <paper.pairs)" "$(md5sum <"$tmp/out")"
+# --- rows that look alike, and are different: equal sketches of pages of one host, with other subjects ---
+python3 -c 'print("<title>Tides</title><ul>" + "".join(f"<li>word{i} term{i} name{i}" for i in range(12)))' >page.html
+"$P" fp -q page.html | awk -F '\t' -v OFS='\t' '
+	/^#fingerprint/ { sub(/^#/, "", $1); for (i = 1; i <= NF; i++) at[$i] = i; print "#" $0; next }
+	/^# total/ { print "# total pages=6000"; next }
+	/^#/ { print; next }
+	{ for (n = 0; n < 6000; n++) { $at["id"] = "d:" n; $at["url"] = "http://a.example/" n; $at["confidence"] = "0.00"
+		$at["subject"] = sprintf("%016x", 1000003 * n + 17); print } }' >look_alike.fp
+case $B in *san-*) most=30 ;; *) most=3 ;; esac
+run bash -c "ulimit -t $most; exec '$P' match look_alike.fp"
+exits "6000 rows that look alike take little time" 0
+has "and are no pairs" "$tmp/err" '6000 pages, k [0-9]+, 0 pairs; 5999 more look alike'
 tap_done
