@@ -162,11 +162,12 @@ static int take_header_line(struct pd_tsv_reader *r, struct pd_span s, struct pd
 			       r->kind);
 	snprintf(r->header.kind, sizeof r->header.kind, "%.*s", (int)kind.n, kind.p);
 	r->header.version = (int)v;
-	struct pd_span bar = pd_span_z(" |");
-	ptrdiff_t at = s.p ? pd_span_find(s, bar) : -1;
+	/* A kind without MUST has the bar at once: "sites 1 | by=ip". */
+	ptrdiff_t at = s.n && s.p[0] == '|' ? 0 : s.p ? pd_span_find(s, pd_span_z(" |")) : -1;
 	struct pd_span must = at >= 0 ? pd_span(s.p, (size_t)at) : s;
 	pd_buf_set(&r->header.must, pd_span_trim(must));
-	pd_buf_set(&r->header.recorded, at >= 0 ? pd_span_trim(pd_span(s.p + at + 2, s.n - (size_t)at - 2)) : pd_span("", 0));
+	size_t rest = at > 0 ? (size_t)at + 2 : 1;
+	pd_buf_set(&r->header.recorded, at >= 0 ? pd_span_trim(pd_span(s.p + rest, s.n - rest)) : pd_span("", 0));
 	r->new_header = true;
 	int status = pd_tsv_end(r, e); /* of the table before this one */
 	note_end_due(r);

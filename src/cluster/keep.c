@@ -209,13 +209,32 @@ static void urls_init(struct urls *u, struct pd_pages *pages)
 	}
 }
 
-/* Read the next line that is not empty: 1, 0 at the end. */
-static int next_telling_line(struct pd_line_reader *l, struct pd_span *out, struct pd_err *e)
+/* Read the next line that is not empty and not a comment: 1, 0 at the end.  *end_due: a header promised a line "# total", which has
+ * not come. */
+static int next_telling_line(struct pd_line_reader *l, bool *end_due, struct pd_span *out, struct pd_err *e)
 {
 	int status;
-	while ((status = pd_line_next(l, out, e)) > 0 && (!out->n || out->p[0] == '#'))
-		;
+	while ((status = pd_line_next(l, out, e)) > 0 && (!out->n || out->p[0] == '#')) {
+		if (pd_span_istarts(*out, "# pagededup "))
+			*end_due = pd_span_is(pd_param(*out, "end"), "total");
+		else if (pd_span_istarts(*out, "# total "))
+			*end_due = false;
+	}
 	return status;
+}
+
+static void report_line(struct pd_pages *pages, const struct pd_pages_options *o, const struct pd_line_reader *l, const char *what)
+{
+	struct pd_err bad;
+	pages->bad++;
+	pd_fail(&bad, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", l->path, l->no, what);
+	o->bad_row(o->ctx, bad.text);
+}
+
+static void report_cut(struct pd_pages *pages, const struct pd_pages_options *o, const struct pd_line_reader *l)
+{
+	pages->cut++;
+	report_line(pages, o, l, PD_CUT_TABLE);
 }
 
 static void close_lines(struct pd_line_reader *l)
@@ -228,25 +247,25 @@ int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_
 {
 	struct urls u;
 	struct pd_span line, f[2];
-	struct pd_err bad;
 	uint64_t v;
+	bool end_due = false;
 	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
 	int status;
 	if (!lines.f)
 		return e->status;
 	memset(key, 0xFF, pages->n * sizeof *key);
 	urls_init(&u, pages);
-	while ((status = next_telling_line(&lines, &line, e)) > 0) {
+	while ((status = next_telling_line(&lines, &end_due, &line, e)) > 0) {
 		if (pd_tsv_fields(line, f, 2) == 2 && f[0].n && pd_keep_number_key(f[1], &v)) {
 			uint32_t number = url_find(&u, f[0]);
 			for (uint32_t i = number == PD_NO_NUMBER ? PD_NO_PAGE : u.first[number]; i != PD_NO_PAGE; i = u.next[i])
 				key[i] = v < key[i] ? v : key[i];
 			continue;
 		}
-		pages->bad++;
-		pd_fail(&bad, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a URL, a tab and a number", file, lines.no);
-		o->bad_row(o->ctx, bad.text);
+		report_line(pages, o, &lines, "not a URL, a tab and a number");
 	}
+	if (!status && end_due)
+		report_cut(pages, o, &lines);
 	pd_hashtab_release(&u.index);
 	free(u.first);
 	free(u.next);
@@ -257,12 +276,13 @@ int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_
 static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e)
 {
 	struct pd_span line;
+	bool end_due = false; /* a list of hosts is written by hand */
 	struct pd_buf lower = { 0 };
 	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
 	int status;
 	if (!lines.f)
 		return e->status;
-	while ((status = next_telling_line(&lines, &line, e)) > 0) {
+	while ((status = next_telling_line(&lines, &end_due, &line, e)) > 0) {
 		line = pd_span_trim(line);
 		pd_buf_clear(&lower);
 		for (size_t i = 0; i < line.n; i++)
@@ -396,22 +416,22 @@ static int read_canonical(struct canonical_finder *f, const char *file, const st
 			  struct pd_err *e)
 {
 	struct pd_span line, cells[2];
-	struct pd_err bad;
+	bool end_due = false;
 	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
 	int status;
 	if (!lines.f)
 		return e->status;
-	while ((status = next_telling_line(&lines, &line, e)) > 0) {
+	while ((status = next_telling_line(&lines, &end_due, &line, e)) > 0) {
 		uint64_t url = pd_tsv_fields(line, cells, 2) == 2 && cells[0].n ? hash_canonical(f, cells[1]) : 0;
 		uint32_t page = url ? pd_hashtab_find(&f->ids, pd_map_key(cells[0]), is_page_id, f, &cells[0]) : PD_NO_NUMBER;
 		if (page != PD_NO_NUMBER && f->url[page] != url && has_url(f, f->component[page], url))
 			key[page] = 1;
 		if (url)
 			continue;
-		f->pages->bad++;
-		pd_fail(&bad, PD_ERR_FORMAT, "%s:%" PRIu64 ": not an id, a tab and a URL", file, lines.no);
-		o->bad_row(o->ctx, bad.text);
+		report_line(f->pages, o, &lines, "not an id, a tab and a URL");
 	}
+	if (!status && end_due)
+		report_cut(f->pages, o, &lines);
 	close_lines(&lines);
 	return status;
 }

@@ -493,7 +493,7 @@ static int make_rows(struct run *r, struct units *u, size_t unit)
 	if (table)
 		folder_sweep(table);
 	int status = pd_walk(&pd_walk_fp, &walk, u->paths, u->n_paths, r->log, r->err);
-	const char *const files[] = { output, shingles, left_out, table };
+	const char *const files[] = { output, shingles, left_out, canonical, table };
 	status = status < 0 ? status : add_files(r, files, sizeof files / sizeof *files);
 	free(table);
 	free(canonical);

@@ -462,6 +462,7 @@ struct walk {
 	struct pd_outfile out, stats, table; /* `table`: --save-boilerplate */
 	struct pd_shingles_writer shingles;  /* if they are requested */
 	struct pd_outfile canonical;	     /* if it is requested */
+	uint64_t n_canonical;		     /* lines in it */
 	struct walk_worker **workers;
 	int n_workers;
 	struct pd_err err;
@@ -620,6 +621,7 @@ static int emit_canonical(struct walk *w, struct pd_span *rest)
 	memcpy(&n, rest->p, sizeof n);
 	struct pd_span line = pd_span(rest->p + sizeof n, n);
 	*rest = pd_span(line.p + n, rest->n - sizeof n - n);
+	w->n_canonical += n > 0;
 	return fwrite(line.p, 1, n, w->canonical.f) == n ? PD_OK : pd_fail_errno(&w->err, "cannot write %s", w->o->canonical);
 }
 
@@ -1053,6 +1055,8 @@ static int run_walk(struct walk *w, struct counts *sum)
 		status = create_shingles(w);
 	if (!status && w->o->canonical)
 		status = pd_outfile_open(&w->canonical, w->o->canonical, &w->err);
+	if (!status && w->o->canonical)
+		fputs("# pagededup canonical 1 | end=total\n#id\turl\n", w->canonical.f);
 	if (!status && w->walker->header) {
 		w->walker->header(&w->tables, w->walker->total, &text);
 		fwrite(text.p, 1, text.n, w->out.f);
@@ -1062,6 +1066,8 @@ static int run_walk(struct walk *w, struct counts *sum)
 	if (!status)
 		status = inputs_end(&w->inputs, pd_buf_span(&w->events), w->log, &w->err);
 	sum_up(w, sum);
+	if (!status && w->o->canonical)
+		fprintf(w->canonical.f, "# total rows=%" PRIu64 "\n", w->n_canonical);
 	if (!status && w->walker->end)
 		w->walker->end(w->walker->ctx, w->out.f);
 	if (!status && w->walker->finish)

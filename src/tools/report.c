@@ -15,6 +15,18 @@
 #include "base/union.h"
 #include "tools/eval.h"
 
+/* `bad` reports about a table, `cut` of which say that its end is missing. */
+static void add_skipped(uint64_t bad, uint64_t cut, const char *what, struct pd_buf *out)
+{
+	if (bad > cut)
+		pd_buf_printf(out, "<p>%" PRIu64 " %s could not be read and are not counted.</p>\n", bad - cut, what);
+	if (cut)
+		pd_buf_printf(
+			out,
+			"<p><strong>The table of %s was cut: its end is missing, so these figures are incomplete.</strong></p>\n",
+			what);
+}
+
 /* ==== verdicts and answers ==== */
 
 static const char *const size_names[PD_REPORT_SIZES] = {
@@ -487,6 +499,7 @@ static int read_rows(struct pd_report_sums *s, struct pd_tsv_reader *in, const s
 			return status;
 		}
 	}
+	s->cut += in->cut;
 	return PD_OK;
 }
 
@@ -516,6 +529,7 @@ static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, cons
 	if (status)
 		return status;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(f));
+	s->cut += in->cut;
 	status = read_rows(s, &sorted, o, e);
 	pd_tsv_release(&sorted);
 	fclose(f);
@@ -660,6 +674,7 @@ int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_readi
 			break;
 		}
 	}
+	r->cut = in.cut;
 	if (!status)
 		close_reach(r, &p, &in);
 	pd_tsv_release(&in);
@@ -759,6 +774,7 @@ int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_readi
 			o->bad_row(o->ctx, e->text);
 		}
 	}
+	s->cut = in.cut;
 	pd_tsv_release(&in);
 	best_first(s);
 	return status;
@@ -896,8 +912,7 @@ void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf 
 	pd_buf_add_z(out, "</tbody>\n</table>\n</div>\n");
 	if (s->n > CURVES)
 		pd_buf_printf(out, "<p>The curves show the %d best of %d.</p>\n", CURVES, s->n);
-	if (s->bad)
-		pd_buf_printf(out, "<p>%" PRIu64 " rows of settings could not be read and are not shown.</p>\n", s->bad);
+	add_skipped(s->bad, s->cut, "settings", out);
 }
 
 /* ==== the report ==== */
@@ -1162,8 +1177,7 @@ static void add_sums(const struct facts *f, struct pd_buf *out)
 	if (f->bytes_in)
 		add_dump_bytes(f, &value, out);
 	pd_buf_add_z(out, "</dl>\n");
-	if (s->bad)
-		pd_buf_printf(out, "<p>%" PRIu64 " rows could not be read and are not counted.</p>\n", s->bad);
+	add_skipped(s->bad, s->cut, "verdicts", out);
 	pd_buf_add_z(out, "<p class=\"soft\">Made with: ");
 	pd_markup_text(out, pd_buf_span(&s->params));
 	pd_buf_add_z(out, "</p>\n");
@@ -1283,8 +1297,7 @@ static void add_reach(const struct facts *f, struct pd_buf *out)
 		add_distance(f, d, k, most, sum, out);
 	}
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
-	if (r->bad)
-		pd_buf_printf(out, "<p>%" PRIu64 " pairs could not be read and are not counted.</p>\n", r->bad);
+	add_skipped(r->bad, r->cut, "pairs", out);
 }
 
 static void add_sizes(const struct pd_report_sums *s, struct pd_buf *out)

@@ -83,10 +83,10 @@ struct pd_report_sums {
 	uint64_t seed;
 	size_t want; /* number of pages to sample */
 	/* results */
-	struct pd_buf params;	     /* of the header: k=, linkage=, keep= */
-	uint64_t pages, input_bytes; /* of all pages that were examined; 0: unknown */
-	uint64_t clusters, members, removed, removed_bytes, bad;
-	uint64_t sizes[PD_REPORT_SIZES]; /* clusters of 2, 3, 4, 5 … pages: size_names */
+	struct pd_buf params;					      /* of the header: k=, linkage=, keep= */
+	uint64_t pages, input_bytes;				      /* of all pages that were examined; 0: unknown */
+	uint64_t clusters, members, removed, removed_bytes, bad, cut; /* bad, cut: as in struct pd_tsv_reader */
+	uint64_t sizes[PD_REPORT_SIZES];			      /* clusters of 2, 3, 4, 5 … pages: size_names */
 	struct pd_report_cluster largest[PD_REPORT_LARGEST];
 	size_t n_largest;
 	struct pd_report_host *hosts; /* most pages first */
@@ -126,7 +126,7 @@ size_t pd_report_sums_sampled(const struct pd_report_sums *s, const struct pd_re
 struct pd_report_reach {
 	int k;	  /* of the header; -1: not given */
 	int most; /* the largest k that is exact for this width; -1: unknown */
-	uint64_t bad, all;
+	uint64_t bad, cut, all;
 	uint64_t pairs[PD_BITS_MAX + 2];   /* [0]: equal texts; [d + 1]: distance d */
 	uint64_t removed[PD_BITS_MAX + 2]; /* pages removed by this distance, but not by smaller
 								 * ones */
@@ -150,7 +150,7 @@ struct pd_report_setting {
 struct pd_report_sweep {
 	struct pd_report_setting *v[PD_REPORT_SETTINGS]; /* the best first */
 	int n;
-	uint64_t bad;
+	uint64_t bad, cut;
 };
 
 int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_reading *o, struct pd_err *e);

@@ -22,8 +22,8 @@ url_kept() { rows "${1:-$tmp/out}" | awk -F '\t' '!$4 { print $3 }' | tr '\n' ' 
 # --- three pages ---
 three=("https://copy.example/a|$(link https://original.example/tides)" "https://original.example/tides" "https://original.example/print|<meta property='og:url' content='/tides'>")
 pages "${three[@]}"
-is "two pages name another one" "$(cut -f 2 c | sort | uniq -c | awk '{ print $1, $2 }')" "2 https://original.example/tides"
-is "lines are in the order of the rows" "$(cut -f 1 c)" "$(rows fp | awk -F '\t' '$3 != "https://original.example/tides" { print $2 }')"
+is "two pages name another one" "$(rows c | cut -f 2 | sort | uniq -c | awk '{ print $1, $2 }')" "2 https://original.example/tides"
+is "lines are in the order of the rows" "$(rows c | cut -f 1)" "$(rows fp | awk -F '\t' '$3 != "https://original.example/tides" { print $2 }')"
 run "$P" cluster -q --keep=first pairs
 is "another rule keeps the copy" "$(url_kept)" "https://copy.example/a "
 cluster
@@ -32,14 +32,14 @@ is "--keep=canonical keeps the original" "$(url_kept)" "https://original.example
 has "the header names the rule" "$tmp/out" ' keep=canonical action=remove '
 has "and the reason" "$tmp/out" '	kept: canonical of 3 pages	3	'
 cp "$tmp/out" v
-{ head -2 pairs; rows pairs | tac; grep '^# total' pairs; } >p && mv p pairs && tac c >c2 && mv c2 c
+{ head -2 pairs; rows pairs | tac; grep '^# total' pairs; } >p && mv p pairs && rows c | tac >c2 && mv c2 c
 cluster
 same "the order of pairs and of lines changes nothing" "$tmp/out" v
 for i in $(seq 200); do echo "https://h.example/$i|$(link "https://h.example/$((i / 3))")"; done >many
 readarray -t many <many
 python3 pages.py "${many[@]}" >many.jsonl
 "$P" fp -q -j1 --canonical=one many.jsonl >fp1
-is "200 pages" "$(wc -l <one)" 200
+is "200 pages" "$(rows one | wc -l)" 200
 for option in -j3 '-j1 --learn-boilerplate' '-j3 --learn-boilerplate' '-j3 --shingles=s'; do
 	"$P" fp -q $option --canonical=more many.jsonl >fp2
 	same "$option: the same lines" more one
@@ -72,9 +72,9 @@ gain() { # NAME KEPT PAGE...
 	is "$name" "$(url_kept)" "$kept "
 }
 gain "a page that names itself does not win" https://a.example/original "https://a.example/original" "https://b.example/copy|$(link https://b.example/copy)"
-is "no line is written for it" "$(wc -l <c)" 0
+is "no line is written for it" "$(rows c | wc -l)" 0
 gain "nor with another form of its URL" https://a.example/original "https://a.example/original" "https://b.example/copy|$(link 'https://B.example:443/./copy#x')"
-is "no line is written for that" "$(wc -l <c)" 0
+is "no line is written for that" "$(rows c | wc -l)" 0
 gain "nor if other pages of the attacker name it" https://a.example/original "https://a.example/original" \
 	"https://b.example/copy|$(link https://b.example/copy)" "https://c.example/1|$(link https://b.example/copy)" "https://c.example/2|$(link https://b.example/copy)"
 gain "a link to a page that is not in the component changes nothing" https://a.example/original \
@@ -95,7 +95,7 @@ gain "<base> counts for a relative URL" https://b.example/x/2 "https://a.example
 gain "without it, the URL of the page does" https://a.example/x/2 "https://a.example/x/1|$(link 2)" "https://a.example/x/2"
 gain "URLs are compared in canonical form" 'https://b.example/2?b=1&a=2' "https://a.example/1|$(link 'https://b.example/2?a=2&b=1')" 'https://b.example/2?b=1&a=2'
 pages "https://a.example/1|$(link http://a.example/1)" "http://a.example/1"
-is "http and https are two URLs" "$(cut -f 2 c)" http://a.example/1
+is "http and https are two URLs" "$(rows c | cut -f 2)" http://a.example/1
 gain "a page without a URL may name one" https://z.example/1 "-|$(link https://z.example/1)" "https://z.example/1"
 gain "what is not a URL is no link" https://a.example/1 "https://a.example/1|$(link 'http://[')" "https://b.example/2"
 

@@ -247,11 +247,11 @@ for signal in KILL TERM; do
 	is "$signal: the secret is its owner's alone" "$(sort -u secrets)" "600 16"
 	is "$signal: nothing else stays" "$(find "broken-$signal" -name '*.part'; ls -A "broken-$signal/.dedup" | tr '\n' ' ')" "journal lock "
 done
-# Rows that are there are not made again; what was left half-written goes.  A list that cannot be written ends a run when all its steps
-# but the last are done.
+# Rows that are there are not made again; what was left half-written goes.  A list for which there is no space ends a run when all its
+# steps but the last are done.
 until_end() { # FOLDER ARGUMENTS…
 	rm -rf "$1"
-	run "$P" dedup -q "${@:2}" --left-out=nowhere/list -o "$1"
+	run "$P" dedup -q "${@:2}" --left-out=/dev/full -o "$1"
 	exits "a list that cannot be written" 2
 }
 until_end done "${all[@]}"
@@ -271,7 +271,7 @@ hasnt "from just before the end: nothing is learned again" "$tmp/err" "learned b
 tree steps >steps.tree
 same "from just before the end: the same" steps.tree whole.tree
 # A file of a step that is not what the run wrote: the run continues before this step.
-few=(--keep-rows crawl-1.warc.gz crawl-2.warc.gz)
+few=(--keep-rows --keep=canonical crawl-1.warc.gz crawl-2.warc.gz)
 "$P" dedup -q "${few[@]}" -o two
 tree two >two.tree
 until_end done "${few[@]}"
@@ -283,7 +283,7 @@ damage() { # empty|cut|missing|changed FILE
 	changed) printf '\001' | dd of="$2" bs=1 seek=$(($(stat -c %s "$2") / 2)) conv=notrunc status=none ;;
 	esac
 }
-for file in .dedup/0.fp .dedup/0.shingles .dedup/site.bp .dedup/pairs.tsv verdicts.tsv crawl-2.warc.gz; do
+for file in .dedup/0.fp .dedup/0.shingles .dedup/0.canonical .dedup/site.bp .dedup/pairs.tsv verdicts.tsv crawl-2.warc.gz; do
 	for how in empty cut missing changed; do
 		rm -rf steps && cp -r done steps && damage $how "steps/$file"
 		run "$P" dedup --resume "${few[@]}" -o steps

@@ -219,7 +219,7 @@ sed '5s/\t[01]\t/\tmaybe\t/' v.tsv >bad.tsv
 report -V bad.tsv
 exits "a bad row" 1
 has "is named" "$tmp/err" 'bad.tsv:5: is_duplicate is neither 0 nor 1; row skipped'
-has "and said in the page" r.html '1 rows could not be read'
+has "and said in the page" r.html '1 verdicts could not be read'
 run "$P" report -V v.tsv -o /dev/full
 exits "a full disk" 2
 # --- answers of a store ---

@@ -233,6 +233,49 @@ code=$(LC_ALL=C sort demo.fp | "$P" match -q 2>err >/dev/null; echo $?)
 is "sorted" "$code $(wc -l <err)" "0 0"
 code=$(rows demo.fp | "$P" match -q 2>err >/dev/null; echo $?)
 is "rows alone promise nothing" "$code $(wc -l <err)" "0 0"
+# Tables of other kinds.  Those of settings are refused: with a part of them the results would be other ones.
+"$P" rank -q demo.warc.gz >demo.ranks && "$P" link -q demo.warc.gz >demo.links
+"$P" sites -q --by=pages demo.warc.gz >demo.sites && "$P" url -q --learn-params here.fp >demo.params
+"$P" eval -q "$TOP/demo/truth.tsv" --sweep demo.warc.gz --shingle=1 --weights=count --format=tsv >demo.sweep
+"$P" fp -q --canonical=demo.canonical demo.warc.gz >/dev/null && "$P" fp -q --method=links demo.warc.gz >by-links.fp
+rows demo.fp | awk -F '\t' '{ print $3 "\t" NR }' | { echo '# pagededup ranks 1 | end=total'; cat; echo '# total rows=1'; } >demo.rank
+for kind in ranks links sites params sweep canonical rank; do
+	has "the header of demo.$kind promises an end" <(head -1 demo.$kind) ' end=total$'
+	has "demo.$kind has an end" <(tail -1 demo.$kind) '^# total '
+	head -n -1 demo.$kind >cut.$kind
+done
+printf 'http://a.example/\n' >urls
+while read -r name want command; do
+	# shellcheck disable=SC2086
+	run "$P" $command
+	exits "$name: a cut table: exit status" "$want"
+	has "$name: a cut table is named" "$tmp/err" "cut\.[a-z]*:[0-9]*: $cut_message$"
+	# shellcheck disable=SC2086
+	run "$P" ${command//cut./demo.}
+	exits "$name: the whole table: exit status" 0
+done <<END
+fp-ranks 2 fp --ranks=cut.ranks demo.warc.gz
+match-ranks 2 match --rule=signature --ranks=cut.ranks by-links.fp
+match-links 2 match --rule=adverts --links=cut.links by-links.fp
+cluster-sites 2 cluster --scope=same-site --sites=cut.sites demo.pairs
+url-params 2 url --params=cut.params urls
+cluster-canonical 1 cluster --keep=canonical --canonical=cut.canonical demo.pairs
+cluster-rank 1 cluster --keep=rank --rank=cut.rank demo.pairs
+report-pairs 1 report --verdicts=demo.tsv --pairs=cut.pairs -o report.html
+report-sweep 1 report --verdicts=demo.tsv --sweep=cut.sweep -o report.html
+eval-pairs 1 eval $TOP/demo/truth.tsv --pairs=cut.pairs --bootstrap=0
+eval-clusters 1 eval $TOP/demo/truth.tsv --clusters=cut.tsv --bootstrap=0
+END
+for table in verdicts:cut.tsv: pairs:demo.tsv:--pairs=cut.pairs settings:demo.tsv:--sweep=cut.sweep; do
+	IFS=: read -r name verdicts more <<<"$table"
+	run "$P" report -q --verdicts=$verdicts $more -o report.html
+	has "report: it names the cut table of $name" report.html "<strong>The table of $name was cut: its end is missing"
+	hasnt "report: it counts no bad row, $name" report.html 'could not be read'
+done
+grep -v '^#' demo.canonical >cut.canonical
+run "$P" cluster -q --keep=canonical --canonical=cut.canonical demo.pairs
+exits "canonical links without a header promise nothing" 0
+
 # Readers of a table that was made from a cut table notice the cut, too.
 "$P" match -q cut.fp >of-cut.pairs 2>/dev/null
 run "$P" cluster -q of-cut.pairs
