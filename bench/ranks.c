@@ -10,7 +10,8 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "run/rank.h"
+/* Its steps are private. */
+#include "run/rank.c"
 
 static uint64_t state = 1;
 
@@ -27,7 +28,7 @@ static uint64_t few(uint64_t n)
 	return (uint64_t)((double)n * x * x * x);
 }
 
-static void add(struct pd_page_links *l, uint64_t page, uint64_t domains)
+static void add_link(struct pd_page_links *l, uint64_t page, uint64_t domains)
 {
 	char host[32], target[64];
 	snprintf(host, sizeof host, "h%" PRIu64 ".example", page % domains);
@@ -42,37 +43,40 @@ int main(int argc, char **argv)
 {
 	uint64_t pages = argc > 3 ? strtoull(argv[1], NULL, 10) : 0, links = argc > 3 ? strtoull(argv[2], NULL, 10) : 0;
 	struct pd_budget budget = { .limit = argc > 3 ? (size_t)strtoull(argv[3], NULL, 10) << 20 : 0 };
-	struct pd_rank_options o = PD_RANK_DEFAULTS;
-	struct pd_page_links l = { .n = 0 };
+	struct pd_ranker *r = pd_zalloc(sizeof *r);
+	struct pd_pipeline *p = pd_zalloc(sizeof *p);
+	struct pd_page_links *l = &p->links;
 	struct pd_buf packed = { 0 };
-	struct pd_ranker *r;
 	struct pd_err e;
-	if (!pages || pd_ranker_new(&r, &o, &budget, &e))
+	*r = (struct pd_ranker){ .o = PD_RANK_DEFAULTS, .budget = &budget, .lines = pd_tempfile_open(NULL, &e) };
+	if (!pages || !r->lines)
 		return 2;
 	for (uint64_t i = 0; i < pages; i++) {
 		char id[32], url[64];
 		snprintf(id, sizeof id, "gen:%" PRIu64, i);
 		snprintf(url, sizeof url, "http://h%" PRIu64 ".example/%" PRIu64, i % (pages / 20 + 1), i);
-		l.page = pd_span_z(url);
+		p->page.id = pd_span_z(id);
+		p->page.url = l->page = pd_span_z(url);
 		for (uint64_t k = 0; k < links; k++)
-			add(&l, few(pages), pages / 20 + 1);
+			add_link(l, few(pages), pages / 20 + 1);
 		pd_buf_clear(&packed);
-		pd_rank_pack(&l, pd_span_z(id), l.page, NULL, &packed);
-		pd_rank_take(r, pd_buf_span(&packed));
-		for (size_t k = 0; k < l.n; k++) {
-			free((char *)l.v[k].target.p);
-			free((char *)l.v[k].host.p);
+		pack_page(p, NULL, NULL, &packed);
+		take_page(r, pd_buf_span(&packed));
+		for (size_t k = 0; k < l->n; k++) {
+			free((char *)l->v[k].target.p);
+			free((char *)l->v[k].host.p);
 		}
-		l.n = 0;
+		l->n = 0;
 	}
-	if (pd_rank_write(r, stdout, &e)) {
+	if (write_ranks(r, stdout, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 2;
 	}
-	struct pd_rank_counts c = pd_rank_counts(r);
-	fprintf(stderr, "%" PRIu64 " pages, %" PRIu64 " links, %" PRIu64 " domains\n", c.pages, c.links, c.domains);
-	pd_ranker_free(r);
-	pd_page_links_release(&l);
+	fprintf(stderr, "%" PRIu64 " pages, %" PRIu64 " links, %" PRIu64 " domains\n", r->counts.pages, r->counts.links,
+		r->counts.domains);
+	free_ranker(r);
+	pd_page_links_release(l);
+	free(p);
 	pd_buf_release(&packed);
 	return 0;
 }
