@@ -119,7 +119,8 @@ static int zone(struct pd_span s)
 	return (west ? -1 : 1) * (60 * hours + minutes);
 }
 
-uint64_t pd_keep_time_key(struct pd_span s)
+/* RFC 3339 -> steps of 100 ns, later ones larger; 0: not such a time. */
+static uint64_t keep_time_key(struct pd_span s)
 {
 	int year = digits(&s, 4), month = digits_after(&s, "-", 2), day = digits_after(&s, "-", 2);
 	int hour = digits_after(&s, "Tt ", 2), minute = digits_after(&s, ":", 2), second = digits_after(&s, ":", 2);
@@ -139,7 +140,8 @@ static uint64_t real_key(double v)
 	return u >> 63 ? ~u : u | UINT64_C(1) << 63;
 }
 
-bool pd_keep_number_key(struct pd_span s, uint64_t *key)
+/* Parse digits, a point, a sign and an exponent, and nothing else. */
+static bool keep_number_key(struct pd_span s, uint64_t *key)
 {
 	double v;
 	if (!pd_span_real(s, &v))
@@ -150,13 +152,13 @@ bool pd_keep_number_key(struct pd_span s, uint64_t *key)
 
 uint64_t pd_keep_criterion_key(const struct pd_page_view *v, enum pd_keep by)
 {
-	uint64_t n = 0, time = by == PD_KEEP_NEWEST || by == PD_KEEP_OLDEST ? pd_keep_time_key(v->fetch_time) : 0;
+	uint64_t n = 0, time = by == PD_KEEP_NEWEST || by == PD_KEEP_OLDEST ? keep_time_key(v->fetch_time) : 0;
 	switch (by) {
 	case PD_KEEP_LONGEST: return pd_span_u64(v->text_bytes, &n) && n < PD_KEY_LAST ? PD_KEY_LAST - 1 - n : PD_KEY_LAST;
 	case PD_KEEP_NEWEST: return ~time;
 	case PD_KEEP_OLDEST: return time ? time : PD_KEY_LAST;
 	case PD_KEEP_SHORTEST_URL: return pd_span_is(v->url, "-") ? PD_KEY_LAST : v->url.n;
-	case PD_KEEP_QUALITY: return pd_keep_number_key(v->quality, &n) ? ~n : PD_KEY_LAST;
+	case PD_KEEP_QUALITY: return keep_number_key(v->quality, &n) ? ~n : PD_KEY_LAST;
 	default: return 0;
 	}
 }
@@ -243,7 +245,10 @@ static void close_lines(struct pd_line_reader *l)
 	pd_line_reader_release(l);
 }
 
-int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key, struct pd_err *e)
+/* Read lines "URL<TAB>number", escaped as in rows; # begins a comment.  Of several numbers for a URL the smallest
+ * counts. Memory grows with the pages, not with the file.  Unreadable lines are reported and counted in pages->bad. */
+static int keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key,
+			  struct pd_err *e)
 {
 	struct urls u;
 	struct pd_span line, f[2];
@@ -256,7 +261,7 @@ int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_
 	memset(key, 0xFF, pages->n * sizeof *key);
 	urls_init(&u, pages);
 	while ((status = next_telling_line(&lines, &end_due, &line, e)) > 0) {
-		if (pd_tsv_fields(line, f, 2) == 2 && f[0].n && pd_keep_number_key(f[1], &v)) {
+		if (pd_tsv_fields(line, f, 2) == 2 && f[0].n && keep_number_key(f[1], &v)) {
 			uint32_t number = url_find(&u, f[0]);
 			for (uint32_t i = number == PD_NO_NUMBER ? PD_NO_PAGE : u.first[number]; i != PD_NO_PAGE; i = u.next[i])
 				key[i] = v < key[i] ? v : key[i];
@@ -309,7 +314,8 @@ static uint64_t host_key(const struct pd_names *hosts, struct pd_span dotted)
 	return best == PD_NO_NAME ? PD_KEY_LAST : best;
 }
 
-int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e)
+/* A host a line, the best first. */
+static int keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e)
 {
 	struct pd_names hosts = { 0 };
 	struct pd_buf url = { 0 }, host = { 0 }, dotted = { 0 };
@@ -436,8 +442,11 @@ static int read_canonical(struct canonical_finder *f, const char *file, const st
 	return status;
 }
 
-int pd_keep_canonical_keys(struct pd_pages *pages, char *const *files, int n_files, const struct pd_pages_options *o, uint64_t *key,
-			   struct pd_err *e)
+/* Set the key of a page to 1 if one of the files has a URL for its id, and a page of its connected component has that URL, but the
+ * page itself has not; otherwise to 0.  URLs are compared in canonical form.  No key depends on what other pages name, so the
+ * author of a page can only place his own page behind. */
+static int keep_canonical_keys(struct pd_pages *pages, char *const *files, int n_files, const struct pd_pages_options *o,
+			       uint64_t *key, struct pd_err *e)
 {
 	struct canonical_finder f;
 	memset(key, 0, pages->n * sizeof *key);
@@ -465,9 +474,9 @@ static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep
 	uint64_t *key = pd_alloc(pages->n * sizeof *key);
 	int status = PD_OK;
 	if (by == PD_KEEP_RANK)
-		status = pd_keep_rank_keys(pages, o->rank_file, in, key, e);
+		status = keep_rank_keys(pages, o->rank_file, in, key, e);
 	else if (by == PD_KEEP_CANONICAL)
-		status = pd_keep_canonical_keys(pages, o->canonical, o->n_canonical, in, key, e);
+		status = keep_canonical_keys(pages, o->canonical, o->n_canonical, in, key, e);
 	else {
 		for (uint32_t i = 0; i < pages->n; i++) {
 			struct pd_page_view v = pd_pages_view(pages, i);
@@ -489,7 +498,7 @@ static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep
 static int sort_by_host(struct pd_pages *pages, const char *file, uint32_t *order, struct pd_err *e)
 {
 	uint64_t *key = pd_alloc((pages->n + 1) * sizeof *key);
-	int status = pd_keep_host_keys(pages, file, key, e);
+	int status = keep_host_keys(pages, file, key, e);
 	if (!status)
 		pd_order_by(order, pages->n, key);
 	free(key);

@@ -66,19 +66,5 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 
 /* From rows; 0 for criteria that rows do not decide. */
 uint64_t pd_keep_criterion_key(const struct pd_page_view *v, enum pd_keep by);
-/* RFC 3339 -> steps of 100 ns, later ones larger; 0: not such a time. */
-uint64_t pd_keep_time_key(struct pd_span time);
-/* Parse digits, a point, a sign and an exponent, and nothing else. */
-bool pd_keep_number_key(struct pd_span number, uint64_t *key);
-/* Read lines "URL<TAB>number", escaped as in rows; # begins a comment.  Of several numbers for a URL the smallest
- * counts. Memory grows with the pages, not with the file.  Unreadable lines are reported and counted in pages->bad. */
-int pd_keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key, struct pd_err *e);
-/* Set the key of a page to 1 if one of the files has a URL for its id, and a page of its connected component has that URL, but the
- * page itself has not; otherwise to 0.  URLs are compared in canonical form.  No key depends on what other pages name, so the
- * author of a page can only place his own page behind. */
-int pd_keep_canonical_keys(struct pd_pages *pages, char *const *files, int n_files, const struct pd_pages_options *o, uint64_t *key,
-			   struct pd_err *e);
-/* A host a line, the best first. */
-int pd_keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e);
 
 #endif

@@ -124,7 +124,7 @@ void pd_adverts_free(struct pd_adverts *a)
 	free(a);
 }
 
-bool pd_adverts_has(const struct pd_adverts *a, struct pd_span host)
+static bool adverts_has(const struct pd_adverts *a, struct pd_span host)
 {
 	while (host.n) {
 		if (pd_map_has(&a->hosts, pd_hash64(host.p, host.n)))
@@ -209,7 +209,7 @@ static enum pd_link_type type_of_link(struct pd_link_finder *f, const struct pd_
 		return PD_LINK_NAVIGATION;
 	if (f->in_nav[l->box] && !l->frame)
 		return PD_LINK_NAVIGATION;
-	if (pd_adverts_has(f->adverts, pd_url_host_of(&f->target)))
+	if (adverts_has(f->adverts, pd_url_host_of(&f->target)))
 		return PD_LINK_ADVERT;
 	return l->hidden      ? PD_LINK_HIDDEN
 	       : l->frame     ? PD_LINK_FRAME

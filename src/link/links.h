@@ -50,7 +50,6 @@ struct pd_adverts;
 /* `path` NULL: the built-in list (adverts.def).  PD_ERR_FORMAT: the file has no host. */
 int pd_adverts_open(struct pd_adverts **out, const char *path, struct pd_err *e);
 void pd_adverts_free(struct pd_adverts *a);
-bool pd_adverts_has(const struct pd_adverts *a, struct pd_span host);
 /* Return 8 hex digits over the hosts, independent of their order. */
 const char *pd_adverts_checksum(const struct pd_adverts *a);
 

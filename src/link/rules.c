@@ -14,6 +14,24 @@
 #include "term/wordfiles.h"
 #include "term/terms.h"
 
+/* Properties of a link that the rules use. */
+struct pd_link_facts {
+	uint64_t name, anchor; /* hashes; anchor 0: none */
+	uint32_t domain;
+	uint8_t type; /* enum pd_link_type */
+	bool body;
+};
+
+struct pd_rules_counts {
+	size_t shared, a, b;	      /* shared links; links of each page */
+	double count[PD_RULES_PLAIN]; /* the value of each rule: the number of domains, the share of
+						 * anchors */
+	double weighted, score[2];    /* with the weights of the rules */
+	unsigned met;		      /* number of the first five that are met */
+	double signature[2];	      /* of both pages; 0: none */
+	bool decided[PD_RULES];	      /* result of each rule, requested or not */
+};
+
 /* --- requested rules --- */
 
 static const struct {
@@ -183,8 +201,9 @@ static double own_score(const struct pd_rules *r, const struct pd_link_facts *f,
 	return score(r, part, n);
 }
 
-void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b,
-		      size_t n_b, struct pd_rules_counts *out)
+/* Compare two pages; the facts are sorted by name. */
+static void rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b,
+			  size_t n_b, struct pd_rules_counts *out)
 {
 	size_t both[PD_RULES_PLAIN] = { 0 }, distinct;
 	uint32_t *domain = pd_alloc(((n_a > n_b ? n_a : n_b) + 1) * sizeof *domain);
@@ -230,7 +249,7 @@ void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, s
 	free(domain);
 }
 
-/* Compare the pages' signatures, after pd_rules_compare; 0: a page has none. */
+/* Compare the pages' signatures, after rules_compare; 0: a page has none. */
 static void compare_signatures(const struct pd_rules *r, double a, double b, struct pd_rules_counts *out)
 {
 	out->signature[0] = a;
@@ -238,7 +257,8 @@ static void compare_signatures(const struct pd_rules *r, double a, double b, str
 	out->decided[PD_RULE_SIGNATURE] = a > 0 && b > 0 && fabs(a - b) < r->limit[PD_RULE_SIGNATURE] * fmax(a, b);
 }
 
-bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c)
+/* Return whether a requested rule considers them duplicates. */
+static bool rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c)
 {
 	bool any = false;
 	for (int i = 0; i < PD_RULES; i++)
@@ -291,23 +311,7 @@ struct pd_link_reader {
 	size_t n, cap;
 };
 
-int pd_link_reader_new(struct pd_link_reader **out, const struct pd_rules *r, struct pd_err *e)
-{
-	struct pd_link_reader *l = *out = pd_zalloc(sizeof *l);
-	l->navigation = r->navigation;
-	int status = pd_dict_builtin(&l->dict, e);
-	if (!status)
-		status = pd_stopwords_builtin(&l->stopwords, e);
-	if (status) {
-		pd_link_reader_free(l);
-		*out = NULL;
-		return status;
-	}
-	l->segmenter = pd_segmenter_new(&(struct pd_segmenter_options){ .dict = l->dict, .stopwords = l->stopwords });
-	return PD_OK;
-}
-
-void pd_link_reader_free(struct pd_link_reader *l)
+static void link_reader_free(struct pd_link_reader *l)
 {
 	if (!l)
 		return;
@@ -321,6 +325,22 @@ void pd_link_reader_free(struct pd_link_reader *l)
 		pd_buf_release(&l->value[i]);
 	free(l->v);
 	free(l);
+}
+
+static int link_reader_new(struct pd_link_reader **out, const struct pd_rules *r, struct pd_err *e)
+{
+	struct pd_link_reader *l = *out = pd_zalloc(sizeof *l);
+	l->navigation = r->navigation;
+	int status = pd_dict_builtin(&l->dict, e);
+	if (!status)
+		status = pd_stopwords_builtin(&l->stopwords, e);
+	if (status) {
+		link_reader_free(l);
+		*out = NULL;
+		return status;
+	}
+	l->segmenter = pd_segmenter_new(&(struct pd_segmenter_options){ .dict = l->dict, .stopwords = l->stopwords });
+	return PD_OK;
 }
 
 /* Hash the words of the anchor without stop words; if nothing remains, the unchanged text. */
@@ -446,8 +466,10 @@ static int check_header(struct pd_tsv_reader *r, struct pd_err *e)
 		       r->path, (int)types.n, types.p, version);
 }
 
-int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget,
-		       struct pd_err *e)
+/* PD_ERR_FORMAT: a row cannot be parsed, or the rows of a page are not adjacent.  PD_ERR_PARAMS: the link types have
+ * another version. */
+static int link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget,
+			   struct pd_err *e)
 {
 	char *paths[] = { (char *)path };
 	struct pd_tsv_reader r = {
@@ -485,14 +507,14 @@ static int open_links(struct pd_link_table *t, const struct pd_rules *r, const c
 		      struct pd_err *e)
 {
 	struct pd_link_reader *l;
-	int status = pd_link_reader_new(&l, r, e);
+	int status = link_reader_new(&l, r, e);
 	if (!status)
-		status = pd_link_table_read(t, l, path, budget, e);
-	pd_link_reader_free(l);
+		status = link_table_read(t, l, path, budget, e);
+	link_reader_free(l);
 	return status;
 }
 
-void pd_link_table_release(struct pd_link_table *t)
+static void link_table_release(struct pd_link_table *t)
 {
 	pd_array_release(&t->facts_at);
 	pd_array_release(&t->first_at);
@@ -522,7 +544,7 @@ int pd_rules_open(struct pd_rules_files *f, const struct pd_rules *r, const char
 
 void pd_rules_close(struct pd_rules_files *f)
 {
-	pd_link_table_release(&f->links);
+	link_table_release(&f->links);
 	pd_ranks_release(&f->ranks);
 }
 
@@ -532,11 +554,11 @@ bool pd_rules_pair(const struct pd_rules *r, const struct pd_rules_files *f, str
 	double signature[2] = { 0 }, quality;
 	size_t n_a, n_b;
 	const struct pd_link_facts *of_a = find_page(&f->links, a, &n_a), *of_b = find_page(&f->links, b, &n_b);
-	pd_rules_compare(r, of_a, n_a, of_b, n_b, &counts);
+	rules_compare(r, of_a, n_a, of_b, n_b, &counts);
 	pd_ranks_find(&f->ranks, a, &signature[0], &quality);
 	pd_ranks_find(&f->ranks, b, &signature[1], &quality);
 	compare_signatures(r, signature[0], signature[1], &counts);
-	return pd_rules_decide(r, &counts);
+	return rules_decide(r, &counts);
 }
 
 int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *b, const double signature[2], struct pd_buf *out,
@@ -549,16 +571,16 @@ int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *
 	int status = pd_rules_parse(&r, "adverts", NULL, true, false, e);
 	if (status)
 		return status;
-	status = pd_link_reader_new(&x, &r, e);
+	status = link_reader_new(&x, &r, e);
 	if (!status)
-		status = pd_link_reader_new(&y, &r, e);
+		status = link_reader_new(&y, &r, e);
 	if (!status) {
 		const struct pd_link_facts *of_a = facts_of(x, a, &n), *of_b = facts_of(y, b, &m);
-		pd_rules_compare(&r, of_a, n, of_b, m, &counts);
+		rules_compare(&r, of_a, n, of_b, m, &counts);
 		compare_signatures(&r, signature[0], signature[1], &counts);
 		print_rules(&r, &counts, out);
 	}
-	pd_link_reader_free(x);
-	pd_link_reader_free(y);
+	link_reader_free(x);
+	link_reader_free(y);
 	return status;
 }

@@ -56,37 +56,6 @@ int pd_rules_parse(struct pd_rules *out, const char *list, const char *weights, 
  * contain them. */
 void pd_rules_print(const struct pd_rules *r, struct pd_buf *out);
 
-/* Properties of a link that the rules use. */
-struct pd_link_facts {
-	uint64_t name, anchor; /* hashes; anchor 0: none */
-	uint32_t domain;
-	uint8_t type; /* enum pd_link_type */
-	bool body;
-};
-
-struct pd_rules_counts {
-	size_t shared, a, b;	      /* shared links; links of each page */
-	double count[PD_RULES_PLAIN]; /* the value of each rule: the number of domains, the share of
-						 * anchors */
-	double weighted, score[2];    /* with the weights of the rules */
-	unsigned met;		      /* number of the first five that are met */
-	double signature[2];	      /* of both pages; 0: none */
-	bool decided[PD_RULES];	      /* result of each rule, requested or not */
-};
-
-/* Compare two pages; the facts are sorted by name. */
-void pd_rules_compare(const struct pd_rules *r, const struct pd_link_facts *a, size_t n_a, const struct pd_link_facts *b,
-		      size_t n_b, struct pd_rules_counts *out);
-/* Return whether a requested rule considers them duplicates. */
-bool pd_rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c);
-
-/* --- facts --- */
-
-struct pd_link_reader; /* makes facts: anchors are segmented with the built-in dictionary */
-
-int pd_link_reader_new(struct pd_link_reader **out, const struct pd_rules *r, struct pd_err *e);
-void pd_link_reader_free(struct pd_link_reader *l);
-
 /* All pages in files of `link`, by id; within a budget. */
 struct pd_link_table {
 	struct pd_array facts_at, first_at;
@@ -95,12 +64,6 @@ struct pd_link_table {
 	size_t n, n_facts;
 	struct pd_map page; /* hash of the id -> 1 + number */
 };
-
-/* PD_ERR_FORMAT: a row cannot be parsed, or the rows of a page are not adjacent.  PD_ERR_PARAMS: the link types have
- * another version. */
-int pd_link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget,
-		       struct pd_err *e);
-void pd_link_table_release(struct pd_link_table *t);
 
 /* --- two pages --- */
 

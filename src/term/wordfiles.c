@@ -18,7 +18,15 @@
 
 enum { WORD_MAX = 255 }; /* bytes */
 
-/* ==== lines ==== */
+/* ==== lines ====
+ *
+ * The lines of these files, except stop words, without line breaks and byte order mark, numbered for messages.  A line
+ * that is not UTF-8 is an error, because its words would never be found. */
+
+struct pd_wordfile {
+	const char *path;
+	size_t number; /* of the line, from 1 */
+};
 
 /* PD_ERR_DICT: "PATH:LINE: reason". */
 static int line_fail(const struct pd_wordfile *f, struct pd_err *e, const char *why)
@@ -26,8 +34,10 @@ static int line_fail(const struct pd_wordfile *f, struct pd_err *e, const char *
 	return pd_fail(e, PD_ERR_DICT, "%s:%zu: %s", f->path, f->number, why);
 }
 
-int pd_wordfile_read(const char *path, int (*take)(void *ctx, const struct pd_wordfile *f, struct pd_span line, struct pd_err *e),
-		     void *ctx, struct pd_err *e)
+/* Call `take` for each line, with white space trimmed, until it fails. */
+static int wordfile_read(const char *path,
+			 int (*take)(void *ctx, const struct pd_wordfile *f, struct pd_span line, struct pd_err *e), void *ctx,
+			 struct pd_err *e)
 {
 	struct pd_wordfile f = { .path = path };
 	struct pd_buf text = { 0 };
@@ -52,7 +62,9 @@ static size_t space_at(struct pd_span s)
 	return s.n >= 3 && !memcmp(s.p, "\u3000", 3) ? 3 : 0;
 }
 
-bool pd_wordfile_word(struct pd_span *line, struct pd_span *word)
+/* Remove the next word from a line and return it; white space, including U+3000, separates words.  Return false if
+ * there is none. */
+static bool wordfile_word(struct pd_span *line, struct pd_span *word)
 {
 	size_t n;
 	while (line->n && (n = space_at(*line)))
@@ -251,7 +263,7 @@ int pd_stopwords_builtin(struct pd_stopwords **out, struct pd_err *e)
 	return 0;
 }
 
-int pd_stopwords_load(const char *path, struct pd_stopwords **out, struct pd_err *e)
+static int stopwords_load(const char *path, struct pd_stopwords **out, struct pd_err *e)
 {
 	struct pd_buf text = { 0 };
 	*out = NULL;
@@ -309,21 +321,21 @@ static int read_userword(void *ctx, const struct pd_wordfile *f, struct pd_span 
 	struct pd_buf *folded = &u->folded;
 	struct pd_span word, tag = pd_span_z("nz"), part;
 	uint64_t frequency;
-	if (!pd_wordfile_word(&line, &word))
+	if (!wordfile_word(&line, &word))
 		return PD_OK;
 	pd_fold_term(u->folder, word, folded);
 	if (!is_chinese(pd_buf_span(folded)))
 		return line_fail(f, e, "a word with other characters than Chinese ones: the list is for Chinese words");
 	if (folded->n > WORD_MAX)
 		return line_fail(f, e, "the word has over 255 bytes");
-	bool more = pd_wordfile_word(&line, &part);
+	bool more = wordfile_word(&line, &part);
 	if (more && pd_span_u64(part, &frequency))
-		more = pd_wordfile_word(&line, &part);
+		more = wordfile_word(&line, &part);
 	if (more)
 		tag = part;
 	if (tag.n > TAG)
 		return line_fail(f, e, "the part of speech has over four bytes");
-	if (pd_wordfile_word(&line, &part))
+	if (wordfile_word(&line, &part))
 		return line_fail(f, e, "the line has more than word, frequency and part of speech");
 	size_t before = u->words.n;
 	uint32_t number = pd_names_add(&u->words, pd_buf_span(folded));
@@ -343,11 +355,21 @@ static int hash_order(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-int pd_userwords_load(const char *path, struct pd_userwords **out, struct pd_err *e)
+static void userwords_free(struct pd_userwords *u)
+{
+	if (!u)
+		return;
+	pd_names_release(&u->words);
+	release_longest(&u->longest);
+	free(u->tag);
+	free(u);
+}
+
+static int userwords_load(const char *path, struct pd_userwords **out, struct pd_err *e)
 {
 	struct pd_userwords *u = pd_zalloc(sizeof *u);
 	u->folder = pd_folder_new();
-	int status = pd_wordfile_read(path, read_userword, u, e);
+	int status = wordfile_read(path, read_userword, u, e);
 	if (!status && !u->words.n)
 		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a word and, if you like, its part of speech",
 				 path);
@@ -363,21 +385,11 @@ int pd_userwords_load(const char *path, struct pd_userwords **out, struct pd_err
 	pd_buf_release(&u->folded);
 	pd_folder_free(u->folder);
 	if (status) {
-		pd_userwords_free(u);
+		userwords_free(u);
 		u = NULL;
 	}
 	*out = u;
 	return status;
-}
-
-void pd_userwords_free(struct pd_userwords *u)
-{
-	if (!u)
-		return;
-	pd_names_release(&u->words);
-	release_longest(&u->longest);
-	free(u->tag);
-	free(u);
 }
 
 size_t pd_userwords_at(const struct pd_userwords *u, struct pd_span run, size_t at)
@@ -390,16 +402,6 @@ const char *pd_userwords_tag(const struct pd_userwords *u, struct pd_span word)
 {
 	uint32_t number = pd_names_find(&u->words, word);
 	return number == PD_NO_NAME ? NULL : u->tag[number];
-}
-
-size_t pd_userwords_count(const struct pd_userwords *u)
-{
-	return u->words.n;
-}
-
-const char *pd_userwords_checksum(const struct pd_userwords *u)
-{
-	return u->checksum;
 }
 
 /* ==== synonyms ==== */
@@ -472,7 +474,7 @@ static int read_synonyms(void *ctx, const struct pd_wordfile *f, struct pd_span 
 	struct pd_span word;
 	uint32_t base = PD_NO_NAME;
 	int n = 0, status = PD_OK;
-	for (; !status && pd_wordfile_word(&line, &word); n++) {
+	for (; !status && wordfile_word(&line, &word); n++) {
 		pd_fold_term(s->folder, word, folded);
 		if (!folded->n || memchr(folded->p, ' ', folded->n))
 			return line_fail(f, e, "the normal form of a word on the line is empty");
@@ -492,11 +494,21 @@ static int pair_order(const void *x, const void *y)
 	return memcmp(x, y, 2 * sizeof(uint64_t));
 }
 
-int pd_synonyms_load(const char *path, struct pd_synonyms **out, struct pd_err *e)
+static void synonyms_free(struct pd_synonyms *s)
+{
+	if (!s)
+		return;
+	pd_names_release(&s->words);
+	release_longest(&s->replaced);
+	free(s->of);
+	free(s);
+}
+
+static int synonyms_load(const char *path, struct pd_synonyms **out, struct pd_err *e)
 {
 	struct pd_synonyms *s = pd_zalloc(sizeof *s);
 	s->folder = pd_folder_new();
-	int status = pd_wordfile_read(path, read_synonyms, s, e);
+	int status = wordfile_read(path, read_synonyms, s, e);
 	if (!status && !s->words.n)
 		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a base word and the words that it replaces",
 				 path);
@@ -515,21 +527,11 @@ int pd_synonyms_load(const char *path, struct pd_synonyms **out, struct pd_err *
 	pd_buf_release(&s->folded);
 	pd_folder_free(s->folder);
 	if (status) {
-		pd_synonyms_free(s);
+		synonyms_free(s);
 		s = NULL;
 	}
 	*out = s;
 	return status;
-}
-
-void pd_synonyms_free(struct pd_synonyms *s)
-{
-	if (!s)
-		return;
-	pd_names_release(&s->words);
-	release_longest(&s->replaced);
-	free(s->of);
-	free(s);
 }
 
 void pd_synonyms_replace(const struct pd_synonyms *s, struct pd_span text, struct pd_buf *out)
@@ -546,16 +548,6 @@ void pd_synonyms_replace(const struct pd_synonyms *s, struct pd_span text, struc
 		n = (size_t)(p - text.p) - at;
 		pd_buf_add(out, text.p + at, n);
 	}
-}
-
-size_t pd_synonyms_words(const struct pd_synonyms *s)
-{
-	return s->n_replaced;
-}
-
-const char *pd_synonyms_checksum(const struct pd_synonyms *s)
-{
-	return s->checksum;
 }
 
 /* ==== inverse document frequency ==== */
@@ -608,8 +600,7 @@ static const char *read_idf(struct idf_list *l, struct pd_span line)
 	struct pd_span word, number, more;
 	char z[40] = { 0 };
 	double idf;
-	if (!pd_wordfile_word(&line, &word) || !pd_wordfile_word(&line, &number) || pd_wordfile_word(&line, &more) ||
-	    number.n >= sizeof z)
+	if (!wordfile_word(&line, &word) || !wordfile_word(&line, &number) || wordfile_word(&line, &more) || number.n >= sizeof z)
 		return "not 'word idf'";
 	memcpy(z, number.p, number.n);
 	if (!is_number(z, &idf))
@@ -666,11 +657,12 @@ static void make_idf(struct pd_idf *idf, struct idf_list *l)
 	idf->median = l->v[(n - 1) / 2].idf;
 }
 
-int pd_idf_load(const char *path, struct pd_idf **out, struct pd_err *e)
+/* PD_ERR_DICT: the message names the line. */
+static int idf_load(const char *path, struct pd_idf **out, struct pd_err *e)
 {
 	struct idf_list l = { .folder = pd_folder_new() };
 	*out = NULL;
-	int status = pd_wordfile_read(path, read_idf_line, &l, e);
+	int status = wordfile_read(path, read_idf_line, &l, e);
 	if (!status && !l.n)
 		status = pd_fail(e, PD_ERR_DICT,
 				 "%s: no words in it: give lines of 'word idf', as 'pagededup dict --idf-from' writes them", path);
@@ -684,7 +676,8 @@ int pd_idf_load(const char *path, struct pd_idf **out, struct pd_err *e)
 	return status;
 }
 
-struct pd_idf *pd_idf_of_dict(const struct pd_dict *d)
+/* Use the values of the dictionary, which must outlive the result. */
+static struct pd_idf *idf_of_dict(const struct pd_dict *d)
 {
 	struct pd_idf *idf = pd_zalloc(sizeof *idf);
 	idf->dict = d;
@@ -693,7 +686,7 @@ struct pd_idf *pd_idf_of_dict(const struct pd_dict *d)
 	return idf;
 }
 
-void pd_idf_free(struct pd_idf *idf)
+static void idf_free(struct pd_idf *idf)
 {
 	if (!idf)
 		return;
@@ -710,38 +703,23 @@ double pd_idf_get(const struct pd_idf *idf, struct pd_span term, uint64_t hash)
 	return bits ? float_of(*bits) : idf->median;
 }
 
-double pd_idf_median(const struct pd_idf *idf)
-{
-	return idf->median;
-}
-
-size_t pd_idf_words(const struct pd_idf *idf)
-{
-	return idf->dict ? pd_dict_words(idf->dict) : idf->words.n;
-}
-
-const char *pd_idf_checksum(const struct pd_idf *idf)
-{
-	return idf->checksum;
-}
-
 /* ==== all lists of a run ==== */
 
 int pd_wordlists_load(struct pd_wordlists *w, const struct pd_wordlists_options *o, struct pd_err *e)
 {
 	int status = PD_OK;
 	if (o->userwords)
-		status = pd_userwords_load(o->userwords, &w->userwords, e);
+		status = userwords_load(o->userwords, &w->userwords, e);
 	if (!status && o->stopwords && !strcmp(o->stopwords, "builtin"))
 		status = pd_stopwords_builtin(&w->stopwords, e);
 	else if (!status && o->stopwords && strcmp(o->stopwords, "none"))
-		status = pd_stopwords_load(o->stopwords, &w->stopwords, e);
+		status = stopwords_load(o->stopwords, &w->stopwords, e);
 	if (!status && o->idf)
-		status = pd_idf_load(o->idf, &w->idf, e);
+		status = idf_load(o->idf, &w->idf, e);
 	else if (!status && o->idf_dict)
-		w->idf = pd_idf_of_dict(o->idf_dict);
+		w->idf = idf_of_dict(o->idf_dict);
 	if (!status && o->synonyms)
-		status = pd_synonyms_load(o->synonyms, &w->synonyms, e);
+		status = synonyms_load(o->synonyms, &w->synonyms, e);
 	w->userwords_checksum = w->userwords ? w->userwords->checksum : NULL;
 	w->synonyms_checksum = w->synonyms ? w->synonyms->checksum : NULL;
 	w->idf_checksum = w->idf ? w->idf->checksum : NULL;
@@ -750,9 +728,9 @@ int pd_wordlists_load(struct pd_wordlists *w, const struct pd_wordlists_options 
 
 void pd_wordlists_release(struct pd_wordlists *w)
 {
-	pd_userwords_free(w->userwords);
+	userwords_free(w->userwords);
 	pd_stopwords_free(w->stopwords);
-	pd_synonyms_free(w->synonyms);
-	pd_idf_free(w->idf);
+	synonyms_free(w->synonyms);
+	idf_free(w->idf);
 	*w = (struct pd_wordlists){ 0 };
 }

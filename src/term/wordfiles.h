@@ -17,7 +17,6 @@
 struct pd_stopwords;
 
 int pd_stopwords_builtin(struct pd_stopwords **out, struct pd_err *e);
-int pd_stopwords_load(const char *path, struct pd_stopwords **out, struct pd_err *e);
 void pd_stopwords_free(struct pd_stopwords *s);
 /* Return whether a folded term with this hash (pd_hash64) is a stop word. */
 bool pd_stopwords_has(const struct pd_stopwords *s, uint64_t hash);
@@ -35,15 +34,10 @@ const char *pd_stopwords_checksum(const struct pd_stopwords *s);
 
 struct pd_userwords;
 
-int pd_userwords_load(const char *path, struct pd_userwords **out, struct pd_err *e);
-void pd_userwords_free(struct pd_userwords *u);
 /* Return the length in bytes of the longest word at a position of a run of simplified Chinese characters, or 0. */
 size_t pd_userwords_at(const struct pd_userwords *u, struct pd_span run, size_t at);
 /* Return its part of speech, NUL-padded, or NULL if it is not a word of the user. */
 const char *pd_userwords_tag(const struct pd_userwords *u, struct pd_span word);
-size_t pd_userwords_count(const struct pd_userwords *u);
-/* Return 8 hex digits over words and tags, independent of the order of lines.  Fingerprints record them. */
-const char *pd_userwords_checksum(const struct pd_userwords *u);
 
 /* ==== synonyms ====
  *
@@ -61,14 +55,8 @@ const char *pd_userwords_checksum(const struct pd_userwords *u);
 
 struct pd_synonyms;
 
-int pd_synonyms_load(const char *path, struct pd_synonyms **out, struct pd_err *e);
-void pd_synonyms_free(struct pd_synonyms *s);
 /* Write the text with its words replaced to `out`; its content is replaced. */
 void pd_synonyms_replace(const struct pd_synonyms *s, struct pd_span text, struct pd_buf *out);
-/* Return the number of words that are replaced. */
-size_t pd_synonyms_words(const struct pd_synonyms *s);
-/* Return 8 hex digits over all replacements, independent of the order of lines. */
-const char *pd_synonyms_checksum(const struct pd_synonyms *s);
 
 /* ==== inverse document frequency ====
  *
@@ -86,18 +74,8 @@ struct pd_idf;
 /* A value must be over 0, because a word with 0 would have no weight however frequent it is, and under this. */
 #define PD_IDF_MAX 1000.0
 
-/* PD_ERR_DICT: the message names the line. */
-int pd_idf_load(const char *path, struct pd_idf **out, struct pd_err *e);
-/* Use the values of the dictionary, which must outlive the result. */
-struct pd_idf *pd_idf_of_dict(const struct pd_dict *d);
-void pd_idf_free(struct pd_idf *idf);
 /* Return the value of a term; `hash` is its pd_hash64. */
 double pd_idf_get(const struct pd_idf *idf, struct pd_span term, uint64_t hash);
-double pd_idf_median(const struct pd_idf *idf);
-size_t pd_idf_words(const struct pd_idf *idf);
-/* Return 8 hex digits over the words and their values, for the headers of results; "dict" for the dictionary's
- * values. */
-const char *pd_idf_checksum(const struct pd_idf *idf);
 
 /* ==== all lists of a run ==== */
 
@@ -120,21 +98,5 @@ struct pd_wordlists {
 /* Load the requested lists, in addition to those loaded before. */
 int pd_wordlists_load(struct pd_wordlists *w, const struct pd_wordlists_options *o, struct pd_err *e);
 void pd_wordlists_release(struct pd_wordlists *w);
-
-/* ==== lines ==== */
-
-/* Reads the lines of these files, except stop words, without line breaks and byte order mark, and numbers them for
- * messages.  A line that is not UTF-8 is an error, because its words would never be found. */
-struct pd_wordfile {
-	const char *path;
-	size_t number; /* of the line, from 1 */
-};
-
-/* Call `take` for each line, with white space trimmed, until it fails. */
-int pd_wordfile_read(const char *path, int (*take)(void *ctx, const struct pd_wordfile *f, struct pd_span line, struct pd_err *e),
-		     void *ctx, struct pd_err *e);
-/* Remove the next word from a line and return it; white space, including U+3000, separates words.  Return false if
- * there is none. */
-bool pd_wordfile_word(struct pd_span *line, struct pd_span *word);
 
 #endif

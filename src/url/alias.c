@@ -150,7 +150,7 @@ struct pd_aliases {
 	uint32_t *sites; /* sets of hosts (base/union.h) */
 };
 
-struct pd_aliases *pd_aliases_new(const struct pd_alias_options *o)
+static struct pd_aliases *aliases_new(const struct pd_alias_options *o)
 {
 	struct pd_aliases *a = pd_zalloc(sizeof *a);
 	a->o = *o;
@@ -158,7 +158,7 @@ struct pd_aliases *pd_aliases_new(const struct pd_alias_options *o)
 	return a;
 }
 
-void pd_aliases_free(struct pd_aliases *a)
+static void aliases_free(struct pd_aliases *a)
 {
 	if (!a)
 		return;
@@ -202,7 +202,8 @@ static void add_address(struct pd_aliases *a, struct host *h, struct pd_span add
 	h->address[h->n_addresses++] = number;
 }
 
-void pd_aliases_address(struct pd_aliases *a, struct pd_span host, struct pd_span address)
+/* Add an address of a host from another source. */
+static void aliases_address(struct pd_aliases *a, struct pd_span host, struct pd_span address)
 {
 	add_address(a, host_of(a, host), address);
 }
@@ -251,7 +252,9 @@ static void take_host_page(struct pd_aliases *a, struct host *h, struct pd_span 
 	h->page[at].source = source;
 }
 
-void pd_aliases_page(struct pd_aliases *a, struct pd_span host, struct pd_span path, struct pd_span address, struct pd_span source)
+/* Add a page.  `path` includes its query; `address` may be empty. */
+static void aliases_page(struct pd_aliases *a, struct pd_span host, struct pd_span path, struct pd_span address,
+			 struct pd_span source)
 {
 	struct host *h = host_of(a, host);
 	h->pages++;
@@ -395,6 +398,10 @@ static uint32_t *rank_hosts(struct pd_aliases *a)
 	return order;
 }
 
+struct pd_aliases_counts {
+	uint64_t hosts, addresses, sites;
+};
+
 /* --- the table --- */
 
 /* Return whether x rather than y represents their site: the one with more pages, then the shorter name, then the
@@ -453,7 +460,8 @@ static void write_alias_row(struct pd_aliases *a, const struct row *r, struct pd
 		pd_buf_add_z(out, "\t-\n");
 }
 
-struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *out)
+/* Write the result after all pages: a row for each host with a page, by site, then host; see docs/urls.md. */
+static struct pd_aliases_counts aliases_write(struct pd_aliases *a, struct pd_buf *out)
 {
 	struct pd_aliases_counts c = { .addresses = a->addresses.n };
 	uint32_t *order = rank_hosts(a), *site = pd_alloc((a->names.n + 1) * sizeof *site);
@@ -552,7 +560,7 @@ static int read_addresses(struct alias_run *r)
 					 address.n < 100 ? (int)address.n : 100, address.p);
 			break;
 		}
-		pd_aliases_address(r->aliases, pd_span(line.p, n), address);
+		aliases_address(r->aliases, pd_span(line.p, n), address);
 	}
 	pd_line_reader_release(&l);
 	fclose(f);
@@ -564,8 +572,8 @@ static void note_crawled_page(struct alias_run *r, const struct pd_record *recor
 	if (!pd_url_parse(page->url, NULL, &r->url) || !pd_url_host_of(&r->url).n)
 		return;
 	r->pages++;
-	pd_aliases_page(r->aliases, pd_url_host_of(&r->url), pd_url_part(&r->url, r->url.path, r->url.fragment),
-			pd_buf_span(&record->address), page->body);
+	aliases_page(r->aliases, pd_url_host_of(&r->url), pd_url_part(&r->url, r->url.path, r->url.fragment),
+		     pd_buf_span(&record->address), page->body);
 }
 
 static int read_pages(struct alias_run *r)
@@ -599,7 +607,7 @@ static int read_pages(struct alias_run *r)
 static int write_table(struct alias_run *r, struct pd_outfile *f, double from)
 {
 	struct pd_buf out = { 0 };
-	struct pd_aliases_counts c = pd_aliases_write(r->aliases, &out);
+	struct pd_aliases_counts c = aliases_write(r->aliases, &out);
 	fwrite(out.p, 1, out.n, f->f);
 	int status = pd_outfile_commit(f, &r->err);
 	pd_buf_release(&out);
@@ -611,7 +619,7 @@ static int write_table(struct alias_run *r, struct pd_outfile *f, double from)
 
 int pd_aliases_run(const struct pd_aliases_run *o, struct pd_log *log, struct pd_err *e)
 {
-	struct alias_run r = { .o = o, .log = log, .aliases = pd_aliases_new(o->o) };
+	struct alias_run r = { .o = o, .log = log, .aliases = aliases_new(o->o) };
 	struct pd_outfile out = { .slot = -1 };
 	double from = pd_wall_seconds();
 	int status = pd_outfile_open(&out, o->output, &r.err);
@@ -625,7 +633,7 @@ int pd_aliases_run(const struct pd_aliases_run *o, struct pd_log *log, struct pd
 		pd_outfile_abandon(&out);
 	if (status)
 		*e = r.err;
-	pd_aliases_free(r.aliases);
+	aliases_free(r.aliases);
 	pd_url_release(&r.url);
 	return status ? status : r.damaged != 0;
 }

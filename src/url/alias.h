@@ -41,22 +41,6 @@ struct pd_alias_options {
 		.first = 5, .similar = .95 \
 	}
 
-struct pd_aliases;
-
-struct pd_aliases *pd_aliases_new(const struct pd_alias_options *o);
-void pd_aliases_free(struct pd_aliases *a);
-/* Add a page.  `path` includes its query; `address` may be empty. */
-void pd_aliases_page(struct pd_aliases *a, struct pd_span host, struct pd_span path, struct pd_span address, struct pd_span source);
-/* Add an address of a host from another source. */
-void pd_aliases_address(struct pd_aliases *a, struct pd_span host, struct pd_span address);
-
-struct pd_aliases_counts {
-	uint64_t hosts, addresses, sites;
-};
-
-/* Write the result after all pages: a row for each host with a page, by site, then host; see docs/urls.md. */
-struct pd_aliases_counts pd_aliases_write(struct pd_aliases *a, struct pd_buf *out);
-
 /* `url --learn-sites`: pages of dumps, and addresses from a file -> the table. */
 struct pd_aliases_run {
 	const struct pd_alias_options *o;

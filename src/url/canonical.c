@@ -78,7 +78,8 @@ static uint64_t name_hash(struct pd_span host, struct pd_span name)
 	return pd_hash64(&h, sizeof h);
 }
 
-int pd_params_name(struct pd_params *p, struct pd_span list, struct pd_err *e)
+/* Add names: "sid,utm_*,PHPSESSID"; case is ignored.  PD_ERR_USAGE. */
+static int params_name(struct pd_params *p, struct pd_span list, struct pd_err *e)
 {
 	struct pd_span name;
 	while (pd_span_split(&list, ',', &name)) {
@@ -100,7 +101,7 @@ int pd_params_name(struct pd_params *p, struct pd_span list, struct pd_err *e)
 	return PD_OK;
 }
 
-void pd_params_know(struct pd_params *p)
+static void params_know(struct pd_params *p)
 {
 	p->hash += !p->known;
 	p->known = true;
@@ -109,7 +110,8 @@ void pd_params_know(struct pd_params *p)
 enum { HOST, NAME, SAME, DIFFERENT, TEXTS, VALUES, LEARNT, COLUMNS };
 static const char *const columns[] = { "host", "name", "same", "different", "texts", "values", "learnt", NULL };
 
-int pd_params_read(struct pd_params *p, const char *path, struct pd_err *e)
+/* Read rows written by params_lesson_write. */
+static int params_read(struct pd_params *p, const char *path, struct pd_err *e)
 {
 	char *paths[] = { (char *)path };
 	struct pd_tsv_reader r = { .kind = "params", .columns = columns, .v1_columns = columns, .paths = paths, .n_paths = 1 };
@@ -186,11 +188,11 @@ static bool params_has(const struct pd_params *p, struct pd_span host, const str
 
 int pd_params_open(struct pd_params *p, const char *named, bool known_too, const char *learnt, struct pd_err *e)
 {
-	int status = named ? pd_params_name(p, pd_span_z(named), e) : PD_OK;
+	int status = named ? params_name(p, pd_span_z(named), e) : PD_OK;
 	if (!status && learnt)
-		status = pd_params_read(p, learnt, e);
+		status = params_read(p, learnt, e);
 	if (known_too)
-		pd_params_know(p);
+		params_know(p);
 	return status;
 }
 
@@ -242,12 +244,12 @@ struct pd_params_lesson {
 	struct pd_buf rest, owner;
 };
 
-struct pd_params_lesson *pd_params_lesson_new(void)
+static struct pd_params_lesson *params_lesson_new(void)
 {
 	return pd_zalloc(sizeof(struct pd_params_lesson));
 }
 
-void pd_params_lesson_free(struct pd_params_lesson *l)
+static void params_lesson_free(struct pd_params_lesson *l)
 {
 	if (!l)
 		return;
@@ -288,7 +290,8 @@ static uint64_t hash_without(struct pd_params_lesson *l, struct pd_span path, si
 	return pd_hash64(l->rest.p, l->rest.n);
 }
 
-void pd_params_lesson_add(struct pd_params_lesson *l, struct pd_span host, struct pd_span url, struct pd_span digest)
+/* Add a page: its host, its URL in canonical form, and a digest of its text. */
+static void params_lesson_add(struct pd_params_lesson *l, struct pd_span host, struct pd_span url, struct pd_span digest)
 {
 	const char *question = url.n ? memchr(url.p, '?', url.n) : NULL;
 	struct pd_span path = pd_span(url.p, question ? (size_t)(question - url.p) : url.n);
@@ -361,7 +364,10 @@ static int owner_order(const void *a, const void *b, void *names)
 	return pd_span_cmp(v[*(const uint32_t *)a], v[*(const uint32_t *)b]);
 }
 
-void pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_params_counts *counts, struct pd_buf *out)
+/* Write a row for each parameter with a group, by host and name: host, name, groups with one text, groups with several,
+ * different texts and different values of the former, and whether it was learned, which requires `least` groups, texts
+ * and values. */
+static void params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_params_counts *counts, struct pd_buf *out)
 {
 	struct owner *owners = count(l);
 	uint32_t *order = pd_alloc((l->owners.n + 1) * sizeof *order);
@@ -671,7 +677,7 @@ static int read_pages(struct pd_params_lesson *l, struct pd_canonical *c, char *
 		if (pd_span_is(t.fields[DIGEST], "-") || !pd_canonical_parse(c, pd_buf_span(&text), NULL, &url))
 			continue;
 		pd_canonical_make(c, &url, &key);
-		pd_params_lesson_add(l, pd_url_host_of(&url), pd_buf_span(&key), t.fields[DIGEST]);
+		params_lesson_add(l, pd_url_host_of(&url), pd_buf_span(&key), t.fields[DIGEST]);
 	}
 	pd_tsv_release(&t);
 	pd_buf_release(&text);
@@ -683,11 +689,11 @@ static int read_pages(struct pd_params_lesson *l, struct pd_canonical *c, char *
 int pd_params_learn(struct pd_canonical *c, char **paths, int n_paths, unsigned least, struct pd_log *log,
 		    struct pd_params_counts *counts, struct pd_buf *out, struct pd_err *e)
 {
-	struct pd_params_lesson *l = pd_params_lesson_new();
+	struct pd_params_lesson *l = params_lesson_new();
 	*counts = (struct pd_params_counts){ 0 };
 	int status = read_pages(l, c, paths, n_paths, log, counts, e);
 	if (!status)
-		pd_params_lesson_write(l, least, counts, out);
-	pd_params_lesson_free(l);
+		params_lesson_write(l, least, counts, out);
+	params_lesson_free(l);
 	return status;
 }

@@ -51,33 +51,16 @@ struct pd_params {
 	struct pd_arena arena;
 };
 
-/* Add names: "sid,utm_*,PHPSESSID"; case is ignored.  PD_ERR_USAGE. */
-int pd_params_name(struct pd_params *p, struct pd_span list, struct pd_err *e);
-void pd_params_know(struct pd_params *p);
-/* Read rows written by pd_params_lesson_write. */
-int pd_params_read(struct pd_params *p, const char *path, struct pd_err *e);
 /* Add all three: a list, params.def, a file of rows; NULL: none. */
 int pd_params_open(struct pd_params *p, const char *named, bool known_too, const char *learnt, struct pd_err *e);
 void pd_params_release(struct pd_params *p);
 
 /* --- learning --- */
 
-struct pd_params_lesson;
-
-struct pd_params_lesson *pd_params_lesson_new(void);
-void pd_params_lesson_free(struct pd_params_lesson *l);
-/* Add a page: its host, its URL in canonical form, and a digest of its text. */
-void pd_params_lesson_add(struct pd_params_lesson *l, struct pd_span host, struct pd_span url, struct pd_span digest);
-
 struct pd_params_counts {
 	uint64_t pages, bad;	     /* rows; rows that could not be parsed */
 	uint64_t parameters, learnt; /* on all hosts together */
 };
-
-/* Write a row for each parameter with a group, by host and name: host, name, groups with one text, groups with several,
- * different texts and different values of the former, and whether it was learned, which requires `least` groups, texts
- * and values. */
-void pd_params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_params_counts *counts, struct pd_buf *out);
 
 enum pd_url_form { PD_FORM_STANDARD, PD_FORM_CANONICAL, PD_FORM_LOOSE };
 extern const char *const pd_url_forms[]; /* terminated by NULL */
@@ -97,7 +80,7 @@ void pd_canonical_release(struct pd_canonical *c);
  * it. */
 bool pd_canonical_parse(struct pd_canonical *c, struct pd_span text, const struct pd_url *base, struct pd_url *out);
 
-/* Rows of fp -> the table of pd_params_lesson_write.  Rows that cannot be parsed are reported and counted. */
+/* Rows of fp -> the table of params_lesson_write.  Rows that cannot be parsed are reported and counted. */
 int pd_params_learn(struct pd_canonical *c, char **paths, int n_paths, unsigned least, struct pd_log *log,
 		    struct pd_params_counts *counts, struct pd_buf *out, struct pd_err *e);
 

@@ -31,10 +31,25 @@ static uint64_t up(double bits)
 	return bits < 64 ? 64 : bits >= 0x1p62 ? UINT64_C(1) << 62 : (uint64_t)ceil(bits);
 }
 
-uint64_t pd_seen_bits_of(uint64_t count, double error, int k)
+/* Total number of bits for this number of URLs and error rate with `k` bits per URL (base/hash.h has the standard
+ * formula): -k n / ln(1 - P^(1/k)).  Rounded up. */
+static uint64_t seen_bits_of(uint64_t count, double error, int k)
 {
 	return up(-(double)k * (double)count / log1p(-pow(error, 1.0 / k)));
 }
+
+/* The key of a URL: its hash, or a position in each filter. */
+struct pd_seen_key {
+	uint64_t at[PD_FEATURES];
+};
+
+struct pd_seen_options {
+	enum pd_seen_mode mode;
+	enum pd_seen_hash hash;
+	unsigned features;    /* of pd_seen_feature; the site always */
+	uint64_t bits;	      /* of each filter: N; 0 with mode exact */
+	struct pd_span shape; /* other parameters of the keys, as "form=canonical …"; must be the same between runs */
+};
 
 /* --- the set --- */
 
@@ -91,7 +106,7 @@ static uint64_t modulo(const struct divisor *v, const uint64_t w[2])
 	return reduce(v, reduce(v, top, middle), w[1] << s) >> s;
 }
 
-struct pd_seen *pd_seen_new(const struct pd_seen_options *o)
+static struct pd_seen *seen_new(const struct pd_seen_options *o)
 {
 	struct pd_seen *s = pd_zalloc(sizeof *s);
 	s->o = *o;
@@ -111,7 +126,7 @@ struct pd_seen *pd_seen_new(const struct pd_seen_options *o)
 	return s;
 }
 
-void pd_seen_free(struct pd_seen *s)
+static void seen_free(struct pd_seen *s)
 {
 	if (!s)
 		return;
@@ -121,11 +136,6 @@ void pd_seen_free(struct pd_seen *s)
 	pd_buf_release(&s->shape);
 	pd_buf_release(&s->scratch);
 	free(s);
-}
-
-uint64_t pd_seen_count(const struct pd_seen *s)
-{
-	return s->count;
 }
 
 /* --- exact --- */
@@ -251,7 +261,8 @@ static bool ask_features(struct pd_seen *s, const struct pd_seen_key *key, bool 
 	return seen;
 }
 
-void pd_seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out)
+/* Make the key of a canonical form, and prefetch its memory: for many URLs, make some keys before the first lookup. */
+static void seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out)
 {
 	if (s->o.mode != PD_SEEN_EXACT) {
 		features_of(s, canonical, out);
@@ -261,7 +272,8 @@ void pd_seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_
 	pd_hashtab_expect(&s->index, out->at[1]);
 }
 
-bool pd_seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
+/* Was it seen?  If not, it is from now on, unless `keep` is false. */
+static bool seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
 {
 	return s->o.mode == PD_SEEN_EXACT ? ask_exact(s, key, keep) : ask_features(s, key, keep);
 }
@@ -275,7 +287,8 @@ static const struct pd_container_kind seen_kind = { .magic = "\x89PDU\r\n\x1a\n"
 						    .made_by = "'pagededup url --seen'",
 						    .old = pd_old_seen };
 
-int pd_seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd_err *e)
+/* PD_ERR_SYSTEM. */
+static int seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd_err *e)
 {
 	struct pd_container_writer w;
 	struct pd_seen_params p = { (uint8_t)s->o.mode, (uint8_t)s->o.hash, (uint8_t)s->o.features, 0, s->count, s->o.bits };
@@ -308,7 +321,8 @@ static int check_params(const struct pd_container *c, struct pd_seen_options *o,
 	return PD_OK;
 }
 
-struct pd_seen *pd_seen_read(FILE *f, const char *name, struct pd_err *e)
+/* NULL: PD_ERR_FORMAT, damaged or no such file; PD_ERR_VERSION; PD_ERR_SYSTEM. */
+static struct pd_seen *seen_read(FILE *f, const char *name, struct pd_err *e)
 {
 	struct pd_container c;
 	struct pd_seen_options o;
@@ -322,7 +336,7 @@ struct pd_seen *pd_seen_read(FILE *f, const char *name, struct pd_err *e)
 		status = check_params(&c, &o, &count, e);
 	struct pd_span content = c.section[PD_SEEN_CONTENT];
 	if (!status) {
-		s = pd_seen_new(&o);
+		s = seen_new(&o);
 		if (s->filters)
 			memcpy(s->filters, content.p, content.n);
 		s->count = s->filters ? count : 0;
@@ -338,7 +352,7 @@ struct pd_seen *pd_seen_read(FILE *f, const char *name, struct pd_err *e)
 	pd_container_release(&c);
 	if (!status)
 		return s;
-	pd_seen_free(s);
+	seen_free(s);
 	return NULL;
 }
 
@@ -356,7 +370,8 @@ static void describe(const struct pd_seen_options *o, struct pd_buf *out)
 	pd_buf_add_span(out, o->shape);
 }
 
-int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, const char *name, struct pd_err *e)
+/* PD_ERR_PARAMS: the set in the file was made with other parameters. */
+static int seen_check(const struct pd_seen *s, const struct pd_seen_options *o, const char *name, struct pd_err *e)
 {
 	struct pd_buf a = { 0 }, b = { 0 }, difference = { 0 };
 	struct pd_seen_options asked = *o;
@@ -412,8 +427,7 @@ static uint64_t filter_bits(const struct pd_seen_run *o)
 {
 	int n = __builtin_popcount(o->features);
 	uint64_t count = (uint64_t)o->count;
-	uint64_t all =
-		o->formula == PD_SEEN_FORMULA_STANDARD ? pd_bloom_bits(count, o->error) : pd_seen_bits_of(count, o->error, n);
+	uint64_t all = o->formula == PD_SEEN_FORMULA_STANDARD ? pd_bloom_bits(count, o->error) : seen_bits_of(count, o->error, n);
 	return o->mode == PD_SEEN_EXACT ? 0 : all;
 }
 
@@ -454,12 +468,12 @@ static int open_seen(struct url_run *r)
 	if (!f && o->seen && (errno != ENOENT || o->ask))
 		return pd_fail_errno(&r->err, "cannot open %s", o->seen);
 	if (!f) {
-		r->seen = pd_seen_new(&r->how);
+		r->seen = seen_new(&r->how);
 		return PD_OK;
 	}
-	r->seen = pd_seen_read(f, o->seen, &r->err);
+	r->seen = seen_read(f, o->seen, &r->err);
 	fclose(f);
-	return r->seen ? pd_seen_check(r->seen, &r->how, o->seen, &r->err) : r->err.status;
+	return r->seen ? seen_check(r->seen, &r->how, o->seen, &r->err) : r->err.status;
 }
 
 static bool changes_seen(const struct pd_seen_run *o)
@@ -479,7 +493,7 @@ static int commit(struct url_run *r)
 		return status;
 	}
 	if (keep)
-		status = pd_seen_write(r->seen, seen.f, r->o->seen, &r->err);
+		status = seen_write(r->seen, seen.f, r->o->seen, &r->err);
 	bool standard = !r->file.path;
 	if (!status)
 		status = pd_outfile_commit(&r->file, &r->err);
@@ -532,7 +546,7 @@ static void answer(struct url_run *r)
 	size_t from = 0;
 	for (int i = 0; i < r->n_waiting; i++) {
 		const struct waiting *w = &r->waiting[i];
-		int status = w->good ? pd_seen_ask(r->seen, &w->key, !r->o->ask) : 2;
+		int status = w->good ? seen_ask(r->seen, &w->key, !r->o->ask) : 2;
 		r->fresh += status == 0;
 		r->again += status == 1;
 		r->bad += status == 2;
@@ -556,7 +570,7 @@ static void take_url(struct url_run *r, struct pd_span line, struct pd_span text
 	w->good = pd_canonical_parse(&r->canonical, text, base, &r->url);
 	if (w->good) {
 		pd_canonical_make(&r->canonical, &r->url, &r->key);
-		pd_seen_key_of(r->seen, pd_buf_span(&r->key), &w->key);
+		seen_key_of(r->seen, pd_buf_span(&r->key), &w->key);
 	} else {
 		pd_buf_clear(&r->key);
 	}
@@ -685,7 +699,7 @@ int pd_seen_run(const struct pd_seen_run *o, char **paths, int n_paths, struct p
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
 		pd_buf_release(bufs[i]);
 	pd_file_lock_release(&r.lock);
-	pd_seen_free(r.seen);
+	seen_free(r.seen);
 	pd_params_release(&r.params);
 	pd_canonical_release(&r.canonical);
 	pd_url_release(&r.base);

@@ -25,35 +25,6 @@ enum pd_seen_feature { PD_FEATURE_SITE = 1, PD_FEATURE_DEPTH = 2, PD_FEATURE_DIR
 enum { PD_FEATURES = 4, PD_FEATURES_ALL = 15 };
 extern const char *const pd_seen_modes[], *const pd_seen_hashes[]; /* NULL at the end */
 
-struct pd_seen_options {
-	enum pd_seen_mode mode;
-	enum pd_seen_hash hash;
-	unsigned features;    /* of pd_seen_feature; the site always */
-	uint64_t bits;	      /* of each filter: N; 0 with mode exact */
-	struct pd_span shape; /* other parameters of the keys, as "form=canonical …"; must be the same between runs */
-};
-
-/* Total number of bits for this number of URLs and error rate with `k` bits per URL (base/hash.h has the standard
- * formula): -k n / ln(1 - P^(1/k)).  Rounded up. */
-uint64_t pd_seen_bits_of(uint64_t count, double error, int k);
-
-struct pd_seen;
-
-struct pd_seen *pd_seen_new(const struct pd_seen_options *o);
-void pd_seen_free(struct pd_seen *s);
-/* URLs that were new. */
-uint64_t pd_seen_count(const struct pd_seen *s);
-
-/* The key of a URL: its hash, or a position in each filter. */
-struct pd_seen_key {
-	uint64_t at[PD_FEATURES];
-};
-
-/* Make the key of a canonical form, and prefetch its memory: for many URLs, make some keys before the first lookup. */
-void pd_seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_seen_key *out);
-/* Was it seen?  If not, it is from now on, unless `keep` is false. */
-bool pd_seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep);
-
 /* --- in files --- */
 
 #define PD_SEEN_VERSION 2
@@ -64,13 +35,6 @@ struct __attribute__((packed)) pd_seen_params {
 	uint8_t mode, hash, features, zero;
 	uint64_t count, bits;
 };
-
-/* PD_ERR_SYSTEM. */
-int pd_seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd_err *e);
-/* NULL: PD_ERR_FORMAT, damaged or no such file; PD_ERR_VERSION; PD_ERR_SYSTEM. */
-struct pd_seen *pd_seen_read(FILE *from, const char *name, struct pd_err *e);
-/* PD_ERR_PARAMS: the set in the file was made with other parameters. */
-int pd_seen_check(const struct pd_seen *s, const struct pd_seen_options *o, const char *name, struct pd_err *e);
 
 /* --- URLs, a line each --- */
 

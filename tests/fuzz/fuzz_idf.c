@@ -24,13 +24,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct values v = { .least = PD_IDF_MAX };
 	struct pd_err e = { 0 };
 	const char *path = fuzz_file(data, n);
-	int status = pd_idf_load(path, &v.idf, &e);
+	int status = idf_load(path, &v.idf, &e);
 	HOLDS(!status == (v.idf != NULL) && (!status || e.text[0]));
 	if (status)
 		return 0;
-	HOLDS(fuzz_word_lines(path, check_word, &v) >= pd_idf_words(v.idf) && pd_idf_words(v.idf) > 0);
-	HOLDS(pd_idf_median(v.idf) >= v.least && pd_idf_median(v.idf) <= v.most);
-	HOLDS(strlen(pd_idf_checksum(v.idf)) == 8);
-	pd_idf_free(v.idf);
+	HOLDS(fuzz_word_lines(path, check_word, &v) >= v.idf->words.n && v.idf->words.n > 0);
+	HOLDS(v.idf->median >= v.least && v.idf->median <= v.most);
+	HOLDS(strlen(v.idf->checksum) == 8);
+	idf_free(v.idf);
 	return 0;
 }

@@ -4,7 +4,7 @@
  * keys are as the header says, for any file.  The explanation of a page ends, and is text.
  */
 #include "fuzz.h"
-#include "cluster/keep.h"
+#include "cluster/keep.c" /* for its functions that are not exported */
 #include "base/sort.h"
 #include "tools/inspect.h"
 
@@ -36,7 +36,7 @@ static void rank_or_hosts(const char *file, bool hosts, bool columns)
 		fd = pairs_file();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	HOLDS(pd_pages_read(&pages, &o, &e) == PD_OK && pages.n == 3);
-	int status = hosts ? pd_keep_host_keys(&pages, file, key, &e) : pd_keep_rank_keys(&pages, file, &o, key, &e);
+	int status = hosts ? keep_host_keys(&pages, file, key, &e) : keep_rank_keys(&pages, file, &o, key, &e);
 	HOLDS(status ? columns && e.text[0] : bad == pages.bad);
 	/* A page without a URL is never named. */
 	HOLDS(status || !hosts || key[2] == PD_KEY_LAST);

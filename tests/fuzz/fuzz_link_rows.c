@@ -4,18 +4,18 @@
  * order and without repetitions.
  */
 #include "fuzz.h"
-#include "link/rules.h"
+#include "link/rules.c" /* for its functions that are not exported */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct pd_link_reader *reader;
-	static struct pd_rules rules;
+	static struct pd_rules requested;
 	struct pd_link_table t = { .n = 0 };
 	struct pd_err e = { 0 };
 	if (!reader)
-		HOLDS(!pd_rules_parse(&rules, "adverts,navigation", NULL, true, false, &e) &&
-		      !pd_link_reader_new(&reader, &rules, &e));
-	int status = pd_link_table_read(&t, reader, fuzz_file(data, n), NULL, &e);
+		HOLDS(!pd_rules_parse(&requested, "adverts,navigation", NULL, true, false, &e) &&
+		      !link_reader_new(&reader, &requested, &e));
+	int status = link_table_read(&t, reader, fuzz_file(data, n), NULL, &e);
 	HOLDS(!status || e.text[0]);
 	for (size_t i = 0; !status && i < t.n; i++) {
 		const struct pd_link_facts *f = t.facts + t.first[i];
@@ -23,9 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		struct pd_rules_counts c;
 		for (size_t k = 1; k < m; k++)
 			HOLDS(f[k - 1].name < f[k].name);
-		pd_rules_compare(&rules, f, m, t.facts, t.first[1], &c);
-		HOLDS(c.shared <= m && c.a == m && c.met <= 5 && (c.shared || !pd_rules_decide(&rules, &c)));
+		rules_compare(&requested, f, m, t.facts, t.first[1], &c);
+		HOLDS(c.shared <= m && c.a == m && c.met <= 5 && (c.shared || !rules_decide(&requested, &c)));
 	}
-	pd_link_table_release(&t);
+	link_table_release(&t);
 	return 0;
 }

@@ -3,12 +3,12 @@
  * refused, or read, asked, and the same when it is written, read and written again. */
 #include "../seal.h"
 #include "fuzz.h"
-#include "url/seen.h"
+#include "url/seen.c" /* for its functions that are not exported */
 
 static struct pd_seen *read_from(FILE *f)
 {
 	struct pd_err e;
-	struct pd_seen *s = pd_seen_read(f, "fuzz", &e);
+	struct pd_seen *s = seen_read(f, "fuzz", &e);
 	HOLDS(s || e.text[0]);
 	fclose(f);
 	return s;
@@ -18,7 +18,7 @@ static void write_to(const struct pd_seen *s, FILE **f, struct pd_buf *bytes)
 {
 	struct pd_err e;
 	*f = tmpfile();
-	HOLDS(*f && !pd_seen_write(s, *f, "fuzz", &e) && !fflush(*f));
+	HOLDS(*f && !seen_write(s, *f, "fuzz", &e) && !fflush(*f));
 	size_t n = (size_t)ftell(*f);
 	HOLDS(!fseek(*f, 0, SEEK_SET) && fread(pd_buf_reserve(bytes, n), 1, n, *f) == n);
 	bytes->n = n;
@@ -39,13 +39,13 @@ static void try_bytes(const char *p, size_t n)
 	fclose(again);
 	HOLDS(pd_span_eq(pd_buf_span(&first), pd_buf_span(&second)));
 	struct pd_seen_key key;
-	pd_seen_key_of(s, pd_span_z("http://a.org/x"), &key);
-	pd_seen_ask(s, &key, true);
-	HOLDS(pd_seen_ask(s, &key, true));
+	seen_key_of(s, pd_span_z("http://a.org/x"), &key);
+	seen_ask(s, &key, true);
+	HOLDS(seen_ask(s, &key, true));
 	pd_buf_release(&first);
 	pd_buf_release(&second);
-	pd_seen_free(s);
-	pd_seen_free(back);
+	seen_free(s);
+	seen_free(back);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

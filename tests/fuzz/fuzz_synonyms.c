@@ -6,7 +6,7 @@
 #include "fuzz.h"
 #include "base/err.h"
 #include "term/fold.h"
-#include "term/wordfiles.h"
+#include "term/wordfiles.c" /* for its functions that are not exported */
 
 struct senses {
 	const struct pd_synonyms *s;
@@ -19,9 +19,9 @@ static int check_line(void *ctx, const struct pd_wordfile *f, struct pd_span lin
 {
 	struct senses *x = ctx;
 	struct pd_span word;
-	HOLDS(pd_wordfile_word(&line, &word));
+	HOLDS(wordfile_word(&line, &word));
 	pd_fold_term(x->folder, word, &x->base);
-	for (; pd_wordfile_word(&line, &word); x->words++) {
+	for (; wordfile_word(&line, &word); x->words++) {
 		pd_fold_term(x->folder, word, &x->folded);
 		pd_synonyms_replace(x->s, pd_buf_span(&x->folded), &x->out);
 		HOLDS(pd_span_eq(pd_buf_span(&x->out), pd_buf_span(&x->base)));
@@ -33,8 +33,8 @@ static void check_lines(const struct pd_synonyms *s, const char *path)
 {
 	struct senses x = { .s = s, .folder = pd_folder_new() };
 	struct pd_err e;
-	HOLDS(pd_wordfile_read(path, check_line, &x, &e) == PD_OK);
-	HOLDS(x.words >= pd_synonyms_words(s) && x.words > 0);
+	HOLDS(wordfile_read(path, check_line, &x, &e) == PD_OK);
+	HOLDS(x.words >= s->n_replaced && x.words > 0);
 	pd_buf_release(&x.base);
 	pd_buf_release(&x.folded);
 	pd_buf_release(&x.out);
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct pd_err e = { 0 };
 	struct pd_buf out = { 0 };
 	const char *path = fuzz_file(data, lines);
-	int status = pd_synonyms_load(path, &s, &e);
+	int status = synonyms_load(path, &s, &e);
 	HOLDS(!status == (s != NULL) && (!status || e.text[0]));
 	if (status)
 		return 0;
@@ -62,6 +62,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		pd_synonyms_replace(s, text, &out);
 	HOLDS(out.n <= 255 * text.n);
 	pd_buf_release(&out);
-	pd_synonyms_free(s);
+	synonyms_free(s);
 	return 0;
 }

@@ -16,12 +16,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct pd_userwords *u;
 	struct pd_err e = { 0 };
 	const char *path = fuzz_file(data, n);
-	int status = pd_userwords_load(path, &u, &e);
+	int status = userwords_load(path, &u, &e);
 	HOLDS(!status == (u != NULL) && (!status || e.text[0]));
 	if (status)
 		return 0;
-	HOLDS(fuzz_word_lines(path, check_word, u) >= pd_userwords_count(u) && pd_userwords_count(u) > 0);
-	HOLDS(strlen(pd_userwords_checksum(u)) == 8);
-	pd_userwords_free(u);
+	HOLDS(fuzz_word_lines(path, check_word, u) >= u->words.n && u->words.n > 0);
+	HOLDS(strlen(u->checksum) == 8);
+	userwords_free(u);
 	return 0;
 }

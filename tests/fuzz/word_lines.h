@@ -8,7 +8,7 @@
 #include "fuzz.h"
 #include "base/err.h"
 #include "term/fold.h"
-#include "term/wordfiles.h"
+#include "term/wordfiles.c" /* for its functions that are not exported */
 
 struct word_lines {
 	void (*check)(void *ctx, struct pd_span word);
@@ -22,7 +22,7 @@ static inline int fuzz_word_line(void *ctx, const struct pd_wordfile *f, struct 
 {
 	struct word_lines *w = ctx;
 	struct pd_span word;
-	if (!pd_wordfile_word(&line, &word))
+	if (!wordfile_word(&line, &word))
 		return PD_OK;
 	pd_fold_term(w->folder, word, &w->folded);
 	w->check(w->ctx, pd_buf_span(&w->folded));
@@ -35,7 +35,7 @@ static inline size_t fuzz_word_lines(const char *path, void (*check)(void *ctx, 
 {
 	struct word_lines w = { .check = check, .ctx = ctx, .folder = pd_folder_new() };
 	struct pd_err e = { 0 };
-	HOLDS(pd_wordfile_read(path, fuzz_word_line, &w, &e) == PD_OK);
+	HOLDS(wordfile_read(path, fuzz_word_line, &w, &e) == PD_OK);
 	pd_buf_release(&w.folded);
 	pd_folder_free(w.folder);
 	return w.words;

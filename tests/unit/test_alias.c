@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "url/alias.h"
+#include "url/alias.c" /* for its functions that are not exported */
 
 /* A text of 200 words, of which `other` differ between the subjects, and links to the host. */
 static void source(struct pd_buf *out, const char *host, int subject, int other)
@@ -91,15 +91,15 @@ static void run(const struct page *page, int n, bool backwards, enum pd_alias_by
 	struct pd_span rest, line, name, site, before = { 0 };
 	o.by = by;
 	o.first = 3;
-	struct pd_aliases *a = pd_aliases_new(&o);
+	struct pd_aliases *a = aliases_new(&o);
 	for (int i = 0; i < n; i++) {
 		const struct page *p = &page[backwards ? n - 1 - i : i];
 		pd_buf_clear(&host);
 		pd_buf_printf(&host, "%s.org", p->host);
 		source(&text, host.p, p->subject, p->other);
-		pd_aliases_page(a, pd_buf_span(&host), pd_span_z(p->path), pd_span_z(p->address), pd_buf_span(&text));
+		aliases_page(a, pd_buf_span(&host), pd_span_z(p->path), pd_span_z(p->address), pd_buf_span(&text));
 	}
-	pd_aliases_write(a, &table);
+	aliases_write(a, &table);
 	rest = pd_buf_span(&table);
 	pd_buf_clear(out);
 	while (pd_span_split(&rest, '\n', &line)) {
@@ -112,7 +112,7 @@ static void run(const struct page *page, int n, bool backwards, enum pd_alias_by
 		pd_buf_add_c(out, name.p[0]);
 		before = site;
 	}
-	pd_aliases_free(a);
+	aliases_free(a);
 	pd_buf_release(&text);
 	pd_buf_release(&host);
 	pd_buf_release(&table);
@@ -137,17 +137,17 @@ START_TEST(test_sites)
 static struct pd_aliases_counts many(int n, int subjects, const char *text, struct pd_buf *table)
 {
 	struct pd_alias_options o = PD_ALIAS_DEFAULTS;
-	struct pd_aliases *a = pd_aliases_new(&o);
+	struct pd_aliases *a = aliases_new(&o);
 	struct pd_buf host = { 0 }, page = { 0 };
 	for (int i = 0; i < n; i++) {
 		pd_buf_clear(&host);
 		pd_buf_printf(&host, "h%06d.org", i * 7919 % n);
 		source(&page, host.p, 0, 0);
 		pd_buf_printf(&page, "subject %d", i * 7919 % n % subjects);
-		pd_aliases_page(a, pd_buf_span(&host), pd_span_z("/"), pd_span_z("1"), text ? pd_span_z(text) : pd_buf_span(&page));
+		aliases_page(a, pd_buf_span(&host), pd_span_z("/"), pd_span_z("1"), text ? pd_span_z(text) : pd_buf_span(&page));
 	}
-	struct pd_aliases_counts c = pd_aliases_write(a, table);
-	pd_aliases_free(a);
+	struct pd_aliases_counts c = aliases_write(a, table);
+	aliases_free(a);
 	pd_buf_release(&host);
 	pd_buf_release(&page);
 	return c;
@@ -171,23 +171,23 @@ START_TEST(test_given)
 {
 	struct pd_alias_options o = PD_ALIAS_DEFAULTS;
 	struct pd_buf table = { 0 }, text = { 0 };
-	struct pd_aliases *a = pd_aliases_new(&o);
+	struct pd_aliases *a = aliases_new(&o);
 	const char *hosts[] = { "a.org", "b.org" };
 	for (int i = 0; i < 2; i++) {
 		source(&text, hosts[i], 0, 0);
-		pd_aliases_address(a, pd_span_z(hosts[i]), pd_span_z("10.0.0.2"));
-		pd_aliases_address(a, pd_span_z(hosts[i]), pd_span_z("10.0.0.1"));
-		pd_aliases_page(a, pd_span_z(hosts[i]), pd_span_z("/"), pd_span("", 0), pd_buf_span(&text));
+		aliases_address(a, pd_span_z(hosts[i]), pd_span_z("10.0.0.2"));
+		aliases_address(a, pd_span_z(hosts[i]), pd_span_z("10.0.0.1"));
+		aliases_page(a, pd_span_z(hosts[i]), pd_span_z("/"), pd_span("", 0), pd_buf_span(&text));
 	}
-	pd_aliases_page(a, pd_span_z("b.org"), pd_span_z("/2"), pd_span("", 0), pd_buf_span(&text));
-	pd_aliases_address(a, pd_span_z("c.org"), pd_span_z("10.0.0.1"));
-	pd_aliases_write(a, &table);
+	aliases_page(a, pd_span_z("b.org"), pd_span_z("/2"), pd_span("", 0), pd_buf_span(&text));
+	aliases_address(a, pd_span_z("c.org"), pd_span_z("10.0.0.1"));
+	aliases_write(a, &table);
 	ck_assert_str_eq(
 		table.p,
 		"# pagededup sites 1 | by=both first=5 similar=0.95 end=total\n#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n"
 		"a.org\tb.org\t1\t10.0.0.1,10.0.0.2\t-\t-\t-\nb.org\tb.org\t2\t10.0.0.1,10.0.0.2\tboth\ta.org\t1.000\n# total "
 		"rows=2\n");
-	pd_aliases_free(a);
+	aliases_free(a);
 	pd_buf_release(&table);
 	pd_buf_release(&text);
 }

@@ -8,21 +8,21 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "url/seen.h"
+#include "url/seen.c" /* for its functions that are not exported */
 
 START_TEST(test_sizes)
 {
 	ck_assert_uint_eq(pd_bloom_bits(1000000, .01), 9585059);
-	ck_assert_uint_eq(pd_seen_bits_of(1000000, .01, 4), 10522705);
+	ck_assert_uint_eq(seen_bits_of(1000000, .01, 4), 10522705);
 	ck_assert_uint_eq(pd_bloom_bits(1, .5), 64);
-	ck_assert_uint_ge(pd_seen_bits_of(1000000, .01, 1), 64);
+	ck_assert_uint_ge(seen_bits_of(1000000, .01, 1), 64);
 }
 
 static bool was_seen(struct pd_seen *s, const char *url, bool keep)
 {
 	struct pd_seen_key key;
-	pd_seen_key_of(s, pd_span_z(url), &key);
-	return pd_seen_ask(s, &key, keep);
+	seen_key_of(s, pd_span_z(url), &key);
+	return seen_ask(s, &key, keep);
 }
 
 static bool ask(struct pd_seen *s, const char *url)
@@ -32,11 +32,11 @@ static bool ask(struct pd_seen *s, const char *url)
 
 static struct pd_seen *seen(enum pd_seen_mode mode, unsigned features, enum pd_seen_hash hash)
 {
-	return pd_seen_new(&(struct pd_seen_options){ .mode = mode,
-						      .features = features,
-						      .hash = hash,
-						      .bits = mode == PD_SEEN_EXACT ? 0 : 1 << 20,
-						      .shape = pd_span_z("form=canonical") });
+	return seen_new(&(struct pd_seen_options){ .mode = mode,
+						   .features = features,
+						   .hash = hash,
+						   .bits = mode == PD_SEEN_EXACT ? 0 : 1 << 20,
+						   .shape = pd_span_z("form=canonical") });
 }
 
 START_TEST(test_exact)
@@ -48,11 +48,11 @@ START_TEST(test_exact)
 			snprintf(url, sizeof url, "http://a.org/%d", i);
 			ck_assert_msg(ask(s, url) == (round == 1), "%s, round %d", url, round);
 		}
-	ck_assert_uint_eq(pd_seen_count(s), 5000);
+	ck_assert_uint_eq(s->count, 5000);
 	ck_assert(!was_seen(s, "http://b.org/", false));
 	ck_assert(!was_seen(s, "http://b.org/", true));
 	ck_assert(was_seen(s, "http://b.org/", false));
-	pd_seen_free(s);
+	seen_free(s);
 }
 
 /* A position is a hash of 128 bits modulo the number of the filter's bits, as in files, for any number of bits. */
@@ -71,17 +71,17 @@ START_TEST(test_places)
 					 (UINT64_C(1) << 27) + 1 };
 	struct pd_seen_key key;
 	struct pd_seen *s =
-		pd_seen_new(&(struct pd_seen_options){ .mode = PD_SEEN_FEATURES, .bits = bits[_i], .shape = pd_span_z("") });
+		seen_new(&(struct pd_seen_options){ .mode = PD_SEEN_FEATURES, .bits = bits[_i], .shape = pd_span_z("") });
 	for (int i = 0; i < 1000; i++) {
 		char site[32], url[64];
 		uint64_t w[2];
 		snprintf(site, sizeof site, "host-%d.example", i);
 		snprintf(url, sizeof url, "http://%s/x", site);
 		pd_hash128(site, strlen(site), 0, w);
-		pd_seen_key_of(s, pd_span_z(url), &key);
+		seen_key_of(s, pd_span_z(url), &key);
 		ck_assert_uint_eq(key.at[0], (uint64_t)(((unsigned __int128)w[0] << 64 | w[1]) % bits[_i]));
 	}
-	pd_seen_free(s);
+	seen_free(s);
 }
 
 /* After the first URL, is the second seen?  With all features; within sites; with the site alone. */
@@ -115,7 +115,7 @@ START_TEST(test_features)
 		for (int i = 0; i < 3; i++) {
 			ck_assert(!ask(s[i], pairs[_i].first));
 			ck_assert_msg(ask(s[i], pairs[_i].second) == want[i], "%s, %s: %d", pairs[_i].first, pairs[_i].second, i);
-			pd_seen_free(s[i]);
+			seen_free(s[i]);
 		}
 	}
 }
@@ -130,7 +130,7 @@ START_TEST(test_shared)
 		ck_assert(!ask(s[i], "http://a/x/1"));
 		ck_assert(!ask(s[i], "http://b/y/2"));
 		ck_assert_int_eq(ask(s[i], "http://a/y/2"), i == 0);
-		pd_seen_free(s[i]);
+		seen_free(s[i]);
 	}
 }
 
@@ -148,7 +148,7 @@ static struct pd_buf written(const struct pd_seen *s)
 	struct pd_buf out = { 0 };
 	struct pd_err e;
 	FILE *f = tmpfile();
-	ck_assert(f && !pd_seen_write(s, f, "test", &e));
+	ck_assert(f && !seen_write(s, f, "test", &e));
 	size_t n = (size_t)ftell(f);
 	ck_assert(!fseek(f, 0, SEEK_SET) && fread(pd_buf_reserve(&out, n), 1, n, f) == n);
 	out.n = n;
@@ -158,7 +158,7 @@ static struct pd_buf written(const struct pd_seen *s)
 
 static struct pd_seen *filled(int mode)
 {
-	struct pd_seen *s = pd_seen_new(&(struct pd_seen_options){
+	struct pd_seen *s = seen_new(&(struct pd_seen_options){
 		.mode = (enum pd_seen_mode)mode, .features = 1 | 8, .bits = mode ? 1000 : 0, .shape = pd_span_z("form=loose") });
 	ask(s, "http://a.org/1");
 	ask(s, "http://a.org/2");
@@ -172,35 +172,35 @@ START_TEST(test_file)
 	struct pd_seen *s = filled(_i), *back;
 	struct pd_buf bytes = written(s);
 	FILE *f = file_of(bytes.p, bytes.n);
-	back = pd_seen_read(f, "test", &e);
-	ck_assert(back && pd_seen_count(back) == 3);
+	back = seen_read(f, "test", &e);
+	ck_assert(back && back->count == 3);
 	ck_assert(ask(back, "http://a.org/1") && ask(back, "http://b.org/3") && !ask(back, "http://c.org/4"));
 	struct pd_seen_options o = {
 		.mode = (enum pd_seen_mode)_i, .features = 8, .bits = _i ? 1000 : 0, .shape = pd_span_z("form=loose")
 	};
-	ck_assert(!pd_seen_check(back, &o, "test", &e));
+	ck_assert(!seen_check(back, &o, "test", &e));
 	o.shape = pd_span_z("form=canonical");
-	ck_assert_int_eq(pd_seen_check(back, &o, "test", &e), PD_ERR_PARAMS);
+	ck_assert_int_eq(seen_check(back, &o, "test", &e), PD_ERR_PARAMS);
 	ck_assert_msg(strstr(e.text, "form") != NULL, "%s", e.text);
 	fclose(f);
-	pd_seen_free(back);
+	seen_free(back);
 	/* Any byte changed, any byte missing, one too many: refused. */
 	for (size_t i = 0; i < bytes.n; i++) {
 		bytes.p[i] ^= 4;
 		f = file_of(bytes.p, bytes.n);
-		ck_assert_msg(!pd_seen_read(f, "test", &e), "byte %zu", i);
+		ck_assert_msg(!seen_read(f, "test", &e), "byte %zu", i);
 		bytes.p[i] ^= 4;
 		fclose(f);
 		f = file_of(bytes.p, i);
-		ck_assert_msg(!pd_seen_read(f, "test", &e), "%zu bytes", i);
+		ck_assert_msg(!seen_read(f, "test", &e), "%zu bytes", i);
 		fclose(f);
 	}
 	pd_buf_add_c(&bytes, 0);
 	f = file_of(bytes.p, bytes.n);
-	ck_assert(!pd_seen_read(f, "test", &e));
+	ck_assert(!seen_read(f, "test", &e));
 	fclose(f);
 	pd_buf_release(&bytes);
-	pd_seen_free(s);
+	seen_free(s);
 }
 
 int main(void)

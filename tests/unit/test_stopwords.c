@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "term/wordfiles.h"
+#include "term/wordfiles.c" /* for its functions that are not exported */
 
 static bool has(const struct pd_stopwords *s, const char *word)
 {
@@ -23,7 +23,7 @@ static struct pd_stopwords *load(const char *text)
 	int fd = mkstemp(path);
 	ck_assert_msg(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text), "cannot write %s", path);
 	close(fd);
-	int status = pd_stopwords_load(path, &s, &e);
+	int status = stopwords_load(path, &s, &e);
 	unlink(path);
 	ck_assert_msg(status == 0, "%s", e.text);
 	return s;
@@ -81,7 +81,7 @@ START_TEST(empty_and_missing)
 	struct pd_err e = { 0 };
 	ck_assert_msg(pd_stopwords_count(s) == 0 && !has(s, "the") && !pd_stopwords_has(s, 0), "empty list has words");
 	pd_stopwords_free(s);
-	ck_assert_msg(pd_stopwords_load("missing-folder/list", &s, &e) == PD_ERR_SYSTEM && !s, "a missing file was read");
+	ck_assert_msg(stopwords_load("missing-folder/list", &s, &e) == PD_ERR_SYSTEM && !s, "a missing file was read");
 	ck_assert_msg(strstr(e.text, "missing-folder/list") != NULL, "the message does not name the file: %s", e.text);
 }
 END_TEST

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "url/canonical.h"
+#include "url/canonical.c" /* for its functions that are not exported */
 #include "url/host.h"
 
 /* --- reading --- */
@@ -149,10 +149,10 @@ static void make(struct pd_canonical *c, const char *url, struct pd_buf *out)
 
 START_TEST(test_form)
 {
-	struct pd_params known = { 0 };
-	struct pd_canonical c = { .form = PD_FORM_CANONICAL }, l = { .form = PD_FORM_LOOSE, .params = &known };
+	struct pd_params generally_known = { 0 };
+	struct pd_canonical c = { .form = PD_FORM_CANONICAL }, l = { .form = PD_FORM_LOOSE, .params = &generally_known };
 	struct pd_buf out = { 0 }, again = { 0 };
-	pd_params_know(&known);
+	params_know(&generally_known);
 	make(&c, forms[_i].url, &out);
 	ck_assert_str_eq(out.p, forms[_i].canonical);
 	make(&c, out.p, &again);
@@ -161,7 +161,7 @@ START_TEST(test_form)
 	ck_assert_str_eq(out.p, forms[_i].loose);
 	make(&l, out.p, &again);
 	ck_assert_str_eq(again.p, out.p);
-	pd_params_release(&known);
+	pd_params_release(&generally_known);
 	pd_canonical_release(&c);
 	pd_canonical_release(&l);
 	pd_buf_release(&out);
@@ -188,12 +188,12 @@ START_TEST(test_named)
 	struct pd_err e;
 	struct pd_canonical c = { .form = PD_FORM_CANONICAL, .params = &p };
 	struct pd_buf out = { 0 };
-	ck_assert(!pd_params_name(&p, pd_span_z("Sort, utm_*"), &e));
+	ck_assert(!params_name(&p, pd_span_z("Sort, utm_*"), &e));
 	make(&c, "http://a.org/?sort=1&SORT=2&sorted=3&UTM_x&utm=4&utm_=5", &out);
 	ck_assert_str_eq(out.p, "http://a.org/?sorted=3&utm=4");
-	ck_assert_int_eq(pd_params_name(&p, pd_span_z("a,,b"), &e), PD_ERR_USAGE);
-	ck_assert_int_eq(pd_params_name(&p, pd_span_z("a*b"), &e), PD_ERR_USAGE);
-	ck_assert_int_eq(pd_params_name(&p, pd_span_z("*"), &e), PD_ERR_USAGE);
+	ck_assert_int_eq(params_name(&p, pd_span_z("a,,b"), &e), PD_ERR_USAGE);
+	ck_assert_int_eq(params_name(&p, pd_span_z("a*b"), &e), PD_ERR_USAGE);
+	ck_assert_int_eq(params_name(&p, pd_span_z("*"), &e), PD_ERR_USAGE);
 	pd_params_release(&p);
 	pd_canonical_release(&c);
 	pd_buf_release(&out);
@@ -201,14 +201,14 @@ START_TEST(test_named)
 
 static void lesson(struct pd_params_lesson *l, const char *url, const char *text)
 {
-	pd_params_lesson_add(l, pd_span_z("h"), pd_span_z(url), pd_span_z(text));
+	params_lesson_add(l, pd_span_z("h"), pd_span_z(url), pd_span_z(text));
 }
 
 /* s and u never change a page, u compared with its absence; q does; e always gives the same text, for any page; v
  * has one value; one group too few teaches nothing; f changes the page when it is absent. */
 START_TEST(test_learn)
 {
-	struct pd_params_lesson *l = pd_params_lesson_new();
+	struct pd_params_lesson *l = params_lesson_new();
 	struct pd_buf out = { 0 };
 	for (int page = 0; page < 3; page++)
 		for (int s = 0; s < 2; s++) {
@@ -230,7 +230,7 @@ START_TEST(test_learn)
 			lesson(l, url, s ? "framed" : text);
 		}
 	struct pd_params_counts n = { 0 };
-	pd_params_lesson_write(l, 3, &n, &out);
+	params_lesson_write(l, 3, &n, &out);
 	ck_assert_str_eq(out.p, "# pagededup params 1 | least=3 end=total\n#host\tname\tsame\tdifferent\ttexts\tvalues\tlearnt\n"
 				"h\te\t3\t0\t1\t4\t0\nh\tf\t0\t3\t0\t0\t0\nh\tq\t0\t1\t0\t0\t0\nh\ts\t3\t0\t3\t4\t1\n"
 				"h\ttwo\t2\t0\t2\t4\t0\nh\tu\t3\t0\t3\t3\t1\nh\tv\t3\t0\t3\t1\t0\n# total rows=7\n");
@@ -238,9 +238,9 @@ START_TEST(test_learn)
 	ck_assert_uint_eq(n.learnt, 2);
 	pd_buf_clear(&out);
 	n.learnt = 0;
-	pd_params_lesson_write(l, 2, &n, &out);
+	params_lesson_write(l, 2, &n, &out);
 	ck_assert_uint_eq(n.learnt, 3);
-	pd_params_lesson_free(l);
+	params_lesson_free(l);
 	pd_buf_release(&out);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "term/dict.h"
-#include "term/wordfiles.h"
+#include "term/wordfiles.c" /* for its functions that are not exported */
 #include "run/idf.h"
 #include "term/terms.h"
 
@@ -59,12 +59,12 @@ START_TEST(synonyms)
 	struct pd_err e = { 0 };
 	struct pd_buf out = { 0 };
 	const char *path = file_of(replacements[_i].file);
-	ck_assert_msg(pd_synonyms_load(path, &s, &e) == PD_OK, "%s: %s", replacements[_i].name, e.text);
+	ck_assert_msg(synonyms_load(path, &s, &e) == PD_OK, "%s: %s", replacements[_i].name, e.text);
 	unlink(path);
 	pd_synonyms_replace(s, pd_span_z(replacements[_i].text), &out);
 	ck_assert_msg(pd_span_is(pd_buf_span(&out), replacements[_i].replaced), "%s: %s", replacements[_i].name, pd_buf_z(&out));
 	pd_buf_release(&out);
-	pd_synonyms_free(s);
+	synonyms_free(s);
 }
 END_TEST
 
@@ -73,10 +73,10 @@ static void sum_of_synonyms(const char *text, char sum[9])
 	struct pd_synonyms *s;
 	struct pd_err e = { 0 };
 	const char *path = file_of(text);
-	ck_assert_msg(pd_synonyms_load(path, &s, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(synonyms_load(path, &s, &e) == PD_OK, "%s", e.text);
 	unlink(path);
-	strcpy(sum, pd_synonyms_checksum(s));
-	pd_synonyms_free(s);
+	strcpy(sum, s->checksum);
+	synonyms_free(s);
 }
 
 START_TEST(checksums)
@@ -97,7 +97,7 @@ START_TEST(idf_of_a_file)
 	struct pd_idf *idf;
 	struct pd_err e = { 0 };
 	const char *path = file_of("mill 3\n石头\t2.5\nWHEEL 1\n\nwheel .5\n經濟 4\n");
-	ck_assert_msg(pd_idf_load(path, &idf, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(idf_load(path, &idf, &e) == PD_OK, "%s", e.text);
 	unlink(path);
 	const struct {
 		const char *word;
@@ -108,8 +108,8 @@ START_TEST(idf_of_a_file)
 		double got = pd_idf_get(idf, word, pd_hash64(word.p, word.n));
 		ck_assert_msg(got == rows[i].idf, "%s: %g", rows[i].word, got);
 	}
-	ck_assert(pd_idf_words(idf) == 4 && pd_idf_median(idf) == 2.5 && strlen(pd_idf_checksum(idf)) == 8);
-	pd_idf_free(idf);
+	ck_assert(idf->words.n == 4 && idf->median == 2.5 && strlen(idf->checksum) == 8);
+	idf_free(idf);
 }
 END_TEST
 
@@ -120,13 +120,13 @@ START_TEST(idf_of_the_dictionary)
 	struct pd_err e = { 0 };
 	struct pd_span known = pd_span_z("磨坊"), latin = pd_span_z("mill");
 	ck_assert_msg(pd_dict_builtin(&d, &e) == PD_OK, "%s", e.text);
-	struct pd_idf *idf = pd_idf_of_dict(d);
+	struct pd_idf *idf = idf_of_dict(d);
 	ck_assert(pd_dict_find(d, known, &w) && w.idf > 0);
 	ck_assert(pd_idf_get(idf, known, pd_hash64(known.p, known.n)) == (double)w.idf);
-	ck_assert(pd_idf_get(idf, latin, pd_hash64(latin.p, latin.n)) == pd_idf_median(idf));
+	ck_assert(pd_idf_get(idf, latin, pd_hash64(latin.p, latin.n)) == idf->median);
 	/* jieba's own median of its table, which it gives to words that are not there. */
-	ck_assert_msg(fabs(pd_idf_median(idf) - 11.9548) < .01, "median %g", pd_idf_median(idf));
-	pd_idf_free(idf);
+	ck_assert_msg(fabs(idf->median - 11.9548) < .01, "median %g", idf->median);
+	idf_free(idf);
 	pd_dict_free(d);
 }
 END_TEST
@@ -167,14 +167,14 @@ START_TEST(userwords)
 	struct pd_terms t = { 0 };
 	struct pd_err e = { 0 };
 	const char *path = file_of(cuts[_i].words);
-	ck_assert_msg(pd_userwords_load(path, &u, &e) == PD_OK && pd_dict_builtin(&d, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(userwords_load(path, &u, &e) == PD_OK && pd_dict_builtin(&d, &e) == PD_OK, "%s", e.text);
 	unlink(path);
 	struct pd_segmenter *s = pd_segmenter_new(&(struct pd_segmenter_options){ .dict = d, .userwords = u });
 	pd_segment(s, pd_span_z(cuts[_i].text), &t);
 	ck_assert_msg(pd_span_is(pd_buf_span(&t.text), cuts[_i].terms), "%s: %s", cuts[_i].name, pd_buf_z(&t.text));
 	pd_segmenter_free(s);
 	pd_terms_release(&t);
-	pd_userwords_free(u);
+	userwords_free(u);
 	pd_dict_free(d);
 }
 END_TEST
@@ -184,15 +184,15 @@ START_TEST(tags)
 	struct pd_userwords *u;
 	struct pd_err e = { 0 };
 	const char *path = file_of("甲\n乙 ns\n丙 7 nt\n丁 9\n戊 n\n戊 nr\n");
-	ck_assert_msg(pd_userwords_load(path, &u, &e) == PD_OK, "%s", e.text);
+	ck_assert_msg(userwords_load(path, &u, &e) == PD_OK, "%s", e.text);
 	unlink(path);
 	const char *rows[][2] = { { "甲", "nz" }, { "乙", "ns" }, { "丙", "nt" }, { "丁", "nz" }, { "戊", "nr" } };
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		const char *tag = pd_userwords_tag(u, pd_span_z(rows[i][0]));
 		ck_assert_msg(tag && !strncmp(tag, rows[i][1], 4), "%s: %.4s", rows[i][0], tag ? tag : "none");
 	}
-	ck_assert(pd_userwords_count(u) == 5 && !pd_userwords_tag(u, pd_span_z("己")));
-	pd_userwords_free(u);
+	ck_assert(u->words.n == 5 && !pd_userwords_tag(u, pd_span_z("己")));
+	userwords_free(u);
 }
 END_TEST
 
