@@ -55,7 +55,8 @@ struct pd_apply_removals {
 	size_t n_pages, cap_pages, cap_dup_of, cap_whole;
 	struct pd_apply_removals_counts counts;
 	uint64_t n_whole;
-	bool demote;	       /* the header declares it */
+	struct pd_buf id, url; /* of the verdict that is added */
+	bool remove_suspects, keep_dup_of;
 	const char *ambiguous; /* the first input whose base name is ambiguous … */
 	const char *beside;    /* … and the other input, or one of the files, that it could be */
 };
@@ -137,39 +138,33 @@ static uint64_t join_digests(uint64_t a, uint64_t b)
 
 /* --- rows --- */
 
-/* The data of a row about a removed page. */
-struct removed_row {
-	struct pd_span id, url, dup_of;
-	uint64_t digest;
-	bool keep; /* dup_of is kept */
-};
-
-static void add_at(struct pd_apply_removals *d, const struct pd_page_id *id, uint32_t file, const struct removed_row *row)
+static void add_at(struct pd_apply_removals *d, const struct pd_page_id *id, uint32_t file, const struct pd_apply_verdict *v)
 {
 	d->pages = pd_grow(d->pages, d->n_pages, &d->cap_pages, sizeof *d->pages);
-	d->pages[d->n_pages] = (struct removed_page){
-		.at = (id->stream ? STREAM : 0) | id->offset, .digest = row->digest, .file = file, .url = hash_url(row->url)
-	};
-	if (row->keep) {
+	d->pages[d->n_pages] = (struct removed_page){ .at = (id->stream ? STREAM : 0) | id->offset,
+						      .digest = pd_apply_removals_digest(v->content_digest),
+						      .file = file,
+						      .url = hash_url(pd_buf_span(&d->url)) };
+	if (d->keep_dup_of) {
 		d->dup_of = pd_grow(d->dup_of, d->n_pages, &d->cap_dup_of, sizeof *d->dup_of);
-		d->dup_of[d->n_pages] = pd_arena_copy(&d->arena, row->dup_of);
+		d->dup_of[d->n_pages] = pd_arena_copy(&d->arena, v->dup_of);
 	}
 	d->n_pages++;
 	d->files[file].any = true;
 }
 
-static void add_whole(struct pd_apply_removals *d, const struct removed_row *row)
+static void add_whole(struct pd_apply_removals *d, const struct pd_apply_verdict *v)
 {
-	uint32_t file = add_named_file(d, row->id);
+	uint32_t file = add_named_file(d, pd_buf_span(&d->id));
 	d->n_whole += !d->files[file].whole;
 	d->files[file].whole = d->files[file].any = true;
-	d->files[file].url = hash_url(row->url);
-	d->files[file].digest = join_digests(d->files[file].digest, row->digest);
-	if (!row->keep)
+	d->files[file].url = hash_url(pd_buf_span(&d->url));
+	d->files[file].digest = join_digests(d->files[file].digest, pd_apply_removals_digest(v->content_digest));
+	if (!d->keep_dup_of)
 		return;
 	while (d->cap_whole <= file)
 		d->whole_dup_of = pd_grow(d->whole_dup_of, d->cap_whole, &d->cap_whole, sizeof *d->whole_dup_of);
-	d->whole_dup_of[file] = pd_arena_copy(&d->arena, row->dup_of);
+	d->whole_dup_of[file] = pd_arena_copy(&d->arena, v->dup_of);
 }
 
 /* The part before an exclamation mark may be the name of an archive. */
@@ -183,19 +178,25 @@ static void add_archives(struct pd_apply_removals *d, struct pd_span id, bool go
 	}
 }
 
-/* One page of the rows. */
-static void note_removed(struct pd_apply_removals *d, const struct removed_row *row, bool goes)
+int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_verdict *v, struct pd_err *e)
 {
-	struct pd_page_id address = pd_page_id_parse(row->id);
-	add_archives(d, row->id, goes);
+	if (pd_tsv_value(v->id, &d->id) < 0 || !d->id.n || pd_tsv_value(v->url, &d->url) < 0)
+		return pd_fail(e, PD_ERR_FORMAT, "a row without an id that can be read");
+	struct pd_page_id address = pd_page_id_parse(pd_buf_span(&d->id));
+	bool goes = v->duplicate || (v->suspect && d->remove_suspects), demoted = goes && v->demoted;
+	d->counts.suspects += v->suspect;
+	d->counts.demoted += demoted;
+	goes &= !demoted;
+	d->counts.unchecked += goes && !pd_apply_removals_digest(v->content_digest);
+	add_archives(d, pd_buf_span(&d->id), goes);
 	if (address.has_offset && address.offset < MET) {
 		uint32_t file = add_container(d, address.file);
 		if (goes)
-			add_at(d, &address, file, row);
-		return;
+			add_at(d, &address, file, v);
+	} else if (goes) {
+		add_whole(d, v);
 	}
-	if (goes)
-		add_whole(d, row);
+	return PD_OK;
 }
 
 enum { ID, URL, IS_DUPLICATE, DUP_OF, WEIGHT, SUSPECT, CONTENT_DIGEST, COLUMNS };
@@ -203,76 +204,29 @@ static const char *const columns[COLUMNS + 1] = {
 	"id", "url", "is_duplicate", "dup_of", "weight", "suspect", "content_digest", NULL
 };
 
-struct row_reader {
-	struct pd_apply_removals *d;
-	const struct pd_apply_removals_options *o;
-	struct pd_tsv_reader in;
-	struct pd_buf id, url;
-};
-
-/* In rows without their header, a weight over 0 means that the duplicate is kept. */
-static bool is_demoted(const struct row_reader *r)
+static bool is_set(struct pd_span s)
 {
-	struct pd_span weight = r->in.fields[WEIGHT];
-	for (size_t i = 0; i < weight.n; i++)
-		if (weight.p[i] >= '1' && weight.p[i] <= '9')
-			return true;
-	return r->d->demote;
+	return s.n && !pd_span_is(s, "-");
 }
 
-/* It is kept, although it may be a duplicate. */
-static bool row_is_suspect(const struct pd_span *f)
+/* `demote`: the header declares it.  Without a header, a weight over 0 means that the duplicate is kept; a suspect is
+ * kept with weight 1. */
+static int read_verdict(struct pd_apply_removals *d, const struct pd_tsv_reader *in, bool demote, struct pd_err *e)
 {
-	return f[SUSPECT].n && !pd_span_is(f[SUSPECT], "-") && f[DUP_OF].n && !pd_span_is(f[DUP_OF], "-");
-}
-
-static int read_verdict(struct row_reader *r, struct pd_err *e)
-{
-	const struct pd_span *f = r->in.fields;
-	bool goes = pd_span_is(f[IS_DUPLICATE], "1");
-	if (!goes && !pd_span_is(f[IS_DUPLICATE], "0") && !pd_span_is(f[IS_DUPLICATE], "-"))
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": is_duplicate is neither 0 nor 1", r->in.path, r->in.line_no);
-	if (pd_tsv_value(f[ID], &r->id) < 0 || !r->id.n || pd_tsv_value(f[URL], &r->url) < 0)
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row without an id that can be read", r->in.path, r->in.line_no);
-	bool suspect = !goes && row_is_suspect(f);
-	r->d->counts.suspects += suspect;
-	goes |= suspect && r->o->remove_suspects;
-	/* A suspect is kept with weight 1. */
-	bool demoted = goes && (suspect ? r->d->demote : is_demoted(r));
-	r->d->counts.demoted += demoted;
-	struct removed_row row = { .id = pd_buf_span(&r->id),
-				   .url = pd_buf_span(&r->url),
-				   .dup_of = f[DUP_OF],
-				   .digest = pd_apply_removals_digest(f[CONTENT_DIGEST]),
-				   .keep = r->o->keep_dup_of };
-	r->d->counts.unchecked += goes && !demoted && !row.digest;
-	note_removed(r->d, &row, goes && !demoted);
-	return PD_OK;
-}
-
-static void read_action(struct row_reader *r)
-{
-	r->in.new_header = false;
-	if (pd_span_is(pd_param(pd_buf_span(&r->in.header.must), "action"), "demote"))
-		r->d->demote = true;
-}
-
-static int read_verdicts(struct row_reader *r, struct pd_err *e)
-{
-	int status;
-	while ((status = pd_tsv_next(&r->in, e)) != 0) {
-		if (status > 0 && r->in.new_header)
-			read_action(r);
-		if (status > 0)
-			status = read_verdict(r, e);
-		if (status == PD_ERR_FORMAT) {
-			r->d->counts.bad++;
-			r->o->bad_row(r->o->ctx, e->text);
-		} else if (status < 0) {
-			return status;
-		}
-	}
-	return PD_OK;
+	const struct pd_span *f = in->fields;
+	struct pd_apply_verdict v = { .id = f[ID],
+				      .url = f[URL],
+				      .dup_of = f[DUP_OF],
+				      .content_digest = f[CONTENT_DIGEST],
+				      .duplicate = pd_span_is(f[IS_DUPLICATE], "1"),
+				      .demoted = demote };
+	if (!v.duplicate && !pd_span_is(f[IS_DUPLICATE], "0") && !pd_span_is(f[IS_DUPLICATE], "-"))
+		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": is_duplicate is neither 0 nor 1", in->path, in->line_no);
+	v.suspect = !v.duplicate && is_set(f[SUSPECT]) && is_set(f[DUP_OF]);
+	for (size_t i = 0; v.duplicate && i < f[WEIGHT].n; i++)
+		v.demoted |= f[WEIGHT].p[i] >= '1' && f[WEIGHT].p[i] <= '9';
+	int status = pd_apply_removals_add(d, &v, e);
+	return status ? pd_fail(e, status, "%s:%" PRIu64 ": a row without an id that can be read", in->path, in->line_no) : PD_OK;
 }
 
 static int by_file_and_offset(const void *x, const void *y, void *ctx)
@@ -340,32 +294,56 @@ static void sort_pages(struct pd_apply_removals *d)
 	}
 }
 
-int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply_removals_options *o, struct pd_err *e)
+struct pd_apply_removals *pd_apply_removals_begin(const struct pd_apply_removals_options *o)
 {
 	struct pd_apply_removals *d = pd_zalloc(sizeof *d);
-	struct row_reader r = { .d = d,
-				.o = o,
-				.in = { .kind = "verdicts",
-					.or_kind = "answers",
-					.columns = columns,
-					.v1_columns = pd_verdicts_columns,
-					.paths = o->paths,
-					.n_paths = o->n_paths } };
-	int status = o->n_paths ? read_verdicts(&r, e) : PD_OK;
-	d->counts.cut = r.in.cut;
-	pd_tsv_release(&r.in);
-	pd_buf_release(&r.id);
-	pd_buf_release(&r.url);
-	if (status) {
-		pd_apply_removals_free(d);
-		return status;
-	}
+	d->remove_suspects = o->remove_suspects;
+	d->keep_dup_of = o->keep_dup_of;
+	return d;
+}
+
+void pd_apply_removals_end(struct pd_apply_removals *d)
+{
+	pd_buf_release(&d->id);
+	pd_buf_release(&d->url);
 	sort_pages(d);
 	d->counts.pages = d->n_pages + d->n_whole;
 	d->counts.in_dumps = d->n_pages;
-	d->counts.demote = d->demote || d->counts.demoted;
-	*out = d;
-	return PD_OK;
+	d->counts.demote |= d->counts.demoted > 0;
+}
+
+int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply_removals_options *o, struct pd_err *e)
+{
+	struct pd_apply_removals *d = pd_apply_removals_begin(o);
+	struct pd_tsv_reader in = { .kind = "verdicts",
+				    .or_kind = "answers",
+				    .columns = columns,
+				    .v1_columns = pd_verdicts_columns,
+				    .paths = o->paths,
+				    .n_paths = o->n_paths };
+	int status = PD_OK;
+	while (o->n_paths && (status = pd_tsv_next(&in, e)) != 0) {
+		if (status > 0 && in.new_header) {
+			in.new_header = false;
+			d->counts.demote |= pd_span_is(pd_param(pd_buf_span(&in.header.must), "action"), "demote");
+		}
+		if (status > 0)
+			status = read_verdict(d, &in, d->counts.demote, e);
+		if (status == PD_ERR_FORMAT) {
+			d->counts.bad++;
+			o->bad_row(o->ctx, e->text);
+		} else if (status < 0) {
+			break;
+		}
+	}
+	d->counts.cut = in.cut;
+	pd_tsv_release(&in);
+	if (!status)
+		pd_apply_removals_end(d);
+	else
+		pd_apply_removals_free(d);
+	*out = status ? NULL : d;
+	return status;
 }
 
 void pd_apply_removals_free(struct pd_apply_removals *d)
@@ -373,6 +351,8 @@ void pd_apply_removals_free(struct pd_apply_removals *d)
 	if (!d)
 		return;
 	pd_arena_release(&d->arena);
+	pd_buf_release(&d->id);
+	pd_buf_release(&d->url);
 	free(d->files);
 	pd_hashtab_release(&d->by_name);
 	pd_map_release(&d->by_base);

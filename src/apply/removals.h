@@ -29,7 +29,20 @@ struct pd_apply_removal {
 	struct pd_span dup_of; /* only if kept; escaped as in the rows; valid as long as the table */
 };
 
+/* A verdict.  Texts are escaped, as in rows. */
+struct pd_apply_verdict {
+	struct pd_span id, url, dup_of, content_digest;
+	bool duplicate; /* it is removed, unless it is demoted */
+	bool suspect;	/* it is kept, although it may be a duplicate */
+	bool demoted;	/* a duplicate keeps a weight over 0 */
+};
+
+/* From files of rows.  Or verdict by verdict: begin with options without files, add, and end before any other call.
+ * PD_ERR_FORMAT: the id or the URL cannot be read; the message does not name a file. */
 int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply_removals_options *o, struct pd_err *e);
+struct pd_apply_removals *pd_apply_removals_begin(const struct pd_apply_removals_options *o);
+int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_verdict *v, struct pd_err *e);
+void pd_apply_removals_end(struct pd_apply_removals *d);
 void pd_apply_removals_free(struct pd_apply_removals *d);
 
 struct pd_apply_removals_counts {

@@ -21,72 +21,69 @@ struct cluster_run {
 	struct pd_err err;
 };
 
-/* Pairs without totals, such as rows alone, give verdicts without them. */
 static bool has_end(const struct cluster_run *r)
 {
 	return r->group.pages.totals.n || r->group.pages.cut;
 }
 
-static void write_line(struct cluster_run *r, struct pd_buf *line)
-{
-	fwrite(pd_buf_z(line), 1, line->n, r->out.f);
-	pd_buf_clear(line);
-}
-
-/* Rows are collected and written in blocks. */
+/* Rows are written in blocks. */
 enum { ENOUGH = 1 << 16 };
 
-static void write_verdicts(struct cluster_run *r, struct pd_buf *line)
+static int write_verdicts(struct cluster_run *r, struct pd_buf *text)
 {
+	const struct pd_stage_verdicts *also = r->o->also;
 	struct pd_json *j = r->o->format == PD_ROW_JSONL ? pd_json_new() : NULL;
 	struct pd_group_member m;
-	if (j)
-		pd_buf_clear(line);
-	write_line(r, line);
-	while (pd_group_next(&r->group, &m)) {
-		pd_verdicts_add(&r->group, &m, line);
-		if (j)
-			pd_row_to_jsonl(j, pd_verdicts_columns, line, 0);
-		if (j || line->n >= ENOUGH)
-			write_line(r, line);
-	}
-	if (!j && has_end(r))
-		pd_row_end(pd_buf_span(&r->group.pages.totals), r->group.pages.cut, 0, line);
-	write_line(r, line);
-	pd_json_free(j);
-}
-
-static int hand_over_rows(struct cluster_run *r, struct pd_buf *line)
-{
-	struct pd_group_member m;
 	int status = PD_OK;
+	if (!j)
+		fwrite(pd_buf_z(text), 1, text->n, r->out.f);
+	pd_buf_clear(text);
+	if (also)
+		status = also->begin(also->ctx, r->out.f, &r->err);
 	while (!status && pd_group_next(&r->group, &m)) {
-		pd_buf_clear(line);
-		pd_verdicts_add(&r->group, &m, line);
-		status = r->o->row(r->o->ctx, pd_buf_span(line));
+		size_t at = text->n;
+		if (also)
+			status = also->verdict(also->ctx, &r->group, &m, &r->err);
+		pd_verdicts_add(&r->group, &m, text);
+		if (j)
+			pd_row_to_jsonl(j, pd_verdicts_columns, text, at);
+		if (text->n >= ENOUGH) {
+			fwrite(text->p, 1, text->n, r->out.f);
+			pd_buf_clear(text);
+		}
 	}
+	fwrite(pd_buf_z(text), 1, text->n, r->out.f);
+	pd_buf_clear(text);
+	if (!status && also)
+		status = also->end(also->ctx, &r->group, r->out.f, &r->err);
+	/* Pairs without totals, such as rows alone, give verdicts without them. */
+	if (!j && has_end(r))
+		pd_row_end(pd_buf_span(&r->group.pages.totals), r->group.pages.cut, 0, text);
+	fwrite(pd_buf_z(text), 1, text->n, r->out.f);
+	pd_json_free(j);
 	return status;
 }
 
 static int cluster_pairs(struct cluster_run *r)
 {
-	struct pd_buf line = { 0 };
+	struct pd_buf text = { 0 };
+	struct pd_group_member m;
 	int status = pd_group_open(&r->group, &r->options, &r->err);
-	if (r->o->row) {
-		if (!status)
-			status = hand_over_rows(r, &line);
-		pd_buf_release(&line);
-		return status;
+	while (!status && r->o->row && pd_group_next(&r->group, &m)) {
+		pd_buf_clear(&text);
+		pd_verdicts_add(&r->group, &m, &text);
+		status = r->o->row(r->o->ctx, pd_buf_span(&text));
 	}
-	if (!status)
-		status = pd_verdicts_header(&r->group, has_end(r), &line, &r->err);
-	if (!status)
-		status = pd_outfile_open(&r->out, r->o->output, &r->err);
-	if (!status)
-		status = pd_row_as_columns(&r->out, r->o->format, &r->err);
-	if (!status)
-		write_verdicts(r, &line);
-	pd_buf_release(&line);
+	if (!status && !r->o->row) {
+		status = pd_verdicts_header(&r->group, has_end(r), &text, &r->err);
+		if (!status)
+			status = pd_outfile_open(&r->out, r->o->output, &r->err);
+		if (!status)
+			status = pd_row_as_columns(&r->out, r->o->format, &r->err);
+		if (!status)
+			status = write_verdicts(r, &text);
+	}
+	pd_buf_release(&text);
 	return status;
 }
 

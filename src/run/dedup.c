@@ -14,60 +14,136 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "apply/apply.h"
 #include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/lock.h"
 #include "base/tsv.h"
+#include "run/units.h"
 
-/* ==== the folder of a run ==== */
-
-#define DEDUP_PAIRS ".dedup/pairs.tsv"
-
-#define DEDUP_OLD_PAIRS ".dedup/old-pairs.tsv"
-#define DEDUP_OLD_VERDICTS ".dedup/old.tsv"
-#define DEDUP_NEW_VERDICTS ".dedup/new.tsv"
-
-#define DEDUP_MORE_PAIRS ".dedup/more.tsv"
-
-#define DEDUP_TABLE ".dedup/site.bp"
-#define DEDUP_LOCK ".dedup/lock"
-
-#define DEDUP_SECRET ".dedup/secret"
+#define PAIRS ".dedup/pairs.tsv"
+#define OLD_PAIRS ".dedup/old-pairs.tsv"
+#define OLD_VERDICTS ".dedup/old.tsv"
+#define TABLE ".dedup/site.bp"
 
 /* Names at the top that no output of an input may have; NULL at the end. */
-static const char *const folder_reserved[] = {
+static const char *const reserved[] = {
 	"verdicts.tsv", "stats.json", "report.html", "rows.fp", "pairs.tsv", "old-pairs.tsv", "site.bp", ".dedup", NULL,
 };
 
-/* … of a file of a unit: its rows ("fp"), "shingles", "left-out", "canonical". */
-static char *folder_unit(const char *folder, size_t unit, const char *what)
+/* An output that is not in the journal yet. */
+struct pending {
+	union pd_journal_output done;
+	const char *input, *name; /* `name` is in the folder; NULL: nothing is written */
+	bool linked;
+};
+
+enum { PENDING_MAX = 256 };
+
+struct run {
+	const struct pd_dedup_options *o;
+	const char *folder;
+	char **inputs;
+	int n_inputs, lock;
+	struct pd_log *log;
+	struct pd_err *err;
+	struct pd_journal journal;
+	struct pd_arena paths;
+	struct pd_secret secret; /* of this run: shingles are made with it */
+	struct pd_map met;	 /* the state of each file when its unit was read: pd_unit_state, by a hash of the path */
+	struct pd_buf aliases;	 /* rows of the list of skipped records: other names of files */
+	bool incomplete;	 /* something could not be read for the report, or differs from its row */
+	/* verdicts, as they are made */
+	struct pd_apply_removals *removals; /* NULL: they are read from the file */
+	struct pd_map old_gone, named;	    /* ids of pages removed for old ones; ids in the other verdicts */
+	uint64_t old_clusters;
+	struct pd_buf old_suspects, old_ids; /* rows of suspects of old pages; their ids, hashed, as 8 bytes each */
+	/* outputs */
+	struct pd_outfile_batch *batch;
+	struct pending pending[PENDING_MAX];
+	struct pd_arena names; /* of these */
+	size_t n_pending;
+};
+
+static char *in_folder(struct run *r, const char *name)
 {
-	struct pd_buf path = { 0 };
-	pd_buf_printf(&path, "%s/.dedup/%zu.%s", folder, unit, what);
-	return path.p;
+	char *path = pd_arena_alloc(&r->paths, strlen(r->folder) + strlen(name) + 2);
+	sprintf(path, "%s/%s", r->folder, name);
+	return path;
 }
 
-/* … of all units, for folder_free. */
-static char **folder_units(const char *folder, size_t n, const char *what)
+/* The path of a file of a unit: its rows ("fp"), "shingles", "left-out", "canonical". */
+static char *of_unit(struct run *r, size_t unit, const char *what)
 {
-	char **paths = pd_zalloc((n + 1) * sizeof *paths);
-	for (size_t i = 0; i < n; i++)
-		paths[i] = folder_unit(folder, i, what);
+	char name[64];
+	snprintf(name, sizeof name, ".dedup/%zu.%s", unit, what);
+	return in_folder(r, name);
+}
+
+static char **of_units(struct run *r, const char *what)
+{
+	char **paths = pd_arena_alloc(&r->paths, (r->journal.n_rows + 1) * sizeof *paths);
+	for (size_t i = 0; i < r->journal.n_rows; i++)
+		paths[i] = of_unit(r, i, what);
 	return paths;
 }
 
-static void folder_free(char **paths, size_t n)
+/* Remove unfinished files of a killed process next to `path`. */
+static void sweep(const char *path)
 {
-	for (size_t i = 0; i < n; i++)
-		free(paths[i]);
-	free(paths);
+	struct pd_buf pattern = { 0 };
+	glob_t found;
+	for (; *path; path++) {
+		if (strchr("*?[\\", *path))
+			pd_buf_add_c(&pattern, '\\');
+		pd_buf_add_c(&pattern, *path);
+	}
+	pd_buf_add_z(&pattern, ".??????.part");
+	if (glob(pattern.p, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			unlink(found.gl_pathv[i]);
+		globfree(&found);
+	}
+	pd_buf_release(&pattern);
 }
 
-/* Return whether the folder contains only files of a run that ended before its journal began: 1, 0, or errno as a
- * negative number. */
+/* The files of the next step, by names in the folder; missing files are ignored. */
+static int add_files(struct run *r, const char *const *names, size_t n)
+{
+	int status = PD_OK;
+	for (size_t i = 0; i < n && !status; i++)
+		status = pd_journal_add_file(&r->journal, r->folder, names[i], false, r->err);
+	return status;
+}
+
+static int changed(struct run *r, const char *what)
+{
+	return pd_fail(r->err, PD_ERR_PARAMS, "%s has changed since the run in %s began: start again in another folder", what,
+		       r->folder);
+}
+
+static struct pd_reader_options reader_options(const struct run *r)
+{
+	return (struct pd_reader_options){ .inputs = r->inputs,
+					   .n_inputs = r->n_inputs,
+					   .files_from = r->o->walk.files_from,
+					   .max_block = r->o->walk.page.max_page + PD_BLOCK_ROOM,
+					   .fields = r->o->walk.fields };
+}
+
+/* The boilerplate table with which the rows are made; NULL: none, or no inputs. */
+static const char *table_path(struct run *r)
+{
+	if (!r->o->walk.learn)
+		return r->o->walk.page.boilerplate;
+	return r->journal.n_rows ? in_folder(r, TABLE) : NULL;
+}
+
+/* --- the beginning --- */
+
+/* Return whether the folder contains only `except`: 1, 0, or errno as a negative number. */
 static int is_empty_folder(const char *path, const char *except)
 {
 	DIR *dir = opendir(path);
@@ -83,248 +159,75 @@ static int is_empty_folder(const char *path, const char *except)
 	return error ? -error : empty;
 }
 
-static int check_empty(const char *path, struct pd_err *e)
+/* The folder has a run that may be resumed; or it is missing, or empty except for files of a run that ended before its
+ * journal began. */
+static int check_run(struct run *r)
 {
-	char *own = pd_dedup_folder_path(path, ".dedup");
-	int empty = is_empty_folder(path, ".dedup"), begun = empty > 0 ? is_empty_folder(own, "lock") : 1;
-	free(own);
-	errno = empty < 0 ? -empty : -begun;
-	if (empty < 0 || begun < 0)
-		return pd_fail_errno(e, "%s: cannot read", path);
-	return empty && begun ? PD_OK : pd_fail(e, PD_ERR_USAGE, "%s is not empty: name a new or empty folder", path);
-}
-
-/* Check for a run in the folder. Without one the folder must be empty or missing: otherwise PD_ERR_USAGE. */
-static int folder_look(const char *folder, bool *run, struct pd_err *e)
-{
-	char *journal = pd_dedup_folder_path(folder, PD_DEDUP_JOURNAL);
-	*run = access(journal, F_OK) == 0;
-	int status = *run ? PD_OK : check_empty(folder, e);
-	/* Another run may have begun after the first look. */
-	if (status && access(journal, F_OK) == 0) {
-		*run = true;
-		status = PD_OK;
+	const char *journal = in_folder(r, PD_DEDUP_JOURNAL);
+	int status = PD_OK, empty, begun = 1;
+	bool found = access(journal, F_OK) == 0;
+	if (!found) {
+		empty = is_empty_folder(r->folder, ".dedup");
+		if (empty > 0)
+			begun = is_empty_folder(in_folder(r, ".dedup"), "lock");
+		errno = empty < 0 ? -empty : -begun;
+		if (empty < 0 || begun < 0)
+			status = pd_fail_errno(r->err, "%s: cannot read", r->folder);
+		else if (!empty || !begun)
+			status = pd_fail(r->err, PD_ERR_USAGE, "%s is not empty: name a new or empty folder", r->folder);
+		/* Another run may have begun after the first look. */
+		found = status && access(journal, F_OK) == 0;
+		status = found ? PD_OK : status;
 	}
-	free(journal);
-	return status;
-}
-
-/* --- unfinished files --- */
-
-/* Escape wildcards in a path. */
-static void add_literal(struct pd_buf *pattern, const char *path)
-{
-	for (; *path; path++) {
-		if (strchr("*?[\\", *path))
-			pd_buf_add_c(pattern, '\\');
-		pd_buf_add_c(pattern, *path);
-	}
-}
-
-/* Remove unfinished files of a killed process next to `path`, and next to all files at the top. */
-static void folder_sweep(const char *path)
-{
-	struct pd_buf pattern = { 0 };
-	glob_t found;
-	add_literal(&pattern, path);
-	pd_buf_add_z(&pattern, ".??????.part");
-	if (glob(pattern.p, 0, NULL, &found) == 0) {
-		for (size_t i = 0; i < found.gl_pathc; i++)
-			unlink(found.gl_pathv[i]);
-		globfree(&found);
-	}
-	pd_buf_release(&pattern);
-}
-
-static void folder_sweep_top(const char *folder)
-{
-	for (const char *const *name = folder_reserved; *name; name++) {
-		char *path = pd_dedup_folder_path(folder, *name);
-		folder_sweep(path);
-		free(path);
-	}
-}
-
-/* --- the end --- */
-
-static int append_file(const char *path, bool behind_head, FILE *to, struct pd_err *e)
-{
-	uint64_t written = 0, from = 0;
-	FILE *f = fopen(path, "re");
-	int c = 0;
-	if (!f)
-		return pd_fail_errno(e, "cannot open %s", path);
-	while (behind_head && c != '\n' && (c = getc(f)) != EOF)
-		from++;
-	int status = ferror(f) ? pd_fail_errno(e, "cannot read %s", path)
-			       : pd_copy_range(fileno(f), path, from, UINT64_MAX, to, &written, e);
-	fclose(f);
-	return status;
-}
-
-/* Copy: files that a run reads stay in their place until it has ended. */
-static int folder_copy(char *const *from, size_t n, bool headed, const char *to, struct pd_err *e)
-{
-	struct pd_outfile out;
-	int status = pd_outfile_open(&out, to, e);
-	if (status)
-		return status;
-	for (size_t i = 0; i < n && !status; i++)
-		status = append_file(from[i], headed && i, out.f, e);
-	if (!status)
-		return pd_outfile_commit(&out, e);
-	pd_outfile_abandon(&out);
-	return status;
-}
-
-/* Remove all intermediate files except the journal; a file that cannot be removed is named. */
-static void folder_tidy(const char *folder, struct pd_log *log)
-{
-	struct pd_buf path = { 0 };
-	char *own = pd_dedup_folder_path(folder, ".dedup");
-	DIR *dir = opendir(own);
-	struct dirent *entry;
-	if (dir)
-		errno = 0;
-	for (; dir && (entry = readdir(dir)); errno = 0) {
-		pd_buf_clear(&path);
-		pd_buf_printf(&path, "%s/%s", own, entry->d_name);
-		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "journal") && strcmp(entry->d_name, "lock") &&
-		    unlink(path.p) < 0)
-			pd_log_error(log, "cannot remove %s: %s", path.p, strerror(errno));
-	}
-	if (errno)
-		pd_log_error(log, "cannot clear %s: %s", own, strerror(errno));
-	if (dir)
-		closedir(dir);
-	free(own);
-	pd_buf_release(&path);
-}
-
-/* ==== the stages ==== */
-
-/* An output that is not in the journal yet. */
-struct pending {
-	struct pd_apply_result done;
-	char *input;
-	char *name; /* in the folder; NULL: nothing is written */
-};
-
-struct run {
-	int lock;
-	struct pd_outfile_batch *batch; /* of outputs */
-	struct pending *pending;
-	size_t n_pending, cap_pending;
-	const struct pd_dedup_options *o;
-	const char *folder;
-	char **inputs;
-	int n_inputs;
-	struct pd_log *log;
-	struct pd_journal journal;
-	struct pd_secret secret; /* of this run: shingles are made with it */
-	struct pd_dedup_counts counts;
-	struct pd_map met;     /* the state of each file when its unit was read: state_of its facts, by a hash of the path */
-	bool incomplete;       /* something could not be read for the report, or differs from its row */
-	struct pd_buf aliases; /* rows of the list of skipped records: other names of files */
-	struct pd_err *err;
-};
-
-static struct pd_reader_options reader_options(const struct run *r)
-{
-	return (struct pd_reader_options){ .inputs = r->inputs,
-					   .n_inputs = r->n_inputs,
-					   .files_from = r->o->walk.files_from,
-					   .max_block = r->o->walk.page.max_page + PD_BLOCK_ROOM,
-					   .fields = r->o->walk.fields };
-}
-
-/* The boilerplate table with which the rows are made; NULL: none, or no inputs. The caller frees it. */
-static char *table_path(const struct run *r)
-{
-	const char *given = r->o->walk.page.boilerplate;
-	if (!r->o->walk.learn)
-		return given ? pd_strdup(given) : NULL;
-	return r->journal.n_rows ? pd_dedup_folder_path(r->folder, DEDUP_TABLE) : NULL;
-}
-
-/* --- the beginning --- */
-
-/* The identity of a run: the program, its tables, and all given options. */
-static void print_options(const struct pd_dedup_options *o, const struct pd_tables *t, struct pd_buf *out)
-{
-	pd_buf_printf(out, "program=%s %s %s learn_boilerplate=%s %s", PD_VERSION, pd_buf_z(&t->must), pd_buf_z(&t->recorded),
-		      o->walk.learn ? "yes" : "no", o->given);
-}
-
-/* --- the secret ---
- *
- * Pages are compared by hashes that depend on a random secret of the run, so that no author of a page can compute a
- * page that looks like another.  The secret is in a separate file, which only the owner can read and which is
- * removed when the run has ended; the journal remains, and others may read it. */
-
-static int write_secret(struct run *r, const char *path)
-{
-	int error = pd_secret_random(&r->secret);
-	if (error < 0) {
-		errno = -error;
-		return pd_fail_errno(r->err, "cannot read random numbers");
-	}
-	unlink(path); /* of a run that was killed before it had rows: it may have other permissions */
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return pd_fail_errno(r->err, "cannot write %s", path);
-	bool good = write(fd, r->secret.bytes, sizeof r->secret.bytes) == (ssize_t)sizeof r->secret.bytes && fsync(fd) == 0;
-	int status = good ? PD_OK : pd_fail_errno(r->err, "cannot write %s", path);
-	close(fd);
-	return status;
-}
-
-static int read_secret(struct run *r, const char *path)
-{
-	char bytes[sizeof r->secret.bytes + 1];
-	FILE *f = fopen(path, "re");
-	size_t n = f ? fread(bytes, 1, sizeof bytes, f) : 0;
-	if (f)
-		fclose(f);
-	if (n != sizeof r->secret.bytes)
-		return pd_fail(r->err, PD_ERR_FORMAT, "%s is missing or damaged: delete the folder and start again", path);
-	memcpy(r->secret.bytes, bytes, n);
-	return PD_OK;
-}
-
-static int find_secret(struct run *r)
-{
-	char *path = pd_dedup_folder_path(r->folder, DEDUP_SECRET);
-	int status = r->journal.n_rows ? read_secret(r, path) : write_secret(r, path);
-	free(path);
+	if (!status && found && !r->o->resume)
+		status = pd_fail(r->err, PD_ERR_USAGE,
+				 "%s holds a run of dedup already: continue it with --resume, or name another folder", r->folder);
 	return status;
 }
 
 /* One run at a time writes to the folder. */
 static int take_folder(struct run *r)
 {
-	char *path = pd_dedup_folder_path(r->folder, DEDUP_LOCK);
-	int taken = pd_file_lock_try(AT_FDCWD, path, &r->lock), error = errno;
-	free(path);
-	errno = error;
-	if (taken < 0 && pd_file_lock_is_unsupported(error)) {
+	int taken = pd_file_lock_try(AT_FDCWD, in_folder(r, ".dedup/lock"), &r->lock);
+	if (taken < 0 && pd_file_lock_is_unsupported(errno)) {
 		pd_log_note(r->log, "%s: this file system has no locks; start no other run with this folder", r->folder);
 		return PD_OK;
 	}
 	if (taken < 0)
-		return pd_fail_errno(r->err, "cannot lock %s/" DEDUP_LOCK, r->folder);
+		return pd_fail_errno(r->err, "cannot lock %s/.dedup/lock", r->folder);
 	return taken ? PD_OK
 		     : pd_fail(r->err, PD_ERR_USAGE,
 			       "another run of dedup is writing to %s: wait until it has ended, or name another folder", r->folder);
 }
 
-static int check_run(struct run *r)
+/* Pages are compared by hashes that depend on a random secret of the run, so that no author of a page can compute a
+ * page that looks like another.  The secret is in a separate file, which only the owner can read and which is
+ * removed when the run has ended; the journal remains, and others may read it. */
+static int find_secret(struct run *r)
 {
-	bool found;
-	int status = folder_look(r->folder, &found, r->err);
-	if (!status && found && !r->o->resume)
-		status = pd_fail(r->err, PD_ERR_USAGE,
-				 "%s holds a run of dedup already: continue it with --resume, or name another folder", r->folder);
+	const char *path = in_folder(r, ".dedup/secret");
+	char bytes[sizeof r->secret.bytes + 1];
+	if (r->journal.n_rows) {
+		FILE *f = fopen(path, "re");
+		size_t n = f ? fread(bytes, 1, sizeof bytes, f) : 0;
+		if (f)
+			fclose(f);
+		if (n != sizeof r->secret.bytes)
+			return pd_fail(r->err, PD_ERR_FORMAT, "%s is missing or damaged: delete the folder and start again", path);
+		memcpy(r->secret.bytes, bytes, n);
+		return PD_OK;
+	}
+	int error = pd_secret_random(&r->secret);
+	errno = -error;
+	if (error < 0)
+		return pd_fail_errno(r->err, "cannot read random numbers");
+	unlink(path); /* of a run that was killed before it had rows: it may have other permissions */
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	bool good =
+		fd >= 0 && write(fd, r->secret.bytes, sizeof r->secret.bytes) == (ssize_t)sizeof r->secret.bytes && fsync(fd) == 0;
+	int status = good ? PD_OK : pd_fail_errno(r->err, "cannot write %s", path);
+	if (fd >= 0)
+		close(fd);
 	return status;
 }
 
@@ -332,15 +235,16 @@ static int enter(struct run *r)
 {
 	struct pd_tables tables;
 	struct pd_buf options = { 0 };
+	const char *journal = in_folder(r, PD_DEDUP_JOURNAL);
 	int status = check_run(r);
+	if (!status)
+		status = pd_tables_open(&tables, &r->o->walk.page, r->err);
 	if (status)
 		return status;
-	status = pd_tables_open(&tables, &r->o->walk.page, r->err);
-	if (status)
-		return status;
-	print_options(r->o, &tables, &options);
+	/* The identity of a run: the program, its tables, and all given options. */
+	pd_buf_printf(&options, "program=%s %s %s learn_boilerplate=%s %s", PD_VERSION, pd_buf_z(&tables.must),
+		      pd_buf_z(&tables.recorded), r->o->walk.learn ? "yes" : "no", r->o->given);
 	pd_tables_release(&tables);
-	char *journal = pd_dedup_folder_path(r->folder, PD_DEDUP_JOURNAL);
 	status = pd_apply_make_folders(journal, NULL, r->err);
 	if (!status)
 		status = take_folder(r);
@@ -349,157 +253,38 @@ static int enter(struct run *r)
 	if (!status)
 		status = pd_journal_open(&r->journal, journal, r->folder, pd_buf_span(&options), r->log, r->err);
 	pd_buf_set(&r->journal.options, pd_buf_span(&options));
+	pd_buf_release(&options);
 	if (!status && !r->journal.end)
 		status = find_secret(r);
-	if (!status)
-		folder_sweep_top(r->folder);
-	free(journal);
-	pd_buf_release(&options);
+	for (const char *const *name = reserved; !status && *name; name++)
+		sweep(in_folder(r, *name));
 	return status;
-}
-
-/* --- units of inputs ---
- *
- * A unit is a sequence of files, large enough to take some time and small enough that a kill loses little; or all
- * files, if rows depend on other pages.  The rows of a unit are made in one step. */
-
-enum { UNIT_BYTES = 64 << 20, UNIT_FILES = 4096 };
-
-/* Paths of a unit, and a hash of these and of the sizes and times of the files, by which a changed input is noticed. */
-struct units {
-	struct pd_read_files files;
-	struct pd_arena arena;
-	struct pd_map *met; /* of the run */
-	bool whole;	    /* all inputs are one unit */
-	/* of the unit at hand */
-	char **paths;
-	struct pd_found *found; /* how each was come by */
-	int n_paths;
-	size_t cap_paths, cap_found;
-	uint64_t identity;
-};
-
-static int units_open(struct units *u, const struct pd_reader_options *o, struct pd_map *met, bool whole, struct pd_err *e)
-{
-	*u = (struct units){ .met = met, .whole = whole };
-	return pd_read_files_open(&u->files, o, e);
-}
-
-static void units_release(struct units *u)
-{
-	pd_read_files_release(&u->files);
-	pd_arena_release(&u->arena);
-	free(u->paths);
-	free(u->found);
-}
-
-/* Hash of the state of a file, with a seed; 0 is reserved for a file that cannot be opened. */
-static uint64_t state_of(uint64_t seed, const struct stat *st)
-{
-	int64_t facts[] = { (int64_t)seed, (int64_t)st->st_size, (int64_t)st->st_mtim.tv_sec, (int64_t)st->st_mtim.tv_nsec };
-	return pd_hash64(facts, sizeof facts);
-}
-
-static uint32_t short_state(const struct stat *st)
-{
-	return (uint32_t)state_of(0, st) | 1;
-}
-
-static void add_to_unit(struct units *u, const struct pd_read_file *f, const struct stat *st)
-{
-	u->identity = pd_hash64_seed(f->path, strlen(f->path), state_of(u->identity, st));
-	*pd_map_put(u->met, pd_map_key(pd_span_z(f->path))) = access(f->path, R_OK) == 0 ? short_state(st) : 0;
-	u->paths = pd_grow(u->paths, (size_t)u->n_paths, &u->cap_paths, sizeof *u->paths);
-	u->found = pd_grow(u->found, (size_t)u->n_paths, &u->cap_found, sizeof *u->found);
-	u->found[u->n_paths] = (struct pd_found){ f->name, f->typed, f->found };
-	u->paths[u->n_paths++] = (char *)pd_arena_copy(&u->arena, pd_span_z(f->path)).p;
-}
-
-/* A missing or unreadable file is also part of the unit: `fp` names and counts it.  A file in an unknown state is
- * not: the journal would contain a size that no later run finds again. */
-static int stat_input(const struct pd_read_file *f, struct stat *st, struct pd_err *e)
-{
-	*st = (struct stat){ .st_mode = f->path ? S_IFREG : 0 };
-	if (!f->path || stat(f->path, st) == 0 || pd_errno_stays(errno))
-		return PD_OK;
-	return pd_fail_errno(e, "%s: cannot tell its size", f->label);
-}
-
-/* 1 a unit, 0 no more, negative.  PD_ERR_USAGE: an input that can be read only once. */
-static int units_next(struct units *u, struct pd_err *e)
-{
-	uint64_t bytes = 0;
-	struct pd_read_file f;
-	struct stat st;
-	int r = 1;
-	u->n_paths = 0;
-	u->identity = 0;
-	pd_arena_clear(&u->arena);
-	while ((u->whole || (bytes < UNIT_BYTES && u->n_paths < UNIT_FILES)) && (r = pd_read_files_next(&u->files, &f, e)) == 1) {
-		if (stat_input(&f, &st, e))
-			return PD_ERR_SYSTEM;
-		if (!S_ISREG(st.st_mode))
-			return pd_fail(e, PD_ERR_USAGE, "%s can be read only once, and dedup reads its inputs twice", f.label);
-		add_to_unit(u, &f, &st);
-		bytes += (uint64_t)st.st_size;
-	}
-	return r < 0 ? r : u->n_paths > 0;
 }
 
 /* --- rows --- */
 
-/* The files of the next step, by paths in the folder; NULL and missing files are ignored. */
-static int add_files(struct run *r, const char *const *paths, size_t n)
-{
-	int status = PD_OK;
-	for (size_t i = 0; i < n && !status; i++)
-		if (paths[i])
-			status = pd_journal_add_file(&r->journal, r->folder, paths[i] + strlen(r->folder) + 1, false, r->err);
-	return status;
-}
-
-/* The same, by names. */
-static int add_named(struct run *r, const char *const *names, size_t n)
-{
-	int status = PD_OK;
-	for (size_t i = 0; i < n && !status; i++)
-		status = pd_journal_add_file(&r->journal, r->folder, names[i], false, r->err);
-	return status;
-}
-
-static int make_rows(struct run *r, struct units *u, size_t unit)
+static int make_rows(struct run *r, struct pd_units *u, size_t unit)
 {
 	struct pd_walk_options walk = r->o->walk;
-	char *output = folder_unit(r->folder, unit, "fp"), *shingles = folder_unit(r->folder, unit, "shingles");
-	char *left_out = folder_unit(r->folder, unit, "left-out");
-	char *canonical =
-		pd_keep_has(&r->o->cluster.group.keep, PD_KEEP_CANONICAL) ? folder_unit(r->folder, unit, "canonical") : NULL;
-	char *table = walk.learn ? pd_dedup_folder_path(r->folder, DEDUP_TABLE) : NULL;
-	walk.output = output;
-	walk.shingles = shingles;
+	bool canonical = pd_keep_has(&r->o->cluster.group.keep, PD_KEEP_CANONICAL);
+	walk.output = of_unit(r, unit, "fp");
+	walk.shingles = of_unit(r, unit, "shingles");
 	walk.shingles_secret = &r->secret;
-	walk.left_out = left_out;
-	walk.canonical = canonical;
+	walk.left_out = of_unit(r, unit, "left-out");
+	walk.canonical = canonical ? of_unit(r, unit, "canonical") : NULL;
 	walk.files_from = NULL;
 	walk.found = u->found;
 	walk.ignore_damaged = walk.twice = true;
 	walk.tmp_dir = r->o->tmp_dir;
-	walk.save_boilerplate = table;
-	folder_sweep(output);
-	folder_sweep(shingles);
-	folder_sweep(left_out);
-	if (canonical)
-		folder_sweep(canonical);
-	if (table)
-		folder_sweep(table);
+	walk.save_boilerplate = walk.learn ? in_folder(r, TABLE) : NULL;
+	const char *const files[] = { walk.output, walk.shingles, walk.left_out, walk.save_boilerplate, walk.canonical };
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		if (files[i])
+			sweep(files[i]);
 	int status = pd_walk(&pd_walk_fp, &walk, u->paths, u->n_paths, r->log, r->err);
-	const char *const files[] = { output, shingles, left_out, canonical, table };
-	status = status < 0 ? status : add_files(r, files, sizeof files / sizeof *files);
-	free(table);
-	free(canonical);
-	free(left_out);
-	free(shingles);
-	free(output);
+	for (size_t i = 0; i < sizeof files / sizeof *files && status >= 0; i++)
+		if (files[i])
+			status = pd_journal_add_file(&r->journal, r->folder, files[i] + strlen(r->folder) + 1, false, r->err);
 	return status < 0 ? status : pd_journal_add_rows(&r->journal, u->identity, r->err);
 }
 
@@ -511,55 +296,53 @@ static void on_alias(void *ctx, const char *path)
 	pd_buf_add_z(&r->aliases, "\t-\t-\tanother name of a file that was read already\n");
 }
 
-static int changed(struct run *r, const char *what)
-{
-	return pd_fail(r->err, PD_ERR_PARAMS, "%s has changed since the run in %s began: start again in another folder", what,
-		       r->folder);
-}
-
-static int one_unit(struct run *r, struct units *u, size_t unit)
-{
-	if (unit >= r->journal.n_rows)
-		return r->journal.n_units ? changed(r, u->paths[0]) : make_rows(r, u, unit);
-	return r->journal.rows[unit] == u->identity ? PD_OK : changed(r, u->paths[0]);
-}
-
 static int do_rows(struct run *r)
 {
 	struct pd_reader_options o = reader_options(r);
+	struct pd_units u;
+	size_t n = 0;
 	o.once = true;
 	o.alias = on_alias;
 	o.damage_ctx = r;
-	struct units u;
-	size_t n_units = 0;
-	int status = units_open(&u, &o, &r->met, r->o->walk.learn, r->err), more = 0;
-	while (!status && (more = units_next(&u, r->err)) == 1)
-		status = one_unit(r, &u, n_units++);
-	if (!status && !more && n_units < r->journal.n_rows)
+	int status = pd_units_open(&u, &o, &r->met, r->o->walk.learn, r->err), more = 0;
+	for (; !status && (more = pd_units_next(&u, r->err)) == 1; n++) {
+		if (n >= r->journal.n_rows)
+			status = r->journal.n_units ? changed(r, u.paths[0]) : make_rows(r, &u, n);
+		else
+			status = r->journal.rows[n] == u.identity ? PD_OK : changed(r, u.paths[0]);
+	}
+	if (!status && !more && n < r->journal.n_rows)
 		status = changed(r, "the list of inputs");
 	else if (!status && !more && !r->journal.n_units)
-		status = pd_journal_add(&r->journal, r->err, "units %zu", n_units);
-	units_release(&u);
+		status = pd_journal_add(&r->journal, r->err, "units %zu", n);
+	pd_units_release(&u);
 	return status ? status : more;
 }
 
-/* --- pairs, verdicts --- */
+/* --- pairs --- */
 
-static int match_rows(struct run *r, const struct pd_stage_match *how, const char *output, struct pd_log *log)
+/* The rows are read back from their files, which a resumed run needs; it takes a five-hundredth of the time of making
+ * them. */
+static int match_rows(struct run *r, struct pd_stage_match match, const char *output, struct pd_log *log)
 {
-	struct pd_stage_match match = *how;
-	size_t n = r->journal.n_rows;
-	char **rows = folder_units(r->folder, n, "fp"), *path = pd_dedup_folder_path(r->folder, output);
 	match.preset = r->o->walk.preset;
 	match.jobs = r->o->walk.jobs;
 	match.tmp_dir = r->o->tmp_dir;
-	match.output = path;
+	match.output = in_folder(r, output);
 	match.ignore_damaged = true;
-	folder_sweep(path);
-	int status = pd_stage_match_run(&match, rows, (int)n, log, r->err);
-	folder_free(rows, n);
-	free(path);
-	return status;
+	sweep(match.output);
+	return pd_stage_match_run(&match, of_units(r, "fp"), (int)r->journal.n_rows, log, r->err);
+}
+
+static int do_pairs(struct run *r)
+{
+	static const char *const files[] = { PAIRS };
+	if (r->journal.pairs)
+		return PD_OK;
+	int status = match_rows(r, r->o->match, PAIRS, r->log);
+	if (!status)
+		status = add_files(r, files, 1);
+	return status ? status : pd_journal_add(&r->journal, r->err, "pairs");
 }
 
 /* --- pages like old ones, which are removed first ---
@@ -574,71 +357,35 @@ static int identity_of_old(struct run *r, uint64_t *out)
 	for (int i = 0; i < r->o->n_against; i++) {
 		if (stat(r->o->against[i], &st) < 0)
 			return pd_fail_errno(r->err, "--against: %s: cannot open", r->o->against[i]);
-		*out = state_of(pd_hash64_seed(r->o->against[i], strlen(r->o->against[i]), *out), &st) | 1;
+		*out = pd_unit_state(pd_hash64_seed(r->o->against[i], strlen(r->o->against[i]), *out), &st) | 1;
 	}
 	return PD_OK;
 }
 
-/* Ids as rows have them, hashed: of rows of all units, or of the pages that went in a file of verdicts. */
-static int add_ids(struct run *r, char **paths, size_t n, bool verdicts, struct pd_map *out)
+/* Hashes of the ids of all pages, as rows have them. */
+static int add_new_ids(struct run *r, struct pd_map *out)
 {
-	static const char *const columns[] = { "id", "is_duplicate", NULL }, *const of_rows[] = { "id", "url", NULL };
-	struct pd_tsv_reader in = { .kind = verdicts ? "verdicts" : "fp",
-				    .columns = verdicts ? columns : of_rows,
-				    .v1_columns = verdicts ? pd_verdicts_columns : pd_fp_columns,
-				    .paths = paths,
-				    .n_paths = (int)n };
+	static const char *const columns[] = { "id", "url", NULL };
+	struct pd_tsv_reader in = { .kind = "fp",
+				    .columns = columns,
+				    .v1_columns = pd_fp_columns,
+				    .paths = of_units(r, "fp"),
+				    .n_paths = (int)r->journal.n_rows };
 	int more;
 	while ((more = pd_tsv_next(&in, r->err)) == 1)
-		if (!verdicts || pd_span_is(in.fields[1], "1"))
-			pd_map_add(out, pd_map_key(in.fields[0]));
+		pd_map_add(out, pd_map_key(in.fields[0]));
 	pd_tsv_release(&in);
 	return more;
 }
 
-static int add_new_ids(struct run *r, struct pd_map *out)
+static int do_against(struct run *r)
 {
-	size_t n = r->journal.n_rows;
-	char **rows = folder_units(r->folder, n, "fp");
-	int status = add_ids(r, rows, n, false, out);
-	folder_free(rows, n);
-	return status;
-}
-
-static int match_old(struct run *r)
-{
+	static const char *const files[] = { OLD_PAIRS, OLD_VERDICTS };
 	struct pd_stage_match match = r->o->match;
-	match.against = r->o->against;
-	match.n_against = r->o->n_against;
-	return match_rows(r, &match, DEDUP_OLD_PAIRS, r->log);
-}
-
-static int cluster_around_old(struct run *r)
-{
 	struct pd_stage_cluster cluster = r->o->cluster;
 	struct pd_map new = { 0 };
 	struct pd_log log = *r->log;
-	char *pairs = pd_dedup_folder_path(r->folder, DEDUP_OLD_PAIRS),
-	     *output = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS);
-	cluster.linkage = PD_LINKAGE_STAR;
-	cluster.group.linkage = PD_LINKAGE_STAR;
-	cluster.group.in.may_go = &new;
-	cluster.group.in.tmp_dir = r->o->tmp_dir;
-	cluster.output = output;
-	cluster.ignore_damaged = log.quiet = true;
-	folder_sweep(output);
-	int status = add_new_ids(r, &new);
-	if (!status)
-		status = pd_stage_cluster_run(&cluster, &pairs, 1, &log, r->err);
-	pd_map_release(&new);
-	free(pairs);
-	free(output);
-	return status;
-}
-
-static int do_against(struct run *r)
-{
-	static const char *const files[] = { DEDUP_OLD_PAIRS, DEDUP_OLD_VERDICTS };
+	char *pairs = in_folder(r, OLD_PAIRS);
 	uint64_t identity;
 	if (!r->o->n_against)
 		return PD_OK;
@@ -647,169 +394,196 @@ static int do_against(struct run *r)
 		return status;
 	if (r->journal.against)
 		return changed(r, "what --against names");
-	status = match_old(r);
+	match.against = r->o->against;
+	match.n_against = r->o->n_against;
+	status = match_rows(r, match, OLD_PAIRS, r->log);
 	if (!status)
-		status = cluster_around_old(r);
+		status = add_new_ids(r, &new);
+	cluster.linkage = cluster.group.linkage = PD_LINKAGE_STAR;
+	cluster.group.in.may_go = &new;
+	cluster.group.in.tmp_dir = r->o->tmp_dir;
+	cluster.output = in_folder(r, OLD_VERDICTS);
+	cluster.ignore_damaged = log.quiet = true;
+	sweep(cluster.output);
 	if (!status)
-		status = add_named(r, files, sizeof files / sizeof *files);
+		status = pd_stage_cluster_run(&cluster, &pairs, 1, &log, r->err);
+	pd_map_release(&new);
+	if (!status)
+		status = add_files(r, files, 2);
 	return status ? status : pd_journal_add(&r->journal, r->err, "against %" PRIu64, identity);
 }
 
-/* Rows of verdicts as they are read, to be written under other numbers of clusters. */
-struct merging {
-	FILE *out;
-	struct pd_map *new, named; /* ids of pages that may be removed; ids in the later verdicts */
-	struct pd_buf suspects;	   /* rows of suspects of old pages */
-	struct pd_buf ids;	   /* … hashed, as 8 bytes each */
-	uint64_t clusters;
-};
+/* --- verdicts ---
+ *
+ * They are written, counted, and added to the pages that are removed from the dumps.  Verdicts on pages like old ones
+ * come first; they are read from a file, because they are a step of their own. */
 
-/* Suspects of an old page wait, because the later verdicts may have a row for them. */
-static void take_row(struct merging *m, const struct pd_tsv_reader *in, bool old, uint64_t first)
+enum { CLUSTER, ID, URL, IS_DUPLICATE, DUP_OF, SUSPECT, DIGEST };
+static const char *const old_columns[] = { "cluster_id", "id", "url", "is_duplicate", "dup_of", "suspect", "content_digest", NULL };
+
+static struct pd_tsv_reader read_old(struct run *r)
 {
-	uint64_t cluster = 0, id = pd_map_key(in->fields[1]);
-	struct pd_span rest = in->line, number;
-	pd_span_split(&rest, '\t', &number);
-	if (!old)
-		pd_map_add(&m->named, id);
-	if (!pd_span_u64(in->fields[0], &cluster)) {
-		if (!old)
-			fprintf(m->out, "%.*s\n", (int)in->line.n, in->line.p);
-		else if (pd_map_has(m->new, id)) {
-			pd_buf_add_span(&m->suspects, in->line);
-			pd_buf_add_c(&m->suspects, '\n');
-			pd_buf_add(&m->ids, &id, sizeof id);
-		}
-		return;
-	}
-	cluster += first;
-	m->clusters = cluster > m->clusters ? cluster : m->clusters;
-	fprintf(m->out, "%" PRIu64 "\t%.*s\n", cluster, (int)rest.n, rest.p);
+	char **path = pd_arena_alloc(&r->paths, sizeof *path);
+	*path = in_folder(r, OLD_VERDICTS);
+	return (struct pd_tsv_reader){
+		.kind = "verdicts", .columns = old_columns, .v1_columns = pd_verdicts_columns, .paths = path, .n_paths = 1
+	};
 }
 
-static int merge_file(struct run *r, struct merging *m, char *path, bool old)
+static int find_old_gone(struct run *r)
 {
-	static const char *const columns[] = { "cluster_id", "id", NULL };
-	struct pd_tsv_reader in = {
-		.kind = "verdicts", .columns = columns, .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1
-	};
-	uint64_t first = m->clusters;
+	struct pd_tsv_reader in = read_old(r);
 	int more;
 	while ((more = pd_tsv_next(&in, r->err)) == 1)
-		take_row(m, &in, old, first);
-	struct pd_span suspects = pd_buf_span(&m->suspects), totals = pd_buf_span(&in.totals), line;
-	for (size_t i = 0; !old && suspects.n && pd_span_split(&suspects, '\n', &line); i++) {
-		uint64_t id;
-		memcpy(&id, m->ids.p + i * sizeof id, sizeof id);
-		if (!pd_map_has(&m->named, id))
-			fprintf(m->out, "%.*s\n", (int)line.n, line.p);
-	}
-	while (!old && totals.n && pd_span_split(&totals, '\n', &line))
-		fprintf(m->out, "# total %.*s\n", (int)line.n, line.p);
+		if (pd_span_is(in.fields[IS_DUPLICATE], "1")) {
+			pd_map_add(&r->old_gone, pd_map_key(in.fields[ID]));
+			r->journal.counts.of_old++;
+		}
 	pd_tsv_release(&in);
 	return more;
 }
 
-/* The parameters, and the names of the columns. */
-static int copy_header(struct run *r, const char *path, FILE *to)
+static int take_verdict(struct run *r, const struct pd_apply_verdict *v, struct pd_err *e)
 {
-	struct pd_line_reader lines = { 0 };
-	struct pd_span line;
-	FILE *f = fopen(path, "re");
-	int more = 1;
-	if (!f)
-		return pd_fail_errno(r->err, "cannot open %s", path);
-	pd_line_reader_start(&lines, f, path);
-	for (int i = 0; i < 2 && (more = pd_line_next(&lines, &line, r->err)) == 1; i++)
-		fprintf(to, "%.*s\n", (int)line.n, line.p);
-	pd_line_reader_release(&lines);
-	fclose(f);
-	return more < 0 ? more : PD_OK;
+	union pd_dedup_counts *c = &r->journal.counts;
+	c->duplicates += v->duplicate;
+	c->suspects += v->suspect;
+	c->clusters += !v->duplicate && !v->suspect;
+	return pd_apply_removals_add(r->removals, v, e);
 }
 
-/* The header of the later verdicts, then clusters around old pages, then the others. */
-static int merge_verdicts(struct run *r, char *old, char *new, const char *to)
+/* Clusters around old pages.  Suspects of an old page wait, because the other verdicts may have a row for them. */
+static int begin_verdicts(void *ctx, FILE *out, struct pd_err *e)
 {
-	struct pd_map ids = { 0 };
-	struct merging m = { .new = &ids };
-	struct pd_outfile out;
-	int status = add_new_ids(r, &ids);
-	if (!status)
-		status = pd_outfile_open(&out, to, r->err);
-	if (!status) {
-		m.out = out.f;
-		status = copy_header(r, new, out.f);
-		if (!status)
-			status = merge_file(r, &m, old, true);
-		if (!status)
-			status = merge_file(r, &m, new, false);
-		if (!status)
-			status = pd_outfile_commit(&out, r->err);
-		else
-			pd_outfile_abandon(&out);
+	struct run *r = ctx;
+	struct pd_map new = { 0 };
+	if (!r->o->n_against)
+		return PD_OK;
+	struct pd_tsv_reader in = read_old(r);
+	int more = add_new_ids(r, &new);
+	while (!more && (more = pd_tsv_next(&in, e)) == 1) {
+		const struct pd_span *f = in.fields;
+		uint64_t cluster, id = pd_map_key(f[ID]);
+		if (pd_span_u64(f[CLUSTER], &cluster)) {
+			struct pd_apply_verdict v = { f[ID], f[URL], f[DUP_OF], f[DIGEST], pd_span_is(f[IS_DUPLICATE], "1"),
+						      false, false };
+			r->old_clusters = cluster > r->old_clusters ? cluster : r->old_clusters;
+			fprintf(out, "%.*s\n", (int)in.line.n, in.line.p);
+			more = take_verdict(r, &v, e);
+		} else {
+			if (pd_map_has(&new, id)) {
+				pd_buf_add_span(&r->old_suspects, in.line);
+				pd_buf_add_c(&r->old_suspects, '\n');
+				pd_buf_add(&r->old_ids, &id, sizeof id);
+			}
+			more = 0;
+		}
 	}
-	pd_map_release(&ids);
-	pd_map_release(&m.named);
-	pd_buf_release(&m.suspects);
-	pd_buf_release(&m.ids);
+	pd_tsv_release(&in);
+	pd_map_release(&new);
+	return more;
+}
+
+static int add_verdict(void *ctx, struct pd_group *g, struct pd_group_member *m, struct pd_err *e)
+{
+	struct run *r = ctx;
+	struct pd_page_view page = pd_pages_view(&g->pages, m->page);
+	bool kept = m->keep == m->page;
+	struct pd_apply_verdict v = { .id = page.id, .url = page.url, .content_digest = page.content_digest };
+	v.dup_of = kept ? pd_span("-", 1) : pd_pages_view(&g->pages, m->keep).id;
+	v.suspect = m->suspect.n;
+	v.duplicate = !kept && !v.suspect;
+	m->cluster += (uint32_t)r->old_clusters;
+	if (r->o->n_against)
+		pd_map_add(&r->named, pd_map_key(page.id));
+	return take_verdict(r, &v, e);
+}
+
+static void add_total(uint64_t *to, struct pd_span totals, const char *key)
+{
+	uint64_t n = 0;
+	if (pd_span_u64(pd_param(totals, key), &n))
+		*to += n;
+}
+
+static int end_verdicts(void *ctx, const struct pd_group *g, FILE *out, struct pd_err *e)
+{
+	struct run *r = ctx;
+	union pd_dedup_counts *c = &r->journal.counts;
+	struct pd_span suspects = pd_buf_span(&r->old_suspects), totals = pd_buf_span(&g->pages.totals), line,
+		       f[PD_VERDICTS_COLUMNS];
+	int status = PD_OK;
+	for (size_t i = 0; !status && suspects.n && pd_span_split(&suspects, '\n', &line); i++) {
+		uint64_t id;
+		memcpy(&id, r->old_ids.p + i * sizeof id, sizeof id);
+		if (pd_map_has(&r->named, id))
+			continue;
+		fprintf(out, "%.*s\n", (int)line.n, line.p);
+		pd_tsv_fields(line, f, PD_VERDICTS_COLUMNS);
+		struct pd_apply_verdict v = { f[PD_VERDICTS_ID],
+					      f[PD_VERDICTS_URL],
+					      f[PD_VERDICTS_DUP_OF],
+					      f[PD_VERDICTS_CONTENT_DIGEST],
+					      false,
+					      true,
+					      false };
+		status = take_verdict(r, &v, e);
+	}
+	/* A line for each unit of the inputs. */
+	while (totals.n && pd_span_split(&totals, '\n', &line)) {
+		add_total(&c->pages, line, "pages");
+		add_total(&c->without_fingerprint, line, "without_fingerprint");
+		add_total(&c->left_out, line, "left_out");
+		add_total(&c->damaged, line, "damaged");
+		add_total(&c->inputs_without_pages, line, "inputs_without_pages");
+		add_total(&c->bytes, line, "bytes");
+	}
 	return status;
 }
-
-static int do_pairs(struct run *r)
-{
-	static const char *const files[] = { DEDUP_PAIRS };
-	if (r->journal.pairs)
-		return PD_OK;
-	int status = match_rows(r, &r->o->match, DEDUP_PAIRS, r->log);
-	if (!status)
-		status = add_named(r, files, sizeof files / sizeof *files);
-	return status ? status : pd_journal_add(&r->journal, r->err, "pairs");
-}
-
-static int do_verdicts(struct run *r)
-{
-	static const char *const files[] = { "verdicts.tsv", DEDUP_NEW_VERDICTS };
-	struct pd_stage_cluster cluster = r->o->cluster;
-	if (r->journal.verdicts)
-		return PD_OK;
-	char *pairs = pd_dedup_folder_path(r->folder, DEDUP_PAIRS), *output = pd_dedup_folder_path(r->folder, "verdicts.tsv");
-	size_t n = r->journal.n_rows;
-	char **shingles = folder_units(r->folder, n, "shingles");
-	cluster.group.shingles = shingles;
-	cluster.group.n_shingles = (int)n;
-	char **canonical = folder_units(r->folder, n, "canonical");
-	cluster.group.keep.canonical = canonical;
-	cluster.group.keep.n_canonical = pd_keep_has(&cluster.group.keep, PD_KEEP_CANONICAL) ? (int)n : 0;
-	cluster.group.shingles_secret = &r->secret;
-	char *old = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS), *new = pd_dedup_folder_path(r->folder, DEDUP_NEW_VERDICTS);
-	struct pd_map gone = { 0 };
-	int status = r->o->n_against ? add_ids(r, &old, 1, true, &gone) : PD_OK;
-	cluster.output = r->o->n_against ? new : output;
-	cluster.group.in.gone = r->o->n_against ? &gone : NULL;
-	cluster.group.in.tmp_dir = r->o->tmp_dir;
-	cluster.ignore_damaged = true;
-	if (!status)
-		status = pd_stage_cluster_run(&cluster, &pairs, 1, r->log, r->err);
-	if (!status && r->o->n_against)
-		status = merge_verdicts(r, old, new, output);
-	pd_map_release(&gone);
-	folder_free(shingles, n);
-	folder_free(canonical, n);
-	free(pairs);
-	free(output);
-	free(old);
-	free(new);
-	if (!status)
-		status = add_named(r, files, sizeof files / sizeof *files);
-	return status ? status : pd_journal_add(&r->journal, r->err, "verdicts");
-}
-
-/* --- outputs --- */
 
 static void tell_bad_verdict(void *ctx, const char *why)
 {
 	pd_log_error(((struct run *)ctx)->log, "%s", why);
 }
+
+static struct pd_apply_removals_options removals_options(struct run *r)
+{
+	return (struct pd_apply_removals_options){ .keep_dup_of = r->o->rewrite_revisits,
+						   .remove_suspects = r->o->remove_suspects,
+						   .bad_row = tell_bad_verdict,
+						   .ctx = r };
+}
+
+static int do_verdicts(struct run *r)
+{
+	static const char *const files[] = { "verdicts.tsv" };
+	const struct pd_stage_verdicts also = { begin_verdicts, add_verdict, end_verdicts, r };
+	struct pd_apply_removals_options o = removals_options(r);
+	struct pd_stage_cluster cluster = r->o->cluster;
+	size_t n = r->journal.n_rows;
+	char *pairs = in_folder(r, PAIRS);
+	if (r->journal.verdicts)
+		return PD_OK;
+	r->removals = pd_apply_removals_begin(&o);
+	cluster.also = &also;
+	cluster.output = in_folder(r, "verdicts.tsv");
+	cluster.ignore_damaged = true;
+	cluster.group.shingles = of_units(r, "shingles");
+	cluster.group.n_shingles = (int)n;
+	cluster.group.shingles_secret = &r->secret;
+	cluster.group.keep.canonical = of_units(r, "canonical");
+	cluster.group.keep.n_canonical = pd_keep_has(&cluster.group.keep, PD_KEEP_CANONICAL) ? (int)n : 0;
+	cluster.group.in.gone = r->o->n_against ? &r->old_gone : NULL;
+	cluster.group.in.tmp_dir = r->o->tmp_dir;
+	int status = r->o->n_against ? find_old_gone(r) : PD_OK;
+	if (!status)
+		status = pd_stage_cluster_run(&cluster, &pairs, 1, r->log, r->err);
+	if (!status)
+		status = add_files(r, files, 1);
+	return status ? status : pd_journal_add_verdicts(&r->journal, r->err);
+}
+
+/* --- outputs --- */
 
 static void pass_over_damage(void *ctx, const struct pd_read_damage *damage)
 {
@@ -845,7 +619,7 @@ static bool is_done(void *ctx, const struct pd_read_file *file, const char *outp
 	if (pd_map_has(&r->journal.outputs, pd_map_key(pd_span_z(file->label))))
 		return true;
 	if (r->o->resume)
-		folder_sweep(output);
+		sweep(output);
 	return false;
 }
 
@@ -854,7 +628,7 @@ static int on_input(void *ctx, const struct pd_read_file *file, const struct sta
 {
 	struct run *r = ctx;
 	const uint32_t *was = pd_map_find(&r->met, pd_map_key(pd_span_z(file->path)));
-	if (!was || *was == (st ? short_state(st) : 0))
+	if (!was || *was == (st ? pd_unit_short_state(st) : 0))
 		return PD_OK;
 	if (!st)
 		return pd_fail_errno(e, "%s: cannot open it now, though it could be opened before", file->label);
@@ -863,10 +637,10 @@ static int on_input(void *ctx, const struct pd_read_file *file, const struct sta
 		    : PD_OK;
 }
 
-static struct pd_apply_options apply_options(struct run *r, struct pd_apply_removals *removals)
+static struct pd_apply_options apply_options(struct run *r)
 {
 	struct pd_apply_options a = { .in = reader_options(r),
-				      .removals = removals,
+				      .removals = r->removals,
 				      .output = r->folder,
 				      .to_folder = true,
 				      .any_packing = true,
@@ -886,285 +660,226 @@ static struct pd_apply_options apply_options(struct run *r, struct pd_apply_remo
 	return a;
 }
 
-/* `verdicts`: NULL for none. */
-static int read_removals(struct run *r, char *verdicts, struct pd_apply_removals **out)
-{
-	struct pd_apply_removals_options o = { .paths = &verdicts,
-					       .n_paths = verdicts ? 1 : 0,
-					       .keep_dup_of = r->o->rewrite_revisits,
-					       .remove_suspects = r->o->remove_suspects,
-					       .bad_row = tell_bad_verdict,
-					       .ctx = r };
-	return pd_apply_removals_read(out, &o, r->err);
-}
-
-/* Outputs that have their names, and inputs without an output. */
+/* Write the outputs that have their names, and inputs without an output, to the journal. */
 static int note_outputs(struct run *r)
 {
 	int status = PD_OK;
 	size_t n = r->n_pending;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && !status; i++) {
 		struct pending *p = &r->pending[i];
-		if (!status && p->name)
-			status = pd_journal_add_file(&r->journal, r->folder, p->name, p->done.linked, r->err);
+		if (p->name)
+			status = pd_journal_add_file(&r->journal, r->folder, p->name, p->linked, r->err);
 		if (!status)
 			pd_journal_add_output(&r->journal, &p->done, p->input);
-		free(p->input);
-		free(p->name);
 	}
+	pd_arena_clear(&r->names);
 	r->n_pending = 0;
 	return !status && n ? pd_journal_sync(&r->journal, r->err) : status;
 }
 
-/* The batch has been committed when it is empty again. */
-static int add_output(struct run *r, const struct pd_apply_result *done)
+static const char *keep_name(struct run *r, const char *name)
 {
-	enum { PENDING_MAX = 256 };
-	bool waits = !pd_outfile_batch_is_empty(r->batch);
-	r->pending = pd_grow(r->pending, r->n_pending, &r->cap_pending, sizeof *r->pending);
-	r->pending[r->n_pending++] =
-		(struct pending){ *done, pd_strdup(done->file->label), done->output ? pd_strdup(done->place) : NULL };
-	if (r->n_pending < PENDING_MAX && (waits || !done->output))
-		return PD_OK;
-	int status = waits ? pd_outfile_batch_commit(r->batch, r->err) : PD_OK;
-	return status ? status : note_outputs(r);
+	return pd_arena_copy(&r->names, pd_span_z(name)).p;
 }
 
-static int write_outputs(struct run *r, struct pd_apply *apply)
+static int do_outputs(struct run *r)
 {
+	struct pd_apply *apply = NULL;
 	struct pd_apply_result done;
 	size_t met = 0;
-	int more;
-	while ((more = pd_apply_next(apply, &done, r->err)) == 1) {
+	char *verdicts = in_folder(r, "verdicts.tsv");
+	struct pd_apply_removals_options o = removals_options(r);
+	if (r->o->dry_run)
+		return PD_OK;
+	o.paths = &verdicts;
+	o.n_paths = 1;
+	int more = PD_OK;
+	if (r->removals)
+		pd_apply_removals_end(r->removals);
+	else
+		more = pd_apply_removals_read(&r->removals, &o, r->err);
+	struct pd_apply_options a = apply_options(r);
+	a.batch = r->batch = pd_outfile_batch_new();
+	if (!more)
+		more = pd_apply_open(&apply, &a, r->err);
+	while (!more && (more = pd_apply_next(apply, &done, r->err)) == 1) {
+		more = PD_OK;
 		met += pd_map_has(&r->met, pd_map_key(pd_span_z(done.file->path)));
-		if (!done.skipped && !done.error && (more = add_output(r, &done)) < 0)
-			break;
+		if (done.skipped || done.error)
+			continue;
+		/* The batch was committed if it is empty. */
+		bool waits = !pd_outfile_batch_is_empty(r->batch);
+		r->pending[r->n_pending++] = (struct pending){ { { done.pages, done.removed_with_page, done.bytes_in,
+								   done.bytes_out, done.rewritten, done.lost } },
+							       keep_name(r, done.file->label),
+							       done.output ? keep_name(r, done.place) : NULL,
+							       done.linked };
+		if (r->n_pending < PENDING_MAX && (waits || !done.output))
+			continue;
+		if (waits)
+			more = pd_outfile_batch_commit(r->batch, r->err);
+		if (!more)
+			more = note_outputs(r);
 	}
 	if (!more)
 		more = pd_outfile_batch_commit(r->batch, r->err);
 	if (!more)
 		more = note_outputs(r);
-	return more || met == r->met.n ? more : changed(r, "the list of inputs");
-}
-
-static void release_outputs(struct run *r)
-{
-	for (size_t i = 0; i < r->n_pending; i++) {
-		free(r->pending[i].input);
-		free(r->pending[i].name);
-	}
-	free(r->pending);
-	r->pending = NULL;
-	r->n_pending = r->cap_pending = 0;
-	pd_outfile_batch_free(r->batch);
-	r->batch = NULL;
-}
-
-static int do_outputs(struct run *r)
-{
-	struct pd_apply_removals *removals = NULL;
-	struct pd_apply *apply = NULL;
-	if (r->o->dry_run)
-		return PD_OK;
-	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv");
-	int status = read_removals(r, verdicts, &removals);
-	struct pd_apply_options a = apply_options(r, removals);
-	a.batch = r->batch = pd_outfile_batch_new();
-	if (!status)
-		status = pd_apply_open(&apply, &a, r->err);
-	if (!status)
-		status = write_outputs(r, apply);
+	if (!more && met != r->met.n)
+		more = changed(r, "the list of inputs");
 	pd_log_many_end(r->log);
 	pd_apply_free(apply);
-	release_outputs(r);
-	pd_apply_removals_free(removals);
-	free(verdicts);
-	return status;
+	pd_outfile_batch_free(r->batch);
+	return more;
 }
 
 /* Check the paths of all outputs before hours are spent. */
 static int check_outputs(struct run *r)
 {
-	struct pd_apply_removals *removals = NULL;
 	struct pd_apply *apply = NULL;
-	int status = r->o->walk.left_out ? pd_outfile_check_own(r->o->walk.left_out, r->err) : PD_OK;
-	if (!status)
-		status = read_removals(r, NULL, &removals);
-	struct pd_apply_options a = apply_options(r, removals);
 	const char *list = r->o->walk.left_out, *const also_written[] = { list && strcmp(list, "-") ? list : NULL, NULL };
-	a.also_written = also_written;
-	a.reserved = folder_reserved;
-	a.any_packing = r->o->walk.ignore_damaged || r->o->dry_run;
+	struct pd_apply_removals_options o = removals_options(r);
+	for (const char *const *name = reserved; list && *name; name++)
+		if (!strcmp(list, in_folder(r, *name)))
+			return pd_fail(r->err, PD_ERR_USAGE, "%s is written by every run: name another file for --left-out", list);
+	int status = pd_outfile_check(list, r->inputs, r->n_inputs, r->err);
+	uint64_t identity;
 	if (!status)
-		status = pd_apply_open(&apply, &a, r->err);
+		status = identity_of_old(r, &identity);
+	if (!status && list)
+		status = pd_outfile_check_own(list, r->err);
+	if (status)
+		return status;
+	struct pd_apply_options a = apply_options(r);
+	a.removals = pd_apply_removals_begin(&o);
+	pd_apply_removals_end(a.removals);
+	a.also_written = also_written;
+	a.reserved = reserved;
+	a.any_packing = r->o->walk.ignore_damaged || r->o->dry_run;
+	status = pd_apply_open(&apply, &a, r->err);
 	pd_apply_free(apply);
-	pd_apply_removals_free(removals);
+	pd_apply_removals_free(a.removals);
 	return status;
 }
 
 /* --- the end --- */
 
-/* Match the pairs once more with one more bit, to report the difference: next to reading pages this costs very
- * little. */
-static int match_more(struct run *r)
+/* Its sources are kept until the run has ended, so that a resumed run makes the same report.  The pairs are matched once
+ * more with one more bit, to report the difference: next to reading pages this costs very little. */
+static int write_report(struct run *r)
 {
 	struct pd_stage_match match = r->o->match;
 	struct pd_log log = *r->log;
-	log.quiet = match.quiet = true;
-	match.explain = false;
-	match.one_more = match.plan != PD_PLAN_PAPER; /* whose k has its own upper limit */
-	return match_rows(r, &match, DEDUP_MORE_PAIRS, &log);
-}
-
-/* Its sources are kept until the run has ended, so that a resumed run makes the same report. */
-static int write_report(struct run *r)
-{
+	struct pd_map new = { 0 };
 	if (!r->o->report)
 		return PD_OK;
-	char *pairs = pd_dedup_folder_path(r->folder, DEDUP_MORE_PAIRS);
-	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv");
-	char *output = pd_dedup_folder_path(r->folder, "report.html"), *table = table_path(r);
-	struct pd_map new = { 0 };
-	struct pd_dedup_report report = { .verdicts = verdicts,
-					  .pairs = pairs,
-					  .output = output,
-					  .boilerplate = table,
+	struct pd_dedup_report report = { .verdicts = in_folder(r, "verdicts.tsv"),
+					  .pairs = in_folder(r, ".dedup/more.tsv"),
+					  .output = in_folder(r, "report.html"),
+					  .boilerplate = table_path(r),
 					  .in = reader_options(r),
 					  .new = &new,
 					  .bytes_in = r->o->dry_run ? 0 : r->journal.sums.bytes_in,
 					  .bytes_out = r->o->dry_run ? 0 : r->journal.sums.bytes_out };
-	int status = match_more(r);
+	log.quiet = match.quiet = true;
+	match.explain = false;
+	match.one_more = match.plan != PD_PLAN_PAPER; /* whose k has its own upper limit */
+	int status = match_rows(r, match, ".dedup/more.tsv", &log);
 	if (!status && r->o->n_against)
 		status = add_new_ids(r, &new);
 	if (!status)
 		status = r->o->report(r->o, &report, r->log, r->err);
 	r->incomplete |= status > 0;
 	pd_map_release(&new);
-	free(pairs);
-	free(verdicts);
-	free(output);
-	free(table);
 	return status < 0 ? status : PD_OK;
 }
 
-static int copy_to_top(struct run *r, char *const *from, size_t n, const char *name)
+/* Copy files into one: files that a run reads stay in their place until it has ended.  `headed`: the first line of all
+ * except the first is a header. */
+static int copy_files(struct run *r, char *const *from, size_t n, bool headed, const char *to)
 {
-	char *to = pd_dedup_folder_path(r->folder, name);
-	int status = folder_copy(from, n, false, to, r->err);
-	free(to);
-	return status;
-}
-
-static int keep_rows(struct run *r)
-{
-	size_t n = r->journal.n_rows;
-	char **rows = folder_units(r->folder, n, "fp"), *pairs = pd_dedup_folder_path(r->folder, DEDUP_PAIRS);
-	int status = copy_to_top(r, rows, n, "rows.fp");
-	char *old = pd_dedup_folder_path(r->folder, DEDUP_OLD_PAIRS);
-	if (!status)
-		status = copy_to_top(r, &pairs, 1, "pairs.tsv");
-	if (!status && r->o->n_against)
-		status = copy_to_top(r, &old, 1, "old-pairs.tsv");
-	folder_free(rows, n);
-	free(pairs);
-	free(old);
-	return status;
-}
-
-/* The boilerplate table of the verdicts: `explain` uses this copy. */
-static int keep_table(struct run *r)
-{
-	char *table = table_path(r);
-	int status = table ? copy_to_top(r, &table, 1, "site.bp") : PD_OK;
-	free(table);
-	return status;
-}
-
-static int write_aliases(struct run *r, const char *path)
-{
-	struct pd_outfile f;
-	int status = pd_outfile_open(&f, path, r->err);
+	struct pd_outfile out;
+	uint64_t written = 0;
+	int status = pd_outfile_open(&out, to, r->err);
 	if (status)
 		return status;
-	fprintf(f.f, "#id\turl\ttype\treason\n%s", pd_buf_z(&r->aliases));
-	return pd_outfile_commit(&f, r->err);
+	for (size_t i = 0; i < n && !status; i++) {
+		uint64_t at = 0;
+		FILE *f = fopen(from[i], "re");
+		int c = 0;
+		if (!f) {
+			status = pd_fail_errno(r->err, "cannot open %s", from[i]);
+			break;
+		}
+		while (headed && i && c != '\n' && (c = getc(f)) != EOF)
+			at++;
+		status = ferror(f) ? pd_fail_errno(r->err, "cannot read %s", from[i])
+				   : pd_copy_range(fileno(f), from[i], at, UINT64_MAX, out.f, &written, r->err);
+		fclose(f);
+	}
+	if (!status)
+		return pd_outfile_commit(&out, r->err);
+	pd_outfile_abandon(&out);
+	return status;
+}
+
+static int copy_to_top(struct run *r, const char *from, const char *name)
+{
+	return copy_files(r, (char *[]){ (char *)from }, 1, false, in_folder(r, name));
 }
 
 /* The skipped records of all units, as fp would list them, and then the files that are not an input of any. */
 static int list_left_out(struct run *r)
 {
 	size_t n = r->journal.n_rows;
-	if (!r->o->walk.left_out)
-		return PD_OK;
-	char **units = folder_units(r->folder, n, "left-out"), *aliases = pd_dedup_folder_path(r->folder, ".dedup/aliases");
-	char **lists = pd_alloc((n + 1) * sizeof *lists);
+	char **units = of_units(r, "left-out"), **lists = pd_arena_alloc(&r->paths, (n + 1) * sizeof *lists);
+	struct pd_outfile f;
 	memcpy(lists, units, n * sizeof *lists);
-	lists[n] = aliases;
-	int status = write_aliases(r, aliases);
-	if (!status)
-		status = folder_copy(lists, n + 1, true, r->o->walk.left_out, r->err);
-	free(lists);
-	free(aliases);
-	folder_free(units, n);
-	return status;
+	lists[n] = in_folder(r, ".dedup/aliases");
+	int status = pd_outfile_open(&f, lists[n], r->err);
+	if (status)
+		return status;
+	fprintf(f.f, "#id\turl\ttype\treason\n%s", pd_buf_z(&r->aliases));
+	status = pd_outfile_commit(&f, r->err);
+	return status ? status : copy_files(r, lists, n + 1, true, r->o->walk.left_out);
 }
 
-/* --- stats.json --- */
-
-static void add_removed(const struct pd_journal_sums *s, struct pd_json *j)
+static int add_boilerplate(struct run *r, const char *path, struct pd_json *j)
 {
-	struct pd_json *out = pd_json_new();
-	pd_json_int(out, "inputs", (int64_t)s->inputs);
-	pd_json_int(out, "pages", (int64_t)s->pages);
-	pd_json_int(out, "records_with_them", (int64_t)s->removed_with_page);
-	pd_json_int(out, "bytes_in", (int64_t)s->bytes_in);
-	pd_json_int(out, "bytes_out", (int64_t)s->bytes_out);
-	pd_json_int(out, "members_rewritten", (int64_t)s->rewritten);
-	pd_json_int(out, "bytes_lost", (int64_t)s->lost);
-	pd_json_object(j, "removed", out);
-}
-
-static void add_table(const struct pd_boilerplate *b, struct pd_json *j)
-{
-	struct pd_json *out = pd_json_new();
+	struct pd_boilerplate *b;
 	int64_t repeat = 0, lines = 0, paths = 0;
-	for (size_t i = 0; i < pd_boilerplate_info(b)->hosts; i++) {
+	int status = pd_boilerplate_open(path, &b, r->err);
+	if (status)
+		return status;
+	const struct pd_boilerplate_info *info = pd_boilerplate_info(b);
+	struct pd_json *out = pd_json_new();
+	for (size_t i = 0; i < info->hosts; i++) {
 		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
 		repeat += h.site.n_lines || h.site.n_paths;
 		lines += (int64_t)h.site.n_lines;
 		paths += (int64_t)h.site.n_paths;
 	}
-	pd_json_str(out, "checksum", pd_span_z(pd_boilerplate_info(b)->checksum));
-	pd_json_int(out, "hosts", (int64_t)pd_boilerplate_info(b)->hosts);
+	pd_json_str(out, "checksum", pd_span_z(info->checksum));
+	pd_json_int(out, "hosts", (int64_t)info->hosts);
 	pd_json_int(out, "hosts_that_repeat", repeat);
 	pd_json_int(out, "lines", lines);
 	pd_json_int(out, "paths", paths);
 	pd_json_object(j, "boilerplate", out);
-}
-
-static int add_boilerplate(const char *path, struct pd_json *j, struct pd_err *e)
-{
-	struct pd_boilerplate *b;
-	int status = path ? pd_boilerplate_open(path, &b, e) : PD_OK;
-	if (status || !path)
-		return status;
-	add_table(b, j);
 	pd_boilerplate_free(b);
 	return PD_OK;
 }
 
 /* The same for a run that was interrupted and resumed. */
-static int write_run_stats(struct run *r)
+static int write_stats(struct run *r)
 {
-	const struct pd_dedup_counts *c = &r->counts;
-	struct pd_outfile f;
+	const union pd_dedup_counts *c = &r->journal.counts;
+	const union pd_journal_output *s = &r->journal.sums;
+	const char *table = table_path(r);
 	struct pd_buf text = { 0 };
-	char *path = pd_dedup_folder_path(r->folder, "stats.json");
-	int status = pd_outfile_open(&f, path, r->err);
-	free(path);
+	struct pd_outfile f;
+	int status = pd_outfile_open(&f, in_folder(r, "stats.json"), r->err);
 	if (status)
 		return status;
-	char *table = table_path(r);
 	struct pd_json *j = pd_json_new();
 	pd_json_str(j, "version", pd_span_z(PD_VERSION));
 	pd_json_str(j, "options", pd_buf_span(&r->journal.options));
@@ -1178,156 +893,103 @@ static int write_run_stats(struct run *r)
 	if (r->o->n_against)
 		pd_json_int(j, "duplicates_of_old_pages", (int64_t)c->of_old);
 	pd_json_int(j, "suspects", (int64_t)c->suspects);
-	if (!r->o->dry_run)
-		add_removed(&r->journal.sums, j);
-	status = add_boilerplate(table, j, r->err);
+	if (!r->o->dry_run) {
+		struct pd_json *out = pd_json_new();
+		pd_json_int(out, "inputs", (int64_t)r->journal.inputs);
+		pd_json_int(out, "pages", (int64_t)s->pages);
+		pd_json_int(out, "records_with_them", (int64_t)s->removed_with_page);
+		pd_json_int(out, "bytes_in", (int64_t)s->bytes_in);
+		pd_json_int(out, "bytes_out", (int64_t)s->bytes_out);
+		pd_json_int(out, "members_rewritten", (int64_t)s->rewritten);
+		pd_json_int(out, "bytes_lost", (int64_t)s->lost);
+		pd_json_object(j, "removed", out);
+	}
+	if (table)
+		status = add_boilerplate(r, table, j);
 	pd_json_write(j, &text);
 	fprintf(f.f, "%s\n", text.p);
 	pd_json_free(j);
 	pd_buf_release(&text);
-	free(table);
 	if (!status)
 		return pd_outfile_commit(&f, r->err);
 	pd_outfile_abandon(&f);
 	return status;
 }
 
+/* Remove all intermediate files except the journal; a file that cannot be removed is named. */
+static void tidy(struct run *r)
+{
+	const char *own = in_folder(r, ".dedup");
+	struct pd_buf path = { 0 };
+	DIR *dir = opendir(own);
+	struct dirent *entry;
+	if (dir)
+		errno = 0;
+	for (; dir && (entry = readdir(dir)); errno = 0) {
+		pd_buf_clear(&path);
+		pd_buf_printf(&path, "%s/%s", own, entry->d_name);
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "journal") && strcmp(entry->d_name, "lock") &&
+		    unlink(path.p) < 0)
+			pd_log_error(r->log, "cannot remove %s: %s", path.p, strerror(errno));
+	}
+	if (errno)
+		pd_log_error(r->log, "cannot clear %s: %s", own, strerror(errno));
+	if (dir)
+		closedir(dir);
+	pd_buf_release(&path);
+}
+
 static int leave(struct run *r)
 {
 	static const char *const files[] = { "report.html", "stats.json", "site.bp", "rows.fp", "pairs.tsv", "old-pairs.tsv" };
+	const char *table = table_path(r);
+	bool rows = r->o->keep_rows;
 	int status = write_report(r);
-	if (!status && r->o->keep_rows)
-		status = keep_rows(r);
-	if (!status)
-		status = keep_table(r);
-	if (!status)
+	if (!status && rows)
+		status = copy_files(r, of_units(r, "fp"), r->journal.n_rows, false, in_folder(r, "rows.fp"));
+	if (!status && rows)
+		status = copy_to_top(r, in_folder(r, PAIRS), "pairs.tsv");
+	if (!status && rows && r->o->n_against)
+		status = copy_to_top(r, in_folder(r, OLD_PAIRS), "old-pairs.tsv");
+	if (!status && table) /* the table of the verdicts: `explain` uses this copy */
+		status = copy_to_top(r, table, "site.bp");
+	if (!status && r->o->walk.left_out)
 		status = list_left_out(r);
 	if (!status)
-		status = write_run_stats(r);
+		status = write_stats(r);
 	if (!status)
-		status = add_named(r, files, sizeof files / sizeof *files);
-	if (!status)
-		status = pd_journal_add(&r->journal, r->err, "end");
-	if (!status)
-		folder_tidy(r->folder, r->log);
-	return status;
-}
-
-/* --- all --- */
-
-static void add_total(uint64_t *to, struct pd_span totals, const char *key)
-{
-	struct pd_span value = pd_param(totals, key);
-	uint64_t n = 0;
-	if (pd_span_u64(value, &n))
-		*to += n;
-}
-
-/* A line for each unit of the inputs. */
-static void add_unit_totals(struct pd_dedup_counts *c, struct pd_span totals)
-{
-	struct pd_span line;
-	while (totals.n && pd_span_split(&totals, '\n', &line)) {
-		add_total(&c->pages, line, "pages");
-		add_total(&c->without_fingerprint, line, "without_fingerprint");
-		add_total(&c->left_out, line, "left_out");
-		add_total(&c->damaged, line, "damaged");
-		add_total(&c->inputs_without_pages, line, "inputs_without_pages");
-		add_total(&c->bytes, line, "bytes");
-	}
-}
-
-/* From the file of verdicts. */
-static int count_verdicts(const char *verdicts, struct pd_dedup_counts *out, struct pd_err *e)
-{
-	static const char *const columns[] = { "id", "is_duplicate", "suspect", NULL };
-	char *path = (char *)verdicts;
-	struct pd_tsv_reader in = {
-		.kind = "verdicts", .columns = columns, .v1_columns = pd_verdicts_columns, .paths = &path, .n_paths = 1
-	};
-	int r;
-	*out = (struct pd_dedup_counts){ 0 };
-	while ((r = pd_tsv_next(&in, e)) == 1) {
-		bool kept = pd_span_is(in.fields[1], "0"), suspect = in.fields[2].n && !pd_span_is(in.fields[2], "-");
-		out->clusters += kept && !suspect;
-		out->duplicates += !kept;
-		out->suspects += kept && suspect;
-	}
-	add_unit_totals(out, pd_buf_span(&in.totals));
-	pd_tsv_release(&in);
-	return r;
-}
-
-/* The numbers about old pages are kept until the run has ended. */
-static int count_removed(struct run *r)
-{
-	char *verdicts = pd_dedup_folder_path(r->folder, "verdicts.tsv"),
-	     *old = pd_dedup_folder_path(r->folder, DEDUP_OLD_VERDICTS);
-	struct pd_dedup_counts of_old = { 0 };
-	int status = count_verdicts(verdicts, &r->counts, r->err);
-	if (!status && r->o->n_against && !r->journal.end)
-		status = count_verdicts(old, &of_old, r->err);
-	r->counts.of_old = of_old.duplicates;
-	free(verdicts);
-	free(old);
-	return status;
-}
-
-static int do_stages(struct run *r)
-{
-	int status = do_rows(r);
-	if (!status)
-		status = do_against(r);
-	if (!status)
-		status = do_pairs(r);
-	if (!status)
-		status = do_verdicts(r);
-	if (!status)
-		status = do_outputs(r);
-	return status;
-}
-
-static int check_left_out(struct run *r)
-{
-	const char *list = r->o->walk.left_out;
-	for (const char *const *name = folder_reserved; list && *name; name++) {
-		char *taken = pd_dedup_folder_path(r->folder, *name);
-		bool same = !strcmp(list, taken);
-		free(taken);
-		if (same)
-			return pd_fail(r->err, PD_ERR_USAGE, "%s is written by every run: name another file for --left-out", list);
-	}
-	return pd_outfile_check(list, r->inputs, r->n_inputs, r->err);
+		status = add_files(r, files, sizeof files / sizeof *files);
+	return status ? status : pd_journal_add(&r->journal, r->err, "end");
 }
 
 int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_dedup_result *out,
 	     struct pd_err *e)
 {
-	struct run r = {
+	static int (*const stages[])(struct run *) = { do_rows, do_against, do_pairs, do_verdicts, do_outputs, leave };
+	struct run *r = pd_zalloc(sizeof *r);
+	*r = (struct run){
 		.o = o, .folder = o->walk.output, .inputs = inputs, .n_inputs = n_inputs, .log = log, .err = e, .lock = -1
 	};
-	uint64_t identity;
-	int status = check_left_out(&r);
+	int status = check_outputs(r);
 	if (!status)
-		status = identity_of_old(&r, &identity);
-	if (!status)
-		status = check_outputs(&r);
-	if (!status)
-		status = enter(&r);
-	bool ended = !status && r.journal.end;
-	if (!status && !ended)
-		status = do_stages(&r);
-	if (!status)
-		status = count_removed(&r);
-	if (!status && !ended)
-		status = leave(&r);
-	else if (!status) /* it may have been stopped during this step */
-		folder_tidy(r.folder, r.log);
-	*out = (struct pd_dedup_result){ r.counts, r.journal.sums, r.incomplete };
-	pd_journal_release(&r.journal);
-	pd_map_release(&r.met);
-	pd_buf_release(&r.aliases);
-	if (r.lock >= 0)
-		close(r.lock);
+		status = enter(r);
+	for (size_t i = 0; !status && !r->journal.end && i < sizeof stages / sizeof *stages; i++)
+		status = stages[i](r);
+	if (!status) /* also if the run had ended: it may have been stopped during this step */
+		tidy(r);
+	*out = (struct pd_dedup_result){ r->journal.counts, r->journal.sums, r->incomplete };
+	pd_journal_release(&r->journal);
+	pd_apply_removals_free(r->removals);
+	pd_map_release(&r->met);
+	pd_map_release(&r->old_gone);
+	pd_map_release(&r->named);
+	pd_buf_release(&r->old_suspects);
+	pd_buf_release(&r->old_ids);
+	pd_buf_release(&r->aliases);
+	pd_arena_release(&r->paths);
+	pd_arena_release(&r->names);
+	if (r->lock >= 0)
+		close(r->lock);
+	free(r);
 	return status;
 }

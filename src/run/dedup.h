@@ -32,15 +32,9 @@ struct pd_dedup_options {
 	int (*report)(const struct pd_dedup_options *o, const struct pd_dedup_report *report, struct pd_log *log, struct pd_err *e);
 };
 
-struct pd_dedup_counts {
-	uint64_t pages, without_fingerprint, left_out, damaged, inputs_without_pages, bytes; /* of the "# total" lines */
-	uint64_t clusters, duplicates, suspects;
-	uint64_t of_old; /* duplicates of old pages, if there are any */
-};
-
 struct pd_dedup_result {
-	struct pd_dedup_counts counts;
-	struct pd_journal_sums removed;
+	union pd_dedup_counts counts;
+	union pd_journal_output removed;
 	bool incomplete; /* something could not be read for the report, or differs from its row */
 };
 

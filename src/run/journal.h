@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 
-#include "apply/apply.h"
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/map.h"
@@ -38,20 +37,35 @@ char *pd_dedup_folder_path(const char *folder, const char *name);
  * are synced.  A last line without its line end is incomplete and does not count.  A run that continues compares the
  * files with their lines, and repeats a step whose files differ.
  *
- *	pagededup dedup 2
+ *	pagededup dedup 3
  *	options bits=64 shingle=2 … k=-1 scope=all …
  *	file 20182 9c0f… .dedup/0.fp    a file of the next step: bytes, XXH3-128 ("-": a hard link to the input), name in
  *	the folder
  *	rows 0 5f0c…		unit 0 of the inputs: its identity (paths, sizes, times)
  *	units 3
  *	against 81c2…           pairs with old pages, and the pages removed for them: identity of the files of these pairs
- *	verdicts
+ *	pairs
+ *	verdicts 44 0 0 0 0 20182 3 9 0 0       the numbers of struct pd_dedup_counts
  *	output 44 80 20182 10398 0 0 demo.warc.gz       pages, others, bytes in and out, members compressed again, lost;
  *	the input
  *	end */
 
-struct pd_journal_sums {
-	uint64_t inputs, pages, removed_with_page, bytes_in, bytes_out, rewritten, lost;
+enum { PD_DEDUP_COUNTS = 10, PD_DEDUP_SUMS = 6 };
+
+/* The numbers of a line, in this order. */
+union pd_dedup_counts {
+	struct {
+		uint64_t pages, without_fingerprint, left_out, damaged, inputs_without_pages, bytes; /* of the "# total" lines */
+		uint64_t clusters, duplicates, suspects;
+		uint64_t of_old; /* duplicates of old pages, if there are any */
+	};
+	uint64_t v[PD_DEDUP_COUNTS];
+};
+union pd_journal_output {
+	struct {
+		uint64_t pages, removed_with_page, bytes_in, bytes_out, rewritten, lost;
+	};
+	uint64_t v[PD_DEDUP_SUMS];
 };
 
 struct pd_journal {
@@ -63,8 +77,10 @@ struct pd_journal {
 	size_t n_rows, cap_rows, n_units; /* n_units 0: not known */
 	uint64_t against;		  /* 0: not done */
 	bool pairs, verdicts, end;
-	struct pd_map outputs;	     /* hashes of the labels of inputs that are done */
-	struct pd_journal_sums sums; /* of them */
+	union pd_dedup_counts counts; /* of the verdicts */
+	uint64_t inputs;	      /* that are done */
+	struct pd_map outputs;	      /* hashes of the labels of those that were done when the journal was opened */
+	union pd_journal_output sums; /* of them */
 };
 
 /* Read the journal, if there is one, drop the steps whose files differ, and open it to be continued.  `options`: the
@@ -78,10 +94,11 @@ void pd_journal_release(struct pd_journal *j);
 int pd_journal_add_file(struct pd_journal *j, const char *folder, const char *name, bool linked, struct pd_err *e);
 /* One step more, as a line without its end; the journal is synced. */
 int pd_journal_add(struct pd_journal *j, struct pd_err *e, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* The rows of the next unit. */
+/* The rows of the next unit, and the verdicts with j->counts. */
 int pd_journal_add_rows(struct pd_journal *j, uint64_t identity, struct pd_err *e);
+int pd_journal_add_verdicts(struct pd_journal *j, struct pd_err *e);
 /* The output of an input; the caller syncs. */
-void pd_journal_add_output(struct pd_journal *j, const struct pd_apply_result *done, const char *input);
+void pd_journal_add_output(struct pd_journal *j, const union pd_journal_output *done, const char *input);
 int pd_journal_sync(struct pd_journal *j, struct pd_err *e);
 
 #endif

@@ -58,6 +58,15 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 
 /* --- cluster --- */
 
+/* Receiver of verdicts in addition to the output.  Functions return 0, or a negative value to stop. */
+struct pd_stage_verdicts {
+	int (*begin)(void *ctx, FILE *out, struct pd_err *e); /* after the header: other rows may be written */
+	/* … before it is written: the number of its cluster may be changed */
+	int (*verdict)(void *ctx, struct pd_group *g, struct pd_group_member *m, struct pd_err *e);
+	int (*end)(void *ctx, const struct pd_group *g, FILE *out, struct pd_err *e); /* before the totals */
+	void *ctx;
+};
+
 struct pd_stage_cluster {
 	int linkage, action, format, scope;
 	const char *keep;	       /* as typed */
@@ -67,6 +76,7 @@ struct pd_stage_cluster {
 	struct pd_group_options group; /* complete after pd_stage_cluster_settle, except for the inputs */
 	bool quiet, ignore_damaged;
 	const char *output;
+	const struct pd_stage_verdicts *also;	   /* NULL: none */
 	int (*row)(void *ctx, struct pd_span row); /* receives rows instead of `output`, for the library; returns
 							 * 0, or a negative value to stop */
 	void *ctx;

@@ -39,11 +39,11 @@ static int open_own(struct pd_journal *j, const char *path, struct pd_buf *optio
 
 static void go_on(struct pd_journal *j, const char *label)
 {
-	struct pd_apply_result done = { .pages = 3, .bytes_in = 9, .bytes_out = 4 };
+	union pd_journal_output done = { .pages = 3, .bytes_in = 9, .bytes_out = 4 };
 	struct pd_err e;
 	HOLDS(pd_journal_add_file(j, FOLDER, "passwd", false, &e) == PD_OK);
 	pd_journal_add_output(j, &done, label);
-	HOLDS(pd_journal_add(j, &e, "verdicts") == PD_OK);
+	HOLDS(pd_journal_add_verdicts(j, &e) == PD_OK);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
