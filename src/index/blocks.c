@@ -534,7 +534,7 @@ void pd_index_blocks(const struct pd_index_keys *keys, struct pd_index_plan *pla
 		pd_index_window_choose(&top.tables.frame.window, plan, i);
 		const struct pd_index_window *window = plan->halves[i] ? &top.tables.frame.window : NULL;
 		struct pd_index_shape shape = { plan->first_bit[i], plan->n_bits[i], window };
-		bool in_parts = !keys->against && !plan->radius[i] && pd_index_deal(&top.deal, &source, shape, threads);
+		bool in_parts = window && !keys->against && !plan->radius[i] && pd_index_deal(&top.deal, &source, shape, threads);
 		if (in_parts)
 			pd_index_table_release(&table);
 		else

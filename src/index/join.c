@@ -237,7 +237,7 @@ void pd_index_pairs_take(struct pd_index_pairs *out, struct pd_items *items)
 /* Return the bytes per key of a plan's tables while they are built. */
 static size_t table_bytes(const struct pd_index_plan *plan)
 {
-	size_t words = (size_t)plan->bits / 64, half = 18, whole = 4 + 8 * words, most = half;
+	size_t words = (size_t)plan->bits / 64, half = 18, whole = 14 + 8 * words, most = half;
 	for (int i = 0; i < plan->n_blocks; i++)
 		if (plan->radius[i] >= 0 && !plan->halves[i] && whole > most)
 			most = whole;

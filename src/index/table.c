@@ -3,8 +3,8 @@
  * Keys and a block -> a table sorted by that block, in two passes over the keys: count, place.  Placing very many keys
  * into 65,536 buckets at once would miss the cache at every step.  Therefore the keys are first dealt into up to 256
  * parts by the high bits of the block; each thread deals its own stretch of the keys.  Each part, which is small, is
- * then sorted by the low bits in a thread's own memory and copied back.  The order is that of a stable sort for any
- * number of threads, because the stretches keep their order within each part.
+ * then sorted by the low bits.  The order is that of a stable sort for any number of threads, because the stretches keep
+ * their order within each part.
  */
 #include "index/table.h"
 
@@ -181,75 +181,47 @@ void pd_index_table_release(struct pd_index_table *t)
 	*t = (struct pd_index_table){ 0 };
 }
 
+/* --- many keys --- */
+
 #define SMALL 32768 /* with fewer keys one pass is equally fast */
 #define PART_BITS 8
-
-struct table_stretch {
-	size_t from, to, *next;
-};
-
-static struct table_stretch stretch(const struct pd_index_source *from, const struct pd_radix *r, size_t i)
-{
-	return (struct table_stretch){ from->n * i / r->n_stretches, from->n * (i + 1) / r->n_stretches, pd_radix_next(r, i) };
-}
 
 static bool is_small(const struct pd_index_source *from, struct pd_index_shape shape)
 {
 	return from->n < SMALL || shape.n_bits < 2;
 }
 
-static int part_bits(struct pd_index_shape shape)
+INLINE void count(const struct pd_index_deal *d, size_t stretch, int words)
 {
-	return shape.n_bits < PART_BITS ? shape.n_bits : PART_BITS;
-}
-
-/* The same source with constants for the compiler: all keys, or those with numbers. */
-INLINE struct pd_index_source source_known(const struct pd_index_source *s, bool named)
-{
-	struct pd_index_source known = *s;
-	known.scattered = named;
-	if (!named)
-		known.ids = NULL;
-	return known;
-}
-
-INLINE void count(const struct pd_index_source *source, struct table_stretch s, struct pd_index_shape shape, int words)
-{
-	const struct pd_index_source from = *source;
-	const struct field block = field_of(shape.first_bit, shape.n_bits);
-	const int low_bits = shape.n_bits - part_bits(shape);
+	const struct pd_index_source from = d->from;
+	const struct field block = field_of(d->shape.first_bit, d->shape.n_bits);
+	const int low_bits = d->low_bits;
+	const size_t end = from.n * (stretch + 1) / d->radix.n_stretches;
+	size_t *const next = pd_radix_next(&d->radix, stretch);
 	uint64_t key[PD_KEY_WORDS] = { 0 };
-	for (size_t i = s.from; i < s.to; i++) {
+	for (size_t i = from.n * stretch / d->radix.n_stretches; i < end; i++) {
 		source_get(&from, i, words, key);
-		s.next[block_value(&block, key, words) >> low_bits]++;
+		next[block_value(&block, key, words) >> low_bits]++;
 	}
 }
 
-/* --- halves --- */
-
-static void count_halves_task(void *ctx, size_t i, int thread)
-{
-	const struct pd_index_deal *d = ctx;
-	struct table_stretch s = stretch(&d->from, &d->radix, i);
-	if (d->from.words == 1)
-		count(&d->from, s, d->shape, 1);
-	else
-		count(&d->from, s, d->shape, d->from.words);
-}
-
 /* Write a key as a single stream if there is room: the fewer positions are written to, the more remain in the cache. */
-INLINE void deal_halves(const struct pd_index_deal *d, struct table_stretch s, int words, bool named, bool low_apart)
+INLINE void deal(const struct pd_index_deal *d, size_t stretch, int words, bool named, bool low_apart)
 {
-	const struct pd_index_source from = source_known(&d->from, named);
+	struct pd_index_source from = d->from;
+	from.scattered = named;
+	from.ids = named ? from.ids : NULL;
 	const struct writer to = writer_of(&(struct pd_index_table){ 0 }, d->shape);
 	const int low_bits = d->low_bits, id_bits = d->id_bits;
 	const uint64_t low_mask = (UINT64_C(1) << low_bits) - 1;
+	const size_t end = from.n * (stretch + 1) / d->radix.n_stretches;
+	size_t *const next = pd_radix_next(&d->radix, stretch);
 	uint64_t *const dealt = d->dealt;
 	uint16_t *const low = d->low;
 	uint64_t key[PD_KEY_WORDS] = { 0 };
-	for (size_t i = s.from; i < s.to; i++) {
+	for (size_t i = from.n * stretch / d->radix.n_stretches; i < end; i++) {
 		source_get(&from, i, words, key);
-		size_t v = block_value(&to.block, key, words), at = s.next[v >> low_bits]++;
+		size_t v = block_value(&to.block, key, words), at = next[v >> low_bits]++;
 		uint64_t l = v & low_mask, word = (uint64_t)window_value(&to, key, words) << 32 | source_id(&from, i);
 		dealt[at] = low_apart ? word : word | l << id_bits;
 		if (low_apart)
@@ -257,46 +229,48 @@ INLINE void deal_halves(const struct pd_index_deal *d, struct table_stretch s, i
 	}
 }
 
-static void deal_halves_task(void *ctx, size_t i, int thread)
+/* The cases that are frequent are compiled with constants. */
+static void count_task(void *ctx, size_t stretch, int thread)
 {
 	const struct pd_index_deal *d = ctx;
-	struct table_stretch s = stretch(&d->from, &d->radix, i);
-	bool named = d->from.scattered;
-	if (d->from.words == 1 && !d->low_apart && named)
-		deal_halves(d, s, 1, true, false);
-	else if (d->from.words == 1 && !d->low_apart)
-		deal_halves(d, s, 1, false, false);
+	if (d->from.words == 1)
+		count(d, stretch, 1);
 	else
-		deal_halves(d, s, d->from.words, named, d->low_apart);
+		count(d, stretch, d->from.words);
 }
 
-/* Return the number of bits of the largest key number, which is the last, since they ascend. */
-static int id_bits(const struct pd_index_source *from)
+static void deal_task(void *ctx, size_t stretch, int thread)
 {
-	uint32_t last = source_id(from, from->n - 1);
-	int n = 0;
-	while (n < 32 && last >> n)
-		n++;
-	return n;
+	const struct pd_index_deal *d = ctx;
+	bool named = d->from.scattered;
+	if (d->from.words == 1 && !d->low_apart && named)
+		deal(d, stretch, 1, true, false);
+	else if (d->from.words == 1 && !d->low_apart)
+		deal(d, stretch, 1, false, false);
+	else
+		deal(d, stretch, d->from.words, named, d->low_apart);
 }
 
 bool pd_index_deal(struct pd_index_deal *d, const struct pd_index_source *from, struct pd_index_shape shape, int threads)
 {
-	if (is_small(from, shape) || !shape.window)
+	int part_bits = shape.n_bits < PART_BITS ? shape.n_bits : PART_BITS;
+	if (is_small(from, shape))
 		return false;
 	d->from = *from;
 	d->shape = shape;
-	d->low_bits = shape.n_bits - part_bits(shape);
-	d->id_bits = id_bits(from);
+	d->low_bits = shape.n_bits - part_bits;
+	/* Numbers ascend, so the last is the largest. */
+	for (d->id_bits = 0; d->id_bits < 32 && source_id(from, from->n - 1) >> d->id_bits;)
+		d->id_bits++;
 	d->low_apart = d->id_bits + d->low_bits > 32;
 	d->dealt = pd_big_at_least(d->dealt, from->n, &d->cap, sizeof *d->dealt);
 	if (d->low_apart)
 		d->low = pd_big_at_least(d->low, from->n, &d->low_cap, sizeof *d->low);
 	pd_radix_release(&d->radix);
-	pd_radix_init(&d->radix, (size_t)threads, (size_t)1 << part_bits(shape));
-	pd_parallel(threads, (size_t)threads, count_halves_task, d);
+	pd_radix_init(&d->radix, (size_t)threads, (size_t)1 << part_bits);
+	pd_parallel(threads, (size_t)threads, count_task, d);
 	pd_radix_sum(&d->radix);
-	pd_parallel(threads, (size_t)threads, deal_halves_task, d);
+	pd_parallel(threads, (size_t)threads, deal_task, d);
 	return true;
 }
 
@@ -306,54 +280,58 @@ INLINE size_t low_of(const uint64_t *dealt, const uint16_t *low, size_t i, int i
 	return low ? low[i] : (uint64_t)(uint32_t)dealt[i] >> id_bits;
 }
 
-/* Positions of the keys of a part by the low bits of their block.  start[v]: start of bucket v, relative to `base`. */
-struct part_places {
-	uint32_t *index, *half, *start, base;
-};
-
-INLINE void sort_halves(const struct pd_index_deal *d, size_t p, struct part_places to, bool low_apart)
+/* Sort part p by the low bits into positions `base` … of the table, whose buckets begin at start.  Whole keys are fetched
+ * by their numbers. */
+INLINE void sort_part(const struct pd_index_deal *d, size_t p, const struct pd_index_table *t, size_t base, uint32_t *start,
+		      bool half, bool low_apart)
 {
 	const size_t n = d->radix.part[p + 1] - d->radix.part[p], n_values = (size_t)1 << d->low_bits;
 	const uint64_t *const dealt = d->dealt + d->radix.part[p];
 	const uint16_t *const low = low_apart ? d->low + d->radix.part[p] : NULL;
 	const int id_bits = d->id_bits;
 	const uint32_t id_mask = (uint32_t)(low_apart ? UINT32_MAX : (UINT64_C(1) << id_bits) - 1);
+	uint32_t *const index = t->index + base, *const halves = half ? t->columns.half + base : NULL;
 	uint32_t next[(1 << (PD_BLOCK_BITS_MAX - PART_BITS)) + 1];
 	memset(next, 0, (n_values + 1) * sizeof *next);
 	for (size_t i = 0; i < n; i++)
 		next[low_of(dealt, low, i, id_bits) + 1]++;
 	for (size_t v = 0; v < n_values; v++) {
 		next[v + 1] += next[v];
-		to.start[v] = to.base + next[v];
+		start[v] = (uint32_t)base + next[v];
 	}
 	for (size_t i = 0; i < n; i++) {
 		size_t at = next[low_of(dealt, low, i, id_bits)]++;
-		to.index[at] = (uint32_t)dealt[i] & id_mask;
-		to.half[at] = (uint32_t)(dealt[i] >> 32);
+		uint32_t id = (uint32_t)dealt[i] & id_mask;
+		index[at] = id;
+		if (half)
+			halves[at] = (uint32_t)(dealt[i] >> 32);
+		for (int w = 0; !half && w < d->from.words; w++)
+			t->columns.w[w][base + at] = d->from.w[w][id * d->from.stride];
 	}
 }
 
-static void sort_part_halves(const struct pd_index_deal *d, size_t p, struct part_places to)
+static void sort_any_part(const struct pd_index_deal *d, size_t p, const struct pd_index_table *t, size_t base, uint32_t *start)
 {
-	if (d->low_apart)
-		sort_halves(d, p, to, true);
+	if (!t->is_half)
+		sort_part(d, p, t, base, start, false, d->low_apart);
+	else if (d->low_apart)
+		sort_part(d, p, t, base, start, true, true);
 	else
-		sort_halves(d, p, to, false);
+		sort_part(d, p, t, base, start, true, false);
 }
 
 void pd_index_deal_part(const struct pd_index_deal *d, size_t p, struct pd_index_table *t)
 {
-	size_t n = d->radix.part[p + 1] - d->radix.part[p];
-	table_room(t, n, d->low_bits, d->from.words, true);
-	sort_part_halves(d, p, (struct part_places){ t->index, t->columns.half, t->start, 0 });
-	t->start[t->n_values] = (uint32_t)n;
+	table_room(t, d->radix.part[p + 1] - d->radix.part[p], d->low_bits, d->from.words, d->shape.window != NULL);
+	sort_any_part(d, p, t, 0, t->start);
+	t->start[t->n_values] = (uint32_t)t->n;
 }
 
 bool pd_index_deal_is_one_bucket(const struct pd_index_deal *d)
 {
+	const uint16_t *low = d->low_apart ? d->low : NULL;
 	for (size_t i = 1; i < d->from.n; i++)
-		if (low_of(d->dealt, d->low_apart ? d->low : NULL, i, d->id_bits) !=
-		    low_of(d->dealt, d->low_apart ? d->low : NULL, 0, d->id_bits))
+		if (low_of(d->dealt, low, i, d->id_bits) != low_of(d->dealt, low, 0, d->id_bits))
 			return false;
 	for (size_t p = 0; p < d->radix.n_parts; p++)
 		if (d->radix.part[p + 1] - d->radix.part[p] == d->from.n)
@@ -369,175 +347,29 @@ void pd_index_deal_release(struct pd_index_deal *d)
 	*d = (struct pd_index_deal){ 0 };
 }
 
-struct big_halves {
+struct big_table {
 	struct pd_index_deal deal;
 	struct pd_index_table *table;
 };
 
-static void sort_halves_task(void *ctx, size_t p, int thread)
-{
-	const struct big_halves *b = ctx;
-	const struct pd_index_table *t = b->table;
-	size_t at = b->deal.radix.part[p];
-	sort_part_halves(
-		&b->deal, p,
-		(struct part_places){ t->index + at, t->columns.half + at, t->start + (p << b->deal.low_bits), (uint32_t)at });
-}
-
-static void build_halves(struct pd_index_table *t, const struct pd_index_source *from, struct pd_index_shape shape, int threads)
-{
-	struct big_halves b = { .table = t };
-	pd_index_deal(&b.deal, from, shape, threads);
-	pd_parallel(threads, b.deal.radix.n_parts, sort_halves_task, &b);
-	pd_index_deal_release(&b.deal);
-}
-
-/* --- whole keys --- */
-
-struct deal {
-	struct pd_index_table *table;
-	const struct pd_index_source *from;
-	struct pd_index_shape shape;
-	int low_bits;
-	struct pd_radix radix;	      /* stretches of the keys; parts by the high bits of the block */
-	struct pd_index_table *spare; /* for each thread, the part that it sorts */
-};
-
-INLINE void place(const struct deal *d, struct table_stretch s, int words)
-{
-	const struct pd_index_source from = *d->from;
-	const struct writer to = writer_of(d->table, d->shape);
-	const int low_bits = d->low_bits;
-	uint64_t key[PD_KEY_WORDS] = { 0 };
-	for (size_t i = s.from; i < s.to; i++) {
-		source_get(&from, i, words, key);
-		put_key(&to, s.next[block_value(&to.block, key, words) >> low_bits]++, key, words, false, source_id(&from, i));
-	}
-}
-
-/* Tasks for each width, so that the width is a constant in the loops. */
-static void count_task(void *ctx, size_t i, int thread)
-{
-	const struct deal *d = ctx;
-	struct table_stretch s = stretch(d->from, &d->radix, i);
-	if (d->from->words == 1)
-		count(d->from, s, d->shape, 1);
-	else if (d->from->words == 2)
-		count(d->from, s, d->shape, 2);
-	else
-		count(d->from, s, d->shape, 4);
-}
-
-static void place_task(void *ctx, size_t i, int thread)
-{
-	const struct deal *d = ctx;
-	struct table_stretch s = stretch(d->from, &d->radix, i);
-	if (d->from->words == 1)
-		place(d, s, 1);
-	else if (d->from->words == 2)
-		place(d, s, 2);
-	else
-		place(d, s, 4);
-}
-
-INLINE void count_part(const struct deal *d, size_t from, size_t n, uint32_t *next, int words)
-{
-	const struct writer in = writer_of(d->table, d->shape);
-	const size_t mask = ((size_t)1 << d->low_bits) - 1;
-	uint64_t key[PD_KEY_WORDS] = { 0 };
-	for (size_t i = from; i < from + n; i++) {
-		for (int w = 0; w < words; w++)
-			key[w] = in.w[w][i];
-		next[(block_value(&in.block, key, words) & mask) + 1]++;
-	}
-}
-
-INLINE void sort_part(const struct deal *d, struct pd_index_table *spare, size_t from, size_t n, uint32_t *next, int words)
-{
-	const struct writer in = writer_of(d->table, d->shape), to = writer_of(spare, (struct pd_index_shape){ 0 });
-	const size_t mask = ((size_t)1 << d->low_bits) - 1;
-	uint64_t key[PD_KEY_WORDS] = { 0 };
-	for (size_t i = from; i < from + n; i++) {
-		for (int w = 0; w < words; w++)
-			key[w] = in.w[w][i];
-		size_t at = next[block_value(&in.block, key, words) & mask]++;
-		to.index[at] = in.index[i];
-		for (int w = 0; w < words; w++)
-			to.w[w][at] = key[w];
-	}
-}
-
-static void copy_back(struct pd_index_table *t, size_t from, const struct pd_index_table *part, size_t n, int words)
-{
-	memcpy(t->index + from, part->index, n * sizeof *t->index);
-	for (int w = 0; w < words; w++)
-		memcpy(t->columns.w[w] + from, part->columns.w[w], n * sizeof *t->columns.w[w]);
-}
-
-/* Compute the starts of the part's buckets from their numbers of keys. */
-static void sum_part(const struct deal *d, size_t p, uint32_t *next)
-{
-	uint32_t *start = d->table->start + (p << d->low_bits);
-	for (size_t v = 0; v < (size_t)1 << d->low_bits; v++) {
-		next[v + 1] += next[v];
-		start[v] = (uint32_t)d->radix.part[p] + next[v];
-	}
-}
-
-static void sort_whole(const struct deal *d, size_t p, uint32_t *next, struct pd_index_table *spare)
-{
-	size_t from = d->radix.part[p], n = d->radix.part[p + 1] - from;
-	int words = d->from->words;
-	table_room(spare, n, 0, words, false);
-	if (words == 1)
-		count_part(d, from, n, next, 1);
-	else
-		count_part(d, from, n, next, words);
-	sum_part(d, p, next);
-	if (words == 1)
-		sort_part(d, spare, from, n, next, 1);
-	else
-		sort_part(d, spare, from, n, next, words);
-	copy_back(d->table, from, spare, n, words);
-}
-
-/* Sort a part by the low bits of the block. */
 static void sort_task(void *ctx, size_t p, int thread)
 {
-	const struct deal *d = ctx;
-	uint32_t next[(1 << (PD_BLOCK_BITS_MAX - PART_BITS)) + 1];
-	memset(next, 0, (((size_t)1 << d->low_bits) + 1) * sizeof *next);
-	sort_whole(d, p, next, &d->spare[thread]);
-}
-
-static void build_whole(struct deal *d, size_t n_parts, int threads)
-{
-	pd_radix_init(&d->radix, (size_t)threads, n_parts);
-	d->spare = pd_zalloc((size_t)threads * sizeof *d->spare);
-	pd_parallel(threads, (size_t)threads, count_task, d);
-	pd_radix_sum(&d->radix);
-	pd_parallel(threads, (size_t)threads, place_task, d);
-	pd_parallel(threads, n_parts, sort_task, d);
-	for (int i = 0; i < threads; i++)
-		pd_index_table_release(&d->spare[i]);
-	free(d->spare);
-	pd_radix_release(&d->radix);
+	const struct big_table *b = ctx;
+	sort_any_part(&b->deal, p, b->table, b->deal.radix.part[p], b->table->start + (p << b->deal.low_bits));
 }
 
 void pd_index_table_build_big(struct pd_index_table *t, const struct pd_index_source *from, struct pd_index_shape shape,
 			      int threads)
 {
-	if (is_small(from, shape)) {
+	struct big_table b = { .table = t };
+	if (!pd_index_deal(&b.deal, from, shape, threads)) {
 		pd_index_table_build(t, from, shape);
 		return;
 	}
-	struct deal d = { .table = t, .from = from, .shape = shape, .low_bits = shape.n_bits - part_bits(shape) };
 	table_room(t, from->n, shape.n_bits, from->words, shape.window != NULL);
-	if (shape.window)
-		build_halves(t, from, shape, threads);
-	else
-		build_whole(&d, (size_t)1 << part_bits(shape), threads);
+	pd_parallel(threads, b.deal.radix.n_parts, sort_task, &b);
 	t->start[t->n_values] = (uint32_t)from->n;
+	pd_index_deal_release(&b.deal);
 }
 
 /* --- neighbours of a bucket --- */

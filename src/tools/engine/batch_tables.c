@@ -252,26 +252,28 @@ static void add_blocks(const struct arranged *a, header *h, struct pd_buf *out)
 /* Add a table for each band: the starts of values, then the entries in their order. */
 static void add_bands(const struct arranged *a, header *h, struct pd_buf *out)
 {
-	size_t n = values(h->band_bits), words = sketch_words(h);
-	uint32_t *start = pd_alloc((n + 2) * sizeof *start), *entries = pd_alloc((n_bands(h) * h->sketched + 1) * sizeof *entries);
+	size_t words = sketch_words(h), n = 0;
+	uint32_t *with_sketch = pd_alloc((h->sketched + 1) * sizeof *with_sketch);
+	struct pd_index_table t = { 0 };
+	struct pd_buf entries = { 0 };
+	for (uint32_t i = 0; i < h->entries; i++)
+		if (a->sketched[i])
+			with_sketch[n++] = i;
 	begin_section(h, PD_BATCH_BAND_STARTS, out);
 	for (int band = 0; band < n_bands(h); band++) {
-		uint32_t *own = entries + band * h->sketched;
-		memset(start, 0, (n + 2) * sizeof *start);
-		for (size_t i = 0; i < h->entries; i++)
-			if (a->sketched[i])
-				start[band_value(h, a->sketches + i * words, band) + 2]++;
-		for (size_t v = 0; v < n; v++)
-			start[v + 1] += start[v];
-		for (size_t i = 0; i < h->entries; i++)
-			if (a->sketched[i])
-				own[start[band_value(h, a->sketches + i * words, band) + 1]++] = (uint32_t)i;
-		pd_buf_add(out, start, (n + 1) * sizeof *start);
+		/* The first bits of a band are the highest; they may span two words. */
+		size_t first = (size_t)((band + 1) * band_width(h)) - h->band_bits, word = first / 64;
+		size_t next = first % 64 + h->band_bits > 64 ? word + 1 : word;
+		struct pd_index_source from = { { a->sketches + word, a->sketches + next }, words, n, 2, with_sketch, true };
+		pd_index_table_build(&t, &from, (struct pd_index_shape){ (int)(first % 64), (int)h->band_bits, NULL });
+		pd_buf_add(out, t.start, (t.n_values + 1) * sizeof *t.start);
+		pd_buf_add(&entries, t.index, n * sizeof *t.index);
 	}
 	end_section(h, PD_BATCH_BAND_STARTS, out);
-	add_section(h, PD_BATCH_BAND_ENTRIES, entries, n_bands(h) * h->sketched * sizeof *entries, out);
-	free(start);
-	free(entries);
+	add_section(h, PD_BATCH_BAND_ENTRIES, entries.p, entries.n, out);
+	pd_index_table_release(&t);
+	pd_buf_release(&entries);
+	free(with_sketch);
 }
 
 /* If only bands give candidates, equal fingerprints do too. */
