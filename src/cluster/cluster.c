@@ -162,24 +162,6 @@ static void build_links(struct graph *g)
 	}
 }
 
-/* Steps from the first page to each page of its group, inside it. */
-static void measure_depths(struct graph *g, uint32_t best)
-{
-	g->members[best].keep = 0;
-	g->n_list = 0;
-	list_add(g, best);
-	for (size_t head = 0; head < g->n_list; head++) {
-		uint32_t p = g->list[head];
-		for (uint32_t i = g->start[p]; i < g->start[p + 1]; i++) {
-			uint32_t q = other_end(g, g->links[i], p);
-			if (g->group[q] != best || g->members[q].keep != NONE)
-				continue;
-			g->members[q].keep = g->members[p].keep + 1;
-			list_add(g, q);
-		}
-	}
-}
-
 /* Return the edge to the next page on a shortest path to the first page of the group; of several, the first. */
 static uint32_t edge_towards(const struct graph *g, uint32_t page)
 {
@@ -206,7 +188,20 @@ static void set_member(struct graph *g, uint32_t page, uint32_t keep, uint32_t v
 /* Settle all pages of a group, the first of which is kept; `direct`: the first page is its own `via`. */
 static void settle_group(struct graph *g, uint32_t best, bool direct)
 {
-	measure_depths(g, best);
+	/* Steps from the first page to each page of its group, inside it. */
+	g->members[best].keep = 0;
+	g->n_list = 0;
+	list_add(g, best);
+	for (size_t head = 0; head < g->n_list; head++) {
+		uint32_t p = g->list[head];
+		for (uint32_t i = g->start[p]; i < g->start[p + 1]; i++) {
+			uint32_t q = other_end(g, g->links[i], p);
+			if (g->group[q] != best || g->members[q].keep != NONE)
+				continue;
+			g->members[q].keep = g->members[p].keep + 1;
+			list_add(g, q);
+		}
+	}
 	for (uint32_t p = next_of(g, best); p != NONE; p = next_of(g, p))
 		g->members[p].edge = edge_towards(g, p);
 	for (uint32_t p = next_of(g, best), next; p != NONE; p = next) {
@@ -238,23 +233,6 @@ static void take_neighbours(struct graph *g, uint32_t centre)
 	for (uint32_t p = centre; p != NONE; p = next_of(g, p))
 		for (uint32_t i = g->start[p]; i < g->start[p + 1]; i++)
 			reach_from(g, centre, g->links[i], other_end(g, g->links[i], p));
-}
-
-/* A page that the centre reaches is explained by its own best edge, any other of the node by the node's best. */
-static void set_taken_node(struct graph *g, uint32_t centre, uint32_t node)
-{
-	uint32_t shared = NONE;
-	for (uint32_t p = node; p != NONE; p = next_of(g, p))
-		shared = better_to(g, centre, shared, g->members[p].edge);
-	uint32_t reached = g->group[g->edges[shared].a] == node ? g->edges[shared].a : g->edges[shared].b;
-	for (uint32_t p = node, next; p != NONE; p = next) {
-		uint32_t own = g->members[p].edge;
-		next = next_of(g, p);
-		if (own != NONE)
-			set_member(g, p, centre, other_end(g, own, p), own);
-		else
-			set_member(g, p, centre, reached, shared);
-	}
 }
 
 /* Prefetch the pages that a later centre will examine first. */
@@ -290,8 +268,21 @@ int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum
 			take_neighbours(&g, centre);
 			if (!g.n_list && next_of(&g, centre) == NONE)
 				continue;
-			for (size_t i = 0; i < g.n_list; i++)
-				set_taken_node(&g, centre, g.list[i]);
+			for (size_t i = 0; i < g.n_list; i++) {
+				/* A page that the centre reaches is explained by its own best edge, any other of the node by the node's best. */
+				uint32_t shared = NONE;
+				for (uint32_t p = g.list[i]; p != NONE; p = next_of(&g, p))
+					shared = better_to(&g, centre, shared, g.members[p].edge);
+				uint32_t reached = g.group[g.edges[shared].a] == g.list[i] ? g.edges[shared].a : g.edges[shared].b;
+				for (uint32_t p = g.list[i], next; p != NONE; p = next) {
+					uint32_t own = g.members[p].edge;
+					next = next_of(&g, p);
+					if (own != NONE)
+						set_member(&g, p, centre, other_end(&g, own, p), own);
+					else
+						set_member(&g, p, centre, reached, shared);
+				}
+			}
 			settle_group(&g, centre, true);
 		}
 	} else {

@@ -72,26 +72,6 @@ static size_t add_looked_like(struct pd_group *g)
 	return different;
 }
 
-/* Return the number of pages that will be returned or named. */
-static size_t arrange(struct pd_group *g)
-{
-	uint32_t *start = starts_of_clusters(g);
-	g->order = pd_big_alloc((g->n_members + 2 * g->n_suspects + 1) * sizeof *g->order);
-	for (size_t i = 0; i < g->pages.n; i++) {
-		uint32_t page = nth_by_id(g, i);
-		if (g->pages.by_id)
-			pd_prefetch(&g->members[nth_by_id(g, i + PD_AHEAD < g->pages.n ? i + PD_AHEAD : i)]);
-		else
-			prefetch_start(g, start, i);
-		if (g->members[page].keep != PD_NO_PAGE)
-			g->order[start[g->members[page].keep]++] = page;
-	}
-	for (size_t i = 0; i < g->n_suspects; i++)
-		g->order[g->n_members + i] = g->suspects[i].page;
-	free(start);
-	return g->n_members + g->n_suspects + add_looked_like(g);
-}
-
 /* --- loss of text ---
  *
  * A page whose removal would lose too much of its text leaves its cluster.  The pages that left are clustered again
@@ -357,17 +337,6 @@ static void add_follower(struct followers *f, uint32_t page, uint32_t keep)
 	f->n[keep]++;
 }
 
-static struct followers list_followers(const struct pd_group *g)
-{
-	size_t bytes = (g->pages.n + 1) * sizeof(uint32_t);
-	struct followers f = { pd_big_alloc(bytes), pd_big_alloc(bytes), pd_zalloc(bytes) };
-	memset(f.first, 0xff, bytes);
-	for (uint32_t p = 0; p < g->pages.n; p++)
-		if (is_duplicate(g, p))
-			add_follower(&f, p, g->members[p].keep);
-	return f;
-}
-
 /* Limit of the pages that follow one page to another kept page. */
 enum { FOLLOWERS_MAX = 1000 };
 
@@ -410,22 +379,6 @@ static int take_chance(struct pd_group *g, const struct chance *c, struct follow
 	return status ? status : 1;
 }
 
-static int take_chances(struct pd_group *g, struct pd_err *e)
-{
-	struct chance *list;
-	size_t n = list_chances(g, &list);
-	struct followers f = list_followers(g);
-	int status = PD_OK;
-	for (size_t i = 0; i < n && status >= 0; i++)
-		if (!is_duplicate(g, list[i].page) && !is_duplicate(g, list[i].keep) && f.n[list[i].page] <= FOLLOWERS_MAX)
-			status = take_chance(g, &list[i], &f, e);
-	free(list);
-	free(f.first);
-	free(f.next);
-	free(f.n);
-	return status < 0 ? status : PD_OK;
-}
-
 /* --- the page of a cluster that loses least, or that adds least --- */
 
 /* Of a cluster with more shingles only every k-th page is counted.  A sample of the shingles would depend on the
@@ -460,16 +413,6 @@ static int known_set(struct pd_group *g, uint32_t page, struct pd_err *e)
 {
 	int known = set_of_page(g, page, &g->texts->page, e);
 	return known > 0 ? g->texts->page.n > 0 : known;
-}
-
-static int count_shingles(struct pd_group *g, uint32_t page, struct text_counts *c, struct pd_err *e)
-{
-	const struct pd_shingle_set *set = &g->texts->page;
-	int known = known_set(g, page, e);
-	for (size_t i = 0; known > 0 && i < set->n; i++)
-		++*pd_map_put(&c->pages_with, set->v[i]);
-	c->n_counted += known > 0;
-	return known;
 }
 
 /* Return as known_set. If not all pages are counted, the number for the others is extrapolated. */
@@ -510,8 +453,14 @@ static int find_best_text(struct pd_group *g, uint32_t keep, const uint32_t *pag
 	for (size_t i = 0; i <= n && status >= 0; i++) {
 		uint32_t page = i ? pages[i - 1] : keep;
 		c.n_known += pd_shingles_count(g->texts->shingles, hash_of_id(g, page)) > 0;
-		if (i % c.step == 0)
-			status = count_shingles(g, page, &c, e);
+		if (i % c.step == 0) {
+			const struct pd_shingle_set *set = &g->texts->page;
+			int known = known_set(g, page, e);
+			for (size_t j = 0; known > 0 && j < set->n; j++)
+				++*pd_map_put(&c.pages_with, set->v[j]);
+			c.n_counted += known > 0;
+			status = known;
+		}
 	}
 	for (size_t i = 0; i <= n && status >= 0; i++) {
 		uint32_t page = i ? pages[i - 1] : keep;
@@ -526,24 +475,6 @@ static int find_best_text(struct pd_group *g, uint32_t keep, const uint32_t *pag
 	}
 	pd_map_release(&c.pages_with);
 	return status < 0 ? status : PD_OK;
-}
-
-/* A page that is paired with the page now kept needs no other page to explain it. */
-static void prefer_direct(struct pd_group *g)
-{
-	for (uint32_t i = 0; i < g->pages.n_edges; i++) {
-		const struct pd_edge *edge = &g->pages.edges[i];
-		for (int turned = 0; turned < 2; turned++) {
-			uint32_t page = turned ? edge->b : edge->a, keep = turned ? edge->a : edge->b;
-			struct pd_verdict *v = &g->members[page];
-			if (v->keep != keep || page == keep)
-				continue;
-			const struct pd_edge *now = &g->pages.edges[v->edge];
-			bool nearer = edge->distance < now->distance || (edge->distance == now->distance && edge->tag < now->tag);
-			if (v->via != keep || nearer)
-				*v = (struct pd_verdict){ keep, keep, i };
-		}
-	}
 }
 
 /* In each cluster the best page by the texts becomes the page kept. */
@@ -578,7 +509,20 @@ static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *
 		}
 		g->members[best] = (struct pd_verdict){ best, best, PD_NO_EDGE };
 	}
-	prefer_direct(g);
+	/* A page that is paired with the page now kept needs no other page to explain it. */
+	for (uint32_t i = 0; i < g->pages.n_edges; i++) {
+		const struct pd_edge *edge = &g->pages.edges[i];
+		for (int turned = 0; turned < 2; turned++) {
+			uint32_t page = turned ? edge->b : edge->a, keep = turned ? edge->a : edge->b;
+			struct pd_verdict *v = &g->members[page];
+			if (v->keep != keep || page == keep)
+				continue;
+			const struct pd_edge *now = &g->pages.edges[v->edge];
+			bool nearer = edge->distance < now->distance || (edge->distance == now->distance && edge->tag < now->tag);
+			if (v->via != keep || nearer)
+				*v = (struct pd_verdict){ keep, keep, i };
+		}
+	}
 	free(list);
 	return status;
 }
@@ -705,8 +649,24 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 		if (!status)
 			status = spare(g, left, &n, e);
 	}
-	if (any && g->texts && !status)
-		status = take_chances(g, e);
+	if (any && g->texts && !status) {
+		struct chance *list;
+		size_t n_chances = list_chances(g, &list);
+		size_t bytes = (g->pages.n + 1) * sizeof(uint32_t);
+		struct followers f = { pd_big_alloc(bytes), pd_big_alloc(bytes), pd_zalloc(bytes) };
+		memset(f.first, 0xff, bytes);
+		for (uint32_t p = 0; p < g->pages.n; p++)
+			if (is_duplicate(g, p))
+				add_follower(&f, p, g->members[p].keep);
+		for (size_t i = 0; i < n_chances && status >= 0; i++)
+			if (!is_duplicate(g, list[i].page) && !is_duplicate(g, list[i].keep) && f.n[list[i].page] <= FOLLOWERS_MAX)
+				status = take_chance(g, &list[i], &f, e);
+		free(list);
+		free(f.first);
+		free(f.next);
+		free(f.n);
+		status = status < 0 ? status : PD_OK;
+	}
 	/* Pages that were reached through a page that left are explained by the page kept; a page that represents no
 	 * other page is in no cluster. */
 	uint32_t *size = count_duplicates(g);
@@ -749,7 +709,22 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 		status = find_suspects(g, e);
 	if (status)
 		return status;
-	size_t named = arrange(g);
+	/* The order of the pages that will be returned or named. */
+	uint32_t *start = starts_of_clusters(g);
+	g->order = pd_big_alloc((g->n_members + 2 * g->n_suspects + 1) * sizeof *g->order);
+	for (size_t i = 0; i < g->pages.n; i++) {
+		uint32_t page = nth_by_id(g, i);
+		if (g->pages.by_id)
+			pd_prefetch(&g->members[nth_by_id(g, i + PD_AHEAD < g->pages.n ? i + PD_AHEAD : i)]);
+		else
+			prefetch_start(g, start, i);
+		if (g->members[page].keep != PD_NO_PAGE)
+			g->order[start[g->members[page].keep]++] = page;
+	}
+	for (size_t i = 0; i < g->n_suspects; i++)
+		g->order[g->n_members + i] = g->suspects[i].page;
+	free(start);
+	size_t named = g->n_members + g->n_suspects + add_looked_like(g);
 	return pd_pages_arrange(&g->pages, g->order, named, o->in.tmp_dir, e);
 }
 
@@ -762,27 +737,23 @@ static void prefetch_member(const struct pd_group *g)
 	pd_pages_expect(&g->pages, g->order[g->at + 2 * PD_AHEAD], g->order[g->at + PD_AHEAD / 2]);
 }
 
-static int next_suspect(struct pd_group *g, struct pd_group_member *out)
-{
-	size_t i = g->at - g->n_members;
-	if (i == g->n_suspects)
-		return 0;
-	const struct pd_group_suspect *s = &g->suspects[i];
-	const struct pd_suspicion *suspicion = &g->pages.suspicions[s->suspicion];
-	*out = (struct pd_group_member){ .page = s->page,
-					 .keep = s->keep,
-					 .via = s->via,
-					 .edge = &suspicion->edge,
-					 .suspect = g->pages.reasons.v[suspicion->why],
-					 .loss = &s->loss };
-	g->at++;
-	return 1;
-}
-
 int pd_group_next(struct pd_group *g, struct pd_group_member *out)
 {
-	if (g->at >= g->n_members)
-		return next_suspect(g, out);
+	if (g->at >= g->n_members) {
+		size_t i = g->at - g->n_members;
+		if (i == g->n_suspects)
+			return 0;
+		const struct pd_group_suspect *s = &g->suspects[i];
+		const struct pd_suspicion *suspicion = &g->pages.suspicions[s->suspicion];
+		*out = (struct pd_group_member){ .page = s->page,
+						 .keep = s->keep,
+						 .via = s->via,
+						 .edge = &suspicion->edge,
+						 .suspect = g->pages.reasons.v[suspicion->why],
+						 .loss = &s->loss };
+		g->at++;
+		return 1;
+	}
 	prefetch_member(g);
 	uint32_t page = g->order[g->at], keep = g->members[page].keep;
 	const struct pd_verdict *v = &g->members[page];

@@ -193,24 +193,6 @@ static uint32_t url_find(const struct urls *u, struct pd_span url)
 	return pd_hashtab_find(&u->index, pd_map_key(url), is_url, u, &url);
 }
 
-static void urls_init(struct urls *u, struct pd_pages *pages)
-{
-	*u = (struct urls){ .pages = pages };
-	u->first = pd_alloc((pages->n + 1) * sizeof *u->first);
-	u->next = pd_alloc((pages->n + 1) * sizeof *u->next);
-	for (uint32_t i = 0; i < pages->n; i++) {
-		struct pd_span url = pd_pages_view(pages, i).url;
-		uint32_t number = url_find(u, url);
-		u->next[i] = number == PD_NO_NUMBER ? PD_NO_PAGE : u->first[number];
-		if (number == PD_NO_NUMBER) {
-			number = (uint32_t)u->index.n;
-			u->first[number] = i;
-			pd_hashtab_add(&u->index, pd_map_key(url), url_hash, u);
-		}
-		u->first[number] = i;
-	}
-}
-
 /* Read the next line that is not empty and not a comment: 1, 0 at the end.  *end_due: a header promised a line "# total", which has
  * not come. */
 static int next_telling_line(struct pd_line_reader *l, bool *end_due, struct pd_span *out, struct pd_err *e)
@@ -259,7 +241,20 @@ static int keep_rank_keys(struct pd_pages *pages, const char *file, const struct
 	if (!lines.f)
 		return e->status;
 	memset(key, 0xFF, pages->n * sizeof *key);
-	urls_init(&u, pages);
+	u = (struct urls){ .pages = pages };
+	u.first = pd_alloc((pages->n + 1) * sizeof *u.first);
+	u.next = pd_alloc((pages->n + 1) * sizeof *u.next);
+	for (uint32_t i = 0; i < pages->n; i++) {
+		struct pd_span url = pd_pages_view(pages, i).url;
+		uint32_t number = url_find(&u, url);
+		u.next[i] = number == PD_NO_NUMBER ? PD_NO_PAGE : u.first[number];
+		if (number == PD_NO_NUMBER) {
+			number = (uint32_t)u.index.n;
+			u.first[number] = i;
+			pd_hashtab_add(&u.index, pd_map_key(url), url_hash, &u);
+		}
+		u.first[number] = i;
+	}
 	while ((status = next_telling_line(&lines, &end_due, &line, e)) > 0) {
 		if (pd_tsv_fields(line, f, 2) == 2 && f[0].n && keep_number_key(f[1], &v)) {
 			uint32_t number = url_find(&u, f[0]);

@@ -39,9 +39,17 @@ static uint64_t spool_end(const struct pd_pages_spool *s)
 	return s->written + s->tail.n;
 }
 
-/* Address space beyond the end of the file costs nothing: it is doubled, so that remapping is rare. */
-static int map_written(struct pd_pages_spool *s, struct pd_err *e)
+/* End the line that is being written; fields are appended to `tail` before. */
+static int end_line(struct pd_pages_spool *s, struct pd_err *e)
 {
+	pd_buf_add_c(&s->tail, '\n');
+	if (s->tail.n < TAIL)
+		return PD_OK;
+	if (fwrite(s->tail.p, 1, s->tail.n, s->f) != s->tail.n || fflush(s->f))
+		return pd_fail_errno(e, "cannot write the temporary file (choose another place with --tmp-dir)");
+	s->written += s->tail.n;
+	pd_buf_clear(&s->tail);
+	/* Address space beyond the end of the file costs nothing: it is doubled, so that remapping is rare. */
 	size_t want = s->mapped ? s->mapped : FIRST_MAP;
 	if (s->written <= s->mapped)
 		return PD_OK;
@@ -57,19 +65,6 @@ static int map_written(struct pd_pages_spool *s, struct pd_err *e)
 	}
 	s->mapped = want;
 	return PD_OK;
-}
-
-/* End the line that is being written; fields are appended to `tail` before. */
-static int end_line(struct pd_pages_spool *s, struct pd_err *e)
-{
-	pd_buf_add_c(&s->tail, '\n');
-	if (s->tail.n < TAIL)
-		return PD_OK;
-	if (fwrite(s->tail.p, 1, s->tail.n, s->f) != s->tail.n || fflush(s->f))
-		return pd_fail_errno(e, "cannot write the temporary file (choose another place with --tmp-dir)");
-	s->written += s->tail.n;
-	pd_buf_clear(&s->tail);
-	return map_written(s, e);
 }
 
 /* Return the line at offset `at`, without its newline, valid until the next line is ended. */
@@ -751,22 +746,6 @@ const struct pd_edge_by *pd_pages_by(const struct pd_pages *p, const struct pd_e
 	return i < p->n_by && i < p->n_edges && p->by[i].methods != UINT32_MAX ? &p->by[i] : NULL;
 }
 
-static void renumber_edges(struct pd_pages *p, const uint32_t *place)
-{
-	for (size_t i = 0; i < p->n_edges; i++) {
-		const struct pd_edge *soon = &p->edges[i + PD_AHEAD < p->n_edges ? i + PD_AHEAD : i];
-		pd_prefetch(&place[soon->a]);
-		pd_prefetch(&place[soon->b]);
-		p->edges[i].a = place[p->edges[i].a];
-		p->edges[i].b = place[p->edges[i].b];
-	}
-	for (size_t i = 0; i < p->n_suspicions; i++) {
-		struct pd_edge *edge = &p->suspicions[i].edge;
-		edge->a = place[edge->a];
-		edge->b = place[edge->b];
-	}
-}
-
 void pd_pages_renumber(struct pd_pages *p, const uint32_t *order)
 {
 	uint8_t *at = pd_big_alloc((p->n + 1) * OFFSET_BYTES);
@@ -779,7 +758,18 @@ void pd_pages_renumber(struct pd_pages *p, const uint32_t *order)
 	uint32_t *place = pd_big_alloc((p->n + 1) * sizeof *place);
 	for (size_t i = 0; i < p->n; i++)
 		place[order[i]] = (uint32_t)i;
-	renumber_edges(p, place);
+	for (size_t i = 0; i < p->n_edges; i++) {
+		const struct pd_edge *soon = &p->edges[i + PD_AHEAD < p->n_edges ? i + PD_AHEAD : i];
+		pd_prefetch(&place[soon->a]);
+		pd_prefetch(&place[soon->b]);
+		p->edges[i].a = place[p->edges[i].a];
+		p->edges[i].b = place[p->edges[i].b];
+	}
+	for (size_t i = 0; i < p->n_suspicions; i++) {
+		struct pd_edge *edge = &p->suspicions[i].edge;
+		edge->a = place[edge->a];
+		edge->b = place[edge->b];
+	}
 	for (size_t i = 0; p->by_id && i < p->n; i++)
 		p->by_id[i] = place[p->by_id[i]];
 	free(place);

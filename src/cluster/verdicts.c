@@ -110,26 +110,6 @@ static void add_evidence(const struct pd_pages *pages, const struct pd_edge *edg
 		pd_buf_add_z(out, ", all of its text in the page kept");
 }
 
-/* The edge need not touch the page itself: a page shares the neighbours of a page with the same fingerprint. */
-static void add_reason(struct pd_pages *pages, const struct pd_group_member *m, struct pd_buf *out)
-{
-	const struct pd_edge *edge = m->edge;
-	bool own = edge->a == m->page || edge->b == m->page, direct = m->via == m->keep;
-	if (!own && !direct) {
-		pd_buf_add_z(out, "same as ");
-		pd_buf_add_span(out, pd_pages_view(pages, m->via).id);
-		pd_buf_add_z(out, ", which has ");
-	}
-	add_nearness(pages, edge, out);
-	if (own && !direct) {
-		pd_buf_add_z(out, " to ");
-		pd_buf_add_span(out, pd_pages_view(pages, m->via).id);
-		pd_buf_add_z(out, ", which leads to the page kept");
-	}
-	add_parts(pages, m, out);
-	add_evidence(pages, edge, m->loss, out);
-}
-
 /* The explanation of a page that is kept although it may be a duplicate. */
 static const char *doubt_in_words(struct pd_span why)
 {
@@ -191,7 +171,22 @@ void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct
 			pd_buf_printf(out, "%g\t", o->weight);
 		else
 			pd_buf_add_z(out, "0\t");
-		add_reason(&g->pages, m, out);
+		/* The edge need not touch the page itself: a page shares the neighbours of a page with the same fingerprint. */
+		const struct pd_edge *edge = m->edge;
+		bool own = edge->a == m->page || edge->b == m->page, direct = m->via == m->keep;
+		if (!own && !direct) {
+			pd_buf_add_z(out, "same as ");
+			pd_buf_add_span(out, pd_pages_view(&g->pages, m->via).id);
+			pd_buf_add_z(out, ", which has ");
+		}
+		add_nearness(&g->pages, edge, out);
+		if (own && !direct) {
+			pd_buf_add_z(out, " to ");
+			pd_buf_add_span(out, pd_pages_view(&g->pages, m->via).id);
+			pd_buf_add_z(out, ", which leads to the page kept");
+		}
+		add_parts(&g->pages, m, out);
+		add_evidence(&g->pages, edge, m->loss, out);
 	}
 	/* cluster_size, loss, suspect, content_digest */
 	pd_buf_add_c(out, '\t');

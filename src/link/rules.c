@@ -503,17 +503,6 @@ static int link_table_read(struct pd_link_table *t, struct pd_link_reader *l, co
 	return status;
 }
 
-static int open_links(struct pd_link_table *t, const struct pd_rules *r, const char *path, struct pd_budget *budget,
-		      struct pd_err *e)
-{
-	struct pd_link_reader *l;
-	int status = link_reader_new(&l, r, e);
-	if (!status)
-		status = link_table_read(t, l, path, budget, e);
-	link_reader_free(l);
-	return status;
-}
-
 static void link_table_release(struct pd_link_table *t)
 {
 	pd_array_release(&t->facts_at);
@@ -535,8 +524,13 @@ int pd_rules_open(struct pd_rules_files *f, const struct pd_rules *r, const char
 		  struct pd_budget *budget, struct pd_err *e)
 {
 	int status = ranks ? pd_ranks_read(&f->ranks, ranks, e) : PD_OK;
-	if (!status && links)
-		status = open_links(&f->links, r, links, budget, e);
+	if (!status && links) {
+		struct pd_link_reader *l;
+		status = link_reader_new(&l, r, e);
+		if (!status)
+			status = link_table_read(&f->links, l, links, budget, e);
+		link_reader_free(l);
+	}
 	f->bytes = pd_map_bytes(&f->ranks.page) + f->ranks.cap[0] * sizeof *f->ranks.signature +
 		   f->ranks.cap[1] * sizeof *f->ranks.quality + pd_map_bytes(&f->links.page);
 	return status;

@@ -61,22 +61,6 @@ static struct pd_span nth_choice(const char *choices, int n)
 	return item;
 }
 
-static int read_value(const struct pd_method *m, const struct pd_method_param *p, struct pd_span text, double *out,
-		      struct pd_err *e)
-{
-	if (p->choices) {
-		int i = find_choice(p->choices, text);
-		*out = i;
-		return i >= 0 ? PD_OK
-			      : pd_fail(e, PD_ERR_USAGE, "%s: %s takes one of %s, not '%.*s'", m->name, p->name, p->choices,
-					(int)text.n, text.p ? text.p : "");
-	}
-	if (pd_span_real(text, out) && *out >= p->least && *out <= p->most && (!p->whole || *out == floor(*out)))
-		return PD_OK;
-	return pd_fail(e, PD_ERR_USAGE, "%s: %s takes a %snumber from %g to %g, not '%.*s'", m->name, p->name,
-		       p->whole ? "whole " : "", p->least, p->most, (int)text.n, text.p ? text.p : "");
-}
-
 /* Read a parameter such as "by=lines". */
 static int read_param(struct pd_method_spec *s, struct pd_span item, enum pd_method_side side, struct pd_err *e)
 {
@@ -94,7 +78,18 @@ static int read_param(struct pd_method_spec *s, struct pd_span item, enum pd_met
 		return pd_fail(e, PD_ERR_USAGE, "%s: %s is for %s, not for %s", m->name, p[i].name,
 			       p[i].compares ? "'match --method', which compares" : "'fp --method', which signs",
 			       p[i].compares ? "what signs" : "what compares");
-	return read_value(m, &p[i], item, &s->value[i], e);
+	double *out = &s->value[i];
+	if (p[i].choices) {
+		int j = find_choice(p[i].choices, item);
+		*out = j;
+		return j >= 0 ? PD_OK
+			      : pd_fail(e, PD_ERR_USAGE, "%s: %s takes one of %s, not '%.*s'", m->name, p[i].name, p[i].choices,
+					(int)item.n, item.p ? item.p : "");
+	}
+	if (pd_span_real(item, out) && *out >= p[i].least && *out <= p[i].most && (!p[i].whole || *out == floor(*out)))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_USAGE, "%s: %s takes a %snumber from %g to %g, not '%.*s'", m->name, p[i].name,
+		       p[i].whole ? "whole " : "", p[i].least, p[i].most, (int)item.n, item.p ? item.p : "");
 }
 
 static void settle(struct pd_method_spec *s)

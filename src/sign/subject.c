@@ -98,21 +98,6 @@ static void read_title(struct pd_subject_finder *f, struct pd_span title, struct
 	add_folded_words(pd_buf_span(&f->folded), &f->title);
 }
 
-/* Read the words of a heading into f->heading. */
-static struct pd_span read_heading(struct pd_subject_finder *f, const struct pd_blocks *b, const struct pd_box *box)
-{
-	pd_buf_clear(&f->raw);
-	pd_buf_clear(&f->heading);
-	for (uint32_t i = box->first_run; i < box->end_run && f->raw.n < BYTES; i++) {
-		if (b->runs[i].flags & PD_RUN_SPACE)
-			pd_buf_add_c(&f->raw, ' ');
-		pd_buf_add_span(&f->raw, pd_run_text(b, &b->runs[i]));
-	}
-	pd_fold(f->folder, cut(pd_buf_span(&f->raw)), &f->folded);
-	add_folded_words(pd_buf_span(&f->folded), &f->heading);
-	return pd_buf_span(&f->heading);
-}
-
 static bool is_heading(const struct pd_box *box)
 {
 	return (box->tag == PD_TAG_h1 || box->tag == PD_TAG_h2 || box->tag == PD_TAG_h3) && box->first_run < box->end_run;
@@ -128,7 +113,17 @@ void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, str
 	for (size_t i = 0; i < b->n_boxes && seen < HEADINGS; i++) {
 		if (!is_heading(&b->boxes[i]))
 			continue;
-		struct pd_span words = read_heading(f, b, &b->boxes[i]);
+		/* Read the words of a heading into f->heading. */
+		pd_buf_clear(&f->raw);
+		pd_buf_clear(&f->heading);
+		for (uint32_t j = b->boxes[i].first_run; j < b->boxes[i].end_run && f->raw.n < BYTES; j++) {
+			if (b->runs[j].flags & PD_RUN_SPACE)
+				pd_buf_add_c(&f->raw, ' ');
+			pd_buf_add_span(&f->raw, pd_run_text(b, &b->runs[j]));
+		}
+		pd_fold(f->folder, cut(pd_buf_span(&f->raw)), &f->folded);
+		add_folded_words(pd_buf_span(&f->folded), &f->heading);
+		struct pd_span words = pd_buf_span(&f->heading);
 		if (words.n < 2)
 			continue;
 		seen++;

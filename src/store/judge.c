@@ -281,51 +281,6 @@ static bool asks_prints(const struct pd_store_judge *j)
 	return !j->methods.n || pd_methods_fingerprint(&j->methods) >= 0;
 }
 
-static struct pd_store_questions make_questions(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n)
-{
-	struct pd_store_questions q = { .bits = j->s->m.bits, .k = j->o.k };
-	for (int w = 0; w < q.bits / 64; w++)
-		q.keys.w[w] = j->columns + (size_t)w * n;
-	for (size_t i = 0; i < n; i++) {
-		if (!(pages[i].has & PD_STORE_HAS_PRINT) || !asks_prints(j))
-			continue;
-		for (int w = 0; w < q.bits / 64; w++)
-			q.keys.w[w][q.n] = pages[i].key.w[w];
-		j->page_of[q.n++] = (uint32_t)i;
-	}
-	return q;
-}
-
-/* Hits of all segments, sorted by page: hit_from[i] .. hit_from[i + 1] - 1 belong to page i. */
-static void sort_hits(struct pd_store_judge *j, size_t n)
-{
-	struct pd_store_near *near = &j->s->near;
-	size_t *from = j->hit_from;
-	memset(from, 0, (n + 2) * sizeof *from);
-	if (near->n > j->hits_cap) {
-		j->hits_cap = near->n * 2;
-		j->hits = pd_realloc(j->hits, j->hits_cap * sizeof *j->hits);
-	}
-	for (size_t h = 0; h < near->n; h++)
-		from[j->page_of[near->v[h].question] + 2]++;
-	for (size_t i = 2; i < n + 2; i++)
-		from[i] += from[i - 1];
-	for (size_t h = 0; h < near->n; h++)
-		j->hits[from[j->page_of[near->v[h].question] + 1]++] = near->v[h];
-}
-
-static int ask_segments(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n, struct pd_err *e)
-{
-	struct pd_store *s = j->s;
-	struct pd_store_questions q = make_questions(j, pages, n);
-	s->near.n = 0;
-	s->near.most = n == 1 ? 0 : s->limits.hits ? s->limits.hits : HITS_MOST;
-	int status = pd_store_near_segments(&s->near, s->segments, s->m.n_segments, &q, e);
-	if (!status)
-		sort_hits(j, n);
-	return status;
-}
-
 /* --- the answer --- */
 
 static struct pd_store_match *add_match(struct pd_store_answer *a, struct pd_store_match m)
@@ -485,18 +440,6 @@ static int find_listed(struct pd_store_judge *j, uint64_t hash, size_t count, st
 	return status;
 }
 
-/* Collect pages with the same sketch, or nearly the same, beyond those next to the page: those that agree in
- * subject. */
-static int find_by_subject(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
-{
-	uint64_t hash[PD_STORE_SUBJECTS_MAX];
-	int status = PD_OK;
-	for (int parts = 0; parts < 2; parts++)
-		for (size_t i = 0, n = pd_store_page_asks_subjects(page, parts, hash); !status && i < n; i++)
-			status = find_listed(j, hash[i], parts ? LISTED : PD_STORE_BESIDE, e);
-	return status;
-}
-
 /* Keep the places from `from` on that are within k and may be duplicates by their sketches, which excludes most of
  * them at once. */
 static int add_similar(struct pd_store_judge *j, const struct pd_store_page *page, size_t from, size_t *similar, struct pd_err *e)
@@ -521,22 +464,6 @@ static int add_similar(struct pd_store_judge *j, const struct pd_store_page *pag
 	return PD_OK;
 }
 
-/* Collect dense pages next to the page in an order and, if similar pages are dense there, those of its subject, each
- * once. */
-static int find_by_sketch(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
-{
-	struct pd_store_page query = *page;
-	size_t similar = 0, beside;
-	query.has |= PD_STORE_HAS_BANDS;
-	int status = find_by_orders(j, &query, e);
-	beside = j->places.n;
-	if (!status)
-		status = add_similar(j, page, 0, &similar, e);
-	if (!status && (similar >= PD_STORE_BESIDE || any_removed(j->s)))
-		status = find_by_subject(j, page, e);
-	return status ? status : add_similar(j, page, beside, &similar, e);
-}
-
 static int take_near(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
 	size_t dense = dense_of(j), most = 4 * dense;
@@ -549,24 +476,28 @@ static int take_near(struct pd_store_judge *j, const struct pd_store_page *page,
 		qsort(j->near, j->n_near, sizeof *j->near, nearest_candidate_first);
 		j->n_near = most;
 	}
-	if (!status && page->has & PD_STORE_HAS_SKETCH && j->n_near >= dense / 4)
-		status = find_by_sketch(j, page, e);
+	if (!status && page->has & PD_STORE_HAS_SKETCH && j->n_near >= dense / 4) {
+		/* Collect dense pages next to the page in an order and, if similar pages are dense there, those of its
+		 * subject, each once. */
+		struct pd_store_page query = *page;
+		size_t similar = 0, beside;
+		query.has |= PD_STORE_HAS_BANDS;
+		status = find_by_orders(j, &query, e);
+		beside = j->places.n;
+		if (!status)
+			status = add_similar(j, page, 0, &similar, e);
+		if (!status && (similar >= PD_STORE_BESIDE || any_removed(j->s))) {
+			/* Collect pages with the same sketch, or nearly the same, beyond those next to the page: those
+			 * that agree in subject. */
+			uint64_t hash[PD_STORE_SUBJECTS_MAX];
+			for (int parts = 0; parts < 2; parts++)
+				for (size_t k = 0, n = pd_store_page_asks_subjects(page, parts, hash); !status && k < n; k++)
+					status = find_listed(j, hash[k], parts ? LISTED : PD_STORE_BESIDE, e);
+		}
+		status = status ? status : add_similar(j, page, beside, &similar, e);
+	}
 	for (size_t c = 0; !status && c < j->n_near; c++)
 		status = take_candidate(j, page, j->near[c].at, j->near[c].distance, e);
-	return status;
-}
-
-static int take_same_text(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
-{
-	struct pd_store_page kept;
-	j->places.n = 0;
-	int status = find_hash(j->s, PD_STORE_BY_TEXT, page->hash[PD_STORE_BY_TEXT], UINT64_MAX, &j->places, e);
-	for (size_t i = 0; !status && i < j->places.n; i++) {
-		status = pd_store_page(j->s, &j->places.v[i], true, &kept, e);
-		if (!status && pd_span_eq(pd_store_text(kept.text, PD_STORE_TEXT_TEXT_DIGEST),
-					  pd_store_text(page->text, PD_STORE_TEXT_TEXT_DIGEST)))
-			status = take_candidate(j, page, j->places.v[i], -1, e);
-	}
 	return status;
 }
 
@@ -645,23 +576,6 @@ static int take_by_key(struct pd_store_judge *j, int method, struct pd_store_pla
 	return PD_OK;
 }
 
-static int take_same_keys(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
-{
-	int status = PD_OK;
-	for (int i = 0; !status && i < j->methods.n; i++) {
-		struct pd_span value = pd_store_value(page->text, j->column[i]);
-		enum pd_sign_kind kind = j->methods.v[i].method->kind;
-		if (j->column[i] < 0 || !(page->has & PD_STORE_HAS_VALUES) || !pd_value_read(kind, value, &j->value[0]) ||
-		    !j->value[0].present)
-			continue;
-		j->places.n = 0;
-		status = find_key(j->s, pd_store_key_hash(value, j->column[i], j->rule[i].key), &j->places, e);
-		for (size_t p = 0; !status && p < j->places.n; p++)
-			status = take_by_key(j, i, j->places.v[p], e);
-	}
-	return status;
-}
-
 /* Drop pages that too few methods found. */
 static void drop_weak(struct pd_store_judge *j)
 {
@@ -714,35 +628,6 @@ static bool is_matched(const struct pd_store_answer *a, uint64_t number)
 	return false;
 }
 
-/* Versions of the page's URL that are not near it. */
-static int add_versions(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
-{
-	j->places.n = 0;
-	int status = pd_store_find_text(j->s, PD_STORE_BY_URL, pd_store_text(page->text, PD_STORE_TEXT_URL), &j->places, e);
-	for (size_t i = 0; !status && i < j->places.n; i++)
-		if (!is_matched(&j->answer, j->places.v[i].number))
-			add_match(&j->answer, (struct pd_store_match){ .at = j->places.v[i],
-								       .distance = PD_STORE_NOT_NEAR,
-								       .similarity = PD_SIMILARITY_UNKNOWN });
-	return status;
-}
-
-/* Decide which matches make the page a duplicate: all except versions of itself, which are moved to the end. */
-static void part_versions(struct pd_store_answer *a)
-{
-	struct pd_store_match *own = pd_alloc((a->n_matches + 1) * sizeof *own);
-	size_t n_own = 0, near = 0;
-	for (size_t i = 0; i < a->n_matches; i++) {
-		if (a->matches[i].same_url)
-			own[n_own++] = a->matches[i];
-		else
-			a->matches[near++] = a->matches[i];
-	}
-	memcpy(a->matches + near, own, n_own * sizeof *own);
-	a->n_near = near;
-	free(own);
-}
-
 static int find_matches(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
@@ -750,34 +635,58 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 	bool prints = asks_prints(j);
 	if (prints && page->has & PD_STORE_HAS_PRINT)
 		status = take_near(j, page, i, e);
-	else if (prints && page->hash[PD_STORE_BY_TEXT])
-		status = take_same_text(j, page, e);
-	if (!status)
-		status = take_same_keys(j, page, e);
+	else if (prints && page->hash[PD_STORE_BY_TEXT]) {
+		struct pd_store_page kept;
+		j->places.n = 0;
+		status = find_hash(j->s, PD_STORE_BY_TEXT, page->hash[PD_STORE_BY_TEXT], UINT64_MAX, &j->places, e);
+		for (size_t k = 0; !status && k < j->places.n; k++) {
+			status = pd_store_page(j->s, &j->places.v[k], true, &kept, e);
+			if (!status && pd_span_eq(pd_store_text(kept.text, PD_STORE_TEXT_TEXT_DIGEST),
+						  pd_store_text(page->text, PD_STORE_TEXT_TEXT_DIGEST)))
+				status = take_candidate(j, page, j->places.v[k], -1, e);
+		}
+	}
+	if (!status) {
+		for (int k = 0; !status && k < j->methods.n; k++) {
+			struct pd_span value = pd_store_value(page->text, j->column[k]);
+			enum pd_sign_kind kind = j->methods.v[k].method->kind;
+			if (j->column[k] < 0 || !(page->has & PD_STORE_HAS_VALUES) || !pd_value_read(kind, value, &j->value[0]) ||
+			    !j->value[0].present)
+				continue;
+			j->places.n = 0;
+			status = find_key(j->s, pd_store_key_hash(value, j->column[k], j->rule[k].key), &j->places, e);
+			for (size_t p = 0; !status && p < j->places.n; p++)
+				status = take_by_key(j, k, j->places.v[p], e);
+		}
+	}
 	drop_weak(j);
-	if (!status && j->o.same_url == PD_STORE_SAME_URL_UPDATE && page->hash[PD_STORE_BY_URL])
-		status = add_versions(j, page, e);
+	if (!status && j->o.same_url == PD_STORE_SAME_URL_UPDATE && page->hash[PD_STORE_BY_URL]) {
+		/* Versions of the page's URL that are not near it. */
+		j->places.n = 0;
+		status = pd_store_find_text(j->s, PD_STORE_BY_URL, pd_store_text(page->text, PD_STORE_TEXT_URL), &j->places, e);
+		for (size_t k = 0; !status && k < j->places.n; k++)
+			if (!is_matched(&j->answer, j->places.v[k].number))
+				add_match(&j->answer, (struct pd_store_match){ .at = j->places.v[k],
+									       .distance = PD_STORE_NOT_NEAR,
+									       .similarity = PD_SIMILARITY_UNKNOWN });
+	}
 	if (!a->n_matches)
 		return status;
 	if (!status)
 		status = read_matches(j, page, e);
-	part_versions(a);
-	return status;
-}
-
-/* Pages to remove if the page is kept: all that it matches, or only its older versions. */
-static size_t mark_replaced(struct pd_store_judge *j)
-{
-	struct pd_store_answer *a = &j->answer;
-	size_t n = 0;
-	for (size_t i = 0; i < a->n_matches; i++) {
-		a->matches[i].replaced = i >= a->n_near || j->o.on_duplicate == PD_STORE_REPLACE;
-		if (!a->matches[i].replaced)
-			continue;
-		j->replaced = pd_grow(j->replaced, n, &j->replaced_cap, sizeof *j->replaced);
-		j->replaced[n++] = a->matches[i].at.number;
+	/* Decide which matches make the page a duplicate: all except versions of itself, which are moved to the end. */
+	struct pd_store_match *own = pd_alloc((a->n_matches + 1) * sizeof *own);
+	size_t n_own = 0, near = 0;
+	for (size_t k = 0; k < a->n_matches; k++) {
+		if (a->matches[k].same_url)
+			own[n_own++] = a->matches[k];
+		else
+			a->matches[near++] = a->matches[k];
 	}
-	return n;
+	memcpy(a->matches + near, own, n_own * sizeof *own);
+	a->n_near = near;
+	free(own);
+	return status;
 }
 
 static int decide_page(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
@@ -788,7 +697,15 @@ static int decide_page(struct pd_store_judge *j, const struct pd_store_page *pag
 		a->status = duplicate ? PD_STORE_DUPLICATE : PD_STORE_NEW;
 		return PD_OK;
 	}
-	size_t n_replaced = mark_replaced(j);
+	/* Pages to remove if the page is kept: all that it matches, or only its older versions. */
+	size_t n_replaced = 0;
+	for (size_t i = 0; i < a->n_matches; i++) {
+		a->matches[i].replaced = i >= a->n_near || j->o.on_duplicate == PD_STORE_REPLACE;
+		if (!a->matches[i].replaced)
+			continue;
+		j->replaced = pd_grow(j->replaced, n_replaced, &j->replaced_cap, sizeof *j->replaced);
+		j->replaced[n_replaced++] = a->matches[i].at.number;
+	}
 	struct pd_store_page kept = *page;
 	if (page->has & PD_STORE_HAS_SKETCH && j->n_by_key >= dense_of(j) + n_replaced)
 		kept.has |= PD_STORE_HAS_BANDS | PD_STORE_HAS_SUBJECTS | PD_STORE_HAS_PARTS;
@@ -941,7 +858,36 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 		j->chunk = CHUNK_FIRST;
 	for (size_t m; !status && n; pages += m, n -= m) {
 		m = n < j->chunk ? n : j->chunk;
-		status = ask_segments(j, pages, m, e);
+		struct pd_store *s = j->s;
+		struct pd_store_questions q = { .bits = j->s->m.bits, .k = j->o.k };
+		for (int w = 0; w < q.bits / 64; w++)
+			q.keys.w[w] = j->columns + (size_t)w * m;
+		for (size_t i = 0; i < m; i++) {
+			if (!(pages[i].has & PD_STORE_HAS_PRINT) || !asks_prints(j))
+				continue;
+			for (int w = 0; w < q.bits / 64; w++)
+				q.keys.w[w][q.n] = pages[i].key.w[w];
+			j->page_of[q.n++] = (uint32_t)i;
+		}
+		s->near.n = 0;
+		s->near.most = m == 1 ? 0 : s->limits.hits ? s->limits.hits : HITS_MOST;
+		status = pd_store_near_segments(&s->near, s->segments, s->m.n_segments, &q, e);
+		if (!status) {
+			/* Hits of all segments, sorted by page: hit_from[i] .. hit_from[i + 1] - 1 belong to page i. */
+			struct pd_store_near *near = &j->s->near;
+			size_t *from = j->hit_from;
+			memset(from, 0, (m + 2) * sizeof *from);
+			if (near->n > j->hits_cap) {
+				j->hits_cap = near->n * 2;
+				j->hits = pd_realloc(j->hits, j->hits_cap * sizeof *j->hits);
+			}
+			for (size_t h = 0; h < near->n; h++)
+				from[j->page_of[near->v[h].question] + 2]++;
+			for (size_t i = 2; i < m + 2; i++)
+				from[i] += from[i - 1];
+			for (size_t h = 0; h < near->n; h++)
+				j->hits[from[j->page_of[near->v[h].question] + 1]++] = near->v[h];
+		}
 		if (status == PD_ERR_LIMIT) {
 			j->chunk = smaller_chunk(m);
 			status = m = 0;
@@ -950,7 +896,6 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 		for (size_t i = 0; !status && i < m; i++) {
 			/* Check page by page in every segment whether a page is stored already, and then search its
 			 * neighbours; prefetch the memory of both. */
-			const struct pd_store *s = j->s;
 			for (size_t h = i + SOON < m ? j->hit_from[i + SOON] : 0; i + SOON < m && h < j->hit_from[i + SOON + 1];
 			     h++)
 				pd_store_segment_row_soon(&s->segments[j->hits[h].segment], j->hits[h].row);

@@ -58,16 +58,6 @@ static bool has_parts(struct pd_span bytes, const struct pd_dict_index *x)
 	return true;
 }
 
-static void take_parts(struct pd_dict *d, const char *p)
-{
-	const struct pd_dict_index *x = d->index;
-	d->entries = (const struct pd_dict_entry *)(p + x->part[PD_DICT_ENTRIES].at);
-	d->details = (const struct pd_dict_detail *)(p + x->part[PD_DICT_DETAILS].at);
-	d->text = pd_span(p + x->part[PD_DICT_TEXT].at, x->part[PD_DICT_TEXT].n);
-	d->tags = p + x->part[PD_DICT_TAGS].at;
-	d->chars = (const uint32_t *)(p + x->part[PD_DICT_CHARS].at);
-}
-
 /* Open a table whose slots and shifts are inside `part`. */
 static bool take_level(struct pd_prefix_table *t, const struct pd_prefix_level *level, struct pd_span part)
 {
@@ -100,7 +90,11 @@ static int open_parts(struct pd_dict *d, struct pd_span bytes, struct pd_err *e)
 	if (!has_parts(bytes, x))
 		return pd_fail(e, PD_ERR_DICT, "the dictionary's parts contradict each other");
 	d->index = x;
-	take_parts(d, bytes.p);
+	d->entries = (const struct pd_dict_entry *)(bytes.p + x->part[PD_DICT_ENTRIES].at);
+	d->details = (const struct pd_dict_detail *)(bytes.p + x->part[PD_DICT_DETAILS].at);
+	d->text = pd_span(bytes.p + x->part[PD_DICT_TEXT].at, x->part[PD_DICT_TEXT].n);
+	d->tags = bytes.p + x->part[PD_DICT_TAGS].at;
+	d->chars = (const uint32_t *)(bytes.p + x->part[PD_DICT_CHARS].at);
 	int status = take_prefixes(d, bytes.p, e);
 	if (status)
 		return status;

@@ -449,24 +449,6 @@ static int add_parts(struct compiler *c, struct pd_dict_index *x, struct pd_buf 
 	return 0;
 }
 
-/* The id is the same on every system for the same words; it does not depend on cmph's random numbers. */
-static uint64_t dictionary_id(const struct compiler *c)
-{
-	struct pd_buf all = { 0 };
-	for (size_t i = 0; i < c->n; i++) {
-		const struct dict_word *w = &c->v[i];
-		uint16_t idf = (uint16_t)w->idf;
-		pd_buf_add_c(&all, (char)w->text.n);
-		pd_buf_add_span(&all, w->text);
-		pd_buf_add(&all, &w->frequency, sizeof w->frequency);
-		pd_buf_add(&all, &idf, sizeof idf);
-		pd_buf_add(&all, c->tags[w->tag], sizeof c->tags[0]);
-	}
-	uint64_t id = pd_hash64(all.p, all.n);
-	pd_buf_release(&all);
-	return id;
-}
-
 static int write_container(struct compiler *c, struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_dict_header h = { .version = PD_DICT_VERSION };
@@ -488,7 +470,20 @@ static int write_container(struct compiler *c, struct pd_buf *out, struct pd_err
 		return status;
 	memcpy(out->p + sizeof h, &x, sizeof x);
 	h.length = out->n;
-	h.id = dictionary_id(c);
+	/* The id is the same on every system for the same words; it does not depend on cmph's random numbers. */
+	struct pd_buf all = { 0 };
+	for (size_t i = 0; i < c->n; i++) {
+		const struct dict_word *w = &c->v[i];
+		uint16_t idf = (uint16_t)w->idf;
+		pd_buf_add_c(&all, (char)w->text.n);
+		pd_buf_add_span(&all, w->text);
+		pd_buf_add(&all, &w->frequency, sizeof w->frequency);
+		pd_buf_add(&all, &idf, sizeof idf);
+		pd_buf_add(&all, c->tags[w->tag], sizeof c->tags[0]);
+	}
+	uint64_t id = pd_hash64(all.p, all.n);
+	pd_buf_release(&all);
+	h.id = id;
 	memcpy(out->p, &h, sizeof h);
 	pd_hash128(out->p + PD_DICT_CHECKED, out->n - PD_DICT_CHECKED, 0, h.checksum);
 	memcpy(out->p, &h, sizeof h);

@@ -132,25 +132,6 @@ static void order_marks(struct points *marks, uint32_t *into)
 		into[begins[steps_of(marks->v[i])->combining]++] = marks->v[i];
 }
 
-/* Put t into canonical order; `scratch` is overwritten. */
-static void order(struct points *t, struct points *scratch)
-{
-	for (size_t i = 0, n; i < t->n; i += n) {
-		bool in_order = true;
-		uint8_t last = 0, class;
-		for (n = 0; i + n < t->n && (class = steps_of(t->v[i + n])->combining) != 0; n++) {
-			in_order = in_order && last <= class;
-			last = class;
-		}
-		if (!in_order) {
-			scratch->n = 0;
-			points_add(scratch, t->v + i, n);
-			order_marks(scratch, t->v + i);
-		}
-		n += n == 0;
-	}
-}
-
 static void swap(struct pd_folder *f)
 {
 	struct points t = f->from;
@@ -174,7 +155,21 @@ static void decompose(struct pd_folder *f, enum decomposition d)
 		uint16_t at = d == CANONICAL ? steps_of(cp)->canonical : steps_of(cp)->compatible;
 		points_add(&f->to, at ? pd_unicode_text + at + 1 : &cp, at ? pd_unicode_text[at] : 1);
 	}
-	order(&f->to, &f->from);
+	/* Put t into canonical order; `scratch` is overwritten. */
+	for (size_t i = 0, n; i < f->to.n; i += n) {
+		bool in_order = true;
+		uint8_t last = 0, class;
+		for (n = 0; i + n < f->to.n && (class = steps_of(f->to.v[i + n])->combining) != 0; n++) {
+			in_order = in_order && last <= class;
+			last = class;
+		}
+		if (!in_order) {
+			f->from.n = 0;
+			points_add(&f->from, f->to.v + i, n);
+			order_marks(&f->from, f->to.v + i);
+		}
+		n += n == 0;
+	}
 	swap(f);
 }
 

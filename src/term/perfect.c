@@ -38,17 +38,6 @@ static void rewind_keys(void *data)
 	s->at = 0;
 }
 
-static cmph_t *build_once(cmph_io_adapter_t *adapter, unsigned seed)
-{
-	srand(seed);
-	rewind_keys(adapter->data);
-	cmph_config_t *config = cmph_config_new(adapter);
-	cmph_config_set_algo(config, CMPH_CHM);
-	cmph_t *f = cmph_new(config);
-	cmph_config_destroy(config);
-	return f;
-}
-
 /* cmph asserts that malloc succeeded, or writes to the result without a check. */
 static void on_no_memory(int sig)
 {
@@ -64,8 +53,14 @@ int pd_perfect_build(const struct pd_span *keys, size_t n, struct pd_buf *out, s
 	sigaction(SIGABRT, &a, &on_abort);
 	sigaction(SIGSEGV, &a, &on_fault);
 	/* cmph fails after some attempts, which is likely for few keys. */
-	for (unsigned seed = 1; !f && seed <= 200; seed++)
-		f = build_once(&adapter, seed);
+	for (unsigned seed = 1; !f && seed <= 200; seed++) {
+		srand(seed);
+		rewind_keys(adapter.data);
+		cmph_config_t *config = cmph_config_new(&adapter);
+		cmph_config_set_algo(config, CMPH_CHM);
+		f = cmph_new(config);
+		cmph_config_destroy(config);
+	}
 	sigaction(SIGABRT, &on_abort, NULL);
 	sigaction(SIGSEGV, &on_fault, NULL);
 	if (!f)

@@ -458,25 +458,6 @@ static void cut_han(const struct term_scan *c, struct pd_span run)
 		add_term(c, run.p + at, ends[i] - at);
 }
 
-/* Segment text by the user's words first: at each position, the longest. */
-static void cut_around_userwords(const struct term_scan *c, struct pd_span run)
-{
-	size_t from = 0;
-	for (size_t at = 0, n; at < run.n; at += n) {
-		n = pd_userwords_at(c->s->userwords, run, at);
-		if (!n) {
-			const char *next = run.p + at;
-			pd_utf8_next(&next);
-			n = (size_t)(next - run.p) - at;
-			continue;
-		}
-		cut_han(c, pd_span(run.p + from, at - from));
-		add_term(c, run.p + at, n);
-		from = at + n;
-	}
-	cut_han(c, pd_span(run.p + from, run.n - from));
-}
-
 static const char *han(const struct term_scan *c, const char *p)
 {
 	struct found_word found;
@@ -491,9 +472,23 @@ static const char *han(const struct term_scan *c, const char *p)
 		run = pd_buf_span(&c->s->simple);
 		in.end = run.p + run.n;
 	}
-	if (c->s->userwords)
-		cut_around_userwords(&in, run);
-	else
+	if (c->s->userwords) {
+		/* Segment text by the user's words first: at each position, the longest. */
+		size_t from = 0;
+		for (size_t at = 0, n; at < run.n; at += n) {
+			n = pd_userwords_at(in.s->userwords, run, at);
+			if (!n) {
+				const char *next = run.p + at;
+				pd_utf8_next(&next);
+				n = (size_t)(next - run.p) - at;
+				continue;
+			}
+			cut_han(&in, pd_span(run.p + from, at - from));
+			add_term(&in, run.p + at, n);
+			from = at + n;
+		}
+		cut_han(&in, pd_span(run.p + from, run.n - from));
+	} else
 		cut_han(&in, run);
 	return end;
 }

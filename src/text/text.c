@@ -120,25 +120,6 @@ static bool is_utf8_cut_at_end(struct pd_span in, size_t clean)
 	return left < 4 && p[0] >= 0xC2 && p[0] <= 0xF4 && classify_sequence(p, left) == -(int)left;
 }
 
-/* Replace bytes at p that are not clean, up to some hundred bytes.  Return the number of bytes consumed. */
-static size_t replace_run(const unsigned char *p, size_t n, struct pd_buf *out, struct pd_text_tally *tally)
-{
-	size_t i = 0, look = n < 512 ? n : 512;
-	char *start = pd_buf_reserve(out, 3 * look), *o = start;
-	while (i < look && (p[i] == 0 || p[i] >= 0x80)) {
-		int s = p[i] ? classify_sequence(p + i, n - i) : 1;
-		if (s > 1 && !noncharacter(p + i, (size_t)s))
-			break;
-		memcpy(o, replacement, 3);
-		o += 3;
-		tally->bad += s < 0;
-		i += (size_t)(s < 0 ? -s : s);
-	}
-	out->n += (size_t)(o - start);
-	out->p[out->n] = 0;
-	return i;
-}
-
 void pd_text_utf8_repair(struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	bool multibyte;
@@ -146,8 +127,25 @@ void pd_text_utf8_repair(struct pd_span in, struct pd_buf *out, struct pd_text_t
 		size_t k = pd_text_utf8_clean(pd_span(in.p + i, in.n - i), &multibyte);
 		pd_buf_add(out, in.p + i, k);
 		i += k;
-		if (i < in.n)
-			i += replace_run((const unsigned char *)in.p + i, in.n - i, out, tally);
+		if (i < in.n) {
+			/* Replace bytes that are not clean, up to some hundred. */
+			const unsigned char *p = (const unsigned char *)in.p + i;
+			size_t n = in.n - i;
+			size_t j = 0, look = n < 512 ? n : 512;
+			char *start = pd_buf_reserve(out, 3 * look), *o = start;
+			while (j < look && (p[j] == 0 || p[j] >= 0x80)) {
+				int s = p[j] ? classify_sequence(p + j, n - j) : 1;
+				if (s > 1 && !noncharacter(p + j, (size_t)s))
+					break;
+				memcpy(o, replacement, 3);
+				o += 3;
+				tally->bad += s < 0;
+				j += (size_t)(s < 0 ? -s : s);
+			}
+			out->n += (size_t)(o - start);
+			out->p[out->n] = 0;
+			i += j;
+		}
 	}
 }
 
@@ -320,58 +318,6 @@ static size_t decode_rare(const struct legacy_table *t, enum pd_charset_kind kin
 	return p[1] < 0x80 ? 1 : 2;
 }
 
-/* Decode one code that is not ASCII. */
-static inline void decode_code(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c,
-			       struct pd_text_tally *tally)
-{
-	uint32_t e = t->one[c->p[0] & 0x7F];
-	size_t left = (size_t)(c->end - c->p), used = 1;
-	if (!e && t->two && left > 1) {
-		e = code_of_two(t->two, c->p[0], c->p[1]);
-		used = 2;
-	}
-	if (!e) {
-		used = decode_rare(t, kind, c->p, left, &e);
-		tally->bad += !e;
-		e = e ? e : REPLACEMENT;
-	}
-	tally->odd += is_odd(e);
-	c->o = put_utf8(c->o, e);
-	c->p += used;
-}
-
-/* Decode the codes that begin before `stop`. */
-static void decode_chunk(const struct legacy_table *t, enum pd_charset_kind kind, struct decode_cursor *c,
-			 const unsigned char *stop, struct pd_text_tally *tally)
-{
-	while (c->p < stop) {
-		size_t k = ascii_run(c->p, (size_t)(stop - c->p));
-		memcpy(c->o, c->p, k);
-		c->o += k;
-		c->p += k;
-		while (c->p < stop && *c->p >= 0x80)
-			decode_code(t, kind, c, tally);
-		if (c->p < stop && *c->p == 0) {
-			c->o = put_utf8(c->o, REPLACEMENT);
-			c->p++;
-		}
-	}
-}
-
-static void decode_bytes(const struct legacy_table *t, enum pd_charset_kind kind, struct pd_span in, struct pd_buf *out,
-			 struct pd_text_tally *tally)
-{
-	struct decode_cursor c = { .p = (const unsigned char *)in.p };
-	c.end = c.p + in.n;
-	while (c.p < c.end) {
-		size_t n = (size_t)(c.end - c.p) < CHUNK ? (size_t)(c.end - c.p) : CHUNK;
-		c.o = pd_buf_reserve(out, 3 * n + SLACK);
-		decode_chunk(t, kind, &c, c.p + n, tally);
-		out->n = (size_t)(c.o - out->p);
-		out->p[out->n] = 0;
-	}
-}
-
 /* --- ISO-2022-JP --- */
 
 /*
@@ -460,7 +406,43 @@ void pd_text_legacy_decode(const struct pd_charset *c, struct pd_span in, struct
 	}
 	if (kind == PD_CHARSET_KIND_EUC_JP)
 		t.three = pd_data_charsets.jis0212;
-	decode_bytes(&t, kind, in, out, tally);
+	struct decode_cursor at = { .p = (const unsigned char *)in.p };
+	at.end = at.p + in.n;
+	while (at.p < at.end) {
+		size_t n = (size_t)(at.end - at.p) < CHUNK ? (size_t)(at.end - at.p) : CHUNK;
+		at.o = pd_buf_reserve(out, 3 * n + SLACK);
+		/* Decode the codes that begin before `stop`. */
+		const unsigned char *stop = at.p + n;
+		while (at.p < stop) {
+			size_t k = ascii_run(at.p, (size_t)(stop - at.p));
+			memcpy(at.o, at.p, k);
+			at.o += k;
+			at.p += k;
+			while (at.p < stop && *at.p >= 0x80) {
+				/* Decode one code that is not ASCII. */
+				uint32_t e = t.one[at.p[0] & 0x7F];
+				size_t left = (size_t)(at.end - at.p), used = 1;
+				if (!e && t.two && left > 1) {
+					e = code_of_two(t.two, at.p[0], at.p[1]);
+					used = 2;
+				}
+				if (!e) {
+					used = decode_rare(&t, kind, at.p, left, &e);
+					tally->bad += !e;
+					e = e ? e : REPLACEMENT;
+				}
+				tally->odd += is_odd(e);
+				at.o = put_utf8(at.o, e);
+				at.p += used;
+			}
+			if (at.p < stop && *at.p == 0) {
+				at.o = put_utf8(at.o, REPLACEMENT);
+				at.p++;
+			}
+		}
+		out->n = (size_t)(at.o - out->p);
+		out->p[out->n] = 0;
+	}
 }
 
 /* --- encoding --- */
@@ -785,30 +767,26 @@ static bool is_first(bool *seen)
 	return !before;
 }
 
-static void on_attribute(struct meta *m, const struct attribute *a)
-{
-	if (pd_span_ieq(a->name, "http-equiv") && is_first(&m->seen_http_equiv)) {
-		m->got_pragma = pd_span_ieq(a->value, "content-type");
-	} else if (pd_span_ieq(a->name, "content") && is_first(&m->seen_content)) {
-		const struct pd_charset *c = from_content(a->value);
-		if (c && !m->charset) {
-			m->charset = c;
-			m->declared = m->need_pragma = true;
-		}
-	} else if (pd_span_ieq(a->name, "charset") && is_first(&m->seen_charset)) {
-		m->charset = pd_charset_by_label(a->value);
-		m->declared = true;
-		m->need_pragma = false;
-	}
-}
-
 /* Read a meta element, after "<meta" and the next byte. */
 static const struct pd_charset *meta_element(struct pd_span *s)
 {
 	struct meta m = { 0 };
 	struct attribute a;
-	while (next_attribute(s, &a))
-		on_attribute(&m, &a);
+	while (next_attribute(s, &a)) {
+		if (pd_span_ieq(a.name, "http-equiv") && is_first(&m.seen_http_equiv)) {
+			m.got_pragma = pd_span_ieq(a.value, "content-type");
+		} else if (pd_span_ieq(a.name, "content") && is_first(&m.seen_content)) {
+			const struct pd_charset *c = from_content(a.value);
+			if (c && !m.charset) {
+				m.charset = c;
+				m.declared = m.need_pragma = true;
+			}
+		} else if (pd_span_ieq(a.name, "charset") && is_first(&m.seen_charset)) {
+			m.charset = pd_charset_by_label(a.value);
+			m.declared = true;
+			m.need_pragma = false;
+		}
+	}
 	if (!s->n || !m.declared || (m.need_pragma && !m.got_pragma) || !m.charset)
 		return NULL;
 	/* Correct two declarations that cannot be true if they were read as ASCII, as browsers do. */
@@ -878,13 +856,6 @@ void pd_text_own_memory(void)
 		*(void **)&set_handler = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
 	if (set_handler)
 		set_handler(pd_out_of_memory);
-}
-
-static struct detector *detector_new(void)
-{
-	struct detector *d = pd_zalloc(sizeof(*d));
-	d->handle = pd_check_alloc(uchardet_new());
-	return d;
 }
 
 static void detector_free(struct detector *d)
@@ -1009,7 +980,8 @@ struct attempt {
 struct pd_text_decoder *pd_text_decoder_new(void)
 {
 	struct pd_text_decoder *d = pd_zalloc(sizeof *d);
-	d->detector = detector_new();
+	d->detector = pd_zalloc(sizeof *d->detector);
+	d->detector->handle = pd_check_alloc(uchardet_new());
 	return d;
 }
 

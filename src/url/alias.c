@@ -44,25 +44,6 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void add_runs(struct alias_reading *r, struct pd_span text)
-{
-	uint64_t word[RUN] = { 0 };
-	r->n = 0;
-	for (size_t i = 0, words = 0; i < text.n; i++) {
-		size_t from = i;
-		while (i < text.n && in_word(text.p[i]))
-			i++;
-		if (i == from)
-			continue;
-		memmove(word, word + 1, sizeof word - sizeof *word);
-		word[RUN - 1] = pd_hash64(text.p + from, i - from);
-		if (++words < RUN)
-			continue;
-		r->v = pd_grow(r->v, r->n, &r->cap, sizeof *r->v);
-		r->v[r->n++] = pd_hash64(word, sizeof word);
-	}
-}
-
 static void read_source(struct alias_reading *r, struct pd_span bytes, struct pd_span host, struct alias_source *out)
 {
 	/* Remove the host's name from a source.  Links within the site contain it, and it differs between the names of
@@ -78,7 +59,22 @@ static void read_source(struct alias_reading *r, struct pd_span bytes, struct pd
 	}
 	pd_buf_add_span(&r->text, source);
 	out->digest = pd_hash64(r->text.p, r->text.n);
-	add_runs(r, pd_buf_span(&r->text));
+	struct pd_span text = pd_buf_span(&r->text);
+	uint64_t word[RUN] = { 0 };
+	r->n = 0;
+	for (size_t i = 0, words = 0; i < text.n; i++) {
+		size_t from = i;
+		while (i < text.n && in_word(text.p[i]))
+			i++;
+		if (i == from)
+			continue;
+		memmove(word, word + 1, sizeof word - sizeof *word);
+		word[RUN - 1] = pd_hash64(text.p + from, i - from);
+		if (++words < RUN)
+			continue;
+		r->v = pd_grow(r->v, r->n, &r->cap, sizeof *r->v);
+		r->v[r->n++] = pd_hash64(word, sizeof word);
+	}
 	if (r->n)
 		qsort(r->v, r->n, sizeof *r->v, by_value);
 	out->n = 0;
@@ -336,26 +332,6 @@ static void add_key(struct pd_aliases *a, uint64_t value, struct pd_span address
 	a->keys[a->n_keys++] = (struct key){ pd_hash64_seed(address.p, address.n, value), host };
 }
 
-/* Add the keys of a host.  Hosts with a common key are compared. */
-static void add_keys(struct pd_aliases *a, uint32_t number)
-{
-	const struct host *h = &a->hosts[number];
-	size_t addresses = a->o.by == PD_ALIAS_PAGES ? 1 : h->n_addresses;
-	bool evidence = a->o.by != PD_ALIAS_IP && h->n && h->page[0].source.n >= LEAST;
-	for (size_t i = 0; i < addresses; i++) {
-		struct pd_span address = a->o.by == PD_ALIAS_PAGES ? pd_span("", 0) : a->addresses.v[h->address[i]];
-		if (a->o.by == PD_ALIAS_IP)
-			add_key(a, 0, address, number);
-		for (uint32_t j = 0; evidence && j < KEYS; j++)
-			add_key(a, h->page[0].source.hash[j], address, number);
-		if (evidence)
-			add_key(a, ~h->page[0].source.digest, address, number);
-		struct pd_span name = pd_host_without_www(a->names.v[number]);
-		if (a->o.by == PD_ALIAS_BOTH)
-			add_key(a, pd_hash64(name.p, name.n), address, number);
-	}
-}
-
 static int by_key_then_rank(const void *x, const void *y, void *ctx)
 {
 	const struct key *a = x, *b = y;
@@ -444,22 +420,6 @@ static void add_addresses(struct pd_aliases *a, struct host *h, struct pd_buf *o
 	}
 }
 
-static void write_alias_row(struct pd_aliases *a, const struct row *r, struct pd_buf *out)
-{
-	struct host *h = &a->hosts[r->host];
-	pd_tsv_add(out, a->names.v[r->host]);
-	pd_buf_add_c(out, '\t');
-	pd_tsv_add(out, a->names.v[r->site]);
-	pd_buf_printf(out, "\t%" PRIu64 "\t", h->pages);
-	add_addresses(a, h, out);
-	pd_buf_printf(out, "\t%s\t", h->by ? h->by : "-");
-	pd_tsv_add(out, h->by ? a->names.v[h->via] : pd_span("", 0));
-	if (h->similarity > 0)
-		pd_buf_printf(out, "\t%.3f\n", h->similarity);
-	else
-		pd_buf_add_z(out, "\t-\n");
-}
-
 /* Write the result after all pages: a row for each host with a page, by site, then host; see docs/urls.md. */
 static struct pd_aliases_counts aliases_write(struct pd_aliases *a, struct pd_buf *out)
 {
@@ -470,8 +430,24 @@ static struct pd_aliases_counts aliases_write(struct pd_aliases *a, struct pd_bu
 	pd_union_init(a->sites, a->names.n);
 	a->n_keys = 0;
 	for (uint32_t i = 0; i < a->names.n; i++)
-		if (a->hosts[i].pages)
-			add_keys(a, i);
+		if (a->hosts[i].pages) {
+			/* Add the keys of a host.  Hosts with a common key are compared. */
+			const struct host *h = &a->hosts[i];
+			size_t addresses = a->o.by == PD_ALIAS_PAGES ? 1 : h->n_addresses;
+			bool evidence = a->o.by != PD_ALIAS_IP && h->n && h->page[0].source.n >= LEAST;
+			for (size_t k = 0; k < addresses; k++) {
+				struct pd_span address = a->o.by == PD_ALIAS_PAGES ? pd_span("", 0) : a->addresses.v[h->address[k]];
+				if (a->o.by == PD_ALIAS_IP)
+					add_key(a, 0, address, i);
+				for (uint32_t j = 0; evidence && j < KEYS; j++)
+					add_key(a, h->page[0].source.hash[j], address, i);
+				if (evidence)
+					add_key(a, ~h->page[0].source.digest, address, i);
+				struct pd_span name = pd_host_without_www(a->names.v[i]);
+				if (a->o.by == PD_ALIAS_BOTH)
+					add_key(a, pd_hash64(name.p, name.n), address, i);
+			}
+		}
 	if (a->n_keys)
 		qsort_r(a->keys, a->n_keys, sizeof *a->keys, by_key_then_rank, a->hosts);
 	for (size_t i = 0, end; i < a->n_keys; i = end) {
@@ -496,8 +472,20 @@ static struct pd_aliases_counts aliases_write(struct pd_aliases *a, struct pd_bu
 	pd_buf_printf(out, "# pagededup sites 1 | by=%s first=%d similar=%g end=total\n", pd_alias_by_names[a->o.by], a->o.first,
 		      a->o.similar);
 	pd_buf_add_z(out, "#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n");
-	for (size_t i = 0; i < c.hosts; i++)
-		write_alias_row(a, &rows[i], out);
+	for (size_t i = 0; i < c.hosts; i++) {
+		struct host *host = &a->hosts[rows[i].host];
+		pd_tsv_add(out, a->names.v[rows[i].host]);
+		pd_buf_add_c(out, '\t');
+		pd_tsv_add(out, a->names.v[rows[i].site]);
+		pd_buf_printf(out, "\t%" PRIu64 "\t", host->pages);
+		add_addresses(a, host, out);
+		pd_buf_printf(out, "\t%s\t", host->by ? host->by : "-");
+		pd_tsv_add(out, host->by ? a->names.v[host->via] : pd_span("", 0));
+		if (host->similarity > 0)
+			pd_buf_printf(out, "\t%.3f\n", host->similarity);
+		else
+			pd_buf_add_z(out, "\t-\n");
+	}
 	pd_buf_printf(out, "# total rows=%zu\n", (size_t)c.hosts);
 	free(rows);
 	free(site);

@@ -265,18 +265,6 @@ static void params_lesson_free(struct pd_params_lesson *l)
 	free(l);
 }
 
-static void add_whole(struct pd_params_lesson *l, uint64_t url, uint64_t text)
-{
-	uint32_t *at = pd_map_put(&l->whole_at, url);
-	if (!*at) {
-		l->wholes = pd_grow(l->wholes, l->n_wholes, &l->cap_wholes, sizeof *l->wholes);
-		l->wholes[l->n_wholes++] = (struct url_text){ .text = text };
-		*at = (uint32_t)l->n_wholes;
-	}
-	struct url_text *w = &l->wholes[*at - 1];
-	w->differ |= w->text != text;
-}
-
 /* Hash the URL without its item i; SIZE_MAX: with all items. */
 static uint64_t hash_without(struct pd_params_lesson *l, struct pd_span path, size_t i)
 {
@@ -301,7 +289,14 @@ static void params_lesson_add(struct pd_params_lesson *l, struct pd_span host, s
 	if (l->query.n > PARAMS_MAX)
 		return;
 	uint64_t text = pd_hash64(digest.p, digest.n);
-	add_whole(l, hash_without(l, path, SIZE_MAX), text);
+	uint32_t *whole = pd_map_put(&l->whole_at, hash_without(l, path, SIZE_MAX));
+	if (!*whole) {
+		l->wholes = pd_grow(l->wholes, l->n_wholes, &l->cap_wholes, sizeof *l->wholes);
+		l->wholes[l->n_wholes++] = (struct url_text){ .text = text };
+		*whole = (uint32_t)l->n_wholes;
+	}
+	struct url_text *w = &l->wholes[*whole - 1];
+	w->differ |= w->text != text;
 	for (size_t i = 0; i < l->query.n; i++) {
 		struct pd_span name = l->query.items[i].name, item = l->query.items[i].item;
 		pd_buf_set(&l->owner, host);
@@ -517,26 +512,6 @@ static struct pd_span without_jsessionid(struct pd_span s)
 	return pd_span_istarts(pd_span(semicolon + 1, s.n - before.n - 1), "jsessionid=") ? before : s;
 }
 
-/* Append the path; adjacent slashes become one. */
-static void add_path(const struct pd_canonical *c, struct pd_span path, struct pd_buf *out)
-{
-	bool loose = c->form == PD_FORM_LOOSE;
-	size_t from = out->n;
-	for (size_t i = 0; i < path.n;) {
-		const char *next = memchr(path.p + i, '/', path.n - i);
-		size_t end = next ? (size_t)(next - path.p) : path.n;
-		struct pd_span s = pd_span(path.p + i, end - i);
-		if (loose)
-			s = is_session_segment(s) ? pd_span("", 0) : without_jsessionid(s);
-		add_escaped(out, s, loose);
-		if (next && (out->n == from || out->p[out->n - 1] != '/'))
-			pd_buf_add_c(out, '/');
-		i = end + 1;
-	}
-	if (loose && out->n > from + 1 && out->p[out->n - 1] == '/')
-		out->p[--out->n] = 0;
-}
-
 /* --- query --- */
 
 static void add_query(struct pd_canonical *c, const struct pd_url *u, struct pd_buf *out)
@@ -593,7 +568,23 @@ void pd_canonical_make(struct pd_canonical *c, const struct pd_url *u, struct pd
 			pd_buf_add_c(out, ':');
 			pd_buf_add_span(out, port);
 		}
-		add_path(c, pd_url_path(u), out);
+		/* Append the path; adjacent slashes become one. */
+		struct pd_span path = pd_url_path(u);
+		bool loose = c->form == PD_FORM_LOOSE;
+		size_t from = out->n;
+		for (size_t i = 0; i < path.n;) {
+			const char *next = memchr(path.p + i, '/', path.n - i);
+			size_t end = next ? (size_t)(next - path.p) : path.n;
+			struct pd_span s = pd_span(path.p + i, end - i);
+			if (loose)
+				s = is_session_segment(s) ? pd_span("", 0) : without_jsessionid(s);
+			add_escaped(out, s, loose);
+			if (next && (out->n == from || out->p[out->n - 1] != '/'))
+				pd_buf_add_c(out, '/');
+			i = end + 1;
+		}
+		if (loose && out->n > from + 1 && out->p[out->n - 1] == '/')
+			out->p[--out->n] = 0;
 	} else {
 		pd_buf_add_span(out, pd_url_part(u, 0, u->path));
 		add_escaped(out, pd_url_path(u), false);

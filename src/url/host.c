@@ -175,31 +175,25 @@ static bool ipv6_read(struct pd_span s, uint16_t piece[8])
 	return true;
 }
 
-/* Return the start of the first longest run of at least two zeroes, or 8. */
-static int ipv6_zeroes(const uint16_t piece[8], int *length)
-{
-	int best = 8;
-	*length = 1;
-	for (int i = 0; i < 8; i++) {
-		int n = 0;
-		while (i + n < 8 && !piece[i + n])
-			n++;
-		if (n > *length) {
-			best = i;
-			*length = n;
-		}
-		i += n;
-	}
-	return best;
-}
-
 static const char *ipv6(struct pd_span s, struct pd_buf *out)
 {
 	uint16_t piece[8];
 	int zeroes;
 	if (!ipv6_read(s, piece))
 		return "not an IPv6 address";
-	int at = ipv6_zeroes(piece, &zeroes);
+	/* The first longest run of at least two zeroes. */
+	int at = 8;
+	zeroes = 1;
+	for (int i = 0; i < 8; i++) {
+		int n = 0;
+		while (i + n < 8 && !piece[i + n])
+			n++;
+		if (n > zeroes) {
+			at = i;
+			zeroes = n;
+		}
+		i += n;
+	}
 	pd_buf_add_c(out, '[');
 	for (int i = 0; i < 8; i++) {
 		if (i == at) {

@@ -99,13 +99,6 @@ static uint64_t reduce(const struct divisor *v, uint64_t high, uint64_t low)
 	return r >= v->d ? r - v->d : r;
 }
 
-static uint64_t modulo(const struct divisor *v, const uint64_t w[2])
-{
-	int s = v->shift;
-	uint64_t top = s ? w[0] >> (64 - s) : 0, middle = s ? w[0] << s | w[1] >> (64 - s) : w[0];
-	return reduce(v, reduce(v, top, middle), w[1] << s) >> s;
-}
-
 static struct pd_seen *seen_new(const struct pd_seen_options *o)
 {
 	struct pd_seen *s = pd_zalloc(sizeof *s);
@@ -207,7 +200,9 @@ static uint64_t place(const struct pd_seen *s, struct pd_span text)
 		pd_md5(text, w);
 	else
 		pd_hash128(text.p, text.n, 0, w);
-	return modulo(&s->bits, w);
+	int shift = s->bits.shift;
+	uint64_t top = shift ? w[0] >> (64 - shift) : 0, middle = shift ? w[0] << shift | w[1] >> (64 - shift) : w[0];
+	return reduce(&s->bits, reduce(&s->bits, top, middle), w[1] << shift) >> shift;
 }
 
 /* A part, within its site if the mode requires it. */
@@ -511,24 +506,6 @@ static int commit(struct url_run *r)
 
 /* --- a line --- */
 
-/* The text of a row after the status. */
-static void add_url_row(struct url_run *r, struct pd_span url, struct pd_span key)
-{
-	struct pd_buf *out = &r->waiting_text;
-	pd_buf_add_c(out, '\t');
-	pd_tsv_add(out, url);
-	pd_buf_add_c(out, '\t');
-	pd_tsv_add(out, key);
-	pd_buf_add_c(out, '\t');
-	pd_buf_clear(&r->domain);
-	if (key.n && r->o->domain)
-		pd_domain_of(pd_url_host_of(&r->url), &r->domain);
-	pd_tsv_add(out, pd_buf_span(&r->domain));
-	pd_buf_add_c(out, '\t');
-	pd_buf_add_z(out, r->url.why ? r->url.why : "-");
-	pd_buf_add_c(out, '\n');
-}
-
 static int flush(struct url_run *r, size_t least)
 {
 	if (r->out.n < least)
@@ -575,7 +552,21 @@ static void take_url(struct url_run *r, struct pd_span line, struct pd_span text
 		pd_buf_clear(&r->key);
 	}
 	if (r->o->print == PD_SEEN_PRINT_ROWS) {
-		add_url_row(r, text, pd_buf_span(&r->key));
+		/* The text of a row after the status. */
+		struct pd_span key = pd_buf_span(&r->key);
+		struct pd_buf *out = &r->waiting_text;
+		pd_buf_add_c(out, '\t');
+		pd_tsv_add(out, text);
+		pd_buf_add_c(out, '\t');
+		pd_tsv_add(out, key);
+		pd_buf_add_c(out, '\t');
+		pd_buf_clear(&r->domain);
+		if (key.n && r->o->domain)
+			pd_domain_of(pd_url_host_of(&r->url), &r->domain);
+		pd_tsv_add(out, pd_buf_span(&r->domain));
+		pd_buf_add_c(out, '\t');
+		pd_buf_add_z(out, r->url.why ? r->url.why : "-");
+		pd_buf_add_c(out, '\n');
 	} else if (r->o->print != PD_SEEN_PRINT_NONE) {
 		pd_buf_add_span(&r->waiting_text, line);
 		pd_buf_add_c(&r->waiting_text, '\n');
