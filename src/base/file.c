@@ -327,10 +327,13 @@ FILE *pd_input_fopen(const char *path, struct pd_err *e)
 	return f;
 }
 
-static struct file file_at(const char *path)
+static char *folder_of(const char *path)
 {
-	struct stat st;
-	return stat(path, &st) == 0 ? (struct file){ st.st_dev, st.st_ino } : (struct file){ 0 };
+	const char *slash = strrchr(path, '/');
+	char *folder = pd_strdup(slash ? path : ".");
+	if (slash)
+		folder[slash == path ? 1 : slash - path] = 0;
+	return folder;
 }
 
 /* The file that the output at `path` would replace. */
@@ -340,10 +343,9 @@ static struct output output_at(const char *path, const struct stat *there)
 	if (there)
 		return o;
 	const char *slash = strrchr(path, '/');
-	char *folder = slash ? pd_strdup(path) : NULL;
-	if (folder)
-		folder[slash == path ? 1 : slash - path] = 0;
-	o.folder = file_at(folder ? folder : ".");
+	char *folder = folder_of(path);
+	struct stat st;
+	o.folder = stat(folder, &st) == 0 ? (struct file){ st.st_dev, st.st_ino } : (struct file){ 0 };
 	o.name = pd_strdup(slash ? slash + 1 : path);
 	free(folder);
 	return o;
@@ -383,15 +385,6 @@ static void forget(struct pd_outfile *o)
 	}
 	free(o->path);
 	*o = (struct pd_outfile){ 0 };
-}
-
-/* Its file has its name now: no other output may replace it. */
-static void note_done(const struct pd_outfile *o)
-{
-	lock();
-	if (!pd_call_get().owner && o->slot > 0 && outputs[o->slot - 1].temp.ino && done.n < INPUTS_KNOWN)
-		pd_map_add(&done, key_of_file(outputs[o->slot - 1].temp));
-	unlock();
 }
 
 int pd_unfinished_add(const char *path)
@@ -449,13 +442,6 @@ static int input_at(const char *path, struct file *out, struct pd_err *e)
 	return there < 0 && pd_errno_stays(errno) ? 0 : there;
 }
 
-static int is_input(const char *path, const char *input, struct pd_err *e)
-{
-	path = path ? path : "standard output";
-	return strcmp(path, input) ? pd_fail(e, PD_ERR_USAGE, "%s is also the input %s: name another output", path, input)
-				   : pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
-}
-
 int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, struct pd_err *e)
 {
 	struct stat st;
@@ -466,8 +452,13 @@ int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, 
 			r = input_at(inputs_given[i], &input, e);
 		if (r < 0)
 			return r;
-		if (r && same(input, regular_file(&st)))
-			return is_input(path, inputs_given[i], e);
+		if (r && same(input, regular_file(&st))) {
+			path = path ? path : "standard output";
+			return strcmp(path, inputs_given[i])
+				       ? pd_fail(e, PD_ERR_USAGE, "%s is also the input %s: name another output", path,
+						 inputs_given[i])
+				       : pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
+		}
 	}
 	return there < 0 ? there : PD_OK;
 }
@@ -490,21 +481,6 @@ static bool is_borrowed(const char *path)
 	       !strncmp(path, "/proc/", 6);
 }
 
-/* A pipe, a terminal, /dev/null have no half-written state. */
-static int open_directly(struct pd_outfile *o, const char *path, struct pd_err *e)
-{
-	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	o->f = fd < 0 ? NULL : fdopen(fd, "a");
-	if (!o->f) {
-		int status = pd_fail_errno(e, "cannot write %s", path);
-		if (fd >= 0)
-			close(fd);
-		return status;
-	}
-	o->path = pd_strdup(path);
-	return PD_OK;
-}
-
 /* PATH.??????.part, which is not there. */
 static char *temporary_name(const char *path)
 {
@@ -521,25 +497,6 @@ static char *temporary_name(const char *path)
 	return name.p;
 }
 
-/* The replaced file may belong to another user, or be secret. */
-static void take_rights(int fd, const struct stat *there)
-{
-	struct stat st;
-	if (fstat(fd, &st) == 0 && (st.st_uid != there->st_uid || st.st_gid != there->st_gid) &&
-	    fchown(fd, there->st_uid, there->st_gid) < 0)
-		errno = 0; /* then it is ours, as any new file would be */
-	fchmod(fd, there->st_mode & 0777);
-}
-
-static int make(const char *path, mode_t mode)
-{
-	sigset_t before;
-	making_begin(&before);
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	making_end(&before);
-	return fd;
-}
-
 static int open_beside(struct pd_outfile *o, const char *path, const struct stat *there, struct pd_err *e)
 {
 	struct stat st;
@@ -548,10 +505,18 @@ static int open_beside(struct pd_outfile *o, const char *path, const struct stat
 		take_back(&unfinished[o->slot - 1], o->temp);
 		o->temp = temporary_name(path);
 		publish(&unfinished[o->slot - 1], o->temp);
-		fd = make(o->temp, there ? there->st_mode & 0600 : 0666);
+		sigset_t before;
+		making_begin(&before);
+		fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, there ? there->st_mode & 0600 : 0666);
+		making_end(&before);
 	}
-	if (fd >= 0 && there)
-		take_rights(fd, there);
+	if (fd >= 0 && there) {
+		/* The replaced file may belong to another user, or be secret. */
+		if (fstat(fd, &st) == 0 && (st.st_uid != there->st_uid || st.st_gid != there->st_gid) &&
+		    fchown(fd, there->st_uid, there->st_gid) < 0)
+			errno = 0; /* then it is ours, as any new file would be */
+		fchmod(fd, there->st_mode & 0777);
+	}
 	if (fd >= 0 && fstat(fd, &st) == 0) {
 		lock();
 		outputs[o->slot - 1].temp = regular_file(&st);
@@ -573,8 +538,19 @@ static int open_beside(struct pd_outfile *o, const char *path, const struct stat
 static int open_output(struct pd_outfile *o, const char *path, const struct stat *there, struct pd_err *e)
 {
 	o->f = NULL;
-	if ((there && !S_ISREG(there->st_mode)) || is_borrowed(path))
-		return open_directly(o, path, e);
+	if ((there && !S_ISREG(there->st_mode)) || is_borrowed(path)) {
+		/* A pipe, a terminal, /dev/null have no half-written state. */
+		int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+		o->f = fd < 0 ? NULL : fdopen(fd, "a");
+		if (!o->f) {
+			int status = pd_fail_errno(e, "cannot write %s", path);
+			if (fd >= 0)
+				close(fd);
+			return status;
+		}
+		o->path = pd_strdup(path);
+		return PD_OK;
+	}
 	/* A symbolic link is kept: the output replaces the file to which it points. */
 	char *real = there ? realpath(path, NULL) : NULL;
 	int status = there && !real ? pd_fail_errno(e, "cannot write %s", path) : open_beside(o, real ? real : path, there, e);
@@ -637,15 +613,6 @@ static int sync_done(int result)
 	return result && errno != EINVAL && errno != EROFS && errno != ENOTSUP && errno != ENOSYS ? -1 : 0;
 }
 
-static char *folder_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *folder = pd_strdup(slash ? path : ".");
-	if (slash)
-		folder[slash == path ? 1 : slash - path] = 0;
-	return folder;
-}
-
 /* A folder that may be written but not read cannot be opened: its names become durable when the system writes them. */
 static int sync_folder(const char *folder, struct pd_err *e)
 {
@@ -699,7 +666,11 @@ static int take_name(struct pd_outfile *o, struct pd_err *e)
 {
 	if (rename(o->temp, o->path) != 0)
 		return pd_fail_errno(e, "cannot rename to %s", o->path);
-	note_done(o);
+	/* Its file has its name now: no other output may replace it. */
+	lock();
+	if (!pd_call_get().owner && o->slot > 0 && outputs[o->slot - 1].temp.ino && done.n < INPUTS_KNOWN)
+		pd_map_add(&done, key_of_file(outputs[o->slot - 1].temp));
+	unlock();
 	return PD_OK;
 }
 
@@ -785,18 +756,6 @@ static int sync_waiting(struct pd_outfile_batch *b, struct pd_err *e)
 	return PD_OK;
 }
 
-static int sync_folders(struct pd_outfile_batch *b, struct pd_err *e)
-{
-	bool all = b->n >= SYNC_ALL && b->n_folders >= SYNC_ALL;
-	int status = PD_OK;
-	for (size_t i = 0; all && i < b->n && !status; i++)
-		if (!has_synced(b, i) && sync_done(syncfs(b->files[i].fd)))
-			status = pd_fail_errno(e, "cannot sync the folder of %s", b->files[i].file.path);
-	for (size_t i = 0; !all && i < b->n_folders && !status; i++)
-		status = sync_folder(b->folders[i], e);
-	return status;
-}
-
 static void clear_batch(struct pd_outfile_batch *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
@@ -819,8 +778,14 @@ int pd_outfile_batch_commit(struct pd_outfile_batch *b, struct pd_err *e)
 		if (status)
 			remove_temp(&b->files[i].file);
 	}
-	if (!status)
-		status = sync_folders(b, e);
+	if (!status) {
+		bool all = b->n >= SYNC_ALL && b->n_folders >= SYNC_ALL;
+		for (size_t i = 0; all && i < b->n && !status; i++)
+			if (!has_synced(b, i) && sync_done(syncfs(b->files[i].fd)))
+				status = pd_fail_errno(e, "cannot sync the folder of %s", b->files[i].file.path);
+		for (size_t i = 0; !all && i < b->n_folders && !status; i++)
+			status = sync_folder(b->folders[i], e);
+	}
 	clear_batch(b);
 	return status;
 }

@@ -277,22 +277,6 @@ static inline uint64_t add_three(uint64_t a, uint64_t b, uint64_t c, uint64_t *t
 	return either ^ c;
 }
 
-/* Add eight keys at once (Harley and Seal): carries move to the next plane after half of the keys are combined. */
-static inline void add_eight(uint64_t plane[8], const uint64_t *key)
-{
-	uint64_t twos[4], fours[2], eights;
-	for (int i = 0; i < 4; i++)
-		plane[0] = add_three(plane[0], key[2 * i], key[2 * i + 1], &twos[i]);
-	for (int i = 0; i < 2; i++)
-		plane[1] = add_three(plane[1], twos[2 * i], twos[2 * i + 1], &fours[i]);
-	plane[2] = add_three(plane[2], fours[0], fours[1], &eights);
-	for (int j = 3; j < 8; j++) {
-		uint64_t sum = plane[j] ^ eights;
-		eights &= plane[j];
-		plane[j] = sum;
-	}
-}
-
 void pd_simhash_add_words(struct pd_simhash *s, const uint64_t *keys, size_t n)
 {
 	enum { MOST = 255 / 8 }; /* eights that fit into planes of a byte */
@@ -300,8 +284,20 @@ void pd_simhash_add_words(struct pd_simhash *s, const uint64_t *keys, size_t n)
 	for (size_t m; n >= 8; n -= 8 * m) {
 		uint64_t plane[8] = { 0 };
 		m = n / 8 < MOST ? n / 8 : MOST;
-		for (size_t i = 0; i < m; i++, keys += 8)
-			add_eight(plane, keys);
+		for (size_t i = 0; i < m; i++, keys += 8) {
+			/* Add eight keys at once (Harley and Seal): carries move to the next plane after half of the keys are combined. */
+			uint64_t twos[4], fours[2], eights;
+			for (int k = 0; k < 4; k++)
+				plane[0] = add_three(plane[0], keys[2 * k], keys[2 * k + 1], &twos[k]);
+			for (int k = 0; k < 2; k++)
+				plane[1] = add_three(plane[1], twos[2 * k], twos[2 * k + 1], &fours[k]);
+			plane[2] = add_three(plane[2], fours[0], fours[1], &eights);
+			for (int j = 3; j < 8; j++) {
+				uint64_t sum = plane[j] ^ eights;
+				eights &= plane[j];
+				plane[j] = sum;
+			}
+		}
 		flush_planes(s->ones, plane, 8);
 	}
 	for (; n; keys++, n--) {
@@ -357,17 +353,6 @@ const struct pd_key *pd_rabin_polynomial(int bits)
 	return bits == 64 ? &polynomial_64 : bits == 128 ? &polynomial_128 : &polynomial_256;
 }
 
-/* k = k * x mod P */
-static void times_x(struct pd_key *k, const struct pd_key *low, int words)
-{
-	uint64_t carry = k->w[words - 1] >> 63;
-	for (int i = words - 1; i > 0; i--)
-		k->w[i] = k->w[i] << 1 | k->w[i - 1] >> 63;
-	k->w[0] <<= 1;
-	for (int i = 0; i < words; i++)
-		k->w[i] ^= low->w[i] & -carry;
-}
-
 static void add_polynomial(struct pd_key *a, const struct pd_key *b, int words)
 {
 	for (int i = 0; i < words; i++)
@@ -384,7 +369,13 @@ struct pd_rabin *pd_rabin_new(int bits)
 		for (int byte = 0; byte < 256; byte++)
 			if (byte >> i & 1)
 				add_polynomial(&r->table[byte], &power, r->words);
-		times_x(&power, &r->low, r->words);
+		/* power = power * x mod P */
+		uint64_t carry = power.w[r->words - 1] >> 63;
+		for (int j = r->words - 1; j > 0; j--)
+			power.w[j] = power.w[j] << 1 | power.w[j - 1] >> 63;
+		power.w[0] <<= 1;
+		for (int j = 0; j < r->words; j++)
+			power.w[j] ^= r->low.w[j] & -carry;
 	}
 	return r;
 }

@@ -105,26 +105,22 @@ static void take_slot(struct pd_hashtab *x, uint64_t hash, uint32_t number)
 	x->number[i] = number;
 }
 
-static void grow_hashtab(struct pd_hashtab *x, pd_hashtab_hash *hash_of, const void *things)
-{
-	size_t n = x->n, cap = x->cap ? 2 * x->cap : SMALLEST;
-	pd_hashtab_release(x);
-	x->number = pd_big_alloc(cap * sizeof *x->number);
-	x->tag = pd_big_alloc(cap);
-	memset(x->tag, 0, cap);
-	x->cap = cap;
-	x->n = n;
-	x->secret = pd_map_secret();
-	for (size_t i = 0; i < n; i++) {
-		pd_hashtab_expect(x, hash_of(things, (uint32_t)(i + AHEAD < n ? i + AHEAD : i)));
-		take_slot(x, hash_of(things, (uint32_t)i), (uint32_t)i);
-	}
-}
-
 void pd_hashtab_add(struct pd_hashtab *x, uint64_t hash, pd_hashtab_hash *hash_of, const void *things)
 {
-	if (4 * (x->n + 1) > 3 * x->cap)
-		grow_hashtab(x, hash_of, things);
+	if (4 * (x->n + 1) > 3 * x->cap) {
+		size_t n = x->n, cap = x->cap ? 2 * x->cap : SMALLEST;
+		pd_hashtab_release(x);
+		x->number = pd_big_alloc(cap * sizeof *x->number);
+		x->tag = pd_big_alloc(cap);
+		memset(x->tag, 0, cap);
+		x->cap = cap;
+		x->n = n;
+		x->secret = pd_map_secret();
+		for (size_t i = 0; i < n; i++) {
+			pd_hashtab_expect(x, hash_of(things, (uint32_t)(i + AHEAD < n ? i + AHEAD : i)));
+			take_slot(x, hash_of(things, (uint32_t)i), (uint32_t)i);
+		}
+	}
 	take_slot(x, hash, (uint32_t)x->n++);
 }
 

@@ -58,14 +58,6 @@ static void add_bound(struct pd_buf *out, double v)
 	}
 }
 
-static void add_range(struct pd_buf *out, const struct pd_opt *o)
-{
-	pd_buf_printf(out, "a%s number from ", o->type == PD_OPT_INT ? " whole" : "");
-	add_bound(out, o->min);
-	pd_buf_add_z(out, " to ");
-	add_bound(out, o->max);
-}
-
 static int bad_value(const struct pd_opt *o, const char *arg, struct pd_err *e)
 {
 	struct pd_buf want = { 0 };
@@ -74,8 +66,12 @@ static int bad_value(const struct pd_opt *o, const char *arg, struct pd_err *e)
 			pd_buf_printf(&want, "%s%s", i ? ", " : "one of ", o->choices[i]);
 	else if (o->type == PD_OPT_SIZE)
 		pd_buf_add_z(&want, "a size such as 512K, 4M or 1G");
-	else
-		add_range(&want, o);
+	else {
+		pd_buf_printf(&want, "a%s number from ", o->type == PD_OPT_INT ? " whole" : "");
+		add_bound(&want, o->min);
+		pd_buf_add_z(&want, " to ");
+		add_bound(&want, o->max);
+	}
 	int s = pd_fail(e, PD_ERR_USAGE, "--%s takes %s, not '%s'", o->name, want.p, arg);
 	pd_buf_release(&want);
 	return s;
@@ -257,17 +253,6 @@ int pd_opt_check(const struct pd_usage *u, int argc, char **argv, unsigned mode,
 	return o ? pd_fail(e, PD_ERR_USAGE, "%s does not take --%s", mode_name, o->name) : PD_OK;
 }
 
-/* A value is one word of a line. */
-static void add_quoted(struct pd_buf *out, const char *value)
-{
-	for (; *value; value++) {
-		if ((unsigned char)*value <= ' ' || *value == '%' || *value == 0x7f)
-			pd_buf_printf(out, "%%%02x", (unsigned char)*value);
-		else
-			pd_buf_add_c(out, *value);
-	}
-}
-
 void pd_opt_unquote(struct pd_span value, struct pd_buf *out)
 {
 	for (size_t i = 0; i < value.n; i++) {
@@ -296,7 +281,14 @@ void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf
 		o = &u->opts[i];
 		pd_buf_printf(out, "%s-%s%.*s=", out->n ? " " : "", o->name ? "-" : "", o->name ? 100 : 1,
 			      o->name ? o->name : &o->letter);
-		add_quoted(out, values[i]);
+		/* A value is one word of a line. */
+		const char *value = values[i];
+		for (; *value; value++) {
+			if ((unsigned char)*value <= ' ' || *value == '%' || *value == 0x7f)
+				pd_buf_printf(out, "%%%02x", (unsigned char)*value);
+			else
+				pd_buf_add_c(out, *value);
+		}
 	}
 	free(values);
 	table_release(&t);
@@ -314,24 +306,6 @@ const struct pd_opt pd_opt_common[] = {
 };
 
 enum { HELP_COLUMN = 26, NEAR = 3 };
-
-static void help_row(const struct pd_opt *o, FILE *to)
-{
-	struct pd_buf left = { 0 };
-	if (o->letter)
-		pd_buf_printf(&left, "-%c%s", o->letter, o->name ? ", " : "");
-	else
-		pd_buf_add_z(&left, "    ");
-	if (o->name)
-		pd_buf_printf(&left, "--%s%s", o->type == PD_OPT_SWITCH ? "[no-]" : "", o->name);
-	if (o->arg)
-		pd_buf_printf(&left, "%s%s", o->name ? "=" : " ", o->arg);
-	if (left.n < HELP_COLUMN - 1)
-		fprintf(to, "  %-*s%s\n", HELP_COLUMN, left.p, o->help);
-	else
-		fprintf(to, "  %s\n  %-*s%s\n", left.p, HELP_COLUMN, "", o->help);
-	pd_buf_release(&left);
-}
 
 /* Return whether --help lists an option.  A heading is printed together with the options below it. */
 static bool is_listed(const struct pd_opt *o, const char *basics, bool all)
@@ -357,8 +331,22 @@ static int help_rows(const struct pd_opt *o, const char *basics, bool all, FILE 
 			more += o->type != PD_OPT_HEADING;
 		else if (o->type == PD_OPT_HEADING)
 			fprintf(to, "%s:\n", o->name);
-		else
-			help_row(o, to);
+		else {
+			struct pd_buf left = { 0 };
+			if (o->letter)
+				pd_buf_printf(&left, "-%c%s", o->letter, o->name ? ", " : "");
+			else
+				pd_buf_add_z(&left, "    ");
+			if (o->name)
+				pd_buf_printf(&left, "--%s%s", o->type == PD_OPT_SWITCH ? "[no-]" : "", o->name);
+			if (o->arg)
+				pd_buf_printf(&left, "%s%s", o->name ? "=" : " ", o->arg);
+			if (left.n < HELP_COLUMN - 1)
+				fprintf(to, "  %-*s%s\n", HELP_COLUMN, left.p, o->help);
+			else
+				fprintf(to, "  %s\n  %-*s%s\n", left.p, HELP_COLUMN, "", o->help);
+			pd_buf_release(&left);
+		}
 	}
 	return more;
 }
