@@ -191,22 +191,17 @@ struct pd_items *pd_items_lists(int n, struct pd_budget *budget)
 	return lists;
 }
 
-static void write_run(struct pd_items *s)
-{
-	pd_items_sort(s);
-	pd_runs_begin(s->spill->runs);
-	pd_runs_add(s->spill->runs, s->v, s->n * sizeof *s->v);
-	s->spill->n_runs++;
-	s->spill->in_files += s->n * sizeof *s->v;
-	pd_runs_end(s->spill->runs, NULL); /* an error waits for the merge */
-	s->n = 0;
-}
-
 void pd_items_room(struct pd_items *s)
 {
 	size_t most = s->spill ? s->spill->most : SIZE_MAX, want = s->n + s->n / 2 + 16;
 	if (s->n >= most) {
-		write_run(s);
+		pd_items_sort(s);
+		pd_runs_begin(s->spill->runs);
+		pd_runs_add(s->spill->runs, s->v, s->n * sizeof *s->v);
+		s->spill->n_runs++;
+		s->spill->in_files += s->n * sizeof *s->v;
+		pd_runs_end(s->spill->runs, NULL); /* an error waits for the merge */
+		s->n = 0;
 		return;
 	}
 	s->cap = want < most ? want : most;
@@ -272,19 +267,6 @@ static size_t choose_parts(struct gathering *g)
 	return (size_t)1 << bits << (bits == 0); /* a shift of 64 is undefined: use two partitions instead of one */
 }
 
-static void gather_in_memory(struct gathering *g, int threads)
-{
-	size_t n_parts = choose_parts(g);
-	pd_radix_init(&g->radix, g->n_lists, n_parts);
-	g->all.v = pd_big_alloc(g->all.n * sizeof *g->all.v);
-	g->all.cap = g->all.n;
-	pd_parallel(threads, g->n_lists, count_task, g);
-	pd_radix_sum(&g->radix);
-	pd_parallel(threads, g->n_lists, deal_task, g);
-	pd_parallel(threads, n_parts, sort_part_task, g);
-	pd_radix_release(&g->radix);
-}
-
 /* Gather into a mapped file: lists that did not fit into memory do not fit as one list either. */
 static int merge_runs(struct pd_items_spill *spill, size_t n, struct pd_items *out, struct pd_err *e)
 {
@@ -308,19 +290,6 @@ static int merge_runs(struct pd_items_spill *spill, size_t n, struct pd_items *o
 	return status;
 }
 
-/* The remaining items of the lists stay in memory as one run each. */
-static int gather_spilled(struct pd_items *lists, int n_lists, uint64_t in_files, struct pd_items *out, struct pd_err *e)
-{
-	size_t n = in_files / sizeof(struct pd_item);
-	for (int i = 0; i < n_lists; i++) {
-		struct pd_items *s = &lists[i];
-		pd_items_sort(s);
-		n += s->n;
-		pd_runs_keep(s->spill->runs, &(struct pd_buf){ (char *)s->v, s->n * sizeof *s->v, s->cap * sizeof *s->v });
-	}
-	return merge_runs(lists[0].spill, n, out, e);
-}
-
 int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_items *out, struct pd_err *e)
 {
 	struct pd_items_spill *spill = lists[0].spill;
@@ -333,9 +302,25 @@ int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_
 	if (out)
 		*out = (struct pd_items){ 0 };
 	if (n_runs && out) {
-		status = gather_spilled(lists, n_lists, in_files, out, e);
+		/* The remaining items of the lists stay in memory as one run each. */
+		size_t n = in_files / sizeof(struct pd_item);
+		for (int i = 0; i < n_lists; i++) {
+			struct pd_items *s = &lists[i];
+			pd_items_sort(s);
+			n += s->n;
+			pd_runs_keep(s->spill->runs, &(struct pd_buf){ (char *)s->v, s->n * sizeof *s->v, s->cap * sizeof *s->v });
+		}
+		status = merge_runs(lists[0].spill, n, out, e);
 	} else if (g.all.n && out) {
-		gather_in_memory(&g, threads);
+		size_t n_parts = choose_parts(&g);
+		pd_radix_init(&g.radix, g.n_lists, n_parts);
+		g.all.v = pd_big_alloc(g.all.n * sizeof *g.all.v);
+		g.all.cap = g.all.n;
+		pd_parallel(threads, g.n_lists, count_task, &g);
+		pd_radix_sum(&g.radix);
+		pd_parallel(threads, g.n_lists, deal_task, &g);
+		pd_parallel(threads, n_parts, sort_part_task, &g);
+		pd_radix_release(&g.radix);
 		*out = g.all;
 	} else {
 		for (int i = 0; i < n_lists; i++)

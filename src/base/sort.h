@@ -54,6 +54,28 @@ static inline size_t *pd_radix_next(const struct pd_radix *r, size_t stretch)
 	return r->next + stretch * r->n_parts;
 }
 
+/* --- comparisons for qsort, qsort_r and bsearch --- */
+
+/* Two numbers, ascending. */
+static inline int pd_compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static inline int pd_compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Two numbers by the texts that they have in `texts`, an array of struct pd_span. */
+static inline int pd_compare_texts(const void *a, const void *b, void *texts)
+{
+	const struct pd_span *v = texts;
+	return pd_span_cmp(v[*(const uint32_t *)a], v[*(const uint32_t *)b]);
+}
+
 /* --- arrays ---
  *
  * Radix sorts: stable, linear. */

@@ -50,12 +50,6 @@ static uint32_t *starts_of_clusters(struct pd_group *g)
 	return start;
 }
 
-static int page_order(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-	return (a > b) - (a < b);
-}
-
 /* After members and suspects the pages that these look like and that are in no cluster, each once.  Returns how many. */
 static size_t add_looked_like(struct pd_group *g)
 {
@@ -65,7 +59,7 @@ static size_t add_looked_like(struct pd_group *g)
 		if (g->members[g->suspects[i].keep].keep == PD_NO_PAGE)
 			pages[n++] = g->suspects[i].keep;
 	if (n)
-		qsort(pages, n, sizeof *pages, page_order);
+		qsort(pages, n, sizeof *pages, pd_compare_u32);
 	for (size_t i = 0; i < n; i++)
 		if (!i || pages[i] != pages[i - 1])
 			pages[different++] = pages[i];

@@ -233,19 +233,13 @@ static bool same_place(const struct pd_ids *ids, uint32_t a, uint32_t b)
 	return (ids->file[a] ^ ids->file[b]) << 2 == 0 && id_offset(ids, a) == id_offset(ids, b);
 }
 
-static int file_order(const void *x, const void *y, void *ctx)
-{
-	const struct pd_names *names = ctx;
-	return pd_span_cmp(names->v[*(const uint32_t *)x], names->v[*(const uint32_t *)y]);
-}
-
 /* Sorts names, by their numbers; the place that each has then, which is the caller's to free. */
-static uint32_t *sort_names(struct pd_names *names, int (*compare)(const void *x, const void *y, void *names))
+static uint32_t *sort_names(struct pd_names *names, int (*compare)(const void *x, const void *y, void *texts))
 {
 	size_t n = names->n;
 	uint32_t *order = pd_order_new(n), *place = pd_alloc((n + 1) * sizeof *place);
 	struct pd_span *sorted = pd_alloc((n + 1) * sizeof *sorted);
-	qsort_r(order, n, sizeof *order, compare, names);
+	qsort_r(order, n, sizeof *order, compare, names->v);
 	for (size_t i = 0; i < n; i++) {
 		place[order[i]] = (uint32_t)i;
 		sorted[i] = names->v[order[i]];
@@ -275,7 +269,7 @@ static uint32_t *order_ids(struct pd_ids *ids)
 {
 	uint32_t *order = pd_order_new(ids->n);
 	/* Numbers of files become their places in bytewise order. */
-	uint32_t *rank = sort_names(&ids->files, file_order);
+	uint32_t *rank = sort_names(&ids->files, pd_compare_texts);
 	for (size_t i = 0; i < ids->n; i++)
 		ids->file[i] = (ids->file[i] & ~(uint32_t)FILE_MASK) | rank[ids->file[i] & FILE_MASK];
 	free(rank);
@@ -678,8 +672,8 @@ static int take_pairs(struct pd_pages *p, struct pd_tsv_reader *in, const struct
 
 static int most_similar_first(const void *x, const void *y, void *ctx)
 {
-	const struct pd_names *names = ctx;
-	struct pd_span a = names->v[*(const uint32_t *)x], b = names->v[*(const uint32_t *)y];
+	const struct pd_span *v = ctx;
+	struct pd_span a = v[*(const uint32_t *)x], b = v[*(const uint32_t *)y];
 	double da = parse_number(a), db = parse_number(b);
 	return da > db ? -1 : da < db ? 1 : pd_span_cmp(a, b);
 }

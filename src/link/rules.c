@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/fields.h"
 #include "base/hash.h"
 #include "base/tsv.h"
@@ -167,12 +168,6 @@ static size_t commonest(uint32_t *domain, size_t n, size_t *distinct)
 	return most;
 }
 
-static int by_number(const void *x, const void *y)
-{
-	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
-	return (a > b) - (a < b);
-}
-
 static double score(const struct pd_rules *r, const size_t part[PD_RULES_PLAIN], size_t n)
 {
 	double sum = 0;
@@ -196,7 +191,7 @@ static double own_score(const struct pd_rules *r, const struct pd_link_facts *f,
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = f[i].domain;
 	if (n)
-		qsort(scratch, n, sizeof *scratch, by_number);
+		qsort(scratch, n, sizeof *scratch, pd_compare_u32);
 	part[PD_RULE_DOMAINS] = commonest(scratch, n, &distinct);
 	return score(r, part, n);
 }
@@ -225,7 +220,7 @@ static void rules_compare(const struct pd_rules *r, const struct pd_link_facts *
 		j++;
 	}
 	if (out->shared) {
-		qsort(domain, out->shared, sizeof *domain, by_number);
+		qsort(domain, out->shared, sizeof *domain, pd_compare_u32);
 		both[PD_RULE_DOMAINS] = commonest(domain, out->shared, &distinct);
 		for (int i = 0; i < PD_RULES_PLAIN; i++)
 			out->count[i] = (double)both[i];

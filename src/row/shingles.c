@@ -222,18 +222,12 @@ static int scan_file(struct pd_shingles *s, int file, struct pd_err *e)
 	return status;
 }
 
-static int by_id(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-	return (a > b) - (a < b);
-}
-
 int pd_shingles_open(struct pd_shingles **out, char *const *paths, int n_paths, uint64_t *ids, size_t n_ids, struct pd_err *e)
 {
 	struct pd_shingles *s = *out = pd_zalloc(sizeof *s);
 	int status = PD_OK;
 	if (n_ids)
-		qsort(ids, n_ids, sizeof *ids, by_id);
+		qsort(ids, n_ids, sizeof *ids, pd_compare_u64);
 	s->places = pd_zalloc((n_ids + 1) * sizeof *s->places);
 	for (size_t i = 0; i < n_ids; i++)
 		if (!i || ids[i] != ids[i - 1])
@@ -284,18 +278,12 @@ uint64_t pd_shingles_text(const struct pd_shingles *s, uint64_t id)
 	return place && place->at ? place->text : 0;
 }
 
-static int by_value(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-	return (a > b) - (a < b);
-}
-
 /* Sort by the highest 33 bits, in three passes.  The few values that share them are then sorted by all bits. */
 static void sort_values(uint64_t *v, uint64_t *other, size_t n)
 {
 	enum { LOWEST = 31, FEW = 64 };
 	if (n <= FEW) {
-		qsort(v, n, sizeof *v, by_value);
+		qsort(v, n, sizeof *v, pd_compare_u64);
 		return;
 	}
 	uint64_t *from = pd_sort_words(v, other, n, LOWEST);
@@ -304,7 +292,7 @@ static void sort_values(uint64_t *v, uint64_t *other, size_t n)
 		for (end = i + 1; end < n && from[end] >> LOWEST == from[i] >> LOWEST; end++)
 			differ |= from[end] != from[i];
 		if (differ)
-			qsort(from + i, end - i, sizeof *from, by_value);
+			qsort(from + i, end - i, sizeof *from, pd_compare_u64);
 	}
 	if (from != v)
 		memcpy(v, from, n * sizeof *v);

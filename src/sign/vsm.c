@@ -9,6 +9,7 @@
  */
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/map.h"
 #include "sign/sign.h"
 #include "sign/values.h"
@@ -64,12 +65,6 @@ static bool is_counted(uint32_t character)
 	}
 }
 
-static int number_order(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-	return (a > b) - (a < b);
-}
-
 static void vsm_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
 {
 	struct vsm *s = state;
@@ -92,7 +87,7 @@ static void vsm_sign(void *state, const struct pd_sign_page *in, struct pd_signa
 				count(s, pd_sign_hash_term(s->secret, &w->terms, &w->terms.v[i]));
 	}
 	if (s->n)
-		qsort(s->seen, s->n, sizeof *s->seen, number_order);
+		qsort(s->seen, s->n, sizeof *s->seen, pd_compare_u64);
 	for (size_t i = 0; i < s->n; i++)
 		pd_value_add_weighted(&out->column, s->seen[i], *pd_map_find(&s->count, s->seen[i]));
 	out->present = s->n > 0;

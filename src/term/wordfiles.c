@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -349,12 +350,6 @@ static int read_userword(void *ctx, const struct pd_wordfile *f, struct pd_span 
 	return PD_OK;
 }
 
-static int hash_order(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-	return (a > b) - (a < b);
-}
-
 static void userwords_free(struct pd_userwords *u)
 {
 	if (!u)
@@ -377,7 +372,7 @@ static int userwords_load(const char *path, struct pd_userwords **out, struct pd
 		uint64_t *item = pd_alloc((u->words.n + 1) * sizeof *item), sum[2];
 		for (size_t i = 0; i < u->words.n; i++)
 			item[i] = pd_hash64_seed(u->words.v[i].p, u->words.v[i].n, pd_hash64(u->tag[i], TAG));
-		qsort(item, u->words.n, sizeof *item, hash_order);
+		qsort(item, u->words.n, sizeof *item, pd_compare_u64);
 		pd_hash128(item, u->words.n * sizeof *item, 0, sum);
 		snprintf(u->checksum, sizeof u->checksum, "%08x", (unsigned)(sum[0] >> 32));
 		free(item);

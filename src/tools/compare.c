@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/tsv.h"
 #include "link/rules.h"
 #include "sign/shingle.h"
@@ -21,17 +22,11 @@ static void set_add(struct set *s, uint64_t hash)
 	s->v[s->n++] = hash;
 }
 
-static int ascending(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-	return (a > b) - (a < b);
-}
-
 static void set_close(struct set *s)
 {
 	size_t n = 0;
 	if (s->n)
-		qsort(s->v, s->n, sizeof *s->v, ascending);
+		qsort(s->v, s->n, sizeof *s->v, pd_compare_u64);
 	for (size_t i = 0; i < s->n; i++)
 		if (!n || s->v[n - 1] != s->v[i])
 			s->v[n++] = s->v[i];
@@ -53,7 +48,7 @@ static size_t shared(const struct set *a, const struct set *b)
 
 static bool has(const struct set *s, uint64_t hash)
 {
-	return s->n && bsearch(&hash, s->v, s->n, sizeof *s->v, ascending) != NULL;
+	return s->n && bsearch(&hash, s->v, s->n, sizeof *s->v, pd_compare_u64) != NULL;
 }
 
 static void add_shingle(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight)

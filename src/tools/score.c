@@ -203,17 +203,11 @@ static int read_truth_file(struct truth_reader *in, FILE *f, struct pd_err *e)
 	return status;
 }
 
-static int name_order(const void *x, const void *y, void *ctx)
-{
-	const struct pd_names *names = ctx;
-	return pd_span_cmp(names->v[*(const uint32_t *)x], names->v[*(const uint32_t *)y]);
-}
-
 static void place_pages(struct pd_truth *t)
 {
 	uint32_t *order = pd_order_new(t->pages.n);
 	t->place = pd_alloc((t->pages.n + 1) * sizeof *t->place);
-	qsort_r(order, t->pages.n, sizeof *order, name_order, &t->pages);
+	qsort_r(order, t->pages.n, sizeof *order, pd_compare_texts, t->pages.v);
 	for (size_t i = 0; i < t->pages.n; i++)
 		t->place[order[i]] = (uint32_t)i;
 	free(order);
@@ -501,12 +495,6 @@ static void note_names(struct pd_score *s, struct pd_span a, struct pd_span b)
 		s->unknown++;
 	else
 		note_pair(s, x, y);
-}
-
-static int by_pair(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-	return (a > b) - (a < b);
 }
 
 /* A found pair, `times` times: -1 takes back one that was counted twice. */
@@ -851,7 +839,7 @@ static void bootstrap(struct pd_score *s, int resamples, uint64_t seed)
 void pd_score_close(struct pd_score *s, int resamples, uint64_t seed)
 {
 	if (s->n_pairs)
-		qsort(s->pairs, s->n_pairs, sizeof *s->pairs, by_pair);
+		qsort(s->pairs, s->n_pairs, sizeof *s->pairs, pd_compare_u64);
 	for (size_t i = 0; i < s->n_pairs; i++)
 		if (!i || s->pairs[i] != s->pairs[i - 1])
 			count_found(s, (uint32_t)(s->pairs[i] >> 32), (uint32_t)s->pairs[i], 1);

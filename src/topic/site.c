@@ -71,12 +71,6 @@ static uint64_t line_key(struct pd_site_keys *k, const struct pd_blocks *in, con
 
 /* ==== repeated lines ==== */
 
-static int key_order(const void *x, const void *y)
-{
-	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-	return (a > b) - (a < b);
-}
-
 /* Sorted keys, and a filter of their lowest bits, which excludes most other keys. */
 struct key_set {
 	const uint64_t *keys;
@@ -93,7 +87,7 @@ static void fill_keys(struct key_set *s, const uint64_t *keys, size_t n)
 
 static bool holds_key(const struct key_set *s, uint64_t key)
 {
-	return s->low[key >> 6 & 63] >> (key & 63) & 1 && bsearch(&key, s->keys, s->n, sizeof key, key_order) != NULL;
+	return s->low[key >> 6 & 63] >> (key & 63) & 1 && bsearch(&key, s->keys, s->n, sizeof key, pd_compare_u64) != NULL;
 }
 
 uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const struct pd_blocks *in, struct pd_line *lines, size_t n)
@@ -308,7 +302,7 @@ static int line_order(const void *x, const void *y)
 
 static int path_order(const void *x, const void *y)
 {
-	return key_order(&((const struct pd_site_path *)x)->path, &((const struct pd_site_path *)y)->path);
+	return pd_compare_u64(&((const struct pd_site_path *)x)->path, &((const struct pd_site_path *)y)->path);
 }
 
 static uint16_t add_links(unsigned a, unsigned b)

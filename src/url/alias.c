@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -36,12 +37,6 @@ struct alias_reading {
 static bool in_word(char c)
 {
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (unsigned char)c >= 0x80;
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
 }
 
 static void read_source(struct alias_reading *r, struct pd_span bytes, struct pd_span host, struct alias_source *out)
@@ -76,7 +71,7 @@ static void read_source(struct alias_reading *r, struct pd_span bytes, struct pd
 		r->v[r->n++] = pd_hash64(word, sizeof word);
 	}
 	if (r->n)
-		qsort(r->v, r->n, sizeof *r->v, by_value);
+		qsort(r->v, r->n, sizeof *r->v, pd_compare_u64);
 	out->n = 0;
 	out->all = true;
 	for (size_t i = 0; i < r->n; i++) {
@@ -355,12 +350,6 @@ static void compare(struct pd_aliases *a, const struct key *k, size_t n)
 	}
 }
 
-static int by_name(const void *x, const void *y, void *ctx)
-{
-	const struct pd_span *v = ctx;
-	return pd_span_cmp(v[*(const uint32_t *)x], v[*(const uint32_t *)y]);
-}
-
 /* Number the hosts by their names. */
 static uint32_t *rank_hosts(struct pd_aliases *a)
 {
@@ -368,7 +357,7 @@ static uint32_t *rank_hosts(struct pd_aliases *a)
 	for (uint32_t i = 0; i < a->names.n; i++)
 		order[i] = i;
 	if (a->names.n)
-		qsort_r(order, a->names.n, sizeof *order, by_name, a->names.v);
+		qsort_r(order, a->names.n, sizeof *order, pd_compare_texts, a->names.v);
 	for (uint32_t i = 0; i < a->names.n; i++)
 		a->hosts[order[i]].rank = i;
 	return order;
@@ -412,7 +401,7 @@ static void add_addresses(struct pd_aliases *a, struct host *h, struct pd_buf *o
 		pd_buf_add_c(out, '-');
 		return;
 	}
-	qsort_r(h->address, h->n_addresses, sizeof *h->address, by_name, a->addresses.v);
+	qsort_r(h->address, h->n_addresses, sizeof *h->address, pd_compare_texts, a->addresses.v);
 	for (size_t i = 0; i < h->n_addresses; i++) {
 		if (i)
 			pd_buf_add_c(out, ',');

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "base/fields.h"
 #include "base/hash.h"
 #include "base/tsv.h"
@@ -353,12 +354,6 @@ static struct owner *count(struct pd_params_lesson *l)
 	return owners;
 }
 
-static int owner_order(const void *a, const void *b, void *names)
-{
-	const struct pd_span *v = names;
-	return pd_span_cmp(v[*(const uint32_t *)a], v[*(const uint32_t *)b]);
-}
-
 /* Write a row for each parameter with a group, by host and name: host, name, groups with one text, groups with several,
  * different texts and different values of the former, and whether it was learned, which requires `least` groups, texts
  * and values. */
@@ -369,7 +364,7 @@ static void params_lesson_write(struct pd_params_lesson *l, unsigned least, stru
 	for (size_t i = 0; i < l->owners.n; i++)
 		order[i] = (uint32_t)i;
 	if (l->owners.n)
-		qsort_r(order, l->owners.n, sizeof *order, owner_order, l->owners.v);
+		qsort_r(order, l->owners.n, sizeof *order, pd_compare_texts, l->owners.v);
 	pd_buf_add_z(out, "# pagededup params 1 |");
 	pd_buf_printf(out, " least=%u end=total\n#", least);
 	for (int i = 0; i < COLUMNS; i++)
