@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * Inputs and the pages to remove -> the inputs without them, one output for each input.  In two passes all inputs
- * are checked by name before anything is written (conflicts of outputs, and the file of the verdicts for each
- * input).  Then they are processed one after the other, and each output gets its name when it is complete.
+ * Inputs and the pages to remove -> the inputs without them, one output for each input.  All inputs are listed and
+ * checked by name before anything is written (conflicts of outputs, and the file of the verdicts for each input).
+ * Then they are processed one after the other, and each output gets its name when it is complete.
  *
  *	pd_apply_open(&a, &o, e);
  *	while ((r = pd_apply_next(a, &done, e)) == 1) …
  *
  * An input without removed records is copied or linked.  If pages of dumps are removed, it is also read for its
- * revisit records.
+ * revisit records.  Memory: the paths of all inputs, and what scan.h says of one.
  */
 #ifndef PD_APPLY_APPLY_H
 #define PD_APPLY_APPLY_H
@@ -59,14 +59,14 @@ struct pd_apply_options {
 	void (*orphan)(void *ctx, const char *id);
 	/* Called with the input file just before it is read; `st` NULL: it cannot be opened.  Negative: the file has
 	 * changed. NULL: no check. */
-	int (*meet)(void *ctx, const struct pd_read_file *file, const struct stat *st, struct pd_err *e);
+	int (*check_input)(void *ctx, const struct pd_read_file *file, const struct stat *st, struct pd_err *e);
 	bool (*skip)(void *ctx, const struct pd_read_file *file, const char *output); /* done already; may be NULL */
 	void *ctx;
 };
 
 /* The result of an input. */
 struct pd_apply_result {
-	const struct pd_read_file *file; /* the input; valid until the next call */
+	const struct pd_read_file *file; /* the input; valid until the handle is freed */
 	const char *output;		 /* the output; NULL: none, because the input is a removed page or nothing is written */
 	const char *place;		 /* its name in a folder of outputs */
 	bool page;			 /* the input is a single page and is removed */

@@ -19,7 +19,7 @@
 
 /* 63 62 61 … 0 [stream | found | offset ] */
 #define STREAM (UINT64_C(1) << 63)
-#define MET (UINT64_C(1) << 62)
+#define FOUND (UINT64_C(1) << 62)
 
 /* A page in a dump. */
 struct removed_page {
@@ -35,7 +35,7 @@ struct named_file {
 	uint32_t url;	    /* of a page that is removed as a whole … */
 	uint64_t digest;    /* … and this, too */
 	bool whole;	    /* a page that is removed */
-	bool met;	    /* … and was looked up */
+	bool found;	    /* … and was found in an input */
 	bool container;	    /* contains pages: may be identified by its base name */
 	bool any;	    /* something in it is removed */
 	bool typed;	    /* an input has this very path */
@@ -57,8 +57,8 @@ struct pd_apply_removals {
 	uint64_t n_whole;
 	struct pd_buf id, url; /* of the verdict that is added */
 	bool remove_suspects, keep_dup_of;
-	const char *ambiguous; /* the first input whose base name is ambiguous … */
-	const char *beside;    /* … and the other input, or one of the files, that it could be */
+	const char *ambiguous;	/* the first input whose base name is ambiguous … */
+	const char *other_name; /* … and the other input, or one of the files, that it could be */
 };
 
 /* --- files --- */
@@ -138,6 +138,11 @@ static uint64_t join_digests(uint64_t a, uint64_t b)
 
 /* --- rows --- */
 
+static bool is_in_dump(const struct pd_page_id *address)
+{
+	return address->has_offset && address->offset < FOUND;
+}
+
 static void add_at(struct pd_apply_removals *d, const struct pd_page_id *id, uint32_t file, const struct pd_apply_verdict *v)
 {
 	d->pages = pd_grow(d->pages, d->n_pages, &d->cap_pages, sizeof *d->pages);
@@ -167,33 +172,27 @@ static void add_whole(struct pd_apply_removals *d, const struct pd_apply_verdict
 	d->whole_dup_of[file] = pd_arena_copy(&d->arena, v->dup_of);
 }
 
-/* The part before an exclamation mark may be the name of an archive. */
-static void add_archives(struct pd_apply_removals *d, struct pd_span id, bool goes)
-{
-	for (size_t i = 1; i < id.n; i++) {
-		if (id.p[i] != '!')
-			continue;
-		uint32_t file = add_container(d, pd_span(id.p, i));
-		d->files[file].any |= goes;
-	}
-}
-
 int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_verdict *v, struct pd_err *e)
 {
 	if (pd_tsv_value(v->id, &d->id) < 0 || !d->id.n || pd_tsv_value(v->url, &d->url) < 0)
 		return pd_fail(e, PD_ERR_FORMAT, "a row without an id that can be read");
 	struct pd_page_id address = pd_page_id_parse(pd_buf_span(&d->id));
-	bool goes = v->duplicate || (v->suspect && d->remove_suspects), demoted = goes && v->demoted;
+	bool removed = v->duplicate || (v->suspect && d->remove_suspects), demoted = removed && v->demoted;
 	d->counts.suspects += v->suspect;
 	d->counts.demoted += demoted;
-	goes &= !demoted;
-	d->counts.unchecked += goes && !pd_apply_removals_digest(v->content_digest);
-	add_archives(d, pd_buf_span(&d->id), goes);
-	if (address.has_offset && address.offset < MET) {
+	removed &= !demoted;
+	d->counts.unchecked += removed && !pd_apply_removals_digest(v->content_digest);
+	/* The part before an exclamation mark may be the name of an archive. */
+	for (size_t i = 1; i < d->id.n; i++)
+		if (d->id.p[i] == '!') {
+			uint32_t archive = add_container(d, pd_span(d->id.p, i));
+			d->files[archive].any |= removed;
+		}
+	if (is_in_dump(&address)) {
 		uint32_t file = add_container(d, address.file);
-		if (goes)
+		if (removed)
 			add_at(d, &address, file, v);
-	} else if (goes) {
+	} else if (removed) {
 		add_whole(d, v);
 	}
 	return PD_OK;
@@ -229,22 +228,18 @@ static int read_verdict(struct pd_apply_removals *d, const struct pd_tsv_reader 
 	return status ? pd_fail(e, status, "%s:%" PRIu64 ": a row without an id that can be read", in->path, in->line_no) : PD_OK;
 }
 
-static int by_file_and_offset(const void *x, const void *y, void *ctx)
-{
-	const struct pd_apply_removals *d = ctx;
-	uint32_t i = *(const uint32_t *)x, j = *(const uint32_t *)y;
-	const struct removed_page *a = &d->pages[i], *b = &d->pages[j];
-	if (a->file != b->file)
-		return a->file < b->file ? -1 : 1;
-	return a->at < b->at ? -1 : a->at > b->at;
-}
-
-static int by_place_alone(const void *x, const void *y)
+static int page_order(const void *x, const void *y)
 {
 	const struct removed_page *a = x, *b = y;
 	if (a->file != b->file)
 		return a->file < b->file ? -1 : 1;
 	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static int number_order(const void *x, const void *y, void *ctx)
+{
+	const struct pd_apply_removals *d = ctx;
+	return page_order(&d->pages[*(const uint32_t *)x], &d->pages[*(const uint32_t *)y]);
 }
 
 /* Both arrays into the order of places. */
@@ -255,7 +250,7 @@ static void sort_with_dup_of(struct pd_apply_removals *d)
 	struct pd_span *dup_of = pd_alloc((d->n_pages + 1) * sizeof *dup_of);
 	for (size_t i = 0; i < d->n_pages; i++)
 		order[i] = (uint32_t)i;
-	qsort_r(order, d->n_pages, sizeof *order, by_file_and_offset, d);
+	qsort_r(order, d->n_pages, sizeof *order, number_order, d);
 	for (size_t i = 0; i < d->n_pages; i++) {
 		at[i] = d->pages[order[i]];
 		dup_of[i] = d->dup_of[order[i]];
@@ -276,9 +271,9 @@ static void sort_pages(struct pd_apply_removals *d)
 	if (d->dup_of)
 		sort_with_dup_of(d);
 	else
-		qsort(d->pages, d->n_pages, sizeof *d->pages, by_place_alone);
+		qsort(d->pages, d->n_pages, sizeof *d->pages, page_order);
 	for (size_t i = 0; i < d->n_pages; i++) {
-		if (n && by_place_alone(&d->pages[n - 1], &d->pages[i]) == 0) {
+		if (n && page_order(&d->pages[n - 1], &d->pages[i]) == 0) {
 			d->pages[n - 1].digest = join_digests(d->pages[n - 1].digest, d->pages[i].digest);
 			continue;
 		}
@@ -384,29 +379,21 @@ static uint32_t by_base(const struct pd_apply_removals *d, const char *label, ui
 	return found;
 }
 
-void pd_apply_removals_meet(struct pd_apply_removals *d, const char *label)
+void pd_apply_removals_note_input(struct pd_apply_removals *d, const char *label)
 {
 	uint32_t file = find_file(d, pd_span_z(label));
 	if (file != NO_FILE)
 		d->files[file].typed = true;
 }
 
-int pd_apply_removals_settle(struct pd_apply_removals *d, struct pd_err *e)
+int pd_apply_removals_check_inputs(struct pd_apply_removals *d, struct pd_err *e)
 {
 	if (!d->ambiguous)
 		return PD_OK;
 	return pd_fail(e, PD_ERR_USAGE,
 		       "%s: the base name does not tell which file of the verdicts this is, beside %s: give inputs "
 		       "the paths that they had for 'fp'",
-		       d->ambiguous, d->beside);
-}
-
-static void note_ambiguous(struct pd_apply_removals *d, const char *label, const char *beside)
-{
-	if (d->ambiguous)
-		return;
-	d->ambiguous = pd_arena_copy(&d->arena, pd_span_z(label)).p;
-	d->beside = beside;
+		       d->ambiguous, d->other_name);
 }
 
 const char *pd_apply_removals_name(struct pd_apply_removals *d, const char *label)
@@ -423,7 +410,10 @@ const char *pd_apply_removals_name(struct pd_apply_removals *d, const char *labe
 		f->input = pd_arena_copy(&d->arena, pd_span_z(label)).p;
 	if (other == NO_FILE && strcmp(f->input, label) == 0)
 		return f->name.p;
-	note_ambiguous(d, label, strcmp(f->input, label) != 0 ? f->input : d->files[other].name.p);
+	if (!d->ambiguous) {
+		d->ambiguous = pd_arena_copy(&d->arena, pd_span_z(label)).p;
+		d->other_name = strcmp(f->input, label) != 0 ? f->input : d->files[other].name.p;
+	}
 	return label;
 }
 
@@ -454,12 +444,6 @@ bool pd_apply_removals_any(const struct pd_apply_removals *d, const char *name)
 
 /* --- pages --- */
 
-static struct removed_page *find_removed(const struct pd_apply_removals *d, const struct named_file *f, uint64_t at)
-{
-	size_t end = f->first + f->n, page = PD_LOWER_BOUND(i, f->first, end, (d->pages[i].at & ~MET) < at);
-	return page < end && (d->pages[page].at & ~MET) == at ? &d->pages[page] : NULL;
-}
-
 static bool same_url(uint32_t said, struct pd_span url)
 {
 	uint32_t is = hash_url(url);
@@ -485,9 +469,15 @@ static struct pd_apply_removal find_in_dump(const struct pd_apply_removals *d, c
 					    struct removed_page **at)
 {
 	uint32_t file = find_file(d, address->file);
-	*at = file == NO_FILE ? NULL : find_removed(d, &d->files[file], (address->stream ? STREAM : 0) | address->offset);
-	if (!*at)
+	*at = NULL;
+	if (file == NO_FILE)
 		return (struct pd_apply_removal){ 0 };
+	uint64_t offset = (address->stream ? STREAM : 0) | address->offset;
+	size_t first = d->files[file].first, end = first + d->files[file].n;
+	size_t page = PD_LOWER_BOUND(i, first, end, (d->pages[i].at & ~FOUND) < offset);
+	if (page == end || (d->pages[page].at & ~FOUND) != offset)
+		return (struct pd_apply_removal){ 0 };
+	*at = &d->pages[page];
 	if (!same_url((*at)->url, url)) {
 		*at = NULL;
 		return (struct pd_apply_removal){ .other_url = true };
@@ -495,11 +485,6 @@ static struct pd_apply_removal find_in_dump(const struct pd_apply_removals *d, c
 	return (struct pd_apply_removal){ .found = true,
 					  .digest = (*at)->digest,
 					  .dup_of = d->dup_of ? d->dup_of[*at - d->pages] : pd_span(NULL, 0) };
-}
-
-static bool is_in_dump(const struct pd_page_id *address)
-{
-	return address->has_offset && address->offset < MET;
 }
 
 struct pd_apply_removal pd_apply_removals_take(struct pd_apply_removals *d, struct pd_span id, struct pd_span url)
@@ -510,9 +495,9 @@ struct pd_apply_removal pd_apply_removals_take(struct pd_apply_removals *d, stru
 	bool in_dump = is_in_dump(&address);
 	struct pd_apply_removal removal = in_dump ? find_in_dump(d, &address, url, &at) : find_whole(d, id, url, &file);
 	if (at)
-		at->at |= MET;
+		at->at |= FOUND;
 	else if (removal.found)
-		d->files[file].met = true;
+		d->files[file].found = true;
 	return removal;
 }
 
@@ -532,23 +517,62 @@ bool pd_apply_removals_dup_of(const struct pd_apply_removals *d, size_t i, struc
 	return true;
 }
 
-static void name_unmet(struct pd_buf *out, uint64_t n, int most, struct pd_span file, const struct removed_page *at)
+static void name_page(struct pd_buf *out, uint64_t n, int most, struct pd_span file, const struct removed_page *at)
 {
 	if (n > (uint64_t)most)
 		return;
 	pd_buf_printf(out, "%s%.*s", n > 1 ? ", " : "", (int)file.n, file.p);
 	if (at)
-		pd_buf_printf(out, ":%s%" PRIu64, at->at & STREAM ? "+" : "", at->at & ~(STREAM | MET));
+		pd_buf_printf(out, ":%s%" PRIu64, at->at & STREAM ? "+" : "", at->at & ~(STREAM | FOUND));
 }
 
-uint64_t pd_apply_removals_unmet(const struct pd_apply_removals *d, int most, struct pd_buf *out)
+uint64_t pd_apply_removals_not_found(const struct pd_apply_removals *d, int most, struct pd_buf *out)
 {
 	uint64_t n = 0;
 	for (size_t i = 0; i < d->n_pages; i++)
-		if (!(d->pages[i].at & MET))
-			name_unmet(out, ++n, most, d->files[d->pages[i].file].name, &d->pages[i]);
+		if (!(d->pages[i].at & FOUND))
+			name_page(out, ++n, most, d->files[d->pages[i].file].name, &d->pages[i]);
 	for (size_t i = 0; i < d->by_name.n; i++)
-		if (d->files[i].whole && !d->files[i].met)
-			name_unmet(out, ++n, most, d->files[i].name, NULL);
+		if (d->files[i].whole && !d->files[i].found)
+			name_page(out, ++n, most, d->files[i].name, NULL);
 	return n;
+}
+
+/* --- comparing pages with their verdicts --- */
+
+void pd_apply_check_init(struct pd_apply_check *c, const struct pd_apply_removals *removals, bool unchecked, size_t max_page)
+{
+	*c = (struct pd_apply_check){ .removals = removals, .unchecked = unchecked };
+	c->opener = pd_page_opener_new(&(struct pd_page_options){ .max_page = max_page });
+}
+
+void pd_apply_check_release(struct pd_apply_check *c)
+{
+	pd_page_opener_free(c->opener);
+	pd_buf_release(&c->digest);
+}
+
+static bool is_compared(void *ctx, struct pd_span id)
+{
+	const struct pd_apply_check *c = ctx;
+	return !c->unchecked && pd_apply_removals_find(c->removals, id, pd_span(NULL, 0)).digest;
+}
+
+void pd_apply_check_source(struct pd_apply_check *c, struct pd_read_source *s, size_t max_block)
+{
+	s->max_block = c->unchecked ? 1 : max_block;
+	s->wants = is_compared;
+	s->wants_ctx = c;
+}
+
+const char *pd_apply_check_page(struct pd_apply_check *c, const struct pd_record *r, uint64_t digest)
+{
+	if (c->unchecked)
+		return NULL;
+	if (!digest)
+		return "the verdict has no content_digest to compare it with";
+	if (!pd_page_record_digest(c->opener, r, &c->digest))
+		return "it has no content that the verdict could be about";
+	return pd_apply_removals_digest(pd_buf_span(&c->digest)) == digest ? NULL
+									   : "its content is not that of the page of the verdict";
 }

@@ -9,6 +9,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "read/page.h"
+#include "read/source.h"
 
 struct pd_apply_removals_options {
 	char **paths;	      /* of the rows; "-": stdin */
@@ -60,8 +62,8 @@ const struct pd_apply_removals_counts *pd_apply_removals_counts(const struct pd_
 
 /* Before anything is removed, present every input once.  Rows name an input by its whole path, otherwise by a base
  * name that no other input and no other file of the rows has.  PD_ERR_USAGE: a base name is ambiguous. */
-void pd_apply_removals_meet(struct pd_apply_removals *d, const char *label);
-int pd_apply_removals_settle(struct pd_apply_removals *d, struct pd_err *e);
+void pd_apply_removals_note_input(struct pd_apply_removals *d, const char *label);
+int pd_apply_removals_check_inputs(struct pd_apply_removals *d, struct pd_err *e);
 /* The input's name in the rows: `label` itself, or a name that is valid as long as the table. */
 const char *pd_apply_removals_name(struct pd_apply_removals *d, const char *label);
 /* The id of a page, with the name of the input in this run: the inverse of pd_apply_removals_name. */
@@ -75,7 +77,23 @@ struct pd_apply_removal pd_apply_removals_take(struct pd_apply_removals *d, stru
 struct pd_apply_removal pd_apply_removals_find(const struct pd_apply_removals *d, struct pd_span id, struct pd_span url);
 /* Iterate over the page kept for each page in dumps: false at the end. Only if kept. */
 bool pd_apply_removals_dup_of(const struct pd_apply_removals *d, size_t i, struct pd_span *out);
-/* Pages that were never looked up; append up to `most` of their ids to `out`, separated by commas. */
-uint64_t pd_apply_removals_unmet(const struct pd_apply_removals *d, int most, struct pd_buf *out);
+/* Return the number of pages that were not found in any input; append up to `most` of their ids to `out`, separated by commas. */
+uint64_t pd_apply_removals_not_found(const struct pd_apply_removals *d, int most, struct pd_buf *out);
+
+/* Comparison of a page with its verdict by content digest: a verdict must not remove a page of another dump. */
+struct pd_apply_check {
+	const struct pd_apply_removals *removals;
+	bool unchecked; /* nothing is compared */
+	struct pd_page_opener *opener;
+	struct pd_buf digest;
+};
+
+/* `max_page`: as for fp, whose digests cover this part of a page. */
+void pd_apply_check_init(struct pd_apply_check *c, const struct pd_apply_removals *removals, bool unchecked, size_t max_page);
+void pd_apply_check_release(struct pd_apply_check *c);
+/* Let a source read the blocks of only those pages that are compared. */
+void pd_apply_check_source(struct pd_apply_check *c, struct pd_read_source *s, size_t max_block);
+/* Return NULL if it is the page of the verdict; otherwise why it is kept. */
+const char *pd_apply_check_page(struct pd_apply_check *c, const struct pd_record *r, uint64_t digest);
 
 #endif

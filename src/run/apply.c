@@ -234,7 +234,7 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 static bool say_unmet(struct apply_run *r)
 {
 	struct pd_buf ids = { 0 };
-	uint64_t n = pd_apply_removals_unmet(r->removals, 3, &ids), all = pd_apply_removals_counts(r->removals)->pages;
+	uint64_t n = pd_apply_removals_not_found(r->removals, 3, &ids), all = pd_apply_removals_counts(r->removals)->pages;
 	bool none = n && n == all;
 	if (none)
 		pd_log_error(r->log,
@@ -319,7 +319,7 @@ static int write_apply_stats(struct apply_run *r)
 	pd_json_int(j, "revisits_written", (int64_t)r->sum.revisits);
 	pd_json_int(j, "demoted", (int64_t)pd_apply_removals_counts(r->removals)->demoted);
 	pd_json_int(j, "suspects", (int64_t)pd_apply_removals_counts(r->removals)->suspects);
-	pd_json_int(j, "not_met", (int64_t)pd_apply_removals_unmet(r->removals, 0, &out));
+	pd_json_int(j, "not_met", (int64_t)pd_apply_removals_not_found(r->removals, 0, &out));
 	pd_json_int(j, "other_url", (int64_t)r->other_url);
 	pd_json_int(j, "other_page", (int64_t)r->other_page);
 	pd_json_int(j, "cannot_be_opened", (int64_t)r->missing);

@@ -652,7 +652,7 @@ static struct pd_apply_options apply_options(struct run *r)
 				      .other_page = on_other_page,
 				      .lost = on_lost,
 				      .orphan = on_orphan,
-				      .meet = on_input,
+				      .check_input = on_input,
 				      .skip = is_done,
 				      .ctx = r };
 	a.in.damage = pass_over_damage;

@@ -100,8 +100,8 @@ static uint64_t apply(char *dump, struct seen *seen, char *output)
 	HOLDS(pd_apply_open(&a, &o, &e) == PD_OK);
 	HOLDS(pd_apply_next(a, &done, &e) == 1);
 	HOLDS(done.page ||
-	      done.pages + pd_apply_removals_unmet(o.removals, 0, NULL) == pd_apply_removals_counts(o.removals)->pages);
-	HOLDS(pd_apply_removals_unmet(o.removals, 0, NULL) == 0);
+	      done.pages + pd_apply_removals_not_found(o.removals, 0, NULL) == pd_apply_removals_counts(o.removals)->pages);
+	HOLDS(pd_apply_removals_not_found(o.removals, 0, NULL) == 0);
 	uint64_t lost = done.lost;
 	pd_apply_free(a);
 	pd_apply_removals_free(o.removals);

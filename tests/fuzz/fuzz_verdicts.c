@@ -49,12 +49,12 @@ static void removals(char *path)
 	const struct pd_apply_removals_counts *c = pd_apply_removals_counts(d);
 	HOLDS(c->bad == bad && c->in_dumps <= c->pages && (c->demote || !c->demoted));
 	for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
-		pd_apply_removals_meet(d, inputs[i]);
-	if (!pd_apply_removals_settle(d, &e)) {
+		pd_apply_removals_note_input(d, inputs[i]);
+	if (!pd_apply_removals_check_inputs(d, &e)) {
 		for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
 			HOLDS(pd_apply_removals_name(d, inputs[i])[0]);
 		uint64_t found = take_all(d);
-		HOLDS(found <= c->pages && pd_apply_removals_unmet(d, 3, &unmet) + found >= c->pages);
+		HOLDS(found <= c->pages && pd_apply_removals_not_found(d, 3, &unmet) + found >= c->pages);
 		pd_apply_removals_here(d, pd_span_z("d:2"), &here);
 		HOLDS(here.n);
 	} else {

@@ -187,7 +187,7 @@ static void apply(char *dump, char *verdicts, const char *output, struct pd_appl
 	ck_assert_msg(pd_apply_open(&a, &o, &e) == 0, "%s", e.text);
 	ck_assert_msg(pd_apply_next(a, sum, &e) == 1, "%s", e.text);
 	sum->file = NULL;
-	ck_assert_uint_eq(pd_apply_removals_unmet(o.removals, 0, NULL), 0);
+	ck_assert_uint_eq(pd_apply_removals_not_found(o.removals, 0, NULL), 0);
 	pd_apply_free(a);
 	pd_apply_removals_free(o.removals);
 }

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+#include "apply/revisit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/tsv.h"
+
+#define PROFILE "urn:pagededup:revisit:near-duplicate"
+
+struct kept_page {
+	struct pd_span id;
+	struct pd_span fields; /* header lines for the revisit; empty until the record was found */
+};
+
+struct pd_apply_kept {
+	const struct pd_apply_removals *removals;
+	struct pd_arena arena;
+	struct kept_page *pages;
+	size_t n_pages, cap_pages;
+	struct pd_map by_id;	 /* hash of an id -> page + 1 */
+	struct pd_map removed;	 /* hash of a removed record -> the page kept + 1 */
+	struct pd_map remaining; /* hashes of the pages that are not removed: several records may have one id */
+	struct pd_apply_check *check;
+	struct pd_read_source source;
+	struct pd_read_sink sink;
+	struct pd_record record;
+	struct pd_buf text;
+};
+
+uint64_t pd_apply_hash_id(struct pd_span id)
+{
+	id = pd_span_trim(id);
+	return id.n ? pd_map_key(id) | 1 : 0;
+}
+
+uint64_t pd_apply_hash_capture(struct pd_span url, struct pd_span date)
+{
+	url = pd_span_trim(url);
+	return url.n && date.n ? pd_hash64_seed(url.p, url.n, pd_apply_hash_id(date)) | 1 : 0;
+}
+
+/* --- the pages kept --- */
+
+/* The id of a page as in the rows -> its number + 1; 0: it is not the kept page of any verdict. */
+static uint32_t find_kept(const struct pd_apply_kept *k, struct pd_span dup_of, struct pd_buf *text)
+{
+	if (pd_tsv_value(dup_of, text) < 0)
+		return 0;
+	const uint32_t *page = pd_map_find(&k->by_id, pd_map_key(pd_buf_span(text)));
+	return page ? *page : 0;
+}
+
+struct pd_apply_kept *pd_apply_kept_new(const struct pd_apply_removals *removals, struct pd_apply_check *check, size_t max_block)
+{
+	struct pd_reader_options o = { .max_block = max_block };
+	struct pd_apply_kept *k = pd_zalloc(sizeof *k);
+	struct pd_span dup_of;
+	k->removals = removals;
+	k->check = check;
+	pd_read_source_init(&k->source, &o, &k->sink);
+	pd_apply_check_source(check, &k->source, max_block);
+	k->source.keep_headers = true;
+	for (size_t i = 0; pd_apply_removals_dup_of(removals, i, &dup_of); i++) {
+		if (pd_tsv_value(dup_of, &k->text) < 0 || !k->text.n)
+			continue;
+		uint32_t *page = pd_map_put(&k->by_id, pd_map_key(pd_buf_span(&k->text)));
+		if (*page)
+			continue;
+		k->pages = pd_grow(k->pages, k->n_pages, &k->cap_pages, sizeof *k->pages);
+		k->pages[k->n_pages++] = (struct kept_page){ .id = pd_arena_copy(&k->arena, pd_buf_span(&k->text)) };
+		*page = (uint32_t)k->n_pages;
+	}
+	return k;
+}
+
+void pd_apply_kept_free(struct pd_apply_kept *k)
+{
+	if (!k)
+		return;
+	pd_arena_release(&k->arena);
+	free(k->pages);
+	pd_map_release(&k->by_id);
+	pd_map_release(&k->removed);
+	pd_map_release(&k->remaining);
+	pd_read_source_release(&k->source);
+	pd_record_release(&k->record);
+	pd_buf_release(&k->text);
+	free(k);
+}
+
+/* Append a header line; a folded value becomes one line. */
+static void add_header_line(struct pd_buf *out, const char *name, struct pd_span value)
+{
+	value = pd_span_trim(value);
+	if (!value.n)
+		return;
+	pd_buf_printf(out, "%s: ", name);
+	for (size_t i = 0; i < value.n; i++)
+		pd_buf_add_c(out, (unsigned char)value.p[i] < ' ' ? ' ' : value.p[i]);
+	pd_buf_add_z(out, "\r\n");
+}
+
+/* Fields of a record's header, unchanged. */
+struct warc_fields {
+	struct pd_span type, id, uri, date, digest;
+};
+
+/* In ARC the record itself has these values. */
+static struct warc_fields read_fields(const struct pd_record *r)
+{
+	struct warc_fields f = { .uri = pd_buf_span(&r->url), .date = pd_buf_span(&r->fetch_time) };
+	struct pd_span header = pd_buf_span(&r->header), name, value;
+	if (header.n < 5 || memcmp(header.p, "WARC/", 5) != 0)
+		return f;
+	while (pd_read_warc_field(&header, &name, &value)) {
+		if (pd_span_ieq(name, "WARC-Type"))
+			f.type = value;
+		else if (pd_span_ieq(name, "WARC-Record-ID"))
+			f.id = value;
+		else if (pd_span_ieq(name, "WARC-Target-URI"))
+			f.uri = value;
+		else if (pd_span_ieq(name, "WARC-Date"))
+			f.date = value;
+		else if (pd_span_ieq(name, "WARC-Payload-Digest"))
+			f.digest = value;
+	}
+	return f;
+}
+
+/* Note a page: its fields if it is kept for another, its hashes, and the page kept in its place if it is removed. */
+static void note_page(struct pd_apply_kept *k)
+{
+	const struct pd_record *r = &k->record;
+	struct pd_span record_id = pd_buf_span(&r->id), url = pd_buf_span(&r->url);
+	struct warc_fields f = read_fields(r);
+	const uint32_t *page = pd_map_find(&k->by_id, pd_map_key(record_id));
+	if (page) {
+		pd_buf_clear(&k->text);
+		add_header_line(&k->text, "WARC-Refers-To", f.id);
+		add_header_line(&k->text, "WARC-Refers-To-Target-URI", f.uri);
+		add_header_line(&k->text, "WARC-Refers-To-Date", f.date);
+		add_header_line(&k->text, "WARC-Payload-Digest", f.digest);
+		k->pages[*page - 1].fields = pd_arena_copy(&k->arena, pd_buf_span(&k->text));
+	}
+	struct pd_apply_removal removal = pd_apply_removals_find(k->removals, record_id, url);
+	uint64_t id = pd_apply_hash_id(f.id), capture = pd_apply_hash_capture(url, pd_buf_span(&r->fetch_time));
+	if (!removal.found || pd_apply_check_page(k->check, r, removal.digest)) {
+		pd_map_add(&k->remaining, id);
+		pd_map_add(&k->remaining, capture);
+		return;
+	}
+	uint32_t kept = find_kept(k, removal.dup_of, &k->text);
+	if (id)
+		*pd_map_put(&k->removed, id) = kept;
+	if (capture)
+		*pd_map_put(&k->removed, capture) = kept;
+}
+
+int pd_apply_kept_read(struct pd_apply_kept *k, const char *path, const char *name, struct pd_err *e)
+{
+	int r = 0;
+	if (pd_read_source_open(&k->source, path, name) < 0)
+		return pd_fail_errno(e, "%s: cannot open", name);
+	bool read = k->source.kind == PD_SOURCE_DUMP || k->source.in.error;
+	while (read && (r = pd_read_source_next(&k->source, &k->record)) == 1)
+		if (k->record.kind != PD_RECORD_OTHER)
+			note_page(k);
+	if (r < 0)
+		pd_fail_errno(e, "%s: cannot read", name);
+	pd_read_source_close(&k->source);
+	return r < 0 ? PD_ERR_SYSTEM : PD_OK;
+}
+
+bool pd_apply_kept_removed(const struct pd_apply_kept *k, uint64_t hash)
+{
+	return hash && pd_map_has(&k->removed, hash) && !pd_map_has(&k->remaining, hash);
+}
+
+/* --- the record --- */
+
+void pd_apply_revisit_begin(const struct pd_apply_kept *k, const struct pd_record *r, struct pd_span dup_of, uint64_t hash,
+			    struct pd_buf *out)
+{
+	struct pd_buf text = { 0 };
+	struct warc_fields f = read_fields(r);
+	const uint32_t *removed = hash ? pd_map_find(&k->removed, hash) : NULL;
+	uint32_t kept = removed ? *removed : find_kept(k, dup_of, &text);
+	pd_buf_add_z(out, "WARC/1.1\r\nWARC-Type: revisit\r\n");
+	add_header_line(out, "WARC-Record-ID", f.id);
+	add_header_line(out, "WARC-Target-URI", f.uri);
+	add_header_line(out, "WARC-Date", f.date);
+	pd_buf_add_z(out, "WARC-Profile: " PROFILE "\r\n");
+	if (kept) {
+		pd_buf_add_span(out, k->pages[kept - 1].fields);
+		add_header_line(out, "Pagededup-Kept", k->pages[kept - 1].id);
+	}
+	add_header_line(out, "Pagededup-Original-Type", f.type);
+	add_header_line(out, "Pagededup-Original-Payload-Digest", f.digest);
+	pd_buf_release(&text);
+}
+
+void pd_apply_revisit_end(const char *path, uint64_t offset, uint64_t length, struct pd_span digest, struct pd_buf *out)
+{
+	pd_buf_add_z(out, "Pagededup-Original-File: ");
+	pd_tsv_add(out, pd_span_z(path));
+	pd_buf_printf(out, "\r\nPagededup-Original-Offset: %" PRIu64 "\r\nPagededup-Original-Length: %" PRIu64 "\r\n", offset,
+		      length);
+	add_header_line(out, "Pagededup-Original-Digest", digest);
+	pd_buf_add_z(out, "Content-Length: 0\r\n\r\n\r\n\r\n");
+}
+
+static bool parse_number(struct pd_span s, uint64_t *out)
+{
+	s = pd_span_trim(s);
+	*out = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9' || *out > (UINT64_MAX >> 4) / 10)
+			return false;
+		*out = *out * 10 + (uint64_t)(s.p[i] - '0');
+	}
+	return s.n > 0;
+}
+
+bool pd_apply_original_parse(struct pd_span header, struct pd_apply_original *out, bool *known)
+{
+	struct pd_span name, value;
+	bool profile = false, file = false, offset = false, length = false;
+	out->digest = pd_span(NULL, 0);
+	while (pd_read_warc_field(&header, &name, &value)) {
+		if (pd_span_ieq(name, "WARC-Profile"))
+			profile = pd_span_is(pd_span_trim(value), PROFILE);
+		else if (pd_span_ieq(name, "Pagededup-Original-File"))
+			file = pd_tsv_value(pd_span_trim(value), &out->file) == PD_OK && out->file.n;
+		else if (pd_span_ieq(name, "Pagededup-Original-Offset"))
+			offset = parse_number(value, &out->offset);
+		else if (pd_span_ieq(name, "Pagededup-Original-Length"))
+			length = parse_number(value, &out->length);
+		else if (pd_span_ieq(name, "Pagededup-Original-Digest"))
+			out->digest = pd_span_trim(value);
+	}
+	*known = file && offset && length && out->length && out->digest.n;
+	return profile;
+}
+
+/* --- bytes of files --- */
+
+int pd_apply_digest_range(const char *path, uint64_t offset, uint64_t length, struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_pieces in = { .f = fopen(path, "re"), .name = path, .left = length };
+	struct pd_span piece;
+	if (!in.f)
+		return pd_fail_errno(e, "%s: cannot open", path);
+	struct pd_sha1 *h = pd_sha1_new();
+	int status = fseeko(in.f, (off_t)offset, SEEK_SET) < 0 ? pd_fail_errno(e, "%s: cannot read", path) : PD_OK;
+	while (!status && (status = pd_pieces_next(&in, &piece, e)) == 1) {
+		pd_sha1_add(h, piece);
+		status = PD_OK;
+	}
+	pd_buf_add_z(out, "sha1:");
+	pd_sha1_end(h, out);
+	fclose(in.f);
+	return status;
+}
+
+int pd_apply_member_end(struct pd_read_source *s, const char *path, const char *name, uint64_t at, uint64_t *end, struct pd_err *e)
+{
+	struct pd_read_member *m = &s->member;
+	struct pd_span piece;
+	if (pd_read_source_open(s, path, name) < 0)
+		return pd_fail_errno(e, "%s: cannot open", name);
+	int status = PD_OK;
+	enum pd_codec codec = m->codec;
+	if (codec == PD_CODEC_NONE || pd_read_input_seek(&s->in, at) < 0)
+		status = pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", name);
+	if (!status) {
+		pd_read_member_open(m, &s->in, codec);
+		if (pd_read_member_next(m) != 1)
+			status = pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", name);
+	}
+	while (!status && (piece = pd_read_member_peek(m, 1)).n)
+		pd_read_member_skip(m, piece.n);
+	if (!status && m->state == PD_MEMBER_BROKEN)
+		pd_read_member_resync(m);
+	errno = s->in.error;
+	if (errno)
+		status = pd_fail_errno(e, "%s: cannot read", name);
+	*end = s->in.offset;
+	pd_read_source_close(s);
+	return status;
+}
