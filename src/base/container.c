@@ -82,12 +82,13 @@ int pd_container_check_head(struct pd_container *c, struct pd_err *e)
 		return pd_container_damaged(c, c->bytes.n, "it ends within its head", e);
 	memcpy(&c->version, p + 8, sizeof c->version);
 	memcpy(&sum, p + 24, sizeof sum);
-	if (sum != pd_hash64(p, 24))
-		return pd_container_damaged(c, 0, "the checksum of its head does not match", e);
-	if (c->version > k->version)
+	bool damaged = sum != pd_hash64(p, 24);
+	if (c->version > k->version && (!damaged || c->version < 256)) /* later versions may have another head */
 		return pd_fail(e, k->status ? k->status : PD_ERR_VERSION,
-			       "%s: version %" PRIu32 " of %s; this program knows version %" PRIu32, c->name, c->version,
-			       k->what + (k->what[1] == ' ' ? 2 : 0), k->version);
+			       "%s: %s of version %" PRIu32 "; this program knows version %" PRIu32, c->name, k->what, c->version,
+			       k->version);
+	if (damaged)
+		return pd_container_damaged(c, 0, "the checksum of its head does not match", e);
 	memcpy(&sum, p + 16, sizeof sum);
 	return sum == c->number ? PD_OK : pd_container_damaged(c, 16, "it has the number of another file", e);
 }

@@ -60,3 +60,31 @@ int pd_old_seen(struct pd_container *c, struct pd_err *e)
 	return !left && sum == get64(c, c->bytes.n - SUM) ? PD_OK
 							  : pd_container_damaged(c, HEADER, "its checksum does not match", e);
 }
+
+/*	0 magic, 8 version, 12 length of the header, 16 length of the file, 24 counts, 56 offset, length and checksum of each of ten
+ *	sections, 296 checksum of the 296 before; the sections, filled up with zeroes to multiples of 8 */
+int pd_old_keyfile(struct pd_container *c, struct pd_err *e)
+{
+	enum { COUNTS = 24, SECTIONS_AT = 56, SECTIONS = 10, SUM = 296, HEADER = 304 };
+	uint64_t end = HEADER;
+	int status = check_version(c, 8, 3, HEADER, e);
+	if (status)
+		return status;
+	c->check = get64(c, SUM);
+	if (get32(c, 12) != HEADER || c->check != pd_hash64(c->bytes.p, SUM))
+		return pd_container_damaged(c, 0, "the checksum of its header does not match", e);
+	if (get64(c, 16) != c->bytes.n)
+		return pd_container_damaged(c, c->bytes.n, "it has another length than its header", e);
+	for (int i = 0; i < SECTIONS; i++) {
+		uint64_t at = get64(c, SECTIONS_AT + 24 * i), n = get64(c, SECTIONS_AT + 24 * i + 8);
+		if (at != end || !set_section(c, i, at, n))
+			return pd_container_damaged(c, end, "a section is at a wrong offset", e);
+		if (pd_hash64(c->bytes.p + at, n) != get64(c, SECTIONS_AT + 24 * i + 16))
+			return pd_container_damaged(c, at, "the checksum of a section does not match", e);
+		for (end += n; end % 8; end++)
+			if (end >= c->bytes.n || c->bytes.p[end])
+				return pd_container_damaged(c, end, "bytes between sections", e);
+	}
+	set_section(c, SECTIONS, COUNTS, SECTIONS_AT - COUNTS);
+	return end == c->bytes.n ? PD_OK : pd_container_damaged(c, end, "bytes after the last section", e);
+}

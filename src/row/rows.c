@@ -739,7 +739,7 @@ static int take_key_row(struct intake *in, struct row_cursor *c, uint64_t row, s
 	else if (c->digest < k->h.digests && k->digest_row[c->digest] == row)
 		add_digest(in, k->digests + 2 * c->digest++);
 	struct pd_span f[PD_ROW_FIELDS + 1] = { { NULL, 0 } };
-	bool old = k->h.version < PD_KEYFILE_VERSION;
+	bool old = k->c.version < 3;
 	size_t from = in->piece.n, n = pd_tsv_fields(pd_span(line.p, line.n - 1), f, PD_ROW_FIELDS);
 	begin_spooled(in, old ? pd_span(NULL, 0) : f[PD_ROW_CONTENT_DIGEST]);
 	size_t at = in->piece.n, head = n > PD_ROW_QUALITY ? (size_t)(f[PD_ROW_QUALITY].p + f[PD_ROW_QUALITY].n - line.p) : 0;
@@ -801,7 +801,7 @@ static int take_keyfile(struct intake *in, const char *path, struct pd_err *e)
 static void take_key_columns(struct intake *in, const struct pd_keyfile *k)
 {
 	struct pd_rows *rows = in->rows;
-	const struct pd_keyfile_header *h = &k->h;
+	const struct pd_keyfile_counts *h = &k->h;
 	size_t first = rows->n, words = h->bits / 64;
 	uint64_t print = 0, digest = 0;
 	if (!first && h->fingerprints == h->rows) {
@@ -856,7 +856,7 @@ static int key_order(struct intake *in, const struct pd_keyfile *k, const char *
 
 static int count_key_sketches(struct intake *in, const struct pd_keyfile *k, const char *name, struct pd_err *e)
 {
-	uint64_t n = k->h.sketch_words ? k->h.section[PD_KEYFILE_SKETCHES].length / 8 / k->h.sketch_words : 0;
+	uint64_t n = k->h.sketch_words ? k->c.section[PD_KEYFILE_SKETCHES].n / 8 / k->h.sketch_words : 0;
 	int kind = in->sketches.current;
 	if (is_verified(in) && (n || k->h.digests))
 		return NEEDS_SPOOL;
@@ -1527,7 +1527,7 @@ void pd_rows_release(struct pd_rows *rows)
 	*rows = (struct pd_rows){ 0 };
 }
 
-/* --- saving: the sections are made first, because the header before them has their offsets --- */
+/* --- saving --- */
 
 struct keyfile_writing {
 	const struct pd_rows *rows;
@@ -1608,35 +1608,6 @@ static void make_set(struct keyfile_writing *w, const struct pd_rows_set *set, e
 	pd_buf_add(&w->section[keys], set->keys, set->n * (size_t)set->words * sizeof *set->keys);
 }
 
-static struct pd_keyfile_header make_header(const struct keyfile_writing *w)
-{
-	struct pd_keyfile_header h = { .version = PD_KEYFILE_VERSION, .header_bytes = sizeof h, .file_bytes = sizeof h };
-	memcpy(h.magic, PD_KEYFILE_MAGIC, sizeof h.magic);
-	h.rows = w->rows->n;
-	h.fingerprints = w->rows->fingerprints.n;
-	h.digests = w->rows->digests.n;
-	h.bits = (uint32_t)w->rows->bits;
-	h.sketch_words = w->rows->sketched ? (uint32_t)pd_sketch_words(&w->rows->sketch) : 0;
-	for (int i = 0; i < PD_KEYFILE_SECTIONS; i++) {
-		const struct pd_buf *s = &w->section[i];
-		h.section[i] = (struct pd_keyfile_place){ h.file_bytes, s->n, pd_hash64(s->p, s->n) };
-		h.file_bytes += (s->n + 7) / 8 * 8;
-	}
-	h.checksum = pd_hash64(&h, offsetof(struct pd_keyfile_header, checksum));
-	return h;
-}
-
-static bool write_sections(const struct keyfile_writing *w, const struct pd_keyfile_header *h, FILE *to)
-{
-	static const char zeros[8];
-	bool good = fwrite(h, sizeof *h, 1, to) == 1;
-	for (int i = 0; i < PD_KEYFILE_SECTIONS; i++) {
-		size_t n = w->section[i].n, pad = (8 - n % 8) % 8;
-		good = good && (!n || fwrite(w->section[i].p, 1, n, to) == n) && fwrite(zeros, 1, pad, to) == pad;
-	}
-	return good;
-}
-
 int pd_rows_save(const struct pd_rows *rows, FILE *to, const char *name, struct pd_err *e)
 {
 	struct keyfile_writing w = { .rows = rows };
@@ -1645,9 +1616,17 @@ int pd_rows_save(const struct pd_rows *rows, FILE *to, const char *name, struct 
 	make_set(&w, &rows->digests, PD_KEYFILE_DIGEST_ROWS, PD_KEYFILE_DIGESTS);
 	make_sketches(&w);
 	make_rows(&w);
-	struct pd_keyfile_header h = make_header(&w);
-	int status = write_sections(&w, &h, to) ? PD_OK : pd_fail_errno(e, "cannot write %s", name);
-	for (int i = 0; i < PD_KEYFILE_SECTIONS; i++)
+	struct pd_keyfile_counts counts = { .rows = rows->n,
+					    .fingerprints = rows->fingerprints.n,
+					    .digests = rows->digests.n,
+					    .bits = (uint32_t)rows->bits,
+					    .sketch_words = rows->sketched ? (uint32_t)pd_sketch_words(&rows->sketch) : 0 };
+	pd_buf_add(&w.section[PD_KEYFILE_COUNTS], &counts, sizeof counts);
+	struct pd_container_writer out;
+	pd_container_begin(&out, &pd_keyfile_kind, 0, pd_container_to_file, &(struct pd_container_file){ to, name }, e);
+	for (int i = 0; i < PD_KEYFILE_SECTIONS; i++) {
+		pd_container_add_section(&out, w.section[i].p, w.section[i].n);
 		pd_buf_release(&w.section[i]);
-	return status;
+	}
+	return pd_container_end(&out, NULL);
 }

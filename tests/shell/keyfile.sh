@@ -113,7 +113,7 @@ same "a collection through a pipe" "$tmp/out" got
 head -c 1000 demo64.keys >cut.keys
 run_in cut.keys "$P" match -q
 exits "one that was cut on its way is refused" 2
-has "and it is said where it came from" "$tmp/err" 'standard input: damaged key file'
+has "and it is said where it came from" "$tmp/err" 'standard input: damaged at offset'
 cat demo64.keys | "$P" match -q --tmp-dir=nowhere >"$tmp/out" 2>"$tmp/err"
 has "no place to copy it to is named" "$tmp/err" 'nowhere'
 match -k 8 demo.fp && cp "$tmp/out" want
@@ -138,7 +138,7 @@ refused('longer', data + b'\0')
 print('missed:', ' '.join(missed[:5]))
 END
 is "a flipped bit anywhere, and any cut, is refused and the file named" "$(python3 damage.py "$P" demo64.keys)" "missed: "
-printf '\x04' | dd of=demo64.keys bs=1 seek=8 conv=notrunc 2>"$tmp/dd"
+printf '\x05' | dd of=demo64.keys bs=1 seek=8 conv=notrunc 2>"$tmp/dd"
 match demo64.keys
-has "a newer version is refused with both named" "$tmp/err" 'version 4 of key files; this program knows version 3'
+has "a newer version is refused with both named" "$tmp/err" 'demo64.keys: a key file of version 5; this program knows version 4'
 tap_done

@@ -26,4 +26,15 @@ for mode in exact features site-features; do
 	rm new
 done
 
+run "$P" match -q "$old/demo-3.keys"
+same "key file 3: its pairs" "$tmp/out" "$old/demo-3.pairs"
+"$P" match -q --save=new.keys "$old/demo-3.keys" 2>"$tmp/err"
+run "$P" match -q new.keys
+same "key file 3: its pairs when it is saved again" "$tmp/out" "$old/demo-3.pairs"
+for at in 8 12 20 30 60 299 310 -1; do
+	damage "$old/demo-3.keys" hurt $at
+	run "$P" match -q hurt
+	exits "key file 3: a bit changed at $at" 2
+done
+
 tap_done
