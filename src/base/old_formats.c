@@ -28,13 +28,36 @@ static bool set_section(struct pd_container *c, int section, uint64_t at, uint64
 }
 
 /* Check the version, and that the header has its length. */
-static int check_version(struct pd_container *c, uint64_t at, uint32_t newest, size_t header, struct pd_err *e)
+static int check_version(struct pd_container *c, uint64_t at, uint32_t oldest, uint32_t newest, size_t header, struct pd_err *e)
 {
 	if (c->bytes.n < header)
 		return pd_container_damaged(c, c->bytes.n, "it ends within its header", e);
 	c->version = get32(c, at);
-	return c->version && c->version <= newest ? PD_OK
-						  : pd_container_damaged(c, 0, "the checksum of its head does not match", e);
+	if (c->version > newest)
+		return pd_container_check_head(c, e);
+	return c->version >= oldest ? PD_OK : pd_container_damaged(c, at, "a version that this program does not know", e);
+}
+
+/*	0 magic, 8 version, 12 zero, 16 length of the file, 24 XXH3-128 of all from 40 on, high half first, 40 id, 48 index, 96 offset and
+ *	length of each of eight parts */
+int pd_old_dict(struct pd_container *c, struct pd_err *e)
+{
+	enum { CHECKED = 40, PARTS_AT = 96, PARTS = 8, HEADER = PARTS_AT + 16 * PARTS };
+	uint64_t sum[2];
+	int status = check_version(c, 8, 3, 3, HEADER, e);
+	if (status)
+		return status;
+	pd_hash128(c->bytes.p + CHECKED, c->bytes.n - CHECKED, 0, sum);
+	if (get32(c, 12) || get64(c, 48) || get64(c, 56) || sum[0] != get64(c, 24) || sum[1] != get64(c, 32) ||
+	    get64(c, 16) != c->bytes.n)
+		return pd_container_damaged(c, 0, "its checksum does not match", e);
+	for (int i = 0; i < PARTS; i++) {
+		uint64_t at = get64(c, PARTS_AT + 16 * i);
+		if (at % 64 || !set_section(c, i, at, get64(c, PARTS_AT + 16 * i + 8)))
+			return pd_container_damaged(c, PARTS_AT, "a part is at a wrong offset", e);
+	}
+	set_section(c, PARTS, CHECKED, PARTS_AT - CHECKED);
+	return PD_OK;
 }
 
 /*	0 magic, 8 version, 12 mode, 13 hash, 14 features, 15 zero, 16 count, 24 bits, 32 bytes of the shape, 36 zero, 40 checksum of
@@ -44,7 +67,7 @@ int pd_old_seen(struct pd_container *c, struct pd_err *e)
 {
 	enum { HEADER = 48, SUM = 8, SHAPE_MAX = 4096 };
 	const char *p = c->bytes.p;
-	int status = check_version(c, 8, 1, HEADER + SUM, e);
+	int status = check_version(c, 8, 1, 1, HEADER + SUM, e);
 	if (status)
 		return status;
 	uint64_t shape = get32(c, 32), bits = get64(c, 24), left = c->bytes.n - HEADER - SUM, sum = 0;
@@ -67,7 +90,7 @@ int pd_old_keyfile(struct pd_container *c, struct pd_err *e)
 {
 	enum { COUNTS = 24, SECTIONS_AT = 56, SECTIONS = 10, SUM = 296, HEADER = 304 };
 	uint64_t end = HEADER;
-	int status = check_version(c, 8, 3, HEADER, e);
+	int status = check_version(c, 8, 1, 3, HEADER, e);
 	if (status)
 		return status;
 	c->check = get64(c, SUM);

@@ -10,6 +10,7 @@
 #include "base/container.h"
 
 /* For `old` of a kind of file. */
+int pd_old_dict(struct pd_container *c, struct pd_err *e);    /* version 3 of src/term/dict_layout.h */
 int pd_old_seen(struct pd_container *c, struct pd_err *e);    /* version 1 of src/url/seen.h */
 int pd_old_keyfile(struct pd_container *c, struct pd_err *e); /* versions 1 to 3 of src/row/keyfile.h */
 

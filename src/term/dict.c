@@ -2,9 +2,8 @@
  *
  * A container in memory -> a dictionary that looks up words in place.
  *
- * Opening checks magic, version, length and checksum before it uses any other byte.  Then it checks the lengths of all
- * parts against each other, because a checksum can be made for any content.  The position of a word is checked when the
- * word is read.
+ * All checksums are checked before any other byte is used.  Then the lengths of all parts are checked against each
+ * other, because a checksum can be made for any content.  The position of a word is checked when the word is read.
  */
 #include "term/dict.h"
 
@@ -13,50 +12,10 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "term/dict_layout.h"
 
 /* data.S */
 extern const char pd_data_dict[], pd_data_dict_end[];
-
-static int check_dict_header(struct pd_span bytes, struct pd_err *e)
-{
-	const struct pd_dict_header *h = (const struct pd_dict_header *)bytes.p;
-	if (bytes.n < sizeof *h + sizeof(struct pd_dict_index) || memcmp(h->magic, PD_DICT_MAGIC, sizeof h->magic) != 0)
-		return pd_fail(e, PD_ERR_DICT, "not a dictionary");
-	if (h->version != PD_DICT_VERSION)
-		return pd_fail(e, PD_ERR_DICT, "the dictionary has version %u, this program reads %d", h->version, PD_DICT_VERSION);
-	if (h->length != bytes.n)
-		return pd_fail(e, PD_ERR_DICT, "the dictionary has %zu bytes, not %llu: it is truncated or has bytes appended",
-			       bytes.n, (unsigned long long)h->length);
-	uint64_t sum[2];
-	pd_hash128(bytes.p + PD_DICT_CHECKED, bytes.n - PD_DICT_CHECKED, 0, sum);
-	if (h->reserved || h->zero[0] || h->zero[1] || sum[0] != h->checksum[0] || sum[1] != h->checksum[1])
-		return pd_fail(e, PD_ERR_DICT, "the dictionary is damaged: its checksum does not match");
-	return 0;
-}
-
-static bool has_parts(struct pd_span bytes, const struct pd_dict_index *x)
-{
-	if (x->words == 0 || x->tags == 0 || x->levels == 0 || x->levels > PD_PREFIX_LEVELS_MAX)
-		return false;
-	const uint64_t words = x->words;
-	const uint64_t want[PD_DICT_PARTS] = {
-		[PD_DICT_HASH] = x->part[PD_DICT_HASH].n, /* checked in perfect.c */
-		[PD_DICT_ENTRIES] = words * sizeof(struct pd_dict_entry),
-		[PD_DICT_DETAILS] = words * sizeof(struct pd_dict_detail),
-		[PD_DICT_TEXT] = x->part[PD_DICT_TEXT].n,
-		[PD_DICT_TAGS] = x->tags * (uint64_t)4,
-		[PD_DICT_PREFIXES] = x->part[PD_DICT_PREFIXES].n, /* checked in take_level */
-		[PD_DICT_LEVELS] = x->levels * sizeof(struct pd_prefix_level),
-		[PD_DICT_CHARS] = x->chars * (uint64_t)sizeof(uint32_t),
-	};
-	for (int i = 0; i < PD_DICT_PARTS; i++)
-		if (x->part[i].at % PD_DICT_ALIGN || x->part[i].at > bytes.n || x->part[i].n != want[i] ||
-		    x->part[i].n > bytes.n - x->part[i].at)
-			return false;
-	return true;
-}
 
 /* Open a table whose slots and shifts are inside `part`. */
 static bool take_level(struct pd_prefix_table *t, const struct pd_prefix_level *level, struct pd_span part)
@@ -72,58 +31,60 @@ static bool take_level(struct pd_prefix_table *t, const struct pd_prefix_level *
 	return true;
 }
 
-static int take_prefixes(struct pd_dict *d, const char *p, struct pd_err *e)
+static int open_parts(struct pd_dict *d, struct pd_err *e)
 {
-	const struct pd_dict_index *x = d->index;
-	const struct pd_prefix_level *level = (const struct pd_prefix_level *)(p + x->part[PD_DICT_LEVELS].at);
-	struct pd_span part = pd_span(p + x->part[PD_DICT_PREFIXES].at, x->part[PD_DICT_PREFIXES].n);
+	const struct pd_span *part = d->c.section;
+	const struct pd_dict_index *x = d->index = (const struct pd_dict_index *)part[PD_DICT_INDEX].p;
+	if (part[PD_DICT_INDEX].n != sizeof *x || x->words == 0 || x->tags == 0 || x->levels == 0 ||
+	    x->levels > PD_PREFIX_LEVELS_MAX || part[PD_DICT_ENTRIES].n != x->words * sizeof(struct pd_dict_entry) ||
+	    part[PD_DICT_DETAILS].n != x->words * sizeof(struct pd_dict_detail) || part[PD_DICT_TAGS].n != x->tags * UINT64_C(4) ||
+	    part[PD_DICT_LEVELS].n != x->levels * sizeof(struct pd_prefix_level) ||
+	    part[PD_DICT_CHARS].n != x->chars * sizeof(uint32_t))
+		return pd_container_damaged(&d->c, 0, "its parts contradict each other", e);
+	d->entries = (const struct pd_dict_entry *)part[PD_DICT_ENTRIES].p;
+	d->details = (const struct pd_dict_detail *)part[PD_DICT_DETAILS].p;
+	d->text = part[PD_DICT_TEXT];
+	d->tags = part[PD_DICT_TAGS].p;
+	d->chars = (const uint32_t *)part[PD_DICT_CHARS].p;
+	const struct pd_prefix_level *level = (const struct pd_prefix_level *)part[PD_DICT_LEVELS].p;
 	for (d->levels = 0; d->levels < x->levels; d->levels++)
-		if (!take_level(&d->prefixes[d->levels], &level[d->levels], part))
-			return pd_fail(e, PD_ERR_DICT, "the dictionary's tables of prefixes do not fit");
-	return 0;
+		if (!take_level(&d->prefixes[d->levels], &level[d->levels], part[PD_DICT_PREFIXES]))
+			return pd_container_damaged(&d->c, 0, "its tables of prefixes do not fit", e);
+	snprintf(d->id, sizeof d->id, "%016llx", (unsigned long long)x->id);
+	return pd_perfect_open(&d->perfect, part[PD_DICT_HASH], x->words, e);
 }
 
-static int open_parts(struct pd_dict *d, struct pd_span bytes, struct pd_err *e)
-{
-	const struct pd_dict_header *h = (const struct pd_dict_header *)bytes.p;
-	const struct pd_dict_index *x = (const struct pd_dict_index *)(h + 1);
-	if (!has_parts(bytes, x))
-		return pd_fail(e, PD_ERR_DICT, "the dictionary's parts contradict each other");
-	d->index = x;
-	d->entries = (const struct pd_dict_entry *)(bytes.p + x->part[PD_DICT_ENTRIES].at);
-	d->details = (const struct pd_dict_detail *)(bytes.p + x->part[PD_DICT_DETAILS].at);
-	d->text = pd_span(bytes.p + x->part[PD_DICT_TEXT].at, x->part[PD_DICT_TEXT].n);
-	d->tags = bytes.p + x->part[PD_DICT_TAGS].at;
-	d->chars = (const uint32_t *)(bytes.p + x->part[PD_DICT_CHARS].at);
-	int status = take_prefixes(d, bytes.p, e);
-	if (status)
-		return status;
-	snprintf(d->id, sizeof d->id, "%016llx", (unsigned long long)h->id);
-	return pd_perfect_open(&d->perfect, pd_span(bytes.p + x->part[PD_DICT_HASH].at, x->part[PD_DICT_HASH].n), x->words, e);
-}
-
-int pd_dict_open(struct pd_span bytes, struct pd_dict **out, struct pd_err *e)
+/* `owned`, if not NULL, is the memory of the bytes. */
+static int open_dict(struct pd_span bytes, void *owned, const char *name, struct pd_dict **out, struct pd_err *e)
 {
 	struct pd_dict *d = pd_zalloc(sizeof *d);
 	*out = NULL;
+	d->owned = owned;
 	if ((uintptr_t)bytes.p % 8) {
 		d->owned = pd_alloc(bytes.n);
 		memcpy(d->owned, bytes.p, bytes.n);
 		bytes.p = d->owned;
 	}
-	int status = check_dict_header(bytes, e);
-	if (status == 0)
-		status = open_parts(d, bytes, e);
-	if (status == 0)
+	int status = pd_container_open(&d->c, &pd_dict_kind, bytes, 0, name, e);
+	if (!status)
+		status = pd_container_check_all(&d->c, 1, e);
+	if (!status)
+		status = open_parts(d, e);
+	if (!status)
 		*out = d;
 	else
 		pd_dict_free(d);
 	return status;
 }
 
+int pd_dict_open(struct pd_span bytes, struct pd_dict **out, struct pd_err *e)
+{
+	return open_dict(bytes, NULL, "the dictionary", out, e);
+}
+
 int pd_dict_builtin(struct pd_dict **out, struct pd_err *e)
 {
-	return pd_dict_open(pd_span(pd_data_dict, (size_t)(pd_data_dict_end - pd_data_dict)), out, e);
+	return open_dict(pd_span(pd_data_dict, (size_t)(pd_data_dict_end - pd_data_dict)), NULL, "the built-in dictionary", out, e);
 }
 
 int pd_dict_load(const char *path, struct pd_dict **out, struct pd_err *e)
@@ -131,24 +92,14 @@ int pd_dict_load(const char *path, struct pd_dict **out, struct pd_err *e)
 	struct pd_buf bytes = { 0 };
 	*out = NULL;
 	int status = pd_read_file(path, &bytes, e);
-	if (status == 0)
-		status = pd_dict_open(pd_buf_span(&bytes), out, e);
-	if (status == PD_ERR_DICT && e) {
-		char why[sizeof e->text];
-		memcpy(why, e->text, sizeof why);
-		pd_fail(e, PD_ERR_DICT, "%s: %s", path, why);
-	}
-	if (status == 0 && !(*out)->owned)
-		(*out)->owned = bytes.p;
-	else
-		pd_buf_release(&bytes);
-	return status;
+	return status ? status : open_dict(pd_buf_span(&bytes), bytes.p, path, out, e);
 }
 
 void pd_dict_free(struct pd_dict *d)
 {
 	if (!d)
 		return;
+	pd_container_release(&d->c);
 	free(d->owned);
 	free(d);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The dictionary: a checked container (magic, version, length, XXH3-128) with a minimal perfect hash (cmph) and the
+ * The dictionary: a container (base/container.h) with a minimal perfect hash (cmph) and the
  * words with their frequency, part of speech and idf.  cmph trusts its input, so it is opened only after the checksum
  * was verified.  A perfect hash also returns numbers for unknown words, so the stored word is compared at every hit. 
  * docs/format-dict.md specifies the bytes.

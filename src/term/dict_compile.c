@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/old_formats.h"
 #include "base/utf8.h"
 #include "term/dict.h"
 #include "term/dict_layout.h"
@@ -344,50 +345,6 @@ static uint32_t frequency_cost(const struct compiler *c, uint32_t frequency)
 	return (uint32_t)lrint(log((double)c->total / frequency) * PD_DICT_COST_UNIT);
 }
 
-static int add_hash(struct compiler *c, struct pd_buf *out, struct pd_err *e)
-{
-	struct pd_span *keys = pd_alloc(c->n * sizeof *keys);
-	for (size_t i = 0; i < c->n; i++)
-		keys[i] = c->v[i].text;
-	int status = pd_perfect_build(keys, c->n, out, e);
-	free(keys);
-	return status;
-}
-
-static int add_entries(struct compiler *c, struct pd_buf *out, struct pd_err *e)
-{
-	size_t at = 0;
-	for (size_t i = 0; i < c->n; at += c->v[i++].text.n) {
-		if (at >= 1u << 24)
-			return pd_fail(e, PD_ERR_DICT, "the words take over 16 MiB");
-		struct pd_dict_entry entry = { (uint32_t)(at << 8 | c->v[i].text.n), frequency_cost(c, c->v[i].frequency) };
-		pd_buf_add(out, &entry, sizeof entry);
-	}
-	return 0;
-}
-
-static int add_details(struct compiler *c, struct pd_buf *out, struct pd_err *e)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		struct pd_dict_detail d = { c->v[i].frequency, (uint16_t)c->v[i].idf, c->v[i].tag, 0 };
-		pd_buf_add(out, &d, sizeof d);
-	}
-	return 0;
-}
-
-static int add_words_text(struct compiler *c, struct pd_buf *out, struct pd_err *e)
-{
-	for (size_t i = 0; i < c->n; i++)
-		pd_buf_add_span(out, c->v[i].text);
-	return 0;
-}
-
-static int add_tags(struct compiler *c, struct pd_buf *out, struct pd_err *e)
-{
-	pd_buf_add(out, c->tags, c->n_tags * sizeof c->tags[0]);
-	return 0;
-}
-
 static int make_prefixes(struct compiler *c, struct pd_err *e)
 {
 	struct prefix_word *words = pd_alloc(c->n * sizeof *words);
@@ -402,56 +359,15 @@ static int make_prefixes(struct compiler *c, struct pd_err *e)
 	return status;
 }
 
-static int add_prefixes(struct compiler *c, struct pd_buf *out, struct pd_err *e)
-{
-	pd_buf_add_span(out, pd_buf_span(&c->prefixes));
-	return 0;
-}
-
-static int add_levels(struct compiler *c, struct pd_buf *out, struct pd_err *e)
-{
-	pd_buf_add_span(out, pd_buf_span(&c->levels));
-	return 0;
-}
-
-static int add_chars(struct compiler *c, struct pd_buf *out, struct pd_err *e)
-{
-	uint32_t *cost = pd_alloc(CHARS * sizeof *cost);
-	for (size_t i = 0; i < CHARS; i++)
-		cost[i] = frequency_cost(c, 1);
-	for (size_t i = 0; i < c->n; i++) {
-		const char *p = c->v[i].text.p;
-		uint32_t cp = pd_utf8_next(&p);
-		if (p == c->v[i].text.p + c->v[i].text.n && cp - FIRST_CHAR < CHARS)
-			cost[cp - FIRST_CHAR] = frequency_cost(c, c->v[i].frequency);
-	}
-	pd_buf_add(out, cost, CHARS * sizeof *cost);
-	free(cost);
-	return 0;
-}
-
-static int add_parts(struct compiler *c, struct pd_dict_index *x, struct pd_buf *out, struct pd_err *e)
-{
-	static int (*const add[PD_DICT_PARTS])(struct compiler *, struct pd_buf *, struct pd_err *) = {
-		[PD_DICT_HASH] = add_hash,	 [PD_DICT_ENTRIES] = add_entries, [PD_DICT_DETAILS] = add_details,
-		[PD_DICT_TEXT] = add_words_text, [PD_DICT_TAGS] = add_tags,	  [PD_DICT_PREFIXES] = add_prefixes,
-		[PD_DICT_LEVELS] = add_levels,	 [PD_DICT_CHARS] = add_chars,
-	};
-	for (int i = 0; i < PD_DICT_PARTS; i++) {
-		static const char zeroes[PD_DICT_ALIGN];
-		pd_buf_add(out, zeroes, -out->n % PD_DICT_ALIGN);
-		x->part[i].at = out->n;
-		int status = add[i](c, out, e);
-		if (status)
-			return status;
-		x->part[i].n = out->n - x->part[i].at;
-	}
-	return 0;
-}
+const struct pd_container_kind pd_dict_kind = { .magic = "\x89PDDICT\n",
+						.version = PD_DICT_VERSION,
+						.sections = PD_DICT_PARTS,
+						.what = "a dictionary",
+						.status = PD_ERR_DICT,
+						.old = pd_old_dict };
 
 static int write_container(struct compiler *c, struct pd_buf *out, struct pd_err *e)
 {
-	struct pd_dict_header h = { .version = PD_DICT_VERSION };
 	struct pd_dict_index x = {
 		.words = (uint32_t)c->n,
 		.floor = frequency_cost(c, 1),
@@ -461,33 +377,65 @@ static int write_container(struct compiler *c, struct pd_buf *out, struct pd_err
 		.tags = (uint32_t)c->n_tags,
 		.levels = (uint32_t)(c->levels.n / sizeof(struct pd_prefix_level)),
 	};
-	memcpy(h.magic, PD_DICT_MAGIC, sizeof h.magic);
-	pd_buf_clear(out);
-	pd_buf_add(out, &h, sizeof h);
-	pd_buf_add(out, &x, sizeof x);
-	int status = add_parts(c, &x, out, e);
-	if (status)
-		return status;
-	memcpy(out->p + sizeof h, &x, sizeof x);
-	h.length = out->n;
+	struct pd_span *keys = pd_alloc(c->n * sizeof *keys);
+	struct pd_buf hash = { 0 }, text = { 0 }, all = { 0 };
+	struct pd_container_writer w;
 	/* The id is the same on every system for the same words; it does not depend on cmph's random numbers. */
-	struct pd_buf all = { 0 };
 	for (size_t i = 0; i < c->n; i++) {
-		const struct dict_word *w = &c->v[i];
-		uint16_t idf = (uint16_t)w->idf;
-		pd_buf_add_c(&all, (char)w->text.n);
-		pd_buf_add_span(&all, w->text);
-		pd_buf_add(&all, &w->frequency, sizeof w->frequency);
+		const struct dict_word *d = &c->v[i];
+		uint16_t idf = (uint16_t)d->idf;
+		pd_buf_add_c(&all, (char)d->text.n);
+		pd_buf_add_span(&all, d->text);
+		pd_buf_add(&all, &d->frequency, sizeof d->frequency);
 		pd_buf_add(&all, &idf, sizeof idf);
-		pd_buf_add(&all, c->tags[w->tag], sizeof c->tags[0]);
+		pd_buf_add(&all, c->tags[d->tag], sizeof c->tags[0]);
 	}
-	uint64_t id = pd_hash64(all.p, all.n);
+	x.id = pd_hash64(all.p, all.n);
 	pd_buf_release(&all);
-	h.id = id;
-	memcpy(out->p, &h, sizeof h);
-	pd_hash128(out->p + PD_DICT_CHECKED, out->n - PD_DICT_CHECKED, 0, h.checksum);
-	memcpy(out->p, &h, sizeof h);
-	return 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		keys[i] = c->v[i].text;
+	int status = pd_perfect_build(keys, c->n, &hash, e);
+	free(keys);
+	pd_buf_clear(out);
+	pd_container_begin(&w, &pd_dict_kind, 0, pd_container_to_buf, out, e);
+	pd_container_add_section(&w, hash.p, hash.n);
+
+	pd_container_section(&w);
+	for (size_t i = 0; i < c->n; i++) {
+		struct pd_dict_entry entry = { (uint32_t)(text.n << 8 | c->v[i].text.n), frequency_cost(c, c->v[i].frequency) };
+		if (text.n >= 1u << 24 && !status)
+			status = pd_fail(e, PD_ERR_DICT, "the words take over 16 MiB");
+		pd_container_add(&w, &entry, sizeof entry);
+		pd_buf_add_span(&text, c->v[i].text);
+	}
+	pd_container_section(&w);
+	for (size_t i = 0; i < c->n; i++) {
+		struct pd_dict_detail d = { c->v[i].frequency, (uint16_t)c->v[i].idf, c->v[i].tag, 0 };
+		pd_container_add(&w, &d, sizeof d);
+	}
+	pd_container_add_section(&w, text.p, text.n);
+	pd_container_add_section(&w, c->tags, c->n_tags * sizeof c->tags[0]);
+	pd_container_add_section(&w, c->prefixes.p, c->prefixes.n);
+	pd_container_add_section(&w, c->levels.p, c->levels.n);
+
+	/* The costs of characters: that of the word of one character, if there is one. */
+	uint32_t *cost = pd_alloc(CHARS * sizeof *cost);
+	for (size_t i = 0; i < CHARS; i++)
+		cost[i] = x.floor;
+	for (size_t i = 0; i < c->n; i++) {
+		const char *p = c->v[i].text.p;
+		uint32_t cp = pd_utf8_next(&p);
+		if (p == c->v[i].text.p + c->v[i].text.n && cp - FIRST_CHAR < CHARS)
+			cost[cp - FIRST_CHAR] = frequency_cost(c, c->v[i].frequency);
+	}
+	pd_container_add_section(&w, cost, CHARS * sizeof *cost);
+	pd_container_add_section(&w, &x, sizeof x);
+	pd_container_end(&w, NULL);
+	free(cost);
+	pd_buf_release(&hash);
+	pd_buf_release(&text);
+	return status;
 }
 
 int pd_dict_compile(const char *words_path, const char *idf_path, struct pd_buf *out, struct pd_err *e)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Layout of the dictionary in its container (docs/format-dict.md), for the compiler (dict_compile.c), the reader
- * (dict.c) and the segmenter (segment.c).  All of it is used in place: little-endian, parts aligned to 64 bytes.
+ * Sections of the dictionary (base/container.h, docs/format-dict.md), for the compiler (dict_compile.c), the reader
+ * (dict.c) and the segmenter (segment.c).  All of it is used in place.
  */
 #ifndef PD_TERM_DICT_LAYOUT_H
 #define PD_TERM_DICT_LAYOUT_H
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/container.h"
 #include "term/prefixes.h"
 
 /* A minimal perfect hash: maps n different keys to the numbers 0 … n - 1, in the order in which the keys were given. 
@@ -31,22 +30,7 @@ int pd_perfect_open(struct pd_perfect *f, struct pd_span bytes, size_t n, struct
 /* Return a number below n, or PD_PERFECT_NONE. */
 uint32_t pd_perfect_find(const struct pd_perfect *f, struct pd_span key);
 
-#define PD_DICT_MAGIC "\x89PDDICT\n"
-#define PD_DICT_VERSION 3
-#define PD_DICT_HEADER 64
-#define PD_DICT_ALIGN 64
-
-/* The first 64 bytes.  The checksum covers everything after it.  The id is a hash of the dictionary's content: equal
- * dictionaries have equal ids, although the perfect hash differs with the C library that was used to make it. */
-struct pd_dict_header {
-	char magic[8];
-	uint32_t version, reserved;
-	uint64_t length;      /* of the whole container */
-	uint64_t checksum[2]; /* XXH3-128, high half first */
-	uint64_t id;
-	uint64_t zero[2];
-};
-#define PD_DICT_CHECKED offsetof(struct pd_dict_header, id) /* the checksum covers the bytes from here on */
+#define PD_DICT_VERSION 4
 
 enum pd_dict_part {
 	PD_DICT_HASH,	  /* word -> number */
@@ -57,20 +41,22 @@ enum pd_dict_part {
 	PD_DICT_PREFIXES, /* tables of prefixes.h */
 	PD_DICT_LEVELS,	  /* struct pd_prefix_level for each of them */
 	PD_DICT_CHARS,	  /* uint32_t cost of each character of the range as a word by itself */
+	PD_DICT_INDEX,	  /* struct pd_dict_index */
 	PD_DICT_PARTS
 };
 
-/* Index after the header. */
+extern const struct pd_container_kind pd_dict_kind;
+
 struct pd_dict_index {
+	uint64_t id; /* hash of the content: equal dictionaries have equal ids, although the perfect hash differs with
+		      * the C library that was used to make it */
+	uint64_t zero[2];
 	uint32_t words;
 	uint32_t floor; /* cost of a character that is not a word: that of frequency 1 */
 	uint32_t first_char, chars;
 	uint32_t tags;
 	uint32_t levels; /* number of tables of prefixes */
 	uint64_t total;	 /* sum of all frequencies */
-	struct {
-		uint64_t at, n; /* bytes, from the beginning of the container */
-	} part[PD_DICT_PARTS];
 };
 
 /* Costs are -ln(frequency / total) in units of 1/65536.  They are whole numbers, so that segmentation is the same on
@@ -94,6 +80,7 @@ struct pd_dict_detail {
 #define PD_DICT_IDF_UNIT 4096.0
 
 struct pd_dict {
+	struct pd_container c;
 	const struct pd_dict_index *index;
 	struct pd_perfect perfect;
 	const struct pd_dict_entry *entries;
@@ -104,7 +91,7 @@ struct pd_dict {
 	size_t levels;
 	const uint32_t *chars;
 	char id[17];
-	void *owned; /* the container, if it was read from a file or moved */
+	void *owned; /* the bytes, if they were read from a file or moved */
 };
 
 #endif

@@ -37,4 +37,15 @@ for at in 8 12 20 30 60 299 310 -1; do
 	exits "key file 3: a bit changed at $at" 2
 done
 
+"$P" dict -q -o new.dict "$old/words.txt"
+run "$P" fp -q --dict=new.dict --shingle=1 "$demo"
+cp "$tmp/out" want
+run "$P" fp -q --dict="$old/words-3.dict" --shingle=1 "$demo"
+same "dictionary 3: rows are as with a new one of the same words" "$tmp/out" want
+for at in 8 12 20 30 60 100 300 -1; do
+	damage "$old/words-3.dict" hurt $at
+	run "$P" fp -q --dict=hurt "$demo"
+	exits "dictionary 3: a bit changed at $at" 2
+done
+
 tap_done
