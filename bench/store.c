@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/threads.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "store/judge.h"
 
 struct rows {
@@ -31,9 +31,9 @@ static int count(void *ctx, const struct pd_store_answer *a)
 
 static int read_rows(struct rows *r, struct pd_store *s, struct pd_err *e)
 {
-	struct pd_tsv_reader in = { .kind = "fp", .columns = pd_fp_columns, .v1_columns = pd_fp_columns };
+	struct pd_table_reader in = { .kind = "fp", .columns = pd_fp_columns, .v1_columns = pd_fp_columns };
 	int status;
-	while ((status = pd_tsv_next(&in, e)) > 0) {
+	while ((status = pd_table_next(&in, e)) > 0) {
 		r->pages = pd_grow(r->pages, r->n, &r->cap, sizeof *r->pages);
 		r->at = pd_grow(r->at, r->n, &r->cap_at, sizeof *r->at);
 		r->at[r->n] = r->text.n;
@@ -44,7 +44,7 @@ static int read_rows(struct rows *r, struct pd_store *s, struct pd_err *e)
 	}
 	for (size_t i = 0; i < r->n; i++)
 		r->pages[i].text.p = r->text.p + r->at[i];
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	return status;
 }
 

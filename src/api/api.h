@@ -11,9 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/column.h"
+#include "row/columns.h"
 #include "base/err.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "pagededup.h"
 #include "pipeline.h"
 
@@ -166,7 +166,7 @@ struct pd_api_rows {
 	char name[24];
 };
 void pd_api_rows_init(struct pd_api_rows *r, const struct pagededup_table *t, char side, const char *name);
-struct pd_tsv_source pd_api_rows_source(struct pd_api_rows *r);
+struct pd_table_source pd_api_rows_source(struct pd_api_rows *r);
 void pd_api_rows_id(const struct pagededup_table *t, char side, uint64_t row, struct pd_buf *out);
 
 #endif

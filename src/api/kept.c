@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "base/fields.h"
+#include "row/table.h"
 #include "store/judge.h"
 #include "store/answers.h"
 
@@ -167,7 +167,7 @@ static int ask(void *ctx, struct pd_err *e)
 	struct kept_asking *a = ctx;
 	const struct pd_verify_request request = PD_VERIFY_NOTHING_SAID;
 	struct pd_store *s = &a->s->store;
-	struct pd_tsv_source source = pd_api_rows_source(&a->rows);
+	struct pd_table_source source = pd_api_rows_source(&a->rows);
 	char *path = a->rows.name;
 	if (check_process(a->s, e))
 		return e->status;

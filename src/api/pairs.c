@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
 #include "base/hash.h"
 #include "base/map.h"
+#include "row/table.h"
 #include "match/pairs.h"
 #include "run/options.h"
 
@@ -183,7 +183,7 @@ struct pair_taking {
 	struct pd_stage_match match;
 	struct pd_arena texts;
 	struct pd_api_rows source[2];
-	struct pd_tsv_source sources[2];
+	struct pd_table_source sources[2];
 	struct id_table ids[2];
 	/* by row of `rows` */
 	const struct pd_rows *rows;
@@ -422,7 +422,7 @@ static int find_pairs(void *ctx, struct pd_err *e)
 		p->sources[side] = pd_api_rows_source(&p->source[side]);
 		paths[side] = p->source[side].name;
 	}
-	p->match.sources = (struct pd_tsv_sources){ p->sources, 2 };
+	p->match.sources = (struct pd_table_sources){ p->sources, 2 };
 	p->match.to = &to;
 	p->match.against = &paths[1];
 	p->match.n_against = p->against != NULL;
@@ -674,14 +674,14 @@ static int find_clusters(void *ctx, struct pd_err *e)
 	struct clustering *c = ctx;
 	char name[] = "pair";
 	char *path = name;
-	const struct pd_tsv_source source = { name, more_pairs, c };
+	const struct pd_table_source source = { name, more_pairs, c };
 	struct pd_stage_cluster o = { .row = take_verdict, .ctx = c };
 	pd_undo_begin(&c->undo, release_clustering, c);
 	int status = set_options(cluster_opts, c->o->settings, &o, &c->texts, e);
 	if (!status)
 		status = pd_stage_cluster_settle(&o, e);
 	if (!status) {
-		o.group.in.sources = (struct pd_tsv_sources){ &source, 1 };
+		o.group.in.sources = (struct pd_table_sources){ &source, 1 };
 		o.group.in.bad_row = take_bad_pair;
 		o.group.in.ctx = c;
 		note_ids(&c->ids[0], c->pages, 'a');

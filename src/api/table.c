@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
 #include "base/threads.h"
+#include "row/table.h"
 #include "run/rows.h"
 
 /* --- columns --- */
@@ -98,13 +98,13 @@ void pagededup_table_free(pagededup_table *t)
 
 int pd_api_add_row(struct pagededup_table *t, struct pd_span row)
 {
-	struct pd_span fields[PD_TSV_COLUMNS_MAX] = { { NULL, 0 } };
+	struct pd_span fields[PD_TABLE_COLUMNS_MAX] = { { NULL, 0 } };
 	size_t n = 0, at_field = 0;
 	if (row.n && row.p[row.n - 1] == '\n')
 		row.n--;
 	for (size_t i = 0; i < t->n_columns; i++)
 		n += t->v[i].in_rows;
-	if (pd_tsv_fields(row, fields, PD_TSV_COLUMNS_MAX) < n)
+	if (pd_tsv_fields(row, fields, PD_TABLE_COLUMNS_MAX) < n)
 		return PD_ERR_FORMAT;
 	int status = PD_OK;
 	for (size_t i = 0; !status && i < t->n_columns; i++)
@@ -748,9 +748,9 @@ static struct pd_span more_rows(void *ctx)
 	return pd_buf_span(&r->text);
 }
 
-struct pd_tsv_source pd_api_rows_source(struct pd_api_rows *r)
+struct pd_table_source pd_api_rows_source(struct pd_api_rows *r)
 {
-	return (struct pd_tsv_source){ .name = r->name, .more = more_rows, .ctx = r };
+	return (struct pd_table_source){ .name = r->name, .more = more_rows, .ctx = r };
 }
 
 /* --- verdicts and answers --- */

@@ -8,9 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/fields.h"
 #include "base/hash.h"
-#include "base/tsv.h"
+#include "row/table.h"
 
 enum reason {
 	NONE,
@@ -129,20 +128,13 @@ static void note_digest(struct pd_apply_deleter *r, const struct pd_span *f)
 
 static int read_digests(struct pd_apply_deleter *r, struct pd_err *e)
 {
-	char *path = (char *)r->rows;
-	struct pd_tsv_reader in = {
-		.kind = "fp", .columns = pd_fp_columns, .v1_columns = pd_fp_columns, .paths = &path, .n_paths = 1
-	};
+	struct pd_table_reader in = { .kind = PD_TABLE_FP, .file = r->rows, .skip_bad = true };
 	int status;
-	while ((status = pd_tsv_next(&in, e)) != 0) {
-		if (status > 0)
-			note_digest(r, in.fields);
-		else if (status != PD_ERR_FORMAT)
-			break;
-	}
+	while ((status = pd_table_next(&in, e)) > 0)
+		note_digest(r, in.fields);
 	if (!status && in.cut)
 		status = pd_fail(e, PD_ERR_INPUT, "%s: %s; nothing is deleted", r->rows, PD_CUT_TABLE);
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	return status;
 }
 

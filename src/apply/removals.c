@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/sort.h"
-#include "base/tsv.h"
+#include "row/table.h"
 
 #define NO_FILE PD_NO_NUMBER
 
@@ -198,11 +198,6 @@ int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_ver
 	return PD_OK;
 }
 
-enum { ID, URL, IS_DUPLICATE, DUP_OF, WEIGHT, SUSPECT, CONTENT_DIGEST, COLUMNS };
-static const char *const columns[COLUMNS + 1] = {
-	"id", "url", "is_duplicate", "dup_of", "weight", "suspect", "content_digest", NULL
-};
-
 static bool is_set(struct pd_span s)
 {
 	return s.n && !pd_span_is(s, "-");
@@ -210,22 +205,21 @@ static bool is_set(struct pd_span s)
 
 /* `demote`: the header declares it.  Without a header, a weight over 0 means that the duplicate is kept; a suspect is
  * kept with weight 1. */
-static int read_verdict(struct pd_apply_removals *d, const struct pd_tsv_reader *in, bool demote, struct pd_err *e)
+static int read_verdict(struct pd_apply_removals *d, const struct pd_table_reader *in, bool demote, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
-	struct pd_apply_verdict v = { .id = f[ID],
-				      .url = f[URL],
-				      .dup_of = f[DUP_OF],
-				      .content_digest = f[CONTENT_DIGEST],
-				      .duplicate = pd_span_is(f[IS_DUPLICATE], "1"),
+	struct pd_apply_verdict v = { .id = f[PD_VERDICTS_ID],
+				      .url = f[PD_VERDICTS_URL],
+				      .dup_of = f[PD_VERDICTS_DUP_OF],
+				      .content_digest = f[PD_VERDICTS_CONTENT_DIGEST],
+				      .duplicate = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1"),
 				      .demoted = demote };
-	if (!v.duplicate && !pd_span_is(f[IS_DUPLICATE], "0") && !pd_span_is(f[IS_DUPLICATE], "-"))
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": is_duplicate is neither 0 nor 1", in->path, in->line_no);
-	v.suspect = !v.duplicate && is_set(f[SUSPECT]) && is_set(f[DUP_OF]);
-	for (size_t i = 0; v.duplicate && i < f[WEIGHT].n; i++)
-		v.demoted |= f[WEIGHT].p[i] >= '1' && f[WEIGHT].p[i] <= '9';
-	int status = pd_apply_removals_add(d, &v, e);
-	return status ? pd_fail(e, status, "%s:%" PRIu64 ": a row without an id that can be read", in->path, in->line_no) : PD_OK;
+	if (!v.duplicate && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0") && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "-"))
+		return pd_table_fail(in, e, "is_duplicate is neither 0 nor 1");
+	v.suspect = !v.duplicate && is_set(f[PD_VERDICTS_SUSPECT]) && is_set(f[PD_VERDICTS_DUP_OF]);
+	for (size_t i = 0; v.duplicate && i < f[PD_VERDICTS_WEIGHT].n; i++)
+		v.demoted |= f[PD_VERDICTS_WEIGHT].p[i] >= '1' && f[PD_VERDICTS_WEIGHT].p[i] <= '9';
+	return pd_apply_removals_add(d, &v, e) ? pd_table_fail(in, e, "a row without an id that can be read") : PD_OK;
 }
 
 static int page_order(const void *x, const void *y)
@@ -310,29 +304,25 @@ void pd_apply_removals_end(struct pd_apply_removals *d)
 int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply_removals_options *o, struct pd_err *e)
 {
 	struct pd_apply_removals *d = pd_apply_removals_begin(o);
-	struct pd_tsv_reader in = { .kind = "verdicts",
-				    .or_kind = "answers",
-				    .columns = columns,
-				    .v1_columns = pd_verdicts_columns,
-				    .paths = o->paths,
-				    .n_paths = o->n_paths };
+	struct pd_table_reader in = { .kind = PD_TABLE_VERDICTS,
+				      .answers = true,
+				      .needs = { PD_VERDICTS_ID, PD_VERDICTS_URL },
+				      .paths = o->paths,
+				      .n_paths = o->n_paths,
+				      .bad_row = o->bad_row,
+				      .ctx = o->ctx };
 	int status = PD_OK;
-	while (o->n_paths && (status = pd_tsv_next(&in, e)) != 0) {
-		if (status > 0 && in.new_header) {
-			in.new_header = false;
+	while (o->n_paths && (status = pd_table_next(&in, e)) > 0) {
+		if (in.new_header)
 			d->counts.demote |= pd_span_is(pd_param(pd_buf_span(&in.header.must), "action"), "demote");
-		}
-		if (status > 0)
-			status = read_verdict(d, &in, d->counts.demote, e);
-		if (status == PD_ERR_FORMAT) {
-			d->counts.bad++;
-			o->bad_row(o->ctx, e->text);
-		} else if (status < 0) {
+		in.new_header = false;
+		status = read_verdict(d, &in, d->counts.demote, e);
+		if (pd_table_stops(&in, &status, e))
 			break;
-		}
 	}
+	d->counts.bad = in.bad;
 	d->counts.cut = in.cut;
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	if (!status)
 		pd_apply_removals_end(d);
 	else

@@ -110,6 +110,18 @@ void pd_hex_add(struct pd_buf *out, uint64_t v)
 	out->n += 16;
 }
 
+void pd_hex_add_bytes(struct pd_buf *out, struct pd_span bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *p = pd_buf_reserve(out, 2 * bytes.n);
+	for (size_t i = 0; i < bytes.n; i++) {
+		*p++ = digits[(unsigned char)bytes.p[i] >> 4];
+		*p++ = digits[bytes.p[i] & 15];
+	}
+	*p = 0;
+	out->n += 2 * bytes.n;
+}
+
 /* Parse eight digits at once, each in a byte of a word, because rows contain many digits.  If every byte is below
  * 0x80, adding a constant sets the high bit of each byte that is not below some character, without a carry into the
  * next byte. */

@@ -114,6 +114,8 @@ static inline int pd_hex_byte(char high, char low)
 
 /* 16 digits, highest first. */
 void pd_hex_add(struct pd_buf *out, uint64_t v);
+/* Two digits for each byte. */
+void pd_hex_add_bytes(struct pd_buf *out, struct pd_span bytes);
 /* False unless the span is 16 digits. */
 bool pd_hex_u64(struct pd_span s, uint64_t *out);
 

@@ -8,41 +8,6 @@
 
 #include "base/hash.h"
 
-/* --- columns --- */
-
-const char *const pd_fp_columns[PD_FP_COLUMNS + 1] = {
-	"fingerprint",	   "id",	"url",	   "fetch_time", "content_digest", "text_digest",
-	"content_charset", "languages", "terms",   "text_bytes", "confidence",	   "flags",
-	"quality",	   "sketch",	"user_id", "params",	 "subject",
-};
-
-const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1] = {
-	"id_a",		"id_b",		"distance",	"similarity",	    "method",
-	"url_a",	"url_b",	"fetch_time_a", "text_bytes_a",	    "quality_a",
-	"fetch_time_b", "text_bytes_b", "quality_b",	"content_digest_a", "content_digest_b",
-};
-
-const char *const pd_pairs_methods_columns[PD_PAIRS_METHODS_COLUMNS + 1] = {
-	"id_a",		"id_b",		"distance",	"similarity",	    "method",
-	"url_a",	"url_b",	"fetch_time_a", "text_bytes_a",	    "quality_a",
-	"fetch_time_b", "text_bytes_b", "quality_b",	"content_digest_a", "content_digest_b",
-	"shared",	"share_a",	"share_b",	"linked",
-};
-
-const char *const pd_link_columns[PD_LINK_COLUMNS + 1] = { "page", "target", "type", "block", "class", "anchor", "name" };
-
-const char *const pd_ranks_columns[PD_RANKS_COLUMNS + 1] = { "id", "url", "page_rank", "domain_rank", "signature", "quality" };
-
-const char *const pd_verdicts_columns[PD_VERDICTS_COLUMNS + 1] = {
-	"cluster_id", "id",	"url",	  "is_duplicate", "dup_of", "via",     "distance",	 "similarity",
-	"text_bytes", "weight", "reason", "cluster_size", "loss",   "suspect", "content_digest",
-};
-
-const char *const pd_answers_columns[PD_ANSWERS_COLUMNS + 1] = {
-	"cluster_id", "id",	"url",	  "is_duplicate", "dup_of",  "via",	"distance",	  "similarity",
-	"text_bytes", "weight", "reason", "status",	  "matches", "suspect", "content_digest",
-};
-
 /* --- parameters --- */
 
 struct pd_span pd_param(struct pd_span params, const char *key)

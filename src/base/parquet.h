@@ -31,7 +31,7 @@ enum pd_parquet_form { PD_FORM_OTHER, PD_FORM_PARQUET, PD_FORM_ARROW };
 enum { PD_FORM_HEAD = 8 };
 enum pd_parquet_form pd_parquet_form(const void *head, size_t n, bool *may);
 
-/* As enum pd_column_type (base/column.h), and one more: binary bytes of any length; only read. */
+/* As enum pd_column_type (row/columns.h), and one more: binary bytes of any length; only read. */
 enum { PD_PARQUET_NUMBER = 1, PD_PARQUET_REAL, PD_PARQUET_TEXT, PD_PARQUET_BYTES, PD_PARQUET_BLOB };
 
 struct pd_parquet_column {

@@ -9,8 +9,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/tsv.h"
 #include "base/sort.h"
+#include "row/table.h"
 
 /* --- lines that are too many for memory --- */
 
@@ -500,22 +500,17 @@ static int check_require(const struct pd_pages *p, const struct pd_require *r, s
 
 /* --- */
 
-static int fail_row(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
-{
-	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
-}
-
-static int check_pair(const struct pd_pages *p, const struct pd_tsv_reader *in, uint64_t *distance, struct pd_err *e)
+static int check_pair(const struct pd_pages *p, const struct pd_table_reader *in, uint64_t *distance, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
 	bool text = !f[PD_PAIRS_DISTANCE].n || pd_span_is(f[PD_PAIRS_DISTANCE], "-");
 	*distance = UINT64_MAX;
 	if (!f[PD_PAIRS_ID_A].n || !f[PD_PAIRS_ID_B].n)
-		return fail_row(in, "a pair needs two ids", e);
+		return pd_table_fail(in, e, "a pair needs two ids");
 	if (pd_span_eq(f[PD_PAIRS_ID_A], f[PD_PAIRS_ID_B]))
-		return fail_row(in, "a page paired with itself", e);
+		return pd_table_fail(in, e, "a page paired with itself");
 	if (!text && (!pd_span_u64(f[PD_PAIRS_DISTANCE], distance) || *distance > PD_BITS_MAX))
-		return fail_row(in, "invalid distance", e);
+		return pd_table_fail(in, e, "invalid distance");
 	if (p->n_edges == UINT32_MAX / 2)
 		return pd_fail(e, PD_ERR_LIMIT, "over %u pairs", UINT32_MAX / 2);
 	return PD_OK;
@@ -569,7 +564,7 @@ static bool is_left_out(struct pd_pages *p, const struct pd_pages_options *o, co
 	return exempt || outside;
 }
 
-static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct pd_tsv_reader *in,
+static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct pd_table_reader *in,
 		     const struct pd_pages_options *o, struct pd_err *e)
 {
 	const struct pd_require *require = &o->require;
@@ -623,7 +618,7 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 }
 
 /* A second header must have the same parameters as the first. */
-static int take_pairs_header(struct pd_pages *p, struct pd_tsv_reader *in, const struct pd_require *require, struct pd_err *e)
+static int take_pairs_header(struct pd_pages *p, struct pd_table_reader *in, const struct pd_require *require, struct pd_err *e)
 {
 	struct pd_span must = pd_buf_span(&in->header.must);
 	struct pd_buf differ = { 0 };
@@ -646,22 +641,18 @@ static int take_pairs_header(struct pd_pages *p, struct pd_tsv_reader *in, const
 	return status;
 }
 
-static int take_pairs(struct pd_pages *p, struct pd_tsv_reader *in, const struct pd_pages_options *o, struct pd_err *e)
+static int take_pairs(struct pd_pages *p, struct pd_table_reader *in, const struct pd_pages_options *o, struct pd_err *e)
 {
 	struct pages_batch batch = { .last_a = NO_END };
 	int status;
-	while ((status = pd_tsv_next(in, e)) != 0) {
-		if (status > 0 && in->new_header)
-			status = take_pairs_header(p, in, &o->require, e);
-		if (status >= 0)
+	while ((status = pd_table_next(in, e)) > 0) {
+		status = in->new_header ? take_pairs_header(p, in, &o->require, e) : PD_OK;
+		if (!status)
 			status = take_pair(p, &batch, in, o, e);
-		if (status && status != PD_ERR_FORMAT)
+		if (pd_table_stops(in, &status, e))
 			break;
-		if (status) {
-			p->bad++;
-			o->bad_row(o->ctx, e->text);
-		}
 	}
+	p->bad = in->bad;
 	if (!status)
 		status = settle_batch(p, &batch, e);
 	pd_buf_release(&batch.text);
@@ -680,14 +671,14 @@ static int most_similar_first(const void *x, const void *y, void *ctx)
 
 int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct pd_err *e)
 {
-	struct pd_tsv_reader in = { .kind = "pairs",
-				    .columns = pd_pairs_methods_columns,
-				    .v1_columns = pd_pairs_columns,
-				    .marked = PD_SUSPECT_MARK,
-				    .paths = o->paths,
-				    .n_paths = o->n_paths,
-				    .sources = o->sources,
-				    .parts = o->parts };
+	struct pd_table_reader in = { .kind = PD_TABLE_PAIRS,
+				      .suspects = true,
+				      .paths = o->paths,
+				      .n_paths = o->n_paths,
+				      .sources = o->sources,
+				      .parts = o->parts,
+				      .bad_row = o->bad_row,
+				      .ctx = o->ctx };
 	*p = (struct pd_pages){ .same_is_one = !o->may_go };
 	int status = open_spool(&p->spool, o->tmp_dir, e);
 	if (!status && o->scope > PD_PAGES_HOST)
@@ -706,7 +697,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 	}
 	pd_buf_add_span(&p->totals, pd_buf_span(&in.totals));
 	p->cut = in.cut;
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	return status;
 }
 

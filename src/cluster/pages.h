@@ -9,10 +9,9 @@
 
 #include <strings.h>
 
-#include "base/fields.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "cluster/cluster.h"
 #include "url/owner.h"
 #include "sign/sign.h"
@@ -103,7 +102,7 @@ extern const char *const pd_pages_scopes[]; /* NULL at the end */
 struct pd_pages_options {
 	char **paths;
 	int n_paths;
-	struct pd_tsv_sources sources; /* for paths that are not files */
+	struct pd_table_sources sources; /* for paths that are not files */
 	const char *tmp_dir;
 	struct pd_require require;
 	double exempt; /* ignore pairs of a page whose quality is over this; 0: none */
@@ -112,7 +111,7 @@ struct pd_pages_options {
 	/* Hashes of ids as in rows.  With `may_go` all other pages are preferred to these, and only pairs make two
 	 * pages equal; pairs of pages in `gone` are left out.  Either may be NULL. */
 	const struct pd_map *may_go, *gone;
-	bool parts; /* as in struct pd_tsv_reader */
+	bool parts; /* as in struct pd_table_reader */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };

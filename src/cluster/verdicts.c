@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "row/columns.h"
 #include "row/write.h"
 
 /* Files that shaped the verdicts are named by a hash of their contents. */

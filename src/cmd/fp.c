@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT
  * pagededup fp: dumps -> one row per page with its fingerprint. */
-#include "base/fields.h"
 #include "cmd/walk.h"
 #include "row/write.h"
 #include "run/rows.h"

@@ -5,9 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
 #include "base/hash.h"
-#include "base/tsv.h"
+#include "row/table.h"
 
 static bool read_float(struct pd_span s, float *out)
 {
@@ -22,17 +21,14 @@ static bool read_float(struct pd_span s, float *out)
 
 int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e)
 {
-	char *paths[] = { (char *)path };
-	struct pd_tsv_reader in = {
-		.kind = "ranks", .columns = pd_ranks_columns, .v1_columns = pd_ranks_columns, .paths = paths, .n_paths = 1
-	};
+	struct pd_table_reader in = { .kind = PD_TABLE_RANKS, .file = path };
 	int status;
-	while ((status = pd_tsv_next(&in, e)) == 1) {
+	while ((status = pd_table_next(&in, e)) == 1) {
 		const struct pd_span *f = in.fields;
 		float signature, quality;
 		if (!f[PD_RANKS_ID].n || !read_float(f[PD_RANKS_SIGNATURE], &signature) ||
 		    !read_float(f[PD_RANKS_QUALITY], &quality)) {
-			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": no row of ranks", in.path, in.line_no);
+			status = pd_table_fail(&in, e, "no row of ranks");
 			break;
 		}
 		uint32_t *number = pd_map_put(&r->page, pd_hash64(f[PD_RANKS_ID].p, f[PD_RANKS_ID].n));
@@ -44,7 +40,7 @@ int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e)
 		r->signature[r->n] = signature;
 		r->quality[r->n++] = quality;
 	}
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	return status;
 }
 

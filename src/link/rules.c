@@ -8,7 +8,7 @@
 #include "base/sort.h"
 #include "base/fields.h"
 #include "base/hash.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "url/host.h"
 #include "url/url.h"
 #include "term/dict.h"
@@ -415,14 +415,14 @@ static int find_word(struct pd_span s, const char *const *words, int n)
 	return i;
 }
 
-static int take_link_row(struct pd_link_reader *l, const struct pd_tsv_reader *r, struct pd_err *e)
+static int take_link_row(struct pd_link_reader *l, const struct pd_table_reader *r, struct pd_err *e)
 {
 	int type = find_word(r->fields[PD_LINK_TYPE], pd_link_type_names, PD_LINK_TYPES);
 	int class = find_word(r->fields[PD_LINK_CLASS], pd_topic_class_names, PD_TOPIC_CLASSES);
 	bool bad = type == PD_LINK_TYPES || class == PD_TOPIC_CLASSES || pd_tsv_value(r->fields[PD_LINK_NAME], &l->value[0]) ||
 		   pd_tsv_value(r->fields[PD_LINK_ANCHOR], &l->value[1]) || !l->value[0].n;
 	if (bad)
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a row of 'link'", r->path, r->line_no);
+		return pd_table_fail(r, e, "not a row of 'link'");
 	add_facts(l, pd_buf_span(&l->value[0]), (enum pd_link_type)type, (enum pd_topic_class) class, pd_buf_span(&l->value[1]));
 	return PD_OK;
 }
@@ -449,7 +449,7 @@ static void learn_page(struct pd_link_table *t, struct pd_link_reader *l, struct
 	l->n = 0;
 }
 
-static int check_header(struct pd_tsv_reader *r, struct pd_err *e)
+static int check_header(struct pd_table_reader *r, struct pd_err *e)
 {
 	struct pd_span types = pd_param(pd_buf_span(&r->header.must), "types");
 	char version[16];
@@ -466,14 +466,11 @@ static int check_header(struct pd_tsv_reader *r, struct pd_err *e)
 static int link_table_read(struct pd_link_table *t, struct pd_link_reader *l, const char *path, struct pd_budget *budget,
 			   struct pd_err *e)
 {
-	char *paths[] = { (char *)path };
-	struct pd_tsv_reader r = {
-		.kind = "link", .columns = pd_link_columns, .v1_columns = pd_link_columns, .paths = paths, .n_paths = 1
-	};
+	struct pd_table_reader r = { .kind = PD_TABLE_LINK, .file = path };
 	uint64_t page = 0;
 	int status;
 	l->n = 0;
-	while ((status = pd_tsv_next(&r, e)) == 1) {
+	while ((status = pd_table_next(&r, e)) == 1) {
 		struct pd_span id = r.fields[PD_LINK_PAGE];
 		uint64_t hash = pd_hash64(id.p, id.n) | 1;
 		status = r.new_header ? check_header(&r, e) : PD_OK;
@@ -483,8 +480,7 @@ static int link_table_read(struct pd_link_table *t, struct pd_link_reader *l, co
 			page = hash;
 			uint32_t *number = pd_map_put(&t->page, hash);
 			if (*number)
-				status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": the links of page %.*s are not adjacent",
-						 r.path, r.line_no, (int)id.n, id.p);
+				status = pd_table_fail(&r, e, "the links of page %.*s are not adjacent", (int)id.n, id.p);
 			*number = (uint32_t)t->n + 1;
 		}
 		if (!status)
@@ -494,7 +490,7 @@ static int link_table_read(struct pd_link_table *t, struct pd_link_reader *l, co
 	}
 	if (!status && page)
 		learn_page(t, l, budget);
-	pd_tsv_release(&r);
+	pd_table_release(&r);
 	return status;
 }
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/fields.h"
+#include "row/columns.h"
 #include "row/write.h"
 
 void pd_pairs_header(const struct pd_rows *rows, const struct pd_match_options *o, bool ends, struct pd_buf *out)

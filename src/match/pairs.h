@@ -6,6 +6,7 @@
 #define PD_MATCH_PAIRS_H
 
 #include "base/json.h"
+#include "row/columns.h"
 #include "match/match.h"
 
 /* The two header lines: the parameters of the rows, and how they were matched.  `ends`: they promise the last line. */

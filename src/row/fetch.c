@@ -11,6 +11,7 @@
 
 #include "base/codec.h"
 #include "base/threads.h"
+#include "row/table.h"
 #include "row/plain.h"
 
 #define STRETCH (64 * PD_KEYFILE_BLOCK) /* rows that a thread fetches at a time, of one file */
@@ -126,9 +127,9 @@ static struct viewed viewed_at(const struct pd_late_file *file, size_t row)
 /* False: the line is not a row any more. */
 static bool add_text_row(struct fetched *t, struct pd_span line, const struct viewed *v)
 {
-	struct pd_span f[PD_TSV_COLUMNS_MAX], viewed[PD_ROW_VIEWED];
+	struct pd_span f[PD_TABLE_COLUMNS_MAX], viewed[PD_ROW_VIEWED];
 	line.n -= line.n && line.p[line.n - 1] == '\r';
-	size_t n = pd_tsv_fields(line, f, PD_TSV_COLUMNS_MAX);
+	size_t n = pd_tsv_fields(line, f, PD_TABLE_COLUMNS_MAX);
 	for (int i = 0; i < PD_ROW_VIEWED; i++)
 		viewed[i] = v->column[i] >= 0 && (size_t)v->column[i] < n ? f[v->column[i]] : pd_span(NULL, 0);
 	add_line(t, viewed);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/codec.h"
-#include "base/escape.h"
+#include "base/tsv.h"
 #include "base/file.h"
 #include "base/old_formats.h"
 #include "sign/sketch.h"

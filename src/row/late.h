@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "row/keyfile.h"
 
 /* Offsets below 2^40, of five bytes each. */
@@ -24,10 +24,10 @@ static inline uint64_t pd_rows_offset(const struct pd_rows_offsets *o, size_t i)
 	return (uint64_t)o->high[i] << 32 | o->low[i];
 }
 
-/* Which column of a file is which, as struct pd_tsv_reader has it. */
+/* Which column of a file is which, as struct pd_table_reader has it. */
 struct pd_late_columns {
 	size_t row; /* from this one on */
-	int n, order[PD_TSV_COLUMNS_MAX];
+	int n, order[PD_TABLE_COLUMNS_MAX];
 };
 
 /* A file, and the rows that it has from `row` on. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "row/plain.h"
+#include "base/fields.h"
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "row/table.h"
 #include "row/keyfile.h"
 
 void pd_spooled_begin(struct pd_buf *out, const uint64_t *sketch, size_t words, struct pd_span content_digest, int kind)
@@ -110,8 +112,8 @@ static bool read_id(const struct pd_plain *p, struct pd_span id, struct pd_plain
 static bool parse_row(struct pd_plain_worker *w, struct pd_span line, uint32_t at, struct pd_plain_piece *out)
 {
 	const struct pd_plain *p = w->plain;
-	struct pd_span of_file[PD_TSV_COLUMNS_MAX], f[PD_FP_COLUMNS];
-	size_t n = pd_tsv_fields(line, of_file, PD_TSV_COLUMNS_MAX);
+	struct pd_span of_file[PD_TABLE_COLUMNS_MAX], f[PD_FP_COLUMNS];
+	size_t n = pd_tsv_fields(line, of_file, PD_TABLE_COLUMNS_MAX);
 	struct pd_sketch sketch;
 	struct pd_key key;
 	int bits;

@@ -7,8 +7,8 @@
 #ifndef PD_ROWS_PLAIN_H
 #define PD_ROWS_PLAIN_H
 
-#include "base/fields.h"
 #include "base/tsv.h"
+#include "row/columns.h"
 #include "sign/sketch.h"
 
 /* A row in the spool: the sketch, the hash of the content digest, a byte for the kind of the sketch; the columns,

@@ -24,9 +24,9 @@
 #include "base/codec.h"
 #include "base/fields.h"
 #include "base/file.h"
-#include "base/parquet_rows.h"
+#include "row/parquet.h"
 #include "base/threads.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "row/keyfile.h"
 #include "row/plain.h"
 
@@ -150,7 +150,7 @@ struct sketch_kinds {
 struct intake {
 	struct pd_rows *rows;
 	const struct pd_rows_options *o;
-	struct pd_tsv_reader in;
+	struct pd_table_reader in;
 	FILE *spool;
 	struct pd_buf piece; /* the next one to be written there */
 	uint64_t spooled;
@@ -158,12 +158,12 @@ struct intake {
 	const char *file; /* which the last row came from */
 	struct sketch_kinds sketches;
 	struct pd_buf scratch, host[2], recorded;
-	struct pd_sketch sketch;				 /* of the row at work */
-	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1]; /* those of all rows, then those of all methods */
-	struct pd_buf idf, synonyms;				 /* tables that the first header's rows were made with */
-	bool methods_known;					 /* from the first header */
-	bool descends;						 /* an id was not after the previous one, */
-	struct pd_buf last_id;					 /* which is this */
+	struct pd_sketch sketch;	      /* of the row at work */
+	const char *more[PD_METHODS_MAX + 1]; /* columns of all methods */
+	struct pd_buf idf, synonyms;	      /* tables that the first header's rows were made with */
+	bool methods_known;		      /* from the first header */
+	bool descends;			      /* an id was not after the previous one, */
+	struct pd_buf last_id;		      /* which is this */
 	/* with rows->late */
 	uint64_t line_at;   /* start in its file of the row being read */
 	uint64_t bad_known; /* rows that were reported by a reading that did not do */
@@ -371,16 +371,17 @@ static int add_values(struct intake *in, struct pd_err *e)
 {
 	const struct pd_methods *m = &in->rows->methods;
 	for (int i = 0; i < m->n; i++) {
-		int c = PD_FP_COLUMNS;
+		int c = 0;
 		if (m->v[i].method->kind == PD_SIGN_BITS)
 			continue;
-		while (strcmp(in->columns[c], m->v[i].method->name))
+		while (in->more[c] != m->v[i].method->name)
 			c++;
-		if (!in->in.fields[c].n)
+		struct pd_span value = in->in.fields[PD_FP_COLUMNS + c];
+		if (!value.n)
 			return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a row without the column '%s'", in->in.path,
-				       in->in.line_no, in->columns[c]);
+				       in->in.line_no, in->more[c]);
 		pd_buf_add_c(&in->piece, '\t');
-		pd_buf_add_span(&in->piece, in->in.fields[c]);
+		pd_buf_add_span(&in->piece, value);
 	}
 	return PD_OK;
 }
@@ -904,7 +905,7 @@ static int take_given(struct intake *in, int status, struct pd_err *e)
 /* A file may consist of a header: it counts if no other file had one. */
 static int end_text_file(struct intake *in, struct pd_err *e)
 {
-	int status = pd_tsv_end(&in->in, e);
+	int status = pd_table_end(&in->in, e);
 	if (status)
 		status = take_given(in, status, e);
 	return !status && in->in.new_header ? check_row_header(in, e) : status;
@@ -914,7 +915,7 @@ static int end_text_file(struct intake *in, struct pd_err *e)
 static int take_text_file(struct intake *in, struct pd_err *e)
 {
 	int status;
-	while ((status = pd_tsv_next(&in->in, e)) != 0) {
+	while ((status = pd_table_next(&in->in, e)) != 0) {
 		status = take_given(in, status, e);
 		if (status)
 			return status;
@@ -992,7 +993,7 @@ static int take_lines(struct text_file *t, const struct pd_plain_piece *piece)
 	while (rest.n) {
 		in->line_at = piece->from + (uint64_t)(rest.p - t->raw.p);
 		pd_span_split(&rest, '\n', &line);
-		int status = pd_tsv_line(&in->in, line, t->e);
+		int status = pd_table_line(&in->in, line, t->e);
 		if (status)
 			status = take_given(in, status, t->e);
 		if (status)
@@ -1122,7 +1123,7 @@ static int take_text_in_pieces(struct intake *in, const char *path, struct pd_er
 	t.size = (uint64_t)st.st_size;
 	if (in->rows->late)
 		add_late_file(in->rows->late, path, in->rows->n)->st = st;
-	pd_tsv_begin(&in->in, path);
+	pd_table_begin(&in->in, path);
 	if (!status)
 		status = take_pieces(&t, in->o->threads > 1 ? in->o->threads : 1);
 	pd_buf_release(&t.raw);
@@ -1155,7 +1156,7 @@ static int take_file(struct intake *in, char *path, struct pd_err *e)
 	rows->origin[rows->n_origins++] = (struct pd_rows_origin){ path, rows->n };
 	if (rows->late)
 		own_keys(in);
-	bool is_source = pd_tsv_source_find(in->in.sources, path) != NULL;
+	bool is_source = pd_table_source_find(in->in.sources, path) != NULL;
 	if (!is_source && pd_keyfile_is(path)) {
 		if (in->rows->methods.n || (in->o->requested && in->o->requested->n))
 			return pd_fail(e, PD_ERR_PARAMS, "%s: a key file holds fingerprints alone, and no other methods", path);
@@ -1412,16 +1413,6 @@ static int map_spool(struct intake *in, struct pd_err *e)
 	return PD_OK;
 }
 
-static void name_columns(struct intake *in)
-{
-	int n = PD_FP_COLUMNS;
-	memcpy(in->columns, pd_fp_columns, PD_FP_COLUMNS * sizeof *in->columns);
-	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)
-		if ((*m)->kind != PD_SIGN_BITS)
-			in->columns[n++] = (*m)->name;
-	in->in.columns = in->columns;
-}
-
 /* Return whether texts may be fetched late. Conditions on the rows are checked as they are read. */
 static bool may_be_late(const struct pd_rows_options *o)
 {
@@ -1462,18 +1453,19 @@ static int take_and_spool(struct intake *in, struct pd_err *e)
 static int read_rows(struct pd_rows *rows, const struct pd_rows_options *o, bool late, uint64_t bad_known, struct pd_err *e)
 {
 	*rows = (struct pd_rows){ .budget = o->budget, .realms = o->realms };
-	struct intake in = { .rows = rows,
-			     .o = o,
-			     .in = { .kind = "fp", .v1_columns = pd_fp_columns, .sources = o->sources },
-			     .bad_known = bad_known };
-	name_columns(&in);
+	struct intake in = {
+		.rows = rows, .o = o, .in = { .kind = PD_TABLE_FP, .more = in.more, .sources = o->sources }, .bad_known = bad_known
+	};
+	for (int i = 0, n = 0; pd_sign_methods[i]; i++)
+		if (pd_sign_methods[i]->kind != PD_SIGN_BITS)
+			in.more[n++] = pd_sign_methods[i]->name;
 	int status = late ? take_late(&in, e) : take_and_spool(&in, e);
 	free(rows->origin);
 	rows->origin = NULL;
 	rows->n_origins = rows->cap_origins = 0;
 	pd_buf_add_span(&rows->totals, pd_buf_span(&in.in.totals));
 	rows->cut = in.in.cut;
-	pd_tsv_release(&in.in);
+	pd_table_release(&in.in);
 	pd_buf_release(&in.scratch);
 	pd_buf_release(&in.idf);
 	pd_buf_release(&in.synonyms);

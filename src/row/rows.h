@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "url/owner.h"
 #include "row/late.h"
 #include "sign/sign.h"
@@ -149,7 +149,7 @@ struct pd_rows_options {
 	int n_paths;
 	char **against; /* these rows are side B, those of `paths` side A */
 	int n_against;
-	struct pd_tsv_sources sources; /* for paths that are not files */
+	struct pd_table_sources sources; /* for paths that are not files */
 	const char *tmp_dir;
 	struct pd_budget *budget;  /* lives as long as the rows; NULL: none */
 	enum pd_rows_realm realms; /* to be had of each row */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * The name of a column determines its type in all kinds of rows.  match and cluster copy some values from files that
- * users may have edited: a value that is not a number in a column of numbers stays a string.
+ * match and cluster copy some values from files that users may have edited: in JSON, a value that is not a number in a
+ * column of numbers stays a string.
  */
 #include "row/write.h"
 
 #include <inttypes.h>
 
-#include "base/parquet_rows.h"
+#include "row/parquet.h"
 #include "base/tsv.h"
+#include "row/columns.h"
 
 const char *const pd_row_formats[] = { "tsv", "jsonl", "parquet", "arrow", NULL };
 
@@ -17,31 +18,6 @@ int pd_row_as_columns(struct pd_outfile *o, int format, struct pd_err *e)
 	return format == PD_ROW_PARQUET ? pd_parquet_rows_output(o, PD_FORM_PARQUET, e)
 	       : format == PD_ROW_ARROW ? pd_parquet_rows_output(o, PD_FORM_ARROW, e)
 					: PD_OK;
-}
-
-enum type { STRING, INTEGER, REAL, NUMBER, TRUTH, LIST };
-
-static const struct {
-	const char *column;
-	enum type type;
-} types[] = {
-	{ "terms", INTEGER },	    { "text_bytes", INTEGER }, { "text_bytes_a", INTEGER }, { "text_bytes_b", INTEGER },
-	{ "distance", INTEGER },    { "cluster_id", INTEGER }, { "cluster_size", INTEGER }, { "loss", REAL },
-	{ "weight", NUMBER },	    { "confidence", REAL },    { "similarity", REAL },	    { "quality", REAL },
-	{ "quality_a", REAL },	    { "quality_b", REAL },     { "shared", INTEGER },	    { "share_a", REAL },
-	{ "share_b", REAL },	    { "linked", TRUTH },       { "bits", INTEGER },	    { "shingle", INTEGER },
-	{ "k", INTEGER },	    { "precision", REAL },     { "recall", REAL },	    { "f1", REAL },
-	{ "found_true", NUMBER },   { "true", NUMBER },	       { "false", NUMBER },	    { "precision_low", REAL },
-	{ "precision_high", REAL }, { "recall_low", REAL },    { "recall_high", REAL },	    { "f1_low", REAL },
-	{ "f1_high", REAL },	    { "is_duplicate", TRUTH }, { "flags", LIST },	    { "languages", LIST },
-};
-
-static enum type type_of(const char *column)
-{
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (!strcmp(types[i].column, column))
-			return types[i].type;
-	return STRING;
 }
 
 static bool add_integer(struct pd_json *j, const char *key, struct pd_span v)
@@ -106,12 +82,13 @@ static void add_string(struct pd_json *j, const char *key, struct pd_span v)
 static void add_json_value(struct pd_json *j, const char *key, struct pd_span v)
 {
 	static bool (*const adds[])(struct pd_json *, const char *, struct pd_span) = {
-		[INTEGER] = add_integer, [REAL] = add_real, [NUMBER] = add_json_number, [TRUTH] = add_truth, [LIST] = add_list,
+		[PD_JSON_INTEGER] = add_integer, [PD_JSON_REAL] = add_real,  [PD_JSON_NUMBER] = add_json_number,
+		[PD_JSON_BOOLEAN] = add_truth,	 [PD_JSON_ARRAY] = add_list,
 	};
-	enum type type = type_of(key);
+	enum pd_column_json type = pd_column_kind(key).json;
 	if (!v.n || pd_span_is(v, "-"))
 		pd_json_str_or_null(j, key, pd_span("", 0));
-	else if (type == STRING || !adds[type](j, key, v))
+	else if (type == PD_JSON_STRING || !adds[type](j, key, v))
 		add_string(j, key, v);
 }
 
@@ -124,15 +101,6 @@ void pd_row_to_jsonl(struct pd_json *j, const char *const *columns, struct pd_bu
 		add_json_value(j, columns[i], field);
 	out->n = at;
 	pd_json_write(j, out);
-	pd_buf_add_c(out, '\n');
-}
-
-void pd_row_names(const char *const *columns, struct pd_buf *out)
-{
-	for (int i = 0; columns[i]; i++) {
-		pd_buf_add_c(out, i ? '\t' : '#');
-		pd_buf_add_z(out, columns[i]);
-	}
 	pd_buf_add_c(out, '\n');
 }
 

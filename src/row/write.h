@@ -9,11 +9,12 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "row/columns.h"
 
 enum pd_row_format { PD_ROW_TSV, PD_ROW_JSONL, PD_ROW_PARQUET, PD_ROW_ARROW };
 extern const char *const pd_row_formats[]; /* NULL at the end */
 
-/* For a format of columns: convert lines of TSV to columns while they are written to `o` (base/parquet_rows.h). */
+/* For a format of columns: convert lines of TSV to columns while they are written to `o` (row/parquet.h). */
 int pd_row_as_columns(struct pd_outfile *o, int format, struct pd_err *e);
 
 /* `--format=jsonl`: convert the finished TSV row in `out` from `at` on, with its newline, to a JSON object with its
@@ -24,8 +25,6 @@ void pd_row_to_jsonl(struct pd_json *j, const char *const *columns, struct pd_bu
 /* The parameter of a header line that promises pd_row_end. */
 #define PD_ROW_ENDS " end=total"
 
-/* Append the line of column names, "#id\turl…"; NULL at the end. */
-void pd_row_names(const char *const *columns, struct pd_buf *out);
 /* Append the last lines of a table whose header promised them: the totals of its inputs, or its own number of rows.
  * Nothing if an input was cut, so that its readers notice it, too. */
 void pd_row_end(struct pd_span totals, bool cut, uint64_t rows, struct pd_buf *out);

@@ -4,9 +4,9 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
 #include "base/file.h"
 #include "base/threads.h"
+#include "row/table.h"
 #include "cluster/verdicts.h"
 #include "row/write.h"
 
@@ -128,7 +128,7 @@ static int close_cluster(const struct cluster_run *r)
 			&line,
 			", loss of %zu page%s estimated from common items: texts are compared only if rows have a fingerprint",
 			g->n_by_items, g->n_by_items == 1 ? "" : "s");
-	pd_tsv_add_bad(g->pages.bad, g->pages.cut, &line);
+	pd_table_add_bad(g->pages.bad, g->pages.cut, &line);
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);
 	return g->pages.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;

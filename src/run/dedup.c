@@ -20,7 +20,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/lock.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "run/units.h"
 
 #define PAIRS ".dedup/pairs.tsv"
@@ -365,16 +365,11 @@ static int identity_of_old(struct run *r, uint64_t *out)
 /* Hashes of the ids of all pages, as rows have them. */
 static int add_new_ids(struct run *r, struct pd_map *out)
 {
-	static const char *const columns[] = { "id", "url", NULL };
-	struct pd_tsv_reader in = { .kind = "fp",
-				    .columns = columns,
-				    .v1_columns = pd_fp_columns,
-				    .paths = of_units(r, "fp"),
-				    .n_paths = (int)r->journal.n_rows };
+	struct pd_table_reader in = { .kind = PD_TABLE_FP, .paths = of_units(r, "fp"), .n_paths = (int)r->journal.n_rows };
 	int more;
-	while ((more = pd_tsv_next(&in, r->err)) == 1)
-		pd_map_add(out, pd_map_key(in.fields[0]));
-	pd_tsv_release(&in);
+	while ((more = pd_table_next(&in, r->err)) == 1)
+		pd_map_add(out, pd_map_key(in.fields[PD_FP_ID]));
+	pd_table_release(&in);
 	return more;
 }
 
@@ -418,28 +413,21 @@ static int do_against(struct run *r)
  * They are written, counted, and added to the pages that are removed from the dumps.  Verdicts on pages like old ones
  * come first; they are read from a file, because they are a step of their own. */
 
-enum { CLUSTER, ID, URL, IS_DUPLICATE, DUP_OF, SUSPECT, DIGEST };
-static const char *const old_columns[] = { "cluster_id", "id", "url", "is_duplicate", "dup_of", "suspect", "content_digest", NULL };
-
-static struct pd_tsv_reader read_old(struct run *r)
+static struct pd_table_reader read_old(struct run *r)
 {
-	char **path = pd_arena_alloc(&r->paths, sizeof *path);
-	*path = in_folder(r, OLD_VERDICTS);
-	return (struct pd_tsv_reader){
-		.kind = "verdicts", .columns = old_columns, .v1_columns = pd_verdicts_columns, .paths = path, .n_paths = 1
-	};
+	return (struct pd_table_reader){ .kind = PD_TABLE_VERDICTS, .file = in_folder(r, OLD_VERDICTS) };
 }
 
 static int find_old_gone(struct run *r)
 {
-	struct pd_tsv_reader in = read_old(r);
+	struct pd_table_reader in = read_old(r);
 	int more;
-	while ((more = pd_tsv_next(&in, r->err)) == 1)
-		if (pd_span_is(in.fields[IS_DUPLICATE], "1")) {
-			pd_map_add(&r->old_gone, pd_map_key(in.fields[ID]));
+	while ((more = pd_table_next(&in, r->err)) == 1)
+		if (pd_span_is(in.fields[PD_VERDICTS_IS_DUPLICATE], "1")) {
+			pd_map_add(&r->old_gone, pd_map_key(in.fields[PD_VERDICTS_ID]));
 			r->journal.counts.of_old++;
 		}
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	return more;
 }
 
@@ -459,14 +447,19 @@ static int begin_verdicts(void *ctx, FILE *out, struct pd_err *e)
 	struct pd_map new = { 0 };
 	if (!r->o->n_against)
 		return PD_OK;
-	struct pd_tsv_reader in = read_old(r);
+	struct pd_table_reader in = read_old(r);
 	int more = add_new_ids(r, &new);
-	while (!more && (more = pd_tsv_next(&in, e)) == 1) {
+	while (!more && (more = pd_table_next(&in, e)) == 1) {
 		const struct pd_span *f = in.fields;
-		uint64_t cluster, id = pd_map_key(f[ID]);
-		if (pd_span_u64(f[CLUSTER], &cluster)) {
-			struct pd_apply_verdict v = { f[ID], f[URL], f[DUP_OF], f[DIGEST], pd_span_is(f[IS_DUPLICATE], "1"),
-						      false, false };
+		uint64_t cluster, id = pd_map_key(f[PD_VERDICTS_ID]);
+		if (pd_span_u64(f[PD_VERDICTS_CLUSTER_ID], &cluster)) {
+			struct pd_apply_verdict v = { f[PD_VERDICTS_ID],
+						      f[PD_VERDICTS_URL],
+						      f[PD_VERDICTS_DUP_OF],
+						      f[PD_VERDICTS_CONTENT_DIGEST],
+						      pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1"),
+						      false,
+						      false };
 			r->old_clusters = cluster > r->old_clusters ? cluster : r->old_clusters;
 			fprintf(out, "%.*s\n", (int)in.line.n, in.line.p);
 			more = take_verdict(r, &v, e);
@@ -479,7 +472,7 @@ static int begin_verdicts(void *ctx, FILE *out, struct pd_err *e)
 			more = 0;
 		}
 	}
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	pd_map_release(&new);
 	return more;
 }

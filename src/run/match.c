@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/fields.h"
 #include "base/file.h"
 #include "base/threads.h"
+#include "row/table.h"
 #include "index/plan.h"
 #include "pipeline.h"
 #include "row/fetch.h"
@@ -526,7 +526,7 @@ static int close_match(struct match_run *r)
 	pd_buf_count(&r->line, r->rows.n, "page");
 	if (r->rows.repeated)
 		pd_buf_printf(&r->line, " (%" PRIu64 " more with the same id left out)", r->rows.repeated);
-	pd_tsv_add_bad(r->rows.bad, r->rows.cut, &r->line);
+	pd_table_add_bad(r->rows.bad, r->rows.cut, &r->line);
 	if (r->o->save) {
 		pd_log_note(r->log, "%s saved, %.1f s", r->line.p, pd_wall_seconds() - r->started);
 		return r->rows.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;

@@ -8,10 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/tsv.h"
+#include "row/columns.h"
 #include "row/write.h"
 #include "url/canonical.h"
 #include "url/host.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/rows.h"
 
-#include "base/fields.h"
 #include "base/tsv.h"
+#include "row/columns.h"
 #include "row/write.h"
 #include "term/terms.h"
 

@@ -8,6 +8,7 @@
 #define PD_STAGE_STAGE_H
 
 #include "base/terminal.h"
+#include "row/table.h"
 #include "cluster/group.h"
 #include "match/match.h"
 #include "run/walk.h"
@@ -43,7 +44,7 @@ struct pd_stage_match {
 	size_t memory;					 /* 0: half of the machine's memory */
 	char **against;					 /* the collection, if there is one */
 	int n_against;
-	struct pd_tsv_sources sources;	 /* of paths that are not files */
+	struct pd_table_sources sources; /* of paths that are not files */
 	const struct pd_stage_pairs *to; /* NULL: write to `output`, and print messages */
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/threads.h"
+#include "row/table.h"
 #include "cluster/pages.h"
 #include "store/judge.h"
 #include "row/write.h"
@@ -179,7 +180,7 @@ static void say_counts(const struct store_run *r, const struct pd_store_ask *ask
 	pd_buf_count(&line, n[PD_STORE_DUPLICATE], "duplicate");
 	if (n[PD_STORE_REPLACED])
 		pd_buf_printf(&line, ", %" PRIu64 " replaced", n[PD_STORE_REPLACED]);
-	pd_tsv_add_bad(ask->bad, ask->cut, &line);
+	pd_table_add_bad(ask->bad, ask->cut, &line);
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	pd_buf_release(&line);
 }

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "base/fields.h"
+#include "row/columns.h"
 #include "row/write.h"
 
 void pd_answers_header(const struct pd_store *s, const struct pd_store_judge_options *o, bool ends, struct pd_buf *out)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/fields.h"
-#include "base/tsv.h"
+#include "row/table.h"
 
 const char *const pd_store_status_names[] = { "new", "kept", "duplicate", "replaced", NULL };
 const char *const pd_store_on_duplicate_names[] = { "skip", "replace", NULL };
@@ -1092,13 +1092,13 @@ enum { KEPT_AT_ONCE = 16384, KEPT_BYTES = 8 << 20, ASKED_BYTES = 64 << 20 };
 
 struct asking {
 	struct pd_store_ask *q;
-	struct pd_tsv_reader in;
+	struct pd_table_reader in;
 	struct pd_store_judge judge;
 	struct pd_store_page *pages;
 	size_t *text_at;
 	size_t n, batch, batch_bytes;
 	struct pd_buf text;
-	const char *columns[PD_FP_COLUMNS + PD_METHODS_MAX + 1]; /* those of all rows, then those of all methods */
+	const char *more[PD_METHODS_MAX + 1]; /* columns of all methods */
 	struct pd_err *e;
 };
 
@@ -1135,20 +1135,19 @@ static int take_values(struct asking *g, struct pd_store_page *page)
 	struct pd_span value[PD_METHODS_MAX];
 	int n = 0;
 	for (int i = 0; i < m->n; i++) {
-		int c = PD_FP_COLUMNS;
+		int c = 0;
 		if (m->v[i].method->kind == PD_SIGN_BITS)
 			continue;
-		while (strcmp(g->columns[c], m->v[i].method->name))
+		while (g->more[c] != m->v[i].method->name)
 			c++;
-		if (!g->in.fields[c].n)
-			return pd_fail(g->e, PD_ERR_PARAMS, "a row without the column '%s', which the store %s keeps",
-				       g->columns[c], g->q->s->io.dir);
-		if (g->q->s->m.keys.kind && (!memchr(g->in.fields[c].p, ',', g->in.fields[c].n)
-						     ? g->in.fields[c].n
-						     : (size_t)((const char *)memchr(g->in.fields[c].p, ',', g->in.fields[c].n) -
-								g->in.fields[c].p)) > PD_STORE_KEY_MAX)
+		struct pd_span v = g->in.fields[PD_FP_COLUMNS + c], rest = v, key;
+		if (!v.n)
+			return pd_fail(g->e, PD_ERR_PARAMS, "a row without the column '%s', which the store %s keeps", g->more[c],
+				       g->q->s->io.dir);
+		pd_span_split(&rest, ',', &key);
+		if (g->q->s->m.keys.kind && key.n > PD_STORE_KEY_MAX)
 			return pd_fail(g->e, PD_ERR_FORMAT, "a key of over %d bytes", PD_STORE_KEY_MAX);
-		value[n++] = g->in.fields[c];
+		value[n++] = v;
 	}
 	return pd_store_page_take_values(page, value, n, &g->text, g->e);
 }
@@ -1187,7 +1186,7 @@ static int judge_row(struct asking *g)
 
 static int settle_header(struct asking *g)
 {
-	struct pd_tsv_header *h = &g->in.header;
+	struct pd_table_header *h = &g->in.header;
 	g->in.new_header = false;
 	return pd_store_settle(g->q->s, pd_buf_span(&h->must), pd_buf_span(&h->recorded), g->in.path, g->e);
 }
@@ -1211,7 +1210,7 @@ static int assume_sketch(struct asking *g)
 static int ask_all(struct asking *g)
 {
 	int status;
-	while ((status = pd_tsv_next(&g->in, g->e)) != 0) {
+	while ((status = pd_table_next(&g->in, g->e)) != 0) {
 		if (status > 0 && g->in.new_header)
 			status = settle_header(g);
 		if (status >= 0)
@@ -1235,9 +1234,8 @@ static int ask_all(struct asking *g)
 int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 {
 	struct asking g = { .q = q,
-			    .in = { .kind = "fp",
-				    .columns = g.columns,
-				    .v1_columns = pd_fp_columns,
+			    .in = { .kind = PD_TABLE_FP,
+				    .more = g.more,
 				    .paths = (char **)q->paths,
 				    .n_paths = q->n_paths,
 				    .sources = q->sources },
@@ -1247,16 +1245,15 @@ int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 						 : largest_chunk(q->s),
 			    .batch_bytes = q->o.keep ? KEPT_BYTES : ASKED_BYTES,
 			    .e = e };
-	memcpy(g.columns, pd_fp_columns, PD_FP_COLUMNS * sizeof *g.columns);
 	for (int i = 0; pd_sign_methods[i]; i++)
-		g.columns[PD_FP_COLUMNS + i] = pd_sign_methods[i]->name;
+		g.more[i] = pd_sign_methods[i]->name;
 	g.pages = pd_alloc(g.batch * sizeof *g.pages);
 	g.text_at = pd_alloc(g.batch * sizeof *g.text_at);
 	int status = ask_all(&g);
 	pd_buf_set(&q->totals, pd_buf_span(&g.in.totals));
 	q->cut = g.in.cut;
 	pd_store_judge_release(&g.judge);
-	pd_tsv_release(&g.in);
+	pd_table_release(&g.in);
 	pd_buf_release(&g.text);
 	free(g.pages);
 	free(g.text_at);

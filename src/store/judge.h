@@ -22,7 +22,7 @@
 #ifndef PD_STORE_JUDGE_H
 #define PD_STORE_JUDGE_H
 
-#include "base/tsv.h"
+#include "row/table.h"
 #include "match/verify.h"
 #include "sign/values.h"
 #include "store/store.h"
@@ -133,8 +133,8 @@ struct pd_store_ask {
 	struct pd_store_judge_options o;
 	char *const *paths; /* of the rows; none: standard input */
 	int n_paths;
-	struct pd_tsv_sources sources; /* for paths that are not files */
-	bool at_once;		       /* each row is a separate batch */
+	struct pd_table_sources sources; /* for paths that are not files */
+	bool at_once;			 /* each row is a separate batch */
 	/* Called for each row in order; then `batch`, when the changes of a batch are durable, also once if there
 	 * are no rows.  Return 0, or a status that ends the run. */
 	pd_store_answer_fn *answer;

@@ -10,7 +10,6 @@
 #define PD_STORE_PAGE_H
 
 #include "base/err.h"
-#include "base/fields.h"
 #include "base/hash.h"
 #include "index/bits.h"
 #include "row/rows.h"

@@ -11,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fields.h"
 #include "base/hash.h"
 #include "base/lock.h"
 #include "base/threads.h"

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/tsv.h"
+#include "row/columns.h"
 
 #define NONE UINT32_MAX
 #define FACTOR \

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/threads.h"
 #include "base/tsv.h"
+#include "row/columns.h"
 #include "tools/eval.h"
 
 struct eval_run {
@@ -252,7 +253,7 @@ enum { ROWS = 64 };
 
 /* Pairs at each distance, per thread: integers, so that the sum does not depend on the distribution of work. */
 struct histogram {
-	double hits[PD_SWEEP_K + 1], wrong[PD_SWEEP_K + 1];
+	double hits[PD_SWEEP_K_MAX + 1], wrong[PD_SWEEP_K_MAX + 1];
 };
 
 struct sweep_count {

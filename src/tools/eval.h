@@ -8,6 +8,7 @@
 
 #include "run/stage.h"
 #include "tools/score.h"
+#include "row/columns.h"
 
 struct pd_eval_options {
 	struct pd_walk_options walk;   /* first member: the options of pages are parsed into it */
@@ -27,17 +28,16 @@ int pd_eval(const struct pd_eval_options *o, char **operands, int n, struct pd_l
 /* The results of eval and sweep, as a table for people, as rows, or as JSON Lines (docs/eval.md). */
 
 enum pd_eval_format { PD_EVAL_TEXT, PD_EVAL_TSV, PD_EVAL_JSONL };
-extern const char *const pd_eval_columns[]; /* NULL at the end */
 
 void pd_eval_print(const struct pd_score *s, enum pd_eval_format format, int samples, uint64_t seed, struct pd_buf *out);
 
 /* The results of a sweep: for each setting the pairs up to each distance.  A row for each setting and each k; the
  * table shows F1. */
-enum { PD_SWEEP_SETTINGS = 64, PD_SWEEP_K = 128 };
+enum { PD_SWEEP_SETTINGS = 64, PD_SWEEP_K_MAX = 128 };
 
 struct pd_sweep_setting {
 	struct pd_sign_options sign;
-	struct pd_counts at[PD_SWEEP_K + 1]; /* at[k]: with all pairs within k */
+	struct pd_counts at[PD_SWEEP_K_MAX + 1]; /* at[k]: with all pairs within k */
 };
 
 struct pd_sweep {
@@ -47,7 +47,6 @@ struct pd_sweep {
 	int max_k, n_settings;
 	struct pd_sweep_setting settings[PD_SWEEP_SETTINGS];
 };
-extern const char *const pd_sweep_columns[]; /* NULL at the end */
 void pd_sweep_print(const struct pd_sweep *s, enum pd_eval_format format, struct pd_buf *out);
 
 #endif

@@ -5,12 +5,8 @@
 #include <math.h>
 
 #include "pipeline.h"
+#include "row/columns.h"
 #include "row/write.h"
-
-const char *const pd_eval_columns[] = {
-	"by", "value",	"precision", "precision_low", "precision_high", "recall", "recall_low", "recall_high",
-	"f1", "f1_low", "f1_high",   "found_true",    "true",		"false",  NULL,
-};
 
 static bool has_measure(const struct pd_score_group *g, int measure)
 {
@@ -122,10 +118,6 @@ void pd_eval_print(const struct pd_score *s, enum pd_eval_format format, int sam
 /* --- sweep --- */
 
 enum { SHOWN = 9 };
-
-const char *const pd_sweep_columns[] = {
-	"bits", "shingle", "weights", "k", "precision", "recall", "f1", "found_true", "true", "false", NULL,
-};
 
 static double f1_at(const struct pd_sweep_setting *s, int k)
 {

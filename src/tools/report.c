@@ -11,8 +11,8 @@
 #include "apply/apply.h"
 #include "base/fields.h"
 #include "base/file.h"
-#include "base/tsv.h"
 #include "base/union.h"
+#include "row/table.h"
 #include "tools/eval.h"
 
 /* `bad` reports about a table, `cut` of which say that its end is missing. */
@@ -207,28 +207,23 @@ static void end_cluster(struct pd_report_sums *s)
 
 /* --- rows --- */
 
-static int fail_row(const struct pd_tsv_reader *in, const char *why, struct pd_err *e)
-{
-	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, why);
-}
-
 /* Return a stratum from 0 up, or a negative status. */
-static int stratum_of(const struct pd_tsv_reader *in, struct pd_err *e)
+static int stratum_of(const struct pd_table_reader *in, struct pd_err *e)
 {
 	uint64_t distance;
 	struct pd_span f = in->fields[PD_VERDICTS_DISTANCE];
 	if (!f.n || pd_span_is(f, "-"))
 		return 0;
 	if (!pd_span_u64(f, &distance) || distance > PD_BITS_MAX)
-		return fail_row(in, "invalid distance", e);
+		return pd_table_fail(in, e, "invalid distance");
 	return (int)distance + 1;
 }
 
-static int enter_cluster(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
+static int enter_cluster(struct pd_report_sums *s, const struct pd_table_reader *in, struct pd_err *e)
 {
 	uint64_t cluster;
 	if (!pd_span_u64(in->fields[PD_VERDICTS_CLUSTER_ID], &cluster))
-		return fail_row(in, "cluster_id is not a number", e);
+		return pd_table_fail(in, e, "cluster_id is not a number");
 	if (s->any && cluster == s->cluster)
 		return PD_OK;
 	if (s->any && cluster < s->cluster)
@@ -289,14 +284,14 @@ static void take_suspect(struct pd_report_sums *s, const struct pd_span *f, int 
 		pd_buf_set(&d->reason, pd_buf_span(&s->value));
 }
 
-static int count_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, struct pd_err *e)
+static int count_row(struct pd_report_sums *s, const struct pd_table_reader *in, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
 	bool removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1");
 	if (!f[PD_VERDICTS_ID].n)
-		return fail_row(in, "a row without an id", e);
+		return pd_table_fail(in, e, "a row without an id");
 	if (!removed && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
-		return fail_row(in, "is_duplicate is neither 0 nor 1", e);
+		return pd_table_fail(in, e, "is_duplicate is neither 0 nor 1");
 	int stratum = stratum_of(in, e);
 	if (stratum >= 0 && has_suspicion(f)) {
 		take_suspect(s, f, stratum);
@@ -314,7 +309,7 @@ static int count_row(struct pd_report_sums *s, const struct pd_tsv_reader *in, s
 	return PD_OK;
 }
 
-static int check_columns(const struct pd_tsv_reader *in, struct pd_err *e)
+static int check_columns(const struct pd_table_reader *in, struct pd_err *e)
 {
 	static const int needed[] = { PD_VERDICTS_CLUSTER_ID, PD_VERDICTS_ID, PD_VERDICTS_IS_DUPLICATE, PD_VERDICTS_DUP_OF };
 	for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
@@ -330,7 +325,7 @@ static void add_total(uint64_t *to, struct pd_span line, const char *key)
 		*to += n;
 }
 
-static void close_sums(struct pd_report_sums *s, const struct pd_tsv_reader *in)
+static void close_sums(struct pd_report_sums *s, const struct pd_table_reader *in)
 {
 	struct pd_span totals = pd_buf_span(&in->totals), line;
 	end_cluster(s);
@@ -360,14 +355,14 @@ struct answers {
 	struct pd_buf line;
 };
 
-static int spool_answer(struct answers *a, const struct pd_tsv_reader *in, struct pd_err *e)
+static int spool_answer(struct answers *a, const struct pd_table_reader *in, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
 	struct answer answer = { .at = a->at, .removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1") };
 	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-")) /* neither kept nor a duplicate */
 		return PD_OK;
 	if (!pd_span_u64(f[PD_VERDICTS_CLUSTER_ID], &answer.cluster))
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": cluster_id is not a number", in->path, in->line_no);
+		return pd_table_fail(in, e, "cluster_id is not a number");
 	pd_buf_clear(&a->line);
 	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++) {
 		if (f[i].n)
@@ -385,18 +380,14 @@ static int spool_answer(struct answers *a, const struct pd_tsv_reader *in, struc
 	return PD_OK;
 }
 
-static int spool_answers(struct answers *a, struct pd_tsv_reader *in, void (*bad_row)(void *ctx, const char *why), void *ctx,
-			 struct pd_err *e)
+static int spool_answers(struct answers *a, struct pd_table_reader *in, struct pd_err *e)
 {
-	int status = 1;
-	for (; status; status = pd_tsv_next(in, e)) {
-		if (status > 0)
-			status = spool_answer(a, in, e);
-		if (status == PD_ERR_FORMAT)
-			bad_row(ctx, e->text);
-		else if (status)
-			return status;
-	}
+	int status;
+	do {
+		status = spool_answer(a, in, e);
+	} while (!pd_table_stops(in, &status, e) && (status = pd_table_next(in, e)) > 0);
+	if (status)
+		return status;
 	return fflush(a->rows) ? pd_fail_errno(e, "cannot write a temporary file") : PD_OK;
 }
 
@@ -461,12 +452,11 @@ static int write_sorted(struct answers *a, FILE *out, struct pd_err *e)
 }
 
 /* `in` is at the first answer.  *out: rows as `cluster` writes them, without a header; the caller closes it. */
-static int sort_answers(struct pd_tsv_reader *in, const char *tmp_dir, void (*bad_row)(void *ctx, const char *why), void *ctx,
-			FILE **out, struct pd_err *e)
+static int sort_answers(struct pd_table_reader *in, const char *tmp_dir, FILE **out, struct pd_err *e)
 {
 	struct answers a = { .rows = pd_tempfile_open(tmp_dir, e) };
 	*out = a.rows ? pd_tempfile_open(tmp_dir, e) : NULL;
-	int status = *out ? spool_answers(&a, in, bad_row, ctx, e) : PD_ERR_SYSTEM;
+	int status = *out ? spool_answers(&a, in, e) : PD_ERR_SYSTEM;
 	if (!status)
 		status = write_sorted(&a, *out, e);
 	if (a.rows)
@@ -480,75 +470,53 @@ static int sort_answers(struct pd_tsv_reader *in, const char *tmp_dir, void (*ba
 
 /* --- the file --- */
 
-static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e);
+static int read_answers(struct pd_report_sums *s, struct pd_table_reader *in, const struct pd_report_reading *o, struct pd_err *e);
 
-static int read_rows(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e)
+static int read_rows(struct pd_report_sums *s, struct pd_table_reader *in, const struct pd_report_reading *o, struct pd_err *e)
 {
 	int status;
-	while ((status = pd_tsv_next(in, e)) != 0) {
-		if (status > 0)
-			status = check_columns(in, e);
-		if (!status && in->new_header && !strcmp(in->header.kind, "answers"))
-			return read_answers(s, in, o, e);
+	while ((status = pd_table_next(in, e)) > 0) {
+		status = check_columns(in, e);
+		if (!status && in->new_header && !strcmp(in->header.kind, "answers")) {
+			status = read_answers(s, in, o, e);
+			break;
+		}
 		if (!status)
 			status = count_row(s, in, e);
-		if (status == PD_ERR_FORMAT) {
-			s->bad++;
-			o->bad_row(o->ctx, e->text);
-		} else if (status) {
-			return status;
-		}
+		if (pd_table_stops(in, &status, e))
+			break;
 	}
+	s->bad += in->bad;
 	s->cut += in->cut;
-	return PD_OK;
-}
-
-struct bad_answers {
-	struct pd_report_sums *sums;
-	const struct pd_report_reading *o;
-};
-
-static void bad_answer(void *ctx, const char *why)
-{
-	struct bad_answers *c = ctx;
-	c->sums->bad++;
-	c->o->bad_row(c->o->ctx, why);
+	return status;
 }
 
 /* `in` is at the first answer. */
-static int read_answers(struct pd_report_sums *s, struct pd_tsv_reader *in, const struct pd_report_reading *o, struct pd_err *e)
+static int read_answers(struct pd_report_sums *s, struct pd_table_reader *in, const struct pd_report_reading *o, struct pd_err *e)
 {
-	struct bad_answers counted = { s, o };
-	char path[40], *paths = path;
-	struct pd_tsv_reader sorted = {
-		.kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = &paths, .n_paths = 1
-	};
+	char path[40];
+	struct pd_table_reader sorted = { .kind = PD_TABLE_VERDICTS, .file = path, .bad_row = o->bad_row, .ctx = o->ctx };
 	FILE *f;
 	in->new_header = false;
-	int status = sort_answers(in, o->tmp_dir, bad_answer, &counted, &f, e);
+	int status = sort_answers(in, o->tmp_dir, &f, e);
 	if (status)
 		return status;
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(f));
-	s->cut += in->cut;
 	status = read_rows(s, &sorted, o, e);
-	pd_tsv_release(&sorted);
+	pd_table_release(&sorted);
 	fclose(f);
 	return status;
 }
 
 int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e)
 {
-	char *path = (char *)o->path;
-	struct pd_tsv_reader in = { .kind = "verdicts",
-				    .or_kind = "answers",
-				    .columns = pd_verdicts_columns,
-				    .v1_columns = pd_verdicts_columns,
-				    .paths = &path,
-				    .n_paths = 1 };
+	struct pd_table_reader in = {
+		.kind = PD_TABLE_VERDICTS, .answers = true, .file = o->path, .bad_row = o->bad_row, .ctx = o->ctx
+	};
 	int status = read_rows(s, &in, o, e);
 	if (!status)
 		close_sums(s, &in);
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	return status;
 }
 
@@ -626,7 +594,7 @@ static void join_all(struct reach_pages *p, struct pd_report_reach *r)
 		r->removed[p->links[i].distance + 1] += pd_union_join(p->set, p->links[i].a, p->links[i].b);
 }
 
-static int add_pair_row(struct reach_pages *p, struct pd_report_reach *r, const struct pd_tsv_reader *in, struct pd_err *e)
+static int add_pair_row(struct reach_pages *p, struct pd_report_reach *r, const struct pd_table_reader *in, struct pd_err *e)
 {
 	struct pd_span a = in->fields[PD_PAIRS_ID_A], b = in->fields[PD_PAIRS_ID_B], d = in->fields[PD_PAIRS_DISTANCE];
 	uint64_t distance = 0;
@@ -634,7 +602,7 @@ static int add_pair_row(struct reach_pages *p, struct pd_report_reach *r, const 
 	if (!a.p || !b.p || !d.p)
 		return pd_fail(e, PD_ERR_VERSION, "%s: no column %s", in->path, !a.p ? "id_a" : !b.p ? "id_b" : "distance");
 	if (!text && (!pd_span_u64(d, &distance) || distance > PD_BITS_MAX))
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": invalid distance", in->path, in->line_no);
+		return pd_table_fail(in, e, "invalid distance");
 	if (p->n_links == UINT32_MAX / 2)
 		return pd_fail(e, PD_ERR_LIMIT, "over %u pairs", UINT32_MAX / 2);
 	p->links = pd_grow(p->links, p->n_links, &p->cap_links, sizeof *p->links);
@@ -644,7 +612,7 @@ static int add_pair_row(struct reach_pages *p, struct pd_report_reach *r, const 
 	return PD_OK;
 }
 
-static void close_reach(struct pd_report_reach *r, struct reach_pages *p, const struct pd_tsv_reader *in)
+static void close_reach(struct pd_report_reach *r, struct reach_pages *p, const struct pd_table_reader *in)
 {
 	uint64_t n;
 	struct pd_span must = pd_buf_span(&in->header.must);
@@ -657,27 +625,20 @@ static void close_reach(struct pd_report_reach *r, struct reach_pages *p, const 
 
 int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_reading *o, struct pd_err *e)
 {
-	char *path = (char *)o->path;
-	struct pd_tsv_reader in = {
-		.kind = "pairs", .columns = pd_pairs_columns, .v1_columns = pd_pairs_columns, .paths = &path, .n_paths = 1
-	};
+	struct pd_table_reader in = { .kind = PD_TABLE_PAIRS, .file = o->path, .bad_row = o->bad_row, .ctx = o->ctx };
 	struct reach_pages p = { 0 };
 	int status;
 	*r = (struct pd_report_reach){ .k = -1, .most = -1 };
-	while ((status = pd_tsv_next(&in, e)) != 0) {
-		if (status > 0)
-			status = add_pair_row(&p, r, &in, e);
-		if (status == PD_ERR_FORMAT) {
-			r->bad++;
-			o->bad_row(o->ctx, e->text);
-		} else if (status) {
+	while ((status = pd_table_next(&in, e)) > 0) {
+		status = add_pair_row(&p, r, &in, e);
+		if (pd_table_stops(&in, &status, e))
 			break;
-		}
 	}
+	r->bad = in.bad;
 	r->cut = in.cut;
 	if (!status)
 		close_reach(r, &p, &in);
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	pd_map_release(&p.numbers);
 	free(p.set);
 	free(p.links);
@@ -686,14 +647,7 @@ int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_readi
 
 /* ==== settings ==== */
 
-enum { BITS, SHINGLE, WEIGHTS, K, PRECISION, RECALL, F1 };
-
 /* --- reading --- */
-
-static int fail_cell(const struct pd_tsv_reader *in, const char *what, struct pd_err *e)
-{
-	return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->path, in->line_no, what);
-}
 
 /* Parse a number from 0 to 1. */
 static bool read_share(struct pd_span s, double *out)
@@ -717,22 +671,23 @@ static struct pd_report_setting *setting_of(struct pd_report_sweep *s, uint64_t 
 	return s->v[s->n++] = v;
 }
 
-static int read_setting(struct pd_report_sweep *s, const struct pd_tsv_reader *in, struct pd_err *e)
+static int read_setting(struct pd_report_sweep *s, const struct pd_table_reader *in, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
 	uint64_t bits, shingle, k;
 	double precision, recall, f1;
-	if (!pd_span_u64(f[BITS], &bits) || !pd_span_u64(f[SHINGLE], &shingle) || !f[WEIGHTS].n)
-		return fail_cell(in, "no setting", e);
-	if (!pd_span_u64(f[K], &k) || k > PD_BITS_MAX)
-		return fail_cell(in, "invalid distance k", e);
-	if (!read_share(f[PRECISION], &precision) || !read_share(f[RECALL], &recall) || !read_share(f[F1], &f1))
-		return fail_cell(in, "precision, recall and f1 are not from 0 to 1", e);
-	struct pd_report_setting *v = setting_of(s, bits, shingle, f[WEIGHTS], k);
+	if (!pd_span_u64(f[PD_SWEEP_BITS], &bits) || !pd_span_u64(f[PD_SWEEP_SHINGLE], &shingle) || !f[PD_SWEEP_WEIGHTS].n)
+		return pd_table_fail(in, e, "no setting");
+	if (!pd_span_u64(f[PD_SWEEP_K], &k) || k > PD_BITS_MAX)
+		return pd_table_fail(in, e, "invalid distance k");
+	if (!read_share(f[PD_SWEEP_PRECISION], &precision) || !read_share(f[PD_SWEEP_RECALL], &recall) ||
+	    !read_share(f[PD_SWEEP_F1], &f1))
+		return pd_table_fail(in, e, "precision, recall and f1 are not from 0 to 1");
+	struct pd_report_setting *v = setting_of(s, bits, shingle, f[PD_SWEEP_WEIGHTS], k);
 	if (!v)
-		return fail_cell(in, "a setting that does not begin with k 0, or one more than can be shown", e);
+		return pd_table_fail(in, e, "a setting that does not begin with k 0, or one more than can be shown");
 	if (k != (uint64_t)v->n_k)
-		return fail_cell(in, "rows of a setting do not follow k", e);
+		return pd_table_fail(in, e, "rows of a setting do not follow k");
 	v->precision[k] = precision;
 	v->recall[k] = recall;
 	v->f1[k] = f1;
@@ -759,23 +714,16 @@ static void best_first(struct pd_report_sweep *s)
 
 int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_reading *o, struct pd_err *e)
 {
-	char *path = (char *)o->path;
-	struct pd_tsv_reader in = {
-		.kind = "sweep", .columns = pd_sweep_columns, .v1_columns = pd_sweep_columns, .paths = &path, .n_paths = 1
-	};
+	struct pd_table_reader in = { .kind = PD_TABLE_SWEEP, .file = o->path, .bad_row = o->bad_row, .ctx = o->ctx };
 	int status;
-	while ((status = pd_tsv_next(&in, e)) != 0) {
-		if (status > 0)
-			status = read_setting(s, &in, e);
-		if (status && status != PD_ERR_FORMAT)
+	while ((status = pd_table_next(&in, e)) > 0) {
+		status = read_setting(s, &in, e);
+		if (pd_table_stops(&in, &status, e))
 			break;
-		if (status) {
-			s->bad++;
-			o->bad_row(o->ctx, e->text);
-		}
 	}
+	s->bad += in.bad;
 	s->cut = in.cut;
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	best_first(s);
 	return status;
 }

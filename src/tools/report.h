@@ -85,7 +85,7 @@ struct pd_report_sums {
 	/* results */
 	struct pd_buf params;					      /* of the header: k=, linkage=, keep= */
 	uint64_t pages, input_bytes;				      /* of all pages that were examined; 0: unknown */
-	uint64_t clusters, members, removed, removed_bytes, bad, cut; /* bad, cut: as in struct pd_tsv_reader */
+	uint64_t clusters, members, removed, removed_bytes, bad, cut; /* bad, cut: as in struct pd_table_reader */
 	uint64_t sizes[PD_REPORT_SIZES];			      /* clusters of 2, 3, 4, 5 … pages: size_names */
 	struct pd_report_cluster largest[PD_REPORT_LARGEST];
 	size_t n_largest;

@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
-#include "base/tsv.h"
+#include "row/table.h"
 
 static int by_order(const void *x, const void *y)
 {
@@ -30,20 +29,20 @@ static void keep_first(struct pd_sample_stratum *s, size_t want)
 	s->n = n;
 }
 
-static int stratum_of(const struct pd_sample *sample, const struct pd_tsv_reader *in, struct pd_err *e)
+static int stratum_of(const struct pd_sample *sample, const struct pd_table_reader *in, struct pd_err *e)
 {
 	uint64_t distance;
 	struct pd_span f = in->fields[PD_PAIRS_DISTANCE];
 	if (!in->fields[PD_PAIRS_ID_A].n || !in->fields[PD_PAIRS_ID_B].n)
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a pair without two ids", in->path, in->line_no);
+		return pd_table_fail(in, e, "a pair without two ids");
 	if (!f.n || pd_span_is(f, "-"))
 		return 0;
 	if (!pd_span_u64(f, &distance) || distance > PD_BITS_MAX)
-		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": invalid distance", in->path, in->line_no);
+		return pd_table_fail(in, e, "invalid distance");
 	return (int)distance > sample->max_k ? PD_SAMPLE_STRATA : (int)distance + 1;
 }
 
-static int sample_row(struct pd_sample *sample, const struct pd_tsv_reader *in, struct pd_err *e)
+static int sample_row(struct pd_sample *sample, const struct pd_table_reader *in, struct pd_err *e)
 {
 	static const int kept[] = { PD_PAIRS_ID_A, PD_PAIRS_ID_B, PD_PAIRS_URL_A, PD_PAIRS_URL_B };
 	int stratum = stratum_of(sample, in, e);
@@ -94,24 +93,18 @@ static void allocate(struct pd_sample *sample)
 
 int pd_sample(struct pd_sample *sample, const struct pd_sample_options *o, struct pd_err *e)
 {
-	struct pd_tsv_reader in = { .kind = "pairs",
-				    .columns = pd_pairs_columns,
-				    .v1_columns = pd_pairs_columns,
-				    .paths = o->paths,
-				    .n_paths = o->n_paths };
+	struct pd_table_reader in = {
+		.kind = PD_TABLE_PAIRS, .paths = o->paths, .n_paths = o->n_paths, .bad_row = o->bad_row, .ctx = o->ctx
+	};
 	int status;
 	*sample = (struct pd_sample){ .want = o->want, .max_k = o->max_k, .seed = o->seed };
-	while ((status = pd_tsv_next(&in, e)) != 0) {
-		if (status > 0)
-			status = sample_row(sample, &in, e);
-		if (status == PD_ERR_FORMAT) {
-			sample->bad++;
-			o->bad_row(o->ctx, e->text);
-		} else if (status) {
+	while ((status = pd_table_next(&in, e)) > 0) {
+		status = sample_row(sample, &in, e);
+		if (pd_table_stops(&in, &status, e))
 			break;
-		}
 	}
-	pd_tsv_release(&in);
+	sample->bad = in.bad;
+	pd_table_release(&in);
 	for (int i = 0; i < PD_SAMPLE_STRATA; i++)
 		keep_first(&sample->strata[i], sample->want);
 	if (!status)

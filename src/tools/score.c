@@ -10,10 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
 #include "base/file.h"
-#include "base/tsv.h"
 #include "base/sort.h"
+#include "row/table.h"
 
 /* ==== the truth ==== */
 
@@ -31,7 +30,7 @@ struct truth_reader {
 	uint64_t line_no;
 	struct truth_columns at;
 	struct pd_names strata;
-	struct pd_span f[PD_TSV_COLUMNS_MAX];
+	struct pd_span f[PD_TABLE_COLUMNS_MAX];
 };
 
 static int column_of(const struct truth_reader *in, const char *name)
@@ -64,7 +63,7 @@ static int read_names(struct truth_reader *in, struct pd_span line, struct pd_er
 	struct pd_truth *t = in->t;
 	if (line.n && line.p[0] == '#')
 		line = pd_span(line.p + 1, line.n - 1);
-	in->at.n = pd_tsv_fields(line, in->f, PD_TSV_COLUMNS_MAX);
+	in->at.n = pd_tsv_fields(line, in->f, PD_TABLE_COLUMNS_MAX);
 	in->at.label = column_of(in, "label");
 	in->at.content = column_of(in, "content");
 	in->at.level = column_of(in, "level");
@@ -174,7 +173,7 @@ static int read_truth_line(struct truth_reader *in, struct pd_span line, struct 
 		return read_names(in, line, e);
 	if (line.p[0] == '#')
 		return PD_OK;
-	if (pd_tsv_fields(line, in->f, PD_TSV_COLUMNS_MAX) < in->at.n)
+	if (pd_tsv_fields(line, in->f, PD_TABLE_COLUMNS_MAX) < in->at.n)
 		return fail_line(in, "fewer columns than the first line names", e);
 	return in->t->labels ? read_label_line(in, e) : read_page_line(in, e);
 }
@@ -849,45 +848,34 @@ void pd_score_close(struct pd_score *s, int resamples, uint64_t seed)
 
 /* --- results from files --- */
 
-/* Rows of a kind, one after the other; bad ones are reported and counted. */
-static int next_row(struct pd_score *s, struct pd_tsv_reader *in, struct pd_err *e)
-{
-	int status;
-	while ((status = pd_tsv_next(in, e)) == PD_ERR_FORMAT) {
-		s->bad++;
-		if (s->truth->o->bad_row)
-			s->truth->o->bad_row(s->truth->o->ctx, e->text);
-	}
-	return status;
-}
-
 static int score_pairs(struct pd_score *s, const struct pd_score_options *o, struct pd_err *e)
 {
-	char *paths[] = { (char *)o->pairs };
-	struct pd_tsv_reader in = { .kind = "pairs",
-				    .columns = pd_pairs_columns,
-				    .v1_columns = pd_pairs_columns,
-				    .marked = o->suspects ? PD_SUSPECT_MARK : NULL,
-				    .paths = paths,
-				    .n_paths = 1 };
+	struct pd_table_reader in = { .kind = PD_TABLE_PAIRS,
+				      .suspects = o->suspects,
+				      .file = o->pairs,
+				      .skip_bad = true,
+				      .bad_row = s->truth->o->bad_row,
+				      .ctx = s->truth->o->ctx };
 	int a = s->truth->by_id ? PD_PAIRS_ID_A : PD_PAIRS_URL_A, b = s->truth->by_id ? PD_PAIRS_ID_B : PD_PAIRS_URL_B, status;
-	while ((status = next_row(s, &in, e)) > 0)
+	while ((status = pd_table_next(&in, e)) > 0)
 		note_names(s, in.fields[a], in.fields[b]);
-	pd_tsv_release(&in);
+	s->bad += in.bad;
+	pd_table_release(&in);
 	return status;
 }
 
 static int score_clusters(struct pd_score *s, const struct pd_score_options *o, struct pd_err *e)
 {
-	char *paths[] = { (char *)o->clusters };
-	struct pd_tsv_reader in = {
-		.kind = "verdicts", .columns = pd_verdicts_columns, .v1_columns = pd_verdicts_columns, .paths = paths, .n_paths = 1
-	};
+	struct pd_table_reader in = { .kind = PD_TABLE_VERDICTS,
+				      .file = o->clusters,
+				      .skip_bad = true,
+				      .bad_row = s->truth->o->bad_row,
+				      .ctx = s->truth->o->ctx };
 	struct pd_names clusters = { 0 }, pages = { 0 };
 	struct pd_score_member *members = NULL;
 	size_t n = 0, cap = 0;
 	int status;
-	while ((status = next_row(s, &in, e)) > 0) {
+	while ((status = pd_table_next(&in, e)) > 0) {
 		if (pd_span_is(in.fields[PD_VERDICTS_CLUSTER_ID], "-")) /* a suspect, which is kept */
 			continue;
 		uint32_t page = pd_names_add(&pages, in.fields[s->truth->by_id ? PD_VERDICTS_ID : PD_VERDICTS_URL]);
@@ -895,12 +883,13 @@ static int score_clusters(struct pd_score *s, const struct pd_score_options *o, 
 		members[n].cluster = pd_names_add(&clusters, in.fields[PD_VERDICTS_CLUSTER_ID]);
 		members[n++].name = pages.v[page];
 	}
+	s->bad += in.bad;
 	if (!status)
 		pd_score_clusters(s, members, n);
 	pd_names_release(&clusters);
 	pd_names_release(&pages);
 	free(members);
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	return status;
 }
 

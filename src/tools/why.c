@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/fields.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "row/write.h"
 
 /* --- data about the page --- */
@@ -64,30 +64,19 @@ struct why_search {
 typedef void why_row_fn(void *ctx, const struct pd_span *f, struct pd_span mark);
 
 /* Rows that cannot be parsed are ignored. */
-static int read_rows(struct why *w, const char *path, const char *kind, const char *const *columns, why_row_fn *each, void *ctx,
-		     struct pd_err *e)
+static int read_rows(struct why *w, const char *path, enum pd_table_kind kind, why_row_fn *each, void *ctx, struct pd_err *e)
 {
-	char *paths[] = { (char *)path };
-	bool verdicts = columns == pd_verdicts_columns;
-	struct pd_tsv_reader in = { .kind = kind,
-				    .or_kind = verdicts ? "answers" : NULL,
-				    .columns = columns,
-				    .v1_columns = columns,
-				    .paths = paths,
-				    .n_paths = 1 };
+	struct pd_table_reader in = {
+		.kind = kind, .answers = kind == PD_TABLE_VERDICTS, .suspects = true, .file = path, .skip_bad = true
+	};
 	int status;
-	in.marked = verdicts ? NULL : PD_SUSPECT_MARK;
-	while ((status = pd_tsv_next(&in, e)) != 0) {
-		if (status > 0)
-			each(ctx, in.fields, in.mark);
-		else if (status != PD_ERR_FORMAT)
-			break;
-	}
+	while ((status = pd_table_next(&in, e)) > 0)
+		each(ctx, in.fields, in.mark);
 	if (!status && in.cut) {
 		w->cut = true;
 		pd_fail(e, PD_ERR_INPUT, "%s: %s", path, PD_CUT_TABLE);
 	}
-	pd_tsv_release(&in);
+	pd_table_release(&in);
 	return status;
 }
 
@@ -307,7 +296,7 @@ static void follow_chain(struct why *w)
 /* First reading: find the page. */
 static int find_asked_page(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
 {
-	int status = read_rows(s->why, o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
+	int status = read_rows(s->why, o->verdicts, PD_TABLE_VERDICTS, look_for_page, s, e);
 	if (status)
 		return status;
 	if (o->url && s->n_found > 1)
@@ -328,7 +317,7 @@ static int settle_base(struct why_search *s, const struct pd_why_options *o, str
 		return PD_OK;
 	s->id = s->by_base;
 	s->why->n_suggestions = 0;
-	return read_rows(s->why, o->verdicts, "verdicts", pd_verdicts_columns, look_for_page, s, e);
+	return read_rows(s->why, o->verdicts, PD_TABLE_VERDICTS, look_for_page, s, e);
 }
 
 static int open_why(struct why *w, const struct pd_why_options *o, struct pd_err *e)
@@ -341,9 +330,9 @@ static int open_why(struct why *w, const struct pd_why_options *o, struct pd_err
 	if (!status)
 		status = settle_base(&s, o, e);
 	if (!status && o->pairs)
-		status = read_rows(w, o->pairs, "pairs", pd_pairs_columns, take_pair, w, e);
+		status = read_rows(w, o->pairs, PD_TABLE_PAIRS, take_pair, w, e);
 	if (!status && (s.n_found || w->n_near))
-		status = read_rows(w, o->verdicts, "verdicts", pd_verdicts_columns, take_member, &s, e);
+		status = read_rows(w, o->verdicts, PD_TABLE_VERDICTS, take_member, &s, e);
 	if (!status)
 		follow_chain(w);
 	pd_buf_release(&s.list);

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/threads.h"
 #include "base/tsv.h"
+#include "row/columns.h"
 #include "base/union.h"
 #include "url/host.h"
 #include "url/url.h"
@@ -460,7 +461,7 @@ static struct pd_aliases_counts aliases_write(struct pd_aliases *a, struct pd_bu
 	qsort_r(rows, c.hosts, sizeof *rows, by_site_then_name, a->hosts);
 	pd_buf_printf(out, "# pagededup sites 1 | by=%s first=%d similar=%g end=total\n", pd_alias_by_names[a->o.by], a->o.first,
 		      a->o.similar);
-	pd_buf_add_z(out, "#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n");
+	pd_row_names(pd_sites_columns, out);
 	for (size_t i = 0; i < c.hosts; i++) {
 		struct host *host = &a->hosts[rows[i].host];
 		pd_tsv_add(out, a->names.v[rows[i].host]);

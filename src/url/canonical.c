@@ -4,10 +4,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/sort.h"
 #include "base/fields.h"
+#include "base/sort.h"
 #include "base/hash.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "url/host.h"
 
 /* ==== parameters ==== */
@@ -108,21 +108,17 @@ static void params_know(struct pd_params *p)
 	p->known = true;
 }
 
-enum { HOST, NAME, SAME, DIFFERENT, TEXTS, VALUES, LEARNT, COLUMNS };
-static const char *const columns[] = { "host", "name", "same", "different", "texts", "values", "learnt", NULL };
-
 /* Read rows written by params_lesson_write. */
 static int params_read(struct pd_params *p, const char *path, struct pd_err *e)
 {
-	char *paths[] = { (char *)path };
-	struct pd_tsv_reader r = { .kind = "params", .columns = columns, .v1_columns = columns, .paths = paths, .n_paths = 1 };
+	struct pd_table_reader r = { .kind = PD_TABLE_PARAMS, .file = path };
 	struct pd_buf host = { 0 }, name = { 0 };
 	int status;
-	while ((status = pd_tsv_next(&r, e)) == 1) {
-		if (!pd_span_is(r.fields[LEARNT], "1"))
+	while ((status = pd_table_next(&r, e)) == 1) {
+		if (!pd_span_is(r.fields[PD_PARAMS_LEARNT], "1"))
 			continue;
-		if (pd_tsv_value(r.fields[HOST], &host) || pd_tsv_value(r.fields[NAME], &name)) {
-			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a value with an invalid escape", r.path, r.line_no);
+		if (pd_tsv_value(r.fields[PD_PARAMS_HOST], &host) || pd_tsv_value(r.fields[PD_PARAMS_NAME], &name)) {
+			status = pd_table_fail(&r, e, "a value with an invalid escape");
 			break;
 		}
 		uint64_t h = name_hash(pd_buf_span(&host), pd_buf_span(&name));
@@ -131,7 +127,7 @@ static int params_read(struct pd_params *p, const char *path, struct pd_err *e)
 	}
 	pd_buf_release(&host);
 	pd_buf_release(&name);
-	pd_tsv_release(&r);
+	pd_table_release(&r);
 	return status;
 }
 
@@ -365,10 +361,8 @@ static void params_lesson_write(struct pd_params_lesson *l, unsigned least, stru
 		order[i] = (uint32_t)i;
 	if (l->owners.n)
 		qsort_r(order, l->owners.n, sizeof *order, pd_compare_texts, l->owners.v);
-	pd_buf_add_z(out, "# pagededup params 1 |");
-	pd_buf_printf(out, " least=%u end=total\n#", least);
-	for (int i = 0; i < COLUMNS; i++)
-		pd_buf_printf(out, "%s%c", columns[i], i < COLUMNS - 1 ? '\t' : '\n');
+	pd_buf_printf(out, "# pagededup params 1 | least=%u end=total\n", least);
+	pd_row_names(pd_params_columns, out);
 	for (size_t i = 0; i < l->owners.n; i++) {
 		const struct owner *o = &owners[order[i]];
 		struct pd_span name = l->owners.v[order[i]], host;
@@ -641,31 +635,32 @@ bool pd_canonical_parse(struct pd_canonical *c, struct pd_span text, const struc
 
 /* ==== learning from rows ==== */
 
-enum { URL, DIGEST };
-
 static int read_pages(struct pd_params_lesson *l, struct pd_canonical *c, char **paths, int n_paths, struct pd_log *log,
 		      struct pd_params_counts *counts, struct pd_err *e)
 {
-	static const char *const wanted[] = { "url", "text_digest", NULL };
-	struct pd_tsv_reader t = {
-		.kind = "fp", .columns = wanted, .v1_columns = pd_fp_columns, .paths = paths, .n_paths = n_paths
-	};
+	struct pd_table_reader t = { .kind = PD_TABLE_FP,
+				     .needs = { PD_FP_URL, PD_FP_TEXT_DIGEST },
+				     .paths = paths,
+				     .n_paths = n_paths,
+				     .bad_row = pd_log_bad_row,
+				     .ctx = log };
 	struct pd_buf text = { 0 }, key = { 0 };
 	struct pd_url url = { 0 };
 	int status;
-	while ((status = pd_tsv_next(&t, e)) == 1 || status == PD_ERR_FORMAT) {
-		if (status == PD_ERR_FORMAT || pd_tsv_value(t.fields[URL], &text)) {
-			pd_log_bad_row(log, status == PD_ERR_FORMAT ? e->text : "a URL with an invalid escape");
+	while ((status = pd_table_next(&t, e)) == 1) {
+		if (pd_tsv_value(t.fields[PD_FP_URL], &text)) {
+			pd_log_bad_row(log, "a URL with an invalid escape");
 			counts->bad++;
 			continue;
 		}
 		counts->pages++;
-		if (pd_span_is(t.fields[DIGEST], "-") || !pd_canonical_parse(c, pd_buf_span(&text), NULL, &url))
+		if (pd_span_is(t.fields[PD_FP_TEXT_DIGEST], "-") || !pd_canonical_parse(c, pd_buf_span(&text), NULL, &url))
 			continue;
 		pd_canonical_make(c, &url, &key);
-		params_lesson_add(l, pd_url_host_of(&url), pd_buf_span(&key), t.fields[DIGEST]);
+		params_lesson_add(l, pd_url_host_of(&url), pd_buf_span(&key), t.fields[PD_FP_TEXT_DIGEST]);
 	}
-	pd_tsv_release(&t);
+	counts->bad += t.bad;
+	pd_table_release(&t);
 	pd_buf_release(&text);
 	pd_buf_release(&key);
 	pd_url_release(&url);

@@ -7,7 +7,7 @@
 #include "base/fields.h"
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "url/host.h"
 #include "url/url.h"
 
@@ -26,16 +26,14 @@ static uint64_t hash_of(struct pd_span name)
 	return pd_hash64(name.p, name.n);
 }
 
-static int add_owner(struct pd_owners *o, struct pd_span host, struct pd_span owner, const struct pd_tsv_reader *r,
+static int add_owner(struct pd_owners *o, struct pd_span host, struct pd_span owner, const struct pd_table_reader *r,
 		     struct pd_err *e)
 {
 	size_t before = o->hosts.n;
 	uint32_t number = pd_names_add(&o->hosts, host);
 	uint64_t hash = hash_of(owner);
 	if (number < before)
-		return o->owner[number] == hash ? PD_OK
-						: pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a second owner for %.*s", r->path,
-							  r->line_no, (int)host.n, host.p);
+		return o->owner[number] == hash ? PD_OK : pd_table_fail(r, e, "a second owner for %.*s", (int)host.n, host.p);
 	o->owner = pd_grow(o->owner, number, &o->cap, sizeof *o->owner);
 	o->owner[number] = hash;
 	o->checksum += pd_hash64_seed(host.p, host.n, hash);
@@ -44,19 +42,18 @@ static int add_owner(struct pd_owners *o, struct pd_span host, struct pd_span ow
 
 static int read_table(struct pd_owners *o, const char *path, struct pd_err *e)
 {
-	static const char *const columns[] = { "host", "site", NULL };
-	char *paths[] = { (char *)path };
-	struct pd_tsv_reader r = { .kind = "sites", .columns = columns, .v1_columns = columns, .paths = paths, .n_paths = 1 };
+	struct pd_table_reader r = { .kind = PD_TABLE_SITES, .file = path };
 	int status;
-	while ((status = pd_tsv_next(&r, e)) == 1) {
-		if (pd_tsv_value(r.fields[0], &o->host) || pd_tsv_value(r.fields[1], &o->value) || !o->host.n || !o->value.n)
-			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": a row needs a host and its owner", r.path, r.line_no);
+	while ((status = pd_table_next(&r, e)) == 1) {
+		if (pd_tsv_value(r.fields[PD_SITES_HOST], &o->host) || pd_tsv_value(r.fields[PD_SITES_SITE], &o->value) ||
+		    !o->host.n || !o->value.n)
+			status = pd_table_fail(&r, e, "a row needs a host and its owner");
 		else
 			status = add_owner(o, pd_buf_span(&o->host), pd_buf_span(&o->value), &r, e);
 		if (status)
 			break;
 	}
-	pd_tsv_release(&r);
+	pd_table_release(&r);
 	return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "tools/engine/batch_tables.h"
 #include "fuzz.h"
+#include "row/columns.h"
 
 static int take(void *ctx, size_t row, const uint64_t *key)
 {

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/parquet.h"
-#include "base/parquet_rows.h"
+#include "row/parquet.h"
 #include "fuzz.h"
 
 struct bytes {

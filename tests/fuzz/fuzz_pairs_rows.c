@@ -5,7 +5,7 @@
  * kept page; suspects are in no cluster; verdicts have all columns.
  */
 #include "base/fields.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "fuzz.h"
 #include "cluster/verdicts.h"
 
@@ -83,7 +83,7 @@ static void check_connected(const struct pd_pages *p, const struct pd_verdict *m
 static void check_rows(struct pd_group *g)
 {
 	struct pd_buf row = { 0 };
-	struct pd_span f[PD_TSV_COLUMNS_MAX], last = { 0 };
+	struct pd_span f[PD_TABLE_COLUMNS_MAX], last = { 0 };
 	struct pd_group_member m;
 	size_t n = 0, n_suspects = 0;
 	uint32_t suspect[PAGES], looks_like[PAGES], cluster = 0;
@@ -104,7 +104,7 @@ static void check_rows(struct pd_group *g)
 		pd_buf_clear(&row);
 		pd_verdicts_add(g, &m, &row);
 		HOLDS(memchr(row.p, '\n', row.n) == row.p + row.n - 1);
-		HOLDS(pd_tsv_fields(pd_span(row.p, row.n - 1), f, PD_TSV_COLUMNS_MAX) == PD_VERDICTS_COLUMNS);
+		HOLDS(pd_tsv_fields(pd_span(row.p, row.n - 1), f, PD_TABLE_COLUMNS_MAX) == PD_VERDICTS_COLUMNS);
 		for (int k = 0; k < PD_VERDICTS_COLUMNS; k++)
 			HOLDS(f[k].n > 0);
 	}

@@ -3,8 +3,7 @@
  * Send the bytes as a page through every stage, with both presets, to its row: features are in sequence in the
  * terms, the row has its columns, and the same page gives the same row.
  */
-#include "base/fields.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "fuzz.h"
 #include "run/rows.h"
 
@@ -39,13 +38,13 @@ static void check(const struct pd_topic *t)
 
 static void run(struct way *w, const struct pd_record *r, struct pd_buf *row)
 {
-	struct pd_span f[PD_TSV_COLUMNS_MAX];
+	struct pd_span f[PD_TABLE_COLUMNS_MAX];
 	if (pd_pipeline_run(&w->pipeline, r, NULL))
 		return;
 	check(&w->pipeline.topic);
 	pd_page_fp_row(&w->pipeline, NULL, row);
 	HOLDS(fuzz_utf8(pd_buf_span(row)) && memchr(row->p, '\n', row->n) == row->p + row->n - 1);
-	HOLDS(pd_tsv_fields(pd_span(row->p, row->n - 1), f, PD_TSV_COLUMNS_MAX) == PD_FP_COLUMNS);
+	HOLDS(pd_tsv_fields(pd_span(row->p, row->n - 1), f, PD_TABLE_COLUMNS_MAX) == PD_FP_COLUMNS);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

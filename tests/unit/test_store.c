@@ -8,6 +8,7 @@
 
 #include "store_dir.h"
 #include "store_model.h"
+#include "row/columns.h"
 
 struct world {
 	struct model m;

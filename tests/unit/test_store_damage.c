@@ -11,6 +11,7 @@
 
 #include "store_dir.h"
 #include "store_model.h"
+#include "row/columns.h"
 
 enum { QUESTIONS = 40 };
 

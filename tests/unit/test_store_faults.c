@@ -16,6 +16,7 @@
 
 #include "store_dir.h"
 #include "store_model.h"
+#include "row/columns.h"
 
 enum { BATCHES = 14, ROWS = 7, STATES = BATCHES * (ROWS + 2) + 2, FILES = 64 };
 

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "apply/apply.h"
+#include "base/fields.h"
 #include "base/map.h"
+#include "row/columns.h"
 #include "tools/engine/lines.h"
 
 #define BETWEEN '\x02' /* separator of the rows of one line: no value contains this byte */

@@ -10,6 +10,7 @@
 #include "index/bits.h"
 #include "index/plan.h"
 #include "match/bands.h"
+#include "row/columns.h"
 
 typedef struct pd_batch_tables_header header;
 

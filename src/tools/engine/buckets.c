@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "row/columns.h"
 #include "match/pairs.h"
 
 #define TOGETHER 65536 /* number of rows that are matched together; a bucket may have more */

@@ -20,46 +20,44 @@
 #include <stdlib.h>
 
 #include "tools/engine/lines.h"
+#include "base/fields.h"
 #include "cluster/group.h"
 #include "cluster/verdicts.h"
+#include "row/table.h"
 
 #define TOGETHER 65536 /* pairs that are clustered together; a component may have more */
 
 /* --- pairs --- */
 
 struct pair_reader {
-	struct pd_tsv_reader in;
-	uint64_t n, bad;
+	struct pd_table_reader in;
+	uint64_t n;
 };
-
-static bool has_ids(const struct pair_reader *r)
-{
-	return r->in.fields[PD_PAIRS_ID_A].n && r->in.fields[PD_PAIRS_ID_B].n;
-}
 
 /* The next pair or suspects: 1, 0 at the end, negative. */
 static int next_pair(const struct pd_engine *t, struct pair_reader *r, struct pd_err *e)
 {
 	int status;
-	r->in.kind = "pairs";
-	r->in.parts = true;
-	r->in.columns = r->in.v1_columns = pd_pairs_columns;
-	r->in.marked = PD_SUSPECT_MARK;
-	while ((status = pd_tsv_next(&r->in, e)) == PD_ERR_FORMAT || (status == 1 && !has_ids(r))) {
-		if (status == 1)
-			pd_fail(e, PD_ERR_FORMAT, "line %" PRIu64 " of standard input: a pair without two ids", r->in.line_no);
-		r->bad++;
-		pd_log_bad_row(t->log, e->text);
+	r->in.kind = PD_TABLE_PAIRS;
+	r->in.parts = r->in.suspects = true;
+	r->in.bad_row = pd_log_bad_row;
+	r->in.ctx = t->log;
+	while ((status = pd_table_next(&r->in, e)) == 1) {
+		if (r->in.fields[PD_PAIRS_ID_A].n && r->in.fields[PD_PAIRS_ID_B].n) {
+			r->n++;
+			return 1;
+		}
+		status = pd_fail(e, PD_ERR_FORMAT, "line %" PRIu64 " of standard input: a pair without two ids", r->in.line_no);
+		pd_table_stops(&r->in, &status, e);
 	}
-	r->n += status == 1;
 	return status;
 }
 
 static void end_pairs(const struct pd_engine *t, struct pair_reader *r)
 {
 	pd_engine_count(t, "PAIRS", r->n);
-	pd_engine_count(t, "BAD_ROWS", r->bad);
-	pd_tsv_release(&r->in);
+	pd_engine_count(t, "BAD_ROWS", r->in.bad);
+	pd_table_release(&r->in);
 }
 
 static void add_key_line(struct pd_buf *out, struct pd_span key, struct pd_span value)

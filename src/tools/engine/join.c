@@ -18,6 +18,8 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/fields.h"
+#include "row/columns.h"
 #include "tools/engine/buckets.h"
 #include "match/pairs.h"
 

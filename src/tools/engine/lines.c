@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/engine/lines.h"
+#include "base/fields.h"
+#include "row/columns.h"
 
 #include <inttypes.h>
 
@@ -135,11 +137,10 @@ static int name_line(const struct pd_engine_rows *r, int status, const struct pd
 int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e)
 {
 	struct pd_err why;
-	r->in.kind = "fp";
+	r->in.kind = PD_TABLE_FP;
 	r->in.parts = true;
-	r->in.columns = r->in.v1_columns = pd_fp_columns;
 	for (;;) {
-		int status = pd_tsv_next(&r->in, e);
+		int status = pd_table_next(&r->in, e);
 		int header = status == PD_ERR_FORMAT ? PD_OK : check_header(r, e);
 		if (header)
 			return header;
@@ -163,7 +164,7 @@ int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e)
 
 void pd_engine_rows_release(struct pd_engine_rows *r)
 {
-	pd_tsv_release(&r->in);
+	pd_table_release(&r->in);
 }
 
 bool pd_engine_row_is_whole(struct pd_span line)

@@ -5,9 +5,8 @@
 #ifndef PD_ENGINE_LINES_H
 #define PD_ENGINE_LINES_H
 
-#include "base/fields.h"
 #include "base/hash.h"
-#include "base/tsv.h"
+#include "row/table.h"
 #include "tools/engine/engine.h"
 #include "tools/engine/params.h"
 
@@ -48,7 +47,7 @@ struct pd_engine_row {
 struct pd_engine_rows {
 	const struct pd_engine *task;
 	const struct pd_engine_params *p; /* NULL: any row is accepted */
-	struct pd_tsv_reader in;
+	struct pd_table_reader in;
 	struct pd_engine_row row; /* the last one */
 	uint64_t n, bad;
 };

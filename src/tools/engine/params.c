@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "base/fields.h"
 #include "base/tsv.h"
 #include "match/bands.h"
 #include "match/match.h"

@@ -7,6 +7,7 @@
 
 #include "index/bits.h"
 #include "match/bands.h"
+#include "row/columns.h"
 
 static int first_bit(const struct pd_engine_tables *t, int block)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/parquet_rows.h"
+#include "row/parquet.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/column.h"
-#include "base/escape.h"
+#include "row/columns.h"
+#include "base/tsv.h"
 #include "base/fields.h"
 #include "base/parquet.h"
 #include "base/terminal.h"
@@ -23,115 +23,7 @@
 
 #define ARROW_GROUP_ROWS ((uint64_t)1 << 14) /* the reader of a pipe waits for a batch */
 
-/* --- which form --- */
-
 static const char *const form_names[] = { [PD_FORM_PARQUET] = "Parquet", [PD_FORM_ARROW] = "Arrow" };
-
-enum pd_parquet_form pd_parquet_form(const void *head, size_t n, bool *may)
-{
-	static const char parquet[] = "PAR1", file[] = "ARROW1", stream[] = "\xff\xff\xff\xff";
-	if (may)
-		*may = n < PD_FORM_HEAD;
-	if (!n)
-		return PD_FORM_OTHER;
-	bool is_parquet = !memcmp(head, parquet, n < 4 ? n : 4), is_file = !memcmp(head, file, n < 6 ? n : 6);
-	bool is_stream = !memcmp(head, stream, n < 4 ? n : 4);
-	int32_t length = 0; /* of a stream's first message, its columns */
-	if (is_stream && n >= 8)
-		memcpy(&length, (const char *)head + 4, sizeof length);
-	if (may && n < PD_FORM_HEAD)
-		*may = (is_parquet || is_file || is_stream);
-	if (n >= PD_FORM_HEAD)
-		is_stream = is_stream && length > 0 && length < 1 << 28;
-	return n < PD_FORM_HEAD	      ? PD_FORM_OTHER
-	       : is_parquet	      ? PD_FORM_PARQUET
-	       : is_file || is_stream ? PD_FORM_ARROW
-				      : PD_FORM_OTHER;
-}
-
-#ifdef PD_WITHOUT_parquet
-
-/* --- without the library --- */
-
-static int refuse(enum pd_parquet_form form, struct pd_parquet_error *e)
-{
-	e->number = 0;
-	snprintf(e->text, sizeof e->text, "it is %s, and this program was built without Apache Arrow's libraries",
-		 form_names[form]);
-	return -1;
-}
-
-int pd_parquet_open(struct pd_parquet **out, int fd, struct pd_parquet_error *e)
-{
-	*out = NULL;
-	return refuse(PD_FORM_PARQUET, e);
-}
-
-int pd_parquet_open_stream(struct pd_parquet **out, pd_parquet_take *take, void *ctx, struct pd_parquet_error *e)
-{
-	*out = NULL;
-	return refuse(PD_FORM_ARROW, e);
-}
-
-int pd_parquet_writer_open(struct pd_parquet_writer **out, enum pd_parquet_form form, const struct pd_parquet_column *v, size_t n,
-			   const char *key, const char *note, pd_parquet_write *write, void *ctx, struct pd_parquet_error *e)
-{
-	*out = NULL;
-	return refuse(form, e);
-}
-
-int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx,
-		    struct pd_parquet_error *e)
-{
-	return refuse(PD_FORM_PARQUET, e);
-}
-
-/* Nothing was opened, so these cannot be called. */
-void pd_parquet_close(struct pd_parquet *p)
-{
-}
-uint64_t pd_parquet_rows(const struct pd_parquet *p)
-{
-	return 0;
-}
-const char *pd_parquet_note(const struct pd_parquet *p, const char *key)
-{
-	return NULL;
-}
-size_t pd_parquet_columns(const struct pd_parquet *p)
-{
-	return 0;
-}
-const char *pd_parquet_name(const struct pd_parquet *p, size_t i)
-{
-	return "";
-}
-int pd_parquet_type(const struct pd_parquet *p, size_t i)
-{
-	return 0;
-}
-int pd_parquet_read(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, int threads,
-		    struct pd_parquet_error *e)
-{
-	return -1;
-}
-int pd_parquet_next(struct pd_parquet *p, struct pd_parquet_batch *out, struct pd_parquet_error *e)
-{
-	return 0;
-}
-int pd_parquet_writer_put(struct pd_parquet_writer *w, const struct pd_parquet_column *v, uint64_t rows, struct pd_parquet_error *e)
-{
-	return -1;
-}
-int pd_parquet_writer_end(struct pd_parquet_writer *w, const char *key, const char *note, struct pd_parquet_error *e)
-{
-	return -1;
-}
-void pd_parquet_writer_free(struct pd_parquet_writer *w)
-{
-}
-
-#endif
 
 /* --- text that is not UTF-8 --- */
 
@@ -576,15 +468,6 @@ static struct pd_span bytes_of(const struct pd_parquet_column *c, uint64_t row)
 			  : pd_span(data + row * (uint64_t)c->width, (size_t)c->width);
 }
 
-static void add_hex(struct pd_buf *out, struct pd_span bytes)
-{
-	static const char digits[] = "0123456789abcdef";
-	for (size_t i = 0; i < bytes.n; i++) {
-		pd_buf_add_c(out, digits[(uint8_t)bytes.p[i] >> 4]);
-		pd_buf_add_c(out, digits[bytes.p[i] & 15]);
-	}
-}
-
 static void add_field(struct pd_parquet_rows_input *in, const struct columns_input *how, const struct pd_parquet_column *c,
 		      uint64_t row)
 {
@@ -594,7 +477,7 @@ static void add_field(struct pd_parquet_rows_input *in, const struct columns_inp
 	} else if (c->type == PD_PARQUET_NUMBER || c->type == PD_PARQUET_REAL) {
 		pd_column_print_number(how->print, (const char *)c->data + row * 8, out);
 	} else if (how->hex && c->type != PD_PARQUET_TEXT) {
-		add_hex(out, bytes_of(c, row));
+		pd_hex_add_bytes(out, bytes_of(c, row));
 	} else if (how->blob) {
 		pd_tsv_add(out, bytes_of(c, row));
 	} else {

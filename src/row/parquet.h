@@ -2,11 +2,11 @@
  *
  * Rows in Parquet or Arrow's stream (docs/format-rows.md): convert lines of rows to columns and such a file to the
  * same lines, so that every stage that reads and writes lines also reads and writes columns.  The header lines and
- * the totals are metadata of the file.  The name of a column determines its type (base/column.h), which is that of
+ * the totals are metadata of the file.  The name of a column determines its type (row/columns.h), which is that of
  * the Python package's tables.  Pairs have one more column, `suspect`.
  */
-#ifndef PD_BASE_PARQUET_ROWS_H
-#define PD_BASE_PARQUET_ROWS_H
+#ifndef PD_ROW_PARQUET_H
+#define PD_ROW_PARQUET_H
 
 #include "base/err.h"
 #include "base/file.h"
