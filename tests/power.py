@@ -169,26 +169,48 @@ def tree(folder):
 
 def is_final(path):
     """Is it a file of the user, and no temporary one?"""
-    return not path.endswith('.part') and not path.endswith('.lock') and not path.startswith('d/.dedup/') and not path.startswith('s/')
+    return not path.endswith('.part') and '/.pagededup.' not in path and not path.endswith('.lock') and not path.startswith('d/.dedup/') and not path.startswith('s/')
 
 
-def plain(*command, ok=(0,)):
-    r = subprocess.run([PROGRAM, *command], cwd=GIVEN, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+def plain(*command, ok=(0,), given=b''):
+    r = subprocess.run([PROGRAM, *command], cwd=GIVEN, env=environment(), input=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if r.returncode not in ok:
         sys.exit(f'{" ".join(command)}: exit {r.returncode}: {r.stderr.decode()}')
     return r.stdout
 
 
 class Job:
-    """old: names of OUT with an old file.  begin: commands before it.  again: how to continue, and `kept`: a command that prints what
-    counts then.  after: a name and another one that is whole whenever the first is new."""
-    def __init__(self, *command, old=(), begin=(), again=None, kept=None, after=None):
+    """old: names of OUT with an old file.  begin: commands before it, or functions.  again: how to continue, and `kept`: a command that
+    prints what counts then.  after: a name and another one that is whole whenever the first is new.  check: a function of a folder with
+    a state, and of whether the command had ended.  stdin: a file of GIVEN.  removes: a name may be gone if it is not there at the end."""
+    def __init__(self, *command, old=(), begin=(), again=None, kept=None, after=None, check=None, stdin=os.devnull, removes=False):
         self.command, self.old, self.begin, self.again, self.kept, self.after = command, old, begin, again, kept, after
+        self.check, self.stdin, self.removes = check, stdin, removes
 
 
 def at(folder, command):
     return [c.replace('OUT', folder) for c in command]
 
+
+def check_new_store(folder, ended):
+    """A store that is there has its key; what is not whole is made again."""
+    store = os.path.join(folder, 's')
+    plain('store', 'info', store, ok=(0,) if ended else (0, 2))
+    plain('store', 'init', '-q', store)
+    plain('fp', '-q', f'--key={store}/key', '-o', 'keyed', 'mirror')
+    plain('store', 'add', '-q', store, 'keyed')
+    plain('store', 'verify', '-q', store)
+
+
+def put_mirror():
+    shutil.copytree(os.path.join(GIVEN, 'mirror'), os.path.join(OUT, 'm'))
+    plain('fp', '-q', '-o', 'm.rows', os.path.join(OUT, 'm'))
+    plain('match', '-q', '-o', 'm.pairs', 'm.rows')
+    plain('cluster', '-q', '-o', 'm.verdicts', 'm.pairs')
+
+
+STORE = [('store', 'init', '-q', '--no-key', 'OUT/s'), ('store', 'add', '-q', 'OUT/s', 'rows')]
+KEPT = ('store', 'export', '-q', 'OUT/s')
 
 JOBS = {
     'fp': Job('fp', '-q', 'one.warc.gz', '--left-out=OUT/left', '--stats=OUT/stats', '-o', 'OUT/new', old=['new']),
@@ -212,6 +234,26 @@ JOBS = {
     'report': Job('report', '-q', '-V', 'verdicts', '-P', 'pairs', 'one.warc.gz', '-o', 'OUT/new', old=['new']),
     'store-add': Job('store', 'add', '-q', 'OUT/s', 'keyed', begin=[('store', 'init', '-q', 'OUT/s'), ('fp', '-q', '--key=OUT/s/key', '-o', 'keyed', 'one.warc.gz', 'mirror')],
                      again=('store', 'add', '-q', 'OUT/s', 'keyed'), kept=('store', 'export', '-q', 'OUT/s')),
+    'fp-side': Job('fp', '-q', 'one.warc.gz', '--shingles=OUT/shingles', '--canonical=OUT/canonical', '-o', 'OUT/new', old=['new']),
+    'match-stats': Job('match', '-q', '--stats=OUT/stats', 'rows', '-o', 'OUT/new', old=['new']),
+    'apply-attributes': Job('apply', '-q', '-V', 'verdicts', 'one.warc.gz', 'mirror', '--attributes=OUT/a', '--stats=OUT/stats', '-o', 'OUT/d/'),
+    'apply-revisits': Job('apply', '-q', '-V', 'verdicts', '--rewrite-revisits', 'one.warc.gz', '-o', 'OUT/new', old=['new']),
+    'apply-restore': Job('apply', '-q', '--restore', 'revisits.warc.gz', '-o', 'OUT/new'),
+    'apply-restore-folder': Job('apply', '-q', '--restore', 'revisits.warc.gz', '-o', 'OUT/d/'),
+    'apply-delete': Job('apply', '-q', '-V', 'm.verdicts', '--delete', '--rows=m.rows', 'OUT/m', begin=[put_mirror], removes=True),
+    'map-apply': Job('task', 'map', '--job=apply', '--step=rewrite', '--output=OUT/d', stdin='split'),
+    'url-params': Job('url', '-q', '--learn-params', 'rows', '-o', 'OUT/new', old=['new']),
+    'boilerplate-merge': Job('boilerplate', '-q', '--merge', 'one.table', 'mirror.table', '-o', 'OUT/new', old=['new']),
+    'decontaminate': Job('decontaminate', '-q', '--against=mirror', 'one.warc.gz', 'mirror', '-o', 'OUT/new', old=['new']),
+    'idf': Job('dict', '-q', '--idf-from=one.warc.gz', '-o', 'OUT/new', old=['new']),
+    'eval': Job('eval', '-q', 'truth', '--pairs=pairs', '--format=tsv', '-o', 'OUT/new', old=['new']),
+    'eval-sweep': Job('eval', '-q', 'truth', '--sweep', 'mirror', '--shingle=1', '--weights=count', '--format=tsv', '-o', 'OUT/new', old=['new']),
+    'store-init': Job('store', 'init', '-q', 'OUT/s', check=check_new_store),
+    'store-remove': Job('store', 'remove', '-q', 'OUT/s', 'mirror/host0.example/0.html', begin=STORE, again=('store', 'remove', '-q', '--ignore-damaged', 'OUT/s', 'mirror/host0.example/0.html'), kept=KEPT),
+    'store-compact': Job('store', 'compact', '-q', 'OUT/s', begin=STORE + [('store', 'remove', '-q', 'OUT/s', 'mirror/host0.example/0.html')],
+                         again=('store', 'compact', '-q', 'OUT/s'), kept=KEPT),
+    'store-bloom': Job('store', 'add', '-q', 'OUT/s', 'exact', begin=[('store', 'init', '-q', '--no-key', '--method=exact', '--keys=bloom', '--count=1000', 'OUT/s')],
+                       again=('store', 'add', '-q', 'OUT/s', 'exact'), kept=('store', 'check', '-q', 'OUT/s', 'exact')),
     'dedup': Job('dedup', '-q', '-j1', 'one.warc.gz', 'two.warc.gz', 'mirror', '--keep-rows', '-o', 'OUT/d', again=('dedup', '-q', '-j1', 'one.warc.gz', 'two.warc.gz',
                  'mirror', '--keep-rows', '--resume', '-o', 'OUT/d')),
     'dedup-link': Job('dedup', '-q', '-j1', '--no-boilerplate', '--link', 'one.warc.gz', 'mirror', '-o', 'OUT/d', again=('dedup', '-q', '-j1', '--no-boilerplate',
@@ -232,6 +274,18 @@ def make_inputs():
     plain('fp', '-q', '-o', 'rows', 'one.warc.gz', 'two.warc.gz', 'mirror')
     plain('match', '-q', '-o', 'pairs', 'rows')
     plain('cluster', '-q', '-o', 'verdicts', 'pairs')
+    plain('fp', '-q', '--method=exact', '-o', 'exact', 'one.warc.gz', 'mirror')
+    plain('apply', '-q', '-V', 'verdicts', '--rewrite-revisits', 'one.warc.gz', '-o', 'revisits.warc.gz')
+    plain('boilerplate', '-q', 'one.warc.gz', '-o', 'one.table')
+    plain('boilerplate', '-q', 'mirror', '-o', 'mirror.table')
+    with open(os.path.join(GIVEN, 'verdicts'), 'rb') as f:
+        lines = plain('task', 'map', '--job=apply', '--step=split', given=f.read() + b'one.warc.gz\n')
+    split = plain('task', 'reduce', '--job=apply', '--step=split', given=b''.join(sorted(lines.splitlines(True))))
+    with open(os.path.join(GIVEN, 'split'), 'wb') as f:
+        f.write(split)
+    with open(os.path.join(GIVEN, 'truth'), 'w') as f:
+        f.write('url\tcontent\n')
+        f.writelines(f'http://host{i % 3}.example/{i}.html\t{i // 2}\n' for i in range(24))
     with open(os.path.join(GIVEN, 'words'), 'w') as f:
         f.writelines(f'{chr(0x4e00 + i % 3000)}{chr(0x4e01 + i // 3000)} {i % 97 + 1} n\n' for i in range(2000))
     for name, n in ('few', 20), ('urls', 3000):
@@ -246,7 +300,7 @@ def begin(job):
         with open(os.path.join(OUT, name), 'wb') as f:
             f.write(b'old\n')
     for command in job.begin:
-        plain(*at(OUT, command))
+        command() if callable(command) else plain(*at(OUT, command))
     os.sync()
 
 
@@ -274,14 +328,14 @@ def continue_from(name, job, state, want):
 def cut_job(name, job):
     begin(job)
     before = {p: c for p, c in tree(OUT).items() if is_final(p)}
-    steps, states, ended = record(at(OUT, job.command), os.devnull)
+    steps, states, ended = record(at(OUT, job.command), job.stdin if job.stdin == os.devnull else os.path.join(GIVEN, job.stdin))
     want = {p: c for p, c in tree(OUT).items() if is_final(p)}
     for state in states:
         for path, content in state.items():
             if content is not None and is_final(path) and content not in (before.get(path), want.get(path)):
                 sys.exit(f'{name}: after a power cut {path} is neither old nor whole: {len(content)} bytes')
         for path in before:
-            if path not in state:
+            if path not in state and not (job.removes and path not in want):
                 sys.exit(f'{name}: after a power cut {path} is not there, neither old nor new')
         if job.after and state.get(job.after[0]) == want[job.after[0]] and state.get(job.after[1]) != want[job.after[1]]:
             sys.exit(f'{name}: after a power cut {job.after[0]} is new, and {job.after[1]} is not')
@@ -289,6 +343,9 @@ def cut_job(name, job):
         missing = [p for p in want if state.get(p) != want[p]]
         if missing:
             sys.exit(f'{name}: it has ended, and a power cut loses {missing}')
+    for i, state in enumerate(states if job.check else []):
+        put(state, AFTER)
+        job.check(AFTER, state in ended)
     tried = sampled(states)
     if job.again:
         kept = plain(*at(OUT, job.kept)) if job.kept else want

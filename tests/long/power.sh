@@ -4,6 +4,6 @@
 . "$(dirname "$0")/../tap.sh"
 run python3 "$TOP/tests/power.py" "$P" "$B/tests/inject.so" "$demo"
 exits "power cuts" 0
-at_least "jobs" "$(grep -c 'all whole' "$tmp/out")" 20
+at_least "jobs" "$(grep -c 'all whole' "$tmp/out")" 40
 sed 's/^/# /' "$tmp/out"
 tap_done
