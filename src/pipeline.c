@@ -187,6 +187,9 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	struct pd_sign_options sign = o->sign, print;
 	sign.secret = t->keyed ? &t->secret : NULL;
 	print = sign;
+	sign.of_run = !t->keyed && o->method_secret;
+	if (sign.of_run)
+		sign.secret = o->method_secret;
 	if (!t->fingerprints)
 		print.min_terms = INT_MAX; /* no page has this many terms: they are only counted */
 	int status = pd_signer_fingerprint(&p->signer, &print, e);
@@ -208,7 +211,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 	p->subject_finder.folder = p->folder;
 	p->views = t->methods.n ? pd_sign_views_new(&t->sign) : NULL;
 	pd_sketcher_init(&p->sketcher, &o->sketch);
-	p->sketcher.secret = sign.secret;
+	p->sketcher.secret = print.secret;
 	return PD_OK;
 }
 

@@ -26,20 +26,21 @@
 
 /* All settings that affect a page's row. */
 struct pd_options {
-	size_t max_page;		    /* larger pages are cut to this number of bytes */
-	const char *status, *content_types; /* accepted pages, see pd_page_options */
-	const char *dict;		    /* a compiled dictionary; NULL: the built-in one */
-	const char *stopwords;		    /* "none", "builtin", or a file with a list */
-	int segment;			    /* enum pd_segment_method */
-	const char *userwords;		    /* a file of words in addition to the dictionary; NULL: none */
-	const char *synonyms;		    /* a file of synonyms, for methods that replace them; NULL: none */
-	const char *idf;		    /* a file of idf values, for methods that weigh words; NULL: the dictionary's */
-	const char *key;		    /* a file with the secret of all compared hashes; NULL: anyone can compute them */
-	const char *boilerplate;	    /* a table of repeated lines of sites; NULL: none */
-	bool links;			    /* collect all links of a page, even if no method uses them */
-	const char *ranks;		    /* a file of `link --rank`, for the column quality; NULL: none */
-	const char *adverts;		    /* a file of hosts of advertisements (link/links.h); NULL: the built-in list */
-	bool match_stubs;		    /* sign redirects, error pages and the like as other pages */
+	size_t max_page;		       /* larger pages are cut to this number of bytes */
+	const char *status, *content_types;    /* accepted pages, see pd_page_options */
+	const char *dict;		       /* a compiled dictionary; NULL: the built-in one */
+	const char *stopwords;		       /* "none", "builtin", or a file with a list */
+	int segment;			       /* enum pd_segment_method */
+	const char *userwords;		       /* a file of words in addition to the dictionary; NULL: none */
+	const char *synonyms;		       /* a file of synonyms, for methods that replace them; NULL: none */
+	const char *idf;		       /* a file of idf values, for methods that weigh words; NULL: the dictionary's */
+	const char *key;		       /* a file with the secret of all compared hashes; NULL: anyone can compute them */
+	const struct pd_secret *method_secret; /* without `key`: of the hashes of methods, in no header; NULL: none; the caller's */
+	const char *boilerplate;	       /* a table of repeated lines of sites; NULL: none */
+	bool links;			       /* collect all links of a page, even if no method uses them */
+	const char *ranks;		       /* a file of `link --rank`, for the column quality; NULL: none */
+	const char *adverts;		       /* a file of hosts of advertisements (link/links.h); NULL: the built-in list */
+	bool match_stubs;		       /* sign redirects, error pages and the like as other pages */
 	struct pd_html_options html;
 	struct pd_topic_options topic;
 	struct pd_sign_options sign;

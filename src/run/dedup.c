@@ -200,6 +200,12 @@ static int take_folder(struct run *r)
 			       "another run of dedup is writing to %s: wait until it has ended, or name another folder", r->folder);
 }
 
+/* Methods compare hashes with the secret of the run, unless their rows are compared with rows of other runs. */
+static bool methods_are_keyed(const struct pd_dedup_options *o)
+{
+	return o->walk.page.methods.n && !o->walk.page.key && !o->n_against && !o->keep_rows;
+}
+
 /* Pages are compared by hashes that depend on a random secret of the run, so that no author of a page can compute a
  * page that looks like another.  The secret is in a separate file, which only the owner can read and which is
  * removed when the run has ended; the journal remains, and others may read it. */
@@ -242,8 +248,9 @@ static int enter(struct run *r)
 	if (status)
 		return status;
 	/* The identity of a run: the program, its tables, and all given options. */
-	pd_buf_printf(&options, "program=%s %s %s learn_boilerplate=%s %s", PD_VERSION, pd_buf_z(&tables.must),
-		      pd_buf_z(&tables.recorded), r->o->walk.learn ? "yes" : "no", r->o->given);
+	pd_buf_printf(&options, "program=%s %s %s learn_boilerplate=%s%s %s", PD_VERSION, pd_buf_z(&tables.must),
+		      pd_buf_z(&tables.recorded), r->o->walk.learn ? "yes" : "no",
+		      methods_are_keyed(r->o) ? " method_secret=run" : "", r->o->given);
 	pd_tables_release(&tables);
 	status = pd_apply_make_folders(journal, NULL, r->err);
 	if (!status)
@@ -270,6 +277,7 @@ static int make_rows(struct run *r, struct pd_units *u, size_t unit)
 	walk.output = of_unit(r, unit, "fp");
 	walk.shingles = of_unit(r, unit, "shingles");
 	walk.shingles_secret = &r->secret;
+	walk.page.method_secret = methods_are_keyed(r->o) ? &r->secret : NULL;
 	walk.left_out = of_unit(r, unit, "left-out");
 	walk.canonical = canonical ? of_unit(r, unit, "canonical") : NULL;
 	walk.files_from = NULL;

@@ -39,7 +39,7 @@ static bool exact_wants_body(const double *value)
 
 static int exact_open(void **state, const struct pd_method_open *with, struct pd_err *e)
 {
-	if (with->fingerprint->secret && with->value[HASH] >= HASH_RABIN64)
+	if (with->fingerprint->secret && !with->fingerprint->of_run && with->value[HASH] >= HASH_RABIN64)
 		return pd_fail(e, PD_ERR_USAGE, "--key: the hash rabin takes no key; use --method=exact:hash=xxh3");
 	struct exact *x = pd_zalloc(sizeof *x);
 	x->secret = with->fingerprint->secret;

@@ -50,6 +50,7 @@ struct pd_sign_options {
 	bool features[PD_FEATURE_COUNT];       /* features that are signed */
 	int min_terms;			       /* with fewer kept terms in signed features there is no fingerprint */
 	const struct pd_secret *secret;	       /* key of all compared hashes; NULL: anyone can compute them */
+	bool of_run; /* the secret is one of the run, not of the user: methods without keyed hashes ignore it */
 };
 
 /* --- methods and their parameters --- */

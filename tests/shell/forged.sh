@@ -27,6 +27,27 @@ for i in 1 2 3; do
 done
 is "the same for any secret" "$(cd out1 && sha1sum report.html stats.json verdicts.tsv)" "$(cd out2 && sha1sum report.html stats.json verdicts.tsv)"
 
+# --- methods without a fingerprint ---
+# vsm compares the words by their hashes.  --keep-rows writes rows for other runs, which are not keyed.
+run "$P" dedup -q --method=vsm --keep-rows pages -o vsm-rows
+is "vsm takes the page for the other by its public hashes" "$(ls vsm-rows/pages | wc -l)" 1
+run "$P" dedup -q --method=vsm pages -o vsm
+is "vsm: both are kept by the hashes of the run" "$(ls vsm/pages)" "$(ls pages)"
+for method in exact exact:hash=rabin64 segments overlap vsm punctuation links semantic simhash,exact,overlap; do
+	"$P" dedup -q --method=$method --keep-rows "$demo" -o public 2>/dev/null
+	"$P" dedup -q --method=$method "$demo" -o secret 2>/dev/null
+	same "$method: the same verdicts for any secret and without one" secret/verdicts.tsv public/verdicts.tsv
+	at_least "$method: there are verdicts" "$(rows secret/verdicts.tsv | wc -l)" 5
+	rm -rf public secret
+done
+# A run that is resumed makes no rows for others of rows with its secret.
+run "$P" dedup -q --method=exact pages --left-out=/dev/full -o resumed
+exits "a run that cannot end" 2
+run "$P" dedup -q --method=exact --keep-rows --resume pages -o resumed
+exits "--keep-rows cannot be added to it" 2
+run "$P" dedup -q --method=exact --resume pages -o resumed
+exits "without --keep-rows it ends" 0
+
 # --- the digest of a text that is another ---
 # Short pages have no fingerprint: they are paired by the digests of their texts, which are changed here in the rows.
 printf '{"url": "http://%s.example/", "text": "%s"}\n' a 'one two three' b 'four five six' c 'one two three' >short.jsonl
