@@ -104,7 +104,7 @@ static int open_next(struct pd_reader *r, struct pd_err *e)
 			if (!r->n_wanted && !error)
 				continue;
 		}
-		pd_read_source_how(&r->source, &r->file);
+		r->source.found = r->file.found;
 		if (!error && pd_read_source_open(&r->source, r->file.path, r->file.label) < 0)
 			error = errno;
 		if (!error) {

@@ -9,65 +9,41 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/map.h"
+#include "base/parquet.h"
 #include "read/dump.h"
 #include "read/files.h"
 #include "read/record.h"
 
-/* Lines that are JSON objects, plain or compressed -> a record for each line, with the place of the line's start.  A
- * line that cannot be parsed is damage; reading continues at the next one. */
+/* State of each format; the formats are described in their files. */
 
 enum { PD_JSONL_URL, PD_JSONL_TEXT, PD_JSONL_HTML, PD_JSONL_ID, PD_JSONL_TIME, PD_JSONL_FIELDS };
 
-struct pd_read_jsonl {
-	struct pd_read_member *m;
-	size_t max_block, max_line;
-	bool (*wants)(void *ctx, struct pd_read_place place); /* as of pd_read_dump */
-	void *wants_ctx;
+struct pd_read_jsonl { /* jsonl.c */
+	size_t max_line;
 	struct pd_json_member fields[PD_JSONL_FIELDS];
 	struct pd_buf line;	    /* a line that spans the window's edge */
 	bool over;		    /* it is longer than max_line */
-	struct pd_read_place place; /* of the last record, or of the damage */
-	const char *reason;
-	uint64_t useful, lines; /* records with text or HTML; all records */
-	struct pd_buf names;	/* for the first record without: its members, and possible fields */
+	struct pd_read_place place; /* of the last record */
+	uint64_t useful, lines;	    /* records with text or HTML; all records */
+	struct pd_buf names;	    /* for the first record without: its members, and possible fields */
 };
-
-/* A tar archive of pages (ustar, pax, GNU, v7), plain or compressed -> a record for each regular file; its url is the
- * member's path.  Links, folders and devices are skipped.
- *
- * An archive to which files were added may have a path twice: then later ones are distinguished by the position of
- * their header, PATH!OFFSET.  For this, 16 bytes are remembered for each name; no other memory grows with the
- * archive. */
 
 struct archive;
 
-struct pd_read_tar {
-	struct pd_read_member *m;
-	size_t max_block;
-	bool (*wants)(void *ctx, const char *name); /* only files of these names get their block; NULL: all do */
-	void *wants_ctx;
+struct pd_read_tar { /* tar.c */
 	struct archive *archive;
 	size_t given;	     /* bytes of the window in use by libarchive */
 	const char *stopped; /* why the data ended early */
 	bool lost;	     /* searching for the next header */
 	bool done;
-	struct pd_map names;	    /* hashes of the names so far */
-	struct pd_buf name;	    /* of the last record: its path, or PATH!OFFSET */
-	uint64_t begin, end;	    /* of the last file, including its header; `end` is known at the next call */
-	bool ended;		    /* `end` is known */
-	struct pd_read_place place; /* of the damage */
-	struct pd_buf reason;
+	struct pd_map names; /* hashes of the names so far */
+	uint64_t begin, end; /* of the last file, including its header; `end` is known at the next call */
+	bool ended;	     /* `end` is known */
 };
-
-/* A zip archive -> the records of every file in it.  Each file is a separate input: a dump is read as outside an
- * archive, anything else is a page, as in tar.  A WACZ is such an archive: its dumps are in archive/, and its list of
- * pages is skipped.  In a file the archive's directory is used; from a pipe members are read in their order.
- *
- * A name that occurs twice gets the number of the member: PATH!NUMBER. */
 
 struct pd_read_source;
 
-struct pd_read_zip {
+struct pd_read_zip { /* zip.c */
 	struct pd_read_input *in;
 	struct archive *archive;
 	struct pd_read_source *part; /* reads a file of the archive; made on demand */
@@ -82,11 +58,6 @@ struct pd_read_zip {
 	bool done;
 };
 
-/* Parquet, or an Arrow file or stream -> a record for each row, with the data of its columns; the place is the row's
- * number, from 0.  The columns have the names of the members of JSONL; `fetch_time`, `content_digest` and
- * `content_type` are read too.  HTML in a binary column may have any charset, in a text column it is UTF-8.  Parquet
- * from a pipe is copied to a temporary file first. */
-
 enum {
 	PD_PARQUET_URL,
 	PD_PARQUET_PAGE_TEXT,
@@ -100,7 +71,7 @@ enum {
 
 struct pd_parquet_batch;
 
-struct pd_read_parquet {
+struct pd_read_parquet { /* columns.c */
 	struct pd_parquet *file;
 	FILE *spool;			/* data from a pipe */
 	struct pd_parquet_batch *batch; /* the current batch */
@@ -108,16 +79,7 @@ struct pd_read_parquet {
 	int field[PD_PARQUET_FIELDS];	/* number of the column in a batch; -1: there is none */
 	bool html_text;			/* the HTML is in a text column */
 	uint64_t size;			/* bytes of the file; 0: they are counted while reading */
-	struct pd_buf reason;
 };
-
-/* Pages on disk in a mirror made by wget or HTTrack: FOLDER/HOST/PATH, with wget also FOLDER/http/HOST/PATH.  A path as
- * typed, or the path of a file in an archive -> its URL. */
-
-/* Append "http://HOST/PATH".  The host is the first folder in the path with the name of a host: labels separated by
- * dots, of which the last is a top-level domain; an IPv4 address; either with a port, or localhost with a port.  Return
- * false if there is none. */
-bool pd_read_mirror_url(struct pd_span path, struct pd_buf *url);
 
 enum pd_read_source_kind {
 	PD_SOURCE_DUMP, /* WARC, ARC */
@@ -176,8 +138,6 @@ void pd_read_sink_tell_whole(struct pd_read_sink *sink, const char *file, const 
  * written, but read; 0: neither; negative: it cannot be opened or read, see errno. */
 int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *reason);
 
-/* Set how the next file was found. */
-void pd_read_source_how(struct pd_read_source *s, const struct pd_read_file *f);
 void pd_read_source_init(struct pd_read_source *s, const struct pd_reader_options *o, struct pd_read_sink *sink);
 void pd_read_source_release(struct pd_read_source *s);
 /* `path` NULL: standard input.  0, or PD_ERR_SYSTEM with errno set. */
@@ -190,5 +150,61 @@ int pd_read_source_next(struct pd_read_source *s, struct pd_record *out);
  * tar.end is the end. */
 void pd_read_source_extent(const struct pd_read_source *s, struct pd_read_extent *out);
 void pd_read_source_close(struct pd_read_source *s);
+
+/* --- for the formats --- */
+
+enum { PD_READ_HEAD = 8192 }; /* bytes by which an input is recognised */
+
+void pd_read_source_set_id(const struct pd_read_source *s, struct pd_read_place place, struct pd_buf *out);
+/* Set the URL of a file: its path, or the URL that the path of a mirror gives. */
+void pd_read_source_set_url(struct pd_read_source *s, const char *path, struct pd_record *out);
+/* Return whether the record at a place needs its block. */
+bool pd_read_source_wants(struct pd_read_source *s, struct pd_read_place place);
+/* Report damage, unless reading failed. */
+void pd_read_source_damage(struct pd_read_source *s, struct pd_read_place place, const char *reason);
+/* Open a file of an archive, whose bytes `pull` gives. */
+void pd_read_source_open_pull(struct pd_read_source *s, size_t (*pull)(void *ctx, char *to, size_t n), void *ctx, const char *label,
+			      const char *path);
+
+/* An unsupported packed dump must not be skipped like a page of another type: it is reported, and true is returned, if
+ * it was typed, or if it is named like a dump.  Other such files in folders (downloads) are simply not pages. */
+bool pd_read_source_refuse(struct pd_read_source *s);
+
+/* `open`: the input was recognised as this kind.  `next` returns 1 and a record; 0: the end; PD_ERR_INPUT: damage that
+ * was reported; the caller may continue. */
+void pd_read_jsonl_init(struct pd_read_jsonl *j, const struct pd_read_jsonl_fields *f, size_t max_block);
+void pd_read_jsonl_release(struct pd_read_jsonl *j);
+/* Return whether it is JSONL: one of its first lines is an object with one of the fields, or two of them are any
+ * objects.  `head`: the first bytes of the member. */
+bool pd_read_jsonl_recognise(struct pd_read_source *s, struct pd_span head);
+void pd_read_jsonl_open(struct pd_read_source *s);
+int pd_read_jsonl_next(struct pd_read_source *s, struct pd_record *out);
+
+/* Return whether it is a tar header: its checksum is computed with spaces in the checksum field, in octal; some programs
+ * used signed characters. */
+bool pd_read_is_tar(struct pd_span head);
+void pd_read_tar_open(struct pd_read_source *s);
+void pd_read_tar_close(struct pd_read_tar *t);
+int pd_read_tar_next(struct pd_read_source *s, struct pd_record *out);
+/* Return the path of an entry.  Names are bytes; only names that a pax header has in UTF-8 must be requested in UTF-8. */
+struct archive_entry;
+const char *pd_read_entry_path(struct archive_entry *entry);
+
+/* Return whether it has the signature of the first member, or of an empty archive. */
+bool pd_read_is_zip(struct pd_span head);
+void pd_read_zip_open(struct pd_read_source *s);
+void pd_read_zip_close(struct pd_read_zip *z);
+void pd_read_zip_release(struct pd_read_zip *z);
+int pd_read_zip_next(struct pd_read_source *s, struct pd_record *out);
+
+/* `from`: the first row to return. */
+void pd_read_parquet_open(struct pd_read_source *s, enum pd_parquet_form form, uint64_t from);
+void pd_read_parquet_close(struct pd_read_parquet *p);
+int pd_read_parquet_next(struct pd_read_source *s, struct pd_record *out);
+
+/* Append "http://HOST/PATH".  The host is the first folder in the path with the name of a host: labels separated by
+ * dots, of which the last is a top-level domain; an IPv4 address; either with a port, or localhost with a port.  Return
+ * false if there is none. */
+bool pd_read_mirror_url(struct pd_span path, struct pd_buf *url);
 
 #endif

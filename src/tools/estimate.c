@@ -275,7 +275,7 @@ static void close_file(struct sampler *s)
 static int open_sampled(struct sampler *s, struct pd_err *e)
 {
 	const struct sample_file *f = &s->files[s->at];
-	pd_read_source_how(&s->source, &(struct pd_read_file){ .found = f->found });
+	s->source.found = f->found;
 	if (pd_read_source_open(&s->source, f->path, f->label) < 0)
 		return refuse_file(s, "cannot open", e);
 	s->open = true;
