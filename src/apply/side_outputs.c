@@ -281,7 +281,7 @@ static void add_surt_key(struct pd_apply_surt *s, struct pd_span url, struct pd_
 }
 
 /* A key is one word of a line, for any host and scheme. */
-void pd_apply_surt(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out)
+static void apply_surt(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out)
 {
 	const struct pd_buf *key = &s->key;
 	pd_buf_clear(&s->key);
@@ -294,7 +294,7 @@ void pd_apply_surt(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *o
 	}
 }
 
-void pd_apply_surt_release(struct pd_apply_surt *s)
+static void apply_surt_release(struct pd_apply_surt *s)
 {
 	pd_buf_release(&s->host);
 	pd_buf_release(&s->path);
@@ -322,7 +322,7 @@ int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e)
 {
 	pd_read_source_release(&x->source);
 	pd_record_release(&x->record);
-	pd_apply_surt_release(&x->surt);
+	apply_surt_release(&x->surt);
 	pd_json_free(x->json);
 	pd_buf_release(&x->line);
 	pd_buf_release(&x->value);
@@ -439,7 +439,7 @@ static int write_entry(struct pd_apply_cdxj *x, const struct cdxj_entry *c, cons
 		       struct pd_err *e)
 {
 	pd_buf_clear(&x->line);
-	pd_apply_surt(&x->surt, pd_buf_span(&x->record.url), &x->line);
+	apply_surt(&x->surt, pd_buf_span(&x->record.url), &x->line);
 	pd_buf_add_c(&x->line, ' ');
 	add_stamp(pd_buf_span(&x->record.fetch_time), &x->line);
 	pd_buf_add_c(&x->line, ' ');

@@ -35,9 +35,6 @@ struct pd_apply_surt {
 	size_t cap_parts;
 };
 
-void pd_apply_surt(struct pd_apply_surt *s, struct pd_span url, struct pd_buf *out);
-void pd_apply_surt_release(struct pd_apply_surt *s);
-
 struct pd_apply_cdxj {
 	struct pd_outfile out;
 	struct pd_read_source source;

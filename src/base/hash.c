@@ -348,7 +348,8 @@ struct pd_rabin {
 	struct pd_key table[256]; /* byte * x^bits mod P */
 };
 
-const struct pd_key *pd_rabin_polynomial(int bits)
+/* The polynomial of this width without its leading term. */
+static const struct pd_key *rabin_polynomial(int bits)
 {
 	return bits == 64 ? &polynomial_64 : bits == 128 ? &polynomial_128 : &polynomial_256;
 }
@@ -363,7 +364,7 @@ struct pd_rabin *pd_rabin_new(int bits)
 {
 	struct pd_rabin *r = pd_zalloc(sizeof *r);
 	r->words = bits / 64;
-	r->low = *pd_rabin_polynomial(bits);
+	r->low = *rabin_polynomial(bits);
 	struct pd_key power = r->low; /* x^(bits + i) mod P */
 	for (int i = 0; i < 8; i++) {
 		for (int byte = 0; byte < 256; byte++)

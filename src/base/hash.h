@@ -133,8 +133,6 @@ struct pd_rabin; /* tables for one width, read only once made */
 
 struct pd_rabin *pd_rabin_new(int bits);
 void pd_rabin_free(struct pd_rabin *r);
-/* The polynomial of this width without its leading term. */
-const struct pd_key *pd_rabin_polynomial(int bits);
 void pd_rabin(const struct pd_rabin *r, struct pd_span s, struct pd_key *out);
 
 /* Bloom filters (B. H. Bloom, 1970): their size, the positions of a key's bits, and the bits, which the caller keeps:

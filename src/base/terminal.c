@@ -47,7 +47,10 @@ static void print_line(FILE *to, struct pd_span line, const char *style)
 		fputs("\033[0m", to);
 }
 
-void pd_terminal_add(struct pd_buf *out, struct pd_span text)
+/* Make text safe for a terminal: characters that act instead of being shown (pd_utf8_acts, except newlines and
+ * tabs), and bytes that are not UTF-8, become \xHH.  So a file name or a page cannot move the cursor or reverse
+ * text. */
+static void terminal_add(struct pd_buf *out, struct pd_span text)
 {
 	size_t plain = 0, i = 0;
 	while (i < text.n) {
@@ -85,7 +88,7 @@ void pd_print(FILE *to, struct pd_span text, const struct pd_paint *rules, enum 
 {
 	struct pd_buf shown = { 0 };
 	if (isatty(fileno(to))) {
-		pd_terminal_add(&shown, text);
+		terminal_add(&shown, text);
 		text = pd_buf_span(&shown);
 	}
 	print(to, text, rules, color);
@@ -117,7 +120,7 @@ __attribute__((format(printf, 2, 0))) static void say(struct pd_log *l, const ch
 {
 	struct pd_buf text = { 0 }, shown = { 0 };
 	pd_buf_vprintf(&text, fmt, args);
-	pd_terminal_add(&shown, pd_buf_span(&text));
+	terminal_add(&shown, pd_buf_span(&text));
 	flockfile(l->to);
 	wipe(l);
 	fputs("pagededup", l->to);

@@ -38,11 +38,6 @@ struct pd_paint {
  * none. */
 void pd_print(FILE *to, struct pd_span text, const struct pd_paint *rules, enum pd_color color);
 
-/* Make text safe for a terminal: characters that act instead of being shown (pd_utf8_acts, except newlines and
- * tabs), and bytes that are not UTF-8, become \xHH.  So a file name or a page cannot move the cursor or reverse
- * text. */
-void pd_terminal_add(struct pd_buf *out, struct pd_span text);
-
 /* Report misuse if `to` is a terminal: "WHAT is binary …".  Every writer of binary data calls this before the first
  * byte. */
 int pd_refuse_terminal(FILE *to, const char *what, struct pd_err *e);

@@ -43,8 +43,6 @@ struct pd_read_warc_header {
  * folds. */
 bool pd_read_warc_field(struct pd_span *rest, struct pd_span *name, struct pd_span *value);
 void pd_read_warc_parse(struct pd_span header, struct pd_read_warc_header *out);
-/* Fill in kind, url, time, digest, address and type of the record. */
-void pd_read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *out);
 
 struct pd_read_place {
 	uint64_t offset;

@@ -405,7 +405,7 @@ struct work {
 	unsigned *flags;
 };
 
-struct pd_read_coder *pd_read_coder_new(size_t max_page)
+static struct pd_read_coder *read_coder_new(size_t max_page)
 {
 	struct pd_read_coder *c = pd_zalloc(sizeof *c);
 	c->max_page = max_page;
@@ -413,7 +413,7 @@ struct pd_read_coder *pd_read_coder_new(size_t max_page)
 	return c;
 }
 
-void pd_read_coder_free(struct pd_read_coder *c)
+static void read_coder_free(struct pd_read_coder *c)
 {
 	if (!c)
 		return;
@@ -556,13 +556,16 @@ static int undo_all(struct work *w, struct pd_read_http_codings list, struct lay
 	return PD_OK;
 }
 
-int pd_read_coder_transfer(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags)
+/* Decode transfer codings, then content codings.  *body becomes a view into the coder's buffers, valid until the next
+ * call of the same function; PD_PAGE_… flags are added to *flags, and PD_PAGE_CUT in it means that the body was already
+ * cut.  PD_ERR_INPUT: the body cannot be decoded. */
+static int read_coder_transfer(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags)
 {
 	struct work w = { c, body, flags };
 	return undo_all(&w, list, &c->transfer, true);
 }
 
-int pd_read_coder_content(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags)
+static int read_coder_content(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags)
 {
 	struct work w = { c, body, flags };
 	return undo_all(&w, list, &c->content, false);
@@ -682,7 +685,7 @@ struct pd_page_opener *pd_page_opener_new(const struct pd_page_options *o)
 	p->max_page = o->max_page;
 	if (accept_init(&p->accept, o, NULL) < 0)
 		accept_init(&p->accept, &(struct pd_page_options){ 0 }, NULL);
-	p->coder = pd_read_coder_new(o->max_page);
+	p->coder = read_coder_new(o->max_page);
 	return p;
 }
 
@@ -691,7 +694,7 @@ void pd_page_opener_free(struct pd_page_opener *o)
 	if (!o)
 		return;
 	accept_release(&o->accept);
-	pd_read_coder_free(o->coder);
+	read_coder_free(o->coder);
 	free(o);
 }
 
@@ -844,10 +847,10 @@ static void compare_length(const struct pd_record *in, const struct pd_read_http
 /* Decode transfer and content codings. */
 static enum pd_skip decode(struct pd_page_opener *o, const struct pd_read_http *h, struct pd_page *page, const char **reason)
 {
-	int r = pd_read_coder_transfer(o->coder, h->transfer, &page->body, &page->flags);
+	int r = read_coder_transfer(o->coder, h->transfer, &page->body, &page->flags);
 	page->payload = page->body;
 	if (r == PD_OK)
-		r = pd_read_coder_content(o->coder, h->content, &page->body, &page->flags);
+		r = read_coder_content(o->coder, h->content, &page->body, &page->flags);
 	if (r == PD_OK)
 		return PD_SKIP_NONE;
 	*reason = coder_reason(o->coder);
@@ -920,7 +923,7 @@ bool pd_page_record_digest(struct pd_page_opener *o, const struct pd_record *in,
 	else if (!page.digest.n)
 		open_other(in, &page);
 	if ((skip != PD_SKIP_NONE && skip != PD_SKIP_STATUS) ||
-	    (!page.digest.n && pd_read_coder_transfer(o->coder, h.transfer, &page.body, &page.flags) != PD_OK))
+	    (!page.digest.n && read_coder_transfer(o->coder, h.transfer, &page.body, &page.flags) != PD_OK))
 		return false;
 	page.payload = page.body;
 	pd_page_digest(&page, out);

@@ -97,12 +97,4 @@ enum pd_page_flag {
 
 struct pd_read_coder;
 
-struct pd_read_coder *pd_read_coder_new(size_t max_page);
-void pd_read_coder_free(struct pd_read_coder *c);
-/* Decode transfer codings, then content codings.  *body becomes a view into the coder's buffers, valid until the next
- * call of the same function; PD_PAGE_… flags are added to *flags, and PD_PAGE_CUT in it means that the body was already
- * cut.  PD_ERR_INPUT: the body cannot be decoded. */
-int pd_read_coder_transfer(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags);
-int pd_read_coder_content(struct pd_read_coder *c, struct pd_read_http_codings list, struct pd_span *body, unsigned *flags);
-
 #endif

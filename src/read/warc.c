@@ -143,7 +143,8 @@ static enum pd_record_kind kind(struct pd_span type, struct pd_span content_type
 	return pd_span_ieq(type, "conversion") ? PD_RECORD_TEXT : PD_RECORD_OTHER;
 }
 
-void pd_read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *out)
+/* Fill in kind, url, time, digest, address and type of the record. */
+static void read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *out)
 {
 	pd_record_clear(out);
 	set_field(&out->url, bare_uri(h->uri));
@@ -196,7 +197,7 @@ static const char *parse_warc(struct pd_span header, struct pd_record *out)
 {
 	struct pd_read_warc_header h;
 	pd_read_warc_parse(header, &h);
-	pd_read_warc_fill(&h, out);
+	read_warc_fill(&h, out);
 	if (!pd_span_trim(h.type).n)
 		return "WARC header without WARC-Type";
 	if (!h.content_length.p)

@@ -18,12 +18,12 @@ struct pd_idf_counter {
 	uint32_t pages;
 };
 
-struct pd_idf_counter *pd_idf_counter_new(void)
+static struct pd_idf_counter *idf_counter_new(void)
 {
 	return pd_zalloc(sizeof(struct pd_idf_counter));
 }
 
-void pd_idf_counter_free(struct pd_idf_counter *c)
+static void idf_counter_free(struct pd_idf_counter *c)
 {
 	if (!c)
 		return;
@@ -32,7 +32,8 @@ void pd_idf_counter_free(struct pd_idf_counter *c)
 	free(c);
 }
 
-void pd_idf_counter_page(struct pd_idf_counter *c, struct pd_span terms)
+/* Count a page: its terms separated by spaces, with repeats.  A page without terms is ignored. */
+static void idf_counter_page(struct pd_idf_counter *c, struct pd_span terms)
 {
 	struct pd_span term;
 	if (!terms.n || c->pages == UINT32_MAX)
@@ -61,7 +62,9 @@ static int name_order(const void *x, const void *y, void *names)
 	return pd_span_cmp(n->v[*(const uint32_t *)x], n->v[*(const uint32_t *)y]);
 }
 
-size_t pd_idf_counter_print(const struct pd_idf_counter *c, struct pd_buf *out)
+/* Print lines "word idf" in bytewise order, idf = ln((pages + 1) / pages with the word), which is never 0; return their
+ * number. */
+static size_t idf_counter_print(const struct pd_idf_counter *c, struct pd_buf *out)
 {
 	uint32_t *order = pd_alloc((c->words.n + 1) * sizeof *order);
 	for (size_t i = 0; i < c->words.n; i++)
@@ -86,22 +89,22 @@ static void page_words(struct pd_pipeline *p, struct pd_json *j, const struct pd
 
 static void count_words(void *ctx, struct pd_span words)
 {
-	pd_idf_counter_page(ctx, words);
+	idf_counter_page(ctx, words);
 }
 
 static void write_idf(void *ctx, FILE *out)
 {
 	struct pd_buf lines = { 0 };
-	pd_idf_counter_print(ctx, &lines);
+	idf_counter_print(ctx, &lines);
 	fwrite(lines.p, 1, lines.n, out);
 	pd_buf_release(&lines);
 }
 
 int pd_walk_idf(const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)
 {
-	struct pd_idf_counter *counter = pd_idf_counter_new();
+	struct pd_idf_counter *counter = idf_counter_new();
 	struct pd_walker walker = { .row = page_words, .take = count_words, .end = write_idf, .ctx = counter };
 	int status = pd_walk(&walker, o, inputs, n_inputs, log, e);
-	pd_idf_counter_free(counter);
+	idf_counter_free(counter);
 	return status;
 }

@@ -14,13 +14,6 @@ int pd_walk_idf(const struct pd_walk_options *o, char **inputs, int n_inputs, st
 /* Number of pages with each word. */
 struct pd_idf_counter;
 
-struct pd_idf_counter *pd_idf_counter_new(void);
-void pd_idf_counter_free(struct pd_idf_counter *c);
-/* Count a page: its terms separated by spaces, with repeats.  A page without terms is ignored. */
-void pd_idf_counter_page(struct pd_idf_counter *c, struct pd_span terms);
 uint64_t pd_idf_counter_pages(const struct pd_idf_counter *c);
-/* Print lines "word idf" in bytewise order, idf = ln((pages + 1) / pages with the word), which is never 0; return their
- * number. */
-size_t pd_idf_counter_print(const struct pd_idf_counter *c, struct pd_buf *out);
 
 #endif

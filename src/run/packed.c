@@ -181,7 +181,9 @@ static void pack_meta(const struct pd_meta *m, struct pd_buf *out)
 		put_span(out, all[i]);
 }
 
-void pd_blocks_pack(const struct pd_blocks *b, bool links, struct pd_buf *out)
+/* `links`: pack links too; their addresses would be a fifth of all bytes, so they are omitted if they are not
+ * needed. */
+static void blocks_pack(const struct pd_blocks *b, bool links, struct pd_buf *out)
 {
 	put_span(out, pd_buf_span(&b->text));
 	pack_runs(b, links, out);
@@ -319,7 +321,8 @@ static bool refers_well(const struct pd_blocks *b)
 	return !bad;
 }
 
-bool pd_blocks_unpack(struct pd_packed *p, struct pd_blocks *out)
+/* The spans in `out` are borrowed from the bytes, which must outlive it.  Return false if they are damaged. */
+static bool blocks_unpack(struct pd_packed *p, struct pd_blocks *out)
 {
 	pd_blocks_clear(out);
 	pd_buf_set(&out->text, next_span(p));
@@ -352,7 +355,7 @@ static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)
 	put_number(out, p->text.charset->id);
 	put_number(out, p->text.how);
 	put_number(out, p->text.replaced);
-	pd_blocks_pack(&p->blocks, p->link_finder != NULL, out);
+	blocks_pack(&p->blocks, p->link_finder != NULL, out);
 	put_span(out, pd_buf_span(&p->known));
 }
 
@@ -391,7 +394,7 @@ static bool unpack_plain(struct pd_span bytes, struct pd_pipeline *p)
 	p->text.charset = pd_charset_by_id((enum pd_charset_id)next_number(&in));
 	p->text.how = (enum pd_charset_how)next_number(&in);
 	p->text.replaced = next_number(&in);
-	bool whole = pd_blocks_unpack(&in, &p->blocks) && p->text.charset;
+	bool whole = blocks_unpack(&in, &p->blocks) && p->text.charset;
 	pd_buf_set(&p->known, next_span(&in));
 	return whole && !in.bad && in.at == in.end && pd_topic_recall(p->finder, &p->blocks, pd_buf_span(&p->known));
 }

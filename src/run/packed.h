@@ -26,10 +26,4 @@ struct pd_packed {
 	bool bad;
 };
 
-/* `links`: pack links too; their addresses would be a fifth of all bytes, so they are omitted if they are not
- * needed. */
-void pd_blocks_pack(const struct pd_blocks *b, bool links, struct pd_buf *out);
-/* The spans in `out` are borrowed from the bytes, which must outlive it.  Return false if they are damaged. */
-bool pd_blocks_unpack(struct pd_packed *p, struct pd_blocks *out);
-
 #endif

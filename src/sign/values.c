@@ -145,7 +145,8 @@ static double dot(const struct pd_value *a, const struct pd_value *b)
 	return sum;
 }
 
-double pd_value_sim(const struct pd_value *a, const struct pd_value *b)
+/* SIM = sum of (a - b)^2 / (sum of a^2 + sum of b^2), aligned by item: 0 for equal weights, 1 without common items. */
+static double value_sim(const struct pd_value *a, const struct pd_value *b)
 {
 	double all = a->norm * a->norm + b->norm * b->norm, sim = all > 0 ? (all - 2 * dot(a, b)) / all : 0;
 	return sim < 0 ? 0 : sim;
@@ -178,7 +179,7 @@ void pd_value_compare(enum pd_sign_kind kind, const struct pd_sign_rule *rule, c
 		out->similarity = out->match;
 		break;
 	case PD_SIGN_KEYWORDS:
-		out->similarity = 1 - pd_value_sim(a, b);
+		out->similarity = 1 - value_sim(a, b);
 		out->match = !memcmp(a->key[k], b->key[k], sizeof a->key[k]) && 1 - out->similarity < rule->sigma;
 		break;
 	case PD_SIGN_SET:

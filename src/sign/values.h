@@ -46,7 +46,5 @@ void pd_value_compare(enum pd_sign_kind kind, const struct pd_sign_rule *rule, c
 		      struct pd_likeness *out);
 /* Return the number of items that two sets must share if the smaller one has n; 0: it cannot match. */
 size_t pd_value_needed(const struct pd_sign_rule *rule, size_t n);
-/* SIM = sum of (a - b)^2 / (sum of a^2 + sum of b^2), aligned by item: 0 for equal weights, 1 without common items. */
-double pd_value_sim(const struct pd_value *a, const struct pd_value *b);
 
 #endif

@@ -23,7 +23,8 @@ static uint32_t length_check(uint64_t file, uint64_t at, uint32_t length)
 	return (uint32_t)pd_hash64_seed(&length, 4, ~seed(file, at));
 }
 
-void pd_store_log_head(uint64_t file, struct pd_buf *out)
+/* Bytes of an empty log, appended. */
+static void store_log_head(uint64_t file, struct pd_buf *out)
 {
 	size_t at = out->n;
 	pd_buf_add(out, PD_STORE_LOG_MAGIC, 8);
@@ -129,7 +130,8 @@ static bool take_body(const struct pd_store_log_reader *r, struct pd_span body, 
 	return out->kind == PD_STORE_LOG_REMOVE && body.n - REMOVE_HEAD == out->n_removed * UINT64_C(8);
 }
 
-int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record *out, struct pd_err *e)
+/* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset; the first reads the head, too. */
+static int store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record *out, struct pd_err *e)
 {
 	int status = r->at ? PD_OK : read_head(r, e);
 	if (status)
@@ -448,8 +450,9 @@ static int check_tombstones(const struct pd_store_tombstones *t, uint64_t file, 
 	return PD_OK;
 }
 
-int pd_store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_io_map map, uint64_t file, const char *name,
-			     struct pd_err *e)
+/* Take over the map; check all of it. */
+static int store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_io_map map, uint64_t file, const char *name,
+				 struct pd_err *e)
 {
 	*t = (struct pd_store_tombstones){ .map = map };
 	int status = check_tombstones(t, file, name, e);
@@ -469,7 +472,7 @@ void pd_store_tombstones_release(struct pd_store_tombstones *t)
 	*t = (struct pd_store_tombstones){ 0 };
 }
 
-void pd_store_tombstones_add(struct pd_store_tombstones *t, uint64_t number)
+static void store_tombstones_add(struct pd_store_tombstones *t, uint64_t number)
 {
 	if (!pd_store_tombstones_has(t, number))
 		pd_map_add(&t->fresh, number);
@@ -504,7 +507,7 @@ int pd_store_tombstones_load(struct pd_store_tombstones *t, const struct pd_stor
 	pd_store_io_name(io, "gone", file, name, &path);
 	int status = pd_store_io_map(io, name, &map, e);
 	if (!status)
-		status = pd_store_tombstones_open(t, map, file, path.p, e);
+		status = store_tombstones_open(t, map, file, path.p, e);
 	pd_buf_release(&path);
 	return status;
 }
@@ -547,7 +550,7 @@ static void add_tombstones(struct pd_store_log *l, const void *removed, size_t n
 {
 	for (size_t i = 0; i < n_removed; i++) {
 		uint64_t number = pd_store_get64((const char *)removed + i * 8);
-		pd_store_tombstones_add(&l->tombstones, number);
+		store_tombstones_add(&l->tombstones, number);
 		pd_store_recent_drop(&l->recent, number);
 	}
 }
@@ -557,7 +560,7 @@ static int read_records(struct pd_store_log *l, struct pd_store_log_reader *r, u
 	struct pd_store_log_record record;
 	uint64_t last = 0;
 	int more;
-	while ((more = pd_store_log_next(r, &record, e)) > 0) {
+	while ((more = store_log_next(r, &record, e)) > 0) {
 		bool adds = record.kind == PD_STORE_LOG_ADD;
 		if (adds && (record.number <= last || l->recent.n >= UINT32_MAX / 2))
 			return fail_log(r, r->at, "pages are out of order", e);
@@ -600,7 +603,7 @@ int pd_store_log_begin(struct pd_store_log *l, uint64_t number, struct pd_err *e
 	pd_store_recent_release(&l->recent);
 	pd_store_recent_init(&l->recent, l->bits, l->k);
 	pd_store_io_name(l->io, "log", number, name, NULL);
-	pd_store_log_head(number, &head);
+	store_log_head(number, &head);
 	pd_store_io_close(&l->file);
 	l->number = number;
 	int status = pd_store_io_create(l->io, name, &l->file, e);

@@ -53,12 +53,6 @@ struct pd_store_log_reader {
 	bool torn;   /* an incomplete record follows */
 };
 
-/* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset; the first reads the head, too. */
-int pd_store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record *out, struct pd_err *e);
-
-/* Bytes of an empty log, appended. */
-void pd_store_log_head(uint64_t file, struct pd_buf *out);
-
 /* --- pages in memory --- */
 
 struct pd_store_recent_bucket {
@@ -146,9 +140,6 @@ struct pd_store_tombstones {
 	struct pd_map fresh;
 };
 
-/* Take over the map; check all of it. */
-int pd_store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_io_map map, uint64_t file, const char *name,
-			     struct pd_err *e);
 void pd_store_tombstones_release(struct pd_store_tombstones *t);
 /* The tombstones of the mapped file gone-N; file 0: none. */
 int pd_store_tombstones_load(struct pd_store_tombstones *t, const struct pd_store_io *io, uint64_t file, struct pd_err *e);
@@ -156,7 +147,6 @@ int pd_store_tombstones_load(struct pd_store_tombstones *t, const struct pd_stor
  * error nothing changes. */
 int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_io *io, uint64_t file, const uint64_t *numbers,
 				size_t n, struct pd_err *e);
-void pd_store_tombstones_add(struct pd_store_tombstones *t, uint64_t number);
 /* All of them, ascending, once; the caller frees. */
 uint64_t *pd_store_tombstones_all(const struct pd_store_tombstones *t, size_t *n);
 

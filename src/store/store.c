@@ -26,7 +26,7 @@ static void print_or_dash(struct pd_buf *out, const char *key, const char *value
 	pd_buf_printf(out, "%s %s\n", key, *value ? value : "-");
 }
 
-void pd_store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *out)
+static void store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *out)
 {
 	pd_buf_clear(out);
 	pd_buf_printf(out, "%s%d\nbits %d\nk %d\nalone %d\n", first_words, PD_STORE_VERSION, m->bits, m->k, m->k_unknown);
@@ -311,7 +311,7 @@ static int load_manifest(struct pd_store_manifest *m, const struct pd_store_io *
 static int save_manifest(const struct pd_store_manifest *m, struct pd_store_io *io, struct pd_err *e)
 {
 	struct pd_buf text = { 0 };
-	pd_store_manifest_print(m, &text);
+	store_manifest_print(m, &text);
 	int status = pd_store_io_write(io, "manifest.new", text.p, text.n, e);
 	if (!status)
 		status = pd_store_io_rename(io, "manifest.new", "manifest", e);

@@ -50,7 +50,6 @@ struct pd_store_manifest {
 	uint64_t check; /* of the text that was read; never the same twice, since file numbers are not used again */
 };
 
-void pd_store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *out);
 /* PD_ERR_FORMAT damaged, with the offset; PD_ERR_VERSION newer than this program.  `name` is for messages. */
 int pd_store_manifest_parse(struct pd_store_manifest *m, struct pd_span text, const char *name, struct pd_err *e);
 void pd_store_manifest_release(struct pd_store_manifest *m);

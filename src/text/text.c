@@ -93,7 +93,8 @@ static size_t multibyte_run(const unsigned char *p, size_t n)
 	return i;
 }
 
-size_t pd_text_utf8_clean(struct pd_span in, bool *multibyte)
+/* Return the number of bytes at the start of `in` that are clean UTF-8; *multibyte: one of them is not ASCII. */
+static size_t text_utf8_clean(struct pd_span in, bool *multibyte)
 {
 	const unsigned char *p = (const unsigned char *)in.p;
 	size_t i = 0;
@@ -120,11 +121,12 @@ static bool is_utf8_cut_at_end(struct pd_span in, size_t clean)
 	return left < 4 && p[0] >= 0xC2 && p[0] <= 0xF4 && classify_sequence(p, left) == -(int)left;
 }
 
-void pd_text_utf8_repair(struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally)
+/* Append clean UTF-8; each maximal subpart of an invalid sequence becomes one U+FFFD (Unicode, table 3-8; WHATWG). */
+static void text_utf8_repair(struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	bool multibyte;
 	for (size_t i = 0; i < in.n;) {
-		size_t k = pd_text_utf8_clean(pd_span(in.p + i, in.n - i), &multibyte);
+		size_t k = text_utf8_clean(pd_span(in.p + i, in.n - i), &multibyte);
 		pd_buf_add(out, in.p + i, k);
 		i += k;
 		if (i < in.n) {
@@ -196,7 +198,8 @@ static uint32_t utf16_next(const unsigned char *p, size_t left, bool big_endian,
 	return 0xFFFD;
 }
 
-void pd_text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out, struct pd_text_tally *tally)
+/* Append as UTF-8; an unpaired surrogate and an odd last byte each become U+FFFD. */
+static void text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	const unsigned char *p = (const unsigned char *)in.p;
 	size_t left = in.n;
@@ -542,7 +545,8 @@ static int by_label(const void *key, const void *row)
 	return pd_span_cmp(*k, pd_span_z(((const struct label *)row)->label));
 }
 
-const struct pd_charset *pd_charset_by_label(struct pd_span label)
+/* Return the charset of a label (white space trimmed, case ignored), or NULL if browsers do not know it. */
+static const struct pd_charset *charset_by_label(struct pd_span label)
 {
 	char low[24]; /* the longest label has 19 bytes */
 	label = pd_span_trim(label);
@@ -626,7 +630,7 @@ static const struct pd_charset *sniff_xml(struct pd_span body)
 	const char *end = memchr(body.p, '>', body.n);
 	if (!end)
 		return NULL;
-	const struct pd_charset *c = pd_charset_by_label(encoding_value(pd_span(body.p, (size_t)(end - body.p))));
+	const struct pd_charset *c = charset_by_label(encoding_value(pd_span(body.p, (size_t)(end - body.p))));
 	/* The declaration cannot be true: it was read as ASCII. */
 	if (c && (c->id == PD_UTF_16LE || c->id == PD_UTF_16BE))
 		return pd_charset_by_id(PD_UTF_8);
@@ -754,7 +758,7 @@ static const struct pd_charset *from_content(struct pd_span s)
 			v = quoted(&v, &closed);
 		else
 			v = take_until(&v, ends_label);
-		return closed ? pd_charset_by_label(v) : NULL;
+		return closed ? charset_by_label(v) : NULL;
 	}
 	return NULL;
 }
@@ -782,7 +786,7 @@ static const struct pd_charset *meta_element(struct pd_span *s)
 				m.declared = m.need_pragma = true;
 			}
 		} else if (pd_span_ieq(a.name, "charset") && is_first(&m.seen_charset)) {
-			m.charset = pd_charset_by_label(a.value);
+			m.charset = charset_by_label(a.value);
 			m.declared = true;
 			m.need_pragma = false;
 		}
@@ -876,7 +880,7 @@ static const struct pd_charset *label_order(const char *name)
 		return pd_charset_by_id(PD_EUC_KR);
 	if (!strcmp(name, "MAC-CYRILLIC"))
 		return pd_charset_by_id(PD_X_MAC_CYRILLIC);
-	const struct pd_charset *c = pd_charset_by_label(pd_span_z(name));
+	const struct pd_charset *c = charset_by_label(pd_span_z(name));
 	return c && c->id != PD_REPLACEMENT ? c : NULL;
 }
 
@@ -1001,9 +1005,9 @@ static bool convert(const struct pd_charset *c, struct pd_span in, struct pd_buf
 	*tally = (struct pd_text_tally){ 0 };
 	switch ((enum pd_charset_kind)c->kind) {
 	case PD_CHARSET_KIND_NONE: return false;
-	case PD_CHARSET_KIND_UTF_8: pd_text_utf8_repair(in, out, tally); return true;
+	case PD_CHARSET_KIND_UTF_8: text_utf8_repair(in, out, tally); return true;
 	case PD_CHARSET_KIND_UTF_16LE:
-	case PD_CHARSET_KIND_UTF_16BE: pd_text_utf16_decode(in, c->kind == PD_CHARSET_KIND_UTF_16BE, out, tally); return true;
+	case PD_CHARSET_KIND_UTF_16BE: text_utf16_decode(in, c->kind == PD_CHARSET_KIND_UTF_16BE, out, tally); return true;
 	default: pd_text_legacy_decode(c, in, out, tally); return true;
 	}
 }
@@ -1038,7 +1042,7 @@ static bool declared(const struct pd_page *in, struct attempt *a)
 	struct pd_span label = pd_span_trim(in->charset);
 	if (label.n > 1 && (label.p[0] == '"' || label.p[0] == '\'') && label.p[label.n - 1] == label.p[0])
 		label = pd_span(label.p + 1, label.n - 2);
-	a->charset = pd_charset_by_label(label);
+	a->charset = charset_by_label(label);
 	if (usable(a->charset))
 		return true;
 	if (in->type != PD_PAGE_HTML)
@@ -1184,7 +1188,7 @@ void pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct 
 	body = pd_span(body.p + mark, body.n - mark);
 	if (named && decode_utf16_mark(d, body, out, &a))
 		return;
-	size_t clean = pd_text_utf8_clean(body, &multibyte);
+	size_t clean = text_utf8_clean(body, &multibyte);
 	if (clean == body.n && (named ? a.charset->kind == PD_CHARSET_KIND_UTF_8 : multibyte || !detect_plain(body)))
 		finish_as_is(out, body, named ? a.how : multibyte ? PD_CHARSET_DETECTED : PD_CHARSET_DEFAULT);
 	else if (!named || !decode_declared(d, body, clean, multibyte, out, &a))

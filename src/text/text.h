@@ -43,8 +43,6 @@ struct pd_charset {
 };
 
 const struct pd_charset *pd_charset_by_id(enum pd_charset_id id);
-/* Return the charset of a label (white space trimmed, case ignored), or NULL if browsers do not know it. */
-const struct pd_charset *pd_charset_by_label(struct pd_span label);
 
 enum pd_charset_how {
 	PD_CHARSET_BOM,
@@ -89,13 +87,6 @@ struct pd_text_tally {
 	uint64_t odd; /* C1 controls and private-use characters from legacy charsets, which real pages do not
 			 * contain */
 };
-
-/* Return the number of bytes at the start of `in` that are clean UTF-8; *multibyte: one of them is not ASCII. */
-size_t pd_text_utf8_clean(struct pd_span in, bool *multibyte);
-/* Append clean UTF-8; each maximal subpart of an invalid sequence becomes one U+FFFD (Unicode, table 3-8; WHATWG). */
-void pd_text_utf8_repair(struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally);
-/* Append as UTF-8; an unpaired surrogate and an odd last byte each become U+FFFD. */
-void pd_text_utf16_decode(struct pd_span in, bool big_endian, struct pd_buf *out, struct pd_text_tally *tally);
 
 /* Decode a legacy charset, with tables of ready-made UTF-8 (tables/charsets.h).  This is faster than iconv on markup, takes
  * linear time even if every byte is invalid, and has the errors of the WHATWG Encoding Standard: an invalid byte, or a

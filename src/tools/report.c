@@ -143,7 +143,8 @@ static void name_kept(struct pd_report_sums *s)
 	s->sampled_now = false;
 }
 
-size_t pd_report_sums_sampled(const struct pd_report_sums *s, const struct pd_report_sampled **out)
+/* Pick `want` of the sampled pages, one for each distance in turn, nearest first.  Return their number. */
+static size_t report_sums_sampled(const struct pd_report_sums *s, const struct pd_report_sampled **out)
 {
 	size_t take[PD_BITS_MAX + 2] = { 0 }, n = 0, before;
 	do {
@@ -508,7 +509,8 @@ static int read_answers(struct pd_report_sums *s, struct pd_table_reader *in, co
 	return status;
 }
 
-int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e)
+/* The caller sets `seed` and `want`. */
+static int report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e)
 {
 	struct pd_table_reader in = {
 		.kind = PD_TABLE_VERDICTS, .answers = true, .file = o->path, .bad_row = o->bad_row, .ctx = o->ctx
@@ -527,7 +529,7 @@ static void release_cluster(struct pd_report_cluster *c)
 	pd_buf_release(&c->reason);
 }
 
-void pd_report_sums_release(struct pd_report_sums *s)
+static void report_sums_release(struct pd_report_sums *s)
 {
 	for (size_t i = 0; i < PD_BITS_MAX + 2; i++) {
 		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++)
@@ -623,7 +625,7 @@ static void close_reach(struct pd_report_reach *r, struct reach_pages *p, const 
 	join_all(p, r);
 }
 
-int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_reading *o, struct pd_err *e)
+static int report_reach_read(struct pd_report_reach *r, const struct pd_report_reading *o, struct pd_err *e)
 {
 	struct pd_table_reader in = { .kind = PD_TABLE_PAIRS, .file = o->path, .bad_row = o->bad_row, .ctx = o->ctx };
 	struct reach_pages p = { 0 };
@@ -712,7 +714,7 @@ static void best_first(struct pd_report_sweep *s)
 		}
 }
 
-int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_reading *o, struct pd_err *e)
+static int report_sweep_read(struct pd_report_sweep *s, const struct pd_report_reading *o, struct pd_err *e)
 {
 	struct pd_table_reader in = { .kind = PD_TABLE_SWEEP, .file = o->path, .bad_row = o->bad_row, .ctx = o->ctx };
 	int status;
@@ -728,7 +730,7 @@ int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_readi
 	return status;
 }
 
-void pd_report_sweep_release(struct pd_report_sweep *s)
+static void report_sweep_release(struct pd_report_sweep *s)
 {
 	for (int i = 0; i < s->n; i++)
 		free(s->v[i]);
@@ -837,7 +839,8 @@ static void add_setting(const struct pd_report_setting *v, int i, int k, struct 
 		pd_buf_add_z(out, "–</td></tr>\n");
 }
 
-void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf *out)
+/* `k`: the threshold of the verdicts; -1: unknown. */
+static void report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf *out)
 {
 	struct sweep_scale c = scale_of(s);
 	pd_buf_add_z(out, "<h2>Other settings</h2>\n");
@@ -906,11 +909,11 @@ static int read_inputs(struct report *r)
 	struct pd_report_reading sweep = { o->sweep, NULL, pd_log_bad_row, r->log };
 	r->sums.seed = (uint64_t)o->seed;
 	r->sums.want = (size_t)o->sample;
-	int status = pd_report_sums_read(&r->sums, &verdicts, &r->err);
+	int status = report_sums_read(&r->sums, &verdicts, &r->err);
 	if (!status && o->pairs)
-		status = pd_report_reach_read(&r->reach, &pairs, &r->err);
+		status = report_reach_read(&r->reach, &pairs, &r->err);
 	if (!status && o->sweep)
-		status = pd_report_sweep_read(&r->sweep, &sweep, &r->err);
+		status = report_sweep_read(&r->sweep, &sweep, &r->err);
 	return status;
 }
 
@@ -1335,7 +1338,7 @@ static void add_numbers(const struct facts *f, struct pd_buf *out)
 			     "<h2>Distances of pairs</h2>\n<p>No pairs were given: <code>--pairs</code> shows them by distance, "
 			     "and what another k would change.</p>\n");
 	if (f->sweep)
-		pd_report_sweep_page(f->sweep, threshold_of(f), out);
+		report_sweep_page(f->sweep, threshold_of(f), out);
 	add_sizes(f->sums, out);
 	write_hosts(f->sums, out);
 	add_largest(f->sums, out);
@@ -1497,7 +1500,7 @@ static int write_suspects(struct report *r)
 static int write_pairs(struct report *r)
 {
 	const struct pd_report_sampled *sampled[PD_REPORT_SAMPLE_MAX];
-	size_t n = pd_report_sums_sampled(&r->sums, sampled);
+	size_t n = report_sums_sampled(&r->sums, sampled);
 	int status = PD_OK;
 	if (!r->o->with_texts)
 		add_no_pairs("No dumps were given.  With dumps, this section compares some removed pages with the pages kept.",
@@ -1560,8 +1563,8 @@ int pd_report_write(const struct pd_report_options *o, struct pd_log *log, struc
 	*e = r.err;
 	*out = (struct pd_report_result){ r.sums.clusters, r.sums.removed, r.sums.suspects,
 					  r.sums.bad || r.reach.bad || r.sweep.bad || r.failed };
-	pd_report_sums_release(&r.sums);
-	pd_report_sweep_release(&r.sweep);
+	report_sums_release(&r.sums);
+	report_sweep_release(&r.sweep);
 	pd_apply_removals_free(r.removals);
 	if (r.copy)
 		fclose(r.copy);

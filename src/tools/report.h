@@ -113,12 +113,6 @@ struct pd_report_reading {
 	void *ctx;
 };
 
-/* The caller sets `seed` and `want`. */
-int pd_report_sums_read(struct pd_report_sums *s, const struct pd_report_reading *o, struct pd_err *e);
-void pd_report_sums_release(struct pd_report_sums *s);
-/* Pick `want` of the sampled pages, one for each distance in turn, nearest first.  Return their number. */
-size_t pd_report_sums_sampled(const struct pd_report_sums *s, const struct pd_report_sampled **out);
-
 /* Rows of pairs -> the number of pairs at each distance, and the number of pages that each further bit of k removes:
  * pages minus chains of pages, if pairs up to that distance count.  `cluster --linkage=connected` removes exactly
  * these, star linkage at most these.  Memory: 24 bytes per page, 12 per pair. */
@@ -131,8 +125,6 @@ struct pd_report_reach {
 	uint64_t removed[PD_BITS_MAX + 2]; /* pages removed by this distance, but not by smaller
 								 * ones */
 };
-
-int pd_report_reach_read(struct pd_report_reach *r, const struct pd_report_reading *o, struct pd_err *e);
 
 /* Rows of `eval --sweep --format=tsv` -> a curve of F1 over k for each setting, drawn in the page, and a table with the
  * same numbers. */
@@ -152,11 +144,6 @@ struct pd_report_sweep {
 	int n;
 	uint64_t bad, cut;
 };
-
-int pd_report_sweep_read(struct pd_report_sweep *s, const struct pd_report_reading *o, struct pd_err *e);
-void pd_report_sweep_release(struct pd_report_sweep *s);
-/* `k`: the threshold of the verdicts; -1: unknown. */
-void pd_report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_buf *out);
 
 /* --- the labelling page (label_page.c) ---
  *

@@ -4,7 +4,7 @@
  * of balanced elements.
  */
 #include "fuzz.h"
-#include "text/text.h"
+#include "text/text.c" /* for its functions that are not exported */
 #include "../unit/html_events.h"
 
 static void check(struct pd_span page)
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct pd_buf page = { 0 };
 	struct pd_text_tally tally = { 0 };
-	pd_text_utf8_repair(fuzz_span(data, n), &page, &tally);
+	text_utf8_repair(fuzz_span(data, n), &page, &tally);
 	check(pd_buf_span(&page));
 	tag_soup(fuzz_span(data, n), &page);
 	check(pd_buf_span(&page));

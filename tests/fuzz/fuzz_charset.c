@@ -4,14 +4,14 @@
  * and decoding it again does not change it.
  */
 #include "fuzz.h"
-#include "text/text.h"
+#include "text/text.c" /* for its functions that are not exported */
 
 static void decode(struct pd_text_decoder *d, const struct pd_page *page, struct pd_text *out)
 {
 	bool multibyte;
 	pd_text_decode(d, page, out);
 	HOLDS(fuzz_utf8(out->utf8));
-	HOLDS(pd_text_utf8_clean(out->utf8, &multibyte) == out->utf8.n);
+	HOLDS(text_utf8_clean(out->utf8, &multibyte) == out->utf8.n);
 	HOLDS(out->charset && out->charset->name && pd_charset_how_name(out->how));
 	HOLDS(out->utf8.n <= 3 * page->body.n + 4);
 }

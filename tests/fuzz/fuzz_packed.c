@@ -5,7 +5,7 @@
  * offsets are inside it.
  */
 #include "fuzz.h"
-#include "run/packed.h"
+#include "run/packed.c" /* for its functions that are not exported */
 #include "page/blocks.h"
 #include "topic/site.h"
 #include "topic/topic.h"
@@ -52,10 +52,10 @@ static void there_and_back(struct pd_span page)
 	struct pd_topic x = { 0 }, y = { 0 };
 	struct pd_buf packed = { 0 }, again = { 0 };
 	pd_html_parse(html, page, false, &a);
-	pd_blocks_pack(&a, true, &packed);
+	blocks_pack(&a, true, &packed);
 	struct pd_packed in = { packed.p, packed.p + packed.n, false };
-	HOLDS(pd_blocks_unpack(&in, &b) && in.at == in.end);
-	pd_blocks_pack(&b, true, &again);
+	HOLDS(blocks_unpack(&in, &b) && in.at == in.end);
+	blocks_pack(&b, true, &again);
 	HOLDS(pd_span_eq(pd_buf_span(&packed), pd_buf_span(&again)));
 	pd_topic_find(finder, &a, NULL, &x);
 	pd_topic_find(finder, &b, NULL, &y);
@@ -73,13 +73,13 @@ static void as_packed(struct pd_span bytes)
 {
 	struct pd_blocks b = { 0 };
 	struct pd_packed in = { bytes.p, bytes.n ? bytes.p + bytes.n : bytes.p, false };
-	if (pd_blocks_unpack(&in, &b)) {
+	if (blocks_unpack(&in, &b)) {
 		struct pd_buf text = { 0 };
 		for (size_t i = 0; i < b.n_runs; i++)
 			fuzz_sum(pd_run_text(&b, &b.runs[i]));
 		for (uint32_t i = 0; i < b.n_boxes; i++)
 			HOLDS(b.boxes[i].parent == PD_BOX_NONE ? i == 0 : b.boxes[i].parent < i);
-		pd_blocks_pack(&b, true, &text);
+		blocks_pack(&b, true, &text);
 		pd_buf_release(&text);
 	}
 	pd_blocks_release(&b);

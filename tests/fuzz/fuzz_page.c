@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 #include "page/blocks.h"
-#include "text/text.h"
+#include "text/text.c" /* for its functions that are not exported */
 
 static void check_boxes(const struct pd_blocks *b)
 {
@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		o.keep_xhtml = true;
 		hx = pd_html_new(&o);
 	}
-	pd_text_utf8_repair(fuzz_span(data, n), &clean, &tally);
+	text_utf8_repair(fuzz_span(data, n), &clean, &tally);
 	pd_html_parse(h, pd_buf_span(&clean), true, &b);
 	check(&b, false);
 	pd_html_parse(h, pd_buf_span(&clean), false, &b);

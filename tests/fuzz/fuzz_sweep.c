@@ -3,7 +3,7 @@
  * Read any bytes as a table of settings: the values read are sound, and the drawn values are finite.
  */
 #include "fuzz.h"
-#include "tools/report.h"
+#include "tools/report.c" /* for its functions that are not exported */
 
 static void bad_row(void *ctx, const char *why)
 {
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct pd_report_sweep s = { .n = 0 };
 	struct pd_buf out = { 0 };
 	struct pd_err e;
-	if (pd_report_sweep_read(&s, &o, &e) == PD_OK) {
+	if (report_sweep_read(&s, &o, &e) == PD_OK) {
 		HOLDS(s.bad == bad);
 		for (int i = 0; i < s.n; i++) {
 			HOLDS(s.v[i]->n_k > 0 && s.v[i]->best < s.v[i]->n_k);
@@ -26,10 +26,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 				HOLDS(s.v[i]->f1[k] >= 0 && s.v[i]->f1[k] <= 1);
 			HOLDS(!i || s.v[i - 1]->f1[s.v[i - 1]->best] >= s.v[i]->f1[s.v[i]->best]);
 		}
-		pd_report_sweep_page(&s, 3, &out);
+		report_sweep_page(&s, 3, &out);
 		HOLDS(fuzz_utf8(pd_buf_span(&out)) || !fuzz_utf8(fuzz_span(data, n)));
 	}
-	pd_report_sweep_release(&s);
+	report_sweep_release(&s);
 	pd_buf_release(&out);
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
-#include "read/page.h"
+#include "read/page.c" /* for its functions that are not exported */
 #include "read/reader.h"
 
 enum { ALL = 1 << 28 };
@@ -38,8 +38,7 @@ static void print_response(struct pd_read_coder *coder, struct pd_span block)
 	}
 	struct pd_span body = h.body;
 	print_digest(body);
-	if (pd_read_coder_transfer(coder, h.transfer, &body, &flags) == 0 &&
-	    pd_read_coder_content(coder, h.content, &body, &flags) == 0)
+	if (read_coder_transfer(coder, h.transfer, &body, &flags) == 0 && read_coder_content(coder, h.content, &body, &flags) == 0)
 		print_digest(body);
 	else
 		printf("\t-");
@@ -65,7 +64,7 @@ int main(int argc, char **argv)
 	struct pd_record r = { 0 };
 	struct pd_reader *reader;
 	struct pd_err e;
-	struct pd_read_coder *coder = pd_read_coder_new(ALL);
+	struct pd_read_coder *coder = read_coder_new(ALL);
 	int status = argc == 2 ? 0 : 2;
 	struct pd_reader_options o = { .inputs = argv + 1, .n_inputs = 1, .max_block = ALL, .damage = on_damage };
 	if (!status && pd_reader_open(&reader, &o, &e) == 0) {
@@ -73,7 +72,7 @@ int main(int argc, char **argv)
 			print_record(coder, &r, strlen(argv[1]));
 		pd_reader_free(reader);
 	}
-	pd_read_coder_free(coder);
+	read_coder_free(coder);
 	pd_record_release(&r);
 	return status ? 2 : 0;
 }

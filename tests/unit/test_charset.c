@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "text/text.h"
+#include "text/text.c" /* for its functions that are not exported */
 
 static FILE *open_labels(void)
 {
@@ -22,7 +22,7 @@ static FILE *open_labels(void)
 
 static void expect(const char *label, const char *name)
 {
-	const struct pd_charset *c = pd_charset_by_label(pd_span_z(label));
+	const struct pd_charset *c = charset_by_label(pd_span_z(label));
 	ck_assert_msg(c != NULL, "'%s' is unknown", label);
 	ck_assert_msg(!strcmp(c->name, name), "'%s' means %s, not %s", label, c->name, name);
 }
@@ -40,7 +40,7 @@ START_TEST(every_label)
 		for (char *p = loud; *p; p++)
 			*p = (char)toupper((unsigned char)*p);
 		expect(loud, name);
-		seen[pd_charset_by_label(pd_span_z(label))->id] = true;
+		seen[charset_by_label(pd_span_z(label))->id] = true;
 		n++;
 	}
 	fclose(f);
@@ -59,7 +59,7 @@ static const char *const unknown[] = {
 
 START_TEST(no_label)
 {
-	ck_assert_msg(!pd_charset_by_label(pd_span_z(unknown[_i])), "'%s' is known", unknown[_i]);
+	ck_assert_msg(!charset_by_label(pd_span_z(unknown[_i])), "'%s' is known", unknown[_i]);
 }
 END_TEST
 
@@ -120,7 +120,7 @@ static const struct sample samples[] = {
 	{ "x-user-defined", "6180bfc0ff", "a\357\236\200\357\236\277\357\237\200\357\237\277", 0 },
 };
 
-static const struct sample errors[] = {
+static const struct sample error_samples[] = {
 	{ "utf-8", "41ff42", "A\357\277\275B", 1 },
 	{ "utf-8", "e4bd41", "\357\277\275A", 1 },
 	{ "utf-8", "e4bda0e4bd", "你\357\277\275", 1 },
@@ -190,9 +190,9 @@ static void from_hex(const char *hex, struct pd_buf *out)
 static void decode(const struct pd_charset *c, struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	if (c->kind == PD_CHARSET_KIND_UTF_8) {
-		pd_text_utf8_repair(in, out, tally);
+		text_utf8_repair(in, out, tally);
 	} else if (c->kind == PD_CHARSET_KIND_UTF_16LE || c->kind == PD_CHARSET_KIND_UTF_16BE) {
-		pd_text_utf16_decode(in, c->kind == PD_CHARSET_KIND_UTF_16BE, out, tally);
+		text_utf16_decode(in, c->kind == PD_CHARSET_KIND_UTF_16BE, out, tally);
 	} else {
 		pd_text_legacy_decode(c, in, out, tally);
 	}
@@ -206,7 +206,7 @@ static void check_sample(const struct sample *s)
 	/* A copy of exact size, so that a read beyond the end is noticed. */
 	char *copy = pd_strndup(in.p, in.n);
 	copy = pd_realloc(copy, in.n);
-	decode(pd_charset_by_label(pd_span_z(s->label)), pd_span(copy, in.n), &out, &tally);
+	decode(charset_by_label(pd_span_z(s->label)), pd_span(copy, in.n), &out, &tally);
 	ck_assert_msg(pd_span_is(pd_buf_span(&out), s->want), "%s %s: '%s', not '%s'", s->label, s->hex, pd_buf_z(&out), s->want);
 	ck_assert_msg(tally.bad == s->bad, "%s %s: %d bad, not %u", s->label, s->hex, (int)tally.bad, s->bad);
 	free(copy);
@@ -222,7 +222,7 @@ END_TEST
 
 START_TEST(bad_bytes)
 {
-	check_sample(&errors[_i]);
+	check_sample(&error_samples[_i]);
 }
 END_TEST
 
@@ -247,7 +247,7 @@ int main(void)
 	tcase_add_test(t, how_names);
 	tcase_add_test(t, no_encoding_forgotten);
 	tcase_add_loop_test(t, every_encoding, 0, sizeof(samples) / sizeof(samples[0]));
-	tcase_add_loop_test(t, bad_bytes, 0, sizeof(errors) / sizeof(errors[0]));
+	tcase_add_loop_test(t, bad_bytes, 0, sizeof(error_samples) / sizeof(error_samples[0]));
 	suite_add_tcase(s, t);
 	SRunner *sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "text/text.h"
+#include "text/text.c" /* for its functions that are not exported */
 
 #define R "\357\277\275" /* U+FFFD */
 #define META(charset) "<html><head><meta charset=" charset ">"
@@ -302,12 +302,12 @@ START_TEST(validator)
 		struct pd_span in = pd_span(bytes, random_bytes(&seed, bytes, sizeof(bytes)));
 		struct pd_buf out = { 0 };
 		struct pd_text_tally tally = { 0 };
-		size_t got = pd_text_utf8_clean(in, &multibyte), want = naive_clean((const unsigned char *)bytes, in.n);
+		size_t got = text_utf8_clean(in, &multibyte), want = naive_clean((const unsigned char *)bytes, in.n);
 		if (want > 0 && memchr(bytes, 0, want))
 			want = (size_t)((const char *)memchr(bytes, 0, want) - bytes);
 		ck_assert_msg(got == want, "round %d: %zu, not %zu", round, got, want);
-		pd_text_utf8_repair(in, &out, &tally);
-		ck_assert_msg(pd_text_utf8_clean(pd_buf_span(&out), &again) == out.n, "round %d: repaired, not clean", round);
+		text_utf8_repair(in, &out, &tally);
+		ck_assert_msg(text_utf8_clean(pd_buf_span(&out), &again) == out.n, "round %d: repaired, not clean", round);
 		ck_assert_msg(got < in.n || pd_span_eq(in, pd_buf_span(&out)), "round %d: clean, yet changed", round);
 		pd_buf_release(&out);
 	}
@@ -331,9 +331,9 @@ static const char *label_of(const char *folder, char *out, size_t room)
 		if (!strcmp(folder, folders[i].folder))
 			return folders[i].label;
 	snprintf(out, room, "%s", folder);
-	while (!pd_charset_by_label(pd_span_z(out)) && strrchr(out, '-'))
+	while (!charset_by_label(pd_span_z(out)) && strrchr(out, '-'))
 		*strrchr(out, '-') = 0;
-	return pd_charset_by_label(pd_span_z(out)) ? out : NULL;
+	return charset_by_label(pd_span_z(out)) ? out : NULL;
 }
 
 struct count {

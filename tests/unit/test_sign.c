@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "sign/sign.h"
-#include "base/hash.h"
+#include "base/hash.c" /* for its functions that are not exported */
 #include "sign/shingle.h"
 
 /* A topic of features written as "title: a b c | text: d e". */
@@ -143,7 +143,7 @@ static int gcd_degree(struct poly a, struct poly b)
 static struct poly modulus(int bits)
 {
 	struct poly p = { { 0 } };
-	memcpy(p.w, pd_rabin_polynomial(bits)->w, (size_t)bits / 8);
+	memcpy(p.w, rabin_polynomial(bits)->w, (size_t)bits / 8);
 	p.w[bits / 64] = 1;
 	return p;
 }
