@@ -381,13 +381,13 @@ static int find_near(struct pd_store_judge *j, const struct pd_store_page *page,
 	bool removed = any_removed(j->s);
 	j->n_near = 0;
 	for (size_t h = j->hit_from[i]; h < j->hit_from[i + 1]; h++) {
-		struct pd_store_place at = { 0, j->hits[h].segment, j->hits[h].row };
+		struct pd_store_place at = { 0, j->hits[h].set, j->hits[h].number };
 		if (removed && read_number(j->s, &at, e))
 			return PD_ERR_FORMAT;
 		if (!removed || !pd_store_is_removed(j->s, &at))
 			add_candidate(j, at, (int)j->hits[h].distance);
 	}
-	struct pd_store_questions q = { .n = 1, .bits = j->s->m.bits, .k = j->o.k };
+	struct pd_index_queries q = { .n = 1, .bits = j->s->m.bits, .k = j->o.k };
 	uint64_t key[PD_KEY_WORDS][1 + PD_SCAN_PAD];
 	for (int w = 0; w < q.bits / 64; w++) {
 		key[w][0] = page->key.w[w];
@@ -396,8 +396,8 @@ static int find_near(struct pd_store_judge *j, const struct pd_store_page *page,
 	j->s->near.n = 0;
 	pd_store_near_recent(&j->s->near, &j->s->log.recent, &q);
 	for (size_t h = 0; h < j->s->near.n; h++) {
-		struct pd_store_near_hit hit = j->s->near.v[h];
-		struct pd_store_place at = { j->s->log.recent.numbers[hit.row], PD_STORE_IN_LOG, hit.row };
+		struct pd_index_near_hit hit = j->s->near.v[h];
+		struct pd_store_place at = { j->s->log.recent.numbers[hit.number], PD_STORE_IN_LOG, hit.number };
 		if (!removed || !pd_store_is_removed(j->s, &at))
 			add_candidate(j, at, (int)hit.distance);
 	}
@@ -859,7 +859,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 	for (size_t m; !status && n; pages += m, n -= m) {
 		m = n < j->chunk ? n : j->chunk;
 		struct pd_store *s = j->s;
-		struct pd_store_questions q = { .bits = j->s->m.bits, .k = j->o.k };
+		struct pd_index_queries q = { .bits = j->s->m.bits, .k = j->o.k };
 		for (int w = 0; w < q.bits / 64; w++)
 			q.keys.w[w] = j->columns + (size_t)w * m;
 		for (size_t i = 0; i < m; i++) {
@@ -874,7 +874,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 		status = pd_store_near_segments(&s->near, s->segments, s->m.n_segments, &q, e);
 		if (!status) {
 			/* Hits of all segments, sorted by page: hit_from[i] .. hit_from[i + 1] - 1 belong to page i. */
-			struct pd_store_near *near = &j->s->near;
+			struct pd_index_near *near = &j->s->near;
 			size_t *from = j->hit_from;
 			memset(from, 0, (m + 2) * sizeof *from);
 			if (near->n > j->hits_cap) {
@@ -882,11 +882,11 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 				j->hits = pd_realloc(j->hits, j->hits_cap * sizeof *j->hits);
 			}
 			for (size_t h = 0; h < near->n; h++)
-				from[j->page_of[near->v[h].question] + 2]++;
+				from[j->page_of[near->v[h].query] + 2]++;
 			for (size_t i = 2; i < m + 2; i++)
 				from[i] += from[i - 1];
 			for (size_t h = 0; h < near->n; h++)
-				j->hits[from[j->page_of[near->v[h].question] + 1]++] = near->v[h];
+				j->hits[from[j->page_of[near->v[h].query] + 1]++] = near->v[h];
 		}
 		if (status == PD_ERR_LIMIT) {
 			j->chunk = smaller_chunk(m);
@@ -898,7 +898,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 			 * neighbours; prefetch the memory of both. */
 			for (size_t h = i + SOON < m ? j->hit_from[i + SOON] : 0; i + SOON < m && h < j->hit_from[i + SOON + 1];
 			     h++)
-				pd_store_segment_row_soon(&s->segments[j->hits[h].segment], j->hits[h].row);
+				pd_store_segment_row_soon(&s->segments[j->hits[h].set], j->hits[h].number);
 			for (size_t segment = 0; segment < s->m.n_segments; segment++) {
 				if (i + 2 * SOON < m)
 					pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID,

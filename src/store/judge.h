@@ -92,7 +92,7 @@ struct pd_store_judge {
 	uint64_t *columns; /* keys of the questions, word by word */
 	uint32_t *page_of; /* question -> page */
 	size_t pages_cap;
-	struct pd_store_near_hit *hits; /* of all segments, by question */
+	struct pd_index_near_hit *hits; /* of all segments, by question */
 	size_t *hit_from;
 	size_t hits_cap;
 	size_t chunk; /* pages for which segments are searched at the same time */

@@ -1,755 +1,99 @@
 /* SPDX-License-Identifier: MIT
  *
- * Search by key: the tables of segments, and the pages in memory.
+ * Search by key (index/near.h): the tables of segments, and the pages in memory.
  */
-#include <math.h>
 #include <stdlib.h>
 
-#include "index/plan.h"
 #include "store/segment.h"
 
-enum {
-	WINDOW = 32,	   /* probes that wait for memory together */
-	LINE = 8,	   /* keys of a cache line */
-	FETCH = 32 * LINE, /* keys of a bucket that are prefetched */
-	PROBES = 1 << 16,  /* that are sorted at a time, about */
-	SORTED_BITS = 20,  /* bits of a block whose probes are sorted: one counter for each bucket */
-	TOGETHER = 256,	   /* questions that are compared with a bucket at once */
-	TILE = 240,	   /* keys that they are compared with at once */
-	TILE_PARTS = 16,   /* of different segments */
-	HALVES_FROM = 3,   /* number of queries from which comparing halves of keys first is faster */
-	CLASSES_FROM = 16, /* questions from which on it pays to part a bucket's keys into classes */
-	CLASS_BITS_MAX = 3,
-	CLASS_KEYS = 8,	   /* that a class has at least, on average */
-	ORDERED_FROM = 64, /* number of queries from which they are processed in the order of their blocks */
-	HALF = 32,	   /* bits of a key that are compared first */
-	BLOCK_DIGIT = PD_STORE_BLOCK_BITS_MAX / 2,
-	RING_SHIFT = 24 /* of a searcher: which ring of its buckets this one is in, then the question */
-};
-
-/* Use the 32-bit prefilter only if fewer than 1 in 50 random pairs pass it. */
-#define HALVES_CHANCE (1.0 / 50)
-
-static const struct pd_index_masks *masks_within(struct pd_store_near *near, int n_bits, int radius)
+static int verify_bytes(void *segment, uint64_t at, uint64_t n, struct pd_err *e)
 {
-	struct pd_index_masks **m = &near->masks[n_bits][radius < n_bits ? radius : n_bits];
-	if (!*m) {
-		*m = pd_zalloc(sizeof **m);
-		pd_index_masks_fill(*m, n_bits, radius);
-	}
-	return *m;
+	return pd_store_segment_check(segment, at, n, e);
 }
 
-static void compare_runs(struct pd_store_near *near, enum pd_index_scan_width width, struct pd_index_run a, struct pd_index_run b,
-			 int k)
+static int report_damage(void *segment, uint64_t at, const char *what, struct pd_err *e)
 {
-	near->hits.n = 0;
-	near->scan->by[width].cross(a, b, k, &near->hits);
+	return pd_store_segment_damaged(segment, at, what, e);
 }
 
-/* Sharing of pairs between tables.  Let k + 1 = n_blocks * least + rest.
- *
- * For two keys within k there are two cases.  (1) Some block differs in fewer than `least` bits.  By the pigeonring
- * principle (J. Qin, C. Xiao, "Pigeonring: A Principle for Faster Thresholded Similarity Search", PVLDB 12 (1),
- * 2018) there is such a block for which every window that starts at it (cyclic, of any length) differs in at most
- * its share of k.  (Proof: start at the block of fewer than `least` bits before which the prefix sum of excesses
- * over `least` is highest; from there on it never rises above that of all blocks, rest - 1 at most.)  (2) All blocks
- * differ in at least `least` bits.  Then one of the first `rest` blocks differs in exactly `least`.
- *
- * Several tables may find a pair.  It is emitted by one: the last table that may find it by these rules.  Case (1)
- * also bounds the bits that differ in the window of blocks after the table's own block, as many as fit into 32 bits:
- * this is the prefilter. */
-struct sharing {
-	int n_blocks, n_bits, least, rest;
-	int beside,
-		together; /* blocks in the window after a table's own block; the largest number of different bits in all of them */
-};
-
-static struct sharing sharing_of(struct pd_store_partition partition, int k)
+int pd_store_near_segments(struct pd_index_near *near, struct pd_store_segment *segments, size_t n,
+			   const struct pd_index_queries *q, struct pd_err *e)
 {
-	int n = partition.n_blocks, least = (k + 1) / n, rest = (k + 1) % n;
-	int fit = partition.n_bits ? HALF / partition.n_bits : 0, beside = fit < n - 1 ? fit : n - 1;
-	int together = rest ? (beside + 1) * least + rest - 1 : (beside + 1) * k / n;
-	return (struct sharing){ n, partition.n_bits, least, rest, beside, together < k ? together : k };
-}
-
-/* Return the table that emits a pair within k, from the different bits of its keys. */
-static int taken_from(const struct sharing *s, const uint64_t *x)
-{
-	struct pd_store_partition partition = { s->n_blocks, s->n_bits };
-	int d[PD_STORE_TABLES_MAX], t;
-	for (t = 0; t < s->n_blocks; t++)
-		d[t] = pd_bits_count(pd_store_partition_block(partition, x, t));
-	for (t = s->n_blocks - 1; t >= 0; t--) {
-		int sum = d[t];
-		for (int i = 1; i <= s->beside; i++)
-			sum += d[(t + i) % s->n_blocks];
-		if (d[t] < s->least && sum <= s->together)
-			return t;
-	}
-	for (t = s->rest - 1; t > 0 && d[t] != s->least; t--)
-		;
-	return t;
-}
-
-static void emit_hit(struct pd_store_near *near, struct pd_store_near_hit hit)
-{
-	near->v = pd_grow(near->v, near->n, &near->cap, sizeof *near->v);
-	near->v[near->n++] = hit;
-}
-
-/* The tables of one block that are searched together: those of all segments with the same partition, one after the
- * other. A query becomes one probe for each bucket that it reads. */
-struct probing {
-	struct pd_store_near *near;
-	const struct pd_store_questions *q;
-	struct pd_store_segment *segments;
-	size_t n_segments; /* cut as the first is */
-	struct pd_store_partition partition;
-	struct sharing sharing;
-	/* The buckets to read: those whose distance is in these rings. */
-	int table, ring[2];
-	const struct pd_index_masks *masks;
-	size_t mask[2]; /* masks of the rings: from .. to - 1 */
-	struct table_of {
-		struct pd_store_segment *s;
-		uint64_t at; /* in the file */
-		struct pd_store_table_layout l;
-		const uint32_t *starts;
-		struct pd_index_columns columns;
-	} * tables; /* of all segments that have keys, at work now */
-	size_t n_tables;
-	/* For many queries: 32 bits of each, and by ring the largest number of them that may differ in an emitted
-	 * pair; whole: so many that all bits are compared at once. */
-	struct pd_index_window window;
-	int left[PD_STORE_BLOCK_BITS_MAX + 1];
-	bool whole[PD_STORE_BLOCK_BITS_MAX + 1];
-	const struct pd_store_near_query *order; /* of the questions */
-	struct pd_index_columns queries;	 /* their keys in it */
-	int class_bits;				 /* keys of a bucket are divided into classes by this number of bits */
-	struct {
-		uint32_t question, bucket;
-		uint32_t from, to;
-	} probe[WINDOW]; /* buckets that were prefetched and not read yet */
-	int n;
-	struct pd_err *e;
-};
-
-static struct table_of table_of(const struct probing *p, struct pd_store_segment *s)
-{
-	struct table_of t = { .s = s };
-	pd_store_lay_out_table(&s->f, &t.l);
-	t.at = s->f.section[PD_STORE_SEG_TABLES].at + t.l.bytes * (unsigned)p->table;
-	const uint8_t *base = s->map.p + t.at;
-	t.starts = (const uint32_t *)base;
-	for (int w = 0; w < p->q->bits / 64; w++)
-		t.columns.w[w] = (uint64_t *)(uintptr_t)(base + t.l.part[PD_STORE_TABLE_KEYS]) + t.l.stride * (unsigned)w;
-	return t;
-}
-
-static uint32_t question_block(const struct probing *p, size_t question)
-{
-	uint64_t key[PD_KEY_WORDS];
-	for (int w = 0; w < p->q->bits / 64; w++)
-		key[w] = p->q->keys.w[w][question];
-	return pd_store_partition_block(p->partition, key, p->table);
-}
-
-/* Sort queries by their blocks, so that consecutive queries read neighbouring memory of a table. */
-static struct pd_store_near_query *order_questions(const struct probing *p)
-{
-	struct pd_store_near *near = p->near;
-	size_t n = p->q->n;
-	near->queries = pd_big_at_least(near->queries, 2 * n, &near->queries_cap, sizeof *near->queries);
-	struct pd_store_near_query *in = near->queries, *out = in + n;
-	for (size_t i = 0; i < n; i++)
-		in[i] = (struct pd_store_near_query){ question_block(p, i), (uint32_t)i };
-	/* By the lower half of the bits, then by the higher. */
-	for (int shift = 0; n >= ORDERED_FROM && shift < PD_STORE_BLOCK_BITS_MAX; shift += BLOCK_DIGIT) {
-		uint32_t place[(1 << BLOCK_DIGIT) + 1] = { 0 }, mask = (1 << BLOCK_DIGIT) - 1;
-		for (size_t i = 0; i < n; i++)
-			place[(in[i].value >> shift & mask) + 1]++;
-		for (uint32_t v = 1; v <= mask; v++)
-			place[v] += place[v - 1];
-		for (size_t i = 0; i < n; i++)
-			out[place[in[i].value >> shift & mask]++] = in[i];
-		struct pd_store_near_query *sorted = out;
-		out = in;
-		in = sorted;
-	}
-	return in;
-}
-
-/* The keys of a bucket: *from .. *to - 1. */
-static inline int bucket_bounds(const struct probing *p, const struct table_of *t, uint32_t bucket, uint32_t *from, uint32_t *to)
-{
-	if (pd_store_segment_check(t->s, t->at + bucket * UINT64_C(4), 8, p->e))
-		return PD_ERR_FORMAT;
-	*from = t->starts[bucket];
-	*to = t->starts[bucket + 1];
-	if (*from > *to || *to > t->s->f.fingerprints)
-		return pd_store_segment_damaged(t->s, t->at + bucket * UINT64_C(4), "a bucket points outside its table", p->e);
-	return PD_OK;
-}
-
-/* Their checksums. */
-static inline int check_keys(const struct probing *p, const struct table_of *t, uint32_t from, uint32_t to)
-{
-	uint64_t at = t->at + t->l.part[PD_STORE_TABLE_KEYS] + from * UINT64_C(8);
-	for (int w = 0; w < p->q->bits / 64; w++, at += t->l.stride * 8)
-		if (pd_store_segment_check(t->s, at, (to - from) * UINT64_C(8), p->e))
-			return PD_ERR_FORMAT;
-	return PD_OK;
-}
-
-/* The key at `place` of the table is within k of a query: emit a hit, unless another table emits the pair. */
-static int add_hit(struct probing *p, const struct table_of *t, uint32_t question, uint32_t place, uint32_t distance)
-{
-	uint64_t x[PD_KEY_WORDS];
-	for (int w = 0; w < p->q->bits / 64; w++)
-		x[w] = p->q->keys.w[w][question] ^ t->columns.w[w][place];
-	if (taken_from(&p->sharing, x) != p->table)
-		return PD_OK;
-	uint64_t at = t->at + t->l.part[PD_STORE_TABLE_ROWS] + place * UINT64_C(4);
-	if (pd_store_segment_check(t->s, at, 4, p->e))
-		return PD_ERR_FORMAT;
-	uint32_t row = pd_store_get32(t->s->map.p + at);
-	if (row >= t->s->f.rows)
-		return pd_store_segment_damaged(t->s, at, "a table points outside the segment", p->e);
-	emit_hit(p->near, (struct pd_store_near_hit){ question, (uint32_t)(t->s - p->near->first), row, distance });
-	return p->near->most && p->near->n > p->near->most ? PD_ERR_LIMIT : PD_OK;
-}
-
-/* Few queries.  Probes pass three steps, WINDOW of them at a time: prefetch the bucket's start, prefetch its keys,
- * compare. */
-
-static int open_bucket(struct probing *p, const struct table_of *t, int i)
-{
-	uint32_t from, to;
-	int status = bucket_bounds(p, t, p->probe[i].bucket, &from, &to);
-	if (status)
-		return status;
-	for (int w = 0; w < p->q->bits / 64; w++)
-		for (uint32_t at = from; at < to && at < from + FETCH; at += LINE)
-			pd_prefetch(t->columns.w[w] + at);
-	p->probe[i].from = from;
-	p->probe[i].to = to;
-	return PD_OK;
-}
-
-static int compare_one(struct probing *p, const struct table_of *t, int i)
-{
-	uint32_t from = p->probe[i].from, to = p->probe[i].to, a = p->probe[i].question;
-	struct pd_index_hits *hits = &p->near->hits;
-	int status = check_keys(p, t, from, to);
-	if (status)
-		return status;
-	compare_runs(p->near, pd_index_scan_width_of(p->q->bits), (struct pd_index_run){ &p->q->keys, a, a + 1 },
-		     (struct pd_index_run){ &t->columns, from, to }, p->q->k);
-	for (size_t h = 0; !status && h < hits->n; h++)
-		status = add_hit(p, t, a, hits->v[h].b, hits->v[h].distance);
-	return status;
-}
-
-static int answer_window(struct probing *p, const struct table_of *t)
-{
+	struct pd_index_file *files = pd_alloc((n + 1) * sizeof *files);
+	struct pd_index_near_table *tables = pd_alloc((n * PD_STORE_TABLES_MAX + 1) * sizeof *tables);
 	int status = PD_OK;
-	for (int i = 0; !status && i < p->n; i++)
-		status = open_bucket(p, t, i);
-	for (int i = 0; !status && i < p->n; i++)
-		if (p->probe[i].from < p->probe[i].to)
-			status = compare_one(p, t, i);
-	p->n = 0;
-	return status;
-}
-
-static int probe_one_by_one(struct probing *p, const struct table_of *t)
-{
-	const struct pd_store_near_query *queries = order_questions(p);
-	int status = PD_OK;
-	for (size_t i = 0; !status && i < p->q->n; i++)
-		for (size_t m = p->mask[0]; !status && m < p->mask[1]; m++) {
-			uint32_t bucket = queries[i].value ^ p->masks->v[m];
-			pd_prefetch(t->starts + bucket);
-			p->probe[p->n].question = queries[i].question;
-			p->probe[p->n].bucket = bucket;
-			if (++p->n == WINDOW)
-				status = answer_window(p, t);
-		}
-	return status ? status : answer_window(p, t);
-}
-
-/* Many queries.  Their probes are sorted by bucket (counting sort), and the table is read once in order.  Each
- * bucket is compared with all queries that probe it. */
-
-/* Most pairs of a bucket's key and a query differ in more bits than a pair that this table emits may, and 32 bits
- * suffice to see it: this compares twice as many keys at once. */
-static void choose_window(struct probing *p)
-{
-	const struct sharing *s = &p->sharing;
-	struct pd_index_window *w = &p->window;
-	int after = s->n_blocks - 1 - p->table, straight = after < s->beside ? after : s->beside;
-	*w = (struct pd_index_window){ .bits = s->beside * s->n_bits, .n_pieces = (straight > 0) + (s->beside > straight) };
-	if (straight)
-		w->piece[0].first = (p->table + 1) * s->n_bits, w->piece[0].n = straight * s->n_bits;
-	if (s->beside > straight)
-		w->piece[straight > 0].n = (s->beside - straight) * s->n_bits;
-	/* If all blocks differ in `least` bits, the blocks outside the window use up theirs. */
-	w->spare = p->ring[0] < s->least ? s->together : p->q->k - (s->n_blocks - 1 - s->beside) * s->least;
-	for (int ring = p->ring[0]; ring <= p->ring[1]; ring++) {
-		p->left[ring] = w->spare - ring;
-		p->whole[ring] = pd_index_chance(w->bits, p->left[ring]) > HALVES_CHANCE;
-	}
-}
-
-/* If all blocks differ in at least `least` bits, the first table knows the number for each block: exactly `least`,
- * or one more for some.  So the parity of the number of ones in each block is known, and only keys of a bucket with
- * the right parity can match: with three other blocks one in eight.  The class of a key consists of such bits: the
- * parity of its ones up to the end of block 1, 2, …  Buckets are divided into classes, and a query reads one class
- * of each. */
-static int choose_class_bits(const struct probing *p)
-{
-	const struct sharing *s = &p->sharing;
-	size_t searchers = p->q->n * (p->mask[1] - p->mask[0]) >> s->n_bits, keys = p->segments[0].f.fingerprints >> s->n_bits;
-	int bits = 0;
-	if (p->ring[0] < s->least || p->table > 0 || searchers < CLASSES_FROM || p->whole[p->ring[0]])
-		return 0;
-	while (bits < CLASS_BITS_MAX && bits + 1 < s->n_blocks && (bits + 2) * s->n_bits <= 64 && keys >> bits >= 2 * CLASS_KEYS)
-		bits++;
-	return bits;
-}
-
-static void take_classes(const struct probing *p, const uint64_t *first_words, size_t n, uint8_t *class)
-{
-	p->near->scan->parities(first_words, n, 2 * p->sharing.n_bits - 1, p->sharing.n_bits, p->class_bits, class);
-}
-
-/* The bits in which the class of an emitted key differs from that of the query. */
-static uint32_t class_change(const struct sharing *s, int class_bits)
-{
-	uint32_t change = 0;
-	for (int i = 0, sum = s->least; i < class_bits; i++) {
-		sum += s->least + (i + 1 < s->rest);
-		change |= (uint32_t)(sum & 1) << i;
-	}
-	return change;
-}
-
-/* Buckets are processed range by range, so that the probes of a range, and the starts of its buckets, stay in the
- * cache. By a mask, the queries that probe a range come from one other range of blocks, and are contiguous in the
- * sorted order. */
-struct bucket_range {
-	uint32_t *first; /* by range: the first query whose block is in it; and the end */
-	int bits;	 /* of a bucket and a class in its range */
-	size_t range;
-};
-
-/* The queries that probe bucket v of the range are searchers[starts[v]] .. searchers[starts[v + 1] - 1], ring by ring,
- * each with its half in a parallel array.  They are filled mask by mask, since neighbouring queries with one mask
- * probe neighbouring buckets. */
-static void sort_probes(const struct probing *p, const struct bucket_range *r)
-{
-	const struct pd_index_masks *masks = p->masks;
-	const struct pd_store_near_query *queries = p->order;
-	struct pd_store_near *near = p->near;
-	size_t n = (size_t)1 << r->bits, within = n - 1;
-	uint32_t *starts = near->starts;
-	memset(starts, 0, (n + 2) * sizeof *starts);
-	for (size_t m = p->mask[0]; m < p->mask[1]; m++) {
-		size_t mask = (size_t)masks->v[m] << p->class_bits, from = r->range ^ mask >> r->bits;
-		for (uint32_t i = r->first[from]; i < r->first[from + 1]; i++)
-			starts[((queries[i].value ^ mask) & within) + 2]++;
-	}
-	for (size_t v = 2; v < n + 2; v++)
-		starts[v] += starts[v - 1];
-	near->searchers = pd_big_at_least(near->searchers, starts[n + 1], &near->searchers_cap, sizeof *near->searchers);
-	near->searcher_halves = pd_big_at_least(near->searcher_halves, starts[n + 1] + PD_SCAN_PAD, &near->searcher_halves_cap,
-						sizeof *near->searcher_halves);
-	uint32_t *searchers = near->searchers, *halves = near->searcher_halves;
-	memset(halves + starts[n + 1], 0, PD_SCAN_PAD * sizeof *halves);
-	for (size_t m = p->mask[0], ring = (size_t)p->ring[0]; m < p->mask[1]; m++) {
-		size_t mask = (size_t)masks->v[m] << p->class_bits, from = r->range ^ mask >> r->bits;
-		while ((int)ring < masks->radius && m >= masks->ring[ring + 1][0])
-			ring++;
-		for (uint32_t i = r->first[from]; i < r->first[from + 1]; i++) {
-			uint32_t at = starts[((queries[i].value ^ mask) & within) + 1]++;
-			searchers[at] = (uint32_t)ring << RING_SHIFT | i;
-			halves[at] = near->halves[i];
-		}
-	}
-}
-
-/* Its place in the order of questions. */
-static uint32_t query_of(uint32_t searcher)
-{
-	return searcher & ((UINT32_C(1) << RING_SHIFT) - 1);
-}
-
-/* The queries that probe a bucket, or a class of it. */
-struct searchers {
-	const uint32_t *v, *halves;
-	size_t n;
-};
-
-/* The first queries of one ring, up to TOGETHER. */
-static struct searchers ring_of(const struct probing *p, const struct searchers *a)
-{
-	size_t m = 1, n = a->n < TOGETHER ? a->n : TOGETHER;
-	if (p->ring[0] == p->ring[1])
-		m = n;
-	while (m < n && a->v[m] >> RING_SHIFT == a->v[0] >> RING_SHIFT)
-		m++;
-	return (struct searchers){ a->v, a->halves, m };
-}
-
-static void skip_searchers(struct searchers *a, const struct searchers *first)
-{
-	a->v += first->n;
-	a->halves += first->n;
-	a->n -= first->n;
-}
-
-/* A tile: up to TILE keys of a bucket from all segments.  It holds their positions, part by part, and their halves
- * unless all bits are compared at once.  With classes the keys are grouped by class, and at[i] is the original index
- * of the i-th. */
-struct tile {
-	uint32_t n, n_parts;
-	struct {
-		const struct table_of *table;
-		uint32_t from, begin; /* its first key in the table, and here */
-	} part[TILE_PARTS];
-	bool has_halves;
-	uint32_t halves[TILE + PD_SCAN_PAD], sorted[TILE + PD_SCAN_PAD];
-	uint8_t class[TILE + PD_SCAN_PAD], at[TILE];
-	uint8_t starts[1 << CLASS_BITS_MAX];
-};
-
-/* Up to TOGETHER questions with the keys of one part. */
-static int compare_wholes(struct probing *p, const struct searchers *a, const struct tile *tile, uint32_t part)
-{
-	uint64_t words[PD_KEY_WORDS][TOGETHER + PD_SCAN_PAD];
-	const struct table_of *t = tile->part[part].table;
-	uint32_t from = tile->part[part].from, end = part + 1 < tile->n_parts ? tile->part[part + 1].begin : tile->n;
-	struct pd_index_columns together;
-	struct pd_index_hits *hits = &p->near->hits;
-	int status = PD_OK;
-	for (int w = 0; w < p->q->bits / 64; w++) {
-		for (size_t i = 0; i < a->n; i++)
-			words[w][i] = p->queries.w[w][query_of(a->v[i])];
-		together.w[w] = words[w];
-	}
-	compare_runs(p->near, pd_index_scan_width_of(p->q->bits), (struct pd_index_run){ &together, 0, a->n },
-		     (struct pd_index_run){ &t->columns, from, from + end - tile->part[part].begin }, p->q->k);
-	for (size_t h = 0; !status && h < hits->n; h++)
-		status = add_hit(p, t, p->order[query_of(a->v[hits->v[h].a])].question, hits->v[h].b, hits->v[h].distance);
-	return status;
-}
-
-/* Verify pairs whose halves are near on all bits. */
-static int compare_again(struct probing *p, const struct tile *tile, uint32_t searcher, uint32_t at)
-{
-	uint32_t part = 0, d = 0;
-	while (part + 1 < tile->n_parts && tile->part[part + 1].begin <= at)
-		part++;
-	const struct table_of *t = tile->part[part].table;
-	uint32_t place = tile->part[part].from + at - tile->part[part].begin;
-	for (int w = 0; w < p->q->bits / 64; w++)
-		d += (uint32_t)pd_bits_count(p->queries.w[w][query_of(searcher)] ^ t->columns.w[w][place]);
-	return d <= (uint32_t)p->q->k ? add_hit(p, t, p->order[query_of(searcher)].question, place, d) : PD_OK;
-}
-
-/* Compare up to TOGETHER queries with the halves from .. to - 1 of the tile.  Vectorise over the longer side, so
- * that fewer vectors are only partly filled. */
-static int compare_halves(struct probing *p, const struct searchers *a, struct tile *tile, uint32_t from, uint32_t to)
-{
-	struct pd_index_columns questions = { .half = (uint32_t *)(uintptr_t)a->halves };
-	struct pd_index_columns keys = { .half = p->class_bits ? tile->sorted : tile->halves };
-	struct pd_index_run of_questions = { &questions, 0, a->n }, of_keys = { &keys, from, to };
-	struct pd_index_hits *hits = &p->near->hits;
-	bool is_turned = a->n > to - from;
-	int status = PD_OK;
-	compare_runs(p->near, PD_SCAN_HALF, is_turned ? of_keys : of_questions, is_turned ? of_questions : of_keys,
-		     p->left[a->v[0] >> RING_SHIFT]);
-	for (size_t h = 0; !status && h < hits->n; h++) {
-		uint32_t question = is_turned ? hits->v[h].b : hits->v[h].a, key = is_turned ? hits->v[h].a : hits->v[h].b;
-		status = compare_again(p, tile, a->v[question], p->class_bits ? tile->at[key] : key);
-	}
-	return status;
-}
-
-/* Counts and places of eight classes are the bytes of one word: fewer than 256 keys are parted at once. */
-static void part_tile(struct tile *tile)
-{
-	uint64_t counts = 0;
-	for (uint32_t i = 0; i < tile->n; i++)
-		counts += UINT64_C(1) << (8 * tile->class[i]);
-	uint64_t next = counts * UINT64_C(0x0101010101010100); /* byte c: the sum of the bytes below it */
-	for (int c = 0; c < 1 << CLASS_BITS_MAX; c++)
-		tile->starts[c] = (uint8_t)(next >> (8 * c));
-	for (uint32_t i = 0; i < tile->n; i++) {
-		int shift = 8 * tile->class[i];
-		uint8_t at = (uint8_t)(next >> shift);
-		tile->sorted[at] = tile->halves[i];
-		tile->at[at] = (uint8_t)i;
-		next += UINT64_C(1) << shift;
-	}
-}
-
-/* starts[c]: the first query that probes class c of the bucket. */
-static int ask_classes(struct probing *p, const uint32_t *starts, struct tile *tile)
-{
-	const struct pd_store_near *near = p->near;
-	uint32_t n = UINT32_C(1) << p->class_bits;
-	int status = PD_OK;
-	part_tile(tile);
-	for (uint32_t c = 0; !status && c < n; c++) {
-		struct searchers a = { near->searchers + starts[c], near->searcher_halves + starts[c], starts[c + 1] - starts[c] };
-		uint32_t from = tile->starts[c], to = c + 1 < n ? tile->starts[c + 1] : tile->n;
-		while (!status && a.n && from < to) {
-			struct searchers first = ring_of(p, &a);
-			status = compare_halves(p, &first, tile, from, to);
-			skip_searchers(&a, &first);
-		}
-	}
-	return status;
-}
-
-static int ask_tile(struct probing *p, const uint32_t *starts, struct tile *tile)
-{
-	struct searchers a = { p->near->searchers + starts[0], p->near->searcher_halves + starts[0], starts[1] - starts[0] };
-	int status = PD_OK;
-	if (p->class_bits)
-		return ask_classes(p, starts, tile);
-	while (!status && a.n) {
-		struct searchers first = ring_of(p, &a);
-		uint32_t ring = a.v[0] >> RING_SHIFT;
-		bool whole = p->whole[ring] || !tile->has_halves;
-		if (p->left[ring] >= 0 && !whole)
-			status = compare_halves(p, &first, tile, 0, tile->n);
-		for (uint32_t i = 0; !status && p->left[ring] >= 0 && whole && i < tile->n_parts; i++)
-			status = compare_wholes(p, &first, tile, i);
-		skip_searchers(&a, &first);
-	}
-	return status;
-}
-
-/* Fill the tile with keys of a table, as many as fit; return their number. */
-static uint32_t add_to_tile(const struct probing *p, struct tile *tile, const struct table_of *t, uint32_t from, uint32_t to)
-{
-	uint32_t n = to - from < TILE - tile->n ? to - from : TILE - tile->n;
-	tile->part[tile->n_parts].table = t;
-	tile->part[tile->n_parts].from = from;
-	tile->part[tile->n_parts++].begin = tile->n;
-	if (tile->has_halves)
-		p->near->scan->halves(&p->window, &t->columns, from, n, tile->halves + tile->n);
-	if (p->class_bits)
-		take_classes(p, t->columns.w[0] + from, n, tile->class + tile->n);
-	tile->n += n;
-	return n;
-}
-
-/* starts: the first query that probes the bucket, or each class of it; and the end. */
-static int ask_bucket(struct probing *p, uint32_t bucket, const uint32_t *starts, struct tile *tile)
-{
-	size_t n = starts[1 << p->class_bits] - starts[0];
-	uint32_t from, to;
-	int status = PD_OK;
-	tile->n = tile->n_parts = 0;
-	tile->has_halves = n >= HALVES_FROM || p->class_bits;
-	for (const struct table_of *t = p->tables; n && !status && t < p->tables + p->n_tables; t++) {
-		status = bucket_bounds(p, t, bucket, &from, &to);
-		if (!status)
-			status = check_keys(p, t, from, to);
-		while (!status && from < to) {
-			from += add_to_tile(p, tile, t, from, to);
-			if (tile->n < TILE && tile->n_parts < TILE_PARTS)
+	/* Segments with equal partitions are searched together. */
+	for (size_t from = 0, to; !status && from < n; from = to) {
+		const struct pd_store_segment_footer *f = &segments[from].f;
+		size_t n_sets = 0;
+		for (to = from; to < n && segments[to].f.tables == f->tables && segments[to].f.table_bits == f->table_bits; to++)
+			n_sets += segments[to].f.fingerprints > 0;
+		for (size_t i = from, set = 0; i < to; i++) {
+			struct pd_store_segment *s = &segments[i];
+			struct pd_store_table_layout l;
+			if (!s->f.fingerprints)
 				continue;
-			status = ask_tile(p, starts, tile);
-			tile->n = tile->n_parts = 0;
+			files[i] =
+				(struct pd_index_file){ s->map.p, s->seen, PD_STORE_BLOCK_SHIFT, verify_bytes, report_damage, s };
+			pd_store_lay_out_table(&s->f, &l);
+			for (uint32_t block = 0; block < f->tables; block++) {
+				const uint8_t *base = s->section[PD_STORE_SEG_TABLES] + l.bytes * block;
+				struct pd_index_near_table *t = &tables[block * n_sets + set];
+				*t = (struct pd_index_near_table){ .start = (const uint32_t *)base,
+								   .number = (const uint32_t *)(base + l.part[PD_STORE_TABLE_ROWS]),
+								   .n = s->f.fingerprints,
+								   .n_numbers = s->f.rows,
+								   .set = (uint32_t)i,
+								   .file = &files[i] };
+				for (int w = 0; w < q->bits / 64; w++)
+					t->columns.w[w] = (uint64_t *)(uintptr_t)(base + l.part[PD_STORE_TABLE_KEYS]) +
+							  l.stride * (unsigned)w;
+			}
+			set++;
 		}
+		struct pd_index_even even = pd_index_even_of((int)f->tables, (int)f->table_bits, q->k);
+		status = pd_index_near_even(near, &even, tables, n_sets, q, e);
 	}
-	return status || !tile->n ? status : ask_tile(p, starts, tile);
-}
-
-static int ask_range(struct probing *p, const struct bucket_range *r, struct tile *tile)
-{
-	const uint32_t *starts = p->near->starts;
-	int status = PD_OK, bits = r->bits - p->class_bits;
-	for (uint32_t v = 0, first = (uint32_t)(r->range << bits); !status && v < UINT32_C(1) << bits; v++)
-		status = ask_bucket(p, first + v, starts + (v << p->class_bits), tile);
+	free(tables);
+	free(files);
 	return status;
 }
 
-/* The questions in the order of their blocks: their keys, their halves, and below their blocks their classes. */
-static struct pd_store_near_query *describe_questions(struct probing *p)
+/* Compare a query with the pages in memory: no checksums, and few keys in a bucket. */
+static int probe_recent(struct pd_index_near *near, const struct pd_store_recent *r, const struct pd_index_queries *q,
+			const struct pd_index_even *even, int table, uint32_t query)
 {
-	struct pd_store_near *near = p->near;
-	size_t n = p->q->n, words = (size_t)p->q->bits / 64, room = n + PD_SCAN_PAD;
-	struct pd_store_near_query *queries = order_questions(p);
-	near->ordered = pd_big_at_least(near->ordered, room * words, &near->ordered_cap, sizeof *near->ordered);
-	near->halves = pd_big_at_least(near->halves, room, &near->halves_cap, sizeof *near->halves);
-	for (size_t w = 0; w < words; w++) {
-		p->queries.w[w] = near->ordered + room * w;
-		for (size_t i = 0; i < n; i++)
-			p->queries.w[w][i] = p->q->keys.w[w][queries[i].question];
-		memset(p->queries.w[w] + n, 0, PD_SCAN_PAD * sizeof *p->queries.w[w]);
-	}
-	near->scan->halves(&p->window, &p->queries, 0, n, near->halves);
-	if (!p->class_bits)
-		return queries;
-	uint8_t *class = pd_alloc(room);
-	uint32_t change = class_change(&p->sharing, p->class_bits);
-	take_classes(p, p->queries.w[0], n, class);
-	for (size_t i = 0; i < n; i++)
-		queries[i].value = queries[i].value << p->class_bits | (class[i] ^ change);
-	free(class);
-	return queries;
-}
-
-static int probe_in_order(struct probing *p)
-{
-	struct pd_store_near *near = p->near;
+	uint64_t key[PD_KEY_WORDS], x[PD_KEY_WORDS];
+	const struct pd_index_masks *masks = pd_index_near_masks(near, even->n_bits, even->least - (table >= even->rest));
 	int status = PD_OK;
-	choose_window(p);
-	p->class_bits = choose_class_bits(p);
-	int all_bits = p->partition.n_bits + p->class_bits;
-	struct bucket_range r = { .bits = all_bits };
-	p->order = describe_questions(p);
-	while (r.bits > p->class_bits && p->q->n * (p->mask[1] - p->mask[0]) >> (all_bits - r.bits) > PROBES)
-		r.bits--;
-	size_t n_ranges = (size_t)1 << (all_bits - r.bits);
-	r.first = pd_zalloc((n_ranges + 1) * sizeof *r.first);
-	for (size_t i = 0; i < p->q->n; i++)
-		r.first[(p->order[i].value >> r.bits) + 1]++;
-	for (size_t i = 0; i < n_ranges; i++)
-		r.first[i + 1] += r.first[i];
-	near->starts = pd_big_at_least(near->starts, ((size_t)1 << r.bits) + 2, &near->starts_cap, sizeof *near->starts);
-	struct tile *tile = pd_zalloc(sizeof *tile);
-	for (; !status && r.range < n_ranges; r.range++) {
-		sort_probes(p, &r);
-		status = ask_range(p, &r, tile);
-	}
-	free(tile);
-	free(r.first);
-	return status;
-}
-
-/* Search the tables of one block within these rings. */
-static int probe_tables(struct probing *p, int table, int from, int to)
-{
-	int bits = p->partition.n_bits, status = PD_OK;
-	p->table = table;
-	p->ring[0] = from;
-	p->ring[1] = to < bits ? to : bits;
-	if (from > bits)
-		return PD_OK;
-	p->masks = masks_within(p->near, bits, to);
-	p->mask[0] = from ? p->masks->ring[from][0] : 0;
-	p->mask[1] = p->masks->n;
-	p->n_tables = 0;
-	for (size_t i = 0; i < p->n_segments; i++)
-		if (p->segments[i].f.fingerprints)
-			p->tables[p->n_tables++] = table_of(p, &p->segments[i]);
-	/* One probe for every bucket, at least: fewer are not worth the counters. */
-	if (bits > 0 && bits <= SORTED_BITS && p->q->n * (p->mask[1] - p->mask[0]) >> bits > 0)
-		return probe_in_order(p);
-	for (size_t i = 0; !status && i < p->n_tables; i++)
-		status = probe_one_by_one(p, &p->tables[i]);
-	return status;
-}
-
-static bool cut_alike(const struct pd_store_segment *a, const struct pd_store_segment *b)
-{
-	return a->f.tables == b->f.tables && a->f.table_bits == b->f.table_bits;
-}
-
-int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *segments, size_t n,
-			   const struct pd_store_questions *q, struct pd_err *e)
-{
-	struct probing p = { .near = near, .q = q, .e = e };
-	int status = PD_OK;
-	near->first = segments;
-	if (!near->scan)
-		near->scan = pd_index_scan_best();
-	p.tables = pd_alloc((n + 1) * sizeof *p.tables);
-	for (size_t i = 0; !status && i < n; i += p.n_segments) {
-		p.segments = segments + i;
-		for (p.n_segments = 1; i + p.n_segments < n && cut_alike(p.segments, p.segments + p.n_segments);)
-			p.n_segments++;
-		p.partition = (struct pd_store_partition){ (int)p.segments->f.tables, (int)p.segments->f.table_bits };
-		p.sharing = sharing_of(p.partition, q->k);
-		for (int t = p.partition.n_blocks - 1; !status && q->n && p.sharing.least && t >= 0; t--)
-			status = probe_tables(&p, t, 0, p.sharing.least - 1);
-		for (int t = p.sharing.rest - 1; !status && q->n && t >= 0; t--)
-			status = probe_tables(&p, t, p.sharing.least, p.sharing.least);
-	}
-	free(p.tables);
-	return status;
-}
-
-/* Search of pages in memory: no checksums, and few keys in a bucket. */
-
-static void add_recent_hits(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q,
-			    const struct sharing *sharing, int table, const uint32_t *rows)
-{
-	for (size_t h = 0; h < near->hits.n; h++) {
-		const struct pd_index_hit *hit = &near->hits.v[h];
-		uint64_t x[PD_KEY_WORDS];
-		for (int w = 0; w < r->bits / 64; w++)
-			x[w] = q->keys.w[w][hit->a] ^ r->pages[rows[hit->b]].key.w[w];
-		if (taken_from(sharing, x) != table)
-			continue;
-		emit_hit(near, (struct pd_store_near_hit){ hit->a, 0, rows[hit->b], hit->distance });
-	}
-}
-
-static void probe_recent(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q,
-			 const struct sharing *sharing, int table, uint32_t question)
-{
-	uint64_t key[PD_KEY_WORDS];
-	const struct pd_index_masks *masks = masks_within(near, r->partition.n_bits, sharing->least - (table >= sharing->rest));
 	for (int w = 0; w < r->bits / 64; w++)
-		key[w] = q->keys.w[w][question];
-	uint32_t block = pd_store_partition_block(r->partition, key, table);
-	for (size_t m = 0; m < masks->n; m++) {
-		const struct pd_store_recent_bucket *b =
-			&r->buckets[((size_t)table << r->partition.n_bits) + (block ^ masks->v[m])];
+		key[w] = q->keys.w[w][query];
+	uint32_t block = pd_index_even_block(even, key, table);
+	for (size_t m = 0; !status && m < masks->n; m++) {
+		const struct pd_store_recent_bucket *b = &r->buckets[((size_t)table << even->n_bits) + (block ^ masks->v[m])];
 		struct pd_index_columns columns;
 		if (!b->n)
 			continue;
 		for (int w = 0; w < r->bits / 64; w++)
 			columns.w[w] = b->keys + (size_t)w * b->cap;
-		compare_runs(near, pd_index_scan_width_of(r->bits), (struct pd_index_run){ &q->keys, question, question + 1 },
-			     (struct pd_index_run){ &columns, 0, b->n }, q->k);
-		add_recent_hits(near, r, q, sharing, table, b->rows);
+		pd_index_near_compare(near, pd_index_scan_width_of(r->bits), (struct pd_index_run){ &q->keys, query, query + 1 },
+				      (struct pd_index_run){ &columns, 0, b->n }, q->k);
+		for (size_t h = 0; !status && h < near->hits.n; h++) {
+			const struct pd_index_hit *hit = &near->hits.v[h];
+			for (int w = 0; w < r->bits / 64; w++)
+				x[w] = key[w] ^ columns.w[w][hit->b];
+			if (pd_index_even_table(even, x) == table)
+				status = pd_index_near_emit(near,
+							    (struct pd_index_near_hit){ query, 0, b->rows[hit->b], hit->distance });
+		}
 	}
+	return status;
 }
 
-void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q)
+void pd_store_near_recent(struct pd_index_near *near, const struct pd_store_recent *r, const struct pd_index_queries *q)
 {
-	struct sharing sharing = sharing_of(r->partition, q->k);
-	if (!near->scan)
-		near->scan = pd_index_scan_best();
-	for (int t = 0; r->n && t < r->partition.n_blocks; t++)
-		for (uint32_t i = 0; sharing.least - (t >= sharing.rest) >= 0 && i < q->n; i++)
-			probe_recent(near, r, q, &sharing, t, i);
-}
-
-void pd_store_near_release(struct pd_store_near *near)
-{
-	for (int w = 0; w <= PD_STORE_BLOCK_BITS_MAX; w++)
-		for (int r = 0; r <= PD_STORE_BLOCK_BITS_MAX; r++)
-			if (near->masks[w][r]) {
-				pd_index_masks_release(near->masks[w][r]);
-				free(near->masks[w][r]);
-			}
-	free(near->v);
-	free(near->hits.v);
-	free(near->starts);
-	free(near->searchers);
-	free(near->searcher_halves);
-	free(near->halves);
-	free(near->ordered);
-	free(near->queries);
-	*near = (struct pd_store_near){ 0 };
+	struct pd_index_even even = pd_index_even_of(r->partition.n_blocks, r->partition.n_bits, q->k);
+	for (int t = 0; r->n && t < even.n_blocks; t++)
+		for (uint32_t i = 0; even.least - (t >= even.rest) >= 0 && i < q->n; i++)
+			probe_recent(near, r, q, &even, t, i);
 }

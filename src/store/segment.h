@@ -7,7 +7,7 @@
 #define PD_STORE_SEGMENT_H
 
 #include "base/codec.h"
-#include "index/table.h"
+#include "index/near.h"
 #include "store/segment_layout.h"
 
 /* The entry of a segment in the manifest. */
@@ -90,51 +90,14 @@ static inline int pd_store_segment_sketch(struct pd_store_segment *s, uint32_t r
 int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts, struct pd_store_page *p,
 			  struct pd_err *e);
 
-/* Search by key: keys in, the rows of a segment within k of each out, every row once.  Many queries are processed
- * together, so that memory for one is prefetched while others are compared.  Pages in memory are searched in the
- * same way.
- *
- * Each block of a key (page.h) has a radius, and the radii sum to k - blocks + 1 (index/plan.h: general pigeonhole
- * principle); a query reads, in the table of each block, every bucket within its radius.  The blocks were chosen for
- * the k of the store; a smaller k has smaller radii, or needs fewer tables. */
-struct pd_store_questions {
-	size_t n;
-	struct pd_index_columns keys; /* spread; word j of question i is keys.w[j][i] */
-	int bits, k;
-};
+/* Search by key (index/near.h): the spread keys of queries in, the rows of segments, or of pages in memory, within k of
+ * each out.  Each segment has a table for each block of its partition (page.h), which was chosen for the k of the store;
+ * a smaller k has smaller radii, or needs fewer tables.  A hit has the index of its segment as `set`, 0 in memory, and its
+ * row as `number`. */
 
-struct pd_store_near_hit {
-	uint32_t question, segment, row, distance; /* segment: index of the searched one; 0 in memory */
-};
-
-/* A question of many: its block, below it its class, if there are classes. */
-struct pd_store_near_query {
-	uint32_t value, question;
-};
-
-struct pd_store_near {
-	/* out */
-	struct pd_store_near_hit *v;
-	size_t n, cap;
-	size_t most; /* in: this number of segments, plus one; 0: any */
-	/* scratch */
-	struct pd_index_hits hits;
-	struct pd_index_masks *masks[PD_STORE_BLOCK_BITS_MAX + 1][PD_STORE_BLOCK_BITS_MAX + 1]; /* by width and radius */
-	const struct pd_index_scan *scan;
-	const struct pd_store_segment *first; /* of the searched segments */
-	/* many queries: those that probe a bucket, and 32 bits of each; all queries sorted by their blocks, their
-	 * keys, and 32 bits of each */
-	uint32_t *starts, *searchers, *searcher_halves, *halves;
-	uint64_t *ordered;
-	struct pd_store_near_query *queries;
-	size_t starts_cap, searchers_cap, searcher_halves_cap, halves_cap, ordered_cap, queries_cap;
-};
-
-/* Hits are appended, in no order.  At most 2^24 questions at once.  PD_ERR_LIMIT: more hits than `most`; no message. */
-int pd_store_near_segments(struct pd_store_near *near, struct pd_store_segment *segments, size_t n,
-			   const struct pd_store_questions *q, struct pd_err *e);
-void pd_store_near_recent(struct pd_store_near *near, const struct pd_store_recent *r, const struct pd_store_questions *q);
-void pd_store_near_release(struct pd_store_near *near);
+int pd_store_near_segments(struct pd_index_near *near, struct pd_store_segment *segments, size_t n,
+			   const struct pd_index_queries *q, struct pd_err *e);
+void pd_store_near_recent(struct pd_index_near *near, const struct pd_store_recent *r, const struct pd_index_queries *q);
 
 /* Call `each` for every page of a segment, removed or not; it returns 0 or a status that ends the loop.  With
  * `damaged`, a damaged block of rows is reported, and the next ones still follow. */

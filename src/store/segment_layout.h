@@ -20,8 +20,9 @@
 #include "index/scan.h"
 #include "store/log.h"
 
-#define PD_STORE_BLOCK 16384 /* bytes under one checksum */
-#define PD_STORE_ALIGN 64    /* of the sections */
+#define PD_STORE_BLOCK_SHIFT 14
+#define PD_STORE_BLOCK (1 << PD_STORE_BLOCK_SHIFT) /* bytes under one checksum */
+#define PD_STORE_ALIGN 64			   /* of the sections */
 #define PD_STORE_SEGMENT_MAGIC "\x89PDSEG\r\n"
 #define PD_STORE_SEGMENT_ROWS (UINT32_MAX / 2)
 #define PD_STORE_SEGMENT_PAD 16 /* keys of zeroes after each column of a table: compared without a care for its end */

@@ -1184,7 +1184,7 @@ void pd_store_close(struct pd_store *s)
 	if (s->lock >= 0)
 		close(s->lock);
 	pd_store_text_cache_release(&s->texts);
-	pd_store_near_release(&s->near);
+	pd_index_near_release(&s->near);
 	free(s->found.v);
 	pd_buf_release(&s->damage);
 	pd_store_io_close_dir(&s->io);

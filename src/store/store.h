@@ -74,7 +74,7 @@ struct pd_store {
 	struct pd_sketch_options sketch;
 	struct pd_store_merge *merge; /* in the background, or NULL (store.c) */
 	struct pd_store_text_cache texts;
-	struct pd_store_near near;
+	struct pd_index_near near;
 	struct pd_store_rows_found found;
 	/* If not NULL, damage is reported and skipped, so that the rest can be salvaged (pd_store_open,
 	 * pd_store_each). */

@@ -27,7 +27,7 @@ static void ask(struct pd_batch_tables *t, uint64_t n)
 	HOLDS(pd_batch_tables_take(t, &row) <= 1);
 	if (row.has_print)
 		pd_batch_tables_add(t, &row);
-	HOLDS(pd_batch_tables_search(t, &(struct pd_batch_tables_receiver){ take, t }) == PD_OK && !t->n_rows);
+	HOLDS(pd_batch_tables_search(t, &(struct pd_batch_tables_receiver){ take, t }) == PD_OK && !t->rows.n);
 	pd_batch_tables_has_text(t, row.print.w);
 }
 

@@ -44,10 +44,10 @@ static void seal(struct pd_store_io_map map)
 
 static void ask_near(struct pd_store_segment *s, const struct pd_key *key)
 {
-	struct pd_store_near near = { 0 };
+	struct pd_index_near near = { 0 };
 	struct pd_err e = { 0 };
 	uint64_t words[PD_KEY_WORDS][1 + PD_SCAN_PAD] = { 0 };
-	struct pd_store_questions q = { .n = 1, .bits = (int)s->f.bits, .k = 4 };
+	struct pd_index_queries q = { .n = 1, .bits = (int)s->f.bits, .k = 4 };
 	for (int w = 0; w < q.bits / 64; w++) {
 		words[w][0] = key->w[w];
 		q.keys.w[w] = words[w];
@@ -55,8 +55,8 @@ static void ask_near(struct pd_store_segment *s, const struct pd_key *key)
 	int status = pd_store_near_segments(&near, s, 1, &q, &e);
 	HOLDS(status == PD_OK || (status == PD_ERR_FORMAT && e.text[0]));
 	for (size_t i = 0; i < near.n; i++)
-		HOLDS(near.v[i].row < s->f.rows && near.v[i].distance <= 4);
-	pd_store_near_release(&near);
+		HOLDS(near.v[i].number < s->f.rows && near.v[i].distance <= 4);
+	pd_index_near_release(&near);
 }
 
 static void use(struct pd_store_segment *s)

@@ -68,13 +68,13 @@ static struct pd_key make_key(int bits, bool clustered, int flips)
 
 static int by_question_and_row(const void *a, const void *b)
 {
-	const struct pd_store_near_hit *x = a, *y = b;
-	if (x->question != y->question)
-		return x->question < y->question ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
+	const struct pd_index_near_hit *x = a, *y = b;
+	if (x->query != y->query)
+		return x->query < y->query ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void check_hits(const char *name, const char *how, struct pd_store_near *near, const struct pd_key *keys, size_t n,
+static void check_hits(const char *name, const char *how, struct pd_index_near *near, const struct pd_key *keys, size_t n,
 		       const struct pd_key *asked, size_t n_asked, int bits, int k)
 {
 	size_t at = 0;
@@ -82,7 +82,7 @@ static void check_hits(const char *name, const char *how, struct pd_store_near *
 	for (uint32_t q = 0; q < n_asked; q++)
 		for (uint32_t i = 0; i < n; i++) {
 			int d = pd_hamming(&asked[q], &keys[i], bits);
-			bool found = at < near->n && near->v[at].question == q && near->v[at].row == i;
+			bool found = at < near->n && near->v[at].query == q && near->v[at].number == i;
 			if (found != (d <= k) || (found && near->v[at].distance != (uint32_t)d))
 				ck_abort_msg("%s, %s: question %u, row %u: distance %d is %sfound", name, how, q, i, d,
 					     found ? "" : "not ");
@@ -92,9 +92,9 @@ static void check_hits(const char *name, const char *how, struct pd_store_near *
 	near->n = 0;
 }
 
-static struct pd_store_questions questions(const struct pd_key *asked, size_t n, int bits, int k, uint64_t *columns)
+static struct pd_index_queries questions(const struct pd_key *asked, size_t n, int bits, int k, uint64_t *columns)
 {
-	struct pd_store_questions q = { .n = n, .bits = bits, .k = k };
+	struct pd_index_queries q = { .n = n, .bits = bits, .k = k };
 	for (int w = 0; w < bits / 64; w++) {
 		q.keys.w[w] = columns + (size_t)w * n;
 		for (size_t i = 0; i < n; i++)
@@ -118,27 +118,27 @@ static void write_segment(const struct pd_store_recent *recent, int bits, int k,
 }
 
 /* Every third page is removed: the others are found, and nothing else. */
-static void check_dropped(const char *name, struct pd_store_near *near, struct pd_store_recent *recent,
-			  const struct pd_store_questions *q)
+static void check_dropped(const char *name, struct pd_index_near *near, struct pd_store_recent *recent,
+			  const struct pd_index_queries *q)
 {
 	size_t stay = 0, bad = 0;
 	near->n = 0;
 	pd_store_near_recent(near, recent, q);
 	for (size_t i = 0; i < near->n; i++)
-		stay += near->v[i].row % 3 > 0;
+		stay += near->v[i].number % 3 > 0;
 	for (size_t row = 0; row < recent->n; row += 3)
 		pd_store_recent_drop(recent, recent->numbers[row]);
 	near->n = 0;
 	pd_store_near_recent(near, recent, q);
 	for (size_t i = 0; i < near->n; i++)
-		bad += near->v[i].row % 3 == 0;
+		bad += near->v[i].number % 3 == 0;
 	ck_assert_msg(near->n == stay && !bad, "%s: %zu are found, not %zu; %zu of them are gone", name, near->n, stay, bad);
 	near->n = 0;
 }
 
 /* Of two segments each has the hits of one. */
-static void check_two(const char *name, struct pd_store_near *near, struct pd_store_segment *segment, const struct pd_key *keys,
-		      size_t n, const struct pd_key *asked, size_t n_asked, const struct pd_store_questions *q)
+static void check_two(const char *name, struct pd_index_near *near, struct pd_store_segment *segment, const struct pd_key *keys,
+		      size_t n, const struct pd_key *asked, size_t n_asked, const struct pd_index_queries *q)
 {
 	struct pd_store_segment two[] = { *segment, *segment };
 	struct pd_err e = { 0 };
@@ -146,7 +146,7 @@ static void check_two(const char *name, struct pd_store_near *near, struct pd_st
 	ck_assert_msg(pd_store_near_segments(near, two, 2, q, &e) == PD_OK, "%s", e.text);
 	all = near->n;
 	for (size_t i = 0; i < all; i++)
-		if (!near->v[i].segment)
+		if (!near->v[i].set)
 			near->v[first++] = near->v[i];
 	ck_assert_msg(first * 2 == all, "%s: %zu hits of two segments, of the first %zu", name, all, first);
 	near->n = first;
@@ -162,7 +162,7 @@ START_TEST(as_brute_force)
 	static uint64_t columns[QUESTIONS * PD_KEY_WORDS + PD_SCAN_PAD];
 	struct pd_store_recent recent;
 	struct pd_store_segment segment;
-	struct pd_store_near near = { 0 };
+	struct pd_index_near near = { 0 };
 	struct pd_err e = { 0 };
 	char dir[64];
 	store_dir_make(dir);
@@ -178,7 +178,7 @@ START_TEST(as_brute_force)
 		asked[i] = i % 4 ? make_key(bits, cases[_i].clustered, k / 2) : keys[next_random() % n];
 	write_segment(&recent, bits, cases[_i].k, dir, &segment);
 	ck_assert_msg((int)segment.f.tables >= cases[_i].blocks, "%s: %u tables", name, segment.f.tables);
-	struct pd_store_questions q = questions(asked, QUESTIONS, bits, k, columns);
+	struct pd_index_queries q = questions(asked, QUESTIONS, bits, k, columns);
 	ck_assert_msg(pd_store_near_segments(&near, &segment, 1, &q, &e) == PD_OK, "%s", e.text);
 	check_hits(name, "many", &near, keys, n, asked, QUESTIONS, bits, k);
 	check_two(name, &near, &segment, keys, n, asked, QUESTIONS, &q);
@@ -192,7 +192,7 @@ START_TEST(as_brute_force)
 	}
 	pd_store_segment_close(&segment);
 	pd_store_recent_release(&recent);
-	pd_store_near_release(&near);
+	pd_index_near_release(&near);
 	store_dir_remove(dir);
 }
 END_TEST

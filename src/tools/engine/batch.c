@@ -192,7 +192,7 @@ static int send_found(void *ctx, size_t row, const uint64_t *key)
 static int end_rows(struct held *a)
 {
 	struct pd_batch_tables_receiver receiver = { send_found, a };
-	int status = a->tables.n_rows ? pd_batch_tables_search(&a->tables, &receiver) : PD_OK;
+	int status = a->tables.rows.n ? pd_batch_tables_search(&a->tables, &receiver) : PD_OK;
 	pd_buf_clear(&a->lines);
 	return status;
 }
@@ -209,9 +209,9 @@ static int find_row(struct held *a, const struct pd_engine_row *row)
 		return PD_OK;
 	if (asked.has_print) {
 		pd_engine_row_add(row, &a->lines);
-		a->end[tables->n_rows] = a->lines.n;
+		a->end[tables->rows.n] = a->lines.n;
 		pd_batch_tables_add(tables, &asked);
-		return tables->n_rows < PD_BATCH_TABLES_ROWS && a->lines.n < TEXT_MOST ? PD_OK : end_rows(a);
+		return tables->rows.n < PD_BATCH_TABLES_ROWS && a->lines.n < TEXT_MOST ? PD_OK : end_rows(a);
 	}
 	digest = asked.print;
 	bool said = taken || (pd_key_parse(row->f[PD_FP_TEXT_DIGEST], &bits, &digest) && bits == 128);

@@ -566,9 +566,14 @@ int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t d
 	t->p = p;
 	t->sketch = p->sketch;
 	t->least = t->h.sketched ? pd_match_bands_least(&t->sketch, &p->match.verify) : 0;
-	t->scan = pd_index_scan_best();
-	for (uint32_t i = 0; i < t->h.n_blocks; i++)
-		pd_index_masks_fill(&t->masks[i], (int)t->h.block[i].n_bits, (int)t->h.block[i].radius);
+	t->near.scan = pd_index_scan_best();
+	t->rows = (struct pd_index_queries){ .bits = (int)t->h.bits, .k = (int)t->h.k };
+	t->plan = (struct pd_index_plan){ .bits = t->rows.bits, .k = t->rows.k, .n_blocks = (int)t->h.n_blocks };
+	for (uint32_t i = 0; i < t->h.n_blocks; i++) {
+		t->plan.n_bits[i] = (int)t->h.block[i].n_bits;
+		t->plan.first_bit[i] = t->plan.n_bits[i] ? (int)t->h.block[i].first_bit : 0;
+		t->plan.radius[i] = (int)t->h.block[i].radius;
+	}
 	return PD_OK;
 }
 
@@ -576,18 +581,13 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 {
 	if (t->map_bytes)
 		munmap((void *)t->map, t->map_bytes);
-	for (int i = 0; i < PD_BATCH_TABLES_BLOCKS; i++)
-		pd_index_masks_release(&t->masks[i]);
-	struct pd_batch_tables_scratch *m = &t->scratch;
-	for (int w = 0; w < PD_KEY_WORDS; w++) {
-		free(m->rows.w[w]);
-		free(m->others.w[w]);
-	}
-	pd_items_release(&m->order);
-	free(m->row);
-	free(m->other);
-	free(m->hits.v);
-	free(t->fingerprints);
+	pd_index_near_release(&t->near);
+	pd_items_release(&t->scratch.order);
+	free(t->scratch.rows.w[0]);
+	free(t->scratch.others.w[0]);
+	free(t->scratch.other);
+	for (int w = 0; w < PD_KEY_WORDS; w++)
+		free(t->rows.keys.w[w]);
 	free(t->row_sketches);
 	free(t->row_sketched);
 }
@@ -599,43 +599,18 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 
 void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *row)
 {
-	size_t words = key_words(&t->h), sketch = sketch_words(&t->h);
-	if (!t->fingerprints) {
-		t->fingerprints = pd_alloc((PD_BATCH_TABLES_ROWS * words + 1) * sizeof *t->fingerprints);
+	size_t sketch = sketch_words(&t->h), at = t->rows.n++;
+	if (!t->row_sketched) {
+		for (size_t w = 0; w < key_words(&t->h); w++)
+			t->rows.keys.w[w] = pd_alloc(PD_BATCH_TABLES_ROWS * sizeof *t->rows.keys.w[w]);
 		t->row_sketches = pd_alloc((t->h.sketched ? PD_BATCH_TABLES_ROWS * sketch + 1 : 1) * sizeof *t->row_sketches);
 		t->row_sketched = pd_alloc(PD_BATCH_TABLES_ROWS);
 	}
-	memcpy(t->fingerprints + t->n_rows * words, row->print.w, words * sizeof *t->fingerprints);
-	t->row_sketched[t->n_rows] = row->has_sketch && t->h.sketched;
-	if (t->row_sketched[t->n_rows])
-		memcpy(t->row_sketches + t->n_rows * sketch, row->sketch.w, sketch * sizeof *t->row_sketches);
-	t->n_rows++;
-}
-
-static void open_meeting(struct pd_batch_tables *t)
-{
-	struct pd_batch_tables_scratch *m = &t->scratch;
-	if (m->row)
-		return;
-	for (size_t w = 0; w < (key_words(&t->h) ? key_words(&t->h) : 1); w++) {
-		m->rows.w[w] = pd_zalloc((PD_BATCH_TABLES_ROWS + PD_SCAN_PAD) * sizeof *m->rows.w[w]);
-		m->others.w[w] = pd_zalloc((OTHERS + PD_SCAN_PAD) * sizeof *m->others.w[w]);
-	}
-	m->row = pd_alloc(PD_BATCH_TABLES_ROWS * sizeof *m->row);
-	m->other = pd_alloc(OTHERS * sizeof *m->other);
-}
-
-/* Copy the rows into columns in the order of their values, with this number of words of their fingerprints. */
-static void order_rows(struct pd_batch_tables *t, size_t words)
-{
-	struct pd_batch_tables_scratch *m = &t->scratch;
-	size_t all = key_words(&t->h);
-	pd_items_sort(&m->order);
-	for (size_t i = 0; i < m->order.n; i++) {
-		m->row[i] = m->order.v[i].value;
-		for (size_t w = 0; w < words; w++)
-			m->rows.w[w][i] = t->fingerprints[m->row[i] * all + w];
-	}
+	for (size_t w = 0; w < key_words(&t->h); w++)
+		t->rows.keys.w[w][at] = row->print.w[w];
+	t->row_sketched[at] = row->has_sketch && t->h.sketched;
+	if (t->row_sketched[at])
+		memcpy(t->row_sketches + at * sketch, row->sketch.w, sketch * sizeof *t->row_sketches);
 }
 
 /* Return the end of the rows with this value. */
@@ -645,11 +620,6 @@ static size_t end_of_value(const struct pd_items *order, size_t from)
 	while (to < order->n && order->v[to].key == order->v[from].key)
 		to++;
 	return to;
-}
-
-static const uint64_t *print_of(const struct pd_batch_tables *t, size_t row)
-{
-	return t->fingerprints + row * key_words(&t->h);
 }
 
 static const uint64_t *sketch_of(const struct pd_batch_tables *t, size_t row)
@@ -679,17 +649,6 @@ static bool may_be_near(const struct pd_batch_tables *t, const uint64_t *sketch,
 	return false;
 }
 
-/* Return whether an earlier block finds the pair. */
-static bool has_earlier_block(const header *h, uint32_t block, const uint64_t *a, const uint64_t *b)
-{
-	for (uint32_t i = 0; i < block; i++) {
-		int first = (int)h->block[i].first_bit, n = (int)h->block[i].n_bits;
-		if (!n || pd_bits_count(pd_bits_get(a, first, n) ^ pd_bits_get(b, first, n)) <= (int)h->block[i].radius)
-			return true;
-	}
-	return false;
-}
-
 /* Return whether the row was already found for the key: in an earlier band, or by an earlier page in this band. */
 static bool was_found_before(const struct pd_batch_tables *t, const uint64_t *sketch, int band, uint32_t entry)
 {
@@ -706,97 +665,87 @@ static bool was_found_before(const struct pd_batch_tables *t, const uint64_t *sk
 	return false;
 }
 
-/* Compare rows of one value with the collected others.  band < 0: keys of a block; otherwise entries of the band. */
-static int compare_rows(struct pd_batch_tables *t, size_t from, size_t to, uint32_t block, int band,
-			const struct pd_batch_tables_receiver *receiver)
+/* A search for all rows that were added. */
+struct searching {
+	struct pd_batch_tables *t;
+	const struct pd_batch_tables_receiver *receiver;
+};
+
+/* Pass on a key that is within k of a row. */
+static int take_near(void *ctx, const struct pd_index_near_hit *hit)
 {
+	const struct searching *s = ctx;
+	if (!may_be_near(s->t, sketch_of(s->t, hit->query), hit->number, (int)hit->distance))
+		return PD_OK;
+	return s->receiver->found(s->receiver->ctx, hit->query, key_at(s->t, hit->number));
+}
+
+static int search_blocks(struct searching *s)
+{
+	struct pd_batch_tables *t = s->t;
+	struct pd_index_near_table tables[PD_BATCH_TABLES_BLOCKS];
+	const uint32_t *start = t->starts, *numbers = t->numbers;
+	const uint64_t *ordered = t->ordered;
+	for (uint32_t i = 0; i < t->h.n_blocks; i++) {
+		tables[i] =
+			(struct pd_index_near_table){ .start = start, .number = numbers, .n = t->h.keys, .n_numbers = t->h.keys };
+		for (size_t w = 0; w < key_words(&t->h); w++, ordered += t->h.keys + PD_SCAN_PAD)
+			tables[i].columns.w[w] = (uint64_t *)(uintptr_t)ordered;
+		start += values(t->h.block[i].n_bits) + 1;
+		numbers += t->h.keys;
+	}
+	t->near.found = take_near;
+	t->near.ctx = s;
+	return pd_index_near_plan(&t->near, &t->plan, tables, 1, &t->rows, NULL);
+}
+
+/* Compare rows from .. to - 1 of the order, which have one value in a band, with the collected entries of this value. */
+static int compare_rows(struct searching *s, size_t from, size_t to, int band)
+{
+	struct pd_batch_tables *t = s->t;
 	struct pd_batch_tables_scratch *m = &t->scratch;
-	const struct pd_index_scan_loops *loops = &t->scan->by[band < 0 ? pd_index_scan_width_of((int)t->h.bits) : PD_SCAN_64];
+	const struct pd_index_hits *hits = &t->near.hits;
 	int status = PD_OK;
 	for (size_t at = from; !status && m->n_others && at < to; at += PIECE) {
-		m->hits.n = 0;
-		loops->cross((struct pd_index_run){ &m->rows, at, at + PIECE < to ? at + PIECE : to },
-			     (struct pd_index_run){ &m->others, 0, m->n_others }, band < 0 ? (int)t->h.k : t->p->reach, &m->hits);
-		for (size_t i = 0; !status && i < m->hits.n; i++) {
-			uint32_t row = m->row[m->hits.v[i].a], other = m->other[m->hits.v[i].b],
-				 key = band < 0 ? other : t->key_of[other];
-			const uint64_t *print = print_of(t, row), *sketch = sketch_of(t, row);
-			bool found;
-			if (band < 0)
-				found = !has_earlier_block(&t->h, block, print, key_at(t, key)) &&
-					may_be_near(t, sketch, key, (int)m->hits.v[i].distance);
-			else
-				found = is_similar(t, sketch, other) &&
-					pd_bits_distance(print, key_at(t, key), (int)key_words(&t->h)) > (int)t->h.k &&
-					!was_found_before(t, sketch, band, other);
-			if (found)
-				status = receiver->found(receiver->ctx, row, key_at(t, key));
+		pd_index_near_compare(&t->near, PD_SCAN_64,
+				      (struct pd_index_run){ &m->rows, at, at + PIECE < to ? at + PIECE : to },
+				      (struct pd_index_run){ &m->others, 0, m->n_others }, t->p->reach);
+		for (size_t i = 0; !status && i < hits->n; i++) {
+			uint32_t row = m->order.v[hits->v[i].a].value, other = m->other[hits->v[i].b], distance = 0;
+			const uint64_t *key = key_at(t, t->key_of[other]), *sketch = sketch_of(t, row);
+			if (!is_similar(t, sketch, other))
+				continue;
+			for (size_t w = 0; w < key_words(&t->h); w++)
+				distance += (uint32_t)pd_bits_count(t->rows.keys.w[w][row] ^ key[w]);
+			if (distance > t->h.k && !was_found_before(t, sketch, band, other))
+				status = s->receiver->found(s->receiver->ctx, row, key);
 		}
 	}
 	m->n_others = 0;
 	return status;
 }
 
-/* Search the keys of all values near that of the rows. */
-static int search_value(struct pd_batch_tables *t, uint32_t block, size_t from, size_t to, const uint32_t *start,
-			const uint64_t *ordered, const uint32_t *numbers, const struct pd_batch_tables_receiver *receiver)
-{
-	struct pd_batch_tables_scratch *m = &t->scratch;
-	uint64_t value = m->order.v[from].key;
-	size_t words = key_words(&t->h), column = t->h.keys + PD_SCAN_PAD;
-	int status = PD_OK;
-	for (size_t i = 0; !status && i < t->masks[block].n; i++) {
-		uint64_t v = value ^ t->masks[block].v[i];
-		for (size_t at = start[v], n; !status && at < start[v + 1]; at += n) {
-			n = start[v + 1] - at < OTHERS - m->n_others ? start[v + 1] - at : OTHERS - m->n_others;
-			for (size_t w = 0; w < words; w++)
-				memcpy(m->others.w[w] + m->n_others, ordered + w * column + at, n * sizeof *ordered);
-			memcpy(m->other + m->n_others, numbers + at, n * sizeof *numbers);
-			m->n_others += n;
-			if (m->n_others == OTHERS)
-				status = compare_rows(t, from, to, block, -1, receiver);
-		}
-	}
-	return status ? status : compare_rows(t, from, to, block, -1, receiver);
-}
-
-static int search_blocks(struct pd_batch_tables *t, const struct pd_batch_tables_receiver *receiver)
-{
-	const header *h = &t->h;
-	struct pd_batch_tables_scratch *m = &t->scratch;
-	const uint32_t *start = t->starts, *numbers = t->numbers;
-	const uint64_t *ordered = t->ordered;
-	int status = PD_OK;
-	for (uint32_t i = 0; !status && i < h->n_blocks; i++) {
-		int first = (int)h->block[i].first_bit, n = (int)h->block[i].n_bits;
-		m->order.n = 0;
-		for (uint32_t row = 0; row < t->n_rows; row++)
-			pd_items_add(&m->order, n ? pd_bits_get(print_of(t, row), first, n) : 0, row);
-		order_rows(t, key_words(h));
-		for (size_t from = 0, to; !status && from < m->order.n; from = to) {
-			to = end_of_value(&m->order, from);
-			status = search_value(t, i, from, to, start, ordered, numbers, receiver);
-		}
-		start += values((uint32_t)n) + 1;
-		numbers += h->keys;
-		ordered += key_words(h) * (h->keys + PD_SCAN_PAD);
-	}
-	return status;
-}
-
 /* Search the bands: compare the first 64 bits of the fingerprints of pages with equal values. */
-static int search_bands(struct pd_batch_tables *t, const struct pd_batch_tables_receiver *receiver)
+static int search_bands(struct searching *s)
 {
+	struct pd_batch_tables *t = s->t;
 	const header *h = &t->h;
 	struct pd_batch_tables_scratch *m = &t->scratch;
 	const uint32_t *start = t->band_starts, *entries = t->band_entries;
 	int status = PD_OK;
+	if (!m->other) {
+		m->rows.w[0] = pd_alloc(PD_BATCH_TABLES_ROWS * sizeof *m->rows.w[0]);
+		m->others.w[0] = pd_zalloc((OTHERS + PD_SCAN_PAD) * sizeof *m->others.w[0]);
+		m->other = pd_alloc(OTHERS * sizeof *m->other);
+	}
 	for (int band = 0; !status && band < n_bands(h); band++) {
 		m->order.n = 0;
-		for (uint32_t row = 0; row < t->n_rows; row++)
+		for (uint32_t row = 0; row < t->rows.n; row++)
 			if (t->row_sketched[row])
 				pd_items_add(&m->order, band_value(h, sketch_of(t, row), band), row);
-		order_rows(t, 1);
+		pd_items_sort(&m->order);
+		for (size_t i = 0; i < m->order.n; i++)
+			m->rows.w[0][i] = t->rows.keys.w[0][m->order.v[i].value];
 		for (size_t from = 0, to; !status && from < m->order.n; from = to) {
 			uint64_t v = m->order.v[from].key;
 			to = end_of_value(&m->order, from);
@@ -804,10 +753,10 @@ static int search_bands(struct pd_batch_tables *t, const struct pd_batch_tables_
 				m->others.w[0][m->n_others] = key_at(t, t->key_of[entries[at]])[0];
 				m->other[m->n_others++] = entries[at];
 				if (m->n_others == OTHERS)
-					status = compare_rows(t, from, to, 0, band, receiver);
+					status = compare_rows(s, from, to, band);
 			}
 			if (!status)
-				status = compare_rows(t, from, to, 0, band, receiver);
+				status = compare_rows(s, from, to, band);
 		}
 		start += values(h->band_bits) + 1;
 		entries += h->sketched;
@@ -817,11 +766,11 @@ static int search_bands(struct pd_batch_tables *t, const struct pd_batch_tables_
 
 int pd_batch_tables_search(struct pd_batch_tables *t, const struct pd_batch_tables_receiver *receiver)
 {
-	open_meeting(t);
-	int status = search_blocks(t, receiver);
-	if (!status && t->h.width)
-		status = search_bands(t, receiver);
-	t->n_rows = 0;
+	struct searching s = { t, receiver };
+	int status = t->rows.n ? search_blocks(&s) : PD_OK;
+	if (!status && t->rows.n && t->h.width)
+		status = search_bands(&s);
+	t->rows.n = 0;
 	return status;
 }
 

@@ -10,17 +10,16 @@
  * file's pages are shared by all tasks of a node.
  *
  * Tables of fingerprints have the keys sorted by the first bits of a block, and are searched for all values within the
- * block's radius (index/join.h); the blocks are those that `match` would choose.  Tables of bands have the sketches
- * sorted by the first bits of each band (match/bands.h).  Rows are sorted by their values, for each block and each
- * band, so that rows of one value are compared together with the table's entries for it.
+ * block's radius (index/near.h); the blocks are those that `match` would choose.  Tables of bands have the sketches
+ * sorted by the first bits of each band (match/bands.h).  Rows are sorted by their values, for each band, so that rows of
+ * one value are compared together with the table's entries for it.
  */
 #ifndef PD_ENGINE_BATCH_TABLES_H
 #define PD_ENGINE_BATCH_TABLES_H
 
 #include "base/sort.h"
 #include "tools/engine/lines.h"
-#include "index/scan.h"
-#include "index/table.h"
+#include "index/near.h"
 
 #define PD_BATCH_TABLES_MAGIC "\x89PDT\r\n\x1a\n"
 #define PD_BATCH_TABLES_VERSION 1
@@ -65,13 +64,13 @@ struct pd_batch_tables_header {
 	uint64_t checksum; /* of all bytes before it */
 };
 
-/* Scratch of a search: rows in the order of their values, and the entries of the batch with one value. */
+/* Scratch of a search of bands: rows in the order of their values with the first 64 bits of their fingerprints, and the
+ * entries of the batch with one value. */
 struct pd_batch_tables_scratch {
 	struct pd_items order;
 	struct pd_index_columns rows, others;
-	uint32_t *row, *other; /* their numbers */
+	uint32_t *other; /* their numbers */
 	size_t n_others;
-	struct pd_index_hits hits;
 };
 
 struct pd_batch_tables {
@@ -85,11 +84,11 @@ struct pd_batch_tables {
 	const struct pd_engine_params *p;
 	struct pd_sketch_options sketch;
 	int least; /* number of minima that must agree */
-	const struct pd_index_scan *scan;
-	struct pd_index_masks masks[PD_BATCH_TABLES_BLOCKS];
-	uint64_t *fingerprints, *row_sketches; /* of the added rows; a sketch is valid if row_sketched is set */
+	struct pd_index_plan plan;
+	struct pd_index_near near;
+	struct pd_index_queries rows; /* the fingerprints of the added rows */
+	uint64_t *row_sketches;	      /* their sketches; a sketch is valid if row_sketched is set */
 	uint8_t *row_sketched;
-	size_t n_rows;
 	struct pd_batch_tables_scratch scratch;
 };
 
@@ -102,7 +101,7 @@ int pd_batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const
 /* Map the file.  PD_ERR_PARAMS: it was made from another batch than that of `digest`, or for another job. */
 int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t digest, const struct pd_engine_params *p,
 			 struct pd_err *e);
-/* Add a row with a fingerprint; its number is t->n_rows, which must be below PD_BATCH_TABLES_ROWS. */
+/* Add a row with a fingerprint; its number is t->rows.n, which must be below PD_BATCH_TABLES_ROWS. */
 void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *row);
 /* Receives each key that a row is near, once, in any order; a status other than 0 ends the search. */
 struct pd_batch_tables_receiver {
