@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		HOLDS(pd_journal_open(&j, path, FOLDER, pd_buf_span(&options), &quiet_log, &e) == PD_OK);
 		after = counts_of(&j);
 		HOLDS(after.rows == before.rows && after.end == before.end && j.verdicts);
-		HOLDS(pd_map_has(&j.outputs, pd_hash64(label, strlen(label))));
+		HOLDS(pd_map_has(&j.outputs, pd_map_key(pd_span_z(label))));
 	}
 	pd_journal_release(&j);
 	pd_buf_release(&options);
