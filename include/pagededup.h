@@ -393,8 +393,11 @@ typedef enum pagededup_store_mode { PAGEDEDUP_STORE_READ = 0, PAGEDEDUP_STORE_WR
 
 /* Create a store in the folder `path`, for fingerprints of `bits` bits (0: 64) and a maximum Hamming distance of `distance` (-1: 12
  * for 64 bits).  If the store exists with the same settings, nothing changes.  The store has no secret key, unless the folder contains
- * a file `key`; `pagededup store init` makes stores with a key, whose rows need a model with this key. */
+ * a file `key`: authors of pages can then compute pages that the store takes for others. */
 PAGEDEDUP_API int pagededup_store_create(const char *path, int bits, int distance, pagededup_error *error);
+/* The same with a secret key, as `pagededup store init` makes stores: a copy of the file `key`; NULL: a new random key.  It is in the
+ * file `key` of the folder.  The store accepts only rows of models with this key (pagededup_model_options.key). */
+PAGEDEDUP_API int pagededup_store_create_keyed(const char *path, int bits, int distance, const char *key, pagededup_error *error);
 /* Open a store.  One process may write while any number of processes read.  A reader sees the store as it was when it was opened. */
 PAGEDEDUP_API int pagededup_store_open(pagededup_store **out, const char *path, int mode, pagededup_error *error);
 /* Compare pages with the store and add the new ones.  *answers has a row for each page, in order, with the columns of `store add`;

@@ -775,14 +775,13 @@ class Store:
         with pagededup.Store("kept") as s:
             answers = s.add(table)          # column "status": new, kept, duplicate
 
-    A store that is made here has no secret key.  `pagededup store init` makes stores with a key: open them with tables of
-    Signer(key="kept/key").
-
-    mode: "w" to add, "r" only to check.  bits, distance: of a new store.  One process may add, any number may check.
+    mode: "w" to add, "r" only to check.  bits, distance, key: of a new store.  key: True for a new secret key, as `pagededup store
+    init` makes, or a file with one, which is copied; the tables then need Signer(key="kept/key").  Without a key, authors of pages can
+    compute pages that the store takes for others (docs/security.md).  One process may add, any number may check.
 
     Threads may share a store: their calls wait for each other, and close() waits for the current call."""
 
-    def __init__(self, path: PathLike, mode: str = 'w', *, bits: int = 64, distance: int = -1) -> None:
+    def __init__(self, path: PathLike, mode: str = 'w', *, bits: int = 64, distance: int = -1, key: Union[PathLike, bool, None] = None) -> None:
         keep: List[Any] = []
         error, path = _new_error(), os.fspath(path)
         self._store: Any = None
@@ -790,7 +789,11 @@ class Store:
         if mode not in ('r', 'w'):
             raise UsageError('mode is "r" or "w", not %r' % mode)
         if mode == 'w' and not os.path.exists(os.path.join(os.fsdecode(path), 'manifest')):
-            _check(lib.pagededup_store_create(_z(keep, path), bits, distance, error), error)
+            if key is None or key is False:
+                _check(lib.pagededup_store_create(_z(keep, path), bits, distance, error), error)
+            else:
+                given = ffi.NULL if key is True else _z(keep, os.fspath(key))
+                _check(lib.pagededup_store_create_keyed(_z(keep, path), bits, distance, given, error), error)
         out = ffi.new('pagededup_store **')
         _check(lib.pagededup_store_open(out, _z(keep, path), lib.PAGEDEDUP_STORE_WRITE if mode == 'w' else lib.PAGEDEDUP_STORE_READ, error), error)
         self._store = ffi.gc(out[0], lib.pagededup_store_close)

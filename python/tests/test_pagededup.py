@@ -303,6 +303,17 @@ def store():
         assert b'no damage' in subprocess.run([COMMAND, 'store', 'verify', kept], stderr=subprocess.PIPE, check=True).stderr
         with pagededup.Store(kept, 'r') as s:
             assert s.check(signer.sign_batch(['<p>' + ' '.join(WORDS * 3)])).column('status').to_pylist() == ['new']
+        secret = os.path.join(folder, 'secret')
+        with pagededup.Store(secret, key=True) as s:
+            try:
+                s.add(table)
+                raise AssertionError('rows without the key')
+            except pagededup.ParametersError as e:
+                assert 'key' in str(e)
+            keyed = pagededup.Signer(key=os.path.join(secret, 'key')).sign_batch(pages())
+            assert s.add(keyed).column('status').to_pylist() == ['new', 'duplicate'] * 30
+        with pagededup.Store(os.path.join(folder, 'copy'), key=os.path.join(secret, 'key')) as s:
+            assert s.check(keyed).column('status').to_pylist().count('new') == 60
 
 
 @test

@@ -22,6 +22,8 @@ struct pagededup_store {
 struct creation {
 	const char *path;
 	int bits, distance;
+	bool keyed;
+	const char *key; /* a file; NULL: a new key */
 };
 
 static int create(void *ctx, struct pd_err *e)
@@ -32,18 +34,30 @@ static int create(void *ctx, struct pd_err *e)
 	struct pd_store_settings settings = pd_store_defaults(c->bits);
 	if (c->distance >= 0)
 		settings.k = settings.k_unknown = c->distance;
-	return pd_store_create(c->path, &settings, NULL, e);
+	if (c->keyed)
+		settings.key = c->key ? PD_STORE_KEY_GIVEN : PD_STORE_KEY_RANDOM;
+	int status = c->key ? pd_read_secret(c->key, &settings.secret, e) : PD_OK;
+	return status ? status : pd_store_create(c->path, &settings, NULL, e);
+}
+
+static int create_store(struct creation *c, pagededup_error *error)
+{
+	if (!c->path)
+		return pd_api_fail(error, PD_ERR_USAGE, "no path: it is NULL");
+	struct pd_owner *owner = pd_owner_new();
+	int status = owner ? pd_api_call(owner, NULL, create, c, error) : pd_api_fail(error, PD_ERR_MEMORY, "out of memory");
+	pd_owner_free(owner);
+	return status;
 }
 
 int pagededup_store_create(const char *path, int bits, int distance, pagededup_error *error)
 {
-	struct creation c = { path, bits ? bits : 64, distance };
-	if (!path)
-		return pd_api_fail(error, PD_ERR_USAGE, "no path: it is NULL");
-	struct pd_owner *owner = pd_owner_new();
-	int status = owner ? pd_api_call(owner, NULL, create, &c, error) : pd_api_fail(error, PD_ERR_MEMORY, "out of memory");
-	pd_owner_free(owner);
-	return status;
+	return create_store(&(struct creation){ path, bits ? bits : 64, distance, false, NULL }, error);
+}
+
+int pagededup_store_create_keyed(const char *path, int bits, int distance, const char *key, pagededup_error *error)
+{
+	return create_store(&(struct creation){ path, bits ? bits : 64, distance, true, key }, error);
 }
 
 struct opening {

@@ -619,6 +619,23 @@ START_TEST(reading_learning_keeping)
 			  i == PAGES - 1);
 	pagededup_table_free(answers);
 	pagededup_store_close(s);
+	/* Stores with a key refuse rows without it; a copy of the key is the same key. */
+	char key[1100];
+	DONE(pagededup_store_create_keyed(inside("secret"), 0, -1, NULL, &error));
+	snprintf(key, sizeof key, "%s/key", inside("secret"));
+	DONE(pagededup_store_create_keyed(inside("secret"), 0, -1, NULL, &error));
+	ck_assert_int_eq(pagededup_store_create_keyed(inside("none"), 0, -1, inside("missing"), &error), PAGEDEDUP_ERR_SYSTEM);
+	DONE(pagededup_store_create_keyed(inside("copy"), 0, -1, key, &error));
+	DONE(pagededup_store_open(&s, inside("copy"), PAGEDEDUP_STORE_WRITE, &error));
+	ck_assert_int_eq(pagededup_store_add(s, t, NULL, &error), PAGEDEDUP_ERR_PARAMETERS);
+	pagededup_model_options with_key = { .size = sizeof with_key, .key = key };
+	pagededup_model *keyed;
+	DONE(pagededup_model_open(&keyed, &with_key, &error));
+	pagededup_table *own = sign_pages(keyed, 1);
+	DONE(pagededup_store_add(s, own, NULL, &error));
+	pagededup_table_free(own);
+	pagededup_model_free(keyed);
+	pagededup_store_close(s);
 	pagededup_table_free(t);
 	pagededup_worker_free(w);
 	pagededup_model_free(m);
