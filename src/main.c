@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/threads.h"
 #include "cmd/command.h"
-#include "page/html.h"
+#include "page/tree.h"
 #include "text/text.h"
 
 /* clang-format off */

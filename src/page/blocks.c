@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "page/html.h"
+#include "page/tree.h"
 
 /* One object per thread holds the results of all its pages. */
 

@@ -23,7 +23,7 @@
 #include "base/alloc.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "page/html.h"
+#include "page/tree.h"
 
 #define PD_BOXES_MAX (1u << 18)
 #define PD_RUNS_MAX (1u << 19)

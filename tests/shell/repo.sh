@@ -51,7 +51,7 @@ home() { # LIBRARY HEADER-REGEX PATHS-REGEX
 	is "$1 is included in its one place" "$(grep -nE "^[[:space:]]*#[[:space:]]*include <($2)" -r src | grep -vE "^($3):" | cut -d: -f1,3)" ""
 	has "$1 is included there" <(grep -rlE "^#[[:space:]]*include <($2)" src) "^($3)\$"
 }
-home libxml2 'libxml/' 'src/page/html\.c'
+home libxml2 'libxml/' 'src/page/tree\.c'
 home cmph 'cmph' 'src/term/perfect\.c'
 home xxhash 'xxhash' 'src/base/[a-z0-9_]+\.[ch]'
 home uchardet 'uchardet' 'src/text/text\.c'

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The events of a page (page/html.h) as text, twice: as they come, and where libxml2 gets all elements of it, the balanced ones too.
+ * The events of a page (page/tree.h) as text, twice: as they come, and where libxml2 gets all elements of it, the balanced ones too.
  * Both must be the same.
  */
 #ifndef HTML_EVENTS_H
 #define HTML_EVENTS_H
 
-#include "page/html.h"
+#include "page/tree.h"
 
 struct events {
 	struct pd_saxer *saxer;

@@ -12,7 +12,8 @@
 
 #include "base/hash.h"
 #include "page/blocks.h"
-#include "page/html.h"
+#include "page/tokens.h"
+#include "page/tree.h"
 #include "html_events.h"
 
 static struct pd_html *new_html(void)

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * The tags of the HTML standard, obsolete ones included, with their class, which decides how blocks are built (patent
+ * CN101645082, module 210).  A tag that is not in the table is not HTML: the tag is ignored, its content is kept.
+ */
+#ifndef PD_PAGE_TAGS_H
+#define PD_PAGE_TAGS_H
+
+#include "base/span.h"
+
+enum pd_tag_class {
+	PD_CLASS_IGNORE, /* ignored with all content: script, style, noscript, iframe, template, svg, … */
+	PD_CLASS_TITLE,	 /* title, h1 … h6 */
+	PD_CLASS_BLOCK,	 /* div, td, table, ul, section, … */
+	PD_CLASS_LEVEL,	 /* p, br, li, dd, tr, …: inner structure of a block */
+	PD_CLASS_OTHER,	 /* inline and the rest */
+};
+
+/* X(name, class) in alphabetical order: enum pd_tag is PD_TAG_a, … ; the table itself is in tags.def. */
+enum pd_tag {
+	PD_TAG_NONE, /* box 0: the page */
+#define X(name, klass) PD_TAG_##name,
+#include "page/tags.def"
+#undef X
+	PD_TAG_COUNT
+};
+
+/* Return PD_TAG_NONE if it is not an HTML tag.  ASCII case is ignored. */
+enum pd_tag pd_tag_by_name(struct pd_span name);
+/* "" for PD_TAG_NONE. */
+const char *pd_tag_name(enum pd_tag t);
+enum pd_tag_class pd_tag_class(enum pd_tag t);
+/* Return whether the element has neither content nor an end tag (br, img, …). */
+bool pd_tag_void(enum pd_tag t);
+
+#endif
