@@ -79,20 +79,6 @@ static void on_page(void *ctx, const struct pd_record *record, struct pd_span du
 	r->junk = record->junk;
 }
 
-/* Pages that are files are listed, or deleted, after all of them are known. */
-static int remove_files(struct apply_run *r)
-{
-	struct pd_apply_deleted file;
-	int status = pd_apply_deleter_check(&r->remover, &r->err);
-	while (!status && pd_apply_deleter_next(&r->remover, &file)) {
-		if (file.why)
-			pd_log_error(r->log, "%s: %s; %s", file.path, file.why, r->o->list ? "not listed" : "not deleted");
-		else if (r->o->list)
-			printf("%s\n", file.path);
-	}
-	return status;
-}
-
 static int after_input(struct apply_run *r, const struct pd_apply_result *done)
 {
 	if (done->error) {
@@ -220,8 +206,17 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 	status = pd_apply_side_outputs_open(&r->side_outputs, &r->err);
 	if (!status)
 		status = apply_all(r, inputs, n_inputs);
-	if (!status && (o->remove || o->list))
-		status = remove_files(r);
+	if (!status && (o->remove || o->list)) {
+		/* Pages that are files are listed, or deleted, after all of them are known. */
+		struct pd_apply_deleted file;
+		status = pd_apply_deleter_check(&r->remover, &r->err);
+		while (!status && pd_apply_deleter_next(&r->remover, &file)) {
+			if (file.why)
+				pd_log_error(r->log, "%s: %s; %s", file.path, file.why, r->o->list ? "not listed" : "not deleted");
+			else if (r->o->list)
+				printf("%s\n", file.path);
+		}
+	}
 	status = pd_apply_side_outputs_close(&r->side_outputs, status, &r->err);
 	pd_apply_deleter_release(&r->remover);
 	pd_buf_release(&r->kept);

@@ -183,15 +183,6 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Arrays of hundreds of megabytes must be able to grow without copying: this requires separate mappings from the
- * start. */
-static void let_arrays_move(void)
-{
-#ifdef M_MMAP_THRESHOLD
-	mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
-}
-
 static void release_cluster_run(void *run)
 {
 	struct cluster_run *r = run;
@@ -220,8 +211,13 @@ static int run_all(struct cluster_run *r, char **paths, int n_paths)
 
 int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
-	if (!o->row)
-		let_arrays_move();
+	if (!o->row) {
+		/* Arrays of hundreds of megabytes must be able to grow without copying: this requires separate mappings from the
+		 * start. */
+#ifdef M_MMAP_THRESHOLD
+		mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+	}
 	struct cluster_run *r = pd_zalloc(sizeof *r);
 	*r = (struct cluster_run){ .o = o, .log = log, .options = o->group, .out = { .slot = -1 }, .started = pd_wall_seconds() };
 	r->options.in.paths = paths;

@@ -46,21 +46,6 @@ static int write_text(struct match_run *r, const struct pd_buf *text)
 	return PD_OK;
 }
 
-/* Rows without their totals, such as rows alone, give pairs without them. */
-static bool has_end(const struct match_run *r)
-{
-	return r->rows.totals.n || r->rows.cut;
-}
-
-static int write_pairs_header(struct match_run *r)
-{
-	if (r->json)
-		return PD_OK;
-	pd_buf_clear(&r->line);
-	pd_pairs_header(&r->rows, &r->match, has_end(r), &r->line);
-	return write_text(r, &r->line);
-}
-
 /* Data with which a thread formats pairs. */
 struct formatter {
 	const struct pd_rows *rows;
@@ -156,33 +141,7 @@ static int find_pairs_by_methods(struct match_run *r)
 	return status;
 }
 
-/* "exact 12, segments 40" */
-static void add_found(const struct match_run *r, struct pd_buf *out)
-{
-	for (int i = 0; i < r->rows.methods.n; i++)
-		pd_buf_printf(out, "%s%s %" PRIu64, i ? ", " : " (", r->rows.methods.v[i].method->name, r->by_method.found[i]);
-	pd_buf_add_c(out, ')');
-	if (!r->by_method.bad)
-		return;
-	pd_buf_add_z(out, ", ");
-	pd_buf_count(out, r->by_method.bad, "value");
-	pd_buf_add_z(out, " that could not be read left out");
-}
-
 /* --- suspects: similar pages that are not a pair --- */
-
-static void open_doubts(struct match_run *r)
-{
-	enum pd_match_scope scope = r->match.scope;
-	if (r->match.verify.off || r->rows.late)
-		return;
-	pd_doubts_init(&r->doubts,
-		       scope == PD_SCOPE_ALL	      ? PD_DOUBTS_ALL
-		       : pd_match_scope_inside(scope) ? PD_DOUBTS_INSIDE
-						      : PD_DOUBTS_BETWEEN,
-		       &r->rows);
-	r->match.doubts = &r->doubts;
-}
 
 static int write_suspects(struct match_run *r)
 {
@@ -203,14 +162,6 @@ static int write_suspects(struct match_run *r)
 	return status;
 }
 
-static int write_totals(struct match_run *r)
-{
-	pd_buf_clear(&r->line);
-	if (!r->json && has_end(r))
-		pd_row_end(pd_buf_span(&r->rows.totals), r->rows.cut, r->rows.n, &r->line);
-	return write_text(r, &r->line);
-}
-
 static int settle_verify(const struct pd_stage_match *o, struct pd_verify_options *out, struct pd_err *e)
 {
 	int status = pd_verify_settle(&o->verification, o->preset == 1, out, e);
@@ -220,23 +171,6 @@ static int settle_verify(const struct pd_stage_match *o, struct pd_verify_option
 }
 
 #define K_BESIDE_BANDS 3 /* if every row has a sketch: smaller distances cost nothing to search */
-
-/* Without -k: the distance that verification allows; for rows without a sketch, the distance that chance allows. 
- * Sketches find pairs that fingerprints miss.  If there are so many pages that verification does not allow a quarter of
- * the bits, sketches alone find nearly all pairs. */
-static void settle_distance(const struct pd_stage_match *o, const struct pd_rows *rows, bool paper, struct pd_match_options *out)
-{
-	size_t n = rows->fingerprints.n;
-	int bits = rows->bits ? rows->bits : 64, alone = paper ? 3 : pd_index_default_k(bits, n);
-	bool verifies = !out->verify.off && rows->sketched, many = verifies && pd_verify_default_k(bits, n) < bits / 4;
-	if (o->candidates < 0)
-		out->candidates = o->k < 0 && verifies ? PD_CANDIDATES_BOTH : PD_CANDIDATES_HAMMING;
-	out->k = o->k >= 0 ? o->k : verifies ? pd_verify_default_k(bits, n) : alone;
-	if (o->candidates < 0 && o->k < 0 && many)
-		out->k = rows->sketched < n && alone > K_BESIDE_BANDS ? alone : K_BESIDE_BANDS;
-	out->verify.k_unknown = o->k >= 0 || alone > out->k ? out->k : alone;
-	out->k += o->one_more && out->k < bits / 4;
-}
 
 /* Return the preset.  Rows record their preset, but an option takes precedence. */
 static bool is_paper(const struct pd_stage_match *o, const struct pd_rows *rows)
@@ -276,36 +210,22 @@ int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *
 	int status = settle_verify(o, &out->verify, e);
 	out->candidates = o->candidates < 0 ? PD_CANDIDATES_HAMMING : (enum pd_match_candidates)o->candidates;
 	out->band_width = o->band_width;
-	settle_distance(o, rows, paper, out);
+	/* Without -k: the distance that verification allows; for rows without a sketch, the distance that chance allows. 
+	 * Sketches find pairs that fingerprints miss.  If there are so many pages that verification does not allow a quarter of
+	 * the bits, sketches alone find nearly all pairs. */
+	size_t n = rows->fingerprints.n;
+	int bits = rows->bits ? rows->bits : 64, alone = paper ? 3 : pd_index_default_k(bits, n);
+	bool verifies = !out->verify.off && rows->sketched, many = verifies && pd_verify_default_k(bits, n) < bits / 4;
+	if (o->candidates < 0)
+		out->candidates = o->k < 0 && verifies ? PD_CANDIDATES_BOTH : PD_CANDIDATES_HAMMING;
+	out->k = o->k >= 0 ? o->k : verifies ? pd_verify_default_k(bits, n) : alone;
+	if (o->candidates < 0 && o->k < 0 && many)
+		out->k = rows->sketched < n && alone > K_BESIDE_BANDS ? alone : K_BESIDE_BANDS;
+	out->verify.k_unknown = o->k >= 0 || alone > out->k ? out->k : alone;
+	out->k += o->one_more && out->k < bits / 4;
 	if (paper && o->plan == PD_PLAN_AUTO && out->k <= 3)
 		out->plan = PD_PLAN_PAPER;
 	return status;
-}
-
-static int check_plan(struct match_run *r)
-{
-	int bits = r->rows.bits ? r->rows.bits : 64;
-	return pd_index_plan_choose(&r->stats.plan, r->match.plan, bits, r->match.k, r->rows.fingerprints.n, 0, &r->err);
-}
-
-static void report_other_sketches(struct match_run *r)
-{
-	if (r->match.verify.off || !r->rows.other_sketches)
-		return;
-	pd_buf_clear(&r->line);
-	pd_sketch_print(&r->rows.sketch, &r->line);
-	pd_log_note(r->log, "%" PRIu64 " rows have sketches of another kind than %s: those are not compared",
-		    r->rows.other_sketches, r->line.p);
-}
-
-/* Save the rows as a key file, which must not be written to a terminal. */
-static int save_keys(struct match_run *r)
-{
-	const char *name = strcmp(r->o->save, "-") ? r->o->save : "standard output";
-	int status = pd_outfile_open(&r->out, r->o->save, &r->err);
-	if (!status && isatty(fileno(r->out.f)))
-		status = pd_fail(&r->err, PD_ERR_USAGE, "a key file cannot go to a terminal: name a file");
-	return status ? status : pd_rows_save(&r->rows, r->out.f, name, &r->err);
 }
 
 /* Check which options can be combined, and which inputs would be read twice. */
@@ -349,21 +269,6 @@ static int check_memory(struct match_run *r, size_t n_rows)
 	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small: give at least %zuM", mb);
 }
 
-/* Subtract the memory of tables that ignore the limit: the budget is the rest. */
-static int count_tables(struct match_run *r)
-{
-	size_t bytes = r->rules_files.bytes, least = pd_memory_least(r->rows.n, false);
-	r->budget.used += bytes;
-	if (r->budget.used + least <= r->budget.limit)
-		return pd_budget_check(&r->budget, &r->err);
-	if (!r->o->memory) {
-		r->budget.limit = r->budget.used + least;
-		return PD_OK;
-	}
-	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small for the tables of --ranks and --links: give at least %zuM",
-		       (r->budget.used + least + (1 << 20) - 1) >> 20);
-}
-
 /* Rules select among the candidates of a method that names them.  Copies are not linked, since a rule may reject
  * them. */
 static int read_links(struct match_run *r)
@@ -375,94 +280,116 @@ static int read_links(struct match_run *r)
 		return pd_fail(&r->err, PD_ERR_USAGE,
 			       "--rule decides on candidates by their links: rows signed with 'fp --method=links'");
 	int status = pd_rules_open(&r->rules_files, &r->rules, r->o->links, r->o->ranks, &r->budget, &r->err);
-	return status ? status : count_tables(r);
-}
-
-/* Return which texts of rows are needed: all, if rows are verified or if anything else uses the texts. */
-static enum pd_rows_texts texts_needed(const struct pd_stage_match *o)
-{
-	struct pd_verify_options verify;
-	struct pd_err e;
-	if (o->save || o->rule || o->to || o->one_more || o->candidates > PD_CANDIDATES_HAMMING)
-		return PD_TEXTS_ALL;
-	return !settle_verify(o, &verify, &e) && verify.off ? PD_TEXTS_OF_PAIRS : PD_TEXTS_TO_VERIFY;
+	if (status)
+		return status;
+	/* Subtract the memory of tables that ignore the limit: the budget is the rest. */
+	size_t least = pd_memory_least(r->rows.n, false);
+	r->budget.used += r->rules_files.bytes;
+	if (r->budget.used + least <= r->budget.limit)
+		return pd_budget_check(&r->budget, &r->err);
+	if (r->o->memory)
+		return pd_fail(&r->err, PD_ERR_USAGE,
+			       "--memory is too small for the tables of --ranks and --links: give at least %zuM",
+			       (r->budget.used + least + (1 << 20) - 1) >> 20);
+	r->budget.limit = r->budget.used + least;
+	return PD_OK;
 }
 
 static int read_and_match(struct match_run *r, char **paths, int n_paths)
 {
+	const struct pd_stage_match *o = r->o;
+	struct pd_verify_options verify;
+	struct pd_err ignored;
 	struct pd_rows_options in = { .paths = paths,
 				      .n_paths = n_paths,
-				      .against = r->o->against,
-				      .n_against = r->o->n_against,
-				      .sources = r->o->sources,
-				      .tmp_dir = r->o->tmp_dir,
+				      .against = o->against,
+				      .n_against = o->n_against,
+				      .sources = o->sources,
+				      .tmp_dir = o->tmp_dir,
 				      .budget = &r->budget,
-				      .realms = pd_match_scope_choices[r->o->scope].realms,
+				      .realms = pd_match_scope_choices[o->scope].realms,
 				      .owners = r->owners,
 				      .requested = &r->requested,
-				      .paper = r->o->preset == 1,
-				      .texts = texts_needed(r->o),
-				      .threads = r->o->jobs ? r->o->jobs : pd_cores(),
-				      .bad_row = r->o->to ? r->o->to->bad_row : pd_log_bad_row,
-				      .ctx = r->o->to ? r->o->to->ctx : r->log };
+				      .paper = o->preset == 1,
+				      .texts = PD_TEXTS_ALL,
+				      .threads = o->jobs ? o->jobs : pd_cores(),
+				      .bad_row = o->to ? o->to->bad_row : pd_log_bad_row,
+				      .ctx = o->to ? o->to->ctx : r->log };
+	/* The texts of all rows are needed if rows are verified, or if anything else uses them. */
+	if (!o->save && !o->rule && !o->to && !o->one_more && o->candidates <= PD_CANDIDATES_HAMMING)
+		in.texts = !settle_verify(o, &verify, &ignored) && verify.off ? PD_TEXTS_OF_PAIRS : PD_TEXTS_TO_VERIFY;
 	double t = pd_cpu_seconds();
-	r->budget = (struct pd_budget){ .limit = r->o->memory ? r->o->memory : pd_memory_default(), .tmp_dir = r->o->tmp_dir };
+	r->budget = (struct pd_budget){ .limit = o->memory ? o->memory : pd_memory_default(), .tmp_dir = o->tmp_dir };
 	int status = check_memory(r, 0);
-	if (status)
-		return status;
-	status = pd_rows_read(&r->rows, &in, &r->err);
+	if (!status)
+		status = pd_rows_read(&r->rows, &in, &r->err);
 	r->read_cpu = pd_cpu_seconds() - t;
 	if (!status)
 		status = compare_by_preset(r);
-	if (status)
+	if (!status && o->save) {
+		/* Save the rows as a key file, which must not be written to a terminal. */
+		if (r->rows.methods.n)
+			return pd_fail(&r->err, PD_ERR_USAGE,
+				       "a key file holds only fingerprints: --save cannot be combined with other methods");
+		status = pd_outfile_open(&r->out, o->save, &r->err);
+		if (!status && isatty(fileno(r->out.f)))
+			status = pd_fail(&r->err, PD_ERR_USAGE, "a key file cannot go to a terminal: name a file");
+		if (!status)
+			status = pd_rows_save(&r->rows, r->out.f, strcmp(o->save, "-") ? o->save : "standard output", &r->err);
 		return status;
-	if (r->o->save && r->rows.methods.n)
-		return pd_fail(&r->err, PD_ERR_USAGE,
-			       "a key file holds only fingerprints: --save cannot be combined with other methods");
-	if (r->o->save)
-		return save_keys(r);
-	if (r->o->rule)
+	}
+	if (!status && o->rule)
 		status = read_links(r);
+	if (!status)
+		status = pd_stage_match_settle(o, &r->rows, &r->match, &r->err);
 	if (status)
 		return status;
-	status = pd_stage_match_settle(r->o, &r->rows, &r->match, &r->err);
 	r->match.owners = r->owners ? pd_owners_checksum(r->owners) : 0;
-	r->match.rules = r->o->rule ? &r->rules : NULL;
-	if (r->log)
-		report_other_sketches(r);
-	if (!status)
-		status = check_plan(r);
+	r->match.rules = o->rule ? &r->rules : NULL;
+	if (r->log && !r->match.verify.off && r->rows.other_sketches) {
+		pd_buf_clear(&r->line);
+		pd_sketch_print(&r->rows.sketch, &r->line);
+		pd_log_note(r->log, "%" PRIu64 " rows have sketches of another kind than %s: those are not compared",
+			    r->rows.other_sketches, r->line.p);
+	}
+	status = pd_index_plan_choose(&r->stats.plan, r->match.plan, r->rows.bits ? r->rows.bits : 64, r->match.k,
+				      r->rows.fingerprints.n, 0, &r->err);
 	if (!status)
 		status = check_memory(r, r->rows.n);
-	if (!status && r->o->to)
-		status = r->o->to->rows(r->o->to->ctx, &r->rows, &r->match);
+	/* Open the output, or pass the rows to the receiver of pairs. */
+	if (!status && o->to)
+		status = o->to->rows(o->to->ctx, &r->rows, &r->match);
 	else if (!status)
-		status = pd_outfile_open(&r->out, r->o->output, &r->err);
-	if (!status && !r->o->to)
-		status = pd_row_as_columns(&r->out, r->o->format, &r->err);
-	open_doubts(r);
-	if (!status && !r->o->to)
-		status = write_pairs_header(r);
+		status = pd_outfile_open(&r->out, o->output, &r->err);
+	if (!status && !o->to)
+		status = pd_row_as_columns(&r->out, o->format, &r->err);
+	if (!r->match.verify.off && !r->rows.late) {
+		enum pd_match_scope scope = r->match.scope;
+		pd_doubts_init(&r->doubts,
+			       scope == PD_SCOPE_ALL	      ? PD_DOUBTS_ALL
+			       : pd_match_scope_inside(scope) ? PD_DOUBTS_INSIDE
+							      : PD_DOUBTS_BETWEEN,
+			       &r->rows);
+		r->match.doubts = &r->doubts;
+	}
+	/* Rows without their totals, such as rows alone, give pairs without them. */
+	bool ends = r->rows.totals.n || r->rows.cut, table = !o->to && !r->json;
+	if (!status && table) {
+		pd_buf_clear(&r->line);
+		pd_pairs_header(&r->rows, &r->match, ends, &r->line);
+		status = write_text(r, &r->line);
+	}
 	if (!status)
 		status = r->rows.methods.n ? find_pairs_by_methods(r) : run_match(r);
 	if (!status)
 		status = write_suspects(r);
-	if (!status && !r->o->to)
-		status = write_totals(r);
+	if (!status && table && ends) {
+		pd_buf_clear(&r->line);
+		pd_row_end(pd_buf_span(&r->rows.totals), r->rows.cut, r->rows.n, &r->line);
+		status = write_text(r, &r->line);
+	}
 	r->match_cpu = pd_cpu_seconds() - t - r->read_cpu;
 	return status;
-}
-
-/* For keys only the pairs are counted. */
-static struct pd_json *method_stats(const struct pd_match_methods_stats *s, int method)
-{
-	struct pd_json *j = pd_json_new();
-	const struct pd_index_columns_stats *join = &s->join[method];
-	pd_json_int(j, "pairs", (int64_t)s->found[method]);
-	pd_json_int(j, "shared_items", (int64_t)join->shared);
-	pd_json_int(j, "most_rows_of_an_item", (int64_t)join->longest);
-	pd_json_int(j, "candidates", (int64_t)join->candidates);
-	return j;
 }
 
 static int write_match_stats(struct match_run *r)
@@ -477,8 +404,15 @@ static int write_match_stats(struct match_run *r)
 	pd_json_int(j, "linked", (int64_t)r->stats.linked);
 	pd_json_int(j, "suspects", (int64_t)r->suspects);
 	pd_json_int(j, "k", r->match.k);
-	for (int i = 0; i < r->rows.methods.n; i++)
-		pd_json_object(methods, r->rows.methods.v[i].method->name, method_stats(&r->by_method, i));
+	/* For keys only the pairs are counted. */
+	for (int i = 0; i < r->rows.methods.n; i++) {
+		struct pd_json *of = pd_json_new();
+		pd_json_int(of, "pairs", (int64_t)r->by_method.found[i]);
+		pd_json_int(of, "shared_items", (int64_t)r->by_method.join[i].shared);
+		pd_json_int(of, "most_rows_of_an_item", (int64_t)r->by_method.join[i].longest);
+		pd_json_int(of, "candidates", (int64_t)r->by_method.join[i].candidates);
+		pd_json_object(methods, r->rows.methods.v[i].method->name, of);
+	}
 	pd_json_object(j, "methods", methods);
 	pd_json_str(j, "candidates_from", pd_span_z(pd_match_candidates_names[r->match.candidates]));
 	pd_json_int(j, "band_width", r->stats.band_width);
@@ -505,23 +439,17 @@ static int write_match_stats(struct match_run *r)
 	return pd_outfile_commit(&r->stats_out, &r->err);
 }
 
-static void explain_run(struct match_run *r)
-{
-	struct pd_span line, rest;
-	if (!r->match.verify.off)
-		pd_verify_explain(&r->match.verify, &r->line);
-	if (r->stats.distinct)
-		pd_index_plan_explain(&r->stats.plan, &r->line);
-	rest = pd_buf_span(&r->line);
-	while (pd_span_split(&rest, '\n', &line))
-		pd_log_error(r->log, "%.*s", (int)line.n, line.p);
-}
-
 static int close_match(struct match_run *r)
 {
+	struct pd_span line, rest;
 	pd_buf_clear(&r->line);
-	if (r->o->explain)
-		explain_run(r);
+	if (r->o->explain && !r->match.verify.off)
+		pd_verify_explain(&r->match.verify, &r->line);
+	if (r->o->explain && r->stats.distinct)
+		pd_index_plan_explain(&r->stats.plan, &r->line);
+	rest = pd_buf_span(&r->line);
+	while (rest.n && pd_span_split(&rest, '\n', &line))
+		pd_log_error(r->log, "%.*s", (int)line.n, line.p);
 	pd_buf_clear(&r->line);
 	pd_buf_count(&r->line, r->rows.n, "page");
 	if (r->rows.repeated)
@@ -536,8 +464,16 @@ static int close_match(struct match_run *r)
 	if (fingerprints)
 		pd_buf_printf(&r->line, "k %d, ", r->match.k);
 	pd_buf_count(&r->line, r->stats.pairs, "pair");
+	/* " (exact 12, segments 40)" */
+	for (int i = 0; i < r->rows.methods.n; i++)
+		pd_buf_printf(&r->line, "%s%s %" PRIu64, i ? ", " : " (", r->rows.methods.v[i].method->name, r->by_method.found[i]);
 	if (r->rows.methods.n)
-		add_found(r, &r->line);
+		pd_buf_add_c(&r->line, ')');
+	if (r->by_method.bad) {
+		pd_buf_add_z(&r->line, ", ");
+		pd_buf_count(&r->line, r->by_method.bad, "value");
+		pd_buf_add_z(&r->line, " that could not be read left out");
+	}
 	if (r->refused)
 		pd_buf_printf(&r->line, ", %" PRIu64 " candidates rejected by all rules", r->refused);
 	if (r->suspects)
@@ -551,28 +487,16 @@ struct pd_stage_match pd_stage_match_defaults(void)
 	return (struct pd_stage_match){ .preset = -1, .k = -1, .candidates = -1, .verification = PD_VERIFY_NOTHING_SAID };
 }
 
-static int check_sites(const struct pd_stage_match *o, struct pd_err *e)
+int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e)
 {
 	const struct pd_match_scope_choice *c = &pd_match_scope_choices[o->scope];
+	struct pd_verify_options verify;
 	if (c->table && !o->sites)
 		return pd_fail(e, PD_ERR_USAGE, "--scope=%s needs --sites=FILE, which 'pagededup url --learn-sites' writes",
 			       c->name);
 	if (o->sites && !c->table)
 		return pd_fail(e, PD_ERR_USAGE, "--sites has no effect without --scope=same-site or --scope=other-sites");
-	return PD_OK;
-}
-
-static int open_owners(struct match_run *r)
-{
-	bool wanted = pd_match_scope_choices[r->o->scope].realms == PD_REALM_OWNER;
-	return wanted ? pd_owners_open(&r->owners, r->o->sites, &r->err) : PD_OK;
-}
-
-int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e)
-{
-	struct pd_verify_options verify;
-	int status = check_sites(o, e);
-	return status ? status : settle_verify(o, &verify, e);
+	return settle_verify(o, &verify, e);
 }
 
 static void release_match_run(void *run)
@@ -602,8 +526,8 @@ static int run_all(struct match_run *r, char **paths, int n_paths)
 		status = pd_outfile_check_own(o->stats, &r->err);
 	if (!status && o->stats && !o->save)
 		status = pd_outfile_open(&r->stats_out, o->stats, &r->err);
-	if (!status)
-		status = open_owners(r);
+	if (!status && pd_match_scope_choices[o->scope].realms == PD_REALM_OWNER)
+		status = pd_owners_open(&r->owners, o->sites, &r->err);
 	if (!status)
 		status = read_and_match(r, paths, n_paths);
 	if (!status && !o->to)

@@ -172,25 +172,6 @@ static int read_known(struct pd_map *m, const char *path, bool url, struct pd_er
 	return status;
 }
 
-static void free_ranker(struct pd_ranker *r)
-{
-	pd_array_release(&r->links_at);
-	pd_array_release(&r->records_at);
-	pd_map_release(&r->pages);
-	pd_map_release(&r->domains);
-	pd_map_release(&r->seen);
-	pd_map_release(&r->known_pages);
-	pd_map_release(&r->known_domains);
-	pd_buf_release(&r->line);
-	if (r->lines)
-		fclose(r->lines);
-	free(r->domain_node);
-	free(r->domain_of);
-	free(r->page_rank);
-	free(r->domain_rank);
-	free(r);
-}
-
 static void take_link(struct pd_ranker *r, const struct packed_link *l, bool again)
 {
 	uint32_t *seen = pd_map_put(&r->seen, l->target), first = 0,
@@ -305,20 +286,15 @@ static void end_in_openmp(void)
 		pd_out_of_memory();
 }
 
-/* With several threads the order of additions varies, and the last digits would differ from run to run. */
-static void one_thread(void)
+static igraph_error_t solve(const igraph_t *graph, double damping, igraph_vector_t *out)
 {
+	/* With several threads the order of additions varies, and the last digits would differ from run to run. */
 	static bool expected;
 	if (!expected)
 		atexit(end_in_openmp);
 	expected = inside_openmp = true;
 	omp_set_num_threads(1);
 	inside_openmp = false;
-}
-
-static igraph_error_t solve(const igraph_t *graph, double damping, igraph_vector_t *out)
-{
-	one_thread();
 #if IGRAPH_VERSION_MAJOR >= 1
 	return igraph_pagerank(graph, NULL, out, NULL, damping, IGRAPH_DIRECTED, igraph_vss_all(), IGRAPH_PAGERANK_ALGO_PRPACK,
 			       NULL);
@@ -376,21 +352,6 @@ static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **
 
 #endif
 
-static void resolve(struct pd_ranker *r)
-{
-	r->domain_node = pd_alloc((r->domains.n + 1) * sizeof *r->domain_node);
-	for (size_t i = 0; i < r->domains.n; i++)
-		r->domain_node[i] = NONE;
-	for (size_t i = 0; i < r->n_records; i++) {
-		uint32_t *node = &r->domain_node[r->records[i].domain];
-		*node = *node == NONE ? (uint32_t)r->n_domain_nodes++ : *node;
-	}
-	for (size_t i = 0; i < r->n_links; i++) {
-		const uint32_t *node = pd_map_find(&r->pages, r->links[i].target);
-		r->links[i].node = node ? *node - 1 : NONE;
-	}
-}
-
 static double known_or(const struct pd_map *known, bool asked, uint64_t hash, double own)
 {
 	const uint32_t *bits = asked ? pd_map_find(known, hash) : NULL;
@@ -420,14 +381,6 @@ static void add_sums(const struct pd_ranker *r, const uint64_t *domain_hash, con
 static double weighted(const double w[3], const double sum[3])
 {
 	return w[0] * sum[0] + w[1] * sum[1] + w[2] * sum[2];
-}
-
-static void write_header(const struct pd_ranker *r, struct pd_buf *out)
-{
-	const double *s = r->o.signature, *q = r->o.quality;
-	pd_buf_printf(out, "# pagededup ranks 1 types=%d damping=%g signature=%g,%g,%g quality=%g,%g,%g |%s\n",
-		      PD_LINK_TYPES_VERSION, r->o.damping, s[0], s[1], s[2], q[0], q[1], q[2], PD_ROW_ENDS);
-	pd_row_names(pd_ranks_columns, out);
 }
 
 static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct pd_buf *out, FILE *to)
@@ -469,7 +422,17 @@ static int write_ranks(void *ranker, FILE *to, struct pd_err *e)
 	if (!r->status)
 		r->status = pd_budget_check(r->budget, &r->err);
 	if (!r->status) {
-		resolve(r);
+		r->domain_node = pd_alloc((r->domains.n + 1) * sizeof *r->domain_node);
+		for (size_t i = 0; i < r->domains.n; i++)
+			r->domain_node[i] = NONE;
+		for (size_t i = 0; i < r->n_records; i++) {
+			uint32_t *node = &r->domain_node[r->records[i].domain];
+			*node = *node == NONE ? (uint32_t)r->n_domain_nodes++ : *node;
+		}
+		for (size_t i = 0; i < r->n_links; i++) {
+			const uint32_t *node = pd_map_find(&r->pages, r->links[i].target);
+			r->links[i].node = node ? *node - 1 : NONE;
+		}
 		r->status = rank_nodes(r, r->pages.n, false, &r->page_rank, &r->counts.links);
 	}
 	if (!r->status)
@@ -486,7 +449,10 @@ static int write_ranks(void *ranker, FILE *to, struct pd_err *e)
 	for (size_t i = 0; i < r->domains.n; i++)
 		domain_hash[*pd_map_find(&r->domains, keys[i]) - 1] = keys[i];
 	free(keys);
-	write_header(r, &out);
+	const double *s = r->o.signature, *q = r->o.quality;
+	pd_buf_printf(&out, "# pagededup ranks 1 types=%d damping=%g signature=%g,%g,%g quality=%g,%g,%g |%s\n",
+		      PD_LINK_TYPES_VERSION, r->o.damping, s[0], s[1], s[2], q[0], q[1], q[2], PD_ROW_ENDS);
+	pd_row_names(pd_ranks_columns, &out);
 	int status = write_rows(r, domain_hash, &out, to);
 	fwrite(pd_buf_z(&out), 1, out.n, to);
 	pd_buf_release(&out);
@@ -518,6 +484,20 @@ int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_option
 		pd_log_note(log, "%" PRIu64 " pages, %" PRIu64 " links between them, %" PRIu64 " domains", r->counts.pages,
 			    r->counts.links, r->counts.domains);
 	}
-	free_ranker(r);
+	pd_array_release(&r->links_at);
+	pd_array_release(&r->records_at);
+	pd_map_release(&r->pages);
+	pd_map_release(&r->domains);
+	pd_map_release(&r->seen);
+	pd_map_release(&r->known_pages);
+	pd_map_release(&r->known_domains);
+	pd_buf_release(&r->line);
+	if (r->lines)
+		fclose(r->lines);
+	free(r->domain_node);
+	free(r->domain_of);
+	free(r->page_rank);
+	free(r->domain_rank);
+	free(r);
 	return status;
 }

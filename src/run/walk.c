@@ -43,11 +43,6 @@ struct progress {
 
 #define TELLING .005 /* the progress from which on the remaining time is estimated */
 
-static void start_progress(struct progress *p)
-{
-	*p = (struct progress){ .started = pd_wall_seconds() };
-}
-
 /* Count a record. */
 static void progress(struct progress *p, const struct pd_reader *r, struct pd_log *log, bool page)
 {
@@ -82,17 +77,6 @@ static uint64_t left_out(const struct counts *c)
 static uint64_t count_damaged(const struct counts *c)
 {
 	return c->input.damaged + c->skipped[PD_SKIP_DAMAGED];
-}
-
-static void append_total(const struct counts *c, struct pd_buf *out)
-{
-	pd_buf_printf(out,
-		      "# total pages=%" PRIu64 " without_fingerprint=%" PRIu64 " left_out=%" PRIu64 " damaged=%" PRIu64
-		      " bytes=%" PRIu64,
-		      c->skipped[PD_SKIP_NONE], c->without_fingerprint, left_out(c), count_damaged(c), c->input.bytes_read);
-	if (c->inputs_without_pages)
-		pd_buf_printf(out, " inputs_without_pages=%" PRIu64, c->inputs_without_pages);
-	pd_buf_add_c(out, '\n');
 }
 
 static const char *const phase_names[PD_PHASES] = { "read", "http", "text", "page", "topic", "sign", "row" };
@@ -145,23 +129,12 @@ static uint64_t stubs(const struct counts *c)
 	return n;
 }
 
-/* Append "3 cannot match (2 redirects, 1 error page)". */
-static void add_stubs(const struct counts *c, struct pd_buf *line)
+/* "3 pages" */
+static const char *count_of(struct pd_buf *out, uint64_t n, const char *noun)
 {
-	static const char *const one[PD_STUBS] = { [PD_STUB_REDIRECT] = "redirect",
-						   [PD_STUB_ERROR] = "error page",
-						   [PD_STUB_WALL] = "access wall",
-						   [PD_STUB_EMPTY] = "without text" };
-	const char *sep = " (";
-	pd_buf_printf(line, ", %" PRIu64 " cannot match", stubs(c));
-	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++) {
-		if (!c->stubs[s])
-			continue;
-		pd_buf_printf(line, "%s%" PRIu64 " %s%s", sep, c->stubs[s], one[s],
-			      c->stubs[s] > 1 && s != PD_STUB_EMPTY ? "s" : "");
-		sep = ", ";
-	}
-	pd_buf_add_c(line, ')');
+	pd_buf_clear(out);
+	pd_buf_count(out, n, noun);
+	return out->p;
 }
 
 /* Append "11 records that are not pages (6 requests or metadata, 5 with another HTTP status)". */
@@ -188,37 +161,32 @@ static void add_skipped(const uint64_t *skipped, struct pd_buf *line)
 		pd_buf_add_c(line, ')');
 }
 
-/* Print "keywords: 3 pages have fewer keywords than requested; all of them were used". */
-static void report_few_and_capped(const struct counts *c, struct pd_log *log)
-{
-	struct pd_buf pages = { 0 };
-	for (int i = 0; c->methods && i < c->methods->n; i++) {
-		const struct pd_method *m = c->methods->v[i].method;
-		if (c->few[i]) {
-			pd_buf_clear(&pages);
-			pd_buf_count(&pages, c->few[i], "page");
-			pd_log_note(log, "%s: %s with fewer %s than requested; all of them were used", m->name, pages.p, m->few);
-		}
-		if (c->capped[i]) {
-			pd_buf_clear(&pages);
-			pd_buf_count(&pages, c->capped[i], "page");
-			pd_log_note(log, "%s: %s on %s", m->name, m->capped, pages.p);
-		}
-	}
-	pd_buf_release(&pages);
-}
-
 /* Print the closing line.  Return whether damaged records or whole inputs were skipped. */
 static bool print_closing_line(const struct counts *c, struct pd_log *log)
 {
-	struct pd_buf line = { 0 }, says = { 0 };
+	static const char *const stub_names[PD_STUBS] = { [PD_STUB_REDIRECT] = "redirect",
+							  [PD_STUB_ERROR] = "error page",
+							  [PD_STUB_WALL] = "access wall",
+							  [PD_STUB_EMPTY] = "without text" };
+	struct pd_buf line = { 0 }, number = { 0 };
 	pd_buf_count(&line, c->skipped[PD_SKIP_NONE], "page");
 	if (c->without_fingerprint > stubs(c) + c->cut)
 		pd_buf_printf(&line, ", %" PRIu64 " too short for a fingerprint", c->without_fingerprint - stubs(c) - c->cut);
 	if (c->cut)
 		pd_buf_printf(&line, ", %" PRIu64 " too long to be compared (see --max-page)", c->cut);
+	/* "3 cannot match (2 redirects, 1 error page)" */
 	if (stubs(c))
-		add_stubs(c, &line);
+		pd_buf_printf(&line, ", %" PRIu64 " cannot match", stubs(c));
+	const char *sep = " (";
+	for (int s = PD_STUB_NONE + 1; s < PD_STUBS; s++) {
+		if (!c->stubs[s])
+			continue;
+		pd_buf_printf(&line, "%s%" PRIu64 " %s%s", sep, c->stubs[s], stub_names[s],
+			      c->stubs[s] > 1 && s != PD_STUB_EMPTY ? "s" : "");
+		sep = ", ";
+	}
+	if (stubs(c))
+		pd_buf_add_c(&line, ')');
 	if (left_out(c)) {
 		uint64_t skipped[PD_SKIP_COUNT];
 		memcpy(skipped, c->skipped, sizeof skipped);
@@ -233,20 +201,23 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 		pd_buf_count(&line, c->input.aliases, "other name");
 		pd_buf_add_z(&line, " of files read already");
 	}
-	if (c->input.unselected) {
-		pd_buf_clear(&says);
-		pd_buf_count(&says, c->input.unselected, "record");
-		pd_log_note(log, "%s of the index %s in files that are not inputs", says.p,
-			    c->input.unselected == 1 ? "is" : "are");
+	/* The notes that precede it. */
+	if (c->input.unselected)
+		pd_log_note(log, "%s of the index %s in files that are not inputs",
+			    count_of(&number, c->input.unselected, "record"), c->input.unselected == 1 ? "is" : "are");
+	if (c->input.mirrored)
+		pd_log_note(log, "the URLs of %s were made from paths HOST/PATH, as wget and HTTrack write them",
+			    count_of(&number, c->input.mirrored, "record"));
+	for (int i = 0; c->methods && i < c->methods->n; i++) {
+		const struct pd_method *m = c->methods->v[i].method;
+		if (c->few[i])
+			pd_log_note(log, "%s: %s with fewer %s than requested; all of them were used", m->name,
+				    count_of(&number, c->few[i], "page"), m->few);
+		if (c->capped[i])
+			pd_log_note(log, "%s: %s on %s", m->name, m->capped, count_of(&number, c->capped[i], "page"));
 	}
-	if (c->input.mirrored) {
-		pd_buf_clear(&says);
-		pd_buf_count(&says, c->input.mirrored, "record");
-		pd_log_note(log, "the URLs of %s were made from paths HOST/PATH, as wget and HTTrack write them", says.p);
-	}
-	report_few_and_capped(c, log);
 	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
-	pd_buf_release(&says);
+	pd_buf_release(&number);
 	pd_buf_release(&line);
 	return count_damaged(c) > 0 || c->inputs_without_pages > 0;
 }
@@ -259,11 +230,13 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
  * An event consists of its head, the text of a label or of a reason, and a row of the list, padded to eight bytes, so
  * that the data after a page's events is aligned. */
 
+/* PD_WALK_INPUT: an input begins; its label is empty if it is a part of a larger one, which is not checked for pages.
+ * PD_WALK_PAGE: the end of a page's events. */
 enum event { PD_WALK_INPUT, PD_WALK_DAMAGE, PD_WALK_ALIAS, PD_WALK_LEFT_OUT, PD_WALK_PAGE };
 
 struct inputs {
 	struct pd_outfile list; /* --left-out */
-	bool lists;
+	bool lists;		/* it is open */
 	/* the input of the current results */
 	struct pd_buf label, why;
 	bool open;
@@ -281,17 +254,7 @@ static size_t padded(const struct head *h)
 	return (sizeof *h + h->words + h->row + 7) & ~(size_t)7;
 }
 
-/* `left_out`: a file to write, or NULL. */
-static int inputs_open(struct inputs *in, const char *left_out, struct pd_err *e)
-{
-	*in = (struct inputs){ .lists = left_out != NULL, .list.slot = -1 };
-	int status = left_out ? pd_outfile_check_own(left_out, e) : PD_OK;
-	if (!status && left_out)
-		status = pd_outfile_open(&in->list, left_out, e);
-	if (!status && left_out)
-		fputs("#id\turl\ttype\treason\n", in->list.f);
-	return status;
-}
+static const struct pd_span none = { "", 0 };
 
 static void add_event(struct pd_buf *out, struct head h, struct pd_span words, struct pd_span row)
 {
@@ -303,14 +266,8 @@ static void add_event(struct pd_buf *out, struct head h, struct pd_span words, s
 	pd_buf_add(out, "\0\0\0\0\0\0\0", padded(&h) - sizeof h - words.n - row.n);
 }
 
-/* Append an event.  An input begins: `label` is its name; empty: a part of a larger input begins, which is not checked
- * for pages. */
-static void event_input(struct pd_buf *out, struct pd_span label)
-{
-	add_event(out, (struct head){ .what = PD_WALK_INPUT }, label, pd_span("", 0));
-}
-
-/* A record is skipped: its id, URL, type, and the reason, with optional details; `skip` for PD_WALK_LEFT_OUT. */
+/* Append an event: a record is skipped: its id, URL, type, and the reason, with optional details; `skip` for
+ * PD_WALK_LEFT_OUT. */
 static void event_left_out(struct pd_buf *out, enum event what, enum pd_skip skip, struct pd_span id, struct pd_span url,
 			   struct pd_span type, struct pd_span reason)
 {
@@ -329,59 +286,23 @@ static void event_left_out(struct pd_buf *out, enum event what, enum pd_skip ski
 	pd_buf_release(&row);
 }
 
-/* The end of a page's events: the result follows. */
-static void event_page(struct pd_buf *out)
-{
-	add_event(out, (struct head){ .what = PD_WALK_PAGE }, pd_span("", 0), pd_span("", 0));
-}
-
-/* Report an input from whose records no page was made, if this was not reported yet. */
-static void report_input_without_pages(struct inputs *in, struct pd_log *log)
-{
-	struct pd_buf line = { 0 };
-	add_skipped(in->skipped, &line);
-	pd_log_error(log, "%s: no pages in it: skipped %s%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "",
-		     pd_buf_z(&in->why));
-	pd_buf_release(&line);
-}
-
-/* Close an input.  An empty input is not a failure: it is a valid dump. */
-
+/* An empty input is not a failure: it is a valid dump. */
 static void close_input(struct inputs *in, struct pd_log *log)
 {
 	uint64_t records = 0;
 	for (int s = 0; s < PD_SKIP_COUNT; s++)
 		records += s == PD_SKIP_EMPTY ? 0 : in->skipped[s];
 	if (in->open && !in->pages && !in->reported && records) {
+		struct pd_buf line = { 0 };
 		in->inputs_without_pages++;
-		report_input_without_pages(in, log);
+		add_skipped(in->skipped, &line);
+		pd_log_error(log, "%s: no pages in it: skipped %s%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "",
+			     pd_buf_z(&in->why));
+		pd_buf_release(&line);
 	} else if (in->open && !in->pages && !in->reported) {
 		pd_log_note(log, "%s: empty: no records and no pages in it", pd_buf_z(&in->label));
 	}
 	in->open = false;
-}
-
-static void open_input(struct inputs *in, struct pd_span label)
-{
-	in->open = label.n > 0;
-	pd_buf_set(&in->label, label);
-	pd_buf_clear(&in->why);
-	in->pages = in->reported = 0;
-	memset(in->skipped, 0, sizeof in->skipped);
-}
-
-static void add_list_row(struct inputs *in, const struct head *h, struct pd_span words, struct pd_span row)
-{
-	if (h->what == PD_WALK_LEFT_OUT) {
-		in->skipped[h->skip]++;
-		in->reported += h->skip == PD_SKIP_DAMAGED;
-		if (!in->why.n)
-			pd_buf_set(&in->why, words);
-	} else {
-		in->reported++;
-	}
-	if (in->lists)
-		fwrite(row.p, 1, row.n, in->list.f);
 }
 
 /* Remove the events from *result.  Return true if the rest is the result of a page. */
@@ -393,37 +314,29 @@ static bool inputs_take(struct inputs *in, struct pd_span *result, struct pd_log
 		struct pd_span words = pd_span(result->p + sizeof h, h.words), row = pd_span(words.p + words.n, h.row);
 		size_t n = padded(&h);
 		*result = pd_span(result->p + n, result->n - n);
-		if (h.what == PD_WALK_PAGE) {
-			in->pages++;
-			return true;
-		}
-		if (h.what == PD_WALK_INPUT) {
+		switch ((enum event)h.what) {
+		case PD_WALK_PAGE: in->pages++; return true;
+		case PD_WALK_INPUT:
 			close_input(in, log);
-			open_input(in, words);
-		} else {
-			add_list_row(in, &h, words, row);
+			in->open = words.n > 0;
+			pd_buf_set(&in->label, words);
+			pd_buf_clear(&in->why);
+			in->pages = in->reported = 0;
+			memset(in->skipped, 0, sizeof in->skipped);
+			break;
+		case PD_WALK_LEFT_OUT:
+			in->skipped[h.skip]++;
+			in->reported += h.skip == PD_SKIP_DAMAGED;
+			if (!in->why.n)
+				pd_buf_set(&in->why, words);
+			break;
+		case PD_WALK_DAMAGE:
+		case PD_WALK_ALIAS: in->reported++; break;
 		}
+		if (in->lists && h.what != PD_WALK_INPUT)
+			fwrite(row.p, 1, row.n, in->list.f);
 	}
 	return false;
-}
-
-/* After the last result: process the events after the last record, close the last input, and write the list. */
-static int inputs_end(struct inputs *in, struct pd_span events, struct pd_log *log, struct pd_err *e)
-{
-	inputs_take(in, &events, log);
-	close_input(in, log);
-	bool lists = in->lists;
-	in->lists = false;
-	return lists ? pd_outfile_commit(&in->list, e) : PD_OK;
-}
-
-static void inputs_release(struct inputs *in)
-{
-	if (in->lists)
-		pd_outfile_abandon(&in->list);
-	in->lists = false;
-	pd_buf_release(&in->label);
-	pd_buf_release(&in->why);
 }
 
 /* Walk over all inputs.  Return 0; PD_WALK_DAMAGED: done, but damaged records were skipped, which the options do not
@@ -477,8 +390,6 @@ struct walk {
 /* number of names of one file that are reported; all are counted */
 enum { ALIASES_TOLD = 100 };
 
-static const struct pd_span none = { "", 0 };
-
 static void report_damage(void *ctx, const struct pd_read_damage *d)
 {
 	struct walk *w = ctx;
@@ -492,7 +403,7 @@ static void report_damage(void *ctx, const struct pd_read_damage *d)
 static void on_input(void *ctx, const char *label)
 {
 	struct walk *w = ctx;
-	event_input(&w->events, pd_span_z(label));
+	add_event(&w->events, (struct head){ .what = PD_WALK_INPUT }, pd_span_z(label), none);
 }
 
 static void on_alias(void *ctx, const char *path)
@@ -528,7 +439,7 @@ static void count_record(struct walk_worker *me, enum pd_skip skip, const char *
 	if (skip == PD_SKIP_DAMAGED)
 		pd_log_error(me->walk->log, "%s: %s; left out", pd_buf_z(&r->id), reason ? reason : "damaged");
 	if (!skip)
-		event_page(out);
+		add_event(out, (struct head){ .what = PD_WALK_PAGE }, none, none); /* the result follows */
 	else
 		event_left_out(out, PD_WALK_LEFT_OUT, skip, pd_buf_span(&r->id), pd_buf_span(&r->url),
 			       skip != PD_SKIP_KIND && type.n ? type : pd_buf_span(&r->content_type),
@@ -544,46 +455,6 @@ struct shingles_head {
 static const struct pd_secret *secret_of_ids(const struct walk *w)
 {
 	return w->o->shingles_secret ? w->o->shingles_secret : &pd_no_secret;
-}
-
-static const struct pd_secret *secret_of_texts(const struct walk *w)
-{
-	return !w->o->shingles_secret && w->tables.keyed ? &w->tables.secret : secret_of_ids(w);
-}
-
-static void add_shingles(struct walk_worker *me, struct pd_buf *out)
-{
-	const struct pd_pipeline *p = &me->pipeline;
-	size_t at = out->n;
-	pd_buf_clear(&me->id);
-	pd_tsv_add(&me->id, p->page.id);
-	struct shingles_head head = { pd_shingles_id(secret_of_ids(me->walk), pd_buf_span(&me->id)), p->text_hash, 0 };
-	pd_buf_add(out, &head, sizeof head);
-	if (p->sketch.present || p->signature.present)
-		pd_sketch_shingles(&me->pipeline.sketcher, p->text_secret, &p->topic, out);
-	head.bytes = out->n - at - sizeof head;
-	memcpy(out->p + at, &head, sizeof head);
-}
-
-/* The number of terms in a shingle is a parameter of the sketch, which does not affect matching if the sketch is not
- * used. */
-static int create_shingles(struct walk *w)
-{
-	const struct pd_sketch_options *o = &w->o->page.sketch;
-	struct pd_buf must = { 0 };
-	pd_buf_printf(&must, "%s sketch_shingle=%d", pd_buf_z(&w->tables.must), o->minima ? o->shingle : PD_SKETCH_DEFAULT.shingle);
-	int status = pd_shingles_create(&w->shingles, w->o->shingles, pd_buf_span(&must), &w->err);
-	pd_buf_release(&must);
-	return status;
-}
-
-static int emit_shingles(struct walk *w, struct pd_span *rest)
-{
-	struct shingles_head head;
-	memcpy(&head, rest->p, sizeof head);
-	struct pd_span shingles = pd_span(rest->p + sizeof head, head.bytes);
-	*rest = pd_span(shingles.p + shingles.n, rest->n - sizeof head - shingles.n);
-	return pd_shingles_add(&w->shingles, head.id, head.text, shingles, &w->err);
 }
 
 /* Append a line for --canonical, after its length: the page's id and the URL that the page names as canonical.  Append only the length
@@ -615,39 +486,33 @@ static void add_canonical(struct walk_worker *me, struct pd_buf *out)
 	memcpy(out->p + at, &n, sizeof n);
 }
 
-static int emit_canonical(struct walk *w, struct pd_span *rest)
-{
-	uint64_t n;
-	memcpy(&n, rest->p, sizeof n);
-	struct pd_span line = pd_span(rest->p + sizeof n, n);
-	*rest = pd_span(line.p + n, rest->n - sizeof n - n);
-	w->n_canonical += n > 0;
-	return fwrite(line.p, 1, n, w->canonical.f) == n ? PD_OK : pd_fail_errno(&w->err, "cannot write %s", w->o->canonical);
-}
-
-static void canonical_link_release(struct canonical_link *c)
-{
-	pd_canonical_release(&c->form);
-	pd_url_release(&c->page);
-	pd_url_release(&c->base);
-	pd_url_release(&c->target);
-	pd_buf_release(&c->own);
-	pd_buf_release(&c->named);
-}
-
-/* Write the result of write_row. */
+/* Write the result of write_row: what --canonical and --shingles need, then the row. */
 static int emit_made(struct walk *w, struct pd_span row)
 {
-	int status = w->o->canonical && row.n ? emit_canonical(w, &row) : PD_OK;
-	if (!status && w->o->shingles && row.n)
-		status = emit_shingles(w, &row);
-	if (w->walker->take && row.n) {
-		w->walker->take(w->walker->ctx, row);
-		return status;
+	struct shingles_head head;
+	uint64_t n;
+	if (!row.n)
+		return PD_OK;
+	if (w->o->canonical) {
+		memcpy(&n, row.p, sizeof n);
+		if (fwrite(row.p + sizeof n, 1, n, w->canonical.f) != n)
+			return pd_fail_errno(&w->err, "cannot write %s", w->o->canonical);
+		w->n_canonical += n > 0;
+		row = pd_span(row.p + sizeof n + n, row.n - sizeof n - n);
 	}
-	if (!status && row.n && fwrite(row.p, 1, row.n, w->out.f) != row.n)
+	if (w->o->shingles) {
+		memcpy(&head, row.p, sizeof head);
+		row = pd_span(row.p + sizeof head, row.n - sizeof head);
+		int status = pd_shingles_add(&w->shingles, head.id, head.text, pd_span(row.p, head.bytes), &w->err);
+		if (status)
+			return status;
+		row = pd_span(row.p + head.bytes, row.n - head.bytes);
+	}
+	if (w->walker->take)
+		w->walker->take(w->walker->ctx, row);
+	else if (fwrite(row.p, 1, row.n, w->out.f) != row.n)
 		return pd_fail_errno(&w->err, "cannot write %s", w->o->output ? w->o->output : "standard output");
-	return status;
+	return PD_OK;
 }
 
 static void write_row(struct walk_worker *me, struct pd_buf *out)
@@ -666,8 +531,18 @@ static void write_row(struct walk_worker *me, struct pd_buf *out)
 	}
 	if (me->walk->o->canonical)
 		add_canonical(me, out);
-	if (me->walk->o->shingles)
-		add_shingles(me, out);
+	if (me->walk->o->shingles) {
+		const struct pd_pipeline *p = &me->pipeline;
+		size_t at = out->n;
+		pd_buf_clear(&me->id);
+		pd_tsv_add(&me->id, p->page.id);
+		struct shingles_head head = { pd_shingles_id(secret_of_ids(me->walk), pd_buf_span(&me->id)), p->text_hash, 0 };
+		pd_buf_add(out, &head, sizeof head);
+		if (p->sketch.present || p->signature.present)
+			pd_sketch_shingles(&me->pipeline.sketcher, p->text_secret, &p->topic, out);
+		head.bytes = out->n - at - sizeof head;
+		memcpy(out->p + at, &head, sizeof head);
+	}
 	me->walk->walker->row(&me->pipeline, me->json, &me->walk->tables, out);
 	if (me->pipeline.timed)
 		me->pipeline.seconds[PD_PHASE_ROW] += pd_thread_seconds() - t;
@@ -692,21 +567,6 @@ static int emit_row(void *shared, const struct pd_buf *out)
 	return emit_made(w, row);
 }
 
-static void worker_free(struct walk_worker *me)
-{
-	if (!me)
-		return;
-	pd_pipeline_release(&me->pipeline);
-	pd_record_release(&me->record);
-	pd_json_free(me->json);
-	pd_buf_release(&me->packed);
-	pd_buf_release(&me->events);
-	pd_buf_release(&me->id);
-	pd_buf_release(&me->plain);
-	canonical_link_release(&me->canonical);
-	free(me);
-}
-
 static int make_workers(struct walk *w)
 {
 	w->n_workers = w->o->jobs ? w->o->jobs : pd_cores();
@@ -721,20 +581,9 @@ static int make_workers(struct walk *w)
 			return status;
 		me->pipeline.timed = w->o->stats != NULL;
 		if (w->o->shingles)
-			me->pipeline.text_secret = secret_of_texts(w);
+			me->pipeline.text_secret = !w->o->shingles_secret && w->tables.keyed ? &w->tables.secret : secret_of_ids(w);
 	}
 	return PD_OK;
-}
-
-/* Print a note if standard input is a terminal: the user may have forgotten the input. */
-static void note_terminal_input(struct walk *w, char **inputs, int n_inputs)
-{
-	bool reads = !n_inputs && !w->o->files_from;
-	for (int i = 0; i < n_inputs; i++)
-		reads |= strcmp(inputs[i], "-") == 0;
-	reads |= w->o->files_from && strcmp(w->o->files_from, "-") == 0;
-	if (reads && isatty(STDIN_FILENO))
-		pd_log_note(w->log, "reading standard input from the terminal; Ctrl-D ends it, Ctrl-C the program");
 }
 
 struct pd_reader_options pd_walk_inputs(const struct pd_walk_options *o, char **inputs, int n_inputs)
@@ -775,12 +624,23 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 		status = pd_outfile_open(&w->stats, w->o->stats, &w->err);
 	if (!status && w->o->save_boilerplate)
 		status = pd_outfile_open(&w->table, w->o->save_boilerplate, &w->err);
-	if (!status)
-		status = inputs_open(&w->inputs, w->o->left_out, &w->err);
+	if (!status && w->o->left_out)
+		status = pd_outfile_check_own(w->o->left_out, &w->err);
+	if (!status && w->o->left_out)
+		status = pd_outfile_open(&w->inputs.list, w->o->left_out, &w->err);
+	if (!status && w->o->left_out) {
+		w->inputs.lists = true;
+		fputs("#id\turl\ttype\treason\n", w->inputs.list.f);
+	}
 	if (!status)
 		status = pd_reader_open(&w->reader, &r, &w->err);
-	if (!status)
-		note_terminal_input(w, inputs, n_inputs);
+	/* If standard input is a terminal, the user may have forgotten the input. */
+	bool reads = !n_inputs && !w->o->files_from;
+	for (int i = 0; i < n_inputs; i++)
+		reads |= strcmp(inputs[i], "-") == 0;
+	reads |= w->o->files_from && strcmp(w->o->files_from, "-") == 0;
+	if (!status && reads && isatty(STDIN_FILENO))
+		pd_log_note(w->log, "reading standard input from the terminal; Ctrl-D ends it, Ctrl-C the program");
 	return status;
 }
 
@@ -797,81 +657,12 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
  * and read in large blocks: page by page the kernel takes three times as long. */
 struct spool {
 	FILE *f;
-	uint64_t bytes, read; /* bytes written; bytes read since the rewind */
+	uint64_t bytes, read; /* bytes written; bytes read in the second pass */
 	char piece[1 << 16];
 };
 
-static int spool_new(struct spool **out, const char *tmp_dir, struct pd_err *e)
-{
-	FILE *f = pd_tempfile_open(tmp_dir, e);
-	*out = NULL;
-	if (!f)
-		return PD_ERR_SYSTEM;
-	*out = pd_zalloc(sizeof **out);
-	(*out)->f = f;
-	setvbuf(f, (*out)->piece, _IOFBF, sizeof(*out)->piece);
-	return PD_OK;
-}
-
-static void spool_free(struct spool *s)
-{
-	if (!s)
-		return;
-	fclose(s->f);
-	free(s);
-}
-
 /* Compression takes more time than writing and reading more bytes, but disk space is limited. */
 #define SPOOL_AS_IT_IS (UINT64_C(256) << 20)
-
-static bool spool_is_large(const struct spool *s)
-{
-	return __atomic_load_n(&s->bytes, __ATOMIC_RELAXED) >= SPOOL_AS_IT_IS;
-}
-
-static int spool_put(struct spool *s, struct pd_span page, struct pd_err *e)
-{
-	uint64_t n = page.n;
-	if (fwrite(&n, sizeof n, 1, s->f) != 1 || fwrite(page.p, 1, page.n, s->f) != page.n)
-		return pd_fail_errno(e, "cannot write a temporary file");
-	__atomic_store_n(&s->bytes, s->bytes + sizeof n + page.n, __ATOMIC_RELAXED);
-	return PD_OK;
-}
-
-/* Rewind to read. */
-static int spool_rewind(struct spool *s, struct pd_err *e)
-{
-	if (fflush(s->f) != 0)
-		return pd_fail_errno(e, "cannot write a temporary file");
-	s->read = 0;
-	return fseeko(s->f, 0, SEEK_SET) < 0 ? pd_fail_errno(e, "cannot read a temporary file") : PD_OK;
-}
-
-static int spool_unreadable(struct spool *s, struct pd_err *e)
-{
-	return ferror(s->f) ? pd_fail_errno(e, "cannot read a temporary file")
-			    : pd_fail(e, PD_ERR_FORMAT, "a temporary file is truncated");
-}
-
-/* Return 1 and a page in `out`, whose content is replaced; 0: the end; or a negative status. */
-static int spool_next(struct spool *s, struct pd_buf *out, struct pd_err *e)
-{
-	uint64_t n;
-	pd_buf_clear(out);
-	if (s->read == s->bytes)
-		return 0;
-	if (fread(&n, sizeof n, 1, s->f) != 1)
-		return spool_unreadable(s, e);
-	if (n > s->bytes - s->read - sizeof n)
-		return pd_fail(e, PD_ERR_FORMAT, "a temporary file is damaged");
-	char *at = pd_buf_reserve(out, n);
-	if (fread(at, 1, n, s->f) != n)
-		return spool_unreadable(s, e);
-	s->read += sizeof n + n;
-	out->n = n;
-	out->p[n] = 0;
-	return 1;
-}
 
 void pd_walk_taught(const struct pd_site_learn_counts *c, struct pd_log *log)
 {
@@ -907,7 +698,8 @@ static void first_work(void *ctx, struct pd_buf *out)
 	record = out->n - at - sizeof record;
 	memcpy(out->p + at, &record, sizeof record);
 	if (me->walk->spool)
-		pd_packed_write(&me->plain, &me->pipeline, spool_is_large(me->walk->spool), out);
+		pd_packed_write(&me->plain, &me->pipeline,
+				__atomic_load_n(&me->walk->spool->bytes, __ATOMIC_RELAXED) >= SPOOL_AS_IT_IS, out);
 }
 
 static int first_emit(void *shared, const struct pd_buf *out)
@@ -922,35 +714,34 @@ static int first_emit(void *shared, const struct pd_buf *out)
 	memcpy(&record, rest.p, sizeof record);
 	rest = pd_span(rest.p + sizeof record, rest.n - sizeof record);
 	int status = pd_site_learner_add(w->learner, pd_span(rest.p, record), &w->err);
-	if (!status && w->spool)
-		status = spool_put(w->spool, pd_span(rest.p + record, rest.n - record), &w->err);
-	return status;
+	if (status || !w->spool)
+		return status;
+	struct spool *s = w->spool;
+	uint64_t n = rest.n - record;
+	if (fwrite(&n, sizeof n, 1, s->f) != 1 || fwrite(rest.p + record, 1, n, s->f) != n)
+		return pd_fail_errno(&w->err, "cannot write a temporary file");
+	__atomic_store_n(&s->bytes, s->bytes + sizeof n + n, __ATOMIC_RELAXED);
+	return PD_OK;
 }
 
-/* Copy the table from a temporary file into --save-boilerplate and into the walk. */
-static int save(struct walk *w, FILE *table)
-{
-	struct pd_pieces in = { .f = table, .name = "a temporary file", .left = UINT64_MAX };
-	struct pd_span piece;
-	int status;
-	if (!w->table.f)
-		return PD_OK;
-	if (fseeko(table, 0, SEEK_SET) < 0)
-		return pd_fail_errno(&w->err, "cannot read a temporary file");
-	while ((status = pd_pieces_next(&in, &piece, &w->err)) == 1)
-		fwrite(piece.p, 1, piece.n, w->table.f);
-	return status ? status : pd_outfile_commit(&w->table, &w->err);
-}
-
+/* Make the table in a temporary file; copy it into --save-boilerplate, and use it in the walk. */
 static int use_table(struct walk *w, struct pd_site_learn_counts *counts)
 {
 	struct pd_boilerplate *b;
+	struct pd_span piece;
 	FILE *table = pd_tempfile_open(w->o->tmp_dir, &w->err);
 	if (!table)
 		return PD_ERR_SYSTEM;
 	int status = pd_site_learner_end(w->learner, table, counts, &w->err);
-	if (!status)
-		status = save(w, table);
+	struct pd_pieces in = { .f = table, .name = "a temporary file", .left = UINT64_MAX };
+	if (!status && w->table.f && fseeko(table, 0, SEEK_SET) < 0)
+		status = pd_fail_errno(&w->err, "cannot read a temporary file");
+	while (!status && w->table.f && (status = pd_pieces_next(&in, &piece, &w->err)) == 1) {
+		fwrite(piece.p, 1, piece.n, w->table.f);
+		status = PD_OK;
+	}
+	if (!status && w->table.f)
+		status = pd_outfile_commit(&w->table, &w->err);
 	if (status) {
 		fclose(table);
 		return status;
@@ -973,9 +764,15 @@ static int learn_first(struct walk *w)
 					   .samples = rows || w->o->samples,
 					   .known = w->o->known };
 	w->learner = pd_site_learner_new(&o);
-	int status = rows ? spool_new(&w->spool, w->o->tmp_dir, &w->err) : PD_OK;
-	if (!status)
-		status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
+	if (rows) {
+		FILE *f = pd_tempfile_open(w->o->tmp_dir, &w->err);
+		if (!f)
+			return PD_ERR_SYSTEM;
+		w->spool = pd_zalloc(sizeof *w->spool);
+		w->spool->f = f;
+		setvbuf(f, w->spool->piece, _IOFBF, sizeof w->spool->piece);
+	}
+	int status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
 	if (!status)
 		status = rows ? use_table(w, &counts) : pd_site_learner_end(w->learner, w->out.f, &counts, &w->err);
 	if (!status)
@@ -983,11 +780,27 @@ static int learn_first(struct walk *w)
 	return status;
 }
 
+/* Return 1 and a page, 0 at the end, or a negative status. */
 static int next_packed(void *shared, void *ctx)
 {
 	struct walk *w = shared;
 	struct walk_worker *me = ctx;
-	return spool_next(w->spool, &me->packed, &w->err);
+	struct spool *s = w->spool;
+	struct pd_buf *page = &me->packed;
+	uint64_t n;
+	pd_buf_clear(page);
+	if (s->read == s->bytes)
+		return 0;
+	bool good = fread(&n, sizeof n, 1, s->f) == 1;
+	if (good && n > s->bytes - s->read - sizeof n)
+		return pd_fail(&w->err, PD_ERR_FORMAT, "a temporary file is damaged");
+	if (!good || fread(pd_buf_reserve(page, n), 1, n, s->f) != n)
+		return ferror(s->f) ? pd_fail_errno(&w->err, "cannot read a temporary file")
+				    : pd_fail(&w->err, PD_ERR_FORMAT, "a temporary file is truncated");
+	s->read += sizeof n + n;
+	page->n = n;
+	page->p[n] = 0;
+	return 1;
 }
 
 static void second_work(void *ctx, struct pd_buf *out)
@@ -1009,9 +822,11 @@ static int second_emit(void *shared, const struct pd_buf *out)
 static int sign_again(struct walk *w)
 {
 	static const struct pd_pool_ops ops = { next_packed, second_work, second_emit };
-	int status = spool_rewind(w->spool, &w->err);
-	if (!status)
-		status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
+	if (fflush(w->spool->f) != 0)
+		return pd_fail_errno(&w->err, "cannot write a temporary file");
+	if (fseeko(w->spool->f, 0, SEEK_SET) < 0)
+		return pd_fail_errno(&w->err, "cannot read a temporary file");
+	int status = pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
 	for (int i = 0; !status && i < w->n_workers; i++)
 		if (w->workers[i]->lost)
 			status = pd_fail(&w->err, PD_ERR_FORMAT, "a page in a temporary file is damaged");
@@ -1051,8 +866,15 @@ static int run_walk(struct walk *w, struct counts *sum)
 	static const struct pd_pool_ops ops = { next_record, work, emit_row };
 	struct pd_buf text = { 0 };
 	int status = w->o->learn ? learn_first(w) : PD_OK;
-	if (!status && w->o->shingles)
-		status = create_shingles(w);
+	if (!status && w->o->shingles) {
+		/* The number of terms in a shingle is a parameter of the sketch, which does not affect matching if the sketch is
+		 * not used. */
+		const struct pd_sketch_options *o = &w->o->page.sketch;
+		pd_buf_printf(&text, "%s sketch_shingle=%d", pd_buf_z(&w->tables.must),
+			      o->minima ? o->shingle : PD_SKETCH_DEFAULT.shingle);
+		status = pd_shingles_create(&w->shingles, w->o->shingles, pd_buf_span(&text), &w->err);
+		pd_buf_clear(&text);
+	}
 	if (!status && w->o->canonical)
 		status = pd_outfile_open(&w->canonical, w->o->canonical, &w->err);
 	if (!status && w->o->canonical)
@@ -1063,8 +885,16 @@ static int run_walk(struct walk *w, struct counts *sum)
 	}
 	if (!status && w->walker->row)
 		status = w->spool ? sign_again(w) : pd_pool_run(&ops, w, (void **)w->workers, w->n_workers);
-	if (!status)
-		status = inputs_end(&w->inputs, pd_buf_span(&w->events), w->log, &w->err);
+	if (!status) {
+		/* Process the events after the last record, and close the last input. */
+		struct pd_span events = pd_buf_span(&w->events);
+		inputs_take(&w->inputs, &events, w->log);
+		close_input(&w->inputs, w->log);
+	}
+	if (!status && w->inputs.lists) {
+		w->inputs.lists = false;
+		status = pd_outfile_commit(&w->inputs.list, &w->err);
+	}
 	sum_up(w, sum);
 	if (!status && w->o->canonical)
 		fprintf(w->canonical.f, "# total rows=%" PRIu64 "\n", w->n_canonical);
@@ -1074,7 +904,14 @@ static int run_walk(struct walk *w, struct counts *sum)
 		status = w->walker->finish(w->walker->ctx, w->out.f, &w->err);
 	if (!status && w->walker->total) {
 		pd_buf_clear(&text);
-		append_total(sum, &text);
+		pd_buf_printf(&text,
+			      "# total pages=%" PRIu64 " without_fingerprint=%" PRIu64 " left_out=%" PRIu64 " damaged=%" PRIu64
+			      " bytes=%" PRIu64,
+			      sum->skipped[PD_SKIP_NONE], sum->without_fingerprint, left_out(sum), count_damaged(sum),
+			      sum->input.bytes_read);
+		if (sum->inputs_without_pages)
+			pd_buf_printf(&text, " inputs_without_pages=%" PRIu64, sum->inputs_without_pages);
+		pd_buf_add_c(&text, '\n');
 		fwrite(text.p, 1, text.n, w->out.f);
 	}
 	pd_buf_release(&text);
@@ -1094,7 +931,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 			  .canonical = { .slot = -1 } };
 	struct counts sum = { 0 };
 	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
-	start_progress(&w.progress);
+	w.progress.started = pd_wall_seconds();
 	char *standard = (char *)"-";
 	bool reads_standard = !n_inputs && !o->files_from;
 	int status = pd_outfile_check(o->output, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
@@ -1134,13 +971,33 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	else
 		status = print_closing_line(&sum, log) && !o->ignore_damaged ? PD_WALK_DAMAGED : PD_OK;
 	pd_reader_free(w.reader);
-	inputs_release(&w.inputs);
+	if (w.inputs.lists)
+		pd_outfile_abandon(&w.inputs.list);
+	pd_buf_release(&w.inputs.label);
+	pd_buf_release(&w.inputs.why);
 	pd_buf_release(&w.events);
-	for (int i = 0; i < w.n_workers; i++)
-		worker_free(w.workers[i]);
+	for (int i = 0; i < w.n_workers && w.workers[i]; i++) {
+		struct walk_worker *me = w.workers[i];
+		pd_pipeline_release(&me->pipeline);
+		pd_record_release(&me->record);
+		pd_json_free(me->json);
+		pd_buf_release(&me->packed);
+		pd_buf_release(&me->events);
+		pd_buf_release(&me->id);
+		pd_buf_release(&me->plain);
+		pd_canonical_release(&me->canonical.form);
+		pd_url_release(&me->canonical.page);
+		pd_url_release(&me->canonical.base);
+		pd_url_release(&me->canonical.target);
+		pd_buf_release(&me->canonical.own);
+		pd_buf_release(&me->canonical.named);
+		free(me);
+	}
 	free(w.workers);
 	pd_site_learner_free(w.learner);
-	spool_free(w.spool);
+	if (w.spool)
+		fclose(w.spool->f);
+	free(w.spool);
 	pd_tables_release(&w.tables);
 	return status;
 }
