@@ -23,15 +23,6 @@ static struct pd_idf_counter *idf_counter_new(void)
 	return pd_zalloc(sizeof(struct pd_idf_counter));
 }
 
-static void idf_counter_free(struct pd_idf_counter *c)
-{
-	if (!c)
-		return;
-	pd_names_release(&c->words);
-	free(c->of);
-	free(c);
-}
-
 /* Count a page: its terms separated by spaces, with repeats.  A page without terms is ignored. */
 static void idf_counter_page(struct pd_idf_counter *c, struct pd_span terms)
 {
@@ -105,6 +96,10 @@ int pd_walk_idf(const struct pd_walk_options *o, char **inputs, int n_inputs, st
 	struct pd_idf_counter *counter = idf_counter_new();
 	struct pd_walker walker = { .row = page_words, .take = count_words, .end = write_idf, .ctx = counter };
 	int status = pd_walk(&walker, o, inputs, n_inputs, log, e);
-	idf_counter_free(counter);
+	if (counter) {
+		pd_names_release(&counter->words);
+		free(counter->of);
+		free(counter);
+	}
 	return status;
 }

@@ -174,13 +174,6 @@ static void pack_links(const struct pd_blocks *b, size_t n, struct pd_buf *out)
 	}
 }
 
-static void pack_meta(const struct pd_meta *m, struct pd_buf *out)
-{
-	const struct pd_span all[] = { m->title, m->keywords, m->description, m->canonical, m->timestamp, m->lang, m->site_name };
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		put_span(out, all[i]);
-}
-
 /* `links`: pack links too; their addresses would be a fifth of all bytes, so they are omitted if they are not
  * needed. */
 static void blocks_pack(const struct pd_blocks *b, bool links, struct pd_buf *out)
@@ -190,7 +183,10 @@ static void blocks_pack(const struct pd_blocks *b, bool links, struct pd_buf *ou
 	pack_boxes(b, out);
 	pack_m3(b, out);
 	pack_links(b, links ? b->n_links : 0, out);
-	pack_meta(&b->meta, out);
+	const struct pd_span all[] = { b->meta.title,	  b->meta.keywords, b->meta.description, b->meta.canonical,
+				       b->meta.timestamp, b->meta.lang,	    b->meta.site_name };
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		put_span(out, all[i]);
 	put_span(out, b->base);
 	put_number(out, b->noscript | b->redirects << 1 | b->cut << 2);
 }
@@ -254,26 +250,6 @@ static void unpack_boxes(struct pd_packed *p, struct pd_blocks *b)
 	}
 }
 
-static void unpack_m3(struct pd_packed *p, struct pd_blocks *b)
-{
-	uint64_t v[GROUP];
-	size_t n = next_count(p);
-	b->blocks = pd_grow(b->blocks, n, &b->cap_blocks, sizeof *b->blocks);
-	for (; b->n_blocks < n; b->n_blocks++) {
-		struct pd_block *k = &b->blocks[b->n_blocks];
-		next_group(p, v);
-		*k = (struct pd_block){ .box = (uint32_t)v[0],
-					.title = v[1] != 0,
-					.chars = (uint32_t)v[2],
-					.anchor_chars = (uint32_t)v[3],
-					.levels = (uint32_t)v[4],
-					.links = (uint32_t)v[5],
-					.first_run = (uint32_t)v[6] };
-		k->end_run = k->first_run + (uint32_t)v[7];
-		p->bad |= k->box >= b->n_boxes || k->first_run > k->end_run || k->end_run > b->n_runs;
-	}
-}
-
 static void unpack_links(struct pd_packed *p, struct pd_blocks *b)
 {
 	uint64_t v[GROUP];
@@ -295,14 +271,6 @@ static void unpack_links(struct pd_packed *p, struct pd_blocks *b)
 		l->frame = v[7] >> 3 & 1;
 		p->bad |= l->box >= b->n_boxes || l->run > b->n_runs;
 	}
-}
-
-static void unpack_meta(struct pd_packed *p, struct pd_meta *m)
-{
-	struct pd_span *const all[] = { &m->title,     &m->keywords, &m->description, &m->canonical,
-					&m->timestamp, &m->lang,     &m->site_name };
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		*all[i] = next_span(p);
 }
 
 /* Return whether all references point to existing objects. */
@@ -328,9 +296,27 @@ static bool blocks_unpack(struct pd_packed *p, struct pd_blocks *out)
 	pd_buf_set(&out->text, next_span(p));
 	unpack_runs(p, out);
 	unpack_boxes(p, out);
-	unpack_m3(p, out);
+	uint64_t v[GROUP];
+	size_t n = next_count(p);
+	out->blocks = pd_grow(out->blocks, n, &out->cap_blocks, sizeof *out->blocks);
+	for (; out->n_blocks < n; out->n_blocks++) {
+		struct pd_block *k = &out->blocks[out->n_blocks];
+		next_group(p, v);
+		*k = (struct pd_block){ .box = (uint32_t)v[0],
+					.title = v[1] != 0,
+					.chars = (uint32_t)v[2],
+					.anchor_chars = (uint32_t)v[3],
+					.levels = (uint32_t)v[4],
+					.links = (uint32_t)v[5],
+					.first_run = (uint32_t)v[6] };
+		k->end_run = k->first_run + (uint32_t)v[7];
+		p->bad |= k->box >= out->n_boxes || k->first_run > k->end_run || k->end_run > out->n_runs;
+	}
 	unpack_links(p, out);
-	unpack_meta(p, &out->meta);
+	struct pd_span *const all[] = { &out->meta.title,     &out->meta.keywords, &out->meta.description, &out->meta.canonical,
+					&out->meta.timestamp, &out->meta.lang,	   &out->meta.site_name };
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		*all[i] = next_span(p);
 	out->base = next_span(p);
 	uint64_t flags = next_number(p);
 	out->noscript = flags & 1;

@@ -63,15 +63,6 @@ static int init_methods(struct store_run *r, enum pd_store_keys keys, struct pd_
 	return PD_OK;
 }
 
-static void note_key(struct store_run *r)
-{
-	struct pd_buf path = { 0 };
-	pd_buf_printf(&path, "%s/" PD_STORE_IO_KEY, r->o->dir);
-	if (!access(path.p, F_OK))
-		pd_log_note(r->log, "it has a key: make its rows with 'pagededup fp --key=%s'", path.p);
-	pd_buf_release(&path);
-}
-
 static int run_init(struct store_run *r)
 {
 	const struct pd_stage_store *o = r->o;
@@ -101,8 +92,13 @@ static int run_init(struct store_run *r)
 		pd_log_note(r->log, "%s is a store for keys (%s)", o->dir, pd_store_keys_names[keys]);
 	else if (!status)
 		pd_log_note(r->log, "%s is a store for fingerprints of %d bits, k %d", o->dir, bits, settings.k);
-	if (!status)
-		note_key(r);
+	if (!status) {
+		struct pd_buf path = { 0 };
+		pd_buf_printf(&path, "%s/" PD_STORE_IO_KEY, r->o->dir);
+		if (!access(path.p, F_OK))
+			pd_log_note(r->log, "it has a key: make its rows with 'pagededup fp --key=%s'", path.p);
+		pd_buf_release(&path);
+	}
 	return status;
 }
 
@@ -171,29 +167,6 @@ static int judge_options(const struct store_run *r, bool keep, struct pd_store_j
 	return PD_OK;
 }
 
-static void say_counts(const struct store_run *r, const struct pd_store_ask *ask)
-{
-	const uint64_t *n = ask->counts;
-	struct pd_buf line = { 0 };
-	pd_buf_count(&line, n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE], "page");
-	pd_buf_printf(&line, ", %" PRIu64 " new, %" PRIu64 " kept already, ", n[PD_STORE_NEW], n[PD_STORE_KEPT]);
-	pd_buf_count(&line, n[PD_STORE_DUPLICATE], "duplicate");
-	if (n[PD_STORE_REPLACED])
-		pd_buf_printf(&line, ", %" PRIu64 " replaced", n[PD_STORE_REPLACED]);
-	pd_table_add_bad(ask->bad, ask->cut, &line);
-	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
-	pd_buf_release(&line);
-}
-
-static int write_totals(struct store_run *r, const struct pd_store_ask *ask)
-{
-	const uint64_t *n = ask->counts;
-	if (!r->json)
-		pd_row_end(pd_buf_span(&ask->totals), ask->cut,
-			   n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE] + n[PD_STORE_REPLACED], &r->out);
-	return flush_rows(r);
-}
-
 static int answer_rows(struct store_run *r, bool keep)
 {
 	struct answering a = { .r = r,
@@ -212,12 +185,27 @@ static int answer_rows(struct store_run *r, bool keep)
 		status = pd_store_ask(&a.ask, &r->err);
 	r->bad += a.ask.bad;
 	pd_log_many_end(r->log);
-	if (!status)
-		status = write_totals(r, &a.ask);
+	if (!status) {
+		const uint64_t *n = a.ask.counts;
+		if (!r->json)
+			pd_row_end(pd_buf_span(&a.ask.totals), a.ask.cut,
+				   n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE] + n[PD_STORE_REPLACED], &r->out);
+		status = flush_rows(r);
+	}
 	if (!status && keep)
 		status = pd_store_tend(&r->store, true, &r->err);
-	if (!status)
-		say_counts(r, &a.ask);
+	if (!status) {
+		const uint64_t *n = a.ask.counts;
+		struct pd_buf line = { 0 };
+		pd_buf_count(&line, n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE], "page");
+		pd_buf_printf(&line, ", %" PRIu64 " new, %" PRIu64 " kept already, ", n[PD_STORE_NEW], n[PD_STORE_KEPT]);
+		pd_buf_count(&line, n[PD_STORE_DUPLICATE], "duplicate");
+		if (n[PD_STORE_REPLACED])
+			pd_buf_printf(&line, ", %" PRIu64 " replaced", n[PD_STORE_REPLACED]);
+		pd_table_add_bad(a.ask.bad, a.ask.cut, &line);
+		pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
+		pd_buf_release(&line);
+	}
 	pd_buf_release(&a.ask.totals);
 	return status;
 }

@@ -97,17 +97,6 @@ static void print_lines_only_in(const struct pd_pipeline *p, const struct set *o
 	}
 }
 
-static void print_distance(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
-{
-	if (a->signature.present && b->signature.present)
-		pd_buf_printf(out, "distance: %d of %d bits\n", pd_hamming(&a->signature.key, &b->signature.key, a->signature.bits),
-			      a->signature.bits);
-	else if (a->tables->fingerprints)
-		pd_buf_add_z(out, "distance: - (no fingerprint; such pages match only if their texts are equal)\n");
-	bool same = a->text_digest.n && pd_span_eq(pd_buf_span(&a->text_digest), pd_buf_span(&b->text_digest));
-	pd_buf_printf(out, "same text: %s\n", same ? "yes" : "no");
-}
-
 /* Print the result of each method: "segments: match, 12 shared of 14 in a and 12 in b". */
 static void print_methods(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
 {
@@ -151,14 +140,6 @@ static double signature_of(const struct pd_pipeline *p)
 	return signature;
 }
 
-/* If links were examined: print the result of each rule on links, with its default limit. */
-static void print_rules(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
-{
-	struct pd_err e;
-	if (a->tables->adverts)
-		pd_rules_explain(&a->links, &b->links, (double[]){ signature_of(a), signature_of(b) }, out, &e);
-}
-
 /* Print the comparison of two sets of shingles: "269 shared, 0 only in a, 19 only in b"; return their Jaccard
  * similarity. */
 static double print_shared(const struct set *a, const struct set *b, struct pd_buf *out)
@@ -166,16 +147,6 @@ static double print_shared(const struct set *a, const struct set *b, struct pd_b
 	size_t both = shared(a, b), all = a->n + b->n - both;
 	pd_buf_printf(out, "%zu shared, %zu only in a, %zu only in b", both, a->n - both, b->n - both);
 	return all ? (double)both / (double)all : 0;
-}
-
-/* Print the share of text that is lost with a page if the other is kept, as in cluster --max-loss. */
-static void print_loss(const struct set *a, const struct set *b, struct pd_buf *out)
-{
-	double both = (double)shared(a, b);
-	if (!a->n || !b->n)
-		return;
-	pd_buf_printf(out, "would be lost: %.1f%% of a if b is kept, %.1f%% of b if a is kept\n", 100 - 100 * both / (double)a->n,
-		      100 - 100 * both / (double)b->n);
 }
 
 /* Print the similarity estimated by the sketches, and the exact one. */
@@ -194,7 +165,12 @@ static void print_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struc
 	if (estimate >= 0)
 		pd_buf_printf(out, "%.3f by the sketches, ", estimate);
 	pd_buf_printf(out, "%.3f exactly (shingles of %d terms: %s)\n", similarity, text.shingle, counts.p);
-	print_loss(&sa, &sb, out);
+	/* Print the share of text that is lost with a page if the other is kept, as in cluster --max-loss. */
+	double both = (double)shared(&sa, &sb);
+	if (sa.n && sb.n) {
+		pd_buf_printf(out, "would be lost: %.1f%% of a if b is kept, %.1f%% of b if a is kept\n",
+			      100 - 100 * both / (double)sa.n, 100 - 100 * both / (double)sb.n);
+	}
 	pd_buf_release(&counts);
 	free(sa.v);
 	free(sb.v);
@@ -218,15 +194,6 @@ static size_t repeated(const struct pd_topic *t)
 	return n;
 }
 
-static void print_repeated(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
-{
-	if (!a->tables->boilerplate)
-		return;
-	pd_buf_add_z(out, "ignored because the site repeats it: ");
-	pd_buf_count(out, repeated(&a->topic), "line");
-	pd_buf_printf(out, " of a, %zu of b\n", repeated(&b->topic));
-}
-
 /* Both pipelines have processed their pages, with the same options `o`. */
 static void compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out)
 {
@@ -237,14 +204,27 @@ static void compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct p
 	lines_of(b, &lb);
 	print_page(a, "a", out);
 	print_page(b, "b", out);
-	print_distance(a, b, out);
+	if (a->signature.present && b->signature.present)
+		pd_buf_printf(out, "distance: %d of %d bits\n", pd_hamming(&a->signature.key, &b->signature.key, a->signature.bits),
+			      a->signature.bits);
+	else if (a->tables->fingerprints)
+		pd_buf_add_z(out, "distance: - (no fingerprint; such pages match only if their texts are equal)\n");
+	bool same = a->text_digest.n && pd_span_eq(pd_buf_span(&a->text_digest), pd_buf_span(&b->text_digest));
+	pd_buf_printf(out, "same text: %s\n", same ? "yes" : "no");
 	print_methods(a, b, out);
-	print_rules(a, b, out);
+	/* If links were examined: print the result of each rule on links, with its default limit. */
+	struct pd_err e;
+	if (a->tables->adverts)
+		pd_rules_explain(&a->links, &b->links, (double[]){ signature_of(a), signature_of(b) }, out, &e);
 	print_similarity(a, b, out);
 	pd_buf_printf(out, "signed shingles of %d terms: ", o->shingle);
 	print_shared(&sa, &sb, out);
 	pd_buf_add_c(out, '\n');
-	print_repeated(a, b, out);
+	if (a->tables->boilerplate) {
+		pd_buf_add_z(out, "ignored because the site repeats it: ");
+		pd_buf_count(out, repeated(&a->topic), "line");
+		pd_buf_printf(out, " of a, %zu of b\n", repeated(&b->topic));
+	}
 	pd_buf_printf(out, "lines of main text: %zu shared, %zu only in a (-), %zu only in b (+)\n", shared(&la, &lb),
 		      la.n - shared(&la, &lb), lb.n - shared(&la, &lb));
 	print_lines_only_in(a, &lb, '-', out);

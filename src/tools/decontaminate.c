@@ -310,24 +310,6 @@ static int read_tests(struct decontamination *d, const struct pd_log *log, struc
 	return status;
 }
 
-static void close_decontamination(const struct decontamination *d, struct pd_log *log)
-{
-	struct pd_buf line = { 0 };
-	size_t held = 0;
-	for (size_t i = 0; i < d->n_items; i++)
-		held += d->items[i].pages > 0;
-	pd_buf_count(&line, d->contaminated, "page");
-	pd_buf_printf(&line, "%s %zu of ", d->contaminated == 1 ? " contains" : " contain", held);
-	pd_buf_count(&line, d->n_items, "test item");
-	if (d->short_items) {
-		pd_buf_add_z(&line, "; ");
-		pd_buf_count(&line, d->short_items, "item");
-		pd_buf_printf(&line, " of fewer than %d words left out", d->o->least);
-	}
-	pd_log_note(log, "%s", line.p);
-	pd_buf_release(&line);
-}
-
 int pd_decontaminate(const struct pd_decontaminate_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)
 {
 	struct decontamination d = { .o = o };
@@ -337,8 +319,22 @@ int pd_decontaminate(const struct pd_decontaminate_options *o, char **inputs, in
 	int tests = read_tests(&d, log, e), status = tests;
 	if (tests >= 0)
 		status = pd_walk(&walker, &o->walk, inputs, n_inputs, log, e);
-	if (status >= 0)
-		close_decontamination(&d, log);
+	if (status >= 0) {
+		struct pd_buf line = { 0 };
+		size_t held = 0;
+		for (size_t i = 0; i < d.n_items; i++)
+			held += d.items[i].pages > 0;
+		pd_buf_count(&line, d.contaminated, "page");
+		pd_buf_printf(&line, "%s %zu of ", d.contaminated == 1 ? " contains" : " contain", held);
+		pd_buf_count(&line, d.n_items, "test item");
+		if (d.short_items) {
+			pd_buf_add_z(&line, "; ");
+			pd_buf_count(&line, d.short_items, "item");
+			pd_buf_printf(&line, " of fewer than %d words left out", d.o->least);
+		}
+		pd_log_note(log, "%s", line.p);
+		pd_buf_release(&line);
+	}
 	pd_arena_release(&d.arena);
 	pd_map_release(&d.first);
 	pd_buf_release(&d.text);

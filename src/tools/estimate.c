@@ -118,22 +118,6 @@ static int refuse_file(struct sampler *s, const char *what, struct pd_err *e)
 	return refuse(s, f->label, f->typed, what, e);
 }
 
-static int list_files(struct sampler *s, struct pd_err *e)
-{
-	struct pd_read_files files;
-	struct pd_read_file f;
-	int status = pd_read_files_open(&files, &s->o, e);
-	while (status >= 0 && (status = pd_read_files_next(&files, &f, e)) == 1) {
-		errno = f.error;
-		if (f.error)
-			status = refuse(s, f.label, f.typed, "cannot open", e);
-		else
-			note_file(s, &f);
-	}
-	pd_read_files_release(&files);
-	return status;
-}
-
 static void free_sampler(struct sampler *s)
 {
 	if (!s)
@@ -160,7 +144,17 @@ static int open_sampler(struct sampler **out, const struct pd_reader_options *o,
 	s->pending = -1;
 	pd_read_source_init(&s->source, o, &s->sink);
 	pd_read_input_init(&s->look);
-	int status = list_files(s, e);
+	struct pd_read_files files;
+	struct pd_read_file f;
+	int status = pd_read_files_open(&files, &s->o, e);
+	while (status >= 0 && (status = pd_read_files_next(&files, &f, e)) == 1) {
+		errno = f.error;
+		if (f.error)
+			status = refuse(s, f.label, f.typed, "cannot open", e);
+		else
+			note_file(s, &f);
+	}
+	pd_read_files_release(&files);
 	if (status < 0) {
 		free_sampler(s);
 		return status;
@@ -211,34 +205,25 @@ static uint64_t record_at(const struct sampler *s)
 
 /* --- places --- */
 
-static ptrdiff_t find_line(struct pd_span s)
+static ptrdiff_t find_start(struct sampler *s, struct pd_span window)
 {
-	const char *at = memmem(s.p, s.n, "\n{", 2);
-	return at ? at - s.p + 1 : -1;
-}
-
-static ptrdiff_t find_plain(const struct pd_read_format *format, struct pd_span s)
-{
-	for (size_t from = 0; from < s.n;) {
-		ptrdiff_t at = format->find(pd_span(s.p + from, s.n - from));
+	struct pd_read_source *in = &s->source;
+	if (in->kind == PD_SOURCE_JSONL) {
+		const char *at = memmem(window.p, window.n, "\n{", 2);
+		return at ? at - window.p + 1 : -1;
+	}
+	if (pd_read_member_packed(&in->member))
+		return pd_read_member_find(&in->member, window, 0);
+	for (size_t from = 0; from < window.n;) {
+		ptrdiff_t at = in->dump.format->find(pd_span(window.p + from, window.n - from));
 		if (at < 0)
 			break;
 		from += (size_t)at;
-		if (format->begins(pd_span(s.p + from, s.n - from), false))
+		if (in->dump.format->begins(pd_span(window.p + from, window.n - from), false))
 			return (ptrdiff_t)from;
 		from++;
 	}
 	return -1;
-}
-
-static ptrdiff_t find_start(struct sampler *s, struct pd_span window)
-{
-	struct pd_read_source *in = &s->source;
-	if (in->kind == PD_SOURCE_JSONL)
-		return find_line(window);
-	if (pd_read_member_packed(&in->member))
-		return pd_read_member_find(&in->member, window, 0);
-	return find_plain(in->dump.format, window);
 }
 
 /* Find the start of a record in the open file, at or after *offset.  Return 1; 0: there is none; negative: an error,
@@ -310,28 +295,14 @@ static int seek_in_file(struct sampler *s, uint64_t local, struct pd_err *e)
 	return PD_OK;
 }
 
-static void skip_to_file(struct sampler *s, size_t file)
-{
-	close_file(s);
-	s->skipped = true;
-	s->jumps++;
-	s->at = file;
-	go_to(s, s->files[file].start);
-}
-
-/* End a file that is a page: it was read completely with its only record. */
-static void end_page(struct sampler *s)
-{
-	if (!s->open || s->source.kind != PD_SOURCE_PAGE)
-		return;
-	count_to(s, s->files[s->at].start + s->files[s->at].size);
-	close_file(s);
-	s->at++;
-}
-
 static int next_place(struct sampler *s, struct pd_err *e)
 {
-	end_page(s);
+	/* End a file that is a page: it was read completely with its only record. */
+	if (s->open && s->source.kind == PD_SOURCE_PAGE) {
+		count_to(s, s->files[s->at].start + s->files[s->at].size);
+		close_file(s);
+		s->at++;
+	}
 	s->left = s->quota;
 	if (++s->place == s->n_places || s->at >= s->n_files) {
 		s->place--;
@@ -345,8 +316,13 @@ static int next_place(struct sampler *s, struct pd_err *e)
 		file++;
 	if (target <= s->here)
 		return PD_OK;
-	if (file > s->at)
-		skip_to_file(s, file);
+	if (file > s->at) {
+		close_file(s);
+		s->skipped = true;
+		s->jumps++;
+		s->at = file;
+		go_to(s, s->files[file].start);
+	}
 	int open = s->open ? 1 : open_sampled(s, e);
 	return open > 0 ? seek_in_file(s, target - s->files[s->at].start, e) : open;
 }
@@ -364,14 +340,6 @@ static int end_file(struct sampler *s, int status, struct pd_err *e)
 		return refuse_file(s, "cannot read", e);
 	s->at++;
 	return 0;
-}
-
-static void count_record(struct sampler *s, const struct pd_record *r)
-{
-	count_to(s, record_at(s));
-	s->pending = s->place;
-	s->places[s->place].records++;
-	s->left -= r->kind != PD_RECORD_OTHER;
 }
 
 /* Return 1 and a record; 0: the end of the sample; negative: an input cannot be read. */
@@ -394,7 +362,10 @@ static int next_sampled(struct sampler *s, struct pd_record *out, struct pd_err 
 			continue;
 		status = pd_read_source_next(&s->source, out);
 		if (status == 1) {
-			count_record(s, out);
+			count_to(s, record_at(s));
+			s->pending = s->place;
+			s->places[s->place].records++;
+			s->left -= out->kind != PD_RECORD_OTHER;
 			return 1;
 		}
 		status = end_file(s, status, e);
@@ -473,26 +444,6 @@ static void count_name(struct name_counts *c, struct pd_span name)
 		c->v[c->n++].n = 0;
 	}
 	c->v[i].n++;
-}
-
-/* The pipeline has processed a page from this place of the sample. */
-static void count_page(struct estimate *e, struct pd_pipeline *p, int place)
-{
-	struct sampled_page new = { .key = p->signature.key, .sketch = p->sketch, .present = p->signature.present, .place = place };
-	pd_url_host(p->page.url, &e->scratch);
-	if (e->scratch.n)
-		new.host = pd_hash64(e->scratch.p, e->scratch.n);
-	new.has_text = p->text_digest.n > 0;
-	if (new.has_text)
-		new.text = pd_hash64(p->text_digest.p, p->text_digest.n);
-	new.facts = pd_pipeline_facts(p);
-	e->pages = pd_grow(e->pages, e->n, &e->cap, sizeof *e->pages);
-	e->pages[e->n++] = new;
-	e->at_place[place]++;
-	e->too_short += !new.present;
-	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &e->scratch);
-	count_name(&e->languages, pd_buf_span(&e->scratch));
-	count_name(&e->charsets, pd_span_z(p->text.charset->name));
 }
 
 /* --- extrapolation --- */
@@ -635,25 +586,6 @@ static double percent(double part, double all)
 	return all > 0 ? 100 * part / all : 0;
 }
 
-static void print_sample(const struct estimate *e, struct pd_buf *out)
-{
-	add_label(out, "sample");
-	pd_buf_count(out, e->records, "record");
-	pd_buf_add_z(out, ", ");
-	pd_buf_count(out, e->n, "page");
-	if (e->sample.whole)
-		pd_buf_add_z(out, ": everything, so the counts below are exact");
-	else if (e->sample.jumps)
-		pd_buf_printf(out, " at %d places", e->sample.n_places);
-	else
-		pd_buf_add_z(out, " from the beginning; later records may differ");
-	if (e->limit > 0)
-		pd_buf_printf(out, "; ended after %.0f s, so places near the end are missing", e->limit);
-	if (e->damaged)
-		pd_buf_printf(out, "; %" PRIu64 " damaged", e->damaged);
-	pd_buf_add_c(out, '\n');
-}
-
 static void print_pages(const struct estimate *e, const struct whole *w, struct pd_buf *out)
 {
 	add_label(out, "records");
@@ -754,7 +686,21 @@ static void print_estimate(struct estimate *e, struct pd_buf *out)
 {
 	struct whole w;
 	scale(e, &w);
-	print_sample(e, out);
+	add_label(out, "sample");
+	pd_buf_count(out, e->records, "record");
+	pd_buf_add_z(out, ", ");
+	pd_buf_count(out, e->n, "page");
+	if (e->sample.whole)
+		pd_buf_add_z(out, ": everything, so the counts below are exact");
+	else if (e->sample.jumps)
+		pd_buf_printf(out, " at %d places", e->sample.n_places);
+	else
+		pd_buf_add_z(out, " from the beginning; later records may differ");
+	if (e->limit > 0)
+		pd_buf_printf(out, "; ended after %.0f s, so places near the end are missing", e->limit);
+	if (e->damaged)
+		pd_buf_printf(out, "; %" PRIu64 " damaged", e->damaged);
+	pd_buf_add_c(out, '\n');
 	print_pages(e, &w, out);
 	if (!e->n)
 		return;
@@ -794,7 +740,25 @@ static void add_record(struct estimate_run *r)
 	if (skip)
 		return;
 	sampler_stats(r->sampler, &e->sample);
-	count_page(e, &r->pipeline, e->sample.place);
+	/* The pipeline has processed a page from this place of the sample. */
+	struct sampled_page new = { .key = r->pipeline.signature.key,
+				    .sketch = r->pipeline.sketch,
+				    .present = r->pipeline.signature.present,
+				    .place = e->sample.place };
+	pd_url_host(r->pipeline.page.url, &e->scratch);
+	if (e->scratch.n)
+		new.host = pd_hash64(e->scratch.p, e->scratch.n);
+	new.has_text = r->pipeline.text_digest.n > 0;
+	if (new.has_text)
+		new.text = pd_hash64(r->pipeline.text_digest.p, r->pipeline.text_digest.n);
+	new.facts = pd_pipeline_facts(&r->pipeline);
+	e->pages = pd_grow(e->pages, e->n, &e->cap, sizeof *e->pages);
+	e->pages[e->n++] = new;
+	e->at_place[e->sample.place]++;
+	e->too_short += !new.present;
+	pd_language(r->pipeline.blocks.meta.lang, pd_buf_span(&r->pipeline.topic.text), &e->scratch);
+	count_name(&e->languages, pd_buf_span(&e->scratch));
+	count_name(&e->charsets, pd_span_z(r->pipeline.text.charset->name));
 }
 
 static int read_sample(struct estimate_run *r)

@@ -108,21 +108,6 @@ static int plan_settings(struct sweep *s)
 	return PD_OK;
 }
 
-static void make_room(struct sweep *s)
-{
-	size_t n = s->truth->pages.n + 1;
-	s->seen = pd_zalloc(n * sizeof *s->seen);
-	s->digest = pd_zalloc(n * sizeof *s->digest);
-	s->host = pd_zalloc(n * sizeof *s->host);
-	s->sketch = pd_zalloc(n * sizeof *s->sketch);
-	s->facts = pd_zalloc(n * sizeof *s->facts);
-	for (int i = 0; i < s->found.n_settings; i++) {
-		s->by[i].key = pd_zalloc(n * sizeof *s->by[i].key);
-		s->by[i].present = pd_zalloc(n * sizeof *s->by[i].present);
-	}
-	s->verify = (struct pd_verify_options)PD_VERIFY_DEFAULTS;
-}
-
 /* A worker's result for a page: its number in the truth, its text, its fingerprints. */
 struct signed_page {
 	uint32_t page;
@@ -227,26 +212,6 @@ static int make_sweep_workers(struct sweep *s)
 	return status;
 }
 
-static int sign_all(struct sweep *s, char **dumps, int n_dumps)
-{
-	static const struct pd_pool_ops ops = { next_record, sign_page, keep_signed };
-	const struct pd_walk_options *w = &s->r->o->walk;
-	struct pd_reader_options in = pd_walk_inputs(w, dumps, n_dumps);
-	struct pd_err *e = &s->r->err;
-	in.damage = count_damage;
-	in.damage_ctx = s->r;
-	int status = pd_tables_open(&s->tables, &w->page, e);
-	if (!status)
-		status = make_sweep_workers(s);
-	if (!status)
-		status = pd_reader_open(&s->reader, &in, e);
-	if (!status)
-		status = pd_pool_run(&ops, s, (void **)s->workers, s->n_workers);
-	if (!status && !s->found.n_seen)
-		status = pd_fail(e, PD_ERR_NOT_FOUND, "TRUTH names none of the pages that were read");
-	return status;
-}
-
 /* --- the sweep: every two pages of the truth are compared, which takes quadratic time --- */
 
 enum { ROWS = 64 };
@@ -319,21 +284,6 @@ static void count_labels(const struct sweep *s, struct histogram *h)
 				count_pair(s, i, t->label[l].a, t->label[l].b, &h[i]);
 }
 
-static void sum_histograms(struct sweep *s, const struct histogram *h, int threads)
-{
-	double wanted = pd_truth_wanted(s->truth);
-	for (int i = 0; i < s->found.n_settings; i++) {
-		struct pd_counts sum = { .wanted = wanted };
-		for (int k = 0; k <= s->found.max_k; k++) {
-			for (int t = 0; t < threads; t++) {
-				sum.hits += h[t * s->found.n_settings + i].hits[k];
-				sum.wrong += h[t * s->found.n_settings + i].wrong[k];
-			}
-			s->found.settings[i].at[k] = sum;
-		}
-	}
-}
-
 static void count_pairs(struct sweep *s)
 {
 	int n = s->truth->labels ? 1 : s->n_workers;
@@ -342,7 +292,17 @@ static void count_pairs(struct sweep *s)
 		count_labels(s, c.histograms);
 	else
 		pd_parallel(n, (s->truth->pages.n + ROWS - 1) / ROWS, count_rows, &c);
-	sum_histograms(s, c.histograms, n);
+	double wanted = pd_truth_wanted(s->truth);
+	for (int i = 0; i < s->found.n_settings; i++) {
+		struct pd_counts sum = { .wanted = wanted };
+		for (int k = 0; k <= s->found.max_k; k++) {
+			for (int t = 0; t < n; t++) {
+				sum.hits += c.histograms[t * s->found.n_settings + i].hits[k];
+				sum.wrong += c.histograms[t * s->found.n_settings + i].wrong[k];
+			}
+			s->found.settings[i].at[k] = sum;
+		}
+	}
 	free(c.histograms);
 }
 
@@ -379,8 +339,32 @@ static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 	s->truth = &r->truth;
 	int status = plan_settings(s);
 	if (!status) {
-		make_room(s);
-		status = sign_all(s, dumps, n_dumps);
+		size_t n = s->truth->pages.n + 1;
+		s->seen = pd_zalloc(n * sizeof *s->seen);
+		s->digest = pd_zalloc(n * sizeof *s->digest);
+		s->host = pd_zalloc(n * sizeof *s->host);
+		s->sketch = pd_zalloc(n * sizeof *s->sketch);
+		s->facts = pd_zalloc(n * sizeof *s->facts);
+		for (int i = 0; i < s->found.n_settings; i++) {
+			s->by[i].key = pd_zalloc(n * sizeof *s->by[i].key);
+			s->by[i].present = pd_zalloc(n * sizeof *s->by[i].present);
+		}
+		s->verify = (struct pd_verify_options)PD_VERIFY_DEFAULTS;
+		static const struct pd_pool_ops ops = { next_record, sign_page, keep_signed };
+		const struct pd_walk_options *w = &s->r->o->walk;
+		struct pd_reader_options in = pd_walk_inputs(w, dumps, n_dumps);
+		struct pd_err *e = &s->r->err;
+		in.damage = count_damage;
+		in.damage_ctx = s->r;
+		status = pd_tables_open(&s->tables, &w->page, e);
+		if (!status)
+			status = make_sweep_workers(s);
+		if (!status)
+			status = pd_reader_open(&s->reader, &in, e);
+		if (!status)
+			status = pd_pool_run(&ops, s, (void **)s->workers, s->n_workers);
+		if (!status && !s->found.n_seen)
+			status = pd_fail(e, PD_ERR_NOT_FOUND, "TRUTH names none of the pages that were read");
 	}
 	if (!status) {
 		count_pairs(s);

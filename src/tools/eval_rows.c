@@ -19,23 +19,19 @@ static void add_weighted_count(struct pd_buf *out, double v)
 	pd_buf_printf(out, v == floor(v) ? "%.0f" : "%.2f", v);
 }
 
-static void print_measure(const struct pd_score_group *g, int m, struct pd_buf *out)
-{
-	if (!has_measure(g, m))
-		pd_buf_printf(out, "  %-22s", "-");
-	else if (isnan(g->low[m]))
-		pd_buf_printf(out, "  %-22.4f", pd_measure(&g->counts, (enum pd_measure)m));
-	else
-		pd_buf_printf(out, "  %.4f (%.4f-%.4f)", pd_measure(&g->counts, (enum pd_measure)m), g->low[m], g->high[m]);
-}
-
 static void print_group(const struct pd_score_group *g, struct pd_buf *out)
 {
 	struct pd_buf name = { 0 };
 	pd_buf_printf(&name, "%s%s%.*s", g->by, g->value.n ? " " : "", (int)g->value.n, g->value.p);
 	pd_buf_printf(out, "%-16s", name.p);
-	for (int m = 0; m < PD_MEASURES; m++)
-		print_measure(g, m, out);
+	for (int m = 0; m < PD_MEASURES; m++) {
+		if (!has_measure(g, m))
+			pd_buf_printf(out, "  %-22s", "-");
+		else if (isnan(g->low[m]))
+			pd_buf_printf(out, "  %-22.4f", pd_measure(&g->counts, (enum pd_measure)m));
+		else
+			pd_buf_printf(out, "  %.4f (%.4f-%.4f)", pd_measure(&g->counts, (enum pd_measure)m), g->low[m], g->high[m]);
+	}
 	pd_buf_add_z(out, "  ");
 	add_weighted_count(out, g->counts.hits);
 	pd_buf_add_z(out, " / ");
@@ -48,17 +44,6 @@ static void print_group(const struct pd_score_group *g, struct pd_buf *out)
 	pd_buf_release(&name);
 }
 
-static void print_figures(const struct pd_score *s, struct pd_buf *out)
-{
-	pd_buf_printf(out, "%-16s  %-22s  %-22s  %-22s  %s\n", "", "precision", "recall", "F1", "found true / true, false");
-	for (size_t i = 0; i < s->n_groups; i++)
-		print_group(&s->groups[i], out);
-	if (s->truth->templates.n)
-		pd_buf_printf(out, "false pairs that share a template: %" PRIu64 "\n", s->same_template);
-	pd_buf_printf(out, "%s: %" PRIu64 "\n", s->truth->labels ? "pairs without a label" : "pairs naming an unknown page",
-		      s->unknown);
-}
-
 static void add_figure(struct pd_buf *out, bool there, double v)
 {
 	if (there && !isnan(v))
@@ -67,50 +52,49 @@ static void add_figure(struct pd_buf *out, bool there, double v)
 		pd_buf_add_z(out, "-\t");
 }
 
-static void add_group_row(const struct pd_score_group *g, struct pd_buf *out)
-{
-	pd_buf_printf(out, "%s\t%.*s\t", g->by, g->value.n ? (int)g->value.n : 1, g->value.n ? g->value.p : "-");
-	for (int m = 0; m < PD_MEASURES; m++) {
-		add_figure(out, has_measure(g, m), pd_measure(&g->counts, (enum pd_measure)m));
-		add_figure(out, has_measure(g, m), g->low[m]);
-		add_figure(out, has_measure(g, m), g->high[m]);
-	}
-	add_weighted_count(out, g->counts.hits);
-	pd_buf_add_c(out, '\t');
-	add_weighted_count(out, g->counts.wanted);
-	pd_buf_add_c(out, '\t');
-	if (g->no_precision)
-		pd_buf_add_c(out, '-');
-	else
-		add_weighted_count(out, g->counts.wrong);
-	pd_buf_add_c(out, '\n');
-}
-
 static void add_eval_rows(const struct pd_score *s, bool json, struct pd_buf *out)
 {
 	struct pd_json *j = json ? pd_json_new() : NULL;
 	for (size_t i = 0; i < s->n_groups; i++) {
 		size_t at = out->n;
-		add_group_row(&s->groups[i], out);
+		pd_buf_printf(out, "%s\t%.*s\t", s->groups[i].by, s->groups[i].value.n ? (int)s->groups[i].value.n : 1,
+			      s->groups[i].value.n ? s->groups[i].value.p : "-");
+		for (int m = 0; m < PD_MEASURES; m++) {
+			add_figure(out, has_measure(&s->groups[i], m), pd_measure(&s->groups[i].counts, (enum pd_measure)m));
+			add_figure(out, has_measure(&s->groups[i], m), s->groups[i].low[m]);
+			add_figure(out, has_measure(&s->groups[i], m), s->groups[i].high[m]);
+		}
+		add_weighted_count(out, s->groups[i].counts.hits);
+		pd_buf_add_c(out, '\t');
+		add_weighted_count(out, s->groups[i].counts.wanted);
+		pd_buf_add_c(out, '\t');
+		if (s->groups[i].no_precision)
+			pd_buf_add_c(out, '-');
+		else
+			add_weighted_count(out, s->groups[i].counts.wrong);
+		pd_buf_add_c(out, '\n');
 		if (json)
 			pd_row_to_jsonl(j, pd_eval_columns, out, at);
 	}
 	pd_json_free(j);
 }
 
-static void add_eval_header(const struct pd_score *s, int samples, uint64_t seed, struct pd_buf *out)
-{
-	pd_buf_printf(out, "# pagededup eval 1 | true_level=%d bootstrap=%d seed=%" PRIu64 " unknown=%" PRIu64 "\n",
-		      s->truth->o->true_level, samples, seed, s->unknown);
-	pd_row_names(pd_eval_columns, out);
-}
-
 void pd_eval_print(const struct pd_score *s, enum pd_eval_format format, int samples, uint64_t seed, struct pd_buf *out)
 {
-	if (format == PD_EVAL_TEXT)
-		print_figures(s, out);
-	if (format == PD_EVAL_TSV)
-		add_eval_header(s, samples, seed, out);
+	if (format == PD_EVAL_TEXT) {
+		pd_buf_printf(out, "%-16s  %-22s  %-22s  %-22s  %s\n", "", "precision", "recall", "F1", "found true / true, false");
+		for (size_t i = 0; i < s->n_groups; i++)
+			print_group(&s->groups[i], out);
+		if (s->truth->templates.n)
+			pd_buf_printf(out, "false pairs that share a template: %" PRIu64 "\n", s->same_template);
+		pd_buf_printf(out, "%s: %" PRIu64 "\n", s->truth->labels ? "pairs without a label" : "pairs naming an unknown page",
+			      s->unknown);
+	}
+	if (format == PD_EVAL_TSV) {
+		pd_buf_printf(out, "# pagededup eval 1 | true_level=%d bootstrap=%d seed=%" PRIu64 " unknown=%" PRIu64 "\n",
+			      s->truth->o->true_level, samples, seed, s->unknown);
+		pd_row_names(pd_eval_columns, out);
+	}
 	if (format != PD_EVAL_TEXT)
 		add_eval_rows(s, format == PD_EVAL_JSONL, out);
 }
@@ -133,13 +117,6 @@ static int best_k(const struct pd_sweep *s, const struct pd_sweep_setting *set)
 	return best;
 }
 
-static void add_sweep_row(const struct pd_sign_options *o, const struct pd_counts *c, int k, struct pd_buf *out)
-{
-	pd_buf_printf(out, "%d\t%d\t%s\t%d\t%.6f\t%.6f\t%.6f\t%.10g\t%.10g\t%.10g\n", o->bits, o->shingle,
-		      pd_weights_names[o->weights], k, pd_measure(c, PD_PRECISION), pd_measure(c, PD_RECALL), pd_measure(c, PD_F1),
-		      c->hits, c->wanted, c->wrong);
-}
-
 static void add_sweep_rows(const struct pd_sweep *s, bool json, struct pd_buf *out)
 {
 	struct pd_json *j = pd_json_new();
@@ -151,7 +128,11 @@ static void add_sweep_rows(const struct pd_sweep *s, bool json, struct pd_buf *o
 	for (int i = 0; i < s->n_settings; i++)
 		for (int k = 0; k <= s->max_k; k++) {
 			size_t at = out->n;
-			add_sweep_row(&s->settings[i].sign, &s->settings[i].at[k], k, out);
+			pd_buf_printf(out, "%d\t%d\t%s\t%d\t%.6f\t%.6f\t%.6f\t%.10g\t%.10g\t%.10g\n", s->settings[i].sign.bits,
+				      s->settings[i].sign.shingle, pd_weights_names[s->settings[i].sign.weights], k,
+				      pd_measure(&s->settings[i].at[k], PD_PRECISION), pd_measure(&s->settings[i].at[k], PD_RECALL),
+				      pd_measure(&s->settings[i].at[k], PD_F1), s->settings[i].at[k].hits,
+				      s->settings[i].at[k].wanted, s->settings[i].at[k].wrong);
 			if (json)
 				pd_row_to_jsonl(j, pd_sweep_columns, out, at);
 		}

@@ -93,21 +93,16 @@ static void add_text_article(struct pd_buf *out, const struct text *t, const str
 	pd_buf_add_z(out, "</div>\n</article>\n");
 }
 
-/* Write the first lines of the saved table, and the name of this sample, under which a browser stores labels. */
-static void begin_page(struct pd_buf *out, const struct pd_sample *sample)
+static void add_pair(const struct pd_sampled_pair *d, const struct pd_span *f, const struct text *a, const struct text *b,
+		     uint64_t number, struct pd_buf *out)
 {
-	uint64_t name = sample->seed;
-	for (size_t i = 0; i < sample->n; i++)
-		name = pd_hash64_seed(&sample->pairs[i].order, sizeof name, name);
-	pd_buf_add_z(out, head);
-	pd_buf_add_z(out, "<main data-columns=\"");
-	pd_markup_attribute(out, pd_span_z(columns));
-	pd_buf_printf(out, "\" data-name=\"pagededup-%016" PRIx64 "\">\n", name);
-}
-
-/* Append the columns after the label: distance, weight, url_a, url_b. */
-static void add_rest(const struct pd_sampled_pair *d, const struct pd_span *f, struct pd_buf *out)
-{
+	static const char *const labels[] = { "duplicate", "different", "unsure" };
+	struct pd_buf marked[2] = { { 0 } };
+	pd_report_texts(pd_buf_span(&a->text), pd_buf_span(&b->text), &marked[0], &marked[1]);
+	pd_buf_add_z(out, "<section class=\"pair\" data-ids=\"");
+	pd_markup_attribute(out, pd_span(f[0].p, f[0].n + 1 + f[1].n));
+	pd_buf_add_z(out, "\" data-rest=\"");
+	/* Append the columns after the label: distance, weight, url_a, url_b. */
 	struct pd_buf rest = { 0 };
 	if (d->stratum)
 		pd_buf_printf(&rest, "%d", d->stratum - 1);
@@ -119,18 +114,6 @@ static void add_rest(const struct pd_sampled_pair *d, const struct pd_span *f, s
 	pd_buf_add_span(&rest, f[3]);
 	pd_markup_attribute(out, pd_buf_span(&rest));
 	pd_buf_release(&rest);
-}
-
-static void add_pair(const struct pd_sampled_pair *d, const struct pd_span *f, const struct text *a, const struct text *b,
-		     uint64_t number, struct pd_buf *out)
-{
-	static const char *const labels[] = { "duplicate", "different", "unsure" };
-	struct pd_buf marked[2] = { { 0 } };
-	pd_report_texts(pd_buf_span(&a->text), pd_buf_span(&b->text), &marked[0], &marked[1]);
-	pd_buf_add_z(out, "<section class=\"pair\" data-ids=\"");
-	pd_markup_attribute(out, pd_span(f[0].p, f[0].n + 1 + f[1].n));
-	pd_buf_add_z(out, "\" data-rest=\"");
-	add_rest(d, f, out);
 	pd_buf_printf(out, "\">\n<h2 tabindex=\"-1\">Pair %" PRIu64 "</h2>\n<div class=\"texts\">\n", number);
 	add_text_article(out, a, &marked[0]);
 	add_text_article(out, b, &marked[1]);
@@ -141,17 +124,6 @@ static void add_pair(const struct pd_sampled_pair *d, const struct pd_span *f, c
 	pd_buf_add_z(out, "</fieldset>\n</section>\n");
 	pd_buf_release(&marked[0]);
 	pd_buf_release(&marked[1]);
-}
-
-static void end_page(struct pd_buf *out)
-{
-	pd_buf_add_z(out,
-		     "</main>\n<nav><button id=\"duplicate\">Duplicate</button> <button id=\"different\">Different</button> "
-		     "<button id=\"unsure\">Unsure</button> <button id=\"back\">Previous</button> <button id=\"on\">Next</button> "
-		     "<span role=\"status\"><span id=\"done\">0</span> of <span id=\"all\"></span> labelled</span> "
-		     "<button id=\"save\">Save table</button></nav>\n");
-	pd_buf_add_z(out, script);
-	pd_buf_add_z(out, "</body>\n</html>\n");
 }
 
 /* --- pairs --- */
@@ -172,20 +144,6 @@ static void release_text(struct text *t)
 	pd_buf_release(&t->title);
 	pd_buf_release(&t->url);
 	pd_buf_release(&t->text);
-}
-
-static void fetch_pair(const struct pd_label_options *o, const struct pd_sampled_pair *d, struct pd_log *log,
-		       struct pd_label_counts *n, struct pd_buf *html)
-{
-	struct text a = { { 0 } }, b = { { 0 } };
-	struct pd_span f[4];
-	pd_tsv_fields(pd_span_z(d->text), f, 4);
-	if (fetch_page(o, f[0], &a, log) && fetch_page(o, f[1], &b, log))
-		add_pair(d, f, &a, &b, ++n->written, html);
-	else
-		n->damaged = true;
-	release_text(&a);
-	release_text(&b);
 }
 
 static void flush_html(FILE *to, struct pd_buf *html)
@@ -215,12 +173,35 @@ int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct 
 	if (!status) {
 		n->seen = sample.seen;
 		n->damaged = sample.bad;
-		begin_page(&html, &sample);
+		/* Write the first lines of the saved table, and the name of this sample, under which a browser stores labels. */
+		uint64_t name = sample.seed;
+		for (size_t i = 0; i < sample.n; i++)
+			name = pd_hash64_seed(&sample.pairs[i].order, sizeof name, name);
+		pd_buf_add_z(&html, head);
+		pd_buf_add_z(&html, "<main data-columns=\"");
+		pd_markup_attribute(&html, pd_span_z(columns));
+		pd_buf_printf(&html, "\" data-name=\"pagededup-%016" PRIx64 "\">\n", name);
 		for (size_t i = 0; i < sample.n; i++) {
-			fetch_pair(o, &sample.pairs[i], log, n, &html);
+			struct text a = { { 0 } }, b = { { 0 } };
+			struct pd_span f[4];
+			pd_tsv_fields(pd_span_z(sample.pairs[i].text), f, 4);
+			if (fetch_page(o, f[0], &a, log) && fetch_page(o, f[1], &b, log))
+				add_pair(&sample.pairs[i], f, &a, &b, ++n->written, &html);
+			else
+				n->damaged = true;
+			release_text(&a);
+			release_text(&b);
 			flush_html(out.f, &html);
 		}
-		end_page(&html);
+		pd_buf_add_z(
+			&html,
+			"</main>\n<nav><button id=\"duplicate\">Duplicate</button> <button id=\"different\">Different</button> "
+			"<button id=\"unsure\">Unsure</button> <button id=\"back\">Previous</button> <button "
+			"id=\"on\">Next</button> "
+			"<span role=\"status\"><span id=\"done\">0</span> of <span id=\"all\"></span> labelled</span> "
+			"<button id=\"save\">Save table</button></nav>\n");
+		pd_buf_add_z(&html, script);
+		pd_buf_add_z(&html, "</body>\n</html>\n");
 		flush_html(out.f, &html);
 		if (!n->written)
 			status = pd_fail(e, PD_ERR_NOT_FOUND, "no page of any pair could be read");

@@ -154,37 +154,6 @@ static void share_between(struct report_word *a, size_t n, struct report_word *b
 	free(best);
 }
 
-static void share(struct report_words *a, struct report_words *b)
-{
-	size_t first = 0, last = 0, most = a->n < b->n ? a->n : b->n;
-	while (first < most && a->v[first].hash == b->v[first].hash) {
-		a->v[first].shared = b->v[first].shared = true;
-		first++;
-	}
-	while (last < most - first && a->v[a->n - 1 - last].hash == b->v[b->n - 1 - last].hash) {
-		a->v[a->n - 1 - last].shared = b->v[b->n - 1 - last].shared = true;
-		last++;
-	}
-	share_between(a->v + first, a->n - first - last, b->v + first, b->n - first - last);
-}
-
-/* Mark places where one text has additional words, so that the other text shows the words around them too. */
-static void mark_gaps(struct report_words *a, struct report_words *b)
-{
-	size_t i = 0, j = 0;
-	while (i < a->n && j < b->n) {
-		size_t from_i = i, from_j = j;
-		while (i < a->n && !a->v[i].shared)
-			i++;
-		while (j < b->n && !b->v[j].shared)
-			j++;
-		if (i < a->n && j < b->n)
-			a->v[i].parted = b->v[j].parted = i > from_i || j > from_j;
-		i++;
-		j++;
-	}
-}
-
 static void add_stretch(const struct report_words *w, size_t from, size_t to, struct pd_buf *out)
 {
 	if (from < to) {
@@ -228,8 +197,29 @@ void pd_report_texts(struct pd_span a, struct pd_span b, struct pd_buf *html_a, 
 	struct report_words *wa = pd_alloc(sizeof *wa), *wb = pd_alloc(sizeof *wb);
 	cut_words(a, wa);
 	cut_words(b, wb);
-	share(wa, wb);
-	mark_gaps(wa, wb);
+	size_t first = 0, last = 0, most = wa->n < wb->n ? wa->n : wb->n;
+	while (first < most && wa->v[first].hash == wb->v[first].hash) {
+		wa->v[first].shared = wb->v[first].shared = true;
+		first++;
+	}
+	while (last < most - first && wa->v[wa->n - 1 - last].hash == wb->v[wb->n - 1 - last].hash) {
+		wa->v[wa->n - 1 - last].shared = wb->v[wb->n - 1 - last].shared = true;
+		last++;
+	}
+	share_between(wa->v + first, wa->n - first - last, wb->v + first, wb->n - first - last);
+	/* Mark places where one text has additional words, so that the other text shows the words around them too. */
+	size_t i = 0, j = 0;
+	while (i < wa->n && j < wb->n) {
+		size_t from_i = i, from_j = j;
+		while (i < wa->n && !wa->v[i].shared)
+			i++;
+		while (j < wb->n && !wb->v[j].shared)
+			j++;
+		if (i < wa->n && j < wb->n)
+			wa->v[i].parted = wb->v[j].parted = i > from_i || j > from_j;
+		i++;
+		j++;
+	}
 	add_text(wa, "del", html_a);
 	add_text(wb, "ins", html_b);
 	free(wa);

@@ -19,14 +19,6 @@ static void name_damage(void *ctx, const struct pd_read_damage *d)
 	pd_read_damage_tell(d, "left out", ctx);
 }
 
-static void note_hit(struct pick_search *s, const struct pd_record *r)
-{
-	if (s->found == 0)
-		pd_buf_set(&s->id, pd_buf_span(&r->id));
-	if (s->found++ < LISTED)
-		pd_buf_printf(&s->list, "\n  %s %s", pd_buf_z(&r->id), pd_buf_z(&r->fetch_time));
-}
-
 static int search(struct pick_search *s, struct pd_err *e)
 {
 	struct pd_reader *reader;
@@ -35,8 +27,12 @@ static int search(struct pick_search *s, struct pd_err *e)
 	if (status)
 		return status;
 	while ((status = pd_reader_next(reader, &r, e)) > 0)
-		if (r.kind != PD_RECORD_OTHER && pd_span_eq(pd_buf_span(&r.url), s->url))
-			note_hit(s, &r);
+		if (r.kind != PD_RECORD_OTHER && pd_span_eq(pd_buf_span(&r.url), s->url)) {
+			if (s->found == 0)
+				pd_buf_set(&s->id, pd_buf_span(&r.id));
+			if (s->found++ < LISTED)
+				pd_buf_printf(&s->list, "\n  %s %s", pd_buf_z(&r.id), pd_buf_z(&r.fetch_time));
+		}
 	pd_record_release(&r);
 	pd_reader_free(reader);
 	return status;

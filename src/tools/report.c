@@ -54,22 +54,6 @@ static bool is_host(const void *hosts, uint32_t i, const void *name)
 	return pd_span_eq(((const struct pd_report_host *)hosts)[i].name, *(const struct pd_span *)name);
 }
 
-static void count_host(struct pd_report_sums *s, struct pd_span url, uint64_t bytes)
-{
-	pd_url_host(url, &s->host);
-	struct pd_span name = pd_buf_span(&s->host);
-	uint64_t hash = pd_map_key(name);
-	uint32_t host = pd_hashtab_find(&s->by_name, hash, is_host, s->hosts, &name);
-	if (host == PD_NO_NUMBER) {
-		host = (uint32_t)s->n_hosts++;
-		s->hosts = pd_grow(s->hosts, host, &s->cap_hosts, sizeof *s->hosts);
-		s->hosts[host] = (struct pd_report_host){ .name = pd_arena_copy(&s->arena, name) };
-		pd_hashtab_add(&s->by_name, hash, hash_of_host, s->hosts);
-	}
-	s->hosts[host].pages++;
-	s->hosts[host].bytes += bytes;
-}
-
 static int by_pages(const void *x, const void *y)
 {
 	const struct pd_report_host *a = x, *b = y;
@@ -87,15 +71,6 @@ static void release_sampled(struct pd_report_sampled *d)
 		pd_buf_release(bufs[i]);
 }
 
-/* Return the rank of a pair with this number among the sampled ones; `want`: it is not sampled. */
-static size_t rank_of(const struct pd_report_sums *s, const struct pd_report_stratum *t, uint64_t order)
-{
-	size_t i = t->n;
-	while (i > 0 && t->v[i - 1].order > order)
-		i--;
-	return i < s->want ? i : s->want;
-}
-
 /* Return NULL if it is not sampled. */
 static struct pd_report_sampled *sample_row(struct pd_report_sums *s, const struct pd_span *f, struct pd_report_stratum **stratum)
 {
@@ -103,7 +78,10 @@ static struct pd_report_sampled *sample_row(struct pd_report_sums *s, const stru
 	if (!*stratum)
 		*stratum = pd_zalloc(sizeof **stratum);
 	struct pd_report_stratum *t = *stratum;
-	size_t at = rank_of(s, t, order);
+	size_t i = t->n;
+	while (i > 0 && t->v[i - 1].order > order)
+		i--;
+	size_t at = i < s->want ? i : s->want;
 	if (at == s->want)
 		return NULL;
 	if (t->n == s->want)
@@ -117,30 +95,6 @@ static struct pd_report_sampled *sample_row(struct pd_report_sums *s, const stru
 	take_value(&d->reason, f[PD_VERDICTS_REASON]);
 	take_value(&d->dup_of, f[PD_VERDICTS_DUP_OF]);
 	return d;
-}
-
-static void sample_removed(struct pd_report_sums *s, const struct pd_span *f, int stratum)
-{
-	struct pd_report_sampled *d = sample_row(s, f, &s->strata[stratum]);
-	if (!d)
-		return;
-	d->stratum = stratum;
-	s->sampled_now = true;
-}
-
-/* Name the pages kept, which may come after removed pages. */
-static void name_kept(struct pd_report_sums *s)
-{
-	for (size_t i = 0; s->sampled_now && i < PD_BITS_MAX + 2; i++) {
-		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++) {
-			struct pd_report_sampled *d = &s->strata[i]->v[k];
-			if (d->cluster != s->cluster)
-				continue;
-			pd_buf_set(&d->kept_url, pd_buf_span(&s->now.url));
-			pd_buf_set(&d->kept_reason, pd_buf_span(&s->now.reason));
-		}
-	}
-	s->sampled_now = false;
 }
 
 /* Pick `want` of the sampled pages, one for each distance in turn, nearest first.  Return their number. */
@@ -165,15 +119,6 @@ static size_t report_sums_sampled(const struct pd_report_sums *s, const struct p
 
 /* --- clusters --- */
 
-static void copy_cluster(struct pd_report_cluster *to, const struct pd_report_cluster *from)
-{
-	pd_buf_set(&to->id, pd_buf_span(&from->id));
-	pd_buf_set(&to->url, pd_buf_span(&from->url));
-	pd_buf_set(&to->reason, pd_buf_span(&from->reason));
-	to->size = from->size;
-	to->removed_bytes = from->removed_bytes;
-}
-
 /* Of clusters of one size the first is listed first. */
 static void note_largest(struct pd_report_sums *s)
 {
@@ -186,7 +131,11 @@ static void note_largest(struct pd_report_sums *s)
 	struct pd_report_cluster again = s->largest[last];
 	memmove(&s->largest[at + 1], &s->largest[at], (last - at) * sizeof *s->largest);
 	s->largest[at] = again;
-	copy_cluster(&s->largest[at], &s->now);
+	pd_buf_set(&s->largest[at].id, pd_buf_span(&s->now.id));
+	pd_buf_set(&s->largest[at].url, pd_buf_span(&s->now.url));
+	pd_buf_set(&s->largest[at].reason, pd_buf_span(&s->now.reason));
+	s->largest[at].size = s->now.size;
+	s->largest[at].removed_bytes = s->now.removed_bytes;
 }
 
 static void end_cluster(struct pd_report_sums *s)
@@ -199,7 +148,17 @@ static void end_cluster(struct pd_report_sums *s)
 	s->sizes[bucket]++;
 	s->clusters++;
 	note_largest(s);
-	name_kept(s);
+	/* Name the pages kept, which may come after removed pages. */
+	for (size_t i = 0; s->sampled_now && i < PD_BITS_MAX + 2; i++) {
+		for (size_t k = 0; s->strata[i] && k < s->strata[i]->n; k++) {
+			struct pd_report_sampled *d = &s->strata[i]->v[k];
+			if (d->cluster != s->cluster)
+				continue;
+			pd_buf_set(&d->kept_url, pd_buf_span(&s->now.url));
+			pd_buf_set(&d->kept_reason, pd_buf_span(&s->now.reason));
+		}
+	}
+	s->sampled_now = false;
 	pd_buf_clear(&s->now.id);
 	pd_buf_clear(&s->now.url);
 	pd_buf_clear(&s->now.reason);
@@ -238,13 +197,6 @@ static int enter_cluster(struct pd_report_sums *s, const struct pd_table_reader 
 	return PD_OK;
 }
 
-static void take_kept(struct pd_report_sums *s, const struct pd_span *f)
-{
-	take_value(&s->now.id, f[PD_VERDICTS_ID]);
-	take_value(&s->now.url, f[PD_VERDICTS_URL]);
-	take_value(&s->now.reason, f[PD_VERDICTS_REASON]);
-}
-
 static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int stratum)
 {
 	uint64_t bytes = 0;
@@ -253,9 +205,25 @@ static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int 
 	s->removed_bytes += bytes;
 	s->now.removed_bytes += bytes;
 	take_value(&s->value, f[PD_VERDICTS_URL]);
-	count_host(s, pd_buf_span(&s->value), bytes);
-	if (s->want)
-		sample_removed(s, f, stratum);
+	pd_url_host(pd_buf_span(&s->value), &s->host);
+	struct pd_span name = pd_buf_span(&s->host);
+	uint64_t hash = pd_map_key(name);
+	uint32_t host = pd_hashtab_find(&s->by_name, hash, is_host, s->hosts, &name);
+	if (host == PD_NO_NUMBER) {
+		host = (uint32_t)s->n_hosts++;
+		s->hosts = pd_grow(s->hosts, host, &s->cap_hosts, sizeof *s->hosts);
+		s->hosts[host] = (struct pd_report_host){ .name = pd_arena_copy(&s->arena, name) };
+		pd_hashtab_add(&s->by_name, hash, hash_of_host, s->hosts);
+	}
+	s->hosts[host].pages++;
+	s->hosts[host].bytes += bytes;
+	if (s->want) {
+		struct pd_report_sampled *d = sample_row(s, f, &s->strata[stratum]);
+		if (d) {
+			d->stratum = stratum;
+			s->sampled_now = true;
+		}
+	}
 }
 
 /* Return whether the page is kept although it may be a duplicate; it is in no cluster. */
@@ -303,10 +271,13 @@ static int count_row(struct pd_report_sums *s, const struct pd_table_reader *in,
 		return status;
 	s->members++;
 	s->now.size++;
-	if (removed)
+	if (removed) {
 		take_removed(s, f, stratum);
-	else
-		take_kept(s, f);
+	} else {
+		take_value(&s->now.id, f[PD_VERDICTS_ID]);
+		take_value(&s->now.url, f[PD_VERDICTS_URL]);
+		take_value(&s->now.reason, f[PD_VERDICTS_REASON]);
+	}
 	return PD_OK;
 }
 
@@ -324,19 +295,6 @@ static void add_total(uint64_t *to, struct pd_span line, const char *key)
 	uint64_t n = 0;
 	if (pd_span_u64(pd_param(line, key), &n))
 		*to += n;
-}
-
-static void close_sums(struct pd_report_sums *s, const struct pd_table_reader *in)
-{
-	struct pd_span totals = pd_buf_span(&in->totals), line;
-	end_cluster(s);
-	while (totals.n && pd_span_split(&totals, '\n', &line)) {
-		add_total(&s->pages, line, "pages");
-		add_total(&s->input_bytes, line, "bytes");
-	}
-	pd_buf_set(&s->params, pd_buf_span(&in->header.must));
-	if (s->n_hosts)
-		qsort(s->hosts, s->n_hosts, sizeof *s->hosts, by_pages);
 }
 
 /* --- answers of a store, in the order of its queries -> the same rows as from `cluster` --- */
@@ -402,36 +360,24 @@ static int by_cluster(const void *x, const void *y)
 	return a->at < b->at ? -1 : 1;
 }
 
-static int load_answer(struct answers *a, const struct answer *answer, struct pd_err *e)
-{
-	pd_buf_clear(&a->line);
-	char *p = pd_buf_reserve(&a->line, answer->bytes);
-	if (fseeko(a->rows, (off_t)answer->at, SEEK_SET) < 0 || fread(p, 1, answer->bytes, a->rows) != answer->bytes)
-		return pd_fail_errno(e, "cannot read a temporary file");
-	a->line.n = answer->bytes;
-	return PD_OK;
-}
-
-/* Write the page kept for the first page of a cluster if that page was not a query. */
-static void write_kept_before(struct answers *a, uint64_t cluster, FILE *out)
-{
-	struct pd_span f[PD_VERDICTS_COLUMNS] = { 0 };
-	pd_tsv_fields(pd_buf_span(&a->line), f, PD_VERDICTS_COLUMNS);
-	fprintf(out, "%" PRIu64 "\t%.*s\t-\t0\t-\t-\t-\t-\t-\t1\tkept before\n", cluster, (int)f[PD_VERDICTS_DUP_OF].n,
-		f[PD_VERDICTS_DUP_OF].p);
-}
-
 static int write_answered(struct answers *a, const struct answer *v, size_t n, FILE *out, struct pd_err *e)
 {
 	bool any = v[n - 1].removed, kept = !v[0].removed;
 	for (size_t i = 0; i < n && any; i++) {
 		if (i && !v[i].removed) /* queried again */
 			continue;
-		int status = load_answer(a, &v[i], e);
-		if (status)
-			return status;
-		if (!i && !kept)
-			write_kept_before(a, v[0].cluster, out);
+		pd_buf_clear(&a->line);
+		char *p = pd_buf_reserve(&a->line, v[i].bytes);
+		if (fseeko(a->rows, (off_t)v[i].at, SEEK_SET) < 0 || fread(p, 1, v[i].bytes, a->rows) != v[i].bytes)
+			return pd_fail_errno(e, "cannot read a temporary file");
+		a->line.n = v[i].bytes;
+		if (!i && !kept) {
+			/* Write the page kept for the first page of a cluster if that page was not a query. */
+			struct pd_span f[PD_VERDICTS_COLUMNS] = { 0 };
+			pd_tsv_fields(pd_buf_span(&a->line), f, PD_VERDICTS_COLUMNS);
+			fprintf(out, "%" PRIu64 "\t%.*s\t-\t0\t-\t-\t-\t-\t-\t1\tkept before\n", v[0].cluster,
+				(int)f[PD_VERDICTS_DUP_OF].n, f[PD_VERDICTS_DUP_OF].p);
+		}
 		fwrite(a->line.p, 1, a->line.n, out);
 	}
 	return PD_OK;
@@ -516,8 +462,17 @@ static int report_sums_read(struct pd_report_sums *s, const struct pd_report_rea
 		.kind = PD_TABLE_VERDICTS, .answers = true, .file = o->path, .bad_row = o->bad_row, .ctx = o->ctx
 	};
 	int status = read_rows(s, &in, o, e);
-	if (!status)
-		close_sums(s, &in);
+	if (!status) {
+		struct pd_span totals = pd_buf_span(&in.totals), line;
+		end_cluster(s);
+		while (totals.n && pd_span_split(&totals, '\n', &line)) {
+			add_total(&s->pages, line, "pages");
+			add_total(&s->input_bytes, line, "bytes");
+		}
+		pd_buf_set(&s->params, pd_buf_span(&in.header.must));
+		if (s->n_hosts)
+			qsort(s->hosts, s->n_hosts, sizeof *s->hosts, by_pages);
+	}
 	pd_table_release(&in);
 	return status;
 }
@@ -588,14 +543,6 @@ static int by_distance(const void *x, const void *y)
 	return (a->distance > b->distance) - (a->distance < b->distance);
 }
 
-static void join_all(struct reach_pages *p, struct pd_report_reach *r)
-{
-	if (p->n_links)
-		qsort(p->links, p->n_links, sizeof *p->links, by_distance);
-	for (size_t i = 0; i < p->n_links; i++)
-		r->removed[p->links[i].distance + 1] += pd_union_join(p->set, p->links[i].a, p->links[i].b);
-}
-
 static int add_pair_row(struct reach_pages *p, struct pd_report_reach *r, const struct pd_table_reader *in, struct pd_err *e)
 {
 	struct pd_span a = in->fields[PD_PAIRS_ID_A], b = in->fields[PD_PAIRS_ID_B], d = in->fields[PD_PAIRS_DISTANCE];
@@ -614,17 +561,6 @@ static int add_pair_row(struct reach_pages *p, struct pd_report_reach *r, const 
 	return PD_OK;
 }
 
-static void close_reach(struct pd_report_reach *r, struct reach_pages *p, const struct pd_table_reader *in)
-{
-	uint64_t n;
-	struct pd_span must = pd_buf_span(&in->header.must);
-	if (pd_span_u64(pd_param(must, "k"), &n) && n <= PD_BITS_MAX)
-		r->k = (int)n;
-	if (pd_span_u64(pd_param(must, "bits"), &n) && n <= PD_BITS_MAX)
-		r->most = (int)n / 4;
-	join_all(p, r);
-}
-
 static int report_reach_read(struct pd_report_reach *r, const struct pd_report_reading *o, struct pd_err *e)
 {
 	struct pd_table_reader in = { .kind = PD_TABLE_PAIRS, .file = o->path, .bad_row = o->bad_row, .ctx = o->ctx };
@@ -638,8 +574,18 @@ static int report_reach_read(struct pd_report_reach *r, const struct pd_report_r
 	}
 	r->bad = in.bad;
 	r->cut = in.cut;
-	if (!status)
-		close_reach(r, &p, &in);
+	if (!status) {
+		uint64_t n;
+		struct pd_span must = pd_buf_span(&in.header.must);
+		if (pd_span_u64(pd_param(must, "k"), &n) && n <= PD_BITS_MAX)
+			r->k = (int)n;
+		if (pd_span_u64(pd_param(must, "bits"), &n) && n <= PD_BITS_MAX)
+			r->most = (int)n / 4;
+		if (p.n_links)
+			qsort(p.links, p.n_links, sizeof *p.links, by_distance);
+		for (size_t i = 0; i < p.n_links; i++)
+			r->removed[p.links[i].distance + 1] += pd_union_join(p.set, p.links[i].a, p.links[i].b);
+	}
 	pd_table_release(&in);
 	pd_map_release(&p.numbers);
 	free(p.set);
@@ -703,17 +649,6 @@ static double best_of(const struct pd_report_setting *v)
 	return v->f1[v->best];
 }
 
-/* There are few settings. */
-static void best_first(struct pd_report_sweep *s)
-{
-	for (int i = 1; i < s->n; i++)
-		for (int j = i; j > 0 && best_of(s->v[j]) > best_of(s->v[j - 1]); j--) {
-			struct pd_report_setting *v = s->v[j];
-			s->v[j] = s->v[j - 1];
-			s->v[j - 1] = v;
-		}
-}
-
 static int report_sweep_read(struct pd_report_sweep *s, const struct pd_report_reading *o, struct pd_err *e)
 {
 	struct pd_table_reader in = { .kind = PD_TABLE_SWEEP, .file = o->path, .bad_row = o->bad_row, .ctx = o->ctx };
@@ -726,15 +661,14 @@ static int report_sweep_read(struct pd_report_sweep *s, const struct pd_report_r
 	s->bad += in.bad;
 	s->cut = in.cut;
 	pd_table_release(&in);
-	best_first(s);
+	/* There are few settings. */
+	for (int i = 1; i < s->n; i++)
+		for (int j = i; j > 0 && best_of(s->v[j]) > best_of(s->v[j - 1]); j--) {
+			struct pd_report_setting *v = s->v[j];
+			s->v[j] = s->v[j - 1];
+			s->v[j - 1] = v;
+		}
 	return status;
-}
-
-static void report_sweep_release(struct pd_report_sweep *s)
-{
-	for (int i = 0; i < s->n; i++)
-		free(s->v[i]);
-	s->n = 0;
 }
 
 /* --- the curves --- */
@@ -804,19 +738,6 @@ static void add_curve(const struct sweep_scale *c, const struct pd_report_settin
 	pd_buf_printf(out, " cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", across(c, v->best), down(c, best_of(v)));
 }
 
-/* Curves below the lower edge are clipped by an inner svg. */
-static void add_curves(const struct pd_report_sweep *s, const struct sweep_scale *c, int k, struct pd_buf *out)
-{
-	pd_buf_printf(out, "<svg class=\"curves\" viewBox=\"0 0 %d %d\" role=\"img\" ", WIDTH, HEIGHT);
-	pd_buf_add_z(out, "aria-label=\"Curves of F1 over k, one for each setting; the table has their numbers\">\n");
-	add_axes(c, k, out);
-	pd_buf_printf(out, "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"-6 -6 %d %d\">\n", LEFT - 6, TOP - 6,
-		      ACROSS + 12, DOWN + 6, ACROSS + 12, DOWN + 6);
-	for (int i = c->n_drawn; i-- > 0;)
-		add_curve(c, s->v[i], i, out);
-	pd_buf_add_z(out, "</svg>\n</svg>\n");
-}
-
 /* --- the table --- */
 
 static void add_setting(const struct pd_report_setting *v, int i, int k, struct pd_buf *out)
@@ -851,7 +772,15 @@ static void report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_
 	pd_buf_add_z(out, "<p>F1 against labelled pages at each k, as <code>eval --sweep</code> measured it, each with its best k "
 			  "marked");
 	pd_buf_add_z(out, k >= 0 && k < c.n_k ? "; the upright line is the k of these verdicts.</p>\n" : ".</p>\n");
-	add_curves(s, &c, k, out);
+	/* Curves below the lower edge are clipped by an inner svg. */
+	pd_buf_printf(out, "<svg class=\"curves\" viewBox=\"0 0 %d %d\" role=\"img\" ", WIDTH, HEIGHT);
+	pd_buf_add_z(out, "aria-label=\"Curves of F1 over k, one for each setting; the table has their numbers\">\n");
+	add_axes(&c, k, out);
+	pd_buf_printf(out, "<svg x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" viewBox=\"-6 -6 %d %d\">\n", LEFT - 6, TOP - 6,
+		      ACROSS + 12, DOWN + 6, ACROSS + 12, DOWN + 6);
+	for (int i = c.n_drawn; i-- > 0;)
+		add_curve(&c, s->v[i], i, out);
+	pd_buf_add_z(out, "</svg>\n</svg>\n");
 	pd_buf_add_z(
 		out,
 		"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Settings\">\n<table>\n<caption>Each setting at "
@@ -1096,15 +1025,6 @@ static bool is_demote(const struct pd_report_sums *s)
 	return pd_span_is(pd_param(pd_buf_span(&s->params), "action"), "demote");
 }
 
-static void add_dump_bytes(const struct facts *f, struct pd_buf *value, struct pd_buf *out)
-{
-	uint64_t less = f->bytes_in > f->bytes_out ? f->bytes_in - f->bytes_out : 0;
-	add_bytes(value, less);
-	add_card(out, "bytes of the dumps removed", value);
-	add_share(value, less, f->bytes_in);
-	add_card(out, "of the bytes of the dumps", value);
-}
-
 static void add_sums(const struct facts *f, struct pd_buf *out)
 {
 	const struct pd_report_sums *s = f->sums;
@@ -1125,8 +1045,13 @@ static void add_sums(const struct facts *f, struct pd_buf *out)
 	add_card(out, "clusters, of each one page is kept", &value);
 	add_bytes(&value, s->removed_bytes);
 	add_card(out, "bytes of main text removed", &value);
-	if (f->bytes_in)
-		add_dump_bytes(f, &value, out);
+	if (f->bytes_in) {
+		uint64_t less = f->bytes_in > f->bytes_out ? f->bytes_in - f->bytes_out : 0;
+		add_bytes(&value, less);
+		add_card(out, "bytes of the dumps removed", &value);
+		add_share(&value, less, f->bytes_in);
+		add_card(out, "of the bytes of the dumps", &value);
+	}
 	pd_buf_add_z(out, "</dl>\n");
 	add_skipped(s->bad, s->cut, "verdicts", out);
 	pd_buf_add_z(out, "<p class=\"soft\">Made with: ");
@@ -1174,28 +1099,6 @@ static void add_change(uint64_t pairs, uint64_t pages, const char *how, struct p
 	pd_buf_printf(out, " %s would be removed.</p>\n", how);
 }
 
-/* Explain that the numbers of star linkage, and of pages that would lose too much text, cannot be derived from
- * pairs. */
-static void add_chains_only(const struct pd_report_sums *s, const struct pd_report_reach *r, int k, struct pd_buf *out)
-{
-	struct pd_span params = pd_buf_span(&s->params), loss = pd_param(params, "max_loss");
-	uint64_t chained = 0;
-	for (int d = -1; d <= k; d++)
-		chained += r->removed[d + 1];
-	pd_buf_printf(out, "<p>Here pages are counted as if every chain of pairs were followed: ");
-	pd_buf_count(out, chained, "page");
-	pd_buf_printf(out,
-		      " would be removed so at k = %d.  These verdicts remove %" PRIu64 ", because they were made with linkage ", k,
-		      s->removed);
-	pd_markup_text(out, pd_param(params, "linkage"));
-	if (loss.n && !pd_span_is(loss, "1")) {
-		pd_buf_add_z(out, " and keep pages that would lose more than ");
-		pd_markup_text(out, loss);
-		pd_buf_add_z(out, " of their text");
-	}
-	pd_buf_add_z(out, "; the effect of another k may differ from the numbers here.</p>\n");
-}
-
 static void add_one_more(const struct pd_report_reach *r, int k, struct pd_buf *out)
 {
 	if (k == r->most) {
@@ -1222,8 +1125,27 @@ static void add_what_if(const struct pd_report_sums *s, const struct pd_report_r
 	}
 	if (k >= 0)
 		add_one_more(r, k, out);
-	if (k >= 0 && !follow_chains(s))
-		add_chains_only(s, r, k, out);
+	if (k >= 0 && !follow_chains(s)) {
+		/* Explain that the numbers of star linkage, and of pages that would lose too much text, cannot be derived from
+		 * pairs. */
+		struct pd_span params = pd_buf_span(&s->params), loss = pd_param(params, "max_loss");
+		uint64_t chained = 0;
+		for (int d = -1; d <= k; d++)
+			chained += r->removed[d + 1];
+		pd_buf_printf(out, "<p>Here pages are counted as if every chain of pairs were followed: ");
+		pd_buf_count(out, chained, "page");
+		pd_buf_printf(out,
+			      " would be removed so at k = %d.  These verdicts remove %" PRIu64
+			      ", because they were made with linkage ",
+			      k, s->removed);
+		pd_markup_text(out, pd_param(params, "linkage"));
+		if (loss.n && !pd_span_is(loss, "1")) {
+			pd_buf_add_z(out, " and keep pages that would lose more than ");
+			pd_markup_text(out, loss);
+			pd_buf_add_z(out, " of their text");
+		}
+		pd_buf_add_z(out, "; the effect of another k may differ from the numbers here.</p>\n");
+	}
 }
 
 static void add_reach(const struct facts *f, struct pd_buf *out)
@@ -1251,33 +1173,6 @@ static void add_reach(const struct facts *f, struct pd_buf *out)
 	add_skipped(r->bad, r->cut, "pairs", out);
 }
 
-static void add_sizes(const struct pd_report_sums *s, struct pd_buf *out)
-{
-	uint64_t most = 1;
-	for (int i = 0; i < PD_REPORT_SIZES; i++)
-		most = s->sizes[i] > most ? s->sizes[i] : most;
-	pd_buf_add_z(out, "<h2>Sizes of clusters</h2>\n<table>\n<caption>Clusters by their number of pages, the page kept among "
-			  "them.</caption>\n<thead><tr><th scope=\"col\">pages</th><th scope=\"col\" class=\"n\">clusters</th>"
-			  "<td></td></tr></thead>\n<tbody>\n");
-	for (int i = 0; i < PD_REPORT_SIZES; i++) {
-		pd_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%" PRIu64 "</td>", size_names[i], s->sizes[i]);
-		add_bar(out, s->sizes[i], most);
-		pd_buf_add_z(out, "</tr>\n");
-	}
-	pd_buf_add_z(out, "</tbody>\n</table>\n");
-}
-
-static void write_host(const struct pd_report_host *h, uint64_t most, struct pd_buf *out)
-{
-	pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
-	add_isolated(out, h->name.n ? h->name : pd_span_z("(no host)"));
-	pd_buf_printf(out, "</th><td class=\"n\">%" PRIu64 "</td>", h->pages);
-	add_bar(out, h->pages, most);
-	pd_buf_add_z(out, "<td class=\"n\">");
-	add_bytes(out, h->bytes);
-	pd_buf_add_z(out, "</td></tr>\n");
-}
-
 static void write_hosts(const struct pd_report_sums *s, struct pd_buf *out)
 {
 	uint64_t rest = 0;
@@ -1291,25 +1186,21 @@ static void write_hosts(const struct pd_report_sums *s, struct pd_buf *out)
 		     "scope=\"col\">host</th>"
 		     "<th scope=\"col\" class=\"n\">pages removed</th><td></td><th scope=\"col\" class=\"n\">main text</th></tr>"
 		     "</thead>\n<tbody>\n");
-	for (size_t i = 0; i < s->n_hosts && i < HOSTS; i++)
-		write_host(&s->hosts[i], s->hosts[0].pages, out);
+	for (size_t i = 0; i < s->n_hosts && i < HOSTS; i++) {
+		pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
+		add_isolated(out, s->hosts[i].name.n ? s->hosts[i].name : pd_span_z("(no host)"));
+		pd_buf_printf(out, "</th><td class=\"n\">%" PRIu64 "</td>", s->hosts[i].pages);
+		add_bar(out, s->hosts[i].pages, s->hosts[0].pages);
+		pd_buf_add_z(out, "<td class=\"n\">");
+		add_bytes(out, s->hosts[i].bytes);
+		pd_buf_add_z(out, "</td></tr>\n");
+	}
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 	for (size_t i = HOSTS; i < s->n_hosts; i++)
 		rest += s->hosts[i].pages;
 	if (s->n_hosts > HOSTS)
 		pd_buf_printf(out, "<p>Not listed: %zu more hosts, with %" PRIu64 " pages removed.</p>\n", s->n_hosts - HOSTS,
 			      rest);
-}
-
-static void add_cluster(const struct pd_report_cluster *c, struct pd_buf *out)
-{
-	pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
-	add_isolated(out, pd_buf_span(c->url.n ? &c->url : &c->id));
-	pd_buf_add_z(out, "<div class=\"soft\">");
-	add_isolated(out, pd_buf_span(&c->reason));
-	pd_buf_printf(out, "</div></th><td class=\"n\">%" PRIu64 "</td><td class=\"n\">", c->size);
-	add_bytes(out, c->removed_bytes);
-	pd_buf_add_z(out, "</td></tr>\n");
 }
 
 static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
@@ -1319,8 +1210,15 @@ static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
 	pd_buf_add_z(out, "<h2>The largest clusters</h2>\n<table>\n<caption>Each by the page that is kept.</caption>\n<thead><tr>"
 			  "<th scope=\"col\">page kept</th><th scope=\"col\" class=\"n\">pages</th>"
 			  "<th scope=\"col\" class=\"n\">text removed</th></tr></thead>\n<tbody>\n");
-	for (size_t i = 0; i < s->n_largest; i++)
-		add_cluster(&s->largest[i], out);
+	for (size_t i = 0; i < s->n_largest; i++) {
+		pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
+		add_isolated(out, pd_buf_span(s->largest[i].url.n ? &s->largest[i].url : &s->largest[i].id));
+		pd_buf_add_z(out, "<div class=\"soft\">");
+		add_isolated(out, pd_buf_span(&s->largest[i].reason));
+		pd_buf_printf(out, "</div></th><td class=\"n\">%" PRIu64 "</td><td class=\"n\">", s->largest[i].size);
+		add_bytes(out, s->largest[i].removed_bytes);
+		pd_buf_add_z(out, "</td></tr>\n");
+	}
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 	if (s->clusters > s->n_largest)
 		pd_buf_printf(out, "<p>Not listed: %" PRIu64 " more clusters; all are in the verdicts.</p>\n",
@@ -1339,7 +1237,19 @@ static void add_numbers(const struct facts *f, struct pd_buf *out)
 			     "and what another k would change.</p>\n");
 	if (f->sweep)
 		report_sweep_page(f->sweep, threshold_of(f), out);
-	add_sizes(f->sums, out);
+	uint64_t most = 1;
+	for (int i = 0; i < PD_REPORT_SIZES; i++)
+		most = f->sums->sizes[i] > most ? f->sums->sizes[i] : most;
+	pd_buf_add_z(out, "<h2>Sizes of clusters</h2>\n<table>\n<caption>Clusters by their number of pages, the page kept among "
+			  "them.</caption>\n<thead><tr><th scope=\"col\">pages</th><th scope=\"col\" class=\"n\">clusters</th>"
+			  "<td></td></tr></thead>\n<tbody>\n");
+	for (int i = 0; i < PD_REPORT_SIZES; i++) {
+		pd_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%" PRIu64 "</td>", size_names[i],
+			      f->sums->sizes[i]);
+		add_bar(out, f->sums->sizes[i], most);
+		pd_buf_add_z(out, "</tr>\n");
+	}
+	pd_buf_add_z(out, "</tbody>\n</table>\n");
 	write_hosts(f->sums, out);
 	add_largest(f->sums, out);
 	pd_buf_add_z(out, "<h2>Examples of removed pages</h2>\n");
@@ -1398,13 +1308,6 @@ static void add_sampled_pair(const struct pd_report_sampled *d, const struct rep
 static void add_no_pairs(const char *why, struct pd_buf *out)
 {
 	pd_buf_printf(out, "<p>%s</p>\n", why);
-}
-
-static void add_end(struct pd_buf *out)
-{
-	pd_buf_add_z(out,
-		     "</main>\n<footer class=\"soft\"><p>Written by pagededup " PD_VERSION ".  Nothing on this page is loaded from "
-		     "elsewhere.</p></footer>\n</body>\n</html>\n");
 }
 
 /* --- the page --- */
@@ -1497,24 +1400,6 @@ static int write_suspects(struct report *r)
 	return status;
 }
 
-static int write_pairs(struct report *r)
-{
-	const struct pd_report_sampled *sampled[PD_REPORT_SAMPLE_MAX];
-	size_t n = report_sums_sampled(&r->sums, sampled);
-	int status = PD_OK;
-	if (!r->o->with_texts)
-		add_no_pairs("No dumps were given.  With dumps, this section compares some removed pages with the pages kept.",
-			     &r->html);
-	else if (!n)
-		add_no_pairs("None: no page is removed, or no examples were requested.", &r->html);
-	else
-		pd_buf_add_z(&r->html, "<p>Sampled, spread over the distances.  <del>Struck out</del>: only the removed page has "
-				       "it.  <ins>Underlined</ins>: only the page kept.</p>\n");
-	for (size_t i = 0; i < n && r->o->with_texts && !status; i++)
-		status = write_pair(r, sampled[i], "Removed", "Kept", i + 1);
-	return status;
-}
-
 static int write_page(struct report *r)
 {
 	struct facts facts = { &r->sums, r->o->pairs ? &r->reach : NULL, r->o->sweep ? &r->sweep : NULL, r->bytes_in,
@@ -1525,10 +1410,28 @@ static int write_page(struct report *r)
 		add_numbers(&facts, &r->html);
 		status = flush_html(r);
 	}
-	if (!status)
-		status = write_pairs(r);
-	if (!status)
-		add_end(&r->html);
+	if (!status) {
+		const struct pd_report_sampled *sampled[PD_REPORT_SAMPLE_MAX];
+		size_t n = report_sums_sampled(&r->sums, sampled);
+		status = PD_OK;
+		if (!r->o->with_texts)
+			add_no_pairs(
+				"No dumps were given.  With dumps, this section compares some removed pages with the pages kept.",
+				&r->html);
+		else if (!n)
+			add_no_pairs("None: no page is removed, or no examples were requested.", &r->html);
+		else
+			pd_buf_add_z(&r->html,
+				     "<p>Sampled, spread over the distances.  <del>Struck out</del>: only the removed page has "
+				     "it.  <ins>Underlined</ins>: only the page kept.</p>\n");
+		for (size_t i = 0; i < n && r->o->with_texts && !status; i++)
+			status = write_pair(r, sampled[i], "Removed", "Kept", i + 1);
+	}
+	if (!status) {
+		pd_buf_add_z(&r->html, "</main>\n<footer class=\"soft\"><p>Written by pagededup " PD_VERSION
+				       ".  Nothing on this page is loaded from "
+				       "elsewhere.</p></footer>\n</body>\n</html>\n");
+	}
 	return status ? status : flush_html(r);
 }
 
@@ -1564,7 +1467,9 @@ int pd_report_write(const struct pd_report_options *o, struct pd_log *log, struc
 	*out = (struct pd_report_result){ r.sums.clusters, r.sums.removed, r.sums.suspects,
 					  r.sums.bad || r.reach.bad || r.sweep.bad || r.failed };
 	report_sums_release(&r.sums);
-	report_sweep_release(&r.sweep);
+	for (int i = 0; i < r.sweep.n; i++)
+		free(r.sweep.v[i]);
+	r.sweep.n = 0;
 	pd_apply_removals_free(r.removals);
 	if (r.copy)
 		fclose(r.copy);

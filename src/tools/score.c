@@ -47,17 +47,6 @@ static int either_column(const struct truth_reader *in, const char *first, const
 	return at >= 0 ? at : column_of(in, second);
 }
 
-static int find_group_columns(struct truth_reader *in, struct pd_err *e)
-{
-	const struct pd_truth_options *o = in->t->o;
-	for (int i = 0; i < o->n_by; i++) {
-		in->at.by[i] = column_of(in, o->by[i]);
-		if (in->at.by[i] < 0)
-			return pd_fail(e, PD_ERR_USAGE, "%s has no column '%s' to group by", in->path, o->by[i]);
-	}
-	return PD_OK;
-}
-
 static int read_names(struct truth_reader *in, struct pd_span line, struct pd_err *e)
 {
 	struct pd_truth *t = in->t;
@@ -80,7 +69,13 @@ static int read_names(struct truth_reader *in, struct pd_span line, struct pd_er
 			       "%s is not a truth file: its first line must name the columns url (or id) and content, "
 			       "or url_a, url_b (or id_a, id_b) and label",
 			       in->path);
-	return find_group_columns(in, e);
+	const struct pd_truth_options *o = in->t->o;
+	for (int i = 0; i < o->n_by; i++) {
+		in->at.by[i] = column_of(in, o->by[i]);
+		if (in->at.by[i] < 0)
+			return pd_fail(e, PD_ERR_USAGE, "%s has no column '%s' to group by", in->path, o->by[i]);
+	}
+	return PD_OK;
 }
 
 static int fail_line(const struct truth_reader *in, const char *why, struct pd_err *e)
@@ -202,16 +197,6 @@ static int read_truth_file(struct truth_reader *in, FILE *f, struct pd_err *e)
 	return status;
 }
 
-static void place_pages(struct pd_truth *t)
-{
-	uint32_t *order = pd_order_new(t->pages.n);
-	t->place = pd_alloc((t->pages.n + 1) * sizeof *t->place);
-	qsort_r(order, t->pages.n, sizeof *order, pd_compare_texts, t->pages.v);
-	for (size_t i = 0; i < t->pages.n; i++)
-		t->place[order[i]] = (uint32_t)i;
-	free(order);
-}
-
 static int by_pages(const void *x, const void *y)
 {
 	const struct pd_label *l = x, *m = y;
@@ -257,7 +242,12 @@ int pd_truth_read(struct pd_truth *t, const char *path, const struct pd_truth_op
 		status = pd_fail(e, PD_ERR_VERSION, "%s is empty: TRUTH needs rows", path);
 	t->n_strata = in.strata.n ? (uint32_t)in.strata.n : 1;
 	if (!status) {
-		place_pages(t);
+		uint32_t *order = pd_order_new(t->pages.n);
+		t->place = pd_alloc((t->pages.n + 1) * sizeof *t->place);
+		qsort_r(order, t->pages.n, sizeof *order, pd_compare_texts, t->pages.v);
+		for (size_t i = 0; i < t->pages.n; i++)
+			t->place[order[i]] = (uint32_t)i;
+		free(order);
 		settle_labels(t);
 	}
 	pd_names_release(&in.strata);
@@ -487,15 +477,6 @@ static void note_pair(struct pd_score *s, uint32_t a, uint32_t b)
 	s->pairs[s->n_pairs++] = (uint64_t)a << 32 | b;
 }
 
-static void note_names(struct pd_score *s, struct pd_span a, struct pd_span b)
-{
-	uint32_t x = pd_names_find(&s->truth->pages, a), y = pd_names_find(&s->truth->pages, b);
-	if (x == PD_NO_NAME || y == PD_NO_NAME)
-		s->unknown++;
-	else
-		note_pair(s, x, y);
-}
-
 /* A found pair, `times` times: -1 takes back one that was counted twice. */
 static void count_found(struct pd_score *s, uint32_t a, uint32_t b, double times)
 {
@@ -584,14 +565,6 @@ static void clusters_make(struct clusters *c, struct pd_score *s, struct pd_scor
 	}
 }
 
-static void clusters_release(struct clusters *c)
-{
-	free(c->page);
-	free(c->first);
-	free(c->of);
-	free(c->first_of);
-}
-
 /* The first cluster that contains both; c->n: none. */
 static uint32_t first_common(const struct clusters *c, uint32_t a, uint32_t b)
 {
@@ -651,25 +624,6 @@ static uint64_t pairs_of(uint64_t n)
 	return n ? n * (n - 1) / 2 : 0;
 }
 
-static uint64_t count_same_template(const struct pd_truth *t, struct placed_page *v, size_t n)
-{
-	uint64_t pairs = 0;
-	qsort_r(v, n, sizeof *v, by_template_and_content, (void *)t);
-	for (size_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && t->template[v[end].page] == t->template[v[i].page]; end++)
-			;
-		if (t->template[v[i].page] == PD_NO_NAME)
-			continue;
-		pairs += pairs_of(end - i);
-		for (size_t j = i, run; j < end; j = run) {
-			for (run = j + 1; run < end && t->content[v[run].page] == t->content[v[j].page]; run++)
-				;
-			pairs -= pairs_of(run - j);
-		}
-	}
-	return pairs;
-}
-
 /* Pages in order: pairs of one content are correct, all others wrong. */
 static void count_cluster(struct pd_score *s, const uint32_t *pages, size_t n, struct placed_page *v, uint32_t *right)
 {
@@ -693,7 +647,21 @@ static void count_cluster(struct pd_score *s, const uint32_t *pages, size_t n, s
 					add_event(&s->groups[s->first_of[k] + t->by[k][v[j].page]], unit, c);
 		}
 	}
-	s->same_template += count_same_template(t, v, n);
+	uint64_t pairs = 0;
+	qsort_r(v, n, sizeof *v, by_template_and_content, (void *)t);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && t->template[v[end].page] == t->template[v[i].page]; end++)
+			;
+		if (t->template[v[i].page] == PD_NO_NAME)
+			continue;
+		pairs += pairs_of(end - i);
+		for (size_t j = i, run; j < end; j = run) {
+			for (run = j + 1; run < end && t->content[v[run].page] == t->content[v[j].page]; run++)
+				;
+			pairs -= pairs_of(run - j);
+		}
+	}
+	s->same_template += pairs;
 }
 
 void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size_t n)
@@ -720,7 +688,10 @@ void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size
 		s->unknown += pairs;
 	free(placed);
 	free(scratch);
-	clusters_release(&c);
+	free(c.page);
+	free(c.first);
+	free(c.of);
+	free(c.first_of);
 }
 
 /* Groups of a column in the order of its values; empty groups are left out. */
@@ -753,30 +724,6 @@ static void sort_groups(struct pd_score *s)
 struct strata {
 	uint32_t *unit, *first, n, n_units;
 };
-
-static void make_strata(const struct pd_truth *t, struct strata *st)
-{
-	st->n = t->labels ? t->n_strata : 1;
-	st->n_units = (uint32_t)(t->labels ? t->n_labels : t->contents.n);
-	st->first = pd_zalloc((st->n + 2) * sizeof *st->first);
-	st->unit = pd_alloc((st->n_units + 1) * sizeof *st->unit);
-	for (uint32_t i = 0; i < st->n_units; i++)
-		st->first[(t->labels ? t->label[i].stratum : 0) + 2]++;
-	for (uint32_t k = 2; k < st->n + 2; k++)
-		st->first[k] += st->first[k - 1];
-	for (uint32_t i = 0; i < st->n_units; i++)
-		st->unit[st->first[(t->labels ? t->label[i].stratum : 0) + 1]++] = i;
-}
-
-static void resample(const struct strata *st, struct pd_random *r, uint32_t *times)
-{
-	memset(times, 0, st->n_units * sizeof *times);
-	for (uint32_t k = 0; k < st->n; k++) {
-		uint32_t n = st->first[k + 1] - st->first[k];
-		for (uint32_t i = 0; i < n; i++)
-			times[st->unit[st->first[k] + pd_random_below(r, n)]]++;
-	}
-}
 
 static struct pd_counts resampled(const struct pd_score_group *g, const uint32_t *times)
 {
@@ -813,11 +760,25 @@ static void bootstrap(struct pd_score *s, int resamples, uint64_t seed)
 	struct strata st;
 	struct pd_random r = { seed };
 	size_t per_group = (size_t)PD_MEASURES * (size_t)resamples;
-	make_strata(s->truth, &st);
+	st.n = s->truth->labels ? s->truth->n_strata : 1;
+	st.n_units = (uint32_t)(s->truth->labels ? s->truth->n_labels : s->truth->contents.n);
+	st.first = pd_zalloc((st.n + 2) * sizeof *st.first);
+	st.unit = pd_alloc((st.n_units + 1) * sizeof *st.unit);
+	for (uint32_t i = 0; i < st.n_units; i++)
+		st.first[(s->truth->labels ? s->truth->label[i].stratum : 0) + 2]++;
+	for (uint32_t k = 2; k < st.n + 2; k++)
+		st.first[k] += st.first[k - 1];
+	for (uint32_t i = 0; i < st.n_units; i++)
+		st.unit[st.first[(s->truth->labels ? s->truth->label[i].stratum : 0) + 1]++] = i;
 	uint32_t *times = pd_alloc((st.n_units + 1) * sizeof *times);
 	double *values = pd_alloc(s->n_groups * per_group * sizeof *values);
 	for (int d = 0; d < resamples; d++) {
-		resample(&st, &r, times);
+		memset(times, 0, st.n_units * sizeof *times);
+		for (uint32_t k = 0; k < st.n; k++) {
+			uint32_t n = st.first[k + 1] - st.first[k];
+			for (uint32_t i = 0; i < n; i++)
+				times[st.unit[st.first[k] + pd_random_below(&r, n)]]++;
+		}
 		for (size_t i = 0; i < s->n_groups; i++) {
 			struct pd_counts c = resampled(&s->groups[i], times);
 			for (int m = 0; m < PD_MEASURES; m++)
@@ -857,8 +818,13 @@ static int score_pairs(struct pd_score *s, const struct pd_score_options *o, str
 				      .bad_row = s->truth->o->bad_row,
 				      .ctx = s->truth->o->ctx };
 	int a = s->truth->by_id ? PD_PAIRS_ID_A : PD_PAIRS_URL_A, b = s->truth->by_id ? PD_PAIRS_ID_B : PD_PAIRS_URL_B, status;
-	while ((status = pd_table_next(&in, e)) > 0)
-		note_names(s, in.fields[a], in.fields[b]);
+	while ((status = pd_table_next(&in, e)) > 0) {
+		uint32_t x = pd_names_find(&s->truth->pages, in.fields[a]), y = pd_names_find(&s->truth->pages, in.fields[b]);
+		if (x == PD_NO_NAME || y == PD_NO_NAME)
+			s->unknown++;
+		else
+			note_pair(s, x, y);
+	}
 	s->bad += in.bad;
 	pd_table_release(&in);
 	return status;

@@ -66,22 +66,6 @@ static void show_terms(struct pd_pipeline *p, struct pd_buf *out)
 	}
 }
 
-static void show_meta(const struct pd_meta *m, struct pd_buf *out)
-{
-	const struct {
-		const char *name;
-		struct pd_span value;
-	} rows[] = { { "title", m->title },	    { "keywords", m->keywords },   { "description", m->description },
-		     { "canonical", m->canonical }, { "timestamp", m->timestamp }, { "lang", m->lang } };
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		if (!rows[i].value.n)
-			continue;
-		pd_buf_printf(out, "%s: ", rows[i].name);
-		pd_tsv_add(out, rows[i].value);
-		pd_buf_add_c(out, '\n');
-	}
-}
-
 /* Return the beginning, cut at a character boundary. */
 static struct pd_span beginning(struct pd_span s)
 {
@@ -93,7 +77,22 @@ static struct pd_span beginning(struct pd_span s)
 
 static void show_topic(struct pd_pipeline *p, struct pd_buf *out)
 {
-	show_meta(&p->blocks.meta, out);
+	const struct {
+		const char *name;
+		struct pd_span value;
+	} rows[] = { { "title", p->blocks.meta.title },
+		     { "keywords", p->blocks.meta.keywords },
+		     { "description", p->blocks.meta.description },
+		     { "canonical", p->blocks.meta.canonical },
+		     { "timestamp", p->blocks.meta.timestamp },
+		     { "lang", p->blocks.meta.lang } };
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (!rows[i].value.n)
+			continue;
+		pd_buf_printf(out, "%s: ", rows[i].name);
+		pd_tsv_add(out, rows[i].value);
+		pd_buf_add_c(out, '\n');
+	}
 	pd_buf_printf(out, "confidence: %.2f\n", p->topic.confidence);
 	if (p->topic.step)
 		pd_buf_printf(out, "kind: %s\nstep: %s\n", pd_page_kind_names[p->topic.kind], p->topic.step);

@@ -232,22 +232,19 @@ static void take_pair(void *ctx, const struct pd_span *f, struct pd_span mark)
 
 /* --- verdicts --- */
 
-static void note_page(struct why_search *s, const struct pd_span *f)
-{
-	if (!s->n_found++) {
-		s->why->id = keep_span(s->why, f[PD_VERDICTS_ID]);
-		s->cluster = keep_span(s->why, f[PD_VERDICTS_CLUSTER_ID]);
-	}
-	if (s->n_found <= URLS_LISTED)
-		pd_buf_printf(&s->list, "%s%.*s", s->n_found > 1 ? ", " : "", (int)f[PD_VERDICTS_ID].n, f[PD_VERDICTS_ID].p);
-}
-
 static void look_for_page(void *ctx, const struct pd_span *f, struct pd_span mark)
 {
 	struct why_search *s = ctx;
 	struct pd_span id = f[PD_VERDICTS_ID];
-	if (s->url.p ? pd_span_eq(f[PD_VERDICTS_URL], s->url) : pd_span_eq(id, s->id))
-		note_page(s, f);
+	if (s->url.p ? pd_span_eq(f[PD_VERDICTS_URL], s->url) : pd_span_eq(id, s->id)) {
+		if (!s->n_found++) {
+			s->why->id = keep_span(s->why, f[PD_VERDICTS_ID]);
+			s->cluster = keep_span(s->why, f[PD_VERDICTS_CLUSTER_ID]);
+		}
+		if (s->n_found <= URLS_LISTED)
+			pd_buf_printf(&s->list, "%s%.*s", s->n_found > 1 ? ", " : "", (int)f[PD_VERDICTS_ID].n,
+				      f[PD_VERDICTS_ID].p);
+	}
 	if (s->url.p || s->n_found)
 		return;
 	if (pd_span_eq(id_without_folder(id), id_without_folder(s->id)) && !s->n_by_base++)
@@ -280,17 +277,6 @@ static const struct why_row *row_of(const struct why *w, struct pd_span id)
 		if (pd_span_eq(w->rows[i].f[PD_VERDICTS_ID], id))
 			return &w->rows[i];
 	return NULL;
-}
-
-/* The chain may end nowhere or in a circle if the verdicts were edited; it is then cut. */
-static void follow_chain(struct why *w)
-{
-	const struct why_row *row = w->page = row_of(w, w->id);
-	w->chain = pd_alloc((w->n + 1) * sizeof *w->chain);
-	while (row && w->n_chain < w->n) {
-		w->chain[w->n_chain++] = row;
-		row = pd_span_is(row->f[PD_VERDICTS_VIA], "-") ? NULL : row_of(w, row->f[PD_VERDICTS_VIA]);
-	}
 }
 
 /* First reading: find the page. */
@@ -333,8 +319,15 @@ static int open_why(struct why *w, const struct pd_why_options *o, struct pd_err
 		status = read_rows(w, o->pairs, PD_TABLE_PAIRS, take_pair, w, e);
 	if (!status && (s.n_found || w->n_near))
 		status = read_rows(w, o->verdicts, PD_TABLE_VERDICTS, take_member, &s, e);
-	if (!status)
-		follow_chain(w);
+	if (!status) {
+		/* The chain may end nowhere or in a circle if the verdicts were edited; it is then cut. */
+		const struct why_row *row = w->page = row_of(w, w->id);
+		w->chain = pd_alloc((w->n + 1) * sizeof *w->chain);
+		while (row && w->n_chain < w->n) {
+			w->chain[w->n_chain++] = row;
+			row = pd_span_is(row->f[PD_VERDICTS_VIA], "-") ? NULL : row_of(w, row->f[PD_VERDICTS_VIA]);
+		}
+	}
 	pd_buf_release(&s.list);
 	return status;
 }
@@ -442,19 +435,6 @@ static bool says(struct pd_span reason, const char *words)
 	return pd_span_find(reason, pd_span_z(words)) >= 0;
 }
 
-/* Print the lost text, by the texts if these were compared. */
-static void print_loss(const struct why_row *row, struct pd_buf *out)
-{
-	struct pd_span loss = value(row, PD_VERDICTS_LOSS), reason = value(row, PD_VERDICTS_REASON);
-	double share;
-	if (known(loss) && pd_span_real(loss, &share))
-		pd_buf_printf(out, "  Its text was compared with that of the page kept, which lacks %.1f%% of it\n", 100 * share);
-	else if (says(reason, ", by sketches only"))
-		pd_buf_add_z(out, "  Their sketches were compared, not their texts\n");
-	if (says(reason, ", a part of the page kept"))
-		pd_buf_add_z(out, "  It is a part of the page kept\n");
-}
-
 static void print_duplicate(const struct why *w, struct pd_buf *out)
 {
 	const struct why_row *last = w->chain[w->n_chain - 1];
@@ -477,7 +457,15 @@ static void print_duplicate(const struct why *w, struct pd_buf *out)
 		pd_buf_printf(out, " of cluster %.*s\n", (int)value(last, PD_VERDICTS_CLUSTER_ID).n,
 			      value(last, PD_VERDICTS_CLUSTER_ID).p);
 	}
-	print_loss(w->page, out);
+	/* Print the lost text, by the texts if these were compared. */
+	struct pd_span loss = value(w->page, PD_VERDICTS_LOSS), reason = value(w->page, PD_VERDICTS_REASON);
+	double share;
+	if (known(loss) && pd_span_real(loss, &share))
+		pd_buf_printf(out, "  Its text was compared with that of the page kept, which lacks %.1f%% of it\n", 100 * share);
+	else if (says(reason, ", by sketches only"))
+		pd_buf_add_z(out, "  Their sketches were compared, not their texts\n");
+	if (says(reason, ", a part of the page kept"))
+		pd_buf_add_z(out, "  It is a part of the page kept\n");
 	if (known(weight) && !pd_span_is(weight, "0"))
 		pd_buf_printf(out, "  It is not removed; its weight is %.*s\n", (int)weight.n, weight.p);
 }
@@ -558,20 +546,6 @@ static void print_near(const struct why *w, struct pd_buf *out)
 		pd_buf_printf(out, "    and %llu more\n", (unsigned long long)(w->pairs - w->n_near));
 }
 
-static void print_text(const struct why *w, const char *verdicts, bool has_pairs, struct pd_buf *out)
-{
-	if (!w->page)
-		print_unnamed(w, verdicts, has_pairs, out);
-	else if (may_be_duplicate(w->page))
-		print_suspect(w, out);
-	else if (is_kept(w->page))
-		print_kept(w, out);
-	else
-		print_duplicate(w, out);
-	if (w->pairs)
-		print_near(w, out);
-}
-
 static void add_string(struct pd_json *j, const char *key, struct pd_span s)
 {
 	struct pd_buf plain = { 0 };
@@ -614,10 +588,20 @@ int pd_why(const struct pd_why_options *o, bool json, struct pd_buf *out, struct
 	struct why w;
 	struct pd_json *j = json ? pd_json_new() : NULL;
 	int status = open_why(&w, o, e);
-	if (!status && json)
+	if (!status && json) {
 		print_json(&w, j, out);
-	else if (!status)
-		print_text(&w, o->verdicts, o->pairs != NULL, out);
+	} else if (!status) {
+		if (!w.page)
+			print_unnamed(&w, o->verdicts, (o->pairs != NULL), out);
+		else if (may_be_duplicate(w.page))
+			print_suspect(&w, out);
+		else if (is_kept(w.page))
+			print_kept(&w, out);
+		else
+			print_duplicate(&w, out);
+		if (w.pairs)
+			print_near(&w, out);
+	}
 	pd_json_free(j);
 	status = !status && w.cut ? 1 : status;
 	release_why(&w);

@@ -299,22 +299,6 @@ static int write_density(struct pd_engine_buckets *b, const struct pd_match_shar
 	return status;
 }
 
-/* Copy the bits of full buckets to the current numbers of rows. */
-static void open_full(const struct pd_engine_buckets *b, struct pd_match_share *share)
-{
-	if (b->table.kind != 'b' && b->table.kind != PD_ENGINE_FULL)
-		return;
-	share->full_words = full_words(b);
-	share->full = pd_zalloc((b->rows->n * share->full_words + 1) * sizeof *share->full);
-	for (uint32_t i = 0; share->full_known && i < b->rows->n; i++) {
-		struct pd_span id = pd_rows_view(b->rows, i).id;
-		const uint32_t *place = pd_map_find(&b->waits, pd_map_key(id));
-		if (place)
-			memcpy(share->full + i * share->full_words, b->full + (*place - 1) * share->full_words,
-			       share->full_words * sizeof *share->full);
-	}
-}
-
 static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 {
 	struct pd_doubts doubts = { 0 };
@@ -327,7 +311,18 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 	b->is_represented = pd_zalloc(rows->n + 1);
 	if (o.doubts)
 		pd_doubts_init(&doubts, PD_DOUBTS_ALL, rows);
-	open_full(b, &share);
+	/* Copy the bits of full buckets to the current numbers of rows. */
+	if (b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL) {
+		share.full_words = full_words(b);
+		share.full = pd_zalloc((b->rows->n * share.full_words + 1) * sizeof *share.full);
+		for (uint32_t i = 0; share.full_known && i < b->rows->n; i++) {
+			struct pd_span id = pd_rows_view(b->rows, i).id;
+			const uint32_t *place = pd_map_find(&b->waits, pd_map_key(id));
+			if (place)
+				memcpy(share.full + i * share.full_words, b->full + (*place - 1) * share.full_words,
+				       share.full_words * sizeof *share.full);
+		}
+	}
 	int status = pd_match(rows, &o, &sink, &stats, &b->err);
 	if (!status && o.doubts)
 		status = write_doubts(b, &doubts);

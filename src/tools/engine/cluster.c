@@ -53,13 +53,6 @@ static int next_pair(const struct pd_engine *t, struct pair_reader *r, struct pd
 	return status;
 }
 
-static void end_pairs(const struct pd_engine *t, struct pair_reader *r)
-{
-	pd_engine_count(t, "PAIRS", r->n);
-	pd_engine_count(t, "BAD_ROWS", r->in.bad);
-	pd_table_release(&r->in);
-}
-
 static void add_key_line(struct pd_buf *out, struct pd_span key, struct pd_span value)
 {
 	pd_buf_add_span(out, key);
@@ -80,7 +73,9 @@ static int map_edges(const struct pd_engine *t, struct pd_err *e)
 		if ((status = pd_engine_write(&out, e)) != 0)
 			break;
 	}
-	end_pairs(t, &r);
+	pd_engine_count(t, "PAIRS", r.n);
+	pd_engine_count(t, "BAD_ROWS", r.in.bad);
+	pd_table_release(&r.in);
 	pd_buf_release(&out);
 	return status;
 }

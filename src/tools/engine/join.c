@@ -219,19 +219,6 @@ static int take_batch(const struct pd_engine *t, struct totals *to, struct pd_er
 	return status;
 }
 
-/* Choose the kind of most rows, then the larger one; a kind that is in no header is the default of fp. */
-static void choose_sketch(struct totals *t)
-{
-	int best = 0, usual = pd_sketch_words(&PD_SKETCH_DEFAULT);
-	if (!t->kind[usual].minima)
-		t->kind[usual] = PD_SKETCH_DEFAULT;
-	for (int i = 1; i <= PD_SKETCH_WORDS; i++)
-		if (t->kind[i].minima && t->sketches.rows[i] && t->sketches.rows[i] >= t->sketches.rows[best])
-			best = i;
-	t->p.sketch = t->kind[best];
-	t->p.sketched = t->p.representatives = t->sketches.rows[best];
-}
-
 static int reduce_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct totals totals = { 0 };
@@ -243,7 +230,15 @@ static int reduce_count(const struct pd_engine *t, struct pd_engine_params *p, s
 			break;
 	if (!status && t->batch)
 		status = take_batch(t, &totals, e);
-	choose_sketch(&totals);
+	/* Choose the kind of most rows, then the larger one; a kind that is in no header is the default of fp. */
+	int best = 0, usual = pd_sketch_words(&PD_SKETCH_DEFAULT);
+	if (!totals.kind[usual].minima)
+		totals.kind[usual] = PD_SKETCH_DEFAULT;
+	for (int i = 1; i <= PD_SKETCH_WORDS; i++)
+		if (totals.kind[i].minima && totals.sketches.rows[i] && totals.sketches.rows[i] >= totals.sketches.rows[best])
+			best = i;
+	totals.p.sketch = totals.kind[best];
+	totals.p.sketched = totals.p.representatives = totals.sketches.rows[best];
 	pd_buf_set(&totals.p.options, pd_buf_span(&p->options));
 	totals.p.n_options = p->n_options;
 	pd_engine_params_write(&totals.p, &out);

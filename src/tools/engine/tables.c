@@ -24,9 +24,20 @@ static uint64_t block_of(const struct pd_engine_tables *t, const uint64_t *print
 	return pd_bits_get(print, first_bit(t, block), n_bits(t, block));
 }
 
-/* List all combinations of `shared` blocks, in lexicographic order. */
-static void combine(struct pd_engine_tables *t)
+void pd_engine_tables_init(struct pd_engine_tables *t, const struct pd_engine_params *p)
 {
+	*t = (struct pd_engine_tables){ .p = p, .n_bands = p->width ? p->sketch.minima / p->width : 0 };
+	if (!p->bits || p->match.candidates == PD_CANDIDATES_BANDS)
+		return;
+	/* A block has at most one word. */
+	for (int shared = 1; shared <= PD_ENGINE_SHARED_MAX; shared++) {
+		t->shared = shared;
+		t->blocks = p->match.k + shared;
+		double alike = ldexp((double)p->fingerprints, -(p->bits * shared / t->blocks));
+		if (t->blocks * 64 >= p->bits && (alike <= PD_ENGINE_BUCKET || shared == 3))
+			break;
+	}
+	/* List all combinations of `shared` blocks, in lexicographic order. */
 	struct pd_engine_combination c = { { 0 } };
 	for (int i = 0; i < t->shared; i++)
 		c.block[i] = (uint8_t)i;
@@ -42,22 +53,6 @@ static void combine(struct pd_engine_tables *t)
 		for (; i + 1 < t->shared; i++)
 			c.block[i + 1] = (uint8_t)(c.block[i] + 1);
 	}
-}
-
-void pd_engine_tables_init(struct pd_engine_tables *t, const struct pd_engine_params *p)
-{
-	*t = (struct pd_engine_tables){ .p = p, .n_bands = p->width ? p->sketch.minima / p->width : 0 };
-	if (!p->bits || p->match.candidates == PD_CANDIDATES_BANDS)
-		return;
-	/* A block has at most one word. */
-	for (int shared = 1; shared <= PD_ENGINE_SHARED_MAX; shared++) {
-		t->shared = shared;
-		t->blocks = p->match.k + shared;
-		double alike = ldexp((double)p->fingerprints, -(p->bits * shared / t->blocks));
-		if (t->blocks * 64 >= p->bits && (alike <= PD_ENGINE_BUCKET || shared == 3))
-			break;
-	}
-	combine(t);
 }
 
 void pd_engine_tables_release(struct pd_engine_tables *t)
