@@ -253,8 +253,10 @@ static void note_if_better(uint64_t *best, uint64_t v)
 		;
 }
 
-void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_verification result,
-		    double similarity)
+/* Record a doubt.  `a` and `b` are in any order; may be called from any thread.  Pairs of one side, or outside the
+ * requested realms, are ignored. */
+static void doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_verification result,
+			double similarity)
 {
 	if (rows->side && (rows->side[a] | rows->side[b]) != (PD_SIDE_A | PD_SIDE_B))
 		return;
@@ -315,7 +317,7 @@ bool pd_verify_rows(struct pd_verifier *v, uint32_t a, uint32_t b, int distance,
 {
 	enum pd_verification result = verify_rows(v, a, b, distance, similarity);
 	if (result != PD_VERIFIED_NO && result != PD_VERIFIED_YES && v->doubts)
-		pd_doubts_note(v->doubts, v->rows, a, b, result, *similarity);
+		doubts_note(v->doubts, v->rows, a, b, result, *similarity);
 	return result == PD_VERIFIED_YES;
 }
 

@@ -113,10 +113,6 @@ struct pd_doubt {
 
 /* `rows` must have realms if they are used. */
 void pd_doubts_init(struct pd_doubts *d, enum pd_doubts_realms realms, const struct pd_rows *rows);
-/* Record a doubt.  `a` and `b` are in any order; may be called from any thread.  Pairs of one side, or outside the
- * requested realms, are ignored. */
-void pd_doubts_note(struct pd_doubts *d, const struct pd_rows *rows, uint32_t a, uint32_t b, enum pd_verification result,
-		    double similarity);
 /* Return the doubt of row *at or of the next row with one, each once, and advance *at.  Return false if there is
  * none. */
 bool pd_doubts_next(const struct pd_doubts *d, uint32_t *at, struct pd_doubt *out);

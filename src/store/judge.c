@@ -233,7 +233,9 @@ static int find_same(struct pd_store *s, const struct pd_store_page *page, struc
 	return status ? status : found;
 }
 
-int pd_store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_span value, struct pd_store_places *out, struct pd_err *e)
+/* Append the stored pages whose column is `value`: PD_STORE_BY_ID or PD_STORE_BY_URL. */
+static int store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_span value, struct pd_store_places *out,
+			   struct pd_err *e)
 {
 	uint64_t mask = by == PD_STORE_BY_ID ? ~UINT64_C(0xffffffff) : UINT64_MAX;
 	uint64_t hash = pd_hash64(value.p, value.n) | (by == PD_STORE_BY_URL);
@@ -253,7 +255,7 @@ int pd_store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_span v
 int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages, struct pd_err *e)
 {
 	struct pd_store_places places = { 0 };
-	int status = pd_store_find_text(s, by, name, &places, e);
+	int status = store_find_text(s, by, name, &places, e);
 	for (size_t i = 0; !status && i < places.n; i++)
 		status = pd_store_remove(s, &places.v[i].number, 1, e);
 	*pages = places.n;
@@ -663,7 +665,7 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 	if (!status && j->o.same_url == PD_STORE_SAME_URL_UPDATE && page->hash[PD_STORE_BY_URL]) {
 		/* Versions of the page's URL that are not near it. */
 		j->places.n = 0;
-		status = pd_store_find_text(j->s, PD_STORE_BY_URL, pd_store_text(page->text, PD_STORE_TEXT_URL), &j->places, e);
+		status = store_find_text(j->s, PD_STORE_BY_URL, pd_store_text(page->text, PD_STORE_TEXT_URL), &j->places, e);
 		for (size_t k = 0; !status && k < j->places.n; k++)
 			if (!is_matched(&j->answer, j->places.v[k].number))
 				add_match(&j->answer, (struct pd_store_match){ .at = j->places.v[k],
@@ -1042,7 +1044,9 @@ static int check_key(const struct pd_store *s, struct pd_span must, const char *
 		       where, key.n ? " another" : "out a", s->io.dir, s->io.dir, s->io.dir);
 }
 
-int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span recorded, const char *where, struct pd_err *e)
+/* Check the parameters of new rows: an empty store takes them, otherwise PD_ERR_PARAMS names the difference.  must,
+ * recorded: from a header. */
+static int store_settle(struct pd_store *s, struct pd_span must, struct pd_span recorded, const char *where, struct pd_err *e)
 {
 	struct pd_buf how = { 0 };
 	struct pd_span bits = pd_param(must, "bits");
@@ -1188,7 +1192,7 @@ static int settle_header(struct asking *g)
 {
 	struct pd_table_header *h = &g->in.header;
 	g->in.new_header = false;
-	return pd_store_settle(g->q->s, pd_buf_span(&h->must), pd_buf_span(&h->recorded), g->in.path, g->e);
+	return store_settle(g->q->s, pd_buf_span(&h->must), pd_buf_span(&h->recorded), g->in.path, g->e);
 }
 
 /* Rows without a header do not name their sketches: these have the default kind, if any. */
@@ -1202,7 +1206,7 @@ static int assume_sketch(struct asking *g)
 		return PD_OK;
 	pd_buf_add_z(&name, "sketch=");
 	pd_sketch_print(&usual, &name);
-	int status = pd_store_settle(s, pd_span(NULL, 0), pd_buf_span(&name), g->in.path, g->e);
+	int status = store_settle(s, pd_span(NULL, 0), pd_buf_span(&name), g->in.path, g->e);
 	pd_buf_release(&name);
 	return status;
 }

@@ -151,13 +151,6 @@ struct pd_store_ask {
 /* The caller does the maintenance at the end (pd_store_tend). */
 int pd_store_ask(struct pd_store_ask *q, struct pd_err *e);
 
-/* Check the parameters of new rows: an empty store takes them, otherwise PD_ERR_PARAMS names the difference.  must,
- * recorded: from a header. */
-int pd_store_settle(struct pd_store *s, struct pd_span must, struct pd_span recorded, const char *where, struct pd_err *e);
-
-/* Append the stored pages whose column is `value`: PD_STORE_BY_ID or PD_STORE_BY_URL. */
-int pd_store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_span value, struct pd_store_places *out,
-		       struct pd_err *e);
 /* Removes all that is kept under an id or a URL, escaped as in rows; *pages: how many they are. */
 int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_span name, uint64_t *pages, struct pd_err *e);
 

@@ -166,7 +166,7 @@ enum {
 	FEW = sizeof((struct pd_store_recent_order *)0)->few / sizeof(uint64_t)
 };
 
-void pd_store_recent_init(struct pd_store_recent *r, int bits, int k)
+static void store_recent_init(struct pd_store_recent *r, int bits, int k)
 {
 	*r = (struct pd_store_recent){ .bits = bits };
 	r->partition = pd_store_partition_choose(bits, k, EXPECTED);
@@ -175,7 +175,7 @@ void pd_store_recent_init(struct pd_store_recent *r, int bits, int k)
 	r->buckets = pd_zalloc(((size_t)r->partition.n_blocks << r->partition.n_bits) * sizeof *r->buckets);
 }
 
-void pd_store_recent_release(struct pd_store_recent *r)
+static void store_recent_release(struct pd_store_recent *r)
 {
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
 		pd_map_release(&r->newest[by]);
@@ -336,7 +336,8 @@ static size_t keep_text(struct pd_store_recent *r, struct pd_span text)
 	return at;
 }
 
-void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struct pd_store_page *p)
+/* Copy the text, unless it is in `text` already. */
+static void store_recent_add(struct pd_store_recent *r, uint64_t number, const struct pd_store_page *p)
 {
 	uint32_t row = (uint32_t)r->n;
 	if (r->n == r->cap)
@@ -381,7 +382,8 @@ static void unchain_hashes(struct pd_store_recent *r, uint32_t row)
 	}
 }
 
-void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number)
+/* The page with this number is removed: questions do not come across it any more.  It keeps its row. */
+static void store_recent_drop(struct pd_store_recent *r, uint64_t number)
 {
 	int64_t row = pd_store_recent_row(r, number);
 	if (row < 0)
@@ -450,6 +452,13 @@ static int check_tombstones(const struct pd_store_tombstones *t, uint64_t file, 
 	return PD_OK;
 }
 
+static void store_tombstones_release(struct pd_store_tombstones *t)
+{
+	pd_store_io_unmap(&t->map);
+	pd_map_release(&t->fresh);
+	*t = (struct pd_store_tombstones){ 0 };
+}
+
 /* Take over the map; check all of it. */
 static int store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_io_map map, uint64_t file, const char *name,
 				 struct pd_err *e)
@@ -457,19 +466,12 @@ static int store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_
 	*t = (struct pd_store_tombstones){ .map = map };
 	int status = check_tombstones(t, file, name, e);
 	if (status) {
-		pd_store_tombstones_release(t);
+		store_tombstones_release(t);
 		return status;
 	}
 	t->old = (const uint64_t *)(map.p + PD_STORE_TOMBSTONES_HEAD);
 	t->n_old = (map.n - PD_STORE_TOMBSTONES_HEAD - 8) / 8;
 	return PD_OK;
-}
-
-void pd_store_tombstones_release(struct pd_store_tombstones *t)
-{
-	pd_store_io_unmap(&t->map);
-	pd_map_release(&t->fresh);
-	*t = (struct pd_store_tombstones){ 0 };
 }
 
 static void store_tombstones_add(struct pd_store_tombstones *t, uint64_t number)
@@ -538,7 +540,7 @@ int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_i
 		status = pd_store_tombstones_load(&fresh, io, n ? file : 0, e);
 	if (status)
 		return status;
-	pd_store_tombstones_release(t);
+	store_tombstones_release(t);
 	*t = fresh;
 	return PD_OK;
 }
@@ -551,7 +553,7 @@ static void add_tombstones(struct pd_store_log *l, const void *removed, size_t n
 	for (size_t i = 0; i < n_removed; i++) {
 		uint64_t number = pd_store_get64((const char *)removed + i * 8);
 		store_tombstones_add(&l->tombstones, number);
-		pd_store_recent_drop(&l->recent, number);
+		store_recent_drop(&l->recent, number);
 	}
 }
 
@@ -568,7 +570,7 @@ static int read_records(struct pd_store_log *l, struct pd_store_log_reader *r, u
 		if (!adds)
 			continue;
 		last = record.number;
-		pd_store_recent_add(&l->recent, record.number, &record.page);
+		store_recent_add(&l->recent, record.number, &record.page);
 		if (record.number >= *next)
 			*next = record.number + 1;
 	}
@@ -581,7 +583,7 @@ int pd_store_log_open(struct pd_store_log *l, bool write, uint64_t *next, struct
 	struct pd_buf path = { 0 };
 	char name[PD_STORE_IO_NAME_MAX];
 	pd_store_io_name(l->io, "log", l->number, name, &path);
-	pd_store_recent_init(&l->recent, l->bits, l->k);
+	store_recent_init(&l->recent, l->bits, l->k);
 	int status = pd_store_io_read(l->io, name, &l->recent.text, e);
 	struct pd_store_log_reader r = {
 		.bytes = pd_buf_span(&l->recent.text), .file = l->number, .name = path.p, .bits = l->bits
@@ -600,8 +602,8 @@ int pd_store_log_begin(struct pd_store_log *l, uint64_t number, struct pd_err *e
 {
 	struct pd_buf head = { 0 };
 	char name[PD_STORE_IO_NAME_MAX];
-	pd_store_recent_release(&l->recent);
-	pd_store_recent_init(&l->recent, l->bits, l->k);
+	store_recent_release(&l->recent);
+	store_recent_init(&l->recent, l->bits, l->k);
 	pd_store_io_name(l->io, "log", number, name, NULL);
 	store_log_head(number, &head);
 	pd_store_io_close(&l->file);
@@ -623,7 +625,7 @@ int pd_store_log_append(struct pd_store_log *l, uint64_t number, const struct pd
 	struct pd_buf record = { 0 };
 	print_record(l->number, l->file.size, number, page, l->bits, removed, n_removed, &record);
 	if (page)
-		pd_store_recent_add(&l->recent, number, page);
+		store_recent_add(&l->recent, number, page);
 	add_tombstones(l, removed, n_removed);
 	int status = pd_store_io_append(&l->file, record.p, record.n, e);
 	pd_buf_release(&record);
@@ -642,7 +644,7 @@ int pd_store_log_sync(struct pd_store_log *l, struct pd_err *e)
 
 void pd_store_log_close(struct pd_store_log *l)
 {
-	pd_store_recent_release(&l->recent);
-	pd_store_tombstones_release(&l->tombstones);
+	store_recent_release(&l->recent);
+	store_tombstones_release(&l->tombstones);
 	pd_store_io_close(&l->file);
 }

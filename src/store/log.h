@@ -88,12 +88,6 @@ struct pd_store_recent {
 	struct pd_map key_chains; /* highest 32 bits of a hash -> index + 1 of the newest */
 };
 
-void pd_store_recent_init(struct pd_store_recent *r, int bits, int k);
-void pd_store_recent_release(struct pd_store_recent *r);
-/* Copy the text, unless it is in `text` already. */
-void pd_store_recent_add(struct pd_store_recent *r, uint64_t number, const struct pd_store_page *p);
-/* The page with this number is removed: questions do not come across it any more.  It keeps its row. */
-void pd_store_recent_drop(struct pd_store_recent *r, uint64_t number);
 /* As pd_store_segment_find.  `mask`: the bits of the hash that count, at least the highest 32. */
 void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask,
 			  struct pd_store_rows_found *out);
@@ -140,7 +134,6 @@ struct pd_store_tombstones {
 	struct pd_map fresh;
 };
 
-void pd_store_tombstones_release(struct pd_store_tombstones *t);
 /* The tombstones of the mapped file gone-N; file 0: none. */
 int pd_store_tombstones_load(struct pd_store_tombstones *t, const struct pd_store_io *io, uint64_t file, struct pd_err *e);
 /* Replace all tombstones by these, ascending: durable in the file gone-N except for its name in the folder.  On

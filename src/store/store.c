@@ -270,7 +270,8 @@ static int take_files(struct manifest_text *t, struct pd_store_manifest *m)
 	return status;
 }
 
-int pd_store_manifest_parse(struct pd_store_manifest *m, struct pd_span text, const char *name, struct pd_err *e)
+/* PD_ERR_FORMAT damaged, with the offset; PD_ERR_VERSION newer than this program.  `name` is for messages. */
+static int store_manifest_parse(struct pd_store_manifest *m, struct pd_span text, const char *name, struct pd_err *e)
 {
 	struct manifest_text t = { .all = text, .name = name, .e = e };
 	struct pd_span skip;
@@ -301,7 +302,7 @@ static int load_manifest(struct pd_store_manifest *m, const struct pd_store_io *
 	if (status)
 		return status;
 	pd_buf_printf(&name, "%s/manifest", io->dir);
-	status = pd_store_manifest_parse(m, pd_span((const char *)map.p, map.n), name.p, e);
+	status = store_manifest_parse(m, pd_span((const char *)map.p, map.n), name.p, e);
 	pd_buf_release(&name);
 	pd_store_io_unmap(&map);
 	return status;
@@ -321,7 +322,7 @@ static int save_manifest(const struct pd_store_manifest *m, struct pd_store_io *
 	return status;
 }
 
-void pd_store_manifest_release(struct pd_store_manifest *m)
+static void store_manifest_release(struct pd_store_manifest *m)
 {
 	pd_buf_release(&m->must);
 	pd_buf_release(&m->tables);
@@ -410,7 +411,7 @@ static void unload(struct pd_store *s)
 	pd_store_keytable_close(s->seen);
 	s->seen = NULL;
 	pd_store_log_close(&s->log);
-	pd_store_manifest_release(&s->m);
+	store_manifest_release(&s->m);
 	pd_buf_clear(&s->damage);
 }
 
@@ -678,7 +679,7 @@ static int sweep(struct pd_store *s, struct pd_err *e)
 static int lock_store(struct pd_store *s, struct pd_err *e)
 {
 	int status = load_manifest(&s->m, &s->io, e);
-	pd_store_manifest_release(&s->m);
+	store_manifest_release(&s->m);
 	if (status)
 		return status == PD_ERR_NOT_FOUND ? PD_ERR_USAGE : status;
 	return take_lock(&s->io, &s->lock, e);

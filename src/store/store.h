@@ -50,10 +50,6 @@ struct pd_store_manifest {
 	uint64_t check; /* of the text that was read; never the same twice, since file numbers are not used again */
 };
 
-/* PD_ERR_FORMAT damaged, with the offset; PD_ERR_VERSION newer than this program.  `name` is for messages. */
-int pd_store_manifest_parse(struct pd_store_manifest *m, struct pd_span text, const char *name, struct pd_err *e);
-void pd_store_manifest_release(struct pd_store_manifest *m);
-
 /* Limits for tests: 0 is the default. */
 struct pd_store_limits {
 	size_t recent, left; /* PD_STORE_RECENT_MAX, PD_STORE_RECENT_LEFT */

@@ -442,7 +442,8 @@ static void want_contents(struct pd_score *s)
 	free(order);
 }
 
-void pd_score_init(struct pd_score *s, const struct pd_truth *t)
+/* Count the true pairs. */
+static void score_init(struct pd_score *s, const struct pd_truth *t)
 {
 	*s = (struct pd_score){ .truth = t };
 	make_score_groups(s);
@@ -664,7 +665,10 @@ static void count_cluster(struct pd_score *s, const uint32_t *pages, size_t n, s
 	s->same_template += pairs;
 }
 
-void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size_t n)
+/* Count all pairs of members of one cluster, each once even if its pages are in other clusters.  `members` is sorted
+ * and filled.  Time grows with the members (and the square of those of one cluster that an earlier cluster contains,
+ * too), memory with the members. */
+static void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size_t n)
 {
 	struct clusters c = { 0 };
 	clusters_make(&c, s, members, n);
@@ -796,7 +800,8 @@ static void bootstrap(struct pd_score *s, int resamples, uint64_t seed)
 	free(st.first);
 }
 
-void pd_score_close(struct pd_score *s, int resamples, uint64_t seed)
+/* After all pairs were counted; the intervals use this number of resamples. */
+static void score_close(struct pd_score *s, int resamples, uint64_t seed)
 {
 	if (s->n_pairs)
 		qsort(s->pairs, s->n_pairs, sizeof *s->pairs, pd_compare_u64);
@@ -861,17 +866,17 @@ static int score_clusters(struct pd_score *s, const struct pd_score_options *o, 
 
 int pd_score_files(struct pd_score *s, const struct pd_truth *t, const struct pd_score_options *o, struct pd_err *e)
 {
-	pd_score_init(s, t);
+	score_init(s, t);
 	int status = o->pairs ? score_pairs(s, o, e) : score_clusters(s, o, e);
 	if (!status)
-		pd_score_close(s, o->resamples, o->seed);
+		score_close(s, o->resamples, o->seed);
 	return status;
 }
 
 double pd_truth_wanted(const struct pd_truth *t)
 {
 	struct pd_score score;
-	pd_score_init(&score, t);
+	score_init(&score, t);
 	double n = score.groups[0].counts.wanted;
 	pd_score_release(&score);
 	return n;

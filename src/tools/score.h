@@ -134,15 +134,7 @@ struct pd_score_options {
 /* Compare a file with the truth: everything below except the release. */
 int pd_score_files(struct pd_score *s, const struct pd_truth *t, const struct pd_score_options *o, struct pd_err *e);
 
-/* Count the true pairs. */
-void pd_score_init(struct pd_score *s, const struct pd_truth *t);
 void pd_score_release(struct pd_score *s);
-/* Count all pairs of members of one cluster, each once even if its pages are in other clusters.  `members` is sorted
- * and filled.  Time grows with the members (and the square of those of one cluster that an earlier cluster contains,
- * too), memory with the members. */
-void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size_t n);
-/* After all pairs were counted; the intervals use this number of resamples. */
-void pd_score_close(struct pd_score *s, int resamples, uint64_t seed);
 /* NaN: undefined; without found pairs precision and F1 are 0, and without true pairs recall is 0. */
 double pd_measure(const struct pd_counts *c, enum pd_measure m);
 

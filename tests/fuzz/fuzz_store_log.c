@@ -59,7 +59,7 @@ static void read_gone(const uint8_t *data, size_t n)
 		store_tombstones_add(&g, 7);
 		HOLDS(pd_store_tombstones_has(&g, 7));
 	}
-	pd_store_tombstones_release(&g);
+	store_tombstones_release(&g);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

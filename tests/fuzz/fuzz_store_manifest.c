@@ -11,16 +11,16 @@ static void parse(struct pd_span text)
 	struct pd_store_manifest m, again;
 	struct pd_buf out = { 0 }, out_again = { 0 };
 	struct pd_err e = { 0 };
-	int status = pd_store_manifest_parse(&m, text, "input", &e);
+	int status = store_manifest_parse(&m, text, "input", &e);
 	HOLDS(status == PD_OK || e.text[0]);
 	if (!status) {
 		store_manifest_print(&m, &out);
-		HOLDS(pd_store_manifest_parse(&again, pd_buf_span(&out), "output", &e) == PD_OK);
+		HOLDS(store_manifest_parse(&again, pd_buf_span(&out), "output", &e) == PD_OK);
 		store_manifest_print(&again, &out_again);
 		HOLDS(pd_span_eq(pd_buf_span(&out), pd_buf_span(&out_again)));
-		pd_store_manifest_release(&again);
+		store_manifest_release(&again);
 	}
-	pd_store_manifest_release(&m);
+	store_manifest_release(&m);
 	pd_buf_release(&out);
 	pd_buf_release(&out_again);
 }

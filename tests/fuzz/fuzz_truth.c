@@ -7,6 +7,7 @@
 
 #include "fuzz.h"
 #include "tools/eval.h"
+#include "tools/score.c" /* for its functions that are not exported */
 
 enum { PAGES = 64 };
 
@@ -48,7 +49,7 @@ static void print_all(const struct pd_score *s)
 static void score(const struct pd_truth *t, bool found)
 {
 	struct pd_score s;
-	pd_score_init(&s, t);
+	score_init(&s, t);
 	double wanted = s.groups[0].counts.wanted;
 	if (found) {
 		struct pd_score_member *members = pd_zalloc((t->pages.n + 1) * sizeof *members);
@@ -57,7 +58,7 @@ static void score(const struct pd_truth *t, bool found)
 		pd_score_clusters(&s, members, t->pages.n);
 		free(members);
 	}
-	pd_score_close(&s, 20, 1);
+	score_close(&s, 20, 1);
 	HOLDS(fabs(s.groups[0].counts.hits - (found ? wanted : 0)) <= 1e-9 * (wanted + 1));
 	check_groups(&s);
 	print_all(&s);

@@ -9,6 +9,7 @@
 #include "store_dir.h"
 #include "store_model.h"
 #include "row/columns.h"
+#include "store/judge.c" /* for its functions that are not exported */
 
 struct world {
 	struct model m;
@@ -50,7 +51,7 @@ static const struct model_page *model_find(const struct world *w, const struct p
 	return NULL;
 }
 
-static bool same_url(const struct world *w, const struct model_page *p, const struct pd_store_page *q)
+static bool has_same_url(const struct world *w, const struct model_page *p, const struct pd_store_page *q)
 {
 	struct pd_span url = pd_store_text(q->text, PD_STORE_TEXT_URL);
 	return w->o.same_url == PD_STORE_SAME_URL_UPDATE && !pd_span_is(url, "-") &&
@@ -75,7 +76,7 @@ static size_t check_matches(struct world *w, const struct pd_store_page *q, cons
 	for (size_t i = 0; i < w->m.n; i++) {
 		struct model_page *p = &w->m.v[i];
 		int d = p->kept ? model_matches(&w->m, &w->o, p, q) : -2;
-		bool version = p->kept && same_url(w, p, q);
+		bool version = p->kept && has_same_url(w, p, q);
 		if (d < -1 && !version)
 			continue;
 		const struct pd_store_match *m = match_of(a, p->number);
@@ -103,7 +104,7 @@ static void apply_answer(struct world *w, const struct pd_store_page *q, const s
 		const struct pd_store_match *m = p->kept ? match_of(a, p->number) : NULL;
 		if (!m)
 			continue;
-		bool goes = same_url(w, p, q) || w->o.on_duplicate == PD_STORE_REPLACE;
+		bool goes = has_same_url(w, p, q) || w->o.on_duplicate == PD_STORE_REPLACE;
 		ck_assert_int_eq(m->replaced, goes);
 		p->kept = !goes;
 	}
@@ -111,7 +112,7 @@ static void apply_answer(struct world *w, const struct pd_store_page *q, const s
 	ck_assert_int_eq(a->number, kept->number);
 }
 
-static int on_answer(void *ctx, const struct pd_store_answer *a)
+static int take_answer(void *ctx, const struct pd_store_answer *a)
 {
 	struct world *w = ctx;
 	const struct pd_store_page *q = &w->pages[w->at];
@@ -169,7 +170,7 @@ static void ask(struct world *w, bool keep)
 	w->pages = pages;
 	w->rows = rows;
 	w->at = 0;
-	ok(w, pd_store_judge_batch(&j, pages, n, on_answer, w, &e), &e);
+	ok(w, pd_store_judge_batch(&j, pages, n, take_answer, w, &e), &e);
 	ck_assert(w->at == n);
 	if (keep)
 		ok(w, pd_store_sync(&w->s, &e), &e);
@@ -194,7 +195,7 @@ static void remove_some(struct world *w)
 		snprintf(what, sizeof what, "http://h%d.example/%d", (int)model_random(&w->m, 2), (int)model_random(&w->m, 12));
 	else
 		snprintf(what, sizeof what, "x,y.warc:%d", (int)model_random(&w->m, 40));
-	ok(w, pd_store_find_text(&w->s, by_url ? PD_STORE_BY_URL : PD_STORE_BY_ID, pd_span_z(what), &places, &e), &e);
+	ok(w, store_find_text(&w->s, by_url ? PD_STORE_BY_URL : PD_STORE_BY_ID, pd_span_z(what), &places, &e), &e);
 	for (size_t i = 0; i < w->m.n; i++) {
 		struct model_page *p = &w->m.v[i];
 		if (!p->kept || !pd_span_is(model_field(p, by_url ? PD_STORE_TEXT_URL : PD_STORE_TEXT_ID), what))
@@ -286,7 +287,7 @@ START_TEST(as_the_naive_one)
 	/* In every second run most batches have more hits than the limit, and are searched again in parts. */
 	w.s.limits = (struct pd_store_limits){ .recent = r->recent, .left = r->left, .hits = _i % 2 ? 2 : 0 };
 	open_store(&w, PD_STORE_WRITE);
-	ok(&w, pd_store_settle(&w.s, pd_span(NULL, 0), pd_span_z("sketch=64x4x5"), "rows", &e), &e);
+	ok(&w, store_settle(&w.s, pd_span(NULL, 0), pd_span_z("sketch=64x4x5"), "rows", &e), &e);
 	for (int i = 0; i < r->steps; i++)
 		step(&w);
 	check_all(&w);

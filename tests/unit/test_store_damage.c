@@ -12,6 +12,9 @@
 #include "store_dir.h"
 #include "store_model.h"
 #include "row/columns.h"
+#include "store/log.c"	 /* for its functions that are not exported */
+#include "store/store.c" /* for its functions that are not exported */
+#include "store/judge.c" /* for its functions that are not exported */
 
 enum { QUESTIONS = 40 };
 
@@ -66,7 +69,7 @@ static void make_store(const char *dir, struct model *m, size_t n)
 	struct pd_err e = { 0 };
 	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m->bits, m->k, m->k }, NULL, &e) == PD_OK, "%s", e.text);
 	ck_assert_msg(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
-	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z(WITH_KEYS), "rows", &e) == PD_OK);
+	ck_assert(store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z(WITH_KEYS), "rows", &e) == PD_OK);
 	add_pages(&s, m, n);
 	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);
 	add_pages(&s, m, 60);
@@ -253,7 +256,7 @@ static void save_ever(const char *dir, struct saved *x)
 	struct pd_store s = { 0 };
 	struct pd_err e = { 0 };
 	ck_assert(pd_store_open(&s, dir, PD_STORE_READ, &e) == PD_OK);
-	pd_store_tombstones_release(&s.log.tombstones);
+	store_tombstones_release(&s.log.tombstones);
 	ck_assert(pd_store_each(&s, save_page, x, &e) == PD_OK && !x->damaged);
 	pd_store_close(&s);
 }
@@ -492,9 +495,9 @@ START_TEST(manifests)
 	struct pd_store_manifest man;
 	struct pd_err e = { 0 };
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		int status = pd_store_manifest_parse(&man, pd_span_z(rows[i].text), "m", &e);
+		int status = store_manifest_parse(&man, pd_span_z(rows[i].text), "m", &e);
 		ck_assert_msg(status == rows[i].status && strstr(e.text, rows[i].says), "%s: %d %s", rows[i].name, status, e.text);
-		pd_store_manifest_release(&man);
+		store_manifest_release(&man);
 	}
 }
 END_TEST
@@ -537,7 +540,7 @@ START_TEST(make_golden)
 	const char *dir = getenv("MAKE_STORE");
 	ck_assert_msg(pd_store_create(dir, &(struct pd_store_settings){ m.bits, m.k, m.k }, NULL, &e) == PD_OK, "%s", e.text);
 	ck_assert_msg(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
-	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
+	ck_assert(store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
 	add_pages(&s, &m, 300);
 	add_dense(&s, &m, 75);
 	ck_assert(pd_store_tend(&s, true, &e) == PD_OK);

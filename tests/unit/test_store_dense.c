@@ -9,6 +9,7 @@
 
 #include "store_dir.h"
 #include "store_model.h"
+#include "store/judge.c" /* for its functions that are not exported */
 
 enum { TEXT = 64 };
 
@@ -26,7 +27,7 @@ static void place_open(struct place *p, enum pd_store_mode mode)
 	struct pd_err e = { 0 };
 	p->s = (struct pd_store){ .limits = limits };
 	ck_assert_msg(pd_store_open(&p->s, p->dir, mode, &e) == PD_OK, "%s", e.text);
-	ck_assert(pd_store_settle(&p->s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=128x4x3"), "rows", &e) == PD_OK);
+	ck_assert(store_settle(&p->s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=128x4x3"), "rows", &e) == PD_OK);
 	p->j = (struct pd_store_judge){ .s = &p->s, .o = { .keep = true, .k = 12, .verify = PD_VERIFY_DEFAULTS } };
 	p->j.o.verify.k_unknown = 7;
 }
@@ -93,7 +94,7 @@ struct told {
 	uint64_t number, first; /* of the page; of its first match */
 };
 
-static int on_answer(void *ctx, const struct pd_store_answer *a)
+static int take_answer(void *ctx, const struct pd_store_answer *a)
 {
 	struct told **t = ctx;
 	*(*t)++ = (struct told){ a->status, a->number, a->n_matches ? a->matches[0].at.number : 0 };
@@ -103,7 +104,7 @@ static int on_answer(void *ctx, const struct pd_store_answer *a)
 static void judge(struct place *p, const struct pd_store_page *pages, size_t n, struct told *told)
 {
 	struct pd_err e = { 0 };
-	ck_assert_msg(pd_store_judge_batch(&p->j, pages, n, on_answer, &told, &e) == PD_OK, "%s: %s", p->name, e.text);
+	ck_assert_msg(pd_store_judge_batch(&p->j, pages, n, take_answer, &told, &e) == PD_OK, "%s: %s", p->name, e.text);
 	if (p->j.o.keep) {
 		ck_assert(pd_store_sync(&p->s, &e) == PD_OK);
 		ck_assert_msg(pd_store_tend(&p->s, false, &e) == PD_OK, "%s", e.text);

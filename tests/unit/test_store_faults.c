@@ -17,6 +17,7 @@
 #include "store_dir.h"
 #include "store_model.h"
 #include "row/columns.h"
+#include "store/judge.c" /* for its functions that are not exported */
 
 enum { BATCHES = 14, ROWS = 7, STATES = BATCHES * (ROWS + 2) + 2, FILES = 64 };
 
@@ -201,7 +202,7 @@ struct teller {
 	size_t changes;
 };
 
-static int on_answer(void *ctx, const struct pd_store_answer *a)
+static int take_answer(void *ctx, const struct pd_store_answer *a)
 {
 	struct teller *t = ctx;
 	t->changes++;
@@ -223,7 +224,7 @@ static int add_batch(struct teller *t, struct model *m, struct pd_err *e)
 		pd_tsv_fields(pd_buf_span(&row), f, PD_FP_COLUMNS);
 		ck_assert(pd_store_page_take(&pages[i], f, m->bits, &t->store->sketch, &texts[i], e) == PD_OK);
 	}
-	status = pd_store_judge_batch(&j, pages, ROWS, on_answer, t, e);
+	status = pd_store_judge_batch(&j, pages, ROWS, take_answer, t, e);
 	if (!status)
 		status = pd_store_sync(t->store, e);
 	pd_store_judge_release(&j);
@@ -255,7 +256,7 @@ static int night(struct scene *s, bool states, struct pd_err *e)
 	struct model m = { .bits = 64, .k = 3, .random = 42 };
 	int status = pd_store_open(&store, s->dir, PD_STORE_WRITE, e);
 	if (!status)
-		status = pd_store_settle(&store, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", e);
+		status = store_settle(&store, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", e);
 	if (states)
 		take_state(s, &store);
 	for (int i = 0; !status && i < BATCHES; i++) {
@@ -485,7 +486,7 @@ START_TEST(failed_sync_is_told_again)
 	scene_init(&scene, PD_STORE_SKIP);
 	struct teller t = { .s = &scene, .store = &s };
 	ck_assert_msg(pd_store_open(&s, scene.dir, PD_STORE_WRITE, &e) == PD_OK, "%s", e.text);
-	ck_assert(pd_store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
+	ck_assert(store_settle(&s, pd_span_z("bits=64 x=y"), pd_span_z("sketch=64x4x5"), "rows", &e) == PD_OK);
 	uint64_t synced = s.log.synced;
 	failing = true;
 	ck_assert_int_eq(add_batch(&t, &m, &e), PD_ERR_SYSTEM);

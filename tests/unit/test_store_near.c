@@ -8,6 +8,7 @@
 
 #include "store/segment.h"
 #include "store_dir.h"
+#include "store/log.c" /* for its functions that are not exported */
 
 enum { KEYS = 6000, MANY = 5 * KEYS, QUESTIONS = 400 };
 
@@ -127,7 +128,7 @@ static void check_dropped(const char *name, struct pd_index_near *near, struct p
 	for (size_t i = 0; i < near->n; i++)
 		stay += near->v[i].number % 3 > 0;
 	for (size_t row = 0; row < recent->n; row += 3)
-		pd_store_recent_drop(recent, recent->numbers[row]);
+		store_recent_drop(recent, recent->numbers[row]);
 	near->n = 0;
 	pd_store_near_recent(near, recent, q);
 	for (size_t i = 0; i < near->n; i++)
@@ -166,13 +167,13 @@ START_TEST(as_brute_force)
 	struct pd_err e = { 0 };
 	char dir[64];
 	store_dir_make(dir);
-	pd_store_recent_init(&recent, bits, cases[_i].k);
+	store_recent_init(&recent, bits, cases[_i].k);
 	for (size_t i = 0; i < n; i++) {
 		keys[i] = make_key(bits, cases[_i].clustered, (int)(next_random() % (unsigned)(k + 2)));
 		struct pd_store_page page = { .has = PD_STORE_HAS_PRINT,
 					      .key = keys[i],
 					      .text = pd_span_z("x\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-") };
-		pd_store_recent_add(&recent, i + 1, &page);
+		store_recent_add(&recent, i + 1, &page);
 	}
 	for (size_t i = 0; i < QUESTIONS; i++)
 		asked[i] = i % 4 ? make_key(bits, cases[_i].clustered, k / 2) : keys[next_random() % n];
@@ -191,7 +192,7 @@ START_TEST(as_brute_force)
 		check_hits(name, "one", &near, keys, n, asked + i, 1, bits, k);
 	}
 	pd_store_segment_close(&segment);
-	pd_store_recent_release(&recent);
+	store_recent_release(&recent);
 	pd_index_near_release(&near);
 	store_dir_remove(dir);
 }

@@ -491,7 +491,9 @@ static int check_columns(struct pd_batch_tables *t, const char *name, struct pd_
 	return PD_OK;
 }
 
-int pd_batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const char *name, struct pd_err *e)
+/* Open bytes in memory, which the caller owns.  PD_ERR_INPUT: they are damaged (the message names the position), or of
+ * a newer version. */
+static int batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const char *name, struct pd_err *e)
 {
 	*t = (struct pd_batch_tables){ .map = bytes.p, .map_bytes = bytes.n };
 	if (bytes.n < sizeof t->h)
@@ -558,7 +560,7 @@ int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t d
 		return pd_fail(e, PD_ERR_USAGE, "missing required option --tables=FILE: the step 'tables' writes it");
 	int status = map_file(path, &bytes, e);
 	if (!status)
-		status = pd_batch_tables_check(t, bytes, path, e);
+		status = batch_tables_check(t, bytes, path, e);
 	if (!status)
 		status = check_job(t, path, digest, p, e);
 	if (status)

@@ -95,9 +95,6 @@ struct pd_batch_tables {
 /* Append the file to `out`; `digest`: pd_keyfile_digest of the batch. */
 int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const struct pd_engine_params *p, struct pd_buf *out,
 			 struct pd_err *e);
-/* Open bytes in memory, which the caller owns.  PD_ERR_INPUT: they are damaged (the message names the position), or of
- * a newer version. */
-int pd_batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const char *name, struct pd_err *e);
 /* Map the file.  PD_ERR_PARAMS: it was made from another batch than that of `digest`, or for another job. */
 int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t digest, const struct pd_engine_params *p,
 			 struct pd_err *e);

@@ -121,7 +121,8 @@ static bool take_line(struct pd_engine_params *p, struct pd_span line)
 	return true;
 }
 
-int pd_engine_params_parse(struct pd_engine_params *p, struct pd_span text, const char *path, struct pd_err *e)
+/* Parse bytes in memory. */
+static int engine_params_parse(struct pd_engine_params *p, struct pd_span text, const char *path, struct pd_err *e)
 {
 	struct pd_span line;
 	uint64_t no = 1;
@@ -144,7 +145,7 @@ int pd_engine_params_read(struct pd_engine_params *p, const char *path, struct p
 	*p = (struct pd_engine_params){ 0 };
 	int status = pd_read_file(path, &text, e);
 	if (!status)
-		status = pd_engine_params_parse(p, pd_buf_span(&text), path, e);
+		status = engine_params_parse(p, pd_buf_span(&text), path, e);
 	pd_buf_release(&text);
 	return status;
 }

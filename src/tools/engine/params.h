@@ -58,8 +58,6 @@ static inline bool pd_engine_params_one_task(const struct pd_engine_params *p)
 /* PD_ERR_INPUT: the file is missing or damaged. */
 int pd_engine_params_read(struct pd_engine_params *p, const char *path, struct pd_err *e);
 void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out);
-/* Parse bytes in memory. */
-int pd_engine_params_parse(struct pd_engine_params *p, struct pd_span text, const char *path, struct pd_err *e);
 void pd_engine_params_add_split(struct pd_engine_params *p, struct pd_span bucket, uint32_t parts);
 void pd_engine_params_add_option(struct pd_engine_params *p, const char *word);
 /* `o`: the options. */
