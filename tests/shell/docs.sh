@@ -103,6 +103,13 @@ at_least "figures in README" "$(wc -l <figures)" 10
 is "README's figures are those of the measurements" "$(while read -r figure; do
 	grep -qE "(^|[^0-9.])${figure/./\\.}([^0-9]|$)" "$TOP/docs/accuracy.md" "$TOP/docs/performance.md" || echo "$figure"; done <figures)" ""
 
+# The row of pagededup in docs/choose.md, and the summary of docs/accuracy.md, are the tables of accuracy.md, rounded.
+awk '/^## Reading dumps/ { on = 1 } on' "$TOP/docs/accuracy.md" | grep -oE '(^|[^0-9.])\.[0-9]{3,4}' | grep -oE '\.[0-9]+' |
+	awk '{ printf "%s\n%s\n", $1, substr(sprintf("%.3f", $1), 2) }' | sort -u >tables
+{ grep '^| pagededup |' "$TOP/docs/choose.md"; sed -n '/^| question/,/^$/p' "$TOP/docs/accuracy.md"; } | grep -oE '\.[0-9]{3,4}' | sort -u >figures
+at_least "figures in summaries" "$(wc -l <figures)" 8
+is "summaries have the figures of the tables" "$(comm -23 figures tables)" ""
+
 version() { grep -hoE "#define $1 [0-9]+" -r "$TOP/src" | grep -oE '[0-9]+$'; }
 versions() { sed -n 's/^| [^|]*'"$1"'[^|]*| \([0-9]*\) |.*/\1/p' "$TOP/docs/stability.md"; }
 while read -r name macro; do
