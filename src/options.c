@@ -253,7 +253,7 @@ static int open_boilerplate(struct pd_tables *t, const struct pd_options *o, str
 	pd_tables_boilerplate(t, b, o->boilerplate);
 	if (pd_boilerplate_info(b)->hidden_kept != o->html.drop_hidden)
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS, "%s was learned with --hidden=%s: use it with the same", o->boilerplate,
+	return pd_fail(e, PD_ERR_PARAMS, "%s was learned with --hidden=%s; give the same option", o->boilerplate,
 		       pd_hidden_names[pd_boilerplate_info(b)->hidden_kept]);
 }
 
@@ -276,9 +276,9 @@ static int open_word_tables(struct pd_tables *t, const struct pd_options *o, str
 		synonyms |= t->methods.v[i].method->uses_synonyms;
 	}
 	if (o->idf && !idf)
-		return pd_fail(e, PD_ERR_USAGE, "--idf goes with a --method that weighs words, such as keywords");
+		return pd_fail(e, PD_ERR_USAGE, "--idf needs a --method that weighs words, such as keywords");
 	if (o->synonyms && !synonyms)
-		return pd_fail(e, PD_ERR_USAGE, "--synonyms goes with a --method that replaces them, such as semantic");
+		return pd_fail(e, PD_ERR_USAGE, "--synonyms needs a --method that replaces them, such as semantic");
 	struct pd_wordlists_options lists = { .idf = o->idf, .synonyms = o->synonyms, .idf_dict = idf ? t->dict : NULL };
 	return pd_wordlists_load(&t->words, &lists, e);
 }

@@ -98,7 +98,7 @@ class _Guard:
         self._lock.acquire()
         if self._used:
             self._lock.release()
-            raise UsageError('the %s is in use by a call of this thread: call it when that has ended' % self._what)
+            raise UsageError('the %s is in use by another call of this thread; wait until that call has ended' % self._what)
         self._used = True
 
     def __exit__(self, *_: Any) -> None:
@@ -126,7 +126,7 @@ def _settings(known: Dict[str, Any]) -> Optional[str]:
         else:
             text = ','.join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
             if ' ' in text:
-                raise UsageError('%s: a value with a space in it: %r' % (name, text))
+                raise UsageError('%s: the value %r contains a space; remove it' % (name, text))
             words.append('%s=%s' % (name, text))
     return ' '.join(words) or None
 
@@ -191,7 +191,7 @@ def _as_table(table: Any) -> pa.Table:
         return table.to_arrow()
     if hasattr(table, 'columns') and hasattr(table, 'iloc'):
         return pa.Table.from_pandas(table, preserve_index=False)
-    raise TypeError('a pyarrow table, or something that Arrow can convert, is wanted, not %s' % type(table).__name__)
+    raise TypeError('expected a pyarrow table or an object that Arrow can convert, got %s' % type(table).__name__)
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -358,7 +358,7 @@ def distance(a: int, b: int) -> int:
     signed column."""
     if min(a, b) < 0:
         if min(a, b) < -2 ** 63:
-            raise ValueError('a fingerprint that is negative has 64 bits')
+            raise ValueError('a negative fingerprint must have 64 bits')
         a, b = a % 2 ** 64 if a < 0 else a, b % 2 ** 64 if b < 0 else b
     return bin(a ^ b).count('1')
 
@@ -377,7 +377,7 @@ def _bodies(pages: Any) -> Any:
         ends = np.frombuffer(offsets, wide, n + 1, start * wide.itemsize).tolist() if n else [0]
         base = ffi.cast('char *', data.address if data is not None else 0)
         if ends[0] < 0 or any(a > b for a, b in zip(ends, ends[1:])) or ends[-1] > (data.size if data is not None else 0):
-            raise ValueError('an Arrow array whose offsets do not ascend, or end after its data')
+            raise ValueError('the offsets of an Arrow array do not ascend, or end after its data')
         utf8 = pages.type in (pa.string(), pa.large_string())
         known = np.unpackbits(np.frombuffer(valid, 'uint8'), bitorder='little')[start:].tolist() if pages.null_count else [1] * n
         return [(base + a, (b - a) * there, utf8) for a, b, there in zip(ends, ends[1:], known)], (offsets, data)

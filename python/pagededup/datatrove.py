@@ -107,11 +107,11 @@ class Remove(PipelineStep):  # type: ignore[misc]
                 seen += 1
                 self.stat_update(StatHints.total)
                 if seen > len(goes):
-                    raise ValueError('task %d has more documents than were signed: another reader, or another number of tasks' % rank)
+                    raise ValueError('task %d has more documents than were signed; use the same reader and the same number of tasks' % rank)
                 self.stat_update(StatHints.dropped if goes[seen - 1] else StatHints.forwarded)
                 if not goes[seen - 1]:
                     yield document
                 elif excluded:
                     excluded.write(document, rank)
         if seen != len(goes):
-            raise ValueError('task %d has %d documents, and %d were signed: another reader, or another number of tasks' % (rank, seen, len(goes)))
+            raise ValueError('task %d has %d documents, but %d were signed; use the same reader and the same number of tasks' % (rank, seen, len(goes)))

@@ -439,7 +439,7 @@ def interrupted():
         kept.check(t)
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, signal.SIG_IGN)
-    assert said <= {'worked', 'the store is in use by a call of this thread: call it when that has ended'} and said, said
+    assert said <= {'worked', 'the store is in use by another call of this thread; wait until that call has ended'} and said, said
     kept.close()
 
 

@@ -510,7 +510,7 @@ def datatrove():
         try:
             list(Remove(folder + '/rows').run([Document('x', 'x')], 0))
         except ValueError as e:
-            assert 'task 0 has 1 documents, and 20 were signed' in str(e), e
+            assert 'task 0 has 1 documents, but 20 were signed' in str(e), e
         else:
             raise AssertionError('another reader is not noticed')
 

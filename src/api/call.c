@@ -37,7 +37,7 @@ const char *pagededup_strerror(int status)
 {
 	switch (status) {
 	case PAGEDEDUP_NO_PAGE: return "no page, or one more";
-	case PAGEDEDUP_ERR_STOPPED: return "stopped, as the caller asked";
+	case PAGEDEDUP_ERR_STOPPED: return "stopped at the caller's request";
 	case PD_OK: return "success";
 	case PD_ERR_SYSTEM: return "system error";
 	case PD_ERR_LIMIT: return "limit reached";
@@ -76,13 +76,15 @@ int pd_api_take(void *ours, size_t size, const void *theirs, struct pd_err *e)
 		return PD_OK;
 	memcpy(&n, theirs, sizeof n);
 	if (n < sizeof n)
-		return pd_fail(e, PD_ERR_USAGE, "a struct whose member 'size' is not set");
+		return pd_fail(e, PD_ERR_USAGE, "the member 'size' of a struct is not set; set it to sizeof");
 	if (n > size + SIZE_MARGIN)
-		return pd_fail(e, PD_ERR_USAGE, "a struct whose member 'size' is %zu: set it to sizeof", n);
+		return pd_fail(e, PD_ERR_USAGE, "the member 'size' of a struct is %zu; set it to sizeof", n);
 	for (size_t i = size; i < n; i++)
 		if (((const char *)theirs)[i])
-			return pd_fail(e, PD_ERR_VERSION,
-				       "a struct with members that this version of the library (%s) does not know", PD_VERSION);
+			return pd_fail(
+				e, PD_ERR_VERSION,
+				"a struct has members that this version of the library (%s) does not know; use a newer library",
+				PD_VERSION);
 	memcpy(ours, theirs, n < size ? n : size);
 	return PD_OK;
 }
@@ -100,7 +102,8 @@ int pd_api_check_result(const void *theirs, pagededup_error *error)
 	size_t n = sizeof n;
 	if (theirs)
 		memcpy(&n, theirs, sizeof n);
-	return n < sizeof n ? pd_api_fail(error, PD_ERR_USAGE, "a struct whose member 'size' is not set") : PD_OK;
+	return n < sizeof n ? pd_api_fail(error, PD_ERR_USAGE, "the member 'size' of a struct is not set; set it to sizeof")
+			    : PD_OK;
 }
 
 struct api_call {

@@ -71,7 +71,7 @@ static int fill_store(void *handle, void *ctx, struct pd_err *e)
 	const struct opening *o = ctx;
 	s->store.lock = -1;
 	if (o->mode != PAGEDEDUP_STORE_READ && o->mode != PAGEDEDUP_STORE_WRITE)
-		return pd_fail(e, PD_ERR_USAGE, "a store is opened for reading (0) or writing (1), not %d", o->mode);
+		return pd_fail(e, PD_ERR_USAGE, "the mode of a store is 0 (read) or 1 (write), not %d", o->mode);
 	s->process = getpid();
 	s->writes = o->mode == PAGEDEDUP_STORE_WRITE;
 	return pd_store_open(&s->store, o->path, s->writes ? PD_STORE_WRITE : PD_STORE_READ, e);
@@ -173,7 +173,7 @@ static void release_asking(void *ctx)
 static int check_process(const struct pagededup_store *s, struct pd_err *e)
 {
 	return s->process == getpid() ? PD_OK
-				      : pd_fail(e, PD_ERR_USAGE, "the store was opened before fork(): open it in this process");
+				      : pd_fail(e, PD_ERR_USAGE, "the store was opened before fork(); open it in this process");
 }
 
 static int ask(void *ctx, struct pd_err *e)
@@ -186,7 +186,7 @@ static int ask(void *ctx, struct pd_err *e)
 	if (check_process(a->s, e))
 		return e->status;
 	if (a->keep && !a->s->writes)
-		return pd_fail(e, PD_ERR_USAGE, "the store was opened for reading: open it with PAGEDEDUP_STORE_WRITE");
+		return pd_fail(e, PD_ERR_USAGE, "the store was opened for reading; open it with PAGEDEDUP_STORE_WRITE");
 	a->ask = (struct pd_store_ask){ .s = s,
 					.paths = &path,
 					.n_paths = 1,

@@ -46,7 +46,7 @@ static const struct pd_opt cluster_opts[] = {
 
 static int bad_value(const struct pd_opt *o, struct pd_span value, struct pd_err *e)
 {
-	return pd_fail(e, PD_ERR_USAGE, "%s: '%.*s' is no value of it", o->name, (int)value.n, value.p);
+	return pd_fail(e, PD_ERR_USAGE, "%s: invalid value '%.*s'", o->name, (int)value.n, value.p);
 }
 
 /* Values that are text are stored in `texts`. */
@@ -285,7 +285,7 @@ static int hand_over(struct pair_taking *p)
 	int stopped = pd_outside(call_function, p);
 	pd_api_lend(p->table, false);
 	if (stopped)
-		return pd_fail(&p->err, PD_ERR_STOPPED, "stopped, as the caller asked");
+		return pd_fail(&p->err, PD_ERR_STOPPED, "stopped at the caller's request");
 	return pd_api_call(p->table->handle.owner, NULL, clear_after, p, NULL);
 }
 

@@ -131,8 +131,8 @@ void pagededup_worker_free(pagededup_worker *w)
 int pd_api_check_input(const pagededup_input *in, struct pd_err *e)
 {
 	if (!in->body && in->bytes)
-		return pd_fail(e, PD_ERR_USAGE, "a page of %zu bytes whose body is NULL", in->bytes);
-	return in->bytes > PTRDIFF_MAX ? pd_fail(e, PD_ERR_USAGE, "a page of %zu bytes: more than memory can hold", in->bytes)
+		return pd_fail(e, PD_ERR_USAGE, "the body of a page of %zu bytes is NULL", in->bytes);
+	return in->bytes > PTRDIFF_MAX ? pd_fail(e, PD_ERR_USAGE, "a page has %zu bytes, more than memory can hold", in->bytes)
 				       : PD_OK;
 }
 
@@ -228,7 +228,7 @@ static int sign(void *ctx, struct pd_err *e)
 	if (pd_api_sign(w, record)) {
 		if (s->out)
 			pd_api_give(s->out, &none, sizeof none);
-		return pd_fail(e, PAGEDEDUP_NO_PAGE, "no page: %s", w->skipped);
+		return pd_fail(e, PAGEDEDUP_NO_PAGE, "not a page: %s", w->skipped);
 	}
 	if (s->out)
 		give_page(w, s->out);
@@ -396,15 +396,15 @@ static int fill_reader(void *handle, void *ctx, struct pd_err *e)
 		return status;
 	r->handle.model = a->model;
 	if (!r->o.n_paths || !r->o.paths)
-		return pd_fail(e, PD_ERR_USAGE, "nothing to read: give a path");
+		return pd_fail(e, PD_ERR_USAGE, "nothing to read; give a path");
 	if (r->o.n_paths > INT_MAX)
-		return pd_fail(e, PD_ERR_USAGE, "%zu paths: more than can be read", r->o.n_paths);
+		return pd_fail(e, PD_ERR_USAGE, "%zu paths are more than can be read", r->o.n_paths);
 	r->paths = pd_alloc(r->o.n_paths * sizeof *r->paths);
 	for (size_t i = 0; i < r->o.n_paths; i++) {
 		if (!r->o.paths[i])
 			return pd_fail(e, PD_ERR_USAGE, "path %zu of %zu is NULL", i + 1, r->o.n_paths);
 		if (!strcmp(r->o.paths[i], "-"))
-			return pd_fail(e, PD_ERR_USAGE, "a library does not read standard input: name a file");
+			return pd_fail(e, PD_ERR_USAGE, "the library does not read standard input; name a file");
 		r->paths[i] = pd_strdup(r->o.paths[i]);
 	}
 	return pd_reader_open(&r->reader,
@@ -504,8 +504,9 @@ static int describe_site(void *ctx, struct pd_err *e)
 	struct pagededup_worker *w = ctx;
 	pd_buf_clear(&w->row);
 	w->has_page = false;
-	return pd_pipeline_site(&w->pipeline, &w->row) ? PD_OK
-						       : pd_fail(e, PAGEDEDUP_NO_PAGE, "a page without a host teaches nothing");
+	return pd_pipeline_site(&w->pipeline, &w->row)
+		       ? PD_OK
+		       : pd_fail(e, PAGEDEDUP_NO_PAGE, "the page has no URL, so it belongs to no site; give its URL");
 }
 
 struct api_learn {
@@ -519,7 +520,7 @@ struct api_learn {
 static int learn(void *ctx, struct pd_err *e)
 {
 	struct api_learn *a = ctx;
-	return a->l->ended ? pd_fail(e, PD_ERR_USAGE, "it has decided already")
+	return a->l->ended ? pd_fail(e, PD_ERR_USAGE, "the learner has written its table already; make a new learner")
 			   : pd_site_learner_add(a->l->learner, pd_buf_span(a->page), e);
 }
 
@@ -549,7 +550,7 @@ static int write_learned(void *ctx, struct pd_err *e)
 {
 	struct api_learn *a = ctx;
 	if (a->l->ended)
-		return pd_fail(e, PD_ERR_USAGE, "it has decided already");
+		return pd_fail(e, PD_ERR_USAGE, "the learner has written its table already; make a new learner");
 	a->l->ended = true;
 	pd_undo_begin(&a->undo, abandon, a);
 	int status = pd_outfile_open(&a->out, a->path, e);

@@ -212,8 +212,8 @@ struct filler {
 static int check_model(const struct pagededup_table *t, const struct pagededup_model *m, struct pd_err *e)
 {
 	if (!t->handle.model)
-		return pd_fail(e, PD_ERR_USAGE, "this table takes no pages: it was not made with pagededup_table_new");
-	return m && m != t->handle.model ? pd_fail(e, PD_ERR_PARAMS, "the table is of another model") : PD_OK;
+		return pd_fail(e, PD_ERR_USAGE, "pages cannot be added to this table; use one from pagededup_table_new");
+	return m && m != t->handle.model ? pd_fail(e, PD_ERR_PARAMS, "the table belongs to another model") : PD_OK;
 }
 
 static int describe(void *ctx, struct pd_err *e)
@@ -256,7 +256,8 @@ static int next_input(void *shared, void *worker)
 	pagededup_input input;
 	int status = pd_api_take(&input, sizeof input, (const char *)f->inputs + f->n * f->inputs->size, f->err);
 	if (!status && input.size != f->inputs->size)
-		status = pd_fail(f->err, PD_ERR_USAGE, "input %llu has another size than the first", (unsigned long long)f->n);
+		status = pd_fail(f->err, PD_ERR_USAGE, "the size of input %llu differs from that of the first input",
+				 (unsigned long long)f->n);
 	if (!status)
 		status = pd_api_check_input(&input, f->err);
 	if (status)
@@ -292,7 +293,7 @@ static int take_input(void *shared, const struct pd_buf *parts)
 {
 	struct api_filling *f = shared;
 	int status = take_parts(f->t, pd_buf_span(parts));
-	return status ? pd_fail(f->err, status, "a row that cannot be read") : PD_OK;
+	return status ? pd_fail(f->err, status, "a row cannot be read") : PD_OK;
 }
 
 /* The reader has its own owner. */
@@ -460,14 +461,14 @@ static int check_text(const pagededup_column *c, uint64_t rows, struct pd_err *e
 	if (!rows)
 		return PD_OK;
 	if (!c->offsets)
-		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: it has no offsets", c->name);
+		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is incomplete: it has no offsets", c->name);
 	if (c->offsets[0] < 0)
 		return pd_fail(e, PD_ERR_FORMAT, "column '%s': its offsets begin below 0", c->name);
 	for (uint64_t i = 0; i < rows; i++)
 		if (c->offsets[i] > c->offsets[i + 1])
 			return pd_fail(e, PD_ERR_FORMAT, "column '%s': its offsets do not ascend", c->name);
 	if (c->offsets[rows] > c->offsets[0] && !c->data)
-		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: it has no data", c->name);
+		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is incomplete: it has no data", c->name);
 	return c->data_bytes && (uint64_t)c->offsets[rows] > c->data_bytes
 		       ? pd_fail(e, PD_ERR_FORMAT, "column '%s': its offsets end after its %llu bytes of data", c->name,
 				 (unsigned long long)c->data_bytes)
@@ -478,13 +479,13 @@ static int check_values(const pagededup_column *c, uint64_t rows, struct pd_err 
 {
 	uint64_t width = c->type == PAGEDEDUP_BYTES ? (uint64_t)c->width : 8;
 	if (c->type == PAGEDEDUP_BYTES && (c->width < 1 || c->width > 64))
-		return pd_fail(e, PD_ERR_FORMAT, "column '%s': values of %d bytes", c->name, c->width);
+		return pd_fail(e, PD_ERR_FORMAT, "column '%s': %d is not a valid number of bytes for a value", c->name, c->width);
 	if (c->type != PAGEDEDUP_UINT64 && c->type != PAGEDEDUP_FLOAT64 && c->type != PAGEDEDUP_BYTES)
 		return pd_fail(e, PD_ERR_FORMAT, "column '%s': %d is not a type", c->name, c->type);
 	if (rows && !c->data)
-		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: it has no data", c->name);
+		return pd_fail(e, PD_ERR_FORMAT, "column '%s' is incomplete: it has no data", c->name);
 	return c->data_bytes && c->data_bytes / width < rows
-		       ? pd_fail(e, PD_ERR_FORMAT, "column '%s' is not whole: %llu bytes of data for %llu rows", c->name,
+		       ? pd_fail(e, PD_ERR_FORMAT, "column '%s' is incomplete: %llu bytes of data for %llu rows", c->name,
 				 (unsigned long long)c->data_bytes, (unsigned long long)rows)
 		       : PD_OK;
 }
@@ -549,14 +550,14 @@ static int import_column(struct pagededup_table *t, const struct importing *in, 
 	int status = from ? pd_api_check_column(from, in->rows, e) : PD_OK;
 	bool either = from && !strcmp(name, "fingerprint") && from->type == PAGEDEDUP_UINT64;
 	if (!status && from && from->type != type && !either)
-		status = pd_fail(e, PD_ERR_FORMAT, "column '%s' is of another type than %s", name,
+		status = pd_fail(e, PD_ERR_FORMAT, "column '%s' has another type than %s", name,
 				 type == PAGEDEDUP_TEXT	     ? "text"
 				 : type == PAGEDEDUP_FLOAT64 ? "64-bit floating point"
 				 : type == PAGEDEDUP_BYTES   ? "bytes of one width"
 							     : "unsigned 64-bit");
 	if (!status && from && from->type == PAGEDEDUP_BYTES && from->width != 8 && from->width != 16 && from->width != 32 &&
 	    from->width != 64)
-		status = pd_fail(e, PD_ERR_FORMAT, "column '%s': values of %d bytes", name, from->width);
+		status = pd_fail(e, PD_ERR_FORMAT, "column '%s': %d is not a valid number of bytes for a value", name, from->width);
 	if (status)
 		return status;
 	struct pd_column *to = pd_api_column_add(t, name, from ? from->type : type, from ? from->width : width, print, true);
@@ -588,7 +589,7 @@ static int fill_import(void *handle, void *ctx, struct pd_err *e)
 	if (!import_named(in, "fingerprint"))
 		return pd_fail(e, PD_ERR_FORMAT, "pages need a column 'fingerprint'");
 	if (in->header && *in->header && strncmp(in->header, "# pagededup fp ", 15))
-		return pd_fail(e, PD_ERR_FORMAT, "this is no header of pages");
+		return pd_fail(e, PD_ERR_FORMAT, "this is not a header of rows of pages");
 	pd_buf_add_z(&t->header, in->header ? in->header : "");
 	for (int i = 0; !status && i < PD_FP_COLUMNS; i++) {
 		struct pd_column_kind kind = pd_column_kind(pd_fp_columns[i]);
@@ -680,7 +681,7 @@ static int print_all(void *ctx, struct pd_err *e)
 	for (size_t i = 0; i < t->n_columns; i++)
 		any |= t->v[i].in_rows;
 	if (!any)
-		return pd_fail(e, PD_ERR_USAGE, "pairs are rows of a table of pages, which has their text");
+		return pd_fail(e, PD_ERR_USAGE, "pairs need a table of pages that has the text of its rows");
 	pd_buf_clear(&t->text);
 	for (uint64_t row = 0; row < t->rows; row++)
 		print_row(t, row, &t->text);

@@ -97,7 +97,7 @@ static int check_inputs(struct pd_apply *a, struct pd_err *e)
 		if (f->error && (f->typed || !pd_errno_stays(f->error)))
 			status = pd_fail_errno(e, "%s: cannot open", f->label);
 		else if (!f->error && (!f->path || !f->regular))
-			status = pd_fail(e, PD_ERR_USAGE, "%s: --rewrite-revisits reads its inputs twice: give files, not pipes",
+			status = pd_fail(e, PD_ERR_USAGE, "%s: --rewrite-revisits reads its inputs twice; give files, not pipes",
 					 f->label);
 		else if (!f->error)
 			status = pd_apply_kept_read(a->kept, f->path, a->verdict_names[i], e);
@@ -308,7 +308,7 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 		if (there < 0)
 			return there;
 		if (there && S_ISREG(st.st_mode))
-			return pd_fail(e, PD_ERR_USAGE, "%s exists already, and --restore overwrites nothing: name another output",
+			return pd_fail(e, PD_ERR_USAGE, "%s exists, and --restore does not overwrite files; name another output",
 				       done->output);
 	}
 

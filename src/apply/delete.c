@@ -39,16 +39,16 @@ static const char *const reasons[] = {
 	[UNKNOWN] = "the rows do not have it",
 	[TWO_DIGESTS] = "the rows have two digests for it",
 	[CHANGED] = "it has changed since its rows were made",
-	[LONGER] = "it is longer than what was compared",
+	[LONGER] = "it is longer than the part that was compared",
 	[DAMAGED] = "it has bytes after the page that were not compared",
 	[REPLACED] = "it was replaced during this run",
 	[NOT_DELETED] = "it cannot be deleted",
-	[NOT_PUT_BACK] = "it was replaced during this run, and what it was is beside it, with .pagededup in the name",
+	[NOT_PUT_BACK] = "it was replaced during this run; the old file is in the same folder, with .pagededup in its name",
 	[KEPT_UNKNOWN] = "the verdicts do not name the page kept in its place",
 	/* After the id of the page kept. */
 	[KEPT_SAME] = "is the same file under another name",
-	[KEPT_GOES] = "goes too",
-	[KEPT_MISSING] = "is not there",
+	[KEPT_GOES] = "is removed, too",
+	[KEPT_MISSING] = "does not exist",
 	[KEPT_NOT_IN_ROWS] = "is not in the rows",
 	[KEPT_TWO_DIGESTS] = "has two digests in the rows",
 	[KEPT_CHANGED] = "has changed since its rows were made",
@@ -133,7 +133,7 @@ static int read_digests(struct pd_apply_deleter *r, struct pd_err *e)
 	while ((status = pd_table_next(&in, e)) > 0)
 		note_digest(r, in.fields);
 	if (!status && in.cut)
-		status = pd_fail(e, PD_ERR_INPUT, "%s: %s; nothing is deleted", r->rows, PD_CUT_TABLE);
+		status = pd_fail(e, PD_ERR_INPUT, "%s: %s; no file is deleted", r->rows, PD_CUT_TABLE);
 	pd_table_release(&in);
 	return status;
 }

@@ -138,14 +138,14 @@ static int check_outside(const char *output, const struct pd_reader_options *in,
 			char *inner = real_prefix(output), *outer = inner ? realpath(folder, NULL) : NULL;
 			size_t n = outer ? strlen(outer) : 0;
 			inside = outer ? strncmp(inner, outer, n) == 0 && (!inner[n] || inner[n] == '/' || n == 1)
-				       : pd_fail_errno(e, "cannot tell whether %s is in %s", output, folder);
+				       : pd_fail_errno(e, "cannot find out whether %s is in %s", output, folder);
 			free(inner);
 			free(outer);
 		}
 		if (inside < 0)
 			return inside;
 		if (inside)
-			return pd_fail(e, PD_ERR_USAGE, "%s is in the input folder %s: name another output", output, folder);
+			return pd_fail(e, PD_ERR_USAGE, "%s is in the input folder %s; name another output", output, folder);
 	}
 	return PD_OK;
 }
@@ -168,7 +168,7 @@ static int check_one_output(const struct pd_apply_options *o, size_t n, struct p
 	if (folder < 0)
 		return folder;
 	if (n > 1 || o->in.files_from || folder)
-		return pd_fail(e, PD_ERR_USAGE, "-o must name a directory for %s: add a slash, as in -o %s/",
+		return pd_fail(e, PD_ERR_USAGE, "-o must name a folder for %s; add a slash, as in -o %s/",
 			       folder ? "what is in one" : "several inputs",
 			       o->output && strcmp(o->output, "-") ? o->output : "clean");
 	int status = pd_outfile_check(o->output, inputs, o->in.n_inputs, e);
@@ -216,13 +216,13 @@ static int check_name(const struct pd_apply_options *o, const char *name, const 
 	bool to_folder = output && o->to_folder;
 	for (const char *const *r = o->reserved; to_folder && r && *r; r++)
 		if (strncmp(name, *r, strlen(*r)) == 0 && (!name[strlen(*r)] || name[strlen(*r)] == '/'))
-			return pd_fail(e, PD_ERR_USAGE, "%s: an output of this run has that name: rename the input", output);
+			return pd_fail(e, PD_ERR_USAGE, "%s: an output of this run has this name; rename the input", output);
 	for (const char *const *path = o->also_written; to_folder && path && *path; path++)
 		if (!strcmp(*path, output))
-			return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s: name another file for one of them",
+			return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s; name another file for one of them",
 				       output);
 	if ((to_folder || o->distinct) && !pd_map_add(&s->outputs, pd_map_key(pd_span_z(name))))
-		return pd_fail(e, PD_ERR_USAGE, "two inputs would both become %s: give them in two runs",
+		return pd_fail(e, PD_ERR_USAGE, "two inputs would be written to %s; give them in two runs",
 			       to_folder ? output : name);
 	return PD_OK;
 }
@@ -233,8 +233,9 @@ static int check_unread(const char *path, const struct file_sets *s, struct pd_e
 	int there = pd_stat_path(path, &st, e);
 	if (there <= 0)
 		return there;
-	return pd_map_has(&s->read, hash_file(&st)) ? pd_fail(e, PD_ERR_USAGE, "%s is read in this run: name another output", path)
-						    : PD_OK;
+	return pd_map_has(&s->read, hash_file(&st))
+		       ? pd_fail(e, PD_ERR_USAGE, "%s is an input of this run; name another output", path)
+		       : PD_OK;
 }
 
 int pd_apply_check_outputs(const struct pd_apply_options *o, struct pd_apply_names *p, const struct pd_read_file *inputs, size_t n,

@@ -175,7 +175,7 @@ static void add_whole(struct pd_apply_removals *d, const struct pd_apply_verdict
 int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_verdict *v, struct pd_err *e)
 {
 	if (pd_tsv_value(v->id, &d->id) < 0 || !d->id.n || pd_tsv_value(v->url, &d->url) < 0)
-		return pd_fail(e, PD_ERR_FORMAT, "a row without an id that can be read");
+		return pd_fail(e, PD_ERR_FORMAT, "a row without a readable id");
 	struct pd_page_id address = pd_page_id_parse(pd_buf_span(&d->id));
 	bool removed = v->duplicate || (v->suspect && d->remove_suspects), demoted = removed && v->demoted;
 	d->counts.suspects += v->suspect;
@@ -215,11 +215,11 @@ static int read_verdict(struct pd_apply_removals *d, const struct pd_table_reade
 				      .duplicate = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1"),
 				      .demoted = demote };
 	if (!v.duplicate && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0") && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "-"))
-		return pd_table_fail(in, e, "is_duplicate is neither 0 nor 1");
+		return pd_table_fail(in, e, "is_duplicate is not 0 or 1");
 	v.suspect = !v.duplicate && is_set(f[PD_VERDICTS_SUSPECT]) && is_set(f[PD_VERDICTS_DUP_OF]);
 	for (size_t i = 0; v.duplicate && i < f[PD_VERDICTS_WEIGHT].n; i++)
 		v.demoted |= f[PD_VERDICTS_WEIGHT].p[i] >= '1' && f[PD_VERDICTS_WEIGHT].p[i] <= '9';
-	return pd_apply_removals_add(d, &v, e) ? pd_table_fail(in, e, "a row without an id that can be read") : PD_OK;
+	return pd_apply_removals_add(d, &v, e) ? pd_table_fail(in, e, "a row without a readable id") : PD_OK;
 }
 
 static int page_order(const void *x, const void *y)
@@ -380,10 +380,10 @@ int pd_apply_removals_check_inputs(struct pd_apply_removals *d, struct pd_err *e
 {
 	if (!d->ambiguous)
 		return PD_OK;
-	return pd_fail(e, PD_ERR_USAGE,
-		       "%s: the base name does not tell which file of the verdicts this is, beside %s: give inputs "
-		       "the paths that they had for 'fp'",
-		       d->ambiguous, d->other_name);
+	return pd_fail(
+		e, PD_ERR_USAGE,
+		"%s: several files in the verdicts have this base name, such as %s; give inputs the paths that they had for 'fp'",
+		d->ambiguous, d->other_name);
 }
 
 const char *pd_apply_removals_name(struct pd_apply_removals *d, const char *label)
@@ -562,7 +562,8 @@ const char *pd_apply_check_page(struct pd_apply_check *c, const struct pd_record
 	if (!digest)
 		return "the verdict has no content_digest to compare it with";
 	if (!pd_page_record_digest(c->opener, r, &c->digest))
-		return "it has no content that the verdict could be about";
-	return pd_apply_removals_digest(pd_buf_span(&c->digest)) == digest ? NULL
-									   : "its content is not that of the page of the verdict";
+		return "it has no content to compare with the verdict";
+	return pd_apply_removals_digest(pd_buf_span(&c->digest)) == digest
+		       ? NULL
+		       : "its content differs from that of the page in the verdict";
 }

@@ -86,8 +86,8 @@ static int check_original(struct pd_apply_restore *r, const char **why, struct p
 	if (same < 0)
 		return same;
 	if (!same) {
-		*why = there ? "the input that it names is compressed otherwise than this dump"
-			     : "the input that it names is not there";
+		*why = there ? "the input that it names has another compression than this dump"
+			     : "the input that it names does not exist";
 		return PD_OK;
 	}
 	pd_buf_clear(&r->digest);
@@ -138,7 +138,7 @@ static int restore_revisit(struct pd_apply_restore *r, const char *path, const c
 	if (last && x.begin < last->x.end) {
 		bool same =
 			last->x.begin == x.begin && last->x.end == x.end && last->from_begin == o->offset && last->from_end == end;
-		*why = same ? NULL : "it shares a compressed member with a record that stands for other bytes";
+		*why = same ? NULL : "it shares a compressed member with a record for other bytes";
 		return PD_OK;
 	}
 	r->cuts = pd_grow(r->cuts, r->n_cuts, &r->cap_cuts, sizeof *r->cuts);
@@ -160,7 +160,7 @@ int pd_apply_restore_scan(struct pd_apply_restore *r, const char *path, const ch
 		return pd_fail_errno(e, "%s: cannot open", name);
 	bool dump = r->source.kind == PD_SOURCE_DUMP || r->source.in.error;
 	while (dump && !status && (more = pd_read_source_next(&r->source, &r->record)) == 1) {
-		const char *why = "it does not say which bytes of which file it stands for";
+		const char *why = "it does not name the file and the bytes that it replaces";
 		if (r->record.kind != PD_RECORD_OTHER ||
 		    !pd_apply_original_parse(pd_buf_span(&r->record.header), &r->original, &known))
 			continue;

@@ -221,8 +221,8 @@ static int write_without_rows(struct pd_apply_rewriter *c, const struct pd_apply
 	free(rows);
 	errno = why.number;
 	return !r	    ? PD_OK
-	       : why.number ? pd_fail_errno(e, "%s: cannot write what is left of it", c->name)
-			    : pd_fail(e, PD_ERR_INPUT, "%s: cannot be written again: %s", c->name, why.text);
+	       : why.number ? pd_fail_errno(e, "%s: cannot write its remaining pages", c->name)
+			    : pd_fail(e, PD_ERR_INPUT, "%s: cannot be rewritten: %s", c->name, why.text);
 }
 
 int pd_apply_rewrite(struct pd_apply_rewriter *c, const char *path, const char *name, const struct pd_apply_cut *cuts,

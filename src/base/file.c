@@ -284,7 +284,7 @@ int pd_output_passed_by(const struct stat *st, const char *path, struct pd_err *
 	bool found = is_written(regular_file(st)), replaced = is_replaced(regular_file(st));
 	unlock();
 	if (replaced && !is_own(path))
-		return pd_fail(e, PD_ERR_USAGE, "%s is both an input and an output: name another output", path);
+		return pd_fail(e, PD_ERR_USAGE, "%s is both an input and an output; name another output", path);
 	return found;
 }
 
@@ -298,7 +298,7 @@ int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
 	if (!written && inputs.n < INPUTS_KNOWN)
 		pd_map_add(&inputs, key_of_file(f));
 	unlock();
-	return written ? pd_fail(e, PD_ERR_USAGE, "%s is both an input and an output: name another output", path) : PD_OK;
+	return written ? pd_fail(e, PD_ERR_USAGE, "%s is both an input and an output; name another output", path) : PD_OK;
 }
 
 void pd_inputs_forget(void)
@@ -367,9 +367,9 @@ static int take_slot(const char *path, const struct stat *there, struct pd_err *
 	if (!takes)
 		free(o.name);
 	if (read)
-		return pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
+		return pd_fail(e, PD_ERR_USAGE, "%s is also an input; name another output", path);
 	if (written)
-		return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s: name another file for one of them", path);
+		return pd_fail(e, PD_ERR_USAGE, "two outputs would be written to %s; name another file for one of them", path);
 	return slot < SLOTS ? slot + 1 : pd_fail(e, PD_ERR_LIMIT, "cannot write %s: over %d outputs at a time", path, SLOTS);
 }
 
@@ -417,7 +417,7 @@ int pd_stat_path(const char *path, struct stat *st, struct pd_err *e)
 		return 1;
 	if (errno == ENOENT || errno == ENOTDIR)
 		return 0;
-	return pd_fail_errno(e, "cannot tell what %s is", path);
+	return pd_fail_errno(e, "cannot examine %s", path);
 }
 
 static bool is_standard(const char *path)
@@ -430,7 +430,7 @@ static int stat_standard(int fd, struct stat *st, struct pd_err *e)
 {
 	if (fstat(fd, st) == 0)
 		return 1;
-	return errno == EBADF ? 0 : pd_fail_errno(e, "cannot tell what standard %s is", fd == STDIN_FILENO ? "input" : "output");
+	return errno == EBADF ? 0 : pd_fail_errno(e, "cannot examine standard %s", fd == STDIN_FILENO ? "input" : "output");
 }
 
 /* A file that does not exist or may not be read is reported by the code that opens it. */
@@ -455,9 +455,9 @@ int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, 
 		if (r && same(input, regular_file(&st))) {
 			path = path ? path : "standard output";
 			return strcmp(path, inputs_given[i])
-				       ? pd_fail(e, PD_ERR_USAGE, "%s is also the input %s: name another output", path,
+				       ? pd_fail(e, PD_ERR_USAGE, "%s is also the input %s; name another output", path,
 						 inputs_given[i])
-				       : pd_fail(e, PD_ERR_USAGE, "%s is also an input: name another output", path);
+				       : pd_fail(e, PD_ERR_USAGE, "%s is also an input; name another output", path);
 		}
 	}
 	return there < 0 ? there : PD_OK;
@@ -468,7 +468,7 @@ int pd_outfile_check_own(const char *path, struct pd_err *e)
 	struct stat st;
 	int there = pd_stat_path(path, &st, e);
 	if (there > 0 && S_ISREG(st.st_mode) && !is_own(path))
-		return pd_fail(e, PD_ERR_USAGE, "%s was not written by this program: name another file, or remove it first", path);
+		return pd_fail(e, PD_ERR_USAGE, "%s was not written by this program; name another file, or remove it first", path);
 	return there < 0 ? there : PD_OK;
 }
 
@@ -576,7 +576,7 @@ static int open_as(struct pd_outfile *o, const char *path, bool dump, struct pd_
 	int status = PD_OK;
 	if (!standard && there && S_ISREG(st.st_mode) && !dump && is_dump(path))
 		status = pd_fail(e, PD_ERR_USAGE,
-				 "%s looks like a dump, which would be lost: name another file, or remove it first", path);
+				 "%s looks like a dump, and would be overwritten; name another file, or remove it first", path);
 	else if (!standard)
 		status = open_output(o, path, there ? &st : NULL, e);
 	if (status)
@@ -864,7 +864,7 @@ static int read_all(FILE *f, const char *path, struct pd_buf *out, struct pd_err
 /* Rows are read by base/tsv.h; text files that are read here never have columns. */
 static int fail_columns(const char *path, struct pd_err *e)
 {
-	return pd_fail(e, PD_ERR_USAGE, "%s holds columns, as Parquet or Arrow has them, and text is needed", path);
+	return pd_fail(e, PD_ERR_USAGE, "%s is a file of Parquet or Arrow; give a text file", path);
 }
 
 int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e)
@@ -887,8 +887,7 @@ int pd_read_secret(const char *path, struct pd_secret *out, struct pd_err *e)
 	struct pd_buf text = { 0 };
 	int status = pd_read_file(path, &text, e);
 	if (!status && !pd_secret_parse(pd_buf_span(&text), out))
-		status = pd_fail(e, PD_ERR_FORMAT,
-				 "%s: not a key: it must hold 32 hex digits, such as 'openssl rand -hex 16' prints", path);
+		status = pd_fail(e, PD_ERR_FORMAT, "%s: not a key; make one with 'openssl rand -hex 16', 32 hex digits", path);
 	if (text.n)
 		explicit_bzero(text.p, text.n);
 	pd_buf_release(&text);
@@ -1118,7 +1117,7 @@ FILE *pd_tempfile_of(pd_take_bytes *take, void *ctx, const char *name, const cha
 	if (n < 0)
 		pd_fail_errno(e, "%s: cannot read", name);
 	else if (n > 0 || fflush(f))
-		pd_fail_errno(e, "%s: cannot be put into a temporary file in %s", name, temporary_folder(dir));
+		pd_fail_errno(e, "%s: cannot copy it into a temporary file in %s", name, temporary_folder(dir));
 	else
 		return f;
 	int why = errno;

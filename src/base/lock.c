@@ -90,7 +90,7 @@ static int take(struct pd_file_lock *l, const char *path, struct pd_log *log, st
 		return PD_OK;
 	if (!pd_file_lock_is_unsupported(errno))
 		return pd_fail_errno(e, "cannot lock %s with the file %s", path, l->path);
-	pd_log_note(log, "%s: this file system has no locks; two runs at a time would lose what one of them adds", path);
+	pd_log_note(log, "%s: this file system has no locks; run one writer at a time, or additions are lost", path);
 	unlink(l->path);
 	free(l->path);
 	l->path = NULL;

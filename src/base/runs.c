@@ -123,7 +123,7 @@ static int refill(const struct pd_runs *r, struct sorted_run *run, struct pd_err
 	if (got < 0)
 		return pd_fail_errno(e, "cannot read a temporary file");
 	if (got == 0)
-		return pd_fail(e, PD_ERR_FORMAT, "a temporary file is shorter than what was written to it");
+		return pd_fail(e, PD_ERR_FORMAT, "a temporary file became shorter after it was written");
 	w->n += (size_t)got;
 	run->at += (uint64_t)got;
 	return PD_OK;

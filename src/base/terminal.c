@@ -99,7 +99,7 @@ int pd_refuse_terminal(FILE *to, const char *what, struct pd_err *e)
 {
 	if (!isatty(fileno(to)))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_USAGE, "%s is binary and would garble the terminal: write it to a file or a pipe", what);
+	return pd_fail(e, PD_ERR_USAGE, "%s is binary data; write it to a file or a pipe, not to the terminal", what);
 }
 
 /* --- messages --- */
@@ -167,7 +167,7 @@ void pd_log_many_end(struct pd_log *l)
 	uint64_t more = l->n_about > MANY ? l->n_about - MANY : 0;
 	l->n_about = 0;
 	if (more)
-		pd_log_error(l, "%s: %llu more of these are not listed", l->about, (unsigned long long)more);
+		pd_log_error(l, "%s: %llu more are not listed", l->about, (unsigned long long)more);
 }
 
 bool pd_log_many(struct pd_log *l, const char *about)

@@ -39,7 +39,7 @@ int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *
 		if (by < 0)
 			return by;
 		if (out->n && (by == PD_KEEP_LEAST_LOSS || by == PD_KEEP_CLEAN))
-			return pd_fail(e, PD_ERR_USAGE, "--keep: '%s' decides in each cluster anew, so it must come first",
+			return pd_fail(e, PD_ERR_USAGE, "--keep: '%s' must come first, because it decides within each cluster",
 				       pd_keep_names[by]);
 		if (out->n && out->by[out->n - 1] == PD_KEEP_FIRST)
 			return pd_fail(e, PD_ERR_USAGE, "--keep: nothing can follow 'first', since no two pages have the same id");

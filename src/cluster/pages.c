@@ -336,7 +336,7 @@ static int add_new(struct pd_pages *p, const struct pages_batch *batch, const st
 {
 	uint64_t at = spool_end(&p->spool);
 	if (at >= OFFSET_MAX)
-		return pd_fail(e, PD_ERR_LIMIT, "over a terabyte of rows about pages");
+		return pd_fail(e, PD_ERR_LIMIT, "the rows of pages take over a terabyte");
 	p->at = pd_big_grow(p->at, p->n, &p->cap, OFFSET_BYTES);
 	offset_put(p->at, p->n++, at);
 	p->n_https += pd_pages_is_https(after_id(pd_span(batch->text.p + end->line, end->n)));
@@ -350,7 +350,7 @@ static int settle_end(struct pd_pages *p, const struct pages_batch *batch, struc
 	bool is_new;
 	end->page = add_id(&p->ids, end->id, &is_new);
 	if (end->page == PD_NO_NAME)
-		return pd_fail(e, PD_ERR_LIMIT, "pages of over a thousand million files");
+		return pd_fail(e, PD_ERR_LIMIT, "the pages come from over a thousand million files");
 	return is_new ? add_new(p, batch, end, e) : PD_OK;
 }
 
@@ -635,7 +635,9 @@ static int take_pairs_header(struct pd_pages *p, struct pd_table_reader *in, con
 	}
 	pd_params_differ(pd_buf_span(&p->must), must, &differ);
 	int status = !differ.n ? PD_OK
-			       : pd_fail(e, PD_ERR_PARAMS, "%s: pairs made with other parameters cannot be clustered together (%s)",
+			       : pd_fail(e, PD_ERR_PARAMS,
+					 "%s: its pairs were made with other parameters than the pairs before (%s); make all pairs "
+					 "with the same parameters",
 					 in->path, differ.p);
 	pd_buf_release(&differ);
 	return status;

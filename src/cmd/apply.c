@@ -80,7 +80,7 @@ static int check_apply(const struct pd_stage_apply *o, char **inputs, int n_inpu
 		return pd_fail(e, PD_ERR_USAGE,
 			       "--list and --delete write no dump, and cannot be combined with options that say how to write one");
 	if (o->rewrite_revisits && stdin_input)
-		return pd_fail(e, PD_ERR_USAGE, "--rewrite-revisits reads its inputs twice: give files, not standard input");
+		return pd_fail(e, PD_ERR_USAGE, "--rewrite-revisits reads its inputs twice; give files, not standard input");
 	if (o->remove && !o->rows)
 		return pd_fail(e, PD_ERR_USAGE, "--delete needs --rows=FP, the rows that the verdicts were made from");
 	const char *outputs[] = { o->cdxj, o->walk.stats }, *others[] = { o->verdicts, o->rows, o->walk.files_from };
@@ -94,7 +94,7 @@ static int check_apply(const struct pd_stage_apply *o, char **inputs, int n_inpu
 	if (o->walk.stats && pd_outfile_check_own(o->walk.stats, e) < 0)
 		return PD_ERR_USAGE;
 	if (o->cdxj && (!o->walk.output || strcmp(o->walk.output, "-") == 0))
-		return pd_fail(e, PD_ERR_USAGE, "--cdxj needs -o: an index tells where records lie in files");
+		return pd_fail(e, PD_ERR_USAGE, "--cdxj needs -o, because an index has positions of records in files");
 	return PD_OK;
 }
 

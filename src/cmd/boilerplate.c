@@ -122,7 +122,7 @@ static int check_boilerplate(const struct boilerplate_options *o, int n, struct 
 		return pd_fail(e, PD_ERR_USAGE,
 			       "--print writes text to standard output, and cannot be combined with --update or -o");
 	if (!o->print && (!o->walk.output || !strcmp(o->walk.output, "-")) && isatty(STDOUT_FILENO))
-		return pd_fail(e, PD_ERR_USAGE, "a table cannot go to a terminal: name a file with -o");
+		return pd_fail(e, PD_ERR_USAGE, "a table cannot be written to a terminal; name a file with -o");
 	return PD_OK;
 }
 
@@ -137,11 +137,11 @@ static int read_known(struct boilerplate_options *o, struct pd_err *e)
 	if (status)
 		return status;
 	if (pd_boilerplate_info(o->walk.known)->hidden_kept == o->walk.page.html.drop_hidden)
-		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with --hidden=%s: update it with the same", o->update,
+		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with --hidden=%s; give the same option", o->update,
 			       pd_hidden_names[pd_boilerplate_info(o->walk.known)->hidden_kept]);
 	if (o->walk.samples && !pd_boilerplate_info(o->walk.known)->has_samples)
 		return pd_fail(e, PD_ERR_USAGE,
-			       "%s holds no samples, because it was written with --no-samples: give --no-samples to update it",
+			       "%s has no samples, because it was written with --no-samples; give --no-samples to update it",
 			       o->update);
 	return PD_OK;
 }

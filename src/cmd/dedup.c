@@ -18,9 +18,12 @@
 static int add_against(void *options, const char *arg, struct pd_err *e)
 {
 	struct pd_dedup_options *o = options;
+	for (int i = 0; i < o->n_against; i++) /* with a preset, the same words are parsed twice */
+		if (o->against[i] == arg)
+			return PD_OK;
 	o->against = pd_realloc(o->against, (size_t)(o->n_against + 1) * sizeof *o->against);
 	o->against[o->n_against++] = (char *)arg;
-	return strcmp(arg, "-") ? PD_OK : pd_fail(e, PD_ERR_USAGE, "--against needs a file: dedup may read it twice");
+	return strcmp(arg, "-") ? PD_OK : pd_fail(e, PD_ERR_USAGE, "--against needs a file, because dedup may read it twice");
 }
 
 #define AT(member) .at = offsetof(struct pd_dedup_options, member)
@@ -81,9 +84,10 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 	for (int i = 0; i < n_inputs; i++)
 		from_stdin |= !strcmp(inputs[i], "-");
 	if (from_stdin)
-		return pd_fail(e, PD_ERR_USAGE, "dedup needs input files: it reads them twice and cannot read standard input");
+		return pd_fail(e, PD_ERR_USAGE,
+			       "dedup needs input files, because it reads them twice; it cannot read standard input");
 	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
-		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file: dedup reads the list twice");
+		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file, because dedup reads the list twice");
 	if (o->dry_run && (o->link || o->keep_others || o->rewrite_revisits || o->remove_suspects))
 		return pd_fail(e, PD_ERR_USAGE,
 			       "--dry-run writes no dumps, and cannot be combined with options that say how to write them");
@@ -98,10 +102,11 @@ static int check_require(const struct pd_require *r, const struct pd_methods *m,
 	int n = m->n ? m->n : 1;
 	for (int i = 0; i < r->n; i++)
 		if (m->n ? pd_methods_find(m, pd_span_z(r->names[i])) < 0 : strcmp(r->names[i], pd_simhash_method.name) != 0)
-			return pd_fail(e, PD_ERR_USAGE, "--require=%s: pages are not signed by it: name it with --method, too",
-				       r->names[i]);
+			return pd_fail(e, PD_ERR_USAGE, "--require=%s: pages have no signature of this method; add --method=%s",
+				       r->names[i], r->names[i]);
 	if (r->least > n)
-		return pd_fail(e, PD_ERR_USAGE, "--require=%d: pages are signed by %d method%s", r->least, n, n == 1 ? "" : "s");
+		return pd_fail(e, PD_ERR_USAGE, "--require=%d: pages are signed by %d method%s; require fewer", r->least, n,
+			       n == 1 ? "" : "s");
 	return PD_OK;
 }
 

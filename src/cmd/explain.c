@@ -177,7 +177,7 @@ static int explain_verdict(const struct explain_options *o, char **operands, int
 	else if (!why.verdicts)
 		status = pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE, or --run=DIR");
 	else if (!strcmp(why.verdicts, "-"))
-		status = pd_fail(e, PD_ERR_USAGE, "--verdicts needs a file: it is read twice");
+		status = pd_fail(e, PD_ERR_USAGE, "--verdicts needs a file, because it is read twice");
 	else
 		status = pd_why(&why, o->format, &out, e);
 	pd_print(stdout, pd_buf_span(&out), NULL, PD_COLOR_NEVER);

@@ -63,7 +63,7 @@ static int read_weights(const char *name, const char *text, double out[3], struc
 		char *stop;
 		out[i] = strtod(at, &stop);
 		if (stop == at || !(out[i] >= 0 && out[i] <= 1) || *stop != (i < 2 ? ',' : 0))
-			return pd_fail(e, PD_ERR_USAGE, "--%s takes three numbers from 0 to 1, with commas between, not '%s'", name,
+			return pd_fail(e, PD_ERR_USAGE, "--%s takes three numbers from 0 to 1, separated by commas, not '%s'", name,
 				       text);
 		at = stop + 1;
 	}

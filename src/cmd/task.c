@@ -94,9 +94,9 @@ static int map_fp(struct engine_options *o, int argc, char **argv)
 			    : walk.save_boilerplate ? "save-boilerplate"
 						    : formats[walk.format];
 	if (first < argc)
-		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': paths of dumps come on standard input, a line each", argv[first]);
+		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s'; give paths of dumps on standard input, one per line", argv[first]);
 	else if (alone)
-		pd_fail(&e, PD_ERR_USAGE, "--%s is of 'fp' alone, not of its tasks", alone);
+		pd_fail(&e, PD_ERR_USAGE, "--%s works only with 'fp', not in its tasks", alone);
 	int status = e.status ? e.status : pd_engine_map_fp(&o->task, &walk, &e);
 	return pd_command_exit(status, o->task.log, &e);
 }
@@ -143,7 +143,7 @@ static int parse_match(int argc, char **argv, struct pd_stage_match *o, struct p
 		return code;
 	int status = check_match(o, &e);
 	if (!status && first < argc)
-		status = pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': rows come on standard input", argv[first]);
+		status = pd_fail(&e, PD_ERR_USAGE, "extra operand '%s'; give rows on standard input", argv[first]);
 	if (!status)
 		status = pd_stage_match_check(o, &e);
 	free(o->against);
@@ -176,7 +176,7 @@ static const struct pd_engine_step *find_step(const struct pd_engine_step *steps
 	for (const struct pd_engine_step *s = steps; s->name; s++)
 		pd_buf_printf(&names, "%s%s", names.n ? ", " : "", s->name);
 	if (name)
-		pd_fail(e, PD_ERR_USAGE, "--step: '%s' is none of the job's steps: %s", name, names.p);
+		pd_fail(e, PD_ERR_USAGE, "--step: unknown step '%s'; the steps of the job are %s", name, names.p);
 	else
 		pd_fail(e, PD_ERR_USAGE, "missing required option --step=NAME, one of: %s", names.p);
 	pd_buf_release(&names);
@@ -191,11 +191,11 @@ static int take_params(const struct engine_options *o, const struct pd_engine_st
 	struct pd_err e;
 	int status = PD_OK;
 	if (step->params && !o->params)
-		status = pd_fail(&e, PD_ERR_USAGE, "missing required option --params=FILE: the step count makes it");
+		status = pd_fail(&e, PD_ERR_USAGE, "missing required option --params=FILE; the step count writes it");
 	else if (argc > 1 && (step->params || maps))
 		status = pd_fail(
 			&e, PD_ERR_USAGE,
-			"options after -- are taken by the reduce task of the step count, which writes them into the parameters");
+			"only the reduce task of the step count takes options after --, and writes them into the parameters");
 	else if (step->params)
 		status = pd_engine_params_read(p, o->params, &e);
 	if (status)
@@ -258,7 +258,7 @@ static int check_cluster(const struct pd_stage_cluster *o, struct pd_err *e)
 			: k->by[i] == PD_KEEP_LEAST_LOSS ? "keep=least-loss"
 			: k->by[i] == PD_KEEP_CLEAN	 ? "keep=clean"
 							 : NULL;
-	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s is of 'cluster' alone, not of its tasks", alone) : PD_OK;
+	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s works only with 'cluster', not in its tasks", alone) : PD_OK;
 }
 
 static int run_cluster_step(struct engine_options *o, bool maps, int argc, char **argv)
@@ -271,11 +271,11 @@ static int run_cluster_step(struct engine_options *o, bool maps, int argc, char 
 	for (; s->name && !(o->step && !strcmp(s->name, o->step)); s++)
 		pd_buf_printf(&names, "%s%s", names.n ? ", " : "", s->name);
 	if (!s->name && o->step)
-		pd_fail(&e, PD_ERR_USAGE, "--step: '%s' is none of the job's steps: %s", o->step, names.p);
+		pd_fail(&e, PD_ERR_USAGE, "--step: unknown step '%s'; the steps of the job are %s", o->step, names.p);
 	else if (!s->name)
 		pd_fail(&e, PD_ERR_USAGE, "missing required option --step=NAME, one of: %s", names.p);
 	else if (argc > 1 && (maps || !s->grouped))
-		pd_fail(&e, PD_ERR_USAGE, "options after -- are those of the reduce tasks of the steps group and number");
+		pd_fail(&e, PD_ERR_USAGE, "only the reduce tasks of the steps group and number take options after --");
 	pd_buf_release(&names);
 	if (!e.status) {
 		const struct pd_usage command = without_sandbox(pd_cmd_cluster.usage);
@@ -284,7 +284,7 @@ static int run_cluster_step(struct engine_options *o, bool maps, int argc, char 
 			return code - 1;
 	}
 	if (!e.status && first < argc)
-		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': lines come on standard input", argv[first]);
+		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s'; give lines on standard input", argv[first]);
 	int status = e.status ? e.status : pd_stage_cluster_settle(&cluster, &e);
 	if (!status)
 		status = check_cluster(&cluster, &e);
@@ -307,7 +307,7 @@ static int run_apply_step(struct engine_options *o, bool maps, int argc, char **
 	if (!s->name)
 		status = pd_fail(&e, PD_ERR_USAGE, "--step is one of: split, rewrite");
 	else if (argc > 1)
-		status = pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': lines come on standard input", argv[1]);
+		status = pd_fail(&e, PD_ERR_USAGE, "extra operand '%s'; give lines on standard input", argv[1]);
 	else if (!(maps ? s->map : s->reduce))
 		status = pd_fail(&e, PD_ERR_USAGE, "the step '%s' has no reduce task", s->name);
 	else

@@ -94,7 +94,7 @@ static int read_adverts(struct pd_adverts *a, const char *path, struct pd_err *e
 	pd_buf_release(&scratch);
 	pd_buf_release(&host);
 	if (!status && !a->hosts.n)
-		status = pd_fail(e, PD_ERR_FORMAT, "%s: no line names a host of advertisements", path);
+		status = pd_fail(e, PD_ERR_FORMAT, "%s: no line names a host of adverts", path);
 	return status;
 }
 

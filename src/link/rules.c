@@ -97,11 +97,14 @@ static bool needs_links(const struct pd_rules *r)
 static int check_files(const struct pd_rules *r, bool links, bool ranks, struct pd_err *e)
 {
 	if (r->requested[PD_RULE_SIGNATURE] != ranks)
-		return pd_fail(e, PD_ERR_USAGE, "--rule=signature and --ranks=FILE, rows of 'pagededup link --rank', go together");
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--rule=signature needs --ranks=FILE, and --ranks needs --rule=signature; 'pagededup link --rank' "
+			       "writes FILE");
 	if (links && !needs_links(r))
 		return pd_fail(e, PD_ERR_USAGE, "--links has no effect with --rule=signature alone");
 	if (!links && needs_links(r))
-		return pd_fail(e, PD_ERR_USAGE, "--rule and --links=FILE, rows of 'pagededup link', go together");
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--rule needs --links=FILE, and --links needs --rule; 'pagededup link' writes FILE");
 	return PD_OK;
 }
 

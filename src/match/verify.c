@@ -34,7 +34,7 @@ int pd_verify_settle(const struct pd_verify_request *r, bool off_by_default, str
 	*out = (struct pd_verify_options)PD_VERIFY_DEFAULTS;
 	out->off = r->verify < 0 ? off_by_default : !r->verify;
 	if (r->similar && (said || same_host_said))
-		return pd_fail(e, PD_ERR_USAGE, "--similar and --%s say the same thing: give one of them",
+		return pd_fail(e, PD_ERR_USAGE, "--similar and --%s set the same limit; give one of them",
 			       said ? "similarity" : "similarity-same-host");
 	if (r->similar) {
 		int status = read_percentage(r->similar, &out->least, e);

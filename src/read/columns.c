@@ -131,7 +131,7 @@ void pd_read_parquet_open(struct pd_read_source *s, enum pd_parquet_form form, u
 		s->parquet.spool = pd_tempfile_of(read_input, &s->in, s->label, NULL, &e);
 		if (!s->parquet.spool && !s->in.error) {
 			s->in.error = errno;
-			s->failed = "cannot be put into a temporary file";
+			s->failed = "cannot be copied into a temporary file";
 		}
 	}
 #endif

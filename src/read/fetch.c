@@ -78,7 +78,7 @@ static int not_found(const char *id, const struct address *a, const struct found
 {
 	if (t->any && a->has_offset && t->offset == a->offset && t->stream == a->stream)
 		return pd_fail(e, PD_ERR_INPUT, "%s: %s", id, t->reason);
-	return pd_fail(e, PD_ERR_NOT_FOUND, "%s: no record begins there", id);
+	return pd_fail(e, PD_ERR_NOT_FOUND, "%s: no record begins at this offset", id);
 }
 
 /* Fetch with one seek.  The offset in the stream is not known here, so a record that is not alone in its member has

@@ -44,7 +44,7 @@ static void on_other_url(void *ctx, const char *id)
 {
 	struct apply_run *r = ctx;
 	r->other_url++;
-	pd_log_error(r->log, "%s has another URL than the page of the verdict; kept", id);
+	pd_log_error(r->log, "%s has another URL than the page in the verdict, and is kept", id);
 }
 
 static void on_other_page(void *ctx, const char *id, const char *why)
@@ -60,7 +60,7 @@ static void on_orphan(void *ctx, const char *id)
 	struct apply_run *r = ctx;
 	r->orphans++;
 	if (pd_log_many(r->log, "revisit records"))
-		pd_log_note(r->log, "%s: this revisit record stays, and what it refers to is removed", id);
+		pd_log_note(r->log, "%s: this revisit record is kept, and the record that it refers to is removed", id);
 }
 
 static void on_missing(void *ctx, const char *id, const char *why)
@@ -176,8 +176,8 @@ static int check_digests(struct apply_run *r)
 	if (!n->unchecked || n->unchecked < n->pages)
 		return PD_OK;
 	return pd_fail(&r->err, PD_ERR_INPUT,
-		       "%s: no page to be removed has a content_digest, by which 'apply' knows it again: make the "
-		       "verdicts again, or give --unchecked to remove what is at their places",
+		       "%s: no duplicate has a content_digest, so 'apply' cannot check that it is the same page; make the verdicts "
+		       "again, or give --unchecked",
 		       r->o->verdicts);
 }
 
@@ -193,7 +193,7 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 					       .ctx = r->log };
 	int status = pd_apply_removals_read(&r->removals, &d, &r->err);
 	if (!status && o->remove && pd_apply_removals_counts(r->removals)->cut)
-		status = pd_fail(&r->err, PD_ERR_INPUT, "%s: the verdicts were cut; nothing is deleted", o->verdicts);
+		status = pd_fail(&r->err, PD_ERR_INPUT, "%s: the verdicts are truncated; no file is deleted", o->verdicts);
 	if (!status && !o->unchecked)
 		status = check_digests(r);
 	if (status)
@@ -233,20 +233,17 @@ static bool say_unmet(struct apply_run *r)
 	bool none = n && n == all;
 	if (none)
 		pd_log_error(r->log,
-			     "none of the %" PRIu64
-			     " duplicates of the verdicts is in these inputs (%s%s): give the inputs, and the "
-			     "paths, that 'fp' had",
+			     "none of the %" PRIu64 " duplicates in the verdicts is in these inputs (%s%s); give the same inputs, "
+			     "with the same paths, as to 'fp'",
 			     all, ids.p, n > 3 ? ", ..." : "");
 	else if (n)
-		pd_log_note(r->log, "%" PRIu64 " of %" PRIu64 " duplicates of the verdicts were not met in these inputs: %s%s", n,
-			    all, ids.p, n > 3 ? ", ..." : "");
+		pd_log_note(r->log, "%" PRIu64 " of %" PRIu64 " duplicates in the verdicts are not in these inputs: %s%s", n, all,
+			    ids.p, n > 3 ? ", ..." : "");
 	uint64_t suspects = pd_apply_removals_counts(r->removals)->suspects;
 	if (suspects && !r->o->remove_suspects)
-		pd_log_note(r->log,
-			    "%" PRIu64 " pages are only suspected by these verdicts: they stay, unless --remove-suspects is given",
-			    suspects);
+		pd_log_note(r->log, "%" PRIu64 " suspected duplicates are kept; --remove-suspects removes them", suspects);
 	if (pd_apply_removals_counts(r->removals)->demote)
-		pd_log_note(r->log, "%" PRIu64 " duplicates are only demoted by these verdicts: they stay",
+		pd_log_note(r->log, "%" PRIu64 " duplicates are kept, because the verdicts only demote them",
 			    pd_apply_removals_counts(r->removals)->demoted);
 	pd_buf_release(&ids);
 	return none;
@@ -284,7 +281,7 @@ static int say_result(struct apply_run *r)
 	if (r->orphans) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, r->orphans, "revisit record");
-		pd_buf_add_z(&line, " left without what they refer to");
+		pd_buf_add_z(&line, " whose target was removed");
 	}
 	if (r->other_page) {
 		pd_buf_add_z(&line, ", ");

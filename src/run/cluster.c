@@ -151,7 +151,7 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 	o->group.action = (enum pd_action)o->action;
 	o->group.in.scope = (enum pd_pages_scope)o->scope;
 	if ((o->scope == PD_PAGES_SITE) != (o->group.in.sites != NULL))
-		return pd_fail(e, PD_ERR_USAGE, "--scope=same-site and --sites=FILE go together");
+		return pd_fail(e, PD_ERR_USAGE, "--scope=same-site needs --sites=FILE, and --sites needs --scope=same-site");
 	bool by_rank = pd_keep_has(k, PD_KEEP_RANK), by_canonical = pd_keep_has(k, PD_KEEP_CANONICAL);
 	if (o->shingles) {
 		o->group.shingles = &o->shingles;

@@ -120,7 +120,7 @@ static int add_files(struct run *r, const char *const *names, size_t n)
 
 static int changed(struct run *r, const char *what)
 {
-	return pd_fail(r->err, PD_ERR_PARAMS, "%s has changed since the run in %s began: start again in another folder", what,
+	return pd_fail(r->err, PD_ERR_PARAMS, "%s has changed since the run in %s began; start again in another folder", what,
 		       r->folder);
 }
 
@@ -174,14 +174,15 @@ static int check_run(struct run *r)
 		if (empty < 0 || begun < 0)
 			status = pd_fail_errno(r->err, "%s: cannot read", r->folder);
 		else if (!empty || !begun)
-			status = pd_fail(r->err, PD_ERR_USAGE, "%s is not empty: name a new or empty folder", r->folder);
+			status = pd_fail(r->err, PD_ERR_USAGE, "%s is not empty; name a new or empty folder", r->folder);
 		/* Another run may have begun after the first look. */
 		found = status && access(journal, F_OK) == 0;
 		status = found ? PD_OK : status;
 	}
 	if (!status && found && !r->o->resume)
-		status = pd_fail(r->err, PD_ERR_USAGE,
-				 "%s holds a run of dedup already: continue it with --resume, or name another folder", r->folder);
+		status =
+			pd_fail(r->err, PD_ERR_USAGE,
+				"%s already contains a run of dedup; continue it with --resume, or name another folder", r->folder);
 	return status;
 }
 
@@ -197,7 +198,7 @@ static int take_folder(struct run *r)
 		return pd_fail_errno(r->err, "cannot lock %s/.dedup/lock", r->folder);
 	return taken ? PD_OK
 		     : pd_fail(r->err, PD_ERR_USAGE,
-			       "another run of dedup is writing to %s: wait until it has ended, or name another folder", r->folder);
+			       "another run of dedup is writing to %s; wait until it has ended, or name another folder", r->folder);
 }
 
 /* Methods compare hashes with the secret of the run, unless their rows are compared with rows of other runs. */
@@ -219,7 +220,7 @@ static int find_secret(struct run *r)
 		if (f)
 			fclose(f);
 		if (n != sizeof r->secret.bytes)
-			return pd_fail(r->err, PD_ERR_FORMAT, "%s is missing or damaged: delete the folder and start again", path);
+			return pd_fail(r->err, PD_ERR_FORMAT, "%s is missing or damaged; delete the folder and start again", path);
 		memcpy(r->secret.bytes, bytes, n);
 		return PD_OK;
 	}
@@ -299,7 +300,7 @@ static int make_rows(struct run *r, struct pd_units *u, size_t unit)
 static void on_alias(void *ctx, const char *path)
 {
 	struct run *r = ctx;
-	pd_log_note(r->log, "%s: the same file is read under another name already; it is copied, without a row of its own", path);
+	pd_log_note(r->log, "%s: another name of a file that is read already; it is copied, and its pages get no second row", path);
 	pd_tsv_add(&r->aliases, pd_span_z(path));
 	pd_buf_add_z(&r->aliases, "\t-\t-\tanother name of a file that was read already\n");
 }
@@ -610,7 +611,7 @@ static void on_orphan(void *ctx, const char *id)
 {
 	struct run *r = ctx;
 	if (pd_log_many(r->log, "revisit records"))
-		pd_log_note(r->log, "%s: this revisit record stays, and what it refers to is removed", id);
+		pd_log_note(r->log, "%s: this revisit record is kept, and the record that it refers to is removed", id);
 }
 
 /* A step that is not done may have been started. */
@@ -633,7 +634,7 @@ static int on_input(void *ctx, const struct pd_read_file *file, const struct sta
 		return PD_OK;
 	if (!st)
 		return pd_fail_errno(e, "%s: cannot open it now, though it could be opened before", file->label);
-	return *was ? pd_fail(e, PD_ERR_PARAMS, "%s has changed since its rows were made: start again in another folder",
+	return *was ? pd_fail(e, PD_ERR_PARAMS, "%s has changed since its rows were made; start again in another folder",
 			      file->label)
 		    : PD_OK;
 }
@@ -742,7 +743,7 @@ static int check_outputs(struct run *r)
 	struct pd_apply_removals_options o = removals_options(r);
 	for (const char *const *name = reserved; list && *name; name++)
 		if (!strcmp(list, in_folder(r, *name)))
-			return pd_fail(r->err, PD_ERR_USAGE, "%s is written by every run: name another file for --left-out", list);
+			return pd_fail(r->err, PD_ERR_USAGE, "every run writes %s; name another file for --left-out", list);
 	int status = pd_outfile_check(list, r->inputs, r->n_inputs, r->err);
 	uint64_t identity;
 	if (!status)

@@ -93,8 +93,8 @@ static int check_file(const char *folder, bool ended, struct pd_span line, struc
 			good = pd_span_eq(pd_buf_span(&now), pd_span(line.p, (size_t)(sum.p + sum.n - line.p)));
 	}
 	if (!good)
-		pd_log_note(log, "%s/%s is missing, or is not what the run wrote: %s", folder, pd_buf_z(&name),
-			    ended ? "the run is done again" : "the run continues before that step");
+		pd_log_note(log, "%s/%s is missing, or was changed after the run wrote it; %s", folder, pd_buf_z(&name),
+			    ended ? "the run is repeated" : "the run continues before that step");
 	pd_buf_release(&now);
 	pd_buf_release(&name);
 	return good;
@@ -220,7 +220,7 @@ static int parse_journal(struct pd_journal *j, bool all, struct pd_err *e)
 		first = false;
 		more = all || !j->options.n;
 	}
-	return ok ? PD_OK : pd_fail(e, PD_ERR_FORMAT, "%s cannot be read: delete the folder and start again", j->path);
+	return ok ? PD_OK : pd_fail(e, PD_ERR_FORMAT, "%s cannot be read; delete the folder and start again", j->path);
 }
 
 int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e)
@@ -228,7 +228,7 @@ int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e)
 	struct pd_journal j = { .path = pd_strdup(path) };
 	int status = read_journal(&j, e);
 	if (!status && !j.text.n)
-		status = pd_fail(e, PD_ERR_NOT_FOUND, "%s does not exist: name the folder of a run of dedup", path);
+		status = pd_fail(e, PD_ERR_NOT_FOUND, "%s does not exist; name the folder of a run of dedup", path);
 	if (!status)
 		status = parse_journal(&j, false, e);
 	if (!status)
@@ -246,7 +246,7 @@ int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, 
 	size_t n = sizeof first_words - 1;
 	if (!status && starts(pd_buf_span(&j->text), first_words, n) && j->text.n > n && j->text.p[n] < VERSION[0])
 		status = pd_fail(e, PD_ERR_PARAMS,
-				 "%s was written by an older version, and cannot be continued: start again in another folder",
+				 "%s was written by an older version, and cannot be continued; start again in another folder",
 				 j->path);
 	if (!status)
 		status = drop_damaged_steps(j, folder, log, e);
@@ -256,7 +256,7 @@ int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, 
 		pd_params_differ(pd_buf_span(&j->options), options, &differ);
 	if (!status && differ.n) {
 		pd_opt_unquote(pd_buf_span(&differ), &typed);
-		status = pd_fail(e, PD_ERR_PARAMS, "the run in %s had other options (%s): give the same ones", j->path,
+		status = pd_fail(e, PD_ERR_PARAMS, "the run in %s had other options (%s); give the same options", j->path,
 				 pd_buf_z(&typed));
 	}
 	pd_buf_release(&differ);

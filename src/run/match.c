@@ -244,10 +244,12 @@ static int check_options(struct match_run *r, char **paths, int n_paths)
 			       o->output ? "output" : "against");
 	if (!o->rule && o->ranks)
 		return pd_fail(&r->err, PD_ERR_USAGE,
-			       "--rule=signature and --ranks=FILE, rows of 'pagededup link --rank', go together");
+			       "--rule=signature needs --ranks=FILE, and --ranks needs --rule=signature; 'pagededup link --rank' "
+			       "writes FILE");
 	if (!o->rule && (o->links || o->rule_weights))
-		return pd_fail(&r->err, PD_ERR_USAGE,
-			       "--rule and --links=FILE, rows of 'pagededup link', go together, and --rule-weights with them");
+		return pd_fail(
+			&r->err, PD_ERR_USAGE,
+			"--rule needs --links=FILE, and --links and --rule-weights need --rule; 'pagededup link' writes FILE");
 	int status = pd_outfile_check(o->output, o->against, o->n_against, &r->err);
 	if (!status)
 		status = pd_outfile_check(o->save, paths, n_paths, &r->err);
@@ -265,8 +267,8 @@ static int check_memory(struct match_run *r, size_t n_rows)
 		return PD_OK;
 	}
 	if (n_rows)
-		return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small for %zu pages: give at least %zuM", n_rows, mb);
-	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small: give at least %zuM", mb);
+		return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small for %zu pages; give at least %zuM", n_rows, mb);
+	return pd_fail(&r->err, PD_ERR_USAGE, "--memory is too small; give at least %zuM", mb);
 }
 
 /* Rules select among the candidates of a method that names them.  Copies are not linked, since a rule may reject
@@ -278,7 +280,7 @@ static int read_links(struct match_run *r)
 		any |= r->rows.methods.v[i].method->uses_links;
 	if (!any)
 		return pd_fail(&r->err, PD_ERR_USAGE,
-			       "--rule decides on candidates by their links: rows signed with 'fp --method=links'");
+			       "--rule compares the links of candidates; make the rows with 'fp --method=links'");
 	int status = pd_rules_open(&r->rules_files, &r->rules, r->o->links, r->o->ranks, &r->budget, &r->err);
 	if (status)
 		return status;
@@ -289,7 +291,7 @@ static int read_links(struct match_run *r)
 		return pd_budget_check(&r->budget, &r->err);
 	if (r->o->memory)
 		return pd_fail(&r->err, PD_ERR_USAGE,
-			       "--memory is too small for the tables of --ranks and --links: give at least %zuM",
+			       "--memory is too small for the tables of --ranks and --links; give at least %zuM",
 			       (r->budget.used + least + (1 << 20) - 1) >> 20);
 	r->budget.limit = r->budget.used + least;
 	return PD_OK;
@@ -330,10 +332,10 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 		/* Save the rows as a key file, which must not be written to a terminal. */
 		if (r->rows.methods.n)
 			return pd_fail(&r->err, PD_ERR_USAGE,
-				       "a key file holds only fingerprints: --save cannot be combined with other methods");
+				       "a key file has only fingerprints; --save cannot be combined with other methods");
 		status = pd_outfile_open(&r->out, o->save, &r->err);
 		if (!status && isatty(fileno(r->out.f)))
-			status = pd_fail(&r->err, PD_ERR_USAGE, "a key file cannot go to a terminal: name a file");
+			status = pd_fail(&r->err, PD_ERR_USAGE, "a key file cannot be written to a terminal; name a file");
 		if (!status)
 			status = pd_rows_save(&r->rows, r->out.f, strcmp(o->save, "-") ? o->save : "standard output", &r->err);
 		return status;
@@ -349,7 +351,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 	if (r->log && !r->match.verify.off && r->rows.other_sketches) {
 		pd_buf_clear(&r->line);
 		pd_sketch_print(&r->rows.sketch, &r->line);
-		pd_log_note(r->log, "%" PRIu64 " rows have sketches of another kind than %s: those are not compared",
+		pd_log_note(r->log, "%" PRIu64 " rows have sketches of another kind than %s; they are not compared by sketch",
 			    r->rows.other_sketches, r->line.p);
 	}
 	status = pd_index_plan_choose(&r->stats.plan, r->match.plan, r->rows.bits ? r->rows.bits : 64, r->match.k,
@@ -477,7 +479,7 @@ static int close_match(struct match_run *r)
 	if (r->refused)
 		pd_buf_printf(&r->line, ", %" PRIu64 " candidates rejected by all rules", r->refused);
 	if (r->suspects)
-		pd_buf_printf(&r->line, "; %" PRIu64 " more look alike but are not certain", r->suspects);
+		pd_buf_printf(&r->line, "; %" PRIu64 " more look alike, but are not certain", r->suspects);
 	pd_log_note(r->log, "%s, %.1f s", r->line.p, pd_wall_seconds() - r->started);
 	return (r->rows.bad || r->by_method.bad) && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
 }

@@ -155,7 +155,7 @@ static int read_known(struct pd_map *m, const char *path, bool url, struct pd_er
 		snprintf(z, sizeof z, "%.*s", (int)line.n, line.p ? line.p : "");
 		float rank = strtof(z, &end);
 		if (!line.n || line.n >= sizeof z || *end || !isfinite(rank) || rank < 0) {
-			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": no name, tab, and rank of 0 or more", path, l.no);
+			status = pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": not a name, a tab and a rank of 0 or more", path, l.no);
 			break;
 		}
 		pd_buf_set(&name, first);
@@ -269,9 +269,9 @@ static int graph_fits(struct pd_ranker *r, uint64_t nodes, uint64_t edges)
 	if (bytes <= left)
 		return PD_OK;
 	return pd_fail(&r->err, PD_ERR_LIMIT,
-		       "the graph of %" PRIu64 " links takes %" PRIu64 " MB of memory, and of --memory=%zuM %" PRIu64
-		       " are left: give more, or take ranks from files (--page-ranks, --domain-ranks)",
-		       edges, bytes >> 20, r->budget->limit >> 20, left >> 20);
+		       "the graph of %" PRIu64 " links takes %" PRIu64 " MB of memory, and %" PRIu64
+		       " MB of --memory=%zuM are free; give more, or ranks in files (--page-ranks, --domain-ranks)",
+		       edges, bytes >> 20, left >> 20, r->budget->limit >> 20);
 }
 
 /* From OpenMP, declared here: clang has the header in a separate package. */
@@ -346,8 +346,8 @@ static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **
 static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **out, uint64_t *n_edges)
 {
 	return pd_fail(&r->err, PD_ERR_USAGE,
-		       "this program was built without igraph, which computes ranks: build it with igraph, or take ranks "
-		       "from files (--page-ranks, --domain-ranks)");
+		       "this program was built without igraph, which computes ranks; build it with igraph, or give ranks in files "
+		       "(--page-ranks, --domain-ranks)");
 }
 
 #endif
@@ -395,7 +395,7 @@ static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct p
 		double sum[3];
 		int got = pd_line_next(&lines, &line, &r->err);
 		if (got != 1) {
-			status = got < 0 ? got : pd_fail(&r->err, PD_ERR_FORMAT, "a temporary file was cut short");
+			status = got < 0 ? got : pd_fail(&r->err, PD_ERR_FORMAT, "a temporary file is truncated");
 			break;
 		}
 		add_sums(r, domain_hash, rec, sum);

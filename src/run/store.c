@@ -74,7 +74,7 @@ static int run_init(struct store_run *r)
 		settings.k = settings.k_unknown = k;
 	int status = o->method ? init_methods(r, keys, &settings.methods) : PD_OK;
 	if (!status && keys != PD_STORE_KEYS_BLOOM && (o->count || o->error))
-		status = pd_fail(&r->err, PD_ERR_USAGE, "--count and --error go with --keys=bloom");
+		status = pd_fail(&r->err, PD_ERR_USAGE, "--count and --error need --keys=bloom");
 	if (!status && keys && (o->bits >= 0 || o->k >= 0))
 		status = pd_fail(&r->err, PD_ERR_USAGE, "--keys stores no fingerprints; do not use it with --bits or --distance");
 	settings.key = o->key ? PD_STORE_KEY_GIVEN : o->no_key ? PD_STORE_KEY_NONE : PD_STORE_KEY_RANDOM;
@@ -96,7 +96,7 @@ static int run_init(struct store_run *r)
 		struct pd_buf path = { 0 };
 		pd_buf_printf(&path, "%s/" PD_STORE_IO_KEY, r->o->dir);
 		if (!access(path.p, F_OK))
-			pd_log_note(r->log, "it has a key: make its rows with 'pagededup fp --key=%s'", path.p);
+			pd_log_note(r->log, "it has a key; make its rows with 'pagededup fp --key=%s'", path.p);
 		pd_buf_release(&path);
 	}
 	return status;
@@ -358,7 +358,7 @@ int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_
 	struct pd_outfile columns = { 0 };
 	int status = PD_OK;
 	if (o->format >= PD_ROW_PARQUET) {
-		status = action == PD_STORE_INFO ? pd_fail(&r.err, PD_ERR_USAGE, "--format=%s is for rows, and 'info' writes none",
+		status = action == PD_STORE_INFO ? pd_fail(&r.err, PD_ERR_USAGE, "--format=%s writes rows, and 'info' has none",
 							   pd_row_formats[o->format])
 						 : pd_outfile_open(&columns, NULL, &r.err);
 		if (!status)

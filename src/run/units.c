@@ -49,9 +49,11 @@ int pd_units_next(struct pd_units *u, struct pd_err *e)
 		 * state is not: the journal would contain a size that no later run finds again. */
 		struct stat st = { .st_mode = f.path ? S_IFREG : 0 };
 		if (f.path && stat(f.path, &st) < 0 && !pd_errno_stays(errno))
-			return pd_fail_errno(e, "%s: cannot tell its size", f.label);
+			return pd_fail_errno(e, "%s: cannot find out its size", f.label);
 		if (!S_ISREG(st.st_mode))
-			return pd_fail(e, PD_ERR_USAGE, "%s can be read only once, and dedup reads its inputs twice", f.label);
+			return pd_fail(e, PD_ERR_USAGE,
+				       "%s can be read only once, and dedup reads its inputs twice; copy it into a file first",
+				       f.label);
 		u->identity = pd_hash64_seed(f.path, strlen(f.path), pd_unit_state(u->identity, &st));
 		*pd_map_put(u->met, pd_map_key(pd_span_z(f.path))) = access(f.path, R_OK) == 0 ? pd_unit_short_state(&st) : 0;
 		u->paths = pd_grow(u->paths, (size_t)u->n_paths, &u->cap_paths, sizeof *u->paths);

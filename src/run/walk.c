@@ -296,11 +296,11 @@ static void close_input(struct inputs *in, struct pd_log *log)
 		struct pd_buf line = { 0 };
 		in->inputs_without_pages++;
 		add_skipped(in->skipped, &line);
-		pd_log_error(log, "%s: no pages in it: skipped %s%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "",
+		pd_log_error(log, "%s has no pages; skipped %s%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "",
 			     pd_buf_z(&in->why));
 		pd_buf_release(&line);
 	} else if (in->open && !in->pages && !in->reported) {
-		pd_log_note(log, "%s: empty: no records and no pages in it", pd_buf_z(&in->label));
+		pd_log_note(log, "%s is empty: no records and no pages", pd_buf_z(&in->label));
 	}
 	in->open = false;
 }

@@ -30,9 +30,9 @@ int pd_store_io_open_dir(struct pd_store_io *io, const char *dir, struct pd_err 
 {
 	io->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (io->fd < 0 && errno == ENOENT)
-		return pd_fail(e, PD_ERR_USAGE, "there is no store %s ('pagededup store init' makes one)", dir);
+		return pd_fail(e, PD_ERR_USAGE, "there is no store %s; make one with 'pagededup store init'", dir);
 	if (io->fd < 0 && errno == ENOTDIR)
-		return pd_fail(e, PD_ERR_USAGE, "%s is a file, not a store: name the store's folder first", dir);
+		return pd_fail(e, PD_ERR_USAGE, "%s is a file, not a store; name the store's folder first", dir);
 	if (io->fd < 0)
 		return pd_fail_errno(e, "cannot open %s", dir);
 	io->dir = pd_strdup(dir);

@@ -528,7 +528,7 @@ static int settle_methods(struct pd_store_judge *j, struct pd_err *e)
 		if (m->method->rule)
 			m->method->rule(m->value, &j->rule[i]);
 		if (j->s->m.keys.kind && requested->n && m->method->kind == PD_SIGN_KEYWORDS && j->rule[i].sigma <= 1)
-			return pd_fail(e, PD_ERR_USAGE, "the store %s has keys alone, no weights: ask it with --method=%s:sigma=1",
+			return pd_fail(e, PD_ERR_USAGE, "the store %s has only keys, no weights; compare with --method=%s:sigma=1",
 				       j->s->io.dir, m->method->name);
 	}
 	j->least = j->o.least < 0 ? j->methods.n : j->o.least ? j->o.least : j->methods.n / 2 + 1;
@@ -1015,8 +1015,8 @@ static int settle_kept_methods(struct pd_store *s, struct pd_span recorded, cons
 		s->dirty = true;
 	}
 	if (!kept->n)
-		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by '%s', whose values are no keys: a store keeps %s", where,
-			       of.v[0].method->name, s->m.keys.kind ? "keys here" : "bits and keys");
+		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by '%s', but a store keeps %s", where, of.v[0].method->name,
+			       s->m.keys.kind ? "only keys" : "bits and keys");
 	for (int i = 0; i < kept->n; i++) {
 		struct pd_method_spec *k = &kept->v[i], given = *k;
 		int at = pd_methods_find(&of, pd_span_z(k->method->name));
@@ -1163,7 +1163,7 @@ static int check_row_key(const struct asking *g)
 	if (!s->key_id[0] || g->in.header.must.n || (s->m.params[0] && pd_span_is(g->in.fields[PD_FP_PARAMS], s->m.params)))
 		return PD_OK;
 	return pd_fail(g->e, PD_ERR_PARAMS,
-		       "no header names the key of this row, and the store %s has a key: give the header lines of 'fp', too",
+		       "no header names the key of this row, and the store %s has a key; give the header lines of 'fp', too",
 		       s->io.dir);
 }
 

@@ -298,7 +298,8 @@ static int load_manifest(struct pd_store_manifest *m, const struct pd_store_io *
 	*m = (struct pd_store_manifest){ 0 };
 	int status = pd_store_io_map(io, "manifest", &map, e);
 	if (status == PD_ERR_NOT_FOUND)
-		return pd_fail(e, status, "%s is not a store (it has no manifest): 'pagededup store init' makes one", io->dir);
+		return pd_fail(e, status, "%s is not a store, because it has no manifest; make one with 'pagededup store init'",
+			       io->dir);
 	if (status)
 		return status;
 	pd_buf_printf(&name, "%s/manifest", io->dir);
@@ -483,9 +484,9 @@ static int check_empty(const struct pd_store_io *io, struct pd_err *e)
 		const char *n = entry->d_name;
 		if (n[0] != '.' && strcmp(n, "lock") && strcmp(n, "manifest.new") && strcmp(n, PD_STORE_IO_KEY) &&
 		    strcmp(n, PD_STORE_IO_KEY ".new") && !our_file(n, "log", &file))
-			status =
-				pd_fail(e, PD_ERR_USAGE,
-					"%s is not a store, and not empty (it holds '%s'): name a new or empty folder", io->dir, n);
+			status = pd_fail(e, PD_ERR_USAGE,
+					 "%s is not a store, and not empty (it contains '%s'); name a new or empty folder", io->dir,
+					 n);
 	}
 	closedir(d);
 	return status;
@@ -497,7 +498,7 @@ static int take_lock(const struct pd_store_io *io, int *lock, struct pd_err *e)
 	if (taken > 0)
 		return PD_OK;
 	return taken ? pd_fail_errno(e, "cannot lock %s/lock", io->dir)
-		     : pd_fail(e, PD_ERR_LIMIT, "another process is writing to %s: only one can, wait until it has ended", io->dir);
+		     : pd_fail(e, PD_ERR_LIMIT, "another process is writing to %s; wait until it has ended", io->dir);
 }
 
 int pd_store_n_values(const struct pd_store *s)
@@ -538,7 +539,7 @@ static int has_key(const struct pd_store *s, const struct pd_store_settings *wan
 		return pd_fail(e, PD_ERR_PARAMS, "%s has another key, %s/" PD_STORE_IO_KEY ": name a new folder", s->io.dir,
 			       s->io.dir);
 	if (status == 0 && want->key == PD_STORE_KEY_GIVEN && has_manifest(s))
-		return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, without a key: name a new folder", s->io.dir);
+		return pd_fail(e, PD_ERR_PARAMS, "%s is already a store, without a key; name a new folder", s->io.dir);
 	return status;
 }
 

@@ -336,7 +336,7 @@ static int read_idf(struct compiler *c, const char *path, struct pd_err *e)
 	size_t number = 0;
 	while (next_dict_line(&rest, &number, &line))
 		if (line.n && !read_idf_line(c, line))
-			return pd_fail(e, PD_ERR_DICT, "%s:%zu: not `word idf`, idf a number from 0 on", path, number);
+			return pd_fail(e, PD_ERR_DICT, "%s:%zu: not `word idf` with an idf of 0 or more", path, number);
 	return 0;
 }
 

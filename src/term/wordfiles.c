@@ -366,8 +366,8 @@ static int userwords_load(const char *path, struct pd_userwords **out, struct pd
 	u->folder = pd_folder_new();
 	int status = wordfile_read(path, read_userword, u, e);
 	if (!status && !u->words.n)
-		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a word and, if you like, its part of speech",
-				 path);
+		status =
+			pd_fail(e, PD_ERR_DICT, "%s has no words; give lines of a word and, if you like, its part of speech", path);
 	if (!status) {
 		uint64_t *item = pd_alloc((u->words.n + 1) * sizeof *item), sum[2];
 		for (size_t i = 0; i < u->words.n; i++)
@@ -505,8 +505,7 @@ static int synonyms_load(const char *path, struct pd_synonyms **out, struct pd_e
 	s->folder = pd_folder_new();
 	int status = wordfile_read(path, read_synonyms, s, e);
 	if (!status && !s->words.n)
-		status = pd_fail(e, PD_ERR_DICT, "%s: no words in it: give lines of a base word and the words that it replaces",
-				 path);
+		status = pd_fail(e, PD_ERR_DICT, "%s has no words; give lines of a base word and the words that it replaces", path);
 	if (!status) {
 		uint64_t(*pair)[2] = pd_alloc((s->words.n + 1) * sizeof *pair), sum[2];
 		for (size_t i = 0; i < s->words.n; i++) {
@@ -660,7 +659,7 @@ static int idf_load(const char *path, struct pd_idf **out, struct pd_err *e)
 	int status = wordfile_read(path, read_idf_line, &l, e);
 	if (!status && !l.n)
 		status = pd_fail(e, PD_ERR_DICT,
-				 "%s: no words in it: give lines of 'word idf', as 'pagededup dict --idf-from' writes them", path);
+				 "%s has no words; give lines of 'word idf', as 'pagededup dict --idf-from' writes them", path);
 	if (!status) {
 		*out = pd_zalloc(sizeof **out);
 		make_idf(*out, &l);

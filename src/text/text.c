@@ -468,7 +468,7 @@ static iconv_t open_iconv(const char *name, struct pd_err *e)
 	if (cd == NO_ICONV && errno == EINVAL)
 		pd_fail(e, PD_ERR_CHARSET,
 			"iconv cannot load its module for %s.  Modules belong to the package libc6 on Debian "
-			"(/usr/lib/*/gconv) and to glibc-gconv-extra on Fedora and RHEL; is it there, is 'ulimit -n' too low?",
+			"(/usr/lib/*/gconv) and to glibc-gconv-extra on Fedora and RHEL; install it, or raise 'ulimit -n'",
 			name);
 	else if (cd == NO_ICONV)
 		pd_fail(e, PD_ERR_CHARSET, "iconv cannot load its module for %s: %s", name, strerror(errno));

@@ -306,7 +306,7 @@ static int read_tests(struct decontamination *d, const struct pd_log *log, struc
 		walk.fields.text = d->o->test_field;
 	int status = pd_walk(&walker, &walk, d->o->tests, d->o->n_tests, &quiet, e);
 	if (status >= 0 && !d->n_items && !d->short_items)
-		return pd_fail(e, PD_ERR_INPUT, "%s: no test items in it", d->o->tests[0]);
+		return pd_fail(e, PD_ERR_INPUT, "%s has no test items", d->o->tests[0]);
 	return status;
 }
 

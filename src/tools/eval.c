@@ -93,7 +93,7 @@ static int plan_settings(struct sweep *s)
 	int n_s = o->n_shingle ? o->n_shingle : 3, n_w = o->n_weights ? o->n_weights : 3, n_b = o->n_bits ? o->n_bits : 1;
 	struct pd_sweep *f = &s->found;
 	if (n_s * n_w * n_b > PD_SWEEP_SETTINGS)
-		return pd_fail(&s->r->err, PD_ERR_USAGE, "%d settings are too many: at most %d", n_s * n_w * n_b,
+		return pd_fail(&s->r->err, PD_ERR_USAGE, "%d settings are too many; give at most %d", n_s * n_w * n_b,
 			       PD_SWEEP_SETTINGS);
 	*f = (struct pd_sweep){ .truth = s->truth, .verified = o->verify, .max_k = o->max_k };
 	for (int k = 0; k < n_b; k++)
@@ -364,7 +364,7 @@ static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 		if (!status)
 			status = pd_pool_run(&ops, s, (void **)s->workers, s->n_workers);
 		if (!status && !s->found.n_seen)
-			status = pd_fail(e, PD_ERR_NOT_FOUND, "TRUTH names none of the pages that were read");
+			status = pd_fail(e, PD_ERR_NOT_FOUND, "no page of TRUTH was read; check the names in TRUTH");
 	}
 	if (!status) {
 		count_pairs(s);

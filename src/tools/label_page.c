@@ -167,7 +167,7 @@ int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct 
 	*n = (struct pd_label_counts){ 0 };
 	int status = pd_sample(&sample, &so, e);
 	if (!status && !sample.n)
-		status = pd_fail(e, PD_ERR_NOT_FOUND, "no pairs to sample");
+		status = pd_fail(e, PD_ERR_NOT_FOUND, "the input has no pairs to sample");
 	if (!status)
 		status = pd_outfile_open(&out, o->output, e);
 	if (!status) {

@@ -48,7 +48,7 @@ static int by_url(struct pick_search *s, struct pd_log *log, struct pd_err *e)
 	if (s->found == 1)
 		return PD_OK;
 	pd_log_error(log, "%d pages have this URL:%s", s->found, s->list.p);
-	return pd_fail(e, PD_ERR_NOT_FOUND, "name one of them by its id");
+	return pd_fail(e, PD_ERR_NOT_FOUND, "give the id of one of them");
 }
 
 /* Fetch the record of an id; if there is no such file, the id is unescaped as in rows: a tab from \t and so on. */

@@ -260,7 +260,7 @@ static int count_row(struct pd_report_sums *s, const struct pd_table_reader *in,
 	if (!f[PD_VERDICTS_ID].n)
 		return pd_table_fail(in, e, "a row without an id");
 	if (!removed && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
-		return pd_table_fail(in, e, "is_duplicate is neither 0 nor 1");
+		return pd_table_fail(in, e, "is_duplicate is not 0 or 1");
 	int stratum = stratum_of(in, e);
 	if (stratum >= 0 && has_suspicion(f)) {
 		take_suspect(s, f, stratum);
@@ -625,7 +625,7 @@ static int read_setting(struct pd_report_sweep *s, const struct pd_table_reader 
 	uint64_t bits, shingle, k;
 	double precision, recall, f1;
 	if (!pd_span_u64(f[PD_SWEEP_BITS], &bits) || !pd_span_u64(f[PD_SWEEP_SHINGLE], &shingle) || !f[PD_SWEEP_WEIGHTS].n)
-		return pd_table_fail(in, e, "no setting");
+		return pd_table_fail(in, e, "not a setting");
 	if (!pd_span_u64(f[PD_SWEEP_K], &k) || k > PD_BITS_MAX)
 		return pd_table_fail(in, e, "invalid distance k");
 	if (!read_share(f[PD_SWEEP_PRECISION], &precision) || !read_share(f[PD_SWEEP_RECALL], &recall) ||
@@ -633,7 +633,7 @@ static int read_setting(struct pd_report_sweep *s, const struct pd_table_reader 
 		return pd_table_fail(in, e, "precision, recall and f1 are not from 0 to 1");
 	struct pd_report_setting *v = setting_of(s, bits, shingle, f[PD_SWEEP_WEIGHTS], k);
 	if (!v)
-		return pd_table_fail(in, e, "a setting that does not begin with k 0, or one more than can be shown");
+		return pd_table_fail(in, e, "a setting does not begin with k 0, or there are too many settings");
 	if (k != (uint64_t)v->n_k)
 		return pd_table_fail(in, e, "rows of a setting do not follow k");
 	v->precision[k] = precision;

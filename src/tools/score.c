@@ -104,7 +104,7 @@ static int read_page_line(struct truth_reader *in, struct pd_err *e)
 	if (in->at.level >= 0 && (!pd_span_u64(in->f[in->at.level], &level) || level >= PD_TRUTH_LEVELS))
 		return fail_line(in, "level is not a number from 0 to 99", e);
 	if (!in->f[in->at.page].n || !in->f[in->at.content].n)
-		return fail_line(in, "a page without a name or without content", e);
+		return fail_line(in, "the page has no name or no content", e);
 	if (pd_names_add(&t->pages, in->f[in->at.page]) < n)
 		return fail_line(in, "this page has a row already", e);
 	t->content = pd_grow(t->content, n, &t->cap_content, sizeof *t->content);
@@ -146,7 +146,7 @@ static int read_label_line(struct truth_reader *in, struct pd_err *e)
 	struct pd_label l = { .weight = 1 };
 	int kind = kind_of_word(in->f[in->at.label]);
 	if (kind < 0)
-		return fail_line(in, "label is none of duplicate, different, unsure", e);
+		return fail_line(in, "label is not duplicate, different or unsure", e);
 	if (!in->f[in->at.a].n || !in->f[in->at.b].n || pd_span_eq(in->f[in->at.a], in->f[in->at.b]))
 		return fail_line(in, "not two pages", e);
 	if (in->at.weight >= 0 && !read_weight(in->f[in->at.weight], &l.weight))

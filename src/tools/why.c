@@ -289,7 +289,7 @@ static int find_asked_page(struct why_search *s, const struct pd_why_options *o,
 		return pd_fail(e, PD_ERR_NOT_FOUND, "%llu pages in %s have this URL (%s%s); use the id of one of them",
 			       (unsigned long long)s->n_found, o->verdicts, s->list.p, s->n_found > URLS_LISTED ? ", …" : "");
 	if (o->url && !s->n_found)
-		return pd_fail(e, PD_ERR_NOT_FOUND, "no page in %s has this URL: the page is kept, or it is not in these dumps",
+		return pd_fail(e, PD_ERR_NOT_FOUND, "no page in %s has this URL; the page is kept, or is not in these dumps",
 			       o->verdicts);
 	if (!s->n_found)
 		s->why->id = s->n_by_base == 1 ? s->by_base : s->id;

@@ -47,7 +47,7 @@ static int read_table(struct pd_owners *o, const char *path, struct pd_err *e)
 	while ((status = pd_table_next(&r, e)) == 1) {
 		if (pd_tsv_value(r.fields[PD_SITES_HOST], &o->host) || pd_tsv_value(r.fields[PD_SITES_SITE], &o->value) ||
 		    !o->host.n || !o->value.n)
-			status = pd_table_fail(&r, e, "a row needs a host and its owner");
+			status = pd_table_fail(&r, e, "not a host and its owner");
 		else
 			status = add_owner(o, pd_buf_span(&o->host), pd_buf_span(&o->value), &r, e);
 		if (status)

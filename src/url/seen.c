@@ -430,10 +430,10 @@ static int prepare(struct url_run *r)
 {
 	const struct pd_seen_run *o = r->o;
 	if (o->ask && !o->seen)
-		return pd_fail(&r->err, PD_ERR_USAGE, "--ask needs --seen=FILE, which says what was seen");
+		return pd_fail(&r->err, PD_ERR_USAGE, "--ask needs --seen=FILE, the URLs that were seen");
 	if (o->form == PD_FORM_STANDARD && (o->drop || o->drop_known || o->params || o->keep_fragment))
 		return pd_fail(&r->err, PD_ERR_USAGE,
-			       "--form=standard keeps fragments and all parameters: use --form=canonical or --form=loose with this "
+			       "--form=standard keeps fragments and all parameters; use --form=canonical or --form=loose with this "
 			       "option");
 	if (o->base && !pd_url_parse(pd_span_z(o->base), NULL, &r->base))
 		return pd_fail(&r->err, PD_ERR_USAGE, "--base=%s is not a URL: %s", o->base, r->base.why);

@@ -40,7 +40,7 @@ same "nothing goes: the same bytes" <("$P" apply -q -V kept.tsv d.warc.gz) d.war
 same "no rows at all: the same bytes" <("$P" apply -q -V /dev/null d.warc.gz) d.warc.gz
 run "$P" apply -V <(sed '1s/linkage=/action=demote linkage=/' v.tsv) d.warc.gz -o demoted.warc.gz
 same "verdicts that demote remove nothing" demoted.warc.gz d.warc.gz
-has "and it is said" "$tmp/err" "$gone duplicates are only demoted by these verdicts: they stay"
+has "and it is said" "$tmp/err" "$gone duplicates are kept, because the verdicts only demote them"
 rows v.tsv | awk -F '\t' -v OFS='\t' '$4 == 1 { $10 = "0.5" } { print }' >demoted.tsv
 run "$P" apply -V demoted.tsv --stats=stats.json d.warc.gz -o demoted.warc.gz
 same "without their header too" demoted.warc.gz d.warc.gz
@@ -81,7 +81,7 @@ exits "rows of another kind" 2
 has "are told apart" "$tmp/err" "holds fp rows, not the verdicts rows that 'pagededup cluster' writes"
 run "$P" apply -V <(sed '3s/\t[01]\t/\tyes\t/' v.tsv) d.warc.gz -o x.warc.gz
 exits "a bad row" 1
-has "is named" "$tmp/err" ":3: is_duplicate is neither 0 nor 1; row skipped"
+has "is named" "$tmp/err" ":3: is_duplicate is not 0 or 1; row skipped"
 run "$P" apply -q -V v.tsv --stats=stats.json d.warc.gz -o x.warc.gz
 has "--stats" stats.json "\"pages\":$gone,.*\"not_met\":0"
 
@@ -91,7 +91,7 @@ awk -F '\t' -v OFS='\t' '/^#id|^#cluster_id/ { for (i = 1; i <= NF; i++) at[$i] 
 	/^#/ { print; next } { $(at["suspect"]) = "-" } $4 == 1 && n < 2 { n++; $4 = 0; $10 = 1; $(at["suspect"]) = "low-similarity" } { print }' v.tsv >suspects.tsv
 run "$P" apply -V suspects.tsv --stats=stats.json d.warc.gz -o suspects.warc.gz
 exits "suspects" 0
-has "stay, and it is said" "$tmp/err" "^pagededup apply: 2 pages are only suspected by these verdicts: they stay, unless --remove-suspects is given"
+has "stay, and it is said" "$tmp/err" "^pagededup apply: 2 suspected duplicates are kept; --remove-suspects removes them"
 has "and counted" "$tmp/err" "1 input, $((gone - 2)) pages removed"
 has "in --stats too" stats.json '"suspects":2'
 run "$P" apply -V suspects.tsv --remove-suspects d.warc.gz -o suspects.warc.gz
@@ -156,15 +156,15 @@ for order in "early.warc night.warc" "night.warc early.warc"; do
 	exits "revisits without their page, $order" 0
 	is "they are named, $order" "$(grep -o '^pagededup apply: [a-z.]*:[0-9]*: this revisit' "$tmp/err" | cut -d' ' -f3 | sort | tr '\n' ' ')" \
 		"early.warc:0: night.warc:$second: night.warc:$third: "
-	has "and counted, $order" "$tmp/err" ", 3 revisit records left without what they refer to, "
+	has "and counted, $order" "$tmp/err" ", 3 revisit records whose target was removed, "
 	has "in --stats too, $order" stats.json '"revisits_without_original":3'
 	same "and they stay, $order" nights/night.warc night.warc
 done
 gzip -c night.warc >night.warc.gz
 run "$P" apply -V early.tsv early.warc night.warc.gz --link -o nights2/
-has "in a dump that is linked" "$tmp/err" ", 3 revisit records left without"
+has "in a dump that is linked" "$tmp/err" ", 3 revisit records whose target was removed"
 run "$P" apply -V early.tsv --keep-others early.warc night.warc -o nights3/
-has "--keep-others: those of the same input, too" "$tmp/err" ", 5 revisit records left without"
+has "--keep-others: those of the same input, too" "$tmp/err" ", 5 revisit records whose target was removed"
 run "$P" apply -V others.tsv others.warc -o o.warc
 hasnt "where all go along nothing is said" "$tmp/err" "revisit"
 run "$P" dedup -q --dry-run night.warc -o none
@@ -227,7 +227,7 @@ same "is restored" back/rewritten/others.warc others.warc
 mkdir moved && mv others.warc moved/others.warc
 run "$P" apply --restore rewritten/others.warc -o lost.warc
 exits "an input that is not there" 1
-has "is said" "$tmp/err" "^pagededup apply: rewritten/others.warc:[0-9]*: the input that it names is not there; not restored"
+has "is said" "$tmp/err" "^pagededup apply: rewritten/others.warc:[0-9]*: the input that it names does not exist; not restored"
 has "and counted" "$tmp/err" ": 1 input, 0 records restored, 4 not, "
 same "and the records stay" lost.warc rewritten/others.warc
 run "$P" apply --restore --originals=moved rewritten/others.warc -o found.warc
@@ -242,17 +242,17 @@ run "$P" apply --restore rewritten/others.warc -o lost.warc.3
 has "an input that became shorter" "$tmp/err" "the input that it names has become shorter; not restored"
 gzip -c moved/others.warc >others.warc
 run "$P" apply --restore rewritten/others.warc -o lost.warc.4
-has "an input that was compressed since" "$tmp/err" "is compressed otherwise than this dump; not restored"
+has "an input that was compressed since" "$tmp/err" "has another compression than this dump; not restored"
 mv moved/others.warc others.warc
 cp others.warc twice.warc
 run "$P" apply --restore rewritten/others.warc -o twice.warc
 exits "what is there" 2
-has "is not written over" "$tmp/err" "twice.warc exists already, and --restore overwrites nothing: name another output"
+has "is not written over" "$tmp/err" "twice.warc exists, and --restore does not overwrite files; name another output"
 run "$P" apply --restore -V v.tsv rewritten/others.warc
 exits "--restore with verdicts" 2
 run "$P" apply -V v.tsv --rewrite-revisits - -o x.warc.gz <d.warc.gz
 exits "--rewrite-revisits of standard input" 2
-has "is refused" "$tmp/err" "reads its inputs twice: give files"
+has "is refused" "$tmp/err" "reads its inputs twice; give files"
 mkfifo pipe2 && { cat d.warc.gz >pipe2 & }
 run "$P" apply -V <(sed 's/d\.warc\.gz:/pipe2:/g' v.tsv) --rewrite-revisits pipe2 -o x.warc.gz
 exits "nor of a pipe" 2
@@ -273,7 +273,7 @@ run "$P" apply -V far.tsv a/x.warc.gz b/x.warc.gz -o out1/
 exits "a base name twice" 2
 run "$P" apply -V far.tsv --list a/x.warc.gz b/x.warc.gz
 exits "a base name twice, nothing written" 2
-has "is refused" "$tmp/err" "the base name does not tell"
+has "is refused" "$tmp/err" "several files in the verdicts have this base name"
 { cat far.tsv; sed 's|d\.warc\.gz:|/elsewhere/b/x.warc.gz:|g' v.tsv; } >two.tsv
 run "$P" apply -V two.tsv a/x.warc.gz -o x.warc.gz
 exits "two files of the verdicts with this base name" 2
@@ -285,13 +285,13 @@ exits "the whole path comes first" 0
 run "$P" apply -V v.tsv b/y.warc.gz -o other.warc.gz
 same "another name: nothing goes" other.warc.gz d.warc.gz
 exits "none of the duplicates is met: exit status" 1
-has "and that is said" "$tmp/err" "none of the $gone duplicates of the verdicts is in these inputs \(d.warc.gz:[0-9]*, .*\.\.\.\): give the inputs"
+has "and that is said" "$tmp/err" "none of the $gone duplicates in the verdicts is in these inputs \(d.warc.gz:[0-9]*, .*\.\.\.\); give the same inputs"
 run "$P" apply -V <(cat v.tsv; verdict elsewhere.html) d.warc.gz -o other.warc.gz
 exits "one of them is not met: exit status" 0
-has "and that is counted" "$tmp/err" "1 of $((gone + 1)) duplicates of the verdicts were not met in these inputs: elsewhere.html$"
+has "and that is counted" "$tmp/err" "1 of $((gone + 1)) duplicates in the verdicts are not in these inputs: elsewhere.html$"
 run "$P" apply -V <(sed 's|http://m\.|http://www.|' v.tsv) d.warc.gz -o other.warc.gz
 exits "a page with another URL" 1
-has "stays, and is named" "$tmp/err" "d.warc.gz:[0-9]* has another URL than the page of the verdict; kept"
+has "stays, and is named" "$tmp/err" "d.warc.gz:[0-9]* has another URL than the page in the verdict, and is kept"
 
 # --- outputs ---
 run "$P" apply -q -V v.tsv d.warc.gz b/y.warc.gz -o out/
@@ -300,7 +300,7 @@ same "one clean" out/d.warc.gz clean.warc.gz
 same "one as it was" out/y.warc.gz d.warc.gz
 run "$P" apply -V v.tsv d.warc.gz b/y.warc.gz
 exits "several inputs to stdout" 2
-has "need a folder" "$tmp/err" "-o must name a directory for several inputs: add a slash, as in -o "
+has "need a folder" "$tmp/err" "-o must name a folder for several inputs; add a slash, as in -o "
 run "$P" apply -V v.tsv a b/x.warc.gz -o out.warc
 exits "a folder to a file" 2
 sed 's|d\.warc\.gz:|a/x.warc.gz:|' v.tsv >ax.tsv
@@ -315,7 +315,7 @@ is "but for those in common" "$(find out3 -type f | sort | tr '\n' ' ')" "out3/a
 is "so do attributes" "$(find attr0 -type f | sort | tr '\n' ' ')" "attr0/a/x.warc.gz.jsonl attr0/b/x.warc.gz.jsonl "
 run "$P" apply -V ax.tsv a/x.warc.gz ./a/x.warc.gz -o out5/
 exits "one input twice" 2
-has "would be one" "$tmp/err" "two inputs would both become out5/x.warc.gz"
+has "would be one" "$tmp/err" "two inputs would be written to out5/x.warc.gz"
 absent "and nothing was written" out5
 run "$P" apply -V v.tsv d.warc.gz -o d.warc.gz
 exits "over the input" 2
@@ -388,13 +388,13 @@ cp -r site site.saved
 echo "changed" >>site/sub/2.html
 run "$P" apply -V site.tsv --delete --rows=site.fp site
 exits "--delete of what is no longer the same" 1
-has "is refused by name" "$tmp/err" "^pagededup apply: site/sub/2.html: its content is not that of the page of the verdict; kept"
+has "is refused by name" "$tmp/err" "^pagededup apply: site/sub/2.html: its content differs from that of the page in the verdict; kept"
 is "the other one is deleted" "$(ls site/1.html site/sub/2.html 2>/dev/null)" "site/sub/2.html"
 cp site.saved/sub/2.html site/sub/2.html
 mv site/.hidden/3.html.gz saved.gz
 run "$P" apply -V site.tsv --delete --rows=site.fp site
 exits "--delete of the last copy" 1
-has "is refused too" "$tmp/err" "site/sub/2.html: site/.hidden/3.html.gz, the page kept in its place, is not there; not deleted"
+has "is refused too" "$tmp/err" "site/sub/2.html: site/.hidden/3.html.gz, the page kept in its place, does not exist; not deleted"
 mv saved.gz site/.hidden/3.html.gz
 run "$P" apply -V site.tsv --delete --rows=<(grep -v 2.html site.fp) site
 has "what the rows do not know" "$tmp/err" "site/sub/2.html: the rows do not have it; not deleted"
@@ -437,9 +437,9 @@ try_delete "a hard link" 1 "d/hard.html: q.html, the page kept in its place, $sa
 fresh; ln -s . e; names q.html e/q.html; doomed e/q.html q.html >verdicts.tsv
 try_delete "through a linked folder" 1 "e/q.html: q.html, the page kept in its place, $same_file" "./q.html "
 fresh; page same d/r.html; names q.html d/r.html; doomed q.html d/r.html d/r.html q.html >verdicts.tsv
-try_delete "two that are kept for each other" 1 "q.html: d/r.html, the page kept in its place, goes too" "./d/r.html ./q.html "
+try_delete "two that are kept for each other" 1 "q.html: d/r.html, the page kept in its place, is removed, too" "./d/r.html ./q.html "
 fresh; page same d/r.html; ln -s d/r.html l.html; names q.html d/r.html l.html; doomed q.html l.html d/r.html q.html >verdicts.tsv
-try_delete "the page kept goes under another name" 1 "q.html: l.html, the page kept in its place, goes too" "./d/r.html ./l.html ./q.html "
+try_delete "the page kept goes under another name" 1 "q.html: l.html, the page kept in its place, is removed, too" "./d/r.html ./l.html ./q.html "
 fresh; page same d/r.html; names q.html d/r.html; : >q.html; doomed d/r.html q.html >verdicts.tsv
 try_delete "the page kept was emptied" 1 "d/r.html: q.html, the page kept in its place, has changed since its rows were made" "./d/r.html ./q.html "
 fresh; page same d/r.html; names q.html d/r.html; page other q.html; doomed d/r.html q.html >verdicts.tsv
@@ -452,7 +452,7 @@ fresh; page same d/r.html; names q.html d/r.html; sed 's/same/other/' q.html >d/
 try_delete "rows of two days" 1 "d/r.html: the rows have two digests for it" "./d/r.html ./q.html "
 fresh; { cat q.html; head -c 4300000 /dev/zero | tr '\0' ' '; echo '<p>and an end'; } >d/r.html; cp d/r.html d/s.html
 names d/r.html d/s.html; doomed d/r.html d/s.html >verdicts.tsv
-try_delete "longer than what was compared" 1 "d/r.html: it is longer than what was compared" "./d/r.html ./d/s.html ./q.html "
+try_delete "longer than what was compared" 1 "d/r.html: it is longer than the part that was compared" "./d/r.html ./d/s.html ./q.html "
 fresh; page same d/r.html; ln -s d/r.html l.html; names q.html d/r.html l.html; doomed l.html q.html d/r.html q.html >verdicts.tsv
 try_delete "a file and a link to it, both for another" 0 "" "./q.html "
 fresh; page same d/r.html; tar cf a.tar d/r.html; names q.html a.tar; doomed q.html 'a.tar!d/r.html' >verdicts.tsv
@@ -566,7 +566,7 @@ exits "stdin twice" 2
 
 if command -v script >/dev/null; then
 	is "no dump to a terminal" "$(script -qec "'$P' apply -q -V v.tsv d.warc.gz; echo code \$?" /dev/null </dev/null | tr -d '\r' | sed -n '1p;$p' | sed 's/pagededup apply: //')" \
-		"a dump is binary and would garble the terminal: write it to a file or a pipe
+		"a dump is binary data; write it to a file or a pipe, not to the terminal
 code 2"
 else skip "no dump to a terminal" "no script"; fi
 

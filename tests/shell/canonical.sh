@@ -135,9 +135,9 @@ misuse "the rule without a file" "keep=canonical needs --canonical=FILE" cluster
 misuse "a file without the rule" "canonical=FILE has no effect without 'canonical' in --keep" cluster --canonical=c pairs
 misuse "a file that is not there" "cannot open none" cluster --keep=canonical --canonical=none pairs
 misuse "a rule that must come first" "must come first" cluster --keep=canonical,clean --canonical=c --shingles=s pairs
-misuse "a task of fp" "canonical is of 'fp' alone" map --job=fp -- --canonical=c
+misuse "a task of fp" "canonical works only with 'fp'" map --job=fp -- --canonical=c
 for step in group number; do
-	misuse "a task of cluster, $step" "canonical is of 'cluster' alone" reduce --job=cluster --step=$step --params=pairs -- --keep=canonical --canonical=c
+	misuse "a task of cluster, $step" "canonical works only with 'cluster'" reduce --job=cluster --step=$step --params=pairs -- --keep=canonical --canonical=c
 done
 cp pages.jsonl before.jsonl
 misuse "an input as output" "pages.jsonl" fp -o fp2 --canonical=pages.jsonl pages.jsonl

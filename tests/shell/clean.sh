@@ -116,7 +116,7 @@ done
 
 misuse() { run "$P" cluster "${@:3}" pairs; exits "$1" 2; has "$1: says why" "$tmp/err" "$2"; }
 misuse "clean without texts" "--keep=clean needs the texts" --keep=clean
-misuse "clean second" "'clean' decides in each cluster anew, so it must come first" --keep=newest,clean --shingles=s
+misuse "clean second" "'clean' must come first, because it decides within each cluster" --keep=newest,clean --shingles=s
 echo a.example >hosts
 misuse "clean and preferred hosts" "--keep=clean and --prefer-host cannot both come first" --keep=clean --shingles=s --prefer-host=hosts
 tap_done

@@ -91,7 +91,7 @@ sys.exit(p.returncode if early else 99)
 END
 run python3 between.py change "$P" dedup -q -j1 in -o between
 exits "an input that changes between rows and outputs" 2
-has "is named" "$tmp/err" 'in/long.warc.gz has changed since its rows were made: start again in another folder'
+has "is named" "$tmp/err" 'in/long.warc.gz has changed since its rows were made; start again in another folder'
 absent "and is not cut where other records lay" between/in/long.warc.gz
 run python3 between.py remove "$P" dedup -q -j1 in -o between
 exits "one that goes" 2
@@ -120,22 +120,22 @@ refuse() { # NAME REGEX ARGUMENTS…
 	exits "$name" 2
 	has "$name: message" "$tmp/err" "$want"
 }
-refuse "a folder that holds a run" "holds a run of dedup already: continue it with --resume" d.warc.gz -o out
+refuse "a folder that holds a run" "already contains a run of dedup; continue it with --resume" d.warc.gz -o out
 mkdir full && touch full/x
-refuse "a folder that is not empty" "full is not empty: name a new or empty folder" d.warc.gz -o full
+refuse "a folder that is not empty" "full is not empty; name a new or empty folder" d.warc.gz -o full
 refuse "no folder" "-o DIR" d.warc.gz
 refuse "stdin" "cannot read standard input" -o nowhere
 refuse "- as well" "reads them twice" - -o nowhere2
 refuse "an input that is not there" "none.warc.gz: cannot open" none.warc.gz -o nowhere3
 mkdir b && cp d.warc.gz b/
-refuse "one input twice" "two inputs would both become nowhere4/d.warc.gz" d.warc.gz ./d.warc.gz -o nowhere4
+refuse "one input twice" "two inputs would be written to nowhere4/d.warc.gz" d.warc.gz ./d.warc.gz -o nowhere4
 mkdir n1 n2 && head -c 100000 d.warc.gz >n1/d.warc.gz && cp d.warc.gz n2/d.warc.gz
 run "$P" dedup -q --no-boilerplate --ignore-damaged n1/d.warc.gz n2/d.warc.gz -o nights
 exits "two nights with the same file names" 0
 is "two nights: outputs keep their folders" "$(cd nights && find . -name '*.gz' | sort | tr '\n' ' ')" "./n1/d.warc.gz ./n2/d.warc.gz "
 is "two nights: no page that was matched is left twice" "$("$P" fp -q --ignore-damaged nights/n?/d.warc.gz 2>/dev/null | rows | cut -f1 | grep -v "^-" | sort | uniq -d | wc -l)" 0
 cp d.warc.gz verdicts.tsv
-refuse "a name that is taken" "nowhere5/verdicts.tsv: an output of this run has that name" verdicts.tsv -o nowhere5
+refuse "a name that is taken" "nowhere5/verdicts.tsv: an output of this run has this name" verdicts.tsv -o nowhere5
 absent "nothing was begun" nowhere4 nowhere5
 refuse "two answers" "--no-boilerplate and --boilerplate cannot be combined" --no-boilerplate --boilerplate=site.bp d.warc.gz -o nowhere6
 refuse "a table that is none" "d.warc.gz is not a boilerplate table" --boilerplate=d.warc.gz d.warc.gz -o nowhere7
@@ -288,7 +288,7 @@ for file in .dedup/0.fp .dedup/0.shingles .dedup/0.canonical .dedup/site.bp .ded
 		rm -rf steps && cp -r done steps && damage $how "steps/$file"
 		run "$P" dedup --resume "${few[@]}" -o steps
 		exits "$file $how" 0
-		has "$file $how: it is named" "$tmp/err" "steps/$file is missing, or is not what the run wrote: the run continues before that step"
+		has "$file $how: it is named" "$tmp/err" "steps/$file is missing, or was changed after the run wrote it; the run continues before that step"
 		tree steps >steps.tree
 		same "$file $how: the same" steps.tree two.tree
 	done
@@ -297,7 +297,7 @@ for file in verdicts.tsv report.html stats.json crawl-1.warc.gz; do
 	rm -rf steps && cp -r two steps && damage cut "steps/$file"
 	run "$P" dedup --resume "${few[@]}" -o steps
 	exits "$file of a run that has ended" 0
-	has "$file of a run that has ended: it is named" "$tmp/err" "steps/$file is missing, or is not what the run wrote: the run is done again"
+	has "$file of a run that has ended: it is named" "$tmp/err" "steps/$file is missing, or was changed after the run wrote it; the run is repeated"
 	tree steps >steps.tree
 	same "$file of a run that has ended: the same" steps.tree two.tree
 done
@@ -323,7 +323,7 @@ for bytes in none 0 15 17; do
 	[ $bytes = none ] || head -c $bytes /dev/zero >steps/.dedup/secret
 	run "$P" dedup -q --resume "${all[@]}" -o steps
 	exits "a secret of $bytes bytes" 2
-	has "is named" "$tmp/err" "steps/.dedup/secret is missing or damaged: delete the folder and start again"
+	has "is named" "$tmp/err" "steps/.dedup/secret is missing or damaged; delete the folder and start again"
 done
 cp done/.dedup/secret steps/.dedup/secret
 touch site/b/0000.html
@@ -344,7 +344,7 @@ for i in range(20):
     said = [p.communicate()[1].decode() for p in runs]
     codes = sorted(p.returncode for p in runs)
     for code in codes: both[code] += 1
-    ended = [s for s in said if s and 'another run of dedup is writing to raced: wait' not in s and 'holds a run of dedup already' not in s]
+    ended = [s for s in said if s and 'another run of dedup is writing to raced; wait' not in s and 'already contains a run of dedup' not in s]
     if codes not in ([0, 2], [0, 0]) or ended or open('raced/d.warc.gz', 'rb').read() != open('clean.warc.gz', 'rb').read():
         print(codes, said)
 print('refused' if both[2] else 'never refused')
@@ -353,11 +353,11 @@ is "two runs into one folder: one is refused, the other is whole" "$(cat races)"
 rm -rf raced && mkdir -p raced/.dedup && : >raced/.dedup/lock
 run flock raced/.dedup/lock "$P" dedup -q d.warc.gz -o raced
 exits "a lock that another process holds" 2
-has "is named" "$tmp/err" "another run of dedup is writing to raced: wait until it has ended, or name another folder"
+has "is named" "$tmp/err" "another run of dedup is writing to raced; wait until it has ended, or name another folder"
 run "$P" dedup -q d.warc.gz -o raced
 exits "the lock of a run that was killed blocks no other" 0
 rm -rf old && mkdir -p old/.dedup && printf 'pagededup dedup 1\noptions %s\n' x >old/.dedup/journal
-refuse "a journal of an older version" "old/.dedup/journal was written by an older version, and cannot be continued: start again" --resume d.warc.gz -o old
+refuse "a journal of an older version" "old/.dedup/journal was written by an older version, and cannot be continued; start again" --resume d.warc.gz -o old
 
 # --- several methods ---
 # --method takes the options of fp and of match; a pair counts if more than half of the methods found it.
@@ -381,7 +381,7 @@ refuse "--resume with another --require" "had other options \(--require: none an
 "$P" dedup -q --resume --method=$methods d.warc.gz -o by
 "$P" dedup -q --method=$methods d.warc.gz -o again
 same "--resume with the same methods goes on" by/verdicts.tsv again/verdicts.tsv
-refuse "a method that does not sign" "--require=exact: pages are not signed by it: name it with --method, too" --method=$methods --require=exact d.warc.gz -o new
+refuse "a method that does not sign" "--require=exact: pages have no signature of this method; add --method=exact" --method=$methods --require=exact d.warc.gz -o new
 refuse "more than there are" "--require=4: pages are signed by 3 methods" --method=$methods --require=4 d.warc.gz -o new
 refuse "more than the fingerprint" "--require=2: pages are signed by 1 method" --require=2 d.warc.gz -o new
 refuse "no such method" "unknown method 'sim'" --method=sim d.warc.gz -o new

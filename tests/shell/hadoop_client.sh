@@ -36,13 +36,13 @@ run "$H" dedup --program="$P" --until=fp list /lost
 exits "the client ends before its job: done" 0
 same "the client ends before its job: the rows of one machine" <(got lost/fp | sorted) <(sorted <one.fp)
 has "the client ends before its job: the counters are there" "$tmp/err" 'fp: .*PATHS=1 '
-has "the client ends before its job: it is said" "$tmp/err" 'fp: the client lost sight of job_1_0001, which goes on'
+has "the client ends before its job: it is said" "$tmp/err" 'fp: the client lost its connection to job_1_0001, which continues'
 CLIENT=well
 echo /dumps/none.warc.gz >none
 run "$H" dedup --program="$P" --until=fp none /none
 exits "a job that fails: so does the command" 2
 has "a job that fails: why" "$tmp/err" 'none\.warc\.gz'
-has "a job that fails: how to go on" "$tmp/err" 'fp failed; the same command, given again, goes on from here'
+has "a job that fails: how to go on" "$tmp/err" 'fp failed; run the same command again to continue from here'
 absent "a job that fails: nothing is written" cluster/none/fp
 cp "$demo" cluster/dumps/none.warc.gz
 run "$H" dedup --program="$P" --until=fp none /none

@@ -126,11 +126,11 @@ mkdir nothing
 for input in empty.html nothing -; do
 	run "$P" fp q $input
 	exits "an empty input is no failure: $input" 0
-	has "it is said: $input" "$tmp/err" "^pagededup fp: $input: empty: no records and no pages in it\$"
+	has "it is said: $input" "$tmp/err" "^pagededup fp: $input is empty: no records and no pages\$"
 done
-barren "a folder of text" 'f/_static: no pages in it: skipped 2 records that are not pages \(2 of another type\); text in a folder' q f/_static
+barren "a folder of text" 'f/_static has no pages; skipped 2 records that are not pages \(2 of another type\); text in a folder' q f/_static
 printf 'WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 1\r\n\r\nx\r\n\r\n' >info.warc
-barren "a dump without pages, among others" 'info\.warc: no pages in it: skipped 1 record that is not a page \(1 requests or metadata\)$' -j2 q info.warc copy
+barren "a dump without pages, among others" 'info\.warc has no pages; skipped 1 record that is not a page \(1 requests or metadata\)$' -j2 q info.warc copy
 has "the totals count it" "$tmp/out" '^# total pages=2 .* inputs_without_pages=1$'
 run "$P" dedup q info.warc copy -o barren
 exits "dedup with an input without pages" 1

@@ -77,7 +77,7 @@ exits "a file of keys keeps the id" 2
 has "and says so" "$tmp/err" 'their secret keys differ'
 run "$P" fp --key=victim.html victim.html
 exits "a file that is no key is refused" 2
-has "in words" "$tmp/err" 'victim.html: not a key: it must hold 32 hex digits, such as'
+has "in words" "$tmp/err" 'victim.html: not a key; make one with'
 run "$P" fp --key=missing victim.html
 exits "a key that is missing, too" 2
 run "$P" fp --key=key --hash=rabin victim.html
@@ -93,7 +93,7 @@ has "with a note" "$tmp/err" "other: other users can read this key; run 'chmod 6
 # --- a store has a key ---
 run "$P" store init kept
 exits "init makes a key" 0
-has "and says how to use it" "$tmp/err" "it has a key: make its rows with 'pagededup fp --key=kept/key'"
+has "and says how to use it" "$tmp/err" "it has a key; make its rows with 'pagededup fp --key=kept/key'"
 is "that only the owner can read" "$(stat -c %a kept/key)" 600
 has "of 32 hex digits" kept/key '^[0-9a-f]{32}$'
 run "$P" store init kept

@@ -76,7 +76,7 @@ has "and the closing line how many fell" "$tmp/err" ', [0-9]+ candidates rejecte
 { grep '^#' ranks; seq 600000 | awk -v OFS='\t' '{ print "other:" $1, "http://other.example/", 1, 1, 1, 1 }'; rows ranks; } >many.ranks
 run "$P" match --rule=signature --ranks=many.ranks --memory=33M pages.fp
 exits "ranks of more pages than --memory holds" 2
-has "are refused, with what they take" "$tmp/err" 'memory is too small for the tables of --ranks and --links: give at least [0-9]+M'
+has "are refused, with what they take" "$tmp/err" 'memory is too small for the tables of --ranks and --links; give at least [0-9]+M'
 more=$(sed -nE 's/.*at least ([0-9]+)M.*/\1/p' "$tmp/err")
 same "with so much they do" <("$P" match -q --rule=signature --ranks=many.ranks --memory="${more}M" pages.fp | rows) <("$P" match -q --rule=signature --ranks=ranks pages.fp | rows)
 
@@ -111,7 +111,7 @@ refused "a weight over 1" --rule=weighted --rule-weights=body=2 --links=links
 refused "rules without rows of links" --rule=adverts
 refused "rows of links without rules" --links=links
 refused "signatures without ranks" --rule=signature
-has "it says what goes together" "$tmp/err" 'rule=signature and --ranks=FILE, rows of .pagededup link --rank., go together'
+has "it says what goes together" "$tmp/err" 'rule=signature needs --ranks=FILE, and --ranks needs --rule=signature; .pagededup link --rank. writes FILE'
 refused "ranks without signatures" --rule=adverts --links=links --ranks=ranks
 refused "ranks without rules" --ranks=ranks
 refused "rows of links that only signatures would not look at" --rule=signature --ranks=ranks --links=links

@@ -69,7 +69,7 @@ run_in <(head -1 dumps) env TMPDIR="$PWD/spool" "$P" map --job=apply --step=rewr
 exits "interrupted while a dump is stored" 130
 is "the dump that was to be stored is not left" "$(ls spool)" ""
 refused "no folder" <(head -1 dumps) '--output' "$P" map --job=apply --step=rewrite
-refused "a line of no step" <(echo x) 'not written by the previous task' "$P" map --job=apply --step=rewrite --output=none
+refused "a line of no step" <(echo x) 'the previous task did not write' "$P" map --job=apply --step=rewrite --output=none
 refused "other rows" rows.fp 'neither a row of verdicts' "$P" map --job=apply --step=split
 refused "no such step" /dev/null 'one of: split, rewrite' "$P" map --job=apply --step=none
 refused "rewrite has no reduce task" /dev/null 'no reduce task' "$P" reduce --job=apply --step=rewrite

@@ -174,7 +174,7 @@ refused "inside reads nothing" <(printf 'a\tb\n') 'without standard input' "$P" 
 sed 's/^[ed]\./&0/' near >other.near
 run_in other.near "$P" reduce --job=batch --step=find --params=params --batch=new.key
 exits "rows with keys of no new page" 2
-has "their lines are named" "$tmp/err" 'lines [0-9]+ to [0-9]+ of standard input have keys that no new page has'
+has "their lines are named" "$tmp/err" 'lines [0-9]+ to [0-9]+ of standard input have keys of no new page'
 refused "update, a line of another step" <(printf 'x\ta:1\n') 'line 1 of standard input: ' "$P" map --job=batch --step=update --params=params --batch=new.key
-refused "tombstones, a line of another step" <(printf 'p\ta\nx\ta:1\n') 'line 2 of standard input was not written' "$P" map --job=batch --step=tombstones --params=params --batch=new.key
+refused "tombstones, a line of another step" <(printf 'p\ta\nx\ta:1\n') 'did not write line 2 of standard input' "$P" map --job=batch --step=tombstones --params=params --batch=new.key
 tap_done

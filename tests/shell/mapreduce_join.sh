@@ -166,7 +166,7 @@ sed 's/	[0-9a-f]\{8\}	\([^	]*\)$/	00000001	\1/' bare.fp >other.fp
 refused "rows without a header, of other parameters" other.fp 'other parameters' "$P" map --job=join --step=equal --params=params
 refused "a bucket of other parameters" <(printf 'h9.1\tx\n') 'is not a bucket of this job' "$P" reduce --job=join --step=near --params=params
 refused "a line of another task" <(echo nothing) 'no key and value' "$P" reduce --job=join --step=near --params=params
-refused "a row that was cut" <(printf 'h0.1\tx\ty\n') 'line 1 of standard input was not written by the previous task' "$P" reduce --job=join --step=near --params=params
+refused "a row that was cut" <(printf 'h0.1\tx\ty\n') 'the previous task did not write line 1 of standard input' "$P" reduce --job=join --step=near --params=params
 for option in --scope=same-host --against=x --save=x --method=exact --format=jsonl; do
 	refused "match's $option" /dev/null 'works only with .match.' "$P" reduce --job=join --step=count -- $option
 done
@@ -191,22 +191,22 @@ done
 for step in near plan density dense doubts pairs; do
 	run_in renamed "$P" map --job=join --step=$step --params=density
 	exits "$step, a line with another key" 2
-	has "$step, a line with another key: said" "$tmp/err" "line $(cat line) of standard input was not written by the previous task"
+	has "$step, a line with another key: said" "$tmp/err" "the previous task did not write line $(cat line) of standard input"
 done
 "$P" map --job=join --step=near --params=plan <equal 2>/dev/null | LC_ALL=C sort >buckets
 awk -F '\t' -v OFS='\t' 'NF > 2 && !done { $3 = $3 OFS "more"; done = 1; print NR >"line" } { print }' buckets >wider
-refused "a bucket's row with more fields" wider "line $(cat line) of standard input was not written" "$P" reduce --job=join --step=near --params=plan
+refused "a bucket's row with more fields" wider "did not write line $(cat line) of standard input" "$P" reduce --job=join --step=near --params=plan
 bad_pairs() { # NAME AWK-PROGRAM
 	awk -F '\t' -v OFS='\t' "$2" tagged >bad.tagged
 	run_in bad.tagged "$P" reduce --job=join --step=pairs --params=density
 	exits "pairs, $1" 2
-	has "pairs, $1: the line is named" "$tmp/err" 'line 2 of standard input was not written by the previous task'
+	has "pairs, $1: the line is named" "$tmp/err" 'the previous task did not write line 2 of standard input'
 }
 bad_pairs "another key" 'NR == 2 { print "x:1", "x:2" } { print }'
 bad_pairs "a pair with too few fields" 'NR == 2 { NF-- } { print }'
 bad_pairs "a pair with too many fields" 'NR == 2 { $3 = $3 OFS "more" } { print }'
-refused "count, another key" <(printf 'rows\t3\nnumber\t4\n') 'line 2 of standard input was not written' "$P" reduce --job=join --step=count
-refused "plan, another key" <(printf 'leaders\t3\nnumber\t4\n') 'line 2 of standard input was not written' "$P" reduce --job=join --step=plan --params=params
+refused "count, another key" <(printf 'rows\t3\nnumber\t4\n') 'did not write line 2 of standard input' "$P" reduce --job=join --step=count
+refused "plan, another key" <(printf 'leaders\t3\nnumber\t4\n') 'did not write line 2 of standard input' "$P" reduce --job=join --step=plan --params=params
 # A bad row is one that is left out.
 run_in <(cat demo.fp; echo 'xyz	a	b	c	-	-	-	-	-	-	-	-	-	-	-	-	-') "$P" map --job=join --step=equal --params=params
 exits "a row that cannot be read does not end the task" 0

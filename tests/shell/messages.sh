@@ -19,8 +19,8 @@ eval|missing operand TRUTH
 eval d.warc.gz|missing required option: one of --pairs=FILE, --clusters=FILE and --sweep
 dedup|missing required option -o DIR
 dedup d.warc.gz|missing required option -o DIR
-dedup -o out|dedup needs input files: it reads them twice and cannot read standard input
-dedup -o out -|dedup needs input files: it reads them twice and cannot read standard input
+dedup -o out|dedup needs input files, because it reads them twice; it cannot read standard input
+dedup -o out -|dedup needs input files, because it reads them twice; it cannot read standard input
 apply d.warc.gz|missing required option --verdicts=FILE
 report d.warc.gz|missing required option --verdicts=FILE
 why|missing operand PAGE, or option --url=URL
@@ -48,7 +48,7 @@ eval t --pairs=pairs.tsv --sweep|--pairs, --clusters and --sweep cannot be combi
 store qqqqqqqq s|unknown action 'qqqqqqqq': it is one of init, add, check, remove, compact, verify, info and export
 --frob|unknown option --frob; a command comes first
 why a b --verdicts=v.tsv|too many operands: a verdict is explained for one page, by its id or by --url
-apply -V v.tsv d.warc.gz d.fp -o one|-o must name a directory for several inputs: add a slash, as in -o one/
+apply -V v.tsv d.warc.gz d.fp -o one|-o must name a folder for several inputs; add a slash, as in -o one/
 E2
 
 # Errors in the middle of the data: the mistake and its consequence.

@@ -147,7 +147,7 @@ absent "no work was done before" applied
 for other in victim.html rows.tsv.json; do
 	printf '{"url":"http://a.example/"}\n' >rows.tsv.json
 	refused "--stats, where $other stands" $other "$P" fp --stats $other site
-	has "what to do is said" "$tmp/err" "$other was not written by this program: name another file, or remove it first"
+	has "what to do is said" "$tmp/err" "$other was not written by this program; name another file, or remove it first"
 done
 rm -f rows.fp rows.tsv.json
 for round in 1 2; do

@@ -21,7 +21,7 @@ while read -r form file; do
 	done
 	run "$P" eval --pairs=none $file
 	exits "$form as a list" 2
-	has "is refused in words" "$tmp/err" "$file holds columns, as Parquet or Arrow has them, and text is needed"
+	has "is refused in words" "$tmp/err" "$file is a file of Parquet or Arrow; give a text file"
 done <<'EOF'
 Parquet pages.parquet
 Arrow pages.arrow

@@ -90,6 +90,6 @@ for i in range(420):
     print(json.dumps({"url": f"http://d.example/{i}", "html": "".join(f"<a href=/{t}>w</a>" for t in range(420))}))' >dense.jsonl
 run "$P" rank --memory=1M dense.jsonl
 exits "a graph that takes more than --memory" 2
-has "is refused, with what it takes" "$tmp/err" 'the graph of 175980 links takes 9 MB of memory, and of --memory=1M 8 are left: give more'
+has "is refused, with what it takes" "$tmp/err" 'the graph of 175980 links takes 9 MB of memory, and 8 MB of --memory=1M are free; give more'
 is "400 pages: those of another computation" "$("$python" "$TOP/tests/pagerank.py" ranks links | awk '{ print ($1 < 1e-4) }')" 1
 tap_done

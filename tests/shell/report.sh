@@ -75,7 +75,7 @@ mkdir other && cp moved/d.warc.gz other/
 sed 's|d\.warc\.gz:|gone/d.warc.gz:|g' v.tsv >gone.tsv
 run "$P" report -V gone.tsv moved/d.warc.gz other/d.warc.gz -o two.html
 exits "two dumps of one base name" 2
-has "both are named" "$tmp/err" 'other/d.warc.gz: the base name does not tell .* beside moved/d.warc.gz'
+has "both are named" "$tmp/err" 'other/d.warc.gz: several files in the verdicts have this base name, such as moved/d.warc.gz'
 absent "and nothing is written" two.html
 sed 's|d\.warc\.gz:|other/d.warc.gz:|g' v.tsv >other.tsv
 run "$P" report -V other.tsv -P pairs.tsv moved/d.warc.gz other/d.warc.gz -o two.html
@@ -218,7 +218,7 @@ same "which stays" again.tsv v.tsv
 sed '5s/\t[01]\t/\tmaybe\t/' v.tsv >bad.tsv
 report -V bad.tsv
 exits "a bad row" 1
-has "is named" "$tmp/err" 'bad.tsv:5: is_duplicate is neither 0 nor 1; row skipped'
+has "is named" "$tmp/err" 'bad.tsv:5: is_duplicate is not 0 or 1; row skipped'
 has "and said in the page" r.html '1 verdicts could not be read'
 run "$P" report -V v.tsv -o /dev/full
 exits "a full disk" 2

@@ -53,7 +53,7 @@ exits "a table without the scope is misuse" 2
 printf 'a.example\tx\nb.example\ty\na.example\tz\n' >twice
 run "$P" match --scope=same-site --sites=twice in.fp
 exits "two owners of a host" 2
-has "are told with file and line" "$tmp/err" 'twice:3: a second owner for a.example'
+has "are told with file and line" "$tmp/err" 'twice:3: a second owner of a.example'
 echo one >bad
 run "$P" match --scope=same-site --sites=bad in.fp
 exits "a table that is none" 2

@@ -23,7 +23,7 @@ has "which is said" "$tmp/err" 'k_unknown: 7 and 12'
 mkdir full && touch full/thing
 run "$P" store init --no-key full
 exits "a folder with other things in it is refused" 2
-has "and the thing is named" "$tmp/err" "full is not a store, and not empty \(it holds 'thing'\)"
+has "and the thing is named" "$tmp/err" "full is not a store, and not empty \(it contains 'thing'\)"
 run "$P" store init --no-key p --preset=paper
 run "$P" store info p
 has "the preset makes k 3" "$tmp/out" '^k	3$'
@@ -137,7 +137,7 @@ is "the others are not" "$(status "$tmp/out")" "new"
 for i in $(seq 130); do fp_rows <<<"0123 x:$i"; done >bad
 run "$P" store check p bad
 is "of very many bad rows a hundred are named" "$(grep -c 'is not a fingerprint' "$tmp/err")" 100
-has "and how many more there are" "$tmp/err" '^pagededup store: bad: 30 more of these are not listed$'
+has "and how many more there are" "$tmp/err" '^pagededup store: bad: 30 more are not listed$'
 has "all of them counted" "$tmp/err" '130 bad rows left out'
 cp -r s newer && sed -i 's/^pagededup store [0-9]*/pagededup store 9/' newer/manifest
 run "$P" store check newer night1
@@ -145,13 +145,13 @@ exits "a newer store is refused" 2
 has "and both versions named" "$tmp/err" 'a store of version 9; this program knows version 6'
 run "$P" store add nothing night1
 exits "no store" 2
-has "which is said" "$tmp/err" "there is no store nothing \('pagededup store init' makes one\)"
+has "which is said" "$tmp/err" "there is no store nothing; make one with 'pagededup store init'"
 run "$P" store check night1 night2
-has "rows in the place of the store" "$tmp/err" "night1 is a file, not a store: name the store's folder first"
+has "rows in the place of the store" "$tmp/err" "night1 is a file, not a store; name the store's folder first"
 run "$P" store init --no-key night1
 exits "a file becomes no store" 2
 run "$P" store add demo/.. night1
-has "a folder that is no store" "$tmp/err" "is not a store \(it has no manifest\): 'pagededup store init' makes one"
+has "a folder that is no store" "$tmp/err" "is not a store, because it has no manifest; make one with 'pagededup store init'"
 run "$P" store check "" night1
 exits "a store without a name" 2
 has "is asked for" "$tmp/err" 'check: missing operand DIR'
@@ -170,7 +170,7 @@ for _ in $(seq 100); do grep -q 'live:1' live && break; sleep .1; done
 is "an answer comes before the next row" "$(status live)" "new"
 run "$P" store add s night1
 exits "a second writer is refused" 2
-has "and told why" "$tmp/err" 'another process is writing to s: only one can'
+has "and told why" "$tmp/err" 'another process is writing to s; wait until it has ended'
 run "$P" store check s night1 -q
 exits "a reader is not" 0
 fp_rows a6b9263e <<<"1234567812345679 live:2" >&3

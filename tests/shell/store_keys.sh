@@ -131,12 +131,12 @@ refuse "exporting" "the store ids has only keys" export ids
 refuse "replacing" "has only keys, so pages cannot be replaced" add ids a.fp --on-duplicate=replace
 refuse "fingerprints" "a store of keys cannot keep 'simhash', which has no keys" init new --keys=lmdb --method=simhash
 refuse "a width" "--keys stores no fingerprints" init new --keys=lmdb --bits=64
-refuse "the size of a database" "--count and --error go with --keys=bloom" init new --keys=lmdb --count=5
+refuse "the size of a database" "--count and --error need --keys=bloom" init new --keys=lmdb --count=5
 refuse "another kind for one that is there" "ids is already a store, with other parameters \(keys: lmdb for 0 and bloom for 10000000\)" init ids --keys=bloom
-refuse "weights" "has keys alone, no weights: ask it with --method=keywords:sigma=1" check several demo.fp --method=keywords
+refuse "weights" "has only keys, no weights; compare with --method=keywords:sigma=1" check several demo.fp --method=keywords
 "$P" fp -q "$demo" >plain.fp
 "$P" store init --no-key -q fresh --keys=lmdb
-refuse "rows of fingerprints" "plain.fp: signed by 'simhash', whose values are no keys: a store keeps keys here" add fresh plain.fp
+refuse "rows of fingerprints" "plain.fp: signed by 'simhash', but a store keeps only keys" add fresh plain.fp
 key 1 | fp long | sed 's/0000/'"$(printf 'x%.0s' {1..500})"'/' >long.fp
 run "$P" store add fresh long.fp
 exits "a key that is too long" 1

@@ -93,7 +93,7 @@ echo 'word 2' >words.idf
 refuse "with another table" "idf.fp: made with other parameters than the store odd \(idf: dict and [0-9a-f]{8}\)" check odd idf.fp
 "$P" fp -q --method=segments "$demo" >items.fp
 "$P" store init --no-key -q fresh
-refuse "nothing that it can keep" "items.fp: signed by 'segments', whose values are no keys: a store keeps bits and keys" add fresh items.fp
+refuse "nothing that it can keep" "items.fp: signed by 'segments', but a store keeps bits and keys" add fresh items.fp
 refuse "asking what it does not keep" "the store keys does not keep 'semantic'" check keys keys.fp --method=semantic
 refuse "more than are asked" "--require=2: the store keys has 1 method" check keys keys.fp --require=2
 refuse "names to require" "--require takes any, all or a number here" check keys keys.fp --require=exact

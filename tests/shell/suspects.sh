@@ -31,7 +31,7 @@ tides=$(url a.example/tides) mills=$(url a.example/mills)
 run "$P" match pages.fp
 exits "match" 0
 cp "$tmp/out" pairs.tsv
-has "suspects are counted" "$tmp/err" '2 pairs; 1 more look alike but are not certain, '
+has "suspects are counted" "$tmp/err" '2 pairs; 1 more look alike, but are not certain, '
 is "they are no rows" "$(rows pairs.tsv | wc -l)" 2
 is "but a line each that others pass over" "$(grep '^# suspect ' pairs.tsv | cut -f 1-3,6)" \
 	"# suspect other-subject	$tides	$mills	simhash"

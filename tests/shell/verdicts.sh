@@ -72,7 +72,7 @@ for input in no-url.jsonl url.jsonl packed.jsonl.gz plain.warc chunked.warc memb
 	(cd other && "$P" apply -V ../v.tsv "$input" -o ../clean 2>../err; echo $? >../code)
 	is "$input: another dump of the same name: exit status" "$(cat code)" 1
 	same "$input: it loses nothing" clean "other/$input"
-	has "$input: the page is named" err "^pagededup apply: $(printf %s "$id" | sed 's/[+.!]/\\&/g'): its content is not that of the page of the verdict; kept$"
+	has "$input: the page is named" err "^pagededup apply: $(printf %s "$id" | sed 's/[+.!]/\\&/g'): its content differs from that of the page in the verdict; kept$"
 	has "$input: and counted" err '0 pages removed.*, 1 page kept because it differs from the verdicts'
 	rm -f clean
 done
@@ -131,7 +131,7 @@ mkdir engine && cp first/plain.warc engine/dump.warc && (cd engine && verdicts_o
 { cat engine.tsv; echo dump.warc; } | "$P" map --job=apply --step=split | LC_ALL=C sort | "$P" reduce --job=apply --step=split >split 2>/dev/null
 run_in split "$P" map --job=apply --step=rewrite --output=engine-out
 same "map: another dump loses nothing" engine-out/dump.warc other/plain.warc
-has "map: it is named" "$tmp/err" ': its content is not that of the page of the verdict; kept'
+has "map: it is named" "$tmp/err" ': its content differs from that of the page in the verdict; kept'
 has "map: and counted" "$tmp/err" 'OTHER_PAGE,1'
 (cd engine && "$P" map --job=apply --step=rewrite --output=../engine-out <../split >/dev/null 2>&1)
 is "map: its own dump loses one" "$(grep -ac '^WARC-Type' engine-out/dump.warc)" 2
@@ -143,7 +143,7 @@ is "map: --unchecked" "$(grep -ac '^WARC-Type' engine-out/dump.warc)" 2
 cut -f1-14 v.tsv >old.tsv
 run "$P" apply -V old.tsv first/no-url.jsonl -o clean.jsonl
 exits "verdicts of an older version" 2
-has "are refused in words" "$tmp/err" 'old.tsv: no page to be removed has a content_digest.*--unchecked'
+has "are refused in words" "$tmp/err" 'old.tsv: no duplicate has a content_digest.*--unchecked'
 run "$P" apply -q -V old.tsv --unchecked first/no-url.jsonl -o clean.jsonl
 exits "unless --unchecked" 0
 is "is given" "$(wc -l <clean.jsonl)" 2
@@ -369,7 +369,7 @@ for change in 's|\(Original-Offset: \).*\r|\199999999999999999999999\r|' 's|\(Or
 	rm -f restored.warc
 	run "$P" apply --restore --originals=first odd.warc -o restored.warc
 	exits "a record with an impossible place ($change): exit status" 1
-	has "it is named" "$tmp/err" 'odd.warc:[0-9]*: it does not say which bytes of which file it stands for; not restored'
+	has "it is named" "$tmp/err" 'odd.warc:[0-9]*: it does not name the file and the bytes that it replaces; not restored'
 	same "and stays" restored.warc odd.warc
 done
 tap_done

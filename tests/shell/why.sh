@@ -156,6 +156,6 @@ why "$(rows sketched.v | awk -F '\t' '$11 ~ /by sketches only/ { print $2; exit 
 has "without texts, that there were none" "$tmp/out" '^  Their sketches were compared, not their texts$'
 run "$P" show --run=nowhere "$a"
 exits "no such run" 2
-has "no such run: message" "$tmp/err" "nowhere/.dedup/journal does not exist: name the folder of a run of dedup"
+has "no such run: message" "$tmp/err" "nowhere/.dedup/journal does not exist; name the folder of a run of dedup"
 
 tap_done

@@ -138,7 +138,7 @@ same "a pipe with a name" got match.tsv
 while read -r status says what; do
 	run "$Q" $what
 	exits "$what" "$status"
-	has "$what says why" "$tmp/err" "$([ "$says" = pages ] && echo 'it contains fp rows written by pagededup, not pages' || echo 'holds columns, as Parquet or Arrow has them, and text is needed')"
+	has "$what says why" "$tmp/err" "$([ "$says" = pages ] && echo 'it contains fp rows written by pagededup, not pages' || echo 'is a file of Parquet or Arrow; give a text file')"
 done <<'EOF'
 1 pages fp fp.parquet
 1 pages fp fp.arrow

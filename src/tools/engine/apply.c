@@ -87,7 +87,8 @@ static int end_dump(const struct pd_engine *t, struct dump *d, struct pd_err *e)
 		pd_buf_add_c(&out, '\n');
 		status = pd_engine_write(&out, e);
 	} else if (d->n) {
-		pd_log_error(t->log, "%s is not in the list of dumps: %" PRIu64 " duplicates in it stay", pd_buf_z(&d->path), d->n);
+		pd_log_error(t->log, "%s is not in the list of dumps; %" PRIu64 " duplicates in it are kept", pd_buf_z(&d->path),
+			     d->n);
 		d->others += d->n;
 	}
 	pd_buf_clear(&d->rows);
@@ -160,7 +161,7 @@ static void on_apply_other_url(void *ctx, const char *id)
 {
 	struct rewriting *r = ctx;
 	r->other_url++;
-	pd_log_error(r->t->log, "%s has another URL than the page of the verdict; kept", id);
+	pd_log_error(r->t->log, "%s has another URL than the page in the verdict, and is kept", id);
 }
 
 static void on_apply_other_page(void *ctx, const char *id, const char *why)
@@ -263,7 +264,7 @@ static int read_and_apply(struct rewriting *r, struct pd_span rows, const char *
 	int status = pd_apply_removals_read(&removals, &o, e);
 	if (!status && pd_apply_removals_counts(removals)->bad)
 		status = pd_fail(e, PD_ERR_INPUT,
-				 "line %" PRIu64 " of standard input has invalid rows: not written by the previous task",
+				 "line %" PRIu64 " of standard input has invalid rows; the previous task did not write it",
 				 r->line_no);
 	if (!status)
 		status = apply_dump(r, removals, output, done, e);
@@ -299,8 +300,7 @@ static int rewrite_line(struct rewriting *r, struct pd_span line, struct pd_err 
 	struct pd_buf out = { 0 };
 	if (!pd_span_split(&rows, '\t', &path) || !rows.p || pd_tsv_value(path, &r->path) || !r->path.n ||
 	    memchr(r->path.p, 0, r->path.n))
-		return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input was not written by the previous task",
-			       r->line_no);
+		return pd_fail(e, PD_ERR_INPUT, "the previous task did not write line %" PRIu64 " of standard input", r->line_no);
 	pd_buf_set(&r->output, pd_span_z(t->output));
 	while (r->output.n > 1 && r->output.p[r->output.n - 1] == '/')
 		r->output.p[--r->output.n] = 0;
@@ -333,7 +333,7 @@ static int map_rewrite(const struct pd_engine *t, struct pd_err *e)
 	struct pd_span line, rest;
 	int status;
 	if (!t->output)
-		return pd_fail(e, PD_ERR_USAGE, "missing required option --output=DIR: where dumps are written");
+		return pd_fail(e, PD_ERR_USAGE, "missing required option --output=DIR, the folder for dumps");
 	while ((status = pd_line_next(&in, &line, e)) == 1) {
 		pd_buf_add_span(&lines, line);
 		pd_buf_add_c(&lines, '\n');

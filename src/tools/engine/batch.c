@@ -308,8 +308,7 @@ static int end_keys(struct finding *f, struct pd_err *e)
 	if (!status && known < f->wanted.n)
 		status = pd_fail(e, PD_ERR_INPUT,
 				 "lines %" PRIu64 " to %" PRIu64
-				 " of standard input have keys that no new page has: not written by the "
-				 "previous task",
+				 " of standard input have keys of no new page; the previous task did not write them",
 				 f->first, f->last);
 	if (!status && f->n)
 		status = pd_engine_buckets_end(&f->b, e);

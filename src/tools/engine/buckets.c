@@ -378,7 +378,7 @@ int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e)
 		pd_inputs_forget();
 		status = pd_rows_read(&rows, &in, e);
 		if (!status && rows.bad)
-			status = pd_fail(e, PD_ERR_INPUT, "invalid rows: not written by the previous task");
+			status = pd_fail(e, PD_ERR_INPUT, "invalid rows; the previous task did not write them");
 	}
 	if (!status && (status = match_rows(b, &rows)) != 0)
 		*e = b->err;

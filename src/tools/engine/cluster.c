@@ -282,7 +282,8 @@ static int read_header(const struct pd_engine *t, struct pd_buf *out, struct pd_
 	struct pd_span rest, line;
 	static const char mark[] = "# " PD_SUSPECT_MARK " ";
 	if (!t->header)
-		return pd_fail(e, PD_ERR_USAGE, "missing required option --params=FILE: the lines of the pairs that begin with #");
+		return pd_fail(e, PD_ERR_USAGE,
+			       "missing required option --params=FILE; write the lines of the pairs that begin with # into it");
 	int status = pd_read_file(t->header, &text, e);
 	rest = pd_buf_span(&text);
 	while (!status && rest.n && pd_span_split(&rest, '\n', &line)) {
@@ -365,7 +366,7 @@ static int end_group(struct grouping *g, struct pd_err *e)
 	if (!status && group.pages.bad)
 		status = pd_fail(e, PD_ERR_INPUT,
 				 "invalid pairs in lines %" PRIu64 " to %" PRIu64
-				 " of standard input: not written by the previous task",
+				 " of standard input; the previous task did not write them",
 				 g->first, g->last);
 	while (!status && pd_group_next(&group, &m)) {
 		pd_buf_clear(&g->out);
@@ -486,7 +487,7 @@ static int reduce_number(const struct pd_engine *t, struct pd_err *e)
 		bool suspect = pd_span_is(in.key, "s");
 		if (!is_verdict_line(&in)) {
 			status = pd_fail(e, PD_ERR_INPUT,
-					 "line %" PRIu64 " of standard input is not a verdict: not written by the previous task",
+					 "line %" PRIu64 " of standard input is not a verdict; the previous task did not write it",
 					 in.in.no);
 			break;
 		}

@@ -482,7 +482,7 @@ static int map_rows(const struct pd_engine *t, struct pd_engine_params *p, bool 
 static int map_equal(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	if (p->match.all_pairs)
-		return pd_fail(e, PD_ERR_USAGE, "with --all-pairs there is no step 'equal'; give the rows to 'plan' and 'near'");
+		return pd_fail(e, PD_ERR_USAGE, "--all-pairs has no step 'equal'; give the rows to 'plan' and 'near'");
 	return map_rows(t, p, false, e);
 }
 

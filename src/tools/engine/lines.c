@@ -17,7 +17,8 @@ int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e)
 			return status;
 		if (!pd_span_split(&l->value, '\t', &l->key) || !l->value.p)
 			return pd_fail(e, PD_ERR_INPUT,
-				       "line %" PRIu64 " of standard input has no key and value: not written by the previous task",
+				       "line %" PRIu64
+				       " of standard input has no key and value; the previous task did not write it",
 				       l->in.no);
 	} while (!l->key.n && !l->value.n);
 	l->is_new = !l->begun || !pd_span_eq(l->key, pd_buf_span(&l->group));
@@ -29,7 +30,7 @@ int pd_engine_lines_next(struct pd_engine_lines *l, struct pd_err *e)
 
 int pd_engine_lines_foreign(const struct pd_engine_lines *l, struct pd_err *e)
 {
-	return pd_fail(e, PD_ERR_INPUT, "line %" PRIu64 " of standard input was not written by the previous task", l->in.no);
+	return pd_fail(e, PD_ERR_INPUT, "the previous task did not write line %" PRIu64 " of standard input", l->in.no);
 }
 
 int pd_engine_lines_name(const struct pd_engine_lines *l, int status, struct pd_err *e)
