@@ -31,8 +31,7 @@ enum {
 	CLASS_KEYS = 8,	   /* that a class has at least, on average */
 	ORDERED_FROM = 64, /* number of queries from which they are processed in the order of their blocks */
 	HALF = 32,	   /* bits of a key that are compared first */
-	BLOCK_DIGIT = PD_NEAR_BITS_MAX / 2,
-	RING_SHIFT = 24 /* of a searcher: which ring of its buckets this one is in, then the query */
+	RING_SHIFT = 24	   /* of a searcher: which ring of its buckets this one is in, then the query */
 };
 
 /* Use the 32-bit prefilter only if fewer than 1 in 50 random pairs pass it. */
@@ -109,7 +108,7 @@ struct probing {
 	struct pd_index_window window;
 	int left[PD_NEAR_BITS_MAX + 1];
 	bool whole[PD_NEAR_BITS_MAX + 1];
-	const struct pd_index_near_query *order;
+	const uint64_t *order;
 	struct pd_index_columns queries; /* their keys in this order */
 	int class_bits;			 /* keys of a bucket are divided into classes by this number of bits */
 	struct {
@@ -121,33 +120,18 @@ struct probing {
 };
 
 /* Sort queries by their blocks, so that consecutive queries read neighbouring memory of a table. */
-static struct pd_index_near_query *order_queries(const struct probing *p)
+static uint64_t *order_queries(const struct probing *p)
 {
 	struct pd_index_near *near = p->near;
 	size_t n = p->q->n;
 	near->queries = pd_big_at_least(near->queries, 2 * n, &near->queries_cap, sizeof *near->queries);
-	struct pd_index_near_query *in = near->queries, *out = in + n;
 	for (size_t i = 0; i < n; i++) {
 		uint64_t key[PD_KEY_WORDS];
 		for (int w = 0; w < p->q->bits / 64; w++)
 			key[w] = p->q->keys.w[w][i];
-		in[i].value = p->n_bits ? (uint32_t)pd_bits_get(key, p->first_bit, p->n_bits) : 0;
-		in[i].query = (uint32_t)i;
+		near->queries[i] = p->n_bits ? pd_bits_get(key, p->first_bit, p->n_bits) << 32 | i : i;
 	}
-	/* By the lower half of the bits, then by the higher. */
-	for (int shift = 0; n >= ORDERED_FROM && shift < PD_NEAR_BITS_MAX; shift += BLOCK_DIGIT) {
-		uint32_t place[(1 << BLOCK_DIGIT) + 1] = { 0 }, mask = (1 << BLOCK_DIGIT) - 1;
-		for (size_t i = 0; i < n; i++)
-			place[(in[i].value >> shift & mask) + 1]++;
-		for (uint32_t v = 1; v <= mask; v++)
-			place[v] += place[v - 1];
-		for (size_t i = 0; i < n; i++)
-			out[place[in[i].value >> shift & mask]++] = in[i];
-		struct pd_index_near_query *sorted = out;
-		out = in;
-		in = sorted;
-	}
-	return in;
+	return n < ORDERED_FROM ? near->queries : pd_sort_words(near->queries, near->queries + n, n, 32);
 }
 
 /* Verify n bytes of a table.  It is nearly always one block that was verified before. */
@@ -249,13 +233,13 @@ static int answer_window(struct probing *p, const struct pd_index_near_table *t)
 
 static int probe_one_by_one(struct probing *p, const struct pd_index_near_table *t)
 {
-	const struct pd_index_near_query *queries = order_queries(p);
+	const uint64_t *queries = order_queries(p);
 	int status = PD_OK;
 	for (size_t i = 0; !status && i < p->q->n; i++)
 		for (size_t m = p->mask[0]; !status && m < p->mask[1]; m++) {
-			uint32_t bucket = queries[i].value ^ p->masks->v[m];
+			uint32_t bucket = (uint32_t)(queries[i] >> 32) ^ p->masks->v[m];
 			pd_prefetch(t->start + bucket);
-			p->probe[p->n].query = queries[i].query;
+			p->probe[p->n].query = (uint32_t)queries[i];
 			p->probe[p->n].bucket = bucket;
 			if (++p->n == WINDOW)
 				status = answer_window(p, t);
@@ -326,7 +310,7 @@ struct bucket_range {
 static void sort_probes(const struct probing *p, const struct bucket_range *r)
 {
 	const struct pd_index_masks *masks = p->masks;
-	const struct pd_index_near_query *queries = p->order;
+	const uint64_t *queries = p->order;
 	struct pd_index_near *near = p->near;
 	size_t n = (size_t)1 << r->bits, within = n - 1;
 	uint32_t *starts = near->starts;
@@ -334,7 +318,7 @@ static void sort_probes(const struct probing *p, const struct bucket_range *r)
 	for (size_t m = p->mask[0]; m < p->mask[1]; m++) {
 		size_t mask = (size_t)masks->v[m] << p->class_bits, from = r->range ^ mask >> r->bits;
 		for (uint32_t i = r->first[from]; i < r->first[from + 1]; i++)
-			starts[((queries[i].value ^ mask) & within) + 2]++;
+			starts[((queries[i] >> 32 ^ mask) & within) + 2]++;
 	}
 	for (size_t v = 2; v < n + 2; v++)
 		starts[v] += starts[v - 1];
@@ -348,7 +332,7 @@ static void sort_probes(const struct probing *p, const struct bucket_range *r)
 		while ((int)ring < masks->radius && m >= masks->ring[ring + 1][0])
 			ring++;
 		for (uint32_t i = r->first[from]; i < r->first[from + 1]; i++) {
-			uint32_t at = starts[((queries[i].value ^ mask) & within) + 1]++;
+			uint32_t at = starts[((queries[i] >> 32 ^ mask) & within) + 1]++;
 			searchers[at] = (uint32_t)ring << RING_SHIFT | i;
 			halves[at] = near->halves[i];
 		}
@@ -414,7 +398,7 @@ static int compare_wholes(struct probing *p, const struct searchers *a, const st
 	pd_index_near_compare(p->near, pd_index_scan_width_of(p->q->bits), (struct pd_index_run){ &together, 0, a->n },
 			      (struct pd_index_run){ &t->columns, from, from + end - tile->part[part].begin }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
-		status = add_hit(p, t, p->order[query_of(a->v[hits->v[h].a])].query, hits->v[h].b, hits->v[h].distance);
+		status = add_hit(p, t, (uint32_t)p->order[query_of(a->v[hits->v[h].a])], hits->v[h].b, hits->v[h].distance);
 	return status;
 }
 
@@ -428,7 +412,7 @@ static int compare_again(struct probing *p, const struct tile *tile, uint32_t se
 	uint32_t place = tile->part[part].from + at - tile->part[part].begin;
 	for (int w = 0; w < p->q->bits / 64; w++)
 		d += (uint32_t)pd_bits_count(p->queries.w[w][query_of(searcher)] ^ t->columns.w[w][place]);
-	return d <= (uint32_t)p->q->k ? add_hit(p, t, p->order[query_of(searcher)].query, place, d) : PD_OK;
+	return d <= (uint32_t)p->q->k ? add_hit(p, t, (uint32_t)p->order[query_of(searcher)], place, d) : PD_OK;
 }
 
 /* Compare up to TOGETHER queries with the halves from .. to - 1 of the tile.  Vectorise over the longer side, so
@@ -544,17 +528,17 @@ static int search_bucket(struct probing *p, uint32_t bucket, const uint32_t *sta
 }
 
 /* The queries in the order of their blocks: their keys, their halves, and below their blocks their classes. */
-static struct pd_index_near_query *describe_queries(struct probing *p)
+static uint64_t *describe_queries(struct probing *p)
 {
 	struct pd_index_near *near = p->near;
 	size_t n = p->q->n, words = (size_t)p->q->bits / 64, room = n + PD_SCAN_PAD;
-	struct pd_index_near_query *queries = order_queries(p);
+	uint64_t *queries = order_queries(p);
 	near->ordered = pd_big_at_least(near->ordered, room * words, &near->ordered_cap, sizeof *near->ordered);
 	near->halves = pd_big_at_least(near->halves, room, &near->halves_cap, sizeof *near->halves);
 	for (size_t w = 0; w < words; w++) {
 		p->queries.w[w] = near->ordered + room * w;
 		for (size_t i = 0; i < n; i++)
-			p->queries.w[w][i] = p->q->keys.w[w][queries[i].query];
+			p->queries.w[w][i] = p->q->keys.w[w][(uint32_t)queries[i]];
 		memset(p->queries.w[w] + n, 0, PD_SCAN_PAD * sizeof *p->queries.w[w]);
 	}
 	near->scan->halves(&p->window, &p->queries, 0, n, near->halves);
@@ -568,7 +552,7 @@ static struct pd_index_near_query *describe_queries(struct probing *p)
 	}
 	take_classes(p, p->queries.w[0], n, class);
 	for (size_t i = 0; i < n; i++)
-		queries[i].value = queries[i].value << p->class_bits | (class[i] ^ change);
+		queries[i] = (queries[i] >> 32 << p->class_bits | (class[i] ^ change)) << 32 | (uint32_t)queries[i];
 	free(class);
 	return queries;
 }
@@ -587,7 +571,7 @@ static int probe_in_order(struct probing *p)
 	size_t n_ranges = (size_t)1 << (all_bits - r.bits);
 	r.first = pd_zalloc((n_ranges + 1) * sizeof *r.first);
 	for (size_t i = 0; i < p->q->n; i++)
-		r.first[(p->order[i].value >> r.bits) + 1]++;
+		r.first[(p->order[i] >> 32 >> r.bits) + 1]++;
 	for (size_t i = 0; i < n_ranges; i++)
 		r.first[i + 1] += r.first[i];
 	near->starts = pd_big_at_least(near->starts, ((size_t)1 << r.bits) + 2, &near->starts_cap, sizeof *near->starts);

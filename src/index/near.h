@@ -47,11 +47,6 @@ struct pd_index_near_hit {
 	uint32_t query, set, number, distance;
 };
 
-/* A query of many: the value of its block, and, if there are classes, its class in the low bits. */
-struct pd_index_near_query {
-	uint32_t value, query;
-};
-
 struct pd_index_near {
 	/* out */
 	struct pd_index_near_hit *v;
@@ -69,7 +64,7 @@ struct pd_index_near {
 	 * keys, and 32 bits of each */
 	uint32_t *starts, *searchers, *searcher_halves, *halves;
 	uint64_t *ordered;
-	struct pd_index_near_query *queries;
+	uint64_t *queries; /* the value of its block, and, if there are classes, its class below; its number in the low half */
 	size_t starts_cap, searchers_cap, searcher_halves_cap, halves_cap, ordered_cap, queries_cap;
 };
 

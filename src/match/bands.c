@@ -97,37 +97,27 @@ struct search {
 
 /* --- width and reach --- */
 
-/* A band has at most 64 bits, and at most the whole sketch. */
-static int width_max(const struct pd_sketch_options *o)
-{
-	return 64 / o->bits < o->minima ? 64 / o->bits : o->minima;
-}
-
-static double meetings(const struct pd_sketch_options *o, int r, size_t n)
+/* Return the number of rows with which a row shares a bucket by chance, over all bands. */
+static double chance_rows(const struct pd_sketch_options *o, int r, size_t n)
 {
 	return (double)n / 2 * (o->minima / r) * ldexp(1, -r * o->bits);
 }
 
-/* Return the width of the narrowest band with which a page shares a bucket with at most PD_BANDS_CHANCE_ROWS others by
- * chance. */
-static int width_of(const struct pd_sketch_options *o, size_t n)
-{
-	int r = 1;
-	while (r < width_max(o) && meetings(o, r, n) > PD_BANDS_CHANCE_ROWS)
-		r++;
-	return r;
-}
-
 int pd_match_bands_width(const struct pd_sketch_options *o, int asked, size_t n)
 {
-	int widest = width_max(o);
-	return !asked ? width_of(o, n) : asked < widest ? asked : widest;
+	int widest = 64 / o->bits < o->minima ? 64 / o->bits : o->minima, r = 1; /* a band has at most 64 bits */
+	if (asked)
+		return asked < widest ? asked : widest;
+	/* The narrowest band with which a page shares a bucket with at most PD_BANDS_CHANCE_ROWS others by chance. */
+	while (r < widest && chance_rows(o, r, n) > PD_BANDS_CHANCE_ROWS)
+		r++;
+	return r;
 }
 
 int pd_match_bands_reach(const struct pd_sketch_options *o, int width, size_t n)
 {
 	int reach = 24;
-	while (reach > 0 && meetings(o, width, n) * pd_index_chance(64, reach) > PD_BANDS_CHANCE)
+	while (reach > 0 && chance_rows(o, width, n) * pd_index_chance(64, reach) > PD_BANDS_CHANCE)
 		reach--;
 	return reach;
 }
@@ -367,21 +357,24 @@ static bool is_same_host(const struct search *s, uint32_t a, uint32_t b)
 	return l->host[s->t->member[a]] == l->host[s->t->member[b]];
 }
 
+/* Return whether two rows are duplicates, if the scope includes the pair. */
+static bool is_verified(const struct search *s, struct worker *w, uint32_t a, uint32_t b)
+{
+	const struct pd_match_set *m = s->m;
+	double similarity;
+	return is_within_reach(s, a, b) && is_similar(s, a, b, w) &&
+	       pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[a]), pd_rows_set_row(m->set, s->t->member[b]), 0,
+			      &similarity);
+}
+
 /* Return the index of the first representative with which the row is verified, or UNREPRESENTED. */
 static uint8_t match_representative(const struct search *s, struct worker *w, const struct representatives *representatives,
 				    uint32_t row)
 {
-	const struct pd_match_set *m = s->m;
-	double similarity;
+	bool inside = pd_match_scope_inside(s->m->links.scope);
 	for (uint8_t i = 0; i < representatives->n; i++) {
 		uint32_t representative = representatives->v[i].row;
-		if (pd_match_scope_inside(m->links.scope) && !is_same_host(s, representative, row))
-			continue;
-		if (!is_within_reach(s, representative, row))
-			continue;
-		if (is_similar(s, representative, row, w) &&
-		    pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[representative]),
-				   pd_rows_set_row(m->set, s->t->member[row]), 0, &similarity))
+		if ((!inside || is_same_host(s, representative, row)) && is_verified(s, w, representative, row))
 			return i;
 	}
 	return UNREPRESENTED;
@@ -450,15 +443,6 @@ static void merge_clusters(struct search *s, int threads)
 	}
 }
 
-static bool is_duplicate(const struct search *s, struct worker *w, uint32_t a, uint32_t b)
-{
-	const struct pd_match_set *m = s->m;
-	double similarity;
-	return is_in_scope(&m->links, s->t->member[a], s->t->member[b]) && is_within_reach(s, a, b) && is_similar(s, a, b, w) &&
-	       pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[a]), pd_rows_set_row(m->set, s->t->member[b]), 0,
-			      &similarity);
-}
-
 /* The first row of a cluster, and the index of the first head that it was joined with. */
 struct cluster_head {
 	uint32_t row, cluster;
@@ -492,7 +476,8 @@ static void join_clusters(const struct search *s, struct worker *w, size_t from,
 			    (own < n && head_of(heads, own) == head_of(heads, h)))
 				continue;
 			tried++;
-			if (!is_duplicate(s, w, heads[h].row, row))
+			if (!is_in_scope(&s->m->links, s->t->member[heads[h].row], s->t->member[row]) ||
+			    !is_verified(s, w, heads[h].row, row))
 				continue;
 			pd_items_add_pair(out, heads[h].row, row, 0);
 			join_rows(s, w, heads[h].row, row);
@@ -527,18 +512,13 @@ static bool add_member(const struct search *s, struct worker *w, const struct re
  * another representative. */
 static void find_any_match(const struct search *s, struct worker *w, uint32_t row, size_t from, size_t to, struct pd_items *out)
 {
-	const struct pd_match_set *m = s->m;
-	double similarity;
 	for (size_t i = from; i < to; i++) {
 		uint32_t other = w->row[i];
-		if (other == row || !is_in_scope(&m->links, s->t->member[row], s->t->member[other]) ||
-		    !is_within_reach(s, row, other) || !is_similar(s, row, other, w))
-			continue;
-		if (!pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[row]),
-				    pd_rows_set_row(m->set, s->t->member[other]), 0, &similarity))
-			continue;
-		pd_items_add_pair(out, row, other, 0);
-		return;
+		if (other != row && is_in_scope(&s->m->links, s->t->member[row], s->t->member[other]) &&
+		    is_verified(s, w, row, other)) {
+			pd_items_add_pair(out, row, other, 0);
+			return;
+		}
 	}
 }
 
@@ -615,18 +595,6 @@ static void compare_neighbours(const struct search *s, struct worker *w, size_t 
 	}
 }
 
-/* Move the rows without a representative to the front, in order; return their number. */
-static size_t keep_unrepresented(struct worker *w, size_t from, size_t to)
-{
-	size_t n = from;
-	for (size_t i = from; i < to; i++)
-		if (w->representative[i] == UNREPRESENTED) {
-			w->columns.w[0][n] = w->columns.w[0][i];
-			w->row[n++] = w->row[i];
-		}
-	return n - from;
-}
-
 /* Sort the rows by the minimum at `depth` after the band; end[v]: end of the rows with value v. */
 static void split_by_minimum(const struct search *s, struct worker *w, size_t from, size_t n, int depth, size_t end[256])
 {
@@ -673,10 +641,15 @@ static size_t group_copies(const struct search *s, struct worker *w, size_t from
 	for (uint8_t i = 0; i < representatives.n; i++)
 		if (representatives.v[i].second == NONE)
 			find_any_match(s, w, representatives.v[i].row, from, to, out);
-	size_t n = keep_unrepresented(w, from, to);
-	if (n == 1)
+	size_t n = from;
+	for (size_t i = from; i < to; i++)
+		if (w->representative[i] == UNREPRESENTED) {
+			w->columns.w[0][n] = w->columns.w[0][i];
+			w->row[n++] = w->row[i];
+		}
+	if (n == from + 1)
 		find_any_match(s, w, w->row[from], from + 1, to, out);
-	return n;
+	return n - from;
 }
 
 /* Return whether all pairs can be compared, because the bucket is small or has few pairs within reach.  If so, these

@@ -18,14 +18,6 @@ struct out {
 	struct pd_err *e;
 };
 
-static void out_open(struct out *o, struct pd_store_io *io, uint64_t file, struct pd_err *e)
-{
-	char name[PD_STORE_IO_NAME_MAX];
-	*o = (struct out){ .file = file, .e = e };
-	pd_store_io_name(io, "seg", file, name, NULL);
-	o->status = pd_store_io_create(io, name, &o->f, e);
-}
-
 static void end_block(struct out *o)
 {
 	uint64_t block = o->checks.n / 8;
@@ -151,11 +143,6 @@ struct row_packer {
 
 enum { ROWS = 16 }; /* of a block */
 
-static void row_packer_init(struct row_packer *p)
-{
-	*p = (struct row_packer){ .zstd = pd_zstd_packer_new(), .unpacker = pd_unpacker_new() };
-}
-
 static void row_packer_release(struct row_packer *p)
 {
 	pd_zstd_packer_free(p->zstd);
@@ -219,9 +206,8 @@ static void list_recent(struct part *part, const struct pd_store_recent *r, int 
 
 static void pack_recent(struct part *part, const struct pd_store_recent *r)
 {
-	struct row_packer p;
+	struct row_packer p = { .zstd = pd_zstd_packer_new(), .unpacker = pd_unpacker_new() };
 	struct pd_buf rows = { 0 };
-	row_packer_init(&p);
 	for (uint32_t i = 0, waiting = 0; i < r->n; i++) {
 		pd_buf_add_span(&p.raw, pd_store_recent_page(r, i).text);
 		pd_buf_add_c(&p.raw, '\n');
@@ -325,7 +311,7 @@ static int copy_rows(struct row_packer *p, const struct part *part, const uint32
 
 /* All sections, from all parts. */
 
-enum { TABLE_ROOM = 128 << 20, NOWHERE = -1 }; /* bytes of a table that are sorted at once */
+enum { TABLE_ROOM = 128 << 20 }; /* bytes of a table that are sorted at once */
 
 struct segment_writing {
 	const struct pd_store_segment_job *job;
@@ -396,34 +382,25 @@ static void write_columns(struct segment_writing *w)
 	out_section_end(o, PD_STORE_SEG_SKETCHES);
 }
 
-/* The part whose next hash is the smallest, or NOWHERE. */
-static int next_part(const struct segment_writing *w, int by, const size_t *at)
-{
-	int best = NOWHERE;
-	for (size_t i = 0; i < w->n_parts; i++) {
-		const struct part *p = &w->parts[i], *b = best < 0 ? NULL : &w->parts[best];
-		if (at[i] < p->list[by].n && (!b || p->list[by].hash[at[i]] < b->list[by].hash[at[best]]))
-			best = (int)i;
-	}
-	return best;
-}
-
-static int bits_for(uint64_t n)
-{
-	int bits = 0;
-	while (bits < 24 && n >> (bits + 4))
-		bits++;
-	return bits;
-}
-
 /* Hashes are written at once; rows and starts are buffered. */
 static void merge_list(struct segment_writing *w, int by, struct pd_buf *rows, uint32_t *starts)
 {
 	size_t *at = pd_zalloc((w->n_parts + 1) * sizeof *at), shift = 64 - w->out.footer.start_bits[by];
-	for (int i; (i = next_part(w, by, at)) != NOWHERE; at[i]++) {
-		const struct part *p = &w->parts[i];
+	for (;;) {
+		/* The part whose next hash is the smallest. */
+		const struct part *p = NULL;
+		size_t i = 0;
+		for (size_t j = 0; j < w->n_parts; j++) {
+			const struct part *q = &w->parts[j];
+			if (at[j] < q->list[by].n && (!p || q->list[by].hash[at[j]] < p->list[by].hash[at[i]])) {
+				p = q;
+				i = j;
+			}
+		}
+		if (!p)
+			break;
 		uint32_t old = p->list[by].rows[at[i]], row = old < p->n ? w->row[i][old] : NO_ROW;
-		uint64_t hash = p->list[by].hash[at[i]];
+		uint64_t hash = p->list[by].hash[at[i]++];
 		/* Bands of older segments become orders. */
 		if (row == NO_ROW || (by == PD_STORE_BY_TEXT && p->bands_by_hash && (hash & 3) == 2))
 			continue;
@@ -439,8 +416,11 @@ static void write_lists(struct segment_writing *w)
 	struct out *o = &w->out;
 	struct pd_buf rows[PD_STORE_BY_COUNT] = { 0 };
 	uint32_t *starts[PD_STORE_BY_COUNT];
+	uint32_t bits = 0;
+	while (bits < 24 && w->rows >> (bits + 4))
+		bits++;
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
-		o->footer.start_bits[by] = (uint32_t)bits_for(w->rows);
+		o->footer.start_bits[by] = bits;
 		starts[by] = pd_zalloc(((UINT64_C(1) << o->footer.start_bits[by]) + 1) * 4);
 		out_section(o, PD_STORE_SEG_HASHES + by);
 		merge_list(w, by, &rows[by], starts[by]);
@@ -464,18 +444,6 @@ static void write_lists(struct segment_writing *w)
 		out_section_end(o, PD_STORE_SEG_STARTS + by);
 		free(starts[by]);
 	}
-}
-
-/* starts[v + 1]: keys in bucket v, and then where each begins. */
-static void count_buckets(const struct segment_writing *w, int table, uint32_t *starts)
-{
-	size_t words = (size_t)w->job->bits / 64, n = (size_t)1 << w->partition.n_bits;
-	memset(starts, 0, (n + 1) * sizeof *starts);
-	FOR_LIVE(w, p, i)
-	if (pd_store_in_tables(p->has[i]))
-		starts[pd_store_partition_block(w->partition, p->keys + i * words, table) + 1]++;
-	for (size_t v = 0; v < n; v++)
-		starts[v + 1] += starts[v];
 }
 
 /* Buckets from .. to - 1 of one column of a table: word `column` of the keys, or, after the last word, the rows. */
@@ -503,17 +471,6 @@ static void write_buckets(struct segment_writing *w, int table, int column, cons
 	free(next);
 	free(rows);
 	free(keys);
-}
-
-/* As many buckets at once as TABLE_ROOM allows, at least one. */
-static void write_column(struct segment_writing *w, int table, int column, const uint32_t *starts)
-{
-	size_t n = (size_t)1 << w->partition.n_bits;
-	for (size_t from = 0, to; from < n; from = to) {
-		for (to = from + 1; to < n && (starts[to + 1] - starts[from]) * UINT64_C(8) <= TABLE_ROOM; to++)
-			;
-		write_buckets(w, table, column, starts, from, to);
-	}
 }
 
 /* Sort keys of an order: prefixes with numbers of dense pages, counted from 0. */
@@ -548,19 +505,10 @@ static int by_order(const void *x, const void *y, void *ctx)
  * by the whole sketch. */
 static void sort_order(struct sorting_order *s)
 {
-	enum { DIGIT = 11, DIGITS = 3 };
-	for (int d = 0; d < DIGITS; d++) {
-		size_t next[(1 << DIGIT) + 1] = { 0 };
-		int shift = 32 + d * DIGIT;
-		for (size_t i = 0; i < s->n; i++)
-			next[(s->v[i] >> shift & ((1 << DIGIT) - 1)) + 1]++;
-		for (size_t v = 0; v < 1 << DIGIT; v++)
-			next[v + 1] += next[v];
-		for (size_t i = 0; i < s->n; i++)
-			s->other[next[s->v[i] >> shift & ((1 << DIGIT) - 1)]++] = s->v[i];
-		uint64_t *swap = s->v;
-		s->v = s->other;
-		s->other = swap;
+	uint64_t *sorted_words = pd_sort_words(s->v, s->other, s->n, 32);
+	if (sorted_words != s->v) {
+		s->other = s->v;
+		s->v = sorted_words;
 	}
 	for (size_t from = 0, to; from < s->n; from = to) {
 		bool sorted = true;
@@ -624,11 +572,21 @@ static void write_tables(struct segment_writing *w)
 	pd_store_lay_out_table(&w->out.footer, &l);
 	out_section(&w->out, PD_STORE_SEG_TABLES);
 	for (int t = 0; t < w->partition.n_blocks; t++) {
-		count_buckets(w, t, starts);
+		memset(starts, 0, (n + 1) * sizeof *starts);
+		FOR_LIVE(w, p, i)
+		if (pd_store_in_tables(p->has[i]))
+			starts[pd_store_partition_block(w->partition, p->keys + i * words, t) + 1]++;
+		for (size_t v = 0; v < n; v++)
+			starts[v + 1] += starts[v];
 		out_put(&w->out, starts, (n + 1) * sizeof *starts);
 		out_align(&w->out);
 		for (size_t column = 0; column <= words; column++) {
-			write_column(w, t, (int)column, starts);
+			/* As many buckets at once as TABLE_ROOM allows, at least one. */
+			for (size_t from = 0, to; from < n; from = to) {
+				for (to = from + 1; to < n && (starts[to + 1] - starts[from]) * UINT64_C(8) <= TABLE_ROOM; to++)
+					;
+				write_buckets(w, t, (int)column, starts, from, to);
+			}
 			if (column < words)
 				out_put(&w->out, pad, (l.stride - w->fingerprints) * 8);
 		}
@@ -641,9 +599,8 @@ static void write_tables(struct segment_writing *w)
 
 static void write_row_blocks(struct segment_writing *w)
 {
-	struct row_packer packer;
+	struct row_packer packer = { .zstd = pd_zstd_packer_new(), .unpacker = pd_unpacker_new() };
 	struct out *o = &w->out;
-	row_packer_init(&packer);
 	out_section(o, PD_STORE_SEG_ROWS);
 	for (size_t i = 0; !o->status && i < w->n_parts; i++) {
 		int status = copy_rows(&packer, &w->parts[i], w->row[i], o);
@@ -656,22 +613,6 @@ static void write_row_blocks(struct segment_writing *w)
 	out_section_end(o, PD_STORE_SEG_ROW_BLOCKS);
 	o->footer.row_blocks = packer.blocks.n / sizeof(struct pd_store_row_block);
 	row_packer_release(&packer);
-}
-
-static void write_all(struct segment_writing *w)
-{
-	struct pd_store_segment_footer *f = &w->out.footer;
-	f->rows = w->rows;
-	f->fingerprints = w->fingerprints;
-	f->bits = (uint32_t)w->job->bits;
-	f->sketch_words = (uint32_t)w->sketch_words;
-	f->tables = (uint32_t)w->partition.n_blocks;
-	f->table_bits = (uint32_t)w->partition.n_bits;
-	out_put(&w->out, PD_STORE_SEGMENT_MAGIC, 8);
-	write_columns(w);
-	write_lists(w);
-	write_tables(w);
-	write_row_blocks(w);
 }
 
 static int write_parts(const struct pd_store_segment_job *job, const struct part *parts, size_t n_parts,
@@ -692,12 +633,23 @@ static int write_parts(const struct pd_store_segment_job *job, const struct part
 		status = pd_fail(e, PD_ERR_LIMIT, "a segment would hold over %u pages, or their numbers lie too far apart",
 				 PD_STORE_SEGMENT_ROWS);
 	if (w.rows && !status) {
-		uint64_t first = w.out.footer.first;
-		uint32_t dense = w.out.footer.dense;
-		out_open(&w.out, job->io, job->file, e);
-		w.out.footer.first = first;
-		w.out.footer.dense = dense;
-		write_all(&w);
+		char name[PD_STORE_IO_NAME_MAX];
+		struct pd_store_segment_footer *f = &w.out.footer;
+		f->rows = w.rows;
+		f->fingerprints = w.fingerprints;
+		f->bits = (uint32_t)job->bits;
+		f->sketch_words = (uint32_t)w.sketch_words;
+		f->tables = (uint32_t)w.partition.n_blocks;
+		f->table_bits = (uint32_t)w.partition.n_bits;
+		w.out.file = job->file;
+		w.out.e = e;
+		pd_store_io_name(job->io, "seg", job->file, name, NULL);
+		w.out.status = pd_store_io_create(job->io, name, &w.out.f, e);
+		out_put(&w.out, PD_STORE_SEGMENT_MAGIC, 8);
+		write_columns(&w);
+		write_lists(&w);
+		write_tables(&w);
+		write_row_blocks(&w);
 		status = out_finish(&w.out);
 		out->rows = w.rows;
 		out->bytes = w.out.f.size;
