@@ -5,6 +5,7 @@
  * The first screen of the help has one group for each task of a user.  Commands that few users need, or need once, are
  * advanced.
  */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -47,11 +48,16 @@ static int finish(int code, const char *command)
 	struct pd_log log;
 	struct pd_err e;
 	pd_log_init(&log, command);
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	bool failed_before = ferror(stdout); /* the reason is known only of the flush here */
+	errno = 0;
+	if (fflush(stdout) == 0 && !failed_before)
 		return code;
 	if (code == PD_EXIT_FAILED) /* reported already */
 		return code;
-	pd_fail_errno(&e, "cannot write standard output");
+	if (errno)
+		pd_fail_errno(&e, "cannot write standard output");
+	else
+		pd_fail(&e, PD_ERR_SYSTEM, "cannot write standard output");
 	return pd_command_failed(&log, &e);
 }
 

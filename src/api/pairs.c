@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "base/map.h"
 #include "row/table.h"
 #include "match/pairs.h"
@@ -137,7 +136,7 @@ static void note_ids(struct id_table *ids, const struct pagededup_table *t, char
 	for (uint64_t row = 0; row < t->rows; row++) {
 		pd_buf_clear(&ids->id);
 		pd_api_rows_id(t, side, row, &ids->id);
-		uint32_t *at = pd_map_put(&ids->map, pd_hash64(ids->id.p, ids->id.n));
+		uint32_t *at = pd_map_put(&ids->map, pd_map_key(pd_buf_span(&ids->id)));
 		if (!*at)
 			*at = (uint32_t)row + 1;
 	}
@@ -152,7 +151,7 @@ static bool is_id(struct id_table *ids, uint64_t row, struct pd_span id)
 
 static uint64_t row_of(struct id_table *ids, struct pd_span id)
 {
-	const uint32_t *at = ids->t ? pd_map_find(&ids->map, pd_hash64(id.p, id.n)) : NULL;
+	const uint32_t *at = ids->t ? pd_map_find(&ids->map, pd_map_key(id)) : NULL;
 	if (!at)
 		return NO_ROW;
 	if (is_id(ids, *at - 1, id))

@@ -992,8 +992,11 @@ int pd_line_next(struct pd_line_reader *l, struct pd_span *line, struct pd_err *
 {
 	struct stat st;
 	ssize_t n;
+	/* A stream without a descriptor is memory: nobody waits for an answer, and getline allocates memory that an aborted call of the
+	 * library does not free. */
 	if (!l->kind)
-		l->kind = fstat(fileno(l->f), &st) == 0 && S_ISREG(st.st_mode) ? PD_LINES_FILE : PD_LINES_PIPE;
+		l->kind =
+			fileno(l->f) < 0 || (fstat(fileno(l->f), &st) == 0 && S_ISREG(st.st_mode)) ? PD_LINES_FILE : PD_LINES_PIPE;
 	int status = l->kind == PD_LINES_FILE ? next_of_file(l, &n, e) : next_of_pipe(l, &n, e);
 	if (status || n <= 0)
 		return status;

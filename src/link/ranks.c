@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
 #include "row/table.h"
 
 static bool read_float(struct pd_span s, float *out)
@@ -31,7 +30,7 @@ int pd_ranks_read(struct pd_ranks *r, const char *path, struct pd_err *e)
 			status = pd_table_fail(&in, e, "no row of ranks");
 			break;
 		}
-		uint32_t *number = pd_map_put(&r->page, pd_hash64(f[PD_RANKS_ID].p, f[PD_RANKS_ID].n));
+		uint32_t *number = pd_map_put(&r->page, pd_map_key(f[PD_RANKS_ID]));
 		if (*number)
 			continue;
 		*number = (uint32_t)r->n + 1;
@@ -54,7 +53,7 @@ void pd_ranks_release(struct pd_ranks *r)
 
 bool pd_ranks_find(const struct pd_ranks *r, struct pd_span id, double *signature, double *quality)
 {
-	const uint32_t *number = pd_map_find(&r->page, pd_hash64(id.p, id.n));
+	const uint32_t *number = pd_map_find(&r->page, pd_map_key(id));
 	if (number) {
 		*signature = (double)r->signature[*number - 1];
 		*quality = (double)r->quality[*number - 1];

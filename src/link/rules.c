@@ -475,7 +475,7 @@ static int link_table_read(struct pd_link_table *t, struct pd_link_reader *l, co
 	l->n = 0;
 	while ((status = pd_table_next(&r, e)) == 1) {
 		struct pd_span id = r.fields[PD_LINK_PAGE];
-		uint64_t hash = pd_hash64(id.p, id.n) | 1;
+		uint64_t hash = pd_map_key(id) | 1;
 		status = r.new_header ? check_header(&r, e) : PD_OK;
 		if (!status && hash != page) {
 			if (page)
@@ -507,7 +507,7 @@ static void link_table_release(struct pd_link_table *t)
 
 static const struct pd_link_facts *find_page(const struct pd_link_table *t, struct pd_span id, size_t *n)
 {
-	const uint32_t *number = pd_map_find(&t->page, pd_hash64(id.p, id.n) | 1);
+	const uint32_t *number = pd_map_find(&t->page, pd_map_key(id) | 1);
 	*n = number ? t->first[*number] - t->first[*number - 1] : 0;
 	return number ? t->facts + t->first[*number - 1] : NULL;
 }

@@ -750,6 +750,14 @@ static int check_outputs(struct run *r)
 		status = identity_of_old(r, &identity);
 	if (!status && list)
 		status = pd_outfile_check_own(list, r->err);
+	/* The list is written last: check its folder, unless the run makes it. */
+	const char *slash = list ? strrchr(list, '/') : NULL;
+	if (!status && slash && slash > list && strncmp(list, r->folder, strlen(r->folder)) != 0) {
+		char *of_list = pd_strndup(list, (size_t)(slash - list));
+		if (access(of_list, W_OK | X_OK) < 0 && errno != EROFS)
+			status = pd_fail_errno(r->err, "cannot write %s", list);
+		free(of_list);
+	}
 	if (status)
 		return status;
 	struct pd_apply_options a = apply_options(r);

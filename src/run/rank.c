@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "base/hash.h"
+#include "base/map.h"
 #include "base/tsv.h"
 #include "row/columns.h"
 #include "row/write.h"
@@ -35,7 +35,7 @@ struct packed_page {
 
 static uint64_t hash_of(struct pd_span s)
 {
-	return pd_hash64(s.p, s.n);
+	return pd_map_key(s);
 }
 
 static void add_words(struct pd_segmenter *s, struct pd_span anchor, struct pd_terms *terms, uint64_t *what)

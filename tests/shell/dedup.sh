@@ -254,6 +254,10 @@ until_end() { # FOLDER ARGUMENTS…
 	run "$P" dedup -q "${@:2}" --left-out=/dev/full -o "$1"
 	exits "a list that cannot be written" 2
 }
+run "$P" dedup "${all[@]}" --left-out=nowhere/list -o early
+exits "a list in a folder that is not there" 2
+has "is refused in words" "$tmp/err" "^pagededup dedup: cannot write nowhere/list: No such file"
+absent "is refused before the work" early
 until_end done "${all[@]}"
 cp -r done steps
 sed -i '/^units/q' steps/.dedup/journal

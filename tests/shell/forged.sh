@@ -100,6 +100,16 @@ same "and from tables of its parts" hosts.bp other.bp
 "$P" boilerplate -q --update=alone.bp hosts.jsonl -o other.bp
 same "and from an update of the victim's table" hosts.bp other.bp
 
+# --- a rank for a page whose id has the hash of another id ---
+name=$("$forge" host victim.example | tr -d '\n')
+cp pages/victim.html "$name"
+printf '# pagededup ranks 1 | end=total\n#id\turl\tpage_rank\tdomain_rank\tsignature\tquality\nvictim.example\t-\t1\t1\t1\t7\n# total pages=1\n' >ranks
+run "$P" fp -q --ranks=ranks "$name"
+exits "fp with ranks" 0
+is "the rank of another page is not its own" "$(column quality "$tmp/out")" -
+cp pages/victim.html victim.example
+is "the page itself has it" "$("$P" fp -q --ranks=ranks victim.example | column quality)" 7
+
 # --- a key ---
 echo 000102030405060708090a0b0c0d0e0f >key && chmod 600 key
 "$P" fp -q --shingles=plain.shingles "$demo" | "$P" match -q >plain.pairs

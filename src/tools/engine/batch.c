@@ -65,7 +65,7 @@ static void take_ids(const struct pd_rows *rows, struct pd_map *ids)
 {
 	for (uint32_t i = 0; i < rows->n; i++) {
 		struct pd_span id = pd_rows_view(rows, i).id;
-		*pd_map_put(ids, pd_hash64(id.p, id.n)) = i + 1;
+		*pd_map_put(ids, pd_map_key(id)) = i + 1;
 	}
 }
 
@@ -274,7 +274,7 @@ static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_m
 	pd_buf_add_z(out, "p\t");
 	pd_pairs_add(rows, pair, 1, out);
 	/* A page that is in both keeps the row of the batch. */
-	if (!pd_map_has(&f->ids, pd_hash64(stored.id.p, stored.id.n))) {
+	if (!pd_map_has(&f->ids, pd_map_key(stored.id))) {
 		pd_buf_printf(out, "t\t%.*s\t%03d\t%.*s\t-\t%.*s\t%.*s\t1\t%.*s\t%.*s\t", (int)stored.id.n, stored.id.p,
 			      pair->distance < 0 ? 0 : pair->distance, (int)fresh.id.n, fresh.id.p, (int)stored.id.n, stored.id.p,
 			      (int)stored.url.n, stored.url.p, (int)fresh.id.n, fresh.id.p, (int)fresh.id.n, fresh.id.p);
@@ -296,7 +296,7 @@ static int end_keys(struct finding *f, struct pd_err *e)
 	for (uint32_t row = 0; f->n && !status && row < f->batch.n; row++) {
 		pd_buf_clear(&f->line);
 		uint32_t *is_known =
-			add_key(&f->keys, row, &f->line) ? pd_map_find(&f->wanted, pd_hash64(f->line.p, f->line.n)) : NULL;
+			add_key(&f->keys, row, &f->line) ? pd_map_find(&f->wanted, pd_map_key(pd_buf_span(&f->line))) : NULL;
 		if (!is_known)
 			continue;
 		known += !*is_known;
@@ -326,7 +326,7 @@ static int add_stored(struct finding *f, struct pd_span line, struct pd_err *e)
 {
 	struct pd_engine_row row;
 	int status = pd_engine_row_parse(&row, line, NULL, e);
-	const uint32_t *number = status ? NULL : pd_map_find(&f->ids, pd_hash64(row.f[PD_FP_ID].p, row.f[PD_FP_ID].n));
+	const uint32_t *number = status ? NULL : pd_map_find(&f->ids, pd_map_key(row.f[PD_FP_ID]));
 	if (status)
 		return status;
 	if (!number)
@@ -353,7 +353,7 @@ static int reduce_find(const struct pd_engine *t, struct pd_engine_params *p, st
 			f.first = in.in.no;
 		f.last = in.in.no;
 		if (in.is_new)
-			pd_map_add(&f.wanted, pd_hash64(in.key.p, in.key.n));
+			pd_map_add(&f.wanted, pd_map_key(in.key));
 		f.n++;
 		if ((status = pd_engine_lines_name(&in, add_stored(&f, in.value, e), e)) != 0)
 			break;
@@ -472,7 +472,7 @@ static int reduce_tombstones(const struct pd_engine *t, struct pd_engine_params 
 /* Return whether it is the batch's own row of a page.  The collection may have one with the same id. */
 static bool is_of_batch(const struct keys *k, const struct pd_map *ids, const struct pd_engine_row *row, struct pd_buf *key)
 {
-	const uint32_t *number = pd_map_find(ids, pd_hash64(row->f[PD_FP_ID].p, row->f[PD_FP_ID].n));
+	const uint32_t *number = pd_map_find(ids, pd_map_key(row->f[PD_FP_ID]));
 	if (!number)
 		return false;
 	pd_buf_clear(key);
@@ -553,7 +553,7 @@ static int write_page_rows(struct updated *u, struct pd_err *e)
 	int status = PD_OK;
 	u->gone += goes;
 	while (!goes && !status && rest.n && pd_span_split(&rest, '\n', &line)) {
-		if (!line.n || !pd_map_add(&seen, pd_hash64(line.p, line.n)))
+		if (!line.n || !pd_map_add(&seen, pd_map_key(line)))
 			continue;
 		struct pd_buf text = { (char *)line.p, line.n + 1, 0 };
 		status = pd_engine_write(&text, e);
