@@ -31,7 +31,7 @@ static int count(void *ctx, const struct pd_store_answer *a)
 
 static int read_rows(struct rows *r, struct pd_store *s, struct pd_err *e)
 {
-	struct pd_table_reader in = { .kind = "fp", .columns = pd_fp_columns, .v1_columns = pd_fp_columns };
+	struct pd_table_reader in = { .kind = PD_TABLE_FP };
 	int status;
 	while ((status = pd_table_next(&in, e)) > 0) {
 		r->pages = pd_grow(r->pages, r->n, &r->cap, sizeof *r->pages);
