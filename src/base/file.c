@@ -849,18 +849,6 @@ void pd_outfile_abandon(struct pd_outfile *o)
 #define AT_ONCE ((size_t)1 << 20)
 #define WHOLE_MOST ((size_t)1 << 30)
 
-static int read_all(FILE *f, const char *path, struct pd_buf *out, struct pd_err *e)
-{
-	size_t got;
-	do {
-		got = fread(pd_buf_reserve(out, AT_ONCE), 1, AT_ONCE, f);
-		out->n += got;
-		if (out->n > WHOLE_MOST)
-			return pd_fail(e, PD_ERR_LIMIT, "%s: over a gigabyte", path);
-	} while (got > 0);
-	return ferror(f) ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
-}
-
 /* Rows are read by base/tsv.h; text files that are read here never have columns. */
 static int fail_columns(const char *path, struct pd_err *e)
 {
@@ -873,7 +861,12 @@ int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e)
 	FILE *f = pd_input_fopen(path, e);
 	if (!f)
 		return e ? e->status : PD_ERR_SYSTEM;
-	int status = read_all(f, path, out, e);
+	ptrdiff_t n;
+	while ((n = pd_take_stream(f, pd_buf_reserve(out, AT_ONCE), AT_ONCE)) > 0 && (out->n += (size_t)n) <= WHOLE_MOST)
+		;
+	int status = n < 0 ? pd_fail_errno(e, "cannot read %s", path)
+		     : n   ? pd_fail(e, PD_ERR_LIMIT, "%s: over a gigabyte", path)
+			   : PD_OK;
 	fclose(f);
 	if (out->p)
 		out->p[out->n] = 0;

@@ -944,16 +944,12 @@ static const struct pd_charset *utf16(struct pd_span body)
 	return NULL;
 }
 
-/* Find escape sequences in text that is otherwise ASCII. */
-static bool iso2022jp(struct pd_span body)
-{
-	return (pd_span_find(body, pd_span_z("\x1B$B")) >= 0 || pd_span_find(body, pd_span_z("\x1B$@")) >= 0) &&
-	       ascii_run((const unsigned char *)body.p, body.n) == body.n;
-}
-
+/* Escape sequences in text that is otherwise ASCII, or zero bytes. */
 static const struct pd_charset *detect_plain(struct pd_span body)
 {
-	return iso2022jp(body) ? pd_charset_by_id(PD_ISO_2022_JP) : utf16(body);
+	bool escapes = pd_span_find(body, pd_span_z("\x1B$B")) >= 0 || pd_span_find(body, pd_span_z("\x1B$@")) >= 0;
+	return escapes && ascii_run((const unsigned char *)body.p, body.n) == body.n ? pd_charset_by_id(PD_ISO_2022_JP)
+										     : utf16(body);
 }
 
 /* 4. Choice of the charset (text.h lists the order), and the conversion of the page to text.
@@ -1095,21 +1091,17 @@ static bool is_accidental(uint64_t n_errors, struct pd_span body)
 	return n_errors * MARGIN < high;
 }
 
-/* Return whether `b` is so much better that the declaration must be wrong. */
-static bool is_better(const struct attempt *b, const struct attempt *a, struct pd_span body)
-{
-	uint64_t before = errors(a, body), after = errors(b, body);
-	if (!is_accidental(before, body))
-		return after * MARGIN <= before;
-	return after == 0 && a->charset->kind > PD_CHARSET_KIND_SINGLE && b->charset->kind > PD_CHARSET_KIND_SINGLE;
-}
-
 /* Decode with the detected charset, and use the result in `out` if it is better than `a`. */
 static void second_opinion(struct pd_text_decoder *d, struct pd_span body, struct pd_text *out, struct attempt *a)
 {
 	struct attempt b = { .charset = detect(d->detector, body), .how = PD_CHARSET_DETECTED };
 	bool same = b.charset && b.charset->kind != PD_CHARSET_KIND_SINGLE && b.charset->kind == a->charset->kind;
-	if (!usable(b.charset) || same || !convert(b.charset, body, &d->spare, &b.tally) || !is_better(&b, a, body))
+	if (!usable(b.charset) || same || !convert(b.charset, body, &d->spare, &b.tally))
+		return;
+	/* Is it so much better that the declaration must be wrong? */
+	uint64_t before = errors(a, body), after = errors(&b, body);
+	bool multibyte = a->charset->kind > PD_CHARSET_KIND_SINGLE && b.charset->kind > PD_CHARSET_KIND_SINGLE;
+	if (is_accidental(before, body) ? after || !multibyte : after * MARGIN > before)
 		return;
 	struct pd_buf mine = out->own;
 	out->own = d->spare;
@@ -1163,16 +1155,6 @@ static void decode_undeclared(struct pd_text_decoder *d, struct pd_span body, bo
 	finish(out, &a);
 }
 
-/* A byte order mark of UTF-16 decides.  One of UTF-8 sometimes precedes GBK, where a script concatenated files. */
-static bool decode_utf16_mark(struct pd_text_decoder *d, struct pd_span body, struct pd_text *out, struct attempt *a)
-{
-	if (a->how != PD_CHARSET_BOM || a->charset->kind == PD_CHARSET_KIND_UTF_8)
-		return false;
-	convert(a->charset, body, &out->own, &a->tally);
-	finish(out, a);
-	return true;
-}
-
 void pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct pd_text *out)
 {
 	struct pd_span body = in->body;
@@ -1186,8 +1168,12 @@ void pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct 
 	struct attempt a = { .how = PD_CHARSET_BOM, .charset = sniff_bom(body, &mark) };
 	bool named = a.charset || declared(in, &a);
 	body = pd_span(body.p + mark, body.n - mark);
-	if (named && decode_utf16_mark(d, body, out, &a))
+	/* A byte order mark of UTF-16 decides.  One of UTF-8 sometimes precedes GBK, where a script concatenated files. */
+	if (named && a.how == PD_CHARSET_BOM && a.charset->kind != PD_CHARSET_KIND_UTF_8) {
+		convert(a.charset, body, &out->own, &a.tally);
+		finish(out, &a);
 		return;
+	}
 	size_t clean = text_utf8_clean(body, &multibyte);
 	if (clean == body.n && (named ? a.charset->kind == PD_CHARSET_KIND_UTF_8 : multibyte || !detect_plain(body)))
 		finish_as_is(out, body, named ? a.how : multibyte ? PD_CHARSET_DETECTED : PD_CHARSET_DEFAULT);
