@@ -29,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		report_sweep_page(&s, 3, &out);
 		HOLDS(fuzz_utf8(pd_buf_span(&out)) || !fuzz_utf8(fuzz_span(data, n)));
 	}
-	report_sweep_release(&s);
+	for (int i = 0; i < s.n; i++)
+		free(s.v[i]);
 	pd_buf_release(&out);
 	return 0;
 }

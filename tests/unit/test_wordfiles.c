@@ -143,7 +143,9 @@ START_TEST(counting)
 	/* ln(4/2), ln(4/1) */
 	ck_assert_msg(pd_span_is(pd_buf_span(&out), "mill 0.693147\nstone 1.386294\nwheel 1.386294\n"), "%s", pd_buf_z(&out));
 	pd_buf_release(&out);
-	idf_counter_free(c);
+	pd_names_release(&c->words);
+	free(c->of);
+	free(c);
 }
 END_TEST
 
