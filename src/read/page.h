@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "read/http.h"
 #include "read/record.h"
 
 enum pd_page_type { PD_PAGE_HTML, PD_PAGE_TEXT };
@@ -56,45 +57,5 @@ const char *pd_skip_name(enum pd_skip s);
 void pd_page_digest(const struct pd_page *page, struct pd_buf *out);
 /* The same of a record, whatever its status and type are, without undoing its content coding.  False: it has no payload. */
 bool pd_page_record_digest(struct pd_page_opener *o, const struct pd_record *in, struct pd_buf *out);
-
-/* The bytes of an HTTP response as a crawler stored them (RFC 9112) -> its parts as views, and the body without chunked
- * transfer coding.  Real servers and crawlers deviate from the standard: lines may end in LF only, the reason phrase or
- * the blank line may be missing, and lines that are not headers are skipped. */
-
-/* A list of codings in the order of application: the header lines in order, each separated by commas.  More lines than
- * this are probably an attack. */
-enum { PD_HTTP_CODING_LINES = 4 };
-
-struct pd_read_http_codings {
-	struct pd_span line[PD_HTTP_CODING_LINES];
-	int n;
-};
-
-struct pd_read_http {
-	int status;
-	/* unchanged header values, a folded one with its line ends; the first of several is used */
-	struct pd_span content_type, content_length;
-	struct pd_read_http_codings transfer, content;
-	struct pd_span body;
-	bool endless; /* the message ends before its headers do */
-};
-
-/* Return false if it does not begin with a status line. */
-bool pd_read_http_parse(struct pd_span message, struct pd_read_http *out);
-
-/* The body of a response and the codings in its header -> the decoded body, limited to the page size.  A body that is
- * not in the declared coding is used unchanged: Common Crawl stores decoded bodies and keeps the header, and servers
- * declare wrong codings.  RFC 9110, 8.4 (content codings: gzip, deflate, br, zstd) and RFC 9112, 7 (transfer codings:
- * the same and chunked). */
-
-/* Properties of a page recorded while reading it. */
-enum pd_page_flag {
-	PD_PAGE_CUT = 1,	  /* over --max-page; the rest is ignored */
-	PD_PAGE_TRUNCATED = 2,	  /* body shorter than Content-Length, or its coding is incomplete: the available
-					 * part is used */
-	PD_PAGE_PLAIN_CODING = 4, /* the header declares a coding that the body does not have */
-};
-
-struct pd_read_coder;
 
 #endif
