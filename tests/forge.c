@@ -5,8 +5,7 @@
  * sketches of both pages are equal, and the fingerprints nearly so.  Standard error has the number of hash evaluations.
  *
  * XXH3-64 of 128 bytes is a bijection of a sum of eight numbers, each a function of 16 bytes alone.  Lists of such numbers are
- * joined by 17 bits at a time until the sum is that of the term (D. Wagner, "A Generalized Birthday Problem", CRYPTO 2002).  Of
- * several words with the same hash, the one is chosen that brings the fingerprint nearer: its hashes are those of two terms.
+ * joined by 17 bits at a time until the sum is that of the term (D. Wagner, "A Generalized Birthday Problem", CRYPTO 2002).  Choose the word that brings the fingerprint nearer from words with the same hash.
  *
  * With the arguments "host NAME": a valid name of a host that has the XXH3-64 of NAME, in one line.
  */

@@ -3,7 +3,7 @@
 """Run a command with a terminal for some of its streams: on_terminal.py STREAMS COMMAND…
 
 STREAMS names them: out, err, in, or several with commas.  The text sent to the terminal is written to standard output,
-with \\r\\n replaced by \\n; the other streams are ours.  The exit status is that of the command."""
+with \\r\\n replaced by \\n; the other streams are ours.  The exit status is the command's."""
 import os, pty, subprocess, sys
 
 

@@ -9,8 +9,7 @@
 #include "base/container.h"
 #include "base/hash.h"
 
-/* Give the bytes their head, directory, checksums and footer; return their new length, at most n.  What the footer
- * says is kept as far as possible. */
+/* Give the bytes their head, directory, checksums and footer; return their new length, at most n.  Keep the contents of the footer as far as possible. */
 static inline size_t seal_container(char *p, size_t n, uint64_t number)
 {
 	enum { FOOTER = 32, PLACE = 16 };
@@ -23,7 +22,7 @@ static inline size_t seal_container(char *p, size_t n, uint64_t number)
 	memcpy(&sections, p + n - FOOTER + 8, sizeof sections);
 	if (sections > PD_CONTAINER_SECTIONS || sections * PLACE > n - PD_CONTAINER_HEAD - FOOTER)
 		sections = 0;
-	/* The directory moves if the length is not that of the footer. */
+	/* The directory moves if its length differs from the length in the footer. */
 	size_t rest = n - FOOTER - sections * PLACE, at = content <= rest && content >= PD_CONTAINER_HEAD ? content : rest;
 	memcpy(end, p + at, n - at < sections * PLACE ? 0 : sections * PLACE);
 	content = rest / 8 * 8;

@@ -92,5 +92,5 @@ for at in (STORE, calm):
         finish(store('check', fresh, at=at, stdout=f), 'check')
     said.append([(row[1], row[3], row[4]) for row in whole_lines(answers)])
 if said[0] != said[1]:
-    sys.exit('another answer than that of a store that was never disturbed')
+    sys.exit('another answer than the answer of an undisturbed store')
 print(f'{killed} killed, {len(reported)} reported, all seen')

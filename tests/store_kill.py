@@ -220,7 +220,7 @@ def one_round(number, killer):
         add(batch)
         add(batch, at=CALM)
     if exported() != exported(at=CALM):
-        sys.exit('what is kept is not what an undisturbed store keeps')
+        sys.exit('the kept pages differ from an undisturbed store')
     for batch in batches:
         os.unlink(batch.path)
         os.unlink(batch.ids)

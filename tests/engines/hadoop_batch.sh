@@ -41,17 +41,17 @@ once=(-D mapreduce.map.maxattempts=1)
 head -c 1000 "$demo" >other.tables
 with_tables other.tables "${flow[@]}" "${once[@]}" new.fp /stored /batch
 exits "another file in place of the tables: the step fails" 2
-has "another file in place of the tables: it is said" "$tmp/err" 'batch\.tables is not a file of batch tables'
+has "another file in place of the tables: the message says so" "$tmp/err" 'batch\.tables is not a file of batch tables'
 awk '/^#/ || NR % 3 == 0' all.fp | "$P" match -q --save=other.key
 hadoop fs -cat /batch/count/part-00000 >params 2>/dev/null
 "$P" map --job=batch --step=tables --params=params --batch=other.key </dev/null >other.tables 2>/dev/null
 with_tables other.tables "${flow[@]}" "${once[@]}" new.fp /stored /batch
 exits "tables of another batch: the step fails" 2
-has "tables of another batch: it is said" "$tmp/err" 'batch\.tables: the tables belong to another batch'
+has "tables of another batch: the message says so" "$tmp/err" 'batch\.tables: the tables belong to another batch'
 hadoop fs -rm -r -skipTrash /batch/batch.tables >/dev/null 2>&1
 with_tables none "${flow[@]}" new.fp /stored /batch
 exits "no tables: the step fails" 2
-has "no tables: it is said" "$tmp/err" 'batch\.tables'
+has "no tables: the message says so" "$tmp/err" 'batch\.tables'
 run hadoop fs -test -e /batch/find
 exits "nothing is written" 1
 
@@ -71,7 +71,7 @@ got /batch/collection | sorted >collection
 hadoop fs -rm -r -skipTrash /batch/done/collection /batch/collection /batch/batch.keys >/dev/null 2>&1
 run "${flow[@]}" --keep-steps --until=collection new.fp /stored /batch
 exits "a side file that is not there: the step fails" 2
-has "a side file that is not there: it is said" "$tmp/err" 'batch\.keys'
+has "a side file that is not there: the message says so" "$tmp/err" 'batch\.keys'
 run hadoop fs -test -e /batch/collection
 exits "a side file that is not there: nothing is written" 1
 

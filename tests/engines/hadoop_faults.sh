@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Faults of a cluster: tasks are killed or run twice, nodes are lost.  The result is that of one machine.
+# Faults of a cluster: tasks are killed or run twice, nodes are lost.  The result is the same as on one machine.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
 on_hadoop REPLICATION=2 NODEMANAGERS=3 MISSED_AFTER=20

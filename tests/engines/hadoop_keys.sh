@@ -18,7 +18,7 @@ sorted() { grep -av '^#' | sort; }                # rows alone
 hadoop fs -mkdir /mixed && hadoop fs -put wide.fp one.fp /mixed/
 run "$H" match "${small[@]}" -D mapreduce.map.maxattempts=1 -D mapreduce.reduce.maxattempts=1 /mixed /refused
 exits "rows of two kinds: the flow fails" 2
-has "rows of two kinds: it is said" "$tmp/err" 'pagededup (task|map|reduce): .*(param|bits|differ)'
+has "rows of two kinds: the message says so" "$tmp/err" 'pagededup (task|map|reduce): .*(param|bits|differ)'
 run hadoop fs -test -e /refused/count
 exits "rows of two kinds: nothing is written" 1
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Kill tasks of a join, and stop one, so that the engine starts a second attempt in parallel (speculation).  The pairs
-# are those of one machine.
+# Kill tasks of a join, and stop one, so that the engine starts a second attempt in parallel (speculation).  The pairs are the same as on one machine.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
 time_for 600 "tasks are killed and run twice" || tap_done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Run `pagededup-hadoop dedup` from dumps to dumps with its defaults.  The result is that of one machine.
+# Run `pagededup-hadoop dedup` from dumps to dumps with its defaults.  The result is the same as on one machine.
 . "$(dirname "$0")/../tap.sh"
 . "$TOP/tests/engines/setup"
 [ -n "${SMOKE:-}" ] || time_for 1200 "dedup" || tap_done

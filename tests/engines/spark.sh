@@ -51,7 +51,7 @@ for version in $versions; do
 	mkdir "$version/none"
 	run steps "$version/none" fp /missing.warc.gz
 	exits "$version, fp: a dump that is not there fails the job" 1
-	has "$version, fp: it is named" "$tmp/err" '/missing\.warc\.gz'
+	has "$version, fp: the message names it" "$tmp/err" '/missing\.warc\.gz'
 	run steps "$version" match
 	exits "$version, match" 0
 	same "$version, match: the pairs of one machine" <(sorted "$version/pairs.tsv") <(sorted one.pairs)
@@ -69,7 +69,7 @@ for version in $versions; do
 	run steps "$version" rows pages old.fp
 	run steps "$version" batch none.key -k 6
 	exits "$version, batch: a key file that is not there fails the job" 1
-	has "$version, batch: it is named" "$tmp/err" "No such file.*'none\.key'"
+	has "$version, batch: the message names it" "$tmp/err" "No such file.*'none\.key'"
 	run steps "$version" batch wide.key -k 6
 	exits "$version, batch: and so does one of other parameters" 1
 	has "$version, batch: which are named" "$tmp/err" 'other parameters cannot be matched \(bits: 64 and 128\)'

@@ -454,7 +454,7 @@ def look(job, run, want):
         for name, data in run.files.items():
             given = os.path.join(GIVEN, name)
             if data not in (want.files.get(name), b'old\n', read(given) if name.split('/')[0] in job.copy and os.path.isfile(given) else None):
-                return 'exit %s, %s is neither whole nor what it was' % (run.code, name)
+                return 'exit %s, %s is not the old file and not a complete new one' % (run.code, name)
     if job.more == 'verify':
         if job.name == 'store-init' and run.code:
             shutil.rmtree(os.path.join(run.dir, 'out'))

@@ -91,7 +91,7 @@ static void seal(struct pd_span data)
 	pd_buf_release(&sums);
 }
 
-/* Any bytes are a filter of their own size. */
+/* Any bytes are a filter of that size. */
 static void read_filter(struct pd_span bytes)
 {
 	static const char key[] = "key";

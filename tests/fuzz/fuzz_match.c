@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Three bytes of options, then four bytes per row: the nearby key, the different bits, the host and the sketch.  The
- * pairs are those of brute force, by every plan.
+ * Three bytes of options, then four bytes per row: the nearby key, the different bits, the host and the sketch.  Every plan finds the pairs of brute force.
  */
 #include "brute.h"
 

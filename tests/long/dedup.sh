@@ -59,7 +59,7 @@ if [ $code = 0 ]; then
 	done
 	is "$full times without room in $rounds runs: nothing half, the same end" "$bad" ""
 	at_least "times without room" "$full" "$rounds"
-	has "and it is said" err 'No space left'
+	has "the message says so" err 'No space left'
 else
 	skip "a disk of its own" "no name spaces here"
 fi

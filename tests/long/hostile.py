@@ -139,7 +139,7 @@ binary |= {
     'dump-headers': lambda size: small + b'WARC/1.0\r\n' + b'X: y\r\n' * (size // 6),
     'dump-header-folded': lambda size: small + b'WARC/1.0\r\nX: y\r\n' + b' z\r\n' * (size // 4),
     'dump-header-line': lambda size: small + b'WARC/1.0\r\nX: ' + b'y' * size,
-    'dump-junk-between': times(small + b'WARC/1.0 is no record\n' * 20),
+    'dump-junk-between': times(small + b'WARC/1.0 is not a record\n' * 20),
     'dump-line-ends': lambda size: small + b'\r\n' * (size // 2) + small,
     'dump-gz-members': times(member),
     'dump-gz-empty-members': lambda size: member + gzip.compress(b'', mtime=0) * (size // 20),

@@ -76,7 +76,7 @@ empty "nothing is said of that" "$tmp/err"
 same "the verdicts are the same without it" alone/verdicts.tsv out/verdicts.tsv
 has "the report says that its text is not there" alone/report.html 'old\.warc\.gz: cannot open'
 
-# A run that was broken off after any step goes on.  A list that cannot be written ends a run when all its steps but the last are done.
+# A run that was interrupted after any step continues.  A list that cannot be written ends a run when all its steps but the last are done.
 verdicts --against=old.fp --left-out=nowhere/list -o done
 exits "a list that cannot be written" 2
 lines=$(wc -l <done/.dedup/journal)
@@ -103,5 +103,5 @@ exits "old rows on standard input" 2
 "$P" fp -q --bits=128 new.warc.gz >wide.fp
 verdicts --against=wide.fp -o never
 exits "rows of another kind" 2
-has "are refused in words" "$tmp/err" 'bits'
+has "the error gives the reason" "$tmp/err" 'bits'
 tap_done

@@ -40,7 +40,7 @@ same "nothing goes: the same bytes" <("$P" apply -q -V kept.tsv d.warc.gz) d.war
 same "no rows at all: the same bytes" <("$P" apply -q -V /dev/null d.warc.gz) d.warc.gz
 run "$P" apply -V <(sed '1s/linkage=/action=demote linkage=/' v.tsv) d.warc.gz -o demoted.warc.gz
 same "verdicts that demote remove nothing" demoted.warc.gz d.warc.gz
-has "and it is said" "$tmp/err" "$gone duplicates are kept, because the verdicts only demote them"
+has "the message says so" "$tmp/err" "$gone duplicates are kept, because the verdicts only demote them"
 rows v.tsv | awk -F '\t' -v OFS='\t' '$4 == 1 { $10 = "0.5" } { print }' >demoted.tsv
 run "$P" apply -V demoted.tsv --stats=stats.json d.warc.gz -o demoted.warc.gz
 same "without their header too" demoted.warc.gz d.warc.gz
@@ -81,7 +81,7 @@ exits "rows of another kind" 2
 has "are told apart" "$tmp/err" "holds fp rows, not the verdicts rows that 'pagededup cluster' writes"
 run "$P" apply -V <(sed '3s/\t[01]\t/\tyes\t/' v.tsv) d.warc.gz -o x.warc.gz
 exits "a bad row" 1
-has "is named" "$tmp/err" ":3: is_duplicate is not 0 or 1; row skipped"
+has "the message names it" "$tmp/err" ":3: is_duplicate is not 0 or 1; row skipped"
 run "$P" apply -q -V v.tsv --stats=stats.json d.warc.gz -o x.warc.gz
 has "--stats" stats.json "\"pages\":$gone,.*\"not_met\":0"
 
@@ -227,7 +227,7 @@ same "is restored" back/rewritten/others.warc others.warc
 mkdir moved && mv others.warc moved/others.warc
 run "$P" apply --restore rewritten/others.warc -o lost.warc
 exits "an input that is not there" 1
-has "is said" "$tmp/err" "^pagededup apply: rewritten/others.warc:[0-9]*: the input that it names does not exist; not restored"
+has "the message says so" "$tmp/err" "^pagededup apply: rewritten/others.warc:[0-9]*: the input that it names does not exist; not restored"
 has "and counted" "$tmp/err" ": 1 input, 0 records restored, 4 not, "
 same "and the records stay" lost.warc rewritten/others.warc
 run "$P" apply --restore --originals=moved rewritten/others.warc -o found.warc
@@ -285,7 +285,7 @@ exits "the whole path comes first" 0
 run "$P" apply -V v.tsv b/y.warc.gz -o other.warc.gz
 same "another name: nothing goes" other.warc.gz d.warc.gz
 exits "none of the duplicates is met: exit status" 1
-has "and that is said" "$tmp/err" "none of the $gone duplicates in the verdicts is in these inputs \(d.warc.gz:[0-9]*, .*\.\.\.\); give the same inputs"
+has "the message says so" "$tmp/err" "none of the $gone duplicates in the verdicts is in these inputs \(d.warc.gz:[0-9]*, .*\.\.\.\); give the same inputs"
 run "$P" apply -V <(cat v.tsv; verdict elsewhere.html) d.warc.gz -o other.warc.gz
 exits "one of them is not met: exit status" 0
 has "and that is counted" "$tmp/err" "1 of $((gone + 1)) duplicates in the verdicts are not in these inputs: elsewhere.html$"
@@ -363,7 +363,7 @@ absent "becomes no file" gone.html
 cp -r site holes && ln -s nowhere holes/dead.html && ln -s nowhere holes/zz.html
 run "$P" apply -V <(sed 's|site/|holes/|g' site.tsv) holes -o filled/
 exits "links that lead nowhere: exit status" 1
-is "they are named" "$(grep -c 'holes/\(dead\|zz\).html: cannot open: No such file or directory; left out$' "$tmp/err")" 2
+is "the message names them" "$(grep -c 'holes/\(dead\|zz\).html: cannot open: No such file or directory; left out$' "$tmp/err")" 2
 is "all else is written" "$(cd filled/holes && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
 run "$P" apply -V site.tsv holes/dead.html -o filled/
 exits "one that was typed" 2
@@ -414,7 +414,7 @@ doomed() { # ID KEPT …: verdicts that let ID go for KEPT
 try_delete() { # NAME EXIT MESSAGE REMAINING-FILES: with verdicts.tsv and rows.fp, in the current folder
 	run "$P" apply -q -V verdicts.tsv --delete --rows=rows.fp -T list
 	exits "$1: exit status" "$2"
-	if [ -n "$3" ]; then has "$1: said" "$tmp/err" "^pagededup apply: $3; not deleted$"; fi
+	if [ -n "$3" ]; then has "$1: the message says so" "$tmp/err" "^pagededup apply: $3; not deleted$"; fi
 	is "$1: what is left" "$(find . -name '*.html' | LC_ALL=C sort | tr '\n' ' ')" "$4"
 }
 names() { # FILE …: rows of each, and the list of inputs

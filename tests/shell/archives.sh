@@ -32,7 +32,7 @@ for tool in xz bzip2; do
 	head -c $((size / 2)) d.warc.$tool >cut.warc.$tool
 	run "$P" fp cut.warc.$tool
 	exits "$tool: cut" 1
-	has "$tool: is said" "$tmp/err" "cut\.warc\.$tool:[+0-9]+: $tool stream cut by the end of the file; left out"
+	has "$tool: the message says so" "$tmp/err" "cut\.warc\.$tool:[+0-9]+: $tool stream cut by the end of the file; left out"
 	run "$P" dedup -q d.warc.$tool -o clean.$tool
 	exits "$tool: dedup" 0
 	run $tool -t clean.$tool/d.warc.$tool
@@ -114,7 +114,7 @@ if command -v zip >/dev/null; then
 	zip -q -P secret secret.zip a.html
 	run "$P" fp secret.zip
 	exits "an encrypted archive" 1
-	has "is said" "$tmp/err" 'secret\.zip!a\.html: cannot be unpacked whole from the zip archive: Passphrase required'
+	has "the message says so" "$tmp/err" 'secret\.zip!a\.html: cannot be unpacked whole from the zip archive: Passphrase required'
 	(cat d.warc | zip -q - -) >piped.zip
 	same "zip's own output to a pipe, without lengths before the bytes" <(no_ids <("$P" fp -q piped.zip)) <(no_ids plain.fp)
 	same "read from a pipe, too" <(no_ids <("$P" fp -q - <piped.zip)) <(no_ids plain.fp)
@@ -126,13 +126,13 @@ cp packed.zip folder/x.zip
 cp twice.zip folder/book.epub
 is "a folder" "$(rows <("$P" fp -q folder) | cut -f2 | sed 's/:[0-9]*$//' | uniq)" 'folder/x.zip!archive/data.warc.gz'
 
-# The program cannot write zip, and says so before it writes anything.
+# The program cannot write zip, and reports it before it writes.
 run "$P" dedup packed.zip -o never
 exits "dedup of a zip" 2
 has "is refused with what to do" "$tmp/err" 'packed\.zip: WACZ \(zip\) is read but not written: unpack it and give archive/\*\.warc\.gz$'
 run "$P" dedup --dry-run packed.zip -o dry
 exits "where nothing is written, only the bytes are not known" 1
-has "which is said" "$tmp/err" 'packed\.zip: .*; the bytes of the dumps are omitted$'
+has "the message says so" "$tmp/err" 'packed\.zip: .*; the bytes of the dumps are omitted$'
 at_least "and the verdicts are there" "$(rows dry/verdicts.tsv | wc -l)" 70
 run "$P" dedup -q folder -o never2
 exits "dedup of a folder with one" 2

@@ -49,7 +49,7 @@ same "into the table of the whole" site.bp merged.bp
 at_least "without samples it is a fraction" "$(($(wc -c <site.bp) / $(wc -c <small.bp)))" 4
 run "$P" boilerplate --merge small.bp -o x.bp
 exits "and does not merge" 2
-has "which is said" "$tmp/err" 'small.bp has no samples'
+has "the message says so" "$tmp/err" 'small.bp has no samples'
 absent "and leaves nothing" x.bp 'x.bp.*'
 
 # Used.
@@ -104,7 +104,7 @@ echo hello >no.bp
 for f in cut turned newer no nowhere; do
 	run "$P" fp -q --boilerplate=$f.bp pages.jsonl -o rows.fp
 	exits "$f.bp is refused" 2
-	has "and named" "$tmp/err" "$f\\.bp"
+	has "the message names it" "$tmp/err" "$f\\.bp"
 	absent "no rows are written" rows.fp
 done
 has "a newer one by its version" <("$P" fp --boilerplate=newer.bp pages.jsonl 2>&1) 'of version 2; this program knows version 1'

@@ -118,7 +118,7 @@ is "the page may be several pairs away, but not in another component" "$(url_kep
 printf '# a comment\nd:1\nd:1\thttps://e/3\nd:9\thttps://e/1\nd:2\tnot a URL\n' >c
 cluster --max-loss=1
 exits "lines that cannot be read" 1
-is "are named" "$(grep -c 'c:[25]: not an id, a tab and a URL; row skipped' "$tmp/err")" 2
+is "the message names them" "$(grep -c 'c:[25]: not an id, a tab and a URL; row skipped' "$tmp/err")" 2
 is "and the others are used" "$(url_kept)" "https://e/2 https://e/4 "
 
 # --- many captures of one URL take no quadratic time ---
@@ -130,7 +130,7 @@ exits "60,000 captures of two pages" 0
 is "one is kept" "$(url_kept)" "https://e/0 "
 
 # --- misuse ---
-misuse() { run "$P" "${@:3}"; exits "$1" 2; has "$1: says why" "$tmp/err" "$2"; }
+misuse() { run "$P" "${@:3}"; exits "$1" 2; has "$1: the message gives the reason" "$tmp/err" "$2"; }
 misuse "the rule without a file" "keep=canonical needs --canonical=FILE" cluster --keep=canonical pairs
 misuse "a file without the rule" "canonical=FILE has no effect without 'canonical' in --keep" cluster --canonical=c pairs
 misuse "a file that is not there" "cannot open none" cluster --keep=canonical --canonical=none pairs

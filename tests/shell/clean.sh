@@ -43,7 +43,7 @@ def check(path, verdicts, share):
         for p in pages:
             if lost(p, k) > share or lost(k, p) > share:
                 print('too different', p, k, lost(p, k), lost(k, p))
-        # Groups in which all are near each other lose no member: their best page by the rule is kept.
+        # If all pages of a group are near each other, the best page by the rule is kept and no text is lost.
         group = [u for u in urls if u.split('/')[3] == k.split('/')[3]]
         if all(lost(a, b) <= share for a in group for b in group):
             pairs += 1
@@ -114,7 +114,7 @@ for seed in 1 2 3; do
 	done
 done
 
-misuse() { run "$P" cluster "${@:3}" pairs; exits "$1" 2; has "$1: says why" "$tmp/err" "$2"; }
+misuse() { run "$P" cluster "${@:3}" pairs; exits "$1" 2; has "$1: the message gives the reason" "$tmp/err" "$2"; }
 misuse "clean without texts" "--keep=clean needs the texts" --keep=clean
 misuse "clean second" "'clean' must come first, because it decides within each cluster" --keep=newest,clean --shingles=s
 echo a.example >hosts

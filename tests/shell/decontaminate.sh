@@ -117,5 +117,5 @@ run "$P" decontaminate --against=none.jsonl corpus.jsonl
 exits "a test set that is not there" 2
 run "$P" decontaminate --against=tests.jsonl corpus.jsonl
 exits "a test set in other fields" 2
-has "is said" "$tmp/err" 'tests\.jsonl: no (test items in it|field "text")'
+has "the message says so" "$tmp/err" 'tests\.jsonl: no (test items in it|field "text")'
 tap_done

@@ -91,7 +91,7 @@ sys.exit(p.returncode if early else 99)
 END
 run python3 between.py change "$P" dedup -q -j1 in -o between
 exits "an input that changes between rows and outputs" 2
-has "is named" "$tmp/err" 'in/long.warc.gz has changed since its rows were made; start again in another folder'
+has "the message names it" "$tmp/err" 'in/long.warc.gz has changed since its rows were made; start again in another folder'
 absent "and is not cut where other records lay" between/in/long.warc.gz
 run python3 between.py remove "$P" dedup -q -j1 in -o between
 exits "one that goes" 2
@@ -247,7 +247,7 @@ for signal in KILL TERM; do
 	is "$signal: the secret is its owner's alone" "$(sort -u secrets)" "600 16"
 	is "$signal: nothing else stays" "$(find "broken-$signal" -name '*.part'; ls -A "broken-$signal/.dedup" | tr '\n' ' ')" "journal lock "
 done
-# Rows that are there are not made again; what was left half-written goes.  A list for which there is no space ends a run when all its
+# Existing rows are not made again; incomplete files are removed.  A list for which there is no space ends a run when all its
 # steps but the last are done.
 until_end() { # FOLDER ARGUMENTS…
 	rm -rf "$1"
@@ -292,7 +292,7 @@ for file in .dedup/0.fp .dedup/0.shingles .dedup/0.canonical .dedup/site.bp .ded
 		rm -rf steps && cp -r done steps && damage $how "steps/$file"
 		run "$P" dedup --resume "${few[@]}" -o steps
 		exits "$file $how" 0
-		has "$file $how: it is named" "$tmp/err" "steps/$file is missing, or was changed after the run wrote it; the run continues before that step"
+		has "$file $how: the message names it" "$tmp/err" "steps/$file is missing, or was changed after the run wrote it; the run continues before that step"
 		tree steps >steps.tree
 		same "$file $how: the same" steps.tree two.tree
 	done
@@ -301,7 +301,7 @@ for file in verdicts.tsv report.html stats.json crawl-1.warc.gz; do
 	rm -rf steps && cp -r two steps && damage cut "steps/$file"
 	run "$P" dedup --resume "${few[@]}" -o steps
 	exits "$file of a run that has ended" 0
-	has "$file of a run that has ended: it is named" "$tmp/err" "steps/$file is missing, or was changed after the run wrote it; the run is repeated"
+	has "$file of a run that has ended: the message names it" "$tmp/err" "steps/$file is missing, or was changed after the run wrote it; the run is repeated"
 	tree steps >steps.tree
 	same "$file of a run that has ended: the same" steps.tree two.tree
 done
@@ -327,13 +327,13 @@ for bytes in none 0 15 17; do
 	[ $bytes = none ] || head -c $bytes /dev/zero >steps/.dedup/secret
 	run "$P" dedup -q --resume "${all[@]}" -o steps
 	exits "a secret of $bytes bytes" 2
-	has "is named" "$tmp/err" "steps/.dedup/secret is missing or damaged; delete the folder and start again"
+	has "the message names it" "$tmp/err" "steps/.dedup/secret is missing or damaged; delete the folder and start again"
 done
 cp done/.dedup/secret steps/.dedup/secret
 touch site/b/0000.html
 run "$P" dedup -q --resume "${all[@]}" -o steps
 exits "an input that has changed" 2
-has "is named" "$tmp/err" "site/a/0001.html has changed since the run in steps began"
+has "the message names it" "$tmp/err" "site/a/0001.html has changed since the run in steps began"
 echo nonsense >steps/.dedup/journal
 run "$P" dedup -q --resume --keep-rows site -o steps
 exits "no journal" 2
@@ -357,7 +357,7 @@ is "two runs into one folder: one is refused, the other is whole" "$(cat races)"
 rm -rf raced && mkdir -p raced/.dedup && : >raced/.dedup/lock
 run flock raced/.dedup/lock "$P" dedup -q d.warc.gz -o raced
 exits "a lock that another process holds" 2
-has "is named" "$tmp/err" "another run of dedup is writing to raced; wait until it has ended, or name another folder"
+has "the message names it" "$tmp/err" "another run of dedup is writing to raced; wait until it has ended, or name another folder"
 run "$P" dedup -q d.warc.gz -o raced
 exits "the lock of a run that was killed blocks no other" 0
 rm -rf old && mkdir -p old/.dedup && printf 'pagededup dedup 1\noptions %s\n' x >old/.dedup/journal

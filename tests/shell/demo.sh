@@ -33,7 +33,7 @@ sed -n '/^`make demo` prints/,/^## /p' README.md | awk '/^```/ { on = !on; next 
 at_least "lines of the demo's table in the README" "$(wc -l <"$tmp/table")" 8
 is "the README shows what the demo prints" "$(grep -vxFf "$tmp/out" "$tmp/table")" ""
 
-# Before packages are installed, they are listed with their purpose.  Here neither libraries nor apt-get are found.
+# Before packages are installed, they are listed with their purpose.  Here no libraries and no apt-get are found.
 mkdir "$tmp/bin"
 for c in sh cc dirname id test python3 make; do ln -s "$(command -v $c)" "$tmp/bin/"; done
 printf '#!/bin/sh\nexit 1\n' >"$tmp/bin/pkg-config"

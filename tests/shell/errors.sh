@@ -130,14 +130,14 @@ echo '<html><body><p>One page that can be read.</p></body></html>' >site/a.html
 ln -s nothing site/b.html
 run "$P" fp site
 exits "a link to nothing in a folder" 1
-has "is named" "$tmp/err" 'site/b\.html.*No such file'
+has "the message names it" "$tmp/err" 'site/b\.html.*No such file'
 is "the others are read" "$(column id "$tmp/out")" site/a.html
 rm site/b.html
 if [ "$(id -u)" != 0 ]; then
 	cp site/a.html site/b.html && chmod 0 site/b.html
 	run "$P" fp site
 	exits "a file in a folder that cannot be read" 1
-	has "is named" "$tmp/err" 'site/b\.html.*Permission denied'
+	has "the message names it" "$tmp/err" 'site/b\.html.*Permission denied'
 else
 	skip "a file in a folder that cannot be read" "root may read everything"
 fi

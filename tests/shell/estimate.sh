@@ -79,7 +79,7 @@ run "$P" estimate cut.warc.gz
 has "what is damaged is counted" "$tmp/out" '^sample .*; 1 damaged'
 run "$P" estimate not-there.warc
 exits "an input that is not there" 2
-has "is named" "$tmp/err" 'not-there.warc: cannot open'
+has "the message names it" "$tmp/err" 'not-there.warc: cannot open'
 printf '{"url":"http://a.example/","content":"words"}\n' >other.jsonl
 run "$P" estimate other.jsonl
 exits "nothing in it can be read" 1

@@ -78,11 +78,11 @@ is "labels given twice" "$(rows "$tmp/out" | cut -f 12-14)" "$(printf '1\t1\t0')
 printf 'url\tcontent\tlevel\nu\tx\t0\nv\tx\tmany\nu\ty\t1\nw\n\n# a remark\nx\tx\t1\n' >bad.tsv
 eval_ bad.tsv --pairs=pairs.tsv
 exits "bad rows of the truth" 1
-is "are named" "$(grep -c 'bad.tsv:[345]: .*; row skipped' "$tmp/err")" 3
+is "the message names them" "$(grep -c 'bad.tsv:[345]: .*; row skipped' "$tmp/err")" 3
 printf '#id_a\tid_b\tlabel\tweight\na\tb\tmaybe\t1\na\ta\tyes\t1\na\tb\tyes\t0\na\tb\tyes\tinf\na\tb\tyes\t2\n' >bad.tsv
 eval_ bad.tsv --pairs=half.tsv
 exits "bad labels" 1
-is "are named" "$(grep -c 'bad.tsv:[2345]: .*; row skipped' "$tmp/err")" 4
+is "the message names them" "$(grep -c 'bad.tsv:[2345]: .*; row skipped' "$tmp/err")" 4
 
 # --- the sweep: the same as fp, match and eval, setting by setting ---
 "$P" fp -q "$demo" >d.fp
@@ -134,7 +134,7 @@ while IFS='|' read -r message options; do
 	# shellcheck disable=SC2086
 	eval_ $options
 	exits "eval $options" 2
-	has "eval $options: says why" "$tmp/err" "$message"
+	has "eval $options: the message gives the reason" "$tmp/err" "$message"
 done <<'END'
 missing operand TRUTH|--pairs=pairs.tsv
 one of --pairs=FILE, --clusters=FILE and --sweep|truth.tsv

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Forged pages: nonsense words whose hashes are those of another page's terms.  Whoever knows the program can compute them; dedup
-# removes no page for one.
+# Forged pages: nonsense words whose hashes are those of another page's terms.  Anyone who has the program can compute them; dedup removes no page because of one.
 . "$(dirname "$0")/../tap.sh"
 forge="$(cd "$TOP" && realpath "${B:-build}/tests/forge")"
 

@@ -36,7 +36,7 @@ run "$H" dedup --program="$P" --until=fp list /lost
 exits "the client ends before its job: done" 0
 same "the client ends before its job: the rows of one machine" <(got lost/fp | sorted) <(sorted <one.fp)
 has "the client ends before its job: the counters are there" "$tmp/err" 'fp: .*PATHS=1 '
-has "the client ends before its job: it is said" "$tmp/err" 'fp: the client lost its connection to job_1_0001, which continues'
+has "the client ends before its job: the message says so" "$tmp/err" 'fp: the client lost its connection to job_1_0001, which continues'
 CLIENT=well
 echo /dumps/none.warc.gz >none
 run "$H" dedup --program="$P" --until=fp none /none

@@ -84,7 +84,7 @@ page 10 >m/example.net/index.html
 run "$P" fp m
 is "hosts come from the paths of a mirror" "$(grep -v '^#' "$tmp/out" | cut -f3 | tr '\n' ' ')" \
 	"http://docs.example.org/3/5.html http://docs.example.org/3/6.html http://docs.example.org/3/7.html http://docs.example.org/3/8.html http://docs.example.org/3/9.html http://example.net/index.html "
-has "which is said" "$tmp/err" 'URLs of 6 records were made from paths'
+has "the message says so" "$tmp/err" 'URLs of 6 records were made from paths'
 run "$P" fp --learn-boilerplate m
 has "so that sites are known" "$tmp/err" '^pagededup fp: learned boilerplate on [0-9]+ of 2 hosts'
 run "$P" fp --learn-boilerplate f
@@ -112,7 +112,7 @@ if command -v lzip >/dev/null; then
 	mv dumps/crawl.warc.lz dumps/crawl.wacz
 	run "$P" fp dumps
 	exits "a dump in lzip in a folder is not passed over" 1
-	has "it is named" "$tmp/err" 'dumps/crawl\.wacz: lzip is not supported'
+	has "the message names it" "$tmp/err" 'dumps/crawl\.wacz: lzip is not supported'
 fi
 printf '{"link":"http://h/a","content":"words %s"}\n' 1 2 3 >j.jsonl
 barren "JSONL with other fields" 'j\.jsonl: no field "text" or "html" \(found: link, content\): use --field-text=content$' j.jsonl
@@ -134,7 +134,7 @@ barren "a dump without pages, among others" 'info\.warc has no pages; skipped 1 
 has "the totals count it" "$tmp/out" '^# total pages=2 .* inputs_without_pages=1$'
 run "$P" dedup q info.warc copy -o barren
 exits "dedup with an input without pages" 1
-has "it is named" "$tmp/err" '^pagededup dedup: info\.warc: no pages in it'
+has "the message names it" "$tmp/err" '^pagededup dedup: info\.warc: no pages in it'
 run "$P" fp --ignore-damaged -j2 q info.warc copy
 is "the others are read" "$(ids | tr '\n' ' ')" "q copy "
 printf 'warc/1.0\r\nwarc-type: resource\r\ncontent-type: text/html\r\nwarc-target-uri: http://h/\r\ncontent-length: 10\r\n\r\n<p>a b c d\r\n\r\n' >lower.warc
@@ -148,7 +148,7 @@ for c in "fp" "dedup -o deadout" "apply --verdicts=v.tsv -o deadapplied/"; do
 	case $c in apply*) cp deadout/verdicts.tsv v.tsv ;; esac
 	run "$P" $c dead
 	exits "$c: a link that leads nowhere" 1
-	has "$c: it is named" "$tmp/err" 'dead/b\.html: .*No such file'
+	has "$c: the message names it" "$tmp/err" 'dead/b\.html: .*No such file'
 done
 is "dedup has ended: nothing to resume" "$(tail -1 deadout/.dedup/journal)" "end"
 
@@ -159,7 +159,7 @@ at_least "and long" "$(wc -l <left.1)" 10
 run "$P" text -q --left-out=left.text f
 same "text has the same" left.text left.tsv
 
-# --- files of the kernel, and what is no file ---
+# --- files of the kernel, and other things than files ---
 # Reading /proc/kmsg waits for the next message of the kernel.
 mkdir odd && echo '<p>one page with some words that are here for this test of a folder' >odd/a.html
 ln -s /proc/kmsg odd/kmsg.html && ln -s /dev/zero odd/zero.html && ln -s /proc/self/status odd/status.html && mkfifo odd/pipe.html && ln -s pipe.html odd/link.html

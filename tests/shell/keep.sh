@@ -84,7 +84,7 @@ is "--keep=rank: pages that are not in the file come last" "$(kept)" d:2
 printf 'http://e/b 1\nhttp://e/b\tmany\n\nhttp://e/c\tnan\nhttp://e/c\t5\n' >rank.tsv
 cluster --keep=rank --rank=rank.tsv k.tsv
 exits "bad lines in the rank file" 1
-is "are named" "$(grep -c 'rank.tsv:[124]: not a URL, a tab and a number; row skipped' "$tmp/err")" 3
+is "the message names them" "$(grep -c 'rank.tsv:[124]: not a URL, a tab and a number; row skipped' "$tmp/err")" 3
 is "and the others count" "$(kept)" d:3
 { echo 'd:1 d:2 3 http://www.a.example/1 http://B.example:80/2'; echo 'd:1 d:3 3 http://www.a.example/1 http://m.c.example/3'; echo 'd:2 d:3 1'; } | pairs_rows | with_header >h.tsv
 for list in b.example:d:2 .a.example:d:1 a.example:d:1 .c.example,b.example:d:3 c.example,b.example:d:2 M.C.EXAMPLE:d:3 .example:d:1 ample:d:1 .c.example,.a.example:d:3; do
@@ -109,7 +109,7 @@ misuse() { # NAME MESSAGE OPTION…
 	local name=$1 message=$2; shift 2
 	cluster "$@" k.tsv
 	exits "$name" 2
-	has "$name: says why" "$tmp/err" "$message"
+	has "$name: the message gives the reason" "$tmp/err" "$message"
 	empty "$name: writes nothing" "$tmp/out"
 }
 misuse "an unknown criterion" "not 'biggest'" --keep=newest,biggest

@@ -67,22 +67,22 @@ echo f0e0d0c0b0a090807060504030201000 >other && chmod 600 other
 "$P" fp -q --key=other victim.html >other.fp
 run "$P" match keyed.fp other.fp
 exits "rows with other keys are refused" 2
-has "in words" "$tmp/err" 'key: [0-9a-f]{16} and [0-9a-f]{16}: their secret keys differ; make both again with the same `--key`'
+has "the message gives the reason" "$tmp/err" 'key: [0-9a-f]{16} and [0-9a-f]{16}: their secret keys differ; make both again with the same `--key`'
 run "$P" match keyed.fp victim.fp
 exits "rows without a key as well" 2
-has "in words" "$tmp/err" 'one was made with a secret key, the other without'
+has "the message gives the reason" "$tmp/err" 'one was made with a secret key, the other without'
 run "$P" match --save=keyed.pdk keyed.fp
 run "$P" match keyed.pdk other.fp
 exits "a file of keys keeps the id" 2
-has "and says so" "$tmp/err" 'their secret keys differ'
+has "the message says so" "$tmp/err" 'their secret keys differ'
 run "$P" fp --key=victim.html victim.html
 exits "a file that is no key is refused" 2
-has "in words" "$tmp/err" 'victim.html: not a key; make one with'
+has "the message gives the reason" "$tmp/err" 'victim.html: not a key; make one with'
 run "$P" fp --key=missing victim.html
 exits "a key that is missing, too" 2
 run "$P" fp --key=key --hash=rabin victim.html
 exits "rabin takes no key" 2
-has "in words" "$tmp/err" 'the hash rabin takes no key'
+has "the message gives the reason" "$tmp/err" 'the hash rabin takes no key'
 run "$P" fp --key=key --method=exact:hash=rabin64 victim.html
 exits "in a method, too" 2
 chmod 644 other
@@ -108,7 +108,7 @@ has "rows with another key are refused" "$tmp/err" "other.fp: its rows were made
 rows victim.fp >headless.fp
 run "$P" store add kept headless.fp
 exits "rows that do not say it are refused" 2
-has "in words" "$tmp/err" 'no header names the key of this row'
+has "the message gives the reason" "$tmp/err" 'no header names the key of this row'
 "$P" fp -q --key=kept/key forged.html | "$P" store add -q kept >/dev/null
 is "a forged page does not poison it" "$("$P" fp -q --key=kept/key victim.html | "$P" store add -q kept | rows /dev/stdin | cut -f 5,12)" "-	new"
 is "and the copies are still found" "$("$P" fp -q --key=kept/key pages/walk.html | "$P" store check -q kept | rows /dev/stdin | cut -f 5,12)" "victim.html	duplicate"
@@ -119,12 +119,12 @@ is "a key can be taken along" "$(cat second/key)" "$(cat kept/key)"
 is "with the rows" "$("$P" store export -q kept | "$P" store add -q second | rows /dev/stdin | cut -f 12 | sort -u)" new
 run "$P" store init --key=key second
 exits "another key than the store has is refused" 2
-has "in words" "$tmp/err" 'second has another key, second/key'
+has "the message gives the reason" "$tmp/err" 'second has another key, second/key'
 run "$P" store init --no-key second
 exits "none, too" 2
 run "$P" store init --key=key open
 exits "and a key for a store without one" 2
-has "in words" "$tmp/err" 'open is already a store, without a key'
+has "the message gives the reason" "$tmp/err" 'open is already a store, without a key'
 run "$P" store init open
 exits "a store without a key stays as it is" 0
 run "$P" store init --key=key --no-key neither
@@ -136,14 +136,14 @@ is "a key that is in the folder is used" "$(cat copied/key)" "$(cat key)"
 echo nonsense >kept/key
 run "$P" store add kept victim.fp
 exits "a damaged key is an error" 2
-has "in words" "$tmp/err" 'kept/key: damaged: a key is 32 hex digits; copy the key from a backup'
+has "the message gives the reason" "$tmp/err" 'kept/key: damaged: a key is 32 hex digits; copy the key from a backup'
 run "$P" store verify kept
 exits "that verify finds" 1
 cp second/key kept/key
 rm second/key
 run "$P" store add second victim.fp
 exits "without the file the manifest knows the key" 2
-has "in words" "$tmp/err" 'one was made with a secret key, the other without'
+has "the message gives the reason" "$tmp/err" 'one was made with a secret key, the other without'
 
 # --- dedup against the rows of an earlier run ---
 mkdir tonight && cp victim.html tonight
@@ -152,7 +152,7 @@ is "without a key a forged page of an earlier run removes the page" "$(removed o
 "$P" fp -q --key=key forged.html >earlier.fp
 run "$P" dedup --against=earlier.fp tonight -o refused
 exits "rows with a key need the key" 2
-has "in words" "$tmp/err" 'one was made with a secret key, the other without'
+has "the message gives the reason" "$tmp/err" 'one was made with a secret key, the other without'
 run "$P" dedup --key=key --against=earlier.fp tonight -o keyed-out
 exits "with the key" 0
 is "the page is kept" "$(removed keyed-out/verdicts.tsv)" ""

@@ -54,7 +54,7 @@ is "words of one weight stand by code point, and stop words are none" "$(part th
 is "not where both are in the list" "$(matched four.fp $fifth | tr ' ' '\n' | head -1)" "n-swapped"
 run "$P" fp --stubs=match --method=keywords:n=5 pages.jsonl
 exits "n larger than a page" 0
-has "is said" "$tmp/err" 'keywords: 1 page with fewer keywords than requested; all of them were used'
+has "the message says so" "$tmp/err" 'keywords: 1 page with fewer keywords than requested; all of them were used'
 is "and nothing is lost" "$(part "$tmp/out" tie 1)" "$(md5 millstonewheel)"
 
 # --- idf ---
@@ -84,12 +84,12 @@ is "weights are tf times idf" "$(field small.fp one | grep -o '=[0-9.]*')" "=3.2
 is "a word that the table lacks has its median" "$(field small.fp cn | grep -o '=[0-9.]*')" "=4"
 run "$P" match dict.fp small.fp
 exits "rows weighed by other tables are not joined" 2
-has "which is said" "$tmp/err" "small.fp: 'keywords' signed its rows with another table \(idf=[0-9a-f]{8}\) than those before \(idf=dict\)"
+has "the message says so" "$tmp/err" "small.fp: 'keywords' signed its rows with another table \(idf=[0-9a-f]{8}\) than those before \(idf=dict\)"
 while IFS=$'\t' read -r line message; do
 	printf "mill 1\n$line\n" >bad.idf
 	run "$P" fp --method=keywords --idf=bad.idf -o out.fp pages.jsonl
 	exits "an idf file with '$line'" 2
-	has "which is said" "$tmp/err" "bad.idf:2: $message"
+	has "the message says so" "$tmp/err" "bad.idf:2: $message"
 	absent "nothing is written" out.fp
 done <<'E'
 wheel 0	an idf must be over 0
@@ -104,16 +104,16 @@ E
 : >empty.idf
 run "$P" fp --method=keywords --idf=empty.idf pages.jsonl
 exits "an empty one" 2
-has "which is said" "$tmp/err" 'empty.idf: no words'
+has "the message says so" "$tmp/err" 'empty.idf: no words'
 run "$P" fp --method=exact --idf=small.idf pages.jsonl
 exits "--idf without a method that weighs words" 2
-has "which is said" "$tmp/err" 'idf goes with a --method that weighs words'
+has "the message says so" "$tmp/err" 'idf goes with a --method that weighs words'
 run "$P" dict --idf-from=pages.jsonl
 exits "dict --idf-from without -o" 2
 { cat pages.jsonl; echo '{"url":'; } >broken.jsonl
 run "$P" dict --idf-from=broken.jsonl -o broken.idf
 exits "dict --idf-from of a dump with a damaged record" 1
-has "which is named" "$tmp/err" 'broken.jsonl:'
+has "the message names it" "$tmp/err" 'broken.jsonl:'
 same "counts the others" broken.idf pages.idf
 run "$P" dict --idf-from=pages.jsonl -o nowhere/pages.idf
 exits "where the table cannot be written" 2

@@ -51,7 +51,7 @@ is "hosts, and those below them, of each kind of list" "$("$P" link -q --adverts
 echo '##.banner' >none
 run "$P" link --adverts=none ads.jsonl
 exits "a list without a host is refused" 2
-has "and named" "$tmp/err" 'none: no line names a host'
+has "the message names it" "$tmp/err" 'none: no line names a host'
 run "$P" link --adverts=missing ads.jsonl
 exits "a list that is not there too" 2
 

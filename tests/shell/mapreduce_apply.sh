@@ -84,6 +84,6 @@ sed 1d list >short
 shared=()
 run_in <("$P" map --job=apply --step=split < <(cat verdicts.tsv short) 2>/dev/null | LC_ALL=C sort) "$P" reduce --job=apply --step=split
 exits "a dump that is not in the list" 0
-has "is named" "$tmp/err" 'in/x/a.warc.gz is not in the list of dumps'
+has "the message names it" "$tmp/err" 'in/x/a.warc.gz is not in the list of dumps'
 has "and counted" "$tmp/err" '^reporter:counter:pagededup,NOT_LISTED,'
 tap_done

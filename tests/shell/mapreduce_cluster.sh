@@ -106,7 +106,7 @@ for bad in 'x:3\t' '\tx:3' 'x:3\tp\tx:4'; do
 	for side in map reduce; do
 		run_in <(printf "x:1\tx:2\n$bad\n") "$P" $side --job=cluster --step=round
 		exits "$side, round: '$bad'" 2
-		has "$side, round: '$bad': said" "$tmp/err" 'the previous task did not write line 2 of standard input'
+		has "$side, round: '$bad': the message says so" "$tmp/err" 'the previous task did not write line 2 of standard input'
 	done
 	refused "reduce, edges: '$bad'" <(printf "x:1\tx:2\n$bad\n") 'did not write line 2 of standard input' "$P" reduce --job=cluster --step=edges
 done
@@ -121,6 +121,6 @@ refused "number, missing columns" short.grouped 'did not write line 1 of standar
 run_in <({ head -1 graph.pairs.header; printf 'x:1\t\t1\t-\tsimhash%s\n' "$(printf '\t-%.0s' {1..8})"; }) "$P" map --job=cluster --step=edges
 exits "a pair with one id does not end the task" 0
 has "it is counted" "$tmp/err" '^reporter:counter:pagededup,BAD_ROWS,1$'
-has "and named" "$tmp/err" 'line 2 of standard input: a pair without two ids'
+has "the message names it" "$tmp/err" 'line 2 of standard input: a pair without two ids'
 refused "rows of another kind" <("$P" fp -q "$demo") 'not the pairs rows' "$P" map --job=cluster --step=edges
 tap_done

@@ -32,7 +32,7 @@ printf 'cut.warc\na.warc.gz\n' >list
 run_in list "$P" map --job=fp
 exits "a damaged record does not end the task" 0
 has "it is counted" "$tmp/err" '^reporter:counter:pagededup,DAMAGED,1$'
-has "and named" "$tmp/err" 'cut.warc:[0-9]+: '
+has "the message names it" "$tmp/err" 'cut.warc:[0-9]+: '
 same "all others are there" <(rows "$tmp/out") <("$P" fp -q cut.warc a.warc.gz 2>/dev/null | rows)
 printf 'LZIP\001not to be read' >dump.warc.lz
 printf 'dump.warc.lz\na.warc.gz\n' >list
@@ -53,7 +53,7 @@ exits "a command that fails half-way ends it" 2
 has "with its exit status" "$tmp/err" 'a.warc.gz: the command of --fetch failed with exit status 3'
 run_in <(echo a.warc.gz) "$P" map --job=fp --fetch=./no-such-command -- -q
 exits "and so does one that is not there" 2
-has "which is named" "$tmp/err" "cannot run './no-such-command'"
+has "the message names it" "$tmp/err" "cannot run './no-such-command'"
 run_in <(printf 'a\0b\n') "$P" map --job=fp -- -q
 exits "a NUL byte is no part of a path" 2
 

@@ -53,7 +53,7 @@ for few in nothing header row short; do
 	for options in '' --all-pairs '-k 3 --candidates=hamming'; do least=0 equal $few.fp $few.fp $options; done
 done
 
-# Keys of which few are very frequent, and others near them.
+# A few very frequent keys, and others near them.
 python3 - >skew.fp <<'END'
 import random
 draw, keys = random.Random(5), [random.Random(6).getrandbits(64)]
@@ -191,7 +191,7 @@ done
 for step in near plan density dense doubts pairs; do
 	run_in renamed "$P" map --job=join --step=$step --params=density
 	exits "$step, a line with another key" 2
-	has "$step, a line with another key: said" "$tmp/err" "the previous task did not write line $(cat line) of standard input"
+	has "$step, a line with another key: the message says so" "$tmp/err" "the previous task did not write line $(cat line) of standard input"
 done
 "$P" map --job=join --step=near --params=plan <equal 2>/dev/null | LC_ALL=C sort >buckets
 awk -F '\t' -v OFS='\t' 'NF > 2 && !done { $3 = $3 OFS "more"; done = 1; print NR >"line" } { print }' buckets >wider
@@ -211,5 +211,5 @@ refused "plan, another key" <(printf 'leaders\t3\nnumber\t4\n') 'did not write l
 run_in <(cat demo.fp; echo 'xyz	a	b	c	-	-	-	-	-	-	-	-	-	-	-	-	-') "$P" map --job=join --step=equal --params=params
 exits "a row that cannot be read does not end the task" 0
 has "it is counted" "$tmp/err" '^reporter:counter:pagededup,BAD_ROWS,1$'
-has "and named" "$tmp/err" 'line [0-9]+ of standard input: the fingerprint'
+has "the message names it" "$tmp/err" 'line [0-9]+ of standard input: the fingerprint'
 tap_done

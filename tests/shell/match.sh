@@ -144,7 +144,7 @@ exits "the same file twice" 0
 sed '1s/^# pagededup fp 1 /# pagededup fp 2 /' p64.fp >v2.fp
 match v2.fp
 exits "a newer version of the format" 2
-has "is named" "$tmp/err" 'v2\.fp.*version 2'
+has "the message names it" "$tmp/err" 'v2\.fp.*version 2'
 match -o pairs.tsv p64.fp
 match pairs.tsv
 exits "pairs where rows are needed" 2

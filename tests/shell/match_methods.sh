@@ -142,11 +142,11 @@ has "which are named" "$tmp/err" "plain.fp: its rows have no signatures by 'segm
 grep -v '^#' parts.fp >bare.fp
 run "$P" match --method=segments bare.fp
 exits "rows without a header cannot say" 2
-has "which is said" "$tmp/err" "bare.fp: its rows have no signatures by 'segments'"
+has "the message says so" "$tmp/err" "bare.fp: its rows have no signatures by 'segments'"
 "$P" fp -q --method=segments:by=lines --stubs=match parts.jsonl >lines.fp
 run "$P" match parts.fp lines.fp
 exits "values of other parameters do not go together" 2
-has "which is said" "$tmp/err" "lines.fp: 'segments' signed its rows with other parameters"
+has "the message says so" "$tmp/err" "lines.fp: 'segments' signed its rows with other parameters"
 run "$P" match parts.fp plain.fp
 exits "nor rows without the method" 2
 "$P" match -q --save=keys plain.fp

@@ -52,7 +52,7 @@ twice() { # NAME COMMAND…: an output to both.tsv is refused
 		rm -f both.tsv && { [ -z "$old" ] || echo "# old" >both.tsv; }
 		run "$@"
 		exits "$name, ${old:-no} file there: refused" 2
-		has "$name, ${old:-no} file there: said" "$tmp/err" 'two outputs would be written to'
+		has "$name, ${old:-no} file there: the message says so" "$tmp/err" 'two outputs would be written to'
 		is "$name, ${old:-no} file there: before any work" "$(cat both.tsv 2>/dev/null)" "${old:+# old}"
 		absent "$name, ${old:-no} file there: nothing beside it" both.tsv.*.part
 	done

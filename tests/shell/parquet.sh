@@ -6,10 +6,10 @@ if "$P" version | grep -q 'parquet [0-9]'; then skip "Parquet is refused" "this 
 printf 'PAR1%s' "$(printf 'x%.0s' {1..64})" >pages.parquet
 run "$P" fp pages.parquet
 exits "pages in Parquet" 1
-has "are refused in words" "$tmp/err" "pages\.parquet: it is Parquet, and this program was built without Apache Arrow's libraries"
+has "the error gives the reason" "$tmp/err" "pages\.parquet: it is Parquet, and this program was built without Apache Arrow's libraries"
 run "$P" match pages.parquet
 exits "rows in Parquet" 2
-has "are refused in words" "$tmp/err" "pages\.parquet: it is Parquet, and this program was built without Apache Arrow's libraries"
+has "the error gives the reason" "$tmp/err" "pages\.parquet: it is Parquet, and this program was built without Apache Arrow's libraries"
 # From a pipe, and in Arrow's forms.
 printf 'ARROW1\0\0%s' "$(printf 'x%.0s' {1..64})" >pages.arrow
 printf '\377\377\377\377\20\1\0\0%s' "$(printf 'x%.0s' {1..64})" >pages.arrows
@@ -17,11 +17,11 @@ while read -r form file; do
 	for command in "fp 1" "match 2"; do
 		run bash -c "cat $file | '$P' ${command% *} -"
 		exits "$form through a pipe into ${command% *}" "${command#* }"
-		has "is refused in words" "$tmp/err" "standard input: it is $form, and this program was built without Apache Arrow's libraries|-: it is $form, and this program"
+		has "the error gives the reason" "$tmp/err" "standard input: it is $form, and this program was built without Apache Arrow's libraries|-: it is $form, and this program"
 	done
 	run "$P" eval --pairs=none $file
 	exits "$form as a list" 2
-	has "is refused in words" "$tmp/err" "$file is a file of Parquet or Arrow; give a text file"
+	has "the error gives the reason" "$tmp/err" "$file is a file of Parquet or Arrow; give a text file"
 done <<'EOF'
 Parquet pages.parquet
 Arrow pages.arrow
@@ -37,7 +37,7 @@ for command in "fp $demo" "match pages" "cluster pages"; do
 	case $command in match*) command="match rows.tsv" ;; cluster*) command="cluster pairs.tsv" ;; esac
 	run "$P" $command --format=parquet -o out.parquet
 	exits "${command%% *} --format=parquet" 2
-	has "is refused in words" "$tmp/err" "format=parquet: this program was built without"
+	has "the error gives the reason" "$tmp/err" "format=parquet: this program was built without"
 	run "$P" $command --format=arrow
 	has "${command%% *} --format=arrow, too" "$tmp/err" "format=arrow: this program was built without"
 	is "and writes nothing" "$(ls out.parquet* 2>/dev/null)" ""

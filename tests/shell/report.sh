@@ -68,7 +68,7 @@ report -V v.tsv -P pairs.tsv moved/d.warc.gz
 same "a dump that was moved" r.html first.html
 report -V v.tsv -P pairs.tsv d.warc.gz
 exits "a dump that is gone" 1
-has "is told" "$tmp/err" 'its text is omitted'
+has "the message says so" "$tmp/err" 'its text is omitted'
 well "without texts" r.html
 mv away d.warc.gz
 mkdir other && cp moved/d.warc.gz other/
@@ -106,7 +106,7 @@ is "nothing else is changed by them" "$(sed -n '/id="numbers"/,$p' r.html | md5s
 "$P" cluster -q --max-loss=1 --linkage=connected k4.tsv >v4.tsv
 report -V v4.tsv -P pairs.tsv
 exits "without dumps" 0
-has "says so" r.html 'No dumps were given'
+has "the message says so" r.html 'No dumps were given'
 goes() { "$P" match -q -k "$1" d.fp | "$P" cluster -q --max-loss=1 --linkage=connected | rows /dev/stdin | awk -F '\t' '$4 == 1' | wc -l; }
 pairs_at() { rows pairs.tsv | awk -F '\t' -v d="$1" '$3 == d' | wc -l; }
 has "one less" r.html "One less \(k = 3\):</strong> $(pairs_at 4) fewer pairs?, and $(($(goes 4) - $(goes 3))) pages? fewer"
@@ -118,7 +118,7 @@ chains=$(goes 4)
 removed=$(rows star4.tsv | awk -F '\t' '$4 == 1' | wc -l)
 report -V star4.tsv -P pairs.tsv
 is "of other verdicts it is not known what another k removes" "$((chains > removed))" 1
-has "which is said" r.html "$chains pages would be removed so at k = 4.  These verdicts remove $removed, because they were made with linkage star and keep pages that would lose more than 0.05 of their text"
+has "the message says so" r.html "$chains pages would be removed so at k = 4.  These verdicts remove $removed, because they were made with linkage star and keep pages that would lose more than 0.05 of their text"
 report -V v.tsv -P pairs.tsv
 has "a quarter of the bits is the end" r.html 'One more:</strong> 16 is the largest distance that can be searched'
 report -V v4.tsv -P k4.tsv
@@ -192,7 +192,7 @@ report -V long.v long.jsonl
 has "of a long text the rest is told" r.html 'bytes more, not compared here'
 at_least "and its size is bounded" "$((60000 - $(wc -c <r.html)))" 0
 
-# --- refusals: nothing is written ---
+# --- refusals: no output ---
 rm -f r.html
 refuse() { # NAME REGEX ARGUMENTS…
 	local name=$1 want=$2
@@ -218,7 +218,7 @@ same "which stays" again.tsv v.tsv
 sed '5s/\t[01]\t/\tmaybe\t/' v.tsv >bad.tsv
 report -V bad.tsv
 exits "a bad row" 1
-has "is named" "$tmp/err" 'bad.tsv:5: is_duplicate is not 0 or 1; row skipped'
+has "the message names it" "$tmp/err" 'bad.tsv:5: is_duplicate is not 0 or 1; row skipped'
 has "and said in the page" r.html '1 verdicts could not be read'
 run "$P" report -V v.tsv -o /dev/full
 exits "a full disk" 2

@@ -60,7 +60,7 @@ pairs <<<'f:1 f:2 - 0.500 segments 7 0.900 0.500 0' >half.tsv
 run "$P" cluster --require=any half.tsv
 is "a page that takes half of its items with it stays" "$(gone)" ""
 has "and is counted" "$tmp/err" 'kept 1 near-duplicate whose removal would lose over 15% of their text'
-# Rows that are no copies of each other to some method are no node, whatever their fingerprints are.
+# Rows are not a node if some method does not call them copies, for any fingerprints.
 pairs <<'END' >node.tsv
 f:1 f:2 0 1.000 simhash - - - 0
 f:2 f:3 - 1.000 exact - - - 0
@@ -86,7 +86,7 @@ has "and finds what they found" "$tmp/out" '^all .* 1 / 1, 0$'
 refuse() { # NAME MESSAGE ARGUMENT...
 	run "$P" cluster "${@:3}"
 	exits "$1" 2
-	has "$1: says why" "$tmp/err" "$2"
+	has "$1: the message gives the reason" "$tmp/err" "$2"
 }
 refuse "no such method" "--require takes any, all, a number, or names of methods separated by commas \(simhash, .*\), not 'sim'" --require=sim p.tsv
 refuse "a method that the rows lack" 'p.tsv: --require=abstract: these rows were matched without this method' --require=abstract p.tsv

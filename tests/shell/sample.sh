@@ -96,7 +96,7 @@ printf '%s\nnone.html\t%s\t3\t-\tsimhash\t-\t-\t-\t-\t-\t-\t-\t-\n' "$old_pairs_
 rows p.tsv | head -1 >>gone.tsv
 sample gone.tsv
 exits "a page that is gone" 1
-has "is named" "$tmp/err" 'none\.html.*; the pair is skipped'
+has "the message names it" "$tmp/err" 'none\.html.*; the pair is skipped'
 is "the others are there" "$(drawn "$tmp/out" | wc -l)" 1
 head -2 gone.tsv >all-gone.tsv
 sample -o new.html all-gone.tsv

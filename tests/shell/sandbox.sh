@@ -14,7 +14,7 @@ cp "$demo" demo.warc.gz
 if [ "$state" != on ]; then
 	run "$P" fp --sandbox demo.warc.gz
 	exits "a sandbox that is not there is refused if it is required" 2
-	has "in words" "$tmp/err" '--sandbox: .*; omit --sandbox to run without'
+	has "the message gives the reason" "$tmp/err" '--sandbox: .*; omit --sandbox to run without'
 	run "$P" fp -q demo.warc.gz
 	exits "and is nothing otherwise" 0
 	skip "calls are refused" "$state"

@@ -61,7 +61,7 @@ has "records of files that are no inputs are counted" "$tmp/err" "^pagededup fp:
 is "nothing else is read" "$(rows "$tmp/out" | wc -l)" 0
 run "$P" fp --select=bad.cdxj d.warc.gz
 exits "lines that are no index" 1
-has "are named" "$tmp/err" '^pagededup fp: bad\.cdxj:[0-9]+: this line of the index names no offset and no filename'
+has "the message names them" "$tmp/err" '^pagededup fp: bad\.cdxj:[0-9]+: this line of the index names no offset and no filename'
 same "all others count" <(rows "$tmp/out") want
 run "$P" fp --select=none.cdxj d.warc.gz
 exits "an index that is not there" 2

@@ -53,7 +53,7 @@ run "$P" match -q words.fp turned.fp
 exits "whose rows go together" 0
 run "$P" match -q words.fp changed.fp
 exits "another frequency makes another dictionary" 2
-has "which is said" "$tmp/err" '^pagededup match: .*dict: [0-9a-f]{16} and [0-9a-f]{16}'
+has "the message says so" "$tmp/err" '^pagededup match: .*dict: [0-9a-f]{16} and [0-9a-f]{16}'
 # A compiler for machines that order bytes the other way.
 cat >cc <<'EOF'
 #!/bin/sh
@@ -62,6 +62,6 @@ EOF
 chmod +x cc
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" CC="$PWD/cc" B="$PWD/big" "$PWD/big/pagededup"
 exits "a big-endian machine is refused" 2
-has "in words" "$tmp/err" 'little-endian machines only'
+has "the message gives the reason" "$tmp/err" 'little-endian machines only'
 is "before anything is compiled" "$(ls big 2>/dev/null)" ''
 tap_done

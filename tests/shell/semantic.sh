@@ -25,7 +25,7 @@ is "the word is a term of the fingerprint too" "$(column terms named.fp | head -
 has "the parameters say so" named.fp ' user_dict=[0-9a-f]{8} '
 run "$P" match named.fp plain.fp
 exits "and rows without it are not joined" 2
-has "which is said" "$tmp/err" 'user_dict'
+has "the message says so" "$tmp/err" 'user_dict'
 printf '羅玉鳳 3 nr\n' >tw.txt
 same "in traditional characters, with a frequency: the same words" <(sign --method=semantic:n=5 --user-dict=tw.txt) named.fp
 sign --method=semantic:n=5:hash=xxh3 --user-dict=user.txt >xxh3.fp
@@ -74,12 +74,12 @@ is "whole words of other scripts, in any case" "$(key with.fp latin)" "$(key wit
 differs "not a part of one" "$(key with.fp latin)" "$(key with.fp man)"
 run "$P" match with.fp without.fp
 exits "rows with and without a list are not joined" 2
-has "which is said" "$tmp/err" "without.fp: 'semantic' signed its rows with another table \(synonyms=none\) than those before \(synonyms=[0-9a-f]{8}\)"
+has "the message says so" "$tmp/err" "without.fp: 'semantic' signed its rows with another table \(synonyms=none\) than those before \(synonyms=[0-9a-f]{8}\)"
 while IFS='|' read -r lines message; do
 	printf "$lines" >bad.txt
 	run "$P" fp --method=semantic --synonyms=bad.txt -o out.fp pages.jsonl
 	exits "a list of synonyms: $lines" 2
-	has "which is said" "$tmp/err" "bad.txt:$message"
+	has "the message says so" "$tmp/err" "bad.txt:$message"
 	absent "nothing is written" out.fp
 done <<'E'
 甲 乙\n乙 甲\n|2: '乙' is a base word here, but is replaced itself on line 1
@@ -97,7 +97,7 @@ while IFS='|' read -r lines message; do
 	printf "$lines" >bad.txt
 	run "$P" fp --user-dict=bad.txt -o out.fp pages.jsonl
 	exits "a user's words: $lines" 2
-	has "which is said" "$tmp/err" "bad.txt:$message"
+	has "the message says so" "$tmp/err" "bad.txt:$message"
 done <<'E'
 罗玉凤 nr\nLondon ns\n|2: a word with other characters than Chinese ones
 罗玉凤 3 nr x\n|1: the line has more than word, frequency and part of speech

@@ -49,7 +49,7 @@ same "-o writes the same" table whole
 head -c 3000 crawl.warc >cut.warc
 run "$P" sites cut.warc
 exits "a dump that was cut" 1
-has "is told" "$tmp/err" 'cut.warc:[0-9]*: .*left out'
+has "the message says so" "$tmp/err" 'cut.warc:[0-9]*: .*left out'
 run "$P" sites --ignore-damaged cut.warc
 exits "--ignore-damaged" 0
 echo alone >bad

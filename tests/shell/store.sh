@@ -19,7 +19,7 @@ run "$P" store init --no-key s --bits=128 -k 12
 has "another width too" "$tmp/err" 'bits: 64 and 128'
 run "$P" store init --no-key s -k 12
 exits "the same k, but for pages without a sketch too, is another store" 2
-has "which is said" "$tmp/err" 'k_unknown: 7 and 12'
+has "the message says so" "$tmp/err" 'k_unknown: 7 and 12'
 mkdir full && touch full/thing
 run "$P" store init --no-key full
 exits "a folder with other things in it is refused" 2
@@ -56,7 +56,7 @@ run_in night2 "$P" store check s -k 0 -q
 is "from standard input, with a smaller k" "$(status "$tmp/out")" "duplicate new kept kept duplicate kept"
 run "$P" store check s -k 13 night2
 exits "a larger k is misuse" 2
-has "and says so" "$tmp/err" 'k 13: the store s supports distances up to 12'
+has "the message says so" "$tmp/err" 'k 13: the store s supports distances up to 12'
 
 # replace
 run "$P" store add s night2 --on-duplicate=replace -q
@@ -89,7 +89,7 @@ is "info as JSON" "$(python3 -c 'import json, sys; d = json.load(sys.stdin); pri
 # remove, compact, verify
 run "$P" store remove s d.warc:20 d.warc:99
 exits "what is not kept cannot be removed" 1
-has "and is named" "$tmp/err" 'd.warc:99 is not in the store'
+has "the message names it" "$tmp/err" 'd.warc:99 is not in the store'
 run_in <(echo d.warc:6) "$P" store remove s
 exits "ids from standard input" 0
 run "$P" store remove s --by-url http://b.example/3
@@ -101,7 +101,7 @@ has "one page is left" "$tmp/out" '^pages	1$'
 has "nothing that is gone" "$tmp/out" '^gone	0$'
 run "$P" store verify s
 exits "verify" 0
-has "and says so" "$tmp/err" 'no damage'
+has "the message says so" "$tmp/err" 'no damage'
 run "$P" store export s
 is "what is exported can be added" "$("$P" store init --no-key -q e && "$P" store add -q e "$tmp/out" | status)" "new"
 
@@ -117,7 +117,7 @@ is "with their header" "$(sed -n 's/ |.*//p;2q' back | head -n 1)" "$(sed -n 's/
 sed 's/shingle=2/shingle=3/' night1 >other
 run "$P" store add s other
 exits "other parameters are refused" 2
-has "and named" "$tmp/err" 'other: made with other parameters than the store s \(shingle: 2 and 3\)'
+has "the message names it" "$tmp/err" 'other: made with other parameters than the store s \(shingle: 2 and 3\)'
 sed 's/sketch=none/sketch=32x8x5/' night1 >k1 && "$P" store init --no-key -q k && "$P" store add -q k k1 >/dev/null
 sed 's/sketch=none/sketch=64x4x5/' night1 >k2
 run "$P" store add k k2
@@ -132,7 +132,7 @@ has "fingerprints of another width" "$tmp/err" 'wide:1: a fingerprint of 128 bit
 { fp_rows <<<"0123 x:1"; fp_rows <<<"0123456789abcdef x:2"; } >bad
 run "$P" store add p bad
 exits "a bad row is left out" 1
-has "and named" "$tmp/err" "bad:1: '0123' is not a fingerprint"
+has "the message names it" "$tmp/err" "bad:1: '0123' is not a fingerprint"
 is "the others are not" "$(status "$tmp/out")" "new"
 for i in $(seq 130); do fp_rows <<<"0123 x:$i"; done >bad
 run "$P" store check p bad
@@ -145,7 +145,7 @@ exits "a newer store is refused" 2
 has "and both versions named" "$tmp/err" 'a store of version 9; this program knows version 6'
 run "$P" store add nothing night1
 exits "no store" 2
-has "which is said" "$tmp/err" "there is no store nothing; make one with 'pagededup store init'"
+has "the message says so" "$tmp/err" "there is no store nothing; make one with 'pagededup store init'"
 run "$P" store check night1 night2
 has "rows in the place of the store" "$tmp/err" "night1 is a file, not a store; name the store's folder first"
 run "$P" store init --no-key night1
@@ -161,7 +161,7 @@ for misuse in "" "frob s" "add" "init s more" "add s -k 3" "check s --on-duplica
 	has "hint: store $misuse" "$tmp/err" "Try 'pagededup store --help'"
 done
 
-# page by page, beside a second writer
+# page by page, next to a second writer
 mkfifo in
 "$P" store add s -q --line-buffered <in >live 2>/dev/null &
 exec 3>in
@@ -210,7 +210,7 @@ awk 'BEGIN { print "#fingerprint\tid\turl"; for (i = 0; i < 60000; i++) printf "
 "$P" store init --no-key -q disk -k 1
 (ulimit -f 2000; trap '' XFSZ; exec "$P" store add disk many) >got 2>err
 is "a full disk" "$?" 2
-has "is told" err 'cannot write disk/.*: File too large'
+has "the message says so" err 'cannot write disk/.*: File too large'
 run "$P" store verify disk
 exits "and does no damage" 0
 awk -F '\t' '$12 == "new" { print $2 }' got | sort >told

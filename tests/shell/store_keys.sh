@@ -62,7 +62,7 @@ END
 	rm "$kind"/sums-*
 	run "$P" store check $kind a.fp
 	exits "$kind: a file that is missing" 2
-	has "$kind: is named" "$tmp/err" "sums-[0-9]+ does not exist"
+	has "$kind: the message names it" "$tmp/err" "sums-[0-9]+ does not exist"
 	run python3 "$TOP/tests/store_keys_kill.py" "$P" "$tmp/w/killed" 25 $kind
 	exits "$kind: killed" 0
 	has "$kind: and no key lost" "$tmp/out" '^25 killed, [0-9]+ reported, all seen$'
@@ -124,7 +124,7 @@ done
 refuse() { # NAME MESSAGE ARGUMENT...
 	run "$P" store "${@:3}"
 	exits "$1" 2
-	has "$1: says why" "$tmp/err" "$2"
+	has "$1: the message gives the reason" "$tmp/err" "$2"
 }
 refuse "removing" "the store ids has only keys: pages cannot be removed or written" remove ids a:1
 refuse "exporting" "the store ids has only keys" export ids

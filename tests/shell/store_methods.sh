@@ -79,7 +79,7 @@ is "a page that is only like a kept one is new, and its suspect" "$(rows "$tmp/o
 refuse() { # NAME MESSAGE ARGUMENT...
 	run "$P" store "${@:3}"
 	exits "$1" 2
-	has "$1: says why" "$tmp/err" "$2"
+	has "$1: the message gives the reason" "$tmp/err" "$2"
 }
 refuse "a method that compares items" "a store cannot keep 'segments': it compares items" init new --method=simhash,segments
 refuse "no such method" "unknown method 'sim'" init new --method=sim

@@ -36,7 +36,7 @@ run "$P" match --all-pairs matched.fp
 is "and has them matched, as any other page" "$(rows "$tmp/out" | grep -c -e /gone -e /in)" 6
 run "$P" match pages.fp matched.fp
 exits "rows of both kinds cannot be matched" 2
-has "which is said" "$tmp/err" 'stubs: skip and match'
+has "the message says so" "$tmp/err" 'stubs: skip and match'
 "$P" fp --learn-boilerplate -j3 pages.jsonl >learned.fp 2>/dev/null
 is "the same where sites are learned" "$(column fingerprint learned.fp | grep -c -x -e -)" 12
 # A text long enough for a fingerprint that is all title: it is a page, also if no fingerprint is requested.

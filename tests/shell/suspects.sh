@@ -67,7 +67,7 @@ is "a page that stands for others is none, whatever is kept first" "$(rows "$tmp
 printf '# suspect\n# suspect few-terms\tonly\ttwo\n' | cat pairs.tsv - >bad.tsv
 run "$P" cluster bad.tsv
 exits "a line that is cut" 1
-has "is named" "$tmp/err" "bad.tsv:[0-9]+: not a row of pairs after '# suspect'"
+has "the message names it" "$tmp/err" "bad.tsv:[0-9]+: not a row of pairs after '# suspect'"
 same "and the others count" <(rows "$tmp/out") <(rows v.tsv)
 # The page that a suspect resembles is not a suspect itself: of three in a row the last is not one.
 {

@@ -105,7 +105,7 @@ exits "--delete: exit status" 1
 is "--delete: nothing is deleted" "$(find first/site -name '*.html' | wc -l)" 3
 python3 make.py
 
-# Revisit records: neither the page nor a revisit of it is replaced.
+# Revisit records: the page and its revisits are not replaced.
 cat >revisits.py <<'END'
 exec(open('make.py').read().split('for folder, other in')[0])
 for name, other in (('a.warc', False), ('b.warc', True)):
@@ -131,7 +131,7 @@ mkdir engine && cp first/plain.warc engine/dump.warc && (cd engine && verdicts_o
 { cat engine.tsv; echo dump.warc; } | "$P" map --job=apply --step=split | LC_ALL=C sort | "$P" reduce --job=apply --step=split >split 2>/dev/null
 run_in split "$P" map --job=apply --step=rewrite --output=engine-out
 same "map: another dump loses nothing" engine-out/dump.warc other/plain.warc
-has "map: it is named" "$tmp/err" ': its content differs from that of the page in the verdict; kept'
+has "map: the message names it" "$tmp/err" ': its content differs from that of the page in the verdict; kept'
 has "map: and counted" "$tmp/err" 'OTHER_PAGE,1'
 (cd engine && "$P" map --job=apply --step=rewrite --output=../engine-out <../split >/dev/null 2>&1)
 is "map: its own dump loses one" "$(grep -ac '^WARC-Type' engine-out/dump.warc)" 2
@@ -143,7 +143,7 @@ is "map: --unchecked" "$(grep -ac '^WARC-Type' engine-out/dump.warc)" 2
 cut -f1-14 v.tsv >old.tsv
 run "$P" apply -V old.tsv first/no-url.jsonl -o clean.jsonl
 exits "verdicts of an older version" 2
-has "are refused in words" "$tmp/err" 'old.tsv: no duplicate has a content_digest.*--unchecked'
+has "the error gives the reason" "$tmp/err" 'old.tsv: no duplicate has a content_digest.*--unchecked'
 run "$P" apply -q -V old.tsv --unchecked first/no-url.jsonl -o clean.jsonl
 exits "unless --unchecked" 0
 is "is given" "$(wc -l <clean.jsonl)" 2
@@ -152,7 +152,7 @@ third=$(head -2 first/no-url.jsonl | wc -c)
 run "$P" apply -V mixed.tsv first/no-url.jsonl -o clean.jsonl
 exits "one verdict without a digest: exit status" 1
 is "one verdict without a digest: its page is kept" "$(wc -l <clean.jsonl)" 2
-has "one verdict without a digest: it is named" "$tmp/err" "no-url.jsonl:$third: the verdict has no content_digest to compare it with; kept"
+has "one verdict without a digest: the message names it" "$tmp/err" "no-url.jsonl:$third: the verdict has no content_digest to compare it with; kept"
 { cat v.tsv; rows v.tsv | awk -F '\t' -v OFS='\t' '$4 == 1 { $15 = "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"; print }'; } >two.tsv
 run "$P" apply -q -V two.tsv first/no-url.jsonl -o clean.jsonl
 exits "verdicts that contradict each other" 1
@@ -222,18 +222,18 @@ report report --verdicts=cut.tsv -o report.html
 END
 run "$P" why --verdicts=cut.tsv "$(rows cut.tsv | head -1 | cut -f2)"
 exits "why: exit status" 1
-has "why: it is said" "$tmp/err" "cut.tsv: $cut_message"
+has "why: the message says so" "$tmp/err" "cut.tsv: $cut_message"
 at_least "why: what is known is told" "$(wc -l <"$tmp/out")" 1
 code=$(cat cut.fp demo.fp | "$P" match -q 2>err >/dev/null; echo $?)
 is "joined by cat, one of them cut" "$code" 1
-has "is said" err "^pagededup match: standard input:[0-9]*: $cut_message"
+has "the message says so" err "^pagededup match: standard input:[0-9]*: $cut_message"
 code=$(cat demo.fp demo.fp | "$P" match -q 2>err >/dev/null; echo $?)
 is "joined by cat, both whole" "$code $(wc -l <err)" "0 0"
 code=$(LC_ALL=C sort demo.fp | "$P" match -q 2>err >/dev/null; echo $?)
 is "sorted" "$code $(wc -l <err)" "0 0"
 code=$(rows demo.fp | "$P" match -q 2>err >/dev/null; echo $?)
 is "rows alone promise nothing" "$code $(wc -l <err)" "0 0"
-# Tables of other kinds.  Those of settings are refused: with a part of them the results would be other ones.
+# Tables of other kinds.  Truncated files of settings are refused, because a part of them would give other results.
 "$P" rank -q demo.warc.gz >demo.ranks && "$P" link -q demo.warc.gz >demo.links
 "$P" sites -q --by=pages demo.warc.gz >demo.sites && "$P" url -q --learn-params here.fp >demo.params
 "$P" eval -q "$TOP/demo/truth.tsv" --sweep demo.warc.gz --shingle=1 --weights=count --format=tsv >demo.sweep
@@ -284,7 +284,7 @@ exits "pairs of a cut table" 1
 is "saving a cut table" "$?" 1
 run "$P" match -q cut.keys
 exits "a key file of a cut table" 1
-has "says so" "$tmp/err" 'cut.keys: it was made of a table of which rows are missing: it was cut'
+has "the message says so" "$tmp/err" 'cut.keys: it was made of a table of which rows are missing: it was cut'
 # Programs that are killed in the middle of a pipe.
 mkfifo pipe
 (for _ in 1 2 3 4; do cat demo.warc.gz; done; exec sleep 60) >pipe & feeder=$!
@@ -295,13 +295,13 @@ kill "$feeder" && wait "$feeder" 2>/dev/null
 at_least "fp was killed after some rows" "$(rows killed.fp | wc -l)" 50
 "$P" match killed.fp >killed.pairs 2>err
 is "match after a killed fp: exit status" "$?" 1
-has "match after a killed fp: it is said" err "$cut_message"
+has "match after a killed fp: the message says so" err "$cut_message"
 "$P" cluster -q killed.pairs >killed.tsv 2>err
 is "cluster after it: exit status" "$?" 1
 run "$P" apply -V killed.tsv demo.warc.gz -o clean.warc.gz
 exits "apply after it: exit status" 1
-has "apply after it: it is said" "$tmp/err" "$cut_message"
-# Nothing is deleted by a table that was cut.
+has "apply after it: the message says so" "$tmp/err" "$cut_message"
+# A truncated table deletes no file.
 verdicts_of first/site >site.tsv
 "$P" fp -q first/site >site.fp
 head -n -1 site.tsv >cut.tsv
@@ -349,7 +349,7 @@ echo 'only copy' >>junk/1.html.gz
 run "$P" apply -V junk.tsv --delete --rows=junk.fp junk
 exits "--delete of a file with junk at its end" 1
 is "keeps it" "$(find junk -type f | wc -l)" 2
-has "and says so" "$tmp/err" 'junk/1.html.gz: it has bytes after the page that were not compared; not deleted'
+has "the message says so" "$tmp/err" 'junk/1.html.gz: it has bytes after the page that were not compared; not deleted'
 run "$P" apply -q -V junk.tsv --list junk
 empty "--list does not list it" "$tmp/out"
 
@@ -369,7 +369,7 @@ for change in 's|\(Original-Offset: \).*\r|\199999999999999999999999\r|' 's|\(Or
 	rm -f restored.warc
 	run "$P" apply --restore --originals=first odd.warc -o restored.warc
 	exits "a record with an impossible place ($change): exit status" 1
-	has "it is named" "$tmp/err" 'odd.warc:[0-9]*: it does not name the file and the bytes that it replaces; not restored'
+	has "the message names it" "$tmp/err" 'odd.warc:[0-9]*: it does not name the file and the bytes that it replaces; not restored'
 	same "and stays" restored.warc odd.warc
 done
 tap_done

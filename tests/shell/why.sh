@@ -85,12 +85,12 @@ for case in "missing operand|--verdicts=v.tsv" "for one page|a b --verdicts=v.ts
 	# shellcheck disable=SC2086
 	why ${case#*|}
 	exits "why ${case#*|}" 2
-	has "why ${case#*|}: says why" "$tmp/err" "${case%%|*}"
+	has "why ${case#*|}: the message gives the reason" "$tmp/err" "${case%%|*}"
 done
 sed 's|http://a/[12]|http://a/same|' connected.tsv >twice.tsv
 why --url=http://a/same --verdicts=twice.tsv
 exits "two pages of one URL" 2
-has "are named" "$tmp/err" '2 pages .*\(w/d:10, w/d:20\)'
+has "the message names them" "$tmp/err" '2 pages .*\(w/d:10, w/d:20\)'
 # Answers of a store: of one night, and of the next, whose pages are duplicates of the night before.
 cp "$demo" d.warc.gz && cp "$demo" e.warc.gz
 "$P" store init --no-key -q kept

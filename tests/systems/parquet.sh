@@ -252,7 +252,7 @@ cat pages.parquet | "$Q" fp -q --name=pages.parquet - >piped.tsv
 same "pages through a pipe" <(grep -v '^# total' piped.tsv) <(grep -v '^# total' from-parquet.tsv)
 run bash -c 'cat pages.parquet | TMPDIR=/nowhere "$0" fp -q -' "$Q"
 exits "where no temporary file can be" 2
-has "it is said" "$tmp/err" '-: cannot be put into a temporary file: No such file'
+has "the message says so" "$tmp/err" '-: cannot be put into a temporary file: No such file'
 if [ -n "${PAGEDEDUP_CORPORA:-}" ]; then
 	whole transplant-dev "$PAGEDEDUP_CORPORA/neardup/transplant-dev.warc.gz" 100 1000
 else
@@ -273,7 +273,7 @@ exits "id and text" 0
 is "rows of id and text" "$(grep -v '^#' "$tmp/out" | cut -f 2,4,15 | head -1)" "texts.parquet:0	2024-01-02T03:04:05Z	$(grep -v '^#' "$tmp/out" | head -1 | cut -f 15)"
 run "$Q" fp -q other.parquet
 exits "other names" 1
-has "are named" "$tmp/err" 'other\.parquet: no column "text" or "html" \(found: key, body, when, n\): use --field-html= or --field-text='
+has "the message names them" "$tmp/err" 'other\.parquet: no column "text" or "html" \(found: key, body, when, n\): use --field-html= or --field-text='
 run "$Q" fp -q --field-text=body other.parquet
 exits "and can be said" 0
 same "with the same rows" <(grep -v '^#' "$tmp/out" | cut -f 1,6) <("$Q" fp -q texts.parquet | grep -v '^#' | cut -f 1,6)
@@ -357,10 +357,10 @@ has "is named with file, row, group and reason" "$tmp/err" '^pagededup fp: bad\.
 at_least "the others are read" "$(grep -vc '^#' "$tmp/out")" 30
 run "$Q" fp cut.parquet
 exits "a file that is cut" 1
-has "is named" "$tmp/err" 'cut\.parquet: '
+has "the message names it" "$tmp/err" 'cut\.parquet: '
 run "$Q" match bad-rows.parquet
 exits "damaged rows" 1
-has "are named" "$tmp/err" 'bad-rows\.parquet:0: row group 0: [0-9]+ rows that cannot be read'
+has "the message names them" "$tmp/err" 'bad-rows\.parquet:0: row group 0: [0-9]+ rows that cannot be read'
 python - "$Q" >damaged 2>&1 <<'PY'
 import random, subprocess, sys
 Q, rng, seen = sys.argv[1], random.Random(1), set()
@@ -394,5 +394,5 @@ else
 fi
 run "$Q" fp -q --format=parquet -o /dev/full demo.warc.gz
 exits "a full disk" 2
-has "is said" "$tmp/err" 'cannot write /dev/full: No space left'
+has "the message says so" "$tmp/err" 'cannot write /dev/full: No space left'
 tap_done

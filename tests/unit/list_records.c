@@ -4,7 +4,7 @@
  *
  *	place	kind	url	length	SHA-1 of the block	SHA-1 of the HTTP body	SHA-1 of it without codings
  *
- * SHA-1 in base32; "-" where there is nothing to take it of.
+ * SHA-1 in base32; "-" if there is no body.
  */
 #include <inttypes.h>
 #include <stdio.h>

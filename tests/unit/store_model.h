@@ -29,7 +29,7 @@ struct model {
 	size_t n, cap;
 	uint64_t next;
 	uint64_t random;
-	bool scattered; /* most keys are near no other */
+	bool scattered; /* most keys have no neighbour */
 };
 
 static inline uint64_t model_random(struct model *m, uint64_t below)

@@ -37,7 +37,7 @@ static const struct opening {
 	{ "none", NULL, NULL, 64 },
 	{ "empty", "", NULL, 64 },
 	{ "bits", "bits=128", NULL, 128 },
-	{ "the preset decides first, wherever it stands", "bits=256 topic=main preset=paper", NULL, 256 },
+	{ "the preset decides first, at any position", "bits=256 topic=main preset=paper", NULL, 256 },
 	{ "several", "shingle=3 weights=set hash=rabin min_terms=4 max_page=100000", NULL, 64 },
 	{ "spaces", "  shingle=1  ", NULL, 64 },
 	{ "unknown preset", "preset=none", "unknown preset 'none'", 0 },

@@ -320,7 +320,8 @@ START_TEST(test_bad_reads)
 		bad_read = at;
 		int status = apply_or_fail(dump, verdicts, paths[0].p, paths[1].p, &sum, &e);
 		bad_read = 0;
-		ck_assert_msg(status < 0, "kind %d, %s: read %d of %d failed, and nobody says so", kind, codec_names[codec], at, n);
+		ck_assert_msg(status < 0, "kind %d, %s: read %d of %d failed, and it is not reported", kind, codec_names[codec], at,
+			      n);
 		ck_assert_msg(strstr(e.text, strerror(EIO)) != NULL, "%s", e.text);
 		failed++;
 		for (int i = 0; i < 2; i++) {

@@ -41,7 +41,7 @@ static const struct escape_row {
 	  "a\xc2\x9b"
 	  "31m",
 	  6, "a\\xc2\\x9b31m" },
-	{ "what stands behind C1", "\xc2\xa0", 2, "\xc2\xa0" },
+	{ "text after C1", "\xc2\xa0", 2, "\xc2\xa0" },
 	{ "right-to-left override",
 	  "a\xe2\x80\xae"
 	  "b",
@@ -376,7 +376,7 @@ START_TEST(decompression)
 	ck_assert_int_eq(pd_unpack_whole(u, codecs[_i].codec, pd_buf_span(&in), n - 1, &out, &used), PD_ERR_LIMIT);
 	pd_buf_clear(&out);
 	ck_assert_int_eq(pd_unpack_all(u, codecs[_i].codec, pd_span(in.p, in.n - 20), 1 << 20, &out), PD_ERR_TRUNCATED);
-	ck_assert_msg(out.n > 0 && out.n <= n && !memcmp(out.p, data, out.n), "what was good is kept");
+	ck_assert_msg(out.n > 0 && out.n <= n && !memcmp(out.p, data, out.n), "good rows are kept");
 	pd_buf_clear(&out);
 	ck_assert_int_eq(pd_unpack_all(u, codecs[_i].codec, pd_buf_span(&in), 1000, &out), PD_ERR_LIMIT);
 	ck_assert_uint_eq(out.n, 1000);
@@ -454,7 +454,7 @@ START_TEST(pool_stops)
 }
 END_TEST
 
-/* The lines of a file do not depend on the size of the blocks in which it is read, and are those of a pipe. */
+/* The lines of a file do not depend on the size of the blocks that are read, and are the same from a pipe. */
 START_TEST(lines_of_files_and_pipes)
 {
 	static const size_t lengths[] = { 0, 1, 131070, 0, 131071, 131072, 3, 500000, 131069, 0, 17, 262144, 5 };

@@ -56,12 +56,12 @@ static void describe(const struct pd_blocks *b, struct pd_buf *out)
 static const struct {
 	const char *name, *html, *want;
 } rules[] = {
-	{ "100 characters are no block", "<div>@100</div>", "" },
+	{ "100 characters are not a block", "<div>@100</div>", "" },
 	{ "101 are one", "<div>@101</div>", "div:101:0" },
-	{ "5 level tags are no block", "<div>@3#5</div>", "" },
+	{ "5 level tags are not a block", "<div>@3#5</div>", "" },
 	{ "6 are one", "<div>@3#6</div>", "div:3:6" },
 	{ "characters are code points", "<div>\u4e2d@99\u6587</div>", "div:101:0" },
-	{ "100 wide code points are no block", "<div>\u4e2d@98\u6587</div>", "" },
+	{ "100 wide code points are not a block", "<div>\u4e2d@98\u6587</div>", "" },
 	{ "white space is collapsed and trimmed", "<div> \n @50 \t\n @49 \n</div>", "" },
 	{ "one space of it counts", "<div> @50 \t @50 </div>", "div:101:0" },
 	{ "entity white space too", "<div>&nbsp;@50&#x3000;&nbsp;@49&nbsp;</div>", "" },
@@ -74,7 +74,7 @@ static const struct {
 	{ "nested level tags count each", "<div><blockquote><p>@1<p>@1<p>@1<p>@1<p>@1</blockquote></div>", "div:5:6" },
 	{ "other tags pass through", "<div><span>@60</span><font>@41</font></div>", "div:101:0" },
 	{ "but count nothing", "<div><i>a</i><i>a</i><i>a</i><i>a</i><i>a</i><i>a</i></div>", "" },
-	{ "a title is a block of its own", "<div><h2>@3</h2>@100</div>", "h2:3:0" },
+	{ "a title is a separate block", "<div><h2>@3</h2>@100</div>", "h2:3:0" },
 	{ "its text is claimed", "<div><h2>@3</h2>@101</div>", "div:101:0 h2:3:0" },
 	{ "it passes no level tags up", "<div><h2>a<br>a</h2>#5</div>", "h2:2:1" },
 	{ "a blank title is none", "<div><h1> &nbsp; </h1>@101</div>", "div:101:0" },
@@ -85,10 +85,10 @@ static const struct {
 	  "<iframe>@9</iframe><template>@9</template><svg><text>@9</text></svg><object>@9</object></div>",
 	  "" },
 	{ "nor level tags", "<div>@9#5<noscript><br></noscript><template><br></template></div>", "" },
-	{ "alternative texts are no text", "<div>@100<img alt=@9 title=@9></div>", "" },
-	{ "comments are no text", "<div>@100<!-- @9 --></div>", "" },
+	{ "alternative texts are not text", "<div>@100<img alt=@9 title=@9></div>", "" },
+	{ "comments are not text", "<div>@100<!-- @9 --></div>", "" },
 	{ "the body is a block tag", "<p>@60</p><p>@60</p>", "body:120:2" },
-	{ "what reaches the root belongs to none", "<p>@60</p>", "" },
+	{ "text at the root belongs to no block", "<p>@60</p>", "" },
 	{ "anchor text and links", "<div>@90 <a href=x>@11</a> <a href=y>@5</a> <a name=z>@3</a></div>", "div:109:0/16+2" },
 	{ "links pass up", "<div>@90<section><a href=x>@11</a></section></div>", "div:101:0/11+1" },
 	{ "links of an inner block are its own", "<div>@101<ul><a href=x>a</a>#6</ul></div>", "div:101:0 ul:1:6/1+1" },
@@ -117,7 +117,7 @@ static const struct {
 	{ "inline tags join", "a<b>b</b>c <i>d</i>", "abc d" },
 	{ "space inside an inline tag", "a<b> b </b>c", "a b c" },
 	{ "wide spaces", "a\u00a0b\u3000c\u2003d\ufeffe", "a b c d e" },
-	{ "punctuation is no space", "\u3002\u3001\u2014\uff0c\u00e9", "\u3002\u3001\u2014\uff0c\u00e9" },
+	{ "punctuation is not a space", "\u3002\u3001\u2014\uff0c\u00e9", "\u3002\u3001\u2014\uff0c\u00e9" },
 	{ "a box begins and ends a line", "a<div>b</div>c<p>d</p>e", "a\nb\nc\nd\ne" },
 	{ "br ends a run", "a<br>b<br/><br> c", "a\nb\nc" },
 	{ "pre keeps lines", "<pre>a\n  b\n\nc <i>d</i>\n<i>e</i></pre>\nf\ng", "a\nb\nc d\ne\nf g" },
@@ -385,7 +385,7 @@ static const struct {
 	{ "another style", "<p>a<p style='display:block;x:none'>b", "a\nb", "a\nb" },
 	{ "nested", "<div hidden>a<div hidden>b</div>c<br>d</div>e", "e", "a\nb\nc\nd\ne" },
 	{ "the body is never", "<body style='display:none'><p>a", "a", "a" },
-	{ "nor an inline element", "<p>a<span hidden>b</span>", "ab", "ab" },
+	{ "an inline element does not", "<p>a<span hidden>b</span>", "ab", "ab" },
 };
 
 START_TEST(hidden_elements)

@@ -258,7 +258,7 @@ START_TEST(links_vote)
 	}
 	pd_boilerplate_free(table);
 	s = decide(pages, PD_SITE_PATH_PAGES, &table);
-	ck_assert_msg(s.n_lines == 0 && s.n_paths == 0, "links alone are no sign");
+	ck_assert_msg(s.n_lines == 0 && s.n_paths == 0, "links alone are not a sign");
 	pd_boilerplate_free(table);
 }
 END_TEST
@@ -377,7 +377,7 @@ static const struct {
 	int hosts, part; /* pages take turns on this number of hosts; at least one in this number is discarded */
 } crowds[] = {
 	{ "one host", 1, 2 },
-	{ "five hosts, of which two share a key", 5, 20 },
+	{ "five hosts, two of them with one key", 5, 20 },
 	{ "hosts that share a place", 0, 0 },
 	{ "hosts that share a key", -FORGED, 0 },
 };

@@ -78,10 +78,10 @@ static const struct row {
 	  "<div class=customer-reviews><p>I like it very much, it is the best kettle that I ever had, and the cheapest.</p>"
 	  "<p>Mine leaked, but they sent another one, which has not leaked so far, I must say.</p></div>",
 	  "spout", "leaked", "rules" },
-	{ "nothing but a table", MENU "<table>" CELLS("A") CELLS("B") CELLS("C") CELLS("D") CELLS("E") CELLS("F") "</table>",
-	  "Station E", NULL, "rules" },
+	{ "only a table", MENU "<table>" CELLS("A") CELLS("B") CELLS("C") CELLS("D") CELLS("E") CELLS("F") "</table>", "Station E",
+	  NULL, "rules" },
 	{ "nothing but code", "<pre>int main(void)\n{\n\treturn puts(\"hello\") < 0;\n}\n</pre>", "return puts", NULL, "rules" },
-	{ "nothing but a list", "<ul><li>flour</li><li>two eggs</li><li>milk</li><li>a pinch of salt</li></ul>", "two eggs", NULL,
+	{ "only a list", "<ul><li>flour</li><li>two eggs</li><li>milk</li><li>a pinch of salt</li></ul>", "two eggs", NULL,
 	  "rules" },
 	{ "nothing but comments", "<div class=comments>" SAID("a") SAID("b") SAID("c") "</div>", "never once", NULL,
 	  "no-comments" },
@@ -97,7 +97,7 @@ static const struct row {
 	  MENU "<aside>" COOKIES "</aside><div class=text><h1>Closed</h1>" NOTE "</div>" LONG_FOOT, "repairs of the roof", "liable",
 	  "rules" },
 	{ "a thread", MENU "<div class=thread>" POST("one") POST("two") POST("three") "</div>", "post two", "About us", "rules" },
-	{ "a thread whose answers are comments",
+	{ "a thread with comments as answers",
 	  "<div itemscope itemtype='https://schema.org/DiscussionForumPosting'><div class=post><p>My pump makes a noise, and "
 	  "has done so since the winter, when it was off.</p></div><div itemprop=comment>" POST(
 		  "two") "</div><div itemprop=comment>" POST("three") "</div></div>",

@@ -45,9 +45,9 @@ static const struct decision decisions[] = {
 	{ "http in quotes", "\"GBK\"", "", "zh.gbk", "zh.utf-8", "gbk", PD_CHARSET_HTTP },
 	{ "http beats meta", "shift_jis", META("euc-jp"), "ja.shift_jis", "ja.utf-8", "shift_jis", PD_CHARSET_HTTP },
 	{ "unknown http, meta", "unset", META("big5"), "tw.big5", "tw.utf-8", "big5", PD_CHARSET_META },
-	{ "replacement is no declaration", "iso-2022-kr", META("euc-kr"), "ko.euc-kr", "ko.utf-8", "euc-kr", PD_CHARSET_META },
+	{ "replacement is not a declaration", "iso-2022-kr", META("euc-kr"), "ko.euc-kr", "ko.utf-8", "euc-kr", PD_CHARSET_META },
 	{ "replacement alone", "iso-2022-cn", "", "zh.gbk", "zh.utf-8", "gb18030", PD_CHARSET_DETECTED },
-	{ "utf-7 is no charset", "utf-7", "", "zh.utf-8", "zh.utf-8", "utf-8", PD_CHARSET_DETECTED },
+	{ "utf-7 is not a charset", "utf-7", "", "zh.utf-8", "zh.utf-8", "utf-8", PD_CHARSET_DETECTED },
 	{ "meta charset", "", META("'GBK'"), "zh.gbk", "zh.utf-8", "gbk", PD_CHARSET_META },
 	{ "meta http-equiv", "", "<META HTTP-EQUIV=Content-Type CONTENT='text/html; charset=gb2312'/>", "zh.gbk", "zh.utf-8", "gbk",
 	  PD_CHARSET_META },
@@ -167,8 +167,7 @@ static const struct body bodies[] = {
 	{ "one bad byte stays gbk", "gbk",
 	  B("\xC4\xE3\xBA\xC3\xC4\xE3\xBA\xC3\xC4\xE3\xBA\xC3<\xC4>\xC4\xE3\xBA\xC3\xC4\xE3\xBA\xC3\xC4\xE3\xBA\xC3"),
 	  "你好你好你好<" R ">你好你好你好", 1, "gbk", PD_CHARSET_HTTP },
-	{ "C1 bytes stay windows-1252 when nothing is better", "windows-1252", B("a\x81z"), "a\302\201z", 0, "windows-1252",
-	  PD_CHARSET_HTTP },
+	{ "C1 bytes are windows-1252 by default", "windows-1252", B("a\x81z"), "a\302\201z", 0, "windows-1252", PD_CHARSET_HTTP },
 	{ "windows-1252 by default", "", B("caf\xE9"), "café", 0, "windows-1252", PD_CHARSET_DEFAULT },
 };
 

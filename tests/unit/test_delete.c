@@ -118,7 +118,7 @@ START_TEST(test_meanwhile)
 	ck_assert_msg(m->why ? out.why && strstr(out.why, m->why) : !out.why, "%s: %s", m->name, out.why ? out.why : "gone");
 	ck_assert_msg((access(going.p, F_OK) == 0) == m->going, "%s: the file", m->name);
 	ck_assert_msg((access(kept.p, F_OK) == 0) == m->kept, "%s: the page kept", m->name);
-	ck_assert_msg(n_entries(folder) == before - !m->why, "%s: something is left beside it", m->name);
+	ck_assert_msg(n_entries(folder) == before - !m->why, "%s: a temporary file remains", m->name);
 	ck_assert_msg(pd_apply_deleter_next(&r, &out) == 0, "%s", m->name);
 	ck_assert_msg(r.deleted == !m->why && r.refused == !!m->why, "%s: counts", m->name);
 	pd_apply_deleter_release(&r);

@@ -142,7 +142,7 @@ START_TEST(knows_prefixes)
 	uint64_t slot = prefix(d, cp, code_points(text, cp));
 	ck_assert_msg((slot != 0) == prefixes[_i].there, "%s: slot %llx", text, (unsigned long long)slot);
 	ck_assert_msg(pd_prefix_is_word(slot) == prefixes[_i].word, "%s: a word or not", text);
-	ck_assert_msg(((slot & PD_PREFIX_MORE) != 0) == prefixes[_i].more, "%s: goes on or not", text);
+	ck_assert_msg(((slot & PD_PREFIX_MORE) != 0) == prefixes[_i].more, "%s: continues or not", text);
 	if (pd_prefix_is_word(slot))
 		ck_assert_msg(pd_prefix_cost(slot) == pd_dict_cost(d, pd_span_z(text)), "%s: cost %u", text, pd_prefix_cost(slot));
 	pd_dict_free(d);
@@ -217,8 +217,8 @@ START_TEST(id_is_of_the_words)
 	ck_assert_msg(!pd_span_eq(pd_buf_span(&a), pd_buf_span(&b)), "two C libraries make the same bytes: this tests nothing");
 	struct pd_dict *x = open_dict(&a), *y = open_dict(&b);
 	ck_assert_msg(!strcmp(pd_dict_id(x), pd_dict_id(y)), "%s and %s", pd_dict_id(x), pd_dict_id(y));
-	ck_assert_msg(!strcmp(pd_dict_id(x), "5b1e3b350833aa3e"), "%s is not what docs/format-dict.md makes of these words",
-		      pd_dict_id(x));
+	ck_assert_msg(!strcmp(pd_dict_id(x), "5b1e3b350833aa3e"),
+		      "%s is not the file that docs/format-dict.md describes for these words", pd_dict_id(x));
 	pd_dict_free(x);
 	pd_dict_free(y);
 	pd_buf_release(&a);

@@ -59,18 +59,18 @@ static const struct row {
 	{ "advert inside the text", "<div>" P1 "<div class=ad>" OTHER "</div>" P2 P3 "</div>", "ferry", "Somebody", 0 },
 	{ "share bar inside the text", "<div>" P1 "<div class=share-bar>Share it now</div>" P2 P3 "</div>", "ferry", "Share", 0 },
 	{ "pinyin", PAGE("", "<div class=pinglun>" OTHER "</div>"), "ferry", "Somebody", 0 },
-	{ "a word within another is no hint", PAGE("", "<div class=x>" OTHER "</div><div class=headline>" OTHER "</div>"),
+	{ "a word within another is not a hint", PAGE("", "<div class=x>" OTHER "</div><div class=headline>" OTHER "</div>"),
 	  "Somebody", NULL, 0 },
 	{ "has-sidebar names a layout", "<div class=has-sidebar>" TEXT "</div>", "ferry", NULL, 0 },
 	{ "a hint on the whole page misleads", "<div class='sidebar menu ads'>" TEXT "</div>", "ferry", NULL, 0 },
 	{ "a hint on the box of the heading misleads", "<div class=popup><h1>Bridge</h1>" TEXT "</div><div>" OTHER "</div>",
 	  "ferry", NULL, 0 },
 
-	{ "articleBody beside another text", "<div><div itemprop=articleBody>" P1 P2 "</div><div>" OTHER OTHER "</div></div>",
+	{ "articleBody and another text", "<div><div itemprop=articleBody>" P1 P2 "</div><div>" OTHER OTHER "</div></div>",
 	  "two years", "Somebody", 0 },
 	{ "several articles are one page",
 	  "<main><article class=post>" P1 P2 "</article><article class=post>" P3 "</article></main>", "ferry", NULL, 0 },
-	{ "cards beside an article", PAGE("", "<div>" CARDS "</div>"), "ferry", "teaser", 0 },
+	{ "cards and an article", PAGE("", "<div>" CARDS "</div>"), "ferry", "teaser", 0 },
 	{ "cards alone are the text", "<body><div>" CARDS "</div></body>", "A teaser of the story", NULL, 0 },
 
 	{ "short paragraphs of the same flow", "<div><p>Qualified teams</p>" TEXT "<p>England</p><p>Spain</p></div>", "Spain", NULL,
@@ -106,7 +106,7 @@ static const struct row {
 	  "class=end><p>网站上所有的资料仅作为参考之用，使用者因此而造成的损失或损害，作者与编者概不负任何责任，请读者审慎选择。</"
 	  "p></div>",
 	  "at nine", "审慎", 0 },
-	{ "what is said of the law",
+	{ "legal text",
 	  "<div><p>The gate opens at nine.</p></div><div "
 	  "class=end><p>法院认为，这家出版社侵犯了作者的著作权，应当赔偿损失，并且在报纸上公开道歉，不得再印刷这本书。</p></div>",
 	  "道歉", NULL, 0 },
@@ -127,7 +127,7 @@ static const struct row {
 
 	{ "nothing but comments", "<div class=comments>" TEXT "</div>", "ferry", NULL, 0 },
 	{ "hardly more than comments", "<div>" OTHER "</div><div class=comments>" TEXT "</div>", "ferry", NULL, 1 },
-	{ "threads in boxes named replies, two notices beside them",
+	{ "threads in boxes named replies, and two notices",
 	  "<div class=y><p>You must be signed in before you can answer here, and be patient with the others, please.</p></div>"
 	  "<div class=replies>" TEXT
 	  "</div><div class=z><p>All times are given in the time of the harbour, one hour before Greenwich in winter.</p></div>",
@@ -153,15 +153,15 @@ static const struct row {
 	{ "cards behind a text", "<div>" P1 P2 P3 "</div><div>" CARDS "</div>", "ferry", "number three", 0 },
 	{ "a list of links in the midst of a text", "<div>" P1 NAV P2 P3 "</div>", "News of today", NULL, 0 },
 	{ "a list of links behind a text", "<div>" P1 P2 P3 NAV "</div>", "ferry", "News of today", 0 },
-	{ "letters of a number are no word", "<div>" P1 "<div class=text-87ad81>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL,
-	  0 },
+	{ "letters of a number are not a word", "<div>" P1 "<div class=text-87ad81>" OTHER "</div>" P2 P3 "</div>", "Somebody",
+	  NULL, 0 },
 	{ "a number's next part", "<div>" P1 "<div id=b-0a1b2c3d-0ad1-99>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL, 0 },
 	{ "an advert with a number", "<div>" P1 "<div class=ad-12>" OTHER "</div>" P2 P3 "</div>", "ferry", "Somebody", 0 },
-	{ "a text that stands on the page twice",
+	{ "a text that the page has twice",
 	  "<div><div class=a>" TEXT "</div>" OTHER "<div class=b>" TEXT "</div>"
 	  "<p>The last of the trains left the station long before the flood, as everybody in the town can tell you.</p></div>",
 	  "thing.\nThe last", NULL, 0 },
-	{ "who wrote a post",
+	{ "author of a post",
 	  "<article itemtype='http://schema.org/DiscussionForumPosting' itemscope>" P1
 	  "<div class=who itemscope itemtype='http://schema.org/Person'>"
 	  "<p>Ferryman, 812 posts</p></div>" P2 "</article>",
@@ -173,9 +173,9 @@ static const struct row {
 	  "<td><a href=/1>45 inches</a></td></tr></table></div><div>" P1 P2 P3 "</div>",
 	  "45 inches", NULL, 0 },
 	{ "a shelf of goods", "<div>" P1 "</div>" SHELF, "Chair number 8, of oak\n820.50", "basket", 0 },
-	{ "what else was kept beside a shelf", "<div>" P1 "</div>" SHELF, "closed since", NULL, 0 },
-	{ "a shelf beside a long text", "<div>" TEXT TEXT "</div><div>" SHELF "</div>", "ferry", "Chair", 0 },
-	{ "links without prices are no shelf",
+	{ "other text next to a shelf", "<div>" P1 "</div>" SHELF, "closed since", NULL, 0 },
+	{ "a shelf and a long text", "<div>" TEXT TEXT "</div><div>" SHELF "</div>", "ferry", "Chair", 0 },
+	{ "links without prices are not a shelf",
 	  "<div>" P1 P2 "</div><ul><li><a href=/1>Chair of oak</a></li><li><a href=/2>Chair of ash</a></li>"
 	  "<li><a href=/3>Table of oak, round</a></li><li><a href=/4>Table of ash</a></li><li><a href=/5>Bench</a></li>"
 	  "<li><a href=/6>Shelf, of oak or of ash, to hang on a wall</a></li></ul>",
@@ -183,13 +183,13 @@ static const struct row {
 	{ "a note among paragraphs", "<div>" P1 "<div class=sidebar><p>BEWARE</p>" OTHER "</div>" P2 P3 "</div>", "Somebody", NULL,
 	  0 },
 	{ "a note that is a list of links", "<div>" P1 "<div class=sidebar>" NAV "</div>" P2 P3 "</div>", "ferry", "Sports", 0 },
-	{ "a column beside the text", "<div><div class=x>" TEXT "</div><div class=sidebar>" OTHER "</div></div>", "ferry",
+	{ "a column next to the text", "<div><div class=x>" TEXT "</div><div class=sidebar>" OTHER "</div></div>", "ferry",
 	  "Somebody", 0 },
 	{ "sections in sections",
 	  "<div class=nav2>" NAV "</div><div><h1>Bridges</h1>" OTHER "<div><h2>The old one</h2>" TEXT TEXT TEXT "</div></div>",
 	  "Somebody", "Sports", 0 },
-	{ "what stands before an article that begins without a heading",
-	  "<div>" OTHER "<div class=x>" TEXT TEXT TEXT "</div></div>", "ferry", "Somebody", 0 },
+	{ "text before an article without a heading", "<div>" OTHER "<div class=x>" TEXT TEXT TEXT "</div></div>", "ferry",
+	  "Somebody", 0 },
 	{ "a foot whose last line is the copyright",
 	  "<div>" NAV "<p>No ship of that name has called here yet.</p></div><ul><li>Bridges, ferries</li><li>Locks</li>"
 	  "<li>Lighthouses, buoys and other marks that guide ships</li></ul><footer><p>For more about the harbour and its ships, "
@@ -204,12 +204,12 @@ static const struct row {
 	  "<head><meta name=description content='All of it'></head><div><h1>Bridge</h1>" TEXT
 	  "<ul><li><a href=/1>Bridges and ferries</a></li><li><a href=/2>Locks and dry docks</a></li></ul></div>",
 	  "ferry", "dry docks", 0 },
-	{ "definitions and code stand alone",
+	{ "only definitions and code",
 	  "<head><meta name=description content='All of it'></head><div><h1>open_bridge</h1><pre>int open_bridge(int angle);</pre>"
 	  "<h2>Arguments</h2><table><tr><td>angle</td><td>how far</td></tr></table><div class=x>" TEXT "</div></div>",
 	  "how far", NULL, 0 },
-	{ "hardly more than what names call chrome", "<div><h1>Bridge</h1>" OTHER "</div><div class=ad>" P1 P2 "</div>",
-	  "two years", NULL, 1 },
+	{ "little more than chrome by its names", "<div><h1>Bridge</h1>" OTHER "</div><div class=ad>" P1 P2 "</div>", "two years",
+	  NULL, 1 },
 	{ "one long paragraph among short ones", "<div><p>Bridge closed</p>" P1 "<p>By our reporter</p></div>", "reporter", NULL,
 	  0 },
 	{ "a list of links with a scrap of prose",
@@ -228,7 +228,7 @@ static const struct row {
 	  "A seventh page", "sorted by", 1 },
 	{ "nothing but links", "<p><a href=/1>Home</a></p><p><a href=/2>News</a></p>", "News", NULL, 1 },
 	{ "a few words", "<p>Hello there</p>", "Hello there", NULL, 0 },
-	{ "nothing but a menu", "<title>T</title><nav><a href=/1>Home</a></nav>", "Home", "T", 1 },
+	{ "only a menu", "<title>T</title><nav><a href=/1>Home</a></nav>", "Home", "T", 1 },
 };
 
 static void find(struct pd_span page, bool plain)

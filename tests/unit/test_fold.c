@@ -184,7 +184,7 @@ START_TEST(takes_any_bytes)
 		pd_fold(f, pd_span(bytes, n), &once);
 		for (size_t at = 0, len; at < once.n; at += len) {
 			len = pd_utf8_sequence(once.p + at, once.n - at);
-			ck_assert_msg(len > 0, "round %d: byte %zu is no UTF-8", i, at);
+			ck_assert_msg(len > 0, "round %d: byte %zu is not UTF-8", i, at);
 		}
 		pd_fold(f, pd_buf_span(&once), &twice);
 		ck_assert_msg(pd_span_eq(pd_buf_span(&once), pd_buf_span(&twice)), "round %d: not stable", i);

@@ -52,7 +52,7 @@ static const struct {
 	  "<body><p>&amp;nosuch; &amp; &amp;; &amp;#; "
 	  "&amp;#x; &amp;#xg &amp;thetasym</p></body>" },
 	{ "windows-1252 numbers", "<p>&#128;&#x93;a&#148;&#150&#159;", "<body><p>\u20ac\u201ca\u201d\u2013\u0178</p></body>" },
-	{ "numbers that are no characters", "<p>&#0;&#xD800;&#x110000;&#99999999999999999999;&#xFFFF;&#1;a",
+	{ "numbers that are not characters", "<p>&#0;&#xD800;&#x110000;&#99999999999999999999;&#xFFFF;&#1;a",
 	  "<body><p>\ufffd\ufffd\ufffd\ufffd\ufffda</p></body>" },
 	{ "later names", "<p>&apos;&hellip;&nbsp;&AMP;&lpar;", "<body><p>'\u2026\u00a0&amp;(</p></body>" },
 	{ "references that are markup", "<p>&lt;b&gt; &#60;i&#62; &quot;", "<body><p>&lt;b&gt; &lt;i&gt; &quot;</p></body>" },

@@ -170,7 +170,7 @@ static const struct {
 	{ "zstd over the limit", "zstd", { ZS }, 3 * MAX_PAGE, 0, false, PD_PAGE_CUT },
 	{ "br, then gzip", "br, gzip", { BR, GZ }, 900, 0, false, 0 },
 	{ "gzip, br and zstd", "gzip,br , zstd", { GZ, BR, ZS }, 900, 0, true, 0 },
-	{ "in lines of their own", "deflate\r\nContent-Encoding: br\r\nContent-Encoding: ,zstd", { ZL, BR, ZS }, 900, 0, true, 0 },
+	{ "in separate lines", "deflate\r\nContent-Encoding: br\r\nContent-Encoding: ,zstd", { ZL, BR, ZS }, 900, 0, true, 0 },
 	{ "said twice in two lines", "gzip\r\nContent-Encoding: gzip", { GZ }, 900, 0, false, PD_PAGE_PLAIN_CODING },
 	{ "a bomb of br", "br, br", { BR, BR }, 1 << 22, 0, false, PD_PAGE_CUT },
 	{ "a bomb of zstd", "zstd, zstd, zstd", { ZS, ZS, ZS }, 1 << 22, 0, false, PD_PAGE_CUT },

@@ -102,7 +102,7 @@ START_TEST(no_times)
 					   "20240501120000",
 					   "2024-5-1T12:00:00Z" };
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		ck_assert_msg(keep_time_key(pd_span_z(bad[i])) == 0, "%s is no time", bad[i]);
+		ck_assert_msg(keep_time_key(pd_span_z(bad[i])) == 0, "%s is not a time", bad[i]);
 }
 END_TEST
 
@@ -117,7 +117,7 @@ START_TEST(reals)
 		last = key;
 	}
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		ck_assert_msg(!keep_number_key(pd_span_z(bad[i]), &key), "%s is no number", bad[i]);
+		ck_assert_msg(!keep_number_key(pd_span_z(bad[i]), &key), "%s is not a number", bad[i]);
 	ck_assert(keep_number_key(pd_span_z("0"), &key) && keep_number_key(pd_span_z("-0"), &last));
 	ck_assert_uint_eq(key, last);
 }

@@ -89,7 +89,7 @@ START_TEST(spilled_lists)
 }
 END_TEST
 
-/* Keys of which a third are copies, grouped in rounds. */
+/* Keys with a third of copies, grouped in rounds. */
 START_TEST(groups_in_rounds)
 {
 	enum { MANY = 300000 };

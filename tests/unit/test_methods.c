@@ -82,7 +82,7 @@ static const struct {
 	{ "keywords without keys", PD_SIGN_KEYWORDS, "0000000000000001=3" },
 	{ "with one key", PD_SIGN_KEYWORDS, "k,0000000000000001=3" },
 	{ "without words", PD_SIGN_KEYWORDS, "k,k" },
-	{ "a weight that is no number", PD_SIGN_VECTOR, "0000000000000001=x" },
+	{ "a weight that is not a number", PD_SIGN_VECTOR, "0000000000000001=x" },
 	{ "nan", PD_SIGN_VECTOR, "0000000000000001=nan" },
 	{ "less than nothing", PD_SIGN_VECTOR, "0000000000000001=-1" },
 	{ "no weight at all", PD_SIGN_VECTOR, "0000000000000001=0" },

@@ -751,7 +751,7 @@ START_TEST(a_store_that_is_closed_while_it_adds)
 		pagededup_store_close(c.s);
 		pthread_join(thread, NULL);
 		ck_assert_int_eq(c.status, PAGEDEDUP_OK);
-		DONE(pagededup_store_open(&c.s, path, PAGEDEDUP_STORE_WRITE, &error)); /* its lock was given back */
+		DONE(pagededup_store_open(&c.s, path, PAGEDEDUP_STORE_WRITE, &error)); /* its lock was released */
 		pagededup_store_close(c.s);
 	}
 	pagededup_table_free(c.t);

@@ -27,7 +27,7 @@ static const struct {
 	{ "first line is about the others", "{\"version\": 1}\n{\"text\":\"a\"}\n", "0 other  0/14\n15 text  1/1\n" },
 	{ "nested names are not meant", "{\"text\": \"a\", \"x\": {\"html\": \"b\"}}\n", "0 text  1/1\n" },
 	{ "numbers", "{\"text\": 12, \"url\": true}\n", "0 text true 2/2\n" },
-	{ "an object that is no line", "{\n\"text\": 1}\n", "- payload - 13/13\n" },
+	{ "an object that is not a line", "{\n\"text\": 1}\n", "- payload - 13/13\n" },
 	{ "other names", "{\"body\": \"x\"}\n", "- payload - 14/14\n" },
 	{ "a comment first", "# made by a script\n\n{\"text\": \"a\"}\n{\"text\":\"b\"}\n",
 	  "! 0 line that is not a JSON object in UTF-8\n20 text  1/1\n34 text  1/1\n" },

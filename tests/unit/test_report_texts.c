@@ -21,11 +21,11 @@ static const struct texts_row {
 	{ "nothing shared", "one two", "three", "<del>one two</del>", "<ins>three</ins>" },
 	{ "white space does not count", "one  two\nthree", "one two three", "one  two\nthree", "one two three" },
 	{ "two places", "a b c d e", "a x c y e", "a <del>b </del>c <del>d </del>e", "a <ins>x </ins>c <ins>y </ins>e" },
-	{ "the longest of what both have", "x a b c", "a b c x", "<del>x </del>a b c", "a b c <ins>x</ins>" },
+	{ "the longest common part", "x a b c", "a b c x", "<del>x </del>a b c", "a b c <ins>x</ins>" },
 	{ "characters without spaces", "深空诗", "深空歌", "深空<del>诗</del>", "深空<ins>歌</ins>" },
 	{ "markup is text", "<b>&", "<i>&", "<del>&lt;b&gt;&amp;</del>", "<ins>&lt;i&gt;&amp;</ins>" },
-	{ "what turns text is shown", "a \xe2\x80\xae", "a", "a <del><span class=\"mark\">U+202E</span></del>", "a" },
-	{ "bytes that are no UTF-8", "a \xff", "a b", "a <del>\xef\xbf\xbd</del>", "a <ins>b</ins>" },
+	{ "characters that turn text are shown", "a \xe2\x80\xae", "a", "a <del><span class=\"mark\">U+202E</span></del>", "a" },
+	{ "bytes that are not UTF-8", "a \xff", "a b", "a <del>\xef\xbf\xbd</del>", "a <ins>b</ins>" },
 };
 
 START_TEST(test_row)

@@ -97,7 +97,7 @@ static const struct {
 	{ "http://a/x/y/z", "http://b/x/y/z", false, false, false }, /* site */
 	{ "http://a/x/y/z", "http://a:81/x/y/z", false, false, false },
 	{ "http://a/x/y/z", "https://a/x/y/z", true, true, true },	/* the scheme does not count */
-	{ "http://a/x/y/z", "http://a/x/y/z/", true, true, true },	/* nor does an empty rest after a slash */
+	{ "http://a/x/y/z", "http://a/x/y/z/", true, true, true },	/* an empty rest after a slash does not */
 	{ "http://a/x/y/z", "http://a/x/y/z?q=1", false, false, true }, /* the query belongs to the last part */
 	{ "http://a/", "http://a/?q=1", false, false, true },
 	{ "http://a/", "http://a", true, true, true },

@@ -85,7 +85,7 @@ static const struct {
 	{ "Chinese, traditional, two ways", "研究生命的起源長江大橋。去重", "研究 生命 的 起源 长江大桥 去重",
 	  "研究生 命 的 起源 长江大桥 去重" },
 	{ "Chinese, traditional and not known", "饕餮網頁龍鬚", "饕 餮 网页 龙 须", NULL },
-	{ "Chinese, traditional beside Latin", "用UTF8編碼的網頁abc研究", "用 utf8 编 码 的 网页 abc 研究", NULL },
+	{ "Chinese, traditional, and Latin", "用UTF8編碼的網頁abc研究", "用 utf8 编 码 的 网页 abc 研究", NULL },
 	{ "Chinese, traditional, folded first", "ｶﾞ網頁\ufa1e長江", "ガ 网页 羽 长江", NULL },
 	{ "beyond the basic plane", "𠮷野的𠮷", "𠮷野 的 𠮷", NULL },
 	{ "compatibility ideograph", "\ufa1e研究", "羽 研究", NULL },

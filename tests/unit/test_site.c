@@ -316,7 +316,7 @@ START_TEST(remembered)
 		ck_assert_msg(topic.n_decisions == n && topic.confidence == confidence, "page %zu", i);
 	}
 	find(article, NULL);
-	ck_assert_msg(holds("trust this paper"), "what was recalled is of one page alone");
+	ck_assert_msg(holds("trust this paper"), "the recalled lines are of one page alone");
 	pd_buf_release(&known);
 	pd_buf_release(&text);
 	pd_buf_release(&again);

@@ -18,7 +18,7 @@ struct world {
 	struct pd_store_judge_options o;
 	const char *name;
 	size_t asked, matched;
-	/* the page whose answer is expected */
+	/* the page with the expected answer */
 	const struct pd_store_page *pages;
 	struct pd_buf *rows;
 	size_t at;

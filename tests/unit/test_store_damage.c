@@ -219,7 +219,7 @@ static void flip_one(const char *dir, struct found *found, size_t at, const stru
 	status = save(dir, &saved, &e);
 	ck_assert_msg(status || saved_holds(&saved, saved.damaged ? &want->ever : &want->kept),
 		      "%s, byte %zu: other pages are saved", found->name, at);
-	ck_assert_msg(!status || !strcmp(found->name, "manifest") || status == PD_ERR_VERSION, "%s, byte %zu: nothing is saved: %s",
+	ck_assert_msg(!status || !strcmp(found->name, "manifest") || status == PD_ERR_VERSION, "%s, byte %zu: no data is saved: %s",
 		      found->name, at, e.text);
 	pd_buf_release(&got);
 	pd_buf_release(&saved.rows);
@@ -250,7 +250,7 @@ static size_t flip_through(const char *dir, const char *name, const struct sound
 	return n;
 }
 
-/* The stored pages without the removed ones: those of the list, and those of the log. */
+/* The stored pages without the removed pages of the list and of the log. */
 static void save_ever(const char *dir, struct saved *x)
 {
 	struct pd_store s = { 0 };

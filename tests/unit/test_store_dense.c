@@ -270,12 +270,12 @@ START_TEST(equal_sketches)
 		double last; /* confidence of the last stored page, and of the query pages: they are its duplicates */
 	} rows[] = {
 		{ "heading", 20, .9, { 1000, 0 }, { 1000, 0 }, 0 },
-		{ "heading beside one title", 20, .9, { 1000, ONE }, { 1000, ONE }, 0 },
+		{ "headings with one title", 20, .9, { 1000, ONE }, { 1000, ONE }, 0 },
 		{ "a title that was a heading", 20, .9, { 1000, ONE }, { 0, 1000 }, 0 },
 		{ "a heading that was a title", 20, .9, { 0, 1000 }, { 1000, ONE }, 0 },
-		{ "a heading that was a title beside a heading", 20, .9, { 1000, 2000 }, { 2000, OTHER }, 0 },
-		{ "a title that stood beside a heading", 20, .9, { 1000, 2000 }, { 0, 2000 }, 0 },
-		{ "a title that stands beside a heading now", 20, .9, { 0, 1000 }, { 2000, 1000 }, 0 },
+		{ "a heading that was a title with a heading", 20, .9, { 1000, 2000 }, { 2000, OTHER }, 0 },
+		{ "a title that had a heading", 20, .9, { 1000, 2000 }, { 0, 2000 }, 0 },
+		{ "a title that now has a heading", 20, .9, { 0, 1000 }, { 2000, 1000 }, 0 },
 		{ "a text that is sure", 60, .1, { 1000, ONE }, { 2000, OTHER }, .9 },
 		{ "a text of one title", 200, .3, { 1000, 2000 }, { 3000, 2000 }, 0 },
 	};

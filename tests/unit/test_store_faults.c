@@ -2,8 +2,7 @@
  *
  * A store whose writer is killed, or whose disk fails, at every step that changes a file (failures also at every
  * step that reads one): pages reported as kept are stored, the state is that of some moment of the run, nothing is
- * damaged, and running the same again ends as if nothing had happened.  The steps are those of init, add, remove and
- * compact.
+ * damaged, and running the same again ends as if nothing had happened.  The steps are the steps of init, add, remove and compact.
  */
 #include <check.h>
 #include <errno.h>
@@ -248,7 +247,7 @@ static int remove_one(struct teller *t, struct pd_err *e)
 	return status ? status : pd_store_sync(t->store, e);
 }
 
-/* A run like that of a night, always the same. With states: also the stored pages after each change. */
+/* A run like one night's, always the same. With states: also the stored pages after each change. */
 static int night(struct scene *s, bool states, struct pd_err *e)
 {
 	struct pd_store store = { .io = { .before = before, .ctx = s }, .limits = { 15, 3 } };

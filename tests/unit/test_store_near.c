@@ -137,7 +137,7 @@ static void check_dropped(const char *name, struct pd_index_near *near, struct p
 	near->n = 0;
 }
 
-/* Of two segments each has the hits of one. */
+/* Each of two segments has the hits of one. */
 static void check_two(const char *name, struct pd_index_near *near, struct pd_store_segment *segment, const struct pd_key *keys,
 		      size_t n, const struct pd_key *asked, size_t n_asked, const struct pd_index_queries *q)
 {

@@ -23,12 +23,12 @@ static const struct {
 	{ "refresh, other letters", "<META HTTP-EQUIV=Refresh CONTENT=\"5;URL='/b'\">", PD_STUB_REDIRECT },
 	{ "refresh of itself", "<meta http-equiv=refresh content=10><h1>Scores</h1><p>Two to one.", PD_STUB_NONE },
 	{ "refresh, late", "<meta http-equiv=refresh content='300; url=/scores'><h1>Scores</h1><p>Two to one.", PD_STUB_NONE },
-	{ "refresh beside a text", "<meta http-equiv=refresh content='5; url=/b'>" LONG, PD_STUB_NONE },
+	{ "refresh and a text", "<meta http-equiv=refresh content='5; url=/b'>" LONG, PD_STUB_NONE },
 	{ "script", "<title>Old</title><script>window.location.href = '/new';</script><a href=/new>New</a>", PD_STUB_REDIRECT },
 	{ "script, replace", "<script>top.location.replace(\"/new\")</script>", PD_STUB_REDIRECT },
 	{ "script that only reads", "<script>if (location.href == x) y()</script><h1>Opening hours</h1><p>Nine to five.",
 	  PD_STUB_NONE },
-	{ "script beside a text", "<script>if (a) location.href = '/b'</script>" LONG, PD_STUB_NONE },
+	{ "script and a text", "<script>if (a) location.href = '/b'</script>" LONG, PD_STUB_NONE },
 	{ "moved", "<title>Object moved</title><h2>Object Moved</h2>This object may be found <a href=/b>here</a>.",
 	  PD_STUB_REDIRECT },
 	{ "not found", "<title>Page not found | Miller &amp; Sons</title><nav><a href=/>Home</a></nav><h1>Oh no</h1><p>Sorry.",
@@ -50,7 +50,7 @@ static const struct {
 	{ "nothing", "", PD_STUB_EMPTY },
 	{ "shell", "<title>Ledger</title><div id=app></div><script src=/app.js></script>", PD_STUB_EMPTY },
 	{ "shell with a notice", "<title>Ledger</title><div id=app>Loading…</div>", PD_STUB_EMPTY },
-	{ "shell that asks for scripts", "<div>You need to enable JavaScript to run this app.</div>", PD_STUB_EMPTY },
+	{ "shell that requires scripts", "<div>You need to enable JavaScript to run this app.</div>", PD_STUB_EMPTY },
 };
 
 START_TEST(kinds)

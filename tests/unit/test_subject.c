@@ -47,7 +47,7 @@ static const struct {
 	{ "two titles that begin alike may name the site", "<title>Gazette: Tides</title>", "<title>Gazette: Mills</title>",
 	  PD_SUBJECTS_UNKNOWN },
 	{ "two titles that differ", "<title>Tides</title>", "<title>Mills</title>", PD_SUBJECTS_DIFFER },
-	{ "neither title nor heading", "<p>x", "<title>Mills</title><h1>Mills</h1>", PD_SUBJECTS_UNKNOWN },
+	{ "no title, no heading", "<p>x", "<title>Mills</title><h1>Mills</h1>", PD_SUBJECTS_UNKNOWN },
 	{ "numbers of sections, signs, case, width",
 	  "<title>2.3. Tides &amp; Mills</title><h1>2.3. Tides &amp; Mills \xc2\xb6</h1>",
 	  "<title>4. \xef\xbc\xb4IDES, mills</title><h2>4. \xef\xbc\xb4IDES, mills</h2>", PD_SUBJECTS_SAME },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * URLs in the form by which web archives sort them.  The expected values follow the rules of the Wayback machine, as
+ * URLs in the sort form of web archives.  The expected values follow the rules of the Wayback machine, as
  * its own tools apply them.
  */
 #include <check.h>

@@ -41,7 +41,7 @@ static const struct row {
 	{ "one host, less", .69, { 300, .9, TIDES, 1 }, { 300, .9, TIDES, 1 }, true, PD_VERIFIED_NO },
 	{ "one host, one template", .89, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_VERIFIED_OTHER_SUBJECT },
 	{ "one host, another title of the same text", .9, { 300, .9, TIDES, 1 }, { 300, .9, MILLS, 1 }, true, PD_VERIFIED_YES },
-	{ "a few words are no text of another subject",
+	{ "a few words are not a text of another subject",
 	  1,
 	  { 49, .9, TIDES, 1 },
 	  { 300, .9, MILLS, 1 },
@@ -153,7 +153,7 @@ static const struct text_row {
 	{ "a line under another title", { 5, 1, TIDES, 0 }, { 5, 1, MILLS, 0 }, true, PD_VERIFIED_OTHER_SUBJECT },
 	{ "lines without titles", { 5, 1, NO_SUBJECT, 0 }, { 5, 1, NO_SUBJECT, 0 }, false, PD_VERIFIED_YES },
 	{ "one of them has a title", { 5, 1, TIDES, 0 }, { 5, 1, NO_SUBJECT, 0 }, true, PD_VERIFIED_FEW_TERMS },
-	{ "a title and nothing else", { 0, 1, TIDES, 0 }, { 0, 1, TIDES, 0 }, true, PD_VERIFIED_NO },
+	{ "only a title", { 0, 1, TIDES, 0 }, { 0, 1, TIDES, 0 }, true, PD_VERIFIED_NO },
 	{ "nothing, on one host", { 0, 1, NO_SUBJECT, 0 }, { 0, 1, NO_SUBJECT, 0 }, true, PD_VERIFIED_YES },
 	{ "nothing, on two", { 0, 1, NO_SUBJECT, 0 }, { 0, 1, NO_SUBJECT, 0 }, false, PD_VERIFIED_NO },
 	{ "nothing known", { -1, 1, NO_SUBJECT, 0 }, { -1, 1, NO_SUBJECT, 0 }, false, PD_VERIFIED_YES },
@@ -231,7 +231,8 @@ START_TEST(doubts_of_sides)
 	pd_doubts_init(&d, _i ? PD_DOUBTS_INSIDE : PD_DOUBTS_BETWEEN, &set);
 	doubts_note(&d, &set, 0, 1, PD_VERIFIED_UNSURE, .9);
 	doubts_note(&d, &set, 0, 2, PD_VERIFIED_UNSURE, .8);
-	ck_assert_msg(pd_doubts_next(&d, &at, &doubt) == !_i, "two sides and %s", _i ? "one host: none is" : "two hosts: one is");
+	ck_assert_msg(pd_doubts_next(&d, &at, &doubt) == !_i, "two sides and %s",
+		      _i ? "one host: no pair is" : "two hosts: one is");
 	ck_assert(_i || (doubt.a == 0 && doubt.b == 2));
 	pd_doubts_release(&d);
 }
