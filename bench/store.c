@@ -101,7 +101,7 @@ static void forget_files(const char *dir)
 static void print_plan(const struct pd_store *s, int k)
 {
 	for (size_t i = 0; i < s->m.n_segments; i++) {
-		const struct pd_store_segment_footer *f = &s->segments[i].f;
+		const struct pd_store_segment_params *f = &s->segments[i].f;
 		int radius[PD_STORE_TABLES_MAX];
 		pd_index_radii(k, (int)f->tables, radius);
 		printf("%llu pages: %u tables of %u bits, radius", (unsigned long long)f->rows, f->tables, f->table_bits);

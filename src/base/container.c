@@ -43,7 +43,8 @@ void pd_block_sums_make(const void *p, uint64_t n, uint64_t number, struct pd_bu
 
 bool pd_block_sums_look(struct pd_block_sums *s, uint64_t from, uint64_t to, uint64_t *bad)
 {
-	for (uint64_t b = from / PD_CONTAINER_BLOCK; s->sums && b < pd_block_sums_count(to); b++) {
+	uint64_t end = s->sums ? pd_block_sums_count(to < s->n ? to : s->n) : 0;
+	for (uint64_t b = from / PD_CONTAINER_BLOCK; b < end; b++) {
 		uint64_t at = b * PD_CONTAINER_BLOCK, left = s->n - at, sum;
 		if (s->seen[b])
 			continue;
@@ -75,9 +76,12 @@ int pd_container_check_head(struct pd_container *c, struct pd_err *e)
 	const struct pd_container_kind *k = c->kind;
 	const char *p = c->bytes.p;
 	uint64_t sum;
-	if (c->bytes.n < 8 || memcmp(p, k->magic, 8) != 0)
-		return pd_fail(e, k->status ? k->status : PD_ERR_FORMAT, "%s is not %s%s%s%s", c->name, k->what,
-			       k->made_by ? "; " : "", k->made_by ? k->made_by : "", k->made_by ? " writes one" : "");
+	bool other = c->bytes.n < 8 || memcmp(p, k->magic, 8) != 0;
+	if (other && k->made_by)
+		return pd_fail(e, k->status ? k->status : PD_ERR_FORMAT, "%s is not %s; %s writes one", c->name, k->what,
+			       k->made_by);
+	if (other)
+		return pd_container_damaged(c, 0, "it has not the first bytes of its kind", e);
 	if (c->bytes.n < PD_CONTAINER_HEAD)
 		return pd_container_damaged(c, c->bytes.n, "it ends within its head", e);
 	memcpy(&c->version, p + 8, sizeof c->version);
@@ -141,9 +145,10 @@ static bool is_old(const struct pd_container *c)
 
 static int open_bytes(struct pd_container *c, struct pd_err *e)
 {
-	if (is_old(c))
-		return c->kind->old(c, e);
-	int status = pd_container_check_head(c, e);
+	int status = is_old(c) ? c->kind->old(c, e) : 1;
+	if (status <= 0)
+		return status;
+	status = pd_container_check_head(c, e);
 	return status ? status : read_tail(c, e);
 }
 
@@ -279,17 +284,27 @@ void pd_container_begin(struct pd_container_writer *w, const struct pd_container
 	w->at = w->block.n;
 }
 
+static void fill(struct pd_container_writer *w, size_t align)
+{
+	static const char zeroes[PD_CONTAINER_ALIGN];
+	pd_container_add(w, zeroes, -w->at % align);
+}
+
+void pd_container_align(struct pd_container_writer *w)
+{
+	fill(w, PD_CONTAINER_ALIGN);
+}
+
 /* End the section that was begun, and fill up to a multiple of `align` with zeroes. */
 static void end_section(struct pd_container_writer *w, size_t align)
 {
-	static const char zeroes[PD_CONTAINER_ALIGN];
 	struct container_section last;
 	if (w->directory.n) {
 		memcpy(&last, w->directory.p + w->directory.n - sizeof last, sizeof last);
 		last.n = w->at - last.at;
 		memcpy(w->directory.p + w->directory.n - sizeof last, &last, sizeof last);
 	}
-	pd_container_add(w, zeroes, -w->at % align);
+	fill(w, align);
 }
 
 void pd_container_section(struct pd_container_writer *w)

@@ -31,7 +31,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "files are used in pla
 #define PD_CONTAINER_HEAD 32
 #define PD_CONTAINER_ALIGN 64	     /* of the sections */
 #define PD_CONTAINER_BLOCK 16384     /* bytes under one checksum */
-enum { PD_CONTAINER_SECTIONS = 16 }; /* at most */
+enum { PD_CONTAINER_SECTIONS = 20 }; /* at most */
 
 struct pd_container;
 
@@ -43,7 +43,7 @@ struct pd_container_kind {
 	const char *what;    /* "a key file" */
 	const char *made_by; /* "'pagededup match --save'"; NULL: no command of the user */
 	int status;	     /* of all errors; 0: PD_ERR_FORMAT and PD_ERR_VERSION */
-	/* Read a file without the head above: an older version (base/old_formats.h); NULL: there is none. */
+	/* Read a file without the head above, an older version (base/old_formats.h); 1: it is none.  NULL: there are none. */
 	int (*old)(struct pd_container *c, struct pd_err *e);
 };
 
@@ -127,6 +127,8 @@ void pd_container_begin(struct pd_container_writer *w, const struct pd_container
 /* Begin the next section: the bytes that are added from here on. */
 void pd_container_section(struct pd_container_writer *w);
 void pd_container_add(struct pd_container_writer *w, const void *p, size_t n);
+/* Fill up to a multiple of PD_CONTAINER_ALIGN with zeroes, for parts of a section. */
+void pd_container_align(struct pd_container_writer *w);
 /* A section of these bytes. */
 void pd_container_add_section(struct pd_container_writer *w, const void *p, size_t n);
 /* Write the end; *check, unless NULL: as in struct pd_container.  Frees the writer's memory. */

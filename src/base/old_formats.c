@@ -27,15 +27,11 @@ static bool set_section(struct pd_container *c, int section, uint64_t at, uint64
 	return true;
 }
 
-/* Check the version, and that the header has its length. */
-static int check_version(struct pd_container *c, uint64_t at, uint32_t oldest, uint32_t newest, size_t header, struct pd_err *e)
+/* Check the version; return 1 if it is another or the header is not there. */
+static int check_version(struct pd_container *c, uint64_t at, uint32_t oldest, uint32_t newest, size_t header)
 {
-	if (c->bytes.n < header)
-		return pd_container_damaged(c, c->bytes.n, "it ends within its header", e);
-	c->version = get32(c, at);
-	if (c->version > newest)
-		return pd_container_check_head(c, e);
-	return c->version >= oldest ? PD_OK : pd_container_damaged(c, at, "a version that this program does not know", e);
+	c->version = c->bytes.n < header ? 0 : get32(c, at);
+	return c->version < oldest || c->version > newest;
 }
 
 /*	0 magic, 8 version, 12 zero, 16 length of the file, 24 XXH3-128 of all from 40 on, high half first, 40 id, 48 index, 96 offset and
@@ -44,7 +40,7 @@ int pd_old_dict(struct pd_container *c, struct pd_err *e)
 {
 	enum { CHECKED = 40, PARTS_AT = 96, PARTS = 8, HEADER = PARTS_AT + 16 * PARTS };
 	uint64_t sum[2];
-	int status = check_version(c, 8, 3, 3, HEADER, e);
+	int status = check_version(c, 8, 3, 3, HEADER);
 	if (status)
 		return status;
 	pd_hash128(c->bytes.p + CHECKED, c->bytes.n - CHECKED, 0, sum);
@@ -67,7 +63,7 @@ int pd_old_seen(struct pd_container *c, struct pd_err *e)
 {
 	enum { HEADER = 48, SUM = 8, SHAPE_MAX = 4096 };
 	const char *p = c->bytes.p;
-	int status = check_version(c, 8, 1, 1, HEADER + SUM, e);
+	int status = check_version(c, 8, 1, 1, HEADER + SUM);
 	if (status)
 		return status;
 	uint64_t shape = get32(c, 32), bits = get64(c, 24), left = c->bytes.n - HEADER - SUM, sum = 0;
@@ -90,7 +86,7 @@ int pd_old_keyfile(struct pd_container *c, struct pd_err *e)
 {
 	enum { COUNTS = 24, SECTIONS_AT = 56, SECTIONS = 10, SUM = 296, HEADER = 304 };
 	uint64_t end = HEADER;
-	int status = check_version(c, 8, 1, 3, HEADER, e);
+	int status = check_version(c, 8, 1, 3, HEADER);
 	if (status)
 		return status;
 	c->check = get64(c, SUM);
@@ -110,4 +106,67 @@ int pd_old_keyfile(struct pd_container *c, struct pd_err *e)
 	}
 	set_section(c, SECTIONS, COUNTS, SECTIONS_AT - COUNTS);
 	return end == c->bytes.n ? PD_OK : pd_container_damaged(c, end, "bytes after the last section", e);
+}
+
+enum { STORE_VERSION = 6 };
+
+/* Files of a store: 0 magic, 8 version, 12 zero or 16384, 16 number, 24 a count; items of 8 bytes; a checksum of all before. */
+static int read_list(struct pd_container *c, uint32_t block, int count, int items, struct pd_err *e)
+{
+	enum { COUNT = 24, HEADER = 32, SUM = 8 };
+	int status = check_version(c, 8, 1, STORE_VERSION, HEADER + SUM);
+	if (status)
+		return status;
+	if (get64(c, c->bytes.n - SUM) != pd_hash64_seed(c->bytes.p, c->bytes.n - SUM, c->number) || get32(c, 12) != block ||
+	    get64(c, 16) != c->number)
+		return pd_container_damaged(c, 0, "its checksum does not match", e);
+	if (count >= 0)
+		set_section(c, count, COUNT, HEADER - COUNT);
+	else if (get64(c, COUNT) != (c->bytes.n - HEADER - SUM) / 8)
+		return pd_container_damaged(c, COUNT, "it has another length than its header", e);
+	set_section(c, items, HEADER, c->bytes.n - HEADER - SUM);
+	return PD_OK;
+}
+
+int pd_old_tombstones(struct pd_container *c, struct pd_err *e)
+{
+	return read_list(c, 0, -1, 0, e);
+}
+
+int pd_old_sums(struct pd_container *c, struct pd_err *e)
+{
+	return read_list(c, PD_CONTAINER_BLOCK, 0, 1, e);
+}
+
+/*	sections; checksums of blocks; a footer: 0 magic, 8 version, 12 16384, 16 number, 24 parameters, 112 offset and length of each of
+ *	sixteen sections, 368 bytes before the checksums, 376 checksum of the checksums, 384 of the footer before */
+int pd_old_segment(struct pd_container *c, struct pd_err *e)
+{
+	enum { FOOTER = 392, PARAMS = 24, SECTIONS_AT = 112, SECTIONS = 16, CONTENT = 368, CHECKS = 376, CHECK = 384 };
+	if (c->bytes.n < FOOTER || memcmp(c->bytes.p + c->bytes.n - FOOTER, c->kind->magic, 8) != 0)
+		return 1;
+	uint64_t at = c->bytes.n - FOOTER, content = get64(c, at + CONTENT), end = 0;
+	c->version = get32(c, at + 8);
+	c->check = get64(c, at + CHECK);
+	if (c->check != pd_hash64_seed(c->bytes.p + at, CHECK, c->number))
+		return pd_container_damaged(c, at, "the checksum of the footer does not match", e);
+	if (c->version < 1 || c->version > STORE_VERSION || get32(c, at + 12) != PD_CONTAINER_BLOCK ||
+	    get64(c, at + 16) != c->number || content > at || at - content != pd_block_sums_count(content) * 8)
+		return pd_container_damaged(c, at, "the footer contradicts itself", e);
+	if (get64(c, at + CHECKS) != pd_hash64_seed(c->bytes.p + content, at - content, c->number))
+		return pd_container_damaged(c, content, "the checksum of the checksums does not match", e);
+	for (int i = 0; i < SECTIONS; i++) {
+		uint64_t from = get64(c, at + SECTIONS_AT + 16 * (uint64_t)i),
+			 n = get64(c, at + SECTIONS_AT + 16 * (uint64_t)i + 8);
+		if (from % PD_CONTAINER_ALIGN || from < end || from > content || n > content - from || !set_section(c, i, from, n))
+			return pd_container_damaged(c, at, "the footer contradicts itself", e);
+		end = from + n;
+	}
+	set_section(c, SECTIONS, at + PARAMS, SECTIONS_AT - PARAMS);
+	c->sums = (struct pd_block_sums){ .p = (const uint8_t *)c->bytes.p,
+					  .n = content,
+					  .sums = (const uint8_t *)c->bytes.p + content,
+					  .number = c->number,
+					  .seen = pd_zalloc(pd_block_sums_count(content) + 1) };
+	return PD_OK;
 }

@@ -13,5 +13,9 @@
 int pd_old_dict(struct pd_container *c, struct pd_err *e);    /* version 3 of src/term/dict_layout.h */
 int pd_old_seen(struct pd_container *c, struct pd_err *e);    /* version 1 of src/url/seen.h */
 int pd_old_keyfile(struct pd_container *c, struct pd_err *e); /* versions 1 to 3 of src/row/keyfile.h */
+/* Versions 1 to 6 of a store's files: src/store/log.h, keytable.h, segment_layout.h. */
+int pd_old_tombstones(struct pd_container *c, struct pd_err *e);
+int pd_old_sums(struct pd_container *c, struct pd_err *e);
+int pd_old_segment(struct pd_container *c, struct pd_err *e);
 
 #endif

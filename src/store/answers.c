@@ -244,10 +244,10 @@ void pd_store_info(const struct pd_store *s, const struct pd_store_size *size, s
 		return;
 	}
 	for (size_t i = 0; i < s->m.n_segments; i++) {
-		const struct pd_store_segment_footer *f = &s->segments[i].f;
+		const struct pd_store_segment_params *f = &s->segments[i].f;
 		pd_buf_printf(out,
 			      "segment\tseg-%" PRIu64 ": %" PRIu64 " pages, %" PRIu64 " bytes, %" PRIu32 " tables of %" PRIu32
 			      " bits\n",
-			      f->file, f->rows, s->m.segments[i].bytes, f->tables, f->table_bits);
+			      s->m.segments[i].file, f->rows, s->m.segments[i].bytes, f->tables, f->table_bits);
 	}
 }

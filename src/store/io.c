@@ -124,6 +124,11 @@ int pd_store_io_append(struct pd_store_io_file *f, const void *p, size_t n, stru
 	return f->waiting.n < WAITING_MAX ? PD_OK : write_waiting(f, e);
 }
 
+int pd_store_io_put(void *to, const void *p, size_t n, struct pd_err *e)
+{
+	return pd_store_io_append(to, p, n, e);
+}
+
 int pd_store_io_sync(struct pd_store_io_file *f, struct pd_err *e)
 {
 	int status = write_waiting(f, e);

@@ -21,13 +21,10 @@
 #ifndef PD_STORE_IO_H
 #define PD_STORE_IO_H
 
-#include "base/buf.h"
-#include "base/err.h"
+#include "base/container.h"
 #include "base/hash.h"
 
-#define PD_STORE_VERSION 6
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the store's files are used in place: little-endian only");
+#define PD_STORE_VERSION 7
 
 enum pd_store_io_step {
 	PD_STORE_IO_CREATE,
@@ -77,6 +74,8 @@ int pd_store_io_reopen(struct pd_store_io *io, const char *name, uint64_t size, 
 /* A file of these bytes, synced and closed. */
 int pd_store_io_write(struct pd_store_io *io, const char *name, const void *p, size_t n, struct pd_err *e);
 int pd_store_io_append(struct pd_store_io_file *f, const void *p, size_t n, struct pd_err *e);
+/* The same for the writer of a container. */
+pd_container_put pd_store_io_put;
 int pd_store_io_sync(struct pd_store_io_file *f, struct pd_err *e);
 /* Without a last flush: a file that counts was synced. */
 void pd_store_io_close(struct pd_store_io_file *f);

@@ -7,19 +7,26 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "base/old_formats.h"
 
 const char *const pd_store_keys_names[] = { "-", "lmdb", "bloom", NULL };
 
-#define SUMS_MAGIC "\x89PDSUM\r\n"
-enum { SUMS_HEAD = 32, BLOCK = 16384, AT_ONCE = 100000 };
+enum { AT_ONCE = 100000 };
+enum { SUMS_BYTES, SUMS_OF_BLOCKS, SUMS_SECTIONS };
+
+static const struct pd_container_kind sums_kind = { .magic = "\x89PDSUM\r\n",
+						    .version = PD_STORE_VERSION,
+						    .sections = SUMS_SECTIONS,
+						    .what = "a file of checksums",
+						    .old = pd_old_sums };
 
 struct pd_store_keytable {
 	struct pd_store_keytable_options o;
 	char *name; /* for messages */
 	uint64_t file;
 	struct pd_store_io_map data, sums;
-	uint8_t *seen; /* by block: its checksum was right */
+	struct pd_container c;	     /* of `sums` */
+	struct pd_block_sums blocks; /* of `data` */
 	MDB_env *env;
 	MDB_txn *txn;
 	MDB_dbi dbi;
@@ -27,80 +34,64 @@ struct pd_store_keytable {
 
 /* --- checksums --- */
 
-static uint64_t sum_of(const uint8_t *p, size_t n, uint64_t file, uint64_t block)
+static int damaged(const struct pd_store_keytable *t, uint64_t at, const char *what, struct pd_err *e)
 {
-	return pd_hash64_seed(p, n, file << 32 ^ block);
+	return pd_fail(e, PD_ERR_FORMAT, "%skeys-%" PRIu64 ": damaged at offset %" PRIu64 ": %s", t->name, t->file, at, what);
 }
 
-static int damaged(const struct pd_store_keytable *t, const char *kind, uint64_t at, const char *what, struct pd_err *e)
+static int open_sums(struct pd_store_keytable *t, const char *name, struct pd_err *e)
 {
-	return pd_fail(e, PD_ERR_FORMAT, "%s%s-%" PRIu64 ": damaged at offset %" PRIu64 ": %s", t->name, kind, t->file, at, what);
-}
-
-static size_t blocks_of(size_t bytes)
-{
-	return bytes / BLOCK + (bytes % BLOCK != 0);
-}
-
-static int check_sums(const struct pd_store_keytable *t, struct pd_err *e)
-{
-	const uint8_t *p = t->sums.p;
-	size_t n = t->sums.n;
-	if (n < SUMS_HEAD + 8 || memcmp(p, SUMS_MAGIC, 8))
-		return damaged(t, "sums", 0, "not a file of checksums", e);
-	if (pd_store_get32(p + 8) > PD_STORE_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%ssums-%" PRIu64 ": version %" PRIu32 "; this program knows version %d", t->name,
-			       t->file, pd_store_get32(p + 8), PD_STORE_VERSION);
-	if (pd_store_get64(p + n - 8) != pd_hash64_seed(p, n - 8, t->file) || pd_store_get32(p + 12) != BLOCK ||
-	    pd_store_get64(p + 16) != t->file || n != SUMS_HEAD + 8 + 8 * blocks_of(pd_store_get64(p + 24)))
-		return damaged(t, "sums", 0, "its checksum does not match", e);
-	if (pd_store_get64(p + 24) != t->data.n)
-		return damaged(t, "keys", t->data.n < pd_store_get64(p + 24) ? t->data.n : pd_store_get64(p + 24),
-			       "it has another length", e);
+	struct pd_span bytes = pd_span((const char *)t->sums.p, t->sums.n), *section = t->c.section;
+	int status = pd_container_open(&t->c, &sums_kind, bytes, t->file, name, e);
+	if (!status)
+		status = pd_container_check_all(&t->c, 1, e);
+	if (status)
+		return status;
+	if (section[SUMS_BYTES].n != 8 ||
+	    section[SUMS_OF_BLOCKS].n != 8 * pd_block_sums_count(pd_store_get64(section[SUMS_BYTES].p)))
+		return pd_container_section_damaged(&t->c, SUMS_BYTES, "another number of checksums", e);
+	uint64_t n = pd_store_get64(section[SUMS_BYTES].p);
+	if (n != t->data.n)
+		return damaged(t, t->data.n < n ? t->data.n : n, "it has another length", e);
+	t->blocks = (struct pd_block_sums){ .p = t->data.p,
+					    .n = n,
+					    .sums = (const uint8_t *)section[SUMS_OF_BLOCKS].p,
+					    .number = t->file,
+					    .seen = pd_zalloc(pd_block_sums_count(n) + 1) };
 	return PD_OK;
 }
 
-static int check_block(struct pd_store_keytable *t, uint64_t block, struct pd_err *e)
+static int check_bytes(struct pd_store_keytable *t, uint64_t from, uint64_t to, struct pd_err *e)
 {
-	uint64_t at = block * BLOCK, n = t->data.n - at < BLOCK ? t->data.n - at : BLOCK;
-	if (t->seen[block])
-		return PD_OK;
-	if (sum_of(t->data.p + at, n, t->file, block) != pd_store_get64(t->sums.p + SUMS_HEAD + 8 * block))
-		return damaged(t, "keys", at, "the checksum of a block is another", e);
-	t->seen[block] = 1;
-	return PD_OK;
+	uint64_t bad;
+	return pd_block_sums_look(&t->blocks, from, to, &bad) ? PD_OK : damaged(t, bad, "the checksum of a block is another", e);
 }
 
 static int check_all(struct pd_store_keytable *t, struct pd_err *e)
 {
-	int status = PD_OK;
-	for (uint64_t b = 0; !status && b < blocks_of(t->data.n); b++)
-		status = check_block(t, b, e);
-	return status;
+	return check_bytes(t, 0, t->data.n, e);
 }
 
-/* Header of keys-N on disk. */
 static int write_sums(struct pd_store_io *io, uint64_t file, struct pd_err *e)
 {
 	struct pd_store_io_map data;
-	struct pd_buf sums = { 0 };
+	struct pd_buf sums = { 0 }, bytes = { 0 };
+	struct pd_container_writer w;
 	char name[PD_STORE_IO_NAME_MAX];
 	pd_store_io_name(io, "keys", file, name, NULL);
 	int status = pd_store_io_map(io, name, &data, e);
 	if (status)
 		return status;
-	pd_buf_add(&sums, SUMS_MAGIC, 8);
-	pd_store_put32(&sums, PD_STORE_VERSION);
-	pd_store_put32(&sums, BLOCK);
-	pd_store_put64(&sums, file);
-	pd_store_put64(&sums, data.n);
-	for (size_t b = 0; b < blocks_of(data.n); b++)
-		pd_store_put64(&sums, sum_of(data.p + b * BLOCK, data.n - b * BLOCK < BLOCK ? data.n - b * BLOCK : BLOCK, file, b));
-	pd_store_put64(&sums, pd_hash64_seed(sums.p, sums.n, file));
+	pd_block_sums_make(data.p, data.n, file, &sums);
+	pd_container_begin(&w, &sums_kind, file, pd_container_to_buf, &bytes, e);
+	pd_container_add_section(&w, &(uint64_t){ data.n }, sizeof(uint64_t));
+	pd_container_add_section(&w, sums.p, sums.n);
+	pd_container_end(&w, NULL);
 	pd_store_io_unmap(&data);
 	pd_store_io_name(io, "sums", file, name, NULL);
-	status = pd_store_io_write(io, name, sums.p, sums.n, e);
+	status = pd_store_io_write(io, name, bytes.p, bytes.n, e);
 	pd_buf_release(&sums);
+	pd_buf_release(&bytes);
 	return status;
 }
 
@@ -136,20 +127,19 @@ int pd_store_keytable_open(struct pd_store_keytable **out, const struct pd_store
 {
 	struct pd_store_keytable *t = pd_zalloc(sizeof *t);
 	char keys[PD_STORE_IO_NAME_MAX], sums[PD_STORE_IO_NAME_MAX];
-	struct pd_buf folder = { 0 };
+	struct pd_buf folder = { 0 }, path = { 0 };
 	pd_buf_printf(&folder, "%s/", io->dir);
 	*t = (struct pd_store_keytable){ .o = *o, .file = file, .name = folder.p };
 	pd_store_io_name(io, "keys", file, keys, NULL);
-	pd_store_io_name(io, "sums", file, sums, NULL);
+	pd_store_io_name(io, "sums", file, sums, &path);
 	int status = pd_store_io_map(io, keys, &t->data, e);
 	if (!status)
 		status = pd_store_io_map(io, sums, &t->sums, e);
 	if (!status)
-		status = check_sums(t, e);
-	if (!status)
-		t->seen = pd_zalloc(blocks_of(t->data.n) + 1);
+		status = open_sums(t, path.p, e);
+	pd_buf_release(&path);
 	if (!status && o->kind == PD_STORE_KEYS_BLOOM && t->data.n != (o->bits / 64 + 1) * 8)
-		status = damaged(t, "keys", 0, "a filter of another size", e);
+		status = damaged(t, 0, "a filter of another size", e);
 	if (!status && o->kind == PD_STORE_KEYS_LMDB)
 		status = check_all(t, e);
 	if (!status && o->kind == PD_STORE_KEYS_LMDB)
@@ -169,9 +159,10 @@ void pd_store_keytable_close(struct pd_store_keytable *t)
 		mdb_txn_abort(t->txn);
 	if (t->env)
 		mdb_env_close(t->env);
+	pd_container_release(&t->c);
 	pd_store_io_unmap(&t->data);
 	pd_store_io_unmap(&t->sums);
-	free(t->seen);
+	free(t->blocks.seen);
 	free(t->name);
 	free(t);
 }
@@ -188,9 +179,9 @@ static int find_bits(struct pd_store_keytable *t, struct pd_span key, struct pd_
 	uint64_t at[PD_BLOOM_HASHES_MAX];
 	pd_bloom_places(key, t->o.bits, t->o.hashes, at);
 	for (int i = 0; i < t->o.hashes; i++) {
-		if (check_block(t, at[i] / 8 / BLOCK, e))
+		if (check_bytes(t, at[i] / 8, at[i] / 8 + 1, e))
 			return PD_ERR_FORMAT;
-		if (!(t->data.p[at[i] / 8] >> at[i] % 8 & 1))
+		if (!pd_bloom_has(t->data.p, &at[i], 1))
 			return 0;
 	}
 	return 1;
@@ -260,13 +251,8 @@ static int write_bloom(struct pd_store_io *io, const struct pd_store_keytable_op
 		memcpy(filter, old->data.p, bytes);
 	for (size_t i = 0; i < n_keys; i++) {
 		uint64_t at[PD_BLOOM_HASHES_MAX];
-		bool fresh = false;
 		pd_bloom_places(keys[i].key, o->bits, o->hashes, at);
-		for (int h = 0; h < o->hashes; h++) {
-			fresh |= !(filter[at[h] / 8] >> at[h] % 8 & 1);
-			filter[at[h] / 8] |= (uint8_t)(1 << at[h] % 8);
-		}
-		*n += fresh;
+		*n += pd_bloom_add(filter, at, o->hashes);
 	}
 	pd_store_io_name(io, "keys", file, name, NULL);
 	status = pd_store_io_write(io, name, filter, bytes, e);

@@ -7,8 +7,7 @@
  * answer: for a filter only the blocks that are read, for a database all blocks when it is opened, since LMDB reads
  * it without our control.
  *
- *	sums-N  8 bytes magic, 4 version, 4 size of a block, 8 N, 8 bytes of keys-N; 8 for each block: XXH3 with the seed
- *		N << 32 ^ number of the block; 8 checksum of everything before, seed N
+ * sums-N is a container with two sections: the bytes of keys-N; the checksums of its blocks, as a container has them.
  *
  * A key is one byte, twice the index of its method among those of the store plus the number of the value's key,
  * followed by the key as in rows.

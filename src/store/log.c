@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/old_formats.h"
 #include "index/scan.h"
 
 /* --- the file --- */
@@ -23,15 +24,12 @@ static uint32_t length_check(uint64_t file, uint64_t at, uint32_t length)
 	return (uint32_t)pd_hash64_seed(&length, 4, ~seed(file, at));
 }
 
+static const struct pd_container_kind log_kind = { .magic = "\x89PDLOG\r\n", .version = PD_STORE_VERSION, .what = "a log" };
+
 /* Bytes of an empty log, appended. */
 static void store_log_head(uint64_t file, struct pd_buf *out)
 {
-	size_t at = out->n;
-	pd_buf_add(out, PD_STORE_LOG_MAGIC, 8);
-	pd_store_put32(out, PD_STORE_VERSION);
-	pd_store_put32(out, 0);
-	pd_store_put64(out, file);
-	pd_store_put64(out, pd_hash64(out->p + at, 24));
+	pd_container_head(&log_kind, file, out);
 }
 
 /* The length is unknown before the body: the bytes from `from` on become a record. */
@@ -78,16 +76,9 @@ static int fail_log(const struct pd_store_log_reader *r, uint64_t at, const char
 
 static int read_head(struct pd_store_log_reader *r, struct pd_err *e)
 {
-	const char *p = r->bytes.p;
-	if (r->bytes.n < PD_STORE_LOG_HEAD || memcmp(p, PD_STORE_LOG_MAGIC, 8))
-		return fail_log(r, 0, "not the beginning of a log", e);
-	if (pd_store_get32(p + 8) > PD_STORE_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s: a log of version %" PRIu32 "; this program knows version %d", r->name,
-			       pd_store_get32(p + 8), PD_STORE_VERSION);
-	if (pd_store_get64(p + 24) != pd_hash64(p, 24) || pd_store_get64(p + 16) != r->file)
-		return fail_log(r, 0, "the checksum of its header does not match", e);
+	struct pd_container c = { .kind = &log_kind, .bytes = r->bytes, .number = r->file, .name = (char *)(uintptr_t)r->name };
 	r->at = PD_STORE_LOG_HEAD;
-	return PD_OK;
+	return pd_container_check_head(&c, e);
 }
 
 static bool all_zero(const char *p, size_t n)
@@ -437,23 +428,15 @@ void pd_store_recent_beside(const struct pd_store_recent *r, const struct pd_sto
 
 /* --- tombstones --- */
 
-static int check_tombstones(const struct pd_store_tombstones *t, uint64_t file, const char *name, struct pd_err *e)
-{
-	const uint8_t *p = t->map.p;
-	size_t n = t->map.n;
-	if (n < PD_STORE_TOMBSTONES_HEAD + 8 || memcmp(p, PD_STORE_TOMBSTONES_MAGIC, 8))
-		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset 0: not a list of tombstones", name);
-	if (pd_store_get32(p + 8) > PD_STORE_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s: version %" PRIu32 "; this program knows version %d", name,
-			       pd_store_get32(p + 8), PD_STORE_VERSION);
-	if (pd_store_get64(p + n - 8) != pd_hash64_seed(p, n - 8, file) || pd_store_get64(p + 16) != file ||
-	    (n - PD_STORE_TOMBSTONES_HEAD - 8) % 8 || pd_store_get64(p + 24) != (n - PD_STORE_TOMBSTONES_HEAD - 8) / 8)
-		return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset 0: its checksum does not match", name);
-	return PD_OK;
-}
+static const struct pd_container_kind tombstones_kind = { .magic = "\x89PDGONE\n",
+							  .version = PD_STORE_VERSION,
+							  .sections = 1,
+							  .what = "a list of tombstones",
+							  .old = pd_old_tombstones };
 
 static void store_tombstones_release(struct pd_store_tombstones *t)
 {
+	pd_container_release(&t->c);
 	pd_store_io_unmap(&t->map);
 	pd_map_release(&t->fresh);
 	*t = (struct pd_store_tombstones){ 0 };
@@ -464,13 +447,17 @@ static int store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_
 				 struct pd_err *e)
 {
 	*t = (struct pd_store_tombstones){ .map = map };
-	int status = check_tombstones(t, file, name, e);
+	int status = pd_container_open(&t->c, &tombstones_kind, pd_span((const char *)map.p, map.n), file, name, e);
+	if (!status)
+		status = pd_container_check_all(&t->c, 1, e);
+	if (!status && t->c.section->n % 8)
+		status = pd_container_section_damaged(&t->c, 0, "a number is not whole", e);
 	if (status) {
 		store_tombstones_release(t);
 		return status;
 	}
-	t->old = (const uint64_t *)(map.p + PD_STORE_TOMBSTONES_HEAD);
-	t->n_old = (map.n - PD_STORE_TOMBSTONES_HEAD - 8) / 8;
+	t->old = (const uint64_t *)t->c.section->p;
+	t->n_old = t->c.section->n / 8;
 	return PD_OK;
 }
 
@@ -517,15 +504,12 @@ int pd_store_tombstones_load(struct pd_store_tombstones *t, const struct pd_stor
 static int write_tombstones(struct pd_store_io *io, uint64_t file, const uint64_t *numbers, size_t n, struct pd_err *e)
 {
 	struct pd_buf b = { 0 };
+	struct pd_container_writer w;
 	char name[PD_STORE_IO_NAME_MAX];
 	pd_store_io_name(io, "gone", file, name, NULL);
-	pd_buf_add(&b, PD_STORE_TOMBSTONES_MAGIC, 8);
-	pd_store_put32(&b, PD_STORE_VERSION);
-	pd_store_put32(&b, 0);
-	pd_store_put64(&b, file);
-	pd_store_put64(&b, n);
-	pd_buf_add(&b, numbers, n * sizeof *numbers);
-	pd_store_put64(&b, pd_hash64_seed(b.p, b.n, file));
+	pd_container_begin(&w, &tombstones_kind, file, pd_container_to_buf, &b, e);
+	pd_container_add_section(&w, numbers, n * sizeof *numbers);
+	pd_container_end(&w, NULL);
 	int status = pd_store_io_write(io, name, b.p, b.n, e);
 	pd_buf_release(&b);
 	return status;

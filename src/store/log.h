@@ -3,7 +3,7 @@
  * Pages added and removed since the last segment: in the file log-N, one record after the other, and in memory,
  * where they are searched.  A page is in the synced file before it is reported as kept.
  *
- *	head	8 bytes magic, 4 version, 4 zero, 8 number of the log, 8 checksum of the 24 before
+ *	head	that of a container (base/container.h)
  *	record	4 bytes length of the body, 4 checksum of the length, body, 8 checksum of the body
  *
  * All checksums are seeded with the log's number and the record's offset.  If the last record of a log is cut off,
@@ -12,11 +12,7 @@
  *
  * Pages in memory have tables of buckets for their keys and maps for their hashes (struct pd_store_recent).  A
  * removed page has a tombstone.  The tombstones of pages in segments are in the file gone-N, sorted and mapped;
- * newer ones are in a set.
- *
- *	gone-N  8 bytes magic, 4 version, 4 zero, 8 number of the file, 8 n; n numbers of 8 bytes, ascending; 8 checksum
- *	of
- *		everything before
+ * newer ones are in a set.  gone-N is a container with one section: numbers of 8 bytes, ascending.
  */
 #ifndef PD_STORE_LOG_H
 #define PD_STORE_LOG_H
@@ -30,8 +26,7 @@
 
 /* --- the file --- */
 
-#define PD_STORE_LOG_MAGIC "\x89PDLOG\r\n"
-#define PD_STORE_LOG_HEAD 32
+#define PD_STORE_LOG_HEAD PD_CONTAINER_HEAD
 
 enum pd_store_log_kind { PD_STORE_LOG_ADD = 1, PD_STORE_LOG_REMOVE = 2 };
 
@@ -124,11 +119,9 @@ static inline int64_t pd_store_recent_row(const struct pd_store_recent *r, uint6
 
 /* --- tombstones --- */
 
-#define PD_STORE_TOMBSTONES_MAGIC "\x89PDGONE\n"
-#define PD_STORE_TOMBSTONES_HEAD 32
-
 struct pd_store_tombstones {
 	struct pd_store_io_map map;
+	struct pd_container c;
 	const uint64_t *old;
 	size_t n_old;
 	struct pd_map fresh;

@@ -24,7 +24,7 @@ int pd_store_near_segments(struct pd_index_near *near, struct pd_store_segment *
 	int status = PD_OK;
 	/* Segments with equal partitions are searched together. */
 	for (size_t from = 0, to; !status && from < n; from = to) {
-		const struct pd_store_segment_footer *f = &segments[from].f;
+		const struct pd_store_segment_params *f = &segments[from].f;
 		size_t n_sets = 0;
 		for (to = from; to < n && segments[to].f.tables == f->tables && segments[to].f.table_bits == f->table_bits; to++)
 			n_sets += segments[to].f.fingerprints > 0;

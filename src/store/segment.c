@@ -5,15 +5,16 @@
 #include <stdlib.h>
 
 #include "base/codec.h"
+#include "base/old_formats.h"
 #include "base/sort.h"
 
 int pd_store_segment_damaged(const struct pd_store_segment *s, uint64_t at, const char *what, struct pd_err *e)
 {
-	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset %" PRIu64 ": %s", s->name, at, what);
+	return pd_container_damaged(&s->c, at, what, e);
 }
 
 /* The required size of a section; UINT64_MAX: any. */
-static uint64_t section_size(const struct pd_store_segment_footer *f, int section)
+static uint64_t section_size(const struct pd_store_segment_params *f, int section)
 {
 	struct pd_store_table_layout l;
 	switch (section) {
@@ -23,9 +24,10 @@ static uint64_t section_size(const struct pd_store_segment_footer *f, int sectio
 	case PD_STORE_SEG_SKETCHES: return f->rows * f->sketch_words * 8;
 	case PD_STORE_SEG_TABLES:
 		pd_store_lay_out_table(f, &l);
-		return l.bytes * f->tables + pd_store_lay_out_orders(f).bytes * (unsigned)pd_store_n_orders(f);
+		return l.bytes * f->tables + pd_store_lay_out_orders(f, 0).bytes * (unsigned)pd_store_n_orders(f);
 	case PD_STORE_SEG_ROW_BLOCKS: return f->row_blocks * sizeof(struct pd_store_row_block);
 	case PD_STORE_SEG_ROWS: return UINT64_MAX;
+	case PD_STORE_SEG_PARAMS: return sizeof *f;
 	}
 	if (section >= PD_STORE_SEG_STARTS)
 		return ((UINT64_C(1) << f->start_bits[section - PD_STORE_SEG_STARTS]) + 1) * 4;
@@ -34,7 +36,7 @@ static uint64_t section_size(const struct pd_store_segment_footer *f, int sectio
 	return f->listed[section - PD_STORE_SEG_HASHES] * 8;
 }
 
-static bool counts_hold(const struct pd_store_segment_footer *f)
+static bool counts_hold(const struct pd_store_segment_params *f, uint32_t version)
 {
 	if (f->rows > PD_STORE_SEGMENT_ROWS)
 		return false;
@@ -42,75 +44,57 @@ static bool counts_hold(const struct pd_store_segment_footer *f)
 		if (f->listed[i] > f->rows * (i == PD_STORE_BY_TEXT ? PD_STORE_BANDS + PD_STORE_KEYS_MAX : 1) ||
 		    f->listed[i] > UINT32_MAX || f->start_bits[i] > 30)
 			return false;
-	return f->fingerprints <= f->rows && f->dense <= f->rows && (f->version >= 4 || !f->dense) && f->row_blocks <= f->rows &&
+	return f->fingerprints <= f->rows && f->dense <= f->rows && (version >= 4 || !f->dense) && f->row_blocks <= f->rows &&
 	       f->first <= UINT64_MAX / 2 && (f->bits == 64 || f->bits == 128 || f->bits == 256) &&
 	       f->sketch_words <= PD_SKETCH_WORDS && f->tables > 0 && f->tables <= PD_STORE_TABLES_MAX &&
 	       f->table_bits <= PD_STORE_BLOCK_BITS_MAX && f->tables * f->table_bits <= f->bits;
 }
 
-static bool sections_hold(const struct pd_store_segment *s)
+const struct pd_container_kind pd_store_segment_kind = { .magic = "\x89PDSEG\r\n",
+							 .version = PD_STORE_VERSION,
+							 .sections = PD_STORE_SEG_SECTIONS,
+							 .what = "a segment",
+							 .old = pd_old_segment };
+
+static int read_params(struct pd_store_segment *s, struct pd_err *e)
 {
-	const struct pd_store_segment_footer *f = &s->f;
-	uint64_t end = 0;
+	struct pd_span params = s->c.section[PD_STORE_SEG_PARAMS];
+	int status = pd_container_check(&s->c, params, e);
+	if (status)
+		return status;
+	if (params.n != sizeof s->f)
+		return pd_container_section_damaged(&s->c, PD_STORE_SEG_PARAMS, "its parameters have another length", e);
+	memcpy(&s->f, params.p, sizeof s->f);
+	if (!counts_hold(&s->f, s->c.version))
+		return pd_container_section_damaged(&s->c, PD_STORE_SEG_PARAMS, "its parameters contradict each other", e);
 	for (int i = 0; i < PD_STORE_SEG_SECTIONS; i++) {
-		uint64_t want = section_size(f, i), at = f->section[i].at, n = f->section[i].n;
-		if (at % PD_STORE_ALIGN || at < end || at > f->content || n > f->content - at || (want != UINT64_MAX && n != want))
-			return false;
-		end = at + n;
+		uint64_t want = section_size(&s->f, i);
+		if (want != UINT64_MAX && s->c.section[i].n != want)
+			return pd_container_section_damaged(&s->c, i, "a section has another length than its parameters", e);
+		s->section[i] = (const uint8_t *)s->c.section[i].p;
 	}
-	return true;
-}
-
-static uint64_t n_checks(const struct pd_store_segment_footer *f)
-{
-	return (f->content + PD_STORE_BLOCK - 1) / PD_STORE_BLOCK;
-}
-
-static int read_footer(struct pd_store_segment *s, uint64_t file, struct pd_err *e)
-{
-	struct pd_store_segment_footer *f = &s->f;
-	uint64_t at = s->map.n - sizeof *f;
-	if (s->map.n < sizeof *f)
-		return pd_store_segment_damaged(s, s->map.n, "too short for a segment", e);
-	memcpy(f, s->map.p + at, sizeof *f);
-	if (memcmp(f->magic, PD_STORE_SEGMENT_MAGIC, 8))
-		return pd_store_segment_damaged(s, at, "not the end of a segment", e);
-	if (f->version > PD_STORE_VERSION)
-		return pd_fail(e, PD_ERR_VERSION, "%s: a segment of version %" PRIu32 "; this program knows version %d", s->name,
-			       f->version, PD_STORE_VERSION);
-	if (f->check != pd_hash64_seed(f, sizeof *f - 8, file))
-		return pd_store_segment_damaged(s, at, "the checksum of the footer does not match", e);
-	if (f->file != file || f->block != PD_STORE_BLOCK || f->content > at || !counts_hold(f) || !sections_hold(s) ||
-	    at - f->content != n_checks(f) * 8)
-		return pd_store_segment_damaged(s, at, "the footer contradicts itself", e);
 	return PD_OK;
 }
 
 int pd_store_segment_open(struct pd_store_segment *s, struct pd_store_io_map map, uint64_t file, const char *name, struct pd_err *e)
 {
-	*s = (struct pd_store_segment){ .map = map, .name = pd_strdup(name) };
-	int status = read_footer(s, file, e);
-	uint64_t n = status ? 0 : n_checks(&s->f) * 8;
+	*s = (struct pd_store_segment){ .map = map };
+	int status = pd_container_open(&s->c, &pd_store_segment_kind, pd_span((const char *)map.p, map.n), file, name, e);
 	if (!status)
-		s->checks = map.p + s->f.content;
-	if (!status && s->f.checks_check != pd_hash64_seed(s->checks, n, file))
-		status = pd_store_segment_damaged(s, s->f.content, "the checksum of the checksums does not match", e);
+		status = read_params(s, e);
 	if (status) {
 		pd_store_segment_close(s);
 		return status;
 	}
-	s->seen = pd_zalloc(n / 8 + 1);
-	s->orders = pd_store_lay_out_orders(&s->f);
-	for (int i = 0; i < PD_STORE_SEG_SECTIONS; i++)
-		s->section[i] = map.p + s->f.section[i].at;
+	s->seen = s->c.sums.seen;
+	s->orders = pd_store_lay_out_orders(&s->f, pd_store_segment_at(s, PD_STORE_SEG_TABLES));
 	return PD_OK;
 }
 
 void pd_store_segment_close(struct pd_store_segment *s)
 {
+	pd_container_release(&s->c);
 	pd_store_io_unmap(&s->map);
-	free(s->name);
-	free(s->seen);
 	*s = (struct pd_store_segment){ 0 };
 }
 
@@ -129,31 +113,20 @@ int pd_store_segment_load(struct pd_store_segment *s, const struct pd_store_io *
 	}
 	if (!status)
 		status = pd_store_segment_open(s, map, m->file, path.p, e);
-	if (!status && (s->f.check != m->check || s->f.rows != m->rows || (int)s->f.bits != bits)) {
-		status = pd_store_segment_damaged(s, s->f.content, "not the file that the manifest means", e);
+	if (!status && (s->c.check != m->check || s->f.rows != m->rows || (int)s->f.bits != bits)) {
+		status = pd_store_segment_damaged(s, s->c.sums.n, "not the file that the manifest means", e);
 		pd_store_segment_close(s);
 	}
 	pd_buf_release(&path);
 	return status;
 }
 
-static int check_block(struct pd_store_segment *s, uint64_t block, struct pd_err *e)
-{
-	uint64_t at = block * PD_STORE_BLOCK, n = s->f.content - at;
-	if (n > PD_STORE_BLOCK)
-		n = PD_STORE_BLOCK;
-	if (pd_hash64_seed(s->map.p + at, n, s->f.file << 32 ^ block) != pd_store_get64(s->checks + block * 8))
-		return pd_store_segment_damaged(s, at, "the checksum of this block does not match", e);
-	s->seen[block] = 1;
-	return PD_OK;
-}
-
 int pd_store_segment_check_blocks(struct pd_store_segment *s, uint64_t first, uint64_t last, struct pd_err *e)
 {
-	for (uint64_t b = first; b <= last; b++)
-		if (!s->seen[b] && check_block(s, b, e))
-			return PD_ERR_FORMAT;
-	return PD_OK;
+	uint64_t bad;
+	return pd_block_sums_look(&s->c.sums, first * PD_STORE_BLOCK, last * PD_STORE_BLOCK + 1, &bad)
+		       ? PD_OK
+		       : pd_store_segment_damaged(s, bad, "the checksum of this block does not match", e);
 }
 
 int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *number, struct pd_err *e)
@@ -198,7 +171,7 @@ int pd_store_segment_narrow(struct pd_store_segment *s, enum pd_store_by by, uin
 	*from = *first;
 	*to = *last;
 	if (*from > *to || *to > s->f.listed[by])
-		return pd_store_segment_damaged(s, s->f.section[section].at, "a list points outside itself", e);
+		return pd_store_segment_damaged(s, pd_store_segment_at(s, section), "a list points outside itself", e);
 	return PD_OK;
 }
 
@@ -231,7 +204,7 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 		if (!row)
 			return PD_ERR_FORMAT;
 		if (*row >= s->f.rows)
-			return pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_LIST_ROWS + by].at,
+			return pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_LIST_ROWS + by),
 							"a list points outside the segment", e);
 		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
 		out->v[out->n++] = *row;
@@ -303,7 +276,7 @@ int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_be
 {
 	int status = PD_OK;
 	out->n[0] = out->n[1] = 0;
-	if (s->f.version <= PD_STORE_BANDS_BY_HASH)
+	if (s->c.version <= PD_STORE_BANDS_BY_HASH)
 		return beside_by_hash(s, q, out, e);
 	if (q->order >= s->orders.n)
 		return PD_OK;
@@ -376,8 +349,8 @@ static int unpack(struct pd_store_segment *s, size_t block, struct pd_store_text
 	size_t used;
 	if (!b)
 		return PD_ERR_FORMAT;
-	uint64_t at = s->f.section[PD_STORE_SEG_ROWS].at + b->at;
-	if (b->at > s->f.section[PD_STORE_SEG_ROWS].n)
+	uint64_t at = pd_store_segment_at(s, PD_STORE_SEG_ROWS) + b->at;
+	if (b->at > s->c.section[PD_STORE_SEG_ROWS].n)
 		return pd_store_segment_damaged(s, at, "a block of rows points outside its section", e);
 	const char *p = pd_store_segment_items(s, PD_STORE_SEG_ROWS, b->at, b->at + b->bytes, 1, e);
 	if (!p)
@@ -393,12 +366,12 @@ static int unpack(struct pd_store_segment *s, size_t block, struct pd_store_text
 static int block_texts(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_span *out,
 		       struct pd_err *e)
 {
-	size_t i = (block * 7 + s->f.file) % (sizeof c->v / sizeof *c->v);
-	bool here = c->v[i].used && c->v[i].file == s->f.file && c->v[i].block == block;
+	size_t i = (block * 7 + s->c.number) % (sizeof c->v / sizeof *c->v);
+	bool here = c->v[i].used && c->v[i].file == s->c.number && c->v[i].block == block;
 	if (!here && (c->v[i].used = false, unpack(s, block, c, &c->v[i].text, e)))
 		return PD_ERR_FORMAT;
 	c->v[i].used = true;
-	c->v[i].file = s->f.file;
+	c->v[i].file = s->c.number;
 	c->v[i].block = block;
 	*out = pd_buf_span(&c->v[i].text);
 	return PD_OK;
@@ -420,7 +393,7 @@ static int row_text(struct pd_store_segment *s, uint32_t row, struct pd_store_te
 		end = memchr(line, '\n', (size_t)(rest.p + rest.n - line));
 	}
 	if (!end)
-		return pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_ROWS].at + b->at, "a row is missing", e);
+		return pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_ROWS) + b->at, "a row is missing", e);
 	*out = pd_span(line, (size_t)(end - line));
 	return PD_OK;
 }
@@ -484,7 +457,7 @@ void pd_store_damage_end(const struct pd_store_damage *d)
 	struct pd_buf line = { 0 };
 	if (d->n <= PD_STORE_TOLD)
 		return;
-	pd_buf_printf(&line, "%s: damaged in ", d->s->name);
+	pd_buf_printf(&line, "%s: damaged in ", d->s->c.name);
 	pd_buf_count(&line, d->n - PD_STORE_TOLD, "more place");
 	d->damaged(d->ctx, line.p);
 	pd_buf_release(&line);
@@ -503,7 +476,7 @@ static int each_in_block(struct pd_store_segment *s, struct pd_store_text_cache 
 		if (!status)
 			status = read_columns(s, row, &page, e);
 		if (!status && (!pd_span_split(&rest, '\n', &text) || !rest.p))
-			status = pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_ROWS].at, "a row is missing", e);
+			status = pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_ROWS), "a row is missing", e);
 		if (!status) {
 			page.text = text;
 			status = each(ctx, number, &page);

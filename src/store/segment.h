@@ -17,6 +17,8 @@ struct pd_store_manifest_segment {
 	uint64_t check; /* of its footer */
 };
 
+extern const struct pd_container_kind pd_store_segment_kind;
+
 /* Take over the map, and release it if it is damaged. `file` is its number, which is part of all checksums. */
 int pd_store_segment_open(struct pd_store_segment *s, struct pd_store_io_map map, uint64_t file, const char *name,
 			  struct pd_err *e);
@@ -77,8 +79,8 @@ int pd_store_segment_read_sketch(struct pd_store_segment *s, uint32_t row, uint6
 static inline int pd_store_segment_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS],
 					  const uint64_t **out, struct pd_err *e)
 {
-	uint64_t sketch = s->f.section[PD_STORE_SEG_SKETCHES].at + row * UINT64_C(8) * PD_SKETCH_WORDS;
-	uint64_t has = s->f.section[PD_STORE_SEG_HAS].at + row;
+	uint64_t sketch = pd_store_segment_at(s, PD_STORE_SEG_SKETCHES) + row * UINT64_C(8) * PD_SKETCH_WORDS;
+	uint64_t has = pd_store_segment_at(s, PD_STORE_SEG_HAS) + row;
 	if (row >= s->f.rows || s->f.sketch_words != PD_SKETCH_WORDS || !s->seen[has / PD_STORE_BLOCK] ||
 	    !s->seen[sketch / PD_STORE_BLOCK])
 		return pd_store_segment_read_sketch(s, row, room, out, e);

@@ -21,12 +21,12 @@
 #include "store/log.h"
 
 #define PD_STORE_BLOCK_SHIFT 14
-#define PD_STORE_BLOCK (1 << PD_STORE_BLOCK_SHIFT) /* bytes under one checksum */
-#define PD_STORE_ALIGN 64			   /* of the sections */
-#define PD_STORE_SEGMENT_MAGIC "\x89PDSEG\r\n"
+#define PD_STORE_BLOCK PD_CONTAINER_BLOCK /* bytes under one checksum */
+#define PD_STORE_ALIGN PD_CONTAINER_ALIGN /* of the sections */
 #define PD_STORE_SEGMENT_ROWS (UINT32_MAX / 2)
 #define PD_STORE_SEGMENT_PAD 16 /* keys of zeroes after each column of a table: compared without a care for its end */
 
+_Static_assert(1 << PD_STORE_BLOCK_SHIFT == PD_STORE_BLOCK, "blocks are found by a shift");
 _Static_assert(PD_STORE_SEGMENT_PAD >= PD_SCAN_PAD, "what scanning may read lies in the segment");
 
 enum pd_store_segment_section {
@@ -40,14 +40,11 @@ enum pd_store_segment_section {
 	PD_STORE_SEG_TABLES = PD_STORE_SEG_STARTS + PD_STORE_BY_COUNT,
 	PD_STORE_SEG_ROWS,
 	PD_STORE_SEG_ROW_BLOCKS,
+	PD_STORE_SEG_PARAMS, /* struct pd_store_segment_params */
 	PD_STORE_SEG_SECTIONS
 };
 
-/* The end of the file; all of it under its last member. */
-struct pd_store_segment_footer {
-	char magic[8];
-	uint32_t version, block;     /* PD_STORE_BLOCK */
-	uint64_t file;		     /* its number */
+struct pd_store_segment_params {
 	uint64_t rows, fingerprints; /* pages; those whose keys are in the tables */
 	uint64_t first;		     /* number of the first page */
 	uint32_t bits, sketch_words;
@@ -56,15 +53,9 @@ struct pd_store_segment_footer {
 	uint32_t dense; /* pages in the orders of sketches; 0 before version 4 */
 	uint64_t listed[PD_STORE_BY_COUNT];
 	uint64_t row_blocks;
-	struct {
-		uint64_t at, n;
-	} section[PD_STORE_SEG_SECTIONS];
-	uint64_t content; /* bytes before the checksums */
-	uint64_t checks_check;
-	uint64_t check;
 };
 
-_Static_assert(sizeof(struct pd_store_segment_footer) == 392, "as in docs/format-store.md");
+_Static_assert(sizeof(struct pd_store_segment_params) == 88, "as in docs/format-store.md");
 
 struct pd_store_row_block {
 	uint64_t at;	/* in the section of rows */
@@ -81,10 +72,9 @@ struct pd_store_segment_orders {
 
 struct pd_store_segment {
 	struct pd_store_io_map map;
-	char *name; /* for messages */
-	struct pd_store_segment_footer f;
-	const uint8_t *checks;
-	uint8_t *seen; /* by block of the file: its checksum was right */
+	struct pd_container c;
+	struct pd_store_segment_params f;
+	const uint8_t *seen; /* by block of the file: its checksum was right */
 	const uint8_t *section[PD_STORE_SEG_SECTIONS];
 	struct pd_store_segment_orders orders;
 };
@@ -108,7 +98,7 @@ struct pd_store_table_layout {
 	uint64_t stride;	 /* keys of a word, including padding that makes scanning safe */
 };
 
-static inline void pd_store_lay_out_table(const struct pd_store_segment_footer *f, struct pd_store_table_layout *l)
+static inline void pd_store_lay_out_table(const struct pd_store_segment_params *f, struct pd_store_table_layout *l)
 {
 	l->stride = pd_store_aligned((f->fingerprints + PD_STORE_SEGMENT_PAD) * 8) / 8;
 	l->part[PD_STORE_TABLE_STARTS] = 0;
@@ -129,19 +119,26 @@ static inline int pd_store_order_bits(uint32_t dense)
 	return bits;
 }
 
-static inline int pd_store_n_orders(const struct pd_store_segment_footer *f)
+static inline int pd_store_n_orders(const struct pd_store_segment_params *f)
 {
 	return f->dense ? (int)f->sketch_words * 64 / PD_STORE_BAND_BITS : 0;
 }
 
-static inline struct pd_store_segment_orders pd_store_lay_out_orders(const struct pd_store_segment_footer *f)
+/* `tables`: the offset of the section. */
+static inline struct pd_store_segment_orders pd_store_lay_out_orders(const struct pd_store_segment_params *f, uint64_t tables)
 {
 	struct pd_store_table_layout l;
 	pd_store_lay_out_table(f, &l);
 	uint64_t head = pd_store_aligned(((UINT64_C(1) << pd_store_order_bits(f->dense)) + 1) * 4);
 	return (struct pd_store_segment_orders){ pd_store_n_orders(f), 32 - pd_store_order_bits(f->dense),
-						 f->section[PD_STORE_SEG_TABLES].at + l.bytes * f->tables, head,
+						 tables + l.bytes * f->tables, head,
 						 head + pd_store_aligned(f->dense * UINT64_C(8)) };
+}
+
+/* The offset of a section in the file. */
+static inline uint64_t pd_store_segment_at(const struct pd_store_segment *s, int section)
+{
+	return (uint64_t)(s->section[section] - s->map.p);
 }
 
 struct pd_store_order {
@@ -176,8 +173,8 @@ static inline int pd_store_segment_check(struct pd_store_segment *s, uint64_t at
 static inline const void *pd_store_segment_items(struct pd_store_segment *s, int section, uint64_t from, uint64_t to, size_t size,
 						 struct pd_err *e)
 {
-	uint64_t at = s->f.section[section].at;
-	if (from > to || to * size > s->f.section[section].n) {
+	uint64_t at = pd_store_segment_at(s, section);
+	if (from > to || to * size > s->c.section[section].n) {
 		pd_store_segment_damaged(s, at, "it points outside a section", e);
 		return NULL;
 	}

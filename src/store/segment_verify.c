@@ -30,7 +30,7 @@ static int verify_table(struct pd_store_segment *s, uint32_t table, struct pd_er
 {
 	struct pd_store_table_layout layout;
 	pd_store_lay_out_table(&s->f, &layout);
-	uint64_t at = s->f.section[PD_STORE_SEG_TABLES].at + layout.bytes * table;
+	uint64_t at = pd_store_segment_at(s, PD_STORE_SEG_TABLES) + layout.bytes * table;
 	const uint32_t *starts = (const uint32_t *)(s->map.p + at), n = UINT32_C(1) << s->f.table_bits;
 	for (uint32_t v = 0; v < n; v++) {
 		int64_t row = -1;
@@ -52,7 +52,7 @@ static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 	for (uint64_t row = 0; row < s->f.rows; row++)
 		prints += pd_store_in_tables(s->section[PD_STORE_SEG_HAS][row]);
 	if (prints != s->f.fingerprints)
-		return pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_HAS].at,
+		return pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_HAS),
 						"the number of fingerprints is not the number in the footer", e);
 	for (uint32_t t = 0; !status && t < s->f.tables; t++)
 		status = verify_table(s, t, e);
@@ -95,8 +95,8 @@ static int verify_orders(struct pd_store_segment *s, struct pd_err *e)
 	int status = PD_OK;
 	for (uint64_t row = 0; row < s->f.rows; row++)
 		dense += (s->section[PD_STORE_SEG_HAS][row] & PD_STORE_HAS_BANDS) > 0;
-	if (s->f.version > PD_STORE_BANDS_BY_HASH && dense != s->f.dense)
-		return pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_HAS].at,
+	if (s->c.version > PD_STORE_BANDS_BY_HASH && dense != s->f.dense)
+		return pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_HAS),
 						"the number of pages in dense places is not the number in the footer", e);
 	for (int i = 0; !status && i < s->orders.n; i++)
 		status = verify_order(s, i, e);
@@ -114,7 +114,8 @@ static int verify_listed(struct pd_store_segment *s, enum pd_store_by by, uint64
 		return PD_ERR_FORMAT;
 	uint64_t at = PD_LOWER_BOUND(i, 0, to - from, hashes[i] < hash || (hashes[i] == hash && rows[i] < row));
 	bool there = at < to - from && hashes[at] == hash && rows[at] == row;
-	return there ? PD_OK : pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_HASHES + by].at, "a list lacks a row", e);
+	return there ? PD_OK
+		     : pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_HASHES + by), "a list lacks a row", e);
 }
 
 /* Check the rows one by one: numbers ascend, texts decompress, and lists agree with the columns. */
@@ -127,7 +128,7 @@ static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *t
 	int status = PD_OK;
 	for (uint32_t row = 0; !status && row < s->f.rows; row++) {
 		if (row && numbers[row] <= numbers[row - 1])
-			status = pd_store_segment_damaged(s, s->f.section[PD_STORE_SEG_NUMBERS].at + row * UINT64_C(4),
+			status = pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_NUMBERS) + row * UINT64_C(4),
 							  "pages are out of order", e);
 		if (!status)
 			status = pd_store_segment_page(s, row, texts, &page, e);
@@ -136,7 +137,7 @@ static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *t
 		for (int by = 0; !status && by < PD_STORE_BY_COUNT; by++)
 			if (page.hash[by])
 				status = verify_listed(s, (enum pd_store_by)by, page.hash[by], row, e);
-		for (size_t i = 0, n = status || s->f.version > PD_STORE_BANDS_BY_HASH ? 0 : pd_store_page_bands(&page, bands);
+		for (size_t i = 0, n = status || s->c.version > PD_STORE_BANDS_BY_HASH ? 0 : pd_store_page_bands(&page, bands);
 		     !status && i < n; i++)
 			status = verify_listed(s, PD_STORE_BY_TEXT, pd_store_band_hash(bands[i]), row, e);
 		size_t n_keys = status ? 0 : pd_store_page_keys(&page, keys);
@@ -153,7 +154,7 @@ int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cac
 {
 	struct pd_store_damage damage = { .s = s, .damaged = damaged, .ctx = damaged_ctx };
 	int status = PD_OK;
-	for (uint64_t at = 0; at < s->f.content; at += PD_STORE_BLOCK)
+	for (uint64_t at = 0; at < s->c.sums.n; at += PD_STORE_BLOCK)
 		if (pd_store_segment_check(s, at, 1, e))
 			pd_store_damage_report(&damage, e->text);
 	if (!damage.n)

@@ -8,80 +8,12 @@
 #include "base/sort.h"
 #include "store/segment.h"
 
-/* The output stream of a segment: bytes in, blocks and their checksums out.  After an error all calls do nothing. */
+/* The output of a segment. */
 struct out {
 	struct pd_store_io_file f;
-	uint64_t file, at;
-	struct pd_buf block, checks;
-	struct pd_store_segment_footer footer;
-	int status;
-	struct pd_err *e;
+	struct pd_container_writer c;
+	struct pd_store_segment_params params;
 };
-
-static void end_block(struct out *o)
-{
-	uint64_t block = o->checks.n / 8;
-	if (!o->block.n)
-		return;
-	pd_store_put64(&o->checks, pd_hash64_seed(o->block.p, o->block.n, o->file << 32 ^ block));
-	if (!o->status)
-		o->status = pd_store_io_append(&o->f, o->block.p, o->block.n, o->e);
-	pd_buf_clear(&o->block);
-}
-
-static void out_put(struct out *o, const void *p, size_t n)
-{
-	const char *from = p;
-	while (n && !o->status) {
-		size_t room = PD_STORE_BLOCK - o->block.n, some = n < room ? n : room;
-		pd_buf_add(&o->block, from, some);
-		from += some;
-		n -= some;
-		o->at += some;
-		if (o->block.n == PD_STORE_BLOCK)
-			end_block(o);
-	}
-}
-
-static void out_align(struct out *o)
-{
-	static const char zeroes[PD_STORE_ALIGN];
-	out_put(o, zeroes, (PD_STORE_ALIGN - o->at % PD_STORE_ALIGN) % PD_STORE_ALIGN);
-}
-
-static void out_section(struct out *o, int section)
-{
-	out_align(o);
-	o->footer.section[section].at = o->at;
-}
-
-static void out_section_end(struct out *o, int section)
-{
-	o->footer.section[section].n = o->at - o->footer.section[section].at;
-}
-
-static int out_finish(struct out *o)
-{
-	struct pd_store_segment_footer *f = &o->footer;
-	end_block(o);
-	memcpy(f->magic, PD_STORE_SEGMENT_MAGIC, sizeof f->magic);
-	f->version = PD_STORE_VERSION;
-	f->block = PD_STORE_BLOCK;
-	f->file = o->file;
-	f->content = o->at;
-	f->checks_check = pd_hash64_seed(o->checks.p, o->checks.n, o->file);
-	f->check = pd_hash64_seed(f, sizeof *f - 8, o->file);
-	if (!o->status)
-		o->status = pd_store_io_append(&o->f, o->checks.p, o->checks.n, o->e);
-	if (!o->status)
-		o->status = pd_store_io_append(&o->f, f, sizeof *f, o->e);
-	if (!o->status)
-		o->status = pd_store_io_sync(&o->f, o->e);
-	pd_store_io_close(&o->f);
-	pd_buf_release(&o->block);
-	pd_buf_release(&o->checks);
-	return o->status;
-}
 
 /* The source of a segment, a column each as in segment.h, in another segment or in memory. */
 struct part {
@@ -106,9 +38,9 @@ struct part {
 
 static int part_of_segment(struct part *part, struct pd_store_segment *s, struct pd_err *e)
 {
-	const struct pd_store_segment_footer *f = &s->f;
+	const struct pd_store_segment_params *f = &s->f;
 	*part = (struct part){
-		.name = s->name,
+		.name = s->c.name,
 		.n = f->rows,
 		.first = f->first,
 		.numbers = (const uint32_t *)s->section[PD_STORE_SEG_NUMBERS],
@@ -116,18 +48,18 @@ static int part_of_segment(struct part *part, struct pd_store_segment *s, struct
 		.keys = (const uint64_t *)s->section[PD_STORE_SEG_KEYS],
 		.sketches = (const uint64_t *)s->section[PD_STORE_SEG_SKETCHES],
 		.sketch_words = (int)f->sketch_words,
-		.bands_by_hash = f->version <= PD_STORE_BANDS_BY_HASH,
+		.bands_by_hash = s->c.version <= PD_STORE_BANDS_BY_HASH,
 		.n_row_blocks = f->row_blocks,
 		.row_blocks = (const struct pd_store_row_block *)s->section[PD_STORE_SEG_ROW_BLOCKS],
 		.rows = s->section[PD_STORE_SEG_ROWS],
-		.rows_bytes = f->section[PD_STORE_SEG_ROWS].n,
+		.rows_bytes = s->c.section[PD_STORE_SEG_ROWS].n,
 	};
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
 		part->list[by].n = f->listed[by];
 		part->list[by].hash = (const uint64_t *)s->section[PD_STORE_SEG_HASHES + by];
 		part->list[by].rows = (const uint32_t *)s->section[PD_STORE_SEG_LIST_ROWS + by];
 	}
-	return pd_store_segment_check(s, 0, f->content, e);
+	return pd_store_segment_check(s, 0, s->c.sums.n, e);
 }
 
 /* Compress texts of rows into blocks.  A block whose rows are all kept is copied unchanged, so merging costs little
@@ -258,7 +190,7 @@ static void part_release(struct part *part)
 
 static int rows_damaged(const struct part *part, struct out *out)
 {
-	return pd_fail(out->e, PD_ERR_FORMAT, "%s: a block of rows is damaged", part->name);
+	return pd_fail(out->c.e, PD_ERR_FORMAT, "%s: a block of rows is damaged", part->name);
 }
 
 /* The kept rows of a block, as a new block. */
@@ -282,7 +214,7 @@ static int repack(struct row_packer *p, const struct part *part, struct pd_span 
 	}
 	if (!status && stay) {
 		struct pd_span block = row_packer_block(p, stay);
-		out_put(out, block.p, block.n);
+		pd_container_add(&out->c, block.p, block.n);
 	}
 	pd_buf_release(&text);
 	return status ? rows_damaged(part, out) : PD_OK;
@@ -302,7 +234,7 @@ static int copy_rows(struct row_packer *p, const struct part *part, const uint32
 		if (all < end - b->first) {
 			status = all ? repack(p, part, packed, row + b->first, end - b->first, out) : PD_OK;
 		} else {
-			out_put(out, packed.p, packed.n);
+			pd_container_add(&out->c, packed.p, packed.n);
 			add_block(p, packed.n, (uint32_t)all);
 		}
 	}
@@ -339,11 +271,11 @@ static void number_rows(struct segment_writing *w, size_t part, const uint64_t *
 		bool live = *tombstones == end || **tombstones != number;
 		w->row[part][i] = live ? (uint32_t)w->rows : NO_ROW;
 		if (live && !w->rows)
-			w->out.footer.first = number;
+			w->out.params.first = number;
 		w->last = live ? number : w->last;
 		w->rows += live;
 		w->fingerprints += live && pd_store_in_tables(p->has[i]);
-		w->out.footer.dense += live && p->has[i] & PD_STORE_HAS_BANDS;
+		w->out.params.dense += live && p->has[i] & PD_STORE_HAS_BANDS;
 	}
 }
 
@@ -357,35 +289,31 @@ static void write_columns(struct segment_writing *w)
 	static const uint64_t none[PD_SKETCH_WORDS];
 	struct out *o = &w->out;
 	size_t words = (size_t)w->job->bits / 64;
-	out_section(o, PD_STORE_SEG_NUMBERS);
+	pd_container_section(&o->c);
 	FOR_LIVE(w, p, i)
 	{
-		uint32_t number = (uint32_t)(p->first + p->numbers[i] - o->footer.first);
-		out_put(o, &number, 4);
+		uint32_t number = (uint32_t)(p->first + p->numbers[i] - o->params.first);
+		pd_container_add(&o->c, &number, 4);
 	}
-	out_section_end(o, PD_STORE_SEG_NUMBERS);
-	out_section(o, PD_STORE_SEG_HAS);
+	pd_container_section(&o->c);
 	FOR_LIVE(w, p, i)
-	out_put(o, &p->has[i], 1);
-	out_section_end(o, PD_STORE_SEG_HAS);
-	out_section(o, PD_STORE_SEG_KEYS);
+	pd_container_add(&o->c, &p->has[i], 1);
+	pd_container_section(&o->c);
 	FOR_LIVE(w, p, i)
-	out_put(o, p->keys + i * words, words * 8);
-	out_section_end(o, PD_STORE_SEG_KEYS);
-	out_section(o, PD_STORE_SEG_SKETCHES);
+	pd_container_add(&o->c, p->keys + i * words, words * 8);
+	pd_container_section(&o->c);
 	FOR_LIVE(w, p, i)
 	{
 		size_t own = (size_t)p->sketch_words;
-		out_put(o, own ? p->sketches + i * own : none, own * 8);
-		out_put(o, none, ((size_t)w->sketch_words - own) * 8);
+		pd_container_add(&o->c, own ? p->sketches + i * own : none, own * 8);
+		pd_container_add(&o->c, none, ((size_t)w->sketch_words - own) * 8);
 	}
-	out_section_end(o, PD_STORE_SEG_SKETCHES);
 }
 
 /* Hashes are written at once; rows and starts are buffered. */
 static void merge_list(struct segment_writing *w, int by, struct pd_buf *rows, uint32_t *starts)
 {
-	size_t *at = pd_zalloc((w->n_parts + 1) * sizeof *at), shift = 64 - w->out.footer.start_bits[by];
+	size_t *at = pd_zalloc((w->n_parts + 1) * sizeof *at), shift = 64 - w->out.params.start_bits[by];
 	for (;;) {
 		/* The part whose next hash is the smallest. */
 		const struct part *p = NULL;
@@ -404,7 +332,7 @@ static void merge_list(struct segment_writing *w, int by, struct pd_buf *rows, u
 		/* Bands of older segments become orders. */
 		if (row == NO_ROW || (by == PD_STORE_BY_TEXT && p->bands_by_hash && (hash & 3) == 2))
 			continue;
-		out_put(&w->out, &hash, 8);
+		pd_container_add(&w->out.c, &hash, 8);
 		pd_store_put32(rows, row);
 		starts[(shift == 64 ? 0 : hash >> shift) + 1]++;
 	}
@@ -420,29 +348,26 @@ static void write_lists(struct segment_writing *w)
 	while (bits < 24 && w->rows >> (bits + 4))
 		bits++;
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
-		o->footer.start_bits[by] = bits;
-		starts[by] = pd_zalloc(((UINT64_C(1) << o->footer.start_bits[by]) + 1) * 4);
-		out_section(o, PD_STORE_SEG_HASHES + by);
+		o->params.start_bits[by] = bits;
+		starts[by] = pd_zalloc(((UINT64_C(1) << o->params.start_bits[by]) + 1) * 4);
+		pd_container_section(&o->c);
 		merge_list(w, by, &rows[by], starts[by]);
-		out_section_end(o, PD_STORE_SEG_HASHES + by);
-		o->footer.listed[by] = rows[by].n / 4;
-		if (o->footer.listed[by] > UINT32_MAX && !o->status)
-			o->status = pd_fail(o->e, PD_ERR_LIMIT, "a segment would list over %u bands or keys", UINT32_MAX);
+			o->params.listed[by] = rows[by].n / 4;
+		if (o->params.listed[by] > UINT32_MAX && !o->c.status)
+			o->c.status = pd_fail(o->c.e, PD_ERR_LIMIT, "a segment would list over %u bands or keys", UINT32_MAX);
 	}
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
-		out_section(o, PD_STORE_SEG_LIST_ROWS + by);
-		out_put(o, rows[by].p, rows[by].n);
-		out_section_end(o, PD_STORE_SEG_LIST_ROWS + by);
-		pd_buf_release(&rows[by]);
+		pd_container_section(&o->c);
+		pd_container_add(&o->c, rows[by].p, rows[by].n);
+			pd_buf_release(&rows[by]);
 	}
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
-		size_t n = (size_t)1 << o->footer.start_bits[by];
+		size_t n = (size_t)1 << o->params.start_bits[by];
 		for (size_t i = 0; i < n; i++)
 			starts[by][i + 1] += starts[by][i];
-		out_section(o, PD_STORE_SEG_STARTS + by);
-		out_put(o, starts[by], (n + 1) * 4);
-		out_section_end(o, PD_STORE_SEG_STARTS + by);
-		free(starts[by]);
+		pd_container_section(&o->c);
+		pd_container_add(&o->c, starts[by], (n + 1) * 4);
+			free(starts[by]);
 	}
 }
 
@@ -467,7 +392,7 @@ static void write_buckets(struct segment_writing *w, int table, int column, cons
 		else
 			keys[at] = p->keys[i * words + (size_t)column];
 	}
-	out_put(&w->out, is_row ? (void *)rows : (void *)keys, n * (is_row ? 4 : 8));
+	pd_container_add(&w->out.c, is_row ? (void *)rows : (void *)keys, n * (is_row ? 4 : 8));
 	free(next);
 	free(rows);
 	free(keys);
@@ -521,7 +446,7 @@ static void sort_order(struct sorting_order *s)
 
 static void write_orders(struct segment_writing *w)
 {
-	struct pd_store_segment_footer *f = &w->out.footer;
+	struct pd_store_segment_params *f = &w->out.params;
 	struct sorting_order s = { .words = 0 };
 	uint64_t room[PD_SKETCH_WORDS];
 	int shift = 32 - pd_store_order_bits(f->dense);
@@ -551,10 +476,10 @@ static void write_orders(struct segment_writing *w)
 		}
 		for (size_t v = 1; v < n_starts; v++)
 			starts[v] += starts[v - 1];
-		out_put(&w->out, starts, n_starts * sizeof *starts);
-		out_align(&w->out);
-		out_put(&w->out, s.v, s.n * sizeof *s.v);
-		out_align(&w->out);
+		pd_container_add(&w->out.c, starts, n_starts * sizeof *starts);
+		pd_container_align(&w->out.c);
+		pd_container_add(&w->out.c, s.v, s.n * sizeof *s.v);
+		pd_container_align(&w->out.c);
 	}
 	free(starts);
 	free(s.v);
@@ -569,8 +494,8 @@ static void write_tables(struct segment_writing *w)
 	struct pd_store_table_layout l;
 	size_t n = (size_t)1 << w->partition.n_bits, words = (size_t)w->job->bits / 64;
 	uint32_t *starts = pd_alloc((n + 1) * sizeof *starts);
-	pd_store_lay_out_table(&w->out.footer, &l);
-	out_section(&w->out, PD_STORE_SEG_TABLES);
+	pd_store_lay_out_table(&w->out.params, &l);
+	pd_container_section(&w->out.c);
 	for (int t = 0; t < w->partition.n_blocks; t++) {
 		memset(starts, 0, (n + 1) * sizeof *starts);
 		FOR_LIVE(w, p, i)
@@ -578,8 +503,8 @@ static void write_tables(struct segment_writing *w)
 			starts[pd_store_partition_block(w->partition, p->keys + i * words, t) + 1]++;
 		for (size_t v = 0; v < n; v++)
 			starts[v + 1] += starts[v];
-		out_put(&w->out, starts, (n + 1) * sizeof *starts);
-		out_align(&w->out);
+		pd_container_add(&w->out.c, starts, (n + 1) * sizeof *starts);
+		pd_container_align(&w->out.c);
 		for (size_t column = 0; column <= words; column++) {
 			/* As many buckets at once as TABLE_ROOM allows, at least one. */
 			for (size_t from = 0, to; from < n; from = to) {
@@ -588,12 +513,11 @@ static void write_tables(struct segment_writing *w)
 				write_buckets(w, t, (int)column, starts, from, to);
 			}
 			if (column < words)
-				out_put(&w->out, pad, (l.stride - w->fingerprints) * 8);
+				pd_container_add(&w->out.c, pad, (l.stride - w->fingerprints) * 8);
 		}
-		out_align(&w->out);
+		pd_container_align(&w->out.c);
 	}
 	write_orders(w);
-	out_section_end(&w->out, PD_STORE_SEG_TABLES);
 	free(starts);
 }
 
@@ -601,17 +525,15 @@ static void write_row_blocks(struct segment_writing *w)
 {
 	struct row_packer packer = { .zstd = pd_zstd_packer_new(), .unpacker = pd_unpacker_new() };
 	struct out *o = &w->out;
-	out_section(o, PD_STORE_SEG_ROWS);
-	for (size_t i = 0; !o->status && i < w->n_parts; i++) {
+	pd_container_section(&o->c);
+	for (size_t i = 0; !o->c.status && i < w->n_parts; i++) {
 		int status = copy_rows(&packer, &w->parts[i], w->row[i], o);
-		if (!o->status)
-			o->status = status;
+		if (!o->c.status)
+			o->c.status = status;
 	}
-	out_section_end(o, PD_STORE_SEG_ROWS);
-	out_section(o, PD_STORE_SEG_ROW_BLOCKS);
-	out_put(o, packer.blocks.p, packer.blocks.n);
-	out_section_end(o, PD_STORE_SEG_ROW_BLOCKS);
-	o->footer.row_blocks = packer.blocks.n / sizeof(struct pd_store_row_block);
+	pd_container_section(&o->c);
+	pd_container_add(&o->c, packer.blocks.p, packer.blocks.n);
+	o->params.row_blocks = packer.blocks.n / sizeof(struct pd_store_row_block);
 	row_packer_release(&packer);
 }
 
@@ -629,31 +551,32 @@ static int write_parts(const struct pd_store_segment_job *job, const struct part
 		w.sketch_words = parts[i].sketch_words > w.sketch_words ? parts[i].sketch_words : w.sketch_words;
 	}
 	w.partition = pd_store_partition_choose(job->bits, job->k, w.fingerprints);
-	if (w.rows && (w.rows > PD_STORE_SEGMENT_ROWS || w.last - w.out.footer.first > UINT32_MAX))
+	if (w.rows && (w.rows > PD_STORE_SEGMENT_ROWS || w.last - w.out.params.first > UINT32_MAX))
 		status = pd_fail(e, PD_ERR_LIMIT, "a segment would hold over %u pages, or their numbers lie too far apart",
 				 PD_STORE_SEGMENT_ROWS);
 	if (w.rows && !status) {
 		char name[PD_STORE_IO_NAME_MAX];
-		struct pd_store_segment_footer *f = &w.out.footer;
+		struct pd_store_segment_params *f = &w.out.params;
 		f->rows = w.rows;
 		f->fingerprints = w.fingerprints;
 		f->bits = (uint32_t)job->bits;
 		f->sketch_words = (uint32_t)w.sketch_words;
 		f->tables = (uint32_t)w.partition.n_blocks;
 		f->table_bits = (uint32_t)w.partition.n_bits;
-		w.out.file = job->file;
-		w.out.e = e;
 		pd_store_io_name(job->io, "seg", job->file, name, NULL);
-		w.out.status = pd_store_io_create(job->io, name, &w.out.f, e);
-		out_put(&w.out, PD_STORE_SEGMENT_MAGIC, 8);
+		pd_container_begin(&w.out.c, &pd_store_segment_kind, job->file, pd_store_io_put, &w.out.f, e);
+		w.out.c.status = pd_store_io_create(job->io, name, &w.out.f, e);
 		write_columns(&w);
 		write_lists(&w);
 		write_tables(&w);
 		write_row_blocks(&w);
-		status = out_finish(&w.out);
+		pd_container_add_section(&w.out.c, f, sizeof *f);
+		status = pd_container_end(&w.out.c, &out->check);
+		if (!status)
+			status = pd_store_io_sync(&w.out.f, e);
+		pd_store_io_close(&w.out.f);
 		out->rows = w.rows;
 		out->bytes = w.out.f.size;
-		out->check = w.out.footer.check;
 	}
 	for (size_t i = 0; i < n_parts; i++)
 		free(w.row[i]);

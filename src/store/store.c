@@ -1171,7 +1171,7 @@ int pd_store_compact(struct pd_store *s, struct pd_err *e)
 	int status = s->merge ? merge_end(s, e) : PD_OK;
 	if (!status && (s->log.recent.n || s->log.file.size > PD_STORE_LOG_HEAD))
 		status = s->m.keys.kind ? make_table_of_log(s, e) : make_segment_of_log(s, e);
-	bool old = s->m.n_segments && s->segments[0].f.version < PD_STORE_VERSION;
+	bool old = s->m.n_segments && s->segments[0].c.version < PD_STORE_VERSION;
 	if (status || (s->m.n_segments < 2 && !s->m.tombstones && !old))
 		return status;
 	if (s->m.n_segments)

@@ -363,6 +363,7 @@ const struct pd_container_kind pd_dict_kind = { .magic = "\x89PDDICT\n",
 						.version = PD_DICT_VERSION,
 						.sections = PD_DICT_PARTS,
 						.what = "a dictionary",
+						.made_by = "'pagededup dict'",
 						.status = PD_ERR_DICT,
 						.old = pd_old_dict };
 

@@ -3,6 +3,7 @@
  * Read the bytes as a log of a store, and as records with correct checksums: the log ends, is cut or is damaged, and
  * the returned data is inside it.
  */
+#include "../seal.h"
 #include "fuzz.h"
 #include "store/log.c" /* for its functions that are not exported */
 
@@ -41,7 +42,7 @@ static void read_sealed(struct pd_span bytes)
 	pd_buf_release(&log);
 }
 
-static void read_gone(const uint8_t *data, size_t n)
+static void read_gone(const uint8_t *data, size_t n, bool sealed)
 {
 	struct pd_store_tombstones g;
 	struct pd_err e = { 0 };
@@ -50,10 +51,8 @@ static void read_gone(const uint8_t *data, size_t n)
 	HOLDS(p != MAP_FAILED);
 	memcpy(p, data, n);
 	map.p = p;
-	if (n >= PD_STORE_TOMBSTONES_HEAD + 8) { /* a checksum that holds */
-		uint64_t check = pd_hash64_seed(p, n - 8, FILE_NUMBER);
-		memcpy((char *)p + n - 8, &check, 8);
-	}
+	if (sealed)
+		map.n = seal_container(p, n, FILE_NUMBER);
 	if (store_tombstones_open(&g, map, FILE_NUMBER, "input", &e) == PD_OK) {
 		pd_store_tombstones_has(&g, 1);
 		store_tombstones_add(&g, 7);
@@ -66,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	read_all(fuzz_span(data, n));
 	read_sealed(fuzz_span(data, n));
-	if (n)
-		read_gone(data, n);
+	for (int sealed = 0; sealed < 2 && n; sealed++)
+		read_gone(data, n, sealed);
 	return 0;
 }

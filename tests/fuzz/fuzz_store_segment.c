@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The bytes as a segment of a store, as they are and with checksums that hold: it is refused, or every question ends in
  * an answer or in damage, without reading outside of it. */
+#include "../seal.h"
 #include "fuzz.h"
 #include "store/segment.h"
 
@@ -15,31 +16,6 @@ static struct pd_store_io_map map_of(const uint8_t *data, size_t n)
 	memcpy(p, data, n);
 	map.p = p;
 	return map;
-}
-
-/* Set the checksums, so that the damage is in later fields. */
-static void seal(struct pd_store_io_map map)
-{
-	struct pd_store_segment_footer f;
-	uint8_t *p = (uint8_t *)(uintptr_t)map.p;
-	if (map.n < sizeof f)
-		return;
-	memcpy(&f, p + map.n - sizeof f, sizeof f);
-	memcpy(f.magic, PD_STORE_SEGMENT_MAGIC, sizeof f.magic);
-	f.version = PD_STORE_VERSION;
-	f.block = PD_STORE_BLOCK;
-	f.file = FILE_NUMBER;
-	uint64_t room = map.n - sizeof f, blocks = f.content / PD_STORE_BLOCK + (f.content % PD_STORE_BLOCK > 0);
-	if (f.content <= room && blocks * 8 == room - f.content)
-		for (uint64_t b = 0; b < blocks; b++) {
-			uint64_t at = b * PD_STORE_BLOCK, n = f.content - at < PD_STORE_BLOCK ? f.content - at : PD_STORE_BLOCK;
-			uint64_t check = pd_hash64_seed(p + at, n, f.file << 32 ^ b);
-			memcpy(p + f.content + b * 8, &check, 8);
-		}
-	if (f.content <= room)
-		f.checks_check = pd_hash64_seed(p + f.content, room - f.content, f.file);
-	f.check = pd_hash64_seed(&f, sizeof f - 8, f.file);
-	memcpy(p + map.n - sizeof f, &f, sizeof f);
 }
 
 static void ask_near(struct pd_store_segment *s, const struct pd_key *key)
@@ -92,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		struct pd_err e = { 0 };
 		struct pd_store_io_map map = map_of(data, n);
 		if (sealed)
-			seal(map);
+			map.n = seal_container((char *)(uintptr_t)map.p, map.n, FILE_NUMBER);
 		int status = pd_store_segment_open(&s, map, FILE_NUMBER, "input", &e);
 		HOLDS(status == PD_OK || e.text[0]);
 		if (!status)

@@ -142,7 +142,7 @@ has "all of them counted" "$tmp/err" '130 bad rows left out'
 cp -r s newer && sed -i 's/^pagededup store [0-9]*/pagededup store 9/' newer/manifest
 run "$P" store check newer night1
 exits "a newer store is refused" 2
-has "and both versions named" "$tmp/err" 'a store of version 9; this program knows version 6'
+has "and both versions named" "$tmp/err" 'a store of version 9; this program knows version 7'
 run "$P" store add nothing night1
 exits "no store" 2
 has "the message says so" "$tmp/err" "there is no store nothing; make one with 'pagededup store init'"
