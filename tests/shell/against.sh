@@ -23,15 +23,15 @@ plain=(--no-boilerplate --max-loss=1)
 
 run "$P" dedup "${plain[@]}" new.warc.gz --against=old.fp -o out --keep-rows
 exits "a dump against rows" 0
-has "what went for old pages is counted" "$tmp/err" 'of them duplicates \([0-9]+ of old pages\)'
+has "pages removed for old pages are counted" "$tmp/err" 'of them duplicates \([0-9]+ of old pages\)'
 # Every page with a pair to an old page is removed.
 "$P" match -q --against=old.fp new.fp >pairs.tsv
 rows pairs.tsv | cut -f1,2 | tr '\t' '\n' | grep '^new' | sort -u >paired
 of_old() { rows "$1" | awk -F '\t' '$4 == 1 && $5 ~ /^old/ { print $2 }' | sort; }
-same "every page that has a pair with an old one goes for an old one" <(of_old out/verdicts.tsv) paired
+same "every page that has a pair with an old page is removed for an old page" <(of_old out/verdicts.tsv) paired
 at_least "these are some" "$(wc -l <paired)" 5
-is "no old page goes" "$(removed out/verdicts.tsv | grep -c '^old')" 0
-has "nor do clusters say that they would" out/verdicts.tsv '	0	-	-	-	-	[0-9]+	1	kept: old page, of [0-9]+ pages	'
+is "no old page is removed" "$(removed out/verdicts.tsv | grep -c '^old')" 0
+has "clusters do not mark old pages as removed" out/verdicts.tsv '	0	-	-	-	-	[0-9]+	1	kept: old page, of [0-9]+ pages	'
 same "each went for a page that it has a pair with" \
 	<(rows out/verdicts.tsv | awk -F '\t' '$4 == 1 && $5 ~ /^old/ { print $2 "\t" $5 }' | sort) \
 	<(rows out/verdicts.tsv | awk -F '\t' '$4 == 1 && $5 ~ /^old/ { print $2 "\t" $5 }' | sort |
@@ -45,8 +45,8 @@ at_least "of these some go, too" "$(removed rest.tsv | wc -l)" 2
 is "clusters have numbers of their own" "$(rows out/verdicts.tsv | awk -F '\t' '$4 == 0 && $14 == "-" { print $1 }' | sort | uniq -d)" ""
 "$P" apply -q -V out/verdicts.tsv new.warc.gz -o by-apply.warc.gz
 same "the dump is what apply makes of the verdicts" out/new.warc.gz by-apply.warc.gz
-is "it holds all pages but those" "$("$P" fp -q out/new.warc.gz | rows | wc -l)" $(($(rows new.fp | wc -l) - $(removed out/verdicts.tsv | wc -l)))
-has "stats count those that went for old pages" out/stats.json "\"duplicates_of_old_pages\": ?$(wc -l <paired)\b"
+is "it has all other pages" "$("$P" fp -q out/new.warc.gz | rows | wc -l)" $(($(rows new.fp | wc -l) - $(removed out/verdicts.tsv | wc -l)))
+has "stats count pages removed for old pages" out/stats.json "\"duplicates_of_old_pages\": ?$(wc -l <paired)\b"
 same "pairs with old pages are kept with --keep-rows" <(rows out/old-pairs.tsv | cut -f1,2) <(rows pairs.tsv | cut -f1,2)
 run "$P" why "$(head -1 paired)" --verdicts=out/verdicts.tsv
 exits "why" 0
@@ -72,7 +72,7 @@ same "or through them" <(of_old connected/verdicts.tsv) paired
 mv old.warc.gz elsewhere.warc.gz
 verdicts --against=old.fp -o alone
 exits "without the old dump" 0
-empty "nothing is said of that" "$tmp/err"
+empty "no message about it" "$tmp/err"
 same "the verdicts are the same without it" alone/verdicts.tsv out/verdicts.tsv
 has "the report says that its text is not there" alone/report.html 'old\.warc\.gz: cannot open'
 

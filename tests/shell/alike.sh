@@ -47,7 +47,7 @@ pairs() { "$P" match -q --all-pairs "$@" | rows | cut -f 6,7 | sed 's|http://\([
 
 # --- pages without a text ---
 "$P" fp -q nothing.jsonl >skipped.fp
-is "what has no text matches nothing" "$(pairs skipped.fp)" ""
+is "a page without text matches no page" "$(pairs skipped.fp)" ""
 "$P" fp -q --stubs=match nothing.jsonl >matched.fp
 is "nor when stubs are matched: no text is equal to none" "$(pairs matched.fp)" ""
 "$P" fp -q titles.jsonl >titles.fp
@@ -59,7 +59,7 @@ is "and counted by dedup" "$("$P" dedup titles.jsonl -o titles 2>&1 | grep -c '1
 # --- short texts ---
 "$P" fp -q short.jsonl >short.fp
 is "short texts need more, but for one subject on one host" "$(pairs short.fp)" "long h long i;some-more c some-more d;subject g subject g;"
-is "those that would do by length alone are named" "$("$P" match -q --all-pairs short.fp | grep '^# suspect' | cut -f 1,7,8 | sed 's|http://[a-z].example/||g' | tr '\t\n' ' ;')" \
+is "pages that match by length alone are listed" "$("$P" match -q --all-pairs short.fp | grep '^# suspect' | cut -f 1,7,8 | sed 's|http://[a-z].example/||g' | tr '\t\n' ' ;')" \
 	"# suspect few-terms some1 some2;# suspect few-terms few1 few2;"
 
 # --- --similar, the same everywhere ---

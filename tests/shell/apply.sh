@@ -23,7 +23,7 @@ is "no near-duplicate is left" "$(verdicts_of clean.warc.gz | rows | wc -l)" 0
 "$P" fp -q d.warc.gz >d.fp
 "$P" fp -q clean.warc.gz >clean.fp
 values() { rows "$1" | cut -f1,3-16; }
-same "the pages that stay are the same" <(values clean.fp) \
+same "the kept pages are the same" <(values clean.fp) \
 	<(awk -F '\t' 'NR == FNR { if ($4 == 1) gone[$2]; next } !/^#/ && !($2 in gone)' v.tsv d.fp | cut -f1,3-16)
 same "stdout" <("$P" apply -q -V v.tsv d.warc.gz) clean.warc.gz
 same "stdin under its name" <("$P" apply -q -V v.tsv --name=d.warc.gz <d.warc.gz) clean.warc.gz
@@ -36,7 +36,7 @@ same "rows without their header" <("$P" apply -q -V <(rows v.tsv) d.warc.gz) cle
 same "rows in any order" <("$P" apply -q -V <(sort -r v.tsv) d.warc.gz) clean.warc.gz
 same "rows twice" <("$P" apply -q -V <(cat v.tsv v.tsv) d.warc.gz) clean.warc.gz
 grep -v '	1	' v.tsv >kept.tsv
-same "nothing goes: the same bytes" <("$P" apply -q -V kept.tsv d.warc.gz) d.warc.gz
+same "no page is removed: the same bytes" <("$P" apply -q -V kept.tsv d.warc.gz) d.warc.gz
 same "no rows at all: the same bytes" <("$P" apply -q -V /dev/null d.warc.gz) d.warc.gz
 run "$P" apply -V <(sed '1s/linkage=/action=demote linkage=/' v.tsv) d.warc.gz -o demoted.warc.gz
 same "verdicts that demote remove nothing" demoted.warc.gz d.warc.gz
@@ -51,7 +51,7 @@ same "answers" <("$P" apply -q -V answers.tsv d.warc.gz) clean.warc.gz
 "$P" fp -q d.warc.gz | "$P" store add -q kept >store.tsv
 run "$P" apply -V store.tsv d.warc.gz -o new.warc.gz
 has "answers of a store" "$tmp/err" " $(rows store.tsv | awk -F '\t' '$12 == "duplicate"' | wc -l) pages removed,"
-is "what is new stays" "$("$P" fp -q new.warc.gz | rows | wc -l)" "$(rows store.tsv | awk -F '\t' '$12 == "new"' | wc -l)"
+is "new files are kept" "$("$P" fp -q new.warc.gz | rows | wc -l)" "$(rows store.tsv | awk -F '\t' '$12 == "new"' | wc -l)"
 
 # --- compressions that the program cannot write: a copy would look like a dump without duplicates ---
 printf 'LZIP\001 and what follows' >d.warc.lz
@@ -91,7 +91,7 @@ awk -F '\t' -v OFS='\t' '/^#id|^#cluster_id/ { for (i = 1; i <= NF; i++) at[$i] 
 	/^#/ { print; next } { $(at["suspect"]) = "-" } $4 == 1 && n < 2 { n++; $4 = 0; $10 = 1; $(at["suspect"]) = "low-similarity" } { print }' v.tsv >suspects.tsv
 run "$P" apply -V suspects.tsv --stats=stats.json d.warc.gz -o suspects.warc.gz
 exits "suspects" 0
-has "stay, and it is said" "$tmp/err" "^pagededup apply: 2 suspected duplicates are kept; --remove-suspects removes them"
+has "suspects are kept, with a message" "$tmp/err" "^pagededup apply: 2 suspected duplicates are kept; --remove-suspects removes them"
 has "and counted" "$tmp/err" "1 input, $((gone - 2)) pages removed"
 has "in --stats too" stats.json '"suspects":2'
 run "$P" apply -V suspects.tsv --remove-suspects d.warc.gz -o suspects.warc.gz
@@ -127,7 +127,7 @@ id_of() { awk -v b="$(grep -abo "WARC/1.1" others.warc | cut -d: -f1 | tr '\n' '
 { verdict "$(id_of 3)"; verdict "$(id_of 9)"; } >others.tsv
 ids() { grep -ao 'Record-ID: <urn:[^>]*' "$1" | sed 's/.*urn://' | tr '\n' ' '; }
 "$P" apply -V others.tsv others.warc -o o.warc 2>"$tmp/err"
-is "requests, metadata and revisits of a page that goes" "$(ids o.warc)" "info q2 both p2 q4 r2 "
+is "requests, metadata and revisits of a removed page" "$(ids o.warc)" "info q2 both p2 q4 r2 "
 has "are counted" "$tmp/err" "2 pages removed and 8 records that belong to them"
 "$P" apply -q -V others.tsv --keep-others others.warc -o o.warc
 is "--keep-others" "$(ids o.warc)" "info q1 m1 q2 both p2 q3 m3 q4 r1 q9 r3 r2 far "
@@ -164,9 +164,9 @@ gzip -c night.warc >night.warc.gz
 run "$P" apply -V early.tsv early.warc night.warc.gz --link -o nights2/
 has "in a dump that is linked" "$tmp/err" ", 3 revisit records whose target was removed"
 run "$P" apply -V early.tsv --keep-others early.warc night.warc -o nights3/
-has "--keep-others: those of the same input, too" "$tmp/err" ", 5 revisit records whose target was removed"
+has "--keep-others: orphans of the same input, too" "$tmp/err" ", 5 revisit records whose target was removed"
 run "$P" apply -V others.tsv others.warc -o o.warc
-hasnt "where all go along nothing is said" "$tmp/err" "revisit"
+hasnt "no message if all records are removed with their page" "$tmp/err" "revisit"
 run "$P" dedup -q --dry-run night.warc -o none
 hasnt "nor where nothing goes" "$tmp/err" "this revisit"
 
@@ -210,11 +210,11 @@ is "and say what the page kept is" "$(gzip -dc c.warc.gz | awk -v RS='WARC/1' '/
 # Requests and metadata are kept; revisits of a removed page name the kept page, in any input of the run.
 "$P" apply -q -V <(id_of 3 | { read -r p; verdict "$p" "$(id_of 7)"; id_of 9 | { read -r p; verdict "$p" "$(id_of 7)"; }; }) --rewrite-revisits \
 	others.warc night.warc -o rewritten/ 2>"$tmp/err"
-is "nothing goes" "$(ids rewritten/others.warc)" "$(ids others.warc)"
+is "no page is removed" "$(ids rewritten/others.warc)" "$(ids others.warc)"
 is "in the other input neither" "$(ids rewritten/night.warc)" "$(ids night.warc)"
 renamed() { awk -v RS='WARC/1.1' '/Pagededup-Kept/ { match($0, /Record-ID: <urn:[^>]*/); id = substr($0, RSTART + 16, RLENGTH - 16); match($0, /Refers-To: <urn:[^>]*/); print id "=" substr($0, RSTART + 16, RLENGTH - 16) }' "$1" | tr '\n' ' '; }
 is "what is removed names the page kept, and so do its revisits" "$(renamed rewritten/others.warc)" "p1=p2 p3=p2 r1=p2 r3=p2 "
-is "those of the other input too" "$(renamed rewritten/night.warc)" "other=p2 date=p2 "
+is "orphans of the other input, too" "$(renamed rewritten/night.warc)" "other=p2 date=p2 "
 hasnt "nothing is left without" "$tmp/err" "this revisit"
 for dump in others night; do
 	"$P" apply -q --restore rewritten/$dump.warc -o back-$dump.warc
@@ -229,14 +229,14 @@ run "$P" apply --restore rewritten/others.warc -o lost.warc
 exits "an input that is not there" 1
 has "the message says so" "$tmp/err" "^pagededup apply: rewritten/others.warc:[0-9]*: the input that it names does not exist; not restored"
 has "and counted" "$tmp/err" ": 1 input, 0 records restored, 4 not, "
-same "and the records stay" lost.warc rewritten/others.warc
+same "the records are kept" lost.warc rewritten/others.warc
 run "$P" apply --restore --originals=moved rewritten/others.warc -o found.warc
 exits "--originals" 0
 same "finds it" found.warc moved/others.warc
 sed 's|http://h/3|http://h/0|' moved/others.warc >others.warc
 run "$P" apply --restore rewritten/others.warc -o lost.warc.2
 exits "an input that has changed" 1
-is "what still is what it was is restored" "$(grep -c 'the bytes that it names have another digest; not restored' "$tmp/err") $(renamed lost.warc.2)" "2 p3=p2 r3=p2 "
+is "unchanged pages are restored" "$(grep -c 'the bytes that it names have another digest; not restored' "$tmp/err") $(renamed lost.warc.2)" "2 p3=p2 r3=p2 "
 head -c 300 moved/others.warc >others.warc
 run "$P" apply --restore rewritten/others.warc -o lost.warc.3
 has "an input that became shorter" "$tmp/err" "the input that it names has become shorter; not restored"
@@ -246,7 +246,7 @@ has "an input that was compressed since" "$tmp/err" "has another compression tha
 mv moved/others.warc others.warc
 cp others.warc twice.warc
 run "$P" apply --restore rewritten/others.warc -o twice.warc
-exits "what is there" 2
+exits "existing files" 2
 has "is not written over" "$tmp/err" "twice.warc exists, and --restore does not overwrite files; name another output"
 run "$P" apply --restore -V v.tsv rewritten/others.warc
 exits "--restore with verdicts" 2
@@ -283,15 +283,15 @@ exits "the whole path of one is given, but it is no input" 2
 run "$P" apply -q -V whole.tsv b/x.warc.gz a/x.warc.gz --list
 exits "the whole path comes first" 0
 run "$P" apply -V v.tsv b/y.warc.gz -o other.warc.gz
-same "another name: nothing goes" other.warc.gz d.warc.gz
-exits "none of the duplicates is met: exit status" 1
+same "another name: no page is removed" other.warc.gz d.warc.gz
+exits "no duplicate is in the inputs: exit status" 1
 has "the message says so" "$tmp/err" "none of the $gone duplicates in the verdicts is in these inputs \(d.warc.gz:[0-9]*, .*\.\.\.\); give the same inputs"
 run "$P" apply -V <(cat v.tsv; verdict elsewhere.html) d.warc.gz -o other.warc.gz
-exits "one of them is not met: exit status" 0
+exits "one duplicate is not in the inputs: exit status" 0
 has "and that is counted" "$tmp/err" "1 of $((gone + 1)) duplicates in the verdicts are not in these inputs: elsewhere.html$"
 run "$P" apply -V <(sed 's|http://m\.|http://www.|' v.tsv) d.warc.gz -o other.warc.gz
 exits "a page with another URL" 1
-has "stays, and is named" "$tmp/err" "d.warc.gz:[0-9]* has another URL than the page in the verdict, and is kept"
+has "the page is kept, and the message names it" "$tmp/err" "d.warc.gz:[0-9]* has another URL than the page in the verdict, and is kept"
 
 # --- outputs ---
 run "$P" apply -q -V v.tsv d.warc.gz b/y.warc.gz -o out/
@@ -308,7 +308,7 @@ run "$P" apply -q -V ax.tsv a/x.warc.gz b/x.warc.gz ./b/../b/y.warc.gz -o out2/
 exits "two of the same base name" 0
 is "keep their folders" "$(find out2 -type f | sort | tr '\n' ' ')" "out2/a/x.warc.gz out2/b/b/y.warc.gz out2/b/x.warc.gz "
 same "the one that loses pages" out2/a/x.warc.gz clean.warc.gz
-same "the one that loses none" out2/b/x.warc.gz b/x.warc.gz
+same "the input that loses no page" out2/b/x.warc.gz b/x.warc.gz
 run "$P" apply -q -V <(sed "s|a/x|$PWD/a/x|" ax.tsv) "$PWD/a/x.warc.gz" "$PWD/b/x.warc.gz" -o out3/
 is "but for those in common" "$(find out3 -type f | sort | tr '\n' ' ')" "out3/a/x.warc.gz out3/b/x.warc.gz "
 "$P" apply -q -V <(cat ax.tsv whole.tsv) a/x.warc.gz b/x.warc.gz --attributes=attr0 -o out4/
@@ -351,12 +351,12 @@ is "--link once more" "$("$P" apply -V site.tsv --link site -o links/ 2>&1 | sed
 4.html
 picture.png"
 (cd site && "$P" apply -q -V <(sed 's|site/|./|g' ../site.tsv) . -o ../dot/)
-is "the folder one stands in" "$(cd dot && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
+is "the folder of one" "$(cd dot && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
 run "$P" apply -q -V site.tsv --list site
 is "--list" "$(cat "$tmp/out")" "site/1.html
 site/sub/2.html"
 run "$P" apply -q -V site.tsv site/1.html -o gone.html
-exits "one page that goes" 0
+exits "one removed page" 0
 absent "becomes no file" gone.html
 
 # --- inputs that cannot be opened, and files that would be overwritten ---
@@ -364,7 +364,7 @@ cp -r site holes && ln -s nowhere holes/dead.html && ln -s nowhere holes/zz.html
 run "$P" apply -V <(sed 's|site/|holes/|g' site.tsv) holes -o filled/
 exits "links that lead nowhere: exit status" 1
 is "the message names them" "$(grep -c 'holes/\(dead\|zz\).html: cannot open: No such file or directory; left out$' "$tmp/err")" 2
-is "all else is written" "$(cd filled/holes && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
+is "all other dumps are written" "$(cd filled/holes && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
 run "$P" apply -V site.tsv holes/dead.html -o filled/
 exits "one that was typed" 2
 mkdir same && cp v.tsv same/v.tsv && cp d.warc.gz same/d.warc.gz
@@ -387,7 +387,7 @@ exits "--delete without --rows" 2
 cp -r site site.saved
 echo "changed" >>site/sub/2.html
 run "$P" apply -V site.tsv --delete --rows=site.fp site
-exits "--delete of what is no longer the same" 1
+exits "--delete of a file that has changed" 1
 has "is refused by name" "$tmp/err" "^pagededup apply: site/sub/2.html: its content differs from that of the page in the verdict; kept"
 is "the other one is deleted" "$(ls site/1.html site/sub/2.html 2>/dev/null)" "site/sub/2.html"
 cp site.saved/sub/2.html site/sub/2.html
@@ -397,10 +397,10 @@ exits "--delete of the last copy" 1
 has "is refused too" "$tmp/err" "site/sub/2.html: site/.hidden/3.html.gz, the page kept in its place, does not exist; not deleted"
 mv saved.gz site/.hidden/3.html.gz
 run "$P" apply -V site.tsv --delete --rows=<(grep -v 2.html site.fp) site
-has "what the rows do not know" "$tmp/err" "site/sub/2.html: the rows do not have it; not deleted"
+has "files that the rows do not name" "$tmp/err" "site/sub/2.html: the rows do not have it; not deleted"
 run "$P" apply -V site.tsv --delete --rows=site.fp site
 exits "--delete" 0
-is "what is left" "$(cd site && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
+is "the remaining files" "$(cd site && find . -type f | sort | tr '\n' ' ')" "./.hidden/3.html.gz ./4.html ./picture.png "
 
 # --- deleting: the page kept is another file, it is there, and it stays ---
 words="Nine grey herons stood along the weir this morning, and none of them moved while the river rose past the second mark"
@@ -468,8 +468,8 @@ chmod 755 d
 fresh; page same d/r.html; ln -s q.html ql.html; names q.html d/r.html ql.html; doomed d/r.html q.html ql.html q.html >verdicts.tsv
 run "$P" apply -q -V verdicts.tsv --list -T list
 exits "--list: exit status" 1
-is "--list: only what could go" "$(cat "$tmp/out")" "d/r.html"
-has "--list: what could not" "$tmp/err" "^pagededup apply: ql.html: q.html, the page kept in its place, $same_file; not listed$"
+is "--list: only files that could be deleted" "$(cat "$tmp/out")" "d/r.html"
+has "--list: files that could not be deleted" "$tmp/err" "^pagededup apply: ql.html: q.html, the page kept in its place, $same_file; not listed$"
 : >q.html
 run "$P" apply -q -V verdicts.tsv --list --rows=rows.fp -T list
 is "--list with --rows: contents are compared" "$(cat "$tmp/out")" ""
@@ -494,7 +494,7 @@ verdict 'large.tar!large/3.html' - - "$("$P" fp -q large.tar | digest_of 'large.
 run "$P" apply -q -V large.tsv large.tar -o large-clean.tar
 exits "an archive of large files" 0
 is "an archive of large files: one is gone" "$(tar tf large-clean.tar | tr '\n' ' ')" "large/ large/1.html large/2.html large/4.html "
-same "an archive of large files: the others stay" <(tar xOf large-clean.tar large/4.html) large/4.html
+same "an archive of large files: the others are kept" <(tar xOf large-clean.tar large/4.html) large/4.html
 for archive in site.tar site.tar.gz 'odd!name.tar'; do
 	verdicts_of "$archive" >archive.tsv
 	"$P" apply -q -V archive.tsv "$archive" -o "clean-$archive"
@@ -516,8 +516,8 @@ empty "--attributes alone writes no dump" "$tmp/out"
 is "attributes" "$(cat attr/docs.jsonl.jsonl)" \
 	"{\"id\":\"docs.jsonl:$(head -n 1 docs.jsonl | wc -c)\",\"user_id\":\"doc-2\",\"url\":\"http://h/2\",\"duplicate_of\":\"docs.jsonl:0\"}"
 "$P" apply -q -V docs.tsv --attributes=attr2 docs.jsonl -o clean.jsonl
-same "attributes beside the dump" attr2/docs.jsonl.jsonl attr/docs.jsonl.jsonl
-same "the lines that stay" clean.jsonl <(sed -n '1p;3p' docs.jsonl)
+same "attributes next to the dump" attr2/docs.jsonl.jsonl attr/docs.jsonl.jsonl
+same "the kept lines" clean.jsonl <(sed -n '1p;3p' docs.jsonl)
 "$P" apply -q -V site.tsv --attributes=attr3 site.saved 2>/dev/null
 mv site moved && mv site.saved site
 "$P" apply -q -V site.tsv --attributes=attr3 site
@@ -528,7 +528,7 @@ head -c 150000 d.warc.gz >cut.warc.gz
 verdicts_of cut.warc.gz 2>/dev/null >cut.tsv
 run "$P" apply -V cut.tsv cut.warc.gz -o cut.clean.warc.gz
 exits "a dump that is cut: nothing is lost" 0
-has "what is damaged is named, and stays" "$tmp/err" "cut.warc.gz:[0-9]*: .*; kept as it is"
+has "damaged records are named and kept" "$tmp/err" "cut.warc.gz:[0-9]*: .*; kept as it is"
 same "its end is as it was" <(tail -c 1000 cut.clean.warc.gz) <(tail -c 1000 cut.warc.gz)
 gzip -dc d.warc.gz | gzip -c | head -c 60000 >cutwhole.warc.gz
 verdicts_of cutwhole.warc.gz 2>/dev/null >cut.tsv
@@ -536,7 +536,7 @@ run "$P" apply -V cut.tsv cutwhole.warc.gz -o cut.clean.warc.gz
 exits "one gzip member that is cut" 1
 has "cannot be kept behind the damage" "$tmp/err" "cutwhole.warc.gz:0: .*; the rest of this compressed member is lost"
 run gzip -t cut.clean.warc.gz
-exits "what is written is whole" 0
+exits "written files are complete" 0
 
 # --- nothing half-written ---
 run bash -c "ulimit -f 50; '$P' apply -q -V v.tsv d.warc.gz -o big.warc.gz"

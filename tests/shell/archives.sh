@@ -89,11 +89,11 @@ for n in 3 $((pages + 1)); do
 	is "is that page: $id" "$("$P" text -q "$id" 2>/dev/null | head -c 200 | cksum)" "$("$P" text -q "$(rows stored.fp | sed -n ${n}p | cut -f2)" 2>/dev/null | head -c 200 | cksum)"
 done
 run "$P" show packed.zip!pages/none.html
-exits "what is not in it" 2
+exits "a missing file" 2
 run "$P" show packed.zip
-has "nor is the archive a page" "$tmp/err" 'packed\.zip is an archive: the id of one of its pages is packed\.zip!PATH'
+has "the archive is not a page" "$tmp/err" 'packed\.zip is an archive: the id of one of its pages is packed\.zip!PATH'
 same "a dump in it that is not compressed" <(no_ids <("$P" fp -q plain.zip)) <(no_ids plain.fp)
-is "a name that stands there twice has two ids" "$(rows <("$P" fp -q twice.zip) | cut -f2 | tr '\n' ' ')" 'twice.zip!a.html twice.zip!a.html!2 '
+is "a name that occurs twice has two ids" "$(rows <("$P" fp -q twice.zip) | cut -f2 | tr '\n' ' ')" 'twice.zip!a.html twice.zip!a.html!2 '
 run "$P" show 'twice.zip!a.html!2'
 exits "and both are found" 0
 run "$P" fp empty.zip
@@ -129,7 +129,7 @@ is "a folder" "$(rows <("$P" fp -q folder) | cut -f2 | sed 's/:[0-9]*$//' | uniq
 # The program cannot write zip, and reports it before it writes.
 run "$P" dedup packed.zip -o never
 exits "dedup of a zip" 2
-has "is refused with what to do" "$tmp/err" 'packed\.zip: WACZ \(zip\) is read but not written: unpack it and give archive/\*\.warc\.gz$'
+has "the error gives the remedy" "$tmp/err" 'packed\.zip: WACZ \(zip\) is read but not written: unpack it and give archive/\*\.warc\.gz$'
 run "$P" dedup --dry-run packed.zip -o dry
 exits "where nothing is written, only the bytes are not known" 1
 has "the message says so" "$tmp/err" 'packed\.zip: .*; the bytes of the dumps are omitted$'

@@ -54,8 +54,8 @@ for i in range(n):
 END
 run "$P" match --stats stats.json many.fp
 exits "many pages" 0
-is "sketches are looked at beside fingerprints" "$(stat candidates_from)" both
-at_least "and find what no distance would" "$(rows "$tmp/out" | wc -l)" $((many / 10 * 97 / 100))
+is "sketches are searched in addition to fingerprints" "$(stat candidates_from)" both
+at_least "sketches find pairs beyond any distance" "$(rows "$tmp/out" | wc -l)" $((many / 10 * 97 / 100))
 at_least "at most six sketches a page are compared by chance" $((6 * many + many / 10 - $(stat band_looks))) 0
 has "the header says so" "$tmp/out" 'candidates=both '
 run "$P" match -q -k 12 --stats stats.json many.fp
@@ -63,5 +63,5 @@ is "with -k fingerprints alone" "$(stat candidates_from) $(stat k)" "hamming 12"
 head -2000 many.fp >few.fp
 run "$P" match -q --stats stats.json few.fp
 is "of fewer pages both find some" "$(stat candidates_from) $(stat k)" "both 16"
-at_least "sketches find what lies beyond k" "$(rows "$tmp/out" | wc -l)" $((2000 / 10 * 97 / 100))
+at_least "sketches find pairs beyond k" "$(rows "$tmp/out" | wc -l)" $((2000 / 10 * 97 / 100))
 tap_done

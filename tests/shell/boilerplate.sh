@@ -65,7 +65,7 @@ is "other fingerprints where something is known" "$(paste <(names 1 <plain.fp) <
 is "the same where nothing is" "$(paste <(names 1 <plain.fp) <(names 1,3 <with.fp) | awk '$1 == $2' | cut -f 3)" "$(printf 'http://c.example/%s\n' 0 1)"
 "$P" text -q --boilerplate=site.bp pages.jsonl >text.jsonl
 is "no slogan, no notice is left" "$(grep -v c.example text.jsonl | grep -c 'Readers of\|All rights')" 0
-is "the copies stay copies" "$(grep copy with.fp | cut -f 6 | sort -u | wc -l)" 1
+is "the copies are still copies" "$(grep copy with.fp | cut -f 6 | sort -u | wc -l)" 1
 is "and keep their text" "$(grep copy text.jsonl | grep -c '"text":"[^"]*as they say')" 4
 cp part.aa.bp 'odd |name.bp'
 has "a name that headers cannot hold" <("$P" fp -q --boilerplate='odd |name.bp' pages.jsonl | head -1) ' boilerplate=odd__name\.bp@[0-9a-f]{16}( |$)'
@@ -75,7 +75,7 @@ one() { grep -m1 -F "http://a.example/$1" pages.jsonl | python3 -c 'import json,
 run "$P" show --stage=topic --boilerplate=site.bp --url=http://a.example/1 pages.jsonl
 has "show names the rule" "$tmp/out" '^drop [0-9]+ noise rule=boilerplate '
 run "$P" compare --boilerplate=site.bp --url=http://a.example/1 --url=http://a.example/2 pages.jsonl
-has "compare says what was left out because of it" "$tmp/out" '^ignored because the site repeats it: [0-9]+ lines of a, [0-9]+ of b$'
+has "compare lists the ignored lines" "$tmp/out" '^ignored because the site repeats it: [0-9]+ lines of a, [0-9]+ of b$'
 hasnt "and only then" <("$P" compare --url=http://a.example/1 --url=http://a.example/2 pages.jsonl) 'repeats'
 
 # Learning and signing in one run: the rows that two runs give.
@@ -92,7 +92,7 @@ python3 pages.py 2 | sed 's/b\.example/d.example/g' >later.jsonl
 "$P" boilerplate -q --update=site.bp later.jsonl -o updated.bp
 "$P" boilerplate --print site.bp | grep -v '^#' | sort >before
 "$P" boilerplate --print updated.bp | grep -v '^#' | sort >after
-is "known hosts stay as they are" "$(comm -23 before after)" ""
+is "known hosts do not change" "$(comm -23 before after)" ""
 is "new ones come in" "$(comm -13 before after | cut -f 1,2)" "$(printf 'd.example\t8')"
 same "so do the rows of their pages" <("$P" fp -q --boilerplate=updated.bp pages.jsonl | grep -v '^#') <(grep -v '^#' with.fp)
 

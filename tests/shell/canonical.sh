@@ -88,7 +88,7 @@ cluster
 is "a line for an id that no page has changes nothing" "$(url_kept)" "https://a.example/original "
 printf 'pages.jsonl:0\thttps://A.example:443/original\n' >c
 cluster
-is "nor does a line with the URL of the page itself" "$(url_kept)" "https://a.example/original "
+is "a line with the URL of the page itself has no effect" "$(url_kept)" "https://a.example/original "
 
 # --- URLs ---
 gain "<base> counts for a relative URL" https://b.example/x/2 "https://a.example/1|<base href='https://b.example/x/'>$(link 2)" "https://b.example/x/2"
@@ -106,7 +106,7 @@ is "another rule decides among the others" "$(url_kept)" "https://c.example/3 "
 python3 pages.py "https://a.example/original" "https://b.example/copy||300" "https://a.example/short|$(link https://a.example/original)" >d.jsonl
 run "$P" dedup -q --keep=canonical d.jsonl -o loss
 is "dedup: a copy with much added text does not replace the original" "$(url_kept loss/verdicts.tsv | tr ' ' '\n' | grep -c original)" 1
-is "nor the page that names it" "$(rows loss/verdicts.tsv | awk -F '\t' '$4 { print $3 }')" https://a.example/short
+is "the page that names it is not" "$(rows loss/verdicts.tsv | awk -F '\t' '$4 { print $3 }')" https://a.example/short
 
 # --- a component is more than a cluster ---
 header='# pagededup pairs 1 version=1 bits=64 k=8 scope=all links=first | plan=all'

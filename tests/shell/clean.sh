@@ -95,9 +95,9 @@ print(lines[1])
 END
 "$P" fp -q --shingles=s many.jsonl | "$P" match -q >pairs
 run "$P" cluster --shingles=s --keep=clean pairs
-is "nine equal copies: the original stays, eight of them do not" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 }' | grep -c copy) $(rows "$tmp/out" | awk -F '\t' '$4 == 1' | grep -c original)" "8 0"
+is "nine equal copies: the original is kept, eight copies are removed" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 }' | grep -c copy) $(rows "$tmp/out" | awk -F '\t' '$4 == 1' | grep -c original)" "8 0"
 has "the header names the rule" "$tmp/out" ' keep=clean action=remove '
-has "the summary line tells why a page stays" "$tmp/err" ' kept [0-9]+ near-duplicates? whose .*, or whose text lacks too much of the page kept'
+has "the summary line gives the reason why a page is kept" "$tmp/err" ' kept [0-9]+ near-duplicates? whose .*, or whose text lacks too much of the page kept'
 
 for seed in 1 2 3; do
 	python3 pages.py random $seed 60 >r.jsonl

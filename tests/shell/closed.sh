@@ -39,7 +39,7 @@ for command in "fp $demo" "match rows" "cluster pairs" "apply --verdicts=verdict
 	has ">&-: ${command%% *} says so" "$tmp/err" 'cannot write (standard output|the report): it is closed'
 done
 run closed_out fp -q "$demo" -o named
-exits ">&-: what is written to a file needs no standard output" 0
+exits ">&-: files are written without standard output" 0
 same ">&-: and is the same" named rows
 
 # --- standard input ---
@@ -51,6 +51,6 @@ for command in fp match cluster boilerplate url text link rank "map --job=fp"; d
 	has "<&-: ${command%% *} says so" "$tmp/err" 'cannot read standard input: it is closed'
 done
 run closed_in fp -q "$demo" -o named
-exits "<&-: what is read from files needs no standard input" 0
+exits "<&-: files are read without standard input" 0
 same "<&-: and is the same" named rows
 tap_done

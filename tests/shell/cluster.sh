@@ -17,15 +17,15 @@ kept() { rows "$tmp/out" | awk -F '\t' '!$4 { print $2 }'; }
 printf '%s\n' 'd:1 d:2 5' 'd:2 d:3 6' | pairs_rows | with_header >chain.tsv
 cluster chain.tsv
 exits "star" 0
-is "star: A keeps B, C stands alone and is not named" "$(short)" $'1 d:1 0 - -\n1 d:2 1 d:1 d:1'
+is "star: A represents B, and C has no cluster" "$(short)" $'1 d:1 0 - -\n1 d:2 1 d:1 d:1'
 cluster --linkage=star chain.tsv
 is "star is the default" "$(short)" $'1 d:1 0 - -\n1 d:2 1 d:1 d:1'
 cluster --linkage=connected chain.tsv
-is "connected: C goes to A by way of B" "$(short)" $'1 d:1 0 - -\n1 d:2 1 d:1 d:1\n1 d:3 1 d:1 d:2'
+is "connected: C belongs to A through B" "$(short)" $'1 d:1 0 - -\n1 d:2 1 d:1 d:1\n1 d:3 1 d:1 d:2'
 is "its distance is the one to B" "$(rows "$tmp/out" | tail -1 | cut -f 7,8)" $'6\t-'
 has "and the reason says so" <(rows "$tmp/out" | tail -1 | cut -f 11) '^distance 6 to d:2\b'
 has "the header names the linkage" "$tmp/out" '^# pagededup verdicts 1 .* linkage=connected keep=first'
-has "and what the pairs were made with" "$tmp/out" '^# pagededup verdicts 1 version=1 bits=64 k=8 scope=all '
+has "the parameters of the pairs" "$tmp/out" '^# pagededup verdicts 1 version=1 bits=64 k=8 scope=all '
 
 # --- star in a longer chain, by offset as a number ---
 printf '%s\n' 'd:9 d:10 1' 'd:10 d:11 1' 'd:11 d:100 1' | pairs_rows | with_header >long.tsv
@@ -131,7 +131,7 @@ is "the closing line counts clusters, pages, duplicates" "$("$P" cluster --max-l
 	"pagededup cluster: $(column cluster_id v.tsv | sort -u | wc -l) clusters of $(rows v.tsv | wc -l) pages, $(column is_duplicate v.tsv | grep -c 1) duplicates"
 is "kept pages have no dup_of, via, distance; duplicates have" \
 	"$(rows v.tsv | awk -F '\t' '$4 ? ($5 == "-" || $6 == "-" || ($7 == "-" && $11 != "same text")) : ($5 $6 $7 $8 != "----")')" ""
-is "weight: 1 for what is kept, 0 for the rest" "$(rows v.tsv | awk -F '\t' '$4 + $10 != 1')" ""
+is "weight: 1 for kept pages, 0 for the others" "$(rows v.tsv | awk -F '\t' '$4 + $10 != 1')" ""
 is "dup_of is the page kept of the same cluster" \
 	"$(rows v.tsv | awk -F '\t' '!$4 { keep[$1] = $2 } $4 && $5 != keep[$1]')" ""
 # `via` is the other end of the page's own pair; for a page that is equal to one with such a pair, it is that page, and
@@ -139,7 +139,7 @@ is "dup_of is the page kept of the same cluster" \
 is "in a star, every distance is that of a pair in the list" "$(rows v.tsv | awk -F '\t' '
 	FILENAME == "pairs.tsv" { if (!/^#/) { d[$1, $2] = d[$2, $1] = $3; seen[$1, $2] = seen[$2, $1] = 1 } next }
 	$4 && !(seen[$2, $6] && d[$2, $6] == $7) && !(seen[$2, $6] && !d[$2, $6] && d[$6, $5] == $7)' pairs.tsv -)" ""
-is "URL and text_bytes are those of the page" "$(rows v.tsv | cut -f 2,3,9 | sort)" \
+is "URL and text_bytes belong to the page" "$(rows v.tsv | cut -f 2,3,9 | sort)" \
 	"$(rows p.fp | cut -f 2,3,10 | grep -F -f <(rows v.tsv | cut -f 2 | sed 's/$/\t/') | sort)"
 # --- suspects in addition to clusters whose rows are far apart in the file, so that they are reordered ---
 {
@@ -148,7 +148,7 @@ is "URL and text_bytes are those of the page" "$(rows v.tsv | cut -f 2,3,9 | sor
 } | with_header >suspects.tsv
 cluster suspects.tsv
 exits "suspects behind many pages" 0
-is "each names what it looks like" "$(rows "$tmp/out" | awk -F '\t' '$14 == "few-terms" { print $2, $3, $5 }')" "f:5005 http://f.example/like-5 f:5
+is "each names the page that it resembles" "$(rows "$tmp/out" | awk -F '\t' '$14 == "few-terms" { print $2, $3, $5 }')" "f:5005 http://f.example/like-5 f:5
 f:5900 http://f.example/like-900 f:900
 f:6999 http://f.example/like-1999 f:1999"
 tap_done

@@ -41,5 +41,5 @@ url = {r['id']: r['url'] for r in rows}
 removed = [r for r in rows if r['is_duplicate'] == '1']
 print(len(removed), sum(content[r['url']] != content[url[r['dup_of']]] for r in removed))
 END
-is "dedup: pages go, none for another text" "$(awk '{ print ($1 > 150), $2 }' wrong)" "1 0"
+is "dedup: pages are removed, none for another text" "$(awk '{ print ($1 > 150), $2 }' wrong)" "1 0"
 tap_done

@@ -46,7 +46,7 @@ is "all of them are known: 60 of 120 are duplicates" "$(rows "$tmp/out" | cut -f
 at_least "pairs judged by people: the best F1" "$(rows "$tmp/out" | cut -f 7 | sort -n | tail -1)" .8
 "$P" fp -q texts.jsonl | "$P" match -q --all-pairs >j.pairs
 run "$P" eval labels-2.tsv --pairs=j.pairs --by=judged --format=tsv
-at_least "of those judged equivalent, found by default" "$(rows "$tmp/out" | awk -F '\t' '$2 == 3 { print $6 }')" .93
+at_least "of the pairs judged equivalent, found by default" "$(rows "$tmp/out" | awk -F '\t' '$2 == 3 { print $6 }')" .93
 
 # No input causes a crash: the exit status is 0, or 1 with the damage or the missing pages named.
 survives() { # NAME INPUT…

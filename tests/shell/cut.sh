@@ -24,7 +24,7 @@ for page in a:1 b:2; do python3 pages.py ${page%:*} ${page#*:} 0 300; done
 compared "longer than --max-page" --max-page=40K
 compared "and with --stubs=match" --max-page=40K --stubs=match
 compared "by other methods too" --max-page=40K --method=simhash,exact,segments
-is "read to their ends they are no pair" "$("$P" fp -q a.html b.html | "$P" match -q | rows | wc -l)" 0
+is "read to their ends they are not a pair" "$("$P" fp -q a.html b.html | "$P" match -q | rows | wc -l)" 0
 cp a.html c.html
 is "and a copy is one" "$("$P" fp -q a.html c.html | "$P" match -q | rows | wc -l)" 1
 "$P" fp -q a.html c.html >rows.fp

@@ -62,9 +62,9 @@ found() { # as the expected lines
 }
 run "$P" decontaminate --against=tests.jsonl --test-field=question corpus.jsonl
 exits "a corpus against a test set" 0
-has "every page is looked at, and none is signed" "$tmp/err" '^pagededup decontaminate: 401 pages, [0-9.]+ s$'
+has "every page is searched, and no page is signed" "$tmp/err" '^pagededup decontaminate: 401 pages, [0-9.]+ s$'
 cp "$tmp/out" any.tsv
-same "what a comparison of all with all finds" <(found any.tsv) any.want
+same "the result of comparing all with all" <(found any.tsv) any.want
 at_least "these are some" "$(wc -l <any.want)" 30
 has "how many items are held, and how many say too little" "$tmp/err" "^pagededup decontaminate: $(wc -l <any.want) pages contain [0-9]+ of [0-9]+ test items; [0-9]+ items of fewer than 8 words left out$"
 run "$P" decontaminate --against=tests.jsonl --test-field=question --share=.5 corpus.jsonl
@@ -105,14 +105,14 @@ has "from standard input, too" "$tmp/err" "standard input holds .*'pagededup dec
 run "$P" dedup --against=tests.jsonl corpus.jsonl -o out
 has "and so does dedup" "$tmp/err" "tests.jsonl holds .*'pagededup decontaminate --against'\$"
 run "$P" match tests.jsonl
-has "rows that are none are no test set" "$tmp/err" "without --format=jsonl\$"
+has "files without rows are not a test set" "$tmp/err" "without --format=jsonl\$"
 run "$P" match --against=folder corpus.fp
 exits "match against a folder" 2
 has "is refused with the reason" "$tmp/err" 'folder: Is a directory'
 
 run "$P" decontaminate corpus.jsonl
 exits "without a test set" 2
-has "it is asked for" "$tmp/err" 'missing required option --against=TESTS'
+has "the option is required" "$tmp/err" 'missing required option --against=TESTS'
 run "$P" decontaminate --against=none.jsonl corpus.jsonl
 exits "a test set that is not there" 2
 run "$P" decontaminate --against=tests.jsonl corpus.jsonl

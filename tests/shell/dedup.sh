@@ -16,8 +16,8 @@ exits "dedup" 0
 has "its last line" "$tmp/err" "^pagededup dedup: 90 pages, $gone of them duplicates, 2 records that belong to them, 0.1 of 0.2 MB kept, "
 same "the clean dump" out/d.warc.gz clean.warc.gz
 same "the verdicts" out/verdicts.tsv v.tsv
-is "what is in the folder" "$(ls -A out | tr '\n' ' ')" ".dedup d.warc.gz report.html site.bp stats.json verdicts.tsv "
-is "rows do not stay" "$(ls -A out/.dedup | tr '\n' ' ')" "journal lock "
+is "the contents of the folder" "$(ls -A out | tr '\n' ' ')" ".dedup d.warc.gz report.html site.bp stats.json verdicts.tsv "
+is "rows are removed" "$(ls -A out/.dedup | tr '\n' ' ')" "journal lock "
 has "stats.json" out/stats.json "\"pages\":90,.*\"duplicates\":$gone,.*\"removed\":{.*\"pages\":$gone,"
 run "$P" dedup -q --keep-rows --left-out=listed.tsv d.warc.gz -o rows -j 1
 same "--left-out" listed.tsv left-out.tsv
@@ -25,25 +25,25 @@ mkdir aliases && cp "$demo" aliases/a.warc.gz && ln -s a.warc.gz aliases/b.warc.
 printf '{"url": "http://a/", "html": "<p>x"}\n{"broken\n{"url": "http://b/"}\n' >aliases/d.jsonl
 "$P" fp --left-out=fp.list aliases >aliases.fp 2>"$tmp/err"
 "$P" dedup -q --left-out=dedup.list aliases -o aliases-out 2>/dev/null
-is "--left-out: further names, links that lead nowhere, damage, what holds no page" "$(grep -c '' <dedup.list)" "$(grep -c '' <fp.list)"
+is "--left-out: other names, broken links, damage, files without pages" "$(grep -c '' <dedup.list)" "$(grep -c '' <fp.list)"
 same "as fp lists it" <(sort dedup.list) <(sort fp.list)
-is "the list has what the closing line counts" "$(rows fp.list | wc -l)" \
+is "the list has the records that the closing line counts" "$(rows fp.list | wc -l)" \
 	"$(sed -n 's/.*, skipped \([0-9]*\) records.*, \([0-9]*\) damaged.*, 1 other name.*/\1 \2 1/p' "$tmp/err" | awk '{ print $1 + $2 + $3 }')"
 at_least "which lists records" "$(grep -vc '^#' listed.tsv)" 10
 run "$P" dedup -q --left-out=d.warc.gz d.warc.gz -o nowhere8
-exits "--left-out is no input" 2
+exits "--left-out is not an input" 2
 absent "nothing was begun for it" nowhere8
 same "--keep-rows: rows" rows/rows.fp d.fp
 same "--keep-rows: pairs" rows/pairs.tsv pairs.tsv
-same "what the sites repeat" out/site.bp site.bp
+same "the lines that sites repeat" out/site.bp site.bp
 "$P" dedup -q --keep-rows d.warc.gz -o threads -j 2
 is "the same files for any number of threads, and for any secret" "$(cd threads && sha1sum -- *)" "$(cd rows && sha1sum -- *)"
 key=$("$P" boilerplate --print site.bp | awk 'NR == 1 { print $5 }')
 lines=$("$P" boilerplate --print site.bp | awk -F '\t' '!/^#/ { n += $3 } END { print n }')
-has "stats.json counts what they repeat" out/stats.json "\"boilerplate\":{\"checksum\":\"$key\",\"hosts\":[0-9]+,\"hosts_that_repeat\":[0-9]+,\"lines\":$lines,"
+has "stats.json counts the repeated lines" out/stats.json "\"boilerplate\":{\"checksum\":\"$key\",\"hosts\":[0-9]+,\"hosts_that_repeat\":[0-9]+,\"lines\":$lines,"
 "$P" dedup -q --boilerplate=site.bp --dry-run d.warc.gz -o table
 same "--boilerplate: a table from before" table/verdicts.tsv v.tsv
-same "which stands in the folder, too" table/site.bp site.bp
+same "the file is in the folder, too" table/site.bp site.bp
 has "and stats.json tells of it" table/stats.json "\"boilerplate\":{\"checksum\":\"$key\","
 "$P" dedup -q --no-boilerplate --keep-rows d.warc.gz -o plain
 same "--no-boilerplate: rows of pages alone" plain/rows.fp <("$P" fp -q d.warc.gz)
@@ -58,7 +58,7 @@ same "options of all stages" other/verdicts.tsv \
 	<("$P" fp -q --learn-boilerplate --bits=128 --shingle=3 --shingles=other.shingles d.warc.gz | "$P" match -q -k 3 --scope=other-hosts >other.pairs
 	"$P" cluster -q --linkage=connected --keep=longest --shingles=other.shingles other.pairs)
 has "its report knows one bit more" other/report.html 'One more \(k = 4\):</strong> [0-9]+ more pair'
-has "--dry-run: what would go of the dump" dry/report.html "bytes of the dumps removed</dt><dd>$(awk "BEGIN { printf \"%.1f kB\", ($(stat -c %s d.warc.gz) - $(stat -c %s clean.warc.gz)) / 1000 }")<"
+has "--dry-run: the pages that would be removed" dry/report.html "bytes of the dumps removed</dt><dd>$(awk "BEGIN { printf \"%.1f kB\", ($(stat -c %s d.warc.gz) - $(stat -c %s clean.warc.gz)) / 1000 }")<"
 "$P" dedup -q -k 3 --plan=paper d.warc.gz -o tables
 has "the documents' tables end at 3" tables/report.html 'One more \(k = 4\):</strong> not known'
 "$P" dedup -q --preset=paper d.warc.gz -o paper
@@ -94,7 +94,7 @@ exits "an input that changes between rows and outputs" 2
 has "the message names it" "$tmp/err" 'in/long.warc.gz has changed since its rows were made; start again in another folder'
 absent "and is not cut where other records lay" between/in/long.warc.gz
 run python3 between.py remove "$P" dedup -q -j1 in -o between
-exits "one that goes" 2
+exits "one removed page" 2
 has "is missed" "$tmp/err" 'the list of inputs has changed'
 
 # --- links that lead nowhere ---
@@ -104,10 +104,10 @@ ln -s nowhere hole/dead.html && ln -s nowhere hole/a.html
 run "$P" dedup hole -o holes
 exits "links that lead nowhere: exit status" 1
 is "they are named, once" "$(grep -c 'hole/\(dead\|a\).html: cannot open: No such file' "$tmp/err")" 2
-is "all else is done" "$(cd holes && find . -name '*.html' | sort | tr '\n' ' ')" "./hole/1.html ./hole/3.html ./report.html "
+is "all other steps are done" "$(cd holes && find . -name '*.html' | sort | tr '\n' ' ')" "./hole/1.html ./hole/3.html ./report.html "
 is "nothing is to be resumed" "$(tail -n 1 holes/.dedup/journal)" end
 run "$P" dedup --resume hole -o holes
-exits "and said again by --resume" 1
+exits "--resume repeats the message" 1
 run "$P" dedup hole hole/dead.html -o holes2
 exits "one that was typed" 2
 absent "one that was typed: nothing is begun" holes2
@@ -138,7 +138,7 @@ cp d.warc.gz verdicts.tsv
 refuse "a name that is taken" "nowhere5/verdicts.tsv: an output of this run has this name" verdicts.tsv -o nowhere5
 absent "nothing was begun" nowhere4 nowhere5
 refuse "two answers" "--no-boilerplate and --boilerplate cannot be combined" --no-boilerplate --boilerplate=site.bp d.warc.gz -o nowhere6
-refuse "a table that is none" "d.warc.gz is not a boilerplate table" --boilerplate=d.warc.gz d.warc.gz -o nowhere7
+refuse "an invalid table" "d.warc.gz is not a boilerplate table" --boilerplate=d.warc.gz d.warc.gz -o nowhere7
 refuse "--resume without learning" "had other options \(learn_boilerplate: yes and no, --no-boilerplate: none and yes\)" --resume --no-boilerplate d.warc.gz -o out
 refuse "--resume with other values" "had other options \(--similar: none and 75%\)" --resume --similar=75% d.warc.gz -o out
 refuse "--resume with other options" "had other options \(--distance: none and 3\)" --resume -k 3 d.warc.gz -o out
@@ -197,7 +197,7 @@ is "--resume: an option that this test does not know" "$unknown" ""
 is "--resume: options that the journal lacks" "$accepted" ""
 at_least "--resume: options refused" "$refused" 30
 run "$P" dedup --resume d.warc.gz -o out
-exits "--resume of what is done" 0
+exits "--resume of a finished run" 0
 run "$P" dedup -q --resume d.warc.gz -o fresh
 exits "--resume of nothing begins" 0
 same "and does it all" fresh/d.warc.gz clean.warc.gz
@@ -384,7 +384,7 @@ refuse "--resume with another way to compare" "had other options \(--method: $me
 refuse "--resume with another --require" "had other options \(--require: none and any\)" --resume --method=$methods --require=any d.warc.gz -o by
 "$P" dedup -q --resume --method=$methods d.warc.gz -o by
 "$P" dedup -q --method=$methods d.warc.gz -o again
-same "--resume with the same methods goes on" by/verdicts.tsv again/verdicts.tsv
+same "--resume with the same methods continues" by/verdicts.tsv again/verdicts.tsv
 refuse "a method that does not sign" "--require=exact: pages have no signature of this method; add --method=exact" --method=$methods --require=exact d.warc.gz -o new
 refuse "more than there are" "--require=4: pages are signed by 3 methods" --method=$methods --require=4 d.warc.gz -o new
 refuse "more than the fingerprint" "--require=2: pages are signed by 1 method" --require=2 d.warc.gz -o new
@@ -397,6 +397,6 @@ exits "--method=help" 0
 run bash -c "ulimit -f 60; '$P' dedup -q d.warc.gz -o little 2>err"
 absent "a full disk leaves no half dump" 'little/d.warc.gz*'
 run "$P" dedup -q --resume d.warc.gz -o little
-exits "and with room it goes on" 0
+exits "with space it continues" 0
 same "to the same end" little/d.warc.gz clean.warc.gz
 tap_done

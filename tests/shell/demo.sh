@@ -12,11 +12,11 @@ has "clusters" "$tmp/out" '^[0-9]+ clusters, [0-9]+ duplicates$'
 has "a page kept" "$tmp/out" '^  - kept +http://'
 has "a distance" "$tmp/out" '^  distance [0-9]+ and similarity 0\.[0-9]+ +http://'
 has "a reason" "$tmp/out" '^  same fingerprint +http://'
-has "what to try next" "$tmp/out" 'compare demo/demo.warc.gz:[0-9]+ demo/demo.warc.gz:[0-9]+$'
+has "suggestions" "$tmp/out" 'compare demo/demo.warc.gz:[0-9]+ demo/demo.warc.gz:[0-9]+$'
 is "nothing but closing lines on stderr" "$(grep -vc '^pagededup [a-z]*: ' "$tmp/err")" 0
 
 python3 demo/build.py "$tmp/demo.warc.gz" --truth "$tmp/truth.tsv" >/dev/null
-is "the dump is what its pages build" "$("$PAGEDEDUP" fp -q "$tmp/demo.warc.gz" | cut -f 1,3-7)" "$("$PAGEDEDUP" fp -q demo/demo.warc.gz | cut -f 1,3-7)"
+is "the dump is built from its pages" "$("$PAGEDEDUP" fp -q "$tmp/demo.warc.gz" | cut -f 1,3-7)" "$("$PAGEDEDUP" fp -q demo/demo.warc.gz | cut -f 1,3-7)"
 is "and so is its truth" "$(cat "$tmp/truth.tsv")" "$(cat demo/truth.tsv)"
 at_least "pages" "$(tail -n +2 demo/truth.tsv | wc -l)" 60
 at_least "layouts" "$(tail -n +2 demo/truth.tsv | cut -f 4 | sort -u | wc -l)" 10
@@ -31,7 +31,7 @@ while read -r line; do
 done <"$tmp/shown"
 sed -n '/^`make demo` prints/,/^## /p' README.md | awk '/^```/ { on = !on; next } on && NF && !/…/' >"$tmp/table"
 at_least "lines of the demo's table in the README" "$(wc -l <"$tmp/table")" 8
-is "the README shows what the demo prints" "$(grep -vxFf "$tmp/out" "$tmp/table")" ""
+is "the README shows the output of the demo" "$(grep -vxFf "$tmp/out" "$tmp/table")" ""
 
 # Before packages are installed, they are listed with their purpose.  Here no libraries and no apt-get are found.
 mkdir "$tmp/bin"

@@ -100,7 +100,7 @@ else skip "make docs" "no mkdocs or mandoc"; fi
 sed -n '/^| task | pagededup/,/^$/p' "$TOP/README.md" | cut -d '|' -f 3,4 | tail -n +3 >table
 grep -oE '(^|[^0-9.,])[0-9]*\.[0-9]+' table | grep -oE '[0-9]*\.[0-9]+' | sort -u >figures
 at_least "figures in README" "$(wc -l <figures)" 10
-is "README's figures are those of the measurements" "$(while read -r figure; do
+is "README's figures agree with the measurements" "$(while read -r figure; do
 	grep -qE "(^|[^0-9.])${figure/./\\.}([^0-9]|$)" "$TOP/docs/accuracy.md" "$TOP/docs/performance.md" || echo "$figure"; done <figures)" ""
 
 # The row of pagededup in docs/choose.md, and the summary of docs/accuracy.md, are the tables of accuracy.md, rounded.

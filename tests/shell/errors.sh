@@ -43,7 +43,7 @@ misuse "no number" '--(distance|k).*whole number.*three' match -k three
 misuse "no whole number" 'whole number' match -k 2.5
 misuse "a choice that does not exist" '--linkage takes one of star, connected' cluster --linkage=complete
 misuse "a width that does not exist" '--bits takes one of 64, 128, 256, not .96.' fp --bits=96
-misuse "a size that is none" 'size' fp --max-page=4X
+misuse "an invalid size" 'size' fp --max-page=4X
 misuse "compare with one page" 'two pages' compare d.warc.gz:278
 misuse "show without a page" 'page' show
 misuse "show of two pages" 'one' show d.warc.gz:278 d.warc.gz:2824
@@ -96,7 +96,7 @@ case ${B:-build} in
 	run abstract env LD_PRELOAD="$injector" PD_FAULT=iconv:1 PD_FAULT_LOG=fault.log PD_FAULT_ERROR=5
 	has "the charset is named, and why" "$tmp/err" '^pagededup fp: .*iconv cannot load its module for [A-Za-z0-9-]*: Input/output error$'
 	run abstract env LD_PRELOAD="$injector" PD_FAULT=iconv:1 PD_FAULT_LOG=fault.log PD_FAULT_ERROR=22
-	has "what may be missing is named" "$tmp/err" 'iconv cannot load its module for [A-Za-z0-9-]*\.  Modules belong to the package'
+	has "the message names the possible loss" "$tmp/err" 'iconv cannot load its module for [A-Za-z0-9-]*\.  Modules belong to the package'
 	;;
 esac
 
@@ -118,7 +118,7 @@ run "$P" fp --files-from=list
 exits "a missing file in a list: the others are read" 1
 has "a missing file in a list is named" "$tmp/err" 'nowhere.*No such file'
 fails "a dictionary that is missing" 'nowhere.*No such file' fp --dict=nowhere d.warc.gz
-fails "a dictionary that is none" 'd\.warc\.gz' fp --dict=d.warc.gz d.warc.gz
+fails "an invalid dictionary" 'd\.warc\.gz' fp --dict=d.warc.gz d.warc.gz
 fails "an output folder that is missing" 'nowhere/x' fp -o nowhere/x d.warc.gz
 fails "an output that is a folder" "$tmp/w" fp -o "$tmp/w" d.warc.gz
 fails "--stats into a folder that is missing" 'nowhere/x' fp -o /dev/null --stats=nowhere/x d.warc.gz
@@ -210,9 +210,9 @@ has "Content-Length too large: the record is named" "$tmp/err" "long\.warc:${pla
 at_least "Content-Length too large: at most a few records are lost" "$(column id "$tmp/out" | wc -l)" $((pages - 6))
 wrong_length none.warc 'Content-Length: many'
 run "$P" fp none.warc
-exits "Content-Length that is no number" 1
-has "Content-Length that is no number: the record is named" "$tmp/err" "none\.warc:${plain[30]}:"
-at_least "Content-Length that is no number: the others are kept" "$(column id "$tmp/out" | wc -l)" $((pages - 1))
+exits "invalid Content-Length" 1
+has "invalid Content-Length: the record is named" "$tmp/err" "none\.warc:${plain[30]}:"
+at_least "invalid Content-Length: the others are kept" "$(column id "$tmp/out" | wc -l)" $((pages - 1))
 wrong_length huge.warc 'Content-Length: 99999999999999999999999'
 run "$P" fp huge.warc
 exits "Content-Length that is absurd" 1
@@ -228,8 +228,8 @@ same "the same, as standard input that is a file" "$tmp/out" by-name
 # shellcheck disable=SC2002
 cat far.warc | "$P" fp >through-pipe 2>"$tmp/err"
 is "the same in a pipe: exit code" "$?" 1
-has "the same in a pipe: what was lost, and how it can be read" "$tmp/err" "^pagededup fp: -:${plain[30]}: the record's length leads past other records; as a file .*; left out\$"
-at_least "the same in a pipe: what lies behind is kept" "$(column id through-pipe | wc -l)" $((3 * pages))
+has "the same in a pipe: the lost records, and the remedy" "$tmp/err" "^pagededup fp: -:${plain[30]}: the record's length leads past other records; as a file .*; left out\$"
+at_least "the same in a pipe: later records are kept" "$(column id through-pipe | wc -l)" $((3 * pages))
 
 # --- closed pipe ---
 for stage in "fp d.warc.gz" "text d.warc.gz" "match -k 16 --all-pairs big.fp" "cluster big.tsv" "show -s html d.warc.gz:278" help; do
@@ -270,7 +270,7 @@ done
 full "$P" match --tmp-dir=small -k 3 big.fp >"$tmp/out" 2>"$tmp/err"
 code=$?
 exits "match, full disk under its spool" 2
-has "match, full disk under its spool: the message says what to do" "$tmp/err" '--tmp-dir'
+has "match, full disk under its spool: the message gives the remedy" "$tmp/err" '--tmp-dir'
 full "$P" fp -q -o /dev/null --stats=small/stats d.warc.gz 2>"$tmp/err"
 exits "and a small file still fits" "$code"
 rm -f small/*
@@ -281,9 +281,9 @@ TMPDIR=nowhere run "$P" match d.fp
 exits "TMPDIR that is missing" 2
 has "TMPDIR that is missing is named" "$tmp/err" 'nowhere'
 TMPDIR=nowhere run "$P" match -q --tmp-dir=small d.fp
-exits "--tmp-dir goes before TMPDIR" 0
+exits "--tmp-dir overrides TMPDIR" 0
 TMPDIR=small run "$P" match -q d.fp
-absent "nothing stays in TMPDIR" small/*
+absent "TMPDIR is empty" small/*
 if [ "$(id -u)" != 0 ]; then
 	chmod 500 small
 	TMPDIR=small run "$P" match d.fp
@@ -305,10 +305,10 @@ run "$P" fp -q -o - d.warc.gz
 same "-o - is standard output" "$tmp/out" d.fp
 touch real && ln -s real link
 run "$P" fp -q -o link d.warc.gz
-is "-o NAME of a link writes what it points to" "$([ -L link ] && cat real 2>&1 | wc -l)" "$(wc -l <d.fp)"
+is "-o NAME of a link writes its target" "$([ -L link ] && cat real 2>&1 | wc -l)" "$(wc -l <d.fp)"
 ln -s /proc/self/fd/1 stdout-link # as /dev/stdout is
 "$P" fp -q -o stdout-link d.warc.gz >redirected 2>"$tmp/err"
-is "-o /dev/stdout, redirected to a file: the link stays" "$([ -L stdout-link ] && echo link)" link
+is "-o /dev/stdout, redirected to a file: the link is kept" "$([ -L stdout-link ] && echo link)" link
 same "-o /dev/stdout, redirected to a file: the file has it" redirected d.fp
 if shm=$(mktemp -d -p /dev/shm 2>/dev/null); then
 	run "$P" fp -q -o "$shm/new.fp" d.warc.gz
@@ -369,7 +369,7 @@ is "SIGTERM during match" "$(timeout 90 python3 stop.py "$P" SIGTERM d.fp match 
 run "$P" fp --quiet d.warc.gz
 empty "--quiet says nothing" "$tmp/err"
 run "$P" fp --quiet cut.warc.gz
-has "--quiet still names what is damaged" "$tmp/err" 'left out'
+has "--quiet still names damaged records" "$tmp/err" 'left out'
 run "$P" fp --no-progress d.warc.gz
 is "--no-progress: the closing line alone" "$(wc -l <"$tmp/err") $(tr -dc '\r' <"$tmp/err" | wc -c)" "1 0"
 run "$P" fp d.warc.gz

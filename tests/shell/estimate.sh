@@ -18,7 +18,7 @@ is "the demo: records are exact" "$(value records)" "$((pages + $(sed -nE 's/.*l
 partners=$("$P" match -q --all-pairs demo.fp | rows | cut -f1,2 | tr '\t' '\n' | sort -u | wc -l)
 is "the demo: pages with a partner" "$(sed -nE 's/^near-duplicates +([0-9.]+) %.*/\1/p' "$tmp/out")" \
 	"$(awk -v a="$partners" -v b="$pages" 'BEGIN { printf "%.1f", 100 * a / b }')"
-is "the demo: k is what match takes" "$(sed -nE 's/^match .* k ([0-9]+)$/\1/p' "$tmp/out")" \
+is "the demo: k is the k of match" "$(sed -nE 's/^match .* k ([0-9]+)$/\1/p' "$tmp/out")" \
 	"$("$P" match -q demo.fp | sed -nE '1s/.* k=([0-9]+) .*/\1/p')"
 is "the demo: its first charset" "$(sed -nE 's/^charsets +([^ ]+) .*/\1/p' "$tmp/out")" \
 	"$(column content_charset demo.fp | sort | uniq -c | sort -k1,1nr -k2 | awk 'NR == 1 { print $2 }')"
@@ -54,8 +54,8 @@ exits "standard input that is a file" 0
 within "standard input that is a file: pages" "$(value pages)" $all 10
 mkfifo going-on && (cat large.warc.gz >going-on &)
 run_in going-on "$P" estimate
-exits "standard input that goes on" 0
-has "standard input that goes on: no number is made up" "$tmp/out" '^records +unknown'
+exits "endless standard input" 0
+has "endless standard input: no number is invented" "$tmp/out" '^records +unknown'
 run "$P" estimate large.warc.gz large.warc "$demo"
 within "several files" "$(value pages)" $((2 * all + pages)) 15
 
@@ -76,7 +76,7 @@ for f in nothing zero; do
 done
 head -c 100000 "$demo" >cut.warc.gz
 run "$P" estimate cut.warc.gz
-has "what is damaged is counted" "$tmp/out" '^sample .*; 1 damaged'
+has "damaged records are counted" "$tmp/out" '^sample .*; 1 damaged'
 run "$P" estimate not-there.warc
 exits "an input that is not there" 2
 has "the message names it" "$tmp/err" 'not-there.warc: cannot open'

@@ -45,7 +45,7 @@ is "--bootstrap=0: no intervals" "$(rows "$tmp/out" | cut -f 4,5,7,8,10,11)" "$(
 { printf '#id_a\tid_b\tlabel\n'; for i in $(seq 400); do printf 'a:%d\tb:%d\tduplicate\n' $i $i; done; } >many.tsv
 { echo "$old_pairs_columns"; for i in $(seq 200); do printf 'a:%d\tb:%d\t3\t-\tsimhash\t-\t-\t-\t-\t-\t-\t-\t-\n' $i $i; done; } >half.tsv
 eval_ many.tsv --pairs=half.tsv --format=tsv --bootstrap=4000
-is "the width of an interval is what theory says" \
+is "the width of an interval agrees with theory" \
 	"$(rows "$tmp/out" | awk -F '\t' '{ print ($7 > .44 && $7 < .46 && $8 > .54 && $8 < .56) ? "yes" : $7 " " $8 }')" yes
 # Strata are drawn for themselves: where every label of a distance agrees nothing can change.
 { printf '#id_a\tid_b\tlabel\tdistance\n'; for i in $(seq 50); do printf 'a:%d\tb:%d\tduplicate\t%d\n' $i $i $((i > 25)); done; } >strata.tsv

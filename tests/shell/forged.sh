@@ -124,5 +124,5 @@ is "they have other hashes" "$([ "$(last plain.shingles)" = "$(last keyed.shingl
 { printf '\x89PDS\r\n\x1a\n\x01\0\0\0\x03\0\0\0k=v'; head -c 16 /dev/zero; } >old.shingles
 run "$P" cluster -q --shingles=old.shingles short.pairs
 exits "version 1" 2
-has "version 1: what to do" "$tmp/err" "old.shingles has version 1 of the format, and this program reads version 2: write it again with 'pagededup fp --shingles'"
+has "version 1: the remedy" "$tmp/err" "old.shingles has version 1 of the format, and this program reads version 2: write it again with 'pagededup fp --shingles'"
 tap_done

@@ -22,11 +22,11 @@ exits "fp: done" 0
 same "fp: the rows of one machine" <(got whole/fp | sorted) <(sorted <one.fp)
 run "$H" dedup --program="$P" list /whole
 exits "dedup: done" 0
-has "dedup: goes on after fp" "$tmp/err" 'fp: finished before'
+has "dedup: continues after fp" "$tmp/err" 'fp: finished before'
 same "dedup: the pairs of one machine" <(got whole/pairs | sorted) <(sorted <one.pairs)
 same "dedup: the verdicts" <(got whole/verdicts | sorted) <(sorted <one.verdicts)
 same "dedup: the dump" cluster/whole/clean/dumps/demo.warc.gz one.warc.gz
-absent "dedup: what steps hand on is gone" cluster/whole/{equal,near,doubts,split,attempts}
+absent "dedup: intermediate files are removed" cluster/whole/{equal,near,doubts,split,attempts}
 run "$H" dedup --program="$P" --match='-k 3' list /whole
 exits "other parameters: refused" 2
 has "other parameters: named" "$tmp/err" 'now:  match=-k 3'
@@ -56,7 +56,7 @@ rows against.pairs | awk -F '\t' '{ print $1; print $2 }' | LC_ALL=C sort -u | L
 run "$H" batch --program="$P" --match='-k 6' --dumps=list new.fp /stored /batch
 exits "batch: done" 0
 same "batch: the pairs of one machine" <(got batch/pairs | sorted) <(sorted <against.pairs)
-same "batch: each stored page of a pair goes" <(got batch/tombstones | rows | cut -f 2 | LC_ALL=C sort) gone
+same "batch: each stored page of a pair is removed" <(got batch/tombstones | rows | cut -f 2 | LC_ALL=C sort) gone
 at_least "batch: some do" "$(wc -l <gone)" 1
 same "batch: the collection has the others, and the batch" <(got batch/collection | sorted) \
 	<(awk -F '\t' 'NR == FNR { gone[$1]; next } /^#/ { next } !($2 in gone)' gone cluster/stored/rows new.fp | LC_ALL=C sort)

@@ -19,13 +19,13 @@ run "$P" fp q hard soft ./q "$PWD/q" d/../q
 exits "one file under six names" 0
 is "one file under six names is one page" "$(ids)" "q"
 has "the other names are counted" "$tmp/err" '1 page, 5 other names of files read already'
-has "and told" "$tmp/err" '^pagededup fp: \./q: another name of a file that was read already; left out'
+has "the message says so" "$tmp/err" '^pagededup fp: \./q: another name of a file that was read already; left out'
 run "$P" fp soft q
-is "the first name stays" "$(ids)" "soft"
+is "the first name is used" "$(ids)" "soft"
 run "$P" fp d
-is "a link beside its file, in one folder" "$(ids)" "d/a.html"
+is "a link and its file in one folder" "$(ids)" "d/a.html"
 run "$P" fp d/b.html d ./d
-is "a file that lies in a folder that is named, too" "$(ids)" "d/b.html"
+is "a file in a given folder" "$(ids)" "d/b.html"
 printf '%s\n' q hard d >list
 run "$P" fp q -T list
 is "names in a list" "$(ids | tr '\n' ' ')" "q d/a.html "
@@ -59,7 +59,7 @@ echo 'body { color: red }' >f/_static/x.css
 run "$P" fp --left-out=left.tsv f
 exits "a folder" 0
 is "HTML is a page" "$(ids | tr '\n' ' ')" "f/no-suffix f/p.html "
-is "what lies beside it is not, and is listed" "$(cut -f1,4 left.tsv)" "$(printf '%s\n' '#id	reason' \
+is "other files are not, and are listed" "$(cut -f1,4 left.tsv)" "$(printf '%s\n' '#id	reason' \
 	'f/_sources/p.rst.txt	other type: text in a folder is read only with --all-text' \
 	'f/_static/x.css	other type: text in a folder is read only with --all-text' \
 	'f/_static/x.js	other type: text in a folder is read only with --all-text' \
@@ -67,14 +67,14 @@ is "what lies beside it is not, and is listed" "$(cut -f1,4 left.tsv)" "$(printf
 run "$P" fp --all-text f
 is "--all-text takes text, too" "$(ids | wc -l)" 6
 run "$P" fp f/robots.txt
-is "what is named is a page" "$(ids)" "f/robots.txt"
+is "a named file is a page" "$(ids)" "f/robots.txt"
 tar cf f.tar f
 run "$P" fp f.tar
 is "the same in tar" "$(ids | sort | tr '\n' ' ')" "f.tar!f/no-suffix f.tar!f/p.html "
 run "$P" dedup f -o fd
 exits "dedup of a folder" 0
-hasnt "what is no page in a folder is no input without pages" "$tmp/err" 'no pages in it'
-is "its style sheets stay" "$(cd fd && find f -type f | sort | tr '\n' ' ')" \
+hasnt "a non-page in a folder is not an input without pages" "$tmp/err" 'no pages in it'
+is "its style sheets are kept" "$(cd fd && find f -type f | sort | tr '\n' ' ')" \
 	"f/_sources/p.rst.txt f/_static/x.css f/_static/x.js f/no-suffix f/p.html f/robots.txt "
 
 # --- mirrors ---
@@ -88,7 +88,7 @@ has "the message says so" "$tmp/err" 'URLs of 6 records were made from paths'
 run "$P" fp --learn-boilerplate m
 has "so that sites are known" "$tmp/err" '^pagededup fp: learned boilerplate on [0-9]+ of 2 hosts'
 run "$P" fp --learn-boilerplate f
-has "no hosts: said clearly" "$tmp/err" 'no page has a URL: boilerplate of sites is not learned'
+has "no hosts: the message says so" "$tmp/err" 'no page has a URL: boilerplate of sites is not learned'
 id=$("$P" fp -q m | grep -v '^#' | head -1 | cut -f2)
 run "$P" show --url=http://docs.example.org/3/7.html m
 exits "a page of a mirror by its URL" 0
@@ -165,10 +165,10 @@ mkdir odd && echo '<p>one page with some words that are here for this test of a 
 ln -s /proc/kmsg odd/kmsg.html && ln -s /dev/zero odd/zero.html && ln -s /proc/self/status odd/status.html && mkfifo odd/pipe.html && ln -s pipe.html odd/link.html
 run timeout 20 "$P" fp odd
 exits "links to files of the kernel, pipes and devices in a folder: fp" 0
-is "they are no pages" "$(rows "$tmp/out" | cut -f2)" odd/a.html
+is "they are not pages" "$(rows "$tmp/out" | cut -f2)" odd/a.html
 mkdir applied && run timeout 20 "$P" dedup -q odd -o applied/odd
 exits "dedup" 0
-is "nor are they copied" "$(cd applied/odd && find . -name '*.html' | sort | tr '\n' ' ')" "./odd/a.html ./report.html "
+is "they are not copied" "$(cd applied/odd && find . -name '*.html' | sort | tr '\n' ' ')" "./odd/a.html ./report.html "
 if [ -r /proc/kmsg ] && [ "$(id -u)" = 0 ]; then
 	run timeout 20 "$P" fp odd/kmsg.html
 	is "one that is named does not wait" "$((code == 124))" 0

@@ -18,11 +18,11 @@ for f in ship hadoop/pagededup-hadoop spark/pagededup_spark.py; do
 done
 is "pagededup-hadoop is a command" "$("$root/usr/bin/pagededup-hadoop" --help | head -1)" 'usage: pagededup-hadoop dedup [OPTION]... DUMPS OUT'
 run "$root/usr/share/pagededup/engines/ship" "$root/usr/bin/pagededup" packed.tar.gz
-exits "it finds what packs the program" 0
-same "the completions are those of the program" "$root/usr/share/bash-completion/completions/pagededup" <("$P" completion bash)
+exits "it finds the packing script" 0
+same "the completions agree with the program" "$root/usr/share/bash-completion/completions/pagededup" <("$P" completion bash)
 is "nothing is installed outside of PREFIX" "$(ls "$root")" usr
 is "the installed program runs" "$("$root/usr/bin/pagededup" --version | head -1)" "pagededup $version"
-is "and needs no file beside it" "$(cd / && env -i "$root/usr/bin/pagededup" fp -q "$demo" 2>&1 | grep -c '^[0-9a-f]')" "$("$P" fp -q "$demo" | grep -c '^[0-9a-f]')"
+is "it needs no other file" "$(cd / && env -i "$root/usr/bin/pagededup" fp -q "$demo" 2>&1 | grep -c '^[0-9a-f]')" "$("$P" fp -q "$demo" | grep -c '^[0-9a-f]')"
 hasnt "pagededup.pc has all its values" "$root/usr/lib/pkgconfig/pagededup.pc" '@'
 
 export PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
@@ -94,10 +94,10 @@ if [ -x shared ]; then
 	has "C, shared: uses the shared library" <(LD_LIBRARY_PATH=$root/usr/lib ldd ./shared) "libpagededup\\.so\\.[0-9.]+ => $root"
 	is "C, shared: the fingerprint is fp's" "$(LD_LIBRARY_PATH=$root/usr/lib ./shared "$page")" "$(expected)"
 	is "C, shared: settings as on the command line" "$(LD_LIBRARY_PATH=$root/usr/lib ./shared "$page" 'preset=paper bits=128')" "$(expected --preset=paper --bits=128)"
-	is "C, shared: a setting that does not exist is told" "$(LD_LIBRARY_PATH=$root/usr/lib ./shared "$page" 'colour=blue' | cut -d: -f1; echo "${PIPESTATUS[0]}")" $'cannot open\n1'
+	is "C, shared: an unknown setting is reported" "$(LD_LIBRARY_PATH=$root/usr/lib ./shared "$page" 'colour=blue' | cut -d: -f1; echo "${PIPESTATUS[0]}")" $'cannot open\n1'
 fi
 run $cc -o static use.c $(flags --cflags) "$root/usr/lib/libpagededup.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --static --libs pagededup | tr ' ' '\n' | grep -v 'lpagededup$')
-exits "C, static: builds with what pkg-config --static says" 0
+exits "C, static: builds with the output of pkg-config --static" 0
 if [ -x static ]; then
 	hasnt "C, static: needs no libpagededup.so" <(ldd ./static) libpagededup
 	is "C, static: the fingerprint is fp's" "$(./static "$page")" "$(expected)"
@@ -107,7 +107,7 @@ run $cc -static -o alone use.c $(flags --cflags) "$root/usr/lib/libpagededup.a" 
 if [ $code != 0 ] && grep -q 'cannot find -l' "$tmp/err"; then
 	skip "C, one file" "a library has no static form here: $(grep -o 'cannot find -l.*' "$tmp/err" | head -1)"
 else
-	exits "C, one file: builds with what pkg-config --static says" 0
+	exits "C, one file: builds with the output of pkg-config --static" 0
 	is "C, one file: the fingerprint is fp's" "$(./alone "$page" 2>&1)" "$(expected)"
 fi
 if command -v "$cxx" >/dev/null; then
@@ -123,7 +123,7 @@ own=$tmp/own
 echo mine >"$root/usr/bin/other"
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" uninstall B="$B" DESTDIR="$root" PREFIX=/usr
 exits "make uninstall" 0
-is "it leaves what others installed, alone" "$(cd "$root" && find . -type f -o -type l)" ./usr/bin/other
+is "it does not remove files of others" "$(cd "$root" && find . -type f -o -type l)" ./usr/bin/other
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" -o all install B="$B" DESTDIR="$own" PREFIX=/usr LIBDIR=/usr/lib/here MANDIR=/usr/man
 exits "make install LIBDIR= MANDIR=" 0
 is "LIBDIR is used" "$(cd "$own" && find . -name 'libpagededup*' -o -name '*.pc' | sort | tr '\n' ' ')" \
@@ -148,7 +148,7 @@ same "it has the same bytes" "$tmp/one/out/obj/src/base/tsv.o" "$tmp/another/bel
 run env -u MAKEFLAGS -u MAKELEVEL PKG_CONFIG_PATH= PKG_CONFIG_LIBDIR="$tmp/none" make --no-print-directory -s -C "$tmp/one" B=out2 all
 exits "no library is installed" 2
 has "the missing package is named" "$tmp/err" "lmdb"
-has "and what to do" "$tmp/out" "^install what is missing"
+has "the message gives the remedy" "$tmp/out" "^install what is missing"
 # A compiler for a machine of the other kind, as one of this kind pretends to be.
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$tmp/one" B=out3 CC="${CC:-cc} -U__BYTE_ORDER__ -D__BYTE_ORDER__=__ORDER_BIG_ENDIAN__" all
 exits "a big-endian machine" 2
@@ -159,7 +159,7 @@ mkdir words
 for missing in "$PWD/none" "$PWD/words"; do
 	run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" B="$tmp/no-words" -o "$tmp/no-words/tools/mkdict" DICT_SOURCE="$missing" "$tmp/no-words/gen/dict.bin"
 	exits "no dictionary at $(basename "$missing")" 2
-	has "is told, and what to install" "$tmp/err" "^no dictionary at $missing(/dict\.txt)?: install python3-jieba, or name one with DICT_SOURCE=\$"
+	has "the message names the package to install" "$tmp/err" "^no dictionary at $missing(/dict\.txt)?: install python3-jieba, or name one with DICT_SOURCE=\$"
 done
 
 # Folders that the system's loader searches, and folders that it does not search.
@@ -169,7 +169,7 @@ for known in none prefix; do
 	chmod +x loader/ldconfig
 	run env -u MAKEFLAGS -u MAKELEVEL PATH="$PWD/loader:$PATH" make --no-print-directory -s -C "$TOP" -o all install B="$B" PREFIX="$tmp/prefix"
 	exits "make install PREFIX=, the loader knows $known" 0
-	is "it is said what to do, where it has to be" "$(grep -cE "^programs find $tmp/prefix/lib/libpagededup\.so\.[0-9.]+ with LD_LIBRARY_PATH=$tmp/prefix/lib, or once " "$tmp/out")" "$([ $known = none ] && echo 1 || echo 0)"
+	is "the message gives the remedy if there is one" "$(grep -cE "^programs find $tmp/prefix/lib/libpagededup\.so\.[0-9.]+ with LD_LIBRARY_PATH=$tmp/prefix/lib, or once " "$tmp/out")" "$([ $known = none ] && echo 1 || echo 0)"
 done
 
 for flags in -DONE -DOTHER; do

@@ -62,7 +62,7 @@ both_odd match odd.tsv
 cp odd-out.tsv odd-pairs.tsv
 both_odd cluster odd-pairs.tsv
 printf '%s\n' 'aaaaaaaaaaaaaaaa f:1 u - many' 'aaaaaaaaaaaaaaaa f:2 u - 99999999999999999999' | fp_rows >bad.fp
-has "what is no number stays a string" <("$P" match -q --format=jsonl bad.fp) '"text_bytes_a":"many".*"text_bytes_b":"99999999999999999999"'
+has "text that is not a number is a string" <("$P" match -q --format=jsonl bad.fp) '"text_bytes_a":"many".*"text_bytes_b":"99999999999999999999"'
 
 for j in 2 4 16; do
 	same "fp -j$j as -j1" <("$P" fp -q --format=jsonl -j$j "$demo") <("$P" fp -q --format=jsonl -j1 "$demo")
@@ -71,11 +71,11 @@ done
 
 run "$P" match fp.jsonl
 exits "match of JSONL" 2
-has "match says what it needs" "$tmp/err" 'fp.jsonl holds JSONL.*TSV.*pagededup fp'
+has "match names the format that it needs" "$tmp/err" 'fp.jsonl holds JSONL.*TSV.*pagededup fp'
 empty "match of JSONL writes nothing" "$tmp/out"
 run "$P" cluster match.jsonl
 exits "cluster of JSONL" 2
-has "cluster says what it needs" "$tmp/err" 'match.jsonl holds JSONL.*TSV.*pagededup match'
+has "cluster names the format that it needs" "$tmp/err" 'match.jsonl holds JSONL.*TSV.*pagededup match'
 run "$P" fp --format=xml "$demo"
 exits "a format that does not exist" 2
 has "the formats are named" "$tmp/err" 'tsv, jsonl'

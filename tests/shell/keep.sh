@@ -70,14 +70,14 @@ done
 printf 'e\n' >hosts.txt
 cluster --prefer-host=hosts.txt s.tsv
 is "https and http on a preferred host" "$(kept)" d:2
-is "rows stand in the order of ids all the same" "$(rows "$tmp/out" | cut -f 2 | tr '\n' ' ')" 'd:1 d:2 d:3 '
-is "and the page kept says for how many it stands" "$(rows "$tmp/out" | cut -f 12 | tr '\n' ' ')" '- 3 - '
+is "rows are in the order of ids nevertheless" "$(rows "$tmp/out" | cut -f 2 | tr '\n' ' ')" 'd:1 d:2 d:3 '
+is "the kept page has the number of its duplicates" "$(rows "$tmp/out" | cut -f 12 | tr '\n' ' ')" '- 3 - '
 
 # --- rank, hosts ---
 printf '# numbers of somebody\nhttp://e/c\t2\nhttp://e/b\t10\nhttp://e/c\t30\n' >rank.tsv
 cluster --keep=rank --rank=rank.tsv k.tsv
 is "--keep=rank: the smallest number, as a number; the smallest of two" "$(kept)" d:3
-has "the header names the file by what it holds" "$tmp/out" ' keep=rank rank=[0-9a-f]{8} action='
+has "the header has the checksum of the file" "$tmp/out" ' keep=rank rank=[0-9a-f]{8} action='
 printf 'http://e/b\t-1\n' >rank.tsv
 cluster --keep=rank --rank=rank.tsv k.tsv
 is "--keep=rank: pages that are not in the file come last" "$(kept)" d:2

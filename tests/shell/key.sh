@@ -51,7 +51,7 @@ is "fp gives the same bytes for any number of threads" "$("$P" fp -q -j 1 --key=
 has "the header names the key" keyed.fp ' key=[0-9a-f]{16} probe='
 hasnt "and does not reveal it" keyed.fp '0001020304050607|0706050403020100'
 # These values are in stores: another value needs another version of the fingerprint.
-is "a keyed row is what it always was" "$(rows keyed.fp | awk -F '\t' '$2 == "pages/victim.html" { print $1, $6, substr($14, 1, 32), $17 }')" "7873c1744a6de322 01854fe65f5e536afc3823bf9c4aaea6 24e3ecb10700d7a44c072f94e8298992 a0e5785ba0e5785b"
+is "a keyed row has not changed" "$(rows keyed.fp | awk -F '\t' '$2 == "pages/victim.html" { print $1, $6, substr($14, 1, 32), $17 }')" "7873c1744a6de322 01854fe65f5e536afc3823bf9c4aaea6 24e3ecb10700d7a44c072f94e8298992 a0e5785ba0e5785b"
 for bits in 128 256; do
 	"$P" fp -q --key=key --bits=$bits victim.html | rows /dev/stdin | cut -f 1
 done >wide
@@ -76,7 +76,7 @@ run "$P" match keyed.pdk other.fp
 exits "a file of keys keeps the id" 2
 has "the message says so" "$tmp/err" 'their secret keys differ'
 run "$P" fp --key=victim.html victim.html
-exits "a file that is no key is refused" 2
+exits "an invalid key is refused" 2
 has "the message gives the reason" "$tmp/err" 'victim.html: not a key; make one with'
 run "$P" fp --key=missing victim.html
 exits "a key that is missing, too" 2
@@ -121,12 +121,12 @@ run "$P" store init --key=key second
 exits "another key than the store has is refused" 2
 has "the message gives the reason" "$tmp/err" 'second has another key, second/key'
 run "$P" store init --no-key second
-exits "none, too" 2
+exits "no key, too" 2
 run "$P" store init --key=key open
 exits "and a key for a store without one" 2
 has "the message gives the reason" "$tmp/err" 'open is already a store, without a key'
 run "$P" store init open
-exits "a store without a key stays as it is" 0
+exits "a store without a key does not change" 0
 run "$P" store init --key=key --no-key neither
 exits "both make no sense" 2
 run "$P" store add --key=key kept victim.fp

@@ -83,7 +83,7 @@ match -k 30 a.fp --against b.keys
 same "a key file as collection" "$tmp/out" want
 match -k 30 b.keys a.fp && rows "$tmp/out" >got
 match -k 30 in.fp
-same "a key file beside rows" <(rows "$tmp/out") got
+same "a key file and rows" <(rows "$tmp/out") got
 : | run "$P" match -q --save none.keys
 match none.keys
 exits "a key file without rows" 0
@@ -94,7 +94,7 @@ exits "--save with --against is misuse" 2
 match --save in.fp in.fp
 exits "--save over its input is misuse" 2
 run script -qec "$P match --save - demo.fp" /dev/null
-has "a terminal is no place for a key file" "$tmp/out" 'cannot go to a terminal'
+has "a key file is not written to a terminal" "$tmp/out" 'cannot go to a terminal'
 exits "and that is misuse" 2
 
 # --- standard input ---
@@ -113,7 +113,7 @@ same "a collection through a pipe" "$tmp/out" got
 head -c 1000 demo64.keys >cut.keys
 run_in cut.keys "$P" match -q
 exits "one that was cut on its way is refused" 2
-has "and it is said where it came from" "$tmp/err" 'standard input: damaged at offset'
+has "the message names its source" "$tmp/err" 'standard input: damaged at offset'
 cat demo64.keys | "$P" match -q --tmp-dir=nowhere >"$tmp/out" 2>"$tmp/err"
 has "no place to copy it to is named" "$tmp/err" 'nowhere'
 match -k 8 demo.fp && cp "$tmp/out" want

@@ -82,7 +82,7 @@ for kind in plain none cut narrow bare headers remarks long dos some-dos digests
 	is "$kind: nothing is kept on disk" "$(on_disk)" 0
 done
 as_piped "sketches that are compared" in.fp -k 3
-at_least "and those are kept" "$(on_disk)" 100000
+at_least "they are kept" "$(on_disk)" 100000
 for kind in plain digests; do
 	python3 make.py $kind 12000 1 a >in.fp
 	as_piped "$kind, without sketches to verify by" in.fp -k 3

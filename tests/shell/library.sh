@@ -56,7 +56,7 @@ else skip "mandoc accepts the man page of section 3" "no mandoc"; fi
 # Either of these changes for a reason, which NEWS.md tells: then the version changes, too.
 python3 "$TOP/tests/abi.py" "$TOP/include/pagededup.h" >abi.c
 is "abi.c compiles" "$("$cc" -I"$TOP/include" -o abi abi.c 2>&1)" ""
-is "structs, values and functions are those of tests/data/abi.txt" "$(./abi | diff "$TOP/tests/data/abi.txt" -)" ""
+is "structs, values and functions agree with tests/data/abi.txt" "$(./abi | diff "$TOP/tests/data/abi.txt" -)" ""
 symbols=$(nm -D --defined-only "$lib/libpagededup.so" | awk 'NF == 3 && $2 == "T" { print $3 }' | sort)
 is "symbols have a version" "$(grep -v '@@PAGEDEDUP_0.2$' <<<"$symbols")" ""
 is "the library's soname" "$(readelf -d "$lib/libpagededup.so" | grep -o 'libpagededup\.so\.[0-9.]*')" libpagededup.so.0.2

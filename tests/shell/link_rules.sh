@@ -57,18 +57,18 @@ is "signature: less than 4 %, than 6 %" "$(alike --rule=signature=.04 --ranks=ra
 is "signature: less than a fifth of the larger" "$(alike --rule=signature=.2 --ranks=ranks)" "4 5 6 7 17 18 19 "
 is "signature: either page may be the larger" "$(sed 's/adverts\([0-9]\)-a/adverts\1-x/; s/adverts\([0-9]\)-b/adverts\1-a/; s/adverts\([0-9]\)-x/adverts\1-b/' pages.fp |
 	"$P" match -q --rule=signature=.06 --ranks=ranks | rows | grep -c adverts)" 2
-is "signature: as rank computes them; who links alike has one" "$(alike --rule=signature=1e-6 --ranks=real.ranks)" "4 5 6 7 17 18 19 20 "
+is "signature: as rank computes them; pages with the same links have the same" "$(alike --rule=signature=1e-6 --ranks=real.ranks)" "4 5 6 7 17 18 19 20 "
 awk -F '\t' -v OFS='\t' '!/^#/ { $5 = 0 } 1' real.ranks >zero.ranks
-is "signature: who links nowhere is like nobody" "$(alike --rule=signature=1 --ranks=zero.ranks)" ""
+is "signature: a page without links matches no page" "$(alike --rule=signature=1 --ranks=zero.ranks)" ""
 grep -v 'adverts[0-9]-b' ranks >fewer.ranks
-is "signature: nor is who has none" "$(alike --rule=signature=.06 --ranks=fewer.ranks)" ""
+is "signature: a page without one is not a pair" "$(alike --rule=signature=.06 --ranks=fewer.ranks)" ""
 is "with another rule either is enough" "$(alike --rule=signature,adverts=6 --ranks=ranks --links=links)" "4 7 "
 { grep '^#' ranks; rows ranks | tac; } >turned.ranks
 same "signature: the same pairs in any order" <(rows pages.fp | tac | cat <(grep '^#' pages.fp | head -2) - | "$P" match -q --rule=signature=.2 --ranks=turned.ranks | rows | cut -f6,7 | sort) \
 	<("$P" match -q --rule=signature=.2 --ranks=ranks pages.fp | rows | cut -f6,7 | sort)
 has "the header names it too" <("$P" match -q --rule=signature=.06 --ranks=ranks pages.fp) ' rules=signature:0.06 '
 
-has "the header says by what" <("$P" match -q --rule=adverts=6,body --links=links pages.fp) ' rules=adverts:6,body:5 '
+has "the header names the rule" <("$P" match -q --rule=adverts=6,body --links=links pages.fp) ' rules=adverts:6,body:5 '
 run "$P" match --rule=adverts=6 --links=links pages.fp
 has "and the closing line how many fell" "$tmp/err" ', [0-9]+ candidates rejected by all rules'
 
@@ -76,7 +76,7 @@ has "and the closing line how many fell" "$tmp/err" ', [0-9]+ candidates rejecte
 { grep '^#' ranks; seq 600000 | awk -v OFS='\t' '{ print "other:" $1, "http://other.example/", 1, 1, 1, 1 }'; rows ranks; } >many.ranks
 run "$P" match --rule=signature --ranks=many.ranks --memory=33M pages.fp
 exits "ranks of more pages than --memory holds" 2
-has "are refused, with what they take" "$tmp/err" 'memory is too small for the tables of --ranks and --links; give at least [0-9]+M'
+has "the error gives the required memory" "$tmp/err" 'memory is too small for the tables of --ranks and --links; give at least [0-9]+M'
 more=$(sed -nE 's/.*at least ([0-9]+)M.*/\1/p' "$tmp/err")
 same "with so much they do" <("$P" match -q --rule=signature --ranks=many.ranks --memory="${more}M" pages.fp | rows) <("$P" match -q --rule=signature --ranks=ranks pages.fp | rows)
 
@@ -91,7 +91,7 @@ done
 # --- two pages ---
 web() { sed -n "/$1-$2\./p" pages.jsonl >"$1-$2.jsonl"; }
 run "$P" compare --method=links --stubs=match --url=http://adverts6-a.example/x/ --url=http://adverts6-b.example/x/ pages.jsonl
-has "compare: what is shared" "$tmp/out" '^rules on links: 20 shared of 20 in a and 20 in b$'
+has "compare: the shared links" "$tmp/out" '^rules on links: 20 shared of 20 in a and 20 in b$'
 has "compare: adverts" "$tmp/out" '^  adverts: met, 6 adverts on both, required: over 5$'
 has "compare: domains" "$tmp/out" '^  domains: not met, 15 registered domains, required: fewer than 5$'
 has "compare: types" "$tmp/out" '^  types: met, 20 of one type, required: over 5$'
@@ -111,7 +111,7 @@ refused "a weight over 1" --rule=weighted --rule-weights=body=2 --links=links
 refused "rules without rows of links" --rule=adverts
 refused "rows of links without rules" --links=links
 refused "signatures without ranks" --rule=signature
-has "it says what goes together" "$tmp/err" 'rule=signature needs --ranks=FILE, and --ranks needs --rule=signature; .pagededup link --rank. writes FILE'
+has "the message names the missing option" "$tmp/err" 'rule=signature needs --ranks=FILE, and --ranks needs --rule=signature; .pagededup link --rank. writes FILE'
 refused "ranks without signatures" --rule=adverts --links=links --ranks=ranks
 refused "ranks without rules" --ranks=ranks
 refused "rows of links that only signatures would not look at" --rule=signature --ranks=ranks --links=links
@@ -119,12 +119,12 @@ refused "a share over 1" --rule=signature=2 --ranks=ranks
 refused "rows of links for ranks" --rule=signature --ranks=links
 refused "a file that is not there" --rule=adverts --links=missing
 sed 's/	text	/	texts	/' links >bad.links
-refused "a type that is none" --rule=adverts --links=bad.links
+refused "an invalid type" --rule=adverts --links=bad.links
 has "it names file and line" "$tmp/err" 'bad.links:[0-9]+: not a row of '
 sed 's/types=1/types=9/' links >other.links
 refused "types by other rules" --rule=adverts --links=other.links
 { cat links; rows links | head -1; } >apart.links
-refused "links of a page that do not stand together" --rule=adverts --links=apart.links
+refused "links of a page that are not adjacent" --rule=adverts --links=apart.links
 "$P" fp -q --stubs=match pages.jsonl >plain.fp
 run "$P" match --rule=adverts --links=links plain.fp
 exits "refused: rows that are not signed by links" 2

@@ -34,12 +34,12 @@ same "targets, types, classes and anchors" <(rows links | cut -f2,3,5,6) want
 has "the header names the versions of rules and list" links '^# pagededup link 1 types=1 adverts=[0-9a-f]{8} \| '
 is "the fingerprint is the same whether links are looked at or not" \
 	"$("$P" fp -q --method=simhash,links page.jsonl | rows | cut -f1-17)" "$("$P" fp -q page.jsonl | rows | cut -f1-17)"
-is "and what is learned" "$("$P" fp -q --learn-boilerplate --method=simhash,links page.jsonl | rows | cut -f1-17)" \
+is "the learned lines" "$("$P" fp -q --learn-boilerplate --method=simhash,links page.jsonl | rows | cut -f1-17)" \
 	"$("$P" fp -q --learn-boilerplate page.jsonl | rows | cut -f1-17)"
 same "links wait in the spool as they are" <("$P" fp -q --learn-boilerplate --method=links page.jsonl | column links) \
 	<("$P" fp -q --method=links page.jsonl | column links)
 "$P" link -q --hidden=keep page.jsonl >kept
-is "what is hidden stays so where it is read" "$(rows kept | cut -f2,3,6 | grep spam)" "http://spam.example/?a=2&b=1	hidden	hidden one"
+is "hidden links keep their type if they are read" "$(rows kept | cut -f2,3,6 | grep spam)" "http://spam.example/?a=2&b=1	hidden	hidden one"
 is "paper: blocks have classes" "$("$P" link -q --topic=paper page.jsonl | rows | cut -f5 | sort -u | tr '\n' ' ')" "none topic "
 
 # --- the list of adverts ---
@@ -67,7 +67,7 @@ with_a() { rows | awk -F '\t' '$6 == "http://a.example/x/" { print $7 } $7 == "h
 is "10 shared are too few, 11 are not; half is too little, more is not" "$("$P" match -q --all-pairs numbers.fp | with_a)" "eleven over "
 is "shared and share, from below" "$("$P" match -q --all-pairs --method=links:shared=9:share=.49 numbers.fp | with_a)" "eleven half over ten "
 is "need=both" "$("$P" match -q --all-pairs --method=links:need=both:shared=2:share=.5 numbers.fp | with_a)" "over "
-is "the preset says the same of what is compared" "$("$P" match -q --all-pairs --method=links --preset=paper numbers.fp | with_a)" "eleven over "
+is "the preset has the same rules of comparison" "$("$P" match -q --all-pairs --method=links --preset=paper numbers.fp | with_a)" "eleven over "
 
 # --- a small web: pairs to find and pairs to avoid ---
 python3 "$TOP/tests/small_web.py" warc web.warc
@@ -92,7 +92,7 @@ check() { # NAME DUMP
 check built web.warc
 "$P" match -q web.fp >all
 "$P" cluster -q --require=simhash,links all >verdicts
-is "both methods: what goes is a copy on another host" "$(rows verdicts | awk -F '\t' '$4 == 1 { print $3 }' | grep -vcE 'orig|mirror|alias|adcopy')" 0
+is "both methods: removed pages are copies on another host" "$(rows verdicts | awk -F '\t' '$4 == 1 { print $3 }' | grep -vcE 'orig|mirror|alias|adcopy')" 0
 at_least "and copies go" "$(rows verdicts | awk -F '\t' '$4 == 1' | wc -l)" 12
 same "the same for three threads" <("$P" link -q -j3 web.warc) <("$P" link -q -j1 web.warc)
 
@@ -111,9 +111,9 @@ hasnt "and nothing of sketches, which there are not" "$tmp/err" 'sketches'
 dedup() { run "$P" dedup -q --method=links --keep-rows "$@" web.warc; }
 dedup -o whole
 exits "dedup by links" 0
-is "what goes: the pages of the mirror and of the alias" \
+is "removed: the pages of the mirror and of the alias" \
 	"$(rows whole/verdicts.tsv | awk -F '\t' '$4 == 1 { split($3, u, "/"); print u[3] }' | sort | uniq -c | tr -s ' \n' ' ')" " 7 alias.example 7 mirror.example "
-is "the dump that stays has the others" "$("$P" fp -q whole/web.warc | rows | wc -l)" $(($(rows web.fp | wc -l) - 14))
+is "the clean dump has the others" "$("$P" fp -q whole/web.warc | rows | wc -l)" $(($(rows web.fp | wc -l) - 14))
 kept() { cat "$1"/verdicts.tsv "$1"/web.warc "$1"/pairs.tsv "$1"/rows.fp | md5sum; }
 t=10 broken=0
 until timeout -s KILL 0.$(printf %03d $t) "$P" dedup -q -j1 --method=links --keep-rows --resume -o cut web.warc 2>/dev/null; do

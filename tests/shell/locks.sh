@@ -41,7 +41,7 @@ wait "$waits"
 is "and ends when the lock is free" $? 0
 : >seen.lock
 run "$P" url -q --seen=seen --print=none urls.1
-exits "the lock file of a run that was killed blocks nobody" 0
+exits "the lock file of a killed run does not block" 0
 absent "and is removed" seen.lock
 mkfifo pipe
 "$P" url -q --seen=other --print=none <pipe &

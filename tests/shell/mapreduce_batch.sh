@@ -53,7 +53,7 @@ for options in '' '-k 3' '-k 8' '-k 3 --no-verify' --candidates=bands; do equal 
 # The removed pages can be removed from the dump.
 run "$P" apply -q -V got.gone -o clean.warc.gz "$demo"
 exits "apply takes the verdicts" 0
-is "and removes those pages" "$("$P" fp -q clean.warc.gz | rows | wc -l)" $(($(rows all.fp | wc -l) - $(wc -l <gone)))
+is "it removes these pages" "$("$P" fp -q clean.warc.gz | rows | wc -l)" $(($(rows all.fp | wc -l) - $(wc -l <gone)))
 # All new pages of one fingerprint get their answer; a stored page in several tables is named once.
 printf '%s\n' '00000000000000f0 new:1 http://n/1' '00000000000000f0 new:2 http://n/2' 'ff000000000000f0 new:3 http://n/3' '- new:4 http://n/4 - 5 00000000000000000000000000000abc' | fp_rows >new.fp
 printf '%s\n' '00000000000000f1 old:1 http://o/1' '00000000000000f0 old:2 http://o/2' '10000000000000f0 old:3 http://o/3' '0fff0000000000f0 old:4 http://o/4' \
@@ -79,7 +79,7 @@ printf '%s\n' '00000000000000f1 both:1 http://b/1' '00000000000000f3 old:1 http:
 batch_rows got new.fp old.fp -- -k 3 2>"$tmp/err" || fail "a page on both sides" "$(cat "$tmp/err")"
 "$P" match -q -k 3 --all-pairs --against=old.fp new.fp >want
 same "a page on both sides: the pairs of match --against" <(in_order got) <(in_order want)
-same "a page on both sides: what goes" <(rows got.gone | cut -f 2) <(echo old:1)
+same "a page on both sides: the removed page" <(rows got.gone | cut -f 2) <(echo old:1)
 same "a page on both sides: the collection" <(rows got.kept | cut -f 1,2 | LC_ALL=C sort -k 2) \
 	<({ rows new.fp; printf 'aaaa5555aaaa5555\told:2\n'; } | cut -f 1,2 | LC_ALL=C sort -k 2)
 if [ -d "${PAGEDEDUP_CORPORA:-}/sites" ]; then
@@ -156,7 +156,7 @@ find_in "tables of another batch" --tables=few.tables 'few.tables: the tables be
 find_in "tables for another k" --tables=other.tables 'other.tables: .*other parameters than the job: k: 4, not 3'
 run_in all.fp "$P" map --job=batch --step=find --params=params --batch=new.key --tables=new.tables
 exits "the right tables are taken" 0
-at_least "and find what is near" "$(grep -c '^[ed]\.' "$tmp/out")" 1
+at_least "they find near pages" "$(grep -c '^[ed]\.' "$tmp/out")" 1
 refused "tables read nothing" <(printf 'a\tb\n') 'without standard input' "$P" map --job=batch --step=tables --params=params --batch=new.key
 refused "tables have no reduce task" /dev/null 'no reduce task' "$P" reduce --job=batch --step=tables --params=params --batch=new.key
 for side in map reduce; do

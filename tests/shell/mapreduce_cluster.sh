@@ -97,7 +97,7 @@ printf 'c1\tx:1\thttp://h/1\t0\nc1\tx:2\n' >short.grouped
 run_in short.grouped "$P" reduce --job=cluster --step=number --params=graph.pairs.header
 exits "verdicts with missing columns" 2
 has "verdicts with missing columns: the line is named" "$tmp/err" 'line 1 of standard input is not a verdict'
-is "verdicts with missing columns: none is written" "$(rows "$tmp/out" | wc -l)" 0
+is "verdicts with missing columns: no output" "$(rows "$tmp/out" | wc -l)" 0
 refused "no such step" /dev/null "unknown step 'none'; the steps of the job are" "$P" map --job=cluster --step=none
 refused "options in another step" /dev/null 'steps group and number' "$P" reduce --job=cluster --step=round -- --linkage=star
 refused "a pair without its edges" <(printf 'x:1\tp\tx:1\tx:2\n') 'in no edge' "$P" reduce --job=cluster --step=attach

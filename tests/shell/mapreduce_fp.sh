@@ -25,7 +25,7 @@ is "once for each path" "$(grep -c '^reporter:counter:pagededup,PATHS,1$' "$tmp/
 run "$P" match -q got
 exits "match reads the rows of all tasks one after the other" 0
 run_in list "$P" map --job=fp -- -q --bits=128 --min-terms=60
-same "options behind -- are those of fp" <(rows "$tmp/out") <("$P" fp -q --bits=128 --min-terms=60 a.warc.gz "it's a dump	\\ \$(x).warc.gz" | rows)
+same "options behind -- are options of fp" <(rows "$tmp/out") <("$P" fp -q --bits=128 --min-terms=60 a.warc.gz "it's a dump	\\ \$(x).warc.gz" | rows)
 
 # Damage is counted and named, and the job continues.
 printf 'cut.warc\na.warc.gz\n' >list
@@ -37,7 +37,7 @@ same "all others are there" <(rows "$tmp/out") <("$P" fp -q cut.warc a.warc.gz 2
 printf 'LZIP\001not to be read' >dump.warc.lz
 printf 'dump.warc.lz\na.warc.gz\n' >list
 run_in list "$P" map --job=fp --fetch=cat
-exits "nor does a dump of which nothing can be read" 0
+exits "an unreadable dump does not end the task" 0
 has "which is counted too" "$tmp/err" '^reporter:counter:pagededup,DAMAGED,1$'
 same "the other one is read" <(rows "$tmp/out") <("$P" fp -q a.warc.gz | rows)
 
@@ -55,7 +55,7 @@ run_in <(echo a.warc.gz) "$P" map --job=fp --fetch=./no-such-command -- -q
 exits "and so does one that is not there" 2
 has "the message names it" "$tmp/err" "cannot run './no-such-command'"
 run_in <(printf 'a\0b\n') "$P" map --job=fp -- -q
-exits "a NUL byte is no part of a path" 2
+exits "a NUL byte is not part of a path" 2
 
 run "$P" map --job=fp -- -q
 exits "no path, no rows" 0

@@ -79,7 +79,7 @@ if [ -d "${PAGEDEDUP_CORPORA:-}/sites" ]; then
 	equal sites-dev pages.fp -k 8
 	equal sites-dev pages.fp
 	has "sites-dev: some rows lie in full buckets" got.density '^full [1-9]'
-	at_least "sites-dev: some pages stand for others in a full bucket" "$(grep -c '	linked	' got)" 1
+	at_least "sites-dev: some pages represent others in a full bucket" "$(grep -c '	linked	' got)" 1
 else
 	for c in transplant-dev sites-dev; do skip "$c" "no PAGEDEDUP_CORPORA"; done
 fi

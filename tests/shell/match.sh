@@ -76,7 +76,7 @@ fp_rows >carry.fp <<'END'
 00000000000000f1 a:10 http://y/ 2021-01-02T03:04:05Z 88 -
 END
 match -k 1 carry.fp
-is "a pair carries what cluster needs of both ends" "$(rows "$tmp/out")" \
+is "a pair has the columns that cluster needs" "$(rows "$tmp/out")" \
 	$'a:9\ta:10\t1\t-\tsimhash\thttp://x/?q=1\thttp://y/\t2020-01-02T03:04:05Z\t77\t-\t2021-01-02T03:04:05Z\t88\t-\t-\t-'
 
 # --- order of input, rows without a header, columns ---
@@ -111,7 +111,7 @@ match -k 8 upper.fp
 same "capital hex digits are the same keys" <(rows "$tmp/out") <(rows want.out)
 match /dev/null
 exits "no rows at all" 0
-is "no rows at all: header and columns, nothing else" "$(rows "$tmp/out" | wc -l) $(sed -n 2p "$tmp/out")" "0 $pairs_columns"
+is "no rows: only header and columns" "$(rows "$tmp/out" | wc -l) $(sed -n 2p "$tmp/out")" "0 $pairs_columns"
 
 # --- parameters ---
 cp "$demo" d.warc.gz
@@ -148,7 +148,7 @@ has "the message names it" "$tmp/err" 'v2\.fp.*version 2'
 match -o pairs.tsv p64.fp
 match pairs.tsv
 exits "pairs where rows are needed" 2
-has "says what the file holds" "$tmp/err" 'pairs'
+has "the message names the kind of the file" "$tmp/err" 'pairs'
 
 # --- plans and presets ---
 make_fp clustered 200 64 5 >in.fp
@@ -156,16 +156,16 @@ match --preset=paper --stats paper.json in.fp
 has "--preset=paper: k 3" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
 has "and the documents' tables" paper.json '"plan": *"paper"'
 match --preset=paper --plan=all in.fp
-hasnt "the header names what shapes the pairs alone" "$tmp/out" '^#.*plan='
+hasnt "the header names only settings that shape the pairs" "$tmp/out" '^#.*plan='
 match --plan=paper -k 4 in.fp
 exits "--plan=paper -k 4 is misuse" 2
-has "and names what can be" "$tmp/err" '3'
+has "the message names the possible values" "$tmp/err" '3'
 # Rows that fp made with the preset say so themselves.
 "$P" fp -q --preset=paper "$demo" >paper.fp
 match paper.fp
 has "rows made with the preset are matched with it" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
 match -k 8 paper.fp
-has "unless told otherwise" "$tmp/out" '^# pagededup pairs 1 .*k=8 '
+has "by default k is 8" "$tmp/out" '^# pagededup pairs 1 .*k=8 '
 match --preset=default paper.fp
 hasnt "or with another preset" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
 "$P" fp -q --preset=paper --bits=128 "$demo" >paper128.fp
@@ -181,7 +181,7 @@ echo "<p>one page from standard input: $words here" | "$P" fp -q - >a.fp
 echo "<p>one page from standard input: $words now" | "$P" fp -q - >b.fp
 match a.fp b.fp
 exits "one id for two pages: exit code" 2
-has "both files are named, and what to do" "$tmp/err" "^pagededup match: the id - stands for two pages, one in a.fp and one in b.fp: .*'fp --name=NAME'"
+has "the message names both files and the remedy" "$tmp/err" "^pagededup match: the id - stands for two pages, one in a.fp and one in b.fp: .*'fp --name=NAME'"
 match a.fp a.fp
 exits "the same page twice" 0
 echo "<p>one page from standard input: $words now" | "$P" fp -q --name=b - >b.fp
@@ -193,15 +193,15 @@ exits "against" 0
 match --preset=paper --plan=paper -k 4 in.fp
 exits "--preset=paper --plan=paper -k 4 is misuse" 2
 match --explain -k 3 in.fp
-has "--explain says what is joined" "$tmp/err" '[0-9]+ different keys of 64 bits, k 3, compared by [a-z0-9]+; plans, \* the one used:$'
+has "--explain names the joined keys" "$tmp/err" '[0-9]+ different keys of 64 bits, k 3, compared by [a-z0-9]+; plans, \* the one used:$'
 is "one plan is marked" "$(grep -c ': \* [a-z]*: .*about' "$tmp/err")" 1
 has "the documents' tables are named" "$tmp/err" ':   paper: about [0-9.e+-]+ CPU seconds'
 at_least "and several ways of cutting" "$(grep -c 'blocks: ' "$tmp/err")" 3
-has "and what the steps took" "$tmp/err" 'it took [0-9.]+ CPU seconds: tables [0-9.]+, comparisons [0-9.]+, pairs [0-9.]+$'
+has "--explain has the seconds of the steps" "$tmp/err" 'it took [0-9.]+ CPU seconds: tables [0-9.]+, comparisons [0-9.]+, pairs [0-9.]+$'
 match --explain -k 3 --plan=paper in.fp
 has "--plan is marked" "$tmp/err" ': \* paper: about'
 match --explain -k 6 in.fp
-hasnt "over 3 the documents' tables are no plan" "$tmp/err" 'paper'
+hasnt "over 3 the documents' tables are not a plan" "$tmp/err" 'paper'
 python3 "$brute" pairs in.fp want 6
 match --preset=paper -k 6 in.fp
 exits "--preset=paper -k 6 works" 0
@@ -215,7 +215,7 @@ says "0.6 similarity_same_host=0.7" --similarity=.6
 says "0.9 similarity_same_host=0.9" --similarity=.9	# inside a host too
 says "0.6 similarity_same_host=0.65" --similarity=.6 --similarity-same-host=.65
 match --explain --similar=80% in.fp
-has "--explain says what it sets" "$tmp/err" 'any two pages: 80% on one host, 80% on different hosts'
+has "--explain names the setting" "$tmp/err" 'any two pages: 80% on one host, 80% on different hosts'
 has "and where more is needed" "$tmp/err" 'different titles and headings: 90% on one host, 82% on different hosts'
 for bad in "--similarity=.9 --similarity-same-host=.8" "--similar=90% --similarity=.9" --similar=.9 --similar=120% --similar=much; do
 	match $bad in.fp
@@ -239,7 +239,7 @@ match --memory=31M in.fp
 exits "--memory that is too little" 2
 has "is refused with the least that would do" "$tmp/err" '--memory.*at least 32M'
 match --memory=lots in.fp
-exits "--memory that is no size" 2
+exits "an invalid --memory" 2
 
 # --- bad rows ---
 { head -3 full.fp; echo 'xyz	bad:1	-'; sed -n 4p full.fp; echo 'one column'; echo '00ff	bad:2'; echo '0011223344556677	-	x'; tail -n +5 full.fp; } >bad.fp

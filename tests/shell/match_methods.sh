@@ -36,12 +36,12 @@ for m in ${all//,/ }; do
 	same "several: the pairs of $m say so" <(rows several | awk -F '\t' -v m="$m" '("," $5 ",") ~ ("," m ",") { print $1 "\t" $2 }') brute
 done
 "$P" match -q --all-pairs --method=simhash demo.fp >simhash
-same "several: those of simhash too" <(rows several | awk -F '\t' '$5 ~ /simhash|text_digest/ { print $1 "\t" $2 "\t" $3 "\t" $4 }') <(rows simhash | cut -f1-4)
+same "several: pairs of simhash, too" <(rows several | awk -F '\t' '$5 ~ /simhash|text_digest/ { print $1 "\t" $2 "\t" $3 "\t" $4 }') <(rows simhash | cut -f1-4)
 "$P" fp -q "$demo" >plain.fp
 "$P" match -q --all-pairs plain.fp >plain
-same "--method=simhash: what rows without methods give" <(grep -v '^# ' simhash) <(grep -v '^# ' plain)
+same "--method=simhash: the pairs of rows without methods" <(grep -v '^# ' simhash) <(grep -v '^# ' plain)
 is "each pair once" "$(pairs several | sort | uniq -d)" ""
-has "the header says with what" several ' methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:bytes=10:shared=3:share=0.75,abstract:'
+has "the header names the method" several ' methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:bytes=10:shared=3:share=0.75,abstract:'
 run "$P" match demo.fp
 has "the closing line counts by method" "$tmp/err" 'pairs \(simhash [0-9]+, exact [0-9]+, segments [0-9]+, abstract [0-9]+, keywords [0-9]+, semantic [0-9]+, overlap [0-9]+, vsm [0-9]+, punctuation [0-9]+, links [0-9]+\)'
 run "$P" match --format=jsonl demo.fp
@@ -53,7 +53,7 @@ quote='The mill stood empty for forty years. The county bought it in spring. Nob
 page() { printf '{"url":"http://%s.example/","html":"<title>%s</title><p>%s</p>"}\n' "$1" "$1" "$2"; }
 { page quoted "$quote"; page quoting "$long $quote $long The baker was pleased."; page other "$long The baker was not."; page short "The mill stood empty for forty years."; } >parts.jsonl
 "$P" fp -q --method=segments --stubs=match parts.jsonl | tee parts.fp | "$P" match -q --all-pairs --method=segments:share=0 >parts
-is "three sentences of three stand in seven" \
+is "three sentences of three are among seven" \
 	"$(rows parts | awk -F '\t' '$6 ~ /quoted/ && $7 ~ /quoting/ { print $16, $17, $18 }')" "3 1.000 0.429"
 is "a page with fewer segments needs all of them" "$(rows parts | awk -F '\t' '$7 ~ /short/ { print $6, $16 }' | sort | tr '\n' ' ')" \
 	"http://quoted.example/ 1 http://quoting.example/ 1 "
@@ -61,7 +61,7 @@ is "two shared are not enough" "$(rows parts | grep -c 'quoted.*other')" 0
 again='The mill stood empty for forty years.'
 { page thrice "$again $again $again $long"; page once "$again The barn burnt down in May. Its roof was never found. Nobody asked."; } |
 	"$P" fp -q --method=segments --stubs=match >again.fp
-is "what a page repeats counts once: not three shared" "$("$P" match -q --all-pairs --method=segments:share=0 again.fp | rows /dev/stdin | wc -l)" 0
+is "a repeated item counts once: not three shared" "$("$P" match -q --all-pairs --method=segments:share=0 again.fp | rows /dev/stdin | wc -l)" 0
 is "but one, a quarter of both" "$("$P" match -q --all-pairs --method=segments:shared=1:share=0 again.fp | rows /dev/stdin | cut -f16-18)" "1	0.250	0.250"
 
 # --- items that all pages have: no pair is lost, no candidate is added, and they are counted ---
@@ -91,12 +91,12 @@ for i in $(seq 1000); do page "p$i" "$quote $long"; done | "$P" fp -q --method=e
 is "copies are linked to the first" "$(rows copies | wc -l) $(column linked copies | sort -u)" "999 1"
 is "and are one cluster" "$("$P" cluster -q copies | rows /dev/stdin | cut -f5 | sort -u | wc -l)" 2
 "$P" match -q --scope=same-host copies.fp >copies
-is "--scope=same-host pairs none of different hosts" "$(rows copies | wc -l)" 0
+is "--scope=same-host has no pairs of different hosts" "$(rows copies | wc -l)" 0
 
 # --- the preset of the documents ---
 "$P" fp -q --preset=paper --method=$all parts.jsonl >paper.fp
 "$P" match -q --preset=paper paper.fp >paper
-is "--preset=paper: what the documents say of each method, signing and comparing" "$(grep -o ' methods=[^ ]*' paper | sed 's/^ methods=//' | tr ',' '\n' | tr '\n' ' ')" \
+is "--preset=paper: the settings of the documents for each method" "$(grep -o ' methods=[^ ]*' paper | sed 's/^ methods=//' | tr ',' '\n' | tr '\n' ' ')" \
 	"$(tr '\n' ' ' <<-'E'
 		exact:of=text:hash=md5
 		segments:by=lines:n=1:bytes=0:shared=3:share=0
@@ -135,7 +135,7 @@ parts.fp	nosuch	unknown method 'nosuch'
 E
 echo kept >there
 run "$P" match --method=segments -o there plain.fp
-is "a file that is there stays as it is" "$code $(cat there)" "2 kept"
+is "an existing file does not change" "$code $(cat there)" "2 kept"
 run "$P" match --method=segments -o there parts.fp plain.fp
 is "also when the rows that lack it come second" "$code $(cat there)" "2 kept"
 has "which are named" "$tmp/err" "plain.fp: its rows have no signatures by 'segments'"
@@ -148,12 +148,12 @@ run "$P" match parts.fp lines.fp
 exits "values of other parameters do not go together" 2
 has "the message says so" "$tmp/err" "lines.fp: 'segments' signed its rows with other parameters"
 run "$P" match parts.fp plain.fp
-exits "nor rows without the method" 2
+exits "rows without the method are refused, too" 2
 "$P" match -q --save=keys plain.fp
 run "$P" match --method=segments keys
 exits "a key file has none" 2
 run "$P" match --save=keys2 parts.fp
-exits "nor can it be made" 2
+exits "it cannot be made" 2
 awk -F '\t' -v OFS='\t' '/^#/ { print; next } NR == 4 { $NF = "xyz" } { print }' parts.fp >bad.fp
 run "$P" match --method=segments:share=0 bad.fp
 exits "a value that cannot be read" 1

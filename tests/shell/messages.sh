@@ -54,7 +54,7 @@ E2
 # Errors in the middle of the data: the mistake and its consequence.
 awk -F '\t' -v OFS='\t' '/^#/ { print; next } ++n == 1 { $3 = "x" } { print }' pairs.tsv >bad.tsv
 run "$P" cluster bad.tsv
-exits "a distance that is no number" 1
+exits "an invalid distance" 1
 has "is named with file and line" "$tmp/err" '^pagededup cluster: bad\.tsv:3: invalid distance; row skipped$'
 if command -v lzip >/dev/null; then
 	lzip -c d.warc.gz >d.warc.lz
@@ -73,7 +73,7 @@ run "$P" fp j.jsonl
 has "JSON Lines with other fields" "$tmp/err" \
 	'^pagededup fp: j\.jsonl: no field "text" or "html" \(found: url, content\): use --field-text=content$'
 run "$P" cluster d.fp
-has "rows of another kind: who writes the right ones" "$tmp/err" "^pagededup cluster: d\.fp holds fp rows, not the pairs rows that 'pagededup match' writes\$"
+has "rows of another kind: the command that writes the right rows" "$tmp/err" "^pagededup cluster: d\.fp holds fp rows, not the pairs rows that 'pagededup match' writes\$"
 
 # The words of --help.
 while IFS='|' read -r command text; do

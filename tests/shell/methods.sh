@@ -33,21 +33,21 @@ sed '1s/ methods=simhash//' "$tmp/named" >named.fp
 "$P" fp -q "$demo" >plain.fp
 same "--method=simhash alone changes nothing but the header" named.fp plain.fp
 "$P" fp -q --method=simhash,exact,segments "$demo" >both.fp
-same "columns of methods stand behind the others" <(rows both.fp | cut -f1-17) <(rows plain.fp)
-has "the header records what signed" both.fp '^# pagededup fp 1 .* methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:bytes=10 end=total$'
+same "columns of methods are after the others" <(rows both.fp | cut -f1-17) <(rows plain.fp)
+has "the header records the methods" both.fp '^# pagededup fp 1 .* methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:bytes=10 end=total$'
 "$P" fp -q -j3 --method=simhash,exact,segments "$demo" >three.fp
 same "the same for three threads" both.fp three.fp
 "$P" fp -q --method=exact "$demo" >alone.fp
 is "without simhash no page has a fingerprint" "$(column fingerprint alone.fp | sort -u)" -
 is "or a sketch" "$(column sketch alone.fp | sort -u)" -
 run "$P" fp --method=exact "$demo"
-hasnt "nobody is told that pages are too short for one" "$tmp/err" 'too short'
+hasnt "no message about pages that are too short for one" "$tmp/err" 'too short'
 run "$P" fp --format=jsonl --method=exact "$demo"
 has "JSONL has the columns" "$tmp/out" '"exact": *"[0-9a-f]{32}"'
 run "$P" show --stage=signature --method=exact,segments "$(column id alone.fp | head -1)"
 has "show prints them" "$tmp/out" '^exact: [0-9a-f]{32}$'
 run "$P" show --stage=features --method=keywords:n=2,overlap:n=1 "$(column id alone.fp | head -1)"
-is "and what they are made of" "$(cut -f1 "$tmp/out" | uniq -c | tr -s ' ' | tr '\n' ' ')" " 2 keywords  9 overlap "
+is "their parts" "$(cut -f1 "$tmp/out" | uniq -c | tr -s ' ' | tr '\n' ' ')" " 2 keywords  9 overlap "
 hasnt "without shingles where simhash is not named" "$tmp/out" '	text	'
 a=$(column id alone.fp | sed -n 1p) b=$(column id alone.fp | sed -n 2p)
 c=$(rows plain.fp | awk -F '\t' '$3 ~ /science.swifts/ { print $2; exit }')	# another article
@@ -62,7 +62,7 @@ has "keys that differ" "$tmp/out" '^exact: no match$'
 has "sets that share nothing" "$tmp/out" '^segments: no match, 0 shared of 14 in a and [0-9]+ in b$'
 has "other keywords" "$tmp/out" '^keywords: no match, other keys, similarity [0-9.]+$'
 run "$P" compare --method=segments:shared=15:share=0 "$a" "$b"
-has "the rule is told by parameters: all of a page with fewer" "$tmp/out" '^segments: match'
+has "parameters set the rule: all of a page with fewer" "$tmp/out" '^segments: match'
 run "$P" compare --method=overlap:shared=1000 "$a" "$b"
 has "or nothing" "$tmp/out" '^overlap: no match, [0-9]+ shared'
 while IFS=$'\t' read -r method message; do
@@ -146,7 +146,7 @@ sign segments
 items() { fold -w16 | sed '/^$/d' | sort; }
 same "sentences in another order are the same segments" <(value order segments segments.fp | items) <(value moved segments segments.fp | items)
 is "four sentences" "$(value order segments segments.fp | items | wc -l)" 4
-is "Chinese sentences; a dot in a number or a name ends none" "$(value cn segments segments.fp | items | wc -l)" 5
+is "Chinese sentences; a dot in a number or a name does not end one" "$(value cn segments segments.fp | items | wc -l)" 5
 sign segments:by=lines
 is "by lines: two" "$(value order segments segments:by=lines.fp | items | wc -l)" 2
 sign segments:n=3
@@ -156,7 +156,7 @@ pages >pages.jsonl <<'END'
 short	<p>The mill stood empty for forty years.</p><p>See also</p><p>Note</p><p>水车走。</p><p>ten bytes.</p><p>ten byte.</p>
 END
 sign segments
-is "what has fewer than ten bytes is none" "$(value short segments segments.fp | items | wc -l)" 1
+is "fewer than ten bytes are not a segment" "$(value short segments segments.fp | items | wc -l)" 1
 sign segments:bytes=9
 is "nine bytes of ASCII, three Chinese characters" "$(value short segments segments:bytes=9.fp | items | wc -l)" 3
 sign segments:bytes=0
@@ -189,10 +189,10 @@ differ "abstract: size is an option" abstract:size=600 cnz cnw
 agree "abstract: of UTF-8 512 bytes are 170 characters" abstract:charset=utf-8 cn cnx
 agree "abstract: cut back to the 170th, of which the 171st has two bytes in it" abstract:charset=utf-8 cn u171
 differ "abstract: the 170th counts" abstract:charset=utf-8 cn u170
-is "abstract: MD5 of those 510 bytes" "$(value cn abstract abstract:charset=utf-8.fp)" "$(printf %s "${b:0:170}" | md5sum | cut -d' ' -f1)"
+is "abstract: MD5 of these 510 bytes" "$(value cn abstract abstract:charset=utf-8.fp)" "$(printf %s "${b:0:170}" | md5sum | cut -d' ' -f1)"
 sign abstract
 is "abstract: MD5 of 512 bytes of GB18030" "$(value cn abstract abstract.fp)" "$(printf %s "${b:0:256}" | iconv -f UTF-8 -t GB18030 | md5sum | cut -d' ' -f1)"
 is "abstract: and of 511, where the last character does not fit" "$(value cnz abstract abstract.fp)" \
 	"$(printf %s "x${b:0:255}" | iconv -f UTF-8 -t GB18030 | md5sum | cut -d' ' -f1)"
-is "abstract: MD5 of those bytes" "$(value end abstract abstract.fp)" "$(printf 'Menu %s one %s %s' "$a" "$a" "$a" | head -c 512 | md5sum | cut -d' ' -f1)"
+is "abstract: MD5 of these bytes" "$(value end abstract abstract.fp)" "$(printf 'Menu %s one %s %s' "$a" "$a" "$a" | head -c 512 | md5sum | cut -d' ' -f1)"
 tap_done

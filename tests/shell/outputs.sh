@@ -147,7 +147,7 @@ absent "no work was done before" applied
 for other in victim.html rows.tsv.json; do
 	printf '{"url":"http://a.example/"}\n' >rows.tsv.json
 	refused "--stats, where $other stands" $other "$P" fp --stats $other site
-	has "what to do is said" "$tmp/err" "$other was not written by this program; name another file, or remove it first"
+	has "the message gives the remedy" "$tmp/err" "$other was not written by this program; name another file, or remove it first"
 done
 rm -f rows.fp rows.tsv.json
 for round in 1 2; do
@@ -164,9 +164,9 @@ rm -rf s.json left.tsv m.tsv m.json a.json applied.html again.warc.gz rows.fp du
 # An output keeps the permissions of the file that it replaces.
 : >secret && chmod 600 secret
 (umask 022; "$P" fp -q site -o secret)
-is "-o over a file that is nobody else's: it stays so" "$(stat -c %a secret)" 600
+is "-o over a private file: it is still private" "$(stat -c %a secret)" 600
 : >shared && chmod 664 shared
 (umask 077; "$P" fp -q site -o shared)
-is "-o over a file of a group: it stays so" "$(stat -c %a shared)" 664
+is "-o over a file of a group: the group is kept" "$(stat -c %a shared)" 664
 same "… and holds the rows" shared want.tsv
 tap_done

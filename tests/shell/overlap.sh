@@ -23,7 +23,7 @@ same "n=0: the title's keywords, no stop words" <(items words.fp page) <(words m
 sign 1 >one.fp
 same "n=1: and the term that shares most sentences with one of them" <(items one.fp page) <(words mill wheel stone)
 sign 100 >all.fp
-is "not those that share none" "$(items all.fp page | comm -12 - <(words river barn))" ""
+is "not pages that share no term" "$(items all.fp page | comm -12 - <(words river barn))" ""
 same "all that do" <(items all.fp page | comm -12 - <(words mill wheel stone axle)) <(words mill wheel stone axle)
 same "without <title> the first heading is one" <(items all.fp heading) <(items all.fp page)
 is "without both there are no keywords" "$(items all.fp none)" -
@@ -36,9 +36,9 @@ has "n=2: two pages have four" "$tmp/err" '^pagededup fp: overlap: only the n te
 is "as --stats says" "$(stat)" "10 2"
 related() { sign 10000 | rows /dev/stdin | awk -F '\t' -v n="$1" '$NF != "-" && length($NF) / 16 > n' | wc -l; }
 is "n=3: just those that have over three, beside two of the title" "$("$P" fp -q --stubs=match --method=overlap:n=3 --stats=stats.json pages.jsonl >out.fp; stat)" "10 $(related 5)"
-is "n=4: none" "$("$P" fp -q --stubs=match --method=overlap:n=4 --stats=stats.json pages.jsonl >out.fp; stat)" "10 0"
+is "n=4: no page" "$("$P" fp -q --stubs=match --method=overlap:n=4 --stats=stats.json pages.jsonl >out.fp; stat)" "10 0"
 run "$P" fp --stubs=match --method=overlap --stats=stats.json pages.jsonl
-hasnt "n=100: nothing is capped, nothing said" "$tmp/err" 'were taken'
+hasnt "n=100: no page is capped, no message" "$tmp/err" 'were taken'
 is "or counted" "$(stat)" "10 0"
 
 # --- when sets match ---
@@ -51,7 +51,7 @@ sign 0 >share.fp
 matched() { "$P" match -q --all-pairs --method="overlap:$1" share.fp | rows /dev/stdin | awk -F '\t' '{ gsub(/http:\/\/|\.example\//, ""); printf "%s-%s ", $6, $7 }'; }
 is "exactly .8 of the smaller set is not over .8" "$(matched shared=1:share=.8)" "ten-nine "
 is "over .79 it is" "$(matched shared=1:share=.79)" "ten-eight ten-nine "
-is "nine are shared, and ten are asked for" "$(matched shared=10:share=.5)" ""
+is "nine are shared, and ten are required" "$(matched shared=10:share=.5)" ""
 is "nine are" "$(matched shared=9:share=.5)" "ten-nine "
 
 # --- its error ---
@@ -70,7 +70,7 @@ if [ -d "$n163" ]; then
 	"$P" fp -q --method=overlap:n=10 "$n163" >n163.fp
 	found() { "$P" match -q --all-pairs --method="overlap:shared=1:share=$1" n163.fp | rows /dev/stdin | wc -l; }
 	at_least "articles of one site that are all different: pairs over a fifth" "$(found .2)" 50
-	is "none over half" "$(found .5)" 0
+	is "no pair over half" "$(found .5)" 0
 else
 	skip "articles of one site" "needs PAGEDEDUP_CORPORA"
 fi

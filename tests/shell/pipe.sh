@@ -17,7 +17,7 @@ exits "cluster" 0
 cp "$tmp/out" verdicts.tsv
 "$P" fp demo.warc.gz 2>e1 | "$P" match 2>e2 | "$P" cluster 2>e3 >piped.tsv
 is "three stages in a pipe end well" "${PIPESTATUS[*]}" "0 0 0"
-same "the pipe gives what the files give" piped.tsv verdicts.tsv
+same "the pipe gives the same as the files" piped.tsv verdicts.tsv
 is "fp says one closing line" "$(grep -c . fp.err)" 1
 has "fp's closing line counts pages and seconds" fp.err "^pagededup fp: $pages pages, .*[0-9] s\$"
 
@@ -36,12 +36,12 @@ is "match passes the total on" "$(tail -1 pairs.tsv)" "$(tail -1 pages.fp)"
 is "cluster passes the total on" "$(tail -1 verdicts.tsv)" "$(tail -1 pages.fp)"
 is "every row has all columns" "$(rows pages.fp | awk -F '\t' '{ print NF }' | sort -u)" 17
 is "no value is empty" "$(cat pages.fp pairs.tsv verdicts.tsv | grep -c -e $'\t\t' -e $'\t$')" 0
-is "one row a page, none twice" "$(column id pages.fp | sort -u | wc -l)" "$pages"
+is "one row a page, no page twice" "$(column id pages.fp | sort -u | wc -l)" "$pages"
 hash=$(column params pages.fp | sort -u)
 has "params: eight hex digits, the same in every row" <(echo "$hash") '^[0-9a-f]{8}$'
 empty "fingerprints: 16 hex digits or -" <(column fingerprint pages.fp | grep -vE '^([0-9a-f]{16}|-)$')
 empty "fetch_time is RFC 3339" <(column fetch_time pages.fp | grep -vE '^2024-03-0[0-9]T[0-9:]{8}(\.[0-9]+)?Z$')
-empty "text_digest: 32 hex digits, or none where nothing but a title is shown" <(rows pages.fp | awk -F '\t' '(length($6) != 32 || $6 ~ /[^0-9a-f]/) && $12 !~ /no-text/')
+empty "text_digest: 32 hex digits, or none if only a title is shown" <(rows pages.fp | awk -F '\t' '(length($6) != 32 || $6 ~ /[^0-9a-f]/) && $12 !~ /no-text/')
 empty "content_digest: SHA-1 in base32" <(column content_digest pages.fp | grep -vE '^[A-Z2-7]{32}$')
 has "some page of the demo is too short for a fingerprint" <(column fingerprint pages.fp) '^-$'
 

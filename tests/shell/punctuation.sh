@@ -24,14 +24,14 @@ is "three marks, three codes" "$(codes codes.fp page | wc -l)" 3
 is "the sixth term before a mark does not count" "$(shared codes.fp page far)" 3
 is "the first behind it does, and is more than five before the next" "$(shared codes.fp page near)" 2
 is "it does not matter which mark it is" "$(shared codes.fp page mark)" 3
-is "it matters where it stands" "$(shared codes.fp page place)" 2
-is "a dot or colon inside a number or a name is none" "$(codes codes.fp number | wc -l)" 0
+is "its position matters" "$(shared codes.fp page place)" 2
+is "a dot or colon inside a number or a name does not count" "$(codes codes.fp number | wc -l)" 0
 is "several in a row are one" "$(codes codes.fp run | wc -l)" 2
 # Terms are counted with stop words: the windows around a stop word end one term earlier, and that of the last mark does
 # not contain it.
-is "a stop word put in moves what it moves" "$(shared codes.fp page stop)" 1
+is "an inserted stop word moves the codes around it" "$(shared codes.fp page stop)" 1
 sign punctuation:c=2 >two.fp
-is "c=2: none sees it" "$(shared two.fp page stop)" 3
+is "c=2: no code has it" "$(shared two.fp page stop)" 3
 
 # --- equal, or equal in content terms: the document's example, where 啊 is a stop word ---
 pages >pages.jsonl <<'E'
@@ -47,7 +47,7 @@ sign punctuation:of=terms >terms.fp
 is "of=terms: not equal" "$(shared terms.fp with without)" 0
 is "another word never is" "$(shared cn.fp with other)" "$(shared terms.fp with other)"
 run "$P" show --stage=features --method=punctuation pages.jsonl:0
-has "show says what a code is made of" "$tmp/out" '^punctuation	[0-9a-f]{16}	.* \| '
+has "show prints the parts of a code" "$tmp/out" '^punctuation	[0-9a-f]{16}	.* \| '
 
 # --- the number, and the document's objection to it: 20 codes are never found, 500 are found by 26 ---
 sentences() { for i in $(seq "$2" "$3"); do printf 'x%s%d y%s%d z%s%d. ' "$1" "$i" "$1" "$i" "$1" "$i"; done; } # WORD FROM TO
@@ -66,7 +66,7 @@ is "26 are shared" "$(shared count.fp long different)" 26
 is "25 are shared" "$(shared count.fp long less)" 25
 matched() { "$P" match -q --all-pairs "$@" count.fp | rows /dev/stdin | awk -F '\t' '{ gsub(/http:\/\/|\.example\//, ""); printf "%s-%s ", $6, $7 }'; }
 is "over 25: a page of 20 is not found, two different ones of 500 are, not by 25" "$(matched --method=punctuation:codes=25:share=0)" "long-different "
-is "which is what the paper's preset asks for" "$(matched --method=punctuation --preset=paper)" "long-different "
+is "as the paper's preset requires" "$(matched --method=punctuation --preset=paper)" "long-different "
 is "by the share of the shorter page it is the other way" "$(matched --method=punctuation)" "short-same "
 is "20 are more than 19, not more than 20" "$(matched --method=punctuation:codes=20:share=.5)/$(matched --method=punctuation:codes=19:share=.5)" "/short-same "
 while IFS=$'\t' read -r method message; do

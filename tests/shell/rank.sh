@@ -22,7 +22,7 @@ python3 make.py >pages.jsonl
 "$P" rank -q pages.jsonl >ranks
 "$P" link -q pages.jsonl >links
 value() { awk -F '\t' -v url="$1" -v want="$2" '/^#id/ { sub(/^#/, ""); for (i = 1; i <= NF; i++) if ($i == want) c = i } $2 == url { print $c }' "${3:-ranks}"; }
-is "ranks: those of another computation" "$("$python" "$TOP/tests/pagerank.py" ranks links | awk '{ print ($1 < 1e-4) }')" 1
+is "ranks: as in another computation" "$("$python" "$TOP/tests/pagerank.py" ranks links | awk '{ print ($1 < 1e-4) }')" 1
 is "their mean is 1" "$(rows ranks | awk -F '\t' '{ s += $3 } END { printf "%.3f", s / NR }')" 1.000
 at_least "everybody's page ranks first" "$(awk "BEGIN { print $(value http://one.example/a page_rank) / $(value http://two.example/a page_rank) }")" 3
 at_least "and its domain" "$(awk "BEGIN { print $(value http://one.example/a domain_rank) / $(value http://two.example/a domain_rank) }")" 3
@@ -41,7 +41,7 @@ printf 'one.example\t50\n' >known-domains
 is "ranks that are read, the URL in whatever form" "$(value http://fan0.example/p quality read)" 57
 echo 'http://one.example/a many' >bad
 run "$P" rank --page-ranks=bad pages.jsonl
-exits "a rank that is none" 2
+exits "an invalid rank" 2
 has "the message names it" "$tmp/err" 'bad:1: no name, tab, and rank'
 run "$P" rank --quality=.1,.2 pages.jsonl
 exits "two weights are not three" 2
@@ -90,6 +90,6 @@ for i in range(420):
     print(json.dumps({"url": f"http://d.example/{i}", "html": "".join(f"<a href=/{t}>w</a>" for t in range(420))}))' >dense.jsonl
 run "$P" rank --memory=1M dense.jsonl
 exits "a graph that takes more than --memory" 2
-has "is refused, with what it takes" "$tmp/err" 'the graph of 175980 links takes 9 MB of memory, and 8 MB of --memory=1M are free; give more'
-is "400 pages: those of another computation" "$("$python" "$TOP/tests/pagerank.py" ranks links | awk '{ print ($1 < 1e-4) }')" 1
+has "the error gives the required memory" "$tmp/err" 'the graph of 175980 links takes 9 MB of memory, and 8 MB of --memory=1M are free; give more'
+is "400 pages: as in another computation" "$("$python" "$TOP/tests/pagerank.py" ranks links | awk '{ print ($1 < 1e-4) }')" 1
 tap_done

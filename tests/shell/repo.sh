@@ -90,7 +90,7 @@ for order in sort "sort -r"; do
 		"$(${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude $(pkg-config --cflags libxml-2.0) -fsyntax-only "$tmp/headers.c" 2>&1 | grep error)" ""
 done
 # Programs that only `make bench` builds.
-is "what is measured with compiles" "$(for f in bench/*.c; do
+is "the benchmarks compile" "$(for f in bench/*.c; do
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude $(pkg-config --cflags libxml-2.0) -fsyntax-only "$f" 2>&1 | grep error; done)" ""
 is "no files of src use each other in a circle" "$(python3 tools/house.py --circles "$B")" ""
 is "no tag means two things, in one file or in two" \
@@ -115,7 +115,7 @@ is "no row of a list of methods that only this house had (M1, M2 …)" "$(grep -
 is "no result of a step that can fail is dropped" \
 	"$(grep -rnE '^[[:space:]]*(fseeko?|rewind|ftruncate|lseek|fsync|fdatasync|rename|renameat|getline)\(' src --include='*.c')" ""
 is "lines are read in one place, where an error is not the end of the file" "$(grep -rlE '\bget(line|delim)\(' src)" src/base/file.c
-is "memory is asked for in one place, where its want ends the run" \
+is "memory is allocated in one place, which ends the run if there is none" \
 	"$(grep -rnE '(^|[^_[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|abort)\(' src --include='*.c' |
 		grep -vE '^src/(base/alloc\.c|tables/)')" ""
 
@@ -123,7 +123,7 @@ is "memory is asked for in one place, where its want ends the run" \
 is "memory is prefetched in one way" "$(grep -rl '__builtin_prefetch' src)" src/base/alloc.h
 case $(uname -m) in
 x86_64 | aarch64)
-	is "what is written as a prefetch is one in the program" "$(grep -rlE '(pd_prefetch|pd_rows_expect|pd_hashtab_expect)\(' src --include='*.c' | while read -r f; do
+	is "a prefetch in the source is one in the program" "$(grep -rlE '(pd_prefetch|pd_rows_expect|pd_hashtab_expect)\(' src --include='*.c' | while read -r f; do
 		objdump -d --no-show-raw-insn "$B/obj/${f%.c}.o" | grep -qE '\b(prefetch|prfm)' || echo "$f"; done)" "" ;;
 esac
 

@@ -53,7 +53,7 @@ is "the same of a dump that has to be packed again" "$(card "bytes of the dumps 
 is "clusters" "$(card "clusters, of each one page is kept")" "$(rows v.tsv | awk -F '\t' '$4 == 0' | wc -l)"
 is "pairs by distance: 5" "$(sed -nE 's|.*row">5</th><td class="n">([0-9]+)<.*|\1|p' r.html)" "$(rows pairs.tsv | awk -F '\t' '$3 == 5' | wc -l)"
 is "twelve pairs of texts" "$(grep -c '^<h3>' r.html)" 12
-has "what differs is marked" r.html '<del>.+</del>'
+has "differences are marked" r.html '<del>.+</del>'
 has "and on the other side" r.html '<ins>.+</ins>'
 has "the page kept, and why" r.html 'kept: first of [0-9]+ pages'
 cp r.html first.html
@@ -79,7 +79,7 @@ has "both are named" "$tmp/err" 'other/d.warc.gz: several files in the verdicts 
 absent "and nothing is written" two.html
 sed 's|d\.warc\.gz:|other/d.warc.gz:|g' v.tsv >other.tsv
 run "$P" report -V other.tsv -P pairs.tsv moved/d.warc.gz other/d.warc.gz -o two.html
-exits "a whole path goes before a base name" 0
+exits "a whole path has priority over a base name" 0
 has "that one is taken" two.html 'other/d.warc.gz:'
 is "all texts are there" "$(grep -c 'class="text"' two.html)" 24
 
@@ -93,14 +93,14 @@ a=$("$P" fp -q d.warc.gz | rows /dev/stdin | cut -f 2 | sed -n 40p) b=$(rows v.t
 } >suspects.tsv
 cp first.html without.html
 run "$P" report -V suspects.tsv -P pairs.tsv d.warc.gz -o r.html
-exits "a suspect whose page cannot be read" 1
+exits "a suspect with an unreadable page" 1
 has "suspects are counted in the closing line" "$tmp/err" 'duplicates, 2 suspects; open'
 well "suspects" r.html
 has "and in the page" r.html '2 pages may be duplicates, but not surely enough'
-is "before all else" "$(grep -o '<h2[^>]*>[^<]*' r.html | head -1)" "<h2>Suspects"
+is "at the top" "$(grep -o '<h2[^>]*>[^<]*' r.html | head -1)" "<h2>Suspects"
 has "with their reasons" r.html '<bdi>other-subject</bdi></th><td class="n">1</td>'
-is "beside the pages of which they may be duplicates" "$(grep -c '<h4>Suspect: ' r.html) $(grep -c '<h4>May be a duplicate of: ' r.html)" "2 2"
-is "nothing else is changed by them" "$(sed -n '/id="numbers"/,$p' r.html | md5sum)" "$(sed -n '/id="numbers"/,$p' without.html | md5sum)"
+is "next to the pages that they may duplicate" "$(grep -c '<h4>Suspect: ' r.html) $(grep -c '<h4>May be a duplicate of: ' r.html)" "2 2"
+is "no other change" "$(sed -n '/id="numbers"/,$p' r.html | md5sum)" "$(sed -n '/id="numbers"/,$p' without.html | md5sum)"
 
 # --- one more, one less: the result of cluster at the other k ---
 "$P" cluster -q --max-loss=1 --linkage=connected k4.tsv >v4.tsv
@@ -111,7 +111,7 @@ goes() { "$P" match -q -k "$1" d.fp | "$P" cluster -q --max-loss=1 --linkage=con
 pairs_at() { rows pairs.tsv | awk -F '\t' -v d="$1" '$3 == d' | wc -l; }
 has "one less" r.html "One less \(k = 3\):</strong> $(pairs_at 4) fewer pairs?, and $(($(goes 4) - $(goes 3))) pages? fewer"
 has "one more" r.html "One more \(k = 5\):</strong> $(pairs_at 5) more pairs?, and $(($(goes 5) - $(goes 4))) pages? more"
-hasnt "which is what they remove" r.html 'Here pages are counted as if'
+hasnt "the removed share" r.html 'Here pages are counted as if'
 has "the threshold is marked" r.html '<tr class="edge"><th scope="row">4 – threshold'
 chains=$(goes 4)
 "$P" cluster -q --max-loss=.05 k4.tsv >star4.tsv
@@ -166,7 +166,7 @@ exits "hostile pages" 0
 well "hostile pages" r.html
 has "markup is text" r.html '&lt;script&gt;alert\(1\)'
 has "in an address too" r.html '&lt;script&gt;alert\(3\)'
-has "what turns text is shown" r.html 'U\+202E'
+has "characters that turn text are shown" r.html 'U\+202E'
 is "and nowhere as it is" "$(grep -cP '[\x{202A}-\x{202E}\x{200E}\x{200F}\x{2066}-\x{2069}]|[\x00-\x08\x0b-\x1f\x7f]' r.html)" 0
 
 # --- 100,000 clusters, long names ---
@@ -183,13 +183,13 @@ report -V many.tsv
 exits "100,000 clusters" 0
 is "are counted" "$(card "clusters, of each one page is kept")" 100000
 at_least "under 60 kB" "$((60000 - $(wc -c <r.html)))" 0
-has "hosts left out are told" r.html 'Not listed: 99980 more hosts, with 99980 pages'
+has "omitted hosts are counted" r.html 'Not listed: 99980 more hosts, with 99980 pages'
 has "and clusters" r.html 'Not listed: 99980 more clusters'
 { echo '{"url": "http://a.example/", "text": "'"$(yes 'so many words of one text' | head -40000 | tr '\n' ' ')"'a"}'
   echo '{"url": "http://b.example/", "text": "'"$(yes 'so many words of one text' | head -40000 | tr '\n' ' ')"'b"}'; } >long.jsonl
 "$P" fp -q long.jsonl | "$P" match -q | "$P" cluster -q --max-loss=1 >long.v
 report -V long.v long.jsonl
-has "of a long text the rest is told" r.html 'bytes more, not compared here'
+has "the omitted rest of a long text is counted" r.html 'bytes more, not compared here'
 at_least "and its size is bounded" "$((60000 - $(wc -c <r.html)))" 0
 
 # --- refusals: no output ---
@@ -214,12 +214,12 @@ absent "nothing was written" r.html 'r.html.*'
 cp v.tsv again.tsv
 run "$P" report -V again.tsv -o again.tsv
 exits "over its own input" 2
-same "which stays" again.tsv v.tsv
+same "the kept page" again.tsv v.tsv
 sed '5s/\t[01]\t/\tmaybe\t/' v.tsv >bad.tsv
 report -V bad.tsv
 exits "a bad row" 1
 has "the message names it" "$tmp/err" 'bad.tsv:5: is_duplicate is not 0 or 1; row skipped'
-has "and said in the page" r.html '1 verdicts could not be read'
+has "the page says so" r.html '1 verdicts could not be read'
 run "$P" report -V v.tsv -o /dev/full
 exits "a full disk" 2
 # --- answers of a store ---
@@ -237,8 +237,8 @@ is "answers: clusters" "$(sed -nE 's/.*report: ([0-9]+) clusters.*/\1/p' "$tmp/e
 has "answers: texts" r.html '<ins>|<del>|the texts are the same'
 report -V a2.tsv n1.warc.gz n2.warc.gz
 exits "answers about pages kept on another night" 0
-is "and what goes of them" "$(card "pages removed")" "$(goes_of a2.tsv)"
-has "whose id is told" r.html 'n1.warc.gz:[0-9]+'
+is "the removed pages of them" "$(card "pages removed")" "$(goes_of a2.tsv)"
+has "its id is shown" r.html 'n1.warc.gz:[0-9]+'
 run "$P" report -V - -o s.html <a1.tsv
 "$P" report -q -V a1.tsv -o f.html
 "$P" report -q -V - -o s.html <a1.tsv

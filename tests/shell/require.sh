@@ -38,7 +38,7 @@ END
 run "$P" cluster --require=2 p.tsv
 has "pairs that too few found are counted" "$tmp/err" ', 4 pairs rejected by --require=2, '
 run "$P" cluster p.tsv
-is "nothing said: more than half of three" "$(gone)" "2 3 7"
+is "default: more than half of three" "$(gone)" "2 3 7"
 has "and the header says it, too" "$tmp/out" ' require=2 \|'
 run "$P" cluster <(sed '1s/,segments:by=[^ ]*//' p.tsv)
 is "of two: both" "$(gone)" "2 3 7"
@@ -46,7 +46,7 @@ run "$P" cluster <(sed '1s/methods=simhash,/methods=simhash,abstract,keywords,/'
 is "of five: three" "$(gone)" "2"
 run "$P" cluster <(sed '1s/methods=simhash,exact[^,]*,segments:by=[^ ]*/methods=exact:of=text:hash=xxh3/' p.tsv)
 is "of one: that one" "$(gone)" "2 3 4 5 6 7 8"
-hasnt "which needs not be said" "$tmp/out" ' require='
+hasnt "which is the default" "$tmp/out" ' require='
 run "$P" cluster --require=any p.tsv
 cp "$tmp/out" v.tsv
 reason() { awk -F '\t' -v id="f:$1" '$2 == id { print $11 }' v.tsv; }
@@ -55,10 +55,10 @@ is "the reason names the methods, and which part of which page" "$(reason 3)" \
 is "the fingerprint alone" "$(reason 4)" "distance 5 and similarity 0.850, found by simhash, by sketches only"
 is "a part of another page" "$(reason 5)" "similarity 0.700, found by segments, 7 in common: 90.0% of it in the page kept, 50.0% of that one in it"
 is "without a distance it is not the same text" "$(reason 6)" "similarity 1.000, found by exact"
-is "nor without a fingerprint, unless that says so" "$(reason 7)" "same text, found by text_digest,exact"
+is "a page without a fingerprint needs a rule, too" "$(reason 7)" "same text, found by text_digest,exact"
 pairs <<<'f:1 f:2 - 0.500 segments 7 0.900 0.500 0' >half.tsv
 run "$P" cluster --require=any half.tsv
-is "a page that takes half of its items with it stays" "$(gone)" ""
+is "a page is kept if its removal would lose half of its items" "$(gone)" ""
 has "and is counted" "$tmp/err" 'kept 1 near-duplicate whose removal would lose over 15% of their text'
 # Rows are not a node if some method does not call them copies, for any fingerprints.
 pairs <<'END' >node.tsv
@@ -77,11 +77,11 @@ for i in 1 2 3 4; do echo "{\"url\": \"http://h.example/$i\", \"html\": \"<title
 run "$P" report -V s.v -P s.pairs s.jsonl -o s.html
 exits "report of pairs that another method found" 0
 has "does not call them the same text" s.html '<h3>1\. Found by other methods than the fingerprint</h3>'
-has "nor in its table" s.html 'same text, or found only by other methods'
+has "it is not in its table" s.html 'same text, or found only by other methods'
 printf 'url\tcontent\nhttp://h.example/1\t1\nhttp://h.example/2\t1\n' >truth.tsv
 run "$P" eval --bootstrap=0 --pairs=s.pairs truth.tsv
 exits "eval takes them as any" 0
-has "and finds what they found" "$tmp/out" '^all .* 1 / 1, 0$'
+has "it finds the same" "$tmp/out" '^all .* 1 / 1, 0$'
 # --- refused ---
 refuse() { # NAME MESSAGE ARGUMENT...
 	run "$P" cluster "${@:3}"

@@ -8,9 +8,9 @@ drawn() { grep -o 'data-ids="[^"]*" data-rest="[^"]*"' "$1" | sed 's/^data-ids="
 sample -n 30 p.tsv
 exits "sample" 0
 cp "$tmp/out" one.html
-is "as many pairs as asked for" "$(drawn one.html | wc -l)" 30
+is "the requested number of pairs" "$(drawn one.html | wc -l)" 30
 is "each once, each of the list" "$(drawn one.html | cut -f 1-3,5,6 | LC_ALL=C sort -u | LC_ALL=C comm -13 <(rows p.tsv | cut -f 1-3,6,7 | LC_ALL=C sort) - | wc -l) $(drawn one.html | sort -u | wc -l)" "0 30"
-is "weights: a distance's pairs stand for all of that distance" \
+is "weights: sampled pairs represent all pairs of their distance" \
 	"$(drawn one.html | awk -F '\t' '{ w[$3] += $4 } END { for (d in w) printf "%s %d\n", d, w[d] + .5 }' | sort)" \
 	"$(rows p.tsv | cut -f 3 | sort | uniq -c | awk '{ print $2, $1 }' | sort)"
 is "distances get as many as each other, as far as they have them" "$(drawn one.html | cut -f 3 | sort | uniq -c | awk '{ print $2, $1 }' | sort |
@@ -27,7 +27,7 @@ sample -n 10000 -k 3 p.tsv
 is "-k: no pairs beyond" "$(drawn "$tmp/out" | wc -l)" "$(rows p.tsv | awk -F '\t' '$3 == "-" || $3 <= 3' | wc -l)"
 run_in p.tsv "$P" sample -n 5 -o l.html
 exits "from standard input into a file" 0
-has "the closing line says what to do" "$tmp/err" '^pagededup sample: 5 of [0-9]+ pairs; open in a browser: l.html$'
+has "the closing line gives the next step" "$tmp/err" '^pagededup sample: 5 of [0-9]+ pairs; open in a browser: l.html$'
 hasnt "nothing is loaded from outside" one.html '<(script|link|img|iframe|style)[^>]+(src|href)|@import|url\('
 hasnt "the distance is not shown" <(sed 's/data-rest="[^"]*"//; /^#id_a/d' one.html) '[Dd]istance'
 
@@ -48,7 +48,7 @@ is "no tag of theirs" "$(grep -o '<[a-z][a-z0-9]*' h.html | sort -u | tr '\n' ' 
 	"<article <body <button <del <div <fieldset <h1 <h2 <h3 <head <html <input <ins <kbd <label <legend <main <meta <nav <noscript <p <script <section <span <style <title "
 has "their markup is text" h.html '&lt;script src=//evil.example/x.js&gt;'
 has "marks that turn the direction are shown" h.html '<span class="mark">U\+202E</span>turned round<span class="mark">U\+202C</span>'
-has "and what takes no room" h.html '<span class="mark">U\+200B</span>gap'
+has "also text without width" h.html '<span class="mark">U\+200B</span>gap'
 is "and are not there themselves" "$(grep -cP '\x{202E}|\x{202C}|\x{200F}|\x{200B}|\x{AD}' h.html)" 0
 has "words of one text alone are marked" h.html '<del>some more </del>'
 has "and of the other" h.html '<ins>other </ins>'

@@ -38,7 +38,7 @@ for scope in same-domain other-domains same-site other-sites; do
 	has "$scope: the header says so" pairs.tsv " scope=$scope $([ ${#table[@]} = 0 ] || echo sites=)"
 done
 "$P" match -q -k 3 --no-verify --scope=same-domain in.fp | "$P" cluster -q --linkage=connected --max-loss=1 >verdicts
-is "clusters stay within a domain" "$(rows verdicts | awk -F '\t' '{ c[$1] = c[$1] " " $2 } END { for (i in c) print c[i] }' | sort | xargs)" "e1 e2 n1 e3 e4 n2 e5 e6"
+is "clusters do not cross domains" "$(rows verdicts | awk -F '\t' '{ c[$1] = c[$1] " " $2 } END { for (i in c) print c[i] }' | sort | xargs)" "e1 e2 n1 e3 e4 n2 e5 e6"
 "$P" match -q -k 3 --no-verify --scope=other-domains in.fp | "$P" cluster -q --linkage=star --max-loss=1 | rows >verdicts
 is "other-domains: equal pages are neighbours, not one node" "$(awk -F '\t' '$4 { print $2 "-" $5 }' verdicts | xargs)" "e3-e2 n2-e2 e4-e1 e5-e1 e6-e1"
 
@@ -53,9 +53,9 @@ exits "a table without the scope is misuse" 2
 printf 'a.example\tx\nb.example\ty\na.example\tz\n' >twice
 run "$P" match --scope=same-site --sites=twice in.fp
 exits "two owners of a host" 2
-has "are told with file and line" "$tmp/err" 'twice:3: a second owner of a.example'
+has "the message names file and line" "$tmp/err" 'twice:3: a second owner of a.example'
 echo one >bad
 run "$P" match --scope=same-site --sites=bad in.fp
-exits "a table that is none" 2
-has "is told, and who writes such" "$tmp/err" "bad holds no sites rows: 'pagededup sites' writes them"
+exits "an invalid table" 2
+has "the message names the command that writes such a file" "$tmp/err" "bad holds no sites rows: 'pagededup sites' writes them"
 tap_done

@@ -9,7 +9,7 @@ gzip -dc d.warc.gz >d.warc
 awk 'NR % 5 == 2' all.cdxj >some.cdxj
 offsets=$(sed 's/.*"offset":"\([0-9]*\)".*/\1/' some.cdxj | sort -n)
 rows all.fp | grep -wFf <(sed 's/^/d.warc.gz:/' <<<"$offsets") >want
-at_least "some are wanted" "$(wc -l <want)" 10
+at_least "some records are selected" "$(wc -l <want)" 10
 run "$P" fp --select=some.cdxj d.warc.gz
 exits "records by CDXJ" 0
 same "their rows alone" <(rows "$tmp/out") want
@@ -57,10 +57,10 @@ for from in d.warc.gz -; do
 	has "and counted ($from)" "$tmp/err" "$n damaged"
 done
 run "$P" fp --select=other.cdxj d.warc.gz
-has "records of files that are no inputs are counted" "$tmp/err" "^pagededup fp: $n records of the index are in files that are not inputs"
-is "nothing else is read" "$(rows "$tmp/out" | wc -l)" 0
+has "records of files that are not inputs are counted" "$tmp/err" "^pagededup fp: $n records of the index are in files that are not inputs"
+is "no other record is read" "$(rows "$tmp/out" | wc -l)" 0
 run "$P" fp --select=bad.cdxj d.warc.gz
-exits "lines that are no index" 1
+exits "lines that are not an index" 1
 has "the message names them" "$tmp/err" '^pagededup fp: bad\.cdxj:[0-9]+: this line of the index names no offset and no filename'
 same "all others count" <(rows "$tmp/out") want
 run "$P" fp --select=none.cdxj d.warc.gz

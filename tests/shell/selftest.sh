@@ -8,7 +8,7 @@ has "the probe page is as documented" "$tmp/out" '^probe page +ok: [0-9a-f]{8}$'
 hasnt "golden pages are for --long" "$tmp/out" golden
 probe=$(sed -n 's/^probe page  *ok: //p' "$tmp/out")
 run "$P" fp -q "$demo"
-has "the probe stands in headers" "$tmp/out" "^# pagededup fp 1 version=[0-9]+ .* probe=$probe [|]"
+has "headers have the probe" "$tmp/out" "^# pagededup fp 1 version=[0-9]+ .* probe=$probe [|]"
 run "$P" selftest --long
 exits "selftest --long" 0
 has "all golden pages but one, which needs a file" "$tmp/out" "^golden pages +ok: $(($(ls -d "$TOP"/tests/golden/*/ | wc -l) - 1)), with the digest [0-9a-f]{8}$"
@@ -50,7 +50,7 @@ for words in words turned changed; do
 done
 is "that are one dictionary" "$(head -1 turned.fp)" "$(head -1 words.fp)"
 run "$P" match -q words.fp turned.fp
-exits "whose rows go together" 0
+exits "its rows match" 0
 run "$P" match -q words.fp changed.fp
 exits "another frequency makes another dictionary" 2
 has "the message says so" "$tmp/err" '^pagededup match: .*dict: [0-9a-f]{16} and [0-9a-f]{16}'

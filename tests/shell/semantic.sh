@@ -69,7 +69,7 @@ differs "北京华联 and 华联商厦 are two without a list" "$(key without.fp
 sign --method=semantic:n=20 --synonyms=synonyms.txt >with.fp
 is "with it they are one" "$(key with.fp from)" "$(key with.fp to)"
 is "华联超市 too, in traditional characters" "$(key with.fp market)" "$(key with.fp to)"
-is "the text with the base word stays as it is" "$(key with.fp to)" "$(key without.fp to)"
+is "the text with the base word does not change" "$(key with.fp to)" "$(key without.fp to)"
 is "whole words of other scripts, in any case" "$(key with.fp latin)" "$(key with.fp truck)"
 differs "not a part of one" "$(key with.fp latin)" "$(key with.fp man)"
 run "$P" match with.fp without.fp
@@ -110,5 +110,5 @@ exits "--synonyms without a method that replaces them" 2
 run "$P" dict --idf-from=pages.jsonl --user-dict=user.txt -o user.idf
 exits "dict --idf-from cuts a user's words too" 0
 run "$P" fp --method=semantic:n=500 --stubs=match pages.jsonl
-has "n larger than a page is said" "$tmp/err" 'semantic: 6 pages with fewer terms than requested'
+has "the message counts pages with fewer than n terms" "$tmp/err" 'semantic: 6 pages with fewer terms than requested'
 tap_done

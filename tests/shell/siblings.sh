@@ -58,7 +58,7 @@ run "$P" dedup -q versions.jsonl -o clean-versions
 is "dedup: versions: all but one go" "$(column is_duplicate clean-versions/verdicts.tsv | grep -c 1)" 39
 
 # --- text that would be lost with a page ---
-is "the shorter one stands first: the longer stays" "$(duplicates more)" 0
+is "the shorter one is first: the longer is kept" "$(duplicates more)" 0
 "$P" fp -q more.jsonl | "$P" match -q >more.pairs
 run "$P" cluster more.pairs
 has "and is counted" "$tmp/err" ' 0 duplicates, kept 1 near-duplicate whose removal would lose over 15% of their text'
@@ -66,7 +66,7 @@ has "the header names the share" "$tmp/out" ' max_loss=0\.15 '
 run "$P" cluster -q --keep=longest more.pairs
 is "the longer one is kept for both" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
 run "$P" cluster -q --max-loss=.5 more.pairs
-is "--max-loss=.5: it goes" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
+is "--max-loss=.5: it is removed" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
 run "$P" cluster -q --max-loss=0 more.pairs
 exits "--max-loss=0 is misuse" 2
 hasnt "a pair of sketches says so" more.tsv 'sketches'
@@ -80,29 +80,29 @@ texts() { # KIND [OPTION OF CLUSTER]...
 }
 went() { rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 ">" $5 }' | sed 's/>.*:/>/' | tr '\n' ' '; }
 texts more
-is "the part goes, though it is the first" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 }')" http://a.example/short
+is "the part is removed, although it is the first" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 }')" http://a.example/short
 has "and is called so" "$tmp/out" ', a part of the page kept, all of its text in the page kept	-	0\.000	-	'
-has "the page kept says for how many it stands" "$tmp/out" '	kept: least-loss of 2 pages	2	-	-	'
+has "the kept page has the number of its duplicates" "$tmp/out" '	kept: least-loss of 2 pages	2	-	-	'
 texts more --keep=first
-is "--keep=first: none goes" "$(went)" ""
+is "--keep=first: no page is removed" "$(went)" ""
 has "and it is counted" "$tmp/err" ' 0 duplicates, kept 1 near-duplicate whose removal would lose over 15% of their text'
 texts more --keep=first --max-loss=1
 is "--max-loss=1: whatever it takes" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
-at_least "and the loss is told, in thousandths" "$(column loss "$tmp/out" | sed -n 's/^0\.//p')" 280
+at_least "the loss is printed in thousandths" "$(column loss "$tmp/out" | sed -n 's/^0\.//p')" 280
 texts nearly
-is "a tenth is lost: it goes" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
+is "a tenth is lost: it is removed" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
 at_least "the loss is a tenth" "$(column loss "$tmp/out" | sed -n 's/^0\.//p')" 090
 at_least "and no more" 130 "$(column loss "$tmp/out" | sed -n 's/^0\.//p')"
-has "the reason says what stays" "$tmp/out" ', which has (8[789]|9[01])\.[0-9]% of its text	'
+has "the reason names the kept page" "$tmp/out" ', which has (8[789]|9[01])\.[0-9]% of its text	'
 texts nearly --max-loss=.08
-is "--max-loss=.08: it stays" "$(column is_duplicate "$tmp/out" | grep -c 1)" 0
+is "--max-loss=.08: it is kept" "$(column is_duplicate "$tmp/out" | grep -c 1)" 0
 for keep in '' least-loss longest; do
 	texts parts ${keep:+--keep=$keep}
 	is "excerpts go with the copy, ${keep:-default}" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $3 }' | tr '\n' ' ')" \
 		"http://p0.example/ http://p1.example/ http://p3.example/ "
 done
 texts parts --keep=first
-is "--keep=first: the excerpt and the whole page stay" "$(rows "$tmp/out" | awk -F '\t' '$4 == 0 { print $3 }' | tr '\n' ' ')" "http://p0.example/ http://p2.example/ "
+is "--keep=first: the excerpt and the whole page are kept" "$(rows "$tmp/out" | awk -F '\t' '$4 == 0 { print $3 }' | tr '\n' ' ')" "http://p0.example/ http://p2.example/ "
 texts parts --linkage=connected
 is "connected: the same" "$(rows "$tmp/out" | awk -F '\t' '$4 == 0 { print $3 }' | tr '\n' ' ')" "http://p2.example/ "
 for row in $(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $2 "," $6 }'); do
@@ -110,10 +110,10 @@ for row in $(rows "$tmp/out" | awk -F '\t' '$4 == 1 { print $2 "," $6 }'); do
 done
 "$P" dedup -q parts.jsonl -o clean-parts --keep-rows
 is "dedup: excerpts go" "$(rows clean-parts/verdicts.tsv | awk -F '\t' '$4 == 0 { print $3 }')" http://p2.example/
-has "dedup says what it compared" clean-parts/verdicts.tsv '	0\.000	-	'
+has "dedup prints the comparison" clean-parts/verdicts.tsv '	0\.000	-	'
 texts nearly --shingles=parts.shingles
-has "pages whose text is elsewhere: counted" "$tmp/err" 'loss of 1 page estimated from sketches: texts not in the files of --shingles'
-has "and said" "$tmp/out" 'by sketches only'
+has "pages with their text in other dumps: counted" "$tmp/err" 'loss of 1 page estimated from sketches: texts not in the files of --shingles'
+has "the message says so" "$tmp/out" 'by sketches only'
 run "$P" cluster -q --shingles=parts.jsonl parts.pairs
 exits "no shingles" 2
 has "no shingles: message" "$tmp/err" "parts.jsonl holds no shingles: 'pagededup fp --shingles=FILE' writes such a file"

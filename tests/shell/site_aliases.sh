@@ -32,7 +32,7 @@ exits "a dump" 0
 printf '%s\t%s\t2\t%s\t%s\t%s\t%s\n' mirror.example mirror.example 10.9.9.9 - - - m.news.example news.example 10.0.0.1 - - - \
 	news.example news.example 10.0.0.1 both m.news.example 1.000 www.news.example news.example 10.0.0.1 both m.news.example 1.000 \
 	nowhere.example nowhere.example - - - - shop.example shop.example 10.0.0.1 - - - >want
-same "aliases are found, another site at the address and the mirror elsewhere stay apart" <(rows "$tmp/out") want
+same "aliases are found; another site at the address and the mirror elsewhere are separate" <(rows "$tmp/out") want
 has "the header says how" "$tmp/out" '^# pagededup sites 1 \| by=both first=5 similar=0.95 end=total$'
 has "the closing line counts" "$tmp/err" '12 pages of 6 hosts at 2 addresses, 4 sites'
 is "by address all there are one" "$("$P" sites -q --by=ip crawl.warc | column site | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
@@ -41,7 +41,7 @@ is "by pages all alike are one" "$("$P" sites -q --by=pages crawl.warc | column 
 printf '# a table\nmirror.example 10.0.0.1\n\nnowhere.example\t10.0.0.1\nunseen.example 10.0.0.1\n' >addresses
 is "--addresses tells more" "$("$P" sites -q --addresses=addresses crawl.warc | column site | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
 	"5news.example 1shop.example"
-is "addresses of ARC headers; none where nobody looked" "$("$P" sites -q crawl.arc | rows | cut -f 1,2,4 | xargs)" \
+is "addresses of ARC headers; none if the crawler had none" "$("$P" sites -q crawl.arc | rows | cut -f 1,2,4 | xargs)" \
 	"a.example a.example 10.0.0.1 b.example a.example 10.0.0.1 c.example c.example - d.example d.example -"
 "$P" sites -q crawl.warc >whole
 run "$P" sites -o table crawl.warc
@@ -55,7 +55,7 @@ exits "--ignore-damaged" 0
 echo alone >bad
 run "$P" sites --addresses=bad crawl.warc
 exits "a table without addresses" 2
-has "is told with file and line" "$tmp/err" 'bad:1: no address after the host'
+has "the message names file and line" "$tmp/err" 'bad:1: no address after the host'
 for line in 'mirror.example' 'mirror.example nonsense' 'mirror.example 10.0.0' 'mirror.example 10.0.0.1 10.0.0.2' 'mirror.example 10.0.0.1:80'; do
 	printf 'unseen.example 10.0.0.1\nother.example ::1\n%s\n' "$line" >bad
 	run "$P" sites --addresses=bad crawl.warc
@@ -67,7 +67,7 @@ exits "no such table" 2
 run "$P" sites absent.warc
 exits "no such dump" 2
 run "$P" sites -o crawl.warc crawl.warc
-exits "the output is no input" 2
+exits "the output is not an input" 2
 corpora=${PAGEDEDUP_CORPORA:-}
 if [ -d "$corpora/warc" ]; then
 	for kind in warc arc; do

@@ -26,13 +26,13 @@ subjects='anchor beacon cellar dagger engine feather garment hammer island jacke
 run "$P" dedup -q --keep-rows manual.jsonl -o out
 exits "dedup of a manual" 0
 rows out/verdicts.tsv | awk -F '\t' '$4 == 1 { print $3 }' | sort >gone
-is "of forty pages of one template with different subjects none goes" "$(grep -c /ref/ gone)" 0
+is "forty pages of one template with different subjects are kept" "$(grep -c /ref/ gone)" 0
 is "of four versions of a page all but one go" "$(grep -c /tour.html gone)" 3
-is "shells of an application stay" "$(grep -c ledger gone)" 0
-is "nothing else goes" "$(wc -l <gone)" 3
+is "shells of an application are kept" "$(grep -c ledger gone)" 0
+is "no other page is removed" "$(wc -l <gone)" 3
 "$P" text -q --boilerplate=out/site.bp manual.jsonl >texts
 is "a notice longer than a page's own text is not its text" "$(grep -c 'Great Library Licence' texts)" 0
-is "which is what it has for itself" "$(grep -c 'static const unit kettle' texts)" 1
+is "as each page by itself" "$(grep -c 'static const unit kettle' texts)" 1
 
 # --- the same as a mirror on disk, two sites in folders of one, with stubs that redirect ---
 python3 - manual.jsonl <<'END'
@@ -54,10 +54,10 @@ END
 run "$P" dedup -q --left-out=left.tsv mirror -o clean
 exits "dedup of a mirror" 0
 rows clean/verdicts.tsv | awk -F '\t' '$4 == 1 { print $3, $5 }' >gone
-is "of forty pages on two hosts one of each subject stays" "$(grep -c /ref/ gone)" 40
-is "none goes for one of another subject" "$(awk '{ a = $1; b = $2; gsub(".*/", "", a); gsub(".*/", "", b); if (a != b) print }' gone)" ""
+is "of forty pages on two hosts one of each subject is kept" "$(grep -c /ref/ gone)" 40
+is "no page is removed for a page of another subject" "$(awk '{ a = $1; b = $2; gsub(".*/", "", a); gsub(".*/", "", b); if (a != b) print }' gone)" ""
 is "of eight versions of a page all but one go" "$(grep -c /tour.html gone)" 7
-is "stubs that redirect stay, each" "$(grep -c /old/ gone)" 0
-is "so do shells and what is no page" "$(find clean/mirror -name 'view*' | wc -l) $(find clean/mirror -name robots.txt | wc -l)" "5 1"
-is "what goes is gone from the folder" "$(find clean/mirror -name '*.html' | wc -l)" $(($(find mirror -name '*.html' | wc -l) - 47))
+is "each redirecting stub is kept" "$(grep -c /old/ gone)" 0
+is "shells and other files are kept, too" "$(find clean/mirror -name 'view*' | wc -l) $(find clean/mirror -name robots.txt | wc -l)" "5 1"
+is "removed pages are not in the folder" "$(find clean/mirror -name '*.html' | wc -l)" $(($(find mirror -name '*.html' | wc -l) - 47))
 tap_done

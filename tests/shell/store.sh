@@ -9,7 +9,7 @@ status() { column status "$@" | tr '\n' ' ' | sed 's/ $//'; }
 # init
 run "$P" store init --no-key s
 exits "init" 0
-has "init says what it made" "$tmp/err" '^pagededup store: s is a store for fingerprints of 64 bits, k 12$'
+has "init prints the new store" "$tmp/err" '^pagededup store: s is a store for fingerprints of 64 bits, k 12$'
 run "$P" store init --no-key s
 exits "init again changes nothing" 0
 run "$P" store init --no-key s -k 3
@@ -39,8 +39,8 @@ ff00ff00ff00ff00 d.warc:3 http://b.example/1 2026-01-01T00:00:00Z 50
 END
 run "$P" store add s night1
 exits "add" 0
-is "what was added" "$(status "$tmp/out")" "new duplicate new new duplicate new"
-is "whose duplicate" "$(column dup_of "$tmp/out" | tr '\n' ' ')" "- d.warc:1 - - d.warc:4 - "
+is "the added pages" "$(status "$tmp/out")" "new duplicate new new duplicate new"
+is "the page that it duplicates" "$(column dup_of "$tmp/out" | tr '\n' ' ')" "- d.warc:1 - - d.warc:4 - "
 is "all matches" "$(column matches "$tmp/out" | tr '\n' ' ')" "- d.warc:1:1 - - d.warc:4:- - "
 is "why" "$(column reason "$tmp/out" | sort -u | tr '\n' ' ')" "distance 1 new same text "
 has "the closing line" "$tmp/err" '^pagededup store: 6 pages, 4 new, 0 kept already, 2 duplicates, [0-9.]+ s$'
@@ -60,11 +60,11 @@ has "the message says so" "$tmp/err" 'k 13: the store s supports distances up to
 
 # replace
 run "$P" store add s night2 --on-duplicate=replace -q
-is "what was replaced follows its page" "$(column id "$tmp/out" | tr '\n' ' ')" \
+is "replaced pages follow their page" "$(column id "$tmp/out" | tr '\n' ' ')" \
 	"d.warc:11 d.warc:1 d.warc:2 d.warc:11 d.warc:3 d.warc:4 d.warc:5 d.warc:4 d.warc:6 "
 is "statuses" "$(status "$tmp/out")" "new replaced new replaced kept kept new replaced kept"
 run "$P" store export s
-is "what is kept" "$(column id "$tmp/out" | sort | tr '\n' ' ')" "d.warc:2 d.warc:3 d.warc:5 d.warc:6 "
+is "the kept pages" "$(column id "$tmp/out" | sort | tr '\n' ' ')" "d.warc:2 d.warc:3 d.warc:5 d.warc:6 "
 
 awk 'BEGIN { print "#fingerprint\tid"; for (i = 0; i < 30000; i++) printf "00ff00ff00ff00ff\teq:%d\n", i }' >equal
 "$P" store init --no-key -q eq
@@ -88,7 +88,7 @@ is "info as JSON" "$(python3 -c 'import json, sys; d = json.load(sys.stdin); pri
 
 # remove, compact, verify
 run "$P" store remove s d.warc:20 d.warc:99
-exits "what is not kept cannot be removed" 1
+exits "a page that is not kept cannot be removed" 1
 has "the message names it" "$tmp/err" 'd.warc:99 is not in the store'
 run_in <(echo d.warc:6) "$P" store remove s
 exits "ids from standard input" 0
@@ -103,7 +103,7 @@ run "$P" store verify s
 exits "verify" 0
 has "the message says so" "$tmp/err" 'no damage'
 run "$P" store export s
-is "what is exported can be added" "$("$P" store init --no-key -q e && "$P" store add -q e "$tmp/out" | status)" "new"
+is "exported rows can be added" "$("$P" store init --no-key -q e && "$P" store add -q e "$tmp/out" | status)" "new"
 
 # fp and back
 run "$P" fp -q "$demo"
@@ -151,10 +151,10 @@ has "rows in the place of the store" "$tmp/err" "night1 is a file, not a store; 
 run "$P" store init --no-key night1
 exits "a file becomes no store" 2
 run "$P" store add demo/.. night1
-has "a folder that is no store" "$tmp/err" "is not a store, because it has no manifest; make one with 'pagededup store init'"
+has "a folder that is not a store" "$tmp/err" "is not a store, because it has no manifest; make one with 'pagededup store init'"
 run "$P" store check "" night1
 exits "a store without a name" 2
-has "is asked for" "$tmp/err" 'check: missing operand DIR'
+has "the operand is required" "$tmp/err" 'check: missing operand DIR'
 for misuse in "" "frob s" "add" "init s more" "add s -k 3" "check s --on-duplicate=skip" "compact s --format=tsv" "init t --by-url"; do
 	run "$P" store $misuse
 	exits "misuse: store $misuse" 2
@@ -170,7 +170,7 @@ for _ in $(seq 100); do grep -q 'live:1' live && break; sleep .1; done
 is "an answer comes before the next row" "$(status live)" "new"
 run "$P" store add s night1
 exits "a second writer is refused" 2
-has "and told why" "$tmp/err" 'another process is writing to s; wait until it has ended'
+has "the message gives the reason" "$tmp/err" 'another process is writing to s; wait until it has ended'
 run "$P" store check s night1 -q
 exits "a reader is not" 0
 fp_rows a6b9263e <<<"1234567812345679 live:2" >&3
@@ -192,8 +192,8 @@ has "and names it too" "$tmp/err" "$segment: damaged at offset 0: "
 
 run "$P" store export hurt
 exits "export saves the rest" 1
-has "and names what is lost" "$tmp/err" "$segment: damaged at offset 0: "
-is "which is no page that was not kept" "$(comm -23 <(rows "$tmp/out" | sort) <(rows back | sort) | wc -l)" 0
+has "the message names the loss" "$tmp/err" "$segment: damaged at offset 0: "
+is "which is a kept page" "$(comm -23 <(rows "$tmp/out" | sort) <(rows back | sort) | wc -l)" 0
 for what in 'cut short' 'not there'; do
 	rm -rf hurt && "$P" store init --no-key -q hurt && "$P" store add -q hurt night1 >/dev/null && "$P" store compact -q hurt
 	"$P" store add -q --same-url=update hurt version >/dev/null
@@ -215,7 +215,7 @@ run "$P" store verify disk
 exits "and does no damage" 0
 awk -F '\t' '$12 == "new" { print $2 }' got | sort >told
 at_least "some answers were given before" "$(wc -l <told)" 1000
-is "what was reported before is kept" "$(comm -23 told <("$P" store export -q disk | column id | sort) | wc -l)" 0
+is "pages reported before are kept" "$(comm -23 told <("$P" store export -q disk | column id | sort) | wc -l)" 0
 run "$P" store add disk many -q
 exits "and the same run again is done" 0
 

@@ -10,7 +10,7 @@ rows demo.fp | awk 'NR % 2 == 0' | cat <(grep '^#' demo.fp | grep -v '^# total' 
 run "$P" store add full odd.fp
 exits "add: the methods of the first rows" 0
 run "$P" store info full
-has "are kept, but those that compare items" "$tmp/out" '^methods	simhash,exact:of=text:hash=xxh3,abstract:size=512:charset=gb18030,keywords:n=6,semantic:'
+has "are kept, except methods that compare items" "$tmp/out" '^methods	simhash,exact:of=text:hash=xxh3,abstract:size=512:charset=gb18030,keywords:n=6,semantic:'
 
 # With replace all odd pages would not stay, so they are kept one by one: k 0 and no method finds none.
 "$P" store init --no-key -q -k 12 odd
@@ -54,9 +54,9 @@ same "which another store takes" <("$P" store export -q copy | rows /dev/stdin) 
 "$P" store check -q compacted even.fp --method=exact >before
 id=$(rows before | awk -F '\t' '$12 == "duplicate" { print $5; exit }')
 "$P" store remove -q compacted "$id"
-is "what is removed is not found by its key" "$("$P" store check -q compacted even.fp --method=exact | rows /dev/stdin | cut -f13 | grep -cF "$id")" 0
+is "a removed page is not found by its key" "$("$P" store check -q compacted even.fp --method=exact | rows /dev/stdin | cut -f13 | grep -cF "$id")" 0
 "$P" store add -q compacted even.fp --method=keywords --on-duplicate=replace >replaced
-has "and what is replaced goes" replaced '	the same key, found by keywords	replaced	-	-	'
+has "replaced pages are removed" replaced '	the same key, found by keywords	replaced	-	-	'
 
 # Keys without a fingerprint.
 "$P" fp -q --method=exact,semantic "$demo" >keys.fp
@@ -64,7 +64,7 @@ has "and what is replaced goes" replaced '	the same key, found by keywords	repla
 run "$P" store add keys keys.fp
 exits "a store of one method's keys" 0
 is "keeps each key once" "$("$P" store export -q keys | column exact | grep -vx -- - | sort | uniq -d | wc -l)" 0
-is "and what has none" "$(rows "$tmp/out" | grep -c '	new	')" \
+is "a page without a signature" "$(rows "$tmp/out" | grep -c '	new	')" \
 	"$(($(column exact keys.fp | grep -vx -- - | sort -u | wc -l) + $(column exact keys.fp | grep -cx -- -)))"
 
 # Suspects.
@@ -94,11 +94,11 @@ refuse "with another table" "idf.fp: made with other parameters than the store o
 "$P" fp -q --method=segments "$demo" >items.fp
 "$P" store init --no-key -q fresh
 refuse "nothing that it can keep" "items.fp: signed by 'segments', but a store keeps bits and keys" add fresh items.fp
-refuse "asking what it does not keep" "the store keys does not keep 'semantic'" check keys keys.fp --method=semantic
-refuse "more than are asked" "--require=2: the store keys has 1 method" check keys keys.fp --require=2
+refuse "a query by a method that it does not keep" "the store keys does not keep 'semantic'" check keys keys.fp --method=semantic
+refuse "more than are queried" "--require=2: the store keys has 1 method" check keys keys.fp --require=2
 refuse "names to require" "--require takes any, all or a number here" check keys keys.fp --require=exact
 refuse "--method with other actions" "store info does not take --method" info keys --method=exact
 same "the store is as it was" <("$P" store export -q odd) odd.kept
 sed '1,2d' keys.fp | cut -f1-17 | cat <(grep '^# pagededup' keys.fp) <(grep '^#[^ ]' keys.fp | cut -f1-17) - >cut.fp
-refuse "rows whose column is missing" "cut.fp:[0-9]+: a row without the column 'exact', which the store keys keeps" check keys cut.fp
+refuse "rows without the column" "cut.fp:[0-9]+: a row without the column 'exact', which the store keys keeps" check keys cut.fp
 tap_done

@@ -23,7 +23,7 @@ has "the closing line counts them by kind" "$tmp/err" \
 for flag in redirect error-page access-wall no-text; do
 	is "rows are flagged $flag" "$(column flags pages.fp | grep -c "\b$flag\b")" 3
 done
-is "they have neither fingerprint nor text digest nor sketch" \
+is "they have no fingerprint, text digest or sketch" \
 	"$(paste <(column fingerprint pages.fp) <(column text_digest pages.fp) <(column sketch pages.fp) | grep -c -x -e $'-\t-\t-')" 12
 run "$P" match --all-pairs pages.fp
 is "nothing matches them" "$(rows "$tmp/out" | wc -l)" 3

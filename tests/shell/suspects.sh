@@ -32,7 +32,7 @@ run "$P" match pages.fp
 exits "match" 0
 cp "$tmp/out" pairs.tsv
 has "suspects are counted" "$tmp/err" '2 pairs; 1 more look alike, but are not certain, '
-is "they are no rows" "$(rows pairs.tsv | wc -l)" 2
+is "they are not rows" "$(rows pairs.tsv | wc -l)" 2
 is "but a line each that others pass over" "$(grep '^# suspect ' pairs.tsv | cut -f 1-3,6)" \
 	"# suspect other-subject	$tides	$mills	simhash"
 is "with all columns of a pair" "$(grep '^# suspect ' pairs.tsv | cut -f 2- | awk -F '\t' '{ print NF }')" 15
@@ -40,11 +40,11 @@ same "the same for any number of threads" <("$P" match -q -j 4 pages.fp) <("$P" 
 "$P" match -q --no-verify pages.fp >unverified.tsv
 hasnt "--no-verify doubts nothing" unverified.tsv '^# suspect'
 "$P" match -q --scope=other-hosts pages.fp >others.tsv
-is "--scope=other-hosts: none of one host" "$(grep -c '^# suspect' others.tsv)" 0
+is "--scope=other-hosts: no pair of one host" "$(grep -c '^# suspect' others.tsv)" 0
 "$P" match -q --scope=same-host pages.fp >one.tsv
 is "--scope=same-host: only of one" "$(grep '^# suspect' one.tsv | cut -f 2,3)" "$tides	$mills"
 "$P" match -q --format=jsonl pages.fp >pairs.jsonl
-is "JSON Lines have them behind the pairs, by a key that those lack" \
+is "JSON Lines have them after the pairs, with a key of their own" \
 	"$(python3 -c 'import json, sys; print(*[(r.get("suspect"), r["id_a"] == sys.argv[1], len(r)) for r in map(json.loads, sys.stdin)])' "$tides" <pairs.jsonl)" \
 	"$(rows pairs.tsv | awk -F '\t' -v id="$tides" '{ printf "(None, %s, 15) ", $1 == id ? "True" : "False" }')('other-subject', True, 16)"
 
@@ -53,17 +53,17 @@ run "$P" cluster pairs.tsv
 exits "cluster" 0
 cp "$tmp/out" v.tsv
 has "the closing line" "$tmp/err" '2 clusters of 4 pages, 2 duplicates, 1 suspect, '
-is "a suspect is in no cluster and stays; the page that it looks like is named" \
+is "a suspect is in no cluster and is kept; the similar page is named" \
 	"$(rows v.tsv | awk -F '\t' '$14 != "-"' | cut -f 1,2,4-6,10,12,14)" "-	$mills	0	$tides	$tides	1	-	other-subject"
 has "the reason says why" v.tsv 'kept, it has another subject: distance [0-9]+ and similarity 0\.[0-9]+, by sketches only'
 is "it comes last" "$(rows v.tsv | tail -1 | cut -f 2)" "$mills"
 run "$P" cluster --shingles=pages.shingles pairs.tsv
 has "the texts are held against each other" "$tmp/out" 'kept, it has another subject: .*, which has 8[0-9]\.[0-9]% of its text	-	0\.[0-9]+	other-subject	[A-Z2-7]{32}$'
 run "$P" cluster --shingles=pages.shingles --max-loss=.01 pairs.tsv
-hasnt "one that would take too much with it is none" "$tmp/out" '	other-subject	'
+hasnt "a page with too much loss is not a duplicate" "$tmp/out" '	other-subject	'
 is "the order of the lines does not matter" "$(sort -r pairs.tsv | "$P" cluster -q | rows | md5sum)" "$(rows v.tsv | md5sum)"
 run "$P" cluster --keep=longest pairs.tsv
-is "a page that stands for others is none, whatever is kept first" "$(rows "$tmp/out" | awk -F '\t' '$14 != "-"' | cut -f 2)" "$mills"
+is "a representative is not a suspect, whatever is kept first" "$(rows "$tmp/out" | awk -F '\t' '$14 != "-"' | cut -f 2)" "$mills"
 printf '# suspect\n# suspect few-terms\tonly\ttwo\n' | cat pairs.tsv - >bad.tsv
 run "$P" cluster bad.tsv
 exits "a line that is cut" 1
@@ -107,7 +107,7 @@ is "and keeps them" "$(wc -l <out/pages.jsonl)" 4
 has "in stats.json too" out/stats.json '"duplicates":2,"suspects":1'
 run "$P" dedup --remove-suspects pages.jsonl -o out2
 has "dedup --remove-suspects" "$tmp/err" '2 of them duplicates, 1 suspect removed, too, '
-is "removes what apply does" "$(wc -l <out2/pages.jsonl)" 3
+is "it removes the same pages as apply" "$(wc -l <out2/pages.jsonl)" 3
 has "as its report says" out2/report.html 'may be a duplicate, and it is removed, because <code>--remove-suspects</code> was given'
 run "$P" dedup --dry-run --remove-suspects pages.jsonl -o out3
 exits "nothing is removed with --dry-run" 2

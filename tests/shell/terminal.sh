@@ -36,10 +36,10 @@ for c in "show ${id[0]}" "show --stage=blocks ${id[0]}" "show --stage=signature 
 	has "$1: --color=always" "$tmp/out" "$esc"
 	same "$1: paints the same text" <(plain "$tmp/out") pipe
 done
-has "what is kept is green" <("$P" show --color=always "${id[0]}") "^${esc}32mkeep "
-has "what is dropped is red" <("$P" show --color=always "${id[0]}") "^${esc}31mdrop "
+has "kept text is green" <("$P" show --color=always "${id[0]}") "^${esc}32mkeep "
+has "dropped text is red" <("$P" show --color=always "${id[0]}") "^${esc}31mdrop "
 hasnt "the text is not painted" <("$P" show --color=always "${id[0]}") "${esc}.*  [|] "
-hasnt "nor the page" <("$P" show --color=always --stage=html "${id[0]}") "$esc"
+hasnt "the page is not, either" <("$P" show --color=always --stage=html "${id[0]}") "$esc"
 run "$P" show --color=mauve "${id[0]}"
 exits "--color=mauve is misuse" 2
 for c in fp text "match d.fp" estimate info selftest help; do
@@ -61,7 +61,7 @@ acting "rows in JSON" "$tmp/out"
 has "rows in JSON: as JSON writes it" "$tmp/out" '"id":"p\\u001B\[2J\\u009B31m\\u202Ecod'
 run "$P" fp -q "$evil.gone"
 acting "messages" "$tmp/err"
-has "messages: the name is told" "$tmp/err" 'p\\x1b\[2J\\xc2\\x9b31m\\xe2\\x80\\xaecod\\xff.html.gone: '
+has "messages: the name is printed" "$tmp/err" 'p\\x1b\[2J\\xc2\\x9b31m\\xe2\\x80\\xaecod\\xff.html.gone: '
 for stage in utf8 topic; do
 	terminal out "$P" show --color=never --stage=$stage "$evil"
 	acting "show --stage=$stage on a terminal" "$tmp/tty"
@@ -73,10 +73,10 @@ done
 printf '网页 3 n\n近似 5 n\n' >words
 terminal out "$P" dict -o - words
 exits "a dictionary is cannot go to a terminal" 2
-has "and it is said why" "$tmp/err" 'dictionary is binary'
+has "the message gives the reason" "$tmp/err" 'dictionary is binary'
 empty "nothing of it came" "$tmp/tty"
 terminal out "$P" dict -o /dev/stdout words
-exits "nor under another name" 2
+exits "not under another name, either" 2
 run "$P" dict -o - words
 exits "a pipe gets it" 0
 is "and it is one" "$(head -c 7 "$tmp/out" | tail -c 6)" PDDICT

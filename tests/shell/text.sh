@@ -19,8 +19,8 @@ rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 print(eval(sys.argv[2]))' "$@" 2>&1; }
 is "text: each line is JSON with the keys as designed, in their order" "$(json d.jsonl '{",".join(r) for r in rows}')" \
 	"{'id,url,title,timestamp,text,keywords,description,anchor_text'}"
-is "text: ids and URLs are those of fp" "$(json d.jsonl '"\n".join(r["id"] + "\t" + r["url"] for r in rows)')" "$(rows d.fp | cut -f 2,3)"
-is "text: the bytes of text are what fp counts" "$(json d.jsonl '"\n".join(str(len(r["text"].encode())) for r in rows)')" "$(column text_bytes d.fp)"
+is "text: ids and URLs agree with fp" "$(json d.jsonl '"\n".join(r["id"] + "\t" + r["url"] for r in rows)')" "$(rows d.fp | cut -f 2,3)"
+is "text: the bytes of text agree with fp" "$(json d.jsonl '"\n".join(str(len(r["text"].encode())) for r in rows)')" "$(column text_bytes d.fp)"
 is "text: Chinese in GBK comes as UTF-8" "$(json d.jsonl 'sum("采茶人" in r["text"] for r in rows) > 1')" True
 is "text: nothing in a text is an unescaped control character" "$(json d.jsonl 'any(ord(c) < 32 and c not in "\n\t" for r in rows for c in r["text"])')" False
 while IFS=$'\t' read -r content sentence; do
@@ -51,7 +51,7 @@ is "show --preset=paper is fp --preset=paper" "$(awk '/^fingerprint/ { print $2 
 	"$("$P" fp -q --preset=paper d.warc.gz | column fingerprint | sed -n 6p)"
 run "$P" show -s signature --preset=paper --shingle=2 --hash=xxh3 "${ids[5]}" && cp "$tmp/out" want
 run "$P" show -s signature --shingle=2 --hash=xxh3 --preset=paper "${ids[5]}"
-same "a preset goes before what stands beside it, wherever it stands" "$tmp/out" want
+same "other options override a preset at any position" "$tmp/out" want
 run "$P" show -s utf8 "${ids[34]}"
 has "utf8 says how the charset was decided" <(head -1 "$tmp/out") '^# charset [a-z0-9-]+, decided by (bom|http|meta|xml|detected|default)'
 run "$P" show "--url=${urls[5]}" d.warc.gz && cp "$tmp/out" by-url
@@ -98,7 +98,7 @@ hasnt "compare without a fingerprint gives no distance" "$tmp/out" '^distance: [
 run "$P" info
 exits "info" 0
 has "info prints the dictionary's checksum" "$tmp/out" '^dictionary +[0-9a-f]{16}, [0-9]{6,} words'
-is "info's checksum is what fp writes into its header" "$(awk '/^dictionary/ { sub(/,/, ""); print $2 }' "$tmp/out")" \
+is "info's checksum is in the header of fp" "$(awk '/^dictionary/ { sub(/,/, ""); print $2 }' "$tmp/out")" \
 	"$(sed -n '1s/.* dict=\([0-9a-f]*\).*/\1/p' d.fp)"
 is "info prints the parameters' hash" "$(awk '/^params/ { print $2 }' "$tmp/out")" "$(column params d.fp | head -1)"
 is "info --preset=paper has another" "$("$P" info --preset=paper | awk '/^params/ { print $2 }')" \

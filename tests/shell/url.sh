@@ -6,26 +6,26 @@
 
 printf '%s\n' 'http://A.org/x?b=1&a=2#top' '' 'http://a.org/%78?a=2&b=1' 'a.org/x' 'index.html' 'http://a b/' 'http://news.bbc.co.uk/1' >list
 run "$P" url list
-exits "a list with lines that are no URLs" 0
+exits "a list with lines that are not URLs" 0
 printf '%s\t%s\t%s\t-\t%s\n' new 'http://A.org/x?b=1&a=2#top' 'http://a.org/x?a=2&b=1' - \
 	seen 'http://a.org/%78?a=2&b=1' 'http://a.org/x?a=2&b=1' - new a.org/x http://a.org/x - bad index.html - 'no scheme' \
 	bad 'http://a b/' - 'an invalid character in the host' new http://news.bbc.co.uk/1 http://news.bbc.co.uk/1 - >want
-same "rows say which are new, and by what" <(rows "$tmp/out") want
+same "rows name new URLs, and the mode" <(rows "$tmp/out") want
 has "the header names the form" "$tmp/out" '^# pagededup urls 1 form=canonical \|$'
-has "and the totals stand below" "$tmp/out" '^# total urls=6 new=3 seen=1 bad=2$'
+has "the totals are below" "$tmp/out" '^# total urls=6 new=3 seen=1 bad=2$'
 has "the closing line counts" "$tmp/err" '6 URLs, 3 new, 1 seen, 2 invalid'
 is "--domain fills its column" "$("$P" url -q --domain list | column domain | xargs)" "a.org a.org a.org - - bbc.co.uk"
 run "$P" url --print=new --form=loose - <list
 is "--print=new prints lines as they came" "$("$P" url -q --print=new <list | xargs -d '\n' echo)" "http://A.org/x?b=1&a=2#top a.org/x http://news.bbc.co.uk/1"
 is "--print=seen prints the others" "$("$P" url -q --print=seen list)" 'http://a.org/%78?a=2&b=1'
-empty "--print=none prints nothing" <("$P" url -q --print=none list)
+empty "--print=none prints no URL" <("$P" url -q --print=none list)
 is "lines may end in CR LF" "$(printf 'http://a.org/\r\nhttp://a.org/' | "$P" url -q | column status | xargs)" "new seen"
 is "--base resolves" "$(echo ../y | "$P" url -q --base=http://a.org/b/c/d | column key)" http://a.org/b/y
 is "--with-base resolves each" "$(printf '../y\thttp://a.org/b/c/d\nhttp://b.org/\\t\\\\x\t-\n' | "$P" url -q --with-base | column key | xargs)" \
 	'http://a.org/b/y http://b.org/x'
 printf 'http://%s/p?sid=1&q=%s\n' a.org 1 a.org 2 A.ORG 2 >sids
 is "--drop-params" "$("$P" url -q --drop-params=SID sids | column key | uniq | xargs)" 'http://a.org/p?q=1 http://a.org/p?q=2'
-is "--drop-known-params keeps what only looks alike" \
+is "--drop-known-params keeps similar names" \
 	"$(printf 'http://a.org/?sid=7&fbclid=x\n' | "$P" url -q --drop-known-params | column key)" 'http://a.org/?sid=7'
 is "--keep-fragment" "$(printf 'http://a.org/#1\nhttp://a.org/#2\n' | "$P" url -q --keep-fragment | column status | xargs)" "new new"
 
@@ -67,24 +67,24 @@ END
 	cp exact hurt
 	run "$P" url --seen=exact first
 	exits "a bit changed at $at" 2
-	has "is told with the file's name" "$tmp/err" '^pagededup url: exact:? '
-	same "and the file stays as it is" exact hurt
+	has "the message names the file" "$tmp/err" '^pagededup url: exact:? '
+	same "the file does not change" exact hurt
 done
 head -c 1000 whole >exact
 run "$P" url --seen=exact first
-has "a file that was cut is told" "$tmp/err" 'exact: damaged at offset .*: it is truncated'
+has "a truncated file is reported" "$tmp/err" 'exact: damaged at offset .*: it is truncated'
 run "$P" url --seen=exact --ask absent
 exits "no such input" 2
 run "$P" url --seen=nowhere --ask first
-has "--ask wants a file that is there" "$tmp/err" 'cannot open nowhere: No such file'
+has "--ask needs an existing file" "$tmp/err" 'cannot open nowhere: No such file'
 run "$P" url --ask first
 exits "--ask without --seen is misuse" 2
 run "$P" url --seen=first first
-exits "the file of what was seen is no input" 2
+exits "the file of seen URLs is not an input" 2
 run "$P" url --form=standard --drop-params=a first
 exits "the standard form leaves nothing out" 2
 run "$P" url --base=nothing first
-has "a base that is no URL is told" "$tmp/err" '--base=nothing is not a URL: no scheme'
+has "an invalid base is reported" "$tmp/err" '--base=nothing is not a URL: no scheme'
 run "$P" url --features=site,path first
 exits "an unknown feature is misuse" 2
 if [ -w /dev/full ]; then
@@ -105,7 +105,7 @@ done >pages.jsonl
 run "$P" url --learn-params pages.fp
 exits "--learn-params" 0
 cp "$tmp/out" params
-is "learns what changes no page" "$(rows params | cut -f 1,2,7 | xargs -d '\n' echo)" "h.example	id	0 h.example	s	1"
+is "learns parameters that change no page" "$(rows params | cut -f 1,2,7 | xargs -d '\n' echo)" "h.example	id	0 h.example	s	1"
 has "the message says so" "$tmp/err" '9 pages, 2 parameters .* 1 of them'
 printf 'http://%s.example/p?id=%s&s=%s\n' h 1 x h 1 y h 2 x g 1 x g 1 y >list
 is "--params leaves it out on its host alone" "$("$P" url -q --params=params list | column status | xargs)" "new seen new new new"
@@ -113,20 +113,20 @@ is "a table in another order is the same" "$({ grep '^#' params; rows params | t
 	"$P" url -q --params=p2 list --seen=s1 --print=new)" ""
 echo 'h.example	x' >broken
 run "$P" url --params=broken list
-exits "a table that is none is refused" 2
-has "and who writes such is told" "$tmp/err" "broken holds no params rows: 'pagededup url --learn-params' writes them"
+exits "an invalid table is refused" 2
+has "the message names the command that writes such a file" "$tmp/err" "broken holds no params rows: 'pagededup url --learn-params' writes them"
 
 # --- cases of other projects ---
 corpora=${PAGEDEDUP_CORPORA:-}
 if [ -d "$corpora/urls" ]; then
 	python3 "$TOP/tests/urls.py" "$P" "$corpora" "$TOP/tests/data/urls/exceptions.tsv" >cases
 	at_least "cases of other projects" "$(sed -nE 's/^([0-9]+) cases.*/\1/p' cases)" 7800
-	is "each becomes what it should, or is an exception that has a reason" "$(grep -v '^[0-9]* cases' cases)" ""
+	is "each has the expected form, or is an exception with a reason" "$(grep -v '^[0-9]* cases' cases)" ""
 	zcat "$corpora/urls/hrefs-dev.txt.gz" >hrefs
 	run "$P" url --count=86818 --print=new hrefs
 	cp "$tmp/out" new
 	has "real hrefs" "$tmp/err" '86942 URLs, 85793 new, 1140 seen, 9 invalid'
-	empty "what was new is new to nobody who has seen all" <(cat hrefs new | "$P" url -q --print=new | tail -n +85794)
+	empty "new URLs are not new to a later set" <(cat hrefs new | "$P" url -q --print=new | tail -n +85794)
 	for mode in features site-features; do
 		"$P" url -q --mode=$mode --count=86818 hrefs | rows >rows
 		"$P" url -q hrefs | rows | paste - rows | awk -F '\t' '$1 == "seen" && $6 == "new"' >missed

@@ -85,7 +85,7 @@ is "--attributes: exit status" "$(cat code)" 1
 is "--attributes: no row names the page" "$(cat attributes/* 2>/dev/null | wc -l)" 0
 run "$P" apply -q -V v.tsv --unchecked other/no-url.jsonl -o unchecked.jsonl --stats=stats.json
 exits "--unchecked" 0
-is "--unchecked removes what is there" "$(wc -l <unchecked.jsonl)" 2
+is "--unchecked removes the record at the position" "$(wc -l <unchecked.jsonl)" 2
 "$P" apply -q -V v.tsv --stats=stats.json other/no-url.jsonl -o clean.jsonl 2>/dev/null
 has "--stats counts it" stats.json '"other_page":1'
 
@@ -160,7 +160,7 @@ is "remove nothing" "$(wc -l <clean.jsonl)" 3
 python3 -c 'import json; exec(open("make.py").read().split("for folder, other in")[0]); print("\n".join(json.dumps({"text": text(1) + " " * n}) for n in (4600000, 4700000)))' >long.jsonl
 "$P" fp -q --max-page=8M long.jsonl | "$P" match -q | "$P" cluster -q >short.tsv
 run "$P" apply -q -V short.tsv long.jsonl -o clean.warc
-exits "pages that are longer than what is compared" 1
+exits "pages longer than the compared part" 1
 run "$P" apply -q -V short.tsv --max-page=8M long.jsonl -o clean.warc
 exits "are compared with --max-page" 0
 
@@ -223,7 +223,7 @@ END
 run "$P" why --verdicts=cut.tsv "$(rows cut.tsv | head -1 | cut -f2)"
 exits "why: exit status" 1
 has "why: the message says so" "$tmp/err" "cut.tsv: $cut_message"
-at_least "why: what is known is told" "$(wc -l <"$tmp/out")" 1
+at_least "why: prints the known part" "$(wc -l <"$tmp/out")" 1
 code=$(cat cut.fp demo.fp | "$P" match -q 2>err >/dev/null; echo $?)
 is "joined by cat, one of them cut" "$code" 1
 has "the message says so" err "^pagededup match: standard input:[0-9]*: $cut_message"
@@ -360,7 +360,7 @@ mkdir -p vault/in && cp first/plain.warc secret.warc
 sed 's|^Pagededup-Original-File: .*\r|Pagededup-Original-File: ../../secret.warc\r|' rewritten.warc >outside.warc
 run "$P" apply --restore --originals=vault/in outside.warc -o restored.warc
 exits "--originals is not left: exit status" 1
-same "--originals is not left: the record stays" restored.warc outside.warc
+same "the record is outside --originals: it is kept" restored.warc outside.warc
 cp secret.warc vault/in/secret.warc
 run "$P" apply -q --restore --originals=vault/in outside.warc -o restored-in.warc
 same "--originals: the file is found in it by its name" restored-in.warc first/plain.warc
@@ -370,6 +370,6 @@ for change in 's|\(Original-Offset: \).*\r|\199999999999999999999999\r|' 's|\(Or
 	run "$P" apply --restore --originals=first odd.warc -o restored.warc
 	exits "a record with an impossible place ($change): exit status" 1
 	has "the message names it" "$tmp/err" 'odd.warc:[0-9]*: it does not name the file and the bytes that it replaces; not restored'
-	same "and stays" restored.warc odd.warc
+	same "the record is kept" restored.warc odd.warc
 done
 tap_done

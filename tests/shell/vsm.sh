@@ -16,7 +16,7 @@ more	<p>The mill, the wheel and the mill. A wheel turns; the mill stands beside 
 other	<p>Rivers freeze in winter, boats wait.</p>
 E
 sign vsm >words.fp
-is "how often each word stands there, in any case, no stop words" "$(weights words.fp one)" "1 1 2 3 "
+is "frequency of each word, in any case, without stop words" "$(weights words.fp one)" "1 1 2 3 "
 is "their order counts for nothing" "$(value words.fp moved)" "$(value words.fp one)"
 sign vsm:stop=keep >stop.fp
 is "stop=keep: stop words too" "$(weights stop.fp one)" "1 1 1 1 2 3 4 "
@@ -44,7 +44,7 @@ rule() { "$P" match -q "${@:2}" "$1" | grep -o 'cosine=[0-9.]*' | head -1; } # F
 is "words: over .95" "$(rule words.fp --method=vsm)" cosine=0.95
 is "characters: over .999" "$(rule chars.fp --method=vsm)" cosine=0.999
 is "match without --method, too" "$(rule words.fp) $(rule chars.fp)" "cosine=0.95 cosine=0.999"
-is "what is said counts" "$(rule chars.fp --method=vsm:cosine=.9)" cosine=0.9
+is "the given value counts" "$(rule chars.fp --method=vsm:cosine=.9)" cosine=0.9
 # 20 and 1 of two letters, 20 and 2: a cosine of .9989
 {
 	printf 'once\t<p>%sbbb</p>\n' "$(printf 'aaa %.0s' {1..20})"
@@ -73,7 +73,7 @@ if [ -f "$transplants" ] && [ -f "$sites" ]; then
 	part 1200 >real.fp
 	python3 "$TOP/tests/brute_methods.py" vsm:cosine=.6 real.fp >want
 	"$P" match -q --all-pairs --method=vsm:cosine=.6 real.fp | rows /dev/stdin | cut -f1,2 >found
-	same "a cosine over .6: those of brute force" found want
+	same "a cosine over .6: the pairs of brute force" found want
 	at_least "there are some" "$(wc -l <want)" 500
 else
 	skip "real text" "needs PAGEDEDUP_CORPORA"

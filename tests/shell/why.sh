@@ -110,7 +110,7 @@ has "answers: a page alone" "$tmp/out" "^  No other page of these rows is its du
 printf '%s\n' '# pagededup answers 1 version=1 bits=64 k=8 | ask=check' "$answers_columns" >checked.tsv
 for i in 1 2; do printf -- '-\tf:%s\t-\t0\t-\t-\t-\t-\t9\t1\tnew\tnew\t-\n' $i; done >>checked.tsv
 why f:1 --verdicts=checked.tsv
-is "answers: what is not kept belongs to nobody" "$(cat "$tmp/out")" "f:1
+is "answers: pages that are not kept have no duplicates" "$(cat "$tmp/out")" "f:1
   is kept: new
   No other page of these rows is its duplicate"
 
@@ -142,18 +142,18 @@ distance=$(rows 'a run/verdicts.tsv' | awk -F '\t' -v a="$a" '$2 == a { print $7
 run "$P" compare --run='a run' "$a" "$b"
 exits "compare --run" 0
 has "compare --run: the distance of the verdict" "$tmp/out" "distance[^0-9]*$distance( |$)"
-same "options beside it come first" <("$P" show --run='a run' --bits=64 --stage=signature "$a") \
+same "other options override it" <("$P" show --run='a run' --bits=64 --stage=signature "$a") \
 	<("$P" show --shingle=3 --boilerplate='a run/site.bp' --stage=signature "$a")
 why "$a" --run='a run'
 has "why --run" "$tmp/out" "^  is a duplicate of $b"
 loss=$(rows 'a run/verdicts.tsv' | awk -F '\t' -v a="$a" '$2 == a { printf "%.1f", 100 * $13 }')
 at_least "a pair of which something would be lost" "$loss" .1
-has "why --run: what the page kept lacks, exactly" "$tmp/out" "^  Its text was compared with that of the page kept, which lacks $loss% of it\$"
+has "why --run: the exact loss" "$tmp/out" "^  Its text was compared with that of the page kept, which lacks $loss% of it\$"
 run "$P" compare --run='a run' "$a" "$b"
 has "compare --run: the same" "$tmp/out" "^would be lost: $loss% of a if b is kept, [0-9.]+% of b if a is kept\$"
 "$P" match -q 'a run/rows.fp' | "$P" cluster -q >sketched.v
 why "$(rows sketched.v | awk -F '\t' '$11 ~ /by sketches only/ { print $2; exit }')" -V sketched.v
-has "without texts, that there were none" "$tmp/out" '^  Their sketches were compared, not their texts$'
+has "without texts: the message says so" "$tmp/out" '^  Their sketches were compared, not their texts$'
 run "$P" show --run=nowhere "$a"
 exits "no such run" 2
 has "no such run: message" "$tmp/err" "nowhere/.dedup/journal does not exist; name the folder of a run of dedup"
