@@ -32,480 +32,14 @@
 
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/utf8.h"
-#include "topic/cues.h"
-#include "topic/finder.h"
-#include "topic/site.h"
-
-/* ==== lines ====
- *
- * Runs -> lines.  A line consists of the runs between two box borders, which readers see as one paragraph, heading,
- * list item or cell.  Every box contains whole lines, so sums over a box are differences of sums over lines.
- *
- * Text is measured by its mass, bytes of UTF-8: a Chinese character counts as three letters, about its information
- * content.
- *
- * Prose is recognised by length, punctuation and links (the shallow text features of Kohlschütter et al., "Boilerplate
- * Detection using Shallow Text Features", WSDM 2010).  They are measured over a flow, not over a single line, so that a
- * poem, a list of dates or the <br> lines of an old page are not lost.
- *
- * The flow of a line is the nearest box around it that is not itself part of a text's flow, such as a paragraph, list
- * or table. */
-
-enum { FLOW_DEPTH = 8 }; /* a cell of a list in a table in a quotation … still belongs to the flow */
+#include "topic/lines.h"
+#include "topic/shelf.h"
 
 static const struct pd_weights default_weights = {
 #define X(name, value, meaning) .name = value,
 #include "topic/weights.def"
 #undef X
 };
-
-/* Sums over all lines before a line. */
-struct line_sum {
-	uint64_t mass, link_mass;
-	uint64_t prose;	  /* text outside links of lines that are prose */
-	uint64_t notices; /* number of notices among the lines */
-};
-
-/* Sums over the paragraphs (p) of a flow. */
-struct flow_sum {
-	uint32_t mass, link_mass;
-};
-
-/* Properties of a line's text.  They do not depend on the lines that the site repeats. */
-enum known {
-	KNOWN_STOP = 1,	  /* contains a stop outside links */
-	KNOWN_NOTICE = 2, /* it or its flow is a notice: read as sentences, or as other text */
-	KNOWN_AS_SENTENCES = 4,
-	KNOWN_AS_OTHER = 8,
-	KNOWN_PRICE = 16,
-	KNOWN_NO_PRICE = 32,
-	KNOWN_NO_HEAD = 64, /* announces nothing */
-};
-
-struct lines {
-	const struct pd_weights *weights;
-	const struct pd_cues *cues; /* borrowed */
-	struct pd_line *v;
-	uint8_t *known;		   /* enum known of each line */
-	size_t n_known, cap_known; /* 0: the lines of the page were not examined before */
-	struct line_sum *sums;	   /* n + 1 */
-	uint32_t *of_run;	   /* run -> line; n_runs + 1 */
-	struct flow_sum *flows;	   /* one for each box */
-	size_t n, cap, cap_sums, cap_of, cap_flows;
-};
-
-/* Return the text of a line with the spaces between its runs. */
-static struct pd_span line_text(const struct pd_blocks *in, const struct pd_line *l)
-{
-	const struct pd_run *first = &in->runs[l->first_run], *last = &in->runs[l->end_run - 1];
-	return pd_span(in->text.p + first->at, last->at + last->n - first->at);
-}
-
-static size_t first_line(const struct lines *l, const struct pd_box *b)
-{
-	return l->of_run[b->first_run];
-}
-
-static size_t end_line(const struct lines *l, const struct pd_box *b)
-{
-	return l->of_run[b->end_run];
-}
-
-/* Return the sums over a box. */
-static struct line_sum sum_of_box(const struct lines *l, const struct pd_box *box)
-{
-	const struct line_sum *a = &l->sums[first_line(l, box)], *b = &l->sums[end_line(l, box)];
-	return (struct line_sum){ b->mass - a->mass, b->link_mass - a->link_mass, b->prose - a->prose, b->notices - a->notices };
-}
-
-static bool wide_stop(const char *p)
-{
-	static const char stops[][4] = { "，", "。", "！", "？", "；", "、", "：", "…", "।", "؟", "،" };
-	for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
-		if (memcmp(p, stops[i], strlen(stops[i])) == 0)
-			return true;
-	return false;
-}
-
-/* First bytes of stops. */
-static const bool maybe_stop[256] = {
-	['.'] = 1, [','] = 1, ['!'] = 1, ['?'] = 1, [';'] = 1, [0xD8] = 1, [0xE0] = 1, [0xE2] = 1, [0xE3] = 1, [0xEF] = 1,
-};
-
-/* A stop in ASCII must be followed by a space or the end: "3.14" and "a.org" have none. */
-static bool has_stop(struct pd_span s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		unsigned char c = (unsigned char)s.p[i];
-		if (!maybe_stop[c])
-			continue;
-		if (c < 0x80) {
-			if (i + 1 == s.n || s.p[i + 1] == ' ' || s.p[i + 1] == '"')
-				return true;
-		} else if (i + 3 <= s.n && wide_stop(s.p + i)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool begins_line(const struct pd_blocks *in, size_t run)
-{
-	const struct pd_run *r = &in->runs[run];
-	return run == 0 || r->flags & PD_RUN_LINE || r->box != r[-1].box;
-}
-
-static size_t count_lines(const struct pd_blocks *in)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < in->n_runs; i++)
-		n += begins_line(in, i);
-	return n;
-}
-
-static void add_text_run(struct lines *l, const struct pd_blocks *in, size_t i)
-{
-	const struct pd_run *r = &in->runs[i];
-	if (begins_line(in, i)) {
-		l->v = pd_grow(l->v, l->n, &l->cap, sizeof(*l->v));
-		l->v[l->n] = (struct pd_line){ .first_run = (uint32_t)i, .box = r->box };
-		l->v[l->n].stop = l->n_known && l->known[l->n] & KNOWN_STOP;
-		l->n++;
-	}
-	struct pd_line *line = &l->v[l->n - 1];
-	l->of_run[i] = (uint32_t)(l->n - 1);
-	line->end_run = (uint32_t)(i + 1);
-	line->mass += r->n;
-	line->chars += r->chars;
-	if (r->flags & PD_RUN_LINK)
-		line->link_mass += r->n;
-	else if (!line->stop && !l->n_known)
-		line->stop = has_stop(pd_run_text(in, r));
-}
-
-/* Elements that are part of a text's flow, not a region of the page. */
-static bool is_flow(uint16_t tag)
-{
-	switch (tag) {
-	case PD_TAG_p:
-	case PD_TAG_blockquote:
-	case PD_TAG_pre:
-	case PD_TAG_center:
-	case PD_TAG_ul:
-	case PD_TAG_ol:
-	case PD_TAG_li:
-	case PD_TAG_dl:
-	case PD_TAG_dt:
-	case PD_TAG_dd:
-	case PD_TAG_table:
-	case PD_TAG_caption:
-	case PD_TAG_tr:
-	case PD_TAG_td:
-	case PD_TAG_th:
-	case PD_TAG_h2:
-	case PD_TAG_h3:
-	case PD_TAG_h4:
-	case PD_TAG_h5:
-	case PD_TAG_h6: return true;
-	default: return false;
-	}
-}
-
-/* A div without a name around one line, which lays out a paragraph. */
-static bool is_wrapper(const struct lines *l, const struct pd_box *b)
-{
-	return b->tag == PD_TAG_div && !b->klass.n && !b->ident.n && end_line(l, b) - first_line(l, b) == 1;
-}
-
-static uint32_t flow_of(const struct lines *l, const struct pd_blocks *in, uint32_t box)
-{
-	for (int i = 0; i < FLOW_DEPTH && box; i++) {
-		const struct pd_box *b = &in->boxes[box];
-		if (!is_flow(b->tag) && !is_wrapper(l, b))
-			break;
-		box = b->parent;
-	}
-	return box;
-}
-
-static void find_homes(struct lines *l, const struct pd_blocks *in)
-{
-	l->flows = pd_grow(l->flows, in->n_boxes, &l->cap_flows, sizeof(*l->flows));
-	memset(l->flows, 0, in->n_boxes * sizeof(*l->flows));
-	for (size_t i = 0; i < l->n; i++) {
-		struct pd_line *line = &l->v[i];
-		bool same = i && line->box == line[-1].box;
-		line->flow = same ? line[-1].flow : flow_of(l, in, line->box);
-		if (in->boxes[line->box].tag != PD_TAG_p)
-			continue;
-		l->flows[line->flow].mass += line->mass;
-		l->flows[line->flow].link_mass += line->link_mass;
-	}
-}
-
-/* Return whether line i is prose.  Lines i..end are the lines of one box that are separated only by <br>. */
-static bool is_prose(const struct lines *l, const struct pd_blocks *in, size_t i, size_t end)
-{
-	uint64_t mass = 0, link_mass = 0;
-	bool stop = false;
-	const struct pd_weights *w = l->weights;
-	const struct flow_sum *flow = &l->flows[l->v[i].flow];
-	bool paragraph = in->boxes[l->v[i].box].tag == PD_TAG_p;
-	for (; i < end; i++) {
-		mass += l->v[i].mass;
-		link_mass += l->v[i].link_mass;
-		stop |= l->v[i].stop;
-	}
-	if (paragraph && flow->mass >= w->flow_mass && flow->link_mass < w->flow_links * flow->mass)
-		return true;
-	if ((double)link_mass > w->prose_links * (double)mass)
-		return false;
-	return (double)mass >= (stop ? w->prose_stop : w->prose_plain);
-}
-
-static bool is_notice(const struct lines *l, const struct pd_blocks *in, size_t i, size_t end, bool sentences)
-{
-	const struct pd_run *first = &in->runs[l->v[i].first_run], *last = &in->runs[l->v[end - 1].end_run - 1];
-	return l->weights->notices > 0 &&
-	       pd_is_notice(l->cues, pd_span(in->text.p + first->at, last->at + last->n - first->at), sentences);
-}
-
-static void find_notices(struct lines *l, const struct pd_blocks *in, size_t i, size_t end, bool sentences)
-{
-	bool all = is_notice(l, in, i, end, sentences), several = end > i + 1;
-	for (size_t k = i; k < end; k++) {
-		bool notice = all || (several && is_notice(l, in, k, k + 1, sentences));
-		l->known[k] &= (uint8_t) ~(KNOWN_NOTICE | KNOWN_AS_SENTENCES | KNOWN_AS_OTHER);
-		l->known[k] |= (uint8_t)((notice ? KNOWN_NOTICE : 0) | (sentences ? KNOWN_AS_SENTENCES : KNOWN_AS_OTHER));
-	}
-}
-
-static void find_prose(struct lines *l, const struct pd_blocks *in)
-{
-	for (size_t i = 0, end; i < l->n; i = end) {
-		for (end = i + 1; end < l->n && l->v[end].box == l->v[i].box; end++)
-			;
-		bool prose = is_prose(l, in, i, end);
-		if (!(l->known[i] & (prose ? KNOWN_AS_SENTENCES : KNOWN_AS_OTHER)))
-			find_notices(l, in, i, end, prose);
-		for (size_t k = i; k < end; k++) {
-			l->v[k].notice = l->known[k] & KNOWN_NOTICE;
-			l->v[k].prose = prose && !l->v[k].notice && l->v[k].link_mass < l->v[k].mass;
-		}
-	}
-}
-
-static void sum_lines(struct lines *l)
-{
-	l->sums = pd_grow(l->sums, l->n, &l->cap_sums, sizeof(*l->sums));
-	struct line_sum sum = { 0 };
-	for (size_t i = 0; i < l->n; i++) {
-		const struct pd_line *line = &l->v[i];
-		l->sums[i] = sum;
-		sum.mass += line->mass;
-		sum.link_mass += line->link_mass;
-		sum.notices += line->notice;
-		if (line->prose)
-			sum.prose += line->mass - line->link_mass;
-	}
-	l->sums[l->n] = sum;
-}
-
-static void find_lines(struct lines *l, const struct pd_blocks *in)
-{
-	l->n = 0;
-	l->of_run = pd_grow(l->of_run, in->n_runs, &l->cap_of, sizeof *l->of_run);
-	for (size_t i = 0; i < in->n_runs; i++)
-		add_text_run(l, in, i);
-	l->of_run[in->n_runs] = (uint32_t)l->n;
-	if (l->n_known)
-		return;
-	l->known = pd_grow(l->known, l->n, &l->cap_known, sizeof *l->known);
-	for (size_t i = 0; i < l->n; i++)
-		l->known[i] = l->v[i].stop ? KNOWN_STOP : 0;
-	l->n_known = l->n;
-}
-
-static void judge_lines(struct lines *l, const struct pd_blocks *in, const struct pd_weights *w)
-{
-	l->weights = w;
-	find_homes(l, in);
-	find_prose(l, in);
-	sum_lines(l);
-}
-
-static void release_lines(struct lines *l)
-{
-	free(l->v);
-	free(l->known);
-	free(l->sums);
-	free(l->of_run);
-	free(l->flows);
-	*l = (struct lines){ 0 };
-}
-
-/* ==== the shelf ====
- *
- * Lines that no hint dropped -> the shelf of a page: sibling boxes that each contain a price and a link, as a shop
- * shows its goods.  If a shelf holds more text than the rest of the page, its goods are the main text.
- *
- * A price is a currency sign next to a digit, in a short line.  Prices are summed over lines, so the prices of a box
- * take constant time, and the children of each box are examined once. */
-
-/* Sums over all lines before a line. */
-struct shelf_sum {
-	uint32_t prices; /* number of lines with a price */
-	uint32_t left;	 /* number of lines that no rule dropped */
-};
-
-struct shelf {
-	size_t first, end; /* its lines */
-	uint64_t mass;	   /* mass of its goods; 0: the page has no shelf */
-	size_t goods;
-	struct shelf_sum *sums; /* lines + 1 */
-	struct pd_map alike;	/* hash of a text -> number of its lines */
-	size_t cap;
-};
-
-enum { PRICE_LINE = 200 }; /* longest line that can contain a price */
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool has_digit(const char *eight)
-{
-	uint64_t x = pd_eight_load(eight);
-	return pd_eight_range(x & ~PD_HIGH, '0', '9') & ~x;
-}
-
-/* Return whether a currency sign ends before `at`, or begins there.  One space may separate it from the digits. */
-static bool has_money(struct pd_span s, size_t at, bool before)
-{
-	static const char signs[][4] = { "$", "£", "€", "¥", "￥", "₹", "₽", "₩", "₺", "元", "円" };
-	if (before)
-		at -= at > 0 && s.p[at - 1] == ' ';
-	else
-		at += at < s.n && s.p[at] == ' ';
-	if (before ? !at : at == s.n)
-		return false;
-	char c = s.p[before ? at - 1 : at];
-	if (c != '$' && !(c & 0x80)) /* all others have several bytes */
-		return false;
-	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-		size_t n = strlen(signs[i]), room = before ? at : s.n - at;
-		if (room >= n && memcmp(s.p + (before ? at - n : at), signs[i], n) == 0)
-			return true;
-	}
-	return false;
-}
-
-static bool has_price(struct pd_span s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		if (!is_digit(s.p[i])) {
-			while (i + 9 <= s.n && !has_digit(s.p + i + 1))
-				i += 8;
-			continue;
-		}
-		if ((i == 0 || !is_digit(s.p[i - 1])) && has_money(s, i, true))
-			return true;
-		if ((i + 1 == s.n || !is_digit(s.p[i + 1])) && has_money(s, i + 1, false))
-			return true;
-	}
-	return false;
-}
-
-static uint32_t prices_of(const struct shelf *s, const struct lines *l, const struct pd_box *b)
-{
-	return s->sums[end_line(l, b)].prices - s->sums[first_line(l, b)].prices;
-}
-
-static bool is_left(const struct shelf *s, const struct lines *l, const struct pd_box *b)
-{
-	return s->sums[end_line(l, b)].left > s->sums[first_line(l, b)].left;
-}
-
-/* Make the box the shelf if it is one and holds more than the best so far. */
-static void compare_shelf(struct shelf *s, const struct pd_blocks *in, const struct lines *l, uint32_t box)
-{
-	const struct pd_weights *w = l->weights;
-	const struct pd_box *b = &in->boxes[box];
-	size_t children = 0, goods = 0;
-	uint64_t mass = 0;
-	for (uint32_t i = box + 1; i < b->end; i = in->boxes[i].end) {
-		const struct pd_box *child = &in->boxes[i];
-		struct line_sum sum = sum_of_box(l, child);
-		if (!is_left(s, l, child))
-			continue;
-		children++;
-		if (!prices_of(s, l, child) || !sum.link_mass || (double)sum.mass > w->shelf_card)
-			continue;
-		goods++;
-		mass += sum.mass;
-	}
-	if ((double)goods < w->shelf_count || (double)goods < w->shelf_share * (double)children || mass <= s->mass)
-		return;
-	s->first = first_line(l, b);
-	s->end = end_line(l, b);
-	s->goods = goods;
-	s->mass = mass;
-}
-
-static uint64_t text_key(const struct pd_blocks *in, const struct pd_line *l)
-{
-	struct pd_span text = line_text(in, l);
-	return pd_hash64(text.p, text.n);
-}
-
-static bool names_price(const struct lines *l, const struct pd_blocks *in, size_t i)
-{
-	uint8_t *known = &l->known[i];
-	if (!(*known & (KNOWN_PRICE | KNOWN_NO_PRICE)))
-		*known |= has_price(line_text(in, &l->v[i])) ? KNOWN_PRICE : KNOWN_NO_PRICE;
-	return *known & KNOWN_PRICE;
-}
-
-/* Find the shelf with the largest mass, in boxes with lines that `why` (one entry per line) does not drop. */
-static void find_shelf(struct shelf *s, const struct pd_blocks *in, const struct lines *l, const char *const *why)
-{
-	struct shelf_sum sum = { 0 };
-	s->mass = 0;
-	s->sums = pd_grow(s->sums, l->n, &s->cap, sizeof *s->sums);
-	for (size_t i = 0; i < l->n; i++) {
-		s->sums[i] = sum;
-		sum.left += !why[i];
-		sum.prices += !why[i] && l->v[i].mass <= PRICE_LINE && names_price(l, in, i);
-	}
-	s->sums[l->n] = sum;
-	for (uint32_t i = 0; sum.prices >= l->weights->shelf_count && i < in->n_boxes; i++) {
-		/* a box with too few prices has no children with more */
-		if (prices_of(s, l, &in->boxes[i]) >= l->weights->shelf_count)
-			compare_shelf(s, in, l, i);
-		else
-			i = in->boxes[i].end - 1;
-	}
-	if (!s->mass)
-		return;
-	pd_map_clear(&s->alike, s->end - s->first);
-	for (size_t i = s->first; i < s->end; i++)
-		++*pd_map_put(&s->alike, text_key(in, &l->v[i]));
-}
-
-/* Return whether most goods have the text of line i of the shelf, such as "Add to cart". */
-static bool is_control(const struct shelf *s, const struct pd_blocks *in, const struct lines *l, size_t i)
-{
-	const uint32_t *times = pd_map_find(&s->alike, text_key(in, &l->v[i]));
-	return times && *times >= l->weights->shelf_same * (double)s->goods;
-}
-
-static void release_shelf(struct shelf *s)
-{
-	free(s->sums);
-	pd_map_release(&s->alike);
-}
 
 /* ==== copies ====
  *
@@ -529,14 +63,16 @@ struct copies {
 
 enum { NO_COPY = UINT32_MAX };
 
-static void find_firsts(struct copies *c, const struct pd_blocks *in, const struct lines *l, const char *const *why)
+/* Give lines that `why` (one entry per line) keeps and that are copies the rule `rule`. */
+static void drop_copies(struct copies *c, const struct pd_blocks *in, const struct pd_topic_lines *l, const char **why,
+			const char *rule)
 {
 	c->n = 0;
 	pd_map_clear(&c->first, l->n);
 	for (size_t i = 0; i < l->n; i++) {
 		if (why[i] || l->v[i].site)
 			continue;
-		struct pd_span text = line_text(in, &l->v[i]);
+		struct pd_span text = pd_line_text(in, &l->v[i]);
 		uint32_t *first = pd_map_put(&c->first, pd_hash64(text.p, text.n)), of = NO_COPY;
 		if (!*first)
 			*first = (uint32_t)c->n + 1;
@@ -545,12 +81,6 @@ static void find_firsts(struct copies *c, const struct pd_blocks *in, const stru
 		c->v = pd_grow(c->v, c->n, &c->cap, sizeof *c->v);
 		c->v[c->n++] = (struct copy){ .line = (uint32_t)i, .of = of };
 	}
-}
-
-/* Give lines that `why` (one entry per line) keeps and that are copies the rule `rule`. */
-static void drop_copies(struct copies *c, const struct pd_blocks *in, const struct lines *l, const char **why, const char *rule)
-{
-	find_firsts(c, in, l, why);
 	for (size_t i = 0, end; i < c->n; i = end) {
 		uint64_t mass = l->v[c->v[i].line].mass;
 		for (end = i + 1; end < c->n && c->v[i].of != NO_COPY && c->v[end].of == c->v[end - 1].of + 1; end++)
@@ -558,12 +88,6 @@ static void drop_copies(struct copies *c, const struct pd_blocks *in, const stru
 		for (size_t k = i; k < end && c->v[i].of != NO_COPY && mass >= l->weights->copy_mass; k++)
 			why[c->v[k].line] = rule;
 	}
-}
-
-static void release_copies(struct copies *c)
-{
-	free(c->v);
-	pd_map_release(&c->first);
 }
 
 /* ==== the extractor ==== */
@@ -577,7 +101,7 @@ enum { OWN_TEXT = 60, OWN_PART = 10, OWN_LEAST = 30 };
 enum { OWN_SHORT = 500 };
 #define OWN_SHARE .6
 /* Number of sums; flows are assigned to them by name. */
-enum { PLACES = 1021 };
+enum { FLOW_SUMS = 1021 };
 #define RULES "rules"		     /* the step without fallback */
 static const char CARDS[] = "cards"; /* the rule that may be reverted */
 static const char COPY[] = "copy";   /* the dropped text occurs elsewhere: nothing is lost */
@@ -596,9 +120,9 @@ struct note {
 struct pd_extractor {
 	const struct pd_weights *weights;
 	struct pd_cues *cues;
-	struct lines lines;
+	struct pd_topic_lines lines;
 	struct pd_site_keys keys;
-	struct shelf shelf;
+	struct pd_shelf shelf;
 	struct copies copies;
 	struct pd_span recalled; /* for the page, borrowed: one bit per box, set if the box has no hint; or
 					 * empty */
@@ -654,10 +178,11 @@ struct pd_extractor *pd_extractor_new(const struct pd_weights *w)
 void pd_extractor_free(struct pd_extractor *x)
 {
 	free(x->cues);
-	release_lines(&x->lines);
+	pd_topic_release_lines(&x->lines);
 	pd_site_keys_release(&x->keys);
-	release_shelf(&x->shelf);
-	release_copies(&x->copies);
+	pd_shelf_release(&x->shelf);
+	free(x->copies.v);
+	pd_map_release(&x->copies.first);
 	free(x->notes);
 	free(x->why);
 	free(x->live);
@@ -686,7 +211,7 @@ static void sum_live(struct pd_extractor *x, enum live what)
 
 static uint64_t live_of_box(const struct pd_extractor *x, const struct pd_box *b)
 {
-	return x->live[end_line(&x->lines, b)] - x->live[first_line(&x->lines, b)];
+	return x->live[pd_end_line(&x->lines, b)] - x->live[pd_first_line(&x->lines, b)];
 }
 
 static uint64_t live_of_page(const struct pd_extractor *x)
@@ -697,47 +222,12 @@ static uint64_t live_of_page(const struct pd_extractor *x)
 /* 1. Chrome.  Drops boxes that declare that they are chrome.  A hint is weighed against the loss: a "sidebar" with
  *    nearly all sentences of a page is its layout, not its margin. */
 
-static uint32_t first_heading(const struct pd_blocks *in)
-{
-	for (uint32_t i = 0; i < in->n_boxes; i++)
-		if (in->boxes[i].tag == PD_TAG_h1 && in->boxes[i].first_run < in->boxes[i].end_run)
-			return i;
-	return UINT32_MAX;
-}
-
-static bool has_bit(struct pd_span bits, size_t i)
-{
-	return bits.p[i / 8] >> i % 8 & 1;
-}
-
-static void begin_page(struct pd_extractor *x, const struct pd_blocks *in)
-{
-	x->notes = pd_grow(x->notes, in->n_boxes, &x->cap_notes, sizeof(*x->notes));
-	memset(x->notes, 0, in->n_boxes * sizeof(*x->notes));
-	for (size_t i = 0; x->recalled.n && i < in->n_boxes; i++)
-		if (has_bit(x->recalled, i))
-			x->notes[i].name = pd_tag_name((enum pd_tag)in->boxes[i].tag);
-}
-
-static bool is_own_tag(const struct pd_box *b, const char *name)
-{
-	return strcmp(name, pd_tag_name((enum pd_tag)b->tag)) == 0;
-}
-
-static bool weak_holds(const struct pd_weights *w, struct line_sum sum, double all)
-{
-	double mass = (double)sum.mass;
-	if ((double)sum.link_mass <= w->weak_links * mass && (double)sum.prose >= w->weak_prose * mass)
-		return false;
-	return (double)sum.prose <= w->hint_weak * all;
-}
-
 /* Return whether a paragraph is directly before or after the box: both are then parts of one text. */
-static bool is_paragraph_beside(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b, size_t i)
+static bool is_next_paragraph(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b, size_t i)
 {
 	const struct pd_line *l = &x->lines.v[i];
 	const struct pd_box *around = &in->boxes[b->parent];
-	return i >= first_line(&x->lines, around) && i < end_line(&x->lines, around) && l->prose &&
+	return i >= pd_first_line(&x->lines, around) && i < pd_end_line(&x->lines, around) && l->prose &&
 	       in->boxes[l->box].depth <= b->depth;
 }
 
@@ -745,19 +235,19 @@ static bool is_paragraph_beside(const struct pd_extractor *x, const struct pd_bl
 static bool is_note(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
 {
 	const struct pd_weights *w = x->weights;
-	struct line_sum sum = sum_of_box(&x->lines, b);
-	size_t first = first_line(&x->lines, b), end = end_line(&x->lines, b);
+	struct pd_line_sum sum = pd_sum_of_box(&x->lines, b);
+	size_t first = pd_first_line(&x->lines, b), end = pd_end_line(&x->lines, b);
 	if (b->parent == PD_BOX_NONE || (double)sum.link_mass > w->note_links * (double)sum.mass ||
 	    (double)sum.prose < w->note_prose * (double)sum.mass)
 		return false;
-	return (first && is_paragraph_beside(x, in, b, first - 1)) || is_paragraph_beside(x, in, b, end);
+	return (first && is_next_paragraph(x, in, b, first - 1)) || is_next_paragraph(x, in, b, end);
 }
 
 /* An element that was never closed contains the following text, so a control with paragraphs is not a control. */
 static bool holds_paragraphs(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
 {
 	double prose = 0, enough = x->weights->control_prose;
-	for (size_t i = first_line(&x->lines, b); i < end_line(&x->lines, b) && prose < enough; i++) {
+	for (size_t i = pd_first_line(&x->lines, b); i < pd_end_line(&x->lines, b) && prose < enough; i++) {
 		const struct pd_line *l = &x->lines.v[i];
 		uint16_t tag = in->boxes[l->box].tag;
 		if (l->prose && &in->boxes[l->box] != b && tag != PD_TAG_option && tag != PD_TAG_optgroup)
@@ -771,16 +261,16 @@ static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in,
 		       bool heading, enum level level)
 {
 	const struct pd_weights *w = x->weights;
-	struct line_sum sum = sum_of_box(&x->lines, b);
+	struct pd_line_sum sum = pd_sum_of_box(&x->lines, b);
 	double all = (double)x->lines.sums[x->lines.n].prose, prose = (double)sum.prose;
-	bool tag = is_own_tag(b, note->name);
+	bool tag = strcmp(note->name, pd_tag_name((enum pd_tag)b->tag)) == 0;
 	enum pd_hint hint = (note->hint == PD_HINT_NOTICE || note->hint == PD_HINT_FOOT) && heading ? PD_HINT_CHROME : note->hint;
 	double rest = (double)(x->lines.sums[x->lines.n].mass - sum.mass);
 	if (note->hint == PD_HINT_NEVER)
 		return true;
 	if (note->hint == PD_HINT_CONTROL)
 		return !holds_paragraphs(x, in, b);
-	bool low = 2 * first_line(&x->lines, b) > x->lines.n;
+	bool low = 2 * pd_first_line(&x->lines, b) > x->lines.n;
 	if (hint == PD_HINT_FOOT && sum.notices && rest >= w->foot_rest && (low || prose <= w->foot_prose))
 		return true;
 	if (level == LEVEL_NONE || (level == LEVEL_TAGS && !tag && hint != PD_HINT_NOTICE))
@@ -793,14 +283,19 @@ static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in,
 	case PD_HINT_CHROME: return chrome;
 	case PD_HINT_NOTICE: return all - prose >= w->notice_rest || prose <= w->hint_name * all;
 	case PD_HINT_COMMENT: return level < LEVEL_COMMENTS && !note->forum && prose <= w->hint_comment * all;
-	case PD_HINT_WEAK: return weak_holds(w, sum, all);
+	case PD_HINT_WEAK:
+		if ((double)sum.link_mass <= w->weak_links * (double)sum.mass && prose >= w->weak_prose * (double)sum.mass)
+			return false;
+		return prose <= w->hint_weak * all;
 	default: return false;
 	}
 }
 
 static void drop_chrome(struct pd_extractor *x, const struct pd_blocks *in, enum level level)
 {
-	uint32_t h1 = first_heading(in);
+	uint32_t h1 = 0; /* the first heading with text */
+	while (h1 < in->n_boxes && (in->boxes[h1].tag != PD_TAG_h1 || in->boxes[h1].first_run == in->boxes[h1].end_run))
+		h1++;
 	for (uint32_t i = 0; i < in->n_boxes; i++) {
 		const struct pd_box *b = &in->boxes[i];
 		struct note *note = &x->notes[i];
@@ -812,7 +307,7 @@ static void drop_chrome(struct pd_extractor *x, const struct pd_blocks *in, enum
 		if (!note->name)
 			note->hint = pd_hint_of(x->cues, b, &note->name);
 		note->forum = note->hint == PD_HINT_FORUM || (around && around->forum);
-		bool heading = h1 != UINT32_MAX && h1 > i && h1 < b->end;
+		bool heading = h1 < in->n_boxes && h1 > i && h1 < b->end;
 		if (hint_holds(x, in, b, note, heading, level))
 			note->rule = note->name;
 	}
@@ -830,8 +325,8 @@ static void drop_all(struct pd_extractor *x, size_t first, size_t end, const cha
 
 static void drop_outside(struct pd_extractor *x, const struct pd_box *region)
 {
-	drop_all(x, 0, first_line(&x->lines, region), "outside");
-	drop_all(x, end_line(&x->lines, region), x->lines.n, "outside");
+	drop_all(x, 0, pd_first_line(&x->lines, region), "outside");
+	drop_all(x, pd_end_line(&x->lines, region), x->lines.n, "outside");
 }
 
 static bool is_heading(uint16_t tag)
@@ -839,27 +334,22 @@ static bool is_heading(uint16_t tag)
 	return tag >= PD_TAG_h1 && tag <= PD_TAG_h6;
 }
 
-/* Return the sum of a flow.  Boxes with the same name share a sum: the posts of a thread, the parts of an article. */
-static size_t flow_place(const struct pd_blocks *in, uint32_t flow)
-{
-	const struct pd_box *b = &in->boxes[flow];
-	return (b->klass.n ? pd_hash64(b->klass.p, b->klass.n) : flow) % PLACES;
-}
-
 /* Return the largest mass in one flow, of prose or of all text outside links.  Scraps from all over a page are not a
  * text, however many they are. */
 static double richest_flow(const struct pd_extractor *x, const struct pd_blocks *in, enum live what)
 {
-	uint64_t flows[PLACES] = { 0 }, most = 0, all = 0;
+	uint64_t flows[FLOW_SUMS] = { 0 }, most = 0, all = 0;
 	for (size_t i = 0; i < x->lines.n; i++) {
 		const struct pd_line *l = &x->lines.v[i];
 		if (x->why[i] || l->notice || (what == LIVE_PROSE && !l->prose))
 			continue;
-		uint64_t *flow = &flows[flow_place(in, l->flow)];
+		/* Boxes with the same name share a sum: the posts of a thread, the parts of an article. */
+		const struct pd_box *b = &in->boxes[l->flow];
+		uint64_t *flow = &flows[(b->klass.n ? pd_hash64(b->klass.p, b->klass.n) : l->flow) % FLOW_SUMS];
 		*flow += l->mass - l->link_mass;
 		most = *flow > most ? *flow : most;
 	}
-	for (size_t i = 0; x->weights->one_flow == 0 && i < PLACES; i++)
+	for (size_t i = 0; x->weights->one_flow == 0 && i < FLOW_SUMS; i++)
 		all += flows[i];
 	return (double)(all ? all : most);
 }
@@ -869,7 +359,11 @@ static enum level choose_level(struct pd_extractor *x, const struct pd_blocks *i
 {
 	enum level best = LEVEL_ALL, last = LEVEL_ALL;
 	double found = 0, text = 0;
-	begin_page(x, in);
+	x->notes = pd_grow(x->notes, in->n_boxes, &x->cap_notes, sizeof(*x->notes));
+	memset(x->notes, 0, in->n_boxes * sizeof(*x->notes));
+	for (size_t i = 0; x->recalled.n && i < in->n_boxes; i++)
+		if (x->recalled.p[i / 8] >> i % 8 & 1)
+			x->notes[i].name = pd_tag_name((enum pd_tag)in->boxes[i].tag);
 	for (enum level level = LEVEL_ALL; level < LEVELS; level++) {
 		drop_chrome(x, in, level);
 		last = level;
@@ -898,10 +392,10 @@ struct family {
 static bool is_card(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *b)
 {
 	const struct pd_weights *w = x->weights;
-	struct line_sum s = sum_of_box(&x->lines, b);
+	struct pd_line_sum s = pd_sum_of_box(&x->lines, b);
 	if ((double)s.link_mass < w->card_link || (double)s.mass > w->card_mass || (double)s.prose > w->card_prose)
 		return false;
-	size_t first = first_line(&x->lines, b), end = end_line(&x->lines, b);
+	size_t first = pd_first_line(&x->lines, b), end = pd_end_line(&x->lines, b);
 	for (size_t i = first; i < end && (double)(i - first) < w->card_lines; i++) {
 		const struct pd_run *r = &in->runs[x->lines.v[i].first_run];
 		if (r->flags & PD_RUN_LINK && r->n >= w->card_link)
@@ -926,20 +420,10 @@ static struct family family_of(const struct pd_extractor *x, const struct pd_blo
 		if (is_card(x, in, &in->boxes[c])) {
 			m.cards++;
 			m.prose += live_of_box(x, &in->boxes[c]);
-			m.mass += sum_of_box(&x->lines, &in->boxes[c]).mass;
+			m.mass += pd_sum_of_box(&x->lines, &in->boxes[c]).mass;
 		}
 	}
 	return m;
-}
-
-static void drop_box(struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
-{
-	const struct pd_box *b = &in->boxes[box];
-	for (uint32_t k = box; k < b->end; k++)
-		x->notes[k].card = true;
-	for (size_t i = first_line(&x->lines, b); i < end_line(&x->lines, b); i++)
-		if (!x->why[i])
-			x->why[i] = CARDS;
 }
 
 static bool is_list_of_cards(const struct pd_weights *w, const struct family *m)
@@ -971,14 +455,9 @@ struct signs {
 	bool priced;	/* after the first heading */
 };
 
-static bool is_readers(const struct note *note)
-{
-	return note->forum || note->hint == PD_HINT_COMMENT;
-}
-
 static struct signs find_signs(const struct pd_extractor *x, const struct pd_blocks *in)
 {
-	const struct shelf *s = &x->shelf;
+	const struct pd_shelf *s = &x->shelf;
 	struct signs f = { 0 };
 	size_t head = x->lines.n;
 	for (size_t i = 0; i < x->lines.n; i++) {
@@ -1006,9 +485,9 @@ static double written_of(const struct pd_extractor *x, const struct pd_blocks *i
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < in->n_boxes; i++) {
-		if (!is_readers(&x->notes[i]))
+		if (!x->notes[i].forum && x->notes[i].hint != PD_HINT_COMMENT)
 			continue;
-		sum += (double)sum_of_box(&x->lines, &in->boxes[i]).prose;
+		sum += (double)pd_sum_of_box(&x->lines, &in->boxes[i]).prose;
 		i = in->boxes[i].end - 1;
 	}
 	return sum;
@@ -1069,9 +548,14 @@ static void drop_cards(struct pd_extractor *x, const struct pd_blocks *in)
 		if ((double)rest < w->card_rest || (double)rest < w->card_rest_share * (double)all)
 			continue;
 		left = rest;
-		for (uint32_t c = i + 1; c < in->boxes[i].end; c = in->boxes[c].end)
-			if (alive(x, in, c) && is_card(x, in, &in->boxes[c]))
-				drop_box(x, in, c);
+		for (uint32_t c = i + 1; c < in->boxes[i].end; c = in->boxes[c].end) {
+			const struct pd_box *b = &in->boxes[c];
+			if (!alive(x, in, c) || !is_card(x, in, b))
+				continue;
+			for (uint32_t k = c; k < b->end; k++)
+				x->notes[k].card = true;
+			drop_all(x, pd_first_line(&x->lines, b), pd_end_line(&x->lines, b), CARDS);
+		}
 	}
 }
 
@@ -1147,7 +631,7 @@ static uint32_t richest(struct pd_extractor *x, const struct pd_blocks *in, uint
 	uint32_t best = root;
 	for (uint32_t i = root; i < b->end; i++)
 		x->notes[i].prose = 0;
-	for (size_t i = first_line(&x->lines, b); i < end_line(&x->lines, b); i++) {
+	for (size_t i = pd_first_line(&x->lines, b); i < pd_end_line(&x->lines, b); i++) {
 		const struct pd_line *l = &x->lines.v[i];
 		if (!x->why[i] && l->prose && l->flow >= root)
 			x->notes[l->flow].prose += l->mass - l->link_mass;
@@ -1190,13 +674,13 @@ static int heading_rank(const struct pd_extractor *x, const struct pd_blocks *in
 static uint32_t widen(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t best)
 {
 	uint32_t wide = best;
-	size_t first = first_line(&x->lines, &in->boxes[best]), end = end_line(&x->lines, &in->boxes[best]);
+	size_t first = pd_first_line(&x->lines, &in->boxes[best]), end = pd_end_line(&x->lines, &in->boxes[best]);
 	size_t head = stretch_of(x, first, end).head;
 	int rank = heading_rank(x, in, head == end ? x->lines.n : head);
 	double mass = 0, link_mass = 0;
 	for (uint32_t i = best; i && (rank || x->terse);) {
 		i = in->boxes[i].parent;
-		size_t from = first_line(&x->lines, &in->boxes[i]), to = end_line(&x->lines, &in->boxes[i]);
+		size_t from = pd_first_line(&x->lines, &in->boxes[i]), to = pd_end_line(&x->lines, &in->boxes[i]);
 		struct stretch before = stretch_of(x, from, first), after = stretch_of(x, end, to);
 		double more = before.mass + after.mass;
 		head = before.head < first ? before.head : head;
@@ -1242,11 +726,6 @@ static uint32_t find_region(struct pd_extractor *x, const struct pd_blocks *in)
 
 /* 5. Short lines.  Lines of code, definitions and lists are text everywhere; other short lines outside the prose are
  *    dates, names and the like.  Between paragraphs, lists are text even if their items are links. */
-static bool is_list_or_code(uint16_t tag)
-{
-	return tag == PD_TAG_pre || tag == PD_TAG_dt || tag == PD_TAG_dd || tag == PD_TAG_li;
-}
-
 /* Return the rule that drops a line that is not prose, or NULL.  `inside`: prose precedes and follows it; `bare`: the
  * region has no prose. */
 static const char *short_line(const struct pd_extractor *x, const struct pd_blocks *in, const struct pd_line *l, bool inside,
@@ -1262,13 +741,14 @@ static const char *short_line(const struct pd_extractor *x, const struct pd_bloc
 	bool kept = (inside && tag == PD_TAG_li) || (between && flows && (tag == PD_TAG_p || is_heading(tag)));
 	if (l->link_mass > x->weights->short_links * l->mass && !kept)
 		return "links";
-	return between || flows || is_list_or_code(tag) ? NULL : "apart";
+	bool list_or_code = tag == PD_TAG_pre || tag == PD_TAG_dt || tag == PD_TAG_dd || tag == PD_TAG_li;
+	return between || flows || list_or_code ? NULL : "apart";
 }
 
 /* Drop short lines inside the region. */
 static void drop_short(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_box *region)
 {
-	size_t first = first_line(&x->lines, region), end = end_line(&x->lines, region);
+	size_t first = pd_first_line(&x->lines, region), end = pd_end_line(&x->lines, region);
 	size_t first_prose = end, last_prose = first;
 	for (size_t i = first; i < end; i++) {
 		const struct pd_line *l = &x->lines.v[i];
@@ -1297,9 +777,9 @@ static void drop_short(struct pd_extractor *x, const struct pd_blocks *in, const
 /* Return the outermost box whose first line is line i. */
 static uint32_t headed_box(const struct pd_extractor *x, const struct pd_blocks *in, size_t i)
 {
-	const struct lines *l = &x->lines;
+	const struct pd_topic_lines *l = &x->lines;
 	uint32_t b = l->v[i].box;
-	while (b && first_line(l, &in->boxes[b]) == i && end_line(l, &in->boxes[b]) == i + 1)
+	while (b && pd_first_line(l, &in->boxes[b]) == i && pd_end_line(l, &in->boxes[b]) == i + 1)
 		b = in->boxes[b].parent;
 	return b;
 }
@@ -1308,11 +788,11 @@ static uint32_t headed_box(const struct pd_extractor *x, const struct pd_blocks 
  * its rank, and for another line, the end of the surrounding box. */
 static size_t section_end(const struct pd_extractor *x, const struct pd_blocks *in, size_t i)
 {
-	const struct lines *l = &x->lines;
+	const struct pd_topic_lines *l = &x->lines;
 	const struct pd_box *box = &in->boxes[headed_box(x, in, i)];
-	size_t end = end_line(l, box);
+	size_t end = pd_end_line(l, box);
 	uint16_t tag = in->boxes[l->v[i].box].tag;
-	if (first_line(l, box) == i || !is_heading(tag))
+	if (pd_first_line(l, box) == i || !is_heading(tag))
 		return end;
 	for (size_t k = i + 1; k < end; k++) {
 		uint16_t other = in->boxes[l->v[k].box].tag;
@@ -1324,12 +804,12 @@ static size_t section_end(const struct pd_extractor *x, const struct pd_blocks *
 
 static enum pd_head head_of(const struct pd_extractor *x, const struct pd_blocks *in, size_t i, const char **name)
 {
-	if (x->why[i] || x->lines.known[i] & KNOWN_NO_HEAD)
+	if (x->why[i] || x->lines.known[i] & PD_LINE_NO_HEAD)
 		return PD_HEAD_NONE;
 	/* The mass is not used: a repeated line has none, but still announces a section. */
-	struct pd_span text = line_text(in, &x->lines.v[i]);
+	struct pd_span text = pd_line_text(in, &x->lines.v[i]);
 	enum pd_head head = text.n > PD_HEAD_MAX ? PD_HEAD_NONE : pd_head_of(x->cues, text, name);
-	x->lines.known[i] |= head == PD_HEAD_NONE ? KNOWN_NO_HEAD : 0;
+	x->lines.known[i] |= head == PD_HEAD_NONE ? PD_LINE_NO_HEAD : 0;
 	return head;
 }
 
@@ -1345,9 +825,7 @@ static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
 		size_t end = head == PD_HEAD_SECTION ? section_end(x, in, i) : i + 1;
 		if ((double)(x->live[end] - x->live[i]) > most)
 			end = i + 1;
-		for (size_t k = i; k < end; k++)
-			if (!x->why[k])
-				x->why[k] = name;
+		drop_all(x, i, end, name);
 	}
 }
 
@@ -1355,7 +833,7 @@ static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
  *    most goods share: controls.  Other kept lines remain. */
 static void keep_shelf(struct pd_extractor *x, const struct pd_blocks *in)
 {
-	const struct shelf *s = &x->shelf;
+	const struct pd_shelf *s = &x->shelf;
 	uint64_t rest = 0;
 	for (size_t i = 0; i < x->lines.n; i++)
 		if (!x->why[i] && (i < s->first || i >= s->end))
@@ -1363,7 +841,7 @@ static void keep_shelf(struct pd_extractor *x, const struct pd_blocks *in)
 	if (x->kind != PD_KIND_COLLECTION || (double)s->mass < x->weights->shelf_rest * (double)rest)
 		return;
 	for (size_t i = s->first; i < s->end; i++)
-		x->why[i] = is_control(s, in, &x->lines, i) ? "alike" : NULL;
+		x->why[i] = pd_shelf_is_control(s, in, &x->lines, i) ? "alike" : NULL;
 }
 
 /* Mass of a text, and of its part outside links. */
@@ -1396,16 +874,6 @@ static struct amount of_page(const struct pd_extractor *x)
 	return a;
 }
 
-/* Return whether the kept text is only a scrap of the page's text. */
-static bool is_scrap(const struct pd_extractor *x)
-{
-	const struct pd_weights *w = x->weights;
-	struct amount k = amount_kept(x), all = of_page(x);
-	if (k.mass == 0)
-		return all.mass >= w->list_least;
-	return k.mass < w->scrap && all.mass >= w->list_mass && all.mass >= w->list_gain * k.mass;
-}
-
 /* Revert all rules except hints. */
 static void keep_list(struct pd_extractor *x, const struct pd_blocks *in)
 {
@@ -1415,22 +883,21 @@ static void keep_list(struct pd_extractor *x, const struct pd_blocks *in)
 	drop_outside(x, &in->boxes[region_of_most(x, in)]);
 }
 
-static void keep_page(struct pd_extractor *x, const struct pd_blocks *in)
-{
-	for (size_t i = 0; i < x->lines.n; i++)
-		x->why[i] = in->boxes[x->lines.v[i].box].tag == PD_TAG_title ? "title" : NULL;
-}
-
-/* If the rules left too little, take a fallback step and return its name; otherwise return NULL. */
+/* If the rules left only a scrap of the page's text, take a fallback step and return its name; otherwise return NULL. */
 static const char *clean_scrap(struct pd_extractor *x, const struct pd_blocks *in)
 {
-	if (is_scrap(x)) {
+	const struct pd_weights *w = x->weights;
+	struct amount k = amount_kept(x), all = of_page(x);
+	bool scrap = k.mass == 0 ? all.mass >= w->list_least
+				 : k.mass < w->scrap && all.mass >= w->list_mass && all.mass >= w->list_gain * k.mass;
+	if (scrap) {
 		keep_list(x, in);
 		return "list";
 	}
-	if (amount_kept(x).mass > 0)
+	if (k.mass > 0)
 		return NULL;
-	keep_page(x, in);
+	for (size_t i = 0; i < x->lines.n; i++)
+		x->why[i] = in->boxes[x->lines.v[i].box].tag == PD_TAG_title ? "title" : NULL;
 	return "page";
 }
 
@@ -1460,22 +927,18 @@ static void write_kept(const struct pd_extractor *x, const struct pd_blocks *in,
 	}
 }
 
-/* Text that a step took as a whole, not line by line, has the name of the step as its rule. */
-static const char *why_kept(const struct pd_line *l, const char *step)
-{
-	bool whole = strcmp(step, "list") == 0 || strcmp(step, "page") == 0;
-	return whole ? step : l->prose ? "prose" : "flow";
-}
-
 static void explain(const struct pd_extractor *x, const struct pd_blocks *in, struct pd_topic *out)
 {
+	/* Text that a step took as a whole, not line by line, has the name of the step as its rule. */
+	bool whole = strcmp(out->step, "list") == 0 || strcmp(out->step, "page") == 0;
 	for (size_t i = 0; i < x->lines.n; i++) {
 		const struct pd_line *l = &x->lines.v[i];
+		const char *kept = whole ? out->step : l->prose ? "prose" : "flow";
 		pd_topic_decide(out, &(struct pd_decision){
 					     .index = l->box,
 					     .kept = !x->why[i],
 					     .label = x->why[i] ? "noise" : "topic",
-					     .rule = x->why[i] ? x->why[i] : why_kept(l, out->step),
+					     .rule = x->why[i] ? x->why[i] : kept,
 					     .value = l->mass ? (double)l->link_mass / l->mass : 0,
 					     .chars = l->chars,
 					     .text = pd_run_text(in, &in->runs[l->first_run]),
@@ -1512,7 +975,7 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 {
 	static const char *const levels[LEVELS] = { RULES, "no-adverts", "no-comments", "tags", "no-hints" };
 	enum level level = choose_level(x, in);
-	find_shelf(&x->shelf, in, &x->lines, x->why);
+	pd_shelf_find(&x->shelf, in, &x->lines, x->why);
 	x->kind = find_kind(x, in);
 	drop_cards(x, in);
 	sum_live(x, LIVE_PROSE);
@@ -1533,13 +996,13 @@ static void drop_repeated(struct pd_extractor *x)
 			x->why[i] = "boilerplate";
 }
 
-/* Exclude repeated lines of the site, then choose among the rest.  Return the name of the step; *taken: the excluded
+/* Exclude repeated lines of the site, then choose among the rest.  Return the name of the step; *marked: the excluded
  * amount. */
-static const char *choose_own(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_site *site, uint64_t *taken)
+static const char *choose_own(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_site *site, uint64_t *marked)
 {
-	find_lines(&x->lines, in);
-	*taken = site ? pd_site_mark(&x->keys, site, in, x->lines.v, x->lines.n) : 0;
-	judge_lines(&x->lines, in, x->weights);
+	pd_topic_find_lines(&x->lines, in);
+	*marked = site ? pd_site_mark(&x->keys, site, in, x->lines.v, x->lines.n) : 0;
+	pd_topic_weigh_lines(&x->lines, in, x->weights);
 	const char *step = choose_lines(x, in);
 	drop_repeated(x);
 	return step;
@@ -1564,20 +1027,20 @@ static const char *keep_own(struct pd_extractor *x, const struct pd_blocks *in)
  * nothing were known about the site, so that it does not lose all of its text. */
 static const char *choose(struct pd_extractor *x, const struct pd_blocks *in, const struct pd_site *site, unsigned *flags)
 {
-	uint64_t taken, none;
-	const char *step = choose_own(x, in, site, &taken);
-	if (!taken)
+	uint64_t marked, none;
+	const char *step = choose_own(x, in, site, &marked);
+	if (!marked)
 		return step;
 	double left = amount_kept(x).mass, own = of_page(x).plain;
 	if (own >= OWN_LEAST && own < OWN_SHORT && amount_kept(x).plain < OWN_SHARE * own)
 		return keep_own(x, in);
-	if (left >= OWN_TEXT && left * OWN_PART >= left + (double)taken)
+	if (left >= OWN_TEXT && left * OWN_PART >= left + (double)marked)
 		return step;
 	step = choose_own(x, in, NULL, &none);
 	double all = amount_kept(x).mass;
 	bool enough = all <= left || (left >= OWN_TEXT && left * OWN_PART >= all);
 	if (enough || own >= OWN_LEAST) {
-		step = choose_own(x, in, site, &taken);
+		step = choose_own(x, in, site, &marked);
 		return enough ? step : keep_own(x, in);
 	}
 	*flags |= PD_TOPIC_SPARED;
@@ -1628,8 +1091,8 @@ void pd_topic_remember(const struct pd_topic_finder *f, const struct pd_blocks *
 bool pd_topic_recall(struct pd_topic_finder *f, const struct pd_blocks *in, struct pd_span known)
 {
 	struct pd_extractor *x = f->main;
-	struct lines *l = &x->lines;
-	size_t n = known.n ? count_lines(in) : 0;
+	struct pd_topic_lines *l = &x->lines;
+	size_t n = known.n ? pd_topic_count_lines(in) : 0;
 	if (known.n && known.n != n + (in->n_boxes + 7) / 8)
 		return false;
 	for (l->n_known = 0; l->n_known < n; l->n_known++) {
