@@ -20,14 +20,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "pagededup.h"
+#include "api_setup.h"
 
 static const char page_en[] = "<title>Mill</title><p>The tide mill at Pellow Creek grinds again, after eighty quiet years.";
 static const char page_near[] = "<p>The tide mill at Pellow Creek grinds again, after ninety quiet years.</p>";
 
-#define INPUT(...) (&(pagededup_input){ .size = sizeof(pagededup_input), __VA_ARGS__ })
 #define HTML(z) .body = (z), .bytes = strlen(z)
-#define DONE(call) ck_assert_msg((call) == PAGEDEDUP_OK, "%s: %s", #call, error.text)
 
 static const struct opening {
 	const char *name, *settings;
@@ -87,23 +85,6 @@ START_TEST(open_and_sign)
 	pagededup_worker_free(w);
 }
 END_TEST
-
-static pagededup_model *open_model(const char *settings)
-{
-	pagededup_model_options options = { .size = sizeof options, .settings = settings };
-	pagededup_error error = { .size = sizeof error };
-	pagededup_model *m;
-	DONE(pagededup_model_open(&m, &options, &error));
-	return m;
-}
-
-static pagededup_worker *new_worker(pagededup_model *m)
-{
-	pagededup_error error = { .size = sizeof error };
-	pagededup_worker *w;
-	DONE(pagededup_worker_new(&w, m, &error));
-	return w;
-}
 
 /* Structs of an older and of a newer header. */
 START_TEST(sizes_of_structs)

@@ -14,10 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pagededup.h"
+#include "api_setup.h"
 
-#define INPUT(...) (&(pagededup_input){ .size = sizeof(pagededup_input), __VA_ARGS__ })
-#define DONE(call) ck_assert_msg((call) == PAGEDEDUP_OK, "%s: %s", #call, error.text)
 /* The call gives the status, and words for it. */
 #define REFUSED(expected, call) \
 	do { \
@@ -48,22 +46,6 @@ static char *new_page(unsigned seed, int words)
 		at += sprintf(at, "word%05u ", (unsigned)(x >> 33) % 50000);
 	}
 	return page;
-}
-
-static pagededup_model *open_model(void)
-{
-	pagededup_error error = { .size = sizeof error };
-	pagededup_model *m;
-	DONE(pagededup_model_open(&m, NULL, &error));
-	return m;
-}
-
-static pagededup_worker *new_worker(pagededup_model *m)
-{
-	pagededup_error error = { .size = sizeof error };
-	pagededup_worker *w;
-	DONE(pagededup_worker_new(&w, m, &error));
-	return w;
 }
 
 static pagededup_table *new_table(pagededup_model *m, int pages, int words)
@@ -129,7 +111,7 @@ static int no_pairs(void *context, const pagededup_table *batch)
 START_TEST(pointers_that_are_null)
 {
 	pagededup_error error = { .size = sizeof error };
-	pagededup_model *m = open_model(), *other_m = m;
+	pagededup_model *m = open_model(NULL), *other_m = m;
 	pagededup_worker *w = new_worker(m), *other_w = w;
 	pagededup_table *t = new_table(m, 4, 60), *other_t = t;
 	pagededup_reader *r, *other_r = NULL;
@@ -268,7 +250,7 @@ END_TEST
 START_TEST(handles_of_another_kind)
 {
 	pagededup_error error = { .size = sizeof error };
-	pagededup_model *m = open_model();
+	pagededup_model *m = open_model(NULL);
 	pagededup_worker *w = new_worker(m);
 	pagededup_table *t = new_table(m, 2, 60);
 	pagededup_store *s;
@@ -299,7 +281,7 @@ START_TEST(sizes_that_are_wrong)
 {
 	static const size_t wrong[] = { 0, 1, 7, SIZE_MAX, 1u << 20 };
 	pagededup_error error = { .size = sizeof error };
-	pagededup_model *m = open_model();
+	pagededup_model *m = open_model(NULL);
 	pagededup_worker *w = new_worker(m);
 	pagededup_table *t = new_table(m, 2, 60), *out;
 	pagededup_reader *r;
@@ -395,7 +377,7 @@ START_TEST(pairs_that_are_not_whole)
 	static const uint64_t first[] = { 0, 0 }, rows[] = { 1, 1 }, past[] = { 1, 2 }, huge[] = { 1, UINT64_MAX };
 	static const double similar[] = { 1, 1 };
 	pagededup_error error = { .size = sizeof error };
-	pagededup_model *m = open_model();
+	pagededup_model *m = open_model(NULL);
 	pagededup_table *t = new_table(m, 2, 60), *out;
 	pagededup_column c[3] = { COLUMN(.name = "a", .type = PAGEDEDUP_UINT64, .data = first),
 				  COLUMN(.name = "b", .type = PAGEDEDUP_UINT64, .data = rows),
@@ -519,7 +501,7 @@ START_TEST(threads_with_one_handle)
 {
 	const struct hammered *h = &hammered[_i];
 	pagededup_error error = { .size = sizeof error };
-	struct shared s = { .m = open_model(), .call = h->call };
+	struct shared s = { .m = open_model(NULL), .call = h->call };
 	pagededup_worker *w = new_worker(s.m);
 	pagededup_table *t = new_table(s.m, 0, 0), *answers;
 	pagededup_learner *l;
@@ -598,7 +580,7 @@ static void *match_all(void *t)
 
 START_TEST(readers_share_a_table)
 {
-	pagededup_model *m = open_model();
+	pagededup_model *m = open_model(NULL);
 	pagededup_table *t = new_table(m, 40, 60);
 	pthread_t thread[THREADS];
 	for (int i = 0; i < THREADS; i++)
@@ -639,7 +621,7 @@ static void reenter(void *context, const char *where, const char *what)
 START_TEST(callbacks_that_call_their_handle)
 {
 	pagededup_error error = { .size = sizeof error };
-	pagededup_model *m = open_model();
+	pagededup_model *m = open_model(NULL);
 	struct reentered c = { .w = new_worker(m), .t = new_table(m, 0, 0) };
 	write_dump("reentered.jsonl", 40);
 	c.r = open_reader(m, "reentered.jsonl", reenter, &c);
@@ -660,7 +642,7 @@ END_TEST
 START_TEST(a_callback_that_stops)
 {
 	pagededup_error error = { .size = sizeof error };
-	pagededup_model *m = open_model();
+	pagededup_model *m = open_model(NULL);
 	struct reentered c = { .w = new_worker(m), .t = new_table(m, 0, 0), .stops = true };
 	const char *paths[] = { "stopped.jsonl" };
 	write_dump("stopped.jsonl", 40);
@@ -703,7 +685,7 @@ static int free_batch(void *context, const pagededup_table *batch)
 START_TEST(a_batch_belongs_to_the_call)
 {
 	pagededup_error error = { .size = sizeof error };
-	pagededup_model *m = open_model();
+	pagededup_model *m = open_model(NULL);
 	struct reentered c = { .pages = new_table(m, 12, 60) };
 	DONE(pagededup_match(c.pages, NULL, &(pagededup_match_options){ .size = sizeof(pagededup_match_options), .batch = 2 },
 			     free_batch, &c, &error));
@@ -735,7 +717,7 @@ static void *add_once(void *ctx)
 START_TEST(a_store_that_is_closed_while_it_adds)
 {
 	pagededup_error error = { .size = sizeof error };
-	pagededup_model *m = open_model();
+	pagededup_model *m = open_model(NULL);
 	struct closing c = { .t = new_table(m, 300, 40) };
 	for (int i = 0; i < 10; i++) {
 		pthread_t thread;
@@ -764,7 +746,7 @@ END_TEST
 START_TEST(a_store_after_fork)
 {
 	pagededup_error error = { .size = sizeof error };
-	pagededup_model *m = open_model();
+	pagededup_model *m = open_model(NULL);
 	pagededup_table *t = new_table(m, 4, 60);
 	pagededup_store *s = open_store("forked"), *other;
 	int status;
