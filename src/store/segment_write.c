@@ -352,14 +352,14 @@ static void write_lists(struct segment_writing *w)
 		starts[by] = pd_zalloc(((UINT64_C(1) << o->params.start_bits[by]) + 1) * 4);
 		pd_container_section(&o->c);
 		merge_list(w, by, &rows[by], starts[by]);
-			o->params.listed[by] = rows[by].n / 4;
+		o->params.listed[by] = rows[by].n / 4;
 		if (o->params.listed[by] > UINT32_MAX && !o->c.status)
 			o->c.status = pd_fail(o->c.e, PD_ERR_LIMIT, "a segment would list over %u bands or keys", UINT32_MAX);
 	}
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
 		pd_container_section(&o->c);
 		pd_container_add(&o->c, rows[by].p, rows[by].n);
-			pd_buf_release(&rows[by]);
+		pd_buf_release(&rows[by]);
 	}
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
 		size_t n = (size_t)1 << o->params.start_bits[by];
@@ -367,7 +367,7 @@ static void write_lists(struct segment_writing *w)
 			starts[by][i + 1] += starts[by][i];
 		pd_container_section(&o->c);
 		pd_container_add(&o->c, starts[by], (n + 1) * 4);
-			free(starts[by]);
+		free(starts[by]);
 	}
 }
 

@@ -586,27 +586,6 @@ static double percent(double part, double all)
 	return all > 0 ? 100 * part / all : 0;
 }
 
-static void print_pages(const struct estimate *e, const struct whole *w, struct pd_buf *out)
-{
-	add_label(out, "records");
-	if (w->known)
-		add_estimate(e, w->records, out);
-	else
-		pd_buf_add_z(out, "unknown, because the size of the input is unknown");
-	pd_buf_add_c(out, '\n');
-	add_label(out, "pages");
-	if (w->known) {
-		add_estimate(e, w->pages, out);
-		if (!e->sample.whole && w->error >= 0)
-			pd_buf_printf(out, " (%.0f to %.0f)", rounded(fmax(w->pages * (1 - w->error), (double)e->n)),
-				      rounded(w->pages * (1 + w->error)));
-		pd_buf_add_z(out, ", ");
-	}
-	pd_buf_printf(out, "%.1f %% of the records\n", percent((double)e->n, (double)e->records));
-	add_label(out, "too short");
-	pd_buf_printf(out, "%.1f %% of the pages: no fingerprint\n", percent((double)e->too_short, (double)e->n));
-}
-
 static int most_first(const void *x, const void *y)
 {
 	const struct name_count *a = x, *b = y;
@@ -701,7 +680,23 @@ static void print_estimate(struct estimate *e, struct pd_buf *out)
 	if (e->damaged)
 		pd_buf_printf(out, "; %" PRIu64 " damaged", e->damaged);
 	pd_buf_add_c(out, '\n');
-	print_pages(e, &w, out);
+	add_label(out, "records");
+	if (w.known)
+		add_estimate(e, w.records, out);
+	else
+		pd_buf_add_z(out, "unknown, because the size of the input is unknown");
+	pd_buf_add_c(out, '\n');
+	add_label(out, "pages");
+	if (w.known) {
+		add_estimate(e, w.pages, out);
+		if (!e->sample.whole && w.error >= 0)
+			pd_buf_printf(out, " (%.0f to %.0f)", rounded(fmax(w.pages * (1 - w.error), (double)e->n)),
+				      rounded(w.pages * (1 + w.error)));
+		pd_buf_add_z(out, ", ");
+	}
+	pd_buf_printf(out, "%.1f %% of the records\n", percent((double)e->n, (double)e->records));
+	add_label(out, "too short");
+	pd_buf_printf(out, "%.1f %% of the pages: no fingerprint\n", percent((double)e->too_short, (double)e->n));
 	if (!e->n)
 		return;
 	double fingerprints = w.pages * (double)(e->n - e->too_short) / (double)e->n;

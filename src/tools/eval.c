@@ -284,52 +284,6 @@ static void count_labels(const struct sweep *s, struct histogram *h)
 				count_pair(s, i, t->label[l].a, t->label[l].b, &h[i]);
 }
 
-static void count_pairs(struct sweep *s)
-{
-	int n = s->truth->labels ? 1 : s->n_workers;
-	struct sweep_count c = { s, pd_zalloc((size_t)(n * s->found.n_settings) * sizeof *c.histograms) };
-	if (s->truth->labels)
-		count_labels(s, c.histograms);
-	else
-		pd_parallel(n, (s->truth->pages.n + ROWS - 1) / ROWS, count_rows, &c);
-	double wanted = pd_truth_wanted(s->truth);
-	for (int i = 0; i < s->found.n_settings; i++) {
-		struct pd_counts sum = { .wanted = wanted };
-		for (int k = 0; k <= s->found.max_k; k++) {
-			for (int t = 0; t < n; t++) {
-				sum.hits += c.histograms[t * s->found.n_settings + i].hits[k];
-				sum.wrong += c.histograms[t * s->found.n_settings + i].wrong[k];
-			}
-			s->found.settings[i].at[k] = sum;
-		}
-	}
-	free(c.histograms);
-}
-
-static void release_sweep(struct sweep *s)
-{
-	for (int i = 0; i < s->n_workers && s->workers[i]; i++) {
-		pd_pipeline_release(&s->workers[i]->pipeline);
-		pd_record_release(&s->workers[i]->record);
-		for (int k = 0; k < PD_SWEEP_SETTINGS; k++)
-			pd_signer_free(s->workers[i]->signers[k]);
-		free(s->workers[i]);
-	}
-	free(s->workers);
-	for (int i = 0; i < PD_SWEEP_SETTINGS; i++) {
-		free(s->by[i].key);
-		free(s->by[i].present);
-	}
-	free(s->seen);
-	free(s->digest);
-	free(s->host);
-	free(s->sketch);
-	free(s->facts);
-	pd_reader_free(s->reader);
-	pd_tables_release(&s->tables);
-	free(s);
-}
-
 static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 {
 	struct sweep *s = pd_zalloc(sizeof *s);
@@ -367,7 +321,24 @@ static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 			status = pd_fail(e, PD_ERR_NOT_FOUND, "no page of TRUTH was read; check the names in TRUTH");
 	}
 	if (!status) {
-		count_pairs(s);
+		int n = s->truth->labels ? 1 : s->n_workers;
+		struct sweep_count c = { s, pd_zalloc((size_t)(n * s->found.n_settings) * sizeof *c.histograms) };
+		if (s->truth->labels)
+			count_labels(s, c.histograms);
+		else
+			pd_parallel(n, (s->truth->pages.n + ROWS - 1) / ROWS, count_rows, &c);
+		double wanted = pd_truth_wanted(s->truth);
+		for (int i = 0; i < s->found.n_settings; i++) {
+			struct pd_counts sum = { .wanted = wanted };
+			for (int k = 0; k <= s->found.max_k; k++) {
+				for (int t = 0; t < n; t++) {
+					sum.hits += c.histograms[t * s->found.n_settings + i].hits[k];
+					sum.wrong += c.histograms[t * s->found.n_settings + i].wrong[k];
+				}
+				s->found.settings[i].at[k] = sum;
+			}
+		}
+		free(c.histograms);
 		pd_sweep_print(&s->found, (enum pd_eval_format)r->o->format, &text);
 		status = write_text(r, &text);
 	}
@@ -377,7 +348,26 @@ static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 			    s->truth->pages.n, s->found.n_settings, pd_wall_seconds() - started);
 	}
 	pd_buf_release(&text);
-	release_sweep(s);
+	for (int i = 0; i < s->n_workers && s->workers[i]; i++) {
+		pd_pipeline_release(&s->workers[i]->pipeline);
+		pd_record_release(&s->workers[i]->record);
+		for (int k = 0; k < PD_SWEEP_SETTINGS; k++)
+			pd_signer_free(s->workers[i]->signers[k]);
+		free(s->workers[i]);
+	}
+	free(s->workers);
+	for (int i = 0; i < PD_SWEEP_SETTINGS; i++) {
+		free(s->by[i].key);
+		free(s->by[i].present);
+	}
+	free(s->seen);
+	free(s->digest);
+	free(s->host);
+	free(s->sketch);
+	free(s->facts);
+	pd_reader_free(s->reader);
+	pd_tables_release(&s->tables);
+	free(s);
 	return status;
 }
 

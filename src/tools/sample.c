@@ -65,32 +65,6 @@ static int sample_row(struct pd_sample *sample, const struct pd_table_reader *in
 	return PD_OK;
 }
 
-/* One for each distance, again and again, until there are enough. */
-static void allocate(struct pd_sample *sample)
-{
-	size_t take[PD_SAMPLE_STRATA] = { 0 };
-	bool more = true;
-	while (more && sample->n < sample->want) {
-		more = false;
-		for (int i = 0; i < PD_SAMPLE_STRATA && sample->n < sample->want; i++) {
-			if (take[i] == sample->strata[i].n)
-				continue;
-			take[i]++;
-			sample->n++;
-			more = true;
-		}
-	}
-	sample->pairs = pd_alloc((sample->n + 1) * sizeof *sample->pairs);
-	sample->n = 0;
-	for (int i = 0; i < PD_SAMPLE_STRATA; i++)
-		for (size_t k = 0; k < take[i]; k++) {
-			sample->strata[i].v[k].weight = (double)sample->strata[i].seen / (double)take[i];
-			sample->pairs[sample->n++] = sample->strata[i].v[k];
-		}
-	if (sample->n)
-		qsort(sample->pairs, sample->n, sizeof *sample->pairs, by_order);
-}
-
 int pd_sample(struct pd_sample *sample, const struct pd_sample_options *o, struct pd_err *e)
 {
 	struct pd_table_reader in = {
@@ -107,8 +81,30 @@ int pd_sample(struct pd_sample *sample, const struct pd_sample_options *o, struc
 	pd_table_release(&in);
 	for (int i = 0; i < PD_SAMPLE_STRATA; i++)
 		keep_first(&sample->strata[i], sample->want);
-	if (!status)
-		allocate(sample);
+	if (!status) {
+		/* One for each distance, again and again, until there are enough. */
+		size_t take[PD_SAMPLE_STRATA] = { 0 };
+		bool more = true;
+		while (more && sample->n < sample->want) {
+			more = false;
+			for (int i = 0; i < PD_SAMPLE_STRATA && sample->n < sample->want; i++) {
+				if (take[i] == sample->strata[i].n)
+					continue;
+				take[i]++;
+				sample->n++;
+				more = true;
+			}
+		}
+		sample->pairs = pd_alloc((sample->n + 1) * sizeof *sample->pairs);
+		sample->n = 0;
+		for (int i = 0; i < PD_SAMPLE_STRATA; i++)
+			for (size_t k = 0; k < take[i]; k++) {
+				sample->strata[i].v[k].weight = (double)sample->strata[i].seen / (double)take[i];
+				sample->pairs[sample->n++] = sample->strata[i].v[k];
+			}
+		if (sample->n)
+			qsort(sample->pairs, sample->n, sizeof *sample->pairs, by_order);
+	}
 	return status;
 }
 

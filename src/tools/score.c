@@ -205,30 +205,6 @@ static int by_pages(const void *x, const void *y)
 	return (l->b > m->b) - (l->b < m->b);
 }
 
-/* A pair that was labelled twice, in either order: equal labels count once, different ones make it uncertain. */
-static void settle_labels(struct pd_truth *t)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < t->n_labels; i++) {
-		struct pd_label *l = &t->label[i];
-		if (t->place[l->a] > t->place[l->b]) {
-			uint32_t a = l->a;
-			l->a = l->b;
-			l->b = a;
-		}
-	}
-	if (t->n_labels)
-		qsort(t->label, t->n_labels, sizeof *t->label, by_pages);
-	for (size_t i = 0; i < t->n_labels; i++) {
-		bool again = n && !by_pages(&t->label[n - 1], &t->label[i]);
-		if (again && t->label[n - 1].kind != t->label[i].kind)
-			t->label[n - 1].kind = PD_PAIR_GREY;
-		if (!again)
-			t->label[n++] = t->label[i];
-	}
-	t->n_labels = n;
-}
-
 int pd_truth_read(struct pd_truth *t, const char *path, const struct pd_truth_options *o, struct pd_err *e)
 {
 	struct truth_reader in = { .t = t, .path = path };
@@ -248,7 +224,26 @@ int pd_truth_read(struct pd_truth *t, const char *path, const struct pd_truth_op
 		for (size_t i = 0; i < t->pages.n; i++)
 			t->place[order[i]] = (uint32_t)i;
 		free(order);
-		settle_labels(t);
+		/* A pair that was labelled twice, in either order: equal labels count once, different ones make it uncertain. */
+		size_t n = 0;
+		for (size_t i = 0; i < t->n_labels; i++) {
+			struct pd_label *l = &t->label[i];
+			if (t->place[l->a] > t->place[l->b]) {
+				uint32_t a = l->a;
+				l->a = l->b;
+				l->b = a;
+			}
+		}
+		if (t->n_labels)
+			qsort(t->label, t->n_labels, sizeof *t->label, by_pages);
+		for (size_t i = 0; i < t->n_labels; i++) {
+			bool again = n && !by_pages(&t->label[n - 1], &t->label[i]);
+			if (again && t->label[n - 1].kind != t->label[i].kind)
+				t->label[n - 1].kind = PD_PAIR_GREY;
+			if (!again)
+				t->label[n++] = t->label[i];
+		}
+		t->n_labels = n;
 	}
 	pd_names_release(&in.strata);
 	return status;
@@ -698,30 +693,6 @@ static void pd_score_clusters(struct pd_score *s, struct pd_score_member *member
 	free(c.first_of);
 }
 
-/* Groups of a column in the order of its values; empty groups are left out. */
-static void sort_groups(struct pd_score *s)
-{
-	const struct pd_truth *t = s->truth;
-	struct pd_score_group *sorted = pd_zalloc(s->n_groups * sizeof *sorted);
-	size_t n = 0;
-	sorted[n++] = s->groups[0];
-	for (int i = 0; i < t->o->n_by; i++) {
-		uint32_t *order = pd_order_new(t->values[i].n);
-		qsort_r(order, t->values[i].n, sizeof *order, value_order, (void *)&t->values[i]);
-		for (size_t v = 0; v < t->values[i].n; v++) {
-			struct pd_score_group *g = &s->groups[s->first_of[i] + order[v]];
-			if (g->counts.wanted || g->counts.wrong)
-				sorted[n++] = *g;
-			else
-				free(g->events);
-		}
-		free(order);
-	}
-	free(s->groups);
-	s->groups = sorted;
-	s->n_groups = n;
-}
-
 /* --- intervals --- */
 
 /* Units by stratum: unit[first[k]] … unit[first[k + 1] - 1]. */
@@ -808,7 +779,26 @@ static void score_close(struct pd_score *s, int resamples, uint64_t seed)
 	for (size_t i = 0; i < s->n_pairs; i++)
 		if (!i || s->pairs[i] != s->pairs[i - 1])
 			count_found(s, (uint32_t)(s->pairs[i] >> 32), (uint32_t)s->pairs[i], 1);
-	sort_groups(s);
+	/* Groups of a column in the order of its values; empty groups are left out. */
+	const struct pd_truth *t = s->truth;
+	struct pd_score_group *sorted = pd_zalloc(s->n_groups * sizeof *sorted);
+	size_t n = 0;
+	sorted[n++] = s->groups[0];
+	for (int i = 0; i < t->o->n_by; i++) {
+		uint32_t *order = pd_order_new(t->values[i].n);
+		qsort_r(order, t->values[i].n, sizeof *order, value_order, (void *)&t->values[i]);
+		for (size_t v = 0; v < t->values[i].n; v++) {
+			struct pd_score_group *g = &s->groups[s->first_of[i] + order[v]];
+			if (g->counts.wanted || g->counts.wrong)
+				sorted[n++] = *g;
+			else
+				free(g->events);
+		}
+		free(order);
+	}
+	free(s->groups);
+	s->groups = sorted;
+	s->n_groups = n;
 	bootstrap(s, resamples, seed);
 }
 

@@ -157,27 +157,6 @@ static int id_edits(struct pd_span a, struct pd_span b)
 	return 3 * (size_t)n <= longest ? n : FAR;
 }
 
-static void suggest(struct why_search *s, struct pd_span id)
-{
-	struct why *w = s->why;
-	int n = id_edits(s->id, id);
-	size_t at = w->n_suggestions;
-	if (n >= FAR)
-		return;
-	while (at > 0 && s->edits[at - 1] > n)
-		at--;
-	if (at == SUGGESTIONS)
-		return;
-	if (w->n_suggestions < SUGGESTIONS)
-		w->n_suggestions++;
-	for (size_t i = w->n_suggestions - 1; i > at; i--) {
-		w->suggestions[i] = w->suggestions[i - 1];
-		s->edits[i] = s->edits[i - 1];
-	}
-	w->suggestions[at] = keep_span(w, id);
-	s->edits[at] = n;
-}
-
 /* "some/where/crawl.warc.gz:53" without the folders */
 static struct pd_span id_without_folder(struct pd_span id)
 {
@@ -249,7 +228,23 @@ static void look_for_page(void *ctx, const struct pd_span *f, struct pd_span mar
 		return;
 	if (pd_span_eq(id_without_folder(id), id_without_folder(s->id)) && !s->n_by_base++)
 		s->by_base = keep_span(s->why, id);
-	suggest(s, id);
+	struct why *w = s->why;
+	int n = id_edits(s->id, id);
+	size_t at = w->n_suggestions;
+	if (n >= FAR)
+		return;
+	while (at > 0 && s->edits[at - 1] > n)
+		at--;
+	if (at == SUGGESTIONS)
+		return;
+	if (w->n_suggestions < SUGGESTIONS)
+		w->n_suggestions++;
+	for (size_t i = w->n_suggestions - 1; i > at; i--) {
+		w->suggestions[i] = w->suggestions[i - 1];
+		s->edits[i] = s->edits[i - 1];
+	}
+	w->suggestions[at] = keep_span(w, id);
+	s->edits[at] = n;
 }
 
 static void take_member(void *ctx, const struct pd_span *f, struct pd_span mark)

@@ -115,30 +115,6 @@ static int take_header(struct totals *t, struct pd_engine_rows *in, struct pd_er
 	return status ? status : take_must(t, pd_buf_span(&in->in.header.must), e);
 }
 
-static void write_counts(const struct totals *t, struct pd_buf *out)
-{
-	struct pd_span rest = pd_buf_span(&t->p.totals), line;
-	if (t->p.must.n)
-		pd_buf_printf(out, "must\t%s\n", t->p.must.p);
-	if (t->p.params[0])
-		pd_buf_printf(out, "params\t%s\n", t->p.params);
-	if (t->p.bits)
-		pd_buf_printf(out, "bits\t%d\n", t->p.bits);
-	pd_buf_printf(out, "rows\t%" PRIu64 "\nprints\t%" PRIu64 "\n", t->p.rows, t->p.fingerprints);
-	for (int i = 1; i <= PD_SKETCH_WORDS; i++) {
-		if (t->sketches.rows[i])
-			pd_buf_printf(out, "sketches-%d\t%" PRIu64 "\n", i, t->sketches.rows[i]);
-		if (!t->kind[i].minima)
-			continue;
-		pd_buf_add_z(out, "kind\t");
-		pd_sketch_print(&t->kind[i], out);
-		pd_buf_add_c(out, '\n');
-	}
-	while (rest.n && pd_span_split(&rest, '\n', &line))
-		if (line.n)
-			pd_buf_printf(out, "total\t%.*s\n", (int)line.n, line.p);
-}
-
 static int map_count(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct totals totals = { 0 };
@@ -152,7 +128,26 @@ static int map_count(const struct pd_engine *t, struct pd_engine_params *p, stru
 	if (!status)
 		status = take_header(&totals, &in, e);
 	pd_buf_set(&totals.p.totals, pd_buf_span(&in.in.totals));
-	write_counts(&totals, &out);
+	struct pd_span rest = pd_buf_span(&totals.p.totals), line;
+	if (totals.p.must.n)
+		pd_buf_printf(&out, "must\t%s\n", totals.p.must.p);
+	if (totals.p.params[0])
+		pd_buf_printf(&out, "params\t%s\n", totals.p.params);
+	if (totals.p.bits)
+		pd_buf_printf(&out, "bits\t%d\n", totals.p.bits);
+	pd_buf_printf(&out, "rows\t%" PRIu64 "\nprints\t%" PRIu64 "\n", totals.p.rows, totals.p.fingerprints);
+	for (int i = 1; i <= PD_SKETCH_WORDS; i++) {
+		if (totals.sketches.rows[i])
+			pd_buf_printf(&out, "sketches-%d\t%" PRIu64 "\n", i, totals.sketches.rows[i]);
+		if (!totals.kind[i].minima)
+			continue;
+		pd_buf_add_z(&out, "kind\t");
+		pd_sketch_print(&totals.kind[i], &out);
+		pd_buf_add_c(&out, '\n');
+	}
+	while (rest.n && pd_span_split(&rest, '\n', &line))
+		if (line.n)
+			pd_buf_printf(&out, "total\t%.*s\n", (int)line.n, line.p);
 	if (!status)
 		status = pd_engine_write(&out, e);
 	pd_engine_count(t, "ROWS", in.n);
