@@ -33,7 +33,7 @@ static int add_owner(struct pd_owners *o, struct pd_span host, struct pd_span ow
 	uint32_t number = pd_names_add(&o->hosts, host);
 	uint64_t hash = hash_of(owner);
 	if (number < before)
-		return o->owner[number] == hash ? PD_OK : pd_table_fail(r, e, "a second owner for %.*s", (int)host.n, host.p);
+		return o->owner[number] == hash ? PD_OK : pd_table_fail(r, e, "a second owner of %.*s", (int)host.n, host.p);
 	o->owner = pd_grow(o->owner, number, &o->cap, sizeof *o->owner);
 	o->owner[number] = hash;
 	o->checksum += pd_hash64_seed(host.p, host.n, hash);

@@ -165,7 +165,7 @@ has "the message names the possible values" "$tmp/err" '3'
 match paper.fp
 has "rows made with the preset are matched with it" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
 match -k 8 paper.fp
-has "by default k is 8" "$tmp/out" '^# pagededup pairs 1 .*k=8 '
+has "-k overrides the preset of the rows" "$tmp/out" '^# pagededup pairs 1 .*k=8 '
 match --preset=default paper.fp
 hasnt "or with another preset" "$tmp/out" '^# pagededup pairs 1 .*k=3 '
 "$P" fp -q --preset=paper --bits=128 "$demo" >paper128.fp
