@@ -145,7 +145,7 @@ bool pd_api_is(const void *handle, enum pd_api_kind kind)
 	return handle && ((const struct pd_api_handle *)handle)->kind == kind;
 }
 
-static bool take(struct pd_api_handle *h, bool alone)
+static bool begin_use(struct pd_api_handle *h, bool alone)
 {
 	unsigned use = __atomic_load_n(&h->use, __ATOMIC_RELAXED);
 	do {
@@ -157,7 +157,7 @@ static bool take(struct pd_api_handle *h, bool alone)
 
 static void free_handle(struct pd_api_handle *h);
 
-static void give(struct pd_api_handle *h, bool alone)
+static void end_use(struct pd_api_handle *h, bool alone)
 {
 	if (__atomic_sub_fetch(&h->use, alone ? ALONE : 1, __ATOMIC_ACQ_REL) == FREED)
 		free_handle(h);
@@ -173,7 +173,7 @@ int pd_api_enter(const struct pd_api_use *uses, int n, pagededup_error *error)
 			snprintf(text, sizeof text,
 				 uses[i].handle ? "not a %s: a handle of another kind, or a freed one" : "no %s: it is NULL",
 				 name_of(uses[i].kind));
-		} else if (uses[i].kind != PD_API_MODEL && !take((struct pd_api_handle *)uses[i].handle, uses[i].alone)) {
+		} else if (uses[i].kind != PD_API_MODEL && !begin_use((struct pd_api_handle *)uses[i].handle, uses[i].alone)) {
 			status = PD_ERR_BUSY;
 			snprintf(text, sizeof text,
 				 "another call uses this %s: use it from one thread at a time, and not from its own callback",
@@ -191,7 +191,7 @@ int pd_api_leave(const struct pd_api_use *uses, int n, int status)
 {
 	while (n-- > 0)
 		if (uses[n].kind != PD_API_MODEL)
-			give((struct pd_api_handle *)uses[n].handle, uses[n].alone);
+			end_use((struct pd_api_handle *)uses[n].handle, uses[n].alone);
 	return status;
 }
 
@@ -223,7 +223,7 @@ struct api_new {
 	struct pd_api_handle *made;
 };
 
-static int make(void *ctx, struct pd_err *e)
+static int create_handle(void *ctx, struct pd_err *e)
 {
 	struct api_new *n = ctx;
 	struct pd_api_handle *h = pd_zalloc(n->size);
@@ -248,7 +248,7 @@ int pd_api_new(void **out, enum pd_api_kind kind, size_t size, void (*release)(v
 	*out = NULL;
 	if (!n.owner)
 		return pd_api_fail(error, PD_ERR_MEMORY, pagededup_strerror(PD_ERR_MEMORY));
-	int status = pd_api_call(n.owner, NULL, make, &n, error);
+	int status = pd_api_call(n.owner, NULL, create_handle, &n, error);
 	if (status)
 		pd_owner_free(n.owner);
 	if (status)

@@ -103,7 +103,7 @@ void pagededup_store_close(pagededup_store *s)
 
 /* --- asking --- */
 
-struct kept_asking {
+struct kept_query {
 	struct pd_undo undo;
 	struct pagededup_store *s;
 	bool keep;
@@ -123,7 +123,7 @@ static int fill_answers(void *handle, void *ctx, struct pd_err *e)
 /* Lines of an answer. */
 static int add_answer(void *ctx, struct pd_err *e)
 {
-	struct kept_asking *a = ctx;
+	struct kept_query *a = ctx;
 	struct pd_span rest = pd_buf_span(&a->line), row;
 	int status = PD_OK;
 	while (!status && rest.n && pd_span_split(&rest, '\n', &row))
@@ -134,7 +134,7 @@ static int add_answer(void *ctx, struct pd_err *e)
 
 static int take_answer(void *ctx, const struct pd_store_answer *answer)
 {
-	struct kept_asking *a = ctx;
+	struct kept_query *a = ctx;
 	pagededup_error error = { sizeof error };
 	if (!a->table)
 		return PD_OK;
@@ -146,7 +146,7 @@ static int take_answer(void *ctx, const struct pd_store_answer *answer)
 
 static int describe_answers(void *ctx, struct pd_err *e)
 {
-	struct kept_asking *a = ctx;
+	struct kept_query *a = ctx;
 	pd_answers_header(&a->s->store, &a->ask.o, false, &a->table->header);
 	return PD_OK;
 }
@@ -158,12 +158,12 @@ static int end_batch(void *ctx)
 
 static void take_bad_page(void *ctx, const char *path, const char *why)
 {
-	pd_api_keep_bad_row(&((struct kept_asking *)ctx)->err, why);
+	pd_api_keep_bad_row(&((struct kept_query *)ctx)->err, why);
 }
 
-static void release_asking(void *ctx)
+static void release_query(void *ctx)
 {
-	struct kept_asking *a = ctx;
+	struct kept_query *a = ctx;
 	pd_buf_release(&a->ask.totals);
 	pd_buf_release(&a->rows.text);
 	pd_buf_release(&a->line);
@@ -176,9 +176,9 @@ static int check_process(const struct pagededup_store *s, struct pd_err *e)
 				      : pd_fail(e, PD_ERR_USAGE, "the store was opened before fork(); open it in this process");
 }
 
-static int ask(void *ctx, struct pd_err *e)
+static int query_rows(void *ctx, struct pd_err *e)
 {
-	struct kept_asking *a = ctx;
+	struct kept_query *a = ctx;
 	const struct pd_verify_request request = PD_VERIFY_NOTHING_SAID;
 	struct pd_store *s = &a->s->store;
 	struct pd_table_source source = pd_api_rows_source(&a->rows);
@@ -196,7 +196,7 @@ static int ask(void *ctx, struct pd_err *e)
 					.bad_row = take_bad_page,
 					.ctx = a,
 					.o = { .keep = a->keep, .k = s->m.k } };
-	pd_undo_begin(&a->undo, release_asking, a);
+	pd_undo_begin(&a->undo, release_query, a);
 	int status = pd_verify_settle(&request, false, &a->ask.o.verify, e);
 	a->ask.o.verify.k_unknown = s->m.k_unknown < a->ask.o.k ? s->m.k_unknown : a->ask.o.k;
 	if (!status)
@@ -208,13 +208,14 @@ static int ask(void *ctx, struct pd_err *e)
 		status = a->err.status;
 	}
 	pd_undo_end(&a->undo);
-	release_asking(a);
+	release_query(a);
 	return status;
 }
 
-static int ask_store(pagededup_store *s, bool keep, const pagededup_table *pages, pagededup_table **answers, pagededup_error *error)
+static int query_store(pagededup_store *s, bool keep, const pagededup_table *pages, pagededup_table **answers,
+		       pagededup_error *error)
 {
-	struct kept_asking a = { .s = s, .keep = keep };
+	struct kept_query a = { .s = s, .keep = keep };
 	int status = PD_OK;
 	const struct pd_api_use uses[] = { PD_API_ALONE(STORE, s), PD_API_SHARED(TABLE, pages) };
 	if (answers)
@@ -228,7 +229,7 @@ static int ask_store(pagededup_store *s, bool keep, const pagededup_table *pages
 	if (answers)
 		status = pd_api_table_new(&a.table, fill_answers, NULL, error);
 	if (!status)
-		status = pd_api_call(s->handle.owner, NULL, ask, &a, error);
+		status = pd_api_call(s->handle.owner, NULL, query_rows, &a, error);
 	if (!status && answers)
 		*answers = a.table;
 	else
@@ -238,12 +239,12 @@ static int ask_store(pagededup_store *s, bool keep, const pagededup_table *pages
 
 int pagededup_store_add(pagededup_store *s, const pagededup_table *pages, pagededup_table **answers, pagededup_error *error)
 {
-	return ask_store(s, true, pages, answers, error);
+	return query_store(s, true, pages, answers, error);
 }
 
 int pagededup_store_check(pagededup_store *s, const pagededup_table *pages, pagededup_table **answers, pagededup_error *error)
 {
-	return ask_store(s, false, pages, answers, error);
+	return query_store(s, false, pages, answers, error);
 }
 
 static int sync_store(void *ctx, struct pd_err *e)

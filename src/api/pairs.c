@@ -276,7 +276,7 @@ static int clear_after(void *ctx, struct pd_err *e)
 	return PD_OK;
 }
 
-static int hand_over(struct pair_taking *p)
+static int call_batch(struct pair_taking *p)
 {
 	if (!p->table->rows || !p->function)
 		return PD_OK;
@@ -327,13 +327,13 @@ static int add_pairs(void *ctx, struct pd_err *e)
 	return PD_OK;
 }
 
-static int add(struct adding *a)
+static int add_or_call(struct adding *a)
 {
 	pagededup_error error = { sizeof error };
 	int status = pd_api_call(a->p->table->handle.owner, NULL, add_pairs, a, &error);
 	if (status)
 		return pd_fail(&a->p->err, status, "%s", error.text);
-	return a->p->table->rows >= a->p->batch ? hand_over(a->p) : PD_OK;
+	return a->p->table->rows >= a->p->batch ? call_batch(a->p) : PD_OK;
 }
 
 static int take_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n)
@@ -342,7 +342,7 @@ static int take_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n)
 	int status = PD_OK;
 	for (size_t at = 0; !status && at < n;) {
 		size_t room = p->function ? p->batch - p->table->rows : n, some = n - at < room ? n - at : room;
-		status = add(&(struct adding){ .p = p, .pairs = pairs + at, .n = some });
+		status = add_or_call(&(struct adding){ .p = p, .pairs = pairs + at, .n = some });
 		at += some;
 	}
 	return status;
@@ -350,7 +350,7 @@ static int take_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n)
 
 static int take_suspect(void *ctx, const struct pd_match_pair *pair, const char *why)
 {
-	return add(&(struct adding){ .p = ctx, .pairs = pair, .n = 1, .why = why });
+	return add_or_call(&(struct adding){ .p = ctx, .pairs = pair, .n = 1, .why = why });
 }
 
 static int add_methods_pair(void *ctx, struct pd_err *e)
@@ -387,7 +387,7 @@ static int take_methods_pair(void *ctx, const struct pd_match_methods_pair *pair
 		pd_api_call(p->table->handle.owner, NULL, add_methods_pair, &(struct adding){ .p = p, .by_methods = pair }, &error);
 	if (status)
 		return pd_fail(&p->err, status, "%s", error.text);
-	return p->table->rows >= p->batch ? hand_over(p) : PD_OK;
+	return p->table->rows >= p->batch ? call_batch(p) : PD_OK;
 }
 
 static void take_bad_row(void *ctx, const char *why)
@@ -395,7 +395,7 @@ static void take_bad_row(void *ctx, const char *why)
 	pd_api_keep_bad_row(&((struct pair_taking *)ctx)->err, why);
 }
 
-static void release_taking(void *ctx)
+static void release_pairs(void *ctx)
 {
 	struct pair_taking *p = ctx;
 	for (int side = 0; side < 2; side++) {
@@ -412,7 +412,7 @@ static int find_pairs(void *ctx, struct pd_err *e)
 	const struct pd_stage_pairs to = { take_rows, take_pairs, take_methods_pair, take_suspect, take_bad_row, p };
 	char *paths[2];
 	p->match = pd_stage_match_defaults();
-	pd_undo_begin(&p->undo, release_taking, p);
+	pd_undo_begin(&p->undo, release_pairs, p);
 	int status = set_options(match_opts, p->o->settings, &p->match, &p->texts, e);
 	for (int side = 0; side < 2; side++) {
 		const pagededup_table *t = side ? p->against : p->pages;
@@ -428,13 +428,13 @@ static int find_pairs(void *ctx, struct pd_err *e)
 	if (!status)
 		status = pd_stage_match_run(&p->match, paths, 1, NULL, e);
 	if (!status)
-		status = hand_over(p);
+		status = call_batch(p);
 	if (p->err.status) { /* a row that could not be read, or the status of a callback */
 		*e = p->err;
 		status = p->err.status;
 	}
 	pd_undo_end(&p->undo);
-	release_taking(p);
+	release_pairs(p);
 	return status;
 }
 
@@ -518,7 +518,7 @@ static int fill_verdicts(void *handle, void *ctx, struct pd_err *e)
 	return PD_OK;
 }
 
-static bool is_there(const pagededup_column *c, uint64_t row)
+static bool has_value(const pagededup_column *c, uint64_t row)
 {
 	return c && (!c->valid || (c->valid[row / 8] >> (row % 8) & 1));
 }
@@ -540,7 +540,7 @@ static struct pd_span span_at(const pagededup_column *c, uint64_t row)
 
 static void add_number(const pagededup_column *c, uint64_t row, struct pd_buf *out)
 {
-	if (is_there(c, row))
+	if (has_value(c, row))
 		pd_buf_printf(out, "%" PRIu64, number_at(c, row));
 	else
 		pd_buf_add_c(out, '-');
@@ -548,7 +548,7 @@ static void add_number(const pagededup_column *c, uint64_t row, struct pd_buf *o
 
 static void add_real(const pagededup_column *c, uint64_t row, struct pd_buf *out)
 {
-	if (is_there(c, row))
+	if (has_value(c, row))
 		pd_buf_printf(out, "%.3f", real_at(c, row));
 	else
 		pd_buf_add_c(out, '-');
@@ -570,7 +570,7 @@ static void add_pair(struct clustering *c, uint64_t i)
 	const pagededup_table *other = c->against ? c->against : c->pages;
 	uint64_t a = number_at(v[A], i), b = number_at(v[B], i);
 	struct pd_buf *out = &c->text;
-	if (is_there(v[SUSPECT], i)) {
+	if (has_value(v[SUSPECT], i)) {
 		struct pd_span why = span_at(v[SUSPECT], i);
 		pd_buf_printf(out, "# " PD_SUSPECT_MARK " %.*s\t", (int)why.n, why.p);
 	}
@@ -582,10 +582,10 @@ static void add_pair(struct clustering *c, uint64_t i)
 	pd_buf_add_c(out, '\t');
 	add_real(v[SIMILARITY], i, out);
 	pd_buf_add_c(out, '\t');
-	if (is_there(v[METHOD], i))
+	if (has_value(v[METHOD], i))
 		pd_buf_add_span(out, span_at(v[METHOD], i));
 	else
-		pd_buf_add_z(out, is_there(v[DISTANCE], i) ? "simhash" : "text_digest");
+		pd_buf_add_z(out, has_value(v[DISTANCE], i) ? "simhash" : "text_digest");
 	pd_buf_add_c(out, '\t');
 	pd_column_print(&c->pages->v[PD_FP_URL], a, out);
 	pd_buf_add_c(out, '\t');

@@ -15,7 +15,7 @@
 #include "run/walk.h"
 #include "run/rows.h"
 
-static const char *z(const char *s)
+static const char *or_empty(const char *s)
 {
 	return s ? s : "";
 }
@@ -54,7 +54,7 @@ static int fill_model(void *handle, void *ctx, struct pd_err *e)
 	pagededup_model_options o;
 	int status = pd_api_take(&o, sizeof o, ctx, e);
 	if (!status)
-		status = set_all(&m->options, pd_span_z(z(o.settings)), e);
+		status = set_all(&m->options, pd_span_z(or_empty(o.settings)), e);
 	if (status)
 		return status;
 	m->refs = 1;
@@ -66,7 +66,7 @@ static int fill_model(void *handle, void *ctx, struct pd_err *e)
 		m->options.stopwords = o.stop_words;
 	if (o.methods)
 		status = pd_methods_read(&m->options.methods, pd_span_z(o.methods), PD_METHOD_SIGNS,
-					 pd_span_is(pd_param(pd_span_z(z(o.settings)), "preset"), "paper"), e);
+					 pd_span_is(pd_param(pd_span_z(or_empty(o.settings)), "preset"), "paper"), e);
 	if (!status)
 		status = pd_tables_open(&m->tables, &m->options, e);
 	if (!status)
@@ -140,10 +140,10 @@ void pd_api_input(struct pd_record *to, const pagededup_input *in)
 {
 	pd_record_clear(to);
 	to->kind = in->is_text ? PD_RECORD_TEXT : PD_RECORD_PAYLOAD;
-	pd_buf_add_z(&to->id, z(in->id));
-	pd_buf_add_z(&to->url, z(in->url));
-	pd_buf_add_z(&to->fetch_time, z(in->fetch_time));
-	pd_buf_add_z(&to->content_type, z(in->content_type));
+	pd_buf_add_z(&to->id, or_empty(in->id));
+	pd_buf_add_z(&to->url, or_empty(in->url));
+	pd_buf_add_z(&to->fetch_time, or_empty(in->fetch_time));
+	pd_buf_add_z(&to->content_type, or_empty(in->content_type));
 	pd_buf_add(&to->block, in->body, in->bytes);
 	to->length = in->bytes;
 }
@@ -157,13 +157,13 @@ enum pd_skip pd_api_sign(struct pagededup_worker *w, const struct pd_record *rec
 	return skip;
 }
 
-static const char *copy(struct pd_buf *to, struct pd_span s)
+static const char *copy_span(struct pd_buf *to, struct pd_span s)
 {
 	pd_buf_set(to, s);
 	return pd_buf_z(to);
 }
 
-static void give_page(struct pagededup_worker *w, pagededup_page *out)
+static void fill_page(struct pagededup_worker *w, pagededup_page *out)
 {
 	struct pd_pipeline *p = &w->pipeline;
 	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &w->languages);
@@ -172,12 +172,12 @@ static void give_page(struct pagededup_worker *w, pagededup_page *out)
 				.sketch_words = p->sketch.present ? pd_sketch_words(&p->sketcher.o) : 0,
 				.terms = p->signature.terms,
 				.confidence = p->topic.confidence,
-				.id = copy(&w->id, p->page.id),
-				.url = copy(&w->url, p->page.url),
-				.fetch_time = copy(&w->fetch_time, p->page.fetch_time),
+				.id = copy_span(&w->id, p->page.id),
+				.url = copy_span(&w->url, p->page.url),
+				.fetch_time = copy_span(&w->fetch_time, p->page.fetch_time),
 				.text = pd_buf_z(&p->topic.text),
 				.text_bytes = p->topic.text.n,
-				.title = copy(&w->title, p->blocks.meta.title),
+				.title = copy_span(&w->title, p->blocks.meta.title),
 				.text_digest = pd_buf_z(&p->text_digest),
 				.content_digest = pd_buf_z(&p->content_digest),
 				.charset = p->text.charset->name,
@@ -231,7 +231,7 @@ static int sign(void *ctx, struct pd_err *e)
 		return pd_fail(e, PAGEDEDUP_NO_PAGE, "not a page: %s", w->skipped);
 	}
 	if (s->out)
-		give_page(w, s->out);
+		fill_page(w, s->out);
 	return PD_OK;
 }
 
@@ -287,7 +287,7 @@ static int write_visible(void *ctx, struct pd_err *e)
 	return PD_OK;
 }
 
-static int written(pagededup_worker *w, pd_api_step *write, const char **text, size_t *bytes)
+static int write_page(pagededup_worker *w, pd_api_step *write, const char **text, size_t *bytes)
 {
 	const struct pd_api_use use = PD_API_ALONE(WORKER, w);
 	if (!text || !bytes)
@@ -307,17 +307,17 @@ static int written(pagededup_worker *w, pd_api_step *write, const char **text, s
 
 int pagededup_worker_row(pagededup_worker *w, const char **text, size_t *bytes)
 {
-	return written(w, write_row, text, bytes);
+	return write_page(w, write_row, text, bytes);
 }
 
 int pagededup_worker_record(pagededup_worker *w, const char **json, size_t *bytes)
 {
-	return written(w, write_record, json, bytes);
+	return write_page(w, write_record, json, bytes);
 }
 
 int pagededup_worker_visible_text(pagededup_worker *w, const char **text, size_t *bytes)
 {
-	return written(w, write_visible, text, bytes);
+	return write_page(w, write_visible, text, bytes);
 }
 
 /* --- two pages --- */
@@ -364,7 +364,7 @@ struct api_damage {
 	const char *what;
 };
 
-static int tell_damage(void *ctx)
+static int call_damage(void *ctx)
 {
 	struct api_damage *d = ctx;
 	d->r->o.damage(d->r->o.context, pd_buf_z(&d->r->where), d->what);
@@ -378,7 +378,7 @@ static void on_damage(void *ctx, const struct pd_read_damage *d)
 		return;
 	pd_buf_clear(&r->where);
 	pd_read_damage_where(d, &r->where);
-	pd_outside(tell_damage, &(struct api_damage){ r, d->reason });
+	pd_outside(call_damage, &(struct api_damage){ r, d->reason });
 	pd_check_stop();
 }
 

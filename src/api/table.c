@@ -127,7 +127,7 @@ struct page_parts {
 	uint32_t row, title, text, visible; /* bytes that follow */
 };
 
-static int take_parts(struct pagededup_table *t, struct pd_span bytes)
+static int add_parts(struct pagededup_table *t, struct pd_span bytes)
 {
 	struct page_parts p;
 	memcpy(&p, bytes.p, sizeof p);
@@ -160,7 +160,7 @@ static void write_no_page(const struct pd_pipeline *p, const struct pd_record *r
 }
 
 /* The worker's page, or the record if it is not a page. */
-static void give_parts(struct pagededup_worker *w, unsigned with, const struct pd_record *record, struct pd_buf *out)
+static void write_parts(struct pagededup_worker *w, unsigned with, const struct pd_record *record, struct pd_buf *out)
 {
 	struct page_parts p = { 0 };
 	struct pd_pipeline *line = &w->pipeline;
@@ -220,15 +220,15 @@ static int describe(void *ctx, struct pd_err *e)
 {
 	struct api_filling *f = ctx;
 	pd_buf_clear(&f->worker->row);
-	give_parts(f->worker, f->t->with, NULL, &f->worker->row);
+	write_parts(f->worker, f->t->with, NULL, &f->worker->row);
 	return PD_OK;
 }
 
-static int take_one(void *ctx, struct pd_err *e)
+static int add_page_parts(void *ctx, struct pd_err *e)
 {
 	struct api_filling *f = ctx;
 	int status = check_model(f->t, f->worker->handle.model, e);
-	return status ? status : take_parts(f->t, pd_buf_span(f->parts));
+	return status ? status : add_parts(f->t, pd_buf_span(f->parts));
 }
 
 int pagededup_table_add(pagededup_table *t, pagededup_worker *w, pagededup_error *error)
@@ -243,7 +243,7 @@ int pagededup_table_add(pagededup_table *t, pagededup_worker *w, pagededup_error
 	else
 		status = pd_api_call(w->handle.owner, NULL, describe, &f, error);
 	if (!status)
-		status = pd_api_call(t->handle.owner, NULL, take_one, &f, error);
+		status = pd_api_call(t->handle.owner, NULL, add_page_parts, &f, error);
 	return pd_api_leave(uses, 2, status);
 }
 
@@ -276,7 +276,7 @@ static int sign_parts(void *filler, struct pd_err *e)
 	enum pd_skip skip = pd_api_sign(f->w, &f->record);
 	pd_buf_clear(&f->w->row);
 	if (!skip || f->all->inputs)
-		give_parts(f->w, f->all->t->with, &f->record, &f->w->row);
+		write_parts(f->w, f->all->t->with, &f->record, &f->w->row);
 	return PD_OK;
 }
 
@@ -292,7 +292,7 @@ static void sign_one(void *worker, struct pd_buf *out)
 static int take_input(void *shared, const struct pd_buf *parts)
 {
 	struct api_filling *f = shared;
-	int status = take_parts(f->t, pd_buf_span(parts));
+	int status = add_parts(f->t, pd_buf_span(parts));
 	return status ? pd_fail(f->err, status, "a row cannot be read") : PD_OK;
 }
 
@@ -393,7 +393,7 @@ static int fill(void *ctx, struct pd_err *e)
 	return status ? status : f->more ? PAGEDEDUP_MORE : PD_OK;
 }
 
-static int fill_nothing(void *ctx, struct pd_err *e)
+static int fill_none(void *ctx, struct pd_err *e)
 {
 	return PD_OK;
 }
@@ -414,7 +414,7 @@ int pagededup_table_sign(pagededup_table *t, const pagededup_input *inputs, size
 	int status = check_threads(threads, error);
 	if (status)
 		return status;
-	return pd_api_call_alone(t, PD_API_TABLE, NULL, n ? fill : fill_nothing,
+	return pd_api_call_alone(t, PD_API_TABLE, NULL, n ? fill : fill_none,
 				 &(struct api_filling){ .t = t, .inputs = inputs, .most = n, .threads = threads }, error);
 }
 

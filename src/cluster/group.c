@@ -51,7 +51,7 @@ static uint32_t *starts_of_clusters(struct pd_group *g)
 }
 
 /* After members and suspects the pages that these look like and that are in no cluster, each once.  Returns how many. */
-static size_t add_looked_like(struct pd_group *g)
+static size_t add_resembled_pages(struct pd_group *g)
 {
 	uint32_t *pages = g->order + g->n_members + g->n_suspects;
 	size_t n = 0, different = 0;
@@ -81,7 +81,7 @@ struct pd_group_texts {
 };
 
 /* Returns whether so much of the page kept is text that the other page lacks. */
-static bool adds_too_much(const struct pd_group *g, double added)
+static bool has_too_much_added(const struct pd_group *g, double added)
 {
 	return (float)added > g->o->max_loss;
 }
@@ -99,7 +99,7 @@ static bool loss_by_items(const struct pd_group *g, uint32_t page, uint32_t keep
 	uint16_t share_of_keep = a ? by->share_b : b ? by->share_a : least;
 	*out = (struct pd_loss){ .share = (float)(1 - share / 1000.),
 				 .known = PD_LOSS_BY_ITEMS,
-				 .adds = adds_too_much(g, 1 - share_of_keep / 1000.) };
+				 .adds = has_too_much_added(g, 1 - share_of_keep / 1000.) };
 	return true;
 }
 
@@ -124,7 +124,7 @@ static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32
 		return (struct pd_loss){ .known = PD_LOSS_UNKNOWN };
 	return (struct pd_loss){ .share = (float)loss_by_lengths(j, (double)a, (double)b),
 				 .known = PD_LOSS_BY_SKETCHES,
-				 .adds = b && adds_too_much(g, loss_by_lengths(j, (double)b, (double)a)) };
+				 .adds = b && has_too_much_added(g, loss_by_lengths(j, (double)b, (double)a)) };
 }
 
 static uint64_t hash_of_id(struct pd_group *g, uint32_t page)
@@ -179,13 +179,13 @@ static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const 
 	double common = (double)pd_shingle_set_common(&t->page, &t->kept);
 	out->share = (float)(1 - common / (double)t->page.n);
 	out->part = common < part * (double)t->kept.n;
-	out->adds = t->kept.n && adds_too_much(g, 1 - common / (double)t->kept.n);
+	out->adds = t->kept.n && has_too_much_added(g, 1 - common / (double)t->kept.n);
 	return PD_OK;
 }
 
 /* Return whether a page is kept: removing it would lose too much, or, with --keep=clean, the page kept has too much
  * text of its own. */
-static bool must_stay(const struct pd_group *g, const struct pd_loss *loss)
+static bool must_keep(const struct pd_group *g, const struct pd_loss *loss)
 {
 	return loss->share > g->o->max_loss || (loss->adds && pd_keep_is_clean(&g->o->keep));
 }
@@ -212,7 +212,7 @@ static size_t list_duplicates(const struct pd_group *g, const bool *left, uint32
 
 /* Pages in `left` (all pages at first) whose removal would lose too much leave their clusters, and become the new
  * `left`. */
-static int spare(struct pd_group *g, bool *left, size_t *n_left, struct pd_err *e)
+static int keep_lossy_duplicates(struct pd_group *g, bool *left, size_t *n_left, struct pd_err *e)
 {
 	uint32_t *list;
 	int status = PD_OK;
@@ -222,7 +222,7 @@ static int spare(struct pd_group *g, bool *left, size_t *n_left, struct pd_err *
 	for (size_t i = 0; i < n && !status; i++) {
 		const struct pd_verdict *v = &g->members[list[i]];
 		status = measure_loss(g, list[i], v->keep, &g->pages.edges[v->edge], &g->losses[list[i]], e);
-		if (status || !must_stay(g, &g->losses[list[i]]))
+		if (status || !must_keep(g, &g->losses[list[i]]))
 			continue;
 		left[list[i]] = true;
 		++*n_left;
@@ -235,7 +235,7 @@ static int spare(struct pd_group *g, bool *left, size_t *n_left, struct pd_err *
 }
 
 /* Cluster the pages that left by the pairs among them: of two similar ones one may be removed. */
-static int cluster_left(struct pd_group *g, const bool *left, struct pd_err *e)
+static int cluster_spared(struct pd_group *g, const bool *left, struct pd_err *e)
 {
 	const struct pd_pages *pages = &g->pages;
 	struct pd_edge *edges = NULL;
@@ -275,14 +275,14 @@ static uint32_t *count_duplicates(const struct pd_group *g)
 }
 
 /* A pair of kept pages, of which the first may be removed for the second. */
-struct chance {
+struct replacement {
 	uint32_t page, keep, edge;
 };
 
 /* The last pages first; for each page the first that it may be removed for. */
 static int by_page_and_keep(const void *x, const void *y)
 {
-	const struct chance *a = x, *b = y;
+	const struct replacement *a = x, *b = y;
 	if (a->page != b->page)
 		return a->page > b->page ? -1 : 1;
 	if (a->keep != b->keep)
@@ -297,9 +297,9 @@ static bool may_replace_first(const struct pd_group *g)
 	return !k->prefer_hosts && (!k->n || k->by[0] == PD_KEEP_LONGEST || pd_keep_by_texts(k));
 }
 
-static size_t list_chances(const struct pd_group *g, struct chance **out)
+static size_t list_replacements(const struct pd_group *g, struct replacement **out)
 {
-	struct chance *list = NULL;
+	struct replacement *list = NULL;
 	size_t n = 0, cap = 0;
 	for (uint32_t i = 0; i < g->pages.n_edges; i++) {
 		const struct pd_edge *edge = &g->pages.edges[i];
@@ -310,7 +310,7 @@ static size_t list_chances(const struct pd_group *g, struct chance **out)
 			if (page < keep && !may_replace_first(g))
 				continue;
 			list = pd_big_grow(list, n, &cap, sizeof *list);
-			list[n++] = (struct chance){ page, keep, i };
+			list[n++] = (struct replacement){ page, keep, i };
 		}
 	}
 	if (n)
@@ -320,11 +320,11 @@ static size_t list_chances(const struct pd_group *g, struct chance **out)
 }
 
 /* Duplicates by the page kept: first[keep], next[first[keep]] … */
-struct followers {
+struct member_lists {
 	uint32_t *first, *next, *n;
 };
 
-static void add_follower(struct followers *f, uint32_t page, uint32_t keep)
+static void add_member(struct member_lists *f, uint32_t page, uint32_t keep)
 {
 	f->next[page] = f->first[keep];
 	f->first[keep] = page;
@@ -344,32 +344,32 @@ static bool is_cleaner(const struct pd_group *g, uint32_t keep, uint32_t page, c
 
 /* A page that is removed after all takes the pages removed for it along, to a page that has the texts of all of
  * them.  1: it was removed. */
-static int take_chance(struct pd_group *g, const struct chance *c, struct followers *f, struct pd_err *e)
+static int try_replacement(struct pd_group *g, const struct replacement *c, struct member_lists *f, struct pd_err *e)
 {
 	struct pd_loss loss;
 	int status = measure_loss(g, c->page, c->keep, &g->pages.edges[c->edge], &loss, e);
-	if (status || loss.known != PD_LOSS_EXACT || must_stay(g, &loss))
+	if (status || loss.known != PD_LOSS_EXACT || must_keep(g, &loss))
 		return status;
 	if (pd_keep_is_clean(&g->o->keep) && !is_cleaner(g, c->keep, c->page, &g->pages.edges[c->edge]))
 		return status;
 	for (uint32_t m = f->first[c->page]; m != PD_NO_PAGE; m = f->next[m]) {
-		struct pd_loss of_follower;
-		status = measure_loss(g, m, c->keep, &g->pages.edges[g->members[m].edge], &of_follower, e);
-		if (status || of_follower.known != PD_LOSS_EXACT || must_stay(g, &of_follower))
+		struct pd_loss of_member;
+		status = measure_loss(g, m, c->keep, &g->pages.edges[g->members[m].edge], &of_member, e);
+		if (status || of_member.known != PD_LOSS_EXACT || must_keep(g, &of_member))
 			return status;
 	}
 	for (uint32_t m = f->first[c->page], next; m != PD_NO_PAGE && !status; m = next) {
 		next = f->next[m];
 		status = measure_loss(g, m, c->keep, &g->pages.edges[g->members[m].edge], &g->losses[m], e);
 		g->members[m].keep = c->keep;
-		add_follower(f, m, c->keep);
+		add_member(f, m, c->keep);
 	}
 	f->first[c->page] = PD_NO_PAGE;
 	f->n[c->page] = 0;
 	g->losses[c->page] = loss;
 	g->members[c->page] = (struct pd_verdict){ c->keep, c->keep, c->edge };
 	g->members[c->keep] = (struct pd_verdict){ c->keep, c->keep, PD_NO_EDGE };
-	add_follower(f, c->page, c->keep);
+	add_member(f, c->page, c->keep);
 	return status ? status : 1;
 }
 
@@ -524,7 +524,7 @@ static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *
 /* --- suspects --- */
 
 /* The page that a suspect resembles, or the page kept in its place. */
-static uint32_t stays_for(const struct pd_group *g, uint32_t page)
+static uint32_t find_kept_page(const struct pd_group *g, uint32_t page)
 {
 	return g->members[page].keep == PD_NO_PAGE ? page : g->members[page].keep;
 }
@@ -555,7 +555,7 @@ static size_t list_guesses(const struct pd_group *g, struct guess **out)
 	for (uint32_t i = 0; i < g->pages.n_suspicions; i++) {
 		const struct pd_edge *edge = &g->pages.suspicions[i].edge;
 		for (int turned = 0; turned < 2; turned++) {
-			uint32_t page = turned ? edge->b : edge->a, via = turned ? edge->a : edge->b, keep = stays_for(g, via);
+			uint32_t page = turned ? edge->b : edge->a, via = turned ? edge->a : edge->b, keep = find_kept_page(g, via);
 			bool comes_first = page < keep && g->members[keep].keep == PD_NO_PAGE;
 			if (g->members[page].keep == PD_NO_PAGE && !comes_first)
 				list[n++] = (struct guess){ page, keep, edge->tag, via, i };
@@ -574,7 +574,7 @@ static int check_guess(struct pd_group *g, const struct guess *guess, struct pd_
 	if (!g->losses)
 		return 1;
 	int status = measure_loss(g, guess->page, guess->keep, &g->pages.suspicions[guess->suspicion].edge, loss, e);
-	return status ? status : !must_stay(g, loss);
+	return status ? status : !must_keep(g, loss);
 }
 
 /* In the order of keeping, so that the page that a suspect resembles is settled before it. */
@@ -633,28 +633,28 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 	memset(left, 1, g->pages.n + 1);
 	int status = keep_best_texts(g, left, e);
 	if (!status)
-		status = spare(g, left, &n, e);
+		status = keep_lossy_duplicates(g, left, &n, e);
 	bool any = n > 0;
 	memcpy(spared, left, g->pages.n);
 	for (int i = 0; i < ROUNDS && n && !status; i++) {
-		status = cluster_left(g, left, e);
+		status = cluster_spared(g, left, e);
 		if (!status)
 			status = keep_best_texts(g, left, e);
 		if (!status)
-			status = spare(g, left, &n, e);
+			status = keep_lossy_duplicates(g, left, &n, e);
 	}
 	if (any && g->texts && !status) {
-		struct chance *list;
-		size_t n_chances = list_chances(g, &list);
+		struct replacement *list;
+		size_t n_replacements = list_replacements(g, &list);
 		size_t bytes = (g->pages.n + 1) * sizeof(uint32_t);
-		struct followers f = { pd_big_alloc(bytes), pd_big_alloc(bytes), pd_zalloc(bytes) };
+		struct member_lists f = { pd_big_alloc(bytes), pd_big_alloc(bytes), pd_zalloc(bytes) };
 		memset(f.first, 0xff, bytes);
 		for (uint32_t p = 0; p < g->pages.n; p++)
 			if (is_duplicate(g, p))
-				add_follower(&f, p, g->members[p].keep);
-		for (size_t i = 0; i < n_chances && status >= 0; i++)
+				add_member(&f, p, g->members[p].keep);
+		for (size_t i = 0; i < n_replacements && status >= 0; i++)
 			if (!is_duplicate(g, list[i].page) && !is_duplicate(g, list[i].keep) && f.n[list[i].page] <= FOLLOWERS_MAX)
-				status = take_chance(g, &list[i], &f, e);
+				status = try_replacement(g, &list[i], &f, e);
 		free(list);
 		free(f.first);
 		free(f.next);
@@ -718,7 +718,7 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 	for (size_t i = 0; i < g->n_suspects; i++)
 		g->order[g->n_members + i] = g->suspects[i].page;
 	free(start);
-	size_t named = g->n_members + g->n_suspects + add_looked_like(g);
+	size_t named = g->n_members + g->n_suspects + add_resembled_pages(g);
 	return pd_pages_arrange(&g->pages, g->order, named, o->in.tmp_dir, e);
 }
 

@@ -17,7 +17,7 @@ const char *const pd_keep_names[PD_KEEPS + 1] = {
 	"first", "longest", "newest", "oldest", "shortest-url", "quality", "rank", "canonical", "least-loss", "clean", NULL,
 };
 
-static int one_of(struct pd_span word, struct pd_err *e)
+static int parse_rule(struct pd_span word, struct pd_err *e)
 {
 	struct pd_buf all = { 0 };
 	for (int i = 0; i < PD_KEEPS; i++)
@@ -35,7 +35,7 @@ int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *
 	struct pd_span rest = pd_span_z(list), word;
 	out->n = 0;
 	while (pd_span_split(&rest, ',', &word)) {
-		int by = one_of(word, e);
+		int by = parse_rule(word, e);
 		if (by < 0)
 			return by;
 		if (out->n && (by == PD_KEEP_LEAST_LOSS || by == PD_KEEP_CLEAN))
@@ -195,7 +195,7 @@ static uint32_t url_find(const struct urls *u, struct pd_span url)
 
 /* Read the next line that is not empty and not a comment: 1, 0 at the end.  *end_due: a header promised a line "# total", which has
  * not come. */
-static int next_telling_line(struct pd_line_reader *l, bool *end_due, struct pd_span *out, struct pd_err *e)
+static int next_data_line(struct pd_line_reader *l, bool *end_due, struct pd_span *out, struct pd_err *e)
 {
 	int status;
 	while ((status = pd_line_next(l, out, e)) > 0 && (!out->n || out->p[0] == '#')) {
@@ -255,7 +255,7 @@ static int keep_rank_keys(struct pd_pages *pages, const char *file, const struct
 		}
 		u.first[number] = i;
 	}
-	while ((status = next_telling_line(&lines, &end_due, &line, e)) > 0) {
+	while ((status = next_data_line(&lines, &end_due, &line, e)) > 0) {
 		if (pd_tsv_fields(line, f, 2) == 2 && f[0].n && keep_number_key(f[1], &v)) {
 			uint32_t number = url_find(&u, f[0]);
 			for (uint32_t i = number == PD_NO_NUMBER ? PD_NO_PAGE : u.first[number]; i != PD_NO_PAGE; i = u.next[i])
@@ -282,7 +282,7 @@ static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e
 	int status;
 	if (!lines.f)
 		return e->status;
-	while ((status = next_telling_line(&lines, &end_due, &line, e)) > 0) {
+	while ((status = next_data_line(&lines, &end_due, &line, e)) > 0) {
 		line = pd_span_trim(line);
 		pd_buf_clear(&lower);
 		for (size_t i = 0; i < line.n; i++)
@@ -422,7 +422,7 @@ static int read_canonical(struct canonical_finder *f, const char *file, const st
 	int status;
 	if (!lines.f)
 		return e->status;
-	while ((status = next_telling_line(&lines, &end_due, &line, e)) > 0) {
+	while ((status = next_data_line(&lines, &end_due, &line, e)) > 0) {
 		uint64_t url = pd_tsv_fields(line, cells, 2) == 2 && cells[0].n ? hash_canonical(f, cells[1]) : 0;
 		uint32_t page = url ? pd_hashtab_find(&f->ids, pd_map_key(cells[0]), is_page_id, f, &cells[0]) : PD_NO_NUMBER;
 		if (page != PD_NO_NUMBER && f->url[page] != url && has_url(f, f->component[page], url))
@@ -500,7 +500,7 @@ static int sort_by_host(struct pd_pages *pages, const char *file, uint32_t *orde
 	return status;
 }
 
-static void sort_those_that_stay(struct pd_pages *pages, const struct pd_map *may_go, uint32_t *order)
+static void sort_unremovable_first(struct pd_pages *pages, const struct pd_map *may_go, uint32_t *order)
 {
 	uint64_t *key = pd_alloc((pages->n + 1) * sizeof *key);
 	for (uint32_t i = 0; i < pages->n; i++) {
@@ -535,7 +535,7 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 	if (!status && o->prefer_hosts)
 		status = sort_by_host(pages, o->prefer_hosts, order, e);
 	if (!status && in->may_go)
-		sort_those_that_stay(pages, in->may_go, order);
+		sort_unremovable_first(pages, in->may_go, order);
 	if (!status)
 		pd_pages_renumber(pages, order);
 	free(order);

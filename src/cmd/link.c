@@ -50,7 +50,7 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-static void rows(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
+static void add_rows(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
 	pd_page_link_rows(p, out);
 }
@@ -72,7 +72,7 @@ static int read_weights(const char *name, const char *text, double out[3], struc
 
 static int run_link(int argc, char **argv)
 {
-	static const struct pd_walker links = { .header = pd_page_link_header, .row = rows, .total = true };
+	static const struct pd_walker links = { .header = pd_page_link_header, .row = add_rows, .total = true };
 	struct link_options o = { .rank = PD_RANK_DEFAULTS, .ranks = !strcmp(argv[0], "rank") };
 	struct pd_log log;
 	struct pd_err e;

@@ -47,7 +47,7 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-static int from_stdin(const char *path)
+static int is_stdin(const char *path)
 {
 	return path && !strcmp(path, "-");
 }
@@ -57,12 +57,12 @@ static int check_report(const struct report_options *o, struct pd_err *e)
 	const struct pd_report_options *r = &o->report;
 	if (!r->verdicts)
 		return pd_fail(e, PD_ERR_USAGE, "missing required option --verdicts=FILE");
-	if (from_stdin(r->verdicts) + from_stdin(r->pairs) + from_stdin(r->sweep) + from_stdin(o->walk.files_from) > 1)
+	if (is_stdin(r->verdicts) + is_stdin(r->pairs) + is_stdin(r->sweep) + is_stdin(o->walk.files_from) > 1)
 		return pd_fail(e, PD_ERR_USAGE, "only one of --verdicts, --pairs, --sweep and --files-from can be standard input");
 	return PD_OK;
 }
 
-static void say_result(const struct pd_report_result *done, const char *output, struct pd_log *log)
+static void print_result(const struct pd_report_result *done, const char *output, struct pd_log *log)
 {
 	struct pd_buf line = { 0 };
 	pd_buf_count(&line, done->clusters, "cluster");
@@ -87,7 +87,7 @@ static int report(struct report_options *o, struct pd_log *log, struct pd_err *e
 		return status;
 	status = pd_report_write(&o->report, log, &done, e);
 	if (!status)
-		say_result(&done, o->report.output, log);
+		print_result(&done, o->report.output, log);
 	pd_tables_release(&texts.tables);
 	return status ? status : done.damaged && !o->walk.ignore_damaged;
 }

@@ -102,7 +102,7 @@ static int map_fp(struct engine_options *o, int argc, char **argv)
 }
 
 /* A map task whose lines are sent to reduce tasks writes an end mark. */
-static int end_task(int status, bool maps, bool reduced, struct pd_err *e)
+static int write_end_mark(int status, bool maps, bool reduced, struct pd_err *e)
 {
 	return status || !maps || !reduced ? status : pd_engine_write_last(e);
 }
@@ -229,7 +229,7 @@ static int run_step(struct engine_options *o, const struct pd_engine_step *steps
 		return pd_command_failed(o->task.log, &e);
 	int code = take_params(o, step, argc, argv, maps, &p);
 	if (!code) {
-		int status = end_task(task(&o->task, &p, &e), maps, find_task(step, false), &e);
+		int status = write_end_mark(task(&o->task, &p, &e), maps, find_task(step, false), &e);
 		code = 1 + pd_command_exit(status, o->task.log, &e);
 	}
 	pd_engine_params_release(&p);
@@ -291,7 +291,7 @@ static int run_cluster_step(struct engine_options *o, bool maps, int argc, char 
 	o->task.header = o->params;
 	o->task.group = &cluster.group;
 	if (!status)
-		status = end_task((maps ? s->map : s->reduce)(&o->task, &e), maps, s->reduce, &e);
+		status = write_end_mark((maps ? s->map : s->reduce)(&o->task, &e), maps, s->reduce, &e);
 	return pd_command_exit(status, o->task.log, &e);
 }
 
@@ -311,7 +311,7 @@ static int run_apply_step(struct engine_options *o, bool maps, int argc, char **
 	else if (!(maps ? s->map : s->reduce))
 		status = pd_fail(&e, PD_ERR_USAGE, "the step '%s' has no reduce task", s->name);
 	else
-		status = end_task((maps ? s->map : s->reduce)(&o->task, &e), maps, s->reduce, &e);
+		status = write_end_mark((maps ? s->map : s->reduce)(&o->task, &e), maps, s->reduce, &e);
 	return pd_command_exit(status, o->task.log, &e);
 }
 

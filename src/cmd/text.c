@@ -15,14 +15,14 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-static void row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
+static void add_row(struct pd_pipeline *p, struct pd_json *j, const struct pd_tables *t, struct pd_buf *out)
 {
 	pd_page_text_row(p, j, out);
 }
 
 static int run_text(int argc, char **argv)
 {
-	static const struct pd_walker walker = { .row = row };
+	static const struct pd_walker walker = { .row = add_row };
 	struct pd_walk_options o;
 	struct pd_log log;
 	int first;

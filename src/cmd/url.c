@@ -28,7 +28,7 @@ struct url_options {
 #define AT(member) OFFSET(urls.member), .only = URLS
 #define SITES_AT(member) OFFSET(member), .only = SITES
 
-static int take_features(void *options, const char *arg, struct pd_err *e)
+static int set_features(void *options, const char *arg, struct pd_err *e)
 {
 	static const char *const names[PD_FEATURES] = { "site", "depth", "directory", "last" };
 	struct pd_seen_run *o = &((struct url_options *)options)->urls;
@@ -54,7 +54,7 @@ static const struct pd_opt opts[] = {
 	  .help = "how URLs are remembered: exact (default), features, site-features" },
 	{ .type = PD_OPT_TEXT, .name = "seen", .arg = "FILE", AT(seen), .help = "file of seen URLs: read if it exists, then written with the new ones" },
 	{ .type = PD_OPT_FLAG, .name = "ask", AT(ask), .help = "with --seen: only look up, leave FILE as it is" },
-	{ .type = PD_OPT_CALL, .name = "features", .arg = "LIST", .call = take_features, .only = URLS,
+	{ .type = PD_OPT_CALL, .name = "features", .arg = "LIST", .call = set_features, .only = URLS,
 	  .help = "site-features: parts besides the site: depth, directory, last (all)" },
 	{ .type = PD_OPT_REAL, .name = "count", .arg = "N", AT(count), .min = 1, .max = 1e13, .help = "features: URLs to make room for (1000000)" },
 	{ .type = PD_OPT_REAL, .name = "error", .arg = "P", AT(error), .min = 1e-9, .max = .5,

@@ -75,8 +75,8 @@ struct beside {
 };
 
 /* Return whether x is before y in this order. */
-static int place_before(struct pd_store *s, int order, uint32_t begin_x, const struct pd_store_place *x, uint32_t begin_y,
-			const struct pd_store_place *y, bool *before, struct pd_err *e)
+static int is_place_before(struct pd_store *s, int order, uint32_t begin_x, const struct pd_store_place *x, uint32_t begin_y,
+			   const struct pd_store_place *y, bool *before, struct pd_err *e)
 {
 	uint64_t room[2][PD_SKETCH_WORDS];
 	const uint64_t *a, *b;
@@ -92,13 +92,13 @@ static int place_before(struct pd_store *s, int order, uint32_t begin_x, const s
 }
 
 /* side 0: smaller ones, the largest of which are nearest; 1: larger ones. */
-static int take_beside(struct pd_store *s, int order, int side, uint32_t begin, struct pd_store_place at, struct beside *out,
-		       struct pd_err *e)
+static int insert_neighbour(struct pd_store *s, int order, int side, uint32_t begin, struct pd_store_place at, struct beside *out,
+			    struct pd_err *e)
 {
 	size_t i = out->n;
 	for (; i > 0; i--) {
 		bool before;
-		if (place_before(s, order, begin, &at, out->begin[i - 1], &out->at[i - 1], &before, e))
+		if (is_place_before(s, order, begin, &at, out->begin[i - 1], &out->at[i - 1], &before, e))
 			return PD_ERR_FORMAT;
 		if (before != (side == 1))
 			break;
@@ -115,7 +115,7 @@ static int take_beside(struct pd_store *s, int order, int side, uint32_t begin, 
 	return PD_OK;
 }
 
-static bool any_removed(const struct pd_store *s)
+static bool has_tombstones(const struct pd_store *s)
 {
 	return s->log.tombstones.n_old || s->log.tombstones.fresh.n;
 }
@@ -129,8 +129,8 @@ static int read_number(struct pd_store *s, struct pd_store_place *at, struct pd_
 }
 
 /* The pages of a segment or the log next to the query's position, without those that have tombstones. */
-static int merge_beside(struct pd_store *s, int order, uint32_t segment, const struct pd_store_beside *found, bool removed,
-			struct beside out[2], struct pd_err *e)
+static int merge_neighbours(struct pd_store *s, int order, uint32_t segment, const struct pd_store_beside *found, bool removed,
+			    struct beside out[2], struct pd_err *e)
 {
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < found->n[side]; i++) {
@@ -138,26 +138,27 @@ static int merge_beside(struct pd_store *s, int order, uint32_t segment, const s
 			if (removed && read_number(s, &at, e))
 				return PD_ERR_FORMAT;
 			if (!(removed && pd_store_is_removed(s, &at)) &&
-			    take_beside(s, order, side, found->v[side][i].begin, at, &out[side], e))
+			    insert_neighbour(s, order, side, found->v[side][i].begin, at, &out[side], e))
 				return PD_ERR_FORMAT;
 		}
 	return PD_OK;
 }
 
-static int find_beside(struct pd_store *s, const struct pd_store_beside_question *q, bool removed, struct beside out[2],
-		       struct pd_err *e)
+static int find_neighbours(struct pd_store *s, const struct pd_store_beside_question *q, bool removed, struct beside out[2],
+			   struct pd_err *e)
 {
 	struct pd_store_beside found;
 	out[0].n = out[1].n = 0;
 	for (uint32_t i = 0; i < s->m.n_segments; i++)
-		if (pd_store_segment_beside(&s->segments[i], q, &found, e) || merge_beside(s, q->order, i, &found, removed, out, e))
+		if (pd_store_segment_beside(&s->segments[i], q, &found, e) ||
+		    merge_neighbours(s, q->order, i, &found, removed, out, e))
 			return PD_ERR_FORMAT;
 	pd_store_recent_beside(&s->log.recent, q, &found);
-	return merge_beside(s, q->order, PD_STORE_IN_LOG, &found, removed, out, e);
+	return merge_neighbours(s, q->order, PD_STORE_IN_LOG, &found, removed, out, e);
 }
 
 /* Once. */
-static void note_met_place(struct pd_store_judge *j, struct pd_store_place at)
+static void note_candidate_place(struct pd_store_judge *j, struct pd_store_place at)
 {
 	if (!pd_map_add(&j->met, (uint64_t)at.segment << 32 | at.row))
 		return;
@@ -176,7 +177,7 @@ static int find_by_orders(struct pd_store_judge *j, const struct pd_store_page *
 	struct pd_store_beside_question q[PD_STORE_BANDS];
 	uint32_t bands[PD_STORE_BANDS];
 	struct beside beside[2];
-	bool removed = any_removed(s);
+	bool removed = has_tombstones(s);
 	size_t n = pd_store_page_bands(page, bands);
 	for (size_t i = 0; i < n; i++) {
 		int order = (int)(bands[i] >> PD_STORE_BAND_BITS);
@@ -194,11 +195,11 @@ static int find_by_orders(struct pd_store_judge *j, const struct pd_store_page *
 			for (size_t i = 0; i < n; i++)
 				pd_store_segment_beside_soon(&s->segments[segment], &q[i], step);
 	for (size_t i = 0; i < n; i++) {
-		if (find_beside(s, &q[i], removed, beside, e))
+		if (find_neighbours(s, &q[i], removed, beside, e))
 			return PD_ERR_FORMAT;
 		for (int side = 0; side < 2; side++)
 			for (size_t p = 0; p < beside[side].n; p++)
-				note_met_place(j, beside[side].at[p]);
+				note_candidate_place(j, beside[side].at[p]);
 	}
 	return PD_OK;
 }
@@ -278,7 +279,7 @@ static void grow_batch(struct pd_store_judge *j, size_t n)
 	j->hit_from = pd_realloc(j->hit_from, (n + 2) * sizeof *j->hit_from);
 }
 
-static bool asks_prints(const struct pd_store_judge *j)
+static bool uses_fingerprints(const struct pd_store_judge *j)
 {
 	return !j->methods.n || pd_methods_fingerprint(&j->methods) >= 0;
 }
@@ -380,7 +381,7 @@ static void add_candidate(struct pd_store_judge *j, struct pd_store_place at, in
 /* Stored pages within k, found by key, in any order; their numbers are not read. */
 static int find_near(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
 {
-	bool removed = any_removed(j->s);
+	bool removed = has_tombstones(j->s);
 	j->n_near = 0;
 	for (size_t h = j->hit_from[i]; h < j->hit_from[i + 1]; h++) {
 		struct pd_store_place at = { 0, j->hits[h].set, j->hits[h].number };
@@ -426,7 +427,7 @@ static int find_listed(struct pd_store_judge *j, uint64_t hash, size_t count, st
 	struct pd_store_rows_found *found = &s->found;
 	int status = PD_OK;
 	j->listed.n = found->n = 0;
-	found->most = any_removed(s) ? LISTED_MAX : count;
+	found->most = has_tombstones(s) ? LISTED_MAX : count;
 	for (uint32_t i = 0; !status && i < s->m.n_segments && j->listed.n < found->most; i++) {
 		status = pd_store_segment_find(&s->segments[i], PD_STORE_BY_TEXT, hash, hash, found, e);
 		if (!status)
@@ -438,7 +439,7 @@ static int find_listed(struct pd_store_judge *j, uint64_t hash, size_t count, st
 	}
 	found->most = 0;
 	for (size_t i = 0; i < j->listed.n && i < count; i++)
-		note_met_place(j, j->listed.v[i]);
+		note_candidate_place(j, j->listed.v[i]);
 	return status;
 }
 
@@ -488,7 +489,7 @@ static int take_near(struct pd_store_judge *j, const struct pd_store_page *page,
 		beside = j->places.n;
 		if (!status)
 			status = add_similar(j, page, 0, &similar, e);
-		if (!status && (similar >= PD_STORE_BESIDE || any_removed(j->s))) {
+		if (!status && (similar >= PD_STORE_BESIDE || has_tombstones(j->s))) {
 			/* Collect pages with the same sketch, or nearly the same, beyond those next to the page: those
 			 * that agree in subject. */
 			uint64_t hash[PD_STORE_SUBJECTS_MAX];
@@ -634,7 +635,7 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 {
 	struct pd_store_answer *a = &j->answer;
 	int status = PD_OK;
-	bool prints = asks_prints(j);
+	bool prints = uses_fingerprints(j);
 	if (prints && page->has & PD_STORE_HAS_PRINT)
 		status = take_near(j, page, i, e);
 	else if (prints && page->hash[PD_STORE_BY_TEXT]) {
@@ -865,7 +866,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 		for (int w = 0; w < q.bits / 64; w++)
 			q.keys.w[w] = j->columns + (size_t)w * m;
 		for (size_t i = 0; i < m; i++) {
-			if (!(pages[i].has & PD_STORE_HAS_PRINT) || !asks_prints(j))
+			if (!(pages[i].has & PD_STORE_HAS_PRINT) || !uses_fingerprints(j))
 				continue;
 			for (int w = 0; w < q.bits / 64; w++)
 				q.keys.w[w][q.n] = pages[i].key.w[w];
@@ -942,7 +943,7 @@ void pd_store_judge_release(struct pd_store_judge *j)
 
 /* A store holds fingerprints with one set of parameters, which it takes from the first rows. */
 
-static int differ(const struct pd_store *s, const char *where, const char *how, struct pd_err *e)
+static int fail_params(const struct pd_store *s, const char *where, const char *how, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_PARAMS, "%s: made with other parameters than the store %s (%s)", where, s->io.dir, how);
 }
@@ -956,7 +957,7 @@ static int settle_sketch(struct pd_store *s, struct pd_span recorded, const char
 		return PD_OK;
 	if (s->m.sketch[0] && !pd_span_is(name, s->m.sketch)) {
 		snprintf(how, sizeof how, "sketch: %s and %.*s", s->m.sketch, (int)name.n, name.p);
-		return differ(s, where, how, e);
+		return fail_params(s, where, how, e);
 	}
 	if (s->m.sketch[0])
 		return PD_OK;
@@ -991,7 +992,7 @@ static int settle_tables(struct pd_store *s, struct pd_span recorded, const char
 	if (s->m.tables.n)
 		pd_params_differ(pd_buf_span(&s->m.tables), pd_buf_span(&tables), &how);
 	if (how.n)
-		status = differ(s, where, how.p, e);
+		status = fail_params(s, where, how.p, e);
 	else if (tables.n && !s->m.tables.n) {
 		pd_buf_set(&s->m.tables, pd_buf_span(&tables));
 		s->dirty = true;
@@ -1058,13 +1059,13 @@ static int store_settle(struct pd_store *s, struct pd_span must, struct pd_span 
 	pd_params_hash(must, params);
 	if (pd_span_u64(bits, &n) && n != (uint64_t)s->m.bits) {
 		pd_buf_printf(&how, "bits: %d and %.*s", s->m.bits, (int)bits.n, bits.p);
-		status = differ(s, where, how.p, e);
+		status = fail_params(s, where, how.p, e);
 	} else if (s->m.must.n) {
 		pd_params_differ(pd_buf_span(&s->m.must), must, &how);
-		status = how.n ? differ(s, where, how.p, e) : PD_OK;
+		status = how.n ? fail_params(s, where, how.p, e) : PD_OK;
 	} else if (must.n && s->m.params[0] && strcmp(s->m.params, params)) {
 		pd_buf_printf(&how, "params: %s and %s", s->m.params, params);
-		status = differ(s, where, how.p, e);
+		status = fail_params(s, where, how.p, e);
 	} else if (must.n) {
 		pd_buf_set(&s->m.must, must);
 		memcpy(s->m.params, params, sizeof params);
@@ -1211,7 +1212,7 @@ static int assume_sketch(struct asking *g)
 	return status;
 }
 
-static int ask_all(struct asking *g)
+static int judge_rows(struct asking *g)
 {
 	int status;
 	while ((status = pd_table_next(&g->in, g->e)) != 0) {
@@ -1253,7 +1254,7 @@ int pd_store_ask(struct pd_store_ask *q, struct pd_err *e)
 		g.more[i] = pd_sign_methods[i]->name;
 	g.pages = pd_alloc(g.batch * sizeof *g.pages);
 	g.text_at = pd_alloc(g.batch * sizeof *g.text_at);
-	int status = ask_all(&g);
+	int status = judge_rows(&g);
 	pd_buf_set(&q->totals, pd_buf_span(&g.in.totals));
 	q->cut = g.in.cut;
 	pd_store_judge_release(&g.judge);

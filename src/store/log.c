@@ -208,7 +208,7 @@ static struct pd_store_recent_bucket *recent_bucket(const struct pd_store_recent
 	return &r->buckets[((size_t)table << r->partition.n_bits) + block];
 }
 
-static void enter_key(struct pd_store_recent *r, const struct pd_key *key, uint32_t row)
+static void add_key(struct pd_store_recent *r, const struct pd_key *key, uint32_t row)
 {
 	int words = r->bits / 64;
 	for (int t = 0; t < r->partition.n_blocks; t++) {
@@ -253,8 +253,8 @@ static void chain_hashes(struct pd_store_recent *r, uint32_t row)
 }
 
 /* Return whether an entry is before a sketch in this order; with `equal`, also if they are equal. */
-static bool stands_before(const struct pd_store_recent *r, uint64_t entry, uint32_t begin, const uint64_t *sketch, int order,
-			  bool equal)
+static bool is_before(const struct pd_store_recent *r, uint64_t entry, uint32_t begin, const uint64_t *sketch, int order,
+		      bool equal)
 {
 	if (entry >> 32 != begin)
 		return entry >> 32 < begin;
@@ -268,7 +268,7 @@ static const uint64_t *entries(const struct pd_store_recent_order *o)
 }
 
 /* Usually few pages share a band. If all do, the moved memory is bounded by the length of the log. */
-static void enter_orders(struct pd_store_recent *r, uint32_t row)
+static void add_to_orders(struct pd_store_recent *r, uint32_t row)
 {
 	uint32_t band[PD_STORE_BANDS];
 	const uint64_t *sketch = r->pages[row].sketch;
@@ -290,7 +290,7 @@ static void enter_orders(struct pd_store_recent *r, uint32_t row)
 			o->cap = cap;
 		}
 		uint64_t *v = o->cap ? o->many : o->few;
-		size_t at = PD_LOWER_BOUND(p, 0, o->n, stands_before(r, v[p], begin, sketch, order, true));
+		size_t at = PD_LOWER_BOUND(p, 0, o->n, is_before(r, v[p], begin, sketch, order, true));
 		memmove(v + at + 1, v + at, (o->n++ - at) * sizeof *v);
 		v[at] = (uint64_t)begin << 32 | row;
 	}
@@ -337,10 +337,10 @@ static void store_recent_add(struct pd_store_recent *r, uint64_t number, const s
 	r->pages[row] = *p;
 	r->text_at[row] = keep_text(r, p->text);
 	chain_hashes(r, row);
-	enter_orders(r, row);
+	add_to_orders(r, row);
 	chain_keys(r, row, p->text);
 	if (pd_store_in_tables(p->has))
-		enter_key(r, &p->key, row);
+		add_key(r, &p->key, row);
 	r->n++;
 }
 
@@ -419,7 +419,7 @@ void pd_store_recent_beside(const struct pd_store_recent *r, const struct pd_sto
 		return;
 	const struct pd_store_recent_order *o = &r->orders[q->band];
 	const uint64_t *v = entries(o);
-	size_t at = PD_LOWER_BOUND(p, 0, o->n, stands_before(r, v[p], q->begin, q->sketch, q->order, false));
+	size_t at = PD_LOWER_BOUND(p, 0, o->n, is_before(r, v[p], q->begin, q->sketch, q->order, false));
 	for (size_t i = at; i-- > 0 && out->n[0] < q->most;)
 		out->v[0][out->n[0]++] = (struct pd_store_beside_page){ (uint32_t)(v[i] >> 32), (uint32_t)v[i] };
 	for (size_t i = at; i < o->n && out->n[1] < q->most; i++)
