@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The events of a page (html.h) are sent to three listeners: the builder, which makes runs, boxes, blocks and links;
- * the metadata; the writer of XHTML.  They are defined in this order, followed by the code that drives them.
+ * The builder, which makes runs, boxes, blocks and links from the events of a page (tree.h); then the code that sends
+ * the events to it and to the other listeners (listeners.h).
  */
 #include "page/blocks.h"
 
 #include <stdlib.h>
 
-#include "base/utf8.h"
-#include "page/tree.h"
+#include "page/listeners.h"
 
 /* One object per thread holds the results of all its pages. */
 
@@ -52,8 +51,10 @@ void pd_blocks_release(struct pd_blocks *b)
 	*b = (struct pd_blocks){ 0 };
 }
 
-/* 1. Events -> runs, boxes, blocks and links, in one pass.  Order: the stack of open elements; runs of text; the
- *    patent's blocks; boxes and links; the events. */
+/* ==== the builder ====
+ *
+ * Events -> runs, boxes, blocks and links, in one pass.  Order: the stack of open elements; runs of text; the patent's
+ * blocks; boxes and links; the events. */
 
 /* An open element that breaks text, with the runs and counts that belong to no block yet. */
 struct frame {
@@ -85,24 +86,6 @@ struct builder {
 static struct frame *innermost(struct builder *b)
 {
 	return &b->frames[b->n_frames - 1];
-}
-
-static struct builder *builder_new(int min_chars, int min_levels)
-{
-	struct builder *b = pd_zalloc(sizeof *b);
-	b->min_chars = (uint32_t)min_chars;
-	b->min_levels = (uint32_t)min_levels;
-	return b;
-}
-
-static void builder_free(struct builder *b)
-{
-	if (!b)
-		return;
-	free(b->unassigned);
-	free(b->order);
-	free(b->sorted);
-	free(b);
 }
 
 /*
@@ -232,15 +215,6 @@ static void build_text(struct builder *b, struct pd_span s)
  * element around it.
  */
 
-static bool qualifies(const struct builder *b, const struct frame *f, enum pd_tag_class c)
-{
-	if (!f->own)
-		return false;
-	if (c == PD_CLASS_TITLE)
-		return f->chars > 0;
-	return c == PD_CLASS_BLOCK && (f->chars > b->min_chars || f->levels > b->min_levels);
-}
-
 static void become_block(struct builder *b, const struct frame *f, bool title, size_t markup)
 {
 	struct pd_blocks *out = b->out;
@@ -268,38 +242,21 @@ static void become_block(struct builder *b, const struct frame *f, bool title, s
 	};
 }
 
-static void pass_up(const struct frame *f, struct frame *parent)
-{
-	parent->chars += f->chars;
-	parent->anchor_chars += f->anchor_chars;
-	parent->levels += f->levels;
-	parent->links += f->links;
-}
-
 static void assign_runs(struct builder *b, enum pd_tag t, size_t markup)
 {
 	const struct frame *f = innermost(b);
 	enum pd_tag_class c = pd_tag_class(t);
-	if (qualifies(b, f, c)) {
-		become_block(b, f, c == PD_CLASS_TITLE, markup);
+	bool title = c == PD_CLASS_TITLE && f->chars > 0;
+	bool block = c == PD_CLASS_BLOCK && (f->chars > b->min_chars || f->levels > b->min_levels);
+	if (f->own && (title || block)) {
+		become_block(b, f, title, markup);
 		return;
 	}
 	struct frame *parent = &b->frames[b->n_frames - 2];
-	pass_up(f, parent);
-	parent->levels += c == PD_CLASS_LEVEL;
-}
-
-/* Assign each link to the block of its first run. */
-static void links_to_blocks(struct pd_blocks *out)
-{
-	for (size_t i = 0; i < out->n_runs; i++) {
-		const struct pd_run *r = &out->runs[i];
-		if (r->link == PD_LINK_NONE || out->links[r->link].has_text)
-			continue;
-		out->links[r->link].has_text = true;
-		out->links[r->link].block = r->block;
-		out->links[r->link].run = (uint32_t)i;
-	}
+	parent->chars += f->chars;
+	parent->anchor_chars += f->anchor_chars;
+	parent->levels += f->levels + (c == PD_CLASS_LEVEL);
+	parent->links += f->links;
 }
 
 static void order_blocks(struct builder *b)
@@ -321,7 +278,15 @@ static void order_blocks(struct builder *b)
 	for (size_t i = 0; i < out->n_runs; i++)
 		if (out->runs[i].block != PD_BLOCK_NONE)
 			out->runs[i].block = b->order[out->runs[i].block];
-	links_to_blocks(out);
+	/* Assign each link to the block of its first run. */
+	for (size_t i = 0; i < out->n_runs; i++) {
+		const struct pd_run *r = &out->runs[i];
+		if (r->link == PD_LINK_NONE || out->links[r->link].has_text)
+			continue;
+		out->links[r->link].has_text = true;
+		out->links[r->link].block = r->block;
+		out->links[r->link].run = (uint32_t)i;
+	}
 }
 
 /*
@@ -343,18 +308,9 @@ static bool keeps_lines(enum pd_tag t)
 	return t == PD_TAG_pre || t == PD_TAG_textarea || t == PD_TAG_listing || t == PD_TAG_xmp || t == PD_TAG_plaintext;
 }
 
-/* Return the value of the first such attribute, or an empty span. */
-static struct pd_span attr_value(const struct pd_attr *attrs, size_t n, enum pd_attr_id id)
-{
-	for (size_t i = 0; i < n; i++)
-		if (attrs[i].id == id)
-			return attrs[i].value;
-	return pd_span(NULL, 0);
-}
-
 static struct pd_span kept_value(struct pd_blocks *out, const struct pd_attr *attrs, size_t n, enum pd_attr_id id)
 {
-	struct pd_span v = pd_span_trim(attr_value(attrs, n, id));
+	struct pd_span v = pd_span_trim(pd_attr_value(attrs, n, id));
 	return v.n ? pd_arena_copy(&out->arena, v) : v;
 }
 
@@ -381,26 +337,6 @@ static void push_frame(struct builder *b, uint32_t box, bool own, size_t markup)
 	};
 }
 
-/* "https://schema.org/Comment" -> "Comment". */
-static struct pd_span type_name(struct pd_span url)
-{
-	size_t at = url.n;
-	while (at && url.p[at - 1] != '/')
-		at--;
-	return at ? pd_span(url.p + at, url.n - at) : url;
-}
-
-static void name_box(struct pd_blocks *out, struct pd_box *box, const struct pd_attr *attrs, size_t n)
-{
-	box->klass = kept_value(out, attrs, n, PD_ATTR_CLASS);
-	box->ident = kept_value(out, attrs, n, PD_ATTR_ID);
-	box->role = kept_value(out, attrs, n, PD_ATTR_ROLE);
-	if (box->role.n == 0)
-		box->role = type_name(kept_value(out, attrs, n, PD_ATTR_ITEMTYPE));
-	if (box->role.n == 0)
-		box->role = kept_value(out, attrs, n, PD_ATTR_ITEMPROP);
-}
-
 /* Handle the edge of a box: the run ends, and the next text begins a new line. */
 static void end_line(struct builder *b)
 {
@@ -416,8 +352,21 @@ static void open_box(struct builder *b, enum pd_tag t, const struct pd_attr *att
 	end_line(b);
 	if (own)
 		box = add_box(out, box, t);
-	if (own && n)
-		name_box(out, &out->boxes[box], attrs, n);
+	if (own && n) {
+		struct pd_box *named = &out->boxes[box];
+		named->klass = kept_value(out, attrs, n, PD_ATTR_CLASS);
+		named->ident = kept_value(out, attrs, n, PD_ATTR_ID);
+		named->role = kept_value(out, attrs, n, PD_ATTR_ROLE);
+		if (named->role.n == 0) { /* "https://schema.org/Comment" -> "Comment" */
+			struct pd_span type = kept_value(out, attrs, n, PD_ATTR_ITEMTYPE);
+			size_t at = type.n;
+			while (at && type.p[at - 1] != '/')
+				at--;
+			named->role = at ? pd_span(type.p + at, type.n - at) : type;
+		}
+		if (named->role.n == 0)
+			named->role = kept_value(out, attrs, n, PD_ATTR_ITEMPROP);
+	}
 	push_frame(b, box, own, markup);
 	b->pre += keeps_lines(t);
 }
@@ -426,16 +375,6 @@ static void end_box(struct pd_blocks *out, uint32_t box)
 {
 	out->boxes[box].end = (uint32_t)out->n_boxes;
 	out->boxes[box].end_run = (uint32_t)out->n_runs;
-}
-
-static void close_box(struct builder *b, enum pd_tag t, size_t markup)
-{
-	end_line(b);
-	assign_runs(b, t, markup);
-	if (innermost(b)->own)
-		end_box(b->out, innermost(b)->box);
-	b->n_frames--;
-	b->pre -= keeps_lines(t);
 }
 
 /* Return the index of the new link, or PD_LINK_NONE if there are too many. */
@@ -464,29 +403,11 @@ static void open_link(struct builder *b, const struct pd_attr *attrs, size_t n)
 	innermost(b)->links++;
 }
 
-static void close_link(struct builder *b)
-{
-	uint32_t around = b->links[--b->n_links];
-	if (around != b->link)
-		end_run(b);
-	b->link = around;
-}
-
 static void emphasise(struct builder *b, int by)
 {
 	if ((b->emphasis > 0) != (b->emphasis + by > 0))
 		end_run(b);
 	b->emphasis += by;
-}
-
-static void build_start(struct builder *b, struct pd_blocks *out)
-{
-	b->out = out;
-	b->n_frames = b->n_unassigned = b->n_links = 0;
-	b->link = PD_LINK_NONE;
-	b->emphasis = b->pre = 0;
-	b->in_run = b->space = b->line = false;
-	push_frame(b, add_box(out, PD_BOX_NONE, PD_TAG_NONE), false, 0);
 }
 
 static void build_open(struct builder *b, enum pd_tag t, const struct pd_attr *attrs, size_t n, size_t markup)
@@ -503,12 +424,21 @@ static void build_open(struct builder *b, enum pd_tag t, const struct pd_attr *a
 
 static void build_close(struct builder *b, enum pd_tag t, size_t markup)
 {
-	if (breaks_text(t))
-		close_box(b, t, markup);
-	else if (t == PD_TAG_a)
-		close_link(b);
-	else if (emphasis(t))
+	if (breaks_text(t)) {
+		end_line(b);
+		assign_runs(b, t, markup);
+		if (innermost(b)->own)
+			end_box(b->out, innermost(b)->box);
+		b->n_frames--;
+		b->pre -= keeps_lines(t);
+	} else if (t == PD_TAG_a) {
+		uint32_t around = b->links[--b->n_links];
+		if (around != b->link)
+			end_run(b);
+		b->link = around;
+	} else if (emphasis(t)) {
 		emphasise(b, -1);
+	}
 }
 
 /* --- links without runs: hidden links, frames, image maps --- */
@@ -527,283 +457,7 @@ static void add_area(struct builder *b, const struct pd_attr *attrs, size_t n, b
 		add_alt(b, link, attrs, n);
 }
 
-static void build_end(struct builder *b)
-{
-	end_run(b);
-	end_box(b->out, 0);
-	order_blocks(b);
-}
-
-/* 2. Metadata in the page: <meta>, <link rel=canonical>, <time datetime>, <html lang> -> struct pd_meta.  If a field
- *    has several sources, the best wins (the table below), then the first.  Sources: HTML's own names, the Open Graph
- *    protocol (ogp.me), schema.org's properties, Dublin Core, and the names that content management systems use for a
- *    page's date. */
-
-enum meta_field { META_KEYWORDS, META_DESCRIPTION, META_CANONICAL, META_TIMESTAMP, META_LANG, META_SITE_NAME, META_FIELDS };
-
-struct meta_finder {
-	uint8_t rank[META_FIELDS]; /* rank of the source of each field, 1 is the best; 0: no source yet */
-};
-
-struct parse_source {
-	enum pd_attr_id attr; /* the attribute that contains the source's name */
-	const char *name;
-	enum meta_field field;
-	uint8_t rank;
-};
-
-#define NAME PD_ATTR_NAME
-#define PROPERTY PD_ATTR_PROPERTY
-#define ITEMPROP PD_ATTR_ITEMPROP
-
-static const struct parse_source sources[] = {
-	{ NAME, "keywords", META_KEYWORDS, 1 },
-	{ ITEMPROP, "keywords", META_KEYWORDS, 2 },
-	{ NAME, "news_keywords", META_KEYWORDS, 3 },
-	{ NAME, "description", META_DESCRIPTION, 1 },
-	{ ITEMPROP, "description", META_DESCRIPTION, 2 },
-	{ PROPERTY, "og:description", META_DESCRIPTION, 3 },
-	{ NAME, "og:description", META_DESCRIPTION, 3 },
-	{ NAME, "twitter:description", META_DESCRIPTION, 4 },
-	{ NAME, "dc.description", META_DESCRIPTION, 4 },
-	{ PROPERTY, "og:url", META_CANONICAL, 2 },
-	{ PROPERTY, "article:published_time", META_TIMESTAMP, 1 },
-	{ NAME, "article:published_time", META_TIMESTAMP, 1 },
-	{ PROPERTY, "og:published_time", META_TIMESTAMP, 2 },
-	{ ITEMPROP, "datepublished", META_TIMESTAMP, 2 },
-	{ NAME, "datepublished", META_TIMESTAMP, 2 },
-	{ NAME, "publishdate", META_TIMESTAMP, 3 },
-	{ NAME, "publish_date", META_TIMESTAMP, 3 },
-	{ NAME, "publish-date", META_TIMESTAMP, 3 },
-	{ NAME, "pubdate", META_TIMESTAMP, 3 },
-	{ NAME, "publication_date", META_TIMESTAMP, 3 },
-	{ NAME, "citation_publication_date", META_TIMESTAMP, 3 },
-	{ NAME, "parsely-pub-date", META_TIMESTAMP, 3 },
-	{ NAME, "sailthru.date", META_TIMESTAMP, 3 },
-	{ NAME, "dc.date.issued", META_TIMESTAMP, 4 },
-	{ NAME, "dc.date.created", META_TIMESTAMP, 4 },
-	{ NAME, "dcterms.created", META_TIMESTAMP, 4 },
-	{ NAME, "dcterms.date", META_TIMESTAMP, 4 },
-	{ NAME, "dc.date", META_TIMESTAMP, 4 },
-	{ NAME, "date", META_TIMESTAMP, 5 },
-	{ ITEMPROP, "datecreated", META_TIMESTAMP, 6 },
-	{ PROPERTY, "article:modified_time", META_TIMESTAMP, 7 },
-	{ ITEMPROP, "datemodified", META_TIMESTAMP, 7 },
-	{ PD_ATTR_HTTP_EQUIV, "content-language", META_LANG, 2 },
-	{ NAME, "language", META_LANG, 3 },
-	{ NAME, "dc.language", META_LANG, 3 },
-	{ PROPERTY, "og:site_name", META_SITE_NAME, 1 },
-	{ NAME, "og:site_name", META_SITE_NAME, 1 },
-	{ NAME, "application-name", META_SITE_NAME, 2 },
-};
-
-#define RANK_TIME 8 /* the first <time datetime>, which may be the date of something other than the page */
-
-static struct pd_span *field_of(struct pd_meta *m, enum meta_field f)
-{
-	switch (f) {
-	case META_KEYWORDS: return &m->keywords;
-	case META_DESCRIPTION: return &m->description;
-	case META_CANONICAL: return &m->canonical;
-	case META_TIMESTAMP: return &m->timestamp;
-	case META_LANG: return &m->lang;
-	default: return &m->site_name;
-	}
-}
-
-static void offer(struct meta_finder *f, enum meta_field field, uint8_t rank, struct pd_span value, struct pd_blocks *out)
-{
-	value = pd_span_trim(value);
-	if (value.n == 0 || (f->rank[field] && f->rank[field] <= rank))
-		return;
-	f->rank[field] = rank;
-	*field_of(&out->meta, field) = pd_arena_copy(&out->arena, value);
-}
-
-/* Return whether a refresh redirects soon: "0; url=/there".  A refresh that only reloads the page has no address, or a
- * long delay. */
-static bool sends_on(struct pd_span content)
-{
-	enum { SOON = 30 }; /* seconds */
-	uint64_t seconds = 0;
-	size_t i = 0;
-	content = pd_span_trim(content);
-	for (; i < content.n && pd_ascii_digit(content.p[i]) && seconds <= SOON; i++)
-		seconds = seconds * 10 + (uint64_t)(content.p[i] - '0');
-	struct pd_span rest = pd_span(content.p + i, content.n - i);
-	const char *equals = rest.n ? memchr(rest.p, '=', rest.n) : NULL;
-	return seconds <= SOON && equals && pd_span_trim(pd_span(equals + 1, (size_t)(rest.p + rest.n - equals - 1))).n > 0;
-}
-
-static void on_meta(struct meta_finder *f, const struct pd_attr *attrs, size_t n, struct pd_blocks *out)
-{
-	struct pd_span content = attr_value(attrs, n, PD_ATTR_CONTENT);
-	if (content.n == 0)
-		return;
-	for (size_t i = 0; i < n; i++) {
-		if (attrs[i].id == PD_ATTR_CONTENT || attrs[i].id == PD_ATTR_OTHER)
-			continue;
-		struct pd_span name = pd_span_trim(attrs[i].value);
-		if (attrs[i].id == PD_ATTR_HTTP_EQUIV && pd_span_ieq(name, "refresh"))
-			out->redirects |= sends_on(content);
-		for (size_t k = 0; k < sizeof(sources) / sizeof(sources[0]); k++)
-			if (sources[k].attr == attrs[i].id && pd_span_ieq(name, sources[k].name))
-				offer(f, sources[k].field, sources[k].rank, content, out);
-	}
-}
-
-/* Return whether `word` is one of the words of `list`. */
-static bool has_word(struct pd_span list, const char *word)
-{
-	size_t i = 0;
-	while (i < list.n) {
-		size_t from = i;
-		while (i < list.n && !pd_ascii_space(list.p[i]))
-			i++;
-		if (pd_span_ieq(pd_span(list.p + from, i - from), word))
-			return true;
-		i++;
-	}
-	return false;
-}
-
-static void on_time(struct meta_finder *f, const struct pd_attr *attrs, size_t n, struct pd_blocks *out)
-{
-	bool published = has_word(attr_value(attrs, n, PD_ATTR_ITEMPROP), "datepublished");
-	offer(f, META_TIMESTAMP, published ? 2 : RANK_TIME, attr_value(attrs, n, PD_ATTR_DATETIME), out);
-}
-
-static void meta_start(struct meta_finder *f)
-{
-	*f = (struct meta_finder){ 0 };
-}
-
-static void meta_open(struct meta_finder *f, enum pd_tag t, const struct pd_attr *attrs, size_t n, struct pd_blocks *out)
-{
-	switch (t) {
-	case PD_TAG_meta: on_meta(f, attrs, n, out); break;
-	case PD_TAG_link:
-		if (has_word(attr_value(attrs, n, PD_ATTR_REL), "canonical"))
-			offer(f, META_CANONICAL, 1, attr_value(attrs, n, PD_ATTR_HREF), out);
-		break;
-	case PD_TAG_time: on_time(f, attrs, n, out); break;
-	case PD_TAG_html:
-		offer(f, META_LANG, 1, attr_value(attrs, n, PD_ATTR_LANG), out);
-		offer(f, META_LANG, 1, attr_value(attrs, n, PD_ATTR_XML_LANG), out);
-		break;
-	default: break;
-	}
-}
-
-static void meta_end(struct pd_blocks *out)
-{
-	for (size_t i = 0; i < out->n_boxes; i++) {
-		const struct pd_box *box = &out->boxes[i];
-		if (box->tag == PD_TAG_title && box->end_run > box->first_run) {
-			out->meta.title = pd_run_text(out, &out->runs[box->first_run]);
-			return;
-		}
-	}
-}
-
-/* 3. Events (html.h) -> XHTML that any XML parser can read (`explain --stage=html`).  The events have one root, and the
- *    names are those of the table; characters that XML forbids are removed.  XML 1.0 (fifth edition): section 2.2 for
- *    characters, 2.3 for names.  Attributes with a colon or named xmlns are removed, because their namespace would have
- *    to be declared. */
-
-static bool name_byte(char c, bool first)
-{
-	if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')
-		return true;
-	return !first && (pd_ascii_digit(c) || c == '-' || c == '.');
-}
-
-static bool xml_name(struct pd_span name)
-{
-	for (size_t i = 0; i < name.n; i++)
-		if (!name_byte(name.p[i], i == 0))
-			return false;
-	return name.n > 0 && !pd_span_ieq(name, "xmlns");
-}
-
-static bool seen_before(const struct pd_attr *attrs, size_t i)
-{
-	for (size_t j = 0; j < i; j++)
-		if (pd_span_eq(attrs[j].name, attrs[i].name))
-			return true;
-	return false;
-}
-
-static const char *escape(char c)
-{
-	switch (c) {
-	case '<': return "&lt;";
-	case '>': return "&gt;";
-	case '&': return "&amp;";
-	case '"': return "&quot;";
-	default: return NULL;
-	}
-}
-
-/* Return the length of the character at p, or 0 if XML forbids it (a control, a noncharacter, invalid UTF-8). */
-static size_t xml_char(const char *p, size_t n)
-{
-	if ((uint8_t)p[0] < ' ')
-		return *p == '\t' || *p == '\n' || *p == '\r';
-	if (n >= 3 && memcmp(p, "\xEF\xBF", 2) == 0 && (uint8_t)p[2] >= 0xBE)
-		return 0;
-	return pd_utf8_sequence(p, n);
-}
-
-static void escaped(struct pd_buf *out, struct pd_span s)
-{
-	size_t from = 0, i = 0;
-	while (i < s.n) {
-		const char *esc = escape(s.p[i]);
-		size_t k = xml_char(s.p + i, s.n - i);
-		if (k && !esc) {
-			i += k;
-			continue;
-		}
-		pd_buf_add(out, s.p + from, i - from);
-		if (esc)
-			pd_buf_add_z(out, esc);
-		from = ++i;
-	}
-	pd_buf_add(out, s.p + from, i - from);
-}
-
-static void xhtml_open(struct pd_buf *out, enum pd_tag t, const struct pd_attr *attrs, size_t n)
-{
-	pd_buf_add_c(out, '<');
-	pd_buf_add_z(out, pd_tag_name(t));
-	for (size_t i = 0; i < n; i++) {
-		if (!xml_name(attrs[i].name) || seen_before(attrs, i))
-			continue;
-		pd_buf_add_c(out, ' ');
-		pd_buf_add_span(out, attrs[i].name);
-		pd_buf_add_z(out, "=\"");
-		escaped(out, attrs[i].value);
-		pd_buf_add_c(out, '"');
-	}
-	pd_buf_add_z(out, pd_tag_void(t) ? " />" : ">");
-}
-
-static void xhtml_close(struct pd_buf *out, enum pd_tag t)
-{
-	if (pd_tag_void(t))
-		return;
-	pd_buf_add_z(out, "</");
-	pd_buf_add_z(out, pd_tag_name(t));
-	pd_buf_add_c(out, '>');
-}
-
-static void xhtml_text(struct pd_buf *out, struct pd_span s)
-{
-	escaped(out, s);
-}
-
-/* 4. The page. */
+/* ==== the page ==== */
 
 /* If the noscript elements of a page hold more than this many times the bytes of its shown text, the page is an
  * application that writes its text by script.  It is read as a browser without scripts reads it. */
@@ -815,7 +469,7 @@ static void xhtml_text(struct pd_buf *out, struct pd_span s)
 struct pd_html {
 	struct pd_html_options options;
 	struct builder *builder;
-	struct meta_finder meta;
+	struct pd_meta_finder meta;
 	struct pd_saxer *saxer;
 	struct pd_blocks *out;
 	size_t hidden; /* number of open elements, counted from the outermost hidden one */
@@ -854,13 +508,6 @@ static bool attributes_hide(enum pd_tag tag, const struct pd_attr *attrs, size_t
 	return breaks_text(tag) && tag != PD_TAG_br && attributes_hide_link(attrs, n);
 }
 
-/* Return whether the element is hidden.  The page itself is never hidden: many pages are shown late by a script, and an
- * empty text would be wrong. */
-static bool hides(const struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
-{
-	return h->hidden || (h->options.drop_hidden && n && t != PD_TAG_html && t != PD_TAG_body && attributes_hide(t, attrs, n));
-}
-
 /* Handle the start of a tag inside hidden content that is not read. */
 static void open_unseen(struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
 {
@@ -894,19 +541,30 @@ static void text_unseen(struct pd_html *h, struct pd_span s)
 	}
 }
 
-/* End the link if fewer hidden elements are open than at its start. */
-static void close_unseen(struct pd_html *h)
+static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size_t n)
 {
-	if (h->unseen_link == PD_LINK_NONE || h->hidden >= h->unseen_at)
-		return;
-	h->out->links[h->unseen_link].hidden_text = pd_arena_copy(&h->out->arena, pd_span_trim(pd_buf_span(&h->unseen_text)));
-	h->unseen_link = PD_LINK_NONE;
-}
-
-/* Handle the start of a tag that is read. */
-static void open_seen(struct pd_html *h, enum pd_tag t, const struct pd_attr *attrs, size_t n)
-{
+	struct pd_html *h = self;
 	struct builder *b = h->builder;
+	size_t markup = h->out->xhtml.n;
+	if (h->options.keep_xhtml)
+		pd_xhtml_open(&h->out->xhtml, t, attrs, n);
+	/* The page itself is never hidden: many pages are shown late by a script, and an empty text would be wrong. */
+	bool may_hide = n && t != PD_TAG_html && t != PD_TAG_body;
+	if (h->options.all_links && (h->unseen || (may_hide && attributes_hide(t, attrs, n))))
+		h->unseen++;
+	if (h->hidden || (h->options.drop_hidden && may_hide && attributes_hide(t, attrs, n))) {
+		h->hidden++;
+		if (h->options.all_links)
+			open_unseen(h, t, attrs, n);
+		return;
+	}
+	if (n)
+		pd_meta_open(&h->meta, t, attrs, n, h->out);
+	if (t == PD_TAG_base && !h->out->base.n)
+		h->out->base = kept_value(h->out, attrs, n, PD_ATTR_HREF);
+	build_open(b, t, attrs, n, markup);
+	if (!h->options.all_links)
+		return;
 	if (t == PD_TAG_a && b->link != PD_LINK_NONE)
 		h->out->links[b->link].hidden |= h->unseen || attributes_hide_link(attrs, n);
 	else if (t == PD_TAG_img && b->link != PD_LINK_NONE)
@@ -915,38 +573,20 @@ static void open_seen(struct pd_html *h, enum pd_tag t, const struct pd_attr *at
 		add_area(b, attrs, n, h->unseen);
 }
 
-static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size_t n)
-{
-	struct pd_html *h = self;
-	size_t markup = h->out->xhtml.n;
-	if (h->options.keep_xhtml)
-		xhtml_open(&h->out->xhtml, t, attrs, n);
-	if (h->options.all_links && (h->unseen || (n && t != PD_TAG_html && t != PD_TAG_body && attributes_hide(t, attrs, n))))
-		h->unseen++;
-	if (hides(h, t, attrs, n)) {
-		h->hidden++;
-		if (h->options.all_links)
-			open_unseen(h, t, attrs, n);
-		return;
-	}
-	if (n)
-		meta_open(&h->meta, t, attrs, n, h->out);
-	if (t == PD_TAG_base && !h->out->base.n)
-		h->out->base = kept_value(h->out, attrs, n, PD_ATTR_HREF);
-	build_open(h->builder, t, attrs, n, markup);
-	if (h->options.all_links)
-		open_seen(h, t, attrs, n);
-}
-
 static void on_close(void *self, enum pd_tag t)
 {
 	struct pd_html *h = self;
 	if (h->options.keep_xhtml)
-		xhtml_close(&h->out->xhtml, t);
+		pd_xhtml_close(&h->out->xhtml, t);
 	h->unseen -= h->unseen > 0;
 	if (h->hidden) {
 		h->hidden--;
-		close_unseen(h);
+		/* A link ends if fewer hidden elements are open than at its start. */
+		if (h->unseen_link != PD_LINK_NONE && h->hidden < h->unseen_at) {
+			struct pd_span text = pd_span_trim(pd_buf_span(&h->unseen_text));
+			h->out->links[h->unseen_link].hidden_text = pd_arena_copy(&h->out->arena, text);
+			h->unseen_link = PD_LINK_NONE;
+		}
 	} else {
 		build_close(h->builder, t, h->out->xhtml.n);
 	}
@@ -956,7 +596,7 @@ static void on_text(void *self, struct pd_span s)
 {
 	struct pd_html *h = self;
 	if (h->options.keep_xhtml)
-		xhtml_text(&h->out->xhtml, s);
+		pd_xhtml_text(&h->out->xhtml, s);
 	if (!h->hidden)
 		build_text(h->builder, s);
 	else if (h->unseen_link != PD_LINK_NONE)
@@ -976,8 +616,14 @@ static void on_begin(void *self)
 	pd_blocks_clear(h->out);
 	h->hidden = h->unseen = 0;
 	h->unseen_link = PD_LINK_NONE;
-	meta_start(&h->meta);
-	build_start(h->builder, h->out);
+	h->meta = (struct pd_meta_finder){ 0 };
+	struct builder *b = h->builder;
+	b->out = h->out;
+	b->n_frames = b->n_unassigned = b->n_links = 0;
+	b->link = PD_LINK_NONE;
+	b->emphasis = b->pre = 0;
+	b->in_run = b->space = b->line = false;
+	push_frame(b, add_box(h->out, PD_BOX_NONE, PD_TAG_NONE), false, 0);
 }
 
 static const struct pd_html_sink sink = { on_begin, on_open, on_close, on_text, on_frame };
@@ -986,7 +632,9 @@ struct pd_html *pd_html_new(const struct pd_html_options *o)
 {
 	struct pd_html *h = pd_zalloc(sizeof(*h));
 	h->options = *o;
-	h->builder = builder_new(o->min_chars, o->min_levels);
+	h->builder = pd_zalloc(sizeof *h->builder);
+	h->builder->min_chars = (uint32_t)o->min_chars;
+	h->builder->min_levels = (uint32_t)o->min_levels;
 	h->saxer = pd_saxer_new(&sink, h, (o->keep_xhtml ? PD_SAXER_ALL_ATTRIBUTES : 0) | (o->all_links ? PD_SAXER_LINKS : 0));
 	return h;
 }
@@ -996,7 +644,10 @@ void pd_html_free(struct pd_html *h)
 	if (!h)
 		return;
 	pd_saxer_free(h->saxer);
-	builder_free(h->builder);
+	free(h->builder->unassigned);
+	free(h->builder->order);
+	free(h->builder->sorted);
+	free(h->builder);
 	pd_buf_release(&h->unseen_text);
 	free(h);
 }
@@ -1039,8 +690,10 @@ static size_t read_page(struct pd_html *h, struct pd_span utf8, enum way way, st
 		plain_text(h, utf8);
 	else
 		noscript = pd_saxer_run(h->saxer, utf8, way == UNFOLDED);
-	build_end(h->builder);
-	meta_end(out);
+	end_run(h->builder);
+	end_box(out, 0);
+	order_blocks(h->builder);
+	pd_meta_end(out);
 	return noscript;
 }
 
@@ -1089,7 +742,7 @@ int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain, struct pd_
 	return PD_OK;
 }
 
-/* Reading the results back as text. */
+/* ==== reading the results back as text ==== */
 
 /* Print runs as readable text.  Two runs are joined as in the page: by nothing, a space, or a newline, also if there
  * are runs between them that are not printed. */
@@ -1110,11 +763,6 @@ static void print_run(struct text_printer *p, const struct pd_run *r)
 	p->gap = 0;
 }
 
-static void skip_run(struct text_printer *p, const struct pd_run *r)
-{
-	p->gap |= r->flags | PD_RUN_SPACE;
-}
-
 void pd_block_text(const struct pd_blocks *b, uint32_t block, bool only_links, struct pd_buf *out)
 {
 	struct text_printer p = { .b = b, .out = out };
@@ -1124,7 +772,7 @@ void pd_block_text(const struct pd_blocks *b, uint32_t block, bool only_links, s
 		if (r->block == block && (!only_links || (r->flags & PD_RUN_LINK)))
 			print_run(&p, r);
 		else
-			skip_run(&p, r);
+			p.gap |= r->flags | PD_RUN_SPACE;
 	}
 }
 
@@ -1135,22 +783,16 @@ void pd_blocks_visible(const struct pd_blocks *b, struct pd_buf *out)
 		print_run(&p, &b->runs[i]);
 }
 
-/* Append text; a sequence of white space becomes one space. */
-static void add_collapsed(struct pd_buf *out, struct pd_span s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		bool space = pd_ascii_space(s.p[i]);
-		if (!space || !pd_ascii_space(s.p[i - (i > 0)]))
-			pd_buf_add_c(out, space ? ' ' : s.p[i]);
-	}
-}
-
 void pd_link_text(const struct pd_blocks *b, uint32_t link, struct pd_buf *out)
 {
 	const struct pd_link *l = &b->links[link];
 	struct text_printer p = { .b = b, .out = out };
 	for (uint32_t i = l->run; l->has_text && i < b->n_runs && b->runs[i].link == link; i++)
 		print_run(&p, &b->runs[i]);
-	if (!p.begun)
-		add_collapsed(out, l->hidden_text.n ? l->hidden_text : l->alt);
+	struct pd_span s = l->hidden_text.n ? l->hidden_text : l->alt;
+	for (size_t i = 0; i < s.n && !p.begun; i++) { /* a sequence of white space becomes one space */
+		bool space = pd_ascii_space(s.p[i]);
+		if (!space || !pd_ascii_space(s.p[i - (i > 0)]))
+			pd_buf_add_c(out, space ? ' ' : s.p[i]);
+	}
 }
