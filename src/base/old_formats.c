@@ -80,32 +80,42 @@ int pd_old_seen(struct pd_container *c, struct pd_err *e)
 							  : pd_container_damaged(c, HEADER, "its checksum does not match", e);
 }
 
-/*	0 magic, 8 version, 12 length of the header, 16 length of the file, 24 counts, 56 offset, length and checksum of each of ten
- *	sections, 296 checksum of the 296 before; the sections, filled up with zeroes to multiples of 8 */
-int pd_old_keyfile(struct pd_container *c, struct pd_err *e)
+/*	0 magic, 8 version, 12 length of the header, 16 length of the file, 24 parameters; offset, length and checksum of each section; a
+ *	checksum of all before; the sections, filled up with zeroes to multiples of 8 */
+static int read_columns(struct pd_container *c, uint32_t newest, uint64_t sections_at, int sections, struct pd_err *e)
 {
-	enum { COUNTS = 24, SECTIONS_AT = 56, SECTIONS = 10, SUM = 296, HEADER = 304 };
-	uint64_t end = HEADER;
-	int status = check_version(c, 8, 1, 3, HEADER);
+	enum { PARAMS = 24, ENTRY = 24 };
+	uint64_t sum = sections_at + (uint64_t)sections * ENTRY, end = sum + 8;
+	int status = check_version(c, 8, 1, newest, end);
 	if (status)
 		return status;
-	c->check = get64(c, SUM);
-	if (get32(c, 12) != HEADER || c->check != pd_hash64(c->bytes.p, SUM))
+	c->check = get64(c, sum);
+	if (get32(c, 12) != end || c->check != pd_hash64(c->bytes.p, sum))
 		return pd_container_damaged(c, 0, "the checksum of its header does not match", e);
 	if (get64(c, 16) != c->bytes.n)
 		return pd_container_damaged(c, c->bytes.n, "it has another length than its header", e);
-	for (int i = 0; i < SECTIONS; i++) {
-		uint64_t at = get64(c, SECTIONS_AT + 24 * i), n = get64(c, SECTIONS_AT + 24 * i + 8);
+	for (int i = 0; i < sections; i++, sections_at += ENTRY) {
+		uint64_t at = get64(c, sections_at), n = get64(c, sections_at + 8);
 		if (at != end || !set_section(c, i, at, n))
 			return pd_container_damaged(c, end, "a section is at a wrong offset", e);
-		if (pd_hash64(c->bytes.p + at, n) != get64(c, SECTIONS_AT + 24 * i + 16))
+		if (pd_hash64(c->bytes.p + at, n) != get64(c, sections_at + 16))
 			return pd_container_damaged(c, at, "the checksum of a section does not match", e);
 		for (end += n; end % 8; end++)
 			if (end >= c->bytes.n || c->bytes.p[end])
 				return pd_container_damaged(c, end, "bytes between sections", e);
 	}
-	set_section(c, SECTIONS, COUNTS, SECTIONS_AT - COUNTS);
+	set_section(c, sections, PARAMS, sections_at - (uint64_t)sections * ENTRY - PARAMS);
 	return end == c->bytes.n ? PD_OK : pd_container_damaged(c, end, "bytes after the last section", e);
+}
+
+int pd_old_keyfile(struct pd_container *c, struct pd_err *e)
+{
+	return read_columns(c, 3, 56, 10, e);
+}
+
+int pd_old_batch_tables(struct pd_container *c, struct pd_err *e)
+{
+	return read_columns(c, 1, 488, 13, e);
 }
 
 enum { STORE_VERSION = 6 };

@@ -138,7 +138,7 @@ head -c 100 new.tables >short.tables
 : >empty.tables
 change() { cp new.tables "$1" && printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none; } # FILE OFFSET BYTES
 change bits.tables 5000 '\377\377\377'
-change newer.tables 8 '\002'
+change newer.tables 8 '\003'
 "$P" match -q --save=few.key few.fp
 "$P" map --job=batch --step=tables --params=got.params --batch=few.key </dev/null >few.tables 2>/dev/null
 sed 's/^option 3$/option 4/' params >params.4
@@ -147,10 +147,10 @@ find_in() { refused "$1" all.fp "$3" "$P" map --job=batch --step=find --params=p
 find_in "no tables" '' 'missing required option --tables'
 find_in "tables that are not there" --tables=none 'cannot read none'
 find_in "tables that are empty" --tables=empty.tables 'empty.tables is not a file of batch tables'
-find_in "tables that are cut short" --tables=cut.tables 'cut.tables: damaged tables of a batch: 1000 bytes, not '
-find_in "tables that end in their header" --tables=short.tables 'short.tables is not a file of batch tables, or it is truncated'
-find_in "damaged tables" --tables=bits.tables 'bits.tables: damaged tables of a batch: .*checksum'
-find_in "newer tables" --tables=newer.tables 'newer.tables: batch tables of version 2; this program reads version 1'
+find_in "tables that are cut short" --tables=cut.tables 'cut.tables: damaged at offset .*: it is truncated'
+find_in "tables that end in their header" --tables=short.tables 'short.tables: damaged at offset .*: it '
+find_in "damaged tables" --tables=bits.tables 'bits.tables: damaged at offset .*checksum'
+find_in "newer tables" --tables=newer.tables 'newer.tables: a file of batch tables of version 3; this program knows version 2'
 find_in "another file" --tables=new.key 'new.key is not a file of batch tables'
 find_in "tables of another batch" --tables=few.tables 'few.tables: the tables belong to another batch'
 find_in "tables for another k" --tables=other.tables 'other.tables: .*other parameters than the job: k: 4, not 3'

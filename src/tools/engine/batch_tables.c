@@ -3,16 +3,15 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/old_formats.h"
 #include "index/bits.h"
 #include "index/plan.h"
 #include "match/bands.h"
 #include "row/columns.h"
 
-typedef struct pd_batch_tables_header header;
+typedef struct pd_batch_tables_params header;
 
 static int n_bands(const header *h)
 {
@@ -95,28 +94,6 @@ static int choose_blocks(header *h, struct pd_err *e)
 	return status;
 }
 
-/* Begin a section: the bytes appended afterwards. */
-static void begin_section(header *h, int section, const struct pd_buf *out)
-{
-	h->section[section].offset = out->n;
-}
-
-static void end_section(header *h, int section, struct pd_buf *out)
-{
-	uint64_t from = h->section[section].offset;
-	h->section[section].length = out->n - from;
-	h->section[section].checksum = pd_hash64(out->p + from, out->n - from);
-	while (out->n % 8)
-		pd_buf_add_c(out, 0);
-}
-
-static void add_section(header *h, int section, const void *p, size_t n, struct pd_buf *out)
-{
-	begin_section(h, section, out);
-	pd_buf_add(out, p, n);
-	end_section(h, section, out);
-}
-
 /* The rows of a batch, in the order of the file. */
 struct arranged {
 	const struct pd_rows *rows;
@@ -167,17 +144,17 @@ static int arrange(struct arranged *a, header *h, const struct pd_engine_params 
 	return status;
 }
 
-static void add_entries(const struct arranged *a, header *h, struct pd_buf *out)
+static void add_entries(const struct arranged *a, header *h, struct pd_container_writer *out)
 {
-	add_section(h, PD_BATCH_KEYS, a->keys, h->keys * key_words(h) * sizeof *a->keys, out);
-	add_section(h, PD_BATCH_FIRST, a->first, (h->keys + 1) * sizeof *a->first, out);
-	add_section(h, PD_BATCH_KEY_OF, a->key_of, h->entries * sizeof *a->key_of, out);
-	add_section(h, PD_BATCH_SKETCHED, a->sketched, h->entries, out);
-	add_section(h, PD_BATCH_SKETCHES, a->sketches, h->sketched ? h->entries * sketch_words(h) * sizeof *a->sketches : 0, out);
+	pd_container_add_section(out, a->keys, h->keys * key_words(h) * sizeof *a->keys);
+	pd_container_add_section(out, a->first, (h->keys + 1) * sizeof *a->first);
+	pd_container_add_section(out, a->key_of, h->entries * sizeof *a->key_of);
+	pd_container_add_section(out, a->sketched, h->entries);
+	pd_container_add_section(out, a->sketches, h->sketched ? h->entries * sketch_words(h) * sizeof *a->sketches : 0);
 }
 
 /* Add the digests, and by row its place: its entry, its digest, or none. */
-static void add_digests(const struct arranged *a, header *h, uint32_t *place, struct pd_buf *out)
+static void add_digests(const struct arranged *a, header *h, uint32_t *place, struct pd_container_writer *out)
 {
 	const struct pd_rows_set *set = &a->rows->digests;
 	struct pd_items order = { 0 };
@@ -185,10 +162,9 @@ static void add_digests(const struct arranged *a, header *h, uint32_t *place, st
 	for (uint32_t i = 0; i < set->n; i++)
 		pd_items_add(&order, set->keys[2 * (size_t)i], i);
 	pd_items_sort(&order);
-	begin_section(h, PD_BATCH_DIGESTS, out);
+	pd_container_section(out);
 	for (size_t i = 0; i < order.n; i++)
-		pd_buf_add(out, set->keys + 2 * (size_t)order.v[i].value, 2 * sizeof *set->keys);
-	end_section(h, PD_BATCH_DIGESTS, out);
+		pd_container_add(out, set->keys + 2 * (size_t)order.v[i].value, 2 * sizeof *set->keys);
 	memset(place, 0xff, a->rows->n * sizeof *place);
 	for (size_t i = 0; i < order.n; i++)
 		place[pd_rows_set_row(set, order.v[i].value)] = (uint32_t)(h->entries + i);
@@ -197,7 +173,7 @@ static void add_digests(const struct arranged *a, header *h, uint32_t *place, st
 	pd_items_release(&order);
 }
 
-static void add_ids(const struct arranged *a, header *h, struct pd_buf *out)
+static void add_ids(const struct arranged *a, header *h, struct pd_container_writer *out)
 {
 	struct pd_items ids = { 0 };
 	uint32_t *place = pd_alloc((a->rows->n + 1) * sizeof *place);
@@ -208,19 +184,17 @@ static void add_ids(const struct arranged *a, header *h, struct pd_buf *out)
 		pd_items_add(&ids, pd_hash64(id.p, id.n), place[i]);
 	}
 	pd_items_sort(&ids);
-	begin_section(h, PD_BATCH_IDS, out);
+	pd_container_section(out);
 	for (size_t i = 0; i < ids.n; i++)
-		pd_buf_add(out, &ids.v[i].key, sizeof ids.v[i].key);
-	end_section(h, PD_BATCH_IDS, out);
-	begin_section(h, PD_BATCH_PLACES, out);
+		pd_container_add(out, &ids.v[i].key, sizeof ids.v[i].key);
+	pd_container_section(out);
 	for (size_t i = 0; i < ids.n; i++)
-		pd_buf_add(out, &ids.v[i].value, sizeof ids.v[i].value);
-	end_section(h, PD_BATCH_PLACES, out);
+		pd_container_add(out, &ids.v[i].value, sizeof ids.v[i].value);
 	pd_items_release(&ids);
 	free(place);
 }
 
-static void add_blocks(const struct arranged *a, header *h, struct pd_buf *out)
+static void add_blocks(const struct arranged *a, header *h, struct pd_container_writer *out)
 {
 	static const uint64_t pad[PD_SCAN_PAD] = { 0 };
 	struct pd_index_keys keys = { .bits = (int)h->bits, .n = h->keys, .v = a->keys };
@@ -230,28 +204,25 @@ static void add_blocks(const struct arranged *a, header *h, struct pd_buf *out)
 		pd_index_table_build(&t[i], &from,
 				     (struct pd_index_shape){ (int)h->block[i].first_bit, (int)h->block[i].n_bits, NULL });
 	}
-	begin_section(h, PD_BATCH_STARTS, out);
+	pd_container_section(out);
 	for (uint32_t i = 0; i < h->n_blocks; i++)
-		pd_buf_add(out, t[i].start, (t[i].n_values + 1) * sizeof *t[i].start);
-	end_section(h, PD_BATCH_STARTS, out);
-	begin_section(h, PD_BATCH_ORDERED, out);
+		pd_container_add(out, t[i].start, (t[i].n_values + 1) * sizeof *t[i].start);
+	pd_container_section(out);
 	for (uint32_t i = 0; i < h->n_blocks; i++) {
 		for (size_t w = 0; w < key_words(h); w++) {
-			pd_buf_add(out, t[i].columns.w[w], h->keys * sizeof(uint64_t));
-			pd_buf_add(out, pad, sizeof pad);
+			pd_container_add(out, t[i].columns.w[w], h->keys * sizeof(uint64_t));
+			pd_container_add(out, pad, sizeof pad);
 		}
 	}
-	end_section(h, PD_BATCH_ORDERED, out);
-	begin_section(h, PD_BATCH_NUMBERS, out);
+	pd_container_section(out);
 	for (uint32_t i = 0; i < h->n_blocks; i++)
-		pd_buf_add(out, t[i].index, h->keys * sizeof *t[i].index);
-	end_section(h, PD_BATCH_NUMBERS, out);
+		pd_container_add(out, t[i].index, h->keys * sizeof *t[i].index);
 	for (uint32_t i = 0; i < h->n_blocks; i++)
 		pd_index_table_release(&t[i]);
 }
 
 /* Add a table for each band: the starts of values, then the entries in their order. */
-static void add_bands(const struct arranged *a, header *h, struct pd_buf *out)
+static void add_bands(const struct arranged *a, header *h, struct pd_container_writer *out)
 {
 	size_t words = sketch_words(h), n = 0;
 	uint32_t *with_sketch = pd_alloc((h->sketched + 1) * sizeof *with_sketch);
@@ -260,18 +231,17 @@ static void add_bands(const struct arranged *a, header *h, struct pd_buf *out)
 	for (uint32_t i = 0; i < h->entries; i++)
 		if (a->sketched[i])
 			with_sketch[n++] = i;
-	begin_section(h, PD_BATCH_BAND_STARTS, out);
+	pd_container_section(out);
 	for (int band = 0; band < n_bands(h); band++) {
 		/* The first bits of a band are the highest; they may span two words. */
 		size_t first = (size_t)((band + 1) * band_width(h)) - h->band_bits, word = first / 64;
 		size_t next = first % 64 + h->band_bits > 64 ? word + 1 : word;
 		struct pd_index_source from = { { a->sketches + word, a->sketches + next }, words, n, 2, with_sketch, true };
 		pd_index_table_build(&t, &from, (struct pd_index_shape){ (int)(first % 64), (int)h->band_bits, NULL });
-		pd_buf_add(out, t.start, (t.n_values + 1) * sizeof *t.start);
+		pd_container_add(out, t.start, (t.n_values + 1) * sizeof *t.start);
 		pd_buf_add(&entries, t.index, n * sizeof *t.index);
 	}
-	end_section(h, PD_BATCH_BAND_STARTS, out);
-	add_section(h, PD_BATCH_BAND_ENTRIES, entries.p, entries.n, out);
+	pd_container_add_section(out, entries.p, entries.n);
 	pd_index_table_release(&t);
 	pd_buf_release(&entries);
 	free(with_sketch);
@@ -288,12 +258,18 @@ static int width_for(const struct pd_engine_params *p)
 	return p->match.verify.off ? 0 : p->width;
 }
 
+static const struct pd_container_kind batch_tables_kind = { .magic = "\x89PDT\r\n\x1a\n",
+							    .version = PD_BATCH_TABLES_VERSION,
+							    .sections = PD_BATCH_SECTIONS,
+							    .what = "a file of batch tables",
+							    .made_by = "the step 'tables'",
+							    .status = PD_ERR_INPUT,
+							    .old = pd_old_batch_tables };
+
 int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const struct pd_engine_params *p, struct pd_buf *out,
 			 struct pd_err *e)
 {
-	header h = { .version = PD_BATCH_TABLES_VERSION,
-		     .header_bytes = sizeof h,
-		     .batch = digest,
+	header h = { .batch = digest,
 		     .bits = (uint32_t)batch->bits,
 		     .k = (uint32_t)reach_of(p),
 		     .minima = (uint32_t)p->sketch.minima,
@@ -301,27 +277,23 @@ int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const str
 		     .shingle = (uint32_t)p->sketch.shingle,
 		     .width = (uint32_t)width_for(p) };
 	struct arranged a = { .rows = batch };
-	size_t at = out->n;
-	memcpy(h.magic, PD_BATCH_TABLES_MAGIC, sizeof h.magic);
+	struct pd_container_writer w;
 	int status = arrange(&a, &h, p, e);
-	if (!status) {
-		pd_buf_add(out, &h, sizeof h);
-		if (h.keys)
-			status = choose_blocks(&h, e);
-	}
+	if (!status && h.keys)
+		status = choose_blocks(&h, e);
 	if (!status) {
 		if (!h.sketched)
 			h.width = 0;
 		h.band_bits = h.width ? (uint32_t)bits_for(h.sketched) : 0;
 		if ((int)h.band_bits > band_width(&h))
 			h.band_bits = (uint32_t)band_width(&h);
-		add_entries(&a, &h, out);
-		add_ids(&a, &h, out);
-		add_blocks(&a, &h, out);
-		add_bands(&a, &h, out);
-		h.file_bytes = out->n - at;
-		h.checksum = pd_hash64(&h, offsetof(header, checksum));
-		memcpy(out->p + at, &h, sizeof h);
+		pd_container_begin(&w, &batch_tables_kind, 0, pd_container_to_buf, out, e);
+		add_entries(&a, &h, &w);
+		add_ids(&a, &h, &w);
+		add_blocks(&a, &h, &w);
+		add_bands(&a, &h, &w);
+		pd_container_add_section(&w, &h, sizeof h);
+		pd_container_end(&w, NULL);
 	}
 	free(a.keys);
 	free(a.sketches);
@@ -333,11 +305,6 @@ int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const str
 }
 
 /* --- opening --- */
-
-static int fail_tables(struct pd_err *e, const char *name, uint64_t at, const char *what)
-{
-	return pd_fail(e, PD_ERR_INPUT, "%s: damaged tables of a batch: %s, at byte %" PRIu64, name, what, at);
-}
 
 /* Check that blocks are contiguous in the key, and that their radii find all pairs within k; without keys there are no
  * blocks. */
@@ -367,33 +334,20 @@ static bool are_sketches_good(const header *h)
 	       h->band_bits <= PD_BLOCK_BITS_MAX;
 }
 
-static int check_header(const struct pd_batch_tables *t, const char *name, struct pd_err *e)
+static int check_params(struct pd_batch_tables *t, struct pd_err *e)
 {
-	const header *h = &t->h;
+	header *h = &t->h;
 	const uint64_t most = UINT32_MAX / 2;
-	if (memcmp(h->magic, PD_BATCH_TABLES_MAGIC, sizeof h->magic))
-		return pd_fail(e, PD_ERR_INPUT, "%s is not a file of batch tables; the step 'tables' writes one", name);
-	if (h->version != PD_BATCH_TABLES_VERSION && h->version < 256)
-		return pd_fail(e, PD_ERR_INPUT, "%s: batch tables of version %u; this program reads version %d", name, h->version,
-			       PD_BATCH_TABLES_VERSION);
-	if (h->header_bytes != sizeof *h || h->checksum != pd_hash64(h, offsetof(header, checksum)))
-		return fail_tables(e, name, 0, "the checksum of the header does not match");
-	if (h->file_bytes != t->map_bytes)
-		return pd_fail(e, PD_ERR_INPUT, "%s: damaged tables of a batch: %zu bytes, not %" PRIu64, name, t->map_bytes,
-			       h->file_bytes);
+	if (t->c.section[PD_BATCH_PARAMS].n != sizeof *h)
+		return pd_container_section_damaged(&t->c, PD_BATCH_PARAMS, "its parameters have another length", e);
+	memcpy(h, t->c.section[PD_BATCH_PARAMS].p, sizeof *h);
 	if (h->rows >= most || h->entries > h->rows || h->digests > h->rows - h->entries || h->keys > h->entries ||
 	    h->sketched > h->entries || !h->keys != !h->entries || (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) ||
 	    (!h->bits && h->keys))
-		return fail_tables(e, name, 32, "impossible counts");
+		return pd_container_section_damaged(&t->c, PD_BATCH_PARAMS, "impossible counts", e);
 	if (!are_blocks_good(h) || !are_sketches_good(h))
-		return fail_tables(e, name, offsetof(header, bits), "impossible blocks or bands");
-	return PD_OK;
-}
-
-static int check_sections(const struct pd_batch_tables *t, const char *name, struct pd_err *e)
-{
-	const header *h = &t->h;
-	uint64_t at = sizeof *h, starts = 0, bands = (uint64_t)n_bands(h);
+		return pd_container_section_damaged(&t->c, PD_BATCH_PARAMS, "impossible blocks or bands", e);
+	uint64_t starts = 0, bands = (uint64_t)n_bands(h);
 	for (uint32_t i = 0; i < h->n_blocks; i++)
 		starts += values(h->block[i].n_bits) + 1;
 	const uint64_t length[PD_BATCH_SECTIONS] = {
@@ -410,22 +364,17 @@ static int check_sections(const struct pd_batch_tables *t, const char *name, str
 		[PD_BATCH_NUMBERS] = h->n_blocks * h->keys * 4,
 		[PD_BATCH_BAND_STARTS] = bands * (values(h->band_bits) + 1) * 4,
 		[PD_BATCH_BAND_ENTRIES] = bands * h->sketched * 4,
+		[PD_BATCH_PARAMS] = sizeof *h,
 	};
-	for (int i = 0; i < PD_BATCH_SECTIONS; i++) {
-		if (h->section[i].offset != at || h->section[i].length != length[i] || length[i] > t->map_bytes - at)
-			return fail_tables(e, name, at, "a section is at a wrong offset");
-		if (pd_hash64(t->map + at, length[i]) != h->section[i].checksum)
-			return fail_tables(e, name, at, "the checksum of a section does not match");
-		for (at += length[i]; at % 8; at++)
-			if (at >= t->map_bytes || t->map[at])
-				return fail_tables(e, name, at, "bytes between sections");
-	}
-	return at == t->map_bytes ? PD_OK : fail_tables(e, name, at, "bytes after the last section");
+	for (int i = 0; i < PD_BATCH_SECTIONS; i++)
+		if (t->c.section[i].n != length[i])
+			return pd_container_section_damaged(&t->c, i, "a section has another length than its parameters", e);
+	return PD_OK;
 }
 
 static const void *section_at(const struct pd_batch_tables *t, enum pd_batch_tables_section i)
 {
-	return t->map + t->h.section[i].offset;
+	return t->c.section[i].p;
 }
 
 static bool are_below(const uint32_t *v, uint64_t n, uint64_t end)
@@ -459,7 +408,7 @@ static bool are_starts_good(const struct pd_batch_tables *t)
 	return is_ascending(t->first, h->keys + 1, h->entries);
 }
 
-static int check_columns(struct pd_batch_tables *t, const char *name, struct pd_err *e)
+static int check_columns(struct pd_batch_tables *t, struct pd_err *e)
 {
 	const header *h = &t->h;
 	t->keys = section_at(t, PD_BATCH_KEYS);
@@ -476,34 +425,29 @@ static int check_columns(struct pd_batch_tables *t, const char *name, struct pd_
 	t->band_starts = section_at(t, PD_BATCH_BAND_STARTS);
 	t->band_entries = section_at(t, PD_BATCH_BAND_ENTRIES);
 	if (!are_starts_good(t))
-		return fail_tables(e, name, h->section[PD_BATCH_STARTS].offset, "places are not in order");
+		return pd_container_section_damaged(&t->c, PD_BATCH_STARTS, "places are not in order", e);
 	uint64_t sketched = 0;
 	for (uint64_t i = 0; i < h->entries; i++)
 		sketched += t->sketched[i] != 0;
 	for (uint64_t i = 0; i < h->rows; i++)
 		if ((t->places[i] != PD_BATCH_NOWHERE && t->places[i] >= h->entries + h->digests) ||
 		    (i && t->ids[i] < t->ids[i - 1]))
-			return fail_tables(e, name, h->section[PD_BATCH_IDS].offset, "ids are not in order, or without a place");
+			return pd_container_section_damaged(&t->c, PD_BATCH_IDS, "ids are not in order, or without a place", e);
 	if (sketched != h->sketched || !are_below(t->key_of, h->entries, h->keys) ||
 	    !are_below(t->numbers, h->n_blocks * h->keys, h->keys) ||
 	    !are_below(t->band_entries, (uint64_t)n_bands(h) * h->sketched, h->entries))
-		return fail_tables(e, name, h->section[PD_BATCH_KEY_OF].offset, "numbers out of range");
+		return pd_container_section_damaged(&t->c, PD_BATCH_KEY_OF, "numbers out of range", e);
 	return PD_OK;
 }
 
-/* Open bytes in memory, which the caller owns.  PD_ERR_INPUT: they are damaged (the message names the position), or of
- * a newer version. */
-static int batch_tables_check(struct pd_batch_tables *t, struct pd_span bytes, const char *name, struct pd_err *e)
+/* `status` is that of opening the container.  PD_ERR_INPUT: it is damaged, or of a newer version. */
+static int batch_tables_check(struct pd_batch_tables *t, int status, struct pd_err *e)
 {
-	*t = (struct pd_batch_tables){ .map = bytes.p, .map_bytes = bytes.n };
-	if (bytes.n < sizeof t->h)
-		return pd_fail(e, PD_ERR_INPUT,
-			       "%s is not a file of batch tables, or it is truncated; the step 'tables' writes one", name);
-	memcpy(&t->h, bytes.p, sizeof t->h);
-	int status = check_header(t, name, e);
 	if (!status)
-		status = check_sections(t, name, e);
-	return status ? status : check_columns(t, name, e);
+		status = pd_container_check_all(&t->c, 1, e);
+	if (!status)
+		status = check_params(t, e);
+	return status ? status : check_columns(t, e);
 }
 
 /* Check that the file belongs to this job. */
@@ -532,35 +476,17 @@ static int check_job(const struct pd_batch_tables *t, const char *name, uint64_t
 	return PD_OK;
 }
 
-static int map_file(const char *path, struct pd_span *out, struct pd_err *e)
-{
-	struct stat st;
-	void *map = MAP_FAILED;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	*out = pd_span("", 0);
-	if (fd < 0)
-		return pd_fail_errno(e, "cannot read %s", path);
-	if (!fstat(fd, &st) && !st.st_size)
-		map = NULL;
-	else if (!fstat(fd, &st))
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-	int status = map == MAP_FAILED ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
-	close(fd);
-	if (!status && map)
-		*out = pd_span(map, (size_t)st.st_size);
-	return status;
-}
-
 int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t digest, const struct pd_engine_params *p,
 			 struct pd_err *e)
 {
-	struct pd_span bytes;
 	*t = (struct pd_batch_tables){ .p = NULL };
 	if (!path)
 		return pd_fail(e, PD_ERR_USAGE, "missing required option --tables=FILE: the step 'tables' writes it");
-	int status = map_file(path, &bytes, e);
-	if (!status)
-		status = batch_tables_check(t, bytes, path, e);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return pd_fail_errno(e, "cannot read %s", path);
+	int status = batch_tables_check(t, pd_container_map(&t->c, &batch_tables_kind, fd, path, e), e);
+	close(fd);
 	if (!status)
 		status = check_job(t, path, digest, p, e);
 	if (status)
@@ -581,8 +507,7 @@ int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t d
 
 void pd_batch_tables_close(struct pd_batch_tables *t)
 {
-	if (t->map_bytes)
-		munmap((void *)t->map, t->map_bytes);
+	pd_container_release(&t->c);
 	pd_index_near_release(&t->near);
 	pd_items_release(&t->scratch.order);
 	free(t->scratch.rows.w[0]);

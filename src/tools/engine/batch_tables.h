@@ -17,12 +17,12 @@
 #ifndef PD_ENGINE_BATCH_TABLES_H
 #define PD_ENGINE_BATCH_TABLES_H
 
+#include "base/container.h"
 #include "base/sort.h"
 #include "tools/engine/lines.h"
 #include "index/near.h"
 
-#define PD_BATCH_TABLES_MAGIC "\x89PDT\r\n\x1a\n"
-#define PD_BATCH_TABLES_VERSION 1
+#define PD_BATCH_TABLES_VERSION 2
 #define PD_BATCH_TABLES_BLOCKS 32
 #define PD_BATCH_TABLES_ROWS 65536 /* maximum number of rows that are searched together */
 
@@ -40,16 +40,14 @@ enum pd_batch_tables_section {
 	PD_BATCH_NUMBERS,      /* u32 by block: the numbers of these keys */
 	PD_BATCH_BAND_STARTS,  /* u32 by band, by value, and the end */
 	PD_BATCH_BAND_ENTRIES, /* u32 by band: entries with a sketch, in the order of their values */
+	PD_BATCH_PARAMS,       /* struct pd_batch_tables_params */
 	PD_BATCH_SECTIONS
 };
 
 #define PD_BATCH_NOWHERE UINT32_MAX
 
-struct pd_batch_tables_header {
-	char magic[8];
-	uint32_t version, header_bytes;
-	uint64_t file_bytes;
-	uint64_t batch; /* checksum of the header of the key file */
+struct pd_batch_tables_params {
+	uint64_t batch; /* the identity of the key file (pd_keyfile_digest) */
 	uint64_t keys, entries, sketched, digests, rows;
 	uint32_t bits, k;
 	uint32_t minima, minimum_bits, shingle, width; /* of the sketches; width of a band in minima, 0: there are no
@@ -58,10 +56,6 @@ struct pd_batch_tables_header {
 	struct {
 		uint32_t first_bit, n_bits, radius;
 	} block[PD_BATCH_TABLES_BLOCKS];
-	struct {
-		uint64_t offset, length, checksum;
-	} section[PD_BATCH_SECTIONS];
-	uint64_t checksum; /* of all bytes before it */
 };
 
 /* Scratch of a search of bands: rows in the order of their values with the first 64 bits of their fingerprints, and the
@@ -74,9 +68,8 @@ struct pd_batch_tables_scratch {
 };
 
 struct pd_batch_tables {
-	struct pd_batch_tables_header h;
-	const char *map;
-	size_t map_bytes;
+	struct pd_container c;
+	struct pd_batch_tables_params h;
 	const uint64_t *keys, *sketches, *digests, *ids, *ordered;
 	const uint32_t *first, *key_of, *places, *starts, *numbers, *band_starts, *band_entries;
 	const uint8_t *sketched;
