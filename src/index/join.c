@@ -198,15 +198,6 @@ static void join_as_paper(const struct pd_index_keys *keys, struct pd_index_plan
 	free(p.permuted);
 }
 
-static int check_keys(const struct pd_index_keys *keys, const struct pd_index_plan *plan, struct pd_err *e)
-{
-	if (plan->bits != keys->bits)
-		return pd_fail(e, PD_ERR_USAGE, "a plan for %d bits cannot match keys of %d", plan->bits, keys->bits);
-	if (keys->n >= UINT32_MAX || keys->n_against >= UINT32_MAX)
-		return pd_fail(e, PD_ERR_LIMIT, "%zu keys: at most 4,294,967,294 can be matched at once", keys->n);
-	return PD_OK;
-}
-
 static void run_plan(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_items *lists)
 {
 	if (plan->kind == PD_PLAN_PAPER)
@@ -249,21 +240,10 @@ static size_t table_bytes(const struct pd_index_plan *plan)
 
 /* Stretches of one of the two lists of keys. */
 struct stretches {
-	const struct pd_index_keys *keys;
 	const uint32_t *ids; /* NULL: the number of a key is its position */
 	size_t n, parts;
 	uint32_t *made; /* the numbers of a stretch, if the list has none */
 };
-
-static struct stretches divide(const struct pd_index_keys *keys, const uint32_t *ids, size_t n, size_t most)
-{
-	struct stretches s = { .keys = keys, .ids = ids, .n = n, .parts = (n + most - 1) / most };
-	if (!s.parts)
-		s.parts = 1;
-	if (!ids)
-		s.made = pd_alloc((n / s.parts + 2) * sizeof *s.made);
-	return s;
-}
 
 static const uint32_t *stretch_at(struct stretches *s, size_t i, size_t *n)
 {
@@ -271,44 +251,38 @@ static const uint32_t *stretch_at(struct stretches *s, size_t i, size_t *n)
 	*n = s->n * (i + 1) / s->parts - from;
 	if (s->ids)
 		return s->ids + from;
+	if (!s->made)
+		s->made = pd_alloc((s->n / s->parts + 2) * sizeof *s->made);
 	for (size_t j = 0; j < *n; j++)
 		s->made[j] = (uint32_t)(from + j);
 	return s->made;
 }
 
-/* Join a stretch with itself or with another one, by a plan that is chosen for their size. */
-static int join_stretch(const struct pd_index_keys *part, struct pd_index_plan *plan, int threads, struct pd_items *lists,
-			struct pd_err *e)
-{
-	struct pd_index_plan own;
-	int status = pd_index_plan_choose(&own, plan->kind, plan->bits, plan->k, part->n, part->n_against, e);
-	if (status)
-		return status;
-	own.took = plan->took;
-	run_plan(part, &own, threads, lists);
-	plan->took = own.took;
-	return PD_OK;
-}
-
-/* Join each pair of stretches once.  Numbers ascend, so the keys of an earlier stretch have smaller numbers. */
+/* Join each pair of stretches once, by a plan that is chosen for their size.  Numbers ascend, so the keys of an earlier
+ * stretch have smaller numbers. */
 static int join_stretches(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, size_t most,
 			  struct pd_items *lists, struct pd_err *e)
 {
-	struct stretches a = divide(keys, keys->ids, keys->n, most);
-	struct stretches b =
-		keys->against ? divide(keys, keys->against, keys->n_against, most) : divide(keys, keys->ids, keys->n, most);
+	struct stretches a = { keys->ids, keys->n, (keys->n + most - 1) / most, NULL }, b = a;
 	int status = PD_OK;
+	if (keys->against)
+		b = (struct stretches){ keys->against, keys->n_against, (keys->n_against + most - 1) / most, NULL };
 	for (size_t i = 0; !status && i < a.parts; i++) {
 		struct pd_index_keys part = *keys;
 		part.ids = stretch_at(&a, i, &part.n);
-		if (!keys->against)
-			status = join_stretch(&part, plan, threads, lists, e);
-		for (size_t j = keys->against ? 0 : i + 1; !status && j < b.parts; j++) {
-			part.against = stretch_at(&b, j, &part.n_against);
-			status = join_stretch(&part, plan, threads, lists, e);
+		for (size_t j = keys->against ? 0 : i; !status && j < b.parts; j++) {
+			struct pd_index_plan own;
+			if (keys->against || j > i)
+				part.against = stretch_at(&b, j, &part.n_against);
+			status = pd_index_plan_choose(&own, plan->kind, plan->bits, plan->k, part.n, part.n_against, e);
+			if (status)
+				break;
+			own.took = plan->took;
+			run_plan(&part, &own, threads, lists);
+			plan->took = own.took;
 		}
 	}
-	plan->took.stretches = a.parts * b.parts;
+	plan->took.stretches = (a.parts ? a.parts : 1) * (b.parts ? b.parts : 1);
 	free(a.made);
 	free(b.made);
 	return status;
@@ -327,9 +301,11 @@ static size_t stretch_keys(const struct pd_index_keys *keys, const struct pd_ind
 int pd_index_join_within(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_budget *budget,
 			 struct pd_index_pairs *out, struct pd_err *e)
 {
-	int status = check_keys(keys, plan, e), gathered;
-	if (status)
-		return status;
+	int status = PD_OK, gathered;
+	if (plan->bits != keys->bits)
+		return pd_fail(e, PD_ERR_USAGE, "a plan for %d bits cannot match keys of %d", plan->bits, keys->bits);
+	if (keys->n >= UINT32_MAX || keys->n_against >= UINT32_MAX)
+		return pd_fail(e, PD_ERR_LIMIT, "%zu keys: at most 4,294,967,294 can be matched at once", keys->n);
 	threads = threads > 1 ? threads : 1;
 	struct pd_items *lists = pd_items_lists(threads, budget), all;
 	size_t most = stretch_keys(keys, plan, budget);

@@ -20,33 +20,20 @@ const char *const pd_index_plan_names[] = { "auto", "paper", "blocks", "all", NU
 
 #define WINDOW_BITS 32
 
-struct choice {
-	const struct pd_index_plan *plan;
-	struct pd_index_window *window;
-};
-
-/* Extend the last piece by bits that are adjacent to it. */
-static bool extend(struct pd_index_window *w, int first, int n)
+/* Take n bits from `first` on into a window, as far as there is room; return their number.  Bits that are adjacent to the
+ * last piece extend it. */
+static int take_bits(struct pd_index_window *w, int first, int n)
 {
-	int last = w->n_pieces - 1;
-	if (last < 0 || (w->piece[last].first + w->piece[last].n != first && first + n != w->piece[last].first))
-		return false;
-	w->piece[last].first = first < w->piece[last].first ? first : w->piece[last].first;
-	w->piece[last].n += n;
-	return true;
-}
-
-/* Take n bits from `first` on, as far as there is room. */
-static int take_bits(struct choice *c, int first, int n)
-{
-	struct pd_index_window *w = c->window;
-	int room = WINDOW_BITS - w->bits;
+	int room = WINDOW_BITS - w->bits, last = w->n_pieces - 1;
 	n = n < room ? n : room;
 	if (n <= 0)
 		return 0;
-	if (!extend(w, first, n)) {
-		if (w->n_pieces == PD_WINDOW_PIECES)
-			return 0;
+	if (last >= 0 && (w->piece[last].first + w->piece[last].n == first || first + n == w->piece[last].first)) {
+		w->piece[last].first = first < w->piece[last].first ? first : w->piece[last].first;
+		w->piece[last].n += n;
+	} else if (w->n_pieces == PD_WINDOW_PIECES) {
+		return 0;
+	} else {
 		w->piece[w->n_pieces].first = first;
 		w->piece[w->n_pieces++].n = n;
 	}
@@ -54,40 +41,24 @@ static int take_bits(struct choice *c, int first, int n)
 	return n;
 }
 
-static bool is_block(const struct pd_index_plan *p, int i)
-{
-	return p->radius[i] >= 0;
-}
-
-/* Take bits that belong to no block. */
-static void take_others(struct choice *c, const bool *in_block)
-{
-	for (int from = 0, to; from < c->plan->bits; from = to + 1) {
-		for (to = from; to < c->plan->bits && !in_block[to]; to++)
-			;
-		take_bits(c, from, to - from);
-	}
-}
-
-static void mark_blocks(const struct pd_index_plan *p, bool *in_block)
-{
-	for (int i = 0; i < p->n_blocks; i++)
-		for (int b = 0; is_block(p, i) && b < p->n_bits[i]; b++)
-			in_block[p->first_bit[i] + b] = true;
-}
-
 void pd_index_window_choose(struct pd_index_window *w, const struct pd_index_plan *p, int block)
 {
 	bool in_block[PD_BITS_MAX] = { false };
-	struct choice c = { .plan = p, .window = w };
 	*w = (struct pd_index_window){ .spare = p->k };
-	mark_blocks(p, in_block);
+	for (int i = 0; i < p->n_blocks; i++)
+		for (int b = 0; p->radius[i] >= 0 && b < p->n_bits[i]; b++)
+			in_block[p->first_bit[i] + b] = true;
+	/* Bits of later blocks first, then those of no block, then those of earlier blocks. */
 	for (int i = block + 1; i < p->n_blocks; i++)
-		if (is_block(p, i))
-			take_bits(&c, p->first_bit[i], p->n_bits[i]);
-	take_others(&c, in_block);
+		if (p->radius[i] >= 0)
+			take_bits(w, p->first_bit[i], p->n_bits[i]);
+	for (int from = 0, to; from < p->bits; from = to + 1) {
+		for (to = from; to < p->bits && !in_block[to]; to++)
+			;
+		take_bits(w, from, to - from);
+	}
 	for (int i = block - 1; i >= 0; i--)
-		if (is_block(p, i) && !take_bits(&c, p->first_bit[i], p->n_bits[i]))
+		if (p->radius[i] >= 0 && !take_bits(w, p->first_bit[i], p->n_bits[i]))
 			w->spare -= p->radius[i] + 1;
 }
 
@@ -203,17 +174,13 @@ static double ball(int bits, int radius)
 	return sum;
 }
 
-static double pairs_of(const struct pd_index_plan_part *part)
-{
-	return part->n_b ? (double)part->n_a * (double)part->n_b : part->n_a * (part->n_a / 2.0);
-}
-
 /* Estimate comparing all keys of a part. */
 static double estimate_brute_force(const struct pd_index_plan *p, const struct pd_index_plan_part *part)
 {
 	const struct cost *c = path_cost(p->scan->path);
 	enum pd_index_scan_width width = pd_index_scan_width_of(p->bits);
-	return NS * (c->bucket_pair + pairs_of(part) / c->lanes[width] * c->vector[width] + (double)part->n_a * c->vector[width]);
+	double pairs = part->n_b ? (double)part->n_a * (double)part->n_b : part->n_a * (part->n_a / 2.0);
+	return NS * (c->bucket_pair + pairs / c->lanes[width] * c->vector[width] + (double)part->n_a * c->vector[width]);
 }
 
 /* Distribution of the keys over the buckets of one block's table. */
@@ -314,33 +281,24 @@ static double table_cost(const struct spread *s, int n_bits, int radius, bool ha
 	       COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + COST_PROBE * probes;
 }
 
-static double block_cost(struct pd_index_plan *p, int block, int telling, const struct pd_index_plan_part *part, int depth)
-{
-	struct spread s = spread_of(p, part, block, telling, depth);
-	int radius = p->radius[block], n_bits = p->n_bits[block];
-	double whole = table_cost(&s, n_bits, radius, false) + all_rings(&s, radius, false), half = INFINITY;
-	if (!depth)
-		half = table_cost(&s, n_bits, radius, true) + all_rings(&s, radius, true);
-	p->halves[block] = half < whole;
-	return fmin(half, whole);
-}
-
 /* Estimate a plan.  telling[i]: bits of block i in which keys differ.  Depth 0: the whole join, whose tables may store
- * halves (set in the plan if that is cheaper) and whose buckets may be partitioned again; depth 1: inside a bucket. 
+ * halves (set in the plan if that is cheaper) and whose buckets may be partitioned again; depth 1: inside a bucket.
  * p->cost is the cost of the best plan so far; the estimate may stop as soon as it is higher. */
 static double estimate_blocks(struct pd_index_plan *p, const int *telling, const struct pd_index_plan_part *part, int depth)
 {
 	double sum = depth ? COST_SPLIT : 0;
-	for (int i = 0; i < p->n_blocks && NS * sum < p->cost; i++)
-		if (p->radius[i] >= 0)
-			sum += block_cost(p, i, telling[i], part, depth);
+	for (int i = 0; i < p->n_blocks && NS * sum < p->cost; i++) {
+		int radius = p->radius[i], n_bits = p->n_bits[i];
+		if (radius < 0)
+			continue;
+		struct spread s = spread_of(p, part, i, telling[i], depth);
+		double whole = table_cost(&s, n_bits, radius, false) + all_rings(&s, radius, false), half = INFINITY;
+		if (!depth)
+			half = table_cost(&s, n_bits, radius, true) + all_rings(&s, radius, true);
+		p->halves[i] = half < whole;
+		sum += fmin(half, whole);
+	}
 	return NS * sum;
-}
-
-static double estimate_paper(int bits, size_t n_keys)
-{
-	double runs = ldexp((double)n_keys, -bits / 4);
-	return NS * 4 * (double)n_keys * (100 + 20 * log2((double)n_keys + 1) + 2 * runs);
 }
 
 #define BLOCK_BITS_MIN 6
@@ -362,20 +320,10 @@ int pd_index_default_k(int bits, size_t n_keys)
 	return k;
 }
 
-static bool is_set(const struct pd_key *key, int bit)
-{
-	return key->w[bit / 64] >> (bit % 64) & 1;
-}
-
-static int count_set(const struct pd_key *key, int first, int n)
-{
-	return __builtin_popcountll(pd_bits_get(key->w, first, n));
-}
-
 /* Add a block.  Blocks are sorted by their number of differing bits: the best get the larger radii. */
 static void add_block(struct pd_index_plan *p, int *telling, const struct pd_key *varying, int first, int n)
 {
-	int t = count_set(varying, first, n), i = p->n_blocks;
+	int t = __builtin_popcountll(pd_bits_get(varying->w, first, n)), i = p->n_blocks;
 	if (2 * t < n || i == PD_PLAN_BLOCKS_MAX)
 		return;
 	for (; i > 0 && telling[i - 1] < t; i--) {
@@ -397,60 +345,12 @@ struct plan_stretches {
 	} v[PD_BITS_MAX / 2];
 };
 
-static void find_stretches(struct plan_stretches *s, const struct pd_key *usable, int bits)
-{
-	s->n = 0;
-	for (int from = 0, to; from < bits; from = to + 1) {
-		for (to = from; to < bits && is_set(usable, to); to++)
-			;
-		if (to == from)
-			continue;
-		s->v[s->n].first = from;
-		s->v[s->n++].n = to - from;
-	}
-}
-
-/* A way to divide them into blocks: evenly into pieces of at most `piece` bits, of which each block uses at most
- * `take`. */
-struct partition {
-	int piece, take;
-};
-
 static int count_pieces(const struct plan_stretches *s, int piece)
 {
 	int n = 0;
 	for (int i = 0; i < s->n; i++)
 		n += (s->v[i].n + piece - 1) / piece;
 	return n;
-}
-
-static void partition(struct pd_index_plan *p, int *telling, const struct plan_stretches *s, const struct pd_key *varying,
-		      struct partition c)
-{
-	p->n_blocks = 0;
-	for (int i = 0; i < s->n; i++) {
-		int from = s->v[i].first, length = s->v[i].n, pieces = (length + c.piece - 1) / c.piece;
-		for (int j = 0; j < pieces; j++) {
-			int first = from + length * j / pieces, n = from + length * (j + 1) / pieces - first;
-			if (n >= BLOCK_BITS_MIN || n == length)
-				add_block(p, telling, varying, first, n < c.take ? n : c.take);
-		}
-	}
-}
-
-/* Estimate one partition, and keep it if it is the best so far. */
-static void try_partition(struct pd_index_plan *best, struct pd_index_plan *p, const struct plan_stretches *s,
-			  const struct pd_index_plan_part *part, struct partition c, int depth)
-{
-	int telling[PD_PLAN_BLOCKS_MAX];
-	partition(p, telling, s, &part->varying, c);
-	if (!p->n_blocks)
-		return;
-	pd_index_radii(p->k, p->n_blocks, p->radius);
-	p->cost = best->cost;
-	p->cost = estimate_blocks(p, telling, part, depth);
-	if (p->cost < best->cost)
-		*best = *p;
 }
 
 /* Values that do not depend on the number of blocks. */
@@ -464,9 +364,41 @@ struct partitioner {
 static struct partitioner partitioner(const struct pd_index_plan *start, const struct pd_index_plan_part *part, int depth)
 {
 	struct partitioner c = { .start = *start, .part = part, .depth = depth };
+	struct plan_stretches *s = &c.stretches;
 	c.start.kind = PD_PLAN_BLOCKS;
-	find_stretches(&c.stretches, &part->usable, start->bits);
+	for (int from = 0, to; from < start->bits; from = to + 1) {
+		for (to = from; to < start->bits && part->usable.w[to / 64] >> (to % 64) & 1; to++)
+			;
+		if (to == from)
+			continue;
+		s->v[s->n].first = from;
+		s->v[s->n++].n = to - from;
+	}
 	return c;
+}
+
+/* Divide the usable bits evenly into pieces of at most `piece` bits, of which each block uses at most `take`.  Keep the
+ * plan if it is the best so far. */
+static void try_partition(struct pd_index_plan *best, struct partitioner *c, int piece, int take)
+{
+	int telling[PD_PLAN_BLOCKS_MAX];
+	struct pd_index_plan *p = &c->start;
+	p->n_blocks = 0;
+	for (int i = 0; i < c->stretches.n; i++) {
+		int from = c->stretches.v[i].first, length = c->stretches.v[i].n, pieces = (length + piece - 1) / piece;
+		for (int j = 0; j < pieces; j++) {
+			int first = from + length * j / pieces, n = from + length * (j + 1) / pieces - first;
+			if (n >= BLOCK_BITS_MIN || n == length)
+				add_block(p, telling, &c->part->varying, first, n < take ? n : take);
+		}
+	}
+	if (!p->n_blocks)
+		return;
+	pd_index_radii(p->k, p->n_blocks, p->radius);
+	p->cost = best->cost;
+	p->cost = estimate_blocks(p, telling, c->part, c->depth);
+	if (p->cost < best->cost)
+		*best = *p;
 }
 
 /* Try one number of pieces with several widths of blocks.  Widths that differ by one are similar, and buckets with very
@@ -475,7 +407,7 @@ static void try_takes(struct pd_index_plan *best, struct partitioner *c, int pie
 {
 	int most = piece < PD_BLOCK_BITS_MAX ? piece : PD_BLOCK_BITS_MAX;
 	for (int take = most; take >= BLOCK_BITS_MIN && (take == most || c->part->n_a >> take < BUCKET_MAX); take -= 2)
-		try_partition(best, &c->start, &c->stretches, c->part, (struct partition){ piece, take }, c->depth);
+		try_partition(best, c, piece, take);
 }
 
 /* Return the next smaller piece that gives another number of pieces; 0: there is none. */
@@ -488,24 +420,19 @@ static int next_piece(const struct partitioner *c, int piece)
 	return 0;
 }
 
-/* Try wide blocks first: their buckets are rarely partitioned again, and a good first plan ends the estimates of others
- * early. */
-static void try_partitions(struct pd_index_plan *best, const struct pd_index_plan *start, const struct pd_index_plan_part *part,
-			   int depth)
-{
-	struct partitioner c = partitioner(start, part, depth);
-	for (int piece = PIECE_MAX; piece; piece = next_piece(&c, piece))
-		try_takes(best, &c, piece);
-}
-
 static void plan_part_at(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_plan_part *part, int depth)
 {
 	struct pd_index_plan start = { .bits = out->bits, .k = out->k, .scan = out->scan };
 	double all = estimate_brute_force(&start, part);
 	*out = start;
 	out->cost = kind == PD_PLAN_BLOCKS ? INFINITY : all;
-	if (kind != PD_PLAN_ALL)
-		try_partitions(out, &start, part, depth);
+	if (kind != PD_PLAN_ALL) {
+		/* Try wide blocks first: their buckets are rarely partitioned again, and a good first plan ends the
+		 * estimates of others early. */
+		struct partitioner c = partitioner(&start, part, depth);
+		for (int piece = PIECE_MAX; piece; piece = next_piece(&c, piece))
+			try_takes(out, &c, piece);
+	}
 	if (out->kind == PD_PLAN_AUTO) { /* there is nothing better */
 		out->kind = PD_PLAN_ALL;
 		out->cost = all;
@@ -515,31 +442,6 @@ static void plan_part_at(struct pd_index_plan *out, enum pd_index_plan_kind kind
 void pd_index_plan_part(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_plan_part *part)
 {
 	plan_part_at(out, kind, part, 1);
-}
-
-static void plan_paper(struct pd_index_plan *p, size_t n_keys)
-{
-	p->kind = PD_PLAN_PAPER;
-	p->n_blocks = 4;
-	for (int i = 0; i < 4; i++) {
-		p->n_bits[i] = p->bits / 4;
-		p->first_bit[i] = pd_bits_block(p->bits, 4, i);
-	}
-	p->cost = estimate_paper(p->bits, n_keys);
-}
-
-static int check_plan(enum pd_index_plan_kind kind, int bits, int k, struct pd_err *e)
-{
-	if (bits != 64 && bits != 128 && bits != 256)
-		return pd_fail(e, PD_ERR_USAGE, "keys of %d bits: only 64, 128 and 256 can be matched", bits);
-	if (k < 0 || k > bits / 4)
-		return pd_fail(e, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", k, bits / 4, bits);
-	if (kind == PD_PLAN_PAPER && k > 3)
-		return pd_fail(e, PD_ERR_USAGE,
-			       "plan 'paper' finds every pair only for distances up to 3, not %d; "
-			       "use plan 'auto'",
-			       k);
-	return PD_OK;
 }
 
 static struct pd_index_plan_part whole_part(int bits, size_t n_keys, size_t n_against)
@@ -553,14 +455,25 @@ static struct pd_index_plan_part whole_part(int bits, size_t n_keys, size_t n_ag
 int pd_index_plan_choose(struct pd_index_plan *out, enum pd_index_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
 			 struct pd_err *e)
 {
-	int status = check_plan(kind, bits, k, e);
-	if (status)
-		return status;
+	if (bits != 64 && bits != 128 && bits != 256)
+		return pd_fail(e, PD_ERR_USAGE, "keys of %d bits: only 64, 128 and 256 can be matched", bits);
+	if (k < 0 || k > bits / 4)
+		return pd_fail(e, PD_ERR_USAGE, "distance %d: must be 0 to %d, a quarter of the %d bits", k, bits / 4, bits);
+	if (kind == PD_PLAN_PAPER && k > 3)
+		return pd_fail(e, PD_ERR_USAGE, "plan 'paper' finds every pair only for distances up to 3, not %d; use plan 'auto'",
+			       k);
 	struct pd_index_plan_part part = whole_part(bits, n_keys, n_against);
 	*out = (struct pd_index_plan){ .bits = bits, .k = k, .scan = pd_index_scan_best() };
-	if (kind == PD_PLAN_PAPER)
-		plan_paper(out, n_keys + n_against);
-	else
+	if (kind == PD_PLAN_PAPER) {
+		double n = (double)(n_keys + n_against), run = ldexp(n, -bits / 4);
+		out->kind = kind;
+		out->n_blocks = 4;
+		for (int i = 0; i < 4; i++) {
+			out->n_bits[i] = bits / 4;
+			out->first_bit[i] = pd_bits_block(bits, 4, i);
+		}
+		out->cost = NS * 4 * n * (100 + 20 * log2(n + 1) + 2 * run);
+	} else
 		plan_part_at(out, kind, &part, 0);
 	out->n_a = n_keys;
 	out->n_b = n_against;
