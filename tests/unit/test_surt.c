@@ -6,7 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "apply/side_outputs.c" /* for its functions that are not exported */
+#include "url/surt.h"
 
 static const struct {
 	const char *url, *want;
@@ -57,15 +57,15 @@ static const struct {
 
 START_TEST(test_row)
 {
-	struct pd_apply_surt s = { 0 };
+	struct pd_surt s = { 0 };
 	struct pd_buf out = { 0 };
 	/* Buffers are warm the second time. */
 	for (int i = 0; i < 2; i++) {
 		pd_buf_clear(&out);
-		apply_surt(&s, pd_span_z(rows[_i].url), &out);
+		pd_surt(&s, pd_span_z(rows[_i].url), &out);
 	}
 	ck_assert_msg(!strcmp(pd_buf_z(&out), rows[_i].want), "%s: %s, not %s", rows[_i].url, pd_buf_z(&out), rows[_i].want);
-	apply_surt_release(&s);
+	pd_surt_release(&s);
 	pd_buf_release(&out);
 }
 END_TEST
@@ -73,7 +73,7 @@ END_TEST
 /* However many parameters there are, all of them tell pages apart. */
 START_TEST(test_many)
 {
-	struct pd_apply_surt s = { 0 };
+	struct pd_surt s = { 0 };
 	struct pd_buf url = { 0 }, want = { 0 }, out = { 0 };
 	pd_buf_add_z(&url, "http://a.org/");
 	pd_buf_add_z(&want, "org,a)/");
@@ -81,10 +81,10 @@ START_TEST(test_many)
 		pd_buf_printf(&url, "%c%05d=x", i ? '&' : '?', 99999 - i);
 		pd_buf_printf(&want, "%c%05d=x", i ? '&' : '?', i);
 	}
-	apply_surt(&s, pd_buf_span(&url), &out);
+	pd_surt(&s, pd_buf_span(&url), &out);
 	ck_assert_uint_eq(out.n, want.n);
 	ck_assert(pd_span_eq(pd_buf_span(&out), pd_buf_span(&want)));
-	apply_surt_release(&s);
+	pd_surt_release(&s);
 	pd_buf_release(&url);
 	pd_buf_release(&want);
 	pd_buf_release(&out);
