@@ -198,11 +198,6 @@ int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_ver
 	return PD_OK;
 }
 
-static bool is_set(struct pd_span s)
-{
-	return s.n && !pd_span_is(s, "-");
-}
-
 /* `demote`: the header declares it.  Without a header, a weight over 0 means that the duplicate is kept; a suspect is
  * kept with weight 1. */
 static int read_verdict(struct pd_apply_removals *d, const struct pd_table_reader *in, bool demote, struct pd_err *e)
@@ -216,7 +211,7 @@ static int read_verdict(struct pd_apply_removals *d, const struct pd_table_reade
 				      .demoted = demote };
 	if (!v.duplicate && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0") && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "-"))
 		return pd_table_fail(in, e, "is_duplicate is not 0 or 1");
-	v.suspect = !v.duplicate && is_set(f[PD_VERDICTS_SUSPECT]) && is_set(f[PD_VERDICTS_DUP_OF]);
+	v.suspect = !v.duplicate && pd_tsv_has(f[PD_VERDICTS_SUSPECT]) && pd_tsv_has(f[PD_VERDICTS_DUP_OF]);
 	for (size_t i = 0; v.duplicate && i < f[PD_VERDICTS_WEIGHT].n; i++)
 		v.demoted |= f[PD_VERDICTS_WEIGHT].p[i] >= '1' && f[PD_VERDICTS_WEIGHT].p[i] <= '9';
 	return pd_apply_removals_add(d, &v, e) ? pd_table_fail(in, e, "a row without a readable id") : PD_OK;

@@ -6,6 +6,7 @@
 #define PD_BASE_FIELDS_H
 
 #include "base/buf.h"
+#include "base/err.h"
 #include "base/span.h"
 
 /* --- parameters --- */
@@ -14,6 +15,10 @@
 struct pd_span pd_param(struct pd_span params, const char *key);
 /* "bits: 64 and 128, hash: xxh3 and rabin"; empty if they are equal. */
 void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out);
+/* All tables of a run have the parameters of the first: set `known`, or compare with it.  PD_ERR_PARAMS: "PATH:
+ * what (differences)remedy". */
+int pd_params_check(struct pd_buf *known, struct pd_span must, const char *path, const char *what, const char *remedy,
+		    struct pd_err *e);
 /* The 8 hex digits that rows carry for a must-match group. */
 void pd_params_hash(struct pd_span must, char out[9]);
 

@@ -8,6 +8,12 @@
 
 #include "base/buf.h"
 
+/* Return whether a field has a value. */
+static inline bool pd_tsv_has(struct pd_span field)
+{
+	return field.n && !(field.n == 1 && field.p[0] == '-');
+}
+
 /* Append one value, escaped; an empty value becomes "-". */
 void pd_tsv_add(struct pd_buf *line, struct pd_span value);
 /* Decode a value; an unknown escape gives PD_ERR_FORMAT. "-" gives an empty value. */

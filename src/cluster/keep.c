@@ -150,7 +150,7 @@ static bool keep_number_key(struct pd_span s, uint64_t *key)
 	return true;
 }
 
-uint64_t pd_keep_criterion_key(const struct pd_page_view *v, enum pd_keep by)
+uint64_t pd_keep_criterion_key(const struct pd_row_view *v, enum pd_keep by)
 {
 	uint64_t n = 0, time = by == PD_KEEP_NEWEST || by == PD_KEEP_OLDEST ? keep_time_key(v->fetch_time) : 0;
 	switch (by) {
@@ -385,7 +385,7 @@ static int canonical_finder_init(struct canonical_finder *f, struct pd_pages *pa
 	for (uint32_t i = 0; i < pages->n; i++)
 		f->component[i] = pd_union_find(f->component, i);
 	for (uint32_t i = 0; i < pages->n; i++) {
-		struct pd_page_view v = pd_pages_view(pages, i);
+		struct pd_row_view v = pd_pages_view(pages, i);
 		pd_hashtab_add(&f->ids, pd_map_key(v.id), page_id_hash, f);
 		f->url[i] = hash_canonical(f, v.url);
 	}
@@ -474,7 +474,7 @@ static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep
 		status = keep_canonical_keys(pages, o->canonical, o->n_canonical, in, key, e);
 	else {
 		for (uint32_t i = 0; i < pages->n; i++) {
-			struct pd_page_view v = pd_pages_view(pages, i);
+			struct pd_row_view v = pd_pages_view(pages, i);
 			key[i] = pd_keep_criterion_key(&v, by);
 		}
 	}

@@ -621,7 +621,6 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 static int take_pairs_header(struct pd_pages *p, struct pd_table_reader *in, const struct pd_require *require, struct pd_err *e)
 {
 	struct pd_span must = pd_buf_span(&in->header.must);
-	struct pd_buf differ = { 0 };
 	in->new_header = false;
 	if (!p->must.n) {
 		pd_buf_set(&p->must, must);
@@ -633,14 +632,8 @@ static int take_pairs_header(struct pd_pages *p, struct pd_table_reader *in, con
 		p->n_methods = n;
 		return check_require(p, require, must, in->path, e);
 	}
-	pd_params_differ(pd_buf_span(&p->must), must, &differ);
-	int status = !differ.n ? PD_OK
-			       : pd_fail(e, PD_ERR_PARAMS,
-					 "%s: its pairs were made with other parameters than the pairs before (%s); make all pairs "
-					 "with the same parameters",
-					 in->path, differ.p);
-	pd_buf_release(&differ);
-	return status;
+	return pd_params_check(&p->must, must, in->path, "its pairs were made with other parameters than the pairs before",
+			       "; make all pairs with the same parameters", e);
 }
 
 static int take_pairs(struct pd_pages *p, struct pd_table_reader *in, const struct pd_pages_options *o, struct pd_err *e)
@@ -705,12 +698,12 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 
 /* ==== data of a page ==== */
 
-struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page)
+struct pd_row_view pd_pages_view(struct pd_pages *p, uint32_t page)
 {
 	struct pd_span f[VIEW_FIELDS];
 	trim_spool(&p->spool);
 	pd_tsv_fields(spool_line(&p->spool, offset_get(p->at, page)), f, VIEW_FIELDS);
-	return (struct pd_page_view){ f[0], f[1], f[2], f[3], f[4], f[5] };
+	return (struct pd_row_view){ f[0], f[1], f[2], f[3], f[4], f[5] };
 }
 
 void pd_pages_expect(const struct pd_pages *p, uint32_t soon, uint32_t sooner)

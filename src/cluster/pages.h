@@ -90,11 +90,6 @@ struct pd_pages {
 	struct pd_pages_spool spool;
 };
 
-/* The data of rows about a page, with their escapes; "-": unknown. */
-struct pd_page_view {
-	struct pd_span id, url, fetch_time, text_bytes, quality, content_digest;
-};
-
 /* The property that both pages of a pair must share: nothing, the host, the registered domain, the owner. */
 enum pd_pages_scope { PD_PAGES_ALL, PD_PAGES_HOST, PD_PAGES_DOMAIN, PD_PAGES_SITE };
 extern const char *const pd_pages_scopes[]; /* NULL at the end */
@@ -131,7 +126,7 @@ static inline bool pd_pages_is_https(struct pd_span url)
 }
 
 int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct pd_err *e);
-struct pd_page_view pd_pages_view(struct pd_pages *p, uint32_t page);
+struct pd_row_view pd_pages_view(struct pd_pages *p, uint32_t page);
 /* Announce that `pages` will be examined in this order, and no others. */
 int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const char *tmp_dir, struct pd_err *e);
 /* Prefetch pages that will be examined: the offset of one, and the line of another whose offset was prefetched some

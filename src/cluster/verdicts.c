@@ -129,7 +129,7 @@ static void add_cell(struct pd_buf *out, struct pd_span s)
 void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out)
 {
 	const struct pd_group_options *o = g->o;
-	struct pd_page_view v = pd_pages_view(&g->pages, m->page);
+	struct pd_row_view v = pd_pages_view(&g->pages, m->page);
 	bool kept = m->keep == m->page, suspect = m->suspect.n;
 	if (suspect)
 		pd_buf_add_c(out, '-');

@@ -9,8 +9,7 @@
 
 void pd_spooled_begin(struct pd_buf *out, const uint64_t *sketch, size_t words, struct pd_span content_digest, int kind)
 {
-	bool said = content_digest.n && !pd_span_is(content_digest, "-");
-	uint64_t content = said ? pd_hash64(content_digest.p, content_digest.n) | 1 : 0;
+	uint64_t content = pd_tsv_has(content_digest) ? pd_hash64(content_digest.p, content_digest.n) | 1 : 0;
 	if (kind)
 		pd_buf_add(out, sketch, words * sizeof *sketch);
 	pd_buf_add(out, &content, sizeof content);
@@ -74,57 +73,37 @@ static bool read_lines(struct pd_plain_worker *w, size_t *skip)
 	return true;
 }
 
-static bool is_said(struct pd_span s)
-{
-	return s.n && !pd_span_is(s, "-");
-}
-
-/* Lines of another kind are only counted. False: the line is not plain. */
-static bool read_sketch(const struct pd_plain *p, struct pd_span column, struct pd_sketch *s, struct pd_plain_piece *out)
-{
-	*s = (struct pd_sketch){ .present = false };
-	if (!is_said(column))
-		return true;
-	if (p->prints_alone)
-		return false;
-	if (!p->sketch.minima || column.n != (size_t)pd_sketch_words(&p->sketch) * 16)
-		out->others++;
-	else if (pd_sketch_parse(&p->sketch, column, s))
-		out->sketched++;
-	else
-		return false;
-	return true;
-}
-
-static bool read_id(const struct pd_plain *p, struct pd_span id, struct pd_plain_piece *out)
-{
-	if (!is_said(id))
-		return false;
-	if (!out->rows)
-		out->first = id;
-	else
-		out->ascends = out->ascends && pd_page_id_cmp(out->last, id) < 0;
-	out->last = id;
-	return out->ascends || !p->ascending;
-}
-
 /* `at`: where the line begins.  False: it is not plain. */
 static bool parse_row(struct pd_plain_worker *w, struct pd_span line, uint32_t at, struct pd_plain_piece *out)
 {
 	const struct pd_plain *p = w->plain;
 	struct pd_span of_file[PD_TABLE_COLUMNS_MAX], f[PD_FP_COLUMNS];
 	size_t n = pd_tsv_fields(line, of_file, PD_TABLE_COLUMNS_MAX);
-	struct pd_sketch sketch;
+	struct pd_sketch sketch = { .present = false };
 	struct pd_key key;
 	int bits;
 	uint8_t kind = PD_PLAIN_NONE;
 	for (int c = 0; c < PD_FP_COLUMNS; c++)
 		f[c] = p->column[c] >= 0 && (size_t)p->column[c] < n ? of_file[p->column[c]] : pd_span(NULL, 0);
-	struct pd_span hex = f[PD_FP_FINGERPRINT], params = f[PD_FP_PARAMS];
-	if (n < p->least || !hex.n || (is_said(params) && params.n < sizeof p->params && !pd_span_is(params, p->params)) ||
-	    !read_sketch(p, f[PD_FP_SKETCH], &sketch, out) || !read_id(p, f[PD_FP_ID], out))
+	struct pd_span hex = f[PD_FP_FINGERPRINT], params = f[PD_FP_PARAMS], id = f[PD_FP_ID];
+	if (n < p->least || !hex.n || !pd_tsv_has(id) ||
+	    (pd_tsv_has(params) && params.n < sizeof p->params && !pd_span_is(params, p->params)))
 		return false;
-	if (!pd_span_is(hex, "-")) {
+	/* Sketches of another kind are only counted. */
+	if (pd_tsv_has(f[PD_FP_SKETCH])) {
+		bool ours = p->sketch.minima && f[PD_FP_SKETCH].n == (size_t)pd_sketch_words(&p->sketch) * 16;
+		if (p->prints_alone || (ours && !pd_sketch_parse(&p->sketch, f[PD_FP_SKETCH], &sketch)))
+			return false;
+		++*(ours ? &out->sketched : &out->others);
+	}
+	if (!out->rows)
+		out->first = id;
+	else
+		out->ascends = out->ascends && pd_page_id_cmp(out->last, id) < 0;
+	out->last = id;
+	if (p->ascending && !out->ascends)
+		return false;
+	if (pd_tsv_has(hex)) {
 		if (!pd_key_parse(hex, &bits, &key) || bits != p->bits)
 			return false;
 		kind = PD_PLAIN_PRINT;
@@ -150,22 +129,6 @@ static bool parse_row(struct pd_plain_worker *w, struct pd_span line, uint32_t a
 	return true;
 }
 
-static bool parse_lines(struct pd_plain_worker *w, struct pd_span text, struct pd_plain_piece *out)
-{
-	const char *p = text.p, *end = p + text.n;
-	if (memchr(p, 0, text.n))
-		return false;
-	while (p < end) {
-		const char *stop = memchr(p, '\n', (size_t)(end - p));
-		struct pd_span line = pd_span(p, (size_t)((stop ? stop : end) - p));
-		if (!line.n || *p == '#' || p[line.n - 1] == '\r' || !parse_row(w, line, (uint32_t)(p - text.p), out))
-			return false;
-		out->lines++;
-		p += line.n + 1;
-	}
-	return true;
-}
-
 /* The parsed piece, in sequence: its header; rows in the form of the spool, padded to a multiple of eight; keys;
  * positions; kinds; two ids. */
 
@@ -174,9 +137,10 @@ static size_t padded(size_t n)
 	return (n + 7) / 8 * 8;
 }
 
-void pd_plain_parse(struct pd_plain_worker *w, struct pd_buf *out)
+void pd_plain_parse(void *worker, struct pd_buf *out)
 {
 	static const char zeros[8];
+	struct pd_plain_worker *w = worker;
 	struct pd_plain_piece piece = { .ascends = true };
 	size_t skip;
 	pd_buf_clear(&w->print);
@@ -189,7 +153,12 @@ void pd_plain_parse(struct pd_plain_worker *w, struct pd_buf *out)
 	struct pd_span text = pd_span(w->text.p + skip, w->text.n - skip);
 	piece.from = w->from - (w->from > 0) + skip;
 	piece.to = piece.from + text.n;
-	piece.plain = !piece.failed && text.n && parse_lines(w, text, &piece);
+	piece.plain = !piece.failed && text.n && !memchr(text.p, 0, text.n);
+	for (struct pd_span rest = text, line; piece.plain && rest.n; piece.lines++) {
+		uint32_t at = (uint32_t)(rest.p - text.p);
+		pd_span_split(&rest, '\n', &line);
+		piece.plain = line.n && line.p[0] != '#' && line.p[line.n - 1] != '\r' && parse_row(w, line, at, &piece);
+	}
 	piece.spooled.n = out->n - sizeof piece;
 	memcpy(out->p, &piece, sizeof piece);
 	if (!piece.plain)

@@ -57,8 +57,8 @@ struct pd_plain_worker {
 	struct pd_buf *out; /* at work */
 };
 
-/* Parse and pack into `out`; pd_plain_unpack returns the packed data, which stays in `out`. */
-void pd_plain_parse(struct pd_plain_worker *w, struct pd_buf *out);
+/* Parse and pack into `out` (`worker`: a struct pd_plain_worker); pd_plain_unpack returns the packed data, which stays in `out`. */
+void pd_plain_parse(void *worker, struct pd_buf *out);
 struct pd_plain_piece pd_plain_unpack(const struct pd_buf *out);
 void pd_plain_worker_release(struct pd_plain_worker *w);
 /* Read bytes of a file; fewer only at its end. False: errno has the reason. */

@@ -27,7 +27,7 @@ struct pd_facts {
 
 #define PD_FACTS_UNKNOWN ((struct pd_facts){ .terms = -1, .confidence = 1 })
 
-/* Parse the columns of a row; "-" and an empty value mean unknown. */
+/* Parse the columns of a row; "-" and an empty value mean unknown.  url {NULL, 0}: it is added later. */
 struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct pd_span confidence, struct pd_span languages,
 			      struct pd_span subject);
 
@@ -92,11 +92,6 @@ struct pd_rows_origin {
 #define PD_SIDE_A 1
 #define PD_SIDE_B 2 /* an id on both sides is one row, on both */
 
-/* The parts of a row that pairs carry. */
-struct pd_rows_view {
-	struct pd_span id, url, fetch_time, text_bytes, quality, content_digest;
-};
-
 void pd_rows_release(struct pd_rows *rows);
 
 /* Which of the texts that are there is a row's? */
@@ -106,10 +101,17 @@ static inline size_t pd_rows_place(const struct pd_rows *rows, uint32_t row)
 	return rows->there ? rows->before[row / 64] + (size_t)__builtin_popcountll(rows->there[row / 64] & (bit - 1)) : row;
 }
 
-/* The line of a row in the spool; it ends with a newline. With `late`, only the columns of struct pd_rows_view. */
+/* The line of a row in the spool; it ends with a newline. With `late`, only the columns of struct pd_row_view. */
 static inline const char *pd_rows_text(const struct pd_rows *rows, uint32_t row)
 {
 	return rows->spool + pd_rows_offset(&rows->at, pd_rows_place(rows, row));
+}
+
+/* The same without its newline. */
+static inline struct pd_span pd_rows_line(const struct pd_rows *rows, uint32_t row)
+{
+	const char *text = pd_rows_text(rows, row), *end = rows->spool + rows->spool_size;
+	return pd_span(text, (size_t)((const char *)memchr(text, '\n', (size_t)(end - text)) - text));
 }
 
 /* The hash of a row's content digest; 0: not known. */
@@ -129,7 +131,7 @@ static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
 
 /* The column of a method of rows->methods, as it came. */
 struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int method);
-struct pd_rows_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
+struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
 /* The data that decides whether it is a duplicate, except the name in its URL, and the hash of its host; unknown for
  * rows that were never spooled.  `scratch` belongs to the caller. */
 struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t *host, struct pd_buf scratch[2]);

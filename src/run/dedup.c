@@ -489,7 +489,7 @@ static int begin_verdicts(void *ctx, FILE *out, struct pd_err *e)
 static int add_verdict(void *ctx, struct pd_group *g, struct pd_group_member *m, struct pd_err *e)
 {
 	struct run *r = ctx;
-	struct pd_page_view page = pd_pages_view(&g->pages, m->page);
+	struct pd_row_view page = pd_pages_view(&g->pages, m->page);
 	bool kept = m->keep == m->page;
 	struct pd_apply_verdict v = { .id = page.id, .url = page.url, .content_digest = page.content_digest };
 	v.dup_of = kept ? pd_span("-", 1) : pd_pages_view(&g->pages, m->keep).id;

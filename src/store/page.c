@@ -76,11 +76,6 @@ struct pd_span pd_store_value(struct pd_span text, int i)
 	return nth_field(text, PD_STORE_TEXT_COLUMNS + i);
 }
 
-static bool is_nothing(struct pd_span field)
-{
-	return !field.n || pd_span_is(field, "-");
-}
-
 /* Hash that decides whether two rows with one id are the same page: everything except the id. */
 static uint64_t hash_version(const struct pd_store_page *p, struct pd_span time, struct pd_span digest)
 {
@@ -96,7 +91,7 @@ void pd_store_page_hash(struct pd_store_page *p)
 	struct pd_span id = f[PD_STORE_TEXT_ID], url = f[PD_STORE_TEXT_URL], digest = f[PD_STORE_TEXT_TEXT_DIGEST];
 	uint64_t version = hash_version(p, f[PD_STORE_TEXT_FETCH_TIME], f[PD_STORE_TEXT_CONTENT_DIGEST]);
 	p->hash[PD_STORE_BY_ID] = (pd_hash64(id.p, id.n) & ~UINT64_C(0xffffffff)) | version >> 32;
-	p->hash[PD_STORE_BY_URL] = is_nothing(url) ? 0 : pd_hash64(url.p, url.n) | 1;
+	p->hash[PD_STORE_BY_URL] = pd_tsv_has(url) ? pd_hash64(url.p, url.n) | 1 : 0;
 	bool by_digest = p->has & PD_STORE_HAS_DIGEST && !(p->has & PD_STORE_HAS_PRINT);
 	p->hash[PD_STORE_BY_TEXT] = by_digest ? pd_hash64(digest.p, digest.n) | 1 : 0;
 }
@@ -241,7 +236,7 @@ size_t pd_store_page_key_list(const struct pd_store_page *p, struct pd_store_key
 		pd_span_split(&rest, '\t', &value);
 	for (int i = 0; i < PD_METHODS_MAX && rest.p && pd_span_split(&rest, '\t', &value); i++)
 		for (int which = 0; which < 2; which++)
-			if (!is_nothing(value) && nth_key(value, which).n)
+			if (pd_tsv_has(value) && nth_key(value, which).n)
 				out[n++] = (struct pd_store_key){ 2 * i + which, nth_key(value, which),
 								  pd_store_key_hash(value, i, which) };
 	return n;
@@ -275,7 +270,7 @@ static int take_print(struct pd_store_page *p, struct pd_span hex, int bits, str
 static int take_sketch(struct pd_store_page *p, struct pd_span hex, const struct pd_sketch_options *o, struct pd_err *e)
 {
 	struct pd_sketch s;
-	if (is_nothing(hex) || !o->minima)
+	if (!pd_tsv_has(hex) || !o->minima)
 		return PD_OK;
 	if (!pd_sketch_parse(o, hex, &s))
 		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is not a sketch of %d bits", hex.n < 64 ? (int)hex.n : 64, hex.p,
@@ -307,14 +302,14 @@ int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, in
 	struct pd_span hex = fields[PD_FP_FINGERPRINT];
 	size_t at = text->n;
 	*p = (struct pd_store_page){ 0 };
-	if (!hex.n || is_nothing(fields[PD_FP_ID]))
+	if (!hex.n || !pd_tsv_has(fields[PD_FP_ID]))
 		return pd_fail(e, PD_ERR_FORMAT, "a row without fingerprint or id");
 	int status = take_print(p, hex, bits, e);
 	if (!status)
 		status = take_sketch(p, fields[PD_FP_SKETCH], sketch, e);
 	if (status)
 		return status;
-	if (!is_nothing(fields[PD_FP_TEXT_DIGEST]))
+	if (pd_tsv_has(fields[PD_FP_TEXT_DIGEST]))
 		p->has |= PD_STORE_HAS_DIGEST;
 	take_text(fields, text);
 	p->text = pd_span(text->p + at, text->n - at);

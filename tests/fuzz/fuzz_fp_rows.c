@@ -15,9 +15,9 @@ static void bad_row(void *ctx, const char *why)
 
 static void check_order(const struct pd_rows *rows)
 {
-	struct pd_rows_view last = { { 0 } };
+	struct pd_row_view last = { { 0 } };
 	for (uint32_t i = 0; i < rows->n; i++) {
-		struct pd_rows_view v = pd_rows_view(rows, i);
+		struct pd_row_view v = pd_rows_view(rows, i);
 		HOLDS(v.id.n && v.url.n && v.fetch_time.n && v.text_bytes.n && v.quality.n);
 		HOLDS(i == 0 || pd_page_id_cmp(last.id, v.id) < 0);
 		last = v;

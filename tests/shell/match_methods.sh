@@ -159,4 +159,6 @@ run "$P" match --method=segments:share=0 bad.fp
 exits "a value that cannot be read" 1
 has "is counted" "$tmp/err" '1 value that could not be read left out'
 is "and the others are joined" "$(rows "$tmp/out" | wc -l)" 1
+awk -F '\t' -v OFS='\t' '!/^#/ { print; $2 = "copy"; print; exit }' plain.fp >two
+is "rows without a header: the first one is matched, too" "$("$P" match -q --method=simhash two | rows /dev/stdin | wc -l)" 1
 tap_done

@@ -267,8 +267,8 @@ static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_m
 {
 	struct finding *f = ctx;
 	bool first = rows->side[pair->a] & PD_SIDE_A;
-	struct pd_rows_view fresh = pd_rows_view(rows, first ? pair->a : pair->b),
-			    stored = pd_rows_view(rows, first ? pair->b : pair->a);
+	struct pd_row_view fresh = pd_rows_view(rows, first ? pair->a : pair->b),
+			   stored = pd_rows_view(rows, first ? pair->b : pair->a);
 	struct pd_buf *out = &f->line;
 	pd_buf_clear(out);
 	pd_buf_add_z(out, "p\t");

@@ -343,7 +343,7 @@ static void add_order(struct pd_group *group, const struct pd_group_member *m, s
 		pd_buf_add_c(out, 's');
 		return;
 	}
-	struct pd_page_view v = pd_pages_view(&group->pages, m->keep);
+	struct pd_row_view v = pd_pages_view(&group->pages, m->keep);
 	struct pd_page_id id = pd_page_id_parse(v.id);
 	pd_buf_add_c(out, 'c');
 	for (int i = 0; i < group->o->keep.n; i++)

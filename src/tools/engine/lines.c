@@ -81,18 +81,13 @@ int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struc
 
 /* --- rows --- */
 
-static bool is_said(struct pd_span s)
-{
-	return s.n && !pd_span_is(s, "-");
-}
-
 int pd_engine_row_check(struct pd_engine_row *row, const struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_span hex = row->f[PD_FP_FINGERPRINT], sketch = row->f[PD_FP_SKETCH], params = row->f[PD_FP_PARAMS];
 	row->has_print = !pd_span_is(hex, "-");
-	row->has_digest = !row->has_print && is_said(row->f[PD_FP_TEXT_DIGEST]);
+	row->has_digest = !row->has_print && pd_tsv_has(row->f[PD_FP_TEXT_DIGEST]);
 	row->has_sketch = false;
-	if (!hex.n || !is_said(row->f[PD_FP_ID]))
+	if (!hex.n || !pd_tsv_has(row->f[PD_FP_ID]))
 		return pd_fail(e, PD_ERR_FORMAT, "a row without fingerprint or id");
 	if (row->has_print && !pd_key_parse(hex, &row->bits, &row->print))
 		return pd_fail(e, PD_ERR_FORMAT, "the fingerprint does not have 16, 32 or 64 hex digits");
@@ -101,10 +96,10 @@ int pd_engine_row_check(struct pd_engine_row *row, const struct pd_engine_params
 	if (row->has_print && row->bits != p->bits)
 		return pd_fail(e, PD_ERR_PARAMS, "the fingerprint has %d bits, but the rows of the job have %d", row->bits,
 			       p->bits);
-	if (p->params[0] && is_said(params) && !pd_span_is(params, p->params))
+	if (p->params[0] && pd_tsv_has(params) && !pd_span_is(params, p->params))
 		return pd_fail(e, PD_ERR_PARAMS, "other parameters (%.*s) than the job (%s)", params.n < 16 ? (int)params.n : 16,
 			       params.p, p->params);
-	if (p->sketch.minima && is_said(sketch) && sketch.n == (size_t)pd_sketch_words(&p->sketch) * 16) {
+	if (p->sketch.minima && pd_tsv_has(sketch) && sketch.n == (size_t)pd_sketch_words(&p->sketch) * 16) {
 		if (!pd_sketch_parse(&p->sketch, sketch, &row->sketch))
 			return pd_fail(e, PD_ERR_FORMAT, "the sketch is not hexadecimal");
 		row->has_sketch = row->sketch.present;
@@ -182,7 +177,7 @@ int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const st
 		return pd_fail(e, PD_ERR_INPUT, "truncated or damaged row (%s than %d columns): not written by the previous task",
 			       n < PD_FP_COLUMNS ? "less" : "more", PD_FP_COLUMNS);
 	memcpy(row->f, f, sizeof row->f);
-	bool sketched = is_said(row->f[PD_FP_SKETCH]);
+	bool sketched = pd_tsv_has(row->f[PD_FP_SKETCH]);
 	int status = pd_engine_row_check(row, p, e);
 	if (!status && p && sketched && !row->has_sketch)
 		return pd_fail(e, PD_ERR_INPUT, "the sketch is not of the job's kind: not written by the previous task");
