@@ -55,7 +55,7 @@ survives() { # NAME INPUT…
 	for input; do
 		run timeout 60 "$P" fp "$input"
 		[ $code = 0 ] || [ $code = 1 ] || bad="$bad ${input#"$corpora"/}=$code"
-		[ $code = 0 ] || grep -q 'left out$\|: no pages in it: ' "$tmp/err" || bad="$bad ${input#"$corpora"/}=unnamed"
+		[ $code = 0 ] || grep -q 'left out$\| has no pages; ' "$tmp/err" || bad="$bad ${input#"$corpora"/}=unnamed"
 	done
 	is "$name: exit 0 or 1, $# inputs" "$bad" ""
 }

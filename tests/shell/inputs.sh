@@ -73,7 +73,7 @@ run "$P" fp f.tar
 is "the same in tar" "$(ids | sort | tr '\n' ' ')" "f.tar!f/no-suffix f.tar!f/p.html "
 run "$P" dedup f -o fd
 exits "dedup of a folder" 0
-hasnt "a non-page in a folder is not an input without pages" "$tmp/err" 'no pages in it'
+hasnt "a non-page in a folder is not an input without pages" "$tmp/err" 'has no pages'
 is "its style sheets are kept" "$(cd fd && find f -type f | sort | tr '\n' ' ')" \
 	"f/_sources/p.rst.txt f/_static/x.css f/_static/x.js f/no-suffix f/p.html f/robots.txt "
 
@@ -134,7 +134,7 @@ barren "a dump without pages, among others" 'info\.warc has no pages; skipped 1 
 has "the totals count it" "$tmp/out" '^# total pages=2 .* inputs_without_pages=1$'
 run "$P" dedup q info.warc copy -o barren
 exits "dedup with an input without pages" 1
-has "the message names it" "$tmp/err" '^pagededup dedup: info\.warc: no pages in it'
+has "the message names it" "$tmp/err" '^pagededup dedup: info\.warc has no pages'
 run "$P" fp --ignore-damaged -j2 q info.warc copy
 is "the others are read" "$(ids | tr '\n' ' ')" "q copy "
 printf 'warc/1.0\r\nwarc-type: resource\r\ncontent-type: text/html\r\nwarc-target-uri: http://h/\r\ncontent-length: 10\r\n\r\n<p>a b c d\r\n\r\n' >lower.warc

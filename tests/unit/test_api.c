@@ -112,7 +112,7 @@ START_TEST(sizes_of_structs)
 	ck_assert_int_eq(pagededup_model_open(&m, &newer.known, NULL), PAGEDEDUP_ERR_VERSION);
 	ck_assert_int_eq(pagededup_model_open(&m, &unset, &small), PAGEDEDUP_ERR_USAGE);
 	ck_assert_int_eq(small.status, PAGEDEDUP_ERR_USAGE);
-	ck_assert_msg(!strncmp(small.text, "a str-", 6), "'%.8s'", small.text);
+	ck_assert_msg(!strncmp(small.text, "the m-", 6), "'%.8s'", small.text);
 	pagededup_worker_free(NULL);
 	pagededup_model_free(NULL);
 	pagededup_table_free(NULL);
@@ -159,7 +159,7 @@ START_TEST(too_little_and_nothing)
 	DONE(pagededup_sign(w, INPUT(HTML("<p>gone"), .content_type = "text/html"), &p, &error));
 	ck_assert_int_eq(p.bits, 0);
 	ck_assert_int_eq(pagededup_sign(w, INPUT(HTML("")), &p, &error), PAGEDEDUP_NO_PAGE);
-	ck_assert_str_eq(error.text, "no page: empty");
+	ck_assert_str_eq(error.text, "not a page: empty");
 	ck_assert_str_eq(p.text, "");
 	ck_assert_int_eq(pagededup_worker_row(w, &text, &n), PAGEDEDUP_ERR_USAGE);
 	ck_assert_int_eq(pagededup_sign(w, INPUT(HTML("%PDF-1.4"), .content_type = "application/pdf"), &p, NULL),
