@@ -42,7 +42,7 @@ is "ranks that are read, the URL in whatever form" "$(value http://fan0.example/
 echo 'http://one.example/a many' >bad
 run "$P" rank --page-ranks=bad pages.jsonl
 exits "an invalid rank" 2
-has "the message names it" "$tmp/err" 'bad:1: no name, tab, and rank'
+has "the message names it" "$tmp/err" 'bad:1: not a name, a tab and a rank'
 run "$P" rank --quality=.1,.2 pages.jsonl
 exits "two weights are not three" 2
 
