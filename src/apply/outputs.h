@@ -13,7 +13,7 @@
 #ifndef PD_APPLY_OUTPUTS_H
 #define PD_APPLY_OUTPUTS_H
 
-#include "apply/apply.h"
+#include "apply/options.h"
 #include "base/map.h"
 
 struct pd_apply_names {

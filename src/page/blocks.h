@@ -2,7 +2,7 @@
  *
  * UTF-8 HTML or plain text -> the representation of a page that all later stages use (patent CN101645082, modules 120
  * and 210): runs of text, the boxes that contain them, the patent's blocks, links and metadata.  The page is parsed in
- * one pass; its events (html.h) are sent to each part that needs them.
+ * one pass; its events (tree.h) are sent to each part that needs them.
  *
  * A *run* is text between two tags that break text.  Its white space is collapsed and trimmed, and it is never blank. A
  * *box* is an element that breaks text (title, block or level class).  Boxes are in document order, a parent before its

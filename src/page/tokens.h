@@ -23,7 +23,8 @@
 #ifndef PD_PAGE_TOKENS_H
 #define PD_PAGE_TOKENS_H
 
-#include "page/tree.h"
+#include "base/buf.h"
+#include "page/tags.h"
 
 /* Position in `held`.  A page has less than 2 GiB. */
 struct pd_held_text {

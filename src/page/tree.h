@@ -19,31 +19,6 @@
 #include "page/tags.h"
 
 #define PD_DEPTH_MAX 512
-#define PD_ATTRS_MAX 64	       /* per element; more are ignored */
-#define PD_ATTR_SIZE_MAX 65536 /* bytes of one value; the rest is cut off */
-
-/* Attributes that later stages use.  PD_ATTR_OTHER only occurs with PD_SAXER_ALL_ATTRIBUTES. */
-enum pd_attr_id {
-	PD_ATTR_OTHER,
-	PD_ATTR_ALT,
-	PD_ATTR_CLASS,
-	PD_ATTR_CONTENT,
-	PD_ATTR_DATETIME,
-	PD_ATTR_HIDDEN,
-	PD_ATTR_HREF,
-	PD_ATTR_HTTP_EQUIV,
-	PD_ATTR_ID,
-	PD_ATTR_ITEMPROP,
-	PD_ATTR_ITEMTYPE,
-	PD_ATTR_LANG,
-	PD_ATTR_NAME,
-	PD_ATTR_PROPERTY,
-	PD_ATTR_REL,
-	PD_ATTR_ROLE,
-	PD_ATTR_SRC,
-	PD_ATTR_STYLE,
-	PD_ATTR_XML_LANG,
-};
 
 struct pd_attr {
 	enum pd_attr_id id;
