@@ -559,7 +559,7 @@ static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size
 		return;
 	}
 	if (n)
-		pd_meta_open(&h->meta, t, attrs, n, h->out);
+		pd_meta_open(&h->meta, t, attrs, n, &h->out->arena, &h->out->meta);
 	if (t == PD_TAG_base && !h->out->base.n)
 		h->out->base = kept_value(h->out, attrs, n, PD_ATTR_HREF);
 	build_open(b, t, attrs, n, markup);
@@ -693,7 +693,14 @@ static size_t read_page(struct pd_html *h, struct pd_span utf8, enum way way, st
 	end_run(h->builder);
 	end_box(out, 0);
 	order_blocks(h->builder);
-	pd_meta_end(out);
+	out->redirects |= h->meta.redirects;
+	for (size_t i = 0; i < out->n_boxes; i++) {
+		const struct pd_box *box = &out->boxes[i];
+		if (box->tag == PD_TAG_title && box->end_run > box->first_run) {
+			out->meta.title = pd_run_text(out, &out->runs[box->first_run]);
+			break;
+		}
+	}
 	return noscript;
 }
 

@@ -6,7 +6,7 @@
 #ifndef PD_PAGE_LISTENERS_H
 #define PD_PAGE_LISTENERS_H
 
-#include "page/blocks.h"
+#include "base/alloc.h"
 #include "page/tree.h"
 
 /* Return the value of the first such attribute, or an empty span. */
@@ -23,6 +23,15 @@ static inline struct pd_span pd_attr_value(const struct pd_attr *attrs, size_t n
  * protocol (ogp.me), schema.org's properties, Dublin Core, and the names that content management systems use for a
  * page's date. */
 
+struct pd_meta {
+	struct pd_span title; /* <title> */
+	struct pd_span keywords, description;
+	struct pd_span canonical; /* <link rel=canonical> or og:url */
+	struct pd_span timestamp; /* article:published_time, date, … or the first <time datetime> */
+	struct pd_span lang;	  /* <html lang>, or content-language */
+	struct pd_span site_name; /* og:site_name */
+};
+
 enum pd_meta_field {
 	PD_META_KEYWORDS,
 	PD_META_DESCRIPTION,
@@ -34,13 +43,13 @@ enum pd_meta_field {
 };
 
 struct pd_meta_finder {
+	bool redirects;		      /* a refresh redirects soon */
 	uint8_t rank[PD_META_FIELDS]; /* rank of the source of each field, 1 is the best; 0: no source yet */
 };
 
 /* Handle the start of a tag with attributes; the finder is zeroes at the start of a page. */
-void pd_meta_open(struct pd_meta_finder *f, enum pd_tag t, const struct pd_attr *attrs, size_t n, struct pd_blocks *out);
-/* At the end of a page: the title. */
-void pd_meta_end(struct pd_blocks *out);
+void pd_meta_open(struct pd_meta_finder *f, enum pd_tag t, const struct pd_attr *attrs, size_t n, struct pd_arena *arena,
+		  struct pd_meta *out);
 
 /* Events (tree.h) -> XHTML that any XML parser can read (`explain --stage=html`).  The events have one root, and the
  * names are those of the table; characters that XML forbids are removed.  XML 1.0 (fifth edition): section 2.2 for

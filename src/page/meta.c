@@ -55,16 +55,17 @@ static const struct meta_source sources[] = {
 
 #define RANK_TIME 8 /* the first <time datetime>, which may be the date of something other than the page */
 
-static void offer(struct pd_meta_finder *f, enum pd_meta_field field, uint8_t rank, struct pd_span value, struct pd_blocks *out)
+static void offer(struct pd_meta_finder *f, enum pd_meta_field field, uint8_t rank, struct pd_span value, struct pd_arena *arena,
+		  struct pd_meta *out)
 {
 	value = pd_span_trim(value);
 	if (value.n == 0 || (f->rank[field] && f->rank[field] <= rank))
 		return;
 	f->rank[field] = rank;
-	struct pd_meta *to = &out->meta;
+	struct pd_meta *to = out;
 	struct pd_span *fields[PD_META_FIELDS] = { &to->keywords,  &to->description, &to->canonical,
 						   &to->timestamp, &to->lang,	     &to->site_name };
-	*fields[field] = pd_arena_copy(&out->arena, value);
+	*fields[field] = pd_arena_copy(arena, value);
 }
 
 /* Return whether a refresh redirects soon: "0; url=/there".  A refresh that only reloads the page has no address, or a
@@ -82,7 +83,7 @@ static bool sends_on(struct pd_span content)
 	return seconds <= SOON && equals && pd_span_trim(pd_span(equals + 1, (size_t)(rest.p + rest.n - equals - 1))).n > 0;
 }
 
-static void on_meta(struct pd_meta_finder *f, const struct pd_attr *attrs, size_t n, struct pd_blocks *out)
+static void on_meta(struct pd_meta_finder *f, const struct pd_attr *attrs, size_t n, struct pd_arena *arena, struct pd_meta *out)
 {
 	struct pd_span content = pd_attr_value(attrs, n, PD_ATTR_CONTENT);
 	if (content.n == 0)
@@ -92,10 +93,10 @@ static void on_meta(struct pd_meta_finder *f, const struct pd_attr *attrs, size_
 			continue;
 		struct pd_span name = pd_span_trim(attrs[i].value);
 		if (attrs[i].id == PD_ATTR_HTTP_EQUIV && pd_span_ieq(name, "refresh"))
-			out->redirects |= sends_on(content);
+			f->redirects |= sends_on(content);
 		for (size_t k = 0; k < sizeof(sources) / sizeof(sources[0]); k++)
 			if (sources[k].attr == attrs[i].id && pd_span_ieq(name, sources[k].name))
-				offer(f, sources[k].field, sources[k].rank, content, out);
+				offer(f, sources[k].field, sources[k].rank, content, arena, out);
 	}
 }
 
@@ -114,34 +115,24 @@ static bool has_word(struct pd_span list, const char *word)
 	return false;
 }
 
-void pd_meta_open(struct pd_meta_finder *f, enum pd_tag t, const struct pd_attr *attrs, size_t n, struct pd_blocks *out)
+void pd_meta_open(struct pd_meta_finder *f, enum pd_tag t, const struct pd_attr *attrs, size_t n, struct pd_arena *arena,
+		  struct pd_meta *out)
 {
 	switch (t) {
-	case PD_TAG_meta: on_meta(f, attrs, n, out); break;
+	case PD_TAG_meta: on_meta(f, attrs, n, arena, out); break;
 	case PD_TAG_link:
 		if (has_word(pd_attr_value(attrs, n, PD_ATTR_REL), "canonical"))
-			offer(f, PD_META_CANONICAL, 1, pd_attr_value(attrs, n, PD_ATTR_HREF), out);
+			offer(f, PD_META_CANONICAL, 1, pd_attr_value(attrs, n, PD_ATTR_HREF), arena, out);
 		break;
 	case PD_TAG_time: {
 		bool published = has_word(pd_attr_value(attrs, n, PD_ATTR_ITEMPROP), "datepublished");
-		offer(f, PD_META_TIMESTAMP, published ? 2 : RANK_TIME, pd_attr_value(attrs, n, PD_ATTR_DATETIME), out);
+		offer(f, PD_META_TIMESTAMP, published ? 2 : RANK_TIME, pd_attr_value(attrs, n, PD_ATTR_DATETIME), arena, out);
 		break;
 	}
 	case PD_TAG_html:
-		offer(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_LANG), out);
-		offer(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_XML_LANG), out);
+		offer(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_LANG), arena, out);
+		offer(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_XML_LANG), arena, out);
 		break;
 	default: break;
-	}
-}
-
-void pd_meta_end(struct pd_blocks *out)
-{
-	for (size_t i = 0; i < out->n_boxes; i++) {
-		const struct pd_box *box = &out->boxes[i];
-		if (box->tag == PD_TAG_title && box->end_run > box->first_run) {
-			out->meta.title = pd_run_text(out, &out->runs[box->first_run]);
-			return;
-		}
 	}
 }
