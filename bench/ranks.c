@@ -74,7 +74,6 @@ int main(int argc, char **argv)
 	}
 	fprintf(stderr, "%" PRIu64 " pages, %" PRIu64 " links, %" PRIu64 " domains\n", r->counts.pages, r->counts.links,
 		r->counts.domains);
-	free_ranker(r);
 	pd_page_links_release(l);
 	free(p);
 	pd_buf_release(&packed);
