@@ -45,7 +45,7 @@ static void add_reason(const struct pd_store_answer *a, const struct pd_store_ma
 	else if (m->distance == 0)
 		pd_buf_add_z(out, "same fingerprint");
 	else if (m->distance > 0)
-		pd_buf_printf(out, "distance %d", m->distance);
+		pd_buf_add_z(out, "distance "), pd_buf_u64(out, (uint64_t)m->distance);
 	else
 		pd_buf_add_z(out, "another version of its URL");
 	if (m->similarity >= 0 && m->distance != PD_STORE_BY_KEY)
@@ -78,7 +78,7 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 		if (m->distance < 0)
 			pd_buf_add_z(out, ":-");
 		else
-			pd_buf_printf(out, ":%d", m->distance);
+			pd_buf_add_c(out, ':'), pd_buf_u64(out, (uint64_t)m->distance);
 	}
 	if (out->n == before)
 		pd_buf_add_c(out, '-');
@@ -105,10 +105,12 @@ static void add_row(const struct pd_store_answer *a, const struct pd_store_match
 	pd_buf_add_z(out, m ? "1\t" : "0\t");
 	add_cell(out, dup_of);
 	add_cell(out, dup_of);
+	/* Numbers are not printed with printf, because libraries that register formats make it slow. */
 	if (m && m->distance >= 0)
-		pd_buf_printf(out, "%d\t", m->distance);
+		pd_buf_u64(out, (uint64_t)m->distance);
 	else
-		pd_buf_add_z(out, "-\t");
+		pd_buf_add_c(out, '-');
+	pd_buf_add_c(out, '\t');
 	if (m && m->similarity >= 0)
 		pd_buf_printf(out, "%.3f\t", m->similarity);
 	else
@@ -120,7 +122,9 @@ static void add_row(const struct pd_store_answer *a, const struct pd_store_match
 		add_reason(a, m, out);
 	else
 		pd_buf_add_z(out, a->status == PD_STORE_KEPT ? "kept already" : "new");
-	pd_buf_printf(out, "\t%s\t", pd_store_status_names[replaced ? PD_STORE_REPLACED : a->status]);
+	pd_buf_add_c(out, '\t');
+	pd_buf_add_z(out, pd_store_status_names[replaced ? PD_STORE_REPLACED : a->status]);
+	pd_buf_add_c(out, '\t');
 	if (replaced)
 		pd_buf_add_c(out, '-');
 	else

@@ -154,7 +154,7 @@ is not a truth file|pairs.tsv --clusters=clusters.tsv
 cannot open|none.tsv --pairs=pairs.tsv
 cannot open|truth.tsv --pairs=none.tsv
 is empty|/dev/null --pairs=pairs.tsv
-names none of the pages|truth.tsv --sweep d.fp
+no page of TRUTH was read|truth.tsv --sweep d.fp
 too many|truth.tsv --sweep --shingle=1,2,3,4,5,6,7,8,9 --bits=64,128,256
 --shingle takes a list of numbers|truth.tsv --sweep --shingle=0
 --weights takes a list of|truth.tsv --sweep --weights=heavy
