@@ -64,7 +64,7 @@ struct pd_rows {
 	struct pd_buf must, totals; /* of the headers, for the next stage */
 	uint64_t cut;		    /* tables that were cut: no "# total" is passed on */
 	char params[16];	    /* of the rows, "" if there is none */
-	/* sketches (rows.c describes the spool) */
+	/* sketches (intake.c describes the spool) */
 	struct pd_sketch_options sketch; /* the kind that is compared */
 	int sketch_kind;
 	uint64_t sketched, other_sketches; /* rows with a sketch of that kind, and of others */
@@ -91,6 +91,10 @@ struct pd_rows_origin {
 
 #define PD_SIDE_A 1
 #define PD_SIDE_B 2 /* an id on both sides is one row, on both */
+
+/* The hash of the host in a URL and of a row's languages; 0: unknown. */
+uint64_t pd_row_hash_host(struct pd_span url, struct pd_buf scratch[2]);
+uint64_t pd_row_hash_language(struct pd_span languages);
 
 void pd_rows_release(struct pd_rows *rows);
 

@@ -1,0 +1,940 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Files of rows -> rows in memory.  All sources of rows share one intake: key and host or language into memory, sketch
+ * and line into the spool.  The sketch is stored before its row's line, from where pairs are verified with it: sketches
+ * use disk, not memory.
+ *
+ *	[words of the sketch, as in memory][one byte: its kind, 0: none][the row's line ... \n]
+ *	                                                                ^ at[row]
+ *
+ * Only sketches of one kind are compared: the kind of most rows, in a tie the larger one, for any order of the
+ * files.  Rows without a header are assumed to have the default kind.
+ */
+#include "row/rows.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+#include "base/fields.h"
+#include "base/threads.h"
+#include "row/keyfile.h"
+#include "row/order.h"
+#include "row/parquet.h"
+#include "row/plain.h"
+
+/* --- intake: sketches, and parameters of headers --- */
+
+#define SKETCH_KINDS 16 /* more in one run: not compared */
+
+struct sketch_kinds {
+	struct pd_sketch_options kind[SKETCH_KINDS];
+	uint64_t rows[SKETCH_KINDS];
+	int n_kinds, current; /* current: kind of the rows being read, -1: another size or unknown */
+	uint64_t others;      /* sketches that fit no kind */
+};
+
+struct intake {
+	struct pd_rows *rows;
+	const struct pd_rows_options *o;
+	struct pd_table_reader in;
+	FILE *spool;
+	struct pd_buf piece; /* the next one to be written there */
+	uint64_t spooled;
+	uint8_t side;	  /* of the files now read: PD_SIDE_A or PD_SIDE_B */
+	const char *file; /* which the last row came from */
+	struct sketch_kinds sketches;
+	struct pd_buf scratch[2];
+	struct pd_sketch sketch;	      /* of the row at work */
+	const char *more[PD_METHODS_MAX + 1]; /* columns of all methods */
+	struct pd_buf idf, synonyms;	      /* tables that the first header's rows were made with */
+	bool methods_known;		      /* from the first header */
+	bool descends;			      /* an id was not after the previous one, */
+	struct pd_buf last_id;		      /* which is this */
+	/* with rows->late */
+	uint64_t line_at;   /* start in its file of the row being read */
+	uint64_t bad_known; /* rows that were reported by a reading that did not do */
+};
+
+/* Not an error: files that were read for late texts must be read again, and spooled. */
+#define NEEDS_SPOOL INT_MIN
+
+static void set_kind(struct sketch_kinds *in, const struct pd_sketch_options *o)
+{
+	int i = 0;
+	while (i < in->n_kinds &&
+	       (in->kind[i].minima != o->minima || in->kind[i].bits != o->bits || in->kind[i].shingle != o->shingle))
+		i++;
+	if (i == SKETCH_KINDS || !o->minima) {
+		in->current = -1;
+		return;
+	}
+	in->kind[i] = *o;
+	in->n_kinds += i == in->n_kinds;
+	in->current = i;
+}
+
+/* A header was read, which names the kind, or has none. */
+static void set_named_kind(struct sketch_kinds *in, struct pd_span name)
+{
+	struct pd_sketch_options o = { 0 };
+	struct pd_err e;
+	if (name.p)
+		pd_sketch_read(&o, name, &e);
+	set_kind(in, &o);
+}
+
+/* Set the kind that is compared: fill rows->sketch, sketch_kind, sketched and other_sketches. */
+static void choose_kind(const struct sketch_kinds *in, struct pd_rows *rows)
+{
+	int best = 0;
+	uint64_t all = in->others;
+	for (int i = 0; i < in->n_kinds; i++) {
+		const struct pd_sketch_options *a = &in->kind[i], *b = &in->kind[best];
+		int more = in->rows[i] != in->rows[best]		? (in->rows[i] > in->rows[best] ? 1 : -1)
+			   : a->minima * a->bits != b->minima * b->bits ? a->minima * a->bits - b->minima * b->bits
+			   : a->minima != b->minima			? a->minima - b->minima
+									: a->shingle - b->shingle;
+		all += in->rows[i];
+		if (more > 0)
+			best = i;
+	}
+	rows->sketch = in->kind[best];
+	rows->sketch_kind = best + 1;
+	rows->sketched = in->rows[best];
+	rows->other_sketches = all - in->rows[best];
+}
+
+static int check_must(struct intake *in, struct pd_span must, const char *path, struct pd_err *e)
+{
+	return pd_params_check(&in->rows->must, must, path, "fingerprints made with other parameters cannot be matched", "", e);
+}
+
+/* Values made with one table cannot be compared with those made with another. */
+static int check_method_table(struct intake *in, struct pd_span recorded, const char *table, bool first, struct pd_buf *known,
+			      struct pd_err *e)
+{
+	const struct pd_methods *wanted = &in->rows->methods;
+	struct pd_span given = pd_param(recorded, table);
+	const char *user = NULL;
+	for (int i = 0; i < wanted->n && !user; i++) {
+		const struct pd_method *m = wanted->v[i].method;
+		user = (known == &in->idf ? m->uses_idf : m->uses_synonyms) ? m->name : NULL;
+	}
+	if (!user)
+		return PD_OK;
+	if (!given.n)
+		given = pd_span_z("none");
+	if (first)
+		pd_buf_set(known, given);
+	if (pd_span_eq(given, pd_buf_span(known)))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS,
+		       "%s: '%s' signed its rows with another table (%s=%.*s) than those before (%s=%s): sign both with the same "
+		       "--%s",
+		       in->in.path, user, table, (int)given.n, given.p, table, pd_buf_z(known), table);
+}
+
+/* `recorded`: the parameters of a header.  Without a statement rows have fingerprints. */
+static int check_methods(struct intake *in, struct pd_span recorded, struct pd_err *e)
+{
+	struct pd_methods signed_by, *wanted = &in->rows->methods;
+	struct pd_span list = pd_param(recorded, "methods");
+	struct pd_err why;
+	bool first = !in->methods_known, requested = in->o->requested && in->o->requested->n;
+	if (!first && !wanted->n)
+		return PD_OK;
+	if (pd_methods_read(&signed_by, list.n ? list : pd_span_z("simhash"), PD_METHOD_SIGNS, in->o->paper, &why))
+		return pd_fail(e, PD_ERR_PARAMS, "%s: signed by a method that this program does not have (%.200s)", in->in.path,
+			       why.text);
+	if (first) { /* join the requested methods, or all of the first header */
+		*wanted = requested ? *in->o->requested : signed_by;
+		if (wanted->n == 1 && wanted->v[0].method->kind == PD_SIGN_BITS)
+			wanted->n = 0;
+	}
+	in->methods_known = true;
+	int status = check_method_table(in, recorded, "idf", first, &in->idf, e);
+	if (!status)
+		status = check_method_table(in, recorded, "synonyms", first, &in->synonyms, e);
+	if (status)
+		return status;
+	for (int i = 0; i < wanted->n; i++) {
+		struct pd_method_spec *w = &wanted->v[i], given;
+		int at = pd_methods_find(&signed_by, pd_span_z(w->method->name));
+		if (at < 0)
+			return pd_fail(e, PD_ERR_PARAMS,
+				       "%s: its rows have no signatures by '%s': run 'fp --method=%s', or name other methods with "
+				       "'match --method'",
+				       in->in.path, w->method->name, w->method->name);
+		given = *w;
+		pd_method_spec_take(&given, &signed_by.v[at], PD_METHOD_SIGNS);
+		if (first)
+			*w = given;
+		else if (memcmp(given.value, w->value, sizeof w->value))
+			return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with other parameters than those before",
+				       in->in.path, w->method->name);
+	}
+	if (requested && !wanted->n && pd_methods_fingerprint(&signed_by) < 0)
+		return pd_fail(e, PD_ERR_PARAMS,
+			       "%s: its rows have no signatures by 'simhash': run 'fp' with that method, or name other methods "
+			       "with 'match --method'",
+			       in->in.path);
+	return PD_OK;
+}
+
+/* --- rows of text files --- */
+
+static int check_row_header(struct intake *in, struct pd_err *e)
+{
+	struct pd_span recorded = pd_buf_span(&in->in.header.recorded);
+	in->in.new_header = false;
+	in->file = in->in.path;
+	set_named_kind(&in->sketches, pd_param(recorded, "sketch"));
+	int status = check_methods(in, recorded, e);
+	if (!status && in->rows->late && in->rows->methods.n)
+		return NEEDS_SPOOL;
+	return status ? status : check_must(in, pd_buf_span(&in->in.header.must), in->in.path, e);
+}
+
+/* Rows without their header still have a hash of their parameters. */
+static int check_params(struct intake *in, struct pd_span p, const char *where, uint64_t line, struct pd_err *e)
+{
+	char *known = in->rows->params;
+	if (!pd_tsv_has(p) || p.n >= sizeof in->rows->params)
+		return PD_OK;
+	if (!known[0])
+		memcpy(known, p.p, p.n);
+	if (pd_span_is(p, known))
+		return PD_OK;
+	return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": made with other parameters (%.*s) than the rows before (%s)", where, line,
+		       (int)p.n, p.p, known);
+}
+
+static int check_bits(struct intake *in, int bits, const char *where, uint64_t line, struct pd_err *e)
+{
+	if (in->rows->bits && in->rows->bits != bits)
+		return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a fingerprint of %d bits after fingerprints of %d", where, line,
+			       bits, in->rows->bits);
+	in->rows->bits = bits;
+	in->rows->fingerprints.words = bits / 64;
+	return PD_OK;
+}
+
+/* Room for an array's element number n. */
+static void *array_room(struct intake *in, struct pd_array *b, size_t n, size_t elem)
+{
+	return pd_array_room(b, in->o->budget, (n + 1) * elem);
+}
+
+enum { PRINT, DIGEST };
+
+/* The key of the next row.  Members of a set that are rows from 0 on without a gap need no numbers. */
+static void add_key(struct intake *in, int which, const uint64_t *words)
+{
+	struct pd_rows *rows = in->rows;
+	struct pd_rows_set *set = which == PRINT ? &rows->fingerprints : &rows->digests;
+	if (which == DIGEST)
+		set->words = 2;
+	if (set->row || rows->n != set->n) {
+		bool numbered = set->row != NULL;
+		set->row = array_room(in, &rows->memory.row[which], set->n, sizeof *set->row);
+		for (size_t i = 0; !numbered && i < set->n; i++)
+			set->row[i] = (uint32_t)i;
+		set->row[set->n] = (uint32_t)rows->n;
+	}
+	size_t w = (size_t)set->words;
+	set->keys = array_room(in, &rows->memory.keys[which], set->n, w * sizeof *words);
+	memcpy(set->keys + set->n * w, words, w * sizeof *words);
+	set->n++;
+}
+
+static void add_side(struct intake *in)
+{
+	if (!in->o->n_against)
+		return;
+	in->rows->side = array_room(in, &in->rows->memory.side, in->rows->n, sizeof *in->rows->side);
+	in->rows->side[in->rows->n] = in->side;
+}
+
+/* Reserve room for the offsets of n more rows, which end at byte `end` of the spool. */
+static int offsets_room(struct intake *in, size_t n, uint64_t end, struct pd_err *e)
+{
+	struct pd_rows *rows = in->rows;
+	struct pd_rows_late *l = rows->late;
+	struct pd_rows_offsets *at = l ? &l->at : &rows->at;
+	if (rows->n + n > UINT32_MAX / 2)
+		return pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
+	if (end >> 40)
+		return pd_fail(e, PD_ERR_LIMIT, "rows of over a tebibyte");
+	at->low = array_room(in, l ? &l->low : &rows->memory.low, rows->n + n, sizeof *at->low);
+	at->high = array_room(in, l ? &l->high : &rows->memory.high, rows->n + n, sizeof *at->high);
+	return PD_OK;
+}
+
+/* The offset of the next row, of which everything else is known. */
+static void end_row(struct intake *in, uint64_t at)
+{
+	struct pd_rows_offsets *to = in->rows->late ? &in->rows->late->at : &in->rows->at;
+	add_side(in);
+	to->low[in->rows->n] = (uint32_t)at;
+	to->high[in->rows->n++] = (uint8_t)(at >> 32);
+}
+
+/* Return whether all rows from one to another follow the earlier ones. */
+static bool ids_follow(struct intake *in, struct pd_span first, struct pd_span last)
+{
+	bool behind = !in->last_id.n || pd_page_id_cmp(pd_buf_span(&in->last_id), first) < 0;
+	pd_buf_set(&in->last_id, last);
+	return behind;
+}
+
+#define SPOOL_PIECE (256 * 1024)
+
+/* Rows are short, and a write per row would be expensive. Errors are noticed at the end (map_spool). */
+static void spool_piece(struct intake *in)
+{
+	if (in->piece.n)
+		fwrite_unlocked(in->piece.p, 1, in->piece.n, in->spool);
+	pd_buf_clear(&in->piece);
+}
+
+/* The data before its columns, including the hash of the content digest.  Return where the columns begin. */
+static size_t begin_spooled(struct intake *in, struct pd_span content_digest)
+{
+	const struct sketch_kinds *kinds = &in->sketches;
+	int kind = in->sketch.present ? kinds->current + 1 : 0;
+	pd_spooled_begin(&in->piece, in->sketch.w, kind ? (size_t)pd_sketch_words(&kinds->kind[kinds->current]) : 0, content_digest,
+			 kind);
+	return in->piece.n;
+}
+
+/* A row in in->piece from `from` on, with its columns from `at` on.  Pages of unknown language share one language of
+ * their own. */
+static int end_spooled(struct intake *in, size_t from, size_t at, struct pd_err *e)
+{
+	struct pd_rows *rows = in->rows;
+	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } };
+	enum pd_rows_realm realms = in->o->realms;
+	pd_tsv_fields(pd_span(in->piece.p + at, in->piece.n - at - 1), f, realms == PD_REALM_NONE ? 1 : PD_ROW_FIELDS);
+	in->descends |= !ids_follow(in, f[PD_ROW_ID], f[PD_ROW_ID]);
+	if (realms != PD_REALM_NONE) {
+		rows->realm = array_room(in, &rows->memory.realm, rows->n, sizeof *rows->realm);
+		rows->realm[rows->n] = realms == PD_REALM_HOST	  ? pd_row_hash_host(f[PD_ROW_URL], in->scratch)
+				       : realms == PD_REALM_OWNER ? pd_owners_hash(in->o->owners, f[PD_ROW_URL])
+								  : pd_row_hash_language(f[PD_ROW_LANGUAGES]);
+	}
+	int status = offsets_room(in, 1, in->spooled + at - from, e);
+	if (status)
+		return status;
+	end_row(in, in->spooled + at - from);
+	in->spooled += in->piece.n - from;
+	if (in->piece.n >= SPOOL_PIECE)
+		spool_piece(in);
+	return PD_OK;
+}
+
+static int spool_row(struct intake *in, struct pd_err *e)
+{
+	const struct pd_methods *m = &in->rows->methods;
+	size_t from = in->piece.n, at = begin_spooled(in, in->in.fields[PD_FP_CONTENT_DIGEST]);
+	pd_spooled_columns(&in->piece, in->in.fields);
+	for (int i = 0, c; i < m->n; i++) { /* the values of the methods */
+		if (m->v[i].method->kind == PD_SIGN_BITS)
+			continue;
+		for (c = 0; in->more[c] != m->v[i].method->name; c++)
+			;
+		struct pd_span value = in->in.fields[PD_FP_COLUMNS + c];
+		if (!value.n)
+			return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a row without the column '%s'", in->in.path,
+				       in->in.line_no, in->more[c]);
+		pd_buf_add_c(&in->piece, '\t');
+		pd_buf_add_span(&in->piece, value);
+	}
+	pd_buf_add_c(&in->piece, '\n');
+	return end_spooled(in, from, at, e);
+}
+
+/* Record which columns rows have from here on, with rows->late. */
+static void note_columns(struct intake *in)
+{
+	struct pd_late_file *f = &in->rows->late->file[in->rows->late->n - 1];
+	const struct pd_late_columns *last = f->n_columns ? f->columns + f->n_columns - 1 : NULL;
+	if (last && last->n == in->in.n_order && !memcmp(last->order, in->in.order, (size_t)last->n * sizeof *last->order))
+		return;
+	f->columns = pd_grow(f->columns, f->n_columns, &f->cap_columns, sizeof *f->columns);
+	struct pd_late_columns *c = &f->columns[f->n_columns++];
+	*c = (struct pd_late_columns){ .row = in->rows->n, .n = in->in.n_order };
+	memcpy(c->order, in->in.order, (size_t)c->n * sizeof *c->order);
+}
+
+/* With rows->late: rows that are verified must be spooled if they have a sketch or only a text digest. */
+static bool is_verified(const struct intake *in)
+{
+	return in->o->texts == PD_TEXTS_TO_VERIFY;
+}
+
+static int take_row(struct intake *in, struct pd_err *e)
+{
+	const struct pd_span *f = in->in.fields;
+	struct sketch_kinds *kinds = &in->sketches;
+	struct pd_span hex = f[PD_FP_FINGERPRINT], sketch = f[PD_FP_SKETCH], id = f[PD_FP_ID];
+	struct pd_key key;
+	int bits, status;
+	if (!hex.n || !pd_tsv_has(id))
+		return pd_table_fail(&in->in, e, "a row without fingerprint or id");
+	if (in->o->requested && in->o->requested->n && !in->methods_known && (status = check_methods(in, pd_span("", 0), e)) != 0)
+		return status; /* no header names the methods */
+	status = check_params(in, f[PD_FP_PARAMS], in->in.path, in->in.line_no, e);
+	bool print = pd_tsv_has(hex);
+	if (!status && print && !pd_key_parse(hex, &bits, &key)) {
+		pd_buf_clear(&in->scratch[0]);
+		pd_tsv_add(&in->scratch[0], pd_span(hex.p, hex.n < 64 ? hex.n : 64));
+		return pd_table_fail(&in->in, e, "'%s' is not a fingerprint of 16, 32 or 64 hex digits", in->scratch[0].p);
+	}
+	if (!status && print)
+		status = check_bits(in, bits, in->in.path, in->in.line_no, e);
+	if (status)
+		return status;
+	if (in->in.path != in->file) /* a file without a header */
+		set_kind(kinds, &PD_SKETCH_DEFAULT);
+	in->file = in->in.path;
+	in->sketch = (struct pd_sketch){ 0 };
+	if (pd_tsv_has(sketch)) {
+		const struct pd_sketch_options *o = kinds->current < 0 ? NULL : &kinds->kind[kinds->current];
+		bool ours = o && sketch.n == (size_t)pd_sketch_words(o) * 16;
+		if (ours && !pd_sketch_parse(o, sketch, &in->sketch))
+			return pd_table_fail(&in->in, e, "the sketch is not hexadecimal");
+		++*(ours ? &kinds->rows[kinds->current] : &kinds->others);
+	}
+	/* A page without a fingerprint is identified only by its text; "-" matches nothing. */
+	if (print)
+		add_key(in, PRINT, key.w);
+	else if (pd_key_parse(f[PD_FP_TEXT_DIGEST], &bits, &key) && bits == 128)
+		add_key(in, DIGEST, key.w);
+	if (!in->rows->late)
+		return spool_row(in, e);
+	if (!ids_follow(in, id, id) || (is_verified(in) && (in->sketch.present || in->rows->digests.n)))
+		return NEEDS_SPOOL;
+	status = offsets_room(in, 1, 0, e);
+	if (status)
+		return status;
+	note_columns(in);
+	end_row(in, in->line_at);
+	return PD_OK;
+}
+
+static int skip_bad(struct intake *in, struct pd_err *e)
+{
+	if (++in->rows->bad > in->bad_known)
+		in->o->bad_row(in->o->ctx, e->text);
+	return PD_OK;
+}
+
+/* Result of the reader of text: 1 a row, or an error. */
+static int take_given(struct intake *in, int status, struct pd_err *e)
+{
+	if (status > 0 && in->in.new_header)
+		status = check_row_header(in, e);
+	if (status >= 0)
+		status = take_row(in, e);
+	return status == PD_ERR_FORMAT ? skip_bad(in, e) : status;
+}
+
+/* A file may consist of a header: it counts if no other file had one. */
+static int end_text_file(struct intake *in, struct pd_err *e)
+{
+	if (pd_table_end(&in->in, e))
+		skip_bad(in, e);
+	return in->in.new_header ? check_row_header(in, e) : PD_OK;
+}
+
+/* --- seekable text files: pieces on threads, and other lines one by one --- */
+
+#define PIECE (256 * 1024)
+
+struct text_file {
+	struct intake *in;
+	struct pd_plain plain;
+	uint64_t next, size; /* next: used by the thread that distributes pieces */
+	struct pd_buf raw;
+	/* Used by the thread that takes in results: the common properties of rows have changed, so that pieces
+	 * parsed ahead are invalid; the offset to restart.  Other pieces may still be distributed in the meantime. */
+	bool anew;
+	uint64_t again;
+	struct pd_err *e;
+};
+
+/* The common properties of the rows so far.  Nothing is plain before there are any, or if rows have more columns
+ * than plain ones. */
+static struct pd_plain plain_now(const struct intake *in, int fd)
+{
+	const struct pd_rows *rows = in->rows;
+	struct pd_plain p;
+	memset(&p, 0, sizeof p); /* it is compared as bytes */
+	p.path = in->in.path;
+	p.fd = fd;
+	bool known = in->in.names_known && in->file == in->in.path, more = rows->methods.n || rows->realms != PD_REALM_NONE;
+	p.least = known && !more ? (size_t)in->in.n_least : SIZE_MAX;
+	p.bits = rows->bits;
+	p.ascending = rows->late != NULL;
+	p.prints_alone = rows->late && is_verified(in);
+	memcpy(p.params, rows->params, sizeof p.params);
+	if (in->sketches.current >= 0)
+		p.sketch = in->sketches.kind[in->sketches.current];
+	p.kind = rows->late ? 0 : in->sketches.current + 1;
+	p.spooled = !rows->late;
+	for (int c = 0; c < PD_FP_COLUMNS; c++)
+		p.column[c] = -1;
+	for (int i = 0; i < in->in.n_order; i++)
+		if (in->in.order[i] >= 0 && in->in.order[i] < PD_FP_COLUMNS)
+			p.column[in->in.order[i]] = i;
+	return p;
+}
+
+static int next_piece(void *shared, void *worker)
+{
+	struct text_file *t = shared;
+	struct pd_plain_worker *w = worker;
+	if (t->next >= t->size)
+		return 0;
+	w->from = t->next;
+	w->to = t->next += t->size - t->next < PIECE ? t->size - t->next : PIECE;
+	return 1;
+}
+
+/* Line by line. */
+static int take_lines(struct text_file *t, const struct pd_plain_piece *piece)
+{
+	struct intake *in = t->in;
+	pd_buf_clear(&t->raw);
+	if (!pd_plain_read(t->plain.fd, piece->from, piece->to, &t->raw))
+		return pd_fail_errno(t->e, "cannot read %s", t->plain.path);
+	struct pd_span rest = pd_buf_span(&t->raw), line;
+	while (rest.n) {
+		in->line_at = piece->from + (uint64_t)(rest.p - t->raw.p);
+		pd_span_split(&rest, '\n', &line);
+		int status = pd_table_line(&in->in, line, t->e);
+		if (status)
+			status = take_given(in, status, t->e);
+		if (status)
+			return status;
+	}
+	struct pd_plain now = plain_now(in, t->plain.fd);
+	if (!memcmp(&now, &t->plain, sizeof now))
+		return PD_OK;
+	t->anew = true;
+	t->again = piece->to;
+	return NEEDS_SPOOL;
+}
+
+static void add_plain_keys(struct intake *in, const struct pd_plain_piece *piece)
+{
+	struct pd_rows_set *set = &in->rows->fingerprints;
+	size_t words = (size_t)set->words, rows = in->rows->n;
+	const uint64_t *print = piece->print, *digest = piece->digest;
+	if (piece->fingerprints == piece->rows && !set->row && set->n == rows) {
+		set->keys = array_room(in, &in->rows->memory.keys[0], set->n + piece->rows, words * sizeof *set->keys);
+		memcpy(set->keys + set->n * words, print, piece->rows * words * sizeof *print);
+		set->n += piece->rows;
+		return;
+	}
+	for (size_t i = 0; i < piece->rows; i++, in->rows->n++) {
+		if (piece->kind[i] == PD_PLAIN_PRINT) {
+			add_key(in, PRINT, print);
+			print += words;
+		} else if (piece->kind[i] == PD_PLAIN_DIGEST) {
+			add_key(in, DIGEST, digest);
+			digest += 2;
+		}
+	}
+	in->rows->n = rows;
+}
+
+static int take_plain(struct text_file *t, const struct pd_plain_piece *piece)
+{
+	struct intake *in = t->in;
+	bool late = in->rows->late != NULL, follow = ids_follow(in, piece->first, piece->last);
+	if (late && !follow)
+		return NEEDS_SPOOL;
+	in->descends |= !follow || !piece->ascends;
+	int status = offsets_room(in, piece->rows, late ? 0 : in->spooled + piece->spooled.n, t->e);
+	if (status)
+		return status;
+	if (late)
+		note_columns(in);
+	add_plain_keys(in, piece);
+	for (size_t i = 0; i < piece->rows; i++)
+		end_row(in, (late ? piece->from : in->spooled) + piece->at[i]);
+	if (!late) {
+		spool_piece(in);
+		fwrite_unlocked(piece->spooled.p, 1, piece->spooled.n, in->spool);
+		in->spooled += piece->spooled.n;
+	}
+	in->in.line_no += piece->lines;
+	in->in.bytes += piece->to - piece->from;
+	in->sketches.others += piece->others;
+	if (piece->sketched)
+		in->sketches.rows[in->sketches.current] += piece->sketched;
+	return PD_OK;
+}
+
+static int take_piece(void *shared, const struct pd_buf *out)
+{
+	struct text_file *t = shared;
+	struct pd_plain_piece piece = pd_plain_unpack(out);
+	if (piece.failed)
+		return pd_fail_errno(t->e, "cannot read %s", t->plain.path);
+	if (piece.from == piece.to)
+		return PD_OK;
+	return piece.plain ? take_plain(t, &piece) : take_lines(t, &piece);
+}
+
+static int take_pieces(struct text_file *t, int threads)
+{
+	static const struct pd_pool_ops ops = { next_piece, pd_plain_parse, take_piece };
+	struct pd_plain_worker *w = pd_zalloc((size_t)threads * sizeof *w);
+	void **workers = pd_zalloc((size_t)threads * sizeof *workers);
+	int status;
+	for (int i = 0; i < threads; i++) {
+		w[i].plain = &t->plain;
+		workers[i] = &w[i];
+	}
+	do {
+		t->anew = false;
+		t->plain = plain_now(t->in, t->plain.fd);
+		t->next = t->again;
+		status = pd_pool_run(&ops, t, workers, threads);
+	} while (t->anew);
+	for (int i = 0; i < threads; i++)
+		pd_plain_worker_release(&w[i]);
+	free(w);
+	free(workers);
+	return status;
+}
+
+static struct pd_late_file *add_late_file(struct pd_rows_late *l, const char *path, size_t row)
+{
+	l->file = pd_grow(l->file, l->n, &l->cap, sizeof *l->file);
+	l->file[l->n] = (struct pd_late_file){ .path = path, .row = row };
+	return &l->file[l->n++];
+}
+
+static int take_text_in_pieces(struct intake *in, const char *path, struct pd_err *e)
+{
+	struct text_file t = { .in = in, .e = e };
+	struct stat st;
+	FILE *f = pd_input_fopen(path, e);
+	if (!f)
+		return e->status;
+	int status = fstat(fileno(f), &st) < 0 ? pd_fail_errno(e, "cannot read %s", path) : PD_OK;
+	t.plain.fd = fileno(f);
+	t.size = (uint64_t)st.st_size;
+	if (in->rows->late)
+		add_late_file(in->rows->late, path, in->rows->n)->st = st;
+	pd_table_begin(&in->in, path);
+	if (!status)
+		status = take_pieces(&t, in->o->threads > 1 ? in->o->threads : 1);
+	pd_buf_release(&t.raw);
+	fclose(f);
+	return status ? status : end_text_file(in, e);
+}
+
+/* --- rows of key files: into memory, or they stay in the file --- */
+
+static int fail_sketches(const char *name, struct pd_err *e)
+{
+	return pd_fail(e, PD_ERR_INPUT, "%s: damaged key file: its sketches are not of the kind that it names", name);
+}
+
+/* Open it, and read its parameters: "name value" lines. */
+static int begin_keyfile(struct intake *in, struct pd_keyfile *k, const char *path, const char *name, struct pd_err *e)
+{
+	struct pd_span line, key, sketch = pd_span(NULL, 0);
+	int status = pd_keyfile_open(k, path, in->o->tmp_dir, in->o->threads > 1 ? in->o->threads : 1, e);
+	if (!status && k->h.bits)
+		status = check_bits(in, (int)k->h.bits, path, 1, e);
+	in->file = path;
+	for (struct pd_span rest = k->params; !status && rest.n && pd_span_split(&rest, '\n', &line);) {
+		if (!pd_span_split(&line, ' ', &key))
+			continue;
+		if (pd_span_is(key, "must")) {
+			status = check_must(in, line, name, e);
+		} else if (pd_span_is(key, "params")) {
+			status = check_params(in, line, name, 1, e);
+		} else if (pd_span_is(key, "sketch")) {
+			sketch = line;
+		} else if (pd_span_is(key, "cut")) { /* the table that it was made of */
+			in->in.cut++;
+			pd_fail(e, PD_ERR_FORMAT, "%s: it was made of a table of which " PD_CUT_ROWS, name);
+			skip_bad(in, e);
+		} else if (pd_span_is(key, "total")) {
+			pd_buf_printf(&in->in.totals, "%.*s\n", (int)line.n, line.p);
+		}
+	}
+	if (!status)
+		set_named_kind(&in->sketches, sketch);
+	return status;
+}
+
+/* Numbers of the next row in the columns of a key file. */
+struct row_cursor {
+	uint64_t print, digest, sketch;
+};
+
+static void take_key(struct intake *in, const struct pd_keyfile *k, struct row_cursor *c, uint64_t row)
+{
+	if (c->print < k->h.fingerprints && k->print_row[c->print] == row)
+		add_key(in, PRINT, k->fingerprints + c->print++ * (k->h.bits / 64));
+	else if (c->digest < k->h.digests && k->digest_row[c->digest] == row)
+		add_key(in, DIGEST, k->digests + 2 * c->digest++);
+}
+
+static int take_key_row(struct intake *in, const struct pd_keyfile *k, struct row_cursor *c, uint64_t row, struct pd_span line,
+			const char *name, struct pd_err *e)
+{
+	struct sketch_kinds *kinds = &in->sketches;
+	in->sketch = (struct pd_sketch){ .present = false };
+	if (k->sketched[row] == 1) {
+		const uint64_t *words = k->sketches + c->sketch++ * k->h.sketch_words;
+		in->sketch.present = kinds->current >= 0;
+		if (in->sketch.present && k->h.sketch_words != (uint32_t)pd_sketch_words(&kinds->kind[kinds->current]))
+			return fail_sketches(name, e);
+		if (in->sketch.present)
+			memcpy(in->sketch.w, words, k->h.sketch_words * sizeof *words);
+		++*(in->sketch.present ? &kinds->rows[kinds->current] : &kinds->others);
+	}
+	take_key(in, k, c, row);
+	struct pd_span f[PD_ROW_FIELDS + 1] = { { NULL, 0 } };
+	bool old = k->c.version < 3;
+	size_t from = in->piece.n, n = pd_tsv_fields(pd_span(line.p, line.n - 1), f, PD_ROW_FIELDS);
+	size_t at = begin_spooled(in, old ? pd_span(NULL, 0) : f[PD_ROW_CONTENT_DIGEST]);
+	size_t head = n > PD_ROW_QUALITY ? (size_t)(f[PD_ROW_QUALITY].p + f[PD_ROW_QUALITY].n - line.p) : 0;
+	pd_buf_add(&in->piece, line.p, old ? head : line.n);
+	if (old) { /* its rows have no content digest */
+		pd_buf_add_z(&in->piece, "\t-");
+		pd_buf_add(&in->piece, line.p + head, line.n - head);
+	}
+	return end_spooled(in, from, at, e);
+}
+
+static int take_key_rows(struct intake *in, const struct pd_keyfile *k, const char *name, struct pd_err *e)
+{
+	struct pd_unpacker *u = pd_unpacker_new();
+	struct pd_buf text = { 0 };
+	struct row_cursor c = { 0 };
+	const uint64_t *at = k->row_at;
+	int status = PD_OK;
+	for (uint64_t row = 0; !status && row < k->h.rows; row++) {
+		uint64_t first = row / PD_KEYFILE_BLOCK * PD_KEYFILE_BLOCK;
+		if (row == first)
+			status = pd_keyfile_block(k, u, row / PD_KEYFILE_BLOCK, name, &text, e);
+		if (!status)
+			status =
+				take_key_row(in, k, &c, row, pd_span(text.p + at[row] - at[first], at[row + 1] - at[row]), name, e);
+	}
+	pd_buf_release(&text);
+	pd_unpacker_free(u);
+	return status;
+}
+
+/* Its rows stay in the file.  The keys of a file whose rows all have fingerprints are used in place, if it is the only
+ * file. */
+static int keep_key_rows(struct intake *in, const struct pd_keyfile *k, const char *name, struct pd_err *e)
+{
+	struct pd_rows *rows = in->rows;
+	const struct pd_keyfile_counts *h = &k->h;
+	struct sketch_kinds *kinds = &in->sketches;
+	size_t first = rows->n;
+	uint64_t n = h->sketch_words ? k->c.section[PD_KEYFILE_SKETCHES].n / 8 / h->sketch_words : 0;
+	int kind = kinds->current, status = PD_OK;
+	if (is_verified(in) && (n || h->digests))
+		return NEEDS_SPOOL;
+	if (n && kind >= 0 && h->sketch_words != (uint32_t)pd_sketch_words(&kinds->kind[kind]))
+		return fail_sketches(name, e);
+	*(kind >= 0 ? &kinds->rows[kind] : &kinds->others) += n;
+	if (h->rows) { /* the ids of its first and its last row */
+		struct pd_unpacker *u = pd_unpacker_new();
+		struct pd_buf text = { 0 }, first_id = { 0 };
+		struct pd_span f[PD_ROW_FIELDS];
+		const uint64_t ends[2] = { 0, h->rows - 1 };
+		for (int i = 0; !status && i < 2; i++) {
+			status = pd_keyfile_unpack(k, u, ends[i] / PD_KEYFILE_BLOCK, name, &text, e);
+			if (!status)
+				status = pd_keyfile_row(k, &text, ends[i], name, f, e);
+			if (!status && i == 0)
+				pd_buf_set(&first_id, f[PD_ROW_ID]);
+		}
+		if (!status && !ids_follow(in, pd_buf_span(&first_id), f[PD_ROW_ID]))
+			status = NEEDS_SPOOL;
+		pd_buf_release(&first_id);
+		pd_buf_release(&text);
+		pd_unpacker_free(u);
+	}
+	if (!status && first + h->rows > UINT32_MAX / 2)
+		status = pd_fail(e, PD_ERR_LIMIT, "over %u rows", UINT32_MAX / 2);
+	if (status)
+		return status;
+	if (!first && h->fingerprints == h->rows) {
+		rows->fingerprints.keys = (uint64_t *)k->fingerprints;
+		rows->fingerprints.n = h->fingerprints;
+	} else {
+		struct row_cursor c = { 0 };
+		for (uint64_t row = 0; row < h->rows; row++, rows->n++)
+			take_key(in, k, &c, row);
+	}
+	for (rows->n = first; in->o->n_against && rows->n < first + h->rows; rows->n++)
+		add_side(in);
+	rows->n = first + h->rows;
+	return PD_OK;
+}
+
+static int take_keyfile(struct intake *in, const char *path, struct pd_err *e)
+{
+	const char *name = strcmp(path, "-") ? path : "standard input";
+	struct pd_keyfile here, *k = &here;
+	if (in->rows->late)
+		k = add_late_file(in->rows->late, name, in->rows->n)->keys = pd_zalloc(sizeof *k);
+	int status = begin_keyfile(in, k, path, name, e);
+	if (!status)
+		status = in->rows->late ? keep_key_rows(in, k, name, e) : take_key_rows(in, k, name, e);
+	if (!in->rows->late)
+		pd_keyfile_close(k);
+	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
+}
+
+/* --- all files --- */
+
+/* Text or a key file, and no columns, that can be read anywhere. */
+static bool is_regular(const char *path)
+{
+	struct stat st;
+	if (!strcmp(path, "-")) /* rows that come so are read once */
+		return pd_keyfile_is(path) && fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0;
+	struct pd_parquet_rows_input *columns = NULL;
+	struct pd_err e;
+	FILE *f = stat(path, &st) == 0 && S_ISREG(st.st_mode) ? fopen(path, "re") : NULL;
+	bool is = f && !pd_parquet_rows_open(&columns, f, path, &e) && !columns;
+	pd_parquet_rows_close(columns);
+	if (f)
+		fclose(f);
+	return is;
+}
+
+static int take_file(struct intake *in, char *path, struct pd_err *e)
+{
+	struct pd_rows *rows = in->rows;
+	struct pd_rows_set *set = &rows->fingerprints;
+	size_t bytes = set->n * (size_t)set->words * sizeof *set->keys;
+	rows->origin = pd_grow(rows->origin, rows->n_origins, &rows->cap_origins, sizeof *rows->origin);
+	rows->origin[rows->n_origins++] = (struct pd_rows_origin){ path, rows->n };
+	if (rows->late && bytes && set->keys != rows->memory.keys[PRINT].p) { /* keys in a key file: more will follow them */
+		const uint64_t *there = set->keys;
+		set->keys = pd_array_room(&rows->memory.keys[PRINT], in->o->budget, bytes);
+		memcpy(set->keys, there, bytes);
+	}
+	bool is_source = pd_table_source_find(in->in.sources, path) != NULL;
+	if (!is_source && pd_keyfile_is(path)) {
+		if (rows->methods.n || (in->o->requested && in->o->requested->n))
+			return pd_fail(e, PD_ERR_PARAMS, "%s: a key file holds fingerprints alone, and no other methods", path);
+		return take_keyfile(in, path, e);
+	}
+	if (rows->late || (!is_source && is_regular(path)))
+		return take_text_in_pieces(in, path, e);
+	in->in.paths = &path;
+	in->in.n_paths = 1;
+	in->in.at = 0;
+	int status;
+	while ((status = pd_table_next(&in->in, e)) != 0)
+		if ((status = take_given(in, status, e)) != 0)
+			return status;
+	return end_text_file(in, e);
+}
+
+static int take_all(struct intake *in, struct pd_err *e)
+{
+	static char dash[] = "-";
+	char *standard_input[] = { dash };
+	const struct pd_rows_options *o = in->o;
+	int n = o->n_paths ? o->n_paths : 1, status = PD_OK;
+	in->side = PD_SIDE_A;
+	for (int i = 0; !status && i < n; i++)
+		status = take_file(in, o->n_paths ? o->paths[i] : standard_input[i], e);
+	in->side = PD_SIDE_B;
+	in->in.or_else = "; pages that hold items of a test set are found by 'pagededup decontaminate --against'";
+	for (int i = 0; !status && i < o->n_against; i++)
+		status = take_file(in, o->against[i], e);
+	return status;
+}
+
+static int map_spool(struct intake *in, struct pd_err *e)
+{
+	struct pd_rows *rows = in->rows;
+	spool_piece(in);
+	if (fflush(in->spool) || ferror(in->spool))
+		return pd_fail_errno(e, "cannot write the temporary file (choose another place with --tmp-dir)");
+	rows->spool_size = in->spooled;
+	if (!in->spooled)
+		return PD_OK;
+	rows->spool = mmap(NULL, in->spooled, PROT_READ, MAP_PRIVATE, fileno(in->spool), 0);
+	if (rows->spool == MAP_FAILED) {
+		rows->spool = NULL;
+		return pd_fail_errno(e, "cannot map the temporary file");
+	}
+	return PD_OK;
+}
+
+static int read_rows(struct pd_rows *rows, const struct pd_rows_options *o, bool late, uint64_t bad_known, struct pd_err *e)
+{
+	struct intake in = {
+		.rows = rows, .o = o, .in = { .kind = PD_TABLE_FP, .more = in.more, .sources = o->sources }, .bad_known = bad_known
+	};
+	*rows = (struct pd_rows){ .budget = o->budget, .realms = o->realms };
+	for (int i = 0, n = 0; pd_sign_methods[i]; i++)
+		if (pd_sign_methods[i]->kind != PD_SIGN_BITS)
+			in.more[n++] = pd_sign_methods[i]->name;
+	if (late)
+		rows->late = pd_zalloc(sizeof *rows->late);
+	else
+		in.spool = pd_tempfile_open(o->tmp_dir, e);
+	int status = late || in.spool ? take_all(&in, e) : PD_ERR_SYSTEM;
+	if (!status && !late)
+		status = map_spool(&in, e);
+	choose_kind(&in.sketches, rows);
+	if (!status)
+		status = pd_budget_check(o->budget, e);
+	if (!status && in.descends)
+		status = pd_rows_order(rows, e);
+	if (in.spool)
+		fclose(in.spool);
+	free(rows->origin);
+	rows->origin = NULL;
+	rows->n_origins = rows->cap_origins = 0;
+	pd_buf_add_span(&rows->totals, pd_buf_span(&in.in.totals));
+	rows->cut = in.in.cut;
+	pd_table_release(&in.in);
+	struct pd_buf *bufs[] = { &in.scratch[0], &in.scratch[1], &in.idf, &in.synonyms, &in.piece, &in.last_id };
+	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+		pd_buf_release(bufs[i]);
+	return status;
+}
+
+int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e)
+{
+	/* Texts may be fetched late if all files can be read again; conditions on the rows are checked as they are read. */
+	bool late = o->texts != PD_TEXTS_ALL && o->realms == PD_REALM_NONE && !(o->requested && o->requested->n) && !o->sources.n;
+	for (int i = 0; late && i < o->n_paths; i++)
+		late = is_regular(o->paths[i]);
+	for (int i = 0; late && i < o->n_against; i++)
+		late = is_regular(o->against[i]);
+	late = late && (o->n_paths || is_regular("-"));
+	int status = read_rows(rows, o, late, 0, e);
+	if (status != NEEDS_SPOOL)
+		return status;
+	uint64_t bad = rows->bad;
+	pd_rows_release(rows);
+	return read_rows(rows, o, false, bad, e);
+}
