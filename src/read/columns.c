@@ -5,7 +5,7 @@
  * `content_type` are read too.  HTML in a binary column may have any charset, in a text column it is UTF-8.  Parquet
  * from a pipe is copied to a temporary file first.
  */
-#include "read/source.h"
+#include "read/formats.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  * Packed formats that are not supported, or are read but not written: recognising them, and advice for the user.
  */
-#include "read/source.h"
+#include "read/formats.h"
 
 #include <errno.h>
 

@@ -4,7 +4,7 @@
  * line that cannot be parsed is damage; reading continues at the next one.  A line is parsed in place in the window; it
  * is copied only if it spans its edge.
  */
-#include "read/source.h"
+#include "read/formats.h"
 
 /* A page with every byte escaped has twice the length, or six times if it consists of control characters.  A line over
  * four times the page limit cannot be a usable page. */

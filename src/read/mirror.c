@@ -3,7 +3,7 @@
  * Pages on disk in a mirror made by wget or HTTrack: FOLDER/HOST/PATH, with wget also FOLDER/http/HOST/PATH.  A path as
  * typed, or the path of a file in an archive -> its URL.
  */
-#include "read/source.h"
+#include "read/mirror.h"
 
 /* The country codes, and the general domains with most hosts.  A folder is more often named conf.d, node.js or
  * page_files than like a host in one of the other thousand domains; those are accepted only with "www.". */

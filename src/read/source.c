@@ -11,41 +11,6 @@
 #include "base/err.h"
 #include "base/parquet.h"
 
-static void count_damage(struct pd_read_sink *sink, const struct pd_read_damage *d)
-{
-	sink->count++;
-	if (sink->damage)
-		sink->damage(sink->ctx, d);
-}
-
-void pd_read_sink_tell(struct pd_read_sink *sink, const char *file, struct pd_read_place place, const char *reason)
-{
-	count_damage(sink,
-		     &(struct pd_read_damage){ .file = file, .offset = place.offset, .stream = place.stream, .reason = reason });
-}
-
-void pd_read_sink_tell_whole(struct pd_read_sink *sink, const char *file, const char *reason)
-{
-	count_damage(sink, &(struct pd_read_damage){ .file = file, .whole = true, .reason = reason });
-}
-
-void pd_read_source_damage(struct pd_read_source *s, struct pd_read_place place, const char *reason)
-{
-	if (!s->in.error)
-		pd_read_sink_tell(s->sink, s->label, place, reason);
-}
-
-void pd_read_source_init(struct pd_read_source *s, const struct pd_reader_options *o, struct pd_read_sink *sink)
-{
-	*s = (struct pd_read_source){
-		.max_block = o->max_block, .threads = o->threads, .all_text = o->all_text, .twice = o->twice, .sink = sink
-	};
-	pd_read_input_init(&s->in);
-	pd_read_member_init(&s->member);
-	pd_read_jsonl_init(&s->jsonl, &o->fields, o->max_block);
-	s->fields = o->fields;
-}
-
 void pd_read_source_release(struct pd_read_source *s)
 {
 	pd_read_tar_close(&s->tar);
@@ -64,28 +29,6 @@ void pd_read_source_close(struct pd_read_source *s)
 	pd_read_zip_close(&s->zip);
 	pd_read_parquet_close(&s->parquet);
 	pd_read_input_close(&s->in);
-}
-
-void pd_read_source_set_id(const struct pd_read_source *s, struct pd_read_place place, struct pd_buf *out)
-{
-	pd_buf_clear(out);
-	pd_buf_printf(out, "%s:%s%llu", s->label, place.stream ? "+" : "", (unsigned long long)place.offset);
-}
-
-void pd_read_source_set_url(struct pd_read_source *s, const char *path, struct pd_record *out)
-{
-	pd_buf_clear(&out->url);
-	s->mirrored = pd_read_mirror_url(pd_span_z(path), &out->url);
-	if (!s->mirrored)
-		pd_buf_add_z(&out->url, path);
-}
-
-bool pd_read_source_wants(struct pd_read_source *s, struct pd_read_place place)
-{
-	if (!s->wants)
-		return true;
-	pd_read_source_set_id(s, place, &s->id);
-	return s->wants(s->wants_ctx, pd_buf_span(&s->id));
 }
 
 /* --- recognising the kind --- */
@@ -255,14 +198,29 @@ int pd_read_source_open(struct pd_read_source *s, const char *path, const char *
 	return PD_OK;
 }
 
-void pd_read_source_open_pull(struct pd_read_source *s, size_t (*pull)(void *ctx, char *to, size_t n), void *ctx, const char *label,
-			      const char *path)
+/* Open a file of an archive, whose bytes `pull` gives. */
+static void open_pull(struct pd_read_source *s, size_t (*pull)(void *ctx, char *to, size_t n), void *ctx, const char *label,
+		      const char *path)
 {
 	s->label = label;
 	s->path = path;
 	s->done = false;
 	pd_read_input_open_pull(&s->in, pull, ctx);
 	recognise(s);
+}
+
+void pd_read_source_init(struct pd_read_source *s, const struct pd_reader_options *o, struct pd_read_sink *sink)
+{
+	static const struct pd_read_nested nested = { pd_read_source_init, open_pull, pd_read_source_next, pd_read_source_close,
+						      pd_read_source_release };
+	*s = (struct pd_read_source){
+		.max_block = o->max_block, .threads = o->threads, .all_text = o->all_text, .twice = o->twice, .sink = sink
+	};
+	pd_read_input_init(&s->in);
+	pd_read_member_init(&s->member);
+	pd_read_jsonl_init(&s->jsonl, &o->fields, o->max_block);
+	s->fields = o->fields;
+	s->zip.nested = &nested;
 }
 
 int pd_read_source_open_at(struct pd_read_source *s, const char *path, const char *label, uint64_t offset)

@@ -8,7 +8,7 @@
  * their header, PATH!OFFSET.  For this, 16 bytes are remembered for each name; no other memory grows with the
  * archive.
  */
-#include "read/source.h"
+#include "read/formats.h"
 
 #ifndef PD_WITHOUT_libarchive
 #include <archive.h>

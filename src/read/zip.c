@@ -6,7 +6,7 @@
  *
  * A name that occurs twice gets the number of the member: PATH!NUMBER.
  */
-#include "read/source.h"
+#include "read/formats.h"
 
 #include <stdlib.h>
 
@@ -37,7 +37,7 @@ static la_int64_t seek(struct archive *a, void *ctx, la_int64_t offset, int when
 void pd_read_zip_close(struct pd_read_zip *z)
 {
 	if (z->open)
-		pd_read_source_close(z->part);
+		z->nested->close(z->part);
 	z->open = false;
 	archive_read_free(z->archive);
 	z->archive = NULL;
@@ -139,7 +139,7 @@ static bool open_part(struct pd_read_source *s)
 			.max_block = s->max_block, .all_text = s->all_text, .twice = s->twice, .fields = s->fields
 		};
 		z->part = pd_alloc(sizeof *z->part);
-		pd_read_source_init(z->part, &o, s->sink);
+		z->nested->init(z->part, &o, s->sink);
 		z->part->part = z->part->found = true;
 	}
 	struct pd_read_source *part = z->part;
@@ -149,7 +149,7 @@ static bool open_part(struct pd_read_source *s)
 	part->wanted = s->wanted;
 	part->wants = s->wants;
 	part->wants_ctx = s->wants_ctx;
-	pd_read_source_open_pull(part, pull, z, z->label.p, z->path.p);
+	z->nested->open(part, pull, z, z->label.p, z->path.p);
 	/* In folders, archives are books and programs more often than collections of pages, so only dumps in them are
 	 * read. */
 	part->done = s->found && part->kind != PD_SOURCE_DUMP;
@@ -165,11 +165,11 @@ int pd_read_zip_next(struct pd_read_source *s, struct pd_record *out)
 				pd_read_sink_tell_whole(s->sink, s->label, z->reason.p);
 			return 0;
 		}
-		if (pd_read_source_next(z->part, out) == 1) {
+		if (z->nested->next(z->part, out) == 1) {
 			s->mirrored = z->part->mirrored;
 			return 1;
 		}
-		pd_read_source_close(z->part);
+		z->nested->close(z->part);
 		z->open = false;
 		if (z->reason.n && !s->in.error)
 			pd_read_sink_tell_whole(s->sink, z->label.p, z->reason.p);
@@ -188,7 +188,7 @@ void pd_read_zip_release(struct pd_read_zip *z)
 {
 	pd_read_zip_close(z);
 	if (z->part)
-		pd_read_source_release(z->part);
+		z->nested->release(z->part);
 	free(z->part);
 	pd_buf_release(&z->path);
 	pd_buf_release(&z->label);

@@ -5,7 +5,7 @@
  */
 #include "base/fields.h"
 #include "fuzz.h"
-#include "read/source.h"
+#include "read/mirror.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

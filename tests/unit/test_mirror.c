@@ -4,7 +4,7 @@
  */
 #include <check.h>
 
-#include "read/source.h"
+#include "read/mirror.h"
 
 static const struct {
 	const char *path, *url; /* url NULL: no mirror */
