@@ -47,13 +47,19 @@ uint64_t pd_map_secret(void);
  * function without a secret.  The value differs from process to process: do not store it. */
 uint64_t pd_map_key(struct pd_span s);
 
-/* Position of a key before it is reduced to the size of a table: both halves of the product with the secret.  With
- * only one half, keys that differ only in their highest bits, or only in their lowest, would have one position for
- * any secret. */
+/* Both halves of a product, folded. */
+static inline uint64_t pd_map_fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+	return (uint64_t)(product >> 64) ^ (uint64_t)product;
+}
+
+/* Position of a key before it is reduced to the size of a table.  One product is not enough: the positions of keys with
+ * equal distances then have almost equal distances, and with one secret in thirty they fill a few stretches of the
+ * table. */
 static inline uint64_t pd_map_place(uint64_t key, uint64_t secret)
 {
-	unsigned __int128 product = (unsigned __int128)(key + secret) * secret;
-	return (uint64_t)(product >> 64) ^ (uint64_t)product;
+	return pd_map_fold(pd_map_fold(key + secret, secret), UINT64_C(0x9E3779B97F4A7C15));
 }
 
 /* Remove all keys; reserve room for `n` keys, 0: keep the size.  Few keys use few slots, which stay in the

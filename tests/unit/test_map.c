@@ -135,20 +135,23 @@ static uint64_t map_probes(const struct pd_map *m)
 	return probes;
 }
 
+/* Each of many tables has a secret of its own. */
 START_TEST(no_keys_flood_a_map)
 {
-	struct pd_map m = { 0 };
-	for (int round = 0; round < 2; round++) {
-		struct timespec start;
-		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
-		for (uint64_t i = 0; i < FLOOD; i++)
-			pd_map_add(&m, flooding_key(_i, i));
-		ck_assert_uint_eq(m.n, FLOOD);
-		ck_assert_msg(map_probes(&m) < 4 * FLOOD, "%lu probes", (unsigned long)map_probes(&m));
-		ck_assert_msg(seconds_since(&start) < 1, "%f seconds", seconds_since(&start));
-		pd_map_clear(&m, FLOOD);
+	for (int table = 0; table < 100; table++) {
+		struct pd_map m = { 0 };
+		for (int round = 0; round < 2; round++) {
+			struct timespec start;
+			clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &start);
+			for (uint64_t i = 0; i < FLOOD / 8; i++)
+				pd_map_add(&m, flooding_key(_i, i));
+			ck_assert_uint_eq(m.n, FLOOD / 8);
+			ck_assert_msg(map_probes(&m) < 4 * (FLOOD / 8), "%lu probes", (unsigned long)map_probes(&m));
+			ck_assert_msg(seconds_since(&start) < 1, "%f seconds", seconds_since(&start));
+			pd_map_clear(&m, FLOOD / 8);
+		}
+		pd_map_release(&m);
 	}
-	pd_map_release(&m);
 }
 END_TEST
 
