@@ -235,8 +235,10 @@ int pd_store_io_read(const struct pd_store_io *io, const char *name, struct pd_b
 	pd_buf_clear(out);
 	ssize_t n = fstat(fd, &st) ? -1 : pd_pread(fd, pd_buf_reserve(out, (size_t)st.st_size), (size_t)st.st_size, 0);
 	int status = n < 0 ? step_failed(io, "read", name, e) : PD_OK;
-	out->n = n < 0 ? 0 : (size_t)n;
-	out->p[out->n] = 0;
+	if (n >= 0) {
+		out->n = (size_t)n;
+		out->p[out->n] = 0;
+	}
 	close(fd);
 	return status;
 }

@@ -94,7 +94,7 @@ exits "--save with --against is misuse" 2
 match --save in.fp in.fp
 exits "--save over its input is misuse" 2
 run script -qec "$P match --save - demo.fp" /dev/null
-has "a key file is not written to a terminal" "$tmp/out" 'cannot go to a terminal'
+has "a key file is not written to a terminal" "$tmp/out" 'cannot be written to a terminal'
 exits "and that is misuse" 2
 
 # --- standard input ---

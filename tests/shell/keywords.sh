@@ -104,10 +104,10 @@ E
 : >empty.idf
 run "$P" fp --method=keywords --idf=empty.idf pages.jsonl
 exits "an empty one" 2
-has "the message says so" "$tmp/err" 'empty.idf: no words'
+has "the message says so" "$tmp/err" 'empty.idf has no words'
 run "$P" fp --method=exact --idf=small.idf pages.jsonl
 exits "--idf without a method that weighs words" 2
-has "the message says so" "$tmp/err" 'idf goes with a --method that weighs words'
+has "the message says so" "$tmp/err" 'idf needs a --method that weighs words'
 run "$P" dict --idf-from=pages.jsonl
 exits "dict --idf-from without -o" 2
 { cat pages.jsonl; echo '{"url":'; } >broken.jsonl
