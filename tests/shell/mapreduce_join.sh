@@ -158,7 +158,7 @@ for side in map reduce; do
 	refused "$side, rows for parameters" demo.fp 'is not a file of parameters' "$P" $side --job=join --step=equal --params=demo.fp
 	for file in cut bad open; do refused "$side, damaged parameters ($file)" demo.fp 'damaged file of parameters' "$P" $side --job=join --step=equal --params=$file; done
 	refused "$side without a step" demo.fp 'missing required option --step' "$P" $side --job=join
-	refused "$side, no such step" demo.fp "'none' is none of the job" "$P" $side --job=join --step=none
+	refused "$side, no such step" demo.fp "unknown step 'none'" "$P" $side --job=join --step=none
 	refused "$side, options in a later step" demo.fp 'step count' "$P" $side --job=join --step=equal --params=params -- -k 4
 done
 refused "rows of other parameters" wide.fp 'bits|other parameters' "$P" map --job=join --step=equal --params=params
