@@ -51,6 +51,7 @@ static void try_bytes(const char *p, size_t n)
 	HOLDS(status == PD_OK || e.text[0]);
 	for (uint64_t i = 0; !status && i < 4; i++)
 		ask(&opened, i);
+	pd_container_release(&t.c);
 	HOLDS(pd_batch_tables_open(&t, fuzz_file((const uint8_t *)p, n), opened.h.batch + 1, &params, &e) != PD_OK);
 	pd_batch_tables_close(&t);
 	pd_batch_tables_close(&opened);

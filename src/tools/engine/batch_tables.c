@@ -489,8 +489,10 @@ int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t d
 	close(fd);
 	if (!status)
 		status = check_job(t, path, digest, p, e);
-	if (status)
+	if (status) {
+		pd_container_release(&t->c);
 		return status;
+	}
 	t->p = p;
 	t->sketch = p->sketch;
 	t->least = t->h.sketched ? pd_match_bands_least(&t->sketch, &p->match.verify) : 0;
