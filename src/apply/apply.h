@@ -26,7 +26,7 @@ struct pd_apply_result {
 	int error;			   /* errno: a file of a folder or a list that cannot be opened; nothing was done with it */
 	uint64_t pages, removed_with_page; /* removed records: pages, and others with them */
 	uint64_t revisits;		   /* revisit records that replace pages, or other revisits */
-	uint64_t restored, missing;	   /* revisit records whose originals were restored, and those that are kept */
+	uint64_t restored, missing;	   /* restored records; revisit records that are kept without their original */
 	uint64_t bytes_in, bytes_out;
 	uint64_t rewritten, lost; /* members compressed again; bytes of broken ones that could not be kept */
 };

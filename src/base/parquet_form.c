@@ -64,7 +64,7 @@ int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parq
 	return refuse(PD_FORM_PARQUET, e);
 }
 
-/* Nothing was opened, so these cannot be called. */
+/* Without Arrow no file is opened, so these functions are never called. */
 void pd_parquet_close(struct pd_parquet *p)
 {
 }

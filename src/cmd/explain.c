@@ -10,7 +10,7 @@
 #include "run/journal.h"
 #include "tools/inspect.h"
 
-/* What is explained, as bits for pd_opt.only. */
+/* Uses of the command, as bits for pd_opt.only. */
 enum subject { PAGE = 1, PAIR = 2, VERDICT = 4 };
 
 struct explain_options {

@@ -8,7 +8,7 @@
 #include "run/rank.h"
 #include "run/rows.h"
 
-/* What is written, as bits for pd_opt.only. */
+/* Outputs of the command, as bits for pd_opt.only. */
 enum { LINKS = 1, RANKS = 2 };
 
 struct link_options {

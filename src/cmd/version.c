@@ -27,7 +27,7 @@ struct version_options {
 
 #define AT(member) .at = offsetof(struct version_options, member)
 
-/* What is printed, as bits for pd_opt.only. */
+/* Outputs of the command, as bits for pd_opt.only. */
 enum { VERSION = 1, PARAMS = 2, SELFTEST = 4, LICENSES = 8 };
 
 /* clang-format off */

@@ -97,7 +97,7 @@ struct probing {
 	const struct pd_index_queries *q;
 	const struct pd_index_even *even; /* NULL: the blocks are those of the plan */
 	const struct pd_index_plan *plan;
-	/* The buckets to read: those whose distance is in these rings. */
+	/* Read the buckets at distances in these rings. */
 	int table, first_bit, n_bits, ring[2];
 	const struct pd_index_masks *masks;
 	size_t mask[2]; /* masks of the rings: from .. to - 1 */
@@ -402,7 +402,7 @@ static int compare_wholes(struct probing *p, const struct searchers *a, const st
 	return status;
 }
 
-/* Verify pairs whose halves are near on all bits. */
+/* Compare all bits of pairs whose halves are near. */
 static int compare_again(struct probing *p, const struct tile *tile, uint32_t searcher, uint32_t at)
 {
 	uint32_t part = 0, d = 0;

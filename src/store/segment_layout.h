@@ -27,7 +27,7 @@
 #define PD_STORE_SEGMENT_PAD 16 /* keys of zeroes after each column of a table: compared without a care for its end */
 
 _Static_assert(1 << PD_STORE_BLOCK_SHIFT == PD_STORE_BLOCK, "blocks are found by a shift");
-_Static_assert(PD_STORE_SEGMENT_PAD >= PD_SCAN_PAD, "what scanning may read lies in the segment");
+_Static_assert(PD_STORE_SEGMENT_PAD >= PD_SCAN_PAD, "the padding of a segment covers all bytes that a scan reads");
 
 enum pd_store_segment_section {
 	PD_STORE_SEG_NUMBERS,
@@ -45,7 +45,7 @@ enum pd_store_segment_section {
 };
 
 struct pd_store_segment_params {
-	uint64_t rows, fingerprints; /* pages; those whose keys are in the tables */
+	uint64_t rows, fingerprints; /* pages; pages with a fingerprint in the tables */
 	uint64_t first;		     /* number of the first page */
 	uint32_t bits, sketch_words;
 	uint32_t tables, table_bits; /* the partition */
