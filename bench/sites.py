@@ -6,10 +6,16 @@ from common import BUILD, CORPORA, PROGRAM, TOOLS, output, python_with_lxml, run
 from gold import words
 from pairs import table
 
-SITES = os.path.join(CORPORA, 'sites')
-DUMP = os.path.join(SITES, 'sites-dev.warc.gz')
-PAGES = os.path.join(SITES, 'sites-dev.pages.tsv')
-TRUTH = os.path.join(SITES, 'sites-dev.truth.tsv.gz')
+SETS = ['sites', 'sites2']
+
+
+def files(name):
+    """Return the dump, the pages and the truth of a collection."""
+    base = os.path.join(CORPORA, name, name + '-dev')
+    return base + '.warc.gz', base + '.pages.tsv', base + '.truth.tsv.gz'
+
+
+DUMP, PAGES, TRUTH = files('sites')
 SCORER = os.path.join(TOOLS, 'score_sites.py')
 THRESHOLDS = [.5, .55, .6, .65, .7, .75, .8, .85, .9]
 FEW = 20	# true pairs: F1 of a site with fewer pairs is not meaningful
@@ -26,19 +32,19 @@ def pipe(commands, path):
     return path
 
 
-def scored(what, path):
-    return output([sys.executable, SCORER, TRUTH, PAGES, what, path])
+def scored(what, path, name='sites'):
+    return output([sys.executable, SCORER, files(name)[2], files(name)[1], what, path])
 
 
 class Sites:
     """Return the pages by URL, and the pairs that are true or uncertain; every other pair is false."""
-    def __init__(self):
-        pages = [line.rstrip('\n').split('\t') for line in open(PAGES, encoding='utf-8')][1:]
+    def __init__(self, name='sites'):
+        pages = [line.rstrip('\n').split('\t') for line in open(files(name)[1], encoding='utf-8')][1:]
         self.at = {row[0]: i for i, row in enumerate(pages)}
         self.site = [row[1] for row in pages]
         self.full = [row[6] == 'full' for row in pages]
         self.label = {}
-        for line in gzip.open(TRUTH, 'rt', encoding='utf-8'):
+        for line in gzip.open(files(name)[2], 'rt', encoding='utf-8'):
             row = line.rstrip('\n').split('\t')
             if row[0].isdigit():
                 self.label[int(row[0]), int(row[1])] = row[5]
@@ -114,7 +120,7 @@ def score_text(gold, off):
     return {site: [sum(column) / len(v) for column in zip(*v)] for site, v in sums.items()}
 
 
-def bench_gold(tmp):
+def measure_texts(tmp):
     """six real sites: precision and recall of the words of the main text, also without each rule (needs lxml)"""
     with open(tmp + '/gold', 'w') as f:
         subprocess.run([python_with_lxml(), os.path.join(os.path.dirname(__file__), 'gold.py'), DUMP, PAGES], stdout=f, check=True)
@@ -173,7 +179,7 @@ def measured(tmp, learned, off):
             f'removed {removed[0]}, loss over .2 {float(removed[1]):.2%}, over .5 {float(removed[2]):.2%}')
 
 
-def bench_rules(tmp):
+def measure_rules(tmp):
     """six real sites: the gain of each rule of main text and decision alone, and the loss without it"""
     for learned in (False, True):
         print('-- with learned boilerplate' if learned else '-- each page alone')
@@ -185,24 +191,36 @@ def bench_rules(tmp):
         print(f'  {"all of them":62}' + measured(tmp, learned, []), flush=True)
 
 
-def bench_sites(tmp):
-    """six real sites: pairs and lost text for pages read alone, with learned boilerplate, and for dedup"""
-    if not os.path.exists(SCORER) or not os.path.exists(DUMP):
-        sys.exit('bench: no ' + (SCORER if os.path.exists(DUMP) else DUMP))
-    sites = Sites()
-    for name, options in (('each page alone', []), ('with learned boilerplate', ['--learn-boilerplate'])):
-        rows = pipe([['fp', '-q', *options, DUMP]], tmp + '/fp')
-        print(f'-- {name}: fp {" ".join(options)} | match')
-        print(scored('--pairs', pipe([['match', '-q', '--all-pairs', rows]], tmp + '/pairs')))
-        print(scored('--verdicts', pipe([['match', '-q', rows], ['cluster', '-q']], tmp + '/verdicts')), flush=True)
+def measure_set(tmp, name):
+    """Print the tables of a collection."""
+    dump, sites = files(name)[0], Sites(name)
+    for what, options in (('each page alone', []), ('with learned boilerplate', ['--learn-boilerplate'])):
+        rows = pipe([['fp', '-q', *options, dump]], tmp + '/fp')
+        print(f'-- {name}, {what}: fp {" ".join(options)} | match')
+        print(scored('--pairs', pipe([['match', '-q', '--all-pairs', rows]], tmp + '/pairs'), name))
+        print(scored('--verdicts', pipe([['match', '-q', rows], ['cluster', '-q']], tmp + '/verdicts'), name), flush=True)
         least = [f'--similarity={THRESHOLDS[0]}', f'--similarity-same-host={THRESHOLDS[0]}']
         f1 = by_threshold(sites, pipe([['match', '-q', '--all-pairs', *least, rows]], tmp + '/pairs'))
         print('F1 by one threshold for all hosts: ' + ', '.join(
             f'{t:.2f} {sum(v[i] for v in f1.values()) / len(f1):.4f}' for i, t in enumerate(THRESHOLDS)))
         leave_one_out(f1)
-    run([PROGRAM, 'dedup', '-q', DUMP, '-o', tmp + '/sites'])
-    verdicts = next(os.path.join(tmp, 'sites', f) for f in os.listdir(tmp + '/sites') if re.search('verdicts', f))
-    print('-- dedup')
-    print(scored('--verdicts', verdicts))
-    bench_gold(tmp)
-    bench_rules(tmp)
+    out = f'{tmp}/{name}'
+    run([PROGRAM, 'dedup', '-q', dump, '-o', out])
+    verdicts = next(os.path.join(out, f) for f in os.listdir(out) if re.search('verdicts', f))
+    print(f'-- {name}, dedup')
+    print(scored('--verdicts', verdicts, name), flush=True)
+
+
+def bench_sites(tmp):
+    """real sites, two collections: pairs and lost text for pages read alone, with learned boilerplate, and for dedup"""
+    for name in SETS:
+        for path in (SCORER, files(name)[0]):
+            if not os.path.exists(path):
+                sys.exit('bench: no ' + path)
+        measure_set(tmp, name)
+
+
+def bench_texts(tmp):
+    """six real sites: words of the main text, and the gain of each rule of main text and decision"""
+    measure_texts(tmp)
+    measure_rules(tmp)
