@@ -88,6 +88,12 @@ int pd_container_open(struct pd_container *c, const struct pd_container_kind *ki
 /* Map a whole file and open it.  The caller closes the descriptor. */
 int pd_container_map(struct pd_container *c, const struct pd_container_kind *kind, int fd, const char *name, struct pd_err *e);
 void pd_container_release(struct pd_container *c);
+/* The first byte of a section. */
+static inline const void *pd_container_at(const struct pd_container *c, int section)
+{
+	return c->section[section].p;
+}
+
 /* Check the blocks of a part of a section, or of all sections. */
 int pd_container_check(struct pd_container *c, struct pd_span part, struct pd_err *e);
 int pd_container_check_all(struct pd_container *c, int threads, struct pd_err *e);

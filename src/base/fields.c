@@ -19,6 +19,13 @@ struct pd_span pd_param(struct pd_span params, const char *key)
 	return pd_span(NULL, 0);
 }
 
+void pd_param_add(struct pd_span params, const char *key, uint64_t *sum)
+{
+	uint64_t n = 0;
+	if (pd_span_u64(pd_param(params, key), &n))
+		*sum += n;
+}
+
 /* Return whether both have a value for `key` and the values differ. */
 static bool param_differs(struct pd_span a, struct pd_span b, const char *key)
 {

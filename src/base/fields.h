@@ -13,6 +13,8 @@
 
 /* The value of `key`; {NULL, 0} when it is not there. */
 struct pd_span pd_param(struct pd_span params, const char *key);
+/* Add the value of `key` to *sum if it is a number. */
+void pd_param_add(struct pd_span params, const char *key, uint64_t *sum);
 /* "bits: 64 and 128, hash: xxh3 and rabin"; empty if they are equal. */
 void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out);
 /* All tables of a run have the parameters of the first: set `known`, or compare with it.  PD_ERR_PARAMS: "PATH:

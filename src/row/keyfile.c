@@ -38,23 +38,18 @@ static uint64_t n_blocks(const struct pd_keyfile *k)
 	return (k->h.rows + PD_KEYFILE_BLOCK - 1) / PD_KEYFILE_BLOCK;
 }
 
-static const void *section_at(const struct pd_keyfile *k, enum pd_keyfile_section i)
-{
-	return k->c.section[i].p;
-}
-
 static bool set_columns(struct pd_keyfile *k)
 {
 	const struct pd_keyfile_counts *h = &k->h;
 	k->params = k->c.section[PD_KEYFILE_PARAMS];
-	k->print_row = section_at(k, PD_KEYFILE_PRINT_ROWS);
-	k->fingerprints = section_at(k, PD_KEYFILE_PRINTS);
-	k->digest_row = section_at(k, PD_KEYFILE_DIGEST_ROWS);
-	k->digests = section_at(k, PD_KEYFILE_DIGESTS);
-	k->sketched = section_at(k, PD_KEYFILE_SKETCHED);
-	k->sketches = section_at(k, PD_KEYFILE_SKETCHES);
-	k->row_at = section_at(k, PD_KEYFILE_ROW_AT);
-	k->block_at = section_at(k, PD_KEYFILE_BLOCK_AT);
+	k->print_row = pd_container_at(&k->c, PD_KEYFILE_PRINT_ROWS);
+	k->fingerprints = pd_container_at(&k->c, PD_KEYFILE_PRINTS);
+	k->digest_row = pd_container_at(&k->c, PD_KEYFILE_DIGEST_ROWS);
+	k->digests = pd_container_at(&k->c, PD_KEYFILE_DIGESTS);
+	k->sketched = pd_container_at(&k->c, PD_KEYFILE_SKETCHED);
+	k->sketches = pd_container_at(&k->c, PD_KEYFILE_SKETCHES);
+	k->row_at = pd_container_at(&k->c, PD_KEYFILE_ROW_AT);
+	k->block_at = pd_container_at(&k->c, PD_KEYFILE_BLOCK_AT);
 	return has_length(k, PD_KEYFILE_PRINT_ROWS, h->fingerprints * 4) &&
 	       has_length(k, PD_KEYFILE_PRINTS, h->fingerprints * h->bits / 8) &&
 	       has_length(k, PD_KEYFILE_DIGEST_ROWS, h->digests * 4) && has_length(k, PD_KEYFILE_DIGESTS, h->digests * 16) &&
@@ -85,7 +80,7 @@ static int check_columns(struct pd_keyfile *k, struct pd_err *e)
 	uint64_t sketched = 0, rows = k->c.section[PD_KEYFILE_ROWS].n;
 	if (!has_length(k, PD_KEYFILE_COUNTS, sizeof *h))
 		return fail_section(k, PD_KEYFILE_COUNTS, "another number of counts", e);
-	memcpy(h, section_at(k, PD_KEYFILE_COUNTS), sizeof *h);
+	memcpy(h, pd_container_at(&k->c, PD_KEYFILE_COUNTS), sizeof *h);
 	if (h->rows >= UINT32_MAX / 2 || h->fingerprints > h->rows || h->digests > h->rows - h->fingerprints ||
 	    (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) || (!h->bits && h->fingerprints) ||
 	    h->sketch_words > PD_SKETCH_WORDS)
@@ -104,23 +99,6 @@ static int check_columns(struct pd_keyfile *k, struct pd_err *e)
 	pd_container_give_back(&k->c, k->c.section[PD_KEYFILE_PRINT_ROWS]);
 	pd_container_give_back(&k->c, k->c.section[PD_KEYFILE_ROW_AT]);
 	return PD_OK;
-}
-
-/* `status` is that of opening the container. */
-static int check_keyfile(struct pd_keyfile *k, int status, int threads, struct pd_err *e)
-{
-	if (!status)
-		status = pd_container_check_all(&k->c, threads, e);
-	if (!status)
-		status = check_columns(k, e);
-	if (status)
-		pd_keyfile_close(k);
-	return status;
-}
-
-int pd_keyfile_check(struct pd_keyfile *k, struct pd_span bytes, const char *name, struct pd_err *e)
-{
-	return check_keyfile(k, pd_container_open(&k->c, &pd_keyfile_kind, bytes, 0, name, e), 1, e);
 }
 
 bool pd_keyfile_is(const char *path)
@@ -177,7 +155,14 @@ static int map_keyfile(struct pd_keyfile *k, const char *path, const char *tmp_d
 int pd_keyfile_open(struct pd_keyfile *k, const char *path, const char *tmp_dir, int threads, struct pd_err *e)
 {
 	*k = (struct pd_keyfile){ 0 };
-	return check_keyfile(k, map_keyfile(k, path, tmp_dir, e), threads, e);
+	int status = map_keyfile(k, path, tmp_dir, e);
+	if (!status)
+		status = pd_container_check_all(&k->c, threads, e);
+	if (!status)
+		status = check_columns(k, e);
+	if (status)
+		pd_keyfile_close(k);
+	return status;
 }
 
 int pd_keyfile_digest(const char *path, uint64_t *digest, struct pd_err *e)
@@ -199,7 +184,7 @@ int pd_keyfile_unpack(const struct pd_keyfile *k, struct pd_unpacker *u, size_t 
 		      struct pd_err *e)
 {
 	uint64_t first = block * PD_KEYFILE_BLOCK, end = first + PD_KEYFILE_BLOCK;
-	const char *rows = section_at(k, PD_KEYFILE_ROWS);
+	const char *rows = pd_container_at(&k->c, PD_KEYFILE_ROWS);
 	size_t text = k->row_at[end < k->h.rows ? end : k->h.rows] - k->row_at[first];
 	struct pd_span packed = pd_span(rows + k->block_at[block], k->block_at[block + 1] - k->block_at[block]);
 	pd_buf_clear(out);

@@ -71,8 +71,6 @@ bool pd_keyfile_is(const char *path);
 /* PD_ERR_FORMAT: damaged, and where; PD_ERR_VERSION: newer.  Standard input is copied into a temporary file first, unless
  * it is one. */
 int pd_keyfile_open(struct pd_keyfile *k, const char *path, const char *tmp_dir, int threads, struct pd_err *e);
-/* The same for bytes in memory, which the caller keeps. */
-int pd_keyfile_check(struct pd_keyfile *k, struct pd_span bytes, const char *name, struct pd_err *e);
 /* The identity of a key file: the checksum of its footer.  Little more is read. */
 int pd_keyfile_digest(const char *path, uint64_t *digest, struct pd_err *e);
 /* The text of a block of rows; `out` is cleared. */

@@ -259,11 +259,6 @@ void pd_shingles_free(struct pd_shingles *s)
 	free(s);
 }
 
-struct pd_span pd_shingles_must(const struct pd_shingles *s)
-{
-	return pd_buf_span(&s->must);
-}
-
 /* --- sets --- */
 
 size_t pd_shingles_count(const struct pd_shingles *s, uint64_t id)

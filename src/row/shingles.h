@@ -60,8 +60,6 @@ static inline uint64_t pd_shingles_id(const struct pd_secret *secret, struct pd_
  * a file is damaged or cut; PD_ERR_PARAMS: two were made with different parameters. */
 int pd_shingles_open(struct pd_shingles **out, char *const *paths, int n_paths, uint64_t *ids, size_t n_ids, struct pd_err *e);
 void pd_shingles_free(struct pd_shingles *s);
-/* The parameters that the files name. */
-struct pd_span pd_shingles_must(const struct pd_shingles *s);
 
 /* Different shingles, ascending. */
 struct pd_shingle_set {

@@ -501,13 +501,6 @@ static int add_verdict(void *ctx, struct pd_group *g, struct pd_group_member *m,
 	return take_verdict(r, &v, e);
 }
 
-static void add_total(uint64_t *to, struct pd_span totals, const char *key)
-{
-	uint64_t n = 0;
-	if (pd_span_u64(pd_param(totals, key), &n))
-		*to += n;
-}
-
 static int end_verdicts(void *ctx, const struct pd_group *g, FILE *out, struct pd_err *e)
 {
 	struct run *r = ctx;
@@ -533,12 +526,12 @@ static int end_verdicts(void *ctx, const struct pd_group *g, FILE *out, struct p
 	}
 	/* A line for each unit of the inputs. */
 	while (totals.n && pd_span_split(&totals, '\n', &line)) {
-		add_total(&c->pages, line, "pages");
-		add_total(&c->without_fingerprint, line, "without_fingerprint");
-		add_total(&c->left_out, line, "left_out");
-		add_total(&c->damaged, line, "damaged");
-		add_total(&c->inputs_without_pages, line, "inputs_without_pages");
-		add_total(&c->bytes, line, "bytes");
+		pd_param_add(line, "pages", &c->pages);
+		pd_param_add(line, "without_fingerprint", &c->without_fingerprint);
+		pd_param_add(line, "left_out", &c->left_out);
+		pd_param_add(line, "damaged", &c->damaged);
+		pd_param_add(line, "inputs_without_pages", &c->inputs_without_pages);
+		pd_param_add(line, "bytes", &c->bytes);
 	}
 	return status;
 }

@@ -724,11 +724,6 @@ static int find_row(struct pd_store *s, uint64_t number, struct pd_store_place *
 	return 0;
 }
 
-int pd_store_find_number(struct pd_store *s, uint64_t number, struct pd_store_place *at, struct pd_err *e)
-{
-	return pd_store_tombstones_has(&s->log.tombstones, number) ? 0 : find_row(s, number, at, e);
-}
-
 struct walk_kept {
 	struct pd_store *s;
 	pd_store_each_fn *each;

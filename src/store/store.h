@@ -141,9 +141,6 @@ static inline int pd_store_sketch(struct pd_store *s, const struct pd_store_plac
 	return PD_OK;
 }
 
-/* The kept page with this number: 1, 0, or negative. */
-int pd_store_find_number(struct pd_store *s, uint64_t number, struct pd_store_place *at, struct pd_err *e);
-
 /* Call `each` for every stored page in the order of numbers; it returns 0 or a status that ends the loop.  With
  * s->damaged set, a damaged block of rows is reported, and the next ones still follow. */
 int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct pd_err *e);

@@ -290,13 +290,6 @@ static int check_columns(const struct pd_table_reader *in, struct pd_err *e)
 	return PD_OK;
 }
 
-static void add_total(uint64_t *to, struct pd_span line, const char *key)
-{
-	uint64_t n = 0;
-	if (pd_span_u64(pd_param(line, key), &n))
-		*to += n;
-}
-
 /* --- answers of a store, in the order of its queries -> the same rows as from `cluster` --- */
 
 /* Pages without near pages are omitted.  A page that was kept on an earlier day has no answer; its row then says so. */
@@ -466,8 +459,8 @@ static int report_sums_read(struct pd_report_sums *s, const struct pd_report_rea
 		struct pd_span totals = pd_buf_span(&in.totals), line;
 		end_cluster(s);
 		while (totals.n && pd_span_split(&totals, '\n', &line)) {
-			add_total(&s->pages, line, "pages");
-			add_total(&s->input_bytes, line, "bytes");
+			pd_param_add(line, "pages", &s->pages);
+			pd_param_add(line, "bytes", &s->input_bytes);
 		}
 		pd_buf_set(&s->params, pd_buf_span(&in.header.must));
 		if (s->n_hosts)

@@ -84,6 +84,34 @@ check_document faq "$TOP/docs/faq.md" 3
 
 is "docs/report.svg shows the report of this version (otherwise: make picture)" \
 	"$(diff <(python3 "$TOP/tools/report-picture" "$P" "$TOP/demo/demo.warc.gz" 2>&1) "$TOP/docs/report.svg" | head -n 5)" ""
+# The tables of docs/format-rows.md have the columns of src/row/columns.h, in its order, and their types.
+is "docs/format-rows.md lists the columns of all tables" "$(python3 - "$TOP" <<'END'
+import re, sys
+code = open(sys.argv[1] + "/src/row/columns.h", encoding="utf-8").read()
+page = open(sys.argv[1] + "/docs/format-rows.md", encoding="utf-8").read()
+macros = {name: re.findall(r'COLUMN\((?:TABLE|[A-Z]+), [A-Z_0-9]+, "(\w+)", (\w+)\)', body)
+          for name, body in re.findall(r"#define PD_(\w+)_TABLE\(.*?\n((?:\t.*\n)+)", code)}
+first = macros["VERDICTS_FIRST"]
+tables = {"fp": macros["FP"], "pairs": macros["PAIRS"] + macros["PAIRS_MORE"], "verdicts": first + macros["VERDICTS"],
+          "answers": first + macros["ANSWERS"], "link": macros["LINK"], "ranks": macros["RANKS"], "sites": macros["SITES"],
+          "params": macros["PARAMS"]}
+for kind, columns in tables.items():
+    section = re.search(rf"^## {kind}\n(.*?)(?=^## |\Z)", page, re.S | re.M).group(1)
+    rows = re.findall(r"^\| column \|.*\n\|[-|]+\n((?:\|.*\n)+)", section, re.M)
+    named = [n for table in rows for row in table.splitlines() for n in re.findall(r"`(\w+)`", row.split("|")[1])]
+    names = [name for name, _ in columns]
+    # Answers begin with the columns of verdicts, of which only some are described again.
+    if [n for n in names if n in named or kind != "answers" or n not in dict(first)] != named:
+        print(f"{kind}: columns.h has {names}, the page {named}")
+kinds = {"unsigned 64-bit integer": ("COUNT", "FLAG"), "64-bit floating point": ("REAL", "REAL_2", "REAL_3", "NUMBER")}
+written = sum((tables[kind] for kind in ("fp", "pairs", "verdicts", "answers")), [])
+for words, types in kinds.items():
+    row = next(line for line in page.splitlines() if line.startswith("| `") and line.endswith(f"| {words} |") and "," in line)
+    named, wanted = set(re.findall(r"`(\w+)`", row)), {name for name, type in written if type in types}
+    if named != wanted:
+        print(f"{words}: {sorted(named ^ wanted)}")
+END
+)" ""
 is "every link in the documentation has a target" "$(python3 "$TOP/tools/links.py" "$TOP")" ""
 is "docs/README.md names every document" "$(for page in "$TOP"/docs/*.md; do
 	page=$(basename "$page"); [ "$page" = README.md ] || grep -qF "($page)" "$TOP/docs/README.md" || echo "$page"; done)" ""

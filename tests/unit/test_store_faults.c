@@ -233,13 +233,18 @@ static int add_batch(struct teller *t, struct model *m, struct pd_err *e)
 	return status;
 }
 
+static int take_first(void *ctx, uint64_t number, const struct pd_store_page *page)
+{
+	(void)page;
+	*(uint64_t *)ctx = number;
+	return 1;
+}
+
 /* The oldest stored page is removed. */
 static int remove_one(struct teller *t, struct pd_err *e)
 {
-	struct pd_store_place at;
-	uint64_t n = 1;
-	while (n < t->store->m.next && pd_store_find_number(t->store, n, &at, e) != 1)
-		n++;
+	uint64_t n = t->store->m.next;
+	pd_store_each(t->store, take_first, &n, e);
 	int status = pd_store_remove(t->store, &n, 1, e);
 	t->changes++;
 	if (t->states)

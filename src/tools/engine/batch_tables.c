@@ -372,11 +372,6 @@ static int check_params(struct pd_batch_tables *t, struct pd_err *e)
 	return PD_OK;
 }
 
-static const void *section_at(const struct pd_batch_tables *t, enum pd_batch_tables_section i)
-{
-	return t->c.section[i].p;
-}
-
 static bool are_below(const uint32_t *v, uint64_t n, uint64_t end)
 {
 	for (uint64_t i = 0; i < n; i++)
@@ -411,19 +406,19 @@ static bool are_starts_good(const struct pd_batch_tables *t)
 static int check_columns(struct pd_batch_tables *t, struct pd_err *e)
 {
 	const header *h = &t->h;
-	t->keys = section_at(t, PD_BATCH_KEYS);
-	t->first = section_at(t, PD_BATCH_FIRST);
-	t->key_of = section_at(t, PD_BATCH_KEY_OF);
-	t->sketched = section_at(t, PD_BATCH_SKETCHED);
-	t->sketches = section_at(t, PD_BATCH_SKETCHES);
-	t->digests = section_at(t, PD_BATCH_DIGESTS);
-	t->ids = section_at(t, PD_BATCH_IDS);
-	t->places = section_at(t, PD_BATCH_PLACES);
-	t->starts = section_at(t, PD_BATCH_STARTS);
-	t->ordered = section_at(t, PD_BATCH_ORDERED);
-	t->numbers = section_at(t, PD_BATCH_NUMBERS);
-	t->band_starts = section_at(t, PD_BATCH_BAND_STARTS);
-	t->band_entries = section_at(t, PD_BATCH_BAND_ENTRIES);
+	t->keys = pd_container_at(&t->c, PD_BATCH_KEYS);
+	t->first = pd_container_at(&t->c, PD_BATCH_FIRST);
+	t->key_of = pd_container_at(&t->c, PD_BATCH_KEY_OF);
+	t->sketched = pd_container_at(&t->c, PD_BATCH_SKETCHED);
+	t->sketches = pd_container_at(&t->c, PD_BATCH_SKETCHES);
+	t->digests = pd_container_at(&t->c, PD_BATCH_DIGESTS);
+	t->ids = pd_container_at(&t->c, PD_BATCH_IDS);
+	t->places = pd_container_at(&t->c, PD_BATCH_PLACES);
+	t->starts = pd_container_at(&t->c, PD_BATCH_STARTS);
+	t->ordered = pd_container_at(&t->c, PD_BATCH_ORDERED);
+	t->numbers = pd_container_at(&t->c, PD_BATCH_NUMBERS);
+	t->band_starts = pd_container_at(&t->c, PD_BATCH_BAND_STARTS);
+	t->band_entries = pd_container_at(&t->c, PD_BATCH_BAND_ENTRIES);
 	if (!are_starts_good(t))
 		return pd_container_section_damaged(&t->c, PD_BATCH_STARTS, "places are not in order", e);
 	uint64_t sketched = 0;
