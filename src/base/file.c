@@ -497,7 +497,7 @@ static char *temporary_name(const char *path)
 	return name.p;
 }
 
-static int open_beside(struct pd_outfile *o, const char *path, const struct stat *there, struct pd_err *e)
+static int open_in_same_folder(struct pd_outfile *o, const char *path, const struct stat *there, struct pd_err *e)
 {
 	struct stat st;
 	int fd = -1;
@@ -553,7 +553,8 @@ static int open_output(struct pd_outfile *o, const char *path, const struct stat
 	}
 	/* A symbolic link is kept: the output replaces the file to which it points. */
 	char *real = there ? realpath(path, NULL) : NULL;
-	int status = there && !real ? pd_fail_errno(e, "cannot write %s", path) : open_beside(o, real ? real : path, there, e);
+	int status =
+		there && !real ? pd_fail_errno(e, "cannot write %s", path) : open_in_same_folder(o, real ? real : path, there, e);
 	free(real);
 	return status;
 }

@@ -51,10 +51,10 @@ struct run {
 	struct pd_err *err;
 	struct pd_journal journal;
 	struct pd_arena paths;
-	struct pd_secret secret; /* of this run: shingles are made with it */
-	struct pd_map met;	 /* the state of each file when its unit was read: pd_unit_state, by a hash of the path */
-	struct pd_buf aliases;	 /* rows of the list of skipped records: other names of files */
-	bool incomplete;	 /* something could not be read for the report, or differs from its row */
+	struct pd_secret secret;     /* of this run: shingles are made with it */
+	struct pd_map state_of_file; /* the state of each file when its unit was read: pd_unit_state, by a hash of the path */
+	struct pd_buf aliases;	     /* rows of the list of skipped records: other names of files */
+	bool incomplete;	     /* something could not be read for the report, or differs from its row */
 	/* verdicts, as they are made */
 	struct pd_apply_removals *removals; /* NULL: they are read from the file */
 	struct pd_map old_gone, named;	    /* ids of pages removed for old ones; ids in the other verdicts */
@@ -313,7 +313,7 @@ static int do_rows(struct run *r)
 	o.once = true;
 	o.alias = on_alias;
 	o.damage_ctx = r;
-	int status = pd_units_open(&u, &o, &r->met, r->o->walk.learn, r->err), more = 0;
+	int status = pd_units_open(&u, &o, &r->state_of_file, r->o->walk.learn, r->err), more = 0;
 	for (; !status && (more = pd_units_next(&u, r->err)) == 1; n++) {
 		if (n >= r->journal.n_rows)
 			status = r->journal.n_units ? changed(r, u.paths[0]) : make_rows(r, &u, n);
@@ -622,7 +622,7 @@ static bool is_done(void *ctx, const struct pd_read_file *file, const char *outp
 static int on_input(void *ctx, const struct pd_read_file *file, const struct stat *st, struct pd_err *e)
 {
 	struct run *r = ctx;
-	const uint32_t *was = pd_map_find(&r->met, pd_map_key(pd_span_z(file->path)));
+	const uint32_t *was = pd_map_find(&r->state_of_file, pd_map_key(pd_span_z(file->path)));
 	if (!was || *was == (st ? pd_unit_short_state(st) : 0))
 		return PD_OK;
 	if (!st)
@@ -681,7 +681,7 @@ static int do_outputs(struct run *r)
 {
 	struct pd_apply *apply = NULL;
 	struct pd_apply_result done;
-	size_t met = 0;
+	size_t n_present = 0;
 	char *verdicts = in_folder(r, "verdicts.tsv");
 	struct pd_apply_removals_options o = removals_options(r);
 	if (r->o->dry_run)
@@ -699,7 +699,7 @@ static int do_outputs(struct run *r)
 		more = pd_apply_open(&apply, &a, r->err);
 	while (!more && (more = pd_apply_next(apply, &done, r->err)) == 1) {
 		more = PD_OK;
-		met += pd_map_has(&r->met, pd_map_key(pd_span_z(done.file->path)));
+		n_present += pd_map_has(&r->state_of_file, pd_map_key(pd_span_z(done.file->path)));
 		if (done.skipped || done.error)
 			continue;
 		/* The batch was committed if it is empty. */
@@ -720,7 +720,7 @@ static int do_outputs(struct run *r)
 		more = pd_outfile_batch_commit(r->batch, r->err);
 	if (!more)
 		more = note_outputs(r);
-	if (!more && met != r->met.n)
+	if (!more && n_present != r->state_of_file.n)
 		more = changed(r, "the list of inputs");
 	pd_log_many_end(r->log);
 	pd_apply_free(apply);
@@ -983,7 +983,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	*out = (struct pd_dedup_result){ r->journal.counts, r->journal.sums, r->incomplete };
 	pd_journal_release(&r->journal);
 	pd_apply_removals_free(r->removals);
-	pd_map_release(&r->met);
+	pd_map_release(&r->state_of_file);
 	pd_map_release(&r->old_gone);
 	pd_map_release(&r->named);
 	pd_buf_release(&r->old_suspects);

@@ -22,9 +22,9 @@ uint32_t pd_unit_short_state(const struct stat *st)
 	return (uint32_t)pd_unit_state(0, st) | 1;
 }
 
-int pd_units_open(struct pd_units *u, const struct pd_reader_options *o, struct pd_map *met, bool whole, struct pd_err *e)
+int pd_units_open(struct pd_units *u, const struct pd_reader_options *o, struct pd_map *state_of_file, bool whole, struct pd_err *e)
 {
-	*u = (struct pd_units){ .met = met, .whole = whole };
+	*u = (struct pd_units){ .state_of_file = state_of_file, .whole = whole };
 	return pd_read_files_open(&u->files, o, e);
 }
 
@@ -55,7 +55,8 @@ int pd_units_next(struct pd_units *u, struct pd_err *e)
 				       "%s can be read only once, and dedup reads its inputs twice; copy it into a file first",
 				       f.label);
 		u->identity = pd_hash64_seed(f.path, strlen(f.path), pd_unit_state(u->identity, &st));
-		*pd_map_put(u->met, pd_map_key(pd_span_z(f.path))) = access(f.path, R_OK) == 0 ? pd_unit_short_state(&st) : 0;
+		*pd_map_put(u->state_of_file, pd_map_key(pd_span_z(f.path))) =
+			access(f.path, R_OK) == 0 ? pd_unit_short_state(&st) : 0;
 		u->paths = pd_grow(u->paths, (size_t)u->n_paths, &u->cap_paths, sizeof *u->paths);
 		u->found = pd_grow(u->found, (size_t)u->n_paths, &u->cap_found, sizeof *u->found);
 		u->found[u->n_paths] = (struct pd_found){ f.name, f.typed, f.found };

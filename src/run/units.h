@@ -12,8 +12,8 @@
 struct pd_units {
 	struct pd_read_files files;
 	struct pd_arena arena;
-	struct pd_map *met; /* the state of each file, by a hash of the path; 0: it cannot be read */
-	bool whole;	    /* all inputs are one unit */
+	struct pd_map *state_of_file; /* the state of each file, by a hash of the path; 0: it cannot be read */
+	bool whole;		      /* all inputs are one unit */
 	/* the unit at hand */
 	char **paths;
 	struct pd_found *found; /* how each path was found */
@@ -22,14 +22,15 @@ struct pd_units {
 	uint64_t identity; /* hash of the paths and of the states of the files, by which a changed input is noticed */
 };
 
-int pd_units_open(struct pd_units *u, const struct pd_reader_options *o, struct pd_map *met, bool whole, struct pd_err *e);
+int pd_units_open(struct pd_units *u, const struct pd_reader_options *o, struct pd_map *state_of_file, bool whole,
+		  struct pd_err *e);
 /* 1 a unit, 0 no more, negative.  PD_ERR_USAGE: an input that can be read only once. */
 int pd_units_next(struct pd_units *u, struct pd_err *e);
 void pd_units_release(struct pd_units *u);
 
 /* Hash of the size and time of a file, with a seed. */
 uint64_t pd_unit_state(uint64_t seed, const struct stat *st);
-/* … as in `met`. */
+/* … as in `state_of_file`. */
 uint32_t pd_unit_short_state(const struct stat *st);
 
 #endif

@@ -84,7 +84,7 @@ static void add_matches(const struct pd_store_answer *a, struct pd_buf *out)
 		pd_buf_add_c(out, '-');
 }
 
-/* The row of the queried page; or, with `replaced`, that of a stored page that it replaces. */
+/* The row of the queried page; with `replaced`, the row of a stored page that the query page replaces. */
 static void add_row(const struct pd_store_answer *a, const struct pd_store_match *replaced, struct pd_json *j, struct pd_buf *out)
 {
 	const struct pd_store_match *m = replaced ? replaced : a->status == PD_STORE_DUPLICATE ? &a->matches[0] : NULL;

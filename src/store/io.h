@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * The files of a store (docs/format-store.md): their common parts, and every step that reads or changes them.  All
- * steps are here, so that a test can make any step fail, or end the process before it, and check the remaining
- * files.
+ * steps are here, so that a test can make any step fail, or kill the process at that step, and check the remaining files.
  *
  *	DIR/manifest	text: parameters, and the list of the other files of the store
  *	DIR/log-N	pages added and removed since the last segment: checksummed records, appended
@@ -16,7 +15,7 @@
  * All numbers are little-endian and used in place.
  *
  * Durability: pd_store_io_sync makes the contents of a file durable, pd_store_io_sync_dir the names in the folder.
- * A file that the manifest will name is synced, and the folder as well, before the manifest is written.
+ * Before the manifest is written, all files that it names and the folder are synced.
  */
 #ifndef PD_STORE_IO_H
 #define PD_STORE_IO_H
@@ -42,7 +41,7 @@ struct pd_store_io {
 	char *dir;
 	int fd; /* of the folder */
 	/* Called before every step, on the thread of the step; NULL: all steps are allowed.  Return 0, or the errno
-	 * with which the step fails.  WRITE: *n may be lowered; the rest is then a separate step. */
+	 * with which the step fails.  WRITE: the function may lower *n; the rest is then written in a separate step. */
 	int (*before)(void *ctx, enum pd_store_io_step step, const char *name, size_t *n);
 	void *ctx;
 };
@@ -77,7 +76,7 @@ int pd_store_io_append(struct pd_store_io_file *f, const void *p, size_t n, stru
 /* The same for the writer of a container. */
 pd_container_put pd_store_io_put;
 int pd_store_io_sync(struct pd_store_io_file *f, struct pd_err *e);
-/* Without a last flush: a file that counts was synced. */
+/* Close without flushing: every file that the manifest names was synced before. */
 void pd_store_io_close(struct pd_store_io_file *f);
 /* A step that another library performs, such as LMDB. */
 int pd_store_io_step(struct pd_store_io *io, enum pd_store_io_step step, const char *name, const char *verb, struct pd_err *e);
@@ -93,7 +92,7 @@ struct pd_store_io_map {
 
 int pd_store_io_map(const struct pd_store_io *io, const char *name, struct pd_store_io_map *map, struct pd_err *e);
 void pd_store_io_unmap(struct pd_store_io_map *map);
-/* The same, copied: of a file that a writer may cut off meanwhile. */
+/* The same for a file that a writer may truncate meanwhile: it is copied to memory. */
 int pd_store_io_read(const struct pd_store_io *io, const char *name, struct pd_buf *out, struct pd_err *e);
 
 static inline void pd_store_put32(struct pd_buf *b, uint32_t v)

@@ -16,12 +16,12 @@ enum {
 	CHUNK_FIRST = 1024,
 	CHUNK_LEAST = 131072,
 	CHUNK_MOST = 524288, /* pages for which segments are searched at the same time */
-	CHUNK_KEYS = 16,     /* keys of the store to each of them, where neither of the last two is reached */
+	CHUNK_KEYS = 16,     /* keys of the store per page of a chunk, between CHUNK_LEAST and CHUNK_MOST */
 	HITS_MANY = 1 << 20,
 	HITS_MOST = 1 << 23,
 	SOON = 8,
-	LISTED = 4 * PD_STORE_BESIDE, /* pages examined of those that agree in subject and in a part of the sketch */
-	LISTED_MAX = 256	      /* in the whole sketch, or for pages in place of removed ones */
+	LISTED = 4 * PD_STORE_NEIGHBOURS, /* pages examined that agree in subject and in a part of the sketch */
+	LISTED_MAX = 256		  /* pages examined that agree in the whole sketch, or that replace removed ones */
 };
 
 /* --- pages by hash --- */
@@ -48,7 +48,8 @@ static int add_found(struct pd_store *s, uint32_t segment, struct pd_store_place
 	return PD_OK;
 }
 
-/* Pages that are kept and agree in the hash where `mask` has ones (its highest bits), appended.  Different values may have one hash: the pages must be compared. */
+/* Append the kept pages that agree in the bits of the hash that `mask` selects (its highest bits).  Different values
+ * may have one hash: the pages must be compared. */
 static int find_hash(struct pd_store *s, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_store_places *out,
 		     struct pd_err *e)
 {
@@ -67,10 +68,10 @@ static int find_hash(struct pd_store *s, enum pd_store_by by, uint64_t hash, uin
 
 /* --- pages by sketch --- */
 
-/* For one order, on one side of the query's position: the nearest pages of all segments and the log. */
-struct beside {
-	struct pd_store_place at[PD_STORE_BESIDE];
-	uint32_t begin[PD_STORE_BESIDE];
+/* The nearest pages of all segments and the log on one side of the query's position in one order. */
+struct nearest_places {
+	struct pd_store_place at[PD_STORE_NEIGHBOURS];
+	uint32_t begin[PD_STORE_NEIGHBOURS];
 	size_t n;
 };
 
@@ -86,14 +87,15 @@ static int is_place_before(struct pd_store *s, int order, uint32_t begin_x, cons
 	if (pd_store_sketch(s, x, room[0], &a, e) || pd_store_sketch(s, y, room[1], &b, e))
 		return PD_ERR_FORMAT;
 	int c = a && b ? pd_store_order_compare(a, b, order) : 0;
-	/* Numbers ascend from segment to segment, and from row to row. */
+	/* Page numbers ascend over the segments, and over the rows of a segment. */
 	*before = c ? c < 0 : x->segment != y->segment ? x->segment < y->segment : x->row < y->row;
 	return PD_OK;
 }
 
-/* side 0: smaller ones, the largest of which are nearest; 1: larger ones. */
-static int insert_neighbour(struct pd_store *s, int order, int side, uint32_t begin, struct pd_store_place at, struct beside *out,
-			    struct pd_err *e)
+/* Insert a page into the sorted list of the nearest. side 0: pages before the query, the largest first; 1: pages
+ * after it. */
+static int insert_neighbour(struct pd_store *s, int order, int side, uint32_t begin, struct pd_store_place at,
+			    struct nearest_places *out, struct pd_err *e)
 {
 	size_t i = out->n;
 	for (; i > 0; i--) {
@@ -102,16 +104,16 @@ static int insert_neighbour(struct pd_store *s, int order, int side, uint32_t be
 			return PD_ERR_FORMAT;
 		if (before != (side == 1))
 			break;
-		if (i < PD_STORE_BESIDE) {
+		if (i < PD_STORE_NEIGHBOURS) {
 			out->at[i] = out->at[i - 1];
 			out->begin[i] = out->begin[i - 1];
 		}
 	}
-	if (i == PD_STORE_BESIDE)
+	if (i == PD_STORE_NEIGHBOURS)
 		return PD_OK;
 	out->at[i] = at;
 	out->begin[i] = begin;
-	out->n += out->n < PD_STORE_BESIDE;
+	out->n += out->n < PD_STORE_NEIGHBOURS;
 	return PD_OK;
 }
 
@@ -128,9 +130,9 @@ static int read_number(struct pd_store *s, struct pd_store_place *at, struct pd_
 	return PD_OK;
 }
 
-/* The pages of a segment or the log next to the query's position, without those that have tombstones. */
-static int merge_neighbours(struct pd_store *s, int order, uint32_t segment, const struct pd_store_beside *found, bool removed,
-			    struct beside out[2], struct pd_err *e)
+/* Insert the neighbours that one segment or the log returned; pages with tombstones are left out. */
+static int merge_neighbours(struct pd_store *s, int order, uint32_t segment, const struct pd_store_neighbours *found, bool removed,
+			    struct nearest_places out[2], struct pd_err *e)
 {
 	for (int side = 0; side < 2; side++)
 		for (size_t i = 0; i < found->n[side]; i++) {
@@ -144,28 +146,28 @@ static int merge_neighbours(struct pd_store *s, int order, uint32_t segment, con
 	return PD_OK;
 }
 
-static int find_neighbours(struct pd_store *s, const struct pd_store_beside_question *q, bool removed, struct beside out[2],
+static int find_neighbours(struct pd_store *s, const struct pd_store_neighbour_query *q, bool removed, struct nearest_places out[2],
 			   struct pd_err *e)
 {
-	struct pd_store_beside found;
+	struct pd_store_neighbours found;
 	out[0].n = out[1].n = 0;
 	for (uint32_t i = 0; i < s->m.n_segments; i++)
-		if (pd_store_segment_beside(&s->segments[i], q, &found, e) ||
+		if (pd_store_segment_find_neighbours(&s->segments[i], q, &found, e) ||
 		    merge_neighbours(s, q->order, i, &found, removed, out, e))
 			return PD_ERR_FORMAT;
-	pd_store_recent_beside(&s->log.recent, q, &found);
+	pd_store_recent_find_neighbours(&s->log.recent, q, &found);
 	return merge_neighbours(s, q->order, PD_STORE_IN_LOG, &found, removed, out, e);
 }
 
 /* Once. */
 static void note_candidate_place(struct pd_store_judge *j, struct pd_store_place at)
 {
-	if (!pd_map_add(&j->met, (uint64_t)at.segment << 32 | at.row))
+	if (!pd_map_add(&j->seen, (uint64_t)at.segment << 32 | at.row))
 		return;
 	if (at.segment == PD_STORE_IN_LOG)
-		pd_store_recent_sketch_soon(&j->s->log.recent, at.row);
+		pd_store_recent_prefetch_sketch(&j->s->log.recent, at.row);
 	else
-		pd_store_segment_sketch_soon(&j->s->segments[at.segment], at.row);
+		pd_store_segment_prefetch_sketch(&j->s->segments[at.segment], at.row);
 	note_page_place(&j->places, at);
 }
 
@@ -174,43 +176,43 @@ static void note_candidate_place(struct pd_store_judge *j, struct pd_store_place
 static int find_by_orders(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store *s = j->s;
-	struct pd_store_beside_question q[PD_STORE_BANDS];
+	struct pd_store_neighbour_query q[PD_STORE_BANDS];
 	uint32_t bands[PD_STORE_BANDS];
-	struct beside beside[2];
+	struct nearest_places nearest[2];
 	bool removed = has_tombstones(s);
 	size_t n = pd_store_page_bands(page, bands);
 	for (size_t i = 0; i < n; i++) {
 		int order = (int)(bands[i] >> PD_STORE_BAND_BITS);
-		/* If some of them were removed, the ones after them are examined as well. */
-		q[i] = (struct pd_store_beside_question){ page->sketch, bands[i], pd_store_order_begin(page->sketch, order), order,
-							  removed ? PD_STORE_BESIDE_MAX : PD_STORE_BESIDE };
+		/* If some of them were removed, the next pages are examined in their place. */
+		q[i] = (struct pd_store_neighbour_query){ page->sketch, bands[i], pd_store_order_begin(page->sketch, order), order,
+							  removed ? PD_STORE_NEIGHBOURS_MAX : PD_STORE_NEIGHBOURS };
 	}
 	j->places.n = 0;
-	pd_map_clear(&j->met, 2 * PD_STORE_BANDS * PD_STORE_BESIDE);
-	/* Each order reads another place of each segment: prefetch all of them before the first is used. */
+	pd_map_clear(&j->seen, 2 * PD_STORE_BANDS * PD_STORE_NEIGHBOURS);
+	/* Each order reads a different place of each segment: prefetch all places before the first is used. */
 	for (size_t i = 0; i < n; i++)
-		pd_store_recent_beside_soon(&s->log.recent, q[i].band);
+		pd_store_recent_prefetch_neighbours(&s->log.recent, q[i].band);
 	for (int step = 0; step < 2; step++)
 		for (size_t segment = 0; segment < s->m.n_segments; segment++)
 			for (size_t i = 0; i < n; i++)
-				pd_store_segment_beside_soon(&s->segments[segment], &q[i], step);
+				pd_store_segment_prefetch_neighbours(&s->segments[segment], &q[i], step);
 	for (size_t i = 0; i < n; i++) {
-		if (find_neighbours(s, &q[i], removed, beside, e))
+		if (find_neighbours(s, &q[i], removed, nearest, e))
 			return PD_ERR_FORMAT;
 		for (int side = 0; side < 2; side++)
-			for (size_t p = 0; p < beside[side].n; p++)
-				note_candidate_place(j, beside[side].at[p]);
+			for (size_t p = 0; p < nearest[side].n; p++)
+				note_candidate_place(j, nearest[side].at[p]);
 	}
 	return PD_OK;
 }
 
 /* --- pages by text --- */
 
-/* Same id, fetch time, content digest and fingerprint? */
+/* Return whether id, fetch time, content digest and fingerprint are the same. */
 static bool is_same_page(const struct pd_store_page *a, const struct pd_store_page *b)
 {
 	static const enum pd_store_column same[] = { PD_STORE_TEXT_ID, PD_STORE_TEXT_FETCH_TIME, PD_STORE_TEXT_CONTENT_DIGEST };
-	if ((a->has ^ b->has) & PD_STORE_HAS_PRINT || memcmp(&a->key, &b->key, sizeof a->key))
+	if ((a->has ^ b->has) & PD_STORE_HAS_FINGERPRINT || memcmp(&a->key, &b->key, sizeof a->key))
 		return false;
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		if (!pd_span_eq(pd_store_text(a->text, same[i]), pd_store_text(b->text, same[i])))
@@ -218,7 +220,7 @@ static bool is_same_page(const struct pd_store_page *a, const struct pd_store_pa
 	return true;
 }
 
-/* The page itself, if it is kept: 1, 0, or negative. */
+/* Find the page itself: 1 if it is stored, 0 if not, negative on error. */
 static int find_same(struct pd_store *s, const struct pd_store_page *page, struct pd_store_place *at, struct pd_err *e)
 {
 	struct pd_store_places places = { 0 };
@@ -234,7 +236,7 @@ static int find_same(struct pd_store *s, const struct pd_store_page *page, struc
 	return status ? status : found;
 }
 
-/* Append the stored pages whose column is `value`: PD_STORE_BY_ID or PD_STORE_BY_URL. */
+/* Append the stored pages with the same value in the column `value`: PD_STORE_BY_ID or PD_STORE_BY_URL. */
 static int store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_span value, struct pd_store_places *out,
 			   struct pd_err *e)
 {
@@ -329,7 +331,7 @@ static void note_doubt(struct pd_store_judge *j, const struct pd_store_match *m,
 	pd_buf_add_span(&a->texts, text);
 }
 
-/* Verify a pair within k: 1 it counts, 0 it does not, negative error. */
+/* Verify a pair within k: 1 if it is a duplicate, 0 if not, negative on error. */
 static int verify_match(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_match *m, struct pd_err *e)
 {
 	struct pd_store_page kept;
@@ -480,24 +482,24 @@ static int take_near(struct pd_store_judge *j, const struct pd_store_page *page,
 		j->n_near = most;
 	}
 	if (!status && page->has & PD_STORE_HAS_SKETCH && j->n_near >= dense / 4) {
-		/* Collect dense pages next to the page in an order and, if similar pages are dense there, those of its
-		 * subject, each once. */
+		/* Collect the neighbours in each order; if similar pages are dense there, also the pages with its
+		 * subject.  Each page is collected once. */
 		struct pd_store_page query = *page;
-		size_t similar = 0, beside;
+		size_t similar = 0, n_by_orders;
 		query.has |= PD_STORE_HAS_BANDS;
 		status = find_by_orders(j, &query, e);
-		beside = j->places.n;
+		n_by_orders = j->places.n;
 		if (!status)
 			status = add_similar(j, page, 0, &similar, e);
-		if (!status && (similar >= PD_STORE_BESIDE || has_tombstones(j->s))) {
-			/* Collect pages with the same sketch, or nearly the same, beyond those next to the page: those
-			 * that agree in subject. */
+		if (!status && (similar >= PD_STORE_NEIGHBOURS || has_tombstones(j->s))) {
+			/* The sketch is too common to be searched by the orders alone: collect pages that also agree in
+			 * subject. */
 			uint64_t hash[PD_STORE_SUBJECTS_MAX];
 			for (int parts = 0; parts < 2; parts++)
-				for (size_t k = 0, n = pd_store_page_asks_subjects(page, parts, hash); !status && k < n; k++)
-					status = find_listed(j, hash[k], parts ? LISTED : PD_STORE_BESIDE, e);
+				for (size_t k = 0, n = pd_store_page_query_subjects(page, parts, hash); !status && k < n; k++)
+					status = find_listed(j, hash[k], parts ? LISTED : PD_STORE_NEIGHBOURS, e);
 		}
-		status = status ? status : add_similar(j, page, beside, &similar, e);
+		status = status ? status : add_similar(j, page, n_by_orders, &similar, e);
 	}
 	for (size_t c = 0; !status && c < j->n_near; c++)
 		status = take_candidate(j, page, j->near[c].at, j->near[c].distance, e);
@@ -506,7 +508,7 @@ static int take_near(struct pd_store_judge *j, const struct pd_store_page *page,
 
 /* --- by keys --- */
 
-/* The requested methods among those of the store; PD_ERR_USAGE: the store does not have one. */
+/* Look up the requested methods in the list of the store; PD_ERR_USAGE: the store does not have one of them. */
 static int settle_methods(struct pd_store_judge *j, struct pd_err *e)
 {
 	const struct pd_methods *kept = &j->s->m.methods, *requested = &j->o.requested;
@@ -605,7 +607,7 @@ static int nearest_first(const void *x, const void *y)
 	return a->at.number < b->at.number ? -1 : a->at.number > b->at.number;
 }
 
-/* Read the texts of the matches; with --same-url=update those of the page's own URL are moved to the end. */
+/* Read the texts of the matches; with --same-url=update, matches that have the page's own URL are moved to the end. */
 static int read_matches(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
@@ -636,7 +638,7 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 	struct pd_store_answer *a = &j->answer;
 	int status = PD_OK;
 	bool prints = uses_fingerprints(j);
-	if (prints && page->has & PD_STORE_HAS_PRINT)
+	if (prints && page->has & PD_STORE_HAS_FINGERPRINT)
 		status = take_near(j, page, i, e);
 	else if (prints && page->hash[PD_STORE_BY_TEXT]) {
 		struct pd_store_page kept;
@@ -664,7 +666,7 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 	}
 	drop_weak(j);
 	if (!status && j->o.same_url == PD_STORE_SAME_URL_UPDATE && page->hash[PD_STORE_BY_URL]) {
-		/* Versions of the page's URL that are not near it. */
+		/* Append stored versions of the page's URL that are not within k. */
 		j->places.n = 0;
 		status = store_find_text(j->s, PD_STORE_BY_URL, pd_store_text(page->text, PD_STORE_TEXT_URL), &j->places, e);
 		for (size_t k = 0; !status && k < j->places.n; k++)
@@ -700,7 +702,7 @@ static int decide_page(struct pd_store_judge *j, const struct pd_store_page *pag
 		a->status = duplicate ? PD_STORE_DUPLICATE : PD_STORE_NEW;
 		return PD_OK;
 	}
-	/* Pages to remove if the page is kept: all that it matches, or only its older versions. */
+	/* Collect the pages to remove if the page is kept: all its matches, or only its older versions. */
 	size_t n_replaced = 0;
 	for (size_t i = 0; i < a->n_matches; i++) {
 		a->matches[i].replaced = i >= a->n_near || j->o.on_duplicate == PD_STORE_REPLACE;
@@ -716,9 +718,9 @@ static int decide_page(struct pd_store_judge *j, const struct pd_store_page *pag
 	return pd_store_add(j->s, &kept, j->replaced, n_replaced, &a->number, e);
 }
 
-/* --- a store of keys alone --- */
+/* --- a store with keys only --- */
 
-/* The first page that had this key: 1, and *id is in the answer's texts, empty if it is unknown; 0: none had it. */
+/* Find the first page with this key. 1: *id is its id in the answer's texts, empty if unknown; 0: the key is new. */
 static int find_seen(struct pd_store_judge *j, struct pd_span value, int column, int which, struct pd_span *id, struct pd_err *e)
 {
 	struct pd_store_recent *r = &j->s->log.recent;
@@ -747,8 +749,8 @@ static int find_seen(struct pd_store_judge *j, struct pd_span value, int column,
 	return pd_store_keytable_find(j->s->seen, pd_span(bytes, 1 + text.n), id, e);
 }
 
-/* Of the requested methods, those that have seen the page's key.  One match represents all of them, with the id of
- * the first page that is known. */
+/* Collect the requested methods with a key of the page that is stored already.  One match represents all of them; it
+ * has the first known id. */
 static int find_seen_page(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
@@ -773,7 +775,7 @@ static int find_seen_page(struct pd_store_judge *j, const struct pd_store_page *
 	return PD_OK;
 }
 
-/* Only the id and the keys of a page that is new are kept. */
+/* Only the id and the keys of a new page are stored. */
 static int judge_keys(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
@@ -826,8 +828,7 @@ static int judge_page(struct pd_store_judge *j, const struct pd_store_page *page
 	return status ? status : decide_page(j, page, e);
 }
 
-/* The more keys a store has, the longer it takes to read through its tables; that is done once for this number of
- * pages. */
+/* Return the number of pages per chunk.  The tables are read once per chunk, so it grows with the number of stored keys. */
 static size_t largest_chunk(const struct pd_store *s)
 {
 	uint64_t keys = 0;
@@ -842,7 +843,7 @@ static size_t smaller_chunk(size_t chunk)
 	return chunk > 8 ? chunk / 8 : 1;
 }
 
-/* Many pages at once are fast; but each may have a hundred thousand hits, and these must fit into memory. */
+/* Searching many pages at once is fast; but a page may have a hundred thousand hits, and all hits must fit into memory. */
 static size_t next_chunk(size_t chunk, size_t hits, size_t largest)
 {
 	if (hits > HITS_MANY)
@@ -866,7 +867,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 		for (int w = 0; w < q.bits / 64; w++)
 			q.keys.w[w] = j->columns + (size_t)w * m;
 		for (size_t i = 0; i < m; i++) {
-			if (!(pages[i].has & PD_STORE_HAS_PRINT) || !uses_fingerprints(j))
+			if (!(pages[i].has & PD_STORE_HAS_FINGERPRINT) || !uses_fingerprints(j))
 				continue;
 			for (int w = 0; w < q.bits / 64; w++)
 				q.keys.w[w][q.n] = pages[i].key.w[w];
@@ -901,14 +902,14 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 			 * neighbours; prefetch the memory of both. */
 			for (size_t h = i + SOON < m ? j->hit_from[i + SOON] : 0; i + SOON < m && h < j->hit_from[i + SOON + 1];
 			     h++)
-				pd_store_segment_row_soon(&s->segments[j->hits[h].set], j->hits[h].number);
+				pd_store_segment_prefetch_row(&s->segments[j->hits[h].set], j->hits[h].number);
 			for (size_t segment = 0; segment < s->m.n_segments; segment++) {
 				if (i + 2 * SOON < m)
-					pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID,
-								   pages[i + 2 * SOON].hash[PD_STORE_BY_ID], 0);
+					pd_store_segment_prefetch_list(&s->segments[segment], PD_STORE_BY_ID,
+								       pages[i + 2 * SOON].hash[PD_STORE_BY_ID], 0);
 				if (i + SOON < m)
-					pd_store_segment_find_soon(&s->segments[segment], PD_STORE_BY_ID,
-								   pages[i + SOON].hash[PD_STORE_BY_ID], 1);
+					pd_store_segment_prefetch_list(&s->segments[segment], PD_STORE_BY_ID,
+								       pages[i + SOON].hash[PD_STORE_BY_ID], 1);
 			}
 			status = judge_page(j, &pages[i], i, e);
 			if (!status)
@@ -927,7 +928,7 @@ void pd_store_judge_release(struct pd_store_judge *j)
 	free(j->hit_from);
 	free(j->places.v);
 	free(j->listed.v);
-	pd_map_release(&j->met);
+	pd_map_release(&j->seen);
 	free(j->near);
 	free(j->answer.matches);
 	pd_value_release(&j->value[0]);
@@ -948,7 +949,7 @@ static int fail_params(const struct pd_store *s, const char *where, const char *
 	return pd_fail(e, PD_ERR_PARAMS, "%s: made with other parameters than the store %s (%s)", where, s->io.dir, how);
 }
 
-/* Return the kind of sketch from the recorded parameters of a header; none is the same as unknown. */
+/* Return the kind of sketch from the parameters in a header; a header without a sketch is treated like an unknown one. */
 static int settle_sketch(struct pd_store *s, struct pd_span recorded, const char *where, struct pd_err *e)
 {
 	struct pd_span name = pd_param(recorded, "sketch");
@@ -969,7 +970,7 @@ static int settle_sketch(struct pd_store *s, struct pd_span recorded, const char
 	return PD_OK;
 }
 
-/* Words weighted by one table, or replaced by one list, cannot be compared with those of another. */
+/* Fingerprints are comparable only if their terms had the same weights and replacements. */
 static int settle_tables(struct pd_store *s, struct pd_span recorded, const char *where, struct pd_err *e)
 {
 	struct pd_buf tables = { 0 }, how = { 0 };
@@ -1002,7 +1003,7 @@ static int settle_tables(struct pd_store *s, struct pd_span recorded, const char
 	return status;
 }
 
-/* The methods of rows; without a statement in the header rows have fingerprints. */
+/* Find the methods of the rows; if the header names none, rows have fingerprints. */
 static int settle_kept_methods(struct pd_store *s, struct pd_span recorded, const char *where, struct pd_err *e)
 {
 	struct pd_span list = pd_param(recorded, "methods");
@@ -1091,8 +1092,7 @@ static int settle_row(struct pd_store *s, struct pd_span params, struct pd_err *
 	return PD_OK;
 }
 
-/* Rows, and bytes of their texts, that are judged together: as many as become a segment; in a store of keys, a
- * chunk. */
+/* Limits of a batch, in rows and in bytes of their texts: the size of a new segment; in a store of keys, a chunk. */
 enum { KEPT_AT_ONCE = 16384, KEPT_BYTES = 8 << 20, ASKED_BYTES = 64 << 20 };
 
 struct asking {
@@ -1133,7 +1133,7 @@ static int answer_batch(struct asking *g)
 	return status;
 }
 
-/* Values of the store's methods for the page. */
+/* Copy the page's values for the methods of the store. */
 static int take_values(struct asking *g, struct pd_store_page *page)
 {
 	const struct pd_methods *m = &g->q->s->m.methods;
@@ -1180,7 +1180,7 @@ static int judge_row(struct asking *g)
 	if (!status && pd_store_n_values(s))
 		status = take_values(g, &g->pages[g->n]);
 	if (status) {
-		/* An error in one row names the row; other parameters end the run. */
+		/* An invalid row is reported and skipped; different parameters end the run. */
 		char why[sizeof g->e->text];
 		snprintf(why, sizeof why, "%s", g->e->text);
 		return pd_fail(g->e, status, "%s:%" PRIu64 ": %.400s", g->in.path, g->in.line_no, why);

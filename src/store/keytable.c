@@ -49,10 +49,10 @@ static int open_sums(struct pd_store_keytable *t, const char *name, struct pd_er
 		return status;
 	if (section[SUMS_BYTES].n != 8 ||
 	    section[SUMS_OF_BLOCKS].n != 8 * pd_block_sums_count(pd_store_get64(section[SUMS_BYTES].p)))
-		return pd_container_section_damaged(&t->c, SUMS_BYTES, "another number of checksums", e);
+		return pd_container_section_damaged(&t->c, SUMS_BYTES, "the number of checksums is wrong", e);
 	uint64_t n = pd_store_get64(section[SUMS_BYTES].p);
 	if (n != t->data.n)
-		return damaged(t, t->data.n < n ? t->data.n : n, "it has another length", e);
+		return damaged(t, t->data.n < n ? t->data.n : n, "its length is wrong", e);
 	t->blocks = (struct pd_block_sums){ .p = t->data.p,
 					    .n = n,
 					    .sums = (const uint8_t *)section[SUMS_OF_BLOCKS].p,
@@ -64,7 +64,8 @@ static int open_sums(struct pd_store_keytable *t, const char *name, struct pd_er
 static int check_bytes(struct pd_store_keytable *t, uint64_t from, uint64_t to, struct pd_err *e)
 {
 	uint64_t bad;
-	return pd_block_sums_look(&t->blocks, from, to, &bad) ? PD_OK : damaged(t, bad, "the checksum of a block is another", e);
+	return pd_block_sums_look(&t->blocks, from, to, &bad) ? PD_OK
+							      : damaged(t, bad, "the checksum of a block does not match", e);
 }
 
 static int check_all(struct pd_store_keytable *t, struct pd_err *e)
@@ -102,7 +103,7 @@ static int fail_lmdb(int rc, const char *verb, const char *path, struct pd_err *
 	return pd_fail(e, PD_ERR_SYSTEM, "cannot %s %s: %s", verb, path, mdb_strerror(rc));
 }
 
-/* Written once and read only: no lock file, and a map as long as the file. */
+/* The file is only read, so it needs no lock file, and its map is as long as the file. */
 static int open_lmdb(struct pd_store_keytable *t, const struct pd_store_io *io, struct pd_err *e)
 {
 	char name[PD_STORE_IO_NAME_MAX];
@@ -139,7 +140,7 @@ int pd_store_keytable_open(struct pd_store_keytable **out, const struct pd_store
 		status = open_sums(t, path.p, e);
 	pd_buf_release(&path);
 	if (!status && o->kind == PD_STORE_KEYS_BLOOM && t->data.n != (o->bits / 64 + 1) * 8)
-		status = damaged(t, 0, "a filter of another size", e);
+		status = damaged(t, 0, "the size of the filter is wrong", e);
 	if (!status && o->kind == PD_STORE_KEYS_LMDB)
 		status = check_all(t, e);
 	if (!status && o->kind == PD_STORE_KEYS_LMDB)
@@ -202,7 +203,7 @@ int pd_store_keytable_find(struct pd_store_keytable *t, struct pd_span key, stru
 	return 1;
 }
 
-enum { PROBES = 1000000 }; /* invented keys, to measure the share that a filter calls seen */
+enum { PROBES = 1000000 }; /* random keys, to measure the rate of false answers */
 
 /* The rate of false answers with n different keys in a filter: (1 - e^(-k n / bits))^k. */
 static double false_rate(uint64_t bits, int hashes, uint64_t n)
@@ -214,7 +215,7 @@ static int measure_false_rate(struct pd_store_keytable *t, double *out, struct p
 {
 	uint64_t hits = 0;
 	for (uint64_t i = 0; i < PROBES; i++) {
-		char key[32] = { (char)0xff }; /* no method has such a place */
+		char key[32] = { (char)0xff }; /* no method has this index */
 		struct pd_span id;
 		memcpy(key + 1, &i, sizeof i);
 		int found = pd_store_keytable_find(t, pd_span(key, sizeof key), &id, e);
@@ -260,7 +261,7 @@ static int write_bloom(struct pd_store_io *io, const struct pd_store_keytable_op
 	return status;
 }
 
-/* A database that grows by ever larger keys, so that its pages are full. */
+/* The database is filled in the order of keys, so that its pages are full. */
 struct lmdb_out {
 	MDB_env *env;
 	MDB_txn *txn;
@@ -295,7 +296,7 @@ static int order_of(struct pd_span a, MDB_val b)
 	return c ? c : a.n < b.mv_size ? -1 : a.n > b.mv_size;
 }
 
-/* Two lists in the order of keys become one. */
+/* Merge two sorted lists of keys. */
 static int lmdb_merge(struct lmdb_out *w, struct pd_store_keytable *old, const struct pd_store_new_key *keys, size_t n_keys,
 		      uint64_t *n)
 {
@@ -321,7 +322,7 @@ static int lmdb_merge(struct lmdb_out *w, struct pd_store_keytable *old, const s
 	return rc ? rc : more && more != MDB_NOTFOUND ? more : 0;
 }
 
-/* Sufficient space: pages half full, and one page for each item that does not fit with others. */
+/* Return a sufficient map size: pages half full, and one page for each large item. */
 static size_t room_for(const struct pd_store_keytable *old, const struct pd_store_new_key *keys, size_t n_keys)
 {
 	size_t bytes = (old ? 2 * old->data.n : 0) + (1 << 20);

@@ -32,7 +32,7 @@ static void store_log_head(uint64_t file, struct pd_buf *out)
 	pd_container_head(&log_kind, file, out);
 }
 
-/* The length is unknown before the body: the bytes from `from` on become a record. */
+/* Turn the bytes from `from` on into a record: the length is only known after the body was written. */
 static void seal(uint64_t file, uint64_t at, size_t from, struct pd_buf *out)
 {
 	uint32_t length = (uint32_t)(out->n - from - LENGTH), check = length_check(file, at, length);
@@ -60,7 +60,7 @@ static void print_record(uint64_t file, uint64_t at, uint64_t number, const stru
 	if (page)
 		pd_store_put64(out, number);
 	pd_buf_add(out, removed, n_removed * 8);
-	if (page && page->has & PD_STORE_HAS_PRINT)
+	if (page && page->has & PD_STORE_HAS_FINGERPRINT)
 		pd_buf_add(out, page->key.w, (size_t)bits / 8);
 	if (page && page->has & PD_STORE_HAS_SKETCH)
 		pd_buf_add(out, page->sketch, sizeof page->sketch);
@@ -89,10 +89,10 @@ static bool all_zero(const char *p, size_t n)
 	return true;
 }
 
-/* Divide a body whose checksum was correct into its parts; false: they do not fit. */
+/* Parse a body with a correct checksum; false: its parts contradict its length. */
 static bool take_add(const struct pd_store_log_reader *r, struct pd_span body, struct pd_store_log_record *out)
 {
-	size_t key = out->page.has & PD_STORE_HAS_PRINT ? (size_t)r->bits / 8 : 0;
+	size_t key = out->page.has & PD_STORE_HAS_FINGERPRINT ? (size_t)r->bits / 8 : 0;
 	size_t sketch = out->page.has & PD_STORE_HAS_SKETCH ? sizeof out->page.sketch : 0;
 	uint64_t removed = out->n_removed * UINT64_C(8);
 	if (body.n < ADD_HEAD || body.n - ADD_HEAD < removed + key + sketch)
@@ -121,7 +121,7 @@ static bool take_body(const struct pd_store_log_reader *r, struct pd_span body, 
 	return out->kind == PD_STORE_LOG_REMOVE && body.n - REMOVE_HEAD == out->n_removed * UINT64_C(8);
 }
 
-/* 1 a record, 0 the end, PD_ERR_FORMAT damage, with file and offset; the first reads the head, too. */
+/* Read a record: 1, 0 at the end, or PD_ERR_FORMAT with file and offset. The first call also reads the head. */
 static int store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record *out, struct pd_err *e)
 {
 	int status = r->at ? PD_OK : read_head(r, e);
@@ -142,7 +142,7 @@ static int store_log_next(struct pd_store_log_reader *r, struct pd_store_log_rec
 	if (pd_store_get64(body.p + length) != pd_hash64_seed(body.p, length, seed(r->file, r->at)))
 		return fail_log(r, r->at, "the checksum of a record does not match", e);
 	if (!take_body(r, body, out))
-		return fail_log(r, r->at, "a record contradicts itself", e);
+		return fail_log(r, r->at, "the parts of a record do not fit its length", e);
 	r->at += LENGTH + length + CHECK;
 	r->torn = false;
 	return 1;
@@ -152,7 +152,7 @@ static int store_log_next(struct pd_store_log_reader *r, struct pd_store_log_rec
 
 enum {
 	EXPECTED = 32768,
-	TABLE_BITS = 12, /* at most: buckets of a few keys, which opening fills without waiting for memory */
+	TABLE_BITS = 12, /* maximum, so that buckets have few keys and are filled without cache misses */
 	BUCKET = 8,	 /* keys that a bucket has room for at first */
 	FEW = sizeof((struct pd_store_recent_order *)0)->few / sizeof(uint64_t)
 };
@@ -184,14 +184,14 @@ static void store_recent_release(struct pd_store_recent *r)
 	*r = (struct pd_store_recent){ 0 };
 }
 
-/* A bucket grows word by word: each column is moved after the previous one. The old memory stays in the arena. */
+/* Enlarge a bucket: move its columns, one per word, to new memory. The old memory is kept in the arena. */
 static void grow_bucket(struct pd_store_recent *r, struct pd_store_recent_bucket *b)
 {
 	size_t words = (size_t)r->bits / 64;
 	uint32_t cap = b->cap ? b->cap * 2 : BUCKET;
 	uint64_t *keys = pd_arena_alloc(&r->arena, (cap * words + PD_SCAN_PAD) * 8 + cap * sizeof *b->rows);
 	uint32_t *rows = (uint32_t *)(keys + cap * words + PD_SCAN_PAD);
-	/* A scan loads memory after the last key of a column, and ignores it in its answer. */
+	/* A scan loads bytes after the last key of a column, and ignores their results. */
 	memset(keys, 0, (cap * words + PD_SCAN_PAD) * sizeof *keys);
 	for (size_t w = 0; w < words && b->n; w++)
 		memcpy(keys + w * cap, b->keys + w * b->cap, b->n * sizeof *keys);
@@ -232,8 +232,8 @@ static void grow_rows(struct pd_store_recent *r)
 	r->cap = cap;
 }
 
-/* Many pages can have one hash (one text, one URL), and all of them are needed, newest first: a chain of rows for
- * each value of the highest bits, which only depend on the id. */
+/* Many pages can have the same hash (same text, same URL), and all of them are needed, newest first. So each value of
+ * the highest bits, which depend only on the id, has a chain of rows. */
 static uint64_t chain_of(uint64_t hash)
 {
 	return hash >> 32;
@@ -252,7 +252,7 @@ static void chain_hashes(struct pd_store_recent *r, uint32_t row)
 	}
 }
 
-/* Return whether an entry is before a sketch in this order; with `equal`, also if they are equal. */
+/* Return whether an entry precedes a sketch in this order; with `equal`, also if they are equal. */
 static bool is_before(const struct pd_store_recent *r, uint64_t entry, uint32_t begin, const uint64_t *sketch, int order,
 		      bool equal)
 {
@@ -267,7 +267,7 @@ static const uint64_t *entries(const struct pd_store_recent_order *o)
 	return o->cap ? o->many : o->few;
 }
 
-/* Usually few pages share a band. If all do, the moved memory is bounded by the length of the log. */
+/* Usually few pages share a band. Even if all pages do, the length of the log limits the memory that is moved. */
 static void add_to_orders(struct pd_store_recent *r, uint32_t row)
 {
 	uint32_t band[PD_STORE_BANDS];
@@ -373,7 +373,7 @@ static void unchain_hashes(struct pd_store_recent *r, uint32_t row)
 	}
 }
 
-/* The page with this number is removed: questions do not come across it any more.  It keeps its row. */
+/* Remove the page with this number from all tables, so that no query finds it. Its row is kept. */
 static void store_recent_drop(struct pd_store_recent *r, uint64_t number)
 {
 	int64_t row = pd_store_recent_row(r, number);
@@ -412,7 +412,8 @@ void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, st
 	} while (i != *newest - 1 && (!out->most || out->n < out->most));
 }
 
-void pd_store_recent_beside(const struct pd_store_recent *r, const struct pd_store_beside_question *q, struct pd_store_beside *out)
+void pd_store_recent_find_neighbours(const struct pd_store_recent *r, const struct pd_store_neighbour_query *q,
+				     struct pd_store_neighbours *out)
 {
 	*out->n = out->n[1] = 0;
 	if (!r->orders || !r->orders[q->band].n)
@@ -421,9 +422,9 @@ void pd_store_recent_beside(const struct pd_store_recent *r, const struct pd_sto
 	const uint64_t *v = entries(o);
 	size_t at = PD_LOWER_BOUND(p, 0, o->n, is_before(r, v[p], q->begin, q->sketch, q->order, false));
 	for (size_t i = at; i-- > 0 && out->n[0] < q->most;)
-		out->v[0][out->n[0]++] = (struct pd_store_beside_page){ (uint32_t)(v[i] >> 32), (uint32_t)v[i] };
+		out->v[0][out->n[0]++] = (struct pd_store_neighbour){ (uint32_t)(v[i] >> 32), (uint32_t)v[i] };
 	for (size_t i = at; i < o->n && out->n[1] < q->most; i++)
-		out->v[1][out->n[1]++] = (struct pd_store_beside_page){ (uint32_t)(v[i] >> 32), (uint32_t)v[i] };
+		out->v[1][out->n[1]++] = (struct pd_store_neighbour){ (uint32_t)(v[i] >> 32), (uint32_t)v[i] };
 }
 
 /* --- tombstones --- */
@@ -442,7 +443,7 @@ static void store_tombstones_release(struct pd_store_tombstones *t)
 	*t = (struct pd_store_tombstones){ 0 };
 }
 
-/* Take over the map; check all of it. */
+/* Take ownership of the map, and verify all of it. */
 static int store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_io_map map, uint64_t file, const char *name,
 				 struct pd_err *e)
 {
@@ -451,7 +452,7 @@ static int store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_
 	if (!status)
 		status = pd_container_check_all(&t->c, 1, e);
 	if (!status && t->c.section->n % 8)
-		status = pd_container_section_damaged(&t->c, 0, "a number is not whole", e);
+		status = pd_container_section_damaged(&t->c, 0, "the last number is cut off", e);
 	if (status) {
 		store_tombstones_release(t);
 		return status;
@@ -529,7 +530,7 @@ int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_i
 	return PD_OK;
 }
 
-/* --- all of it --- */
+/* --- the whole log --- */
 
 /* Mark these pages as removed: numbers of 8 bytes, unaligned in a file. */
 static void add_tombstones(struct pd_store_log *l, const void *removed, size_t n_removed)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Pages added and removed since the last segment: in the file log-N, one record after the other, and in memory,
- * where they are searched.  A page is in the synced file before it is reported as kept.
+ * Pages added and removed since the last segment.  They are in the file log-N, as a sequence of records, and in
+ * memory, which is searched.  A page is reported as kept only after its record was synced.
  *
- *	head	that of a container (base/container.h)
+ *	head	as in a container (base/container.h)
  *	record	4 bytes length of the body, 4 checksum of the length, body, 8 checksum of the body
  *
  * All checksums are seeded with the log's number and the record's offset.  If the last record of a log is cut off,
@@ -44,7 +44,7 @@ struct pd_store_log_reader {
 	uint64_t file;
 	const char *name;
 	int bits;
-	uint64_t at; /* offset after the last good record; 0: nothing was read yet */
+	uint64_t at; /* offset after the last good record; 0 before the first read */
 	bool torn;   /* an incomplete record follows */
 };
 
@@ -69,7 +69,7 @@ struct pd_store_recent {
 	struct pd_map newest[PD_STORE_BY_COUNT]; /* highest 32 bits of a hash -> row + 1 */
 	uint32_t *older[PD_STORE_BY_COUNT];	 /* by row: the next one with these bits, row + 1 */
 	struct pd_store_recent_order {
-		uint32_t n, cap; /* cap 0: few enough to be stored here */
+		uint32_t n, cap; /* cap 0: the few entries are stored here */
 		union {
 			uint64_t few[3], *many; /* beginning << 32 | row, in its order (page.h); many: in `arena` */
 		};
@@ -83,21 +83,22 @@ struct pd_store_recent {
 	struct pd_map key_chains; /* highest 32 bits of a hash -> index + 1 of the newest */
 };
 
-/* As pd_store_segment_find.  `mask`: the bits of the hash that count, at least the highest 32. */
+/* As pd_store_segment_find.  `mask` selects the bits of the hash that are compared, at least the highest 32. */
 void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, uint64_t hash, uint64_t mask,
 			  struct pd_store_rows_found *out);
 /* Append pages with this key, the oldest first, including removed ones. */
 void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, struct pd_store_rows_found *out);
-void pd_store_recent_beside(const struct pd_store_recent *r, const struct pd_store_beside_question *q, struct pd_store_beside *out);
+void pd_store_recent_find_neighbours(const struct pd_store_recent *r, const struct pd_store_neighbour_query *q,
+				     struct pd_store_neighbours *out);
 
-/* Prefetch the memory of this search; and that of a page's sketch. */
-static inline void pd_store_recent_beside_soon(const struct pd_store_recent *r, uint32_t band)
+/* Prefetch the memory for this search, or for a page's sketch. */
+static inline void pd_store_recent_prefetch_neighbours(const struct pd_store_recent *r, uint32_t band)
 {
 	if (r->orders)
 		pd_prefetch(&r->orders[band]);
 }
 
-static inline void pd_store_recent_sketch_soon(const struct pd_store_recent *r, uint32_t row)
+static inline void pd_store_recent_prefetch_sketch(const struct pd_store_recent *r, uint32_t row)
 {
 	pd_prefetch(&r->pages[row]);
 	pd_prefetch(&r->pages[row].sketch[PD_SKETCH_WORDS - 1]);
@@ -133,7 +134,7 @@ int pd_store_tombstones_load(struct pd_store_tombstones *t, const struct pd_stor
  * error nothing changes. */
 int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_io *io, uint64_t file, const uint64_t *numbers,
 				size_t n, struct pd_err *e);
-/* All of them, ascending, once; the caller frees. */
+/* Return all of them, ascending and unique; the caller frees the result. */
 uint64_t *pd_store_tombstones_all(const struct pd_store_tombstones *t, size_t *n);
 
 static inline bool pd_store_tombstones_has(const struct pd_store_tombstones *t, uint64_t number)
@@ -144,7 +145,7 @@ static inline bool pd_store_tombstones_has(const struct pd_store_tombstones *t, 
 	return at < t->n_old && t->old[at] == number;
 }
 
-/* --- all of it --- */
+/* --- the whole log --- */
 
 struct pd_store_log {
 	struct pd_store_io *io;
@@ -156,7 +157,7 @@ struct pd_store_log {
 	struct pd_store_tombstones tombstones;
 };
 
-/* Read log-N, whose number, io, bits and k are set, into memory.  `write`: open it for appending.  *next, the number
+/* Read log-N into memory; its number, io, bits and k must be set.  `write`: open it for appending.  *next, the number
  * of the next page, is raised by the pages of the log. */
 int pd_store_log_open(struct pd_store_log *l, bool write, uint64_t *next, struct pd_err *e);
 /* Start log-N empty, durable except for its name in the folder; no pages are in memory then. */

@@ -20,7 +20,7 @@ static int reversed(int i, int digits)
 	return r;
 }
 
-/* Reversing six digits exchanges three pairs of them: each exchange is one swap of bits inside the word. */
+/* Reversing six binary digits exchanges three pairs of digits; each exchange is one masked swap inside the word. */
 static uint64_t spread_word(uint64_t x)
 {
 	static const struct {
@@ -76,10 +76,10 @@ struct pd_span pd_store_value(struct pd_span text, int i)
 	return nth_field(text, PD_STORE_TEXT_COLUMNS + i);
 }
 
-/* Hash that decides whether two rows with one id are the same page: everything except the id. */
+/* Hash of everything except the id. Two rows with the same id are the same page if these hashes are equal. */
 static uint64_t hash_version(const struct pd_store_page *p, struct pd_span time, struct pd_span digest)
 {
-	uint64_t h = p->has & PD_STORE_HAS_PRINT ? pd_hash64(p->key.w, sizeof p->key.w) : 0;
+	uint64_t h = p->has & PD_STORE_HAS_FINGERPRINT ? pd_hash64(p->key.w, sizeof p->key.w) : 0;
 	h = pd_hash64_seed(time.p, time.n, h);
 	return pd_hash64_seed(digest.p, digest.n, h);
 }
@@ -92,7 +92,7 @@ void pd_store_page_hash(struct pd_store_page *p)
 	uint64_t version = hash_version(p, f[PD_STORE_TEXT_FETCH_TIME], f[PD_STORE_TEXT_CONTENT_DIGEST]);
 	p->hash[PD_STORE_BY_ID] = (pd_hash64(id.p, id.n) & ~UINT64_C(0xffffffff)) | version >> 32;
 	p->hash[PD_STORE_BY_URL] = pd_tsv_has(url) ? pd_hash64(url.p, url.n) | 1 : 0;
-	bool by_digest = p->has & PD_STORE_HAS_DIGEST && !(p->has & PD_STORE_HAS_PRINT);
+	bool by_digest = p->has & PD_STORE_HAS_DIGEST && !(p->has & PD_STORE_HAS_FINGERPRINT);
 	p->hash[PD_STORE_BY_TEXT] = by_digest ? pd_hash64(digest.p, digest.n) | 1 : 0;
 }
 
@@ -107,7 +107,7 @@ size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE
 	return n;
 }
 
-/* n bits below bit `end`, the highest after the lowest. */
+/* Return n bits below bit `end`; the highest bit follows the lowest one. */
 static uint64_t bits_below(const uint64_t *w, int end, int n)
 {
 	int from = (end - n + 2 * PD_SKETCH_BITS_MAX) % PD_SKETCH_BITS_MAX, shift = from % 64;
@@ -147,7 +147,7 @@ struct pd_facts pd_store_page_facts(const struct pd_store_page *p)
 
 struct subjects {
 	const uint64_t *sketch;
-	bool whole, parts; /* the relevant prefix */
+	bool whole, parts; /* prefix of the digest that is compared */
 	uint64_t *hash;
 	size_t n;
 };
@@ -164,7 +164,8 @@ static void add_subject(struct subjects *s, enum pd_store_subject kind, uint32_t
 	}
 }
 
-/* A text that is long enough, and surely the main one.  These numbers are part of the format. */
+/* List long texts that are certainly the main text: such pages need no equal heading or title. The limits are part of
+ * the format. */
 static void add_sure(struct subjects *s, const struct pd_facts *f)
 {
 	uint64_t terms = f->terms < 0 ? UINT64_MAX : (uint64_t)f->terms;
@@ -183,14 +184,14 @@ size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_ST
 	if (f.subject.heading)
 		add_subject(&s, PD_STORE_HEADING, f.subject.heading);
 	if (f.subject.title)
-		add_subject(&s, f.subject.heading ? PD_STORE_TITLE_BESIDE : PD_STORE_TITLE, f.subject.title);
+		add_subject(&s, f.subject.heading ? PD_STORE_TITLE_UNDER_HEADING : PD_STORE_TITLE, f.subject.title);
 	add_sure(&s, &f);
 	return s.n;
 }
 
 /* As in pd_subjects_compare: a heading equals the other page's heading or its title, and a title without a heading
  * also equals the title of a page with a heading. */
-size_t pd_store_page_asks_subjects(const struct pd_store_page *p, bool parts, uint64_t hash[PD_STORE_SUBJECTS_MAX])
+size_t pd_store_page_query_subjects(const struct pd_store_page *p, bool parts, uint64_t hash[PD_STORE_SUBJECTS_MAX])
 {
 	struct subjects s = { p->sketch, !parts, parts, hash, 0 };
 	struct pd_facts f = pd_store_page_facts(p);
@@ -198,14 +199,14 @@ size_t pd_store_page_asks_subjects(const struct pd_store_page *p, bool parts, ui
 	if (heading) {
 		add_subject(&s, PD_STORE_HEADING, heading);
 		add_subject(&s, PD_STORE_TITLE, heading);
-		add_subject(&s, PD_STORE_TITLE_BESIDE, heading);
+		add_subject(&s, PD_STORE_TITLE_UNDER_HEADING, heading);
 	}
 	if (title) {
 		add_subject(&s, PD_STORE_HEADING, title);
 		add_subject(&s, PD_STORE_TITLE, title);
 	}
 	if (title && !heading)
-		add_subject(&s, PD_STORE_TITLE_BESIDE, title);
+		add_subject(&s, PD_STORE_TITLE_UNDER_HEADING, title);
 	add_sure(&s, &f);
 	return s.n;
 }
@@ -263,7 +264,7 @@ static int take_print(struct pd_store_page *p, struct pd_span hex, int bits, str
 	if (found != bits)
 		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits; the store keeps fingerprints of %d bits", found, bits);
 	pd_store_spread(&key, bits, &p->key);
-	p->has |= PD_STORE_HAS_PRINT;
+	p->has |= PD_STORE_HAS_FINGERPRINT;
 	return PD_OK;
 }
 
@@ -342,7 +343,7 @@ static void add_column(const struct pd_store_page *p, int column, int bits, cons
 	struct pd_sketch s = { .present = p->has & PD_STORE_HAS_SKETCH };
 	struct pd_key key;
 	int i = 0;
-	if (column == PD_FP_FINGERPRINT && p->has & PD_STORE_HAS_PRINT) {
+	if (column == PD_FP_FINGERPRINT && p->has & PD_STORE_HAS_FINGERPRINT) {
 		pd_store_spread(&p->key, bits, &key);
 		pd_key_hex(&key, bits, out);
 	} else if (column == PD_FP_SKETCH && s.present) {
@@ -372,7 +373,7 @@ void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_
 
 /* The partition of keys. */
 
-/* Cost of examining a bucket, in comparisons of its keys (measured). */
+/* Cost of opening a bucket, in comparisons of keys (measured). */
 #define COST_BUCKET 40.0
 #define BLOCK_BITS_MIN 4
 
@@ -394,8 +395,8 @@ static double partition_cost(struct pd_store_partition p, int k, uint64_t n_keys
 	return sum;
 }
 
-/* More than one table for 16 bits needs more disk than it saves time; there should not be many more buckets than
- * keys. */
+/* More than one table per 16 bits of a key costs more disk space than it saves time. There should not be many more
+ * buckets than keys. */
 struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys)
 {
 	struct pd_store_partition best = { 1, 0 };

@@ -2,9 +2,9 @@
  *
  * A page as the store reads, searches and stores it: from an fp row, or from the store's files.
  *
- * Keys are spread: bit i of a spread key is the bit of the fingerprint whose number is i with its binary digits
- * reversed (6 digits for 64 bits).  Distances do not change, and neighbouring bits, which templates correlate, are
- * in different blocks.  Spreading twice restores the key.
+ * Keys are spread: bit i of a spread key is bit r(i) of the fingerprint; r reverses the binary digits of i (6 digits
+ * for 64 bits).  Distances do not change, and neighbouring bits, which templates correlate, are in different blocks.
+ * Spreading twice restores the key.
  */
 #ifndef PD_STORE_PAGE_H
 #define PD_STORE_PAGE_H
@@ -20,7 +20,7 @@
 
 /* Properties of a page, in the column `has` of a segment and in records of the log. */
 enum pd_store_has {
-	PD_STORE_HAS_PRINT = 1,
+	PD_STORE_HAS_FINGERPRINT = 1,
 	PD_STORE_HAS_SKETCH = 2,
 	PD_STORE_HAS_DIGEST = 4,
 	PD_STORE_HAS_BANDS =
@@ -30,13 +30,13 @@ enum pd_store_has {
 	PD_STORE_HAS_PARTS = 64	    /* and by parts of its sketch and its subject */
 };
 
-/* Is a page with these found by its key? */
+/* Return whether a page with these properties is in the tables of keys. */
 static inline bool pd_store_in_tables(uint8_t has)
 {
-	return (has & (PD_STORE_HAS_PRINT | PD_STORE_HAS_BANDS)) == PD_STORE_HAS_PRINT;
+	return (has & (PD_STORE_HAS_FINGERPRINT | PD_STORE_HAS_BANDS)) == PD_STORE_HAS_FINGERPRINT;
 }
 
-/* 64-bit hashes by which pages are found, in addition to their keys. */
+/* Lists of 64-bit hashes; a page is in them in addition to the tables of keys. */
 enum pd_store_by {
 	PD_STORE_BY_ID, /* high half: hash of the id; low half: hash of fetch time, content digest and fingerprint */
 	PD_STORE_BY_URL,
@@ -62,7 +62,7 @@ enum pd_store_column {
 	PD_STORE_TEXT_FLAGS,
 	PD_STORE_TEXT_QUALITY,
 	PD_STORE_TEXT_USER_ID,
-	PD_STORE_TEXT_SUBJECT, /* not in rows that were kept before there was one */
+	PD_STORE_TEXT_SUBJECT, /* absent in rows of older versions */
 	PD_STORE_TEXT_COLUMNS
 };
 
@@ -82,81 +82,81 @@ int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, in
 		       struct pd_buf *text, struct pd_err *e);
 /* Append the values of methods that make keys to the text of a page that was just read, a column each. */
 int pd_store_page_take_values(struct pd_store_page *p, const struct pd_span *values, int n, struct pd_buf *text, struct pd_err *e);
-/* Compute the hashes of a page whose other members are set. */
+/* Compute the hashes of a page from its other members. */
 void pd_store_page_hash(struct pd_store_page *p);
 /* The bands of a page that is found by its sketch: 14 bits of it (3.5 minima of 4 bits), shifted to the lowest bits.
  * Bits that are all 0, as after the end of a shorter sketch, are not a band.  Two sketches of similarity .4 share a
  * band with probability .87, of .5 with .98, of .6 with .999; two unrelated ones with .002.
  *
  * The number of stored pages that share one band with a query therefore grows with the store.  Fewer pages also
- * share the next bits, and these are the most likely to be similar.  So each band has an order: pages sorted by
- * their sketches, as numbers whose highest bits are the band and whose next bits are those below it (the highest
- * bits follow the lowest); equal sketches by page number.  The neighbours of a query's position in an order share
- * the longest prefix with it, for any number of pages; an equal sketch is a neighbour in each order. */
+ * share the next bits, and these are the most likely to be similar.  So each band has an order: pages are sorted by
+ * their sketches, rotated so that the band is in the highest bits; equal sketches are sorted by page number.  In each
+ * order, the pages next to a query's position share the longest prefix with it, however large the store is.  An equal
+ * sketch is a neighbour in each order. */
 #define PD_STORE_BAND_BITS 14
 #define PD_STORE_BANDS (PD_SKETCH_BITS_MAX / PD_STORE_BAND_BITS)
 #define PD_STORE_BAND_VALUES (PD_STORE_BANDS << PD_STORE_BAND_BITS)
-/* The beginning of a sketch in order i, and two sketches in it: negative, 0, positive. */
+/* Return the first 32 bits of a sketch in order i; compare two sketches in it (negative, 0, positive). */
 #define PD_STORE_ORDER_SHIFT (32 - PD_STORE_BAND_BITS) /* shift of a prefix that gives the band */
 uint32_t pd_store_order_begin(const uint64_t sketch[PD_SKETCH_WORDS], int order);
 int pd_store_order_compare(const uint64_t a[PD_SKETCH_WORDS], const uint64_t b[PD_SKETCH_WORDS], int order);
-/* The neighbours of a sketch in the order of one of its bands, only those of this band, nearest first: smaller ones,
- * then equal and larger ones; at most `most` of each. */
-#define PD_STORE_BESIDE_MAX 16
-struct pd_store_beside_question {
+/* The neighbours of a sketch in the order of one of its bands that share this band, nearest first: v[0] smaller ones,
+ * v[1] equal and larger ones; at most `most` of each. */
+#define PD_STORE_NEIGHBOURS_MAX 16
+struct pd_store_neighbour_query {
 	const uint64_t *sketch;
 	uint32_t band, begin; /* begin: of the sketch in this order */
 	int order;
 	size_t most;
 };
-struct pd_store_beside {
-	struct pd_store_beside_page {
+struct pd_store_neighbours {
+	struct pd_store_neighbour {
 		uint32_t begin, row;
-	} v[2][PD_STORE_BESIDE_MAX];
+	} v[2][PD_STORE_NEIGHBOURS_MAX];
 	size_t n[2];
 };
 size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE_BANDS]);
 uint64_t pd_store_band_hash(uint32_t band);
 
-/* Pages of one template, with equal or nearly equal sketches, can be many without being duplicates: on one host,
- * with texts so short or doubtful that they need the same subject (match/verify.h).  In all orders they hide the
- * pages after them. So each is listed by its subject: its heading, its title (separate from those of pages that have
- * a heading), and, if its text needs neither, that fact; each combined with its whole sketch, and with each of
- * PD_STORE_PARTS parts of it, of 8 bits (parts of zeroes are ignored).  A query searches the pages that agree with
- * it.  A page that agrees in the whole sketch is its duplicate, so the first few represent all.  Two sketches of
- * similarity .7, the minimum for pages of one host, share a part with probability .93, of .8 with .98, of .9 with
- * .999; few stored pages with the same subject are that similar to each other. */
-enum pd_store_subject { PD_STORE_HEADING, PD_STORE_TITLE, PD_STORE_TITLE_BESIDE, PD_STORE_SURE, PD_STORE_SURE_TITLE };
+/* A host can have many pages from one template with nearly equal sketches that are not duplicates, because short or
+ * doubtful texts also need the same subject (match/verify.h).  They are neighbours in all orders, and hide the pages
+ * after them. So each dense page is also listed by its subject: its heading; its title, separately for pages with and
+ * without a heading; and a constant if its text needs neither.  Each of these is combined with the whole sketch, and
+ * with each of PD_STORE_PARTS parts of it, of 8 bits (parts of zeroes are ignored).  A query searches the pages that
+ * agree with it.  Pages that agree in subject and in the whole sketch are duplicates, so the first few represent all.  Two
+ * sketches of similarity .7, the minimum for pages of one host, share a part with probability .93, of .8 with .98, of .9
+ * with .999; few stored pages with the same subject are that similar to each other. */
+enum pd_store_subject { PD_STORE_HEADING, PD_STORE_TITLE, PD_STORE_TITLE_UNDER_HEADING, PD_STORE_SURE, PD_STORE_SURE_TITLE };
 enum { PD_STORE_PARTS = 4, PD_STORE_SUBJECTS_MAX = 8 * (1 + PD_STORE_PARTS) };
-/* Hashes by which a page with subjects is listed; or those that a query searches, by its whole sketch or by parts.
- * Its text must be set. */
+/* Compute the hashes under which a page with subjects is listed, or the hashes that a query searches: by its whole
+ * sketch, or by parts. Its text must be set. */
 size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
-size_t pd_store_page_asks_subjects(const struct pd_store_page *p, bool parts, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
-/* One column of the text, "-" if there are fewer; or the first n columns. */
+size_t pd_store_page_query_subjects(const struct pd_store_page *p, bool parts, uint64_t hash[PD_STORE_SUBJECTS_MAX]);
+/* Return one column of the text ("-" if it has fewer), or the first n columns. */
 struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column);
 void pd_store_texts(struct pd_span text, struct pd_span *out, int n);
-/* The value of method i of those that the store keeps. */
+/* The value of the store's method i. */
 struct pd_span pd_store_value(struct pd_span text, int i);
 
 /* The keys that these values begin with (sign/values.h): one, or two with a comma after each. */
 enum { PD_STORE_KEYS_MAX = 2 * PD_METHODS_MAX };
 uint64_t pd_store_key_hash(struct pd_span value, int i, int which);
 struct pd_facts pd_store_page_facts(const struct pd_store_page *p);
-/* All keys of a page, whose text must be set; which of them equal those of another page. */
+/* All keys of a page; its text must be set. */
 struct pd_store_key {
 	int place; /* 2 i + which */
 	struct pd_span text;
 	uint64_t hash;
 };
 size_t pd_store_page_key_list(const struct pd_store_page *p, struct pd_store_key out[PD_STORE_KEYS_MAX]);
-/* Their hashes alone. */
+/* Only their hashes. */
 size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_KEYS_MAX]);
 /* The page as an fp row with its newline; the usual columns are followed by those of n_values methods. */
 void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch, const char *params,
 		       int n_values, struct pd_buf *out);
 
-/* Search by key: a spread key is partitioned into blocks of equal width from bit 0 on; a remainder is left.  Each
- * block has a table. */
+/* Search by key: a spread key is divided into blocks of equal width from bit 0 on; remaining bits are in no block.
+ * Each block has a table. */
 struct pd_store_partition {
 	int n_blocks, n_bits; /* one block of 0 bits: brute force */
 };
@@ -164,7 +164,7 @@ struct pd_store_partition {
 #define PD_STORE_TABLES_MAX 16
 #define PD_STORE_BLOCK_BITS_MAX 24 /* of a table's block */
 
-/* The partition in which a query of n_keys keys costs least. */
+/* Return the partition with the lowest cost of a query in n_keys keys. */
 struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys);
 
 /* The value of a block of a key. */
@@ -177,7 +177,7 @@ static inline uint32_t pd_store_partition_block(struct pd_store_partition p, con
 struct pd_store_rows_found {
 	uint32_t *v;
 	size_t n, cap;
-	size_t most; /* no more than these are found; 0: all */
+	size_t most; /* limit of n; 0: none */
 };
 
 #endif

@@ -13,7 +13,7 @@ int pd_store_segment_damaged(const struct pd_store_segment *s, uint64_t at, cons
 	return pd_container_damaged(&s->c, at, what, e);
 }
 
-/* The required size of a section; UINT64_MAX: any. */
+/* Return the required size of a section; UINT64_MAX: any size. */
 static uint64_t section_size(const struct pd_store_segment_params *f, int section)
 {
 	struct pd_store_table_layout l;
@@ -114,7 +114,7 @@ int pd_store_segment_load(struct pd_store_segment *s, const struct pd_store_io *
 	if (!status)
 		status = pd_store_segment_open(s, map, m->file, path.p, e);
 	if (!status && (s->c.check != m->check || s->f.rows != m->rows || (int)s->f.bits != bits)) {
-		status = pd_store_segment_damaged(s, s->c.sums.n, "not the file that the manifest means", e);
+		status = pd_store_segment_damaged(s, s->c.sums.n, "the manifest has other figures for this file", e);
 		pd_store_segment_close(s);
 	}
 	pd_buf_release(&path);
@@ -137,7 +137,7 @@ int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *
 	return p ? PD_OK : PD_ERR_FORMAT;
 }
 
-/* Is the number of the row less?  *status: could it be read? */
+/* Return whether the row's number is smaller; *status is an error if it cannot be read. */
 static bool is_before(struct pd_store_segment *s, uint64_t row, uint64_t number, int *status, struct pd_err *e)
 {
 	uint64_t at = 0;
@@ -157,7 +157,7 @@ int pd_store_segment_row(struct pd_store_segment *s, uint64_t number, uint32_t *
 	return status ? PD_ERR_FORMAT : found < s->f.rows && at == number;
 }
 
-/* Search of hashes: the highest bits give a range of a few hashes. */
+/* Search a list: the highest bits of a hash give a range of a few hashes. */
 
 int pd_store_segment_narrow(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high, uint64_t *from,
 			    uint64_t *to, struct pd_err *e)
@@ -176,7 +176,7 @@ int pd_store_segment_narrow(struct pd_store_segment *s, enum pd_store_by by, uin
 }
 
 /* These bytes are only prefetched, so no checksum is verified. */
-void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step)
+void pd_store_segment_prefetch_list(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step)
 {
 	int shift = 64 - (int)s->f.start_bits[by];
 	const uint32_t *starts = (const uint32_t *)s->section[PD_STORE_SEG_STARTS + by];
@@ -215,10 +215,10 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 /* --- sketches in their orders --- */
 
 /* For an older segment: sort the pages in the list of the band into their order. */
-static int beside_by_hash(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out,
-			  struct pd_err *e)
+static int find_neighbours_by_hash(struct pd_store_segment *s, const struct pd_store_neighbour_query *q,
+				   struct pd_store_neighbours *out, struct pd_err *e)
 {
-	struct pd_store_rows_found rows = { .most = PD_STORE_BESIDE_MAX };
+	struct pd_store_rows_found rows = { .most = PD_STORE_NEIGHBOURS_MAX };
 	uint64_t hash = pd_store_band_hash(q->band);
 	struct pd_store_page page;
 	int status = pd_store_segment_find(s, PD_STORE_BY_TEXT, hash, hash, &rows, e);
@@ -226,13 +226,13 @@ static int beside_by_hash(struct pd_store_segment *s, const struct pd_store_besi
 		status = pd_store_segment_page(s, rows.v[i], NULL, &page, e);
 		int side = pd_store_order_compare(page.sketch, q->sketch, q->order) >= 0;
 		out->v[side][out->n[side]++] =
-			(struct pd_store_beside_page){ pd_store_order_begin(page.sketch, q->order), rows.v[i] };
+			(struct pd_store_neighbour){ pd_store_order_begin(page.sketch, q->order), rows.v[i] };
 	}
 	free(rows.v);
 	return status;
 }
 
-void pd_store_segment_beside_soon(const struct pd_store_segment *s, const struct pd_store_beside_question *q, int step)
+void pd_store_segment_prefetch_neighbours(const struct pd_store_segment *s, const struct pd_store_neighbour_query *q, int step)
 {
 	if (q->order >= s->orders.n)
 		return;
@@ -245,7 +245,7 @@ void pd_store_segment_beside_soon(const struct pd_store_segment *s, const struct
 			pd_prefetch(o.v + *start + line * 8);
 }
 
-/* The entry, after its checksum was verified; NULL: it cannot be read. */
+/* Verify the checksum of an entry, and return it; NULL: it cannot be read. */
 static inline const uint64_t *order_entry(struct pd_store_segment *s, const struct pd_store_order *o, uint64_t i, struct pd_err *e)
 {
 	uint64_t at = o->entries + i * 8;
@@ -259,7 +259,7 @@ static inline const uint64_t *order_entry(struct pd_store_segment *s, const stru
 }
 
 static bool order_before(struct pd_store_segment *s, const struct pd_store_order *o, uint64_t i,
-			 const struct pd_store_beside_question *q, int *status, struct pd_err *e)
+			 const struct pd_store_neighbour_query *q, int *status, struct pd_err *e)
 {
 	uint64_t room[PD_SKETCH_WORDS];
 	const uint64_t *v = *status ? NULL : order_entry(s, o, i, e), *kept;
@@ -271,13 +271,13 @@ static bool order_before(struct pd_store_segment *s, const struct pd_store_order
 	return !*status && kept && pd_store_order_compare(kept, q->sketch, q->order) < 0;
 }
 
-int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out,
-			    struct pd_err *e)
+int pd_store_segment_find_neighbours(struct pd_store_segment *s, const struct pd_store_neighbour_query *q,
+				     struct pd_store_neighbours *out, struct pd_err *e)
 {
 	int status = PD_OK;
 	out->n[0] = out->n[1] = 0;
 	if (s->c.version <= PD_STORE_BANDS_BY_HASH)
-		return beside_by_hash(s, q, out, e);
+		return find_neighbours_by_hash(s, q, out, e);
 	if (q->order >= s->orders.n)
 		return PD_OK;
 	struct pd_store_order o = pd_store_order_at(s, q->order);
@@ -294,13 +294,13 @@ int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_be
 				return PD_ERR_FORMAT;
 			if ((uint32_t)(*v >> 32 ^ q->begin) >> PD_STORE_ORDER_SHIFT)
 				break;
-			out->v[side][out->n[side]++] = (struct pd_store_beside_page){ (uint32_t)(*v >> 32), (uint32_t)*v };
+			out->v[side][out->n[side]++] = (struct pd_store_neighbour){ (uint32_t)(*v >> 32), (uint32_t)*v };
 		}
 	return status;
 }
 
-/* Texts of rows, decompressed block by block.  Neighbouring rows are often read together, so the last blocks are
- * cached, each in the slot of its number. */
+/* Texts of rows are decompressed block by block. Neighbouring rows are often read together, so the last blocks are
+ * cached; the number of a block gives its slot. */
 
 void pd_store_text_cache_release(struct pd_store_text_cache *c)
 {
@@ -315,7 +315,7 @@ static const struct pd_store_row_block *row_block(struct pd_store_segment *s, ui
 	return pd_store_segment_items(s, PD_STORE_SEG_ROW_BLOCKS, i, i + 1, sizeof(struct pd_store_row_block), e);
 }
 
-/* Return whether the block begins at the row or before it. *status: whether it could be read. */
+/* Return whether the first row of the block is at most this row; *status is an error if it cannot be read. */
 static bool begins_by(struct pd_store_segment *s, uint64_t block, uint32_t row, int *status, struct pd_err *e)
 {
 	const struct pd_store_row_block *b = *status ? NULL : row_block(s, block, e);
@@ -324,13 +324,13 @@ static bool begins_by(struct pd_store_segment *s, uint64_t block, uint32_t row, 
 	return b && b->first <= row;
 }
 
-/* The block of the row if all blocks had equal numbers of rows, which is nearly always true. */
+/* Estimate the block of a row: nearly all blocks have the same number of rows. */
 static inline uint64_t likely_block(const struct pd_store_segment *s, uint32_t row)
 {
 	return row * s->f.row_blocks / s->f.rows;
 }
 
-/* Find the last block that begins at the row or before it, by galloping from the estimated one. */
+/* Find the block of the row by galloping from the estimated one. */
 static int block_of_row(struct pd_store_segment *s, uint32_t row, size_t *block, struct pd_err *e)
 {
 	uint64_t low = likely_block(s, row), high = low + 1, n = s->f.row_blocks;
@@ -398,7 +398,7 @@ static int row_text(struct pd_store_segment *s, uint32_t row, struct pd_store_te
 	return PD_OK;
 }
 
-/* Everything of a page but its text and hashes. */
+/* Read a page except its text and hashes. */
 static int read_columns(struct pd_store_segment *s, uint32_t row, struct pd_store_page *p, struct pd_err *e)
 {
 	size_t words = s->f.bits / 64, sketch = s->f.sketch_words;
@@ -448,17 +448,17 @@ int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_st
 
 void pd_store_damage_report(struct pd_store_damage *d, const char *what)
 {
-	if (d->n++ < PD_STORE_TOLD)
+	if (d->n++ < PD_STORE_DAMAGE_REPORTED)
 		d->damaged(d->ctx, what);
 }
 
 void pd_store_damage_end(const struct pd_store_damage *d)
 {
 	struct pd_buf line = { 0 };
-	if (d->n <= PD_STORE_TOLD)
+	if (d->n <= PD_STORE_DAMAGE_REPORTED)
 		return;
 	pd_buf_printf(&line, "%s: damaged in ", d->s->c.name);
-	pd_buf_count(&line, d->n - PD_STORE_TOLD, "more place");
+	pd_buf_count(&line, d->n - PD_STORE_DAMAGE_REPORTED, "more place");
 	d->damaged(d->ctx, line.p);
 	pd_buf_release(&line);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A segment: pages in the order in which they were stored, immutable and mapped (segment_layout.h).  A damaged block
+ * A segment: an immutable, mapped file of pages in the order of their arrival (segment_layout.h).  A damaged block
  * never gives an answer: PD_ERR_FORMAT names file and offset.
  */
 #ifndef PD_STORE_SEGMENT_H
@@ -19,7 +19,8 @@ struct pd_store_manifest_segment {
 
 extern const struct pd_container_kind pd_store_segment_kind;
 
-/* Take over the map, and release it if it is damaged. `file` is its number, which is part of all checksums. */
+/* Take ownership of the map; a damaged one is released.  `file` is the number of the file, which is part of all checksums.
+ * */
 int pd_store_segment_open(struct pd_store_segment *s, struct pd_store_io_map map, uint64_t file, const char *name,
 			  struct pd_err *e);
 void pd_store_segment_close(struct pd_store_segment *s);
@@ -28,25 +29,25 @@ void pd_store_segment_close(struct pd_store_segment *s);
 int pd_store_segment_load(struct pd_store_segment *s, const struct pd_store_io *io, const struct pd_store_manifest_segment *m,
 			  int bits, struct pd_err *e);
 
-/* Append rows whose hash is between low and high, inclusive, to out. */
+/* Append rows with a hash from low to high, inclusive, to out. */
 int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high,
 			  struct pd_store_rows_found *out, struct pd_err *e);
 
-/* Prefetch the memory for the search of this hash: the first step early, the second some queries before. */
-void pd_store_segment_find_soon(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step);
+/* Prefetch the memory for the search of this hash.  Call step 0 early and step 1 some queries before the search. */
+void pd_store_segment_prefetch_list(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step);
 
 /* The neighbours of a sketch in one order. For a segment from before version 4: the oldest pages of the band. */
-int pd_store_segment_beside(struct pd_store_segment *s, const struct pd_store_beside_question *q, struct pd_store_beside *out,
-			    struct pd_err *e);
-/* Prefetch the memory of this search, in two steps; and that of a page's sketch. */
-void pd_store_segment_beside_soon(const struct pd_store_segment *s, const struct pd_store_beside_question *q, int step);
-static inline void pd_store_segment_sketch_soon(const struct pd_store_segment *s, uint32_t row)
+int pd_store_segment_find_neighbours(struct pd_store_segment *s, const struct pd_store_neighbour_query *q,
+				     struct pd_store_neighbours *out, struct pd_err *e);
+/* Prefetch the memory of this search, in two steps; or of a page's sketch. */
+void pd_store_segment_prefetch_neighbours(const struct pd_store_segment *s, const struct pd_store_neighbour_query *q, int step);
+static inline void pd_store_segment_prefetch_sketch(const struct pd_store_segment *s, uint32_t row)
 {
 	pd_prefetch(s->section[PD_STORE_SEG_SKETCHES] + row * (s->f.sketch_words * UINT64_C(8)));
 }
 
 int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *number, struct pd_err *e);
-/* The row with this number: 1 found, 0 not, negative error. */
+/* Find the row with this number: 1 if found, 0 if not, negative on error. */
 int pd_store_segment_row(struct pd_store_segment *s, uint64_t number, uint32_t *row, struct pd_err *e);
 
 /* Texts are stored in blocks of rows; a few decompressed blocks are cached. All zeroes is an empty cache. */
@@ -62,20 +63,21 @@ struct pd_store_text_cache {
 void pd_store_text_cache_release(struct pd_store_text_cache *c);
 
 /* Prefetch all columns of a row except its text. */
-static inline void pd_store_segment_row_soon(const struct pd_store_segment *s, uint32_t row)
+static inline void pd_store_segment_prefetch_row(const struct pd_store_segment *s, uint32_t row)
 {
 	pd_prefetch(s->section[PD_STORE_SEG_HAS] + row);
 	pd_prefetch(s->section[PD_STORE_SEG_NUMBERS] + row * UINT64_C(4));
 	pd_prefetch(s->section[PD_STORE_SEG_KEYS] + row * (s->f.bits / UINT64_C(8)));
-	pd_store_segment_sketch_soon(s, row);
+	pd_store_segment_prefetch_sketch(s, row);
 }
 
-/* The sketch of a row, all words of it: its address in the file, or a shorter one copied into `room`. NULL: none. */
+/* Return all words of a row's sketch: its address in the file, or, if the file has shorter sketches, a copy in
+ * `room`.  NULL: none. */
 int pd_store_segment_read_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out,
 				 struct pd_err *e);
 
-/* In dense data each query reads hundreds: nearly always the sketch has full length, and the checksums of the blocks
- * that contain it and `has` were verified before. */
+/* A query in dense data reads hundreds of sketches.  Nearly always the sketch has full length, and the checksums of
+ * its block and of the block of `has` were verified before. */
 static inline int pd_store_segment_sketch(struct pd_store_segment *s, uint32_t row, uint64_t room[PD_SKETCH_WORDS],
 					  const uint64_t **out, struct pd_err *e)
 {
@@ -92,17 +94,17 @@ static inline int pd_store_segment_sketch(struct pd_store_segment *s, uint32_t r
 int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts, struct pd_store_page *p,
 			  struct pd_err *e);
 
-/* Search by key (index/near.h): the spread keys of queries in, the rows of segments, or of pages in memory, within k of
- * each out.  Each segment has a table for each block of its partition (page.h), which was chosen for the k of the store;
- * a smaller k has smaller radii, or needs fewer tables.  A hit has the index of its segment as `set`, 0 in memory, and its
- * row as `number`. */
+/* Search by key (index/near.h): find the rows of segments and of pages in memory that are within k of each query.
+ * Keys are spread.  Each segment has a table for each block of its partition (page.h), which was chosen for the k of
+ * the store; a smaller k needs smaller radii or fewer tables.  A hit has the index of its segment as `set`, 0 in
+ * memory, and its row as `number`. */
 
 int pd_store_near_segments(struct pd_index_near *near, struct pd_store_segment *segments, size_t n,
 			   const struct pd_index_queries *q, struct pd_err *e);
 void pd_store_near_recent(struct pd_index_near *near, const struct pd_store_recent *r, const struct pd_index_queries *q);
 
 /* Call `each` for every page of a segment, removed or not; it returns 0 or a status that ends the loop.  With
- * `damaged`, a damaged block of rows is reported, and the next ones still follow. */
+ * `damaged`, a damaged block of rows is reported and skipped. */
 typedef int pd_store_each_fn(void *ctx, uint64_t number, const struct pd_store_page *page);
 int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_each_fn *each, void *ctx,
 			  pd_store_damage_fn *damaged, void *damaged_ctx, struct pd_err *e);
@@ -111,10 +113,10 @@ int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache
 int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_damage_fn *damaged,
 			    void *damaged_ctx, struct pd_err *e);
 
-/* Writing.  Segments are made from pages in memory, or from other segments.  Pages come in the order of their
- * numbers; pages with tombstones are left out.  Compressed rows are copied if all of a block are kept, hashes and
- * keys are merged, tables and orders are sorted again: merging costs little more than reading and writing, and at
- * most 16 bytes of memory per page, 28 for a dense one. */
+/* Writing.  Segments are made from pages in memory, or from other segments.  Pages are sorted by their numbers; pages
+ * with tombstones are left out.  Compressed rows are copied if all of a block are kept, hashes and keys are merged,
+ * tables and orders are sorted again: merging costs little more than reading and writing, and at most 16 bytes of
+ * memory per page, 28 for a dense one. */
 struct pd_store_segment_job {
 	struct pd_store_io *io;
 	uint64_t file; /* number of the new segment */
@@ -126,7 +128,7 @@ struct pd_store_segment_job {
 /* The file is durable, its name in the folder not yet. out->rows 0: no page was left, and there is no file. */
 int pd_store_segment_write(const struct pd_store_segment_job *job, const struct pd_store_recent *recent, int sketch_words,
 			   struct pd_store_manifest_segment *out, struct pd_err *e);
-/* From segments in the order of their pages, whose checksums are all verified. */
+/* Merge segments, in the order of their pages; all their checksums are verified. */
 int pd_store_segment_merge(const struct pd_store_segment_job *job, struct pd_store_segment *segments, size_t n,
 			   struct pd_store_manifest_segment *out, struct pd_err *e);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes of a segment, which docs/format-store.md draws, and access to them, whose checksums are verified at the first
+ * The bytes of a segment (drawn in docs/format-store.md), and access to them.  Checksums are verified at the first
  * use.  In short, all columns are indexed by row:
  *
  *	numbers		uint32_t: number of the page - first
@@ -24,9 +24,9 @@
 #define PD_STORE_BLOCK PD_CONTAINER_BLOCK /* bytes under one checksum */
 #define PD_STORE_ALIGN PD_CONTAINER_ALIGN /* of the sections */
 #define PD_STORE_SEGMENT_ROWS (UINT32_MAX / 2)
-#define PD_STORE_SEGMENT_PAD 16 /* keys of zeroes after each column of a table: compared without a care for its end */
+#define PD_STORE_SEGMENT_PAD 16 /* keys of zeroes after each column of a table, so that a scan needs no check for its end */
 
-_Static_assert(1 << PD_STORE_BLOCK_SHIFT == PD_STORE_BLOCK, "blocks are found by a shift");
+_Static_assert(1 << PD_STORE_BLOCK_SHIFT == PD_STORE_BLOCK, "log2 of it, to find a block by a shift");
 _Static_assert(PD_STORE_SEGMENT_PAD >= PD_SCAN_PAD, "the padding of a segment covers all bytes that a scan reads");
 
 enum pd_store_segment_section {
@@ -74,7 +74,7 @@ struct pd_store_segment {
 	struct pd_store_io_map map;
 	struct pd_container c;
 	struct pd_store_segment_params f;
-	const uint8_t *seen; /* by block of the file: its checksum was right */
+	const uint8_t *seen; /* by block of the file: its checksum was verified */
 	const uint8_t *section[PD_STORE_SEG_SECTIONS];
 	struct pd_store_segment_orders orders;
 };
@@ -94,7 +94,7 @@ static inline uint64_t pd_store_aligned(uint64_t n)
 /* The parts of a table, in sequence: 0 starts, 1 keys of one word, 2 rows. */
 enum pd_store_table_part { PD_STORE_TABLE_STARTS, PD_STORE_TABLE_KEYS, PD_STORE_TABLE_ROWS };
 struct pd_store_table_layout {
-	uint64_t part[3], bytes; /* where each begins, from the table's beginning; all of it */
+	uint64_t part[3], bytes; /* offset of each part in the table; size of the table */
 	uint64_t stride;	 /* keys of a word, including padding that makes scanning safe */
 };
 
@@ -162,8 +162,8 @@ static inline uint64_t pd_store_order_bucket(const struct pd_store_order *o, uin
 
 int pd_store_segment_check_blocks(struct pd_store_segment *s, uint64_t first, uint64_t last, struct pd_err *e);
 
-/* Verify the checksums of the blocks that contain n bytes from `at` on, at their first use.  It is nearly always one
- * block that was verified before: a query calls this thousands of times. */
+/* Verify the checksums of the blocks that contain n bytes from `at` on, at their first use.  A query calls this
+ * thousands of times; nearly always it is one block that was verified before. */
 static inline int pd_store_segment_check(struct pd_store_segment *s, uint64_t at, uint64_t n, struct pd_err *e)
 {
 	uint64_t first = at / PD_STORE_BLOCK, last = n ? (at + n - 1) / PD_STORE_BLOCK : 0;
@@ -175,7 +175,7 @@ static inline const void *pd_store_segment_items(struct pd_store_segment *s, int
 {
 	uint64_t at = pd_store_segment_at(s, section);
 	if (from > to || to * size > s->c.section[section].n) {
-		pd_store_segment_damaged(s, at, "it points outside a section", e);
+		pd_store_segment_damaged(s, at, "an offset is outside of its section", e);
 		return NULL;
 	}
 	return pd_store_segment_check(s, at + from * size, (to - from) * size, e) ? NULL : s->map.p + at + from * size;
@@ -185,8 +185,8 @@ static inline const void *pd_store_segment_items(struct pd_store_segment *s, int
 int pd_store_segment_narrow(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high, uint64_t *from,
 			    uint64_t *to, struct pd_err *e);
 
-/* Receives damage: for one file the first PD_STORE_TOLD offsets as they are found, then the number of others. */
-#define PD_STORE_TOLD 100
+/* Receives the damage of a file: the first PD_STORE_DAMAGE_REPORTED offsets, and at the end the number of all others. */
+#define PD_STORE_DAMAGE_REPORTED 100
 typedef void pd_store_damage_fn(void *ctx, const char *what);
 
 /* The damage of one file that was reported. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Full verification of a segment: each damage is reported with its offset, and reading continues after it.
+ * Full verification of a segment. Each damage is reported with its offset, and verification continues.
  */
 #include <stdlib.h>
 
 #include "base/sort.h"
 #include "store/segment.h"
 
-/* Return whether entry `at` of a table belongs to this bucket and follows the row before it. */
+/* Return whether entry `at` of a table belongs to this bucket, and its row is greater than the previous one. */
 static bool entry_holds(const struct pd_store_segment *s, const struct pd_store_table_layout *l, const uint8_t *base,
 			uint32_t table, uint32_t bucket, uint32_t at, int64_t *row)
 {
@@ -24,8 +24,8 @@ static bool entry_holds(const struct pd_store_segment *s, const struct pd_store_
 	return pd_store_partition_block(partition, key, (int)table) == bucket;
 }
 
-/* Check that every table has every key once in its bucket: the rows of a bucket ascend, and their number is that of
- * the fingerprints. */
+/* Check that every table has every key once, in its bucket: the rows of a bucket ascend, and the table has one row
+ * per fingerprint. */
 static int verify_table(struct pd_store_segment *s, uint32_t table, struct pd_err *e)
 {
 	struct pd_store_table_layout layout;
@@ -39,7 +39,7 @@ static int verify_table(struct pd_store_segment *s, uint32_t table, struct pd_er
 		for (uint32_t i = starts[v]; i < starts[v + 1]; i++)
 			if (!entry_holds(s, &layout, s->map.p + at, table, v, i, &row))
 				return pd_store_segment_damaged(s, at + layout.part[PD_STORE_TABLE_ROWS] + i * UINT64_C(4),
-								"a table does not hold what the columns hold", e);
+								"a table and the columns have different contents", e);
 	}
 	bool whole = starts[0] == 0 && starts[n] == s->f.fingerprints;
 	return whole ? PD_OK : pd_store_segment_damaged(s, at, "a table lacks a row", e);
@@ -59,12 +59,12 @@ static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 	return status;
 }
 
-/* Check that every order has every dense page once in its position. */
+/* Check that every order has every dense page once, in its position. */
 static int verify_order(struct pd_store_segment *s, int order, struct pd_err *e)
 {
 	struct pd_store_order o = pd_store_order_at(s, order);
 	uint64_t n = UINT64_C(1) << pd_store_order_bits(s->f.dense);
-	uint8_t *met = pd_zalloc(s->f.rows + 1);
+	uint8_t *found = pd_zalloc(s->f.rows + 1);
 	struct pd_store_page page, last;
 	int status =
 		o.starts[0] || o.starts[n] != s->f.dense ? pd_store_segment_damaged(s, o.at, "an order lacks a page", e) : PD_OK;
@@ -75,17 +75,17 @@ static int verify_order(struct pd_store_segment *s, int order, struct pd_err *e)
 			uint32_t row = (uint32_t)o.v[i], begin = (uint32_t)(o.v[i] >> 32);
 			status = row >= s->f.rows ? PD_ERR_FORMAT : pd_store_segment_page(s, row, NULL, &page, e);
 			int c = status || !i ? 1 : pd_store_order_compare(page.sketch, last.sketch, order);
-			if (status || !(page.has & PD_STORE_HAS_BANDS) || met[row] ||
+			if (status || !(page.has & PD_STORE_HAS_BANDS) || found[row] ||
 			    begin != pd_store_order_begin(page.sketch, order) || pd_store_order_bucket(&o, begin) != v || c < 0 ||
 			    (c == 0 && row < (uint32_t)o.v[i - 1]))
 				status = pd_store_segment_damaged(s, o.entries + i * 8,
-								  "an order does not hold what the columns hold", e);
+								  "an order and the columns have different contents", e);
 			else
-				met[row] = 1;
+				found[row] = 1;
 			last = page;
 		}
 	}
-	free(met);
+	free(found);
 	return status;
 }
 
@@ -97,13 +97,13 @@ static int verify_orders(struct pd_store_segment *s, struct pd_err *e)
 		dense += (s->section[PD_STORE_SEG_HAS][row] & PD_STORE_HAS_BANDS) > 0;
 	if (s->c.version > PD_STORE_BANDS_BY_HASH && dense != s->f.dense)
 		return pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_HAS),
-						"the number of pages in dense places is not the number in the footer", e);
+						"the number of dense pages is not the number in the footer", e);
 	for (int i = 0; !status && i < s->orders.n; i++)
 		status = verify_order(s, i, e);
 	return status;
 }
 
-/* Rows of one hash, which may be many, ascend. */
+/* Rows with the same hash ascend. */
 static int verify_listed(struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, uint32_t row, struct pd_err *e)
 {
 	uint64_t from, to;

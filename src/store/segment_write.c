@@ -62,13 +62,13 @@ static int part_of_segment(struct part *part, struct pd_store_segment *s, struct
 	return pd_store_segment_check(s, 0, s->c.sums.n, e);
 }
 
-/* Compress texts of rows into blocks.  A block whose rows are all kept is copied unchanged, so merging costs little
- * more than reading and writing. */
+/* Compress texts of rows into blocks.  If all rows of a block are kept, it is copied unchanged, so merging costs
+ * little more than reading and writing. */
 struct row_packer {
 	struct pd_zstd_packer *zstd;
 	struct pd_unpacker *unpacker;
 	struct pd_buf raw, packed;
-	struct pd_buf blocks; /* struct pd_store_row_block of all that was packed */
+	struct pd_buf blocks; /* struct pd_store_row_block of each block */
 	uint64_t at;	      /* bytes packed */
 	uint32_t row;	      /* rows packed */
 };
@@ -193,7 +193,7 @@ static int rows_damaged(const struct part *part, struct out *out)
 	return pd_fail(out->c.e, PD_ERR_FORMAT, "%s: a block of rows is damaged", part->name);
 }
 
-/* The kept rows of a block, as a new block. */
+/* Write the kept rows of a block as a new block. */
 static int repack(struct row_packer *p, const struct part *part, struct pd_span packed, const uint32_t *row, size_t n,
 		  struct out *out)
 {
@@ -241,7 +241,7 @@ static int copy_rows(struct row_packer *p, const struct part *part, const uint32
 	return status;
 }
 
-/* All sections, from all parts. */
+/* Write all sections from all parts. */
 
 enum { TABLE_ROOM = 128 << 20 }; /* bytes of a table that are sorted at once */
 
@@ -315,7 +315,7 @@ static void merge_list(struct segment_writing *w, int by, struct pd_buf *rows, u
 {
 	size_t *at = pd_zalloc((w->n_parts + 1) * sizeof *at), shift = 64 - w->out.params.start_bits[by];
 	for (;;) {
-		/* The part whose next hash is the smallest. */
+		/* Find the part with the smallest next hash. */
 		const struct part *p = NULL;
 		size_t i = 0;
 		for (size_t j = 0; j < w->n_parts; j++) {
@@ -329,7 +329,7 @@ static void merge_list(struct segment_writing *w, int by, struct pd_buf *rows, u
 			break;
 		uint32_t old = p->list[by].rows[at[i]], row = old < p->n ? w->row[i][old] : NO_ROW;
 		uint64_t hash = p->list[by].hash[at[i]++];
-		/* Bands of older segments become orders. */
+		/* Older segments have bands in a list; they are rewritten as orders. */
 		if (row == NO_ROW || (by == PD_STORE_BY_TEXT && p->bands_by_hash && (hash & 3) == 2))
 			continue;
 		pd_container_add(&w->out.c, &hash, 8);
@@ -506,7 +506,7 @@ static void write_tables(struct segment_writing *w)
 		pd_container_add(&w->out.c, starts, (n + 1) * sizeof *starts);
 		pd_container_align(&w->out.c);
 		for (size_t column = 0; column <= words; column++) {
-			/* As many buckets at once as TABLE_ROOM allows, at least one. */
+			/* Sort up to TABLE_ROOM bytes of buckets at once, at least one bucket. */
 			for (size_t from = 0, to; from < n; from = to) {
 				for (to = from + 1; to < n && (starts[to + 1] - starts[from]) * UINT64_C(8) <= TABLE_ROOM; to++)
 					;
@@ -552,7 +552,7 @@ static int write_parts(const struct pd_store_segment_job *job, const struct part
 	}
 	w.partition = pd_store_partition_choose(job->bits, job->k, w.fingerprints);
 	if (w.rows && (w.rows > PD_STORE_SEGMENT_ROWS || w.last - w.out.params.first > UINT32_MAX))
-		status = pd_fail(e, PD_ERR_LIMIT, "a segment would hold over %u pages, or their numbers lie too far apart",
+		status = pd_fail(e, PD_ERR_LIMIT, "a segment would have over %u pages, or too large a range of page numbers",
 				 PD_STORE_SEGMENT_ROWS);
 	if (w.rows && !status) {
 		char name[PD_STORE_IO_NAME_MAX];

@@ -130,7 +130,7 @@ static int take_segment(struct manifest_text *t, struct pd_store_manifest *m, st
 	return PD_OK;
 }
 
-/* The last line is a checksum of everything before it. */
+/* The last line is a checksum of all preceding lines. */
 static int check_sum(struct manifest_text *t, uint64_t *check)
 {
 	static const char word[] = "check ";
@@ -145,7 +145,7 @@ static int check_sum(struct manifest_text *t, uint64_t *check)
 	return PD_OK;
 }
 
-/* A newer version is reported before anything else is examined, its checksum too. */
+/* Check the version first, even before the checksum: a newer version may have a different form. */
 static int check_version(struct manifest_text *t, struct pd_store_manifest *m)
 {
 	struct pd_span line = t->all, v;
@@ -195,7 +195,7 @@ void pd_store_kept_methods(const struct pd_methods *all, enum pd_store_keys keys
 			out->v[out->n++] = all->v[i];
 }
 
-/* Bits of each key with which a filter answers wrongly least often. */
+/* Return the number of bits per key with the fewest false answers. */
 static int hashes_of_filter(uint64_t bits, uint64_t count)
 {
 	double k = round((double)bits / (double)(count ? count : 1) * M_LN2);
@@ -309,7 +309,7 @@ static int load_manifest(struct pd_store_manifest *m, const struct pd_store_io *
 	return status;
 }
 
-/* Everything that it names must be durable. */
+/* Replace the manifest; all files that it names must be durable. */
 static int save_manifest(const struct pd_store_manifest *m, struct pd_store_io *io, struct pd_err *e)
 {
 	struct pd_buf text = { 0 };
@@ -351,7 +351,7 @@ static int load_segment(struct pd_store *s, size_t i, struct pd_store_segment *o
 	return pd_store_segment_load(out, &s->io, &s->m.segments[i], s->m.bits, e);
 }
 
-/* Damage ends the opening, unless the caller salvages the store. */
+/* Damage makes opening fail, unless the caller salvages the store. */
 static int pass_over(struct pd_store *s, int status, const struct pd_err *e)
 {
 	if (!s->damaged || !(status == PD_ERR_FORMAT || (status == PD_ERR_NOT_FOUND && s->lost)))
@@ -383,7 +383,7 @@ static int read_key(const struct pd_store_io *io, struct pd_secret *out, struct 
 			      "%s/" PD_STORE_IO_KEY ": damaged: a key is 32 hex digits; copy the key from a backup", io->dir);
 }
 
-/* A user who may read the store but not its key can still compare rows with it: the manifest has the key's id. */
+/* A user with read access to the store but not to its key can still compare rows with it: the manifest has the key's id. */
 static int load_key(struct pd_store *s, struct pd_err *e)
 {
 	struct pd_secret secret;
@@ -423,7 +423,7 @@ static int load_once(struct pd_store *s, struct pd_err *e)
 		return status == PD_ERR_NOT_FOUND ? PD_ERR_USAGE : status;
 	if (s->m.sketch[0] && pd_sketch_read(&s->sketch, pd_span_z(s->m.sketch), e))
 		return pd_fail(e, PD_ERR_FORMAT, "%s/manifest: damaged: no sketch is called '%s'", s->io.dir, s->m.sketch);
-	s->dirty = s->m.version < PD_STORE_VERSION; /* before it gets data that an older program would misread */
+	s->dirty = s->m.version < PD_STORE_VERSION; /* an older program would misread new data, so raise the version first */
 	s->log.number = s->m.log;
 	s->log.io = &s->io;
 	s->log.bits = s->m.bits;
@@ -464,14 +464,14 @@ struct pd_store_settings pd_store_defaults(int bits)
 					   .k_unknown = pd_index_default_k(bits, PD_STORE_PAGES) };
 }
 
-/* Is it one of our files, and which? */
+/* Parse the name of a file of a store. */
 static bool our_file(const char *name, const char *kind, uint64_t *file)
 {
 	size_t n = strlen(kind);
 	return !strncmp(name, kind, n) && name[n] == '-' && pd_span_u64(pd_span_z(name + n + 1), file);
 }
 
-/* A folder without a manifest may contain files of a killed init, and nothing else. */
+/* A folder without a manifest may contain only files of a killed init. */
 static int check_empty(const struct pd_store_io *io, struct pd_err *e)
 {
 	int fd = dup(io->fd), status = PD_OK;
@@ -543,7 +543,7 @@ static int has_key(const struct pd_store *s, const struct pd_store_settings *wan
 	return status;
 }
 
-/* A key that is in the folder is used: a killed init left it, or somebody copied it there. */
+/* An existing key is used: a killed init wrote it, or the user copied it to the folder. */
 static int make_key(struct pd_store *s, const struct pd_store_settings *want, struct pd_err *e)
 {
 	struct pd_secret secret = want->secret;
@@ -606,7 +606,7 @@ static int create_in(struct pd_store *s, const struct pd_store_settings *want, s
 	int status = check_empty(&s->io, e);
 	if (!status)
 		status = take_lock(&s->io, &s->lock, e);
-	if (!status && has_manifest(s)) /* somebody was faster */
+	if (!status && has_manifest(s)) /* another process created the store meanwhile */
 		return is_there(s, want, e);
 	if (!status)
 		status = sync_parent(s, e);
@@ -676,7 +676,7 @@ static int sweep(struct pd_store *s, struct pd_err *e)
 	return status;
 }
 
-/* Create nothing in a folder that is not a store. */
+/* Check this first, so that nothing is created in a folder that is not a store. */
 static int lock_store(struct pd_store *s, struct pd_err *e)
 {
 	int status = load_manifest(&s->m, &s->io, e);
@@ -749,7 +749,7 @@ int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct 
 	return status;
 }
 
-/* A tombstone may outlive its page. */
+/* A tombstone may be older than the removal of its page from a segment. */
 int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_err *e)
 {
 	size_t n;
@@ -777,7 +777,7 @@ int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_er
 	return status < 0 ? status : PD_OK;
 }
 
-/* Opening reads the manifest, the log and the tombstones; a segment that it had to leave out is not mapped. */
+/* Opening already verified the manifest, the log and the tombstones. A segment that could not be opened is not mapped. */
 int pd_store_verify(struct pd_store *s, const char *dir, struct pd_err *e)
 {
 	int status = pd_store_open(s, dir, PD_STORE_READ, e);
@@ -816,13 +816,13 @@ int pd_store_sync(struct pd_store *s, struct pd_err *e)
 /* Maintenance: the log becomes a segment, segments are merged.  Each change makes new files, all durable; then the
  * manifest is replaced; then the old files are removed.  Segments are ordered by page number.  If the young end of
  * the list has FANOUT segments of one size class (rows between two powers of FANOUT) or smaller, they are merged: so
- * there are at most FANOUT - 1 of each class, and a page is rewritten once per class.  The end of a run leaves
- * fewer: each segment is over twice as large as all younger ones together. */
+ * there are at most FANOUT - 1 of each class, and a page is rewritten once per class.  At the end of a run more are
+ * merged: each segment is then over twice as large as all younger ones together. */
 
 enum {
 	FANOUT = 4,
 	TWICE = 2,
-	BEHIND = 4 * FANOUT /* segments that wait while one merge runs, before adding waits for it */
+	BEHIND = 4 * FANOUT /* new segments during a merge before adding pages waits for it */
 };
 
 /* Segments from .. to - 1 become `result`. */
@@ -892,7 +892,7 @@ static void merge_abandon(struct pd_store *s)
 	s->merge = NULL;
 }
 
-/* The files that a change makes durable, and those that it makes superfluous. */
+/* The new files of a change, and the files that it replaces. */
 struct change {
 	uint64_t old_log, old_tombstones, old_seen; /* 0: stays */
 	uint64_t *old_segments;
@@ -906,7 +906,7 @@ static int unlink_file(struct pd_store *s, const char *kind, uint64_t file, stru
 	return file ? pd_store_io_unlink(&s->io, name, e) : PD_OK;
 }
 
-/* New files are written and synced; now they are the store. */
+/* Commit a change: its new files are synced, so the manifest can name them. */
 static int install(struct pd_store *s, const struct change *c, struct pd_err *e)
 {
 	int status = pd_store_io_sync_dir(&s->io, e);
@@ -1006,8 +1006,8 @@ static int class_of(uint64_t rows)
 	return c;
 }
 
-/* Return the first of the segments to merge, up to the youngest; n_segments: none.  A small segment counts with the
- * largest younger one, because it will be merged with it. */
+/* Return the first of the segments to merge, up to the youngest; n_segments: none.  A segment has the size class of
+ * the largest younger one if it is smaller, because it will be merged with it. */
 static size_t merge_class(const struct pd_store_manifest *m)
 {
 	size_t best = m->n_segments, n = 0;
@@ -1023,8 +1023,8 @@ static size_t merge_class(const struct pd_store_manifest *m)
 	return best;
 }
 
-/* At the end of a run there is more time: also merge a segment that is not over TWICE as large as all younger ones
- * together. Every remaining segment costs time in each query; merging costs half a microsecond per page. */
+/* At the end of a run, also merge a segment that is not over TWICE as large as all younger ones together. Every
+ * remaining segment costs time in each query; merging costs half a microsecond per page. */
 static size_t merge_small(const struct pd_store_manifest *m)
 {
 	size_t best = m->n_segments;
@@ -1130,7 +1130,9 @@ static int make_table_of_log(struct pd_store *s, struct pd_err *e)
 	return status ? status : install(s, &c, e);
 }
 
-enum { KEYS_IN_LOG = 1 << 20 }; /* at most; and at most a quarter of the keys of the table, which is rewritten */
+enum {
+	KEYS_IN_LOG = 1 << 20
+}; /* limit of a log in keys; the other limit is a quarter of the keys of the table, because the table is rewritten */
 
 /* A long log makes each opening of the store slow. */
 static bool log_is_long(const struct pd_store *s, bool closing)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
  * The store: pages kept between runs.  Pages arrive as fp rows, are compared with all stored pages, and are stored
- * or not (judge.h).  One process writes, any number read.
+ * or not (judge.h).  One process writes; any number of processes read.
  *
  * New pages are in the log and in memory (log.h) until they become a segment (segment.h); segments are merged in the
- * background, so that there are never more than a few of each size.  The process may be killed at any step: the
- * manifest names complete files, and the log has the rest.  A reader sees the store as it was when it was opened;
- * returned strings and texts are valid until the next call.
+ * background, so there are only a few of each size.  The process may be killed at any step: the manifest names
+ * complete files, and the log has the rest.  A reader sees the store as it was when it was opened; returned strings
+ * and texts are valid until the next call.
  */
 #ifndef PD_STORE_STORE_H
 #define PD_STORE_STORE_H
@@ -17,23 +17,23 @@
 
 #define PD_STORE_PAGES 10000000 /* number of pages for which the default k is chosen */
 
-/* More pages than these, or a longer log, become a segment between two batches; and more than PD_STORE_RECENT_LEFT
- * at the end of a run.  The log of a killed run, with its last batch, is read whenever the store is opened: in under
- * 50 ms. */
+/* Between two batches, the log becomes a segment if it exceeds one of these limits; at the end of a run, if it has
+ * over PD_STORE_RECENT_LEFT pages.  The log of a killed run, with its last batch, is read whenever the store is
+ * opened: in under 50 ms. */
 #define PD_STORE_RECENT_MAX 16384
 #define PD_STORE_RECENT_BYTES (16 << 20)
 #define PD_STORE_RECENT_LEFT 4096
 
-/* The manifest: the parameters of the store, and its files.  It is replaced as a whole, by rename: a reader sees the
- * store before a change or after it. */
+/* The manifest: the parameters of the store, and its files.  It is replaced by a rename, so a reader sees the store
+ * either before or after a change. */
 struct pd_store_manifest {
 	int version; /* version of the text that was read; PD_STORE_VERSION is written */
 	int bits, k;
-	int k_unknown;			       /* largest distance to pages without a sketch: at most k */
+	int k_unknown;			       /* largest distance to pages without a sketch (at most k) */
 	struct pd_buf must;		       /* parameters of the fingerprints; empty: not known yet */
 	char params[9];			       /* their hash; "": not known yet */
 	char sketch[24];		       /* "64x4x5"; "": none was seen yet */
-	struct pd_methods methods;	       /* methods whose bits and keys are stored; none: not known yet */
+	struct pd_methods methods;	       /* methods with stored bits and keys; none: not known yet */
 	struct pd_buf tables;		       /* source of the word weights, as in headers; empty: none, or not known yet */
 	struct pd_store_keytable_options keys; /* kind NONE: pages are stored, not only keys */
 	uint64_t
@@ -47,7 +47,7 @@ struct pd_store_manifest {
 	uint64_t tombstones;			    /* gone-N; 0: none */
 	struct pd_store_manifest_segment *segments; /* the oldest pages first */
 	size_t n_segments, cap;
-	uint64_t check; /* of the text that was read; never the same twice, since file numbers are not used again */
+	uint64_t check; /* checksum of the text that was read; unique, because file numbers are not used again */
 };
 
 /* Limits for tests: 0 is the default. */
@@ -76,8 +76,8 @@ struct pd_store {
 	 * pd_store_each). */
 	void (*damaged)(void *ctx, const char *what);
 	void *damaged_ctx;
-	bool lost;	      /* a file of the manifest is missing, and no writer took it away */
-	struct pd_buf damage; /* messages of opening, each with its zero: reported when all files are open */
+	bool lost;	      /* a file of the manifest is missing, and no writer replaced the manifest */
+	struct pd_buf damage; /* messages of opening, NUL-terminated; they are reported when all files are open */
 };
 
 enum pd_store_mode { PD_STORE_READ, PD_STORE_WRITE };
@@ -87,8 +87,8 @@ enum pd_store_key_choice { PD_STORE_KEY_ANY, PD_STORE_KEY_NONE, PD_STORE_KEY_RAN
 
 struct pd_store_settings {
 	int bits, k;
-	int k_unknown;		       /* k if one of the pages has no sketch, so that nothing is verified */
-	struct pd_methods methods;     /* with the parameters of fp; none: those of the first rows */
+	int k_unknown;		       /* k if one of the pages has no sketch and the pair cannot be verified */
+	struct pd_methods methods;     /* with the parameters of fp; none: use the methods of the first rows */
 	enum pd_store_keys keys;       /* not NONE: only keys are stored, not pages */
 	uint64_t made_for, millionths; /* of a filter */
 	enum pd_store_key_choice key;  /* the secret that rows must be made with */
@@ -97,21 +97,21 @@ struct pd_store_settings {
 
 /* Distances that suit a store of PD_STORE_PAGES, as `match` chooses them. */
 struct pd_store_settings pd_store_defaults(int bits);
-/* The same again changes nothing. io: its `before` and `ctx`, or NULL. */
+/* Creating the same store again changes nothing. io: its `before` and `ctx`, or NULL. */
 int pd_store_create(const char *dir, const struct pd_store_settings *settings, const struct pd_store_io *io, struct pd_err *e);
 /* Set io.before, io.ctx, limits and damaged, if needed, in a zeroed store before. Close it in any case. */
 int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, struct pd_err *e);
 /* Methods of a list that a store supports: bits (not in a store of keys), and values that begin with keys. */
 void pd_store_kept_methods(const struct pd_methods *all, enum pd_store_keys keys, struct pd_methods *out);
-/* The number of methods whose values follow the texts of pages. */
+/* Return the number of methods with values after the texts of pages. */
 int pd_store_n_values(const struct pd_store *s);
-/* Is the fingerprint one of the methods? */
+/* Return whether the fingerprint is one of the methods. */
 static inline bool pd_store_has_prints(const struct pd_store *s)
 {
 	return !s->m.methods.n || pd_methods_fingerprint(&s->m.methods) >= 0;
 }
 
-/* Without writing anything more. */
+/* Close the store without writing anything. */
 void pd_store_close(struct pd_store *s);
 
 /* The place of a page, valid until the store changes. */
@@ -145,16 +145,15 @@ static inline int pd_store_sketch(struct pd_store *s, const struct pd_store_plac
  * s->damaged set, a damaged block of rows is reported, and the next ones still follow. */
 int pd_store_each(struct pd_store *s, pd_store_each_fn *each, void *ctx, struct pd_err *e);
 
-/* Counts: pages, tombstones (removed pages that are still in a segment), bytes of files. */
+/* Counts: pages, tombstones (removed pages that are still stored in a segment), bytes of files. */
 struct pd_store_size {
 	uint64_t pages, tombstones, bytes;
-	uint64_t keys; /* in a store of keys: those of its table and those of its log */
-	double false_computed,
-		false_measured; /* for a filter with its present number of keys: the rate of keys wrongly called seen */
+	uint64_t keys;			       /* for a store of keys: keys in the table and in the log */
+	double false_computed, false_measured; /* for a filter with its present number of keys: the rate of false positives */
 };
 int pd_store_measure(struct pd_store *s, struct pd_store_size *out, struct pd_err *e);
 
-/* Changes.  They are in memory at once, and durable after pd_store_sync. */
+/* Changes.  Changes are in memory at once, and durable after pd_store_sync. */
 int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uint64_t *removed, size_t n_removed, uint64_t *number,
 		 struct pd_err *e);
 static inline int pd_store_remove(struct pd_store *s, const uint64_t *removed, size_t n_removed, struct pd_err *e)
@@ -163,13 +162,13 @@ static inline int pd_store_remove(struct pd_store *s, const uint64_t *removed, s
 }
 
 int pd_store_sync(struct pd_store *s, struct pd_err *e);
-/* Between batches: makes a segment when the log is long, starts and ends merges.  `closing`: the end of a run. */
+/* Do maintenance between batches: make a segment if the log is long, start and finish merges.  `closing`: the run ends. */
 int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e);
-/* One segment, without removed pages, of this version. */
+/* Rewrite the store as one segment of the current version, without removed pages. */
 int pd_store_compact(struct pd_store *s, struct pd_err *e);
 
-/* Open a zeroed store, whose `damaged` is set, and verify every byte of it, as it is at one moment: each damage is
- * reported with file and offset.  Return 0, or the error that prevented the check.  Close it in any case. */
+/* Open a zeroed store with `damaged` set, and verify every byte of one consistent state.  Each damage is reported
+ * with file and offset.  Return 0, or the error that prevented the check.  Close it in any case. */
 int pd_store_verify(struct pd_store *s, const char *dir, struct pd_err *e);
 
 #endif

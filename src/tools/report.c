@@ -846,7 +846,7 @@ static void ignore_damage(void *ctx, const char *why)
 {
 }
 
-static void damage_told_before(void *ctx, const struct pd_read_damage *damage)
+static void ignore_reported_damage(void *ctx, const struct pd_read_damage *damage)
 {
 }
 
@@ -856,11 +856,11 @@ static int measure(struct report *r, struct pd_err *e)
 	char *paths[] = { (char *)r->verdicts };
 	struct pd_apply_removals_options rows = { .paths = paths, .n_paths = 1, .bad_row = ignore_damage };
 	struct pd_apply_options a = {
-		.in = r->o->in, .mode = PD_APPLY_MEASURE, .tmp_dir = r->o->tmp_dir, .lost = damage_told_before
+		.in = r->o->in, .mode = PD_APPLY_MEASURE, .tmp_dir = r->o->tmp_dir, .lost = ignore_reported_damage
 	};
 	struct pd_apply *apply = NULL;
 	struct pd_apply_result done;
-	a.in.damage = damage_told_before;
+	a.in.damage = ignore_reported_damage;
 	int status = pd_apply_removals_read(&r->removals, &rows, e);
 	a.removals = r->removals;
 	if (!status)

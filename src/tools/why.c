@@ -275,7 +275,7 @@ static const struct why_row *row_of(const struct why *w, struct pd_span id)
 }
 
 /* First reading: find the page. */
-static int find_asked_page(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
+static int find_requested_page(struct why_search *s, const struct pd_why_options *o, struct pd_err *e)
 {
 	int status = read_rows(s->why, o->verdicts, PD_TABLE_VERDICTS, look_for_page, s, e);
 	if (status)
@@ -307,7 +307,7 @@ static int open_why(struct why *w, const struct pd_why_options *o, struct pd_err
 	*w = (struct why){ 0 };
 	s.id = escaped(w, o->id);
 	s.url = escaped(w, o->url);
-	int status = find_asked_page(&s, o, e);
+	int status = find_requested_page(&s, o, e);
 	if (!status)
 		status = settle_base(&s, o, e);
 	if (!status && o->pairs)

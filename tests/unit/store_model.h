@@ -119,7 +119,8 @@ static inline bool model_same(const struct model_page *p, const struct pd_store_
 	for (size_t i = 0; i < 3; i++)
 		if (!pd_span_eq(model_field(p, columns[i]), pd_store_text(q->text, columns[i])))
 			return false;
-	return (p->page.has & PD_STORE_HAS_PRINT) == (q->has & PD_STORE_HAS_PRINT) && !memcmp(&p->page.key, &q->key, sizeof q->key);
+	return (p->page.has & PD_STORE_HAS_FINGERPRINT) == (q->has & PD_STORE_HAS_FINGERPRINT) &&
+	       !memcmp(&p->page.key, &q->key, sizeof q->key);
 }
 
 static inline bool model_one_host(struct pd_span a, struct pd_span b)
@@ -132,12 +133,12 @@ static inline int model_matches(const struct model *m, const struct pd_store_jud
 				const struct pd_store_page *q)
 {
 	const struct pd_sketch_options so = { 64, 4, 5 }; /* of the rows here */
-	if (!(q->has & PD_STORE_HAS_PRINT)) {
+	if (!(q->has & PD_STORE_HAS_FINGERPRINT)) {
 		struct pd_span a = model_field(p, PD_STORE_TEXT_TEXT_DIGEST), b = pd_store_text(q->text, PD_STORE_TEXT_TEXT_DIGEST);
-		return !(p->page.has & PD_STORE_HAS_PRINT) && !pd_span_is(a, "-") && pd_span_eq(a, b) ? -1 : -2;
+		return !(p->page.has & PD_STORE_HAS_FINGERPRINT) && !pd_span_is(a, "-") && pd_span_eq(a, b) ? -1 : -2;
 	}
 	int d = pd_hamming(&p->page.key, &q->key, m->bits);
-	if (!(p->page.has & PD_STORE_HAS_PRINT) || d > o->k)
+	if (!(p->page.has & PD_STORE_HAS_FINGERPRINT) || d > o->k)
 		return -2;
 	if (o->verify.off)
 		return d;

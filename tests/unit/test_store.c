@@ -309,7 +309,7 @@ static void add_random(struct world *w, size_t n)
 	uint64_t number;
 	for (size_t i = 0; i < n; i++) {
 		snprintf(text, sizeof text, "x:%llu\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-", (unsigned long long)w->s.m.next);
-		struct pd_store_page page = { .has = PD_STORE_HAS_PRINT, .text = pd_span_z(text) };
+		struct pd_store_page page = { .has = PD_STORE_HAS_FINGERPRINT, .text = pd_span_z(text) };
 		page.key.w[0] = model_random(&w->m, UINT64_MAX) * UINT64_C(0x9e3779b97f4a7c15);
 		pd_store_page_hash(&page);
 		ok(w, pd_store_add(&w->s, &page, NULL, 0, &number, &e), &e);

@@ -415,7 +415,7 @@ START_TEST(much_damage)
 	ck_assert(pd_store_open(&s, dir, PD_STORE_WRITE, &e) == PD_OK);
 	struct pd_buf text = { 0 };
 	for (uint64_t i = 0; i < 12000; i++) { /* texts of a length, and sketches, that fill blocks */
-		struct pd_store_page page = { .has = PD_STORE_HAS_PRINT | PD_STORE_HAS_SKETCH };
+		struct pd_store_page page = { .has = PD_STORE_HAS_FINGERPRINT | PD_STORE_HAS_SKETCH };
 		uint64_t number;
 		page.key.w[0] = i * UINT64_C(0x9e3779b97f4a7c15);
 		for (size_t w = 0; w < 8; w++)

@@ -57,7 +57,7 @@ static void place_release(struct place *p)
 
 static struct pd_store_page page_of(char text[TEXT], uint64_t id, uint64_t key, const uint64_t *sketch)
 {
-	struct pd_store_page page = { .has = PD_STORE_HAS_PRINT | PD_STORE_HAS_SKETCH, .key.w[0] = key };
+	struct pd_store_page page = { .has = PD_STORE_HAS_FINGERPRINT | PD_STORE_HAS_SKETCH, .key.w[0] = key };
 	snprintf(text, TEXT, "d:%" PRIu64 "\thttp://h%" PRIu64 ".example/\t-\t-", id, id);
 	page.text = pd_span_z(text);
 	memcpy(page.sketch, sketch, sizeof page.sketch);

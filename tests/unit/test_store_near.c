@@ -170,7 +170,7 @@ START_TEST(as_brute_force)
 	store_recent_init(&recent, bits, cases[_i].k);
 	for (size_t i = 0; i < n; i++) {
 		keys[i] = make_key(bits, cases[_i].clustered, (int)(next_random() % (unsigned)(k + 2)));
-		struct pd_store_page page = { .has = PD_STORE_HAS_PRINT,
+		struct pd_store_page page = { .has = PD_STORE_HAS_FINGERPRINT,
 					      .key = keys[i],
 					      .text = pd_span_z("x\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-\t-") };
 		store_recent_add(&recent, i + 1, &page);
