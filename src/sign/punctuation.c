@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `punctuation` (background of patent CN101645082): at each punctuation mark, the terms on both sides form a
+ * The method `punctuation` (background of patent CN101226533): at each punctuation mark, the terms on both sides form a
  * feature code.  Pages that share more than a number of codes, or more than a part of the smaller set, are duplicates. 
  * Marks are those of views.h, Western and Chinese.
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `vsm` (the vector space model, as described in an encyclopaedia's entry on removing duplicate pages): a
- * page is a vector with the frequency of each word, or of each character, of its main text.  Two pages are duplicates
- * if the cosine of their vectors is over a threshold near 1.  Order is ignored.
+ * The method `vsm` (the vector space model, background of patent CN101645082): a page is a vector with the frequency
+ * of each word, or of each character, of its main text.  Two pages are duplicates if the cosine of their vectors is
+ * over a threshold near 1.  Order is ignored.
  *
  * Words are the terms of the text without stop words, which would make all texts of a language similar (`stop=keep`
  * keeps them).  Characters are letters, digits and ideographs of the folded text.
