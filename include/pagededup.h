@@ -190,7 +190,8 @@ PAGEDEDUP_API int pagededup_sign(pagededup_worker *worker, const pagededup_input
  * - row: the row that `fp` writes, with its newline and without a header;
  * - record: the JSON object that `text` writes (id, url, title, timestamp, text, keywords, description, anchor_text; missing
  *   values are null);
- * - visible text: all text that a visitor sees, including title, menus and footers, in UTF-8, with a newline after each box.
+ * - visible text: all text that a visitor sees, including title, menus and footers, without hidden elements, in UTF-8, with a newline
+ *   after each box.
  * Each is valid until the next call with this worker.  Returns ERR_USAGE if the last input was not a page. */
 PAGEDEDUP_API int pagededup_worker_row(pagededup_worker *worker, const char **text, size_t *bytes);
 PAGEDEDUP_API int pagededup_worker_record(pagededup_worker *worker, const char **json, size_t *bytes);

@@ -27,7 +27,7 @@ static void digest_text(struct pd_pipeline *p)
 	struct pd_span text = pd_buf_span(&p->topic.text);
 	if (!text.n) {
 		pd_buf_clear(&p->visible);
-		pd_blocks_visible(&p->blocks, &p->visible);
+		pd_blocks_visible(&p->blocks, PD_VISIBLE_TITLE | PD_VISIBLE_HIDDEN, &p->visible);
 		text = pd_buf_span(&p->visible);
 	}
 	pd_text_digest(p->folder, p->tables->keyed ? &p->tables->secret : NULL, text, &p->scratch, &p->text_digest);

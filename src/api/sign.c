@@ -283,7 +283,7 @@ static int write_visible(void *ctx, struct pd_err *e)
 {
 	struct pagededup_worker *w = ctx;
 	pd_buf_clear(&w->row);
-	pd_blocks_visible(&w->pipeline.blocks, &w->row);
+	pd_blocks_visible(&w->pipeline.blocks, PD_VISIBLE_TITLE, &w->row);
 	return PD_OK;
 }
 

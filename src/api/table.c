@@ -181,7 +181,7 @@ static void write_parts(struct pagededup_worker *w, unsigned with, const struct 
 	}
 	if (with & PAGEDEDUP_WITH_VISIBLE_TEXT && w->has_page) {
 		size_t begin = out->n;
-		pd_blocks_visible(&line->blocks, out);
+		pd_blocks_visible(&line->blocks, PD_VISIBLE_TITLE, out);
 		p.visible = (uint32_t)(out->n - begin);
 	}
 	memcpy(out->p + from, &p, sizeof p);

@@ -75,6 +75,7 @@ struct builder {
 	uint32_t link, links[PD_DEPTH_MAX]; /* the current link; the links of open <a> elements */
 	size_t n_links;
 	int emphasis, pre; /* number of such open elements */
+	bool hidden;	   /* the page does not show the current text */
 	bool in_run;	   /* the last run is still being written */
 	bool space, line;  /* white space, or the end of a line, since the last character */
 	/* scratch for sorting blocks */
@@ -90,8 +91,8 @@ static struct frame *innermost(struct builder *b)
 
 /*
  * Text events -> runs.  White space is collapsed, ends are trimmed, blank runs are not started, and code points are
- * counted.  A run continues through inline tags.  It ends where a box begins or ends, or where links, emphasis or <pre>
- * change.
+ * counted.  A run continues through inline tags.  It ends where a box begins or ends, or where links, emphasis, <pre>
+ * or visibility change.
  */
 
 /* Bytes that can begin a white space character: controls, and the first bytes of U+0085, U+00A0, U+1680, U+2000 … and
@@ -143,7 +144,8 @@ static void begin_run(struct builder *b)
 	struct pd_blocks *out = b->out;
 	out->runs = pd_grow(out->runs, out->n_runs, &out->cap_runs, sizeof(*out->runs));
 	uint32_t flags = (b->link != PD_LINK_NONE ? PD_RUN_LINK : 0) | (b->emphasis ? PD_RUN_EMPHASIS : 0) |
-			 (b->pre ? PD_RUN_PRE : 0) | (b->space || b->line ? PD_RUN_SPACE : 0) | (b->line ? PD_RUN_LINE : 0);
+			 (b->pre ? PD_RUN_PRE : 0) | (b->space || b->line ? PD_RUN_SPACE : 0) | (b->line ? PD_RUN_LINE : 0) |
+			 (b->hidden ? PD_RUN_HIDDEN : 0);
 	out->runs[out->n_runs++] = (struct pd_run){
 		.at = (uint32_t)out->text.n,
 		.box = innermost(b)->box,
@@ -172,7 +174,8 @@ static void build_text(struct builder *b, struct pd_span s)
 {
 	struct pd_blocks *out = b->out;
 	const uint8_t *p = (const uint8_t *)s.p, *end = p + s.n;
-	if (out->n_runs == PD_RUNS_MAX && !b->in_run) {
+	bool ends = b->in_run && b->hidden == !(out->runs[out->n_runs - 1].flags & PD_RUN_HIDDEN);
+	if (out->n_runs == PD_RUNS_MAX && (!b->in_run || ends)) {
 		out->cut |= pd_span_trim(s).n > 0;
 		return;
 	}
@@ -186,6 +189,9 @@ static void build_text(struct builder *b, struct pd_span s)
 			p += k;
 			continue;
 		}
+		if (ends)
+			end_run(b);
+		ends = false;
 		if (b->space || !b->in_run)
 			to = before_character(b, to, &chars);
 		for (;;) {
@@ -259,6 +265,24 @@ static void assign_runs(struct builder *b, enum pd_tag t, size_t markup)
 	parent->links += f->links;
 }
 
+/* Assign each link that has no text yet to the block of its first run of one kind, hidden or shown.  A link whose text
+ * is all hidden is hidden, too, unless it has a shown image. */
+static void assign_links(struct pd_blocks *out, bool hidden)
+{
+	for (size_t i = 0; i < out->n_runs; i++) {
+		const struct pd_run *r = &out->runs[i];
+		if (r->link == PD_LINK_NONE || !(r->flags & PD_RUN_HIDDEN) == hidden)
+			continue;
+		struct pd_link *l = &out->links[r->link];
+		if (l->has_text || (hidden && l->has_image && !l->hidden))
+			continue;
+		l->has_text = true;
+		l->hidden = hidden;
+		l->block = r->block;
+		l->run = (uint32_t)i;
+	}
+}
+
 static void order_blocks(struct builder *b)
 {
 	struct pd_blocks *out = b->out;
@@ -278,15 +302,8 @@ static void order_blocks(struct builder *b)
 	for (size_t i = 0; i < out->n_runs; i++)
 		if (out->runs[i].block != PD_BLOCK_NONE)
 			out->runs[i].block = b->order[out->runs[i].block];
-	/* Assign each link to the block of its first run. */
-	for (size_t i = 0; i < out->n_runs; i++) {
-		const struct pd_run *r = &out->runs[i];
-		if (r->link == PD_LINK_NONE || out->links[r->link].has_text)
-			continue;
-		out->links[r->link].has_text = true;
-		out->links[r->link].block = r->block;
-		out->links[r->link].run = (uint32_t)i;
-	}
+	assign_links(out, false);
+	assign_links(out, true);
 }
 
 /*
@@ -399,7 +416,8 @@ static void open_link(struct builder *b, const struct pd_attr *attrs, size_t n)
 	if (href.n == 0 || out->n_links == PD_LINKS_MAX)
 		return;
 	end_run(b);
-	b->link = add_link(b, (struct pd_link){ .href = href, .rel = kept_value(out, attrs, n, PD_ATTR_REL) });
+	struct pd_span rel = kept_value(out, attrs, n, PD_ATTR_REL);
+	b->link = add_link(b, (struct pd_link){ .href = href, .rel = rel, .hidden = b->hidden });
 	innermost(b)->links++;
 }
 
@@ -417,7 +435,7 @@ static void build_open(struct builder *b, enum pd_tag t, const struct pd_attr *a
 	else if (t == PD_TAG_a)
 		open_link(b, attrs, n);
 	else if (t == PD_TAG_img && b->link != PD_LINK_NONE)
-		b->out->links[b->link].has_image = true;
+		b->out->links[b->link].has_image |= !b->hidden || b->out->links[b->link].hidden;
 	else if (emphasis(t))
 		emphasise(b, 1);
 }
@@ -472,40 +490,52 @@ struct pd_html {
 	struct pd_meta_finder meta;
 	struct pd_saxer *saxer;
 	struct pd_blocks *out;
-	size_t hidden; /* number of open elements, counted from the outermost hidden one */
+	size_t hidden;			 /* number of open elements, counted from the outermost one that is ignored */
+	uint8_t shown[PD_DEPTH_MAX + 1]; /* enum shown of each open element; first, of the page */
+	size_t n_shown;
 	/* with all_links: */
-	size_t unseen;	      /* like `hidden`, also if hidden content is read */
 	uint32_t unseen_link; /* the current link inside hidden content that is not read, or PD_LINK_NONE … */
 	size_t unseen_at;     /* … and `hidden` at its start */
 	struct pd_buf unseen_text;
 };
 
-/* Find "display : none" among other declarations.  Style sheets are not evaluated. */
-static bool displays_none(struct pd_span style)
+/* Visibility of an element.  An element inside an INVISIBLE one can be shown; inside one that is NOT_DISPLAYED, none
+ * can. */
+enum shown { SHOWN, INVISIBLE, NOT_DISPLAYED };
+
+/* Apply the declarations of `display` and `visibility` among others.  Style sheets are not evaluated. */
+static enum shown shown_by_style(enum shown inherited, struct pd_span style)
 {
-	struct pd_span part, name;
-	while (style.n && pd_span_split(&style, ';', &part)) {
-		pd_span_split(&part, ':', &name);
-		if (pd_span_ieq(pd_span_trim(name), "display") && part.p && pd_span_istarts(pd_span_trim(part), "none"))
-			return true;
+	enum shown shown = inherited;
+	struct pd_span value, name;
+	while (style.n && pd_span_split(&style, ';', &value)) {
+		pd_span_split(&value, ':', &name);
+		name = pd_span_trim(name);
+		if (!value.p)
+			continue;
+		value = pd_span_trim(value);
+		if (pd_span_ieq(name, "display") && pd_span_istarts(value, "none"))
+			return NOT_DISPLAYED;
+		if (!pd_span_ieq(name, "visibility"))
+			continue;
+		if (pd_span_istarts(value, "hidden") || pd_span_istarts(value, "collapse"))
+			shown = INVISIBLE;
+		else if (pd_span_istarts(value, "visible"))
+			shown = SHOWN;
 	}
-	return false;
+	return shown;
 }
 
-/* Return whether these attributes of a link hide it.  The text of a hidden link is still text of the page. */
-static bool attributes_hide_link(const struct pd_attr *attrs, size_t n)
+/* Return the visibility of an element with these attributes. */
+static enum shown shown_by_attributes(enum shown inherited, const struct pd_attr *attrs, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (attrs[i].id == PD_ATTR_HIDDEN || (attrs[i].id == PD_ATTR_STYLE && displays_none(attrs[i].value)))
-			return true;
-	return false;
-}
-
-/* Return whether these attributes hide an element that breaks text. */
-static bool attributes_hide(enum pd_tag tag, const struct pd_attr *attrs, size_t n)
-{
-	/* Other tags have these attributes only for the XHTML; they must not change anything there. */
-	return breaks_text(tag) && tag != PD_TAG_br && attributes_hide_link(attrs, n);
+	enum shown shown = inherited;
+	for (size_t i = 0; i < n && shown != NOT_DISPLAYED; i++)
+		if (attrs[i].id == PD_ATTR_HIDDEN)
+			shown = NOT_DISPLAYED;
+		else if (attrs[i].id == PD_ATTR_STYLE)
+			shown = shown_by_style(shown, attrs[i].value);
+	return shown;
 }
 
 /* Handle the start of a tag inside hidden content that is not read. */
@@ -549,10 +579,15 @@ static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size
 	if (h->options.keep_xhtml)
 		pd_xhtml_open(&h->out->xhtml, t, attrs, n);
 	/* The page itself is never hidden: many pages are shown late by a script, and an empty text would be wrong. */
-	bool may_hide = n && t != PD_TAG_html && t != PD_TAG_body;
-	if (h->options.all_links && (h->unseen || (may_hide && attributes_hide(t, attrs, n))))
-		h->unseen++;
-	if (h->hidden || (h->options.drop_hidden && may_hide && attributes_hide(t, attrs, n))) {
+	enum shown inherited = h->shown[h->n_shown - 1], shown = inherited;
+	bool drop = false;
+	if (n && t != PD_TAG_html && t != PD_TAG_body && t != PD_TAG_br) {
+		enum shown own = shown_by_attributes(inherited == INVISIBLE ? INVISIBLE : SHOWN, attrs, n);
+		drop = own == NOT_DISPLAYED && breaks_text(t) && h->options.drop_hidden;
+		shown = inherited == NOT_DISPLAYED ? NOT_DISPLAYED : own;
+	}
+	h->shown[h->n_shown++] = (uint8_t)shown;
+	if (h->hidden || drop) {
 		h->hidden++;
 		if (h->options.all_links)
 			open_unseen(h, t, attrs, n);
@@ -562,15 +597,14 @@ static void on_open(void *self, enum pd_tag t, const struct pd_attr *attrs, size
 		pd_meta_open(&h->meta, t, attrs, n, &h->out->arena, &h->out->meta);
 	if (t == PD_TAG_base && !h->out->base.n)
 		h->out->base = kept_value(h->out, attrs, n, PD_ATTR_HREF);
+	b->hidden = shown != SHOWN;
 	build_open(b, t, attrs, n, markup);
 	if (!h->options.all_links)
 		return;
-	if (t == PD_TAG_a && b->link != PD_LINK_NONE)
-		h->out->links[b->link].hidden |= h->unseen || attributes_hide_link(attrs, n);
-	else if (t == PD_TAG_img && b->link != PD_LINK_NONE)
+	if (t == PD_TAG_img && b->link != PD_LINK_NONE && (!b->hidden || h->out->links[b->link].hidden))
 		add_alt(b, b->link, attrs, n);
 	else if (t == PD_TAG_area)
-		add_area(b, attrs, n, h->unseen);
+		add_area(b, attrs, n, b->hidden);
 }
 
 static void on_close(void *self, enum pd_tag t)
@@ -578,7 +612,7 @@ static void on_close(void *self, enum pd_tag t)
 	struct pd_html *h = self;
 	if (h->options.keep_xhtml)
 		pd_xhtml_close(&h->out->xhtml, t);
-	h->unseen -= h->unseen > 0;
+	h->n_shown--;
 	if (h->hidden) {
 		h->hidden--;
 		/* A link ends if fewer hidden elements are open than at its start. */
@@ -589,6 +623,7 @@ static void on_close(void *self, enum pd_tag t)
 		}
 	} else {
 		build_close(h->builder, t, h->out->xhtml.n);
+		h->builder->hidden = h->shown[h->n_shown - 1] != SHOWN;
 	}
 }
 
@@ -606,15 +641,18 @@ static void on_text(void *self, struct pd_span s)
 static void on_frame(void *self, struct pd_span src)
 {
 	struct pd_html *h = self;
-	add_link(h->builder,
-		 (struct pd_link){ .href = pd_arena_copy(&h->out->arena, src), .frame = true, .hidden = h->unseen > 0 });
+	add_link(h->builder, (struct pd_link){ .href = pd_arena_copy(&h->out->arena, src),
+					       .frame = true,
+					       .hidden = h->shown[h->n_shown - 1] != SHOWN });
 }
 
 static void on_begin(void *self)
 {
 	struct pd_html *h = self;
 	pd_blocks_clear(h->out);
-	h->hidden = h->unseen = 0;
+	h->hidden = 0;
+	h->shown[0] = SHOWN;
+	h->n_shown = 1;
 	h->unseen_link = PD_LINK_NONE;
 	h->meta = (struct pd_meta_finder){ 0 };
 	struct builder *b = h->builder;
@@ -622,7 +660,7 @@ static void on_begin(void *self)
 	b->n_frames = b->n_unassigned = b->n_links = 0;
 	b->link = PD_LINK_NONE;
 	b->emphasis = b->pre = 0;
-	b->in_run = b->space = b->line = false;
+	b->in_run = b->space = b->line = b->hidden = false;
 	push_frame(b, add_box(h->out, PD_BOX_NONE, PD_TAG_NONE), false, 0);
 }
 
@@ -783,19 +821,29 @@ void pd_block_text(const struct pd_blocks *b, uint32_t block, bool only_links, s
 	}
 }
 
-void pd_blocks_visible(const struct pd_blocks *b, struct pd_buf *out)
+void pd_blocks_visible(const struct pd_blocks *b, unsigned also, struct pd_buf *out)
 {
 	struct text_printer p = { .b = b, .out = out };
-	for (size_t i = 0; i < b->n_runs; i++)
-		print_run(&p, &b->runs[i]);
+	for (size_t i = 0; i < b->n_runs; i++) {
+		const struct pd_run *r = &b->runs[i];
+		if ((r->flags & PD_RUN_HIDDEN && !(also & PD_VISIBLE_HIDDEN)) ||
+		    (b->boxes[r->box].tag == PD_TAG_title && !(also & PD_VISIBLE_TITLE)))
+			p.gap |= r->flags;
+		else
+			print_run(&p, r);
+	}
 }
 
 void pd_link_text(const struct pd_blocks *b, uint32_t link, struct pd_buf *out)
 {
 	const struct pd_link *l = &b->links[link];
 	struct text_printer p = { .b = b, .out = out };
-	for (uint32_t i = l->run; l->has_text && i < b->n_runs && b->runs[i].link == link; i++)
-		print_run(&p, &b->runs[i]);
+	for (uint32_t i = l->run; l->has_text && i < b->n_runs && b->runs[i].link == link; i++) {
+		if (b->runs[i].flags & PD_RUN_HIDDEN && !l->hidden)
+			p.gap |= b->runs[i].flags;
+		else
+			print_run(&p, &b->runs[i]);
+	}
 	struct pd_span s = l->hidden_text.n ? l->hidden_text : l->alt;
 	for (size_t i = 0; i < s.n && !p.begun; i++) { /* a sequence of white space becomes one space */
 		bool space = pd_ascii_space(s.p[i]);

@@ -4,8 +4,8 @@
  * and 210): runs of text, the boxes that contain them, the patent's blocks, links and metadata.  The page is parsed in
  * one pass; its events (tree.h) are sent to each part that needs them.
  *
- * A *run* is text between two tags that break text.  Its white space is collapsed and trimmed, and it is never blank. A
- * *box* is an element that breaks text (title, block or level class).  Boxes are in document order, a parent before its
+ * A *run* is text of one style between two tags that break text: it ends where a link, emphasis, <pre> or hidden text
+ * begins or ends.  Its white space is collapsed and trimmed, and it is never blank.  A *box* is an element that breaks text (title, block or level class).  Boxes are in document order, a parent before its
  * children; box 0 is the page itself.  Inline elements are not boxes: they only mark runs (links, emphasis). A *block*
  * is the text of a title tag, or a block tag that directly contains over 100 code points of text or over 5 level tags;
  * text and tags of an inner block do not count.  Each run belongs to at most one block.
@@ -41,6 +41,7 @@ enum pd_run_flag {
 	PD_RUN_SPACE = 8,    /* follows white space or the edge of a box: joined to the previous run with a space */
 	PD_RUN_LINE = 16,    /* follows the edge of a box (br too), or a line break in <pre>: joined with a newline;
 				 * SPACE is set too */
+	PD_RUN_HIDDEN = 32,  /* the page does not show it, but it is read: an inline element, or kept hidden elements */
 };
 
 struct pd_run {
@@ -80,10 +81,10 @@ struct pd_link {
 	struct pd_span hidden_text; /* content of a link that is not shown; only with all_links */
 	uint32_t block;		    /* block of its first run, or PD_BLOCK_NONE */
 	uint32_t box;		    /* innermost box where it begins */
-	uint32_t run;		    /* its first run; without text, the run that follows it */
-	bool has_text, has_image;
-	bool hidden; /* the page does not show it; only with all_links */
-	bool frame;  /* the address of a frame; only with all_links */
+	uint32_t run;		    /* its first shown run, otherwise its first run; without text, the run that follows it */
+	bool has_text, has_image;   /* if it is shown: shown text */
+	bool hidden;		    /* the page does not show it, or only a part of it without text and image */
+	bool frame;		    /* the address of a frame; only with all_links */
 };
 
 struct pd_blocks {
@@ -107,7 +108,7 @@ struct pd_blocks {
 struct pd_html_options {
 	int min_chars;	  /* a block has more code points than this (100) … */
 	int min_levels;	  /* … or more level tags than this (5) */
-	bool drop_hidden; /* ignore elements that the page hides (hidden, style=display:none) */
+	bool drop_hidden; /* ignore elements that break text and that the page hides (hidden, style=display:none) */
 	bool keep_xhtml;  /* also write the tree as XHTML (`explain --stage=html`) */
 	bool all_links;	  /* report hidden links, frames and image maps too, with their descriptions; the text
 				 * does not change */
@@ -137,8 +138,10 @@ static inline struct pd_span pd_run_text(const struct pd_blocks *b, const struct
 /* Append the text of a block in readable form: runs are joined by nothing, a space, or a newline at the end of a box. 
  * `only_links`: anchor text only. */
 void pd_block_text(const struct pd_blocks *b, uint32_t block, bool only_links, struct pd_buf *out);
-/* Append all text of the page outside ignored tags, in the same form. */
-void pd_blocks_visible(const struct pd_blocks *b, struct pd_buf *out);
+/* Append the text outside ignored tags that a visitor sees, in the same form: without hidden runs.  `also`: with the
+ * title, and with hidden runs. */
+enum pd_visible_also { PD_VISIBLE_TITLE = 1, PD_VISIBLE_HIDDEN = 2 };
+void pd_blocks_visible(const struct pd_blocks *b, unsigned also, struct pd_buf *out);
 /* Append the text of a link, hidden or not; if it has none, the alt text of its image.  White space is collapsed as in
  * runs. */
 void pd_link_text(const struct pd_blocks *b, uint32_t link, struct pd_buf *out);

@@ -143,22 +143,38 @@ static enum pd_attr_id attr_by_name(struct pd_span name)
 	return PD_ATTR_OTHER;
 }
 
+static bool is_inline(enum pd_tag tag)
+{
+	return pd_tag_class(tag) == PD_CLASS_OTHER;
+}
+
+/* Return whether a style may decide if its element is shown.  The styles of inline elements are used for nothing else;
+ * most of them are about fonts. */
+static bool may_hide(struct pd_span style)
+{
+	for (; style.n; style = pd_span(style.p + 1, style.n - 1))
+		if (pd_span_istarts(style, "none") || pd_span_istarts(style, "visib"))
+			return true;
+	return false;
+}
+
 static unsigned wanted_bits(enum pd_tag tag)
 {
 	switch (tag) {
-	case PD_TAG_a: return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL);
+	case PD_TAG_a: return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL) | BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
 	case PD_TAG_html: return BIT(PD_ATTR_LANG) | BIT(PD_ATTR_XML_LANG);
 	case PD_TAG_link: return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL);
 	case PD_TAG_base: return BIT(PD_ATTR_HREF);
 	case PD_TAG_meta:
 		return BIT(PD_ATTR_NAME) | BIT(PD_ATTR_PROPERTY) | BIT(PD_ATTR_ITEMPROP) | BIT(PD_ATTR_HTTP_EQUIV) |
 		       BIT(PD_ATTR_CONTENT);
-	case PD_TAG_time: return BIT(PD_ATTR_DATETIME) | BIT(PD_ATTR_ITEMPROP);
+	case PD_TAG_time: return BIT(PD_ATTR_DATETIME) | BIT(PD_ATTR_ITEMPROP) | BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
 	case PD_TAG_br: return 0;
 	default: break;
 	}
-	enum pd_tag_class c = pd_tag_class(tag);
-	if (c != PD_CLASS_TITLE && c != PD_CLASS_BLOCK && c != PD_CLASS_LEVEL)
+	if (is_inline(tag))
+		return BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
+	if (pd_tag_class(tag) == PD_CLASS_IGNORE)
 		return 0;
 	return BIT(PD_ATTR_CLASS) | BIT(PD_ATTR_ID) | BIT(PD_ATTR_ROLE) | BIT(PD_ATTR_ITEMPROP) | BIT(PD_ATTR_ITEMTYPE) |
 	       BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
@@ -168,7 +184,6 @@ static unsigned wanted_bits(enum pd_tag tag)
 static unsigned wanted_for_links(enum pd_tag tag)
 {
 	switch (tag) {
-	case PD_TAG_a: return BIT(PD_ATTR_HIDDEN) | BIT(PD_ATTR_STYLE);
 	case PD_TAG_area: return BIT(PD_ATTR_HREF) | BIT(PD_ATTR_REL) | BIT(PD_ATTR_ALT);
 	case PD_TAG_img: return BIT(PD_ATTR_ALT);
 	case PD_TAG_frame:
@@ -403,6 +418,8 @@ static bool attribute(struct pd_tokenizer *cl, enum pd_tag tag)
 	unsigned wanted = cl->all ? ~0u : wanted_bits(tag) | (cl->links ? wanted_for_links(tag) : 0);
 	enum pd_attr_id id = wanted ? attr_by_name(name) : PD_ATTR_OTHER;
 	if (cl->all ? !plain_name(name) : !(wanted & BIT(id)))
+		return false;
+	if (!cl->all && id == PD_ATTR_STYLE && is_inline(tag) && !may_hide(value))
 		return false;
 	if (has_attribute(cl, id, name))
 		return true;

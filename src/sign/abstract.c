@@ -2,8 +2,9 @@
  *
  * The method `abstract` (Tianwang's first: Li Xiaoming, Yan Hongfei, Wang Jimin, "Search Engines", 2005): MD5 of the
  * first 512 bytes of the visible text, in the charset that pages had at that time, cut to whole characters.  The
- * visible text is all text outside scripts, styles and hidden elements, not only the main text.  Each run of white
- * space in it becomes one space, so that layout does not count; letters are unchanged.
+ * visible text is all text outside scripts, styles and hidden elements, not only the main text.  The title is not part
+ * of it: a search engine shows the abstract next to the title.  Hidden elements are left out even if `--hidden=keep`
+ * reads them.  Each run of white space becomes one space, so that layout does not count; letters are unchanged.
  */
 #include <stdlib.h>
 
@@ -16,13 +17,14 @@ enum { CHARSET_GB18030, CHARSET_UTF8 };
 struct abstract {
 	size_t size;
 	struct pd_text_encoder *encoder;
-	struct pd_buf plain, bytes;
+	struct pd_buf visible, plain, bytes;
 };
 
 static void abstract_close(void *state)
 {
 	struct abstract *a = state;
 	pd_text_encoder_free(a->encoder);
+	pd_buf_release(&a->visible);
 	pd_buf_release(&a->plain);
 	pd_buf_release(&a->bytes);
 	free(a);
@@ -43,9 +45,11 @@ static int abstract_open(void **state, const struct pd_method_open *with, struct
 static void abstract_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
 {
 	struct abstract *a = state;
+	pd_buf_clear(&a->visible);
+	pd_blocks_visible(in->blocks, 0, &a->visible);
 	/* Limit the text to the necessary length: a character takes at most four times as many bytes in UTF-8 as in
 	 * another charset. */
-	struct pd_span text = pd_sign_visible(in);
+	struct pd_span text = pd_buf_span(&a->visible);
 	pd_buf_clear(&a->plain);
 	for (size_t i = 0; i < text.n && a->plain.n < 4 * a->size; i++) {
 		bool space = pd_ascii_space(text.p[i]);

@@ -57,7 +57,7 @@ struct pd_span pd_sign_visible(const struct pd_sign_page *p)
 	struct pd_sign_views *v = p->views;
 	if (!v->has_visible) {
 		pd_buf_clear(&v->visible);
-		pd_blocks_visible(p->blocks, &v->visible);
+		pd_blocks_visible(p->blocks, PD_VISIBLE_TITLE, &v->visible);
 		v->has_visible = true;
 	}
 	return pd_buf_span(&v->visible);

@@ -68,7 +68,7 @@ struct pd_sign_page {
 
 /* Return the text of <title>; may be empty. */
 struct pd_span pd_sign_title(const struct pd_sign_page *p);
-/* Return all text that a visitor sees, unchanged. */
+/* Return all text that a visitor sees, with the title, unchanged. */
 struct pd_span pd_sign_visible(const struct pd_sign_page *p);
 /* Return the words of the main text. */
 const struct pd_words *pd_sign_words(const struct pd_sign_page *p);

@@ -177,10 +177,20 @@ cnz	<p>x${b:0:255}乙${b}</p>
 cnw	<p>x${b:0:255}丙${b}</p>
 u170	<p>${b:0:169}乙${b}</p>
 u171	<p>${b:0:170}乙${b}</p>
+title	<title>Another title</title><nav>Menu</nav><p>$a one $a $a</p>
+hide	<nav>Menu <span hidden>of the site</span></nav><p style=display:none>Wait</p><p>$a <b style='visibility:hidden'>x</b> one $a $a</p>
+head	<nav>Menu</nav><h1>$a one</h1><p>$a $a</p>
 E
 agree "abstract: what follows 512 bytes does not count" abstract end tail
 differ "abstract: the menu counts, since a visitor sees it" abstract end menu
 differ "abstract: one word" abstract end byte
+agree "abstract: the title does not count, since it is shown next to the abstract" abstract end title
+agree "abstract: hidden elements do not count, inline or not" abstract end hide
+agree "abstract: a heading counts" abstract end head
+for page in end title hide; do
+	"$P" fp -q --preset=paper --stubs=match --method=abstract pages.jsonl >paper.fp
+	is "abstract: with the preset, too: $page" "$(value $page abstract paper.fp)" "$(value end abstract abstract.fp)"
+done
 agree "abstract: white space does not count" abstract end space
 agree "abstract: 256 Chinese characters are 512 bytes" abstract cn cny
 differ "abstract: the 251st differs" abstract cn cnx

@@ -134,7 +134,7 @@ START_TEST(visible_text)
 {
 	struct pd_buf got = { 0 };
 	struct pd_blocks *b = parse(pd_span_z(visible[_i].html), false, false);
-	pd_blocks_visible(b, &got);
+	pd_blocks_visible(b, PD_VISIBLE_TITLE | PD_VISIBLE_HIDDEN, &got);
 	ck_assert_msg(!strcmp(pd_buf_z(&got), visible[_i].want), "%s: '%s', not '%s'", visible[_i].name, pd_buf_z(&got),
 		      visible[_i].want);
 	done(b);
@@ -378,14 +378,28 @@ static void soup(uint64_t *state, struct pd_buf *out)
 }
 
 static const struct {
-	const char *name, *html, *shown, *all;
+	const char *name, *html;
+	const char *read, *all; /* with drop_hidden, and without */
+	const char *seen;	/* by a visitor, with both */
 } hidden[] = {
-	{ "the attribute", "<p>a<p hidden>b<p>c", "a\nc", "a\nb\nc" },
-	{ "a style", "<p>a<div style='color:red; Display : none !important'>b<p>c</div>d", "a\nd", "a\nb\nc\nd" },
-	{ "another style", "<p>a<p style='display:block;x:none'>b", "a\nb", "a\nb" },
-	{ "nested", "<div hidden>a<div hidden>b</div>c<br>d</div>e", "e", "a\nb\nc\nd\ne" },
-	{ "the body is never", "<body style='display:none'><p>a", "a", "a" },
-	{ "an inline element does not", "<p>a<span hidden>b</span>", "ab", "ab" },
+	{ "the attribute", "<p>a<p hidden>b<p>c", "a\nc", "a\nb\nc", "a\nc" },
+	{ "a style", "<p>a<div style='color:red; Display : none !important'>b<p>c</div>d", "a\nd", "a\nb\nc\nd", "a\nd" },
+	{ "another style", "<p>a<p style='display:block;x:none'>b", "a\nb", "a\nb", "a\nb" },
+	{ "nested", "<div hidden>a<div hidden>b</div>c<br>d</div>e", "e", "a\nb\nc\nd\ne", "e" },
+	{ "the body is never", "<body style='display:none'><p>a", "a", "a", "a" },
+	{ "an inline element is read", "<p>a<span hidden>b</span>", "ab", "ab", "a" },
+	{ "by a style, too", "<p>a <font style='DISPLAY:NONE'>b</font> c", "a b c", "a b c", "a c" },
+	{ "a link", "<p>a<a href=x hidden>b</a>c", "abc", "abc", "ac" },
+	{ "a date", "<p>a<time style='visibility:hidden'>b</time>c", "abc", "abc", "ac" },
+	{ "an invisible box is read", "<p>a<p style='visibility: hidden'>b<p>c", "a\nb\nc", "a\nb\nc", "a\nc" },
+	{ "a collapsed one", "<table><tr><td>a<tr style='visibility:collapse'><td>b</table>", "a\nb", "a\nb", "a" },
+	{ "what it makes visible", "<div style='visibility:hidden'>a<p style='visibility:visible'>b</div>", "a\nb", "a\nb", "b" },
+	{ "nothing is visible in what is not displayed", "<p>a<span hidden>b<b style='visibility:visible'>c</b></span>d", "abcd",
+	  "abcd", "ad" },
+	{ "a hidden box in a hidden inline element", "<p>a<span hidden>b<ul hidden><li>c</ul></span>", "ab", "ab\nc", "a" },
+	{ "an image splits nothing", "<p>a <img hidden> b", "a b", "a b", "a b" },
+	{ "the title", "<title>a</title><p>b", "a\nb", "a\nb", "b" },
+	{ "a heading is seen", "<h1>a</h1><p>b", "a\nb", "a\nb", "a\nb" },
 };
 
 START_TEST(hidden_elements)
@@ -399,9 +413,13 @@ START_TEST(hidden_elements)
 		o.keep_xhtml = way & 2;
 		struct pd_html *h = pd_html_new(&o);
 		ck_assert_int_eq(pd_html_parse(h, pd_span_z(hidden[_i].html), false, &b), 0);
-		pd_blocks_visible(&b, &text);
-		const char *want = drop ? hidden[_i].shown : hidden[_i].all;
+		pd_blocks_visible(&b, PD_VISIBLE_TITLE | PD_VISIBLE_HIDDEN, &text);
+		const char *want = drop ? hidden[_i].read : hidden[_i].all;
 		ck_assert_msg(!strcmp(pd_buf_z(&text), want), "%s: %s, expected %s", hidden[_i].name, pd_buf_z(&text), want);
+		pd_buf_clear(&text);
+		pd_blocks_visible(&b, 0, &text);
+		want = hidden[_i].seen;
+		ck_assert_msg(!strcmp(pd_buf_z(&text), want), "%s: seen: %s, expected %s", hidden[_i].name, pd_buf_z(&text), want);
 		pd_html_free(h);
 		pd_blocks_release(&b);
 		pd_buf_release(&text);
