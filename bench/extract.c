@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "pipeline.h"
 #include "topic/finder.h"
 

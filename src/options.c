@@ -2,7 +2,7 @@
  *
  * The settings of a run: defaults, the preset of patent CN101645082, and the parameter text of every header.
  */
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/file.h"
 #include "pipeline.h"
 

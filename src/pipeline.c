@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/threads.h"
 #include "term/terms.h"
 

@@ -11,7 +11,7 @@
 #include "page/blocks.h"
 #include "read/page.h"
 #include "read/reader.h"
-#include "row/rows.h"
+#include "match/rows.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 #include "sign/subject.h"

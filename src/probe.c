@@ -4,7 +4,7 @@
  * tables.  The digest of its result is in every header, so that rows of two builds that read pages differently are not
  * matched.
  */
-#include "base/fields.h"
+#include "row/fields.h"
 #include "pipeline.h"
 
 /* In GB18030.  A change of this page requires a new PD_FINGERPRINT_VERSION. */

@@ -156,7 +156,7 @@ const pagededup_column *pd_api_next_column(const pagededup_column *c);
 /* An empty table with its own owner. */
 int pd_api_table_new(pagededup_table **out, pd_api_fill *fill, void *ctx, pagededup_error *error);
 
-/* Rows of a table of pages as a source of text (base/tsv.h).  A row without an id has the id SIDE:ROW. */
+/* Rows of a table of pages as a source of text (row/tsv.h).  A row without an id has the id SIDE:ROW. */
 struct pd_api_rows {
 	const struct pagededup_table *t;
 	char side;

@@ -7,7 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "index/bits.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/sort.h"

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 
 #define PROFILE "urn:pagededup:revisit:near-duplicate"
 

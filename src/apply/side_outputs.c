@@ -4,7 +4,7 @@
  */
 #include "apply/side_outputs.h"
 
-#include "base/tsv.h"
+#include "row/tsv.h"
 
 static void add_attributes(struct pd_apply_attributes *a, const struct pd_record *r, struct pd_span dup_of)
 {

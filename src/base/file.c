@@ -850,7 +850,7 @@ void pd_outfile_abandon(struct pd_outfile *o)
 #define AT_ONCE ((size_t)1 << 20)
 #define WHOLE_MOST ((size_t)1 << 30)
 
-/* Rows are read by base/tsv.h; text files that are read here never have columns. */
+/* Rows are read by row/tsv.h; text files that are read here never have columns. */
 static int fail_columns(const char *path, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_USAGE, "%s is a file of Parquet or Arrow; give a text file", path);

@@ -12,7 +12,7 @@
 /* For `old` of a kind of file. */
 int pd_old_dict(struct pd_container *c, struct pd_err *e);	   /* version 3 of src/term/dict_layout.h */
 int pd_old_seen(struct pd_container *c, struct pd_err *e);	   /* version 1 of src/url/seen.h */
-int pd_old_keyfile(struct pd_container *c, struct pd_err *e);	   /* versions 1 to 3 of src/row/keyfile.h */
+int pd_old_keyfile(struct pd_container *c, struct pd_err *e);	   /* versions 1 to 3 of src/match/keyfile.h */
 int pd_old_batch_tables(struct pd_container *c, struct pd_err *e); /* version 1 of src/tools/engine/batch_tables.h */
 /* Versions 1 to 6 of a store's files: src/store/log.h, keytable.h, segment_layout.h. */
 int pd_old_tombstones(struct pd_container *c, struct pd_err *e);

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "base/union.h"
 #include "base/sort.h"
 #include "url/canonical.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -109,7 +109,7 @@ static inline void offset_put(uint8_t *v, size_t i, uint64_t at)
 /* ==== ids ====
  *
  * Ids of pages -> numbers 0, 1, 2 … in the order of their first occurrence, with twelve bytes and a slot of a table
- * (five bytes) for each: an id is stored as its file, of which there are few, and its offset (base/fields.h). */
+ * (five bytes) for each: an id is stored as its file, of which there are few, and its offset (row/fields.h). */
 
 /* A parsed id. */
 struct id_place {

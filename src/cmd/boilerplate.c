@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/lock.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "cmd/walk.h"
 
 struct boilerplate_options {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/threads.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "cmd/command.h"
 #include "cmd/walk.h"
 #include "run/options.h"

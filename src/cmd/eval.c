@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/walk.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "tools/eval.h"
 
 #define AT(member) .at = offsetof(struct pd_eval_options, member)

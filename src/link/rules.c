@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/hash.h"
 #include "row/table.h"
 #include "url/host.h"

@@ -13,7 +13,7 @@
 #define PD_MATCH_VERIFY_H
 
 #include "base/buf.h"
-#include "row/rows.h"
+#include "match/rows.h"
 
 #define PD_SIMILARITY_UNKNOWN (-1.)
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 
 /* --- tables --- */
 

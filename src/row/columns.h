@@ -2,7 +2,7 @@
  *
  * The columns of all tables, with their types; and columns in memory, in the layout of Apache Arrow.
  *
- * A column of a certain name has the same type in all tables.  The type decides its form in a line (base/tsv.h), in
+ * A column of a certain name has the same type in all tables.  The type decides its form in a line (row/tsv.h), in
  * JSON, and in Parquet and Arrow.  docs/format-rows.md describes the values.
  */
 #ifndef PD_ROW_COLUMNS_H

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "row/columns.h"
-#include "base/tsv.h"
-#include "base/fields.h"
+#include "row/tsv.h"
+#include "row/fields.h"
 #include "base/parquet.h"
 #include "base/terminal.h"
 #include "base/utf8.h"

@@ -19,8 +19,8 @@
  *
  * All numbers are little-endian.  The order of pages is that of the rows, so that a file does not depend on threads.
  */
-#ifndef PD_ROWS_SHINGLES_H
-#define PD_ROWS_SHINGLES_H
+#ifndef PD_ROW_SHINGLES_H
+#define PD_ROW_SHINGLES_H
 
 #include "base/buf.h"
 #include "base/file.h"

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "row/parquet.h"
 
 int pd_table_fail(const struct pd_table_reader *r, struct pd_err *e, const char *why, ...)

@@ -8,7 +8,7 @@
  *	# total pages=… …
  *
  * The parameter end=total in a header promises the last line: a table without it was cut.  Values are escaped
- * (base/tsv.h).  Tables in Parquet and Arrow are read as the same lines (row/parquet.h).  docs/format-rows.md specifies
+ * (row/tsv.h).  Tables in Parquet and Arrow are read as the same lines (row/parquet.h).  docs/format-rows.md specifies
  * all of it.
  */
 #ifndef PD_ROW_TABLE_H
@@ -19,7 +19,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "row/columns.h"
 
 #define PD_TABLE_COLUMNS_MAX 64

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "row/parquet.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "row/columns.h"
 
 const char *const pd_row_formats[] = { "tsv", "jsonl", "parquet", "arrow", NULL };

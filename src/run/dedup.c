@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "apply/apply.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/opt.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 
 char *pd_dedup_folder_path(const char *folder, const char *name)
 {

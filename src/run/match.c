@@ -10,8 +10,8 @@
 #include "row/table.h"
 #include "index/plan.h"
 #include "pipeline.h"
-#include "row/fetch.h"
-#include "row/rows.h"
+#include "match/fetch.h"
+#include "match/rows.h"
 #include "match/pairs.h"
 #include "row/write.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/map.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "row/columns.h"
 #include "row/write.h"
 #include "url/canonical.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/rows.h"
 
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "row/columns.h"
 #include "row/write.h"
 #include "term/terms.h"

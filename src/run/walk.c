@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/threads.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "url/canonical.h"
 #include "row/shingles.h"
 #include "run/packed.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "row/table.h"
 
 const char *const pd_store_status_names[] = { "new", "kept", "duplicate", "replaced", NULL };

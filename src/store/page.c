@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "row/columns.h"
 
 static const int columns[PD_STORE_TEXT_COLUMNS] = {

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "index/bits.h"
-#include "row/rows.h"
+#include "match/rows.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 
@@ -76,7 +76,7 @@ struct pd_store_page {
 
 void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out);
 
-/* Convert the fields of an fp row (base/fields.h) to a page; its text is appended to `text`.  PD_ERR_FORMAT: the row
+/* Convert the fields of an fp row (row/fields.h) to a page; its text is appended to `text`.  PD_ERR_FORMAT: the row
  * is invalid; PD_ERR_PARAMS: it has another width. */
 int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits, const struct pd_sketch_options *sketch,
 		       struct pd_buf *text, struct pd_err *e);

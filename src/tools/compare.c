@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "link/rules.h"
 #include "sign/shingle.h"
 #include "sign/values.h"

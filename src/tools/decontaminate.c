@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "row/columns.h"
 
 #define NONE UINT32_MAX

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/threads.h"
 #include "index/plan.h"
 #include "match/verify.h"

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/file.h"
 #include "base/threads.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "row/columns.h"
 #include "tools/eval.h"
 

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "base/tsv.h"
+#include "row/tsv.h"
 
 enum { LISTED = 20 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "apply/apply.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/file.h"
 #include "base/union.h"
 #include "row/table.h"

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "index/join.h"
 #include "index/plan.h"
 #include "index/scan.h"

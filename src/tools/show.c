@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "term/terms.h"
 #include "run/rows.h"
 

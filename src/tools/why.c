@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "row/table.h"
 #include "row/write.h"
 

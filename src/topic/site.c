@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/hash.h"
 #include "base/sort.h"
 #include "base/utf8.h"

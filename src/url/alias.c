@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/threads.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "row/columns.h"
 #include "base/union.h"
 #include "url/host.h"

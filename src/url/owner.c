@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "row/table.h"

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 
 #include "base/container.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/lock.h"
 #include "base/map.h"
 #include "base/old_formats.h"
 #include "base/threads.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "url/canonical.h"
 #include "url/host.h"
 

@@ -8,7 +8,7 @@
 
 #include "apply/apply.h"
 #include "base/file.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "fuzz.h"
 #include "read/reader.h"
 

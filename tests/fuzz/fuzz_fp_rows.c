@@ -3,9 +3,9 @@
  * Two bytes of options, then fp rows as text: the rows are returned ordered by id, each id once, and their pairs are
  * those of brute force.
  */
-#include "base/fields.h"
+#include "row/fields.h"
 #include "brute.h"
-#include "row/rows.h"
+#include "match/rows.h"
 
 static void bad_row(void *ctx, const char *why)
 {

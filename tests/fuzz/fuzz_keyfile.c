@@ -10,7 +10,7 @@
 #include "../seal.h"
 #include "base/codec.h"
 #include "fuzz.h"
-#include "row/rows.h"
+#include "match/rows.h"
 
 static void read_all(const struct pd_keyfile *k)
 {

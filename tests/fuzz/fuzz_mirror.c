@@ -3,7 +3,7 @@
  * Read any bytes as a path: the URL made of it has a host and a path, is not longer than both and a scheme, and does
  * not depend on the folder of the mirror.
  */
-#include "base/fields.h"
+#include "row/fields.h"
 #include "fuzz.h"
 #include "read/mirror.h"
 

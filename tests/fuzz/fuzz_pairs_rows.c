@@ -4,7 +4,7 @@
  * node of the kept page, or shares a node that has one; kept pages have no edge to each other; `via` leads to the
  * kept page; suspects are in no cluster; verdicts have all columns.
  */
-#include "base/fields.h"
+#include "row/fields.h"
 #include "row/table.h"
 #include "fuzz.h"
 #include "cluster/verdicts.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Any value comes back from its escaped form, which is one field of one line of UTF-8; and any field is read or refused. */
 #include "base/err.h"
-#include "base/fields.h"
-#include "base/tsv.h"
+#include "row/fields.h"
+#include "row/tsv.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

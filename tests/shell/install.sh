@@ -139,10 +139,10 @@ same "version --licenses prints them" "$tmp/out" licenses
 for folder in one another/below; do
 	mkdir -p "$tmp/$folder"
 	cp -r "$TOP/src" "$TOP/include" "$TOP/Makefile" "$TOP/tools" "$TOP/dict" "$tmp/$folder/"
-	run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$tmp/$folder" B=out out/obj/src/base/tsv.o
+	run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$tmp/$folder" B=out out/obj/src/row/tsv.o
 	exits "a unit is built in $folder" 0
 done
-same "it has the same bytes" "$tmp/one/out/obj/src/base/tsv.o" "$tmp/another/below/out/obj/src/base/tsv.o"
+same "it has the same bytes" "$tmp/one/out/obj/src/row/tsv.o" "$tmp/another/below/out/obj/src/row/tsv.o"
 
 # Errors of building tell the truth.
 run env -u MAKEFLAGS -u MAKELEVEL PKG_CONFIG_PATH= PKG_CONFIG_LIBDIR="$tmp/none" make --no-print-directory -s -C "$tmp/one" B=out2 all

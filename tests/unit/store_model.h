@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "store/judge.h"
 
 enum { MODEL_TEXT = 160 };

@@ -8,14 +8,14 @@
 
 #include "base/codec.h"
 #include "base/err.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/opt.h"
 #include "base/terminal.c" /* for its functions that are not exported */
 #include "base/threads.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 
 #define ROWS(a) (int)(sizeof(a) / sizeof *(a))
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "cluster/keep.c" /* for its functions that are not exported */
 #include "base/sort.h"
 

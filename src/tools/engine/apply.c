@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "apply/apply.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/map.h"
 #include "row/columns.h"
 #include "tools/engine/lines.h"

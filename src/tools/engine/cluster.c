@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "tools/engine/lines.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "cluster/group.h"
 #include "cluster/verdicts.h"
 #include "row/table.h"

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "row/columns.h"
 #include "tools/engine/buckets.h"
 #include "match/pairs.h"

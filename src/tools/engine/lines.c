@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tools/engine/lines.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "row/columns.h"
 
 #include <inttypes.h>

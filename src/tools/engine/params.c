@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "match/bands.h"
 #include "match/match.h"
 

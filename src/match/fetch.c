@@ -3,7 +3,7 @@
  * Decompress blocks of key files, and read parts of text files again, each once and on threads; keep the requested
  * lines in sequence.
  */
-#include "row/fetch.h"
+#include "match/fetch.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/codec.h"
 #include "base/threads.h"
 #include "row/table.h"
-#include "row/plain.h"
+#include "match/plain.h"
 
 #define STRETCH (64 * PD_KEYFILE_BLOCK) /* rows that a thread fetches at a time, of one file */
 #define AT_ONCE ((size_t)1 << 20)	/* bytes of a file of text that are read together */

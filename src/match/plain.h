@@ -4,10 +4,10 @@
  * (headers, comments, unreadable rows) are left to the reader by lines.  Rows stay in the file, or are made in the
  * form of the spool (rows.h), by the same functions for both readers.
  */
-#ifndef PD_ROWS_PLAIN_H
-#define PD_ROWS_PLAIN_H
+#ifndef PD_MATCH_PLAIN_H
+#define PD_MATCH_PLAIN_H
 
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "row/columns.h"
 #include "sign/sketch.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/tsv.h"
+#include "row/tsv.h"
 
 #include <endian.h>
 #ifdef __SSE2__

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "row/plain.h"
-#include "base/fields.h"
+#include "match/plain.h"
+#include "row/fields.h"
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "row/table.h"
-#include "row/keyfile.h"
+#include "match/keyfile.h"
 
 void pd_spooled_begin(struct pd_buf *out, const uint64_t *sketch, size_t words, struct pd_span content_digest, int kind)
 {

@@ -2,8 +2,8 @@
  *
  * Values in rows (docs/format-rows.md): the parameters in a header line, the address of a page, the host of its URL.
  */
-#ifndef PD_BASE_FIELDS_H
-#define PD_BASE_FIELDS_H
+#ifndef PD_ROW_FIELDS_H
+#define PD_ROW_FIELDS_H
 
 #include "base/buf.h"
 #include "base/err.h"

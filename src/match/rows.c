@@ -2,13 +2,13 @@
  *
  * Values of rows in memory, which intake.c reads.
  */
-#include "row/rows.h"
+#include "match/rows.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "base/fields.h"
-#include "row/keyfile.h"
+#include "row/fields.h"
+#include "match/keyfile.h"
 
 /* Hash of the languages in a row; 0: unknown. */
 uint64_t pd_row_hash_language(struct pd_span languages)

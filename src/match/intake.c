@@ -10,7 +10,7 @@
  * Only sketches of one kind are compared: the kind of most rows, in a tie the larger one, for any order of the
  * files.  Rows without a header are assumed to have the default kind.
  */
-#include "row/rows.h"
+#include "match/rows.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 #include "base/codec.h"
-#include "base/fields.h"
+#include "row/fields.h"
 #include "base/threads.h"
-#include "row/keyfile.h"
-#include "row/order.h"
+#include "match/keyfile.h"
+#include "match/order.h"
 #include "row/parquet.h"
-#include "row/plain.h"
+#include "match/plain.h"
 
 /* --- intake: sketches, and parameters of headers --- */
 

@@ -4,14 +4,14 @@
  * others only keys are stored, and nothing is spooled.  This is possible if only pairs need texts: the files can be
  * read again, rows are ordered by id, and there is no sketch to verify, no method and no scope.
  */
-#ifndef PD_ROWS_LATE_H
-#define PD_ROWS_LATE_H
+#ifndef PD_MATCH_LATE_H
+#define PD_MATCH_LATE_H
 
 #include <sys/stat.h>
 
 #include "base/memory.h"
 #include "row/table.h"
-#include "row/keyfile.h"
+#include "match/keyfile.h"
 
 /* Offsets below 2^40, of five bytes each. */
 struct pd_rows_offsets {

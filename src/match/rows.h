@@ -3,8 +3,8 @@
  * Rows for matching: keys in memory, the rest of each row in a spool on disk.  Rows are numbered in the order of
  * their ids, for any order of input.  They come from fp rows and key files, as text or binary, in any order.
  */
-#ifndef PD_ROWS_ROWS_H
-#define PD_ROWS_ROWS_H
+#ifndef PD_MATCH_ROWS_H
+#define PD_MATCH_ROWS_H
 
 #include <stdio.h>
 
@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "row/table.h"
 #include "url/owner.h"
-#include "row/late.h"
+#include "match/late.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 #include "sign/subject.h"
@@ -74,7 +74,7 @@ struct pd_rows {
 	struct pd_rows_offsets at; /* of a row's line; with `late`, of the fetched ones */
 	char *spool;		   /* mapped */
 	size_t spool_size;
-	/* Or texts stay in their files (row/late.h), and only the fetched ones exist */
+	/* Or texts stay in their files (match/late.h), and only the fetched ones exist */
 	struct pd_rows_late *late;     /* NULL: all are in the spool */
 	uint64_t *there;	       /* a bit for each row; NULL: all are there */
 	uint32_t *before;	       /* how many are there before each 64 rows */
@@ -146,7 +146,7 @@ bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *
 
 /* --- reading --- */
 
-/* The texts that are needed: all; or only those of rows in pairs (row/fetch.h), if no pair can be verified, or in
+/* The texts that are needed: all; or only those of rows in pairs (match/fetch.h), if no pair can be verified, or in
  * any case. */
 enum pd_rows_texts { PD_TEXTS_ALL, PD_TEXTS_TO_VERIFY, PD_TEXTS_OF_PAIRS };
 

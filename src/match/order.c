@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "row/order.h"
+#include "match/order.h"
 
 #include <stdlib.h>
 
-#include "base/fields.h"
+#include "row/fields.h"
 
 #define REPEATED UINT32_MAX
 

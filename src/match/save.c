@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows -> a key file (row/keyfile.h).
+ * Rows -> a key file (match/keyfile.h).
  */
-#include "row/rows.h"
+#include "match/rows.h"
 
 #include "base/codec.h"
-#include "row/keyfile.h"
+#include "match/keyfile.h"
 
 static void add_param(struct pd_buf *out, const char *name, struct pd_span value)
 {

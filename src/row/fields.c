@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/fields.h"
+#include "row/fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>

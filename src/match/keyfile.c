@@ -3,7 +3,7 @@
  * A key file -> its columns in the mapped file, and its blocks of rows.  Nothing in it is used before its checksum
  * is verified, and no number before its bounds are checked: a checksum only protects against accidents.
  */
-#include "row/keyfile.h"
+#include "match/keyfile.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/codec.h"
-#include "base/tsv.h"
+#include "row/tsv.h"
 #include "base/file.h"
 #include "base/old_formats.h"
 #include "sign/sketch.h"

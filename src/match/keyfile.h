@@ -3,8 +3,8 @@
  * The key file (`match --save`, pd_rows_save): rows that were read once, in a form that is faster to read
  * (docs/performance.md): a container with a section for each column.  docs/format-keys.md specifies it byte by byte.
  */
-#ifndef PD_ROWS_KEYFILE_H
-#define PD_ROWS_KEYFILE_H
+#ifndef PD_MATCH_KEYFILE_H
+#define PD_MATCH_KEYFILE_H
 
 #include "base/container.h"
 

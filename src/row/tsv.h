@@ -3,8 +3,8 @@
  * The form of a value in a line of rows: an empty value is "-"; `\t \n \r \\` and `\xHH` (control bytes, bytes that
  * are not UTF-8, a value that is just "-") are escapes.  Also lines and their fields.
  */
-#ifndef PD_BASE_TSV_H
-#define PD_BASE_TSV_H
+#ifndef PD_ROW_TSV_H
+#define PD_ROW_TSV_H
 
 #include "base/buf.h"
 
