@@ -20,10 +20,13 @@
  * Status   A function that can fail returns a pagededup_status.  0 is success, a positive value is success with extra
  *          information, and a negative value is an error.  If the function has a parameter `pagededup_error *`, it stores a
  *          message for the user there.  Pass NULL if you do not need the message.
- * Memory   If memory runs out, a function returns PAGEDEDUP_ERR_MEMORY and frees what it had allocated.  After this error only
- *          free (or close) the handle that was passed.  Other handles are not affected.  Two dependencies cannot report this
- *          error: uchardet, and libxml2 while the first worker of the process initialises it.  If memory runs out there, the
- *          process ends.
+ * Memory   If memory runs out, a function returns PAGEDEDUP_ERR_MEMORY and frees what it had allocated.  After this error, and
+ *          after PAGEDEDUP_ERR_STOPPED, only free (or close) the handles that the call changes.  Other handles are not affected,
+ *          nor are tables that a call only reads.  A call needs some memory until it can return.  For this the library
+ *          reserves 128 MB of address space, which use no memory.  If the reserve does not suffice, the process ends: a single
+ *          array is larger (4 bytes or more for each of 30 million rows), or several threads work on pages of 4 MB or more.  Two
+ *          dependencies cannot report this error: uchardet, and libxml2 while the first worker of the process initialises it.
+ *          If memory runs out there, the process ends.
  * Process  No function ends the process, writes to its standard streams, or sets a signal handler.  Temporary files have no
  *          name.  They are created in the folder TMPDIR, or in /tmp if TMPDIR is not set.
  * Threads  Any number of threads may use a model at the same time.  Every other handle may be used by one thread at a time,

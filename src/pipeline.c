@@ -84,9 +84,13 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 
 	pd_text_decode(p->decoder, &p->page, &p->text);
 	t = lap(p, PD_PHASE_TEXT, t);
+	if (pd_call_status())
+		return PD_SKIP_DAMAGED;
 
 	pd_html_parse(p->html, p->text.utf8, p->page.type == PD_PAGE_TEXT, &p->blocks);
 	t = lap(p, PD_PHASE_PAGE, t);
+	if (pd_call_status())
+		return PD_SKIP_DAMAGED;
 
 	pd_page_digest(&p->page, &p->content_digest);
 	if (p->tables->methods.n)

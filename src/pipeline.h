@@ -154,7 +154,7 @@ int pd_pipeline_init(struct pd_pipeline *p, const struct pd_options *o, const st
 void pd_pipeline_release(struct pd_pipeline *p);
 
 /* Process a record.  Return PD_SKIP_NONE: it is a page, and the members above are set; otherwise the reason (*reason is
- * a text if it is damaged). */
+ * a text if it is damaged).  In a call that has to end (base/alloc.h) a page may be left as damaged, without a text. */
 enum pd_skip pd_pipeline_run(struct pd_pipeline *p, const struct pd_record *in, const char **reason);
 /* The same in two steps: up to the blocks, and the rest.  Between them pages may be stored as bytes (run/packed.h). */
 enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in, const char **reason);

@@ -2,9 +2,8 @@
  *
  * The implementation of include/pagededup.h: the common parts of its functions.
  *
- * A handle is memory of an owner (base/alloc.h), and every call on it runs inside pd_api_call.  If memory is
- * exhausted or the caller cancels, the call is aborted at any depth, and the owner frees its memory.  Code called
- * from here need not handle this.
+ * Everything runs inside pd_api_call, which is a call as in base/alloc.h: if its caller stops it or memory runs out, it
+ * gets a status and ends soon.
  */
 #ifndef PD_API_API_H
 #define PD_API_API_H
@@ -21,9 +20,9 @@
 
 typedef int pd_api_step(void *ctx, struct pd_err *e);
 
-/* Runs the step as a call of the owner's.  An owner that is broken has no more calls.  The caller has entered the handles that the
- * step uses (below). */
-int pd_api_call(struct pd_owner *o, const int *stop, pd_api_step *step, void *ctx, pagededup_error *error);
+/* Run the step as a call, and return its status, or the one of the call if it had to end.  `stop` may be NULL.  The caller
+ * has entered the handles that the step uses (below). */
+int pd_api_call(const int *stop, pd_api_step *step, void *ctx, pagededup_error *error);
 /* Fills `error` (may be NULL); returns `status`. */
 int pd_api_fail(pagededup_error *error, int status, const char *text);
 /* Copy the caller's struct into ours, which may be larger or smaller: missing members are 0.  PD_ERR_VERSION: it
@@ -38,19 +37,18 @@ int pd_api_check_result(const void *theirs, pagededup_error *error);
  * long as its memory is not reused. */
 enum pd_api_kind { PD_API_MODEL = 0x70644d01, PD_API_WORKER, PD_API_READER, PD_API_TABLE, PD_API_LEARNER, PD_API_STORE };
 
-/* A handle: memory and the calls about it. */
 struct pd_api_handle {
-	struct pd_owner *owner;
 	unsigned kind;
-	unsigned use; /* calls that share it, and the marks below; changed by atomic steps only */
-	struct pd_undo undo;
-	void (*release)(void *handle); /* all but its memory, which is the owner's */
+	unsigned use;		       /* calls that share it, and the marks below; changed by atomic steps only */
+	int failed;		       /* a call that changes it had to end: it can only be freed */
+	void (*release)(void *handle); /* all but the handle itself; some members may never have been set */
 	pagededup_model *model;	       /* set by `fill`: lives as long as the handle; NULL: not needed */
 };
 
 /* A public call uses its handles from pd_api_enter to pd_api_leave: exclusively if it changes them, otherwise shared
  * with calls that do not change them either.  A handle in use by another call, of another thread or around a
- * callback, is refused with PD_ERR_BUSY.  NULL and a handle of another kind are refused with PD_ERR_USAGE.  A model
+ * callback, is refused with PD_ERR_BUSY.  A handle that a call was changing when it had to end is refused with
+ * PD_ERR_MEMORY.  NULL and a handle of another kind are refused with PD_ERR_USAGE.  A model
  * never changes: it is checked, and not counted.  A handle that is freed in the meantime is freed by pd_api_leave. */
 struct pd_api_use {
 	const void *handle;
@@ -66,7 +64,7 @@ struct pd_api_use {
 		handle, PD_API_##kind, false \
 	}
 int pd_api_enter(const struct pd_api_use *uses, int n, pagededup_error *error);
-/* Returns `status`. */
+/* Returns `status`, that of the call. */
 int pd_api_leave(const struct pd_api_use *uses, int n, int status);
 /* pd_api_enter, pd_api_call and pd_api_leave for one handle that is used alone. */
 int pd_api_call_alone(const void *handle, enum pd_api_kind kind, const int *stop, pd_api_step *step, void *ctx,
@@ -153,7 +151,7 @@ int pd_api_check_columns(const pagededup_column *columns, size_t n, uint64_t row
 int pd_api_check_column(const pagededup_column *c, uint64_t rows, struct pd_err *e);
 /* The column after this one in the caller's array. */
 const pagededup_column *pd_api_next_column(const pagededup_column *c);
-/* An empty table with its own owner. */
+/* An empty table. */
 int pd_api_table_new(pagededup_table **out, pd_api_fill *fill, void *ctx, pagededup_error *error);
 
 /* Rows of a table of pages as a source of text (row/tsv.h).  A row without an id has the id SIDE:ROW. */

@@ -106,27 +106,22 @@ int pd_api_check_result(const void *theirs, pagededup_error *error)
 			    : PD_OK;
 }
 
-struct api_call {
-	pd_api_step *step;
-	void *ctx;
-	struct pd_err err;
-};
-
-static int run(void *ctx)
+int pd_api_call(const int *stop, pd_api_step *step, void *ctx, pagededup_error *error)
 {
-	struct api_call *c = ctx;
-	return c->step(c->ctx, &c->err);
-}
-
-int pd_api_call(struct pd_owner *o, const int *stop, pd_api_step *step, void *ctx, pagededup_error *error)
-{
-	struct api_call c = { .step = step, .ctx = ctx };
-	if (pd_owner_is_broken(o))
-		return pd_api_fail(error, PD_ERR_MEMORY, "an earlier call was not ended: this handle can only be freed");
-	int status = pd_call(o, stop, run, &c);
+	struct pd_call call = { .stop = stop };
+	struct pd_err e = { .status = PD_OK };
+	if (!pd_reserve_fill())
+		return pd_api_fail(error, PD_ERR_MEMORY, pagededup_strerror(PD_ERR_MEMORY));
+	struct pd_call *before = pd_call_set(&call);
+	int status = pd_call_status();
+	if (!status)
+		status = step(ctx, &e);
+	if (call.status)
+		status = call.status;
+	pd_call_set(before);
 	if (status == PD_OK)
 		return pd_api_fail(error, status, "");
-	return pd_api_fail(error, status, c.err.text[0] && status == c.err.status ? c.err.text : pagededup_strerror(status));
+	return pd_api_fail(error, status, e.text[0] && status == e.status ? e.text : pagededup_strerror(status));
 }
 
 /* --- handles --- */
@@ -178,6 +173,9 @@ int pd_api_enter(const struct pd_api_use *uses, int n, pagededup_error *error)
 			snprintf(text, sizeof text,
 				 "another call uses this %s: use it from one thread at a time, and not from its own callback",
 				 name_of(uses[i].kind));
+		} else if (((const struct pd_api_handle *)uses[i].handle)->failed) {
+			pd_api_leave(uses, i + 1, PD_OK);
+			return pd_api_fail(error, PD_ERR_MEMORY, "an earlier call was not ended: this handle can only be freed");
 		}
 		if (status) {
 			pd_api_leave(uses, i, PD_OK);
@@ -189,9 +187,13 @@ int pd_api_enter(const struct pd_api_use *uses, int n, pagededup_error *error)
 
 int pd_api_leave(const struct pd_api_use *uses, int n, int status)
 {
-	while (n-- > 0)
+	while (n-- > 0) {
+		struct pd_api_handle *h = (struct pd_api_handle *)uses[n].handle;
+		if (uses[n].alone && (status == PD_ERR_MEMORY || status == PD_ERR_STOPPED))
+			h->failed = true;
 		if (uses[n].kind != PD_API_MODEL)
-			end_use((struct pd_api_handle *)uses[n].handle, uses[n].alone);
+			end_use(h, uses[n].alone);
+	}
 	return status;
 }
 
@@ -200,8 +202,7 @@ int pd_api_call_alone(const void *handle, enum pd_api_kind kind, const int *stop
 {
 	const struct pd_api_use use = { handle, kind, true };
 	int status = pd_api_enter(&use, 1, error);
-	return status ? status
-		      : pd_api_leave(&use, 1, pd_api_call(((const struct pd_api_handle *)handle)->owner, stop, step, ctx, error));
+	return status ? status : pd_api_leave(&use, 1, pd_api_call(stop, step, ctx, error));
 }
 
 void pd_api_lend(void *handle, bool lent)
@@ -213,8 +214,17 @@ void pd_api_lend(void *handle, bool lent)
 		__atomic_and_fetch(&h->use, ~LENT, __ATOMIC_ACQ_REL);
 }
 
+/* Release a handle in a call of its own, so that it can use the reserve. */
+static void release_handle(struct pd_api_handle *h)
+{
+	struct pd_call call = { .stop = NULL }, *before = pd_call_set(&call);
+	h->kind = 0;
+	h->release(h);
+	free(h);
+	pd_call_set(before);
+}
+
 struct api_new {
-	struct pd_owner *owner;
 	enum pd_api_kind kind;
 	size_t size;
 	void (*release)(void *handle);
@@ -226,17 +236,10 @@ struct api_new {
 static int create_handle(void *ctx, struct pd_err *e)
 {
 	struct api_new *n = ctx;
-	struct pd_api_handle *h = pd_zalloc(n->size);
-	h->owner = n->owner;
-	h->kind = n->kind;
-	h->release = n->release;
-	pd_undo_begin(&h->undo, n->release, h);
-	int status = n->fill(h, n->ctx, e);
-	pd_undo_end(&h->undo);
-	if (status)
-		n->release(h);
-	n->made = h;
-	return status;
+	n->made = pd_zalloc(n->size);
+	n->made->kind = n->kind;
+	n->made->release = n->release;
+	return n->fill(n->made, n->ctx, e);
 }
 
 int pd_api_new(void **out, enum pd_api_kind kind, size_t size, void (*release)(void *handle), pd_api_fill *fill, void *ctx,
@@ -244,15 +247,14 @@ int pd_api_new(void **out, enum pd_api_kind kind, size_t size, void (*release)(v
 {
 	if (!out)
 		return pd_api_fail(error, PD_ERR_USAGE, "no place for the handle: it is NULL");
-	struct api_new n = { .owner = pd_owner_new(), .kind = kind, .size = size, .release = release, .fill = fill, .ctx = ctx };
+	struct api_new n = { .kind = kind, .size = size, .release = release, .fill = fill, .ctx = ctx };
 	*out = NULL;
-	if (!n.owner)
-		return pd_api_fail(error, PD_ERR_MEMORY, pagededup_strerror(PD_ERR_MEMORY));
-	int status = pd_api_call(n.owner, NULL, create_handle, &n, error);
-	if (status)
-		pd_owner_free(n.owner);
-	if (status)
+	int status = pd_api_call(NULL, create_handle, &n, error);
+	if (status) {
+		if (n.made)
+			release_handle(n.made);
 		return status;
+	}
 	pagededup_model_ref(n.made->model);
 	*out = n.made;
 	return PD_OK;
@@ -268,19 +270,10 @@ int pd_api_new_of(const pagededup_model *m, void **out, enum pd_api_kind kind, s
 	return status ? status : pd_api_leave(&use, 1, pd_api_new(out, kind, size, release, fill, ctx, error));
 }
 
-static int release(void *handle)
-{
-	((struct pd_api_handle *)handle)->release(handle);
-	return PD_OK;
-}
-
 static void free_handle(struct pd_api_handle *h)
 {
-	struct pd_owner *owner = h->owner;
 	pagededup_model *model = h->model;
-	h->kind = 0;
-	pd_call(owner, NULL, release, h);
-	pd_owner_free(owner);
+	release_handle(h);
 	pagededup_model_free(model);
 }
 

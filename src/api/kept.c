@@ -44,10 +44,7 @@ static int create_store(struct creation *c, pagededup_error *error)
 {
 	if (!c->path)
 		return pd_api_fail(error, PD_ERR_USAGE, "no path: it is NULL");
-	struct pd_owner *owner = pd_owner_new();
-	int status = owner ? pd_api_call(owner, NULL, create, c, error) : pd_api_fail(error, PD_ERR_MEMORY, "out of memory");
-	pd_owner_free(owner);
-	return status;
+	return pd_api_call(NULL, create, c, error);
 }
 
 int pagededup_store_create(const char *path, int bits, int distance, pagededup_error *error)
@@ -104,7 +101,6 @@ void pagededup_store_close(pagededup_store *s)
 /* --- asking --- */
 
 struct kept_query {
-	struct pd_undo undo;
 	struct pagededup_store *s;
 	bool keep;
 	struct pd_store_ask ask;
@@ -120,35 +116,20 @@ static int fill_answers(void *handle, void *ctx, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Lines of an answer. */
-static int add_answer(void *ctx, struct pd_err *e)
+/* Add the lines of an answer. */
+static int take_answer(void *ctx, const struct pd_store_answer *answer)
 {
 	struct kept_query *a = ctx;
+	if (!a->table)
+		return PD_OK;
+	pd_buf_clear(&a->line);
+	pd_answers_add(answer, NULL, &a->line);
 	struct pd_span rest = pd_buf_span(&a->line), row;
 	int status = PD_OK;
 	while (!status && rest.n && pd_span_split(&rest, '\n', &row))
 		if (row.n)
 			status = pd_api_add_row(a->table, row);
-	return status;
-}
-
-static int take_answer(void *ctx, const struct pd_store_answer *answer)
-{
-	struct kept_query *a = ctx;
-	pagededup_error error = { sizeof error };
-	if (!a->table)
-		return PD_OK;
-	pd_buf_clear(&a->line);
-	pd_answers_add(answer, NULL, &a->line);
-	int status = pd_api_call(a->table->handle.owner, NULL, add_answer, a, &error);
-	return status ? pd_fail(&a->err, status, "%s", error.text) : PD_OK;
-}
-
-static int describe_answers(void *ctx, struct pd_err *e)
-{
-	struct kept_query *a = ctx;
-	pd_answers_header(&a->s->store, &a->ask.o, false, &a->table->header);
-	return PD_OK;
+	return status ? pd_fail(&a->err, status, "%s", pagededup_strerror(status)) : PD_OK;
 }
 
 static int end_batch(void *ctx)
@@ -161,9 +142,8 @@ static void take_bad_page(void *ctx, const char *path, const char *why)
 	pd_api_keep_bad_row(&((struct kept_query *)ctx)->err, why);
 }
 
-static void release_query(void *ctx)
+static void release_query(struct kept_query *a)
 {
-	struct kept_query *a = ctx;
 	pd_buf_release(&a->ask.totals);
 	pd_buf_release(&a->rows.text);
 	pd_buf_release(&a->line);
@@ -196,18 +176,16 @@ static int query_rows(void *ctx, struct pd_err *e)
 					.bad_row = take_bad_page,
 					.ctx = a,
 					.o = { .keep = a->keep, .k = s->m.k } };
-	pd_undo_begin(&a->undo, release_query, a);
 	int status = pd_verify_settle(&request, false, &a->ask.o.verify, e);
 	a->ask.o.verify.k_unknown = s->m.k_unknown < a->ask.o.k ? s->m.k_unknown : a->ask.o.k;
 	if (!status)
 		status = pd_store_ask(&a->ask, e);
 	if (!status && a->table)
-		status = pd_api_call(a->table->handle.owner, NULL, describe_answers, a, NULL);
+		pd_answers_header(s, &a->ask.o, false, &a->table->header);
 	if (a->err.status) {
 		*e = a->err;
 		status = a->err.status;
 	}
-	pd_undo_end(&a->undo);
 	release_query(a);
 	return status;
 }
@@ -229,7 +207,7 @@ static int query_store(pagededup_store *s, bool keep, const pagededup_table *pag
 	if (answers)
 		status = pd_api_table_new(&a.table, fill_answers, NULL, error);
 	if (!status)
-		status = pd_api_call(s->handle.owner, NULL, query_rows, &a, error);
+		status = pd_api_call(NULL, query_rows, &a, error);
 	if (!status && answers)
 		*answers = a.table;
 	else

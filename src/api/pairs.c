@@ -173,12 +173,11 @@ static void release_ids(struct id_table *ids)
 enum { A, B, DISTANCE, SIMILARITY, METHOD, SUSPECT, SHARED, SHARE_A, SHARE_B, LINKED };
 
 struct pair_taking {
-	struct pd_undo undo;
 	const pagededup_table *pages, *against;
 	const pagededup_match_options *o;
 	pagededup_pairs_function *function; /* NULL: all are in `table` */
 	void *context;
-	struct pagededup_table *table; /* with its own owner */
+	struct pagededup_table *table;
 	struct pd_stage_match match;
 	struct pd_arena texts;
 	struct pd_api_rows source[2];
@@ -203,25 +202,16 @@ static int fill_pairs(void *handle, void *ctx, struct pd_err *e)
 	return PD_OK;
 }
 
-struct describing {
-	struct pagededup_table *t;
-	const struct pd_rows *rows;
-	const struct pd_match_options *match;
-};
-
-static int describe_pairs(void *ctx, struct pd_err *e)
+static void describe_pairs(struct pagededup_table *t, const struct pd_rows *rows, const struct pd_match_options *match)
 {
-	struct describing *d = ctx;
-	struct pagededup_table *t = d->t;
-	if (d->rows->methods.n && t->n_columns <= SHARED) {
+	if (rows->methods.n && t->n_columns <= SHARED) {
 		pd_api_column_add(t, "shared", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
 		pd_api_column_add(t, "share_a", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
 		pd_api_column_add(t, "share_b", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
 		pd_api_column_add(t, "linked", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
 	}
 	pd_buf_clear(&t->header);
-	pd_pairs_header(d->rows, d->match, false, &t->header);
-	return PD_OK;
+	pd_pairs_header(rows, match, false, &t->header);
 }
 
 /* The origin of each row, on either side. */
@@ -239,10 +229,8 @@ static int take_rows(void *ctx, const struct pd_rows *rows, const struct pd_matc
 			p->row[side][i] = row_of(&p->ids[side], pd_rows_view(rows, (uint32_t)i).id);
 		release_ids(&p->ids[side]);
 	}
-	pagededup_error error = { sizeof error };
-	int status =
-		pd_api_call(p->table->handle.owner, NULL, describe_pairs, &(struct describing){ p->table, rows, match }, &error);
-	return status ? pd_fail(&p->err, status, "%s", error.text) : PD_OK;
+	describe_pairs(p->table, rows, match);
+	return PD_OK;
 }
 
 /* The rows of the tables that form the pair: with two sides, a is one of the pages and b one of `against`. */
@@ -264,48 +252,28 @@ static void clear_batch(struct pagededup_table *t)
 	t->rows = 0;
 }
 
-static int call_function(void *ctx)
-{
-	struct pair_taking *p = ctx;
-	return p->function(p->context, p->table);
-}
-
-static int clear_after(void *ctx, struct pd_err *e)
-{
-	clear_batch(((struct pair_taking *)ctx)->table);
-	return PD_OK;
-}
-
 static int call_batch(struct pair_taking *p)
 {
 	if (!p->table->rows || !p->function)
 		return PD_OK;
 	pd_api_lend(p->table, true);
-	int stopped = pd_outside(call_function, p);
+	int stopped = p->function(p->context, p->table);
 	pd_api_lend(p->table, false);
 	if (stopped)
 		return pd_fail(&p->err, PD_ERR_STOPPED, "stopped at the caller's request");
-	return pd_api_call(p->table->handle.owner, NULL, clear_after, p, NULL);
+	clear_batch(p->table);
+	return PD_OK;
 }
 
-/* Rows added in one call of the table's owner. */
-struct adding {
-	struct pair_taking *p;
-	const struct pd_match_pair *pairs;
-	size_t n;
-	const struct pd_match_methods_pair *by_methods;
-	const char *why;
-};
-
-static int add_pairs(void *ctx, struct pd_err *e)
+/* Add pairs to the table; `why`: they are suspects. */
+static void add_pairs(struct pair_taking *p, const struct pd_match_pair *pairs, size_t n, const char *why)
 {
-	struct adding *a = ctx;
-	struct pagededup_table *t = a->p->table;
+	struct pagededup_table *t = p->table;
 	struct pd_column *v = t->v;
-	for (size_t i = 0; i < a->n; i++, t->rows++) {
-		const struct pd_match_pair *pair = &a->pairs[i];
+	for (size_t i = 0; i < n; i++, t->rows++) {
+		const struct pd_match_pair *pair = &pairs[i];
 		uint64_t x, y;
-		rows_of(a->p, pair->a, pair->b, &x, &y);
+		rows_of(p, pair->a, pair->b, &x, &y);
 		pd_column_put_number(&v[A], x);
 		pd_column_put_number(&v[B], y);
 		if (pair->distance < 0)
@@ -317,23 +285,18 @@ static int add_pairs(void *ctx, struct pd_err *e)
 		else
 			pd_column_put_real(&v[SIMILARITY], pair->similarity);
 		pd_column_put_text(&v[METHOD], pd_span_z(pair->distance < 0 ? "text_digest" : pair->linked ? "linked" : "simhash"));
-		if (a->why)
-			pd_column_put_text(&v[SUSPECT], pd_span_z(a->why));
+		if (why)
+			pd_column_put_text(&v[SUSPECT], pd_span_z(why));
 		else
 			pd_column_put_null(&v[SUSPECT]);
 		for (size_t c = SHARED; c < t->n_columns; c++)
 			pd_column_put_null(&v[c]);
 	}
-	return PD_OK;
 }
 
-static int add_or_call(struct adding *a)
+static int call_full_batch(struct pair_taking *p)
 {
-	pagededup_error error = { sizeof error };
-	int status = pd_api_call(a->p->table->handle.owner, NULL, add_pairs, a, &error);
-	if (status)
-		return pd_fail(&a->p->err, status, "%s", error.text);
-	return a->p->table->rows >= a->p->batch ? call_batch(a->p) : PD_OK;
+	return p->table->rows >= p->batch ? call_batch(p) : PD_OK;
 }
 
 static int take_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n)
@@ -342,7 +305,8 @@ static int take_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n)
 	int status = PD_OK;
 	for (size_t at = 0; !status && at < n;) {
 		size_t room = p->function ? p->batch - p->table->rows : n, some = n - at < room ? n - at : room;
-		status = add_or_call(&(struct adding){ .p = p, .pairs = pairs + at, .n = some });
+		add_pairs(p, pairs + at, some, NULL);
+		status = call_full_batch(p);
 		at += some;
 	}
 	return status;
@@ -350,13 +314,14 @@ static int take_pairs(void *ctx, const struct pd_match_pair *pairs, size_t n)
 
 static int take_suspect(void *ctx, const struct pd_match_pair *pair, const char *why)
 {
-	return add_or_call(&(struct adding){ .p = ctx, .pairs = pair, .n = 1, .why = why });
+	add_pairs(ctx, pair, 1, why);
+	return call_full_batch(ctx);
 }
 
-static int add_methods_pair(void *ctx, struct pd_err *e)
+static int take_methods_pair(void *ctx, const struct pd_match_methods_pair *pair)
 {
-	struct adding *a = ctx;
-	struct pagededup_table *t = a->p->table;
+	struct pair_taking *p = ctx;
+	struct pagededup_table *t = p->table;
 	struct pd_span f[PD_PAIRS_METHODS_COLUMNS] = { { NULL, 0 } };
 	static const int columns[] = {
 		[DISTANCE] = PD_PAIRS_DISTANCE, [SIMILARITY] = PD_PAIRS_SIMILARITY, [METHOD] = PD_PAIRS_METHOD,
@@ -365,9 +330,9 @@ static int add_methods_pair(void *ctx, struct pd_err *e)
 	};
 	uint64_t x, y;
 	pd_buf_clear(&t->text);
-	pd_pairs_add_by_methods(a->p->rows, a->by_methods, &t->text);
+	pd_pairs_add_by_methods(p->rows, pair, &t->text);
 	pd_tsv_fields(pd_span(t->text.p, t->text.n - 1), f, PD_PAIRS_METHODS_COLUMNS);
-	rows_of(a->p, a->by_methods->a, a->by_methods->b, &x, &y);
+	rows_of(p, pair->a, pair->b, &x, &y);
 	pd_column_put_number(&t->v[A], x);
 	pd_column_put_number(&t->v[B], y);
 	pd_column_put_null(&t->v[SUSPECT]);
@@ -376,18 +341,7 @@ static int add_methods_pair(void *ctx, struct pd_err *e)
 		if (i != SUSPECT)
 			status = pd_column_put_field(&t->v[i], f[columns[i]], &t->scratch);
 	t->rows++;
-	return status;
-}
-
-static int take_methods_pair(void *ctx, const struct pd_match_methods_pair *pair)
-{
-	struct pair_taking *p = ctx;
-	pagededup_error error = { sizeof error };
-	int status =
-		pd_api_call(p->table->handle.owner, NULL, add_methods_pair, &(struct adding){ .p = p, .by_methods = pair }, &error);
-	if (status)
-		return pd_fail(&p->err, status, "%s", error.text);
-	return p->table->rows >= p->batch ? call_batch(p) : PD_OK;
+	return status ? pd_fail(&p->err, status, "%s", pagededup_strerror(status)) : call_full_batch(p);
 }
 
 static void take_bad_row(void *ctx, const char *why)
@@ -395,9 +349,8 @@ static void take_bad_row(void *ctx, const char *why)
 	pd_api_keep_bad_row(&((struct pair_taking *)ctx)->err, why);
 }
 
-static void release_pairs(void *ctx)
+static void release_pairs(struct pair_taking *p)
 {
-	struct pair_taking *p = ctx;
 	for (int side = 0; side < 2; side++) {
 		free(p->row[side]);
 		pd_buf_release(&p->source[side].text);
@@ -412,7 +365,6 @@ static int find_pairs(void *ctx, struct pd_err *e)
 	const struct pd_stage_pairs to = { take_rows, take_pairs, take_methods_pair, take_suspect, take_bad_row, p };
 	char *paths[2];
 	p->match = pd_stage_match_defaults();
-	pd_undo_begin(&p->undo, release_pairs, p);
 	int status = set_options(match_opts, p->o->settings, &p->match, &p->texts, e);
 	for (int side = 0; side < 2; side++) {
 		const pagededup_table *t = side ? p->against : p->pages;
@@ -433,7 +385,6 @@ static int find_pairs(void *ctx, struct pd_err *e)
 		*e = p->err;
 		status = p->err.status;
 	}
-	pd_undo_end(&p->undo);
 	release_pairs(p);
 	return status;
 }
@@ -467,9 +418,7 @@ static int match(pagededup_table **out, const pagededup_table *pages, const page
 	if (status)
 		return pd_api_leave(uses, n_uses, status);
 	p.batch = !function ? SIZE_MAX : o.batch ? o.batch : 65536;
-	struct pd_owner *owner = pd_owner_new();
-	status = owner ? pd_api_call(owner, o.stop, find_pairs, &p, error) : pd_api_fail(error, PD_ERR_MEMORY, "out of memory");
-	pd_owner_free(owner);
+	status = pd_api_call(o.stop, find_pairs, &p, error);
 	if (!status && out)
 		*out = p.table;
 	else
@@ -497,7 +446,6 @@ int pagededup_match_table(pagededup_table **pairs, const pagededup_table *pages,
 /* --- clusters --- */
 
 struct clustering {
-	struct pd_undo undo;
 	const pagededup_table *pages, *against;
 	const pagededup_cluster_options *o;
 	const pagededup_column *column[LINKED + 1]; /* NULL: not there */
@@ -616,42 +564,30 @@ static struct pd_span more_pairs(void *ctx)
 	if (!c->begun && c->o->pairs_header)
 		pd_buf_add_z(&c->text, c->o->pairs_header);
 	c->begun = true;
-	pd_check_stop();
-	while (c->at < c->n_pairs && c->text.n < 1 << 16)
+	while (!pd_call_status() && c->at < c->n_pairs && c->text.n < 1 << 16)
 		add_pair(c, c->at++);
 	return pd_buf_span(&c->text);
-}
-
-struct verdict {
-	struct clustering *c;
-	struct pd_span row;
-};
-
-static int add_verdict(void *ctx, struct pd_err *e)
-{
-	struct verdict *v = ctx;
-	struct clustering *c = v->c;
-	struct pd_span f[PD_VERDICTS_ID + 1];
-	int status = pd_api_add_row(c->table, v->row);
-	pd_tsv_fields(v->row, f, PD_VERDICTS_ID + 1);
-	for (int side = 0; side < 2; side++) {
-		uint64_t row = row_of(&c->ids[side], f[PD_VERDICTS_ID]);
-		if (row == NO_ROW && !side)
-			continue;
-		pd_column_put_number(&c->table->v[PD_VERDICTS_COLUMNS], row);
-		pd_column_put_number(&c->table->v[PD_VERDICTS_COLUMNS + 1], (uint64_t)side);
-		break;
-	}
-	return status;
 }
 
 static int take_verdict(void *ctx, struct pd_span row)
 {
 	struct clustering *c = ctx;
-	pagededup_error error = { sizeof error };
-	pd_check_stop();
-	int status = pd_api_call(c->table->handle.owner, NULL, add_verdict, &(struct verdict){ c, row }, &error);
-	return status ? pd_fail(&c->err, status, "%s", error.text) : PD_OK;
+	struct pd_span f[PD_VERDICTS_ID + 1];
+	int status = pd_call_status();
+	if (!status)
+		status = pd_api_add_row(c->table, row);
+	if (status)
+		return pd_fail(&c->err, status, "%s", pagededup_strerror(status));
+	pd_tsv_fields(row, f, PD_VERDICTS_ID + 1);
+	for (int side = 0; side < 2; side++) {
+		uint64_t at = row_of(&c->ids[side], f[PD_VERDICTS_ID]);
+		if (at == NO_ROW && !side)
+			continue;
+		pd_column_put_number(&c->table->v[PD_VERDICTS_COLUMNS], at);
+		pd_column_put_number(&c->table->v[PD_VERDICTS_COLUMNS + 1], (uint64_t)side);
+		break;
+	}
+	return PD_OK;
 }
 
 static void take_bad_pair(void *ctx, const char *why)
@@ -659,9 +595,8 @@ static void take_bad_pair(void *ctx, const char *why)
 	pd_api_keep_bad_row(&((struct clustering *)ctx)->err, why);
 }
 
-static void release_clustering(void *ctx)
+static void release_clustering(struct clustering *c)
 {
-	struct clustering *c = ctx;
 	release_ids(&c->ids[0]);
 	release_ids(&c->ids[1]);
 	pd_buf_release(&c->text);
@@ -675,7 +610,6 @@ static int find_clusters(void *ctx, struct pd_err *e)
 	char *path = name;
 	const struct pd_table_source source = { name, more_pairs, c };
 	struct pd_stage_cluster o = { .row = take_verdict, .ctx = c };
-	pd_undo_begin(&c->undo, release_clustering, c);
 	int status = set_options(cluster_opts, c->o->settings, &o, &c->texts, e);
 	if (!status)
 		status = pd_stage_cluster_settle(&o, e);
@@ -691,7 +625,6 @@ static int find_clusters(void *ctx, struct pd_err *e)
 		*e = c->err;
 		status = c->err.status;
 	}
-	pd_undo_end(&c->undo);
 	release_clustering(c);
 	return status;
 }
@@ -754,9 +687,7 @@ int pagededup_cluster(const pagededup_table *pages, const pagededup_table *again
 		status = pd_api_table_new(&c.table, fill_verdicts, NULL, error);
 	if (status)
 		return pd_api_leave(uses, n_uses, status);
-	struct pd_owner *owner = pd_owner_new();
-	status = owner ? pd_api_call(owner, o.stop, find_clusters, &c, error) : pd_api_fail(error, PD_ERR_MEMORY, "out of memory");
-	pd_owner_free(owner);
+	status = pd_api_call(o.stop, find_clusters, &c, error);
 	if (status)
 		pagededup_table_free(c.table);
 	else

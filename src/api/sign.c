@@ -78,7 +78,9 @@ static int fill_model(void *handle, void *ctx, struct pd_err *e)
 
 static void release_model(void *handle)
 {
-	pd_tables_release(&((struct pagededup_model *)handle)->tables);
+	struct pagededup_model *m = handle;
+	pd_tables_release(&m->tables);
+	pd_buf_release(&m->header);
 }
 
 int pagededup_model_open(pagededup_model **out, const pagededup_model_options *options, pagededup_error *error)
@@ -116,6 +118,9 @@ static void release_worker(void *handle)
 	pd_json_free(w->json);
 	pd_pipeline_release(&w->pipeline);
 	pd_record_release(&w->record);
+	struct pd_buf *bufs[] = { &w->row, &w->languages, &w->flags, &w->id, &w->url, &w->fetch_time, &w->title };
+	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
+		pd_buf_release(bufs[i]);
 }
 
 int pagededup_worker_new(pagededup_worker **out, pagededup_model *model, pagededup_error *error)
@@ -256,8 +261,7 @@ int pagededup_sign_record(pagededup_worker *w, const pagededup_reader *r, pagede
 	if (!r->has_record)
 		status = pd_api_fail(error, PD_ERR_USAGE, "the reader has no record: ask it for the next one first");
 	else
-		status = pd_api_call(w->handle.owner, NULL, sign, &(struct api_sign){ .w = w, .record = &r->record, .out = page },
-				     error);
+		status = pd_api_call(NULL, sign, &(struct api_sign){ .w = w, .record = &r->record, .out = page }, error);
 	return pd_api_leave(uses, 2, status);
 }
 
@@ -297,7 +301,7 @@ static int write_page(pagededup_worker *w, pd_api_step *write, const char **text
 	int status = pd_api_enter(&use, 1, NULL);
 	if (status)
 		return status;
-	status = w->has_page ? pd_api_call(w->handle.owner, NULL, write, w, NULL) : PD_ERR_USAGE;
+	status = w->has_page ? pd_api_call(NULL, write, w, NULL) : PD_ERR_USAGE;
 	if (!status) {
 		*text = pd_buf_z(&w->row);
 		*bytes = w->row.n;
@@ -359,27 +363,15 @@ int pagededup_block_keys(const uint64_t *fingerprint, int bits, int distance, ui
 
 /* --- dumps --- */
 
-struct api_damage {
-	pagededup_reader *r;
-	const char *what;
-};
-
-static int call_damage(void *ctx)
-{
-	struct api_damage *d = ctx;
-	d->r->o.damage(d->r->o.context, pd_buf_z(&d->r->where), d->what);
-	return PD_OK;
-}
-
 static void on_damage(void *ctx, const struct pd_read_damage *d)
 {
 	struct pagededup_reader *r = ctx;
-	if (!r->o.damage)
+	/* A call that has to end reads no further: what it could not read may not be damaged. */
+	if (!r->o.damage || pd_call_status())
 		return;
 	pd_buf_clear(&r->where);
 	pd_read_damage_where(d, &r->where);
-	pd_outside(call_damage, &(struct api_damage){ r, d->reason });
-	pd_check_stop();
+	r->o.damage(r->o.context, pd_buf_z(&r->where), d->reason);
 }
 
 struct api_reader {
@@ -399,7 +391,7 @@ static int fill_reader(void *handle, void *ctx, struct pd_err *e)
 		return pd_fail(e, PD_ERR_USAGE, "nothing to read; give a path");
 	if (r->o.n_paths > INT_MAX)
 		return pd_fail(e, PD_ERR_USAGE, "%zu paths are more than can be read", r->o.n_paths);
-	r->paths = pd_alloc(r->o.n_paths * sizeof *r->paths);
+	r->paths = pd_zalloc(r->o.n_paths * sizeof *r->paths);
 	for (size_t i = 0; i < r->o.n_paths; i++) {
 		if (!r->o.paths[i])
 			return pd_fail(e, PD_ERR_USAGE, "path %zu of %zu is NULL", i + 1, r->o.n_paths);
@@ -421,6 +413,11 @@ static void release_reader(void *handle)
 {
 	struct pagededup_reader *r = handle;
 	pd_reader_free(r->reader);
+	pd_record_release(&r->record);
+	pd_buf_release(&r->where);
+	for (size_t i = 0; r->paths && i < r->o.n_paths; i++)
+		free(r->paths[i]);
+	free(r->paths);
 }
 
 int pagededup_reader_open(pagededup_reader **out, pagededup_model *model, const pagededup_reader_options *options,
@@ -452,7 +449,7 @@ int pagededup_reader_next(pagededup_reader *r, pagededup_record *out, pagededup_
 		status = pd_api_enter(&use, 1, error);
 	if (status)
 		return status;
-	status = pd_api_call(r->handle.owner, r->o.stop, read_next, r, error);
+	status = pd_api_call(r->o.stop, read_next, r, error);
 	if (status <= 0 || !out)
 		return pd_api_leave(&use, 1, status);
 	pagededup_record record = { .id = pd_buf_z(&r->record.id),
@@ -510,7 +507,6 @@ static int describe_site(void *ctx, struct pd_err *e)
 }
 
 struct api_learn {
-	struct pd_undo undo;
 	pagededup_learner *l;
 	const struct pd_buf *page;
 	const char *path;
@@ -533,17 +529,10 @@ int pagededup_learner_add(pagededup_learner *l, pagededup_worker *w, pagededup_e
 	if (!w->has_page)
 		status = pd_api_fail(error, PD_ERR_USAGE, "the worker has no page: sign one first");
 	else
-		status = pd_api_call(w->handle.owner, NULL, describe_site, w, error);
+		status = pd_api_call(NULL, describe_site, w, error);
 	if (!status)
-		status = pd_api_call(l->handle.owner, NULL, learn, &(struct api_learn){ .l = l, .page = &w->row }, error);
+		status = pd_api_call(NULL, learn, &(struct api_learn){ .l = l, .page = &w->row }, error);
 	return pd_api_leave(uses, 2, status);
-}
-
-static void abandon(void *ctx)
-{
-	struct api_learn *a = ctx;
-	if (a->out.f)
-		pd_outfile_abandon(&a->out);
 }
 
 static int write_learned(void *ctx, struct pd_err *e)
@@ -552,15 +541,13 @@ static int write_learned(void *ctx, struct pd_err *e)
 	if (a->l->ended)
 		return pd_fail(e, PD_ERR_USAGE, "the learner has written its table already; make a new learner");
 	a->l->ended = true;
-	pd_undo_begin(&a->undo, abandon, a);
 	int status = pd_outfile_open(&a->out, a->path, e);
 	if (!status)
 		status = pd_site_learner_end(a->l->learner, a->out.f, NULL, e);
 	if (!status)
 		status = pd_outfile_commit(&a->out, e);
-	else
-		abandon(a);
-	pd_undo_end(&a->undo);
+	else if (a->out.f)
+		pd_outfile_abandon(&a->out);
 	return status;
 }
 

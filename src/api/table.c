@@ -73,7 +73,13 @@ static void release_table(void *handle)
 	struct pagededup_table *t = handle;
 	for (int i = 0; i < t->n_workers; i++)
 		pagededup_worker_free(t->workers[i]);
-	t->n_workers = 0;
+	free(t->workers);
+	for (size_t i = 0; i < t->n_columns; i++)
+		pd_column_release(&t->v[i]);
+	free(t->v);
+	pd_buf_release(&t->header);
+	pd_buf_release(&t->text);
+	pd_buf_release(&t->scratch);
 }
 
 int pd_api_table_new(pagededup_table **out, pd_api_fill *fill, void *ctx, pagededup_error *error)
@@ -241,9 +247,9 @@ int pagededup_table_add(pagededup_table *t, pagededup_worker *w, pagededup_error
 	if (!w->has_page)
 		status = pd_api_fail(error, PD_ERR_USAGE, "the worker has no page: sign one first");
 	else
-		status = pd_api_call(w->handle.owner, NULL, describe, &f, error);
+		status = pd_api_call(NULL, describe, &f, error);
 	if (!status)
-		status = pd_api_call(t->handle.owner, NULL, add_page_parts, &f, error);
+		status = pd_api_call(NULL, add_page_parts, &f, error);
 	return pd_api_leave(uses, 2, status);
 }
 
@@ -269,24 +275,12 @@ static int next_input(void *shared, void *worker)
 
 enum { THREADS_MAX = 1024 };
 
-/* The memory of a worker has its own owner. */
-static int sign_parts(void *filler, struct pd_err *e)
-{
-	struct filler *f = filler;
-	enum pd_skip skip = pd_api_sign(f->w, &f->record);
-	pd_buf_clear(&f->w->row);
-	if (!skip || f->all->inputs)
-		write_parts(f->w, f->all->t->with, &f->record, &f->w->row);
-	return PD_OK;
-}
-
 static void sign_one(void *worker, struct pd_buf *out)
 {
 	struct filler *f = worker;
-	int status = pd_api_call(f->w->handle.owner, NULL, sign_parts, f, NULL);
-	if (status)
-		pd_call_abort(status);
-	pd_buf_add_span(out, pd_buf_span(&f->w->row));
+	enum pd_skip skip = pd_api_sign(f->w, &f->record);
+	if (!skip || f->all->inputs)
+		write_parts(f->w, f->all->t->with, &f->record, out);
 }
 
 static int take_input(void *shared, const struct pd_buf *parts)
@@ -294,22 +288,6 @@ static int take_input(void *shared, const struct pd_buf *parts)
 	struct api_filling *f = shared;
 	int status = add_parts(f->t, pd_buf_span(parts));
 	return status ? pd_fail(f->err, status, "a row cannot be read") : PD_OK;
-}
-
-/* The reader has its own owner. */
-struct api_reading {
-	struct pagededup_reader *r;
-	struct pd_record *into;
-};
-
-static int read_record(void *ctx, struct pd_err *e)
-{
-	struct api_reading *a = ctx;
-	struct pagededup_reader *r = a->r;
-	int status = r->ended ? 0 : pd_reader_next(r->reader, &r->record, e);
-	r->ended |= status <= 0;
-	r->has_record = false;
-	return status;
 }
 
 static void copy_record(struct pd_record *to, const struct pd_record *from)
@@ -330,18 +308,17 @@ static int next_of_dump(void *shared, void *worker)
 {
 	struct api_filling *f = shared;
 	struct filler *w = worker;
-	pagededup_error error = { sizeof error };
+	struct pagededup_reader *r = f->reader;
 	if (f->most && f->n >= f->most) {
 		f->more = true;
 		return 0;
 	}
-	int status = pd_api_call(f->reader->handle.owner, f->reader->o.stop, read_record, &(struct api_reading){ .r = f->reader },
-				 &error);
-	if (status < 0)
-		return pd_fail(f->err, status, "%s", error.text);
-	if (!status)
-		return 0;
-	copy_record(&w->record, &f->reader->record);
+	int status = r->ended ? 0 : pd_reader_next(r->reader, &r->record, f->err);
+	r->ended |= status <= 0;
+	r->has_record = false;
+	if (status <= 0)
+		return status;
+	copy_record(&w->record, &r->record);
 	f->n += w->record.kind != PD_RECORD_OTHER;
 	return 1;
 }
@@ -427,7 +404,7 @@ int pagededup_table_read(pagededup_table *t, pagededup_reader *reader, uint64_t 
 	if (status)
 		return status;
 	struct api_filling f = { .t = t, .reader = reader, .most = most, .threads = threads };
-	return pd_api_leave(uses, 2, pd_api_call(t->handle.owner, NULL, fill, &f, error));
+	return pd_api_leave(uses, 2, pd_api_call(reader->o.stop, fill, &f, error));
 }
 
 /* --- columns that come from elsewhere --- */
@@ -698,7 +675,7 @@ int pagededup_table_text(pagededup_table *t, const char **text, size_t *bytes, p
 	int status = pd_api_enter(&use, 1, error);
 	if (status)
 		return status;
-	status = pd_api_call(t->handle.owner, NULL, print_all, t, error);
+	status = pd_api_call(NULL, print_all, t, error);
 	if (!status) {
 		*text = pd_buf_z(&t->text);
 		*bytes = t->text.n;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * Memory: malloc and related functions that never return NULL, huge pages, and arenas.
+ * Memory: malloc and related functions that never return NULL, large arrays, huge pages, and arenas.
  *
  * If memory cannot be allocated:
  * - in the program: temporary files are removed (base/file.h), a message is printed, and the process exits with 2,
  * from any thread;
- * - in a call of the library: the call is aborted (below) and returns PD_ERR_MEMORY;
+ * - in a call of the library: the call fails with PD_ERR_MEMORY (see "calls" below);
  * - if no handler is set: abort().
- * Libraries that hide the failure are given these functions, or their state is checked afterwards.
  *
  * Arrays of many megabytes that are accessed in random order use huge pages, if the kernel has them, to avoid page
  * table walks.
@@ -29,6 +28,9 @@ void *pd_realloc(void *p, size_t n);
 char *pd_strdup(const char *z);
 char *pd_strndup(const char *p, size_t n);
 
+/* Resize to `wanted` bytes.  If memory runs out, resize to `needed`: a mapping grows without a copy, so that the reserve
+ * suffices for arrays of any size.  *got: the size. */
+void *pd_resize(void *p, size_t wanted, size_t needed, size_t *got);
 /* Grows an array of `elem`-byte items so that item `n` fits; *cap counts items. */
 void *pd_grow(void *items, size_t n, size_t *cap, size_t elem);
 
@@ -40,69 +42,58 @@ static inline __attribute__((always_inline)) void pd_prefetch(const void *p)
 	__asm__ volatile("");
 }
 
-/* Check the result of another library's allocation; NULL means that there was no memory. */
-void *pd_check_alloc(void *p);
+/* End the process: there is no memory, and the caller cannot continue without it. */
 _Noreturn void pd_out_of_memory(void);
 
 /* Set the handler for exhausted memory, once, before the program starts threads.  It must not return.  Several
  * threads may call it at the same time. */
 void pd_out_of_memory_calls(void (*end)(void));
 
-/* --- calls that can be aborted ---
+/* --- calls ---
  *
- * A call of the library can run out of memory or be cancelled at any depth and on any of its threads.  It is then
- * aborted with longjmp to its start.  The objects of the call are in an unknown state and cannot be released by
- * their own functions.  Therefore all memory that is allocated inside a call belongs to an owner, which frees the
- * remaining blocks at the end.
+ * A call of the library ends early if its caller stops it or if memory runs out.  Nothing jumps out of it: the call
+ * gets a status, its stages look at this status between two steps and return, and what they hold is released as after
+ * any other error.
  *
- * After an abort the owner is broken.  Its objects may still be released in the usual way: freeing a block that the
- * owner does not have does nothing, because the block was freed before.  Threads made below (base/threads.h) belong
- * to the call.  Without an owner (in the program) all of this costs one test. */
+ * The library keeps a reserve of memory, so that a stage can continue to the next look.  When an allocation fails, the
+ * call gets PD_ERR_MEMORY, a part of the reserve is returned to the system, and the allocation is repeated.
+ *
+ * The program makes no calls: its status is always 0. */
 
-struct pd_owner;
-struct pd_owner *pd_owner_new(void); /* NULL: no memory */
-/* With all that it has. */
-void pd_owner_free(struct pd_owner *o);
-bool pd_owner_is_broken(const struct pd_owner *o);
-
-/* Run f(ctx) and return its result, or the status passed to pd_call_abort.  If `stop` is not NULL and becomes
- * non-zero, the next pd_check_stop aborts the call with PD_ERR_STOPPED. */
-int pd_call(struct pd_owner *o, const int *stop, int (*f)(void *ctx), void *ctx);
-/* Ends the call of this thread, which must be in one. */
-_Noreturn void pd_call_abort(int status);
-void pd_check_stop(void);
-/* Run a callback of the user; its memory does not belong to the call. */
-int pd_outside(int (*f)(void *ctx), void *ctx);
-
-/* Register another action to undo if the call is aborted: for files, threads, and objects of other libraries.  `u`
- * is memory of the owner until pd_undo_end.  Calls of pd_undo_end come in the reverse order of pd_undo_begin. */
-struct pd_undo {
-	void (*undo)(void *ctx);
-	void *ctx;
-	struct pd_undo *before;
-};
-void pd_undo_begin(struct pd_undo *u, void (*undo)(void *ctx), void *ctx);
-void pd_undo_end(struct pd_undo *u);
-
-/* For threads: get the call in the parent thread and enter it in the new thread.  pd_try runs a part of a call and
- * returns the status with which it was aborted; outside of calls it only runs f. */
 struct pd_call {
-	void *out; /* jmp_buf; NULL: there is no call to abort */
-	struct pd_owner *owner;
-	struct pd_undo **undo; /* the last one begun; of the thread that made the call */
-	const int *stop;
-	const int *left; /* shared by threads that work together: not 0 if one of them aborted */
+	const int *stop; /* of the caller: not 0 ends the call with PD_ERR_STOPPED; NULL: never */
+	int status;	 /* why the call has to end; 0: it continues.  Changed by atomic steps, because threads share a call */
 };
-struct pd_call pd_call_get(void);
-void pd_call_set(struct pd_call g);
-int pd_try(void (*f)(void *ctx), void *ctx);
 
-/* Only base/alloc.c calls malloc and related functions; many places call free.  The build includes this file before
- * all others. */
-void pd_free(void *p);
-#define free pd_free
+enum { PD_RESERVE_PART = 16 << 20, PD_RESERVE_PARTS = 8 };
 
-/* --- huge pages --- */
+/* Fill the reserve at the start of a call. False: there is no memory for it. */
+bool pd_reserve_fill(void);
+/* Make this the call of the thread (NULL: none), and return the one before it.  Threads made below (base/threads.h)
+ * belong to the call of the thread that makes them. */
+struct pd_call *pd_call_set(struct pd_call *c);
+struct pd_call *pd_call_current(void);
+/* Return why the current call has to end: PD_ERR_STOPPED, PD_ERR_MEMORY, another status that was set; or 0. */
+int pd_call_status(void);
+/* Set the status, unless the call has one. */
+void pd_call_fail(int status);
+
+/* An allocation failed.  In a call: the call gets PD_ERR_MEMORY, and the caller may repeat the allocation, because a part
+ * of the reserve is free now.  Does not return outside of calls, nor if the reserve is used up. */
+void pd_more_memory(void);
+/* Repeat a request of another library until it does not return 0. */
+#define PD_RETRY(request) \
+	({ \
+		__typeof__(request) got_; \
+		while (!(got_ = (request))) \
+			pd_more_memory(); \
+		got_; \
+	})
+/* An allocation failed and is not repeated.  In a call: the call gets PD_ERR_MEMORY, which is returned.  Does not return
+ * outside of calls. */
+int pd_no_memory(void);
+
+/* --- large arrays --- */
 
 /* In huge pages; freed with free(). */
 void *pd_big_alloc(size_t n);

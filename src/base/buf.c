@@ -24,8 +24,7 @@ void pd_buf_grow(struct pd_buf *b, size_t extra)
 {
 	size_t need = b->n + extra + 1, want = b->cap + b->cap / 2;
 	want = need > want ? need + 31 : want;
-	b->p = pd_realloc(b->p, want);
-	b->cap = want;
+	b->p = pd_resize(b->p, want, need + 31, &b->cap);
 }
 
 void pd_buf_vprintf(struct pd_buf *b, const char *fmt, va_list args)

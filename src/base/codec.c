@@ -56,7 +56,7 @@ struct deflate {
 static void *deflate_open(void)
 {
 	struct deflate *d = pd_zalloc(sizeof *d);
-	d->whole = pd_check_alloc(libdeflate_alloc_decompressor());
+	d->whole = PD_RETRY(libdeflate_alloc_decompressor());
 	return d;
 }
 
@@ -96,8 +96,8 @@ static void deflate_start(void *self, enum pd_codec codec)
 		inflateReset2(&d->z, window);
 		return;
 	}
-	if (inflateInit2(&d->z, window) != Z_OK)
-		pd_out_of_memory();
+	while (inflateInit2(&d->z, window) != Z_OK)
+		pd_more_memory();
 	d->z_ready = true;
 }
 
@@ -111,7 +111,7 @@ static int deflate_feed(void *self, struct pd_span *in, char *out, size_t room, 
 	d->z.avail_out = (uInt)room;
 	int r = inflate(&d->z, Z_NO_FLUSH);
 	if (r == Z_MEM_ERROR) /* the window is allocated late */
-		pd_out_of_memory();
+		return pd_no_memory();
 	size_t used = take - d->z.avail_in;
 	if (used)
 		in->p += used;
@@ -127,8 +127,8 @@ static const struct codec_ops deflate_codec = { deflate_open, deflate_close, def
 static void *deflate_pack_open(void)
 {
 	z_stream *z = pd_zalloc(sizeof *z);
-	if (deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-		pd_out_of_memory();
+	while (deflateInit2(z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+		pd_more_memory();
 	return z;
 }
 
@@ -165,7 +165,7 @@ enum { WINDOW_LOG = 27 };
 
 static void *zstd_open(void)
 {
-	ZSTD_DCtx *d = pd_check_alloc(ZSTD_createDCtx());
+	ZSTD_DCtx *d = PD_RETRY(ZSTD_createDCtx());
 	ZSTD_DCtx_setParameter(d, ZSTD_d_windowLogMax, WINDOW_LOG);
 	return d;
 }
@@ -179,7 +179,7 @@ static void zstd_close(void *self)
 static int zstd_failed(size_t r, ZSTD_ErrorCode limit)
 {
 	if (ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
-		pd_out_of_memory();
+		return pd_no_memory();
 	return ZSTD_getErrorCode(r) == limit ? PD_ERR_LIMIT : PD_ERR_INPUT;
 }
 
@@ -238,7 +238,7 @@ struct pd_zstd_packer {
 struct pd_zstd_packer *pd_zstd_packer_new(void)
 {
 	struct pd_zstd_packer *p = pd_zalloc(sizeof *p);
-	p->c = pd_check_alloc(ZSTD_createCCtx());
+	p->c = PD_RETRY(ZSTD_createCCtx());
 	return p;
 }
 
@@ -252,15 +252,16 @@ void pd_zstd_packer_free(struct pd_zstd_packer *p)
 void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *out)
 {
 	size_t room = ZSTD_compressBound(in.n);
-	size_t n = ZSTD_compressCCtx(p->c, pd_buf_reserve(out, room), room, in.p, in.n, LEVEL);
-	if (ZSTD_isError(n)) /* the room suffices: only memory can fail */
-		pd_out_of_memory();
+	size_t n;
+	pd_buf_reserve(out, room); /* which suffices: only memory can fail */
+	while (ZSTD_isError(n = ZSTD_compressCCtx(p->c, out->p + out->n, room, in.p, in.n, LEVEL)))
+		pd_more_memory();
 	out->n += n;
 	out->p[out->n] = 0;
 }
 static void *zstd_pack_open(void)
 {
-	ZSTD_CCtx *c = pd_check_alloc(ZSTD_createCCtx());
+	ZSTD_CCtx *c = PD_RETRY(ZSTD_createCCtx());
 	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
 	return c;
 }
@@ -294,8 +295,8 @@ static const struct pack_ops zstd_packer = { zstd_pack_open, zstd_pack_close, zs
 static void *lz4_open(void)
 {
 	LZ4F_dctx *d;
-	if (LZ4F_isError(LZ4F_createDecompressionContext(&d, LZ4F_VERSION)))
-		pd_out_of_memory();
+	while (LZ4F_isError(LZ4F_createDecompressionContext(&d, LZ4F_VERSION)))
+		pd_more_memory();
 	return d;
 }
 
@@ -316,9 +317,9 @@ static int lz4_feed(void *self, struct pd_span *in, char *out, size_t room, size
 	size_t r = LZ4F_decompress(self, out, made, in->p, &used, NULL);
 	if (LZ4F_isError(r)) {
 		/* The header has the numbers of errors for static linking alone; the name is for everybody. */
-		if (!strcmp(LZ4F_getErrorName(r), "ERROR_allocation_failed"))
-			pd_out_of_memory();
 		*made = 0;
+		if (!strcmp(LZ4F_getErrorName(r), "ERROR_allocation_failed"))
+			return pd_no_memory();
 		return PD_ERR_INPUT;
 	}
 	in->p += used;
@@ -336,8 +337,8 @@ struct lz4_pack {
 static void *lz4_pack_open(void)
 {
 	struct lz4_pack *p = pd_zalloc(sizeof *p);
-	if (LZ4F_isError(LZ4F_createCompressionContext(&p->c, LZ4F_VERSION)))
-		pd_out_of_memory();
+	while (LZ4F_isError(LZ4F_createCompressionContext(&p->c, LZ4F_VERSION)))
+		pd_more_memory();
 	return p;
 }
 
@@ -527,8 +528,8 @@ static void xz_close(void *self)
 
 static void xz_start(void *self, enum pd_codec codec)
 {
-	if (lzma_stream_decoder(self, XZ_MEMORY, 0) != LZMA_OK)
-		pd_out_of_memory();
+	while (lzma_stream_decoder(self, XZ_MEMORY, 0) != LZMA_OK)
+		pd_more_memory();
 }
 
 static lzma_ret xz_code(lzma_stream *z, lzma_action action, struct pd_span *in, char *out, size_t room, size_t *made)
@@ -538,8 +539,6 @@ static lzma_ret xz_code(lzma_stream *z, lzma_action action, struct pd_span *in, 
 	z->next_out = (uint8_t *)out;
 	z->avail_out = room;
 	lzma_ret r = lzma_code(z, action);
-	if (r == LZMA_MEM_ERROR)
-		pd_out_of_memory();
 	*in = pd_span((const char *)z->next_in, z->avail_in);
 	*made = room - z->avail_out;
 	return r;
@@ -552,6 +551,7 @@ static int xz_feed(void *self, struct pd_span *in, char *out, size_t room, size_
 	case LZMA_OK:
 	case LZMA_BUF_ERROR: return 0;
 	case LZMA_MEMLIMIT_ERROR: return PD_ERR_LIMIT;
+	case LZMA_MEM_ERROR: return pd_no_memory();
 	default: return PD_ERR_INPUT;
 	}
 }
@@ -562,13 +562,15 @@ static const struct codec_ops xz_codec = { xz_open, xz_close, NULL, xz_start, xz
 
 static void xz_pack_start(void *self)
 {
-	if (lzma_easy_encoder(self, XZ_LEVEL, LZMA_CHECK_CRC64) != LZMA_OK)
-		pd_out_of_memory();
+	while (lzma_easy_encoder(self, XZ_LEVEL, LZMA_CHECK_CRC64) != LZMA_OK)
+		pd_more_memory();
 }
 
 static bool xz_pack(void *self, struct pd_span *in, bool end, char *out, size_t room, size_t *made)
 {
 	lzma_ret r = xz_code(self, end ? LZMA_FINISH : LZMA_RUN, in, out, room, made);
+	if (r == LZMA_MEM_ERROR)
+		pd_out_of_memory();
 	return end ? r == LZMA_STREAM_END : !in->n;
 }
 
@@ -610,8 +612,8 @@ static void bzip2_start(void *self, enum pd_codec codec)
 	if (b->ready)
 		BZ2_bzDecompressEnd(&b->z);
 	b->z = (bz_stream){ 0 };
-	if (BZ2_bzDecompressInit(&b->z, 0, 0) != BZ_OK)
-		pd_out_of_memory();
+	while (BZ2_bzDecompressInit(&b->z, 0, 0) != BZ_OK)
+		pd_more_memory();
 	b->ready = true;
 }
 
@@ -640,7 +642,7 @@ static int bzip2_feed(void *self, struct pd_span *in, char *out, size_t room, si
 	int r = BZ2_bzDecompress(&b->z);
 	bzip2_take(&b->z, in, room, made);
 	if (r == BZ_MEM_ERROR)
-		pd_out_of_memory();
+		return pd_no_memory();
 	if (r == BZ_STREAM_END)
 		return 1;
 	if (r == BZ_OK)
@@ -668,8 +670,8 @@ static void bzip2_pack_start(void *self)
 	if (b->ready)
 		BZ2_bzCompressEnd(&b->z);
 	b->z = (bz_stream){ 0 };
-	if (BZ2_bzCompressInit(&b->z, 9, 0, 0) != BZ_OK)
-		pd_out_of_memory();
+	while (BZ2_bzCompressInit(&b->z, 9, 0, 0) != BZ_OK)
+		pd_more_memory();
 	b->ready = true;
 }
 

@@ -29,7 +29,7 @@ int pd_fail_errno(struct pd_err *e, const char *fmt, ...)
 {
 	int saved = errno;
 	if (saved == ENOMEM)
-		pd_out_of_memory();
+		pd_no_memory();
 	if (e) {
 		va_list args;
 		va_start(args, fmt);

@@ -38,8 +38,8 @@ struct pd_err {
 
 /* Fills `e` (may be NULL) and returns `status`. */
 int pd_fail(struct pd_err *e, int status, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* Like pd_fail, with ": " and strerror(errno) after the text; returns PD_ERR_SYSTEM.  A lack of memory is handled by
- * pd_out_of_memory, because a caller must not mistake it for a problem of the file. */
+/* Like pd_fail, with ": " and strerror(errno) after the text; returns PD_ERR_SYSTEM.  A lack of memory also
+ * fails the call (base/alloc.h), because a caller must not mistake it for a problem of the file. */
 int pd_fail_errno(struct pd_err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Errors of a file that repeat at every attempt: it does not exist, or may not be read.  Other errors say nothing
  * about the file. */

@@ -291,7 +291,7 @@ int pd_output_passed_by(const struct stat *st, const char *path, struct pd_err *
 int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
 {
 	struct file f = regular_file(st);
-	if (!f.ino || pd_call_get().owner) /* callers of the library manage their own inputs and outputs */
+	if (!f.ino || pd_call_current()) /* callers of the library manage their own inputs and outputs */
 		return PD_OK;
 	lock();
 	bool written = is_written(f);
@@ -669,7 +669,7 @@ static int take_name(struct pd_outfile *o, struct pd_err *e)
 		return pd_fail_errno(e, "cannot rename to %s", o->path);
 	/* Its file has its name now: no other output may replace it. */
 	lock();
-	if (!pd_call_get().owner && o->slot > 0 && outputs[o->slot - 1].temp.ino && done.n < INPUTS_KNOWN)
+	if (!pd_call_current() && o->slot > 0 && outputs[o->slot - 1].temp.ino && done.n < INPUTS_KNOWN)
 		pd_map_add(&done, key_of_file(outputs[o->slot - 1].temp));
 	unlock();
 	return PD_OK;
@@ -684,6 +684,8 @@ static void remove_temp(struct pd_outfile *o)
 int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e)
 {
 	int status = end_writing(o, NULL, e);
+	if (!status) /* a call that had to end may have written only a part */
+		status = pd_call_status();
 	if (!status && o->temp)
 		status = take_name(o, e);
 	if (status)
@@ -938,7 +940,7 @@ static int next_of_pipe(struct pd_line_reader *l, ssize_t *n, struct pd_err *e)
 	if ((*n <= 0 || l->raw[*n - 1] != '\n') && ferror(l->f))
 		return pd_fail_errno(e, "cannot read %s", l->path);
 	if (*n <= 0 && !feof(l->f)) /* neither an error nor the end: there was no memory for the line */
-		pd_out_of_memory();
+		return pd_no_memory();
 	l->at = 0;
 	return PD_OK;
 }

@@ -44,7 +44,7 @@ struct pd_hasher {
 struct pd_hasher *pd_hasher_new(void)
 {
 	struct pd_hasher *h = pd_zalloc(sizeof *h);
-	h->state = pd_check_alloc(XXH3_createState());
+	h->state = PD_RETRY(XXH3_createState());
 	pd_hasher_clear(h);
 	return h;
 }

@@ -149,10 +149,11 @@ static void memory_room(struct pd_array *b, size_t bytes)
 		b->bytes = bytes;
 		return;
 	}
-	void *p = b->where == PD_ARRAY_MAPPED ? mremap(b->p, b->bytes, bytes, MREMAP_MAYMOVE)
-					      : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		pd_out_of_memory();
+	void *p;
+	while ((p = b->where == PD_ARRAY_MAPPED
+			    ? mremap(b->p, b->bytes, bytes, MREMAP_MAYMOVE)
+			    : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) == MAP_FAILED)
+		pd_more_memory();
 	madvise(p, bytes, MADV_HUGEPAGE);
 	if (b->where != PD_ARRAY_MAPPED)
 		move_array(b, p, bytes, PD_ARRAY_MAPPED);

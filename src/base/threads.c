@@ -49,8 +49,7 @@ struct slot {
 struct pool {
 	const struct pd_pool_ops *ops;
 	void *shared;
-	struct pd_call going;  /* the call that its threads belong to (base/alloc.h) */
-	int left;	       /* a thread aborted the call, with this status: all threads end, then the call is aborted */
+	struct pd_call *call;  /* of its threads */
 	pthread_mutex_t input; /* held while `next` runs */
 	pthread_mutex_t lock;  /* guards everything below */
 	pthread_cond_t room;   /* a slot became free, or the pool ends */
@@ -68,43 +67,6 @@ struct member {
 	bool started;
 };
 
-/* One step of a worker, which may abort the call. */
-struct step {
-	struct pool *pool;
-	void *worker;
-	struct slot *slot;
-	int result;
-};
-
-static void step_next(void *ctx)
-{
-	struct step *s = ctx;
-	pd_check_stop();
-	s->result = s->pool->ops->next(s->pool->shared, s->worker);
-}
-
-static void step_work(void *ctx)
-{
-	struct step *s = ctx;
-	pd_buf_clear(&s->slot->out);
-	s->pool->ops->work(s->worker, &s->slot->out);
-}
-
-static void step_emit(void *ctx)
-{
-	struct step *s = ctx;
-	s->result = s->pool->ops->emit(s->pool->shared, &s->slot->out);
-}
-
-/* Return the result of the step. If the call was aborted, return the abort status and stop all workers. */
-static int take_step(struct step *s, void (*step)(void *ctx))
-{
-	int left = pd_try(step, s);
-	if (left)
-		__atomic_store_n(&s->pool->left, left, __ATOMIC_RELAXED);
-	return left ? left : s->result;
-}
-
 /* A job for this worker, and the slot for its result.  NULL: no more. */
 static struct slot *take_job(struct pool *p, void *worker)
 {
@@ -116,7 +78,9 @@ static struct slot *take_job(struct pool *p, void *worker)
 	bool ended = p->ended;
 	pthread_mutex_unlock(&p->lock);
 	if (!ended) {
-		int r = take_step(&(struct step){ .pool = p, .worker = worker }, step_next);
+		int r = pd_call_status();
+		if (!r)
+			r = p->ops->next(p->shared, worker);
 		pthread_mutex_lock(&p->lock);
 		if (r > 0) {
 			slot = &p->slots[p->taken++ % p->n_slots];
@@ -145,29 +109,23 @@ static void hand_over(struct pool *p, struct slot *mine)
 	pthread_mutex_lock(&p->lock);
 	mine->done = true;
 	while ((s = in_turn(p))) {
-		bool write = p->emit_status == 0;
+		int r = p->emit_status;
 		p->emitting = true;
 		pthread_mutex_unlock(&p->lock);
-		int r = write ? take_step(&(struct step){ .pool = p, .slot = s }, step_emit) : 0;
+		if (!r)
+			r = pd_call_status();
+		if (!r)
+			r = p->ops->emit(p->shared, &s->out);
 		pd_buf_shrink(&s->out, KEEP);
 		pthread_mutex_lock(&p->lock);
 		p->emitting = false;
 		s->done = false;
 		p->emitted++;
-		if (r < 0) {
+		if (r < 0 && !p->emit_status)
 			p->emit_status = r;
-			p->ended = true;
-		}
+		p->ended |= r < 0;
 		pthread_cond_broadcast(&p->room);
 	}
-	pthread_mutex_unlock(&p->lock);
-}
-
-static void end_pool(struct pool *p)
-{
-	pthread_mutex_lock(&p->lock);
-	p->ended = true;
-	pthread_cond_broadcast(&p->room);
 	pthread_mutex_unlock(&p->lock);
 }
 
@@ -175,16 +133,13 @@ static void *member_run(void *arg)
 {
 	struct member *m = arg;
 	struct slot *slot;
-	struct pd_call own = pd_call_get();
-	pd_call_set(m->pool->going);
+	struct pd_call *before = pd_call_set(m->pool->call);
 	while ((slot = take_job(m->pool, m->worker))) {
-		if (take_step(&(struct step){ .pool = m->pool, .worker = m->worker, .slot = slot }, step_work))
-			break;
+		pd_buf_clear(&slot->out);
+		m->pool->ops->work(m->worker, &slot->out);
 		hand_over(m->pool, slot);
 	}
-	if (__atomic_load_n(&m->pool->left, __ATOMIC_RELAXED))
-		end_pool(m->pool);
-	pd_call_set(own);
+	pd_call_set(before);
 	return NULL;
 }
 
@@ -192,11 +147,12 @@ static int run_alone(const struct pd_pool_ops *ops, void *shared, void *worker)
 {
 	struct pd_buf out = { 0 };
 	int r;
-	while ((r = ops->next(shared, worker)) > 0) {
-		pd_check_stop();
+	while (!(r = pd_call_status()) && (r = ops->next(shared, worker)) > 0) {
 		pd_buf_shrink(&out, KEEP);
 		ops->work(worker, &out);
-		r = ops->emit(shared, &out);
+		r = pd_call_status();
+		if (!r)
+			r = ops->emit(shared, &out);
 		if (r < 0)
 			break;
 	}
@@ -222,9 +178,9 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 {
 	if (n_workers == 1)
 		return run_alone(ops, shared, workers[0]);
-	struct pool p = { .ops = ops, .shared = shared, .going = pd_call_get(), .n_slots = (size_t)n_workers * SLOTS_PER_WORKER };
-	p.going.left = p.going.owner ? &p.left : NULL;
-	p.going.undo = NULL;
+	struct pool p = {
+		.ops = ops, .shared = shared, .call = pd_call_current(), .n_slots = (size_t)n_workers * SLOTS_PER_WORKER
+	};
 	struct member *members = pd_zalloc((size_t)n_workers * sizeof *members);
 	p.slots = pd_zalloc(p.n_slots * sizeof *p.slots);
 	pthread_mutex_init(&p.input, NULL);
@@ -238,8 +194,6 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 		pd_buf_release(&p.slots[i].out);
 	free(p.slots);
 	free(members);
-	if (__atomic_load_n(&p.left, __ATOMIC_RELAXED))
-		pd_call_abort(p.left);
 	return p.emit_status ? p.emit_status : p.next_status;
 }
 
@@ -248,8 +202,7 @@ struct team {
 	void *ctx;
 	size_t n_tasks;
 	size_t next;
-	struct pd_call going; /* as of a pool */
-	int left;
+	struct pd_call *call;
 };
 
 struct team_member {
@@ -259,47 +212,32 @@ struct team_member {
 	pthread_t thread;
 };
 
-static void take_tasks(void *arg)
+static void *run_tasks(void *arg)
 {
 	struct team_member *m = arg;
 	struct team *c = m->team;
+	struct pd_call *before = pd_call_set(c->call);
 	size_t i;
-	while ((i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)) < c->n_tasks) {
-		pd_check_stop();
+	while ((i = __atomic_fetch_add(&c->next, 1, __ATOMIC_RELAXED)) < c->n_tasks)
 		c->task(c->ctx, i, m->index);
-	}
-}
-
-static void *run_task_of_team(void *arg)
-{
-	struct team_member *m = arg;
-	struct pd_call own = pd_call_get();
-	pd_call_set(m->team->going);
-	int left = pd_try(take_tasks, m);
-	if (left)
-		__atomic_store_n(&m->team->left, left, __ATOMIC_RELAXED);
-	pd_call_set(own);
+	pd_call_set(before);
 	return NULL;
 }
 
 void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx)
 {
-	struct team c = { .task = task, .ctx = ctx, .n_tasks = n_tasks, .going = pd_call_get() };
-	c.going.left = c.going.owner ? &c.left : NULL;
-	c.going.undo = NULL;
+	struct team c = { .task = task, .ctx = ctx, .n_tasks = n_tasks, .call = pd_call_current() };
 	struct team_member *m = pd_zalloc((size_t)n_threads * sizeof *m);
 	for (int i = 0; i < n_threads; i++) {
 		m[i] = (struct team_member){ .team = &c, .index = i };
 		if (i)
-			m[i].started = !start_thread(&m[i].thread, run_task_of_team, &m[i]);
+			m[i].started = !start_thread(&m[i].thread, run_tasks, &m[i]);
 	}
-	run_task_of_team(&m[0]);
+	run_tasks(&m[0]);
 	for (int i = 1; i < n_threads; i++)
 		if (m[i].started)
 			pthread_join(m[i].thread, NULL);
 	free(m);
-	if (c.left)
-		pd_call_abort(c.left);
 }
 
 struct pd_turns {
@@ -325,24 +263,9 @@ void pd_turns_free(struct pd_turns *t)
 
 void pd_turns_wait(struct pd_turns *t, size_t task)
 {
-	bool may_be_left = pd_call_get().left != NULL;
 	pthread_mutex_lock(&t->lock);
-	while (t->task != task && !may_be_left)
+	while (t->task != task)
 		pthread_cond_wait(&t->next, &t->lock);
-	/* Inside a call the thread with the next result may have aborted and will never finish it. */
-	while (t->task != task) {
-		struct timespec soon;
-		clock_gettime(CLOCK_REALTIME, &soon);
-		soon.tv_nsec += 20000000;
-		soon.tv_sec += soon.tv_nsec / 1000000000;
-		soon.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&t->next, &t->lock, &soon);
-		if (t->task != task) {
-			pthread_mutex_unlock(&t->lock);
-			pd_check_stop();
-			pthread_mutex_lock(&t->lock);
-		}
-	}
 	pthread_mutex_unlock(&t->lock);
 }
 
@@ -372,17 +295,9 @@ void pd_lock_free(struct pd_lock *l)
 	free(l);
 }
 
-/* Inside a call the holder of the lock may have aborted and will never release it. */
 void pd_lock_take(struct pd_lock *l)
 {
-	if (!pd_call_get().left) {
-		pthread_mutex_lock(&l->mutex);
-		return;
-	}
-	while (pthread_mutex_trylock(&l->mutex)) {
-		pd_check_stop();
-		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-	}
+	pthread_mutex_lock(&l->mutex);
 }
 
 void pd_lock_give(struct pd_lock *l)
@@ -393,8 +308,8 @@ void pd_lock_give(struct pd_lock *l)
 struct pd_task {
 	void (*run)(void *ctx);
 	void *ctx;
-	struct pd_call going;
-	int left;
+	bool in_call;
+	struct pd_call call;
 	int done;
 	pthread_t thread;
 };
@@ -402,8 +317,8 @@ struct pd_task {
 static void *task_run(void *arg)
 {
 	struct pd_task *t = arg;
-	pd_call_set(t->going);
-	t->left = pd_try(t->run, t->ctx);
+	pd_call_set(t->in_call ? &t->call : NULL);
+	t->run(t->ctx);
 	__atomic_store_n(&t->done, 1, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -411,9 +326,7 @@ static void *task_run(void *arg)
 struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx)
 {
 	struct pd_task *t = pd_zalloc(sizeof *t);
-	*t = (struct pd_task){ .run = run, .ctx = ctx, .going = pd_call_get() };
-	t->going.undo = NULL;
-	t->going.stop = t->going.left = NULL; /* it may outlive this call, whose owner continues */
+	*t = (struct pd_task){ .run = run, .ctx = ctx, .in_call = pd_call_current() != NULL };
 	if (start_thread(&t->thread, task_run, t)) {
 		free(t);
 		return NULL;
@@ -442,22 +355,18 @@ void pd_task_join(struct pd_task *t)
 	if (!t)
 		return;
 	pthread_join(t->thread, NULL);
-	int left = t->left;
+	if (t->call.status)
+		pd_call_fail(t->call.status);
 	free(t);
-	if (left && pd_call_get().out)
-		pd_call_abort(left);
 }
 
 void pd_once(int *done, void (*init)(void))
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	struct pd_call own = pd_call_get();
 	pthread_mutex_lock(&lock);
-	pd_call_set((struct pd_call){ 0 }); /* its allocations outlive any call */
 	if (!*done)
 		init();
 	*done = 1;
-	pd_call_set(own);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -4,8 +4,9 @@
  * that worker's context; `work` runs in parallel; `emit` gets the results in the order in which `next` made the
  * jobs, so that the output is the same for any number of workers.  With one worker no thread is made.
  *
- * All threads made here belong to the current call (base/alloc.h): if one of them aborts it, the others end, and
- * then the call is aborted.
+ * All threads made here belong to the current call (base/alloc.h).  If the call has to end, a pool takes no more jobs
+ * and returns the status of the call.  Tasks of pd_parallel look at the status themselves, because only they know whether
+ * others need their results.
  */
 #ifndef PD_BASE_THREADS_H
 #define PD_BASE_THREADS_H
@@ -20,11 +21,12 @@ struct pd_pool_ops {
 	int (*emit)(void *shared, const struct pd_buf *out); /* 0, or negative: stop */
 };
 
-/* 0, or the first negative status of `next` or `emit`.  Jobs that were taken before a stop of `next` are still
- * emitted. */
+/* 0, or the first negative status of `next`, `emit` or the call.  Jobs that were taken before a stop of `next` are still
+ * emitted, unless the call has to end. */
 int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int n_workers);
 
-/* Run `n_tasks` independent tasks on up to `n_threads` threads, in any assignment. */
+/* Run `n_tasks` independent tasks on up to `n_threads` threads, in any assignment.  All of them run, also if the call
+ * has to end. */
 void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx);
 
 /* Tasks of pd_parallel that write in the order of their numbers, though they run side by side.  `wait` returns once all
@@ -42,7 +44,9 @@ void pd_lock_free(struct pd_lock *l);
 void pd_lock_take(struct pd_lock *l);
 void pd_lock_give(struct pd_lock *l);
 
-/* Start a function on another thread. NULL: no thread could be made, and nothing was started. */
+/* Start a function on another thread, which may outlive the current call.  If the current thread is in a call, the
+ * function has a call of its own, and the call of pd_task_join gets its status.  NULL: no thread could be made, and
+ * nothing was started. */
 struct pd_task;
 struct pd_task *pd_task_start(void (*run)(void *ctx), void *ctx);
 bool pd_task_done(struct pd_task *t);

@@ -349,16 +349,16 @@ static bool is_big(const struct block_worker *w, struct pd_index_run a, struct p
 static void join_two(struct block_worker *w, const struct table_pair *m, struct pd_index_run a, struct pd_index_run b, bool self,
 		     int spent)
 {
-	if (pd_index_is_over(w->keys) || (is_big(w, a, b) && m->depth < DEPTH_MAX && partition_again(w, m, a, b, self, spent)))
+	if (pd_index_ends(w->keys) || (is_big(w, a, b) && m->depth < DEPTH_MAX && partition_again(w, m, a, b, self, spent)))
 		return;
 	const struct pd_index_scan_loops *loops = loops_of(w, m);
 	int k = distance_left(w, m, spent);
 	/* Compare in tiles: if all keys are near, hits must not fill the memory before they are counted. */
-	for (size_t i = a.from; i < a.to && !pd_index_is_over(w->keys); i += TILE) {
+	for (size_t i = a.from; i < a.to && !pd_index_ends(w->keys); i += TILE) {
 		struct pd_index_run x = { a.columns, i, i + TILE < a.to ? i + TILE : a.to };
 		if (self)
 			loops->self(x, k, &w->hits);
-		for (size_t j = self ? x.to : b.from; j < b.to && !pd_index_is_over(w->keys); j += TILE) {
+		for (size_t j = self ? x.to : b.from; j < b.to && !pd_index_ends(w->keys); j += TILE) {
 			loops->cross(x, (struct pd_index_run){ b.columns, j, j + TILE < b.to ? j + TILE : b.to }, k, &w->hits);
 			note_candidates(w, m);
 		}
@@ -440,6 +440,8 @@ static void join_range(void *ctx, size_t i, int thread)
 {
 	const struct top *top = ctx;
 	size_t n = top->tables.a->n_values;
+	if (pd_call_status())
+		return;
 	for (size_t v = n * i / TASKS; v < n * (i + 1) / TASKS && !pd_index_is_over(top->workers[thread].keys); v++)
 		join_bucket(&top->workers[thread], &top->tables, v);
 	verify(&top->workers[thread]);
@@ -453,7 +455,7 @@ static void join_partition(void *ctx, size_t p, int thread)
 	struct block_worker *w = &top->workers[thread];
 	struct table_pair m = top->tables;
 	m.a = m.b = &w->part;
-	if (pd_index_frame_left(&m.frame, 0) < 0)
+	if (pd_index_frame_left(&m.frame, 0) < 0 || pd_call_status())
 		return;
 	pd_index_deal_part(&top->deal, p, &w->part);
 	const struct pd_index_scan_loops *loops = loops_of(w, &m);
@@ -530,6 +532,8 @@ void pd_index_blocks(const struct pd_index_keys *keys, struct pd_index_plan *pla
 	for (int i = 0; i < plan->n_blocks; i++) {
 		if (plan->radius[i] < 0)
 			continue;
+		if (pd_call_status())
+			break;
 		pd_index_frame_open(&top.tables.frame, NULL, plan, i, &all);
 		pd_index_window_choose(&top.tables.frame.window, plan, i);
 		const struct pd_index_window *window = plan->halves[i] ? &top.tables.frame.window : NULL;

@@ -266,6 +266,8 @@ static void ask(void *ctx, size_t task, int thread)
 	uint64_t *seen = s->seen[thread];
 	uint32_t *found = s->found[thread];
 	size_t end = (task + 1) * ROWS_AT_ONCE < r->n ? (task + 1) * ROWS_AT_ONCE : r->n;
+	if (pd_call_status())
+		return;
 	for (uint32_t b = (uint32_t)(task * ROWS_AT_ONCE); b < end; b++) {
 		uint64_t stop = s->all_items ? r->start[b + 1] : x->prefix[b];
 		size_t n = 0;
@@ -308,6 +310,7 @@ static int search(struct columns_search *s, int threads, struct pd_items *out, s
 	free(s->found);
 	free(s->candidates);
 	int status = pd_items_gather(s->lists, threads, threads, out, e);
+	status = status ? status : pd_call_status();
 	return status ? status : pd_budget_check(r->budget, e);
 }
 

@@ -60,9 +60,9 @@ static void compare_tile(void *ctx, size_t i, int thread)
 	const struct brute_force *b = ctx;
 	const struct pd_index_table *with = b->other ? b->other : b->table;
 	struct pd_index_hits *hits = &b->hits[thread];
-	if (!b->other && !pd_index_is_over(b->keys))
+	if (!b->other && !pd_index_ends(b->keys))
 		b->loops->self(tile(b->table, i), b->k, hits);
-	for (size_t j = b->other ? 0 : i + 1; j < n_tiles(with->n) && !pd_index_is_over(b->keys); j++) {
+	for (size_t j = b->other ? 0 : i + 1; j < n_tiles(with->n) && !pd_index_ends(b->keys); j++) {
 		b->loops->cross(tile(b->table, i), tile(with, j), b->k, hits);
 		emit_hits(b, hits, &b->lists[thread]);
 	}
@@ -175,7 +175,7 @@ static void look_up_some(void *ctx, size_t i, int thread)
 {
 	const struct paper *p = ctx;
 	size_t end = (i + 1) * CHUNK < p->keys->n ? (i + 1) * CHUNK : p->keys->n;
-	for (size_t key = i * CHUNK; key < end && !pd_index_is_over(p->keys); key++)
+	for (size_t key = i * CHUNK; key < end && !pd_index_ends(p->keys); key++)
 		look_up(p, key, &p->lists[thread]);
 }
 
@@ -267,7 +267,7 @@ static int join_stretches(const struct pd_index_keys *keys, struct pd_index_plan
 	int status = PD_OK;
 	if (keys->against)
 		b = (struct stretches){ keys->against, keys->n_against, (keys->n_against + most - 1) / most, NULL };
-	for (size_t i = 0; !status && i < a.parts; i++) {
+	for (size_t i = 0; !status && !pd_call_status() && i < a.parts; i++) {
 		struct pd_index_keys part = *keys;
 		part.ids = stretch_at(&a, i, &part.n);
 		for (size_t j = keys->against ? 0 : i; !status && j < b.parts; j++) {
@@ -321,7 +321,8 @@ int pd_index_join_within(const struct pd_index_keys *keys, struct pd_index_plan 
 	else
 		pd_index_pairs_take(out, &all);
 	plan->took.pairs += pd_cpu_seconds() - t;
-	return status ? status : gathered;
+	status = status ? status : gathered;
+	return status ? status : pd_call_status();
 }
 
 int pd_index_join(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_index_pairs *out,

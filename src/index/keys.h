@@ -54,6 +54,12 @@ static inline bool pd_index_is_over(const struct pd_index_keys *keys)
 	return keys->limit && __atomic_load_n(&keys->limit->found, __ATOMIC_RELAXED) > keys->limit->most;
 }
 
+/* Return whether a search has to end early: it found too many pairs, or the call has to end. */
+static inline bool pd_index_ends(const struct pd_index_keys *keys)
+{
+	return pd_index_is_over(keys) || pd_call_status();
+}
+
 /* Report n more pairs found by a thread. */
 static inline void pd_index_report(const struct pd_index_keys *keys, uint64_t n)
 {

@@ -723,6 +723,8 @@ static void part_task(void *ctx, size_t i, int thread)
 	const size_t *part = s->radix[s->band].part;
 	const struct dealt *rows = s->dealt + part[s->from + i] - part[s->from];
 	size_t n = part[s->from + i + 1] - part[s->from + i], n_buckets = (size_t)1 << (s->bucket_bits - s->part_bits);
+	if (pd_call_status())
+		return;
 	w->columns.w[0] = pd_big_at_least(w->columns.w[0], n + PD_SCAN_PAD, &w->cap_prints, sizeof(uint64_t));
 	w->row = pd_big_at_least(w->row, n + 1, &w->cap_rows, sizeof *w->row);
 	w->representative = pd_big_at_least(w->representative, n + 1, &w->cap_representatives, sizeof *w->representative);
@@ -820,7 +822,7 @@ static void search_bands(struct search *s, int threads, size_t room)
 		from = (size_t)s->share->band;
 		all = from + 1 < all ? from + 1 : all;
 	}
-	for (s->first_band = from; s->first_band < all; s->first_band += AT_ONCE) {
+	for (s->first_band = from; s->first_band < all && !pd_call_status(); s->first_band += AT_ONCE) {
 		s->n_bands = all - s->first_band < AT_ONCE ? all - s->first_band : AT_ONCE;
 		for (size_t b = 0; b < s->n_bands; b++)
 			pd_radix_init(&s->radix[b], (size_t)threads, (size_t)1 << s->part_bits);
@@ -921,6 +923,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	s.lists = pd_items_lists(threads, rows->budget);
 	search_bands(&s, threads, pd_budget_left(rows->budget) / 4);
 	int status = pd_items_gather(s.lists, threads, threads, &bands->pairs, e);
+	status = status ? status : pd_call_status();
 	settle_links(&bands->pairs, t.n, o->scope == PD_SCOPE_ALL && !o->all_pairs && !rows->side);
 	for (size_t i = 0; i < bands->pairs.n; i++) {
 		uint64_t *key = &bands->pairs.v[i].key;

@@ -298,6 +298,7 @@ int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads,
 	if (!status)
 		list_groups(out, n, &all, budget);
 	pd_items_release(&all);
+	status = status ? status : pd_call_status();
 	return status ? status : pd_budget_check(budget, e);
 }
 

@@ -83,6 +83,8 @@ static void verify_task(void *ctx, size_t task, int thread)
 	struct pd_index_pair *pairs = v->pairs->v;
 	size_t from = task * VERIFY_TASK, to = from + VERIFY_TASK < v->pairs->n ? from + VERIFY_TASK : v->pairs->n, n = from;
 	double similarity;
+	if (pd_call_status())
+		to = from;
 	for (size_t i = from; i < to; i++) {
 		const struct pd_index_pair *p = &pairs[i];
 		if (i + 8 < to) {
@@ -287,6 +289,8 @@ static void assign_task(void *ctx, size_t task, int thread)
 	const struct pd_match_set *m = c->d->m;
 	size_t to = (task + 1) * ASSIGN_NAMES < c->n_names ? (task + 1) * ASSIGN_NAMES : c->n_names;
 	double similarity;
+	if (pd_call_status())
+		return;
 	for (size_t i = task * ASSIGN_NAMES; i < to; i++)
 		for (size_t j = c->start[i]; j < c->start[i + 1]; j++) {
 			uint32_t name = (uint32_t)(c->near.v[j].key >> 32), other = (uint32_t)c->near.v[j].key;
@@ -1235,6 +1239,8 @@ static void write_formatted(struct emission *g, struct emitter *w)
 		return;
 	pd_turns_wait(g->turns, w->task);
 	if (!g->status)
+		__atomic_store_n(&g->status, pd_call_status(), __ATOMIC_RELAXED);
+	if (!g->status)
 		__atomic_store_n(&g->status, g->sink->write(g->sink->ctx, &w->out), __ATOMIC_RELAXED);
 	pd_buf_clear(&w->out);
 }
@@ -1295,7 +1301,7 @@ static void stretch_task(void *ctx, size_t task, int thread)
 	for (int i = 0; i < 2; i++)
 		begin_stretch(&w->sets[i], task * STRETCH, (task + 1) * STRETCH);
 	/* Both sets are read in parallel, so that pairs are in the order of rows. */
-	while ((x->next < x->end || y->next < y->end) && !__atomic_load_n(&g->status, __ATOMIC_RELAXED)) {
+	while ((x->next < x->end || y->next < y->end) && !__atomic_load_n(&g->status, __ATOMIC_RELAXED) && !pd_call_status()) {
 		bool first = y->next >= y->end ||
 			     (x->next < x->end && pd_rows_set_row(x->m->set, x->next) < pd_rows_set_row(y->m->set, y->next));
 		emit_row(g, w, first ? x : y);
@@ -1344,7 +1350,7 @@ static int emit_pairs(const struct found *fingerprints, const struct found *dige
 	}
 	free(g.emitters);
 	pd_turns_free(g.turns);
-	return g.status;
+	return g.status ? g.status : pd_call_status();
 }
 
 /* --- texts that are fetched after the pairs are known --- */

@@ -262,7 +262,7 @@ static bool is_outside(struct pd_saxer *s, struct pd_span text)
 			pd_buf_add_span(&s->space, text);
 		return true;
 	}
-	c->name = c->nameTab[c->nameNr++] = pd_check_alloc((void *)xmlDictLookup(c->dict, BAD_CAST "p", 1));
+	c->name = c->nameTab[c->nameNr++] = PD_RETRY((void *)xmlDictLookup(c->dict, BAD_CAST "p", 1));
 	s->implied_body = false;
 	start_pushed(s, PD_TAG_p, NULL);
 	send_space(s);
@@ -322,7 +322,7 @@ static void renew(struct pd_saxer *s)
 	if (s->ctxt)
 		htmlFreeParserCtxt(s->ctxt);
 	s->ctxt = NULL;
-	s->ctxt = pd_check_alloc(htmlCreateMemoryParserCtxt(nothing, sizeof(nothing)));
+	s->ctxt = PD_RETRY(htmlCreateMemoryParserCtxt(nothing, sizeof(nothing)));
 	*s->ctxt->sax = (xmlSAXHandler){
 		.startElement = on_start,
 		.endElement = on_end,
@@ -358,7 +358,7 @@ static void parse(struct pd_saxer *s, struct pd_span markup)
 {
 	htmlCtxtReadMemory(s->ctxt, markup.p, (int)markup.n, NULL, "UTF-8", OPTIONS);
 	if (s->ctxt->errNo == XML_ERR_NO_MEMORY)
-		pd_out_of_memory();
+		pd_no_memory();
 }
 
 /* Tags that form the page's frame or change the parser's rules are left to the parser. */
@@ -561,10 +561,10 @@ size_t pd_saxer_run(struct pd_saxer *s, struct pd_span utf8, bool unfold)
 {
 	/* libxml2 keeps data for each thread, and would continue without it if there is no memory. */
 #if LIBXML_VERSION >= 21200
-	if (xmlCheckThreadLocalStorage())
-		pd_out_of_memory();
+	while (xmlCheckThreadLocalStorage())
+		pd_more_memory();
 #else
-	pd_check_alloc(xmlGetGlobalState());
+	PD_RETRY(xmlGetGlobalState());
 #endif
 	struct pd_tokenizer *cl = &s->tokenizer;
 	cl->unfold = unfold;

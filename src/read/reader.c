@@ -166,7 +166,9 @@ static int next_selected(struct pd_reader *r, struct pd_record *out)
 int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e)
 {
 	for (;;) {
-		int status = r->open ? 1 : open_next(r, e);
+		int status = pd_call_status();
+		if (!status)
+			status = r->open ? 1 : open_next(r, e);
 		if (status <= 0)
 			return status;
 		status = r->select ? next_selected(r, out) : pd_read_source_next(&r->source, out);

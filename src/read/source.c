@@ -306,7 +306,7 @@ int pd_read_source_next(struct pd_read_source *s, struct pd_record *out)
 	};
 	s->mirrored = false;
 	int r = s->done ? 0 : PD_ERR_INPUT;
-	while (r < 0 && !s->in.error)
+	while (r < 0 && !s->in.error && !pd_call_status())
 		r = next[s->kind](s, out);
 	s->done |= r == 0;
 	if (!s->in.error)

@@ -57,7 +57,7 @@ void pd_read_tar_open(struct pd_read_source *s)
 	struct pd_read_tar *t = &s->tar;
 	pd_read_tar_close(t);
 	s->kind = PD_SOURCE_TAR;
-	t->archive = pd_check_alloc(archive_read_new());
+	t->archive = PD_RETRY(archive_read_new());
 	archive_read_support_format_tar(t->archive);
 	t->done = archive_read_open(t->archive, s, NULL, pull_from_member, NULL) != ARCHIVE_OK;
 }

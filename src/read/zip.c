@@ -52,7 +52,7 @@ void pd_read_zip_open(struct pd_read_source *s)
 	s->kind = PD_SOURCE_ZIP;
 	z->in = &s->in;
 	z->number = 0;
-	z->archive = pd_check_alloc(archive_read_new());
+	z->archive = PD_RETRY(archive_read_new());
 	archive_read_support_format_zip_streamable(z->archive);
 	if (s->in.regular) {
 		archive_read_support_format_zip_seekable(z->archive);

@@ -301,7 +301,7 @@ int pd_parquet_rows_output(struct pd_outfile *o, enum pd_parquet_form form, stru
 	c->filter.end = end_output;
 	c->form = form;
 	c->name = pd_strdup(o->path ? o->path : "standard output");
-	o->f = pd_check_alloc(fopencookie(c, "w", (cookie_io_functions_t){ .write = take_bytes }));
+	o->f = PD_RETRY(fopencookie(c, "w", (cookie_io_functions_t){ .write = take_bytes }));
 	o->filter = &c->filter;
 	return PD_OK;
 }

@@ -125,7 +125,7 @@ static int open_next(struct pd_table_reader *r, struct pd_err *e)
 	if (source) {
 		r->stream = pd_zalloc(sizeof *r->stream);
 		r->stream->from = source;
-		r->f = pd_check_alloc(fopencookie(r->stream, "r", (cookie_io_functions_t){ .read = read_stream }));
+		r->f = PD_RETRY(fopencookie(r->stream, "r", (cookie_io_functions_t){ .read = read_stream }));
 	} else if (!strcmp(r->path, "-")) {
 		r->f = stdin;
 		r->path = "standard input";

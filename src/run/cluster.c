@@ -11,7 +11,6 @@
 #include "row/write.h"
 
 struct cluster_run {
-	struct pd_undo undo;
 	const struct pd_stage_cluster *o;
 	struct pd_group_options options;
 	struct pd_log *log;
@@ -183,9 +182,8 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 	return PD_OK;
 }
 
-static void release_cluster_run(void *run)
+static void release_cluster_run(struct cluster_run *r)
 {
-	struct cluster_run *r = run;
 	pd_group_release(&r->group);
 	free(r);
 }
@@ -226,13 +224,11 @@ int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_p
 		r->options.in.bad_row = pd_log_bad_row;
 		r->options.in.ctx = log;
 	}
-	pd_undo_begin(&r->undo, release_cluster_run, r);
 	int status = run_all(r, paths, n_paths);
 	if (status)
 		*e = r->err;
 	else if (!o->row)
 		status = close_cluster(r);
-	pd_undo_end(&r->undo);
 	release_cluster_run(r);
 	return status;
 }

@@ -16,7 +16,6 @@
 #include "row/write.h"
 
 struct match_run {
-	struct pd_undo undo;
 	const struct pd_stage_match *o;
 	struct pd_log *log;
 	struct pd_rows rows;
@@ -501,9 +500,8 @@ int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e)
 	return settle_verify(o, &verify, e);
 }
 
-static void release_match_run(void *run)
+static void release_match_run(struct match_run *r)
 {
-	struct match_run *r = run;
 	pd_doubts_release(&r->doubts);
 	pd_rules_close(&r->rules_files);
 	pd_owners_free(r->owners);
@@ -552,13 +550,11 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 				 .out = { .slot = -1 },
 				 .stats_out = { .slot = -1 },
 				 .started = pd_wall_seconds() };
-	pd_undo_begin(&r->undo, release_match_run, r);
 	int status = run_all(r, paths, n_paths);
 	if (status)
 		*e = r->err;
 	else if (!o->to)
 		status = close_match(r);
-	pd_undo_end(&r->undo);
 	release_match_run(r);
 	return status;
 }

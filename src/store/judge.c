@@ -1122,6 +1122,7 @@ static int answer_batch(struct asking *g)
 	for (size_t i = 0; i < g->n; i++)
 		g->pages[i].text.p = g->text.p + g->text_at[i];
 	int status = pd_store_judge_batch(&g->judge, g->pages, g->n, on_answer, g, g->e);
+	status = status ? status : pd_call_status();
 	if (!status && q->o.keep)
 		status = pd_store_sync(q->s, g->e);
 	if (!status)

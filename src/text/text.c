@@ -462,9 +462,9 @@ struct pd_text_encoder {
  * disk). */
 static iconv_t open_iconv(const char *name, struct pd_err *e)
 {
-	iconv_t cd = iconv_open(name, "UTF-8");
-	if (cd == NO_ICONV && errno == ENOMEM)
-		pd_out_of_memory();
+	iconv_t cd;
+	while ((cd = iconv_open(name, "UTF-8")) == NO_ICONV && errno == ENOMEM)
+		pd_more_memory();
 	if (cd == NO_ICONV && errno == EINVAL)
 		pd_fail(e, PD_ERR_CHARSET,
 			"iconv cannot load its module for %s.  Modules belong to the package libc6 on Debian "
@@ -859,7 +859,7 @@ void pd_text_own_memory(void)
 	if (!set_handler)
 		*(void **)&set_handler = dlsym(RTLD_DEFAULT, "_ZSt15set_new_handlerPFvvE");
 	if (set_handler)
-		set_handler(pd_out_of_memory);
+		set_handler(pd_more_memory);
 }
 
 static void detector_free(struct detector *d)
@@ -923,10 +923,10 @@ static const struct pd_charset *detect(struct detector *d, struct pd_span body)
 	uchardet_reset(d->handle);
 	errno = 0;
 	if (uchardet_handle_data(d->handle, d->extract.p, d->extract.n) != 0) /* the only reason for a failure */
-		pd_out_of_memory();
+		pd_no_memory();
 	uchardet_data_end(d->handle);
 	if (errno == ENOMEM) /* copying a name failed: uchardet then reports no charset */
-		pd_out_of_memory();
+		pd_no_memory();
 	const struct pd_charset *c = label_order(uchardet_get_charset(d->handle));
 	return c && is_proven(c, pd_buf_span(&d->extract)) ? c : NULL;
 }
@@ -981,7 +981,7 @@ struct pd_text_decoder *pd_text_decoder_new(void)
 {
 	struct pd_text_decoder *d = pd_zalloc(sizeof *d);
 	d->detector = pd_zalloc(sizeof *d->detector);
-	d->detector->handle = pd_check_alloc(uchardet_new());
+	d->detector->handle = PD_RETRY(uchardet_new());
 	return d;
 }
 

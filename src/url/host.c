@@ -249,9 +249,9 @@ static bool only_ascii(struct pd_span s)
 static const char *to_ascii(struct pd_span name, struct pd_buf *out)
 {
 	char *ascii = NULL;
-	int status = idn2_to_ascii_8z(name.p, &ascii, IDN2_NONTRANSITIONAL);
-	if (status == IDN2_MALLOC)
-		pd_out_of_memory();
+	int status;
+	while ((status = idn2_to_ascii_8z(name.p, &ascii, IDN2_NONTRANSITIONAL)) == IDN2_MALLOC)
+		pd_more_memory();
 	if (status != IDN2_OK)
 		return "not a valid international domain name";
 	pd_buf_add_z(out, ascii);

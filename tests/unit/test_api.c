@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * The public API: accepted and refused settings, results for pages, their pairs and clusters, stored pages.  Handles
- * are independent; every call can run out of memory at any point and then loses only its own handle; no call changes
- * the state of the process.
+ * are independent; every call can be stopped or run out of memory at any point, and then loses only its own handle; no
+ * call changes the state of the process.
  */
 #include <check.h>
 #include <dlfcn.h>
@@ -16,7 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -623,24 +625,39 @@ START_TEST(reading_learning_keeping)
 }
 END_TEST
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/* Make the n-th memory request fail, alone or with all later ones: our own requests and those of the libraries,
- * except C++. */
-static long requests_left = -1;
-static bool failing, once;
+/* Make the n-th memory request fail, alone or together with all later ones for which there is no room: our own requests and
+ * those of the libraries, except C++.  From the n-th request on there is as much room as the process returns to the
+ * system and to malloc. */
+static enum { NONE_FAILS, LATER_FAIL, ONE_FAILS, ONE_STOPS } failing; /* ONE_STOPS: the request sets stop_flag */
+static long requests_left = -1, room;
+static int stop_flag;
 static long blocks; /* that are there */
 
-static bool refused(const void *caller)
+static bool refused(const void *caller, size_t n)
 {
 	Dl_info from;
-	if (!failing)
+	if (failing == NONE_FAILS)
 		return false;
 	long left = __atomic_fetch_sub(&requests_left, 1, __ATOMIC_RELAXED);
-	if (left > 0 || (once && left < 0))
+	if (failing == ONE_STOPS && !left)
+		__atomic_store_n(&stop_flag, 1, __ATOMIC_RELAXED);
+	if (failing == ONE_STOPS || left > 0 || (failing == ONE_FAILS && left < 0))
 		return false;
+	if (left == 0)
+		__atomic_store_n(&room, 0, __ATOMIC_RELAXED);
+	else if (__atomic_sub_fetch(&room, (long)n, __ATOMIC_RELAXED) >= 0)
+		return false;
+	else
+		__atomic_add_fetch(&room, (long)n, __ATOMIC_RELAXED);
 	bool refuse = !dladdr(caller, &from) || !strstr(from.dli_fname, "libstdc++");
 	if (refuse)
 		errno = ENOMEM;
 	return refuse;
+}
+
+static void give_back(size_t n)
+{
+	__atomic_add_fetch(&room, (long)n, __ATOMIC_RELAXED);
 }
 
 extern void *__libc_malloc(size_t n);
@@ -658,17 +675,18 @@ static void *count(void *p)
 
 void *malloc(size_t n)
 {
-	return refused(__builtin_return_address(0)) ? NULL : count(__libc_malloc(n));
+	return refused(__builtin_return_address(0), n) ? NULL : count(__libc_malloc(n));
 }
 
 void *calloc(size_t k, size_t n)
 {
-	return refused(__builtin_return_address(0)) ? NULL : count(__libc_calloc(k, n));
+	return refused(__builtin_return_address(0), k * n) ? NULL : count(__libc_calloc(k, n));
 }
 
 void *realloc(void *p, size_t n)
 {
-	if (refused(__builtin_return_address(0)))
+	size_t had = p ? malloc_usable_size(p) : 0;
+	if (n > had && refused(__builtin_return_address(0), n - had))
 		return NULL;
 	void *q = __libc_realloc(p, n);
 	return p ? q : count(q);
@@ -678,16 +696,24 @@ extern void *__libc_memalign(size_t align, size_t n);
 
 int posix_memalign(void **out, size_t align, size_t n)
 {
-	*out = refused(__builtin_return_address(0)) ? NULL : count(__libc_memalign(align, n));
+	*out = refused(__builtin_return_address(0), n) ? NULL : count(__libc_memalign(align, n));
 	return *out ? 0 : ENOMEM;
 }
 
-#undef free
 void free(void *p)
 {
-	if (p)
+	if (p) {
 		__atomic_sub_fetch(&blocks, 1, __ATOMIC_RELAXED);
+		give_back(malloc_usable_size(p));
+	}
 	__libc_free(p);
+}
+
+/* The reserve of the library is a mapping. */
+int munmap(void *p, size_t n)
+{
+	give_back(n);
+	return (int)syscall(SYS_munmap, p, n);
 }
 
 /* The tested steps have their own handles, which are freed in any case; returns the status. */
@@ -708,7 +734,7 @@ static int try_sign(void)
 		status = pagededup_sign(w, INPUT(HTML(page_en)), &p, NULL);
 	if (!status)
 		status = pagededup_worker_visible_text(w, &text, &bytes);
-	failing = false;
+	failing = NONE_FAILS;
 	if (status && w)
 		ck_assert_int_eq(pagededup_sign(w, INPUT(HTML(page_en)), &p, NULL), PAGEDEDUP_ERR_MEMORY);
 	pagededup_worker_free(w);
@@ -731,7 +757,7 @@ static int try_table(void)
 static int try_match(void)
 {
 	pagededup_table *pairs;
-	pagededup_match_options o = { .size = sizeof o, .settings = "jobs=2" };
+	pagededup_match_options o = { .size = sizeof o, .settings = "jobs=2", .stop = &stop_flag };
 	int status = pagededup_match_table(&pairs, shared_table, NULL, &o, NULL);
 	pagededup_table_free(pairs);
 	return status;
@@ -741,10 +767,12 @@ static int try_cluster(void)
 {
 	pagededup_table *verdicts;
 	pagededup_column c[12];
-	failing = false;
+	pagededup_cluster_options o = { .size = sizeof o, .stop = &stop_flag };
+	__typeof__(failing) mode = failing;
+	failing = NONE_FAILS;
 	size_t n = columns_of(shared_pairs, c);
-	failing = true;
-	int status = pagededup_cluster(shared_table, NULL, c, n, pagededup_table_rows(shared_pairs), NULL, &verdicts, NULL);
+	failing = mode;
+	int status = pagededup_cluster(shared_table, NULL, c, n, pagededup_table_rows(shared_pairs), &o, &verdicts, NULL);
 	pagededup_table_free(verdicts);
 	return status;
 }
@@ -752,7 +780,7 @@ static int try_cluster(void)
 static int try_read(void)
 {
 	const char *paths[] = { inside("some.jsonl") };
-	pagededup_reader_options o = { .size = sizeof o, .paths = paths, .n_paths = 1 };
+	pagededup_reader_options o = { .size = sizeof o, .paths = paths, .n_paths = 1, .stop = &stop_flag };
 	pagededup_reader *r;
 	pagededup_table *t = NULL;
 	int status = pagededup_reader_open(&r, shared_model, &o, NULL);
@@ -782,43 +810,50 @@ static int try_store(void)
 static const struct trial {
 	const char *name;
 	int (*run)(void);
-} trials[] = { { "sign", try_sign },	   { "table", try_table }, { "match", try_match },
-	       { "cluster", try_cluster }, { "read", try_read },   { "store", try_store } };
+	bool stops; /* its calls have a stop flag */
+} trials[] = { { "sign", try_sign },	   { "table", try_table }, { "match", try_match, true }, { "cluster", try_cluster, true },
+	       { "read", try_read, true }, { "store", try_store } };
 
-static int run_with(const struct trial *t, long n, bool alone, long *lost)
+static int run_with(const struct trial *t, long n, __typeof__(failing) mode, long *lost)
 {
 	long before = __atomic_load_n(&blocks, __ATOMIC_RELAXED);
 	requests_left = n;
-	once = alone;
-	failing = true;
+	stop_flag = 0;
+	failing = mode;
 	int status = t->run();
-	failing = false;
+	failing = NONE_FAILS;
 	*lost = __atomic_load_n(&blocks, __ATOMIC_RELAXED) - before;
 	return status;
+}
+
+static const struct trial *set_up_trial(int i)
+{
+	pagededup_error error = { .size = sizeof error };
+	long kept;
+	shared_model = open_model(NULL);
+	shared_table = sign_pages(shared_model, 1);
+	DONE(pagededup_match_table(&shared_pairs, shared_table, NULL, NULL, &error));
+	DONE(pagededup_store_create(inside("tried"), 0, -1, &error));
+	FILE *f = fopen(inside("some.jsonl"), "w");
+	for (int page = 0; page < 6; page++)
+		fprintf(f, "{\"url\": \"http://h.example/%d\", \"html\": \"%s\"}\n", page, html[page]);
+	fclose(f);
+	for (int run = 0; run < 3; run++) /* made once per process */
+		ck_assert_int_eq(run_with(&trials[i], LONG_MAX, LATER_FAIL, &kept), PAGEDEDUP_OK);
+	/* Fewer than none: memory is freed that was allocated in an uncounted way. */
+	ck_assert_msg(kept <= 0, "%s: %ld blocks are kept by each run", trials[i].name, kept);
+	return &trials[i];
 }
 
 /* Try every request in turn.  In the end each kind of failure costs no memory except that which other libraries keep
  * for the process. */
 START_TEST(memory_runs_out_anywhere)
 {
-	const struct trial *t = &trials[_i / 2];
-	long lost, all = 0, n, kept;
-	pagededup_error error = { .size = sizeof error };
-	shared_model = open_model(NULL);
-	shared_table = sign_pages(shared_model, 1);
-	DONE(pagededup_match_table(&shared_pairs, shared_table, NULL, NULL, &error));
-	DONE(pagededup_store_create(inside("tried"), 0, -1, &error));
-	FILE *f = fopen(inside("some.jsonl"), "w");
-	for (int i = 0; i < 6; i++)
-		fprintf(f, "{\"url\": \"http://h.example/%d\", \"html\": \"%s\"}\n", i, html[i]);
-	fclose(f);
-	for (int i = 0; i < 3; i++) /* made once per process */
-		ck_assert_int_eq(run_with(t, LONG_MAX, false, &kept), PAGEDEDUP_OK);
-	/* Fewer than none: memory is freed that was allocated in an uncounted way. */
-	ck_assert_msg(kept <= 0, "%s: %ld blocks are kept by each run", t->name, kept);
+	const struct trial *t = set_up_trial(_i / 2);
+	long lost, all = 0, n;
 	int status = PAGEDEDUP_ERR_MEMORY;
 	for (n = 0; status && n < 100000; n++) {
-		status = run_with(t, n, _i % 2, &lost);
+		status = run_with(t, n, _i % 2 ? ONE_FAILS : LATER_FAIL, &lost);
 		ck_assert_msg(status == PAGEDEDUP_OK || status == PAGEDEDUP_ERR_MEMORY, "%s: after %ld requests: %d", t->name, n,
 			      status);
 		all += lost > 0 ? lost : 0;
@@ -827,7 +862,28 @@ START_TEST(memory_runs_out_anywhere)
 	}
 	ck_assert_int_gt(n, 10);
 	ck_assert_msg(all == 0, "%s: %ld blocks lost in %ld runs", t->name, all, n);
-	ck_assert_int_eq(run_with(t, LONG_MAX, false, &lost), PAGEDEDUP_OK);
+	ck_assert_int_eq(run_with(t, LONG_MAX, LATER_FAIL, &lost), PAGEDEDUP_OK);
+}
+END_TEST
+
+/* The caller stops the call, by the flag that each of its requests for memory sets in turn. */
+START_TEST(stopped_anywhere)
+{
+	if (!trials[_i].stops)
+		return;
+	const struct trial *t = set_up_trial(_i);
+	long lost, all = 0, n, stopped = 0;
+	stop_flag = 1;
+	for (n = 0; stop_flag && n < 100000; n++) {
+		int status = run_with(t, n, ONE_STOPS, &lost);
+		ck_assert_msg(status == PAGEDEDUP_OK || (status == PAGEDEDUP_ERR_STOPPED && stop_flag),
+			      "%s: after %ld requests: %d", t->name, n, status);
+		stopped += status != PAGEDEDUP_OK;
+		all += lost > 0 ? lost : 0;
+	}
+	ck_assert_msg(stopped > n / 2, "%s: %ld of %ld runs were stopped", t->name, stopped, n);
+	ck_assert_msg(all == 0, "%s: %ld blocks lost in %ld runs", t->name, all, n);
+	ck_assert_int_eq(run_with(t, LONG_MAX, LATER_FAIL, &lost), PAGEDEDUP_OK);
 }
 END_TEST
 #endif
@@ -940,6 +996,7 @@ int main(void)
 	tcase_add_test(t, reading_learning_keeping);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 	tcase_add_loop_test(t, memory_runs_out_anywhere, 0, 2 * (int)(sizeof trials / sizeof *trials));
+	tcase_add_loop_test(t, stopped_anywhere, 0, (int)(sizeof trials / sizeof *trials));
 	tcase_set_timeout(t, 600);
 #endif
 	suite_add_tcase(s, t);
