@@ -17,7 +17,6 @@ ifneq ($(MUSL),)
 CC = musl-gcc
 CC_FOR_BUILD ?= cc
 PKG_CONFIG = env PKG_CONFIG_LIBDIR=$(MUSL)/lib/pkgconfig pkg-config --static
-override WITHOUT += igraph
 endif
 CC ?= cc
 CXX ?= c++
@@ -42,7 +41,7 @@ DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 
 # Optional libraries.  Without a library, the functions that need it end with a message.
 WITHOUT ?=
-OPTIONAL = igraph brotli libarchive liblzma bzip2 parquet
+OPTIONAL = brotli libarchive liblzma bzip2 parquet
 $(if $(filter-out $(OPTIONAL),$(WITHOUT)),$(error WITHOUT= takes some of $(OPTIONAL)))
 LINKED := $(filter-out $(if $(filter brotli,$(WITHOUT)),libbrotlidec) $(if $(filter bzip2,$(WITHOUT)),-lbz2) $(WITHOUT),$(shell grep -v '^\#' tools/libraries | cut -f 2))
 PACKAGES := $(filter-out -l%,$(LINKED))
@@ -61,7 +60,7 @@ ifneq ($(MUSL),)
 PKG_CFLAGS := $(patsubst -I%,-isystem %,$(PKG_CFLAGS))
 endif
 LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null)) $(NO_PACKAGES:-l%=lib%)$(if $(PARQUET), parquet $(shell $(PKG_CONFIG) --modversion parquet))
-PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES) $(if $(filter igraph,$(WITHOUT)),,-lgomp) $(if $(PARQUET),$(shell $(PKG_CONFIG) --libs $(ARROW)) -lstdc++)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES) $(if $(PARQUET),$(shell $(PKG_CONFIG) --libs $(ARROW)) -lstdc++)
 
 OPTIMISE ?= -O2 -g
 CPPFLAGS ?=
@@ -78,7 +77,7 @@ DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
 	-Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Wno-missing-field-initializers
 # Builds have the same bytes in any folder.  Results are the same on any machine: no fused multiply-add, which rounds only once.
 ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=off -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude -include base/alloc.h \
-	-DPD_VERSION='"$(VERSION)"' -DPD_LIBRARIES='"$(LIBRARIES)"' $(PKG_CFLAGS) $(WITHOUT:%=-DPD_WITHOUT_%) $(if $(DEV),$(DEV_FLAGS),-Wall) \
+	-DPD_VERSION='"$(VERSION)"' $(PKG_CFLAGS) $(WITHOUT:%=-DPD_WITHOUT_%) $(if $(DEV),$(DEV_FLAGS),-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS) $(HARDEN_CFLAGS)
 ALL_CXXFLAGS = -std=c++20 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc $(if $(PARQUET),$(CXX_FLAGS)) $(if $(DEV),-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers,-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=vptr -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CXXFLAGS) $(HARDEN_CFLAGS)
@@ -128,7 +127,7 @@ $(B)/libpagededup.so: $(LIB_OBJ) src/api/exports.map
 	$(Q)$(CC) -shared $(ALL_LDFLAGS) -Wl,-soname,libpagededup.so.$(SOVERSION) -Wl,--version-script,src/api/exports.map -o $@ $(LIB_OBJ) $(ALL_LIBS)
 	@ln -sf libpagededup.so $@.$(SOVERSION)
 
-# A single file for containers, rescue systems and cluster nodes.  Some of igraph's libraries are Fortran.
+# A single file for containers, rescue systems and cluster nodes.
 # No system has a static archive of Apache Arrow's library with its dependencies.
 static: $(if $(PARQUET),without-parquet,$(B)/pagededup-static) ## build build/pagededup-static, a program without shared libraries and other files
 without-parquet:
@@ -136,7 +135,7 @@ without-parquet:
 $(B)/pagededup-static: $(CMD_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(STATIC_PIE) $(ALL_LDFLAGS) -Wl,--gc-sections -o $@ $^ \
-		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(if $(filter igraph,$(WITHOUT)),,-lgfortran $(if $(filter /%,$(shell $(CC) -print-file-name=libquadmath.a)),-lquadmath)) $(LIBS) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
+		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(LIBS) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
 
 # Changed flags rebuild the files that depend on them.  Missing libraries are reported once, with pkg-config's message.  The machine must be
@@ -159,6 +158,9 @@ $(B)/obj/%.o: %.cc $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CXX)
 	$(Q)$(CXX) $(ALL_CXXFLAGS) -MMD -MP -c -o $@ $<
+
+# Only this file names the versions of the libraries, so that another version does not compile everything again.
+$(B)/obj/src/cmd/version.o: ALL_CFLAGS += -DPD_LIBRARIES='"$(LIBRARIES)"'
 
 # Generated tables and data.
 $(B)/obj/src/term/data.o: src/term/data.S $(B)/gen/dict.bin dict/stopwords.txt $(B)/flags

@@ -48,8 +48,12 @@ int main(int argc, char **argv)
 	struct pd_page_links *l = &p->links;
 	struct pd_buf packed = { 0 };
 	struct pd_err e;
-	*r = (struct pd_ranker){ .o = PD_RANK_DEFAULTS, .budget = &budget, .lines = pd_tempfile_open(NULL, &e) };
-	if (!pages || !r->lines)
+	*r = (struct pd_ranker){ .o = PD_RANK_DEFAULTS,
+				 .budget = &budget,
+				 .threads = 1,
+				 .lines = pd_tempfile_open(NULL, &e),
+				 .links = pd_tempfile_open(NULL, &e) };
+	if (!pages || !r->lines || !r->links)
 		return 2;
 	for (uint64_t i = 0; i < pages; i++) {
 		char id[32], url[64];

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Compute ranks independently: pagerank.py RANKS LINKS prints the largest relative difference between the page ranks of
-RANKS (rows of rank) and those that igraph, or this script if there is no python3-igraph, computes from LINKS (rows of
-link); then the name of the program used.  Pages are known by their URLs, which must be in canonical form."""
+RANKS (rows of rank) and those that igraph, networkx or, if neither is installed, this script computes from LINKS (rows
+of link); then the name of the program used.  Pages are known by their URLs, which must be in canonical form."""
 import sys
 
 
@@ -50,7 +50,14 @@ def main():
         graph = igraph.Graph(n=len(urls), edges=[(a, b) for a in range(len(urls)) for b in sorted(out[a])], directed=True)
         rank, means = graph.pagerank(damping=.85), "igraph"
     except ImportError:
-        rank, means = by_hand(len(urls), out), "by hand"
+        try:
+            from networkx import DiGraph
+            from networkx.algorithms.link_analysis.pagerank_alg import _pagerank_python
+            graph = DiGraph((a, b) for a in range(len(urls)) for b in out[a])
+            graph.add_nodes_from(range(len(urls)))
+            rank, means = _pagerank_python(graph, alpha=.85, tol=1e-12, max_iter=1000), "networkx"
+        except ImportError:
+            rank, means = by_hand(len(urls), out), "by hand"
     apart = max(abs(float(row["page_rank"]) / (rank[node[row["url"]]] * len(urls)) - 1) for row in ranks)
     print(f"{apart:.1e} {means}")
 

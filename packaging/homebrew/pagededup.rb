@@ -11,7 +11,6 @@ class Pagededup < Formula
   depends_on "brotli"
   depends_on "bzip2"
   depends_on "gcc"
-  depends_on "igraph"
   depends_on "jansson"
   depends_on "libarchive"
   depends_on "libcmph"

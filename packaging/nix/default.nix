@@ -15,7 +15,6 @@ pkgs.stdenv.mkDerivation {
     brotli
     bzip2
     cmph
-    igraph
     jansson
     libarchive
     libdeflate

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-/* Libraries such as libxml2 and igraph refer to these functions weakly, which loads nothing from an archive.  In a
+/* Libraries such as libxml2 refer to these functions weakly, which loads nothing from an archive.  In a
  * static program they would then have no locks and no memory per thread, and parse nothing.  A reference here loads
  * them. */
 static void (*const asked_for[])(void) __attribute__((used)) = {

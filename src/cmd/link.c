@@ -34,7 +34,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .name = "page-ranks", .only = RANKS, .arg = "FILE", AT(rank.page_ranks), .help = "lines of URL<TAB>RANK, instead of ranks from the dump" },
 	{ .type = PD_OPT_TEXT, .name = "domain-ranks", .only = RANKS, .arg = "FILE", AT(rank.domain_ranks),
 	  .help = "lines of DOMAIN<TAB>RANK, instead of ranks from the dump" },
-	{ .type = PD_OPT_SIZE, .name = "memory", .only = RANKS, .arg = "SIZE", AT(rank.memory), .help = "memory to use (half of the machine's); a larger graph is refused" },
+	{ .type = PD_OPT_SIZE, .name = "memory", .only = RANKS, .arg = "SIZE", AT(rank.memory), .help = "memory to use (half of the machine's); beyond it, disk is used" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .only = RANKS, .rare = true, .arg = "DIR", AT(walk.tmp_dir), .help = "folder for temporary files (TMPDIR, /tmp)" },
 	PD_WALK_INPUT_OPTS, PD_WALK_TOPIC_OPTS, PD_WALK_OUTPUT_OPTS, PD_OPT_END,
 };

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/rank.h"
 
-#ifndef PD_WITHOUT_igraph
-#include <igraph/igraph.h>
-#endif
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/file.h"
 #include "base/map.h"
+#include "base/threads.h"
+#include "link/pagerank.h"
 #include "row/tsv.h"
 #include "row/columns.h"
 #include "row/write.h"
@@ -99,15 +98,14 @@ struct record {
 struct pd_ranker {
 	struct pd_rank_options o;
 	struct pd_budget *budget;
-	struct pd_array links_at, records_at;
-	struct link *links;
+	int threads;
+	FILE *links; /* struct link of all records */
+	struct pd_array records_at;
 	struct record *records;
 	size_t n_links, n_records;
 	struct pd_map pages, domains; /* hash -> 1 + number */
 	uint32_t *domain_node;	      /* by domain, or NONE: it has no page */
 	size_t n_domain_nodes;
-	uint32_t *domain_of; /* by page */
-	size_t cap_domain_of;
 	struct pd_buf line;
 	struct pd_map seen;			  /* addresses in the current page: FOR_… */
 	FILE *lines;				  /* id, tab, URL of each record */
@@ -119,6 +117,9 @@ struct pd_ranker {
 	struct pd_err err;
 	int status;
 };
+
+#define CANNOT_WRITE "cannot write a temporary file (choose another place with --tmp-dir)"
+#define CANNOT_READ "cannot read a temporary file"
 
 static void *grown(struct pd_array *a, struct pd_budget *budget, size_t n, size_t size)
 {
@@ -180,10 +181,11 @@ static void take_link(struct pd_ranker *r, const struct packed_link *l, bool aga
 	*seen |= first;
 	if (!first)
 		return;
-	r->links = grown(&r->links_at, r->budget, r->n_links + 1, sizeof *r->links);
-	r->links[r->n_links++] =
-		(struct link){ l->target, NONE,
-			       number_for_hash(&r->domains, l->domain) | (uint32_t)((l->what & 7) << 2 | first) << DOMAIN_BITS };
+	struct link link = { l->target, NONE,
+			     number_for_hash(&r->domains, l->domain) | (uint32_t)((l->what & 7) << 2 | first) << DOMAIN_BITS };
+	if (fwrite(&link, sizeof link, 1, r->links) != 1 && !r->status)
+		r->status = pd_fail_errno(&r->err, CANNOT_WRITE);
+	r->n_links++;
 	if (r->domains.n > DOMAIN_MASK && !r->status)
 		r->status = pd_fail(&r->err, PD_ERR_LIMIT, "over %u domains", DOMAIN_MASK);
 }
@@ -199,10 +201,6 @@ static void take_page(void *ranker, struct pd_span packed)
 	uint32_t before = (uint32_t)r->pages.n, node = number_for_hash(&r->pages, page.self),
 		 domain = number_for_hash(&r->domains, page.domain);
 	bool again = node < before;
-	if (!again) {
-		r->domain_of = pd_grow(r->domain_of, node, &r->cap_domain_of, sizeof *r->domain_of);
-		r->domain_of[node] = domain;
-	}
 	r->records = grown(&r->records_at, r->budget, r->n_records + 2, sizeof *r->records);
 	r->records[r->n_records++] = (struct record){ r->n_links, node, domain };
 	pd_buf_clear(&r->line);
@@ -211,7 +209,7 @@ static void take_page(void *ranker, struct pd_span packed)
 	pd_tsv_add(&r->line, pd_span(at + page.id, page.url));
 	pd_buf_add_c(&r->line, '\n');
 	if (fwrite(r->line.p, 1, r->line.n, r->lines) != r->line.n)
-		r->status = pd_fail_errno(&r->err, "cannot write a temporary file");
+		r->status = pd_fail_errno(&r->err, CANNOT_WRITE);
 	at += page.id + page.url;
 	pd_map_clear(&r->seen, page.links);
 	for (uint32_t i = 0; i < page.links; i++) {
@@ -232,125 +230,102 @@ static uint32_t domain_of(const struct link *l)
 	return l->domain & DOMAIN_MASK;
 }
 
-/* --- ranks --- */
+/* --- the file of links --- */
 
-#ifndef PD_WITHOUT_igraph
+enum { LINKS_READ = 4096 };
+
+/* Reader of the file of links, in the order of the input. */
+struct link_reader {
+	struct pd_ranker *r;
+	uint64_t next; /* index of the next link */
+	size_t at, n;  /* in `v` */
+	struct link v[LINKS_READ];
+};
+
+static int link_block(struct link_reader *l, struct pd_err *e)
+{
+	uint64_t left = l->r->n_links - l->next;
+	l->at = 0;
+	l->n = left < LINKS_READ ? (size_t)left : LINKS_READ;
+	if (fseeko(l->r->links, (off_t)(l->next * sizeof *l->v), SEEK_SET) < 0)
+		return pd_fail_errno(e, CANNOT_READ);
+	if (fread(l->v, sizeof *l->v, l->n, l->r->links) != l->n)
+		return pd_fail(e, PD_ERR_SYSTEM, "a temporary file is truncated");
+	return PD_OK;
+}
+
+/* Return the next link; NULL: error.  There must be one. */
+static const struct link *next_link(struct link_reader *l, struct pd_err *e)
+{
+	if (l->at == l->n && link_block(l, e))
+		return NULL;
+	l->next++;
+	return &l->v[l->at++];
+}
+
+/* Find the pages that the links lead to. */
+static int resolve_links(struct pd_ranker *r, struct link_reader *l, struct pd_err *e)
+{
+	int status = PD_OK;
+	for (*l = (struct link_reader){ .r = r }; !status && l->next < r->n_links; l->next += l->n) {
+		status = link_block(l, e);
+		for (size_t i = 0; i < l->n; i++) {
+			const uint32_t *node = pd_map_find(&r->pages, l->v[i].target);
+			l->v[i].node = node ? *node - 1 : NONE;
+		}
+		if (!status && (fseeko(r->links, (off_t)(l->next * sizeof *l->v), SEEK_SET) < 0 ||
+				fwrite(l->v, sizeof *l->v, l->n, r->links) != l->n))
+			status = pd_fail_errno(e, CANNOT_WRITE);
+	}
+	return status;
+}
+
+/* --- ranks --- */
 
 /* Iterates over all links that count, by pages or by their domains, in the order of the input. */
 struct edge_walk {
-	uint32_t from, to;
-	size_t record, link;
+	struct link_reader links;
+	size_t record;
+	bool domains;
 };
 
-static bool next_edge(const struct pd_ranker *r, bool domains, struct edge_walk *w)
+static int first_edge(void *walk, struct pd_err *e)
 {
-	for (; w->record < r->n_records; w->record++) {
+	struct edge_walk *w = walk;
+	w->links.next = w->links.at = w->links.n = w->record = 0;
+	return PD_OK;
+}
+
+static int next_edge(void *walk, uint32_t *from, uint32_t *to, struct pd_err *e)
+{
+	struct edge_walk *w = walk;
+	const struct pd_ranker *r = w->links.r;
+	while (w->links.next < r->n_links) {
+		while (r->records[w->record + 1].first <= w->links.next)
+			w->record++;
 		const struct record *rec = &r->records[w->record];
-		for (w->link = w->link < rec->first ? rec->first : w->link; w->link < rec[1].first;) {
-			const struct link *l = &r->links[w->link++];
-			w->from = domains ? r->domain_node[rec->domain] : rec->node;
-			w->to = domains ? r->domain_node[domain_of(l)] : l->node;
-			if ((flags_of(l) & FOR_GRAPH) && w->to != NONE && w->to != w->from)
-				return true;
-		}
+		const struct link *l = next_link(&w->links, e);
+		if (!l)
+			return e->status;
+		*from = w->domains ? r->domain_node[rec->domain] : rec->node;
+		*to = w->domains ? r->domain_node[domain_of(l)] : l->node;
+		if ((flags_of(l) & FOR_GRAPH) && *to != NONE && *to != *from)
+			return 1;
 	}
-	return false;
+	return 0;
 }
 
-/* Memory of igraph's graph while it is built, which is its peak: for each edge the list of edges, both ends, two
- * indexes, and the scratch of their sort. */
-enum { EDGE_BYTES = 56, NODE_BYTES = 64 };
-
-static int graph_fits(struct pd_ranker *r, uint64_t nodes, uint64_t edges)
-{
-	uint64_t bytes = edges * EDGE_BYTES + nodes * NODE_BYTES, left = pd_budget_left(r->budget);
-	if (edges > INT32_MAX) /* limit of the library's solver */
-		return pd_fail(&r->err, PD_ERR_LIMIT, "over %d links between the pages", INT32_MAX);
-	if (bytes <= left)
-		return PD_OK;
-	return pd_fail(&r->err, PD_ERR_LIMIT,
-		       "the graph of %" PRIu64 " links takes %" PRIu64 " MB of memory, and %" PRIu64
-		       " MB of --memory=%zuM are free; give more, or ranks in files (--page-ranks, --domain-ranks)",
-		       edges, bytes >> 20, left >> 20, r->budget->limit >> 20);
-}
-
-/* From OpenMP, declared here: clang has the header in a separate package. */
-void omp_set_num_threads(int n);
-
-static bool inside_openmp;
-
-/* OpenMP cannot report lack of memory: it ends the process with status 1, and partial output would remain. */
-static void end_in_openmp(void)
-{
-	if (inside_openmp)
-		pd_out_of_memory();
-}
-
-static igraph_error_t solve(const igraph_t *graph, double damping, igraph_vector_t *out)
-{
-	/* With several threads the order of additions varies, and the last digits would differ from run to run. */
-	static bool expected;
-	if (!expected)
-		atexit(end_in_openmp);
-	expected = inside_openmp = true;
-	omp_set_num_threads(1);
-	inside_openmp = false;
-#if IGRAPH_VERSION_MAJOR >= 1
-	return igraph_pagerank(graph, NULL, out, NULL, damping, IGRAPH_DIRECTED, igraph_vss_all(), IGRAPH_PAGERANK_ALGO_PRPACK,
-			       NULL);
-#else
-	return igraph_pagerank(graph, IGRAPH_PAGERANK_ALGO_PRPACK, out, NULL, igraph_vss_all(), IGRAPH_DIRECTED, damping, NULL,
-			       NULL);
-#endif
-}
-
-/* Compute PageRank of all nodes, scaled to a mean of 1. */
 static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **out, uint64_t *n_edges)
 {
-	igraph_vector_int_t edges = { 0 };
-	igraph_vector_t rank = { 0 };
-	igraph_t graph;
-	size_t at = 0;
-	struct edge_walk w = { 0 };
-	for (*n_edges = 0; next_edge(r, domains, &w);)
-		++*n_edges;
+	struct edge_walk *w = pd_zalloc(sizeof *w);
+	struct pd_edges edges = { .rewind = first_edge, .next = next_edge, .ctx = w };
+	w->links.r = r;
+	w->domains = domains;
 	*out = pd_alloc((nodes + 1) * sizeof **out);
-	int status = graph_fits(r, nodes, *n_edges);
-	if (status || !nodes)
-		return status;
-	igraph_set_error_handler(igraph_error_handler_ignore); /* errors are returned and not fatal */
-	igraph_error_t failed = igraph_vector_int_init(&edges, (igraph_integer_t)(2 * *n_edges));
-	for (w = (struct edge_walk){ 0 }; !failed && next_edge(r, domains, &w); at += 2) {
-		VECTOR(edges)[at] = w.from;
-		VECTOR(edges)[at + 1] = w.to;
-	}
-	if (!failed)
-		failed = igraph_create(&graph, &edges, (igraph_integer_t)nodes, IGRAPH_DIRECTED);
-	igraph_vector_int_destroy(&edges);
-	if (!failed) {
-		failed = igraph_vector_init(&rank, 0);
-		if (!failed)
-			failed = solve(&graph, r->o.damping, &rank);
-		igraph_destroy(&graph);
-	}
-	for (size_t i = 0; !failed && i < nodes; i++)
-		(*out)[i] = VECTOR(rank)[i] * (double)nodes;
-	igraph_vector_destroy(&rank);
-	if (failed == IGRAPH_ENOMEM)
-		pd_out_of_memory();
-	return failed ? pd_fail(&r->err, PD_ERR_SYSTEM, "cannot compute ranks: %s", igraph_strerror(failed)) : PD_OK;
+	int status = pd_pagerank(&edges, (uint32_t)nodes, r->o.damping, r->threads, r->budget, *out, n_edges, &r->err);
+	free(w);
+	return status;
 }
-
-#else
-
-static int rank_nodes(struct pd_ranker *r, size_t nodes, bool domains, double **out, uint64_t *n_edges)
-{
-	return pd_fail(&r->err, PD_ERR_USAGE,
-		       "this program was built without igraph, which computes ranks; build it with igraph, or give ranks in files "
-		       "(--page-ranks, --domain-ranks)");
-}
-
-#endif
 
 static double known_or(const struct pd_map *known, bool asked, uint64_t hash, double own)
 {
@@ -363,11 +338,15 @@ static double known_or(const struct pd_map *known, bool asked, uint64_t hash, do
 
 /* --- rows --- */
 
-static void add_sums(const struct pd_ranker *r, const uint64_t *domain_hash, const struct record *rec, double sum[3])
+static int add_sums(struct link_reader *links, const uint64_t *domain_hash, const struct record *rec, double sum[3],
+		    struct pd_err *e)
 {
+	const struct pd_ranker *r = links->r;
 	sum[0] = sum[1] = sum[2] = 0;
-	for (uint64_t i = rec->first; i < rec[1].first; i++) {
-		const struct link *l = &r->links[i];
+	while (links->next < rec[1].first) {
+		const struct link *l = next_link(links, e);
+		if (!l)
+			return e->status;
 		if (!(flags_of(l) & FOR_SUMS))
 			continue;
 		uint32_t d = domain_of(l);
@@ -376,6 +355,7 @@ static void add_sums(const struct pd_ranker *r, const uint64_t *domain_hash, con
 				   r->domain_node[d] == NONE ? 0 : r->domain_rank[r->domain_node[d]]);
 		sum[2] += (flags_of(l) >> 2) / (double)WORDS;
 	}
+	return PD_OK;
 }
 
 static double weighted(const double w[3], const double sum[3])
@@ -386,9 +366,11 @@ static double weighted(const double w[3], const double sum[3])
 static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct pd_buf *out, FILE *to)
 {
 	struct pd_line_reader lines = { .f = r->lines, .path = "a temporary file" };
+	struct link_reader *links = pd_zalloc(sizeof *links);
 	int status = PD_OK;
+	links->r = r;
 	if (fflush(r->lines) || fseeko(r->lines, 0, SEEK_SET) < 0)
-		status = pd_fail_errno(&r->err, "cannot read a temporary file");
+		status = pd_fail_errno(&r->err, CANNOT_READ);
 	for (size_t i = 0; !status && i < r->n_records; i++) {
 		const struct record *rec = &r->records[i];
 		struct pd_span line;
@@ -398,7 +380,7 @@ static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct p
 			status = got < 0 ? got : pd_fail(&r->err, PD_ERR_FORMAT, "a temporary file is truncated");
 			break;
 		}
-		add_sums(r, domain_hash, rec, sum);
+		status = add_sums(links, domain_hash, rec, sum, &r->err);
 		pd_buf_add_span(out, line);
 		pd_buf_printf(out, "\t%.6g\t%.6g\t%.6g\t%.6g\n", r->page_rank[rec->node],
 			      r->domain_rank[r->domain_node[rec->domain]], weighted(r->o.signature, sum),
@@ -409,6 +391,7 @@ static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct p
 		}
 	}
 	pd_line_reader_release(&lines);
+	free(links);
 	pd_buf_printf(out, "# total rows=%zu\n", r->n_records);
 	return status;
 }
@@ -429,12 +412,12 @@ static int write_ranks(void *ranker, FILE *to, struct pd_err *e)
 			uint32_t *node = &r->domain_node[r->records[i].domain];
 			*node = *node == NONE ? (uint32_t)r->n_domain_nodes++ : *node;
 		}
-		for (size_t i = 0; i < r->n_links; i++) {
-			const uint32_t *node = pd_map_find(&r->pages, r->links[i].target);
-			r->links[i].node = node ? *node - 1 : NONE;
-		}
-		r->status = rank_nodes(r, r->pages.n, false, &r->page_rank, &r->counts.links);
+		struct link_reader *links = pd_zalloc(sizeof *links);
+		r->status = resolve_links(r, links, &r->err);
+		free(links);
 	}
+	if (!r->status)
+		r->status = rank_nodes(r, r->pages.n, false, &r->page_rank, &r->counts.links);
 	if (!r->status)
 		r->status = rank_nodes(r, r->n_domain_nodes, true, &r->domain_rank, &edges);
 	if (r->status) {
@@ -471,8 +454,12 @@ int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_option
 	struct pd_walk_options w = *walk;
 	w.page.links = true;
 	struct pd_ranker *r = pd_zalloc(sizeof *r);
-	*r = (struct pd_ranker){ .o = *o, .budget = &budget, .lines = pd_tempfile_open(budget.tmp_dir, e) };
-	int status = r->lines ? PD_OK : PD_ERR_SYSTEM;
+	*r = (struct pd_ranker){ .o = *o,
+				 .budget = &budget,
+				 .threads = w.jobs ? w.jobs : pd_cores(),
+				 .lines = pd_tempfile_open(budget.tmp_dir, e),
+				 .links = pd_tempfile_open(budget.tmp_dir, e) };
+	int status = r->lines && r->links ? PD_OK : PD_ERR_SYSTEM;
 	if (!status && o->page_ranks)
 		status = read_known(&r->known_pages, o->page_ranks, true, e);
 	if (!status && o->domain_ranks)
@@ -484,7 +471,6 @@ int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_option
 		pd_log_note(log, "%" PRIu64 " pages, %" PRIu64 " links between them, %" PRIu64 " domains", r->counts.pages,
 			    r->counts.links, r->counts.domains);
 	}
-	pd_array_release(&r->links_at);
 	pd_array_release(&r->records_at);
 	pd_map_release(&r->pages);
 	pd_map_release(&r->domains);
@@ -494,8 +480,9 @@ int pd_walk_rank(const struct pd_walk_options *walk, const struct pd_rank_option
 	pd_buf_release(&r->line);
 	if (r->lines)
 		fclose(r->lines);
+	if (r->links)
+		fclose(r->links);
 	free(r->domain_node);
-	free(r->domain_of);
 	free(r->page_rank);
 	free(r->domain_rank);
 	free(r);

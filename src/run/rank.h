@@ -13,11 +13,11 @@
  *	quality		the same with x, y, z
  *
  * Ranks are scaled to a mean of 1.  Of several captures of one URL the first is used in the graph.  All sums are
- * computed in the order of the input, so the result does not depend on threads.
+ * computed in the order of the input, so the result does not depend on threads.  The order of the inputs only decides
+ * which capture is the first.
  *
- * PageRank is computed by igraph.  Memory: 16 bytes per link and about 60 per page, of which the part over the budget
- * is in files; in addition, while ranks are computed, 56 bytes for each link that counts.  If this exceeds the budget,
- * the run is refused.
+ * PageRank is computed by link/pagerank.h.  Memory: about 100 bytes per page and 4 per link between pages of the dump;
+ * the latter are in a file if they exceed the budget.  All links are in a temporary file, 16 bytes each.
  */
 #ifndef PD_WALK_RANK_H
 #define PD_WALK_RANK_H

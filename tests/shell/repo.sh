@@ -70,7 +70,6 @@ home nettle 'nettle/' 'src/base/hash\.c'
 home libsodium 'sodium' 'src/base/hash\.c'
 home libidn2 'idn2' 'src/url/host\.c'
 home libpsl 'libpsl' 'src/url/host\.c'
-home igraph 'igraph' 'src/run/rank\.c'
 home arrow 'arrow/|parquet/' 'src/base/parquet\.cc'
 home pthread 'pthread' 'src/base/threads\.c'
 

@@ -4,10 +4,10 @@
 # is unchanged.
 . "$(dirname "$0")/../tap.sh"
 without=$B/without
-run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -j"$(nproc)" -C "$TOP" WITHOUT="igraph brotli libarchive liblzma bzip2" B="$without" "$without/pagededup"
+run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -j"$(nproc)" -C "$TOP" WITHOUT="brotli libarchive liblzma bzip2" B="$without" "$without/pagededup"
 exits "it builds" 0
 W=$without/pagededup
-hasnt "it is not linked with them" <(readelf -d "$W") 'igraph|brotli|libarchive|lzma|bz2'
+hasnt "it is not linked with them" <(readelf -d "$W") 'brotli|libarchive|lzma|bz2'
 run "$W" selftest --long
 exits "selftest --long" 0
 cp "$demo" demo.warc.gz
@@ -43,8 +43,4 @@ python3 "$TOP/tests/wrap_warc.py" http body >brotli.warc
 run "$W" fp brotli.warc
 exits "a page sent in brotli" 1
 has "the error gives the reason" "$tmp/err" 'built without brotli'
-"$W" fp -q --method=links demo.warc.gz >links.fp
-run "$W" rank demo.warc.gz
-exits "rank" 2
-has "the error gives the reason" "$tmp/err" 'built without igraph'
 tap_done
