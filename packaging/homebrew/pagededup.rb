@@ -22,7 +22,7 @@ class Pagededup < Formula
   depends_on :linux
   depends_on "lmdb"
   depends_on "lz4"
-  depends_on "nettle"
+  depends_on "libmd"
   depends_on "uchardet"
   depends_on "xxhash"
   depends_on "xz"

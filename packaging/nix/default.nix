@@ -24,7 +24,7 @@ pkgs.stdenv.mkDerivation {
     libxml2
     lmdb
     lz4
-    nettle
+    libmd
     uchardet
     xxHash
     xz

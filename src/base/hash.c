@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * The only place that includes xxhash, nettle and libsodium.
+ * The only place that includes xxhash, libmd and libsodium.
  */
 #include "base/hash.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <nettle/md5.h>
-#include <nettle/sha1.h>
+#include <md5.h>
+#include <sha1.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,25 +159,25 @@ static void base32(const uint8_t *in, size_t n, struct pd_buf *out)
 }
 
 struct pd_sha1 {
-	struct sha1_ctx ctx;
+	SHA1_CTX ctx;
 };
 
 struct pd_sha1 *pd_sha1_new(void)
 {
 	struct pd_sha1 *h = pd_alloc(sizeof *h);
-	sha1_init(&h->ctx);
+	SHA1Init(&h->ctx);
 	return h;
 }
 
 void pd_sha1_add(struct pd_sha1 *h, struct pd_span piece)
 {
-	sha1_update(&h->ctx, piece.n, (const uint8_t *)piece.p);
+	SHA1Update(&h->ctx, (const uint8_t *)piece.p, piece.n);
 }
 
 void pd_sha1_end(struct pd_sha1 *h, struct pd_buf *out)
 {
-	uint8_t digest[SHA1_DIGEST_SIZE];
-	sha1_digest(&h->ctx, sizeof digest, digest);
+	uint8_t digest[SHA1_DIGEST_LENGTH];
+	SHA1Final(digest, &h->ctx);
 	base32(digest, sizeof digest, out); /* 160 bits: 32 characters, no padding */
 	free(h);
 }
@@ -191,11 +191,11 @@ void pd_sha1_base32(struct pd_span data, struct pd_buf *out)
 
 void pd_md5(struct pd_span data, uint64_t w[2])
 {
-	struct md5_ctx ctx;
-	uint8_t digest[MD5_DIGEST_SIZE];
-	md5_init(&ctx);
-	md5_update(&ctx, data.n, (const uint8_t *)data.p);
-	md5_digest(&ctx, sizeof digest, digest);
+	MD5_CTX ctx;
+	uint8_t digest[MD5_DIGEST_LENGTH];
+	MD5Init(&ctx);
+	MD5Update(&ctx, (const uint8_t *)data.p, data.n);
+	MD5Final(digest, &ctx);
 	w[0] = w[1] = 0;
 	for (size_t i = 0; i < sizeof digest; i++)
 		w[i / 8] = w[i / 8] << 8 | digest[i];
