@@ -76,7 +76,7 @@ STATIC_PIE = $(if $(HARDEN),$(if $(MUSL),-static,-static-pie),-static)
 DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Wno-missing-field-initializers
 # Builds have the same bytes in any folder.  Results are the same on any machine: no fused multiply-add, which rounds only once.
-ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=off -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude -include base/alloc.h \
+ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=off -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude \
 	-DPD_VERSION='"$(VERSION)"' $(PKG_CFLAGS) $(WITHOUT:%=-DPD_WITHOUT_%) $(if $(DEV),$(DEV_FLAGS),-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS) $(HARDEN_CFLAGS)
 ALL_CXXFLAGS = -std=c++20 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc $(if $(PARQUET),$(CXX_FLAGS)) $(if $(DEV),-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers,-Wall) \

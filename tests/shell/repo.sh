@@ -114,6 +114,8 @@ is "no row of a list of methods that only this house had (M1, M2 …)" "$(grep -
 is "no result of a step that can fail is dropped" \
 	"$(grep -rnE '^[[:space:]]*(fseeko?|rewind|ftruncate|lseek|fsync|fdatasync|rename|renameat|getline)\(' src --include='*.c')" ""
 is "lines are read in one place, where an error is not the end of the file" "$(grep -rlE '\bget(line|delim)\(' src)" src/base/file.c
+is "nothing jumps out of functions, and no macro or option of the build replaces a function of the C library" \
+	"$(grep -rnE '\b(sig)?(setjmp|longjmp)\b|#define (free|malloc|calloc|realloc)\b' src --include='*.[ch]'; grep -n -e ' -include ' Makefile)" ""
 is "memory is allocated in one place, which ends the run if there is none" \
 	"$(grep -rnE '(^|[^_[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|abort)\(' src --include='*.c' |
 		grep -vE '^src/(base/alloc\.c|tables/)')" ""
