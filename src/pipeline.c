@@ -140,8 +140,11 @@ struct pd_facts pd_pipeline_facts(struct pd_pipeline *p)
 	snprintf(terms, sizeof terms, "%" PRIu64, p->signature.terms);
 	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &p->scratch);
 	pd_subject_hex(&p->subject, &subject);
-	struct pd_facts f = pd_facts_read(p->page.url, pd_span_z(terms), pd_span_z(confidence), pd_buf_span(&p->scratch),
-					  pd_buf_span(&subject));
+	struct pd_facts f = pd_facts_read((struct pd_span[PD_FP_COLUMNS]){ [PD_FP_URL] = p->page.url,
+									   [PD_FP_TERMS] = pd_span_z(terms),
+									   [PD_FP_CONFIDENCE] = pd_span_z(confidence),
+									   [PD_FP_LANGUAGES] = pd_buf_span(&p->scratch),
+									   [PD_FP_SUBJECT] = pd_buf_span(&subject) });
 	pd_buf_release(&subject);
 	return f;
 }

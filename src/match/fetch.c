@@ -59,26 +59,18 @@ static size_t next_wanted(const struct pd_rows *rows, size_t row, size_t end)
 	return end;
 }
 
-static void add_line(struct fetched *t, const struct pd_span f[PD_ROW_VIEWED])
+static void add_line(struct fetched *t, const struct pd_span *f, const int columns[PD_ROW_VIEWED])
 {
 	uint32_t at = (uint32_t)t->text.n;
 	pd_buf_add(&t->at, &at, sizeof at);
-	size_t n = PD_ROW_VIEWED;
-	for (int i = 0; i < PD_ROW_VIEWED; i++)
-		n += f[i].n + 1;
-	char *from = pd_buf_reserve(&t->text, n), *to = from;
-	for (int i = 0; i < PD_ROW_VIEWED; i++) {
-		struct pd_span v = f[i].n ? f[i] : pd_span("-", 1);
-		memcpy(to, v.p, v.n);
-		to += v.n;
-		*to++ = i + 1 < PD_ROW_VIEWED ? '\t' : '\n';
-	}
-	*to = 0;
-	t->text.n += (size_t)(to - from);
+	pd_tsv_join(&t->text, f, columns, PD_ROW_VIEWED);
+	pd_buf_add_c(&t->text, '\n');
 }
 
 static int fetch_keys(struct fetching *g, size_t from, size_t to, struct fetched *t)
 {
+	static const int as_kept[PD_ROW_VIEWED] = { PD_ROW_ID,	       PD_ROW_URL,     PD_ROW_FETCH_TIME,
+						    PD_ROW_TEXT_BYTES, PD_ROW_QUALITY, PD_ROW_CONTENT_DIGEST };
 	const struct pd_keyfile *k = g->file->keys;
 	int status = PD_OK;
 	t->unpacker = t->unpacker ? t->unpacker : pd_unpacker_new();
@@ -90,7 +82,7 @@ static int fetch_keys(struct fetching *g, size_t from, size_t to, struct fetched
 			struct pd_span f[PD_ROW_FIELDS];
 			status = pd_keyfile_row(k, &t->raw, row - g->file->row, g->file->path, f, &t->err);
 			if (!status)
-				add_line(t, f);
+				add_line(t, f, as_kept);
 		}
 	}
 	return status;
@@ -101,7 +93,9 @@ static int fail_changed(const struct pd_late_file *file, struct pd_err *e)
 	return pd_fail(e, PD_ERR_INPUT, "%s was changed while it was read", file->path);
 }
 
-/* Set the fields that pairs carry, for the columns of a row's file. */
+enum { NO_COLUMN = PD_TABLE_COLUMNS_MAX };
+
+/* The columns of the fields that pairs carry, in a row's file. */
 struct viewed {
 	int column[PD_ROW_VIEWED];
 	size_t until; /* the row from which on the columns have another order */
@@ -109,16 +103,14 @@ struct viewed {
 
 static struct viewed viewed_at(const struct pd_late_file *file, size_t row)
 {
-	static const int wanted[PD_ROW_VIEWED] = { PD_FP_ID,	     PD_FP_URL,	    PD_FP_FETCH_TIME,
-						   PD_FP_TEXT_BYTES, PD_FP_QUALITY, PD_FP_CONTENT_DIGEST };
 	size_t i = file->n_columns - 1;
 	while (i > 0 && file->columns[i].row > row)
 		i--;
 	struct viewed v = { .until = i + 1 < file->n_columns ? file->columns[i + 1].row : SIZE_MAX };
 	for (int w = 0; w < PD_ROW_VIEWED; w++) {
-		v.column[w] = -1;
+		v.column[w] = NO_COLUMN;
 		for (int at = 0; at < file->columns[i].n; at++)
-			if (file->columns[i].order[at] == wanted[w])
+			if (file->columns[i].order[at] == pd_row_kept[w])
 				v.column[w] = at;
 	}
 	return v;
@@ -127,13 +119,12 @@ static struct viewed viewed_at(const struct pd_late_file *file, size_t row)
 /* False: the line is not a row any more. */
 static bool add_text_row(struct fetched *t, struct pd_span line, const struct viewed *v)
 {
-	struct pd_span f[PD_TABLE_COLUMNS_MAX], viewed[PD_ROW_VIEWED];
+	struct pd_span f[PD_TABLE_COLUMNS_MAX + 1];
 	line.n -= line.n && line.p[line.n - 1] == '\r';
-	size_t n = pd_tsv_fields(line, f, PD_TABLE_COLUMNS_MAX);
-	for (int i = 0; i < PD_ROW_VIEWED; i++)
-		viewed[i] = v->column[i] >= 0 && (size_t)v->column[i] < n ? f[v->column[i]] : pd_span(NULL, 0);
-	add_line(t, viewed);
-	return viewed[0].n;
+	for (size_t n = pd_tsv_fields(line, f, PD_TABLE_COLUMNS_MAX); n <= NO_COLUMN; n++)
+		f[n] = pd_span(NULL, 0);
+	add_line(t, f, v->column);
+	return f[v->column[PD_ROW_ID]].n;
 }
 
 static uint64_t text_at(const struct fetching *g, size_t row)

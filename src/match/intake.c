@@ -341,7 +341,7 @@ static int spool_row(struct intake *in, struct pd_err *e)
 {
 	const struct pd_methods *m = &in->rows->methods;
 	size_t from = in->piece.n, at = begin_spooled(in, in->in.fields[PD_FP_CONTENT_DIGEST]);
-	pd_spooled_columns(&in->piece, in->in.fields);
+	pd_tsv_join(&in->piece, in->in.fields, pd_row_kept, PD_ROW_FIELDS);
 	for (int i = 0, c; i < m->n; i++) { /* the values of the methods */
 		if (m->v[i].method->kind == PD_SIGN_BITS)
 			continue;
@@ -381,40 +381,28 @@ static int take_row(struct intake *in, struct pd_err *e)
 {
 	const struct pd_span *f = in->in.fields;
 	struct sketch_kinds *kinds = &in->sketches;
-	struct pd_span hex = f[PD_FP_FINGERPRINT], sketch = f[PD_FP_SKETCH], id = f[PD_FP_ID];
-	struct pd_key key;
-	int bits, status;
-	if (!hex.n || !pd_tsv_has(id))
-		return pd_table_fail(&in->in, e, "a row without fingerprint or id");
-	if (in->o->requested && in->o->requested->n && !in->methods_known && (status = check_methods(in, pd_span("", 0), e)) != 0)
-		return status; /* no header names the methods */
-	status = check_params(in, f[PD_FP_PARAMS], in->in.path, in->in.line_no, e);
-	bool print = pd_tsv_has(hex);
-	if (!status && print && !pd_key_parse(hex, &bits, &key)) {
-		pd_buf_clear(&in->scratch[0]);
-		pd_tsv_add(&in->scratch[0], pd_span(hex.p, hex.n < 64 ? hex.n : 64));
-		return pd_table_fail(&in->in, e, "'%s' is not a fingerprint of 16, 32 or 64 hex digits", in->scratch[0].p);
-	}
-	if (!status && print)
-		status = check_bits(in, bits, in->in.path, in->in.line_no, e);
-	if (status)
-		return status;
+	struct pd_row row;
+	struct pd_span id = f[PD_FP_ID];
 	if (in->in.path != in->file) /* a file without a header */
 		set_kind(kinds, &PD_SKETCH_DEFAULT);
 	in->file = in->in.path;
-	in->sketch = (struct pd_sketch){ 0 };
-	if (pd_tsv_has(sketch)) {
-		const struct pd_sketch_options *o = kinds->current < 0 ? NULL : &kinds->kind[kinds->current];
-		bool ours = o && sketch.n == (size_t)pd_sketch_words(o) * 16;
-		if (ours && !pd_sketch_parse(o, sketch, &in->sketch))
-			return pd_table_fail(&in->in, e, "the sketch is not hexadecimal");
-		++*(ours ? &kinds->rows[kinds->current] : &kinds->others);
-	}
-	/* A page without a fingerprint is identified only by its text; "-" matches nothing. */
-	if (print)
-		add_key(in, PRINT, key.w);
-	else if (pd_key_parse(f[PD_FP_TEXT_DIGEST], &bits, &key) && bits == 128)
-		add_key(in, DIGEST, key.w);
+	memcpy(row.f, f, sizeof row.f);
+	int status = pd_row_parse(&row, kinds->current < 0 ? NULL : &kinds->kind[kinds->current], e);
+	if (status)
+		return pd_table_fail(&in->in, e, "%s", e->text);
+	if (in->o->requested && in->o->requested->n && !in->methods_known) /* no header names the methods */
+		status = check_methods(in, pd_span("", 0), e);
+	if (!status)
+		status = check_params(in, f[PD_FP_PARAMS], in->in.path, in->in.line_no, e);
+	if (!status && row.has_fingerprint)
+		status = check_bits(in, row.bits, in->in.path, in->in.line_no, e);
+	if (status)
+		return status;
+	in->sketch = row.sketch;
+	if (row.sketch.present || row.other_sketch)
+		++*(row.other_sketch ? &kinds->others : &kinds->rows[kinds->current]);
+	if (row.has_fingerprint || row.has_digest)
+		add_key(in, row.has_fingerprint ? PRINT : DIGEST, row.key.w);
 	if (!in->rows->late)
 		return spool_row(in, e);
 	if (!ids_follow(in, id, id) || (is_verified(in) && (in->sketch.present || in->rows->digests.n)))

@@ -7,31 +7,12 @@
 #define PD_MATCH_KEYFILE_H
 
 #include "base/container.h"
+#include "match/row.h"
 
 struct pd_unpacker;
 
 #define PD_KEYFILE_VERSION 4 /* 1: rows of five columns; 2: rows without the content digest; 3: before the container */
 #define PD_KEYFILE_BLOCK 256 /* rows compressed together */
-
-/* Columns of a row's line, with their escapes: id, url, fetch_time, text_bytes, quality, content_digest, terms,
- * confidence, languages, subject.  Rows of key files of version 1 have the first five, those of version 2 all except
- * content_digest. */
-enum pd_row_field {
-	PD_ROW_ID,
-	PD_ROW_URL,
-	PD_ROW_FETCH_TIME,
-	PD_ROW_TEXT_BYTES,
-	PD_ROW_QUALITY,
-	PD_ROW_CONTENT_DIGEST,
-	PD_ROW_TERMS,
-	PD_ROW_CONFIDENCE,
-	PD_ROW_LANGUAGES,
-	PD_ROW_SUBJECT,
-	PD_ROW_FIELDS
-};
-
-/* The fields of a row that pairs carry: its first fields. */
-#define PD_ROW_VIEWED (PD_ROW_CONTENT_DIGEST + 1)
 
 enum pd_keyfile_section {
 	PD_KEYFILE_PARAMS,	/* text: "must …", "params …", "sketch …", "total …", a line each */

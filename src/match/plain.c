@@ -16,27 +16,6 @@ void pd_spooled_begin(struct pd_buf *out, const uint64_t *sketch, size_t words, 
 	pd_buf_add_c(out, (char)kind);
 }
 
-void pd_spooled_columns(struct pd_buf *out, const struct pd_span fields[PD_FP_COLUMNS])
-{
-	static const int kept[PD_ROW_FIELDS] = { PD_FP_ID,	   PD_FP_URL,	     PD_FP_FETCH_TIME,
-						 PD_FP_TEXT_BYTES, PD_FP_QUALITY,    PD_FP_CONTENT_DIGEST,
-						 PD_FP_TERMS,	   PD_FP_CONFIDENCE, PD_FP_LANGUAGES,
-						 PD_FP_SUBJECT };
-	size_t n = 0;
-	for (int i = 0; i < PD_ROW_FIELDS; i++)
-		n += fields[kept[i]].n + 2;
-	char *to = pd_buf_reserve(out, n);
-	for (int i = 0; i < PD_ROW_FIELDS; i++) {
-		struct pd_span f = fields[kept[i]].n ? fields[kept[i]] : pd_span("-", 1);
-		if (i)
-			*to++ = '\t';
-		memcpy(to, f.p, f.n);
-		to += f.n;
-	}
-	*to = 0;
-	out->n = (size_t)(to - out->p);
-}
-
 bool pd_plain_read(int fd, uint64_t from, uint64_t to, struct pd_buf *out)
 {
 	ssize_t n = pd_pread(fd, pd_buf_reserve(out, (size_t)(to - from)), (size_t)(to - from), from);
@@ -77,25 +56,23 @@ static bool read_lines(struct pd_plain_worker *w, size_t *skip)
 static bool parse_row(struct pd_plain_worker *w, struct pd_span line, uint32_t at, struct pd_plain_piece *out)
 {
 	const struct pd_plain *p = w->plain;
-	struct pd_span of_file[PD_TABLE_COLUMNS_MAX], f[PD_FP_COLUMNS];
+	struct pd_span of_file[PD_TABLE_COLUMNS_MAX], *f;
 	size_t n = pd_tsv_fields(line, of_file, PD_TABLE_COLUMNS_MAX);
-	struct pd_sketch sketch = { .present = false };
-	struct pd_key key;
-	int bits;
+	struct pd_row row;
+	struct pd_err why;
 	uint8_t kind = PD_PLAIN_NONE;
+	f = row.f;
 	for (int c = 0; c < PD_FP_COLUMNS; c++)
 		f[c] = p->column[c] >= 0 && (size_t)p->column[c] < n ? of_file[p->column[c]] : pd_span(NULL, 0);
-	struct pd_span hex = f[PD_FP_FINGERPRINT], params = f[PD_FP_PARAMS], id = f[PD_FP_ID];
-	if (n < p->least || !hex.n || !pd_tsv_has(id) ||
+	struct pd_span params = f[PD_FP_PARAMS], id = f[PD_FP_ID];
+	if (n < p->least || pd_row_parse(&row, &p->sketch, &why) || (row.has_fingerprint && row.bits != p->bits) ||
 	    (pd_tsv_has(params) && params.n < sizeof p->params && !pd_span_is(params, p->params)))
 		return false;
-	/* Sketches of another kind are only counted. */
-	if (pd_tsv_has(f[PD_FP_SKETCH])) {
-		bool ours = p->sketch.minima && f[PD_FP_SKETCH].n == (size_t)pd_sketch_words(&p->sketch) * 16;
-		if (p->prints_alone || (ours && !pd_sketch_parse(&p->sketch, f[PD_FP_SKETCH], &sketch)))
-			return false;
-		++*(ours ? &out->sketched : &out->others);
-	}
+	bool sketched = row.sketch.present || row.other_sketch;
+	if (p->prints_alone && (sketched || row.has_digest))
+		return false;
+	if (sketched) /* sketches of another kind are only counted */
+		++*(row.other_sketch ? &out->others : &out->sketched);
 	if (!out->rows)
 		out->first = id;
 	else
@@ -103,24 +80,20 @@ static bool parse_row(struct pd_plain_worker *w, struct pd_span line, uint32_t a
 	out->last = id;
 	if (p->ascending && !out->ascends)
 		return false;
-	if (pd_tsv_has(hex)) {
-		if (!pd_key_parse(hex, &bits, &key) || bits != p->bits)
-			return false;
+	if (row.has_fingerprint) {
 		kind = PD_PLAIN_PRINT;
-		pd_buf_add(&w->print, key.w, (size_t)bits / 8);
+		pd_buf_add(&w->print, row.key.w, (size_t)row.bits / 8);
 		out->fingerprints++;
-	} else if (pd_key_parse(f[PD_FP_TEXT_DIGEST], &bits, &key) && bits == 128) {
-		if (p->prints_alone)
-			return false;
+	} else if (row.has_digest) {
 		kind = PD_PLAIN_DIGEST;
-		pd_buf_add(&w->digest, key.w, 16);
+		pd_buf_add(&w->digest, row.key.w, 16);
 		out->digests++;
 	}
 	if (p->spooled) {
-		pd_spooled_begin(w->out, sketch.w, (size_t)pd_sketch_words(&p->sketch), f[PD_FP_CONTENT_DIGEST],
-				 sketch.present ? p->kind : 0);
+		pd_spooled_begin(w->out, row.sketch.w, (size_t)pd_sketch_words(&p->sketch), f[PD_FP_CONTENT_DIGEST],
+				 row.sketch.present ? p->kind : 0);
 		at = (uint32_t)(w->out->n - sizeof *out);
-		pd_spooled_columns(w->out, f);
+		pd_tsv_join(w->out, f, pd_row_kept, PD_ROW_FIELDS);
 		pd_buf_add_c(w->out, '\n');
 	}
 	pd_buf_add(&w->at, &at, sizeof at);

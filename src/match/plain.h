@@ -15,7 +15,6 @@
  * beginning with the id; then, if there are any, the values of methods, and the newline.  A row is addressed by its
  * columns; the data before them is found from there. */
 void pd_spooled_begin(struct pd_buf *out, const uint64_t *sketch, size_t words, struct pd_span content_digest, int kind);
-void pd_spooled_columns(struct pd_buf *out, const struct pd_span fields[PD_FP_COLUMNS]);
 
 /* The common properties of plain rows. */
 struct pd_plain {

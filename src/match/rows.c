@@ -10,29 +10,6 @@
 #include "row/fields.h"
 #include "match/keyfile.h"
 
-/* Hash of the languages in a row; 0: unknown. */
-uint64_t pd_row_hash_language(struct pd_span languages)
-{
-	return pd_tsv_has(languages) ? pd_hash64(languages.p, languages.n) | 1 : 0;
-}
-
-struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct pd_span confidence, struct pd_span languages,
-			      struct pd_span subject)
-{
-	struct pd_facts f = PD_FACTS_UNKNOWN;
-	uint64_t n;
-	double v;
-	if (pd_span_u64(terms, &n) && n <= INT64_MAX)
-		f.terms = (int64_t)n;
-	if (pd_span_real(confidence, &v) && v >= 0 && v <= 1)
-		f.confidence = v;
-	f.language = pd_row_hash_language(languages);
-	f.subject = pd_subject_parse(subject);
-	if (url.p)
-		pd_subject_set_url(&f.subject, url);
-	return f;
-}
-
 struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
 {
 	struct pd_span f[PD_ROW_VIEWED];
@@ -60,15 +37,23 @@ uint64_t pd_row_hash_host(struct pd_span url, struct pd_buf scratch[2])
 	return pd_hash64(host->p, host->n);
 }
 
+void pd_rows_columns(const struct pd_rows *rows, uint32_t row, struct pd_span f[PD_FP_COLUMNS])
+{
+	struct pd_span kept[PD_ROW_FIELDS] = { { NULL, 0 } };
+	memset(f, 0, PD_FP_COLUMNS * sizeof *f);
+	pd_tsv_fields(pd_rows_line(rows, row), kept, PD_ROW_FIELDS);
+	for (int i = 0; i < PD_ROW_FIELDS; i++)
+		f[pd_row_kept[i]] = kept[i];
+}
+
 struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t *host, struct pd_buf scratch[2])
 {
-	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } };
+	struct pd_span f[PD_FP_COLUMNS] = { { NULL, 0 } };
 	if (rows->spool)
-		pd_tsv_fields(pd_rows_line(rows, row), f, PD_ROW_FIELDS);
-	*host = rows->realms == PD_REALM_HOST ? rows->realm[row] : pd_row_hash_host(f[PD_ROW_URL], scratch);
-	return rows->spool ? pd_facts_read(pd_span(NULL, 0), f[PD_ROW_TERMS], f[PD_ROW_CONFIDENCE], f[PD_ROW_LANGUAGES],
-					   f[PD_ROW_SUBJECT])
-			   : PD_FACTS_UNKNOWN;
+		pd_rows_columns(rows, row, f);
+	*host = rows->realms == PD_REALM_HOST ? rows->realm[row] : pd_row_hash_host(f[PD_FP_URL], scratch);
+	f[PD_FP_URL] = pd_span(NULL, 0);
+	return pd_facts_read(f);
 }
 
 void pd_rows_add_name(const struct pd_rows *rows, uint32_t row, struct pd_facts *f)

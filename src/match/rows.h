@@ -14,22 +14,8 @@
 #include "row/table.h"
 #include "url/owner.h"
 #include "match/late.h"
+#include "match/row.h"
 #include "sign/sign.h"
-#include "sign/sketch.h"
-#include "sign/subject.h"
-
-struct pd_facts {
-	int64_t terms;	   /* of the main text; -1: unknown */
-	double confidence; /* in the main text; 1 if unknown */
-	struct pd_subject subject;
-	uint64_t language; /* a hash; 0: unknown */
-};
-
-#define PD_FACTS_UNKNOWN ((struct pd_facts){ .terms = -1, .confidence = 1 })
-
-/* Parse the columns of a row; "-" and an empty value mean unknown.  url {NULL, 0}: it is added later. */
-struct pd_facts pd_facts_read(struct pd_span url, struct pd_span terms, struct pd_span confidence, struct pd_span languages,
-			      struct pd_span subject);
 
 /* Rows of one kind: those with a fingerprint, or those with only a text digest (128 bits). */
 struct pd_rows_set {
@@ -92,9 +78,8 @@ struct pd_rows_origin {
 #define PD_SIDE_A 1
 #define PD_SIDE_B 2 /* an id on both sides is one row, on both */
 
-/* The hash of the host in a URL and of a row's languages; 0: unknown. */
+/* The hash of the host in a URL. */
 uint64_t pd_row_hash_host(struct pd_span url, struct pd_buf scratch[2]);
-uint64_t pd_row_hash_language(struct pd_span languages);
 
 void pd_rows_release(struct pd_rows *rows);
 
@@ -136,6 +121,8 @@ static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
 /* The column of a method of rows->methods, as it came. */
 struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int method);
 struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
+/* Set the columns that were kept of a row; the others are absent. */
+void pd_rows_columns(const struct pd_rows *rows, uint32_t row, struct pd_span f[PD_FP_COLUMNS]);
 /* The data that decides whether it is a duplicate, except the name in its URL, and the hash of its host; unknown for
  * rows that were never spooled.  `scratch` belongs to the caller. */
 struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t *host, struct pd_buf scratch[2]);

@@ -64,6 +64,23 @@ void pd_tsv_add(struct pd_buf *line, struct pd_span v)
 	}
 }
 
+void pd_tsv_join(struct pd_buf *line, const struct pd_span *fields, const int *columns, int n)
+{
+	size_t bytes = 0;
+	for (int i = 0; i < n; i++)
+		bytes += fields[columns[i]].n + 2;
+	char *to = pd_buf_reserve(line, bytes);
+	for (int i = 0; i < n; i++) {
+		struct pd_span f = fields[columns[i]].n ? fields[columns[i]] : pd_span("-", 1);
+		if (i)
+			*to++ = '\t';
+		memcpy(to, f.p, f.n);
+		to += f.n;
+	}
+	*to = 0;
+	line->n = (size_t)(to - line->p);
+}
+
 /* One escape after its backslash; returns the bytes it took, 0 when there is no such escape. */
 static size_t unescape(struct pd_span s, struct pd_buf *out)
 {

@@ -140,9 +140,11 @@ uint64_t pd_store_band_hash(uint32_t band)
 
 struct pd_facts pd_store_page_facts(const struct pd_store_page *p)
 {
-	return pd_facts_read(pd_store_text(p->text, PD_STORE_TEXT_URL), pd_store_text(p->text, PD_STORE_TEXT_TERMS),
-			     pd_store_text(p->text, PD_STORE_TEXT_CONFIDENCE), pd_store_text(p->text, PD_STORE_TEXT_LANGUAGES),
-			     pd_store_text(p->text, PD_STORE_TEXT_SUBJECT));
+	struct pd_span f[PD_FP_COLUMNS] = { { NULL, 0 } }, text[PD_STORE_TEXT_COLUMNS];
+	pd_store_texts(p->text, text, PD_STORE_TEXT_COLUMNS);
+	for (int i = 0; i < PD_STORE_TEXT_COLUMNS; i++)
+		f[columns[i]] = text[i];
+	return pd_facts_read(f);
 }
 
 struct subjects {
@@ -252,67 +254,27 @@ size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_
 	return n;
 }
 
-static int take_print(struct pd_store_page *p, struct pd_span hex, int bits, struct pd_err *e)
-{
-	struct pd_key key;
-	int found;
-	if (pd_span_is(hex, "-"))
-		return PD_OK;
-	if (!pd_key_parse(hex, &found, &key))
-		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is not a fingerprint of 16, 32 or 64 hex digits",
-			       hex.n < 64 ? (int)hex.n : 64, hex.p);
-	if (found != bits)
-		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits; the store keeps fingerprints of %d bits", found, bits);
-	pd_store_spread(&key, bits, &p->key);
-	p->has |= PD_STORE_HAS_FINGERPRINT;
-	return PD_OK;
-}
-
-static int take_sketch(struct pd_store_page *p, struct pd_span hex, const struct pd_sketch_options *o, struct pd_err *e)
-{
-	struct pd_sketch s;
-	if (!pd_tsv_has(hex) || !o->minima)
-		return PD_OK;
-	if (!pd_sketch_parse(o, hex, &s))
-		return pd_fail(e, PD_ERR_FORMAT, "'%.*s' is not a sketch of %d bits", hex.n < 64 ? (int)hex.n : 64, hex.p,
-			       o->minima * o->bits);
-	memcpy(p->sketch, s.w, sizeof p->sketch);
-	p->has |= PD_STORE_HAS_SKETCH;
-	return PD_OK;
-}
-
-static void take_text(const struct pd_span *fields, struct pd_buf *text)
-{
-	size_t n = 0;
-	for (int i = 0; i < PD_STORE_TEXT_COLUMNS; i++)
-		n += fields[columns[i]].n + 2;
-	char *p = pd_buf_reserve(text, n), *to = p;
-	for (int i = 0; i < PD_STORE_TEXT_COLUMNS; i++) {
-		struct pd_span f = fields[columns[i]].n ? fields[columns[i]] : pd_span("-", 1);
-		memcpy(to, f.p, f.n);
-		to += f.n;
-		*to++ = '\t';
-	}
-	*--to = 0;
-	text->n += (size_t)(to - p);
-}
-
 int pd_store_page_take(struct pd_store_page *p, const struct pd_span *fields, int bits, const struct pd_sketch_options *sketch,
 		       struct pd_buf *text, struct pd_err *e)
 {
-	struct pd_span hex = fields[PD_FP_FINGERPRINT];
+	struct pd_row row;
 	size_t at = text->n;
 	*p = (struct pd_store_page){ 0 };
-	if (!hex.n || !pd_tsv_has(fields[PD_FP_ID]))
-		return pd_fail(e, PD_ERR_FORMAT, "a row without fingerprint or id");
-	int status = take_print(p, hex, bits, e);
-	if (!status)
-		status = take_sketch(p, fields[PD_FP_SKETCH], sketch, e);
-	if (status)
-		return status;
-	if (pd_tsv_has(fields[PD_FP_TEXT_DIGEST]))
-		p->has |= PD_STORE_HAS_DIGEST;
-	take_text(fields, text);
+	memcpy(row.f, fields, sizeof row.f);
+	if (pd_row_parse(&row, sketch, e))
+		return e->status;
+	if (row.has_fingerprint && row.bits != bits)
+		return pd_fail(e, PD_ERR_PARAMS, "a fingerprint of %d bits; the store keeps fingerprints of %d bits", row.bits,
+			       bits);
+	if (row.other_sketch && sketch->minima)
+		return pd_fail(e, PD_ERR_FORMAT, "the sketch does not have %d bits", sketch->minima * sketch->bits);
+	if (row.has_fingerprint)
+		pd_store_spread(&row.key, bits, &p->key);
+	if (row.sketch.present)
+		memcpy(p->sketch, row.sketch.w, sizeof p->sketch);
+	p->has = (uint8_t)((row.has_fingerprint ? PD_STORE_HAS_FINGERPRINT : 0) | (row.sketch.present ? PD_STORE_HAS_SKETCH : 0) |
+			   (pd_tsv_has(fields[PD_FP_TEXT_DIGEST]) ? PD_STORE_HAS_DIGEST : 0));
+	pd_tsv_join(text, fields, columns, PD_STORE_TEXT_COLUMNS);
 	p->text = pd_span(text->p + at, text->n - at);
 	if (p->text.n > PD_STORE_ROW_MAX) {
 		text->n = at;

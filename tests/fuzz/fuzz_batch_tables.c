@@ -18,18 +18,18 @@ static int take(void *ctx, size_t row, const uint64_t *key)
 /* Rows near a row of the file, and one row that is not. */
 static void ask(struct pd_batch_tables *t, uint64_t n)
 {
-	struct pd_engine_row row = { .has_print = t->h.keys > 0, .has_sketch = t->h.sketched > 0 };
+	struct pd_row row = { .has_fingerprint = t->h.keys > 0, .sketch.present = t->h.sketched > 0 };
 	char id[16];
 	for (size_t w = 0; w < t->h.bits / 64; w++)
-		row.print.w[w] = n < t->h.keys ? t->keys[n * t->h.bits / 64 + w] ^ (w == 0) : n;
+		row.key.w[w] = n < t->h.keys ? t->keys[n * t->h.bits / 64 + w] ^ (w == 0) : n;
 	for (size_t w = 0; t->h.sketched && n < t->h.entries && w < t->h.minima * t->h.minimum_bits / 64; w++)
 		row.sketch.w[w] = t->sketches[n * t->h.minima * t->h.minimum_bits / 64 + w];
 	row.f[PD_FP_ID] = pd_span(id, (size_t)snprintf(id, sizeof id, "x:%d", (int)n));
 	HOLDS(pd_batch_tables_take(t, &row) <= 1);
-	if (row.has_print)
+	if (row.has_fingerprint)
 		pd_batch_tables_add(t, &row);
 	HOLDS(pd_batch_tables_search(t, &(struct pd_batch_tables_receiver){ take, t }) == PD_OK && !t->rows.n);
-	pd_batch_tables_has_text(t, row.print.w);
+	pd_batch_tables_has_text(t, row.key.w);
 }
 
 static void try_bytes(const char *p, size_t n)

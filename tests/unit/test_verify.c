@@ -238,22 +238,26 @@ START_TEST(doubts_of_sides)
 }
 END_TEST
 
+static struct pd_facts read_facts(struct pd_span terms, struct pd_span confidence, struct pd_span languages, struct pd_span subject)
+{
+	return pd_facts_read((struct pd_span[PD_FP_COLUMNS]){
+		[PD_FP_TERMS] = terms, [PD_FP_CONFIDENCE] = confidence, [PD_FP_LANGUAGES] = languages, [PD_FP_SUBJECT] = subject });
+}
+
 START_TEST(facts)
 {
-	struct pd_facts f = pd_facts_read(pd_span(NULL, 0), pd_span_z("120"), pd_span_z("0.35"), pd_span_z("eng"),
-					  pd_span_z("0000000700000008"));
+	struct pd_facts f = read_facts(pd_span_z("120"), pd_span_z("0.35"), pd_span_z("eng"), pd_span_z("0000000700000008"));
 	ck_assert(f.terms == 120 && f.confidence == .35 && f.language && f.subject.heading == 7 && f.subject.title == 8);
-	f = pd_facts_read(pd_span(NULL, 0), pd_span_z("-"), pd_span_z("-"), pd_span_z("-"), pd_span(NULL, 0));
+	f = read_facts(pd_span_z("-"), pd_span_z("-"), pd_span_z("-"), pd_span(NULL, 0));
 	ck_assert(f.terms == -1 && f.confidence == 1 && !f.language && !f.subject.heading && !f.subject.title);
-	f = pd_facts_read(pd_span(NULL, 0), pd_span_z("many"), pd_span_z("12"), pd_span_z("eng"), pd_span_z("7"));
+	f = read_facts(pd_span_z("many"), pd_span_z("12"), pd_span_z("eng"), pd_span_z("7"));
 	ck_assert(f.terms == -1 && f.confidence == 1 && !f.subject.heading);
 	static const struct {
 		const char *text;
 		double value;
 	} confidences[] = { { "0.28", .28 }, { "1.00", 1 }, { "1.01", 1 }, { "0.285", .285 }, { ".5", .5 }, { "0.2x", 1 } };
 	for (size_t i = 0; i < sizeof confidences / sizeof *confidences; i++) {
-		f = pd_facts_read(pd_span(NULL, 0), pd_span_z("-"), pd_span_z(confidences[i].text), pd_span_z("-"),
-				  pd_span(NULL, 0));
+		f = read_facts(pd_span_z("-"), pd_span_z(confidences[i].text), pd_span_z("-"), pd_span(NULL, 0));
 		ck_assert_msg(f.confidence == confidences[i].value, "%s: %g", confidences[i].text, f.confidence);
 	}
 }

@@ -95,20 +95,10 @@ static bool add_key(const struct keys *k, uint32_t row, struct pd_buf *out)
 /* Append a row of the batch in the form for other tasks. */
 static void add_batch_row(const struct keys *k, uint32_t row, struct pd_buf *out)
 {
-	static const int column[PD_ROW_FIELDS] = { PD_FP_ID,	     PD_FP_URL,	       PD_FP_FETCH_TIME,
-						   PD_FP_TEXT_BYTES, PD_FP_QUALITY,    PD_FP_CONTENT_DIGEST,
-						   PD_FP_TERMS,	     PD_FP_CONFIDENCE, PD_FP_LANGUAGES,
-						   PD_FP_SUBJECT };
-	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } }, line;
-	const char *text = pd_rows_text(k->rows, row);
 	struct pd_buf key = { 0 }, sketch = { 0 };
 	struct pd_sketch s;
-	struct pd_engine_row r = { .has_print = k->member[row] && !k->digest[row] };
-	line = pd_span(text,
-		       (size_t)((const char *)memchr(text, '\n', k->rows->spool_size - (size_t)(text - k->rows->spool)) - text));
-	pd_tsv_fields(line, f, PD_ROW_FIELDS);
-	for (int i = 0; i < PD_ROW_FIELDS; i++)
-		r.f[column[i]] = f[i];
+	struct pd_row r = { .has_fingerprint = k->member[row] && !k->digest[row] };
+	pd_rows_columns(k->rows, row, r.f);
 	if (k->member[row]) {
 		add_hex(k, row, &key);
 		r.f[k->digest[row] ? PD_FP_TEXT_DIGEST : PD_FP_FINGERPRINT] = pd_buf_span(&key);
@@ -198,27 +188,24 @@ static int end_rows(struct held *a)
 }
 
 /* Send a stored row to the key of each new page that it may be near; directly if only texts are compared. */
-static int find_row(struct held *a, const struct pd_engine_row *row)
+static int find_row(struct held *a, const struct pd_row *row)
 {
-	struct pd_engine_row asked = *row;
+	struct pd_row asked = *row;
 	struct pd_batch_tables *tables = &a->tables;
-	struct pd_key digest;
-	int bits, taken = pd_batch_tables_take(tables, &asked);
+	int taken = pd_batch_tables_take(tables, &asked);
 	size_t from = a->lines.n;
-	if (taken < 0 || (!asked.has_print && !asked.has_digest))
+	if (taken < 0 || (!asked.has_fingerprint && !asked.has_digest))
 		return PD_OK;
-	if (asked.has_print) {
+	if (asked.has_fingerprint) {
 		pd_engine_row_add(row, &a->lines);
 		a->end[tables->rows.n] = a->lines.n;
 		pd_batch_tables_add(tables, &asked);
 		return tables->rows.n < PD_BATCH_TABLES_ROWS && a->lines.n < TEXT_MOST ? PD_OK : end_rows(a);
 	}
-	digest = asked.print;
-	bool said = taken || (pd_key_parse(row->f[PD_FP_TEXT_DIGEST], &bits, &digest) && bits == 128);
-	if (!said || !pd_batch_tables_has_text(tables, digest.w))
+	if (!pd_batch_tables_has_text(tables, asked.key.w))
 		return PD_OK;
 	pd_engine_row_add(row, &a->lines);
-	int status = send('d', digest.w, 2, pd_span(a->lines.p + from, a->lines.n - from), &a->out, a->e);
+	int status = send('d', asked.key.w, 2, pd_span(a->lines.p + from, a->lines.n - from), &a->out, a->e);
 	a->lines.n = from;
 	return status;
 }
@@ -324,7 +311,7 @@ static int end_keys(struct finding *f, struct pd_err *e)
 /* If the batch has the page too, the row of the batch is used. */
 static int add_stored(struct finding *f, struct pd_span line, struct pd_err *e)
 {
-	struct pd_engine_row row;
+	struct pd_row row;
 	int status = pd_engine_row_parse(&row, line, NULL, e);
 	const uint32_t *number = status ? NULL : pd_map_find(&f->ids, pd_map_key(row.f[PD_FP_ID]));
 	if (status)
@@ -470,7 +457,7 @@ static int reduce_tombstones(const struct pd_engine *t, struct pd_engine_params 
 /* --- update --- */
 
 /* Return whether it is the batch's own row of a page.  The collection may have one with the same id. */
-static bool is_of_batch(const struct keys *k, const struct pd_map *ids, const struct pd_engine_row *row, struct pd_buf *key)
+static bool is_of_batch(const struct keys *k, const struct pd_map *ids, const struct pd_row *row, struct pd_buf *key)
 {
 	const uint32_t *number = pd_map_find(ids, pd_map_key(row->f[PD_FP_ID]));
 	if (!number)
@@ -478,8 +465,8 @@ static bool is_of_batch(const struct keys *k, const struct pd_map *ids, const st
 	pd_buf_clear(key);
 	if (k->member[*number - 1])
 		add_hex(k, *number - 1, key);
-	return row->has_print ? pd_span_eq(row->f[PD_FP_FINGERPRINT], pd_buf_span(key))
-			      : !row->has_digest || pd_span_eq(row->f[PD_FP_TEXT_DIGEST], pd_buf_span(key));
+	return row->has_fingerprint ? pd_span_eq(row->f[PD_FP_FINGERPRINT], pd_buf_span(key))
+				    : !row->has_digest || pd_span_eq(row->f[PD_FP_TEXT_DIGEST], pd_buf_span(key));
 }
 
 /* Lines of `find` are mixed with rows; they are distinguished because no fingerprint is a single letter. */
@@ -487,7 +474,7 @@ static int map_update(const struct pd_engine *t, struct pd_engine_params *p, str
 {
 	struct pd_line_reader in = { .f = stdin, .path = "standard input" };
 	struct pd_span line, rest, tag, id;
-	struct pd_engine_row row;
+	struct pd_row row;
 	struct pd_err why;
 	struct pd_buf out = { 0 }, key = { 0 };
 	struct pd_rows batch;

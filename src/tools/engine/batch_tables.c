@@ -521,7 +521,7 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 #define OTHERS 4096 /* entries of the batch that rows of one value are compared with at a time */
 #define PIECE 256   /* rows of one value, so that hits do not fill the memory if all are near */
 
-void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *row)
+void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_row *row)
 {
 	size_t sketch = sketch_words(&t->h), at = t->rows.n++;
 	if (!t->row_sketched) {
@@ -531,8 +531,8 @@ void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_engine_row *
 		t->row_sketched = pd_alloc(PD_BATCH_TABLES_ROWS);
 	}
 	for (size_t w = 0; w < key_words(&t->h); w++)
-		t->rows.keys.w[w][at] = row->print.w[w];
-	t->row_sketched[at] = row->has_sketch && t->h.sketched;
+		t->rows.keys.w[w][at] = row->key.w[w];
+	t->row_sketched[at] = row->sketch.present && t->h.sketched;
 	if (t->row_sketched[at])
 		memcpy(t->row_sketches + at * sketch, row->sketch.w, sketch * sizeof *t->row_sketches);
 }
@@ -707,7 +707,7 @@ bool pd_batch_tables_has_text(const struct pd_batch_tables *t, const uint64_t di
 	return false;
 }
 
-int pd_batch_tables_take(struct pd_batch_tables *t, struct pd_engine_row *row)
+int pd_batch_tables_take(struct pd_batch_tables *t, struct pd_row *row)
 {
 	const header *h = &t->h;
 	uint64_t hash = pd_hash64(row->f[PD_FP_ID].p, row->f[PD_FP_ID].n);
@@ -715,14 +715,14 @@ int pd_batch_tables_take(struct pd_batch_tables *t, struct pd_engine_row *row)
 	if (at == h->rows || t->ids[at] != hash)
 		return 0;
 	uint32_t place = t->places[at];
-	row->has_print = place < h->entries;
-	row->has_digest = !row->has_print && place != PD_BATCH_NOWHERE;
-	row->has_sketch = row->has_print && t->sketched[place];
-	if (row->has_print)
-		memcpy(row->print.w, t->keys + t->key_of[place] * key_words(h), h->bits / 8);
+	row->has_fingerprint = place < h->entries;
+	row->has_digest = !row->has_fingerprint && place != PD_BATCH_NOWHERE;
+	row->sketch.present = row->has_fingerprint && t->sketched[place];
+	if (row->has_fingerprint)
+		memcpy(row->key.w, t->keys + t->key_of[place] * key_words(h), h->bits / 8);
 	else if (row->has_digest)
-		memcpy(row->print.w, t->digests + 2 * (place - h->entries), 16);
-	if (row->has_sketch)
+		memcpy(row->key.w, t->digests + 2 * (place - h->entries), 16);
+	if (row->sketch.present)
 		memcpy(row->sketch.w, t->sketches + place * sketch_words(h), sketch_words(h) * 8);
-	return row->has_print || row->has_digest ? 1 : -1;
+	return row->has_fingerprint || row->has_digest ? 1 : -1;
 }

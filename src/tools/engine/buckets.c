@@ -68,7 +68,7 @@ static size_t full_words(const struct pd_engine_buckets *b)
 
 int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e)
 {
-	struct pd_engine_row r;
+	struct pd_row r;
 	size_t words = full_words(b);
 	int status = pd_engine_row_parse(&r, row, NULL, e);
 	if (status)
@@ -233,7 +233,7 @@ static bool take_wanted(struct pd_map *wanted, struct pd_span id)
 /* Write some rows in the form for other tasks; they are read again, because matching keeps only part of them. */
 static int write_waiting_rows(struct pd_engine_buckets *b, const char *tag, struct pd_map *wanted)
 {
-	struct pd_engine_row row;
+	struct pd_row row;
 	struct pd_line_reader lines = { .f = b->waiting, .path = "a temporary file" };
 	struct pd_span line;
 	int more = 1, status = fseeko(b->waiting, 0, SEEK_SET) < 0 ? pd_fail_errno(&b->err, "cannot read a temporary file") : PD_OK;
@@ -241,7 +241,7 @@ static int write_waiting_rows(struct pd_engine_buckets *b, const char *tag, stru
 		if (!line.n || line.p[0] == '#')
 			continue;
 		status = pd_engine_row_parse(&row, line, NULL, &b->err);
-		if (status || !row.has_print || !take_wanted(wanted, row.f[PD_FP_ID]))
+		if (status || !row.has_fingerprint || !take_wanted(wanted, row.f[PD_FP_ID]))
 			continue;
 		pd_buf_clear(&b->out);
 		pd_buf_add_z(&b->out, tag);

@@ -92,12 +92,12 @@ static int take_methods(struct pd_span recorded, struct pd_err *e)
 		       (int)methods.n, methods.p);
 }
 
-static int count_row(struct totals *t, const struct pd_engine_row *row, struct pd_err *e)
+static int count_row(struct totals *t, const struct pd_row *row, struct pd_err *e)
 {
 	struct pd_span sketch = row->f[PD_FP_SKETCH];
 	int status = take_params(t, row->f[PD_FP_PARAMS], e);
 	t->p.rows++;
-	if (status || !row->has_print)
+	if (status || !row->has_fingerprint)
 		return status;
 	t->p.fingerprints++;
 	if (sketch.n && sketch.n % 16 == 0 && sketch.n / 16 <= PD_SKETCH_WORDS)
@@ -260,11 +260,11 @@ struct sample {
 };
 
 /* With --all-pairs every bucket is joined; otherwise full bands are not. */
-static void sample_buckets_of(struct sample *s, const struct pd_engine_row *row, const struct pd_engine_params *p)
+static void sample_buckets_of(struct sample *s, const struct pd_row *row, const struct pd_engine_params *p)
 {
 	struct pd_span id = row->f[PD_FP_ID];
 	size_t most = p->match.all_pairs ? SIZE_MAX : s->tables.n_h;
-	if (!row->has_print || pd_hash64(id.p, id.n) % SAMPLED)
+	if (!row->has_fingerprint || pd_hash64(id.p, id.n) % SAMPLED)
 		return;
 	for (size_t i = 0; i < most && pd_engine_tables_bucket(&s->tables, row, i, &s->name); i++) {
 		size_t before = s->names.n;
@@ -277,7 +277,7 @@ static void sample_buckets_of(struct sample *s, const struct pd_engine_row *row,
 static int sample_representatives(struct sample *s, const struct pd_engine_params *p, struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
-	struct pd_engine_row row;
+	struct pd_row row;
 	uint64_t representatives = 0;
 	int status;
 	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
@@ -287,7 +287,7 @@ static int sample_representatives(struct sample *s, const struct pd_engine_param
 			continue;
 		if ((status = pd_engine_lines_name(&in, pd_engine_row_parse(&row, in.value, p, e), e)) != 0)
 			break;
-		representatives += row.has_sketch;
+		representatives += row.sketch.present;
 		sample_buckets_of(s, &row, p);
 	}
 	pd_buf_printf(out, "leaders\t%" PRIu64 "\n", representatives);
@@ -421,7 +421,7 @@ struct sending {
 };
 
 /* Send a row to all buckets where it is compared with others in this step. */
-static int send_row(struct sending *s, const struct pd_engine_row *row, bool equal, bool near, struct pd_err *e)
+static int send_row(struct sending *s, const struct pd_row *row, bool equal, bool near, struct pd_err *e)
 {
 	pd_buf_clear(&s->value);
 	pd_buf_clear(&s->out);
@@ -450,7 +450,7 @@ static int send_rows(const struct pd_engine *t, struct sending *s, const struct 
 static int send_representatives(struct sending *s, const struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
-	struct pd_engine_row row;
+	struct pd_row row;
 	int status;
 	while ((status = pd_engine_tagged_next(&in, e)) == 1) {
 		if (!pd_span_is(in.key, "r") || pd_engine_params_one_task(p))

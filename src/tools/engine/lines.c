@@ -81,30 +81,19 @@ int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struc
 
 /* --- rows --- */
 
-int pd_engine_row_check(struct pd_engine_row *row, const struct pd_engine_params *p, struct pd_err *e)
+int pd_engine_row_check(struct pd_row *row, const struct pd_engine_params *p, struct pd_err *e)
 {
-	struct pd_span hex = row->f[PD_FP_FINGERPRINT], sketch = row->f[PD_FP_SKETCH], params = row->f[PD_FP_PARAMS];
-	row->has_print = !pd_span_is(hex, "-");
-	row->has_digest = !row->has_print && pd_tsv_has(row->f[PD_FP_TEXT_DIGEST]);
-	row->has_sketch = false;
-	if (!hex.n || !pd_tsv_has(row->f[PD_FP_ID]))
-		return pd_fail(e, PD_ERR_FORMAT, "a row without fingerprint or id");
-	if (row->has_print && !pd_key_parse(hex, &row->bits, &row->print))
-		return pd_fail(e, PD_ERR_FORMAT, "the fingerprint does not have 16, 32 or 64 hex digits");
-	if (!p)
-		return PD_OK;
-	if (row->has_print && row->bits != p->bits)
+	struct pd_span params = row->f[PD_FP_PARAMS];
+	int status = pd_row_parse(row, p ? &p->sketch : NULL, e);
+	if (status || !p)
+		return status;
+	if (row->has_fingerprint && row->bits != p->bits)
 		return pd_fail(e, PD_ERR_PARAMS, "the fingerprint has %d bits, but the rows of the job have %d", row->bits,
 			       p->bits);
 	if (p->params[0] && pd_tsv_has(params) && !pd_span_is(params, p->params))
 		return pd_fail(e, PD_ERR_PARAMS, "other parameters (%.*s) than the job (%s)", params.n < 16 ? (int)params.n : 16,
 			       params.p, p->params);
-	if (p->sketch.minima && pd_tsv_has(sketch) && sketch.n == (size_t)pd_sketch_words(&p->sketch) * 16) {
-		if (!pd_sketch_parse(&p->sketch, sketch, &row->sketch))
-			return pd_fail(e, PD_ERR_FORMAT, "the sketch is not hexadecimal");
-		row->has_sketch = row->sketch.present;
-	}
-	if (!row->has_sketch)
+	if (!row->sketch.present)
 		row->f[PD_FP_SKETCH] = pd_span("-", 1);
 	return PD_OK;
 }
@@ -169,7 +158,7 @@ bool pd_engine_row_is_whole(struct pd_span line)
 	return pd_tsv_fields(line, f, PD_FP_COLUMNS + 1) == PD_FP_COLUMNS;
 }
 
-int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e)
+int pd_engine_row_parse(struct pd_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_span f[PD_FP_COLUMNS + 1];
 	size_t n = pd_tsv_fields(line, f, PD_FP_COLUMNS + 1);
@@ -177,20 +166,19 @@ int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const st
 		return pd_fail(e, PD_ERR_INPUT, "truncated or damaged row (%s than %d columns): not written by the previous task",
 			       n < PD_FP_COLUMNS ? "less" : "more", PD_FP_COLUMNS);
 	memcpy(row->f, f, sizeof row->f);
-	bool sketched = pd_tsv_has(row->f[PD_FP_SKETCH]);
 	int status = pd_engine_row_check(row, p, e);
-	if (!status && p && sketched && !row->has_sketch)
+	if (!status && p && row->other_sketch)
 		return pd_fail(e, PD_ERR_INPUT, "the sketch is not of the job's kind: not written by the previous task");
 	return status == PD_ERR_FORMAT ? PD_ERR_INPUT : status;
 }
 
 /* Append a row without columns that matching does not use: charset, flags, the user's id, and the text digest if there
  * is a fingerprint. */
-void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out)
+void pd_engine_row_add(const struct pd_row *row, struct pd_buf *out)
 {
 	for (int i = 0; i < PD_FP_COLUMNS; i++) {
 		bool left = i == PD_FP_CONTENT_CHARSET || i == PD_FP_FLAGS || i == PD_FP_USER_ID ||
-			    (i == PD_FP_TEXT_DIGEST && row->has_print);
+			    (i == PD_FP_TEXT_DIGEST && row->has_fingerprint);
 		if (i)
 			pd_buf_add_c(out, '\t');
 		if (left || !row->f[i].n)

@@ -35,20 +35,11 @@ int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struc
 
 /* --- rows --- */
 
-/* A row of fp, with unchanged columns. */
-struct pd_engine_row {
-	struct pd_span f[PD_FP_COLUMNS];
-	bool has_print, has_digest, has_sketch;
-	int bits;
-	struct pd_key print;
-	struct pd_sketch sketch;
-};
-
 struct pd_engine_rows {
 	const struct pd_engine *task;
 	const struct pd_engine_params *p; /* NULL: any row is accepted */
 	struct pd_table_reader in;
-	struct pd_engine_row row; /* the last one */
+	struct pd_row row; /* the last one */
 	uint64_t n, bad;
 };
 
@@ -58,14 +49,14 @@ struct pd_engine_rows {
 int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e);
 void pd_engine_rows_release(struct pd_engine_rows *r);
 /* Check the columns of a row against the parameters. */
-int pd_engine_row_check(struct pd_engine_row *row, const struct pd_engine_params *p, struct pd_err *e);
+int pd_engine_row_check(struct pd_row *row, const struct pd_engine_params *p, struct pd_err *e);
 /* Return whether a row has the columns that pd_engine_row_add writes, none less or more. */
 bool pd_engine_row_is_whole(struct pd_span line);
 /* Parse a row written by pd_engine_row_add. */
-int pd_engine_row_parse(struct pd_engine_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e);
+int pd_engine_row_parse(struct pd_row *row, struct pd_span line, const struct pd_engine_params *p, struct pd_err *e);
 /* Append the columns for matching, in the order of fp, without a newline; a sketch of another kind than the job's is
  * omitted. */
-void pd_engine_row_add(const struct pd_engine_row *row, struct pd_buf *out);
+void pd_engine_row_add(const struct pd_row *row, struct pd_buf *out);
 /* Read the rows of the task's batch; the caller always releases them. */
 int pd_engine_batch_read(const struct pd_engine *t, struct pd_rows *rows, struct pd_err *e);
 /* Return a digest that identifies the batch. */

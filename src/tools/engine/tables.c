@@ -67,26 +67,26 @@ static void end_bucket_line(struct pd_buf *out, struct pd_span value)
 	pd_buf_add_c(out, '\n');
 }
 
-void pd_engine_tables_add_equal(const struct pd_engine_row *row, struct pd_span value, struct pd_buf *out)
+void pd_engine_tables_add_equal(const struct pd_row *row, struct pd_span value, struct pd_buf *out)
 {
-	if (!row->has_print && !row->has_digest)
+	if (!row->has_fingerprint && !row->has_digest)
 		return;
-	pd_buf_add_z(out, row->has_print ? "e." : "d.");
-	pd_buf_add_span(out, row->f[row->has_print ? PD_FP_FINGERPRINT : PD_FP_TEXT_DIGEST]);
+	pd_buf_add_z(out, row->has_fingerprint ? "e." : "d.");
+	pd_buf_add_span(out, row->f[row->has_fingerprint ? PD_FP_FINGERPRINT : PD_FP_TEXT_DIGEST]);
 	end_bucket_line(out, value);
 }
 
-bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_engine_row *row, size_t number, struct pd_buf *out)
+bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_row *row, size_t number, struct pd_buf *out)
 {
 	pd_buf_clear(out);
 	if (number < t->n_h) {
 		pd_buf_printf(out, "h%zu.", number);
 		for (int j = 0; j < t->shared; j++)
-			pd_buf_printf(out, "%s%" PRIx64, j ? "-" : "", block_of(t, row->print.w, t->h[number].block[j]));
+			pd_buf_printf(out, "%s%" PRIx64, j ? "-" : "", block_of(t, row->key.w, t->h[number].block[j]));
 		return true;
 	}
 	number -= t->n_h;
-	if (!row->has_sketch || number >= (size_t)t->n_bands)
+	if (!row->sketch.present || number >= (size_t)t->n_bands)
 		return false;
 	int bits = t->p->width * t->p->sketch.bits;
 	uint64_t value = pd_bits_get(row->sketch.w, (int)number * bits, bits);
@@ -99,18 +99,17 @@ static int part_of_print(const struct pd_engine_tables *t, const uint64_t *print
 	return (int)(pd_hash64(print, (size_t)t->p->bits / 8) % (uint64_t)parts);
 }
 
-void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_engine_row *row, struct pd_span value,
-			       struct pd_buf *out)
+void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_row *row, struct pd_span value, struct pd_buf *out)
 {
 	struct pd_buf name = { 0 };
-	for (size_t i = 0; row->has_print && pd_engine_tables_bucket(t, row, i, &name); i++) {
+	for (size_t i = 0; row->has_fingerprint && pd_engine_tables_bucket(t, row, i, &name); i++) {
 		uint32_t split = t->p->split.n ? pd_names_find(&t->p->split, pd_buf_span(&name)) : PD_NO_NAME;
 		if (split == PD_NO_NAME) {
 			pd_buf_add_span(out, pd_buf_span(&name));
 			end_bucket_line(out, value);
 			continue;
 		}
-		int parts = (int)t->p->split_parts[split], own = part_of_print(t, row->print.w, parts);
+		int parts = (int)t->p->split_parts[split], own = part_of_print(t, row->key.w, parts);
 		for (int other = 0; other < parts; other++) {
 			pd_buf_printf(out, "%s+%d-%d/%d", name.p, own < other ? own : other, own < other ? other : own, parts);
 			end_bucket_line(out, value);

@@ -49,10 +49,10 @@ struct pd_engine_table {
 };
 
 /* Return the name of a row's bucket by number; the row has a fingerprint.  Return false if there are no more. */
-bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_engine_row *row, size_t number, struct pd_buf *out);
+bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_row *row, size_t number, struct pd_buf *out);
 /* Append lines: the name of the row's bucket in a table, a tab, `value`, and a newline. */
-void pd_engine_tables_add_equal(const struct pd_engine_row *row, struct pd_span value, struct pd_buf *out);
-void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_engine_row *row, struct pd_span value,
+void pd_engine_tables_add_equal(const struct pd_row *row, struct pd_span value, struct pd_buf *out);
+void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_row *row, struct pd_span value,
 			       struct pd_buf *out);
 /* Return false if it is not the name of a bucket of these tables. */
 bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span bucket, struct pd_engine_table *out);
