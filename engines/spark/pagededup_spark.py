@@ -3,6 +3,7 @@
 
     from pagededup_spark import Pagededup
     p = Pagededup(spark, "pagededup.tar.gz")            # packed by engines/ship
+    kept, verdicts = p.dedup(texts, text="text", id="id")   # a DataFrame of pages; or in steps, from dumps:
     pages = p.fp(spark.read.text("dumps.txt"))          # or existing rows: spark.read.parquet("pages")
     pairs = p.match(pages, "-k", "6")
     verdicts = p.cluster(pairs)
@@ -18,10 +19,11 @@ Columns have the names of Common Crawl's index if it has the column: url, warc_f
 content_digest, content_charset, content_languages.  Other columns have the names of docs/format-rows.md.  Values are strings
 with the escapes of rows, so that a row survives the way there and back; `-` is null.  The column `header` contains the
 parameters of the rows.  Suspects are rows of the pairs with the reason in the column `suspect`, which is null for pairs.
-For Spark 3.5 and 4.
+For Spark 3.5 and 4; the executors need pyarrow, as for every use of mapInArrow.
 """
 
 import atexit
+import json
 import os
 import re
 import shutil
@@ -53,7 +55,10 @@ SCHEMA = {
 }
 SCHEMA["fp"] += ", warc_filename string, warc_record_offset bigint"
 SCHEMA["pairs"] += ", suspect string"
+SCHEMA["signed"] = SCHEMA["fp"]
+ID, USER_ID = COLUMNS["fp"].index("id"), COLUMNS["fp"].index("user_id")
 SUSPECT = b"# suspect "
+ESCAPES = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r", "\0": "\\x00"})
 AT_ONCE = 4096  # lines in an Arrow batch
 FOR_SPARK = {"core-site.xml": b"<configuration/>"}  # Hadoop's command does not start without this file; that of HADOOP_CONF_DIR has precedence
 
@@ -72,6 +77,11 @@ def lines_of(kind, batches):
             for line in batch.column(0).to_pylist():
                 yield line.encode() if isinstance(line, str) else line
         return
+    if kind == "pages":
+        for batch in batches:
+            for row in zip(*[column.to_pylist() for column in batch.columns]):
+                yield json.dumps({name: value for name, value in zip(batch.schema.names, row) if value is not None}).encode()
+        return
     before = None
     for batch in batches:
         there = batch.schema.names
@@ -88,7 +98,8 @@ def lines_of(kind, batches):
                 yield names.encode()
                 before = header, names
             mark = SUSPECT + suspect.encode() + b"\t" if suspect is not None else b""
-            yield mark + "\t".join(["-" if v is None else v for v in row]).encode()
+            # An unescaped tab or line end in a value must not become another column or row.
+            yield mark + "\t".join(["-" if v is None else v if v.isprintable() else v.translate(ESCAPES) for v in row]).encode()
 
 
 def batches_of(kind, lines):
@@ -96,7 +107,7 @@ def batches_of(kind, lines):
     make = {"line": line_batch, "keyed": keyed_batch, "dumps": dump_batch}.get(kind, lambda rows: row_batch(kind, rows))
     header, names = None, None
     for line in lines:
-        if kind in COLUMNS:
+        if kind in COLUMNS or kind == "signed":
             suspect = None
             if kind == "pairs" and line.startswith(SUSPECT):
                 mark, _, line = line.partition(b"\t")
@@ -104,7 +115,7 @@ def batches_of(kind, lines):
             elif line.startswith(b"#"):
                 if line.startswith(b"# pagededup "):
                     header = line.decode()
-                elif not line.startswith(b"# "):
+                elif b"\tid\t" in line or line.startswith(b"#id"):  # not a row whose first value begins with #
                     names = line[1:].decode().split("\t")
                 continue
             line = (header, names, line, suspect)
@@ -133,7 +144,7 @@ def dump_batch(lines):
 
 
 def row_batch(kind, rows):
-    wanted, arrays = COLUMNS[kind], []
+    wanted, arrays = COLUMNS["fp" if kind == "signed" else kind], []
     values = []
     for _, names, line, _ in rows:
         row = line.decode().split("\t")
@@ -141,6 +152,8 @@ def row_batch(kind, rows):
             at = dict(zip(names, row))
             row = [at.get(IN_ROWS.get(c, c), "-") for c in wanted]
         values.append([None if v == "-" else v for v in row[:len(wanted)]] + [None] * (len(wanted) - len(row)))
+        if kind == "signed":  # the user's id is the id of the row
+            values[-1][ID] = values[-1][USER_ID]
     for column in zip(*values):
         arrays.append(pa.array(column, pa.string()))
     arrays.append(pa.array([row[0] for row in rows], pa.string()))
@@ -148,7 +161,7 @@ def row_batch(kind, rows):
     if kind == "pairs":
         arrays.append(pa.array([row[3] for row in rows], pa.string()))
         names = names + ["suspect"]
-    if kind == "fp":
+    if kind in ("fp", "signed"):
         ends = [re.fullmatch(r"(.+):([0-9]+)", row[1] or "", re.S) for row in values]
         arrays.append(pa.array([m.group(1) if m else None for m in ends], pa.string()))
         arrays.append(pa.array([int(m.group(2)) if m else None for m in ends], pa.int64()))
@@ -156,7 +169,7 @@ def row_batch(kind, rows):
     return pa.RecordBatch.from_arrays(arrays, names)
 
 
-def through(arguments, lines, files, counters, binary=False):
+def through(arguments, lines, files, counters, binary=False, success=(0,)):
     """Run a filter on lines and yield its output, as lines or bytes.  files: name -> contents of files in its folder."""
     folder = tempfile.mkdtemp(prefix="pagededup-")
     try:
@@ -196,7 +209,7 @@ def through(arguments, lines, files, counters, binary=False):
                 raise failed[0]
             err.seek(0)
             said = err.read().decode("utf-8", "replace").splitlines()
-        if status != 0:
+        if status not in success:
             words = [s for s in said if not s.startswith("reporter:")]
             raise RuntimeError("pagededup %s ended with status %d: %s" % (" ".join(arguments), status, "; ".join(words[-5:])))
         counters.add({m.group(1): int(m.group(2)) for m in
@@ -224,6 +237,13 @@ def file_command(option, command):
     return ["--%s=%s" % (option, command)] if command else []
 
 
+def escaped(column):
+    """Return the value of a column as rows have it."""
+    for raw, escape in [("\\", "\\\\"), *((chr(c), e) for c, e in ESCAPES.items())]:
+        column = F.replace(column.cast("string"), F.lit(raw), F.lit(escape))
+    return column
+
+
 class Sums(AccumulatorParam):
     def zero(self, value):
         return {}
@@ -246,6 +266,7 @@ class Pagededup:
         self.spark, self.sc, self.fetch = spark, spark.sparkContext, fetch
         self.partitions = partitions or int(spark.conf.get("spark.sql.shuffle.partitions"))
         self.sc.addArchive(archive + "#pagededup")
+        self.sc.addPyFile(os.path.abspath(__file__))  # the tasks import this module
         self.counts = self.sc.accumulator({}, Sums())
         self.kept = []
 
@@ -260,15 +281,81 @@ class Pagededup:
             frame.unpersist()
         self.kept = []
 
+    def dedup(self, pages, *, text=None, html=None, url=None, id=None, fp=(), match=(), cluster=()):
+        """Find the near-duplicates in a DataFrame of pages.  Return (kept, verdicts): the rows of `pages` that stay, and the verdicts
+        on pages that have near-duplicates.  The columns are those of sign(); fp, match, cluster: options of these commands."""
+        self._check(fp=fp, match=match, cluster=cluster)
+        column = self._id_column(pages, url, id)
+        verdicts = self._keep(self.cluster(self.match(self._keep(self.sign(pages, *fp, text=text, html=html, url=url, id=id)), *match),
+                                           *cluster))
+        removed = verdicts.where("is_duplicate = '1'").select(F.col("id").alias("pagededup_removed"))
+        kept = pages.join(removed, escaped(F.col(column)) == F.col("pagededup_removed"), "left_anti")
+        return kept, verdicts
+
+    def sign(self, pages, *options, text=None, html=None, url=None, id=None):
+        """Return the rows of a DataFrame of pages.  text or html: the column with the text or the HTML of a page; url, id: its other
+        columns.  The id of a row is the value of `id`, or of `url` if there is no `id`; each must occur once."""
+        if (text is None) == (html is None):
+            raise TypeError("name one column with the pages: text= or html=")
+        wanted = {"id": self._id_column(pages, url, id), **({"url": url} if url else {}), **({"text": text} if text else {"html": html})}
+        for name in wanted.values():
+            if name not in pages.columns:
+                raise ValueError("no column '%s' in the DataFrame; its columns are: %s" % (name, ", ".join(pages.columns)))
+        self._check(fp=options)
+        options, files = self._ship(options)
+        chosen = pages.select([F.col(column).cast("string").alias(name) for name, column in wanted.items()])
+        return self._filter(chosen, "pages", "signed", lambda: ["fp", "-q", "-j1", "--name=-"] + options + ["-"], files)
+
+    @staticmethod
+    def _id_column(pages, url, id):
+        if not (id or url):
+            raise TypeError("name the column that identifies a page: id= or url=")
+        return id or url
+
     def fp(self, dumps, *options):
-        """Return the rows of dumps.  dumps: a DataFrame whose first column contains paths."""
+        """Return the rows of dumps.  dumps: a DataFrame whose first column contains paths.  For a DataFrame of pages: sign()."""
         fetch = self.fetch
+        self._check(fp=options)
+        options, files = self._ship(options)
         paths = dumps.select(dumps.columns[0]).repartition(max(dumps.count(), 1))
-        return self._filter(paths, "line", "fp", lambda: ["map", "--job=fp"] + file_command("fetch", fetch) + ["--"] + list(options),
-                            FOR_SPARK)
+        return self._filter(paths, "line", "fp", lambda: ["map", "--job=fp"] + file_command("fetch", fetch) + ["--"] + options,
+                            {**FOR_SPARK, **files})
+
+    def _check(self, **options):
+        """Raise ValueError before any job starts if a command does not know its options."""
+        steps = {"fp": ["map", "--job=fp"], "match": ["reduce", "--job=join", "--step=count"],
+                 "cluster": ["reduce", "--job=cluster", "--step=number", "--params=header"]}
+        for command, given in options.items():
+            if given:
+                header = b"# pagededup pairs 1\n#" + "\t".join(COLUMNS["pairs"]).encode() + b"\n"
+                try:
+                    for _ in through(steps[command] + ["--"] + list(map(self._local, given)), [], {"header": header}, self.counts):
+                        pass
+                except RuntimeError as e:
+                    raise ValueError("%s: %s" % (command, e)) from None
+
+    @staticmethod
+    def _local(option):
+        """Return an option with the absolute path of the local file that it names, if it names one."""
+        name, equals, value = option.partition("=")
+        return name + equals + os.path.abspath(value) if equals and os.path.isfile(value) else option
+
+    def _ship(self, options):
+        """Send the local files that options name to all tasks.  Return the options with the names there, and the files."""
+        there, files = [], {}
+        for option in options:
+            name, equals, value = option.partition("=")
+            if equals and os.path.isfile(value):
+                own = "%d-%s" % (len(files), os.path.basename(value))
+                with open(value, "rb") as f:
+                    files[own] = self.sc.broadcast(f.read())
+                option = name + equals + own
+            there.append(option)
+        return there, files
 
     def match(self, rows, *options):
         """Return the pairs among rows of fp."""
+        self._check(match=options)
         params = self._params(rows, "fp", "join", "count", {}, options)
         if "--all-pairs" in options:
             params = self._params(rows, "fp", "join", "plan", params)
@@ -343,6 +430,7 @@ class Pagededup:
 
     def cluster(self, pairs, *options):
         """Return verdicts: for each page of a cluster, whether it is a duplicate, and of which page."""
+        self._check(cluster=options)
         pairs = self._keep(pairs)
         headers = pairs.select("header").distinct().limit(2).collect()
         if not headers:  # there is no pair, and no header with the parameters of the pairs
@@ -393,8 +481,10 @@ class Pagededup:
     def _filter(self, frame, kind, out, arguments, files={}):
         counts = self.counts
 
+        success = (0, 1) if out == "signed" else (0,)  # fp ends with 1 if pages were skipped, or if there were none
+
         def task(batches):
-            yield from batches_of(out, through(arguments(), lines_of(kind, batches), files, counts))
+            yield from batches_of(out, through(arguments(), lines_of(kind, batches), files, counts, success=success))
 
         return frame.mapInArrow(task, SCHEMA[out])
 

@@ -232,7 +232,9 @@ static int read_row(struct pd_table_reader *r, struct pd_err *e)
 	for (size_t i = 0; i < n && i < (size_t)r->n_order; i++)
 		if (r->order[i] >= 0)
 			r->fields[r->order[i]] = file_fields[i];
-	bool cut = n < (size_t)r->n_least || memchr(r->line.p, 0, r->line.n);
+	bool has_nul = memchr(r->line.p, 0, r->line.n), cut = n < (size_t)r->n_least || has_nul;
+	/* Writers escape a carriage return.  Engines end a line at one, so it cannot be accepted in a row either. */
+	bool has_cr = memchr(r->line.p, '\r', r->line.n);
 	/* In a file without column names, the first row decides whether the file contains rows at all; files of
 	 * columns have names. */
 	if ((cut || r->columns_in) && !r->names_known)
@@ -243,6 +245,11 @@ static int read_row(struct pd_table_reader *r, struct pd_err *e)
 					   : pd_fail(e, PD_ERR_VERSION, "%s holds no %s rows: 'pagededup %s' writes them%s",
 						     r->path, of->kind, of->writer, r->or_else ? r->or_else : "");
 	r->names_known = true;
+	if (has_nul)
+		return pd_table_fail(r, e, "not a row of %s: it contains a NUL byte", of->kind);
+	if (has_cr)
+		return pd_table_fail(r, e, "not a row of %s: it contains a carriage return; in a table it must be written as \\r",
+				     of->kind);
 	if (cut)
 		return pd_table_fail(r, e, "not a row of %s: %d columns expected, %zu found", of->kind, r->n_order, n);
 	return 1;

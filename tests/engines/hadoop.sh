@@ -50,9 +50,31 @@ if time_for 600 "cluster and apply: the verdicts and dumps of one machine"; then
 	for dump in dumps/*; do same "apply: $(basename "$dump") as one machine writes it" "written/${dump#dumps/}" "clean/${dump#dumps/}"; done
 fi
 
+if time_for 600 "other options of cluster: its steps and those after it run again"; then
+	"$P" cluster -q --keep=newest one.pairs >newest.verdicts
+	run "$H" dedup "${small[@]}" "${all[@]}" --cluster=--keep=newest --until=verdicts list /whole
+	exits "other options of cluster: its steps run again" 1
+	has "other options of cluster: fp does not" "$tmp/err" 'fp: finished before'
+	has "other options of cluster: pairs do not" "$tmp/err" 'pairs: finished before'
+	same "other options of cluster: the verdicts of one machine" <(got /whole/verdicts | sorted) <(sorted <newest.verdicts)
+fi
+run "$H" dedup "${small[@]}" --match='--similiar=80%' list /typing
+exits "an option with a typing error: refused" 2
+has "an option with a typing error: the message suggests the right one" "$tmp/err" '--match=--similiar=80%: unknown option --similiar; did you mean --similar'
+run hadoop fs -test -e /typing
+exits "an option with a typing error: no job begins" 1
+
+# A file that an option names is sent to the tasks.
+if time_for 600 "a file of an option"; then
+	printf 'the\nand\nof\n' >words.txt
+	while read -r path; do "$P" fp -q --stopwords=words.txt --name="$path" <".$path"; done <list >stop.fp 2>/dev/null
+	run "$H" dedup "${small[@]}" --fp="--stopwords=words.txt" --until=fp list /stop
+	same "a file of an option: the rows of one machine" <(got /stop/fp | sorted) <(sorted <stop.fp)
+fi
+
 run "$H" dedup "${small[@]}" "${all[@]}" --fp='--bits=128' --until=fp list /whole
-exits "other parameters: refused" 2
-has "other parameters: named" "$tmp/err" 'then: fp=$'
+exits "other parameters of fp: refused" 2
+has "other parameters of fp: named" "$tmp/err" 'then: fp=$'
 printf '/dumps/demo.warc.gz\n/dumps/missing.warc.gz\n' >list.missing
 run "$H" dedup "${small[@]}" -D mapreduce.map.maxattempts=1 --until=fp list.missing /missing
 exits "a dump that is not there: the flow fails" 2

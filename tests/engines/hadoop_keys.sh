@@ -38,6 +38,19 @@ if time_for 600 "match: the pairs of one machine"; then
 	has "match: a mapper for each block" "$tmp/err" "count: launched_map_tasks=$blocks "
 fi
 
+# Rows that somebody forged: broken in every column, or made to match a page.
+if time_for 600 "forged rows"; then
+	"$P" fp -q "$demo" | python3 "$TOP/tests/forged_rows.py" 2 >forged.fp
+	"$P" match forged.fp >forged.pairs 2>forged.err
+	hadoop fs -mkdir /forged && hadoop fs -D dfs.blocksize=524288 -put forged.fp /forged/
+	run "$H" match "${small[@]}" --until=pairs /forged /forgeries
+	exits "forged rows: bad rows are left out, the flow goes on" 1
+	same "forged rows: the pairs of one machine" <(got /forgeries/pairs | sorted) <(sorted <forged.pairs)
+	bad=$(grep -c 'row skipped$' forged.err)
+	at_least "forged rows: many are bad" "$bad" 100
+	has "forged rows: all bad rows are counted" "$tmp/err" "BAD_ROWS=$bad "
+fi
+
 # No row at all: Hadoop discards the output of a reduce task that gets no line.
 if time_for 600 "no rows"; then
 	: >nothing.fp

@@ -26,6 +26,20 @@ awk '/^#/ || NR % 4' one.fp >old.fp
 "$P" match -q -k 6 --all-pairs --against=old.fp new.fp | sorted | awk -F '\t' 'NR == FNR { if (!/^#/) new[$2]; next } { for (i = 1; i < 3; i++) if (!($i in new)) print $i }' new.fp - | sort -u >gone
 "$P" cluster -q one.pairs >one.verdicts
 : >nothing.fp
+# Texts with ids of their own: the id of a row is that of the text.
+"$P" text -q "$PWD"/dumps/* | python3 -c 'import json, sys
+for page in map(json.loads, sys.stdin): print(json.dumps({"id": page["id"] + "\t\\", "text": page["text"]}))' >texts.jsonl
+"$P" fp -q texts.jsonl | awk -F '\t' -v OFS='\t' '!/^#/ { $2 = $15 } { print }' | "$P" match -q | "$P" cluster -q >texts.verdicts
+python3 - <<'END'
+import json
+ids = [json.loads(line)["id"] for line in open("texts.jsonl")]
+rows = [line.rstrip("\n").split("\t") for line in open("texts.verdicts") if not line.startswith("#")]
+removed = {row[1] for row in rows if row[3] == "1"}
+with open("texts.removed", "w") as out: out.writelines(sorted("%r\n" % i for i in removed))
+escaped = lambda i: i.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+with open("texts.kept", "w") as out: out.writelines(sorted("%r\n" % i for i in ids if escaped(i) not in removed))
+END
+at_least "texts: some are removed" "$(wc -l <texts.removed)" 5
 
 for version in $versions; do
 	on_spark "$version"
@@ -80,6 +94,14 @@ for version in $versions; do
 	same "$version, batch: what goes" <(sorted "$version/tombstones.tsv" | cut -f 2) gone
 	same "$version, batch: the collection is what stays, and the batch" <(sorted "$version/collection.tsv") \
 		<(awk -F '\t' 'NR == FNR { gone[$1]; next } /^#/ { next } !($2 in gone)' gone old.fp new.fp | sort)
+	# A DataFrame of texts.
+	run steps "$version" frame texts.jsonl
+	exits "$version, dedup of a DataFrame" 0
+	same "$version, dedup of a DataFrame: what stays" "$version/kept.txt" texts.kept
+	same "$version, dedup of a DataFrame: what is removed, with the escapes of rows" "$version/removed.txt" texts.removed
+	run steps "$version" frame texts.jsonl --similiar=80%
+	exits "$version, an option with a typing error" 1
+	has "$version, an option with a typing error: no job begins" "$tmp/err" "ValueError: match: .*unknown option --similiar; did you mean --similar"
 	# Not one row, in a file of Parquet that has a schema alone.
 	mkdir "$version/none"/{a,b}
 	cp -r "$version/new.parquet" "$version/none/b/"

@@ -40,6 +40,12 @@ split -n l/4 stored.fp stored.fp.
 { "$P" match -q -k 3 --all-pairs --against=stored.fp new.fp; "$P" match -q -k 3 --all-pairs new.fp; } | sorted >against.pairs
 awk -F '\t' 'NR == FNR { new[$2]; next } { for (i = 1; i < 3; i++) if (!($i in new)) print $i }' new.fp against.pairs | sort -u >gone
 
+# Rows that somebody forged.  A DataFrame has all columns, in UTF-8.
+"$P" fp -q "$demo" | python3 "$TOP/tests/forged_rows.py" 1 | grep -avP '\x00|\r' | iconv -c -f UTF-8 -t UTF-8 | awk -F '\t' '/^#/ || NF == 17' >forged.fp
+"$P" match forged.fp >forged.pairs 2>forged.err
+bad=$(grep -c 'row skipped$' forged.err)
+at_least "forged rows: many are bad" "$bad" 20
+
 for version in ${SPARK:-3.5 4.0}; do
 	time_for 900 "$version" || continue
 	on_spark "$version"
@@ -53,6 +59,19 @@ for version in ${SPARK:-3.5 4.0}; do
 	run steps "$version" cluster
 	exits "$version, cluster" 0
 	same "$version, cluster: the verdicts of one machine" <(sorted "$version/verdicts.tsv") <(sorted one.verdicts)
+
+	mkdir "$version.forged"
+	run steps "$version.forged" rows pages forged.fp
+	run steps "$version.forged" match
+	exits "$version, forged rows" 0
+	same "$version, forged rows: the pairs of one machine" <(sorted "$version.forged/pairs.tsv") <(sorted forged.pairs)
+	has "$version, forged rows: bad rows are counted" "$tmp/out" "BAD_ROWS=$((2 * bad))"
+	run steps "$version.forged" cluster
+	same "$version, forged rows: the verdicts of one machine" <(sorted "$version.forged/verdicts.tsv") <("$P" cluster -q forged.pairs | sorted)
+	run steps "$version.forged" raw
+	run steps "$version.forged" match
+	exits "$version, unescaped tabs and line ends" 0
+	same "$version, unescaped tabs and line ends: the pairs of one machine" <(sorted "$version.forged/pairs.tsv" | cut -f 1-5) <(sorted forged.pairs | cut -f 1-5)
 
 	# Data that a lost worker had sorted and kept is computed again.
 	archive=slow.tar.gz

@@ -6,6 +6,9 @@ usage: steps_spark.py MASTER ARCHIVE FOLDER fp PATH…          FOLDER/pages.par
        steps_spark.py MASTER ARCHIVE FOLDER cluster [OPTION…] from pairs.parquet: verdicts.parquet, verdicts.tsv
        steps_spark.py MASTER ARCHIVE FOLDER batch KEYS [OPTION…]  from new.parquet and pages.parquet: against.tsv, tombstones.tsv, collection.tsv
        steps_spark.py MASTER ARCHIVE FOLDER apply OUT PATH…   from verdicts.parquet: OUT, dumps.tsv
+       steps_spark.py MASTER ARCHIVE FOLDER raw           pages.parquet with tabs and line ends in every URL, without escapes
+       steps_spark.py MASTER ARCHIVE FOLDER frame FILE.jsonl [OPTION…]  dedup of a DataFrame with id and text; the ids of the pages
+                                                          that stay and that are removed: kept.txt, removed.txt; options of match
        steps_spark.py MASTER ARCHIVE FOLDER rows NAME FILE…   files of rows of fp, a task for each, as NAME.parquet
 
 FETCH, STORE in the environment: how dumps are read and written.  EXECUTOR_MB (512), PARTITIONS (3) of a shuffle.
@@ -30,7 +33,6 @@ spark = (SparkSession.builder.master(master).appName("pagededup " + step).config
          .config("spark.ui.showConsoleProgress", "false").config("spark.task.maxFailures", "2")
          .config("spark.sql.shuffle.partitions", os.environ.get("PARTITIONS", "3")).getOrCreate())
 spark.sparkContext.setLogLevel("ERROR")
-spark.sparkContext.addPyFile(pagededup_spark.__file__)
 p = pagededup_spark.Pagededup(spark, archive, fetch=os.environ.get("FETCH"))
 
 
@@ -84,6 +86,16 @@ elif step == "rows":
     frame = paths_of(map(os.path.abspath, rest[1:])).repartition(len(rest) - 1).mapInArrow(
         lambda batches: pagededup_spark.batches_of("fp", rows_of(batches)), pagededup_spark.SCHEMA["fp"])
     frame.write.mode("overwrite").parquet(os.path.join(folder, rest[0] + ".parquet"))
+elif step == "frame":
+    kept, verdicts = p.dedup(spark.read.json(rest[0]), text="text", id="id", match=rest[1:])
+    for name, ids in (("kept", kept.select("id")), ("removed", verdicts.where("is_duplicate = '1'").select("id"))):
+        with open(os.path.join(folder, name + ".txt"), "w") as out:
+            out.writelines(sorted("%r\n" % row[0] for row in ids.collect()))
+elif step == "raw":
+    there = os.path.join(folder, "pages.parquet")
+    read("pages").withColumn("url", F.concat(F.col("url"), F.lit("\t\n\r\0#"))).write.parquet(there + ".raw")
+    shutil.rmtree(there)
+    os.rename(there + ".raw", there)
 else:
     sys.exit("no step " + step)
 p.release()
