@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * Edges between pages in; a page to keep, and a reason for each member, out.  Pages are first grouped (star: equal
- * pages form the nodes; connected: all pages joined by edges), each group named by its first page, so that visiting
- * pages in order visits groups in the order of their first page.  Time is linear except for the union-find.  Memory:
- * 4 bytes for an edge (8 for those inside a group) and 8 for a page in addition to the caller's.
+ * Input: edges between pages.  Output: for each page, the page kept in its place and the edge that is the reason.
+ * Pages are first grouped (star: equal pages form the nodes; connected: all pages joined by edges), each group named
+ * by its first page, so that visiting pages in order visits groups in the order of their first page.  Time is linear
+ * except for the union-find.  Memory in addition to the caller's: 4 bytes per edge (8 if it is inside a group), and 8
+ * per page.
  *
  * Until a page is settled its verdict holds intermediate values: `via` the next page of its group, `keep` its steps
  * from the first page of the group or the centre that took its node, `edge` the best edge so far.
@@ -102,7 +103,7 @@ static void unite_pages(struct graph *g, bool only_same)
 		prefetch_ends(g->group, g, i);
 		pd_union_join(g->group, g->edges[i].a, g->edges[i].b);
 	}
-	/* From the last on, each page is put right after the first of its group. */
+	/* In descending order, insert each page directly after the first page of its group. */
 	for (size_t p = g->n_pages; p-- > 0;) {
 		uint32_t best = pd_union_find(g->group, (uint32_t)p);
 		g->group[p] = best;
@@ -119,8 +120,8 @@ static uint32_t next_of(const struct graph *g, uint32_t page)
 	return g->members[page].via;
 }
 
-/* Inside a group an edge is examined from both ends; between groups from the end of the earlier group, which takes
- * the other. */
+/* Edges inside a group are examined from both ends; edges between groups only from the earlier group, which takes the
+ * other one. */
 static void ends_to_link(const struct graph *g, const struct pd_edge *e, bool *a, bool *b)
 {
 	uint32_t first = g->group[e->a], second = g->group[e->b];
@@ -162,7 +163,7 @@ static void build_links(struct graph *g)
 	}
 }
 
-/* Return the edge to the next page on a shortest path to the first page of the group; of several, the first. */
+/* Return the first edge that leads to the next page on a shortest path to the first page of the group. */
 static uint32_t edge_towards(const struct graph *g, uint32_t page)
 {
 	uint32_t edge = NONE, via = NONE;
@@ -185,10 +186,10 @@ static void set_member(struct graph *g, uint32_t page, uint32_t keep, uint32_t v
 	g->members[page] = (struct pd_verdict){ keep, via, edge };
 }
 
-/* Settle all pages of a group, the first of which is kept; `direct`: the first page is its own `via`. */
+/* Settle all pages of a group.  Its first page is kept; `direct`: the first page is its own `via`. */
 static void settle_group(struct graph *g, uint32_t best, bool direct)
 {
-	/* Steps from the first page to each page of its group, inside it. */
+	/* Compute the number of steps inside the group from its first page to each page. */
 	g->members[best].keep = 0;
 	g->n_list = 0;
 	list_add(g, best);
@@ -212,8 +213,8 @@ static void settle_group(struct graph *g, uint32_t best, bool direct)
 	set_member(g, best, best, best, NONE);
 }
 
-/* Examine an edge from the centre's node to page q of another node.  Until a node is settled its first page holds
- * the centre that took it, and each of its pages its best edge to the centre's node. */
+/* Examine an edge from the centre's node to page q of another node.  Until a node is settled, the verdict of its
+ * first page contains the centre that took it, and the verdict of each page its best edge to the centre's node. */
 static void reach_from(struct graph *g, uint32_t centre, uint32_t edge, uint32_t q)
 {
 	uint32_t node = g->group[q];
@@ -269,7 +270,8 @@ int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum
 			if (!g.n_list && next_of(&g, centre) == NONE)
 				continue;
 			for (size_t i = 0; i < g.n_list; i++) {
-				/* A page that the centre reaches is explained by its own best edge, any other of the node by the node's best. */
+				/* A page with an edge to the centre's node is explained by its own best edge; the
+				 * other pages of the node by the node's best edge. */
 				uint32_t shared = NONE;
 				for (uint32_t p = g.list[i]; p != NONE; p = next_of(&g, p))
 					shared = better_to(&g, centre, shared, g.members[p].edge);

@@ -5,20 +5,20 @@
  *
  * Pages are numbered in the order of keeping (keep.h), page 0 first.  In a star they are visited in that order, and
  * the first unassigned page becomes a centre and takes its unassigned neighbours.  Pages with the same signature are
- * one node: a pair with one is a pair with all.  Example: A~B, B~C, A≁C with A first: star keeps A and C (B is a
- * duplicate of A), connected keeps only A.
+ * one node: a pair with one of them is a pair with all of them.  Example: A~B, B~C, A≁C with A first: star keeps A
+ * and C (B is a duplicate of A), connected keeps only A.
  *
  * The neighbour and the edge that explain a member m:
  *
- * - star, m in the node of the page kept: `via` is the page kept; the edge joins m to it or, if they are equal only
- * through others, to the page of the node that is nearest to it;
+ * - star, m in the node of the page kept: `via` is the page kept.  The edge joins m to it or, if m is equal to it
+ *   only through other pages, to the page of the node with the fewest steps to it;
  * - star, m in a neighbouring node: `via` is the page kept if m has an edge to it; otherwise the page of the kept
  * page's node to which m has an edge; otherwise (m's node reaches the centre through another page p) p, and the edge
  * is p's.  Following `via` always ends at the page kept;
  * - connected: `via` is the next page on a shortest path to the page kept, and the edge joins m to it.
  *
- * Of several candidates, `via` is the first page for shortest paths, otherwise the edge of the smallest distance,
- * then of the first pages, then of the smallest tag.
+ * If there are several candidates, `via` is the first page on a shortest path; otherwise the edge with the smallest
+ * distance, then with the first pages, then with the smallest tag is chosen.
  */
 #ifndef PD_GROUP_CLUSTER_H
 #define PD_GROUP_CLUSTER_H
@@ -36,7 +36,7 @@ struct pd_edge {
 };
 
 #define PD_SAME_TEXT (-1)
-#define PD_NO_DISTANCE 511 /* it was not the fingerprint that found the pair */
+#define PD_NO_DISTANCE 511 /* the pair was not found by the fingerprint */
 #define PD_EDGE_TAGS (1 << 21)
 
 #define PD_NO_PAGE UINT32_MAX
@@ -48,8 +48,8 @@ struct pd_verdict {
 	uint32_t edge; /* index of the edge that explains it (above), PD_NO_EDGE for the page kept */
 };
 
-/* `members`: n_pages entries to fill.  The result depends only on the set of edges, not on their order (of edges
- * that are equal including the tag, any may be named).  An edge from a page to itself is ignored.  PD_ERR_USAGE: an
+/* `members`: n_pages entries to fill.  The result depends only on the set of edges, not on their order (if edges are
+ * equal, including the tag, any of them may be named).  An edge from a page to itself is ignored.  PD_ERR_USAGE: an
  * edge names a page that does not exist; PD_ERR_LIMIT: 2^31 edges or pages. */
 int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum pd_linkage linkage, struct pd_verdict *members,
 	       struct pd_err *e);

@@ -14,7 +14,7 @@ const char *const pd_action_names[] = { "remove", "demote", NULL };
 /* Suspects and other possible duplicates that are kept, ordered by id. */
 struct pd_group_suspect {
 	uint32_t page, keep, via;
-	uint32_t suspicion; /* index among those of the pages */
+	uint32_t suspicion; /* index in the table of reasons of the pages */
 	struct pd_loss loss;
 };
 
@@ -50,7 +50,7 @@ static uint32_t *starts_of_clusters(struct pd_group *g)
 	return start;
 }
 
-/* After members and suspects the pages that these look like and that are in no cluster, each once.  Returns how many. */
+/* After members and suspects, append the unclustered pages that suspects resemble, each once.  Return their number. */
 static size_t add_resembled_pages(struct pd_group *g)
 {
 	uint32_t *pages = g->order + g->n_members + g->n_suspects;
@@ -68,11 +68,11 @@ static size_t add_resembled_pages(struct pd_group *g)
 
 /* --- loss of text ---
  *
- * A page whose removal would lose too much of its text leaves its cluster.  The pages that left are clustered again
+ * If removing a page would lose too much of its text, it leaves its cluster.  The pages that left are clustered again
  * by the pairs among them.  A page that is then kept may still be removed for another kept page, if the texts permit
  * it. */
 
-/* With shingles, the sets of two pages are in memory: that of a page kept serves all its duplicates. */
+/* With shingles, the sets of two pages are in memory: the set of a page kept is used for all its duplicates. */
 struct pd_group_texts {
 	struct pd_shingles *shingles;
 	struct pd_shingle_set kept, page;
@@ -80,15 +80,15 @@ struct pd_group_texts {
 	bool kept_known;
 };
 
-/* Returns whether so much of the page kept is text that the other page lacks. */
+/* Return whether the page kept has more than the permitted share of text that the other page lacks. */
 static bool has_too_much_added(const struct pd_group *g, double added)
 {
 	return (float)added > g->o->max_loss;
 }
 
-/* The loss of a pair that the fingerprint did not find: the share of the page's items, as a method compares them,
- * that the other page lacks.  A page equal to one of the two has its share; for a page equal to neither, the smaller
- * one counts. */
+/* The loss of a pair that was not found by the fingerprint: the share of the page's items, as a method compares them,
+ * that the other page lacks.  A page equal to one end of the edge has the share of this end; for other pages, use the
+ * smaller share. */
 static bool loss_by_items(const struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge, struct pd_loss *out)
 {
 	const struct pd_edge_by *by = edge->distance == PD_NO_DISTANCE ? pd_pages_by(&g->pages, edge) : NULL;
@@ -147,7 +147,7 @@ static bool have_same_text(struct pd_group *g, const struct pd_edge *edge)
 	return !a || !b || a == b;
 }
 
-/* The loss of page `page` if it is removed for `keep`, to which `edge` joins it, perhaps through other pages. */
+/* The loss of page `page` if it is removed for `keep`; `edge` joins them, perhaps through other pages. */
 static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const struct pd_edge *edge, struct pd_loss *out,
 			struct pd_err *e)
 {
@@ -183,8 +183,8 @@ static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const 
 	return PD_OK;
 }
 
-/* Return whether a page is kept: removing it would lose too much, or, with --keep=clean, the page kept has too much
- * text of its own. */
+/* Return whether a page is kept, because removing it would lose too much or, with --keep=clean, because the page kept
+ * has too much additional text. */
 static bool must_keep(const struct pd_group *g, const struct pd_loss *loss)
 {
 	return loss->share > g->o->max_loss || (loss->adds && pd_keep_is_clean(&g->o->keep));
@@ -195,7 +195,7 @@ static bool is_duplicate(const struct pd_group *g, uint32_t page)
 	return g->members[page].keep != PD_NO_PAGE && g->members[page].keep != page;
 }
 
-/* Sort duplicates in `left` so that those of one page kept are adjacent. */
+/* List the duplicates in `left`, sorted by page kept, so that each set of shingles is read once. */
 static size_t list_duplicates(const struct pd_group *g, const bool *left, uint32_t **out)
 {
 	uint32_t *keeps = pd_big_alloc((g->pages.n + 1) * sizeof *keeps), *list = *out = pd_order_new(g->pages.n);
@@ -210,8 +210,8 @@ static size_t list_duplicates(const struct pd_group *g, const bool *left, uint32
 	return n;
 }
 
-/* Pages in `left` (all pages at first) whose removal would lose too much leave their clusters, and become the new
- * `left`. */
+/* Examine the pages in `left` (at first all pages).  If removing a page would lose too much, it leaves its cluster;
+ * these pages become the new `left`. */
 static int keep_lossy_duplicates(struct pd_group *g, bool *left, size_t *n_left, struct pd_err *e)
 {
 	uint32_t *list;
@@ -234,7 +234,7 @@ static int keep_lossy_duplicates(struct pd_group *g, bool *left, size_t *n_left,
 	return status;
 }
 
-/* Cluster the pages that left by the pairs among them: of two similar ones one may be removed. */
+/* Cluster the pages that left by the pairs among them: they may be duplicates of each other. */
 static int cluster_spared(struct pd_group *g, const bool *left, struct pd_err *e)
 {
 	const struct pd_pages *pages = &g->pages;
@@ -274,12 +274,12 @@ static uint32_t *count_duplicates(const struct pd_group *g)
 	return size;
 }
 
-/* A pair of kept pages, of which the first may be removed for the second. */
+/* A pair of kept pages: the first may be removed for the second. */
 struct replacement {
 	uint32_t page, keep, edge;
 };
 
-/* The last pages first; for each page the first that it may be removed for. */
+/* Sort by the page to remove, last pages first, then by the page to keep. */
 static int by_page_and_keep(const void *x, const void *y)
 {
 	const struct replacement *a = x, *b = y;
@@ -331,10 +331,10 @@ static void add_member(struct member_lists *f, uint32_t page, uint32_t keep)
 	f->n[keep]++;
 }
 
-/* Limit of the pages that follow one page to another kept page. */
+/* Limit of the pages that move to another cluster together with one page. */
 enum { FOLLOWERS_MAX = 1000 };
 
-/* Returns whether --keep=clean prefers `keep` of two pages that have each other's text: the sets were just compared. */
+/* Of two pages with nearly the same text, return whether --keep=clean prefers `keep`.  Their sets were just compared. */
 static bool is_cleaner(const struct pd_group *g, uint32_t keep, uint32_t page, const struct pd_edge *edge)
 {
 	const struct pd_group_texts *t = g->texts;
@@ -342,8 +342,7 @@ static bool is_cleaner(const struct pd_group *g, uint32_t keep, uint32_t page, c
 	return equal ? keep < page : t->kept.n < t->page.n;
 }
 
-/* A page that is removed after all takes the pages removed for it along, to a page that has the texts of all of
- * them.  1: it was removed. */
+/* Remove a kept page for another one that also has the texts of all pages removed for it.  Return 1 if it was removed. */
 static int try_replacement(struct pd_group *g, const struct replacement *c, struct member_lists *f, struct pd_err *e)
 {
 	struct pd_loss loss;
@@ -375,7 +374,7 @@ static int try_replacement(struct pd_group *g, const struct replacement *c, stru
 
 /* --- the page of a cluster that loses least, or that adds least --- */
 
-/* Of a cluster with more shingles only every k-th page is counted.  A sample of the shingles would depend on the
+/* If a cluster has more shingles, only every k-th page is counted.  A sample of the shingles would depend on the
  * secret. */
 enum { COUNTED = 1 << 22 };
 
@@ -392,12 +391,12 @@ static size_t sample_step(struct pd_group *g, uint32_t keep, const uint32_t *pag
 /* The text that a page shares with the other pages of its cluster. */
 struct text_overlap {
 	uint64_t shingles; /* of the page */
-	double pages;	   /* the number of pages that have a shingle, added up over these */
+	double pages;	   /* sum over its shingles: the number of counted pages with the shingle */
 };
 
 /* A cluster that is being counted. Positions of pages: 0 for `keep`, 1 … n for the pages removed for it. */
 struct text_counts {
-	struct pd_map pages_with;  /* shingle -> how many counted pages have it */
+	struct pd_map pages_with;  /* shingle -> number of counted pages that have it */
 	size_t step;		   /* pages at its multiples are counted */
 	size_t n_known, n_counted; /* pages with shingles; of these, the counted ones */
 };
@@ -428,15 +427,15 @@ static int find_overlap(struct pd_group *g, uint32_t page, size_t position, cons
 	return known;
 }
 
-/* The larger, the better.  The loss of the others is smallest if they share most with the page.  The sum of the
- * shingles that the others lack is the page's shingles times their number, minus the shared ones. */
+/* The larger, the better.  The page loses least if it shares most with the others.  The sum of the shingles that the
+ * others lack is the page's shingles times their number, minus the shared ones. */
 static double score_of_text(const struct pd_group *g, const struct text_overlap *o, size_t n_known)
 {
 	return o->pages - (pd_keep_is_clean(&g->o->keep) ? (double)o->shingles * (double)n_known : 0);
 }
 
-/* Return the best page among `keep` and the pages that are removed for it, by the texts of all of them; of equal
- * ones the first. */
+/* Among `keep` and the pages that are removed for it, return the page that is best by the texts of all of them; if
+ * equal, the first. */
 static int find_best_text(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n, uint32_t *best, struct pd_err *e)
 {
 	struct text_counts c = { .step = sample_step(g, keep, pages, n) };
@@ -471,7 +470,7 @@ static int find_best_text(struct pd_group *g, uint32_t keep, const uint32_t *pag
 	return status < 0 ? status : PD_OK;
 }
 
-/* In each cluster the best page by the texts becomes the page kept. */
+/* Make the best page by texts the page kept of each cluster. */
 static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *e)
 {
 	uint32_t *list, best;
@@ -491,7 +490,7 @@ static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *
 		for (size_t k = i; k < end; k++)
 			g->members[list[k]].keep = best;
 		g->members[keep].keep = best;
-		/* The steps from `best` to `keep` are turned round. */
+		/* Reverse the path from `best` to `keep`. */
 		uint32_t page = best, via = g->members[best].via, edge = g->members[best].edge;
 		while (page != keep) {
 			struct pd_verdict next = g->members[via];
@@ -503,7 +502,7 @@ static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *
 		}
 		g->members[best] = (struct pd_verdict){ best, best, PD_NO_EDGE };
 	}
-	/* A page that is paired with the page now kept needs no other page to explain it. */
+	/* If a page has a pair with the new page kept, this pair explains it. */
 	for (uint32_t i = 0; i < g->pages.n_edges; i++) {
 		const struct pd_edge *edge = &g->pages.edges[i];
 		for (int turned = 0; turned < 2; turned++) {
@@ -523,7 +522,7 @@ static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *
 
 /* --- suspects --- */
 
-/* The page that a suspect resembles, or the page kept in its place. */
+/* Return the page that a suspect resembles, or the page kept in its place. */
 static uint32_t find_kept_page(const struct pd_group *g, uint32_t page)
 {
 	return g->members[page].keep == PD_NO_PAGE ? page : g->members[page].keep;
@@ -534,8 +533,7 @@ struct guess {
 	uint32_t page, keep, similarity, via, suspicion;
 };
 
-/* The first pages first; for each the most similar page, of several removed for one page the first: independent of
- * the order of rows. */
+/* Sort by the suspect, then by similarity, then by the page that it resembles, so that the order of rows has no effect. */
 static int by_page_and_similarity(const void *x, const void *y)
 {
 	const struct guess *a = x, *b = y;
@@ -567,7 +565,7 @@ static size_t list_guesses(const struct pd_group *g, struct guess **out)
 	return n;
 }
 
-/* Return whether the loss of the page is within the limit: 1 yes, 0 no. */
+/* Return 1 if the loss of the page is within the limit, otherwise 0. */
 static int check_guess(struct pd_group *g, const struct guess *guess, struct pd_loss *loss, struct pd_err *e)
 {
 	*loss = (struct pd_loss){ .known = PD_LOSS_UNKNOWN };
@@ -577,7 +575,7 @@ static int check_guess(struct pd_group *g, const struct guess *guess, struct pd_
 	return status ? status : !must_keep(g, loss);
 }
 
-/* In the order of keeping, so that the page that a suspect resembles is settled before it. */
+/* Suspects are settled in the order of keeping: the page that a suspect resembles is settled first. */
 static int find_suspects(struct pd_group *g, struct pd_err *e)
 {
 	struct guess *list;
@@ -622,8 +620,7 @@ static int open_texts(struct pd_group *g, struct pd_err *e)
 	return status;
 }
 
-/* No page is removed whose loss is too large.  A page that leaves a cluster may be removed for another page, in a
- * few rounds. */
+/* Keep all pages with too large a loss.  In a few rounds, a page that left a cluster may be removed for another page. */
 static int limit_loss(struct pd_group *g, struct pd_err *e)
 {
 	enum { ROUNDS = 8 };
@@ -661,8 +658,8 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 		free(f.n);
 		status = status < 0 ? status : PD_OK;
 	}
-	/* Pages that were reached through a page that left are explained by the page kept; a page that represents no
-	 * other page is in no cluster. */
+	/* If a page was reached through a page that left, the page kept explains it.  A page that represents only
+	 * itself is in no cluster. */
 	uint32_t *size = count_duplicates(g);
 	for (uint32_t p = 0; p < g->pages.n; p++) {
 		struct pd_verdict *v = &g->members[p];
@@ -703,7 +700,7 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 		status = find_suspects(g, e);
 	if (status)
 		return status;
-	/* The order of the pages that will be returned or named. */
+	/* Announce the order in which pages will be returned or named. */
 	uint32_t *start = starts_of_clusters(g);
 	g->order = pd_big_alloc((g->n_members + 2 * g->n_suspects + 1) * sizeof *g->order);
 	for (size_t i = 0; i < g->pages.n; i++) {
@@ -722,7 +719,7 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 	return pd_pages_arrange(&g->pages, g->order, named, o->in.tmp_dir, e);
 }
 
-/* Members that come soon: their verdicts, then their lines. */
+/* Prefetch the next members: their verdicts, then their lines. */
 static void prefetch_member(const struct pd_group *g)
 {
 	if (g->at + 2 * PD_AHEAD >= g->n_members)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Clustering as a whole: rows of pairs in; members of clusters out, in the order of the verdicts file: by cluster,
- * clusters in the order of their page kept, and inside by id.  No page is removed if too much of its text would be
- * lost: it is compared with the page kept, exactly if their shingles are available, otherwise by their sketches.
+ * Clustering as a whole: rows of pairs -> members of clusters, in the order of the verdicts file.  Clusters are
+ * ordered by their page kept, and members by id.  No page is removed if too much of its text would be lost: it is
+ * compared with the page kept, exactly if their shingles are available, otherwise by their sketches.
  *
  * After all clusters come the suspects, by id: pages in no cluster that are kept although they resemble another kept
- * page.  Of two such pages the preferred one is not a suspect; nor is a page that represents others, or a page whose
- * text shows that too much would be lost.  The page that a suspect resembles is not a suspect itself.
+ * page.  These pages are not suspects: the preferred page of two such pages, a page that represents others, and a
+ * page with a text that shows that too much would be lost.  The page that a suspect resembles is not a suspect
+ * itself.
  *
  *	struct pd_group g;
  *	status = pd_group_open(&g, &options, &e);
@@ -19,7 +20,7 @@
 
 #include "cluster/keep.h"
 
-/* remove: duplicates are removed, their weight is 0. demote: nothing is removed, duplicates get a lower weight. */
+/* remove: duplicates are removed, their weight is 0. demote: all pages are kept, and duplicates get a lower weight. */
 enum pd_action { PD_ACTION_REMOVE, PD_ACTION_DEMOTE };
 
 struct pd_group_options {
@@ -30,7 +31,7 @@ struct pd_group_options {
 	double weight;	       /* demote: of a duplicate, over 0 and below 1 */
 	const char *required;  /* text from which `in.require` was parsed; NULL: not given */
 	double max_loss;       /* largest share of its text that may be lost with a duplicate; 1 or 0: all */
-	char *const *shingles; /* files of row/shingles.h: texts are compared exactly; without one their sketches are */
+	char *const *shingles; /* files of row/shingles.h, to compare texts exactly; without files, sketches are compared */
 	int n_shingles;
 	const struct pd_secret *shingles_secret; /* that these were made with; NULL: the one of all zeroes */
 };
@@ -40,7 +41,7 @@ enum pd_loss_known { PD_LOSS_UNKNOWN, PD_LOSS_BY_SKETCHES, PD_LOSS_BY_ITEMS, PD_
 struct pd_loss {
 	float share;
 	uint8_t known; /* enum pd_loss_known */
-	bool part;     /* exact: the page kept has all of it that counts, and much more */
+	bool part;     /* exact: the page kept has all relevant text of this page, and much more */
 	bool adds;     /* over `max_loss` of the page kept is text that this page lacks */
 };
 
@@ -51,22 +52,22 @@ struct pd_group {
 	uint32_t *order;	    /* members of clusters, then suspects, in output order */
 	size_t n_members, n_clusters;
 	struct pd_loss *losses; /* by page, for duplicates; NULL: not computed */
-	size_t n_spared;	/* pages whose loss was too large */
+	size_t n_spared;	/* pages with too large a loss */
 	size_t n_suspects;	/* pages that are kept although they may be duplicates */
 	size_t n_by_sketches;	/* duplicates compared only by sketches although there are shingles */
 	size_t n_by_items;	/* … and only by common items of a method */
 	/* its own */
 	struct pd_group_suspect *suspects; /* by page */
 	struct pd_group_texts *texts;
-	size_t at, end; /* the next member; where its cluster ends */
+	size_t at, end; /* the next member; the end of its cluster */
 	uint32_t cluster, size;
 };
 
 struct pd_group_member {
-	uint32_t page, cluster, size; /* clusters are numbered 1, 2, …; pages in this one; 0: a suspect, which is in none */
-	uint32_t keep, via;	      /* itself: it is kept; a suspect: the page that it may be a duplicate of */
-	const struct pd_edge *edge;   /* that explains it; NULL: of the page kept */
-	struct pd_span suspect;	      /* the reason why it is a suspect; {NULL, 0}: it is not */
+	uint32_t page, cluster, size; /* number of the cluster, from 1, and of its pages; 0: a suspect, in no cluster */
+	uint32_t keep, via;	      /* the member itself if it is kept; for a suspect, the page that it resembles */
+	const struct pd_edge *edge;   /* the edge that explains it; NULL for the page kept */
+	struct pd_span suspect;	      /* why it is a suspect; {NULL, 0} if it is not one */
 	const struct pd_loss *loss;   /* NULL: for the page kept, or not computed */
 };
 
@@ -77,8 +78,8 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 /* 1 a member, 0 the end. */
 int pd_group_next(struct pd_group *g, struct pd_group_member *out);
 void pd_group_release(struct pd_group *g);
-/* Append the methods that must have found a pair, as given or by default; nothing if there is one method and nothing
- * was given. */
+/* Append the methods that must have found a pair, as given or by default; append nothing if nothing was given and
+ * there is only one method. */
 void pd_group_required(const struct pd_group *g, struct pd_buf *out);
 
 #endif

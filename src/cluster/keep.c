@@ -87,14 +87,14 @@ static int digits_after(struct pd_span *s, const char *before, int n)
 	return digits(s, n);
 }
 
-/* Days from 0000-03-01, in the Gregorian calendar carried back: leap days come last in such years. */
+/* Days since 0000-03-01 in the proleptic Gregorian calendar.  Years that begin in March have the leap day at their end. */
 static int64_t days(int year, int month, int day)
 {
 	int y = month < 3 ? year - 1 : year, m = month < 3 ? month + 9 : month - 3;
 	return 365 * (int64_t)y + (y >= 0 ? y / 4 - y / 100 + y / 400 : -1) + (153 * m + 2) / 5 + day - 1;
 }
 
-/* The digits after the decimal point, of which seven count. */
+/* Parse the digits after the decimal point; only seven are significant. */
 static int64_t fraction(struct pd_span *s)
 {
 	int64_t v = 0;
@@ -119,7 +119,7 @@ static int zone(struct pd_span s)
 	return (west ? -1 : 1) * (60 * hours + minutes);
 }
 
-/* RFC 3339 -> steps of 100 ns, later ones larger; 0: not such a time. */
+/* Convert an RFC 3339 time to units of 100 ns; 0 if it is not one. */
 static uint64_t keep_time_key(struct pd_span s)
 {
 	int year = digits(&s, 4), month = digits_after(&s, "-", 2), day = digits_after(&s, "-", 2);
@@ -135,12 +135,12 @@ static uint64_t keep_time_key(struct pd_span s)
 static uint64_t real_key(double v)
 {
 	uint64_t u;
-	v += 0.; /* there is one zero */
+	v += 0.; /* make -0 equal to 0 */
 	memcpy(&u, &v, sizeof u);
 	return u >> 63 ? ~u : u | UINT64_C(1) << 63;
 }
 
-/* Parse digits, a point, a sign and an exponent, and nothing else. */
+/* Parse a decimal number with an optional sign, fraction and exponent.  Unlike strtod, accept no other form. */
 static bool keep_number_key(struct pd_span s, uint64_t *key)
 {
 	double v;
@@ -193,8 +193,8 @@ static uint32_t url_find(const struct urls *u, struct pd_span url)
 	return pd_hashtab_find(&u->index, pd_map_key(url), is_url, u, &url);
 }
 
-/* Read the next line that is not empty and not a comment: 1, 0 at the end.  *end_due: a header promised a line "# total", which has
- * not come. */
+/* Read the next line that is not empty and not a comment: 1, 0 at the end.  *end_due: a header promised a
+ * "# total" line, and it is missing so far. */
 static int next_data_line(struct pd_line_reader *l, bool *end_due, struct pd_span *out, struct pd_err *e)
 {
 	int status;
@@ -227,8 +227,8 @@ static void close_lines(struct pd_line_reader *l)
 	pd_line_reader_release(l);
 }
 
-/* Read lines "URL<TAB>number", escaped as in rows; # begins a comment.  Of several numbers for a URL the smallest
- * counts. Memory grows with the pages, not with the file.  Unreadable lines are reported and counted in pages->bad. */
+/* Read lines "URL<TAB>number", escaped as in rows; # begins a comment.  If a URL has several numbers, the smallest is
+ * used.  Memory grows with the pages, not with the file.  Unreadable lines are reported and counted in pages->bad. */
 static int keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key,
 			  struct pd_err *e)
 {
@@ -276,7 +276,7 @@ static int keep_rank_keys(struct pd_pages *pages, const char *file, const struct
 static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e)
 {
 	struct pd_span line;
-	bool end_due = false; /* a list of hosts is written by hand */
+	bool end_due = false; /* a list of hosts is written by hand, so it needs no "# total" */
 	struct pd_buf lower = { 0 };
 	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
 	int status;
@@ -295,8 +295,8 @@ static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e
 	return status;
 }
 
-/* Return the first line of the list that is this host, or a domain above it.  `dotted` is the host after a point:
- * ".example.org" in the list represents example.org too. */
+/* Return the first line of the list with this host or one of its parent domains.  `dotted` is the host with a point
+ * in front: ".example.org" in the list also matches example.org. */
 static uint64_t host_key(const struct pd_names *hosts, struct pd_span dotted)
 {
 	uint32_t best = pd_names_find(hosts, pd_span(dotted.p + 1, dotted.n - 1));
@@ -309,7 +309,7 @@ static uint64_t host_key(const struct pd_names *hosts, struct pd_span dotted)
 	return best == PD_NO_NAME ? PD_KEY_LAST : best;
 }
 
-/* A host a line, the best first. */
+/* Read the list: one host per line, the best first. */
 static int keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e)
 {
 	struct pd_names hosts = { 0 };
@@ -331,12 +331,12 @@ static int keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *ke
 
 /* --- pages that name another page as canonical --- */
 
-/* Connected components, and the pages of each URL in a component.  URLs are compared by a hash with a random secret:
- * nobody can make a URL with the hash of another. */
+/* Connected components, and the pages of each URL in a component.  URLs are compared by a hash with a random secret,
+ * so that a URL with the hash of another one cannot be constructed. */
 struct canonical_finder {
 	struct pd_pages *pages;
 	struct pd_hashtab ids;
-	uint32_t *component; /* by page: a page of its component, the same for all of them */
+	uint32_t *component; /* by page: the page that identifies its component */
 	uint64_t *url;	     /* by page: hash of its URL in canonical form; 0: none */
 	uint32_t *order;     /* pages by URL, then by component */
 	struct pd_secret secret;
@@ -398,7 +398,7 @@ static int canonical_finder_init(struct canonical_finder *f, struct pd_pages *pa
 	return PD_OK;
 }
 
-/* Has a page of this component this URL? */
+/* Return whether a page of this component has this URL. */
 static bool has_url(const struct canonical_finder *f, uint32_t component, uint64_t url)
 {
 	size_t from = 0, to = f->pages->n;
@@ -437,9 +437,9 @@ static int read_canonical(struct canonical_finder *f, const char *file, const st
 	return status;
 }
 
-/* Set the key of a page to 1 if one of the files has a URL for its id, and a page of its connected component has that URL, but the
- * page itself has not; otherwise to 0.  URLs are compared in canonical form.  No key depends on what other pages name, so the
- * author of a page can only place his own page behind. */
+/* Set the key of a page to 1 if one of the files has a URL for its id, and a page of its connected component has that
+ * URL, but the page itself has a different one; otherwise to 0.  URLs are compared in canonical form.  The key of a
+ * page does not depend on the canonical URLs of other pages, so an author can only demote pages of his own. */
 static int keep_canonical_keys(struct pd_pages *pages, char *const *files, int n_files, const struct pd_pages_options *o,
 			       uint64_t *key, struct pd_err *e)
 {
@@ -511,7 +511,7 @@ static void sort_unremovable_first(struct pd_pages *pages, const struct pd_map *
 	free(key);
 }
 
-/* From the last criterion to the first: the sort is stable. */
+/* Sort by the last criterion first: the sort is stable. */
 int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e)
 {
 	uint32_t *order = pd_pages_order(pages);
@@ -523,7 +523,8 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 		memcpy(pages->by_id, order, pages->n * sizeof *order);
 	}
 	if (schemes) {
-		/* Of otherwise equal pages, prefer https: if a page is available under both schemes, it is the one to keep. */
+		/* Prefer https among equal pages: if a page is available under both schemes, the https one should be
+		 * kept. */
 		uint64_t *key = pd_alloc(pages->n * sizeof *key);
 		for (uint32_t i = 0; i < pages->n; i++)
 			key[i] = !pd_pages_is_https(pd_pages_view(pages, i).url);

@@ -17,7 +17,7 @@ enum pd_keep {
 	PD_KEEP_SHORTEST_URL, /* fewest bytes */
 	PD_KEEP_QUALITY,      /* highest */
 	PD_KEEP_RANK,	      /* smallest number that the rank file has for the URL */
-	PD_KEEP_CANONICAL,    /* pages that name no other page of their connected component as canonical */
+	PD_KEEP_CANONICAL,    /* pages that do not name another page of their connected component as canonical */
 	PD_KEEP_LEAST_LOSS,   /* in each cluster, the page with most of the others' texts (group.h); not an order of pages */
 	PD_KEEP_CLEAN, /* in each cluster, the page with the least text that the others lack (group.h); not an order of pages */
 	PD_KEEPS
@@ -31,10 +31,10 @@ struct pd_keep_options {
 	const char *rank_file;	/* URL<TAB>number; rows that cannot be read: `bad_row` of the pages' options */
 	char *const *canonical; /* ID<TAB>URL: the page names this URL as canonical; read like rank_file */
 	int n_canonical;
-	const char *prefer_hosts; /* a host a line, the best first; ".example.org": example.org and all below it */
+	const char *prefer_hosts; /* one host per line, the best first; ".example.org": example.org and its subdomains */
 };
 
-/* Does the list begin with a rule that compares the texts of each cluster? */
+/* Return whether the list begins with a rule that compares the texts of each cluster. */
 static inline bool pd_keep_by_texts(const struct pd_keep_options *o)
 {
 	return o->n && (o->by[0] == PD_KEEP_LEAST_LOSS || o->by[0] == PD_KEEP_CLEAN);
@@ -44,7 +44,7 @@ static inline bool pd_keep_is_clean(const struct pd_keep_options *o)
 	return o->n && o->by[0] == PD_KEEP_CLEAN;
 }
 
-/* Does the list contain this rule? */
+/* Return whether the list contains this rule. */
 static inline bool pd_keep_has(const struct pd_keep_options *o, enum pd_keep by)
 {
 	for (int i = 0; i < o->n; i++)
@@ -55,16 +55,16 @@ static inline bool pd_keep_has(const struct pd_keep_options *o, enum pd_keep by)
 
 /* Parse "newest,longest"; PD_ERR_USAGE with a message. */
 int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *e);
-/* "newest,longest", with `between` for the comma. */
+/* Append "newest,longest", with `between` in place of the comma. */
 void pd_keep_print(const struct pd_keep_options *o, const char *between, struct pd_buf *out);
-/* Numbers the pages: 0 is the first to keep. */
+/* Renumber the pages: 0 is the first to keep. */
 int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e);
 
 #define PD_KEY_LAST UINT64_MAX
 
 /* The steps, for tests. key[i] is the key of page i, the smaller the better, PD_KEY_LAST if unknown. */
 
-/* From rows; 0 for criteria that rows do not decide. */
+/* The key by the columns of the rows; 0 for criteria that need a file. */
 uint64_t pd_keep_criterion_key(const struct pd_row_view *v, enum pd_keep by);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/sort.h"
 #include "row/table.h"
 
-/* --- lines that are too many for memory --- */
+/* --- spool: lines in a temporary file --- */
 
 enum { TAIL = 1 << 20, FIRST_MAP = 1 << 24, TRIM_AFTER = 1 << 13 };
 
@@ -78,7 +78,7 @@ static struct pd_span spool_line(struct pd_pages_spool *s, uint64_t at)
 	return rest;
 }
 
-/* Call this periodically: it keeps the part of the file in our memory small. Lines keep their addresses. */
+/* Release the mapped pages.  Called periodically, it bounds the resident memory; lines keep their addresses. */
 static void trim_spool(struct pd_pages_spool *s)
 {
 	if (s->views < TRIM_AFTER || !s->map)
@@ -113,7 +113,7 @@ static inline void offset_put(uint8_t *v, size_t i, uint64_t at)
 
 /* A parsed id. */
 struct id_place {
-	uint32_t file; /* with the form; PD_NO_NAME: 2^30 files are known, and this would be one more */
+	uint32_t file; /* with the form; PD_NO_NAME: the limit of 2^30 files is exceeded */
 	uint64_t offset;
 };
 
@@ -122,14 +122,14 @@ enum { FORM_SHIFT = 30, FILE_MASK = (1 << FORM_SHIFT) - 1 };
 /* In the order that ids of one file and offset have: "f", "f:+0", "f:0"; anything else is odd. */
 enum form { PATH, STREAM, OFFSET, ODD };
 
-/* Does the id end in the offset as a stage writes it? */
+/* Return whether the id ends in an offset as stages write it. */
 static bool is_plain(struct pd_span id, const struct pd_page_id *at)
 {
 	struct pd_span digits = pd_span(id.p + at->file.n + 1 + at->stream, id.n - at->file.n - 1 - at->stream);
 	return digits.n == 1 || digits.p[0] != '0';
 }
 
-/* Rows that follow each other often name the same file. */
+/* Successive rows often name the same file, so try the last one first. */
 static uint32_t file_number(struct pd_ids *ids, struct pd_span file)
 {
 	if (!ids->files.n || !pd_span_eq(ids->files.v[ids->last_file], file))
@@ -169,7 +169,7 @@ static bool is_at_place(const void *ids, uint32_t n, const void *place)
 	return x->offset[n] == k->offset && x->file[n] == k->file;
 }
 
-/* The number in its slot. */
+/* Return the number in a slot. */
 static void expect_id(const struct pd_ids *ids, struct id_place at)
 {
 	uint32_t n = pd_hashtab_guess(&ids->index, place_hash(at));
@@ -179,7 +179,7 @@ static void expect_id(const struct pd_ids *ids, struct id_place at)
 	pd_prefetch(&ids->file[n]);
 }
 
-/* The number of the id at this place; *is_new when it was not known.  PD_NO_NAME: 2^30 files. */
+/* Return the number of the id in this slot; *is_new if it was unknown.  PD_NO_NAME: 2^30 files. */
 static uint32_t add_id(struct pd_ids *ids, struct id_place at, bool *is_new)
 {
 	*is_new = false;
@@ -233,7 +233,7 @@ static bool same_place(const struct pd_ids *ids, uint32_t a, uint32_t b)
 	return (ids->file[a] ^ ids->file[b]) << 2 == 0 && id_offset(ids, a) == id_offset(ids, b);
 }
 
-/* Sorts names, by their numbers; the place that each has then, which is the caller's to free. */
+/* Sort the names of files; return the rank of each number.  The caller frees the result. */
 static uint32_t *sort_names(struct pd_names *names, int (*compare)(const void *x, const void *y, void *texts))
 {
 	size_t n = names->n;
@@ -250,7 +250,7 @@ static uint32_t *sort_names(struct pd_names *names, int (*compare)(const void *x
 	return place;
 }
 
-/* By offset: where all are plain no copy is needed. */
+/* Sort by offset; if all ids are plain, without a copy. */
 static void order_by_offset(const struct pd_ids *ids, uint32_t *order)
 {
 	if (!ids->odd.n) {
@@ -264,18 +264,18 @@ static void order_by_offset(const struct pd_ids *ids, uint32_t *order)
 	free(key);
 }
 
-/* All numbers in the order of their ids; the caller frees them. Nothing can be added afterwards. */
+/* Return all numbers in the order of their ids; the caller frees them.  After this call ids cannot be added. */
 static uint32_t *order_ids(struct pd_ids *ids)
 {
 	uint32_t *order = pd_order_new(ids->n);
-	/* Numbers of files become their places in bytewise order. */
+	/* Replace the numbers of files by their ranks in bytewise order. */
 	uint32_t *rank = sort_names(&ids->files, pd_compare_texts);
 	for (size_t i = 0; i < ids->n; i++)
 		ids->file[i] = (ids->file[i] & ~(uint32_t)FILE_MASK) | rank[ids->file[i] & FILE_MASK];
 	free(rank);
 	order_by_offset(ids, order);
 	pd_order_by_bits(order, ids->n, ids->file, FILE_MASK);
-	/* Ids of one file and offset, of different forms: bytewise.  There are hardly any. */
+	/* Sort ids with the same file and offset but different forms bytewise; they are rare. */
 	for (size_t i = 0, end; i < ids->n; i = end) {
 		uint32_t soon = order[i + PD_AHEAD < ids->n ? i + PD_AHEAD : i];
 		pd_prefetch(&ids->file[soon]);
@@ -298,7 +298,7 @@ static void release_ids(struct pd_ids *ids)
 	*ids = (struct pd_ids){ 0 };
 }
 
-/* ==== rows in, pages and edges out ==== */
+/* ==== rows -> pages and edges ==== */
 
 enum { VIEW_FIELDS = 6, BATCH = 128 };
 
@@ -309,20 +309,20 @@ static const int fields_of_a[VIEW_FIELDS] = { PD_PAIRS_ID_A,	     PD_PAIRS_URL_A
 static const int fields_of_b[VIEW_FIELDS] = { PD_PAIRS_ID_B,	     PD_PAIRS_URL_B,	 PD_PAIRS_FETCH_TIME_B,
 					      PD_PAIRS_TEXT_BYTES_B, PD_PAIRS_QUALITY_B, PD_PAIRS_CONTENT_DIGEST_B };
 
-/* An end of a pair that waits for its page. */
+/* An end of a pair that is not looked up yet. */
 struct pages_end {
 	struct id_place id;
 	size_t line, n; /* in the text of the batch */
 	uint32_t page;
 };
 
-/* Ids are looked up many at a time, since each look-up alone waits for memory. */
+/* Ids are looked up in batches, because each single look-up waits for memory. */
 struct pages_batch {
 	struct pages_end ends[2 * BATCH];
 	size_t n;
 	struct pd_buf text;		    /* data of rows about their ends, as lines of the spool without the newline */
-	size_t first_edge, first_suspicion; /* of the batch; their ends are numbers of `ends` so far */
-	size_t last_a;			    /* the first end of the last row; NO_END: none in this batch */
+	size_t first_edge, first_suspicion; /* edges of the batch; until the look-up, their ends are indexes of `ends` */
+	size_t last_a;			    /* first end of the last row; NO_END: the batch is empty */
 };
 
 static struct pd_span after_id(struct pd_span line)
@@ -344,7 +344,7 @@ static int add_new(struct pd_pages *p, const struct pages_batch *batch, const st
 	return end_line(&p->spool, e);
 }
 
-/* The page of an end; its data comes from the first row that names it. */
+/* Return the page of an end.  The first row that names a page gives its data. */
 static int settle_end(struct pd_pages *p, const struct pages_batch *batch, struct pages_end *end, struct pd_err *e)
 {
 	bool is_new;
@@ -364,7 +364,7 @@ static int settle_batch(struct pd_pages *p, struct pages_batch *batch, struct pd
 {
 	int status = PD_OK;
 	for (size_t i = 0; i < batch->n; i++) {
-		/* Look up many ids in steps: the memory of a later step is prefetched, so that no step waits. */
+		/* Look up a batch of ids in steps; each step prefetches the memory of the next one. */
 		pd_hashtab_expect(&p->ids.index, place_hash(batch->ends[i].id));
 	}
 	for (size_t i = 0; i < batch->n; i++)
@@ -397,7 +397,7 @@ static size_t add_end(struct pd_pages *p, struct pages_batch *batch, const struc
 	return batch->n++;
 }
 
-/* Rows that match writes come with all pairs of a page one after the other. */
+/* In the output of match, all pairs of a page are adjacent. */
 static bool is_last_a(const struct pages_batch *batch, struct pd_span id)
 {
 	if (batch->last_a == NO_END)
@@ -407,7 +407,7 @@ static bool is_last_a(const struct pages_batch *batch, struct pd_span id)
 	return end->n > id.n && line[id.n] == '\t' && !memcmp(line, id.p, id.n);
 }
 
-/* --- which methods must have found a pair --- */
+/* --- methods that must have found a pair --- */
 
 static const char *method_name(struct pd_span word)
 {
@@ -516,7 +516,7 @@ static int check_pair(const struct pd_pages *p, const struct pd_table_reader *in
 	return PD_OK;
 }
 
-/* Thousandths; PD_NO_SHARE if unknown. */
+/* Parse a share as thousandths; PD_NO_SHARE if unknown. */
 static uint16_t share_of(struct pd_span s)
 {
 	double v;
@@ -549,8 +549,8 @@ static uint64_t realm_of(struct pd_pages *p, const struct pd_pages_options *o, s
 	return host;
 }
 
-/* Return whether the pair is left out, because one of its pages is exempt or the scope excludes it.  Pages without a
- * URL have no owner. */
+/* Return whether the pair is ignored, because one of its pages is exempt or the scope excludes it.  Pages without a
+ * URL do not have an owner. */
 static bool is_left_out(struct pd_pages *p, const struct pd_pages_options *o, const struct pd_span *f)
 {
 	bool exempt = o->exempt > 0 && (is_exempt(f[PD_PAIRS_QUALITY_A], o->exempt) || is_exempt(f[PD_PAIRS_QUALITY_B], o->exempt));
@@ -601,7 +601,7 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 		p->suspicions[p->n_suspicions++] = (struct pd_suspicion){ edge, pd_names_add(&p->reasons, in->mark) };
 	} else {
 		if (named) {
-			/* For the edge that is added next; rows without methods may precede it. */
+			/* Add the data of methods for the next edge; earlier edges may be without such data. */
 			uint64_t shared = 0;
 			pd_span_u64(f[PD_PAIRS_SHARED], &shared);
 			while (p->n_by <= p->n_edges) {
@@ -682,7 +682,8 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 		status = take_pairs(p, &in, o, e);
 	pd_hashtab_release(&p->ids.index);
 	if (!status) {
-		/* Numbers of similarities that do not depend on the order of rows: ties between pairs are settled by them. */
+		/* Renumber similarities in descending order: the numbers decide ties between pairs, and must not
+		 * depend on the order of rows. */
 		uint32_t *place = sort_names(&p->similarity, most_similar_first);
 		for (size_t i = 0; i < p->n_edges; i++)
 			p->edges[i].tag = place[p->edges[i].tag];
@@ -757,17 +758,17 @@ void pd_pages_renumber(struct pd_pages *p, const uint32_t *order)
 
 /* --- reordering the lines of pages for later access ---
  *
- * Single reads would load most of the file again and again, so many lines are read at a time, in file order. */
+ * Reading single lines would load most of the file repeatedly, so lines are read in batches, each in file order. */
 
 enum { PICKED = 1 << 19, NEAR = 1 << 16, FAR_SHARE = 16 };
 
 struct collected_lines {
-	uint64_t *at;	 /* offset of the i-th line; then its position in `text` */
+	uint64_t *at;	 /* offset of line i, later its position in `text` */
 	uint32_t *order; /* i by place */
 	struct pd_buf text;
 };
 
-/* A line that follows closely after the previous one costs nothing. */
+/* Do not read again if the line is close to the previous one. */
 static bool is_scattered(const struct pd_pages *p, const uint32_t *pages, size_t n)
 {
 	uint64_t last = 0;

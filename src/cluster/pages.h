@@ -25,7 +25,7 @@ struct pd_suspicion {
 /* Data of a pair from other methods than the fingerprint. */
 struct pd_edge_by {
 	uint32_t methods;	   /* number of the list of methods that found it */
-	uint32_t shared;	   /* items that both pages have, of the first of these that compares sets */
+	uint32_t shared;	   /* common items of both pages, by the first of these methods that compares sets */
 	uint16_t share_a, share_b; /* thousandths of each page's items; PD_NO_SHARE: no method compares sets */
 };
 
@@ -33,9 +33,9 @@ struct pd_edge_by {
 
 /* Which methods must have found a pair. */
 struct pd_require {
-	bool said;			   /* false: more than half of them */
+	bool said;			   /* false: the default, more than half of the methods */
 	int least;			   /* the number of methods; 0: one is sufficient; negative: all that matched the rows */
-	const char *names[PD_METHODS_MAX]; /* these (of the table of methods), if there are any */
+	const char *names[PD_METHODS_MAX]; /* bit set of required methods (of the table of methods) */
 	int n;
 };
 
@@ -44,18 +44,18 @@ struct pd_ids {
 	struct pd_names files;
 	struct pd_names odd; /* ids that no stage writes, such as f:007: known by all their bytes */
 	uint32_t *file;	     /* by number; its two highest bits: enum form in pages.c */
-	uint64_t *offset;    /* with an odd id its number among those */
+	uint64_t *offset;    /* for an odd id, its index in X */
 	size_t n, cap_file, cap_offset;
 	struct pd_hashtab index; /* of the data in `file` and `offset` */
 	uint32_t last_file;	 /* that was requested */
 };
 
-/* Lines that are too many for memory: appended, and read again at any time by their offsets, in a file without a
- * name. The written part is mapped, so that reading costs no copy; mapped pages are released periodically, and read
- * again from the file when needed. */
+/* Spool: lines in a file without a name.  Lines are appended, and read at any time by their offsets.  The written part
+ * is mapped, so that reading costs no copy; mapped pages are released periodically, and read again from the file when
+ * needed. */
 struct pd_pages_spool {
 	FILE *f;
-	struct pd_buf tail; /* bytes that are not in the file yet */
+	struct pd_buf tail; /* buffered bytes, not yet in the file */
 	uint64_t written;   /* bytes in the file */
 	char *map;
 	size_t mapped;	/* bytes of address space: may be more than the file has */
@@ -70,20 +70,20 @@ struct pd_pages {
 	size_t n_suspicions, cap_suspicions;
 	struct pd_edge_by *by; /* parallel to `edges`; NULL: the rows have only the fingerprint */
 	size_t n_by, cap_by;
-	struct pd_names methods;    /* lists of methods, by number: as the rows have them */
-	int n_methods;		    /* that matched the rows, by their header; 0: the fingerprint alone */
-	uint64_t n_refused;	    /* pairs that too few methods found */
+	struct pd_names methods;    /* lists of methods, by number, as in rows */
+	int n_methods;		    /* number of methods in the header of the rows; 0: only the fingerprint */
+	uint64_t n_refused;	    /* pairs found by too few methods */
 	uint64_t n_exempt;	    /* pairs of a page that is exempt by its quality */
-	uint64_t n_outside;	    /* pairs that the scope parts */
+	uint64_t n_outside;	    /* pairs that the scope excludes */
 	struct pd_owners *owners;   /* only with a scope */
-	struct pd_names reasons;    /* of suspicions, by number: as the rows have them */
-	struct pd_names similarity; /* by number, larger ones first, "-" last: as the rows have it */
-	uint32_t *by_id;	    /* pages in the order of their ids; NULL: that is the order of their numbers */
-	size_t n_https;		    /* pages whose URL has this scheme */
-	uint64_t bad;		    /* unreadable rows: reported and skipped */
+	struct pd_names reasons;    /* reasons of suspicions, by number, as in rows */
+	struct pd_names similarity; /* similarities by number, as in rows, in descending order, "-" last */
+	uint32_t *by_id;	    /* pages in the order of their ids; NULL: their numbers are in this order */
+	size_t n_https;		    /* pages with an https URL */
+	uint64_t bad;		    /* unreadable rows, which were reported and skipped */
 	struct pd_buf must, totals; /* of the header, for the next stage */
-	uint64_t cut;		    /* tables of pairs that were cut */
-	bool same_is_one;	    /* equal signatures are one node (not with a scope that keeps apart) */
+	uint64_t cut;		    /* tables of pairs that ended early */
+	bool same_is_one;	    /* pages with equal signatures are one node (false if the scope separates pages) */
 	/* its own */
 	struct pd_ids ids; /* until pages are renumbered */
 	uint8_t *at;	   /* of a page's line in the spool */
@@ -100,18 +100,18 @@ struct pd_pages_options {
 	struct pd_table_sources sources; /* for paths that are not files */
 	const char *tmp_dir;
 	struct pd_require require;
-	double exempt; /* ignore pairs of a page whose quality is over this; 0: none */
+	double exempt; /* ignore pairs of pages with a quality over this; 0: none */
 	enum pd_pages_scope scope;
 	const char *sites; /* with PD_PAGES_SITE: the owners of hosts */
-	/* Hashes of ids as in rows.  With `may_go` all other pages are preferred to these, and only pairs make two
-	 * pages equal; pairs of pages in `gone` are left out.  Either may be NULL. */
+	/* Hashes of ids as in rows.  With `may_go`, all other pages are preferred to these; pages are equal only by a
+	 * pair; pairs between pages in `gone` are ignored.  Either may be NULL. */
 	const struct pd_map *may_go, *gone;
 	bool parts; /* as in struct pd_table_reader */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };
 
-/* Default number of methods, of n, that must find a pair: more than half. */
+/* Return how many of n methods must find a pair by default: more than half. */
 static inline int pd_require_usual(int n)
 {
 	return n / 2 + 1;
@@ -119,7 +119,7 @@ static inline int pd_require_usual(int n)
 
 /* "any", "all", "2", "simhash,segments"; PD_ERR_USAGE. */
 int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e);
-/* Does a URL begin with https:? */
+/* Return whether a URL begins with https:. */
 static inline bool pd_pages_is_https(struct pd_span url)
 {
 	return url.n > 8 && !strncasecmp(url.p, "https://", 8);
@@ -127,17 +127,17 @@ static inline bool pd_pages_is_https(struct pd_span url)
 
 int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct pd_err *e);
 struct pd_row_view pd_pages_view(struct pd_pages *p, uint32_t page);
-/* Announce that `pages` will be examined in this order, and no others. */
+/* Announce that only `pages` will be examined, in this order. */
 int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const char *tmp_dir, struct pd_err *e);
-/* Prefetch pages that will be examined: the offset of one, and the line of another whose offset was prefetched some
- * steps before. */
+/* Prefetch the offset of a page that will be examined, and the line of an earlier one. */
 void pd_pages_expect(const struct pd_pages *p, uint32_t soon, uint32_t sooner);
 struct pd_span pd_pages_similarity(const struct pd_pages *p, const struct pd_edge *edge);
-/* Data of methods about an edge; NULL: there is only the fingerprint. */
+/* Return the data of methods about an edge; NULL: only the fingerprint. */
 const struct pd_edge_by *pd_pages_by(const struct pd_pages *p, const struct pd_edge *edge);
-/* All pages in the order of their ids, once; to be freed.  No more can be added. */
+/* Return all pages in the order of their ids, each once; the caller frees the result.  After this call pages cannot
+ * be added. */
 uint32_t *pd_pages_order(struct pd_pages *p);
-/* `order` contains all pages: the first becomes page 0 and so on, also in edges. */
+/* Renumber all pages, also in edges: the first page of `order` becomes page 0, and so on. */
 void pd_pages_renumber(struct pd_pages *p, const uint32_t *order);
 void pd_pages_release(struct pd_pages *p);
 

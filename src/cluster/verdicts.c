@@ -9,7 +9,7 @@
 #include "row/columns.h"
 #include "row/write.h"
 
-/* Files that shaped the verdicts are named by a hash of their contents. */
+/* The header names input files by a hash of their contents. */
 static int add_content_digest(const char *key, const char *path, struct pd_buf *out, struct pd_err *e)
 {
 	struct pd_pieces in = { .f = pd_input_fopen(path, e), .name = path, .left = UINT64_MAX };
@@ -80,7 +80,7 @@ static void add_nearness(const struct pd_pages *pages, const struct pd_edge *edg
 	pd_buf_add_span(out, pages->methods.v[by->methods]);
 }
 
-/* The common part of two pages: ", 12 in common: 85.0% of it in the page kept, 60.0% of that one in it" */
+/* Append the common part of two pages: ", 12 in common: 85.0% of it in the page kept, 60.0% of that one in it" */
 static void add_parts(const struct pd_pages *pages, const struct pd_group_member *m, struct pd_buf *out)
 {
 	const struct pd_edge_by *by = pd_pages_by(pages, m->edge);
@@ -171,7 +171,7 @@ void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct
 			pd_buf_printf(out, "%g\t", o->weight);
 		else
 			pd_buf_add_z(out, "0\t");
-		/* The edge need not touch the page itself: a page shares the neighbours of a page with the same fingerprint. */
+		/* The edge may be one of another page: pages with the same fingerprint share their neighbours. */
 		const struct pd_edge *edge = m->edge;
 		bool own = edge->a == m->page || edge->b == m->page, direct = m->via == m->keep;
 		if (!own && !direct) {

@@ -7,10 +7,10 @@
 
 #include "cluster/group.h"
 
-/* The two header lines; `ends`: they promise the last line.  Fails only if a file that the header names by its contents
+/* The two header lines; `ends`: they promise the last line.  It fails only if an input file that the header names
  * cannot be read. */
 int pd_verdicts_header(const struct pd_group *g, bool ends, struct pd_buf *out, struct pd_err *e);
-/* A member of a cluster, with its reason in words. */
+/* Append the row of a member, with its reason in words. */
 void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out);
 
 #endif
