@@ -56,7 +56,7 @@ struct pd_run {
 struct pd_box {
 	uint32_t parent;	     /* PD_BOX_NONE for box 0 */
 	uint32_t end;		     /* index after its last descendant box */
-	uint32_t first_run, end_run; /* runs inside, including those of descendants */
+	uint32_t first_run, end_run; /* runs inside, including runs of descendants */
 	uint32_t block;		     /* the block made from this box, or PD_BLOCK_NONE */
 	uint16_t tag;		     /* enum pd_tag */
 	uint16_t depth;
@@ -71,7 +71,7 @@ struct pd_block {
 	uint32_t anchor_chars;	      /* of these, code points inside links */
 	uint32_t levels;	      /* level tags that are not inside an inner block */
 	uint32_t links;		      /* links that begin in it */
-	uint32_t first_run, end_run;  /* range that contains its runs: the runs whose `block` is this one */
+	uint32_t first_run, end_run;  /* range that contains its runs: the runs with this `block` */
 	uint32_t markup_at, markup_n; /* bytes of `xhtml`: the element with its content; only with keep_xhtml */
 };
 

@@ -51,10 +51,10 @@ struct pd_meta_finder {
 void pd_meta_open(struct pd_meta_finder *f, enum pd_tag t, const struct pd_attr *attrs, size_t n, struct pd_arena *arena,
 		  struct pd_meta *out);
 
-/* Events (tree.h) -> XHTML that any XML parser can read (`explain --stage=html`).  The events have one root, and the
- * names are those of the table; characters that XML forbids are removed.  XML 1.0 (fifth edition): section 2.2 for
- * characters, 2.3 for names.  Attributes with a colon or named xmlns are removed, because their namespace would have
- * to be declared. */
+/* Events (tree.h) -> XHTML that any XML parser can read (`explain --stage=html`).  The events have one root, and only
+ * names of the table; characters that XML forbids are removed.  XML 1.0 (fifth edition): section 2.2 for characters,
+ * 2.3 for names.  Attributes with a colon or named xmlns are removed, because their namespace would have to be
+ * declared. */
 void pd_xhtml_open(struct pd_buf *out, enum pd_tag t, const struct pd_attr *attrs, size_t n);
 void pd_xhtml_close(struct pd_buf *out, enum pd_tag t);
 void pd_xhtml_text(struct pd_buf *out, struct pd_span s);

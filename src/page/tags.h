@@ -30,7 +30,7 @@ enum pd_tag pd_tag_by_name(struct pd_span name);
 /* "" for PD_TAG_NONE. */
 const char *pd_tag_name(enum pd_tag t);
 enum pd_tag_class pd_tag_class(enum pd_tag t);
-/* Return whether the element has neither content nor an end tag (br, img, …). */
+/* Return whether the element is void: it has no content and no end tag (br, img, …). */
 bool pd_tag_void(enum pd_tag t);
 
 #define PD_ATTRS_MAX 64	       /* per element; more are ignored */

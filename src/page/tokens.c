@@ -13,7 +13,7 @@
 /* Frames of a page beyond this number are not reported. */
 #define FRAMES_MAX 4096
 
-/* References: see pd_reference.  The names are in entity.def.  The rules are those of the HTML standard's tokenizer
+/* References: see pd_reference.  The names are in entity.def.  The rules are from the HTML standard's tokenizer
  * (13.2.5.72 and the following states). */
 
 #define NAME_MAX_LEN 24	 /* longer than any name */
@@ -580,7 +580,8 @@ static bool content(struct pd_tokenizer *cl, enum pd_tag t, bool self_closing)
 		return !raw(t) && !island(t);
 	if (raw(t) || island(t)) {
 		/* Skip the content of an element that is removed.  An unclosed script or style hides the rest of the page.
-		 * For other raw text only the start tag is removed.  The parser decides where an unclosed island ends. */
+		 * For other raw text only the start tag is removed.  The parser decides the end of an unclosed
+		 * island. */
 		const char *end = raw(t) ? end_tag_of(cl, t) : own_end_tag_of(cl, t);
 		if (end) {
 			cl->p = end;
@@ -599,7 +600,7 @@ static bool content(struct pd_tokenizer *cl, enum pd_tag t, bool self_closing)
 	return true;
 }
 
-/* Open a div in place of the noscript whose start tag is the last token.  Return true if a div was opened. */
+/* The last token is the start tag of a noscript: open a div in its place.  Return true if a div was opened. */
 static bool unfold_noscript(struct pd_tokenizer *cl)
 {
 	const char *end = end_tag_of(cl, PD_TAG_noscript);
@@ -613,7 +614,7 @@ static bool unfold_noscript(struct pd_tokenizer *cl)
 	return true;
 }
 
-/* Hold the address of the frame whose tag has just been read, until its position is reached. */
+/* The tag of a frame has just been read: hold its address until its position is reached. */
 static void put_frame(struct pd_tokenizer *cl)
 {
 	struct pd_span src = pd_span_trim(cl->src);

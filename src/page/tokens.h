@@ -12,7 +12,7 @@
  * - script, style, noscript, iframe, noembed, noframes, svg, template and the like are removed with their content;
  * - with `unfold`, a noscript with more than NOSCRIPT_MIN bytes becomes a div: some pages have their text there;
  * - the content of title, textarea and xmp is text;
- * - attributes are bounded, and only those that later stages use are kept (all for XHTML);
+ * - attributes are bounded, and only attributes that later stages use are kept (for XHTML, all of them);
  * - references are decoded in text and in attribute values;
  * - control characters and noncharacters are removed; white space with a line break becomes one line break.
  *
@@ -64,7 +64,7 @@ struct pd_tokenizer {
 	bool all;		 /* keep every attribute, and white space unchanged */
 	bool unfold;		 /* long noscripts become divs */
 	size_t noscript;	 /* bytes in long noscripts of the page */
-	bool unfolded;		 /* inside such a div: none is opened in it */
+	bool unfolded;		 /* inside such a div: do not open another one */
 	const char *p, *end;	 /* bytes that remain to be read */
 	struct pd_token *tokens; /* tokens of the page */
 	struct pd_buf held;	 /* texts and values of the tokens */
@@ -75,8 +75,8 @@ struct pd_tokenizer {
 	bool unclosed[PD_TAG_COUNT]; /* this element has no end tag ahead: do not search again */
 	bool unquoted[2];	     /* no " (no ') is ahead */
 	bool links;		     /* keep attributes that describe links */
-	struct pd_span src;	     /* address of the frame whose tag is being read, as written */
-	struct pd_buf frames;	     /* addresses of frames, each with a NUL after it */
+	struct pd_span src;	     /* address of the frame that is being read, as written */
+	struct pd_buf frames;	     /* addresses of frames, NUL-terminated */
 	struct pd_frame_at *frame_at;
 	size_t n_frames, cap_frames;
 };

@@ -21,7 +21,7 @@
 
 #define OPTIONS (HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET | HTML_PARSE_IGNORE_ENC)
 #define CACHE_SIZE 512 /* a power of two, over twice the number of tags */
-#define DICT_MAX 8192  /* names; after so many names, which the parser keeps, it is renewed */
+#define DICT_MAX 8192  /* names; the parser keeps all names that it has seen, and is renewed after this number */
 #define LEVELS_MAX (PD_DEPTH_MAX + 128)
 
 struct element {
@@ -113,7 +113,7 @@ static void need_html(struct pd_saxer *s)
 	s->html = true;
 }
 
-/* Send the start of html or body, which stay open to the end.  Any other open element ends where the body begins. */
+/* Send the start of html or body, which stay open to the end.  The body ends any other open element. */
 static void open_root(struct pd_saxer *s, enum pd_tag t, const struct pd_token *from)
 {
 	bool *sent = t == PD_TAG_html ? &s->html : &s->body;
@@ -315,7 +315,7 @@ void pd_html_own_memory(void)
 	xmlMemSetup(free, pd_alloc, pd_realloc, pd_strdup);
 }
 
-/* Make a parser without a document: the handlers of this file replace those that build a tree. */
+/* Make a parser without a document: the handlers of this file replace the tree builder. */
 static void renew(struct pd_saxer *s)
 {
 	static const char nothing[1] = "";
@@ -338,10 +338,10 @@ static void renew(struct pd_saxer *s)
 /* ==== balanced elements ====
  *
  * An element is balanced if it is closed by its own end tag, all elements in it are balanced, and the parser accepts
- * each of them in its place: it closes nothing before it and implies nothing around it.  Whether it would is tested
- * with the parser itself, once for each pair of tags.  The parser gets a balanced element empty, with the number of its
- * start tag, and decides how the element affects its surroundings.  When it returns the number, the content of the
- * element is sent as it is in the page. */
+ * each of them in its place: it does not close preceding elements for it, and does not imply other elements around
+ * it.  This is tested with the parser itself, once for each pair of tags.  The parser gets a balanced element empty,
+ * with the number of its start tag, and decides how the element affects its surroundings.  When it returns the
+ * number, the content of the element is sent as it is in the page. */
 
 enum nests { NESTS_UNKNOWN, NESTS, NESTS_NOT };
 
@@ -361,7 +361,7 @@ static void parse(struct pd_saxer *s, struct pd_span markup)
 		pd_no_memory();
 }
 
-/* Tags that form the page's frame or change the parser's rules are left to the parser. */
+/* Only the parser handles tags that form the page's frame or change its rules. */
 static bool is_frame_of_page(enum pd_tag t)
 {
 	switch (t) {
@@ -460,8 +460,8 @@ static void put_z(struct pd_buf *b, const char *z)
 	pd_buf_add(b, z, strlen(z));
 }
 
-/* Write what the parser needs to know of the page.  The number of a start tag is its only attribute; an implied body
- * has none.  A text is a letter. */
+/* Write the source that the parser reads in place of the page.  The number of a start tag is its only attribute; an
+ * implied body has none.  A text is a letter. */
 static void put_markup(struct pd_saxer *s)
 {
 	struct pd_tokenizer *cl = &s->tokenizer;

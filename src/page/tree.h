@@ -33,7 +33,7 @@ struct pd_html_sink {
 	void (*open)(void *self, enum pd_tag tag, const struct pd_attr *attrs, size_t n);
 	void (*close)(void *self, enum pd_tag tag);
 	void (*text)(void *self, struct pd_span s);
-	/* A frame or iframe with an address; only called with PD_SAXER_LINKS.  No other event reports frames. */
+	/* A frame or iframe with an address; only called with PD_SAXER_LINKS.  Frames have only this event. */
 	void (*frame)(void *self, struct pd_span src);
 };
 

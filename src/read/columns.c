@@ -31,7 +31,7 @@ static bool find_column(const struct pd_parquet *file, const char *name, size_t 
 	return false;
 }
 
-/* List the columns if none of them can be made into a page. */
+/* Fail with a list of the columns if they cannot make a page. */
 static void explain_no_pages(struct pd_read_parquet *p, const char *const *names, struct pd_buf *reason)
 {
 	size_t n = pd_parquet_columns(p->file);
@@ -44,7 +44,7 @@ static void explain_no_pages(struct pd_read_parquet *p, const char *const *names
 	pd_buf_printf(reason, "no column \"%s\" or \"%s\" (found: ", names[PD_PARQUET_PAGE_TEXT], names[PD_PARQUET_HTML]);
 	for (size_t i = 0; i < n && i < 20; i++)
 		pd_buf_printf(reason, "%s%s", i ? ", " : "", pd_parquet_name(p->file, i));
-	pd_buf_printf(reason, "%s): use --field-html= or --field-text=", n > 20 ? " …" : "");
+	pd_buf_printf(reason, "%s); use --field-html= or --field-text=", n > 20 ? " …" : "");
 }
 
 static ptrdiff_t read_input(void *ctx, void *to, size_t n)
@@ -59,8 +59,7 @@ static ptrdiff_t read_input(void *ctx, void *to, size_t n)
 	return n || !errno ? (ptrdiff_t)n : -1;
 }
 
-/* Return whether pages are needed.  Where dumps are rewritten only the heads of pages are read; then addresses are
- * sufficient. */
+/* Return whether pages are needed.  A rewrite of dumps reads only the heads of pages, and needs only addresses. */
 static bool needs_pages(const struct pd_read_source *s)
 {
 	return s->max_block > 1;
@@ -121,7 +120,7 @@ void pd_read_parquet_open(struct pd_read_source *s, enum pd_parquet_form form, u
 	pd_buf_clear(&s->reason);
 	if (s->in.pull) {
 		pd_buf_add_z(&s->reason, form == PD_FORM_ARROW ? "Arrow" : "Parquet");
-		pd_buf_add_z(&s->reason, " cannot be read from an archive: unpack it");
+		pd_buf_add_z(&s->reason, " cannot be read from an archive; unpack it");
 		pd_read_sink_tell_whole(s->sink, s->label, s->reason.p);
 		return;
 	}

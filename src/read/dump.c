@@ -264,7 +264,7 @@ static bool long_fits(const struct pd_read_dump *d, uint64_t block, uint64_t len
 }
 
 /* Return whether a record can end at its length.  A wrong length would swallow the following records.  So the visible
- * bytes are examined: if the block does not end like a record, no other record may begin inside it. */
+ * bytes are examined: a block that does not end like a record must not contain the start of another one. */
 static bool leads_to_end(struct pd_read_dump *d, size_t header, struct pd_record *out)
 {
 	const struct pd_read_input *in = d->m->in;
@@ -290,7 +290,7 @@ static int lose_others(struct pd_read_dump *d)
 	return lose(d, "the record's length leads past other records; as a file that is not compressed they can be read");
 }
 
-/* Where the record is named from is known only after its block: both places are tried. */
+/* The place that names the record is known only after its block, so try both. */
 static bool wants_block(const struct pd_read_dump *d)
 {
 	return !d->wants || d->wants(d->wants_ctx, d->begin) || (d->first && d->wants(d->wants_ctx, place_if_alone(d)));

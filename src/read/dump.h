@@ -3,9 +3,9 @@
  * The members of a dump -> its records, in any format, and the place of each.  Damage costs the record that contains
  * it; reading continues at the next record.
  *
- * If no other data is in the members of a record, its place is the compressed offset of the member where it begins, so
- * that one seek finds it.  Otherwise its place is the offset in the stream of all members.  Which of the two applies is
- * known only after the record was read to its end.
+ * If a record is alone in its members, its place is the compressed offset of its first member, so that one seek finds
+ * it.  Otherwise its place is the offset in the stream of all members.  Which of the two applies is known only after
+ * the record was read to its end.
  */
 #ifndef PD_READ_DUMP_H
 #define PD_READ_DUMP_H
@@ -15,7 +15,7 @@
 
 /* The format of a record: WARC or ARC. */
 struct pd_read_format {
-	size_t line;	     /* number of bytes by which the start of a record is recognised */
+	size_t line;	     /* number of bytes that are sufficient to recognise the start of a record */
 	const char *endless; /* the damage if a header has no end */
 	/* Return whether a record begins at the start of `s`.  `cut`: also if `s` ends before this is certain. */
 	bool (*begins)(struct pd_span s, bool cut);
@@ -72,7 +72,7 @@ struct pd_read_dump {
 	const char *reason;	    /* of the damage */
 	/* the current record */
 	struct pd_read_place begin;	/* offset in the stream (plain: in the file) */
-	uint64_t member, member_offset; /* start of the member where it begins: in the input, in the stream */
+	uint64_t member, member_offset; /* start of its first member: in the input, in the stream */
 	bool first;			/* no data precedes it in that member */
 	uint64_t begun;			/* records in the current member so far, including the rest of an earlier one */
 	/* damage that is not reported yet */
@@ -81,7 +81,7 @@ struct pd_read_dump {
 	struct pd_read_place junk_at;
 };
 
-/* Open a dump.  `m` is at the start of a member (of which nothing was skipped), or before the first. */
+/* Open a dump.  `m` is at the unread start of a member, or before the first. */
 void pd_read_dump_open(struct pd_read_dump *d, struct pd_read_member *m, const struct pd_read_format *format, size_t max_block);
 /* Return 1 and a record (without id) and its `place`; 0: the end; PD_ERR_INPUT: damage, see `place` and `reason`; the
  * caller may continue. */

@@ -67,17 +67,17 @@ static void add_advice(const struct foreign *f, const char *label, bool from_std
 	pd_buf_clear(out);
 	if (f->magic[0] == 'P' && reads_zip)
 		pd_buf_printf(out, "%s",
-			      is_wacz(label, head) ? "WACZ (zip) is read but not written: unpack it and give archive/*.warc.gz"
-						   : "zip is read but not written: unpack it and give the folder");
+			      is_wacz(label, head) ? "WACZ (zip) is read but not written; unpack it and give archive/*.warc.gz"
+						   : "zip is read but not written; unpack it and give the folder");
 	else if (f->unpack && twice)
 		pd_buf_printf(out, "%s is not supported; unpack it first: %s -d %s", f->name, f->unpack, label);
 	else if (f->unpack)
 		pd_buf_printf(out, "%s is not supported; try: %s -dc%s%s | pagededup fp", f->name, f->unpack, from_stdin ? "" : " ",
 			      from_stdin ? "" : label);
 	else if (f->magic[0] == 'P' && is_wacz(label, head))
-		pd_buf_add_z(out, "WACZ (zip): unpack it and give archive/*.warc.gz");
+		pd_buf_add_z(out, "WACZ (zip) is not supported; unpack it and give archive/*.warc.gz");
 	else
-		pd_buf_printf(out, "%s is not supported: unpack it and give the folder", f->name);
+		pd_buf_printf(out, "%s is not supported; unpack it and give the folder", f->name);
 }
 
 int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *reason)

@@ -152,7 +152,7 @@ int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *r
 
 /* --- steps of the formats --- */
 
-enum { PD_READ_HEAD = 8192 }; /* bytes by which an input is recognised */
+enum { PD_READ_HEAD = 8192 }; /* bytes that are sufficient to recognise an input */
 
 void pd_read_source_set_id(const struct pd_read_source *s, struct pd_read_place place, struct pd_buf *out);
 /* Set the URL of a file: its path, or the URL that the path of a mirror gives. */

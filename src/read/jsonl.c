@@ -93,7 +93,7 @@ static bool fill_record(struct pd_read_source *s, struct pd_span line, struct pd
 			pd_buf_printf(&j->names, "no field \"%s\" or \"%s\" (found: %s)", text->name, html->name,
 				      names.n ? names.p : "none");
 			if (longest.n)
-				pd_buf_printf(&j->names, ": use --field-%s=%s", markup ? "html" : "text", longest.p);
+				pd_buf_printf(&j->names, "; use --field-%s=%s", markup ? "html" : "text", longest.p);
 		}
 		pd_buf_release(&names);
 		pd_buf_release(&longest);
@@ -229,8 +229,8 @@ bool pd_read_jsonl_recognise(struct pd_read_source *s, struct pd_span head)
 		if (!may_come_first(line))
 			return false;
 		if (line.p[0] == '{' && pd_json_members(line, j->fields, PD_JSONL_FIELDS)) {
-			/* Two objects are lines of JSONL, whatever their fields; one without known fields may be any JSON
-			 * file. */
+			/* Two objects are JSONL, with any fields.  A single object without known fields may be any
+			 * JSON file. */
 			bool known = false;
 			for (int k = 0; k < PD_JSONL_FIELDS; k++)
 				known |= j->fields[k].present;

@@ -127,7 +127,7 @@ static void skip_zeroes(struct pd_read_input *in)
 static int none_here(struct pd_read_member *m, struct pd_span s)
 {
 	struct pd_span magic = pd_codec_magic(m->codec);
-	size_t known = magic.n + (m->codec == PD_CODEC_BZIP2 ? 7 : 1); /* number of bytes by which it is recognised */
+	size_t known = magic.n + (m->codec == PD_CODEC_BZIP2 ? 7 : 1); /* number of bytes that are sufficient to recognise it */
 	bool cut = s.n < known && memcmp(s.p, magic.p, s.n < magic.n ? s.n : magic.n) == 0;
 	m->reason = cut ? pd_read_member_words(m)->cut : pd_read_member_words(m)->junk;
 	return PD_ERR_INPUT;
@@ -275,7 +275,7 @@ const char *pd_read_member_dictionary(struct pd_read_member *m)
  * several good members before it noticed the damage.
  */
 
-/* HEAD: number of decompressed bytes by which the start of a record is recognised; STRIKES: see `go_back`. */
+/* HEAD: number of decompressed bytes that are sufficient to recognise the start of a record; STRIKES: see `go_back`. */
 enum { HEAD = 4096, STRIKES = 16 };
 
 /* Return the number of compressed bytes that are sufficient to see the head.  zstd, lz4 and bzip2 return nothing before

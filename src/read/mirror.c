@@ -6,7 +6,7 @@
 #include "read/mirror.h"
 
 /* The country codes, and the general domains with most hosts.  A folder is more often named conf.d, node.js or
- * page_files than like a host in one of the other thousand domains; those are accepted only with "www.". */
+ * page_files than like a host in one of the other thousand domains; these domains are accepted only with "www.". */
 static const char countries[] =
 	"ac ad ae af ag ai al am ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bv bw by bz ca cc cd cf "
 	"cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg er es et eu fi fj fk fm fo fr ga gb gd ge gf gg "

@@ -7,9 +7,9 @@
 
 #include "base/buf.h"
 
-/* Append "http://HOST/PATH".  The host is the first folder in the path with the name of a host: labels separated by
- * dots, of which the last is a top-level domain; an IPv4 address; either with a port, or localhost with a port.  Return
- * false if there is none. */
+/* Append "http://HOST/PATH".  The host is the first folder in the path that has the name of a host: labels separated
+ * by dots that end in a top-level domain, or an IPv4 address, each with or without a port; or localhost with a port.
+ * Return false if there is none. */
 bool pd_read_mirror_url(struct pd_span path, struct pd_buf *url);
 
 #endif

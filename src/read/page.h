@@ -19,7 +19,7 @@ enum pd_skip {
 	PD_SKIP_NONE,	 /* it is a page */
 	PD_SKIP_KIND,	 /* warcinfo, request, metadata, revisit … */
 	PD_SKIP_STATUS,	 /* an HTTP status that was not requested: by default other than 200 */
-	PD_SKIP_TYPE,	 /* a type that was not requested: by default neither HTML nor plain text */
+	PD_SKIP_TYPE,	 /* a type that was not requested: by default anything except HTML and plain text */
 	PD_SKIP_EMPTY,	 /* no payload */
 	PD_SKIP_DAMAGED, /* HTTP header or coding that cannot be decoded; also reported as damage */
 	PD_SKIP_COUNT
@@ -55,7 +55,7 @@ enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, 
 const char *pd_skip_name(enum pd_skip s);
 /* The digest that rows give a page: the record's own, or SHA-1 of the payload in base32.  `out` is cleared. */
 void pd_page_digest(const struct pd_page *page, struct pd_buf *out);
-/* The same of a record, whatever its status and type are, without undoing its content coding.  False: it has no payload. */
+/* The same for a record of any status and type, without undoing its content coding.  False: it has no payload. */
 bool pd_page_record_digest(struct pd_page_opener *o, const struct pd_record *in, struct pd_buf *out);
 
 #endif

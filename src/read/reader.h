@@ -36,15 +36,16 @@ int pd_reader_open(struct pd_reader **out, const struct pd_reader_options *o, st
 int pd_reader_next(struct pd_reader *r, struct pd_record *out, struct pd_err *e);
 /* May be called after reading has ended. */
 void pd_reader_stats(const struct pd_reader *r, struct pd_reader_stats *out);
-/* Return the compressed bytes of the records so far, also while another thread reads, and those of all inputs; 0: not
- * measured, or unknown (a pipe is among them). */
+/* Return the compressed bytes read so far, also while another thread reads, and the bytes of all inputs; 0: not
+ * measured, or unknown because an input is a pipe. */
 void pd_reader_progress(const struct pd_reader *r, uint64_t *done, uint64_t *total);
 void pd_reader_free(struct pd_reader *r);
 
 /* "crawl.warc.gz:+1234", as in ids; for an input that is damaged as a whole, its name. */
 void pd_read_damage_where(const struct pd_read_damage *d, struct pd_buf *out);
-/* Report damage: "crawl.warc.gz:1234: damaged gzip member; left out".  `what` names the consequence; it is omitted for
- * whole inputs, whose reasons include the remedy.  Only the first hundred of a file are reported, see pd_log_many. */
+/* Report damage: "crawl.warc.gz:1234: damaged gzip member; left out".  `what` names the consequence; it is omitted
+ * for whole inputs, because their reasons include the remedy.  Only the first hundred of a file are reported, see
+ * pd_log_many. */
 void pd_read_damage_tell(const struct pd_read_damage *d, const char *what, struct pd_log *log);
 
 /* Open the file of an id and read its record.  PD_ERR_NOT_FOUND: no record begins there. */

@@ -53,7 +53,7 @@ struct pd_read_damage {
 	const char *reason; /* valid during the call */
 };
 
-/* How an input was found, if the caller has already read folders and lists (struct pd_read_file). */
+/* Set if the caller has already read folders and lists: how an input was found (struct pd_read_file). */
 struct pd_found {
 	size_t name;
 	bool typed, found;

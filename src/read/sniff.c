@@ -23,7 +23,7 @@ static bool byte_order_mark(struct pd_span s)
 	return begins(s, "\xef\xbb\xbf", 3) || begins(s, "\xff\xfe", 2) || begins(s, "\xfe\xff", 2) || begins(s, "\0\0\xfe\xff", 4);
 }
 
-/* Formats whose first bytes could be mistaken for text. */
+/* Formats with first bytes that could be mistaken for text. */
 static bool other_magic(struct pd_span s)
 {
 	static const char *const magic[] = { "%PDF-", "%!PS",	  "PK\3\4", "\x89PNG", "GIF8", "\xff\xd8\xff",

@@ -61,7 +61,7 @@ static const struct pd_read_format *format_of(struct pd_span head)
 	return pd_read_format_arc.begins(head, false) ? &pd_read_format_arc : &pd_read_format_warc;
 }
 
-/* Recognise a compressed dump whose magic bytes are damaged. */
+/* Recognise a compressed dump with damaged magic bytes. */
 static bool recognise_by_later_member(struct pd_read_source *s)
 {
 	static const enum pd_codec codecs[] = { PD_CODEC_GZIP, PD_CODEC_ZSTD, PD_CODEC_LZ4, PD_CODEC_XZ, PD_CODEC_BZIP2 };
@@ -78,7 +78,7 @@ static bool recognise_by_later_member(struct pd_read_source *s)
 	return false;
 }
 
-/* Recognise a compressed dump whose first member is damaged, or is not a record. */
+/* Recognise a compressed dump with a first member that is damaged or is not a record. */
 static bool recognise_by_next_member(struct pd_read_source *s)
 {
 	struct pd_read_input *in = &s->in;
@@ -131,8 +131,8 @@ static void recognise(struct pd_read_source *s)
 		head = pd_span("", 0);
 	}
 
-	/* tar first, because a path in it may begin with anything; then JSON, whose lines may contain text like a WARC
-	 * header without its first line. */
+	/* Try tar first, because a path in it may begin with anything.  Try JSON next, because its lines may contain
+	 * text like a WARC header without its first line. */
 	if (pd_read_is_tar(head))
 		pd_read_tar_open(s);
 	else if (pd_read_jsonl_recognise(s, head))
@@ -198,7 +198,7 @@ int pd_read_source_open(struct pd_read_source *s, const char *path, const char *
 	return PD_OK;
 }
 
-/* Open a file of an archive, whose bytes `pull` gives. */
+/* Open a file of an archive; `pull` returns its bytes. */
 static void open_pull(struct pd_read_source *s, size_t (*pull)(void *ctx, char *to, size_t n), void *ctx, const char *label,
 		      const char *path)
 {

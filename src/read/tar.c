@@ -5,8 +5,7 @@
  * compression, damage and memory limits are the same as for other inputs.
  *
  * An archive to which files were added may have a path twice: then later ones are distinguished by the position of
- * their header, PATH!OFFSET.  For this, 16 bytes are remembered for each name; no other memory grows with the
- * archive.
+ * their header, PATH!OFFSET.  For this, 16 bytes are stored for each name; all other memory is constant.
  */
 #include "read/formats.h"
 
@@ -166,7 +165,7 @@ int pd_read_tar_next(struct pd_read_source *s, struct pd_record *out)
 		return 0;
 	s->tar.done = true;
 	pd_read_source_damage(s, (struct pd_read_place){ 0, pd_read_member_packed(&s->member) },
-			      "a tar archive, and this program was built without libarchive: unpack it and give the folder");
+			      "a tar archive, and this program was built without libarchive; unpack it and give the folder");
 	return PD_ERR_INPUT;
 }
 

@@ -17,7 +17,7 @@
 /* data.S */
 extern const char pd_data_dict[], pd_data_dict_end[];
 
-/* Open a table whose slots and shifts are inside `part`. */
+/* Open a table; its slots and shifts are inside `part`. */
 static bool take_level(struct pd_prefix_table *t, const struct pd_prefix_level *level, struct pd_span part)
 {
 	uint64_t size = (uint64_t)level->slots * sizeof *t->slot + (uint64_t)level->buckets * sizeof *t->shift;

@@ -420,7 +420,7 @@ static int write_container(struct compiler *c, struct pd_buf *out, struct pd_err
 	pd_container_add_section(&w, c->prefixes.p, c->prefixes.n);
 	pd_container_add_section(&w, c->levels.p, c->levels.n);
 
-	/* The costs of characters: that of the word of one character, if there is one. */
+	/* Cost of each character: the cost of the word that consists of it, if there is one. */
 	uint32_t *cost = pd_alloc(CHARS * sizeof *cost);
 	for (size_t i = 0; i < CHARS; i++)
 		cost[i] = x.floor;

@@ -9,10 +9,10 @@
 #include "base/container.h"
 #include "term/prefixes.h"
 
-/* A minimal perfect hash: maps n different keys to the numbers 0 … n - 1, in the order in which the keys were given. 
- * It is cmph's CHM: Z. Czech, G. Havas, B. Majewski, "An optimal algorithm for generating minimal perfect hash
- * functions", Information Processing Letters 43, 1992.  It returns numbers for other keys too, so the caller must
- * compare the key.  (perfect.c) */
+/* A minimal perfect hash: maps n different keys to the numbers 0 … n - 1, in the order of the keys.  It is cmph's CHM:
+ * Z. Czech, G. Havas, B. Majewski, "An optimal algorithm for generating minimal perfect hash functions", Information
+ * Processing Letters 43, 1992.  It returns numbers for other keys too, so the caller must compare the key.
+ * (perfect.c) */
 
 #define PD_PERFECT_NONE UINT32_MAX
 
@@ -21,8 +21,8 @@ struct pd_perfect {
 	uint32_t n;
 };
 
-/* Append the function as bytes to `out`; the same keys give the same bytes.  Seeds the C library's rand(), from which
- * cmph takes its numbers: do not call it in a program whose threads use rand(). */
+/* Append the function as bytes to `out`; the same keys give the same bytes.  cmph takes its numbers from the C
+ * library's rand(), which this function seeds: do not call it in a program with threads that use rand(). */
 int pd_perfect_build(const struct pd_span *keys, size_t n, struct pd_buf *out, struct pd_err *e);
 /* Open the function in place; `bytes` must be aligned to 4.  PD_ERR_DICT unless they have the form that cmph, which
  * checks nothing, expects for n keys. */
@@ -52,7 +52,7 @@ struct pd_dict_index {
 		      * the C library that was used to make it */
 	uint64_t zero[2];
 	uint32_t words;
-	uint32_t floor; /* cost of a character that is not a word: that of frequency 1 */
+	uint32_t floor; /* cost of a character that is not a word: the cost of frequency 1 */
 	uint32_t first_char, chars;
 	uint32_t tags;
 	uint32_t levels; /* number of tables of prefixes */

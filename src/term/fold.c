@@ -4,9 +4,9 @@
  *
  * A character that folds to one character independently of its predecessors is written by table.  Other characters are
  * collected in spans, which are folded step by step, as the standard defines it.  A span must begin and end where text
- * may be cut.  A PD_CHAR_STARTS character combines with nothing before it, so text may be cut there.  A span begins at
- * the last such character, at most one back, because every character that the table writes is one.  It ends before the
- * next such character that the table can write.
+ * may be cut.  A PD_CHAR_STARTS character does not combine with its predecessor, so text may be cut there.  A span
+ * begins at the last such character, at most one back, because every character that the table writes is one.  It ends
+ * before the next such character that the table can write.
  *
  * All tables are of one version of Unicode and part of the sources, so that folding does not depend on the build
  * machine.

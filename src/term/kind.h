@@ -22,14 +22,14 @@ enum pd_char_class {
 };
 
 enum {
-	/* Folds to the one code point cp + delta, whatever precedes it.  Only a following character without
-	 * PD_CHAR_STARTS can change the result. */
+	/* Folds to the single code point cp + delta, independent of its predecessor.  Only a following character
+	 * without PD_CHAR_STARTS can change the result. */
 	PD_CHAR_ONE = 1,
-	/* Combines with nothing before it in any step of folding: text may be cut before it and folded in pieces. */
+	/* Does not combine with its predecessor in any step of folding: text may be cut here and folded in pieces. */
 	PD_CHAR_STARTS = 2,
 	/* White space after folding. */
 	PD_CHAR_SPACE = 4,
-	/* A run of letters with this character must be folded before it is segmented. */
+	/* Fold a run of letters with this character, then segment it. */
 	PD_CHAR_FOLD_FIRST = 8,
 };
 
@@ -39,9 +39,9 @@ struct pd_char_kind {
 	uint8_t flags;
 };
 
-/* Steps to fold a character that is not PD_CHAR_ONE.  Texts are offsets in pd_unicode_text, where the length is stored
- * before the code points; 0: the character itself.  Hangul syllables have no entries: they are decomposed and composed
- * by arithmetic. */
+/* Steps to fold a character that is not PD_CHAR_ONE.  Texts are offsets in pd_unicode_text, which has the length
+ * followed by the code points; 0: the character itself.  Hangul syllables have no entries: they are decomposed and
+ * composed by arithmetic. */
 struct pd_char_steps {
 	uint16_t canonical, compatible; /* full decompositions: NFD, NFKD */
 	uint16_t folded;		/* full case folding of the character */

@@ -8,8 +8,8 @@
  *	Han			words of the user, then of the dictionary; traditional characters are simplified (fold.h)
  *	kana, Thai …		every two neighbours; a single character is a term
  *
- * A term is written into the sequence's text as it is read, and removed again if it is a stop word.  If a run contains
- * a character whose folding depends on its neighbours, or an ignorable character, the whole run is folded before it is
+ * A term is written into the sequence's text as it is read, and removed again if it is a stop word.  A run that
+ * contains an ignorable character, or a character with context-dependent folding, is folded as a whole and then
  * segmented.  Segmenting folded text gives the same terms as segmenting the text itself.
  */
 
@@ -46,7 +46,7 @@
 struct word_place {
 	uint64_t best;	    /* best segmentation up to it */
 	uint64_t pair_cost; /* cost of it and the next character as a word; NO_WAY if they are not a word */
-	uint32_t cp, at;    /* code point; bytes before it */
+	uint32_t cp, at;    /* code point; offset in bytes */
 	uint32_t pair;	    /* slot of the pair in the dictionary's table */
 	uint32_t longest;   /* forward: length of the longest word in characters */
 };
@@ -393,7 +393,7 @@ static bool keep_apostrophe(const struct term_scan *c, const char *p, size_t n, 
 	return true;
 }
 
-/* Read a term of letters and digits at p; return the position after it. */
+/* Read a term of letters and digits at p; return its end. */
 static const char *read_letters(const struct term_scan *c, const char *p)
 {
 	struct pd_buf *text = &c->out->text;
@@ -418,8 +418,8 @@ static const char *read_letters(const struct term_scan *c, const char *p)
 	return p;
 }
 
-/* Properties of a run: it must be folded before it is segmented, because a character of it or the one after it combines
- * with its predecessor; it contains a traditional character. */
+/* Properties of a run: it must be folded first, because one of its characters or the next one combines with its
+ * predecessor; it contains a traditional character. */
 struct found_word {
 	bool fold, traditional;
 };
@@ -543,7 +543,7 @@ static void scan(const struct term_scan *c, const char *p)
 	}
 }
 
-/* Fold from p up to the next character that separates terms, and segment the result; return the position after it. */
+/* Fold from p up to the next character that separates terms, and segment the result; return the end of the source. */
 static const char *folded_run(const struct term_scan *c, const char *p)
 {
 	struct pd_buf *run = &c->s->run;

@@ -43,7 +43,7 @@ struct pd_userwords;
 
 struct pd_segmenter_options {
 	const struct pd_dict *dict;	      /* shared by threads, read only */
-	const struct pd_stopwords *stopwords; /* NULL: none are removed */
+	const struct pd_stopwords *stopwords; /* NULL: all words are kept */
 	enum pd_segment_method method;
 	const struct pd_userwords *userwords; /* take precedence over words of the dictionary; NULL: none */
 };

@@ -46,7 +46,7 @@ static inline size_t pd_utf8_get(const char *p, const char *end, uint32_t *cp)
 	return n;
 }
 
-/* Write cp (at most 4 bytes) and return the position after it. */
+/* Write cp (at most 4 bytes) and return the next position. */
 static inline char *pd_utf8_put(char *to, uint32_t cp)
 {
 	if (cp < 0x80) {

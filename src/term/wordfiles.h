@@ -65,8 +65,7 @@ void pd_synonyms_replace(const struct pd_synonyms *s, struct pd_span text, struc
  * gets the median of the known values (the smaller middle value if their number is even).
  *
  * A file contains lines "word idf" in UTF-8, as `pagededup dict --idf-from` writes them.  Words are converted to terms
- * (folded, simplified characters).  If a term then occurs twice, the smaller value is used, which is that of more
- * pages. */
+ * (folded, simplified characters).  If a term then occurs twice, the smaller value is used (more pages have it). */
 
 struct pd_dict;
 struct pd_idf;
@@ -95,7 +94,7 @@ struct pd_wordlists {
 	const char *userwords_checksum, *synonyms_checksum, *idf_checksum;
 };
 
-/* Load the requested lists, in addition to those loaded before. */
+/* Load the requested lists, in addition to lists that are loaded already. */
 int pd_wordlists_load(struct pd_wordlists *w, const struct pd_wordlists_options *o, struct pd_err *e);
 void pd_wordlists_release(struct pd_wordlists *w);
 

@@ -156,7 +156,7 @@ static unsigned unit_at(const unsigned char *p, bool big_endian)
 	return big_endian ? p[0] << 8 | p[1] : p[1] << 8 | p[0];
 }
 
-/* Write one character (up to 4 bytes) and return the position after it. */
+/* Write one character (up to 4 bytes) and return the next position. */
 static char *put_utf8_char(char *o, uint32_t c)
 {
 	if (c == 0 || (c & 0xFFFE) == 0xFFFE || (c >= 0xFDD0 && c <= 0xFDEF))
@@ -293,13 +293,13 @@ static uint32_t code_of_four(const unsigned char *p)
 	return e;
 }
 
-/* Decode a code that is neither in `one` nor in `two`. */
+/* Decode a code that is not in `one` or `two`. */
 static size_t decode_rare(const struct legacy_table *t, enum pd_charset_kind kind, const unsigned char *p, size_t left, uint32_t *e)
 {
 	if (left < 2 || !is_lead(kind, p[0]))
 		return 1;
 	if (kind == PD_CHARSET_KIND_GB18030 && pd_ascii_digit(p[1])) {
-		/* Four bytes, of which two have been checked.  *e stays 0 if they are invalid. */
+		/* Decode four bytes; the first two have been checked.  *e stays 0 if they are invalid. */
 		if (left < 3)
 			return left;
 		if (p[2] < 0x81 || p[2] > 0xFE)
@@ -312,7 +312,7 @@ static size_t decode_rare(const struct legacy_table *t, enum pd_charset_kind kin
 		return 4;
 	}
 	if (kind == PD_CHARSET_KIND_EUC_JP && p[0] == 0x8F && p[1] > 0xA0 && p[1] < 0xFF) {
-		/* Three bytes, of which two have been checked. */
+		/* Decode three bytes; the first two have been checked. */
 		if (left < 3)
 			return left;
 		*e = code_of_two(t->three, p[1], p[2]);
@@ -324,8 +324,8 @@ static size_t decode_rare(const struct legacy_table *t, enum pd_charset_kind kin
 /* --- ISO-2022-JP --- */
 
 /*
- * ISO-2022-JP is the only stateful charset of the web: escape sequences change the meaning of the bytes 21–7E.  The
- * states and errors are those of the WHATWG Encoding Standard's decoder.
+ * ISO-2022-JP is the only stateful charset of the web: escape sequences change the meaning of the bytes 21–7E.
+ * States and errors are as in the decoder of the WHATWG Encoding Standard.
  */
 
 enum set { ASCII, ROMAN, KATAKANA, JIS0208 };
@@ -518,7 +518,7 @@ void pd_text_encode(struct pd_text_encoder *t, struct pd_span utf8, size_t most,
 /* A page -> its text: the meaning of charset labels, declarations in the first bytes of a body, a detector that looks
  * only at the bytes, and the choice between them. */
 
-/* 1. Labels.  Map a label as found on the web to one of 40 encodings, or to none.  Both tables are those of the WHATWG
+/* 1.  Labels.  Map a label as found on the web to one of 40 encodings, or to none.  Both tables are from the WHATWG
  *    Encoding Standard, because authors check pages with browsers.  IANA's definitions of "gb2312" or "iso-8859-1" do
  *    not match the pages that use these labels. */
 
@@ -820,7 +820,7 @@ static const struct pd_charset *sniff_meta(struct pd_span body)
 			if (c)
 				return c;
 		} else {
-			/* Skip a "<" that begins neither a comment nor meta. */
+			/* Skip a "<" that does not begin a comment or meta. */
 			struct attribute a;
 			size_t slash = s.n > 1 && s.p[1] == '/';
 			if (s.n > 1 + slash && pd_ascii_letter(s.p[1 + slash])) {
@@ -837,7 +837,7 @@ static const struct pd_charset *sniff_meta(struct pd_span body)
 	return NULL;
 }
 
-/* 3. The detector: uchardet, which only this file includes.  Its names are mapped to those of WHATWG.  It sees a
+/* 3.  The detector: uchardet, which only this file includes.  Its names are mapped to the names of WHATWG.  It sees a
  *    bounded extract of the body: bytes that are not ASCII, with some context, because markup carries no information
  *    and costs time. */
 
@@ -961,7 +961,7 @@ static const struct pd_charset *detect_plain(struct pd_span body)
  * A page with few errors keeps its declared charset, because a single-byte charset decodes anything without an error. 
  * If under a twentieth of the bytes beyond ASCII are errors, only a multi-byte charset without errors can replace
  * another multi-byte charset.  If more are errors, the detected charset must have at most a twentieth as many.  Valid
- * UTF-8 needs no margin: no other text is valid UTF-8 by chance. */
+ * UTF-8 is always preferred: other text is never valid UTF-8 by chance. */
 
 enum { MARGIN = 20 };
 
@@ -1168,7 +1168,8 @@ void pd_text_decode(struct pd_text_decoder *d, const struct pd_page *in, struct 
 	struct attempt a = { .how = PD_CHARSET_BOM, .charset = sniff_bom(body, &mark) };
 	bool named = a.charset || declared(in, &a);
 	body = pd_span(body.p + mark, body.n - mark);
-	/* A byte order mark of UTF-16 decides.  One of UTF-8 sometimes precedes GBK, where a script concatenated files. */
+	/* A byte order mark of UTF-16 decides.  A mark of UTF-8 does not, because scripts that concatenate files
+	 * sometimes put it in front of GBK. */
 	if (named && a.how == PD_CHARSET_BOM && a.charset->kind != PD_CHARSET_KIND_UTF_8) {
 		convert(a.charset, body, &out->own, &a.tally);
 		finish(out, &a);

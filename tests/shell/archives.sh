@@ -126,10 +126,10 @@ cp packed.zip folder/x.zip
 cp twice.zip folder/book.epub
 is "a folder" "$(rows <("$P" fp -q folder) | cut -f2 | sed 's/:[0-9]*$//' | uniq)" 'folder/x.zip!archive/data.warc.gz'
 
-# The program cannot write zip, and reports it before it writes.
+# The program cannot write zip, and reports this first.
 run "$P" dedup packed.zip -o never
 exits "dedup of a zip" 2
-has "the error gives the remedy" "$tmp/err" 'packed\.zip: WACZ \(zip\) is read but not written: unpack it and give archive/\*\.warc\.gz$'
+has "the error gives the remedy" "$tmp/err" 'packed\.zip: WACZ \(zip\) is read but not written; unpack it and give archive/\*\.warc\.gz$'
 run "$P" dedup --dry-run packed.zip -o dry
 exits "where nothing is written, only the bytes are not known" 1
 has "the message says so" "$tmp/err" 'packed\.zip: .*; the bytes of the dumps are omitted$'

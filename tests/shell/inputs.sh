@@ -96,7 +96,7 @@ run "$P" show "$id"
 exits "and by its id" 0
 
 # --- inputs without a page ---
-barren() { # NAME REGEX ARGUMENTS…
+without_pages() { # NAME REGEX ARGUMENTS…
 	local name=$1 want=$2
 	shift 2
 	run "$P" fp "$@"
@@ -107,7 +107,7 @@ barren() { # NAME REGEX ARGUMENTS…
 }
 if command -v lzip >/dev/null; then
 	lzip -k crawl.warc.gz -c >crawl.warc.lz
-	barren "lzip" 'crawl\.warc\.lz: lzip is not supported; try: lzip -dc crawl\.warc\.lz \| pagededup fp$' crawl.warc.lz
+	without_pages "lzip" 'crawl\.warc\.lz: lzip is not supported; try: lzip -dc crawl\.warc\.lz \| pagededup fp$' crawl.warc.lz
 	mkdir dumps && cp crawl.warc.gz crawl.warc.lz dumps
 	mv dumps/crawl.warc.lz dumps/crawl.wacz
 	run "$P" fp dumps
@@ -115,12 +115,12 @@ if command -v lzip >/dev/null; then
 	has "the message names it" "$tmp/err" 'dumps/crawl\.wacz: lzip is not supported'
 fi
 printf '{"link":"http://h/a","content":"words %s"}\n' 1 2 3 >j.jsonl
-barren "JSONL with other fields" 'j\.jsonl: no field "text" or "html" \(found: link, content\): use --field-text=content$' j.jsonl
+without_pages "JSONL with other fields" 'j\.jsonl: no field "text" or "html" \(found: link, content\); use --field-text=content$' j.jsonl
 run "$P" fp --field-text=content j.jsonl
 exits "as it says" 0
 is "three pages" "$(ids | wc -l)" 3
 printf '{"u":"http://h/a","page":"  <p>words %s</p>"}\n' 1 2 3 >h.jsonl
-barren "JSONL with HTML in another field" '.*: use --field-html=page$' h.jsonl
+without_pages "JSONL with HTML in another field" '.*; use --field-html=page$' h.jsonl
 : >empty.html
 mkdir nothing
 for input in empty.html nothing -; do
@@ -128,11 +128,11 @@ for input in empty.html nothing -; do
 	exits "an empty input is no failure: $input" 0
 	has "it is said: $input" "$tmp/err" "^pagededup fp: $input is empty: no records and no pages\$"
 done
-barren "a folder of text" 'f/_static has no pages; skipped 2 records that are not pages \(2 of another type\); text in a folder' q f/_static
+without_pages "a folder of text" 'f/_static has no pages; skipped 2 records that are not pages \(2 of another type\); text in a folder' q f/_static
 printf 'WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 1\r\n\r\nx\r\n\r\n' >info.warc
-barren "a dump without pages, among others" 'info\.warc has no pages; skipped 1 record that is not a page \(1 requests or metadata\)$' -j2 q info.warc copy
+without_pages "a dump without pages, among others" 'info\.warc has no pages; skipped 1 record that is not a page \(1 requests or metadata\)$' -j2 q info.warc copy
 has "the totals count it" "$tmp/out" '^# total pages=2 .* inputs_without_pages=1$'
-run "$P" dedup q info.warc copy -o barren
+run "$P" dedup q info.warc copy -o without_pages
 exits "dedup with an input without pages" 1
 has "the message names it" "$tmp/err" '^pagededup dedup: info\.warc has no pages'
 run "$P" fp --ignore-damaged -j2 q info.warc copy

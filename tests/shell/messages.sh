@@ -42,7 +42,7 @@ version now|extra operand 'now': version takes none
 dict -o words.dict a b|extra operand 'b': dict takes one list of words
 show a b|extra operand 'b': a stage is shown for one page
 compare a b c|extra operand 'c': explain takes at most two pages
-show --url=http://h/|missing operand INPUT: the dumps in which to find the URL
+show --url=http://h/|missing operand INPUT: the dumps to search for the URL
 why a -V v.tsv --run=out|--run and --verdicts cannot be combined
 eval t --pairs=pairs.tsv --sweep|--pairs, --clusters and --sweep cannot be combined
 store qqqqqqqq s|unknown action 'qqqqqqqq': it is one of init, add, check, remove, compact, verify, info and export
@@ -71,7 +71,7 @@ fi
 printf '{"url":"http://h/a","content":"words %s"}\n' 1 2 3 >j.jsonl
 run "$P" fp j.jsonl
 has "JSON Lines with other fields" "$tmp/err" \
-	'^pagededup fp: j\.jsonl: no field "text" or "html" \(found: url, content\): use --field-text=content$'
+	'^pagededup fp: j\.jsonl: no field "text" or "html" \(found: url, content\); use --field-text=content$'
 run "$P" cluster d.fp
 has "rows of another kind: the command that writes the right rows" "$tmp/err" "^pagededup cluster: d\.fp holds fp rows, not the pairs rows that 'pagededup match' writes\$"
 

@@ -273,7 +273,7 @@ exits "id and text" 0
 is "rows of id and text" "$(grep -v '^#' "$tmp/out" | cut -f 2,4,15 | head -1)" "texts.parquet:0	2024-01-02T03:04:05Z	$(grep -v '^#' "$tmp/out" | head -1 | cut -f 15)"
 run "$Q" fp -q other.parquet
 exits "other names" 1
-has "the message names them" "$tmp/err" 'other\.parquet: no column "text" or "html" \(found: key, body, when, n\): use --field-html= or --field-text='
+has "the message names them" "$tmp/err" 'other\.parquet: no column "text" or "html" \(found: key, body, when, n\); use --field-html= or --field-text='
 run "$Q" fp -q --field-text=body other.parquet
 exits "and can be said" 0
 same "with the same rows" <(grep -v '^#' "$tmp/out" | cut -f 1,6) <("$Q" fp -q texts.parquet | grep -v '^#' | cut -f 1,6)
@@ -369,7 +369,7 @@ def hold(what, name, data, command, must_fail):
     r = subprocess.run([Q, *command, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
     first = r.stderr.decode("utf-8", "replace").split("\n")[0]
     seen.add(r.returncode)
-    # Of pages that are damaged all others are had: no run of fp ends by it.
+    # Damaged pages do not end a run of fp, and all other pages are read.
     if r.returncode not in ((0, 1) if command[0] == "fp" else (0, 1, 2)) or (must_fail and not r.returncode) or (r.returncode and name not in first):
         print(what, command, r.returncode, first)
 for file, command in (("pages.parquet", ["fp", "-j2"]), ("pages.arrow", ["fp"]), ("pages.arrows", ["fp"]), ("fp.parquet", ["match"]), ("fp.arrow", ["match"]), ("match.arrow", ["cluster"])):

@@ -18,7 +18,7 @@ cp "$TOP/tests/golden/en-article-html5/page.html" .
 tar cf pages.tar page.html
 run "$W" fp pages.tar
 exits "a tar archive" 1
-has "the error gives the reason" "$tmp/err" 'pages.tar.*built without libarchive: unpack it and give the folder'
+has "the error gives the reason" "$tmp/err" 'pages.tar.*built without libarchive; unpack it and give the folder'
 for f in xz bzip2; do
 	python3 -c 'import bz2, lzma, sys; sys.stdout.buffer.write({"xz": lzma, "bzip2": bz2}[sys.argv[1]].compress(open("demo.warc.gz", "rb").read()))' $f >demo.warc.$f
 	run "$W" fp demo.warc.$f
@@ -34,9 +34,9 @@ with zipfile.ZipFile("y.zip", "w") as z:
 PY
 run "$W" fp x.wacz
 exits "WACZ" 1
-has "the error gives the reason" "$tmp/err" 'x\.wacz: WACZ \(zip\): unpack it and give archive/\*\.warc\.gz$'
+has "the error gives the reason" "$tmp/err" 'x\.wacz: WACZ \(zip\) is not supported; unpack it and give archive/\*\.warc\.gz$'
 run "$W" fp y.zip
-has "and so is another zip" "$tmp/err" 'y\.zip: zip is not supported: unpack it and give the folder$'
+has "and so is another zip" "$tmp/err" 'y\.zip: zip is not supported; unpack it and give the folder$'
 printf 'Content-Type: text/html\nContent-Encoding: br\n' >http
 printf '\213\002\200\377\001\002\003\004\005\006' >body
 python3 "$TOP/tests/wrap_warc.py" http body >brotli.warc
