@@ -218,8 +218,8 @@ static enum pd_link_type type_of_link(struct pd_link_finder *f, const struct pd_
 			      : PD_LINK_EMPTY;
 }
 
-/* Return the run whose class the link gets: its first run; without text, the next run in the smallest box around it
- * that has any, or the last one there. */
+/* Return the run that gives the link its class: its first run; for a link without text, the next run in the smallest
+ * box around it that has runs, or the last run there. */
 static uint32_t run_of(const struct pd_blocks *b, const struct pd_link *l)
 {
 	uint32_t box = l->box;

@@ -69,8 +69,8 @@ struct pd_page_links {
 
 void pd_page_links_release(struct pd_page_links *l);
 
-/* Name by which links of different pages are compared.  The page's own host can be omitted, since a copy on another
- * host links to itself.  SEEN: relative to the page, "../a/b", "./b"; PATH: only the path; FULL: the target. */
+/* Name of a link, for comparing links of different pages.  The page's own host can be omitted, since a copy on
+ * another host links to itself.  SEEN: relative to the page, "../a/b", "./b"; PATH: only the path; FULL: the target. */
 enum pd_link_naming { PD_LINK_SEEN, PD_LINK_PATH, PD_LINK_FULL };
 /* Return the name; valid until the page's next link, or in `scratch`. */
 struct pd_span pd_link_name(const struct pd_page_links *links, const struct pd_page_link *link, enum pd_link_naming naming,

@@ -28,7 +28,7 @@ struct pd_rules_counts {
 	double count[PD_RULES_PLAIN]; /* the value of each rule: the number of domains, the share of
 						 * anchors */
 	double weighted, score[2];    /* with the weights of the rules */
-	unsigned met;		      /* number of the first five that are met */
+	unsigned met;		      /* how many of the first five are fulfilled */
 	double signature[2];	      /* of both pages; 0: none */
 	bool decided[PD_RULES];	      /* result of each rule, requested or not */
 };

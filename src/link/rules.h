@@ -17,7 +17,7 @@
  *
  * Links are identified by name (pd_link_name); of several with one name on a page the first is used.  Links to the home
  * page and navigation links are excluded, unless the list contains `navigation`.  Without shared links, only
- * `signature` can be met.
+ * `signature` can be fulfilled.
  */
 #ifndef PD_LINK_RULES_H
 #define PD_LINK_RULES_H
@@ -60,7 +60,7 @@ void pd_rules_print(const struct pd_rules *r, struct pd_buf *out);
 struct pd_link_table {
 	struct pd_array facts_at, first_at;
 	struct pd_link_facts *facts;
-	uint64_t *first; /* index of page i's first fact; that of page n is the end */
+	uint64_t *first; /* index of page i's first fact; the entry of page n is the end */
 	size_t n, n_facts;
 	struct pd_map page; /* hash of the id -> 1 + number */
 };

@@ -8,9 +8,9 @@
  *	fourth	order=sorted, sigma	MD5 of the same terms sorted by code point, and SIM under sigma
  *	fifth	order=sorted		only that MD5
  *
- * Terms are those of the main text except stop words.  tf is the number of occurrences of a term, idf is that of
- * term/wordfiles.h; terms of equal weight are sorted by code point.  A page with fewer than n terms is signed by all of
- * them.
+ * Terms are all terms of the main text except stop words. tf is the number of occurrences of a term, and idf is from
+ * term/wordfiles.h; terms of equal weight are sorted by code point.  A page with fewer than n terms is signed by all
+ * of them.
  */
 #include <math.h>
 #include <stdlib.h>

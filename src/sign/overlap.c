@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The method `overlap` (background of patent CN101645082): a page is a set of keywords, those of its title and the
- * terms of its main text that are most related to them.  Two pages are duplicates if they share more than a given part
- * of the smaller set.  The patent itself says that different pages on one topic have nearly the same set.
+ * The method `overlap` (background of patent CN101645082): a page is a set of keywords: the keywords of its title,
+ * and the terms of its main text that are most related to them.  Two pages are duplicates if they share more than a
+ * given part of the smaller set.  The patent itself says that different pages on one topic have nearly the same set.
  *
  * Keywords of the title are its terms except stop words.  The relation of a term to them is the number of sentences
  * that it shares with any of them.  The n most related terms are taken; of equal ones the more frequent, then the first

@@ -2,7 +2,7 @@
  *
  * The method `punctuation` (background of patent CN101226533): at each punctuation mark, the terms on both sides form a
  * feature code.  Pages that share more than a number of codes, or more than a part of the smaller set, are duplicates. 
- * Marks are those of views.h, Western and Chinese.
+ * Marks are Western and Chinese (views.h).
  *
  * Terms are taken before stop words are removed, so an inserted stop word does not shift a code.  Two codes are equal
  * if they are identical or if their content terms are.  Identical codes have identical content terms, so the content

@@ -18,11 +18,12 @@ static int64_t weight(const struct pd_shingler *s, const struct pd_topic *in, en
 		return 1;
 	int64_t sum = s->o.feature_weights[kind];
 	for (size_t t = first; t < first + (size_t)s->o.shingle; t++)
-		sum += *pd_map_find(&s->terms, in->terms.v[t].hash); /* count_terms saw them all */
+		sum += *pd_map_find(&s->terms, in->terms.v[t].hash); /* count_terms counted all of them */
 	return sum;
 }
 
-/* Has this shingle been counted?  S(f, w) is a set within its feature; with `set` weights, within the page. */
+/* Return whether this shingle was counted before: in its feature, because S(f, w) is a set; with `set` weights, in
+ * the page. */
 static bool repeated(struct pd_shingler *s, enum pd_feature_kind kind, struct pd_span text)
 {
 	if (s->o.weights == PD_WEIGHTS_COUNT)

@@ -18,7 +18,7 @@ struct pd_shingler {
 void pd_shingler_init(struct pd_shingler *s, const struct pd_sign_options *o);
 void pd_shingler_release(struct pd_shingler *s);
 
-/* Calls `each` for every shingle that counts; returns how many. */
+/* Call `each` for every counted shingle; return their number. */
 typedef void pd_shingle_fn(void *ctx, enum pd_feature_kind feature, struct pd_span text, int64_t weight);
 uint64_t pd_shingles(struct pd_shingler *s, const struct pd_topic *in, pd_shingle_fn *each, void *ctx);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT
  *
- * Methods of signing: a page -> a signature, a value that is compared with those of other pages.  The input is the
- * pipeline's data of a page (struct pd_sign_page); the `column` of the signature is stored in rows.  Later stages
+ * Methods of signing: a page -> a signature, a value that is compared with the values of other pages.  The input is
+ * the pipeline's data of a page (struct pd_sign_page); the `column` of the signature is stored in rows.  Later stages
  * (match, compare, the writers) use the *kind* of a method and its rule, not its name.
  *
  * To add a method, write a file with a `struct pd_method`, its name in the two lists of them (below, and at the top of
  * sign.c), rows in tests/shell/methods.sh, and a page docs/methods/NAME.md.  If no kind fits, add a kind here and in
- * values.c, with rows in tests/unit/test_methods.c.  Nothing else is necessary: `fp --method`, `match`, `cluster
+ * values.c, with rows in tests/unit/test_methods.c.  All other code uses the table: `fp --method`, `match`, `cluster
  * --require`, `explain`, `eval`, `store`, `dedup` and the help use the table; a store supports methods with bits or
  * keys.
  *
- * A method has parameters.  Those given to `fp` determine the value, and are recorded in the header of the rows; those
- * given to `match` (`compares`) determine which values match.  Both are written as
+ * A method has parameters.  Parameters of `fp` determine the value, and are recorded in the header of the rows;
+ * parameters of `match` (`compares`) determine which values match.  Both are written as
  *
  *	segments:by=lines:lines=5,exact		names separated by commas, each followed by its parameters after colons
  */
@@ -89,7 +89,7 @@ struct pd_method_open {
 
 struct pd_signature {
 	enum pd_sign_kind kind;
-	bool present;	      /* false: there is too little to sign, or nothing */
+	bool present;	      /* false: the page has no or too few items to sign */
 	bool few;	      /* the page has less than the method requires: all of it is signed */
 	bool capped;	      /* the page has more than the method uses: the rest is ignored */
 	struct pd_buf column; /* the value as in rows (values.h); not for bits */
@@ -108,7 +108,7 @@ struct pd_method {
 	const struct pd_method_param *params;	 /* NULL: it has separate options */
 	bool uses_links;			 /* it needs pd_sign_page.links */
 	bool uses_idf, uses_synonyms;		 /* values made with different tables are not comparable */
-	const char *few;			 /* for messages: the item of which a page may have too few; NULL: none */
+	const char *few;			 /* for messages: the item that a page may have too few of; NULL: none */
 	const char *capped;			 /* for messages: how excess items were handled; NULL: there is no limit */
 	bool (*wants_body)(const double *value); /* it reads only the page's body; NULL: never */
 	int (*open)(void **state, const struct pd_method_open *with, struct pd_err *e);
@@ -136,8 +136,7 @@ struct pd_methods {
 	int n;
 };
 
-/* The side whose parameters are meant: fp (signs) or match (compares).  Parameters that are not given have their
- * defaults. */
+/* The side that uses a parameter: fp (signs) or match (compares).  Parameters that are not given have their defaults. */
 enum pd_method_side { PD_METHOD_SIGNS, PD_METHOD_COMPARES, PD_METHOD_BOTH };
 
 /* Read a list of methods.  PD_ERR_USAGE: the message names the wrong part and the possible values. */
@@ -146,7 +145,7 @@ int pd_methods_read(struct pd_methods *out, struct pd_span list, enum pd_method_
 void pd_methods_print(const struct pd_methods *m, enum pd_method_side side, struct pd_buf *out);
 /* Return its index in the list, or -1. */
 int pd_methods_find(const struct pd_methods *m, struct pd_span name);
-/* Return the index of the fingerprint, the method whose values are bits, or -1. */
+/* Return the index of the fingerprint (the method with bits as values), or -1. */
 int pd_methods_fingerprint(const struct pd_methods *m);
 /* Copy the values of one side from another spec of the same method.  If both sides are set, dependent defaults are
  * computed. */

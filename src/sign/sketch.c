@@ -12,7 +12,7 @@
 #define STEP_BIN UINT64_C(0xd6e8feb86659fd93)
 #define STEP_ROUND UINT64_C(0xa0761d6478bd642f)
 
-/* A minimum: the round in the highest 10 bits, so that an earlier one always wins, the hash in the others. */
+/* A minimum: the round in the highest 10 bits, so that an earlier round always wins, and the hash in the other bits. */
 #define ROUND_SHIFT 54
 
 /* Every bit of the result depends on every bit of x (D. Stafford, "Better Bit Mixing", 2011, mix 13). */
@@ -39,8 +39,8 @@ void pd_sketcher_release(struct pd_sketcher *s)
 	*s = (struct pd_sketcher){ 0 };
 }
 
-/* In the first M rounds the highest bits of a hash name its bin; in the next M each round has a bin, so that all are
- * filled at last. */
+/* In the first M rounds the highest bits of a hash name its bin; in the next M each round has a bin, so that finally
+ * all bins are filled. */
 static inline void take(struct pd_sketcher *s, uint64_t round, uint64_t shingle)
 {
 	uint64_t hash = mix(shingle + round * STEP_ROUND), minima = (uint64_t)s->o.minima;
@@ -68,7 +68,7 @@ static inline void keep_distinct(void *to, uint64_t shingle)
 	s->shingles[s->n_shingles++] = shingle;
 }
 
-/* A shingle of terms with the hashes t1 ... tw: t1 F^(w-1) + ... + tw, which moves on by one term in two multiplications. */
+/* A shingle of terms with the hashes t1 ... tw: t1 F^(w-1) + ... + tw.  Moving on by one term takes two multiplications. */
 static inline __attribute__((always_inline)) void walk_feature(size_t w, const uint64_t *t, size_t n, shingle_fn *each, void *to)
 {
 	w = w < n ? w : n;
@@ -89,8 +89,8 @@ static inline bool is_compared(const struct pd_feature *f)
 	return f->kind == PD_FEATURE_TEXT && f->first != f->end;
 }
 
-/* Fill s->hashes for the terms of the main text: with a secret by a keyed hash of each term, otherwise with the hash that the
- * term has. */
+/* Fill s->hashes for the terms of the main text: with a keyed hash of each term if there is a secret, otherwise with
+ * the term's hash. */
 static void hash_terms(struct pd_sketcher *s, const struct pd_secret *secret, const struct pd_topic *in)
 {
 	if (s->cap_hashes < in->terms.n) {
@@ -134,8 +134,8 @@ int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch
 	if (!out->present)
 		return PD_OK;
 	if (s->empty) {
-		/* Fill bins that the first round left empty: there are few shingles, so that more rounds over the
-		 * distinct ones are cheap. */
+		/* Fill bins that the first round left empty.  There are few shingles in this case, so more rounds over
+		 * the distinct ones are cheap. */
 		pd_map_clear(&s->seen, in->terms.n);
 		s->n_shingles = 0;
 		walk(s->o.shingle, s->hashes, in, keep_distinct, s);
@@ -143,7 +143,8 @@ int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch
 			for (size_t i = 0; i < s->n_shingles; i++)
 				take(s, round, s->shingles[i]);
 	}
-	/* Hashed once more with the bin, so that two bins with the same shingle do not agree by the same chance. */
+	/* The hash is mixed with the number of the bin, so that chance agreements of two bins with the same shingle
+	 * are independent. */
 	int bits = s->o.bits, per_word = 64 / bits;
 	for (int i = 0; i < s->o.minima; i++) {
 		uint64_t value = mix(s->least[i] + (uint64_t)i * STEP_BIN) >> (64 - bits);
@@ -162,14 +163,14 @@ static inline void append_shingle(void *to, uint64_t shingle)
 
 void pd_sketch_shingles(struct pd_sketcher *s, const struct pd_secret *secret, const struct pd_topic *in, struct pd_buf *out)
 {
-	/* No more shingles than terms: a feature of fewer terms than a shingle has is one. */
+	/* There are at most as many shingles as terms: a feature with fewer terms than a shingle is one shingle. */
 	char *first = pd_buf_reserve(out, in->terms.n * sizeof(uint64_t)), *at = first;
 	hash_terms(s, secret, in);
 	walk(s->o.minima ? s->o.shingle : PD_SKETCH_DEFAULT.shingle, s->hashes, in, append_shingle, &at);
 	out->n += (size_t)(at - first);
 }
 
-/* One bit for each minimum in which the words differ. */
+/* Return a word with one bit set for each minimum that differs. */
 static inline uint64_t differing(uint64_t x, int bits)
 {
 	static const uint64_t lowest[] = { 0, UINT64_MAX, UINT64_C(0x5555555555555555), 0, UINT64_C(0x1111111111111111), 0,

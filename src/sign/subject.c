@@ -7,7 +7,7 @@
 
 enum { HEADINGS = 32, BYTES = 512 }; /* limits: headings per page, bytes of a heading or title */
 
-/* Letters and digits of all scripts.  Characters beyond ASCII count, except the blocks of signs. */
+/* Letters and digits of all scripts.  Characters beyond ASCII are included, except the blocks of signs. */
 static bool is_word(uint32_t c)
 {
 	if (c < 0x80)

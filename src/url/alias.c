@@ -26,7 +26,7 @@ struct alias_source {
 	uint64_t digest;       /* of the source without the host's name */
 	uint64_t hash[HASHES]; /* the smallest hashes, ascending */
 	uint32_t n;
-	bool all; /* the source has no other hashes */
+	bool all; /* these are all hashes of the source */
 };
 
 struct alias_reading {
@@ -210,8 +210,8 @@ static int order_of_paths(uint32_t depth_a, struct pd_span a, uint32_t depth_b, 
 	return pd_span_cmp(a, b);
 }
 
-/* Record a page of a host.  Of several captures of one path the one with the smallest digest is used, independent of
- * their order. */
+/* Record a page of a host.  If a path was captured several times, the capture with the smallest digest is used, so
+ * that their order has no effect. */
 static void take_host_page(struct pd_aliases *a, struct host *h, struct pd_span host, struct pd_span path, struct pd_span bytes)
 {
 	uint32_t n = 0;

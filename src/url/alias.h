@@ -5,15 +5,15 @@
  *
  * Two hosts are one site if they share an address, if their first pages match, or if both hold (after an
  * encyclopaedia's entry on duplicate pages, which has "or").  Both are the default, because one address serves many
- * sites, and a page is easily copied.  With both, hosts at one address whose names differ only in "www." are always one
- * site, whichever of their pages were crawled.
+ * sites, and a page is easily copied.  With both, hosts at one address with names that differ only in "www." are
+ * always one site, even if different pages of them were crawled.
  *
- * First pages are those nearest to the root: by depth, then length, then bytes of the path.  They match if the nearest
- * pages of the two hosts are equal or similar, and so are more than half of all compared pages, which are these two and
- * the first pages with equal paths on both hosts.  Sources are compared without the host's own name.  Similarity is
- * that of runs of at least four words, estimated by the smallest 128 of their hashes.  A nearest page with fewer than
- * 16 runs is not evidence: half of the web begins with "It works!".  Different sites made by the same tool reach .91,
- * mirrors .98.
+ * First pages are the pages nearest to the root: by depth, then length, then bytes of the path.  They match if the
+ * nearest pages of the two hosts are equal or similar, and if this also holds for more than half of all compared
+ * pages: the nearest pages, and first pages with equal paths on both hosts.  Sources are compared without the host's
+ * own name.  The similarity is the Jaccard similarity of runs of at least four words, estimated by their 128 smallest
+ * hashes.  A nearest page with fewer than 16 runs is not evidence: half of the web begins with "It works!".
+ * Different sites made by the same tool reach .91, mirrors .98.
  *
  * A host is compared with hosts that share an address (if addresses are used), and, if pages are used, with hosts that
  * share one of the four smallest hashes of the nearest page, or its digest; of many such hosts, with the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A parsed URL (url.h) -> the text by which equal URLs are recognised.  There are three forms:
+ * A parsed URL (url.h) -> its form for comparisons: equal texts mean equal URLs.  There are three forms:
  *
  * - standard: the URL as browsers write it;
  * - canonical: merges URLs that no server should distinguish.  In addition to the standard: no user, no fragment
@@ -19,13 +19,13 @@
 #include "base/terminal.h"
 #include "url/url.h"
 
-/* The parameters of a URL's query, and which of them do not change the page: named by the user, generally known
+/* The parameters of a URL's query, and the ones that do not change the page: named by the user, generally known
  * (params.def), or learned from rows of `fp`.
  *
  * Learning compares URLs of one host that differ only in the value or the presence of one parameter: they form a group,
  * if at least two have a text.  A parameter does not change pages if no group has two texts, and at least `least`
- * groups have one text, with at least this many different texts and different values.  So a site that answers any
- * number with the same "not found" page teaches nothing, and neither does page=1 if it equals the page without it. */
+ * groups have one text, with at least this many different texts and different values.  So two cases are not evidence:
+ * a site that answers every number with the same "not found" page, and a page=1 that is equal to the page without it. */
 
 /* --- splitting a query --- */
 

@@ -75,7 +75,7 @@ static bool ipv4_number(struct pd_span s, uint64_t *out)
 	return true;
 }
 
-/* Return whether it ends in a number, as no name may. */
+/* Return whether it ends in a number, which is forbidden for names. */
 static bool ends_in_number(struct pd_span host)
 {
 	if (host.n && host.p[host.n - 1] == '.')

@@ -13,8 +13,8 @@
 
 #include "base/buf.h"
 
-/* Append the host to `out` and return NULL, or return a short description of the error.  `special`: the scheme is one
- * like http, whose hosts are domains and addresses; other hosts are unchanged except for escapes.  `scratch` may be
+/* Append the host to `out` and return NULL, or return a short description of the error.  `special`: the hosts of the
+ * scheme are domains and addresses, as in http; other hosts are unchanged except for escapes.  `scratch` may be
  * overwritten. */
 const char *pd_host_parse(struct pd_span in, bool special, struct pd_buf *scratch, struct pd_buf *out);
 
@@ -30,8 +30,7 @@ struct pd_span pd_host_without_www(struct pd_span host);
 /* Write the domain to `out`; its content is replaced.  An address, a public suffix and a name without a dot are their
  * own domain. */
 void pd_domain_of(struct pd_span host, struct pd_buf *out);
-/* Return whether it ends in a suffix of the list, with something before it: true for example.org, false for
- * index.html. */
+/* Return whether it has at least one label in front of a suffix of the list: true for example.org, false for index.html. */
 bool pd_domain_listed(struct pd_span host, struct pd_buf *scratch);
 
 #endif

@@ -267,7 +267,7 @@ static void seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_s
 	pd_hashtab_expect(&s->index, out->at[1]);
 }
 
-/* Was it seen?  If not, it is from now on, unless `keep` is false. */
+/* Return whether the key was seen.  If not, add it, unless `keep` is false. */
 static bool seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
 {
 	return s->o.mode == PD_SEEN_EXACT ? ask_exact(s, key, keep) : ask_features(s, key, keep);
@@ -299,7 +299,7 @@ static int check_params(const struct pd_container *c, struct pd_seen_options *o,
 {
 	struct pd_seen_params p;
 	if (c->section[PD_SEEN_PARAMS].n != sizeof p)
-		return pd_container_section_damaged(c, PD_SEEN_PARAMS, "its parameters have another length", e);
+		return pd_container_section_damaged(c, PD_SEEN_PARAMS, "the length of its parameters is wrong", e);
 	memcpy(&p, c->section[PD_SEEN_PARAMS].p, sizeof p);
 	if (p.mode > PD_SEEN_SITE_FEATURES || p.hash > PD_SEEN_MD5 || p.features > PD_FEATURES_ALL ||
 	    !(p.features & PD_FEATURE_SITE) || (p.mode == PD_SEEN_EXACT ? p.bits != 0 : p.bits == 0) || p.bits >> 62 ||
@@ -312,7 +312,7 @@ static int check_params(const struct pd_container *c, struct pd_seen_options *o,
 				       .bits = p.bits,
 				       .shape = c->section[PD_SEEN_SHAPE] };
 	if (c->section[PD_SEEN_CONTENT].n != content_bytes(o, p.count))
-		return pd_container_section_damaged(c, PD_SEEN_CONTENT, "it has another length than its parameters", e);
+		return pd_container_section_damaged(c, PD_SEEN_CONTENT, "its length does not match its parameters", e);
 	return PD_OK;
 }
 
@@ -389,7 +389,7 @@ static int seen_check(const struct pd_seen *s, const struct pd_seen_options *o, 
 
 static const char columns[] = "#status\turl\tkey\tdomain\treason\n";
 
-/* URLs that wait for an answer together: memory is slow, so the positions of all of them are prefetched first. */
+/* A batch of URLs.  Memory is slow, so the positions of all of them are prefetched first. */
 enum { TOGETHER = 32 };
 
 struct waiting {
@@ -410,7 +410,7 @@ struct url_run {
 	int n_waiting;
 	struct pd_buf shape, key, domain, text, line_base, waiting_text, out;
 	struct pd_outfile file;
-	struct pd_file_lock lock; /* of the file of --seen, from before it is read until it is written */
+	struct pd_file_lock lock; /* lock of the file of --seen, held until it is written */
 	uint64_t urls, fresh, again, bad;
 	struct pd_err err;
 };
@@ -458,7 +458,7 @@ static int prepare(struct url_run *r)
 static int open_seen(struct url_run *r)
 {
 	const struct pd_seen_run *o = r->o;
-	/* It is read completely before it is rewritten, so it is not registered as an input (base/file.h). */
+	/* It is read completely and then rewritten, so it is not registered as an input (base/file.h). */
 	FILE *f = o->seen ? fopen(o->seen, "rb") : NULL;
 	if (!f && o->seen && (errno != ENOENT || o->ask))
 		return pd_fail_errno(&r->err, "cannot open %s", o->seen);

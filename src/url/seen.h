@@ -5,9 +5,9 @@
  * - exact: the set of all canonical forms, as 128-bit hashes (two of a thousand million URLs share one with
  * probability 10^-21), up to 2^32 - 2 of them;
  * - features: patent 003's Bloom filter.  A URL u1/u2/…/un has four features: site u1, depth n, first directory u2,
- * last part un; each modulo N is one bit in the filter of its own type.  A URL whose bits are all set counts as
- * seen; otherwise they are set.  URLs that share their features with different others are wrongly called seen: this
- * is a property of the method, without a bound on the error rate;
+ * last part un; each modulo N is one bit in the filter of its type.  If all bits of a URL are set, it counts as seen;
+ * otherwise they are set.  A URL is wrongly called seen if each of its features occurred in some other URL: this is a
+ * property of the method, and its rate is not bounded;
  * - site-features: the same, but depth, first directory and last part count within their site.
  *
  * The set is saved with its parameters and a checksum (docs/format-urls.md), and a damaged file is refused.
@@ -54,7 +54,7 @@ struct pd_seen_run {
 	bool keep_fragment, drop_known;
 	const char *drop, *params; /* parameters to leave out: a list, and a file of learned ones; or NULL */
 	bool learn;		   /* the lines are rows of fp, and the output is a list of parameters that change no page … */
-	int least;		   /* … for which so much evidence is needed */
+	int least;		   /* … that need this much evidence */
 	const char *output;	   /* NULL: standard output */
 	bool domain, line_buffered, quiet;
 };

@@ -5,7 +5,7 @@
 
 enum { UNESCAPES = 16 };
 
-/* Decode %XX until nothing is escaped, at most UNESCAPES times. */
+/* Decode %XX repeatedly until no escape is left, at most UNESCAPES times. */
 static void unescape_fully(struct pd_buf *b)
 {
 	bool any = true;
@@ -199,7 +199,7 @@ static void add_query(struct pd_surt *s, struct pd_span query, struct pd_buf *ou
 	}
 }
 
-/* scheme://: its length, 0 if there is none or it names no host. */
+/* Return the length of "scheme://"; 0 if there is none or the host is missing. */
 static size_t scheme(struct pd_span url)
 {
 	ptrdiff_t at = pd_span_find(url, pd_span_z("://"));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The sort-friendly form of a URL by which web archives look up pages (SURT): the host is reversed, and parts that
- * do not distinguish pages are normalised by the rules of the Wayback machine: scheme, user, default port, "www.",
- * letter case, unnecessary escapes, "." and "..", empty segments, a slash at the end, the order of the query,
- * session ids.
+ * The sort-friendly form of URLs (SURT), the key of pages in web archives: the host is reversed, and parts that do
+ * not distinguish pages are normalised by the rules of the Wayback machine: scheme, user, default port, "www.",
+ * letter case, unnecessary escapes, "." and "..", empty segments, a slash at the end, the order of the query, session
+ * ids.
  *
  *	http://www.Example.com/a/B?b=2&a=1 -> com,example)/a/b?a=1&b=2
  *

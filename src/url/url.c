@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The standard defines a state machine that reads one character after the other.  In every state, the first '#' begins
- * the fragment and the first '?' before it the query, so both are split off first.  The rest consists of a scheme, a
- * host and a path, whose ends are found by searching.  The parts are written in order into the buffer of the result.
+ * The standard defines a state machine that reads one character after the other.  In every state, '#' begins the
+ * fragment and the first '?' of the rest the query, so both are split off first.  The remaining URL consists of a
+ * scheme, a host and a path; their ends are found by searching.  The parts are written in order into the buffer of
+ * the result.
  */
 #include "url/url.h"
 
@@ -87,7 +88,7 @@ static bool letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Return the length of the scheme before a colon; 0: there is none. */
+/* Return the length of the scheme in front of a colon; 0: there is none. */
 static size_t scheme_length(struct pd_span s)
 {
 	size_t i = 0;
@@ -119,7 +120,7 @@ static void no_host(struct pd_url *u)
 	u->user = u->host = u->host_end = (uint32_t)u->href.n;
 }
 
-/* Take everything before the path; the scheme is that of the base. */
+/* Copy everything up to the path, including the scheme, from the base. */
 static void take_host(struct pd_url *u, const struct pd_url *base)
 {
 	uint32_t end = base->path - (base->slash_dot ? 2 : 0);
@@ -213,7 +214,7 @@ static void add_segment(struct pd_url *u, struct pd_span s, bool last)
 }
 
 /* Return whether nothing must be changed, here or in the canonical form: no byte that is escaped, begins an escape or
- * has a synonym; no segment that is empty or begins with a dot. */
+ * has a synonym; no empty segment, and no dot at the start of a segment. */
 static bool is_plain_path(struct pd_span s)
 {
 	unsigned all = 0, starts = 0, before = SLASH;

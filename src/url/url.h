@@ -5,8 +5,8 @@
  * implements it (libcurl, uriparser, GLib and libsoup follow RFC 3986), so it is implemented here and tested with the
  * standard's tests.
  *
- * There are three differences: bytes that are not UTF-8 are escaped unchanged, because U+FFFD for each would merge
- * different URLs; queries are read as UTF-8, whatever the page's charset; a URL over PD_URL_MAX bytes is invalid.
+ * There are three differences.  Bytes that are not UTF-8 are escaped unchanged, because U+FFFD for each would merge
+ * different URLs.  Queries are read as UTF-8 for any charset of the page.  A URL over PD_URL_MAX bytes is invalid.
  *
  * The time is linear in the bytes.  A struct pd_url owns its memory and can be reused.
  */
@@ -32,8 +32,7 @@ struct pd_url {
 	enum pd_url_scheme scheme;
 	bool has_host;	/* "//" follows the colon; the host may be empty */
 	bool opaque;	/* the path has no segments: mailto:someone@example.org */
-	bool plain;	/* the path has nothing that is or could be escaped, no empty segment and none that
-				 * begins with a dot */
+	bool plain;	/* the path has no escapes or bytes to escape, no empty segment, and no dot at the start of a segment */
 	bool slash_dot; /* without a host: "/." precedes a path that begins with two slashes */
 	uint32_t colon, user, host, host_end, path, query, fragment;
 	const char *why; /* why it could not be parsed */
