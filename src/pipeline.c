@@ -99,7 +99,7 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 	return PD_SKIP_NONE;
 }
 
-/* Return whether the page is too short for a fingerprint, even if none is requested. */
+/* Return whether the page is too short for a fingerprint, also if fingerprints are not requested. */
 static bool is_short(const struct pd_pipeline *p)
 {
 	return p->tables->fingerprints ? !p->signature.present : p->signature.terms < (uint64_t)p->min_terms;

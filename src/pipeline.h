@@ -86,8 +86,8 @@ struct pd_tables {
 };
 
 /* Return 8 hex digits of the result of all stages, with `defaults` (pd_options_init) and this dictionary, for one
- * built-in page.  Two builds that read it differently have different digits.  The page contains everything in which
- * builds are known or expected to differ. */
+ * built-in page.  Two builds that read it differently have different digits.  The page contains all known or expected
+ * differences between builds. */
 int pd_probe(const struct pd_options *defaults, struct pd_dict *dict, char out[9], struct pd_err *e);
 
 int pd_tables_open(struct pd_tables *t, const struct pd_options *o, struct pd_err *e);
@@ -139,7 +139,7 @@ struct pd_pipeline {
 	struct pd_sketch sketch;
 	struct pd_subject subject;
 	struct pd_buf text_digest, content_digest, visible, scratch;
-	const struct pd_secret *text_secret; /* NULL: no keyed hashes are made; belongs to the caller, who sets it after init */
+	const struct pd_secret *text_secret; /* NULL: no keyed hashes; the caller owns it, and sets it after init */
 	uint64_t text_hash;		     /* the same text as in text_digest, with the secret; 0: it has none */
 	/* sums over all pages */
 	double seconds[PD_PHASES];

@@ -70,7 +70,7 @@ int pd_api_leave(const struct pd_api_use *uses, int n, int status);
 int pd_api_call_alone(const void *handle, enum pd_api_kind kind, const int *stop, pd_api_step *step, void *ctx,
 		      pagededup_error *error);
 bool pd_api_is(const void *handle, enum pd_api_kind kind);
-/* During a callback the handle may be read, but neither changed nor freed. */
+/* A callback may read the handle, but must not change or free it. */
 void pd_api_lend(void *handle, bool lent);
 
 /* Make a zeroed handle of `size` bytes and fill it with `fill` (`ctx` is its argument); on failure *out is NULL.  A

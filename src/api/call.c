@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), "public codes are those of base/err.h")
+#define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), "public codes are equal to base/err.h's")
 SAME(PD_OK, PAGEDEDUP_OK);
 SAME(PD_ERR_SYSTEM, PAGEDEDUP_ERR_SYSTEM);
 SAME(PD_ERR_STOPPED, PAGEDEDUP_ERR_STOPPED);
@@ -65,7 +65,7 @@ int pd_api_fail(pagededup_error *error, int status, const char *text)
 	return status;
 }
 
-/* Bytes by which the struct of a newer version may be larger: beyond that the size was not set. */
+/* Maximum number of additional bytes in the struct of a newer version.  A larger size means that it was not initialised. */
 enum { SIZE_MARGIN = 4096 };
 
 int pd_api_take(void *ours, size_t size, const void *theirs, struct pd_err *e)
@@ -171,7 +171,7 @@ int pd_api_enter(const struct pd_api_use *uses, int n, pagededup_error *error)
 		} else if (uses[i].kind != PD_API_MODEL && !begin_use((struct pd_api_handle *)uses[i].handle, uses[i].alone)) {
 			status = PD_ERR_BUSY;
 			snprintf(text, sizeof text,
-				 "another call uses this %s: use it from one thread at a time, and not from its own callback",
+				 "another call uses this %s; use it from one thread at a time, and not from its own callback",
 				 name_of(uses[i].kind));
 		} else if (((const struct pd_api_handle *)uses[i].handle)->failed) {
 			pd_api_leave(uses, i + 1, PD_OK);

@@ -12,7 +12,7 @@
 #include "match/pairs.h"
 #include "run/options.h"
 
-/* --- options: those of the command, as settings --- */
+/* --- options of the command, as settings --- */
 
 #define AT_MATCH(member) .at = offsetof(struct pd_stage_match, member)
 #define AT_CLUSTER(member) .at = offsetof(struct pd_stage_cluster, member)

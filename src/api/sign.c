@@ -259,7 +259,7 @@ int pagededup_sign_record(pagededup_worker *w, const pagededup_reader *r, pagede
 	if (status)
 		return status;
 	if (!r->has_record)
-		status = pd_api_fail(error, PD_ERR_USAGE, "the reader has no record: ask it for the next one first");
+		status = pd_api_fail(error, PD_ERR_USAGE, "the reader has no record; call pagededup_reader_next first");
 	else
 		status = pd_api_call(NULL, sign, &(struct api_sign){ .w = w, .record = &r->record, .out = page }, error);
 	return pd_api_leave(uses, 2, status);

@@ -17,7 +17,7 @@
 
 _Static_assert((int)PD_COLUMN_NUMBER == PAGEDEDUP_UINT64 && (int)PD_COLUMN_REAL == PAGEDEDUP_FLOAT64 &&
 		       (int)PD_COLUMN_TEXT == PAGEDEDUP_TEXT && (int)PD_COLUMN_BYTES == PAGEDEDUP_BYTES,
-	       "columns are handed out as they are");
+	       "columns are returned unchanged");
 
 struct pd_column *pd_api_column_add(struct pagededup_table *t, const char *name, int type, int width, enum pd_column_print print,
 				    bool in_rows)
@@ -197,7 +197,7 @@ static void write_parts(struct pagededup_worker *w, unsigned with, const struct 
 
 struct api_filling {
 	struct pagededup_table *t;
-	pagededup_worker *worker; /* whose page is the next row */
+	pagededup_worker *worker; /* pair that has the next row as its page */
 	const struct pd_buf *parts;
 	/* or many pages, by threads: */
 	const pagededup_input *inputs;
@@ -262,7 +262,7 @@ static int next_input(void *shared, void *worker)
 	pagededup_input input;
 	int status = pd_api_take(&input, sizeof input, (const char *)f->inputs + f->n * f->inputs->size, f->err);
 	if (!status && input.size != f->inputs->size)
-		status = pd_fail(f->err, PD_ERR_USAGE, "the size of input %llu differs from that of the first input",
+		status = pd_fail(f->err, PD_ERR_USAGE, "the size of input %llu differs from the first one's",
 				 (unsigned long long)f->n);
 	if (!status)
 		status = pd_api_check_input(&input, f->err);
@@ -484,7 +484,8 @@ int pd_api_check_columns(const pagededup_column *columns, size_t n, uint64_t row
 	for (size_t i = 0; !status && i < n; i++, c = pd_api_next_column(c)) {
 		status = pd_api_take(&one, sizeof one, c, e);
 		if (!status && (one.size < sizeof one || one.size != columns->size))
-			status = pd_fail(e, PD_ERR_USAGE, "column %zu of %zu: set its member 'size' to sizeof", i + 1, n);
+			status = pd_fail(e, PD_ERR_USAGE, "column %zu of %zu has a wrong size; set its member 'size' to sizeof",
+					 i + 1, n);
 		if (!status && !one.name)
 			status = pd_fail(e, PD_ERR_USAGE, "column %zu of %zu has no name", i + 1, n);
 	}

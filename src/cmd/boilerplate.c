@@ -11,7 +11,7 @@
 
 struct boilerplate_options {
 	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
-	const char *update;	     /* a table whose hosts are kept */
+	const char *update;	     /* a table; its hosts are kept */
 	bool merge, print;	     /* of tables */
 };
 
@@ -24,7 +24,7 @@ static const struct pd_opt opts[] = {
 	  .help = "elements that browsers do not show: drop (default), keep" },
 	{ .type = PD_OPT_HEADING, .name = "Tables" },
 	{ .type = PD_OPT_TEXT, .name = "update", .arg = "FILE", AT(update),
-	  .help = "add new hosts to this table; those in it stay as they are" },
+	  .help = "add new hosts to this table; its own hosts do not change" },
 	{ .type = PD_OPT_FLAG, .name = "merge", AT(merge), .help = "INPUT is tables: merge them into one" },
 	{ .type = PD_OPT_FLAG, .name = "print", AT(print), .help = "INPUT is a table: print it as text" },
 	{ .type = PD_OPT_SWITCH, .name = "samples", PD_AT(samples),

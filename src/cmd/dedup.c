@@ -34,7 +34,7 @@ static int add_against(void *options, const char *arg, struct pd_err *e)
 static const struct pd_opt opts[] = {
 	PD_WALK_FILES_OPT,
 	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
-	  .help = "remove pages like those of an earlier crawl, too" },
+	  .help = "also remove pages that match pages of an earlier crawl" },
 	PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn the boilerplate of each site from INPUT" },
 	PD_WALK_SIGN_OPTS(true), PD_WALK_METHOD_OPT, PD_WALK_RANKS_OPT, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
@@ -96,7 +96,7 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 	return PD_OK;
 }
 
-/* Settings with which no pair can be found are reported before hours are spent. */
+/* Report settings that cannot find any pair before hours are spent. */
 static int check_require(const struct pd_require *r, const struct pd_methods *m, struct pd_err *e)
 {
 	int n = m->n ? m->n : 1;
@@ -134,7 +134,7 @@ static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *f
 	return status ? 1 + pd_command_failed(log, &e) : 0;
 }
 
-/* Texts for the report. */
+/* The report shows texts. */
 struct texts {
 	struct pd_pick_texts pick;
 	const struct pd_map *new; /* ids of pages that may be removed; empty: all */

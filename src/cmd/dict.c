@@ -20,7 +20,7 @@ static const struct pd_opt opts[] = {
 	  .help = "the dictionary or table to write; required" },
 	{ .type = PD_OPT_TEXT, .name = "idf", .arg = "FILE", .at = offsetof(struct dict_options, idf),
 	  .help = "give words an idf: FILE has lines of 'word idf'" },
-	{ .type = PD_OPT_HEADING, .name = "How rare words are" },
+	{ .type = PD_OPT_HEADING, .name = "Rarity of words" },
 	{ .type = PD_OPT_TEXT, .name = "idf-from", .arg = "DUMP", .at = offsetof(struct dict_options, idf_from),
 	  .help = "write lines of 'word idf' for 'fp --idf', counted in the DUMPs" },
 	{ .type = PD_OPT_TEXT, .name = "dict", .rare = true, .arg = "FILE", PD_AT(page.dict), .help = "use this compiled dictionary, not the built-in one" },
@@ -69,7 +69,7 @@ static int compile(const struct dict_options *o, const char *words, struct pd_er
 	return status;
 }
 
-/* The option takes the first dump; the operands are the ones after it. */
+/* The option takes the first dump; the operands are the other dumps. */
 static int count_idf(struct dict_options *o, char **more, int n_more, struct pd_log *log)
 {
 	struct pd_err e;

@@ -81,7 +81,7 @@ static const char *const eval_formats[] = { "text", "tsv", "jsonl", NULL };
 
 /* clang-format off */
 static const struct pd_opt opts[] = {
-	{ .type = PD_OPT_HEADING, .name = "What to measure (one of these)" },
+	{ .type = PD_OPT_HEADING, .name = "Data to measure (one of these)" },
 	{ .type = PD_OPT_TEXT, .name = "pairs", .arg = "FILE", AT(pairs), .help = "output of 'pagededup match'" },
 	{ .type = PD_OPT_FLAG, .name = "suspects", AT(suspects), .help = "also count pairs that 'match' marked as suspected" },
 	{ .type = PD_OPT_TEXT, .name = "clusters", .arg = "FILE", AT(clusters),

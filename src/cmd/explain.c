@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pagededup explain: what the stages make of a page, why two pages match or not, or why a page is kept or removed.
+ * pagededup explain: the results of the stages for a page, why two pages match or not, or why a page is kept or
+ * removed.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -110,7 +111,8 @@ static int add_known(const struct pd_usage *u, struct pd_span options, struct pd
 	return n;
 }
 
-/* Return a command line with the options of the run before those of argv; it points into `words`.  NULL: an error. */
+/* Return a command line with the options of the run followed by the options of argv; it points into `words`.  NULL:
+ * an error. */
 static char **add_run_options(const char *run, int *argc, char **argv, struct pd_buf *words, struct pd_err *e)
 {
 	struct pd_buf options = { 0 };
@@ -144,7 +146,7 @@ static int explain_pages(const struct explain_options *o, enum subject subject, 
 					  { n > 1 ? operands[1] : NULL, o->urls[1], operands, n } };
 	int n_pages = subject == PAIR ? 2 : 1;
 	if (o->urls[0] && !n)
-		return pd_fail(e, PD_ERR_USAGE, "missing operand INPUT: the dumps in which to find the URL");
+		return pd_fail(e, PD_ERR_USAGE, "missing operand INPUT: the dumps to search for the URL");
 	if (o->urls[0] ? n_pages == 2 && !o->urls[1] : n < n_pages)
 		return pd_fail(e, PD_ERR_USAGE,
 			       n_pages == 2 ? "missing operands: two pages, or --url twice and the INPUT to search"

@@ -9,7 +9,7 @@ static const struct pd_opt opts[] = {
 	PD_WALK_INPUT_OPTS, PD_WALK_SELECT_OPT, PD_WALK_TOPIC_OPTS, PD_WALK_SIGN_OPTS(false), PD_WALK_METHOD_OPT, PD_WALK_RANKS_OPT, PD_WALK_OUTPUT_OPTS,
 	{ .type = PD_OPT_FLAG, .name = "learn-boilerplate", PD_AT(learn), .help = "first learn from INPUT the lines that each site repeats" },
 	{ .type = PD_OPT_TEXT, .name = "save-boilerplate", .rare = true, .arg = "FILE", PD_AT(save_boilerplate),
-	  .help = "write what was learned to FILE, for other dumps" },
+	  .help = "write the learned table to FILE, for other dumps" },
 	{ .type = PD_OPT_TEXT, .name = "shingles", .rare = true, .arg = "FILE", PD_AT(shingles),
 	  .help = "write each page's shingles to FILE, for 'cluster --shingles'" },
 	{ .type = PD_OPT_TEXT, .name = "canonical", .rare = true, .arg = "FILE", PD_AT(canonical),

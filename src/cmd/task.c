@@ -61,14 +61,14 @@ static const struct pd_usage usage = {
 	.words = tasks,
 	.synopsis = "map|reduce --job=NAME [OPTION]... [-- OPTION]...",
 	.summary = "Run a stage as a map or reduce task of Hadoop, Spark or a shell.",
-	.text = "Maps lines of standard input, or reduces sorted lines.  Options after -- are those of the command\n"
+	.text = "Maps lines of standard input, or reduces sorted lines.  Options after -- are options of the command\n"
 		"that does the job: 'fp'; 'match' (reduce join or batch, step count); 'cluster' (reduce, steps group\n"
 		"and number).",
 	.example = "pagededup task map --job=fp --fetch='hadoop fs -cat' -- --bits=128 < paths",
 	.opts = opts,
 };
 
-/* The command whose options follow --: the task decides about the sandbox. */
+/* The command that gets the options after --.  The task decides about the sandbox. */
 static struct pd_usage without_sandbox(const struct pd_usage *u)
 {
 	struct pd_usage copy = *u;
@@ -101,7 +101,7 @@ static int map_fp(struct engine_options *o, int argc, char **argv)
 	return pd_command_exit(status, o->task.log, &e);
 }
 
-/* A map task whose lines are sent to reduce tasks writes an end mark. */
+/* A map task that has reduce tasks writes an end mark. */
 static int write_end_mark(int status, bool maps, bool reduced, struct pd_err *e)
 {
 	return status || !maps || !reduced ? status : pd_engine_write_last(e);
@@ -183,7 +183,7 @@ static const struct pd_engine_step *find_step(const struct pd_engine_step *steps
 	return NULL;
 }
 
-/* The parameters of a step: those of the file, or, in the step that makes the file, the options of the command line. */
+/* The parameters of a step are in the file; the step that makes the file has them as options of its command line. */
 static int take_params(const struct engine_options *o, const struct pd_engine_step *step, int argc, char **argv, bool maps,
 		       struct pd_engine_params *p)
 {
@@ -342,7 +342,7 @@ static int run_task(int argc, char **argv)
 		pd_fail(&e, PD_ERR_USAGE, "--job=fp has no reduce task");
 	if (e.status)
 		return pd_command_failed(&log, &e);
-	/* The words after `--` are a command line of their own: the word before them is its name. */
+	/* The words after `--` are a separate command line; the command's name is put in front of them. */
 	first -= strcmp(argv[0], "task") != 0;
 	argc -= first;
 	argv += first;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pagededup version: what the program is made of; the parameters of fingerprints; a check that it works on this machine.
+ * pagededup version: the parts of the program; the parameters of fingerprints; a check that it works on this machine.
  */
 #include "base/sandbox.h"
 #define PD_WALK_ONLY PARAMS
@@ -34,13 +34,13 @@ enum { VERSION = 1, PARAMS = 2, SELFTEST = 4, LICENSES = 8 };
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Instead of the version" },
 	{ .type = PD_OPT_FLAG, .name = "params", AT(params), .only = PARAMS,
-	  .help = "print what shapes a fingerprint: parameters, dictionary, stop words" },
+	  .help = "print the settings of fingerprints: parameters, dictionary, stop words" },
 	{ .type = PD_OPT_FLAG, .name = "selftest", AT(selftest), .only = SELFTEST,
 	  .help = "check that the program works on this machine" },
 	{ .type = PD_OPT_FLAG, .name = "long", AT(all_pages), .only = SELFTEST,
 	  .help = "with --selftest: also sign about seventy pages of many kinds" },
 	{ .type = PD_OPT_FLAG, .name = "licenses", AT(licenses), .only = LICENSES,
-	  .help = "print the license and the notices of what the program contains" },
+	  .help = "print the license, and the notices of included software" },
 	PD_WALK_TOPIC_OPTS,
 	PD_WALK_SIGN_OPTS(true),
 	PD_OPT_END,

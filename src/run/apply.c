@@ -16,7 +16,7 @@ struct apply_run {
 	struct pd_apply_side_outputs side_outputs;
 	struct pd_apply_deleter remover;
 	struct pd_apply_result sum; /* only the counts */
-	struct pd_buf kept;	    /* id of the page kept for the last removed page */
+	struct pd_buf kept;	    /* id of the page kept that replaces the last removed page */
 	bool junk;		    /* of that page: as in struct pd_record */
 	uint64_t inputs, other_url, other_page, lost, missing, orphans, stay;
 	double started;
@@ -146,7 +146,7 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 	};
 	a.in.damage = on_damage;
 	a.in.damage_ctx = r;
-	/* An index is made of each output under its name. */
+	/* An index has the name of the output. */
 	a.batch = to_folder > 0 && !o->cdxj ? pd_outfile_batch_new() : NULL;
 	struct pd_apply *apply;
 	struct pd_apply_result done;
@@ -169,7 +169,7 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 	return status;
 }
 
-/* Verdicts that older versions wrote, or other programs. */
+/* Verdicts of older versions, or of other programs. */
 static int check_digests(struct apply_run *r)
 {
 	const struct pd_apply_removals_counts *n = pd_apply_removals_counts(r->removals);
@@ -225,7 +225,7 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 
 /* --- messages at the end --- */
 
-/* True: these are other inputs than those of the verdicts. */
+/* Return true if the inputs are different from the inputs of the verdicts. */
 static bool say_unmet(struct apply_run *r)
 {
 	struct pd_buf ids = { 0 };
@@ -249,7 +249,7 @@ static bool say_unmet(struct apply_run *r)
 	return none;
 }
 
-/* 1: something was left out, and the options do not permit that. */
+/* Return 1 if a page or record was left out and the options do not permit this. */
 static int say_result(struct apply_run *r)
 {
 	struct pd_buf line = { 0 };

@@ -55,7 +55,7 @@ static int write_verdicts(struct cluster_run *r, struct pd_buf *text)
 	pd_buf_clear(text);
 	if (!status && also)
 		status = also->end(also->ctx, &r->group, r->out.f, &r->err);
-	/* Pairs without totals, such as rows alone, give verdicts without them. */
+	/* Pairs without totals, for example rows without a header, give verdicts without totals. */
 	if (!j && has_end(r))
 		pd_row_end(pd_buf_span(&r->group.pages.totals), r->group.pages.cut, 0, text);
 	fwrite(pd_buf_z(text), 1, text->n, r->out.f);
@@ -138,7 +138,7 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 {
 	struct pd_keep_options *k = &o->group.keep;
 	bool texts = o->shingles || o->texts_follow;
-	/* With the texts it is known which page loses least. */
+	/* The texts are necessary to find the page that loses least. */
 	if (!o->keep && texts && !k->prefer_hosts)
 		o->keep = pd_keep_names[PD_KEEP_LEAST_LOSS];
 	int status = o->keep ? pd_keep_parse(o->keep, k, e) : PD_OK;

@@ -36,7 +36,7 @@ static const char *const reserved[] = {
 /* An output that is not in the journal yet. */
 struct pending {
 	union pd_journal_output done;
-	const char *input, *name; /* `name` is in the folder; NULL: nothing is written */
+	const char *input, *name; /* `name` is in the folder; NULL: without an output */
 	bool linked;
 };
 
@@ -51,13 +51,13 @@ struct run {
 	struct pd_err *err;
 	struct pd_journal journal;
 	struct pd_arena paths;
-	struct pd_secret secret;     /* of this run: shingles are made with it */
+	struct pd_secret secret;     /* secret of this run, for shingles */
 	struct pd_map state_of_file; /* the state of each file when its unit was read: pd_unit_state, by a hash of the path */
 	struct pd_buf aliases;	     /* rows of the list of skipped records: other names of files */
-	bool incomplete;	     /* something could not be read for the report, or differs from its row */
+	bool incomplete;	     /* a page could not be read for the report, or differs from its row */
 	/* verdicts, as they are made */
 	struct pd_apply_removals *removals; /* NULL: they are read from the file */
-	struct pd_map old_gone, named;	    /* ids of pages removed for old ones; ids in the other verdicts */
+	struct pd_map old_gone, named;	    /* ids of pages that are removed because of old ones; ids in the other verdicts */
 	uint64_t old_clusters;
 	struct pd_buf old_suspects, old_ids; /* rows of suspects of old pages; their ids, hashed, as 8 bytes each */
 	/* outputs */
@@ -143,7 +143,7 @@ static const char *table_path(struct run *r)
 
 /* --- the beginning --- */
 
-/* Return whether the folder contains only `except`: 1, 0, or errno as a negative number. */
+/* Return 1 if the folder contains only `except`, 0 if not, or errno as a negative number. */
 static int is_empty_folder(const char *path, const char *except)
 {
 	DIR *dir = opendir(path);
@@ -191,7 +191,7 @@ static int take_folder(struct run *r)
 {
 	int taken = pd_file_lock_try(AT_FDCWD, in_folder(r, ".dedup/lock"), &r->lock);
 	if (taken < 0 && pd_file_lock_is_unsupported(errno)) {
-		pd_log_note(r->log, "%s: this file system has no locks; start no other run with this folder", r->folder);
+		pd_log_note(r->log, "%s: this file system has no locks; do not start another run with this folder", r->folder);
 		return PD_OK;
 	}
 	if (taken < 0)
@@ -207,8 +207,8 @@ static bool methods_are_keyed(const struct pd_dedup_options *o)
 	return o->walk.page.methods.n && !o->walk.page.key && !o->n_against && !o->keep_rows;
 }
 
-/* Pages are compared by hashes that depend on a random secret of the run, so that no author of a page can compute a
- * page that looks like another.  The secret is in a separate file, which only the owner can read and which is
+/* Pages are compared by hashes that depend on a random secret of the run, so that an author cannot construct a page
+ * with the hashes of another one.  The secret is in a separate file, which only the owner can read and which is
  * removed when the run has ended; the journal remains, and others may read it. */
 static int find_secret(struct run *r)
 {
@@ -228,7 +228,7 @@ static int find_secret(struct run *r)
 	errno = -error;
 	if (error < 0)
 		return pd_fail_errno(r->err, "cannot read random numbers");
-	unlink(path); /* of a run that was killed before it had rows: it may have other permissions */
+	unlink(path); /* a run that was killed before it had rows may have left it with other permissions */
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bool good =
 		fd >= 0 && write(fd, r->secret.bytes, sizeof r->secret.bytes) == (ssize_t)sizeof r->secret.bytes && fsync(fd) == 0;
@@ -256,7 +256,7 @@ static int enter(struct run *r)
 	status = pd_apply_make_folders(journal, NULL, r->err);
 	if (!status)
 		status = take_folder(r);
-	if (!status) /* another run may have ended in it before the lock was free */
+	if (!status) /* another run may have ended in this folder while this one waited for the lock */
 		status = check_run(r);
 	if (!status)
 		status = pd_journal_open(&r->journal, journal, r->folder, pd_buf_span(&options), r->log, r->err);
@@ -300,7 +300,8 @@ static int make_rows(struct run *r, struct pd_units *u, size_t unit)
 static void on_alias(void *ctx, const char *path)
 {
 	struct run *r = ctx;
-	pd_log_note(r->log, "%s: another name of a file that is read already; it is copied, and its pages get no second row", path);
+	pd_log_note(r->log, "%s: another name of a file that is read already; it is copied, and its pages do not get a second row",
+		    path);
 	pd_tsv_add(&r->aliases, pd_span_z(path));
 	pd_buf_add_z(&r->aliases, "\t-\t-\tanother name of a file that was read already\n");
 }
@@ -354,10 +355,11 @@ static int do_pairs(struct run *r)
 	return status ? status : pd_journal_add(&r->journal, r->err, "pairs");
 }
 
-/* --- pages like old ones, which are removed first ---
+/* --- pages that match old ones are removed first ---
  *
- * Pairs with old pages form clusters around these: old pages are never removed.  Pages removed for an old page are
- * not compared with the other pages, so that every removed page is similar to the page that is named for it. */
+ * Pairs with old pages form clusters around the old pages, which are never removed.  Pages that are removed because of
+ * an old page are not compared with the other pages, so that every removed page is similar to the page that its
+ * verdict names. */
 
 static int identity_of_old(struct run *r, uint64_t *out)
 {
@@ -371,7 +373,7 @@ static int identity_of_old(struct run *r, uint64_t *out)
 	return PD_OK;
 }
 
-/* Hashes of the ids of all pages, as rows have them. */
+/* Hashes of the ids of all pages, escaped as in rows. */
 static int add_new_ids(struct run *r, struct pd_map *out)
 {
 	struct pd_table_reader in = { .kind = PD_TABLE_FP, .paths = of_units(r, "fp"), .n_paths = (int)r->journal.n_rows };
@@ -419,8 +421,8 @@ static int do_against(struct run *r)
 
 /* --- verdicts ---
  *
- * They are written, counted, and added to the pages that are removed from the dumps.  Verdicts on pages like old ones
- * come first; they are read from a file, because they are a step of their own. */
+ * They are written, counted, and added to the pages that are removed from the dumps.  Verdicts on pages that match
+ * old ones come first.  They are read from a file, because a separate step made them. */
 
 static struct pd_table_reader read_old(struct run *r)
 {
@@ -607,7 +609,7 @@ static void on_orphan(void *ctx, const char *id)
 		pd_log_note(r->log, "%s: this revisit record is kept, and the record that it refers to is removed", id);
 }
 
-/* A step that is not done may have been started. */
+/* A step that is not in the journal may have been started. */
 static bool is_done(void *ctx, const struct pd_read_file *file, const char *output)
 {
 	struct run *r = ctx;
@@ -786,7 +788,7 @@ static int write_report(struct run *r)
 					  .bytes_out = r->o->dry_run ? 0 : r->journal.sums.bytes_out };
 	log.quiet = match.quiet = true;
 	match.explain = false;
-	match.one_more = match.plan != PD_PLAN_PAPER; /* whose k has its own upper limit */
+	match.one_more = match.plan != PD_PLAN_PAPER; /* limit of its k */
 	int status = match_rows(r, match, ".dedup/more.tsv", &log);
 	if (!status && r->o->n_against)
 		status = add_new_ids(r, &new);
@@ -797,8 +799,8 @@ static int write_report(struct run *r)
 	return status < 0 ? status : PD_OK;
 }
 
-/* Copy files into one: files that a run reads stay in their place until it has ended.  `headed`: the first line of all
- * except the first is a header. */
+/* Copy files into one: files that a run reads are kept until it has ended.  `headed`: the first line of all except
+ * the first is a header. */
 static int copy_files(struct run *r, char *const *from, size_t n, bool headed, const char *to)
 {
 	struct pd_outfile out;
@@ -831,7 +833,7 @@ static int copy_to_top(struct run *r, const char *from, const char *name)
 	return copy_files(r, (char *[]){ (char *)from }, 1, false, in_folder(r, name));
 }
 
-/* The skipped records of all units, as fp would list them, and then the files that are not an input of any. */
+/* Write the skipped records of all units, as fp would list them, and then the files that are not part of a unit. */
 static int list_left_out(struct run *r)
 {
 	size_t n = r->journal.n_rows;

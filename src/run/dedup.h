@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * All stages in one run: dumps -> dumps without near-duplicates, in a folder, with a journal by
- * which a run that was broken off is resumed.
+ * All stages in one run: dumps -> dumps without near-duplicates, in a folder.  A journal allows resuming an
+ * interrupted run.
  */
 #ifndef PD_RUN_DEDUP_H
 #define PD_RUN_DEDUP_H
@@ -12,11 +12,11 @@
 
 /* The data of a report about a run. */
 struct pd_dedup_report {
-	const char *verdicts, *pairs, *output; /* files; the pairs are those of one more bit */
+	const char *verdicts, *pairs, *output; /* files; the pairs are computed for one more bit */
 	const char *boilerplate;	       /* the table with which the rows were made; NULL: none */
 	struct pd_reader_options in;	       /* the dumps */
 	const struct pd_map *new;     /* hashes of the ids of all pages, as rows have them; empty: there are no old pages */
-	uint64_t bytes_in, bytes_out; /* of the dumps; 0: nothing was written */
+	uint64_t bytes_in, bytes_out; /* bytes of the dumps; 0: without an output */
 };
 
 struct pd_dedup_options {
@@ -26,7 +26,7 @@ struct pd_dedup_options {
 	const char *tmp_dir;
 	char **against; /* rows or key files of old pages, which are never changed; pages like them are removed */
 	int n_against;
-	const char *given; /* all given options that shape the result: a run is resumed with the same */
+	const char *given; /* all given options that influence the result; they must be the same to resume the run */
 	bool no_boilerplate, keep_others, remove_suspects, rewrite_revisits, link, keep_rows, dry_run, resume;
 	/* Write the report.  Return 0; 1: something could not be read; or a negative status.  NULL: no report. */
 	int (*report)(const struct pd_dedup_options *o, const struct pd_dedup_report *report, struct pd_log *log, struct pd_err *e);
@@ -35,10 +35,10 @@ struct pd_dedup_options {
 struct pd_dedup_result {
 	union pd_dedup_counts counts;
 	union pd_journal_output removed;
-	bool incomplete; /* something could not be read for the report, or differs from its row */
+	bool incomplete; /* a page could not be read for the report, or differs from its row */
 };
 
-/* `o` is settled.  0, or negative and why. */
+/* Run all stages; `o` must be settled.  Return 0, or a negative status and the error. */
 int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_dedup_result *out,
 	     struct pd_err *e);
 

@@ -32,7 +32,7 @@ static bool starts(struct pd_span s, const char *z, size_t n)
 
 /* --- files of a step --- */
 
-/* A hard link to an input has no checksum: it is the input. */
+/* A hard link to an input has no checksum. */
 #define NO_CHECKSUM "-"
 
 /* Append "SIZE CHECKSUM" of the regular file at `path`: 1; 0: there is no such file.  The checksum is XXH3-128. */
@@ -100,15 +100,15 @@ static int check_file(const char *folder, bool ended, struct pd_span line, struc
 	return good;
 }
 
-/* Cut the journal before the first step whose files differ from its lines: the steps after it were made from its files.
- * When a run has ended, its intermediate files are removed: then all steps are done again. */
+/* Truncate the journal before the first step with files that differ from its lines, because later steps were made
+ * from these files.  After the end of a run its intermediate files are missing, so all steps are repeated. */
 static int drop_damaged_steps(struct pd_journal *j, const char *folder, struct pd_log *log, struct pd_err *e)
 {
 	static const char end[] = "\nend\n", file[] = "file ";
 	static const char *const steps[] = { "file", "rows", "units", "against", "pairs", "verdicts", "output", "end" };
 	struct pd_span text = pd_buf_span(&j->text), rest = text, line;
 	bool begun = false, ended = text.n >= 5 && !memcmp(text.p + text.n - 5, end, 5);
-	size_t head = 0, kept = 0; /* bytes before the first step; bytes of steps whose files are unchanged */
+	size_t head = 0, kept = 0; /* bytes before the first step; bytes of steps with unchanged files */
 	int good = 1;
 	while (good > 0 && rest.n && pd_span_split(&rest, '\n', &line)) {
 		struct pd_span words = line, word;
@@ -139,7 +139,7 @@ static int read_journal(struct pd_journal *j, struct pd_err *e)
 	while ((status = pd_pieces_next(&in, &piece, e)) == 1)
 		pd_buf_add_span(&j->text, piece);
 	fclose(in.f);
-	/* The last line may have been being written when the run was killed. */
+	/* The run may have been killed while it wrote the last line. */
 	while (j->text.n && j->text.p[j->text.n - 1] != '\n')
 		j->text.n--;
 	return status;

@@ -12,8 +12,8 @@
 #include "base/map.h"
 #include "base/terminal.h"
 
-/* The folder of a run: paths in it, unfinished files of a killed process, copies of files to keep.  It knows no
- * stages.
+/* The folder of a run: paths in it, unfinished files of a killed process, copies of files to keep.  It is independent
+ * of the stages.
  *
  *	FOLDER/verdicts.tsv, stats.json, report.html, site.bp	results
  *	FOLDER/…			the inputs without removed pages
@@ -32,10 +32,10 @@
 /* A path in the folder, for the caller to free. */
 char *pd_dedup_folder_path(const char *folder, const char *name);
 
-/* The finished steps of a `dedup` run, so that another run can continue after a kill or a power cut: a text file
- * with a line for each step and one for each of its files, written and synced after these have their final names and
- * are synced.  A last line without its line end is incomplete and does not count.  A run that continues compares the
- * files with their lines, and repeats a step whose files differ.
+/* The finished steps of a `dedup` run, so that another run can continue after a kill or a power cut.  It is a text
+ * file with a line for each step and for each of its files.  The lines are written and synced after the files are
+ * synced and have their final names.  A last line without its line end is incomplete and does not count.  A run that
+ * continues compares the files with their lines, and repeats a step if its files differ.
  *
  *	pagededup dedup 3
  *	options bits=64 shingle=2 … k=-1 scope=all …
@@ -73,26 +73,26 @@ struct pd_journal {
 	FILE *f;
 	struct pd_buf text; /* as it was found */
 	struct pd_buf options;
-	uint64_t *rows;			  /* identities of the units whose rows exist */
+	uint64_t *rows;			  /* identities of the units with rows */
 	size_t n_rows, cap_rows, n_units; /* n_units 0: not known */
 	uint64_t against;		  /* 0: not done */
 	bool pairs, verdicts, end;
 	union pd_dedup_counts counts; /* of the verdicts */
 	uint64_t inputs;	      /* that are done */
-	struct pd_map outputs;	      /* hashes of the labels of those that were done when the journal was opened */
+	struct pd_map outputs;	      /* hashes of the labels of the outputs that were finished when the journal was opened */
 	union pd_journal_output sums; /* of them */
 };
 
-/* Read the journal, if there is one, drop the steps whose files differ, and open it to be continued.  `options`: the
+/* Read the journal, if there is one, drop the steps with changed files, and open it to be continued.  `options`: the
  * settings that shape the result; PD_ERR_PARAMS if the existing run had others. */
 int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, struct pd_span options, struct pd_log *log,
 		    struct pd_err *e);
-/* Return the settings of the run of the journal at `path`; nothing is written. */
+/* Return the settings of the run of the journal at `path`, without writing. */
 int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e);
 void pd_journal_release(struct pd_journal *j);
 /* A file of the next step; `name` is in the folder. A missing file is ignored. */
 int pd_journal_add_file(struct pd_journal *j, const char *folder, const char *name, bool linked, struct pd_err *e);
-/* One step more, as a line without its end; the journal is synced. */
+/* Add a step, as a line without its end; the journal is synced. */
 int pd_journal_add(struct pd_journal *j, struct pd_err *e, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The rows of the next unit, and the verdicts with j->counts. */
 int pd_journal_add_rows(struct pd_journal *j, uint64_t identity, struct pd_err *e);

@@ -25,7 +25,7 @@ struct match_run {
 	struct pd_outfile out, stats_out;
 	struct pd_buf line;
 	bool json;		  /* otherwise TSV */
-	struct pd_owners *owners; /* NULL: the scope needs none */
+	struct pd_owners *owners; /* NULL: not needed by the scope */
 	struct pd_methods requested;
 	struct pd_match_methods_stats by_method;
 	struct pd_rules rules; /* only with o->rule */
@@ -76,7 +76,7 @@ static int write_pairs(void *ctx, const struct pd_buf *text)
 		  : write_text(r, text);
 }
 
-/* Counted as reading, too. */
+/* It is also counted as reading. */
 static int fetch_texts(void *ctx)
 {
 	struct match_run *r = ctx;
@@ -177,7 +177,7 @@ static bool is_paper(const struct pd_stage_match *o, const struct pd_rows *rows)
 	return o->preset < 0 ? pd_options_of_preset(pd_buf_span(&rows->must), PD_PRESET_PAPER) : o->preset == PD_PRESET_PAPER;
 }
 
-/* Also set how methods compare: parameters that are not given are those of the preset. */
+/* Also set how methods compare: missing parameters are set by the preset. */
 static int compare_by_preset(struct match_run *r)
 {
 	struct pd_methods said = { 0 }, usual;
@@ -210,8 +210,8 @@ int pd_stage_match_settle(const struct pd_stage_match *o, const struct pd_rows *
 	out->candidates = o->candidates < 0 ? PD_CANDIDATES_HAMMING : (enum pd_match_candidates)o->candidates;
 	out->band_width = o->band_width;
 	/* Without -k: the distance that verification allows; for rows without a sketch, the distance that chance allows. 
-	 * Sketches find pairs that fingerprints miss.  If there are so many pages that verification does not allow a quarter of
-	 * the bits, sketches alone find nearly all pairs. */
+	 * Sketches find pairs that fingerprints miss.  If verification allows less than a quarter of the bits,
+	 * because there are too many pages, sketches alone find nearly all pairs. */
 	size_t n = rows->fingerprints.n;
 	int bits = rows->bits ? rows->bits : 64, alone = paper ? 3 : pd_index_default_k(bits, n);
 	bool verifies = !out->verify.off && rows->sketched, many = verifies && pd_verify_default_k(bits, n) < bits / 4;
@@ -316,7 +316,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 				      .threads = o->jobs ? o->jobs : pd_cores(),
 				      .bad_row = o->to ? o->to->bad_row : pd_log_bad_row,
 				      .ctx = o->to ? o->to->ctx : r->log };
-	/* The texts of all rows are needed if rows are verified, or if anything else uses them. */
+	/* Return whether the texts of all rows are needed, for verification or for other options. */
 	if (!o->save && !o->rule && !o->to && !o->one_more && o->candidates <= PD_CANDIDATES_HAMMING)
 		in.texts = !settle_verify(o, &verify, &ignored) && verify.off ? PD_TEXTS_OF_PAIRS : PD_TEXTS_TO_VERIFY;
 	double t = pd_cpu_seconds();
@@ -373,7 +373,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 			       &r->rows);
 		r->match.doubts = &r->doubts;
 	}
-	/* Rows without their totals, such as rows alone, give pairs without them. */
+	/* Rows without totals, for example without a header, give pairs without totals. */
 	bool ends = r->rows.totals.n || r->rows.cut, table = !o->to && !r->json;
 	if (!status && table) {
 		pd_buf_clear(&r->line);

@@ -31,10 +31,10 @@
 	{ .type = PD_OPT_TEXT, .name = "sites", .rare = true, .arg = "FILE", AT(sites), \
 	  .help = "for scopes by site: rows of 'url --learn-sites', or HOST<TAB>OWNER" }, \
 	{ .type = PD_OPT_FLAG, .name = "all-pairs", .rare = true, AT(all_pairs), \
-	  .help = "list every pair, not only those to the first of equal pages" }, \
+	  .help = "list every pair, not only pairs with the first of equal pages" }, \
 	{ .type = PD_OPT_CHOICE, .name = "plan", .rare = true, .arg = "NAME", AT(plan), .choices = pd_index_plan_names, \
 	  .help = "auto (default), paper (k up to 3), blocks, all; the pairs are the same" }, \
-	{ .type = PD_OPT_FLAG, .name = "explain", .same_result = true, AT(explain), .help = "print the search plans, their costs, and what was searched" }
+	{ .type = PD_OPT_FLAG, .name = "explain", .same_result = true, AT(explain), .help = "print search plans, costs, and searched tables" }
 /* clang-format on */
 
 /* AT(member): `.at` of a member of struct pd_stage_cluster. */
@@ -46,11 +46,11 @@
 	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
 	  .help = "rules for the page to keep: canonical, clean, first,\n                            longest, newest, ... (least-loss; no texts: first)" }, \
 	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
-	  .help = "keep pages of which more text would be lost (0.15)" }, \
+	  .help = "keep pages that would lose more than this share of text (0.15)" }, \
 	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \
 	  .help = "methods that must find a pair: over half (default), any, all, N, names" }, \
 	{ .type = PD_OPT_REAL, .name = "exempt", .rare = true, .arg = "Q", AT(group.in.exempt), .min = 0.000001, .max = 1e9, \
-	  .help = "keep all pages whose quality (from 'fp --ranks') is over Q" }, \
+	  .help = "keep all pages with a quality (from 'fp --ranks') over Q" }, \
 	{ .type = PD_OPT_TEXT, .name = "rank", .rare = true, .arg = "FILE", AT(group.keep.rank_file), \
 	  .help = "lines of URL<TAB>number; --keep=rank keeps the smallest number" }, \
 	{ .type = PD_OPT_TEXT, .name = "prefer-host", .arg = "FILE", AT(group.keep.prefer_hosts), \

@@ -28,7 +28,7 @@ static void put_number(struct pd_buf *out, uint64_t n)
 
 enum { GROUP = 8 };
 
-/* Write a group of numbers, of which mostly each takes one byte. */
+/* Write a group of numbers; most numbers take one byte. */
 static inline __attribute__((always_inline)) void put_group(struct pd_buf *out, const uint64_t v[GROUP])
 {
 	char *to = pd_buf_reserve(out, GROUP * NUMBER_MAX);

@@ -19,7 +19,7 @@
 /* --- pages as bytes --- */
 
 enum { WORDS = 5 };   /* number of words with which an anchor has its full weight */
-enum { COUNTED = 8 }; /* flag above the number of words: the link is neither back nor navigation */
+enum { COUNTED = 8 }; /* flag above the number of words: the link is not of the types back and navigation */
 
 struct packed_link {
 	uint64_t target, domain;
@@ -282,7 +282,7 @@ static int resolve_links(struct pd_ranker *r, struct link_reader *l, struct pd_e
 
 /* --- ranks --- */
 
-/* Iterates over all links that count, by pages or by their domains, in the order of the input. */
+/* Iterate over all counted links, by pages or by their domains, in the order of the input. */
 struct edge_walk {
 	struct link_reader links;
 	size_t record;

@@ -35,7 +35,7 @@ struct pd_stage_match {
 	bool one_more;			       /* k and one bit more, for a report on the effect of that bit */
 	struct pd_verify_request verification; /* off with the preset paper, unless requested */
 	const char *output, *tmp_dir, *stats;
-	const char *method;				 /* methods to join, as typed; NULL: those that signed the rows */
+	const char *method;				 /* methods to join, as typed; NULL: all methods of the rows */
 	const struct pd_methods *methods;		 /* the same, parsed; NULL: as in `method` */
 	const char *sites;				 /* owners of hosts, for the scopes same-site and other-sites */
 	const char *rule, *rule_weights, *links, *ranks; /* rules on links as typed; rows of `link` and of
@@ -62,7 +62,7 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 /* Receiver of verdicts in addition to the output.  Functions return 0, or a negative value to stop. */
 struct pd_stage_verdicts {
 	int (*begin)(void *ctx, FILE *out, struct pd_err *e); /* after the header: other rows may be written */
-	/* … before it is written: the number of its cluster may be changed */
+	/* before the row of a member is written: the number of its cluster may be changed */
 	int (*verdict)(void *ctx, struct pd_group *g, struct pd_group_member *m, struct pd_err *e);
 	int (*end)(void *ctx, const struct pd_group *g, FILE *out, struct pd_err *e); /* before the totals */
 	void *ctx;
@@ -105,7 +105,7 @@ enum pd_stage_store_action {
 /* Numbers that were not given are -1. */
 struct pd_stage_store {
 	const char *dir;
-	char **operands; /* rows; or ids to remove.  None: standard input */
+	char **operands; /* files of rows, or ids to remove; without them, standard input */
 	int n_operands;
 	int preset, bits, k, on_duplicate, same_url, format; /* bits: 0, 1, 2 are 64, 128, 256 */
 	int keys;					     /* 0 lmdb, 1 bloom */
@@ -133,8 +133,8 @@ struct pd_stage_apply {
 	bool unchecked;	   /* as in pd_apply_options */
 };
 
-/* Write the inputs without the removed pages and the side outputs; or, with `restore`, the original inputs.  Return 0;
- * 1: done, but something was left out, and the options do not permit that; or a negative status and the error. */
+/* Write the inputs without the removed pages and the side outputs; or, with `restore`, the original inputs.  Return
+ * 0; 1 if pages were left out and the options do not permit this; or a negative status and the error. */
 int pd_stage_apply_run(const struct pd_stage_apply *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e);
 
 #endif

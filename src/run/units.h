@@ -14,17 +14,17 @@ struct pd_units {
 	struct pd_arena arena;
 	struct pd_map *state_of_file; /* the state of each file, by a hash of the path; 0: it cannot be read */
 	bool whole;		      /* all inputs are one unit */
-	/* the unit at hand */
+	/* the current unit */
 	char **paths;
 	struct pd_found *found; /* how each path was found */
 	int n_paths;
 	size_t cap_paths, cap_found;
-	uint64_t identity; /* hash of the paths and of the states of the files, by which a changed input is noticed */
+	uint64_t identity; /* hash of the paths and of the states of the files, to notice a changed input */
 };
 
 int pd_units_open(struct pd_units *u, const struct pd_reader_options *o, struct pd_map *state_of_file, bool whole,
 		  struct pd_err *e);
-/* 1 a unit, 0 no more, negative.  PD_ERR_USAGE: an input that can be read only once. */
+/* Return 1 and a unit, 0 at the end, or a negative status.  PD_ERR_USAGE: an input that can be read only once. */
 int pd_units_next(struct pd_units *u, struct pd_err *e);
 void pd_units_release(struct pd_units *u);
 

@@ -223,8 +223,8 @@ static double share_of(const struct item *i)
 	return (double)i->held / i->runs;
 }
 
-/* Of the items that are sufficiently contained in the page, return the one with the most runs; of several the first. 
- * NONE: there is none. */
+/* Return the item with the most runs among the items that are sufficiently contained in the page; if equal, the
+ * first.  NONE: there is none. */
 static uint32_t find_most_contained(struct decontamination *d, size_t *others)
 {
 	uint32_t best = NONE;

@@ -5,8 +5,8 @@
  * A page contains an item if a run of N words of the item occurs in the visible text of the page, word for word after
  * folding (term/terms.h), ignoring marks and white space.  An item with fewer words, but at least `least`, is compared
  * as a whole; a shorter one is skipped and counted.  Candidates are found by hashes that roll over the words of a page
- * and then compared with the item's words, so there are no false results.  The test set is in memory, about 60 bytes
- * for each of its words; dumps are not.
+ * and then compared with the item's words, so there are no false results.  The test set is in memory, with about 60
+ * bytes per word; dumps are not.
  */
 #ifndef PD_WALK_DECONTAMINATE_H
 #define PD_WALK_DECONTAMINATE_H

@@ -54,9 +54,9 @@ struct sample_stats {
 	double seek_seconds; /* CPU spent on finding places */
 };
 
-/* RUN: records per place; with a few records the bytes between them could not be measured.  LOOKS: number of windows in
- * which a record is searched at a place; OVERLAP: of two windows, so that a start between them is completely
- * visible. */
+/* RUN: records per place; with a few records the bytes between them could not be measured.  LOOKS: number of windows
+ * to search for a record at a place; OVERLAP: bytes that two windows share, so that a start between them is
+ * completely visible. */
 enum { LOOKS = 4, OVERLAP = 1 << 18, RUN = 16 };
 
 struct sample_file {
@@ -604,8 +604,8 @@ static void print_names(const char *name, struct name_counts *c, size_t pages, s
 	pd_buf_add_c(out, '\n');
 }
 
-/* Return the largest plausible share: a pair of distant pages is in the sample with probability (n/N)^2; if none is
- * seen, three are still possible. */
+/* Return the largest plausible share: a pair of distant pages is in the sample with probability (n/N)^2; a sample
+ * without any such pair is still plausible if it has three on average. */
 static double most_partners(const struct estimate *e, const struct whole *w, const struct partners *p)
 {
 	double times = w->pages / (double)e->n;

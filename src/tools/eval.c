@@ -172,7 +172,7 @@ static void sign_page(void *ctx, struct pd_buf *out)
 	free(s);
 }
 
-/* Of several pages with one URL the first is used. */
+/* If several pages have the same URL, the first is used. */
 static int keep_signed(void *shared, const struct pd_buf *out)
 {
 	struct sweep *s = shared;

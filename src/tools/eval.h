@@ -18,7 +18,7 @@ struct pd_eval_options {
 	int bootstrap, seed, format; /* format: enum pd_eval_format */
 	bool sweep;
 	int max_k, verify;
-	/* values to try; none: those of docs/eval.md */
+	/* values to try; none: the values of docs/eval.md */
 	int shingle[16], n_shingle, weights[3], n_weights, bits[3], n_bits;
 };
 

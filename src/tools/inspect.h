@@ -85,8 +85,8 @@ int pd_why(const struct pd_why_options *o, bool json, struct pd_buf *out, struct
  * lower bound.  The upper bound is derived from pairs of different places: a sample of n of N pages contains about
  * (n/N)^2 of them. */
 
-/* Estimate the inputs of `in`, of which about `sample` records are read; damage is reported as configured there.  The
- * table is appended to `out`.  *damaged: there were records, but no page could be read. */
+/* Estimate the inputs of `in` by reading about `sample` records; damage is reported as configured there.  The table
+ * is appended to `out`.  *damaged: there were records, but no page could be read. */
 int pd_estimate(const struct pd_walk_options *o, const struct pd_reader_options *in, int sample, struct pd_buf *out, bool *damaged,
 		struct pd_err *e);
 

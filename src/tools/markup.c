@@ -68,7 +68,7 @@ void pd_markup_attribute(struct pd_buf *out, struct pd_span s)
 
 enum { BYTES = 16384, WORDS = 2000, STRETCH = 60, ENDS = 20 };
 
-/* A word with the white space after it. */
+/* A word with its following white space. */
 struct report_word {
 	struct pd_span text;
 	uint64_t hash; /* of the word only */
@@ -207,7 +207,8 @@ void pd_report_texts(struct pd_span a, struct pd_span b, struct pd_buf *html_a, 
 		last++;
 	}
 	share_between(wa->v + first, wa->n - first - last, wb->v + first, wb->n - first - last);
-	/* Mark places where one text has additional words, so that the other text shows the words around them too. */
+	/* If one text has additional words at a place, mark the place, so that the other text shows the words around
+	 * it too. */
 	size_t i = 0, j = 0;
 	while (i < wa->n && j < wb->n) {
 		size_t from_i = i, from_j = j;

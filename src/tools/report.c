@@ -15,7 +15,7 @@
 #include "row/table.h"
 #include "tools/eval.h"
 
-/* `bad` reports about a table, `cut` of which say that its end is missing. */
+/* `bad`: number of reports about a table; `cut`: how many of them are about its missing end. */
 static void add_skipped(uint64_t bad, uint64_t cut, const char *what, struct pd_buf *out)
 {
 	if (bad > cut)
@@ -119,7 +119,7 @@ static size_t report_sums_sampled(const struct pd_report_sums *s, const struct p
 
 /* --- clusters --- */
 
-/* Of clusters of one size the first is listed first. */
+/* Clusters of the same size are in the order of the rows. */
 static void note_largest(struct pd_report_sums *s)
 {
 	size_t at = s->n_largest;
@@ -311,7 +311,7 @@ static int spool_answer(struct answers *a, const struct pd_table_reader *in, str
 {
 	const struct pd_span *f = in->fields;
 	struct answer answer = { .at = a->at, .removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1") };
-	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-")) /* neither kept nor a duplicate */
+	if (pd_span_is(f[PD_VERDICTS_CLUSTER_ID], "-")) /* not kept and not a duplicate */
 		return PD_OK;
 	if (!pd_span_u64(f[PD_VERDICTS_CLUSTER_ID], &answer.cluster))
 		return pd_table_fail(in, e, "cluster_id is not a number");
@@ -902,7 +902,7 @@ struct facts {
 	const struct pd_report_sums *sums;
 	const struct pd_report_reach *reach; /* NULL: no pairs were given */
 	const struct pd_report_sweep *sweep; /* NULL: no settings were given */
-	uint64_t bytes_in, bytes_out;	     /* of the dumps; 0: unknown; then bytes are those of main texts */
+	uint64_t bytes_in, bytes_out;	     /* bytes of the dumps; 0: unknown, and main texts are counted */
 };
 
 struct report_text {
@@ -1218,7 +1218,7 @@ static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
 			      s->clusters - s->n_largest);
 }
 
-/* Add all numbers except those of suspects. */
+/* Add all numbers except the numbers of suspects. */
 static void add_numbers(const struct facts *f, struct pd_buf *out)
 {
 	add_sums(f, out);
@@ -1227,7 +1227,7 @@ static void add_numbers(const struct facts *f, struct pd_buf *out)
 	else
 		pd_buf_add_z(out,
 			     "<h2>Distances of pairs</h2>\n<p>No pairs were given: <code>--pairs</code> shows them by distance, "
-			     "and what another k would change.</p>\n");
+			     "and the effect of another k.</p>\n");
 	if (f->sweep)
 		report_sweep_page(f->sweep, threshold_of(f), out);
 	uint64_t most = 1;
@@ -1412,7 +1412,7 @@ static int write_page(struct report *r)
 				"No dumps were given.  With dumps, this section compares some removed pages with the pages kept.",
 				&r->html);
 		else if (!n)
-			add_no_pairs("None: no page is removed, or no examples were requested.", &r->html);
+			add_no_pairs("The list is empty if no page is removed or no examples were requested.", &r->html);
 		else
 			pd_buf_add_z(&r->html,
 				     "<p>Sampled, spread over the distances.  <del>Struck out</del>: only the removed page has "

@@ -44,9 +44,9 @@ struct pd_report_result {
 int pd_report_write(const struct pd_report_options *o, struct pd_log *log, struct pd_report_result *out, struct pd_err *e);
 
 /* Verdicts, or answers of a store -> the numbers of a report: removed pages, sizes of clusters, the largest clusters,
- * removed pages by host, and a sample of removed pages, spread over distances.  The rows are read once, in the order in
- * which `cluster` writes them.  Memory grows only with the number of hosts.  Answers, which are in the order of the
- * queries, take 32 bytes each, and their rows are stored in temporary files. */
+ * removed pages by host, and a sample of removed pages, spread over distances.  The rows are read once, in the order
+ * of `cluster`.  Memory grows only with the number of hosts.  Answers, which are in the order of the queries, take 32
+ * bytes each, and their rows are stored in temporary files. */
 
 enum { PD_REPORT_LARGEST = 20, PD_REPORT_SIZES = 9, PD_REPORT_SAMPLE_MAX = 100, PD_REPORT_DOUBTS = 16 };
 
@@ -168,7 +168,7 @@ int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct 
 
 /* --- markup (markup.c) ---
  *
- * Foreign text in the HTML output: none of it becomes markup, and none is invisible.  Characters that change the
+ * Foreign text in the HTML output: it never becomes markup, and is always visible.  Characters that change the
  * direction of text or have no width are shown by their number, like control characters; bytes that are not UTF-8
  * become U+FFFD. */
 

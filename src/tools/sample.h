@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows of pairs -> a sample by distance: each distance gets the same number, if it has enough, because the
- * interesting pairs are near the threshold and most pairs are far from it.  A pair's `weight` is the number of pairs
- * that it represents. The sample depends on the seed and on the set of pairs, not on their order; it is returned
- * shuffled.
+ * Rows of pairs -> a sample by distance.  Each distance gets the same number of pairs, if it has enough, because the
+ * interesting distances are near the threshold and most pairs are far from it.  A pair's `weight` is the number of
+ * pairs that it represents.  The sample depends on the seed and on the set of pairs, not on their order; it is
+ * returned shuffled.
  */
 #ifndef PD_GROUP_SAMPLE_H
 #define PD_GROUP_SAMPLE_H

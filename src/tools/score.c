@@ -357,7 +357,7 @@ static struct pd_counts times_counts(struct pd_counts c, double n)
 	return (struct pd_counts){ n * c.hits, n * c.wanted, n * c.wrong };
 }
 
-/* The page whose groups a pair belongs to in column i: the first, or the one with the higher level. */
+/* Return the page of a pair that gives its group in column i: the first, or the page with the higher level. */
 static uint32_t group_page(const struct pd_truth *t, int i, uint32_t a, uint32_t b)
 {
 	if (is_level(t->o->by[i]))
@@ -411,7 +411,7 @@ static void count_true_pairs(struct pd_score *s, const uint32_t *pages, size_t n
 	}
 	for (int k = 0; k < t->o->n_by; k++) {
 		for (size_t i = 0; is_level(t->o->by[k]) && i < n; i++) {
-			/* This page's share of the pairs whose higher level is its own. */
+			/* Return this page's share of the pairs in which it has the higher level. */
 			double lower = 0, same = at_level[t->level[pages[i]]];
 			for (int l = 0; l < t->level[pages[i]]; l++)
 				lower += at_level[l];
@@ -661,8 +661,8 @@ static void count_cluster(struct pd_score *s, const uint32_t *pages, size_t n, s
 }
 
 /* Count all pairs of members of one cluster, each once even if its pages are in other clusters.  `members` is sorted
- * and filled.  Time grows with the members (and the square of those of one cluster that an earlier cluster contains,
- * too), memory with the members. */
+ * and filled.  Time grows with the number of members, and with the square of the members of one cluster that are also
+ * in an earlier cluster.  Memory grows with the number of members. */
 static void pd_score_clusters(struct pd_score *s, struct pd_score_member *members, size_t n)
 {
 	struct clusters c = { 0 };

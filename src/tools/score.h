@@ -115,13 +115,13 @@ struct pd_score_member {
 struct pd_score {
 	const struct pd_truth *truth;
 	uint64_t unknown;	       /* pairs that name a page without truth, or have no label */
-	uint64_t same_template;	       /* false pairs whose pages share a template */
+	uint64_t same_template;	       /* false pairs of pages that share a template */
 	struct pd_score_group *groups; /* all; then by column, in the order of values */
 	size_t n_groups;
 	uint32_t first_of[PD_TRUTH_BY]; /* of a column's groups */
 	uint64_t *pairs;		/* found, places of pages: a << 32 | b */
 	size_t n_pairs, cap_pairs;
-	uint64_t bad; /* unreadable rows: named as those of the truth are, and skipped */
+	uint64_t bad; /* unreadable rows: reported like rows of the truth, and skipped */
 };
 
 struct pd_score_options {

@@ -52,7 +52,7 @@ enum { URLS_LISTED = 5, FAR = 4 };
 struct why_search {
 	struct why *why;
 	struct pd_span id, url; /* escaped; {NULL, 0}: not given */
-	struct pd_span cluster; /* of the page, after it was found */
+	struct pd_span cluster; /* row of the page, once it was found */
 	struct pd_span by_base; /* the id with the same base name and offset, if unique; number of such ids */
 	uint64_t n_by_base;
 	uint64_t n_found;
@@ -456,7 +456,8 @@ static void print_duplicate(const struct why *w, struct pd_buf *out)
 	struct pd_span loss = value(w->page, PD_VERDICTS_LOSS), reason = value(w->page, PD_VERDICTS_REASON);
 	double share;
 	if (known(loss) && pd_span_real(loss, &share))
-		pd_buf_printf(out, "  Its text was compared with that of the page kept, which lacks %.1f%% of it\n", 100 * share);
+		pd_buf_printf(out, "  Its text was compared with the text of the page kept, which lacks %.1f%% of it\n",
+			      100 * share);
 	else if (says(reason, ", by sketches only"))
 		pd_buf_add_z(out, "  Their sketches were compared, not their texts\n");
 	if (says(reason, ", a part of the page kept"))
@@ -474,7 +475,7 @@ static void print_kept(const struct why *w, struct pd_buf *out)
 	if (known(value(w->page, PD_VERDICTS_CLUSTER_ID)))
 		pd_buf_printf(out, " of cluster %.*s", (int)value(w->page, PD_VERDICTS_CLUSTER_ID).n,
 			      value(w->page, PD_VERDICTS_CLUSTER_ID).p);
-	pd_buf_add_z(out, w->n > 1 ? "\n  Its duplicates:\n" : "\n  No other page of these rows is its duplicate\n");
+	pd_buf_add_z(out, w->n > 1 ? "\n  Its duplicates:\n" : "\n  These rows do not contain a duplicate of it\n");
 	for (size_t i = 0; i < w->n && listed < LISTED; i++) {
 		if (is_kept(&w->rows[i]))
 			continue;

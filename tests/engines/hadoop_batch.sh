@@ -47,7 +47,7 @@ hadoop fs -cat /batch/count/part-00000 >params 2>/dev/null
 "$P" map --job=batch --step=tables --params=params --batch=other.key </dev/null >other.tables 2>/dev/null
 with_tables other.tables "${flow[@]}" "${once[@]}" new.fp /stored /batch
 exits "tables of another batch: the step fails" 2
-has "tables of another batch: the message says so" "$tmp/err" 'batch\.tables: the tables belong to another batch'
+has "tables of another batch: the message says so" "$tmp/err" 'batch\.tables: the tables were made from a different batch'
 hadoop fs -rm -r -skipTrash /batch/batch.tables >/dev/null 2>&1
 with_tables none "${flow[@]}" new.fp /stored /batch
 exits "no tables: the step fails" 2

@@ -70,7 +70,7 @@ exits "interrupted while a dump is stored" 130
 is "the dump that was to be stored is not left" "$(ls spool)" ""
 refused "no folder" <(head -1 dumps) '--output' "$P" map --job=apply --step=rewrite
 refused "a line of no step" <(echo x) 'the previous task did not write' "$P" map --job=apply --step=rewrite --output=none
-refused "other rows" rows.fp 'neither a row of verdicts' "$P" map --job=apply --step=split
+refused "other rows" rows.fp 'is not a row of verdicts and not the path' "$P" map --job=apply --step=split
 refused "no such step" /dev/null 'one of: split, rewrite' "$P" map --job=apply --step=none
 refused "rewrite has no reduce task" /dev/null 'no reduce task' "$P" reduce --job=apply --step=rewrite
 refused "a bad row" <(printf 'in/x/a.warc.gz\tx\ty\n') 'line 1 of standard input has invalid rows' "$P" map --job=apply --step=rewrite --output=none

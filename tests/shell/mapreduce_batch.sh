@@ -152,7 +152,7 @@ find_in "tables that end in their header" --tables=short.tables 'short.tables: d
 find_in "damaged tables" --tables=bits.tables 'bits.tables: damaged at offset .*checksum'
 find_in "newer tables" --tables=newer.tables 'newer.tables: a file of batch tables of version 3; this program knows version 2'
 find_in "another file" --tables=new.key 'new.key is not a file of batch tables'
-find_in "tables of another batch" --tables=few.tables 'few.tables: the tables belong to another batch'
+find_in "tables of another batch" --tables=few.tables 'few.tables: the tables were made from a different batch'
 find_in "tables for another k" --tables=other.tables 'other.tables: .*other parameters than the job: k: 4, not 3'
 run_in all.fp "$P" map --job=batch --step=find --params=params --batch=new.key --tables=new.tables
 exits "the right tables are taken" 0

@@ -51,7 +51,7 @@ least=0 equal "no pair, of pages that were counted" totals.pairs --keep=newest
 { cat header.pairs; rows demo.pairs | head -1 | sed 's/^/# suspect other-subject	/'; } >suspects.pairs
 least=1 equal "pages that look alike and are no pair" suspects.pairs
 
-# Paths, stars, rings, trees and pages of files, whose ids have different orders as bytes and as ids.
+# Paths, stars, rings, trees and pages of files; the orders of these ids as bytes and as ids differ.
 python3 - >graph.pairs <<'END'
 import random
 draw, edges = random.Random(3), []
@@ -100,7 +100,7 @@ has "verdicts with missing columns: the line is named" "$tmp/err" 'line 1 of sta
 is "verdicts with missing columns: no output" "$(rows "$tmp/out" | wc -l)" 0
 refused "no such step" /dev/null "unknown step 'none'; the steps of the job are" "$P" map --job=cluster --step=none
 refused "options in another step" /dev/null 'steps group and number' "$P" reduce --job=cluster --step=round -- --linkage=star
-refused "a pair without its edges" <(printf 'x:1\tp\tx:1\tx:2\n') 'in no edge' "$P" reduce --job=cluster --step=attach
+refused "a pair without its edges" <(printf 'x:1\tp\tx:1\tx:2\n') 'not in an edge' "$P" reduce --job=cluster --step=attach
 # A line that the previous task does not write ends the task.
 for bad in 'x:3\t' '\tx:3' 'x:3\tp\tx:4'; do
 	for side in map reduce; do
@@ -110,7 +110,7 @@ for bad in 'x:3\t' '\tx:3' 'x:3\tp\tx:4'; do
 	done
 	refused "reduce, edges: '$bad'" <(printf "x:1\tx:2\n$bad\n") 'did not write line 2 of standard input' "$P" reduce --job=cluster --step=edges
 done
-refused "attach, a line with one field" <(printf 'x:1\n') 'line 1 of standard input is neither an edge nor a row of pairs' "$P" map --job=cluster --step=attach
+refused "attach, a line with one field" <(printf 'x:1\n') 'line 1 of standard input is not an edge and not a row of pairs' "$P" map --job=cluster --step=attach
 refused "attach, another key" <(printf 'x:1\tx\tx:2\n') 'did not write line 1 of standard input' "$P" reduce --job=cluster --step=attach
 for bad in 'x:1\t' 'x:1\t# total x\ty' 'x:1\tx:2'; do
 	refused "group: '$bad'" <(printf "$bad\n") 'did not write line 1 of standard input' "$P" map --job=cluster --step=group --params=graph.pairs.header

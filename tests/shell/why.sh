@@ -91,7 +91,7 @@ sed 's|http://a/[12]|http://a/same|' connected.tsv >twice.tsv
 why --url=http://a/same --verdicts=twice.tsv
 exits "two pages of one URL" 2
 has "the message names them" "$tmp/err" '2 pages .*\(w/d:10, w/d:20\)'
-# Answers of a store: of one night, and of the next, whose pages are duplicates of the night before.
+# Answers of a store: of one night, and of the next night with duplicates of its pages.
 cp "$demo" d.warc.gz && cp "$demo" e.warc.gz
 "$P" store init --no-key -q kept
 "$P" fp -q d.warc.gz | "$P" store add -q kept >one.tsv
@@ -106,13 +106,13 @@ has "answers: a page kept" "$tmp/out" "^    ${dup% *} "
 why "$(rows two.tsv | awk -F '\t' '$4 == 1 { print $2; exit }')" --verdicts=two.tsv
 has "answers: kept on another night" "$tmp/out" "^  is a duplicate of d.warc.gz:"
 why "$(rows one.tsv | awk -F '\t' '{ n[$1]++; id[$1] = $2 } END { for (c in n) if (n[c] == 1) { print id[c]; exit } }')" --verdicts=one.tsv
-has "answers: a page alone" "$tmp/out" "^  No other page of these rows is its duplicate$"
+has "answers: a page alone" "$tmp/out" "^  These rows do not contain a duplicate of it$"
 printf '%s\n' '# pagededup answers 1 version=1 bits=64 k=8 | ask=check' "$answers_columns" >checked.tsv
 for i in 1 2; do printf -- '-\tf:%s\t-\t0\t-\t-\t-\t-\t9\t1\tnew\tnew\t-\n' $i; done >>checked.tsv
 why f:1 --verdicts=checked.tsv
 is "answers: pages that are not kept have no duplicates" "$(cat "$tmp/out")" "f:1
   is kept: new
-  No other page of these rows is its duplicate"
+  These rows do not contain a duplicate of it"
 
 # --- pairs that other methods found; records removed with a page ---
 {
@@ -148,7 +148,7 @@ why "$a" --run='a run'
 has "why --run" "$tmp/out" "^  is a duplicate of $b"
 loss=$(rows 'a run/verdicts.tsv' | awk -F '\t' -v a="$a" '$2 == a { printf "%.1f", 100 * $13 }')
 at_least "a pair of which something would be lost" "$loss" .1
-has "why --run: the exact loss" "$tmp/out" "^  Its text was compared with that of the page kept, which lacks $loss% of it\$"
+has "why --run: the exact loss" "$tmp/out" "^  Its text was compared with the text of the page kept, which lacks $loss% of it\$"
 run "$P" compare --run='a run' "$a" "$b"
 has "compare --run: the same" "$tmp/out" "^would be lost: $loss% of a if b is kept, [0-9.]+% of b if a is kept\$"
 "$P" match -q 'a run/rows.fp' | "$P" cluster -q >sketched.v

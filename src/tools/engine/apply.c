@@ -30,7 +30,7 @@ static int split_row(struct pd_span line, uint64_t no, struct pd_buf *out, struc
 	if (n <= PD_VERDICTS_REASON ||
 	    (!pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0") && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1")))
 		return pd_fail(e, PD_ERR_INPUT,
-			       "line %" PRIu64 " of standard input is neither a row of verdicts nor the path of a dump: '%.*s'", no,
+			       "line %" PRIu64 " of standard input is not a row of verdicts and not the path of a dump: '%.*s'", no,
 			       line.n < 80 ? (int)line.n : 80, line.p);
 	if (pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
 		return PD_OK;

@@ -9,9 +9,9 @@
  *	tombstones	output of `find` -> verdicts on stored pages
  *	update		the collection, the batch and the output of `find` -> the collection without removed pages, with the batch
  *
- * The steps doubts and pairs are those of join.  The batch is a key file (`match --save`).  A map task of `find` maps
- * the tables and searches them for blocks of stored rows, so its memory is that of the batch and one block, however
- * many rows it reads.  A stored row that may be near a new page is sent to the key of that page's fingerprint, which
+ * The steps doubts and pairs are the same as in join.  The batch is a key file (`match --save`).  A map task of `find`
+ * maps the tables and searches them for blocks of stored rows, so its memory is the batch and one block, for any
+ * number of rows.  A stored row that may be near a new page is sent to the key of the new page's fingerprint, which
  * all new pages with this fingerprint share.  The reduce task decides as `match` does.
  */
 #include <inttypes.h>
@@ -26,7 +26,7 @@
 
 #define AT_LEAST 65536 /* number of stored rows that are matched together with the new rows of their keys */
 
-/* Open the batch, whose parameters must be those of the job. */
+/* Open the batch; its parameters must be equal to the job's. */
 static int open_batch(const struct pd_engine *t, const struct pd_engine_params *p, struct pd_rows *rows, struct pd_err *e)
 {
 	struct pd_buf differ = { 0 };
@@ -405,7 +405,7 @@ static int read_tombstone(const struct pd_engine_lines *in, struct tombstone *s,
 	return PD_OK;
 }
 
-/* Of several new pages the nearest is used, then the first. */
+/* If several new pages match, the nearest is used, then the first. */
 static bool is_nearer(const struct tombstone *a, const struct tombstone *b)
 {
 	int order = pd_span_cmp(pd_buf_span(&a->distance), pd_buf_span(&b->distance));
@@ -598,7 +598,7 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 	return status;
 }
 
-/* List all pairs, including those of pages with the same fingerprint. */
+/* List all pairs, including pairs of pages with the same fingerprint. */
 static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	const struct pd_engine_step *s = pd_engine_join_steps;

@@ -339,7 +339,7 @@ static int check_params(struct pd_batch_tables *t, struct pd_err *e)
 	header *h = &t->h;
 	const uint64_t most = UINT32_MAX / 2;
 	if (t->c.section[PD_BATCH_PARAMS].n != sizeof *h)
-		return pd_container_section_damaged(&t->c, PD_BATCH_PARAMS, "its parameters have another length", e);
+		return pd_container_section_damaged(&t->c, PD_BATCH_PARAMS, "the length of its parameters is wrong", e);
 	memcpy(h, t->c.section[PD_BATCH_PARAMS].p, sizeof *h);
 	if (h->rows >= most || h->entries > h->rows || h->digests > h->rows - h->entries || h->keys > h->entries ||
 	    h->sketched > h->entries || !h->keys != !h->entries || (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) ||
@@ -368,7 +368,7 @@ static int check_params(struct pd_batch_tables *t, struct pd_err *e)
 	};
 	for (int i = 0; i < PD_BATCH_SECTIONS; i++)
 		if (t->c.section[i].n != length[i])
-			return pd_container_section_damaged(&t->c, i, "a section has another length than its parameters", e);
+			return pd_container_section_damaged(&t->c, i, "the length of a section does not match its parameters", e);
 	return PD_OK;
 }
 
@@ -420,14 +420,14 @@ static int check_columns(struct pd_batch_tables *t, struct pd_err *e)
 	t->band_starts = pd_container_at(&t->c, PD_BATCH_BAND_STARTS);
 	t->band_entries = pd_container_at(&t->c, PD_BATCH_BAND_ENTRIES);
 	if (!are_starts_good(t))
-		return pd_container_section_damaged(&t->c, PD_BATCH_STARTS, "places are not in order", e);
+		return pd_container_section_damaged(&t->c, PD_BATCH_STARTS, "offsets are not in order", e);
 	uint64_t sketched = 0;
 	for (uint64_t i = 0; i < h->entries; i++)
 		sketched += t->sketched[i] != 0;
 	for (uint64_t i = 0; i < h->rows; i++)
 		if ((t->places[i] != PD_BATCH_NOWHERE && t->places[i] >= h->entries + h->digests) ||
 		    (i && t->ids[i] < t->ids[i - 1]))
-			return pd_container_section_damaged(&t->c, PD_BATCH_IDS, "ids are not in order, or without a place", e);
+			return pd_container_section_damaged(&t->c, PD_BATCH_IDS, "ids are not in order, or without an offset", e);
 	if (sketched != h->sketched || !are_below(t->key_of, h->entries, h->keys) ||
 	    !are_below(t->numbers, h->n_blocks * h->keys, h->keys) ||
 	    !are_below(t->band_entries, (uint64_t)n_bands(h) * h->sketched, h->entries))
@@ -435,7 +435,7 @@ static int check_columns(struct pd_batch_tables *t, struct pd_err *e)
 	return PD_OK;
 }
 
-/* `status` is that of opening the container.  PD_ERR_INPUT: it is damaged, or of a newer version. */
+/* `status` is the status of opening the container.  PD_ERR_INPUT: it is damaged, or of a newer version. */
 static int batch_tables_check(struct pd_batch_tables *t, int status, struct pd_err *e)
 {
 	if (!status)
@@ -462,7 +462,7 @@ static int check_job(const struct pd_batch_tables *t, const char *name, uint64_t
 		{ "minima of a band", h->sketched ? (int64_t)h->width : width_for(p), width_for(p) },
 	};
 	if (h->batch != digest)
-		return pd_fail(e, PD_ERR_PARAMS, "%s: the tables belong to another batch than --batch", name);
+		return pd_fail(e, PD_ERR_PARAMS, "%s: the tables were made from a different batch than --batch", name);
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
 		if (same[i].is != same[i].asked)
 			return pd_fail(e, PD_ERR_PARAMS,
@@ -476,7 +476,7 @@ int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t d
 {
 	*t = (struct pd_batch_tables){ .p = NULL };
 	if (!path)
-		return pd_fail(e, PD_ERR_USAGE, "missing required option --tables=FILE: the step 'tables' writes it");
+		return pd_fail(e, PD_ERR_USAGE, "missing required option --tables=FILE; the step 'tables' writes it");
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return pd_fail_errno(e, "cannot read %s", path);

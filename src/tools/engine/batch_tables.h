@@ -4,15 +4,15 @@
  * the values that near pages share with them, in a file that is distributed to all tasks and mapped there. 
  * docs/format-tables.md specifies the bytes.
  *
- * The batch and the job's parameters -> the tables.  Stored rows, many at a time -> for each, the fingerprints of the
- * batch of which it may be a near-duplicate, as far as fingerprints and sketches decide: all pairs that `match` would
- * find, and some more, which the reduce task removes.  A task only allocates memory for these rows, some megabytes; the
- * file's pages are shared by all tasks of a node.
+ * The batch and the job's parameters -> the tables.  Blocks of stored rows -> for each row, the fingerprints of the
+ * batch that are candidates by fingerprint and sketch.  They include all pairs that `match` would find; the reduce
+ * task removes the others.  A task only allocates memory for these rows, some megabytes; the file's pages are shared
+ * by all tasks of a node.
  *
- * Tables of fingerprints have the keys sorted by the first bits of a block, and are searched for all values within the
- * block's radius (index/near.h); the blocks are those that `match` would choose.  Tables of bands have the sketches
- * sorted by the first bits of each band (match/bands.h).  Rows are sorted by their values, for each band, so that rows of
- * one value are compared together with the table's entries for it.
+ * Tables of fingerprints have the keys sorted by the first bits of a block, and are searched for all values within
+ * the block's radius (index/near.h).  The partition into blocks is the one that `match` would choose.  Tables of
+ * bands have the sketches sorted by the first bits of each band (match/bands.h).  Rows are sorted by their values,
+ * for each band, so that rows of one value are compared together with the table's entries for it.
  */
 #ifndef PD_ENGINE_BATCH_TABLES_H
 #define PD_ENGINE_BATCH_TABLES_H
@@ -88,7 +88,7 @@ struct pd_batch_tables {
 /* Append the file to `out`; `digest`: pd_keyfile_digest of the batch. */
 int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const struct pd_engine_params *p, struct pd_buf *out,
 			 struct pd_err *e);
-/* Map the file.  PD_ERR_PARAMS: it was made from another batch than that of `digest`, or for another job. */
+/* Map the file.  PD_ERR_PARAMS: it was made from a different batch than `digest`, or for another job. */
 int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t digest, const struct pd_engine_params *p,
 			 struct pd_err *e);
 /* Add a row with a fingerprint; its number is t->rows.n, which must be below PD_BATCH_TABLES_ROWS. */

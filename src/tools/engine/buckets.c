@@ -149,8 +149,8 @@ static int write_out(void *ctx, const struct pd_buf *text)
 	return PD_OK;
 }
 
-/* Return the options for the rows of a table: all rows of a bucket are compared with each other.  Copies are linked to
- * the first of them where all copies are in one bucket. */
+/* Return the options for the rows of a table: all rows of a bucket are compared with each other.  If all copies are
+ * in one bucket, they are linked to the first of them. */
 static struct pd_match_options options_of(const struct pd_engine_buckets *b, struct pd_match_share *share, struct pd_doubts *doubts)
 {
 	const struct pd_match_options *asked = &b->p->match;

@@ -56,7 +56,7 @@ int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table ta
 /* With PD_ENGINE_AGAINST: add a stored row, a new row. */
 int pd_engine_buckets_add_stored(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
 int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e);
-/* With PD_ENGINE_FULL: add a row, once for each of its full buckets. */
+/* With PD_ENGINE_FULL: add a row; call it once per full bucket of the row. */
 int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_span row, struct pd_err *e);
 /* Return the kind as which a line counts in the result: 'p', 's', or 0: none. */
 char pd_engine_counts_as(const struct pd_engine_params *p, struct pd_span tag);

@@ -192,7 +192,7 @@ static int map_attach(const struct pd_engine *t, struct pd_err *e)
 		size_t n = pd_tsv_fields(rest, f, PD_PAIRS_COLUMNS + 1);
 		if (n < 2 || !f[0].n || !f[1].n) {
 			status = pd_fail(e, PD_ERR_INPUT,
-					 "line %" PRIu64 " of standard input is neither an edge nor a row of pairs", in.no);
+					 "line %" PRIu64 " of standard input is not an edge and not a row of pairs", in.no);
 			break;
 		}
 		pd_buf_clear(&out);
@@ -213,7 +213,7 @@ static int map_attach(const struct pd_engine *t, struct pd_err *e)
 	return status;
 }
 
-/* The pairs whose first page is this one, and its component. */
+/* The pairs that have this page as their first, and its component. */
 struct attached {
 	struct pd_buf component, pairs, out;
 };
@@ -224,7 +224,7 @@ static int write_attached(struct attached *a, struct pd_span page, struct pd_err
 	int status = PD_OK;
 	if (rest.n && !a->component.n)
 		return pd_fail(e, PD_ERR_INPUT,
-			       "%.*s is in a pair and in no edge: give the edges of the last round, of these pairs",
+			       "%.*s is in a pair but not in an edge; give the edges of the last round for these pairs",
 			       page.n < 200 ? (int)page.n : 200, page.p);
 	while (!status && rest.n && pd_span_split(&rest, '\n', &line)) {
 		if (!line.n)

@@ -8,7 +8,7 @@
  * Lines between them consist of a key, a tab and a value; lines of one key are adjacent, in any order.  The last line
  * of a map task is empty except for its tab.  The result does not depend on how lines were distributed to tasks, on the
  * order of a key's lines, or on repeated runs of a task.  Lines from other tasks must be valid: an invalid one ends the
- * task.  Errors end a task before it writes, if they can be detected by then.
+ * task.  If possible, errors are detected before a task writes, and end it.
  */
 #ifndef PD_ENGINE_ENGINE_H
 #define PD_ENGINE_ENGINE_H
@@ -68,8 +68,8 @@ int pd_engine_put_file(const char *command, const char *file, const char *to, st
  * be read ends the task. */
 int pd_engine_map_fp(const struct pd_engine *t, const struct pd_walk_options *o, struct pd_err *e);
 
-/* join: all pairs of a collection; batch: new pages against a collection.  Tasks of batch that are NULL are those of
- * the step of join with the same name. */
+/* join: all pairs of a collection; batch: new pages against a collection.  If a task of batch is NULL, the step of
+ * join with the same name is used. */
 struct pd_engine_params;
 struct pd_engine_step {
 	const char *name;

@@ -77,7 +77,7 @@ static int ended(long pid, const char *path, const char *option, bool matters, s
 	return pd_fail(e, PD_ERR_SYSTEM, "%s: the command of %s failed with exit status %d", path, option, WEXITSTATUS(how));
 }
 
-/* A command whose output was not read completely may have been ended by this. */
+/* If the output of a command was not read completely, this may have ended it. */
 int pd_engine_fetch_close(struct pd_engine_fetch *f, bool read, struct pd_err *e)
 {
 	bool back = dup2(f->saved, STDIN_FILENO) >= 0;

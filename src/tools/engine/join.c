@@ -70,7 +70,7 @@ static int take_bits(struct totals *t, uint64_t bits, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Of two kinds with the same size, the first by name is used. */
+/* If two kinds have the same size, the first by name is used. */
 static void take_kind(struct totals *t, struct pd_span name)
 {
 	struct pd_sketch_options o = { 0 };
@@ -186,7 +186,7 @@ static int take_count(struct totals *t, const struct pd_engine_lines *in, struct
 	return pd_engine_lines_foreign(in, e);
 }
 
-/* Count the new pages like those of the collection. */
+/* Count the new pages like pages of the collection. */
 static int take_batch(const struct pd_engine *t, struct totals *to, struct pd_err *e)
 {
 	struct pd_rows rows;
@@ -332,7 +332,7 @@ static void take_large(struct pd_engine_params *p, struct pd_span bucket, uint64
 		pd_engine_params_add_split(p, bucket, parts < PD_ENGINE_PARTS ? (uint32_t)parts : PD_ENGINE_PARTS);
 }
 
-/* Read numbers by name and sum them; those of buckets come key by key. */
+/* Read numbers by name and sum them; numbers of buckets are sorted by key. */
 static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint64_t *near, struct pd_err *e)
 {
 	const struct {
@@ -701,8 +701,8 @@ static bool is_repeated(struct pd_map *seen, const struct pd_engine_lines *in)
 	return !pd_map_add(seen, pd_hash64_seed(in->value.p, in->value.n, 1));
 }
 
-/* The rows of one key: a pair may have several, from tables and from a full bucket where one page represents the
- * other. */
+/* The rows of one key: a pair may have several rows, from tables and from a full bucket in which one page represents
+ * the other. */
 struct same_pages {
 	struct pd_buf text;
 	struct {

@@ -12,9 +12,9 @@
  * WWW 2007) give smaller buckets and more tables.  c is the least value, up to 3, for which a bucket of uniformly
  * distributed fingerprints has at most PD_ENGINE_BUCKET rows.
  *
- * If the parameters split a bucket, its rows are divided into g parts by a hash of their fingerprints.  Parts i and j
- * are compared in the bucket NAME+i-j/g, i <= j, where a pair counts if it has a row of each.  So a row is sent to g
- * keys, of g (g + 1) / 2 keys for as many tasks.
+ * If the parameters split a bucket, its rows are divided into g parts by a hash of their fingerprints.  Parts i and
+ * j, i <= j, are compared in the bucket NAME+i-j/g, which finds pairs with one row of each part.  So a row is sent to
+ * g keys, of g (g + 1) / 2 keys for as many tasks.
  */
 #ifndef PD_ENGINE_TABLES_H
 #define PD_ENGINE_TABLES_H
