@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The run over all inputs.  They are listed once, checked, and then processed one after the other: an input is scanned
- * for its cuts (scan.h, restore.h) and written without them (rewrite.h).
+ * The run over all inputs.  Inputs are listed once, checked, and then processed in order: an input is scanned for its
+ * cuts (scan.h, restore.h) and written without them (rewrite.h).
  */
 #include "apply/apply.h"
 
@@ -59,8 +59,8 @@ static int list_inputs(struct pd_apply *a, struct pd_err *e)
 	return r;
 }
 
-/* A dump that `fp` could not decompress has no pages in the verdicts: its copy would look like one without
- * duplicates. `cut`: some of its pages should be removed, which a copy would still contain. */
+/* Refuse to copy a dump that `fp` could not decompress: it has no pages in the verdicts, and its copy would look like
+ * a dump without duplicates.  `cut`: the verdicts remove pages of it. */
 static int refuse_foreign(const struct pd_apply *a, const char *path, const char *label, bool cut, struct pd_err *e)
 {
 	struct pd_buf reason = { 0 };
@@ -84,7 +84,7 @@ static int check_inputs(struct pd_apply *a, struct pd_err *e)
 	}
 	if (!status)
 		status = pd_apply_removals_check_inputs(a->o->removals, e);
-	/* An archive in a folder may have been found there, so it is refused only if it loses pages. */
+	/* An archive in a folder was not named by the user, so it is refused only if it loses pages. */
 	for (size_t i = 0; i < a->n_inputs && !status && cuts && writes; i++) {
 		const struct pd_read_file *f = &a->inputs[i];
 		if (f->path && f->regular && !f->error && pd_apply_removals_any(a->o->removals, a->verdict_names[i]))
@@ -163,7 +163,7 @@ void pd_apply_free(struct pd_apply *a)
 
 /* --- one input --- */
 
-/* An opened input: its path, or that of a spool if it can be read only once. */
+/* An opened input: its path, or the path of a spool if it can be read only once. */
 struct apply_input {
 	struct pd_buf path;
 	FILE *spool;
@@ -211,7 +211,7 @@ static int check_unchanged(const struct apply_input *in, const struct pd_read_fi
 	return pd_fail(e, PD_ERR_INPUT, "%s changed while it was read", f->label);
 }
 
-/* Link an input without cuts to its output, which may exist. */
+/* Link an input without cuts to its output.  The output may exist. */
 static int link_input(struct pd_apply *a, const char *from, struct pd_apply_result *done, struct pd_err *e)
 {
 	const char *to = done->output;
@@ -222,7 +222,7 @@ static int link_input(struct pd_apply *a, const char *from, struct pd_apply_resu
 		r = linkat(AT_FDCWD, from, AT_FDCWD, temp.p, AT_SYMLINK_FOLLOW);
 		if (r == 0)
 			r = rename(temp.p, to);
-		/* Two names of one file are not renamed over each other. */
+		/* If both names are links to one file, rename() leaves the temporary name. */
 		unlink(temp.p);
 		pd_buf_release(&temp);
 	}
@@ -256,7 +256,7 @@ static int write_output(struct pd_apply *a, const struct apply_input *in, const 
 	return pd_outfile_commit_in(&out, a->o->batch, e);
 }
 
-/* Without a function to write with a stream is in error, not empty. */
+/* A sink needs a write function: without one the stream reports errors. */
 static ssize_t discard_bytes(void *cookie, const char *bytes, size_t n)
 {
 	return (ssize_t)n;
@@ -283,7 +283,7 @@ static int measure_output(struct pd_apply *a, const struct apply_input *in, cons
 	return status;
 }
 
-/* Process an input, which the verdicts call `name`. */
+/* Process an input; `name` is its name in the verdicts. */
 static int process_input(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_apply_result *done,
 			 struct pd_err *e)
 {
@@ -303,7 +303,7 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 		return PD_OK;
 	if (o->restore && strcmp(done->output, "-") != 0) {
 		struct stat st;
-		/* Another record may be restored from it. */
+		/* Never overwrite: a later record may be restored from the existing file. */
 		int there = pd_stat_path(done->output, &st, e);
 		if (there < 0)
 			return there;

@@ -8,7 +8,7 @@
  *	while ((r = pd_apply_next(a, &done, e)) == 1) …
  *
  * An input without removed records is copied or linked.  If pages of dumps are removed, it is also read for its
- * revisit records.  Memory: the paths of all inputs, and what scan.h says of one.
+ * revisit records.  Memory: the paths of all inputs, and the memory of one scan (scan.h).
  */
 #ifndef PD_APPLY_APPLY_H
 #define PD_APPLY_APPLY_H
@@ -18,12 +18,12 @@
 /* The result of an input. */
 struct pd_apply_result {
 	const struct pd_read_file *file; /* the input; valid until the handle is freed */
-	const char *output;		 /* the output; NULL: none, because the input is a removed page or nothing is written */
+	const char *output;		 /* the output; NULL if the input is a removed page or the run does not write */
 	const char *place;		 /* its name in a folder of outputs */
 	bool page;			 /* the input is a single page and is removed */
 	bool skipped;
 	bool linked;			   /* the output is a hard link to the input */
-	int error;			   /* errno: a file of a folder or a list that cannot be opened; nothing was done with it */
+	int error;			   /* errno of a file of a folder or a list that cannot be opened and was skipped */
 	uint64_t pages, removed_with_page; /* removed records: pages, and others with them */
 	uint64_t revisits;		   /* revisit records that replace pages, or other revisits */
 	uint64_t restored, missing;	   /* restored records; revisit records that are kept without their original */

@@ -202,7 +202,7 @@ static void note_capture(struct pd_apply_associated *o, const struct pd_record *
 		add_removed_id(o, capture);
 		for (int i = 0; i < t->n_names && i < PD_APPLY_ASSOCIATED_NAMES; i++)
 			add_removed_id(o, t->names[i]);
-		/* The records before it that name nothing and have its URL. */
+		/* Add the preceding records that have its URL and do not name records. */
 		uint64_t from = ring_begin(o);
 		for (uint64_t i = o->after_page > from ? o->after_page : from; o->page_url && i < o->n; i++) {
 			struct pd_apply_neighbour *n = &o->ring[i % PD_APPLY_ASSOCIATED_BACK];

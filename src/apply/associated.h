@@ -4,16 +4,16 @@
  *
  * - A request or metadata record is removed if every record that it names (WARC-Concurrent-To, WARC-Refers-To) is
  * removed, or if a removed record names it (WARC-Concurrent-To).
- * - A record that names nothing is removed if it is next to a removed page, with only such records between, and has
- * its URL.
+ * - A record without references is removed if it has the URL of a removed page and only such records are between
+ *   them.
  * - A revisit is removed if the record to which it refers is removed (WARC-Refers-To, otherwise
  * WARC-Refers-To-Target-URI and WARC-Refers-To-Date), together with its own request and metadata.
  * - All other records are kept: warcinfo, and the records of kept pages.
  * - If a kept page has the same id as a removed one, records that name this id are kept.
  *
- * The rule looks ahead without limit, and back over at most PD_APPLY_ASSOCIATED_BACK such records, because writers
- * store the records of a capture together.  For one input the hashes of the ids of kept pages are in memory, about
- * 60 bytes each.
+ * Later records are found without limit, and at most PD_APPLY_ASSOCIATED_BACK such records before the page, because
+ * writers store the records of a capture together.  For one input the hashes of the ids of kept pages are in memory,
+ * about 60 bytes each.
  */
 #ifndef PD_APPLY_ASSOCIATED_H
 #define PD_APPLY_ASSOCIATED_H
@@ -22,8 +22,8 @@
 
 #include "apply/revisit.h"
 
-/* A kept revisit of a removed page, in the same input or in another one of the run, has nothing to show: such revisits
- * are reported at the end.  Memory: 16 to 32 bytes per removed record; the revisits are in a temporary file. */
+/* A kept revisit of a removed page, in any input of the run, has lost its content: such revisits are reported at the
+ * end.  Memory: 16 to 32 bytes per removed record; the revisits are in a temporary file. */
 struct pd_apply_orphans {
 	const char *tmp_dir; /* set by the caller */
 	struct pd_map removed;
@@ -31,15 +31,14 @@ struct pd_apply_orphans {
 	struct pd_err err; /* of writing them */
 };
 
-/* After all inputs are scanned, call `orphan` for each revisit whose original is removed, in the order of the
- * inputs. */
+/* After all inputs are scanned, call `orphan` for each kept revisit of a removed record, in the order of the inputs. */
 int pd_apply_orphans_end(struct pd_apply_orphans *r, void (*orphan)(void *ctx, const char *id), void *ctx, struct pd_err *e);
 void pd_apply_orphans_release(struct pd_apply_orphans *r);
 
 enum { PD_APPLY_ASSOCIATED_BACK = 64, PD_APPLY_ASSOCIATED_NAMES = 4 };
 
-/* A record that is removed because of the ids of removed pages: it is kept after all if a page that is kept has one of
- * them, too.  Record ids should be unique, and are not in dumps that were joined or forged. */
+/* A record that is removed because of the ids of removed pages.  It is kept after all if a kept page has one of these
+ * ids.  Record ids should be unique, and are not in dumps that were joined or forged. */
 struct pd_apply_other {
 	uint64_t own;				   /* hash of its id, 0: none */
 	uint64_t cause[PD_APPLY_ASSOCIATED_NAMES]; /* hashes of ids of pages; with `named`: of ids that pages name */
@@ -52,7 +51,7 @@ struct pd_apply_neighbour {
 	struct pd_read_extent extent;
 	uint64_t own;				   /* hash of its id, 0: none */
 	uint64_t names[PD_APPLY_ASSOCIATED_NAMES]; /* hashes of the ids that it names */
-	int n_names, n_removed; /* how many of these are removed; with more than PD_APPLY_ASSOCIATED_NAMES names it is kept */
+	int n_names, n_removed; /* number of removed ones; a record with more than PD_APPLY_ASSOCIATED_NAMES names is kept */
 	uint64_t url;
 	bool removed;
 };
@@ -71,10 +70,10 @@ struct pd_apply_associated {
 	uint64_t refers_to; /* hash of the reference of the last record, a replaced revisit; otherwise 0 */
 	/* its own */
 	struct pd_apply_neighbour ring[PD_APPLY_ASSOCIATED_BACK];
-	uint64_t n;			/* records that came into the ring, ever */
-	uint64_t after_page;		/* of them, the first after the last page */
-	bool page_removed;		/* the last page is removed … */
-	uint64_t page_url;		/* … and this is its URL */
+	uint64_t n;			/* records added to the ring since the start of the input */
+	uint64_t after_page;		/* the first of them after the last page */
+	bool page_removed;		/* whether the last page is removed … */
+	uint64_t page_url;		/* … and its URL */
 	uint64_t page_cause;		/* a revisit that is removed: hash of its id; 0: of a page */
 	struct pd_map ids;		/* hashes of removed records and of the records that they name */
 	struct pd_map remaining, named; /* hashes of ids of kept pages, and of the records that they name */
@@ -86,8 +85,8 @@ void pd_apply_associated_release(struct pd_apply_associated *o);
 void pd_apply_associated_page(struct pd_apply_associated *o, const struct pd_record *r, bool page_removed);
 /* Return whether another record is removed. */
 bool pd_apply_associated_other(struct pd_apply_associated *o, const struct pd_record *r, const struct pd_read_extent *extent);
-/* At the end: mark the records that are kept after all; a kept revisit keeps its own records.  Return whether there are
- * some. */
+/* At the end, mark the records that are kept after all; a kept revisit keeps its own records.  Return whether any
+ * record was marked. */
 bool pd_apply_associated_keep_doubtful(struct pd_apply_associated *o);
 
 #endif

@@ -7,7 +7,7 @@
 #include "read/dump.h"
 #include "read/page.h"
 
-/* A whole block is needed only if the record has no digest. */
+/* Read the whole block only if the record has no digest. */
 enum { BLOCK = 1 << 26, STAMP = 14 };
 
 int pd_apply_cdxj_open(struct pd_apply_cdxj *x, const char *path, struct pd_err *e)
@@ -51,7 +51,7 @@ static void read_entry(const struct pd_apply_cdxj *x, struct cdxj_entry *out)
 				    .content_type = pd_buf_span(&r->content_type),
 				    .digest = pd_span_trim(h.digest),
 				    .payload = pd_buf_span(&r->block) };
-	if (!out->type.n && r->kind != PD_RECORD_OTHER) /* ARC does not have it */
+	if (!out->type.n && r->kind != PD_RECORD_OTHER) /* ARC does not have digests */
 		out->type = pd_span_z("response");
 	if (!pd_span_ieq(out->type, "response") && !pd_span_ieq(out->type, "revisit"))
 		return;
@@ -100,7 +100,7 @@ static int write_entry(struct pd_apply_cdxj *x, const struct cdxj_entry *c, cons
 	pd_buf_add_c(&x->line, ' ');
 
 	pd_buf_clear(&x->value);
-	for (size_t i = 0; i < r->url.n; i++) { /* spaces would separate fields for careless readers */
+	for (size_t i = 0; i < r->url.n; i++) { /* some readers split lines at spaces */
 		if (r->url.p[i] == ' ')
 			pd_buf_add_z(&x->value, "%20");
 		else

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * The index contains WARC and ARC files in CDXJ, as pywb reads it (and its `cdxj-indexer` writes it): a line for
- * each response, revisit, resource and metadata record, in the order of the file.
+ * An index of WARC and ARC files in CDXJ, as pywb reads it (and its `cdxj-indexer` writes it): a line for each
+ * response, revisit, resource and metadata record, in the order of the file.
  *
  *	com,example)/a 20240102030405 {"url":"http://example.com/a","mime":"text/html","status":"200","digest":"sha1:…",
  *		"length":"1234","offset":"5678","filename":"clean.warc.gz"}
  *
- * Length and offset are those of the compressed member.  Records that share a member have no line, because readers
- * cannot seek to them.
+ * Length and offset are the compressed member's.  Records that share a member have no line, because readers cannot
+ * seek to them.
  */
 #ifndef PD_APPLY_CDXJ_H
 #define PD_APPLY_CDXJ_H
@@ -25,11 +25,11 @@ struct pd_apply_cdxj {
 	struct pd_surt surt;
 	struct pd_json *json;
 	struct pd_buf line, value;
-	uint64_t lines, without; /* written; records without a position of their own */
+	uint64_t lines, without; /* lines written; records without a position because they share a member */
 };
 
 int pd_apply_cdxj_open(struct pd_apply_cdxj *x, const char *path, struct pd_err *e);
-/* Records of a dump; other files have none. */
+/* Index a dump; other files get no lines. */
 int pd_apply_cdxj_add(struct pd_apply_cdxj *x, const char *dump, struct pd_err *e);
 /* `status` < 0: discard the output, and return `status`. */
 int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e);

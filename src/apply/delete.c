@@ -45,7 +45,7 @@ static const char *const reasons[] = {
 	[NOT_DELETED] = "it cannot be deleted",
 	[NOT_PUT_BACK] = "it was replaced during this run; the old file is in the same folder, with .pagededup in its name",
 	[KEPT_UNKNOWN] = "the verdicts do not name the page kept in its place",
-	/* After the id of the page kept. */
+	/* Messages that follow the id of the page kept. */
 	[KEPT_SAME] = "is the same file under another name",
 	[KEPT_GOES] = "is removed, too",
 	[KEPT_MISSING] = "does not exist",
@@ -58,7 +58,7 @@ static const char *const reasons[] = {
 struct pd_apply_delete_file {
 	struct pd_span path, kept; /* kept: its id */
 	const char *kept_path;	   /* the file that contains it */
-	struct stat st, kept_st;   /* as they were checked … */
+	struct stat st, kept_st;   /* state of the file when it was checked … */
 	struct stat name_st;	   /* … and of the name itself, which may be a link */
 	enum reason why;
 	int error; /* errno, for NOT_DELETED */
@@ -112,7 +112,7 @@ static struct pd_apply_wanted *find_id(const struct pd_apply_deleter *r, struct 
 	return bsearch(&key, r->wanted, r->n_wanted, sizeof *r->wanted, by_id);
 }
 
-/* A row that cannot be read leaves its file alone. */
+/* If a row cannot be read, its file is kept. */
 static void note_digest(struct pd_apply_deleter *r, const struct pd_span *f)
 {
 	struct pd_span digest = f[PD_FP_CONTENT_DIGEST];
@@ -151,21 +151,21 @@ static bool same_state(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* Return whether the file was neither changed nor replaced. */
+/* Return whether the file is unchanged. */
 static bool unchanged(const char *path, const struct stat *was)
 {
 	struct stat is;
 	return stat(path, &is) == 0 && same_state(&is, was);
 }
 
-/* The same for the deleted name: for a link that is the link, independent of its target. */
+/* The same for the name to delete.  For a symbolic link this is the link, not its target. */
 static bool same_name(const char *path, const struct stat *was)
 {
 	struct stat is;
 	return lstat(path, &is) == 0 && same_state(&is, was);
 }
 
-/* The file that contains the page of this id: its own, or a dump or an archive; NULL: it does not exist. */
+/* Return the file with the page of this id: a page file, a dump or an archive; NULL: it does not exist. */
 static const char *page_file(struct pd_apply_deleter *r, struct pd_span id)
 {
 	char *path = pd_reader_file(id.p);
@@ -174,8 +174,8 @@ static const char *page_file(struct pd_apply_deleter *r, struct pd_span id)
 	return out;
 }
 
-/* Return whether the page of this id has the digest of the rows, computed as in `fp`; *cut: only its beginning was
- * read. */
+/* Return whether the page of this id has the digest of the rows, computed as in `fp`; *cut is set if only its
+ * beginning was read. */
 static bool has_digest(struct pd_apply_deleter *r, const char *id, struct pd_span digest, bool *cut, enum reason *why)
 {
 	struct pd_err e;
@@ -240,7 +240,7 @@ static int by_kept(const void *x, const void *y, void *ctx)
 	return d ? d : i < j ? -1 : i > j;
 }
 
-/* Which files are these?  `last`: one with the same page kept, or NULL. */
+/* Find the files to delete, and the file of each page kept.  `last`: a file with the same page kept, or NULL. */
 static void identify(struct pd_apply_deleter *r, struct pd_apply_delete_file *g, const struct pd_apply_delete_file *last)
 {
 	g->kept_path = last ? last->kept_path : page_file(r, g->kept);
@@ -252,8 +252,8 @@ static void identify(struct pd_apply_deleter *r, struct pd_apply_delete_file *g,
 		g->why = KEPT_SAME;
 }
 
-/* Sort so that files with the same page kept are together, and that page is read once.  `files`: those to delete, by
- * device and inode. */
+/* Sort so that files with the same page kept are together, and that page is read once.  `files`: the files to delete,
+ * by device and inode. */
 static void check_all(struct pd_apply_deleter *r, const size_t *order, struct stat *files)
 {
 	const struct pd_apply_delete_file *last = NULL;
@@ -304,7 +304,7 @@ int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e)
 
 /* --- deleting --- */
 
-/* musl has had it since 1.2.6 only. */
+/* musl older than 1.2.6 has no renameat2. */
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE 1
 static int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
@@ -313,7 +313,7 @@ static int renameat2(int from_dir, const char *from, int to_dir, const char *to,
 }
 #endif
 
-/* Never over something else. */
+/* Rename without replacing an existing file. */
 static int rename_new(const char *from, const char *to)
 {
 	int status = renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
@@ -322,7 +322,7 @@ static int rename_new(const char *from, const char *to)
 	return status;
 }
 
-/* Moved aside, checked, deleted. */
+/* Move the file aside, check it again, and delete it. */
 static enum reason delete_file(struct pd_apply_delete_file *g, const char *aside)
 {
 	if (!same_name(g->path.p, &g->name_st))
@@ -348,7 +348,7 @@ static void delete_next(struct pd_apply_deleter *r, struct pd_apply_delete_file 
 	sigset_t all, before;
 	pd_buf_set(&r->text, pd_span(g->path.p, slash ? (size_t)(slash - g->path.p) + 1 : 0));
 	pd_buf_printf(&r->text, ".pagededup.%ld.%zu", (long)getpid(), r->at);
-	/* A file that was moved aside must not remain there. */
+	/* Move the file back: a file that was moved aside must not remain there. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	g->why = delete_file(g, r->text.p);

@@ -34,18 +34,18 @@ struct pd_apply_deleter {
 	/* set by the caller */
 	const char *rows;	    /* of fp; NULL: contents are not compared, for lists alone */
 	size_t max_page, max_block; /* as for fp */
-	bool list;		    /* nothing is deleted */
+	bool list;		    /* only report which files could be deleted */
 	/* its own */
 	struct pd_arena arena;
 	struct pd_apply_delete_file *files;
 	size_t n, cap, at;
-	struct pd_apply_wanted *wanted; /* ids whose digests are read from the rows, in order */
+	struct pd_apply_wanted *wanted; /* ids that need digests from the rows, in order */
 	size_t n_wanted;
 	struct pd_reader_options reader;
 	struct pd_page_opener *opener;
 	struct pd_record record;
 	struct pd_buf digest, text;
-	uint64_t deleted, refused; /* deleted: or could be */
+	uint64_t deleted, refused; /* deleted, or with X could be */
 };
 
 /* The result of a file; valid until the next call. */
@@ -57,7 +57,7 @@ struct pd_apply_deleted {
 /* A file to delete, NULL for standard input, and the id of the page kept, as in the rows.  `junk`: as in struct
  * pd_record. */
 void pd_apply_deleter_add(struct pd_apply_deleter *r, const char *path, struct pd_span kept, bool junk);
-/* Read the rows and examine the files; afterwards it is known which files can be deleted. */
+/* Read the rows and examine the files, to decide which files can be deleted. */
 int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e);
 /* 1: the next file was handled; 0: there is none. */
 int pd_apply_deleter_next(struct pd_apply_deleter *r, struct pd_apply_deleted *out);

@@ -14,8 +14,8 @@ struct stat;
 
 enum pd_apply_mode {
 	PD_APPLY_WRITE,
-	PD_APPLY_LIST,	  /* nothing is written: see `on_page` and pd_apply_result */
-	PD_APPLY_MEASURE, /* nothing is written, but output bytes are counted */
+	PD_APPLY_LIST,	  /* without output: see `on_page` and pd_apply_result */
+	PD_APPLY_MEASURE, /* without output, but output bytes are counted */
 };
 
 struct pd_apply_options {
@@ -24,9 +24,9 @@ struct pd_apply_options {
 	enum pd_apply_mode mode;
 	const char *output; /* a file, "-", or with `to_folder` a folder */
 	bool to_folder;
-	bool distinct; /* every input needs its own name, although nothing is written */
-	/* Restore: dumps with revisits in place of removed records -> the original dumps.  Nothing is removed, and
-	 * no existing file is overwritten. */
+	bool distinct; /* check that every input has its own name, although the run does not write */
+	/* Restore: dumps with revisits in place of removed records -> the original dumps.  All records are kept, and
+	 * existing files are not overwritten. */
 	bool restore;
 	const char *originals;					     /* the folder to search for it; or NULL */
 	void (*missing)(void *ctx, const char *id, const char *why); /* called for a kept revisit; or NULL */
@@ -35,29 +35,31 @@ struct pd_apply_options {
 	bool keep_others;	     /* all records that are not pages are kept */
 	bool rewrite_revisits;	     /* a revisit record for each page removed; `removals` need dup_of, and inputs are files */
 	const char *const *reserved; /* names in the folder that no output of an input may have, NULL at the end; or NULL */
-	const char *const *
-		also_written; /* with `to_folder`: files that must be neither inputs nor in an input folder; NULL at the end; or NULL */
-	const char *const *also_read;	/* files that no output may replace, in addition to the inputs; NULL at the end; or NULL */
-	struct pd_outfile_batch *batch; /* the outputs get their names with it, and the caller commits it; NULL: each at once */
-	const char *tmp_dir;		/* for inputs that can be read only once */
-	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of); /* called for a removed page; may be NULL */
+	/* With `to_folder`: files that must not be inputs or in an input folder; NULL at the end; or NULL. */
+	const char *const *also_written;
+	const char *const *also_read; /* files that no output may replace, in addition to the inputs; NULL at the end; or NULL */
+	/* Transaction in which outputs get their names; the caller commits it.  NULL: each output gets its name at once. */
+	struct pd_outfile_batch *batch;
+	const char *tmp_dir; /* for inputs that can be read only once */
+	/* Called for a removed page; may be NULL. */
+	void (*on_page)(void *ctx, const struct pd_record *r, struct pd_span dup_of);
 	void (*other_url)(void *ctx, const char *id); /* the record has another URL than its verdict: it is kept */
 	/* The page has another content digest than its verdict, or its verdict has none: it is kept. May be NULL. */
 	void (*other_page)(void *ctx, const char *id, const char *why);
 	bool unchecked;						 /* digests are not compared */
-	size_t max_page;					 /* as for fp, whose digests cover this part of a page */
+	size_t max_page;					 /* as for fp: digests cover this part of a page */
 	void (*lost)(void *ctx, const struct pd_read_damage *d); /* a broken member that had to be compressed again */
 	/* Called at the end for each kept revisit of a record that is not kept.  NULL: not needed, and inputs
 	 * without removed records are not read for it. */
 	void (*orphan)(void *ctx, const char *id);
-	/* Called with the input file just before it is read; `st` NULL: it cannot be opened.  Negative: the file has
-	 * changed. NULL: no check. */
+	/* Called with the input file directly before it is read; `st` is NULL if it cannot be opened.  Negative: the
+	 * file has changed.  NULL: no check. */
 	int (*check_input)(void *ctx, const struct pd_read_file *file, const struct stat *st, struct pd_err *e);
 	bool (*skip)(void *ctx, const struct pd_read_file *file, const char *output); /* done already; may be NULL */
 	void *ctx;
 };
 
-/* Makes the folders that `path` is in, and syncs their names: now, or with `batch` unless it is NULL. */
+/* Make the folders of `path` and sync their names: with the transaction `batch`, or at once if it is NULL. */
 int pd_apply_make_folders(const char *path, struct pd_outfile_batch *batch, struct pd_err *e);
 
 #endif

@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 
-/* The part after the folders with which an input was named. */
+/* Return the part of a label after the folders that the user named. */
 static const char *last_path_part(const struct pd_read_file *file)
 {
 	const char *name = file->path ? file->path + file->name : file->label;
@@ -23,7 +23,7 @@ static const char *last_path_part(const struct pd_read_file *file)
 	return name;
 }
 
-/* The folders that it was named with, as plain steps down: no "." and "..", no slash in front, one after each. */
+/* Append the folders that the user named, without "." and "..", with a slash after each. */
 static void folders_of(const struct pd_read_file *file, struct pd_buf *out)
 {
 	struct pd_span rest = file->path ? pd_span(file->path, file->name) : pd_span("", 0), step;
@@ -160,7 +160,7 @@ int pd_apply_check_folders(const struct pd_apply_options *o, struct pd_err *e)
 	return status;
 }
 
-/* Several inputs, or a folder, become files of a folder. */
+/* The outputs of several inputs, or of a folder, are files of a folder. */
 static int check_one_output(const struct pd_apply_options *o, size_t n, struct pd_err *e)
 {
 	char *const *inputs = o->in.inputs;
@@ -169,7 +169,7 @@ static int check_one_output(const struct pd_apply_options *o, size_t n, struct p
 		return folder;
 	if (n > 1 || o->in.files_from || folder)
 		return pd_fail(e, PD_ERR_USAGE, "-o must name a folder for %s; add a slash, as in -o %s/",
-			       folder ? "what is in one" : "several inputs",
+			       folder ? "the files of a folder" : "several inputs",
 			       o->output && strcmp(o->output, "-") ? o->output : "clean");
 	int status = pd_outfile_check(o->output, inputs, o->in.n_inputs, e);
 	for (const char *const *path = o->also_read; path && *path && !status; path++)
@@ -193,8 +193,8 @@ static uint64_t hash_file(const struct stat *st)
 	return pd_hash64(id, sizeof id);
 }
 
-/* Note the input, and the file that its output would replace.  A link to an input, made before with `link`, may be made
- * again. */
+/* Note the input, and the file that its output would replace.  An earlier run with `link` may have made this file as
+ * a link to the input; it may be made again. */
 static int note_files(const struct pd_apply_options *o, const struct pd_read_file *f, const char *output, struct file_sets *s,
 		      struct pd_err *e)
 {
@@ -252,7 +252,7 @@ int pd_apply_check_outputs(const struct pd_apply_options *o, struct pd_apply_nam
 			status = note_files(o, &inputs[i], output, &s, e);
 	}
 
-	/* No file that is read in this run is overwritten, by any output. */
+	/* Check that no output overwrites a file that this run reads. */
 	for (const char *const *also = o->also_read; also && *also && !status; also++) {
 		int there = pd_stat_path(*also, &st, e);
 		if (there < 0)

@@ -32,13 +32,13 @@ struct removed_page {
 struct named_file {
 	struct pd_span name;
 	uint32_t base_next; /* another file with the same base name, or NO_FILE */
-	uint32_t url;	    /* of a page that is removed as a whole … */
-	uint64_t digest;    /* … and this, too */
-	bool whole;	    /* a page that is removed */
+	uint32_t url;	    /* of a page that is removed as a whole: hash of its URL … */
+	uint64_t digest;    /* … and of its content */
+	bool whole;	    /* the file is a removed page */
 	bool found;	    /* … and was found in an input */
 	bool container;	    /* contains pages: may be identified by its base name */
-	bool any;	    /* something in it is removed */
-	bool typed;	    /* an input has this very path */
+	bool any;	    /* a page in it is removed */
+	bool typed;	    /* an input has this path */
 	const char *input;  /* the input that was matched to it by base name */
 	size_t first, n;    /* its pages in `pages` */
 };
@@ -48,7 +48,7 @@ struct pd_apply_removals {
 	struct named_file *files;
 	size_t cap_files;
 	struct pd_hashtab by_name; /* numbers of `files` */
-	struct pd_map by_base;	   /* hash of a base name -> a file + 1, from which base_next leads to the others */
+	struct pd_map by_base;	   /* hash of a base name -> file + 1; base_next links the other files with this base name */
 	struct removed_page *pages;
 	struct pd_span *dup_of; /* parallel to `pages`, and for whole files in `whole_dup_of`; NULL unless kept */
 	struct pd_span *whole_dup_of;
@@ -57,8 +57,8 @@ struct pd_apply_removals {
 	uint64_t n_whole;
 	struct pd_buf id, url; /* of the verdict that is added */
 	bool remove_suspects, keep_dup_of;
-	const char *ambiguous;	/* the first input whose base name is ambiguous … */
-	const char *other_name; /* … and the other input, or one of the files, that it could be */
+	const char *ambiguous;	/* the first input with an ambiguous base name … */
+	const char *other_name; /* … and another input or file with this base name */
 };
 
 /* --- files --- */
@@ -120,7 +120,7 @@ static uint32_t hash_url(struct pd_span url)
 	return url.n ? (uint32_t)hash(url) | 1 : 0;
 }
 
-/* Rows that contradict each other: no page has this digest. */
+/* Digest of a page with contradicting rows: it is equal to no digest. */
 #define CONTRADICTED UINT64_MAX
 
 uint64_t pd_apply_removals_digest(struct pd_span content_digest)
@@ -198,8 +198,8 @@ int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_ver
 	return PD_OK;
 }
 
-/* `demote`: the header declares it.  Without a header, a weight over 0 means that the duplicate is kept; a suspect is
- * kept with weight 1. */
+/* `demote`: the header declares it.  Without a header, a duplicate with a weight over 0 is kept; suspects have weight
+ * 1 and are always kept. */
 static int read_verdict(struct pd_apply_removals *d, const struct pd_table_reader *in, bool demote, struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
@@ -231,7 +231,7 @@ static int number_order(const void *x, const void *y, void *ctx)
 	return page_order(&d->pages[*(const uint32_t *)x], &d->pages[*(const uint32_t *)y]);
 }
 
-/* Both arrays into the order of places. */
+/* Sort both arrays by place. */
 static void sort_with_dup_of(struct pd_apply_removals *d)
 {
 	uint32_t *order = pd_alloc((d->n_pages + 1) * sizeof *order);
@@ -251,7 +251,7 @@ static void sort_with_dup_of(struct pd_apply_removals *d)
 	d->dup_of = dup_of;
 }
 
-/* Sort, remove repetitions, and set the range of pages of each file. */
+/* Sort the pages, remove repetitions, and set the range of pages of each file. */
 static void sort_pages(struct pd_apply_removals *d)
 {
 	size_t n = 0;
@@ -349,7 +349,7 @@ const struct pd_apply_removals_counts *pd_apply_removals_counts(const struct pd_
 
 /* --- inputs --- */
 
-/* A file of the rows that an input may be by its base name, or NO_FILE; *other: a second one. */
+/* Return a file of the rows with the base name of the input, or NO_FILE; *other is a second one. */
 static uint32_t by_base(const struct pd_apply_removals *d, const char *label, uint32_t *other)
 {
 	uint32_t found = NO_FILE;
@@ -402,7 +402,7 @@ const char *pd_apply_removals_name(struct pd_apply_removals *d, const char *labe
 	return label;
 }
 
-/* The input that was matched to the file of this name, or NULL. */
+/* Return the input that was matched to the file of this name, or NULL. */
 static const char *input_of(const struct pd_apply_removals *d, struct pd_span name)
 {
 	uint32_t file = find_file(d, name);
@@ -435,7 +435,7 @@ static bool same_url(uint32_t said, struct pd_span url)
 	return !said || !is || said == is;
 }
 
-/* A page that is removed as a whole; *file, if there is one: its number. */
+/* Find a page that is removed as a whole; *file is its number. */
 static struct pd_apply_removal find_whole(const struct pd_apply_removals *d, struct pd_span id, struct pd_span url, uint32_t *file)
 {
 	*file = find_file(d, id);
@@ -449,7 +449,7 @@ static struct pd_apply_removal find_whole(const struct pd_apply_removals *d, str
 					  .dup_of = d->whole_dup_of ? d->whole_dup_of[*file] : pd_span(NULL, 0) };
 }
 
-/* A page in a dump; *at, if it is removed: itself. */
+/* Find a page in a dump; *at is its entry if it is removed. */
 static struct pd_apply_removal find_in_dump(const struct pd_apply_removals *d, const struct pd_page_id *address, struct pd_span url,
 					    struct removed_page **at)
 {
@@ -558,7 +558,6 @@ const char *pd_apply_check_page(struct pd_apply_check *c, const struct pd_record
 		return "the verdict has no content_digest to compare it with";
 	if (!pd_page_record_digest(c->opener, r, &c->digest))
 		return "it has no content to compare with the verdict";
-	return pd_apply_removals_digest(pd_buf_span(&c->digest)) == digest
-		       ? NULL
-		       : "its content differs from that of the page in the verdict";
+	return pd_apply_removals_digest(pd_buf_span(&c->digest)) == digest ? NULL
+									   : "its content differs from the page in the verdict";
 }

@@ -14,9 +14,9 @@
 
 struct pd_apply_removals_options {
 	char **paths;	      /* of the rows; "-": stdin */
-	int n_paths;	      /* 0: nothing is removed */
-	bool remove_suspects; /* also remove pages whose rows call them suspect */
-	bool keep_dup_of;     /* for pd_apply_removal.dup_of: costs that id for each */
+	int n_paths;	      /* 0: all pages are kept */
+	bool remove_suspects; /* also remove pages that are suspects in their rows */
+	bool keep_dup_of;     /* for pd_apply_removal.dup_of: needs memory for this id per page */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
 };
@@ -34,13 +34,13 @@ struct pd_apply_removal {
 /* A verdict.  Texts are escaped, as in rows. */
 struct pd_apply_verdict {
 	struct pd_span id, url, dup_of, content_digest;
-	bool duplicate; /* it is removed, unless it is demoted */
+	bool duplicate; /* it is removed, unless its weight is over 0 */
 	bool suspect;	/* it is kept, although it may be a duplicate */
 	bool demoted;	/* a duplicate keeps a weight over 0 */
 };
 
-/* From files of rows.  Or verdict by verdict: begin with options without files, add, and end before any other call.
- * PD_ERR_FORMAT: the id or the URL cannot be read; the message does not name a file. */
+/* Make the table from files of rows, or verdict by verdict: begin with options without files, add verdicts, and call
+ * end before any other function.  PD_ERR_FORMAT: the id or the URL cannot be read; the message does not name a file. */
 int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply_removals_options *o, struct pd_err *e);
 struct pd_apply_removals *pd_apply_removals_begin(const struct pd_apply_removals_options *o);
 int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_verdict *v, struct pd_err *e);
@@ -48,27 +48,27 @@ void pd_apply_removals_end(struct pd_apply_removals *d);
 void pd_apply_removals_free(struct pd_apply_removals *d);
 
 struct pd_apply_removals_counts {
-	uint64_t pages;	    /* to be removed … */
-	uint64_t in_dumps;  /* … those that are not separate files */
+	uint64_t pages;	    /* pages to be removed … */
+	uint64_t in_dumps;  /* … except separate files */
 	uint64_t suspects;  /* pages that are kept, unless remove_suspects, although they may be duplicates */
 	uint64_t bad;	    /* rows that cannot be read */
-	uint64_t unchecked; /* pages to remove whose rows have no content digest */
-	uint64_t demoted;   /* duplicates whose rows say `demote`, in a header or by a weight over 0: they are kept */
-	bool demote;	    /* there are such rows */
-	bool cut;	    /* a table of verdicts was cut */
+	uint64_t unchecked; /* pages to remove that have no content digest in their rows */
+	uint64_t demoted;   /* duplicates that are kept because of `demote` in the header, or a weight over 0 */
+	bool demote;	    /* there are demoted rows */
+	bool cut;	    /* a table of verdicts ended early */
 };
 
 const struct pd_apply_removals_counts *pd_apply_removals_counts(const struct pd_apply_removals *d);
 
-/* Before anything is removed, present every input once.  Rows name an input by its whole path, otherwise by a base
- * name that no other input and no other file of the rows has.  PD_ERR_USAGE: a base name is ambiguous. */
+/* Before anything is removed, present every input once.  An input is matched to the rows by its whole path, otherwise
+ * by its base name if only this input and one file of the rows have it.  PD_ERR_USAGE: a base name is ambiguous. */
 void pd_apply_removals_note_input(struct pd_apply_removals *d, const char *label);
 int pd_apply_removals_check_inputs(struct pd_apply_removals *d, struct pd_err *e);
 /* The input's name in the rows: `label` itself, or a name that is valid as long as the table. */
 const char *pd_apply_removals_name(struct pd_apply_removals *d, const char *label);
 /* The id of a page, with the name of the input in this run: the inverse of pd_apply_removals_name. */
 void pd_apply_removals_here(const struct pd_apply_removals *d, struct pd_span id, struct pd_buf *out);
-/* Is anything removed from the input that the rows call `name`? */
+/* Return whether any page is removed from the input with this name in the rows. */
 bool pd_apply_removals_any(const struct pd_apply_removals *d, const char *name);
 uint64_t pd_apply_removals_digest(struct pd_span content_digest);
 /* Return whether this page is removed, and count it as found. */
@@ -83,15 +83,15 @@ uint64_t pd_apply_removals_not_found(const struct pd_apply_removals *d, int most
 /* Comparison of a page with its verdict by content digest: a verdict must not remove a page of another dump. */
 struct pd_apply_check {
 	const struct pd_apply_removals *removals;
-	bool unchecked; /* nothing is compared */
+	bool unchecked; /* digests are not compared */
 	struct pd_page_opener *opener;
 	struct pd_buf digest;
 };
 
-/* `max_page`: as for fp, whose digests cover this part of a page. */
+/* `max_page`: as for fp: digests cover this part of a page. */
 void pd_apply_check_init(struct pd_apply_check *c, const struct pd_apply_removals *removals, bool unchecked, size_t max_page);
 void pd_apply_check_release(struct pd_apply_check *c);
-/* Let a source read the blocks of only those pages that are compared. */
+/* Make a source skip the blocks of pages that are not compared. */
 void pd_apply_check_source(struct pd_apply_check *c, struct pd_read_source *s, size_t max_block);
 /* Return NULL if it is the page of the verdict; otherwise why it is kept. */
 const char *pd_apply_check_page(struct pd_apply_check *c, const struct pd_record *r, uint64_t digest);

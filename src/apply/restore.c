@@ -12,7 +12,7 @@ void pd_apply_restore_init(struct pd_apply_restore *r, const struct pd_reader_op
 	r->sink = (struct pd_read_sink){ .damage = o->damage, .ctx = o->damage_ctx };
 	pd_read_source_init(&r->source, o, &r->sink);
 	pd_read_source_init(&r->probe, o, &r->sink);
-	r->source.max_block = 1; /* of a record only the header matters */
+	r->source.max_block = 1; /* only headers of records are used */
 	r->source.keep_headers = true;
 }
 
@@ -37,9 +37,8 @@ static int is_file(const char *path, struct pd_err *e)
 	return there < 0 ? there : there && S_ISREG(st.st_mode);
 }
 
-/* Find the file that the record names, in `path`: in the folder under its whole name, otherwise under the last part
- * of it.  Return 1 if it exists.  Only downward steps of a name are used, because a record must not lead out of the
- * folder. */
+/* Find the file that the record names, and store its path in `path`: in the folder, its whole name or otherwise its
+ * base name.  Return 1 if it exists.  "." and ".." are ignored, because a record must not lead out of the folder. */
 static int find_original(struct pd_apply_restore *r, struct pd_err *e)
 {
 	struct pd_span rest = pd_buf_span(&r->original.file), step, last = { NULL, 0 };
@@ -63,8 +62,7 @@ static int find_original(struct pd_apply_restore *r, struct pd_err *e)
 	return is_file(r->path.p, e);
 }
 
-/* Return 1 if the file in `path` has the codec of the dump: bytes of one codec in a file of another would make it
- * unreadable. */
+/* Return 1 if the file in `path` has the codec of the dump: a file with members of two codecs is unreadable. */
 static int has_same_codec(struct pd_apply_restore *r, struct pd_err *e)
 {
 	if (pd_read_source_open(&r->probe, r->path.p, r->path.p) < 0)
@@ -86,7 +84,7 @@ static int check_original(struct pd_apply_restore *r, const char **why, struct p
 	if (same < 0)
 		return same;
 	if (!same) {
-		*why = there ? "the input that it names has another compression than this dump"
+		*why = there ? "the input that it names has a different compression from this dump"
 			     : "the input that it names does not exist";
 		return PD_OK;
 	}
@@ -97,7 +95,7 @@ static int check_original(struct pd_apply_restore *r, const char **why, struct p
 	else if (status)
 		return status;
 	else if (!pd_span_eq(pd_buf_span(&r->digest), o->digest))
-		*why = "the bytes that it names have another digest";
+		*why = "the digest of the bytes that it names does not match";
 	return PD_OK;
 }
 
@@ -108,7 +106,7 @@ static int restore_revisit(struct pd_apply_restore *r, const char *path, const c
 	const struct pd_apply_original *o = &r->original;
 	int status = PD_OK;
 
-	/* The bytes of the dump that it uses: all of the members that it shares with others. */
+	/* Its bytes in the dump: whole members, including the ones that it shares with other records. */
 	struct pd_read_extent x;
 	pd_read_source_extent(&r->source, &x);
 	if (x.stream) {
@@ -119,7 +117,7 @@ static int restore_revisit(struct pd_apply_restore *r, const char *path, const c
 	if (status)
 		return status;
 
-	/* Records that share members name the same bytes, which are checked once. */
+	/* Records that share members name the same bytes, so check these once. */
 	bool again = r->last_path && r->last_offset == o->offset && r->last_length == o->length &&
 		     pd_span_eq(pd_buf_span(&r->last_digest), o->digest) && pd_span_is(pd_buf_span(&o->file), r->last_path);
 	if (!again) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A dump with revisit records in place of removed records -> its bytes to replace by those of the original inputs,
- * compressed as they were.  Bytes are restored only if their digest is correct.
+ * A dump with revisit records in place of removed records -> cuts that replace these records by bytes of the original
+ * inputs, in their compressed form.  Bytes are restored only if their digest is correct.
  */
 #ifndef PD_APPLY_RESTORE_H
 #define PD_APPLY_RESTORE_H
@@ -16,7 +16,7 @@ struct pd_apply_restore {
 	/* Called for a record that is kept, with the reason; may be NULL. */
 	void (*missing)(void *ctx, const char *id, const char *why);
 	void *ctx;
-	/* of the dump scanned last */
+	/* results of the last scan */
 	struct pd_apply_cut *cuts; /* in the order of the dump; `from` is valid until the next scan */
 	size_t n_cuts, cap_cuts;
 	uint64_t restored, missed; /* records */

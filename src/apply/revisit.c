@@ -24,7 +24,7 @@ struct pd_apply_kept {
 	size_t n_pages, cap_pages;
 	struct pd_map by_id;	 /* hash of an id -> page + 1 */
 	struct pd_map removed;	 /* hash of a removed record -> the page kept + 1 */
-	struct pd_map remaining; /* hashes of the pages that are not removed: several records may have one id */
+	struct pd_map remaining; /* hashes of kept pages, because several records may have one id */
 	struct pd_apply_check *check;
 	struct pd_read_source source;
 	struct pd_read_sink sink;
@@ -46,7 +46,7 @@ uint64_t pd_apply_hash_capture(struct pd_span url, struct pd_span date)
 
 /* --- the pages kept --- */
 
-/* The id of a page as in the rows -> its number + 1; 0: it is not the kept page of any verdict. */
+/* Look up the id of a page in the rows: its number + 1; 0: no verdict names it as the page kept. */
 static uint32_t find_kept(const struct pd_apply_kept *k, struct pd_span dup_of, struct pd_buf *text)
 {
 	if (pd_tsv_value(dup_of, text) < 0)
@@ -93,7 +93,7 @@ void pd_apply_kept_free(struct pd_apply_kept *k)
 	free(k);
 }
 
-/* Append a header line; a folded value becomes one line. */
+/* Append a header line; a folded value is unfolded. */
 static void add_header_line(struct pd_buf *out, const char *name, struct pd_span value)
 {
 	value = pd_span_trim(value);
@@ -110,7 +110,7 @@ struct warc_fields {
 	struct pd_span type, id, uri, date, digest;
 };
 
-/* In ARC the record itself has these values. */
+/* In ARC the line of the record has these values. */
 static struct warc_fields read_fields(const struct pd_record *r)
 {
 	struct warc_fields f = { .uri = pd_buf_span(&r->url), .date = pd_buf_span(&r->fetch_time) };
@@ -132,7 +132,8 @@ static struct warc_fields read_fields(const struct pd_record *r)
 	return f;
 }
 
-/* Note a page: its fields if it is kept for another, its hashes, and the page kept in its place if it is removed. */
+/* Note a page: its hashes; its fields if it is the page kept for another one; the page kept in its place if it is
+ * removed. */
 static void note_page(struct pd_apply_kept *k)
 {
 	const struct pd_record *r = &k->record;

@@ -13,8 +13,8 @@
  *	Pagededup-Original-Type, -Payload-Digest	of the original record
  *	Pagededup-Original-File, -Offset, -Length, -Digest	its bytes in the input, compressed as they were
  *
- * Records that share a compressed member have one common range of bytes, that of the members.  Memory: about 200
- * bytes for a kept page, 32 to 64 for a removed one.
+ * Records that share a compressed member have a common range of bytes: the whole members.  Memory: about 200 bytes
+ * for a kept page, 32 to 64 for a removed one.
  */
 #ifndef PD_APPLY_REVISIT_H
 #define PD_APPLY_REVISIT_H
@@ -23,7 +23,7 @@
 #include "base/map.h"
 #include "read/source.h"
 
-/* Hashes by which revisits refer to a record: its id; its URL and time. 0: none. */
+/* Hashes for references from revisits to a record: of its id; of its URL and time. 0: none. */
 uint64_t pd_apply_hash_id(struct pd_span id);
 uint64_t pd_apply_hash_capture(struct pd_span url, struct pd_span date);
 
@@ -33,9 +33,9 @@ struct pd_apply_kept;
 /* `removals`: with dup_of. */
 struct pd_apply_kept *pd_apply_kept_new(const struct pd_apply_removals *removals, struct pd_apply_check *check, size_t max_block);
 void pd_apply_kept_free(struct pd_apply_kept *k);
-/* Read an input, which the rows call `name`: every one, before the first revisit is written. */
+/* Read an input; `name` is its name in the rows.  All inputs must be read before the first revisit is written. */
 int pd_apply_kept_read(struct pd_apply_kept *k, const char *path, const char *name, struct pd_err *e);
-/* Return whether the record with this hash is a removed page, and no other page has the hash. */
+/* Return whether the record with this hash is a removed page and the hash is unique. */
 bool pd_apply_kept_removed(const struct pd_apply_kept *k, uint64_t hash);
 
 /* Append the first part of the revisit for `r`: of a removed page with its `dup_of`, or of a revisit that refers to the
@@ -48,16 +48,16 @@ void pd_apply_revisit_end(const char *path, uint64_t offset, uint64_t length, st
 struct pd_apply_original {
 	struct pd_buf file;
 	uint64_t offset, length;
-	struct pd_span digest; /* part of the header */
+	struct pd_span digest; /* views into the header */
 };
 
-/* Return false for another record.  *known: it names its original bytes. */
+/* Return false for another record.  *known is whether it names its original bytes. */
 bool pd_apply_original_parse(struct pd_span header, struct pd_apply_original *out, bool *known);
 
 /* Append the digest of a range of bytes of a file.  PD_ERR_INPUT: the file is too short. */
 int pd_apply_digest_range(const char *path, uint64_t offset, uint64_t length, struct pd_buf *out, struct pd_err *e);
-/* Return the end of the compressed member that begins at `at`; for a damaged one, the begin of the next.  `s` is
- * opened and closed. */
+/* Return the end of the compressed member that begins at `at`; if the member is damaged, the start of the next one.
+ * `s` is opened and closed. */
 int pd_apply_member_end(struct pd_read_source *s, const char *path, const char *name, uint64_t at, uint64_t *end, struct pd_err *e);
 
 #endif

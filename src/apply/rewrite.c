@@ -24,7 +24,7 @@ void pd_apply_rewriter_release(struct pd_apply_rewriter *c)
 	pd_buf_release(&c->out);
 }
 
-/* A read error is neither junk nor the end. */
+/* A read error must not be treated as junk or as the end. */
 static int check_input(const struct pd_apply_rewriter *c, struct pd_err *e)
 {
 	errno = c->source.in.error;
@@ -45,15 +45,15 @@ static int flush_packed(struct pd_apply_rewriter *c, struct pd_err *e)
 	return PD_OK;
 }
 
-/* The members that some cuts are part of. */
+/* The members of a group of cuts. */
 struct cut_group {
 	const struct pd_apply_cut *cuts;
-	size_t n, at;	/* at: the first cut that does not end before the reading position */
+	size_t n, at;	/* at: index of the first cut that ends after the reading position */
 	uint64_t base;	/* stream offset of the first member */
 	uint64_t last;	/* start of the last one */
 	bool begun;	/* the member that is written is not empty */
-	bool joined;	/* records replace cuts: all becomes one member */
-	size_t n_texts; /* cuts that were passed */
+	bool joined;	/* records replace cuts: all members are written as one */
+	size_t n_texts; /* cuts that are finished */
 };
 
 size_t pd_apply_cuts_sharing(const struct pd_apply_cut *cuts, size_t n, uint64_t *last)
@@ -104,8 +104,7 @@ static int end_packed(struct pd_apply_rewriter *c, struct cut_group *g, struct p
 	return flush_packed(c, e);
 }
 
-/* Compress the kept parts of the opened member.  One that was empty from the start, such as a skippable frame, is
- * kept. */
+/* Compress the kept parts of the opened member.  A member that was already empty, such as a skippable frame, is kept. */
 static int rewrite_member(struct pd_apply_rewriter *c, struct cut_group *g, struct pd_err *e)
 {
 	struct pd_read_member *m = &c->source.member;
@@ -210,7 +209,7 @@ static int write_bytes(void *ctx, const void *bytes, size_t n)
 	return 0;
 }
 
-/* Cuts are rows. */
+/* In Parquet, cuts count rows. */
 static int write_without_rows(struct pd_apply_rewriter *c, const struct pd_apply_cut *cuts, size_t n_cuts, struct pd_err *e)
 {
 	struct pd_parquet_cut *rows = pd_alloc((n_cuts + 1) * sizeof *rows);

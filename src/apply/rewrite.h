@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
  * An input and the cuts of a scan -> the input without them.  Kept records are copied as they are in the file, with
- * their compressed members.  Only a member that lost a part of its contents is compressed again, in its own codec:
- * one member becomes one, or none if nothing is left.  If a record replaces a cut, the members that share such cuts
- * become one.
+ * their compressed members.  If a member lost a part of its contents, it is compressed again in its codec; a member
+ * without remaining contents is removed.  If a record replaces a cut, all members of the group are written as one.
  *
  * There are two kinds of cuts: bytes of the file, which are skipped, and bytes of the contents of members.  Cuts of
- * the second kind that share members are handled together, from the first such member to the last: each is
- * decompressed, and its parts between the cuts are compressed again.  Bytes between members, junk or padding, are
- * copied.  If records replace such cuts, the rest of these members is compressed as one, and bytes between them are
- * left out: so one member represents one range of bytes of the input, from which it can be restored.
+ * the second kind that share members are a group, and are handled together, from the first member to the last: each
+ * member is decompressed, and its parts between the cuts are compressed again.  Bytes between members, junk or
+ * padding, are copied.  If records replace cuts of a group, the rest of its members is compressed as one member, and
+ * bytes between the members are left out.  So one member replaces one range of bytes of the input, and can be
+ * restored from it.
  */
 #ifndef PD_APPLY_REWRITE_H
 #define PD_APPLY_REWRITE_H
@@ -41,7 +41,7 @@ static inline uint64_t pd_apply_cut_begin(const struct pd_apply_cut *c)
 size_t pd_apply_cuts_sharing(const struct pd_apply_cut *cuts, size_t n, uint64_t *last);
 
 struct pd_apply_rewriter {
-	struct pd_read_source source; /* for members that are unpacked once more */
+	struct pd_read_source source; /* for members that are decompressed again */
 	struct pd_read_sink sink;
 	struct pd_packer *packer;
 	struct pd_buf out;

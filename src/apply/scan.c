@@ -29,7 +29,7 @@ static void add_cut(struct pd_apply_scan *s, const struct pd_read_extent *x)
 		(struct pd_apply_cut){ .x = *x, .codec = s->source.member.codec, .rows = s->source.kind == PD_SOURCE_PARQUET };
 }
 
-/* Called for a record that turns out to be removed only after it was read. */
+/* Called for a record that is found to be removed after it was read. */
 static void cut_associated(void *ctx, const struct pd_read_extent *x)
 {
 	struct pd_apply_scan *s = ctx;
@@ -89,7 +89,7 @@ static int cut_order(const void *a, const void *b)
 	return x->x.begin < y->x.begin ? -1 : x->x.begin > y->x.begin;
 }
 
-/* Sort the cuts, drop those of records whose ids are ambiguous, and merge adjacent ones unless a record replaces one. */
+/* Sort the cuts, drop cuts of records with ambiguous ids, and merge adjacent cuts unless a record replaces one of them. */
 static void finish_cuts(struct pd_apply_scan *s)
 {
 	size_t n = 0;
@@ -111,7 +111,7 @@ static void finish_cuts(struct pd_apply_scan *s)
 	s->n_cuts = n;
 }
 
-/* Complete each revisit with the bytes that it represents: those of its cut and of the cuts that share members with it. */
+/* Complete each revisit with the bytes that it replaces: its cut, and the cuts that share members with it. */
 static int end_revisits(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
 {
 	struct pd_buf digest = { 0 };

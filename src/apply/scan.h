@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * One input and the pages to remove -> the bytes to remove (cuts).  The input is read once and nothing is written.
- * Memory grows with the removed records.  In a WARC file, records that are not pages are removed together with pages
- * (associated.h), or revisits replace removed pages (revisit.h).
+ * One input and the pages to remove -> the bytes to remove (cuts).  The input is read once.  Memory grows with the
+ * removed records.  In a WARC file, records that are not pages are removed together with pages (associated.h), or
+ * revisits replace removed pages (revisit.h).
  */
 #ifndef PD_APPLY_SCAN_H
 #define PD_APPLY_SCAN_H
@@ -12,9 +12,9 @@
 
 struct pd_apply_scan_options {
 	struct pd_apply_removals *removals;
-	struct pd_apply_orphans *orphans; /* of all inputs; or NULL: not needed */
+	struct pd_apply_orphans *orphans; /* references of all inputs; NULL: not needed */
 	bool keep_others;		  /* all records that are not pages are kept */
-	const struct pd_apply_kept *kept; /* in WARC, revisits replace removed pages; or NULL. All others are kept */
+	const struct pd_apply_kept *kept; /* in WARC, revisits replace removed pages; or NULL. All other records are kept */
 	struct pd_read_jsonl_fields fields;
 	size_t max_block; /* as for reading: a JSONL line over four times this length is not a line */
 	void (*damage)(void *ctx, const struct pd_read_damage *d);
@@ -37,7 +37,7 @@ struct pd_apply_scan {
 	struct pd_apply_cut *cuts; /* in the order of the input, disjoint and not adjacent */
 	size_t n_cuts, cap_cuts;
 	struct pd_buf texts, begun;	   /* referenced by the cuts: replacement records; scratch */
-	uint64_t revisits;		   /* … and how many these are */
+	uint64_t revisits;		   /* … and their number */
 	bool whole;			   /* the input is a single page, and it is removed */
 	uint64_t pages, removed_with_page; /* removed records: pages, and others with them */
 };

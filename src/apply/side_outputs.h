@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Side outputs of a clean-up, for users who look up or join pages: an index, and tables of removed pages.
+ * Side outputs of a clean-up, to look up or join pages: an index, and tables of removed pages.
  */
 #ifndef PD_APPLY_SIDE_OUTPUTS_H
 #define PD_APPLY_SIDE_OUTPUTS_H

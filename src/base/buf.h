@@ -45,11 +45,11 @@ void pd_buf_vprintf(struct pd_buf *b, const char *fmt, va_list args) __attribute
 void pd_buf_printf(struct pd_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Append decimal digits; printf is several times slower. */
 void pd_buf_u64(struct pd_buf *b, uint64_t v);
-/* Return "1 page" or "2 pages": the number and a noun whose plural ends in s. */
+/* Return "1 page" or "2 pages": the number and a noun with a regular plural. */
 void pd_buf_count(struct pd_buf *b, uint64_t n, const char *noun);
 /* Append a code point as UTF-8; a value that is not a scalar value becomes U+FFFD. */
 void pd_buf_add_utf8(struct pd_buf *b, uint32_t cp);
-/* Return the buffer as a C string, "" if nothing was ever appended. */
+/* Return the buffer as a C string, "" for a zeroed buffer. */
 const char *pd_buf_z(const struct pd_buf *b);
 
 /* Reserve `extra` bytes and a NUL; return their address. */

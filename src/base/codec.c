@@ -421,7 +421,7 @@ bool pd_block_unpack(struct pd_span in, struct pd_buf *out)
 
 #if defined PD_WITHOUT_brotli || defined PD_WITHOUT_liblzma || defined PD_WITHOUT_bzip2
 
-/* Placeholder for a library that this build does not contain. Nothing can be read with it; the reader reports this. */
+/* Placeholder for a library that this build does not contain.  It cannot read any data; the reader reports this. */
 static void *none_open(void)
 {
 	return pd_zalloc(1);

@@ -14,8 +14,8 @@
  * is checked before its first use, or all blocks at once.  A checksum only protects against accidents: the reader of
  * a kind must check every number that it uses.
  *
- * The number of a file is the seed of all checksums except that of the head, so that a store notices a file in the
- * place of another.  It is 0 in files that have names of their own.
+ * The number of a file is the seed of all checksums except the head's, so that a store notices exchanged files.  It
+ * is 0 in files that are not part of a store.
  */
 #ifndef PD_BASE_CONTAINER_H
 #define PD_BASE_CONTAINER_H
@@ -97,7 +97,7 @@ static inline const void *pd_container_at(const struct pd_container *c, int sect
 /* Check the blocks of a part of a section, or of all sections. */
 int pd_container_check(struct pd_container *c, struct pd_span part, struct pd_err *e);
 int pd_container_check_all(struct pd_container *c, int threads, struct pd_err *e);
-/* Mapped pages count as memory of this process after they were read: release those that are not needed for a while. */
+/* Mapped pages count as memory of this process after they were read: release them if they are not needed for a while. */
 void pd_container_give_back(const struct pd_container *c, struct pd_span part);
 /* Return the status for damage at an offset, with a message. */
 int pd_container_damaged(const struct pd_container *c, uint64_t at, const char *what, struct pd_err *e);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Status codes and error texts.  0 is success, errors are negative and are grouped in bands; a reader returns 1 for
- * a record and 0 at the end.  A function whose failure a person has to understand takes a `struct pd_err *` and
- * writes its message there: the failed operation, the place, and the remedy.
+ * a record and 0 at the end.  If the user must understand the failure of a function, it takes a `struct pd_err *` and
+ * writes a message there: the failed operation, the place, and the remedy.
  */
 #ifndef PD_BASE_ERR_H
 #define PD_BASE_ERR_H
@@ -48,6 +48,6 @@ bool pd_errno_stays(int error);
 bool pd_errno_is_want(int error);
 
 /* In messages on tables that were cut, which concern no single row. */
-#define PD_CUT_ROWS "rows are missing: it was cut"
+#define PD_CUT_ROWS "rows at its end are missing"
 
 #endif

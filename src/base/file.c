@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * The files that this run writes and reads are the program's only global state: a signal handler has no other way to
- * find unfinished files, and inputs are opened in code that does not know the outputs.  A name is published for the
- * handler before the file is made, by storing it last, and withdrawn by clearing it first.
+ * The files that this run writes and reads are the program's only global state: a signal handler cannot find
+ * unfinished files in another way, and inputs are opened in code that does not know the outputs.  A name is published
+ * for the handler before the file is made, by storing it last, and withdrawn by clearing it first.
  */
 #include "base/file.h"
 #include "base/parquet.h"
@@ -22,9 +22,9 @@
 #include "base/map.h"
 #include "base/threads.h"
 
-/* Of more inputs only the first are recorded: a run over many files opens them after its outputs, which are
- * recorded. BATCH_FILES: outputs of a batch that wait for their names; BATCH_BYTES: the same in bytes, so that a
- * kill loses little. */
+/* Only this number of inputs is recorded: a run over many files opens its outputs first, and these are recorded.
+ * BATCH_FILES: outputs of a batch that wait for their names; BATCH_BYTES: the same in bytes, so that a kill loses
+ * little. */
 enum { BATCH_FILES = 256, SLOTS = 64 + BATCH_FILES, INPUTS_KNOWN = 1 << 16, BATCH_BYTES = 64 << 20 };
 
 /* A file, or no file: ino 0. */
@@ -56,7 +56,7 @@ static void unlock(void)
 	__atomic_clear(&locked, __ATOMIC_RELEASE);
 }
 
-/* While a file is being created under its published name, it must not be taken for removed. */
+/* A file that is being created under its published name must not be treated as removed. */
 static int being_made;
 static __thread int made_here; /* of them, by this thread: a handler that runs on it does not wait for itself */
 static bool dying;
@@ -94,7 +94,7 @@ static void on_signal(int sig)
 	raise(sig);
 }
 
-/* Use nothing that needs memory, and no lock that the thread may hold. */
+/* Signal handler: it must not allocate memory, or take locks that the thread may hold. */
 static void on_no_memory(void)
 {
 	static const char text[] = "pagededup: out of memory\n";
@@ -131,8 +131,8 @@ static void making_end(const sigset_t *before)
 	errno = reason;
 }
 
-/* Names that a handler knows.  A handler on another thread may have read a name just before it is withdrawn, so the
- * memory is not freed. */
+/* Names that a handler knows.  A handler on another thread may have read a name that is withdrawn here, so the memory
+ * is not freed. */
 static void publish(char *volatile *place, char *name)
 {
 	__atomic_store_n(place, name, __ATOMIC_SEQ_CST);
@@ -425,7 +425,7 @@ static bool is_standard(const char *path)
 	return !path || !strcmp(path, "-");
 }
 
-/* Like pd_stat_path. A standard stream that is closed is no file. */
+/* Like pd_stat_path.  A closed standard stream is not a file. */
 static int stat_standard(int fd, struct stat *st, struct pd_err *e)
 {
 	if (fstat(fd, st) == 0)
@@ -667,7 +667,7 @@ static int take_name(struct pd_outfile *o, struct pd_err *e)
 {
 	if (rename(o->temp, o->path) != 0)
 		return pd_fail_errno(e, "cannot rename to %s", o->path);
-	/* Its file has its name now: no other output may replace it. */
+	/* The file has its final name now: another output must not replace it. */
 	lock();
 	if (!pd_call_current() && o->slot > 0 && outputs[o->slot - 1].temp.ino && done.n < INPUTS_KNOWN)
 		pd_map_add(&done, key_of_file(outputs[o->slot - 1].temp));
@@ -988,8 +988,8 @@ int pd_line_next(struct pd_line_reader *l, struct pd_span *line, struct pd_err *
 {
 	struct stat st;
 	ssize_t n;
-	/* A stream without a descriptor is memory: nobody waits for an answer, and getline allocates memory that an aborted call of the
-	 * library does not free. */
+	/* A stream without a descriptor is memory: answers need not be flushed, and getline would allocate memory
+	 * that an aborted call of the library does not free. */
 	if (!l->kind)
 		l->kind =
 			fileno(l->f) < 0 || (fstat(fileno(l->f), &st) == 0 && S_ISREG(st.st_mode)) ? PD_LINES_FILE : PD_LINES_PIPE;

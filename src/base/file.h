@@ -54,7 +54,7 @@ enum pd_lines_kind { PD_LINES_UNKNOWN, PD_LINES_PIPE, PD_LINES_FILE };
 
 /* All zeroes except `f` and `path`. */
 struct pd_line_reader {
-	FILE *f;	  /* owned by the caller, who closes it; a file is read ahead */
+	FILE *f;	  /* the caller owns and closes it; a file is read ahead */
 	const char *path; /* for messages */
 	uint64_t no;	  /* of the last line, from 1 */
 	char *raw;
@@ -67,7 +67,7 @@ struct pd_line_reader {
 
 /* The next line without its end (\n or \r\n): 1, 0 at the end of the file, PD_ERR_SYSTEM.  *line is valid until the next. */
 int pd_line_next(struct pd_line_reader *l, struct pd_span *line, struct pd_err *e);
-/* Continue with the next file, whose first line has number 1; `bytes` continues. */
+/* Continue with the next file; its first line has number 1, and `bytes` continues. */
 void pd_line_reader_start(struct pd_line_reader *l, FILE *f, const char *path);
 void pd_line_reader_release(struct pd_line_reader *l);
 
@@ -113,8 +113,7 @@ int pd_output_passed_by(const struct stat *st, const char *path, struct pd_err *
 
 /* --- outputs --- */
 
-/* Look at the file at this path: 1 and `st`; 0: there is none; negative: unknown, so that it is neither read nor
- * overwritten. */
+/* Examine a path: 1 and `st`; 0: the file does not exist; negative: unknown, so it must not be read or overwritten. */
 int pd_stat_path(const char *path, struct stat *st, struct pd_err *e);
 /* Return whether `path` is one of these files ("-": standard input or output; a NULL among the inputs: none).
  * Called before anything is written. */
@@ -126,7 +125,7 @@ int pd_outfile_check_own(const char *path, struct pd_err *e);
 
 struct pd_outfile {
 	FILE *f;
-	/* Data written to `f` is transformed before it is written to the underlying file; NULL: `f` is the file. */
+	/* Data written to `f` is transformed and then written to the underlying file; NULL: `f` is the file. */
 	struct pd_outfile_filter *filter;
 	char *path; /* NULL: standard output */
 	char *temp;
@@ -141,8 +140,8 @@ struct pd_outfile_filter {
 };
 
 /* `path` NULL or "-": standard output.  Until it is complete the file is PATH.??????.part; it has the mode of the
- * file that it replaces, otherwise that of a new file.  PD_ERR_USAGE: this run already reads or writes the file, or
- * it looks like a dump. */
+ * file that it replaces, otherwise the mode of a new file.  PD_ERR_USAGE: this run already reads or writes the file,
+ * or it looks like a dump. */
 int pd_outfile_open(struct pd_outfile *o, const char *path, struct pd_err *e);
 /* The output is itself a dump. */
 int pd_outfile_open_dump(struct pd_outfile *o, const char *path, struct pd_err *e);

@@ -43,9 +43,9 @@ void pd_sha1_end(struct pd_sha1 *h, struct pd_buf *out);
 void pd_md5(struct pd_span data, uint64_t w[2]);
 void pd_md5_hex(struct pd_span data, struct pd_buf *out);
 
-/* Keyed hashes: without the secret nobody can predict a value or compute a collision.  SipHash-2-4 with 64 and with
- * 128 bits (J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012), about five times
- * the time of XXH3 for a word.  Use them if the author of a page must not be able to choose the hash. */
+/* Keyed hashes: without the secret, values cannot be predicted and collisions cannot be computed.  SipHash-2-4 with
+ * 64 and with 128 bits (J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", INDOCRYPT 2012), about
+ * five times the time of XXH3 for a word.  Use them if the author of a page must not be able to choose the hash. */
 #define PD_SECRET_BYTES 16
 
 struct pd_secret {

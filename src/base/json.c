@@ -91,7 +91,7 @@ void pd_json_push(struct pd_json *j, const char *key, struct pd_span value)
 	json_array_append_new(list, string(j, value));
 }
 
-/* JSON: escape characters that would act on a terminal; jansson only escapes those below U+0020. */
+/* JSON: escape characters that would act on a terminal; jansson only escapes characters below U+0020. */
 static int append(const char *p, size_t n, void *out)
 {
 	size_t plain = 0, k;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * JSON objects on one line, for JSONL rows and --stats files; jansson does the work.  In strings that are not UTF-8,
- * bad bytes are replaced by U+FFFD.  Keys keep the order in which they were added.
+ * bad bytes are replaced by U+FFFD.  Keys are written in the order of their addition.
  */
 #ifndef PD_BASE_JSON_H
 #define PD_BASE_JSON_H

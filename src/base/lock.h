@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Locks between processes that write to the same place.  The kernel releases a lock when its process ends, in any
- * way, so a killed run blocks nobody.
+ * Locks between processes that write to the same place.  The kernel releases a lock when its process ends in any way,
+ * so a killed run does not block others.
  */
 #ifndef PD_BASE_LOCK_H
 #define PD_BASE_LOCK_H
@@ -22,7 +22,7 @@ struct pd_file_lock {
 	int fd, slot;
 };
 
-/* Wait until no other run holds `path`, and tell the user.  The lock is the file PATH.lock, because PATH itself is
+/* Wait until `path` is free, and print a note for the user.  The lock is the file PATH.lock, because PATH itself is
  * replaced.  A path that is not a regular file is not locked. */
 int pd_file_lock_take(struct pd_file_lock *l, const char *path, struct pd_log *log, struct pd_err *e);
 /* Removes the lock file and releases the lock. */

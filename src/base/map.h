@@ -43,7 +43,7 @@ struct pd_map {
 uint64_t pd_map_secret(void);
 
 /* The key of a string: a hash with a secret of the process.  Use it if a table identifies strings only by their
- * hashes, or if a hashtab contains strings of a page's author, who can compute strings with equal hashes of any
+ * hashes, or if a hashtab contains strings from pages: their authors can compute strings with equal hashes for any
  * function without a secret.  The value differs from process to process: do not store it. */
 uint64_t pd_map_key(struct pd_span s);
 
@@ -54,7 +54,7 @@ static inline uint64_t pd_map_fold(uint64_t a, uint64_t b)
 	return (uint64_t)(product >> 64) ^ (uint64_t)product;
 }
 
-/* Position of a key before it is reduced to the size of a table.  One product is not enough: the positions of keys with
+/* Position of a key, not yet reduced to the size of a table.  One product is not enough: the positions of keys with
  * equal distances then have almost equal distances, and with one secret in thirty they fill a few stretches of the
  * table. */
 static inline uint64_t pd_map_place(uint64_t key, uint64_t secret)
@@ -62,8 +62,8 @@ static inline uint64_t pd_map_place(uint64_t key, uint64_t secret)
 	return pd_map_fold(pd_map_fold(key + secret, secret), UINT64_C(0x9E3779B97F4A7C15));
 }
 
-/* Remove all keys; reserve room for `n` keys, 0: keep the size.  Few keys use few slots, which stay in the
- * processor's cache, whatever the last page needed.  A map that was enlarged by one huge page frees its memory. */
+/* Remove all keys; reserve room for `n` keys, 0: keep the size.  Few keys use few slots, which remain in the
+ * processor's cache, even after a page with many keys.  A map that was enlarged by one huge page frees its memory. */
 void pd_map_clear(struct pd_map *m, size_t n);
 void pd_map_release(struct pd_map *m);
 /* Double the slots; called by the functions that add. */

@@ -14,7 +14,7 @@
 
 /* Half of the memory of the machine or of our control group. */
 size_t pd_memory_default(void);
-/* The smallest usable limit for a number of rows, whose sketches may be compared by bands. */
+/* Return the smallest usable limit for a number of rows, also if their sketches are compared by bands. */
 size_t pd_memory_least(size_t n_rows, bool bands);
 
 struct pd_budget {

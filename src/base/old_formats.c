@@ -56,9 +56,9 @@ int pd_old_dict(struct pd_container *c, struct pd_err *e)
 	return PD_OK;
 }
 
-/*	0 magic, 8 version, 12 mode, 13 hash, 14 features, 15 zero, 16 count, 24 bits, 32 bytes of the shape, 36 zero, 40 checksum of
- *	the 40 before with that of the shape as seed; the shape; the values or filters; a checksum of each with that of the one
- *	before as seed */
+/*	0 magic, 8 version, 12 mode, 13 hash, 14 features, 15 zero, 16 count, 24 bits, 32 bytes of the shape, 36 zero,
+ *	40 checksum of the first 40 bytes, with the checksum of the shape as seed; the shape; the values or filters; a
+ *	checksum of each, with the previous checksum as seed */
 int pd_old_seen(struct pd_container *c, struct pd_err *e)
 {
 	enum { HEADER = 48, SUM = 8, SHAPE_MAX = 4096 };
@@ -93,7 +93,7 @@ static int read_columns(struct pd_container *c, uint32_t newest, uint64_t sectio
 	if (get32(c, 12) != end || c->check != pd_hash64(c->bytes.p, sum))
 		return pd_container_damaged(c, 0, "the checksum of its header does not match", e);
 	if (get64(c, 16) != c->bytes.n)
-		return pd_container_damaged(c, c->bytes.n, "it has another length than its header", e);
+		return pd_container_damaged(c, c->bytes.n, "its length does not match its header", e);
 	for (int i = 0; i < sections; i++, sections_at += ENTRY) {
 		uint64_t at = get64(c, sections_at), n = get64(c, sections_at + 8);
 		if (at != end || !set_section(c, i, at, n))
@@ -133,7 +133,7 @@ static int read_list(struct pd_container *c, uint32_t block, int count, int item
 	if (count >= 0)
 		set_section(c, count, COUNT, HEADER - COUNT);
 	else if (get64(c, COUNT) != (c->bytes.n - HEADER - SUM) / 8)
-		return pd_container_damaged(c, COUNT, "it has another length than its header", e);
+		return pd_container_damaged(c, COUNT, "its length does not match its header", e);
 	set_section(c, items, HEADER, c->bytes.n - HEADER - SUM);
 	return PD_OK;
 }

@@ -84,7 +84,7 @@ void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf
 void pd_opt_unquote(struct pd_span value, struct pd_buf *out);
 /* Print the help text: the options for one screen, or all options. */
 void pd_opt_help(const struct pd_usage *u, bool all, FILE *to);
-/* Return the nearest of `words` (NULL-terminated) to `word`, or NULL if none is near, for "did you mean". */
+/* Return the nearest of `words` (NULL-terminated) to `word`, or NULL if all are too different, for "did you mean". */
 const char *pd_nearest(const char *word, const char *const *words);
 /* "4M" -> 4194304. False if it is not a size. */
 bool pd_parse_size(const char *z, size_t *out);

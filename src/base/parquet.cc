@@ -284,7 +284,7 @@ Status take_columns(const arrow::RecordBatch &batch, const std::vector<Want> &wa
 	return Status::OK();
 }
 
-/* A row group that is being decoded, and its batches that wait for the groups before it. */
+/* A row group that is being decoded, and its batches that wait for earlier groups. */
 struct Lane {
 	int group;
 	uint64_t row, end, skip; /* the next row; after the last; rows to pass over */

@@ -9,9 +9,9 @@
  *
  * A batch has some megabytes.  While one is processed, threads decode the next ones of Parquet, of several row
  * groups at once, up to a limit of bytes.  A row group that is being written is in memory, compressed.  Damage costs
- * the rest of its row group, and in Arrow everything after it.
+ * the rest of its row group, and in Arrow the rest of the file.
  *
- * The memory of Arrow is separate from that of the C code, and no C++ exception leaves this file.
+ * The memory of Arrow is separate from the C code's, and C++ exceptions do not leave this file.
  */
 #ifndef PD_BASE_PARQUET_H
 #define PD_BASE_PARQUET_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * What parquet.h promises without Arrow's library: the format of a file, and the refusal to read or write it.
+ * The part of parquet.h that does not need Arrow's library: the format of a file, and errors for reading and writing.
  */
 #include "base/parquet.h"
 

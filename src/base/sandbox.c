@@ -46,7 +46,7 @@ int pd_sandbox_enter(struct pd_err *e)
 }
 #else
 
-/* Refused whatever their arguments are.  A name that this machine or its headers do not have is left out. */
+/* Calls that are refused with any arguments.  A name that this machine or its headers do not have is left out. */
 static const int refused[] = {
 	/* programs and processes */
 	SYS_execve,
@@ -188,7 +188,7 @@ static size_t argument(int i)
 
 static const uint32_t refuse = SECCOMP_RET_ERRNO | EPERM;
 
-/* Of a call whose number was loaded: the rest of its rule is `n` steps, which end with a return. */
+/* Begin the rule for a call; its number is loaded.  The rest of the rule has `n` steps and ends with a return. */
 static void if_call(struct program *p, int number, int n)
 {
 	add(p, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, n);
@@ -238,7 +238,7 @@ static void write_program(struct program *p)
 	uint32_t self = (uint32_t)getpid();
 	load(p, offsetof(struct seccomp_data, arch));
 	add(p, BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0);
-	give(p, refuse); /* calls of another machine's kind, such as those of 32 bits */
+	give(p, refuse); /* calls of another architecture, such as 32-bit calls */
 	load(p, offsetof(struct seccomp_data, nr));
 #ifdef __x86_64__
 	add(p, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1); /* x32 */
@@ -256,7 +256,7 @@ static void write_program(struct program *p)
 	give(p, SECCOMP_RET_ALLOW);
 }
 
-/* Valgrind runs the program in its own process, and loads a library of its own into it. */
+/* Valgrind runs the program in its own process, and loads a library into it. */
 static bool is_in_valgrind(void)
 {
 	const char *preload = getenv("LD_PRELOAD");

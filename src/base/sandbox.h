@@ -2,9 +2,9 @@
  *
  * A sandbox for processes that parse hostile pages: the kernel refuses system calls that this program never needs (seccomp).
  *
- * The filter names what is refused, and not what is allowed.  The C library, Arrow and the tools of developers make system calls that
- * differ by version and machine; a list of all of them would break with the next release, and would then be turned off.  The refused
- * calls are those by which a taken-over process reaches other processes, other machines and the kernel:
+ * The filter lists the refused calls, not the allowed ones.  The C library, Arrow and the tools of developers make
+ * system calls that differ by version and machine; a list of all of them would break with the next release, and would
+ * then be turned off.  A compromised process would need them to reach other processes, other machines and the kernel:
  *
  *  - starting programs and processes; threads are allowed;
  *  - sockets of any kind;

@@ -45,9 +45,9 @@ void pd_radix_release(struct pd_radix *r)
 enum { DIGIT = 11, VALUES = 1 << DIGIT };
 
 /* Sort n elements of `v` by 64-bit keys, from bit `low` of the key up, with `spare` as long as `v`: radix sort from the
- * lowest digit up, stable, linear.  Digits that are equal in all keys are skipped.  any_key is the key of the i-th
- * element in any order, key_of that of an element x; `expect` prefetches data of element i.  The result is in `v`; the
- * arrays may have been exchanged. */
+ * lowest digit up, stable, linear.  Digits that are equal in all keys are skipped.  any_key returns the key of the
+ * i-th element in any order, key_of the key of element x; `expect` prefetches data of element i.  The result is in
+ * `v`; the arrays may have been exchanged. */
 #define SORT_BY_DIGITS(v, spare, n, low, any_key, key_of, expect) \
 	do { \
 		uint64_t differ = 0; \

@@ -67,8 +67,8 @@ int pd_span_cmp(struct pd_span a, struct pd_span b);
 struct pd_span pd_span_trim(struct pd_span a);
 /* Return the position of `needle` in `hay`, or -1. */
 ptrdiff_t pd_span_find(struct pd_span hay, struct pd_span needle);
-/* Set *part to the bytes before the first `sep` in *rest, and *rest to the bytes after it.  False if *rest was used
- * up (a trailing separator gives a last, empty part). */
+/* Split *rest at the first `sep`: *part is the first half, and *rest becomes the second.  False if *rest was used up
+ * (a trailing separator gives a last, empty part). */
 bool pd_span_split(struct pd_span *rest, char sep, struct pd_span *part);
 /* Parse a decimal number that fills the span. False: no digit, another byte, or over 64 bits. */
 bool pd_span_u64(struct pd_span a, uint64_t *out);

@@ -2,13 +2,13 @@
  *
  * Output for a person at a terminal: colour (--color=auto|always|never), and no binary data.
  *
- * A command prints its text as always, and rules state the style of each line.  Colours are added at output, so a
- * coloured text is the plain text and nothing else.  With auto there is colour on a terminal that supports it,
- * unless NO_COLOR is set and not empty (no-color.org); `always` overrides NO_COLOR.
+ * A command prints its text as always, and rules state the style of each line.  Colours are only added at output;
+ * texts in memory never contain them.  With auto there is colour on a terminal that supports it, unless NO_COLOR is
+ * set and not empty (no-color.org); `always` overrides NO_COLOR.
  *
  * Messages on standard error have the form "pagededup fp: text".  There is one struct per command run, passed to
- * every function that prints messages; several threads may use it.  A visible progress line is erased before a
- * message and printed again after it.
+ * every function that prints messages; several threads may use it.  A visible progress line is erased for a message,
+ * and then printed again.
  */
 #ifndef PD_BASE_TERMINAL_H
 #define PD_BASE_TERMINAL_H

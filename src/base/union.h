@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each number in a set of its own. */
+/* Put each number into a separate set. */
 static inline void pd_union_init(uint32_t *set, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -167,7 +167,7 @@ static int check_methods(struct intake *in, struct pd_span recorded, struct pd_e
 		int at = pd_methods_find(&signed_by, pd_span_z(w->method->name));
 		if (at < 0)
 			return pd_fail(e, PD_ERR_PARAMS,
-				       "%s: its rows have no signatures by '%s': run 'fp --method=%s', or name other methods with "
+				       "%s: its rows have no signatures by '%s'; run 'fp --method=%s', or name other methods with "
 				       "'match --method'",
 				       in->in.path, w->method->name, w->method->name);
 		given = *w;
@@ -175,12 +175,12 @@ static int check_methods(struct intake *in, struct pd_span recorded, struct pd_e
 		if (first)
 			*w = given;
 		else if (memcmp(given.value, w->value, sizeof w->value))
-			return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with other parameters than those before",
+			return pd_fail(e, PD_ERR_PARAMS, "%s: '%s' signed its rows with other parameters than the rows before",
 				       in->in.path, w->method->name);
 	}
 	if (requested && !wanted->n && pd_methods_fingerprint(&signed_by) < 0)
 		return pd_fail(e, PD_ERR_PARAMS,
-			       "%s: its rows have no signatures by 'simhash': run 'fp' with that method, or name other methods "
+			       "%s: its rows have no signatures by 'simhash'; run 'fp' with that method, or name other methods "
 			       "with 'match --method'",
 			       in->in.path);
 	return PD_OK;
@@ -635,7 +635,7 @@ static int take_text_in_pieces(struct intake *in, const char *path, struct pd_er
 
 static int fail_sketches(const char *name, struct pd_err *e)
 {
-	return pd_fail(e, PD_ERR_INPUT, "%s: damaged key file: its sketches are not of the kind that it names", name);
+	return pd_fail(e, PD_ERR_INPUT, "%s: damaged key file: its sketches do not have the kind in its header", name);
 }
 
 /* Open it, and read its parameters: "name value" lines. */
@@ -657,7 +657,7 @@ static int begin_keyfile(struct intake *in, struct pd_keyfile *k, const char *pa
 			sketch = line;
 		} else if (pd_span_is(key, "cut")) { /* the table that it was made of */
 			in->in.cut++;
-			pd_fail(e, PD_ERR_FORMAT, "%s: it was made of a table of which " PD_CUT_ROWS, name);
+			pd_fail(e, PD_ERR_FORMAT, "%s: it was made from an incomplete table; " PD_CUT_ROWS, name);
 			skip_bad(in, e);
 		} else if (pd_span_is(key, "total")) {
 			pd_buf_printf(&in->in.totals, "%.*s\n", (int)line.n, line.p);
@@ -827,7 +827,7 @@ static int take_file(struct intake *in, char *path, struct pd_err *e)
 	bool is_source = pd_table_source_find(in->in.sources, path) != NULL;
 	if (!is_source && pd_keyfile_is(path)) {
 		if (rows->methods.n || (in->o->requested && in->o->requested->n))
-			return pd_fail(e, PD_ERR_PARAMS, "%s: a key file holds fingerprints alone, and no other methods", path);
+			return pd_fail(e, PD_ERR_PARAMS, "%s: a key file has only fingerprints, not values of other methods", path);
 		return take_keyfile(in, path, e);
 	}
 	if (rows->late || (!is_source && is_regular(path)))

@@ -79,23 +79,23 @@ static int check_columns(struct pd_keyfile *k, struct pd_err *e)
 	struct pd_keyfile_counts *h = &k->h;
 	uint64_t sketched = 0, rows = k->c.section[PD_KEYFILE_ROWS].n;
 	if (!has_length(k, PD_KEYFILE_COUNTS, sizeof *h))
-		return fail_section(k, PD_KEYFILE_COUNTS, "another number of counts", e);
+		return fail_section(k, PD_KEYFILE_COUNTS, "a wrong number of counts", e);
 	memcpy(h, pd_container_at(&k->c, PD_KEYFILE_COUNTS), sizeof *h);
 	if (h->rows >= UINT32_MAX / 2 || h->fingerprints > h->rows || h->digests > h->rows - h->fingerprints ||
 	    (h->bits && h->bits != 64 && h->bits != 128 && h->bits != 256) || (!h->bits && h->fingerprints) ||
 	    h->sketch_words > PD_SKETCH_WORDS)
 		return fail_section(k, PD_KEYFILE_COUNTS, "impossible counts", e);
 	if (!set_columns(k))
-		return fail_section(k, PD_KEYFILE_COUNTS, "columns that are too short or too long", e);
+		return fail_section(k, PD_KEYFILE_COUNTS, "columns with wrong lengths", e);
 	for (uint64_t i = 0; i < h->rows; i++)
 		sketched += k->sketched[i] == 1;
 	if (!has_length(k, PD_KEYFILE_SKETCHES, sketched * h->sketch_words * 8) || (sketched && !h->sketch_words))
 		return fail_section(k, PD_KEYFILE_SKETCHES, "sketches that do not fit their rows", e);
 	if (!ascending32(k->print_row, h->fingerprints, h->rows) || !ascending32(k->digest_row, h->digests, h->rows))
-		return fail_section(k, PD_KEYFILE_PRINT_ROWS, "rows that are not there or not in order", e);
+		return fail_section(k, PD_KEYFILE_PRINT_ROWS, "missing or unordered rows", e);
 	if (!ascending64(k->row_at, h->rows + 1, UINT64_MAX / 2) || k->row_at[0] ||
 	    !ascending64(k->block_at, n_blocks(k) + 1, rows) || k->block_at[0] || k->block_at[n_blocks(k)] != rows)
-		return fail_section(k, PD_KEYFILE_ROW_AT, "offsets that are not in order", e);
+		return fail_section(k, PD_KEYFILE_ROW_AT, "unordered offsets", e);
 	pd_container_give_back(&k->c, k->c.section[PD_KEYFILE_PRINT_ROWS]);
 	pd_container_give_back(&k->c, k->c.section[PD_KEYFILE_ROW_AT]);
 	return PD_OK;
@@ -189,7 +189,7 @@ int pd_keyfile_unpack(const struct pd_keyfile *k, struct pd_unpacker *u, size_t 
 	struct pd_span packed = pd_span(rows + k->block_at[block], k->block_at[block + 1] - k->block_at[block]);
 	pd_buf_clear(out);
 	if (pd_unpack_all(u, PD_CODEC_ZSTD, packed, text, out) || out->n != text)
-		return fail_block(k, block, "rows that cannot be unpacked", e);
+		return fail_block(k, block, "rows that cannot be decompressed", e);
 	return PD_OK;
 }
 

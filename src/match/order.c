@@ -164,10 +164,11 @@ static int check_repeated(const struct pd_rows *rows, const uint32_t *order, str
 			continue;
 		struct pd_buf id = { 0 };
 		pd_tsv_value(id_of(rows, a), &id);
-		int status = pd_fail(e, PD_ERR_INPUT,
-				     "the id %.*s stands for two pages, one in %s and one in %s: give ids another name where the "
-				     "rows are made, standard input with 'fp --name=NAME', files by another path",
-				     id.n < 100 ? (int)id.n : 100, pd_buf_z(&id), origin_of(rows, a), origin_of(rows, b));
+		int status =
+			pd_fail(e, PD_ERR_INPUT,
+				"the id %.*s names two pages, one in %s and one in %s; make the rows again with different ids: "
+				"with 'fp --name=NAME' for standard input, with different paths for files",
+				id.n < 100 ? (int)id.n : 100, pd_buf_z(&id), origin_of(rows, a), origin_of(rows, b));
 		pd_buf_release(&id);
 		return status;
 	}

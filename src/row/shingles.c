@@ -120,7 +120,7 @@ static int damaged(const struct pd_shingles *s, int file, struct pd_err *e)
 {
 	if (ferror(s->files[file]))
 		return pd_fail_errno(e, "cannot read %s", s->paths[file]);
-	return pd_fail(e, PD_ERR_FORMAT, "%s is damaged or truncated: write it again with 'pagededup fp --shingles'",
+	return pd_fail(e, PD_ERR_FORMAT, "%s is damaged or truncated; write it again with 'pagededup fp --shingles'",
 		       s->paths[file]);
 }
 
@@ -135,13 +135,13 @@ static int read_head(struct pd_shingles *s, int file, struct pd_err *e)
 	uint32_t head[2];
 	FILE *f = s->files[file];
 	if (!read_bytes(f, magic, sizeof magic) || memcmp(magic, MAGIC, MAGIC_BYTES) != 0)
-		return pd_fail(e, PD_ERR_FORMAT, "%s holds no shingles: 'pagededup fp --shingles=FILE' writes such a file",
+		return pd_fail(e, PD_ERR_FORMAT, "%s is not a file of shingles; write one with 'pagededup fp --shingles=FILE'",
 			       s->paths[file]);
 	if (!read_bytes(f, head, sizeof head))
 		return damaged(s, file, e);
 	if (head[0] != PD_SHINGLES_VERSION)
 		return pd_fail(e, PD_ERR_VERSION,
-			       "%s has version %u of the format, and this program reads version %d: write it again with 'pagededup "
+			       "%s has version %u of the format, and this program reads version %d; write it again with 'pagededup "
 			       "fp --shingles'",
 			       s->paths[file], head[0], PD_SHINGLES_VERSION);
 	if (head[1] > MUST_MAX)

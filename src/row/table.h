@@ -25,7 +25,7 @@
 #define PD_TABLE_COLUMNS_MAX 64
 
 /* Append the end of the message about a table without its last line. */
-#define PD_CUT_TABLE "the table ends here, before its last line '# total': " PD_CUT_ROWS
+#define PD_CUT_TABLE "the table ends without its last line '# total'; " PD_CUT_ROWS
 
 struct pd_table_header {
 	char kind[16];		/* fp, pairs, verdicts; "" when no header was seen */

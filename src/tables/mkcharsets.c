@@ -222,7 +222,7 @@ static iconv_t open_charset(enum pd_charset_id id)
 			cd = iconv_open("UTF-8", other_names[i].gnu);
 	if (cd == (iconv_t)-1) {
 		fprintf(stderr,
-			"mkcharsets: iconv has no %s (%s): install its modules (libc6 on Debian, glibc-gconv-extra on Fedora), or "
+			"mkcharsets: iconv has no %s (%s); install its modules (libc6 on Debian, glibc-gconv-extra on Fedora), or "
 			"link with GNU libiconv (LIBS=-liconv; musl)\n",
 			name, strerror(errno));
 		exit(2);

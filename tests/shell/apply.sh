@@ -65,7 +65,7 @@ PY
 for f in d.warc.lz x.wacz x.zip; do
 	run "$P" apply -V v.tsv d.warc.gz $f -o refused/
 	exits "$f is refused" 2
-	has "$f: in words" "$tmp/err" "^pagededup apply: $f: .* (is not supported; |is read but not written: )unpack it"
+	has "$f: in words" "$tmp/err" "^pagededup apply: $f: .* (is not supported; |is read but not written; )unpack it"
 	is "$f: before anything is written" "$(ls refused 2>/dev/null)" ""
 	run "$P" apply -V v.tsv $f
 	is "$f: nothing on standard output" "$(wc -c <"$tmp/out")" 0
@@ -135,7 +135,8 @@ gzip -c others.warc >whole.warc.gz
 "$P" apply -q -V <(sed 's/others.warc:/whole.warc.gz:+/' others.tsv) whole.warc.gz -o o.warc.gz
 is "the same in one gzip member" "$(gzip -dc o.warc.gz | ids -)" "info q2 both p2 q4 r2 "
 
-# Revisits that are kept without their page: before it, in another input without removed pages, or kept on request.
+# Revisits that are kept without their page: they precede it, are in an input without removed pages, or are kept on
+# request.
 {
 	record revisit early http://h/9 'WARC-Refers-To: <urn:p1>'
 	cat others.warc
@@ -236,13 +237,13 @@ same "finds it" found.warc moved/others.warc
 sed 's|http://h/3|http://h/0|' moved/others.warc >others.warc
 run "$P" apply --restore rewritten/others.warc -o lost.warc.2
 exits "an input that has changed" 1
-is "unchanged pages are restored" "$(grep -c 'the bytes that it names have another digest; not restored' "$tmp/err") $(renamed lost.warc.2)" "2 p3=p2 r3=p2 "
+is "unchanged pages are restored" "$(grep -c 'the digest of the bytes that it names does not match; not restored' "$tmp/err") $(renamed lost.warc.2)" "2 p3=p2 r3=p2 "
 head -c 300 moved/others.warc >others.warc
 run "$P" apply --restore rewritten/others.warc -o lost.warc.3
 has "an input that became shorter" "$tmp/err" "the input that it names has become shorter; not restored"
 gzip -c moved/others.warc >others.warc
 run "$P" apply --restore rewritten/others.warc -o lost.warc.4
-has "an input that was compressed since" "$tmp/err" "has another compression than this dump; not restored"
+has "an input that was compressed since" "$tmp/err" "has a different compression from this dump; not restored"
 mv moved/others.warc others.warc
 cp others.warc twice.warc
 run "$P" apply --restore rewritten/others.warc -o twice.warc
@@ -388,7 +389,7 @@ cp -r site site.saved
 echo "changed" >>site/sub/2.html
 run "$P" apply -V site.tsv --delete --rows=site.fp site
 exits "--delete of a file that has changed" 1
-has "is refused by name" "$tmp/err" "^pagededup apply: site/sub/2.html: its content differs from that of the page in the verdict; kept"
+has "is refused by name" "$tmp/err" "^pagededup apply: site/sub/2.html: its content differs from the page in the verdict; kept"
 is "the other one is deleted" "$(ls site/1.html site/sub/2.html 2>/dev/null)" "site/sub/2.html"
 cp site.saved/sub/2.html site/sub/2.html
 mv site/.hidden/3.html.gz saved.gz
@@ -487,7 +488,7 @@ cd "$tmp/w" || exit 2
 
 # --- archives ---
 (cd site.saved && tar cf ../site.tar --sort=name . && cp ../site.tar ../odd!name.tar && gzip -c ../site.tar >../site.tar.gz)
-# Files of several windows: where they begin and end is known all the same.
+# Files of several windows: their start and end are still known.
 mkdir large && for i in 1 2 3 4; do { echo "<p>page $i"; head -c 1500000 /dev/urandom | base64; } >large/$i.html; done
 tar cf large.tar --sort=name large
 verdict 'large.tar!large/3.html' - - "$("$P" fp -q large.tar | digest_of 'large.tar!large/3.html' -)" >large.tsv

@@ -181,7 +181,7 @@ echo "<p>one page from standard input: $words here" | "$P" fp -q - >a.fp
 echo "<p>one page from standard input: $words now" | "$P" fp -q - >b.fp
 match a.fp b.fp
 exits "one id for two pages: exit code" 2
-has "the message names both files and the remedy" "$tmp/err" "^pagededup match: the id - stands for two pages, one in a.fp and one in b.fp: .*'fp --name=NAME'"
+has "the message names both files and the remedy" "$tmp/err" "^pagededup match: the id - names two pages, one in a.fp and one in b.fp; .*'fp --name=NAME'"
 match a.fp a.fp
 exits "the same page twice" 0
 echo "<p>one page from standard input: $words now" | "$P" fp -q --name=b - >b.fp

@@ -127,7 +127,7 @@ while IFS=$'\t' read -r file method message; do
 	has "which is said: $message" "$tmp/err" "$message"
 	empty "nothing is written" "$tmp/out"
 done <<'E'
-plain.fp	segments	plain.fp: its rows have no signatures by 'segments': run 'fp --method=segments'
+plain.fp	segments	plain.fp: its rows have no signatures by 'segments'; run 'fp --method=segments'
 parts.fp	exact	parts.fp: its rows have no signatures by 'exact'
 parts.fp	simhash	parts.fp: its rows have no signatures by 'simhash'
 parts.fp	segments:by=lines	by is for 'fp --method', which signs

@@ -4,8 +4,8 @@
 # the input is, tables that were cut are recognised, and ids, paths and places in dumps are not trusted beyond that.
 . "$(dirname "$0")/../tap.sh"
 
-# Dumps of three pages, of which the second is a duplicate of the first; in other/ pages of other content, at the same places and
-# with the same URLs.
+# Dumps of three pages; the second is a duplicate of the first. In other/ are pages with other content, at the same
+# places and with the same URLs.
 cat >make.py <<'END'
 import gzip, io, json, os, tarfile
 WORDS = ['heron', 'weir', 'river', 'stone', 'bridge', 'morning', 'market', 'bread', 'lantern', 'harbour', 'winter', 'garden', 'ladder', 'copper',
@@ -72,7 +72,7 @@ for input in no-url.jsonl url.jsonl packed.jsonl.gz plain.warc chunked.warc memb
 	(cd other && "$P" apply -V ../v.tsv "$input" -o ../clean 2>../err; echo $? >../code)
 	is "$input: another dump of the same name: exit status" "$(cat code)" 1
 	same "$input: it loses nothing" clean "other/$input"
-	has "$input: the page is named" err "^pagededup apply: $(printf %s "$id" | sed 's/[+.!]/\\&/g'): its content differs from that of the page in the verdict; kept$"
+	has "$input: the page is named" err "^pagededup apply: $(printf %s "$id" | sed 's/[+.!]/\\&/g'): its content differs from the page in the verdict; kept$"
 	has "$input: and counted" err '0 pages removed.*, 1 page kept because it differs from the verdicts'
 	rm -f clean
 done
@@ -131,7 +131,7 @@ mkdir engine && cp first/plain.warc engine/dump.warc && (cd engine && verdicts_o
 { cat engine.tsv; echo dump.warc; } | "$P" map --job=apply --step=split | LC_ALL=C sort | "$P" reduce --job=apply --step=split >split 2>/dev/null
 run_in split "$P" map --job=apply --step=rewrite --output=engine-out
 same "map: another dump loses nothing" engine-out/dump.warc other/plain.warc
-has "map: the message names it" "$tmp/err" ': its content differs from that of the page in the verdict; kept'
+has "map: the message names it" "$tmp/err" ': its content differs from the page in the verdict; kept'
 has "map: and counted" "$tmp/err" 'OTHER_PAGE,1'
 (cd engine && "$P" map --job=apply --step=rewrite --output=../engine-out <../split >/dev/null 2>&1)
 is "map: its own dump loses one" "$(grep -ac '^WARC-Type' engine-out/dump.warc)" 2
@@ -196,7 +196,7 @@ all_known "dedup" dedup-out/verdicts.tsv
 "$P" fp -q "$demo" >demo.fp
 "$P" match -q demo.fp >demo.pairs
 "$P" cluster -q demo.pairs >demo.tsv
-cut_message="the table ends here, before its last line '# total': rows are missing: it was cut"
+cut_message="the table ends without its last line '# total'; rows at its end are missing"
 for table in fp pairs tsv; do has "the header of demo.$table promises an end" <(head -1 demo.$table) ' end=total$'; done
 head -n -3 demo.fp >cut.fp
 head -n -3 demo.pairs >cut.pairs
@@ -284,7 +284,7 @@ exits "pairs of a cut table" 1
 is "saving a cut table" "$?" 1
 run "$P" match -q cut.keys
 exits "a key file of a cut table" 1
-has "the message says so" "$tmp/err" 'cut.keys: it was made of a table of which rows are missing: it was cut'
+has "the message says so" "$tmp/err" 'cut.keys: it was made from an incomplete table; rows at its end are missing'
 # Programs that are killed in the middle of a pipe.
 mkfifo pipe
 (for _ in 1 2 3 4; do cat demo.warc.gz; done; exec sleep 60) >pipe & feeder=$!
