@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Find all pairs of fp rows by one method, by brute force: brute_methods.py METHOD[:PARAMETER=VALUE...] FP
 
-Print "id_a<TAB>id_b" in the order of match, for methods whose values are keys, keywords, sets or vectors."""
+Print "id_a<TAB>id_b" in the order of match, for methods with keys, keywords, sets or vectors as values."""
 import math
 import sys
 from operator import mul

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Brute force for pairs within K bits and in scope whose pages are in two clusters of PAIRS.
+"""Brute force for pairs within K bits and in scope that join two clusters of PAIRS.
 
 usage: brute_near.py K SCOPE PAIRS FP [AGAINST]     ids of such pairs; PAIRS are clustered by connected components"""
 import sys

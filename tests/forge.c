@@ -4,8 +4,9 @@
  * separated by white space.  Out: as many words in one line; each has the XXH3-64 of the term in its place, so that the
  * sketches of both pages are equal, and the fingerprints nearly so.  Standard error has the number of hash evaluations.
  *
- * XXH3-64 of 128 bytes is a bijection of a sum of eight numbers, each a function of 16 bytes alone.  Lists of such numbers are
- * joined by 17 bits at a time until the sum is that of the term (D. Wagner, "A Generalized Birthday Problem", CRYPTO 2002).  Choose the word that brings the fingerprint nearer from words with the same hash.
+ * XXH3-64 of 128 bytes is a bijection of a sum of eight numbers, each a function of 16 bytes alone.  Lists of such
+ * numbers are joined by 17 bits at a time until the sum is equal to the term's (D. Wagner, "A Generalized Birthday
+ * Problem", CRYPTO 2002).  Choose the word that brings the fingerprint nearer from words with the same hash.
  *
  * With the arguments "host NAME": a valid name of a host that has the XXH3-64 of NAME, in one line.
  */
@@ -197,7 +198,7 @@ static void count_around(int i, int sign, int counter[PRINT])
 		count_shingle(chosen(i), chosen(i + 1), sign, counter);
 }
 
-/* How much the counters lack for the bits of `wanted`; *bits: how many bits differ. */
+/* Return the difference between the counters and the bits of `wanted`; *bits: number of different bits. */
 static int distance(const int counter[PRINT], const int wanted[PRINT], int *bits)
 {
 	int sum = 0;
@@ -210,7 +211,7 @@ static int distance(const int counter[PRINT], const int wanted[PRINT], int *bits
 	return sum;
 }
 
-/* Returns the number of bits in which the fingerprints differ. */
+/* Return the number of different bits of the fingerprints. */
 static int choose_words(void)
 {
 	int counter[PRINT] = { 0 }, wanted[PRINT] = { 0 }, bits, best;

@@ -4,7 +4,8 @@
 
 In: rows that `fp` made without a key (64 bits, sketch 128x4x3).  Out: HTML on standard output, figures on standard error.
 The forger knows only the program and the victim's page.  A sketch is 128 bins, and in each 4 bits of the least hash:
-words are appended whose shingle wins a bin with the victim's bits, and loses none.  Choose the word with the shingle of two terms that moves most bits of the simhash towards the victim's.
+append words with a shingle that wins a bin with the victim's bits and does not change other bins.  Choose the word with the
+shingle of two terms that moves most bits of the simhash towards the victim's.
 """
 import ctypes
 import random

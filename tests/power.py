@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Cuts the power at each step of commands that write files, in a simulation: the program reports each step that changes names or
-syncs (faults/inject.c), and what would survive is worked out before it is taken.  There are two models:
+syncs (faults/inject.c), and the surviving state is computed before each step.  There are two models:
 
-  - strict: a file contains what was in it when it was last synced, and a folder the names that it had when it was last synced;
-  - names first: all names of the moment are there, and a file contains what was in it when it was last synced.
+  - strict: a file has its contents, and a folder its names, at the time of the last sync;
+  - names first: all current names exist, and a file has its contents at the time of the last sync.
 
 In each state, a final name has the old file or the whole new one; when the command has ended, strict has all new files.  A run
 that can be continued (dedup, store add) is continued from the state, and ends with the files of a run that was never disturbed.
@@ -112,7 +112,7 @@ def environment(**more):
 
 
 def record(command, stdin):
-    """Runs the command; all different states, in the order in which they come; the last two are after its end."""
+    """Run the command; return all different states in their order; the last two are after its end."""
     ours, theirs = socket.socketpair()
     with open(stdin) as given:
         process = subprocess.Popen([PROGRAM, *command], cwd=GIVEN, stdin=given, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, pass_fds=[theirs.fileno()],
@@ -180,9 +180,10 @@ def plain(*command, ok=(0,), given=b''):
 
 
 class Job:
-    """old: names of OUT with an old file.  begin: commands before it, or functions.  again: how to continue, and `kept`: a command that
-    prints what counts then.  after: a name and another one that is whole whenever the first is new.  check: a function of a folder with
-    a state, and of whether the command had ended.  stdin: a file of GIVEN.  removes: a name may be gone if it is not there at the end."""
+    """old: names of OUT with an old file.  begin: commands before it, or functions.  again: how to continue, and `kept`: a
+    command that prints the result to compare.  after: a name and another one that is whole whenever the first is new.  check:
+    a function of a folder with a state, and of whether the command had ended.  stdin: a file of GIVEN.  removes: a name may be
+    gone if it is not there at the end."""
     def __init__(self, *command, old=(), begin=(), again=None, kept=None, after=None, check=None, stdin=os.devnull, removes=False):
         self.command, self.old, self.begin, self.again, self.kept, self.after = command, old, begin, again, kept, after
         self.check, self.stdin, self.removes = check, stdin, removes
@@ -193,7 +194,7 @@ def at(folder, command):
 
 
 def check_new_store(folder, ended):
-    """A store that is there has its key; what is not whole is made again."""
+    """An existing store has its key; an incomplete one is made again."""
     store = os.path.join(folder, 's')
     plain('store', 'info', store, ok=(0,) if ended else (0, 2))
     plain('store', 'init', '-q', store)

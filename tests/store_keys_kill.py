@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kill `pagededup store add` and `compact` on a store of keys at random moments: nothing is damaged, no key that was
-reported as new is forgotten, and the final answers are those of an undisturbed store.
+"""Kill `pagededup store add` and `compact` on a store of keys at random moments: the store is undamaged, every key that was
+reported as new is remembered, and the final answers are the same as from an undisturbed store.
 
 usage: store_keys_kill.py PAGEDEDUP FOLDER KILLS lmdb|bloom
 Prints "KILLS killed, KEYS reported, all seen"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Kill `pagededup store add`, `compact` and `remove` at random moments, and check the store each time: nothing is damaged,
-every page that was reported as kept is stored (or the one that replaced it), and no page that was reported as removed.
-Each round adds some batches to a new store, repeats each batch until it succeeds, and ends with adding every row once
-more: the stored pages are then those of an undisturbed store.  Half of the kills happen at any moment of a run, the
-others soon after a file appeared in the folder, so that segments, lists and manifests are hit while they are written.
-The numbers are printed.
+"""Kill `pagededup store add`, `compact` and `remove` at random moments, and check the store each time: the store is undamaged,
+it contains every page that was reported as kept (or its replacement), and it does not contain pages that were reported as
+removed. Each round adds some batches to a new store, repeats each batch until it succeeds, and ends with adding every row once
+more: then the stored pages are the same as in an undisturbed store.  Half of the kills happen at any moment of a run, the
+others soon after a file appeared in the folder, so that segments, lists and manifests are hit while they are written. The
+numbers are printed.
 
 usage: store_kill.py PAGEDEDUP FOLDER KILLS [SEED]
 Prints "KILLS killed (…), PAGES reported, all kept"

@@ -91,7 +91,7 @@ fp_rows() { # [PARAMS]
 	awk -v params="${1:-0badcafe}" 'function v(i) { return i <= NF ? $i : "-" }
 		{ print v(1) "\t" v(2) "\t" v(3) "\t" v(4) "\t-\t" v(6) "\tutf-8\t" (NF > 6 ? $7 : "eng") "\t9\t" v(5) "\t0.50\tcharset-meta\t-\t-\t-\t" params "\t-" }'
 }
-# Headers of tables that one machine writes promise their last line; those of an engine's parts do not.
+# Headers of tables promise the last line if one machine writes the table, not in parts from an engine.
 unpromised() { sed 's/^\(# pagededup .*\) end=total$/\1/' "$@"; }
 fp_columns='#fingerprint	id	url	fetch_time	content_digest	text_digest	content_charset	languages	terms	text_bytes	confidence	flags	quality	sketch	user_id	params	subject'
 old_pairs_columns='#id_a	id_b	distance	similarity	method	url_a	url_b	fetch_time_a	text_bytes_a	quality_a	fetch_time_b	text_bytes_b	quality_b'

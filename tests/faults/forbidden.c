@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Stands for a taken-over parser: loaded by LD_PRELOAD, it makes system calls that the program never needs as soon as a page is parsed,
- * in the thread that parses it, and writes to PD_FORBIDDEN_LOG a line for each: its name, and "done" or errno in words.  The last ones are
- * calls that the program needs.
+ * Simulates a compromised parser: loaded by LD_PRELOAD, it makes system calls that the program never needs as soon as
+ * a page is parsed, in the thread that parses it, and writes to PD_FORBIDDEN_LOG a line for each: its name, and
+ * "done" or errno in words.  The last ones are calls that the program needs.
  */
 #include <dlfcn.h>
 #include <errno.h>

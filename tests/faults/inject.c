@@ -7,15 +7,15 @@
  *	PD_FAULT_ERROR=5	errno of a failed charset (iconv); other kinds use EIO
  *	PD_FAULT_LOG=FILE	two numbers of 64 bits: the steps, and the failed steps
  *
- * "power" is the kind of which each step is reported before it is taken, for a simulation of power cuts (tests/power.py): a line
- * "CALL DESCRIPTOR FLAGS PATH" is written to the socket PD_FAULT_SOCKET, and a byte is read from it.
+ * "power" reports each step in advance, for a simulation of power cuts (tests/power.py): a line "CALL DESCRIPTOR
+ * FLAGS PATH" is written to the socket PD_FAULT_SOCKET, and a byte is read from it.
  *
  * No step of the kind "signal" fails: after the n-th step, SIGINT and SIGTERM are sent.  Files then have names from
  * the start (no O_TMPFILE), so that a file that remains is seen.
  *
  * Memory fails by replacing malloc, a charset by replacing iconv_open.  System calls are caught in the kernel (a
- * seccomp filter that sends SIGSYS), because the streams of the C library call them internally.  Steps whose failure
- * would break other processes are left alone: writes to standard error, and everything before main().
+ * seccomp filter that sends SIGSYS), because the streams of the C library call them internally.  Steps never fail if
+ * this would break other processes: writes to standard error, and everything before main().
  */
 #include <dlfcn.h>
 #include <errno.h>

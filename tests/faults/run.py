@@ -435,7 +435,7 @@ def look(job, run, want):
             return 'exit 0, but other output; said: %s' % run.err[-200:]
     elif run.code == 1 and job.name.startswith('dedup'):
         changed = [k for k in sorted(set(run.files) | set(want.files)) if run.files.get(k) != want.files.get(k)]
-        # Fewer duplicates were known: more records are kept, none is changed or missing.
+        # Fewer duplicates were known, so more records are kept; all of them are unchanged.
         lost = [k for k in changed if 'warc' in k and not pages(want.files.get(k, b'')) <= pages(run.files.get(k, b''))]
         left_out = re.search('left out|cannot (open|read):', run.err)
         if not run.err.strip() or lost or ([k for k in changed if not k.endswith('report.html')] and not left_out):

@@ -257,8 +257,8 @@ static inline struct pd_match_options brute_options(unsigned how, unsigned k, co
 	return o;
 }
 
-/* Check that pd_match gives every required pair once, in order, and no other pair.  With an odd number of rows all
- * arrays are in files. */
+/* Check that pd_match gives exactly the required pairs, each once, in order.  With an odd number of rows all arrays
+ * are in files. */
 static inline void brute_check(struct pd_rows *rows, const struct pd_match_options *o)
 {
 	struct pd_budget budget = { .limit = 1, .tmp_dir = "/dev/shm" }, *before = rows->budget;

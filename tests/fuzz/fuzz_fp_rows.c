@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Two bytes of options, then fp rows as text: the rows are returned ordered by id, each id once, and their pairs are
- * those of brute force.
+ * equal to brute force.
  */
 #include "row/fields.h"
 #include "brute.h"

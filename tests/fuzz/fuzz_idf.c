@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Read the bytes as a file of 'word idf': it is refused with a reason, or it gives a table whose values are over 0
- * and under 1000 with the median between them.  The words of its lines are in the table in any case.
+ * Read the bytes as a file of 'word idf': it is refused with a reason, or it gives a table with values over 0 and
+ * under 1000, and the median between them.  The words of its lines are in the table in any case.
  */
 #include "word_lines.h"
 

@@ -76,7 +76,7 @@ static void read_sums(struct pd_span bytes, bool sealed)
 static void seal(struct pd_span data)
 {
 	struct pd_buf sums = { 0 };
-	/* An older version, whose bytes are easy to make. */
+	/* An older version: its bytes are easy to make. */
 	pd_buf_add(&sums, "\x89PDSUM\r\n", 8);
 	pd_store_put32(&sums, 6);
 	pd_store_put32(&sums, PD_CONTAINER_BLOCK);

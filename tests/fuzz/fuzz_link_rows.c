@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Read the bytes as rows of `link`: they are refused with a reason, or give a table whose pages have their links in
+ * Read the bytes as rows of `link`: they are refused with a reason, or give a table of pages with their links in
  * order and without repetitions.
  */
 #include "fuzz.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parse the bytes as a page, as plain text, and as a page whose XHTML is kept: the promises of blocks.h hold, the
- * XHTML is well-formed, and keeping it changes nothing.
+ * Parse the bytes as a page, as plain text, and as a page with its XHTML: the promises of blocks.h hold, the XHTML is
+ * well-formed, and keeping it changes nothing.
  */
 #include "fuzz.h"
 #include "page/blocks.h"
@@ -82,7 +82,8 @@ static void check(const struct pd_blocks *b, bool xhtml)
 	pd_buf_release(&text);
 }
 
-/* Tags end in the reverse order of their beginning; no other '<' occurs, and each '&' begins a reference of ours. */
+/* Tags end in the reverse order of their beginning; '<' only begins tags, and each '&' begins a reference of this
+ * program. */
 static void check_nesting(struct pd_span x)
 {
 	struct pd_span open[600], tag;

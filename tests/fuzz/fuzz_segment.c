@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * The bytes are text: the terms are stored in sequence and separated by spaces, none is a stop word, and folded text
- * is segmented and folded to itself.
+ * The bytes are text: the terms are stored in sequence and separated by spaces, stop words are removed, and folded
+ * text is segmented and folded to itself.
  */
 #include "fuzz.h"
 #include "term/dict.h"

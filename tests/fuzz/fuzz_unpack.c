@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct pd_span in = pd_span((const char *)data, n);
 	if (!u)
 		u = pd_unpacker_new();
-	if (codec == PD_CODEC_ZSTD && in.n >= 4 && !pd_looks_packed(codec, in)) { /* libzstd also reads old formats of its own */
+	if (codec == PD_CODEC_ZSTD && in.n >= 4 && !pd_looks_packed(codec, in)) { /* libzstd also reads its old formats */
 		HOLDS(pd_unpack_all(u, codec, in, LIMIT, &a) == PD_ERR_INPUT && !a.n);
 		return 0;
 	}
@@ -57,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	/* libzstd's stream lets pass odd empty frames that its one-shot decoder refuses, and not in all pieces. */
 	bool odd = codec == PD_CODEC_ZSTD && whole == PD_ERR_INPUT;
 	HOLDS(odd || (streamed == 1) == (pieces == 1));
-	/* From damaged data, one way may have returned more bytes than the other before it noticed. */
+	/* One way may notice damage later than the other, and return more bytes. */
 	size_t common = b.n < c.n ? b.n : c.n;
 	HOLDS(pd_span_eq(pd_span(b.p, common), pd_span(c.p, common)) && (odd || streamed != 1 || b.n == c.n));
 	/* zlib refuses some damaged codes that libdeflate lets pass; never the other way round. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Read the bytes as a file of user words: it is refused with a reason, or each of its words, or a longer one, is
- * found at its beginning and has a part of speech.
+ * Read the bytes as a file of user words: it is refused with a reason, or at the beginning of each of its words this
+ * word or a longer one is found, with a part of speech.
  */
 #include "word_lines.h"
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Pages of two fingerprints whose sketches are similar only in pairs, and pages of one host and one sketch, of which two
 # have the same subject (tests/dense_rows.py).  Storing and verifying four times the pages takes at most n log n and a
-# fifth of the CPU seconds (16 times would be the square).  Of each pair one page is kept and the other found, also if
+# fifth of the CPU seconds (16 times would be the square).  One page of each pair is kept and the other found, also if
 # more pages are kept than a band has values.
-# ROWS: pages of the smaller of two sizes (64,000: half of them are kept); an eighth for those of one host.
+# ROWS: pages of the smaller of two sizes (64,000: half of them are kept); an eighth for pages of one host.
 . "$(dirname "$0")/../tap.sh"
 cat >spent.py <<'END'
 import resource, subprocess, sys

@@ -141,7 +141,7 @@ is "in a star, every distance is that of a pair in the list" "$(rows v.tsv | awk
 	$4 && !(seen[$2, $6] && d[$2, $6] == $7) && !(seen[$2, $6] && !d[$2, $6] && d[$6, $5] == $7)' pairs.tsv -)" ""
 is "URL and text_bytes belong to the page" "$(rows v.tsv | cut -f 2,3,9 | sort)" \
 	"$(rows p.fp | cut -f 2,3,10 | grep -F -f <(rows v.tsv | cut -f 2 | sed 's/$/\t/') | sort)"
-# --- suspects in addition to clusters whose rows are far apart in the file, so that they are reordered ---
+# --- suspects in addition to clusters with rows that are far apart in the file, so that they are reordered ---
 {
 	for i in $(seq 1 2000); do echo "d:$((i * 7919 % 2000 + 1)) e:$((i * 7919 % 2000 + 1)) 4 http://a.example/$i http://b.example/$i"; done | pairs_rows
 	for i in 5 900 1999; do echo "f:$i f:$((i + 5000)) 4 http://f.example/$i http://f.example/like-$i"; done | pairs_rows | sed 's/^/# suspect few-terms\t/'

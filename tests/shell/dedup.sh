@@ -142,7 +142,7 @@ refuse "an invalid table" "d.warc.gz is not a boilerplate table" --boilerplate=d
 refuse "--resume without learning" "had other options \(learn_boilerplate: yes and no, --no-boilerplate: none and yes\)" --resume --no-boilerplate d.warc.gz -o out
 refuse "--resume with other values" "had other options \(--similar: none and 75%\)" --resume --similar=75% d.warc.gz -o out
 refuse "--resume with other options" "had other options \(--distance: none and 3\)" --resume -k 3 d.warc.gz -o out
-# Every setting that shapes the result is in the journal: all options of the help, except those named here.
+# Every setting that influences the result is in the journal: all options of the help, except the ones listed here.
 echo 'http://a/	1' >rank.txt
 unknown='' accepted='' refused=0
 for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+' | sed 's/.*--//; s/\[no-\]//'); do
@@ -274,7 +274,7 @@ exits "from just before the end" 0
 hasnt "from just before the end: nothing is learned again" "$tmp/err" "learned boilerplate"
 tree steps >steps.tree
 same "from just before the end: the same" steps.tree whole.tree
-# A file of a step that is not what the run wrote: the run continues before this step.
+# If a file of a step was changed, the run continues before this step.
 few=(--keep-rows --keep=canonical crawl-1.warc.gz crawl-2.warc.gz)
 "$P" dedup -q "${few[@]}" -o two
 tree two >two.tree

@@ -78,7 +78,7 @@ for kind in texts twins parts sketches; do
 	at_least "$kind: all of the batch have one" "$(rows scoped.pairs | cut -f1,2 | tr '\t' '\n' | grep '[13579]$' | sort -u | wc -l)" $((n / 2 * 99 / 100))
 	check_scope $kind $((n / 2)) --scope=other-hosts a.fp --against b.fp
 done
-# A dense host hides no other host: a single page elsewhere is found by all similar pages.
+# A dense host does not hide other hosts: a single page elsewhere is found by all similar pages.
 { python3 "$TOP/tests/dense_rows.py" sketches $n 1 | sed '1s/h0/other/'; } >scoped.fp
 check_scope "one host" $((n * 99 / 100)) --scope=other-hosts --candidates=bands scoped.fp
 # The same where rows have no sketches: each keeps its first partners, and no cluster falls in two.

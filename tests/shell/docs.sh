@@ -3,11 +3,11 @@
 # Run the commands of README.md, the tutorial and other pages, and the EXAMPLES of the man pages, and compare the output with the page.
 # Check links, and figures that occur in two places.
 #
-# In a fenced block a line "$ COMMAND" is run, with the lines "> MORE" behind it; what follows is the output shown.  All
-# of a document's commands run in order, in one shell and one folder that has demo/ in it.  Each must end with 0, and
-# each line shown must be a line of the output (standard error included); "…" stands for anything, and on a line of its
-# own for lines left out.  Without such a line all lines must be shown.  Times, and offsets in a dump that the reader
-# makes, may differ.  Not run: commands that begin with make, sudo or cc.
+# In a fenced block a line "$ COMMAND" is run, with the lines "> MORE" behind it; the following lines are its output.
+# All of a document's commands run in order, in one shell and one folder that contains demo/.  Each command must exit
+# with 0, and each line shown must be a line of the output (including standard error).  "…" matches any text; alone on
+# a line it matches omitted lines.  Without such a line all lines must be shown.  Times, and offsets in a dump that
+# the reader makes, may differ.  Not run: commands that begin with make, sudo or cc.
 . "$(dirname "$0")/../tap.sh"
 mkdir "$tmp/bin" && ln -s "$P" "$tmp/bin/pagededup"
 export PATH="$tmp/bin:$PATH" P
@@ -100,7 +100,7 @@ for kind, columns in tables.items():
     rows = re.findall(r"^\| column \|.*\n\|[-|]+\n((?:\|.*\n)+)", section, re.M)
     named = [n for table in rows for row in table.splitlines() for n in re.findall(r"`(\w+)`", row.split("|")[1])]
     names = [name for name, _ in columns]
-    # Answers begin with the columns of verdicts, of which only some are described again.
+    # Answers begin with the columns of verdicts; only some of these are described again.
     if [n for n in names if n in named or kind != "answers" or n not in dict(first)] != named:
         print(f"{kind}: columns.h has {names}, the page {named}")
 kinds = {"unsigned 64-bit integer": ("COUNT", "FLAG"), "64-bit floating point": ("REAL", "REAL_2", "REAL_3", "NUMBER")}

@@ -83,7 +83,7 @@ for old in $(awk '/^\.SS Old names/ { on = 1; next } /^\.S/ { on = 0 } on' "$man
 	exits "$old still works: $("$P" "$old" --help >old 2>&1; code=$?; echo $code)" 0
 done
 
-# Other programs of the package: the same checks, as far as they apply.
+# Other programs of the package: the same checks, if they apply.
 for c in hadoop; do
 	"$TOP/engines/$c/pagededup-$c" --help >help
 	page=$man/pagededup-$c.1

@@ -118,7 +118,7 @@ else
 	skip "C++" "no C++ compiler"
 fi
 
-# Remove the installed files, and nothing else; each folder may be given separately.
+# Remove only the installed files; each folder may be given separately.
 own=$tmp/own
 echo mine >"$root/usr/bin/other"
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$TOP" uninstall B="$B" DESTDIR="$root" PREFIX=/usr

@@ -3,7 +3,7 @@
 # Rules on links: each at its limit, one below and one above; the scores; the same pairs for any order of the input.
 . "$(dirname "$0")/../tap.sh"
 
-# A pair of pages for each property and number: NAME-a and NAME-b share 20 links, of which N have the property.
+# A pair of pages for each property and number: NAME-a and NAME-b share 20 links, and N of them have the property.
 cat >make.py <<'E2'
 import json, sys
 TEXT = "A paragraph of the main text that has words enough to be read as prose, and a few more behind them, for good measure. "
@@ -48,7 +48,7 @@ is "difference: both have the same share of adverts" "$(met adverts difference=0
 is "count: two, three, four of the five" "$(met anchors count=2)/$(met anchors count)/$(met anchors count=4)" "17 18 19 20 /20 /"
 is "one rule is enough" "$(met adverts adverts=6,types=100,domains=1)" "7 "
 
-# --- signatures: the numbers of numbers-b are N % lower than those of numbers-a ---
+# --- signatures: the numbers of numbers-b are N % lower than in numbers-a ---
 "$P" rank -q pages.jsonl >real.ranks
 awk -F '\t' -v OFS='\t' '!/^#/ { $5 = 200; if (match($2, /[a-z][0-9]+-b/)) $5 = 200 - 2 * substr($2, RSTART + 1, RLENGTH - 3) } 1' real.ranks >ranks
 alike() { "$P" match -q "$@" pages.fp | rows | cut -f6 | sed -nE "s/.*:\/\/(adverts|anchors)([0-9]+)-.*/\2/p" | sort -n | tr '\n' ' '; } # OPTION…

@@ -27,8 +27,8 @@ is "it does not matter which mark it is" "$(shared codes.fp page mark)" 3
 is "its position matters" "$(shared codes.fp page place)" 2
 is "a dot or colon inside a number or a name does not count" "$(codes codes.fp number | wc -l)" 0
 is "several in a row are one" "$(codes codes.fp run | wc -l)" 2
-# Terms are counted with stop words: the windows around a stop word end one term earlier, and that of the last mark does
-# not contain it.
+# Terms are counted with stop words: the windows around a stop word end one term earlier, and the window of the last
+# mark does not contain it.
 is "an inserted stop word moves the codes around it" "$(shared codes.fp page stop)" 1
 sign punctuation:c=2 >two.fp
 is "c=2: no code has it" "$(shared two.fp page stop)" 3

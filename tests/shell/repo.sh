@@ -24,7 +24,7 @@ else is "commit messages follow the rule" "$(tools/check-commits)" ""; fi
 if ! command -v clang-format-14 >/dev/null; then skip "C code has the layout of .clang-format" "no clang-format-14"
 else is "C code has the layout of .clang-format" "$(git ls-files '*.c' '*.h' '*.cc' | xargs clang-format-14 --dry-run 2>&1 | sed -n 's/: warning:.*//p' | sort -u | head)" ""; fi
 
-# One table of libraries: the build reads it; where they are listed in words, none lacks.
+# There is one table of libraries, which the build reads; lists in documents must be complete.
 libraries=$(grep -v '^#' tools/libraries)
 is "README lists every library" "$(while IFS=$'\t' read -r name _; do
 	sed -n '/^Building needs\|these libraries with/,/^`make help`/p' README.md | grep -q "\b$name\b" || echo "$name"; done <<<"$libraries")" ""

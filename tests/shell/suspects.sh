@@ -13,8 +13,8 @@ def prose(seed, n):
 def page(url, title, *body):
     print('{"url": "http://%s", "html": "<!DOCTYPE html><html lang=en><head><title>%s</title></head><body><h1>%s</h1>%s</body></html>"}'
           % (url, title, title, ''.join('<p>%s</p>' % p for p in body)))
-# A copy, which goes; a page of another subject with the same frame; an excerpt of a few words, its last ones changed; and one
-# that nothing resembles.
+# A copy, which is removed; a page of another subject with the same frame; an excerpt of a few words with changes at
+# its end; and a page without similar pages.
 page('a.example/tides', 'Tides', prose('frame', 60), prose('tides', 9))
 page('a.example/mills', 'Mills', prose('frame', 60), prose('mills', 9))
 page('b.example/tides', 'Tides', prose('frame', 60), prose('tides', 9))
@@ -58,7 +58,7 @@ is "a suspect is in no cluster and is kept; the similar page is named" \
 has "the reason says why" v.tsv 'kept, it has another subject: distance [0-9]+ and similarity 0\.[0-9]+, by sketches only'
 is "it comes last" "$(rows v.tsv | tail -1 | cut -f 2)" "$mills"
 run "$P" cluster --shingles=pages.shingles pairs.tsv
-has "the texts are held against each other" "$tmp/out" 'kept, it has another subject: .*, which has 8[0-9]\.[0-9]% of its text	-	0\.[0-9]+	other-subject	[A-Z2-7]{32}$'
+has "the texts are compared" "$tmp/out" 'kept, it has another subject: .*, which has 8[0-9]\.[0-9]% of its text	-	0\.[0-9]+	other-subject	[A-Z2-7]{32}$'
 run "$P" cluster --shingles=pages.shingles --max-loss=.01 pairs.tsv
 hasnt "a page with too much loss is not a duplicate" "$tmp/out" '	other-subject	'
 is "the order of the lines does not matter" "$(sort -r pairs.tsv | "$P" cluster -q | rows | md5sum)" "$(rows v.tsv | md5sum)"
@@ -80,7 +80,7 @@ sed -i 's/^# suspect unsure\tf:1/# suspect unsure\tf:9/' chain.tsv
 is "what looks like a page that goes may be a duplicate of the one kept for it" \
 	"$("$P" cluster -q chain.tsv | rows /dev/stdin | awk -F '\t' '$14 != "-"' | cut -f 2,5,6)" 'f:2	f:1	f:9'
 
-# Many suspects, in another order than that of the queries; the page that they resemble is named although it is in no
+# Many suspects, in a different order from the queries; the page that they resemble is named although it is not in a
 # cluster.
 awk 'BEGIN { OFS = "\t"; print "# pagededup pairs 1 version=1 k=8 scope=all links=first"
 	for (i = 0; i < 20000; i++) { a = i * 7919 % 20000

@@ -24,7 +24,7 @@ static inline void dump_record(struct pd_buf *out, const char *type, int number,
 	pd_buf_add_z(out, "\r\n\r\n");
 }
 
-/* A response with a page whose text depends on `number`. */
+/* A response with a page; its text depends on `number`. */
 static inline void dump_page(struct pd_buf *out, int number)
 {
 	struct pd_buf b = { 0 };

@@ -43,7 +43,7 @@ static inline void model_hex(uint64_t v, struct pd_buf *out)
 	pd_buf_printf(out, "%016llx", (unsigned long long)v);
 }
 
-/* A key near one of a few centres; its sketch is that of the centre, or another. */
+/* A key near one of a few centres; its sketch is the centre's, or another. */
 static inline void model_print(struct model *m, struct pd_buf *out)
 {
 	uint64_t centre = model_random(m, m->scattered ? 1000 : 6), flips = model_random(m, (uint64_t)m->k + 3);

@@ -8,7 +8,7 @@
 
 #include "url/alias.c" /* for its functions that are not exported */
 
-/* A text of 200 words, of which `other` differ between the subjects, and links to the host. */
+/* A text of 200 words, `other` of them different between the subjects, and links to the host. */
 static void source(struct pd_buf *out, const char *host, int subject, int other)
 {
 	pd_buf_clear(out);

@@ -76,8 +76,8 @@ START_TEST(equal_groups)
 }
 END_TEST
 
-/* Enough rows for many partitions: every third key is a copy of an earlier one, and every fifth of those a copy of
- * the first. */
+/* Enough rows for many partitions: every third key is a copy of an earlier one, and every fifth of these copies a
+ * copy of the first. */
 START_TEST(groups_of_many)
 {
 	size_t words = 1 << _i % 3;

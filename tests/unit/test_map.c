@@ -103,8 +103,8 @@ START_TEST(an_index_finds_what_lies_elsewhere)
 }
 END_TEST
 
-/* Keys of an author of pages who knows the program: all have slot 0 of tables of up to 2^24 slots, or the same bits where a hash
- * function that is not keyed looks for them.  Shape 0: for the product with the golden ratio, both halves of which are added. */
+/* Keys of a hostile author: all have slot 0 in tables of up to 2^24 slots, or are equal in the bits that an unkeyed
+ * hash function uses.  Shape 0: for the product with the golden ratio, both halves of which are added. */
 static uint64_t flooding_key(int shape, uint64_t i)
 {
 	uint64_t inverse = 1, factor = UINT64_C(0x9E3779B97F4A7C15), slot = i << 24;
@@ -135,7 +135,7 @@ static uint64_t map_probes(const struct pd_map *m)
 	return probes;
 }
 
-/* Each of many tables has a secret of its own. */
+/* Each of many tables has a separate secret. */
 START_TEST(no_keys_flood_a_map)
 {
 	for (int table = 0; table < 100; table++) {

@@ -64,7 +64,7 @@ START_TEST(no_place)
 }
 END_TEST
 
-/* Lists of which none, some or all were spilled are merged as in memory. */
+/* Lists are merged as in memory, if none, some or all of them were spilled. */
 START_TEST(spilled_lists)
 {
 	static const struct {

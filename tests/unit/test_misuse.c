@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Misuse of the public API: pointers that are NULL, handles of another kind, sizes, counts and offsets that are not possible, two
- * threads with one handle, callbacks that call their own handle, handles that are freed while a call uses them, fork().  Each is
- * refused with a status, and nothing is damaged; the sanitizers watch.
+ * threads with one handle, callbacks that call their own handle, handles that are freed while a call uses them,
+ * fork().  Each is refused with a status, without damage to memory; the sanitizers check this.
  */
 #include <check.h>
 #include <pthread.h>

@@ -366,7 +366,7 @@ START_TEST(test_fetch_refuses)
 }
 END_TEST
 
-/* Real dumps, if available: nothing is damaged, and every record is found again. */
+/* Real dumps, if available: they are undamaged, and every record is found again. */
 START_TEST(test_corpora)
 {
 	static const char *const dumps[] = {

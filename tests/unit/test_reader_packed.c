@@ -189,8 +189,8 @@ START_TEST(test_bad_dictionary)
 }
 END_TEST
 
-/* A flipped bit in any byte costs the record that contains it and no other, and is reported once.  bzip2 returns the
- * bytes of a block before it has checked them: then all of them differ, and may be reported before the stream is. */
+/* A flipped bit in any byte costs only the record that contains it, and is reported once.  bzip2 returns the bytes of
+ * a block before it has checked them: then all of them differ, and may be reported before the stream is. */
 START_TEST(test_flip)
 {
 	enum { N = 5 };
@@ -273,7 +273,7 @@ START_TEST(test_large)
 	dump_page(&b, 2);
 	pack(&dump, codec, pd_buf_span(&b));
 	fetch_expect(codecs[_i].name, pd_buf_span(&dump), want.p);
-	/* Damage deep in the first: the others are found after it. */
+	/* Damage deep in the first: the following members are found. */
 	dump.p[2000000] ^= 1;
 	const char *got = fetched(pd_buf_span(&dump));
 	ck_assert_msg(fetch_count(got, "! 0 damaged") == 1 && fetch_count(got, " cut\n") == 1 && fetch_count(got, "response") == 1,
@@ -300,7 +300,7 @@ START_TEST(test_hostile_magic)
 	struct pd_buf dump = { 0 }, page = { 0 };
 	dump_page(&page, 1);
 	pack(&dump, PD_CODEC_ZSTD, pd_buf_span(&page));
-	/* Each is a frame whose first block declares a length of 128 KiB. */
+	/* Each is a frame with a first block that declares a length of 128 KiB. */
 	while (dump.n < 4000000)
 		pd_buf_add(&dump, "\x28\xb5\x2f\xfd\x00\x58\x04\x00\x10", 9);
 	const char *got = fetched(pd_buf_span(&dump));

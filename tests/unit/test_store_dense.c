@@ -315,8 +315,8 @@ START_TEST(equal_sketches)
 }
 END_TEST
 
-/* The same with sketches that differ: more stored pages than the orders examine are nearer to a new page than the
- * page of which it is a copy. */
+/* The same with sketches that differ: more stored pages than the orders examine are nearer to a new page than its
+ * original. */
 START_TEST(near_sketches)
 {
 	enum { N = 1500, ONE = 7 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * A store whose writer is killed, or whose disk fails, at every step that changes a file (failures also at every
- * step that reads one): pages reported as kept are stored, the state is that of some moment of the run, nothing is
- * damaged, and running the same again ends as if nothing had happened.  The steps are the steps of init, add, remove and compact.
+ * The writer of a store is killed, or its disk fails, at every step that changes a file (failures also at every step
+ * that reads one): pages reported as kept are stored, the state is one that the run passed through, the store is
+ * undamaged, and running the same again ends as if nothing had happened.  The steps are the steps of init, add,
+ * remove and compact.
  */
 #include <check.h>
 #include <errno.h>
@@ -367,7 +368,7 @@ static int one_night(struct scene *s, struct pd_err *e)
 	return night(s, false, e);
 }
 
-/* The same run again, undisturbed: with skip the stored pages are those of a run that was never disturbed. */
+/* The same run again, undisturbed: with skip the stored pages are the same as after an undisturbed run. */
 static void run_again(struct scene *s, const char *what)
 {
 	struct pd_err e = { 0 };

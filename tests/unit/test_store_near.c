@@ -118,7 +118,7 @@ static void write_segment(const struct pd_store_recent *recent, int bits, int k,
 	pd_store_io_close_dir(&io);
 }
 
-/* Every third page is removed: the others are found, and nothing else. */
+/* Every third page is removed: exactly the others are found. */
 static void check_dropped(const char *name, struct pd_index_near *near, struct pd_store_recent *recent,
 			  const struct pd_index_queries *q)
 {

@@ -142,7 +142,7 @@ START_TEST(test_two_in_each)
 }
 END_TEST
 
-/* Return whether a member of `step` bytes ends at `at`, or in the line ends before it. */
+/* Return whether a member of `step` bytes ends at `at`, or in the preceding line ends. */
 static bool boundary(size_t at, size_t step)
 {
 	return at % step <= 4;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Damaged dumps: damage is reported once with its position, and nothing else is lost.
+ * Damaged dumps: damage is reported once with its position, and all other records are read.
  */
 #include "warc_outcome.h"
 
