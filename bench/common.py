@@ -52,7 +52,7 @@ def need_corpora():
 
 
 def python_with_lxml():
-    """Return a Python that has lxml: this one or that of the system."""
+    """Return a Python that has lxml: this one or the system's."""
     for python in (sys.executable, '/usr/bin/python3'):
         if subprocess.run([python, '-c', 'import lxml'], stderr=subprocess.DEVNULL, check=False).returncode == 0:
             return python

@@ -2,8 +2,8 @@
  *
  * Extract the main text of the same pages repeatedly with different weights, for tools/fit-extract.
  * All pages are read and parsed once.  Each line of standard input has the form `NAME=VALUE …` (weights.def; other names
- * keep their defaults).  For each line the program prints the pages whose text differs from the text of the previous
- * line, as `ID<TAB>TEXT` (escaped as in docs/format-rows.md), and then a line with a dot.
+ * keep their defaults).  For each line the program prints the pages with a different text from the previous line, as
+ * `ID<TAB>TEXT` (escaped as in docs/format-rows.md), and then a line with a dot.
  *
  * usage: extract INPUT…
  */

@@ -5,7 +5,7 @@ A table in the docs is enclosed by two marks.  Its first column names the figure
 figure is wrong if it differs from the table by more than a third.  CPU seconds are first scaled by the yardstick, a fixed
 piece of work that is measured here and was measured for the table, because machines differ; ratios and megabytes are not
 scaled.  Elapsed time is only printed, because it depends on the load.  CPU seconds are also only printed if this processor has
-other vector instructions than that of the table: matching depends on them and the yardstick does not.
+other vector instructions than the table's: matching depends on them and the yardstick does not.
 
 UPDATE=1 writes the table in the docs instead.  SMALL=1 uses a hundredth of the rows and compares nothing; it tests this
 script.  LONG=1 adds figures that take an hour and 40 GB of disk.  A figure that is not measured keeps its row.
@@ -54,7 +54,7 @@ class Table:
         self.load = [os.getloadavg()[0]]
 
     def yardstick(self, name, seconds):
-        """Return the factor by which all CPU seconds are scaled."""
+        """Return the scale factor for all CPU seconds."""
         if self.docs.get(name):
             self.scale = seconds / self.docs[name]
         self.add(name, seconds, 's', held=False)

@@ -46,7 +46,7 @@ def pairs(path):
 
 
 def brute(signed, method, tmp):
-    """Return whether the pairs of the first rows are those of brute force."""
+    """Return whether the pairs of the first rows are equal to brute force."""
     with open(signed, encoding='utf-8') as rows, open(tmp + '/first.fp', 'w', encoding='utf-8') as f:
         n = 0
         for row in rows:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Print fp rows to measure verification and bands.  Fingerprints and sketches of the default kind are random; one row in ten
- * is near an earlier row in both.  All columns exist and are as long as those of real pages.  The same arguments give the
+ * is near an earlier row in both.  All columns exist and are as long as in real pages.  The same arguments give the
  * same rows on every machine.
  *
  *	twins N SEED

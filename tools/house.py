@@ -36,7 +36,7 @@ if only_names:
 def fail(why):
     print('house.py: ' + why, file=sys.stderr)
     sys.exit(2)
-units = [s for s in sources if s.endswith('.c') and not s.startswith('src/tables/')]     # those make tables
+units = [s for s in sources if s.endswith('.c') and not s.startswith('src/tables/')]     # programs that make tables
 def object_of(s): return f'{build}/obj/{s[:-2]}.o'
 def is_stale(s):
     """Return whether the object is older than one of its sources, or a source is missing."""
@@ -50,7 +50,7 @@ if missing:
     fail(f'{len(missing)} of {len(units)} files have no object in {build}/obj, {missing[0]} the first: run make all first')
 stale = [s for s in units if is_stale(s)]
 if stale:
-    fail(f'{len(stale)} objects in {build}/obj are older than their sources, such as that of {stale[0]}: run make all first')
+    fail(f'{len(stale)} objects in {build}/obj are older than their sources, for example of {stale[0]}; run make all first')
 objects = units
 
 defined, needed = {}, collections.defaultdict(set)
@@ -66,7 +66,7 @@ uses = collections.defaultdict(set)
 for symbol, users in needed.items():
     if symbol in defined:
         for u in users: uses[u].add(defined[symbol])
-# NAME.c and NAME.h are one module; it uses the modules whose headers they include.
+# NAME.c and NAME.h are one module; it uses the modules of the headers that they include.
 includes = collections.defaultdict(set)
 for s in sources:
     me = re.sub(r'\.(c|h|def)$', '', s)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Print the links in Markdown files whose target does not exist.
+"""Print links with missing targets in Markdown files.
 
 usage: links.py FOLDER
 

@@ -60,7 +60,7 @@ ID, USER_ID = COLUMNS["fp"].index("id"), COLUMNS["fp"].index("user_id")
 SUSPECT = b"# suspect "
 ESCAPES = str.maketrans({"\t": "\\t", "\n": "\\n", "\r": "\\r", "\0": "\\x00"})
 AT_ONCE = 4096  # lines in an Arrow batch
-FOR_SPARK = {"core-site.xml": b"<configuration/>"}  # Hadoop's command does not start without this file; that of HADOOP_CONF_DIR has precedence
+FOR_SPARK = {"core-site.xml": b"<configuration/>"}  # Hadoop's command does not start without this file; a file in HADOOP_CONF_DIR has precedence
 
 
 # In the tasks: convert batches of a DataFrame to lines of a filter, and back.
@@ -259,8 +259,8 @@ class Sums(AccumulatorParam):
 
 class Pagededup:
     """archive: the file that engines/ship made.  fetch: None, if every node can open the paths of the dumps; "spark", to read
-    them with Spark's jars (hdfs://, s3a://); or a command that prints the file whose path is appended.  partitions: the number
-    of reducers; the default is Spark's number of shuffle partitions."""
+    them with Spark's jars (hdfs://, s3a://); or a command that gets a path as its last argument and prints this file. 
+    partitions: the number of reducers; the default is Spark's number of shuffle partitions."""
 
     def __init__(self, spark, archive, fetch=None, partitions=None):
         self.spark, self.sc, self.fetch = spark, spark.sparkContext, fetch

@@ -6,9 +6,9 @@
     pairs = pagededup.match(table)                              # numpy columns a, b, distance, similarity
     verdicts = pagededup.cluster(table, pairs, keep="longest")  # an Arrow table: kept and removed pages, reasons
 
-Results are those of the command `pagededup` (fp, match, cluster, store), which is part of the package.  The library releases
-Python's global lock during its work.  Tables are pyarrow tables that use the library's memory without a copy.  Functions also
-accept objects that Arrow can convert (pandas, polars, a DuckDB result).
+Results are the same as from the command `pagededup` (fp, match, cluster, store), which is part of the package.  The library
+releases Python's global lock during its work.  Tables are pyarrow tables that use the library's memory without a copy. 
+Functions also accept objects that Arrow can convert (pandas, polars, a DuckDB result).
 """
 from ._api import (Error, Learner, Page, Pairs, ParametersError, Signer, Store, UsageError, cluster, distance, match, read, table_text,
                    version)

@@ -392,7 +392,7 @@ def _bodies(pages: Any) -> Any:
 
 
 def _is_utf8(content_type: Optional[bytes], otherwise: bytes = b'text/html') -> bytes:
-    """Return the type of a page whose text is given, without a charset."""
+    """Return the type of a page that is given as text, without a charset."""
     return (content_type or otherwise).partition(b';')[0] + b'; charset=utf-8'
 
 
@@ -495,8 +495,8 @@ class Signer:
 
         htmls, urls, ids, content_types, fetch_times: sequences or Arrow arrays of one length; pages as bytes (any charset) or str.
         content_types="text/plain" applies to all pages: they are not HTML.  Without ids the rows of a table are identified by their
-        numbers.  An input that is not a page has nulls, and the flag "no-page".  The columns use the library's memory, and pages in an
-        Arrow array are read in place: nothing is copied.
+        numbers.  An input that is not a page has nulls, and the flag "no-page".  The columns use the library's memory, and
+        pages in an Arrow array are read in place, without copies.
         """
         bodies, holds = _bodies(htmls)
         n = len(bodies)
@@ -541,8 +541,9 @@ class Signer:
     # --- doors ---
 
     def hf(self, batch: Dict[str, Sequence[Any]]) -> Dict[str, List[Any]]:
-        """For `dataset.map(signer.hf, batched=True)` of Hugging Face datasets: a batch with "html" (or "content"; or "text", which is no
-        HTML) and, if there, "url" and "id" -> columns "fingerprint" (int64, its bits), "sketch", "text_digest", "text_bytes", "params"."""
+        """For `dataset.map(signer.hf, batched=True)` of Hugging Face datasets: a batch with "html" (or "content"; or "text",
+        which is not HTML) and optionally "url" and "id" -> columns "fingerprint" (int64, its bits), "sketch", "text_digest",
+        "text_bytes", "params"."""
         name, kind = _page_column(batch)
         table = _for_engines(self.sign_batch(batch[name], urls=batch.get('url'), ids=batch.get('id'), content_types=kind))
         return {c: table.column(c).to_pylist() for c in ('fingerprint', 'sketch', 'text_digest', 'text_bytes', 'params')}
@@ -646,7 +647,7 @@ class _Reader:
 def read(paths: Union[PathLike, Sequence[PathLike]], signer: Optional[Signer] = None, *, visible_text: bool = False,
          damage: Optional[Callable[[str, str], None]] = None) -> Iterator[Page]:
     """Iterate over the pages of dumps as `pagededup fp` and `text` read them.
-    visible_text: also return all visible text of each page.  damage(where, what) is called for damaged records; reading
+    visible_text: also return all visible text of each page.  damage(where, reason) is called for damaged records; reading
     continues.  Raises Error if a file does not exist."""
     signer = signer or Signer()
     with _Reader(signer._model, paths, damage) as reader:

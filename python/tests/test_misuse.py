@@ -3,7 +3,7 @@
 object, objects that are closed during a call.  Each case raises a Python exception or works; none ends the process.
 
 usage: test_misuse.py
-prints TAP; PAGEDEDUP names the command (default: that of the package).  Each group is a separate process, so that a
+prints TAP; PAGEDEDUP names the command (default: the package's).  Each group is a separate process, so that a
 crash is noticed and its case named."""
 import array
 import concurrent.futures

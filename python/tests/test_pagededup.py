@@ -3,7 +3,7 @@
 pools and threads.
 
 usage: test_pagededup.py [DUMP]
-prints TAP; PAGEDEDUP names the command (default: that of the package)"""
+prints TAP; PAGEDEDUP names the command (default: the package's)"""
 import concurrent.futures
 import contextlib
 import gc
@@ -101,7 +101,7 @@ def signing():
 
 @test
 def plain_text():
-    'text that is no HTML is signed as the command signs it'
+    'text that is not HTML is signed as by the command'
     signer = pagededup.Signer()
     texts = ['%s if a < b and c > d: <%s>' % (page, page[20:60]) for page in (p.split('<p>')[1] for p in pages(8))]
     with tempfile.TemporaryDirectory() as folder:
@@ -118,7 +118,7 @@ def plain_text():
     assert [v % 2 ** 64 for v in signer.hf({'text': texts})['fingerprint']] == want
     out = next(signer.arrow([pa.RecordBatch.from_pydict({'text': texts})]))
     assert [v % 2 ** 64 for v in out.column('fingerprint').to_pylist()] == want
-    assert signer.sign(texts[0], content_type='text/plain; charset=utf-16').fingerprint == want[0], 'what is str has no charset'
+    assert signer.sign(texts[0], content_type='text/plain; charset=utf-16').fingerprint == want[0], 'str has no charset'
 
 
 @test
@@ -143,7 +143,7 @@ def visible_text():
 
 @test
 def errors():
-    'what cannot be is an error that says so'
+    'wrong arguments are errors with a reason'
     signer = pagededup.Signer()
     for make, kind, words in ((lambda: pagededup.Signer(bits=65), pagededup.UsageError, '65'),
                               (lambda: pagededup.Signer(colour='red'), pagededup.UsageError, 'colour'),
@@ -192,7 +192,7 @@ def canonical_links():
         table = pagededup.Signer().sign_batch(html, ['https://e.example/%d' % i for i in range(60)], ids)
         verdicts = pagededup.cluster(table, pagededup.match(table), keep='canonical', canonical=links)
         goes = dict(zip(verdicts.column('row').to_pylist(), verdicts.column('is_duplicate').to_pylist()))
-        # Of two pages, the first names the second in every other pair; otherwise the smaller id is kept.
+        # In every other pair, the first page names the second; otherwise the smaller id is kept.
         assert len(goes) == 60 and all(goes[i] == (i % 4 in (0, 3)) for i in goes), goes
     for settings, words in (dict(keep='canonical'), 'needs --canonical'), (dict(canonical=links), 'has no effect without'):
         try:
@@ -318,7 +318,7 @@ def store():
 
 @test
 def learning():
-    'what a site repeats'
+    'repeated lines of a site'
     signer = pagededup.Signer()
     with tempfile.TemporaryDirectory() as folder:
         table = os.path.join(folder, 'site.bp')
@@ -331,7 +331,7 @@ def learning():
 
 @test
 def dump():
-    'rows, pairs and verdicts of a dump are those of the command, byte for byte'
+    'rows, pairs and verdicts of a dump are the same as from the command, byte for byte'
     path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), '..', '..', 'demo', 'demo.warc.gz')
     signer = pagededup.Signer()
     fp = run('fp', '-q', path)
@@ -356,7 +356,7 @@ def dump():
 
 @test
 def records():
-    'the records of the C library are those of `text`, byte for byte'
+    'the records of the C library are equal to `text`, byte for byte'
     if len(sys.argv) < 2:
         raise Skip('no dump was named')
     from pagededup._native import ffi, lib
@@ -403,7 +403,7 @@ def settings():
 
 @test
 def light():
-    'pages of a dump one by one load neither numpy nor Arrow'
+    'pages of a dump one by one do not load numpy or Arrow'
     if len(sys.argv) < 2:
         raise Skip('no dump was named')
     code = 'import pagededup, sys; print(sum(1 for page in pagededup.read(sys.argv[1]) if page.text), *({"numpy", "pyarrow"} & set(sys.modules)))'
