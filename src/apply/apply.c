@@ -275,7 +275,7 @@ static int measure_output(struct pd_apply *a, const struct apply_input *in, cons
 	}
 	if (!packed)
 		return PD_OK;
-	/* Discard the output; a root without devices has no /dev/null. */
+	/* Discard the output. /dev/null may be absent in a chroot. */
 	FILE *nowhere = PD_RETRY(fopencookie(NULL, "w", (cookie_io_functions_t){ .write = discard_bytes }));
 	int status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, s->cuts, s->n_cuts, s->texts.p, nowhere, e);
 	done->bytes_out = a->rewriter.written;

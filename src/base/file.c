@@ -939,7 +939,7 @@ static int next_of_pipe(struct pd_line_reader *l, ssize_t *n, struct pd_err *e)
 	*n = getline(&l->raw, &l->cap, l->f);
 	if ((*n <= 0 || l->raw[*n - 1] != '\n') && ferror(l->f))
 		return pd_fail_errno(e, "cannot read %s", l->path);
-	if (*n <= 0 && !feof(l->f)) /* neither an error nor the end: there was no memory for the line */
+	if (*n <= 0 && !feof(l->f)) /* out of memory */
 		return pd_no_memory();
 	l->at = 0;
 	return PD_OK;

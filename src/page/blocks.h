@@ -80,7 +80,7 @@ struct pd_link {
 	struct pd_span alt;	    /* of its first image that has one; only with all_links */
 	struct pd_span hidden_text; /* content of a link that is not shown; only with all_links */
 	uint32_t block;		    /* block of its first run, or PD_BLOCK_NONE */
-	uint32_t box;		    /* innermost box where it begins */
+	uint32_t box;		    /* innermost box at its beginning */
 	uint32_t run;		    /* its first shown run, otherwise its first run; without text, the run that follows it */
 	bool has_text, has_image;   /* if it is shown: shown text */
 	bool hidden;		    /* the page does not show it, or only a part of it without text and image */

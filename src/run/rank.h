@@ -12,9 +12,9 @@
  *			each address once, except links to the home page and navigation links
  *	quality		the same with x, y, z
  *
- * Ranks are scaled to a mean of 1.  Of several captures of one URL the first is used in the graph.  All sums are
- * computed in the order of the input, so the result does not depend on threads.  The order of the inputs only decides
- * which capture is the first.
+ * Ranks are scaled to a mean of 1.  If a URL was captured several times, the graph uses the first capture.  All sums
+ * are computed in the order of the input, so the result does not depend on threads.  The order of the inputs only
+ * decides which capture is the first.
  *
  * PageRank is computed by link/pagerank.h.  Memory: about 100 bytes per page and 4 per link between pages of the dump;
  * the latter are in a file if they exceed the budget.  All links are in a temporary file, 16 bytes each.

@@ -625,9 +625,9 @@ START_TEST(reading_learning_keeping)
 }
 END_TEST
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-/* Make the n-th memory request fail, alone or together with all later ones for which there is no room: our own requests and
- * those of the libraries, except C++.  From the n-th request on there is as much room as the process returns to the
- * system and to malloc. */
+/* Make the n-th memory request fail, alone or together with all later ones for which there is no room: requests of
+ * this program and of its libraries, except C++.  From the n-th request on there is as much room as the process
+ * returns to the system and to malloc. */
 static enum { NONE_FAILS, LATER_FAIL, ONE_FAILS, ONE_STOPS } failing; /* ONE_STOPS: the request sets stop_flag */
 static long requests_left = -1, room;
 static int stop_flag;
