@@ -264,16 +264,6 @@ static int cluster_spared(struct pd_group *g, const bool *left, struct pd_err *e
 	return status;
 }
 
-/* Number of pages that each page kept represents. */
-static uint32_t *count_duplicates(const struct pd_group *g)
-{
-	uint32_t *size = pd_zalloc((g->pages.n + 1) * sizeof *size);
-	for (uint32_t p = 0; p < g->pages.n; p++)
-		if (is_duplicate(g, p))
-			size[g->members[p].keep]++;
-	return size;
-}
-
 /* A pair of kept pages: the first may be removed for the second. */
 struct replacement {
 	uint32_t page, keep, edge;
@@ -290,15 +280,12 @@ static int by_page_and_keep(const void *x, const void *y)
 	return (a->edge > b->edge) - (a->edge < b->edge);
 }
 
-/* Return false for `--keep=newest`: an older page must never replace a newer one. */
-static bool may_replace_first(const struct pd_group *g)
-{
-	const struct pd_keep_options *k = &g->o->keep;
-	return !k->prefer_hosts && (!k->n || k->by[0] == PD_KEEP_LONGEST || pd_keep_by_texts(k));
-}
-
 static size_t list_replacements(const struct pd_group *g, struct replacement **out)
 {
+	/* Only if pages are ordered by id, length or texts, a page may be removed for a later one: with `--keep=newest`,
+	 * an older page must never replace a newer one. */
+	const struct pd_keep_options *k = &g->o->keep;
+	bool may_replace_first = !k->prefer_hosts && (!k->n || k->by[0] == PD_KEEP_LONGEST || pd_keep_by_texts(k));
 	struct replacement *list = NULL;
 	size_t n = 0, cap = 0;
 	for (uint32_t i = 0; i < g->pages.n_edges; i++) {
@@ -307,7 +294,7 @@ static size_t list_replacements(const struct pd_group *g, struct replacement **o
 			continue;
 		for (int turned = 0; turned < 2; turned++) {
 			uint32_t page = turned ? edge->b : edge->a, keep = turned ? edge->a : edge->b;
-			if (page < keep && !may_replace_first(g))
+			if (page < keep && !may_replace_first)
 				continue;
 			list = pd_big_grow(list, n, &cap, sizeof *list);
 			list[n++] = (struct replacement){ page, keep, i };
@@ -334,14 +321,6 @@ static void add_member(struct member_lists *f, uint32_t page, uint32_t keep)
 /* Limit of the pages that move to another cluster together with one page. */
 enum { FOLLOWERS_MAX = 1000 };
 
-/* Of two pages with nearly the same text, return whether --keep=clean prefers `keep`.  Their sets were just compared. */
-static bool is_cleaner(const struct pd_group *g, uint32_t keep, uint32_t page, const struct pd_edge *edge)
-{
-	const struct pd_group_texts *t = g->texts;
-	bool equal = edge->distance == PD_SAME_TEXT || t->kept.n == t->page.n;
-	return equal ? keep < page : t->kept.n < t->page.n;
-}
-
 /* Remove a kept page for another one that also has the texts of all pages removed for it.  Return 1 if it was removed. */
 static int try_replacement(struct pd_group *g, const struct replacement *c, struct member_lists *f, struct pd_err *e)
 {
@@ -349,8 +328,13 @@ static int try_replacement(struct pd_group *g, const struct replacement *c, stru
 	int status = measure_loss(g, c->page, c->keep, &g->pages.edges[c->edge], &loss, e);
 	if (status || loss.known != PD_LOSS_EXACT || must_keep(g, &loss))
 		return status;
-	if (pd_keep_is_clean(&g->o->keep) && !is_cleaner(g, c->keep, c->page, &g->pages.edges[c->edge]))
-		return status;
+	if (pd_keep_is_clean(&g->o->keep)) {
+		/* Both have nearly the same text, and their sets were just compared: keep the smaller set. */
+		const struct pd_group_texts *t = g->texts;
+		bool equal = g->pages.edges[c->edge].distance == PD_SAME_TEXT || t->kept.n == t->page.n;
+		if (equal ? c->keep >= c->page : t->kept.n >= t->page.n)
+			return status;
+	}
 	for (uint32_t m = f->first[c->page]; m != PD_NO_PAGE; m = f->next[m]) {
 		struct pd_loss of_member;
 		status = measure_loss(g, m, c->keep, &g->pages.edges[g->members[m].edge], &of_member, e);
@@ -427,20 +411,13 @@ static int find_overlap(struct pd_group *g, uint32_t page, size_t position, cons
 	return known;
 }
 
-/* The larger, the better.  The page loses least if it shares most with the others.  The sum of the shingles that the
- * others lack is the page's shingles times their number, minus the shared ones. */
-static double score_of_text(const struct pd_group *g, const struct text_overlap *o, size_t n_known)
-{
-	return o->pages - (pd_keep_is_clean(&g->o->keep) ? (double)o->shingles * (double)n_known : 0);
-}
-
 /* Among `keep` and the pages that are removed for it, return the page that is best by the texts of all of them; if
  * equal, the first. */
 static int find_best_text(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n, uint32_t *best, struct pd_err *e)
 {
 	struct text_counts c = { .step = sample_step(g, keep, pages, n) };
 	double most = 0;
-	bool any = false;
+	bool any = false, clean = pd_keep_is_clean(&g->o->keep);
 	int status = 0;
 	*best = keep;
 	for (size_t i = 0; i <= n && status >= 0; i++) {
@@ -459,7 +436,9 @@ static int find_best_text(struct pd_group *g, uint32_t keep, const uint32_t *pag
 		uint32_t page = i ? pages[i - 1] : keep;
 		struct text_overlap overlap;
 		status = find_overlap(g, page, i, &c, &overlap, e);
-		double score = score_of_text(g, &overlap, c.n_known);
+		/* The page loses least if it shares most with the others.  For --keep=clean, subtract the shingles that the
+		 * others lack: the page's shingles times their number, minus the shared ones. */
+		double score = overlap.pages - (clean ? (double)overlap.shingles * (double)c.n_known : 0);
 		if (status > 0 && (!any || score > most)) {
 			most = score;
 			any = true;
@@ -522,12 +501,6 @@ static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *
 
 /* --- suspects --- */
 
-/* Return the page that a suspect resembles, or the page kept in its place. */
-static uint32_t find_kept_page(const struct pd_group *g, uint32_t page)
-{
-	return g->members[page].keep == PD_NO_PAGE ? page : g->members[page].keep;
-}
-
 /* A page in no cluster that may be a duplicate of another, with the suspicion. */
 struct guess {
 	uint32_t page, keep, similarity, via, suspicion;
@@ -553,7 +526,9 @@ static size_t list_guesses(const struct pd_group *g, struct guess **out)
 	for (uint32_t i = 0; i < g->pages.n_suspicions; i++) {
 		const struct pd_edge *edge = &g->pages.suspicions[i].edge;
 		for (int turned = 0; turned < 2; turned++) {
-			uint32_t page = turned ? edge->b : edge->a, via = turned ? edge->a : edge->b, keep = find_kept_page(g, via);
+			uint32_t page = turned ? edge->b : edge->a, via = turned ? edge->a : edge->b;
+			/* The suspect resembles `via`, or the page kept in its place. */
+			uint32_t keep = g->members[via].keep == PD_NO_PAGE ? via : g->members[via].keep;
 			bool comes_first = page < keep && g->members[keep].keep == PD_NO_PAGE;
 			if (g->members[page].keep == PD_NO_PAGE && !comes_first)
 				list[n++] = (struct guess){ page, keep, edge->tag, via, i };
@@ -660,7 +635,11 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 	}
 	/* If a page was reached through a page that left, the page kept explains it.  A page that represents only
 	 * itself is in no cluster. */
-	uint32_t *size = count_duplicates(g);
+	/* Number of pages that each page kept represents. */
+	uint32_t *size = pd_zalloc((g->pages.n + 1) * sizeof *size);
+	for (uint32_t p = 0; p < g->pages.n; p++)
+		if (is_duplicate(g, p))
+			size[g->members[p].keep]++;
 	for (uint32_t p = 0; p < g->pages.n; p++) {
 		struct pd_verdict *v = &g->members[p];
 		if (v->keep == p && !size[p])

@@ -87,13 +87,6 @@ static int digits_after(struct pd_span *s, const char *before, int n)
 	return digits(s, n);
 }
 
-/* Days since 0000-03-01 in the proleptic Gregorian calendar.  Years that begin in March have the leap day at their end. */
-static int64_t days(int year, int month, int day)
-{
-	int y = month < 3 ? year - 1 : year, m = month < 3 ? month + 9 : month - 3;
-	return 365 * (int64_t)y + (y >= 0 ? y / 4 - y / 100 + y / 400 : -1) + (153 * m + 2) / 5 + day - 1;
-}
-
 /* Parse the digits after the decimal point; only seven are significant. */
 static int64_t fraction(struct pd_span *s)
 {
@@ -109,16 +102,6 @@ static int64_t fraction(struct pd_span *s)
 	return v;
 }
 
-/* "Z", "+02:00" or empty: minutes east of Greenwich. */
-static int zone(struct pd_span s)
-{
-	bool west = s.n && s.p[0] == '-';
-	int hours = digits_after(&s, "+-", 2), minutes = digits_after(&s, ":", 2);
-	if (hours < 0 || minutes < 0)
-		return 0;
-	return (west ? -1 : 1) * (60 * hours + minutes);
-}
-
 /* Convert an RFC 3339 time to units of 100 ns; 0 if it is not one. */
 static uint64_t keep_time_key(struct pd_span s)
 {
@@ -127,26 +110,29 @@ static uint64_t keep_time_key(struct pd_span s)
 	if (year < 0 || month < 1 || month > 12 || day < 1 || day > 31 || hour < 0 || minute < 0 || second < 0)
 		return 0;
 	int64_t parts = fraction(&s);
-	int64_t seconds = ((days(year, month, day) + 400) * 24 + hour) * 3600 + (minute - zone(s)) * 60 + second;
+	/* The rest is "Z", "+02:00" or empty: minutes east of Greenwich. */
+	bool west = s.n && s.p[0] == '-';
+	int zone_hours = digits_after(&s, "+-", 2), zone_minutes = digits_after(&s, ":", 2);
+	int zone = zone_hours < 0 || zone_minutes < 0 ? 0 : (west ? -1 : 1) * (60 * zone_hours + zone_minutes);
+	/* Days since 0000-03-01 in the proleptic Gregorian calendar.  Years that begin in March have the leap day at
+	 * their end. */
+	int y = month < 3 ? year - 1 : year, m = month < 3 ? month + 9 : month - 3;
+	int64_t days = 365 * (int64_t)y + (y >= 0 ? y / 4 - y / 100 + y / 400 : -1) + (153 * m + 2) / 5 + day - 1;
+	int64_t seconds = ((days + 400) * 24 + hour) * 3600 + (minute - zone) * 60 + second;
 	return (uint64_t)(seconds * 10000000 + parts);
 }
 
-/* Map a double to an unsigned integer with the same order. */
-static uint64_t real_key(double v)
-{
-	uint64_t u;
-	v += 0.; /* make -0 equal to 0 */
-	memcpy(&u, &v, sizeof u);
-	return u >> 63 ? ~u : u | UINT64_C(1) << 63;
-}
-
-/* Parse a decimal number with an optional sign, fraction and exponent.  Unlike strtod, accept no other form. */
+/* Parse a decimal number with an optional sign, fraction and exponent; unlike strtod, accept no other form.  *key is an
+ * unsigned integer with the same order. */
 static bool keep_number_key(struct pd_span s, uint64_t *key)
 {
 	double v;
+	uint64_t u;
 	if (!pd_span_real(s, &v))
 		return false;
-	*key = real_key(v);
+	v += 0.; /* make -0 equal to 0 */
+	memcpy(&u, &v, sizeof u);
+	*key = u >> 63 ? ~u : u | UINT64_C(1) << 63;
 	return true;
 }
 

@@ -122,28 +122,20 @@ enum { FORM_SHIFT = 30, FILE_MASK = (1 << FORM_SHIFT) - 1 };
 /* In the order that ids of one file and offset have: "f", "f:+0", "f:0"; anything else is odd. */
 enum form { PATH, STREAM, OFFSET, ODD };
 
-/* Return whether the id ends in an offset as stages write it. */
-static bool is_plain(struct pd_span id, const struct pd_page_id *at)
-{
-	struct pd_span digits = pd_span(id.p + at->file.n + 1 + at->stream, id.n - at->file.n - 1 - at->stream);
-	return digits.n == 1 || digits.p[0] != '0';
-}
-
-/* Successive rows often name the same file, so try the last one first. */
-static uint32_t file_number(struct pd_ids *ids, struct pd_span file)
-{
-	if (!ids->files.n || !pd_span_eq(ids->files.v[ids->last_file], file))
-		ids->last_file = pd_names_add(&ids->files, file);
-	return ids->last_file;
-}
-
 static struct id_place id_place(struct pd_ids *ids, struct pd_span id)
 {
 	if (ids->files.n >= FILE_MASK)
 		return (struct id_place){ PD_NO_NAME, 0 };
 	struct pd_page_id at = pd_page_id_parse(id);
-	enum form form = !at.has_offset ? PATH : !is_plain(id, &at) ? ODD : at.stream ? STREAM : OFFSET;
-	struct id_place k = { file_number(ids, at.file), at.offset };
+	enum form form = PATH;
+	if (at.has_offset) { /* odd: a form that stages do not write */
+		struct pd_span digits = pd_span(id.p + at.file.n + 1 + at.stream, id.n - at.file.n - 1 - at.stream);
+		form = digits.n > 1 && digits.p[0] == '0' ? ODD : at.stream ? STREAM : OFFSET;
+	}
+	/* Successive rows often name the same file, so try the last one first. */
+	if (!ids->files.n || !pd_span_eq(ids->files.v[ids->last_file], at.file))
+		ids->last_file = pd_names_add(&ids->files, at.file);
+	struct id_place k = { ids->last_file, at.offset };
 	if (form == ODD)
 		k.offset = pd_names_add(&ids->odd, id);
 	k.file |= (uint32_t)form << FORM_SHIFT;
@@ -344,16 +336,6 @@ static int add_new(struct pd_pages *p, const struct pages_batch *batch, const st
 	return end_line(&p->spool, e);
 }
 
-/* Return the page of an end.  The first row that names a page gives its data. */
-static int settle_end(struct pd_pages *p, const struct pages_batch *batch, struct pages_end *end, struct pd_err *e)
-{
-	bool is_new;
-	end->page = add_id(&p->ids, end->id, &is_new);
-	if (end->page == PD_NO_NAME)
-		return pd_fail(e, PD_ERR_LIMIT, "the pages come from over a thousand million files");
-	return is_new ? add_new(p, batch, end, e) : PD_OK;
-}
-
 static void settle_ends(const struct pages_batch *batch, struct pd_edge *edge)
 {
 	edge->a = batch->ends[edge->a].page;
@@ -363,14 +345,20 @@ static void settle_ends(const struct pages_batch *batch, struct pd_edge *edge)
 static int settle_batch(struct pd_pages *p, struct pages_batch *batch, struct pd_err *e)
 {
 	int status = PD_OK;
-	for (size_t i = 0; i < batch->n; i++) {
-		/* Look up a batch of ids in steps; each step prefetches the memory of the next one. */
+	/* Look up a batch of ids in steps; each step prefetches the memory of the next one. */
+	for (size_t i = 0; i < batch->n; i++)
 		pd_hashtab_expect(&p->ids.index, place_hash(batch->ends[i].id));
-	}
 	for (size_t i = 0; i < batch->n; i++)
 		expect_id(&p->ids, batch->ends[i].id);
-	for (size_t i = 0; i < batch->n && !status; i++)
-		status = settle_end(p, batch, &batch->ends[i], e);
+	for (size_t i = 0; i < batch->n && !status; i++) {
+		struct pages_end *end = &batch->ends[i];
+		bool is_new;
+		end->page = add_id(&p->ids, end->id, &is_new);
+		if (end->page == PD_NO_NAME)
+			status = pd_fail(e, PD_ERR_LIMIT, "the pages come from over a thousand million files");
+		else if (is_new) /* the first row that names a page gives its data */
+			status = add_new(p, batch, end, e);
+	}
 	for (size_t i = batch->first_edge; i < p->n_edges; i++)
 		settle_ends(batch, &p->edges[i]);
 	for (size_t i = batch->first_suspicion; i < p->n_suspicions; i++)
@@ -450,19 +438,15 @@ int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e)
 	return PD_OK;
 }
 
-/* For rows with only the fingerprint, and for pages without one, the column says how the pair was found. */
-static bool is_method(struct pd_span word, const char *name)
-{
-	bool fingerprint = pd_span_is(word, "linked") || pd_span_is(word, "text_digest");
-	return fingerprint ? !strcmp(name, pd_simhash_method.name) : pd_span_is(word, name);
-}
-
 static bool is_found_by(struct pd_span methods, const char *name)
 {
 	struct pd_span word;
-	while (methods.n && pd_span_split(&methods, ',', &word))
-		if (is_method(word, name))
+	while (methods.n && pd_span_split(&methods, ',', &word)) {
+		/* In rows with only the fingerprint, and for pages without one, the column says how the pair was found. */
+		bool fingerprint = pd_span_is(word, "linked") || pd_span_is(word, "text_digest");
+		if (fingerprint ? !strcmp(name, pd_simhash_method.name) : pd_span_is(word, name))
 			return true;
+	}
 	return false;
 }
 

@@ -146,13 +146,6 @@ static int read_known(struct boilerplate_options *o, struct pd_err *e)
 	return PD_OK;
 }
 
-/* The output is often a table that is read before: two runs would lose the hosts of one of them. */
-static int lock_output(struct pd_file_lock *lock, const struct boilerplate_options *o, struct pd_log *log, struct pd_err *e)
-{
-	bool changes = (o->update || o->merge) && o->walk.output && strcmp(o->walk.output, "-");
-	return changes ? pd_file_lock_take(lock, o->walk.output, log, e) : PD_OK;
-}
-
 static int run_boilerplate(int argc, char **argv)
 {
 	static const struct pd_walker walker = { .total = false };
@@ -166,8 +159,9 @@ static int run_boilerplate(int argc, char **argv)
 	if (code)
 		return code - 1;
 	int n = argc - first, status = check_boilerplate(&o, n, &e);
-	if (!status)
-		status = lock_output(&lock, &o, &log, &e);
+	/* The output is often a table that is read first: two runs at a time would lose the hosts of one of them. */
+	if (!status && (o.update || o.merge) && o.walk.output && strcmp(o.walk.output, "-"))
+		status = pd_file_lock_take(&lock, o.walk.output, &log, &e);
 	if (!status && o.print)
 		status = print_table(argv[first], &e);
 	else if (!status)

@@ -34,7 +34,7 @@ static int add_against(void *options, const char *arg, struct pd_err *e)
 static const struct pd_opt opts[] = {
 	PD_WALK_FILES_OPT,
 	{ .type = PD_OPT_CALL, .name = "against", .arg = "FP", .call = add_against,
-	  .help = "also remove pages that match pages of an earlier crawl" },
+	  .help = "also remove pages that match an earlier crawl" },
 	PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn the boilerplate of each site from INPUT" },
 	PD_WALK_SIGN_OPTS(true), PD_WALK_METHOD_OPT, PD_WALK_RANKS_OPT, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),

@@ -290,15 +290,12 @@ static int lose_others(struct pd_read_dump *d)
 	return lose(d, "the record's length leads past other records; as a file that is not compressed they can be read");
 }
 
-/* The place that names the record is known only after its block, so try both. */
-static bool wants_block(const struct pd_read_dump *d)
-{
-	return !d->wants || d->wants(d->wants_ctx, d->begin) || (d->first && d->wants(d->wants_ctx, place_if_alone(d)));
-}
-
 static int read_record_block(struct pd_read_dump *d, struct pd_record *out)
 {
-	bool wanted = d->keep_block || (out->kind != PD_RECORD_OTHER && wants_block(d)), others = false;
+	/* Ask for both places: the one that names the record is known only after its block. */
+	bool wanted = d->keep_block || (out->kind != PD_RECORD_OTHER && (!d->wants || d->wants(d->wants_ctx, d->begin) ||
+									 (d->first && d->wants(d->wants_ctx, place_if_alone(d)))));
+	bool others = false;
 	for (uint64_t left = out->length; left;) {
 		struct pd_span s = pd_read_member_peek(d->m, 1);
 		if (!s.n) {

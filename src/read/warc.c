@@ -54,14 +54,6 @@ static struct pd_span *slot(struct pd_read_warc_header *h, struct pd_span name)
 	return pd_span_ieq(name, "Content-Length") ? &h->content_length : NULL;
 }
 
-/* Consume the continuation lines of a folded value. */
-static void unfold(struct pd_span *rest, struct pd_span *value)
-{
-	struct pd_span line;
-	while (rest->n && (rest->p[0] == ' ' || rest->p[0] == '\t') && pd_span_split(rest, '\n', &line))
-		value->n = (size_t)(line.p + line.n - value->p);
-}
-
 bool pd_read_warc_field(struct pd_span *rest, struct pd_span *name, struct pd_span *value)
 {
 	struct pd_span line;
@@ -71,7 +63,9 @@ bool pd_read_warc_field(struct pd_span *rest, struct pd_span *name, struct pd_sp
 			continue;
 		*name = pd_span_trim(pd_span(line.p, (size_t)(colon - line.p)));
 		*value = pd_span(colon + 1, (size_t)(line.p + line.n - colon) - 1);
-		unfold(rest, value);
+		/* The value continues in lines that begin with white space. */
+		while (rest->n && (rest->p[0] == ' ' || rest->p[0] == '\t') && pd_span_split(rest, '\n', &line))
+			value->n = (size_t)(line.p + line.n - value->p);
 		return true;
 	}
 	return false;
@@ -104,13 +98,6 @@ static void set_field(struct pd_buf *out, struct pd_span v)
 	}
 }
 
-/* wget writes <URI>. */
-static struct pd_span bare_uri(struct pd_span v)
-{
-	v = pd_span_trim(v);
-	return v.n >= 2 && v.p[0] == '<' && v.p[v.n - 1] == '>' ? pd_span(v.p + 1, v.n - 2) : v;
-}
-
 /* SHA-1 in base32 has 32 letters and digits 2 to 7; other digests are ignored. */
 static void set_digest(struct pd_buf *out, struct pd_span v)
 {
@@ -128,17 +115,13 @@ static void set_digest(struct pd_buf *out, struct pd_span v)
 	}
 }
 
-/* Records about the crawl itself: wget's manifest, name lookups. */
-static bool about_the_crawl(struct pd_span uri)
-{
-	return pd_span_istarts(uri, "metadata:") || pd_span_istarts(uri, "dns:") || pd_span_istarts(uri, "whois:");
-}
-
 static enum pd_record_kind kind(struct pd_span type, struct pd_span content_type, struct pd_span uri)
 {
 	if (pd_span_ieq(type, "response") && (!content_type.n || pd_span_istarts(content_type, "application/http")))
 		return PD_RECORD_RESPONSE;
-	if (pd_span_ieq(type, "resource") && !about_the_crawl(uri))
+	/* Records about the crawl itself: wget's manifest, name lookups. */
+	bool about_crawl = pd_span_istarts(uri, "metadata:") || pd_span_istarts(uri, "dns:") || pd_span_istarts(uri, "whois:");
+	if (pd_span_ieq(type, "resource") && !about_crawl)
 		return PD_RECORD_PAYLOAD;
 	return pd_span_ieq(type, "conversion") ? PD_RECORD_TEXT : PD_RECORD_OTHER;
 }
@@ -147,18 +130,15 @@ static enum pd_record_kind kind(struct pd_span type, struct pd_span content_type
 static void read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *out)
 {
 	pd_record_clear(out);
-	set_field(&out->url, bare_uri(h->uri));
+	struct pd_span uri = pd_span_trim(h->uri);
+	if (uri.n >= 2 && uri.p[0] == '<' && uri.p[uri.n - 1] == '>') /* written by wget */
+		uri = pd_span(uri.p + 1, uri.n - 2);
+	set_field(&out->url, uri);
 	set_field(&out->fetch_time, h->date);
 	set_field(&out->content_type, h->content_type);
 	set_field(&out->address, h->address);
 	set_digest(&out->digest, h->digest);
 	out->kind = kind(pd_span_trim(h->type), pd_buf_span(&out->content_type), pd_buf_span(&out->url));
-}
-
-/* The version is in capitals, but some crawlers write the whole header in lower case. */
-static bool names_warc(const char *p)
-{
-	return memcmp(p, "WARC/", 5) == 0 || memcmp(p, "warc/", 5) == 0;
 }
 
 static ptrdiff_t find_warc(struct pd_span s)
@@ -168,7 +148,9 @@ static ptrdiff_t find_warc(struct pd_span s)
 		if (!at)
 			break;
 		i = (size_t)(at - s.p);
-		if (names_warc(at + 1) && pd_ascii_digit(at[6]) && at[7] == '.' && pd_ascii_digit(at[8]))
+		/* The version is in capitals, but some crawlers write the whole header in lower case. */
+		if ((memcmp(at + 1, "WARC/", 5) == 0 || memcmp(at + 1, "warc/", 5) == 0) && pd_ascii_digit(at[6]) && at[7] == '.' &&
+		    pd_ascii_digit(at[8]))
 			return (ptrdiff_t)i + 1;
 	}
 	return -1;

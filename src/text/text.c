@@ -907,16 +907,6 @@ static void extract(struct pd_span body, struct pd_buf *out)
 	}
 }
 
-/* Return whether the text proves the charset.  In a single-byte charset any byte is a letter, so one or two bytes prove
- * nothing. */
-static bool is_proven(const struct pd_charset *c, struct pd_span text)
-{
-	int high = 0;
-	for (size_t i = 0; i < text.n && high < EVIDENCE; i++)
-		high += (unsigned char)text.p[i] >> 7;
-	return c->kind != PD_CHARSET_KIND_SINGLE || high == EVIDENCE;
-}
-
 static const struct pd_charset *detect(struct detector *d, struct pd_span body)
 {
 	extract(body, &d->extract);
@@ -928,7 +918,13 @@ static const struct pd_charset *detect(struct detector *d, struct pd_span body)
 	if (errno == ENOMEM) /* copying a name failed: uchardet then reports no charset */
 		pd_no_memory();
 	const struct pd_charset *c = label_order(uchardet_get_charset(d->handle));
-	return c && is_proven(c, pd_buf_span(&d->extract)) ? c : NULL;
+	if (!c || c->kind != PD_CHARSET_KIND_SINGLE)
+		return c;
+	/* In a single-byte charset any byte is a letter, so one or two bytes prove nothing. */
+	int high = 0;
+	for (size_t i = 0; i < d->extract.n && high < EVIDENCE; i++)
+		high += (unsigned char)d->extract.p[i] >> 7;
+	return high == EVIDENCE ? c : NULL;
 }
 
 /* Detect UTF-16 by the positions of the zero bytes of its ASCII characters, which are frequent in any page. */
