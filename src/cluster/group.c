@@ -519,7 +519,15 @@ static int by_page_and_similarity(const void *x, const void *y)
 	return (a->via > b->via) - (a->via < b->via);
 }
 
-static size_t list_guesses(const struct pd_group *g, struct guess **out)
+/* Return whether a part of a page resembles the page, and not the page its part. */
+static bool is_whole_of_part(struct pd_group *g, const struct pd_suspicion *s, uint32_t page, uint32_t via)
+{
+	uint64_t of_page, of_via;
+	return pd_span_is(g->pages.reasons.v[s->why], "part") && pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &of_page) &&
+	       pd_span_u64(pd_pages_view(&g->pages, via).text_bytes, &of_via) && of_page > of_via;
+}
+
+static size_t list_guesses(struct pd_group *g, struct guess **out)
 {
 	struct guess *list = pd_big_alloc((2 * g->pages.n_suspicions + 1) * sizeof *list);
 	size_t n = 0;
@@ -529,8 +537,10 @@ static size_t list_guesses(const struct pd_group *g, struct guess **out)
 			uint32_t page = turned ? edge->b : edge->a, via = turned ? edge->a : edge->b;
 			/* The suspect resembles `via`, or the page kept in its place. */
 			uint32_t keep = g->members[via].keep == PD_NO_PAGE ? via : g->members[via].keep;
-			bool comes_first = page < keep && g->members[keep].keep == PD_NO_PAGE;
-			if (g->members[page].keep == PD_NO_PAGE && !comes_first)
+			bool is_part = is_whole_of_part(g, &g->pages.suspicions[i], via, page);
+			bool comes_first = page < keep && g->members[keep].keep == PD_NO_PAGE && !is_part;
+			if (g->members[page].keep == PD_NO_PAGE && !comes_first &&
+			    !is_whole_of_part(g, &g->pages.suspicions[i], page, via))
 				list[n++] = (struct guess){ page, keep, edge->tag, via, i };
 		}
 	}

@@ -57,7 +57,7 @@ struct pd_facts {
 
 #define PD_FACTS_UNKNOWN ((struct pd_facts){ .terms = -1, .confidence = 1 })
 
-/* Parse the columns of a row; "-" and absent values mean unknown.  If `url` is absent, it is added later. */
+/* Parse the columns of a row; "-" and absent values mean unknown.  */
 struct pd_facts pd_facts_read(const struct pd_span f[PD_FP_COLUMNS]);
 
 /* The hash of a row's languages; 0: unknown. */

@@ -52,14 +52,7 @@ struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t
 	if (rows->spool)
 		pd_rows_columns(rows, row, f);
 	*host = rows->realms == PD_REALM_HOST ? rows->realm[row] : pd_row_hash_host(f[PD_FP_URL], scratch);
-	f[PD_FP_URL] = pd_span(NULL, 0);
 	return pd_facts_read(f);
-}
-
-void pd_rows_add_name(const struct pd_rows *rows, uint32_t row, struct pd_facts *f)
-{
-	if (rows->spool)
-		pd_subject_set_url(&f->subject, pd_rows_view(rows, row).url);
 }
 
 /* A row set that was never spooled has no sketches, nor do rows whose texts were fetched late. */

@@ -123,11 +123,9 @@ struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int metho
 struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
 /* Set the columns that were kept of a row; the others are absent. */
 void pd_rows_columns(const struct pd_rows *rows, uint32_t row, struct pd_span f[PD_FP_COLUMNS]);
-/* The data that decides whether it is a duplicate, except the name in its URL, and the hash of its host; unknown for
- * rows that were never spooled.  `scratch` belongs to the caller. */
+/* The data that decides whether it is a duplicate, and the hash of its host; unknown for rows that were never spooled.
+ * `scratch` belongs to the caller. */
 struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t *host, struct pd_buf scratch[2]);
-/* The name in the URL: it costs more than everything else, and few pairs need it (pd_subjects_need_names). */
-void pd_rows_add_name(const struct pd_rows *rows, uint32_t row, struct pd_facts *f);
 /* False: the row has no sketch of the compared kind. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);
 

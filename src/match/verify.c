@@ -65,7 +65,7 @@ static const struct pd_verify_numbers *numbers_of(const struct pd_verify_options
 	return o->numbers ? o->numbers : &pd_verify_numbers_default;
 }
 
-const char *const pd_verification_names[] = { "-", "-", "few-terms", "unsure", "other-subject", "other-language", NULL };
+const char *const pd_verification_names[] = { "-", "-", "few-terms", "unsure", "other-subject", "other-language", "part", NULL };
 
 /* Print the similarity required of two pages on one host and on two, if a rule requires that much. */
 static void explain_rule(const struct pd_verify_options *o, const char *when, double same_host, double apart, struct pd_buf *out)
@@ -84,6 +84,9 @@ void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 	explain_rule(o, "with different titles and headings", n->least_other_subject, n->least_other_subject_apart, out);
 	explain_rule(o, "with different headings, under an address that names the same page", n->least_named,
 		     n->least_other_subject_apart, out);
+	explain_rule(o, "with different titles and headings, at addresses that differ in the number of one folder",
+		     n->least_version, n->least_other_subject_apart, out);
+	explain_rule(o, "with the same title and heading, at addresses with the same last part", 0, o->least_same_host, out);
 	explain_rule(o, "in different languages", n->least_other_subject, 0, out);
 	explain_rule(o, "in different languages, with the same title or heading", n->least_other_language_of_subject, 0, out);
 	snprintf(few, sizeof few, "of which one has fewer than %g terms", n->some_terms);
@@ -92,13 +95,23 @@ void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 	explain_rule(o, few, n->least_few, n->least_few, out);
 	snprintf(few, sizeof few, "of which one has fewer than %g terms, with the same title or heading", n->few_terms);
 	explain_rule(o, few, n->least_few_of_subject, n->least_few_of_subject, out);
+	pd_buf_printf(out,
+		      "on one host, addresses that differ in the number of one folder give two pages the same subject, and so do "
+		      "addresses that\n"
+		      "differ in the release at the end, such as log/3.8 and log/3.9, if one page has %g%% of the other\n",
+		      n->least_release * 100);
+	pd_buf_printf(out,
+		      "on one host, a page with at most %g%% of another page's terms, of which %g%% are in the other, is suspected "
+		      "to be a "
+		      "part of it\n",
+		      n->part_terms * 100, n->least_contained * 100);
 }
 
 bool pd_verify_maybe(const struct pd_verify_options *o, double similarity, int distance)
 {
 	if (o->off)
 		return true;
-	return similarity < 0 ? distance <= o->k_unknown : similarity >= o->least || similarity >= o->least_same_host;
+	return similarity < 0 ? distance <= o->k_unknown : similarity >= o->least * numbers_of(o)->part_similarity;
 }
 
 static bool has_subject(const struct pd_facts *f)
@@ -124,27 +137,58 @@ static enum pd_verification verify_in_site(const struct pd_verify_numbers *n, co
 	return a->confidence < sure || b->confidence < sure ? PD_VERIFIED_UNSURE : PD_VERIFIED_YES;
 }
 
-/* Compare subjects.  On different hosts an equal title counts only if it cannot be the name of the site. */
-static enum pd_subjects compare_subjects(const struct pd_subject *a, const struct pd_subject *b, enum pd_hosts hosts)
+/* Estimate the share of the shorter text that is in the longer one.  If they have a similarity j, and s and l terms, they
+ * have about j / (1 + j) (s + l) shingles in common. */
+static double estimate_contained(double similarity, const struct pd_facts *a, const struct pd_facts *b)
 {
-	enum pd_subjects s = pd_subjects_compare(a, b);
-	if (hosts == PD_HOSTS_SAME || !a->title || a->title != b->title)
-		return s;
-	return a->heading && b->heading && s != PD_SUBJECTS_SAME ? PD_SUBJECTS_UNKNOWN : PD_SUBJECTS_SAME;
+	double s = (double)(a->terms < b->terms ? a->terms : b->terms), l = (double)(a->terms < b->terms ? b->terms : a->terms);
+	return s > 0 ? similarity / (1 + similarity) * (s + l) / s : 0;
 }
 
-enum pd_verification pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
-			       const struct pd_facts *b, enum pd_hosts hosts)
+/* Return whether the shorter page is a part of the other. */
+static bool is_part(const struct pd_verify_numbers *n, double similarity, const struct pd_facts *a, const struct pd_facts *b)
 {
-	if (o->off)
-		return PD_VERIFIED_YES;
-	if (similarity < 0)
-		return distance <= o->k_unknown ? PD_VERIFIED_YES : PD_VERIFIED_NO;
-	if (similarity < (hosts == PD_HOSTS_SAME ? o->least_same_host : o->least))
-		return PD_VERIFIED_NO;
+	double s = (double)(a->terms < b->terms ? a->terms : b->terms), l = (double)(a->terms < b->terms ? b->terms : a->terms);
+	return s >= n->few_terms && s <= l * n->part_terms && estimate_contained(similarity, a, b) >= n->least_contained;
+}
+
+/* Return whether two hosts have the same page: versions of one site are often on two hosts, and its pages keep their
+ * titles and the last parts of their addresses. */
+static bool is_one_page(const struct pd_subject *a, const struct pd_subject *b)
+{
+	return a->title && a->title == b->title && a->heading == b->heading && a->address.lettered && a->address.last &&
+	       a->address.last == b->address.last;
+}
+
+/* Compare subjects.  On different hosts an equal title counts only if it cannot be the name of the site.  On one host
+ * the addresses of versions decide if the titles do not. */
+static enum pd_subjects compare_subjects(const struct pd_verify_numbers *n, double similarity, const struct pd_facts *a,
+					 const struct pd_facts *b, enum pd_hosts hosts)
+{
+	const struct pd_subject *x = &a->subject, *y = &b->subject;
+	enum pd_subjects s = pd_subjects_compare(x, y);
+	if (hosts == PD_HOSTS_SAME && s != PD_SUBJECTS_SAME) {
+		enum pd_addresses addresses = pd_addresses_compare(&x->address, &y->address);
+		bool repeats = addresses == PD_ADDRESSES_RELEASE && a->terms >= n->some_terms && b->terms >= n->some_terms &&
+			       estimate_contained(similarity, a, b) >= n->least_release;
+		if (addresses >= PD_ADDRESSES_VERSION)
+			return s == PD_SUBJECTS_UNKNOWN || similarity >= n->least_version ? PD_SUBJECTS_SAME : s;
+		return s == PD_SUBJECTS_DIFFER && repeats ? PD_SUBJECTS_SAME : s;
+	}
+	if (hosts == PD_HOSTS_SAME || !x->title || x->title != y->title)
+		return s;
+	return x->heading && y->heading && s != PD_SUBJECTS_SAME ? PD_SUBJECTS_UNKNOWN : PD_SUBJECTS_SAME;
+}
+
+static enum pd_verification verify_similar(const struct pd_verify_options *o, double similarity, const struct pd_facts *a,
+					   const struct pd_facts *b, enum pd_hosts hosts)
+{
 	bool same_host = hosts != PD_HOSTS_DIFFER;
+	bool versions = hosts == PD_HOSTS_SAME || (hosts == PD_HOSTS_DIFFER && is_one_page(&a->subject, &b->subject));
+	if (similarity < (versions ? o->least_same_host : o->least))
+		return PD_VERIFIED_NO;
 	const struct pd_verify_numbers *n = numbers_of(o);
-	enum pd_subjects subjects = compare_subjects(&a->subject, &b->subject, hosts);
+	enum pd_subjects subjects = compare_subjects(n, similarity, a, b, hosts);
 	int64_t terms = a->terms < 0 || b->terms < 0 ? INT64_MAX : a->terms < b->terms ? a->terms : b->terms;
 	if (subjects == PD_SUBJECTS_DIFFER && similarity < (same_host ? n->least_other_subject : n->least_other_subject_apart))
 		return PD_VERIFIED_OTHER_SUBJECT;
@@ -160,6 +204,20 @@ enum pd_verification pd_verify(const struct pd_verify_options *o, double similar
 	    ((double)terms < n->some_terms && similarity < n->least_some))
 		return PD_VERIFIED_FEW_TERMS;
 	return same_host ? verify_in_site(n, a, b, terms) : PD_VERIFIED_YES;
+}
+
+enum pd_verification pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
+			       const struct pd_facts *b, enum pd_hosts hosts)
+{
+	if (o->off)
+		return PD_VERIFIED_YES;
+	if (similarity < 0)
+		return distance <= o->k_unknown ? PD_VERIFIED_YES : PD_VERIFIED_NO;
+	enum pd_verification result = verify_similar(o, similarity, a, b, hosts);
+	bool other = hosts != PD_HOSTS_DIFFER && (result == PD_VERIFIED_NO || result == PD_VERIFIED_OTHER_SUBJECT);
+	if (other && pd_verify_maybe(o, similarity, distance) && is_part(numbers_of(o), similarity, a, b))
+		return PD_VERIFIED_PART;
+	return result;
 }
 
 /* Such pages have hardly any text: none, only a title, or a line of a few words. */
@@ -304,10 +362,6 @@ static enum pd_verification verify_rows(struct pd_verifier *v, uint32_t a, uint3
 		return PD_VERIFIED_YES;
 	struct pd_verifier_row x = *read_row(v, a), y = *read_row(v, b);
 	enum pd_hosts hosts = compare_hosts(v, x.host, y.host);
-	if (pd_subjects_need_names(&x.facts.subject, &y.facts.subject)) {
-		pd_rows_add_name(v->rows, a, &x.facts);
-		pd_rows_add_name(v->rows, b, &y.facts);
-	}
 	if (v->texts)
 		return pd_verify_equal_texts(v->o, &x.facts, &y.facts, hosts == PD_HOSTS_SAME);
 	return pd_verify(v->o, *similarity, distance, &x.facts, &y.facts, hosts);

@@ -3,7 +3,8 @@
  * Verification: decides by sketches whether two pages with near fingerprints are duplicates.  With a generous k, a
  * 64-bit fingerprint cannot distinguish near-duplicates from pages that are near by chance or because of their chrome;
  * the similarity estimated from two sketches can.  On one host the requirements are higher, because pages of one site
- * share remains of its chrome, and pages of one template share nearly all of their text.  Pages with another subject or
+ * share remains of its chrome, and pages of one template share nearly all of their text.  Addresses that differ only in
+ * a number are versions of one page.  Pages with another subject or
  * in another language, with few terms, or with a doubtful main text need a higher similarity (verify.def).  Sources and
  * measurements: docs/accuracy.md.
  *
@@ -75,6 +76,7 @@ enum pd_verification {
 	PD_VERIFIED_UNSURE, /* their main texts are uncertain */
 	PD_VERIFIED_OTHER_SUBJECT,
 	PD_VERIFIED_OTHER_LANGUAGE,
+	PD_VERIFIED_PART, /* one host: the shorter page is a part of the other */
 };
 
 extern const char *const pd_verification_names[]; /* "-" for no and yes */

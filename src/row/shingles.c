@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/sort.h"
+#include "row/fields.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "shingles are written as they lie in memory: little-endian"
@@ -113,6 +114,7 @@ struct pd_shingles {
 	char *const *paths;
 	FILE **files;
 	int n_files;
+	size_t run; /* consecutive shingles that are one item of a set */
 	struct pd_buf must, ids, texts, counts;
 };
 
@@ -222,6 +224,14 @@ static int scan_file(struct pd_shingles *s, int file, struct pd_err *e)
 	return status;
 }
 
+/* Return the number of consecutive shingles that cover at least PD_SHINGLE_SET_TERMS terms. */
+static size_t run_of(struct pd_span must)
+{
+	uint64_t terms = PD_SHINGLE_SET_TERMS;
+	pd_span_u64(pd_param(must, "sketch_shingle"), &terms);
+	return terms && terms < PD_SHINGLE_SET_TERMS ? PD_SHINGLE_SET_TERMS - (size_t)terms + 1 : 1;
+}
+
 int pd_shingles_open(struct pd_shingles **out, char *const *paths, int n_paths, uint64_t *ids, size_t n_ids, struct pd_err *e)
 {
 	struct pd_shingles *s = *out = pd_zalloc(sizeof *s);
@@ -241,6 +251,7 @@ int pd_shingles_open(struct pd_shingles **out, char *const *paths, int n_paths, 
 		s->n_files++;
 		status = scan_file(s, i, e);
 	}
+	s->run = run_of(pd_buf_span(&s->must));
 	return status;
 }
 
@@ -293,6 +304,17 @@ static void sort_values(uint64_t *v, uint64_t *other, size_t n)
 		memcpy(v, from, n * sizeof *v);
 }
 
+/* Replace the shingles of a text by its runs, in place; a shorter text is one run.  Return the number of runs.  A run
+ * has a polynomial of its shingles, which are random numbers to the author of a page. */
+static size_t join_runs(uint64_t *v, size_t n, size_t run)
+{
+	size_t terms = n < run ? n : run, runs = n < run ? n > 0 : n - run + 1;
+	for (size_t i = 0; i < runs; i++)
+		for (size_t k = 1; k < terms; k++)
+			v[i] = v[i] * UINT64_C(0x9E3779B97F4A7C15) + v[i + k];
+	return runs;
+}
+
 int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e)
 {
 	const struct shingle_place *place = find_place(s, id);
@@ -310,8 +332,9 @@ int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *o
 		return pd_fail_errno(e, "cannot read %s", s->paths[place->file]);
 	if ((size_t)got < bytes)
 		return damaged(s, (int)place->file, e);
-	sort_values(out->v, out->v + place->n, place->n);
-	for (size_t i = 0; i < place->n; i++)
+	size_t runs = join_runs(out->v, place->n, s->run);
+	sort_values(out->v, out->v + place->n, runs);
+	for (size_t i = 0; i < runs; i++)
 		if (!i || out->v[i] != out->v[i - 1])
 			out->v[n++] = out->v[i];
 	out->n = n;

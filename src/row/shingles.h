@@ -61,7 +61,12 @@ static inline uint64_t pd_shingles_id(const struct pd_secret *secret, struct pd_
 int pd_shingles_open(struct pd_shingles **out, char *const *paths, int n_paths, uint64_t *ids, size_t n_ids, struct pd_err *e);
 void pd_shingles_free(struct pd_shingles *s);
 
-/* Different shingles, ascending. */
+/* The items of a set are runs of terms: consecutive shingles are joined until they have this many terms.  An edited
+ * word changes five runs of five terms, but only three of three: with shorter runs the share of a text that is lost
+ * looks smaller than it is. */
+#define PD_SHINGLE_SET_TERMS 5
+
+/* Different runs, ascending. */
 struct pd_shingle_set {
 	uint64_t *v; /* the caller frees it */
 	size_t n, cap;
@@ -73,7 +78,7 @@ int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *o
 size_t pd_shingles_count(const struct pd_shingles *s, uint64_t id);
 /* The digest of its text; 0: it has none, or is in no file. */
 uint64_t pd_shingles_text(const struct pd_shingles *s, uint64_t id);
-/* The number of shingles of a that are also in b. */
+/* The number of runs of a that are also in b. */
 size_t pd_shingle_set_common(const struct pd_shingle_set *a, const struct pd_shingle_set *b);
 
 #endif

@@ -188,6 +188,112 @@ static struct pd_span last_segment(struct pd_span url)
 	return pd_span(url.p + from, end - from);
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Return the length of the number at the start of a text, and whether it is a release. */
+static size_t number_length(struct pd_span s, bool *release)
+{
+	size_t n = 0, run = 0, runs = 1;
+	*release = true;
+	while (n < s.n && (is_digit(s.p[n]) || (n + 1 < s.n && strchr("._-", s.p[n]) && is_digit(s.p[n + 1])))) {
+		run = is_digit(s.p[n]) ? run + 1 : 0;
+		runs += !run;
+		*release &= run <= 3;
+		n++;
+	}
+	*release &= runs > 1;
+	return n;
+}
+
+/* Write the text in lower case, with one '#' for each number, or for each release.  Return its length, which is at most
+ * that of the text. */
+static size_t mask_numbers(struct pd_span text, bool releases, bool *any, char *out)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < text.n;) {
+		bool release;
+		size_t length = is_digit(text.p[i]) ? number_length(pd_span(text.p + i, text.n - i), &release) : 0;
+		if (length && (release || !releases)) {
+			out[n++] = '#';
+			i += length;
+			*any = true;
+		} else
+			for (size_t end = i + (length ? length : 1); i < end; i++)
+				out[n++] = pd_ascii_lower(text.p[i]);
+	}
+	return n;
+}
+
+static bool has_letter(struct pd_span s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] & 0x80 || (pd_ascii_lower(s.p[i]) >= 'a' && pd_ascii_lower(s.p[i]) <= 'z'))
+			return true;
+	return false;
+}
+
+/* Add the numbers in the folders before the last part of a path. */
+static void read_folders(struct pd_span folders, struct pd_address *out)
+{
+	struct pd_span part;
+	while (pd_span_split(&folders, '/', &part)) {
+		bool number = false;
+		for (size_t i = 0; i < part.n && !number; i++)
+			number = is_digit(part.p[i]);
+		if (number && out->n_numbers < PD_ADDRESS_NUMBERS)
+			out->numbers[out->n_numbers] = (uint32_t)pd_hash64(part.p, part.n);
+		out->n_numbers += number && out->n_numbers < UINT8_MAX;
+	}
+}
+
+/* `last`: the last part of the path, in the same text. */
+static void read_address(struct pd_span url, struct pd_span last, struct pd_address *out)
+{
+	char text[2 * BYTES];
+	const char *end = memchr(url.p, '#', url.n), *query = memchr(url.p, '?', url.n);
+	ptrdiff_t host = pd_span_find(url, pd_span_z("://"));
+	const char *path = url.p + (host > 0 ? host + 3 : 0);
+	*out = (struct pd_address){ 0 };
+	end = end ? end : url.p + url.n;
+	query = query && query < end ? query : end;
+	while (path < query && *path != '/')
+		path++;
+	struct pd_span folders = last.n ? pd_span(path, (size_t)(last.p - path)) : pd_span(path, 0);
+	if (folders.n + last.n + (size_t)(end - query) > sizeof text)
+		return;
+	bool any = false;
+	size_t n = mask_numbers(folders, false, &any, text);
+	n += mask_numbers(last, false, &any, text + n);
+	n += mask_numbers(pd_span(query, (size_t)(end - query)), false, &any, text + n);
+	out->masked = pd_hash64(text, n) | 1;
+	any = false;
+	n = mask_numbers(last, true, &any, text);
+	out->released = any ? pd_hash64_seed(text, n, pd_hash64(folders.p, folders.n)) | 1 : 0;
+	out->whole = pd_hash64_seed(folders.p, folders.n + last.n, 1) | 1;
+	out->query = (uint32_t)pd_hash64(query, (size_t)(end - query));
+	out->last = last.n ? (uint32_t)pd_hash64(last.p, last.n) | 1 : 0;
+	out->lettered = has_letter(last);
+	read_folders(folders, out);
+}
+
+enum pd_addresses pd_addresses_compare(const struct pd_address *a, const struct pd_address *b)
+{
+	int numbers = 0;
+	bool named = a->last && a->last == b->last && a->lettered, query = a->query == b->query;
+	if (a->whole && a->whole == b->whole && query)
+		return PD_ADDRESSES_SAME;
+	if (!a->masked || a->masked != b->masked)
+		return named ? PD_ADDRESSES_NAMED : PD_ADDRESSES_DIFFER;
+	if (a->released && a->released == b->released && query)
+		return PD_ADDRESSES_RELEASE;
+	for (int i = 0; i < a->n_numbers && i < PD_ADDRESS_NUMBERS; i++)
+		numbers += a->numbers[i] != b->numbers[i];
+	return named && query && numbers == 1 && a->n_numbers <= PD_ADDRESS_NUMBERS ? PD_ADDRESSES_VERSION : PD_ADDRESSES_SERIES;
+}
+
 void pd_subject_set_url(struct pd_subject *s, struct pd_span url)
 {
 	enum { WORDS = 12 };
@@ -196,6 +302,7 @@ void pd_subject_set_url(struct pd_subject *s, struct pd_span url)
 	struct pd_span part = last_segment(url);
 	s->name = 0;
 	s->named = false;
+	read_address(url, part, &s->address);
 	if (!part.n || part.n > sizeof text)
 		return;
 	for (size_t i = 0; i < part.n; i++) {
@@ -224,7 +331,7 @@ static enum pd_subjects compare_title(const struct pd_subject *with, const struc
 
 enum pd_subjects pd_subjects_compare(const struct pd_subject *a, const struct pd_subject *b)
 {
-	if (pd_subjects_need_names(a, b))
+	if (a->heading && b->heading && a->heading != b->heading && a->heading != b->title && a->title != b->heading)
 		return a->name && a->name == b->name && (a->named || b->named) ? PD_SUBJECTS_NAMED : PD_SUBJECTS_DIFFER;
 	if (a->heading && b->heading)
 		return PD_SUBJECTS_SAME;

@@ -13,7 +13,8 @@
  *
  * The address may name the subject too.  If the last part of a page's path contains the words of its heading or title,
  * pages of that name in another folder have the same subject, even if their headings are translated:
- * fr/web-browsers.html, "Navigateurs web", and en/web-browsers.html, "Web browsers".
+ * fr/web-browsers.html, "Navigateurs web", and en/web-browsers.html, "Web browsers".  On one host, addresses that
+ * differ only in the number of one folder are versions of one page: 1.21/io.html and 2.0/io.html.
  */
 #ifndef PD_SIGN_SUBJECT_H
 #define PD_SIGN_SUBJECT_H
@@ -21,10 +22,26 @@
 #include "page/blocks.h"
 #include "term/fold.h"
 
+enum { PD_ADDRESS_NUMBERS = 6 };
+
+/* A path and a query, for comparison with other addresses.  Numbers are runs of digits, joined by ".", "-" or "_".
+ * Releases are numbers of at least two such runs of at most three digits. */
+struct pd_address {
+	uint64_t whole;			      /* hash of the path without suffix; 0: none, or unknown */
+	uint64_t masked;		      /* the same with the query, and one sign for each number; 0: as above */
+	uint64_t released;		      /* the same with one sign for each release in the last part only; 0: it names none */
+	uint32_t numbers[PD_ADDRESS_NUMBERS]; /* hashes of the first parts of the path that contain a number */
+	uint8_t n_numbers;		      /* number of such parts, without the last part of the path */
+	uint32_t query;			      /* hash */
+	uint32_t last;			      /* hash of the last part of the path, without suffix; 0: none */
+	bool lettered;			      /* it contains a letter */
+};
+
 struct pd_subject {
 	uint32_t heading, title;
-	uint32_t name; /* hash of the last part of the address's path; 0: none, or unknown */
+	uint32_t name; /* hash of the words in the last part of the address's path; 0: none, or unknown */
 	bool named;    /* it contains the heading or the title */
+	struct pd_address address;
 };
 
 struct pd_subject_finder {
@@ -40,15 +57,19 @@ void pd_subject_finder_release(struct pd_subject_finder *f);
 /* NAMED: the headings differ, but both addresses have the same name, which contains one of the headings. */
 enum pd_subjects { PD_SUBJECTS_DIFFER, PD_SUBJECTS_NAMED, PD_SUBJECTS_UNKNOWN, PD_SUBJECTS_SAME };
 
-/* Add the name in the address. */
+/* Add the address and the name in it. */
 void pd_subject_set_url(struct pd_subject *s, struct pd_span url);
 
-/* Return whether the names in the addresses decide about two pages.  Otherwise pd_subject_set_url need not be
- * called. */
-static inline bool pd_subjects_need_names(const struct pd_subject *a, const struct pd_subject *b)
-{
-	return a->heading && b->heading && a->heading != b->heading && a->heading != b->title && a->title != b->heading;
-}
+enum pd_addresses {
+	PD_ADDRESSES_DIFFER,
+	PD_ADDRESSES_NAMED,   /* the last part of the path is the same and contains a letter */
+	PD_ADDRESSES_SERIES,  /* they differ only in numbers: chapters, threads, years */
+	PD_ADDRESSES_RELEASE, /* they differ only in releases in the last part of the path */
+	PD_ADDRESSES_VERSION, /* they differ only in the number of one folder, and the last part contains a letter */
+	PD_ADDRESSES_SAME,    /* but for scheme, host and fragment */
+};
+
+enum pd_addresses pd_addresses_compare(const struct pd_address *a, const struct pd_address *b);
 
 /* Compare two subjects.  Two headings decide.  A heading and a title can only be equal, two titles can only differ,
  * because the start of a title may be the name of the site. */

@@ -81,8 +81,6 @@ static inline bool brute_verified(const struct brute *b, uint32_t x, uint32_t y,
 		return distance <= b->o->verify.k_unknown;
 	uint64_t h, i;
 	struct pd_facts f = pd_rows_facts(b->rows, x, &h, scratch), g = pd_rows_facts(b->rows, y, &i, scratch);
-	pd_rows_add_name(b->rows, x, &f);
-	pd_rows_add_name(b->rows, y, &g);
 	enum pd_hosts hosts = apart || h != i ? PD_HOSTS_DIFFER : h == pd_hash64("", 0) ? PD_HOSTS_UNKNOWN : PD_HOSTS_SAME;
 	pd_buf_release(&scratch[0]);
 	pd_buf_release(&scratch[1]);

@@ -17,7 +17,7 @@ def line(url, text, time):
 
 def shingles(text):
     t = ['tides'] + text
-    return set(zip(t, t[1:], t[2:]))
+    return set(zip(t, t[1:], t[2:], t[3:], t[4:]))
 
 def edited(r, text):
     text = list(text)

@@ -119,6 +119,51 @@ START_TEST(there_and_back)
 }
 END_TEST
 
+/* Sets are of runs of five terms: three shingles of three.  A text with fewer is one run, and one changed shingle in the
+ * middle changes three runs. */
+START_TEST(runs)
+{
+	static const struct {
+		const char *must;
+		uint32_t n;
+		size_t items, common; /* with the text that has another shingle at 5 */
+	} texts[] = {
+		{ "sketch_shingle=3", 10, 8, 5 },
+		{ "sketch_shingle=3", 3, 1, 1 },
+		{ "sketch_shingle=3", 2, 1, 1 },
+		{ "sketch_shingle=4", 10, 9, 7 },
+		{ "sketch_shingle=5", 10, 10, 9 },
+		{ "sketch_shingle=8", 10, 10, 9 },
+		{ "k=v", 10, 10, 9 },
+	};
+	struct pd_shingles_writer w;
+	struct pd_shingles *s;
+	struct pd_shingle_set a = { 0 }, b = { 0 };
+	struct pd_err e;
+	char *paths[] = { path }, room[40];
+	uint64_t list[10], ids[] = { pd_shingles_id(&secret, id_of(0, room)), pd_shingles_id(&secret, id_of(1, room)) };
+	uint64_t sorted[] = { ids[0], ids[1] };
+	make_path();
+	ck_assert_int_eq(pd_shingles_create(&w, path, pd_span_z(texts[_i].must), &e), 0);
+	for (uint32_t page = 0; page < 2; page++) {
+		for (uint32_t i = 0; i < texts[_i].n; i++)
+			list[i] = shingle(page && i == 5 ? 100 : i + 1);
+		ck_assert_int_eq(pd_shingles_add(&w, ids[page], 1, pd_span((char *)list, texts[_i].n * sizeof *list), &e), 0);
+	}
+	ck_assert_int_eq(pd_shingles_close(&w, PD_OK, &e), 0);
+	ck_assert_int_eq(pd_shingles_open(&s, paths, 1, sorted, 2, &e), 0);
+	ck_assert_int_eq(pd_shingles_get(s, ids[0], &a, &e), 1);
+	ck_assert_int_eq(pd_shingles_get(s, ids[1], &b, &e), 1);
+	ck_assert_uint_eq(a.n, texts[_i].items);
+	ck_assert_uint_eq(b.n, texts[_i].items);
+	ck_assert_uint_eq(pd_shingle_set_common(&a, &b), texts[_i].common);
+	free(a.v);
+	free(b.v);
+	pd_shingles_free(s);
+	remove_path();
+}
+END_TEST
+
 /* Values that share their highest bits are sorted, too. */
 START_TEST(equal_high_bits)
 {
@@ -220,6 +265,7 @@ static Suite *suite(void)
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, there_and_back, 0, sizeof sizes / sizeof *sizes);
 	tcase_add_test(c, equal_high_bits);
+	tcase_add_loop_test(c, runs, 0, 7);
 	tcase_add_test(c, another_secret);
 	tcase_add_test(c, cut);
 	tcase_add_test(c, changed);

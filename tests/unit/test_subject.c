@@ -117,11 +117,55 @@ START_TEST(as_text)
 }
 END_TEST
 
+static const struct {
+	const char *name, *a, *b;
+	enum pd_addresses want;
+} address_rows[] = {
+	{ "the same", "http://a.example/x/io.html", "http://a.example/x/io.html", PD_ADDRESSES_SAME },
+	{ "another scheme, fragment and suffix", "http://a.example/x/index.html#a", "https://a.example/x/", PD_ADDRESSES_SAME },
+	{ "another host", "http://a.example/x/io.html", "http://b.example/x/io", PD_ADDRESSES_SAME },
+	{ "another query", "http://a.example/x/io.html?a=b", "http://a.example/x/io.html?a=c", PD_ADDRESSES_NAMED },
+	{ "the number of one folder", "http://a.example/doc/1.21/io.html", "http://a.example/doc/2.0/io.html",
+	  PD_ADDRESSES_VERSION },
+	{ "a number inside a name", "http://a.example/io-1.9/x-y.html", "http://a.example/io-1.10.2/x-y.html",
+	  PD_ADDRESSES_VERSION },
+	{ "numbers of two folders", "http://a.example/owners/2/pets/7/edit", "http://a.example/owners/3/pets/8/edit",
+	  PD_ADDRESSES_SERIES },
+	{ "the number of one of two folders", "http://a.example/2/pets/7/edit", "http://a.example/2/pets/8/edit",
+	  PD_ADDRESSES_VERSION },
+	{ "a number at the end", "http://a.example/log/3_8_5.html", "http://a.example/log/3_10.html", PD_ADDRESSES_RELEASE },
+	{ "a plain number at the end", "http://a.example/log/385.html", "http://a.example/log/310.html", PD_ADDRESSES_SERIES },
+	{ "a date at the end", "http://a.example/log/2026-01-05.html", "http://a.example/log/2026-01-06.html",
+	  PD_ADDRESSES_SERIES },
+	{ "releases of two programs", "http://a.example/7/3.8.html", "http://a.example/8/3.9.html", PD_ADDRESSES_SERIES },
+	{ "a number in the query", "http://a.example/show?id=12", "http://a.example/show?id=7", PD_ADDRESSES_SERIES },
+	{ "versions of a number", "http://a.example/1.2/7", "http://a.example/1.3/7", PD_ADDRESSES_SERIES },
+	{ "another folder", "http://a.example/stable/io.html", "http://a.example/1.21/io.html", PD_ADDRESSES_NAMED },
+	{ "another folder without letters at the end", "http://a.example/b/7", "http://a.example/c/7", PD_ADDRESSES_DIFFER },
+	{ "another name", "http://a.example/1/io.html", "http://a.example/2/os.html", PD_ADDRESSES_DIFFER },
+	{ "seven folders with numbers", "http://a.example/1/2/3/4/5/6/7/io", "http://a.example/1/2/3/4/5/6/8/io",
+	  PD_ADDRESSES_SERIES },
+	{ "no path", "http://a.example", "http://b.example", PD_ADDRESSES_SAME },
+	{ "no address", "-", "http://b.example/x", PD_ADDRESSES_DIFFER },
+};
+
+START_TEST(address_pairs)
+{
+	struct pd_subject a = { 0 }, b = { 0 };
+	pd_subject_set_url(&a, pd_span_z(address_rows[_i].a));
+	pd_subject_set_url(&b, pd_span_z(address_rows[_i].b));
+	ck_assert_msg(pd_addresses_compare(&a.address, &b.address) == address_rows[_i].want, "%s", address_rows[_i].name);
+	ck_assert_msg(pd_addresses_compare(&b.address, &a.address) == address_rows[_i].want, "%s, the other way round",
+		      address_rows[_i].name);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("subject");
 	TCase *c = tcase_create("subject");
 	tcase_add_loop_test(c, compared, 0, sizeof rows / sizeof *rows);
+	tcase_add_loop_test(c, address_pairs, 0, sizeof address_rows / sizeof *address_rows);
 	tcase_add_loop_test(c, by_address, 0, sizeof addresses / sizeof *addresses);
 	tcase_add_test(c, as_text);
 	suite_add_tcase(s, c);
