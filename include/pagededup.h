@@ -23,10 +23,12 @@
  * Memory   If memory runs out, a function returns PAGEDEDUP_ERR_MEMORY and frees what it had allocated.  After this error, and
  *          after PAGEDEDUP_ERR_STOPPED, only free (or close) the handles that the call changes.  Other handles are not affected,
  *          nor are tables that a call only reads.  A call needs some memory until it can return.  For this the library
- *          reserves 128 MB of address space, which use no memory.  If the reserve does not suffice, the process ends: a single
- *          array is larger (4 bytes or more for each of 30 million rows), or several threads work on pages of 4 MB or more.  Two
- *          dependencies cannot report this error: uchardet, and libxml2 while the first worker of the process initialises it.
- *          If memory runs out there, the process ends.
+ *          reserves address space, which uses no memory: 128 MB with the first call, and during a call 256 bytes for each row
+ *          or pair that is passed to it, and for each page in the files of a store that it merges.  If the reserve does not
+ *          suffice, the process ends.  It suffices for two threads that parse pages of 4 MB (the default of max_page) at the
+ *          same time, and for any number of threads if pages have the usual size.  Two dependencies cannot report this error:
+ *          uchardet, and libxml2 while the first worker of the process initialises it.  If memory runs out there, the process
+ *          ends.
  * Process  No function ends the process, writes to its standard streams, or sets a signal handler.  Temporary files have no
  *          name.  They are created in the folder TMPDIR, or in /tmp if TMPDIR is not set.
  * Threads  Any number of threads may use a model at the same time.  Every other handle may be used by one thread at a time,

@@ -118,6 +118,7 @@ int pd_api_call(const int *stop, pd_api_step *step, void *ctx, pagededup_error *
 		status = step(ctx, &e);
 	if (call.status)
 		status = call.status;
+	pd_call_end(&call);
 	pd_call_set(before);
 	if (status == PD_OK)
 		return pd_api_fail(error, status, "");
@@ -221,6 +222,7 @@ static void release_handle(struct pd_api_handle *h)
 	h->kind = 0;
 	h->release(h);
 	free(h);
+	pd_call_end(&call);
 	pd_call_set(before);
 }
 

@@ -176,7 +176,9 @@ static int query_rows(void *ctx, struct pd_err *e)
 					.bad_row = take_bad_page,
 					.ctx = a,
 					.o = { .keep = a->keep, .k = s->m.k } };
-	int status = pd_verify_settle(&request, false, &a->ask.o.verify, e);
+	int status = pd_call_reserve_rows(a->rows.t->rows);
+	if (!status)
+		status = pd_verify_settle(&request, false, &a->ask.o.verify, e);
 	a->ask.o.verify.k_unknown = s->m.k_unknown < a->ask.o.k ? s->m.k_unknown : a->ask.o.k;
 	if (!status)
 		status = pd_store_ask(&a->ask, e);

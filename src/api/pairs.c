@@ -365,7 +365,9 @@ static int find_pairs(void *ctx, struct pd_err *e)
 	const struct pd_stage_pairs to = { take_rows, take_pairs, take_methods_pair, take_suspect, take_bad_row, p };
 	char *paths[2];
 	p->match = pd_stage_match_defaults();
-	int status = set_options(match_opts, p->o->settings, &p->match, &p->texts, e);
+	int status = pd_call_reserve_rows(p->pages->rows + (p->against ? p->against->rows : 0));
+	if (!status)
+		status = set_options(match_opts, p->o->settings, &p->match, &p->texts, e);
 	for (int side = 0; side < 2; side++) {
 		const pagededup_table *t = side ? p->against : p->pages;
 		if (t)
@@ -610,7 +612,9 @@ static int find_clusters(void *ctx, struct pd_err *e)
 	char *path = name;
 	const struct pd_table_source source = { name, more_pairs, c };
 	struct pd_stage_cluster o = { .row = take_verdict, .ctx = c };
-	int status = set_options(cluster_opts, c->o->settings, &o, &c->texts, e);
+	int status = pd_call_reserve_rows(c->pages->rows + (c->against ? c->against->rows : 0) + c->n_pairs);
+	if (!status)
+		status = set_options(cluster_opts, c->o->settings, &o, &c->texts, e);
 	if (!status)
 		status = pd_stage_cluster_settle(&o, e);
 	if (!status) {

@@ -74,6 +74,28 @@ bool pd_reserve_fill(void)
 	return true;
 }
 
+int pd_call_reserve_rows(uint64_t n)
+{
+	size_t bytes = n < SIZE_MAX / 2 / PD_RESERVE_ROW ? n * PD_RESERVE_ROW : SIZE_MAX / 2;
+	if (!current || (current->reserve && current->reserved >= bytes) || !bytes)
+		return 0;
+	pd_call_end(current);
+	/* More than the memory of the machine may be reserved: it is not used. */
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return pd_no_memory();
+	current->reserve = p;
+	current->reserved = bytes;
+	return 0;
+}
+
+void pd_call_end(struct pd_call *c)
+{
+	if (c->reserve)
+		munmap(c->reserve, c->reserved);
+	c->reserve = NULL;
+}
+
 int pd_no_memory(void)
 {
 	if (!current)
@@ -85,6 +107,11 @@ int pd_no_memory(void)
 void pd_more_memory(void)
 {
 	pd_no_memory();
+	void *own = __atomic_exchange_n(&current->reserve, NULL, __ATOMIC_RELAXED);
+	if (own) {
+		munmap(own, current->reserved);
+		return;
+	}
 	for (size_t i = 0; i < PD_RESERVE_PARTS; i++) {
 		void *p = __atomic_exchange_n(&reserve[i], NULL, __ATOMIC_RELAXED);
 		if (p) {
@@ -157,6 +184,14 @@ static void *alloc_huge(size_t n)
 	if (n < 2 * HUGE_PAGE || posix_memalign(&p, HUGE_PAGE, n) != 0)
 		return malloc(n ? n : 1);
 	madvise(p, n, MADV_HUGEPAGE);
+	return p;
+}
+
+void *pd_try_alloc(size_t n)
+{
+	void *p = alloc_huge(n);
+	if (!p)
+		pd_no_memory();
 	return p;
 }
 

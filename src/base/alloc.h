@@ -63,12 +63,21 @@ void pd_out_of_memory_calls(void (*end)(void));
 struct pd_call {
 	const int *stop; /* of the caller: not 0 ends the call with PD_ERR_STOPPED; NULL: never */
 	int status;	 /* why the call has to end; 0: it continues.  Changed by atomic steps, because threads share a call */
+	void *reserve;	 /* of this call alone, in addition to the common one; NULL: none, or used */
+	size_t reserved; /* its bytes */
 };
 
 enum { PD_RESERVE_PART = 16 << 20, PD_RESERVE_PARTS = 8 };
+/* Bytes for each row or pair that a call is given: between two looks at the status a stage allocates less. */
+enum { PD_RESERVE_ROW = 256 };
 
 /* Fill the reserve at the start of a call. False: there is no memory for it. */
 bool pd_reserve_fill(void);
+/* Reserve PD_RESERVE_ROW bytes for each of n rows until the end of the current call.  PD_ERR_MEMORY: there is no memory for
+ * it.  Outside of calls nothing is reserved.  No other thread may be in the call. */
+int pd_call_reserve_rows(uint64_t n);
+/* Return the rest of the call's reserve to the system. */
+void pd_call_end(struct pd_call *c);
 /* Make this the call of the thread (NULL: none), and return the one before it.  Threads made below (base/threads.h)
  * belong to the call of the thread that makes them. */
 struct pd_call *pd_call_set(struct pd_call *c);
@@ -97,6 +106,9 @@ int pd_no_memory(void);
 
 /* In huge pages; freed with free(). */
 void *pd_big_alloc(size_t n);
+/* The same for arrays whose size follows from what a stage finds, so that no reserve suffices.  If there is no memory, the
+ * call gets PD_ERR_MEMORY, and NULL is returned; outside of calls it does not return. */
+void *pd_try_alloc(size_t n);
 /* Return an array of at least n elements: `p`, which has *cap, or a new one. The contents are lost. */
 void *pd_big_at_least(void *p, size_t n, size_t *cap, size_t elem);
 /* pd_grow for such arrays. */

@@ -131,11 +131,27 @@ static void sort_items(struct pd_item **v, struct pd_item **spare, size_t n)
 #undef KEY
 }
 
+static int compare_keys(const void *x, const void *y)
+{
+	const struct pd_item *a = x, *b = y;
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+/* Without memory for a copy: the order of equal keys is undefined, but the call has failed. */
+static void sort_in_place(struct pd_item *v, size_t n)
+{
+	qsort(v, n, sizeof *v, compare_keys);
+}
+
 void pd_items_sort(struct pd_items *s)
 {
 	if (s->n < 2)
 		return;
-	struct pd_item *spare = pd_alloc(s->n * sizeof *spare), *own = s->v;
+	struct pd_item *spare = pd_try_alloc(s->n * sizeof *spare), *own = s->v;
+	if (!spare) {
+		sort_in_place(s->v, s->n);
+		return;
+	}
 	sort_items(&s->v, &spare, s->n);
 	if (s->v != own)
 		s->cap = s->n;
@@ -204,8 +220,9 @@ void pd_items_room(struct pd_items *s)
 		s->n = 0;
 		return;
 	}
-	s->cap = want < most ? want : most;
-	s->v = pd_realloc(s->v, s->cap * sizeof *s->v);
+	want = want < most ? want : most;
+	s->v = pd_resize(s->v, want * sizeof *s->v, (s->n + 1 + (want - s->n) / 1024) * sizeof *s->v, &s->cap);
+	s->cap /= sizeof *s->v;
 }
 
 #define PART_ITEMS 8192	 /* in a part, on average, */
@@ -244,8 +261,12 @@ static void sort_part_task(void *ctx, size_t p, int thread)
 	const struct gathering *g = ctx;
 	struct pd_item *to = g->all.v + g->radix.part[p];
 	size_t n = g->radix.part[p + 1] - g->radix.part[p];
-	struct pd_item *spare = pd_alloc(n * sizeof *spare), *from = to, *other = spare;
+	struct pd_item *spare = pd_try_alloc(n * sizeof *spare), *from = to, *other = spare;
 	(void)thread;
+	if (!spare) {
+		sort_in_place(to, n);
+		return;
+	}
 	sort_items(&from, &other, n);
 	if (from != to)
 		memcpy(to, from, n * sizeof *to);
@@ -301,7 +322,12 @@ int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_
 		g.all.n += lists[i].n;
 	if (out)
 		*out = (struct pd_items){ 0 };
-	if (n_runs && out) {
+	status = pd_call_status();
+	if (!status && !n_runs && g.all.n && out) {
+		g.all.v = pd_try_alloc(g.all.n * sizeof *g.all.v);
+		status = g.all.v ? PD_OK : PD_ERR_MEMORY;
+	}
+	if (!status && n_runs && out) {
 		/* The remaining items of the lists stay in memory as one run each. */
 		size_t n = in_files / sizeof(struct pd_item);
 		for (int i = 0; i < n_lists; i++) {
@@ -311,10 +337,9 @@ int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_
 			pd_runs_keep(s->spill->runs, &(struct pd_buf){ (char *)s->v, s->n * sizeof *s->v, s->cap * sizeof *s->v });
 		}
 		status = merge_runs(lists[0].spill, n, out, e);
-	} else if (g.all.n && out) {
+	} else if (!status && g.all.n && out) {
 		size_t n_parts = choose_parts(&g);
 		pd_radix_init(&g.radix, g.n_lists, n_parts);
-		g.all.v = pd_big_alloc(g.all.n * sizeof *g.all.v);
 		g.all.cap = g.all.n;
 		pd_parallel(threads, g.n_lists, count_task, &g);
 		pd_radix_sum(&g.radix);

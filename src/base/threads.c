@@ -357,6 +357,7 @@ void pd_task_join(struct pd_task *t)
 	pthread_join(t->thread, NULL);
 	if (t->call.status)
 		pd_call_fail(t->call.status);
+	pd_call_end(&t->call);
 	free(t);
 }
 

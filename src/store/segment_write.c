@@ -598,7 +598,10 @@ int pd_store_segment_merge(const struct pd_store_segment_job *job, struct pd_sto
 			   struct pd_store_manifest_segment *out, struct pd_err *e)
 {
 	struct part *parts = pd_zalloc((n + 1) * sizeof *parts);
-	int status = PD_OK;
+	uint64_t rows = 0;
+	for (size_t i = 0; i < n; i++)
+		rows += segments[i].f.rows;
+	int status = pd_call_reserve_rows(rows);
 	for (size_t i = 0; !status && i < n; i++)
 		status = part_of_segment(&parts[i], &segments[i], e);
 	if (!status)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "api_setup.h"
+#include "base/alloc.h"
 
 static const char page_en[] = "<title>Mill</title><p>The tide mill at Pellow Creek grinds again, after eighty quiet years.";
 static const char page_near[] = "<p>The tide mill at Pellow Creek grinds again, after ninety quiet years.</p>";
@@ -630,34 +631,44 @@ END_TEST
  * returns to the system and to malloc. */
 static enum { NONE_FAILS, LATER_FAIL, ONE_FAILS, ONE_STOPS } failing; /* ONE_STOPS: the request sets stop_flag */
 static long requests_left = -1, room;
+static long spent, most_spent; /* bytes that requests got after the one that failed, and are not free yet */
+static size_t smallest;	       /* smaller requests do not count */
+static size_t row_reserve;     /* bytes of the reserve for rows */
 static int stop_flag;
 static long blocks; /* that are there */
 
 static bool refused(const void *caller, size_t n)
 {
 	Dl_info from;
-	if (failing == NONE_FAILS)
+	if (failing == NONE_FAILS || (n < smallest && __atomic_load_n(&requests_left, __ATOMIC_RELAXED) >= 0))
 		return false;
 	long left = __atomic_fetch_sub(&requests_left, 1, __ATOMIC_RELAXED);
 	if (failing == ONE_STOPS && !left)
 		__atomic_store_n(&stop_flag, 1, __ATOMIC_RELAXED);
 	if (failing == ONE_STOPS || left > 0 || (failing == ONE_FAILS && left < 0))
 		return false;
-	if (left == 0)
+	if (left == 0) {
 		__atomic_store_n(&room, 0, __ATOMIC_RELAXED);
-	else if (__atomic_sub_fetch(&room, (long)n, __ATOMIC_RELAXED) >= 0)
+		__atomic_store_n(&spent, 0, __ATOMIC_RELAXED);
+	} else if (__atomic_sub_fetch(&room, (long)n, __ATOMIC_RELAXED) >= 0) {
+		long now = __atomic_add_fetch(&spent, (long)n, __ATOMIC_RELAXED);
+		if (now > most_spent)
+			most_spent = now;
 		return false;
-	else
+	} else {
 		__atomic_add_fetch(&room, (long)n, __ATOMIC_RELAXED);
+	}
 	bool refuse = !dladdr(caller, &from) || !strstr(from.dli_fname, "libstdc++");
 	if (refuse)
 		errno = ENOMEM;
 	return refuse;
 }
 
-static void give_back(size_t n)
+static void give_back(size_t n, bool is_reserve)
 {
 	__atomic_add_fetch(&room, (long)n, __ATOMIC_RELAXED);
+	if (!is_reserve)
+		__atomic_sub_fetch(&spent, (long)n, __ATOMIC_RELAXED);
 }
 
 extern void *__libc_malloc(size_t n);
@@ -704,15 +715,29 @@ void free(void *p)
 {
 	if (p) {
 		__atomic_sub_fetch(&blocks, 1, __ATOMIC_RELAXED);
-		give_back(malloc_usable_size(p));
+		give_back(malloc_usable_size(p), false);
 	}
 	__libc_free(p);
 }
 
-/* The reserve of the library is a mapping. */
+/* The reserve of the library, and arrays, are mappings. */
+void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
+{
+	if (flags & MAP_ANONYMOUS && refused(__builtin_return_address(0), n))
+		return MAP_FAILED;
+	return (void *)syscall(SYS_mmap, at, n, protection, flags, fd, offset);
+}
+
+void *mremap(void *p, size_t had, size_t n, int flags, ...)
+{
+	if (n > had && refused(__builtin_return_address(0), n - had))
+		return MAP_FAILED;
+	return (void *)syscall(SYS_mremap, p, had, n, flags);
+}
+
 int munmap(void *p, size_t n)
 {
-	give_back(n);
+	give_back(n, n == PD_RESERVE_PART || n == row_reserve);
 	return (int)syscall(SYS_munmap, p, n);
 }
 
@@ -866,6 +891,111 @@ START_TEST(memory_runs_out_anywhere)
 }
 END_TEST
 
+/* Large tables: pages of random fingerprints with one bit more, by twos and fours. */
+static const struct large {
+	const char *name, *settings;
+	int bits;
+	bool clusters;
+} larges[] = {
+	{ "64 bits", "jobs=2", 64, false },   { "all pairs", "jobs=2 all-pairs distance=3", 64, false },
+	{ "128 bits", "jobs=2", 128, false }, { "256 bits", "jobs=1 plan=blocks distance=12", 256, false },
+	{ "clusters", "", 64, true },
+};
+
+static pagededup_table *large_table(int bits, uint64_t rows)
+{
+	const size_t words = (size_t)bits / 64;
+	uint64_t *keys = calloc(rows * words, sizeof *keys), x = 1;
+	for (uint64_t i = 0; i < rows * words; i++) {
+		x = x * UINT64_C(6364136223846793005) + 1442695040888963407;
+		keys[i] = i / words % 2 ? keys[i - words] ^ (i % words == 0) : x ^ x >> 29;
+	}
+	pagededup_column c = { .size = sizeof c, .name = "fingerprint", .type = PAGEDEDUP_BYTES, .width = bits / 8, .data = keys };
+	pagededup_table *t;
+	pagededup_error error = { .size = sizeof error };
+	if (bits == 64)
+		c.type = PAGEDEDUP_UINT64, c.width = 0;
+	DONE(pagededup_table_import(&t, NULL, &c, 1, rows, &error));
+	free(keys);
+	return t;
+}
+
+/* Requests for large arrays fail in turn.  What is allocated between that and the end of the call fits the reserve. */
+START_TEST(large_arrays)
+{
+	enum { ROWS = 30000 };
+	const struct large *l = &larges[_i];
+	pagededup_error error = { .size = sizeof error };
+	pagededup_table *t = large_table(l->bits, ROWS), *pairs = NULL, *out;
+	pagededup_column c[12];
+	size_t columns = 0;
+	uint64_t n_pairs = 0;
+	if (l->clusters) {
+		DONE(pagededup_match_table(&pairs, t, NULL, NULL, &error));
+		columns = columns_of(pairs, c);
+		n_pairs = pagededup_table_rows(pairs);
+	}
+	row_reserve = (ROWS + n_pairs) * PD_RESERVE_ROW;
+	smallest = 1 << 15;
+	most_spent = 0;
+	int status = PAGEDEDUP_ERR_MEMORY;
+	long n;
+	for (n = 0; status && n < 10000; n++) {
+		pagededup_match_options o = { .size = sizeof o, .settings = l->settings };
+		long before = __atomic_load_n(&blocks, __ATOMIC_RELAXED);
+		requests_left = n;
+		failing = LATER_FAIL;
+		if (l->clusters)
+			status = pagededup_cluster(t, NULL, c, columns, n_pairs, NULL, &out, &error);
+		else
+			status = pagededup_match_table(&out, t, NULL, &o, &error);
+		pagededup_table_free(out);
+		failing = NONE_FAILS;
+		ck_assert_msg(status == PAGEDEDUP_OK || status == PAGEDEDUP_ERR_MEMORY, "%s: request %ld: %d %s", l->name, n,
+			      status, error.text);
+		ck_assert_msg(n < 2 || __atomic_load_n(&blocks, __ATOMIC_RELAXED) <= before, "%s: request %ld: blocks lost",
+			      l->name, n);
+	}
+	if (getenv("TEST_API_LOST"))
+		dprintf(streams[1], "# %s: %ld requests, %ld bytes per row\n", l->name, n, most_spent / (long)(ROWS + n_pairs));
+	ck_assert_int_gt(n, 10);
+	ck_assert_msg(most_spent <= (long)row_reserve, "%s: %ld bytes per row", l->name, most_spent / (long)(ROWS + n_pairs));
+	smallest = 0;
+	pagededup_table_free(pairs);
+	pagededup_table_free(t);
+}
+END_TEST
+
+/* The same for a page with as many elements as fit its size: a reserve of 128 MB suffices for two pages of 4 MB. */
+START_TEST(large_page)
+{
+	enum { BYTES = 1 << 18 };
+	pagededup_model *m = open_model(NULL);
+	char *page = malloc(BYTES);
+	for (size_t i = 0; i < BYTES; i++)
+		page[i] = "<b>x</b>"[i % 8];
+	smallest = 1 << 14;
+	most_spent = 0;
+	int status = PAGEDEDUP_ERR_MEMORY;
+	for (long n = 0; status && n < 10000; n++) {
+		pagededup_worker *w = new_worker(m);
+		pagededup_page p = { .size = sizeof p };
+		requests_left = n;
+		failing = LATER_FAIL;
+		status = pagededup_sign(w, INPUT(.body = page, .bytes = BYTES), &p, NULL);
+		failing = NONE_FAILS;
+		pagededup_worker_free(w);
+		ck_assert_msg(status == PAGEDEDUP_OK || status == PAGEDEDUP_ERR_MEMORY, "request %ld: %d", n, status);
+	}
+	if (getenv("TEST_API_LOST"))
+		dprintf(streams[1], "# %.1f bytes per byte of a page\n", (double)most_spent / BYTES);
+	ck_assert_msg(most_spent < 16 * BYTES, "%ld bytes", most_spent);
+	smallest = 0;
+	free(page);
+	pagededup_model_free(m);
+}
+END_TEST
+
 /* The caller stops the call, by the flag that each of its requests for memory sets in turn. */
 START_TEST(stopped_anywhere)
 {
@@ -1000,6 +1130,14 @@ int main(void)
 	tcase_set_timeout(t, 600);
 #endif
 	suite_add_tcase(s, t);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	t = tcase_create("large");
+	tcase_add_checked_fixture(t, watch_the_process, it_is_as_it_was);
+	tcase_add_loop_test(t, large_arrays, 0, (int)(sizeof larges / sizeof *larges));
+	tcase_add_test(t, large_page);
+	tcase_set_timeout(t, 600);
+	suite_add_tcase(s, t);
+#endif
 	t = tcase_create("threads");
 	tcase_add_checked_fixture(t, watch_the_process, it_is_as_it_was);
 	tcase_set_timeout(t, 600);
