@@ -906,6 +906,14 @@ ssize_t pd_pread(int fd, void *to, size_t n, uint64_t at)
 	return (ssize_t)got;
 }
 
+ssize_t pd_pread_add(int fd, uint64_t at, size_t n, struct pd_buf *out)
+{
+	ssize_t got = pd_pread(fd, pd_buf_reserve(out, n), n, at);
+	out->n += got > 0 ? (size_t)got : 0;
+	out->p[out->n] = 0;
+	return got;
+}
+
 /* --- streams --- */
 
 ptrdiff_t pd_take_stream(void *f, void *to, size_t n)

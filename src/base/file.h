@@ -29,6 +29,8 @@ int pd_read_secret(const char *path, struct pd_secret *out, struct pd_err *e);
 /* Read n bytes of an open file from `at` on, or the bytes up to its end; return their number.  Negative: errno has
  * the reason. */
 ssize_t pd_pread(int fd, void *to, size_t n, uint64_t at);
+/* The same, appended to a buffer. */
+ssize_t pd_pread_add(int fd, uint64_t at, size_t n, struct pd_buf *out);
 
 /* --- streams --- */
 

@@ -119,12 +119,11 @@ static int refill(const struct pd_runs *r, struct sorted_run *run, struct pd_err
 		memmove(w->p, w->p + run->pos, left);
 	w->n = left;
 	run->pos = 0;
-	ssize_t got = pd_pread(fileno(r->file), pd_buf_reserve(w, want), want, run->at);
+	ssize_t got = pd_pread_add(fileno(r->file), run->at, want, w);
 	if (got < 0)
 		return pd_fail_errno(e, "cannot read a temporary file");
 	if (got == 0)
 		return pd_fail(e, PD_ERR_FORMAT, "a temporary file became shorter after it was written");
-	w->n += (size_t)got;
 	run->at += (uint64_t)got;
 	return PD_OK;
 }

@@ -20,12 +20,216 @@
 #include <unistd.h>
 
 #include "base/codec.h"
-#include "row/fields.h"
+#include "base/file.h"
+#include "base/hash.h"
 #include "base/threads.h"
-#include "match/keyfile.h"
-#include "match/order.h"
+#include "row/fields.h"
 #include "row/parquet.h"
-#include "match/plain.h"
+
+/* --- plain rows ---
+ *
+ * Rows of text files, parsed by threads in pieces, if they are plain: rows like the ones before.  Other lines (headers,
+ * comments, unreadable rows) are left to the reader by lines.  Rows stay in the file, or are made in the form of the
+ * spool, by the same functions for both readers. */
+
+/* The common properties of plain rows. */
+struct plain_rows {
+	const char *path;
+	int fd;
+	int column[PD_FP_COLUMNS]; /* index in the file; -1: it has none */
+	size_t least;		   /* columns of a row */
+	int bits;		   /* of fingerprints */
+	char params[16];
+	struct pd_sketch_options sketch; /* the kind that is compared or counted; minima 0: none */
+	bool spooled;			 /* rows are made in the form of the spool; otherwise they stay in the file */
+	int kind;			 /* of these sketches, as the spool names it */
+	bool ascending;			 /* rows that do not come in the order of their ids are not plain, */
+	bool prints_alone;		 /* nor rows with only a sketch or a text digest */
+};
+
+/* Rows that begin in a stretch of the file, as they were parsed. */
+struct plain_piece {
+	bool failed;	   /* the file could not be read */
+	bool plain;	   /* otherwise only `from` and `to` below are filled */
+	bool ascends;	   /* ids, from row to row */
+	uint64_t from, to; /* bytes of the file: complete lines */
+	size_t lines, rows, fingerprints, digests;
+	uint64_t sketched, others;	/* rows with a sketch of that kind, and of others */
+	const uint64_t *print, *digest; /* keys */
+	const uint32_t *at;		/* by row: where its columns begin, in the file from `from` on, or in `spooled` */
+	const uint8_t *kind;		/* by row: PLAIN_… */
+	struct pd_span first, last;	/* ids */
+	struct pd_span spooled;
+};
+
+enum { PLAIN_NONE, PLAIN_PRINT, PLAIN_DIGEST };
+
+/* A thread's memory. */
+struct plain_worker {
+	const struct plain_rows *plain;
+	uint64_t from, to; /* lines that begin here are parsed */
+	struct pd_buf text, print, digest, at, kind;
+	struct pd_buf *out; /* at work */
+};
+
+/* Append the data of a row in the spool that precedes its columns (above). */
+static void add_spooled_head(struct pd_buf *out, const uint64_t *sketch, size_t words, struct pd_span content_digest, int kind)
+{
+	uint64_t content = pd_tsv_has(content_digest) ? pd_hash64(content_digest.p, content_digest.n) | 1 : 0;
+	if (kind)
+		pd_buf_add(out, sketch, words * sizeof *sketch);
+	pd_buf_add(out, &content, sizeof content);
+	pd_buf_add_c(out, (char)kind);
+}
+
+enum { MORE = 64 * 1024 };
+
+/* The lines that begin between w->from and w->to; *skip: the bytes before the first of them. */
+static bool read_lines(struct plain_worker *w, size_t *skip)
+{
+	struct pd_buf *t = &w->text;
+	uint64_t from = w->from - (w->from > 0);
+	const char *end;
+	pd_buf_clear(t);
+	*skip = 0;
+	if (pd_pread_add(w->plain->fd, from, w->to - from, t) < 0)
+		return false;
+	if (w->from) {
+		end = memchr(t->p, '\n', t->n);
+		*skip = end ? (size_t)(end + 1 - t->p) : t->n;
+	}
+	if (*skip == t->n)
+		return true;
+	for (size_t seen = t->n - 1; !(end = memchr(t->p + seen, '\n', t->n - seen));) { /* end of the last one */
+		seen = t->n;
+		if (pd_pread_add(w->plain->fd, from + seen, MORE, t) < 0)
+			return false;
+		if (t->n == seen)
+			return true;
+	}
+	t->n = (size_t)(end + 1 - t->p);
+	return true;
+}
+
+/* `at`: where the line begins.  False: it is not plain. */
+static bool parse_row(struct plain_worker *w, struct pd_span line, uint32_t at, struct plain_piece *out)
+{
+	const struct plain_rows *p = w->plain;
+	struct pd_span of_file[PD_TABLE_COLUMNS_MAX], *f;
+	size_t n = pd_tsv_fields(line, of_file, PD_TABLE_COLUMNS_MAX);
+	struct pd_row row;
+	struct pd_err why;
+	uint8_t kind = PLAIN_NONE;
+	f = row.f;
+	for (int c = 0; c < PD_FP_COLUMNS; c++)
+		f[c] = p->column[c] >= 0 && (size_t)p->column[c] < n ? of_file[p->column[c]] : pd_span(NULL, 0);
+	struct pd_span params = f[PD_FP_PARAMS], id = f[PD_FP_ID];
+	if (n < p->least || pd_row_parse(&row, &p->sketch, &why) || (row.has_fingerprint && row.bits != p->bits) ||
+	    (pd_tsv_has(params) && params.n < sizeof p->params && !pd_span_is(params, p->params)))
+		return false;
+	bool sketched = row.sketch.present || row.other_sketch;
+	if (p->prints_alone && (sketched || row.has_digest))
+		return false;
+	if (sketched) /* sketches of another kind are only counted */
+		++*(row.other_sketch ? &out->others : &out->sketched);
+	if (!out->rows)
+		out->first = id;
+	else
+		out->ascends = out->ascends && pd_page_id_cmp(out->last, id) < 0;
+	out->last = id;
+	if (p->ascending && !out->ascends)
+		return false;
+	if (row.has_fingerprint) {
+		kind = PLAIN_PRINT;
+		pd_buf_add(&w->print, row.key.w, (size_t)row.bits / 8);
+		out->fingerprints++;
+	} else if (row.has_digest) {
+		kind = PLAIN_DIGEST;
+		pd_buf_add(&w->digest, row.key.w, 16);
+		out->digests++;
+	}
+	if (p->spooled) {
+		add_spooled_head(w->out, row.sketch.w, (size_t)pd_sketch_words(&p->sketch), f[PD_FP_CONTENT_DIGEST],
+				 row.sketch.present ? p->kind : 0);
+		at = (uint32_t)(w->out->n - sizeof *out);
+		pd_tsv_join(w->out, f, pd_row_kept, PD_ROW_FIELDS);
+		pd_buf_add_c(w->out, '\n');
+	}
+	pd_buf_add(&w->at, &at, sizeof at);
+	pd_buf_add_c(&w->kind, (char)kind);
+	out->rows++;
+	return true;
+}
+
+/* The parsed piece, in sequence: its header; rows in the form of the spool, padded to a multiple of eight; keys;
+ * positions; kinds; two ids. */
+
+static size_t padded(size_t n)
+{
+	return (n + 7) / 8 * 8;
+}
+
+/* Parse the lines of a worker, and pack them into `out`; unpack_plain returns the packed data, which stays there. */
+static void parse_plain(void *worker, struct pd_buf *out)
+{
+	static const char zeros[8];
+	struct plain_worker *w = worker;
+	struct plain_piece piece = { .ascends = true };
+	size_t skip;
+	pd_buf_clear(&w->print);
+	pd_buf_clear(&w->digest);
+	pd_buf_clear(&w->at);
+	pd_buf_clear(&w->kind);
+	w->out = out;
+	pd_buf_add(out, &piece, sizeof piece);
+	piece.failed = !read_lines(w, &skip);
+	struct pd_span text = pd_span(w->text.p + skip, w->text.n - skip);
+	piece.from = w->from - (w->from > 0) + skip;
+	piece.to = piece.from + text.n;
+	piece.plain = !piece.failed && text.n && !memchr(text.p, 0, text.n);
+	for (struct pd_span rest = text, line; piece.plain && rest.n; piece.lines++) {
+		uint32_t at = (uint32_t)(rest.p - text.p);
+		pd_span_split(&rest, '\n', &line);
+		piece.plain = line.n && line.p[0] != '#' && line.p[line.n - 1] != '\r' && parse_row(w, line, at, &piece);
+	}
+	piece.spooled.n = out->n - sizeof piece;
+	memcpy(out->p, &piece, sizeof piece);
+	if (!piece.plain)
+		return;
+	pd_buf_add(out, zeros, padded(piece.spooled.n) - piece.spooled.n);
+	pd_buf_add(out, w->print.p, w->print.n);
+	pd_buf_add(out, w->digest.p, w->digest.n);
+	pd_buf_add(out, w->at.p, w->at.n);
+	pd_buf_add(out, w->kind.p, w->kind.n);
+	pd_buf_add_span(out, piece.first);
+	pd_buf_add_span(out, piece.last);
+}
+
+static struct plain_piece unpack_plain(const struct pd_buf *out)
+{
+	struct plain_piece piece;
+	memcpy(&piece, out->p, sizeof piece);
+	if (!piece.plain)
+		return piece;
+	const char *p = out->p + sizeof piece, *end = out->p + out->n;
+	piece.spooled.p = p;
+	piece.print = (const uint64_t *)(p + padded(piece.spooled.n));
+	size_t ids = piece.first.n + piece.last.n,
+	       rest = piece.digests * 16 + piece.rows * (sizeof *piece.at + sizeof *piece.kind) + ids;
+	piece.digest = (const uint64_t *)(end - rest);
+	piece.at = (const uint32_t *)(piece.digest + 2 * piece.digests);
+	piece.kind = (const uint8_t *)(piece.at + piece.rows);
+	piece.first.p = (const char *)(piece.kind + piece.rows);
+	piece.last.p = piece.first.p + piece.first.n;
+	return piece;
+}
+
+static void release_plain_worker(struct plain_worker *w)
+{
+	struct pd_buf *b[] = { &w->text, &w->print, &w->digest, &w->at, &w->kind };
+	for (size_t i = 0; i < sizeof b / sizeof *b; i++)
+		pd_buf_release(b[i]);
+}
 
 /* --- intake: sketches, and parameters of headers --- */
 
@@ -307,7 +511,7 @@ static size_t begin_spooled(struct intake *in, struct pd_span content_digest)
 {
 	const struct sketch_kinds *kinds = &in->sketches;
 	int kind = in->sketch.present ? kinds->current + 1 : 0;
-	pd_spooled_begin(&in->piece, in->sketch.w, kind ? (size_t)pd_sketch_words(&kinds->kind[kinds->current]) : 0, content_digest,
+	add_spooled_head(&in->piece, in->sketch.w, kind ? (size_t)pd_sketch_words(&kinds->kind[kinds->current]) : 0, content_digest,
 			 kind);
 	return in->piece.n;
 }
@@ -446,7 +650,7 @@ static int end_text_file(struct intake *in, struct pd_err *e)
 
 struct text_file {
 	struct intake *in;
-	struct pd_plain plain;
+	struct plain_rows plain;
 	uint64_t next, size; /* next: used by the thread that distributes pieces */
 	struct pd_buf raw;
 	/* Used by the thread that takes in results: the common properties of rows have changed, so that pieces
@@ -458,10 +662,10 @@ struct text_file {
 
 /* The common properties of the rows so far.  Nothing is plain before there are any, or if rows have more columns
  * than plain ones. */
-static struct pd_plain plain_now(const struct intake *in, int fd)
+static struct plain_rows plain_now(const struct intake *in, int fd)
 {
 	const struct pd_rows *rows = in->rows;
-	struct pd_plain p;
+	struct plain_rows p;
 	memset(&p, 0, sizeof p); /* it is compared as bytes */
 	p.path = in->in.path;
 	p.fd = fd;
@@ -486,7 +690,7 @@ static struct pd_plain plain_now(const struct intake *in, int fd)
 static int next_piece(void *shared, void *worker)
 {
 	struct text_file *t = shared;
-	struct pd_plain_worker *w = worker;
+	struct plain_worker *w = worker;
 	if (t->next >= t->size)
 		return 0;
 	w->from = t->next;
@@ -495,11 +699,11 @@ static int next_piece(void *shared, void *worker)
 }
 
 /* Line by line. */
-static int take_lines(struct text_file *t, const struct pd_plain_piece *piece)
+static int take_lines(struct text_file *t, const struct plain_piece *piece)
 {
 	struct intake *in = t->in;
 	pd_buf_clear(&t->raw);
-	if (!pd_plain_read(t->plain.fd, piece->from, piece->to, &t->raw))
+	if (pd_pread_add(t->plain.fd, piece->from, piece->to - piece->from, &t->raw) < 0)
 		return pd_fail_errno(t->e, "cannot read %s", t->plain.path);
 	struct pd_span rest = pd_buf_span(&t->raw), line;
 	while (rest.n) {
@@ -511,7 +715,7 @@ static int take_lines(struct text_file *t, const struct pd_plain_piece *piece)
 		if (status)
 			return status;
 	}
-	struct pd_plain now = plain_now(in, t->plain.fd);
+	struct plain_rows now = plain_now(in, t->plain.fd);
 	if (!memcmp(&now, &t->plain, sizeof now))
 		return PD_OK;
 	t->anew = true;
@@ -519,7 +723,7 @@ static int take_lines(struct text_file *t, const struct pd_plain_piece *piece)
 	return NEEDS_SPOOL;
 }
 
-static void add_plain_keys(struct intake *in, const struct pd_plain_piece *piece)
+static void add_plain_keys(struct intake *in, const struct plain_piece *piece)
 {
 	struct pd_rows_set *set = &in->rows->fingerprints;
 	size_t words = (size_t)set->words, rows = in->rows->n;
@@ -531,10 +735,10 @@ static void add_plain_keys(struct intake *in, const struct pd_plain_piece *piece
 		return;
 	}
 	for (size_t i = 0; i < piece->rows; i++, in->rows->n++) {
-		if (piece->kind[i] == PD_PLAIN_PRINT) {
+		if (piece->kind[i] == PLAIN_PRINT) {
 			add_key(in, PRINT, print);
 			print += words;
-		} else if (piece->kind[i] == PD_PLAIN_DIGEST) {
+		} else if (piece->kind[i] == PLAIN_DIGEST) {
 			add_key(in, DIGEST, digest);
 			digest += 2;
 		}
@@ -542,7 +746,7 @@ static void add_plain_keys(struct intake *in, const struct pd_plain_piece *piece
 	in->rows->n = rows;
 }
 
-static int take_plain(struct text_file *t, const struct pd_plain_piece *piece)
+static int take_plain(struct text_file *t, const struct plain_piece *piece)
 {
 	struct intake *in = t->in;
 	bool late = in->rows->late != NULL, follow = ids_follow(in, piece->first, piece->last);
@@ -573,7 +777,7 @@ static int take_plain(struct text_file *t, const struct pd_plain_piece *piece)
 static int take_piece(void *shared, const struct pd_buf *out)
 {
 	struct text_file *t = shared;
-	struct pd_plain_piece piece = pd_plain_unpack(out);
+	struct plain_piece piece = unpack_plain(out);
 	if (piece.failed)
 		return pd_fail_errno(t->e, "cannot read %s", t->plain.path);
 	if (piece.from == piece.to)
@@ -583,8 +787,8 @@ static int take_piece(void *shared, const struct pd_buf *out)
 
 static int take_pieces(struct text_file *t, int threads)
 {
-	static const struct pd_pool_ops ops = { next_piece, pd_plain_parse, take_piece };
-	struct pd_plain_worker *w = pd_zalloc((size_t)threads * sizeof *w);
+	static const struct pd_pool_ops ops = { next_piece, parse_plain, take_piece };
+	struct plain_worker *w = pd_zalloc((size_t)threads * sizeof *w);
 	void **workers = pd_zalloc((size_t)threads * sizeof *workers);
 	int status;
 	for (int i = 0; i < threads; i++) {
@@ -598,7 +802,7 @@ static int take_pieces(struct text_file *t, int threads)
 		status = pd_pool_run(&ops, t, workers, threads);
 	} while (t->anew);
 	for (int i = 0; i < threads; i++)
-		pd_plain_worker_release(&w[i]);
+		release_plain_worker(&w[i]);
 	free(w);
 	free(workers);
 	return status;

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/codec.h"
-#include "row/tsv.h"
 #include "base/file.h"
 #include "base/old_formats.h"
+#include "row/tsv.h"
 #include "sign/sketch.h"
 
 const struct pd_container_kind pd_keyfile_kind = { .magic = "\x89PDK\r\n\x1a\n",

@@ -7,15 +7,59 @@
 #define PD_MATCH_ROWS_H
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "match/keyfile.h"
 #include "row/table.h"
 #include "url/owner.h"
-#include "match/late.h"
 #include "match/row.h"
 #include "sign/sign.h"
+
+/* --- rows whose texts stay in their files ---
+ *
+ * Their texts stay in the files until the pairs are known: usually one row in ten is in a pair.  For the others only keys
+ * are stored, and nothing is spooled.  This is possible if only pairs need texts: the files can be read again, rows are
+ * ordered by id, and there is no sketch to verify, no method and no scope. */
+
+/* Offsets below 2^40, of five bytes each. */
+struct pd_rows_offsets {
+	uint32_t *low;
+	uint8_t *high;
+};
+
+static inline uint64_t pd_rows_offset(const struct pd_rows_offsets *o, size_t i)
+{
+	return (uint64_t)o->high[i] << 32 | o->low[i];
+}
+
+/* Which column of a file is which, as struct pd_table_reader has it. */
+struct pd_late_columns {
+	size_t row; /* from this one on */
+	int n, order[PD_TABLE_COLUMNS_MAX];
+};
+
+/* A file, and the rows that it has from `row` on. */
+struct pd_late_file {
+	const char *path;
+	size_t row;
+	struct pd_keyfile *keys; /* NULL: text */
+	struct stat st;		 /* of text: it must not change meanwhile */
+	struct pd_late_columns *columns;
+	size_t n_columns, cap_columns;
+};
+
+struct pd_rows_late {
+	struct pd_late_file *file;
+	size_t n, cap;
+	struct pd_rows_offsets at; /* of a row's line in its file of text */
+	struct pd_array low, high;
+	struct pd_array there, before, text; /* of struct pd_rows, and its spool */
+};
+
+/* --- all rows --- */
 
 /* Rows of one kind: those with a fingerprint, or those with only a text digest (128 bits). */
 struct pd_rows_set {
@@ -60,7 +104,7 @@ struct pd_rows {
 	struct pd_rows_offsets at; /* of a row's line; with `late`, of the fetched ones */
 	char *spool;		   /* mapped */
 	size_t spool_size;
-	/* Or texts stay in their files (match/late.h), and only the fetched ones exist */
+	/* Or texts stay in their files , and only the fetched ones exist */
 	struct pd_rows_late *late;     /* NULL: all are in the spool */
 	uint64_t *there;	       /* a bit for each row; NULL: all are there */
 	uint32_t *before;	       /* how many are there before each 64 rows */
@@ -131,7 +175,7 @@ bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *
 
 /* --- reading --- */
 
-/* The texts that are needed: all; or only those of rows in pairs (match/fetch.h), if no pair can be verified, or in
+/* The texts that are needed: all; or only those of rows in pairs (pd_rows_fetch), if no pair can be verified, or in
  * any case. */
 enum pd_rows_texts { PD_TEXTS_ALL, PD_TEXTS_TO_VERIFY, PD_TEXTS_OF_PAIRS };
 
@@ -157,6 +201,14 @@ struct pd_rows_options {
 /* PD_ERR_PARAMS if rows were made with different parameters: the message names them.  PD_ERR_INPUT if one id is that
  * of two pages. */
 int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e);
+
+/* Reorder the rows by id, each id once; `repeated` counts the others.  PD_ERR_INPUT if one id is that of two pages. */
+int pd_rows_order(struct pd_rows *rows, struct pd_err *e);
+
+/* With rows->late: a bit for each row, initially 0; the caller sets those of the needed rows, and their texts are
+ * fetched. Fails if a file was changed in the meantime, or a key file contains an invalid row. */
+uint64_t *pd_rows_wanted(struct pd_rows *rows);
+int pd_rows_fetch(struct pd_rows *rows, int threads, struct pd_err *e);
 
 /* As a key file; name: of `to`, for messages. */
 int pd_rows_save(const struct pd_rows *rows, FILE *to, const char *name, struct pd_err *e);

@@ -10,7 +10,6 @@
 #include "row/table.h"
 #include "index/plan.h"
 #include "pipeline.h"
-#include "match/fetch.h"
 #include "match/rows.h"
 #include "match/pairs.h"
 #include "row/write.h"

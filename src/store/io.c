@@ -233,12 +233,8 @@ int pd_store_io_read(const struct pd_store_io *io, const char *name, struct pd_b
 		return fd;
 	struct stat st;
 	pd_buf_clear(out);
-	ssize_t n = fstat(fd, &st) ? -1 : pd_pread(fd, pd_buf_reserve(out, (size_t)st.st_size), (size_t)st.st_size, 0);
+	ssize_t n = fstat(fd, &st) ? -1 : pd_pread_add(fd, 0, (size_t)st.st_size, out);
 	int status = n < 0 ? step_failed(io, "read", name, e) : PD_OK;
-	if (n >= 0) {
-		out->n = (size_t)n;
-		out->p[out->n] = 0;
-	}
 	close(fd);
 	return status;
 }
