@@ -118,6 +118,23 @@ int pd_old_batch_tables(struct pd_container *c, struct pd_err *e)
 	return read_columns(c, 1, 488, 13, e);
 }
 
+/*	0 magic, 8 version, 12 length of the parameters, 16 parameters; the blocks, which have checksums of their own */
+int pd_old_shingles(struct pd_container *c, struct pd_err *e)
+{
+	enum { HEADER = 16, PARAMS_MAX = 1 << 16 };
+	int status = check_version(c, 8, 2, 2, HEADER);
+	if (c->version == 1)
+		return pd_fail(e, PD_ERR_VERSION, "%s has version 1, which cannot be read; write it again with %s", c->name,
+			       c->kind->made_by);
+	if (status)
+		return status;
+	uint64_t n = get32(c, 12);
+	if (n > PARAMS_MAX || !set_section(c, 0, HEADER, n))
+		return pd_container_damaged(c, 12, "its parameters are too long", e);
+	set_section(c, 1, HEADER + n, c->bytes.n - HEADER - n);
+	return PD_OK;
+}
+
 enum { STORE_VERSION = 6 };
 
 /* Files of a store: 0 magic, 8 version, 12 zero or 16384, 16 number, 24 a count; items of 8 bytes; a checksum of all before. */

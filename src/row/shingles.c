@@ -1,44 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 #include "row/shingles.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
-#include "base/file.h"
+#include "base/old_formats.h"
 #include "base/sort.h"
 #include "row/fields.h"
 
-#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "shingles are written as they lie in memory: little-endian"
-#endif
-
-#define MAGIC "\x89PDS\r\n\x1a\n"
-
 /* A block is written when it has this size; its last page may be long. */
-enum { BLOCK_PAGES = 512, BLOCK_SHINGLES = 1 << 20 };
-enum { MAGIC_BYTES = 8, BLOCK_HEAD = 16, MUST_MAX = 1 << 16, PAGE_MAX = 1 << 28 };
+enum { BLOCK_PAGES = 512, BLOCK_SHINGLES = 1 << 20, PAGE_MAX = 1 << 28 };
+/* Mapped files count as memory: they are given back after this number of bytes. */
+enum { GIVE_BACK = 1 << 22 };
+
+struct block_head {
+	uint32_t pages, shingles;
+	uint64_t sum;
+};
 
 const struct pd_secret pd_no_secret = { { 0 } };
 
-/* --- writing --- */
+const struct pd_container_kind pd_shingles_kind = { .magic = "\x89PDS\r\n\x1a\n",
+						    .version = PD_SHINGLES_VERSION,
+						    .sections = PD_SHINGLES_SECTIONS,
+						    .what = "a file of shingles",
+						    .made_by = "'pagededup fp --shingles'",
+						    .old = pd_old_shingles };
 
-static int write_bytes(struct pd_shingles_writer *w, const void *p, size_t n, struct pd_err *e)
-{
-	return fwrite(p, 1, n, w->out.f) == n ? PD_OK
-					      : pd_fail_errno(e, "cannot write %s", w->out.path ? w->out.path : "standard output");
-}
+/* --- writing --- */
 
 int pd_shingles_create(struct pd_shingles_writer *w, const char *path, struct pd_span must, struct pd_err *e)
 {
-	uint32_t head[2] = { PD_SHINGLES_VERSION, (uint32_t)must.n };
 	*w = (struct pd_shingles_writer){ .out.slot = -1 };
 	int status = pd_outfile_open(&w->out, path, e);
-	if (!status)
-		status = write_bytes(w, MAGIC, MAGIC_BYTES, e);
-	if (!status)
-		status = write_bytes(w, head, sizeof head, e);
-	return status ? status : write_bytes(w, must.p, must.n, e);
+	if (status)
+		return status;
+	w->file = (struct pd_container_file){ w->out.f, w->out.path ? w->out.path : "standard output" };
+	pd_container_begin(&w->c, &pd_shingles_kind, 0, pd_container_to_file, &w->file, e);
+	pd_container_add_section(&w->c, must.p, must.n);
+	pd_container_section(&w->c);
+	return w->c.status;
 }
 
 static uint64_t checksum(struct pd_span ids, struct pd_span texts, struct pd_span counts)
@@ -48,20 +51,16 @@ static uint64_t checksum(struct pd_span ids, struct pd_span texts, struct pd_spa
 
 static int write_block(struct pd_shingles_writer *w, struct pd_err *e)
 {
-	uint32_t numbers[2] = { (uint32_t)(w->counts.n / 4), (uint32_t)(w->shingles.n / 8) };
-	uint64_t sum = checksum(pd_buf_span(&w->ids), pd_buf_span(&w->texts), pd_buf_span(&w->counts));
-	const struct pd_buf *parts[] = { &w->ids, &w->texts, &w->counts, &w->shingles };
-	int status = write_bytes(w, numbers, sizeof numbers, e);
-	if (!status)
-		status = write_bytes(w, &sum, sizeof sum, e);
-	for (size_t i = 0; !status && i < sizeof parts / sizeof *parts; i++)
-		if (parts[i]->n)
-			status = write_bytes(w, parts[i]->p, parts[i]->n, e);
-	pd_buf_clear(&w->ids);
-	pd_buf_clear(&w->texts);
-	pd_buf_clear(&w->counts);
-	pd_buf_clear(&w->shingles);
-	return status;
+	struct block_head head = { (uint32_t)(w->counts.n / 4), (uint32_t)(w->shingles.n / 8),
+				   checksum(pd_buf_span(&w->ids), pd_buf_span(&w->texts), pd_buf_span(&w->counts)) };
+	struct pd_buf *parts[] = { &w->ids, &w->texts, &w->counts, &w->shingles };
+	w->c.e = e;
+	pd_container_add(&w->c, &head, sizeof head);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		pd_container_add(&w->c, parts[i]->p, parts[i]->n);
+		pd_buf_clear(parts[i]);
+	}
+	return w->c.status;
 }
 
 int pd_shingles_add(struct pd_shingles_writer *w, uint64_t id, uint64_t text, struct pd_span shingles, struct pd_err *e)
@@ -75,25 +74,23 @@ int pd_shingles_add(struct pd_shingles_writer *w, uint64_t id, uint64_t text, st
 	return full ? write_block(w, e) : PD_OK;
 }
 
-static void writer_release(struct pd_shingles_writer *w)
-{
-	pd_buf_release(&w->ids);
-	pd_buf_release(&w->texts);
-	pd_buf_release(&w->counts);
-	pd_buf_release(&w->shingles);
-}
-
 int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e)
 {
+	struct pd_buf *parts[] = { &w->ids, &w->texts, &w->counts, &w->shingles };
 	if (!status && w->counts.n)
 		status = write_block(w, e);
 	if (!status)
 		status = write_block(w, e);
+	if (w->c.put) {
+		int ended = pd_container_end(&w->c, NULL);
+		status = status ? status : ended;
+	}
 	if (!status)
 		status = pd_outfile_commit(&w->out, e);
 	else if (w->out.f)
 		pd_outfile_abandon(&w->out);
-	writer_release(w);
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		pd_buf_release(parts[i]);
 	return status;
 }
 
@@ -103,62 +100,18 @@ int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e
 struct shingle_place {
 	uint64_t id;
 	uint64_t text;
-	uint64_t at; /* of its shingles, in bytes; 0: not found */
-	uint32_t n;
+	struct pd_span shingles; /* in the file; p NULL: not found */
 	uint32_t file;
 };
 
 struct pd_shingles {
 	struct shingle_place *places; /* by id */
 	size_t n;
-	char *const *paths;
-	FILE **files;
+	struct pd_container *files;
 	int n_files;
-	size_t run; /* consecutive shingles that are one item of a set */
-	struct pd_buf must, ids, texts, counts;
+	size_t run;	 /* consecutive shingles that are one item of a set */
+	uint64_t mapped; /* bytes read since the mapped files were given back */
 };
-
-static int damaged(const struct pd_shingles *s, int file, struct pd_err *e)
-{
-	if (ferror(s->files[file]))
-		return pd_fail_errno(e, "cannot read %s", s->paths[file]);
-	return pd_fail(e, PD_ERR_FORMAT, "%s is damaged or truncated; write it again with 'pagededup fp --shingles'",
-		       s->paths[file]);
-}
-
-static bool read_bytes(FILE *f, void *to, size_t n)
-{
-	return fread(to, 1, n, f) == n;
-}
-
-static int read_head(struct pd_shingles *s, int file, struct pd_err *e)
-{
-	char magic[MAGIC_BYTES];
-	uint32_t head[2];
-	FILE *f = s->files[file];
-	if (!read_bytes(f, magic, sizeof magic) || memcmp(magic, MAGIC, MAGIC_BYTES) != 0)
-		return pd_fail(e, PD_ERR_FORMAT, "%s is not a file of shingles; write one with 'pagededup fp --shingles=FILE'",
-			       s->paths[file]);
-	if (!read_bytes(f, head, sizeof head))
-		return damaged(s, file, e);
-	if (head[0] != PD_SHINGLES_VERSION)
-		return pd_fail(e, PD_ERR_VERSION,
-			       "%s has version %u of the format, and this program reads version %d; write it again with 'pagededup "
-			       "fp --shingles'",
-			       s->paths[file], head[0], PD_SHINGLES_VERSION);
-	if (head[1] > MUST_MAX)
-		return damaged(s, file, e);
-	struct pd_buf must = { 0 };
-	char *to = pd_buf_reserve(&must, head[1] + 1);
-	int status = read_bytes(f, to, head[1]) ? PD_OK : damaged(s, file, e);
-	must.n = head[1];
-	if (!status && !file)
-		pd_buf_set(&s->must, pd_buf_span(&must));
-	else if (!status && !pd_span_eq(pd_buf_span(&must), pd_buf_span(&s->must)))
-		status = pd_fail(e, PD_ERR_PARAMS, "%s was made with other parameters than %s", s->paths[file], s->paths[0]);
-	pd_buf_release(&must);
-	return status;
-}
 
 static struct shingle_place *find_place(const struct pd_shingles *s, uint64_t id)
 {
@@ -166,61 +119,84 @@ static struct shingle_place *find_place(const struct pd_shingles *s, uint64_t id
 	return at < s->n && s->places[at].id == id ? &s->places[at] : NULL;
 }
 
-/* Read a block's lists and note the offsets of the requested pages. *at: after its head, then after the block. */
-static int read_shingle_block(struct pd_shingles *s, int file, uint64_t size, uint32_t pages, uint32_t shingles, uint64_t sum,
-			      uint64_t *at, struct pd_err *e)
+static int damaged(struct pd_container *c, struct pd_span at, struct pd_err *e)
 {
-	FILE *f = s->files[file];
-	size_t id_bytes = (size_t)pages * 8, count_bytes = (size_t)pages * 4;
-	uint64_t total = 0;
-	if (pages > BLOCK_PAGES || shingles > BLOCK_SHINGLES + PAGE_MAX)
-		return damaged(s, file, e);
-	pd_buf_clear(&s->ids);
-	pd_buf_clear(&s->texts);
-	pd_buf_clear(&s->counts);
-	char *ids = pd_buf_reserve(&s->ids, id_bytes), *texts = pd_buf_reserve(&s->texts, id_bytes);
-	char *counts = pd_buf_reserve(&s->counts, count_bytes);
-	if (!read_bytes(f, ids, id_bytes) || !read_bytes(f, texts, id_bytes) || !read_bytes(f, counts, count_bytes) ||
-	    checksum(pd_span(ids, id_bytes), pd_span(texts, id_bytes), pd_span(counts, count_bytes)) != sum)
-		return damaged(s, file, e);
-	*at += 2 * id_bytes + count_bytes;
-	for (uint32_t i = 0; i < pages; i++) {
-		uint64_t id, text;
-		uint32_t n;
-		memcpy(&id, ids + (size_t)i * 8, sizeof id);
-		memcpy(&text, texts + (size_t)i * 8, sizeof text);
-		memcpy(&n, counts + (size_t)i * 4, sizeof n);
-		struct shingle_place *place = find_place(s, id);
-		if (place && !place->at)
-			*place = (struct shingle_place){ id, text, *at + 8 * total, n, (uint32_t)file };
-		total += n;
-	}
-	if (total != shingles)
-		return damaged(s, file, e);
-	*at += 8 * total;
-	if (*at > size)
-		return damaged(s, file, e);
-	return fseeko(f, (off_t)*at, SEEK_SET) < 0 ? pd_fail_errno(e, "cannot read %s", s->paths[file]) : PD_OK;
+	return pd_container_damaged(c, (uint64_t)(at.p - c->bytes.p), "a block of shingles is truncated or has a wrong checksum",
+				    e);
 }
 
-static int scan_file(struct pd_shingles *s, int file, struct pd_err *e)
+/* Cut n bytes from the beginning of *rest, and check them. */
+static int take_part(struct pd_container *c, struct pd_span *rest, uint64_t n, struct pd_span *out, struct pd_err *e)
 {
-	struct stat st;
-	struct {
-		uint32_t pages, shingles;
-		uint64_t sum;
-	} head;
-	int status =
-		fstat(fileno(s->files[file]), &st) < 0 ? pd_fail_errno(e, "cannot read %s", s->paths[file]) : read_head(s, file, e);
-	uint64_t at = MAGIC_BYTES + 8 + s->must.n;
-	while (!status) {
-		if (!read_bytes(s->files[file], &head, sizeof head))
-			return damaged(s, file, e);
-		at += BLOCK_HEAD;
-		if (!head.pages)
-			return PD_OK;
-		status = read_shingle_block(s, file, (uint64_t)st.st_size, head.pages, head.shingles, head.sum, &at, e);
+	if (n > rest->n)
+		return damaged(c, *rest, e);
+	*out = pd_span(rest->p, n);
+	*rest = pd_span(rest->p + n, rest->n - n);
+	return pd_container_check(c, *out, e);
+}
+
+/* Note the requested pages of a block. */
+static int read_shingle_block(struct pd_shingles *s, int file, const struct block_head *head, struct pd_span *rest,
+			      struct pd_err *e)
+{
+	struct pd_container *c = &s->files[file];
+	struct pd_span ids, texts, counts, whole = *rest;
+	if (head->pages > BLOCK_PAGES || head->shingles > BLOCK_SHINGLES + PAGE_MAX)
+		return damaged(c, *rest, e);
+	int status = take_part(c, rest, (uint64_t)head->pages * 8, &ids, e);
+	if (!status)
+		status = take_part(c, rest, (uint64_t)head->pages * 8, &texts, e);
+	if (!status)
+		status = take_part(c, rest, (uint64_t)head->pages * 4, &counts, e);
+	if (status)
+		return status;
+	uint64_t left = head->shingles;
+	if (checksum(ids, texts, counts) != head->sum || rest->n / 8 < left)
+		return damaged(c, whole, e);
+	for (uint32_t i = 0; i < head->pages; i++) {
+		uint64_t id, text;
+		uint32_t n;
+		memcpy(&id, ids.p + (size_t)i * 8, sizeof id);
+		memcpy(&text, texts.p + (size_t)i * 8, sizeof text);
+		memcpy(&n, counts.p + (size_t)i * 4, sizeof n);
+		if (n > left)
+			return damaged(c, whole, e);
+		struct shingle_place *place = find_place(s, id);
+		if (place && !place->shingles.p)
+			*place = (struct shingle_place){ id, text, pd_span(rest->p, (size_t)n * 8), (uint32_t)file };
+		*rest = pd_span(rest->p + (size_t)n * 8, rest->n - (size_t)n * 8);
+		left -= n;
 	}
+	return left ? damaged(c, whole, e) : PD_OK;
+}
+
+/* Map a file and read the lists of its blocks. */
+static int scan_file(struct pd_shingles *s, int file, const char *path, struct pd_err *e)
+{
+	struct pd_container *c = &s->files[file];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return pd_fail_errno(e, "cannot open %s", path);
+	int status = pd_input_note_fd(fd, path, e);
+	if (!status)
+		status = pd_container_map(c, &pd_shingles_kind, fd, path, e);
+	close(fd);
+	if (status)
+		return status;
+	struct pd_span params = c->section[PD_SHINGLES_PARAMS], rest = c->section[PD_SHINGLES_BLOCKS], part;
+	s->n_files++;
+	status = pd_container_check(c, params, e);
+	if (!status && !pd_span_eq(params, s->files[0].section[PD_SHINGLES_PARAMS]))
+		status = pd_fail(e, PD_ERR_PARAMS, "%s was made with other parameters than %s", path, s->files[0].name);
+	for (struct block_head head = { 1, 0, 0 }; !status && head.pages;) {
+		status = take_part(c, &rest, sizeof head, &part, e);
+		if (status)
+			break;
+		memcpy(&head, part.p, sizeof head);
+		if (head.pages)
+			status = read_shingle_block(s, file, &head, &rest, e);
+	}
+	pd_container_give_back(c, c->section[PD_SHINGLES_BLOCKS]);
 	return status;
 }
 
@@ -242,16 +218,10 @@ int pd_shingles_open(struct pd_shingles **out, char *const *paths, int n_paths, 
 	for (size_t i = 0; i < n_ids; i++)
 		if (!i || ids[i] != ids[i - 1])
 			s->places[s->n++].id = ids[i];
-	s->paths = paths;
 	s->files = pd_zalloc((size_t)(n_paths + 1) * sizeof *s->files);
-	for (int i = 0; i < n_paths && !status; i++) {
-		s->files[i] = pd_input_fopen(paths[i], e);
-		if (!s->files[i])
-			return e->status;
-		s->n_files++;
-		status = scan_file(s, i, e);
-	}
-	s->run = run_of(pd_buf_span(&s->must));
+	for (int i = 0; i < n_paths && !status; i++)
+		status = scan_file(s, i, paths[i], e);
+	s->run = run_of(s->n_files ? s->files[0].section[PD_SHINGLES_PARAMS] : pd_span(NULL, 0));
 	return status;
 }
 
@@ -260,13 +230,9 @@ void pd_shingles_free(struct pd_shingles *s)
 	if (!s)
 		return;
 	for (int i = 0; i < s->n_files; i++)
-		fclose(s->files[i]);
+		pd_container_release(&s->files[i]);
 	free(s->files);
 	free(s->places);
-	pd_buf_release(&s->must);
-	pd_buf_release(&s->ids);
-	pd_buf_release(&s->texts);
-	pd_buf_release(&s->counts);
 	free(s);
 }
 
@@ -275,13 +241,13 @@ void pd_shingles_free(struct pd_shingles *s)
 size_t pd_shingles_count(const struct pd_shingles *s, uint64_t id)
 {
 	const struct shingle_place *place = find_place(s, id);
-	return place && place->at ? place->n : 0;
+	return place ? place->shingles.n / 8 : 0;
 }
 
 uint64_t pd_shingles_text(const struct pd_shingles *s, uint64_t id)
 {
 	const struct shingle_place *place = find_place(s, id);
-	return place && place->at ? place->text : 0;
+	return place && place->shingles.p ? place->text : 0;
 }
 
 /* Sort by the highest 33 bits, in three passes.  The few values that share them are then sorted by all bits. */
@@ -319,21 +285,26 @@ int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *o
 {
 	const struct shingle_place *place = find_place(s, id);
 	out->n = 0;
-	if (!place || !place->at)
+	if (!place || !place->shingles.p)
 		return 0;
-	if (place->n > out->cap) {
+	struct pd_container *c = &s->files[place->file];
+	size_t all = place->shingles.n / 8, n = 0;
+	if (all > out->cap) {
 		free(out->v);
-		out->v = pd_alloc(2 * (size_t)place->n * sizeof *out->v); /* the second half to sort in */
-		out->cap = place->n;
+		out->v = pd_alloc(2 * all * sizeof *out->v); /* the second half to sort in */
+		out->cap = all;
 	}
-	size_t bytes = (size_t)place->n * sizeof *out->v, n = 0;
-	ssize_t got = pd_pread(fileno(s->files[place->file]), out->v, bytes, place->at);
-	if (got < 0)
-		return pd_fail_errno(e, "cannot read %s", s->paths[place->file]);
-	if ((size_t)got < bytes)
-		return damaged(s, (int)place->file, e);
-	size_t runs = join_runs(out->v, place->n, s->run);
-	sort_values(out->v, out->v + place->n, runs);
+	int status = pd_container_check(c, place->shingles, e);
+	if (status)
+		return status;
+	memcpy(out->v, place->shingles.p, place->shingles.n);
+	if ((s->mapped += place->shingles.n) > GIVE_BACK) {
+		for (int i = 0; i < s->n_files; i++)
+			pd_container_give_back(&s->files[i], s->files[i].section[PD_SHINGLES_BLOCKS]);
+		s->mapped = 0;
+	}
+	size_t runs = join_runs(out->v, all, s->run);
+	sort_values(out->v, out->v + all, runs);
 	for (size_t i = 0; i < runs; i++)
 		if (!i || out->v[i] != out->v[i - 1])
 			out->v[n++] = out->v[i];

@@ -8,25 +8,29 @@
  * Shingles, digests and ids are hashed with a secret.  `dedup` draws one for each run, so that no author of a page
  * can compute a page with the shingles of another.
  *
- *	"\x89PDS\r\n\x1a\n"	magic
- *	u32 version, u32 n	n bytes follow: the parameters of the rows ("k=v k=v")
- *	blocks:			u32 pages, u32 shingles of all of them, u64 XXH3-64 of the three lists that follow
- *				u64 keyed hash of the id, for each page
- *				u64 keyed hash of the folded text, for each page; 0: it has none
- *				u32 shingles, for each page
- *				u64 shingle, page by page in the order of the text, with repetitions
- *	the end:		a block of 0 pages; its number of shingles is 0
+ * A file is a container (base/container.h) with the parameters of the rows ("k=v k=v"), and blocks:
  *
- * All numbers are little-endian.  The order of pages is that of the rows, so that a file does not depend on threads.
+ *	u32 pages, u32 shingles of all of them, u64 XXH3-64 of the three lists that follow
+ *	u64 keyed hash of the id, for each page
+ *	u64 keyed hash of the folded text, for each page; 0: it has none
+ *	u32 shingles, for each page
+ *	u64 shingle, page by page in the order of the text, with repetitions
+ *
+ * The last block has no pages.  The order of pages is that of the rows, so that a file does not depend on threads.
  */
 #ifndef PD_ROW_SHINGLES_H
 #define PD_ROW_SHINGLES_H
 
 #include "base/buf.h"
+#include "base/container.h"
 #include "base/file.h"
 #include "base/hash.h"
 
-#define PD_SHINGLES_VERSION 2
+#define PD_SHINGLES_VERSION 3 /* 2: before the container */
+
+enum pd_shingles_section { PD_SHINGLES_PARAMS, PD_SHINGLES_BLOCKS, PD_SHINGLES_SECTIONS };
+
+extern const struct pd_container_kind pd_shingles_kind;
 
 /* The secret of files for which none was given. It is public. */
 extern const struct pd_secret pd_no_secret;
@@ -35,6 +39,8 @@ extern const struct pd_secret pd_no_secret;
 
 struct pd_shingles_writer {
 	struct pd_outfile out;
+	struct pd_container_file file;
+	struct pd_container_writer c;
 	struct pd_buf ids, texts, counts, shingles; /* of the block at hand */
 };
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Forged pages: nonsense words whose hashes are those of another page's terms.  Anyone can compute them with the
-# program; dedup must not remove pages because of them.
+# Forged pages: nonsense words whose hashes are those of another page's terms.  Anyone who has the program can compute them; dedup removes no page because of one.
 . "$(dirname "$0")/../tap.sh"
 forge="$(cd "$TOP" && realpath "${B:-build}/tests/forge")"
 
-# --- the sketch of the page, a fingerprint near its own, a different text ---
+# --- the sketch of the page, a fingerprint near its own, none of its text ---
 text="The council met on Tuesday evening to discuss the new bridge over the river. Residents of the old harbour asked for a wider path for bicycles, and the engineer promised to show another drawing before the summer. A vote is planned for the second week of September."
 mkdir pages
 echo "<html><title>News</title><body><p>$text</p></body></html>" >pages/victim.html
@@ -100,7 +99,7 @@ same "and from tables of its parts" hosts.bp other.bp
 "$P" boilerplate -q --update=alone.bp hosts.jsonl -o other.bp
 same "and from an update of the victim's table" hosts.bp other.bp
 
-# --- a rank for a page with an id that has the hash of another id ---
+# --- a rank for a page whose id has the hash of another id ---
 name=$("$forge" host victim.example | tr -d '\n')
 cp pages/victim.html "$name"
 printf '# pagededup ranks 1 | end=total\n#id\turl\tpage_rank\tdomain_rank\tsignature\tquality\nvictim.example\t-\t1\t1\t1\t7\n# total pages=1\n' >ranks
@@ -118,12 +117,12 @@ echo 000102030405060708090a0b0c0d0e0f >key && chmod 600 key
 run "$P" cluster --shingles=keyed.shingles keyed.pairs
 exits "cluster with shingles of fp --key" 0
 hasnt "it compares texts" "$tmp/err" 'by sketches only'
-last() { LC_ALL=C tail -c 800 "$1" | head -c 700 | cksum; } # FILE: of its last shingles
-is "they have other hashes" "$([ "$(last plain.shingles)" = "$(last keyed.shingles)" ] || echo other)" other
+some() { LC_ALL=C head -c 9000 "$1" | tail -c 700 | cksum; } # FILE: of some shingles
+is "they have other hashes" "$([ "$(some plain.shingles)" = "$(some keyed.shingles)" ] || echo other)" other
 
 # --- files of shingles of 32 bits ---
 { printf '\x89PDS\r\n\x1a\n\x01\0\0\0\x03\0\0\0k=v'; head -c 16 /dev/zero; } >old.shingles
 run "$P" cluster -q --shingles=old.shingles short.pairs
 exits "version 1" 2
-has "version 1: the remedy" "$tmp/err" "old.shingles has version 1 of the format, and this program reads version 2; write it again with 'pagededup fp --shingles'"
+has "version 1: the remedy" "$tmp/err" "old.shingles has version 1, which cannot be read; write it again with 'pagededup fp --shingles'"
 tap_done

@@ -48,4 +48,17 @@ for at in 8 12 20 30 60 100 300 -1; do
 	exits "dictionary 3: a bit changed at $at" 2
 done
 
+# Four pages; the first is an excerpt of the second.  Only the lists of a block have checksums.
+texts() { run "$P" cluster -q --keep=least-loss --shingles="$1" "$old/pages.pairs"; }
+cp "$old/pages.jsonl" .
+"$P" fp -q --shingles=new.shingles pages.jsonl | "$P" match -q | "$P" cluster -q --keep=least-loss --shingles=new.shingles >want
+texts "$old/pages-2.shingles"
+has "shingles 2: the texts are compared" "$tmp/out" 'of its text'
+is "shingles 2: the verdicts are those of a new file" "$(rows "$tmp/out")" "$(rows want)"
+for at in 8 12 232 240 250 300 320; do
+	damage "$old/pages-2.shingles" hurt $at
+	texts hurt
+	exits "shingles 2: a bit changed at $at" 2
+done
+
 tap_done

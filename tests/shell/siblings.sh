@@ -116,7 +116,7 @@ has "pages with their text in other dumps: counted" "$tmp/err" 'loss of 1 page e
 has "the message says so" "$tmp/out" 'by sketches only'
 run "$P" cluster -q --shingles=parts.jsonl parts.pairs
 exits "no shingles" 2
-has "no shingles: message" "$tmp/err" "parts.jsonl is not a file of shingles; write one with 'pagededup fp --shingles=FILE'"
+has "no shingles: message" "$tmp/err" "parts.jsonl is not a file of shingles; 'pagededup fp --shingles' writes one"
 run "$P" cluster -q --keep=least-loss parts.pairs
 exits "--keep=least-loss without texts" 2
 head -c 200 parts.shingles >cut.shingles
