@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Near-duplicate web pages: fingerprints of main text, pairs, clusters, and a store that is kept between runs.
 
+    result = pagededup.dedup(texts)                             # or a data frame, an Arrow table, paths of dumps
+    texts = result.take(texts)                                  # without the near-duplicates
+
+In steps, with all settings:
+
     signer = pagededup.Signer()
     table = signer.sign_batch(htmls, urls=urls)                 # an Arrow table, a row for each page
     pairs = pagededup.match(table)                              # numpy columns a, b, distance, similarity
@@ -12,7 +17,8 @@ Functions also accept objects that Arrow can convert (pandas, polars, a DuckDB r
 """
 from ._api import (Error, Learner, Page, Pairs, ParametersError, Signer, Store, UsageError, cluster, distance, match, read, table_text,
                    version)
+from ._dedup import Result, dedup, extract, similarity, why
 
-__all__ = ['Error', 'Learner', 'Page', 'Pairs', 'ParametersError', 'Signer', 'Store', 'UsageError', 'cluster', 'distance', 'match',
-           'read', 'table_text', 'version', '__version__']
+__all__ = ['Error', 'Learner', 'Page', 'Pairs', 'ParametersError', 'Result', 'Signer', 'Store', 'UsageError', 'cluster', 'dedup', 'distance',
+           'extract', 'match', 'read', 'similarity', 'table_text', 'version', 'why', '__version__']
 __version__ = version()

@@ -2,14 +2,17 @@
 """The public names of the package, built on the functions of the C library (described in include/pagededup.h)."""
 from __future__ import annotations
 
+import difflib
+import functools
 import importlib
+import inspect
 import os
 import threading
 import weakref
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, TypeVar, Union
 
-from ._native import ffi, lib
+from ._native import ffi, lib as lib
 
 
 class _Later:
@@ -42,6 +45,10 @@ class Error(Exception):
 
 class UsageError(Error, ValueError):
     """The request is impossible, such as an unknown setting or keyword."""
+
+
+class _KeywordError(UsageError, TypeError):
+    """A keyword that a function does not have."""
 
 
 class ParametersError(Error, ValueError):
@@ -129,6 +136,36 @@ def _settings(known: Dict[str, Any]) -> Optional[str]:
                 raise UsageError('%s: the value %r contains a space; remove it' % (name, text))
             words.append('%s=%s' % (name, text))
     return ' '.join(words) or None
+
+
+_Function = TypeVar('_Function', bound=Callable[..., Any])
+_OTHER_WORDS = {'threshold': 'similar', 'jaccard': 'similar', 'n_jobs': 'threads', 'jobs': 'threads', 'num_proc': 'threads', 'workers': 'threads',
+                'k': 'distance', 'hamming': 'distance', 'text_column': 'text', 'html_column': 'html', 'url_column': 'url', 'id_column': 'id'}
+
+
+def _hints(function: _Function) -> _Function:
+    """An unknown keyword raises an error that suggests the right one."""
+    known = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        for name in keywords:
+            if name not in known:
+                close = [_OTHER_WORDS[name]] if _OTHER_WORDS.get(name) in known else difflib.get_close_matches(name, known, 1)
+                raise _KeywordError('%s() has no argument %r%s' % (function.__name__ if function.__name__ != '__init__' else function.__qualname__.split('.')[0],
+                                                               name, '; did you mean %r?' % close[0] if close else ''))
+        return function(*arguments, **keywords)
+
+    return call    # type: ignore[return-value]
+
+
+def _per_cent(share: Union[str, float, None]) -> Optional[str]:
+    """.8, 80 or "80%" as the command's option."""
+    if share is None or isinstance(share, str):
+        return share
+    if not 0 < share <= 100:
+        raise UsageError('similar=%r: expected a share of text, such as .8 or "80%%"' % share)
+    return '%.6g%%' % (100 * share if share <= 1 else share)
 
 
 # --- tables ---
@@ -416,14 +453,19 @@ class Signer:
     bits: 64, 128 or 256.  preset: "default" or "paper" (settings of patent CN101645082).  dictionary, user_words, stop_words,
     boilerplate: files, like the options of `pagededup fp`.  methods: like `fp --method`.  key: a file with a secret key, like `fp --key`, for
     example the file "key" of a store.  threads: of sign_batch, 0 for all cores.
-    Other arguments are settings: shingle=3, min_terms=4, max_page=1000000, sketch="none", topic="paper", ...
+    The other arguments are options of `pagededup fp`: shingle=3, min_terms=4, max_page=1000000, sketch="none", topic="paper", ...
 
-    Raises UsageError for settings that do not exist, Error for files that cannot be read.
+    Raises UsageError for values that do not exist, Error for files that cannot be read.
     """
 
+    @_hints
     def __init__(self, bits: int = 64, *, preset: Optional[str] = None, dictionary: Optional[PathLike] = None, user_words: Optional[PathLike] = None,
                  stop_words: Optional[PathLike] = None, boilerplate: Optional[PathLike] = None, methods: Optional[str] = None, key: Optional[PathLike] = None, threads: int = 0,
-                 **settings: Any) -> None:
+                 topic: Optional[str] = None, hidden: Optional[str] = None, stubs: Optional[str] = None, segment: Optional[str] = None,
+                 shingle: Optional[int] = None, weights: Optional[str] = None, hash: Optional[str] = None, features: Union[str, Sequence[str], None] = None,
+                 sketch: Optional[str] = None, min_terms: Optional[int] = None, max_page: Optional[int] = None) -> None:
+        settings: Dict[str, Any] = dict(topic=topic, hidden=hidden, stubs=stubs, segment=segment, shingle=shingle, weights=weights, hash=hash,
+                                        features=features, sketch=sketch, min_terms=min_terms, max_page=max_page)
         self._state: Dict[str, Any] = dict(bits=bits, preset=preset, dictionary=dictionary, user_words=user_words, stop_words=stop_words,
                                            boilerplate=boilerplate, methods=methods, key=key, threads=threads, **settings)
         self.threads = threads
@@ -542,11 +584,11 @@ class Signer:
 
     def hf(self, batch: Dict[str, Sequence[Any]]) -> Dict[str, List[Any]]:
         """For `dataset.map(signer.hf, batched=True)` of Hugging Face datasets: a batch with "html" (or "content"; or "text",
-        which is not HTML) and optionally "url" and "id" -> columns "fingerprint" (int64, its bits), "sketch", "text_digest",
-        "text_bytes", "params"."""
+        which is not HTML) and optionally "url" and "id" -> the columns that match() and cluster() read: "fingerprint" (int64,
+        its bits), "sketch", "text_digest", "content_digest", "terms", "text_bytes", "subject", "params"."""
         name, kind = _page_column(batch)
         table = _for_engines(self.sign_batch(batch[name], urls=batch.get('url'), ids=batch.get('id'), content_types=kind))
-        return {c: table.column(c).to_pylist() for c in ('fingerprint', 'sketch', 'text_digest', 'text_bytes', 'params')}
+        return {c: table.column(c).to_pylist() for c in ('fingerprint', 'sketch', 'text_digest', 'content_digest', 'terms', 'text_bytes', 'subject', 'params')}
 
     def arrow(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """For Spark's `df.mapInArrow(signer.arrow, signer.schema)`: convert batches with "html" (binary or string; or
@@ -712,12 +754,21 @@ class Pairs:
         return iter((self.a, self.b, self.distance, self.similarity))
 
 
-def match(table: Any, against: Any = None, *, threads: int = 0, **settings: Any) -> Pairs:
+@_hints
+def match(table: Any, against: Any = None, *, threads: int = 0, distance: Optional[int] = None, candidates: Optional[str] = None,
+          band_width: Optional[int] = None, similar: Union[str, float, None] = None, similarity: Optional[float] = None,
+          similarity_same_host: Optional[float] = None, verify: Optional[bool] = None, scope: Optional[str] = None, sites: Optional[PathLike] = None,
+          all_pairs: Optional[bool] = None, plan: Optional[str] = None, preset: Optional[str] = None, method: Union[str, Sequence[str], None] = None,
+          memory: Optional[str] = None, tmp_dir: Optional[PathLike] = None) -> Pairs:
     """Return all pairs of near-duplicates in a table of pages; with `against` all pairs of a page of `table` and one of `against`.
 
-    settings: the long options of `pagededup match`: distance=8 (bits), similarity=0.8, scope="other-hosts", all_pairs=True, memory="4G", ...
-    Raises UsageError for unknown settings, ParametersError for pages signed with different settings.
+    The other arguments are the long options of `pagededup match`: distance=8 (bits), similar=.8 or "80%" (share of text in common),
+    scope="other-hosts", all_pairs=True, memory="4G", ...
+    Raises UsageError for impossible values, ParametersError for pages signed with different settings.
     """
+    settings = dict(distance=distance, candidates=candidates, similar=_per_cent(similar), similarity=similarity, verify=verify, scope=scope, sites=sites,
+                    plan=plan, preset=preset, method=method, memory=memory)
+    settings.update({'band-width': band_width, 'similarity-same-host': similarity_same_host, 'all-pairs': all_pairs, 'tmp-dir': tmp_dir})
     keep: List[Any] = []
     pages = _pages(table)
     others = _pages(against) if against is not None else ffi.NULL
@@ -745,14 +796,22 @@ def match(table: Any, against: Any = None, *, threads: int = 0, **settings: Any)
     return Pairs(a=numpy('a'), b=numpy('b'), distance=numpy('distance', -1).view('int64'), similarity=numpy('similarity', np.nan), table=found)
 
 
-def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None, *, against: Any = None, **settings: Any) -> pa.Table:
+@_hints
+def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None, *, against: Any = None, linkage: Optional[str] = None,
+            max_loss: Optional[float] = None, require: Union[str, Sequence[str], None] = None, exempt: Optional[float] = None,
+            rank: Optional[PathLike] = None, prefer_host: Optional[PathLike] = None, scope: Optional[str] = None, sites: Optional[PathLike] = None,
+            shingles: Optional[PathLike] = None, canonical: Optional[PathLike] = None, action: Optional[str] = None, weight: Optional[float] = None,
+            tmp_dir: Optional[PathLike] = None) -> pa.Table:
     """Cluster the pairs and choose the page to keep: return an Arrow table with a row for each page in a cluster, with the columns of
     `pagededup cluster` ("cluster_id", "id", "is_duplicate" 0 or 1, "dup_of", "reason", ...) and "row", its row in `table` (in `against` if "side" is 1).
 
     pairs: of `match`, or a table with columns a, b, distance, similarity.  keep: rules in their order: first, longest, newest, oldest, shortest-url,
-    quality, rank, canonical.  settings: the long options of `pagededup cluster`: linkage="connected", max_loss=0.1, ...
+    quality, rank, canonical.  The other arguments are the long options of `pagededup cluster`: linkage="connected", max_loss=0.1, ...
     keep="canonical" needs canonical=FILE, which `pagededup fp --canonical=FILE` writes.
     """
+    settings = dict(linkage=linkage, require=require, exempt=exempt, rank=rank, scope=scope, sites=sites, shingles=shingles, canonical=canonical,
+                    action=action, weight=weight)
+    settings.update({'max-loss': max_loss, 'prefer-host': prefer_host, 'tmp-dir': tmp_dir})
     found = pairs.table if isinstance(pairs, Pairs) else _as_table(pairs)
     holds: List[Any] = []
     columns, n = _columns(found, _PAIR_COLUMNS, holds)

@@ -516,6 +516,54 @@ def datatrove():
 
 
 @test
+def one_call():
+    'dedup, its result, extract and similarity'
+    texts = [p.split('<p>')[1] for p in pages()]
+    result = pagededup.dedup(texts)
+    assert len(result) == 60 and result.kept.tolist() == list(range(0, 60, 2)) and result.removed.tolist() == list(range(1, 60, 2))
+    assert result.take(texts) == texts[::2] and repr(result) == '<pagededup.Result: 30 of 60 pages (50 %) are near-duplicates, 30 are kept>'
+    assert result.why(1).startswith('removed: a near-duplicate of page 0; distance '), result.why(1)
+    table = pa.table({'body': texts, 'doc': ['d%d' % i for i in range(60)], 'url': ['http://a.example/%d' % i for i in range(60)]})
+    named = pagededup.dedup(table, text='body', id='doc', keep='longest')
+    assert named.removed.tolist() == list(range(0, 60, 2)) and named.take(table).column('doc').to_pylist() == ['d%d' % i for i in range(1, 60, 2)]
+    assert pagededup.why(named, 'd0').startswith('removed: a near-duplicate of d1; ') and named.why('http://a.example/0') == named.why('d0')
+    assert '30 of 60 pages' in named._repr_html_() and '<td>d0</td>' in named._repr_html_()
+    assert [len(pagededup.dedup(texts, similar=s).removed) for s in (.99, 99, '99%')] == [len(pagededup.dedup(texts, similar='99%').removed)] * 3
+    for wrong, kind, words in ((lambda: pagededup.dedup([]), ValueError, 'there are no pages'),
+                               (lambda: pagededup.dedup(table, text='bod'), ValueError, "no column 'bod'; the columns are: body, doc, url"),
+                               (lambda: pagededup.dedup(texts, threshold=.8), TypeError, "dedup() has no argument 'threshold'; did you mean 'similar'?"),
+                               (lambda: pagededup.match(table, distanc=3), TypeError, "match() has no argument 'distanc'; did you mean 'distance'?"),
+                               (lambda: pagededup.Signer(shingles=2), TypeError, "Signer() has no argument 'shingles'; did you mean 'shingle'?"),
+                               (lambda: named.why('nobody'), KeyError, "no page with the id or URL 'nobody'")):
+        try:
+            wrong()
+        except kind as e:
+            assert words in str(e), e
+        else:
+            raise AssertionError('accepted: ' + words)
+    assert pagededup.similarity(texts[0], texts[1]) > .9 and pagededup.similarity(texts[0], texts[2]) < .3
+    assert pagededup.extract('<title>T</title><nav><a href=/>Home</a></nav><p>' + texts[0]).strip() == texts[0]
+    if len(sys.argv) < 2:
+        return
+    found, verdicts = pagededup.dedup(sys.argv[1]), run('cluster', '-q', given=run('match', '-q', given=run('fp', '-q', sys.argv[1])))
+    assert {found.pages.column('id')[int(i)].as_py() for i in found.removed} == {r.split(b'\t')[1].decode() for r in rows(verdicts) if r.split(b'\t')[3] == b'1'}
+
+
+@test
+def one_call_pandas():
+    'dedup of a pandas DataFrame'
+    try:
+        import pandas
+    except ImportError as e:
+        raise Skip('pandas is not installed: %s' % e)
+    frame = pandas.DataFrame({'html': pages(), 'other': range(60)})
+    result = pagededup.dedup(frame)
+    assert result.take(frame)['other'].tolist() == list(range(0, 60, 2))
+    table = result.to_pandas()
+    assert table['kept'].tolist() == [True, False] * 30 and table['duplicate_of'][1] == 'page 0', table
+
+
+@test
 def command():
     'the command comes with the package'
     assert subprocess.run([_command.path(), 'version'], stdout=subprocess.PIPE, check=True).stdout.split()[1].decode() == pagededup.__version__
