@@ -50,7 +50,7 @@
 	COLUMN(PAIRS, FETCH_TIME_B, "fetch_time_b", TEXT) \
 	COLUMN(PAIRS, TEXT_BYTES_B, "text_bytes_b", COUNT) \
 	COLUMN(PAIRS, QUALITY_B, "quality_b", REAL) \
-	COLUMN(PAIRS, CONTENT_DIGEST_A, "content_digest_a", TEXT) /* `apply` compares it before it removes the page */ \
+	COLUMN(PAIRS, CONTENT_DIGEST_A, "content_digest_a", TEXT) /* `apply` compares it first, then removes the page */ \
 	COLUMN(PAIRS, CONTENT_DIGEST_B, "content_digest_b", TEXT)
 /* … and of pairs that other methods than the fingerprint found */
 #define PD_PAIRS_MORE_TABLE(COLUMN) \

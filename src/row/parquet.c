@@ -29,7 +29,7 @@ static const char *const form_names[] = { [PD_FORM_PARQUET] = "Parquet", [PD_FOR
 
 /* Text in Parquet is UTF-8, but URLs and file names need not be.  An invalid byte becomes the character U+EF00 +
  * byte (U+EF80 to U+EFFF, private use).  If the text contains such a character, its bytes are encoded in the same
- * way.  So nothing is lost, and distinct values stay distinct. */
+ * way.  So all values are kept, and distinct values remain distinct. */
 
 static bool is_stand_in(const char *p, size_t n)
 {
@@ -77,7 +77,7 @@ struct columns_output {
 	size_t n_line; /* columns of a line */
 	bool marks;
 	uint64_t rows, before; /* in the group; in earlier groups */
-	struct pd_err err;     /* the first error, after which nothing is accepted */
+	struct pd_err err;     /* the first error; all later rows are refused */
 };
 
 static int write_beneath(void *ctx, const void *bytes, size_t n)
@@ -199,7 +199,7 @@ static void put_line(struct columns_output *c, struct pd_span line, struct pd_sp
 		f[c->n_line] = mark;
 	for (size_t i = 0; i < c->n; i++) {
 		if (put_value(c, &c->v[i], f[i])) {
-			pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: row %" PRIu64 ": '%.*s' is no value of the column %s",
+			pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: row %" PRIu64 ": '%.*s' is not a value of the column %s",
 				c->name, c->before + c->rows, (int)(f[i].n < 80 ? f[i].n : 80), f[i].p, c->v[i].name.p);
 			return;
 		}
@@ -238,8 +238,8 @@ static void take_line(struct columns_output *c, struct pd_span line)
 	}
 }
 
-/* Errors of writing are reported at once.  A bad row is reported when the output ends, because this function has no
- * other way. */
+/* Errors of writing are reported at once.  A bad row is reported at the end of the output, because this function
+ * cannot report it. */
 static ssize_t take_bytes(void *cookie, const char *bytes, size_t n)
 {
 	struct columns_output *c = cookie;
@@ -267,7 +267,7 @@ static int end_output(struct pd_outfile_filter *self, bool whole, struct pd_err 
 	if (whole)
 		flush_group(c);
 	if (whole && !c->err.status && !c->writer)
-		pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: these lines are no rows", c->name);
+		pd_fail(&c->err, PD_ERR_FORMAT, "cannot write %s: these lines are not rows", c->name);
 	if (whole && !c->err.status && pd_parquet_writer_end(c->writer, TOTALS_NOTE, c->totals.n ? c->totals.p : NULL, &why))
 		fail_output(c, &why);
 	int status = whole || c->err.status == PD_ERR_SYSTEM ? c->err.status : PD_OK;

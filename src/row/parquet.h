@@ -2,8 +2,8 @@
  *
  * Rows in Parquet or Arrow's stream (docs/format-rows.md): convert lines of rows to columns and such a file to the
  * same lines, so that every stage that reads and writes lines also reads and writes columns.  The header lines and
- * the totals are metadata of the file.  The name of a column determines its type (row/columns.h), which is that of
- * the Python package's tables.  Pairs have one more column, `suspect`.
+ * the totals are metadata of the file.  The name of a column determines its type (row/columns.h), which is the same
+ * as in the Python package's tables.  Pairs have one more column, `suspect`.
  */
 #ifndef PD_ROW_PARQUET_H
 #define PD_ROW_PARQUET_H
@@ -19,13 +19,12 @@ int pd_parquet_rows_output(struct pd_outfile *o, enum pd_parquet_form form, stru
 
 struct pd_parquet_rows_input;
 
-/* `f`, of which nothing was read yet and which only this reader uses from now on, stays the caller's; `name` is for
- * messages.  *out NULL: it has neither format, and no byte of a pipe is lost.  PD_ERR_VERSION: it cannot be read.
- * Parquet in a pipe is copied to a temporary file first. */
+/* `f` must be unread.  The caller still owns it, but only this reader uses it from now on; `name` is for messages.
+ * *out NULL: it has neither format, and no byte of a pipe is lost.  PD_ERR_VERSION: it cannot be read. Parquet in a
+ * pipe is copied to a temporary file first. */
 int pd_parquet_rows_open(struct pd_parquet_rows_input **out, FILE *f, const char *name, struct pd_err *e);
-/* Return lines, first those of the header, then one per row: 1; 0 at the end; PD_ERR_FORMAT: rows that cannot be
- * read, with the reason, after which reading continues; PD_ERR_SYSTEM.  *row: the number of the first line's row,
- * from 0. */
+/* Return the next line: first the header's lines, then one per row. 1; 0 at the end; PD_ERR_FORMAT with the reason if
+ * rows cannot be read (reading may continue); PD_ERR_SYSTEM.  *row: the number of the first line's row, from 0. */
 int pd_parquet_rows_next(struct pd_parquet_rows_input *in, struct pd_span *lines, uint64_t *row, struct pd_err *e);
 void pd_parquet_rows_close(struct pd_parquet_rows_input *in);
 

@@ -48,8 +48,8 @@ struct pd_shingles_writer {
 int pd_shingles_create(struct pd_shingles_writer *w, const char *path, struct pd_span must, struct pd_err *e);
 /* Add a page: the hash of its id; the digest of its text, 0: it has none; its shingles, as u64. */
 int pd_shingles_add(struct pd_shingles_writer *w, uint64_t id, uint64_t text, struct pd_span shingles, struct pd_err *e);
-/* Give the file its name, unless `status` is an earlier error, which is returned.  Call it once, also if nothing was
- * created. */
+/* Give the file its name, unless `status` is an earlier error, which is returned.  Call it once, even if creating
+ * failed. */
 int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e);
 
 /* --- reading --- */

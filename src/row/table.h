@@ -53,19 +53,19 @@ const struct pd_table_source *pd_table_source_find(struct pd_table_sources s, co
 struct pd_table_reader {
 	/* set by the caller */
 	enum pd_table_kind kind;
-	bool answers; /* verdicts: also answers of a store, whose columns of the same name are read */
+	bool answers; /* verdicts: also accept answers of a store, which have columns of the same names */
 	const char
 		*or_else; /* appended to the message if a file contains no rows: the command that accepts such a file; NULL: none */
-	const char *const *more; /* columns after those of the kind, NULL at the end; NULL: none */
+	const char *const *more; /* additional columns after the columns of the kind, NULL at the end; NULL: none */
 	int needs[2];		 /* a line with these two is a line of column names; 0, 0: the first two of the kind */
 	bool suspects;		 /* comments "# suspect WORD<TAB>row" are returned, too; otherwise skipped as comments are */
 	const char *file;	 /* one file; or */
-	char **paths;		 /* several.  None or "-": stdin */
+	char **paths;		 /* several; NULL, or "-": stdin */
 	int n_paths;
 	struct pd_table_sources sources;
-	bool parts;    /* inputs may be parts of tables whose last line is in another part */
+	bool parts;    /* inputs may be parts of tables; the last line may be in another part */
 	bool skip_bad; /* skip rows that cannot be read and count them in `bad`; otherwise they are errors */
-	void (*bad_row)(void *ctx, const char *why); /* reports those that are skipped; implies skip_bad; NULL: not reported */
+	void (*bad_row)(void *ctx, const char *why); /* reports skipped rows; implies skip_bad; NULL: not reported */
 	void *ctx;
 	/* filled by `next` */
 	struct pd_table_header header;		     /* the last header seen */

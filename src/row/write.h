@@ -25,8 +25,8 @@ void pd_row_to_jsonl(struct pd_json *j, const char *const *columns, struct pd_bu
 /* The parameter of a header line that promises pd_row_end. */
 #define PD_ROW_ENDS " end=total"
 
-/* Append the last lines of a table whose header promised them: the totals of its inputs, or its own number of rows.
- * Nothing if an input was cut, so that its readers notice it, too. */
+/* If the header promised a last line, append it: the totals of the inputs, or the number of rows. Omit it if an input
+ * was truncated, so that readers of this table notice this too. */
 void pd_row_end(struct pd_span totals, bool cut, uint64_t rows, struct pd_buf *out);
 
 #endif
