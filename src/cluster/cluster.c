@@ -228,14 +228,6 @@ static void reach_from(struct graph *g, uint32_t centre, uint32_t edge, uint32_t
 		g->members[q].edge = better_to(g, centre, g->members[q].edge, edge);
 }
 
-static void take_neighbours(struct graph *g, uint32_t centre)
-{
-	g->n_list = 0;
-	for (uint32_t p = centre; p != NONE; p = next_of(g, p))
-		for (uint32_t i = g->start[p]; i < g->start[p + 1]; i++)
-			reach_from(g, centre, g->links[i], other_end(g, g->links[i], p));
-}
-
 /* Prefetch the pages that a later centre will examine first. */
 static void prefetch_centre(const struct graph *g, uint32_t centre)
 {
@@ -266,7 +258,11 @@ int pd_cluster(const struct pd_edge *edges, size_t n_edges, size_t n_pages, enum
 			prefetch_centre(&g, centre);
 			if (g.group[centre] != centre || g.members[centre].keep != NONE)
 				continue;
-			take_neighbours(&g, centre);
+			/* Take the neighbours of all pages of the centre's node. */
+			g.n_list = 0;
+			for (uint32_t p = centre; p != NONE; p = next_of(&g, p))
+				for (uint32_t i = g.start[p]; i < g.start[p + 1]; i++)
+					reach_from(&g, centre, g.links[i], other_end(&g, g.links[i], p));
 			if (!g.n_list && next_of(&g, centre) == NONE)
 				continue;
 			for (size_t i = 0; i < g.n_list; i++) {

@@ -708,15 +708,6 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 	return pd_pages_arrange(&g->pages, g->order, named, o->in.tmp_dir, e);
 }
 
-/* Prefetch the next members: their verdicts, then their lines. */
-static void prefetch_member(const struct pd_group *g)
-{
-	if (g->at + 2 * PD_AHEAD >= g->n_members)
-		return;
-	pd_prefetch(&g->members[g->order[g->at + 2 * PD_AHEAD]]);
-	pd_pages_expect(&g->pages, g->order[g->at + 2 * PD_AHEAD], g->order[g->at + PD_AHEAD / 2]);
-}
-
 int pd_group_next(struct pd_group *g, struct pd_group_member *out)
 {
 	if (g->at >= g->n_members) {
@@ -734,7 +725,11 @@ int pd_group_next(struct pd_group *g, struct pd_group_member *out)
 		g->at++;
 		return 1;
 	}
-	prefetch_member(g);
+	/* Prefetch the next members: their verdicts, then their lines. */
+	if (g->at + 2 * PD_AHEAD < g->n_members) {
+		pd_prefetch(&g->members[g->order[g->at + 2 * PD_AHEAD]]);
+		pd_pages_expect(&g->pages, g->order[g->at + 2 * PD_AHEAD], g->order[g->at + PD_AHEAD / 2]);
+	}
 	uint32_t page = g->order[g->at], keep = g->members[page].keep;
 	const struct pd_verdict *v = &g->members[page];
 	if (g->at == g->end) {

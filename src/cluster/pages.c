@@ -220,11 +220,6 @@ static int id_order(const void *x, const void *y, void *ctx)
 	return d;
 }
 
-static bool same_place(const struct pd_ids *ids, uint32_t a, uint32_t b)
-{
-	return (ids->file[a] ^ ids->file[b]) << 2 == 0 && id_offset(ids, a) == id_offset(ids, b);
-}
-
 /* Sort the names of files; return the rank of each number.  The caller frees the result. */
 static uint32_t *sort_names(struct pd_names *names, int (*compare)(const void *x, const void *y, void *texts))
 {
@@ -272,8 +267,10 @@ static uint32_t *order_ids(struct pd_ids *ids)
 		uint32_t soon = order[i + PD_AHEAD < ids->n ? i + PD_AHEAD : i];
 		pd_prefetch(&ids->file[soon]);
 		pd_prefetch(&ids->offset[soon]);
-		for (end = i + 1; end < ids->n && same_place(ids, order[i], order[end]); end++)
-			;
+		for (end = i + 1; end < ids->n; end++)
+			if ((ids->file[order[i]] ^ ids->file[order[end]]) << 2 ||
+			    id_offset(ids, order[i]) != id_offset(ids, order[end]))
+				break;
 		if (end > i + 1)
 			qsort_r(order + i, end - i, sizeof *order, id_order, (void *)ids);
 	}

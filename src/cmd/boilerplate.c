@@ -84,13 +84,6 @@ static int merge(const struct pd_walk_options *o, char **paths, int n, struct pd
 	return status;
 }
 
-static void print_host(const struct pd_boilerplate_host *h, struct pd_buf *line)
-{
-	pd_buf_clear(line);
-	pd_tsv_add(line, h->host.name);
-	printf("%s\t%u\t%zu\t%zu\n", line->p, h->pages, h->site.n_lines, h->site.n_paths);
-}
-
 static int print_table(const char *path, struct pd_err *e)
 {
 	struct pd_boilerplate *b;
@@ -103,7 +96,9 @@ static int print_table(const char *path, struct pd_err *e)
 	       pd_boilerplate_info(b)->has_samples ? "yes" : "no");
 	for (size_t i = 0; i < pd_boilerplate_info(b)->hosts; i++) {
 		struct pd_boilerplate_host h = pd_boilerplate_host(b, i);
-		print_host(&h, &line);
+		pd_buf_clear(&line);
+		pd_tsv_add(&line, h.host.name);
+		printf("%s\t%u\t%zu\t%zu\n", line.p, h.pages, h.site.n_lines, h.site.n_paths);
 	}
 	pd_buf_release(&line);
 	pd_boilerplate_free(b);

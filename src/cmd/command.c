@@ -18,23 +18,17 @@ int pd_command_exit(int status, struct pd_log *log, const struct pd_err *e)
 	return status < 0 ? pd_command_failed(log, e) : status ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
-/* No input was read, and no thread was made. A kernel without a sandbox is an error only if the sandbox is required. */
-static int enter_sandbox(const struct pd_usage *u, int wanted, struct pd_err *e)
-{
-	struct pd_err why;
-	if (!wanted || (wanted < 0 && u->starts_programs) || !pd_sandbox_enter(&why) || wanted < 0)
-		return PD_OK;
-	return pd_fail(e, PD_ERR_SYSTEM, "--sandbox: %s; omit --sandbox to run without", why.text);
-}
-
 int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_log *log)
 {
-	struct pd_err e;
+	struct pd_err e, why;
 	int sandbox, status = pd_opt_parse(u, argc, argv, options, first, &sandbox, &e);
 	if (status == 0 && u->no_operands && *first < argc)
 		status = pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': %s takes none", argv[*first], u->name);
-	if (status == 0)
-		status = enter_sandbox(u, sandbox, &e);
+	/* Enter the sandbox before inputs are read and threads are made.  A kernel without a sandbox is an error only if
+	 * the sandbox is required. */
+	bool enter = sandbox > 0 || (sandbox < 0 && !u->starts_programs);
+	if (status == 0 && enter && pd_sandbox_enter(&why) && sandbox > 0)
+		status = pd_fail(&e, PD_ERR_SYSTEM, "--sandbox: %s; omit --sandbox to run without", why.text);
 	if (status == 0)
 		return 0;
 	if (status > 0) {

@@ -315,13 +315,6 @@ static int run_apply_step(struct engine_options *o, bool maps, int argc, char **
 	return pd_command_exit(status, o->task.log, &e);
 }
 
-/* The old commands map and reduce name the task; otherwise the first operand does.  0: neither. */
-static unsigned find_task_kind(const char *command, const char *operand)
-{
-	const char *name = strcmp(command, "task") ? command : operand;
-	return !name ? 0 : !strcmp(name, "map") ? MAP : !strcmp(name, "reduce") ? REDUCE : 0;
-}
-
 static int run_task(int argc, char **argv)
 {
 	struct pd_log log;
@@ -332,7 +325,9 @@ static int run_task(int argc, char **argv)
 	int code = pd_command_parse(&usage, argc, argv, &o, &first, &log);
 	if (code)
 		return code - 1;
-	unsigned kind = find_task_kind(argv[0], argv[first]);
+	/* The old commands map and reduce name the task; otherwise the first operand does. */
+	const char *name = strcmp(argv[0], "task") ? argv[0] : argv[first];
+	unsigned kind = !name ? 0 : !strcmp(name, "map") ? MAP : !strcmp(name, "reduce") ? REDUCE : 0;
 	bool maps = kind == MAP;
 	if (!kind)
 		pd_fail(&e, PD_ERR_USAGE, "missing operand: map or reduce");

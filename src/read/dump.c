@@ -223,11 +223,6 @@ static bool plain_end(const struct pd_read_dump *d, struct pd_span after)
 	return i == n || d->format->begins(pd_span(after.p + i, after.n - i), true);
 }
 
-static bool file_ends(const struct pd_read_member *m)
-{
-	return m->state == PD_MEMBER_ENDED && (!pd_read_member_packed(m) || (m->in->end && m->in->at == m->in->n));
-}
-
 /* The file ends before the record does.  Files converted to other line ends are shorter than their lengths say: if the
  * response is complete by its own length, the record's length is corrected.  Return false if the length includes other
  * records. */
@@ -275,8 +270,10 @@ static bool leads_to_end(struct pd_read_dump *d, size_t header, struct pd_record
 		return packed || !in->regular || long_fits(d, in->offset + header, out->length);
 	size_t end = header + (size_t)out->length;
 	struct pd_span s = pd_read_member_peek(d->m, end + TRAILER + d->format->line);
-	if (s.n < end)
-		return !file_ends(d->m) || clean_length(d, header, out);
+	if (s.n < end) {
+		bool file_ends = d->m->state == PD_MEMBER_ENDED && (!packed || (in->end && in->at == in->n));
+		return !file_ends || clean_length(d, header, out);
+	}
 	if (plain_end(d, pd_span(s.p + end, s.n - end)))
 		return true;
 	ptrdiff_t other = d->format->find(pd_span(s.p + header, s.n - header));

@@ -245,14 +245,6 @@ static int visit_stdin(struct pd_read_files *f, struct pd_read_file *out)
 	return give_stdin(f, out);
 }
 
-static int visit_operand(struct pd_read_files *f, struct pd_read_file *out, int i)
-{
-	const char *path = f->o->inputs[i];
-	if (is_stdin(path))
-		return visit_stdin(f, out);
-	return visit_named(f, out, path, f->o->found ? &f->o->found[i] : &(struct pd_found){ name_in_path(path), true, false });
-}
-
 /* Return 1; 0: nothing found here, continue; REFUSED. */
 static int next_listed(struct pd_read_files *f, struct pd_read_file *out)
 {
@@ -272,7 +264,11 @@ int pd_read_files_next(struct pd_read_files *f, struct pd_read_file *out, struct
 		if (f->depth) {
 			r = walk(f, out);
 		} else if (f->at < f->o->n_inputs) {
-			r = visit_operand(f, out, f->at++);
+			int i = f->at++;
+			const char *path = f->o->inputs[i];
+			struct pd_found typed = { name_in_path(path), true, false };
+			r = is_stdin(path) ? visit_stdin(f, out)
+					   : visit_named(f, out, path, f->o->found ? &f->o->found[i] : &typed);
 		} else if (f->list && !f->list_done) {
 			r = next_listed(f, out);
 		} else if (!f->o->n_inputs && !f->list && !f->at++) {
@@ -287,11 +283,6 @@ int pd_read_files_next(struct pd_read_files *f, struct pd_read_file *out, struct
 	}
 }
 
-static int check_operand(const char *path, struct pd_err *e)
-{
-	return access(path, R_OK) < 0 ? pd_fail_errno(e, "%s: cannot open", path) : PD_OK;
-}
-
 int pd_read_files_open(struct pd_read_files *f, const struct pd_reader_options *o, struct pd_err *e)
 {
 	int from_stdin = 0;
@@ -299,8 +290,8 @@ int pd_read_files_open(struct pd_read_files *f, const struct pd_reader_options *
 	for (int i = 0; i < o->n_inputs; i++) {
 		if (is_stdin(o->inputs[i]))
 			from_stdin++;
-		else if ((!o->found || o->found[i].typed) && check_operand(o->inputs[i], e) < 0)
-			return PD_ERR_SYSTEM;
+		else if ((!o->found || o->found[i].typed) && access(o->inputs[i], R_OK) < 0)
+			return pd_fail_errno(e, "%s: cannot open", o->inputs[i]);
 	}
 	if (o->files_from && is_stdin(o->files_from))
 		from_stdin++;

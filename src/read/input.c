@@ -54,17 +54,15 @@ int pd_read_input_stdin_size(uint64_t *size)
 	return size_of(STDIN_FILENO, size);
 }
 
-/* A regular file never waits: one of the kernel that would gives an error.  A pipe waits for its writer. */
-static int open_path(const char *path)
-{
-	struct stat st;
-	bool regular = stat(path, &st) == 0 && S_ISREG(st.st_mode);
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (regular ? O_NONBLOCK : 0));
-}
-
 int pd_read_input_open(struct pd_read_input *in, const char *path)
 {
-	in->fd = path ? open_path(path) : STDIN_FILENO;
+	in->fd = STDIN_FILENO;
+	if (path) {
+		/* A regular file never waits: one of the kernel that would gives an error.  A pipe waits for its writer. */
+		struct stat st;
+		bool regular = stat(path, &st) == 0 && S_ISREG(st.st_mode);
+		in->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (regular ? O_NONBLOCK : 0));
+	}
 	if (in->fd < 0)
 		return PD_ERR_SYSTEM;
 	start(in);

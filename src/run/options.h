@@ -46,7 +46,7 @@
 	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
 	  .help = "rules for the page to keep: canonical, clean, first,\n                            longest, newest, ... (least-loss; no texts: first)" }, \
 	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
-	  .help = "keep pages that would lose a larger share of text (0.15)" }, \
+	  .help = "keep pages that lose a larger share of text (0.15)" }, \
 	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \
 	  .help = "methods that must find a pair: over half (default), any, all, N, names" }, \
 	{ .type = PD_OPT_REAL, .name = "exempt", .rare = true, .arg = "Q", AT(group.in.exempt), .min = 0.000001, .max = 1e9, \

@@ -572,13 +572,6 @@ static uint32_t bits_of(float f)
 	return bits;
 }
 
-static float float_of(uint32_t bits)
-{
-	float f;
-	memcpy(&f, &bits, sizeof f);
-	return f;
-}
-
 static bool is_number(const char *z, double *out)
 {
 	char *end;
@@ -680,21 +673,25 @@ static struct pd_idf *idf_of_dict(const struct pd_dict *d)
 	return idf;
 }
 
-static void idf_free(struct pd_idf *idf)
-{
-	if (!idf)
-		return;
-	pd_map_release(&idf->words);
-	free(idf);
-}
-
 double pd_idf_get(const struct pd_idf *idf, struct pd_span term, uint64_t hash)
 {
 	struct pd_dict_word word;
 	if (idf->dict)
 		return pd_dict_find(idf->dict, term, &word) && word.idf > 0 ? word.idf : idf->median;
 	const uint32_t *bits = pd_map_find(&idf->words, hash);
-	return bits ? float_of(*bits) : idf->median;
+	float value;
+	if (!bits)
+		return idf->median;
+	memcpy(&value, bits, sizeof value);
+	return value;
+}
+
+static void idf_free(struct pd_idf *idf)
+{
+	if (!idf)
+		return;
+	pd_map_release(&idf->words);
+	free(idf);
 }
 
 /* ==== all lists of a run ==== */

@@ -391,20 +391,14 @@ static size_t step(struct state *s, const unsigned char *p, size_t left, struct 
 	return 1;
 }
 
-static void decode_iso2022jp(const uint32_t *two, struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally)
-{
-	struct state s = { .two = two };
-	const unsigned char *p = (const unsigned char *)in.p;
-	for (size_t i = 0; i < in.n;)
-		i += step(&s, p + i, in.n - i, out, tally);
-}
-
 void pd_text_legacy_decode(const struct pd_charset *c, struct pd_span in, struct pd_buf *out, struct pd_text_tally *tally)
 {
 	enum pd_charset_kind kind = (enum pd_charset_kind)c->kind;
 	struct legacy_table t = { .one = pd_data_charsets.one[c->id == PD_GBK ? PD_GB18030 : c->id], .two = codes_of_two(kind) };
 	if (kind == PD_CHARSET_KIND_ISO_2022_JP) {
-		decode_iso2022jp(t.two, in, out, tally);
+		struct state s = { .two = t.two };
+		for (size_t i = 0; i < in.n;)
+			i += step(&s, (const unsigned char *)in.p + i, in.n - i, out, tally);
 		return;
 	}
 	if (kind == PD_CHARSET_KIND_EUC_JP)

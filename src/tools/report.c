@@ -1013,17 +1013,12 @@ static void add_card(struct pd_buf *out, const char *name, struct pd_buf *value)
 	pd_buf_clear(value);
 }
 
-static bool is_demote(const struct pd_report_sums *s)
-{
-	return pd_span_is(pd_param(pd_buf_span(&s->params), "action"), "demote");
-}
-
 static void add_sums(const struct facts *f, struct pd_buf *out)
 {
 	const struct pd_report_sums *s = f->sums;
 	struct pd_buf value = { 0 };
 	pd_buf_add_z(out, "<h2 id=\"numbers\">Removed pages</h2>\n");
-	if (is_demote(s))
+	if (pd_span_is(pd_param(pd_buf_span(&s->params), "action"), "demote"))
 		pd_buf_add_z(out, "<p>These verdicts remove nothing: pages called removed here get a lower weight.</p>\n");
 	pd_buf_add_z(out, "<dl>\n");
 	pd_buf_printf(&value, "%" PRIu64, s->removed);

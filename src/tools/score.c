@@ -135,11 +135,6 @@ static int kind_of_word(struct pd_span word)
 	return -1;
 }
 
-static bool read_weight(struct pd_span s, double *out)
-{
-	return pd_span_real(s, out) && *out > 0;
-}
-
 static int read_label_line(struct truth_reader *in, struct pd_err *e)
 {
 	struct pd_truth *t = in->t;
@@ -149,7 +144,7 @@ static int read_label_line(struct truth_reader *in, struct pd_err *e)
 		return fail_line(in, "label is not duplicate, different or unsure", e);
 	if (!in->f[in->at.a].n || !in->f[in->at.b].n || pd_span_eq(in->f[in->at.a], in->f[in->at.b]))
 		return fail_line(in, "not two pages", e);
-	if (in->at.weight >= 0 && !read_weight(in->f[in->at.weight], &l.weight))
+	if (in->at.weight >= 0 && (!pd_span_real(in->f[in->at.weight], &l.weight) || !(l.weight > 0)))
 		return fail_line(in, "weight is not a number over 0", e);
 	l.kind = (enum pd_truth_kind)kind;
 	l.a = pd_names_add(&t->pages, in->f[in->at.a]);

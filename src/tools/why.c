@@ -397,18 +397,13 @@ static struct pd_span found_by(struct pd_span reason)
 	return n < 0 ? rest : pd_span(rest.p, (size_t)n);
 }
 
-/* A row that shares the pair of another page: "same as X, which has distance 5". */
-static bool is_shared(const struct why_row *row)
-{
-	struct pd_span reason = value(row, PD_VERDICTS_REASON), same_as = pd_span_z("same as ");
-	return reason.n > same_as.n && !memcmp(reason.p, same_as.p, same_as.n);
-}
-
 static void add_step(const struct why_row *row, struct pd_buf *out)
 {
 	pd_buf_add_span(out, value(row, PD_VERDICTS_ID));
 	pd_buf_add_c(out, ' ');
-	if (is_shared(row))
+	/* The reason "same as X, which has distance 5": the row shares the pair of another page. */
+	struct pd_span reason = value(row, PD_VERDICTS_REASON), same_as = pd_span_z("same as ");
+	if (reason.n > same_as.n && !memcmp(reason.p, same_as.p, same_as.n))
 		pd_buf_add_z(out, "has the same fingerprint or text as ");
 	else
 		add_nearness(value(row, PD_VERDICTS_DISTANCE), value(row, PD_VERDICTS_SIMILARITY),

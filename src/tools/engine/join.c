@@ -693,14 +693,6 @@ static int map_pairs(const struct pd_engine *t, struct pd_engine_params *p, stru
 	return status;
 }
 
-/* If two pages doubt each other, their lines are merged. */
-static bool is_repeated(struct pd_map *seen, const struct pd_engine_lines *in)
-{
-	if (in->is_new)
-		pd_map_clear(seen, 0);
-	return !pd_map_add(seen, pd_hash64_seed(in->value.p, in->value.n, 1));
-}
-
 /* The rows of one key: a pair may have several rows, from tables and from a full bucket in which one page represents
  * the other. */
 struct same_pages {
@@ -711,18 +703,15 @@ struct same_pages {
 	size_t n, cap;
 };
 
-static bool is_linked(struct pd_span row)
-{
-	struct pd_span f[PD_PAIRS_METHOD + 1];
-	return pd_tsv_fields(row, f, PD_PAIRS_METHOD + 1) > PD_PAIRS_METHOD && pd_span_is(f[PD_PAIRS_METHOD], "linked");
-}
-
 static void keep_pair_once(struct same_pages *s, struct pd_span row)
 {
 	size_t i = 0;
 	while (i < s->n && !pd_span_eq(ids_of(pd_span(s->text.p + s->row[i].at, s->row[i].n)), ids_of(row)))
 		i++;
-	if (i < s->n && !is_linked(row))
+	/* Of several rows of a pair, keep the one with the method "linked", otherwise the first. */
+	struct pd_span f[PD_PAIRS_METHOD + 1];
+	bool linked = pd_tsv_fields(row, f, PD_PAIRS_METHOD + 1) > PD_PAIRS_METHOD && pd_span_is(f[PD_PAIRS_METHOD], "linked");
+	if (i < s->n && !linked)
 		return;
 	s->row = pd_grow(s->row, i, &s->cap, sizeof *s->row);
 	s->row[i].at = s->text.n;
@@ -781,7 +770,12 @@ static int reduce_pairs(const struct pd_engine *t, struct pd_engine_params *p, s
 			break;
 		if (pair)
 			keep_pair_once(&same, in.value);
-		if (!suspect || is_repeated(&seen, &in))
+		if (!suspect)
+			continue;
+		/* If two pages doubt each other, their lines are merged. */
+		if (in.is_new)
+			pd_map_clear(&seen, 0);
+		if (!pd_map_add(&seen, pd_hash64_seed(in.value.p, in.value.n, 1)))
 			continue;
 		n[1]++;
 		pd_buf_set(&out, in.value);

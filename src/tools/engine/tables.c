@@ -14,14 +14,10 @@ static int first_bit(const struct pd_engine_tables *t, int block)
 	return t->p->bits * block / t->blocks;
 }
 
-static int n_bits(const struct pd_engine_tables *t, int block)
-{
-	return first_bit(t, block + 1) - first_bit(t, block);
-}
-
 static uint64_t block_of(const struct pd_engine_tables *t, const uint64_t *print, int block)
 {
-	return pd_bits_get(print, first_bit(t, block), n_bits(t, block));
+	int first = first_bit(t, block);
+	return pd_bits_get(print, first, first_bit(t, block + 1) - first);
 }
 
 void pd_engine_tables_init(struct pd_engine_tables *t, const struct pd_engine_params *p)
