@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Block arithmetic.  Bits are numbered as in base/hash.h.  Blocks of equal size are numbered from 0 in the order in
- * which a key is printed, so block 0 contains the first hex digits (the patent's block 1).  64 bits in four blocks:
+ * Block arithmetic.  Bits are numbered as in base/hash.h.  Blocks of equal size are numbered from 0 in the order of a
+ * printed key, so block 0 contains the first hex digits (the patent's block 1).  64 bits in four blocks:
  *
  *	bit    63        48 47        32 31        16 15         0
  *	      [  block 0  ][  block 1  ][  block 2  ][  block 3  ]
@@ -60,8 +60,8 @@ static inline void pd_bits_put(uint64_t *w, int first, int n, uint64_t value)
 }
 
 /* Exchange blocks 0 and b of a key (patent CN101645082, module 400).  The function is its own inverse; b = 0 copies. 
- * For every block that two keys share, one of the permutations moves it to the front, where a sorted table can be
- * searched. */
+ * If two keys share a block, one of the permutations moves it to the front, so that a sorted table can be searched
+ * for it. */
 static inline void pd_bits_exchange(const uint64_t *in, uint64_t *out, int bits, int n_blocks, int b)
 {
 	int size = bits / n_blocks, head = pd_bits_block(bits, n_blocks, 0), other = pd_bits_block(bits, n_blocks, b);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * The general plan.  For each block in turn, keys are sorted by it, and each bucket is joined with itself and with all
- * buckets whose value is within the block's radius.  If two big buckets are joined, the bits that are still open are
- * divided into new blocks, with the remaining distance, and the same procedure is applied inside.  So a pair is found
- * by a chain of blocks, one per level.  It counts only if no earlier block at any of these levels finds it too.
+ * The general plan.  For each block in turn, keys are sorted by it, and each bucket is joined with itself and with
+ * all buckets within the block's radius of its value.  If two big buckets are joined, the bits that are still open
+ * are divided into new blocks, with the remaining distance, and the same procedure is applied inside.  So a pair is
+ * found by a chain of blocks, one per level.  It counts only if no earlier block at any of these levels finds it too.
  *
  * From the top down:
  *
@@ -70,7 +70,7 @@ static size_t lay_out(struct gather *g)
 		g->begins[i] = (uint16_t)n;
 		size_t step = (n + GATHER_STEP - 1) / GATHER_STEP;
 		do
-			g->of_step[step] = (uint16_t)i; /* or a later run, if this one ends before it */
+			g->of_step[step] = (uint16_t)i; /* or a later run, if this one ends earlier */
 		while (++step * GATHER_STEP < n + g->runs[i].n);
 	}
 	g->begins[i] = (uint16_t)n;
@@ -243,7 +243,7 @@ static struct pd_index_run whole_run(const struct block_worker *w, const struct 
 	return (struct pd_index_run){ &whole->columns, 0, whole->n };
 }
 
-/* Add the bits in which the keys of a run differ from `first`. */
+/* Set the bits that differ between `first` and a key of a run. */
 static void add_varying(struct pd_key *varying, struct pd_index_run run, const struct pd_key *first, int words)
 {
 	for (int w = 0; w < words; w++)
@@ -303,7 +303,7 @@ static struct pd_index_plan plan_again(struct block_worker *w, const struct tabl
 	return plans[all_open];
 }
 
-/* Partition two runs by the blocks of their own plan, and join them.  Return false if brute force is better. */
+/* Partition two runs by the blocks of a plan for them, and join them.  Return false if brute force is better. */
 static bool partition_again(struct block_worker *w, const struct table_pair *m, struct pd_index_run a, struct pd_index_run b,
 			    bool self, int spent)
 {
@@ -345,7 +345,7 @@ static bool is_big(const struct block_worker *w, struct pd_index_run a, struct p
 	return (double)(a.to - a.from) * (double)(b.to - b.from) > (double)w->split.over * (double)w->split.over;
 }
 
-/* Join two buckets whose values differ in `spent` bits; self: a bucket with itself. */
+/* Join two buckets; their values differ in `spent` bits. self: a bucket with itself. */
 static void join_two(struct block_worker *w, const struct table_pair *m, struct pd_index_run a, struct pd_index_run b, bool self,
 		     int spent)
 {
@@ -353,7 +353,7 @@ static void join_two(struct block_worker *w, const struct table_pair *m, struct 
 		return;
 	const struct pd_index_scan_loops *loops = loops_of(w, m);
 	int k = distance_left(w, m, spent);
-	/* Compare in tiles: if all keys are near, hits must not fill the memory before they are counted. */
+	/* Compare in tiles: even if all keys are near, hits must be counted before they fill the memory. */
 	for (size_t i = a.from; i < a.to && !pd_index_ends(w->keys); i += TILE) {
 		struct pd_index_run x = { a.columns, i, i + TILE < a.to ? i + TILE : a.to };
 		if (self)
@@ -408,8 +408,8 @@ static void join_ring(struct block_worker *w, const struct table_pair *m, size_t
 	}
 }
 
-/* Join bucket v with all buckets within the radius.  If a table is joined with itself, only with later buckets, whose
- * value is larger. */
+/* Join bucket v with all buckets within the radius.  If a table is joined with itself, join each bucket only with
+ * later ones, which have larger values. */
 static void join_bucket(struct block_worker *w, const struct table_pair *m, size_t v)
 {
 	bool self = m->a == m->b;

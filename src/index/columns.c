@@ -204,7 +204,7 @@ static int rank_items(const struct pd_index_column *c, int threads, struct ranke
 	return status ? status : pd_budget_check(c->budget, e);
 }
 
-/* --- the index: number -> rows whose prefix contains it --- */
+/* --- the index: number -> rows with a prefix that contains it --- */
 
 struct columns_index {
 	const struct ranked *r;

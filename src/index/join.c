@@ -14,8 +14,8 @@
 #include "index/plan.h"
 #include "index/table.h"
 
-/* Brute force: all keys with all, in square tiles whose two sides fit the first-level cache.  Used for few keys, and
- * for a k so large that no block excludes any pair. */
+/* Brute force: all keys with all, in square tiles; two sides of a tile fit the first-level cache.  Used for few keys,
+ * and for a k so large that no block excludes any pair. */
 #define TILE 1024
 
 struct brute_force {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Keys of one width -> every pair within Hamming distance k, each once.  The result is exact for every k up to a
- * quarter of the width: the same pairs as comparing all keys with all, whatever the plan, the order of the keys and the
- * number of threads.
+ * quarter of the width: the same pairs as comparing all keys with all, for every plan, order of the keys and number
+ * of threads.
  *
  * The general pigeonhole principle is used (G. S. Manku et al., WWW 2007, for radius 0; J. Qin et al., "GPH: Similarity
  * Search in Hamming Space", ICDE 2018): divide the key into m blocks and give each a radius r_i, with the radii summing
@@ -15,8 +15,8 @@
 #include "index/keys.h"
 
 /* Find all pairs, sorted by (a, b).  The time of each step is added to the plan.  If keys->limit is set and there are
- * more pairs than the limit, keys->limit->found tells so and `out` is empty.  Whether the limit is exceeded depends
- * only on the keys. */
+ * more pairs than the limit, keys->limit->found tells so and `out` is empty.  Only the keys decide whether the limit
+ * is exceeded. */
 int pd_index_join(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_index_pairs *out,
 		  struct pd_err *e);
 /* Find all pairs within the rest of a budget.  If the tables do not fit, the keys are divided into stretches; each is

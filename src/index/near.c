@@ -21,7 +21,7 @@ enum {
 	LINE = 8,	   /* keys of a cache line */
 	FETCH = 32 * LINE, /* keys of a bucket that are prefetched */
 	PROBES = 1 << 16,  /* that are sorted at a time, about */
-	SORTED_BITS = 20,  /* bits of a block whose probes are sorted: one counter for each bucket */
+	SORTED_BITS = 20,  /* largest block with sorted probes, in bits: one counter per bucket */
 	TOGETHER = 256,	   /* queries that are compared with a bucket at once */
 	TILE = 240,	   /* keys that they are compared with at once */
 	TILE_PARTS = 16,   /* of different sets */
@@ -95,7 +95,7 @@ int pd_index_even_table(const struct pd_index_even *s, const uint64_t *x)
 struct probing {
 	struct pd_index_near *near;
 	const struct pd_index_queries *q;
-	const struct pd_index_even *even; /* NULL: the blocks are those of the plan */
+	const struct pd_index_even *even; /* NULL: the plan has the blocks */
 	const struct pd_index_plan *plan;
 	/* Read the buckets at distances in these rings. */
 	int table, first_bit, n_bits, ring[2];
@@ -103,8 +103,8 @@ struct probing {
 	size_t mask[2]; /* masks of the rings: from .. to - 1 */
 	const struct pd_index_near_table *tables;
 	size_t n_tables;
-	/* For many queries: 32 bits of each, and by ring the largest number of them that may differ in an emitted
-	 * pair; whole: so many that all bits are compared at once. */
+	/* For many queries: 32 bits of each, and by ring how many of these may differ in an emitted pair; whole: the
+	 * limit is so high that all bits are compared at once. */
 	struct pd_index_window window;
 	int left[PD_NEAR_BITS_MAX + 1];
 	bool whole[PD_NEAR_BITS_MAX + 1];
@@ -299,7 +299,7 @@ static void take_classes(const struct probing *p, const uint64_t *first_words, s
  * cache. By a mask, the queries that probe a range come from one other range of blocks, and are contiguous in the
  * sorted order. */
 struct bucket_range {
-	uint32_t *first; /* by range: the first query whose block is in it; and the end */
+	uint32_t *first; /* by range: the first query with its block in the range; and the end */
 	int bits;	 /* of a bucket and a class in its range */
 	size_t range;
 };
@@ -402,7 +402,7 @@ static int compare_wholes(struct probing *p, const struct searchers *a, const st
 	return status;
 }
 
-/* Compare all bits of pairs whose halves are near. */
+/* Compare all bits of pairs with near halves. */
 static int compare_again(struct probing *p, const struct tile *tile, uint32_t searcher, uint32_t at)
 {
 	uint32_t part = 0, d = 0;
@@ -488,7 +488,7 @@ static int search_tile(struct probing *p, const uint32_t *starts, struct tile *t
 	return status;
 }
 
-/* Fill the tile with keys of a table, as many as fit; return their number. */
+/* Fill the tile with keys of a table; return their number. */
 static uint32_t add_to_tile(const struct probing *p, struct tile *tile, const struct pd_index_near_table *t, uint32_t from,
 			    uint32_t to)
 {
@@ -545,7 +545,7 @@ static uint64_t *describe_queries(struct probing *p)
 	if (!p->class_bits)
 		return queries;
 	uint8_t *class = pd_alloc(room);
-	uint32_t change = 0; /* the bits in which the class of an emitted key differs from that of the query */
+	uint32_t change = 0; /* bits that differ between the classes of an emitted key and the query */
 	for (int i = 0, sum = p->even->least; i < p->class_bits; i++) {
 		sum += p->even->least + (i + 1 < p->even->rest);
 		change |= (uint32_t)(sum & 1) << i;

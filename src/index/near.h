@@ -4,8 +4,8 @@
  * processed together, so that memory for one is prefetched while others are compared.
  *
  * Each block of a key has a radius, and the radii sum to k - blocks + 1 (join.h: general pigeonhole principle).  A query
- * reads, in the table of each block, every bucket within the radius.  The tables were made before, in memory or in a
- * mapped file, whose bytes may be verified when they are read.
+ * reads, in the table of each block, every bucket within the radius.  The tables already exist, in memory or in a
+ * mapped file; bytes of a file may be verified when they are read.
  */
 #ifndef PD_INDEX_NEAR_H
 #define PD_INDEX_NEAR_H
@@ -16,7 +16,7 @@
 
 #define PD_NEAR_BITS_MAX PD_MASKS_BITS_MAX /* of a block */
 
-/* A mapped file whose blocks have checksums, each verified at its first use. */
+/* A mapped file with checksums of its blocks, which are verified at their first use. */
 struct pd_index_file {
 	const uint8_t *bytes;
 	const uint8_t *seen; /* by block of 2^block_bits bytes: it was verified */
@@ -51,8 +51,8 @@ struct pd_index_near {
 	/* out */
 	struct pd_index_near_hit *v;
 	size_t n, cap;
-	/* in: each hit is passed to `found`, whose status other than 0 ends the search; NULL: hits are appended to v, and
-	 * more than `most` of them (0: any number) end the search with PD_ERR_LIMIT, without a message */
+	/* in: `found` gets each hit, and ends the search by a status other than 0; NULL: hits are appended to v, and
+	 * more than `most` hits (0: no limit) end the search with PD_ERR_LIMIT, without a message */
 	size_t most;
 	int (*found)(void *ctx, const struct pd_index_near_hit *hit);
 	void *ctx;
@@ -60,16 +60,16 @@ struct pd_index_near {
 	struct pd_index_hits hits;
 	struct pd_index_masks *masks[PD_NEAR_BITS_MAX + 1][PD_NEAR_BITS_MAX + 1]; /* by width and radius */
 	const struct pd_index_scan *scan;
-	/* many queries: those that probe a bucket, and 32 bits of each; all queries sorted by their blocks, their
-	 * keys, and 32 bits of each */
+	/* many queries: the queries that probe a bucket, and 32 bits of each; all queries sorted by their blocks,
+	 * their keys, and 32 bits of each */
 	uint32_t *starts, *searchers, *searcher_halves, *halves;
 	uint64_t *ordered;
 	uint64_t *queries; /* the value of its block, and, if there are classes, its class below; its number in the low half */
 	size_t starts_cap, searchers_cap, searcher_halves_cap, halves_cap, ordered_cap, queries_cap;
 };
 
-/* Search the tables of a plan: tables[i * n_sets] … are those of block i.  A pair is emitted by the first block that finds
- * it.  Hits are in no order. */
+/* Search the tables of a plan: tables[i * n_sets] … belong to block i.  A pair is emitted by the first block that
+ * finds it.  Hits are in no order. */
 int pd_index_near_plan(struct pd_index_near *near, const struct pd_index_plan *plan, const struct pd_index_near_table *tables,
 		       size_t n_sets, const struct pd_index_queries *q, struct pd_err *e);
 void pd_index_near_release(struct pd_index_near *near);
@@ -80,11 +80,12 @@ void pd_index_near_release(struct pd_index_near *near);
  * `least` bits.  By the pigeonring principle (J. Qin, C. Xiao, "Pigeonring: A Principle for Faster Thresholded Similarity
  * Search", PVLDB 12 (1), 2018) there is such a block for which every window that starts at it (cyclic, of any length)
  * differs in at most its share of k.  (Proof: start at the block of fewer than `least` bits before which the prefix sum
- * of excesses over `least` is highest; from there on it never rises above that of all blocks, rest - 1 at most.)  (2) All
- * blocks differ in at least `least` bits.  Then one of the first `rest` blocks differs in exactly `least`.
+ * of excesses over `least` is highest; from there on it never exceeds the sum of all blocks, which is at most rest -
+ * 1.)  (2) All blocks differ in at least `least` bits.  Then one of the first `rest` blocks differs in exactly
+ * `least`.
  *
- * Several tables may find a pair.  It is emitted by one: the last table that may find it by these rules.  Case (1) also
- * bounds the bits that differ in the window of blocks after the table's own block, as many as fit into 32 bits: this is
+ * Several tables may find a pair.  It is emitted by one: the last table that may find it by these rules.  Case (1)
+ * also bounds the number of different bits in the blocks that follow the table's block and fit into 32 bits: this is
  * the prefilter. */
 struct pd_index_even {
 	int n_blocks, n_bits, least, rest;

@@ -20,7 +20,7 @@ const char *const pd_index_plan_names[] = { "auto", "paper", "blocks", "all", NU
 
 #define WINDOW_BITS 32
 
-/* Take n bits from `first` on into a window, as far as there is room; return their number.  Bits that are adjacent to the
+/* Take up to n bits from `first` on into the rest of a window; return their number.  Bits that are adjacent to the
  * last piece extend it. */
 static int take_bits(struct pd_index_window *w, int first, int n)
 {
@@ -48,7 +48,7 @@ void pd_index_window_choose(struct pd_index_window *w, const struct pd_index_pla
 	for (int i = 0; i < p->n_blocks; i++)
 		for (int b = 0; p->radius[i] >= 0 && b < p->n_bits[i]; b++)
 			in_block[p->first_bit[i] + b] = true;
-	/* Bits of later blocks first, then those of no block, then those of earlier blocks. */
+	/* Bits of later blocks first, then bits that are in no block, then bits of earlier blocks. */
 	for (int i = block + 1; i < p->n_blocks; i++)
 		if (p->radius[i] >= 0)
 			take_bits(w, p->first_bit[i], p->n_bits[i]);
@@ -86,7 +86,7 @@ void pd_index_frame_open(struct pd_index_frame *f, const struct pd_index_frame *
 
 /* Costs of the steps of a join in nanoseconds.  `make bench BENCH=calibrate` measures them with one thread and keys of
  * random bits, the minimum of several runs (docs/performance.md).  The cost of a key with a vector is 1.3 times the
- * measured one, because runs in a join are short and some keys are near; the cost of a candidate is four times the
+ * measured one, because runs in a join are short and contain near keys; the cost of a candidate is four times the
  * measured one, to include finding it.  The values are of a server processor of 2023. */
 struct cost {
 	double vector[PD_SCAN_WIDTHS]; /* one key compared with one vector of keys */
@@ -98,7 +98,7 @@ struct cost {
 /* Costs that do not depend on the path. */
 #define COST_BUCKET 1.25    /* a bucket, even if empty: cleared, summed, read */
 #define COST_PROBE .7	    /* a neighbouring bucket, looked up */
-#define COST_VISIT 30.0	    /* a bucket that is not empty, before it is joined */
+#define COST_VISIT 30.0	    /* opening a bucket that is not empty */
 #define COST_RING 40.0	    /* and for each of its rings */
 #define COST_GATHER 9.7	    /* a small bucket, listed and copied next to others; */
 #define COST_FAR 4.0	    /* more if it must be fetched from distant memory, */
@@ -281,9 +281,9 @@ static double table_cost(const struct spread *s, int n_bits, int radius, bool ha
 	       COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + COST_PROBE * probes;
 }
 
-/* Estimate a plan.  telling[i]: bits of block i in which keys differ.  Depth 0: the whole join, whose tables may store
- * halves (set in the plan if that is cheaper) and whose buckets may be partitioned again; depth 1: inside a bucket.
- * p->cost is the cost of the best plan so far; the estimate may stop as soon as it is higher. */
+/* Estimate a plan.  telling[i]: bits of block i that differ between keys.  Depth 0: the whole join.  Its tables may
+ * store halves (set in the plan if that is cheaper), and its buckets may be partitioned again.  Depth 1: inside a
+ * bucket. p->cost is the cost of the best plan so far; the estimate may stop as soon as it is higher. */
 static double estimate_blocks(struct pd_index_plan *p, const int *telling, const struct pd_index_plan_part *part, int depth)
 {
 	double sum = depth ? COST_SPLIT : 0;
@@ -377,8 +377,8 @@ static struct partitioner partitioner(const struct pd_index_plan *start, const s
 	return c;
 }
 
-/* Divide the usable bits evenly into pieces of at most `piece` bits, of which each block uses at most `take`.  Keep the
- * plan if it is the best so far. */
+/* Divide the usable bits evenly into pieces of at most `piece` bits; each block uses at most `take` of them.  Keep
+ * the plan if it is the best so far. */
 static void try_partition(struct pd_index_plan *best, struct partitioner *c, int piece, int take)
 {
 	int telling[PD_PLAN_BLOCKS_MAX];

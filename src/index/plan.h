@@ -47,7 +47,7 @@ struct pd_index_plan {
 	double cost;			 /* estimated CPU seconds of one thread */
 	size_t n_a, n_b;		 /* numbers of keys for which it was chosen; n_b: keys of the other set, 0: there is
 				 * none */
-	struct pd_index_plan_took took;	 /* measured times, after it was executed */
+	struct pd_index_plan_took took;	 /* measured times, once it was executed */
 };
 
 /* Add the time since *t to a step, and set *t to the current time. */
@@ -109,14 +109,14 @@ void pd_index_plan_explain(const struct pd_index_plan *chosen, struct pd_buf *ou
 /* Return the probability that two random keys are within k. */
 double pd_index_chance(int bits, int k);
 /* Return the k for N pages: the largest for which random pairs are rare, N/2 * P(two random keys are within k) <=
- * 1/1000, that is, one of 1,000 pages has a random neighbour after it; at most a fifth of the width.  It is computed
- * from the tail of the binomial distribution (docs/accuracy.md). */
+ * 1/1000, that is, one page of 1,000 has a random later neighbour; at most a fifth of the width.  It is computed from
+ * the tail of the binomial distribution (docs/accuracy.md). */
 int pd_index_default_k(int bits, size_t n_keys);
 
-/* A part of the join: keys of which only some bits are still usable, because the outer levels used the others. */
+/* A part of the join: keys with only some usable bits left, because the outer levels used the others. */
 struct pd_index_plan_part {
 	struct pd_key usable;  /* bits from which blocks may be made */
-	struct pd_key varying; /* bits in which the keys differ */
+	struct pd_key varying; /* bits that differ between keys */
 	size_t n_a, n_b;       /* n_b = 0: the n_a keys are joined with each other; otherwise with the n_b others */
 };
 

@@ -344,7 +344,7 @@ AVX2 PD_SCAN_ALWAYS void avx2_put_nibbles(__m256i bytes, __m256i *plane)
 	plane[1] = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), _mm256_set1_epi8(15));
 }
 
-/* Extract half byte j of n halves (up to 32) into plane j: that of half 8 v + 4 l + i is in byte 16 l + 4 v + i. */
+/* Extract half byte j of n halves (up to 32) into plane j: half 8 v + 4 l + i becomes byte 16 l + 4 v + i. */
 AVX2 PD_SCAN_ALWAYS void avx2_nibbles(const uint32_t *half, size_t n, __m256i plane[NIBBLES])
 {
 	__m256i v0 = avx2_by_byte(half, true), v1 = avx2_by_byte(half + 8, n > 8);
@@ -390,7 +390,7 @@ AVX2 PD_SCAN_ALWAYS unsigned avx2_near_bytes(__m256i d, __m256i k)
 	return (unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(d, k), d));
 }
 
-/* Compare with up to AT_ONCE times 32 keys of b, whose planes are given. */
+/* Compare with up to AT_ONCE times 32 keys of b, given as planes. */
 AVX2 PD_SCAN_ALWAYS void avx2_nibble_run(struct pd_index_run a, struct pd_index_run b, const __m256i plane[][NIBBLES], int k,
 					 struct pd_index_hits *out)
 {

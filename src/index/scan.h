@@ -15,7 +15,7 @@
 /* Number of readable elements required after the last key of each column. */
 #define PD_SCAN_PAD 16
 
-/* Largest bucket that is copied next to others before it is compared (blocks.c). */
+/* Buckets up to this size are copied next to each other and then compared (blocks.c). */
 #define PD_GATHER_SMALL 64 /* larger buckets are compared in place */
 
 /* Compared data: 32 bits of each key (gives candidates, which must be verified), or all of its words. */
@@ -27,8 +27,8 @@ struct pd_index_columns {
 	uint64_t *w[PD_KEY_WORDS];
 };
 
-/* The 32 bits that are compared as the half of a key, in a few pieces.  In a table of the join, bits of later blocks,
- * where the smallest difference is possible, are taken before bits of earlier ones. */
+/* The 32 bits that are compared as the half of a key, in a few pieces.  In a table of the join, bits of later blocks
+ * are preferred to bits of earlier ones, because they may differ least. */
 #define PD_WINDOW_PIECES 2 /* few enough to extract them without a loop */
 
 struct pd_index_window {
@@ -36,8 +36,9 @@ struct pd_index_window {
 	struct {
 		int first, n;
 	} piece[PD_WINDOW_PIECES];
-	int spare; /* two keys that this table must find differ in at most `spare` bits inside the window, minus
-			 * the bits in which they differ in the block */
+	/* Two keys that this table must find differ in at most `spare` bits inside the window, minus their different bits in
+	 * the block. */
+	int spare;
 };
 
 struct pd_index_hit {

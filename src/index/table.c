@@ -3,8 +3,8 @@
  * Keys and a block -> a table sorted by that block, in two passes over the keys: count, place.  Placing very many keys
  * into 65,536 buckets at once would miss the cache at every step.  Therefore the keys are first dealt into up to 256
  * parts by the high bits of the block; each thread deals its own stretch of the keys.  Each part, which is small, is
- * then sorted by the low bits.  The order is that of a stable sort for any number of threads, because the stretches keep
- * their order within each part.
+ * then sorted by the low bits.  The order is the same as by a stable sort for any number of threads, because the
+ * stretches keep their order within each part.
  */
 #include "index/table.h"
 
@@ -280,8 +280,8 @@ INLINE size_t low_of(const uint64_t *dealt, const uint16_t *low, size_t i, int i
 	return low ? low[i] : (uint64_t)(uint32_t)dealt[i] >> id_bits;
 }
 
-/* Sort part p by the low bits into positions `base` … of the table, whose buckets begin at start.  Whole keys are fetched
- * by their numbers. */
+/* Sort part p by the low bits into positions `base` … of the table; its buckets begin at start.  Whole keys are
+ * fetched by their numbers. */
 INLINE void sort_part(const struct pd_index_deal *d, size_t p, const struct pd_index_table *t, size_t base, uint32_t *start,
 		      bool half, bool low_apart)
 {

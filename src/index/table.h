@@ -43,16 +43,16 @@ struct pd_index_source pd_index_source_some(const struct pd_index_keys *keys, co
 struct pd_index_source pd_index_source_run(const struct pd_index_table *t, struct pd_index_run run, int words);
 
 void pd_index_table_build(struct pd_index_table *t, const struct pd_index_source *from, struct pd_index_shape shape);
-/* Build a table of many keys, whose numbers are their positions in the source, on all threads, in two passes that each
- * write to few positions. */
+/* Build a table of many keys on all threads, in two passes that each write to few positions.  The number of a key is
+ * its position in the source. */
 void pd_index_table_build_big(struct pd_index_table *t, const struct pd_index_source *from, struct pd_index_shape shape,
 			      int threads);
 void pd_index_table_release(struct pd_index_table *t);
 
 /* --- many keys, partition by partition ---
  *
- * Keys are dealt into partitions by the high bits of a block.  If each bucket is compared only with itself, no table of
- * all keys is needed.  Each partition is sorted into its own table and searched while it is in the cache. */
+ * Keys are distributed to partitions by the high bits of a block.  If each bucket is compared only with itself, no
+ * table of all keys is needed.  Each partition is sorted into its own table and searched while it is in the cache. */
 
 struct pd_index_deal {
 	struct pd_index_source from;
@@ -67,8 +67,8 @@ struct pd_index_deal {
 	size_t cap, low_cap;
 };
 
-/* Deal keys, whose numbers are their positions in the source, into partitions.  `d` is zeroed at first; its memory is
- * reused.  Return false if one table is better: few keys or few buckets. */
+/* Distribute keys to partitions.  The number of a key is its position in the source.  `d` is zeroed at first; its
+ * memory is reused.  Return false if one table is better: few keys or few buckets. */
 bool pd_index_deal(struct pd_index_deal *d, const struct pd_index_source *from, struct pd_index_shape shape, int threads);
 /* Sort partition p, of d->radix.n_parts: its bucket v has the keys with low bits v. */
 void pd_index_deal_part(const struct pd_index_deal *d, size_t p, struct pd_index_table *t);
@@ -90,8 +90,8 @@ _Static_assert(PD_MASKS_BITS_MAX >= PD_BLOCK_BITS_MAX, "masks of all blocks");
  * highest bit. */
 struct pd_index_masks {
 	int n_bits, radius;
-	size_t ring[PD_MASKS_BITS_MAX + 2][PD_MASKS_BITS_MAX + 1]; /* ring[s][h]: start of the masks with s bits of
-									 * which h is the highest */
+	size_t ring[PD_MASKS_BITS_MAX + 2]
+		   [PD_MASKS_BITS_MAX + 1]; /* ring[s][h]: start of the masks with s bits and h as the highest bit */
 	uint32_t *v;
 	size_t n, cap;
 };
