@@ -34,6 +34,10 @@ static const char *const size_names[PD_REPORT_SIZES] = {
 };
 static const uint64_t size_ends[PD_REPORT_SIZES] = { 3, 4, 5, 10, 20, 50, 100, 1000, UINT64_MAX };
 
+static const char *const share_names[PD_REPORT_SHARES] = { "all of it",	 "95 % and more", "90 to 95 %", "80 to 90 %",
+							   "70 to 80 %", "50 to 70 %",	  "under 50 %", "unknown" };
+static const double share_ends[] = { .9995, .95, .9, .8, .7, .5, 0 };
+
 static void take_value(struct pd_buf *out, struct pd_span field)
 {
 	pd_buf_clear(out);
@@ -203,6 +207,14 @@ static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int 
 	pd_span_u64(f[PD_VERDICTS_TEXT_BYTES], &bytes);
 	s->removed++;
 	s->removed_bytes += bytes;
+	double share;
+	int at = 0;
+	if (!pd_span_real(f[PD_VERDICTS_SIMILARITY], &share))
+		at = PD_REPORT_SHARES - 1;
+	else
+		while (share < share_ends[at])
+			at++;
+	s->shares[stratum ? at : 0]++; /* stratum 0: equal texts */
 	s->now.removed_bytes += bytes;
 	take_value(&s->value, f[PD_VERDICTS_URL]);
 	pd_url_host(pd_buf_span(&s->value), &s->host);
@@ -951,7 +963,7 @@ static const char head[] =
 	".c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); } .c4 { color: "
 	"var(--c4); } "
 	".c5 { color: var(--c5); }\n"
-	".name, article p, h4 { overflow-wrap: anywhere; }\n"
+	".lead { font-size: 1.15rem; margin: 1rem 0; }\n.name, article p, h4 { overflow-wrap: anywhere; }\n"
 	".texts { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }\n"
 	"article { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; min-width: 0; padding: .5rem "
 	"1rem; }\n"
@@ -975,6 +987,25 @@ static void add_isolated(struct pd_buf *out, struct pd_span s)
 	pd_buf_add_z(out, "<bdi>");
 	pd_markup_text(out, most);
 	pd_buf_add_z(out, most.n < s.n ? "…</bdi>" : "</bdi>");
+}
+
+/* 1234567 -> 1,234,567 */
+static void add_count(struct pd_buf *out, uint64_t n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
+	for (int i = 0; i < len; i++) {
+		pd_buf_add_c(out, digits[i]);
+		if (i + 1 < len && (len - i - 1) % 3 == 0)
+			pd_buf_add_c(out, ',');
+	}
+}
+
+static void add_number_cell(struct pd_buf *out, uint64_t n)
+{
+	pd_buf_add_z(out, "<td class=\"n\">");
+	add_count(out, n);
+	pd_buf_add_z(out, "</td>");
 }
 
 static void add_bytes(struct pd_buf *out, uint64_t n)
@@ -1013,23 +1044,72 @@ static void add_card(struct pd_buf *out, const char *name, struct pd_buf *value)
 	pd_buf_clear(value);
 }
 
+static bool is_demote(const struct pd_report_sums *s)
+{
+	return pd_span_is(pd_param(pd_buf_span(&s->params), "action"), "demote");
+}
+
+/* "46 of 90 pages (51.1 %) are near-duplicates; removing them frees 106.5 of 201.8 kB." */
+static void add_first_sentence(const struct facts *f, struct pd_buf *out)
+{
+	const struct pd_report_sums *s = f->sums;
+	pd_buf_add_z(out, "<p class=\"lead\"><strong>");
+	add_count(out, s->removed);
+	if (s->pages) {
+		pd_buf_add_z(out, " of ");
+		add_count(out, s->pages);
+	}
+	pd_buf_add_z(out, s->pages == 1 || (!s->pages && s->removed == 1) ? " page" : " pages");
+	if (s->pages) {
+		pd_buf_add_z(out, " (");
+		add_share(out, s->removed, s->pages);
+		pd_buf_add_c(out, ')');
+	}
+	pd_buf_add_z(out, s->removed == 1 ? " is a near-duplicate" : " are near-duplicates");
+	if (is_demote(s)) {
+		pd_buf_add_z(out, s->removed == 1 ? "; it gets a lower weight." : "; they get a lower weight.");
+	} else if (s->removed) {
+		uint64_t less = f->bytes_in > f->bytes_out ? f->bytes_in - f->bytes_out : 0;
+		pd_buf_add_z(out, s->removed == 1 ? "; removing it frees " : "; removing them frees ");
+		add_bytes(out, f->bytes_in ? less : s->removed_bytes);
+		if (f->bytes_in) {
+			pd_buf_add_z(out, " of ");
+			add_bytes(out, f->bytes_in);
+		} else {
+			pd_buf_add_z(out, " of text");
+		}
+		pd_buf_add_c(out, '.');
+	} else {
+		pd_buf_add_c(out, '.');
+	}
+	pd_buf_add_z(out, "</strong>");
+	if (s->suspects) {
+		pd_buf_add_c(out, ' ');
+		add_count(out, s->suspects);
+		pd_buf_add_z(out, s->suspects == 1 ? " more page is doubtful: see <a href=\"#doubtful\">below</a>."
+						   : " more pages are doubtful: see <a href=\"#doubtful\">below</a>.");
+	}
+	pd_buf_add_z(out, "</p>\n");
+}
+
 static void add_sums(const struct facts *f, struct pd_buf *out)
 {
 	const struct pd_report_sums *s = f->sums;
 	struct pd_buf value = { 0 };
+	add_first_sentence(f, out);
 	pd_buf_add_z(out, "<h2 id=\"numbers\">Removed pages</h2>\n");
-	if (pd_span_is(pd_param(pd_buf_span(&s->params), "action"), "demote"))
+	if (is_demote(s))
 		pd_buf_add_z(out, "<p>These verdicts remove nothing: pages called removed here get a lower weight.</p>\n");
 	pd_buf_add_z(out, "<dl>\n");
-	pd_buf_printf(&value, "%" PRIu64, s->removed);
+	add_count(&value, s->removed);
 	add_card(out, "pages removed", &value);
 	if (s->pages) {
 		add_share(&value, s->removed, s->pages);
 		add_card(out, "of all pages", &value);
-		pd_buf_printf(&value, "%" PRIu64, s->pages);
+		add_count(&value, s->pages);
 		add_card(out, "pages read", &value);
 	}
-	pd_buf_printf(&value, "%" PRIu64, s->clusters);
+	add_count(&value, s->clusters);
 	add_card(out, "clusters, of each one page is kept", &value);
 	add_bytes(&value, s->removed_bytes);
 	add_card(out, "bytes of main text removed", &value);
@@ -1042,10 +1122,33 @@ static void add_sums(const struct facts *f, struct pd_buf *out)
 	}
 	pd_buf_add_z(out, "</dl>\n");
 	add_skipped(s->bad, s->cut, "verdicts", out);
-	pd_buf_add_z(out, "<p class=\"soft\">Made with: ");
-	pd_markup_text(out, pd_buf_span(&s->params));
-	pd_buf_add_z(out, "</p>\n");
 	pd_buf_release(&value);
+}
+
+/* Removed pages by the text that they have in common with the page kept. */
+static void add_common(const struct pd_report_sums *s, struct pd_buf *out)
+{
+	uint64_t most = 1;
+	if (!s->removed)
+		return;
+	pd_buf_add_z(out, "<h2>Text in common with the page kept</h2>\n<table>\n<caption>Removed pages by the share of text that "
+			  "they have in common with the page kept, as estimated or compared.</caption>\n<thead><tr>"
+			  "<th scope=\"col\">in common</th><th scope=\"col\" class=\"n\">pages removed</th><td></td>"
+			  "<th scope=\"col\" class=\"n\">all so far</th></tr></thead>\n<tbody>\n");
+	for (int i = 0; i < PD_REPORT_SHARES; i++)
+		most = s->shares[i] > most ? s->shares[i] : most;
+	uint64_t sum = 0;
+	for (int i = 0; i < PD_REPORT_SHARES; i++) {
+		if (!s->shares[i] && i == PD_REPORT_SHARES - 1)
+			break; /* all are known */
+		sum += s->shares[i];
+		pd_buf_printf(out, "<tr><th scope=\"row\">%s</th>", share_names[i]);
+		add_number_cell(out, s->shares[i]);
+		add_bar(out, s->shares[i], most);
+		add_number_cell(out, sum);
+		pd_buf_add_z(out, "</tr>\n");
+	}
+	pd_buf_add_z(out, "</tbody>\n</table>\n");
 }
 
 static int threshold_of(const struct facts *f)
@@ -1141,7 +1244,8 @@ static void add_reach(const struct facts *f, struct pd_buf *out)
 	const struct pd_report_reach *r = f->reach;
 	int k = threshold_of(f), last = k > r->k ? k : r->k;
 	uint64_t most = 1, sum = 0;
-	pd_buf_add_z(out, "<h2>Distances of pairs</h2>\n");
+	pd_buf_add_z(out, "<h2>Distances of pairs</h2>\n<details>\n<summary>for experts: pairs by the bits in which their "
+			  "fingerprints differ, and what another k would change</summary>\n");
 	for (int d = -1; d < PD_BITS_MAX + 1; d++) {
 		most = r->pairs[d + 1] > most ? r->pairs[d + 1] : most;
 		last = r->pairs[d + 1] && d > last ? d : last;
@@ -1157,7 +1261,7 @@ static void add_reach(const struct facts *f, struct pd_buf *out)
 		sum += r->removed[d + 1];
 		add_distance(f, d, k, most, sum, out);
 	}
-	pd_buf_add_z(out, "</tbody>\n</table>\n");
+	pd_buf_add_z(out, "</tbody>\n</table>\n</details>\n");
 	add_skipped(r->bad, r->cut, "pairs", out);
 }
 
@@ -1177,7 +1281,8 @@ static void write_hosts(const struct pd_report_sums *s, struct pd_buf *out)
 	for (size_t i = 0; i < s->n_hosts && i < HOSTS; i++) {
 		pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
 		add_isolated(out, s->hosts[i].name.n ? s->hosts[i].name : pd_span_z("(no host)"));
-		pd_buf_printf(out, "</th><td class=\"n\">%" PRIu64 "</td>", s->hosts[i].pages);
+		pd_buf_add_z(out, "</th>");
+		add_number_cell(out, s->hosts[i].pages);
 		add_bar(out, s->hosts[i].pages, s->hosts[0].pages);
 		pd_buf_add_z(out, "<td class=\"n\">");
 		add_bytes(out, s->hosts[i].bytes);
@@ -1203,7 +1308,9 @@ static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
 		add_isolated(out, pd_buf_span(s->largest[i].url.n ? &s->largest[i].url : &s->largest[i].id));
 		pd_buf_add_z(out, "<div class=\"soft\">");
 		add_isolated(out, pd_buf_span(&s->largest[i].reason));
-		pd_buf_printf(out, "</div></th><td class=\"n\">%" PRIu64 "</td><td class=\"n\">", s->largest[i].size);
+		pd_buf_add_z(out, "</div></th>");
+		add_number_cell(out, s->largest[i].size);
+		pd_buf_add_z(out, "<td class=\"n\">");
 		add_bytes(out, s->largest[i].removed_bytes);
 		pd_buf_add_z(out, "</td></tr>\n");
 	}
@@ -1213,18 +1320,19 @@ static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
 			      s->clusters - s->n_largest);
 }
 
-/* Add all numbers except the numbers of suspects. */
+/* Add the numbers that a reader wants first. */
 static void add_numbers(const struct facts *f, struct pd_buf *out)
 {
 	add_sums(f, out);
-	if (f->reach)
-		add_reach(f, out);
-	else
-		pd_buf_add_z(out,
-			     "<h2>Distances of pairs</h2>\n<p>No pairs were given: <code>--pairs</code> shows them by distance, "
-			     "and the effect of another k.</p>\n");
-	if (f->sweep)
-		report_sweep_page(f->sweep, threshold_of(f), out);
+	add_common(f->sums, out);
+	write_hosts(f->sums, out);
+	add_largest(f->sums, out);
+	pd_buf_add_z(out, "<h2>Examples of removed pages</h2>\n");
+}
+
+/* Add the numbers for those who choose settings, folded. */
+static void add_details(const struct facts *f, struct pd_buf *out)
+{
 	uint64_t most = 1;
 	for (int i = 0; i < PD_REPORT_SIZES; i++)
 		most = f->sums->sizes[i] > most ? f->sums->sizes[i] : most;
@@ -1232,15 +1340,24 @@ static void add_numbers(const struct facts *f, struct pd_buf *out)
 			  "them.</caption>\n<thead><tr><th scope=\"col\">pages</th><th scope=\"col\" class=\"n\">clusters</th>"
 			  "<td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < PD_REPORT_SIZES; i++) {
-		pd_buf_printf(out, "<tr><th scope=\"row\">%s</th><td class=\"n\">%" PRIu64 "</td>", size_names[i],
-			      f->sums->sizes[i]);
+		pd_buf_printf(out, "<tr><th scope=\"row\">%s</th>", size_names[i]);
+		add_number_cell(out, f->sums->sizes[i]);
 		add_bar(out, f->sums->sizes[i], most);
 		pd_buf_add_z(out, "</tr>\n");
 	}
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
-	write_hosts(f->sums, out);
-	add_largest(f->sums, out);
-	pd_buf_add_z(out, "<h2>Examples of removed pages</h2>\n");
+	if (f->reach)
+		add_reach(f, out);
+	else
+		pd_buf_add_z(out,
+			     "<h2>Distances of pairs</h2>\n<p>No pairs were given: <code>--pairs</code> shows them by distance, "
+			     "and what another k would change.</p>\n");
+	if (f->sweep)
+		report_sweep_page(f->sweep, threshold_of(f), out);
+	pd_buf_add_z(out,
+		     "<h2>Settings</h2>\n<details>\n<summary>all settings of this run</summary>\n<p class=\"soft\">Made with: ");
+	pd_markup_text(out, pd_buf_span(&f->sums->params));
+	pd_buf_add_z(out, "</p>\n</details>\n");
 }
 
 /* --- a pair of the sample as HTML --- */
@@ -1273,7 +1390,7 @@ static void add_sampled_pair(const struct pd_report_sampled *d, const struct rep
 	bool by_methods = pd_span_find(pd_buf_span(&d->reason), pd_span_z("found by ")) >= 0 &&
 			  pd_span_find(pd_buf_span(&d->reason), pd_span_z("same text")) < 0;
 	if (d->stratum)
-		pd_buf_printf(out, "<h3>%zu. Distance %d</h3>\n", number, d->stratum - 1);
+		pd_buf_printf(out, "<h3>%zu. <span class=\"soft\">distance %d</span></h3>\n", number, d->stratum - 1);
 	else if (by_methods)
 		pd_buf_printf(out, "<h3>%zu. Found by other methods than the fingerprint</h3>\n", number);
 	else
@@ -1349,7 +1466,23 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, const
 	return r->err.status ? r->err.status : flush_html(r);
 }
 
-/* Write suspects first, because only they require a decision by the user. */
+/* The reason of a suspect for people; another program's reasons stay as they are. */
+static struct pd_span doubt_in_words(struct pd_span why)
+{
+	static const char *const words[][2] = {
+		{ "few-terms", "too short to be sure" },
+		{ "unsure", "its main text is not sure" },
+		{ "other-subject", "its title and headings name another subject" },
+		{ "other-language", "it is in another language" },
+		{ "part", "it is a part of the other page, with a title and heading of its own" },
+	};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (pd_span_is(why, words[i][0]))
+			return pd_span_z(words[i][1]);
+	return why;
+}
+
+/* Only suspects require a decision by the user. */
 static int write_suspects(struct report *r)
 {
 	const struct pd_report_sums *s = &r->sums;
@@ -1357,7 +1490,7 @@ static int write_suspects(struct report *r)
 	int status = PD_OK;
 	if (!s->suspects)
 		return PD_OK;
-	pd_buf_printf(out, "<h2>Suspects</h2>\n<p>");
+	pd_buf_printf(out, "<h2 id=\"doubtful\">Doubtful pages</h2>\n<p>");
 	pd_buf_count(out, s->suspects, "page");
 	if (r->o->suspects_go)
 		pd_buf_printf(out, " may be %s, and %s removed, because <code>--remove-suspects</code> was given.</p>\n",
@@ -1371,8 +1504,10 @@ static int write_suspects(struct report *r)
 			  "<th scope=\"col\" class=\"n\">pages</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < s->n_doubts; i++) {
 		pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
-		add_isolated(out, pd_buf_span(&s->doubts[i].name));
-		pd_buf_printf(out, "</th><td class=\"n\">%" PRIu64 "</td></tr>\n", s->doubts[i].pages);
+		add_isolated(out, doubt_in_words(pd_buf_span(&s->doubts[i].name)));
+		pd_buf_add_z(out, "</th>");
+		add_number_cell(out, s->doubts[i].pages);
+		pd_buf_add_z(out, "</tr>\n");
 	}
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 	if (!r->o->with_texts || !s->suspected)
@@ -1393,11 +1528,8 @@ static int write_page(struct report *r)
 	struct facts facts = { &r->sums, r->o->pairs ? &r->reach : NULL, r->o->sweep ? &r->sweep : NULL, r->bytes_in,
 			       r->bytes_out };
 	pd_buf_add_z(&r->html, head);
-	int status = write_suspects(r);
-	if (!status) {
-		add_numbers(&facts, &r->html);
-		status = flush_html(r);
-	}
+	add_numbers(&facts, &r->html);
+	int status = flush_html(r);
 	if (!status) {
 		const struct pd_report_sampled *sampled[PD_REPORT_SAMPLE_MAX];
 		size_t n = report_sums_sampled(&r->sums, sampled);
@@ -1415,7 +1547,10 @@ static int write_page(struct report *r)
 		for (size_t i = 0; i < n && r->o->with_texts && !status; i++)
 			status = write_pair(r, sampled[i], "Removed", "Kept", i + 1);
 	}
+	if (!status)
+		status = write_suspects(r);
 	if (!status) {
+		add_details(&facts, &r->html);
 		pd_buf_add_z(&r->html, "</main>\n<footer class=\"soft\"><p>Written by pagededup " PD_VERSION
 				       ".  Nothing on this page is loaded from "
 				       "elsewhere.</p></footer>\n</body>\n</html>\n");

@@ -53,6 +53,8 @@ is "the same of a dump that has to be packed again" "$(card "bytes of the dumps 
 is "clusters" "$(card "clusters, of each one page is kept")" "$(rows v.tsv | awk -F '\t' '$4 == 0' | wc -l)"
 is "pairs by distance: 5" "$(sed -nE 's|.*row">5</th><td class="n">([0-9]+)<.*|\1|p' r.html)" "$(rows pairs.tsv | awk -F '\t' '$3 == 5' | wc -l)"
 is "twelve pairs of texts" "$(grep -c '^<h3>' r.html)" 12
+has "the first sentence" r.html "^<p class=\"lead\"><strong>$gone of 90 pages \\([0-9.]+ %\\) are near-duplicates; removing them frees [0-9.]+ kB of [0-9.]+ kB\\."
+is "every removed page counts once by its text in common" "$(sed -n '/Text in common/,/<.table>/p' r.html | grep -o '</td><td class="n">[0-9]*</td></tr>' | tail -1 | tr -cd 0-9)" "$gone"
 has "differences are marked" r.html '<del>.+</del>'
 has "and on the other side" r.html '<ins>.+</ins>'
 has "the page kept, and why" r.html 'kept: first of [0-9]+ pages'
@@ -83,7 +85,7 @@ exits "a whole path has priority over a base name" 0
 has "that one is taken" two.html 'other/d.warc.gz:'
 is "all texts are there" "$(grep -c 'class="text"' two.html)" 24
 
-# --- suspects: pages that stay though they may be duplicates; they come first and are in no cluster ---
+# --- suspects: pages that are kept although they may be duplicates; they are in no cluster ---
 a=$("$P" fp -q d.warc.gz | rows /dev/stdin | cut -f 2 | sed -n 40p) b=$(rows v.tsv | cut -f 2 | head -1)
 {
 	grep -v '^# total' v.tsv
@@ -97,10 +99,10 @@ exits "a suspect with an unreadable page" 1
 has "suspects are counted in the closing line" "$tmp/err" 'duplicates, 2 suspects; open'
 well "suspects" r.html
 has "and in the page" r.html '2 pages may be duplicates, but not surely enough'
-is "at the top" "$(grep -o '<h2[^>]*>[^<]*' r.html | head -1)" "<h2>Suspects"
-has "with their reasons" r.html '<bdi>other-subject</bdi></th><td class="n">1</td>'
+has "the first sentence links to them" r.html '^<p class="lead">.*2 more pages are doubtful: see <a href="#doubtful">'
+has "with their reasons in words" r.html '<bdi>its title and headings name another subject</bdi></th><td class="n">1</td>'
 is "next to the pages that they may duplicate" "$(grep -c '<h4>Suspect: ' r.html) $(grep -c '<h4>May be a duplicate of: ' r.html)" "2 2"
-is "no other change" "$(sed -n '/id="numbers"/,$p' r.html | md5sum)" "$(sed -n '/id="numbers"/,$p' without.html | md5sum)"
+is "no other change" "$(sed '/id="doubtful"/,/^<h2>Sizes/{/^<h2>Sizes/!d}; /class="lead"/d' r.html | md5sum)" "$(sed '/class="lead"/d' without.html | md5sum)"
 
 # --- one more, one less: the result of cluster at the other k ---
 "$P" cluster -q --max-loss=1 --linkage=connected k4.tsv >v4.tsv
@@ -181,7 +183,7 @@ is "and nowhere as it is" "$(grep -cP '[\x{202A}-\x{202E}\x{200E}\x{200F}\x{2066
 } >many.tsv
 report -V many.tsv
 exits "100,000 clusters" 0
-is "are counted" "$(card "clusters, of each one page is kept")" 100000
+is "are counted" "$(card "clusters, of each one page is kept")" 100,000
 at_least "under 60 kB" "$((60000 - $(wc -c <r.html)))" 0
 has "omitted hosts are counted" r.html 'Not listed: 99980 more hosts, with 99980 pages'
 has "and clusters" r.html 'Not listed: 99980 more clusters'
