@@ -5,9 +5,9 @@
  * Marks are Western and Chinese (views.h).
  *
  * Terms are taken before stop words are removed, so an inserted stop word does not shift a code.  Two codes are equal
- * if they are identical or if their content terms are.  Identical codes have identical content terms, so the content
- * terms are hashed, with the mark between them; a code of only stop words is hashed unchanged.  With `of=terms`, codes
- * must be identical.
+ * if their terms are, or if their content terms are.  Equal terms have equal content terms, so the content terms are
+ * hashed; a code of only stop words is hashed unchanged.  With `of=terms`, all terms must be equal.  The mark is not part
+ * of a code: it only says where the code is taken.
  */
 #include <stdlib.h>
 
@@ -65,12 +65,9 @@ static bool has_content(const struct pd_words *w, const struct around *a)
 
 static uint64_t hash_code(struct punctuation *s, const struct pd_words *w, const struct around *a)
 {
-	const uint64_t mark = 0;
 	bool all = !s->content || !has_content(w, a);
 	pd_buf_clear(&s->code);
 	for (size_t i = a->from; i < a->to; i++) {
-		if (i == a->mark)
-			pd_buf_add(&s->code, &mark, sizeof mark);
 		if (all || !w->v[i].stop) {
 			uint64_t hash = pd_sign_hash_term(s->secret, &w->terms, &w->terms.v[i]);
 			pd_buf_add(&s->code, &hash, sizeof hash);

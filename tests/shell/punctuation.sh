@@ -30,6 +30,24 @@ is "several in a row are one" "$(codes codes.fp run | wc -l)" 2
 # Terms are counted with stop words: the windows around a stop word end one term earlier, and the window of the last
 # mark does not contain it.
 is "an inserted stop word moves the codes around it" "$(shared codes.fp page stop)" 1
+pages >pages.jsonl <<'E'
+end	<p>Alpha bravo charlie delta echo.</p>
+after	<p>Alpha bravo charlie delta echo. the of</p>
+begin	<p>. Alpha bravo charlie delta echo</p>
+middle	<p>Alpha bravo. The charlie delta echo of the</p>
+stops	<p>the of. in the</p>
+stop2	<p>the. of in the</p>
+E
+sign punctuation >place.fp
+is "terms equal, content equal: stop words after the mark" "$(shared place.fp end after)" 1
+is "the position of the mark does not matter among equal content terms" "$(shared place.fp end begin) $(shared place.fp end middle)" "1 1"
+is "a code of stop words alone has all of them" "$(shared place.fp stops stop2) $(codes place.fp stops | wc -l)" "1 1"
+sign punctuation:of=terms >place.fp
+is "of=terms: stop words count, the position of the mark does not" "$(shared place.fp end after) $(shared place.fp end begin)" "0 1"
+pages >pages.jsonl <<'E'
+page	<p>Alpha bravo charlie delta echo foxtrot, golf hotel india juliet kilo lima; mike november.</p>
+stop	<p>Alpha bravo charlie delta echo foxtrot, golf hotel the india juliet kilo lima; mike november.</p>
+E
 sign punctuation:c=2 >two.fp
 is "c=2: no code has it" "$(shared two.fp page stop)" 3
 
