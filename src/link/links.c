@@ -199,10 +199,27 @@ static bool in_domain(struct pd_link_finder *f, struct pd_span host)
 	return pd_span_eq(pd_buf_span(&f->target_domain), pd_buf_span(&f->domain));
 }
 
+/* Return whether this is the path of a home page: "/", or a file in it that servers send for "/". */
+static bool is_home(struct pd_span path)
+{
+	static const char *const names[] = { "index", "default" };
+	static const char *const ends[] = { "html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp" };
+	if (pd_span_is(path, "/"))
+		return true;
+	struct pd_span name, end = pd_span(path.p + (path.n > 0), path.n - (path.n > 0));
+	pd_span_split(&end, '.', &name);
+	bool known = false, page = false;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		known |= pd_span_ieq(name, names[i]);
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		page |= pd_span_ieq(end, ends[i]);
+	return known && page;
+}
+
 static enum pd_link_type type_of_link(struct pd_link_finder *f, const struct pd_link *l)
 {
 	struct pd_span host = pd_host_without_www(pd_url_host_of(&f->target));
-	bool home = pd_span_is(pd_url_path(&f->target), "/") && f->target.query == f->target.fragment;
+	bool home = is_home(pd_url_path(&f->target)) && f->target.query == f->target.fragment;
 	if (home && f->host.n && (pd_span_eq(host, f->host) || pd_span_eq(host, pd_buf_span(&f->domain))))
 		return PD_LINK_BACK;
 	if (home && f->host.n && (one_level_below(host, f->host) || one_level_below(f->host, host)) && in_domain(f, host))

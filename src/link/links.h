@@ -12,13 +12,14 @@
  *	navigation	the home page of a host one level above or below the page's own, in its registered domain; and links in
  *			<nav>, or in an element with the role navigation
  *	advert		its host, or one above it, is in the list of advertisement hosts
- *	hidden		the page does not show it, by the attribute hidden or by its style
+ *	hidden		the page does not show it, its text, or an element around it, by the attribute hidden or by a style
  *	frame		the address of a frame
  *	image		it contains an image and no text
  *	empty		it contains neither
  *	text		all others
  *
- * "www." at the beginning of a host is ignored.  A home page has the path "/", and no query.
+ * "www." at the beginning of a host is ignored.  A home page has no query, and the path "/" or "/index" or "/default"
+ * with an ending of pages (.html, .php, …).
  */
 #ifndef PD_LINK_LINKS_H
 #define PD_LINK_LINKS_H
@@ -27,7 +28,7 @@
 #include "page/blocks.h"
 #include "topic/topic.h"
 
-#define PD_LINK_TYPES_VERSION 1
+#define PD_LINK_TYPES_VERSION 2
 
 enum pd_link_type {
 	PD_LINK_BACK,

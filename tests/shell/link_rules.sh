@@ -121,7 +121,7 @@ refused "a file that is not there" --rule=adverts --links=missing
 sed 's/	text	/	texts	/' links >bad.links
 refused "an invalid type" --rule=adverts --links=bad.links
 has "it names file and line" "$tmp/err" 'bad.links:[0-9]+: not a row of '
-sed 's/types=1/types=9/' links >other.links
+sed 's/types=2/types=9/' links >other.links
 refused "types by other rules" --rule=adverts --links=other.links
 { cat links; rows links | head -1; } >apart.links
 refused "links of a page that are not adjacent" --rule=adverts --links=apart.links

@@ -31,7 +31,7 @@ http://www.site.example/unseen	hidden	noise	unseen
 http://www.site.example/r	navigation	noise	r
 W
 same "targets, types, classes and anchors" <(rows links | cut -f2,3,5,6) want
-has "the header names the versions of rules and list" links '^# pagededup link 1 types=1 adverts=[0-9a-f]{8} \| '
+has "the header names the versions of rules and list" links '^# pagededup link 1 types=2 adverts=[0-9a-f]{8} \| '
 is "the fingerprint is the same whether links are looked at or not" \
 	"$("$P" fp -q --method=simhash,links page.jsonl | rows | cut -f1-17)" "$("$P" fp -q page.jsonl | rows | cut -f1-17)"
 is "the learned lines" "$("$P" fp -q --learn-boilerplate --method=simhash,links page.jsonl | rows | cut -f1-17)" \
@@ -40,6 +40,51 @@ same "links wait in the spool as they are" <("$P" fp -q --learn-boilerplate --me
 	<("$P" fp -q --method=links page.jsonl | column links)
 "$P" link -q --hidden=keep page.jsonl >kept
 is "hidden links keep their type if they are read" "$(rows kept | cut -f2,3,6 | grep spam)" "http://spam.example/?a=2&b=1	hidden	hidden one"
+
+# --- types that depend on hosts, names of home pages and styles ---
+web http://a.b.site.example/p "$(for h in a.b.site.example b.site.example site.example www.site.example c.a.b.site.example d.c.a.b.site.example \
+	b.other.example; do echo "<a href=http://$h/>$h</a>"; done)" >hosts.jsonl
+cat >want <<'W'
+back	a.b.site.example
+navigation	b.site.example
+back	site.example
+back	www.site.example
+navigation	c.a.b.site.example
+text	d.c.a.b.site.example
+text	b.other.example
+W
+same "home pages: of its own host and domain, one level up and down, and others" <("$P" link -q hosts.jsonl | rows | cut -f3,6) want
+web http://site.example/p "$(for h in index.html INDEX.HTM index.php default.aspx index.html?x index.txt index x/index.html indexes.html; do
+	echo "<a href=/$h>$h</a>"; done) <a href=http://sub.site.example/index.html>sub</a>" >home.jsonl
+cat >want <<'W'
+back	index.html
+back	INDEX.HTM
+back	index.php
+back	default.aspx
+text	index.html?x
+text	index.txt
+text	index
+text	x/index.html
+text	indexes.html
+navigation	sub
+W
+same "home pages under the names of their files" <("$P" link -q home.jsonl | rows | cut -f3,6) want
+web http://site.example/p "<p>$text <a href=/1 style='visibility:hidden'>own</a> <a href=/2><span style='display:none'>inside</span></a>
+ <a href=/3><span hidden>not</span> seen</a> <span style='visibility:hidden'><a href=/4>around</a> <a href=/5 style='visibility:visible'>seen</a></span>
+ <a href=/6><img src=x alt=Pic><b hidden>text</b></a> <a href=/7 hidden><img src=x alt=Pic></a></p><div style='visibility:collapse'><a href=/8>box</a></div>" >seen.jsonl
+for o in drop keep; do
+cat >want <<'W'
+hidden	own
+hidden	inside
+text	seen
+hidden	around
+text	seen
+image	Pic
+hidden	Pic
+hidden	box
+W
+	same "hidden links, by any style: $o" <("$P" link -q --hidden=$o seen.jsonl | rows | cut -f3,6) want
+done
 is "paper: blocks have classes" "$("$P" link -q --topic=paper page.jsonl | rows | cut -f5 | sort -u | tr '\n' ' ')" "none topic "
 
 # --- the list of adverts ---
