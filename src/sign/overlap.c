@@ -65,7 +65,7 @@ static struct pd_span title_of(struct overlap *o, const struct pd_sign_page *in)
 
 static void read_title(struct overlap *o, const struct pd_sign_page *in)
 {
-	pd_sign_words_of(in->views, title_of(o, in), &o->title);
+	pd_sign_words_of(in, title_of(o, in), &o->title);
 	pd_map_clear(&o->in_title, o->title.terms.n);
 	for (size_t i = 0; i < o->title.terms.n; i++)
 		if (!o->title.v[i].stop)

@@ -82,7 +82,7 @@ static struct pd_span text_to_sign(struct semantic *s, const struct pd_sign_page
 static size_t rank_by_tags(struct semantic *s, const struct pd_sign_page *in)
 {
 	struct pd_ranked *r = &s->ranked;
-	pd_sign_words_of(in->views, text_to_sign(s, in), &s->words);
+	pd_sign_words_of(in, text_to_sign(s, in), &s->words);
 	pd_ranked_count(r, &s->words);
 	for (size_t i = 0; i < r->n; i++)
 		r->v[i].weight =

@@ -145,8 +145,9 @@ static void add_mark(struct pd_words *w)
 	w->marks[w->n_marks++] = at;
 }
 
-void pd_sign_words_of(struct pd_sign_views *v, struct pd_span text, struct pd_words *out)
+void pd_sign_words_of(const struct pd_sign_page *p, struct pd_span text, struct pd_words *out)
 {
+	struct pd_sign_views *v = p->views;
 	struct pd_segmenter_options o = { .dict = v->tables->dict,
 					  .userwords = v->tables->userwords,
 					  .method = v->tables->segment };
@@ -155,6 +156,7 @@ void pd_sign_words_of(struct pd_sign_views *v, struct pd_span text, struct pd_wo
 	size_t began = 0; /* index of the sentence's first word */
 	if (!v->segmenter)
 		v->segmenter = pd_segmenter_new(&o);
+	pd_segmenter_page(v->segmenter, pd_buf_span(&p->blocks->text));
 	pd_terms_clear(&out->terms);
 	out->n_marks = 0;
 	out->n_sentences = 0;
@@ -180,7 +182,7 @@ const struct pd_words *pd_sign_words(const struct pd_sign_page *p)
 {
 	struct pd_sign_views *v = p->views;
 	if (!v->has_words)
-		pd_sign_words_of(v, pd_buf_span(&p->topic->text), &v->words);
+		pd_sign_words_of(p, pd_buf_span(&p->topic->text), &v->words);
 	v->has_words = true;
 	return &v->words;
 }

@@ -72,8 +72,8 @@ struct pd_span pd_sign_title(const struct pd_sign_page *p);
 struct pd_span pd_sign_visible(const struct pd_sign_page *p);
 /* Return the words of the main text. */
 const struct pd_words *pd_sign_words(const struct pd_sign_page *p);
-/* Find the words of any text; the content of `out` is replaced. */
-void pd_sign_words_of(struct pd_sign_views *v, struct pd_span text, struct pd_words *out);
+/* Find the words of any text of the page; the content of `out` is replaced. */
+void pd_sign_words_of(const struct pd_sign_page *p, struct pd_span text, struct pd_words *out);
 void pd_words_release(struct pd_words *w);
 /* A folder for one thread, with its output buffer. */
 struct pd_folder *pd_sign_folder(const struct pd_sign_page *p);

@@ -352,7 +352,7 @@ void pd_simplify(char *utf8, size_t n)
 		if (p[0] < 0xE3 || p[0] > 0xE9 || (p[1] & 0xC0) != 0x80 || (p[2] & 0xC0) != 0x80)
 			continue;
 		uint32_t cp = (uint32_t)(p[0] & 0x0F) << 12 | (uint32_t)(p[1] & 0x3F) << 6 | (p[2] & 0x3F);
-		uint32_t to = pd_simplified(cp);
+		uint32_t to = pd_is_shared_han(cp) ? cp : pd_simplified(cp);
 		p[0] = (unsigned char)(0xE0 | to >> 12);
 		p[1] = (unsigned char)(0x80 | (to >> 6 & 0x3F));
 		p[2] = (unsigned char)(0x80 | (to & 0x3F));

@@ -19,7 +19,10 @@ void pd_fold_term(struct pd_folder *f, struct pd_span utf8, struct pd_buf *out);
 
 /* Traditional Chinese -> simplified, character by character (simplified.def), so that a text has the same terms in both
  * scripts.  Several traditional characters map to one simplified one (發 and 髮: 发), never the reverse.  All characters
- * are in U+3400 ... U+9FFF, three bytes of UTF-8, so the length of the text does not change. */
+ * are in U+3400 ... U+9FFF, three bytes of UTF-8, so the length of the text does not change.
+ *
+ * Some characters of the table are shared: simplified text has them too, in other words (著名, but 看著 is 看着).  They
+ * are unchanged here; the segmenter decides by the script and the words of a text. */
 
 #define PD_SIMPLIFIED_FIRST 0x3400
 #define PD_SIMPLIFIED_END 0xA000
@@ -33,7 +36,30 @@ static inline uint32_t pd_simplified(uint32_t cp)
 	return i < PD_SIMPLIFIED_END - PD_SIMPLIFIED_FIRST && pd_simplified_of[i] ? pd_simplified_of[i] : cp;
 }
 
-/* Simplify in place. */
+/* Return whether a traditional character is a character of simplified text, too. */
+static inline bool pd_is_shared_han(uint32_t cp)
+{
+	switch (cp) {
+	case 0x4E7E: /* 乾 */
+	case 0x4FF1: /* 俱 */
+	case 0x5412: /* 吒 */
+	case 0x5925: /* 夥 */
+	case 0x59CA: /* 姊 */
+	case 0x5FB5: /* 徵 */
+	case 0x6607: /* 昇 */
+	case 0x647A: /* 摺 */
+	case 0x6C3E: /* 氾 */
+	case 0x77AD: /* 瞭 */
+	case 0x8457: /* 著 */
+	case 0x85C9: /* 藉 */
+	case 0x8DE4: /* 跤 */
+	case 0x962A: /* 阪 */
+	case 0x9EBD: /* 麽 */ return true;
+	default: return false;
+	}
+}
+
+/* Simplify in place, except shared characters. */
 void pd_simplify(char *utf8, size_t n);
 
 #endif

@@ -258,6 +258,9 @@ struct pd_segmenter {
 	struct han *han;
 	struct pd_buf run;    /* a run folded in advance */
 	struct pd_buf simple; /* a run of Han in simplified characters */
+	struct pd_buf folded; /* the page, while its script is determined */
+	struct pd_span page;
+	enum { SCRIPT_UNKNOWN, SCRIPT_TRADITIONAL, SCRIPT_OTHER } script; /* of the page */
 };
 
 struct term_scan {
@@ -289,6 +292,7 @@ void pd_segmenter_free(struct pd_segmenter *s)
 	han_free(s->han);
 	pd_buf_release(&s->run);
 	pd_buf_release(&s->simple);
+	pd_buf_release(&s->folded);
 	free(s);
 }
 
@@ -418,6 +422,71 @@ static const char *read_letters(const struct term_scan *c, const char *p)
 	return p;
 }
 
+/* Traditional characters that simplified text has, too (fold.h).  In a page in traditional characters, such a character is
+ * kept if the words of the dictionary that contain it as it is are at least as frequent as those that contain its
+ * simplified form: 著名, but 看着.  In other pages it is kept. */
+
+/* A page is in traditional characters if over one in TRADITIONAL_SHARE of its ideographs is one that simplified text does
+ * not have.  In traditional text it is about one in three; a link to the traditional edition of a page is less. */
+enum { TRADITIONAL_SHARE = 16, COVER_MAX = 4 };
+
+static bool is_traditional(struct pd_segmenter *s)
+{
+	uint64_t han = 0, traditional = 0;
+	if (s->script != SCRIPT_UNKNOWN)
+		return s->script == SCRIPT_TRADITIONAL;
+	pd_fold(s->folder, s->page, &s->folded);
+	for (const char *p = s->folded.p, *end = p + s->folded.n; p < end;) {
+		uint32_t cp = pd_common_han_at(p, end);
+		han += cp != 0;
+		traditional += cp && pd_simplified(cp) != cp && !pd_is_shared_han(cp);
+		p += cp ? 3 : 1;
+	}
+	pd_buf_shrink(&s->folded, 1 << 20);
+	s->script = traditional * TRADITIONAL_SHARE > han ? SCRIPT_TRADITIONAL : SCRIPT_OTHER;
+	return s->script == SCRIPT_TRADITIONAL;
+}
+
+/* Return the cost of the most frequent word of two to COVER_MAX characters that contains the character at `at`, 0 for a
+ * word of the user, or UINT32_MAX. */
+static uint32_t cover_cost(const struct pd_segmenter *s, struct pd_span run, size_t at)
+{
+	uint32_t best = UINT32_MAX;
+	size_t from = at;
+	for (int before = 0; before < COVER_MAX; before++) {
+		if (s->userwords && pd_userwords_at(s->userwords, run, from) > at - from)
+			return 0;
+		const char *to = run.p + from;
+		for (int n = 1; n <= COVER_MAX && to < run.p + run.n; n++) {
+			pd_utf8_next(&to);
+			if (n < 2 || n <= before || !s->han->dict)
+				continue;
+			uint32_t cost = pd_dict_cost(s->han->dict, pd_span(run.p + from, (size_t)(to - run.p) - from));
+			best = cost < best ? cost : best;
+		}
+		if (!from)
+			break;
+		do
+			from--;
+		while (from && (run.p[from] & 0xC0) == 0x80);
+	}
+	return best;
+}
+
+/* Simplify the shared characters of a run in traditional characters; all others are simplified already. */
+static void simplify_shared(const struct pd_segmenter *s, struct pd_buf *run)
+{
+	for (size_t at = 0; at + 3 <= run->n; at++) {
+		uint32_t cp = pd_common_han_at(run->p + at, run->p + run->n);
+		if (!cp || !pd_is_shared_han(cp))
+			continue;
+		uint32_t kept = cover_cost(s, pd_buf_span(run), at);
+		pd_utf8_put(run->p + at, pd_simplified(cp));
+		if (kept < UINT32_MAX && kept <= cover_cost(s, pd_buf_span(run), at))
+			pd_utf8_put(run->p + at, cp);
+	}
+}
+
 /* Properties of a run: it must be folded first, because one of its characters or the next one combines with its
  * predecessor; it contains a traditional character. */
 struct found_word {
@@ -469,6 +538,8 @@ static const char *han(const struct term_scan *c, const char *p)
 	if (found.traditional) {
 		pd_buf_set(&c->s->simple, run);
 		pd_simplify(c->s->simple.p, run.n);
+		if (is_traditional(c->s))
+			simplify_shared(c->s, &c->s->simple);
 		run = pd_buf_span(&c->s->simple);
 		in.end = run.p + run.n;
 	}
@@ -571,12 +642,23 @@ static const char *folded_run(const struct term_scan *c, const char *p)
 	return end;
 }
 
+void pd_segmenter_page(struct pd_segmenter *s, struct pd_span utf8)
+{
+	s->page = utf8;
+	s->script = SCRIPT_UNKNOWN;
+}
+
 void pd_segment(struct pd_segmenter *s, struct pd_span utf8, struct pd_terms *out)
 {
+	bool alone = s->page.n == 0;
+	if (alone)
+		pd_segmenter_page(s, utf8);
 	struct term_scan c = { s, utf8.n ? utf8.p + utf8.n : NULL, out, false };
 	/* Offsets have 32 bits; terms take at most 7/3 of their text.  No page is that long. */
 	if (utf8.n > 0 && utf8.n < UINT32_MAX / 3 && out->text.n < UINT32_MAX - 3 * utf8.n)
 		scan(&c, utf8.p);
+	if (alone)
+		pd_segmenter_page(s, pd_span(NULL, 0));
 	if (out->text.p)
 		out->text.p[out->text.n] = 0;
 }

@@ -52,6 +52,9 @@ struct pd_segmenter; /* scratch for one thread */
 
 struct pd_segmenter *pd_segmenter_new(const struct pd_segmenter_options *o);
 void pd_segmenter_free(struct pd_segmenter *s);
+/* Set the page whose texts are segmented next; it is borrowed until the next call.  Its script decides how traditional
+ * characters that simplified text has, too, are read.  An empty one: each text is judged by itself. */
+void pd_segmenter_page(struct pd_segmenter *s, struct pd_span utf8);
 /* Append the terms of `utf8` to `out`. */
 void pd_segment(struct pd_segmenter *s, struct pd_span utf8, struct pd_terms *out);
 

@@ -67,6 +67,7 @@ static void address_and_words(struct pd_pipeline *p, struct pd_json *j, const st
 	pd_buf_clear(&p->visible);
 	pd_terms_clear(&p->topic.terms);
 	pd_blocks_visible(&p->blocks, PD_VISIBLE_TITLE | PD_VISIBLE_HIDDEN, &p->visible);
+	pd_segmenter_page(p->segmenter, pd_buf_span(&p->visible));
 	pd_segment(p->segmenter, pd_buf_span(&p->visible), &p->topic.terms);
 	pd_tsv_add(out, p->page.id);
 	pd_buf_add_c(out, '\t');

@@ -15,7 +15,7 @@
 #include "term/terms.h"
 
 static struct pd_buf container;
-static struct pd_dict *dict;
+static struct pd_dict *dict, *builtin;
 static struct pd_folder *folder;
 
 static void setup(void)
@@ -227,6 +227,58 @@ START_TEST(probability_is_the_best)
 }
 END_TEST
 
+/* Characters of the table that simplified text has, too: with the built-in dictionary. */
+static const struct {
+	const char *name, *in, *terms;
+} shared[] = {
+	{ "simplified", "著名的乾隆，瞭望一应俱全的大阪", "著名 的 乾隆 瞭望 一应俱全 的 大阪" },
+	{ "simplified, in no word", "吾乡俱瞭，氾", "吾 乡 俱 瞭 氾" },
+	{ "traditional, words of simplified text", "著名作家沿著長江瞭望，一應俱全", "著名作家 沿着 长江 瞭望 一应俱全" },
+	{ "traditional, by word", "乾隆與乾燥，瞭解與瞭望，俱樂部、特徵，摔跤、慰藉、藉口",
+	  "乾隆 与 干燥 了解 与 瞭望 俱乐部 特征 摔跤 慰藉 借口" },
+	{ "traditional, a frequent word of many that have it", "顯著性、乾旱地區、姊妹", "显著性 干旱地区 姊妹" },
+	{ "traditional, in no word", "這個瞭", "这个 了" },
+	{ "traditional, in part", "長江之水，看著他", "长江 之 水 看着 他" },
+	{ "simplified, with a link to the other edition", "著名的中文网页研究中国的起源与发展，跟著他，繁體",
+	  "著名 的 中文 网页 研究 中国 的 起源 与 发展 跟 著 他 繁体" },
+	{ "compatibility ideographs", "\uf932\uf9fc，\ufa5f", "炉 识 着" },
+};
+
+static void check_shared(int i, const char *page)
+{
+	struct pd_segmenter *s = pd_segmenter_new(&(struct pd_segmenter_options){ builtin, NULL, PD_SEGMENT_PROBABILITY });
+	struct pd_terms t = { 0 };
+	pd_segmenter_page(s, pd_span_z(page));
+	pd_segment(s, pd_span_z(shared[i].in), &t);
+	ck_assert_msg(strcmp(pd_buf_z(&t.text), shared[i].terms) == 0, "%s: \"%s\", not \"%s\"", shared[i].name, pd_buf_z(&t.text),
+		      shared[i].terms);
+	pd_terms_release(&t);
+	pd_segmenter_free(s);
+}
+
+START_TEST(shared_characters)
+{
+	struct pd_err e = { 0 };
+	ck_assert_msg(pd_dict_builtin(&builtin, &e) == 0, "%s", e.text);
+	for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+		check_shared((int)i, "");
+		check_shared((int)i, shared[i].in);
+	}
+	/* The page decides, not the piece of text. */
+	struct pd_segmenter *s = pd_segmenter_new(&(struct pd_segmenter_options){ builtin, NULL, PD_SEGMENT_PROBABILITY });
+	struct pd_terms t = { 0 };
+	pd_segment(s, pd_span_z("看著"), &t);
+	pd_segmenter_page(s, pd_span_z("我看著長江"));
+	pd_segment(s, pd_span_z("看著"), &t);
+	pd_segmenter_page(s, pd_span_z("我看着长江"));
+	pd_segment(s, pd_span_z("看著"), &t);
+	ck_assert_str_eq(pd_buf_z(&t.text), "看 著 看着 看 著");
+	pd_terms_release(&t);
+	pd_segmenter_free(s);
+	pd_dict_free(builtin);
+}
+END_TEST
+
 /* Longer than one piece of the cutter, all of it one chain of words. */
 START_TEST(endless_run)
 {
@@ -317,6 +369,7 @@ int main(void)
 	tcase_add_test(t, stop_words_are_left_out);
 	tcase_add_test(t, probability_is_the_best);
 	tcase_add_test(t, endless_run);
+	tcase_add_test(t, shared_characters);
 	tcase_add_test(t, folding_first_changes_nothing);
 	tcase_add_test(t, takes_any_bytes);
 	suite_add_tcase(s, t);
