@@ -84,11 +84,27 @@ is "and print each duplicate, and a page" "$(grep -c ' is a duplicate: ' "$tmp/o
 	sed -n 's/^page = signer.sign("<p>\(.*\)")$/\1/p' readme.py)"
 {
 	echo 'htmls, urls = zip(*(("<p>the mill at %d turns its wheel again after %d quiet years" % (i % 9, i % 9), "http://h.example/%d" % i) for i in range(20)))'
+	echo 'texts = list(htmls)'
 	code_of "$TOP/python/README.md"
 	echo 'print(verdicts.num_rows)'
 } >short.py
 run "$env/bin/python" short.py
-is "the examples of the package's page, too" "$(cat "$tmp/out")" 20
+is "the examples of the package's page, too" "$(tail -1 "$tmp/out")" 20
+# The notebook, cell by cell.
+run env -C "$TOP/docs/examples" "$env/bin/python" -c 'import json, sys
+names = {}
+for cell in json.load(open("dedup.ipynb"))["cells"]:
+    if cell["cell_type"] == "code":
+        *lines, last = "".join(cell["source"]).splitlines()
+        exec("\n".join(lines), names)
+        print(repr(eval(last, names)).splitlines()[0])'
+if "$env/bin/python" -c 'import pandas' 2>/dev/null; then
+	exits "the notebook runs" 0
+	has "it finds the duplicates of the demo" "$tmp/out" "^<pagededup.Result: [0-9]+ of 90 pages \([0-9]+ %\) are near-duplicates"
+	is "it shows a value in each cell" "$(wc -l <"$tmp/out")" 6
+else
+	skip "the notebook runs" "pandas is not installed"
+fi
 if [ -x "$env/bin/mypy" ]; then
 	run "$env/bin/mypy" --strict --disable-error-code=import-untyped --cache-dir="$tmp/mypy" "$tmp/source/python/pagededup" readme.py
 	exits "its types are sound, and those of who uses it" 0
