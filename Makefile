@@ -15,13 +15,17 @@ DESTDIR ?=
 MUSL ?=
 ifneq ($(MUSL),)
 CC = musl-gcc
+CXX = $(MUSL)/bin/musl-c++
+CXX_LIBS = -lc++ -lc++abi -lunwind
 CC_FOR_BUILD ?= cc
 PKG_CONFIG = env PKG_CONFIG_LIBDIR=$(MUSL)/lib/pkgconfig pkg-config --static
 endif
 CC ?= cc
 CXX ?= c++
+CXX_LIBS ?= -lstdc++
 # Compiler for the generators of tables.  They run on this machine, also if CC is a cross compiler.
 CC_FOR_BUILD ?= $(CC)
+CXX_FOR_BUILD ?= $(if $(filter $(CC),$(CC_FOR_BUILD)),$(CXX),c++)
 PKG_CONFIG ?= pkg-config
 PKG_CONFIG_FOR_BUILD ?= pkg-config
 PYTHON ?= python3
@@ -46,6 +50,8 @@ $(if $(filter-out $(OPTIONAL),$(WITHOUT)),$(error WITHOUT= takes some of $(OPTIO
 LINKED := $(filter-out $(if $(filter brotli,$(WITHOUT)),libbrotlidec) $(if $(filter bzip2,$(WITHOUT)),-lbz2) $(WITHOUT),$(shell grep -v '^\#' tools/libraries | cut -f 2))
 PACKAGES := $(filter-out -l%,$(LINKED))
 NO_PACKAGES := $(filter -l%,$(LINKED))
+# Only C++ includes simdjson.
+SIMDJSON_CFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags simdjson 2>/dev/null))
 # Few systems have Apache Arrow's library for Parquet; it is used if pkg-config finds it.
 ARROW = arrow parquet
 ifeq ($(or $(filter parquet,$(WITHOUT)),$(if $(shell $(PKG_CONFIG) --exists 'parquet >= 21' 2>/dev/null && echo yes),,none)),)
@@ -54,13 +60,13 @@ CXX_FLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags $(ARROW)))
 else
 override WITHOUT := $(filter-out parquet,$(WITHOUT)) parquet
 endif
-PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PACKAGES) 2>/dev/null)
+PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(filter-out simdjson,$(PACKAGES)) 2>/dev/null)
 # No warnings for headers of libraries, as for headers in system folders.
 ifneq ($(MUSL),)
 PKG_CFLAGS := $(patsubst -I%,-isystem %,$(PKG_CFLAGS))
 endif
 LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null)) $(NO_PACKAGES:-l%=lib%)$(if $(PARQUET), parquet $(shell $(PKG_CONFIG) --modversion parquet))
-PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES) $(if $(PARQUET),$(shell $(PKG_CONFIG) --libs $(ARROW)) -lstdc++)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES)$(if $(PARQUET), $(shell $(PKG_CONFIG) --libs $(ARROW))) $(CXX_LIBS)
 
 OPTIMISE ?= -O2 -g
 CPPFLAGS ?=
@@ -79,18 +85,18 @@ DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
 ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=off -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude \
 	-DPD_VERSION='"$(VERSION)"' $(PKG_CFLAGS) $(WITHOUT:%=-DPD_WITHOUT_%) $(if $(DEV),$(DEV_FLAGS),-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS) $(HARDEN_CFLAGS)
-ALL_CXXFLAGS = -std=c++20 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc $(if $(PARQUET),$(CXX_FLAGS)) $(if $(DEV),-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers,-Wall) \
+ALL_CXXFLAGS = -std=c++20 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc $(SIMDJSON_CFLAGS) $(if $(PARQUET),$(CXX_FLAGS)) $(if $(DEV),-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers,-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=vptr -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CXXFLAGS) $(HARDEN_CFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(HARDEN_LDFLAGS) $(LDFLAGS)
 LIBS ?=
 ALL_LIBS = $(PKG_LIBS) $(LIBS) -lm
-ALL_FLAGS = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS) $(if $(PARQUET),$(CXX) $(ALL_CXXFLAGS))
+ALL_FLAGS = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS) $(CXX) $(ALL_CXXFLAGS)
 
 # All stage folders are the library; main.c, cmd/ and tools/ are the program.
 LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c $(foreach d,base read text page term topic url link sign row index match store cluster apply run api,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
 TOOLS_SRC := $(sort $(wildcard src/tools/*.c src/tools/engine/*.c))
-LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(if $(PARQUET),$(B)/obj/src/base/parquet.o) $(B)/obj/src/term/data.o $(B)/obj/src/tables/charsets.o
+LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/base/simdjson.o $(if $(PARQUET),$(B)/obj/src/base/parquet.o) $(B)/obj/src/term/data.o $(B)/obj/src/tables/charsets.o
 CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/data.o
 # What programs of this house link: an archive of tools/, which is not installed, and the library.
 ARCHIVES = $(B)/libtools.a $(B)/libpagededup.a
@@ -101,9 +107,9 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 # The parts of the library that the dictionary compiler needs.
 NATIVE = $(B)/$(if $(filter-out $(CC),$(CC_FOR_BUILD)),native,obj)
-PARQUET_OBJ = $(if $(PARQUET),$(B)/obj/src/base/parquet.o)
-MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(PARQUET_OBJ)
-MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,src/tables/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(PARQUET_OBJ)
+CXX_OBJ = $(NATIVE)/src/base/simdjson.o $(if $(PARQUET),$(B)/obj/src/base/parquet.o)
+MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(CXX_OBJ)
+MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,src/tables/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(CXX_OBJ)
 
 .PHONY: FORCE wheel all docs format picture static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz gate
 .DELETE_ON_ERROR:
@@ -137,6 +143,9 @@ $(B)/pagededup-static: $(CMD_OBJ) $(ARCHIVES)
 	$(Q)$(CC) $(STATIC_PIE) $(ALL_LDFLAGS) -Wl,--gc-sections -o $@ $^ \
 		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(LIBS) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
+
+# simdjson returns error codes.
+$(B)/obj/src/base/simdjson.o $(B)/native/src/base/simdjson.o: ALL_CXXFLAGS += -fno-exceptions
 
 # Changed flags rebuild the files that depend on them.  Missing libraries are reported once, with pkg-config's message.  The machine must be
 # little-endian, because columns, keys and tables are mapped from disk.
@@ -201,7 +210,12 @@ $(B)/tools/mkcharsets: $(MKCHARSETS_OBJ)
 $(B)/tools/mkdict $(B)/tools/mkcharsets:
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC_FOR_BUILD) $(ALL_LDFLAGS) -o $@ $^ $(if $(filter $(B)/native,$(NATIVE)),$(shell $(PKG_CONFIG_FOR_BUILD) --libs $(PACKAGES)) $(NO_PACKAGES) -lm,$(ALL_LIBS))
+	$(Q)$(CC_FOR_BUILD) $(ALL_LDFLAGS) -o $@ $^ $(if $(filter $(B)/native,$(NATIVE)),$(shell $(PKG_CONFIG_FOR_BUILD) --libs $(PACKAGES)) $(NO_PACKAGES) -lm -lstdc++,$(ALL_LIBS))
+
+$(B)/native/%.o: %.cc $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CXX)
+	$(Q)$(CXX_FOR_BUILD) $(ALL_CXXFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/native/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)

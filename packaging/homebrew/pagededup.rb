@@ -23,6 +23,7 @@ class Pagededup < Formula
   depends_on "lmdb"
   depends_on "lz4"
   depends_on "libmd"
+  depends_on "simdjson"
   depends_on "uchardet"
   depends_on "xxhash"
   depends_on "xz"

@@ -25,6 +25,7 @@ pkgs.stdenv.mkDerivation {
     lmdb
     lz4
     libmd
+    simdjson
     uchardet
     xxHash
     xz

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * JSON objects on one line, for JSONL rows and --stats files; jansson does the work.  In strings that are not UTF-8,
- * bad bytes are replaced by U+FFFD.  Keys are written in the order of their addition.
+ * JSON objects on one line, for JSONL rows and --stats files; jansson writes them, and simdjson reads them.  In strings
+ * that are not UTF-8, bad bytes are replaced by U+FFFD.  Keys are written in the order of their addition.
  */
 #ifndef PD_BASE_JSON_H
 #define PD_BASE_JSON_H
@@ -36,8 +36,16 @@ struct pd_json_member {
 	struct pd_buf value; /* a string without its escapes, anything else as text */
 };
 
-/* Fills present and value of `n` members.  False: no JSON object (RFC 8259), or not in UTF-8. */
-bool pd_json_members(struct pd_span text, struct pd_json_member *members, int n);
+/* Memory for reading, kept from text to text.  All zeroes is an empty reader. */
+struct pd_json_reader {
+	struct pd_simdjson *fast;
+};
+
+void pd_json_reader_release(struct pd_json_reader *r);
+
+/* Fills present and value of `n` members; of several members with one name the last.  False: no JSON object (RFC 8259),
+ * or not in UTF-8. */
+bool pd_json_members(struct pd_json_reader *r, struct pd_span text, struct pd_json_member *members, int n);
 
 /* Return the names of the members of an object, separated by ", ", and the name of the longest string that is not a
  * URL, if any; also whether that string is markup.  False: not a JSON object. */

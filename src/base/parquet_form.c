@@ -34,8 +34,13 @@ enum pd_parquet_form pd_parquet_form(const void *head, size_t n, bool *may)
 static int refuse(enum pd_parquet_form form, struct pd_parquet_error *e)
 {
 	e->number = 0;
-	snprintf(e->text, sizeof e->text, "it is %s, and this program was built without Apache Arrow's libraries",
-		 form == PD_FORM_ARROW ? "Arrow" : "Parquet");
+	snprintf(e->text, sizeof e->text,
+		 "it is %s, and this program was built without Apache Arrow's libraries; convert it with: pip install pyarrow "
+		 "pandas; "
+		 "python3 -c \"import %s; %s.to_pandas().to_json('FILE.jsonl', orient='records', lines=True)\"",
+		 form == PD_FORM_ARROW ? "Arrow" : "Parquet",
+		 form == PD_FORM_ARROW ? "pyarrow.feather as f" : "pyarrow.parquet as p",
+		 form == PD_FORM_ARROW ? "f.read_table('FILE')" : "p.read_table('FILE')");
 	return -1;
 }
 

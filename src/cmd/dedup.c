@@ -206,6 +206,14 @@ static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_res
 			      (double)done->removed.bytes_in * 1e-6);
 	pd_log_note(log, "%s, %.1f s", line.p, pd_wall_seconds() - started);
 	pd_buf_release(&line);
+	if (!done->counts.pages) {
+		pd_log_error(
+			log, "no page was read, so nothing was compared%s",
+			done->counts.damaged || done->counts.inputs_without_pages || done->counts.left_out
+				? "; the messages above give the reason for each input"
+				: ": the inputs are empty files, or folders without HTML; name dumps, or folders of HTML files");
+		return PD_EXIT_DAMAGED;
+	}
 	return (done->counts.damaged || done->counts.inputs_without_pages || done->removed.lost || done->incomplete) &&
 	       !o->walk.ignore_damaged;
 }

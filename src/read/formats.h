@@ -20,6 +20,7 @@ enum { PD_JSONL_URL, PD_JSONL_TEXT, PD_JSONL_HTML, PD_JSONL_ID, PD_JSONL_TIME, P
 
 struct pd_read_jsonl { /* jsonl.c */
 	size_t max_line;
+	struct pd_json_reader reader;
 	struct pd_json_member fields[PD_JSONL_FIELDS];
 	struct pd_buf line;	    /* a line that spans the window's edge */
 	bool over;		    /* it is longer than max_line */

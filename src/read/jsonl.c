@@ -26,6 +26,7 @@ void pd_read_jsonl_release(struct pd_read_jsonl *j)
 		pd_buf_release(&j->fields[i].value);
 	pd_buf_release(&j->line);
 	pd_buf_release(&j->names);
+	pd_json_reader_release(&j->reader);
 }
 
 static bool begins_object(struct pd_span head)
@@ -67,7 +68,7 @@ static bool fill_record(struct pd_read_source *s, struct pd_span line, struct pd
 	struct pd_read_jsonl *j = &s->jsonl;
 	const struct pd_json_member *f = j->fields, *html = &f[PD_JSONL_HTML], *text = &f[PD_JSONL_TEXT];
 	pd_record_clear(out);
-	if (!pd_json_members(line, j->fields, PD_JSONL_FIELDS))
+	if (!pd_json_members(&j->reader, line, j->fields, PD_JSONL_FIELDS))
 		return false;
 	pd_read_source_set_id(s, j->place, &out->id);
 	if (f[PD_JSONL_URL].present)
@@ -228,7 +229,7 @@ bool pd_read_jsonl_recognise(struct pd_read_source *s, struct pd_span head)
 		struct pd_span line = pd_span(head.p, end ? (size_t)(end - head.p) : head.n);
 		if (!may_come_first(line))
 			return false;
-		if (line.p[0] == '{' && pd_json_members(line, j->fields, PD_JSONL_FIELDS)) {
+		if (line.p[0] == '{' && pd_json_members(&j->reader, line, j->fields, PD_JSONL_FIELDS)) {
 			/* Two objects are JSONL, with any fields.  A single object without known fields may be any
 			 * JSON file. */
 			bool known = false;

@@ -19,6 +19,7 @@ struct pd_select {
 	size_t n, cap;
 	uint64_t *offsets; /* returned last */
 	size_t cap_offsets;
+	struct pd_json_reader reader;
 	struct pd_json_member fields[2];
 	/* of a CDX file: the relevant columns; negative: counted from the end of a line */
 	int offset_column, name_column;
@@ -84,8 +85,8 @@ static bool take_line(struct pd_select *s, struct pd_span line)
 	}
 	if (!object)
 		return take_cdx(s, line);
-	return pd_json_members(pd_span(object, (size_t)(line.p + line.n - object)), s->fields, 2) && s->fields[OFFSET].present &&
-	       s->fields[FILENAME].present &&
+	return pd_json_members(&s->reader, pd_span(object, (size_t)(line.p + line.n - object)), s->fields, 2) &&
+	       s->fields[OFFSET].present && s->fields[FILENAME].present &&
 	       add_place(s, pd_buf_span(&s->fields[OFFSET].value), pd_buf_span(&s->fields[FILENAME].value));
 }
 
@@ -161,6 +162,7 @@ void pd_select_free(struct pd_select *s)
 	pd_names_release(&s->bases);
 	for (int i = 0; i < 2; i++)
 		pd_buf_release(&s->fields[i].value);
+	pd_json_reader_release(&s->reader);
 	free(s->base);
 	free(s->asked);
 	free(s->places);

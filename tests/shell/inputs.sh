@@ -135,6 +135,11 @@ has "the totals count it" "$tmp/out" '^# total pages=2 .* inputs_without_pages=1
 run "$P" dedup q info.warc copy -o without_pages
 exits "dedup with an input without pages" 1
 has "the message names it" "$tmp/err" '^pagededup dedup: info\.warc has no pages'
+for input in empty.html nothing info.warc; do
+	run "$P" dedup --ignore-damaged $input -o "barren-$input"
+	exits "dedup without a page: $input" 1
+	has "the error gives the reason" "$tmp/err" '^pagededup dedup: no page was read, so nothing was compared(; the messages above give|: the inputs are empty files)'
+done
 run "$P" fp --ignore-damaged -j2 q info.warc copy
 is "the others are read" "$(ids | tr '\n' ' ')" "q copy "
 printf 'warc/1.0\r\nwarc-type: resource\r\ncontent-type: text/html\r\nwarc-target-uri: http://h/\r\ncontent-length: 10\r\n\r\n<p>a b c d\r\n\r\n' >lower.warc

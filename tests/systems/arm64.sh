@@ -17,7 +17,7 @@ prepare() { # FOLDER
 [ "$(uname -m)" = x86_64 ] || { system=arm64; give_up "it is built on x86-64"; }
 need_system arm64 bookworm gcc-aarch64-linux-gnu g++-aarch64-linux-gnu
 bring_source
-run inside make -s -j"$(nproc)" DEV=1 CC='ccache aarch64-linux-gnu-gcc' CC_FOR_BUILD='ccache gcc' \
+run inside make -s -j"$(nproc)" DEV=1 CC='ccache aarch64-linux-gnu-gcc' CXX='ccache aarch64-linux-gnu-g++' CC_FOR_BUILD='ccache gcc' \
 	PKG_CONFIG='env PKG_CONFIG_LIBDIR=/usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig pkg-config' static
 exits "arm64: a cross build without a warning" 0
 [ $code = 0 ] || { diag "$(grep -m5 -E 'error|warning|cannot find' "$tmp/err")"; tap_done; exit; }
