@@ -178,6 +178,47 @@ static const struct pd_opt *by_code(const struct pd_opt *opts, int code)
 	return NULL;
 }
 
+/* Names that other programs give to options.  Of the options after a name, the first that the command has is suggested. */
+static const struct {
+	const char *other, *ours[3];
+} synonyms[] = {
+	{ "threshold", { "similar", "similarity", "distance" } },
+	{ "jaccard", { "similar", "similarity" } },
+	{ "min-similarity", { "similar", "similarity" } },
+	{ "hamming", { "distance" } },
+	{ "max-distance", { "distance" } },
+	{ "threads", { "jobs" } },
+	{ "num-threads", { "jobs" } },
+	{ "workers", { "jobs" } },
+	{ "num-workers", { "jobs" } },
+	{ "num-proc", { "jobs" } },
+	{ "processes", { "jobs" } },
+	{ "json", { "format=jsonl" } },
+	{ "jsonl", { "format=jsonl" } },
+	{ "parquet", { "format=parquet" } },
+	{ "out", { "output" } },
+	{ "outdir", { "output" } },
+	{ "output-dir", { "output" } },
+	{ "ngram", { "shingle" } },
+	{ "ngram-size", { "shingle" } },
+	{ "num-perm", { "sketch" } },
+	{ "column", { "field-text" } },
+	{ "text-column", { "field-text" } },
+	{ "id-column", { "field-id" } },
+	{ "silent", { "quiet" } },
+	{ "verbose", { "progress" } },
+};
+
+static const char *synonym_of(const char *name, const char *const *known)
+{
+	for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+		for (int k = 0; k < 3 && synonyms[i].ours[k] && !strcmp(synonyms[i].other, name); k++)
+			for (const char *const *n = known; *n; n++)
+				if (pd_span_is(pd_span(synonyms[i].ours[k], strcspn(synonyms[i].ours[k], "=")), *n))
+					return synonyms[i].ours[k];
+	return NULL;
+}
+
 static int misuse(const struct table *t, int code, char *word, struct pd_err *e)
 {
 	/* In a group of short options getopt has not yet advanced past the word: `word` is the previous one. */
@@ -188,7 +229,7 @@ static int misuse(const struct table *t, int code, char *word, struct pd_err *e)
 	if (optopt)
 		return pd_fail(e, PD_ERR_USAGE, "%s takes no value", word);
 	char *name = pd_strndup(word + 2, strcspn(word + 2, "="));
-	const char *near = pd_nearest(name, t->names);
+	const char *synonym = synonym_of(name, t->names), *near = synonym ? synonym : pd_nearest(name, t->names);
 	int s = near ? pd_fail(e, PD_ERR_USAGE, "unknown option --%s; did you mean --%s?", name, near)
 		     : pd_fail(e, PD_ERR_USAGE, "unknown option --%s", name);
 	free(name);

@@ -164,8 +164,10 @@ static int explain_pages(const struct explain_options *o, enum subject subject, 
 static int explain_verdict(const struct explain_options *o, char **operands, int n, struct pd_log *log, struct pd_err *e)
 {
 	char *of_run = o->run ? pd_dedup_folder_path(o->run, "verdicts.tsv") : NULL;
-	struct pd_why_options why = { .id = o->urls[0] ? NULL : operands[0],
-				      .url = o->urls[0],
+	/* A URL needs no option, because hardly any id looks like one. */
+	const char *page = o->urls[0] ? NULL : operands[0];
+	struct pd_why_options why = { .id = page,
+				      .url = page && strstr(page, "://") ? page : o->urls[0],
 				      .verdicts = o->verdicts ? o->verdicts : of_run,
 				      .pairs = o->pairs };
 	struct pd_buf out = { 0 };

@@ -55,6 +55,7 @@ struct why_search {
 	struct pd_span cluster; /* row of the page, once it was found */
 	struct pd_span by_base; /* the id with the same base name and offset, if unique; number of such ids */
 	uint64_t n_by_base;
+	bool has_input; /* there are rows of the same dump, or of files in the same folder */
 	uint64_t n_found;
 	struct pd_buf list;
 	int edits[SUGGESTIONS];
@@ -167,6 +168,18 @@ static struct pd_span id_without_folder(struct pd_span id)
 	return id.n ? pd_span(id.p + n, id.n - n) : id;
 }
 
+/* Return whether two pages are from one dump, or are files in one folder. */
+static bool have_one_input(struct pd_span a, struct pd_span b)
+{
+	struct pd_page_id x = pd_page_id_parse(a), y = pd_page_id_parse(b);
+	struct pd_span of[2] = { x.file, y.file };
+	for (int i = 0; i < 2; i++)
+		while (!x.has_offset && of[i].n && of[i].p[of[i].n - 1] != '/')
+			of[i].n--;
+	return x.has_offset == y.has_offset && of[0].n == of[1].n && (x.has_offset || of[0].n) &&
+	       !memcmp(of[0].p, of[1].p, of[0].n);
+}
+
 /* --- pairs --- */
 
 /* Order of distances: numerical; "-" (equal texts) first. */
@@ -215,7 +228,8 @@ static void look_for_page(void *ctx, const struct pd_span *f, struct pd_span mar
 {
 	struct why_search *s = ctx;
 	struct pd_span id = f[PD_VERDICTS_ID];
-	if (s->url.p ? pd_span_eq(f[PD_VERDICTS_URL], s->url) : pd_span_eq(id, s->id)) {
+	s->has_input |= have_one_input(s->id, id);
+	if ((s->url.p && pd_span_eq(f[PD_VERDICTS_URL], s->url)) || (s->id.p && pd_span_eq(id, s->id))) {
 		if (!s->n_found++) {
 			s->why->id = keep_span(s->why, f[PD_VERDICTS_ID]);
 			s->cluster = keep_span(s->why, f[PD_VERDICTS_CLUSTER_ID]);
@@ -312,6 +326,11 @@ static int open_why(struct why *w, const struct pd_why_options *o, struct pd_err
 		status = settle_base(&s, o, e);
 	if (!status && o->pairs)
 		status = read_rows(w, o->pairs, PD_TABLE_PAIRS, take_pair, w, e);
+	if (!status && !s.n_found && !w->pairs && !s.has_input)
+		status = pd_fail(e, PD_ERR_NOT_FOUND,
+				 "%s: no page in %s has this id or URL, and no other page is from the same file; "
+				 "give the id as the rows have it, or --url=URL",
+				 o->id, o->verdicts);
 	if (!status && (s.n_found || w->n_near))
 		status = read_rows(w, o->verdicts, PD_TABLE_VERDICTS, take_member, &s, e);
 	if (!status) {

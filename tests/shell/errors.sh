@@ -29,6 +29,9 @@ misuse "help with two operands" '.' help fp match
 misuse "version with an operand" '.' version now
 misuse "info with an operand" '.' info d.warc.gz
 misuse "unknown option" 'unknown option --hsah; did you mean --hash' fp --hsah=rabin d.warc.gz
+misuse "the name of an option in other programs" 'unknown option --threads; did you mean --jobs' fp --threads=2 d.warc.gz
+misuse "the first name that the command has" 'unknown option --threshold; did you mean --similar' dedup --threshold=.9 d.warc.gz
+misuse "and its value" 'unknown option --json; did you mean --format=jsonl' fp --json d.warc.gz
 misuse "unknown option, nothing near" 'unknown option --zzzzzz$' match --zzzzzz
 misuse "unknown letter" 'unknown option -Z' match -Z
 misuse "an unknown letter in a bundle, after a long option" 'unknown option -Z$' fp --format=jsonl -Zj2

@@ -29,6 +29,13 @@ is "a page kept" "$(cat "$tmp/out")" "w/d:10 (http://a/1)
     w/d:40 has the same fingerprint as w/d:30"
 why --url=http://a/3 --verdicts=connected.tsv
 has "by URL" "$tmp/out" '^w/d:30 \(http://a/3\)$'
+why http://a/3 --verdicts=connected.tsv
+has "and without the option" "$tmp/out" '^w/d:30 \(http://a/3\)$'
+for page in nowhere x:30 http://a/99; do
+	run "$P" why $page --verdicts=connected.tsv
+	exits "an unknown page: $page" 2
+	has "the error says so" "$tmp/err" 'no page in connected.tsv has this (id or )?URL'
+done
 why d:30 --verdicts=connected.tsv
 has "by base name" "$tmp/out" '^w/d:30 \(http://a/3\)$'
 why w/d:40 --verdicts=connected.tsv --format=jsonl
@@ -50,8 +57,8 @@ has "without pairs it is kept too" "$tmp/out" 'is not in v.tsv: it is kept, beca
 has "and ids that are alike are named" "$tmp/out" '^  Did you mean w/d:10, w/d:20\?$'
 why w/d:999999 --verdicts=v.tsv
 hasnt "other ids are not" "$tmp/out" 'Did you mean'
-why nowhere --verdicts=v.tsv --format=jsonl
-is "not named, as JSON" "$(cat "$tmp/out")" '{"id":"nowhere","is_duplicate":false,"pairs":0}'
+why w/d:999999 --verdicts=v.tsv --format=jsonl
+is "not named, as JSON" "$(cat "$tmp/out")" '{"id":"w/d:999999","is_duplicate":false,"pairs":0}'
 # The equals of a neighbour: the pair is another page's.
 printf '%s\n' 'd:1 d:2 4 - - -' 'd:2 d:3 0 - - -' | pairs_rows | with_header >n.tsv
 "$P" cluster -q n.tsv >v.tsv
