@@ -710,7 +710,8 @@ static struct pd_span more_rows(void *ctx)
 	if (!r->begun)
 		pd_buf_add_span(&r->text, pd_buf_span(&r->t->header));
 	r->begun = true;
-	for (; r->at < r->t->rows && r->text.n < PIECE; r->at++) {
+	/* A call that has to end reads no more rows, and returns its status later. */
+	for (; r->at < r->t->rows && r->text.n < PIECE && !pd_call_status(); r->at++) {
 		const struct pd_column *v = r->t->v;
 		for (size_t i = 0; i < r->t->n_columns; i++) {
 			if (!v[i].in_rows)

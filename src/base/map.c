@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/map.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/threads.h"
 
 /* KEEP: `clear` frees the slots of a map with more slots than this if few are needed. */
 enum { SMALLEST = 64, KEEP = 1 << 18, AHEAD = 24 };
 
 /* The random numbers of the process that all tables depend on. */
-static const struct pd_secret *secret_of_process(void)
+static struct pd_secret secret;
+
+static void make_secret(void)
 {
-	static struct pd_secret secret;
-	static char lock;
-	static bool known;
-	if (__atomic_load_n(&known, __ATOMIC_ACQUIRE))
-		return &secret;
-	while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE))
-		sched_yield();
-	if (!known && pd_secret_random(&secret) < 0) {
+	if (pd_secret_random(&secret) < 0) {
 		/* Fallback without the system's random numbers: tables are still harder to flood than without a
 		 * secret. */
 		uint64_t facts[] = { (uint64_t)time(NULL), (uint64_t)getpid(), (uint64_t)(uintptr_t)&facts };
@@ -30,8 +25,12 @@ static const struct pd_secret *secret_of_process(void)
 		pd_hash128(facts, sizeof facts, 0, w);
 		memcpy(secret.bytes, w, sizeof secret.bytes);
 	}
-	__atomic_store_n(&known, true, __ATOMIC_RELEASE);
-	__atomic_clear(&lock, __ATOMIC_RELEASE);
+}
+
+static const struct pd_secret *secret_of_process(void)
+{
+	static int known;
+	pd_once(&known, make_secret);
 	return &secret;
 }
 

@@ -364,10 +364,12 @@ void pd_task_join(struct pd_task *t)
 void pd_once(int *done, void (*init)(void))
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	if (__atomic_load_n(done, __ATOMIC_ACQUIRE))
+		return;
 	pthread_mutex_lock(&lock);
 	if (!*done)
 		init();
-	*done = 1;
+	__atomic_store_n(done, 1, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&lock);
 }
 

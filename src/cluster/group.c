@@ -153,8 +153,10 @@ static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const 
 {
 	struct pd_group_texts *t = g->texts;
 	bool direct = (edge->a == page && edge->b == keep) || (edge->b == page && edge->a == keep);
-	int known = 0;
+	int known = pd_call_status();
 	*out = (struct pd_loss){ .known = PD_LOSS_EXACT };
+	if (known)
+		return known;
 	if (edge->distance == PD_SAME_TEXT && !have_same_text(g, edge)) {
 		out->share = 1;
 		return PD_OK;
@@ -676,6 +678,8 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 	int status = pd_pages_read(&g->pages, &o->in, e);
 	if (!status)
 		status = pd_keep_order(&g->pages, &o->keep, &o->in, e);
+	if (!status)
+		status = pd_call_status();
 	if (status)
 		return status;
 	g->members = pd_big_alloc((g->pages.n + 1) * sizeof *g->members);
@@ -687,6 +691,8 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 		status = limit_loss(g, e);
 	if (!status)
 		status = find_suspects(g, e);
+	if (!status)
+		status = pd_call_status();
 	if (status)
 		return status;
 	/* Announce the order in which pages will be returned or named. */
