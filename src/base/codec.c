@@ -741,7 +741,7 @@ void pd_unpacker_free(struct pd_unpacker *u)
 	free(u);
 }
 
-static void *self(struct pd_unpacker *u, enum library l)
+static void *state_of(struct pd_unpacker *u, enum library l)
 {
 	if (!u->self[l])
 		u->self[l] = libraries[l]->open();
@@ -750,7 +750,7 @@ static void *self(struct pd_unpacker *u, enum library l)
 
 bool pd_unpacker_dictionary(struct pd_unpacker *u, struct pd_span dictionary)
 {
-	return zstd_dictionary(self(u, ZSTD), dictionary);
+	return zstd_dictionary(state_of(u, ZSTD), dictionary);
 }
 
 int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out, size_t *used)
@@ -767,7 +767,7 @@ int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span i
 		if (room > limit)
 			room = limit;
 		char *at = pd_buf_reserve(out, room);
-		int r = ops->whole(self(u, codecs[codec].library), codec, in, at, room, used, &made);
+		int r = ops->whole(state_of(u, codecs[codec].library), codec, in, at, room, used, &made);
 		if (r == PD_OK) {
 			out->n += made;
 			out->p[out->n] = 0;
@@ -781,7 +781,7 @@ int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span i
 void pd_unpack_start(struct pd_unpacker *u, enum pd_codec codec)
 {
 	u->streaming = codecs[codec].library;
-	libraries[u->streaming]->start(self(u, u->streaming), codec);
+	libraries[u->streaming]->start(state_of(u, u->streaming), codec);
 }
 
 int pd_unpack_feed(struct pd_unpacker *u, struct pd_span *in, size_t room, struct pd_buf *out)

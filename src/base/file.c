@@ -133,7 +133,7 @@ static void making_end(const sigset_t *before)
 
 /* Names that a handler knows.  A handler on another thread may have read a name that is withdrawn here, so the memory
  * is not freed. */
-static void publish(char *volatile *place, char *name)
+static void publish_name(char *volatile *place, char *name)
 {
 	__atomic_store_n(place, name, __ATOMIC_SEQ_CST);
 }
@@ -192,7 +192,7 @@ static uint64_t key_of_file(struct file f)
 	return pd_hash64(both, sizeof both);
 }
 
-static bool same(struct file a, struct file b)
+static bool is_same_file(struct file a, struct file b)
 {
 	return a.ino && a.ino == b.ino && a.dev == b.dev;
 }
@@ -202,7 +202,7 @@ static bool is_written(struct file f)
 {
 	bool found = false;
 	for (int i = 0; i < SLOTS && !found; i++)
-		found = outputs[i].taken && (same(f, outputs[i].target) || same(f, outputs[i].temp));
+		found = outputs[i].taken && (is_same_file(f, outputs[i].target) || is_same_file(f, outputs[i].temp));
 	return found;
 }
 
@@ -211,7 +211,7 @@ static bool is_output(const struct output *o)
 {
 	bool found = is_written(o->target) || (o->target.ino && pd_map_has(&done, key_of_file(o->target)));
 	for (int i = 0; i < SLOTS && !found && o->name; i++)
-		found = outputs[i].taken && outputs[i].name && same(o->folder, outputs[i].folder) &&
+		found = outputs[i].taken && outputs[i].name && is_same_file(o->folder, outputs[i].folder) &&
 			!strcmp(o->name, outputs[i].name);
 	return found;
 }
@@ -221,7 +221,7 @@ static bool is_replaced(struct file f)
 {
 	bool found = false;
 	for (int i = 0; i < SLOTS && !found; i++)
-		found = outputs[i].taken && outputs[i].temp.ino && same(f, outputs[i].target);
+		found = outputs[i].taken && outputs[i].temp.ino && is_same_file(f, outputs[i].target);
 	return found;
 }
 
@@ -373,7 +373,7 @@ static int take_slot(const char *path, const struct stat *there, struct pd_err *
 	return slot < SLOTS ? slot + 1 : pd_fail(e, PD_ERR_LIMIT, "cannot write %s: over %d outputs at a time", path, SLOTS);
 }
 
-static void forget(struct pd_outfile *o)
+static void forget_output(struct pd_outfile *o)
 {
 	if (o->slot > 0) {
 		struct output *output = &outputs[o->slot - 1];
@@ -397,7 +397,7 @@ int pd_unfinished_add(const char *path)
 		outputs[slot] = (struct output){ .taken = true };
 	unlock();
 	if (slot < SLOTS)
-		publish(&unfinished[slot], pd_strdup(path));
+		publish_name(&unfinished[slot], pd_strdup(path));
 	return slot < SLOTS ? slot + 1 : 0;
 }
 
@@ -452,7 +452,7 @@ int pd_outfile_check(const char *path, char *const *inputs_given, int n_inputs, 
 			r = input_at(inputs_given[i], &input, e);
 		if (r < 0)
 			return r;
-		if (r && same(input, regular_file(&st))) {
+		if (r && is_same_file(input, regular_file(&st))) {
 			path = path ? path : "standard output";
 			return strcmp(path, inputs_given[i])
 				       ? pd_fail(e, PD_ERR_USAGE, "%s is also the input %s; name another output", path,
@@ -504,7 +504,7 @@ static int open_in_same_folder(struct pd_outfile *o, const char *path, const str
 	for (int tries = 0; tries < 100 && fd < 0 && (!tries || errno == EEXIST); tries++) {
 		take_back(&unfinished[o->slot - 1], o->temp);
 		o->temp = temporary_name(path);
-		publish(&unfinished[o->slot - 1], o->temp);
+		publish_name(&unfinished[o->slot - 1], o->temp);
 		sigset_t before;
 		making_begin(&before);
 		fd = open(o->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, there ? there->st_mode & 0600 : 0666);
@@ -581,7 +581,7 @@ static int open_as(struct pd_outfile *o, const char *path, bool dump, struct pd_
 	else if (!standard)
 		status = open_output(o, path, there ? &st : NULL, e);
 	if (status)
-		forget(o);
+		forget_output(o);
 	return status;
 }
 
@@ -692,7 +692,7 @@ int pd_outfile_commit(struct pd_outfile *o, struct pd_err *e)
 		remove_temp(o);
 	else if (o->temp)
 		status = pd_sync_folder_of(o->path, e);
-	forget(o);
+	forget_output(o);
 	return status;
 }
 
@@ -763,7 +763,7 @@ static void clear_batch(struct pd_outfile_batch *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		close(b->files[i].fd);
-		forget(&b->files[i].file);
+		forget_output(&b->files[i].file);
 	}
 	for (size_t i = 0; i < b->n_folders; i++)
 		free(b->folders[i]);
@@ -826,7 +826,7 @@ int pd_outfile_commit_in(struct pd_outfile *o, struct pd_outfile_batch *b, struc
 		if (fd >= 0)
 			close(fd);
 		remove_temp(o);
-		forget(o);
+		forget_output(o);
 		return status;
 	}
 	b->files = pd_grow(b->files, b->n, &b->cap, sizeof *b->files);
@@ -844,7 +844,7 @@ void pd_outfile_abandon(struct pd_outfile *o)
 		fclose(o->f);
 	if (o->temp)
 		unlink(o->temp);
-	forget(o);
+	forget_output(o);
 }
 
 /* --- whole files --- */
@@ -1146,8 +1146,8 @@ int pd_tempfolder_make(const char *dir, const char *file, struct pd_buf *path, s
 	if (made) {
 		memcpy(path->p, folder.p, folder.n);
 		memcpy(name, folder.p, folder.n);
-		publish(&temporary.file, name);
-		publish(&temporary.folder, folder.p);
+		publish_name(&temporary.file, name);
+		publish_name(&temporary.folder, folder.p);
 	}
 	making_end(&before);
 	if (made)

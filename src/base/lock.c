@@ -73,7 +73,7 @@ static void wait_for(const char *path)
 	close(fd);
 }
 
-static int take(struct pd_file_lock *l, const char *path, struct pd_log *log, struct pd_err *e)
+static int take_lock(struct pd_file_lock *l, const char *path, struct pd_log *log, struct pd_err *e)
 {
 	enum { TRIES_UNTIL_NOTE = 20 };
 	const struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
@@ -109,7 +109,7 @@ int pd_file_lock_take(struct pd_file_lock *l, const char *path, struct pd_log *l
 	pd_buf_printf(&name, "%s.lock", real ? real : path);
 	free(real);
 	l->path = name.p;
-	int status = take(l, path, log, e);
+	int status = take_lock(l, path, log, e);
 	if (status) {
 		free(l->path);
 		l->path = NULL;

@@ -175,7 +175,7 @@ static void load(struct program *p, size_t at)
 	add(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at, 0, 0);
 }
 
-static void give(struct program *p, uint32_t action)
+static void return_action(struct program *p, uint32_t action)
 {
 	add(p, BPF_RET | BPF_K, action, 0, 0);
 }
@@ -201,8 +201,8 @@ static void refuse_if_set(struct program *p, int number, int i, uint32_t mask)
 	load(p, argument(i));
 	add(p, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
 	add(p, BPF_JMP | BPF_JEQ | BPF_K, mask, 0, 1);
-	give(p, refuse);
-	give(p, SECCOMP_RET_ALLOW);
+	return_action(p, refuse);
+	return_action(p, SECCOMP_RET_ALLOW);
 }
 
 static void refuse_if_not_set(struct program *p, int number, int i, uint32_t mask)
@@ -210,8 +210,8 @@ static void refuse_if_not_set(struct program *p, int number, int i, uint32_t mas
 	if_call(p, number, 4);
 	load(p, argument(i));
 	add(p, BPF_JMP | BPF_JSET | BPF_K, mask, 1, 0);
-	give(p, refuse);
-	give(p, SECCOMP_RET_ALLOW);
+	return_action(p, refuse);
+	return_action(p, SECCOMP_RET_ALLOW);
 }
 
 /* A call that is allowed for this value of argument i alone, or refused for it alone. */
@@ -220,15 +220,15 @@ static void decide_by_value(struct program *p, int number, int i, uint32_t value
 	if_call(p, number, 4);
 	load(p, argument(i));
 	add(p, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
-	give(p, allowed ? SECCOMP_RET_ALLOW : refuse);
-	give(p, allowed ? refuse : SECCOMP_RET_ALLOW);
+	return_action(p, allowed ? SECCOMP_RET_ALLOW : refuse);
+	return_action(p, allowed ? refuse : SECCOMP_RET_ALLOW);
 }
 
 static void refuse_all(struct program *p, const int *calls, size_t n, uint32_t action)
 {
 	for (size_t i = 0; i < n; i++) {
 		if_call(p, calls[i], 1);
-		give(p, action);
+		return_action(p, action);
 	}
 }
 
@@ -238,11 +238,11 @@ static void write_program(struct program *p)
 	uint32_t self = (uint32_t)getpid();
 	load(p, offsetof(struct seccomp_data, arch));
 	add(p, BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0);
-	give(p, refuse); /* calls of another architecture, such as 32-bit calls */
+	return_action(p, refuse); /* calls of another architecture, such as 32-bit calls */
 	load(p, offsetof(struct seccomp_data, nr));
 #ifdef __x86_64__
 	add(p, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1); /* x32 */
-	give(p, refuse);
+	return_action(p, refuse);
 #endif
 	refuse_all(p, missing, sizeof missing / sizeof *missing, SECCOMP_RET_ERRNO | ENOSYS);
 	refuse_all(p, refused, sizeof refused / sizeof *refused, refuse);
@@ -253,7 +253,7 @@ static void write_program(struct program *p)
 	refuse_if_set(p, SYS_mprotect, 2, PROT_EXEC);
 	refuse_if_set(p, SYS_pkey_mprotect, 2, PROT_EXEC);
 	decide_by_value(p, SYS_ioctl, 1, TIOCSTI, false);
-	give(p, SECCOMP_RET_ALLOW);
+	return_action(p, SECCOMP_RET_ALLOW);
 }
 
 /* Valgrind runs the program in its own process, and loads a library into it. */

@@ -430,7 +430,7 @@ static int take_link_row(struct pd_link_reader *l, const struct pd_table_reader 
 	return PD_OK;
 }
 
-static void *grown(struct pd_array *a, struct pd_budget *budget, size_t n, size_t size)
+static void *grow_array(struct pd_array *a, struct pd_budget *budget, size_t n, size_t size)
 {
 	size_t room = a->bytes / size;
 	if (n <= room)
@@ -442,8 +442,8 @@ static void *grown(struct pd_array *a, struct pd_budget *budget, size_t n, size_
 static void learn_page(struct pd_link_table *t, struct pd_link_reader *l, struct pd_budget *budget)
 {
 	settle_page(l);
-	t->facts = grown(&t->facts_at, budget, t->n_facts + l->n + 1, sizeof *t->facts);
-	t->first = grown(&t->first_at, budget, t->n + 2, sizeof *t->first);
+	t->facts = grow_array(&t->facts_at, budget, t->n_facts + l->n + 1, sizeof *t->facts);
+	t->first = grow_array(&t->first_at, budget, t->n + 2, sizeof *t->first);
 	if (l->n)
 		memcpy(t->facts + t->n_facts, l->v, l->n * sizeof *t->facts);
 	t->first[t->n++] = t->n_facts;

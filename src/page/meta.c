@@ -55,8 +55,8 @@ static const struct meta_source sources[] = {
 
 #define RANK_TIME 8 /* the first <time datetime>, which may be the date of something other than the page */
 
-static void offer(struct pd_meta_finder *f, enum pd_meta_field field, uint8_t rank, struct pd_span value, struct pd_arena *arena,
-		  struct pd_meta *out)
+static void offer_value(struct pd_meta_finder *f, enum pd_meta_field field, uint8_t rank, struct pd_span value,
+			struct pd_arena *arena, struct pd_meta *out)
 {
 	value = pd_span_trim(value);
 	if (value.n == 0 || (f->rank[field] && f->rank[field] <= rank))
@@ -96,7 +96,7 @@ static void on_meta(struct pd_meta_finder *f, const struct pd_attr *attrs, size_
 			f->redirects |= sends_on(content);
 		for (size_t k = 0; k < sizeof(sources) / sizeof(sources[0]); k++)
 			if (sources[k].attr == attrs[i].id && pd_span_ieq(name, sources[k].name))
-				offer(f, sources[k].field, sources[k].rank, content, arena, out);
+				offer_value(f, sources[k].field, sources[k].rank, content, arena, out);
 	}
 }
 
@@ -122,16 +122,16 @@ void pd_meta_open(struct pd_meta_finder *f, enum pd_tag t, const struct pd_attr 
 	case PD_TAG_meta: on_meta(f, attrs, n, arena, out); break;
 	case PD_TAG_link:
 		if (has_word(pd_attr_value(attrs, n, PD_ATTR_REL), "canonical"))
-			offer(f, PD_META_CANONICAL, 1, pd_attr_value(attrs, n, PD_ATTR_HREF), arena, out);
+			offer_value(f, PD_META_CANONICAL, 1, pd_attr_value(attrs, n, PD_ATTR_HREF), arena, out);
 		break;
 	case PD_TAG_time: {
 		bool published = has_word(pd_attr_value(attrs, n, PD_ATTR_ITEMPROP), "datepublished");
-		offer(f, PD_META_TIMESTAMP, published ? 2 : RANK_TIME, pd_attr_value(attrs, n, PD_ATTR_DATETIME), arena, out);
+		offer_value(f, PD_META_TIMESTAMP, published ? 2 : RANK_TIME, pd_attr_value(attrs, n, PD_ATTR_DATETIME), arena, out);
 		break;
 	}
 	case PD_TAG_html:
-		offer(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_LANG), arena, out);
-		offer(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_XML_LANG), arena, out);
+		offer_value(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_LANG), arena, out);
+		offer_value(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_XML_LANG), arena, out);
 		break;
 	default: break;
 	}

@@ -46,15 +46,15 @@ void pd_record_release(struct pd_record *r)
  * trusted. */
 enum { HEADER_MAX = 1 << 18, SCAN = 1 << 16, FIT = 1 << 19, TRAILER = 16 };
 
-static struct pd_read_place here(const struct pd_read_dump *d)
+static struct pd_read_place place_here(const struct pd_read_dump *d)
 {
 	return (struct pd_read_place){ pd_read_member_offset(d->m), pd_read_member_packed(d->m) };
 }
 
 /* Return the place between records: data in a member before its first record is named by the member. */
-static struct pd_read_place between(const struct pd_read_dump *d)
+static struct pd_read_place place_between(const struct pd_read_dump *d)
 {
-	return pd_read_member_packed(d->m) && !d->begun ? (struct pd_read_place){ d->m->start, false } : here(d);
+	return pd_read_member_packed(d->m) && !d->begun ? (struct pd_read_place){ d->m->start, false } : place_here(d);
 }
 
 /* Return the place of the current record if it is alone in its members. */
@@ -63,7 +63,7 @@ static struct pd_read_place place_if_alone(const struct pd_read_dump *d)
 	return d->first ? (struct pd_read_place){ d->member, false } : d->begin;
 }
 
-static int damage(struct pd_read_dump *d, struct pd_read_place place, const char *reason)
+static int report_damage(struct pd_read_dump *d, struct pd_read_place place, const char *reason)
 {
 	d->place = place;
 	d->reason = reason;
@@ -71,10 +71,10 @@ static int damage(struct pd_read_dump *d, struct pd_read_place place, const char
 }
 
 /* Report the current record as lost; one report per member is sufficient. */
-static int lose(struct pd_read_dump *d, const char *reason)
+static int report_loss(struct pd_read_dump *d, const char *reason)
 {
 	d->reported = true;
-	return damage(d, place_if_alone(d), reason);
+	return report_damage(d, place_if_alone(d), reason);
 }
 
 static bool at_record(struct pd_read_dump *d)
@@ -118,7 +118,7 @@ static void advance(struct pd_read_dump *d)
 	skip_padding(d->m);
 	if (at_record(d) || !pd_read_member_peek(d->m, 1).n)
 		return;
-	struct pd_read_place from = between(d);
+	struct pd_read_place from = place_between(d);
 	skip_junk(d);
 	/* Junk before or after damage is part of the same damage. */
 	if (d->reported || d->m->state == PD_MEMBER_BROKEN)
@@ -140,14 +140,14 @@ static int next_member(struct pd_read_dump *d)
 {
 	struct pd_read_member *m = d->m;
 	if (m->state == PD_MEMBER_BROKEN) {
-		struct pd_read_place at = between(d);
+		struct pd_read_place at = place_between(d);
 		pd_read_member_resync(m);
 		if (!d->reported)
-			return damage(d, at, m->reason);
+			return report_damage(d, at, m->reason);
 	}
 	int r = pd_read_member_next(m);
 	if (r < 0) {
-		damage(d, (struct pd_read_place){ m->in->offset, false }, m->reason);
+		report_damage(d, (struct pd_read_place){ m->in->offset, false }, m->reason);
 		pd_read_member_resync(m);
 		return r;
 	}
@@ -164,11 +164,11 @@ static int continue_record(struct pd_read_dump *d, size_t have)
 	struct pd_read_member *m = d->m;
 	if (m->state == PD_MEMBER_BROKEN) {
 		pd_read_member_skip(m, have);
-		return lose(d, m->reason);
+		return report_loss(d, m->reason);
 	}
 	int r = pd_read_member_next(m);
 	if (r <= 0) {
-		lose(d, r ? pd_read_member_words(m)->record_junk : "record cut by the end of the file");
+		report_loss(d, r ? pd_read_member_words(m)->record_junk : "record cut by the end of the file");
 		pd_read_member_skip(m, have);
 		return PD_ERR_INPUT;
 	}
@@ -177,7 +177,7 @@ static int continue_record(struct pd_read_dump *d, size_t have)
 		d->begun = 1;
 		return 1;
 	}
-	lose(d, pd_read_member_words(m)->record_cut);
+	report_loss(d, pd_read_member_words(m)->record_cut);
 	pd_read_member_skip(m, have);
 	d->begun = 0;
 	d->reported = false;
@@ -201,11 +201,11 @@ static int read_record_header(struct pd_read_dump *d, struct pd_span *header)
 		ptrdiff_t other = d->format->find(s);
 		if (other >= 0) {
 			pd_read_member_skip(d->m, (size_t)other);
-			return lose(d, "another record begins before the header ends");
+			return report_loss(d, "another record begins before the header ends");
 		}
 		if (s.n >= HEADER_MAX) {
 			pd_read_member_skip(d->m, 5);
-			return lose(d, d->format->endless);
+			return report_loss(d, d->format->endless);
 		}
 		if (s.n >= want)
 			want = 2 * s.n < HEADER_MAX ? 2 * s.n : HEADER_MAX;
@@ -284,7 +284,7 @@ static bool leads_to_end(struct pd_read_dump *d, size_t header, struct pd_record
  * end like a block.  They are lost with it, unless the caller can access them. */
 static int lose_others(struct pd_read_dump *d)
 {
-	return lose(d, "the record's length leads past other records; as a file that is not compressed they can be read");
+	return report_loss(d, "the record's length leads past other records; as a file that is not compressed they can be read");
 }
 
 static int read_record_block(struct pd_read_dump *d, struct pd_record *out)
@@ -323,7 +323,7 @@ static int read_record(struct pd_read_dump *d, struct pd_record *out)
 	if (!wrong && !leads_to_end(d, header.n, out))
 		wrong = "the record's length leads past the end of the file or into another record";
 	pd_read_member_skip(d->m, header.n);
-	return wrong ? lose(d, wrong) : read_record_block(d, out);
+	return wrong ? report_loss(d, wrong) : read_record_block(d, out);
 }
 
 /* Set the place of the record, which is final unless its member is broken directly after it. */
@@ -333,7 +333,7 @@ static int settle_record(struct pd_read_dump *d)
 	advance(d);
 	bool last = d->first && !pd_read_member_peek(m, 1).n;
 	if (last && m->state == PD_MEMBER_BROKEN)
-		return lose(d, m->reason);
+		return report_loss(d, m->reason);
 	d->place = last ? place_if_alone(d) : d->begin;
 	d->reported = false;
 	return 1;
@@ -344,13 +344,13 @@ int pd_read_dump_next(struct pd_read_dump *d, struct pd_record *out)
 	while (d->junk || !at_record(d)) {
 		if (d->junk) {
 			d->junk = false;
-			return damage(d, d->junk_at, "junk between records");
+			return report_damage(d, d->junk_at, "junk between records");
 		}
 		int r = next_member(d);
 		if (r <= 0)
 			return r;
 	}
-	d->begin = here(d);
+	d->begin = place_here(d);
 	d->member = d->m->start;
 	d->member_offset = d->m->start_offset;
 	d->first = pd_read_member_packed(d->m) && !d->begun;
@@ -372,7 +372,7 @@ void pd_read_dump_extent(const struct pd_read_dump *d, struct pd_read_extent *ou
 		out->end = m->in->offset;
 		return;
 	}
-	out->end = d->junk ? d->junk_at.offset : here(d).offset;
+	out->end = d->junk ? d->junk_at.offset : place_here(d).offset;
 	out->member = d->member;
 	out->member_offset = d->member_offset;
 	out->last = m->start;

@@ -81,7 +81,7 @@ static int list_folder(struct pd_dir *f, const char *path)
 	return error;
 }
 
-static void leave(struct pd_read_files *f)
+static void leave_folder(struct pd_read_files *f)
 {
 	struct pd_dir *top = &f->stack[--f->depth];
 	for (size_t i = top->at; i < top->n; i++)
@@ -90,7 +90,7 @@ static void leave(struct pd_read_files *f)
 }
 
 /* Enter the folder `path`.  Return 0, or errno. */
-static int enter(struct pd_read_files *f)
+static int enter_folder(struct pd_read_files *f)
 {
 	struct pd_dir top = { 0 };
 	if (f->path.n && f->path.p[f->path.n - 1] != '/')
@@ -104,7 +104,7 @@ static int enter(struct pd_read_files *f)
 
 /* --- a path --- */
 
-static int give(const struct pd_read_files *f, struct pd_read_file *out, const struct stat *st, int error)
+static int fill_file(const struct pd_read_files *f, struct pd_read_file *out, const struct stat *st, int error)
 {
 	*out = (struct pd_read_file){
 		.path = f->path.p, .label = f->path.p, .name = f->name, .typed = f->typed, .found = f->found, .error = error
@@ -150,7 +150,7 @@ static int visit_file(struct pd_read_files *f, struct pd_read_file *out, const s
 	int own = f->depth ? pd_output_passed_by(st, f->path.p, &f->err) : 0;
 	if (own)
 		return own < 0 ? REFUSED : 0;
-	return pd_input_note(st, f->path.p, &f->err) ? REFUSED : give(f, out, st, 0);
+	return pd_input_note(st, f->path.p, &f->err) ? REFUSED : fill_file(f, out, st, 0);
 }
 
 /* A file of the kernel, such as /proc/kmsg, looks like an empty regular file, and reading it may wait forever. */
@@ -172,16 +172,16 @@ static int visit(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct stat st;
 	if (stat(f->path.p, &st) < 0)
-		return give(f, out, NULL, errno);
+		return fill_file(f, out, NULL, errno);
 	if (f->depth && is_of_kernel(f->path.p, &st))
 		return 0;
 	if (is_alias(f, &st))
 		return pass_alias(f, f->path.p);
 	if (!S_ISDIR(st.st_mode))
 		return visit_file(f, out, &st);
-	int error = enter(f);
+	int error = enter_folder(f);
 	if (error)
-		return give(f, out, NULL, error);
+		return fill_file(f, out, NULL, error);
 	f->typed = false;
 	f->found = true;
 	return 0;
@@ -191,7 +191,7 @@ static int walk(struct pd_read_files *f, struct pd_read_file *out)
 {
 	struct pd_dir *top = &f->stack[f->depth - 1];
 	if (top->at == top->n) {
-		leave(f);
+		leave_folder(f);
 		return 0;
 	}
 	char *name = top->names[top->at++];
@@ -202,8 +202,8 @@ static int walk(struct pd_read_files *f, struct pd_read_file *out)
 	free(name);
 	if (!folder)
 		return visit(f, out);
-	int error = enter(f);
-	return error ? give(f, out, NULL, error) : 0;
+	int error = enter_folder(f);
+	return error ? fill_file(f, out, NULL, error) : 0;
 }
 
 /* --- given paths --- */
@@ -307,7 +307,7 @@ int pd_read_files_open(struct pd_read_files *f, const struct pd_reader_options *
 void pd_read_files_release(struct pd_read_files *f)
 {
 	while (f->depth)
-		leave(f);
+		leave_folder(f);
 	free(f->stack);
 	pd_buf_release(&f->path);
 	pd_map_release(&f->seen);

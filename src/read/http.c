@@ -45,7 +45,7 @@ static bool status_line(struct pd_span line, int *status)
 	return true;
 }
 
-static struct pd_span *further(struct pd_read_http_codings *list)
+static struct pd_span *add_coding_line(struct pd_read_http_codings *list)
 {
 	return list->n < PD_HTTP_CODING_LINES ? &list->line[list->n++] : NULL;
 }
@@ -55,9 +55,9 @@ static struct pd_span *slot(struct pd_read_http *h, struct pd_span name)
 	if (pd_span_ieq(name, "Content-Type"))
 		return &h->content_type;
 	if (pd_span_ieq(name, "Content-Encoding"))
-		return further(&h->content);
+		return add_coding_line(&h->content);
 	if (pd_span_ieq(name, "Transfer-Encoding"))
-		return further(&h->transfer);
+		return add_coding_line(&h->transfer);
 	return pd_span_ieq(name, "Content-Length") ? &h->content_length : NULL;
 }
 

@@ -93,7 +93,7 @@ static void compact(struct pd_read_member *m)
 	m->at = 0;
 }
 
-static bool whole(struct pd_read_member *m)
+static bool decompress_whole(struct pd_read_member *m)
 {
 	size_t had = m->out.n;
 	for (size_t want = WHOLE_MIN; m->whole_max; want = m->whole_max) {
@@ -124,7 +124,7 @@ static void skip_zeroes(struct pd_read_input *in)
 	}
 }
 
-static int none_here(struct pd_read_member *m, struct pd_span s)
+static int fail_no_member(struct pd_read_member *m, struct pd_span s)
 {
 	struct pd_span magic = pd_codec_magic(m->codec);
 	size_t known = magic.n + (m->codec == PD_CODEC_BZIP2 ? 7 : 1); /* number of bytes that are sufficient to recognise it */
@@ -146,18 +146,18 @@ int pd_read_member_next(struct pd_read_member *m)
 	if (!s.n)
 		return 0;
 	if (!pd_looks_packed(m->codec, s))
-		return none_here(m, s);
+		return fail_no_member(m, s);
 	m->start = m->in->offset;
 	m->start_offset = m->offset + (m->out.n - m->at);
 	m->state = PD_MEMBER_ENDED;
-	if (!whole(m)) {
+	if (!decompress_whole(m)) {
 		pd_unpack_start(m->unpacker, m->codec);
 		m->state = PD_MEMBER_MORE;
 	}
 	return 1;
 }
 
-static void broken(struct pd_read_member *m, const char *reason)
+static void set_broken(struct pd_read_member *m, const char *reason)
 {
 	m->state = PD_MEMBER_BROKEN;
 	m->reason = reason;
@@ -173,12 +173,12 @@ static void feed(struct pd_read_member *m)
 	if (r == 1)
 		m->state = PD_MEMBER_ENDED;
 	else if (r == PD_ERR_LIMIT)
-		broken(m, m->codec == PD_CODEC_XZ ? "xz stream that needs over 256 MiB of memory"
-						  : "zstd frame with a window over 128 MiB");
+		set_broken(m, m->codec == PD_CODEC_XZ ? "xz stream that needs over 256 MiB of memory"
+						      : "zstd frame with a window over 128 MiB");
 	else if (r < 0)
-		broken(m, pd_read_member_words(m)->damaged);
+		set_broken(m, pd_read_member_words(m)->damaged);
 	else if (!had && m->out.n == made)
-		broken(m, pd_read_member_words(m)->cut);
+		set_broken(m, pd_read_member_words(m)->cut);
 }
 
 struct pd_span pd_read_member_peek(struct pd_read_member *m, size_t want)

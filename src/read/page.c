@@ -129,38 +129,38 @@ const char *pd_skip_name(enum pd_skip s)
 
 /* --- type --- */
 
-enum type_said { SAID_HTML, SAID_TEXT, SAID_XML, SAID_NOTHING, SAID_OTHER };
+enum declared_type { DECLARED_HTML, DECLARED_TEXT, DECLARED_XML, DECLARED_NOTHING, DECLARED_OTHER };
 
-static enum type_said said(struct pd_span media)
+static enum declared_type find_declared_type(struct pd_span media)
 {
 	static const struct {
 		const char *name;
-		enum type_said is;
+		enum declared_type is;
 	} types[] = {
-		{ "text/html", SAID_HTML },
-		{ "application/xhtml+xml", SAID_HTML },
-		{ "text/plain", SAID_TEXT },
-		{ "text/xml", SAID_XML },
-		{ "application/xml", SAID_XML },
-		{ "", SAID_NOTHING },
-		{ "unknown/unknown", SAID_NOTHING },
-		{ "application/unknown", SAID_NOTHING },
-		{ "*/*", SAID_NOTHING },
+		{ "text/html", DECLARED_HTML },
+		{ "application/xhtml+xml", DECLARED_HTML },
+		{ "text/plain", DECLARED_TEXT },
+		{ "text/xml", DECLARED_XML },
+		{ "application/xml", DECLARED_XML },
+		{ "", DECLARED_NOTHING },
+		{ "unknown/unknown", DECLARED_NOTHING },
+		{ "application/unknown", DECLARED_NOTHING },
+		{ "*/*", DECLARED_NOTHING },
 	};
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
 		if (pd_span_ieq(media, types[i].name))
 			return types[i].is;
-	return SAID_OTHER;
+	return DECLARED_OTHER;
 }
 
 /* Decide by the bytes if no type was declared, or an accepted one that is not HTML or text by definition. */
-static enum pd_sniffed look(const struct pd_page_opener *o, const struct pd_page *page, enum type_said s)
+static enum pd_sniffed sniff_type(const struct pd_page_opener *o, const struct pd_page *page, enum declared_type s)
 {
 	static const char *const named[] = { [PD_SNIFF_HTML] = "text/html", [PD_SNIFF_TEXT] = "text/plain" };
 	enum pd_sniffed is = pd_sniff(page->body);
-	if (s == SAID_NOTHING)
+	if (s == DECLARED_NOTHING)
 		return is && accepts_type(&o->accept, pd_span_z(named[is])) ? is : PD_SNIFF_OTHER;
-	if (s == SAID_OTHER)
+	if (s == DECLARED_OTHER)
 		return is;
 	if (accepts_type(&o->accept, page->content_type))
 		return PD_SNIFF_HTML;
@@ -254,8 +254,8 @@ enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, 
 	/* The declared type.  XML may be XHTML, and an undeclared type may be anything. */
 	bool text = in->kind == PD_RECORD_TEXT && !out->content_type.n;
 	struct pd_span media = text ? pd_span_z("text/plain") : out->content_type;
-	enum type_said type = said(media);
-	if (type != SAID_XML && type != SAID_NOTHING && !accepts_type(&o->accept, media))
+	enum declared_type type = find_declared_type(media);
+	if (type != DECLARED_XML && type != DECLARED_NOTHING && !accepts_type(&o->accept, media))
 		return PD_SKIP_TYPE;
 
 	/* Undo transfer and content codings. */
@@ -278,7 +278,9 @@ enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, 
 		return PD_SKIP_EMPTY;
 
 	/* The type by the bytes. */
-	enum pd_sniffed is = type == SAID_HTML ? PD_SNIFF_HTML : type == SAID_TEXT ? PD_SNIFF_TEXT : look(o, out, type);
+	enum pd_sniffed is = type == DECLARED_HTML   ? PD_SNIFF_HTML
+			     : type == DECLARED_TEXT ? PD_SNIFF_TEXT
+						     : sniff_type(o, out, type);
 	if (in->html_only && is != PD_SNIFF_OTHER && (is == PD_SNIFF_TEXT || has_other_suffix(out->id))) {
 		*reason = "text in a folder is read only with --all-text";
 		return PD_SKIP_TYPE;

@@ -121,7 +121,7 @@ struct pd_ranker {
 #define CANNOT_WRITE "cannot write a temporary file (choose another place with --tmp-dir)"
 #define CANNOT_READ "cannot read a temporary file"
 
-static void *grown(struct pd_array *a, struct pd_budget *budget, size_t n, size_t size)
+static void *grow_array(struct pd_array *a, struct pd_budget *budget, size_t n, size_t size)
 {
 	size_t room = a->bytes / size;
 	if (n <= room)
@@ -201,7 +201,7 @@ static void take_page(void *ranker, struct pd_span packed)
 	uint32_t before = (uint32_t)r->pages.n, node = number_for_hash(&r->pages, page.self),
 		 domain = number_for_hash(&r->domains, page.domain);
 	bool again = node < before;
-	r->records = grown(&r->records_at, r->budget, r->n_records + 2, sizeof *r->records);
+	r->records = grow_array(&r->records_at, r->budget, r->n_records + 2, sizeof *r->records);
 	r->records[r->n_records++] = (struct record){ r->n_links, node, domain };
 	pd_buf_clear(&r->line);
 	pd_tsv_add(&r->line, pd_span(at, page.id));

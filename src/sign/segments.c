@@ -54,7 +54,7 @@ static void close_segment(struct segments *s, struct pd_signature *out)
 }
 
 /* Return whether it has anything except marks and spaces.  Any character beyond ASCII counts. */
-static bool says_something(struct pd_span s)
+static bool has_letters(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n; i++)
 		if ((uint8_t)s.p[i] >= 0x80 || (s.p[i] >= '0' && s.p[i] <= '9') ||
@@ -67,7 +67,7 @@ static void take_part(struct segments *s, const struct pd_sign_page *in, struct 
 {
 	struct pd_span folded = pd_sign_folded(in, pd_buf_span(&s->part));
 	pd_buf_clear(&s->part);
-	if (folded.n < s->bytes || !says_something(folded))
+	if (folded.n < s->bytes || !has_letters(folded))
 		return;
 	pd_buf_add_span(&s->segment, folded);
 	pd_buf_add_c(&s->segment, '\n');

@@ -41,7 +41,7 @@ void pd_sketcher_release(struct pd_sketcher *s)
 
 /* In the first M rounds the highest bits of a hash name its bin; in the next M each round has a bin, so that finally
  * all bins are filled. */
-static inline void take(struct pd_sketcher *s, uint64_t round, uint64_t shingle)
+static inline void take_shingle(struct pd_sketcher *s, uint64_t round, uint64_t shingle)
 {
 	uint64_t hash = mix(shingle + round * STEP_ROUND), minima = (uint64_t)s->o.minima;
 	uint64_t key = round << ROUND_SHIFT | (hash & ((UINT64_C(1) << ROUND_SHIFT) - 1)),
@@ -56,7 +56,7 @@ typedef void shingle_fn(void *to, uint64_t shingle);
 
 static inline void take_first(void *to, uint64_t shingle)
 {
-	take(to, 0, shingle);
+	take_shingle(to, 0, shingle);
 }
 
 static inline void keep_distinct(void *to, uint64_t shingle)
@@ -141,7 +141,7 @@ int pd_sketch(struct pd_sketcher *s, const struct pd_topic *in, struct pd_sketch
 		walk(s->o.shingle, s->hashes, in, keep_distinct, s);
 		for (uint64_t round = 1; s->empty; round++)
 			for (size_t i = 0; i < s->n_shingles; i++)
-				take(s, round, s->shingles[i]);
+				take_shingle(s, round, s->shingles[i]);
 	}
 	/* The hash is mixed with the number of the bin, so that chance agreements of two bins with the same shingle
 	 * are independent. */
@@ -171,7 +171,7 @@ void pd_sketch_shingles(struct pd_sketcher *s, const struct pd_secret *secret, c
 }
 
 /* Return a word with one bit set for each minimum that differs. */
-static inline uint64_t differing(uint64_t x, int bits)
+static inline uint64_t mask_differing(uint64_t x, int bits)
 {
 	static const uint64_t lowest[] = { 0, UINT64_MAX, UINT64_C(0x5555555555555555), 0, UINT64_C(0x1111111111111111), 0,
 					   0, 0,	  UINT64_C(0x0101010101010101) };
@@ -187,12 +187,12 @@ int pd_sketch_agreeing(const struct pd_sketch_options *o, const uint64_t *a, con
 		/* Eight words give each of 16 places a count of at most eight. */
 		uint64_t sum = 0;
 		for (int i = 0; i < pd_sketch_words(o); i++)
-			sum += differing(a[i] ^ b[i], 4);
+			sum += mask_differing(a[i] ^ b[i], 4);
 		sum = (sum & UINT64_C(0x0f0f0f0f0f0f0f0f)) + (sum >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
 		return n - (int)(sum * UINT64_C(0x0101010101010101) >> 56);
 	}
 	for (int i = 0; i < pd_sketch_words(o); i++)
-		n -= __builtin_popcountll(differing(a[i] ^ b[i], o->bits));
+		n -= __builtin_popcountll(mask_differing(a[i] ^ b[i], o->bits));
 	return n;
 }
 

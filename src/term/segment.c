@@ -161,7 +161,7 @@ static inline uint32_t char_cost(const struct han *h, struct pd_span run, const 
 	return cost == PD_DICT_NO_COST ? index->floor : cost;
 }
 
-static inline void reach(struct word_place *to, uint64_t way)
+static inline void keep_better_way(struct word_place *to, uint64_t way)
 {
 	to->best = way < to->best ? way : to->best;
 }
@@ -211,10 +211,10 @@ static size_t han_cut(struct han *h, struct pd_span run, const uint32_t **ends)
 	x[0].best = WAY(0, 0);
 	for (size_t i = 0, k = 0; i < h->n; i++) {
 		uint64_t before = x[i].best / (LONGEST + 1);
-		reach(&x[i + 1], WAY(before + char_cost(h, run, &x[i]), 1));
-		reach(&x[i + 2], WAY(before + x[i].pair_cost, 2));
+		keep_better_way(&x[i + 1], WAY(before + char_cost(h, run, &x[i]), 1));
+		keep_better_way(&x[i + 2], WAY(before + x[i].pair_cost, 2));
 		for (; k < h->words && w[k].from == i; k++)
-			reach(&x[w[k].to], WAY(before + w[k].cost, w[k].to - w[k].from));
+			keep_better_way(&x[w[k].to], WAY(before + w[k].cost, w[k].to - w[k].from));
 	}
 	/* Follow the best words from the end to the beginning.  `ends` is filled from its end, then moved to its front. */
 	size_t words = 0, at = h->n + 1;

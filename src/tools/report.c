@@ -686,12 +686,12 @@ struct sweep_scale {
 	double low; /* F1 at the lower edge */
 };
 
-static double across(const struct sweep_scale *c, int k)
+static double x_of_k(const struct sweep_scale *c, int k)
 {
 	return c->n_k > 1 ? (double)ACROSS * k / (c->n_k - 1) : 0;
 }
 
-static double down(const struct sweep_scale *c, double f1)
+static double y_of_f1(const struct sweep_scale *c, double f1)
 {
 	return (1 - f1) / (1 - c->low) * DOWN;
 }
@@ -714,15 +714,15 @@ static void add_axes(const struct sweep_scale *c, int k, struct pd_buf *out)
 	int lines = (int)((1 - c->low) * 10 + .5), every = lines > 5 ? 2 : 1;
 	int step = c->n_k > 40 ? 16 : c->n_k > 16 ? 4 : 2;
 	for (int i = 0; i <= lines; i += every) {
-		double y = TOP + down(c, 1 - i / 10.);
+		double y = TOP + y_of_f1(c, 1 - i / 10.);
 		pd_buf_printf(out, "<path class=\"grid\" d=\"M%d %.1fh%d\"/>", LEFT, y, ACROSS);
 		pd_buf_printf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.1f</text>\n", LEFT - 8, y + 5, 1 - i / 10.);
 	}
 	for (int x = 0; x < c->n_k; x += step)
-		pd_buf_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s%d</text>\n", LEFT + across(c, x),
+		pd_buf_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s%d</text>\n", LEFT + x_of_k(c, x),
 			      TOP + DOWN + 28, x ? "" : "k = ", x);
 	if (k >= 0 && k < c->n_k)
-		pd_buf_printf(out, "<path class=\"at\" d=\"M%.1f %dv%d\"/>\n", LEFT + across(c, k), TOP, DOWN);
+		pd_buf_printf(out, "<path class=\"at\" d=\"M%.1f %dv%d\"/>\n", LEFT + x_of_k(c, k), TOP, DOWN);
 }
 
 /* Six colours, then the same six with dashes. */
@@ -737,10 +737,10 @@ static void add_curve(const struct sweep_scale *c, const struct pd_report_settin
 	add_class(i, out);
 	pd_buf_add_z(out, " d=\"");
 	for (int k = 0; k < v->n_k; k++)
-		pd_buf_printf(out, "%c%.1f %.1f", k ? 'L' : 'M', across(c, k), down(c, v->f1[k]));
+		pd_buf_printf(out, "%c%.1f %.1f", k ? 'L' : 'M', x_of_k(c, k), y_of_f1(c, v->f1[k]));
 	pd_buf_add_z(out, "\"/><circle");
 	add_class(i, out);
-	pd_buf_printf(out, " cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", across(c, v->best), down(c, best_of(v)));
+	pd_buf_printf(out, " cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n", x_of_k(c, v->best), y_of_f1(c, best_of(v)));
 }
 
 /* --- the table --- */

@@ -416,7 +416,7 @@ static void count_true_pairs(struct pd_score *s, const uint32_t *pages, size_t n
 	}
 }
 
-static void want_contents(struct pd_score *s)
+static void count_wanted_pairs(struct pd_score *s)
 {
 	const struct pd_truth *t = s->truth;
 	uint32_t *order = pd_order_new(t->pages.n), n = 0;
@@ -438,7 +438,7 @@ static void score_init(struct pd_score *s, const struct pd_truth *t)
 	*s = (struct pd_score){ .truth = t };
 	make_score_groups(s);
 	if (!t->labels)
-		want_contents(s);
+		count_wanted_pairs(s);
 	for (size_t i = 0; t->labels && i < t->n_labels; i++)
 		if (t->label[i].kind == PD_PAIR_TRUE)
 			count_label(s, &t->label[i], (struct pd_counts){ .wanted = t->label[i].weight });

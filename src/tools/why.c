@@ -361,7 +361,7 @@ static struct pd_span value(const struct why_row *row, enum pd_verdicts_column c
 	return row->f[column];
 }
 
-static bool known(struct pd_span s)
+static bool is_known(struct pd_span s)
 {
 	return s.n && !pd_span_is(s, "-");
 }
@@ -374,7 +374,7 @@ static bool is_kept(const struct why_row *row)
 static void print_page(struct pd_span id, struct pd_span url, struct pd_buf *out)
 {
 	pd_buf_add_span(out, id);
-	if (!known(url))
+	if (!is_known(url))
 		return;
 	pd_buf_add_z(out, " (");
 	pd_buf_add_span(out, url);
@@ -390,14 +390,14 @@ static void add_row_page(const struct why_row *row, struct pd_buf *out)
  * are several */
 static void add_nearness(struct pd_span distance, struct pd_span similarity, struct pd_span found, struct pd_buf *out)
 {
-	if (!known(distance) && known(found) && pd_span_find(found, pd_span_z("text_digest")) < 0)
+	if (!is_known(distance) && is_known(found) && pd_span_find(found, pd_span_z("text_digest")) < 0)
 		pd_buf_printf(out, "matches by %.*s, with similarity %.*s, ", (int)found.n, found.p, (int)similarity.n,
 			      similarity.p);
-	else if (!known(distance))
+	else if (!is_known(distance))
 		pd_buf_add_z(out, "has the same text as ");
 	else if (pd_span_is(distance, "0"))
 		pd_buf_add_z(out, "has the same fingerprint as ");
-	else if (known(similarity))
+	else if (is_known(similarity))
 		pd_buf_printf(out, "is at distance %.*s, with similarity %.*s, from ", (int)distance.n, distance.p,
 			      (int)similarity.n, similarity.p);
 	else
@@ -439,7 +439,7 @@ static void add_why_kept(const struct why_row *row, struct pd_buf *out)
 	pd_buf_add_span(out, reason);
 }
 
-static bool says(struct pd_span reason, const char *words)
+static bool has_words(struct pd_span reason, const char *words)
 {
 	return pd_span_find(reason, pd_span_z(words)) >= 0;
 }
@@ -469,14 +469,14 @@ static void print_duplicate(const struct why *w, struct pd_buf *out)
 	/* Print the lost text, by the texts if these were compared. */
 	struct pd_span loss = value(w->page, PD_VERDICTS_LOSS), reason = value(w->page, PD_VERDICTS_REASON);
 	double share;
-	if (known(loss) && pd_span_real(loss, &share))
+	if (is_known(loss) && pd_span_real(loss, &share))
 		pd_buf_printf(out, "  Its text was compared with the text of the page kept, which lacks %.1f%% of it\n",
 			      100 * share);
-	else if (says(reason, ", by sketches only"))
+	else if (has_words(reason, ", by sketches only"))
 		pd_buf_add_z(out, "  Their sketches were compared, not their texts\n");
-	if (says(reason, ", a part of the page kept"))
+	if (has_words(reason, ", a part of the page kept"))
 		pd_buf_add_z(out, "  It is a part of the page kept\n");
-	if (known(weight) && !pd_span_is(weight, "0"))
+	if (is_known(weight) && !pd_span_is(weight, "0"))
 		pd_buf_printf(out, "  It is not removed; its weight is %.*s\n", (int)weight.n, weight.p);
 }
 
@@ -486,7 +486,7 @@ static void print_kept(const struct why *w, struct pd_buf *out)
 	add_row_page(w->page, out);
 	pd_buf_add_z(out, "\n  is kept: ");
 	add_why_kept(w->page, out);
-	if (known(value(w->page, PD_VERDICTS_CLUSTER_ID)))
+	if (is_known(value(w->page, PD_VERDICTS_CLUSTER_ID)))
 		pd_buf_printf(out, " of cluster %.*s", (int)value(w->page, PD_VERDICTS_CLUSTER_ID).n,
 			      value(w->page, PD_VERDICTS_CLUSTER_ID).p);
 	pd_buf_add_z(out, w->n > 1 ? "\n  Its duplicates:\n" : "\n  These rows do not contain a duplicate of it\n");
@@ -504,7 +504,7 @@ static void print_kept(const struct why *w, struct pd_buf *out)
 
 static bool may_be_duplicate(const struct why_row *row)
 {
-	return is_kept(row) && known(value(row, PD_VERDICTS_SUSPECT)) && known(value(row, PD_VERDICTS_DUP_OF));
+	return is_kept(row) && is_known(value(row, PD_VERDICTS_SUSPECT)) && is_known(value(row, PD_VERDICTS_DUP_OF));
 }
 
 static void print_suspect(const struct why *w, struct pd_buf *out)
@@ -559,9 +559,9 @@ static void print_near(const struct why *w, struct pd_buf *out)
 static void add_string(struct pd_json *j, const char *key, struct pd_span s)
 {
 	struct pd_buf plain = { 0 };
-	if (known(s) && pd_tsv_value(s, &plain) == PD_OK)
+	if (is_known(s) && pd_tsv_value(s, &plain) == PD_OK)
 		s = pd_buf_span(&plain);
-	else if (!known(s))
+	else if (!is_known(s))
 		s = pd_span("", 0);
 	pd_json_str_or_null(j, key, s);
 	pd_buf_release(&plain);

@@ -173,7 +173,7 @@ static bool path_has_drive(struct pd_span path)
 	return path.n >= 3 && path.p[0] == '/' && letter(path.p[1]) && path.p[2] == ':' && (path.n == 3 || path.p[3] == '/');
 }
 
-static void up(struct pd_url *u)
+static void remove_last_segment(struct pd_url *u)
 {
 	struct pd_span path = pd_span(u->href.p + u->path, u->href.n - u->path);
 	if (u->scheme == PD_URL_FILE && path.n == 3 && path_has_drive(path))
@@ -200,7 +200,7 @@ static void add_segment(struct pd_url *u, struct pd_span s, bool last)
 {
 	int n = s.n <= 6 ? pd_url_dots(s) : 0;
 	if (n == 2)
-		up(u);
+		remove_last_segment(u);
 	if (n == 1 || n == 2) {
 		if (last)
 			pd_buf_add_c(&u->href, '/');
@@ -399,7 +399,7 @@ static bool file(struct pd_url *u, struct pd_span s, const struct pd_url *base)
 		pd_buf_add_span(&u->href, pd_url_path(base));
 		if (!s.n)
 			return true;
-		up(u);
+		remove_last_segment(u);
 	}
 	add_path(u, s);
 	return true;
@@ -421,7 +421,7 @@ static bool parse_relative(struct pd_url *u, struct pd_span s, const struct pd_u
 	}
 	take_path(u, base);
 	if (s.n) {
-		up(u);
+		remove_last_segment(u);
 		add_path(u, s);
 	}
 	return true;

@@ -253,7 +253,7 @@ static int write_waiting_rows(struct pd_engine_buckets *b, const char *tag, stru
 	return status ? status : more;
 }
 
-static void want_row(const struct pd_engine_buckets *b, uint32_t row, struct pd_map *wanted)
+static void select_row(const struct pd_engine_buckets *b, uint32_t row, struct pd_map *wanted)
 {
 	struct pd_span id = pd_rows_view(b->rows, row).id;
 	pd_map_add(wanted, pd_map_key(id));
@@ -271,7 +271,7 @@ static int write_representatives(struct pd_engine_buckets *b, const struct pd_ma
 	struct pd_map stays = { 0 };
 	for (uint32_t i = 0; i < b->rows->n; i++)
 		if (!b->is_represented[i])
-			want_row(b, i, &stays);
+			select_row(b, i, &stays);
 	int status = write_waiting_rows(b, "r\t", &stays);
 	pd_map_release(&stays);
 	if (!status && b->table.kind == 'e')
@@ -290,7 +290,7 @@ static int write_density(struct pd_engine_buckets *b, const struct pd_match_shar
 		return write_number(b, "near", stats->dense ? b->p->near_most + 1 : stats->candidates);
 	for (uint32_t i = 0; i < b->rows->n; i++)
 		if (share->full[i * share->full_words + (size_t)share->band / 64] >> (share->band % 64) & 1)
-			want_row(b, i, &wanted);
+			select_row(b, i, &wanted);
 	snprintf(tag, sizeof tag, "c\t%d\t", b->table.number);
 	int status = write_number(b, "full", wanted.n);
 	if (!status && wanted.n)

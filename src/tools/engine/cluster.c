@@ -118,7 +118,7 @@ struct known {
 	struct pd_buf out;
 };
 
-static void know(struct known *k, struct pd_span page)
+static void add_known_page(struct known *k, struct pd_span page)
 {
 	pd_names_add(&k->names, page);
 }
@@ -159,8 +159,8 @@ static int reduce_round(const struct pd_engine *t, struct pd_err *e)
 		if (in.is_new && k.names.n && (status = connect_to_first(&k, e)) != 0)
 			break;
 		if (in.is_new)
-			know(&k, in.key);
-		know(&k, in.value);
+			add_known_page(&k, in.key);
+		add_known_page(&k, in.value);
 	}
 	if (!status && k.names.n)
 		status = connect_to_first(&k, e);
