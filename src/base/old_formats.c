@@ -135,6 +135,36 @@ int pd_old_shingles(struct pd_container *c, struct pd_err *e)
 	return PD_OK;
 }
 
+/*	0 magic, 8 XXH3-128 of all from 24 up to the samples, high half first, 24 version, 28 zero, 32 length of the file, 40 offset of
+ *	the samples, 48 XXH3-128 of the samples, 64 hosts, 72 keys, 80 bytes of names, 88 parameters, 104 zeroes; hosts, keys, names,
+ *	samples */
+int pd_old_boilerplate(struct pd_container *c, struct pd_err *e)
+{
+	enum { HEADER = 128, CHECKED = 24, PARAMS_AT = 88, PARAMS = 16, HOST = 48 };
+	uint64_t sum[2], of_samples[2];
+	int status = check_version(c, 24, 1, 1, HEADER);
+	if (status)
+		return status;
+	uint64_t samples = get64(c, 40), hosts = get64(c, 64), keys = get64(c, 72), names = get64(c, 80);
+	if (get64(c, 32) != c->bytes.n || samples < HEADER || samples > c->bytes.n)
+		return pd_container_damaged(c, 32, "its length is not the length that its header gives", e);
+	pd_hash128(c->bytes.p + CHECKED, samples - CHECKED, 0, sum);
+	pd_hash128(c->bytes.p + samples, c->bytes.n - samples, 0, of_samples);
+	if (sum[0] != get64(c, 8) || sum[1] != get64(c, 16) || of_samples[0] != get64(c, 48) || of_samples[1] != get64(c, 56))
+		return pd_container_damaged(c, 0, "its checksum does not match", e);
+	uint64_t room = samples - HEADER;
+	if (get32(c, 28) || get64(c, 104) || get64(c, 112) || get64(c, 120) || hosts > room / HOST ||
+	    keys > (room - hosts * HOST) / 8 || names != room - hosts * HOST - keys * 8)
+		return pd_container_damaged(c, 64, "its parts are inconsistent", e);
+	c->check = sum[0];
+	set_section(c, 0, PARAMS_AT, PARAMS);
+	set_section(c, 1, HEADER, hosts * HOST);
+	set_section(c, 2, HEADER + hosts * HOST, keys * 8);
+	set_section(c, 3, samples - names, names);
+	set_section(c, 4, samples, c->bytes.n - samples);
+	return PD_OK;
+}
+
 enum { STORE_VERSION = 6 };
 
 /* Files of a store: 0 magic, 8 version, 12 zero or 16384, 16 number, 24 a count; items of 8 bytes; a checksum of all before. */

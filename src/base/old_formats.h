@@ -15,6 +15,7 @@ int pd_old_seen(struct pd_container *c, struct pd_err *e);	   /* version 1 of sr
 int pd_old_keyfile(struct pd_container *c, struct pd_err *e);	   /* versions 1 to 3 of src/match/keyfile.h */
 int pd_old_batch_tables(struct pd_container *c, struct pd_err *e); /* version 1 of src/tools/engine/batch_tables.h */
 int pd_old_shingles(struct pd_container *c, struct pd_err *e);	   /* version 2 of src/row/shingles.h */
+int pd_old_boilerplate(struct pd_container *c, struct pd_err *e);  /* version 1 of src/topic/boilerplate.h */
 /* Versions 1 to 6 of a store's files: src/store/log.h, keytable.h, segment_layout.h. */
 int pd_old_tombstones(struct pd_container *c, struct pd_err *e);
 int pd_old_sums(struct pd_container *c, struct pd_err *e);

@@ -7,55 +7,40 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/container.h"
 #include "base/file.h"
-#include "base/hash.h"
+#include "base/old_formats.h"
 #include "base/sort.h"
 
+static const struct pd_container_kind boilerplate_kind = { .magic = "\x89PDBOIL\n",
+							   .version = PD_BOILERPLATE_VERSION,
+							   .sections = PD_BOILERPLATE_SECTIONS,
+							   .what = "a boilerplate table",
+							   .made_by = "'pagededup boilerplate'",
+							   .old = pd_old_boilerplate };
+
 struct pd_boilerplate {
-	FILE *f;
-	char *name;
-	char *head; /* everything before the samples */
-	struct pd_boilerplate_header h;
+	struct pd_container c;
+	struct pd_boilerplate_params params;
 	const struct pd_boilerplate_entry *hosts;
 	const uint64_t *keys;
-	const char *names;
+	struct pd_span names, samples;
+	size_t n_keys;
 	struct pd_boilerplate_info info;
-	bool samples_checked;
 };
-
-static int table_damaged(const struct pd_boilerplate *b, const char *why, struct pd_err *e)
-{
-	return pd_fail(e, PD_ERR_FORMAT, "%s is damaged: %s", b->name, why);
-}
-
-/* Return whether the sections are contiguous, up to the samples. */
-static bool sizes_fit(const struct pd_boilerplate_header *h)
-{
-	uint64_t room = h->samples_at - sizeof *h;
-	if (h->samples_at < sizeof *h || h->samples_at > h->length)
-		return false;
-	if (h->hosts > room / sizeof(struct pd_boilerplate_entry))
-		return false;
-	room -= h->hosts * sizeof(struct pd_boilerplate_entry);
-	if (h->keys > room / 8)
-		return false;
-	room -= h->keys * 8;
-	return h->names == room && h->names % 8 == 0 && !h->zero && h->hidden < 2 && !h->zeroes[0] && !h->zeroes[1] &&
-	       !h->zeroes[2];
-}
 
 static struct pd_site_host entry_host(const struct pd_boilerplate *b, const struct pd_boilerplate_entry *x)
 {
-	return (struct pd_site_host){ x->key, pd_span(b->names + x->name_at, x->name) };
+	return (struct pd_site_host){ x->key, pd_span(b->names.p + x->name_at, x->name) };
 }
 
 /* A checksum can be made for any content, so the values of an entry are checked too. */
 static bool entry_fits(const struct pd_boilerplate *b, const struct pd_boilerplate_entry *x)
 {
-	uint64_t samples = b->h.length - b->h.samples_at;
-	if (x->keys_at > b->h.keys || (uint64_t)x->lines + x->paths > b->h.keys - x->keys_at)
+	uint64_t samples = b->samples.n;
+	if (x->keys_at > b->n_keys || (uint64_t)x->lines + x->paths > b->n_keys - x->keys_at)
 		return false;
-	if (x->name_at > b->h.names || x->name > b->h.names - x->name_at || x->name > PD_SITE_NAME_MAX)
+	if (x->name_at > b->names.n || x->name > b->names.n - x->name_at || x->name > PD_SITE_NAME_MAX)
 		return false;
 	if (samples && (x->sample_at > samples || x->sample > samples - x->sample_at || x->sample_at % 8))
 		return false;
@@ -63,46 +48,35 @@ static bool entry_fits(const struct pd_boilerplate *b, const struct pd_boilerpla
 	return pd_site_keys_ascend(keys, x->lines, true) && pd_site_keys_ascend(keys + x->lines, x->paths, true);
 }
 
-/* Read everything except the samples, and check it. */
-static int read_head(struct pd_boilerplate *b, struct pd_err *e)
+/* Check everything except the samples. */
+static int check_table(struct pd_boilerplate *b, struct pd_err *e)
 {
-	struct pd_boilerplate_header *h = &b->h;
-	uint64_t sum[2];
-	size_t n = fseeko(b->f, 0, SEEK_SET) < 0 ? 0 : fread(h, 1, sizeof *h, b->f);
-	if (n < sizeof *h && !feof(b->f))
-		return pd_fail_errno(e, "cannot read %s", b->name);
-	if (n < 8 || memcmp(h->magic, PD_BOILERPLATE_MAGIC, 8) != 0)
-		return pd_fail(e, PD_ERR_FORMAT, "%s is not a boilerplate table: 'pagededup boilerplate' makes one", b->name);
-	if (n >= 28 && h->version != PD_BOILERPLATE_VERSION)
-		return pd_fail(e, PD_ERR_VERSION,
-			       "%s is a table of boilerplate of version %" PRIu32 "; this program knows version %d", b->name,
-			       h->version, PD_BOILERPLATE_VERSION);
-	if (fseeko(b->f, 0, SEEK_END) != 0)
-		return pd_fail_errno(e, "cannot read %s", b->name);
-	if (n < sizeof *h || (uint64_t)ftello(b->f) != h->length)
-		return table_damaged(b, "its length is not the length that its header gives", e);
-	if (!sizes_fit(h))
-		return table_damaged(b, "its parts are inconsistent", e);
-
-	b->head = pd_alloc(h->samples_at);
-	if (fseeko(b->f, 0, SEEK_SET) < 0 || fread(b->head, 1, h->samples_at, b->f) != h->samples_at)
-		return pd_fail_errno(e, "cannot read %s", b->name);
-	pd_hash128(b->head + PD_BOILERPLATE_UNCHECKED, h->samples_at - PD_BOILERPLATE_UNCHECKED, 0, sum);
-	if (memcmp(sum, h->checksum, sizeof sum) != 0)
-		return table_damaged(b, "its checksum does not match", e);
-	b->info = (struct pd_boilerplate_info){ .hosts = h->hosts,
-						.hidden_kept = h->hidden,
-						.has_samples = h->samples_at < h->length || !h->hosts };
-	snprintf(b->info.checksum, sizeof b->info.checksum, "%016" PRIx64, sum[0]);
-	b->hosts = (const void *)(b->head + sizeof *h);
-	b->keys = (const void *)(b->hosts + h->hosts);
-	b->names = (const void *)(b->keys + h->keys);
-
-	for (uint64_t i = 0; i < h->hosts; i++) {
+	const struct pd_span *section = b->c.section;
+	int status = PD_OK;
+	for (int i = 0; !status && i < PD_BOILERPLATE_SAMPLES; i++)
+		status = pd_container_check(&b->c, section[i], e);
+	if (status)
+		return status;
+	if (section[PD_BOILERPLATE_PARAMS].n != sizeof b->params || section[PD_BOILERPLATE_HOSTS].n % sizeof *b->hosts ||
+	    section[PD_BOILERPLATE_KEYS].n % sizeof *b->keys)
+		return pd_container_section_damaged(&b->c, PD_BOILERPLATE_PARAMS, "its parts are inconsistent", e);
+	memcpy(&b->params, section[PD_BOILERPLATE_PARAMS].p, sizeof b->params);
+	b->hosts = pd_container_at(&b->c, PD_BOILERPLATE_HOSTS);
+	b->keys = pd_container_at(&b->c, PD_BOILERPLATE_KEYS);
+	b->n_keys = section[PD_BOILERPLATE_KEYS].n / sizeof *b->keys;
+	b->names = section[PD_BOILERPLATE_NAMES];
+	b->samples = section[PD_BOILERPLATE_SAMPLES];
+	b->info.hosts = section[PD_BOILERPLATE_HOSTS].n / sizeof *b->hosts;
+	b->info.hidden_kept = b->params.hidden;
+	b->info.has_samples = b->samples.n || !b->info.hosts;
+	snprintf(b->info.checksum, sizeof b->info.checksum, "%016" PRIx64, b->c.check);
+	if (b->params.hidden > 1)
+		return pd_container_section_damaged(&b->c, PD_BOILERPLATE_PARAMS, "its parameters are invalid", e);
+	for (size_t i = 0; i < b->info.hosts; i++) {
 		if (!entry_fits(b, &b->hosts[i]))
-			return table_damaged(b, "the entry of a host is invalid", e);
+			return pd_container_section_damaged(&b->c, PD_BOILERPLATE_HOSTS, "the entry of a host is invalid", e);
 		if (i && pd_site_host_cmp(entry_host(b, &b->hosts[i - 1]), entry_host(b, &b->hosts[i])) >= 0)
-			return table_damaged(b, "its hosts are not in order", e);
+			return pd_container_section_damaged(&b->c, PD_BOILERPLATE_HOSTS, "its hosts are not in order", e);
 	}
 	return PD_OK;
 }
@@ -110,9 +84,11 @@ static int read_head(struct pd_boilerplate *b, struct pd_err *e)
 int pd_boilerplate_read(FILE *f, const char *name, struct pd_boilerplate **out, struct pd_err *e)
 {
 	struct pd_boilerplate *b = pd_zalloc(sizeof *b);
-	b->f = f;
-	b->name = pd_strdup(name);
-	int status = read_head(b, e);
+	int status = fflush(f) ? pd_fail_errno(e, "cannot write %s", name)
+			       : pd_container_map(&b->c, &boilerplate_kind, fileno(f), name, e);
+	fclose(f);
+	if (!status)
+		status = check_table(b, e);
 	if (status) {
 		pd_boilerplate_free(b);
 		b = NULL;
@@ -132,9 +108,7 @@ void pd_boilerplate_free(struct pd_boilerplate *b)
 {
 	if (!b)
 		return;
-	fclose(b->f);
-	free(b->name);
-	free(b->head);
+	pd_container_release(&b->c);
 	free(b);
 }
 
@@ -145,8 +119,8 @@ const struct pd_boilerplate_info *pd_boilerplate_info(const struct pd_boilerplat
 
 static const struct pd_boilerplate_entry *find_host(const struct pd_boilerplate *b, struct pd_site_host host)
 {
-	uint64_t at = PD_LOWER_BOUND(i, 0, b->h.hosts, pd_site_host_cmp(entry_host(b, &b->hosts[i]), host) < 0);
-	return at < b->h.hosts && pd_site_host_cmp(entry_host(b, &b->hosts[at]), host) == 0 ? &b->hosts[at] : NULL;
+	uint64_t at = PD_LOWER_BOUND(i, 0, b->info.hosts, pd_site_host_cmp(entry_host(b, &b->hosts[i]), host) < 0);
+	return at < b->info.hosts && pd_site_host_cmp(entry_host(b, &b->hosts[at]), host) == 0 ? &b->hosts[at] : NULL;
 }
 
 bool pd_boilerplate_has(const struct pd_boilerplate *b, struct pd_site_host host)
@@ -172,30 +146,6 @@ struct pd_boilerplate_host pd_boilerplate_host(const struct pd_boilerplate *b, s
 	return (struct pd_boilerplate_host){ entry_host(b, x), x->pages, site_of(b, x) };
 }
 
-/* Check all samples once, before the first is used. */
-static int check_samples(struct pd_boilerplate *b, struct pd_err *e)
-{
-	struct pd_pieces in = { .f = b->f, .name = b->name, .left = b->h.length - b->h.samples_at };
-	struct pd_span piece;
-	uint64_t sum[2];
-	int status;
-	if (b->samples_checked)
-		return PD_OK;
-	if (fseeko(b->f, (off_t)b->h.samples_at, SEEK_SET) < 0)
-		return pd_fail_errno(e, "cannot read %s", b->name);
-	struct pd_hasher *hasher = pd_hasher_new();
-	while ((status = pd_pieces_next(&in, &piece, e)) == 1)
-		pd_hasher_add(hasher, piece.p, piece.n);
-	pd_hasher_end(hasher, sum);
-	pd_hasher_free(hasher);
-	if (status == PD_ERR_SYSTEM)
-		return status;
-	if (status || memcmp(sum, b->h.samples_checksum, sizeof sum) != 0)
-		return table_damaged(b, "the checksum of its samples does not match", e);
-	b->samples_checked = true;
-	return PD_OK;
-}
-
 int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out, struct pd_err *e)
 {
 	const struct pd_boilerplate_entry *x = &b->hosts[i];
@@ -203,16 +153,15 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 	if (!b->info.has_samples)
 		return pd_fail(e, PD_ERR_USAGE,
 			       "%s has no samples because it was written with --no-samples; learn it again without that option",
-			       b->name);
-	if (b->h.sample != PD_SITE_SAMPLE || b->h.texts != PD_SITE_TEXTS || b->h.bits != PD_SITE_BITS)
-		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with other rules; learn it again from the dumps", b->name);
-	int status = check_samples(b, e);
+			       b->c.name);
+	if (b->params.sample != PD_SITE_SAMPLE || b->params.texts != PD_SITE_TEXTS || b->params.bits != PD_SITE_BITS)
+		return pd_fail(e, PD_ERR_PARAMS, "%s was learned with other rules; learn it again from the dumps", b->c.name);
+	struct pd_span sample = pd_span(b->samples.p + x->sample_at, x->sample);
+	int status = pd_container_check(&b->c, sample, e);
 	if (status)
 		return status;
-	char *at = pd_buf_reserve(out, x->sample);
-	if (fseeko(b->f, (off_t)(b->h.samples_at + x->sample_at), SEEK_SET) < 0 || fread(at, 1, x->sample, b->f) != x->sample)
-		return pd_fail_errno(e, "cannot read %s", b->name);
-	out->n = x->sample;
+	pd_buf_add_span(out, sample);
+	pd_container_give_back(&b->c, sample);
 
 	/* All records must be of this host, in the order of their URLs. */
 	struct pd_span rest = pd_buf_span(out);
@@ -228,21 +177,18 @@ int pd_boilerplate_sample(struct pd_boilerplate *b, size_t i, struct pd_buf *out
 	}
 	if (!rest.n && n == x->pages)
 		return PD_OK;
-	return table_damaged(b, "the sample of a host is invalid, or has pages of another host; learn it again from the dumps", e);
+	return pd_container_section_damaged(
+		&b->c, PD_BOILERPLATE_SAMPLES,
+		"the sample of a host is invalid, or has pages of another host; learn it again from the dumps", e);
 }
 
 /*
- * Writing.  The table is assembled from four spools, one for each section, because the length of a section is known only
- * at its end.
+ * Writing.  The table is assembled from a spool for each section.
  */
 
-enum section { HOSTS, KEYS, NAMES, SAMPLES, SECTIONS };
-
 struct pd_boilerplate_writer {
-	FILE *spools[SECTIONS];
-	uint64_t bytes[SECTIONS];
-	struct pd_boilerplate_header h;
-	struct pd_hasher *hasher; /* of the samples, then of the bytes before them */
+	FILE *spools[PD_BOILERPLATE_SECTIONS];
+	uint64_t bytes[PD_BOILERPLATE_SECTIONS];
 	bool samples;
 };
 
@@ -250,11 +196,17 @@ void pd_boilerplate_writer_free(struct pd_boilerplate_writer *w)
 {
 	if (!w)
 		return;
-	for (int i = 0; i < SECTIONS; i++)
+	for (int i = 0; i < PD_BOILERPLATE_SECTIONS; i++)
 		if (w->spools[i])
 			fclose(w->spools[i]);
-	pd_hasher_free(w->hasher);
 	free(w);
+}
+
+static void spool(struct pd_boilerplate_writer *w, enum pd_boilerplate_section section, const void *p, size_t n)
+{
+	if (n)
+		fwrite(p, 1, n, w->spools[section]);
+	w->bytes[section] += n;
 }
 
 int pd_boilerplate_writer_new(struct pd_boilerplate_writer **out, const char *tmp_dir, bool hidden_kept, bool samples,
@@ -262,15 +214,8 @@ int pd_boilerplate_writer_new(struct pd_boilerplate_writer **out, const char *tm
 {
 	struct pd_boilerplate_writer *w = pd_zalloc(sizeof *w);
 	w->samples = samples;
-	w->hasher = pd_hasher_new();
-	w->h = (struct pd_boilerplate_header){ .version = PD_BOILERPLATE_VERSION,
-					       .sample = PD_SITE_SAMPLE,
-					       .texts = PD_SITE_TEXTS,
-					       .bits = PD_SITE_BITS,
-					       .hidden = hidden_kept };
-	memcpy(w->h.magic, PD_BOILERPLATE_MAGIC, sizeof w->h.magic);
 	*out = w;
-	for (int i = 0; i < SECTIONS; i++) {
+	for (int i = 0; i < PD_BOILERPLATE_SECTIONS; i++) {
 		w->spools[i] = pd_tempfile_open(tmp_dir, e);
 		if (w->spools[i])
 			continue;
@@ -278,14 +223,11 @@ int pd_boilerplate_writer_new(struct pd_boilerplate_writer **out, const char *tm
 		*out = NULL;
 		return PD_ERR_SYSTEM;
 	}
+	struct pd_boilerplate_params params = {
+		.sample = PD_SITE_SAMPLE, .texts = PD_SITE_TEXTS, .bits = PD_SITE_BITS, .hidden = hidden_kept
+	};
+	spool(w, PD_BOILERPLATE_PARAMS, &params, sizeof params);
 	return PD_OK;
-}
-
-static void spool(struct pd_boilerplate_writer *w, enum section section, const void *p, size_t n)
-{
-	if (n)
-		fwrite(p, 1, n, w->spools[section]);
-	w->bytes[section] += n;
 }
 
 void pd_boilerplate_writer_add(struct pd_boilerplate_writer *w, const struct pd_boilerplate_host *h, struct pd_span records)
@@ -293,62 +235,39 @@ void pd_boilerplate_writer_add(struct pd_boilerplate_writer *w, const struct pd_
 	const struct pd_site *s = &h->site;
 	struct pd_boilerplate_entry entry = {
 		.key = h->host.key,
-		.keys_at = w->bytes[KEYS] / 8,
-		.name_at = w->bytes[NAMES],
-		.sample_at = w->bytes[SAMPLES],
+		.keys_at = w->bytes[PD_BOILERPLATE_KEYS] / 8,
+		.name_at = w->bytes[PD_BOILERPLATE_NAMES],
+		.sample_at = w->bytes[PD_BOILERPLATE_SAMPLES],
 		.lines = (uint32_t)s->n_lines,
 		.paths = (uint32_t)s->n_paths,
 		.sample = w->samples ? (uint32_t)records.n : 0,
 		.name = (uint16_t)h->host.name.n,
 		.pages = (uint16_t)h->pages,
 	};
-	spool(w, HOSTS, &entry, sizeof entry);
-	spool(w, KEYS, s->lines, s->n_lines * sizeof *s->lines);
-	spool(w, KEYS, s->paths, s->n_paths * sizeof *s->paths);
-	spool(w, NAMES, h->host.name.p, h->host.name.n);
-	if (!w->samples)
-		return;
-	spool(w, SAMPLES, records.p, records.n);
-	pd_hasher_add(w->hasher, records.p, records.n);
-}
-
-/* Read a section from its beginning, into the checksum or into `to`. */
-static bool read_spool(struct pd_boilerplate_writer *w, enum section section, FILE *to)
-{
-	struct pd_pieces in = { .f = w->spools[section], .left = w->bytes[section] };
-	struct pd_span piece;
-	bool good = !ferror(in.f) && fseeko(in.f, 0, SEEK_SET) == 0; /* which flushes buffered data */
-	while (good && in.left) {
-		good = pd_pieces_next(&in, &piece, NULL) == 1;
-		if (good && to)
-			good = fwrite(piece.p, 1, piece.n, to) == piece.n;
-		else if (good)
-			pd_hasher_add(w->hasher, piece.p, piece.n);
-	}
-	return good;
+	spool(w, PD_BOILERPLATE_HOSTS, &entry, sizeof entry);
+	spool(w, PD_BOILERPLATE_KEYS, s->lines, s->n_lines * sizeof *s->lines);
+	spool(w, PD_BOILERPLATE_KEYS, s->paths, s->n_paths * sizeof *s->paths);
+	spool(w, PD_BOILERPLATE_NAMES, h->host.name.p, h->host.name.n);
+	if (w->samples)
+		spool(w, PD_BOILERPLATE_SAMPLES, records.p, records.n);
 }
 
 int pd_boilerplate_writer_end(struct pd_boilerplate_writer *w, FILE *f, struct pd_err *e)
 {
-	struct pd_boilerplate_header *h = &w->h;
+	struct pd_container_file to = { f, "the boilerplate table" };
+	struct pd_container_writer c;
 	bool good = true;
-	pd_hasher_end(w->hasher, h->samples_checksum);
-	pd_hasher_clear(w->hasher);
-	spool(w, NAMES, "\0\0\0\0\0\0\0", -w->bytes[NAMES] % 8);
-	h->hosts = w->bytes[HOSTS] / sizeof(struct pd_boilerplate_entry);
-	h->keys = w->bytes[KEYS] / 8;
-	h->names = w->bytes[NAMES];
-	h->samples_at = sizeof *h + w->bytes[HOSTS] + w->bytes[KEYS] + w->bytes[NAMES];
-	h->length = h->samples_at + w->bytes[SAMPLES];
-	pd_hasher_add(w->hasher, (const char *)h + PD_BOILERPLATE_UNCHECKED, sizeof *h - PD_BOILERPLATE_UNCHECKED);
-	for (enum section i = HOSTS; i < SAMPLES; i++)
-		good = good && read_spool(w, i, NULL);
+	pd_container_begin(&c, &boilerplate_kind, 0, pd_container_to_file, &to, e);
+	for (int i = 0; i < PD_BOILERPLATE_SECTIONS; i++) {
+		struct pd_pieces in = { .f = w->spools[i], .left = w->bytes[i] };
+		struct pd_span piece;
+		good = good && !ferror(in.f) && fseeko(in.f, 0, SEEK_SET) == 0; /* which flushes buffered data */
+		pd_container_section(&c);
+		while (good && in.left && (good = pd_pieces_next(&in, &piece, NULL) == 1))
+			pd_container_add(&c, piece.p, piece.n);
+	}
+	int status = pd_container_end(&c, NULL);
 	if (!good)
 		return pd_fail_errno(e, "cannot write a temporary file");
-	pd_hasher_end(w->hasher, h->checksum);
-
-	good = fwrite(h, sizeof *h, 1, f) == 1;
-	for (enum section i = HOSTS; i < SECTIONS; i++)
-		good = good && read_spool(w, i, f);
-	return good && fflush(f) == 0 ? PD_OK : pd_fail_errno(e, "cannot write the boilerplate table");
+	return status || fflush(f) == 0 ? status : pd_fail_errno(e, "cannot write the boilerplate table");
 }

@@ -32,7 +32,7 @@ has "and says how much" "$tmp/err" '^pagededup boilerplate: learned boilerplate 
 run "$P" boilerplate --print site.bp
 exits "--print prints" 0
 is "a host a line" "$(grep -v '^#' "$tmp/out" | cut -f 1,2 | sort | tr '\t\n' ' ,')" "a.example 12,b.example 8,c.example 2,"
-has "with the table's name" "$tmp/out" '^# pagededup boilerplate 1 [0-9a-f]{16} hidden=drop samples=yes$'
+has "with the table's name" "$tmp/out" '^# pagededup boilerplate 2 [0-9a-f]{16} hidden=drop samples=yes$'
 
 # Any order, any number of threads.
 shuf --random-source=<(yes) pages.jsonl >shuffled.jsonl
@@ -99,7 +99,7 @@ same "so do the rows of their pages" <("$P" fp -q --boilerplate=updated.bp pages
 # Refused.
 head -c 300 site.bp >cut.bp
 (head -c 200 site.bp; printf x; tail -c +202 site.bp) >turned.bp
-(head -c 24 site.bp; printf '\2'; tail -c +26 site.bp) >newer.bp
+(head -c 8 site.bp; printf '\3'; tail -c +10 site.bp) >newer.bp
 echo hello >no.bp
 for f in cut turned newer no nowhere; do
 	run "$P" fp -q --boilerplate=$f.bp pages.jsonl -o rows.fp
@@ -107,7 +107,7 @@ for f in cut turned newer no nowhere; do
 	has "the message names it" "$tmp/err" "$f\\.bp"
 	absent "no rows are written" rows.fp
 done
-has "a newer one by its version" <("$P" fp --boilerplate=newer.bp pages.jsonl 2>&1) 'of version 2; this program knows version 1'
+has "a newer one by its version" <("$P" fp --boilerplate=newer.bp pages.jsonl 2>&1) 'a boilerplate table of version 3; this program knows version 2'
 "$P" boilerplate -q --hidden=keep pages.jsonl -o kept.bp
 run "$P" fp --boilerplate=kept.bp pages.jsonl
 exits "so is one of other blocks" 2

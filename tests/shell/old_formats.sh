@@ -61,4 +61,16 @@ for at in 8 12 232 240 250 300 320; do
 	exits "shingles 2: a bit changed at $at" 2
 done
 
+run "$P" boilerplate --print "$old/site-1.bp"
+is "boilerplate 1: its lines" "$(sed 1d "$tmp/out")" "$(sed 1d "$old/site.print")"
+run "$P" boilerplate --merge "$old/site-1.bp" "$old/site-1.bp" -o merged.bp
+exits "boilerplate 1: it is merged" 0
+run "$P" boilerplate --print merged.bp
+is "boilerplate 1: its lines when it is merged" "$(sed 1d "$tmp/out")" "$(sed 1d "$old/site.print")"
+for at in 0 8 24 30 33 41 50 64 90 110 140 -1; do
+	damage "$old/site-1.bp" hurt $at
+	run "$P" boilerplate --print hurt
+	exits "boilerplate 1: a bit changed at $at" 2
+done
+
 tap_done
