@@ -26,7 +26,7 @@ while read -r path; do "$P" fp -q --name="$path" <".$path"; done <list >one.fp 2
 "$P" cluster -q one.pairs >one.verdicts
 
 run "$H" dedup "${small[@]}" "${all[@]}" --until=fp list /whole
-exits "fp: damaged records are left out, the job goes on" 1
+exits "fp: damaged records are skipped, the job continues" 1
 same "fp: the rows of one machine" <(got /whole/fp | sorted) <(sorted <one.fp)
 has "fp: a mapper for each dump" "$tmp/err" "launched_map_tasks=$(wc -l <list) "
 has "fp: the engine counts damaged records" "$tmp/err" 'fp: .*DAMAGED=[1-9]'
@@ -35,7 +35,7 @@ cp "$tmp/err" fp.err
 # If it is run again, the command continues after the last finished step.
 if time_for 600 "join: the pairs of one machine"; then
 	run "$H" dedup "${small[@]}" "${all[@]}" --until=pairs list /whole
-	exits "join: what was damaged is still said at the end" 1
+	exits "join: damage is still reported at the end" 1
 	has "join: fp is not run again" "$tmp/err" 'fp: finished before'
 	same "join: the pairs of one machine" <(got /whole/pairs | sorted) <(sorted <one.pairs)
 	is "join: their header" "$(got /whole/pairs | grep '^# pagededup' | sort -u)" "$(grep '^# pagededup' one.pairs)"
@@ -43,7 +43,7 @@ fi
 
 if time_for 600 "cluster and apply: the verdicts and dumps of one machine"; then
 	run "$H" dedup "${small[@]}" "${all[@]}" list /whole
-	exits "cluster, apply: what was damaged is still said at the end" 1
+	exits "cluster, apply: damage is still reported at the end" 1
 	same "cluster: the verdicts of one machine" <(got /whole/verdicts | sorted) <(sorted <one.verdicts)
 	"$P" apply -q -V one.verdicts dumps/* -o clean/ 2>apply.err
 	mkdir written && hadoop fs -get '/whole/clean/dumps/*' written/

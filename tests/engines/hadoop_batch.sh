@@ -57,10 +57,10 @@ exits "nothing is written" 1
 
 run "${flow[@]}" --keep-steps --until=collection new.fp /stored /batch
 exits "batch: ends well" 0
-same "batch: the pairs of one machine, and those inside the batch" <(got /batch/pairs | sorted) <(cat against.pairs inside.pairs | sorted | sort -u)
+same "batch: the pairs of one machine, and the pairs inside the batch" <(got /batch/pairs | sorted) <(cat against.pairs inside.pairs | sorted | sort -u)
 stored_pages=$(sorted <stored.fp | wc -l) new_pages=$(sorted <new.fp | wc -l) gone=$(got /batch/tombstones | sorted | wc -l)
 at_least "batch: stored pages are given up" "$gone" 1
-is "batch: the collection is what was stored, without them, and the batch" "$(got /batch/collection | sorted | wc -l)" \
+is "batch: the collection is the stored rows without them, and the batch" "$(got /batch/collection | sorted | wc -l)" \
 	$((stored_pages + new_pages - gone))
 
 is "batch: its tables were shipped" "$(hadoop fs -cat /batch/batch.tables 2>/dev/null | head -c 4 | tail -c 3)" PDT
@@ -77,14 +77,14 @@ exits "a side file that is not there: nothing is written" 1
 
 hadoop fs -put keys /batch/batch.keys
 run "${flow[@]}" new.fp /stored /batch
-exits "a failure that was mended: the same command goes on" 0
+exits "a repaired failure: the same command continues" 0
 has "a failure that was mended: from the last finished step" "$tmp/err" 'tombstones: finished before'
 hasnt "a failure that was mended: nothing is done twice" "$tmp/err" '(find|pairs|tombstones): launched'
 same "a failure that was mended: the same collection" <(got /batch/collection | sorted) collection
 
 # The stored pages that go are taken out of the dumps.
 rows against.pairs | awk -F '\t' '{ print $1; print $2 }' | sort -u | comm -23 - <(rows new.fp | cut -f 2 | sort) >gone
-same "each stored page of a pair goes" <(got /batch/tombstones | rows | cut -f 2 | sort) gone
+same "each stored page of a pair is removed" <(got /batch/tombstones | rows | cut -f 2 | sort) gone
 got /batch/tombstones >tombstones
 "$P" apply -q -V tombstones dumps/* -o clean/
 mkdir written && hadoop fs -get '/batch/clean/dumps/*' written/
@@ -96,12 +96,12 @@ if time_for 400 "nothing is stored"; then
 	hadoop fs -mkdir /empty
 	run "$H" batch "${small[@]}" --match='-k 6' new.fp /empty /first
 	exits "nothing is stored: ends well" 0
-	is "nothing is stored: no pair, but their header" "$(got /first/pairs | grep -v '^# total' | cut -c 1-17 | sort -u | paste -sd' ')" "# pagededup pairs #id_a	id_b	distan"
-	same "nothing is stored: no tombstone, but their header" <(got /first/tombstones) <(echo "$verdicts_columns")
+	is "nothing is stored: no pair, only the header" "$(got /first/pairs | grep -v '^# total' | cut -c 1-17 | sort -u | paste -sd' ')" "# pagededup pairs #id_a	id_b	distan"
+	same "nothing is stored: no tombstone, only the header" <(got /first/tombstones) <(echo "$verdicts_columns")
 	same "nothing is stored: the collection is the batch" <(got /first/collection | sorted) <(sorted <new.fp)
 fi
 
 printf 'no rows\n' >none.fp
 run "$H" batch "${small[@]}" none.fp /stored /none
-exits "batch: what holds no rows is refused" 2
+exits "batch: input without rows is refused" 2
 tap_done

@@ -44,10 +44,10 @@ if time_for 600 "forged rows"; then
 	"$P" match forged.fp >forged.pairs 2>forged.err
 	hadoop fs -mkdir /forged && hadoop fs -D dfs.blocksize=524288 -put forged.fp /forged/
 	run "$H" match "${small[@]}" --until=pairs /forged /forgeries
-	exits "forged rows: bad rows are left out, the flow goes on" 1
+	exits "forged rows: bad rows are skipped, the job continues" 1
 	same "forged rows: the pairs of one machine" <(got /forgeries/pairs | sorted) <(sorted <forged.pairs)
 	bad=$(grep -c 'row skipped$' forged.err)
-	at_least "forged rows: many are bad" "$bad" 100
+	at_least "forged rows: many are invalid" "$bad" 100
 	has "forged rows: all bad rows are counted" "$tmp/err" "BAD_ROWS=$bad "
 fi
 

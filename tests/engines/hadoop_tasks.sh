@@ -40,7 +40,7 @@ kill $first $second $third 2>/dev/null
 for name in map.killed reduce.killed reduce.stopped; do is "$name: a task met it" "$([ -s $name ] && echo yes)" yes; done
 has "a mapper that was killed half-way ran again" "$tmp/err" 'near: .*failed_map_tasks=1 '
 has "a reducer that was killed ran again" "$tmp/err" 'near: .*failed_reduce_tasks=1 '
-has "a reducer that hung was run a second time beside it" "$tmp/err" 'pairs: .*launched_reduce_tasks=4 '
+has "a hanging reducer is run a second time in parallel" "$tmp/err" 'pairs: .*launched_reduce_tasks=4 '
 same "the pairs of one machine" <(got /matched/pairs | sorted) <(sorted <keys.pairs)
-is "what tasks counted that did not end well does not count" "$(sed -n 's/.*near: .*ROWS=\([0-9]*\).*/\1/p' "$tmp/err")" "$(sorted <keys.fp | wc -l)"
+is "counters of failed tasks are ignored" "$(sed -n 's/.*near: .*ROWS=\([0-9]*\).*/\1/p' "$tmp/err")" "$(sorted <keys.fp | wc -l)"
 tap_done

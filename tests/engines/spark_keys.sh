@@ -44,7 +44,7 @@ awk -F '\t' 'NR == FNR { new[$2]; next } { for (i = 1; i < 3; i++) if (!($i in n
 "$P" fp -q "$demo" | python3 "$TOP/tests/forged_rows.py" 1 | grep -avP '\x00|\r' | iconv -c -f UTF-8 -t UTF-8 | awk -F '\t' '/^#/ || NF == 17' >forged.fp
 "$P" match forged.fp >forged.pairs 2>forged.err
 bad=$(grep -c 'row skipped$' forged.err)
-at_least "forged rows: many are bad" "$bad" 20
+at_least "forged rows: many are invalid" "$bad" 20
 
 for version in ${SPARK:-3.5 4.0}; do
 	time_for 900 "$version" || continue

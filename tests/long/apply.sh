@@ -84,7 +84,7 @@ for (id,) in c.execute("SELECT id FROM kept ORDER BY id").fetchall():
     print(id)
 '
 	exits "the statements of docs/clean-dumps.md run in DuckDB" 0
-	same "and leave what apply leaves" "$tmp/out" <(cat clean/*.jsonl | sed 's/{"id": "\([^"]*\)".*/\1/' | LC_ALL=C sort)
+	same "and keep the same records as apply" "$tmp/out" <(cat clean/*.jsonl | sed 's/{"id": "\([^"]*\)".*/\1/' | LC_ALL=C sort)
 	{ sed -n '/^```python/,/^```/{/^```/!p}' "$TOP/docs/clean-dumps.md"; echo 'print("\n".join(kept.id))'; } >join.py
 	run "$python" join.py
 	exits "the lines of docs/clean-dumps.md run in pandas" 0
@@ -112,7 +112,7 @@ if [ -f "$dump" ]; then
 	is "$(($(stat -c %s large.warc.gz) / 1000000)) MB" "$code" 0
 	echo "# memory: $a MB, $b MB"
 	at_least "memory for 1 GB is that for 28 MB, and 16 MB more at most" $((a + 16)) "$b"
-	same "36 times the dump is 36 times what is left of it" large.out <(for _ in $(seq $times); do cat small.out; done)
+	same "36 copies of the dump give 36 copies of the result" large.out <(for _ in $(seq $times); do cat small.out; done)
 	bad=
 	for i in $(seq 8); do
 		timeout -s KILL "0.$((RANDOM % 9))$((RANDOM % 9))" "$P" apply -q -V large.tsv large.warc.gz -o killed.out

@@ -41,10 +41,10 @@ at_least "gzip: memory in KB" $((150000 - $(memory fp.time))) 0
 copy=$(column id "$tmp/out" | sed -n 's/^big.warc.gz:\([0-9]*\)$/\1/p' | sed -n 3p) after=$(column id "$tmp/out" | sed -n 's/^big.warc.gz:\([0-9]*\)$/\1/p' | sed -n 4p)
 run "$P" dedup -q -j 2 big.warc.gz -o out
 exits "gzip: dedup" 0
-same "gzip: the copy behind the large record is removed, all else is as it was" <(cat out/big.warc.gz | sha1sum) \
+same "gzip: the copy after the large record is removed, everything else is unchanged" <(cat out/big.warc.gz | sha1sum) \
 	<({ head -c "$copy" big.warc.gz; tail -c +$((after + 1)) big.warc.gz; } | sha1sum)
 run "$P" show "big.warc.gz:$copy"
-exits "gzip: show behind the large record" 0
+exits "gzip: show a page after the large record" 0
 has "gzip: show has its text" "$tmp/out" 'keep .* topic'
 python3 dump.py plain 4.3 | /usr/bin/time -v -o fp.time "$P" fp -q -j 2 - >plain.fp
 is "plain, through a pipe: offsets of 64 bits" "$(column id plain.fp | sed 's/.*:+*//' | awk '$1 > 4294967296' | wc -l)" 2

@@ -61,7 +61,7 @@ if [ $code = 0 ]; then
 	at_least "times without room" "$full" "$rounds"
 	has "the message says so" err 'No space left'
 else
-	skip "a disk of its own" "no name spaces here"
+	skip "a separate disk" "no name spaces here"
 fi
 
 # --- every file limit ---
@@ -72,5 +72,5 @@ for blocks in 1 8 40 100 200 400 1000 4000 20000; do
 done 2>/dev/null
 "$P" dedup -q --resume "${inputs[@]}" -o little || bad="$bad did not end"
 tree little | cmp -s - whole.tree || bad="$bad ended otherwise"
-is "files of at most so many blocks: nothing half, the same end" "$bad" ""
+is "a limit of blocks per file: no partial files, the same final state" "$bad" ""
 tap_done

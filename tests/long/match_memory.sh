@@ -59,7 +59,7 @@ run "$P" match -q -k 5 --candidates=both --memory=100M sketches.fp
 same "candidates by bands too: the same pairs" "$tmp/out" want
 run "$P" match -q --candidates=both --memory=64M sketches.fp
 exits "a limit that is too little for bands" 2
-has "says the least that would do" "$tmp/err" 'at least [0-9]+M'
+has "names the smallest sufficient value" "$tmp/err" 'at least [0-9]+M'
 "$P" match -q --save sketches.keys sketches.fp
 "$P" match -q -k 3 in.fp --against sketches.keys >want
 run "$P" match -q -k 3 --memory=40M in.fp --against sketches.keys

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../tap.sh"
 run python3 "$TOP/tests/store_kill.py" "$P" "$tmp/w" 500
 exits "500 kills" 0
-has "and nothing lost" "$tmp/out" '^5[0-9][0-9] killed \(.*\), [0-9]+ reported, all kept$'
+has "and all records are kept" "$tmp/out" '^5[0-9][0-9] killed \(.*\), [0-9]+ reported, all kept$'
 echo "# $(cat "$tmp/out")"
 for kind in lmdb bloom; do
 	run python3 "$TOP/tests/store_keys_kill.py" "$P" "$tmp/w/$kind" 300 $kind

@@ -12,7 +12,7 @@ at_least "the store is over three times as large as the limit" "$(du -sk big | c
 "$keys" 20000 64 1 --planted 5 | sed 's/gen.warc.gz/again/' >ask
 run bash -c "ulimit -d $limit; exec '$P' store check -q --no-verify big ask"
 exits "check" 0
-at_least "finds what it holds" "$(column status "$tmp/out" | grep -c duplicate)" 19000
+at_least "finds its contents" "$(column status "$tmp/out" | grep -c duplicate)" 19000
 run bash -c "ulimit -d $limit; exec '$P' store add -q --no-verify big ask"
 exits "add" 0
 run bash -c "ulimit -d $limit; exec '$P' store compact -q big"

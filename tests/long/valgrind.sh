@@ -12,7 +12,7 @@ for preset in default paper; do
 	under "$P" cluster -q -o verdicts.tsv pairs.tsv; exits "cluster, preset $preset" 0
 	at_least "verdicts, preset $preset" "$(rows verdicts.tsv | wc -l)" 10
 done
-same "and the pairs are those without valgrind" <("$P" fp -q --preset=paper "$demo" | "$P" match -q --preset=paper) pairs.tsv
+same "and the pairs are the same as without valgrind" <("$P" fp -q --preset=paper "$demo" | "$P" match -q --preset=paper) pairs.tsv
 # Scans load memory after the last key of a column.
 "$P" fp -q -o pages.fp "$demo" && "$P" store init --no-key -q store
 under "$P" match -q --candidates=bands -o bands.tsv pages.fp; exits "match by bands" 0

@@ -49,17 +49,17 @@ pairs() { "$P" match -q --all-pairs "$@" | rows | cut -f 6,7 | sed 's|http://\([
 "$P" fp -q nothing.jsonl >skipped.fp
 is "a page without text matches no page" "$(pairs skipped.fp)" ""
 "$P" fp -q --stubs=match nothing.jsonl >matched.fp
-is "nor when stubs are matched: no text is equal to none" "$(pairs matched.fp)" ""
+is "also if stubs are matched: an empty text is not equal to another" "$(pairs matched.fp)" ""
 "$P" fp -q titles.jsonl >titles.fp
-is "of pages with nothing but their title none is the same text; what has a line more is" "$(pairs titles.fp)" \
+is "pages with only a title are not the same text; pages with one more line are" "$(pairs titles.fp)" \
 	"line a line a;line a line b;line a line b;"
 is "they are flagged" "$(column flags titles.fp | grep -c no-text)" 12
 is "and counted by dedup" "$("$P" dedup titles.jsonl -o titles 2>&1 | grep -c '12 without text')" 1
 
 # --- short texts ---
 "$P" fp -q short.jsonl >short.fp
-is "short texts need more, but for one subject on one host" "$(pairs short.fp)" "long h long i;some-more c some-more d;subject g subject g;"
-is "pages that match by length alone are listed" "$("$P" match -q --all-pairs short.fp | grep '^# suspect' | cut -f 1,7,8 | sed 's|http://[a-z].example/||g' | tr '\t\n' ' ;')" \
+is "short texts need more, except with one subject on one host" "$(pairs short.fp)" "long h long i;some-more c some-more d;subject g subject g;"
+is "pages that match only by length are listed" "$("$P" match -q --all-pairs short.fp | grep '^# suspect' | cut -f 1,7,8 | sed 's|http://[a-z].example/||g' | tr '\t\n' ' ;')" \
 	"# suspect few-terms some1 some2;# suspect few-terms few1 few2;"
 
 # --- --similar, the same everywhere ---
@@ -72,7 +72,7 @@ run "$P" dedup -q --max-loss=1 versions.jsonl -o all
 is "dedup" "$(removed all | tr -d 12)" "v w x "
 run "$P" dedup -q --max-loss=1 --similar=90% versions.jsonl -o few
 is "dedup --similar=90%" "$(removed few)" "x2 "
-has "whose verdicts say so" few/verdicts.tsv '^# pagededup verdicts .* similarity=0\.9 similarity_same_host=0\.9 '
+has "which have verdicts" few/verdicts.tsv '^# pagededup verdicts .* similarity=0\.9 similarity_same_host=0\.9 '
 for similar in "" 90%; do
 	"$P" store -q init --no-key "store$similar" ${similar:+--similar=$similar} 2>/dev/null || "$P" store -q init --no-key "store$similar"
 	"$P" store -q add ${similar:+--similar=$similar} "store$similar" versions.fp >"added$similar"

@@ -19,7 +19,7 @@ digest_of() { # ID ROWS: the last that the rows have
 run "$P" apply -V v.tsv d.warc.gz -o clean.warc.gz
 exits "apply" 0
 has "the closing line" "$tmp/err" "^pagededup apply: 1 input, $gone pages removed, 0.1 of 0.2 MB kept, "
-is "no near-duplicate is left" "$(verdicts_of clean.warc.gz | rows | wc -l)" 0
+is "no near-duplicate remains" "$(verdicts_of clean.warc.gz | rows | wc -l)" 0
 "$P" fp -q d.warc.gz >d.fp
 "$P" fp -q clean.warc.gz >clean.fp
 values() { rows "$1" | cut -f1,3-16; }
@@ -78,7 +78,7 @@ run "$P" apply -V pairs.tsv d.warc.gz
 exits "no such verdicts" 2
 run "$P" apply -V d.fp d.warc.gz
 exits "rows of another kind" 2
-has "are told apart" "$tmp/err" "holds fp rows, not the verdicts rows that 'pagededup cluster' writes"
+has "are distinguished" "$tmp/err" "holds fp rows, not the verdicts rows that 'pagededup cluster' writes"
 run "$P" apply -V <(sed '3s/\t[01]\t/\tyes\t/' v.tsv) d.warc.gz -o x.warc.gz
 exits "a bad row" 1
 has "the message names it" "$tmp/err" ":3: is_duplicate is not 0 or 1; row skipped"
@@ -96,7 +96,7 @@ has "and counted" "$tmp/err" "1 input, $((gone - 2)) pages removed"
 has "in --stats too" stats.json '"suspects":2'
 run "$P" apply -V suspects.tsv --remove-suspects d.warc.gz -o suspects.warc.gz
 same "--remove-suspects" suspects.warc.gz clean.warc.gz
-hasnt "says nothing of them" "$tmp/err" "suspect"
+hasnt "does not mention them" "$tmp/err" "suspect"
 run "$P" apply -V suspects.tsv --remove-suspects --rewrite-revisits d.warc.gz -o suspects2.warc.gz
 has "and their revisits name the page" "$tmp/err" "$gone revisit records in their place"
 
@@ -165,11 +165,11 @@ gzip -c night.warc >night.warc.gz
 run "$P" apply -V early.tsv early.warc night.warc.gz --link -o nights2/
 has "in a dump that is linked" "$tmp/err" ", 3 revisit records whose target was removed"
 run "$P" apply -V early.tsv --keep-others early.warc night.warc -o nights3/
-has "--keep-others: orphans of the same input, too" "$tmp/err" ", 5 revisit records whose target was removed"
+has "--keep-others: also orphans of the same input" "$tmp/err" ", 5 revisit records whose target was removed"
 run "$P" apply -V others.tsv others.warc -o o.warc
 hasnt "no message if all records are removed with their page" "$tmp/err" "revisit"
 run "$P" dedup -q --dry-run night.warc -o none
-hasnt "nor where nothing goes" "$tmp/err" "this revisit"
+hasnt "also if no page is removed" "$tmp/err" "this revisit"
 
 # --- revisit records in their place, and the way back ---
 cat d.warc.gz | gzip -dc >plain.warc
@@ -205,7 +205,7 @@ is "the pages kept are named" "$(unpacked "revisits-$dump" | sed -n 's/^Pagededu
 run "$P" apply -q -V v.tsv --rewrite-revisits d.warc.gz -o c.warc.gz --cdxj=c.cdxj
 same "an index has them" <(grep -c 'Pagededup-Kept' <(gzip -dc c.warc.gz)) <(grep -c '"mime":"warc/revisit","digest":"sha1:[A-Z2-7]*","length":"[0-9]*","offset"' c.cdxj)
 # Replay finds the page kept by its URL, its time and its digest.
-is "and say what the page kept is" "$(gzip -dc c.warc.gz | awk -v RS='WARC/1' '/Pagededup-Kept/ {
+is "and name the page kept" "$(gzip -dc c.warc.gz | awk -v RS='WARC/1' '/Pagededup-Kept/ {
 	match($0, /WARC-Refers-To: <[^>]*>/); print substr($0, RSTART + 16, RLENGTH - 16) }' | sort -u | while read -r id; do
 	gzip -dc d.warc.gz | grep -acF "WARC-Record-ID: $id"; done | sort -u)" 1
 # Requests and metadata are kept; revisits of a removed page name the kept page, in any input of the run.
@@ -214,9 +214,9 @@ is "and say what the page kept is" "$(gzip -dc c.warc.gz | awk -v RS='WARC/1' '/
 is "no page is removed" "$(ids rewritten/others.warc)" "$(ids others.warc)"
 is "in the other input neither" "$(ids rewritten/night.warc)" "$(ids night.warc)"
 renamed() { awk -v RS='WARC/1.1' '/Pagededup-Kept/ { match($0, /Record-ID: <urn:[^>]*/); id = substr($0, RSTART + 16, RLENGTH - 16); match($0, /Refers-To: <urn:[^>]*/); print id "=" substr($0, RSTART + 16, RLENGTH - 16) }' "$1" | tr '\n' ' '; }
-is "what is removed names the page kept, and so do its revisits" "$(renamed rewritten/others.warc)" "p1=p2 p3=p2 r1=p2 r3=p2 "
+is "removed records name the page kept, and so do their revisits" "$(renamed rewritten/others.warc)" "p1=p2 p3=p2 r1=p2 r3=p2 "
 is "orphans of the other input, too" "$(renamed rewritten/night.warc)" "other=p2 date=p2 "
-hasnt "nothing is left without" "$tmp/err" "this revisit"
+hasnt "all rows have one" "$tmp/err" "this revisit"
 for dump in others night; do
 	"$P" apply -q --restore rewritten/$dump.warc -o back-$dump.warc
 	same "restored, revisits too: $dump" back-$dump.warc $dump.warc
@@ -280,7 +280,7 @@ run "$P" apply -V two.tsv a/x.warc.gz -o x.warc.gz
 exits "two files of the verdicts with this base name" 2
 sed 's|d\.warc\.gz:|b/x.warc.gz:|g' v.tsv >whole.tsv
 run "$P" apply -q -V <(cat far.tsv whole.tsv) a/x.warc.gz -o x.warc.gz
-exits "the whole path of one is given, but it is no input" 2
+exits "a path with the same base name is not an input" 2
 run "$P" apply -q -V whole.tsv b/x.warc.gz a/x.warc.gz --list
 exits "the whole path comes first" 0
 run "$P" apply -V v.tsv b/y.warc.gz -o other.warc.gz
@@ -311,7 +311,7 @@ is "keep their folders" "$(find out2 -type f | sort | tr '\n' ' ')" "out2/a/x.wa
 same "the one that loses pages" out2/a/x.warc.gz clean.warc.gz
 same "the input that loses no page" out2/b/x.warc.gz b/x.warc.gz
 run "$P" apply -q -V <(sed "s|a/x|$PWD/a/x|" ax.tsv) "$PWD/a/x.warc.gz" "$PWD/b/x.warc.gz" -o out3/
-is "but for those in common" "$(find out3 -type f | sort | tr '\n' ' ')" "out3/a/x.warc.gz out3/b/x.warc.gz "
+is "except the common ones" "$(find out3 -type f | sort | tr '\n' ' ')" "out3/a/x.warc.gz out3/b/x.warc.gz "
 "$P" apply -q -V <(cat ax.tsv whole.tsv) a/x.warc.gz b/x.warc.gz --attributes=attr0 -o out4/
 is "so do attributes" "$(find attr0 -type f | sort | tr '\n' ' ')" "attr0/a/x.warc.gz.jsonl attr0/b/x.warc.gz.jsonl "
 run "$P" apply -V ax.tsv a/x.warc.gz ./a/x.warc.gz -o out5/
@@ -494,7 +494,7 @@ tar cf large.tar --sort=name large
 verdict 'large.tar!large/3.html' - - "$("$P" fp -q large.tar | digest_of 'large.tar!large/3.html' -)" >large.tsv
 run "$P" apply -q -V large.tsv large.tar -o large-clean.tar
 exits "an archive of large files" 0
-is "an archive of large files: one is gone" "$(tar tf large-clean.tar | tr '\n' ' ')" "large/ large/1.html large/2.html large/4.html "
+is "an archive of large files: one is missing" "$(tar tf large-clean.tar | tr '\n' ' ')" "large/ large/1.html large/2.html large/4.html "
 same "an archive of large files: the others are kept" <(tar xOf large-clean.tar large/4.html) large/4.html
 for archive in site.tar site.tar.gz 'odd!name.tar'; do
 	verdicts_of "$archive" >archive.tsv
@@ -528,14 +528,14 @@ is "pages that are files share one" "$(cut -d, -f1 attr3/pages.jsonl | tr '\n' '
 head -c 150000 d.warc.gz >cut.warc.gz
 verdicts_of cut.warc.gz 2>/dev/null >cut.tsv
 run "$P" apply -V cut.tsv cut.warc.gz -o cut.clean.warc.gz
-exits "a dump that is cut: nothing is lost" 0
+exits "a truncated dump: all its bytes are kept" 0
 has "damaged records are named and kept" "$tmp/err" "cut.warc.gz:[0-9]*: .*; kept as it is"
 same "its end is as it was" <(tail -c 1000 cut.clean.warc.gz) <(tail -c 1000 cut.warc.gz)
 gzip -dc d.warc.gz | gzip -c | head -c 60000 >cutwhole.warc.gz
 verdicts_of cutwhole.warc.gz 2>/dev/null >cut.tsv
 run "$P" apply -V cut.tsv cutwhole.warc.gz -o cut.clean.warc.gz
 exits "one gzip member that is cut" 1
-has "cannot be kept behind the damage" "$tmp/err" "cutwhole.warc.gz:0: .*; the rest of this compressed member is lost"
+has "cannot be kept after the damage" "$tmp/err" "cutwhole.warc.gz:0: .*; the rest of this compressed member is lost"
 run gzip -t cut.clean.warc.gz
 exits "written files are complete" 0
 

@@ -131,7 +131,7 @@ run "$P" dedup packed.zip -o never
 exits "dedup of a zip" 2
 has "the error gives the remedy" "$tmp/err" 'packed\.zip: WACZ \(zip\) is read but not written; unpack it and give archive/\*\.warc\.gz$'
 run "$P" dedup --dry-run packed.zip -o dry
-exits "where nothing is written, only the bytes are not known" 1
+exits "without an output, only the bytes are unknown" 1
 has "the message says so" "$tmp/err" 'packed\.zip: .*; the bytes of the dumps are omitted$'
 at_least "and the verdicts are there" "$(rows dry/verdicts.tsv | wc -l)" 70
 run "$P" dedup -q folder -o never2

@@ -59,7 +59,7 @@ at_least "sketches find pairs beyond any distance" "$(rows "$tmp/out" | wc -l)" 
 at_least "at most six sketches a page are compared by chance" $((6 * many + many / 10 - $(stat band_looks))) 0
 has "the header says so" "$tmp/out" 'candidates=both '
 run "$P" match -q -k 12 --stats stats.json many.fp
-is "with -k fingerprints alone" "$(stat candidates_from) $(stat k)" "hamming 12"
+is "with -k only fingerprints" "$(stat candidates_from) $(stat k)" "hamming 12"
 head -2000 many.fp >few.fp
 run "$P" match -q --stats stats.json few.fp
 is "of fewer pages both find some" "$(stat candidates_from) $(stat k)" "both 16"

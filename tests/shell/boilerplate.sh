@@ -28,7 +28,7 @@ E2
 python3 pages.py 1 >pages.jsonl
 run "$P" boilerplate pages.jsonl -o site.bp
 exits "it learns" 0
-has "and says how much" "$tmp/err" '^pagededup boilerplate: learned boilerplate on 2 of 3 hosts: '
+has "and states the amount" "$tmp/err" '^pagededup boilerplate: learned boilerplate on 2 of 3 hosts: '
 run "$P" boilerplate --print site.bp
 exits "--print prints" 0
 is "a host a line" "$(grep -v '^#' "$tmp/out" | cut -f 1,2 | sort | tr '\t\n' ' ,')" "a.example 12,b.example 8,c.example 2,"
@@ -64,7 +64,7 @@ is "the parameters that must match are the same" "$(names 16 <with.fp | sort -u)
 is "other fingerprints where something is known" "$(paste <(names 1 <plain.fp) <(names 1,3 <with.fp) | awk '$1 == $2' | cut -f 3 | grep -vc c.example)" 0
 is "the same where nothing is" "$(paste <(names 1 <plain.fp) <(names 1,3 <with.fp) | awk '$1 == $2' | cut -f 3)" "$(printf 'http://c.example/%s\n' 0 1)"
 "$P" text -q --boilerplate=site.bp pages.jsonl >text.jsonl
-is "no slogan, no notice is left" "$(grep -v c.example text.jsonl | grep -c 'Readers of\|All rights')" 0
+is "slogans and notices are removed" "$(grep -v c.example text.jsonl | grep -c 'Readers of\|All rights')" 0
 is "the copies are still copies" "$(grep copy with.fp | cut -f 6 | sort -u | wc -l)" 1
 is "and keep their text" "$(grep copy text.jsonl | grep -c '"text":"[^"]*as they say')" 4
 cp part.aa.bp 'odd |name.bp'
@@ -93,7 +93,7 @@ python3 pages.py 2 | sed 's/b\.example/d.example/g' >later.jsonl
 "$P" boilerplate --print site.bp | grep -v '^#' | sort >before
 "$P" boilerplate --print updated.bp | grep -v '^#' | sort >after
 is "known hosts do not change" "$(comm -23 before after)" ""
-is "new ones come in" "$(comm -13 before after | cut -f 1,2)" "$(printf 'd.example\t8')"
+is "new ones are added" "$(comm -13 before after | cut -f 1,2)" "$(printf 'd.example\t8')"
 same "so do the rows of their pages" <("$P" fp -q --boilerplate=updated.bp pages.jsonl | grep -v '^#') <(grep -v '^#' with.fp)
 
 # Refused.
@@ -111,7 +111,7 @@ has "a newer one by its version" <("$P" fp --boilerplate=newer.bp pages.jsonl 2>
 "$P" boilerplate -q --hidden=keep pages.jsonl -o kept.bp
 run "$P" fp --boilerplate=kept.bp pages.jsonl
 exits "so is one of other blocks" 2
-has "with what it was learned with" "$tmp/err" 'kept.bp was learned with --hidden=keep'
+has "with the settings of learning" "$tmp/err" 'kept.bp was learned with --hidden=keep'
 refused() { # NAME OPTION…
 	local name=$1; shift
 	run "$P" "$@"

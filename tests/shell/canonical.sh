@@ -141,8 +141,8 @@ for step in group number; do
 done
 cp pages.jsonl before.jsonl
 misuse "an input as output" "pages.jsonl" fp -o fp2 --canonical=pages.jsonl pages.jsonl
-same "it is left alone" pages.jsonl before.jsonl
+same "it is unchanged" pages.jsonl before.jsonl
 cp c before
 misuse "the file of links as output" "c" cluster --keep=canonical --canonical=c -o c pairs
-same "that is left alone" c before
+same "which is unchanged" c before
 tap_done

@@ -30,7 +30,7 @@ has "the parameters of the pairs" "$tmp/out" '^# pagededup verdicts 1 version=1 
 # --- star in a longer chain, by offset as a number ---
 printf '%s\n' 'd:9 d:10 1' 'd:10 d:11 1' 'd:11 d:100 1' | pairs_rows | with_header >long.tsv
 cluster long.tsv
-is "star takes pages in the order of ids: 9, 10, 11, 100" "$(short)" \
+is "star visits pages in the order of ids: 9, 10, 11, 100" "$(short)" \
 	$'1 d:9 0 - -\n1 d:10 1 d:9 d:9\n2 d:11 0 - -\n2 d:100 1 d:11 d:11'
 printf '%s\n' 'b:1 c:1 1' 'a:5 c:1 1' | pairs_rows | with_header >files.tsv
 cluster files.tsv
@@ -114,7 +114,7 @@ cluster p.fp
 exits "fp rows where pairs are needed" 2
 cluster /dev/null
 exits "no pairs" 0
-is "no pairs: header and columns alone" "$(wc -l <"$tmp/out")" 2
+is "no pairs: only header and columns" "$(wc -l <"$tmp/out")" 2
 { cat chain.tsv; printf 'd:1\n'; printf 'd:5\td:5\t1\t-\tsimhash\n'; printf 'd:5\td:6\tfar\t-\tsimhash\n'; } >bad.tsv
 cluster chain.tsv && cp "$tmp/out" want
 cluster bad.tsv

@@ -26,7 +26,7 @@ has "bash offers an option" <(offer pagededup match --sc) '^--scope'
 is "bash offers the actions of store" "$(offer pagededup store '' | tr '\n' ' ')" "init add check remove compact verify info export "
 is "by its first letters" "$(offer pagededup store co | tr '\n' ' ')" "compact "
 has "options of store too" <(offer pagededup store --by) '^--by-url'
-is "nothing more behind the action" "$(offer pagededup store add '' | tr -d '\n')" ""
+is "no further argument after the action" "$(offer pagededup store add '' | tr -d '\n')" ""
 is "and the shells that it knows itself" "$(offer pagededup completion '' | tr '\n' ' ')" "bash zsh fish "
 has "zsh has them, too" script.zsh "store:store\) words='init add check remove compact verify info export'"
 has "and fish" script.fish "from store; and not .* -a 'init add check remove compact verify info export'\$"

@@ -29,7 +29,7 @@ done
 # the difficulty of the families: by similarity alone they are copies
 "$P" match -q --all-pairs --no-verify -k 12 rows >pairs
 python3 score.py "$TOP" pairs >scores
-at_least "fingerprints alone pair them" "$(sed -n 's/^false .*weather=//p' scores)" 50
+at_least "only fingerprints pair them" "$(sed -n 's/^false .*weather=//p' scores)" 50
 run "$P" dedup -q copies.jsonl -o clean
 exits "dedup" 0
 python3 - clean/verdicts.tsv >wrong <<'END'
@@ -41,5 +41,5 @@ url = {r['id']: r['url'] for r in rows}
 removed = [r for r in rows if r['is_duplicate'] == '1']
 print(len(removed), sum(content[r['url']] != content[url[r['dup_of']]] for r in removed))
 END
-is "dedup: pages are removed, none for another text" "$(awk '{ print ($1 > 150), $2 }' wrong)" "1 0"
+is "dedup: removed pages have the text of the page kept" "$(awk '{ print ($1 > 150), $2 }' wrong)" "1 0"
 tap_done

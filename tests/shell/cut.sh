@@ -43,5 +43,5 @@ compared "more than 524,288 runs"
 run "$P" dedup -q a.html b.html -o runs
 is "dedup: both are kept" "$(ls runs | grep -c '^[ab].html')" 2
 python3 pages.py a 1 524088 50
-is "as many as are kept" "$("$P" fp -q a.html | column flags | grep -c cut)" 0
+is "their number is the number of kept pages" "$("$P" fp -q a.html | column flags | grep -c cut)" 0
 tap_done

@@ -66,7 +66,7 @@ has "every page is searched, and no page is signed" "$tmp/err" '^pagededup decon
 cp "$tmp/out" any.tsv
 same "the result of comparing all with all" <(found any.tsv) any.want
 at_least "these are some" "$(wc -l <any.want)" 30
-has "how many items are held, and how many say too little" "$tmp/err" "^pagededup decontaminate: $(wc -l <any.want) pages contain [0-9]+ of [0-9]+ test items; [0-9]+ items of fewer than 8 words left out$"
+has "number of items, and of items that are too short" "$tmp/err" "^pagededup decontaminate: $(wc -l <any.want) pages contain [0-9]+ of [0-9]+ test items; [0-9]+ items of fewer than 8 words left out$"
 run "$P" decontaminate --against=tests.jsonl --test-field=question --share=.5 corpus.jsonl
 same "with half of an item's runs at least" <(found "$tmp/out") half.want
 same "with one thread" <("$P" decontaminate -q -j1 --against=tests.jsonl --test-field=question corpus.jsonl) any.tsv
@@ -77,10 +77,10 @@ head -60 tests.jsonl >t1.jsonl && tail -n +61 tests.jsonl >t2.jsonl
 is "a test set in several files" "$("$P" decontaminate -q --against=t1.jsonl --against=t2.jsonl --test-field=question corpus.jsonl | rows | cut -f2 | grep -c '^corpus')" \
 	"$(wc -l <any.want)"
 run "$P" apply -V any.tsv corpus.jsonl -o clean.jsonl
-exits "apply takes them out" 0
+exits "apply removes them" 0
 is "and leaves all others" "$(wc -l <clean.jsonl)" $((401 - $(wc -l <any.want)))
 is "in which nothing is found" "$("$P" decontaminate -q --against=tests.jsonl --test-field=question clean.jsonl | rows | wc -l)" 0
-same "items that are held have rows of their own" <(rows any.tsv | awk -F '\t' '$4 == 1 { print $5 }' | sort -u) \
+same "contained items have separate rows" <(rows any.tsv | awk -F '\t' '$4 == 1 { print $5 }' | sort -u) \
 	<(rows any.tsv | awk -F '\t' '$4 == 0 { print $2 }' | sort -u | grep -Fxf <(rows any.tsv | awk -F '\t' '$4 == 1 { print $5 }'))
 
 # Web pages, whole, and Chinese, which is split into words.

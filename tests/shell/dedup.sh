@@ -46,7 +46,7 @@ same "--boilerplate: a table from before" table/verdicts.tsv v.tsv
 same "the file is in the folder, too" table/site.bp site.bp
 has "and stats.json tells of it" table/stats.json "\"boilerplate\":{\"checksum\":\"$key\","
 "$P" dedup -q --no-boilerplate --keep-rows d.warc.gz -o plain
-same "--no-boilerplate: rows of pages alone" plain/rows.fp <("$P" fp -q d.warc.gz)
+same "--no-boilerplate: only rows of pages" plain/rows.fp <("$P" fp -q d.warc.gz)
 hasnt "which are others" <(cmp -s plain/rows.fp rows/rows.fp && echo same) same
 absent "and no table" plain/site.bp
 hasnt "in stats.json neither" plain/stats.json '"boilerplate":'
@@ -133,7 +133,7 @@ mkdir n1 n2 && head -c 100000 d.warc.gz >n1/d.warc.gz && cp d.warc.gz n2/d.warc.
 run "$P" dedup -q --no-boilerplate --ignore-damaged n1/d.warc.gz n2/d.warc.gz -o nights
 exits "two nights with the same file names" 0
 is "two nights: outputs keep their folders" "$(cd nights && find . -name '*.gz' | sort | tr '\n' ' ')" "./n1/d.warc.gz ./n2/d.warc.gz "
-is "two nights: no page that was matched is left twice" "$("$P" fp -q --ignore-damaged nights/n?/d.warc.gz 2>/dev/null | rows | cut -f1 | grep -v "^-" | sort | uniq -d | wc -l)" 0
+is "two nights: one page of each pair remains" "$("$P" fp -q --ignore-damaged nights/n?/d.warc.gz 2>/dev/null | rows | cut -f1 | grep -v "^-" | sort | uniq -d | wc -l)" 0
 cp d.warc.gz verdicts.tsv
 refuse "a name that is taken" "nowhere5/verdicts.tsv: an output of this run has this name" verdicts.tsv -o nowhere5
 absent "nothing was begun" nowhere4 nowhere5
@@ -359,7 +359,7 @@ run flock raced/.dedup/lock "$P" dedup -q d.warc.gz -o raced
 exits "a lock that another process holds" 2
 has "the message names it" "$tmp/err" "another run of dedup is writing to raced; wait until it has ended, or name another folder"
 run "$P" dedup -q d.warc.gz -o raced
-exits "the lock of a run that was killed blocks no other" 0
+exits "the lock of a killed run does not block others" 0
 rm -rf old && mkdir -p old/.dedup && printf 'pagededup dedup 1\noptions %s\n' x >old/.dedup/journal
 refuse "a journal of an older version" "old/.dedup/journal was written by an older version, and cannot be continued; start again" --resume d.warc.gz -o old
 

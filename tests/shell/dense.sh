@@ -48,7 +48,7 @@ for kind in texts twins parts sketches; do
 done
 python3 "$TOP/tests/dense_rows.py" sketches 32000 >many.fp
 run "$P" match -q --candidates=bands -o many.pairs many.fp
-is "many pages, too, are one cluster" "$(clusters --linkage=connected many.pairs)" "1 cluster of 32000 pages"
+is "many pages are one cluster as well" "$(clusters --linkage=connected many.pairs)" "1 cluster of 32000 pages"
 empty "pages that are alike to some, and in no pair" <(python3 "$TOP/tests/brute_bands.py" alone few.fp $scope few.pairs)
 # With a scope, or against a collection, sketches separate the pages: the work is bounded, and every page with a partner
 # finds one.
@@ -141,6 +141,6 @@ python3 -c 'print("<title>Tides</title><ul>" + "".join(f"<li>word{i} term{i} nam
 		$at["subject"] = sprintf("%016x", 1000003 * n + 17); print } }' >look_alike.fp
 case $B in *san-*) most=30 ;; *) most=3 ;; esac
 run bash -c "ulimit -t $most; exec '$P' match look_alike.fp"
-exits "6000 rows that look alike take little time" 0
+exits "6000 similar rows take little time" 0
 has "they are not pairs" "$tmp/err" '6000 pages, k [0-9]+, 0 pairs; 5999 more look alike'
 tap_done

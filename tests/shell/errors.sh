@@ -374,10 +374,10 @@ empty "--quiet says nothing" "$tmp/err"
 run "$P" fp --quiet cut.warc.gz
 has "--quiet still names damaged records" "$tmp/err" 'left out'
 run "$P" fp --no-progress d.warc.gz
-is "--no-progress: the closing line alone" "$(wc -l <"$tmp/err") $(tr -dc '\r' <"$tmp/err" | wc -c)" "1 0"
+is "--no-progress: only the closing line" "$(wc -l <"$tmp/err") $(tr -dc '\r' <"$tmp/err" | wc -c)" "1 0"
 run "$P" fp d.warc.gz
 is "no terminal, no progress" "$(tr -dc '\r' <"$tmp/err" | wc -c)" 0
-same "the rows are the same whatever is said" "$tmp/out" d.fp
+same "the rows are the same for every setting" "$tmp/out" d.fp
 # Long enough to be seen on the way: the first line is written before a page is read.
 for _ in 1 2 3 4 5 6 7 8 9 10; do cat far.warc; done >farther.warc
 run "$P" fp --progress -j1 farther.warc

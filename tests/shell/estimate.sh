@@ -48,7 +48,7 @@ run "$P" estimate --sample=100 large.warc.gz
 within "a smaller sample" "$(value pages)" $all 40
 at_least "a smaller sample is smaller" 200 "$(value sample)"
 run "$P" estimate --sample=20000 large.warc.gz
-is "a sample that is large enough is all" "$(value pages)" $all
+is "a sample of sufficient size is the whole input" "$(value pages)" $all
 run_in large.warc.gz "$P" estimate --name=large.warc.gz
 exits "standard input that is a file" 0
 within "standard input that is a file: pages" "$(value pages)" $all 10
@@ -89,5 +89,5 @@ exits "a sample that is too small" 2
 run "$P" estimate -j1 large.warc.gz
 has "threads are named" "$tmp/out" '^fp .* with 1 thread,'
 run "$P" estimate --bits=128 --preset=paper "$demo"
-has "it takes fp's options" "$tmp/out" '\(68 \+ 115 bytes per page\)'
+has "it accepts fp's options" "$tmp/out" '\(68 \+ 115 bytes per page\)'
 tap_done

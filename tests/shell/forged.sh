@@ -14,7 +14,7 @@ echo "<html><title>News</title><body><p>$(cat forged.txt)</p></body></html>" >pa
 "$P" fp -q pages >pages.fp
 is "its sketch is that of the page" "$(column sketch pages.fp | sort -u | wc -l)" 1
 is "its text is another" "$(column text_digest pages.fp | sort -u | wc -l)" 2
-has "compare says so" <("$P" compare pages/victim.html pages/forged.html) '^similarity: 1\.000 by the sketches, 0\.000 exactly '
+has "compare reports it" <("$P" compare pages/victim.html pages/forged.html) '^similarity: 1\.000 by the sketches, 0\.000 exactly '
 "$P" match -q pages.fp >pages.pairs
 is "match pairs them" "$(rows pages.pairs | wc -l)" 1
 for i in 1 2 3; do
@@ -29,7 +29,7 @@ is "the same for any secret" "$(cd out1 && sha1sum report.html stats.json verdic
 # --- methods without a fingerprint ---
 # vsm compares the words by their hashes.  --keep-rows writes rows for other runs, which are not keyed.
 run "$P" dedup -q --method=vsm --keep-rows pages -o vsm-rows
-is "vsm takes the page for the other by its public hashes" "$(ls vsm-rows/pages | wc -l)" 1
+is "vsm confuses the page with the other by its public hashes" "$(ls vsm-rows/pages | wc -l)" 1
 run "$P" dedup -q --method=vsm pages -o vsm
 is "vsm: both are kept by the hashes of the run" "$(ls vsm/pages)" "$(ls pages)"
 for method in exact exact:hash=rabin64 segments overlap vsm punctuation links semantic simhash,exact,overlap; do

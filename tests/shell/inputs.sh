@@ -65,7 +65,7 @@ is "other files are not, and are listed" "$(cut -f1,4 left.tsv)" "$(printf '%s\n
 	'f/_static/x.js	other type: text in a folder is read only with --all-text' \
 	'f/robots.txt	other type: text in a folder is read only with --all-text')"
 run "$P" fp --all-text f
-is "--all-text takes text, too" "$(ids | wc -l)" 6
+is "--all-text also reads text" "$(ids | wc -l)" 6
 run "$P" fp f/robots.txt
 is "a named file is a page" "$(ids)" "f/robots.txt"
 tar cf f.tar f
@@ -117,7 +117,7 @@ fi
 printf '{"link":"http://h/a","content":"words %s"}\n' 1 2 3 >j.jsonl
 without_pages "JSONL with other fields" 'j\.jsonl: no field "text" or "html" \(found: link, content\); use --field-text=content$' j.jsonl
 run "$P" fp --field-text=content j.jsonl
-exits "as it says" 0
+exits "as the message proposes" 0
 is "three pages" "$(ids | wc -l)" 3
 printf '{"u":"http://h/a","page":"  <p>words %s</p>"}\n' 1 2 3 >h.jsonl
 without_pages "JSONL with HTML in another field" '.*; use --field-html=page$' h.jsonl

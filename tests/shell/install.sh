@@ -22,7 +22,7 @@ exits "it finds the packing script" 0
 same "the completions agree with the program" "$root/usr/share/bash-completion/completions/pagededup" <("$P" completion bash)
 is "nothing is installed outside of PREFIX" "$(ls "$root")" usr
 is "the installed program runs" "$("$root/usr/bin/pagededup" --version | head -1)" "pagededup $version"
-is "it needs no other file" "$(cd / && env -i "$root/usr/bin/pagededup" fp -q "$demo" 2>&1 | grep -c '^[0-9a-f]')" "$("$P" fp -q "$demo" | grep -c '^[0-9a-f]')"
+is "it loads no other file" "$(cd / && env -i "$root/usr/bin/pagededup" fp -q "$demo" 2>&1 | grep -c '^[0-9a-f]')" "$("$P" fp -q "$demo" | grep -c '^[0-9a-f]')"
 hasnt "pagededup.pc has all its values" "$root/usr/lib/pkgconfig/pagededup.pc" '@'
 
 export PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
@@ -196,7 +196,7 @@ else
 	skip "make dist" "no git here"
 fi
 if command -v mandoc >/dev/null; then
-	is "mandoc has nothing to say of the man pages" "$(cd "$TOP" && for f in docs/man/*; do mandoc -T lint -W warning "$f"; done 2>&1 | head -5)" ""
+	is "mandoc has no complaints about the man pages" "$(cd "$TOP" && for f in docs/man/*; do mandoc -T lint -W warning "$f"; done 2>&1 | head -5)" ""
 else
 	skip "mandoc" "it is not installed"
 fi

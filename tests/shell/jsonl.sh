@@ -51,7 +51,7 @@ has "a page without a fingerprint has null" pages.jsonl '"fingerprint":null.*"fl
 "$P" fp -q --format=tsv "$demo" >named.tsv
 same "--format=tsv is the default" named.tsv fp.tsv
 "$P" cluster -q --format=jsonl --linkage=connected --keep=newest -o to.jsonl match.tsv
-at_least "-o takes it too" "$(wc -l <to.jsonl)" 5
+at_least "-o writes it too" "$(wc -l <to.jsonl)" 5
 
 # Difficult values: control bytes, a lone dash, invalid UTF-8, invalid numbers.
 printf '%s\n' 'aaaaaaaaaaaaaaaa f:1 a\x5c\t\n"\x01' 'aaaaaaaaaaaaaaaa \x2d \xff\xe4\xb8z - 7' 'aaaaaaaaaaaaaaab f:3 \x23x\x7f 2024-01-01T00:00:00Z 12' |

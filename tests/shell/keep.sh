@@ -50,7 +50,7 @@ done
 awk -F '\t' -v OFS='\t' '/^#id_a/ { for (i = 1; i <= NF; i++) if ($i ~ /^#?quality_/) q[i] = 1; print; next } /^#/ { print; next } { for (i in q) $i = "-"; print }' r.tsv >no_quality.tsv
 cluster --keep=quality no_quality.tsv
 exits "--keep=quality while the column is empty" 2
-has "says why" "$tmp/err" '^pagededup cluster: --keep=quality: no page has a quality'
+has "gives the reason" "$tmp/err" '^pagededup cluster: --keep=quality: no page has a quality'
 for case in newest:d:2 newest,longest:d:3 oldest:d:1 quality:d:2 quality,longest:d:2 shortest-url:d:1; do
 	keep=${case%%:*}
 	cluster --keep="$keep" k.tsv
@@ -80,7 +80,7 @@ is "--keep=rank: the smallest number, as a number; the smallest of two" "$(kept)
 has "the header has the checksum of the file" "$tmp/out" ' keep=rank rank=[0-9a-f]{8} action='
 printf 'http://e/b\t-1\n' >rank.tsv
 cluster --keep=rank --rank=rank.tsv k.tsv
-is "--keep=rank: pages that are not in the file come last" "$(kept)" d:2
+is "--keep=rank: pages that are not in the file are last" "$(kept)" d:2
 printf 'http://e/b 1\nhttp://e/b\tmany\n\nhttp://e/c\tnan\nhttp://e/c\t5\n' >rank.tsv
 cluster --keep=rank --rank=rank.tsv k.tsv
 exits "bad lines in the rank file" 1
@@ -92,7 +92,7 @@ for list in b.example:d:2 .a.example:d:1 a.example:d:1 .c.example,b.example:d:3 
 	cluster --prefer-host=hosts.txt h.tsv
 	is "--prefer-host: ${list%%:*}" "$(kept)" "${list#*:}"
 done
-has "--prefer-host: the reason says so" "$tmp/out" 'kept: preferred host, first of 3 pages'
+has "--prefer-host: the reason names the host" "$tmp/out" 'kept: preferred host, first of 3 pages'
 has "--prefer-host: the header has the file" "$tmp/out" ' prefer_host=[0-9a-f]{8} action='
 
 # --- demote ---

@@ -79,7 +79,7 @@ run "$P" fp --key=victim.html victim.html
 exits "an invalid key is refused" 2
 has "the message gives the reason" "$tmp/err" 'victim.html: not a key; make one with'
 run "$P" fp --key=missing victim.html
-exits "a key that is missing, too" 2
+exits "also a missing key" 2
 run "$P" fp --key=key --hash=rabin victim.html
 exits "rabin takes no key" 2
 has "the message gives the reason" "$tmp/err" 'the hash rabin takes no key'
@@ -93,13 +93,13 @@ has "with a note" "$tmp/err" "other: other users can read this key; run 'chmod 6
 # --- a store has a key ---
 run "$P" store init kept
 exits "init makes a key" 0
-has "and says how to use it" "$tmp/err" "it has a key; make its rows with 'pagededup fp --key=kept/key'"
+has "and describes its use" "$tmp/err" "it has a key; make its rows with 'pagededup fp --key=kept/key'"
 is "that only the owner can read" "$(stat -c %a kept/key)" 600
 has "of 32 hex digits" kept/key '^[0-9a-f]{32}$'
 run "$P" store init kept
 exits "a second init changes nothing" 0
 "$P" store init -q another
-is "each store has its own" "$(cat kept/key another/key | sort -u | wc -l)" 2
+is "each store has a different one" "$(cat kept/key another/key | sort -u | wc -l)" 2
 run "$P" store add kept victim.fp
 exits "rows without a key are refused" 2
 has "with the command that makes them" "$tmp/err" "victim.fp: its rows were made without a key, and the store kept has the key kept/key: make them with 'pagededup fp --key=kept/key'"
@@ -107,7 +107,7 @@ run "$P" store check kept other.fp
 has "rows with another key are refused" "$tmp/err" "other.fp: its rows were made with another key"
 rows victim.fp >headless.fp
 run "$P" store add kept headless.fp
-exits "rows that do not say it are refused" 2
+exits "rows without it are refused" 2
 has "the message gives the reason" "$tmp/err" 'no header names the key of this row'
 "$P" fp -q --key=kept/key forged.html | "$P" store add -q kept >/dev/null
 is "a forged page does not poison it" "$("$P" fp -q --key=kept/key victim.html | "$P" store add -q kept | rows /dev/stdin | cut -f 5,12)" "-	new"

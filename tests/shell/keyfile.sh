@@ -115,7 +115,7 @@ run_in cut.keys "$P" match -q
 exits "one that was cut on its way is refused" 2
 has "the message names its source" "$tmp/err" 'standard input: damaged at offset'
 cat demo64.keys | "$P" match -q --tmp-dir=nowhere >"$tmp/out" 2>"$tmp/err"
-has "no place to copy it to is named" "$tmp/err" 'nowhere'
+has "no place for a copy is named" "$tmp/err" 'nowhere'
 match -k 8 demo.fp && cp "$tmp/out" want
 "$P" match -q -k 8 <(cat demo.fp) >"$tmp/out"
 same "rows from a pipe with a name are read whole" "$tmp/out" want

@@ -48,14 +48,14 @@ swapped	<p>$(times mill 5) $(times wheel 4) $(times stone 2) $(times river 3) ba
 tie	<p>$(times mill 5) $(times wheel 5) $(times stone 5) the the the the the the the</p>
 E
 "$P" fp -q --stubs=match --method=keywords:n=3 pages.jsonl >three.fp
-is "keywords n and n + 1 change places: the pair is lost" "$(matched three.fp $fifth)" "n-tie"
-is "words of one weight stand by code point, and stop words are none" "$(part three.fp tie 1)" "$(md5 millstonewheel)"
+is "keywords n and n + 1 are exchanged: the pair is not found" "$(matched three.fp $fifth)" "n-tie"
+is "words of equal weight are sorted by code point, and stop words are excluded" "$(part three.fp tie 1)" "$(md5 millstonewheel)"
 "$P" fp -q --stubs=match --method=keywords:n=4 pages.jsonl >four.fp
 is "not where both are in the list" "$(matched four.fp $fifth | tr ' ' '\n' | head -1)" "n-swapped"
 run "$P" fp --stubs=match --method=keywords:n=5 pages.jsonl
 exits "n larger than a page" 0
 has "the message says so" "$tmp/err" 'keywords: 1 page with fewer keywords than requested; all of them were used'
-is "and nothing is lost" "$(part "$tmp/out" tie 1)" "$(md5 millstonewheel)"
+is "and all records are kept" "$(part "$tmp/out" tie 1)" "$(md5 millstonewheel)"
 
 # --- idf ---
 pages >pages.jsonl <<E
@@ -69,7 +69,7 @@ has "the header says which table" dict.fp ' methods=keywords:n=1 idf=dict end=to
 is "the dictionary's: 磨坊 is rarer than 经济" "$(part dict.fp cn 1)" "$(md5 磨坊)"
 run "$P" dict --idf-from=pages.jsonl -o pages.idf
 exits "dict --idf-from" 0
-same "counts pages that have a word, in either script, not how often it stands there" <(grep -E '^(mill|wheel|经济) ' pages.idf) \
+same "counts pages with a word, in either script, not its occurrences" <(grep -E '^(mill|wheel|经济) ' pages.idf) \
 	<(printf 'mill 0.916291\nwheel 1.609438\n经济 0.916291\n')
 "$P" dict -q -j3 --idf-from=pages.jsonl -o threads.idf
 same "the same for three threads" threads.idf pages.idf

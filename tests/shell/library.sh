@@ -16,7 +16,7 @@ for example in sign dedup kept; do
 	is "docs/examples/$example.c compiles without a warning" "$("$cc" -std=c11 -o $example "$TOP/docs/examples/$example.c" "${flags[@]}" 2>&1)" ""
 done
 is "docs/examples/workers.cc compiles without a warning" "$("$cxx" -std=c++11 -o workers "$TOP/docs/examples/workers.cc" "${flags[@]}" 2>&1)" ""
-is "the header compiles as C++98 and as C99, alone" "$(for std in c++98 c99; do
+is "the header compiles separately as C++98 and as C99" "$(for std in c++98 c99; do
 	printf '#include <pagededup.h>\nint main() { return 0; }\n' | "$cc" -x "$([ $std = c99 ] && echo c || echo c++)" -std=$std -Wall -Wextra -Werror -pedantic-errors \
 		-I"$TOP/include" -fsyntax-only - 2>&1; done)" ""
 
@@ -43,7 +43,7 @@ for dump in "${dumps[@]}"; do
 	is "$name: the store that the library made is one of the command's" "$("$P" store verify kept.l 2>&1 | grep -c 'no damage')" 1
 done
 
-is "every function of the header is documented, alone or with the one above it" "$(awk '/^PAGEDEDUP_API/ && before !~ /\*\/$|;$/ { print } { before = $0 }' "$TOP/include/pagededup.h")" ""
+is "every function of the header is documented, separately or with the previous one" "$(awk '/^PAGEDEDUP_API/ && before !~ /\*\/$|;$/ { print } { before = $0 }' "$TOP/include/pagededup.h")" ""
 
 # The man page of section 3 is made from the header.
 "$TOP/tools/man3" "$TOP/include/pagededup.h" 1.2.3 man3

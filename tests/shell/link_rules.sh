@@ -39,14 +39,14 @@ is "body: more than 5" "$(met body body)" "6 7 "
 is "body: more than 4" "$(met body body=4)" "5 6 7 "
 is "domains: fewer than 5" "$(met domains domains)" "4 "
 is "domains: fewer than 6, than 4" "$(met domains domains=6)/$(met domains domains=4)" "4 5 /"
-is "anchors: all of them, but for stop words" "$(met anchors anchors)" "20 "
+is "anchors: all of them, except stop words" "$(met anchors anchors)" "20 "
 is "anchors: nine in ten" "$(met anchors anchors=.9)" "18 19 20 "
 # 100 n / 20 for adverts alone: 5 % each.
-is "weighted: over 30, of adverts alone" "$(met adverts weighted=30 adverts=1)" "7 "
+is "weighted: over 30, only by adverts" "$(met adverts weighted=30 adverts=1)" "7 "
 is "weighted: half the weight is half the score" "$(met adverts weighted=15 adverts=.5)" "7 "
 is "difference: both have the same share of adverts" "$(met adverts difference=0 adverts=1)" "4 5 6 7 "
 is "count: two, three, four of the five" "$(met anchors count=2)/$(met anchors count)/$(met anchors count=4)" "17 18 19 20 /20 /"
-is "one rule is enough" "$(met adverts adverts=6,types=100,domains=1)" "7 "
+is "one rule is sufficient" "$(met adverts adverts=6,types=100,domains=1)" "7 "
 
 # --- signatures: the numbers of numbers-b are N % lower than in numbers-a ---
 "$P" rank -q pages.jsonl >real.ranks
@@ -62,7 +62,7 @@ awk -F '\t' -v OFS='\t' '!/^#/ { $5 = 0 } 1' real.ranks >zero.ranks
 is "signature: a page without links matches no page" "$(alike --rule=signature=1 --ranks=zero.ranks)" ""
 grep -v 'adverts[0-9]-b' ranks >fewer.ranks
 is "signature: a page without one is not a pair" "$(alike --rule=signature=.06 --ranks=fewer.ranks)" ""
-is "with another rule either is enough" "$(alike --rule=signature,adverts=6 --ranks=ranks --links=links)" "4 7 "
+is "with another rule either is sufficient" "$(alike --rule=signature,adverts=6 --ranks=ranks --links=links)" "4 7 "
 { grep '^#' ranks; rows ranks | tac; } >turned.ranks
 same "signature: the same pairs in any order" <(rows pages.fp | tac | cat <(grep '^#' pages.fp | head -2) - | "$P" match -q --rule=signature=.2 --ranks=turned.ranks | rows | cut -f6,7 | sort) \
 	<("$P" match -q --rule=signature=.2 --ranks=ranks pages.fp | rows | cut -f6,7 | sort)
@@ -70,7 +70,7 @@ has "the header names it too" <("$P" match -q --rule=signature=.06 --ranks=ranks
 
 has "the header names the rule" <("$P" match -q --rule=adverts=6,body --links=links pages.fp) ' rules=adverts:6,body:5 '
 run "$P" match --rule=adverts=6 --links=links pages.fp
-has "and the closing line how many fell" "$tmp/err" ', [0-9]+ candidates rejected by all rules'
+has "and the closing line has the number of rejected pairs" "$tmp/err" ', [0-9]+ candidates rejected by all rules'
 
 # --- memory ---
 { grep '^#' ranks; seq 600000 | awk -v OFS='\t' '{ print "other:" $1, "http://other.example/", 1, 1, 1, 1 }'; rows ranks; } >many.ranks
@@ -104,9 +104,9 @@ has "compare: the signatures" "$tmp/out" '^  signature: not met, 200 and 188, 6.
 # --- misuse ---
 refused() { run "$P" match "${@:2}" pages.fp; exits "refused: $1" 2; }
 refused "an unknown rule" --rule=advert --links=links
-has "it says which there are" "$tmp/err" "unknown rule 'advert'; the rules are adverts, body"
+has "it lists the available ones" "$tmp/err" "unknown rule 'advert'; the rules are adverts, body"
 refused "no number" --rule=adverts=many --links=links
-refused "half a link" --rule=adverts=.5 --links=links
+refused "a part of a link" --rule=adverts=.5 --links=links
 refused "a weight over 1" --rule=weighted --rule-weights=body=2 --links=links
 refused "rules without rows of links" --rule=adverts
 refused "rows of links without rules" --links=links

@@ -36,7 +36,7 @@ is "the fingerprint is the same whether links are looked at or not" \
 	"$("$P" fp -q --method=simhash,links page.jsonl | rows | cut -f1-17)" "$("$P" fp -q page.jsonl | rows | cut -f1-17)"
 is "the learned lines" "$("$P" fp -q --learn-boilerplate --method=simhash,links page.jsonl | rows | cut -f1-17)" \
 	"$("$P" fp -q --learn-boilerplate page.jsonl | rows | cut -f1-17)"
-same "links wait in the spool as they are" <("$P" fp -q --learn-boilerplate --method=links page.jsonl | column links) \
+same "links are spooled unchanged" <("$P" fp -q --learn-boilerplate --method=links page.jsonl | column links) \
 	<("$P" fp -q --method=links page.jsonl | column links)
 "$P" link -q --hidden=keep page.jsonl >kept
 is "hidden links keep their type if they are read" "$(rows kept | cut -f2,3,6 | grep spam)" "http://spam.example/?a=2&b=1	hidden	hidden one"
@@ -91,14 +91,14 @@ is "paper: blocks have classes" "$("$P" link -q --topic=paper page.jsonl | rows 
 printf '%s\n' '! a list' '[Adblock Plus 2.0]' '||plain.example^' '||opt.example^$third-party' '||path.example/ads^' '##.banner' '0.0.0.0 hosts.example' \
 	'bare.example # remark' >list
 web http://x.example/ "$(for h in plain opt path hosts bare; do echo "<a href=http://a.$h.example/x>$h</a>"; done)" >ads.jsonl
-is "hosts, and those below them, of each kind of list" "$("$P" link -q --adverts=list ads.jsonl | rows | awk -F'\t' '$3 == "advert" { printf "%s ", $6 }')" \
+is "hosts and their subdomains, of each kind of list" "$("$P" link -q --adverts=list ads.jsonl | rows | awk -F'\t' '$3 == "advert" { printf "%s ", $6 }')" \
 	"plain opt hosts bare "
 echo '##.banner' >none
 run "$P" link --adverts=none ads.jsonl
 exits "a list without a host is refused" 2
 has "the message names it" "$tmp/err" 'none: no line names a host'
 run "$P" link --adverts=missing ads.jsonl
-exits "a list that is not there too" 2
+exits "also a missing list" 2
 
 # --- the set: more than 10, more than half; from below and above ---
 linking() { # NAME FIRST LAST…: links of the web to numbers, and OWN links of the page's own
@@ -109,7 +109,7 @@ linking() { # NAME FIRST LAST…: links of the web to numbers, and OWN links of 
 { linking a 1 30; linking ten 1 10 20; linking eleven 1 11 20; linking half 1 2 2; linking over 1 3 2; } >numbers.jsonl
 "$P" fp -q --method=links --stubs=match numbers.jsonl >numbers.fp
 with_a() { rows | awk -F '\t' '$6 == "http://a.example/x/" { print $7 } $7 == "http://a.example/x/" { print $6 }' | sed 's|http://||; s|.example/x/||' | sort | tr '\n' ' '; }
-is "10 shared are too few, 11 are not; half is too little, more is not" "$("$P" match -q --all-pairs numbers.fp | with_a)" "eleven over "
+is "10 shared are not sufficient, 11 are; half is not sufficient, more is" "$("$P" match -q --all-pairs numbers.fp | with_a)" "eleven over "
 is "shared and share, from below" "$("$P" match -q --all-pairs --method=links:shared=9:share=.49 numbers.fp | with_a)" "eleven half over ten "
 is "need=both" "$("$P" match -q --all-pairs --method=links:need=both:shared=2:share=.5 numbers.fp | with_a)" "over "
 is "the preset has the same rules of comparison" "$("$P" match -q --all-pairs --method=links --preset=paper numbers.fp | with_a)" "eleven over "

@@ -22,7 +22,7 @@ done
 "$P" boilerplate -q mirror.1 -o site.bp
 for i in 2 3 4 5 6; do "$P" boilerplate -q --update=site.bp "mirror.$i" -o site.bp & done
 wait
-is "boilerplate --update: no host is lost" "$("$P" boilerplate --print site.bp | grep -c '^host')" 6
+is "boilerplate --update: all hosts are kept" "$("$P" boilerplate --print site.bp | grep -c '^host')" 6
 absent "boilerplate --update: no lock file remains" site.bp.lock
 run "$P" boilerplate -q --update=site.bp mirror -o same.bp
 same "the table is updated in its place as under another name" site.bp same.bp
@@ -33,7 +33,7 @@ exec 9<>seen.lock && flock 9
 "$P" url --seen=seen --print=none urls.1 2>waiting 9>&- &
 waits=$!
 for _ in $(seq 200); do [ -s waiting ] && break; sleep .05; done
-has "a run that waits says so" waiting 'pagededup url: waiting for another run that writes seen$'
+has "a waiting run prints a note" waiting 'pagededup url: waiting for another run that writes seen$'
 run "$P" url -q --seen=seen --ask --print=new urls.1
 exits "--ask does not wait" 0
 exec 9>&-

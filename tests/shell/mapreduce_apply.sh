@@ -67,7 +67,7 @@ refused "storing that fails" <(head -1 dumps) 'command of --store failed' "$P" m
 mkdir spool && printf '#!/bin/sh\nkill -INT $PPID\nsleep .2\n' >stop && chmod +x stop
 run_in <(head -1 dumps) env TMPDIR="$PWD/spool" "$P" map --job=apply --step=rewrite --output=none --store=./stop
 exits "interrupted while a dump is stored" 130
-is "the dump that was to be stored is not left" "$(ls spool)" ""
+is "the dump that could not be stored is removed" "$(ls spool)" ""
 refused "no folder" <(head -1 dumps) '--output' "$P" map --job=apply --step=rewrite
 refused "a line of no step" <(echo x) 'the previous task did not write' "$P" map --job=apply --step=rewrite --output=none
 refused "other rows" rows.fp 'is not a row of verdicts and not the path' "$P" map --job=apply --step=split

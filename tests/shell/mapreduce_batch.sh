@@ -52,7 +52,7 @@ deal 3
 for options in '' '-k 3' '-k 8' '-k 3 --no-verify' --candidates=bands; do equal demo new.fp old.fp $options; done
 # The removed pages can be removed from the dump.
 run "$P" apply -q -V got.gone -o clean.warc.gz "$demo"
-exits "apply takes the verdicts" 0
+exits "apply accepts the verdicts" 0
 is "it removes these pages" "$("$P" fp -q clean.warc.gz | rows | wc -l)" $(($(rows all.fp | wc -l) - $(wc -l <gone)))
 # All new pages of one fingerprint get their answer; a stored page in several tables is named once.
 printf '%s\n' '00000000000000f0 new:1 http://n/1' '00000000000000f0 new:2 http://n/2' 'ff000000000000f0 new:3 http://n/3' '- new:4 http://n/4 - 5 00000000000000000000000000000abc' | fp_rows >new.fp
@@ -121,8 +121,8 @@ if [[ $B != *san-* ]]; then
 	for i in 1 2; do cat many.fp; done >short.fp
 	for i in 1 2 3 4 5 6 7 8; do cat short.fp; done >long.fp
 	short=$(held short.fp) long=$(held long.fp)
-	at_least "find: memory is known" "$short" 1000
-	at_least "find: eight times the rows take no more memory" "$((short + short / 10))" "$long"
+	at_least "find: memory is measured" "$short" 1000
+	at_least "find: eight times the rows need no more memory" "$((short + short / 10))" "$long"
 	rm -f short.fp long.fp
 else skip "find: memory" "the sanitizers need much of it"; fi
 

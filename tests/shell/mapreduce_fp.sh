@@ -23,7 +23,7 @@ run_in list "$P" map --job=fp
 has "pages are counted" "$tmp/err" '^reporter:counter:pagededup,PAGES,90$'
 is "once for each path" "$(grep -c '^reporter:counter:pagededup,PATHS,1$' "$tmp/err")" 2
 run "$P" match -q got
-exits "match reads the rows of all tasks one after the other" 0
+exits "match reads the rows of all tasks in sequence" 0
 run_in list "$P" map --job=fp -- -q --bits=128 --min-terms=60
 same "options behind -- are options of fp" <(rows "$tmp/out") <("$P" fp -q --bits=128 --min-terms=60 a.warc.gz "it's a dump	\\ \$(x).warc.gz" | rows)
 
@@ -49,7 +49,7 @@ for fetch in '' --fetch=cat; do
 done
 printf '#!/bin/sh\nhead -c 3000 "$1"\nexit 3\n' >broken && chmod +x broken
 run_in <(echo a.warc.gz) "$P" map --job=fp --fetch=./broken -- -q
-exits "a command that fails half-way ends it" 2
+exits "a command that fails half-way ends the task" 2
 has "with its exit status" "$tmp/err" 'a.warc.gz: the command of --fetch failed with exit status 3'
 run_in <(echo a.warc.gz) "$P" map --job=fp --fetch=./no-such-command -- -q
 exits "and so does one that is not there" 2

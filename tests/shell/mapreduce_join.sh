@@ -43,12 +43,12 @@ END
 "$P" fp -q --name='odd	name\ #' <odd.warc >odd.fp
 least=7 equal "odd URLs" odd.fp
 least=21 equal "odd URLs" odd.fp --all-pairs -k 3
-hasnt "no raw CR comes out" got $'\r'
+hasnt "the output has no raw CR" got $'\r'
 # Rows that somebody forged: broken in every column, or made to match a page.
 python3 "$TOP/tests/forged_rows.py" 2 <demo.fp >forged.fp
 "$P" match forged.fp >/dev/null 2>forged.err
 bad=$(grep -c 'row skipped$' forged.err)
-at_least "forged rows: many are bad" "$bad" 100
+at_least "forged rows: many are invalid" "$bad" 100
 : >"$tmp/counters"
 equal "forged rows" forged.fp
 is "forged rows: both steps that read them count all bad rows" "$(awk -F , '/^reporter:.*,BAD_ROWS,/ { n += $3 } END { print n }' "$tmp/counters")" $((2 * bad))

@@ -137,7 +137,7 @@ match p64.fp p128.fp
 exits "64 and 128 bits" 2
 has "the message says so" "$tmp/err" 'bits: 64 and 128'
 match p128.fp
-exits "128 bits alone" 0
+exits "only 128 bits" 0
 at_least "128 bits: pairs of the demo" "$(rows "$tmp/out" | wc -l)" 20
 match p64.fp p64.fp
 exits "the same file twice" 0

@@ -36,7 +36,7 @@ for m in ${all//,/ }; do
 	same "several: the pairs of $m say so" <(rows several | awk -F '\t' -v m="$m" '("," $5 ",") ~ ("," m ",") { print $1 "\t" $2 }') brute
 done
 "$P" match -q --all-pairs --method=simhash demo.fp >simhash
-same "several: pairs of simhash, too" <(rows several | awk -F '\t' '$5 ~ /simhash|text_digest/ { print $1 "\t" $2 "\t" $3 "\t" $4 }') <(rows simhash | cut -f1-4)
+same "several: also pairs of simhash" <(rows several | awk -F '\t' '$5 ~ /simhash|text_digest/ { print $1 "\t" $2 "\t" $3 "\t" $4 }') <(rows simhash | cut -f1-4)
 "$P" fp -q "$demo" >plain.fp
 "$P" match -q --all-pairs plain.fp >plain
 same "--method=simhash: the pairs of rows without methods" <(grep -v '^# ' simhash) <(grep -v '^# ' plain)
@@ -57,12 +57,12 @@ is "three sentences of three are among seven" \
 	"$(rows parts | awk -F '\t' '$6 ~ /quoted/ && $7 ~ /quoting/ { print $16, $17, $18 }')" "3 1.000 0.429"
 is "a page with fewer segments needs all of them" "$(rows parts | awk -F '\t' '$7 ~ /short/ { print $6, $16 }' | sort | tr '\n' ' ')" \
 	"http://quoted.example/ 1 http://quoting.example/ 1 "
-is "two shared are not enough" "$(rows parts | grep -c 'quoted.*other')" 0
+is "two shared ones are not sufficient" "$(rows parts | grep -c 'quoted.*other')" 0
 again='The mill stood empty for forty years.'
 { page thrice "$again $again $again $long"; page once "$again The barn burnt down in May. Its roof was never found. Nobody asked."; } |
 	"$P" fp -q --method=segments --stubs=match >again.fp
 is "a repeated item counts once: not three shared" "$("$P" match -q --all-pairs --method=segments:share=0 again.fp | rows /dev/stdin | wc -l)" 0
-is "but one, a quarter of both" "$("$P" match -q --all-pairs --method=segments:shared=1:share=0 again.fp | rows /dev/stdin | cut -f16-18)" "1	0.250	0.250"
+is "except one, a quarter of both" "$("$P" match -q --all-pairs --method=segments:shared=1:share=0 again.fp | rows /dev/stdin | cut -f16-18)" "1	0.250	0.250"
 
 # --- items that all pages have: no pair is lost, no candidate is added, and they are counted ---
 licence='This manual is free for everybody to copy, to change, and to print.'
@@ -114,7 +114,7 @@ rules() { grep -o ' methods=[^ ]*' "$1"; }
 "$P" match -q paper.fp >usual
 is "which is that of rows that were made with it" "$(rules usual)" "$(rules paper)"
 "$P" match -q --method=punctuation:codes=4 paper.fp >said
-is "but for what is said" "$(rules said)" " methods=punctuation:c=5:of=content:codes=4:share=0"
+is "except the documented differences" "$(rules said)" " methods=punctuation:c=5:of=content:codes=4:share=0"
 "$P" match -q --preset=default --method=punctuation paper.fp >other
 is "or another preset" "$(rules other)" " methods=punctuation:c=5:of=content:codes=2:share=0.7"
 
@@ -137,11 +137,11 @@ echo kept >there
 run "$P" match --method=segments -o there plain.fp
 is "an existing file does not change" "$code $(cat there)" "2 kept"
 run "$P" match --method=segments -o there parts.fp plain.fp
-is "also when the rows that lack it come second" "$code $(cat there)" "2 kept"
+is "also if the rows without it are second" "$code $(cat there)" "2 kept"
 has "which are named" "$tmp/err" "plain.fp: its rows have no signatures by 'segments'"
 grep -v '^#' parts.fp >bare.fp
 run "$P" match --method=segments bare.fp
-exits "rows without a header cannot say" 2
+exits "rows without a header do not name it" 2
 has "the message says so" "$tmp/err" "bare.fp: its rows have no signatures by 'segments'"
 "$P" fp -q --method=segments:by=lines --stubs=match parts.jsonl >lines.fp
 run "$P" match parts.fp lines.fp
@@ -151,7 +151,7 @@ run "$P" match parts.fp plain.fp
 exits "rows without the method are refused, too" 2
 "$P" match -q --save=keys plain.fp
 run "$P" match --method=segments keys
-exits "a key file has none" 2
+exits "a key file without methods" 2
 run "$P" match --save=keys2 parts.fp
 exits "it cannot be made" 2
 awk -F '\t' -v OFS='\t' '/^#/ { print; next } NR == 4 { $NF = "xyz" } { print }' parts.fp >bad.fp

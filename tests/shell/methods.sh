@@ -31,7 +31,7 @@ has "and parameters with their defaults" "$tmp/out" 'fp +by=sentences'
 "$P" fp -q --method=simhash "$demo" >"$tmp/named"
 sed '1s/ methods=simhash//' "$tmp/named" >named.fp
 "$P" fp -q "$demo" >plain.fp
-same "--method=simhash alone changes nothing but the header" named.fp plain.fp
+same "--method=simhash changes only the header" named.fp plain.fp
 "$P" fp -q --method=simhash,exact,segments "$demo" >both.fp
 same "columns of methods are after the others" <(rows both.fp | cut -f1-17) <(rows plain.fp)
 has "the header records the methods" both.fp '^# pagededup fp 1 .* methods=simhash,exact:of=text:hash=xxh3,segments:by=sentences:n=1:bytes=10 end=total$'

@@ -35,7 +35,7 @@ run "$P" fp --stubs=match --method=overlap:n=2 --stats=stats.json pages.jsonl
 has "n=2: two pages have four" "$tmp/err" '^pagededup fp: overlap: only the n terms most related to the title were used on 2 pages$'
 is "as --stats says" "$(stat)" "10 2"
 related() { sign 10000 | rows /dev/stdin | awk -F '\t' -v n="$1" '$NF != "-" && length($NF) / 16 > n' | wc -l; }
-is "n=3: just those that have over three, beside two of the title" "$("$P" fp -q --stubs=match --method=overlap:n=3 --stats=stats.json pages.jsonl >out.fp; stat)" "10 $(related 5)"
+is "n=3: only pages with over three terms in addition to two of the title" "$("$P" fp -q --stubs=match --method=overlap:n=3 --stats=stats.json pages.jsonl >out.fp; stat)" "10 $(related 5)"
 is "n=4: no page" "$("$P" fp -q --stubs=match --method=overlap:n=4 --stats=stats.json pages.jsonl >out.fp; stat)" "10 0"
 run "$P" fp --stubs=match --method=overlap --stats=stats.json pages.jsonl
 hasnt "n=100: no page is capped, no message" "$tmp/err" 'were taken'

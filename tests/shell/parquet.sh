@@ -10,7 +10,7 @@ has "the error gives the reason" "$tmp/err" "pages\.parquet: it is Parquet, and 
 has "and the commands that convert it" "$tmp/err" "pip install pyarrow pandas; python3 -c .*read_table\('FILE'\).*to_json\('FILE.jsonl'"
 run "$P" dedup pages.parquet -o cleaned
 exits "dedup of them" 1
-has "says that nothing was compared" "$tmp/err" '^pagededup dedup: no page was read, so nothing was compared'
+has "reports that texts were not compared" "$tmp/err" '^pagededup dedup: no page was read, so nothing was compared'
 run "$P" match pages.parquet
 exits "rows in Parquet" 2
 has "the error gives the reason" "$tmp/err" "pages\.parquet: it is Parquet, and this program was built without Apache Arrow's libraries"

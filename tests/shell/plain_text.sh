@@ -40,5 +40,5 @@ for length in 300 1500; do
 		"between clusters 0 alone 4.$((1600 * length / 300)) 5.$((2000 * length / 300))"
 done
 at_least "some texts of 1500 words are removed" "$(removed windows.1500.jsonl | wc -l)" 6
-is "of two equal texts one is removed, even if short, and no other" "$("$P" fp -q short.jsonl | "$P" match -q | "$P" cluster -q | rows | awk -F '\t' '$4 == 1' | wc -l)" 2
+is "one of two equal texts is removed, even if short, and nothing more" "$("$P" fp -q short.jsonl | "$P" match -q | "$P" cluster -q | rows | awk -F '\t' '$4 == 1' | wc -l)" 2
 tap_done

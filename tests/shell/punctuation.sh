@@ -22,7 +22,7 @@ E
 sign punctuation >codes.fp
 is "three marks, three codes" "$(codes codes.fp page | wc -l)" 3
 is "the sixth term before a mark does not count" "$(shared codes.fp page far)" 3
-is "the first behind it does, and is more than five before the next" "$(shared codes.fp page near)" 2
+is "the first after it does, and is more than five before the next" "$(shared codes.fp page near)" 2
 is "it does not matter which mark it is" "$(shared codes.fp page mark)" 3
 is "its position matters" "$(shared codes.fp page place)" 2
 is "a dot or colon inside a number or a name does not count" "$(codes codes.fp number | wc -l)" 0
@@ -41,7 +41,7 @@ E
 sign punctuation >place.fp
 is "terms equal, content equal: stop words after the mark" "$(shared place.fp end after)" 1
 is "the position of the mark does not matter among equal content terms" "$(shared place.fp end begin) $(shared place.fp end middle)" "1 1"
-is "a code of stop words alone has all of them" "$(shared place.fp stops stop2) $(codes place.fp stops | wc -l)" "1 1"
+is "a code of only stop words has all of them" "$(shared place.fp stops stop2) $(codes place.fp stops | wc -l)" "1 1"
 sign punctuation:of=terms >place.fp
 is "of=terms: stop words count, the position of the mark does not" "$(shared place.fp end after) $(shared place.fp end begin)" "0 1"
 pages >pages.jsonl <<'E'
@@ -59,7 +59,7 @@ western	<p>天气真好啊, 我们明天去公园.</p>
 other	<p>天气不好啊，我们明天去公园。</p>
 E
 sign punctuation >cn.fp
-is "equal in content terms, but for the mark that sees one term more" "$(shared cn.fp with without) $(codes cn.fp with | wc -l)" "1 2"
+is "equal in content terms, except at the mark with one more term" "$(shared cn.fp with without) $(codes cn.fp with | wc -l)" "1 2"
 is "Western and Chinese marks are the same" "$(shared cn.fp with western)" "$(codes cn.fp with | wc -l)"
 sign punctuation:of=terms >terms.fp
 is "of=terms: not equal" "$(shared terms.fp with without)" 0

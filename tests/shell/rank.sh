@@ -32,13 +32,13 @@ pr=$(value http://one.example/a page_rank) dr=$(value http://one.example/a domai
 near "signature: .6 page ranks, .2 domain ranks, .2 anchors" "$(value http://fan0.example/p signature)" "$(awk "BEGIN { print .6 * $pr + .2 * ($dr + $dr1) + .2 * (2 / 5 + 1 / 5) }")"
 near "quality: .2, .6, .6" "$(value http://fan0.example/p quality)" "$(awk "BEGIN { print .2 * $pr + .6 * ($dr + $dr1) + .6 * (2 / 5 + 1 / 5) }")"
 "$P" rank -q --quality=0,0,1 pages.jsonl >anchors
-is "anchors: an eighth word says no more than the fifth" "$(value http://two.example/a quality anchors) $(value http://one.example/a quality anchors)" "1 3"
+is "anchors: the eighth word has the same weight as the fifth" "$(value http://two.example/a quality anchors) $(value http://one.example/a quality anchors)" "1 3"
 same "the same for three threads" <("$P" rank -q -j3 pages.jsonl) <("$P" rank -q -j1 pages.jsonl)
 same "and with hardly any memory" <("$P" rank -q --memory=1M pages.jsonl) ranks
 printf 'http://one.example:80/a\t7\n' >known
 printf 'one.example\t50\n' >known-domains
 "$P" rank -q --page-ranks=known --domain-ranks=known-domains --quality=1,1,0 pages.jsonl >read
-is "ranks that are read, the URL in whatever form" "$(value http://fan0.example/p quality read)" 57
+is "ranks from a file, with the URL in any form" "$(value http://fan0.example/p quality read)" 57
 echo 'http://one.example/a many' >bad
 run "$P" rank --page-ranks=bad pages.jsonl
 exits "an invalid rank" 2
@@ -89,6 +89,6 @@ python3 -c 'import json
 for i in range(420):
     print(json.dumps({"url": f"http://d.example/{i}", "html": "".join(f"<a href=/{t}>w</a>" for t in range(420))}))' >dense.jsonl
 same "a graph beyond --memory has the same ranks" <("$P" rank -q --memory=1M dense.jsonl | rows) <("$P" rank -q dense.jsonl | rows)
-same "so has a graph whose pages come in another order" <(tac graph.jsonl | "$P" rank -q | rows | cut -f 2- | sort) <(rows ranks | cut -f 2- | sort)
+same "so has a graph with its pages in another order" <(tac graph.jsonl | "$P" rank -q | rows | cut -f 2- | sort) <(rows ranks | cut -f 2- | sort)
 is "400 pages: as in another computation" "$("$python" "$TOP/tests/pagerank.py" ranks links | awk '{ print ($1 < 1e-4) }')" 1
 tap_done

@@ -14,7 +14,7 @@ is "every script has one" "$(for f in Makefile demo/run bench/run bench/*.py ben
 is "test scripts are executable" "$(find tests/shell tests/long tests/systems tests/engines -name '*.sh' ! -perm -u+x)" ""
 is "every header guards itself" "$(for f in $(find src include -name '*.h'); do grep -q '^#ifndef PAGEDEDUP_H\|^#ifndef PD_' "$f" || echo "$f"; done)" ""
 
-is "the top level holds known files and folders only" "$(git ls-files --cached --others --exclude-standard | cut -d / -f 1 | sort -u | grep -vxE \
+is "the top level contains only known files and folders" "$(git ls-files --cached --others --exclude-standard | cut -d / -f 1 | sort -u | grep -vxE \
 	'Makefile|src|include|python|dict|tests|docs|bench|demo|tools|engines|debian|packaging|README\.md|LICENSE|CONTRIBUTING\.md|NEWS\.md|SECURITY\.md|CITATION\.cff|VERSION|THIRD-PARTY|\.ci|\.github|\.gitignore|\.editorconfig|\.clang-format|\.git-blame-ignore-revs|pagededup\.pc\.in')" ""
 
 # Messages of commits, since the rule was made.
@@ -33,7 +33,7 @@ is "CONTRIBUTING has a home for every library" "$(while IFS=$'\t' read -r name _
 is "the Debian package builds with every library, and its headers need them" "$(while IFS=$'\t' read -r _ _ debian _; do
 	[ "$(grep -cE "\b$debian,?$" debian/control)" = 2 ] || echo "$debian"; done <<<"$libraries")" ""
 n=$(wc -l <<<"$libraries")
-is "each recipe has as many libraries" "$(sed -n '/^  host:/,/^$/s/^    - //p' packaging/conda/recipe.yaml | wc -l) $(
+is "each recipe has the same number of libraries" "$(sed -n '/^  host:/,/^$/s/^    - //p' packaging/conda/recipe.yaml | wc -l) $(
 	sed -n '/^  buildInputs/,/];/s/^    //p' packaging/nix/default.nix | wc -l) $(
 	grep -c '^  depends_on "[a-z0-9]*"$' packaging/homebrew/pagededup.rb)" "$n $n $((n + 1))"	# Homebrew's gcc has the library of OpenMP
 # VERSION is the one place; these formats need the number in their own files.
@@ -93,7 +93,7 @@ done
 is "the benchmarks compile" "$(for f in bench/*.c; do
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -Isrc -Iinclude $(pkg-config --cflags libxml-2.0) -fsyntax-only "$f" 2>&1 | grep error; done)" ""
 is "no files of src use each other in a circle" "$(python3 tools/house.py --circles "$B")" ""
-is "no tag means two things, in one file or in two" \
+is "every tag has one meaning, in all files" \
 	"$(grep -rhoE --exclude-dir=tables '^(struct|enum|union) [a-z_0-9]+ \{' src | sort | uniq -d)" ""
 # NAME represents any name.
 is "files that comments name are there" "$(
@@ -117,7 +117,7 @@ is "no result of a step that can fail is dropped" \
 is "lines are read in one place, where an error is not the end of the file" "$(grep -rlE '\bget(line|delim)\(' src)" src/base/file.c
 is "nothing jumps out of functions, and no macro or option of the build replaces a function of the C library" \
 	"$(grep -rnE '\b(sig)?(setjmp|longjmp)\b|#define (free|malloc|calloc|realloc)\b' src --include='*.[ch]'; grep -n -e ' -include ' Makefile)" ""
-is "memory is allocated in one place, which ends the run if there is none" \
+is "memory is allocated in one place, which handles lack of memory" \
 	"$(grep -rnE '(^|[^_[:alnum:]])(malloc|calloc|realloc|strdup|strndup|asprintf|abort)\(' src --include='*.c' |
 		grep -vE '^src/(base/alloc\.c|tables/)')" ""
 
@@ -132,7 +132,7 @@ esac
 is "all extern symbols begin with pd_ or pagededup_" \
 	"$(nm -g --defined-only "$B/libpagededup.a" "$B/libtools.a" 2>/dev/null | awk 'NF == 3 && $3 !~ /^(pd_|pagededup_|__|_ZNR?8simdjson)/ { print $3 }')" ""
 is "the library is complete without tools/" "$(nm -D --undefined-only "$B/libpagededup.so" | grep -w 'pd_[a-z_0-9]*')" ""
-is "the shared library exports the public interface alone" \
+is "the shared library exports only the public interface" \
 	"$(nm -D --defined-only "$B/libpagededup.so" 2>/dev/null | awk 'NF == 3 && $3 !~ /^__|^mangle_path$|^PAGEDEDUP_/ { sub(/@.*/, "", $3); print $3 }' | sort)" \
 	"$(grep '^PAGEDEDUP_API' include/pagededup.h | grep -oE '\bpagededup_[a-z_]+\(' | tr -d '(' | sort -u)"
 tap_done

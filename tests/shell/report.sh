@@ -69,7 +69,7 @@ mkdir moved && cp d.warc.gz moved/ && mv d.warc.gz away
 report -V v.tsv -P pairs.tsv moved/d.warc.gz
 same "a dump that was moved" r.html first.html
 report -V v.tsv -P pairs.tsv d.warc.gz
-exits "a dump that is gone" 1
+exits "a dump that does not exist" 1
 has "the message says so" "$tmp/err" 'its text is omitted'
 well "without texts" r.html
 mv away d.warc.gz
@@ -119,15 +119,15 @@ chains=$(goes 4)
 "$P" cluster -q --max-loss=.05 k4.tsv >star4.tsv
 removed=$(rows star4.tsv | awk -F '\t' '$4 == 1' | wc -l)
 report -V star4.tsv -P pairs.tsv
-is "of other verdicts it is not known what another k removes" "$((chains > removed))" 1
+is "other verdicts do not show the effect of another k" "$((chains > removed))" 1
 has "the message says so" r.html "$chains pages would be removed so at k = 4.  These verdicts remove $removed, because they were made with linkage star and keep pages that would lose more than 0.05 of their text"
 report -V v.tsv -P pairs.tsv
 has "a quarter of the bits is the end" r.html 'One more:</strong> 16 is the largest distance that can be searched'
 report -V v4.tsv -P k4.tsv
-has "one more is not known from those of k" r.html 'One more \(k = 5\):</strong> not known'
+has "pairs of k do not show the effect of k + 1" r.html 'One more \(k = 5\):</strong> not known'
 report -V v.tsv
 hasnt "without pairs no histogram" r.html 'One less|threshold'
-has "but word of it" r.html 'No pairs were given'
+has "except its report" r.html 'No pairs were given'
 
 # --- settings ---
 "$P" eval -q "$TOP/demo/truth.tsv" --sweep d.warc.gz --shingle=1,2 --weights=count,set --format=tsv >sweep.tsv
@@ -169,7 +169,7 @@ well "hostile pages" r.html
 has "markup is text" r.html '&lt;script&gt;alert\(1\)'
 has "in an address too" r.html '&lt;script&gt;alert\(3\)'
 has "characters that turn text are shown" r.html 'U\+202E'
-is "and nowhere as it is" "$(grep -cP '[\x{202A}-\x{202E}\x{200E}\x{200F}\x{2066}-\x{2069}]|[\x00-\x08\x0b-\x1f\x7f]' r.html)" 0
+is "and nowhere unescaped" "$(grep -cP '[\x{202A}-\x{202E}\x{200E}\x{200F}\x{2066}-\x{2069}]|[\x00-\x08\x0b-\x1f\x7f]' r.html)" 0
 
 # --- 100,000 clusters, long names ---
 {

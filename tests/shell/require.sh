@@ -36,7 +36,7 @@ simhash,segments 2 3
 exact 2 6 7
 END
 run "$P" cluster --require=2 p.tsv
-has "pairs that too few found are counted" "$tmp/err" ', 4 pairs rejected by --require=2, '
+has "pairs found by too few methods are counted" "$tmp/err" ', 4 pairs rejected by --require=2, '
 run "$P" cluster p.tsv
 is "default: more than half of three" "$(gone)" "2 3 7"
 has "and the header says it, too" "$tmp/out" ' require=2 \|'
@@ -50,12 +50,12 @@ hasnt "which is the default" "$tmp/out" ' require='
 run "$P" cluster --require=any p.tsv
 cp "$tmp/out" v.tsv
 reason() { awk -F '\t' -v id="f:$1" '$2 == id { print $11 }' v.tsv; }
-is "the reason names the methods, and which part of which page" "$(reason 3)" \
+is "the reason names the methods, and the parts of both pages" "$(reason 3)" \
 	"distance 4 and similarity 0.900, found by simhash,segments, 8 in common: 95.0% of it in the page kept, 90.0% of that one in it, by sketches only"
 is "the fingerprint alone" "$(reason 4)" "distance 5 and similarity 0.850, found by simhash, by sketches only"
 is "a part of another page" "$(reason 5)" "similarity 0.700, found by segments, 7 in common: 90.0% of it in the page kept, 50.0% of that one in it"
 is "without a distance it is not the same text" "$(reason 6)" "similarity 1.000, found by exact"
-is "a page without a fingerprint needs a rule, too" "$(reason 7)" "same text, found by text_digest,exact"
+is "a page without a fingerprint also needs a rule" "$(reason 7)" "same text, found by text_digest,exact"
 pairs <<<'f:1 f:2 - 0.500 segments 7 0.900 0.500 0' >half.tsv
 run "$P" cluster --require=any half.tsv
 is "a page is kept if its removal would lose half of its items" "$(gone)" ""
@@ -66,7 +66,7 @@ f:1 f:2 0 1.000 simhash - - - 0
 f:2 f:3 - 1.000 exact - - - 0
 END
 run "$P" cluster --require=any node.tsv
-is "equal fingerprints are one node only when all methods say so" "$(gone)" "2"
+is "equal fingerprints are one node only if all methods agree" "$(gone)" "2"
 is "as with the program's own rows" "$(
 	for i in 1 2 3 4; do echo "{\"url\": \"http://h.example/$i\", \"html\": \"<title>Tides</title><p>$(seq -s ' word' $((200 + i)))</p>\"}"; done >d.jsonl
 	"$P" fp -q --method=simhash,exact d.jsonl | tee d.fp | "$P" match -q --no-verify -k 16 | tee d.pairs | "$P" cluster -q --require=all | rows /dev/stdin | wc -l)" 0
@@ -80,7 +80,7 @@ has "does not call them the same text" s.html '<h3>1\. Found by other methods th
 has "it is not in its table" s.html 'same text, or found only by other methods'
 printf 'url\tcontent\nhttp://h.example/1\t1\nhttp://h.example/2\t1\n' >truth.tsv
 run "$P" eval --bootstrap=0 --pairs=s.pairs truth.tsv
-exits "eval takes them as any" 0
+exits "eval treats them like other pairs" 0
 has "it finds the same" "$tmp/out" '^all .* 1 / 1, 0$'
 # --- refused ---
 refuse() { # NAME MESSAGE ARGUMENT...

@@ -13,14 +13,14 @@ is "each once, each of the list" "$(drawn one.html | cut -f 1-3,5,6 | LC_ALL=C s
 is "weights: sampled pairs represent all pairs of their distance" \
 	"$(drawn one.html | awk -F '\t' '{ w[$3] += $4 } END { for (d in w) printf "%s %d\n", d, w[d] + .5 }' | sort)" \
 	"$(rows p.tsv | cut -f 3 | sort | uniq -c | awk '{ print $2, $1 }' | sort)"
-is "distances get as many as each other, as far as they have them" "$(drawn one.html | cut -f 3 | sort | uniq -c | awk '{ print $2, $1 }' | sort |
+is "distances get the same number of pairs, if they have enough" "$(drawn one.html | cut -f 3 | sort | uniq -c | awk '{ print $2, $1 }' | sort |
 	join - <(rows p.tsv | cut -f 3 | sort | uniq -c | awk '{ print $2, $1 }' | sort) | awk '$2 < $3 { if (!least || $2 < least) least = $2 } $2 > most { most = $2 } END { print (least && most - least > 1) ? "uneven" : "even" }')" even
 { head -2 p.tsv; rows p.tsv | shuf --random-source=<(yes); rows p.tsv | head -9; } >s.tsv
 sample -n 30 p.tsv && cp "$tmp/out" again.html
 same "the same pairs, the same sample" again.html one.html
 { head -2 p.tsv; rows p.tsv | shuf --random-source=<(yes); } >s.tsv
 sample -n 30 s.tsv
-same "whatever their order" "$tmp/out" one.html
+same "for any order" "$tmp/out" one.html
 sample -n 30 --seed=7 p.tsv
 is "another seed, others" "$(drawn "$tmp/out" | cmp -s - <(drawn one.html) && echo same)" ""
 sample -n 10000 -k 3 p.tsv
@@ -50,7 +50,7 @@ has "their markup is text" h.html '&lt;script src=//evil.example/x.js&gt;'
 has "marks that turn the direction are shown" h.html '<span class="mark">U\+202E</span>turned round<span class="mark">U\+202C</span>'
 has "also text without width" h.html '<span class="mark">U\+200B</span>gap'
 is "and are not there themselves" "$(grep -cP '\x{202E}|\x{202C}|\x{200F}|\x{200B}|\x{AD}' h.html)" 0
-has "words of one text alone are marked" h.html '<del>some more </del>'
+has "words of only one text are marked" h.html '<del>some more </del>'
 has "and of the other" h.html '<ins>other </ins>'
 is "the page is well-formed where it counts: every section closed" "$(grep -c '<section' h.html) $(grep -c '</section>' h.html)" "1 1"
 if command -v python3 >/dev/null && python3 -c 'import html.parser' 2>/dev/null; then
@@ -86,7 +86,7 @@ if command -v node >/dev/null; then
 	is "every labelled duplicate is in the pairs" "$(rows "$tmp/out" | cut -f 6)" 1.000000
 	node "$TOP/tests/label_page.js" h.html ds | sed '$d' >labels.tsv
 	run "$P" eval labels.tsv --pairs=h.tsv --format=tsv
-	is "names with markup come back as they were" "$(rows "$tmp/out" | cut -f 12,13)" "$(printf '1\t1')"
+	is "names with markup are read back unchanged" "$(rows "$tmp/out" | cut -f 12,13)" "$(printf '1\t1')"
 else
 	skip "the page's own script" "no node"
 fi
@@ -95,7 +95,7 @@ fi
 printf '%s\nnone.html\t%s\t3\t-\tsimhash\t-\t-\t-\t-\t-\t-\t-\t-\n' "$old_pairs_columns" "$(rows p.tsv | head -1 | cut -f 1)" >gone.tsv
 rows p.tsv | head -1 >>gone.tsv
 sample gone.tsv
-exits "a page that is gone" 1
+exits "a page that does not exist" 1
 has "the message names it" "$tmp/err" 'none\.html.*; the pair is skipped'
 is "the others are there" "$(drawn "$tmp/out" | wc -l)" 1
 head -2 gone.tsv >all-gone.tsv

@@ -57,7 +57,7 @@ EOF
 rm -f log
 echo demo.warc.gz >list
 env LD_PRELOAD="$shim" PD_FORBIDDEN_LOG=log "$P" map --job=fp <list >/dev/null 2>&1
-is "map starts programs (--fetch): it has none" "$(sed -n 's/^socket-inet\t//p' log 2>/dev/null)" done
+is "map starts programs (--fetch), so it has no sandbox" "$(sed -n 's/^socket-inet\t//p' log 2>/dev/null)" done
 echo "$tmp/demo.warc.gz" >list
 rm -f log
 env LD_PRELOAD="$shim" PD_FORBIDDEN_LOG=log "$P" map --job=fp --sandbox <list >/dev/null 2>&1

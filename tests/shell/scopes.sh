@@ -18,7 +18,7 @@ is "other-domains, all pairs" "$(pairs --all-pairs --scope=other-domains in.fp)"
 	"e1-e3 e1-e4 e1-e5 e1-e6 e1-n2 e2-e3 e2-e4 e2-e5 e2-e6 e2-n2 e3-e5 e3-e6 e3-n1 e4-e5 e4-e6 e4-n1 e5-n1 e5-n2 e6-n1 e6-n2 n1-n2"
 is "same-host knows nothing of domains" "$(pairs --all-pairs --scope=same-host in.fp)" "e1-n1 e4-n2 e5-e6"
 printf 'b.x.co.uk\tIronworks\nY.co.uk\tnobody\ny.co.uk\tIronworks\n' >owners
-is "same-site: hosts, then domains of a table; others are their own" "$(pairs --all-pairs --scope=same-site --sites=owners in.fp)" \
+is "same-site: hosts, then domains of a table; other hosts are separate sites" "$(pairs --all-pairs --scope=same-site --sites=owners in.fp)" \
 	"e1-n1 e2-e3 e2-e4 e2-n2 e3-e4 e3-n2 e4-n2 e5-e6"
 is "other-sites: all others" "$(pairs --all-pairs --scope=other-sites --sites=owners in.fp | wc -w)" $((28 - 8))
 printf '# pagededup sites 1 | by=both first=5 similar=0.95\n#host\tsite\tpages\taddresses\tby\tvia\tsimilarity\n%s\n%s\n' \
@@ -43,7 +43,7 @@ is "clusters do not cross domains" "$(rows verdicts | awk -F '\t' '{ c[$1] = c[$
 is "other-domains: equal pages are neighbours, not one node" "$(awk -F '\t' '$4 { print $2 "-" $5 }' verdicts | xargs)" "e3-e2 n2-e2 e4-e1 e5-e1 e6-e1"
 
 sort -r owners >backwards
-is "the table's order says nothing" "$("$P" match -q --scope=same-site --sites=backwards in.fp | head -1)" "$("$P" match -q --scope=same-site --sites=owners in.fp | head -1)"
+is "the order of the table has no effect" "$("$P" match -q --scope=same-site --sites=backwards in.fp | head -1)" "$("$P" match -q --scope=same-site --sites=owners in.fp | head -1)"
 hasnt "another table has another checksum" <("$P" match -q --scope=same-site --sites=sites.tsv in.fp | head -1) \
 	"$("$P" match -q --scope=same-site --sites=owners in.fp | sed -n '1s/.* \(sites=[0-9a-f]*\).*/\1/p')"
 run "$P" match --scope=same-site in.fp

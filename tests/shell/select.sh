@@ -12,7 +12,7 @@ rows all.fp | grep -wFf <(sed 's/^/d.warc.gz:/' <<<"$offsets") >want
 at_least "some records are selected" "$(wc -l <want)" 10
 run "$P" fp --select=some.cdxj d.warc.gz
 exits "records by CDXJ" 0
-same "their rows alone" <(rows "$tmp/out") want
+same "only their rows" <(rows "$tmp/out") want
 run "$P" fp --select=all.cdxj d.warc.gz
 same "all that the index has" <(rows "$tmp/out") <(rows all.fp)
 gzip -k some.cdxj

@@ -49,7 +49,7 @@ printf '北京 1\n看见 1\n石头 1\n' >flat.idf
 first() { sign --method="semantic:n=1:$1" --idf=flat.idf >class.fp; key class.fp class; }
 md5() { printf %s "$1" | md5sum | cut -c1-32; }
 is "without classes the most frequent term" "$(first names=1:nouns=1)" "$(md5 看见)"
-is "a place weighs more" "$(first names=2:nouns=1)" "$(md5 北京)"
+is "a name of a place has more weight" "$(first names=2:nouns=1)" "$(md5 北京)"
 is "and so does another noun" "$(first names=1:nouns=2)" "$(md5 石头)"
 is "by default names before other nouns" "$(first names=2:nouns=1.9)" "$(md5 北京)"
 

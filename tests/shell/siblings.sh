@@ -55,7 +55,7 @@ for kind in template shell footer; do
 	is "dedup: $kind: nothing goes" "$(column is_duplicate "clean-$kind/verdicts.tsv" | grep -c 1)" 0
 done
 run "$P" dedup -q versions.jsonl -o clean-versions
-is "dedup: versions: all but one go" "$(column is_duplicate clean-versions/verdicts.tsv | grep -c 1)" 39
+is "dedup: versions: all except one are removed" "$(column is_duplicate clean-versions/verdicts.tsv | grep -c 1)" 39
 
 # --- text that would be lost with a page ---
 is "the shorter one is first: the longer is kept" "$(duplicates more)" 0
@@ -69,7 +69,7 @@ run "$P" cluster -q --max-loss=.5 more.pairs
 is "--max-loss=.5: it is removed" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
 run "$P" cluster -q --max-loss=0 more.pairs
 exits "--max-loss=0 is misuse" 2
-hasnt "a pair of sketches says so" more.tsv 'sketches'
+hasnt "a pair of sketches shows it" more.tsv 'sketches'
 has "which the reason tells" <("$P" cluster -q --max-loss=.5 more.pairs) ' and similarity 0\.[0-9]+, by sketches only	'
 
 # --- the texts themselves ---
@@ -87,10 +87,10 @@ texts more --keep=first
 is "--keep=first: no page is removed" "$(went)" ""
 has "and it is counted" "$tmp/err" ' 0 duplicates, kept 1 near-duplicate whose removal would lose over 15% of their text'
 texts more --keep=first --max-loss=1
-is "--max-loss=1: whatever it takes" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
+is "--max-loss=1: any loss is accepted" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
 at_least "the loss is printed in thousandths" "$(column loss "$tmp/out" | sed -n 's/^0\.//p')" 280
 texts nearly
-is "a tenth is lost: it is removed" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
+is "a loss of a tenth: it is removed" "$(column is_duplicate "$tmp/out" | grep -c 1)" 1
 at_least "the loss is a tenth" "$(column loss "$tmp/out" | sed -n 's/^0\.//p')" 090
 at_least "and no more" 130 "$(column loss "$tmp/out" | sed -n 's/^0\.//p')"
 has "the reason names the kept page" "$tmp/out" ', which has (8[789]|9[01])\.[0-9]% of its text	'

@@ -37,11 +37,11 @@ has "the header says how" "$tmp/out" '^# pagededup sites 1 \| by=both first=5 si
 has "the closing line counts" "$tmp/err" '12 pages of 6 hosts at 2 addresses, 4 sites'
 is "by address all there are one" "$("$P" sites -q --by=ip crawl.warc | column site | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
 	"1mirror.example 4news.example 1nowhere.example"
-is "by pages all alike are one" "$("$P" sites -q --by=pages crawl.warc | column site | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" "5news.example 1shop.example"
+is "by pages, all equal hosts are one site" "$("$P" sites -q --by=pages crawl.warc | column site | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" "5news.example 1shop.example"
 printf '# a table\nmirror.example 10.0.0.1\n\nnowhere.example\t10.0.0.1\nunseen.example 10.0.0.1\n' >addresses
 is "--addresses tells more" "$("$P" sites -q --addresses=addresses crawl.warc | column site | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
 	"5news.example 1shop.example"
-is "addresses of ARC headers; none if the crawler had none" "$("$P" sites -q crawl.arc | rows | cut -f 1,2,4 | xargs)" \
+is "addresses of ARC headers; empty if the crawler recorded none" "$("$P" sites -q crawl.arc | rows | cut -f 1,2,4 | xargs)" \
 	"a.example a.example 10.0.0.1 b.example a.example 10.0.0.1 c.example c.example - d.example d.example -"
 "$P" sites -q crawl.warc >whole
 run "$P" sites -o table crawl.warc

@@ -27,7 +27,7 @@ run "$P" dedup -q --keep-rows manual.jsonl -o out
 exits "dedup of a manual" 0
 rows out/verdicts.tsv | awk -F '\t' '$4 == 1 { print $3 }' | sort >gone
 is "forty pages of one template with different subjects are kept" "$(grep -c /ref/ gone)" 0
-is "of four versions of a page all but one go" "$(grep -c /tour.html gone)" 3
+is "all except one of four versions of a page are removed" "$(grep -c /tour.html gone)" 3
 is "shells of an application are kept" "$(grep -c ledger gone)" 0
 is "no other page is removed" "$(wc -l <gone)" 3
 "$P" text -q --boilerplate=out/site.bp manual.jsonl >texts
@@ -56,7 +56,7 @@ exits "dedup of a mirror" 0
 rows clean/verdicts.tsv | awk -F '\t' '$4 == 1 { print $3, $5 }' >gone
 is "of forty pages on two hosts one of each subject is kept" "$(grep -c /ref/ gone)" 40
 is "no page is removed for a page of another subject" "$(awk '{ a = $1; b = $2; gsub(".*/", "", a); gsub(".*/", "", b); if (a != b) print }' gone)" ""
-is "of eight versions of a page all but one go" "$(grep -c /tour.html gone)" 7
+is "all except one of eight versions of a page are removed" "$(grep -c /tour.html gone)" 7
 is "each redirecting stub is kept" "$(grep -c /old/ gone)" 0
 is "shells and other files are kept, too" "$(find clean/mirror -name 'view*' | wc -l) $(find clean/mirror -name robots.txt | wc -l)" "5 1"
 is "removed pages are not in the folder" "$(find clean/mirror -name '*.html' | wc -l)" $(($(find mirror -name '*.html' | wc -l) - 47))

@@ -42,5 +42,5 @@ same "it writes the same dump" root/out/demo.warc.gz out/demo.warc.gz
 for i in $(seq 300); do head -c 3000 "$TOP/tests/golden/en-article-html5/page.html" >"root/p$i.html"; done
 run chroot root /pagededup fp -q -j8 $(cd root && ls p*.html)
 exits "many small pages on eight threads" 0
-is "they are alike" "$(grep -v '^#' "$tmp/out" | cut -f 1 | sort -u | wc -l)" 1
+is "they are equal" "$(grep -v '^#' "$tmp/out" | cut -f 1 | sort -u | wc -l)" 1
 tap_done

@@ -16,9 +16,9 @@ run "$P" store init --no-key s -k 3
 exits "another k is refused" 2
 has "and both are named" "$tmp/err" 'k: 12 and 3'
 run "$P" store init --no-key s --bits=128 -k 12
-has "another width too" "$tmp/err" 'bits: 64 and 128'
+has "also another width" "$tmp/err" 'bits: 64 and 128'
 run "$P" store init --no-key s -k 12
-exits "the same k, but for pages without a sketch too, is another store" 2
+exits "the same k, also for pages without a sketch, is another store" 2
 has "the message says so" "$tmp/err" 'k_unknown: 7 and 12'
 mkdir full && touch full/thing
 run "$P" store init --no-key full
@@ -68,16 +68,16 @@ is "the kept pages" "$(column id "$tmp/out" | sort | tr '\n' ' ')" "d.warc:2 d.w
 
 awk 'BEGIN { print "#fingerprint\tid"; for (i = 0; i < 30000; i++) printf "00ff00ff00ff00ff\teq:%d\n", i }' >equal
 "$P" store init --no-key -q eq
-is "a page that replaces 30,000 equal ones, one after the other" \
+is "a page that replaces 30,000 equal ones in succession" \
 	"$("$P" store add -q --on-duplicate=replace eq equal | column status | sort | uniq -c | awk '{ print $1, $2 }' | tr '\n' ' ')" "30000 new 29999 replaced "
-is "is kept alone" "$("$P" store export -q eq | column id)" "eq:29999"
+is "is the only one kept" "$("$P" store export -q eq | column id)" "eq:29999"
 
 # same URL
 echo "0f0f0f0f0f0f0f0f d.warc:20 http://b.example/1 2026-01-02T00:00:00Z 70" | fp >version
 run "$P" store check s version
 is "another version of a page is a page" "$(status "$tmp/out")" "new"
 run "$P" store add s version --same-url=update -q
-is "or takes the old one's place" "$(status "$tmp/out") $(column reason "$tmp/out" | tail -n 1)" "new replaced another version of its URL"
+is "or replaces the old one" "$(status "$tmp/out") $(column reason "$tmp/out" | tail -n 1)" "new replaced another version of its URL"
 
 # JSON
 run "$P" store check s night1 --format=jsonl
@@ -98,7 +98,7 @@ run "$P" store compact s -q
 exits "compact" 0
 run "$P" store info s
 has "one page is left" "$tmp/out" '^pages	1$'
-has "nothing that is gone" "$tmp/out" '^gone	0$'
+has "no removed page" "$tmp/out" '^gone	0$'
 run "$P" store verify s
 exits "verify" 0
 has "the message says so" "$tmp/err" 'no damage'
@@ -110,7 +110,7 @@ run "$P" fp -q "$demo"
 cp "$tmp/out" demo.fp
 "$P" store init --no-key -q demo && "$P" store add -q demo demo.fp --no-verify >answers
 "$P" store export -q demo >back
-is "the rows come back as they were" "$(rows back | sort)" "$(awk -F '\t' 'NR == FNR { if ($12 == "new") want[$2]; next } !/^#/ && $2 in want' answers demo.fp | sort)"
+is "the rows are read back unchanged" "$(rows back | sort)" "$(awk -F '\t' 'NR == FNR { if ($12 == "new") want[$2]; next } !/^#/ && $2 in want' answers demo.fp | sort)"
 is "with their header" "$(sed -n 's/ |.*//p;2q' back | head -n 1)" "$(sed -n 's/ |.*//p;2q' demo.fp | head -n 1)"
 
 # refused calls
@@ -136,8 +136,8 @@ has "the message names it" "$tmp/err" "bad:1: '0123' is not a fingerprint"
 is "the others are not" "$(status "$tmp/out")" "new"
 for i in $(seq 130); do fp_rows <<<"0123 x:$i"; done >bad
 run "$P" store check p bad
-is "of very many bad rows a hundred are named" "$(grep -c 'is not a fingerprint' "$tmp/err")" 100
-has "and how many more there are" "$tmp/err" '^pagededup store: bad: 30 more are not listed$'
+is "a hundred of very many bad rows are named" "$(grep -c 'is not a fingerprint' "$tmp/err")" 100
+has "and the number of further ones" "$tmp/err" '^pagededup store: bad: 30 more are not listed$'
 has "all of them counted" "$tmp/err" '130 bad rows left out'
 cp -r s newer && sed -i 's/^pagededup store [0-9]*/pagededup store 9/' newer/manifest
 run "$P" store check newer night1
@@ -167,7 +167,7 @@ mkfifo in
 exec 3>in
 fp <<<"1234567812345678 live:1" >&3
 for _ in $(seq 100); do grep -q 'live:1' live && break; sleep .1; done
-is "an answer comes before the next row" "$(status live)" "new"
+is "an answer is written before the next row is read" "$(status live)" "new"
 run "$P" store add s night1
 exits "a second writer is refused" 2
 has "the message gives the reason" "$tmp/err" 'another process is writing to s; wait until it has ended'
@@ -223,5 +223,5 @@ exits "and the same run again is done" 0
 mkdir kill
 run python3 "$TOP/tests/store_kill.py" "$P" kill 20
 exits "killed 20 times" 0
-has "and nothing lost" "$tmp/out" '^2[0-9] killed \(.*\), [0-9]+ reported, all kept$'
+has "and all records are kept" "$tmp/out" '^2[0-9] killed \(.*\), [0-9]+ reported, all kept$'
 tap_done

@@ -33,7 +33,7 @@ exits "match" 0
 cp "$tmp/out" pairs.tsv
 has "suspects are counted" "$tmp/err" '2 pairs; 1 more look alike, but are not certain, '
 is "they are not rows" "$(rows pairs.tsv | wc -l)" 2
-is "but a line each that others pass over" "$(grep '^# suspect ' pairs.tsv | cut -f 1-3,6)" \
+is "except a line each that other readers ignore" "$(grep '^# suspect ' pairs.tsv | cut -f 1-3,6)" \
 	"# suspect other-subject	$tides	$mills	simhash"
 is "with all columns of a pair" "$(grep '^# suspect ' pairs.tsv | cut -f 2- | awk -F '\t' '{ print NF }')" 15
 same "the same for any number of threads" <("$P" match -q -j 4 pages.fp) <("$P" match -q -j 1 pages.fp)
@@ -44,7 +44,7 @@ is "--scope=other-hosts: no pair of one host" "$(grep -c '^# suspect' others.tsv
 "$P" match -q --scope=same-host pages.fp >one.tsv
 is "--scope=same-host: only of one" "$(grep '^# suspect' one.tsv | cut -f 2,3)" "$tides	$mills"
 "$P" match -q --format=jsonl pages.fp >pairs.jsonl
-is "JSON Lines have them after the pairs, with a key of their own" \
+is "JSON Lines have them after the pairs, with a separate key" \
 	"$(python3 -c 'import json, sys; print(*[(r.get("suspect"), r["id_a"] == sys.argv[1], len(r)) for r in map(json.loads, sys.stdin)])' "$tides" <pairs.jsonl)" \
 	"$(rows pairs.tsv | awk -F '\t' -v id="$tides" '{ printf "(None, %s, 15) ", $1 == id ? "True" : "False" }')('other-subject', True, 16)"
 
@@ -63,7 +63,7 @@ run "$P" cluster --shingles=pages.shingles --max-loss=.01 pairs.tsv
 hasnt "a page with too much loss is not a duplicate" "$tmp/out" '	other-subject	'
 is "the order of the lines does not matter" "$(sort -r pairs.tsv | "$P" cluster -q | rows | md5sum)" "$(rows v.tsv | md5sum)"
 run "$P" cluster --keep=longest pairs.tsv
-is "a representative is not a suspect, whatever is kept first" "$(rows "$tmp/out" | awk -F '\t' '$14 != "-"' | cut -f 2)" "$mills"
+is "a representative is not a suspect for any order of keeping" "$(rows "$tmp/out" | awk -F '\t' '$14 != "-"' | cut -f 2)" "$mills"
 printf '# suspect\n# suspect few-terms\tonly\ttwo\n' | cat pairs.tsv - >bad.tsv
 run "$P" cluster bad.tsv
 exits "a line that is cut" 1
@@ -77,7 +77,7 @@ same "and the others count" <(rows "$tmp/out") <(rows v.tsv)
 is "no chains" "$("$P" cluster -q chain.tsv | rows /dev/stdin | cut -f 2,5,14)" 'f:2	f:1	unsure'
 printf 'f:1\tf:9\t0\t1.000\tsimhash\t-\t-\t-\t100\t-\t-\t100\t-\t-\t-\n' >>chain.tsv
 sed -i 's/^# suspect unsure\tf:1/# suspect unsure\tf:9/' chain.tsv
-is "what looks like a page that goes may be a duplicate of the one kept for it" \
+is "a page similar to a removed one may be a duplicate of the page kept" \
 	"$("$P" cluster -q chain.tsv | rows /dev/stdin | awk -F '\t' '$14 != "-"' | cut -f 2,5,6)" 'f:2	f:1	f:9'
 
 # Many suspects, in a different order from the queries; the page that they resemble is named although it is not in a

@@ -55,7 +55,7 @@ acts=$'\e\\[2J|\xc2\x9b|\xe2\x80\xae|\xe2\x81\xa7'
 acting() { is "$1: nothing that acts" "$(LC_ALL=C grep -acE "$acts" "$2")" 0; } # NAME FILE
 run "$P" fp -q "$evil"
 acting "rows" "$tmp/out"
-is "rows: the name comes back" "$(printf "$(rows "$tmp/out" | cut -f 2)")" "$evil"
+is "rows: the name is read back" "$(printf "$(rows "$tmp/out" | cut -f 2)")" "$evil"
 run "$P" fp -q --format=jsonl "$evil"
 acting "rows in JSON" "$tmp/out"
 has "rows in JSON: as JSON writes it" "$tmp/out" '"id":"p\\u001B\[2J\\u009B31m\\u202Ecod'
@@ -78,7 +78,7 @@ empty "nothing of it came" "$tmp/tty"
 terminal out "$P" dict -o /dev/stdout words
 exits "not under another name, either" 2
 run "$P" dict -o - words
-exits "a pipe gets it" 0
+exits "a pipe receives it" 0
 is "and it is one" "$(head -c 7 "$tmp/out" | tail -c 6)" PDDICT
 cp "$tmp/out" mine.dict
 run "$P" fp -q --dict=mine.dict d.warc.gz
@@ -132,7 +132,7 @@ terminal err "$P" fp -o rows --no-progress d.warc.gz
 is "--no-progress on a terminal" "$(tr -dc '\r' <"$tmp/tty" | wc -c)" 0
 # --- fp waits for standard input ---
 terminal in,err timeout $waits "$P" fp -j1
-has "fp that waits for a terminal says so" "$tmp/tty" '^pagededup fp: reading standard input from the terminal; Ctrl-D ends it'
+has "fp prints a note if it waits for a terminal" "$tmp/tty" '^pagededup fp: reading standard input from the terminal; Ctrl-D ends it'
 terminal in,err "$P" fp "$demo"
 hasnt "not when it has an input" "$tmp/tty" 'reading standard input'
 tap_done

@@ -21,14 +21,14 @@ is "text: each line is JSON with the keys as designed, in their order" "$(json d
 	"{'id,url,title,timestamp,text,keywords,description,anchor_text'}"
 is "text: ids and URLs agree with fp" "$(json d.jsonl '"\n".join(r["id"] + "\t" + r["url"] for r in rows)')" "$(rows d.fp | cut -f 2,3)"
 is "text: the bytes of text agree with fp" "$(json d.jsonl '"\n".join(str(len(r["text"].encode())) for r in rows)')" "$(column text_bytes d.fp)"
-is "text: Chinese in GBK comes as UTF-8" "$(json d.jsonl 'sum("采茶人" in r["text"] for r in rows) > 1')" True
+is "text: Chinese in GBK becomes UTF-8" "$(json d.jsonl 'sum("采茶人" in r["text"] for r in rows) > 1')" True
 is "text: nothing in a text is an unescaped control character" "$(json d.jsonl 'any(ord(c) < 32 and c not in "\n\t" for r in rows for c in r["text"])')" False
 while IFS=$'\t' read -r content sentence; do
 	at_least "text: the main text of $content is there" "$(grep -cF "$sentence" d.jsonl)" "$(grep -cP "\t$content\t[01]\t" "$TOP/demo/truth.tsv")"
 done < <(for a in en-battery-sorting en-night-train; do printf '%s\t%s\n' $a "$(tail -n +2 "$TOP/demo/articles/$a.txt" | grep . | sed -n 2p | cut -c 1-40)"; done)
 run "$P" text --preset=paper d.warc.gz
 exits "text --preset=paper" 0
-is "text --preset=paper: as many pages" "$(wc -l <"$tmp/out")" "$pages"
+is "text --preset=paper: the same number of pages" "$(wc -l <"$tmp/out")" "$pages"
 
 # --- show ---
 for stage in utf8 html blocks terms topic features signature; do
@@ -43,7 +43,7 @@ run "$P" show "${ids[5]}" && cp "$tmp/out" topic
 run "$P" show --stage=topic "${ids[5]}"
 same "topic is the stage without --stage" "$tmp/out" topic
 run "$P" show -s terms "${ids[5]}"
-is "the terms of the main text are as many as fp counts" "$(awk '/^feature/ { on = $2 == "text"; next } on' "$tmp/out" | wc -l)" "$(column terms d.fp | sed -n 6p)"
+is "the number of terms of the main text is the same as in fp" "$(awk '/^feature/ { on = $2 == "text"; next } on' "$tmp/out" | wc -l)" "$(column terms d.fp | sed -n 6p)"
 run "$P" show -s signature --bits=128 "${ids[5]}"
 has "options that shape the fingerprint count" "$tmp/out" '^fingerprint: [0-9a-f]{32}$'
 run "$P" show -s signature --preset=paper "${ids[5]}"

@@ -18,7 +18,7 @@ for input in a.warc.gz three.warc.gz "a.warc.gz plain.warc three.warc.gz" cut.wa
 		for j in 2 4 16; do same "$command -j$j as -j1: ${input//$TOP\//}" out.$j out.1; done
 	done
 done
-at_least "three dumps one after the other in one file hold three times the pages" \
+at_least "three concatenated dumps in one file have three times the pages" \
 	"$("$P" fp -q three.warc.gz | rows | wc -l)" $((3 * ($(wc -l <"$TOP/demo/truth.tsv") - 1)))
 
 for bits in 64 128; do

@@ -108,7 +108,7 @@ cp "$tmp/out" params
 is "learns parameters that change no page" "$(rows params | cut -f 1,2,7 | xargs -d '\n' echo)" "h.example	id	0 h.example	s	1"
 has "the message says so" "$tmp/err" '9 pages, 2 parameters .* 1 of them'
 printf 'http://%s.example/p?id=%s&s=%s\n' h 1 x h 1 y h 2 x g 1 x g 1 y >list
-is "--params leaves it out on its host alone" "$("$P" url -q --params=params list | column status | xargs)" "new seen new new new"
+is "--params removes it only on its host" "$("$P" url -q --params=params list | column status | xargs)" "new seen new new new"
 is "a table in another order is the same" "$({ grep '^#' params; rows params | tac; } >p2; "$P" url -q --params=params list --seen=s1 >/dev/null
 	"$P" url -q --params=p2 list --seen=s1 --print=new)" ""
 echo 'h.example	x' >broken

@@ -232,7 +232,7 @@ is "joined by cat, both whole" "$code $(wc -l <err)" "0 0"
 code=$(LC_ALL=C sort demo.fp | "$P" match -q 2>err >/dev/null; echo $?)
 is "sorted" "$code $(wc -l <err)" "0 0"
 code=$(rows demo.fp | "$P" match -q 2>err >/dev/null; echo $?)
-is "rows alone promise nothing" "$code $(wc -l <err)" "0 0"
+is "rows without a header promise no last line" "$code $(wc -l <err)" "0 0"
 # Tables of other kinds.  Truncated files of settings are refused, because a part of them would give other results.
 "$P" rank -q demo.warc.gz >demo.ranks && "$P" link -q demo.warc.gz >demo.links
 "$P" sites -q --by=pages demo.warc.gz >demo.sites && "$P" url -q --learn-params here.fp >demo.params
@@ -359,7 +359,7 @@ mkdir -p vault/in && cp first/plain.warc secret.warc
 (cd first && "$P" apply -q -V ../plain.tsv --rewrite-revisits plain.warc -o ../rewritten.warc)
 sed 's|^Pagededup-Original-File: .*\r|Pagededup-Original-File: ../../secret.warc\r|' rewritten.warc >outside.warc
 run "$P" apply --restore --originals=vault/in outside.warc -o restored.warc
-exits "--originals is not left: exit status" 1
+exits "--originals: a dump outside the folder: exit status" 1
 same "the record is outside --originals: it is kept" restored.warc outside.warc
 cp secret.warc vault/in/secret.warc
 run "$P" apply -q --restore --originals=vault/in outside.warc -o restored-in.warc

@@ -54,7 +54,7 @@ is "a page that only a duplicate is near" "$(cat "$tmp/out")" "w/d:30
     it is at distance 6, with similarity 0.83, from w/d:20 (http://a/2), a duplicate of w/d:10"
 why w/d:30 --verdicts=v.tsv
 has "without pairs it is kept too" "$tmp/out" 'is not in v.tsv: it is kept, because'
-has "and ids that are alike are named" "$tmp/out" '^  Did you mean w/d:10, w/d:20\?$'
+has "and similar ids are named" "$tmp/out" '^  Did you mean w/d:10, w/d:20\?$'
 why w/d:999999 --verdicts=v.tsv
 hasnt "other ids are not" "$tmp/out" 'Did you mean'
 why w/d:999999 --verdicts=v.tsv --format=jsonl
@@ -63,7 +63,7 @@ is "not named, as JSON" "$(cat "$tmp/out")" '{"id":"w/d:999999","is_duplicate":f
 printf '%s\n' 'd:1 d:2 4 - - -' 'd:2 d:3 0 - - -' | pairs_rows | with_header >n.tsv
 "$P" cluster -q n.tsv >v.tsv
 why d:3 --verdicts=v.tsv
-is "a page that another of the same fingerprint leads away" "$(sed -n '3,4p' "$tmp/out")" "    d:3 has the same fingerprint or text as d:2
+is "a page that leaves with another page of the same fingerprint" "$(sed -n '3,4p' "$tmp/out")" "    d:3 has the same fingerprint or text as d:2
     d:2 is at distance 4 from d:1"
 "$P" cluster -q --action=demote n.tsv >v.tsv
 why d:2 --verdicts=v.tsv
@@ -71,13 +71,13 @@ has "demoted, not removed" "$tmp/out" 'It is not removed; its weight is 0.5'
 for i in $(seq 2 30); do echo "d:1 d:$i $((i % 9)) - - -"; done | pairs_rows | with_header >many.tsv
 "$P" cluster -q many.tsv >v.tsv
 why d:1 --verdicts=v.tsv --pairs=many.tsv
-is "long lists are cut, and say so" "$(grep -E '^    and' "$tmp/out" | tr '\n' ' ')" "    and 19 more     and 9 more "
+is "long lists are cut, with a note" "$(grep -E '^    and' "$tmp/out" | tr '\n' ' ')" "    and 19 more     and 9 more "
 is "the nearest pages first" "$(grep -c '^    it has the same fingerprint as d:\(9\|18\|27\)' "$tmp/out")" 3
 # Truncated verdicts: the explanation ends with them, without a loop.
 grep -v '	w/d:20	http' connected.tsv >cut.tsv
 why w/d:40 --verdicts=cut.tsv
 exits "verdicts with a row missing" 0
-has "still say of which page it is a duplicate" "$tmp/out" 'is a duplicate of w/d:10:'
+has "still name the page that it duplicates" "$tmp/out" 'is a duplicate of w/d:10:'
 awk -F '\t' -v OFS='\t' '$2 == "w/d:30" { $6 = "w/d:40" } $2 == "w/d:40" { $6 = "w/d:30" } 1' connected.tsv >circle.tsv
 run timeout 10 "$P" why w/d:40 --verdicts=circle.tsv
 exits "verdicts that lead in a circle" 0
@@ -113,7 +113,7 @@ has "answers: a page kept" "$tmp/out" "^    ${dup% *} "
 why "$(rows two.tsv | awk -F '\t' '$4 == 1 { print $2; exit }')" --verdicts=two.tsv
 has "answers: kept on another night" "$tmp/out" "^  is a duplicate of d.warc.gz:"
 why "$(rows one.tsv | awk -F '\t' '{ n[$1]++; id[$1] = $2 } END { for (c in n) if (n[c] == 1) { print id[c]; exit } }')" --verdicts=one.tsv
-has "answers: a page alone" "$tmp/out" "^  These rows do not contain a duplicate of it$"
+has "answers: a page without duplicates" "$tmp/out" "^  These rows do not contain a duplicate of it$"
 printf '%s\n' '# pagededup answers 1 version=1 bits=64 k=8 | ask=check' "$answers_columns" >checked.tsv
 for i in 1 2; do printf -- '-\tf:%s\t-\t0\t-\t-\t-\t-\t9\t1\tnew\tnew\t-\n' $i; done >>checked.tsv
 why f:1 --verdicts=checked.tsv
@@ -154,7 +154,7 @@ same "other options override it" <("$P" show --run='a run' --bits=64 --stage=sig
 why "$a" --run='a run'
 has "why --run" "$tmp/out" "^  is a duplicate of $b"
 loss=$(rows 'a run/verdicts.tsv' | awk -F '\t' -v a="$a" '$2 == a { printf "%.1f", 100 * $13 }')
-at_least "a pair of which something would be lost" "$loss" .1
+at_least "a pair that would lose text" "$loss" .1
 has "why --run: the exact loss" "$tmp/out" "^  Its text was compared with the text of the page kept, which lacks $loss% of it\$"
 run "$P" compare --run='a run' "$a" "$b"
 has "compare --run: the same" "$tmp/out" "^would be lost: $loss% of a if b is kept, [0-9.]+% of b if a is kept\$"

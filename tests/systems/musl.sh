@@ -67,8 +67,8 @@ if [ $code = 0 ]; then
 	compare musl-libiconv "$B/musl-libiconv/pagededup-static"
 fi
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" MUSL="$MUSL" CC="$cc" B="$B/musl-own" "${gnu[@]}" "$B/musl-own/gen/charsets.bin"
-exits "musl's own iconv does not do" 2
-has "and the build says what it lacks" "$tmp/err" '^mkcharsets: iconv has no [A-Z0-9-]+ .*GNU libiconv'
+exits "musl's iconv is not sufficient" 2
+has "and the build names the missing libraries" "$tmp/err" '^mkcharsets: iconv has no [A-Z0-9-]+ .*GNU libiconv'
 
 # --- the wheel ---
 venv=$MUSL/venv

@@ -50,7 +50,7 @@ else
 	skip "Homebrew's formula" "ruby is not installed"
 fi
 if command -v hadolint >/dev/null; then
-	is "hadolint has nothing to say of the container file" "$(hadolint "$TOP/packaging/Containerfile" 2>&1)" ""
+	is "hadolint has no complaints about the container file" "$(hadolint "$TOP/packaging/Containerfile" 2>&1)" ""
 else
 	skip "the container file" "hadolint is not installed"
 fi

@@ -32,7 +32,7 @@ build "$B"/parquet/build/{pagededup,replay/columns,tests/inject.so}
 exits "it builds" 0
 build static
 exits "it cannot be one file" 2
-has "and make says what to do" "$tmp/err" 'make static WITHOUT="parquet"'
+has "and make names the remedy" "$tmp/err" 'make static WITHOUT="parquet"'
 Q=$B/parquet/build/pagededup
 has "version names the library" <("$Q" version) 'parquet [0-9]'
 
@@ -80,7 +80,7 @@ printf '%s\n' 'aaaaaaaaaaaaaaaa f:1 a\\\t\n"\x01' 'aaaaaaaaaaaaaaaa \x2d \xff\xe
 sed '1i'"$fp_columns" odd.fp >odd.tsv
 "$Q" match -q odd.tsv >odd-pairs.tsv
 "$Q" match -q --format=parquet odd.tsv >odd-pairs.parquet
-same "odd values come back as they were" <("$Q" cluster -q odd-pairs.parquet) <("$Q" cluster -q odd-pairs.tsv)
+same "odd values are read back unchanged" <("$Q" cluster -q odd-pairs.parquet) <("$Q" cluster -q odd-pairs.tsv)
 is "DuckDB reads them, too" "$(python -c 'import duckdb; print(duckdb.sql("select count(url_b) from \"odd-pairs.parquet\"").fetchall()[0][0])' 2>&1)" 3
 
 # --- every command that reads rows, from files and pipes, in both forms ---
@@ -151,14 +151,14 @@ done <<'EOF'
 2 list eval --pairs=match.tsv match.parquet
 2 list fp --stopwords=fp.parquet demo.warc.gz
 EOF
-is "Arrow's stream says what the text says" "$(python -c '
+is "Arrow's stream has the same values as the text" "$(python -c '
 import pyarrow as pa, pyarrow.parquet as pq, duckdb
 for name in "fp", "match", "cluster":
     r = pa.ipc.open_stream(name + ".arrow")
     t = r.read_all()
     print(t.equals(pq.read_table(name + ".parquet")), r.schema.metadata[b"pagededup.header"] == pq.read_schema(name + ".parquet").metadata[b"pagededup.header"],
           duckdb.sql("select count(*) from t").fetchall()[0][0] == t.num_rows, end=" ")' 2>&1)" "True True True True True True True True True "
-is "its totals are said of its last batch" "$(python -c '
+is "its totals are in its last batch" "$(python -c '
 import pyarrow as pa
 r = pa.ipc.open_stream("fp.arrow")
 while True:
@@ -176,7 +176,7 @@ import pyarrow.parquet as pq
 s = pq.read_schema("fp.parquet")
 print(s.field("fingerprint").type, s.field("sketch").type, s.field("terms").type, s.field("confidence").type, s.field("url").type, b"pagededup.header" in s.metadata)')" \
 	"uint64 fixed_size_binary[64] uint64 double large_string True"
-is "the values are those of the text" "$(python -c '
+is "the values are the same as in the text" "$(python -c '
 import pyarrow.parquet as pq
 t = pq.read_table("fp.parquet").to_pylist()
 lines = [l.rstrip("\n").split("\t") for l in open("fp.tsv") if l[0] != "#"]
@@ -275,11 +275,11 @@ run "$Q" fp -q other.parquet
 exits "other names" 1
 has "the message names them" "$tmp/err" 'other\.parquet: no column "text" or "html" \(found: key, body, when, n\); use --field-html= or --field-text='
 run "$Q" fp -q --field-text=body other.parquet
-exits "and can be said" 0
+exits "and can be requested" 0
 same "with the same rows" <(grep -v '^#' "$tmp/out" | cut -f 1,6) <("$Q" fp -q texts.parquet | grep -v '^#' | cut -f 1,6)
 run "$Q" match -q texts.parquet
 exits "pages are no rows" 2
-has "and match says so" "$tmp/err" 'texts\.parquet holds no fp rows'
+has "and match reports it" "$tmp/err" 'texts\.parquet holds no fp rows'
 
 # Common Crawl's index together with the pages.
 python - <<'PY'
@@ -301,7 +301,7 @@ import pyarrow.parquet as pq
 r = pq.read_table("index-rows.parquet").to_pylist()[0]
 print(r["url"], r["fetch_time"], r["content_digest"])' 2>&1)" "http://example.com/ 2024-01-02T03:04:05Z 3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
 done
-is "what apply wrote is compressed by zstd" "$(python -c 'import pyarrow.parquet as pq; print(pq.ParquetFile("clean.parquet").metadata.row_group(0).column(1).compression)')" ZSTD
+is "apply's output is compressed by zstd" "$(python -c 'import pyarrow.parquet as pq; print(pq.ParquetFile("clean.parquet").metadata.row_group(0).column(1).compression)')" ZSTD
 
 # --- pages in Arrow's file and stream; row groups at once ---
 python convert.py "$Q" demo.warc.gz pages.parquet 20
