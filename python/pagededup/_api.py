@@ -6,7 +6,9 @@ import difflib
 import functools
 import importlib
 import inspect
+import itertools
 import os
+import stat
 import threading
 import weakref
 from dataclasses import dataclass, field
@@ -573,12 +575,55 @@ class Signer:
 
     def read_table(self, paths: Union[PathLike, Sequence[PathLike]], *, threads: Optional[int] = None, title: bool = False, text: bool = False,
                    visible_text: bool = False, damage: Optional[Callable[[str, str], None]] = None) -> pa.Table:
-        """Read all pages of dumps (WARC, ARC, WET, JSONL, tar, folders, HTML files) into a table like the output of
-        `pagededup fp`; title, text, visible_text: as in sign_batch."""
-        with _Reader(self._model, paths, damage) as reader:
-            table, error = self._table(title, text, visible_text), _new_error()
-            reader.check(lib.pagededup_table_read(table, reader.handle, 0, self.threads if threads is None else threads, error), error)
-        return _arrow(table)
+        """Read all pages of dumps (WARC, ARC, WET, JSONL, tar, folders, HTML files, Parquet, Arrow) into a table like the output of
+        `pagededup fp`; title, text, visible_text: as in sign_batch.  pyarrow reads Parquet and Arrow; their columns are "html" or
+        "text", and optionally "url", "id", "fetch_time", "content_type".  Raises Error if there are no pages."""
+        reasons: List[str] = []
+
+        def note(where: str, what: str) -> None:
+            if not reasons:
+                reasons.append('%s: %s' % (where, what))
+            if damage is not None:
+                damage(where, what)
+
+        if damage is not None and not callable(damage):
+            raise TypeError('damage: expected a function of two texts, got %s' % type(damage).__name__)
+        paths = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(_sequence(paths, 'paths'))
+        threads = self.threads if threads is None else threads
+        tables: List[pa.Table] = []
+        for form, group in itertools.groupby(paths, _columns_form):
+            if form is None:
+                with _Reader(self._model, list(group), note) as reader:
+                    table, error = self._table(title, text, visible_text), _new_error()
+                    reader.check(lib.pagededup_table_read(table, reader.handle, 0, threads, error), error)
+                tables.append(_arrow(table))
+            else:
+                for path in group:
+                    tables.extend(self._read_columns(os.fspath(path), form, threads, title, text, visible_text))
+        if not any(table.num_rows for table in tables):
+            raise Error('no pages in %s%s' % (', '.join(os.fsdecode(path) for path in paths) or 'no paths', '; ' + reasons[0] if reasons else ''))
+        return tables[0] if len(tables) == 1 else pa.concat_tables(tables)
+
+    def _read_columns(self, path: Any, form: str, threads: int, title: bool, text: bool, visible_text: bool) -> Iterator[pa.Table]:
+        """The rows of a Parquet or Arrow file, as the command reads it: a page has the id PATH:ROW, and its own id is "user_id"."""
+        row = 0
+        for batch in _columns_batches(path, form):
+            names = batch.schema.names
+            given = {name: batch.column(name) if name in names else None for name in ('url', 'fetch_time')}
+            if given['fetch_time'] is not None and pa.types.is_timestamp(given['fetch_time'].type):
+                compute = importlib.import_module('pyarrow.compute')
+                given['fetch_time'] = compute.strftime(given['fetch_time'].cast(pa.timestamp('s'), safe=False), format='%Y-%m-%dT%H:%M:%SZ')
+            pages, kinds = _columns_pages(batch)
+            ids = ['%s:%d' % (os.fsdecode(path), row + i) for i in range(batch.num_rows)]
+            table = self.sign_batch(pages, urls=given['url'], ids=ids, content_types=kinds, fetch_times=given['fetch_time'], threads=threads,
+                                    title=title, text=text, visible_text=visible_text)
+            row += batch.num_rows
+            if 'id' in names:
+                own = pa.array([None if v is None else str(v) for v in batch.column('id').to_pylist()], pa.large_string())
+                at = table.schema.get_field_index('user_id')
+                table = table.append_column('user_id', own) if at < 0 else table.set_column(at, 'user_id', own)
+            pages_only = [i for i, flags in enumerate(table.column('flags').to_pylist()) if 'no-page' not in (flags or '').split(',')]
+            yield table if len(pages_only) == table.num_rows else table.take(pages_only)
 
     # --- doors ---
 
@@ -605,6 +650,64 @@ class Signer:
         """The columns of `arrow` in Spark's words (DDL)."""
         words = {pa.int64(): 'bigint', pa.float64(): 'double', pa.string(): 'string', pa.binary(): 'binary'}
         return ', '.join('%s %s' % (f.name, words[f.type]) for f in _for_engines(self.sign_batch([])).schema)
+
+
+def _columns_form(path: Any) -> Optional[str]:
+    """Return "parquet", "file" or "stream" (of Arrow) if the file has this format, as the command recognises it."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise TypeError('paths: expected str or os.PathLike, got %s' % type(path).__name__)
+    try:
+        with open(path, 'rb') as f:
+            head = f.read(8) if stat.S_ISREG(os.fstat(f.fileno()).st_mode) else b''
+    except (OSError, ValueError):    # the library reports the reason
+        return None
+    if len(head) < 8:
+        return None
+    if head[:4] == b'\xff\xff\xff\xff' and 0 < int.from_bytes(head[4:], 'little', signed=True) < 1 << 28:
+        return 'stream'
+    return 'parquet' if head[:4] == b'PAR1' else 'file' if head[:6] == b'ARROW1' else None
+
+
+_FILE_COLUMNS = ('html', 'text', 'url', 'id', 'fetch_time', 'content_type')
+
+
+def _columns_batches(path: Any, form: str) -> Iterator[pa.RecordBatch]:
+    """The batches of a file, with the columns that a page has."""
+    def chosen(names: Sequence[str]) -> List[str]:
+        if 'html' not in names and 'text' not in names:
+            raise UsageError('%s: no column "html" or "text"; the columns are: %s' % (os.fsdecode(path), ', '.join(names)))
+        return [name for name in _FILE_COLUMNS if name in names]
+    try:
+        if form == 'parquet':
+            with importlib.import_module('pyarrow.parquet').ParquetFile(path) as file:
+                yield from file.iter_batches(_COLUMNS_ROWS, columns=chosen(file.schema_arrow.names))
+        else:
+            ipc = importlib.import_module('pyarrow.ipc')
+            with pa.memory_map(os.fsdecode(path)) as source:
+                file = ipc.open_file(source) if form == 'file' else ipc.open_stream(source)
+                names = chosen(file.schema.names)
+                batches = (file.get_batch(i) for i in range(file.num_record_batches)) if form == 'file' else file
+                for batch in batches:
+                    yield batch.select(names)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as e:
+        raise Error('%s: %s' % (os.fsdecode(path), e)) from e
+
+
+_COLUMNS_ROWS = 4096    # rows that are in memory at a time
+
+
+def _columns_pages(batch: pa.RecordBatch) -> Tuple[Any, Any]:
+    """The pages of a batch and their types: HTML, or the text if a row has no HTML."""
+    names = batch.schema.names
+    kinds = batch.column('content_type').to_pylist() if 'content_type' in names else None
+    if 'text' not in names:
+        return batch.column('html'), kinds
+    if 'html' not in names:
+        return batch.column('text'), 'text/plain'
+    htmls, texts = batch.column('html').to_pylist(), batch.column('text').to_pylist()
+    is_html = [html is not None and (len(html) > 0 or text is None) for html, text in zip(htmls, texts)]
+    return ([html if own else text or b'' for html, text, own in zip(htmls, texts, is_html)],
+            [(kinds[i] if kinds else None) if own else 'text/plain' for i, own in enumerate(is_html)])
 
 
 def _page_column(names: Iterable[str]) -> Tuple[str, Optional[str]]:
@@ -692,6 +795,10 @@ def read(paths: Union[PathLike, Sequence[PathLike]], signer: Optional[Signer] = 
     visible_text: also return all visible text of each page.  damage(where, reason) is called for damaged records; reading
     continues.  Raises Error if a file does not exist."""
     signer = signer or Signer()
+    paths = [paths] if isinstance(paths, (str, bytes, os.PathLike)) else list(_sequence(paths, 'paths'))
+    for path in paths:
+        if _columns_form(path):
+            raise UsageError('%s is Parquet or Arrow; use Signer().read_table(path)' % os.fsdecode(path))
     with _Reader(signer._model, paths, damage) as reader:
         page, error = ffi.new('pagededup_page *'), _new_error()
         page.size = ffi.sizeof('pagededup_page')

@@ -569,6 +569,55 @@ def command():
     assert subprocess.run([_command.path(), 'version'], stdout=subprocess.PIPE, check=True).stdout.split()[1].decode() == pagededup.__version__
 
 
+@test
+def columns():
+    'pages in Parquet and Arrow, read by pyarrow, have the rows and pairs of the same pages in JSONL; no file without pages passes in silence'
+    import pyarrow.parquet as pq
+    pages = [{'url': 'http://h/%d' % i, 'id': 'n%d' % i, 'html': '<title>t</title>' + ''.join(
+        '<p>The mill number %d stood empty for years, and the county bought it.</p>' % (k + i // 2 * 100) for k in range(9))} for i in range(40)]
+    pages += [{'url': 'http://h/t', 'id': 'n40', 'text': 'plain words of a text that has no markup at all, with a < b and c > d in it'}, {'url': 'http://h/e', 'id': 'n41', 'html': ''}]
+    table = pa.Table.from_pylist([{'id': None, 'html': None, 'text': None, **p} for p in pages])
+    with tempfile.TemporaryDirectory() as folder:
+        name = os.path.join(folder, 'pages.')
+        with open(name + 'jsonl', 'w', encoding='utf-8') as f:
+            f.writelines(json.dumps(p) + '\n' for p in pages)
+        pq.write_table(table, name + 'parquet', row_group_size=7)
+        with pa.OSFile(name + 'arrow', 'wb') as f, pa.ipc.new_file(f, table.schema) as w:
+            w.write_table(table, 5)
+        with pa.OSFile(name + 'arrows', 'wb') as f, pa.ipc.new_stream(f, table.schema) as w:
+            w.write_table(table, 5)
+        signer = pagededup.Signer()
+        want = signer.read_table(name + 'jsonl')
+        for form in 'parquet', 'arrow', 'arrows':
+            got = signer.read_table(name + form)
+            for column in set(want.column_names) - {'id', 'flags', 'content_charset'}:
+                assert got.column(column).to_pylist() == want.column(column).to_pylist(), (form, column)
+            assert got.column('id')[3].as_py() == name + form + ':3', got.column('id')[3]
+            assert [x.tolist() for x in pagededup.match(got)][:3] == [x.tolist() for x in pagededup.match(want)][:3] and len(pagededup.match(got)) > 0
+        assert signer.read_table([name + 'jsonl', name + 'parquet', name + 'jsonl']).num_rows == 3 * want.num_rows
+        pq.write_table(pa.table({'x': [1]}), name + 'other')
+        pq.write_table(table.slice(0, 0), name + 'empty')
+        with open(name + 'damaged', 'wb') as f:
+            f.write(b'PAR1' + b'x' * 80)
+        with open(name + 'none', 'w', encoding='utf-8') as f:
+            f.write('{"a": 1}\n{"a": 2}\n')
+        open(name + 'nothing', 'w', encoding='utf-8').close()
+        for what, words in (('other', 'no column "html" or "text"; the columns are: x'), ('empty', 'no pages in'), ('damaged', 'Parquet'),
+                            ('none', 'no field "text" or "html"'), ('nothing', 'no pages in')):
+            try:
+                signer.read_table(name + what)
+            except pagededup.Error as e:
+                assert words in str(e), e
+            else:
+                raise AssertionError(what)
+        try:
+            list(pagededup.read(name + 'parquet'))
+        except pagededup.UsageError as e:
+            assert 'read_table' in str(e), e
+        else:
+            raise AssertionError('read')
+
+
 def main():
     failed = 0
     print('1..%d' % len(TESTS))
