@@ -527,7 +527,7 @@ int pagededup_learner_add(pagededup_learner *l, pagededup_worker *w, pagededup_e
 	if (status)
 		return status;
 	if (!w->has_page)
-		status = pd_api_fail(error, PD_ERR_USAGE, "the worker has no page: sign one first");
+		status = pd_api_fail(error, PD_ERR_USAGE, "the worker has no page; sign one first");
 	else
 		status = pd_api_call(NULL, describe_site, w, error);
 	if (!status)

@@ -245,7 +245,7 @@ int pagededup_table_add(pagededup_table *t, pagededup_worker *w, pagededup_error
 		return status;
 	struct api_filling f = { .t = t, .worker = w, .parts = &w->row };
 	if (!w->has_page)
-		status = pd_api_fail(error, PD_ERR_USAGE, "the worker has no page: sign one first");
+		status = pd_api_fail(error, PD_ERR_USAGE, "the worker has no page; sign one first");
 	else
 		status = pd_api_call(NULL, describe, &f, error);
 	if (!status)

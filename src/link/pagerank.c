@@ -43,7 +43,7 @@ static int count_links(struct matrix *m, const struct pd_edges *edges, struct pd
 	return got;
 }
 
-/* Fill the targets whose sources have the indexes `low` to `high` - 1.  `start` of a target moves to its end. */
+/* Fill the sources of the targets `low` to `high` - 1.  `start` of a target moves to its end. */
 static int fill_window(struct matrix *m, const struct pd_edges *edges, uint32_t low, uint32_t high, struct pd_err *e)
 {
 	uint32_t from, to;

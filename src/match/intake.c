@@ -337,10 +337,11 @@ static int check_method_table(struct intake *in, struct pd_span recorded, const 
 		pd_buf_set(known, given);
 	if (pd_span_eq(given, pd_buf_span(known)))
 		return PD_OK;
-	return pd_fail(e, PD_ERR_PARAMS,
-		       "%s: '%s' signed its rows with another table (%s=%.*s) than those before (%s=%s): sign both with the same "
-		       "--%s",
-		       in->in.path, user, table, (int)given.n, given.p, table, pd_buf_z(known), table);
+	return pd_fail(
+		e, PD_ERR_PARAMS,
+		"%s: '%s' signed its rows with another table (%s=%.*s) than the rows before (%s=%s); sign both with the same "
+		"--%s",
+		in->in.path, user, table, (int)given.n, given.p, table, pd_buf_z(known), table);
 }
 
 /* `recorded`: the parameters of a header.  Without a statement rows have fingerprints. */

@@ -36,7 +36,7 @@ static bool is_address(struct pd_span s)
 	return s.n > 0;
 }
 
-/* Remove the last word from *s and return it; false if there is no space before it. */
+/* Remove the last word from *s and return it; false if no space precedes it. */
 static bool last_word(struct pd_span *s, struct pd_span *word)
 {
 	const char *space = s->n ? memrchr(s->p, ' ', s->n) : NULL;

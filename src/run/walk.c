@@ -486,7 +486,7 @@ static void add_canonical(struct walk_worker *me, struct pd_buf *out)
 	memcpy(out->p + at, &n, sizeof n);
 }
 
-/* Write the result of write_row: what --canonical and --shingles need, then the row. */
+/* Write the result of write_row: the data of --canonical and --shingles, then the row. */
 static int emit_made(struct walk *w, struct pd_span row)
 {
 	struct shingles_head head;

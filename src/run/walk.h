@@ -41,7 +41,7 @@ struct pd_walk_options {
 	const char *left_out;	       /* a file for skipped records with the reason; NULL: they are only counted */
 	const struct pd_found *found;  /* for each input, see pd_reader_options */
 	int samples;		       /* boilerplate: write samples */
-	struct pd_boilerplate *known;  /* boilerplate: a table whose hosts are copied */
+	struct pd_boilerplate *known;  /* boilerplate: a table; its hosts are copied */
 	int format;		       /* fp: enum pd_row_format */
 	struct pd_walk_counts *counts; /* set at the end; NULL: not needed */
 };

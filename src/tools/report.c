@@ -193,7 +193,7 @@ static int enter_cluster(struct pd_report_sums *s, const struct pd_table_reader 
 	if (s->any && cluster < s->cluster)
 		return pd_fail(e, PD_ERR_VERSION,
 			       "%s:%" PRIu64 ": cluster %" PRIu64 " after cluster %" PRIu64
-			       ": give the rows in the order in which 'pagededup cluster' writes them",
+			       "; give the rows in the order of 'pagededup cluster'",
 			       in->path, in->line_no, cluster, s->cluster);
 	end_cluster(s);
 	s->cluster = cluster;
@@ -1330,7 +1330,7 @@ static void add_numbers(const struct facts *f, struct pd_buf *out)
 	pd_buf_add_z(out, "<h2>Examples of removed pages</h2>\n");
 }
 
-/* Add the numbers for those who choose settings, folded. */
+/* Add the numbers for users who choose settings, folded. */
 static void add_details(const struct facts *f, struct pd_buf *out)
 {
 	uint64_t most = 1;

@@ -84,7 +84,7 @@ is "weights are tf times idf" "$(field small.fp one | grep -o '=[0-9.]*')" "=3.2
 is "a word that the table lacks has its median" "$(field small.fp cn | grep -o '=[0-9.]*')" "=4"
 run "$P" match dict.fp small.fp
 exits "rows weighed by other tables are not joined" 2
-has "the message says so" "$tmp/err" "small.fp: 'keywords' signed its rows with another table \(idf=[0-9a-f]{8}\) than those before \(idf=dict\)"
+has "the message says so" "$tmp/err" "small.fp: 'keywords' signed its rows with another table \(idf=[0-9a-f]{8}\) than the rows before \(idf=dict\)"
 while IFS=$'\t' read -r line message; do
 	printf "mill 1\n$line\n" >bad.idf
 	run "$P" fp --method=keywords --idf=bad.idf -o out.fp pages.jsonl

@@ -209,7 +209,7 @@ refuse "verdicts in place of pairs" "holds verdicts rows, not the pairs rows tha
 cut -f 1-4,6- v.tsv >cut.tsv
 refuse "a column is missing" "no column dup_of" -V cut.tsv
 { head -2 v.tsv; rows v.tsv | sort -t "$(printf '\t')" -k 1,1nr; } >turned.tsv
-refuse "rows in another order" "in the order in which 'pagededup cluster' writes them" -V turned.tsv
+refuse "rows in another order" "give the rows in the order of 'pagededup cluster'" -V turned.tsv
 refuse "both from stdin" "only one of" -V - -P -
 refuse "no such file" "nowhere" -V nowhere
 absent "nothing was written" r.html 'r.html.*'

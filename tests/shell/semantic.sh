@@ -74,7 +74,7 @@ is "whole words of other scripts, in any case" "$(key with.fp latin)" "$(key wit
 differs "not a part of one" "$(key with.fp latin)" "$(key with.fp man)"
 run "$P" match with.fp without.fp
 exits "rows with and without a list are not joined" 2
-has "the message says so" "$tmp/err" "without.fp: 'semantic' signed its rows with another table \(synonyms=none\) than those before \(synonyms=[0-9a-f]{8}\)"
+has "the message says so" "$tmp/err" "without.fp: 'semantic' signed its rows with another table \(synonyms=none\) than the rows before \(synonyms=[0-9a-f]{8}\)"
 while IFS='|' read -r lines message; do
 	printf "$lines" >bad.txt
 	run "$P" fp --method=semantic --synonyms=bad.txt -o out.fp pages.jsonl

@@ -93,7 +93,7 @@ int pd_batch_tables_open(struct pd_batch_tables *t, const char *path, uint64_t d
 			 struct pd_err *e);
 /* Add a row with a fingerprint; its number is t->rows.n, which must be below PD_BATCH_TABLES_ROWS. */
 void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_row *row);
-/* Receives each key that a row is near, once, in any order; a status other than 0 ends the search. */
+/* Receives each key within the distance of a row, once, in any order; a status other than 0 ends the search. */
 struct pd_batch_tables_receiver {
 	int (*found)(void *ctx, size_t row, const uint64_t *key);
 	void *ctx;
@@ -102,9 +102,9 @@ struct pd_batch_tables_receiver {
 int pd_batch_tables_search(struct pd_batch_tables *t, const struct pd_batch_tables_receiver *receiver);
 /* For a row without a fingerprint: return whether the batch has its text. */
 bool pd_batch_tables_has_text(const struct pd_batch_tables *t, const uint64_t digest[2]);
-/* If the batch has a page with this id, search for that page instead of the stored one, which is the same page.  Return
- * 1: the row's key, digest and sketch are set to those of the batch; 0: the batch does not have it; -1: it has it, but
- * without anything to search for. */
+/* If the batch has a page with this id, search for that page instead of the stored one, which is the same page.
+ * Return 1: the row's key, digest and sketch are copied from the batch; 0: the batch does not have the row; -1: it
+ * has the row, but no data to search for. */
 int pd_batch_tables_take(struct pd_batch_tables *t, struct pd_row *row);
 void pd_batch_tables_close(struct pd_batch_tables *t);
 

@@ -420,7 +420,7 @@ struct sending {
 	struct pd_buf value, out;
 };
 
-/* Send a row to all buckets where it is compared with others in this step. */
+/* Send a row to all buckets in which this step compares it with others. */
 static int send_row(struct sending *s, const struct pd_row *row, bool equal, bool near, struct pd_err *e)
 {
 	pd_buf_clear(&s->value);
@@ -708,7 +708,7 @@ static void keep_pair_once(struct same_pages *s, struct pd_span row)
 	size_t i = 0;
 	while (i < s->n && !pd_span_eq(ids_of(pd_span(s->text.p + s->row[i].at, s->row[i].n)), ids_of(row)))
 		i++;
-	/* Of several rows of a pair, keep the one with the method "linked", otherwise the first. */
+	/* If a pair has several rows, keep the one with the method "linked", otherwise the first. */
 	struct pd_span f[PD_PAIRS_METHOD + 1];
 	bool linked = pd_tsv_fields(row, f, PD_PAIRS_METHOD + 1) > PD_PAIRS_METHOD && pd_span_is(f[PD_PAIRS_METHOD], "linked");
 	if (i < s->n && !linked)
