@@ -418,6 +418,19 @@ bool pd_match_parts_several(const struct pd_match_parts *p, uint32_t print)
 	return at < p->n && p->v[at].print == print;
 }
 
+uint32_t pd_match_only_part(const struct pd_match_set *m, uint32_t print, const uint64_t *host)
+{
+	size_t from, to;
+	if (m->o->all_pairs || m->rows->side || m->o->scope == PD_SCOPE_OTHER_HOSTS)
+		return pd_match_groups_is_multi(pd_match_set_prints(m), print) ? NONE : print;
+	if (!pd_match_parts_several(&m->parts, print))
+		return print;
+	if (!host)
+		return NONE;
+	find_parts(&m->parts, print, host, &from, &to);
+	return to == from + 1 ? m->parts.v[from].first : NONE;
+}
+
 /* --- links --- */
 
 static void add_partner(struct pd_match_partners *out, uint32_t member, int distance)

@@ -252,6 +252,10 @@ static inline const struct pd_match_groups *pd_match_set_prints(const struct pd_
 	return m->parts.n ? &m->fingerprints : &m->links.groups;
 }
 
+/* Return the first row of a group of equal fingerprints if it represents all its rows; on a host, if there is one, all its
+ * rows there; otherwise UINT32_MAX. */
+uint32_t pd_match_only_part(const struct pd_match_set *m, uint32_t print, const uint64_t *host);
+
 /* Return whether rows of a group other than its first may be joined with other groups. */
 static inline bool pd_match_set_all_represent(const struct pd_match_set *m, uint32_t print)
 {

@@ -5,6 +5,7 @@
 . "$(dirname "$0")/../tap.sh"
 n=4000
 rows_of() { python3 "$TOP/tests/dense_rows.py" "$1" $n; }
+most() { python3 -c 'import math, sys; print(int(1.2 * int(sys.argv[1]) * math.log2(int(sys.argv[1]))))' "$1"; } # comparisons of N pages
 stat() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys.argv[2]])' stats.json "$1"; }
 clusters() { "$P" cluster --max-loss=1 "$@" 2>&1 >/dev/null | grep -o '[0-9]* clusters\? of [0-9]* pages'; }
 check() { # KIND PAIRS CLUSTERS OPTION…
@@ -13,7 +14,7 @@ check() { # KIND PAIRS CLUSTERS OPTION…
 	rows_of "$kind" >"$kind.fp"
 	run "$P" match --stats stats.json -o "$kind.pairs" "$@" "$kind.fp"
 	exits "$kind: matched" 0
-	at_least "$kind: at most 128 pairs a page were verified" $((128 * n - $(stat candidates))) 0
+	at_least "$kind: at most 1.2 n log n pairs were verified" $(($(most $n) - $(stat candidates))) 0
 	at_least "$kind: at most $pairs pairs" $((pairs - $(stat pairs))) 0
 	is "$kind: clusters" "$(clusters "$kind.pairs")" "$want"
 	is "$kind: clusters, the longest kept" "$(clusters --keep=longest "$kind.pairs")" "$want"
@@ -27,12 +28,12 @@ check() { # KIND PAIRS CLUSTERS OPTION…
 check ball $((2 * n)) "1 cluster of $n pages"
 at_least "ball: pages are linked" "$(stat linked)" $((n - 200))
 check texts $((2 * n)) "1 cluster of $n pages"
-# The number of representatives does not depend on the number of pages: each linked page is compared with all of them.
+# One page represents all that match it.
 for rows in 3000 6000 12500; do
 	python3 "$TOP/tests/dense_rows.py" texts $rows >some.fp
 	run "$P" match -q -j1 -k 12 --candidates=hamming --stats stats.json -o some.pairs some.fp
-	is "texts, $rows pages: forty stand for the others" $((rows - $(stat linked))) 40
-	at_least "texts, $rows pages: a page is compared with forty" $((40 * rows - $(stat candidates))) 0
+	is "texts, $rows pages: one stands for the others" $((rows - $(stat linked))) 1
+	at_least "texts, $rows pages: at most 1.2 n log n pairs were verified" $(($(most $rows) - $(stat candidates))) 0
 done
 check twins $n "$((n / 2)) clusters of $n pages"
 check parts $n "$((n / 2)) clusters of $n pages"
@@ -87,8 +88,8 @@ check_near() { # NAME ROWS SCOPE INPUT…
 	shift 3
 	run "$P" match -k 8 --stats stats.json -o near.pairs --scope=$scope "$@"
 	exits "$name: matched" 0
-	at_least "$name: at most 512 pairs a page were verified" $((512 * rows - $(stat candidates))) 0
-	at_least "$name: at most 160 pairs a page" $((160 * rows - $(stat pairs))) 0
+	at_least "$name: at most 1.2 n log n pairs were verified" $(($(most $rows) - $(stat candidates))) 0
+	at_least "$name: at most 2 pairs a page" $((2 * rows - $(stat pairs))) 0
 	empty "$name: near pages in two clusters" <(python3 "$TOP/tests/brute_near.py" 8 $scope near.pairs $(printf '%s\n' "$@" | grep -v '^--'))
 	for other in -j1 -j3 --plan=all --memory=40M; do
 		run "$P" match -q -k 8 $other --scope=$scope "$@"
