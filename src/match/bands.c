@@ -11,8 +11,10 @@
 
 #include "base/sort.h"
 #include "base/threads.h"
+#include "base/union.h"
 #include "index/bits.h"
 #include "index/plan.h"
+#include "match/dense.h"
 
 #define NONE UINT32_MAX
 #define CACHE_LINE 64
@@ -38,14 +40,13 @@ struct dealt {
 	uint32_t value, row;
 };
 
-/* A row of a bucket, for sorting by the minima after the band. */
+/* A row of a full bucket, for sorting by the minima after the band. */
 struct adjacent {
 	uint64_t host, minima, print;
 	uint32_t row;
 };
 
-/* Two rows of one cluster: one represents the other, or a third row matches both. */
-struct joined {
+struct row_pair {
 	uint32_t a, b;
 };
 
@@ -55,15 +56,16 @@ struct worker {
 	struct pd_index_columns columns; /* the fingerprints of a part, by buckets */
 	uint32_t *row;			 /* their rows */
 	uint32_t *begin;		 /* start of each bucket, and the end */
-	uint8_t *representative;	 /* in a full bucket: the representative of each row, or UNREPRESENTED */
-	uint64_t *spare_prints;
-	uint32_t *spare_rows;
+	/* of a full bucket: its rows in the order of the following minima, a union-find of them, and the first row of
+	 * each cluster */
 	struct adjacent *neighbours;
-	struct joined *joined; /* found in this band */
+	uint32_t *clusters;
+	uint32_t *place;	 /* by row: its last position in a bucket, if it was the first of its cluster there */
+	struct row_pair *joined; /* rows of full buckets that match, found in this band */
 	size_t n_joined, cap_joined;
-	size_t cap_prints, cap_rows, cap_begin, cap_representatives, cap_spare_prints, cap_spare_rows, cap_neighbours;
+	size_t cap_prints, cap_rows, cap_begin, cap_neighbours, cap_clusters;
 	struct pd_index_hits hits;
-	struct joined waiting[WAITING]; /* pairs of a bucket that are within reach */
+	struct row_pair waiting[WAITING]; /* pairs of a bucket that are within reach */
 	size_t n_waiting;
 	uint64_t compared;
 };
@@ -72,15 +74,13 @@ struct search {
 	const struct taking *t;
 	const struct pd_match_set *m;
 	int width, reach, least;      /* least: number of minima that must agree */
+	int most_distance;	      /* of the fingerprints of a pair */
 	double chance;		      /* probability that two random fingerprints are within reach */
 	uint64_t *full;		      /* one bit for each bucket of each band, set after it was searched */
 	struct pd_match_share *share; /* NULL: there are no other rows */
-	uint8_t *represented;	      /* by row: 1 if it has a representative */
-	uint32_t *parent;	      /* by row: the first row of its cluster after the previous bands, or a row
-					 * closer to it; NULL: not required */
-	uint32_t *last;		      /* by row: the last later row that was found similar as a neighbour, or NONE */
-	size_t most_compared;	      /* number of sketches that a row is compared with in a bucket of mostly
-						 * similar rows */
+	uint8_t *dense;		      /* by row: 1 if it is in a full bucket of copies */
+	uint32_t *clusters;	      /* union-find of the rows, by the pairs of full buckets of the previous bands */
+	size_t most_compared;	      /* number of rows that a row of a full bucket is compared with */
 	int part_bits, bucket_bits;   /* leading bits of the value; the bits of the bucket include those of the
 					 * part */
 	struct pd_index_scan_loops scan;
@@ -178,13 +178,6 @@ static uint64_t band_of(const struct search *s, size_t i, size_t band)
 	return pd_bits_get(s->t->sketch + i * s->t->words, (int)band * bits, bits);
 }
 
-static bool is_within_reach(const struct search *s, uint32_t i, uint32_t j)
-{
-	const struct pd_rows_set *set = s->m->set;
-	const size_t words = (size_t)set->words;
-	return pd_bits_distance(set->keys + s->t->member[i] * words, set->keys + s->t->member[j] * words, 1) <= s->reach;
-}
-
 static bool is_similar(const struct search *s, size_t i, size_t j, struct worker *w)
 {
 	w->compared++;
@@ -260,14 +253,14 @@ static void take_waiting(const struct search *s, struct worker *w, struct pd_ite
 {
 	const size_t words = s->t->words;
 	for (size_t i = 0; i < w->n_waiting; i++) {
-		const struct joined *pair = &w->waiting[i];
+		const struct row_pair *pair = &w->waiting[i];
 		if (i + AHEAD < w->n_waiting) {
 			pd_prefetch(s->t->sketch + pair[AHEAD].a * words);
 			pd_prefetch(s->t->sketch + pair[AHEAD].b * words);
 		}
 		if (is_similar(s, pair->a, pair->b, w) && belongs_here(s, pair->a, pair->b) &&
 		    is_in_scope(&s->m->links, s->t->member[pair->a], s->t->member[pair->b]))
-			pd_items_add_pair(out, pair->a, pair->b, 0);
+			pd_items_add_pair(out, pair->a, pair->b, PD_MATCH_REQUIRED);
 	}
 	w->n_waiting = 0;
 }
@@ -277,7 +270,7 @@ static void take_bucket_hits(const struct search *s, struct worker *w, struct pd
 	for (size_t i = 0; i < w->hits.n; i++) {
 		if (w->n_waiting == WAITING)
 			take_waiting(s, w, out);
-		w->waiting[w->n_waiting++] = (struct joined){ w->row[w->hits.v[i].a], w->row[w->hits.v[i].b] };
+		w->waiting[w->n_waiting++] = (struct row_pair){ w->row[w->hits.v[i].a], w->row[w->hits.v[i].b] };
 	}
 }
 
@@ -315,35 +308,15 @@ static bool find_hits(const struct search *s, struct worker *w, size_t from, siz
 
 /* --- full buckets ---
  *
- * Comparing all pairs of a full bucket would take quadratic time.  search_bucket proceeds in these steps:
- *
- * 1. join_clusters: rows that already have a representative are compared with the first row of each other cluster in
- *    this bucket, so that clusters that belong together are joined.  Then they are removed from the bucket.
- * 2. group_copies, if a sample shows that the bucket consists of copies (is_of_copies): each row is compared with the
- *    *representatives* of the bucket.  If it matches one it becomes a *member* of this representative, and a pair of
- *    the two is emitted.  Otherwise it becomes a representative, while there are fewer than PD_BANDS_REPRESENTATIVES.
- * 3. The rows without a representative are split by the next minimum after the band (split_by_minimum), and each
- *    smaller bucket is searched in the same way; `depth` is the number of additional minima.
- * 4. If the rest is small, or no minima are left, each row is compared with its neighbours in the order of the
- *    following minima (compare_neighbours). */
+ * Comparing all pairs of a full bucket would take quadratic time.  So its rows are sorted by the minima after the band.
+ * Rows that also share the next minimum, and then the one after that, form smaller buckets, until all their pairs can be
+ * compared, or few rows are left, which are compared with their neighbours in this order.  If the rows are copies, each
+ * is compared only with neighbours of other clusters, so that clusters are found with few comparisons.  At the end some
+ * copies represent the others of their cluster (dense.h). */
 
-#define UNREPRESENTED UINT8_MAX
 #define SAMPLES 64   /* number of sampled pairs that show whether a bucket consists of copies */
 #define COPIES 4     /* at least one of this many must be similar */
 #define NEIGHBOURS 8 /* factor: at most this many times the compared rows are skipped */
-#define HEADS 8	     /* number of clusters of a bucket that are joined */
-
-/* A row that matched no earlier representative.  `second` is its first member that can be paired with rows that are out
- * of scope for the representative itself, such as rows of the same host with scope other-hosts. */
-struct representative {
-	uint32_t row, second;
-};
-
-/* The representatives of a bucket. */
-struct representatives {
-	struct representative v[PD_BANDS_REPRESENTATIVES];
-	uint8_t n;
-};
 
 static bool is_on(const struct search *s, uint32_t row, uint8_t side)
 {
@@ -351,186 +324,30 @@ static bool is_on(const struct search *s, uint32_t row, uint8_t side)
 	return !l->side || (l->side[pd_rows_set_row(l->set, s->t->member[row])] & side);
 }
 
-static bool is_same_host(const struct search *s, uint32_t a, uint32_t b)
+/* Return whether two rows are duplicates. */
+static bool is_match(const struct search *s, struct worker *w, uint32_t a, uint32_t b)
 {
-	const struct pd_match_links *l = &s->m->links;
-	return l->host[s->t->member[a]] == l->host[s->t->member[b]];
-}
-
-/* Return whether two rows are duplicates, if the scope includes the pair. */
-static bool is_verified(const struct search *s, struct worker *w, uint32_t a, uint32_t b)
-{
-	const struct pd_match_set *m = s->m;
+	const struct pd_rows_set *set = s->m->set;
+	const size_t words = (size_t)set->words;
+	uint32_t x = s->t->member[a], y = s->t->member[b];
 	double similarity;
-	return is_within_reach(s, a, b) && is_similar(s, a, b, w) &&
-	       pd_verify_rows(&w->verifier, pd_rows_set_row(m->set, s->t->member[a]), pd_rows_set_row(m->set, s->t->member[b]), 0,
-			      &similarity);
-}
-
-/* Return the index of the first representative with which the row is verified, or UNREPRESENTED. */
-static uint8_t match_representative(const struct search *s, struct worker *w, const struct representatives *representatives,
-				    uint32_t row)
-{
-	bool inside = pd_match_scope_inside(s->m->links.scope);
-	for (uint8_t i = 0; i < representatives->n; i++) {
-		uint32_t representative = representatives->v[i].row;
-		if ((!inside || is_same_host(s, representative, row)) && is_verified(s, w, representative, row))
-			return i;
-	}
-	return UNREPRESENTED;
-}
-
-/* Return the representative of a row; if there is none, make the row a representative.  With two sides, representatives
- * are rows of side B; rows of side A can only be members. */
-static uint8_t find_representative(const struct search *s, struct worker *w, struct representatives *representatives, uint32_t row)
-{
-	uint8_t i = match_representative(s, w, representatives, row);
-	if (i == UNREPRESENTED && representatives->n < PD_BANDS_REPRESENTATIVES) {
-		representatives->v[representatives->n] = (struct representative){ row, NONE };
-		return representatives->n++;
-	}
-	if (i == UNREPRESENTED)
-		return UNREPRESENTED;
-	struct representative *l = &representatives->v[i];
-	bool between = s->m->links.scope == PD_SCOPE_OTHER_HOSTS;
-	if (l->second == NONE && (!between || !is_same_host(s, l->row, row)))
-		l->second = row;
-	return i;
-}
-
-/* --- joining clusters ---
- *
- * A member of a representative is not compared in other full buckets, although it may be the only connection between
- * two representatives.  So members are compared with the other clusters in the same bucket, each represented by its
- * first row.  Clusters are those of previous bands, so that the result does not depend on the number of threads. */
-
-static void join_rows(const struct search *s, struct worker *w, uint32_t a, uint32_t b)
-{
-	if (!s->parent)
-		return;
-	w->joined = pd_grow(w->joined, w->n_joined, &w->cap_joined, sizeof *w->joined);
-	w->joined[w->n_joined++] = (struct joined){ a, b };
-}
-
-static uint32_t cluster_of(const struct search *s, uint32_t row)
-{
-	while (s->parent[row] != row)
-		row = s->parent[row];
-	return row;
-}
-
-/* Merge the clusters found in a band.  A cluster is identified by its first row. */
-static void merge_clusters(struct search *s, int threads)
-{
-	for (int i = 0; i < threads; i++) {
-		struct worker *w = &s->workers[i];
-		for (size_t j = 0; j < w->n_joined; j++) {
-			uint32_t a = cluster_of(s, w->joined[j].a), b = cluster_of(s, w->joined[j].b);
-			for (uint32_t row = w->joined[j].a, next; row != a; row = next) {
-				next = s->parent[row];
-				s->parent[row] = a;
-			}
-			for (uint32_t row = w->joined[j].b, next; row != b; row = next) {
-				next = s->parent[row];
-				s->parent[row] = b;
-			}
-			if (a < b)
-				s->parent[b] = a;
-			else
-				s->parent[a] = b;
-		}
-		w->n_joined = 0;
-	}
-}
-
-/* The first row of a cluster, and the index of the first head that it was joined with. */
-struct cluster_head {
-	uint32_t row, cluster;
-	uint8_t with;
-};
-
-static uint8_t head_of(const struct cluster_head *heads, uint8_t i)
-{
-	while (heads[i].with != i)
-		i = heads[i].with;
-	return i;
-}
-
-static void join_clusters(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
-{
-	struct cluster_head heads[HEADS];
-	uint8_t n = 0;
-	bool any = false;
-	for (size_t i = from; i < to && !any; i++)
-		any = s->represented[w->row[i]];
-	for (size_t i = from; any && i < to; i++) {
-		uint32_t row = w->row[i], cluster = cluster_of(s, row);
-		uint8_t own = 0;
-		while (own < n && heads[own].cluster != cluster)
-			own++;
-		if (own == n && n < HEADS)
-			heads[n++] = (struct cluster_head){ row, cluster, own };
-		size_t tried = 0;
-		for (uint8_t h = 0; h < n && tried < s->most_compared; h++) {
-			if ((!s->represented[row] && !s->represented[heads[h].row]) || heads[h].row == row ||
-			    (own < n && head_of(heads, own) == head_of(heads, h)))
-				continue;
-			tried++;
-			if (!is_in_scope(&s->m->links, s->t->member[heads[h].row], s->t->member[row]) ||
-			    !is_verified(s, w, heads[h].row, row))
-				continue;
-			pd_items_add_pair(out, heads[h].row, row, 0);
-			join_rows(s, w, heads[h].row, row);
-			if (own == n)
-				break;
-			heads[head_of(heads, own)].with = head_of(heads, h);
-		}
-	}
-}
-
-/* --- members --- */
-
-/* Emit a pair of a row with its representative, or with `second` if the scope excludes the representative.  Return
- * false if the row matches neither. */
-static bool add_member(const struct search *s, struct worker *w, const struct representative *l, uint32_t row, struct pd_items *out)
-{
-	const struct pd_match_links *links = &s->m->links;
-	bool itself = l->row == row, second = itself || !is_in_scope(links, s->t->member[l->row], s->t->member[row]);
-	uint32_t to = second ? l->second : l->row;
-	if (to == NONE || to == row || (itself && !links->side && links->scope != PD_SCOPE_OTHER_HOSTS))
-		return true;
-	if (second && !itself && (!is_within_reach(s, to, row) || !is_similar(s, to, row, w)))
+	if (!is_similar(s, a, b, w))
 		return false;
-	pd_items_add_pair(out, to, row, second ? 0 : PD_BANDS_LINKED);
-	s->represented[row] = !itself;
-	if (!second)
-		join_rows(s, w, to, row);
-	return true;
-}
-
-/* Emit a pair with the first row that matches.  Used for a representative without members: it may match a member of
- * another representative. */
-static void find_any_match(const struct search *s, struct worker *w, uint32_t row, size_t from, size_t to, struct pd_items *out)
-{
-	for (size_t i = from; i < to; i++) {
-		uint32_t other = w->row[i];
-		if (other != row && is_in_scope(&s->m->links, s->t->member[row], s->t->member[other]) &&
-		    is_verified(s, w, row, other)) {
-			pd_items_add_pair(out, row, other, 0);
-			return;
-		}
-	}
+	int distance = pd_bits_distance(set->keys + x * words, set->keys + y * words, (int)words);
+	return distance <= s->most_distance &&
+	       pd_verify_rows(&w->verifier, pd_rows_set_row(set, x), pd_rows_set_row(set, y), distance, &similarity);
 }
 
 /* Return whether most rows that share the bucket are similar, from a sample chosen only by position. */
 static bool is_of_copies(const struct search *s, struct worker *w, size_t from, size_t to)
 {
+	const struct pd_match_links *l = &s->m->links;
 	size_t n = to - from, most = n / 2 < SAMPLES ? n / 2 : SAMPLES, tried = 0, alike = 0;
 	for (size_t i = 0; i < most; i++) {
 		size_t x = from + i * (n / 2) / most, y = x + n / 2;
 		uint32_t a = w->row[x], b = w->row[y];
 		if (pd_bits_distance(&w->columns.w[0][x], &w->columns.w[0][y], 1) > s->reach ||
-		    (pd_match_scope_inside(s->m->links.scope) && !is_same_host(s, a, b)))
+		    (pd_match_scope_inside(l->scope) && l->host[s->t->member[a]] != l->host[s->t->member[b]]))
 			continue;
 		tried++;
 		alike += is_similar(s, a, b, w);
@@ -538,15 +355,35 @@ static bool is_of_copies(const struct search *s, struct worker *w, size_t from, 
 	return alike && alike * COPIES >= tried;
 }
 
-/* Return the minima after the band, the first one in the highest bits; after the last minimum the first follows. */
-static uint64_t minima_after_band(const struct search *s, uint32_t row, int depth)
+/* Return whether all pairs can be compared, because the bucket is small or has few pairs within reach.  If so, these
+ * pairs are in w->hits.  Otherwise set *copies. */
+static bool is_small(const struct search *s, struct worker *w, size_t from, size_t to, bool *copies)
+{
+	size_t n = to - from, chance = (size_t)((double)n * (double)n * s->chance);
+	bool few = n <= PD_BANDS_BUCKET && find_hits(s, w, from, to, PD_BANDS_PAIRS * n + chance);
+	if (few && w->hits.n <= s->most_compared * n + chance)
+		return true;
+	*copies = is_of_copies(s, w, from, to);
+	return few && *copies;
+}
+
+/* Return the minima after the band, 64 bits of them, the first one in the highest bits; after the last minimum the first
+ * follows. */
+static uint64_t minima_after_band(const struct search *s, uint32_t row)
 {
 	const struct pd_sketch_options *o = &s->t->options;
 	const uint64_t *sketch = s->t->sketch + row * s->t->words;
-	size_t at = (s->first_band + s->band) * (size_t)s->width + (size_t)(s->width + depth);
-	uint64_t v = 0;
-	for (int i = 0; i < 64 / o->bits && i < o->minima; i++, at++)
-		v = v << o->bits | pd_bits_get(sketch, (int)(at % (size_t)o->minima) * o->bits, o->bits);
+	int all = o->minima * o->bits, first = (int)(s->first_band + s->band + 1) * s->width * o->bits % all;
+	int n = all - first < 64 ? all - first : 64;
+	uint64_t v = pd_bits_get(sketch, first, n);
+	v |= n < 64 ? pd_bits_get(sketch, 0, 64 - n) << n : 0;
+	v = __builtin_bswap64(v);
+	if (o->bits < 8)
+		v = (v & UINT64_C(0x0f0f0f0f0f0f0f0f)) << 4 | (v >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f));
+	if (o->bits < 4)
+		v = (v & UINT64_C(0x3333333333333333)) << 2 | (v >> 2 & UINT64_C(0x3333333333333333));
+	if (o->bits < 2)
+		v = (v & UINT64_C(0x5555555555555555)) << 1 | (v >> 1 & UINT64_C(0x5555555555555555));
 	return v;
 }
 
@@ -560,158 +397,156 @@ static int by_minima(const void *x, const void *y)
 	return (a->row > b->row) - (a->row < b->row);
 }
 
-/* Compare neighbours.  The rows share only the band and a few minima.  They are sorted by the following minima, so that
- * rows with more common minima are adjacent.  Each row is compared with the next ones, and with the first rows that
- * have the same following minima.  The cost per row is bounded. */
-static void compare_neighbours(const struct search *s, struct worker *w, size_t from, size_t n, int depth, struct pd_items *out)
+/* Sort the rows of a full bucket, and find the rows that are in one cluster after the previous bands. */
+static void sort_bucket(const struct search *s, struct worker *w, size_t from, size_t to)
 {
 	const struct pd_match_links *l = &s->m->links;
+	size_t n = to - from;
 	w->neighbours = pd_big_at_least(w->neighbours, n, &w->cap_neighbours, sizeof *w->neighbours);
+	w->clusters = pd_big_at_least(w->clusters, n, &w->cap_clusters, sizeof *w->clusters);
 	struct adjacent *v = w->neighbours;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t row = w->row[from + i];
-		v[i] = (struct adjacent){ pd_match_scope_inside(l->scope) ? l->host[s->t->member[row]] : 0,
-					  minima_after_band(s, row, depth), w->columns.w[0][from + i], row };
+		uint64_t host = pd_match_scope_inside(l->scope) ? l->host[s->t->member[row]] : 0;
+		v[i] = (struct adjacent){ host, minima_after_band(s, row), w->columns.w[0][from + i], row };
 	}
 	qsort(v, n, sizeof *v, by_minima);
-	for (size_t i = 0, first = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
+		uint32_t root = s->clusters[v[i].row], first = w->place[root];
+		if (first >= i || s->clusters[v[first].row] != root)
+			w->place[root] = first = (uint32_t)i;
+		w->clusters[i] = first;
+		w->row[from + i] = v[i].row;
+		w->columns.w[0][from + i] = v[i].print;
+	}
+}
+
+static bool may_compare(const struct search *s, const struct adjacent *a, const struct adjacent *b)
+{
+	return a != b && pd_bits_distance(&a->print, &b->print, 1) <= s->reach &&
+	       is_in_scope(&s->m->links, s->t->member[a->row], s->t->member[b->row]);
+}
+
+/* Compare rows i and j of a bucket of copies, if they are in two clusters.  Return whether they were compared. */
+static bool join_rows(const struct search *s, struct worker *w, size_t i, size_t j, struct pd_items *out)
+{
+	uint32_t a = w->neighbours[i].row, b = w->neighbours[j].row;
+	if (pd_union_find(w->clusters, (uint32_t)i) == pd_union_find(w->clusters, (uint32_t)j) ||
+	    !may_compare(s, &w->neighbours[i], &w->neighbours[j]))
+		return false;
+	if (is_match(s, w, a, b)) {
+		pd_union_join(w->clusters, (uint32_t)i, (uint32_t)j);
+		pd_items_add_pair(out, a, b, PD_MATCH_OPTIONAL);
+		w->joined = pd_grow(w->joined, w->n_joined, &w->cap_joined, sizeof *w->joined);
+		w->joined[w->n_joined++] = (struct row_pair){ a, b };
+	}
+	return true;
+}
+
+/* Join the clusters of copies: compare each row with the next ones, with the first row that has the same following
+ * minima, and with the first row of the bucket that is in scope. */
+static void join_copies(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
+{
+	const struct adjacent *v = w->neighbours;
+	size_t second = from + 1;
+	while (second < to && !is_in_scope(&s->m->links, s->t->member[v[from].row], s->t->member[v[second].row]))
+		second++;
+	for (size_t i = from, first = from; i < to; i++) {
+		if (v[i].host != v[first].host || v[i].minima != v[first].minima)
+			first = i;
+		s->dense[v[i].row] = 1;
+		size_t tried = join_rows(s, w, i, first, out);
+		if (s->m->links.scope != PD_SCOPE_ALL || s->m->links.side)
+			tried += !join_rows(s, w, i, from, out) && second < to && join_rows(s, w, i, second, out);
+		for (size_t j = i + 1; j < to && j <= i + NEIGHBOURS * s->most_compared && tried < s->most_compared; j++)
+			tried += join_rows(s, w, i, j, out);
+	}
+}
+
+/* Compare each row with the next ones, and with the first rows that have the same following minima. */
+static void compare_neighbours(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
+{
+	const struct adjacent *v = w->neighbours;
+	for (size_t i = from, first = from; i < to; i++) {
 		if (v[i].host != v[first].host || v[i].minima != v[first].minima)
 			first = i;
 		size_t tried = 0;
 		for (size_t j = i > first + s->most_compared ? first : i + 1;
-		     j < n && j <= i + NEIGHBOURS * s->most_compared && tried < s->most_compared; j = j < i ? i + 1 : j + 1) {
-			if (pd_bits_distance(&v[i].print, &v[j].print, 1) > s->reach ||
-			    !is_in_scope(l, s->t->member[v[i].row], s->t->member[v[j].row]))
+		     j < to && j <= i + NEIGHBOURS * s->most_compared && tried < s->most_compared; j = j < i ? i + 1 : j + 1) {
+			if (!may_compare(s, &v[i], &v[j]))
 				continue;
 			tried++;
-			uint32_t a = v[i].row < v[j].row ? v[i].row : v[j].row, b = v[i].row < v[j].row ? v[j].row : v[i].row;
-			/* Similar rows are neighbours in many bands; only the last pair is remembered.  A row is in one
-			 * bucket of each band, so only one thread accesses it. */
-			if (s->last[a] == b || !is_similar(s, a, b, w))
-				continue;
-			s->last[a] = b;
-			pd_items_add_pair(out, a, b, 0);
+			if (is_similar(s, v[i].row, v[j].row, w))
+				pd_items_add_pair(out, v[i].row, v[j].row, PD_MATCH_REQUIRED);
 		}
 	}
 }
 
-/* Sort the rows by the minimum at `depth` after the band; end[v]: end of the rows with value v. */
-static void split_by_minimum(const struct search *s, struct worker *w, size_t from, size_t n, int depth, size_t end[256])
+/* Search the rows from .. to - 1 of the sorted bucket, which starts at `begin` and whose rows share `depth` minima after
+ * the band. */
+static void search_sorted(const struct search *s, struct worker *w, size_t begin, size_t from, size_t to, int depth, bool copies,
+			  struct pd_items *out)
 {
-	int bits = s->t->options.bits,
-	    at = (int)((s->first_band + s->band + 1) * (size_t)s->width + (size_t)depth) % s->t->options.minima;
-	w->spare_prints = pd_big_at_least(w->spare_prints, n, &w->cap_spare_prints, sizeof *w->spare_prints);
-	w->spare_rows = pd_big_at_least(w->spare_rows, n, &w->cap_spare_rows, sizeof *w->spare_rows);
-	memcpy(w->spare_prints, w->columns.w[0] + from, n * sizeof *w->spare_prints);
-	memcpy(w->spare_rows, w->row + from, n * sizeof *w->spare_rows);
-	memset(end, 0, 256 * sizeof *end);
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < n; i++) {
-			size_t *next = &end[pd_bits_get(s->t->sketch + w->spare_rows[i] * s->t->words, at * bits, bits)];
-			if (pass) {
-				w->columns.w[0][from + *next] = w->spare_prints[i];
-				w->row[from + *next] = w->spare_rows[i];
-			}
-			++*next;
-		}
-		/* Convert counts to the start of each value. */
-		for (size_t v = 0, sum = 0; !pass && v < 256; v++) {
-			size_t count = end[v];
-			end[v] = sum;
-			sum += count;
-		}
-	}
-}
-
-/* Group copies: emit pairs of members with their representatives.  Return the number of rows without a representative,
- * which are moved to the front. */
-static size_t group_copies(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
-{
-	struct representatives representatives = { .n = 0 };
-	for (size_t i = from; i < to; i++)
-		w->representative[i] =
-			is_on(s, w->row[i], PD_SIDE_B) ? find_representative(s, w, &representatives, w->row[i]) : UNREPRESENTED;
-	for (size_t i = from; i < to; i++) {
-		if (!is_on(s, w->row[i], PD_SIDE_B))
-			w->representative[i] = match_representative(s, w, &representatives, w->row[i]);
-		if (w->representative[i] != UNREPRESENTED && is_on(s, w->row[i], PD_SIDE_A) &&
-		    !add_member(s, w, &representatives.v[w->representative[i]], w->row[i], out))
-			w->representative[i] = UNREPRESENTED;
-	}
-	for (uint8_t i = 0; i < representatives.n; i++)
-		if (representatives.v[i].second == NONE)
-			find_any_match(s, w, representatives.v[i].row, from, to, out);
-	size_t n = from;
-	for (size_t i = from; i < to; i++)
-		if (w->representative[i] == UNREPRESENTED) {
-			w->columns.w[0][n] = w->columns.w[0][i];
-			w->row[n++] = w->row[i];
-		}
-	if (n == from + 1)
-		find_any_match(s, w, w->row[from], from + 1, to, out);
-	return n - from;
-}
-
-/* Return whether all pairs can be compared, because the bucket is small or has few pairs within reach.  If so, these
- * pairs are in w->hits. */
-static bool is_small(const struct search *s, struct worker *w, size_t from, size_t to)
-{
-	size_t n = to - from, chance = (size_t)((double)n * (double)n * s->chance);
-	return n <= PD_BANDS_BUCKET && find_hits(s, w, from, to, PD_BANDS_PAIRS * n + chance) &&
-	       (w->hits.n <= s->most_compared * n + chance || is_of_copies(s, w, from, to));
-}
-
-/* Search a bucket, whose rows are in ascending order. */
-static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, int depth, struct pd_items *out)
-{
-	size_t n, end[256], band = s->first_band + s->band;
-	bool known = !depth && knows_full(s);
-	if (s->m->o->all_pairs || (known && !is_full(s, w->row[from], band))) {
-		compare_all(s, w, from, to, out);
-		return;
-	}
-	if (!known && is_small(s, w, from, to)) {
+	const struct adjacent *v = w->neighbours;
+	const int bits = s->t->options.bits, shift = 64 - (depth + 1) * bits;
+	if (depth && is_small(s, w, begin + from, begin + to, &copies)) {
 		take_bucket_hits(s, w, out);
 		return;
 	}
-	if (!depth && s->share && !known) {
-		for (size_t i = from; i < to; i++)
-			set_full(s->share->full, shared_bit(s, w->row[i], band));
+	if (copies) {
+		join_copies(s, w, from, to, out);
 		return;
 	}
-	if (!depth) {
-		set_full(s->full, bucket_bit(s, w->row[from], band));
-		if (s->parent)
-			join_clusters(s, w, from, to, out);
+	if (to - from <= (2 * s->most_compared + 1) << bits || shift < 0) {
+		compare_neighbours(s, w, from, to, out);
+		return;
 	}
-	size_t kept = from;
+	for (size_t run = from, i; run < to; run = i) {
+		for (i = run + 1; i < to && v[i].host == v[run].host && v[i].minima >> shift == v[run].minima >> shift; i++)
+			;
+		search_sorted(s, w, begin, run, i, depth + 1, false, out);
+	}
+}
+
+/* Search a bucket, whose rows are in ascending order. */
+static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
+{
+	size_t band = s->first_band + s->band;
+	bool copies = false, several = false;
+	if (s->m->o->all_pairs || (knows_full(s) && !is_full(s, w->row[from], band))) {
+		compare_all(s, w, from, to, out);
+		return;
+	}
+	if (is_small(s, w, from, to, &copies) && !knows_full(s)) {
+		take_bucket_hits(s, w, out);
+		return;
+	}
+	for (size_t i = from; s->share && !knows_full(s) && i < to; i++)
+		set_full(s->share->full, shared_bit(s, w->row[i], band));
+	if (s->share && !knows_full(s))
+		return;
+	set_full(s->full, bucket_bit(s, w->row[from], band));
 	for (size_t i = from; i < to; i++)
-		if (!s->represented[w->row[i]]) {
-			w->columns.w[0][kept] = w->columns.w[0][i];
-			w->row[kept++] = w->row[i];
-		}
-	n = kept - from;
-	size_t emitted = out->n;
-	if (n > 1 && is_of_copies(s, w, from, kept))
-		n = group_copies(s, w, from, kept, out);
-	if (n < 2)
-		return;
-	/* If no row matched a representative, others are tried only after a minimum that divides the rows.  Otherwise a million pages that
-	 * look alike, and are different, are compared with the representatives of every depth. */
-	bool in_vain = n + PD_BANDS_REPRESENTATIVES >= kept - from && out->n == emitted && n > PD_BANDS_BUCKET, undivided;
-	do {
-		if (n <= (2 * s->most_compared + 1) << s->t->options.bits || (s->width + depth + 1) * s->t->options.bits > 64) {
-			compare_neighbours(s, w, from, n, depth, out);
-			return;
-		}
-		split_by_minimum(s, w, from, n, depth++, end);
-		undivided = false;
-		for (size_t v = 0; v < 256 && !undivided; v++)
-			undivided = end[v] - (v ? end[v - 1] : 0) == n;
-	} while (in_vain && undivided);
-	for (size_t v = 0, begin = 0; v < 256; begin = end[v++])
-		if (end[v] - begin > 1)
-			search_bucket(s, w, from + begin, from + end[v], depth, out);
+		several |= s->clusters[w->row[i]] != s->clusters[w->row[from]];
+	if (several) {
+		sort_bucket(s, w, from, to);
+		search_sorted(s, w, from, 0, to - from, 0, copies, out);
+	}
+}
+
+/* Merge the clusters found in a band; each row then has the first row of its cluster. */
+static void merge_clusters(struct search *s, int threads)
+{
+	bool any = false;
+	for (int i = 0; i < threads; i++) {
+		struct worker *w = &s->workers[i];
+		for (size_t j = 0; j < w->n_joined; j++)
+			pd_union_join(s->clusters, w->joined[j].a, w->joined[j].b);
+		any |= w->n_joined > 0;
+		w->n_joined = 0;
+	}
+	for (uint32_t i = 0; any && i < s->t->n; i++)
+		s->clusters[i] = pd_union_find(s->clusters, i);
 }
 
 /* --- parts --- */
@@ -727,7 +562,6 @@ static void part_task(void *ctx, size_t i, int thread)
 		return;
 	w->columns.w[0] = pd_big_at_least(w->columns.w[0], n + PD_SCAN_PAD, &w->cap_prints, sizeof(uint64_t));
 	w->row = pd_big_at_least(w->row, n + 1, &w->cap_rows, sizeof *w->row);
-	w->representative = pd_big_at_least(w->representative, n + 1, &w->cap_representatives, sizeof *w->representative);
 	w->begin = pd_big_at_least(w->begin, n_buckets + 2, &w->cap_begin, sizeof *w->begin);
 	const int shift = 32 - s->bucket_bits;
 	uint32_t *begin = w->begin, *row = w->row;
@@ -747,7 +581,7 @@ static void part_task(void *ctx, size_t i, int thread)
 	memset(print + n, 0, PD_SCAN_PAD * sizeof *print);
 	for (size_t b = 0; b < n_buckets; b++)
 		if (w->begin[b + 1] - w->begin[b] > 1)
-			search_bucket(s, w, w->begin[b], w->begin[b + 1], 0, &s->lists[thread]);
+			search_bucket(s, w, w->begin[b], w->begin[b + 1], &s->lists[thread]);
 	take_waiting(s, w, &s->lists[thread]);
 }
 
@@ -831,8 +665,7 @@ static void search_bands(struct search *s, int threads, size_t room)
 			pd_radix_sum(&s->radix[b]);
 		for (s->band = 0; s->band < s->n_bands; s->band++) {
 			search_band(s, threads, room);
-			if (s->parent)
-				merge_clusters(s, threads);
+			merge_clusters(s, threads);
 			pd_radix_release(&s->radix[s->band]);
 		}
 	}
@@ -851,31 +684,51 @@ static void choose_digits(struct search *s)
 	s->part_bits = s->part_bits < s->bucket_bits ? s->part_bits : s->bucket_bits;
 }
 
-/* Remove duplicate pairs, which full buckets emit once for each band.  A row keeps one link, to its first
- * representative, unless that one is itself represented: links must not form chains.  Other links become normal
- * pairs. */
-static void settle_links(struct pd_items *pairs, size_t n_rows, bool may_link)
+/* Return whether one row may represent another one, and matches it. */
+static bool may_represent(void *ctx, uint32_t representative, uint32_t row, int thread)
 {
-	uint32_t *first = pd_alloc((n_rows + 1) * sizeof *first);
-	size_t n = 0;
-	memset(first, 0xff, (n_rows + 1) * sizeof *first);
-	for (size_t i = 0; i < pairs->n; i++) {
-		const struct pd_item *p = &pairs->v[i];
-		uint32_t a = (uint32_t)(p->key >> 32), b = (uint32_t)p->key;
-		if (p->value && first[b] == NONE)
-			first[b] = a;
-		if (n && pairs->v[n - 1].key == p->key)
-			pairs->v[n - 1].value |= p->value;
-		else
-			pairs->v[n++] = *p;
-	}
-	pairs->n = n;
-	for (size_t i = 0; i < n; i++) {
-		uint32_t a = (uint32_t)(pairs->v[i].key >> 32), b = (uint32_t)pairs->v[i].key;
-		if (!may_link || first[b] != a || first[a] != NONE)
-			pairs->v[i].value = 0;
-	}
-	free(first);
+	const struct search *s = ctx;
+	return is_in_scope(&s->m->links, s->t->member[representative], s->t->member[row]) &&
+	       is_match(s, &s->workers[thread], representative, row);
+}
+
+/* Merge duplicates.  Link rows of full buckets to their representatives. */
+static int settle_pairs(struct search *s, int threads, struct pd_items *pairs, struct pd_err *e)
+{
+	const size_t n = s->t->n, bytes = s->t->words * sizeof *s->t->sketch;
+	struct pd_items order = { 0 };
+	pd_match_merge(pairs);
+	for (uint32_t i = 0; i < n; i++)
+		if (s->dense[i])
+			pd_items_add(&order, pd_hash64((const char *)(s->t->sketch + i * s->t->words), bytes), i);
+	if (!order.n)
+		return PD_OK;
+	pd_items_sort(&order);
+	for (size_t i = 0; i < n; i++)
+		s->dense[i] = !s->dense[i] ? 0
+					   : (is_on(s, (uint32_t)i, PD_SIDE_B) ? PD_MATCH_LEADS : 0) |
+						     (is_on(s, (uint32_t)i, PD_SIDE_A) ? PD_MATCH_FOLLOWS : 0);
+	struct pd_match_clusters c = { .n = n,
+				       .set = s->clusters,
+				       .order = &order,
+				       .role = s->dense,
+				       .threads = threads,
+				       .matches = may_represent,
+				       .ctx = s };
+	pd_match_represent(&c, pairs);
+	pd_items_release(&order);
+	/* Pairs and links in one list. */
+	struct pd_items *list = pd_items_lists(1, s->m->rows->budget);
+	for (size_t i = 0; i < pairs->n; i++)
+		pd_items_add(list, pairs->v[i].key, 0);
+	for (uint32_t i = 0; i < n; i++)
+		if (pd_match_is_represented(&c, i))
+			pd_items_add_pair(list, i, c.representative[i], PD_BANDS_LINKED);
+	free(c.representative);
+	pd_items_release(pairs);
+	int status = pd_items_gather(list, 1, threads, pairs, e);
+	pd_match_merge(pairs);
+	return status;
 }
 
 int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, int most, struct pd_err *e)
@@ -883,7 +736,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	const struct pd_match_options *o = m->o;
 	const struct pd_rows *rows = m->rows;
 	struct taking t = { .n = 0 };
-	struct pd_array values = { 0 }, parents = { 0 }, lasts = { 0 };
+	struct pd_array values = { 0 }, clusters = { 0 };
 	if (!rows->sketched || o->verify.off)
 		return PD_OK;
 	gather_rows(&t, m, only);
@@ -896,6 +749,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 			    .share = o->share,
 			    .width = bands->width,
 			    .reach = bands->reach,
+			    .most_distance = bands->most_distance,
 			    .least = pd_match_bands_least(&t.options, &o->verify),
 			    .n_stretches = (size_t)threads,
 			    .scan = pd_index_scan_best()->by[PD_SCAN_64] };
@@ -903,14 +757,9 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	s.chance = pd_index_chance(64, s.reach);
 	s.most_compared = (size_t)(PD_BANDS_COMPARED * s.width / t.options.minima);
 	s.most_compared = s.most_compared ? s.most_compared : 1;
-	s.represented = pd_zalloc(t.n + 1);
-	s.last = pd_array_room(&lasts, rows->budget, (t.n + 1) * sizeof *s.last);
-	memset(s.last, 0xff, (t.n + 1) * sizeof *s.last);
-	if (!o->all_pairs && !rows->side) {
-		s.parent = pd_array_room(&parents, rows->budget, (t.n + 1) * sizeof *s.parent);
-		for (size_t i = 0; i < t.n; i++)
-			s.parent[i] = (uint32_t)i;
-	}
+	s.dense = pd_zalloc(t.n + 1);
+	s.clusters = pd_array_room(&clusters, rows->budget, (t.n + 1) * sizeof *s.clusters);
+	pd_union_init(s.clusters, t.n);
 	s.full = pd_zalloc((((size_t)(t.options.minima / s.width) << s.bucket_bits) / 64 + 1) * sizeof *s.full);
 	uint32_t *value = pd_array_room(&values, rows->budget, (AT_ONCE * t.n + 1) * sizeof *value);
 	for (size_t b = 0; b < AT_ONCE; b++)
@@ -918,13 +767,15 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	s.workers = pd_zalloc((size_t)threads * sizeof *s.workers);
 	for (int i = 0; i < threads; i++) {
 		s.workers[i].verifier = pd_match_verifier(o, rows);
+		s.workers[i].place = pd_zalloc((t.n + 1) * sizeof *s.workers[i].place);
 		s.workers[i].verifier.apart = o->scope == PD_SCOPE_OTHER_HOSTS;
 	}
 	s.lists = pd_items_lists(threads, rows->budget);
 	search_bands(&s, threads, pd_budget_left(rows->budget) / 4);
 	int status = pd_items_gather(s.lists, threads, threads, &bands->pairs, e);
+	int settled = settle_pairs(&s, threads, &bands->pairs, e);
+	status = status ? status : settled;
 	status = status ? status : pd_call_status();
-	settle_links(&bands->pairs, t.n, o->scope == PD_SCOPE_ALL && !o->all_pairs && !rows->side);
 	for (size_t i = 0; i < bands->pairs.n; i++) {
 		uint64_t *key = &bands->pairs.v[i].key;
 		*key = (uint64_t)t.member[*key >> 32] << 32 | t.member[(uint32_t)*key];
@@ -937,19 +788,17 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 		free(w->row);
 		free(w->begin);
 		free(w->hits.v);
-		free(w->representative);
-		free(w->spare_prints);
-		free(w->spare_rows);
 		free(w->neighbours);
+		free(w->clusters);
+		free(w->place);
 		free(w->joined);
 	}
 	free(s.workers);
-	free(s.represented);
+	free(s.dense);
 	free(s.full);
 	free(s.dealt);
 	pd_array_release(&values);
-	pd_array_release(&parents);
-	pd_array_release(&lasts);
+	pd_array_release(&clusters);
 	pd_array_release(&t.memory[0]);
 	pd_array_release(&t.memory[1]);
 	return status;

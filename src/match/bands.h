@@ -16,13 +16,12 @@
  *
  * Rows with equal bands form a bucket.  A bucket is full if it has more than PD_BANDS_BUCKET rows; or more than
  * PD_BANDS_PAIRS pairs within reach per row (plus twice the number expected by chance); or more pairs per row than its
- * share of PD_BANDS_COMPARED while few of them are similar.  In a full bucket of copies, a row is compared only with
- * the representatives: rows that matched no earlier representative, at most PD_BANDS_REPRESENTATIVES.  If it matches
- * one, it becomes represented: it is not compared in other full buckets, except with other clusters there, which it may
- * join.  Rows without a representative, and rows of other full buckets, are divided further: rows that share the next
+ * share of PD_BANDS_COMPARED while few of them are similar.  A full bucket is divided further: rows that share the next
  * minimum too form a smaller bucket; finally each row is compared with its neighbours in the order of the following
- * minima.  So a property shared by very many sketches costs time proportional to their number, and different sketches
- * are still found.  If all pairs are requested, all are compared.
+ * minima.  If a full bucket consists of copies, each row is compared only with neighbours that are not in its cluster
+ * yet, and then some rows represent the others of their cluster (dense.h).  So a property shared by very many sketches
+ * costs time proportional to their number, and different sketches are still found.  If all pairs are requested, all are
+ * compared.
  */
 #ifndef PD_MATCH_BANDS_H
 #define PD_MATCH_BANDS_H
@@ -31,7 +30,6 @@
 
 #define PD_BANDS_BUCKET 4096
 #define PD_BANDS_PAIRS 8
-#define PD_BANDS_REPRESENTATIVES 8
 #define PD_BANDS_BUCKET_BITS 22 /* leading bits of a band's value: rows with equal bits share a bucket */
 #define PD_BANDS_COMPARED \
 	128 /* sketches that a page is compared with, over all bands, if nothing distinguishes it

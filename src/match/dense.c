@@ -101,49 +101,70 @@ void pd_match_verify(const struct pd_match_set *m, struct pd_index_pairs *pairs,
 /* --- representatives --- */
 
 struct representing {
-	uint32_t *clusters, *leader; /* leader: by root of a cluster, of the current pass */
-	const uint8_t *role;
-	uint32_t *representative;
-	size_t n;
-	bool (*matches)(void *ctx, uint32_t representative, uint32_t item, int thread);
-	void *ctx;
+	struct pd_match_clusters *c;
+	uint32_t *leader; /* by root of a cluster, of the current pass */
 };
 
 static void represent_task(void *ctx, size_t task, int thread)
 {
 	const struct representing *r = ctx;
-	size_t to = (task + 1) * TASK < r->n ? (task + 1) * TASK : r->n;
+	const struct pd_match_clusters *c = r->c;
+	if (pd_call_status())
+		return;
+	size_t to = (task + 1) * TASK < c->n ? (task + 1) * TASK : c->n;
 	for (uint32_t i = (uint32_t)(task * TASK); i < to; i++) {
-		uint32_t leader = r->leader[r->clusters[i]];
-		if (r->role[i] & PD_MATCH_FOLLOWS && r->representative[i] == NONE && leader != NONE &&
-		    r->matches(r->ctx, leader, i, thread))
-			r->representative[i] = leader;
+		uint32_t leader = r->leader[c->set[i]];
+		if (c->role[i] & PD_MATCH_FOLLOWS && c->representative[i] == NONE && leader != NONE &&
+		    c->matches(c->ctx, leader, i, thread))
+			c->representative[i] = leader;
 	}
 }
 
-void pd_match_represent(uint32_t *clusters, size_t n, const uint32_t *order, const uint8_t *role, int threads,
-			bool (*matches)(void *ctx, uint32_t representative, uint32_t item, int thread), void *ctx,
-			uint32_t *representative)
+void pd_match_represent(struct pd_match_clusters *c, struct pd_items *pairs)
 {
-	struct representing r = { clusters, pd_alloc((n + 1) * sizeof *r.leader), role, representative, n, matches, ctx };
+	struct representing r = { c, pd_alloc((c->n + 1) * sizeof *r.leader) };
 	bool any = true;
-	memset(representative, 0xff, n * sizeof *representative);
+	size_t n = 0;
+	c->representative = pd_alloc((c->n + 1) * sizeof *c->representative);
+	memset(c->representative, 0xff, c->n * sizeof *c->representative);
 	/* Tasks must not change the paths of the union-find. */
-	for (uint32_t i = 0; i < n; i++)
-		clusters[i] = pd_union_find(clusters, i);
+	for (uint32_t i = 0; i < c->n; i++)
+		c->set[i] = pd_union_find(c->set, i);
 	for (int pass = 0; any && pass < PD_MATCH_PASSES; pass++) {
 		any = false;
-		memset(r.leader, 0xff, n * sizeof *r.leader);
-		for (size_t j = 0; j < n; j++) {
-			uint32_t i = order[j];
-			if (role[i] & PD_MATCH_LEADS && representative[i] == NONE && r.leader[clusters[i]] == NONE) {
-				r.leader[clusters[i]] = representative[i] = i;
-				any = true;
-			}
+		memset(r.leader, 0xff, c->n * sizeof *r.leader);
+		for (size_t j = 0; j < c->order->n; j++) {
+			uint32_t i = c->order->v[j].value;
+			if (!(c->role[i] & PD_MATCH_LEADS) || c->representative[i] != NONE || r.leader[c->set[i]] != NONE)
+				continue;
+			r.leader[c->set[i]] = c->representative[i] = i;
+			any = true;
 		}
-		pd_parallel(threads, (n + TASK - 1) / TASK, represent_task, &r);
+		pd_parallel(c->threads, (c->n + TASK - 1) / TASK, represent_task, &r);
 	}
 	free(r.leader);
+	pd_union_init(c->set, c->n);
+	for (uint32_t i = 0; i < c->n; i++)
+		if (pd_match_is_represented(c, i))
+			pd_union_join(c->set, i, c->representative[i]);
+	for (size_t i = 0; i < pairs->n; i++) {
+		const struct pd_item *p = &pairs->v[i];
+		bool joins = p->value & PD_MATCH_OPTIONAL && pd_union_join(c->set, (uint32_t)(p->key >> 32), (uint32_t)p->key);
+		if (joins || p->value & PD_MATCH_REQUIRED || !(p->value & PD_MATCH_OPTIONAL))
+			pairs->v[n++] = *p;
+	}
+	pairs->n = n;
+}
+
+void pd_match_merge(struct pd_items *pairs)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < pairs->n; i++)
+		if (n && pairs->v[n - 1].key == pairs->v[i].key)
+			pairs->v[n - 1].value |= pairs->v[i].value;
+		else
+			pairs->v[n++] = pairs->v[i];
+	pairs->n = n;
 }
 
 /* --- items --- */
@@ -169,7 +190,7 @@ struct dense {
 	uint64_t *keys; /* of the items */
 	uint32_t n, stop_after, n_hosts;
 	struct pd_items places; /* (name, host) or (host, name) of all rows, in order, with their sides */
-	uint32_t *order;	/* items in random order */
+	struct pd_items order;	/* the values: items in random order */
 	uint32_t *clusters;	/* union-find of the items */
 	struct pd_items *found;
 	bool joins, joined; /* clusters are compared with each other; two were joined */
@@ -239,20 +260,15 @@ static void list_items(struct dense *d)
 	}
 	/* The random order, and the keys. */
 	const uint64_t secret = pd_map_secret();
-	struct pd_items ranks = { 0 };
 	d->keys = pd_alloc((d->n * words + 1) * sizeof *d->keys);
 	for (uint32_t i = 0; i < d->n; i++) {
 		const uint64_t *key = m->set->keys + d->items[i].name * words;
 		uint64_t host = inside ? d->items[i].host : 0, mask = inside ? pd_hash64_seed(&host, sizeof host, secret) : 0;
-		pd_items_add(&ranks, pd_hash64_seed(key, words * sizeof *key, host), i);
+		pd_items_add(&d->order, pd_hash64_seed(key, words * sizeof *key, host), i);
 		for (size_t w = 0; w < words; w++)
 			d->keys[i * words + w] = key[w] ^ mask;
 	}
-	pd_items_sort(&ranks);
-	d->order = pd_alloc((d->n + 1) * sizeof *d->order);
-	for (uint32_t i = 0; i < d->n; i++)
-		d->order[i] = ranks.v[i].value;
-	pd_items_release(&ranks);
+	pd_items_sort(&d->order);
 }
 
 /* --- search --- */
@@ -343,8 +359,8 @@ static int search(struct dense *d, struct pd_err *e)
 	while (!status && n) {
 		size_t most = n_targets ? n_targets : d->stop_after, n_round = 0, left = 0;
 		for (; n_round < most && at < d->n; at++)
-			if (d->items[d->order[at]].role & TARGET)
-				d->round[n_round++] = d->order[at];
+			if (d->items[d->order.v[at].value].role & TARGET)
+				d->round[n_round++] = d->order.v[at].value;
 		if (!n_round)
 			break;
 		n_targets += n_round;
@@ -449,18 +465,6 @@ static bool may_represent(void *ctx, uint32_t representative, uint32_t item, int
 					      pd_rows_set_row(m->set, b->row), distance, &similarity);
 }
 
-/* Merge duplicates of sorted pairs. */
-static void merge_duplicates(struct pd_items *pairs)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < pairs->n; i++)
-		if (n && pairs->v[n - 1].key == pairs->v[i].key)
-			pairs->v[n - 1].value |= pairs->v[i].value;
-		else
-			pairs->v[n++] = pairs->v[i];
-	pairs->n = n;
-}
-
 static void add_named_pair(const struct dense *d, struct pd_items *to, uint32_t a, uint32_t b, uint32_t distance)
 {
 	pd_items_add_pair(to, d->items[a].name, d->items[b].name, distance);
@@ -470,43 +474,45 @@ static void add_named_pair(const struct dense *d, struct pd_items *to, uint32_t 
 static int keep_pairs(struct dense *d, uint8_t *sketch_only, uint8_t *unrepresented, struct pd_index_pairs *out, struct pd_err *e)
 {
 	const struct pd_match_set *m = d->m;
-	uint32_t *representative = pd_alloc((d->n + 1) * sizeof *representative);
 	struct pd_items found, named, *list = pd_items_lists(1, m->rows->budget);
 	int status = pd_items_gather(d->found, 1, m->o->threads, &found, e);
-	merge_duplicates(&found);
+	pd_match_merge(&found);
+	for (size_t i = 0; i < found.n; i++)
+		if (d->items[found.v[i].key >> 32].is_dense && d->items[(uint32_t)found.v[i].key].is_dense)
+			found.v[i].value |= PD_MATCH_OPTIONAL;
 	for (uint32_t i = 0; i < d->n; i++) {
 		const struct dense_item *it = &d->items[i];
 		bool leads = !m->rows->side || it->side & PD_SIDE_B, follows = !m->rows->side || it->side & PD_SIDE_A;
 		d->role[i] = !it->is_dense || it->row == NONE ? 0 : (leads ? PD_MATCH_LEADS : 0) | (follows ? PD_MATCH_FOLLOWS : 0);
 	}
+	struct pd_match_clusters c = { .n = d->n,
+				       .set = d->clusters,
+				       .order = &d->order,
+				       .role = d->role,
+				       .threads = m->o->threads,
+				       .matches = may_represent,
+				       .ctx = d };
 	d->verifiers = new_verifiers(m);
-	pd_match_represent(d->clusters, d->n, d->order, d->role, m->o->threads, may_represent, d, representative);
+	pd_match_represent(&c, &found);
 	free_verifiers(m, d->verifiers);
-	pd_union_init(d->clusters, d->n);
 	for (uint32_t i = 0; i < d->n; i++) {
-		uint32_t of = representative[i];
-		if (of != NONE && of != i) {
+		uint32_t of = c.representative[i];
+		if (pd_match_is_represented(&c, i)) {
 			add_named_pair(d, list, of, i, (uint32_t)key_distance(d, of, i) | PD_MATCH_LINKED);
-			pd_union_join(d->clusters, of, i);
 			d->stats->linked++;
 			continue;
 		}
 		sketch_only[d->items[i].name] |= d->items[i].is_dense;
 		unrepresented[d->items[i].name] = 1;
 	}
-	/* Keep a pair of dense items only if it joins two clusters. */
-	for (int dense = 0; dense < 2; dense++)
-		for (size_t i = 0; i < found.n; i++) {
-			uint32_t a = (uint32_t)(found.v[i].key >> 32), b = (uint32_t)found.v[i].key;
-			if ((d->items[a].is_dense && d->items[b].is_dense) != dense || (!pd_union_join(d->clusters, a, b) && dense))
-				continue;
-			add_named_pair(d, list, a, b, found.v[i].value);
-		}
+	for (size_t i = 0; i < found.n; i++)
+		add_named_pair(d, list, (uint32_t)(found.v[i].key >> 32), (uint32_t)found.v[i].key,
+			       found.v[i].value & ~(uint32_t)PD_MATCH_OPTIONAL);
 	pd_items_release(&found);
+	free(c.representative);
 	int gathered = pd_items_gather(list, 1, m->o->threads, &named, e);
-	merge_duplicates(&named);
+	pd_match_merge(&named);
 	pd_index_pairs_take(out, &named);
-	free(representative);
 	return status ? status : gathered;
 }
 
@@ -539,9 +545,9 @@ int pd_match_dense(const struct pd_match_set *m, struct pd_match_stats *stats, s
 	free(d.round);
 	free(d.queries);
 	free(d.clusters);
-	free(d.order);
 	free(d.keys);
 	free(d.items);
+	pd_items_release(&d.order);
 	pd_items_release(&d.places);
 	return status ? status : kept;
 }
