@@ -92,7 +92,7 @@ static bool run(const struct bench_join *b, const struct pd_index_keys *keys, in
 	struct pd_index_pairs pairs = { 0 };
 	struct pd_buf text = { 0 };
 	double cpu = pd_cpu_seconds(), wall = pd_wall_seconds();
-	if (choose(b, &plan, keys, k) || pd_index_join(keys, &plan, b->threads, &pairs, NULL))
+	if (choose(b, &plan, keys, k) || pd_index_join(keys, &plan, b->threads, NULL, &pairs, NULL))
 		return false;
 	cpu = pd_cpu_seconds() - cpu;
 	wall = pd_wall_seconds() - wall;

@@ -298,8 +298,8 @@ static size_t stretch_keys(const struct pd_index_keys *keys, const struct pd_ind
 	return most ? most : 1;
 }
 
-int pd_index_join_within(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_budget *budget,
-			 struct pd_index_pairs *out, struct pd_err *e)
+int pd_index_join(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_budget *budget,
+		  struct pd_index_pairs *out, struct pd_err *e)
 {
 	int status = PD_OK, gathered;
 	if (plan->bits != keys->bits)
@@ -323,12 +323,6 @@ int pd_index_join_within(const struct pd_index_keys *keys, struct pd_index_plan 
 	plan->took.pairs += pd_cpu_seconds() - t;
 	status = status ? status : gathered;
 	return status ? status : pd_call_status();
-}
-
-int pd_index_join(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_index_pairs *out,
-		  struct pd_err *e)
-{
-	return pd_index_join_within(keys, plan, threads, NULL, out, e);
 }
 
 void pd_index_pairs_release(struct pd_index_pairs *p)

@@ -14,16 +14,13 @@
 
 #include "index/keys.h"
 
-/* Find all pairs, sorted by (a, b).  The time of each step is added to the plan.  If keys->limit is set and there are
- * more pairs than the limit, keys->limit->found tells so and `out` is empty.  Only the keys decide whether the limit
- * is exceeded. */
-int pd_index_join(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_index_pairs *out,
-		  struct pd_err *e);
-/* Find all pairs within the rest of a budget.  If the tables do not fit, the keys are divided into stretches; each is
- * joined with itself and with each other one, by a plan of the same kind that is chosen for the size of a stretch. 
- * Pairs that do not fit are sorted on disk. */
-int pd_index_join_within(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_budget *budget,
-			 struct pd_index_pairs *out, struct pd_err *e);
+/* Find all pairs, sorted by (a, b), within the rest of a budget; NULL: any amount of memory.  The time of each step is
+ * added to the plan.  If the tables do not fit, the keys are divided into stretches; each is joined with itself and with
+ * each other one, by a plan of the same kind that is chosen for the size of a stretch.  Pairs that do not fit are sorted
+ * on disk.  If keys->limit is set and there are more pairs than the limit, keys->limit->found is above it and `out` is
+ * empty.  Only the keys decide whether the limit is exceeded. */
+int pd_index_join(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_budget *budget,
+		  struct pd_index_pairs *out, struct pd_err *e);
 /* Convert sorted items to pairs: the halves of the key become a and b, the value becomes the distance.  Takes over
  * their memory. */
 void pd_index_pairs_take(struct pd_index_pairs *out, struct pd_items *items);

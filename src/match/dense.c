@@ -335,7 +335,7 @@ static int join_round(struct dense *d, const uint32_t *queries, size_t n, const 
 		d->role[queries[i]] |= QUERY;
 	int status = pd_index_plan_choose(&plan, d->m->o->plan, keys.bits, d->m->o->k, n, n_round, e);
 	if (!status)
-		status = pd_index_join_within(&keys, &plan, d->m->o->threads, d->m->rows->budget, &pairs, e);
+		status = pd_index_join(&keys, &plan, d->m->o->threads, d->m->rows->budget, &pairs, e);
 	take_pairs(d, &pairs);
 	pd_index_pairs_release(&pairs);
 	for (size_t i = 0; i < n; i++)

@@ -86,13 +86,6 @@ static void find_sides(const struct pd_match_set *m, struct sides *s)
 	}
 }
 
-static int join_fingerprints(const struct pd_match_set *m, const struct pd_index_keys *keys, struct pd_index_plan *plan,
-			     struct pd_index_pairs *out, struct pd_err *e)
-{
-	int status = pd_index_plan_choose(plan, m->o->plan, keys->bits, m->o->k, keys->n, keys->n_against, e);
-	return status ? status : pd_index_join_within(keys, plan, m->o->threads, m->rows->budget, out, e);
-}
-
 /* Return whether dense neighbourhoods are compared only by the sketch search because k was chosen to supplement it: then
  * fingerprints find only pairs that are cheap to find. */
 bool pd_match_leaves_dense(const struct pd_match_options *o, const struct pd_rows *rows)
@@ -186,7 +179,9 @@ static int find_near(struct near *near, const struct pd_match_set *m, struct pd_
 	struct pd_index_limit limit = { .most = share ? share->near_most : near_most(m->o, m->rows, (n + others) / 2, n * others) };
 	keys.limit = !limit.most || (m->o->all_pairs && !share) ? NULL : &limit;
 	double t = pd_cpu_seconds(), verified = stats->verify_seconds;
-	int status = join_fingerprints(m, &keys, &stats->plan, &near->after, e);
+	int status = pd_index_plan_choose(&stats->plan, m->o->plan, keys.bits, m->o->k, keys.n, keys.n_against, e);
+	if (!status)
+		status = pd_index_join(&keys, &stats->plan, m->o->threads, m->rows->budget, &near->after, e);
 	if (!status && !pd_index_is_over(&keys))
 		verify_pairs(m, &near->after, stats);
 	else if (!status && share)

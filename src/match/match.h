@@ -9,8 +9,8 @@
  *
  *	pd_match		both sets of rows: rows with fingerprints, and rows with only a text digest
  *	pd_match_set_open	groups of equal keys, their parts, and links (groups.h)
- *	find_near		groups near each other; dense neighbourhoods in rounds
- *	pd_index_join_within		keys -> pairs of keys (index/join.h)
+ *	find_near		groups near each other; pd_match_dense if there are too many (dense.h)
+ *	pd_index_join		keys -> pairs of keys (index/join.h)
  *	pd_index_blocks		the general plan; continues in index/blocks.c
  *	pd_match_bands_find	candidates by sketches (bands.h)
  *	emit_pairs		pairs of groups -> pairs of rows, in order (at the end of match.c)

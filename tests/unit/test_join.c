@@ -249,7 +249,7 @@ static void join_one_way(const struct pd_index_keys *keys, const struct pd_index
 	if (way->split_over && keys->n)
 		split_join(keys, &plan, way, &got);
 	else
-		ck_assert_msg(!pd_index_join(keys, &plan, way->threads, &got, NULL), "%s", where);
+		ck_assert_msg(!pd_index_join(keys, &plan, way->threads, NULL, &got, NULL), "%s", where);
 	check_pairs(&got, all, k, where);
 	pd_index_pairs_release(&got);
 }
@@ -305,7 +305,7 @@ static void join_many(const struct pd_index_keys *keys, enum pd_index_plan_kind 
 {
 	struct pd_index_plan plan;
 	ck_assert(!pd_index_plan_choose(&plan, kind, keys->bits, k, 1000000, 0, NULL));
-	ck_assert(!pd_index_join(keys, &plan, threads, out, NULL));
+	ck_assert(!pd_index_join(keys, &plan, threads, NULL, out, NULL));
 }
 
 START_TEST(many_keys)
@@ -366,7 +366,7 @@ static void check_spread(int bits, int d, unsigned blocks, enum pd_index_plan_ki
 	for (int i = 0; i < d; i++, blocks /= 4)
 		flip(&m, 1, (blocks % 4) * (uint64_t)bits / 4 + 3 * (uint64_t)i);
 	ck_assert(!pd_index_plan_choose(&plan, kind, bits, 3, 1000000, 0, NULL));
-	ck_assert(!pd_index_join(&keys, &plan, 1, &got, NULL));
+	ck_assert(!pd_index_join(&keys, &plan, 1, NULL, &got, NULL));
 	ck_assert_msg(got.n == (d <= 3), "%d bits, plan %d, distance %d: %zu pairs", bits, kind, d, got.n);
 	ck_assert_msg(!got.n || (got.v[0].a == 0 && got.v[0].b == 1 && got.v[0].distance == d), "%d bits, distance %d", bits, d);
 	pd_index_pairs_release(&got);
@@ -397,7 +397,7 @@ START_TEST(m7_store)
 	struct pd_array names = { 0 };
 	struct pd_index_keys keys = { .bits = 64, .n = g.n_groups, .v = v, .ids = pd_match_groups_names(&g, &names, NULL) };
 	ck_assert(!pd_index_plan_choose(&plan, PD_PLAN_PAPER, 64, 1, keys.n, 0, NULL));
-	ck_assert(!pd_index_join(&keys, &plan, 1, &got, NULL));
+	ck_assert(!pd_index_join(&keys, &plan, 1, NULL, &got, NULL));
 	ck_assert_uint_eq(got.n, 2);
 	ck_assert(got.v[0].a == 0 && got.v[0].b == 1 && got.v[1].a == 0 && got.v[1].b == 3);
 	ck_assert_uint_eq(pd_match_groups_members(&g, 4).n, 3);
@@ -552,8 +552,8 @@ START_TEST(refused)
 	struct pd_index_plan plan;
 	struct pd_index_pairs got = { 0 };
 	ck_assert(!pd_index_plan_choose(&plan, PD_PLAN_AUTO, 64, 3, 2, 0, NULL));
-	ck_assert_int_eq(pd_index_join(&keys, &plan, 1, &got, NULL), PD_ERR_USAGE);
-	ck_assert_int_eq(pd_index_join(&many, &plan, 1, &got, NULL), PD_ERR_LIMIT);
+	ck_assert_int_eq(pd_index_join(&keys, &plan, 1, NULL, &got, NULL), PD_ERR_USAGE);
+	ck_assert_int_eq(pd_index_join(&many, &plan, 1, NULL, &got, NULL), PD_ERR_LIMIT);
 }
 END_TEST
 

@@ -200,10 +200,10 @@ START_TEST(joined_within)
 	struct pd_index_plan plan;
 	choose_keys(&keys, w, lists, sides);
 	ck_assert(!pd_index_plan_choose(&plan, w->kind, keys.bits, w->k, keys.n, 0, NULL));
-	ck_assert(!pd_index_join(&keys, &plan, 1, &want, NULL));
+	ck_assert(!pd_index_join(&keys, &plan, 1, NULL, &want, NULL));
 	for (int threads = 1; threads <= 2; threads++) {
 		plan.took.stretches = 0;
-		ck_assert(!pd_index_join_within(&keys, &plan, threads, &budget, &got, NULL));
+		ck_assert(!pd_index_join(&keys, &plan, threads, &budget, &got, NULL));
 		check_same(&want, &got, w->name);
 		ck_assert_msg(w->parts ? plan.took.stretches >= w->parts : !plan.took.stretches, "%s: %zu parts", w->name,
 			      plan.took.stretches);
