@@ -28,9 +28,9 @@
 
 /* --- plain rows ---
  *
- * Rows of text files, parsed by threads in pieces, if they are plain: rows like the ones before.  Other lines (headers,
- * comments, unreadable rows) are left to the reader by lines.  Rows stay in the file, or are made in the form of the
- * spool, by the same functions for both readers. */
+ * Rows of text files, parsed by threads in pieces, if they are plain: rows like the ones before.  The line reader
+ * handles all other lines (headers, comments, unreadable rows).  Rows stay in the file, or are made in the form of
+ * the spool, by the same functions for both readers. */
 
 /* The common properties of plain rows. */
 struct plain_rows {
@@ -44,7 +44,7 @@ struct plain_rows {
 	bool spooled;			 /* rows are made in the form of the spool; otherwise they stay in the file */
 	int kind;			 /* of these sketches, as the spool names it */
 	bool ascending;			 /* rows that do not come in the order of their ids are not plain, */
-	bool prints_alone;		 /* nor rows with only a sketch or a text digest */
+	bool prints_alone;		 /* and rows with only a sketch or a text digest are not */
 };
 
 /* Rows that begin in a stretch of the file, as they were parsed. */
@@ -111,7 +111,7 @@ static bool read_lines(struct plain_worker *w, size_t *skip)
 	return true;
 }
 
-/* `at`: where the line begins.  False: it is not plain. */
+/* `at`: the start of the line.  False: it is not plain. */
 static bool parse_row(struct plain_worker *w, struct pd_span line, uint32_t at, struct plain_piece *out)
 {
 	const struct plain_rows *p = w->plain;
@@ -318,7 +318,7 @@ static int check_must(struct intake *in, struct pd_span must, const char *path, 
 	return pd_params_check(&in->rows->must, must, path, "fingerprints made with other parameters cannot be matched", "", e);
 }
 
-/* Values made with one table cannot be compared with those made with another. */
+/* Values made with different tables cannot be compared. */
 static int check_method_table(struct intake *in, struct pd_span recorded, const char *table, bool first, struct pd_buf *known,
 			      struct pd_err *e)
 {
@@ -480,7 +480,7 @@ static int offsets_room(struct intake *in, size_t n, uint64_t end, struct pd_err
 	return PD_OK;
 }
 
-/* The offset of the next row, of which everything else is known. */
+/* Store the offset of the next row; all its other data is stored already. */
 static void end_row(struct intake *in, uint64_t at)
 {
 	struct pd_rows_offsets *to = in->rows->late ? &in->rows->late->at : &in->rows->at;
@@ -507,7 +507,7 @@ static void spool_piece(struct intake *in)
 	pd_buf_clear(&in->piece);
 }
 
-/* The data before its columns, including the hash of the content digest.  Return where the columns begin. */
+/* The data before its columns, including the hash of the content digest.  Return the start of the columns. */
 static size_t begin_spooled(struct intake *in, struct pd_span content_digest)
 {
 	const struct sketch_kinds *kinds = &in->sketches;
@@ -517,8 +517,8 @@ static size_t begin_spooled(struct intake *in, struct pd_span content_digest)
 	return in->piece.n;
 }
 
-/* A row in in->piece from `from` on, with its columns from `at` on.  Pages of unknown language share one language of
- * their own. */
+/* A row in in->piece from `from` on, with its columns from `at` on.  All pages of unknown language have the same
+ * language, which is different from all known ones. */
 static int end_spooled(struct intake *in, size_t from, size_t at, struct pd_err *e)
 {
 	struct pd_rows *rows = in->rows;
@@ -637,7 +637,7 @@ static int take_given(struct intake *in, int status, struct pd_err *e)
 	return status == PD_ERR_FORMAT ? skip_bad(in, e) : status;
 }
 
-/* A file may consist of a header: it counts if no other file had one. */
+/* A file may consist of only a header, which is used if no other file had one. */
 static int end_text_file(struct intake *in, struct pd_err *e)
 {
 	if (pd_table_end(&in->in, e))
@@ -661,8 +661,8 @@ struct text_file {
 	struct pd_err *e;
 };
 
-/* The common properties of the rows so far.  Nothing is plain before there are any, or if rows have more columns
- * than plain ones. */
+/* The common properties of the rows so far.  A line is not plain before the first header, or if rows have more
+ * columns than plain ones. */
 static struct plain_rows plain_now(const struct intake *in, int fd)
 {
 	const struct pd_rows *rows = in->rows;
@@ -934,8 +934,7 @@ static int take_key_rows(struct intake *in, const struct pd_keyfile *k, const ch
 	return status;
 }
 
-/* Its rows stay in the file.  The keys of a file whose rows all have fingerprints are used in place, if it is the only
- * file. */
+/* Its rows stay in the file.  If it is the only file and all its rows have fingerprints, its keys are used in place. */
 static int keep_key_rows(struct intake *in, const struct pd_keyfile *k, const char *name, struct pd_err *e)
 {
 	struct pd_rows *rows = in->rows;

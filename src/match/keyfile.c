@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A key file -> its columns in the mapped file, and its blocks of rows.  Nothing in it is used before its checksum
- * is verified, and no number before its bounds are checked: a checksum only protects against accidents.
+ * A key file -> its columns in the mapped file, and its blocks of rows.  Data is used only after its checksum was
+ * verified, and numbers only after their bounds were checked: a checksum only protects against accidents.
  */
 #include "match/keyfile.h"
 

@@ -47,7 +47,7 @@ struct pd_keyfile {
 };
 
 /* Return whether a file begins like one.  False for a file that cannot be read, or read only once.  "-": standard
- * input, from which nothing is consumed. */
+ * input, without consuming it. */
 bool pd_keyfile_is(const char *path);
 /* PD_ERR_FORMAT: damaged, and where; PD_ERR_VERSION: newer.  Standard input is copied into a temporary file first, unless
  * it is one. */

@@ -54,7 +54,7 @@ static void add_key_bytes(const struct pd_rows_set *set, uint32_t member, struct
 		pd_buf_add(out, set->keys + (size_t)member * (size_t)set->words, (size_t)set->words * sizeof *set->keys);
 }
 
-/* Append all data by which fingerprints are compared and verified. */
+/* Append all data for comparing and verifying fingerprints. */
 static void add_fingerprint(struct methods *m, uint32_t row, struct pd_buf *out)
 {
 	const struct pd_rows *rows = m->rows;

@@ -69,7 +69,8 @@ static char *put_field(char *to, struct pd_span s, char after)
 	return to + s.n + 1;
 }
 
-/* `values`: distance, similarity, method.  `more`: columns after those of all pairs, and the newline. */
+/* `values`: distance, similarity, method.  `more`: additional columns, which follow the columns of all pairs, and the
+ * newline. */
 static void add_pair(const struct pd_rows *rows, uint32_t a, uint32_t b, struct pd_span values, struct pd_span more,
 		     struct pd_buf *out)
 {
@@ -126,9 +127,9 @@ static void add_pair_row(const struct pd_rows *rows, const struct pd_match_pair 
 	add_pair(rows, pair->a, pair->b, put_values(values, pair), pd_span("\n", 1), out);
 }
 
-#define FARTHEST 36 /* pairs ahead whose rows are located */
-#define FAR 24	    /* and, when that is there, their rows' offsets */
-#define NEAR 12	    /* and, after that, whose rows are prefetched */
+#define FARTHEST 36 /* distance in pairs for locating their rows */
+#define FAR 24	    /* distance in pairs for prefetching the offsets of these rows */
+#define NEAR 12	    /* distance in pairs for prefetching these rows */
 
 void pd_pairs_add(const struct pd_rows *rows, const struct pd_match_pair *pairs, size_t n, struct pd_buf *out)
 {

@@ -26,7 +26,7 @@ struct pd_row {
 int pd_row_parse(struct pd_row *row, const struct pd_sketch_options *sketch, struct pd_err *e);
 
 /* The columns that are kept with a row while it is matched, in the order of rows in the spool and in key files.  Rows
- * of key files of version 1 have the first five, those of version 2 all except content_digest. */
+ * of key files of version 1 have the first five, rows of version 2 all except content_digest. */
 enum pd_row_field {
 	PD_ROW_ID,
 	PD_ROW_URL,

@@ -59,7 +59,7 @@ struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t
 	return pd_facts_read(f);
 }
 
-/* A row set that was never spooled has no sketches, nor do rows whose texts were fetched late. */
+/* Only spooled rows have sketches, and only if their texts were not fetched late. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out)
 {
 	*out = (struct pd_sketch){ 0 };
@@ -133,8 +133,8 @@ static int compare_ids(const struct row_id *a, const struct row_id *b)
 	return pd_page_id_order(&a->id, a->text, &b->id, b->text);
 }
 
-/* Merge two consecutive runs.  Of equal ids the earlier one stays first.  Runs that are already in order, like those
- * of one file, cost one comparison. */
+/* Merge two consecutive runs.  Equal ids keep their order.  A run that is already in order, such as the rows of one
+ * file, costs one comparison. */
 static void merge_runs(const struct pd_rows *rows, const uint32_t *from, size_t middle, size_t n, uint32_t *to)
 {
 	size_t a = 0, b = middle;
@@ -249,8 +249,8 @@ static const char *origin_of(const struct pd_rows *rows, uint32_t row)
 	return i ? rows->origin[i - 1].path : "-";
 }
 
-/* Rows with the same id are one page that was read twice; if their contents differ, they are two pages, of which one
- * would be lost.  order: the rows sorted by id. */
+/* Rows with the same id are one page that was read twice. If their contents differ, they are two pages, and one of
+ * them would be lost.  order: the rows sorted by id. */
 static int check_repeated(const struct pd_rows *rows, const uint32_t *order, struct pd_err *e)
 {
 	for (size_t i = 1; i < rows->n; i++) {

@@ -18,11 +18,11 @@
 #include "match/row.h"
 #include "sign/sign.h"
 
-/* --- rows whose texts stay in their files ---
+/* --- rows with texts that remain in their files ---
  *
- * Their texts stay in the files until the pairs are known: usually one row in ten is in a pair.  For the others only keys
- * are stored, and nothing is spooled.  This is possible if only pairs need texts: the files can be read again, rows are
- * ordered by id, and there is no sketch to verify, no method and no scope. */
+ * Their texts stay in the files until the pairs are known: usually one row in ten is in a pair.  Of the other rows
+ * only keys are stored, without a spool.  This is possible if only pairs need texts: the files can be read again,
+ * rows are ordered by id, and there is no sketch to verify, no method and no scope. */
 
 /* Offsets below 2^40, of five bytes each. */
 struct pd_rows_offsets {
@@ -61,7 +61,7 @@ struct pd_rows_late {
 
 /* --- all rows --- */
 
-/* Rows of one kind: those with a fingerprint, or those with only a text digest (128 bits). */
+/* Rows of one kind: rows with a fingerprint, or rows with only a text digest (128 bits). */
 struct pd_rows_set {
 	int words; /* of a key */
 	size_t n;
@@ -175,14 +175,13 @@ bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *
 
 /* --- reading --- */
 
-/* The texts that are needed: all; or only those of rows in pairs (pd_rows_fetch), if no pair can be verified, or in
- * any case. */
+/* The needed texts: all; or only texts of rows in pairs (pd_rows_fetch), if pairs cannot be verified, or in any case. */
 enum pd_rows_texts { PD_TEXTS_ALL, PD_TEXTS_TO_VERIFY, PD_TEXTS_OF_PAIRS };
 
 struct pd_rows_options {
 	char **paths;
 	int n_paths;
-	char **against; /* these rows are side B, those of `paths` side A */
+	char **against; /* these rows are side B, the rows of `paths` side A */
 	int n_against;
 	struct pd_table_sources sources; /* for paths that are not files */
 	const char *tmp_dir;
@@ -191,7 +190,7 @@ struct pd_rows_options {
 	struct pd_owners *owners;  /* with PD_REALM_OWNER: the owners of hosts */
 	const struct pd_methods
 		*requested; /* the methods to join, with the rules of comparison; NULL or none: the methods of the rows */
-	bool paper;	    /* rules of comparison that were not given are those of the preset */
+	bool paper;	    /* missing rules of comparison are set by the preset */
 	enum pd_rows_texts texts;
 	int threads; /* 0: one */
 	void (*bad_row)(void *ctx, const char *why);
@@ -202,10 +201,10 @@ struct pd_rows_options {
  * of two pages. */
 int pd_rows_read(struct pd_rows *rows, const struct pd_rows_options *o, struct pd_err *e);
 
-/* Reorder the rows by id, each id once; `repeated` counts the others.  PD_ERR_INPUT if one id is that of two pages. */
+/* Reorder the rows by id, each id once; `repeated` counts the others.  PD_ERR_INPUT if two pages have the same id. */
 int pd_rows_order(struct pd_rows *rows, struct pd_err *e);
 
-/* With rows->late: a bit for each row, initially 0; the caller sets those of the needed rows, and their texts are
+/* With rows->late: a bit for each row, initially 0; the caller sets the bits of the needed rows, and their texts are
  * fetched. Fails if a file was changed in the meantime, or a key file contains an invalid row. */
 uint64_t *pd_rows_wanted(struct pd_rows *rows);
 int pd_rows_fetch(struct pd_rows *rows, int threads, struct pd_err *e);
