@@ -56,7 +56,7 @@ struct pd_apply_removals {
 	struct pd_apply_removals_counts counts;
 	uint64_t n_whole;
 	struct pd_buf id, url; /* of the verdict that is added */
-	bool remove_suspects, keep_dup_of;
+	bool remove_suspects, remove_parts, keep_dup_of;
 	const char *ambiguous;	/* the first input with an ambiguous base name … */
 	const char *other_name; /* … and another input or file with this base name */
 };
@@ -177,7 +177,8 @@ int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_ver
 	if (pd_tsv_value(v->id, &d->id) < 0 || !d->id.n || pd_tsv_value(v->url, &d->url) < 0)
 		return pd_fail(e, PD_ERR_FORMAT, "a row without a readable id");
 	struct pd_page_id address = pd_page_id_parse(pd_buf_span(&d->id));
-	bool removed = v->duplicate || (v->suspect && d->remove_suspects), demoted = removed && v->demoted;
+	bool removed = v->duplicate || (v->suspect && (d->remove_suspects || (v->part && d->remove_parts))),
+	     demoted = removed && v->demoted;
 	d->counts.suspects += v->suspect;
 	d->counts.demoted += demoted;
 	removed &= !demoted;
@@ -212,6 +213,7 @@ static int read_verdict(struct pd_apply_removals *d, const struct pd_table_reade
 	if (!v.duplicate && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0") && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "-"))
 		return pd_table_fail(in, e, "is_duplicate is not 0 or 1");
 	v.suspect = !v.duplicate && pd_tsv_has(f[PD_VERDICTS_SUSPECT]) && pd_tsv_has(f[PD_VERDICTS_DUP_OF]);
+	v.part = v.suspect && pd_span_is(f[PD_VERDICTS_SUSPECT], PD_PART_MARK);
 	for (size_t i = 0; v.duplicate && i < f[PD_VERDICTS_WEIGHT].n; i++)
 		v.demoted |= f[PD_VERDICTS_WEIGHT].p[i] >= '1' && f[PD_VERDICTS_WEIGHT].p[i] <= '9';
 	return pd_apply_removals_add(d, &v, e) ? pd_table_fail(in, e, "a row without a readable id") : PD_OK;
@@ -282,6 +284,7 @@ struct pd_apply_removals *pd_apply_removals_begin(const struct pd_apply_removals
 {
 	struct pd_apply_removals *d = pd_zalloc(sizeof *d);
 	d->remove_suspects = o->remove_suspects;
+	d->remove_parts = o->remove_parts;
 	d->keep_dup_of = o->keep_dup_of;
 	return d;
 }

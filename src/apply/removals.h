@@ -16,6 +16,7 @@ struct pd_apply_removals_options {
 	char **paths;	      /* of the rows; "-": stdin */
 	int n_paths;	      /* 0: all pages are kept */
 	bool remove_suspects; /* also remove pages that are suspects in their rows */
+	bool remove_parts;    /* of these, only parts of other pages */
 	bool keep_dup_of;     /* for pd_apply_removal.dup_of: needs memory for this id per page */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
@@ -36,6 +37,7 @@ struct pd_apply_verdict {
 	struct pd_span id, url, dup_of, content_digest;
 	bool duplicate; /* it is removed, unless its weight is over 0 */
 	bool suspect;	/* it is kept, although it may be a duplicate */
+	bool part;	/* such a page is a part of the other page */
 	bool demoted;	/* a duplicate keeps a weight over 0 */
 };
 

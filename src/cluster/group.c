@@ -525,7 +525,8 @@ static int by_page_and_similarity(const void *x, const void *y)
 static bool is_whole_of_part(struct pd_group *g, const struct pd_suspicion *s, uint32_t page, uint32_t via)
 {
 	uint64_t of_page, of_via;
-	return pd_span_is(g->pages.reasons.v[s->why], "part") && pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &of_page) &&
+	return pd_span_is(g->pages.reasons.v[s->why], PD_PART_MARK) &&
+	       pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &of_page) &&
 	       pd_span_u64(pd_pages_view(&g->pages, via).text_bytes, &of_via) && of_page > of_via;
 }
 

@@ -117,6 +117,7 @@ static const char *doubt_in_words(struct pd_span why)
 	       : pd_span_is(why, "unsure")	   ? "kept, its main text is not sure"
 	       : pd_span_is(why, "other-subject")  ? "kept, it has another subject"
 	       : pd_span_is(why, "other-language") ? "kept, it is in another language"
+	       : pd_span_is(why, PD_PART_MARK)	   ? "kept, it is a part of another page"
 						   : "kept, in doubt";
 }
 

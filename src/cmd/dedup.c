@@ -48,6 +48,8 @@ static const struct pd_opt opts[] = {
 	  .help = "keep requests, metadata and revisits of removed pages" },
 	{ .type = PD_OPT_FLAG, .name = "remove-suspects", .rare = true, AT(remove_suspects),
 	  .help = "also remove pages that are only suspected duplicates" },
+	{ .type = PD_OPT_FLAG, .name = "remove-parts", .rare = true, AT(remove_parts),
+	  .help = "of these, only remove pages that are a part of another page" },
 	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", .rare = true, AT(rewrite_revisits),
 	  .help = "WARC: write a revisit record in place of each page removed" },
 	{ .type = PD_OPT_FLAG, .name = "link", .rare = true, AT(link),
@@ -88,7 +90,7 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 			       "dedup needs input files, because it reads them twice; it cannot read standard input");
 	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file, because dedup reads the list twice");
-	if (o->dry_run && (o->link || o->keep_others || o->rewrite_revisits || o->remove_suspects))
+	if (o->dry_run && (o->link || o->keep_others || o->rewrite_revisits || o->remove_suspects || o->remove_parts))
 		return pd_fail(e, PD_ERR_USAGE,
 			       "--dry-run writes no dumps, and cannot be combined with options that say how to write them");
 	if (o->no_boilerplate && o->walk.page.boilerplate)
@@ -165,6 +167,7 @@ static int write_report(const struct pd_dedup_options *o, const struct pd_dedup_
 				       .output = report->output,
 				       .tmp_dir = o->tmp_dir,
 				       .suspects_go = o->remove_suspects,
+				       .parts_go = o->remove_parts,
 				       .sample = PD_REPORT_SAMPLE,
 				       .seed = 1,
 				       .in = report->in,
@@ -194,7 +197,10 @@ static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_res
 	if (done->counts.suspects) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, done->counts.suspects, "suspect");
-		pd_buf_add_z(&line, o->dry_run ? "" : o->remove_suspects ? " removed, too" : " kept");
+		pd_buf_add_z(&line, o->dry_run		 ? ""
+				    : o->remove_suspects ? " removed, too"
+				    : o->remove_parts	 ? " kept, except parts"
+							 : " kept");
 	}
 	if (done->removed.removed_with_page) {
 		pd_buf_add_z(&line, ", ");

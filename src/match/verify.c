@@ -65,7 +65,9 @@ static const struct pd_verify_numbers *numbers_of(const struct pd_verify_options
 	return o->numbers ? o->numbers : &pd_verify_numbers_default;
 }
 
-const char *const pd_verification_names[] = { "-", "-", "few-terms", "unsure", "other-subject", "other-language", "part", NULL };
+const char *const pd_verification_names[] = {
+	"-", "-", "few-terms", "unsure", "other-subject", "other-language", PD_PART_MARK, NULL
+};
 
 /* Print the similarity required of two pages on one host and on two, if a rule requires that much. */
 static void explain_rule(const struct pd_verify_options *o, const char *when, double same_host, double apart, struct pd_buf *out)
@@ -87,6 +89,8 @@ void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 	explain_rule(o, "with different titles and headings, at addresses that differ in the number of one folder",
 		     n->least_version, n->least_other_subject_apart, out);
 	explain_rule(o, "with the same title and heading, at addresses with the same last part", 0, o->least_same_host, out);
+	pd_buf_printf(out, "  with the same title and heading, at addresses that do not name versions: %g%% on one host\n",
+		      o->least * 100);
 	explain_rule(o, "in different languages", n->least_other_subject, 0, out);
 	explain_rule(o, "in different languages, with the same title or heading", n->least_other_language_of_subject, 0, out);
 	snprintf(few, sizeof few, "of which one has fewer than %g terms", n->some_terms);
@@ -160,6 +164,18 @@ static bool is_one_page(const struct pd_subject *a, const struct pd_subject *b)
 	       a->address.last == b->address.last;
 }
 
+/* Return whether two pages of one host may be edited copies: the same title and heading at addresses that do not name
+ * versions, parts of a series or results of a query.  Versions differ in the text of a page, and copies do not. */
+static bool may_be_copies(const struct pd_verify_numbers *n, const struct pd_facts *a, const struct pd_facts *b)
+{
+	const struct pd_subject *x = &a->subject, *y = &b->subject;
+	enum pd_addresses addresses = pd_addresses_compare(&x->address, &y->address);
+	return x->heading && x->heading == y->heading && x->title == y->title && a->terms >= n->some_terms &&
+	       b->terms >= n->some_terms && a->confidence >= n->sure && b->confidence >= n->sure && x->address.whole &&
+	       y->address.whole && (addresses == PD_ADDRESSES_DIFFER || addresses == PD_ADDRESSES_RECORDS) &&
+	       x->address.whole != y->address.whole;
+}
+
 /* Compare subjects.  On different hosts an equal title counts only if it cannot be the name of the site.  On one host
  * the addresses of versions decide if the titles do not. */
 static enum pd_subjects compare_subjects(const struct pd_verify_numbers *n, double similarity, const struct pd_facts *a,
@@ -184,10 +200,11 @@ static enum pd_verification verify_similar(const struct pd_verify_options *o, do
 					   const struct pd_facts *b, enum pd_hosts hosts)
 {
 	bool same_host = hosts != PD_HOSTS_DIFFER;
-	bool versions = hosts == PD_HOSTS_SAME || (hosts == PD_HOSTS_DIFFER && is_one_page(&a->subject, &b->subject));
-	if (similarity < (versions ? o->least_same_host : o->least))
-		return PD_VERIFIED_NO;
 	const struct pd_verify_numbers *n = numbers_of(o);
+	bool one_host = hosts == PD_HOSTS_SAME && (is_part(n, similarity, a, b) || !may_be_copies(n, a, b));
+	bool versions = hosts == PD_HOSTS_DIFFER && is_one_page(&a->subject, &b->subject);
+	if (similarity < (one_host || versions ? o->least_same_host : o->least))
+		return PD_VERIFIED_NO;
 	enum pd_subjects subjects = compare_subjects(n, similarity, a, b, hosts);
 	int64_t terms = a->terms < 0 || b->terms < 0 ? INT64_MAX : a->terms < b->terms ? a->terms : b->terms;
 	if (subjects == PD_SUBJECTS_DIFFER && similarity < (same_host ? n->least_other_subject : n->least_other_subject_apart))
@@ -200,7 +217,9 @@ static enum pd_verification verify_similar(const struct pd_verify_options *o, do
 	if (subjects == PD_SUBJECTS_SAME)
 		return (double)terms < n->few_terms && similarity < n->least_few_of_subject ? PD_VERIFIED_FEW_TERMS
 											    : PD_VERIFIED_YES;
-	if (((double)terms < n->few_terms && similarity < n->least_few) ||
+	/* A few words of another subject are not a copy, whatever the host. */
+	double least_few = subjects == PD_SUBJECTS_DIFFER ? n->least_other_subject : n->least_few;
+	if (((double)terms < n->few_terms && similarity < least_few) ||
 	    ((double)terms < n->some_terms && similarity < n->least_some))
 		return PD_VERIFIED_FEW_TERMS;
 	return same_host ? verify_in_site(n, a, b, terms) : PD_VERIFIED_YES;

@@ -166,6 +166,7 @@ enum pd_sweep_column { PD_SWEEP_TABLE(PD_COLUMN_NUMBER_OF) PD_SWEEP_COLUMNS };
 
 /* Lines "# suspect REASON" among pairs contain a row of a suspect: two similar pages that are not a pair. */
 #define PD_SUSPECT_MARK "suspect"
+#define PD_PART_MARK "part" /* the reason of a suspect that is a part of another page */
 
 /* The tables that are read again. */
 enum pd_table_kind {

@@ -188,6 +188,7 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 	struct pd_apply_removals_options d = { .paths = &verdicts,
 					       .n_paths = o->restore ? 0 : 1,
 					       .remove_suspects = o->remove_suspects,
+					       .remove_parts = o->remove_parts,
 					       .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
 					       .bad_row = pd_log_bad_row,
 					       .ctx = r->log };
@@ -241,7 +242,8 @@ static bool say_unmet(struct apply_run *r)
 			    ids.p, n > 3 ? ", ..." : "");
 	uint64_t suspects = pd_apply_removals_counts(r->removals)->suspects;
 	if (suspects && !r->o->remove_suspects)
-		pd_log_note(r->log, "%" PRIu64 " suspected duplicates are kept; --remove-suspects removes them", suspects);
+		pd_log_note(r->log, "%" PRIu64 " suspected duplicates are kept%s; --remove-suspects removes them", suspects,
+			    r->o->remove_parts ? ", except parts of other pages" : "");
 	if (pd_apply_removals_counts(r->removals)->demote)
 		pd_log_note(r->log, "%" PRIu64 " duplicates are kept, because the verdicts only demote them",
 			    pd_apply_removals_counts(r->removals)->demoted);

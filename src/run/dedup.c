@@ -496,6 +496,7 @@ static int add_verdict(void *ctx, struct pd_group *g, struct pd_group_member *m,
 	struct pd_apply_verdict v = { .id = page.id, .url = page.url, .content_digest = page.content_digest };
 	v.dup_of = kept ? pd_span("-", 1) : pd_pages_view(&g->pages, m->keep).id;
 	v.suspect = m->suspect.n;
+	v.part = pd_span_is(m->suspect, PD_PART_MARK);
 	v.duplicate = !kept && !v.suspect;
 	m->cluster += (uint32_t)r->old_clusters;
 	if (r->o->n_against)
@@ -524,6 +525,7 @@ static int end_verdicts(void *ctx, const struct pd_group *g, FILE *out, struct p
 					      false,
 					      true,
 					      false };
+		v.part = pd_span_is(f[PD_VERDICTS_SUSPECT], PD_PART_MARK);
 		status = take_verdict(r, &v, e);
 	}
 	/* A line for each unit of the inputs. */
@@ -547,6 +549,7 @@ static struct pd_apply_removals_options removals_options(struct run *r)
 {
 	return (struct pd_apply_removals_options){ .keep_dup_of = r->o->rewrite_revisits,
 						   .remove_suspects = r->o->remove_suspects,
+						   .remove_parts = r->o->remove_parts,
 						   .bad_row = tell_bad_verdict,
 						   .ctx = r };
 }

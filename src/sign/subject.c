@@ -193,30 +193,32 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Return the length of the number at the start of a text, and whether it is a release. */
-static size_t number_length(struct pd_span s, bool *release)
+enum number_kind { NUMBER, RELEASE, RECORD };
+
+/* Return the length of the number at the start of a text, and its kind. */
+static size_t number_length(struct pd_span s, enum number_kind *kind)
 {
-	size_t n = 0, run = 0, runs = 1;
-	*release = true;
+	size_t n = 0, run = 0, longest = 0, runs = 1;
 	while (n < s.n && (is_digit(s.p[n]) || (n + 1 < s.n && strchr("._-", s.p[n]) && is_digit(s.p[n + 1])))) {
 		run = is_digit(s.p[n]) ? run + 1 : 0;
 		runs += !run;
-		*release &= run <= 3;
+		longest = run > longest ? run : longest;
 		n++;
 	}
-	*release &= runs > 1;
+	bool date = longest == 8 && (!memcmp(s.p, "19", 2) || !memcmp(s.p, "20", 2));
+	*kind = runs > 1 && longest <= 3 ? RELEASE : runs == 1 && longest >= 5 && !date ? RECORD : NUMBER;
 	return n;
 }
 
-/* Write the text in lower case, with one '#' for each number, or for each release.  Return its length, which is at most
- * that of the text. */
-static size_t mask_numbers(struct pd_span text, bool releases, bool *any, char *out)
+/* Write the text in lower case, with one '#' for each number of a kind; NUMBER: of any kind.  Return its length, which
+ * is at most that of the text. */
+static size_t mask_numbers(struct pd_span text, enum number_kind wanted, bool *any, char *out)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < text.n;) {
-		bool release;
-		size_t length = is_digit(text.p[i]) ? number_length(pd_span(text.p + i, text.n - i), &release) : 0;
-		if (length && (release || !releases)) {
+		enum number_kind kind = NUMBER;
+		size_t length = is_digit(text.p[i]) ? number_length(pd_span(text.p + i, text.n - i), &kind) : 0;
+		if (length && (kind == wanted || wanted == NUMBER)) {
 			out[n++] = '#';
 			i += length;
 			*any = true;
@@ -265,13 +267,16 @@ static void read_address(struct pd_span url, struct pd_span last, struct pd_addr
 	if (folders.n + last.n + (size_t)(end - query) > sizeof text)
 		return;
 	bool any = false;
-	size_t n = mask_numbers(folders, false, &any, text);
-	n += mask_numbers(last, false, &any, text + n);
-	n += mask_numbers(pd_span(query, (size_t)(end - query)), false, &any, text + n);
+	size_t n = mask_numbers(folders, NUMBER, &any, text);
+	n += mask_numbers(last, NUMBER, &any, text + n);
+	n += mask_numbers(pd_span(query, (size_t)(end - query)), NUMBER, &any, text + n);
 	out->masked = pd_hash64(text, n) | 1;
 	any = false;
-	n = mask_numbers(last, true, &any, text);
+	n = mask_numbers(last, RELEASE, &any, text);
 	out->released = any ? pd_hash64_seed(text, n, pd_hash64(folders.p, folders.n)) | 1 : 0;
+	any = false;
+	n = mask_numbers(pd_span(folders.p, folders.n + last.n), RECORD, &any, text);
+	out->recorded = any ? pd_hash64_seed(text, n, 2) | 1 : 0;
 	out->whole = pd_hash64_seed(folders.p, folders.n + last.n, 1) | 1;
 	out->query = (uint32_t)pd_hash64(query, (size_t)(end - query));
 	out->last = last.n ? (uint32_t)pd_hash64(last.p, last.n) | 1 : 0;
@@ -289,6 +294,8 @@ enum pd_addresses pd_addresses_compare(const struct pd_address *a, const struct 
 		return named ? PD_ADDRESSES_NAMED : PD_ADDRESSES_DIFFER;
 	if (a->released && a->released == b->released && query)
 		return PD_ADDRESSES_RELEASE;
+	if (a->recorded && a->recorded == b->recorded && a->whole != b->whole && query)
+		return PD_ADDRESSES_RECORDS;
 	for (int i = 0; i < a->n_numbers && i < PD_ADDRESS_NUMBERS; i++)
 		numbers += a->numbers[i] != b->numbers[i];
 	return named && query && numbers == 1 && a->n_numbers <= PD_ADDRESS_NUMBERS ? PD_ADDRESSES_VERSION : PD_ADDRESSES_SERIES;

@@ -25,11 +25,13 @@
 enum { PD_ADDRESS_NUMBERS = 6 };
 
 /* A path and a query, for comparison with other addresses.  Numbers are runs of digits, joined by ".", "-" or "_".
- * Releases are numbers of at least two such runs of at most three digits. */
+ * Releases are numbers of at least two such runs of at most three digits; records are single runs of at least five digits that
+ * are no date. */
 struct pd_address {
 	uint64_t whole;			      /* hash of the path without suffix; 0: none, or unknown */
 	uint64_t masked;		      /* the same with the query, and one sign for each number; 0: as above */
 	uint64_t released;		      /* the same with one sign for each release in the last part only; 0: it names none */
+	uint64_t recorded;		      /* of the path, one sign for each record; 0: it names none */
 	uint32_t numbers[PD_ADDRESS_NUMBERS]; /* hashes of the first parts of the path that contain a number */
 	uint8_t n_numbers;		      /* number of such parts, without the last part of the path */
 	uint32_t query;			      /* hash */
@@ -63,7 +65,8 @@ void pd_subject_set_url(struct pd_subject *s, struct pd_span url);
 enum pd_addresses {
 	PD_ADDRESSES_DIFFER,
 	PD_ADDRESSES_NAMED,   /* the last part of the path is the same and contains a letter */
-	PD_ADDRESSES_SERIES,  /* they differ only in numbers: chapters, threads, years */
+	PD_ADDRESSES_SERIES,  /* they differ only in numbers: chapters, years */
+	PD_ADDRESSES_RECORDS, /* they differ only in records: articles, threads */
 	PD_ADDRESSES_RELEASE, /* they differ only in releases in the last part of the path */
 	PD_ADDRESSES_VERSION, /* they differ only in the number of one folder, and the last part contains a letter */
 	PD_ADDRESSES_SAME,    /* but for scheme, host and fragment */

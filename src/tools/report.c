@@ -1498,8 +1498,10 @@ static int write_suspects(struct report *r)
 	else
 		pd_buf_printf(out,
 			      " may be %s, but not surely enough to be removed: %s kept, unless <code>--remove-suspects</code> is "
-			      "given.</p>\n",
-			      s->suspects == 1 ? "a duplicate" : "duplicates", s->suspects == 1 ? "it is" : "they are");
+			      "given%s.</p>\n",
+			      s->suspects == 1 ? "a duplicate" : "duplicates", s->suspects == 1 ? "it is" : "they are",
+			      r->o->parts_go ? "; parts of other pages are removed, because <code>--remove-parts</code> was given"
+					     : "");
 	pd_buf_add_z(out, "<table>\n<caption>What makes them doubtful.</caption>\n<thead><tr><th scope=\"col\">reason</th>"
 			  "<th scope=\"col\" class=\"n\">pages</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < s->n_doubts; i++) {

@@ -29,6 +29,7 @@ struct pd_report_options {
 	int sample, seed;
 	struct pd_reader_options in;  /* the dumps */
 	bool suspects_go;	      /* they are removed too */
+	bool parts_go;		      /* of these, parts of other pages are removed */
 	bool with_texts;	      /* dumps with texts are available */
 	uint64_t bytes_in, bytes_out; /* of the dumps; 0: they are measured */
 	pd_report_fetch_fn *fetch;

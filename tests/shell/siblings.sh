@@ -37,6 +37,18 @@ if kind == 'parts':             # two equal excerpts, then the whole page and a 
 if kind == 'more':              # the second page has the first, and half as much again
     page('http://a.example/short', 'Tides', '<h1>Tides</h1><p>%s</p>' % prose('tides', 40))
     page('http://b.example/long', 'Tides', '<h1>Tides</h1><p>%s</p><p>%s</p>' % (prose('tides', 40), prose('mills', 20)))
+if kind == 'excerpt':           # three fifths of the second page, and on another host
+    page('http://a.example/start', 'Tides', '<h1>Tides</h1><p>%s</p>' % prose('tides', 60))
+    page('http://a.example/whole', 'Tides', '<h1>Tides</h1><p>%s</p><p>%s</p>' % (prose('tides', 60), prose('mills', 40)))
+if kind == 'chapter':           # most of the second page, under a title of its own
+    page('http://a.example/mills', 'Mills', '<h1>Mills</h1><p>%s</p>' % prose('mills', 80))
+    page('http://a.example/tides', 'Tides', '<h1>Tides</h1><p>%s</p><p>%s</p>' % (prose('mills', 80), prose('tides', 20)))
+if kind == 'releases':          # the notes of each release repeat those of the release before
+    for i in range(4):
+        page('http://a.example/log/2_%d.html' % i, 'Release 2.%d' % i, '<h1>Release 2.%d</h1><p>%s</p>' % (i, '</p><p>'.join(prose(j, 30 if j == 0 else 4) for j in range(i + 1))))
+if kind == 'titled':            # versions, each with its number in the title, and no heading
+    for i in range(4):
+        page('http://a.example/%d.2/tides.html' % i, 'Tides (Manual %d.2 API)' % i, '<p>%s</p><p>It is %s.</p>' % (prose('tides', 30), words[i]))
 END
 # duplicates KIND [FP OPTION]...: how many would go
 duplicates() {
@@ -49,6 +61,17 @@ for learn in --hidden=drop --learn-boilerplate; do
 	is "app shells, $learn" "$(duplicates shell $learn)" 0
 	is "a footer larger than the text, $learn" "$(duplicates footer $learn)" 0
 	is "versions of one page, $learn: all but one" "$(duplicates versions $learn)" 39
+done
+is "release notes that repeat the notes before them" "$(duplicates releases)" 2
+is "versions whose titles name the version" "$(duplicates titled)" 3
+for kind in excerpt chapter; do
+	is "$kind: a part is not a duplicate" "$(duplicates $kind)" 0
+	is "$kind: but a suspect, and the whole is not" "$(rows $kind.tsv | cut -f 3,14)" "$(grep -o 'http://a.example/[a-z]*' $kind.jsonl | head -1)	part"
+	"$P" apply -q -V $kind.tsv --remove-parts $kind.jsonl -o $kind.clean
+	is "$kind: apply --remove-parts removes it" "$(grep -o 'http://a.example/[a-z]*' $kind.clean)" "$(grep -o 'http://a.example/[a-z]*' $kind.jsonl | tail -1)"
+	run "$P" dedup --remove-parts $kind.jsonl -o "clean-$kind"
+	has "$kind: so does dedup" "$tmp/err" ' 0 of them duplicates, 1 suspect kept, except parts, '
+	is "$kind: the other page is kept" "$(wc -l <"clean-$kind/$kind.jsonl")" 1
 done
 for kind in template shell footer; do
 	run "$P" dedup -q "$kind.jsonl" -o "clean-$kind"
