@@ -164,7 +164,7 @@ for side in map reduce; do
 	refused "$side without a batch" all.fp 'missing required option --batch' "$P" $side --job=batch --step=find --params=params
 	refused "$side, a batch that is not there" all.fp 'none' "$P" $side --job=batch --step=find --params=params --batch=none $tables
 	refused "$side, a damaged batch" all.fp 'cut.key' "$P" $side --job=batch --step=find --params=params --batch=cut.key $tables
-	refused "$side, a batch of other parameters" all.fp 'other parameters|another batch' "$P" $side --job=batch --step=find --params=params --batch=wide.key $tables
+	refused "$side, a batch of other parameters" all.fp 'other parameters|a different batch' "$P" $side --job=batch --step=find --params=params --batch=wide.key $tables
 done
 refused "tables of a batch of other parameters" /dev/null 'other parameters' "$P" map --job=batch --step=tables --params=params --batch=wide.key
 refused "inside has no reduce task" /dev/null 'no reduce task' "$P" reduce --job=batch --step=inside --params=params --batch=new.key
