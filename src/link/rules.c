@@ -48,7 +48,7 @@ static const struct {
 	[PD_RULE_WEIGHTED] = { "weighted", 50, 0, 500, false },
 	[PD_RULE_DIFFERENCE] = { "difference", 5, 0, 500, false },
 	[PD_RULE_COUNT] = { "count", 3, 1, PD_RULES_PLAIN, true },
-	[PD_RULE_SIGNATURE] = { "signature", .05, 0, 1, false },
+	[PD_RULE_SIGNATURE] = { "signature", .05, 0, 1e6, false },
 };
 
 static int find_rule(struct pd_span name, int n)
@@ -247,12 +247,14 @@ static void rules_compare(const struct pd_rules *r, const struct pd_link_facts *
 	free(domain);
 }
 
-/* Compare the pages' signatures, after rules_compare; 0: a page has none. */
+/* Compare the pages' signatures, after rules_compare; 0: a page has none.  A limit of at most 1 is a share of the larger
+ * signature, a larger one a difference. */
 static void compare_signatures(const struct pd_rules *r, double a, double b, struct pd_rules_counts *out)
 {
 	out->signature[0] = a;
 	out->signature[1] = b;
-	out->decided[PD_RULE_SIGNATURE] = a > 0 && b > 0 && fabs(a - b) < r->limit[PD_RULE_SIGNATURE] * fmax(a, b);
+	double limit = r->limit[PD_RULE_SIGNATURE];
+	out->decided[PD_RULE_SIGNATURE] = a > 0 && b > 0 && fabs(a - b) < (limit > 1 ? limit : limit * fmax(a, b));
 }
 
 /* Return whether a requested rule considers them duplicates. */
@@ -282,6 +284,9 @@ static void print_rules(const struct pd_rules *r, const struct pd_rules_counts *
 			double a = c->signature[0], b = c->signature[1];
 			if (!a || !b)
 				pd_buf_printf(out, "  signature: not met, %s no rank\n", a ? "b has" : b ? "a has" : "both have");
+			else if (r->limit[i] > 1)
+				pd_buf_printf(out, "  signature: %s, %.6g and %.6g, %.6g apart, required: less than %g\n", says, a,
+					      b, fabs(a - b), r->limit[i]);
 			else
 				pd_buf_printf(out, "  signature: %s, %.6g and %.6g, %.1f%% apart, required: less than %g%%\n",
 					      c->decided[PD_RULE_SIGNATURE] ? "met" : "not met", a, b,

@@ -12,8 +12,8 @@
  *			type, most frequent domain, same text
  *	difference=D	the two pages' scores differ by at most D (5): the same sums, each over the page's own links
  *	count=M		at least M (3) of the first five are met
- *	signature=S	the signatures of the two pages, from their ranks (link/ranks.h), differ by less than the share S (.05) of the larger;
- *			never met for a page without links, or without a rank
+ *	signature=S	the signatures of the two pages, from their ranks (link/ranks.h), differ by less than the share S (.05) of the larger,
+ *			or by less than S if S is over 1 (in the patent 100 to 10,000); never met for a page without links, or without a rank
  *
  * Links are identified by name (pd_link_name); of several with one name on a page the first is used.  Links to the home
  * page and navigation links are excluded, unless the list contains `navigation`.  Without shared links, only

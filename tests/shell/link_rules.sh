@@ -55,6 +55,8 @@ alike() { "$P" match -q "$@" pages.fp | rows | cut -f6 | sed -nE "s/.*:\/\/(adve
 is "signature: less than 5 % apart" "$(alike --rule=signature --ranks=ranks)" "4 "
 is "signature: less than 4 %, than 6 %" "$(alike --rule=signature=.04 --ranks=ranks)/$(alike --rule=signature=.06 --ranks=ranks)" "/4 5 "
 is "signature: less than a fifth of the larger" "$(alike --rule=signature=.2 --ranks=ranks)" "4 5 6 7 17 18 19 "
+is "signature: by less than 10, than 10.5, which are not shares" "$(alike --rule=signature=10 --ranks=ranks)/$(alike --rule=signature=10.5 --ranks=ranks)" "4 /4 5 "
+is "signature: 1 is a share" "$(alike --rule=signature=1 --ranks=ranks | wc -w)" "$(alike --rule=signature=10000 --ranks=ranks | wc -w)"
 is "signature: either page may be the larger" "$(sed 's/adverts\([0-9]\)-a/adverts\1-x/; s/adverts\([0-9]\)-b/adverts\1-a/; s/adverts\([0-9]\)-x/adverts\1-b/' pages.fp |
 	"$P" match -q --rule=signature=.06 --ranks=ranks | rows | grep -c adverts)" 2
 is "signature: as rank computes them; pages with the same links have the same" "$(alike --rule=signature=1e-6 --ranks=real.ranks)" "4 5 6 7 17 18 19 20 "
@@ -115,7 +117,7 @@ has "the message names the missing option" "$tmp/err" 'rule=signature needs --ra
 refused "ranks without signatures" --rule=adverts --links=links --ranks=ranks
 refused "ranks without rules" --ranks=ranks
 refused "rows of links that only signatures would not look at" --rule=signature --ranks=ranks --links=links
-refused "a share over 1" --rule=signature=2 --ranks=ranks
+refused "a limit over a million" --rule=signature=1000001 --ranks=ranks
 refused "rows of links for ranks" --rule=signature --ranks=links
 refused "a file that is not there" --rule=adverts --links=missing
 sed 's/	text	/	texts	/' links >bad.links

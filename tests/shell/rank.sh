@@ -46,6 +46,13 @@ has "the message names it" "$tmp/err" 'bad:1: not a name, a tab and a rank'
 run "$P" rank --quality=.1,.2 pages.jsonl
 exits "two weights are not three" 2
 
+run "$P" link --rank --signature=.2,.3,.1 --quality=.9,.5,.5 pages.jsonl
+exits "weights in another order than the patent's are used" 0
+has "the signature's are noted" "$tmp/err" '--signature=.2,.3,.1: the first weight is not the largest'
+has "and the quality's" "$tmp/err" '--quality=.9,.5,.5: the first weight is not the smallest'
+run "$P" link --rank --signature=.5,.3,.3 --quality=.3,.5,.5 pages.jsonl
+hasnt "the patent's own are not" "$tmp/err" 'first weight'
+
 # --- kept pages ---
 "$P" fp -q --ranks=ranks pages.jsonl >pages.fp
 is "rows have a quality" "$(rows pages.fp | column quality pages.fp | grep -c -- -)" 0
