@@ -91,21 +91,33 @@ static size_t rank_by_tags(struct semantic *s, const struct pd_sign_page *in)
 	return r->n < s->n ? r->n : s->n;
 }
 
+/* Join the n heaviest terms in the order of their characters; return n. */
+static size_t join_terms(struct semantic *s, const struct pd_sign_page *in, struct pd_buf *out)
+{
+	size_t n = rank_by_tags(s, in);
+	pd_ranked_sort_text(&s->ranked, n);
+	pd_ranked_join(&s->ranked, n, out);
+	return n;
+}
+
 static void semantic_sign(void *state, const struct pd_sign_page *in, struct pd_signature *out)
 {
 	struct semantic *s = state;
-	size_t n = rank_by_tags(s, in);
+	pd_buf_clear(&s->joined);
+	size_t n = join_terms(s, in, &s->joined);
 	out->present = n > 0;
 	out->few = n < s->n;
 	if (!n)
 		return;
-	pd_ranked_sort_text(&s->ranked, n);
-	pd_buf_clear(&s->joined);
-	pd_ranked_join(&s->ranked, n, &s->joined);
 	if (s->hash == HASH_MD5)
 		pd_md5_hex(pd_buf_span(&s->joined), &out->column);
 	else
 		pd_hex_add(&out->column, pd_sign_hash64(s->secret, pd_buf_span(&s->joined)));
+}
+
+static void semantic_hashed_text(void *state, const struct pd_sign_page *in, struct pd_buf *out)
+{
+	join_terms(state, in, out);
 }
 
 static int semantic_explain(void *state, const struct pd_sign_page *in, struct pd_buf *out)
@@ -150,4 +162,5 @@ const struct pd_method pd_semantic_method = {
 	.close = semantic_close,
 	.sign = semantic_sign,
 	.explain = semantic_explain,
+	.hashed_text = semantic_hashed_text,
 };

@@ -261,3 +261,9 @@ int pd_sign_explain(struct pd_signer *s, const struct pd_sign_page *in, struct p
 {
 	return s->method->explain ? s->method->explain(s->state, in, out) : PD_OK;
 }
+
+void pd_sign_hashed_text(struct pd_signer *s, const struct pd_sign_page *in, struct pd_buf *out)
+{
+	if (s->method->hashed_text)
+		s->method->hashed_text(s->state, in, out);
+}

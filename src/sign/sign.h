@@ -116,6 +116,8 @@ struct pd_method {
 	void (*sign)(void *state, const struct pd_sign_page *in, struct pd_signature *out);
 	/* prints the parts of the value; may be NULL */
 	int (*explain)(void *state, const struct pd_sign_page *in, struct pd_buf *out);
+	/* prints the text that is hashed; may be NULL */
+	void (*hashed_text)(void *state, const struct pd_sign_page *in, struct pd_buf *out);
 	void (*settle)(double *value); /* sets defaults that depend on other parameters, of both sides; may be NULL */
 	void (*rule)(const double *value, struct pd_sign_rule *out);
 };
@@ -169,6 +171,8 @@ bool pd_signer_wants_body(const struct pd_signer *s);
 void pd_sign(struct pd_signer *s, const struct pd_sign_page *in, struct pd_signature *out);
 /* Print the parts of the signature: for a simhash its shingles, one per line: weight, feature, hash, text. */
 int pd_sign_explain(struct pd_signer *s, const struct pd_sign_page *in, struct pd_buf *out);
+/* Print the text whose hash is the signature; nothing for methods that hash several. */
+void pd_sign_hashed_text(struct pd_signer *s, const struct pd_sign_page *in, struct pd_buf *out);
 
 /* --- compared hashes: keyed with a secret, XXH3 without one (NULL) --- */
 

@@ -49,6 +49,7 @@ enum pd_stage {
 	PD_STAGE_TERMS,
 	PD_STAGE_TOPIC,
 	PD_STAGE_FEATURES,
+	PD_STAGE_SEMANTIC, /* the text that the method `semantic` hashes */
 	PD_STAGE_SIGNATURE
 };
 extern const char *const pd_stage_names[]; /* terminated by NULL */

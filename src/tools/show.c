@@ -9,7 +9,7 @@
 
 enum { DECISION_TEXT = 48 }; /* bytes of a piece of text that identify it */
 
-const char *const pd_stage_names[] = { "utf8", "html", "blocks", "terms", "topic", "features", "signature", NULL };
+const char *const pd_stage_names[] = { "utf8", "html", "blocks", "terms", "topic", "features", "semantic", "signature", NULL };
 
 static void show_utf8(struct pd_pipeline *p, struct pd_buf *out)
 {
@@ -127,6 +127,17 @@ static void show_features(struct pd_pipeline *p, struct pd_buf *out)
 	pd_buf_release(&lines);
 }
 
+/* Print the keywords that the method `semantic` joins and hashes. */
+static void show_semantic(struct pd_pipeline *p, struct pd_buf *out)
+{
+	struct pd_sign_page page = pd_pipeline_sign_page(p);
+	int i = pd_methods_find(&p->tables->methods, pd_span_z("semantic"));
+	if (i < 0)
+		return;
+	pd_sign_hashed_text(p->signers[i], &page, out);
+	pd_buf_add_c(out, '\n');
+}
+
 static void show_signature(struct pd_pipeline *p, struct pd_buf *out)
 {
 	const struct pd_signature *s = &p->signature;
@@ -163,14 +174,14 @@ static const struct pd_paint *paint_of(enum pd_stage stage)
 		{ "fingerprint: ", PD_PAINT_HEAD },
 		{ NULL, NULL },
 	};
-	bool page = stage == PD_STAGE_UTF8 || stage == PD_STAGE_HTML || stage == PD_STAGE_FEATURES;
+	bool page = stage == PD_STAGE_UTF8 || stage == PD_STAGE_HTML || stage == PD_STAGE_FEATURES || stage == PD_STAGE_SEMANTIC;
 	return page ? NULL : rules;
 }
 
 void pd_show(struct pd_pipeline *p, enum pd_stage stage, struct pd_buf *out)
 {
 	static void (*const shows[])(struct pd_pipeline *, struct pd_buf *) = {
-		show_utf8, show_html, show_blocks, show_terms, show_topic, show_features, show_signature,
+		show_utf8, show_html, show_blocks, show_terms, show_topic, show_features, show_semantic, show_signature,
 	};
 	shows[stage](p, out);
 }
@@ -181,7 +192,12 @@ int pd_show_page(const struct pd_walk_options *o, const struct pd_pick_which *wh
 	struct pd_tables t;
 	struct pd_pick p;
 	struct pd_buf out = { 0 };
-	int status = pd_tables_open(&t, &o->page, e);
+	struct pd_options with = o->page;
+	int status = PD_OK;
+	if (stage == PD_STAGE_SEMANTIC && pd_methods_find(&with.methods, pd_span_z("semantic")) < 0)
+		status = pd_methods_read(&with.methods, pd_span_z("semantic"), PD_METHOD_SIGNS, false, e);
+	if (!status)
+		status = pd_tables_open(&t, &with, e);
 	if (status)
 		return status;
 	status = pd_pick_page(&p, o, &t, which, log, e);

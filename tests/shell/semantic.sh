@@ -26,6 +26,10 @@ has "the parameters say so" named.fp ' user_dict=[0-9a-f]{8} '
 run "$P" match named.fp plain.fp
 exits "and rows without it are not joined" 2
 has "the message says so" "$tmp/err" 'user_dict'
+is "--stage=semantic: the joined keywords, which are hashed" "$("$P" explain --stage=semantic --method=semantic:n=5 --user-dict=user.txt pages.jsonl:0)" 北大征婚清华硕士罗玉凤
+is "without --method with the defaults" "$("$P" explain --stage=semantic --user-dict=user.txt pages.jsonl:0)" 北大征婚清华硕士罗玉凤
+is "it is the text of the digest" "$("$P" explain --stage=semantic --method=semantic:n=3 pages.jsonl:0 | tr -d '\n' | md5sum | cut -c1-32)" \
+	"$("$P" fp -q --method=semantic:n=3 pages.jsonl | rows | sed -n 1p | awk -F '\t' '{ print $NF }')"
 printf '羅玉鳳 3 nr\n' >tw.txt
 same "in traditional characters, with a frequency: the same words" <(sign --method=semantic:n=5 --user-dict=tw.txt) named.fp
 sign --method=semantic:n=5:hash=xxh3 --user-dict=user.txt >xxh3.fp
