@@ -59,6 +59,10 @@ printf '%s\n' '00000000000000f0 new:1 http://n/1' '00000000000000f0 new:2 http:/
 printf '%s\n' '00000000000000f1 old:1 http://o/1' '00000000000000f0 old:2 http://o/2' '10000000000000f0 old:3 http://o/3' '0fff0000000000f0 old:4 http://o/4' \
 	'- old:5 http://o/5 - 5 00000000000000000000000000000abc' | fp_rows >old.fp
 least=7 equal "few rows" new.fp old.fp -k 3
+printf '%s\n' '0000000000000003 new:1 http://n/1' '0000000000000001 new:2 http://n/2' '0000000000000100 new:3 http://n/3' | fp_rows >new.fp
+printf '%s\n' '0000000000000000 old:1 http://o/1' | fp_rows >old.fp
+least=3 equal "three near one" new.fp old.fp -k 3
+is "three near one: the tombstone names the nearest, of two the first" "$(rows got.gone | grep -o 'new:[0-9]' | sort -u)" new:2
 # No rows on one side or on both, with and without a header; pages that match none.
 deal 3
 grep '^#' new.fp >header.fp

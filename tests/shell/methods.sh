@@ -162,6 +162,19 @@ is "nine bytes of ASCII, three Chinese characters" "$(value short segments segme
 sign segments:bytes=0
 is "of the preset, any of them" "$(value short segments segments:bytes=0.fp | items | wc -l)" 5
 
+# --- the weights of features ---
+cat >pages.jsonl <<'E'
+{"url":"http://w.example/","html":"<title>alpha bravo charlie</title><meta name=keywords content='delta echo foxtrot'><p>golf hotel india juliet and so on, for as long as a paragraph of prose must be, <a href=x>kilo lima mike</a> and then it ends with some more words.</p>"}
+E
+weights() { "$P" explain --stage=features --shingle=3 --weights=tf --features="$1" pages.jsonl:0 | awk -F '\t' -v f="$2" '$2 == f { print $1 }' | head -1; }
+declare -A extra=([title]=1000 [meta]=2000 [text]=3000 [anchor]=4000)
+for f in title meta text anchor; do
+	plain=$(weights title,meta,text,anchor $f)
+	is "the weight of the feature $f is added to its shingles" "$(weights title:1000,meta:2000,text:3000,anchor:4000 $f)" \
+		"$((plain + extra[$f]))"
+	is "and to no other: $f" "$(weights "$(printf 'title:7,meta:7,text:7,anchor:7' | sed "s/$f:7/$f/")" $f)" "$plain"
+done
+
 # --- abstract ---
 a=$(printf 'a%.0s' {1..250}) b=$(printf '字%.0s' {1..300})
 pages >pages.jsonl <<E

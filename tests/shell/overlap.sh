@@ -41,6 +41,14 @@ run "$P" fp --stubs=match --method=overlap --stats=stats.json pages.jsonl
 hasnt "n=100: no page is capped, no message" "$tmp/err" 'were taken'
 is "or counted" "$(stat)" "10 0"
 
+{
+	printf 'mill\t<title>mill</title><p>Nothing</p>\nwheel\t<title>wheel</title><p>Nothing</p>\n'
+	printf 'once\t<title>mill</title><p>The mill axle, axle and axle. The mill wheel. Our mill wheel.</p>\n'
+} | pages >pages.jsonl
+sign 0 >words.fp
+sign 1 >one.fp
+same "a term counts once in a sentence" <(items one.fp once) <(words mill wheel)
+
 # --- when sets match ---
 {
 	printf 'ten\t<title>a1 a2 a3 a4 a5 a6 a7 a8 a9 a10</title><p>x</p>\n'

@@ -38,6 +38,14 @@ has "the closing line counts" "$tmp/err" '12 pages of 6 hosts at 2 addresses, 4 
 is "by address all there are one" "$("$P" sites -q --by=ip crawl.warc | column site | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
 	"1mirror.example 4news.example 1nowhere.example"
 is "by pages, all equal hosts are one site" "$("$P" sites -q --by=pages crawl.warc | column site | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" "5news.example 1shop.example"
+python3 - >first.jsonl <<'END'
+import json
+for host in "one", "two":
+    for path, subject in ("/", "home"), ("/about", host):
+        print(json.dumps({"url": f"http://{host}.example{path}", "html": "<p>" + " ".join(f"{subject}{i}" for i in range(100))}))
+END
+first() { "$P" url --learn-sites -q --by=pages --first="$1" first.jsonl | column site | sort -u | wc -l; }
+is "--first: the number of pages that must be alike" "$(first 1) $(first 2)" "1 2"
 printf '# a table\nmirror.example 10.0.0.1\n\nnowhere.example\t10.0.0.1\nunseen.example 10.0.0.1\n' >addresses
 is "--addresses tells more" "$("$P" sites -q --addresses=addresses crawl.warc | column site | sort | uniq -c | awk '{ print $1 $2 }' | xargs)" \
 	"5news.example 1shop.example"
