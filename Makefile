@@ -45,28 +45,20 @@ DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
 
 # Optional libraries.  Without a library, the functions that need it end with a message.
 WITHOUT ?=
-OPTIONAL = brotli libarchive liblzma bzip2 parquet
+OPTIONAL = brotli libarchive liblzma bzip2
 $(if $(filter-out $(OPTIONAL),$(WITHOUT)),$(error WITHOUT= takes some of $(OPTIONAL)))
 LINKED := $(filter-out $(if $(filter brotli,$(WITHOUT)),libbrotlidec) $(if $(filter bzip2,$(WITHOUT)),-lbz2) $(WITHOUT),$(shell grep -v '^\#' tools/libraries | cut -f 2))
 PACKAGES := $(filter-out -l%,$(LINKED))
 NO_PACKAGES := $(filter -l%,$(LINKED))
 # Only C++ includes simdjson.
 SIMDJSON_CFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags simdjson 2>/dev/null))
-# Few systems have Apache Arrow's library for Parquet; it is used if pkg-config finds it.
-ARROW = arrow parquet
-ifeq ($(or $(filter parquet,$(WITHOUT)),$(if $(shell $(PKG_CONFIG) --exists 'parquet >= 21' 2>/dev/null && echo yes),,none)),)
-PARQUET = yes
-CXX_FLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags $(ARROW)))
-else
-override WITHOUT := $(filter-out parquet,$(WITHOUT)) parquet
-endif
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(filter-out simdjson,$(PACKAGES)) 2>/dev/null)
 # No warnings for headers of libraries, as for headers in system folders.
 ifneq ($(MUSL),)
 PKG_CFLAGS := $(patsubst -I%,-isystem %,$(PKG_CFLAGS))
 endif
-LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null)) $(NO_PACKAGES:-l%=lib%)$(if $(PARQUET), parquet $(shell $(PKG_CONFIG) --modversion parquet))
-PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES)$(if $(PARQUET), $(shell $(PKG_CONFIG) --libs $(ARROW))) $(CXX_LIBS)
+LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null)) $(NO_PACKAGES:-l%=lib%)
+PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES) $(CXX_LIBS)
 
 OPTIMISE ?= -O2 -g
 CPPFLAGS ?=
@@ -85,7 +77,7 @@ DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
 ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=off -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc -Iinclude \
 	-DPD_VERSION='"$(VERSION)"' $(PKG_CFLAGS) $(WITHOUT:%=-DPD_WITHOUT_%) $(if $(DEV),$(DEV_FLAGS),-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS) $(HARDEN_CFLAGS)
-ALL_CXXFLAGS = -std=c++20 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc $(SIMDJSON_CFLAGS) $(if $(PARQUET),$(CXX_FLAGS)) $(if $(DEV),-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers,-Wall) \
+ALL_CXXFLAGS = -std=c++20 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc $(SIMDJSON_CFLAGS) $(if $(DEV),-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers,-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=vptr -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CXXFLAGS) $(HARDEN_CFLAGS)
 ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(HARDEN_LDFLAGS) $(LDFLAGS)
 LIBS ?=
@@ -96,7 +88,7 @@ ALL_FLAGS = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS) $(CXX) $(ALL_CXXFLAGS
 LIB_SRC := $(sort $(wildcard src/pipeline.c src/options.c src/probe.c $(foreach d,base read text page term topic url link sign row index match store cluster apply run api,src/$(d)/*.c)))
 CMD_SRC := $(sort $(wildcard src/main.c src/cmd/*.c))
 TOOLS_SRC := $(sort $(wildcard src/tools/*.c src/tools/engine/*.c))
-LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/base/simdjson.o $(if $(PARQUET),$(B)/obj/src/base/parquet.o) $(B)/obj/src/term/data.o $(B)/obj/src/tables/charsets.o
+LIB_OBJ = $(LIB_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/base/simdjson.o $(B)/obj/src/term/data.o $(B)/obj/src/tables/charsets.o
 CMD_OBJ = $(CMD_SRC:%.c=$(B)/obj/%.o) $(B)/obj/src/cmd/data.o
 # What programs of this house link: an archive of tools/, which is not installed, and the library.
 ARCHIVES = $(B)/libtools.a $(B)/libpagededup.a
@@ -107,11 +99,11 @@ FUZZ_SRC := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 REPLAY = $(FUZZ_SRC:tests/fuzz/fuzz_%.c=$(B)/replay/%)
 # The parts of the library that the dictionary compiler needs.
 NATIVE = $(B)/$(if $(filter-out $(CC),$(CC_FOR_BUILD)),native,obj)
-CXX_OBJ = $(NATIVE)/src/base/simdjson.o $(if $(PARQUET),$(B)/obj/src/base/parquet.o)
+CXX_OBJ = $(NATIVE)/src/base/simdjson.o
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(CXX_OBJ)
 MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,src/tables/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(CXX_OBJ)
 
-.PHONY: FORCE wheel all docs format picture static without-parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz gate
+.PHONY: FORCE wheel all docs format picture static parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz gate
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -134,15 +126,20 @@ $(B)/libpagededup.so: $(LIB_OBJ) src/api/exports.map
 	@ln -sf libpagededup.so $@.$(SOVERSION)
 
 # A single file for containers, rescue systems and cluster nodes.
-# No system has a static archive of Apache Arrow's library with its dependencies.
-static: $(if $(PARQUET),without-parquet,$(B)/pagededup-static) ## build build/pagededup-static, a program without shared libraries and other files
-without-parquet:
-	@echo "Apache Arrow's library, which pkg-config knows here, cannot be linked into one file: make static WITHOUT=\"$(strip $(WITHOUT) parquet)\"" >&2; exit 1
+static: $(B)/pagededup-static ## build build/pagededup-static, a program without shared libraries and other files
 $(B)/pagededup-static: $(CMD_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(STATIC_PIE) $(ALL_LDFLAGS) -Wl,--gc-sections -o $@ $^ \
 		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(LIBS) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
+
+# The plug-in for Parquet and Arrow, with Apache Arrow's C++ library (21 or later) of pkg-config, or of the wheel of pyarrow.
+parquet: $(B)/pagededup $(B)/pagededup-parquet.so ## build build/pagededup-parquet.so, which reads and writes Parquet and Arrow; needs Arrow's library or pip install pyarrow
+ARROW_FLAGS = $(shell tools/arrow-flags $(1))
+$(B)/obj/src/base/parquet.o: ALL_CXXFLAGS += $(call ARROW_FLAGS,--cflags)
+$(B)/pagededup-parquet.so: $(B)/obj/src/base/parquet.o $(B)/obj/src/base/parquet_form.o
+	$(call say,LD)
+	$(Q)libs="$$(tools/arrow-flags --libs)" && $(CXX) -shared $(ALL_LDFLAGS) -Wl,-Bsymbolic -Wl,-z,defs -o $@ $^ $$libs
 
 # simdjson returns error codes.
 $(B)/obj/src/base/simdjson.o $(B)/native/src/base/simdjson.o: ALL_CXXFLAGS += -fno-exceptions
@@ -375,6 +372,7 @@ install: all ## install program, libraries, header, man pages, completions: DEST
 	install -m 755 $(B)/libpagededup.so $(DESTDIR)$(LIBDIR)/libpagededup.so.$(SOVERSION)
 	ln -sf libpagededup.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libpagededup.so
 	install -m 644 include/pagededup.h $(DESTDIR)$(INCLUDEDIR)/
+	[ ! -e $(B)/pagededup-parquet.so ] || install -D -m 755 $(B)/pagededup-parquet.so $(DESTDIR)$(PREFIX)/lib/pagededup/pagededup-parquet.so
 	sed -e 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|; s|@VERSION@|$(VERSION)|; s|@PACKAGES@|$(PACKAGES)|; s|@NO_PACKAGES@|$(NO_PACKAGES)|' \
 		pagededup.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/pagededup.pc
 	install -m 644 docs/man/*.1 $(DESTDIR)$(MANDIR)/man1/
@@ -400,7 +398,7 @@ uninstall: ## remove the installed files, with the same variables
 		pkgconfig/pagededup.pc) $(INCLUDEDIR)/pagededup.h $(addprefix $(MANDIR)/man1/,$(notdir $(wildcard docs/man/*.1))) \
 		$(addprefix $(MANDIR)/man5/,$(notdir $(wildcard docs/man/*.5))) $(COMPLETIONS)) $(DESTDIR)$(MANDIR)/man3/pagededup.3 \
 		$(DESTDIR)$(MANDIR)/man3/pagededup_*.3
-	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/pagededup
+	rm -rf $(DESTDIR)$(DOCDIR) $(DESTDIR)$(DATADIR)/pagededup $(DESTDIR)$(PREFIX)/lib/pagededup
 
 dist: ## write build/pagededup-VERSION.tar.gz of the commit, with the same bytes on every machine, and its list of components (SPDX)
 	@mkdir -p $(B)

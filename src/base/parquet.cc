@@ -1004,3 +1004,10 @@ int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parq
 	});
 	return fail_written(*sink, r, e);
 }
+
+extern "C" __attribute__((visibility("default"))) const struct pd_parquet_calls pd_parquet_plugin = {
+	PD_PARQUET_PLUGIN,     pd_parquet_open,	      pd_parquet_open_stream, pd_parquet_close,
+	pd_parquet_rows,       pd_parquet_note,	      pd_parquet_columns,     pd_parquet_name,
+	pd_parquet_type,       pd_parquet_read,	      pd_parquet_next,	      pd_parquet_writer_open,
+	pd_parquet_writer_put, pd_parquet_writer_end, pd_parquet_writer_free, pd_parquet_copy,
+};

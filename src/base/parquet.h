@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * Apache Parquet, and Arrow's files and streams, by Arrow's C++ library.  A build without it refuses to open them,
- * with a message.
+ * Apache Parquet, and Arrow's files and streams, by Arrow's C++ library, which takes 10 ms and 19 MB.  Its code
+ * (parquet.cc) is therefore a plug-in, pagededup-parquet.so, which parquet_load.c loads for the first such file.  If it is
+ * not installed, these files are refused with a message.
  *
  * Reading: from an open seekable file (Parquet), or from bytes in sequence as in a pipe (Arrow), to rows in batches
  * of columns, and the metadata of the file.  Writing: columns to bytes.  Filtering: a file to a file without some
@@ -111,6 +112,37 @@ struct pd_parquet_cut {
 };
 int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx,
 		    struct pd_parquet_error *e);
+
+/* --- the plug-in --- */
+
+/* Load the plug-in, once.  Return 0, or -1 with the reason and the remedy. */
+int pd_parquet_load(enum pd_parquet_form form, struct pd_parquet_error *e);
+
+/* The functions above, in the plug-in.  It is refused if its number differs. */
+enum { PD_PARQUET_PLUGIN = 1 };
+
+struct pd_parquet_calls {
+	int plugin;
+	int (*open)(struct pd_parquet **out, int fd, struct pd_parquet_error *e);
+	int (*open_stream)(struct pd_parquet **out, pd_parquet_take *take, void *ctx, struct pd_parquet_error *e);
+	void (*close)(struct pd_parquet *p);
+	uint64_t (*rows)(const struct pd_parquet *p);
+	const char *(*note)(const struct pd_parquet *p, const char *key);
+	size_t (*columns)(const struct pd_parquet *p);
+	const char *(*name)(const struct pd_parquet *p, size_t i);
+	int (*type)(const struct pd_parquet *p, size_t i);
+	int (*read)(struct pd_parquet *p, const struct pd_parquet_want *want, size_t n, uint64_t from, int threads,
+		    struct pd_parquet_error *e);
+	int (*next)(struct pd_parquet *p, struct pd_parquet_batch *out, struct pd_parquet_error *e);
+	int (*writer_open)(struct pd_parquet_writer **out, enum pd_parquet_form form, const struct pd_parquet_column *v, size_t n,
+			   const char *key, const char *note, pd_parquet_write *write, void *ctx, struct pd_parquet_error *e);
+	int (*writer_put)(struct pd_parquet_writer *w, const struct pd_parquet_column *v, uint64_t rows,
+			  struct pd_parquet_error *e);
+	int (*writer_end)(struct pd_parquet_writer *w, const char *key, const char *note, struct pd_parquet_error *e);
+	void (*writer_free)(struct pd_parquet_writer *w);
+	int (*copy)(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx,
+		    struct pd_parquet_error *e);
+};
 
 #ifdef __cplusplus
 }

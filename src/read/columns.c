@@ -124,8 +124,8 @@ void pd_read_parquet_open(struct pd_read_source *s, enum pd_parquet_form form, u
 		pd_read_sink_tell_whole(s->sink, s->label, s->reason.p);
 		return;
 	}
-#ifndef PD_WITHOUT_parquet
-	if (form == PD_FORM_PARQUET && !s->in.regular) { /* its metadata is at its end */
+	struct pd_parquet_error why;
+	if (form == PD_FORM_PARQUET && !s->in.regular && !pd_parquet_load(form, &why)) { /* its metadata is at its end */
 		struct pd_err e;
 		s->parquet.spool = pd_tempfile_of(read_input, &s->in, s->label, NULL, &e);
 		if (!s->parquet.spool && !s->in.error) {
@@ -133,7 +133,6 @@ void pd_read_parquet_open(struct pd_read_source *s, enum pd_parquet_form form, u
 			s->failed = "cannot be copied into a temporary file";
 		}
 	}
-#endif
 	if (s->in.error)
 		return;
 	int status = open_columns(s, form, from);

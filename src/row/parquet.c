@@ -289,10 +289,9 @@ static int end_output(struct pd_outfile_filter *self, bool whole, struct pd_err 
 
 int pd_parquet_rows_output(struct pd_outfile *o, enum pd_parquet_form form, struct pd_err *e)
 {
-#ifdef PD_WITHOUT_parquet
-	return pd_fail(e, PD_ERR_USAGE, "--format=%s: this program was built without Apache Arrow's libraries",
-		       form == PD_FORM_ARROW ? "arrow" : "parquet");
-#endif
+	struct pd_parquet_error why;
+	if (pd_parquet_load(form, &why))
+		return pd_fail(e, PD_ERR_USAGE, "--format=%s: %s", form == PD_FORM_ARROW ? "arrow" : "parquet", why.text);
 	int status = pd_refuse_terminal(o->f, form_names[form], e);
 	if (status)
 		return status;
@@ -418,10 +417,9 @@ int pd_parquet_rows_open(struct pd_parquet_rows_input **out, FILE *f, const char
 		return PD_OK;
 	struct pd_parquet_rows_input *in = *out = pd_zalloc(sizeof *in);
 	in->name = pd_strdup(name);
-#ifndef PD_WITHOUT_parquet
-	if (form == PD_FORM_PARQUET && !regular && !(in->spool = pd_tempfile_of(pd_take_stream, f, name, NULL, e)))
+	if (form == PD_FORM_PARQUET && !regular && !pd_parquet_load(form, &why) &&
+	    !(in->spool = pd_tempfile_of(pd_take_stream, f, name, NULL, e)))
 		return e->status;
-#endif
 	int r = form == PD_FORM_ARROW ? pd_parquet_open_stream(&in->file, pd_take_stream, f, &why)
 				      : pd_parquet_open(&in->file, fileno(in->spool ? in->spool : f), &why);
 	if (r)

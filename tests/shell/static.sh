@@ -5,7 +5,6 @@
 case ${B:-build} in
 *san-* | *cover*) skip "make static" "sanitizers and coverage need shared libraries"; tap_done; exit ;;
 esac
-if "$P" version | grep -q 'parquet [0-9]'; then skip "make static" "this program has Apache Arrow's library"; tap_done; exit; fi
 run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" static B="$B"
 if [ $code != 0 ] && grep -q 'not found: \|cannot find -l' "$tmp/err"; then
 	skip "make static" "a library has no static form here: $(grep -o 'not found: .*\|cannot find -l.*' "$tmp/err" | head -1)"

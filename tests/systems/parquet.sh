@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The program with Apache Arrow's library from the wheel of pyarrow: rows, pairs and verdicts in Parquet equal the text
+# The program with its plug-in for the library in the wheel of pyarrow: rows, pairs and verdicts in Parquet equal the text
 # byte for byte; pages are read from Parquet and removed from it; DuckDB and pyarrow read the outputs.
 . "$(dirname "$0")/../tap.sh"
 venv=$B/parquet/venv
@@ -11,30 +11,18 @@ if ! python -c 'import pyarrow, duckdb' 2>/dev/null; then
 		tap_done
 	}
 fi
-# The files of pkg-config that packages of the system would have.
-python - "$B/parquet/pkgconfig" <<'PY'
-import os, sys, pyarrow
-pyarrow.create_library_symlinks()
-os.makedirs(sys.argv[1], exist_ok=True)
-lib = pyarrow.get_library_dirs()[0]
-for name, more in (("arrow", ""), ("parquet", "Requires: arrow\n")):
-    with open(os.path.join(sys.argv[1], name + ".pc"), "w") as f:
-        f.write(f"Name: {name}\nDescription: in the wheel pyarrow\nVersion: {pyarrow.__version__}\n{more}Cflags: -I{pyarrow.get_include()}\nLibs: -L{lib} -Wl,-rpath,{lib} -l{name}\n")
-PY
 # Arrow's library is built without sanitizers and does not report the ends of its vectors.
 san=
 case $B in *san-*) san=${B##*san-} san=${san%%/*} ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_container_overflow=0 && export ASAN_OPTIONS ;; esac
 build() {
-	run env -u MAKEFLAGS -u MAKELEVEL PKG_CONFIG_PATH="$B/parquet/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}" \
+	run env -u MAKEFLAGS -u MAKELEVEL PYTHON="$venv/bin/python" \
 		make --no-print-directory -s -j"$(nproc)" -C "$TOP" DEV=1 SAN="${san//-/,}" B="$B/parquet/build" "$@"
 }
-build "$B"/parquet/build/{pagededup,replay/columns,tests/inject.so}
+build "$B"/parquet/build/{pagededup,pagededup-parquet.so,replay/columns,tests/inject.so}
 exits "it builds" 0
-build static
-exits "it cannot be one file" 2
-has "and make names the remedy" "$tmp/err" 'make static WITHOUT="parquet"'
 Q=$B/parquet/build/pagededup
-has "version names the library" <("$Q" version) 'parquet [0-9]'
+hasnt "the program does not need Arrow's library" <(readelf -d "$Q") 'arrow|parquet'
+export PAGEDEDUP_PARQUET=$B/parquet/build/pagededup-parquet.so
 
 # --- rows ---
 cp "$demo" demo.warc.gz
