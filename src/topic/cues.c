@@ -107,10 +107,11 @@ static void name_add(struct name *name, struct pd_span s)
 	}
 }
 
-/* Return whether the word describes the surroundings of the element: "has-sidebar", "no-menu", "sidebar-layout". */
+/* Return whether the word describes the surroundings of the element or a part of a table: "has-sidebar", "no-menu",
+ * "sidebar-layout", "table-header". */
 static bool is_qualified(const struct name *name, size_t at, size_t end)
 {
-	static const char *const before[] = { "has", "with", "no", "without", "elementor" };
+	static const char *const before[] = { "has", "with", "no", "without", "elementor", "table" };
 	if (name->n - end >= 6 && name->starts[end] && memcmp(name->p + end, "layout", 6) == 0)
 		return true;
 	for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
@@ -163,8 +164,8 @@ static enum pd_hint tag_hint(const struct pd_box *box, const char **name)
 	case PD_TAG_nav:
 	case PD_TAG_menu:
 	case PD_TAG_dialog:
-	case PD_TAG_search:
-	case PD_TAG_figcaption: return PD_HINT_CHROME;
+	case PD_TAG_search: return PD_HINT_CHROME;
+	case PD_TAG_figcaption: return PD_HINT_PART;
 	case PD_TAG_footer: return PD_HINT_FOOT;
 	case PD_TAG_header: return PD_HINT_WEAK;
 	case PD_TAG_article:

@@ -24,6 +24,7 @@ enum pd_hint {
 	PD_HINT_FORUM,	 /* a thread, a post, a question: text written by readers is its main text */
 	PD_HINT_MARGIN,	 /* in the margin: a column, or a note inside the text */
 	PD_HINT_ADVERT,	 /* adverts, newsletters: usually a few lines */
+	PD_HINT_PART,	 /* next to a text, or part of it: a caption, a note "see also" */
 	PD_HINT_CHROME,	 /* navigation, lists of other pages, forms, … */
 	PD_HINT_FOOT,	 /* the foot of a page; with a copyright line it is chrome, whatever its length */
 	PD_HINT_NOTICE,	 /* asks for consent; chrome, whatever its length, if the page has another text */
@@ -35,6 +36,7 @@ enum pd_head {
 	PD_HEAD_NONE,
 	PD_HEAD_LINE,	 /* the line is not main text */
 	PD_HEAD_SECTION, /* the rest of its region is not main text either */
+	PD_HEAD_PART,	 /* as PD_HEAD_SECTION, but it may be a note of a manual */
 };
 
 /* A head is a line of at most this many bytes. */

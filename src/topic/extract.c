@@ -280,6 +280,7 @@ static bool hint_holds(const struct pd_extractor *x, const struct pd_blocks *in,
 	case PD_HINT_MARGIN: return chrome && !is_note(x, in, b);
 	case PD_HINT_ADVERT: return chrome && level < LEVEL_ADVERTS;
 	case PD_HINT_FOOT:
+	case PD_HINT_PART:
 	case PD_HINT_CHROME: return chrome;
 	case PD_HINT_NOTICE: return all - prose >= w->notice_rest || prose <= w->hint_name * all;
 	case PD_HINT_COMMENT: return level < LEVEL_COMMENTS && !note->forum && prose <= w->hint_comment * all;
@@ -654,7 +655,7 @@ static struct stretch stretch_of(const struct pd_extractor *x, size_t first, siz
 	for (size_t i = end; i-- > first;) {
 		if (x->why[i])
 			continue;
-		s.mass += x->lines.v[i].mass;
+		s.mass += x->lines.v[i].site ? x->lines.v[i].chars : x->lines.v[i].mass;
 		s.link_mass += x->lines.v[i].link_mass;
 		s.head = i;
 	}
@@ -699,6 +700,49 @@ static uint32_t widen(const struct pd_extractor *x, const struct pd_blocks *in, 
 	return wide;
 }
 
+/* Return whether a box is dropped only by a weak hint. */
+static bool is_revocable(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
+{
+	while (in->boxes[box].parent != PD_BOX_NONE && x->notes[in->boxes[box].parent].rule)
+		box = in->boxes[box].parent;
+	return x->notes[box].rule && x->notes[box].hint == PD_HINT_WEAK;
+}
+
+/* Return the first heading of the highest rank that no hint drops; the number of lines if there is none. */
+static size_t main_heading(const struct pd_extractor *x, const struct pd_blocks *in)
+{
+	size_t best = x->lines.n;
+	int rank = 7;
+	for (size_t i = 0; i < x->lines.n && rank > 1; i++) {
+		int r = heading_rank(x, in, i);
+		if (r && r < rank && (!x->why[i] || is_revocable(x, in, x->lines.v[i].box))) {
+			best = i;
+			rank = r;
+		}
+	}
+	return best;
+}
+
+/* Extend the region of a terse page to the smallest box that also contains the main heading, unless most of the added
+ * text after the heading and outside the region is links: a page of a manual is one text, from its title on, and its
+ * longest section is not the whole of it. */
+static uint32_t hold_heading(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t region)
+{
+	size_t head = main_heading(x, in), first = pd_first_line(&x->lines, &in->boxes[region]),
+	       end = pd_end_line(&x->lines, &in->boxes[region]);
+	uint32_t wide = region;
+	if (!x->terse || head == x->lines.n || x->weights->hold_links < 0)
+		return region;
+	while (head < pd_first_line(&x->lines, &in->boxes[wide]) || head >= pd_end_line(&x->lines, &in->boxes[wide]))
+		wide = in->boxes[wide].parent;
+	if (wide == region)
+		return region;
+	size_t from = pd_first_line(&x->lines, &in->boxes[wide]), to = pd_end_line(&x->lines, &in->boxes[wide]);
+	struct stretch before = stretch_of(x, from, head < first ? head : first), after = stretch_of(x, end, to);
+	double mass = before.mass + after.mass, link_mass = before.link_mass + after.link_mass;
+	return link_mass > x->weights->hold_links * mass ? region : wide;
+}
+
 static uint32_t find_region(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	if ((double)live_of_page(x) < x->weights->region_prose)
@@ -718,10 +762,47 @@ static uint32_t find_region(struct pd_extractor *x, const struct pd_blocks *in)
 		}
 	}
 	if (rich < x->weights->region_rich)
-		return widen(x, in, root);
+		return hold_heading(x, in, widen(x, in, root));
 	while (best != root && (best > first || in->boxes[best].end <= last))
 		best = in->boxes[best].parent;
-	return widen(x, in, best);
+	return hold_heading(x, in, widen(x, in, best));
+}
+
+/* Return whether a box belongs to the text of a terse page although its name says otherwise: it is called a header and
+ * contains the main heading (line `head`) or is a cell of a table, or it is next to a text or part of it. */
+static bool may_forgive(const struct pd_extractor *x, const struct pd_box *b, const struct note *note, size_t head)
+{
+	struct pd_line_sum sum = pd_sum_of_box(&x->lines, b);
+	size_t first = pd_first_line(&x->lines, b), end = pd_end_line(&x->lines, b);
+	bool cell = b->tag == PD_TAG_td || b->tag == PD_TAG_th;
+	if (note->hint == PD_HINT_WEAK && first <= head && head < end)
+		return true;
+	return head < first && (note->hint == PD_HINT_PART || (note->hint == PD_HINT_WEAK && cell)) &&
+	       (double)sum.link_mass <= x->weights->forgive_links * (double)sum.mass;
+}
+
+/* Keep text in the region of a terse page that only a name drops, from the main heading on. */
+static void forgive_names(struct pd_extractor *x, const struct pd_blocks *in, uint32_t region, enum level level)
+{
+	size_t head = main_heading(x, in);
+	bool any = false;
+	if (!x->terse || head == x->lines.n || x->weights->forgive_links < 0)
+		return;
+	for (uint32_t i = region + 1; i < in->boxes[region].end; i++) {
+		const struct pd_box *b = &in->boxes[i];
+		struct note *note = &x->notes[i], *around = &x->notes[b->parent];
+		if (!note->rule || b->first_run == b->end_run)
+			continue;
+		if (!around->rule && !note->name)
+			note->hint = pd_hint_of(x->cues, b, &note->name);
+		note->rule = around->rule ? around->rule : hint_holds(x, in, b, note, false, level) ? note->name : NULL;
+		if (!around->rule && note->rule && may_forgive(x, b, note, head))
+			note->rule = NULL;
+		any |= !note->rule;
+	}
+	for (size_t i = pd_first_line(&x->lines, &in->boxes[region]); any && i < pd_end_line(&x->lines, &in->boxes[region]); i++)
+		if (x->why[i] && x->why[i] != CARDS && !x->notes[x->lines.v[i].box].rule)
+			x->why[i] = NULL;
 }
 
 /* 5. Short lines.  Lines of code, definitions and lists are text everywhere; other short lines outside the prose are
@@ -822,7 +903,11 @@ static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
 		enum pd_head head = head_of(x, in, i, &name);
 		if (head == PD_HEAD_NONE)
 			continue;
-		size_t end = head == PD_HEAD_SECTION ? section_end(x, in, i) : i + 1;
+		size_t end = head == PD_HEAD_LINE ? i + 1 : section_end(x, in, i);
+		const struct pd_line_sum *from = &x->lines.sums[i], *to = &x->lines.sums[end];
+		double links = (double)(to->link_mass - from->link_mass);
+		if (head == PD_HEAD_PART && x->terse && links <= x->weights->forgive_links * (double)(to->mass - from->mass))
+			continue;
 		if ((double)(x->live[end] - x->live[i]) > most)
 			end = i + 1;
 		drop_all(x, i, end, name);
@@ -979,7 +1064,9 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 	x->kind = find_kind(x, in);
 	drop_cards(x, in);
 	sum_live(x, LIVE_PROSE);
-	const struct pd_box *region = &in->boxes[find_region(x, in)];
+	uint32_t at = find_region(x, in);
+	const struct pd_box *region = &in->boxes[at];
+	forgive_names(x, in, at, level);
 	drop_outside(x, region);
 	drop_short(x, in, region);
 	drop_sections(x, in);
@@ -989,11 +1076,83 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 	return step ? step : levels[level];
 }
 
-static void drop_repeated(struct pd_extractor *x)
+/* The page's own text among the lines that the rules kept. */
+struct own {
+	size_t first, last; /* its first and its last line; no line: `first` is the number of lines */
+	double mass;
+	bool text; /* it has more than headings */
+};
+
+/* Return whether a line is only links. */
+static bool is_menu(const struct pd_extractor *x, const struct pd_line *l)
 {
+	return l->mass && l->link_mass >= x->weights->menu_links * l->mass;
+}
+
+static struct own find_own(const struct pd_extractor *x, const struct pd_blocks *in)
+{
+	struct own o = { .first = x->lines.n };
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const struct pd_line *l = &x->lines.v[i];
+		if (x->why[i] || (l->site && !l->by_path) || is_menu(x, l))
+			continue;
+		o.first = o.first == x->lines.n ? i : o.first;
+		o.last = i;
+		o.mass += l->mass;
+		o.text |= !heading_rank(x, in, i);
+	}
+	return o;
+}
+
+/* Return whether a repeated line is part of the page's own text: it is between own lines, or in the flow of the first
+ * or last of them. */
+static bool joins_own(const struct pd_extractor *x, const struct own *own, size_t i)
+{
+	if (own->first == x->lines.n || x->why[i])
+		return false;
+	if (i < own->first || i > own->last)
+		return x->lines.v[i].flow == x->lines.v[i < own->first ? own->first : own->last].flow;
+	return true;
+}
+
+static const char REPEATED[] = "boilerplate";
+
+/* Return the mass of line i if it is part of a menu: links after a repeated line, counted from the own text.  `drop` it.
+ * *apart: a repeated line was before it. */
+static double menu_mass(struct pd_extractor *x, size_t i, bool drop, bool *apart)
+{
+	*apart |= x->why[i] == REPEATED;
+	if (!*apart || x->why[i] || !is_menu(x, &x->lines.v[i]))
+		return 0;
+	if (drop)
+		x->why[i] = REPEATED;
+	return x->lines.v[i].mass;
+}
+
+/* Drop menus before and after the own text, unless they have more mass: they may be a table of contents. */
+static void drop_menus(struct pd_extractor *x, const struct own *own)
+{
+	double mass = 0;
+	for (int drop = 0; own->text && drop < 2 && mass <= own->mass; drop++) {
+		bool before = false, after = false;
+		for (size_t i = own->first; i-- > 0;)
+			mass += menu_mass(x, i, drop, &before);
+		for (size_t i = own->last + 1; i < x->lines.n; i++)
+			mass += menu_mass(x, i, drop, &after);
+	}
+}
+
+/* Drop the lines that the site repeats.  On a terse page, repeated lines among the page's own lines are its headings, its
+ * labels, and the words of its tables: they are kept. */
+static void drop_repeated(struct pd_extractor *x, const struct pd_blocks *in)
+{
+	struct own own = { .first = x->lines.n };
+	if (x->terse && x->weights->own_between)
+		own = find_own(x, in);
 	for (size_t i = 0; i < x->lines.n; i++)
-		if (x->lines.v[i].site)
-			x->why[i] = "boilerplate";
+		if (x->lines.v[i].site && !joins_own(x, &own, i))
+			x->why[i] = REPEATED;
+	drop_menus(x, &own);
 }
 
 /* Exclude repeated lines of the site, then choose among the rest.  Return the name of the step; *marked: the excluded
@@ -1004,7 +1163,7 @@ static const char *choose_own(struct pd_extractor *x, const struct pd_blocks *in
 	*marked = site ? pd_site_mark(&x->keys, site, in, x->lines.v, x->lines.n) : 0;
 	pd_topic_weigh_lines(&x->lines, in, x->weights);
 	const char *step = choose_lines(x, in);
-	drop_repeated(x);
+	drop_repeated(x, in);
 	return step;
 }
 
@@ -1019,7 +1178,7 @@ static const char *keep_own(struct pd_extractor *x, const struct pd_blocks *in)
 			x->why[i] = in->boxes[box].tag == PD_TAG_title ? "title" : x->notes[box].rule;
 		}
 	}
-	drop_repeated(x);
+	drop_repeated(x, in);
 	return "list";
 }
 
@@ -1031,7 +1190,8 @@ static const char *choose(struct pd_extractor *x, const struct pd_blocks *in, co
 	const char *step = choose_own(x, in, site, &marked);
 	if (!marked)
 		return step;
-	double left = amount_kept(x).mass, own = of_page(x).plain;
+	/* if nothing is left, the step "page" took the text that hints had dropped */
+	double left = strcmp(step, "page") == 0 ? 0 : amount_kept(x).mass, own = of_page(x).plain;
 	if (own >= OWN_LEAST && own < OWN_SHORT && amount_kept(x).plain < OWN_SHARE * own)
 		return keep_own(x, in);
 	if (left >= OWN_TEXT && left * OWN_PART >= left + (double)marked)

@@ -109,10 +109,12 @@ uint64_t pd_site_mark(struct pd_site_keys *k, const struct pd_site *s, const str
 			path = &k->boxes[line->box];
 			path_known = holds_key(&known_paths, *path);
 		}
-		if (!path_known && !holds_key(&known_lines, line_key(k, in, line)))
+		bool repeated = holds_key(&known_lines, line_key(k, in, line));
+		if (!path_known && !repeated)
 			continue;
 		marked += line->mass - line->link_mass;
 		line->site = true;
+		line->by_path = !repeated;
 		line->mass = line->link_mass = 0;
 		line->stop = false;
 	}

@@ -50,6 +50,7 @@ struct pd_line {
 	uint32_t chars;		  /* code points */
 	bool stop;		  /* contains a sign that ends or separates sentences, outside links */
 	bool site;		  /* repeated by the site: it has no weight */
+	bool by_path;		  /* only because of its path: its text is not repeated */
 	bool notice;		  /* a licence, a copyright, a request to accept cookies: not prose (cues.h) */
 	bool prose;		  /* reads like sentences, by itself or with its flow */
 };
