@@ -18,9 +18,9 @@
 
 #define NONE UINT32_MAX
 #define CACHE_LINE 64
-#define AHEAD 16	  /* number of pairs whose sketches are prefetched */
+#define AHEAD 16	  /* pairs ahead at which sketches are prefetched */
 #define WAITING 4096	  /* pairs of several buckets; most buckets have few */
-#define AT_ONCE 4	  /* number of bands whose values are extracted in one pass over the sketches */
+#define AT_ONCE 4	  /* number of bands that one pass over the sketches extracts */
 #define PART_ROWS_BITS 15 /* approximate number of rows in a part, */
 #define PART_BITS_MAX 12  /* unless there would be too many parts to write to at the same time */
 #define PIECE 256	  /* number of rows of a bucket that are compared with the others at a time */
@@ -77,7 +77,7 @@ struct search {
 	int most_distance;	      /* of the fingerprints of a pair */
 	double chance;		      /* probability that two random fingerprints are within reach */
 	uint64_t *full;		      /* one bit for each bucket of each band, set after it was searched */
-	struct pd_match_share *share; /* NULL: there are no other rows */
+	struct pd_match_share *share; /* NULL: these are all rows */
 	uint8_t *dense;		      /* by row: 1 if it is in a full bucket of copies */
 	uint32_t *clusters;	      /* union-find of the rows, by the pairs of full buckets of the previous bands */
 	size_t most_compared;	      /* number of rows that a row of a full bucket is compared with */
@@ -228,8 +228,8 @@ static void set_full(uint64_t *bits, size_t bit)
 }
 
 /* Return whether the pair is emitted for this bucket: it is the first bucket that both rows share, not counting full
- * ones.  If full buckets are known, all others were searched before, and the remaining pairs are those whose first
- * bucket is full. */
+ * ones.  If full buckets are known, all others were searched before; the remaining pairs have
+ * a full first bucket. */
 static bool belongs_here(const struct search *s, size_t i, size_t j)
 {
 	size_t band = s->first_band + s->band;
@@ -248,7 +248,7 @@ static bool belongs_here(const struct search *s, size_t i, size_t j)
 
 /* --- a bucket --- */
 
-/* Compare the waiting pairs sketch by sketch.  Whether two rows are a pair does not depend on later buckets. */
+/* Compare the waiting pairs sketch by sketch.  Later buckets do not change the result for a pair. */
 static void take_waiting(const struct search *s, struct worker *w, struct pd_items *out)
 {
 	const size_t words = s->t->words;
@@ -508,7 +508,7 @@ static void search_sorted(const struct search *s, struct worker *w, size_t begin
 	}
 }
 
-/* Search a bucket, whose rows are in ascending order. */
+/* Search a bucket of ascending rows. */
 static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
 {
 	size_t band = s->first_band + s->band;
@@ -635,7 +635,7 @@ static void deal_task(void *ctx, size_t stretch, int thread)
 	}
 }
 
-/* Process the parts in rounds of as many as fit `room` bytes, at least one. */
+/* Process the parts in rounds.  A round has the parts that fit `room` bytes, at least one. */
 static void search_band(struct search *s, int threads, size_t room)
 {
 	const struct pd_radix *r = &s->radix[s->band];

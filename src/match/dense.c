@@ -6,20 +6,20 @@
  * such items are combined with a hash of the host: distances within a host remain the same, and items of two hosts are
  * as far from each other as random ones.
  *
- * Search: each *query* is compared with *targets* in a random order that depends only on their values, in rounds; the
- * first round has `stop_after` targets, and each later one as many as all before it.  A query with `stop_after` near
- * targets stops: it is *dense*.  So a query has about twice as many candidates at most.  Items with fewer near items
- * find all of them, and keep all their pairs.
+ * Search: each *query* is compared with *targets* in rounds, in a random order that depends only on their values.  The
+ * first round has `stop_after` targets, and each later round doubles their number.  A query with `stop_after` near
+ * targets stops: it is *dense*.  So a query has on average at most 2 `stop_after` candidates.  An item with fewer near
+ * items finds all of them, and keeps all its pairs.
  *
- * Clusters: dense items may have near items that they were not compared with.  So the dense items of each cluster are
- * compared with those of other clusters, until each has a match: for each bit of the clusters' numbers, those with 0 in
- * the bit are queries, and those with 1 are targets.  This is repeated as long as it joins clusters.  At the end no two
- * clusters have near items that match, unless a query stopped without a match; then its rows have sketches, and are
- * left to the sketch search.
+ * Clusters: the search may have skipped near items of a dense item.  So dense items of different clusters are compared
+ * until each has a match.  The clusters are numbered.  For each bit of the numbers, items with 0 in the bit are queries,
+ * and items with 1 are targets.  This is repeated as long as it joins clusters.  At the end no two clusters have near
+ * items that match.  One exception remains: if a query stopped without a match, its rows have sketches, and the sketch
+ * search compares them.
  *
- * With two sides the queries are of one side and the targets of the other, in both directions.  With scope other-hosts
- * the hosts are numbered, and for each bit of the numbers, those with one value in the bit are queries, and those with
- * the other value are targets; the numbers of two hosts differ in at least one bit.
+ * With two sides, queries are of one side and targets of the other one, in both directions.  With scope other-hosts the
+ * hosts are numbered.  For each bit of the numbers, items of hosts with one value are queries, and items of hosts with
+ * the other value are targets.  The numbers of two hosts differ in at least one bit.
  */
 #include "match/dense.h"
 
@@ -296,7 +296,7 @@ static bool is_left_out(const struct dense *d, const struct dense_item *a, const
 	return pd_match_scope_inside(d->m->o->scope) && a->host != b->host;
 }
 
-/* Count the pairs of a join, and keep those that match. */
+/* Count the pairs of a join, and keep the matches. */
 static void take_pairs(struct dense *d, struct pd_index_pairs *pairs)
 {
 	size_t n = 0;
@@ -348,7 +348,7 @@ static bool stops(const struct dense *d, uint32_t item)
 	return d->items[item].n_near >= d->stop_after;
 }
 
-/* Compare the items that are queries with those that are targets. */
+/* Compare the queries with the targets. */
 static int search(struct dense *d, struct pd_err *e)
 {
 	size_t n = 0, n_targets = 0, at = 0;
@@ -389,7 +389,7 @@ static int search_all(struct dense *d, struct pd_err *e)
 	return search(d, e);
 }
 
-/* A dense item without a match is left to the sketch search. */
+/* Return whether the item is compared with other clusters.  The sketch search compares dense items without a match. */
 static bool is_joined(const struct dense_item *it)
 {
 	return it->is_dense && it->is_matched;
@@ -421,8 +421,8 @@ static int join_clusters(struct dense *d, uint32_t *number, struct pd_err *e)
 	return status;
 }
 
-/* With two sides the queries are of one side and the targets of the other.  With scope other-hosts, the numbers of the
- * queries' hosts have one value in a bit, and those of the targets' hosts the other one. */
+/* With two sides the queries are of one side and the targets of the other.  With scope other-hosts, a bit of
+ * the hosts' numbers has one value for the queries, and the other one for the targets. */
 static int run_steps(struct dense *d, uint32_t *number, struct pd_err *e)
 {
 	const uint8_t both = PD_SIDE_A | PD_SIDE_B;

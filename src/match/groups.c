@@ -253,7 +253,7 @@ static void part_task(void *ctx, size_t i, int thread)
 	}
 }
 
-/* Process the parts in rounds of as many as fit `room` bytes, at least one. */
+/* Process the parts in rounds.  A round has the parts that fit `room` bytes, at least one. */
 static void run_rounds(struct equal *q, int threads, size_t room)
 {
 	const size_t *part = q->radix.part;
@@ -596,7 +596,7 @@ static uint32_t first_elsewhere(const struct pd_match_links *l, size_t multi)
 	return NONE;
 }
 
-/* Set the hosts by member; if all rows are members, they are those of the rows. */
+/* Set the hosts by member; if all rows are members, the hosts of the rows. */
 static void take_hosts(struct pd_match_links *l)
 {
 	l->host = l->rows->realm;
@@ -703,7 +703,7 @@ static void link_across(const struct pd_match_links *l, uint32_t a, int distance
 		add_partner(out, other, distance);
 }
 
-/* Return the members that may be a's partners: those on its host, or all. */
+/* Return the members that may be partners of `a`: all, or the members on its host. */
 static struct pd_match_members scope_run(const struct pd_match_links *l, uint32_t group, uint32_t a)
 {
 	return pd_match_scope_inside(l->scope) ? host_members(l, group, a) : pd_match_groups_members(&l->groups, group);

@@ -18,14 +18,14 @@
  * number of its first fingerprint.
  *
  * Pairs of rows are emitted from the smaller row.  For most rows the list `after` is sufficient: pairs in the order of
- * their smaller group.  The list `before` has the same pairs the other way round, but only those whose smaller group
- * may have a row after a row of the larger group.
+ * their smaller group.  The list `before` has the same pairs the other way round, but only if the smaller group may have
+ * a row after a row of the larger group.
  *
  * All pairs are found only if there are at most NEAR_PAIRS per fingerprint, in addition to those expected by chance. 
  * Otherwise the set is dense, and some fingerprints represent others (dense.h). */
 
 #define NEAR_PAIRS 64
-#define NEAR_PAIRS_WITH_BANDS 8	   /* if the sketch search finds what a small k misses */
+#define NEAR_PAIRS_WITH_BANDS 8	   /* if the sketch search finds the pairs beyond a small k */
 #define NEAR_PAIRS_LEAST (1 << 20) /* for any number of fingerprints */
 
 struct near {
@@ -41,7 +41,7 @@ static uint32_t only_row(const void *ctx, uint32_t print)
 	return pd_match_only_part(ctx, print, NULL);
 }
 
-/* Remove the pairs that another share of the rows owns, and those that are not verified.  With a generous k most
+/* Remove the pairs that another share of the rows owns, and pairs that are not verified.  With a generous k most
  * candidates are near by chance, so they are removed before they use more memory. */
 static void verify_pairs(const struct pd_match_set *m, struct pd_index_pairs *pairs, struct pd_match_stats *stats)
 {
@@ -383,7 +383,7 @@ static void emit_row(struct emission *g, struct emitter *w, struct reading *r)
 	skip_unpaired(r);
 }
 
-/* Return the first member whose row is `row` or later. */
+/* Return the first member at `row` or later. */
 static uint32_t member_from(const struct pd_rows_set *set, size_t row)
 {
 	if (!set->row)
