@@ -17,6 +17,7 @@ enum subject { PAGE = 1, PAIR = 2, VERDICT = 4 };
 struct explain_options {
 	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
 	int stage;		     /* enum pd_stage; -1: not given */
+	bool markup;		     /* blocks also with their tags */
 	int color;		     /* enum pd_color */
 	int format;
 	const char *urls[2], *run, *verdicts, *pairs;
@@ -41,7 +42,8 @@ static int add_url(void *options, const char *arg, struct pd_err *e)
 static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_HEADING, .name = "Page" },
 	{ .type = PD_OPT_CHOICE, .letter = 's', .name = "stage", .arg = "NAME", AT(stage), .choices = pd_stage_names, .only = PAGE,
-	  .help = "utf8, html, blocks, terms, topic, features, signature" },
+	  .help = "utf8, html, blocks, terms, topic, features, semantic, signature" },
+	{ .type = PD_OPT_FLAG, .name = "markup", AT(markup), .only = PAGE, .rare = true, .help = "--stage=blocks: also the text of each block with its tags" },
 	{ .type = PD_OPT_CALL, .name = "url", .arg = "URL", .call = add_url, .help = "choose a page by its URL; twice for two pages" },
 	{ .type = PD_OPT_HEADING, .name = "Results" },
 	{ .type = PD_OPT_TEXT, .name = "run", .arg = "DIR", AT(run),
@@ -156,8 +158,10 @@ static int explain_pages(const struct explain_options *o, enum subject subject, 
 			       n_pages == 2 ? "explain takes at most two pages" : "a stage is shown for one page");
 	if (n_pages == 1 && o->urls[1])
 		return pd_fail(e, PD_ERR_USAGE, "--url can be given only once: a stage is shown for one page");
+	if (o->markup && o->stage != PD_STAGE_BLOCKS)
+		return pd_fail(e, PD_ERR_USAGE, "--markup needs --stage=blocks");
 	return n_pages == 2 ? pd_compare_pages(&o->walk, which, (enum pd_color)o->color, log, e)
-			    : pd_show_page(&o->walk, which, o->stage < 0 ? PD_STAGE_TOPIC : (enum pd_stage)o->stage,
+			    : pd_show_page(&o->walk, which, o->stage < 0 ? PD_STAGE_TOPIC : (enum pd_stage)o->stage, o->markup,
 					   (enum pd_color)o->color, log, e);
 }
 
@@ -197,7 +201,7 @@ static enum subject find_subject(const char *command, const struct explain_optio
 {
 	if (strcmp(command, "explain"))
 		return !strcmp(command, "show") ? PAGE : !strcmp(command, "compare") ? PAIR : VERDICT;
-	if (o->stage >= 0)
+	if (o->stage >= 0 || o->markup)
 		return PAGE;
 	if (o->verdicts || o->pairs)
 		return VERDICT;

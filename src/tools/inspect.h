@@ -57,9 +57,9 @@ extern const char *const pd_stage_names[]; /* terminated by NULL */
 /* The pipeline has processed the page with keep_xhtml and explain set. */
 void pd_show(struct pd_pipeline *p, enum pd_stage stage, struct pd_buf *out);
 
-/* Find a page and print the result on standard output. */
-int pd_show_page(const struct pd_walk_options *o, const struct pd_pick_which *which, enum pd_stage stage, enum pd_color color,
-		 struct pd_log *log, struct pd_err *e);
+/* Find a page and print the result on standard output; `markup`: blocks also with their tags. */
+int pd_show_page(const struct pd_walk_options *o, const struct pd_pick_which *which, enum pd_stage stage, bool markup,
+		 enum pd_color color, struct pd_log *log, struct pd_err *e);
 
 /* Explain why two pages match or not, on standard output: distance, shared shingles and lines of main text. */
 int pd_compare_pages(const struct pd_walk_options *o, const struct pd_pick_which which[2], enum pd_color color, struct pd_log *log,

@@ -34,7 +34,7 @@ static void add_indented(struct pd_buf *out, struct pd_span text, const char *pr
 	}
 }
 
-static void show_blocks(struct pd_pipeline *p, struct pd_buf *out)
+static void add_blocks(struct pd_pipeline *p, bool markup, struct pd_buf *out)
 {
 	const struct pd_blocks *b = &p->blocks;
 	for (uint32_t i = 0; i < b->n_blocks; i++) {
@@ -50,7 +50,14 @@ static void show_blocks(struct pd_pipeline *p, struct pd_buf *out)
 		pd_buf_clear(&p->scratch);
 		pd_block_text(b, i, true, &p->scratch);
 		add_indented(out, pd_buf_span(&p->scratch), "  a ");
+		if (markup)
+			add_indented(out, pd_span(b->xhtml.p + k->markup_at, k->markup_n), "  < ");
 	}
+}
+
+static void show_blocks(struct pd_pipeline *p, struct pd_buf *out)
+{
+	add_blocks(p, false, out);
 }
 
 static void show_terms(struct pd_pipeline *p, struct pd_buf *out)
@@ -186,8 +193,8 @@ void pd_show(struct pd_pipeline *p, enum pd_stage stage, struct pd_buf *out)
 	shows[stage](p, out);
 }
 
-int pd_show_page(const struct pd_walk_options *o, const struct pd_pick_which *which, enum pd_stage stage, enum pd_color color,
-		 struct pd_log *log, struct pd_err *e)
+int pd_show_page(const struct pd_walk_options *o, const struct pd_pick_which *which, enum pd_stage stage, bool markup,
+		 enum pd_color color, struct pd_log *log, struct pd_err *e)
 {
 	struct pd_tables t;
 	struct pd_pick p;
@@ -202,7 +209,10 @@ int pd_show_page(const struct pd_walk_options *o, const struct pd_pick_which *wh
 		return status;
 	status = pd_pick_page(&p, o, &t, which, log, e);
 	if (!status) {
-		pd_show(&p.pipeline, stage, &out);
+		if (markup)
+			add_blocks(&p.pipeline, true, &out);
+		else
+			pd_show(&p.pipeline, stage, &out);
 		pd_print(stdout, pd_buf_span(&out), paint_of(stage), color);
 	}
 	pd_buf_release(&out);

@@ -18,6 +18,12 @@ equal() { # NAME OLD NEW: the same exit status, output and messages
 	same "$1: messages" "$tmp/err" old.err
 }
 equal "a page: its main text" "show $a" "explain $a"
+printf '<div><p>%s <a href="/x">more</a></p></div><h1>Title <b>one</b></h1>' "$(printf 'word%.0s ' {1..30})" >block.html
+"$P" explain --stage=blocks --markup block.html >"$tmp/out"
+has "--markup: a block with its tags" "$tmp/out" '^  < <div><p>word .* <a href="/x">more</a></p></div>$'
+has "and a title block" "$tmp/out" '^  < <h1>Title <b>one</b></h1>$'
+run "$P" explain --stage=topic --markup block.html
+exits "--markup needs blocks" 2
 equal "a stage of a page" "show -s blocks $a" "explain --stage=blocks $a"
 equal "a page by its URL" "show --url=$url d.warc.gz" "explain --url=$url d.warc.gz"
 equal "a page with the settings of a run" "show --run=run $a" "explain --run=run --stage=topic $a"
