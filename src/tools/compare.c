@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "row/shingles.h"
 #include "row/tsv.h"
 #include "link/rules.h"
 #include "sign/shingle.h"
@@ -166,6 +167,10 @@ static void print_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struc
 		pd_buf_printf(out, "%.3f by the sketches, ", estimate);
 	pd_buf_printf(out, "%.3f exactly (shingles of %d terms: %s)\n", similarity, text.shingle, counts.p);
 	/* Print the share of text that is lost with a page if the other is kept, as in cluster --max-loss. */
+	text.shingle = PD_SHINGLE_SET_TERMS;
+	sa.n = sb.n = 0;
+	shingles_of(a, &text, &sa);
+	shingles_of(b, &text, &sb);
 	double both = (double)shared(&sa, &sb);
 	if (sa.n && sb.n) {
 		pd_buf_printf(out, "would be lost: %.1f%% of a if b is kept, %.1f%% of b if a is kept\n",
