@@ -256,11 +256,11 @@ static int say_result(struct apply_run *r)
 {
 	struct pd_buf line = { 0 };
 	pd_log_many_end(r->log);
-	bool none = say_unmet(r);
+	bool none = say_unmet(r), only_marked = r->o->attributes && !r->o->walk.output && !r->o->remove && !r->o->list;
 	pd_buf_count(&line, r->inputs, "input");
 	pd_buf_add_z(&line, ", ");
 	pd_buf_count(&line, r->o->restore ? r->sum.restored : r->sum.pages, r->o->restore ? "record" : "page");
-	pd_buf_add_z(&line, r->o->restore ? " restored" : r->o->list ? " to remove" : " removed");
+	pd_buf_add_z(&line, r->o->restore ? " restored" : r->o->list ? " to remove" : only_marked ? " marked" : " removed");
 	if (r->sum.missing)
 		pd_buf_printf(&line, ", %" PRIu64 " not", r->sum.missing);
 	if (r->sum.removed_with_page) {
@@ -277,7 +277,7 @@ static int say_result(struct apply_run *r)
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, r->remover.deleted, "file");
 		pd_buf_add_z(&line, " deleted");
-	} else if (!r->o->list && !r->o->restore) {
+	} else if (!r->o->list && !r->o->restore && !only_marked) {
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)r->sum.bytes_out * 1e-6, (double)r->sum.bytes_in * 1e-6);
 	}
 	if (r->orphans) {

@@ -512,6 +512,8 @@ done
 	echo '{"id": "doc-3", "url": "http://h/3", "text": "quite another text, of which nothing at all stands elsewhere in the file"}'
 } >docs.jsonl
 verdicts_of docs.jsonl >docs.tsv
+run "$P" apply -V docs.tsv --attributes=marked docs.jsonl
+has "--attributes alone marks pages, and says so" "$tmp/err" '^pagededup apply: 1 input, [0-9]+ pages? marked, [0-9.]+ s$'
 run "$P" apply -q -V docs.tsv --attributes=attr docs.jsonl
 empty "--attributes alone writes no dump" "$tmp/out"
 is "attributes" "$(cat attr/docs.jsonl.jsonl)" \
