@@ -127,10 +127,12 @@ $(B)/libpagededup.so: $(LIB_OBJ) src/api/exports.map
 
 # A single file for containers, rescue systems and cluster nodes.
 static: $(B)/pagededup-static ## build build/pagededup-static, a program without shared libraries and other files
-$(B)/pagededup-static: $(CMD_OBJ) $(ARCHIVES)
+# Debian has no archive of simdjson.
+SIMDJSON_ARCHIVE = $(filter /%,$(shell $(CC) -print-file-name=libsimdjson.a) $(wildcard $(MUSL:%=%/lib/libsimdjson.a)))
+$(B)/pagededup-static: $(CMD_OBJ) $(if $(SIMDJSON_ARCHIVE),,$(B)/obj/tools/no_simdjson.o) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(STATIC_PIE) $(ALL_LDFLAGS) -Wl,--gc-sections -o $@ $^ \
-		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(PACKAGES)) $(NO_PACKAGES) -Wl,--end-group $(LIBS) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
+		-Wl,--start-group $(shell $(PKG_CONFIG) --static --libs $(if $(SIMDJSON_ARCHIVE),$(PACKAGES),$(filter-out simdjson,$(PACKAGES)))) $(CXX_LIBS) $(NO_PACKAGES) -Wl,--end-group $(LIBS) -lm 2>$@.log || { cat $@.log >&2; rm -f $@.log; exit 1; }
 	@rm -f $@.log
 
 # The plug-in for Parquet and Arrow, with Apache Arrow's C++ library (21 or later) of pkg-config, or of the wheel of pyarrow.
