@@ -52,6 +52,22 @@ exits "and does not merge" 2
 has "the message says so" "$tmp/err" 'small.bp has no samples'
 absent "and leaves nothing" x.bp 'x.bp.*'
 
+# A manual: labels that all pages have are part of the text among a page's own lines.
+cat >manual.py <<'E3'
+import json, random
+r = random.Random(3)
+words = "kettle water leaf cup spoon steam fire table window guest sugar lemon bread honey".split()
+def some(n): return " ".join(r.choice(words) for _ in range(n))
+for n in range(8):
+    rows = "".join(f"<dt>Parameters:</dt><dd>{some(5)}</dd><dt>Returns:</dt><dd>{some(4)}</dd>" for _ in range(3))
+    print(json.dumps({"url": f"http://manual.example/{n}", "html": f"<title>{n}</title><body><div class=box><h2>{some(2)}</h2>"
+        f"<p>{some(25)}.</p><h3>Details</h3><dl>{rows}</dl></div>"}))
+E3
+python3 manual.py >manual.jsonl
+"$P" boilerplate -q manual.jsonl -o manual.bp
+"$P" text -q --boilerplate=manual.bp manual.jsonl >manual.txt
+is "labels among own lines are kept on each page" "$(grep -c 'Details.*Parameters:.*Returns:' manual.txt)" 8
+
 # Used.
 names() { grep -v '^#' | cut -f "$1"; }
 "$P" fp -q pages.jsonl >plain.fp
