@@ -10,65 +10,15 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "base/spool.h"
 #include "row/table.h"
 
-/* --- spool: lines in a temporary file --- */
+/* --- lines of the spool --- */
 
-enum { TAIL = 1 << 20, FIRST_MAP = 1 << 24, TRIM_AFTER = 1 << 13 };
-
-/* The file is in `dir`, otherwise TMPDIR, otherwise /tmp. */
-static int open_spool(struct pd_pages_spool *s, const char *dir, struct pd_err *e)
-{
-	*s = (struct pd_pages_spool){ .f = pd_tempfile_open(dir, e) };
-	return s->f ? PD_OK : PD_ERR_SYSTEM;
-}
-
-static void release_spool(struct pd_pages_spool *s)
-{
-	if (s->map)
-		munmap(s->map, s->mapped);
-	if (s->f)
-		fclose(s->f);
-	pd_buf_release(&s->tail);
-	*s = (struct pd_pages_spool){ 0 };
-}
-
-/* Offset of the next line. */
-static uint64_t spool_end(const struct pd_pages_spool *s)
-{
-	return s->written + s->tail.n;
-}
-
-/* End the line that is being written; fields are appended to `tail` before. */
-static int end_line(struct pd_pages_spool *s, struct pd_err *e)
-{
-	pd_buf_add_c(&s->tail, '\n');
-	if (s->tail.n < TAIL)
-		return PD_OK;
-	if (fwrite(s->tail.p, 1, s->tail.n, s->f) != s->tail.n || fflush(s->f))
-		return pd_fail_errno(e, "cannot write the temporary file (choose another place with --tmp-dir)");
-	s->written += s->tail.n;
-	pd_buf_clear(&s->tail);
-	/* Address space beyond the end of the file costs nothing: it is doubled, so that remapping is rare. */
-	size_t want = s->mapped ? s->mapped : FIRST_MAP;
-	if (s->written <= s->mapped)
-		return PD_OK;
-	while (want < s->written)
-		want *= 2;
-	if (s->map)
-		munmap(s->map, s->mapped);
-	s->mapped = 0;
-	s->map = mmap(NULL, want, PROT_READ, MAP_SHARED, fileno(s->f), 0);
-	if (s->map == MAP_FAILED) {
-		s->map = NULL;
-		return pd_fail_errno(e, "cannot map the temporary file");
-	}
-	s->mapped = want;
-	return PD_OK;
-}
+enum { TRIM_AFTER = 1 << 13 };
 
 /* Return the line at offset `at`, without its newline, valid until the next line is ended. */
-static struct pd_span spool_line(struct pd_pages_spool *s, uint64_t at)
+static struct pd_span spool_line(struct pd_spool *s, uint64_t at)
 {
 	bool in_file = at < s->written;
 	uint64_t in_tail = at - s->written;
@@ -79,7 +29,7 @@ static struct pd_span spool_line(struct pd_pages_spool *s, uint64_t at)
 }
 
 /* Release the mapped pages.  Called periodically, it bounds the resident memory; lines keep their addresses. */
-static void trim_spool(struct pd_pages_spool *s)
+static void trim_spool(struct pd_spool *s)
 {
 	if (s->views < TRIM_AFTER || !s->map)
 		return;
@@ -323,14 +273,15 @@ static struct pd_span after_id(struct pd_span line)
 
 static int add_new(struct pd_pages *p, const struct pages_batch *batch, const struct pages_end *end, struct pd_err *e)
 {
-	uint64_t at = spool_end(&p->spool);
+	uint64_t at = pd_spool_end(&p->spool);
 	if (at >= OFFSET_MAX)
 		return pd_fail(e, PD_ERR_LIMIT, "the rows of pages take over a terabyte");
 	p->at = pd_big_grow(p->at, p->n, &p->cap, OFFSET_BYTES);
 	offset_put(p->at, p->n++, at);
 	p->n_https += pd_pages_is_https(after_id(pd_span(batch->text.p + end->line, end->n)));
 	pd_buf_add(&p->spool.tail, batch->text.p + end->line, end->n);
-	return end_line(&p->spool, e);
+	pd_buf_add_c(&p->spool.tail, '\n');
+	return pd_spool_added(&p->spool, e);
 }
 
 static void settle_ends(const struct pages_batch *batch, struct pd_edge *edge)
@@ -656,7 +607,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 				      .bad_row = o->bad_row,
 				      .ctx = o->ctx };
 	*p = (struct pd_pages){ .same_is_one = !o->may_go };
-	int status = open_spool(&p->spool, o->tmp_dir, e);
+	int status = pd_spool_open(&p->spool, o->tmp_dir, e);
 	if (!status && o->scope > PD_PAGES_HOST)
 		status = pd_owners_open(&p->owners, o->scope == PD_PAGES_SITE ? o->sites : NULL, e);
 	if (!status)
@@ -780,15 +731,16 @@ static void collect_lines(struct pd_pages *p, const uint32_t *pages, size_t n, s
 	}
 }
 
-static int copy_lines(struct pd_pages *p, struct pd_pages_spool *to, const uint32_t *pages, size_t n,
-		      const struct collected_lines *from, struct pd_err *e)
+static int copy_lines(struct pd_pages *p, struct pd_spool *to, const uint32_t *pages, size_t n, const struct collected_lines *from,
+		      struct pd_err *e)
 {
 	int status = PD_OK;
 	for (size_t i = 0; i < n && !status; i++) {
 		const char *line = from->text.p + from->at[i];
-		offset_put(p->at, pages[i], spool_end(to));
+		offset_put(p->at, pages[i], pd_spool_end(to));
 		pd_buf_add(&to->tail, line, (size_t)((const char *)memchr(line, '\n', from->text.n - from->at[i]) - line));
-		status = end_line(to, e);
+		pd_buf_add_c(&to->tail, '\n');
+		status = pd_spool_added(to, e);
 	}
 	return status;
 }
@@ -796,10 +748,10 @@ static int copy_lines(struct pd_pages *p, struct pd_pages_spool *to, const uint3
 int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const char *tmp_dir, struct pd_err *e)
 {
 	struct collected_lines lines = { 0 };
-	struct pd_pages_spool to;
+	struct pd_spool to;
 	if (!is_scattered(p, pages, n))
 		return PD_OK;
-	int status = open_spool(&to, tmp_dir, e);
+	int status = pd_spool_open(&to, tmp_dir, e);
 	lines.at = pd_big_alloc(PICKED * sizeof *lines.at);
 	lines.order = pd_big_alloc(PICKED * sizeof *lines.order);
 	for (size_t at = 0, some; !status && at < n; at += some) {
@@ -810,7 +762,7 @@ int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const 
 	free(lines.at);
 	free(lines.order);
 	pd_buf_release(&lines.text);
-	release_spool(status ? &to : &p->spool);
+	pd_spool_release(status ? &to : &p->spool);
 	if (!status)
 		p->spool = to;
 	return status;
@@ -828,7 +780,7 @@ void pd_pages_release(struct pd_pages *p)
 	release_ids(&p->ids);
 	pd_owners_free(p->owners);
 	pd_names_release(&p->similarity);
-	release_spool(&p->spool);
+	pd_spool_release(&p->spool);
 	pd_names_release(&p->reasons);
 	pd_names_release(&p->methods);
 	free(p->by);

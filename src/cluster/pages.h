@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "base/spool.h"
 #include "row/table.h"
 #include "cluster/cluster.h"
 #include "url/owner.h"
@@ -50,18 +51,6 @@ struct pd_ids {
 	uint32_t last_file;	 /* that was requested */
 };
 
-/* Spool: lines in a file without a name.  Lines are appended, and read at any time by their offsets.  The written part
- * is mapped, so that reading costs no copy; mapped pages are released periodically, and read again from the file when
- * needed. */
-struct pd_pages_spool {
-	FILE *f;
-	struct pd_buf tail; /* buffered bytes, not yet in the file */
-	uint64_t written;   /* bytes in the file */
-	char *map;
-	size_t mapped;	/* bytes of address space: may be more than the file has */
-	uint64_t views; /* since the last trim */
-};
-
 struct pd_pages {
 	size_t n, cap;
 	struct pd_edge *edges; /* `tag` is the number of the pair's similarity */
@@ -87,7 +76,7 @@ struct pd_pages {
 	/* its own */
 	struct pd_ids ids; /* until pages are renumbered */
 	uint8_t *at;	   /* of a page's line in the spool */
-	struct pd_pages_spool spool;
+	struct pd_spool spool;
 };
 
 /* The property that both pages of a pair must share: nothing, the host, the registered domain, the owner. */

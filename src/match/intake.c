@@ -15,7 +15,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -246,11 +245,9 @@ struct intake {
 	struct pd_rows *rows;
 	const struct pd_rows_options *o;
 	struct pd_table_reader in;
-	FILE *spool;
-	struct pd_buf piece; /* the next one to be written there */
-	uint64_t spooled;
-	uint8_t side;	  /* of the files now read: PD_SIDE_A or PD_SIDE_B */
-	const char *file; /* which the last row came from */
+	struct pd_spool *spool; /* of rows */
+	uint8_t side;		/* of the files now read: PD_SIDE_A or PD_SIDE_B */
+	const char *file;	/* which the last row came from */
 	struct sketch_kinds sketches;
 	struct pd_buf scratch[2];
 	struct pd_sketch sketch;	      /* of the row at work */
@@ -497,34 +494,24 @@ static bool ids_follow(struct intake *in, struct pd_span first, struct pd_span l
 	return behind;
 }
 
-#define SPOOL_PIECE (256 * 1024)
-
-/* Rows are short, and a write per row would be expensive. Errors are noticed at the end (map_spool). */
-static void spool_piece(struct intake *in)
-{
-	if (in->piece.n)
-		fwrite_unlocked(in->piece.p, 1, in->piece.n, in->spool);
-	pd_buf_clear(&in->piece);
-}
-
 /* The data before its columns, including the hash of the content digest.  Return the start of the columns. */
 static size_t begin_spooled(struct intake *in, struct pd_span content_digest)
 {
 	const struct sketch_kinds *kinds = &in->sketches;
 	int kind = in->sketch.present ? kinds->current + 1 : 0;
-	add_spooled_head(&in->piece, in->sketch.w, kind ? (size_t)pd_sketch_words(&kinds->kind[kinds->current]) : 0, content_digest,
-			 kind);
-	return in->piece.n;
+	add_spooled_head(&in->spool->tail, in->sketch.w, kind ? (size_t)pd_sketch_words(&kinds->kind[kinds->current]) : 0,
+			 content_digest, kind);
+	return in->spool->tail.n;
 }
 
-/* A row in in->piece from `from` on, with its columns from `at` on.  All pages of unknown language have the same
+/* The last row of the spool, with its columns from `at` on.  All pages of unknown language have the same
  * language, which is different from all known ones. */
-static int end_spooled(struct intake *in, size_t from, size_t at, struct pd_err *e)
+static int end_spooled(struct intake *in, size_t at, struct pd_err *e)
 {
 	struct pd_rows *rows = in->rows;
 	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } };
 	enum pd_rows_realm realms = in->o->realms;
-	pd_tsv_fields(pd_span(in->piece.p + at, in->piece.n - at - 1), f, realms == PD_REALM_NONE ? 1 : PD_ROW_FIELDS);
+	pd_tsv_fields(pd_span(in->spool->tail.p + at, in->spool->tail.n - at - 1), f, realms == PD_REALM_NONE ? 1 : PD_ROW_FIELDS);
 	in->descends |= !ids_follow(in, f[PD_ROW_ID], f[PD_ROW_ID]);
 	if (realms != PD_REALM_NONE) {
 		rows->realm = array_room(in, &rows->memory.realm, rows->n, sizeof *rows->realm);
@@ -532,21 +519,18 @@ static int end_spooled(struct intake *in, size_t from, size_t at, struct pd_err 
 				       : realms == PD_REALM_OWNER ? pd_owners_hash(in->o->owners, f[PD_ROW_URL])
 								  : pd_row_hash_language(f[PD_ROW_LANGUAGES]);
 	}
-	int status = offsets_room(in, 1, in->spooled + at - from, e);
+	int status = offsets_room(in, 1, in->spool->written + at, e);
 	if (status)
 		return status;
-	end_row(in, in->spooled + at - from);
-	in->spooled += in->piece.n - from;
-	if (in->piece.n >= SPOOL_PIECE)
-		spool_piece(in);
-	return PD_OK;
+	end_row(in, in->spool->written + at);
+	return pd_spool_added(in->spool, e);
 }
 
 static int spool_row(struct intake *in, struct pd_err *e)
 {
 	const struct pd_methods *m = &in->rows->methods;
-	size_t from = in->piece.n, at = begin_spooled(in, in->in.fields[PD_FP_CONTENT_DIGEST]);
-	pd_tsv_join(&in->piece, in->in.fields, pd_row_kept, PD_ROW_FIELDS);
+	size_t at = begin_spooled(in, in->in.fields[PD_FP_CONTENT_DIGEST]);
+	pd_tsv_join(&in->spool->tail, in->in.fields, pd_row_kept, PD_ROW_FIELDS);
 	for (int i = 0, c; i < m->n; i++) { /* the values of the methods */
 		if (m->v[i].method->kind == PD_SIGN_BITS)
 			continue;
@@ -556,11 +540,11 @@ static int spool_row(struct intake *in, struct pd_err *e)
 		if (!value.n)
 			return pd_fail(e, PD_ERR_PARAMS, "%s:%" PRIu64 ": a row without the column '%s'", in->in.path,
 				       in->in.line_no, in->more[c]);
-		pd_buf_add_c(&in->piece, '\t');
-		pd_buf_add_span(&in->piece, value);
+		pd_buf_add_c(&in->spool->tail, '\t');
+		pd_buf_add_span(&in->spool->tail, value);
 	}
-	pd_buf_add_c(&in->piece, '\n');
-	return end_spooled(in, from, at, e);
+	pd_buf_add_c(&in->spool->tail, '\n');
+	return end_spooled(in, at, e);
 }
 
 /* Record which columns rows have from here on, with rows->late. */
@@ -754,25 +738,24 @@ static int take_plain(struct text_file *t, const struct plain_piece *piece)
 	if (late && !follow)
 		return NEEDS_SPOOL;
 	in->descends |= !follow || !piece->ascends;
-	int status = offsets_room(in, piece->rows, late ? 0 : in->spooled + piece->spooled.n, t->e);
+	int status = offsets_room(in, piece->rows, late ? 0 : pd_spool_end(in->spool) + piece->spooled.n, t->e);
 	if (status)
 		return status;
 	if (late)
 		note_columns(in);
 	add_plain_keys(in, piece);
 	for (size_t i = 0; i < piece->rows; i++)
-		end_row(in, (late ? piece->from : in->spooled) + piece->at[i]);
+		end_row(in, (late ? piece->from : pd_spool_end(in->spool)) + piece->at[i]);
 	if (!late) {
-		spool_piece(in);
-		fwrite_unlocked(piece->spooled.p, 1, piece->spooled.n, in->spool);
-		in->spooled += piece->spooled.n;
+		pd_buf_add_span(&in->spool->tail, piece->spooled);
+		status = pd_spool_added(in->spool, t->e);
 	}
 	in->in.line_no += piece->lines;
 	in->in.bytes += piece->to - piece->from;
 	in->sketches.others += piece->others;
 	if (piece->sketched)
 		in->sketches.rows[in->sketches.current] += piece->sketched;
-	return PD_OK;
+	return status;
 }
 
 static int take_piece(void *shared, const struct pd_buf *out)
@@ -903,15 +886,15 @@ static int take_key_row(struct intake *in, const struct pd_keyfile *k, struct ro
 	take_key(in, k, c, row);
 	struct pd_span f[PD_ROW_FIELDS + 1] = { { NULL, 0 } };
 	bool old = k->c.version < 3;
-	size_t from = in->piece.n, n = pd_tsv_fields(pd_span(line.p, line.n - 1), f, PD_ROW_FIELDS);
+	size_t n = pd_tsv_fields(pd_span(line.p, line.n - 1), f, PD_ROW_FIELDS);
 	size_t at = begin_spooled(in, old ? pd_span(NULL, 0) : f[PD_ROW_CONTENT_DIGEST]);
 	size_t head = n > PD_ROW_QUALITY ? (size_t)(f[PD_ROW_QUALITY].p + f[PD_ROW_QUALITY].n - line.p) : 0;
-	pd_buf_add(&in->piece, line.p, old ? head : line.n);
+	pd_buf_add(&in->spool->tail, line.p, old ? head : line.n);
 	if (old) { /* its rows have no content digest */
-		pd_buf_add_z(&in->piece, "\t-");
-		pd_buf_add(&in->piece, line.p + head, line.n - head);
+		pd_buf_add_z(&in->spool->tail, "\t-");
+		pd_buf_add(&in->spool->tail, line.p + head, line.n - head);
 	}
-	return end_spooled(in, from, at, e);
+	return end_spooled(in, at, e);
 }
 
 static int take_key_rows(struct intake *in, const struct pd_keyfile *k, const char *name, struct pd_err *e)
@@ -1062,23 +1045,6 @@ static int take_all(struct intake *in, struct pd_err *e)
 	return status;
 }
 
-static int map_spool(struct intake *in, struct pd_err *e)
-{
-	struct pd_rows *rows = in->rows;
-	spool_piece(in);
-	if (fflush(in->spool) || ferror(in->spool))
-		return pd_fail_errno(e, "cannot write the temporary file (choose another place with --tmp-dir)");
-	rows->spool_size = in->spooled;
-	if (!in->spooled)
-		return PD_OK;
-	rows->spool = mmap(NULL, in->spooled, PROT_READ, MAP_PRIVATE, fileno(in->spool), 0);
-	if (rows->spool == MAP_FAILED) {
-		rows->spool = NULL;
-		return pd_fail_errno(e, "cannot map the temporary file");
-	}
-	return PD_OK;
-}
-
 static int read_rows(struct pd_rows *rows, const struct pd_rows_options *o, bool late, uint64_t bad_known, struct pd_err *e)
 {
 	struct intake in = {
@@ -1088,27 +1054,32 @@ static int read_rows(struct pd_rows *rows, const struct pd_rows_options *o, bool
 	for (int i = 0, n = 0; pd_sign_methods[i]; i++)
 		if (pd_sign_methods[i]->kind != PD_SIGN_BITS)
 			in.more[n++] = pd_sign_methods[i]->name;
+	int status = PD_OK;
 	if (late)
 		rows->late = pd_zalloc(sizeof *rows->late);
 	else
-		in.spool = pd_tempfile_open(o->tmp_dir, e);
-	int status = late || in.spool ? take_all(&in, e) : PD_ERR_SYSTEM;
+		status = pd_spool_open(in.spool = &rows->rest, o->tmp_dir, e);
+	if (!status)
+		status = take_all(&in, e);
 	if (!status && !late)
-		status = map_spool(&in, e);
+		status = pd_spool_flush(&rows->rest, e);
+	if (!late) {
+		rows->spool = rows->rest.map;
+		rows->spool_size = rows->rest.written;
+		pd_buf_release(&rows->rest.tail);
+	}
 	choose_kind(&in.sketches, rows);
 	if (!status)
 		status = pd_budget_check(o->budget, e);
 	if (!status && in.descends)
 		status = pd_rows_order(rows, e);
-	if (in.spool)
-		fclose(in.spool);
 	free(rows->origin);
 	rows->origin = NULL;
 	rows->n_origins = rows->cap_origins = 0;
 	pd_buf_add_span(&rows->totals, pd_buf_span(&in.in.totals));
 	rows->cut = in.in.cut;
 	pd_table_release(&in.in);
-	struct pd_buf *bufs[] = { &in.scratch[0], &in.scratch[1], &in.idf, &in.synonyms, &in.piece, &in.last_id };
+	struct pd_buf *bufs[] = { &in.scratch[0], &in.scratch[1], &in.idf, &in.synonyms, &in.last_id };
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
 		pd_buf_release(bufs[i]);
 	return status;

@@ -33,10 +33,21 @@ static enum pd_sign_kind kind_of(const struct methods *m, int i)
 	return m->rows->methods.v[i].method->kind;
 }
 
+/* The column of a method of rows->methods, as it came. */
+static struct pd_span method_value(const struct pd_rows *rows, uint32_t row, int method)
+{
+	struct pd_span f[PD_ROW_FIELDS + PD_METHODS_MAX] = { { NULL, 0 } };
+	int at = PD_ROW_FIELDS;
+	for (int i = 0; i < method; i++)
+		at += rows->methods.v[i].method->kind != PD_SIGN_BITS;
+	pd_tsv_fields(pd_rows_line(rows, row), f, (size_t)at + 1);
+	return f[at];
+}
+
 /* Return a row's value for a method; one that cannot be parsed is absent. */
 static bool read_value(const struct methods *m, int method, uint32_t row, struct pd_value *out)
 {
-	return pd_value_read(kind_of(m, method), pd_rows_value(m->rows, row, method), out) && out->present;
+	return pd_value_read(kind_of(m, method), method_value(m->rows, row, method), out) && out->present;
 }
 
 /* Return the row's index in a set, or NONE. */
@@ -88,7 +99,7 @@ static void add_row_bytes(struct methods *m, uint32_t row, struct pd_buf *out)
 			any |= out->n > before;
 			continue;
 		}
-		struct pd_span value = pd_rows_value(m->rows, row, i);
+		struct pd_span value = method_value(m->rows, row, i);
 		any |= !pd_span_is(value, "-");
 		pd_buf_add_span(out, value);
 		pd_buf_add_c(out, '\t');
@@ -161,7 +172,7 @@ static bool is_joined(const struct methods *m, uint32_t row)
 
 static void count_bad(struct methods *m, int method, uint32_t row)
 {
-	if (!pd_span_is(pd_rows_value(m->rows, row, method), "-") && !m->value[0].present)
+	if (!pd_span_is(method_value(m->rows, row, method), "-") && !m->value[0].present)
 		m->stats->bad++;
 }
 

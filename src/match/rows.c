@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/codec.h"
@@ -20,16 +19,6 @@ struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
 	pd_tsv_fields(pd_rows_line(rows, row), f, PD_ROW_VIEWED);
 	return (struct pd_row_view){ f[PD_ROW_ID],	   f[PD_ROW_URL],     f[PD_ROW_FETCH_TIME],
 				     f[PD_ROW_TEXT_BYTES], f[PD_ROW_QUALITY], f[PD_ROW_CONTENT_DIGEST] };
-}
-
-struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int method)
-{
-	struct pd_span f[PD_ROW_FIELDS + PD_METHODS_MAX] = { { NULL, 0 } };
-	int at = PD_ROW_FIELDS;
-	for (int i = 0; i < method; i++)
-		at += rows->methods.v[i].method->kind != PD_SIGN_BITS;
-	pd_tsv_fields(pd_rows_line(rows, row), f, (size_t)at + 1);
-	return f[at];
 }
 
 /* Hash of the host of the URL in a row. */
@@ -79,8 +68,7 @@ void pd_rows_release(struct pd_rows *rows)
 	struct pd_rows_late *l = rows->late;
 	struct pd_rows_memory *m = &rows->memory;
 	struct pd_array *arrays[] = { &m->row[0], &m->row[1], &m->keys[0], &m->keys[1], &m->low, &m->high, &m->realm, &m->side };
-	if (rows->spool && !l)
-		munmap(rows->spool, rows->spool_size);
+	pd_spool_release(&rows->rest);
 	for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
 		pd_array_release(arrays[i]);
 	for (size_t i = 0; l && i < l->n; i++) {

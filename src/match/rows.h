@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/spool.h"
 #include "match/keyfile.h"
 #include "row/table.h"
 #include "url/owner.h"
@@ -102,7 +103,8 @@ struct pd_rows {
 	/* spool: for each row its sketch, the hash of its content digest, a byte for the kind of the sketch, its
 	 * line: PD_ROW_FIELDS columns, then the values of `methods` that have a column */
 	struct pd_rows_offsets at; /* of a row's line; with `late`, of the fetched ones */
-	char *spool;		   /* mapped */
+	struct pd_spool rest;	   /* not with `late` */
+	char *spool;		   /* its map, or the fetched rows */
 	size_t spool_size;
 	/* Or texts stay in their files , and only the fetched ones exist */
 	struct pd_rows_late *late;     /* NULL: all are in the spool */
@@ -162,8 +164,6 @@ static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
 	pd_prefetch(pd_rows_text(rows, row) - 64);
 }
 
-/* The column of a method of rows->methods, as it came. */
-struct pd_span pd_rows_value(const struct pd_rows *rows, uint32_t row, int method);
 struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
 /* Set the columns that were kept of a row; the others are absent. */
 void pd_rows_columns(const struct pd_rows *rows, uint32_t row, struct pd_span f[PD_FP_COLUMNS]);

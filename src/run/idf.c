@@ -42,11 +42,6 @@ static void idf_counter_page(struct pd_idf_counter *c, struct pd_span terms)
 	}
 }
 
-uint64_t pd_idf_counter_pages(const struct pd_idf_counter *c)
-{
-	return c->pages;
-}
-
 static int name_order(const void *x, const void *y, void *names)
 {
 	const struct pd_names *n = names;

@@ -11,9 +11,4 @@
 /* Returns as pd_walk. */
 int pd_walk_idf(const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e);
 
-/* Number of pages with each word. */
-struct pd_idf_counter;
-
-uint64_t pd_idf_counter_pages(const struct pd_idf_counter *c);
-
 #endif

@@ -139,7 +139,7 @@ START_TEST(counting)
 	idf_counter_page(c, pd_span_z(""));
 	idf_counter_page(c, pd_span_z("mill"));
 	idf_counter_page(c, pd_span_z("stone"));
-	ck_assert(pd_idf_counter_pages(c) == 3 && idf_counter_print(c, &out) == 3);
+	ck_assert(idf_counter_print(c, &out) == 3);
 	/* ln(4/2), ln(4/1) */
 	ck_assert_msg(pd_span_is(pd_buf_span(&out), "mill 0.693147\nstone 1.386294\nwheel 1.386294\n"), "%s", pd_buf_z(&out));
 	pd_buf_release(&out);

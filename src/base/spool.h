@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A spool: rows that are too many for memory.  They are appended to a file without a name, and read again by their
+ * offsets, also while rows are added.  The written part is mapped, so that reading needs no copy.
+ */
+#ifndef PD_BASE_SPOOL_H
+#define PD_BASE_SPOOL_H
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct pd_spool {
+	FILE *f;
+	struct pd_buf tail; /* bytes that are not in the file yet: the caller appends rows here */
+	uint64_t written;   /* bytes in the file */
+	char *map;	    /* of the file */
+	size_t mapped;	    /* bytes of address space: may be more than the file has */
+	uint64_t views;	    /* lines read from the map since it was released, counted by the caller */
+};
+
+/* Open the file in `dir`, otherwise in TMPDIR, otherwise in /tmp. */
+int pd_spool_open(struct pd_spool *s, const char *dir, struct pd_err *e);
+/* The offset of the next byte. */
+static inline uint64_t pd_spool_end(const struct pd_spool *s)
+{
+	return s->written + s->tail.n;
+}
+/* Call this after each row: write the tail if it is long. */
+int pd_spool_added(struct pd_spool *s, struct pd_err *e);
+/* Write the tail: all rows are in the map, whose lines keep their addresses until more rows are written. */
+int pd_spool_flush(struct pd_spool *s, struct pd_err *e);
+void pd_spool_release(struct pd_spool *s);
+
+#endif
