@@ -11,7 +11,7 @@ B=${B:-build}
 case $B in /*) ;; *) B=$PWD/$B ;; esac
 P="$B/pagededup" TOP=$PWD sums=tests/gate.sums
 tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-update= keep= count=0 wanted=()
+update= keep= count=0 failed=0 wanted=()
 export LC_ALL=C TMPDIR=$tmp
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -42,7 +42,7 @@ record() { # NAME FILE
 	[ -z "$update" ] || return 0
 	count=$((count + 1))
 	old=$(awk -v n="$1" '$1 == n { print $2 }' "$sums")
-	if [ "$old" = "$sum" ]; then echo "ok $count - $1"; else echo "not ok $count - $1"; [ -s "$2" ] || echo "#   the output is empty"; fi
+	if [ "$old" = "$sum" ]; then echo "ok $count - $1"; else failed=1; echo "not ok $count - $1"; [ -s "$2" ] || echo "#   the output is empty"; fi
 }
 # Run a command and record its standard output; it must succeed (1: records were skipped).
 out() { # NAME COMMAND…
@@ -179,4 +179,4 @@ if [ -n "$update" ]; then
 	{ echo '# Outputs of whole commands: name, first half of their SHA-256 (tests/gate.sh).'
 		{ cat new.sums; [ ! -f "$sums" ] || grep -v '^#' "$sums"; } | awk '!seen[$1]++' | sort; } >sums.tmp
 	mv sums.tmp "$sums"
-else echo "1..$count"; fi
+else echo "1..$count"; exit $failed; fi
