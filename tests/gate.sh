@@ -159,6 +159,14 @@ keys() { # LABEL ARGUMENT…: generated keys, sparse or dense
 
 dump demo demo.warc.gz full
 engine demo
+# Dense rows: many pages near one another, where match lets some represent others.
+for kind in ball touching texts twins parts; do
+	python3 "$TOP/tests/dense_rows.py" $kind 8000 40 2 >"$kind.fp"
+	out "dense/$kind-j1" "$P" match -q -j1 "$kind.fp"
+	out "dense/$kind-j3" "$P" match -q -j3 "$kind.fp"
+	out "dense/$kind-k4" "$P" match -q -k4 "$kind.fp"
+	out "dense/$kind-other-hosts" "$P" match -q --scope=other-hosts "$kind.fp"
+done
 if [ -x "$B/bench/keys" ]; then
 	keys sparse 100000 64 1
 	keys sparse128 50000 128 2 --maxd 8
