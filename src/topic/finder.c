@@ -320,7 +320,8 @@ static void clear_classes(const struct pd_blocks *in, struct pd_topic *out)
 int pd_topic_find(struct pd_topic_finder *f, const struct pd_blocks *in, const struct pd_site *site, struct pd_topic *out)
 {
 	topic_clear(out);
-	pd_segmenter_page(f->segmenter, pd_buf_span(&in->text));
+	if (f->segmenter)
+		pd_segmenter_page(f->segmenter, pd_buf_span(&in->text));
 	if (f->options.classes)
 		clear_classes(in, out);
 	add_titles(f, in, out);

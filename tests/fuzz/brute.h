@@ -133,13 +133,14 @@ static inline bool brute_may_crowd(const struct brute *b)
 	return b->o->candidates != PD_CANDIDATES_HAMMING && !b->o->all_pairs && brute_banded(b) > 2 * PD_BANDS_PAIRS;
 }
 
-/* Are two rows with these different fingerprints candidates? */
+/* Are two rows with these different fingerprints candidates?  A row of a full bucket may be linked to a row that represents it,
+ * also beyond reach. */
 static inline bool brute_candidates(const struct brute *b, uint32_t x, uint32_t y, int distance)
 {
 	if (b->o->candidates != PD_CANDIDATES_BANDS && distance <= b->o->k)
 		return true;
 	return b->o->candidates != PD_CANDIDATES_HAMMING && !b->o->verify.off && distance < BRUTE_APART &&
-	       brute_share_band(b, x, y) && brute_within_reach(b, x, y);
+	       brute_share_band(b, x, y) && (brute_may_crowd(b) || brute_within_reach(b, x, y));
 }
 
 /* Return the first row of x's group: of the first rows of earlier groups, the first that verifies with x. */

@@ -27,9 +27,25 @@ same "dedup: the pairs of one machine" <(got whole/pairs | sorted) <(sorted <one
 same "dedup: the verdicts" <(got whole/verdicts | sorted) <(sorted <one.verdicts)
 same "dedup: the dump" cluster/whole/clean/dumps/demo.warc.gz one.warc.gz
 absent "dedup: intermediate files are removed" cluster/whole/{equal,near,doubts,split,attempts}
+run "$H" dedup --program="$P" --cluster=--keep=newest --until=verdicts list /whole
+exits "other options of cluster: done" 0
+has "other options of cluster: the pairs stay" "$tmp/err" 'pairs: finished before'
+same "other options of cluster: the verdicts" <(got whole/verdicts | sorted) <("$P" cluster -q --keep=newest one.pairs | sorted)
 run "$H" dedup --program="$P" --match='-k 3' list /whole
-exits "other parameters: refused" 2
-has "other parameters: named" "$tmp/err" 'now:  match=-k 3'
+exits "other options of match: done" 0
+has "other options of match: the rows stay" "$tmp/err" 'fp: finished before'
+same "other options of match: the pairs" <(got whole/pairs | sorted) <("$P" match -q -k 3 one.fp | sorted)
+run "$H" dedup --program="$P" --fp='--bits=128' list /whole
+exits "other options of fp: refused" 2
+has "other options of fp: named" "$tmp/err" 'now:  fp=--bits=128'
+run "$H" dedup --program="$P" --match='--similiar=80%' list /typing
+exits "an option with a typing error: refused" 2
+has "an option with a typing error: the right one is suggested" "$tmp/err" '--match=--similiar=80%: unknown option --similiar; did you mean --similar'
+absent "an option with a typing error: no job begins" cluster/typing
+printf 'the\nand\nof\n' >words.txt
+run "$H" dedup --program="$P" --fp='--stopwords=words.txt' --until=fp list /stop
+exits "a file of an option: done" 0
+same "a file of an option: the rows of one machine" <(got stop/fp | sorted) <("$P" fp -q --stopwords=words.txt --name=/dumps/demo.warc.gz <"$demo" | sorted)
 
 CLIENT=lost
 run "$H" dedup --program="$P" --until=fp list /lost
