@@ -219,5 +219,5 @@ refused "plan, another key" <(printf 'leaders\t3\nnumber\t4\n') 'did not write l
 run_in <(cat demo.fp; echo 'xyz	a	b	c	-	-	-	-	-	-	-	-	-	-	-	-	-') "$P" map --job=join --step=equal --params=params
 exits "a row that cannot be read does not end the task" 0
 has "it is counted" "$tmp/err" '^reporter:counter:pagededup,BAD_ROWS,1$'
-has "the message names it" "$tmp/err" 'line [0-9]+ of standard input: the fingerprint'
+has "the message names it" "$tmp/err" "line [0-9]+ of standard input: 'xyz' is not a fingerprint"
 tap_done
