@@ -173,7 +173,8 @@ START_TEST(own_text_first)
 	qsort(keys, 2, sizeof *keys, by_value);
 	struct pd_site site = { .lines = keys, .n_lines = 2 };
 	find(page, &site);
-	ck_assert_msg(!holds("Distributed") && holds("Synopsis"), "%s", pd_buf_z(&topic.text)); /* a label between own lines stays */
+	ck_assert_msg(!holds("Distributed") && holds("Synopsis"), "%s",
+		      pd_buf_z(&topic.text)); /* a label between own lines stays */
 	ck_assert_msg(holds("Global gramme") && holds("cgs::gramme") && holds("static const"), "%s", pd_buf_z(&topic.text));
 	ck_assert_uint_eq(topic.flags & PD_TOPIC_SPARED, 0);
 }
