@@ -35,7 +35,7 @@ half=$(rows "$tmp/out" | cut -f12 | grep -c duplicate)
 has "the header says how many" "$tmp/out" ' methods=simhash,exact.*,keywords:n=6:order=sorted:sigma=0.02,semantic:[^ ]* require=3 '
 run "$P" store check odd even.fp --require=all
 all_five=$(rows "$tmp/out" | cut -f12 | grep -c duplicate)
-is "any finds more than "over half", and this more than all" "$((any > half && half > all_five && all_five > 0))" 1
+is "any finds more than over half, and this more than all" "$((any > half && half > all_five && all_five > 0))" 1
 run "$P" store check odd even.fp --method=exact,keywords --require=2
 is "two of two" "$(rows "$tmp/out" | cut -f12 | grep -c duplicate)" \
 	"$("$P" match -q --all-pairs --method=exact,keywords --against odd.kept even.fp | rows /dev/stdin | awk -F '\t' '$5 == "exact,keywords" { print $1; print $2 }' | grep -cxFf <(column id even.fp))"

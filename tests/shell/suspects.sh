@@ -95,7 +95,7 @@ has "why" why.txt 'is only suspected to be a duplicate of '"$tides"': it is kept
 has "why: the pair" why.txt "from $tides .*, which is not a pair \(other-subject\), which is kept"
 run "$P" report -V v.tsv -P pairs.tsv -o r.html
 has "report" "$tmp/err" '2 duplicates, 1 suspect; '
-has "report: first of all" r.html '<h2>Suspects</h2>'
+has "report: they have a section" r.html '<h2 id="doubtful">Doubtful pages</h2>'
 run "$P" apply -V v.tsv pages.jsonl -o clean.jsonl
 is "apply keeps them" "$(wc -l <clean.jsonl)" 4
 run "$P" apply -V v.tsv --remove-suspects pages.jsonl -o clean.jsonl
