@@ -74,7 +74,7 @@ enum { PD_RESERVE_ROW = 256 };
 /* Fill the reserve at the start of a call. False: there is no memory for it. */
 bool pd_reserve_fill(void);
 /* Reserve PD_RESERVE_ROW bytes for each of n rows until the end of the current call.  PD_ERR_MEMORY: there is no memory for
- * it.  Outside of calls nothing is reserved.  No other thread may be in the call. */
+ * it.  Outside of calls it reserves nothing.  No other thread may be in the call. */
 int pd_call_reserve_rows(uint64_t n);
 /* Return the rest of the call's reserve to the system. */
 void pd_call_end(struct pd_call *c);
@@ -106,7 +106,7 @@ int pd_no_memory(void);
 
 /* In huge pages; freed with free(). */
 void *pd_big_alloc(size_t n);
-/* The same for arrays whose size follows from what a stage finds, so that no reserve suffices.  If there is no memory, the
+/* The same for arrays whose size depends on the results of a stage, so no reserve suffices.  If there is no memory, the
  * call gets PD_ERR_MEMORY, and NULL is returned; outside of calls it does not return. */
 void *pd_try_alloc(size_t n);
 /* Return an array of at least n elements: `p`, which has *cap, or a new one. The contents are lost. */

@@ -110,15 +110,14 @@ static void add_evidence(const struct pd_pages *pages, const struct pd_edge *edg
 		pd_buf_add_z(out, ", all of its text in the page kept");
 }
 
-/* The explanation of a page that is kept although it may be a duplicate. */
-static const char *doubt_in_words(struct pd_span why)
+const char *pd_verdicts_doubt(struct pd_span why)
 {
-	return pd_span_is(why, "few-terms")	   ? "kept, too short to be sure"
-	       : pd_span_is(why, "unsure")	   ? "kept, its main text is not sure"
-	       : pd_span_is(why, "other-subject")  ? "kept, it has another subject"
-	       : pd_span_is(why, "other-language") ? "kept, it is in another language"
-	       : pd_span_is(why, PD_PART_MARK)	   ? "kept, it is a part of another page"
-						   : "kept, in doubt";
+	return pd_span_is(why, "few-terms")	   ? "too short to be sure"
+	       : pd_span_is(why, "unsure")	   ? "its main text is not sure"
+	       : pd_span_is(why, "other-subject")  ? "it has another subject"
+	       : pd_span_is(why, "other-language") ? "it is in another language"
+	       : pd_span_is(why, PD_PART_MARK)	   ? "it is a part of another page"
+						   : NULL;
 }
 
 static void add_cell(struct pd_buf *out, struct pd_span s)
@@ -166,8 +165,9 @@ void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct
 		pd_buf_u64(out, m->size);
 		pd_buf_add_z(out, " pages");
 	} else {
+		const char *doubt = pd_verdicts_doubt(m->suspect);
 		if (suspect)
-			pd_buf_printf(out, "1\t%s: ", doubt_in_words(m->suspect));
+			pd_buf_printf(out, "1\tkept, %s: ", doubt ? doubt : "in doubt");
 		else if (o->action == PD_ACTION_DEMOTE)
 			pd_buf_printf(out, "%g\t", o->weight);
 		else

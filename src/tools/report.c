@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "apply/apply.h"
+#include "cluster/verdicts.h"
 #include "row/fields.h"
 #include "base/file.h"
 #include "base/union.h"
@@ -1466,20 +1467,11 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, const
 	return r->err.status ? r->err.status : flush_html(r);
 }
 
-/* The reason of a suspect for people; another program's reasons stay as they are. */
+/* The reason of a suspect for people; a reason of another program stays as it is. */
 static struct pd_span doubt_in_words(struct pd_span why)
 {
-	static const char *const words[][2] = {
-		{ "few-terms", "too short to be sure" },
-		{ "unsure", "its main text is not sure" },
-		{ "other-subject", "its title and headings name another subject" },
-		{ "other-language", "it is in another language" },
-		{ "part", "it is a part of the other page, with a title and heading of its own" },
-	};
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (pd_span_is(why, words[i][0]))
-			return pd_span_z(words[i][1]);
-	return why;
+	const char *words = pd_verdicts_doubt(why);
+	return words ? pd_span_z(words) : why;
 }
 
 /* Only suspects require a decision by the user. */

@@ -920,7 +920,7 @@ static pagededup_table *large_table(int bits, uint64_t rows)
 	return t;
 }
 
-/* Requests for large arrays fail in turn.  What is allocated between that and the end of the call fits the reserve. */
+/* Requests for large arrays fail in turn.  Later allocations of the call fit the reserve. */
 START_TEST(large_arrays)
 {
 	enum { ROWS = 30000 };
