@@ -12,31 +12,31 @@
 
 /* --- one pass of a radix sort --- */
 
-void pd_radix_init(struct pd_radix *r, size_t n_stretches, size_t n_parts)
+void pd_radix_init(struct pd_radix *r, size_t n_stretches, size_t n_partitions)
 {
-	*r = (struct pd_radix){ .n_stretches = n_stretches, .n_parts = n_parts };
-	r->next = pd_zalloc(n_stretches * n_parts * sizeof *r->next);
-	r->part = pd_alloc((n_parts + 1) * sizeof *r->part);
+	*r = (struct pd_radix){ .n_stretches = n_stretches, .n_partitions = n_partitions };
+	r->next = pd_zalloc(n_stretches * n_partitions * sizeof *r->next);
+	r->start = pd_alloc((n_partitions + 1) * sizeof *r->start);
 }
 
 void pd_radix_sum(struct pd_radix *r)
 {
 	size_t at = 0;
-	for (size_t p = 0; p < r->n_parts; p++) {
-		r->part[p] = at;
+	for (size_t p = 0; p < r->n_partitions; p++) {
+		r->start[p] = at;
 		for (size_t s = 0; s < r->n_stretches; s++) {
-			size_t n = r->next[s * r->n_parts + p];
-			r->next[s * r->n_parts + p] = at;
+			size_t n = r->next[s * r->n_partitions + p];
+			r->next[s * r->n_partitions + p] = at;
 			at += n;
 		}
 	}
-	r->part[r->n_parts] = at;
+	r->start[r->n_partitions] = at;
 }
 
 void pd_radix_release(struct pd_radix *r)
 {
 	free(r->next);
-	free(r->part);
+	free(r->start);
 	*r = (struct pd_radix){ 0 };
 }
 
@@ -225,8 +225,8 @@ void pd_items_room(struct pd_items *s)
 	s->cap /= sizeof *s->v;
 }
 
-#define PART_ITEMS 8192	 /* in a part, on average, */
-#define PART_BITS_MAX 12 /* unless there would be too many places to write to at once */
+#define PARTITION_ITEMS 8192  /* in a partition, on average, */
+#define PARTITION_BITS_MAX 12 /* unless there would be too many places to write to at once */
 
 struct gathering {
 	struct pd_items *lists, all;
@@ -256,11 +256,11 @@ static void deal_task(void *ctx, size_t list, int thread)
 	free(from->v);
 }
 
-static void sort_part_task(void *ctx, size_t p, int thread)
+static void sort_partition_task(void *ctx, size_t p, int thread)
 {
 	const struct gathering *g = ctx;
-	struct pd_item *to = g->all.v + g->radix.part[p];
-	size_t n = g->radix.part[p + 1] - g->radix.part[p];
+	struct pd_item *to = g->all.v + g->radix.start[p];
+	size_t n = g->radix.start[p + 1] - g->radix.start[p];
 	struct pd_item *spare = pd_try_alloc(n * sizeof *spare), *from = to, *other = spare;
 	(void)thread;
 	if (!spare) {
@@ -273,7 +273,7 @@ static void sort_part_task(void *ctx, size_t p, int thread)
 	free(spare);
 }
 
-static size_t choose_parts(struct gathering *g)
+static size_t choose_partitions(struct gathering *g)
 {
 	uint64_t all = 0;
 	int bits = 0, key_bits = 1;
@@ -282,7 +282,7 @@ static size_t choose_parts(struct gathering *g)
 			all |= g->lists[l].v[i].key;
 	while (key_bits < 64 && all >> key_bits)
 		key_bits++;
-	while (bits < PART_BITS_MAX && bits < key_bits - 1 && g->all.n >> bits > PART_ITEMS)
+	while (bits < PARTITION_BITS_MAX && bits < key_bits - 1 && g->all.n >> bits > PARTITION_ITEMS)
 		bits++;
 	g->shift = key_bits - bits < 64 ? key_bits - bits : 63;
 	return (size_t)1 << bits << (bits == 0); /* a shift of 64 is undefined: use two partitions instead of one */
@@ -338,13 +338,13 @@ int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_
 		}
 		status = merge_runs(lists[0].spill, n, out, e);
 	} else if (!status && g.all.n && out) {
-		size_t n_parts = choose_parts(&g);
-		pd_radix_init(&g.radix, g.n_lists, n_parts);
+		size_t n_partitions = choose_partitions(&g);
+		pd_radix_init(&g.radix, g.n_lists, n_partitions);
 		g.all.cap = g.all.n;
 		pd_parallel(threads, g.n_lists, count_task, &g);
 		pd_radix_sum(&g.radix);
 		pd_parallel(threads, g.n_lists, deal_task, &g);
-		pd_parallel(threads, n_parts, sort_part_task, &g);
+		pd_parallel(threads, n_partitions, sort_partition_task, &g);
 		pd_radix_release(&g.radix);
 		*out = g.all;
 	} else {

@@ -35,23 +35,23 @@
  * partition by partition, and inside each in the order of the stretches, so that the pass is stable for any number
  * of threads.  Then each stretch moves its items.
  *
- *	pd_radix_init(&r, n_stretches, n_parts);
+ *	pd_radix_init(&r, n_stretches, n_partitions);
  *	for each stretch s, each item x of it: pd_radix_next(&r, s)[digit(x)]++;
  *	pd_radix_sum(&r);
  *	for each stretch s, each item x of it: out[pd_radix_next(&r, s)[digit(x)]++] = x; */
 struct pd_radix {
-	size_t n_stretches, n_parts;
-	size_t *next; /* stretch, partition -> number of items; after the sum, the position of the next one */
-	size_t *part; /* n_parts + 1: where parts begin */
+	size_t n_stretches, n_partitions;
+	size_t *next;  /* stretch, partition -> number of items; after the sum, the position of the next one */
+	size_t *start; /* n_partitions + 1: position of the first item of each partition */
 };
 
-void pd_radix_init(struct pd_radix *r, size_t n_stretches, size_t n_parts);
+void pd_radix_init(struct pd_radix *r, size_t n_stretches, size_t n_partitions);
 void pd_radix_sum(struct pd_radix *r);
 void pd_radix_release(struct pd_radix *r);
 
 static inline size_t *pd_radix_next(const struct pd_radix *r, size_t stretch)
 {
-	return r->next + stretch * r->n_parts;
+	return r->next + stretch * r->n_partitions;
 }
 
 /* --- comparisons for qsort, qsort_r and bsearch --- */

@@ -117,7 +117,7 @@ struct table_pair {
 struct level {
 	struct pd_index_table a, b, whole_a, whole_b;
 	struct pd_index_masks masks;
-	struct pd_index_plan_part part;
+	struct pd_index_subjoin subjoin;
 	struct pd_index_plan plan;
 };
 
@@ -135,7 +135,7 @@ struct block_worker {
 	} candidates[CANDIDATES]; /* positions in the tables' indices, which give
 									 * the numbers of the keys */
 	struct gather gather;
-	struct pd_index_table part; /* table of the current partition (join_partition) */
+	struct pd_index_table partition; /* table of the current partition (join_partition) */
 	struct level levels[DEPTH_MAX];
 };
 
@@ -251,16 +251,16 @@ static void add_varying(struct pd_key *varying, struct pd_index_run run, const s
 			varying->w[w] |= run.columns->w[w][i] ^ first->w[w];
 }
 
-static struct pd_index_plan_part part_of(const struct block_worker *w, const struct two_runs *r)
+static struct pd_index_subjoin subjoin_of(const struct block_worker *w, const struct two_runs *r)
 {
-	struct pd_index_plan_part part = { .n_a = r->a.to - r->a.from, .n_b = r->self ? 0 : r->b.to - r->b.from };
+	struct pd_index_subjoin subjoin = { .n_a = r->a.to - r->a.from, .n_b = r->self ? 0 : r->b.to - r->b.from };
 	struct pd_key first = { { 0 } };
 	for (int i = 0; i < w->words; i++)
 		first.w[i] = r->a.columns->w[i][r->a.from];
-	add_varying(&part.varying, r->a, &first, w->words);
+	add_varying(&subjoin.varying, r->a, &first, w->words);
 	if (!r->self)
-		add_varying(&part.varying, r->b, &first, w->words);
-	return part;
+		add_varying(&subjoin.varying, r->b, &first, w->words);
+	return subjoin;
 }
 
 static bool is_near_size(size_t a, size_t b)
@@ -269,12 +269,12 @@ static bool is_near_size(size_t a, size_t b)
 }
 
 /* Return whether the last plan can be reused.  Many buckets have nearly the same size. */
-static bool was_planned(const struct level *level, const struct pd_index_plan_part *part, int left)
+static bool was_planned(const struct level *level, const struct pd_index_subjoin *subjoin, int left)
 {
-	const struct pd_index_plan_part *last = &level->part;
-	return level->plan.kind != PD_PLAN_AUTO && level->plan.k == left && is_near_size(part->n_a, last->n_a) &&
-	       is_near_size(part->n_b, last->n_b) && !memcmp(&part->usable, &last->usable, sizeof part->usable) &&
-	       !memcmp(&part->varying, &last->varying, sizeof part->varying);
+	const struct pd_index_subjoin *last = &level->subjoin;
+	return level->plan.kind != PD_PLAN_AUTO && level->plan.k == left && is_near_size(subjoin->n_a, last->n_a) &&
+	       is_near_size(subjoin->n_b, last->n_b) && !memcmp(&subjoin->usable, &last->usable, sizeof subjoin->usable) &&
+	       !memcmp(&subjoin->varying, &last->varying, sizeof subjoin->varying);
 }
 
 /* Choose the cheaper plan: by the bits of later blocks only, with a smaller remaining distance, or by all open bits. */
@@ -282,23 +282,23 @@ static struct pd_index_plan plan_again(struct block_worker *w, const struct tabl
 				       struct pd_key *usable)
 {
 	struct level *level = &w->levels[m->depth];
-	struct pd_index_plan_part part = part_of(w, r);
+	struct pd_index_subjoin subjoin = subjoin_of(w, r);
 	struct pd_index_plan plans[2];
 	const struct pd_key *open[2] = { &m->frame.later, &m->frame.open };
 	int left[2] = { pd_index_frame_left(&m->frame, spent), m->frame.plan->k - spent };
 	for (int i = 0; i < 2; i++) {
-		part.usable = *usable = *open[i];
-		if (was_planned(level, &part, left[i]))
+		subjoin.usable = *usable = *open[i];
+		if (was_planned(level, &subjoin, left[i]))
 			return level->plan;
 	}
 	for (int i = 0; i < 2; i++) {
-		part.usable = *open[i];
+		subjoin.usable = *open[i];
 		plans[i] = (struct pd_index_plan){ .bits = w->keys->bits, .k = left[i], .scan = w->scan };
-		pd_index_plan_part(&plans[i], w->split.kind, &part);
+		pd_index_plan_subjoin(&plans[i], w->split.kind, &subjoin);
 	}
 	bool all_open = plans[0].kind != PD_PLAN_BLOCKS || (plans[1].kind == PD_PLAN_BLOCKS && plans[1].cost < plans[0].cost);
-	part.usable = *usable = *open[all_open];
-	level->part = part;
+	subjoin.usable = *usable = *open[all_open];
+	level->subjoin = subjoin;
 	level->plan = plans[all_open];
 	return plans[all_open];
 }
@@ -454,14 +454,14 @@ static void join_partition(void *ctx, size_t p, int thread)
 	const struct top *top = ctx;
 	struct block_worker *w = &top->workers[thread];
 	struct table_pair m = top->tables;
-	m.a = m.b = &w->part;
+	m.a = m.b = &w->partition;
 	if (pd_index_frame_left(&m.frame, 0) < 0 || pd_call_status())
 		return;
-	pd_index_deal_part(&top->deal, p, &w->part);
+	pd_index_deal_partition(&top->deal, p, &w->partition);
 	const struct pd_index_scan_loops *loops = loops_of(w, &m);
 	const int k = distance_left(w, &m, 0);
-	for (size_t v = 0; v < w->part.n_values && !pd_index_is_over(w->keys); v++) {
-		struct pd_index_run a = pd_index_table_bucket(&w->part, v);
+	for (size_t v = 0; v < w->partition.n_values && !pd_index_is_over(w->keys); v++) {
+		struct pd_index_run a = pd_index_table_bucket(&w->partition, v);
 		if (a.to - a.from > TILE || is_big(w, a, a))
 			join_two(w, &m, a, a, true, 0);
 		else if (a.to - a.from > 1)
@@ -508,7 +508,7 @@ static void free_workers(struct block_worker *workers, int threads)
 			pd_index_table_release(&l->whole_b);
 			pd_index_masks_release(&l->masks);
 		}
-		pd_index_table_release(&workers[i].part);
+		pd_index_table_release(&workers[i].partition);
 		free(workers[i].hits.v);
 		gather_release(&workers[i].gather);
 	}
@@ -538,8 +538,9 @@ void pd_index_blocks(const struct pd_index_keys *keys, struct pd_index_plan *pla
 		pd_index_window_choose(&top.tables.frame.window, plan, i);
 		const struct pd_index_window *window = plan->halves[i] ? &top.tables.frame.window : NULL;
 		struct pd_index_shape shape = { plan->first_bit[i], plan->n_bits[i], window };
-		bool in_parts = window && !keys->against && !plan->radius[i] && pd_index_deal(&top.deal, &source, shape, threads);
-		if (in_parts)
+		bool in_partitions =
+			window && !keys->against && !plan->radius[i] && pd_index_deal(&top.deal, &source, shape, threads);
+		if (in_partitions)
 			pd_index_table_release(&table);
 		else
 			pd_index_table_build_big(&table, &source, shape, threads);
@@ -547,12 +548,12 @@ void pd_index_blocks(const struct pd_index_keys *keys, struct pd_index_plan *pla
 			pd_index_table_build_big(&other, &against, shape, threads);
 		pd_index_masks_fill(&masks, plan->n_bits[i], plan->radius[i]);
 		pd_index_plan_clock(&plan->took.tables, &t);
-		if (in_parts)
-			pd_parallel(threads, top.deal.radix.n_parts, join_partition, &top);
+		if (in_partitions)
+			pd_parallel(threads, top.deal.radix.n_partitions, join_partition, &top);
 		else
 			pd_parallel(threads, TASKS, join_range, &top);
 		pd_index_plan_clock(&plan->took.comparing, &t);
-		if (!keys->against && (in_parts ? pd_index_deal_is_one_bucket(&top.deal) : is_one_bucket(&table)))
+		if (!keys->against && (in_partitions ? pd_index_deal_is_one_bucket(&top.deal) : is_one_bucket(&table)))
 			break;
 	}
 	free_workers(top.workers, threads);

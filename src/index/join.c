@@ -241,18 +241,18 @@ static size_t table_bytes(const struct pd_index_plan *plan)
 /* Stretches of one of the two lists of keys. */
 struct stretches {
 	const uint32_t *ids; /* NULL: the number of a key is its position */
-	size_t n, parts;
+	size_t n, n_stretches;
 	uint32_t *made; /* the numbers of a stretch, if the list has none */
 };
 
 static const uint32_t *stretch_at(struct stretches *s, size_t i, size_t *n)
 {
-	size_t from = s->n * i / s->parts;
-	*n = s->n * (i + 1) / s->parts - from;
+	size_t from = s->n * i / s->n_stretches;
+	*n = s->n * (i + 1) / s->n_stretches - from;
 	if (s->ids)
 		return s->ids + from;
 	if (!s->made)
-		s->made = pd_alloc((s->n / s->parts + 2) * sizeof *s->made);
+		s->made = pd_alloc((s->n / s->n_stretches + 2) * sizeof *s->made);
 	for (size_t j = 0; j < *n; j++)
 		s->made[j] = (uint32_t)(from + j);
 	return s->made;
@@ -267,22 +267,22 @@ static int join_stretches(const struct pd_index_keys *keys, struct pd_index_plan
 	int status = PD_OK;
 	if (keys->against)
 		b = (struct stretches){ keys->against, keys->n_against, (keys->n_against + most - 1) / most, NULL };
-	for (size_t i = 0; !status && !pd_call_status() && i < a.parts; i++) {
-		struct pd_index_keys part = *keys;
-		part.ids = stretch_at(&a, i, &part.n);
-		for (size_t j = keys->against ? 0 : i; !status && j < b.parts; j++) {
+	for (size_t i = 0; !status && !pd_call_status() && i < a.n_stretches; i++) {
+		struct pd_index_keys stretch = *keys;
+		stretch.ids = stretch_at(&a, i, &stretch.n);
+		for (size_t j = keys->against ? 0 : i; !status && j < b.n_stretches; j++) {
 			struct pd_index_plan own;
 			if (keys->against || j > i)
-				part.against = stretch_at(&b, j, &part.n_against);
-			status = pd_index_plan_choose(&own, plan->kind, plan->bits, plan->k, part.n, part.n_against, e);
+				stretch.against = stretch_at(&b, j, &stretch.n_against);
+			status = pd_index_plan_choose(&own, plan->kind, plan->bits, plan->k, stretch.n, stretch.n_against, e);
 			if (status)
 				break;
 			own.took = plan->took;
-			run_plan(&part, &own, threads, lists);
+			run_plan(&stretch, &own, threads, lists);
 			plan->took = own.took;
 		}
 	}
-	plan->took.stretches = (a.parts ? a.parts : 1) * (b.parts ? b.parts : 1);
+	plan->took.stretches = (a.n_stretches ? a.n_stretches : 1) * (b.n_stretches ? b.n_stretches : 1);
 	free(a.made);
 	free(b.made);
 	return status;

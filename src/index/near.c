@@ -24,9 +24,9 @@ enum {
 	SORTED_BITS = 20,  /* largest block with sorted probes, in bits: one counter per bucket */
 	TOGETHER = 256,	   /* queries that are compared with a bucket at once */
 	TILE = 240,	   /* keys that they are compared with at once */
-	TILE_PARTS = 16,   /* of different sets */
+	TILE_TABLES = 16,  /* of different sets */
 	HALVES_FROM = 3,   /* number of queries from which comparing halves of keys first is faster */
-	CLASSES_FROM = 16, /* queries from which on it pays to part a bucket's keys into classes */
+	CLASSES_FROM = 16, /* queries from which on it pays to group a bucket's keys by class */
 	CLASS_BITS_MAX = 3,
 	CLASS_KEYS = 8,	   /* that a class has at least, on average */
 	ORDERED_FROM = 64, /* number of queries from which they are processed in the order of their blocks */
@@ -366,27 +366,27 @@ static struct searchers take_ring(const struct probing *p, struct searchers *a)
 	return first;
 }
 
-/* A tile: up to TILE keys of a bucket from all sets.  It holds their positions, part by part, and their halves
+/* A tile: up to TILE keys of a bucket from all sets.  It holds their positions, table by table, and their halves
  * unless all bits are compared at once.  With classes the keys are grouped by class, and at[i] is the original index
  * of the i-th. */
 struct tile {
-	uint32_t n, n_parts;
+	uint32_t n, n_sources;
 	struct {
 		const struct pd_index_near_table *table;
 		uint32_t from, begin; /* its first key in the table, and here */
-	} part[TILE_PARTS];
+	} source[TILE_TABLES];
 	bool has_halves;
 	uint32_t halves[TILE + PD_SCAN_PAD], sorted[TILE + PD_SCAN_PAD];
 	uint8_t class[TILE + PD_SCAN_PAD], at[TILE];
 	uint8_t starts[1 << CLASS_BITS_MAX];
 };
 
-/* Up to TOGETHER queries with the keys of one part. */
-static int compare_wholes(struct probing *p, const struct searchers *a, const struct tile *tile, uint32_t part)
+/* Up to TOGETHER queries with the keys from one table. */
+static int compare_wholes(struct probing *p, const struct searchers *a, const struct tile *tile, uint32_t source)
 {
 	uint64_t words[PD_KEY_WORDS][TOGETHER + PD_SCAN_PAD];
-	const struct pd_index_near_table *t = tile->part[part].table;
-	uint32_t from = tile->part[part].from, end = part + 1 < tile->n_parts ? tile->part[part + 1].begin : tile->n;
+	const struct pd_index_near_table *t = tile->source[source].table;
+	uint32_t from = tile->source[source].from, end = source + 1 < tile->n_sources ? tile->source[source + 1].begin : tile->n;
 	struct pd_index_columns together;
 	struct pd_index_hits *hits = &p->near->hits;
 	int status = PD_OK;
@@ -396,7 +396,7 @@ static int compare_wholes(struct probing *p, const struct searchers *a, const st
 		together.w[w] = words[w];
 	}
 	pd_index_near_compare(p->near, pd_index_scan_width_of(p->q->bits), (struct pd_index_run){ &together, 0, a->n },
-			      (struct pd_index_run){ &t->columns, from, from + end - tile->part[part].begin }, p->q->k);
+			      (struct pd_index_run){ &t->columns, from, from + end - tile->source[source].begin }, p->q->k);
 	for (size_t h = 0; !status && h < hits->n; h++)
 		status = add_hit(p, t, (uint32_t)p->order[query_of(a->v[hits->v[h].a])], hits->v[h].b, hits->v[h].distance);
 	return status;
@@ -405,11 +405,11 @@ static int compare_wholes(struct probing *p, const struct searchers *a, const st
 /* Compare all bits of pairs with near halves. */
 static int compare_again(struct probing *p, const struct tile *tile, uint32_t searcher, uint32_t at)
 {
-	uint32_t part = 0, d = 0;
-	while (part + 1 < tile->n_parts && tile->part[part + 1].begin <= at)
-		part++;
-	const struct pd_index_near_table *t = tile->part[part].table;
-	uint32_t place = tile->part[part].from + at - tile->part[part].begin;
+	uint32_t source = 0, d = 0;
+	while (source + 1 < tile->n_sources && tile->source[source + 1].begin <= at)
+		source++;
+	const struct pd_index_near_table *t = tile->source[source].table;
+	uint32_t place = tile->source[source].from + at - tile->source[source].begin;
 	for (int w = 0; w < p->q->bits / 64; w++)
 		d += (uint32_t)pd_bits_count(p->queries.w[w][query_of(searcher)] ^ t->columns.w[w][place]);
 	return d <= (uint32_t)p->q->k ? add_hit(p, t, (uint32_t)p->order[query_of(searcher)], place, d) : PD_OK;
@@ -434,8 +434,8 @@ static int compare_halves(struct probing *p, const struct searchers *a, struct t
 	return status;
 }
 
-/* Counts and places of eight classes are the bytes of one word: fewer than 256 keys are parted at once. */
-static void part_tile(struct tile *tile)
+/* Counts and places of eight classes are the bytes of one word: fewer than 256 keys are classified at once. */
+static void classify_tile(struct tile *tile)
 {
 	uint64_t counts = 0;
 	for (uint32_t i = 0; i < tile->n; i++)
@@ -458,7 +458,7 @@ static int search_classes(struct probing *p, const uint32_t *starts, struct tile
 	const struct pd_index_near *near = p->near;
 	uint32_t n = UINT32_C(1) << p->class_bits;
 	int status = PD_OK;
-	part_tile(tile);
+	classify_tile(tile);
 	for (uint32_t c = 0; !status && c < n; c++) {
 		struct searchers a = { near->searchers + starts[c], near->searcher_halves + starts[c], starts[c + 1] - starts[c] };
 		uint32_t from = tile->starts[c], to = c + 1 < n ? tile->starts[c + 1] : tile->n;
@@ -482,7 +482,7 @@ static int search_tile(struct probing *p, const uint32_t *starts, struct tile *t
 		bool whole = p->whole[ring] || !tile->has_halves;
 		if (p->left[ring] >= 0 && !whole)
 			status = compare_halves(p, &first, tile, 0, tile->n);
-		for (uint32_t i = 0; !status && p->left[ring] >= 0 && whole && i < tile->n_parts; i++)
+		for (uint32_t i = 0; !status && p->left[ring] >= 0 && whole && i < tile->n_sources; i++)
 			status = compare_wholes(p, &first, tile, i);
 	}
 	return status;
@@ -493,9 +493,9 @@ static uint32_t add_to_tile(const struct probing *p, struct tile *tile, const st
 			    uint32_t to)
 {
 	uint32_t n = to - from < TILE - tile->n ? to - from : TILE - tile->n;
-	tile->part[tile->n_parts].table = t;
-	tile->part[tile->n_parts].from = from;
-	tile->part[tile->n_parts++].begin = tile->n;
+	tile->source[tile->n_sources].table = t;
+	tile->source[tile->n_sources].from = from;
+	tile->source[tile->n_sources++].begin = tile->n;
 	if (tile->has_halves)
 		p->near->scan->halves(&p->window, &t->columns, from, n, tile->halves + tile->n);
 	if (p->class_bits)
@@ -510,7 +510,7 @@ static int search_bucket(struct probing *p, uint32_t bucket, const uint32_t *sta
 	size_t n = starts[1 << p->class_bits] - starts[0];
 	uint32_t from, to;
 	int status = PD_OK;
-	tile->n = tile->n_parts = 0;
+	tile->n = tile->n_sources = 0;
 	tile->has_halves = n >= HALVES_FROM || p->class_bits;
 	for (const struct pd_index_near_table *t = p->tables; n && !status && t < p->tables + p->n_tables; t++) {
 		status = bucket_bounds(p, t, bucket, &from, &to);
@@ -518,10 +518,10 @@ static int search_bucket(struct probing *p, uint32_t bucket, const uint32_t *sta
 			status = verify_keys(p, t, from, to);
 		while (!status && from < to) {
 			from += add_to_tile(p, tile, t, from, to);
-			if (tile->n < TILE && tile->n_parts < TILE_PARTS)
+			if (tile->n < TILE && tile->n_sources < TILE_TABLES)
 				continue;
 			status = search_tile(p, starts, tile);
-			tile->n = tile->n_parts = 0;
+			tile->n = tile->n_sources = 0;
 		}
 	}
 	return status || !tile->n ? status : search_tile(p, starts, tile);

@@ -104,14 +104,14 @@ struct cost {
 #define COST_FAR 4.0	    /* more if it must be fetched from distant memory, */
 #define COST_NEAR_BYTES 8e6 /* that is, if the table has more bytes than this */
 #define COST_SORT_HALF 15.0 /* sorting a key into its bucket, two passes over many keys, stored as halves */
-#define COST_SORT_PART \
-	8.0		    /* the same, partition by partition, if buckets are joined only with
+#define COST_SORT_PARTITION \
+	8.0			 /* the same, partition by partition, if buckets are joined only with
 					 * themselves, */
-#define COST_VISIT_PART 8.0 /* which reduces the cost of joining a bucket */
-#define COST_SORT_WHOLE 7.5 /* the same, all words stored, */
-#define COST_SORT_WORD 9.7  /* and for each word */
-#define COST_SORT_INNER 3.3 /* sorting a key of a bucket again, for each word */
-#define COST_SPLIT 2000.0   /* planning and clearing before a bucket is partitioned again */
+#define COST_VISIT_PARTITION 8.0 /* which reduces the cost of joining a bucket */
+#define COST_SORT_WHOLE 7.5	 /* the same, all words stored, */
+#define COST_SORT_WORD 9.7	 /* and for each word */
+#define COST_SORT_INNER 3.3	 /* sorting a key of a bucket again, for each word */
+#define COST_SPLIT 2000.0	 /* planning and clearing before a bucket is partitioned again */
 
 static const struct cost *path_cost(enum pd_index_scan_path path)
 {
@@ -155,7 +155,8 @@ static double window_chance(const struct pd_index_window *w, int k)
 #define NS 1e-9
 #define SPLIT_FROM 256.0 /* least number of keys in a bucket for which partitioning is considered */
 
-static void plan_part_at(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_plan_part *part, int depth);
+static void plan_subjoin_at(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_subjoin *subjoin,
+			    int depth);
 
 static double binomial(int n, int i)
 {
@@ -174,19 +175,19 @@ static double ball(int bits, int radius)
 	return sum;
 }
 
-/* Estimate comparing all keys of a part. */
-static double estimate_brute_force(const struct pd_index_plan *p, const struct pd_index_plan_part *part)
+/* Estimate comparing all keys of a subjoin. */
+static double estimate_brute_force(const struct pd_index_plan *p, const struct pd_index_subjoin *subjoin)
 {
 	const struct cost *c = path_cost(p->scan->path);
 	enum pd_index_scan_width width = pd_index_scan_width_of(p->bits);
-	double pairs = part->n_b ? (double)part->n_a * (double)part->n_b : part->n_a * (part->n_a / 2.0);
-	return NS * (c->bucket_pair + pairs / c->lanes[width] * c->vector[width] + (double)part->n_a * c->vector[width]);
+	double pairs = subjoin->n_b ? (double)subjoin->n_a * (double)subjoin->n_b : subjoin->n_a * (subjoin->n_a / 2.0);
+	return NS * (c->bucket_pair + pairs / c->lanes[width] * c->vector[width] + (double)subjoin->n_a * c->vector[width]);
 }
 
 /* Distribution of the keys over the buckets of one block's table. */
 struct spread {
 	const struct pd_index_plan *plan;
-	const struct pd_index_plan_part *part;
+	const struct pd_index_subjoin *subjoin;
 	const struct cost *cost;
 	struct pd_index_frame frame;
 	int telling, depth;
@@ -199,12 +200,12 @@ static double filled(double buckets, double n)
 	return buckets * -expm1(-n / buckets);
 }
 
-static struct spread spread_of(const struct pd_index_plan *p, const struct pd_index_plan_part *part, int block, int telling,
+static struct spread spread_of(const struct pd_index_plan *p, const struct pd_index_subjoin *subjoin, int block, int telling,
 			       int depth)
 {
-	struct spread s = { .plan = p, .part = part, .cost = path_cost(p->scan->path), .telling = telling, .depth = depth };
-	double n_a = part->n_a, n_b = part->n_b ? part->n_b : part->n_a;
-	pd_index_frame_open(&s.frame, NULL, p, block, &part->usable);
+	struct spread s = { .plan = p, .subjoin = subjoin, .cost = path_cost(p->scan->path), .telling = telling, .depth = depth };
+	double n_a = subjoin->n_a, n_b = subjoin->n_b ? subjoin->n_b : subjoin->n_a;
+	pd_index_frame_open(&s.frame, NULL, p, block, &subjoin->usable);
 	if (!depth)
 		pd_index_window_choose(&s.frame.window, p, block);
 	s.buckets = ldexp(1, telling);
@@ -225,15 +226,15 @@ static double two_buckets(const struct spread *s, int spent, double n_joins, dou
 	if (n_joins * least * NS > s->plan->cost)
 		return least;
 	struct pd_index_plan inner = { .bits = s->plan->bits, .k = pd_index_frame_left(&s->frame, spent), .scan = s->plan->scan };
-	struct pd_index_plan_part part = { .usable = s->frame.later, .varying = s->part->varying, .n_a = (size_t)s->run_a };
-	part.n_b = spent || s->part->n_b ? (size_t)s->run_b : 0;
-	plan_part_at(&inner, PD_PLAN_BLOCKS, &part, 1);
+	struct pd_index_subjoin subjoin = { .usable = s->frame.later, .varying = s->subjoin->varying, .n_a = (size_t)s->run_a };
+	subjoin.n_b = spent || s->subjoin->n_b ? (size_t)s->run_b : 0;
+	plan_subjoin_at(&inner, PD_PLAN_BLOCKS, &subjoin, 1);
 	return inner.kind == PD_PLAN_BLOCKS ? fmin(compare, inner.cost / NS) : compare;
 }
 
 static bool is_far(const struct spread *s, bool half)
 {
-	double key = half ? sizeof(uint32_t) : s->plan->bits / 8.0, n = s->part->n_b ? s->part->n_b : s->part->n_a;
+	double key = half ? sizeof(uint32_t) : s->plan->bits / 8.0, n = s->subjoin->n_b ? s->subjoin->n_b : s->subjoin->n_a;
 	return n * key + s->buckets * sizeof(uint32_t) > COST_NEAR_BYTES;
 }
 
@@ -243,7 +244,7 @@ static double ring(const struct spread *s, int spent, bool half)
 	if (pd_index_frame_left(&s->frame, spent) < 0)
 		return 0;
 	enum pd_index_scan_width width = half ? PD_SCAN_HALF : pd_index_scan_width_of(s->plan->bits);
-	bool self = !s->part->n_b && !spent;
+	bool self = !s->subjoin->n_b && !spent;
 	double each = s->run_b < PD_GATHER_SMALL && spent ? cost_gathered(s->cost, width, s->run_a, s->run_b, is_far(s, half))
 							  : cost_cross(s->cost, width, s->run_a, s->run_b);
 	double n_joins = s->filled_a * binomial(s->telling, spent) * (s->filled_b / s->buckets);
@@ -251,7 +252,7 @@ static double ring(const struct spread *s, int spent, bool half)
 		each = s->cost->bucket_pair + (each - s->cost->bucket_pair) / 2 + s->run_a * s->cost->vector[width] / 4;
 	if (self)
 		n_joins = s->filled_a;
-	else if (!s->part->n_b)
+	else if (!s->subjoin->n_b)
 		n_joins /= 2;
 	if (half)
 		each += s->cost->candidate * s->run_a * s->run_b * (self ? .5 : 1) *
@@ -270,28 +271,28 @@ static double all_rings(const struct spread *s, int radius, bool half)
 /* Return the cost of sorting and of looking up neighbours. */
 static double table_cost(const struct spread *s, int n_bits, int radius, bool half)
 {
-	double n = (double)s->part->n_a + (double)s->part->n_b, words = s->plan->bits / 64;
-	bool in_parts = half && !radius && !s->part->n_b;
-	double sort = s->depth	 ? COST_SORT_INNER * words
-		      : in_parts ? COST_SORT_PART
-		      : half	 ? COST_SORT_HALF
-				 : COST_SORT_WHOLE + COST_SORT_WORD * words;
-	double probes = s->filled_a * (ball(n_bits, radius) - 1) * (s->part->n_b ? 1 : .75);
-	return sort * n + (in_parts ? COST_VISIT_PART : COST_VISIT) * s->filled_a +
-	       COST_BUCKET * ldexp(s->part->n_b ? 2 : 1, n_bits) + COST_PROBE * probes;
+	double n = (double)s->subjoin->n_a + (double)s->subjoin->n_b, words = s->plan->bits / 64;
+	bool in_partitions = half && !radius && !s->subjoin->n_b;
+	double sort = s->depth	      ? COST_SORT_INNER * words
+		      : in_partitions ? COST_SORT_PARTITION
+		      : half	      ? COST_SORT_HALF
+				      : COST_SORT_WHOLE + COST_SORT_WORD * words;
+	double probes = s->filled_a * (ball(n_bits, radius) - 1) * (s->subjoin->n_b ? 1 : .75);
+	return sort * n + (in_partitions ? COST_VISIT_PARTITION : COST_VISIT) * s->filled_a +
+	       COST_BUCKET * ldexp(s->subjoin->n_b ? 2 : 1, n_bits) + COST_PROBE * probes;
 }
 
 /* Estimate a plan.  telling[i]: bits of block i that differ between keys.  Depth 0: the whole join.  Its tables may
  * store halves (set in the plan if that is cheaper), and its buckets may be partitioned again.  Depth 1: inside a
  * bucket. p->cost is the cost of the best plan so far; the estimate may stop as soon as it is higher. */
-static double estimate_blocks(struct pd_index_plan *p, const int *telling, const struct pd_index_plan_part *part, int depth)
+static double estimate_blocks(struct pd_index_plan *p, const int *telling, const struct pd_index_subjoin *subjoin, int depth)
 {
 	double sum = depth ? COST_SPLIT : 0;
 	for (int i = 0; i < p->n_blocks && NS * sum < p->cost; i++) {
 		int radius = p->radius[i], n_bits = p->n_bits[i];
 		if (radius < 0)
 			continue;
-		struct spread s = spread_of(p, part, i, telling[i], depth);
+		struct spread s = spread_of(p, subjoin, i, telling[i], depth);
 		double whole = table_cost(&s, n_bits, radius, false) + all_rings(&s, radius, false), half = INFINITY;
 		if (!depth)
 			half = table_cost(&s, n_bits, radius, true) + all_rings(&s, radius, true);
@@ -357,17 +358,17 @@ static int count_pieces(const struct plan_stretches *s, int piece)
 struct partitioner {
 	struct pd_index_plan start;
 	struct plan_stretches stretches;
-	const struct pd_index_plan_part *part;
+	const struct pd_index_subjoin *subjoin;
 	int depth;
 };
 
-static struct partitioner partitioner(const struct pd_index_plan *start, const struct pd_index_plan_part *part, int depth)
+static struct partitioner partitioner(const struct pd_index_plan *start, const struct pd_index_subjoin *subjoin, int depth)
 {
-	struct partitioner c = { .start = *start, .part = part, .depth = depth };
+	struct partitioner c = { .start = *start, .subjoin = subjoin, .depth = depth };
 	struct plan_stretches *s = &c.stretches;
 	c.start.kind = PD_PLAN_BLOCKS;
 	for (int from = 0, to; from < start->bits; from = to + 1) {
-		for (to = from; to < start->bits && part->usable.w[to / 64] >> (to % 64) & 1; to++)
+		for (to = from; to < start->bits && subjoin->usable.w[to / 64] >> (to % 64) & 1; to++)
 			;
 		if (to == from)
 			continue;
@@ -389,14 +390,14 @@ static void try_partition(struct pd_index_plan *best, struct partitioner *c, int
 		for (int j = 0; j < pieces; j++) {
 			int first = from + length * j / pieces, n = from + length * (j + 1) / pieces - first;
 			if (n >= BLOCK_BITS_MIN || n == length)
-				add_block(p, telling, &c->part->varying, first, n < take ? n : take);
+				add_block(p, telling, &c->subjoin->varying, first, n < take ? n : take);
 		}
 	}
 	if (!p->n_blocks)
 		return;
 	pd_index_radii(p->k, p->n_blocks, p->radius);
 	p->cost = best->cost;
-	p->cost = estimate_blocks(p, telling, c->part, c->depth);
+	p->cost = estimate_blocks(p, telling, c->subjoin, c->depth);
 	if (p->cost < best->cost)
 		*best = *p;
 }
@@ -406,7 +407,7 @@ static void try_partition(struct pd_index_plan *best, struct partitioner *c, int
 static void try_takes(struct pd_index_plan *best, struct partitioner *c, int piece)
 {
 	int most = piece < PD_BLOCK_BITS_MAX ? piece : PD_BLOCK_BITS_MAX;
-	for (int take = most; take >= BLOCK_BITS_MIN && (take == most || c->part->n_a >> take < BUCKET_MAX); take -= 2)
+	for (int take = most; take >= BLOCK_BITS_MIN && (take == most || c->subjoin->n_a >> take < BUCKET_MAX); take -= 2)
 		try_partition(best, c, piece, take);
 }
 
@@ -420,16 +421,17 @@ static int next_piece(const struct partitioner *c, int piece)
 	return 0;
 }
 
-static void plan_part_at(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_plan_part *part, int depth)
+static void plan_subjoin_at(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_subjoin *subjoin,
+			    int depth)
 {
 	struct pd_index_plan start = { .bits = out->bits, .k = out->k, .scan = out->scan };
-	double all = estimate_brute_force(&start, part);
+	double all = estimate_brute_force(&start, subjoin);
 	*out = start;
 	out->cost = kind == PD_PLAN_BLOCKS ? INFINITY : all;
 	if (kind != PD_PLAN_ALL) {
 		/* Try wide blocks first: their buckets are rarely partitioned again, and a good first plan ends the
 		 * estimates of others early. */
-		struct partitioner c = partitioner(&start, part, depth);
+		struct partitioner c = partitioner(&start, subjoin, depth);
 		for (int piece = PIECE_MAX; piece; piece = next_piece(&c, piece))
 			try_takes(out, &c, piece);
 	}
@@ -439,17 +441,17 @@ static void plan_part_at(struct pd_index_plan *out, enum pd_index_plan_kind kind
 	}
 }
 
-void pd_index_plan_part(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_plan_part *part)
+void pd_index_plan_subjoin(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_subjoin *subjoin)
 {
-	plan_part_at(out, kind, part, 1);
+	plan_subjoin_at(out, kind, subjoin, 1);
 }
 
-static struct pd_index_plan_part whole_part(int bits, size_t n_keys, size_t n_against)
+static struct pd_index_subjoin whole_join(int bits, size_t n_keys, size_t n_against)
 {
-	struct pd_index_plan_part part = { .n_a = n_keys, .n_b = n_against };
-	memset(&part.usable, 0xff, (size_t)bits / 8);
-	part.varying = part.usable;
-	return part;
+	struct pd_index_subjoin subjoin = { .n_a = n_keys, .n_b = n_against };
+	memset(&subjoin.usable, 0xff, (size_t)bits / 8);
+	subjoin.varying = subjoin.usable;
+	return subjoin;
 }
 
 int pd_index_plan_choose(struct pd_index_plan *out, enum pd_index_plan_kind kind, int bits, int k, size_t n_keys, size_t n_against,
@@ -462,7 +464,7 @@ int pd_index_plan_choose(struct pd_index_plan *out, enum pd_index_plan_kind kind
 	if (kind == PD_PLAN_PAPER && k > 3)
 		return pd_fail(e, PD_ERR_USAGE, "plan 'paper' finds every pair only for distances up to 3, not %d; use plan 'auto'",
 			       k);
-	struct pd_index_plan_part part = whole_part(bits, n_keys, n_against);
+	struct pd_index_subjoin subjoin = whole_join(bits, n_keys, n_against);
 	*out = (struct pd_index_plan){ .bits = bits, .k = k, .scan = pd_index_scan_best() };
 	if (kind == PD_PLAN_PAPER) {
 		double n = (double)(n_keys + n_against), run = ldexp(n, -bits / 4);
@@ -474,7 +476,7 @@ int pd_index_plan_choose(struct pd_index_plan *out, enum pd_index_plan_kind kind
 		}
 		out->cost = NS * 4 * n * (100 + 20 * log2(n + 1) + 2 * run);
 	} else
-		plan_part_at(out, kind, &part, 0);
+		plan_subjoin_at(out, kind, &subjoin, 0);
 	out->n_a = n_keys;
 	out->n_b = n_against;
 	return PD_OK;
@@ -491,9 +493,9 @@ static void add_plan(struct pd_index_plan *list, int *n, const struct pd_index_p
 int pd_index_plan_list(struct pd_index_plan out[PD_PLANS_MAX], int bits, int k, size_t n_keys, size_t n_against)
 {
 	static const enum pd_index_plan_kind whole[] = { PD_PLAN_PAPER, PD_PLAN_ALL };
-	struct pd_index_plan_part part = whole_part(bits, n_keys, n_against);
+	struct pd_index_subjoin subjoin = whole_join(bits, n_keys, n_against);
 	struct pd_index_plan p, start = { .bits = bits, .k = k, .scan = pd_index_scan_best() };
-	struct partitioner c = partitioner(&start, &part, 0);
+	struct partitioner c = partitioner(&start, &subjoin, 0);
 	int n = 0;
 	for (int i = 0; i < 2; i++)
 		if (!pd_index_plan_choose(&p, whole[i], bits, k, n_keys, n_against, NULL))

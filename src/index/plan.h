@@ -113,15 +113,15 @@ double pd_index_chance(int bits, int k);
  * the tail of the binomial distribution (docs/accuracy.md). */
 int pd_index_default_k(int bits, size_t n_keys);
 
-/* A part of the join: keys with only some usable bits left, because the outer levels used the others. */
-struct pd_index_plan_part {
+/* A join of some keys: keys with only some usable bits left, because the outer levels used the others. */
+struct pd_index_subjoin {
 	struct pd_key usable;  /* bits from which blocks may be made */
 	struct pd_key varying; /* bits that differ between keys */
 	size_t n_a, n_b;       /* n_b = 0: the n_a keys are joined with each other; otherwise with the n_b others */
 };
 
-/* Choose the cheapest plan of `kind` for a part.  AUTO: BLOCKS or ALL; BLOCKS: ALL only if no block can be made. 
+/* Choose the cheapest plan of `kind` for a subjoin.  AUTO: BLOCKS or ALL; BLOCKS: ALL only if no block can be made. 
  * out->bits, out->k and out->scan must be set. */
-void pd_index_plan_part(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_plan_part *part);
+void pd_index_plan_subjoin(struct pd_index_plan *out, enum pd_index_plan_kind kind, const struct pd_index_subjoin *subjoin);
 
 #endif

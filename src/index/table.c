@@ -2,9 +2,9 @@
  *
  * Keys and a block -> a table sorted by that block, in two passes over the keys: count, place.  Placing very many keys
  * into 65,536 buckets at once would miss the cache at every step.  Therefore the keys are first dealt into up to 256
- * parts by the high bits of the block; each thread deals its own stretch of the keys.  Each part, which is small, is
+ * partitions by the high bits of the block; each thread deals its own stretch of the keys.  Each partition, which is small, is
  * then sorted by the low bits.  The order is the same as by a stable sort for any number of threads, because the
- * stretches keep their order within each part.
+ * stretches keep their order within each partition.
  */
 #include "index/table.h"
 
@@ -184,7 +184,7 @@ void pd_index_table_release(struct pd_index_table *t)
 /* --- many keys --- */
 
 #define SMALL 32768 /* with fewer keys one pass is equally fast */
-#define PART_BITS 8
+#define PARTITION_BITS 8
 
 static bool is_small(const struct pd_index_source *from, struct pd_index_shape shape)
 {
@@ -253,12 +253,12 @@ static void deal_task(void *ctx, size_t stretch, int thread)
 
 bool pd_index_deal(struct pd_index_deal *d, const struct pd_index_source *from, struct pd_index_shape shape, int threads)
 {
-	int part_bits = shape.n_bits < PART_BITS ? shape.n_bits : PART_BITS;
+	int partition_bits = shape.n_bits < PARTITION_BITS ? shape.n_bits : PARTITION_BITS;
 	if (is_small(from, shape))
 		return false;
 	d->from = *from;
 	d->shape = shape;
-	d->low_bits = shape.n_bits - part_bits;
+	d->low_bits = shape.n_bits - partition_bits;
 	/* Numbers ascend, so the last is the largest. */
 	for (d->id_bits = 0; d->id_bits < 32 && source_id(from, from->n - 1) >> d->id_bits;)
 		d->id_bits++;
@@ -267,31 +267,31 @@ bool pd_index_deal(struct pd_index_deal *d, const struct pd_index_source *from, 
 	if (d->low_apart)
 		d->low = pd_big_at_least(d->low, from->n, &d->low_cap, sizeof *d->low);
 	pd_radix_release(&d->radix);
-	pd_radix_init(&d->radix, (size_t)threads, (size_t)1 << part_bits);
+	pd_radix_init(&d->radix, (size_t)threads, (size_t)1 << partition_bits);
 	pd_parallel(threads, (size_t)threads, count_task, d);
 	pd_radix_sum(&d->radix);
 	pd_parallel(threads, (size_t)threads, deal_task, d);
 	return true;
 }
 
-/* Return the low bits of the block of key i of a part. */
+/* Return the low bits of the block of key i of a partition. */
 INLINE size_t low_of(const uint64_t *dealt, const uint16_t *low, size_t i, int id_bits)
 {
 	return low ? low[i] : (uint64_t)(uint32_t)dealt[i] >> id_bits;
 }
 
-/* Sort part p by the low bits into positions `base` … of the table; its buckets begin at start.  Whole keys are
+/* Sort partition p by the low bits into positions `base` … of the table; its buckets begin at start.  Whole keys are
  * fetched by their numbers. */
-INLINE void sort_part(const struct pd_index_deal *d, size_t p, const struct pd_index_table *t, size_t base, uint32_t *start,
-		      bool half, bool low_apart)
+INLINE void sort_partition(const struct pd_index_deal *d, size_t p, const struct pd_index_table *t, size_t base, uint32_t *start,
+			   bool half, bool low_apart)
 {
-	const size_t n = d->radix.part[p + 1] - d->radix.part[p], n_values = (size_t)1 << d->low_bits;
-	const uint64_t *const dealt = d->dealt + d->radix.part[p];
-	const uint16_t *const low = low_apart ? d->low + d->radix.part[p] : NULL;
+	const size_t n = d->radix.start[p + 1] - d->radix.start[p], n_values = (size_t)1 << d->low_bits;
+	const uint64_t *const dealt = d->dealt + d->radix.start[p];
+	const uint16_t *const low = low_apart ? d->low + d->radix.start[p] : NULL;
 	const int id_bits = d->id_bits;
 	const uint32_t id_mask = (uint32_t)(low_apart ? UINT32_MAX : (UINT64_C(1) << id_bits) - 1);
 	uint32_t *const index = t->index + base, *const halves = half ? t->columns.half + base : NULL;
-	uint32_t next[(1 << (PD_BLOCK_BITS_MAX - PART_BITS)) + 1];
+	uint32_t next[(1 << (PD_BLOCK_BITS_MAX - PARTITION_BITS)) + 1];
 	memset(next, 0, (n_values + 1) * sizeof *next);
 	for (size_t i = 0; i < n; i++)
 		next[low_of(dealt, low, i, id_bits) + 1]++;
@@ -310,20 +310,21 @@ INLINE void sort_part(const struct pd_index_deal *d, size_t p, const struct pd_i
 	}
 }
 
-static void sort_any_part(const struct pd_index_deal *d, size_t p, const struct pd_index_table *t, size_t base, uint32_t *start)
+static void sort_any_partition(const struct pd_index_deal *d, size_t p, const struct pd_index_table *t, size_t base,
+			       uint32_t *start)
 {
 	if (!t->is_half)
-		sort_part(d, p, t, base, start, false, d->low_apart);
+		sort_partition(d, p, t, base, start, false, d->low_apart);
 	else if (d->low_apart)
-		sort_part(d, p, t, base, start, true, true);
+		sort_partition(d, p, t, base, start, true, true);
 	else
-		sort_part(d, p, t, base, start, true, false);
+		sort_partition(d, p, t, base, start, true, false);
 }
 
-void pd_index_deal_part(const struct pd_index_deal *d, size_t p, struct pd_index_table *t)
+void pd_index_deal_partition(const struct pd_index_deal *d, size_t p, struct pd_index_table *t)
 {
-	table_room(t, d->radix.part[p + 1] - d->radix.part[p], d->low_bits, d->from.words, d->shape.window != NULL);
-	sort_any_part(d, p, t, 0, t->start);
+	table_room(t, d->radix.start[p + 1] - d->radix.start[p], d->low_bits, d->from.words, d->shape.window != NULL);
+	sort_any_partition(d, p, t, 0, t->start);
 	t->start[t->n_values] = (uint32_t)t->n;
 }
 
@@ -333,8 +334,8 @@ bool pd_index_deal_is_one_bucket(const struct pd_index_deal *d)
 	for (size_t i = 1; i < d->from.n; i++)
 		if (low_of(d->dealt, low, i, d->id_bits) != low_of(d->dealt, low, 0, d->id_bits))
 			return false;
-	for (size_t p = 0; p < d->radix.n_parts; p++)
-		if (d->radix.part[p + 1] - d->radix.part[p] == d->from.n)
+	for (size_t p = 0; p < d->radix.n_partitions; p++)
+		if (d->radix.start[p + 1] - d->radix.start[p] == d->from.n)
 			return true;
 	return false;
 }
@@ -355,7 +356,7 @@ struct big_table {
 static void sort_task(void *ctx, size_t p, int thread)
 {
 	const struct big_table *b = ctx;
-	sort_any_part(&b->deal, p, b->table, b->deal.radix.part[p], b->table->start + (p << b->deal.low_bits));
+	sort_any_partition(&b->deal, p, b->table, b->deal.radix.start[p], b->table->start + (p << b->deal.low_bits));
 }
 
 void pd_index_table_build_big(struct pd_index_table *t, const struct pd_index_source *from, struct pd_index_shape shape,
@@ -367,7 +368,7 @@ void pd_index_table_build_big(struct pd_index_table *t, const struct pd_index_so
 		return;
 	}
 	table_room(t, from->n, shape.n_bits, from->words, shape.window != NULL);
-	pd_parallel(threads, b.deal.radix.n_parts, sort_task, &b);
+	pd_parallel(threads, b.deal.radix.n_partitions, sort_task, &b);
 	t->start[t->n_values] = (uint32_t)from->n;
 	pd_index_deal_release(&b.deal);
 }

@@ -70,8 +70,8 @@ struct pd_index_deal {
 /* Distribute keys to partitions.  The number of a key is its position in the source.  `d` is zeroed at first; its
  * memory is reused.  Return false if one table is better: few keys or few buckets. */
 bool pd_index_deal(struct pd_index_deal *d, const struct pd_index_source *from, struct pd_index_shape shape, int threads);
-/* Sort partition p, of d->radix.n_parts: its bucket v has the keys with low bits v. */
-void pd_index_deal_part(const struct pd_index_deal *d, size_t p, struct pd_index_table *t);
+/* Sort partition p, of d->radix.n_partitions: its bucket v has the keys with low bits v. */
+void pd_index_deal_partition(const struct pd_index_deal *d, size_t p, struct pd_index_table *t);
 /* Return whether all keys are in one bucket. */
 bool pd_index_deal_is_one_bucket(const struct pd_index_deal *d);
 void pd_index_deal_release(struct pd_index_deal *d);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Several bands are searched at a time, so that sketches are read rarely.  Each band is processed as in groups.c: rows
- * are dealt into parts by the first bits of the band's value, and a part, small enough for the cache, into buckets with
- * their fingerprints in sequence.  If memory is short, parts are dealt in several rounds.
+ * are dealt into partitions by the first bits of the band's value, and a partition, small enough for the cache, into buckets with
+ * their fingerprints in sequence.  If memory is short, partitions are dealt in several rounds.
  */
 #include "match/bands.h"
 
@@ -18,12 +18,12 @@
 
 #define NONE UINT32_MAX
 #define CACHE_LINE 64
-#define AHEAD 16	  /* pairs ahead at which sketches are prefetched */
-#define WAITING 4096	  /* pairs of several buckets; most buckets have few */
-#define AT_ONCE 4	  /* number of bands that one pass over the sketches extracts */
-#define PART_ROWS_BITS 15 /* approximate number of rows in a part, */
-#define PART_BITS_MAX 12  /* unless there would be too many parts to write to at the same time */
-#define PIECE 256	  /* number of rows of a bucket that are compared with the others at a time */
+#define AHEAD 16	       /* pairs ahead at which sketches are prefetched */
+#define WAITING 4096	       /* pairs of several buckets; most buckets have few */
+#define AT_ONCE 4	       /* number of bands that one pass over the sketches extracts */
+#define PARTITION_ROWS_BITS 15 /* approximate number of rows in a partition, */
+#define PARTITION_BITS_MAX 12  /* unless there would be too many partitions to write to at the same time */
+#define PIECE 256	       /* number of rows of a bucket that are compared with the others at a time */
 
 /* The rows that are searched. */
 struct taking {
@@ -34,15 +34,15 @@ struct taking {
 	struct pd_array memory[2];
 };
 
-/* A row that has been dealt into a part. */
+/* A row that has been dealt into a partition. */
 struct dealt {
-	uint64_t print; /* the first 64 bits of its fingerprint */
+	uint64_t fingerprint; /* the first 64 bits of its fingerprint */
 	uint32_t value, row;
 };
 
 /* A row of a full bucket, for sorting by the minima after the band. */
 struct adjacent {
-	uint64_t host, minima, print;
+	uint64_t host, minima, fingerprint;
 	uint32_t row;
 };
 
@@ -53,7 +53,7 @@ struct row_pair {
 /* Data of a thread. */
 struct worker {
 	struct pd_verifier verifier;
-	struct pd_index_columns columns; /* the fingerprints of a part, by buckets */
+	struct pd_index_columns columns; /* the fingerprints of a partition, by buckets */
 	uint32_t *row;			 /* their rows */
 	uint32_t *begin;		 /* start of each bucket, and the end */
 	/* of a full bucket: its rows in the order of the following minima, a union-find of them, and the first row of
@@ -63,7 +63,7 @@ struct worker {
 	uint32_t *place;	 /* by row: its last position in a bucket, if it was the first of its cluster there */
 	struct row_pair *joined; /* rows of full buckets that match, found in this band */
 	size_t n_joined, cap_joined;
-	size_t cap_prints, cap_rows, cap_begin, cap_neighbours, cap_clusters;
+	size_t cap_fingerprints, cap_rows, cap_begin, cap_neighbours, cap_clusters;
 	struct pd_index_hits hits;
 	struct row_pair waiting[WAITING]; /* pairs of a bucket that are within reach */
 	size_t n_waiting;
@@ -73,22 +73,22 @@ struct worker {
 struct search {
 	const struct taking *t;
 	const struct pd_match_set *m;
-	int width, reach, least;      /* least: number of minima that must agree */
-	int most_distance;	      /* of the fingerprints of a pair */
-	double chance;		      /* probability that two random fingerprints are within reach */
-	uint64_t *full;		      /* one bit for each bucket of each band, set after it was searched */
-	struct pd_match_share *share; /* NULL: these are all rows */
-	uint8_t *dense;		      /* by row: 1 if it is in a full bucket of copies */
-	uint32_t *clusters;	      /* union-find of the rows, by the pairs of full buckets of the previous bands */
-	size_t most_compared;	      /* number of rows that a row of a full bucket is compared with */
-	int part_bits, bucket_bits;   /* leading bits of the value; the bits of the bucket include those of the
-					 * part */
+	int width, reach, least;	 /* least: number of minima that must agree */
+	int most_distance;		 /* of the fingerprints of a pair */
+	double chance;			 /* probability that two random fingerprints are within reach */
+	uint64_t *full;			 /* one bit for each bucket of each band, set after it was searched */
+	struct pd_match_share *share;	 /* NULL: these are all rows */
+	uint8_t *dense;			 /* by row: 1 if it is in a full bucket of copies */
+	uint32_t *clusters;		 /* union-find of the rows, by the pairs of full buckets of the previous bands */
+	size_t most_compared;		 /* number of rows that a row of a full bucket is compared with */
+	int partition_bits, bucket_bits; /* leading bits of the value; the bits of the bucket include those of the
+					 * partition */
 	struct pd_index_scan_loops scan;
 	size_t n_stretches;	    /* stretches of the rows */
 	size_t first_band, n_bands; /* current bands */
 	uint32_t *value[AT_ONCE];   /* the first 32 bits of the values of these bands, by row */
 	struct pd_radix radix[AT_ONCE];
-	size_t band, from, to; /* the current one of these bands, and the parts of this round */
+	size_t band, from, to; /* the current one of these bands, and the partitions of this round */
 	struct dealt *dealt;
 	size_t cap_dealt;
 	struct worker *workers; /* one for each thread */
@@ -137,7 +137,7 @@ static bool is_taking_part(const struct pd_match_set *m, const uint8_t *only, ui
 	const struct pd_match_links *l = &m->links;
 	bool all =
 		l->all_pairs || l->side || l->scope == PD_SCOPE_OTHER_HOSTS || pd_match_groups_name(&l->groups, member) == member;
-	return all && (!only || only[pd_match_groups_name(pd_match_set_prints(m), member)]);
+	return all && (!only || only[pd_match_groups_name(pd_match_set_fingerprints(m), member)]);
 }
 
 static void gather_rows(struct taking *t, const struct pd_match_set *m, const uint8_t *only)
@@ -417,13 +417,13 @@ static void sort_bucket(const struct search *s, struct worker *w, size_t from, s
 			w->place[root] = first = (uint32_t)i;
 		w->clusters[i] = first;
 		w->row[from + i] = v[i].row;
-		w->columns.w[0][from + i] = v[i].print;
+		w->columns.w[0][from + i] = v[i].fingerprint;
 	}
 }
 
 static bool may_compare(const struct search *s, const struct adjacent *a, const struct adjacent *b)
 {
-	return a != b && pd_bits_distance(&a->print, &b->print, 1) <= s->reach &&
+	return a != b && pd_bits_distance(&a->fingerprint, &b->fingerprint, 1) <= s->reach &&
 	       is_in_scope(&s->m->links, s->t->member[a->row], s->t->member[b->row]);
 }
 
@@ -549,23 +549,23 @@ static void merge_clusters(struct search *s, int threads)
 		s->clusters[i] = pd_union_find(s->clusters, i);
 }
 
-/* --- parts --- */
+/* --- partitions --- */
 
-static void part_task(void *ctx, size_t i, int thread)
+static void partition_task(void *ctx, size_t i, int thread)
 {
 	const struct search *s = ctx;
 	struct worker *w = &s->workers[thread];
-	const size_t *part = s->radix[s->band].part;
-	const struct dealt *rows = s->dealt + part[s->from + i] - part[s->from];
-	size_t n = part[s->from + i + 1] - part[s->from + i], n_buckets = (size_t)1 << (s->bucket_bits - s->part_bits);
+	const size_t *start = s->radix[s->band].start;
+	const struct dealt *rows = s->dealt + start[s->from + i] - start[s->from];
+	size_t n = start[s->from + i + 1] - start[s->from + i], n_buckets = (size_t)1 << (s->bucket_bits - s->partition_bits);
 	if (pd_call_status())
 		return;
-	w->columns.w[0] = pd_big_at_least(w->columns.w[0], n + PD_SCAN_PAD, &w->cap_prints, sizeof(uint64_t));
+	w->columns.w[0] = pd_big_at_least(w->columns.w[0], n + PD_SCAN_PAD, &w->cap_fingerprints, sizeof(uint64_t));
 	w->row = pd_big_at_least(w->row, n + 1, &w->cap_rows, sizeof *w->row);
 	w->begin = pd_big_at_least(w->begin, n_buckets + 2, &w->cap_begin, sizeof *w->begin);
 	const int shift = 32 - s->bucket_bits;
 	uint32_t *begin = w->begin, *row = w->row;
-	uint64_t *print = w->columns.w[0];
+	uint64_t *fingerprint = w->columns.w[0];
 	/* Counts are stored two positions ahead, so that after placing, begin[v] is the start of bucket v. */
 	memset(begin, 0, (n_buckets + 2) * sizeof *begin);
 	for (size_t j = 0; j < n; j++)
@@ -574,11 +574,11 @@ static void part_task(void *ctx, size_t i, int thread)
 		begin[b] += begin[b - 1];
 	for (size_t j = 0; j < n; j++) {
 		uint32_t at = begin[(rows[j].value >> shift & (n_buckets - 1)) + 1]++;
-		print[at] = rows[j].print;
+		fingerprint[at] = rows[j].fingerprint;
 		row[at] = rows[j].row;
 	}
 	/* A scan reads these with the last keys and ignores them. */
-	memset(print + n, 0, PD_SCAN_PAD * sizeof *print);
+	memset(fingerprint + n, 0, PD_SCAN_PAD * sizeof *fingerprint);
 	for (size_t b = 0; b < n_buckets; b++)
 		if (w->begin[b + 1] - w->begin[b] > 1)
 			search_bucket(s, w, w->begin[b], w->begin[b + 1], &s->lists[thread]);
@@ -596,7 +596,7 @@ static void count_task(void *ctx, size_t stretch, int thread)
 {
 	const struct search *s = ctx;
 	const size_t words = s->t->words, n_bands = s->n_bands, end = stretch_begins(s, stretch + 1);
-	const int bits = s->width * s->t->options.bits, first = (int)s->first_band * bits, shift = 31 - s->part_bits;
+	const int bits = s->width * s->t->options.bits, first = (int)s->first_band * bits, shift = 31 - s->partition_bits;
 	const bool inside = pd_match_scope_inside(s->m->links.scope);
 	uint32_t *value[AT_ONCE];
 	size_t *count[AT_ONCE];
@@ -624,9 +624,9 @@ static void deal_task(void *ctx, size_t stretch, int thread)
 	const uint32_t *values = s->value[s->band], *member = s->t->member;
 	const uint64_t *keys = set->keys;
 	const size_t words = (size_t)set->words, from = s->from, n = s->to - s->from, end = stretch_begins(s, stretch + 1);
-	const int shift = 31 - s->part_bits;
+	const int shift = 31 - s->partition_bits;
 	size_t *next = pd_radix_next(&s->radix[s->band], stretch);
-	struct dealt *dealt = s->dealt - s->radix[s->band].part[from];
+	struct dealt *dealt = s->dealt - s->radix[s->band].start[from];
 	(void)thread;
 	for (size_t i = stretch_begins(s, stretch); i < end; i++) {
 		size_t p = values[i] >> 1 >> shift;
@@ -635,17 +635,17 @@ static void deal_task(void *ctx, size_t stretch, int thread)
 	}
 }
 
-/* Process the parts in rounds.  A round has the parts that fit `room` bytes, at least one. */
+/* Process the partitions in rounds.  A round has the partitions that fit `room` bytes, at least one. */
 static void search_band(struct search *s, int threads, size_t room)
 {
 	const struct pd_radix *r = &s->radix[s->band];
-	for (s->from = 0; s->from < r->n_parts; s->from = s->to) {
+	for (s->from = 0; s->from < r->n_partitions; s->from = s->to) {
 		s->to = s->from + 1;
-		while (s->to < r->n_parts && (r->part[s->to + 1] - r->part[s->from]) * sizeof *s->dealt <= room)
+		while (s->to < r->n_partitions && (r->start[s->to + 1] - r->start[s->from]) * sizeof *s->dealt <= room)
 			s->to++;
-		s->dealt = pd_big_at_least(s->dealt, r->part[s->to] - r->part[s->from] + 1, &s->cap_dealt, sizeof *s->dealt);
+		s->dealt = pd_big_at_least(s->dealt, r->start[s->to] - r->start[s->from] + 1, &s->cap_dealt, sizeof *s->dealt);
 		pd_parallel(threads, (size_t)threads, deal_task, s);
-		pd_parallel(threads, s->to - s->from, part_task, s);
+		pd_parallel(threads, s->to - s->from, partition_task, s);
 	}
 }
 
@@ -659,7 +659,7 @@ static void search_bands(struct search *s, int threads, size_t room)
 	for (s->first_band = from; s->first_band < all && !pd_call_status(); s->first_band += AT_ONCE) {
 		s->n_bands = all - s->first_band < AT_ONCE ? all - s->first_band : AT_ONCE;
 		for (size_t b = 0; b < s->n_bands; b++)
-			pd_radix_init(&s->radix[b], (size_t)threads, (size_t)1 << s->part_bits);
+			pd_radix_init(&s->radix[b], (size_t)threads, (size_t)1 << s->partition_bits);
 		pd_parallel(threads, (size_t)threads, count_task, s);
 		for (size_t b = 0; b < s->n_bands; b++)
 			pd_radix_sum(&s->radix[b]);
@@ -671,7 +671,7 @@ static void search_bands(struct search *s, int threads, size_t room)
 	}
 }
 
-/* Choose small parts, and buckets with a single value, as far as possible. */
+/* Choose small partitions, and buckets with a single value, as far as possible. */
 static void choose_digits(struct search *s)
 {
 	int bits = s->width * s->t->options.bits, log = 0;
@@ -680,8 +680,10 @@ static void choose_digits(struct search *s)
 	if (pd_match_scope_inside(s->m->links.scope))
 		bits = log > bits ? log : bits;
 	s->bucket_bits = bits < PD_BANDS_BUCKET_BITS ? bits : PD_BANDS_BUCKET_BITS;
-	s->part_bits = log - PART_ROWS_BITS < 0 ? 0 : log - PART_ROWS_BITS < PART_BITS_MAX ? log - PART_ROWS_BITS : PART_BITS_MAX;
-	s->part_bits = s->part_bits < s->bucket_bits ? s->part_bits : s->bucket_bits;
+	s->partition_bits = log - PARTITION_ROWS_BITS < 0		     ? 0
+			    : log - PARTITION_ROWS_BITS < PARTITION_BITS_MAX ? log - PARTITION_ROWS_BITS
+									     : PARTITION_BITS_MAX;
+	s->partition_bits = s->partition_bits < s->bucket_bits ? s->partition_bits : s->bucket_bits;
 }
 
 /* Return whether one row may represent another one, and matches it. */
@@ -812,10 +814,10 @@ size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const s
 	const struct pd_item *v = bands->pairs.v;
 	uint32_t a = (uint32_t)(v[at].key >> 32);
 	size_t words = (size_t)set->words;
-	/* Equal fingerprints were linked, if at all, when they were grouped; but if a group has many parts, not all
-	 * parts were compared. */
+	/* Equal fingerprints were linked, if at all, when they were grouped; but if a group has many subgroups, not
+	 * all of them were compared. */
 	bool equal = links->scope != PD_SCOPE_OTHER_HOSTS && !links->all_pairs && !links->side;
-	equal = equal || pd_match_parts_several(&m->parts, pd_match_groups_name(pd_match_set_prints(m), a));
+	equal = equal || pd_match_has_subgroups(&m->subgroups, pd_match_groups_name(pd_match_set_fingerprints(m), a));
 	for (; at < bands->pairs.n && v[at].key >> 32 == a; at++) {
 		uint32_t b = (uint32_t)v[at].key;
 		int distance = pd_bits_distance(set->keys + a * words, set->keys + b * words, (int)words);

@@ -51,7 +51,7 @@ struct pd_match_bands {
 
 #define PD_BANDS_LINKED 1 /* a pair's value: one row represents the other (pd_match_pair.linked) */
 
-/* Find candidates among rows with a sketch: the first row of each part (groups.h); or every row if rows are not linked
+/* Find candidates among rows with a sketch: the first row of each subgroup (groups.h); or every row if rows are not linked
  * or if two sides are matched.  only: by the name of a group of equal fingerprints, the groups to search; NULL: all. 
  * most: largest distance of fingerprints; -1: as much as chance allows, and any distance if sketches agree. */
 int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set *m, const uint8_t *only, int most,

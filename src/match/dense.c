@@ -235,7 +235,7 @@ static void list_items(struct dense *d)
 	uint32_t *number = number_hosts(m, &d->n_hosts);
 	struct pd_sketch sketch;
 	for (uint32_t i = 0; i < m->set->n; i++) {
-		uint64_t name = pd_match_groups_name(pd_match_set_prints(m), i), host = number[i];
+		uint64_t name = pd_match_groups_name(pd_match_set_fingerprints(m), i), host = number[i];
 		pd_items_add(&d->places, inside ? host << 32 | name : name << 32 | host, i);
 	}
 	free(number);
@@ -249,7 +249,7 @@ static void list_items(struct dense *d)
 			d->items[d->n++] = (struct dense_item){
 				.name = name,
 				.host = host,
-				.row = pd_match_only_part(m, name, inside ? &m->links.host[member] : NULL),
+				.row = pd_match_only_subgroup(m, name, inside ? &m->links.host[member] : NULL),
 			};
 		struct dense_item *it = &d->items[d->n - 1];
 		it->is_sketched |= pd_rows_sketch(m->rows, pd_rows_set_row(m->set, member), &sketch);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * In this order: groups, parts of groups, links.
+ * In this order: groups, subgroups, links.
  *
- * Groups: a hash table of all rows would miss the cache at every step.  Rows are dealt into parts by the high bits of a
- * hash, as (low half of the hash, row); then each part is small enough for a table in the cache.  Most rows have a
- * unique key and are not entered: a bitmap over some bits of the hash shows that no other row of the part has the same
- * bits.  Keys are compared only if the low halves are equal.  Rows stay in order within a part, so the first of a group
- * is the smallest, and the result does not depend on the hash function or the threads.  If memory is short, parts are
+ * Groups: a hash table of all rows would miss the cache at every step.  Rows are dealt into partitions by the high bits of a
+ * hash, as (low half of the hash, row); then each partition is small enough for a table in the cache.  Most rows have a
+ * unique key and are not entered: a bitmap over some bits of the hash shows that no other row of the partition has the same
+ * bits.  Keys are compared only if the low halves are equal.  Rows stay in order within a partition, so the first of a group
+ * is the smallest, and the result does not depend on the hash function or the threads.  If memory is short, partitions are
  * dealt in several rounds.
  *
  * Links: first within one set of rows; then between a batch and a collection, where rows pair with rows of the other
@@ -137,25 +137,25 @@ void pd_match_groups_release(struct pd_match_groups *g)
 	*g = (struct pd_match_groups){ 0 };
 }
 
-#define PART_ROWS 4096	 /* average number of rows in a part, */
-#define PART_BITS_MAX 12 /* unless there would be too many positions to write to at the same time */
-#define SLOTS 65536	 /* about one row in sixteen is wrongly considered a possible duplicate */
+#define PARTITION_ROWS 4096   /* average number of rows in a partition, */
+#define PARTITION_BITS_MAX 12 /* unless there would be too many positions to write to at the same time */
+#define SLOTS 65536	      /* about one row in sixteen is wrongly considered a possible duplicate */
 #define INLINE static inline __attribute__((always_inline))
 
 struct equal {
 	const uint64_t *keys;
-	int words, part_bits;
+	int words, partition_bits;
 	size_t n;
 	uint64_t secret;       /* key of the hashes, because authors of pages choose the fingerprints */
-	struct pd_radix radix; /* stretches of the rows; parts by the high bits of the hash */
-	size_t from, to;       /* parts of this round */
-	uint64_t *dealt;       /* their rows, (half of the hash, row), by parts */
+	struct pd_radix radix; /* stretches of the rows; partitions by the high bits of the hash */
+	size_t from, to;       /* partitions of this round */
+	uint64_t *dealt;       /* their rows, (half of the hash, row), by partitions */
 	size_t cap_dealt;
-	struct equal_part {
+	struct equal_partition {
 		struct pd_map firsts;			      /* half of a hash -> its first row, + 1 */
 		uint64_t seen[SLOTS / 64], again[SLOTS / 64]; /* by bits of a half: at least one row has them; several
 								 * rows have them */
-	} * tables;					      /* for the current part of each thread */
+	} * tables;					      /* for the current partition of each thread */
 	struct pd_items *followers;
 };
 
@@ -176,18 +176,18 @@ INLINE void count_rows(const struct equal *q, size_t stretch, int words)
 {
 	size_t *next = pd_radix_next(&q->radix, stretch), all = q->radix.n_stretches, to = q->n * (stretch + 1) / all;
 	for (size_t i = q->n * stretch / all; i < to; i++)
-		next[hash_of(q->keys + i * (size_t)words, words, q->secret) >> 32 >> (32 - q->part_bits)]++;
+		next[hash_of(q->keys + i * (size_t)words, words, q->secret) >> 32 >> (32 - q->partition_bits)]++;
 }
 
 INLINE void deal_rows(const struct equal *q, size_t stretch, int words)
 {
 	size_t *next = pd_radix_next(&q->radix, stretch), all = q->radix.n_stretches, to = q->n * (stretch + 1) / all;
 	uint64_t *dealt = q->dealt;
-	const size_t first = q->from, parts = q->to - q->from, base = q->radix.part[q->from];
+	const size_t first = q->from, n_partitions = q->to - q->from, base = q->radix.start[q->from];
 	for (size_t i = q->n * stretch / all; i < to; i++) {
 		uint64_t h = hash_of(q->keys + i * (size_t)words, words, q->secret);
-		size_t p = h >> 32 >> (32 - q->part_bits);
-		if (p - first < parts)
+		size_t p = h >> 32 >> (32 - q->partition_bits);
+		if (p - first < n_partitions)
 			dealt[next[p]++ - base] = h << 32 | i;
 	}
 }
@@ -231,12 +231,12 @@ static void enter_row(const struct equal *q, struct pd_map *firsts, uint64_t dea
 	}
 }
 
-static void part_task(void *ctx, size_t i, int thread)
+static void partition_task(void *ctx, size_t i, int thread)
 {
 	const struct equal *q = ctx;
-	struct equal_part *t = &q->tables[thread];
-	size_t p = q->from + i, n = q->radix.part[p + 1] - q->radix.part[p];
-	const uint64_t *dealt = q->dealt + (q->radix.part[p] - q->radix.part[q->from]);
+	struct equal_partition *t = &q->tables[thread];
+	size_t p = q->from + i, n = q->radix.start[p + 1] - q->radix.start[p];
+	const uint64_t *dealt = q->dealt + (q->radix.start[p] - q->radix.start[q->from]);
 	memset(t->seen, 0, sizeof t->seen);
 	memset(t->again, 0, sizeof t->again);
 	for (size_t j = 0; j < n; j++) {
@@ -253,23 +253,23 @@ static void part_task(void *ctx, size_t i, int thread)
 	}
 }
 
-/* Process the parts in rounds.  A round has the parts that fit `room` bytes, at least one. */
+/* Process the partitions in rounds.  A round has the partitions that fit `room` bytes, at least one. */
 static void run_rounds(struct equal *q, int threads, size_t room)
 {
-	const size_t *part = q->radix.part;
-	for (q->from = 0; q->from < q->radix.n_parts; q->from = q->to) {
+	const size_t *start = q->radix.start;
+	for (q->from = 0; q->from < q->radix.n_partitions; q->from = q->to) {
 		q->to = q->from + 1;
-		while (q->to < q->radix.n_parts && (part[q->to + 1] - part[q->from]) * sizeof *q->dealt <= room)
+		while (q->to < q->radix.n_partitions && (start[q->to + 1] - start[q->from]) * sizeof *q->dealt <= room)
 			q->to++;
-		q->dealt = pd_big_at_least(q->dealt, part[q->to] - part[q->from] + 1, &q->cap_dealt, sizeof *q->dealt);
+		q->dealt = pd_big_at_least(q->dealt, start[q->to] - start[q->from] + 1, &q->cap_dealt, sizeof *q->dealt);
 		pd_parallel(threads, (size_t)threads, deal_rows_task, q);
-		pd_parallel(threads, q->to - q->from, part_task, q);
+		pd_parallel(threads, q->to - q->from, partition_task, q);
 	}
 }
 
 static void find_followers(struct equal *q, int threads, size_t room)
 {
-	pd_radix_init(&q->radix, (size_t)threads, (size_t)1 << q->part_bits);
+	pd_radix_init(&q->radix, (size_t)threads, (size_t)1 << q->partition_bits);
 	q->tables = pd_zalloc((size_t)threads * sizeof *q->tables);
 	pd_parallel(threads, (size_t)threads, count_rows_task, q);
 	pd_radix_sum(&q->radix);
@@ -290,8 +290,8 @@ int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads,
 	threads = threads > 1 ? threads : 1;
 	struct equal q = { .keys = keys, .words = words, .n = n, .secret = pd_map_secret() };
 	struct pd_items all;
-	while (q.part_bits < PART_BITS_MAX && n >> q.part_bits > PART_ROWS)
-		q.part_bits++;
+	while (q.partition_bits < PARTITION_BITS_MAX && n >> q.partition_bits > PARTITION_ROWS)
+		q.partition_bits++;
 	q.followers = pd_items_lists(threads, budget);
 	find_followers(&q, threads, pd_budget_left(budget) / 3);
 	int status = pd_items_gather(q.followers, threads, threads, &all, e);
@@ -302,16 +302,16 @@ int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads,
 	return status ? status : pd_budget_check(budget, e);
 }
 
-/* --- parts of groups --- */
+/* --- subgroups --- */
 
 /* State of splitting a group. */
 struct split {
-	struct pd_match_parts *parts;
+	struct pd_match_subgroups *subgroups;
 	const struct pd_rows_set *set;
 	struct pd_verifier *v;
-	const uint64_t *host;	   /* by row of the set; NULL: hosts do not separate parts */
-	bool apart;		   /* each row is a separate part */
-	struct pd_items followers; /* (first row of a part, another row of it) */
+	const uint64_t *host;	   /* by row of the set; NULL: hosts do not separate subgroups */
+	bool apart;		   /* each row is a separate subgroup */
+	struct pd_items followers; /* (first row of a subgroup, another row of it) */
 	uint32_t *rows;		   /* of the current group */
 	size_t cap_rows;
 };
@@ -325,15 +325,15 @@ static int by_host_then_member(const void *x, const void *y, void *ctx)
 	return (a > b) - (a < b);
 }
 
-static void begin_part(struct split *s, uint32_t print, uint32_t row)
+static void begin_subgroup(struct split *s, uint32_t fingerprint, uint32_t row)
 {
-	struct pd_match_parts *p = s->parts;
+	struct pd_match_subgroups *p = s->subgroups;
 	p->v = pd_grow(p->v, p->n, &p->cap, sizeof *p->v);
-	p->v[p->n++] = (struct pd_match_part){ print, row, s->host ? s->host[row] : 0 };
+	p->v[p->n++] = (struct pd_match_subgroup){ fingerprint, row, s->host ? s->host[row] : 0 };
 }
 
-/* Add `row` to one of the parts of this run, given by their first rows, or begin a new part. */
-static void place_row(struct split *s, uint32_t print, uint32_t row, uint32_t *run, size_t *n_run)
+/* Add `row` to one of the subgroups of this run, given by their first rows, or begin a new subgroup. */
+static void place_row(struct split *s, uint32_t fingerprint, uint32_t row, uint32_t *run, size_t *n_run)
 {
 	double similarity;
 	for (size_t i = 0; !s->apart && i < *n_run; i++)
@@ -341,15 +341,15 @@ static void place_row(struct split *s, uint32_t print, uint32_t row, uint32_t *r
 			pd_items_add(&s->followers, (uint64_t)run[i] << 32 | row, 0);
 			return;
 		}
-	begin_part(s, print, row);
-	if (*n_run < PD_PARTS_TRIED)
+	begin_subgroup(s, fingerprint, row);
+	if (*n_run < PD_SUBGROUPS_TRIED)
 		run[(*n_run)++] = row;
 }
 
 static void split_group(struct split *s, const uint32_t *rows, size_t n)
 {
-	uint32_t run[PD_PARTS_TRIED], print = rows[0];
-	size_t n_run = 0, n_before = s->parts->n;
+	uint32_t run[PD_SUBGROUPS_TRIED], fingerprint = rows[0];
+	size_t n_run = 0, n_before = s->subgroups->n;
 	while (s->cap_rows < n)
 		s->rows = pd_grow(s->rows, s->cap_rows, &s->cap_rows, sizeof *s->rows);
 	memcpy(s->rows, rows, n * sizeof *rows);
@@ -358,10 +358,10 @@ static void split_group(struct split *s, const uint32_t *rows, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (i > 0 && s->host && s->host[s->rows[i]] != s->host[s->rows[i - 1]])
 			n_run = 0;
-		place_row(s, print, s->rows[i], run, &n_run);
+		place_row(s, fingerprint, s->rows[i], run, &n_run);
 	}
-	if (s->parts->n == n_before + 1)
-		s->parts->n = n_before;
+	if (s->subgroups->n == n_before + 1)
+		s->subgroups->n = n_before;
 }
 
 static uint64_t *hosts_of(const struct pd_rows_set *set, const struct pd_rows *rows)
@@ -372,13 +372,13 @@ static uint64_t *hosts_of(const struct pd_rows_set *set, const struct pd_rows *r
 	return host;
 }
 
-/* `fingerprints`: groups of equal fingerprints of the rows in `set`.  `out`: groups by part; unchanged if p->n stays 0,
- * that is, if every group has one part. */
-static void split_groups(struct pd_match_parts *p, const struct pd_match_groups *fingerprints, const struct pd_rows_set *set,
+/* `fingerprints`: groups of equal fingerprints of the rows in `set`.  `out`: groups by subgroup; unchanged if p->n stays 0,
+ * that is, if every group has one subgroup. */
+static void split_groups(struct pd_match_subgroups *p, const struct pd_match_groups *fingerprints, const struct pd_rows_set *set,
 			 const struct pd_match_options *o, struct pd_verifier *v, struct pd_match_groups *out)
 {
 	uint64_t *host = pd_match_scope_inside(o->scope) && fingerprints->n_multi ? hosts_of(set, v->rows) : NULL;
-	struct split s = { .parts = p, .set = set, .v = v, .host = host, .apart = o->share && o->share->apart };
+	struct split s = { .subgroups = p, .set = set, .v = v, .host = host, .apart = o->share && o->share->apart };
 	for (size_t c = 0; c < fingerprints->n_multi; c++)
 		split_group(&s, fingerprints->rows + fingerprints->start[c], fingerprints->start[c + 1] - fingerprints->start[c]);
 	if (p->n) {
@@ -390,45 +390,47 @@ static void split_groups(struct pd_match_parts *p, const struct pd_match_groups 
 	free(host);
 }
 
-static void release_parts(struct pd_match_parts *p)
+static void release_subgroups(struct pd_match_subgroups *p)
 {
 	free(p->v);
-	*p = (struct pd_match_parts){ 0 };
+	*p = (struct pd_match_subgroups){ 0 };
 }
 
-/* Return the index of the first part that is not below (print, host). */
-static size_t part_bound(const struct pd_match_parts *p, uint32_t print, uint64_t host)
+/* Return the index of the first subgroup that is not below (fingerprint, host). */
+static size_t subgroup_bound(const struct pd_match_subgroups *p, uint32_t fingerprint, uint64_t host)
 {
-	return PD_LOWER_BOUND(i, 0, p->n, p->v[i].print < print || (p->v[i].print == print && p->v[i].host < host));
+	return PD_LOWER_BOUND(i, 0, p->n,
+			      p->v[i].fingerprint < fingerprint || (p->v[i].fingerprint == fingerprint && p->v[i].host < host));
 }
 
-/* Find the first PD_PARTS_TRIED parts of a group: v[*from] … v[*to - 1]; none if it has one part.  host: only parts on
- * it; NULL: all. */
-static void find_parts(const struct pd_match_parts *p, uint32_t print, const uint64_t *host, size_t *from, size_t *to)
+/* Find the first PD_SUBGROUPS_TRIED subgroups of a group: v[*from] … v[*to - 1]; none if it has only one.
+ * host: only the subgroups on it; NULL: all. */
+static void find_subgroups(const struct pd_match_subgroups *p, uint32_t fingerprint, const uint64_t *host, size_t *from, size_t *to)
 {
-	*from = part_bound(p, print, host ? *host : 0);
+	*from = subgroup_bound(p, fingerprint, host ? *host : 0);
 	*to = *from;
-	while (*to < p->n && *to - *from < PD_PARTS_TRIED && p->v[*to].print == print && (!host || p->v[*to].host == *host))
+	while (*to < p->n && *to - *from < PD_SUBGROUPS_TRIED && p->v[*to].fingerprint == fingerprint &&
+	       (!host || p->v[*to].host == *host))
 		++*to;
 }
 
-bool pd_match_parts_several(const struct pd_match_parts *p, uint32_t print)
+bool pd_match_has_subgroups(const struct pd_match_subgroups *p, uint32_t fingerprint)
 {
-	size_t at = p->n ? part_bound(p, print, 0) : 0;
-	return at < p->n && p->v[at].print == print;
+	size_t at = p->n ? subgroup_bound(p, fingerprint, 0) : 0;
+	return at < p->n && p->v[at].fingerprint == fingerprint;
 }
 
-uint32_t pd_match_only_part(const struct pd_match_set *m, uint32_t print, const uint64_t *host)
+uint32_t pd_match_only_subgroup(const struct pd_match_set *m, uint32_t fingerprint, const uint64_t *host)
 {
 	size_t from, to;
 	if (m->o->all_pairs || m->rows->side || m->o->scope == PD_SCOPE_OTHER_HOSTS)
-		return pd_match_groups_is_multi(pd_match_set_prints(m), print) ? NONE : print;
-	if (!pd_match_parts_several(&m->parts, print))
-		return print;
+		return pd_match_groups_is_multi(pd_match_set_fingerprints(m), fingerprint) ? NONE : fingerprint;
+	if (!pd_match_has_subgroups(&m->subgroups, fingerprint))
+		return fingerprint;
 	if (!host)
 		return NONE;
-	find_parts(&m->parts, print, host, &from, &to);
-	return to == from + 1 ? m->parts.v[from].first : NONE;
+	find_subgroups(&m->subgroups, fingerprint, host, &from, &to);
+	return to == from + 1 ? m->subgroups.v[from].first : NONE;
 }
 
 /* --- links --- */
@@ -760,8 +762,9 @@ static void link_near_across(const struct pd_match_links *l, uint32_t a, uint32_
 		add_run(out, after(host_members(l, group, own), a), distance);
 }
 
-/* Add partners in one part near a's. */
-static void add_near_part(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance, struct pd_match_partners *out)
+/* Add partners in one subgroup near a's. */
+static void add_near_subgroup(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance,
+			      struct pd_match_partners *out)
 {
 	if (l->side) {
 		add_partners_against(l, a, group, distance, out);
@@ -781,38 +784,38 @@ static void add_near_part(const struct pd_match_links *l, uint32_t a, uint32_t g
 		add_partner(out, pd_match_members_at(&r, 0), distance);
 }
 
-void pd_match_add_near(const struct pd_match_set *m, uint32_t a, uint32_t print, int distance, bool linked,
+void pd_match_add_near(const struct pd_match_set *m, uint32_t a, uint32_t fingerprint, int distance, bool linked,
 		       struct pd_match_partners *out)
 {
 	const uint64_t *host = pd_match_scope_inside(m->o->scope) ? &m->links.host[a] : NULL;
 	size_t from, to, before = out->n;
-	if (!pd_match_parts_several(&m->parts, print)) {
-		add_near_part(&m->links, a, print, distance, out);
+	if (!pd_match_has_subgroups(&m->subgroups, fingerprint)) {
+		add_near_subgroup(&m->links, a, fingerprint, distance, out);
 		for (size_t i = before; i < out->n; i++)
 			out->v[i].linked = linked;
 		return;
 	}
-	find_parts(&m->parts, print, host, &from, &to);
+	find_subgroups(&m->subgroups, fingerprint, host, &from, &to);
 	for (; from < to; from++)
-		add_near_part(&m->links, a, m->parts.v[from].first, distance, out);
+		add_near_subgroup(&m->links, a, m->subgroups.v[from].first, distance, out);
 }
 
 /* --- one set of rows --- */
 
-/* Make links from the parts of groups of equal keys. */
+/* Make links from the subgroups of equal keys. */
 static void make_links(struct pd_match_set *m, double *verify_seconds)
 {
 	/* Pages of one host never pair with this scope, so the verification rules for two hosts are used. */
 	struct pd_verifier verifier = pd_match_verifier(m->o, m->rows);
 	verifier.texts = m->digests;
 	verifier.apart = m->o->scope == PD_SCOPE_OTHER_HOSTS;
-	struct pd_match_groups by_part = { 0 };
+	struct pd_match_groups by_subgroup = { 0 };
 	double t = pd_cpu_seconds();
 	if (m->verifies && !m->o->all_pairs)
-		split_groups(&m->parts, &m->fingerprints, m->set, m->o, &verifier, &by_part);
+		split_groups(&m->subgroups, &m->fingerprints, m->set, m->o, &verifier, &by_subgroup);
 	*verify_seconds += pd_cpu_seconds() - t;
 	pd_verifier_release(&verifier);
-	open_links(&m->links, m->parts.n ? &by_part : &m->fingerprints, m->o, m->rows, m->set);
+	open_links(&m->links, m->subgroups.n ? &by_subgroup : &m->fingerprints, m->o, m->rows, m->set);
 }
 
 int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_err *e)
@@ -831,6 +834,6 @@ int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_
 void pd_match_set_release(struct pd_match_set *m)
 {
 	pd_match_groups_release(&m->fingerprints);
-	release_parts(&m->parts);
+	release_subgroups(&m->subgroups);
 	release_links(&m->links);
 }

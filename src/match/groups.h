@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Rows with keys -> groups of rows with equal keys -> parts of these groups, whose rows also have similar sketches ->
+ * Rows with keys -> groups of rows with equal keys -> subgroups, whose rows also have similar sketches ->
  * pairs of members.
  *
  * A group has the name of its first (smallest) row.  Only groups of two or more rows (multi-member groups) are stored. 
@@ -9,11 +9,11 @@
  *	rows      0 1 2 3 4      is_multi  1 1 1 0 1      multi (group of such rows)  0 1 0 1
  *	name      0 1 0 3 1      start    0 2 4          rows                       0 2 | 1 4
  *
- * Parts: the rows of a group are processed in order.  A row is added to the first part whose first row it is verified
- * with (verify.h), or begins a new part; so a million equal fingerprints cost a million comparisons, not a million
- * squared.  With scope same-host all rows of a part are on one host.  Parts are stored like groups, with the names of
- * their first rows.  The rows of a part are linked to its first row, and only that row is joined with others.  Most
- * groups have one part.
+ * Subgroups: the rows of a group are processed in order.  A row is added to the first subgroup whose first row it is verified
+ * with (verify.h), or begins a new subgroup; so a million equal fingerprints cost a million comparisons, not a million
+ * squared.  With scope same-host all rows of a subgroup are on one host.  Subgroups are stored like groups, with the names of
+ * their first rows.  The rows of a subgroup are linked to its first row, and only that row is joined with others.  Most
+ * groups have one subgroup.
  *
  * A million equal keys must not cost a million squared, so every query uses only a group's first member, or the run of
  * one host in a group.  Members are numbered as in the row set.
@@ -64,7 +64,7 @@ struct pd_match_share {
 	/* whether this bucket owns a pair of fingerprints; NULL: it owns all */
 	bool (*is_own)(const void *ctx, const uint64_t *a, const uint64_t *b);
 	const void *ctx;
-	bool apart; /* of each part only the first row is present */
+	bool apart; /* of each subgroup only the first row is present */
 	int band;   /* the band to search, from 0 */
 #define PD_BANDS_ALL (-1)
 #define PD_BANDS_NONE (-2)
@@ -102,7 +102,7 @@ struct pd_match_stats {
 	struct pd_index_plan plan;
 	uint64_t candidates; /* pairs of different fingerprints within k that were verified */
 	bool dense;	     /* more pairs within k than share->near_most */
-	bool many_parts;     /* a fingerprint has more parts than are compared (PD_PARTS_TRIED) */
+	bool many_subgroups; /* a fingerprint has more subgroups than are compared (PD_SUBGROUPS_TRIED) */
 	uint64_t linked;     /* pages with a representative in a dense neighbourhood of fingerprints */
 	int band_width, band_reach;
 	uint64_t band_looks;				    /* pairs of sketches with a common band that were compared */
@@ -173,23 +173,23 @@ static inline struct pd_match_members pd_match_groups_members(const struct pd_ma
 int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads, struct pd_budget *budget,
 			 struct pd_match_groups *out, struct pd_err *e);
 
-/* --- parts of groups --- */
+/* --- subgroups --- */
 
-#define PD_PARTS_TRIED 64 /* number of parts of a group (and host) that a row is compared with */
+#define PD_SUBGROUPS_TRIED 64 /* number of subgroups of a group (and host) that a row is compared with */
 
-struct pd_match_part {
-	uint32_t print, first; /* names of the group and of the part */
-	uint64_t host;	       /* for scopes within hosts */
+struct pd_match_subgroup {
+	uint32_t fingerprint, first; /* names of the group and of the subgroup */
+	uint64_t host;		     /* for scopes within hosts */
 };
 
-/* The parts of groups with several parts, by group, then by host. */
-struct pd_match_parts {
-	struct pd_match_part *v;
+/* The subgroups of groups with several ones, by group, then by host. */
+struct pd_match_subgroups {
+	struct pd_match_subgroup *v;
 	size_t n, cap;
 };
 
-/* Return whether the group has several parts. */
-bool pd_match_parts_several(const struct pd_match_parts *p, uint32_t print);
+/* Return whether the group has several subgroups. */
+bool pd_match_has_subgroups(const struct pd_match_subgroups *p, uint32_t fingerprint);
 
 /* --- links --- */
 
@@ -237,29 +237,30 @@ struct pd_match_set {
 	const struct pd_rows_set *set;
 	bool digests;			     /* a set without fingerprints: only equal texts match */
 	bool verifies;			     /* pairs are verified */
-	struct pd_match_groups fingerprints; /* by fingerprint only, if some groups have several parts */
-	struct pd_match_parts parts;
-	struct pd_match_links links; /* links of parts */
+	struct pd_match_groups fingerprints; /* by fingerprint only, if some groups have several subgroups */
+	struct pd_match_subgroups subgroups;
+	struct pd_match_links links; /* links of subgroups */
 };
 
 /* Open a set; the caller sets rows, o, set and digests.  An empty set has no groups. */
 int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_err *e);
 void pd_match_set_release(struct pd_match_set *m);
 
-/* Return the groups of equal fingerprints, independent of their parts. */
-static inline const struct pd_match_groups *pd_match_set_prints(const struct pd_match_set *m)
+/* Return the groups of equal fingerprints, independent of their subgroups. */
+static inline const struct pd_match_groups *pd_match_set_fingerprints(const struct pd_match_set *m)
 {
-	return m->parts.n ? &m->fingerprints : &m->links.groups;
+	return m->subgroups.n ? &m->fingerprints : &m->links.groups;
 }
 
 /* Return the first row of a group of equal fingerprints if it represents all its rows; on a host, if there is one, all its
  * rows there; otherwise UINT32_MAX. */
-uint32_t pd_match_only_part(const struct pd_match_set *m, uint32_t print, const uint64_t *host);
+uint32_t pd_match_only_subgroup(const struct pd_match_set *m, uint32_t fingerprint, const uint64_t *host);
 
 /* Return whether rows of a group other than its first may be joined with other groups. */
-static inline bool pd_match_set_all_represent(const struct pd_match_set *m, uint32_t print)
+static inline bool pd_match_set_all_represent(const struct pd_match_set *m, uint32_t fingerprint)
 {
-	return m->o->all_pairs || m->rows->side || m->o->scope != PD_SCOPE_ALL || pd_match_parts_several(&m->parts, print);
+	return m->o->all_pairs || m->rows->side || m->o->scope != PD_SCOPE_ALL ||
+	       pd_match_has_subgroups(&m->subgroups, fingerprint);
 }
 
 /* --- partners: members > a that pair with it, appended to out --- */
@@ -268,9 +269,9 @@ static inline bool pd_match_set_all_represent(const struct pd_match_set *m, uint
 void pd_match_add_equal(const struct pd_match_set *m, uint32_t a, struct pd_match_partners *out);
 /* Return whether a row may have partners in groups near its own.  If equal rows are linked, only one of them may. */
 bool pd_match_represents(const struct pd_match_set *m, uint32_t a);
-/* Add partners in a group near a's; if it has many parts, only in the first ones.  `a` represents its own group. 
+/* Add partners in a group near a's; if it has many subgroups, only in the first ones.  `a` represents its own group. 
  * linked: one of the two groups represents the other. */
-void pd_match_add_near(const struct pd_match_set *m, uint32_t a, uint32_t print, int distance, bool linked,
+void pd_match_add_near(const struct pd_match_set *m, uint32_t a, uint32_t fingerprint, int distance, bool linked,
 		       struct pd_match_partners *out);
 
 #endif

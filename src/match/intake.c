@@ -53,11 +53,11 @@ struct plain_piece {
 	bool ascends;	   /* ids, from row to row */
 	uint64_t from, to; /* bytes of the file: complete lines */
 	size_t lines, rows, fingerprints, digests;
-	uint64_t sketched, others;	/* rows with a sketch of that kind, and of others */
-	const uint64_t *print, *digest; /* keys */
-	const uint32_t *at;		/* by row: where its columns begin, in the file from `from` on, or in `spooled` */
-	const uint8_t *kind;		/* by row: PLAIN_… */
-	struct pd_span first, last;	/* ids */
+	uint64_t sketched, others;	      /* rows with a sketch of that kind, and of others */
+	const uint64_t *fingerprint, *digest; /* keys */
+	const uint32_t *at;		      /* by row: where its columns begin, in the file from `from` on, or in `spooled` */
+	const uint8_t *kind;		      /* by row: PLAIN_… */
+	struct pd_span first, last;	      /* ids */
 	struct pd_span spooled;
 };
 
@@ -67,7 +67,7 @@ enum { PLAIN_NONE, PLAIN_PRINT, PLAIN_DIGEST };
 struct plain_worker {
 	const struct plain_rows *plain;
 	uint64_t from, to; /* lines that begin here are parsed */
-	struct pd_buf text, print, digest, at, kind;
+	struct pd_buf text, fingerprint, digest, at, kind;
 	struct pd_buf *out; /* at work */
 };
 
@@ -140,7 +140,7 @@ static bool parse_row(struct plain_worker *w, struct pd_span line, uint32_t at, 
 		return false;
 	if (row.has_fingerprint) {
 		kind = PLAIN_PRINT;
-		pd_buf_add(&w->print, row.key.w, (size_t)row.bits / 8);
+		pd_buf_add(&w->fingerprint, row.key.w, (size_t)row.bits / 8);
 		out->fingerprints++;
 	} else if (row.has_digest) {
 		kind = PLAIN_DIGEST;
@@ -175,7 +175,7 @@ static void parse_plain(void *worker, struct pd_buf *out)
 	struct plain_worker *w = worker;
 	struct plain_piece piece = { .ascends = true };
 	size_t skip;
-	pd_buf_clear(&w->print);
+	pd_buf_clear(&w->fingerprint);
 	pd_buf_clear(&w->digest);
 	pd_buf_clear(&w->at);
 	pd_buf_clear(&w->kind);
@@ -196,7 +196,7 @@ static void parse_plain(void *worker, struct pd_buf *out)
 	if (!piece.plain)
 		return;
 	pd_buf_add(out, zeros, padded(piece.spooled.n) - piece.spooled.n);
-	pd_buf_add(out, w->print.p, w->print.n);
+	pd_buf_add(out, w->fingerprint.p, w->fingerprint.n);
 	pd_buf_add(out, w->digest.p, w->digest.n);
 	pd_buf_add(out, w->at.p, w->at.n);
 	pd_buf_add(out, w->kind.p, w->kind.n);
@@ -212,7 +212,7 @@ static struct plain_piece unpack_plain(const struct pd_buf *out)
 		return piece;
 	const char *p = out->p + sizeof piece, *end = out->p + out->n;
 	piece.spooled.p = p;
-	piece.print = (const uint64_t *)(p + padded(piece.spooled.n));
+	piece.fingerprint = (const uint64_t *)(p + padded(piece.spooled.n));
 	size_t ids = piece.first.n + piece.last.n,
 	       rest = piece.digests * 16 + piece.rows * (sizeof *piece.at + sizeof *piece.kind) + ids;
 	piece.digest = (const uint64_t *)(end - rest);
@@ -225,7 +225,7 @@ static struct plain_piece unpack_plain(const struct pd_buf *out)
 
 static void release_plain_worker(struct plain_worker *w)
 {
-	struct pd_buf *b[] = { &w->text, &w->print, &w->digest, &w->at, &w->kind };
+	struct pd_buf *b[] = { &w->text, &w->fingerprint, &w->digest, &w->at, &w->kind };
 	for (size_t i = 0; i < sizeof b / sizeof *b; i++)
 		pd_buf_release(b[i]);
 }
@@ -712,17 +712,17 @@ static void add_plain_keys(struct intake *in, const struct plain_piece *piece)
 {
 	struct pd_rows_set *set = &in->rows->fingerprints;
 	size_t words = (size_t)set->words, rows = in->rows->n;
-	const uint64_t *print = piece->print, *digest = piece->digest;
+	const uint64_t *fingerprint = piece->fingerprint, *digest = piece->digest;
 	if (piece->fingerprints == piece->rows && !set->row && set->n == rows) {
 		set->keys = array_room(in, &in->rows->memory.keys[0], set->n + piece->rows, words * sizeof *set->keys);
-		memcpy(set->keys + set->n * words, print, piece->rows * words * sizeof *print);
+		memcpy(set->keys + set->n * words, fingerprint, piece->rows * words * sizeof *fingerprint);
 		set->n += piece->rows;
 		return;
 	}
 	for (size_t i = 0; i < piece->rows; i++, in->rows->n++) {
 		if (piece->kind[i] == PLAIN_PRINT) {
-			add_key(in, PRINT, print);
-			print += words;
+			add_key(in, PRINT, fingerprint);
+			fingerprint += words;
 		} else if (piece->kind[i] == PLAIN_DIGEST) {
 			add_key(in, DIGEST, digest);
 			digest += 2;
@@ -858,13 +858,13 @@ static int begin_keyfile(struct intake *in, struct pd_keyfile *k, const char *pa
 
 /* Numbers of the next row in the columns of a key file. */
 struct row_cursor {
-	uint64_t print, digest, sketch;
+	uint64_t fingerprint, digest, sketch;
 };
 
 static void take_key(struct intake *in, const struct pd_keyfile *k, struct row_cursor *c, uint64_t row)
 {
-	if (c->print < k->h.fingerprints && k->print_row[c->print] == row)
-		add_key(in, PRINT, k->fingerprints + c->print++ * (k->h.bits / 64));
+	if (c->fingerprint < k->h.fingerprints && k->fingerprint_row[c->fingerprint] == row)
+		add_key(in, PRINT, k->fingerprints + c->fingerprint++ * (k->h.bits / 64));
 	else if (c->digest < k->h.digests && k->digest_row[c->digest] == row)
 		add_key(in, DIGEST, k->digests + 2 * c->digest++);
 }

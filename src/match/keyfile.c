@@ -42,7 +42,7 @@ static bool set_columns(struct pd_keyfile *k)
 {
 	const struct pd_keyfile_counts *h = &k->h;
 	k->params = k->c.section[PD_KEYFILE_PARAMS];
-	k->print_row = pd_container_at(&k->c, PD_KEYFILE_PRINT_ROWS);
+	k->fingerprint_row = pd_container_at(&k->c, PD_KEYFILE_PRINT_ROWS);
 	k->fingerprints = pd_container_at(&k->c, PD_KEYFILE_PRINTS);
 	k->digest_row = pd_container_at(&k->c, PD_KEYFILE_DIGEST_ROWS);
 	k->digests = pd_container_at(&k->c, PD_KEYFILE_DIGESTS);
@@ -91,7 +91,7 @@ static int check_columns(struct pd_keyfile *k, struct pd_err *e)
 		sketched += k->sketched[i] == 1;
 	if (!has_length(k, PD_KEYFILE_SKETCHES, sketched * h->sketch_words * 8) || (sketched && !h->sketch_words))
 		return fail_section(k, PD_KEYFILE_SKETCHES, "sketches that do not fit their rows", e);
-	if (!ascending32(k->print_row, h->fingerprints, h->rows) || !ascending32(k->digest_row, h->digests, h->rows))
+	if (!ascending32(k->fingerprint_row, h->fingerprints, h->rows) || !ascending32(k->digest_row, h->digests, h->rows))
 		return fail_section(k, PD_KEYFILE_PRINT_ROWS, "missing or unordered rows", e);
 	if (!ascending64(k->row_at, h->rows + 1, UINT64_MAX / 2) || k->row_at[0] ||
 	    !ascending64(k->block_at, n_blocks(k) + 1, rows) || k->block_at[0] || k->block_at[n_blocks(k)] != rows)

@@ -41,7 +41,7 @@ struct pd_keyfile {
 	struct pd_container c;
 	struct pd_keyfile_counts h;
 	struct pd_span params;
-	const uint32_t *print_row, *digest_row;
+	const uint32_t *fingerprint_row, *digest_row;
 	const uint64_t *fingerprints, *digests, *sketches, *row_at, *block_at;
 	const uint8_t *sketched;
 };

@@ -36,9 +36,9 @@ struct near {
 	uint8_t *unrepresented;	      /* by name: it has no representative; NULL: no group is represented */
 };
 
-static uint32_t only_row(const void *ctx, uint32_t print)
+static uint32_t only_row(const void *ctx, uint32_t fingerprint)
 {
-	return pd_match_only_part(ctx, print, NULL);
+	return pd_match_only_subgroup(ctx, fingerprint, NULL);
 }
 
 /* Remove the pairs that another share of the rows owns, and pairs that are not verified.  With a generous k most
@@ -73,7 +73,7 @@ struct sides {
 
 static void find_sides(const struct pd_match_set *m, struct sides *s)
 {
-	const struct pd_match_groups *g = pd_match_set_prints(m);
+	const struct pd_match_groups *g = pd_match_set_fingerprints(m);
 	s->of = pd_array_room(&s->memory[2], m->rows->budget, m->set->n + 1);
 	memset(s->of, 0, m->set->n + 1);
 	for (size_t i = 0; i < m->set->n; i++)
@@ -132,7 +132,7 @@ static int reverse_pairs(struct near *near, const struct pd_match_set *m, struct
 	struct pd_items *reversed = pd_items_lists(1, m->rows->budget), sorted;
 	for (size_t i = 0; i < near->after.n; i++) {
 		const struct pd_index_pair *p = &near->after.v[i];
-		if (pd_match_groups_is_multi(pd_match_set_prints(m), p->a) && pd_match_set_all_represent(m, p->a))
+		if (pd_match_groups_is_multi(pd_match_set_fingerprints(m), p->a) && pd_match_set_all_represent(m, p->a))
 			pd_items_add(reversed, (uint64_t)p->b << 32 | p->a, p->distance);
 	}
 	int status = pd_items_gather(reversed, 1, m->o->threads, &sorted, e);
@@ -140,19 +140,19 @@ static int reverse_pairs(struct near *near, const struct pd_match_set *m, struct
 	return status;
 }
 
-/* If a group has more than PD_PARTS_TRIED parts, leave all its rows to the sketch search. */
-static bool mark_many_parts(struct near *near, const struct pd_match_set *m)
+/* If a group has more than PD_SUBGROUPS_TRIED subgroups, leave all its rows to the sketch search. */
+static bool mark_many_subgroups(struct near *near, const struct pd_match_set *m)
 {
 	bool many = false;
-	const struct pd_match_parts *p = &m->parts;
+	const struct pd_match_subgroups *p = &m->subgroups;
 	for (size_t from = 0, to; from < p->n; from = to) {
-		for (to = from + 1; to < p->n && p->v[to].print == p->v[from].print; to++)
+		for (to = from + 1; to < p->n && p->v[to].fingerprint == p->v[from].fingerprint; to++)
 			;
-		if (to - from <= PD_PARTS_TRIED)
+		if (to - from <= PD_SUBGROUPS_TRIED)
 			continue;
 		if (!near->sketch_only)
 			near->sketch_only = pd_zalloc(m->set->n + 1);
-		near->sketch_only[p->v[from].print] = 1;
+		near->sketch_only[p->v[from].fingerprint] = 1;
 		many = true;
 	}
 	return many;
@@ -161,7 +161,7 @@ static bool mark_many_parts(struct near *near, const struct pd_match_set *m)
 static int find_near(struct near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e)
 {
 	const struct pd_match_share *share = m->o->share;
-	struct pd_index_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = pd_match_set_prints(m)->n_groups };
+	struct pd_index_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = pd_match_set_fingerprints(m)->n_groups };
 	struct sides sides = { 0 };
 	struct pd_array names = { 0 };
 	stats->distinct = keys.n;
@@ -173,7 +173,7 @@ static int find_near(struct near *near, const struct pd_match_set *m, struct pd_
 		keys.n_against = sides.n[1];
 		keys.sides = sides.of;
 	} else {
-		keys.ids = pd_match_groups_names(pd_match_set_prints(m), &names, m->rows->budget);
+		keys.ids = pd_match_groups_names(pd_match_set_fingerprints(m), &names, m->rows->budget);
 	}
 	double n = (double)keys.n, others = keys.against ? (double)keys.n_against : n;
 	struct pd_index_limit limit = { .most = share ? share->near_most : near_most(m->o, m->rows, (n + others) / 2, n * others) };
@@ -191,7 +191,7 @@ static int find_near(struct near *near, const struct pd_match_set *m, struct pd_
 	stats->join_seconds += pd_cpu_seconds() - t - (stats->verify_seconds - verified);
 	if (!status)
 		status = reverse_pairs(near, m, e);
-	stats->many_parts = mark_many_parts(near, m);
+	stats->many_subgroups = mark_many_subgroups(near, m);
 	for (int i = 0; i < 3; i++)
 		pd_array_release(&sides.memory[i]);
 	pd_array_release(&names);
@@ -297,11 +297,11 @@ static size_t near_from(const struct pd_index_pairs *pairs, uint32_t group)
 	return PD_LOWER_BOUND(i, 0, pairs->n, pairs->v[i].a < group);
 }
 
-static void add_near(struct reading *r, uint32_t a, uint32_t print, const struct pd_index_pairs *pairs, size_t at)
+static void add_near(struct reading *r, uint32_t a, uint32_t fingerprint, const struct pd_index_pairs *pairs, size_t at)
 {
-	if (at >= pairs->n || pairs->v[at].a != print)
-		at = near_from(pairs, print);
-	for (; at < pairs->n && pairs->v[at].a == print; at++)
+	if (at >= pairs->n || pairs->v[at].a != fingerprint)
+		at = near_from(pairs, fingerprint);
+	for (; at < pairs->n && pairs->v[at].a == fingerprint; at++)
 		pd_match_add_near(r->m, a, pairs->v[at].b, pairs->v[at].distance & ~PD_MATCH_LINKED,
 				  pairs->v[at].distance & PD_MATCH_LINKED, &r->partners);
 }
@@ -310,13 +310,13 @@ static void add_near(struct reading *r, uint32_t a, uint32_t print, const struct
 static void find_partners(struct reading *r, uint32_t a)
 {
 	const struct pd_match_set *m = r->m;
-	uint32_t print = pd_match_groups_name(pd_match_set_prints(m), a);
+	uint32_t fingerprint = pd_match_groups_name(pd_match_set_fingerprints(m), a);
 	r->partners.n = 0;
 	pd_match_add_equal(m, a, &r->partners);
 	if (pd_match_represents(m, a)) {
-		add_near(r, a, print, &r->found->near.after, r->after);
+		add_near(r, a, fingerprint, &r->found->near.after, r->after);
 		if (r->found->near.before.n)
-			add_near(r, a, print, &r->found->near.before, r->before);
+			add_near(r, a, fingerprint, &r->found->near.before, r->before);
 	}
 	if (r->bands < r->found->bands.pairs.n && r->found->bands.pairs.v[r->bands].key >> 32 == a)
 		r->bands = pd_match_bands_add(&r->found->bands, r->bands, m, &r->partners);
@@ -330,7 +330,7 @@ static void skip_unpaired(struct reading *r)
 	const struct pd_match_set *m = r->m;
 	const struct pd_index_pairs *after = &r->found->near.after, *before = &r->found->near.before;
 	uint32_t next = pd_match_groups_next(&m->links.groups, r->next);
-	const struct pd_match_groups *fingerprints = pd_match_set_prints(m);
+	const struct pd_match_groups *fingerprints = pd_match_set_fingerprints(m);
 	if (fingerprints != &m->links.groups && pd_match_groups_next(fingerprints, r->next) < next)
 		next = pd_match_groups_next(fingerprints, r->next);
 	while (r->after < after->n && after->v[r->after].a < r->next)

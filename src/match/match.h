@@ -8,7 +8,7 @@
  * From pd_match down to the loop that compares keys:
  *
  *	pd_match		both sets of rows: rows with fingerprints, and rows with only a text digest
- *	pd_match_set_open	groups of equal keys, their parts, and links (groups.h)
+ *	pd_match_set_open	groups of equal keys, their subgroups, and links (groups.h)
  *	find_near		groups near each other; pd_match_dense if there are too many (dense.h)
  *	pd_index_join		keys -> pairs of keys (index/join.h)
  *	pd_index_blocks		the general plan; continues in index/blocks.c

@@ -69,14 +69,14 @@ static void add_key_bytes(const struct pd_rows_set *set, uint32_t member, struct
 static void add_fingerprint(struct methods *m, uint32_t row, struct pd_buf *out)
 {
 	const struct pd_rows *rows = m->rows;
-	uint32_t print = member_at(&rows->fingerprints, row), digest = member_at(&rows->digests, row);
-	if (print == NONE && digest == NONE)
+	uint32_t fingerprint = member_at(&rows->fingerprints, row), digest = member_at(&rows->digests, row);
+	if (fingerprint == NONE && digest == NONE)
 		return;
 	uint64_t host;
 	struct pd_facts facts = pd_rows_facts(rows, row, &host, m->scratch);
 	struct pd_sketch sketch;
 	pd_rows_sketch(rows, row, &sketch);
-	add_key_bytes(&rows->fingerprints, print, out);
+	add_key_bytes(&rows->fingerprints, fingerprint, out);
 	add_key_bytes(&rows->digests, digest, out);
 	pd_buf_add(out, sketch.w, sizeof sketch.w);
 	pd_buf_add(out, &host, sizeof host);
@@ -111,13 +111,13 @@ static void add_row_bytes(struct methods *m, uint32_t row, struct pd_buf *out)
 /* Return whether each method that has a value confirms that two equal rows match. */
 static bool is_confirmed(struct methods *m, uint32_t a, uint32_t b)
 {
-	bool print = member_at(&m->rows->fingerprints, a) != NONE, digest = member_at(&m->rows->digests, a) != NONE;
+	bool fingerprint = member_at(&m->rows->fingerprints, a) != NONE, digest = member_at(&m->rows->digests, a) != NONE;
 	for (int i = 0; i < m->rows->methods.n; i++) {
 		struct pd_likeness like;
 		double similarity;
 		if (is_bits(m, i)) {
-			if ((print || digest) &&
-			    !pd_verify_rows(print ? &m->verifier : &m->texts, a, b, print ? 0 : -1, &similarity))
+			if ((fingerprint || digest) &&
+			    !pd_verify_rows(fingerprint ? &m->verifier : &m->texts, a, b, fingerprint ? 0 : -1, &similarity))
 				return false;
 			continue;
 		}
@@ -380,10 +380,10 @@ static void fill_link(struct methods *m, struct pd_match_methods_pair *p)
 {
 	p->linked = true;
 	for (int i = 0; i < m->rows->methods.n; i++) {
-		bool print = is_bits(m, i) && member_at(&m->rows->fingerprints, p->a) != NONE,
+		bool fingerprint = is_bits(m, i) && member_at(&m->rows->fingerprints, p->a) != NONE,
 		     text = is_bits(m, i) && member_at(&m->rows->digests, p->a) != NONE;
-		if (print || text)
-			fill_fingerprints(m, p, print ? 0 : -1);
+		if (fingerprint || text)
+			fill_fingerprints(m, p, fingerprint ? 0 : -1);
 		else if (is_bits(m, i) || !read_value(m, i, p->a, &m->value[0]) || !fill_similarity(m, p, i))
 			continue;
 		p->found |= 1u << i;

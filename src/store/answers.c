@@ -14,7 +14,7 @@ void pd_answers_header(const struct pd_store *s, const struct pd_store_judge_opt
 	else
 		pd_buf_printf(out, "similarity=%g similarity_same_host=%g k_unknown=%d", o->verify.least, o->verify.least_same_host,
 			      o->verify.k_unknown);
-	if (s->m.methods.n && (pd_store_n_values(s) || !pd_store_has_prints(s))) {
+	if (s->m.methods.n && (pd_store_n_values(s) || !pd_store_has_fingerprints(s))) {
 		struct pd_methods requested = o->requested.n ? o->requested : s->m.methods;
 		for (int i = 0; i < requested.n; i++) {
 			int at = pd_methods_find(&s->m.methods, pd_span_z(requested.v[i].method->name));

@@ -637,10 +637,10 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 {
 	struct pd_store_answer *a = &j->answer;
 	int status = PD_OK;
-	bool prints = uses_fingerprints(j);
-	if (prints && page->has & PD_STORE_HAS_FINGERPRINT)
+	bool fingerprints = uses_fingerprints(j);
+	if (fingerprints && page->has & PD_STORE_HAS_FINGERPRINT)
 		status = take_near(j, page, i, e);
-	else if (prints && page->hash[PD_STORE_BY_TEXT]) {
+	else if (fingerprints && page->hash[PD_STORE_BY_TEXT]) {
 		struct pd_store_page kept;
 		j->places.n = 0;
 		status = find_hash(j->s, PD_STORE_BY_TEXT, page->hash[PD_STORE_BY_TEXT], UINT64_MAX, &j->places, e);

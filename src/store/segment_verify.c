@@ -47,11 +47,11 @@ static int verify_table(struct pd_store_segment *s, uint32_t table, struct pd_er
 
 static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 {
-	uint64_t prints = 0;
+	uint64_t fingerprints = 0;
 	int status = PD_OK;
 	for (uint64_t row = 0; row < s->f.rows; row++)
-		prints += pd_store_in_tables(s->section[PD_STORE_SEG_HAS][row]);
-	if (prints != s->f.fingerprints)
+		fingerprints += pd_store_in_tables(s->section[PD_STORE_SEG_HAS][row]);
+	if (fingerprints != s->f.fingerprints)
 		return pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_HAS),
 						"the number of fingerprints is not the number in the footer", e);
 	for (uint32_t t = 0; !status && t < s->f.tables; t++)

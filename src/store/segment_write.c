@@ -16,7 +16,7 @@ struct out {
 };
 
 /* The source of a segment, a column each as in segment.h, in another segment or in memory. */
-struct part {
+struct source {
 	const char *name; /* for messages */
 	size_t n;
 	uint64_t first;
@@ -36,10 +36,10 @@ struct part {
 	void *memory[12]; /* memory that release frees */
 };
 
-static int part_of_segment(struct part *part, struct pd_store_segment *s, struct pd_err *e)
+static int source_of_segment(struct source *source, struct pd_store_segment *s, struct pd_err *e)
 {
 	const struct pd_store_segment_params *f = &s->f;
-	*part = (struct part){
+	*source = (struct source){
 		.name = s->c.name,
 		.n = f->rows,
 		.first = f->first,
@@ -55,9 +55,9 @@ static int part_of_segment(struct part *part, struct pd_store_segment *s, struct
 		.rows_bytes = s->c.section[PD_STORE_SEG_ROWS].n,
 	};
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
-		part->list[by].n = f->listed[by];
-		part->list[by].hash = (const uint64_t *)s->section[PD_STORE_SEG_HASHES + by];
-		part->list[by].rows = (const uint32_t *)s->section[PD_STORE_SEG_LIST_ROWS + by];
+		source->list[by].n = f->listed[by];
+		source->list[by].hash = (const uint64_t *)s->section[PD_STORE_SEG_HASHES + by];
+		source->list[by].rows = (const uint32_t *)s->section[PD_STORE_SEG_LIST_ROWS + by];
 	}
 	return pd_store_segment_check(s, 0, s->c.sums.n, e);
 }
@@ -114,7 +114,7 @@ static int by_hash_and_row(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static void list_recent(struct part *part, const struct pd_store_recent *r, int by)
+static void list_recent(struct source *source, const struct pd_store_recent *r, int by)
 {
 	struct listed *v = pd_alloc((r->n + r->n_keys + 1) * sizeof *v);
 	size_t n = 0;
@@ -124,19 +124,19 @@ static void list_recent(struct part *part, const struct pd_store_recent *r, int 
 	for (size_t i = 0; by == PD_STORE_BY_TEXT && i < r->n_keys; i++)
 		v[n++] = (struct listed){ r->keys[i].hash, r->keys[i].row };
 	qsort(v, n, sizeof *v, by_hash_and_row);
-	uint64_t *hash = part->memory[2 * by] = pd_alloc((n + 1) * sizeof *hash);
-	uint32_t *rows = part->memory[2 * by + 1] = pd_alloc((n + 1) * sizeof *rows);
+	uint64_t *hash = source->memory[2 * by] = pd_alloc((n + 1) * sizeof *hash);
+	uint32_t *rows = source->memory[2 * by + 1] = pd_alloc((n + 1) * sizeof *rows);
 	for (size_t i = 0; i < n; i++) {
 		hash[i] = v[i].hash;
 		rows[i] = v[i].row;
 	}
-	part->list[by].n = n;
-	part->list[by].hash = hash;
-	part->list[by].rows = rows;
+	source->list[by].n = n;
+	source->list[by].hash = hash;
+	source->list[by].rows = rows;
 	free(v);
 }
 
-static void pack_recent(struct part *part, const struct pd_store_recent *r)
+static void pack_recent(struct source *source, const struct pd_store_recent *r)
 {
 	struct row_packer p = { .zstd = pd_zstd_packer_new(), .unpacker = pd_unpacker_new() };
 	struct pd_buf rows = { 0 };
@@ -148,53 +148,53 @@ static void pack_recent(struct part *part, const struct pd_store_recent *r)
 		pd_buf_add_span(&rows, row_packer_block(&p, waiting));
 		waiting = 0;
 	}
-	part->n_row_blocks = p.blocks.n / sizeof *part->row_blocks;
-	part->row_blocks = part->memory[6] = p.blocks.p;
-	part->rows_bytes = rows.n;
-	part->rows = part->memory[7] = rows.p;
+	source->n_row_blocks = p.blocks.n / sizeof *source->row_blocks;
+	source->row_blocks = source->memory[6] = p.blocks.p;
+	source->rows_bytes = rows.n;
+	source->rows = source->memory[7] = rows.p;
 	p.blocks = (struct pd_buf){ 0 };
 	row_packer_release(&p);
 }
 
-static void part_of_recent(struct part *part, const struct pd_store_recent *r, int sketch_words)
+static void source_of_recent(struct source *source, const struct pd_store_recent *r, int sketch_words)
 {
 	size_t words = (size_t)r->bits / 64, sw = (size_t)sketch_words;
-	*part = (struct part){ .name = "log", .n = r->n, .sketch_words = sketch_words };
-	part->first = r->n ? r->numbers[0] : 0;
-	uint32_t *numbers = part->memory[8] = pd_alloc((r->n + 1) * sizeof *numbers);
-	uint8_t *has = part->memory[9] = pd_alloc(r->n + 1);
-	uint64_t *keys = part->memory[10] = pd_alloc((r->n + 1) * words * 8);
-	uint64_t *sketches = part->memory[11] = pd_alloc((r->n + 1) * sw * 8 + 1);
+	*source = (struct source){ .name = "log", .n = r->n, .sketch_words = sketch_words };
+	source->first = r->n ? r->numbers[0] : 0;
+	uint32_t *numbers = source->memory[8] = pd_alloc((r->n + 1) * sizeof *numbers);
+	uint8_t *has = source->memory[9] = pd_alloc(r->n + 1);
+	uint64_t *keys = source->memory[10] = pd_alloc((r->n + 1) * words * 8);
+	uint64_t *sketches = source->memory[11] = pd_alloc((r->n + 1) * sw * 8 + 1);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct pd_store_page *p = &r->pages[i];
-		numbers[i] = (uint32_t)(r->numbers[i] - part->first);
+		numbers[i] = (uint32_t)(r->numbers[i] - source->first);
 		has[i] = p->has;
 		memcpy(keys + i * words, p->key.w, words * 8);
 		memcpy(sketches + i * sw, p->sketch, sw * 8);
 	}
-	part->numbers = numbers;
-	part->has = has;
-	part->keys = keys;
-	part->sketches = sketches;
+	source->numbers = numbers;
+	source->has = has;
+	source->keys = keys;
+	source->sketches = sketches;
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++)
-		list_recent(part, r, by);
-	pack_recent(part, r);
+		list_recent(source, r, by);
+	pack_recent(source, r);
 }
 
-static void part_release(struct part *part)
+static void source_release(struct source *source)
 {
-	for (size_t i = 0; i < sizeof part->memory / sizeof *part->memory; i++)
-		free(part->memory[i]);
-	*part = (struct part){ 0 };
+	for (size_t i = 0; i < sizeof source->memory / sizeof *source->memory; i++)
+		free(source->memory[i]);
+	*source = (struct source){ 0 };
 }
 
-static int rows_damaged(const struct part *part, struct out *out)
+static int rows_damaged(const struct source *source, struct out *out)
 {
-	return pd_fail(out->c.e, PD_ERR_FORMAT, "%s: a block of rows is damaged", part->name);
+	return pd_fail(out->c.e, PD_ERR_FORMAT, "%s: a block of rows is damaged", source->name);
 }
 
 /* Write the kept rows of a block as a new block. */
-static int repack(struct row_packer *p, const struct part *part, struct pd_span packed, const uint32_t *row, size_t n,
+static int repack(struct row_packer *p, const struct source *source, struct pd_span packed, const uint32_t *row, size_t n,
 		  struct out *out)
 {
 	struct pd_buf text = { 0 };
@@ -217,22 +217,22 @@ static int repack(struct row_packer *p, const struct part *part, struct pd_span 
 		pd_container_add(&out->c, block.p, block.n);
 	}
 	pd_buf_release(&text);
-	return status ? rows_damaged(part, out) : PD_OK;
+	return status ? rows_damaged(source, out) : PD_OK;
 }
 
-static int copy_rows(struct row_packer *p, const struct part *part, const uint32_t *row, struct out *out)
+static int copy_rows(struct row_packer *p, const struct source *source, const uint32_t *row, struct out *out)
 {
 	int status = PD_OK;
-	for (size_t i = 0; !status && i < part->n_row_blocks; i++) {
-		const struct pd_store_row_block *b = &part->row_blocks[i];
-		size_t end = i + 1 < part->n_row_blocks ? b[1].first : part->n, all = 0;
-		if (b->at > part->rows_bytes || b->bytes > part->rows_bytes - b->at || b->first >= end || end > part->n)
-			return rows_damaged(part, out);
+	for (size_t i = 0; !status && i < source->n_row_blocks; i++) {
+		const struct pd_store_row_block *b = &source->row_blocks[i];
+		size_t end = i + 1 < source->n_row_blocks ? b[1].first : source->n, all = 0;
+		if (b->at > source->rows_bytes || b->bytes > source->rows_bytes - b->at || b->first >= end || end > source->n)
+			return rows_damaged(source, out);
 		for (size_t r = b->first; r < end; r++)
 			all += row[r] != UINT32_MAX;
-		struct pd_span packed = pd_span((const char *)part->rows + b->at, b->bytes);
+		struct pd_span packed = pd_span((const char *)source->rows + b->at, b->bytes);
 		if (all < end - b->first) {
-			status = all ? repack(p, part, packed, row + b->first, end - b->first, out) : PD_OK;
+			status = all ? repack(p, source, packed, row + b->first, end - b->first, out) : PD_OK;
 		} else {
 			pd_container_add(&out->c, packed.p, packed.n);
 			add_block(p, packed.n, (uint32_t)all);
@@ -241,16 +241,16 @@ static int copy_rows(struct row_packer *p, const struct part *part, const uint32
 	return status;
 }
 
-/* Write all sections from all parts. */
+/* Write all sections from all sources. */
 
 enum { TABLE_ROOM = 128 << 20 }; /* bytes of a table that are sorted at once */
 
 struct segment_writing {
 	const struct pd_store_segment_job *job;
-	const struct part *parts; /* in the order of their pages' numbers */
-	size_t n_parts;
+	const struct source *sources; /* in the order of their pages' numbers */
+	size_t n_sources;
 	struct out out;
-	uint32_t **row; /* by part and old row: the new one, or NO_ROW */
+	uint32_t **row; /* by source and old row: the new one, or NO_ROW */
 	struct pd_store_partition partition;
 	int sketch_words;
 	uint64_t rows, fingerprints, last;
@@ -259,17 +259,17 @@ struct segment_writing {
 #define NO_ROW UINT32_MAX
 
 /* Numbers and the list of tombstones both ascend. */
-static void number_rows(struct segment_writing *w, size_t part, const uint64_t **tombstones)
+static void number_rows(struct segment_writing *w, size_t source, const uint64_t **tombstones)
 {
-	const struct part *p = &w->parts[part];
+	const struct source *p = &w->sources[source];
 	const uint64_t *end = w->job->tombstones + w->job->n_tombstones;
-	w->row[part] = pd_alloc((p->n + 1) * sizeof **w->row);
+	w->row[source] = pd_alloc((p->n + 1) * sizeof **w->row);
 	for (size_t i = 0; i < p->n; i++) {
 		uint64_t number = p->first + p->numbers[i];
 		while (*tombstones < end && **tombstones < number)
 			++*tombstones;
 		bool live = *tombstones == end || **tombstones != number;
-		w->row[part][i] = live ? (uint32_t)w->rows : NO_ROW;
+		w->row[source][i] = live ? (uint32_t)w->rows : NO_ROW;
 		if (live && !w->rows)
 			w->out.params.first = number;
 		w->last = live ? number : w->last;
@@ -280,9 +280,9 @@ static void number_rows(struct segment_writing *w, size_t part, const uint64_t *
 }
 
 #define FOR_LIVE(w, p, i) \
-	for (const struct part *p = (w)->parts; p < (w)->parts + (w)->n_parts; p++) \
+	for (const struct source *p = (w)->sources; p < (w)->sources + (w)->n_sources; p++) \
 		for (size_t i = 0; i < p->n; i++) \
-			if ((w)->row[p - (w)->parts][i] != NO_ROW)
+			if ((w)->row[p - (w)->sources][i] != NO_ROW)
 
 static void write_columns(struct segment_writing *w)
 {
@@ -313,13 +313,13 @@ static void write_columns(struct segment_writing *w)
 /* Hashes are written at once; rows and starts are buffered. */
 static void merge_list(struct segment_writing *w, int by, struct pd_buf *rows, uint32_t *starts)
 {
-	size_t *at = pd_zalloc((w->n_parts + 1) * sizeof *at), shift = 64 - w->out.params.start_bits[by];
+	size_t *at = pd_zalloc((w->n_sources + 1) * sizeof *at), shift = 64 - w->out.params.start_bits[by];
 	for (;;) {
-		/* Find the part with the smallest next hash. */
-		const struct part *p = NULL;
+		/* Find the source with the smallest next hash. */
+		const struct source *p = NULL;
 		size_t i = 0;
-		for (size_t j = 0; j < w->n_parts; j++) {
-			const struct part *q = &w->parts[j];
+		for (size_t j = 0; j < w->n_sources; j++) {
+			const struct source *q = &w->sources[j];
 			if (at[j] < q->list[by].n && (!p || q->list[by].hash[at[j]] < p->list[by].hash[at[i]])) {
 				p = q;
 				i = j;
@@ -388,7 +388,7 @@ static void write_buckets(struct segment_writing *w, int table, int column, cons
 			continue;
 		size_t at = next[v - from]++ - base;
 		if (is_row)
-			rows[at] = w->row[p - w->parts][i];
+			rows[at] = w->row[p - w->sources][i];
 		else
 			keys[at] = p->keys[i * words + (size_t)column];
 	}
@@ -462,7 +462,7 @@ static void write_orders(struct segment_writing *w)
 	if (p->has[i] & PD_STORE_HAS_BANDS) {
 		s.words = (size_t)p->sketch_words;
 		s.sketch[s.n] = p->sketches + i * s.words;
-		s.row[s.n++] = w->row[p - w->parts][i];
+		s.row[s.n++] = w->row[p - w->sources][i];
 	}
 	uint32_t *starts = pd_alloc(n_starts * sizeof *starts);
 	for (s.order = 0; s.order < pd_store_n_orders(f); s.order++) {
@@ -526,8 +526,8 @@ static void write_row_blocks(struct segment_writing *w)
 	struct row_packer packer = { .zstd = pd_zstd_packer_new(), .unpacker = pd_unpacker_new() };
 	struct out *o = &w->out;
 	pd_container_section(&o->c);
-	for (size_t i = 0; !o->c.status && i < w->n_parts; i++) {
-		int status = copy_rows(&packer, &w->parts[i], w->row[i], o);
+	for (size_t i = 0; !o->c.status && i < w->n_sources; i++) {
+		int status = copy_rows(&packer, &w->sources[i], w->row[i], o);
 		if (!o->c.status)
 			o->c.status = status;
 	}
@@ -537,18 +537,18 @@ static void write_row_blocks(struct segment_writing *w)
 	row_packer_release(&packer);
 }
 
-static int write_parts(const struct pd_store_segment_job *job, const struct part *parts, size_t n_parts,
-		       struct pd_store_manifest_segment *out, struct pd_err *e)
+static int write_sources(const struct pd_store_segment_job *job, const struct source *sources, size_t n_sources,
+			 struct pd_store_manifest_segment *out, struct pd_err *e)
 {
 	struct segment_writing w = {
-		.job = job, .parts = parts, .n_parts = n_parts, .row = pd_zalloc((n_parts + 1) * sizeof *w.row)
+		.job = job, .sources = sources, .n_sources = n_sources, .row = pd_zalloc((n_sources + 1) * sizeof *w.row)
 	};
 	const uint64_t *tombstones = job->tombstones;
 	int status = PD_OK;
 	*out = (struct pd_store_manifest_segment){ .file = job->file };
-	for (size_t i = 0; i < n_parts; i++) {
+	for (size_t i = 0; i < n_sources; i++) {
 		number_rows(&w, i, &tombstones);
-		w.sketch_words = parts[i].sketch_words > w.sketch_words ? parts[i].sketch_words : w.sketch_words;
+		w.sketch_words = sources[i].sketch_words > w.sketch_words ? sources[i].sketch_words : w.sketch_words;
 	}
 	w.partition = pd_store_partition_choose(job->bits, job->k, w.fingerprints);
 	if (w.rows && (w.rows > PD_STORE_SEGMENT_ROWS || w.last - w.out.params.first > UINT32_MAX))
@@ -578,7 +578,7 @@ static int write_parts(const struct pd_store_segment_job *job, const struct part
 		out->rows = w.rows;
 		out->bytes = w.out.f.size;
 	}
-	for (size_t i = 0; i < n_parts; i++)
+	for (size_t i = 0; i < n_sources; i++)
 		free(w.row[i]);
 	free(w.row);
 	return status;
@@ -587,25 +587,25 @@ static int write_parts(const struct pd_store_segment_job *job, const struct part
 int pd_store_segment_write(const struct pd_store_segment_job *job, const struct pd_store_recent *recent, int sketch_words,
 			   struct pd_store_manifest_segment *out, struct pd_err *e)
 {
-	struct part part;
-	part_of_recent(&part, recent, sketch_words);
-	int status = write_parts(job, &part, 1, out, e);
-	part_release(&part);
+	struct source source;
+	source_of_recent(&source, recent, sketch_words);
+	int status = write_sources(job, &source, 1, out, e);
+	source_release(&source);
 	return status;
 }
 
 int pd_store_segment_merge(const struct pd_store_segment_job *job, struct pd_store_segment *segments, size_t n,
 			   struct pd_store_manifest_segment *out, struct pd_err *e)
 {
-	struct part *parts = pd_zalloc((n + 1) * sizeof *parts);
+	struct source *sources = pd_zalloc((n + 1) * sizeof *sources);
 	uint64_t rows = 0;
 	for (size_t i = 0; i < n; i++)
 		rows += segments[i].f.rows;
 	int status = pd_call_reserve_rows(rows);
 	for (size_t i = 0; !status && i < n; i++)
-		status = part_of_segment(&parts[i], &segments[i], e);
+		status = source_of_segment(&sources[i], &segments[i], e);
 	if (!status)
-		status = write_parts(job, parts, n, out, e);
-	free(parts);
+		status = write_sources(job, sources, n, out, e);
+	free(sources);
 	return status;
 }

@@ -503,7 +503,7 @@ static int take_lock(const struct pd_store_io *io, int *lock, struct pd_err *e)
 
 int pd_store_n_values(const struct pd_store *s)
 {
-	return s->m.methods.n - (s->m.methods.n && pd_store_has_prints(s));
+	return s->m.methods.n - (s->m.methods.n && pd_store_has_fingerprints(s));
 }
 
 /* Unspecified settings accept any value. */

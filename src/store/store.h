@@ -106,7 +106,7 @@ void pd_store_kept_methods(const struct pd_methods *all, enum pd_store_keys keys
 /* Return the number of methods with values after the texts of pages. */
 int pd_store_n_values(const struct pd_store *s);
 /* Return whether the fingerprint is one of the methods. */
-static inline bool pd_store_has_prints(const struct pd_store *s)
+static inline bool pd_store_has_fingerprints(const struct pd_store *s)
 {
 	return !s->m.methods.n || pd_methods_fingerprint(&s->m.methods) >= 0;
 }

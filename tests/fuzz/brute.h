@@ -148,7 +148,7 @@ static inline uint32_t brute_part(const struct brute *b, uint32_t x)
 {
 	bool elsewhere = b->o->scope == PD_SCOPE_OTHER_HOSTS;
 	int tried = 0;
-	for (uint32_t y = 0; y < x && tried < PD_PARTS_TRIED; y++) {
+	for (uint32_t y = 0; y < x && tried < PD_SUBGROUPS_TRIED; y++) {
 		bool host = !pd_match_scope_inside(b->o->scope) || brute_one_realm(b, x, y);
 		if (b->set[y] != b->set[x] || b->part[y] != y || brute_distance(b, x, y) > 0 || !host)
 			continue;

@@ -121,20 +121,20 @@ START_TEST(list)
 END_TEST
 
 /* A partition of the work: used bits are not used again, and blocks that separate no keys are not split. */
-START_TEST(part_of_work)
+START_TEST(plan_subjoin)
 {
-	struct pd_index_plan_part part = { .n_a = 100000 };
+	struct pd_index_subjoin subjoin = { .n_a = 100000 };
 	struct pd_index_plan p = { .bits = 64, .k = 3, .scan = pd_index_scan_best() };
-	part.usable.w[0] = UINT64_C(0xffff0000ffffffff);
-	part.varying.w[0] = UINT64_C(0xffff00000000ffff);
-	pd_index_plan_part(&p, PD_PLAN_AUTO, &part);
+	subjoin.usable.w[0] = UINT64_C(0xffff0000ffffffff);
+	subjoin.varying.w[0] = UINT64_C(0xffff00000000ffff);
+	pd_index_plan_subjoin(&p, PD_PLAN_AUTO, &subjoin);
 	ck_assert_int_eq(p.kind, PD_PLAN_BLOCKS);
-	check_blocks(&p, "part");
+	check_blocks(&p, "subjoin");
 	for (int i = 0; i < p.n_blocks; i++)
 		ck_assert_msg(p.first_bit[i] + p.n_bits[i] <= 16 || p.first_bit[i] >= 48, "block at %d", p.first_bit[i]);
-	part.varying.w[0] = 0;
+	subjoin.varying.w[0] = 0;
 	p.k = 3;
-	pd_index_plan_part(&p, PD_PLAN_BLOCKS, &part);
+	pd_index_plan_subjoin(&p, PD_PLAN_BLOCKS, &subjoin);
 	ck_assert_int_eq(p.kind, PD_PLAN_ALL);
 }
 END_TEST
@@ -167,7 +167,7 @@ int main(void)
 	tcase_add_loop_test(t, choose, 0, N(choices));
 	tcase_add_loop_test(t, pigeonhole, 0, 3);
 	tcase_add_loop_test(t, list, 0, 8);
-	tcase_add_test(t, part_of_work);
+	tcase_add_test(t, plan_subjoin);
 	tcase_add_loop_test(t, default_k, 0, N(default_ks));
 	suite_add_tcase(s, t);
 	SRunner *sr = srunner_create(s);

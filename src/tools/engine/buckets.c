@@ -118,7 +118,7 @@ char pd_engine_counts_as(const struct pd_engine_params *p, struct pd_span tag)
 		return 0;
 	if (tag.n == 1)
 		return tag.p[0];
-	if (pd_engine_params_one_task(p) || (tag.p[1] == 'h' && p->dense) || (tag.p[1] == 'k' && !p->dense && !p->parts))
+	if (pd_engine_params_one_task(p) || (tag.p[1] == 'h' && p->dense) || (tag.p[1] == 'k' && !p->dense && !p->many_subgroups))
 		return 0;
 	return tag.p[0];
 }
@@ -276,7 +276,7 @@ static int write_representatives(struct pd_engine_buckets *b, const struct pd_ma
 	pd_map_release(&stays);
 	if (!status && b->table.kind == 'e')
 		status = write_number(b, "distinct", stats->distinct);
-	return status || !stats->many_parts ? status : write_number(b, "parts", 1);
+	return status || !stats->many_subgroups ? status : write_number(b, "parts", 1);
 }
 
 /* Write the counts that other rows need: the number of pairs within k, and the full buckets of a band. */

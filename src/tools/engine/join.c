@@ -341,7 +341,7 @@ static int take_sums(const struct pd_engine *t, struct pd_engine_params *p, uint
 	} sums[] = { { "leaders", &p->representatives },
 		     { "distinct", &p->distinct },
 		     { "full", &p->full },
-		     { "parts", &p->parts },
+		     { "parts", &p->many_subgroups },
 		     { "near", near } };
 	struct pd_engine_lines in = { 0 };
 	struct pd_buf bucket = { 0 };

@@ -55,7 +55,7 @@ void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out
 	add_number_line(out, "sketched", p->sketched);
 	add_number_line(out, "leaders", p->representatives);
 	add_number_line(out, "distinct", p->distinct);
-	add_number_line(out, "parts", p->parts);
+	add_number_line(out, "parts", p->many_subgroups);
 	add_number_line(out, "dense", p->dense);
 	add_number_line(out, "full", p->full);
 	for (uint32_t i = 0; i < p->split.n; i++)
@@ -105,8 +105,8 @@ static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd
 static bool take_line(struct pd_engine_params *p, struct pd_span line)
 {
 	struct pd_span name;
-	uint64_t n, *const number[] = { &p->rows,     &p->fingerprints, &p->sketched, &p->representatives,
-					&p->distinct, &p->parts,	&p->dense,    &p->full };
+	uint64_t n, *const number[] = { &p->rows,     &p->fingerprints,	  &p->sketched, &p->representatives,
+					&p->distinct, &p->many_subgroups, &p->dense,	&p->full };
 	static const char *const names[] = { "rows", "prints", "sketched", "leaders", "distinct", "parts", "dense", "full" };
 	if (memchr(line.p, 0, line.n) || !pd_span_split(&line, ' ', &name) || !line.p)
 		return false;

@@ -34,7 +34,7 @@ struct pd_engine_params {
 	char params[16]; /* parameters of the rows; "": none */
 	struct pd_sketch_options sketch;
 	int bits; /* 0: no row has a fingerprint */
-	uint64_t rows, fingerprints, sketched, representatives, distinct, parts, dense, full;
+	uint64_t rows, fingerprints, sketched, representatives, distinct, many_subgroups, dense, full;
 	struct pd_names split; /* split buckets, with their numbers of parts */
 	uint32_t *split_parts;
 	size_t cap_split;
@@ -52,7 +52,7 @@ struct pd_engine_params {
 /* Return whether one task matches all rows that represent others, because all of them decide which pages count. */
 static inline bool pd_engine_params_one_task(const struct pd_engine_params *p)
 {
-	return (p->dense && !p->leaves_dense) || (p->parts && p->match.candidates == PD_CANDIDATES_HAMMING);
+	return (p->dense && !p->leaves_dense) || (p->many_subgroups && p->match.candidates == PD_CANDIDATES_HAMMING);
 }
 
 /* PD_ERR_INPUT: the file is missing or damaged. */

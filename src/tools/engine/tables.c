@@ -14,10 +14,10 @@ static int first_bit(const struct pd_engine_tables *t, int block)
 	return t->p->bits * block / t->blocks;
 }
 
-static uint64_t block_of(const struct pd_engine_tables *t, const uint64_t *print, int block)
+static uint64_t block_of(const struct pd_engine_tables *t, const uint64_t *fingerprint, int block)
 {
 	int first = first_bit(t, block);
-	return pd_bits_get(print, first, first_bit(t, block + 1) - first);
+	return pd_bits_get(fingerprint, first, first_bit(t, block + 1) - first);
 }
 
 void pd_engine_tables_init(struct pd_engine_tables *t, const struct pd_engine_params *p)
@@ -90,9 +90,9 @@ bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_r
 	return true;
 }
 
-static int part_of_print(const struct pd_engine_tables *t, const uint64_t *print, int parts)
+static int part_of_fingerprint(const struct pd_engine_tables *t, const uint64_t *fingerprint, int parts)
 {
-	return (int)(pd_hash64(print, (size_t)t->p->bits / 8) % (uint64_t)parts);
+	return (int)(pd_hash64(fingerprint, (size_t)t->p->bits / 8) % (uint64_t)parts);
 }
 
 void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd_row *row, struct pd_span value, struct pd_buf *out)
@@ -105,7 +105,7 @@ void pd_engine_tables_add_near(const struct pd_engine_tables *t, const struct pd
 			end_bucket_line(out, value);
 			continue;
 		}
-		int parts = (int)t->p->split_parts[split], own = part_of_print(t, row->key.w, parts);
+		int parts = (int)t->p->split_parts[split], own = part_of_fingerprint(t, row->key.w, parts);
 		for (int other = 0; other < parts; other++) {
 			pd_buf_printf(out, "%s+%d-%d/%d", name.p, own < other ? own : other, own < other ? other : own, parts);
 			end_bucket_line(out, value);
@@ -155,7 +155,7 @@ static bool is_first(const struct pd_engine_tables *t, const struct pd_engine_ta
 bool pd_engine_tables_own(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a,
 			  const uint64_t *b)
 {
-	bool parts =
-		!table->parts || table->i == table->j || part_of_print(t, a, table->parts) != part_of_print(t, b, table->parts);
+	bool parts = !table->parts || table->i == table->j ||
+		     part_of_fingerprint(t, a, table->parts) != part_of_fingerprint(t, b, table->parts);
 	return parts && (table->kind != 'h' || is_first(t, table, a, b));
 }
