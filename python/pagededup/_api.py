@@ -905,7 +905,8 @@ def match(table: Any, against: Any = None, *, threads: int = 0, distance: Option
 
 @_hints
 def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None, *, against: Any = None, linkage: Optional[str] = None,
-            max_loss: Optional[float] = None, require: Union[str, Sequence[str], None] = None, exempt: Optional[float] = None,
+            max_loss: Optional[float] = None, keep_all_text: bool = False, lost_words: Optional[int] = None,
+            require: Union[str, Sequence[str], None] = None, exempt: Optional[float] = None,
             rank: Optional[PathLike] = None, prefer_host: Optional[PathLike] = None, scope: Optional[str] = None, sites: Optional[PathLike] = None,
             shingles: Optional[PathLike] = None, canonical: Optional[PathLike] = None, action: Optional[str] = None, weight: Optional[float] = None,
             tmp_dir: Optional[PathLike] = None) -> pa.Table:
@@ -913,12 +914,13 @@ def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None
     `pagededup cluster` ("cluster_id", "id", "is_duplicate" 0 or 1, "dup_of", "reason", ...) and "row", its row in `table` (in `against` if "side" is 1).
 
     pairs: of `match`, or a table with columns a, b, distance, similarity.  keep: rules in their order: first, longest, newest, oldest, shortest-url,
-    quality, rank, canonical.  The other arguments are the long options of `pagededup cluster`: linkage="connected", max_loss=0.1, ...
+    quality, rank, canonical.  keep_all_text: a page is removed only if the pages that are kept have all of its text; it needs shingles=FILE.
+    The other arguments are the long options of `pagededup cluster`: linkage="connected", max_loss=0.1, ...
     keep="canonical" needs canonical=FILE, which `pagededup fp --canonical=FILE` writes.
     """
     settings = dict(linkage=linkage, require=require, exempt=exempt, rank=rank, scope=scope, sites=sites, shingles=shingles, canonical=canonical,
                     action=action, weight=weight)
-    settings.update({'max-loss': max_loss, 'prefer-host': prefer_host, 'tmp-dir': tmp_dir})
+    settings.update({'max-loss': max_loss, 'keep-all-text': keep_all_text or None, 'lost-words': lost_words, 'prefer-host': prefer_host, 'tmp-dir': tmp_dir})
     found = pairs.table if isinstance(pairs, Pairs) else _as_table(pairs)
     holds: List[Any] = []
     columns, n = _columns(found, _PAIR_COLUMNS, holds)

@@ -189,6 +189,8 @@ static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const 
  * has too much additional text. */
 static bool must_keep(const struct pd_group *g, const struct pd_loss *loss)
 {
+	if (g->o->all_text)
+		return loss->known != PD_LOSS_EXACT || loss->share > 0;
 	return loss->share > g->o->max_loss || (loss->adds && pd_keep_is_clean(&g->o->keep));
 }
 
@@ -501,6 +503,119 @@ static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *
 	return status;
 }
 
+/* --- all text of a cluster ---
+ *
+ * The pages that stay must have every passage of the pages that are removed: every run of terms (row/shingles.h).  The page
+ * kept stays.  Then each page, the longest first or in the order of --keep, stays if it has passages that no page that
+ * stays has.  At last, in the same order, a page whose passages all are in other pages that stay is removed again. */
+
+struct cluster_text {
+	struct pd_map pages_with; /* run -> number of pages that stay and have it */
+	size_t *words;		  /* by position in the list: terms, to sort by */
+	uint32_t *order;	  /* positions in the order of examination */
+};
+
+static int by_words(const void *x, const void *y, void *words)
+{
+	const uint32_t *a = x, *b = y;
+	const size_t *n = words;
+	return n[*a] == n[*b] ? (*a > *b) - (*a < *b) : n[*a] > n[*b] ? -1 : 1;
+}
+
+/* Count the words of a page that are in no run of the pages that stay; `words`: all of its words. */
+static int count_lost_words(struct pd_group *g, const struct pd_map *pages_with, uint32_t page, size_t *lost, size_t *words,
+			    struct pd_err *e)
+{
+	struct pd_shingle_set *runs = &g->texts->page;
+	int status = pd_shingles_runs(g->texts->shingles, hash_of_id(g, page), runs, e);
+	size_t known = 0; /* the first word that no run has reached */
+	*words = status > 0 && runs->n ? runs->n + PD_SHINGLE_SET_TERMS - 1 : 0;
+	*lost = 0;
+	for (size_t i = 0; i < *words && i < runs->n; i++) {
+		if (!pd_map_has(pages_with, runs->v[i]))
+			continue;
+		*lost += i > known ? i - known : 0;
+		known = i + PD_SHINGLE_SET_TERMS;
+	}
+	*lost += *words - known;
+	return status < 0 ? status : PD_OK;
+}
+
+/* Add 1 or -1 to the number of pages with each run of the page. */
+static int count_runs(struct pd_group *g, struct pd_map *pages_with, uint32_t page, int change, struct pd_err *e)
+{
+	int status = pd_shingles_get(g->texts->shingles, hash_of_id(g, page), &g->texts->page, e);
+	for (size_t i = 0; status > 0 && i < g->texts->page.n; i++)
+		*pd_map_put(pages_with, g->texts->page.v[i]) += (uint32_t)change;
+	return status < 0 ? status : PD_OK;
+}
+
+/* Keep the pages of one cluster without which text would be lost; they leave it. */
+static int keep_text_of_cluster(struct pd_group *g, uint32_t keep, const uint32_t *pages, size_t n, struct cluster_text *t,
+				struct pd_err *e)
+{
+	pd_map_clear(&t->pages_with, 0);
+	for (size_t i = 0; i < n; i++) {
+		t->order[i] = (uint32_t)i;
+		t->words[i] = pd_shingles_count(g->texts->shingles, hash_of_id(g, pages[i]));
+	}
+	if (pd_keep_by_texts(&g->o->keep))
+		qsort_r(t->order, n, sizeof *t->order, by_words, t->words);
+	int status = count_runs(g, &t->pages_with, keep, 1, e);
+	for (size_t i = 0; i < n && !status; i++) {
+		uint32_t page = pages[t->order[i]];
+		size_t lost = 0, words = 0;
+		status = pd_call_status();
+		if (!status)
+			status = count_lost_words(g, &t->pages_with, page, &lost, &words, e);
+		float share = words ? (float)lost / (float)words : 1;
+		g->losses[page] = (struct pd_loss){ .share = share, .known = PD_LOSS_EXACT };
+		if (status || (words && lost <= (size_t)g->o->lost_words && share <= g->o->max_loss))
+			continue;
+		g->members[page].keep = PD_NO_PAGE;
+		status = count_runs(g, &t->pages_with, page, 1, e);
+	}
+	for (size_t i = 0; i < n && !status; i++) {
+		uint32_t page = pages[t->order[i]];
+		if (is_duplicate(g, page))
+			continue;
+		const struct pd_shingle_set *runs = &g->texts->page;
+		bool needed = false;
+		int known = pd_shingles_get(g->texts->shingles, hash_of_id(g, page), &g->texts->page, e);
+		for (size_t k = 0; k < runs->n && !needed; k++)
+			needed = *pd_map_find(&t->pages_with, runs->v[k]) < 2;
+		if (known <= 0 || needed || !runs->n) {
+			status = known < 0 ? known : PD_OK;
+			continue;
+		}
+		g->members[page].keep = keep;
+		g->losses[page].share = 0;
+		status = count_runs(g, &t->pages_with, page, -1, e);
+	}
+	return status;
+}
+
+/* Keep all pages without which text of their clusters would be lost. */
+static int keep_all_text(struct pd_group *g, const bool *left, struct pd_err *e)
+{
+	uint32_t *list;
+	size_t n = list_duplicates(g, left, &list), end;
+	struct cluster_text t = { .words = pd_big_alloc((n + 1) * sizeof *t.words),
+				  .order = pd_big_alloc((n + 1) * sizeof *t.order) };
+	int status = PD_OK;
+	for (size_t i = 0; i < n && !status; i = end) {
+		uint32_t keep = g->members[list[i]].keep;
+		for (end = i; end < n && g->members[list[end]].keep == keep; end++)
+			;
+		status = keep_text_of_cluster(g, keep, list + i, end - i, &t, e);
+	}
+	pd_map_release(&t.pages_with);
+	free(t.words);
+	free(t.order);
+	free(list);
+	return status;
+}
+
 /* --- suspects --- */
 
 /* A page in no cluster that may be a duplicate of another, with the suspicion. */
@@ -617,10 +732,17 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 	g->losses = pd_zalloc((g->pages.n + 1) * sizeof *g->losses);
 	memset(left, 1, g->pages.n + 1);
 	int status = keep_best_texts(g, left, e);
-	if (!status)
-		status = keep_lossy_duplicates(g, left, &n, e);
+	if (g->o->all_text) {
+		for (uint32_t p = 0; p < g->pages.n; p++)
+			spared[p] = is_duplicate(g, p);
+		if (!status)
+			status = keep_all_text(g, left, e);
+	} else {
+		if (!status)
+			status = keep_lossy_duplicates(g, left, &n, e);
+		memcpy(spared, left, g->pages.n);
+	}
 	bool any = n > 0;
-	memcpy(spared, left, g->pages.n);
 	for (int i = 0; i < ROUNDS && n && !status; i++) {
 		status = cluster_spared(g, left, e);
 		if (!status)

@@ -2,7 +2,8 @@
  *
  * Clustering as a whole: rows of pairs -> members of clusters, in the order of the verdicts file.  Clusters are
  * ordered by their page kept, and members by id.  No page is removed if too much of its text would be lost: it is
- * compared with the page kept, exactly if their shingles are available, otherwise by their sketches.
+ * compared with the page kept, exactly if their shingles are available, otherwise by their sketches.  With `all_text`
+ * it is compared with all pages of its cluster that are kept.
  *
  * After all clusters come the suspects, by id: pages in no cluster that are kept although they resemble another kept
  * page.  These pages are not suspects: the preferred page of two such pages, a page that represents others, and a
@@ -31,6 +32,8 @@ struct pd_group_options {
 	double weight;	       /* demote: of a duplicate, over 0 and below 1 */
 	const char *required;  /* text from which `in.require` was parsed; NULL: not given */
 	double max_loss;       /* largest share of its text that may be lost with a duplicate; 1 or 0: all */
+	bool all_text;	       /* the pages of a cluster that are kept have all text of the others; needs shingles */
+	int lost_words;	       /* all_text: words of a page that may be in none of the pages kept */
 	char *const *shingles; /* files of row/shingles.h, to compare texts exactly; without files, sketches are compared */
 	int n_shingles;
 	const struct pd_secret *shingles_secret; /* that these were made with; NULL: the one of all zeroes */

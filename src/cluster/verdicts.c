@@ -43,6 +43,8 @@ int pd_verdicts_header(const struct pd_group *g, bool ends, struct pd_buf *out, 
 	if (o->action == PD_ACTION_DEMOTE)
 		pd_buf_printf(out, " weight=%g", o->weight);
 	pd_buf_printf(out, " max_loss=%g", o->max_loss);
+	if (o->all_text)
+		pd_buf_printf(out, " lost_words=%d", o->lost_words);
 	if (o->in.exempt > 0)
 		pd_buf_printf(out, " exempt=%g", o->in.exempt);
 	if (o->in.scope)
@@ -93,8 +95,9 @@ static void add_parts(const struct pd_pages *pages, const struct pd_group_member
 }
 
 /* The basis of the verdict in addition to the pair: the texts, or only their sketches. */
-static void add_evidence(const struct pd_pages *pages, const struct pd_edge *edge, const struct pd_loss *loss, struct pd_buf *out)
+static void add_evidence(const struct pd_group *g, const struct pd_edge *edge, const struct pd_loss *loss, struct pd_buf *out)
 {
+	const struct pd_pages *pages = &g->pages;
 	bool exact = loss && loss->known == PD_LOSS_EXACT;
 	if (edge->distance == PD_SAME_TEXT && (!exact || !loss->share))
 		return;
@@ -104,7 +107,9 @@ static void add_evidence(const struct pd_pages *pages, const struct pd_edge *edg
 		return;
 	if (loss->part)
 		pd_buf_add_z(out, ", a part of the page kept");
-	if (loss->share > 0)
+	if (g->o->all_text)
+		pd_buf_printf(out, ", %.1f%% of its text in pages kept", 100 - 100 * loss->share);
+	else if (loss->share > 0)
 		pd_buf_printf(out, ", which has %.1f%% of its text", 100 - 100 * loss->share);
 	else
 		pd_buf_add_z(out, ", all of its text in the page kept");
@@ -187,7 +192,7 @@ void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct
 			pd_buf_add_z(out, ", which leads to the page kept");
 		}
 		add_parts(&g->pages, m, out);
-		add_evidence(&g->pages, edge, m->loss, out);
+		add_evidence(g, edge, m->loss, out);
 	}
 	/* cluster_size, loss, suspect, content_digest */
 	pd_buf_add_c(out, '\t');

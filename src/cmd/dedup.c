@@ -127,6 +127,9 @@ static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *f
 		status = pd_stage_match_check(&o->match, &e);
 	if (!status)
 		status = pd_stage_cluster_settle(&o->cluster, &e);
+	if (!status && o->cluster.group.all_text && o->n_against)
+		status = pd_fail(&e, PD_ERR_USAGE,
+				 "--keep-all-text cannot be used with --against: the texts of old pages are not known");
 	if (!status)
 		status = check_require(&o->cluster.group.in.require, &o->walk.page.methods, &e);
 	if (o->walk.page.methods.n)

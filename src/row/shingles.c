@@ -281,14 +281,14 @@ static size_t join_runs(uint64_t *v, size_t n, size_t run)
 	return runs;
 }
 
-int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e)
+int pd_shingles_runs(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e)
 {
 	const struct shingle_place *place = find_place(s, id);
 	out->n = 0;
 	if (!place || !place->shingles.p)
 		return 0;
 	struct pd_container *c = &s->files[place->file];
-	size_t all = place->shingles.n / 8, n = 0;
+	size_t all = place->shingles.n / 8;
 	if (all > out->cap) {
 		free(out->v);
 		out->v = pd_alloc(2 * all * sizeof *out->v); /* the second half to sort in */
@@ -303,9 +303,18 @@ int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *o
 			pd_container_give_back(&s->files[i], s->files[i].section[PD_SHINGLES_BLOCKS]);
 		s->mapped = 0;
 	}
-	size_t runs = join_runs(out->v, all, s->run);
-	sort_values(out->v, out->v + all, runs);
-	for (size_t i = 0; i < runs; i++)
+	out->n = join_runs(out->v, all, s->run);
+	return 1;
+}
+
+int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e)
+{
+	int status = pd_shingles_runs(s, id, out, e);
+	size_t n = 0;
+	if (status <= 0)
+		return status;
+	sort_values(out->v, out->v + out->n, out->n);
+	for (size_t i = 0; i < out->n; i++)
 		if (!i || out->v[i] != out->v[i - 1])
 			out->v[n++] = out->v[i];
 	out->n = n;

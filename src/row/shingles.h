@@ -78,7 +78,10 @@ struct pd_shingle_set {
 	size_t n, cap;
 };
 
-/* 1: the set of the page, which may be empty; 0: it is in no file; negative: damaged. */
+/* The runs of the page in the order of its text, with repetitions.  1: found, perhaps no run; 0: it is in no file;
+ * negative: damaged. */
+int pd_shingles_runs(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e);
+/* The same as a set. */
 int pd_shingles_get(struct pd_shingles *s, uint64_t id, struct pd_shingle_set *out, struct pd_err *e);
 /* The number of its shingles, with repetitions; 0: it is in no file. */
 size_t pd_shingles_count(const struct pd_shingles *s, uint64_t id);

@@ -99,7 +99,10 @@ static int close_cluster(const struct cluster_run *r)
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, g->n_suspects, "suspect");
 	}
-	if (g->n_spared)
+	if (g->n_spared && g->o->all_text)
+		pd_buf_printf(&line, ", kept %zu near-duplicate%s with text that no other page has", g->n_spared,
+			      g->n_spared == 1 ? "" : "s");
+	else if (g->n_spared)
 		pd_buf_printf(&line, ", kept %zu near-duplicate%s whose removal would lose over %g%% of their text%s", g->n_spared,
 			      g->n_spared == 1 ? "" : "s", g->o->max_loss * 100,
 			      pd_keep_is_clean(&g->o->keep) ? ", or whose text lacks too much of the page kept" : "");
@@ -173,6 +176,11 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 		return pd_fail(e, PD_ERR_USAGE, "--keep=canonical needs --canonical=FILE, which 'fp --canonical=FILE' writes");
 	if (!by_canonical && o->canonical)
 		return pd_fail(e, PD_ERR_USAGE, "--canonical=FILE has no effect without 'canonical' in --keep");
+	if (o->group.all_text && !texts)
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--keep-all-text needs the texts: --shingles=FILE, which 'fp --shingles=FILE' writes");
+	if (o->group.lost_words && !o->group.all_text)
+		return pd_fail(e, PD_ERR_USAGE, "--lost-words has no effect without --keep-all-text");
 	if (o->group.weight && o->group.action != PD_ACTION_DEMOTE)
 		return pd_fail(e, PD_ERR_USAGE, "--weight has no effect without --action=demote");
 	if (!o->group.max_loss)
