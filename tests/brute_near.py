@@ -2,13 +2,21 @@
 # SPDX-License-Identifier: MIT
 """Brute force for pairs within K bits and in scope that join two clusters of PAIRS.
 
-usage: brute_near.py K SCOPE PAIRS FP [AGAINST]     ids of such pairs; PAIRS are clustered by connected components"""
+usage: brute_near.py K SCOPE PAIRS FP [AGAINST]     ids of such pairs; PAIRS are clustered by connected components
+       brute_near.py --list K NEW STORED            each new fingerprint, and the stored ones within K bits"""
 import sys
 
 def read(path):
     rows = (line.split('\t') for line in open(path) if line[0] != '#')
     return [(int(f[0], 16), f[1], f[2].split('/')[2]) for f in rows]
 
+if sys.argv[1] == '--list':
+    new, old = (sorted({line.split('\t')[0] for line in open(path) if line[0] not in '#-'}) for path in sys.argv[3:])
+    for x in new:
+        near = [y for y in old if bin(int(x, 16) ^ int(y, 16)).count('1') <= int(sys.argv[2])]
+        if near:
+            print(x, ' '.join(near), sep='\t')
+    sys.exit()
 k, scope, pairs = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 a = read(sys.argv[4])
 b = read(sys.argv[5]) if len(sys.argv) > 5 else None

@@ -374,14 +374,8 @@ class Pagededup:
         """Compare new pages with stored pages.  Return the pairs, verdicts on the stored pages to remove, and the rows of the new
         collection.  keys: the key file of the new pages, written by `pagededup match --save`; every task maps its tables into memory.
         new, stored: rows of fp."""
-        name = "pagededup-%s.key" % uuid.uuid4().hex
-        folder = tempfile.mkdtemp(prefix="pagededup-")  # a node fetches the file from here when its first task starts
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        shutil.copyfile(keys, os.path.join(folder, name))
-        self.sc.addFile(os.path.join(folder, name))
-        side = {"batch": name}
-        side = {**side, **self._params(stored, "fp", "batch", "count", side, options)}
-        found = [self._keep(self._find(stored, side, os.path.join(folder, name), os.path.join(folder, name + ".tables")))]
+        side, file = self._batch(keys, stored, options)
+        found = [self._keep(self._find(stored, side, file))]
         tombstones = self._step("batch", "tombstones", [(found[0], "line")], side, "verdicts")
         collection = self._step("batch", "update", [(stored, "fp"), (new, "fp"), (found[0], "line")], side, "fp")
         if pairs_inside:
@@ -390,8 +384,24 @@ class Pagededup:
             found.append(self._keep(self._filter(one, "nothing", "line", lambda: arguments, side)))
         return self._pairs("batch", found, side), tombstones, collection
 
-    def _find(self, stored, side, keys, tables):
-        """tables: a file to make here; it is sent to every node once."""
+    def lists(self, keys, stored, *options):
+        """Return lines: each new fingerprint, a tab, and the stored fingerprints within k, separated by spaces.  `options` must have
+        "--no-verify".  keys, stored: as for batch."""
+        side, file = self._batch(keys, stored, options)
+        return self._find(stored, side, file, "--list")
+
+    def _batch(self, keys, stored, options):
+        name = "pagededup-%s.key" % uuid.uuid4().hex
+        folder = tempfile.mkdtemp(prefix="pagededup-")  # a node fetches the file from here when its first task starts
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        shutil.copyfile(keys, os.path.join(folder, name))
+        self.sc.addFile(os.path.join(folder, name))
+        side = {"batch": name}
+        side = {**side, **self._params(stored, "fp", "batch", "count", side, options)}
+        return side, os.path.join(folder, name)
+
+    def _find(self, stored, side, keys, *more):
+        tables = keys + ".tables"  # sent to every node once
         arguments = ["map", "--job=batch", "--step=tables"] + ["--%s=%s" % (n, n) for n in side]
         with open(tables, "wb") as out:
             for piece in through(arguments, [], {"batch": os.path.basename(keys), "params": side["params"]}, self.counts, binary=True):
@@ -400,7 +410,7 @@ class Pagededup:
         given = {**side, "tables": os.path.basename(tables)}
         own = ["--%s=%s" % (n, n) for n in given]
         keyed = self._map(stored, "fp", ["map", "--job=batch", "--step=find"] + own, given)
-        return self._reduce(keyed, ["reduce", "--job=batch", "--step=find"] + own[:-1], "line", None, side)
+        return self._reduce(keyed, ["reduce", "--job=batch", "--step=find"] + own[:-1] + list(more), "line", None, side)
 
     def apply(self, verdicts, dumps, output, store=None):
         """Write the dumps without duplicates into the folder `output`, and return a row for each written dump.

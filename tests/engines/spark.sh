@@ -91,6 +91,9 @@ for version in $versions; do
 	run steps "$version" batch new.key -k 6
 	exits "$version, batch" 0
 	same "$version, batch: the pairs of one machine" <(sorted "$version/against.tsv") <(sorted against.pairs)
+	run steps "$version" lists new.key -k 6 --no-verify
+	same "$version, lists: each new fingerprint with the stored ones within k" <(grep -a '^[0-9a-f]\{16\}	' "$tmp/out" | LC_ALL=C sort) \
+		<(python3 "$TOP/tests/brute_near.py" --list 6 new.fp old.fp)
 	same "$version, batch: what goes" <(sorted "$version/tombstones.tsv" | cut -f 2) gone
 	same "$version, batch: the collection is what stays, and the batch" <(sorted "$version/collection.tsv") \
 		<(awk -F '\t' 'NR == FNR { gone[$1]; next } /^#/ { next } !($2 in gone)' gone old.fp new.fp | sort)

@@ -5,6 +5,7 @@ usage: steps_spark.py MASTER ARCHIVE FOLDER fp PATH…          FOLDER/pages.par
        steps_spark.py MASTER ARCHIVE FOLDER match [OPTION…]   from pages.parquet: pairs.parquet, pairs.tsv
        steps_spark.py MASTER ARCHIVE FOLDER cluster [OPTION…] from pairs.parquet: verdicts.parquet, verdicts.tsv
        steps_spark.py MASTER ARCHIVE FOLDER batch KEYS [OPTION…]  from new.parquet and pages.parquet: against.tsv, tombstones.tsv, collection.tsv
+       steps_spark.py MASTER ARCHIVE FOLDER lists KEYS [OPTION…]  from pages.parquet: printed lines
        steps_spark.py MASTER ARCHIVE FOLDER apply OUT PATH…   from verdicts.parquet: OUT, dumps.tsv
        steps_spark.py MASTER ARCHIVE FOLDER raw           pages.parquet with tabs and line ends in every URL, without escapes
        steps_spark.py MASTER ARCHIVE FOLDER frame FILE.jsonl [OPTION…]  dedup of a DataFrame with id and text; the ids of the pages
@@ -78,6 +79,8 @@ elif step == "batch":
     written(pairs, "against", "pairs", "against")
     written(tombstones, "tombstones", "verdicts", "tombstones")
     written(collection, "collection", "fp", "collection")
+elif step == "lists":
+    print(*[line for (line,) in p.lists(rest[0], read("pages"), *rest[1:]).select(F.col("line").cast("string")).collect()], sep="\n")
 elif step == "apply":
     with open(os.path.join(folder, "dumps.tsv"), "w") as out:
         for row in p.apply(read("verdicts"), paths_of(rest[1:]), rest[0], store=os.environ.get("STORE")).collect():

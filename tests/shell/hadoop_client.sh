@@ -76,6 +76,13 @@ same "batch: each stored page of a pair is removed" <(got batch/tombstones | row
 at_least "batch: some do" "$(wc -l <gone)" 1
 same "batch: the collection has the others, and the batch" <(got batch/collection | sorted) \
 	<(awk -F '\t' 'NR == FNR { gone[$1]; next } /^#/ { next } !($2 in gone)' gone cluster/stored/rows new.fp | LC_ALL=C sort)
+# The file of the patent; awk compares all fingerprints.
+run "$H" batch --program="$P" --match='-k 6 --no-verify' --list --until=pairs new.fp /stored /listed
+exits "batch --list: done" 0
+same "batch --list: each new fingerprint with the stored ones within k" <(got listed/lists | LC_ALL=C sort) <(python3 "$TOP/tests/brute_near.py" --list 6 new.fp cluster/stored/rows)
+run "$H" batch --program="$P" --match='-k 6' --list new.fp /stored /unlisted
+exits "batch --list with verification: refused" 2
+has "batch --list with verification: said" "$tmp/err" 'no-verify'
 got batch/tombstones >tombstones
 "$P" apply -q -V tombstones -o clean.warc.gz "$demo"
 same "batch: the dump as one machine writes it" cluster/batch/clean/dumps/demo.warc.gz clean.warc.gz

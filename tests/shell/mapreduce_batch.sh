@@ -63,6 +63,37 @@ printf '%s\n' '0000000000000003 new:1 http://n/1' '0000000000000001 new:2 http:/
 printf '%s\n' '0000000000000000 old:1 http://o/1' | fp_rows >old.fp
 least=3 equal "three near one" new.fp old.fp -k 3
 is "three near one: the tombstone names the nearest, of two the first" "$(rows got.gone | grep -o 'new:[0-9]' | sort -u)" new:2
+# The file of the patent: each new fingerprint, and the stored ones within k.
+listed() { # NAME NEW STORED MATCH-OPTION...
+	local name="the list, $1" new=$2 old=$3
+	shift 3
+	"$P" match -q --save=new.key "$new"
+	shared=()
+	step batch count "$old" -- --batch=new.key -- "$@" --no-verify >params
+	"$P" map --job=batch --step=tables --params=params --batch=new.key </dev/null >list.tables 2>/dev/null
+	shared=(--params=params --batch=new.key) tables=list.tables
+	step batch find "$old" -- --list >list
+	shared=() tables=
+	same "$name: as by brute force" <(LC_ALL=C sort list) <(python3 "$TOP/tests/brute_near.py" --list "${2:-3}" "$new" "$old")
+}
+printf '%s\n' '00000000000000f0 new:1 http://n/1' '00000000000000f0 new:2 http://n/2' '0fff0000000000ff new:3 http://n/3' '- new:4 http://n/4 - 5 00000000000000000000000000000abc' | fp_rows >new.fp
+printf '%s\n' '00000000000000f1 old:1 http://o/1' '00000000000000f0 old:2 http://o/2' '00000000000000f1 old:3 http://o/3' '00000000000000ff old:4 http://o/4' \
+	'0001000100010001 old:6 http://o/6' '- old:5 http://o/5 - 5 00000000000000000000000000000abc' 'f0000000000000f1 new:1 http://n/1' | fp_rows >old.fp
+listed "few rows" new.fp old.fp -k 3
+is "the list, few rows: as it is written" "$(cat list)" "00000000000000f0	00000000000000f0 00000000000000f1"
+for bits in 64 128; do
+	"$P" fp -q --bits=$bits "$demo" >all.fp
+	deal 3
+	for k in 3 8; do listed "$bits bits, k = $k" new.fp old.fp -k $k; done
+	at_least "the list, $bits bits: some are found" "$(wc -l <list)" 3
+done
+"$P" fp -q "$demo" >all.fp
+deal 3
+"$P" match -q --save=new.key new.fp
+step batch count old.fp -- --batch=new.key -- -k 3 >params 2>/dev/null
+refused "a list with verification" /dev/null 'give the step count --no-verify' "$P" reduce --job=batch --step=find --params=params --batch=new.key --list
+step batch count old.fp -- --batch=new.key -- -k 3 --no-verify >params 2>/dev/null
+refused "a list of a line of another step" <(printf 'x.00000000000000f0\ta\n') 'did not write line 1' "$P" reduce --job=batch --step=find --params=params --batch=new.key --list
 # No rows on one side or on both, with and without a header; pages that match none.
 deal 3
 grep '^#' new.fp >header.fp

@@ -5,6 +5,7 @@
  *	count		rows of the collection, and the batch -> the file of parameters
  *	tables		the batch -> its tables, a file that is distributed to the map tasks of `find`
  *	find		rows of the collection -> for each new page the stored near-duplicates of it; stored pages to be removed
+ *			(--list: fingerprint of a new page -> the stored fingerprints within k, the file of the patent)
  *	inside		the batch -> pairs inside it, if requested
  *	tombstones	output of `find` -> verdicts on stored pages
  *	update		the collection, the batch and the output of `find` -> the collection without removed pages, with the batch
@@ -323,10 +324,86 @@ static int add_stored(struct finding *f, struct pd_span line, struct pd_err *e)
 	return pd_engine_buckets_add_stored(&f->b, pd_buf_span(&f->line), e);
 }
 
+/* The stored fingerprints within k of a new one, each once. */
+struct list {
+	struct pd_key key; /* the new fingerprint */
+	struct pd_map seen;
+	struct pd_buf stored; /* with a space before each */
+};
+
+static int compare_hex(const void *a, const void *b, void *width)
+{
+	return memcmp(a, b, *(const size_t *)width);
+}
+
+/* Write the new fingerprint, a tab, and the list. */
+static int write_list(struct list *l, int bits, struct pd_err *e)
+{
+	struct pd_buf out = { 0 };
+	int status = PD_OK;
+	if (l->stored.n) {
+		/* Lines of one key come in any order. */
+		size_t width = (size_t)bits / 4 + 1;
+		qsort_r(l->stored.p, l->stored.n / width, width, compare_hex, &width);
+		pd_key_hex(&l->key, bits, &out);
+		pd_buf_add_c(&out, '\t');
+		pd_buf_add(&out, l->stored.p + 1, l->stored.n - 1);
+		pd_buf_add_c(&out, '\n');
+		status = pd_engine_write(&out, e);
+	}
+	pd_buf_release(&out);
+	pd_buf_clear(&l->stored);
+	pd_map_clear(&l->seen, 0);
+	return status;
+}
+
+/* The reduce task of the patent: sketches, texts and ids are not used. */
+static int reduce_list(const struct pd_engine *t, const struct pd_engine_params *p, struct pd_err *e)
+{
+	struct pd_engine_lines in = { 0 };
+	struct list l = { .stored = { 0 } };
+	struct pd_row row;
+	uint64_t n = 0;
+	int bits, status = PD_OK;
+	if (!p->match.verify.off || p->match.candidates == PD_CANDIDATES_BANDS)
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--list lists fingerprints by their distance only; give the step count --no-verify, without "
+			       "--candidates=bands");
+	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
+		if (in.is_new && (status = write_list(&l, p->bits, e)) != 0)
+			break;
+		struct pd_span key = in.key, kind;
+		pd_span_split(&key, '.', &kind);
+		if (pd_span_is(kind, "d"))
+			continue; /* pages without a fingerprint */
+		if (!pd_span_is(kind, "e") || !pd_key_parse(key, &bits, &l.key) || bits != p->bits) {
+			status = pd_engine_lines_foreign(&in, e);
+			break;
+		}
+		if ((status = pd_engine_lines_name(&in, pd_engine_row_parse(&row, in.value, p, e), e)) != 0)
+			break;
+		if (!row.has_fingerprint || pd_hamming(&row.key, &l.key, bits) > p->match.k ||
+		    !pd_map_add(&l.seen, pd_map_key(row.f[PD_FP_FINGERPRINT])))
+			continue;
+		pd_buf_add_c(&l.stored, ' ');
+		pd_key_hex(&row.key, bits, &l.stored);
+		n++;
+	}
+	if (!status)
+		status = write_list(&l, p->bits, e);
+	pd_engine_count(t, "LISTED", n);
+	pd_map_release(&l.seen);
+	pd_buf_release(&l.stored);
+	pd_engine_lines_release(&in);
+	return status;
+}
+
 static int reduce_find(const struct pd_engine *t, struct pd_engine_params *p, struct pd_err *e)
 {
 	struct pd_engine_lines in = { 0 };
 	struct finding f = { .b = { .task = t, .p = p, .on_pair = write_found, .table.kind = PD_ENGINE_AGAINST } };
+	if (t->list)
+		return reduce_list(t, p, e);
 	int status = open_batch(t, p, &f.batch, e);
 	f.b.ctx = &f;
 	if (!status) {

@@ -27,6 +27,7 @@ struct pd_engine {
 	bool unchecked;	    /* apply: pages are removed without comparing their digests */
 	const char *batch;  /* the key file of a batch; NULL: none */
 	const char *tables; /* its tables; NULL: none */
+	bool list;	    /* batch, find: write lists of fingerprints, not pairs */
 	const char *header; /* cluster: a file with the header of the pairs */
 	const struct pd_group_options *group; /* cluster: options */
 	const char *tmp_dir;
