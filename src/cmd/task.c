@@ -52,7 +52,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_INT, .name = "bucket", .only = REDUCE, .arg = "ROWS", AT(task.bucket), .min = 1, .max = INT_MAX, .rare = true,
 	  .help = "join, step plan: buckets with more rows go to several tasks (1048576)" },
 	{ .type = PD_OPT_FLAG, .name = "list", .only = REDUCE, AT(task.list),
-	  .help = "batch, step find: write each new fingerprint with the list of stored ones within k" },
+	  .help = "batch, step find: write the stored fingerprints near each new one" },
 	PD_OPT_END,
 };
 /* clang-format on */

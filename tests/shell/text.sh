@@ -29,6 +29,17 @@ done < <(for a in en-battery-sorting en-night-train; do printf '%s\t%s\n' $a "$(
 run "$P" text --preset=paper d.warc.gz
 exits "text --preset=paper" 0
 is "text --preset=paper: the same number of pages" "$(wc -l <"$tmp/out")" "$pages"
+# Blocks are those of explain, which prints their texts with a mark before each line.
+run "$P" text --blocks d.warc.gz
+exits "text --blocks" 0
+cp "$tmp/out" blocks.jsonl
+is "text --blocks: keys" "$(json blocks.jsonl '{",".join(r) for r in rows}')" "{'id,url,kind,text,markup,anchor_text,links'}"
+is "text --blocks: the pages with blocks, in order" "$(json blocks.jsonl '"\n".join(dict.fromkeys(r["id"] for r in rows))')" \
+	"$(for id in "${ids[@]}"; do "$P" explain --stage=blocks "$id" | grep -q ^block && echo "$id"; done)"
+same "text --blocks: kind, links, text, anchor text and markup" <(json blocks.jsonl '"\n".join(
+	"\n".join(["%s %d" % (r["kind"], r["links"])] + [m + line for m, key in (("  | ", "text"), ("  a ", "anchor_text"), ("  < ", "markup")) for line in ((r[key] or "") + "\n").split("\n")[:-1] if r[key]])
+	for r in rows if r["id"] in ("'"${ids[0]}"'", "'"${ids[5]}"'"))') \
+	<(for id in "${ids[0]}" "${ids[5]}"; do "$P" explain --stage=blocks --markup "$id" | sed -E 's/^block [0-9]+ ([a-z]+) .* links=([0-9]+)$/\1 \2/'; done)
 
 # --- show ---
 for stage in utf8 html blocks terms topic features signature; do
