@@ -18,6 +18,7 @@
 #include "row/tsv.h"
 #include "url/canonical.h"
 #include "url/host.h"
+#include "url/patterns.h"
 
 const char *const pd_seen_modes[] = { "exact", "features", "site-features", NULL };
 const char *const pd_seen_hashes[] = { "xxh3", "md5", NULL };
@@ -40,13 +41,14 @@ static uint64_t seen_bits_of(uint64_t count, double error, int k)
 
 /* The key of a URL: its hash, or a position in each filter. */
 struct pd_seen_key {
-	uint64_t at[PD_FEATURES];
+	uint64_t at[PD_FEATURES + PD_PATTERNS_MAX];
 };
 
 struct pd_seen_options {
 	enum pd_seen_mode mode;
 	enum pd_seen_hash hash;
 	unsigned features;    /* of pd_seen_feature; the site always */
+	int patterns;	      /* the number of further ones */
 	uint64_t bits;	      /* of each filter: N; 0 with mode exact */
 	struct pd_span shape; /* other parameters of the keys, as "form=canonical …"; must be the same between runs */
 };
@@ -70,7 +72,8 @@ struct pd_seen {
 	struct value *values; /* exact: in the order of arrival */
 	size_t cap;
 	struct pd_hashtab index;
-	uint8_t *filters; /* one for each feature, words(bits) words each */
+	uint8_t *filters;	      /* one for each feature, words(bits) words each */
+	struct pd_patterns *patterns; /* o.patterns of them; the caller's */
 	struct divisor bits;
 	struct pd_buf scratch;
 };
@@ -80,11 +83,16 @@ static size_t words(uint64_t bits)
 	return (size_t)(bits / 64 + (bits % 64 != 0));
 }
 
+static int filters_of(const struct pd_seen_options *o)
+{
+	return __builtin_popcount(o->features) + o->patterns;
+}
+
 /* Bytes of all values, or of all filters. */
 static uint64_t content_bytes(const struct pd_seen_options *o, uint64_t count)
 {
 	return o->mode == PD_SEEN_EXACT ? count * sizeof(struct value)
-					: (uint64_t)__builtin_popcount(o->features) * words(o->bits) * sizeof(uint64_t);
+					: (uint64_t)filters_of(o) * words(o->bits) * sizeof(uint64_t);
 }
 
 /* --- remainders --- */
@@ -241,6 +249,10 @@ static void features_of(struct pd_seen *s, struct pd_span canonical, struct pd_s
 		out->at[n++] = part_place(s, &p, p.directory, pd_span("", 0));
 	if (s->o.features & PD_FEATURE_LAST)
 		out->at[n++] = part_place(s, &p, p.depth > 1 ? p.last : p.site, p.query);
+	if (s->o.patterns)
+		pd_patterns_take(s->patterns, canonical);
+	for (int i = 0; i < s->o.patterns; i++)
+		out->at[n++] = part_place(s, &p, pd_patterns_value(s->patterns, i), pd_span("", 0));
 	for (int i = 0; i < n; i++) {
 		out->at[i] += i * words(s->o.bits) * 64;
 		pd_prefetch(&s->filters[out->at[i] / 8]);
@@ -249,7 +261,7 @@ static void features_of(struct pd_seen *s, struct pd_span canonical, struct pd_s
 
 static bool ask_features(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
 {
-	int n = __builtin_popcount(s->o.features);
+	int n = filters_of(&s->o);
 	bool seen = pd_bloom_has(s->filters, key->at, n);
 	if (keep && !seen)
 		s->count += pd_bloom_add(s->filters, key->at, n);
@@ -286,7 +298,8 @@ static const struct pd_container_kind seen_kind = { .magic = "\x89PDU\r\n\x1a\n"
 static int seen_write(const struct pd_seen *s, FILE *to, const char *name, struct pd_err *e)
 {
 	struct pd_container_writer w;
-	struct pd_seen_params p = { (uint8_t)s->o.mode, (uint8_t)s->o.hash, (uint8_t)s->o.features, 0, s->count, s->o.bits };
+	struct pd_seen_params p = { (uint8_t)s->o.mode,	    (uint8_t)s->o.hash, (uint8_t)s->o.features,
+				    (uint8_t)s->o.patterns, s->count,		s->o.bits };
 	pd_container_begin(&w, &seen_kind, 0, pd_container_to_file, &(struct pd_container_file){ to, name }, e);
 	pd_container_add_section(&w, &p, sizeof p);
 	pd_container_add_section(&w, s->shape.p, s->shape.n);
@@ -302,13 +315,15 @@ static int check_params(const struct pd_container *c, struct pd_seen_options *o,
 		return pd_container_section_damaged(c, PD_SEEN_PARAMS, "the length of its parameters is wrong", e);
 	memcpy(&p, c->section[PD_SEEN_PARAMS].p, sizeof p);
 	if (p.mode > PD_SEEN_SITE_FEATURES || p.hash > PD_SEEN_MD5 || p.features > PD_FEATURES_ALL ||
-	    !(p.features & PD_FEATURE_SITE) || (p.mode == PD_SEEN_EXACT ? p.bits != 0 : p.bits == 0) || p.bits >> 62 ||
+	    !(p.features & PD_FEATURE_SITE) || p.patterns > (p.mode == PD_SEEN_EXACT ? 0 : PD_PATTERNS_MAX) ||
+	    (p.mode == PD_SEEN_EXACT ? p.bits != 0 : p.bits == 0) || p.bits >> 62 ||
 	    (p.mode == PD_SEEN_EXACT && p.count >= UINT32_MAX))
 		return pd_container_section_damaged(c, PD_SEEN_PARAMS, "impossible parameters", e);
 	*count = p.count;
 	*o = (struct pd_seen_options){ .mode = (enum pd_seen_mode)p.mode,
 				       .hash = (enum pd_seen_hash)p.hash,
 				       .features = p.features,
+				       .patterns = p.patterns,
 				       .bits = p.bits,
 				       .shape = c->section[PD_SEEN_SHAPE] };
 	if (c->section[PD_SEEN_CONTENT].n != content_bytes(o, p.count))
@@ -394,23 +409,25 @@ enum { TOGETHER = 32 };
 
 struct waiting {
 	struct pd_seen_key key;
-	bool good;  /* a URL */
-	size_t end; /* in `waiting_text`: the text to print after its status */
+	bool good;	 /* a URL */
+	size_t end;	 /* in `waiting_text`: the text to print after its status */
+	size_t kept_end; /* in `kept_text`: the URL and a newline, for --keep */
 };
 
 struct url_run {
 	const struct pd_seen_run *o;
 	struct pd_log *log;
 	struct pd_params params;
+	struct pd_patterns patterns;
 	struct pd_canonical canonical;
 	struct pd_seen *seen;
 	struct pd_seen_options how;
 	struct pd_url base, url;
 	struct waiting waiting[TOGETHER];
 	int n_waiting;
-	struct pd_buf shape, key, domain, text, line_base, waiting_text, out;
-	struct pd_outfile file;
-	struct pd_file_lock lock; /* lock of the file of --seen, held until it is written */
+	struct pd_buf shape, key, domain, text, line_base, waiting_text, kept_text, out;
+	struct pd_outfile file, kept; /* kept: the file of --keep */
+	struct pd_file_lock lock;     /* lock of the file of --seen, held until it is written */
 	uint64_t urls, fresh, again, bad;
 	struct pd_err err;
 };
@@ -418,12 +435,18 @@ struct url_run {
 /* --- work of the command, from its options --- */
 
 /* --formula=features sizes one filter; each feature has its own share of it. */
-static uint64_t filter_bits(const struct pd_seen_run *o)
+static uint64_t filter_bits(const struct url_run *r)
 {
-	int n = __builtin_popcount(o->features);
+	const struct pd_seen_run *o = r->o;
+	int n = __builtin_popcount(o->features) + r->patterns.n;
 	uint64_t count = (uint64_t)o->count;
 	uint64_t all = o->formula == PD_SEEN_FORMULA_STANDARD ? pd_bloom_bits(count, o->error) : seen_bits_of(count, o->error, n);
 	return o->mode == PD_SEEN_EXACT ? 0 : all;
+}
+
+static bool changes_seen(const struct pd_seen_run *o)
+{
+	return o->seen && !o->ask && !o->learn;
 }
 
 static int prepare(struct url_run *r)
@@ -431,6 +454,10 @@ static int prepare(struct url_run *r)
 	const struct pd_seen_run *o = r->o;
 	if (o->ask && !o->seen)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--ask needs --seen=FILE, the URLs that were seen");
+	if (o->keep && !changes_seen(o))
+		return pd_fail(&r->err, PD_ERR_USAGE, "--keep needs --seen=FILE, without --ask and --learn-params");
+	if (o->patterns && o->mode == PD_SEEN_EXACT)
+		return pd_fail(&r->err, PD_ERR_USAGE, "--patterns adds features; use --mode=features or --mode=site-features");
 	if (o->form == PD_FORM_STANDARD && (o->drop || o->drop_known || o->params || o->keep_fragment))
 		return pd_fail(&r->err, PD_ERR_USAGE,
 			       "--form=standard keeps fragments and all parameters; use --form=canonical or --form=loose with this "
@@ -439,17 +466,22 @@ static int prepare(struct url_run *r)
 		return pd_fail(&r->err, PD_ERR_USAGE, "--base=%s is not a URL: %s", o->base, r->base.why);
 	bool known = o->drop_known || o->form == PD_FORM_LOOSE;
 	int status = pd_params_open(&r->params, o->drop, known, o->params, &r->err);
+	if (!status && o->patterns)
+		status = pd_patterns_open(&r->patterns, o->patterns, &r->err);
 	r->canonical = (struct pd_canonical){ .form = (enum pd_url_form)o->form,
 					      .keep_fragment = o->keep_fragment,
 					      .params = r->params.hash ? &r->params : NULL };
 	r->how = (struct pd_seen_options){ .mode = (enum pd_seen_mode)o->mode,
 					   .hash = (enum pd_seen_hash)o->hash,
 					   .features = o->features,
-					   .bits = filter_bits(o) };
+					   .patterns = r->patterns.n,
+					   .bits = filter_bits(r) };
 	pd_buf_printf(&r->shape, "form=%s", pd_url_forms[r->o->form]);
 	pd_buf_add_z(&r->shape, r->o->keep_fragment ? " fragment=keep" : "");
 	if (r->params.hash)
 		pd_buf_printf(&r->shape, " dropped=%016" PRIx64, r->params.hash);
+	if (r->patterns.n)
+		pd_buf_printf(&r->shape, " patterns=%s:%016" PRIx64, pd_buf_z(&r->patterns.names), r->patterns.hash);
 	r->how.shape = pd_buf_span(&r->shape);
 	return status;
 }
@@ -462,42 +494,52 @@ static int open_seen(struct url_run *r)
 	FILE *f = o->seen ? fopen(o->seen, "rb") : NULL;
 	if (!f && o->seen && (errno != ENOENT || o->ask))
 		return pd_fail_errno(&r->err, "cannot open %s", o->seen);
-	if (!f) {
-		r->seen = seen_new(&r->how);
-		return PD_OK;
-	}
-	r->seen = seen_read(f, o->seen, &r->err);
-	fclose(f);
-	return r->seen ? seen_check(r->seen, &r->how, o->seen, &r->err) : r->err.status;
+	r->seen = f ? seen_read(f, o->seen, &r->err) : seen_new(&r->how);
+	if (f)
+		fclose(f);
+	if (!r->seen)
+		return r->err.status;
+	r->seen->patterns = &r->patterns;
+	return f ? seen_check(r->seen, &r->how, o->seen, &r->err) : PD_OK;
 }
 
-static bool changes_seen(const struct pd_seen_run *o)
+/* Copy the URLs kept before; the new ones follow. */
+static int open_kept(struct url_run *r)
 {
-	return o->seen && !o->ask && !o->learn;
+	char block[1 << 16];
+	size_t n;
+	int status = pd_outfile_open(&r->kept, r->o->keep, &r->err);
+	FILE *f = status ? NULL : fopen(r->o->keep, "rb");
+	if (status || (!f && errno == ENOENT))
+		return status;
+	while (f && (n = fread(block, 1, sizeof block, f)) > 0 && fwrite(block, 1, n, r->kept.f) == n)
+		continue;
+	if (!f || ferror(f) || ferror(r->kept.f))
+		status = pd_fail_errno(&r->err, "cannot copy %s", r->o->keep);
+	if (f)
+		fclose(f);
+	return status;
 }
 
-/* The answers are written and synced before the set: a run that fails between the two is repeated, and no URL is
- * lost. */
+/* The answers and the kept URLs are written and synced before the set: a run that fails between them is repeated, and
+ * no URL is lost. */
 static int commit(struct url_run *r)
 {
 	struct pd_outfile seen;
-	bool keep = changes_seen(r->o);
+	bool keep = changes_seen(r->o), standard = !r->file.path;
 	int status = keep ? pd_outfile_open(&seen, r->o->seen, &r->err) : PD_OK;
-	if (status) {
-		pd_outfile_abandon(&r->file);
+	if (status)
 		return status;
-	}
 	if (keep)
 		status = seen_write(r->seen, seen.f, r->o->seen, &r->err);
-	bool standard = !r->file.path;
 	if (!status)
 		status = pd_outfile_commit(&r->file, &r->err);
-	else
-		pd_outfile_abandon(&r->file);
 	if (!keep)
 		return status;
 	if (!status && standard)
 		status = pd_sync_standard_output(&r->err);
+	if (!status && r->o->keep)
+		status = pd_outfile_commit(&r->kept, &r->err);
 	if (!status)
 		return pd_outfile_commit(&seen, &r->err);
 	pd_outfile_abandon(&seen);
@@ -520,7 +562,7 @@ static int flush(struct url_run *r, size_t least)
 static void answer(struct url_run *r)
 {
 	static const char *const names[] = { "new", "seen", "bad" };
-	size_t from = 0;
+	size_t from = 0, kept_from = 0;
 	for (int i = 0; i < r->n_waiting; i++) {
 		const struct waiting *w = &r->waiting[i];
 		int status = w->good ? seen_ask(r->seen, &w->key, !r->o->ask) : 2;
@@ -533,10 +575,14 @@ static void answer(struct url_run *r)
 									 : status == 1 ? PD_SEEN_PRINT_SEEN
 										       : -1))
 			pd_buf_add(&r->out, r->waiting_text.p + from, w->end - from);
+		if (r->o->keep && status == 0)
+			fwrite(r->kept_text.p + kept_from, 1, w->kept_end - kept_from, r->kept.f); /* commit checks for errors */
 		from = w->end;
+		kept_from = w->kept_end;
 	}
 	r->n_waiting = 0;
 	pd_buf_clear(&r->waiting_text);
+	pd_buf_clear(&r->kept_text);
 }
 
 static void take_url(struct url_run *r, struct pd_span line, struct pd_span text, const struct pd_url *base)
@@ -548,6 +594,10 @@ static void take_url(struct url_run *r, struct pd_span line, struct pd_span text
 	if (w->good) {
 		pd_canonical_make(&r->canonical, &r->url, &r->key);
 		seen_key_of(r->seen, pd_buf_span(&r->key), &w->key);
+		if (r->o->keep) {
+			pd_buf_add_span(&r->kept_text, pd_buf_span(&r->url.href));
+			pd_buf_add_c(&r->kept_text, '\n');
+		}
 	} else {
 		pd_buf_clear(&r->key);
 	}
@@ -572,6 +622,7 @@ static void take_url(struct url_run *r, struct pd_span line, struct pd_span text
 		pd_buf_add_c(&r->waiting_text, '\n');
 	}
 	w->end = r->waiting_text.n;
+	w->kept_end = r->kept_text.n;
 	if (r->n_waiting == TOGETHER || r->o->line_buffered)
 		answer(r);
 }
@@ -661,6 +712,8 @@ static int run_stages(struct url_run *r, char **paths, int n_paths)
 		status = pd_outfile_check(o->output, paths, n_paths, &r->err);
 	if (!status && o->seen)
 		status = pd_outfile_check(o->seen, paths, n_paths, &r->err);
+	if (!status && o->keep)
+		status = pd_outfile_check(o->keep, paths, n_paths, &r->err);
 	if (!status && changes_seen(o))
 		status = pd_file_lock_take(&r->lock, o->seen, r->log, &r->err);
 	if (!status && !o->learn)
@@ -669,11 +722,16 @@ static int run_stages(struct url_run *r, char **paths, int n_paths)
 		status = pd_outfile_open(&r->file, o->output, &r->err);
 	if (status)
 		return status;
-	status = o->learn ? learn(r, paths, n_paths) : read_all(r, paths, n_paths);
-	if (status)
-		pd_outfile_abandon(&r->file);
-	else
+	if (o->keep)
+		status = open_kept(r);
+	if (!status)
+		status = o->learn ? learn(r, paths, n_paths) : read_all(r, paths, n_paths);
+	if (!status)
 		status = commit(r);
+	if (status) {
+		pd_outfile_abandon(&r->file);
+		pd_outfile_abandon(&r->kept);
+	}
 	if (!status && !o->learn)
 		pd_log_note(r->log, "%" PRIu64 " URLs, %" PRIu64 " new, %" PRIu64 " seen, %" PRIu64 " invalid, %.1f s", r->urls,
 			    r->fresh, r->again, r->bad, pd_wall_seconds() - from);
@@ -682,16 +740,17 @@ static int run_stages(struct url_run *r, char **paths, int n_paths)
 
 int pd_seen_run(const struct pd_seen_run *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
-	struct url_run r = { .o = o, .log = log, .file = { .slot = -1 } };
+	struct url_run r = { .o = o, .log = log, .file = { .slot = -1 }, .kept = { .slot = -1 } };
 	int status = run_stages(&r, paths, n_paths);
 	if (status)
 		*e = r.err;
-	struct pd_buf *bufs[] = { &r.shape, &r.key, &r.domain, &r.text, &r.line_base, &r.waiting_text, &r.out };
+	struct pd_buf *bufs[] = { &r.shape, &r.key, &r.domain, &r.text, &r.line_base, &r.waiting_text, &r.kept_text, &r.out };
 	for (size_t i = 0; i < sizeof bufs / sizeof *bufs; i++)
 		pd_buf_release(bufs[i]);
 	pd_file_lock_release(&r.lock);
 	seen_free(r.seen);
 	pd_params_release(&r.params);
+	pd_patterns_release(&r.patterns);
 	pd_canonical_release(&r.canonical);
 	pd_url_release(&r.base);
 	pd_url_release(&r.url);

@@ -7,7 +7,7 @@
  * - features: patent 003's Bloom filter.  A URL u1/u2/…/un has four features: site u1, depth n, first directory u2,
  * last part un; each modulo N is one bit in the filter of its type.  If all bits of a URL are set, it counts as seen;
  * otherwise they are set.  A URL is wrongly called seen if each of its features occurred in some other URL: this is a
- * property of the method, and its rate is not bounded;
+ * property of the method, and its rate is not bounded.  Patterns (url/patterns.h) define further types;
  * - site-features: the same, but depth, first directory and last part count within their site.
  *
  * The set is saved with its parameters and a checksum (docs/format-urls.md), and a damaged file is refused.
@@ -32,7 +32,7 @@ extern const char *const pd_seen_modes[], *const pd_seen_hashes[]; /* NULL at th
 enum { PD_SEEN_PARAMS, PD_SEEN_SHAPE, PD_SEEN_CONTENT, PD_SEEN_SECTIONS };
 
 struct __attribute__((packed)) pd_seen_params {
-	uint8_t mode, hash, features, zero;
+	uint8_t mode, hash, features, patterns; /* patterns: their number */
 	uint64_t count, bits;
 };
 
@@ -47,10 +47,12 @@ struct pd_seen_run {
 		formula;     /* pd_seen_mode, pd_seen_hash, pd_url_form (canonical.h), pd_seen_print, pd_seen_formula */
 	double count, error; /* filters: number of URLs to reserve, and the error rate at that number */
 	unsigned features;
-	const char *seen; /* the file; NULL: none */
-	bool ask;	  /* it is not changed */
-	const char *base; /* base for relative URLs; NULL: none */
-	bool with_base;	  /* each line has its own, after a tab */
+	const char *patterns; /* filters: a file of further features; NULL: none */
+	const char *seen;     /* the file; NULL: none */
+	const char *keep;     /* a file of the URLs in `seen`; NULL: none */
+	bool ask;	      /* it is not changed */
+	const char *base;     /* base for relative URLs; NULL: none */
+	bool with_base;	      /* each line has its own, after a tab */
 	bool keep_fragment, drop_known;
 	const char *drop, *params; /* parameters to leave out: a list, and a file of learned ones; or NULL */
 	bool learn;		   /* the lines are rows of fp, and the output is a list of parameters that change no page … */

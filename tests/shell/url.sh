@@ -51,6 +51,43 @@ done
 run "$P" url --seen=seen first
 exits "another mode than the file's is refused" 2
 has "and the message names both" "$tmp/err" 'seen was made with parameters other than those of this run: mode: site-features and exact'
+# Features defined by patterns, each with a filter of its own; the URLs beside the filter.
+printf '# of a shop\nid   [?&]id=([0-9]+)\nkind \\.([a-z]+)(\\?|$)\n' >patterns
+"$P" url -q --mode=features --features=site --patterns=patterns --seen=shop --keep=shop.urls --print=rows - >rows.1 <<END
+http://a.org/x.html?id=1
+http://a.org/y/z.html?a=b&id=1
+http://a.org/x.html?id=2
+http://a.org/x.php?id=2
+http://a.org/none
+http://a.org/other
+END
+is "--patterns: new if a value is" "$(column status rows.1 | xargs)" "new seen new new new seen"
+is "--keep: the new URLs" "$(sed 's|http://a.org/||' shop.urls | xargs)" "x.html?id=1 x.html?id=2 x.php?id=2 none"
+printf 'http://A.org/x.php?id=3#f\nhttp://a.org/x.php?id=2\nno\n' | "$P" url -q --mode=features --features=site --patterns=patterns --seen=shop --keep=shop.urls --print=none
+is "--keep: a second run adds its new ones, absolute" "$(tail -n +5 shop.urls)" "http://a.org/x.php?id=3#f"
+cp shop.urls kept.before
+run "$P" url --mode=features --features=site --patterns=patterns --seen=shop --keep=shop.urls -o /dev/full first
+exits "--keep: a run that fails" 2
+same "--keep: and leaves the URLs as they were" shop.urls kept.before
+printf 'other [?&]id=([0-9]+)\nkind \\.([a-z]+)(\\?|$)\n' >patterns.2
+run "$P" url --mode=features --features=site --patterns=patterns.2 --seen=shop first
+exits "--patterns: others are refused" 2
+has "--patterns: the message names them" "$tmp/err" 'patterns: id,kind:[0-9a-f]* and other,kind:'
+run "$P" url --mode=features --features=site --seen=shop first
+exits "--patterns: none are refused" 2
+for line in 'id' 'id [' ''; do
+	echo "$line" >patterns.bad
+	run "$P" url --mode=features --patterns=patterns.bad first
+	exits "--patterns: '$line' is refused" 2
+	has "--patterns: '$line': the file is named" "$tmp/err" 'patterns.bad'
+done
+for i in {1..13}; do echo "n$i x"; done >patterns.bad
+run "$P" url --mode=features --patterns=patterns.bad first
+has "--patterns: too many" "$tmp/err" 'patterns.bad:13: more than 12 patterns'
+run "$P" url --patterns=patterns first
+exits "--patterns needs a mode with features" 2
+run "$P" url --keep=k first
+exits "--keep needs --seen" 2
 "$P" url -q --seen=exact --print=none first
 for options in --form=loose --drop-params=a --keep-fragment; do
 	run "$P" url $options --seen=exact first

@@ -134,6 +134,38 @@ START_TEST(test_shared)
 	}
 }
 
+/* Each type of feature has a filter of its own: a value of one type is not known to another.  After the first URL, the
+ * second is new, because one of its values has been seen only in another type. */
+START_TEST(test_types)
+{
+	static const char *const urls[][2] = {
+		{ "http://a/b/y/z", "http://b/b/y/z" }, /* a directory is no site */
+		{ "http://a/x/y/b", "http://b/x/y/b" }, /* a last part is no site */
+		{ "http://a/x/y/z", "http://a/a/y/z" }, /* a site is no directory */
+		{ "http://a/x/y/z", "http://a/z/y/z" }, /* a last part is no directory */
+		{ "http://a/x/y/z", "http://a/x/y/a" }, /* a site is no last part */
+		{ "http://a/x/y/z", "http://a/x/y/x" }, /* a directory is no last part */
+		{ "http://a/x/q/z", "http://a/x/q/q" }, /* a value of a pattern is no last part … */
+		{ "http://a/x/q/z", "http://a/x/z/z" }, /* … and the reverse */
+	};
+	struct pd_patterns patterns = { .n = 0 };
+	struct pd_seen_key key;
+	ck_assert(!regcomp(&patterns.v[0], "/x/(.)/", REG_EXTENDED));
+	patterns.n = 1;
+	struct pd_seen *s = seen_new(&(struct pd_seen_options){
+		.mode = PD_SEEN_FEATURES, .features = PD_FEATURES_ALL, .patterns = 1, .bits = 1000, .shape = pd_span_z("") });
+	s->patterns = &patterns;
+	ck_assert(!ask(s, urls[_i][0]));
+	ck_assert_msg(!ask(s, urls[_i][1]), "%s after %s", urls[_i][1], urls[_i][0]);
+	ck_assert(ask(s, urls[_i][0]) && ask(s, urls[_i][1]));
+	/* The depth as well: positions of type i are in filter i. */
+	seen_key_of(s, pd_span_z(urls[_i][0]), &key);
+	for (uint64_t i = 0; i < 5; i++)
+		ck_assert_uint_eq(key.at[i] / (words(1000) * 64), i);
+	seen_free(s);
+	pd_patterns_release(&patterns);
+}
+
 /* --- in files --- */
 
 static FILE *file_of(const void *p, size_t n)
@@ -212,6 +244,7 @@ int main(void)
 	tcase_add_loop_test(t, test_places, 0, 11);
 	tcase_add_loop_test(t, test_features, 0, sizeof pairs / sizeof *pairs);
 	tcase_add_test(t, test_shared);
+	tcase_add_loop_test(t, test_types, 0, 8);
 	tcase_add_loop_test(t, test_file, 0, 3);
 	suite_add_tcase(s, t);
 	SRunner *r = srunner_create(s);
