@@ -103,7 +103,7 @@ CXX_OBJ = $(NATIVE)/src/base/simdjson.o
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(CXX_OBJ)
 MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,src/tables/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(CXX_OBJ)
 
-.PHONY: FORCE wheel all docs format picture static parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz gate
+.PHONY: FORCE wheel sdist all docs format picture static parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz gate
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -359,6 +359,12 @@ wheel: $(B)/pagededup$(if $(MUSL),-static) $(B)/libpagededup.a ## build the Pyth
 	@if command -v auditwheel >/dev/null; then auditwheel repair -w $(WHEELS) $(B)/wheel/*-linux_*.whl; \
 		else mv $(B)/wheel/*.whl $(WHEELS); echo "auditwheel is not installed: this wheel needs the libraries of this machine"; fi
 	@ls $(WHEELS)/*.whl
+
+sdist: ## build the Python package as an archive of its sources, which pip can build
+	@rm -rf $(B)/sdist $(WHEELS)/*.tar.gz && mkdir -p $(B)/sdist $(WHEELS) && cp -r python $(B)/sdist
+	@cd $(B)/sdist && rm -rf python/LIBRARIES python/*.egg-info && ln -s $(addprefix $(CURDIR)/,$(filter-out build python,$(wildcard *))) . && cd python && \
+		SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git -C $(CURDIR) log -1 --format=%ct)} $(PYTHON) setup.py -q sdist -d .. 2>/dev/null
+	@mv $(B)/sdist/*.tar.gz $(WHEELS) && ls $(WHEELS)/*.tar.gz
 
 deps:
 	@tools/install-deps

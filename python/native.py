@@ -3,12 +3,27 @@
 import os
 import re
 import subprocess
+import sys
 
 from cffi import FFI
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TOP = os.path.dirname(HERE)
+TOP = os.path.join(HERE, 'source')  # in an archive of the sources of this package
+if not os.path.isdir(TOP):
+    TOP = os.path.dirname(HERE)
 BUILD = os.environ.get('PAGEDEDUP_BUILD', os.path.join(TOP, 'build'))
+WORDS = os.path.join(TOP, 'jieba')  # also only there
+if os.path.isdir(WORDS):
+    os.environ.setdefault('DICT_SOURCE', WORDS)
+
+
+def require_libraries():
+    """End with a list of the packages that the build needs and that are not installed."""
+    if 'PAGEDEDUP_LIBS' in os.environ or 'sdist' in sys.argv:
+        return
+    done = subprocess.run(['sh', os.path.join(TOP, 'tools', 'install-deps'), 'list'], stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit('pagededup cannot be built here.  ' + done.stderr)
 
 
 def declarations():
@@ -19,27 +34,26 @@ def declarations():
     return text.replace('PAGEDEDUP_API ', '')
 
 
-def linked():
-    """The libraries of the program: pkg-config packages, and -lNAME for libraries without one."""
-    rows = [line.rstrip('\n').split('\t') for line in open(os.path.join(TOP, 'tools', 'libraries'), encoding='utf-8') if not line.startswith('#')]
-    return [row[1] for row in rows]
-
-
 def link_arguments():
+    """The libraries of the program: pkg-config packages, and -lNAME for libraries without one."""
     if 'PAGEDEDUP_LIBS' in os.environ:  # the libraries with which make linked the program
         return os.environ['PAGEDEDUP_LIBS'].split()
-    packages = [name for name in linked() if not name.startswith('-l')]
-    libraries = subprocess.check_output(['pkg-config', '--libs', *packages], text=True).split()
-    return [*libraries, *(name for name in linked() if name.startswith('-l')), '-lgomp', '-lm']
+    if 'sdist' in sys.argv:
+        return []
+    with open(os.path.join(TOP, 'tools', 'libraries'), encoding='utf-8') as file:
+        modules = [line.split('\t')[1] for line in file if not line.startswith('#')]
+    libraries = subprocess.check_output(['pkg-config', '--libs', *(name for name in modules if not name.startswith('-l'))], text=True).split()
+    return [*libraries, *(name for name in modules if name.startswith('-l')), '-lstdc++', '-lm']
 
 
 HARDEN_CFLAGS = ['-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=3', '-fstack-protector-strong']
 HARDEN_LDFLAGS = ['-Wl,-z,relro', '-Wl,-z,now', '-Wl,-z,noexecstack']
 
+require_libraries()
 builder = FFI()
 builder.cdef(declarations())
 builder.set_source('pagededup._native', '#include <pagededup.h>', include_dirs=[os.path.join(TOP, 'include')],
                    extra_objects=[os.path.join(BUILD, 'libpagededup.a')],
                    extra_compile_args=HARDEN_CFLAGS,
-                   extra_link_args=[*link_arguments(), '-pthread', '-Wl,--exclude-libs,ALL', *HARDEN_LDFLAGS],
+                   extra_link_args=[*link_arguments(), '-pthread', '-Wl,--version-script,' + os.path.join(HERE, 'exports.map'), *HARDEN_LDFLAGS],
                    py_limited_api=True)

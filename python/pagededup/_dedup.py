@@ -156,7 +156,7 @@ def dedup(pages: Any, *, text: Optional[str] = None, html: Optional[str] = None,
         result = pagededup.dedup(frame, text="body", id="doc")  # pandas, polars, Arrow, DuckDB: names of the columns
         result = pagededup.dedup("crawl.warc.gz")           # dumps: a path, or pathlib.Path objects
 
-    pages: texts (HTML pages with is_html=True), a table, or paths of dumps.  text or html names the column of a table that has the
+    pages: texts (HTML pages with is_html=True), a table, or paths of dumps.  text or html names the column of a table or Parquet file that has the
     pages (default: "html", "content" or "text"), url and id other columns (default: "url", "id" if they exist).
     similar: least share of text in common, .8 or "80%".  distance: largest Hamming distance of fingerprints.  keep, max_loss: as in cluster().
     progress: show a progress bar with tqdm; default: if tqdm is installed and standard error is a terminal.
@@ -179,7 +179,8 @@ def _signed(signer: Signer, pages: Any, text: Optional[str], html: Optional[str]
     elif isinstance(pages, (list, tuple)) and pages and all(isinstance(p, os.PathLike) for p in pages):
         paths = list(pages)
     if paths is not None:
-        return signer.read_table(paths, threads=threads)
+        names = (('text', text), ('html', html), ('url', url), ('id', id))
+        return signer.read_table(paths, threads=threads, columns={own: name for own, name in names if name})
     columns: Dict[str, Any] = {}
     kind = None if is_html else 'text/plain'
     if not isinstance(pages, (list, tuple, np.ndarray, pa.Array, pa.ChunkedArray)):

@@ -10,6 +10,7 @@ import gc
 import json
 import multiprocessing
 import os
+import pathlib
 import pickle
 import shutil
 import subprocess
@@ -516,6 +517,43 @@ def datatrove():
 
 
 @test
+def same_pairs():
+    'all doors give the same pairs of texts, including short ones, whose thresholds depend on "terms"'
+    import pyarrow.parquet as pq
+    texts = []
+    for i in range(150):
+        seed, words = i + 1, []
+        for _ in range(6 + i % 40):
+            seed = (seed * 6364136223846793005 + 1442695040888963407) % 2 ** 64
+            words.append(WORDS[(seed >> 33) % len(WORDS)])
+        texts += [' '.join(words), ' '.join(words[:-1] + ['tower']), ' '.join(words + ['tower', 'river'])]
+    signer = pagededup.Signer()
+
+    def pairs(table):
+        found = pagededup.match(table)
+        return sorted((min(a, b), max(a, b), d) for a, b, d in zip(found.a.tolist(), found.b.tolist(), found.distance.tolist()))
+
+    signed = signer.sign_batch(texts, content_types='text/plain')
+    want = pairs(signed)
+    assert len(want) > 100 and pairs(signed.drop(['terms'])) != want    # the column has an effect here
+    assert pairs(pa.table(signer.hf({'text': texts}))) == want
+    table = pa.table({'text': texts})
+    assert pairs(pa.Table.from_batches(signer.arrow(table.to_batches(100)))) == want
+    with tempfile.TemporaryDirectory() as folder:
+        pq.write_table(table, folder + '/t.parquet', row_group_size=64)
+        with open(folder + '/t.jsonl', 'w', encoding='utf-8') as f:
+            f.writelines(json.dumps({'text': text}) + '\n' for text in texts)
+        assert pairs(signer.read_table(folder + '/t.parquet')) == want
+        assert pairs(signer.read_table(folder + '/t.jsonl')) == want
+    try:
+        from datatrove.data import Document
+    except ImportError:
+        return
+    from pagededup.datatrove import Sign
+    assert pairs(Sign('', signer)._rows([Document(text, str(i)) for i, text in enumerate(texts)])) == want
+
+
+@test
 def one_call():
     'dedup, its result, extract and similarity'
     texts = [p.split('<p>')[1] for p in pages()]
@@ -595,6 +633,20 @@ def columns():
             assert got.column('id')[3].as_py() == name + form + ':3', got.column('id')[3]
             assert [x.tolist() for x in pagededup.match(got)][:3] == [x.tolist() for x in pagededup.match(want)][:3] and len(pagededup.match(got)) > 0
         assert signer.read_table([name + 'jsonl', name + 'parquet', name + 'jsonl']).num_rows == 3 * want.num_rows
+        names = {'html': 'body', 'url': 'link', 'id': 'key'}
+        renamed = table.rename_columns([names.get(c, c) for c in table.column_names])
+        pq.write_table(renamed, name + 'named', row_group_size=7)
+        got = signer.read_table(name + 'named', columns=names)   # the column "text" is not read: another one is named
+        for column in ('fingerprint', 'sketch', 'url', 'user_id', 'terms'):
+            assert got.column(column).to_pylist() == want.column(column).to_pylist()[:40], column
+        assert len(pagededup.dedup(pathlib.Path(name + 'named'), **names).removed) == len(pagededup.dedup(table, html='html').removed) > 0
+        for bad, words in (({'html': 'nothing'}, 'no column "nothing"; the columns are'), ({'title': 'body'}, "'title' is none of html, text")):
+            try:
+                signer.read_table(name + 'named', columns=bad)
+            except pagededup.UsageError as e:
+                assert words in str(e), e
+            else:
+                raise AssertionError(bad)
         pq.write_table(pa.table({'x': [1]}), name + 'other')
         pq.write_table(table.slice(0, 0), name + 'empty')
         with open(name + 'damaged', 'wb') as f:

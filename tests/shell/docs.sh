@@ -121,6 +121,7 @@ if command -v mkdocs >/dev/null && command -v mandoc >/dev/null; then
 	exits "make docs" 0
 	has "the site has the man pages" "$tmp/site/docs/man/pagededup-fp.1.html" 'The method of finding the main text'
 	has "and the functions of the library" "$tmp/site/docs/man/pagededup.3.html" 'pagededup_store_sync'
+	has "and those of the Python package" "$tmp/site/docs/python-api.html" 'signer\.sign_batch\('
 	has "and its search finds them" "$tmp/site/search/search_index.json" 'pagededup_store_sync'
 else skip "make docs" "no mkdocs or mandoc"; fi
 

