@@ -134,38 +134,17 @@ static uint64_t *order_queries(const struct probing *p)
 	return n < ORDERED_FROM ? near->queries : pd_sort_words(near->queries, near->queries + n, n, 32);
 }
 
-/* Verify n bytes of a table.  It is nearly always one block that was verified before. */
-static inline int verify(const struct probing *p, const struct pd_index_near_table *t, const void *bytes, size_t n)
-{
-	const struct pd_index_file *f = t->file;
-	if (!f || !n)
-		return PD_OK;
-	uint64_t at = (uint64_t)((const uint8_t *)bytes - f->bytes), first = at >> f->block_bits;
-	return first == (at + n - 1) >> f->block_bits && f->seen[first] ? PD_OK : f->verify(f->ctx, at, n, p->e);
-}
-
-static int report_damage(const struct probing *p, const struct pd_index_near_table *t, const void *at, const char *what)
-{
-	return t->file ? t->file->damaged(t->file->ctx, (uint64_t)((const uint8_t *)at - t->file->bytes), what, p->e)
-		       : PD_ERR_FORMAT;
-}
-
 /* The keys of a bucket: *from .. *to - 1. */
 static inline int bucket_bounds(const struct probing *p, const struct pd_index_near_table *t, uint32_t bucket, uint32_t *from,
 				uint32_t *to)
 {
-	const uint32_t *start = t->start + bucket;
-	if (verify(p, t, start, 8))
-		return PD_ERR_FORMAT;
-	*from = start[0];
-	*to = start[1];
-	return *from <= *to && *to <= t->n ? PD_OK : report_damage(p, t, start, "a bucket points outside its table");
+	return pd_index_file_run(t->file, t->start + bucket, t->n, "a bucket points outside its table", from, to, p->e);
 }
 
 static inline int verify_keys(const struct probing *p, const struct pd_index_near_table *t, uint32_t from, uint32_t to)
 {
 	for (int w = 0; w < p->q->bits / 64; w++)
-		if (verify(p, t, t->columns.w[w] + from, (to - from) * UINT64_C(8)))
+		if (pd_index_file_check(t->file, t->columns.w[w] + from, (to - from) * UINT64_C(8), p->e))
 			return PD_ERR_FORMAT;
 	return PD_OK;
 }
@@ -191,10 +170,10 @@ static int add_hit(struct probing *p, const struct pd_index_near_table *t, uint3
 		x[w] = p->q->keys.w[w][query] ^ t->columns.w[w][place];
 	if (!is_own(p, x))
 		return PD_OK;
-	if (verify(p, t, number, sizeof *number))
+	if (pd_index_file_check(t->file, number, sizeof *number, p->e))
 		return PD_ERR_FORMAT;
 	if (*number >= t->n_numbers)
-		return report_damage(p, t, number, "a table points outside the segment");
+		return pd_index_file_damaged(t->file, number, "a table points outside the segment", p->e);
 	return pd_index_near_emit(p->near, (struct pd_index_near_hit){ query, t->set, *number, distance });
 }
 

@@ -27,6 +27,31 @@ struct pd_index_file {
 	void *ctx;
 };
 
+/* Verify n bytes of a table; file NULL: they were verified.  It is nearly always one block that was verified before. */
+static inline int pd_index_file_check(const struct pd_index_file *f, const void *bytes, size_t n, struct pd_err *e)
+{
+	if (!f || !n)
+		return PD_OK;
+	uint64_t at = (uint64_t)((const uint8_t *)bytes - f->bytes), first = at >> f->block_bits;
+	return first == (at + n - 1) >> f->block_bits && f->seen[first] ? PD_OK : f->verify(f->ctx, at, n, e);
+}
+
+static inline int pd_index_file_damaged(const struct pd_index_file *f, const void *at, const char *what, struct pd_err *e)
+{
+	return f ? f->damaged(f->ctx, (uint64_t)((const uint8_t *)at - f->bytes), what, e) : PD_ERR_FORMAT;
+}
+
+/* The run of a bucket, *from .. *to - 1, of n entries. */
+static inline int pd_index_file_run(const struct pd_index_file *f, const uint32_t *start, uint64_t n, const char *what,
+				    uint32_t *from, uint32_t *to, struct pd_err *e)
+{
+	if (pd_index_file_check(f, start, 8, e))
+		return PD_ERR_FORMAT;
+	*from = start[0];
+	*to = start[1];
+	return *from <= *to && *to <= n ? PD_OK : pd_index_file_damaged(f, start, what, e);
+}
+
 /* The keys sorted by one block. */
 struct pd_index_near_table {
 	const uint32_t *start;		 /* by value of the block, and the end */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Several bands are searched at a time, so that sketches are read rarely.  Each band is processed as in groups.c: rows
- * are dealt into partitions by the first bits of the band's value, and a partition, small enough for the cache, into buckets with
- * their fingerprints in sequence.  If memory is short, partitions are dealt in several rounds.
+ * The buckets of band tables (index/bands.h) -> candidates.  Small buckets are compared by the first words of their
+ * fingerprints; full ones are sorted by their sketches.
  */
 #include "match/bands.h"
 
@@ -16,29 +15,10 @@
 #include "index/plan.h"
 #include "match/dense.h"
 
-#define NONE UINT32_MAX
 #define CACHE_LINE 64
-#define AHEAD 16	       /* pairs ahead at which sketches are prefetched */
-#define WAITING 4096	       /* pairs of several buckets; most buckets have few */
-#define AT_ONCE 4	       /* number of bands that one pass over the sketches extracts */
-#define PARTITION_ROWS_BITS 15 /* approximate number of rows in a partition, */
-#define PARTITION_BITS_MAX 12  /* unless there would be too many partitions to write to at the same time */
-#define PIECE 256	       /* number of rows of a bucket that are compared with the others at a time */
-
-/* The rows that are searched. */
-struct taking {
-	struct pd_sketch_options options;
-	uint64_t *sketch; /* `words` for each */
-	uint32_t *member;
-	size_t n, words;
-	struct pd_array memory[2];
-};
-
-/* A row that has been dealt into a partition. */
-struct dealt {
-	uint64_t fingerprint; /* the first 64 bits of its fingerprint */
-	uint32_t value, row;
-};
+#define AHEAD 16     /* pairs ahead at which sketches are prefetched */
+#define WAITING 4096 /* pairs of several buckets; most buckets have few */
+#define PIECE 256    /* number of rows of a bucket that are compared with the others at a time */
 
 /* A row of a full bucket, for sorting by the minima after the band. */
 struct adjacent {
@@ -53,9 +33,7 @@ struct row_pair {
 /* Data of a thread. */
 struct worker {
 	struct pd_verifier verifier;
-	struct pd_index_columns columns; /* the fingerprints of a partition, by buckets */
-	uint32_t *row;			 /* their rows */
-	uint32_t *begin;		 /* start of each bucket, and the end */
+	struct pd_index_bands_partition *partition; /* the current one */
 	/* of a full bucket: its rows in the order of the following minima, a union-find of them, and the first row of
 	 * each cluster */
 	struct adjacent *neighbours;
@@ -63,7 +41,7 @@ struct worker {
 	uint32_t *place;	 /* by row: its last position in a bucket, if it was the first of its cluster there */
 	struct row_pair *joined; /* rows of full buckets that match, found in this band */
 	size_t n_joined, cap_joined;
-	size_t cap_fingerprints, cap_rows, cap_begin, cap_neighbours, cap_clusters;
+	size_t cap_neighbours, cap_clusters;
 	struct pd_index_hits hits;
 	struct row_pair waiting[WAITING]; /* pairs of a bucket that are within reach */
 	size_t n_waiting;
@@ -71,26 +49,19 @@ struct worker {
 };
 
 struct search {
-	const struct taking *t;
+	struct pd_index_bands t; /* the rows that are searched */
+	struct pd_sketch_options options;
 	const struct pd_match_set *m;
-	int width, reach, least;	 /* least: number of minima that must agree */
-	int most_distance;		 /* of the fingerprints of a pair */
-	double chance;			 /* probability that two random fingerprints are within reach */
-	uint64_t *full;			 /* one bit for each bucket of each band, set after it was searched */
-	struct pd_match_share *share;	 /* NULL: these are all rows */
-	uint8_t *dense;			 /* by row: 1 if it is in a full bucket of copies */
-	uint32_t *clusters;		 /* union-find of the rows, by the pairs of full buckets of the previous bands */
-	size_t most_compared;		 /* number of rows that a row of a full bucket is compared with */
-	int partition_bits, bucket_bits; /* leading bits of the value; the bits of the bucket include those of the
-					 * partition */
+	int width, reach, least;      /* least: number of minima that must agree */
+	int most_distance;	      /* of the fingerprints of a pair */
+	double chance;		      /* probability that two random fingerprints are within reach */
+	uint64_t *full;		      /* one bit for each bucket of each band, set after it was searched */
+	struct pd_match_share *share; /* NULL: these are all rows */
+	uint8_t *dense;		      /* by row: 1 if it is in a full bucket of copies */
+	uint32_t *clusters;	      /* union-find of the rows, by the pairs of full buckets of the previous bands */
+	size_t most_compared;	      /* number of rows that a row of a full bucket is compared with */
 	struct pd_index_scan_loops scan;
-	size_t n_stretches;	    /* stretches of the rows */
-	size_t first_band, n_bands; /* current bands */
-	uint32_t *value[AT_ONCE];   /* the first 32 bits of the values of these bands, by row */
-	struct pd_radix radix[AT_ONCE];
-	size_t band, from, to; /* the current one of these bands, and the partitions of this round */
-	struct dealt *dealt;
-	size_t cap_dealt;
+	size_t band;
 	struct worker *workers; /* one for each thread */
 	struct pd_items *lists;
 };
@@ -140,19 +111,20 @@ static bool is_taking_part(const struct pd_match_set *m, const uint8_t *only, ui
 	return all && (!only || only[pd_match_groups_name(pd_match_set_fingerprints(m), member)]);
 }
 
-static void gather_rows(struct taking *t, const struct pd_match_set *m, const uint8_t *only)
+static void gather_rows(struct search *s, const uint8_t *only, struct pd_array memory[2])
 {
+	const struct pd_match_set *m = s->m;
 	const struct pd_rows *rows = m->rows;
+	struct pd_index_bands *t = &s->t;
 	struct pd_sketch sketch;
 	size_t n = 0;
-	t->options = rows->sketch;
 	t->words = (size_t)pd_sketch_words(&rows->sketch);
 	for (uint32_t i = 0; i < m->set->n; i++)
 		n += is_taking_part(m, only, i);
 	/* A sketch of the default kind fills a cache line if it is aligned to one. */
-	char *room = pd_array_room(&t->memory[0], rows->budget, (n + 1) * t->words * sizeof *t->sketch + CACHE_LINE);
+	char *room = pd_array_room(&memory[0], rows->budget, (n + 1) * t->words * sizeof *t->sketch + CACHE_LINE);
 	t->sketch = (uint64_t *)(void *)(room + (CACHE_LINE - (uintptr_t)room % CACHE_LINE) % CACHE_LINE);
-	t->member = pd_array_room(&t->memory[1], rows->budget, (n + 1) * sizeof *t->member);
+	t->member = pd_array_room(&memory[1], rows->budget, (n + 1) * sizeof *t->member);
 	for (uint32_t i = 0; i < m->set->n; i++) {
 		if (!is_taking_part(m, only, i) || !pd_rows_sketch(rows, pd_rows_set_row(m->set, i), &sketch))
 			continue;
@@ -174,34 +146,19 @@ static bool is_in_scope(const struct pd_match_links *l, uint32_t a, uint32_t b)
 /* Return the band's minima as one number; they may span two words. */
 static uint64_t band_of(const struct search *s, size_t i, size_t band)
 {
-	int bits = s->width * s->t->options.bits;
-	return pd_bits_get(s->t->sketch + i * s->t->words, (int)band * bits, bits);
+	return pd_bits_get(s->t.sketch + i * s->t.words, (int)band * s->t.bits, s->t.bits);
 }
 
 static bool is_similar(const struct search *s, size_t i, size_t j, struct worker *w)
 {
 	w->compared++;
-	return pd_sketch_agreeing(&s->t->options, s->t->sketch + i * s->t->words, s->t->sketch + j * s->t->words) >= s->least;
-}
-
-/* Return the first 32 bits of a value with this number of bits.  If the scope is within hosts, the host is mixed in, so
- * that rows of two hosts rarely share a bucket. */
-static inline uint32_t first_bits(const struct search *s, uint64_t v, int bits, bool inside, size_t i)
-{
-	if (inside)
-		return (uint32_t)pd_hash64((char *)(uint64_t[]){ v, s->m->links.host[s->t->member[i]] }, 2 * sizeof v);
-	return (uint32_t)(bits > 32 ? v >> (bits - 32) : v << (32 - bits));
-}
-
-static uint32_t value_of(const struct search *s, size_t i, size_t band)
-{
-	return first_bits(s, band_of(s, i, band), s->width * s->t->options.bits, pd_match_scope_inside(s->m->links.scope), i);
+	return pd_sketch_agreeing(&s->options, s->t.sketch + i * s->t.words, s->t.sketch + j * s->t.words) >= s->least;
 }
 
 /* Return the bit of a row's bucket. */
 static size_t bucket_bit(const struct search *s, size_t i, size_t band)
 {
-	return (band << s->bucket_bits) + (value_of(s, i, band) >> (32 - s->bucket_bits));
+	return (band << s->t.bucket_bits) + (pd_index_bands_value(&s->t, i, band) >> (32 - s->t.bucket_bits));
 }
 
 static bool knows_full(const struct search *s)
@@ -212,7 +169,7 @@ static bool knows_full(const struct search *s)
 /* Return the bit of a row's bucket in a share. */
 static size_t shared_bit(const struct search *s, size_t i, size_t band)
 {
-	return pd_rows_set_row(s->m->set, s->t->member[i]) * s->share->full_words * 64 + band;
+	return pd_rows_set_row(s->m->set, s->t.member[i]) * s->share->full_words * 64 + band;
 }
 
 static bool is_full(const struct search *s, size_t i, size_t band)
@@ -232,7 +189,7 @@ static void set_full(uint64_t *bits, size_t bit)
  * a full first bucket. */
 static bool belongs_here(const struct search *s, size_t i, size_t j)
 {
-	size_t band = s->first_band + s->band;
+	size_t band = s->band;
 	bool is_left = !knows_full(s) || is_full(s, i, band);
 	if (band_of(s, i, band) != band_of(s, j, band))
 		return false;
@@ -251,15 +208,15 @@ static bool belongs_here(const struct search *s, size_t i, size_t j)
 /* Compare the waiting pairs sketch by sketch.  Later buckets do not change the result for a pair. */
 static void take_waiting(const struct search *s, struct worker *w, struct pd_items *out)
 {
-	const size_t words = s->t->words;
+	const size_t words = s->t.words;
 	for (size_t i = 0; i < w->n_waiting; i++) {
 		const struct row_pair *pair = &w->waiting[i];
 		if (i + AHEAD < w->n_waiting) {
-			pd_prefetch(s->t->sketch + pair[AHEAD].a * words);
-			pd_prefetch(s->t->sketch + pair[AHEAD].b * words);
+			pd_prefetch(s->t.sketch + pair[AHEAD].a * words);
+			pd_prefetch(s->t.sketch + pair[AHEAD].b * words);
 		}
 		if (is_similar(s, pair->a, pair->b, w) && belongs_here(s, pair->a, pair->b) &&
-		    is_in_scope(&s->m->links, s->t->member[pair->a], s->t->member[pair->b]))
+		    is_in_scope(&s->m->links, s->t.member[pair->a], s->t.member[pair->b]))
 			pd_items_add_pair(out, pair->a, pair->b, PD_MATCH_REQUIRED);
 	}
 	w->n_waiting = 0;
@@ -267,40 +224,29 @@ static void take_waiting(const struct search *s, struct worker *w, struct pd_ite
 
 static void take_bucket_hits(const struct search *s, struct worker *w, struct pd_items *out)
 {
+	const uint32_t *row = w->partition->row;
 	for (size_t i = 0; i < w->hits.n; i++) {
 		if (w->n_waiting == WAITING)
 			take_waiting(s, w, out);
-		w->waiting[w->n_waiting++] = (struct row_pair){ w->row[w->hits.v[i].a], w->row[w->hits.v[i].b] };
+		w->waiting[w->n_waiting++] = (struct row_pair){ row[w->hits.v[i].a], row[w->hits.v[i].b] };
 	}
-}
-
-/* Compare a piece of a bucket with itself and with all later rows of the bucket. */
-static void scan_piece(const struct search *s, struct worker *w, size_t at, size_t to)
-{
-	const struct pd_index_columns *c = &w->columns;
-	size_t end = at + PIECE < to ? at + PIECE : to;
-	s->scan.self((struct pd_index_run){ c, at, end }, s->reach, &w->hits);
-	if (end < to)
-		s->scan.cross((struct pd_index_run){ c, at, end }, (struct pd_index_run){ c, end, to }, s->reach, &w->hits);
-}
-
-/* Compare all pairs within reach, piece by piece to save memory. */
-static void compare_all(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
-{
-	for (size_t at = from; at < to; at += PIECE) {
-		w->hits.n = 0;
-		scan_piece(s, w, at, to);
-		take_bucket_hits(s, w, out);
-	}
-}
-
-/* Store the pairs within reach in w->hits; return false if there are more than `limit`. */
-static bool find_hits(const struct search *s, struct worker *w, size_t from, size_t to, size_t limit)
-{
 	w->hits.n = 0;
-	for (size_t at = from; at < to; at += PIECE) {
-		scan_piece(s, w, at, to);
-		if (w->hits.n > limit)
+}
+
+/* Find the pairs of a bucket that are within reach.  out: they are taken, piece by piece to save memory; NULL: they remain in
+ * w->hits, and if there are more than `limit`, return false. */
+static bool find_hits(const struct search *s, struct worker *w, size_t from, size_t to, size_t limit, struct pd_items *out)
+{
+	const struct pd_index_columns *c = &w->partition->keys;
+	w->hits.n = 0;
+	for (size_t at = from, end; at < to; at = end) {
+		end = at + PIECE < to ? at + PIECE : to;
+		s->scan.self((struct pd_index_run){ c, at, end }, s->reach, &w->hits);
+		if (end < to)
+			s->scan.cross((struct pd_index_run){ c, at, end }, (struct pd_index_run){ c, end, to }, s->reach, &w->hits);
+		if (out)
+			take_bucket_hits(s, w, out);
+		else if (w->hits.n > limit)
 			return false;
 	}
 	return true;
@@ -321,7 +267,7 @@ static bool find_hits(const struct search *s, struct worker *w, size_t from, siz
 static bool is_on(const struct search *s, uint32_t row, uint8_t side)
 {
 	const struct pd_match_links *l = &s->m->links;
-	return !l->side || (l->side[pd_rows_set_row(l->set, s->t->member[row])] & side);
+	return !l->side || (l->side[pd_rows_set_row(l->set, s->t.member[row])] & side);
 }
 
 /* Return whether two rows are duplicates. */
@@ -329,7 +275,7 @@ static bool is_match(const struct search *s, struct worker *w, uint32_t a, uint3
 {
 	const struct pd_rows_set *set = s->m->set;
 	const size_t words = (size_t)set->words;
-	uint32_t x = s->t->member[a], y = s->t->member[b];
+	uint32_t x = s->t.member[a], y = s->t.member[b];
 	double similarity;
 	if (!is_similar(s, a, b, w))
 		return false;
@@ -345,9 +291,9 @@ static bool is_of_copies(const struct search *s, struct worker *w, size_t from, 
 	size_t n = to - from, most = n / 2 < SAMPLES ? n / 2 : SAMPLES, tried = 0, alike = 0;
 	for (size_t i = 0; i < most; i++) {
 		size_t x = from + i * (n / 2) / most, y = x + n / 2;
-		uint32_t a = w->row[x], b = w->row[y];
-		if (pd_bits_distance(&w->columns.w[0][x], &w->columns.w[0][y], 1) > s->reach ||
-		    (pd_match_scope_inside(l->scope) && l->host[s->t->member[a]] != l->host[s->t->member[b]]))
+		uint32_t a = w->partition->row[x], b = w->partition->row[y];
+		if (pd_bits_distance(&w->partition->keys.w[0][x], &w->partition->keys.w[0][y], 1) > s->reach ||
+		    (pd_match_scope_inside(l->scope) && l->host[s->t.member[a]] != l->host[s->t.member[b]]))
 			continue;
 		tried++;
 		alike += is_similar(s, a, b, w);
@@ -360,7 +306,7 @@ static bool is_of_copies(const struct search *s, struct worker *w, size_t from, 
 static bool is_small(const struct search *s, struct worker *w, size_t from, size_t to, bool *copies)
 {
 	size_t n = to - from, chance = (size_t)((double)n * (double)n * s->chance);
-	bool few = n <= PD_BANDS_BUCKET && find_hits(s, w, from, to, PD_BANDS_PAIRS * n + chance);
+	bool few = n <= PD_BANDS_BUCKET && find_hits(s, w, from, to, PD_BANDS_PAIRS * n + chance, NULL);
 	if (few && w->hits.n <= s->most_compared * n + chance)
 		return true;
 	*copies = is_of_copies(s, w, from, to);
@@ -371,9 +317,9 @@ static bool is_small(const struct search *s, struct worker *w, size_t from, size
  * follows. */
 static uint64_t minima_after_band(const struct search *s, uint32_t row)
 {
-	const struct pd_sketch_options *o = &s->t->options;
-	const uint64_t *sketch = s->t->sketch + row * s->t->words;
-	int all = o->minima * o->bits, first = (int)(s->first_band + s->band + 1) * s->width * o->bits % all;
+	const struct pd_sketch_options *o = &s->options;
+	const uint64_t *sketch = s->t.sketch + row * s->t.words;
+	int all = o->minima * o->bits, first = (int)(s->band + 1) * s->width * o->bits % all;
 	int n = all - first < 64 ? all - first : 64;
 	uint64_t v = pd_bits_get(sketch, first, n);
 	v |= n < 64 ? pd_bits_get(sketch, 0, 64 - n) << n : 0;
@@ -406,9 +352,9 @@ static void sort_bucket(const struct search *s, struct worker *w, size_t from, s
 	w->clusters = pd_big_at_least(w->clusters, n, &w->cap_clusters, sizeof *w->clusters);
 	struct adjacent *v = w->neighbours;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t row = w->row[from + i];
-		uint64_t host = pd_match_scope_inside(l->scope) ? l->host[s->t->member[row]] : 0;
-		v[i] = (struct adjacent){ host, minima_after_band(s, row), w->columns.w[0][from + i], row };
+		uint32_t row = w->partition->row[from + i];
+		uint64_t host = pd_match_scope_inside(l->scope) ? l->host[s->t.member[row]] : 0;
+		v[i] = (struct adjacent){ host, minima_after_band(s, row), w->partition->keys.w[0][from + i], row };
 	}
 	qsort(v, n, sizeof *v, by_minima);
 	for (size_t i = 0; i < n; i++) {
@@ -416,15 +362,15 @@ static void sort_bucket(const struct search *s, struct worker *w, size_t from, s
 		if (first >= i || s->clusters[v[first].row] != root)
 			w->place[root] = first = (uint32_t)i;
 		w->clusters[i] = first;
-		w->row[from + i] = v[i].row;
-		w->columns.w[0][from + i] = v[i].fingerprint;
+		w->partition->row[from + i] = v[i].row;
+		w->partition->keys.w[0][from + i] = v[i].fingerprint;
 	}
 }
 
 static bool may_compare(const struct search *s, const struct adjacent *a, const struct adjacent *b)
 {
 	return a != b && pd_bits_distance(&a->fingerprint, &b->fingerprint, 1) <= s->reach &&
-	       is_in_scope(&s->m->links, s->t->member[a->row], s->t->member[b->row]);
+	       is_in_scope(&s->m->links, s->t.member[a->row], s->t.member[b->row]);
 }
 
 /* Compare rows i and j of a bucket of copies, if they are in two clusters.  Return whether they were compared. */
@@ -449,7 +395,7 @@ static void join_copies(const struct search *s, struct worker *w, size_t from, s
 {
 	const struct adjacent *v = w->neighbours;
 	size_t second = from + 1;
-	while (second < to && !is_in_scope(&s->m->links, s->t->member[v[from].row], s->t->member[v[second].row]))
+	while (second < to && !is_in_scope(&s->m->links, s->t.member[v[from].row], s->t.member[v[second].row]))
 		second++;
 	for (size_t i = from, first = from; i < to; i++) {
 		if (v[i].host != v[first].host || v[i].minima != v[first].minima)
@@ -488,7 +434,7 @@ static void search_sorted(const struct search *s, struct worker *w, size_t begin
 			  struct pd_items *out)
 {
 	const struct adjacent *v = w->neighbours;
-	const int bits = s->t->options.bits, shift = 64 - (depth + 1) * bits;
+	const int bits = s->options.bits, shift = 64 - (depth + 1) * bits;
 	if (depth && is_small(s, w, begin + from, begin + to, &copies)) {
 		take_bucket_hits(s, w, out);
 		return;
@@ -511,10 +457,10 @@ static void search_sorted(const struct search *s, struct worker *w, size_t begin
 /* Search a bucket of ascending rows. */
 static void search_bucket(const struct search *s, struct worker *w, size_t from, size_t to, struct pd_items *out)
 {
-	size_t band = s->first_band + s->band;
+	size_t band = s->band;
 	bool copies = false, several = false;
-	if (s->m->o->all_pairs || (knows_full(s) && !is_full(s, w->row[from], band))) {
-		compare_all(s, w, from, to, out);
+	if (s->m->o->all_pairs || (knows_full(s) && !is_full(s, w->partition->row[from], band))) {
+		find_hits(s, w, from, to, 0, out);
 		return;
 	}
 	if (is_small(s, w, from, to, &copies) && !knows_full(s)) {
@@ -522,12 +468,12 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 		return;
 	}
 	for (size_t i = from; s->share && !knows_full(s) && i < to; i++)
-		set_full(s->share->full, shared_bit(s, w->row[i], band));
+		set_full(s->share->full, shared_bit(s, w->partition->row[i], band));
 	if (s->share && !knows_full(s))
 		return;
-	set_full(s->full, bucket_bit(s, w->row[from], band));
+	set_full(s->full, bucket_bit(s, w->partition->row[from], band));
 	for (size_t i = from; i < to; i++)
-		several |= s->clusters[w->row[i]] != s->clusters[w->row[from]];
+		several |= s->clusters[w->partition->row[i]] != s->clusters[w->partition->row[from]];
 	if (several) {
 		sort_bucket(s, w, from, to);
 		search_sorted(s, w, from, 0, to - from, 0, copies, out);
@@ -545,164 +491,38 @@ static void merge_clusters(struct search *s, int threads)
 		any |= w->n_joined > 0;
 		w->n_joined = 0;
 	}
-	for (uint32_t i = 0; any && i < s->t->n; i++)
+	for (uint32_t i = 0; any && i < s->t.n; i++)
 		s->clusters[i] = pd_union_find(s->clusters, i);
 }
 
-/* --- partitions --- */
-
-static void partition_task(void *ctx, size_t i, int thread)
+static void search_partition(void *ctx, struct pd_index_bands_partition *partition, int thread)
 {
 	const struct search *s = ctx;
 	struct worker *w = &s->workers[thread];
-	const size_t *start = s->radix[s->band].start;
-	const struct dealt *rows = s->dealt + start[s->from + i] - start[s->from];
-	size_t n = start[s->from + i + 1] - start[s->from + i], n_buckets = (size_t)1 << (s->bucket_bits - s->partition_bits);
-	if (pd_call_status())
-		return;
-	w->columns.w[0] = pd_big_at_least(w->columns.w[0], n + PD_SCAN_PAD, &w->cap_fingerprints, sizeof(uint64_t));
-	w->row = pd_big_at_least(w->row, n + 1, &w->cap_rows, sizeof *w->row);
-	w->begin = pd_big_at_least(w->begin, n_buckets + 2, &w->cap_begin, sizeof *w->begin);
-	const int shift = 32 - s->bucket_bits;
-	uint32_t *begin = w->begin, *row = w->row;
-	uint64_t *fingerprint = w->columns.w[0];
-	/* Counts are stored two positions ahead, so that after placing, begin[v] is the start of bucket v. */
-	memset(begin, 0, (n_buckets + 2) * sizeof *begin);
-	for (size_t j = 0; j < n; j++)
-		begin[(rows[j].value >> shift & (n_buckets - 1)) + 2]++;
-	for (size_t b = 2; b < n_buckets + 2; b++)
-		begin[b] += begin[b - 1];
-	for (size_t j = 0; j < n; j++) {
-		uint32_t at = begin[(rows[j].value >> shift & (n_buckets - 1)) + 1]++;
-		fingerprint[at] = rows[j].fingerprint;
-		row[at] = rows[j].row;
-	}
-	/* A scan reads these with the last keys and ignores them. */
-	memset(fingerprint + n, 0, PD_SCAN_PAD * sizeof *fingerprint);
-	for (size_t b = 0; b < n_buckets; b++)
-		if (w->begin[b + 1] - w->begin[b] > 1)
-			search_bucket(s, w, w->begin[b], w->begin[b + 1], &s->lists[thread]);
+	w->partition = partition;
+	for (size_t b = 0; b < partition->n_buckets; b++)
+		if (partition->start[b + 1] - partition->start[b] > 1)
+			search_bucket(s, w, partition->start[b], partition->start[b + 1], &s->lists[thread]);
 	take_waiting(s, w, &s->lists[thread]);
-}
-
-/* --- all bands --- */
-
-static size_t stretch_begins(const struct search *s, size_t stretch)
-{
-	return s->t->n * stretch / s->n_stretches;
-}
-
-static void count_task(void *ctx, size_t stretch, int thread)
-{
-	const struct search *s = ctx;
-	const size_t words = s->t->words, n_bands = s->n_bands, end = stretch_begins(s, stretch + 1);
-	const int bits = s->width * s->t->options.bits, first = (int)s->first_band * bits, shift = 31 - s->partition_bits;
-	const bool inside = pd_match_scope_inside(s->m->links.scope);
-	uint32_t *value[AT_ONCE];
-	size_t *count[AT_ONCE];
-	(void)thread;
-	for (size_t b = 0; b < n_bands; b++) {
-		value[b] = s->value[b];
-		count[b] = pd_radix_next(&s->radix[b], stretch);
-	}
-	for (size_t i = stretch_begins(s, stretch); i < end; i++) {
-		const uint64_t *sketch = s->t->sketch + i * words;
-		/* a word of each: the hardware does not prefetch at this distance */
-		pd_prefetch(sketch + AHEAD * words + (size_t)first / 64);
-		for (size_t b = 0; b < n_bands; b++) {
-			uint32_t v = first_bits(s, pd_bits_get(sketch, first + (int)b * bits, bits), bits, inside, i);
-			value[b][i] = v;
-			count[b][v >> 1 >> shift]++;
-		}
-	}
-}
-
-static void deal_task(void *ctx, size_t stretch, int thread)
-{
-	const struct search *s = ctx;
-	const struct pd_rows_set *set = s->m->set;
-	const uint32_t *values = s->value[s->band], *member = s->t->member;
-	const uint64_t *keys = set->keys;
-	const size_t words = (size_t)set->words, from = s->from, n = s->to - s->from, end = stretch_begins(s, stretch + 1);
-	const int shift = 31 - s->partition_bits;
-	size_t *next = pd_radix_next(&s->radix[s->band], stretch);
-	struct dealt *dealt = s->dealt - s->radix[s->band].start[from];
-	(void)thread;
-	for (size_t i = stretch_begins(s, stretch); i < end; i++) {
-		size_t p = values[i] >> 1 >> shift;
-		if (p - from < n)
-			dealt[next[p]++] = (struct dealt){ keys[member[i] * words], values[i], (uint32_t)i };
-	}
-}
-
-/* Process the partitions in rounds.  A round has the partitions that fit `room` bytes, at least one. */
-static void search_band(struct search *s, int threads, size_t room)
-{
-	const struct pd_radix *r = &s->radix[s->band];
-	for (s->from = 0; s->from < r->n_partitions; s->from = s->to) {
-		s->to = s->from + 1;
-		while (s->to < r->n_partitions && (r->start[s->to + 1] - r->start[s->from]) * sizeof *s->dealt <= room)
-			s->to++;
-		s->dealt = pd_big_at_least(s->dealt, r->start[s->to] - r->start[s->from] + 1, &s->cap_dealt, sizeof *s->dealt);
-		pd_parallel(threads, (size_t)threads, deal_task, s);
-		pd_parallel(threads, s->to - s->from, partition_task, s);
-	}
-}
-
-static void search_bands(struct search *s, int threads, size_t room)
-{
-	size_t all = (size_t)(s->t->options.minima / s->width), from = 0;
-	if (s->share && s->share->band >= 0) {
-		from = (size_t)s->share->band;
-		all = from + 1 < all ? from + 1 : all;
-	}
-	for (s->first_band = from; s->first_band < all && !pd_call_status(); s->first_band += AT_ONCE) {
-		s->n_bands = all - s->first_band < AT_ONCE ? all - s->first_band : AT_ONCE;
-		for (size_t b = 0; b < s->n_bands; b++)
-			pd_radix_init(&s->radix[b], (size_t)threads, (size_t)1 << s->partition_bits);
-		pd_parallel(threads, (size_t)threads, count_task, s);
-		for (size_t b = 0; b < s->n_bands; b++)
-			pd_radix_sum(&s->radix[b]);
-		for (s->band = 0; s->band < s->n_bands; s->band++) {
-			search_band(s, threads, room);
-			merge_clusters(s, threads);
-			pd_radix_release(&s->radix[s->band]);
-		}
-	}
-}
-
-/* Choose small partitions, and buckets with a single value, as far as possible. */
-static void choose_digits(struct search *s)
-{
-	int bits = s->width * s->t->options.bits, log = 0;
-	while (s->t->n >> log > 1)
-		log++;
-	if (pd_match_scope_inside(s->m->links.scope))
-		bits = log > bits ? log : bits;
-	s->bucket_bits = bits < PD_BANDS_BUCKET_BITS ? bits : PD_BANDS_BUCKET_BITS;
-	s->partition_bits = log - PARTITION_ROWS_BITS < 0		     ? 0
-			    : log - PARTITION_ROWS_BITS < PARTITION_BITS_MAX ? log - PARTITION_ROWS_BITS
-									     : PARTITION_BITS_MAX;
-	s->partition_bits = s->partition_bits < s->bucket_bits ? s->partition_bits : s->bucket_bits;
 }
 
 /* Return whether one row may represent another one, and matches it. */
 static bool may_represent(void *ctx, uint32_t representative, uint32_t row, int thread)
 {
 	const struct search *s = ctx;
-	return is_in_scope(&s->m->links, s->t->member[representative], s->t->member[row]) &&
+	return is_in_scope(&s->m->links, s->t.member[representative], s->t.member[row]) &&
 	       is_match(s, &s->workers[thread], representative, row);
 }
 
 /* Merge duplicates.  Link rows of full buckets to their representatives. */
 static int settle_pairs(struct search *s, int threads, struct pd_items *pairs, struct pd_err *e)
 {
-	const size_t n = s->t->n, bytes = s->t->words * sizeof *s->t->sketch;
+	const size_t n = s->t.n, bytes = s->t.words * sizeof *s->t.sketch;
 	struct pd_items order = { 0 };
 	pd_match_merge(pairs);
 	for (uint32_t i = 0; i < n; i++)
 		if (s->dense[i])
-			pd_items_add(&order, pd_hash64((const char *)(s->t->sketch + i * s->t->words), bytes), i);
+			pd_items_add(&order, pd_hash64((const char *)(s->t.sketch + i * s->t.words), bytes), i);
 	if (!order.n)
 		return PD_OK;
 	pd_items_sort(&order);
@@ -737,58 +557,62 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 {
 	const struct pd_match_options *o = m->o;
 	const struct pd_rows *rows = m->rows;
-	struct taking t = { .n = 0 };
-	struct pd_array values = { 0 }, clusters = { 0 };
+	const int threads = o->threads > 1 ? o->threads : 1;
+	struct pd_array memory[3] = { { 0 } };
+	struct search s = { .m = m, .options = rows->sketch, .share = o->share, .scan = pd_index_scan_best()->by[PD_SCAN_64] };
+	struct pd_index_bands *t = &s.t;
 	if (!rows->sketched || o->verify.off)
 		return PD_OK;
-	gather_rows(&t, m, only);
-	int threads = o->threads > 1 ? o->threads : 1;
-	bands->width = pd_match_bands_width(&t.options, o->band_width, t.n);
-	bands->reach = most >= 0 ? most : o->band_reach ? o->band_reach - 1 : pd_match_bands_reach(&t.options, bands->width, t.n);
-	bands->most_distance = most >= 0 ? most : rows->bits;
-	struct search s = { .t = &t,
-			    .m = m,
-			    .share = o->share,
-			    .width = bands->width,
-			    .reach = bands->reach,
-			    .most_distance = bands->most_distance,
-			    .least = pd_match_bands_least(&t.options, &o->verify),
-			    .n_stretches = (size_t)threads,
-			    .scan = pd_index_scan_best()->by[PD_SCAN_64] };
-	choose_digits(&s);
+	gather_rows(&s, only, memory);
+	s.width = bands->width = pd_match_bands_width(&s.options, o->band_width, t->n);
+	s.reach = bands->reach = most >= 0	 ? most
+				 : o->band_reach ? o->band_reach - 1
+						 : pd_match_bands_reach(&s.options, s.width, t->n);
+	s.most_distance = bands->most_distance = most >= 0 ? most : rows->bits;
+	s.least = pd_match_bands_least(&s.options, &o->verify);
 	s.chance = pd_index_chance(64, s.reach);
-	s.most_compared = (size_t)(PD_BANDS_COMPARED * s.width / t.options.minima);
+	s.most_compared = (size_t)(PD_BANDS_COMPARED * s.width / s.options.minima);
 	s.most_compared = s.most_compared ? s.most_compared : 1;
-	s.dense = pd_zalloc(t.n + 1);
-	s.clusters = pd_array_room(&clusters, rows->budget, (t.n + 1) * sizeof *s.clusters);
-	pd_union_init(s.clusters, t.n);
-	s.full = pd_zalloc((((size_t)(t.options.minima / s.width) << s.bucket_bits) / 64 + 1) * sizeof *s.full);
-	uint32_t *value = pd_array_room(&values, rows->budget, (AT_ONCE * t.n + 1) * sizeof *value);
-	for (size_t b = 0; b < AT_ONCE; b++)
-		s.value[b] = value + b * t.n;
+	s.dense = pd_zalloc(t->n + 1);
+	s.clusters = pd_array_room(&memory[2], rows->budget, (t->n + 1) * sizeof *s.clusters);
+	pd_union_init(s.clusters, t->n);
 	s.workers = pd_zalloc((size_t)threads * sizeof *s.workers);
 	for (int i = 0; i < threads; i++) {
 		s.workers[i].verifier = pd_match_verifier(o, rows);
-		s.workers[i].place = pd_zalloc((t.n + 1) * sizeof *s.workers[i].place);
+		s.workers[i].place = pd_zalloc((t->n + 1) * sizeof *s.workers[i].place);
 		s.workers[i].verifier.apart = o->scope == PD_SCOPE_OTHER_HOSTS;
 	}
+	t->keys = m->set->keys;
+	t->key_words = (size_t)m->set->words;
+	t->realm = pd_match_scope_inside(o->scope) ? m->links.host : NULL;
+	t->bits = s.width * s.options.bits;
+	t->end = (size_t)(s.options.minima / s.width);
+	t->threads = threads;
+	t->budget = rows->budget;
+	pd_index_bands_open(t);
 	s.lists = pd_items_lists(threads, rows->budget);
-	search_bands(&s, threads, pd_budget_left(rows->budget) / 4);
+	s.full = pd_zalloc(((t->end << t->bucket_bits) / 64 + 1) * sizeof *s.full);
+	if (s.share && s.share->band >= 0) {
+		s.band = (size_t)s.share->band;
+		t->end = s.band + 1 < t->end ? s.band + 1 : t->end;
+	}
+	for (; s.band < t->end && !pd_call_status(); s.band++) {
+		pd_index_bands_search(t, s.band, search_partition, &s);
+		merge_clusters(&s, threads);
+	}
+	pd_index_bands_close(t);
 	int status = pd_items_gather(s.lists, threads, threads, &bands->pairs, e);
 	int settled = settle_pairs(&s, threads, &bands->pairs, e);
 	status = status ? status : settled;
 	status = status ? status : pd_call_status();
 	for (size_t i = 0; i < bands->pairs.n; i++) {
 		uint64_t *key = &bands->pairs.v[i].key;
-		*key = (uint64_t)t.member[*key >> 32] << 32 | t.member[(uint32_t)*key];
+		*key = (uint64_t)t->member[*key >> 32] << 32 | t->member[(uint32_t)*key];
 	}
 	for (int i = 0; i < threads; i++) {
 		struct worker *w = &s.workers[i];
 		bands->compared += w->compared;
 		pd_verifier_release(&w->verifier);
-		free(w->columns.w[0]);
-		free(w->row);
-		free(w->begin);
 		free(w->hits.v);
 		free(w->neighbours);
 		free(w->clusters);
@@ -798,11 +622,8 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	free(s.workers);
 	free(s.dense);
 	free(s.full);
-	free(s.dealt);
-	pd_array_release(&values);
-	pd_array_release(&clusters);
-	pd_array_release(&t.memory[0]);
-	pd_array_release(&t.memory[1]);
+	for (int i = 0; i < 3; i++)
+		pd_array_release(&memory[i]);
 	return status;
 }
 

@@ -26,11 +26,11 @@
 #ifndef PD_MATCH_BANDS_H
 #define PD_MATCH_BANDS_H
 
+#include "index/bands.h"
 #include "match/groups.h"
 
 #define PD_BANDS_BUCKET 4096
 #define PD_BANDS_PAIRS 8
-#define PD_BANDS_BUCKET_BITS 22 /* leading bits of a band's value: rows with equal bits share a bucket */
 #define PD_BANDS_COMPARED \
 	128 /* sketches that a page is compared with, over all bands, if nothing distinguishes it
 				 * from others */

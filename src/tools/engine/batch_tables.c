@@ -26,7 +26,7 @@ static int band_width(const header *h)
 /* Return the first bits of a band of a sketch. */
 static uint32_t band_value(const header *h, const uint64_t *sketch, int band)
 {
-	return (uint32_t)(pd_bits_get(sketch, band * band_width(h), band_width(h)) >> (band_width(h) - (int)h->band_bits));
+	return pd_index_band_value(sketch, band_width(h), band, (int)h->band_bits);
 }
 
 static size_t sketch_words(const header *h)
@@ -224,27 +224,24 @@ static void add_blocks(const struct arranged *a, header *h, struct pd_container_
 /* Add a table for each band: the starts of values, then the entries in their order. */
 static void add_bands(const struct arranged *a, header *h, struct pd_container_writer *out)
 {
-	size_t words = sketch_words(h), n = 0;
-	uint32_t *with_sketch = pd_alloc((h->sketched + 1) * sizeof *with_sketch);
-	struct pd_index_table t = { 0 };
+	uint64_t *v = pd_alloc((2 * h->sketched + 1) * sizeof *v);
+	uint32_t *start = pd_alloc((values(h->band_bits) + 1) * sizeof *start);
 	struct pd_buf entries = { 0 };
-	for (uint32_t i = 0; i < h->entries; i++)
-		if (a->sketched[i])
-			with_sketch[n++] = i;
 	pd_container_section(out);
 	for (int band = 0; band < n_bands(h); band++) {
-		/* The first bits of a band are the highest; they may span two words. */
-		size_t first = (size_t)((band + 1) * band_width(h)) - h->band_bits, word = first / 64;
-		size_t next = first % 64 + h->band_bits > 64 ? word + 1 : word;
-		struct pd_index_source from = { { a->sketches + word, a->sketches + next }, words, n, 2, with_sketch, true };
-		pd_index_table_build(&t, &from, (struct pd_index_shape){ (int)(first % 64), (int)h->band_bits, NULL });
-		pd_container_add(out, t.start, (t.n_values + 1) * sizeof *t.start);
-		pd_buf_add(&entries, t.index, n * sizeof *t.index);
+		size_t n = 0;
+		for (uint32_t i = 0; i < h->entries; i++)
+			if (a->sketched[i])
+				v[n++] = (uint64_t)band_value(h, a->sketches + i * sketch_words(h), band) << 32 | i;
+		const uint64_t *sorted = pd_index_band_sort(v, v + h->sketched, n, (int)h->band_bits, 0, start);
+		pd_container_add(out, start, (values(h->band_bits) + 1) * sizeof *start);
+		for (size_t i = 0; i < n; i++)
+			pd_buf_add(&entries, &(uint32_t){ (uint32_t)sorted[i] }, sizeof(uint32_t));
 	}
 	pd_container_add_section(out, entries.p, entries.n);
-	pd_index_table_release(&t);
 	pd_buf_release(&entries);
-	free(with_sketch);
+	free(start);
+	free(v);
 }
 
 /* If only bands give candidates, equal fingerprints do too. */
@@ -506,10 +503,6 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 {
 	pd_container_release(&t->c);
 	pd_index_near_release(&t->near);
-	pd_items_release(&t->scratch.order);
-	free(t->scratch.rows.w[0]);
-	free(t->scratch.others.w[0]);
-	free(t->scratch.other);
 	for (int w = 0; w < PD_KEY_WORDS; w++)
 		free(t->rows.keys.w[w]);
 	free(t->row_sketches);
@@ -517,9 +510,6 @@ void pd_batch_tables_close(struct pd_batch_tables *t)
 }
 
 /* --- searching --- */
-
-#define OTHERS 4096 /* entries of the batch that rows of one value are compared with at a time */
-#define PIECE 256   /* rows of one value, so that hits do not fill the memory if all are near */
 
 void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_row *row)
 {
@@ -535,15 +525,6 @@ void pd_batch_tables_add(struct pd_batch_tables *t, const struct pd_row *row)
 	t->row_sketched[at] = row->sketch.present && t->h.sketched;
 	if (t->row_sketched[at])
 		memcpy(t->row_sketches + at * sketch, row->sketch.w, sketch * sizeof *t->row_sketches);
-}
-
-/* Return the end of the rows with this value. */
-static size_t end_of_value(const struct pd_items *order, size_t from)
-{
-	size_t to = from + 1;
-	while (to < order->n && order->v[to].key == order->v[from].key)
-		to++;
-	return to;
 }
 
 static const uint64_t *sketch_of(const struct pd_batch_tables *t, size_t row)
@@ -623,77 +604,46 @@ static int search_blocks(struct searching *s)
 	return pd_index_near_plan(&t->near, &t->plan, tables, 1, &t->rows, NULL);
 }
 
-/* Compare rows from .. to - 1 of the order, which have one value in a band, with the collected entries of this value. */
-static int compare_rows(struct searching *s, size_t from, size_t to, int band)
+/* Pass on a key that shares a band with a row, unless blocks found it, or an earlier band. */
+static int take_banded(void *ctx, uint32_t row, uint32_t entry, int band)
 {
+	const struct searching *s = ctx;
 	struct pd_batch_tables *t = s->t;
-	struct pd_batch_tables_scratch *m = &t->scratch;
-	const struct pd_index_hits *hits = &t->near.hits;
-	int status = PD_OK;
-	for (size_t at = from; !status && m->n_others && at < to; at += PIECE) {
-		pd_index_near_compare(&t->near, PD_SCAN_64,
-				      (struct pd_index_run){ &m->rows, at, at + PIECE < to ? at + PIECE : to },
-				      (struct pd_index_run){ &m->others, 0, m->n_others }, t->p->reach);
-		for (size_t i = 0; !status && i < hits->n; i++) {
-			uint32_t row = m->order.v[hits->v[i].a].value, other = m->other[hits->v[i].b], distance = 0;
-			const uint64_t *key = key_at(t, t->key_of[other]), *sketch = sketch_of(t, row);
-			if (!is_similar(t, sketch, other))
-				continue;
-			for (size_t w = 0; w < key_words(&t->h); w++)
-				distance += (uint32_t)pd_bits_count(t->rows.keys.w[w][row] ^ key[w]);
-			if (distance > t->h.k && !was_found_before(t, sketch, band, other))
-				status = s->receiver->found(s->receiver->ctx, row, key);
-		}
-	}
-	m->n_others = 0;
-	return status;
-}
-
-/* Search the bands: compare the first 64 bits of the fingerprints of pages with equal values. */
-static int search_bands(struct searching *s)
-{
-	struct pd_batch_tables *t = s->t;
-	const header *h = &t->h;
-	struct pd_batch_tables_scratch *m = &t->scratch;
-	const uint32_t *start = t->band_starts, *entries = t->band_entries;
-	int status = PD_OK;
-	if (!m->other) {
-		m->rows.w[0] = pd_alloc(PD_BATCH_TABLES_ROWS * sizeof *m->rows.w[0]);
-		m->others.w[0] = pd_zalloc((OTHERS + PD_SCAN_PAD) * sizeof *m->others.w[0]);
-		m->other = pd_alloc(OTHERS * sizeof *m->other);
-	}
-	for (int band = 0; !status && band < n_bands(h); band++) {
-		m->order.n = 0;
-		for (uint32_t row = 0; row < t->rows.n; row++)
-			if (t->row_sketched[row])
-				pd_items_add(&m->order, band_value(h, sketch_of(t, row), band), row);
-		pd_items_sort(&m->order);
-		for (size_t i = 0; i < m->order.n; i++)
-			m->rows.w[0][i] = t->rows.keys.w[0][m->order.v[i].value];
-		for (size_t from = 0, to; !status && from < m->order.n; from = to) {
-			uint64_t v = m->order.v[from].key;
-			to = end_of_value(&m->order, from);
-			for (size_t at = start[v]; !status && at < start[v + 1]; at++) {
-				m->others.w[0][m->n_others] = key_at(t, t->key_of[entries[at]])[0];
-				m->other[m->n_others++] = entries[at];
-				if (m->n_others == OTHERS)
-					status = compare_rows(s, from, to, band);
-			}
-			if (!status)
-				status = compare_rows(s, from, to, band);
-		}
-		start += values(h->band_bits) + 1;
-		entries += h->sketched;
-	}
-	return status;
+	const uint64_t *key = key_at(t, t->key_of[entry]), *sketch = sketch_of(t, row);
+	uint32_t distance = 0;
+	if (!is_similar(t, sketch, entry))
+		return PD_OK;
+	for (size_t w = 0; w < key_words(&t->h); w++)
+		distance += (uint32_t)pd_bits_count(t->rows.keys.w[w][row] ^ key[w]);
+	if (distance <= t->h.k || was_found_before(t, sketch, band, entry))
+		return PD_OK;
+	return s->receiver->found(s->receiver->ctx, row, key);
 }
 
 int pd_batch_tables_search(struct pd_batch_tables *t, const struct pd_batch_tables_receiver *receiver)
 {
 	struct searching s = { t, receiver };
+	const header *h = &t->h;
+	const struct pd_index_bands_file bands = { .n_bands = n_bands(h),
+						   .bits = band_width(h),
+						   .n_bits = (int)h->band_bits,
+						   .start = t->band_starts,
+						   .entry = t->band_entries,
+						   .n = h->sketched,
+						   .keys = t->keys,
+						   .key_of = t->key_of,
+						   .key_words = key_words(h) };
+	const struct pd_index_bands_queries queries = { .n = t->rows.n,
+							.sketch = t->row_sketches,
+							.words = sketch_words(h),
+							.keys = t->rows.keys.w[0],
+							.sketched = t->row_sketched,
+							.reach = t->p->reach,
+							.found = take_banded,
+							.ctx = &s };
 	int status = t->rows.n ? search_blocks(&s) : PD_OK;
-	if (!status && t->rows.n && t->h.width)
-		status = search_bands(&s);
+	if (!status && t->rows.n && h->width)
+		status = pd_index_bands_probe(&bands, &queries, &t->near);
 	t->rows.n = 0;
 	return status;
 }

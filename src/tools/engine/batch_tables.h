@@ -20,7 +20,7 @@
 #include "base/container.h"
 #include "base/sort.h"
 #include "tools/engine/lines.h"
-#include "index/near.h"
+#include "index/bands.h"
 
 #define PD_BATCH_TABLES_VERSION 2
 #define PD_BATCH_TABLES_BLOCKS 32
@@ -58,15 +58,6 @@ struct pd_batch_tables_params {
 	} block[PD_BATCH_TABLES_BLOCKS];
 };
 
-/* Scratch of a search of bands: rows in the order of their values with the first 64 bits of their fingerprints, and the
- * entries of the batch with one value. */
-struct pd_batch_tables_scratch {
-	struct pd_items order;
-	struct pd_index_columns rows, others;
-	uint32_t *other; /* their numbers */
-	size_t n_others;
-};
-
 struct pd_batch_tables {
 	struct pd_container c;
 	struct pd_batch_tables_params h;
@@ -82,7 +73,6 @@ struct pd_batch_tables {
 	struct pd_index_queries rows; /* the fingerprints of the added rows */
 	uint64_t *row_sketches;	      /* their sketches; a sketch is valid if row_sketched is set */
 	uint8_t *row_sketched;
-	struct pd_batch_tables_scratch scratch;
 };
 
 /* Append the file to `out`; `digest`: pd_keyfile_digest of the batch. */

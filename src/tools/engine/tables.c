@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "index/bits.h"
-#include "match/bands.h"
+#include "index/bands.h"
 #include "row/columns.h"
 
 static int first_bit(const struct pd_engine_tables *t, int block)
@@ -85,8 +85,8 @@ bool pd_engine_tables_bucket(const struct pd_engine_tables *t, const struct pd_r
 	if (!row->sketch.present || number >= (size_t)t->n_bands)
 		return false;
 	int bits = t->p->width * t->p->sketch.bits;
-	uint64_t value = pd_bits_get(row->sketch.w, (int)number * bits, bits);
-	pd_buf_printf(out, "b%zu.%" PRIx64, number, bits > PD_BANDS_BUCKET_BITS ? value >> (bits - PD_BANDS_BUCKET_BITS) : value);
+	int first = bits < PD_BANDS_BUCKET_BITS ? bits : PD_BANDS_BUCKET_BITS;
+	pd_buf_printf(out, "b%zu.%" PRIx32, number, pd_index_band_value(row->sketch.w, bits, (int)number, first));
 	return true;
 }
 
