@@ -14,6 +14,7 @@
  */
 #include "index/near.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum {
@@ -71,6 +72,31 @@ struct pd_index_even pd_index_even_of(int n_blocks, int n_bits, int k)
 	int fit = n_bits ? HALF / n_bits : 0, after = fit < n - 1 ? fit : n - 1;
 	int most = rest ? (after + 1) * least + rest - 1 : (after + 1) * k / n;
 	return (struct pd_index_even){ n, n_bits, least, rest, after, most < k ? most : k };
+}
+
+#define EVEN_BUCKET 40.0 /* opening a bucket of a stored table, in comparisons of keys (measured) */
+#define EVEN_BITS_MIN 4
+
+struct pd_index_even pd_index_even_choose(int bits, int k, uint64_t n_keys)
+{
+	int best_blocks = 1, best_bits = 0, radius[PD_PLAN_BLOCKS_MAX];
+	double least = (double)n_keys;
+	/* More than one table per 16 bits of a key costs more disk space than it saves time.  There should not be many more
+	 * buckets than keys. */
+	for (int w = EVEN_BITS_MIN; w <= PD_NEAR_BITS_MAX && n_keys >> w; w++)
+		for (int m = 1; m <= bits / 16 && m * w <= bits; m++) {
+			double cost = 0;
+			pd_index_radii(k, m, radius);
+			for (int i = 0; i < m; i++)
+				if (radius[i] >= 0)
+					cost += ldexp(pd_index_chance(w, radius[i]), w) * (ldexp((double)n_keys, -w) + EVEN_BUCKET);
+			if (cost >= least)
+				continue;
+			least = cost;
+			best_blocks = m;
+			best_bits = w;
+		}
+	return pd_index_even_of(best_blocks, best_bits, k);
 }
 
 int pd_index_even_table(const struct pd_index_even *s, const uint64_t *x)

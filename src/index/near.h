@@ -119,6 +119,8 @@ struct pd_index_even {
 };
 
 struct pd_index_even pd_index_even_of(int n_blocks, int n_bits, int k);
+/* Choose the blocks with the lowest cost of a query in n_keys keys; one block of 0 bits: brute force. */
+struct pd_index_even pd_index_even_choose(int bits, int k, uint64_t n_keys);
 /* Return the table that emits a pair within k, from the different bits of its keys. */
 int pd_index_even_table(const struct pd_index_even *s, const uint64_t *x);
 int pd_index_near_even(struct pd_index_near *near, const struct pd_index_even *even, const struct pd_index_near_table *tables,

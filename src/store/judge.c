@@ -86,7 +86,7 @@ static int is_place_before(struct pd_store *s, int order, uint32_t begin_x, cons
 		return PD_OK;
 	if (pd_store_sketch(s, x, room[0], &a, e) || pd_store_sketch(s, y, room[1], &b, e))
 		return PD_ERR_FORMAT;
-	int c = a && b ? pd_store_order_compare(a, b, order) : 0;
+	int c = a && b ? pd_index_order_compare(a, b, order) : 0;
 	/* Page numbers ascend over the segments, and over the rows of a segment. */
 	*before = c ? c < 0 : x->segment != y->segment ? x->segment < y->segment : x->row < y->row;
 	return PD_OK;
@@ -131,7 +131,7 @@ static int read_number(struct pd_store *s, struct pd_store_place *at, struct pd_
 }
 
 /* Insert the neighbours that one segment or the log returned; pages with tombstones are left out. */
-static int merge_neighbours(struct pd_store *s, int order, uint32_t segment, const struct pd_store_neighbours *found, bool removed,
+static int merge_neighbours(struct pd_store *s, int order, uint32_t segment, const struct pd_index_neighbours *found, bool removed,
 			    struct nearest_places out[2], struct pd_err *e)
 {
 	for (int side = 0; side < 2; side++)
@@ -149,7 +149,7 @@ static int merge_neighbours(struct pd_store *s, int order, uint32_t segment, con
 static int find_neighbours(struct pd_store *s, const struct pd_store_neighbour_query *q, bool removed, struct nearest_places out[2],
 			   struct pd_err *e)
 {
-	struct pd_store_neighbours found;
+	struct pd_index_neighbours found;
 	out[0].n = out[1].n = 0;
 	for (uint32_t i = 0; i < s->m.n_segments; i++)
 		if (pd_store_segment_find_neighbours(&s->segments[i], q, &found, e) ||
@@ -184,8 +184,8 @@ static int find_by_orders(struct pd_store_judge *j, const struct pd_store_page *
 	for (size_t i = 0; i < n; i++) {
 		int order = (int)(bands[i] >> PD_STORE_BAND_BITS);
 		/* If some of them were removed, the next pages are examined in their place. */
-		q[i] = (struct pd_store_neighbour_query){ page->sketch, bands[i], pd_store_order_begin(page->sketch, order), order,
-							  removed ? PD_STORE_NEIGHBOURS_MAX : PD_STORE_NEIGHBOURS };
+		q[i] = (struct pd_store_neighbour_query){ page->sketch, bands[i], pd_index_order_begin(page->sketch, order), order,
+							  removed ? PD_ORDER_NEAREST : PD_STORE_NEIGHBOURS };
 	}
 	j->places.n = 0;
 	pd_map_clear(&j->seen, 2 * PD_STORE_BANDS * PD_STORE_NEIGHBOURS);
@@ -399,7 +399,7 @@ static int find_near(struct pd_store_judge *j, const struct pd_store_page *page,
 		q.keys.w[w] = key[w];
 	}
 	j->s->near.n = 0;
-	pd_store_near_recent(&j->s->near, &j->s->log.recent, &q);
+	pd_store_recent_near(&j->s->near, &j->s->log.recent, &q);
 	for (size_t h = 0; h < j->s->near.n; h++) {
 		struct pd_index_near_hit hit = j->s->near.v[h];
 		struct pd_store_place at = { j->s->log.recent.numbers[hit.number], PD_STORE_IN_LOG, hit.number };

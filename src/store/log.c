@@ -160,10 +160,10 @@ enum {
 static void store_recent_init(struct pd_store_recent *r, int bits, int k)
 {
 	*r = (struct pd_store_recent){ .bits = bits };
-	r->partition = pd_store_partition_choose(bits, k, EXPECTED);
-	if (r->partition.n_bits > TABLE_BITS)
-		r->partition.n_bits = TABLE_BITS;
-	r->buckets = pd_zalloc(((size_t)r->partition.n_blocks << r->partition.n_bits) * sizeof *r->buckets);
+	r->even = pd_index_even_choose(bits, k, EXPECTED);
+	if (r->even.n_bits > TABLE_BITS)
+		r->even = pd_index_even_of(r->even.n_blocks, TABLE_BITS, k);
+	r->buckets = pd_zalloc(((size_t)r->even.n_blocks << r->even.n_bits) * sizeof *r->buckets);
 }
 
 static void store_recent_release(struct pd_store_recent *r)
@@ -204,14 +204,14 @@ static void grow_bucket(struct pd_store_recent *r, struct pd_store_recent_bucket
 
 static struct pd_store_recent_bucket *recent_bucket(const struct pd_store_recent *r, const struct pd_key *key, int table)
 {
-	uint32_t block = pd_store_partition_block(r->partition, key->w, table);
-	return &r->buckets[((size_t)table << r->partition.n_bits) + block];
+	uint32_t block = pd_index_even_block(&r->even, key->w, table);
+	return &r->buckets[((size_t)table << r->even.n_bits) + block];
 }
 
 static void add_key(struct pd_store_recent *r, const struct pd_key *key, uint32_t row)
 {
 	int words = r->bits / 64;
-	for (int t = 0; t < r->partition.n_blocks; t++) {
+	for (int t = 0; t < r->even.n_blocks; t++) {
 		struct pd_store_recent_bucket *b = recent_bucket(r, key, t);
 		if (b->n == b->cap)
 			grow_bucket(r, b);
@@ -252,19 +252,23 @@ static void chain_hashes(struct pd_store_recent *r, uint32_t row)
 	}
 }
 
-/* Return whether an entry precedes a sketch in this order; with `equal`, also if they are equal. */
-static bool is_before(const struct pd_store_recent *r, uint64_t entry, uint32_t begin, const uint64_t *sketch, int order,
-		      bool equal)
+static int recent_sketch(void *ctx, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out, struct pd_err *e)
 {
-	if (entry >> 32 != begin)
-		return entry >> 32 < begin;
-	int c = pd_store_order_compare(r->pages[(uint32_t)entry].sketch, sketch, order);
-	return c < 0 || (equal && c == 0);
+	const struct pd_store_recent *r = ctx;
+	*out = r->pages[row].sketch;
+	return PD_OK;
 }
 
-static const uint64_t *entries(const struct pd_store_recent_order *o)
+/* The pages with a band, in its order. */
+static struct pd_index_order order_of(const struct pd_store_recent *r, uint32_t band)
 {
-	return o->cap ? o->many : o->few;
+	const struct pd_store_recent_order *o = &r->orders[band];
+	return (struct pd_index_order){ .band = (int)(band >> PD_STORE_BAND_BITS),
+					.v = o->cap ? o->many : o->few,
+					.n = o->n,
+					.n_rows = r->n,
+					.sketch = recent_sketch,
+					.ctx = (void *)r };
 }
 
 /* Usually few pages share a band. Even if all pages do, the length of the log limits the memory that is moved. */
@@ -280,17 +284,18 @@ static void add_to_orders(struct pd_store_recent *r, uint32_t row)
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct pd_store_recent_order *o = &r->orders[band[i]];
-		int order = (int)(band[i] >> PD_STORE_BAND_BITS);
-		uint32_t begin = pd_store_order_begin(sketch, order);
+		struct pd_index_order order = order_of(r, band[i]);
+		uint32_t begin = pd_index_order_begin(sketch, order.band);
+		uint64_t at = 0;
+		pd_index_order_position(&order, begin, sketch, true, &at, NULL);
 		if (o->n == (o->cap ? o->cap : FEW)) {
 			uint32_t cap = o->n * 2;
 			uint64_t *many = pd_arena_alloc(&r->arena, cap * sizeof *many);
-			memcpy(many, entries(o), o->n * sizeof *many);
+			memcpy(many, order.v, o->n * sizeof *many);
 			o->many = many;
 			o->cap = cap;
 		}
 		uint64_t *v = o->cap ? o->many : o->few;
-		size_t at = PD_LOWER_BOUND(p, 0, o->n, is_before(r, v[p], begin, sketch, order, true));
 		memmove(v + at + 1, v + at, (o->n++ - at) * sizeof *v);
 		v[at] = (uint64_t)begin << 32 | row;
 	}
@@ -347,7 +352,7 @@ static void store_recent_add(struct pd_store_recent *r, uint64_t number, const s
 /* The last key of a bucket replaces the removed one. */
 static void drop_key(struct pd_store_recent *r, uint32_t row)
 {
-	for (int t = 0; t < r->partition.n_blocks; t++) {
+	for (int t = 0; t < r->even.n_blocks; t++) {
 		struct pd_store_recent_bucket *b = recent_bucket(r, &r->pages[row].key, t);
 		uint32_t i = 0;
 		while (i < b->n && b->rows[i] != row)
@@ -413,18 +418,52 @@ void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, st
 }
 
 void pd_store_recent_find_neighbours(const struct pd_store_recent *r, const struct pd_store_neighbour_query *q,
-				     struct pd_store_neighbours *out)
+				     struct pd_index_neighbours *out)
 {
 	*out->n = out->n[1] = 0;
-	if (!r->orders || !r->orders[q->band].n)
+	if (!r->orders)
 		return;
-	const struct pd_store_recent_order *o = &r->orders[q->band];
-	const uint64_t *v = entries(o);
-	size_t at = PD_LOWER_BOUND(p, 0, o->n, is_before(r, v[p], q->begin, q->sketch, q->order, false));
-	for (size_t i = at; i-- > 0 && out->n[0] < q->most;)
-		out->v[0][out->n[0]++] = (struct pd_store_neighbour){ (uint32_t)(v[i] >> 32), (uint32_t)v[i] };
-	for (size_t i = at; i < o->n && out->n[1] < q->most; i++)
-		out->v[1][out->n[1]++] = (struct pd_store_neighbour){ (uint32_t)(v[i] >> 32), (uint32_t)v[i] };
+	struct pd_index_order o = order_of(r, q->band);
+	pd_index_order_find(&o, q->begin, q->sketch, q->most, out, NULL);
+}
+
+/* Compare a query with the pages in memory: no checksums, and few keys in a bucket. */
+static int probe_recent(struct pd_index_near *near, const struct pd_store_recent *r, const struct pd_index_queries *q,
+			const struct pd_index_even *even, int table, uint32_t query)
+{
+	uint64_t key[PD_KEY_WORDS], x[PD_KEY_WORDS];
+	const struct pd_index_masks *masks = pd_index_near_masks(near, even->n_bits, even->least - (table >= even->rest));
+	int status = PD_OK;
+	for (int w = 0; w < r->bits / 64; w++)
+		key[w] = q->keys.w[w][query];
+	uint32_t block = pd_index_even_block(even, key, table);
+	for (size_t m = 0; !status && m < masks->n; m++) {
+		const struct pd_store_recent_bucket *b = &r->buckets[((size_t)table << even->n_bits) + (block ^ masks->v[m])];
+		struct pd_index_columns columns;
+		if (!b->n)
+			continue;
+		for (int w = 0; w < r->bits / 64; w++)
+			columns.w[w] = b->keys + (size_t)w * b->cap;
+		pd_index_near_compare(near, pd_index_scan_width_of(r->bits), (struct pd_index_run){ &q->keys, query, query + 1 },
+				      (struct pd_index_run){ &columns, 0, b->n }, q->k);
+		for (size_t h = 0; !status && h < near->hits.n; h++) {
+			const struct pd_index_hit *hit = &near->hits.v[h];
+			for (int w = 0; w < r->bits / 64; w++)
+				x[w] = key[w] ^ columns.w[w][hit->b];
+			if (pd_index_even_table(even, x) == table)
+				status = pd_index_near_emit(near,
+							    (struct pd_index_near_hit){ query, 0, b->rows[hit->b], hit->distance });
+		}
+	}
+	return status;
+}
+
+void pd_store_recent_near(struct pd_index_near *near, const struct pd_store_recent *r, const struct pd_index_queries *q)
+{
+	struct pd_index_even even = pd_index_even_of(r->even.n_blocks, r->even.n_bits, q->k);
+	for (int t = 0; r->n && t < even.n_blocks; t++)
+		for (uint32_t i = 0; even.least - (t >= even.rest) >= 0 && i < q->n; i++)
+			probe_recent(near, r, q, &even, t, i);
 }
 
 /* --- tombstones --- */

@@ -64,7 +64,7 @@ struct pd_store_recent {
 	struct pd_buf text;	     /* the log when it was opened, then the additions */
 	size_t *text_at;
 	struct pd_arena arena;
-	struct pd_store_partition partition;
+	struct pd_index_even even;		 /* the blocks of the tables */
 	struct pd_store_recent_bucket *buckets;	 /* of all tables */
 	struct pd_map newest[PD_STORE_BY_COUNT]; /* highest 32 bits of a hash -> row + 1 */
 	uint32_t *older[PD_STORE_BY_COUNT];	 /* by row: the next one with these bits, row + 1 */
@@ -89,7 +89,10 @@ void pd_store_recent_find(const struct pd_store_recent *r, enum pd_store_by by, 
 /* Append pages with this key, the oldest first, including removed ones. */
 void pd_store_recent_find_key(const struct pd_store_recent *r, uint64_t hash, struct pd_store_rows_found *out);
 void pd_store_recent_find_neighbours(const struct pd_store_recent *r, const struct pd_store_neighbour_query *q,
-				     struct pd_store_neighbours *out);
+				     struct pd_index_neighbours *out);
+
+/* Find the rows within k of each query (index/near.h). */
+void pd_store_recent_near(struct pd_index_near *near, const struct pd_store_recent *r, const struct pd_index_queries *q);
 
 /* Prefetch the memory for this search, or for a page's sketch. */
 static inline void pd_store_recent_prefetch_neighbours(const struct pd_store_recent *r, uint32_t band)

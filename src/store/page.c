@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/page.h"
 
-#include <math.h>
-
 #include "row/tsv.h"
 #include "row/columns.h"
 
@@ -105,31 +103,6 @@ size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE
 			band[n++] = i << PD_STORE_BAND_BITS | bits;
 	}
 	return n;
-}
-
-/* Return n bits below bit `end`; the highest bit follows the lowest one. */
-static uint64_t bits_below(const uint64_t *w, int end, int n)
-{
-	int from = (end - n + 2 * PD_SKETCH_BITS_MAX) % PD_SKETCH_BITS_MAX, shift = from % 64;
-	uint64_t v = w[from / 64] >> shift;
-	if (shift)
-		v |= w[(from / 64 + 1) % PD_SKETCH_WORDS] << (64 - shift);
-	return n < 64 ? v & ((UINT64_C(1) << n) - 1) : v;
-}
-
-uint32_t pd_store_order_begin(const uint64_t sketch[PD_SKETCH_WORDS], int order)
-{
-	return (uint32_t)bits_below(sketch, (order + 1) * PD_STORE_BAND_BITS, 32);
-}
-
-int pd_store_order_compare(const uint64_t a[PD_SKETCH_WORDS], const uint64_t b[PD_SKETCH_WORDS], int order)
-{
-	for (int i = 0, end = (order + 1) * PD_STORE_BAND_BITS; i < PD_SKETCH_WORDS; i++) {
-		uint64_t x = bits_below(a, end - i * 64, 64), y = bits_below(b, end - i * 64, 64);
-		if (x != y)
-			return x < y ? -1 : 1;
-	}
-	return 0;
 }
 
 /* Hashes of digests end in a one. */
@@ -331,45 +304,4 @@ void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_
 		pd_buf_add_span(out, pd_store_value(p->text, i));
 		pd_buf_add_c(out, i + 1 < n_values ? '\t' : '\n');
 	}
-}
-
-/* The partition of keys. */
-
-/* Cost of opening a bucket, in comparisons of keys (measured). */
-#define COST_BUCKET 40.0
-#define BLOCK_BITS_MIN 4
-
-static double ball(int bits, int radius)
-{
-	double sum = 1, c = 1;
-	for (int i = 1; i <= radius && i <= bits; i++)
-		sum += c = c * (bits - i + 1) / i;
-	return radius < 0 ? 0 : sum;
-}
-
-static double partition_cost(struct pd_store_partition p, int k, uint64_t n_keys)
-{
-	int radius[PD_STORE_TABLES_MAX];
-	double sum = 0;
-	pd_index_radii(k, p.n_blocks, radius);
-	for (int i = 0; i < p.n_blocks; i++)
-		sum += ball(p.n_bits, radius[i]) * (ldexp((double)n_keys, -p.n_bits) + COST_BUCKET);
-	return sum;
-}
-
-/* More than one table per 16 bits of a key costs more disk space than it saves time. There should not be many more
- * buckets than keys. */
-struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys)
-{
-	struct pd_store_partition best = { 1, 0 };
-	double least = (double)n_keys;
-	for (int w = BLOCK_BITS_MIN; w <= PD_STORE_BLOCK_BITS_MAX && n_keys >> w; w++)
-		for (int m = 1; m <= bits / 16 && m * w <= bits; m++) {
-			double c = partition_cost((struct pd_store_partition){ m, w }, k, n_keys);
-			if (c >= least)
-				continue;
-			least = c;
-			best = (struct pd_store_partition){ m, w };
-		}
-	return best;
 }

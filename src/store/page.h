@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "index/bits.h"
+#include "index/bands.h"
 #include "match/rows.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
@@ -93,27 +93,15 @@ void pd_store_page_hash(struct pd_store_page *p);
  * their sketches, rotated so that the band is in the highest bits; equal sketches are sorted by page number.  In each
  * order, the pages next to a query's position share the longest prefix with it, however large the store is.  An equal
  * sketch is a neighbour in each order. */
-#define PD_STORE_BAND_BITS 14
+#define PD_STORE_BAND_BITS PD_ORDER_BAND_BITS
 #define PD_STORE_BANDS (PD_SKETCH_BITS_MAX / PD_STORE_BAND_BITS)
 #define PD_STORE_BAND_VALUES (PD_STORE_BANDS << PD_STORE_BAND_BITS)
-/* Return the first 32 bits of a sketch in order i; compare two sketches in it (negative, 0, positive). */
-#define PD_STORE_ORDER_SHIFT (32 - PD_STORE_BAND_BITS) /* shift of a prefix that gives the band */
-uint32_t pd_store_order_begin(const uint64_t sketch[PD_SKETCH_WORDS], int order);
-int pd_store_order_compare(const uint64_t a[PD_SKETCH_WORDS], const uint64_t b[PD_SKETCH_WORDS], int order);
-/* The neighbours of a sketch in the order of one of its bands that share this band, nearest first: v[0] smaller ones,
- * v[1] equal and larger ones; at most `most` of each. */
-#define PD_STORE_NEIGHBOURS_MAX 16
+/* The search for the neighbours of a sketch in the order of one of its bands: at most `most` on each side. */
 struct pd_store_neighbour_query {
 	const uint64_t *sketch;
 	uint32_t band, begin; /* begin: of the sketch in this order */
 	int order;
 	size_t most;
-};
-struct pd_store_neighbours {
-	struct pd_store_neighbour {
-		uint32_t begin, row;
-	} v[2][PD_STORE_NEIGHBOURS_MAX];
-	size_t n[2];
 };
 size_t pd_store_page_bands(const struct pd_store_page *p, uint32_t band[PD_STORE_BANDS]);
 uint64_t pd_store_band_hash(uint32_t band);
@@ -155,23 +143,9 @@ size_t pd_store_page_keys(const struct pd_store_page *p, uint64_t hash[PD_STORE_
 void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch, const char *params,
 		       int n_values, struct pd_buf *out);
 
-/* Search by key: a spread key is divided into blocks of equal width from bit 0 on; remaining bits are in no block.
- * Each block has a table. */
-struct pd_store_partition {
-	int n_blocks, n_bits; /* one block of 0 bits: brute force */
-};
-
+/* Search by key: a spread key is divided into blocks of equal width (struct pd_index_even), each with a table. */
 #define PD_STORE_TABLES_MAX 16
-#define PD_STORE_BLOCK_BITS_MAX 24 /* of a table's block */
-
-/* Return the partition with the lowest cost of a query in n_keys keys. */
-struct pd_store_partition pd_store_partition_choose(int bits, int k, uint64_t n_keys);
-
-/* The value of a block of a key. */
-static inline uint32_t pd_store_partition_block(struct pd_store_partition p, const uint64_t *key, int block)
-{
-	return p.n_bits ? (uint32_t)pd_bits_get(key, block * p.n_bits, p.n_bits) : 0;
-}
+#define PD_STORE_BLOCK_BITS_MAX PD_NEAR_BITS_MAX /* of a table's block */
 
 /* Rows that were found, in a segment or in the log. */
 struct pd_store_rows_found {

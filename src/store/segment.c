@@ -212,21 +212,81 @@ int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint6
 	return PD_OK;
 }
 
+/* --- search by key --- */
+
+static int verify_bytes(void *segment, uint64_t at, uint64_t n, struct pd_err *e)
+{
+	return pd_store_segment_check(segment, at, n, e);
+}
+
+static int report_damage(void *segment, uint64_t at, const char *what, struct pd_err *e)
+{
+	return pd_store_segment_damaged(segment, at, what, e);
+}
+
+/* For the searches of the index, which verify the bytes that they read. */
+static struct pd_index_file file_of(struct pd_store_segment *s)
+{
+	return (struct pd_index_file){ s->map.p, s->seen, PD_STORE_BLOCK_SHIFT, verify_bytes, report_damage, s };
+}
+
+int pd_store_near_segments(struct pd_index_near *near, struct pd_store_segment *segments, size_t n,
+			   const struct pd_index_queries *q, struct pd_err *e)
+{
+	struct pd_index_file *files = pd_alloc((n + 1) * sizeof *files);
+	struct pd_index_near_table *tables = pd_alloc((n * PD_STORE_TABLES_MAX + 1) * sizeof *tables);
+	int status = PD_OK;
+	/* Segments with equal partitions are searched together. */
+	for (size_t from = 0, to; !status && from < n; from = to) {
+		const struct pd_store_segment_params *f = &segments[from].f;
+		size_t n_sets = 0;
+		for (to = from; to < n && segments[to].f.tables == f->tables && segments[to].f.table_bits == f->table_bits; to++)
+			n_sets += segments[to].f.fingerprints > 0;
+		for (size_t i = from, set = 0; i < to; i++) {
+			struct pd_store_segment *s = &segments[i];
+			struct pd_store_table_layout l;
+			if (!s->f.fingerprints)
+				continue;
+			files[i] = file_of(s);
+			pd_store_lay_out_table(&s->f, &l);
+			for (uint32_t block = 0; block < f->tables; block++) {
+				const uint8_t *base = s->section[PD_STORE_SEG_TABLES] + l.bytes * block;
+				struct pd_index_near_table *t = &tables[block * n_sets + set];
+				*t = (struct pd_index_near_table){ .start = (const uint32_t *)base,
+								   .number = (const uint32_t *)(base + l.part[PD_STORE_TABLE_ROWS]),
+								   .n = s->f.fingerprints,
+								   .n_numbers = s->f.rows,
+								   .set = (uint32_t)i,
+								   .file = &files[i] };
+				for (int w = 0; w < q->bits / 64; w++)
+					t->columns.w[w] = (uint64_t *)(uintptr_t)(base + l.part[PD_STORE_TABLE_KEYS]) +
+							  l.stride * (unsigned)w;
+			}
+			set++;
+		}
+		struct pd_index_even even = pd_index_even_of((int)f->tables, (int)f->table_bits, q->k);
+		status = pd_index_near_even(near, &even, tables, n_sets, q, e);
+	}
+	free(tables);
+	free(files);
+	return status;
+}
+
 /* --- sketches in their orders --- */
 
 /* For an older segment: sort the pages in the list of the band into their order. */
 static int find_neighbours_by_hash(struct pd_store_segment *s, const struct pd_store_neighbour_query *q,
-				   struct pd_store_neighbours *out, struct pd_err *e)
+				   struct pd_index_neighbours *out, struct pd_err *e)
 {
-	struct pd_store_rows_found rows = { .most = PD_STORE_NEIGHBOURS_MAX };
+	struct pd_store_rows_found rows = { .most = PD_ORDER_NEAREST };
 	uint64_t hash = pd_store_band_hash(q->band);
 	struct pd_store_page page;
 	int status = pd_store_segment_find(s, PD_STORE_BY_TEXT, hash, hash, &rows, e);
 	for (size_t i = 0; !status && i < rows.n; i++) {
 		status = pd_store_segment_page(s, rows.v[i], NULL, &page, e);
-		int side = pd_store_order_compare(page.sketch, q->sketch, q->order) >= 0;
+		int side = pd_index_order_compare(page.sketch, q->sketch, q->order) >= 0;
 		out->v[side][out->n[side]++] =
-			(struct pd_store_neighbour){ pd_store_order_begin(page.sketch, q->order), rows.v[i] };
+			(struct pd_index_neighbour){ pd_index_order_begin(page.sketch, q->order), rows.v[i] };
 	}
 	free(rows.v);
 	return status;
@@ -236,8 +296,8 @@ void pd_store_segment_prefetch_neighbours(const struct pd_store_segment *s, cons
 {
 	if (q->order >= s->orders.n)
 		return;
-	struct pd_store_order o = pd_store_order_at(s, q->order);
-	const uint32_t *start = o.starts + pd_store_order_bucket(&o, q->begin);
+	struct pd_index_order o = pd_store_order_at(s, q->order);
+	const uint32_t *start = o.start + ((uint64_t)q->begin >> o.shift);
 	if (step == 0)
 		pd_prefetch(start);
 	else if (*start < s->f.dense)
@@ -245,58 +305,25 @@ void pd_store_segment_prefetch_neighbours(const struct pd_store_segment *s, cons
 			pd_prefetch(o.v + *start + line * 8);
 }
 
-/* Verify the checksum of an entry, and return it; NULL: it cannot be read. */
-static inline const uint64_t *order_entry(struct pd_store_segment *s, const struct pd_store_order *o, uint64_t i, struct pd_err *e)
+static int order_sketch(void *segment, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out, struct pd_err *e)
 {
-	uint64_t at = o->entries + i * 8;
-	if (pd_store_segment_check(s, at, 8, e))
-		return NULL;
-	if ((uint32_t)o->v[i] >= s->f.rows) {
-		pd_store_segment_damaged(s, at, "an order points outside the segment", e);
-		return NULL;
-	}
-	return &o->v[i];
-}
-
-static bool order_before(struct pd_store_segment *s, const struct pd_store_order *o, uint64_t i,
-			 const struct pd_store_neighbour_query *q, int *status, struct pd_err *e)
-{
-	uint64_t room[PD_SKETCH_WORDS];
-	const uint64_t *v = *status ? NULL : order_entry(s, o, i, e), *kept;
-	if (!v)
-		*status = PD_ERR_FORMAT;
-	if (!v || *v >> 32 != q->begin)
-		return v && *v >> 32 < q->begin;
-	*status = pd_store_segment_sketch(s, (uint32_t)*v, room, &kept, e);
-	return !*status && kept && pd_store_order_compare(kept, q->sketch, q->order) < 0;
+	return pd_store_segment_sketch(segment, row, room, out, e);
 }
 
 int pd_store_segment_find_neighbours(struct pd_store_segment *s, const struct pd_store_neighbour_query *q,
-				     struct pd_store_neighbours *out, struct pd_err *e)
+				     struct pd_index_neighbours *out, struct pd_err *e)
 {
-	int status = PD_OK;
 	out->n[0] = out->n[1] = 0;
 	if (s->c.version <= PD_STORE_BANDS_BY_HASH)
 		return find_neighbours_by_hash(s, q, out, e);
 	if (q->order >= s->orders.n)
 		return PD_OK;
-	struct pd_store_order o = pd_store_order_at(s, q->order);
-	uint64_t bucket = pd_store_order_bucket(&o, q->begin);
-	if (pd_store_segment_check(s, o.at + bucket * 4, 8, e))
-		return PD_ERR_FORMAT;
-	if (o.starts[bucket] > o.starts[bucket + 1] || o.starts[bucket + 1] > s->f.dense)
-		return pd_store_segment_damaged(s, o.at + bucket * 4, "an order points outside itself", e);
-	uint64_t at = PD_LOWER_BOUND(i, o.starts[bucket], o.starts[bucket + 1], order_before(s, &o, i, q, &status, e));
-	for (int side = 0; !status && side < 2; side++)
-		for (uint64_t i = at; out->n[side] < q->most && (side ? i < s->f.dense : i > 0); i += side ? 1 : -UINT64_C(1)) {
-			const uint64_t *v = order_entry(s, &o, side ? i : i - 1, e);
-			if (!v)
-				return PD_ERR_FORMAT;
-			if ((uint32_t)(*v >> 32 ^ q->begin) >> PD_STORE_ORDER_SHIFT)
-				break;
-			out->v[side][out->n[side]++] = (struct pd_store_neighbour){ (uint32_t)(*v >> 32), (uint32_t)*v };
-		}
-	return status;
+	struct pd_index_order o = pd_store_order_at(s, q->order);
+	struct pd_index_file file = file_of(s);
+	o.file = &file;
+	o.sketch = order_sketch;
+	o.ctx = s;
+	return pd_index_order_find(&o, q->begin, q->sketch, q->most, out, e);
 }
 
 /* Texts of rows are decompressed block by block. Neighbouring rows are often read together, so the last blocks are

@@ -38,7 +38,7 @@ void pd_store_segment_prefetch_list(const struct pd_store_segment *s, enum pd_st
 
 /* The neighbours of a sketch in one order. For a segment from before version 4: the oldest pages of the band. */
 int pd_store_segment_find_neighbours(struct pd_store_segment *s, const struct pd_store_neighbour_query *q,
-				     struct pd_store_neighbours *out, struct pd_err *e);
+				     struct pd_index_neighbours *out, struct pd_err *e);
 /* Prefetch the memory of this search, in two steps; or of a page's sketch. */
 void pd_store_segment_prefetch_neighbours(const struct pd_store_segment *s, const struct pd_store_neighbour_query *q, int step);
 static inline void pd_store_segment_prefetch_sketch(const struct pd_store_segment *s, uint32_t row)
@@ -94,14 +94,13 @@ static inline int pd_store_segment_sketch(struct pd_store_segment *s, uint32_t r
 int pd_store_segment_page(struct pd_store_segment *s, uint32_t row, struct pd_store_text_cache *texts, struct pd_store_page *p,
 			  struct pd_err *e);
 
-/* Search by key (index/near.h): find the rows of segments and of pages in memory that are within k of each query.
- * Keys are spread.  Each segment has a table for each block of its partition (page.h), which was chosen for the k of
- * the store; a smaller k needs smaller radii or fewer tables.  A hit has the index of its segment as `set`, 0 in
- * memory, and its row as `number`. */
+/* Search by key (index/near.h): find the rows of segments that are within k of each query.
+ * Keys are spread.  Each segment has a table for each block of its fingerprints, which was chosen for the k of
+ * the store; a smaller k needs smaller radii or fewer tables.  A hit has the index of its segment as `set`,
+ * and its row as `number`. */
 
 int pd_store_near_segments(struct pd_index_near *near, struct pd_store_segment *segments, size_t n,
 			   const struct pd_index_queries *q, struct pd_err *e);
-void pd_store_near_recent(struct pd_index_near *near, const struct pd_store_recent *r, const struct pd_index_queries *q);
 
 /* Call `each` for every page of a segment, removed or not; it returns 0 or a status that ends the loop.  With
  * `damaged`, a damaged block of rows is reported and skipped. */

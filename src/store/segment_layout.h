@@ -17,7 +17,7 @@
 #ifndef PD_STORE_SEGMENT_LAYOUT_H
 #define PD_STORE_SEGMENT_LAYOUT_H
 
-#include "index/scan.h"
+#include "index/bands.h"
 #include "store/log.h"
 
 #define PD_STORE_BLOCK_SHIFT 14
@@ -141,23 +141,15 @@ static inline uint64_t pd_store_segment_at(const struct pd_store_segment *s, int
 	return (uint64_t)(s->section[section] - s->map.p);
 }
 
-struct pd_store_order {
-	uint64_t at, entries; /* offset of the order in the file, and its entries */
-	const uint32_t *starts;
-	const uint64_t *v; /* beginning << 32 | row */
-	int shift;
-};
-
-static inline struct pd_store_order pd_store_order_at(const struct pd_store_segment *s, int order)
+static inline struct pd_index_order pd_store_order_at(const struct pd_store_segment *s, int order)
 {
-	uint64_t at = s->orders.at + s->orders.bytes * (unsigned)order, entries = at + s->orders.head;
-	return (struct pd_store_order){ at, entries, (const uint32_t *)(s->map.p + at), (const uint64_t *)(s->map.p + entries),
-					s->orders.shift };
-}
-
-static inline uint64_t pd_store_order_bucket(const struct pd_store_order *o, uint32_t begin)
-{
-	return (uint64_t)begin >> o->shift;
+	const uint8_t *p = s->map.p + s->orders.at + s->orders.bytes * (unsigned)order;
+	return (struct pd_index_order){ .band = order,
+					.start = (const uint32_t *)p,
+					.shift = s->orders.shift,
+					.v = (const uint64_t *)(p + s->orders.head),
+					.n = s->f.dense,
+					.n_rows = s->f.rows };
 }
 
 int pd_store_segment_check_blocks(struct pd_store_segment *s, uint64_t first, uint64_t last, struct pd_err *e);

@@ -20,8 +20,8 @@ static bool entry_holds(const struct pd_store_segment *s, const struct pd_store_
 		if (keys[l->stride * w + at] != key[w])
 			return false;
 	*row = r;
-	struct pd_store_partition partition = { (int)s->f.tables, (int)s->f.table_bits };
-	return pd_store_partition_block(partition, key, (int)table) == bucket;
+	struct pd_index_even even = { .n_blocks = (int)s->f.tables, .n_bits = (int)s->f.table_bits };
+	return pd_index_even_block(&even, key, (int)table) == bucket;
 }
 
 /* Check that every table has every key once, in its bucket: the rows of a bucket ascend, and the table has one row
@@ -62,23 +62,23 @@ static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 /* Check that every order has every dense page once, in its position. */
 static int verify_order(struct pd_store_segment *s, int order, struct pd_err *e)
 {
-	struct pd_store_order o = pd_store_order_at(s, order);
+	struct pd_index_order o = pd_store_order_at(s, order);
+	uint64_t at = (uint64_t)((const uint8_t *)o.start - s->map.p), entries = (uint64_t)((const uint8_t *)o.v - s->map.p);
 	uint64_t n = UINT64_C(1) << pd_store_order_bits(s->f.dense);
 	uint8_t *found = pd_zalloc(s->f.rows + 1);
 	struct pd_store_page page, last;
-	int status =
-		o.starts[0] || o.starts[n] != s->f.dense ? pd_store_segment_damaged(s, o.at, "an order lacks a page", e) : PD_OK;
+	int status = o.start[0] || o.start[n] != s->f.dense ? pd_store_segment_damaged(s, at, "an order lacks a page", e) : PD_OK;
 	for (uint64_t v = 0; !status && v < n; v++) {
-		if (o.starts[v] > o.starts[v + 1] || o.starts[v + 1] > s->f.dense)
-			status = pd_store_segment_damaged(s, o.at + v * 4, "an order points outside itself", e);
-		for (uint64_t i = o.starts[v]; !status && i < o.starts[v + 1]; i++) {
+		if (o.start[v] > o.start[v + 1] || o.start[v + 1] > s->f.dense)
+			status = pd_store_segment_damaged(s, at + v * 4, "an order points outside itself", e);
+		for (uint64_t i = o.start[v]; !status && i < o.start[v + 1]; i++) {
 			uint32_t row = (uint32_t)o.v[i], begin = (uint32_t)(o.v[i] >> 32);
 			status = row >= s->f.rows ? PD_ERR_FORMAT : pd_store_segment_page(s, row, NULL, &page, e);
-			int c = status || !i ? 1 : pd_store_order_compare(page.sketch, last.sketch, order);
+			int c = status || !i ? 1 : pd_index_order_compare(page.sketch, last.sketch, order);
 			if (status || !(page.has & PD_STORE_HAS_BANDS) || found[row] ||
-			    begin != pd_store_order_begin(page.sketch, order) || pd_store_order_bucket(&o, begin) != v || c < 0 ||
+			    begin != pd_index_order_begin(page.sketch, order) || (uint64_t)begin >> o.shift != v || c < 0 ||
 			    (c == 0 && row < (uint32_t)o.v[i - 1]))
-				status = pd_store_segment_damaged(s, o.entries + i * 8,
+				status = pd_store_segment_damaged(s, entries + i * 8,
 								  "an order and the columns have different contents", e);
 			else
 				found[row] = 1;

@@ -251,7 +251,7 @@ struct segment_writing {
 	size_t n_sources;
 	struct out out;
 	uint32_t **row; /* by source and old row: the new one, or NO_ROW */
-	struct pd_store_partition partition;
+	struct pd_index_even even;
 	int sketch_words;
 	uint64_t rows, fingerprints, last;
 };
@@ -383,7 +383,7 @@ static void write_buckets(struct segment_writing *w, int table, int column, cons
 	{
 		if (!pd_store_in_tables(p->has[i]))
 			continue;
-		uint64_t v = pd_store_partition_block(w->partition, p->keys + i * words, table);
+		uint64_t v = pd_index_even_block(&w->even, p->keys + i * words, table);
 		if (v < from || v >= to)
 			continue;
 		size_t at = next[v - from]++ - base;
@@ -422,26 +422,8 @@ static int by_order(const void *x, const void *y, void *ctx)
 	const struct sorting_order *s = ctx;
 	uint32_t a = (uint32_t) * (const uint64_t *)x, b = (uint32_t) * (const uint64_t *)y;
 	uint64_t room[2][PD_SKETCH_WORDS];
-	int c = pd_store_order_compare(whole_sketch(s, a, room[0]), whole_sketch(s, b, room[1]), s->order);
+	int c = pd_index_order_compare(whole_sketch(s, a, room[0]), whole_sketch(s, b, room[1]), s->order);
 	return c ? c : a < b ? -1 : a > b;
-}
-
-/* Sort by prefix with a radix sort, which keeps equal ones ordered by number; then sort the few with equal prefixes
- * by the whole sketch. */
-static void sort_order(struct sorting_order *s)
-{
-	uint64_t *sorted_words = pd_sort_words(s->v, s->other, s->n, 32);
-	if (sorted_words != s->v) {
-		s->other = s->v;
-		s->v = sorted_words;
-	}
-	for (size_t from = 0, to; from < s->n; from = to) {
-		bool sorted = true;
-		for (to = from + 1; to < s->n && s->v[to] >> 32 == s->v[from] >> 32; to++)
-			sorted = sorted && by_order(&s->v[to - 1], &s->v[to], s) < 0;
-		if (!sorted)
-			qsort_r(s->v + from, to - from, sizeof *s->v, by_order, s);
-	}
 }
 
 static void write_orders(struct segment_writing *w)
@@ -449,8 +431,8 @@ static void write_orders(struct segment_writing *w)
 	struct pd_store_segment_params *f = &w->out.params;
 	struct sorting_order s = { .words = 0 };
 	uint64_t room[PD_SKETCH_WORDS];
-	int shift = 32 - pd_store_order_bits(f->dense);
-	size_t n_starts = ((size_t)1 << pd_store_order_bits(f->dense)) + 1;
+	int bits = pd_store_order_bits(f->dense);
+	size_t n_starts = ((size_t)1 << bits) + 1;
 	if (!pd_store_n_orders(f))
 		return;
 	s.v = pd_alloc(f->dense * sizeof *s.v);
@@ -467,18 +449,21 @@ static void write_orders(struct segment_writing *w)
 	uint32_t *starts = pd_alloc(n_starts * sizeof *starts);
 	for (s.order = 0; s.order < pd_store_n_orders(f); s.order++) {
 		for (uint32_t i = 0; i < s.n; i++)
-			s.v[i] = (uint64_t)pd_store_order_begin(whole_sketch(&s, i, room), s.order) << 32 | i;
-		sort_order(&s);
-		memset(starts, 0, n_starts * sizeof *starts);
-		for (size_t i = 0; i < s.n; i++) {
-			starts[((s.v[i] >> 32) >> shift) + 1]++;
-			s.v[i] = (s.v[i] & ~UINT64_C(0xffffffff)) | s.row[(uint32_t)s.v[i]];
+			s.v[i] = (uint64_t)pd_index_order_begin(whole_sketch(&s, i, room), s.order) << 32 | i;
+		/* Equal prefixes remain in the order of numbers; sort the few different sketches among them. */
+		uint64_t *v = pd_index_band_sort(s.v, s.other, s.n, bits, 32 - bits, starts);
+		for (size_t from = 0, to; from < s.n; from = to) {
+			bool sorted = true;
+			for (to = from + 1; to < s.n && v[to] >> 32 == v[from] >> 32; to++)
+				sorted = sorted && by_order(&v[to - 1], &v[to], &s) < 0;
+			if (!sorted)
+				qsort_r(v + from, to - from, sizeof *v, by_order, &s);
 		}
-		for (size_t v = 1; v < n_starts; v++)
-			starts[v] += starts[v - 1];
+		for (size_t i = 0; i < s.n; i++)
+			v[i] = (v[i] & ~UINT64_C(0xffffffff)) | s.row[(uint32_t)v[i]];
 		pd_container_add(&w->out.c, starts, n_starts * sizeof *starts);
 		pd_container_align(&w->out.c);
-		pd_container_add(&w->out.c, s.v, s.n * sizeof *s.v);
+		pd_container_add(&w->out.c, v, s.n * sizeof *v);
 		pd_container_align(&w->out.c);
 	}
 	free(starts);
@@ -492,15 +477,15 @@ static void write_tables(struct segment_writing *w)
 {
 	static const uint64_t pad[PD_STORE_ALIGN];
 	struct pd_store_table_layout l;
-	size_t n = (size_t)1 << w->partition.n_bits, words = (size_t)w->job->bits / 64;
+	size_t n = (size_t)1 << w->even.n_bits, words = (size_t)w->job->bits / 64;
 	uint32_t *starts = pd_alloc((n + 1) * sizeof *starts);
 	pd_store_lay_out_table(&w->out.params, &l);
 	pd_container_section(&w->out.c);
-	for (int t = 0; t < w->partition.n_blocks; t++) {
+	for (int t = 0; t < w->even.n_blocks; t++) {
 		memset(starts, 0, (n + 1) * sizeof *starts);
 		FOR_LIVE(w, p, i)
 		if (pd_store_in_tables(p->has[i]))
-			starts[pd_store_partition_block(w->partition, p->keys + i * words, t) + 1]++;
+			starts[pd_index_even_block(&w->even, p->keys + i * words, t) + 1]++;
 		for (size_t v = 0; v < n; v++)
 			starts[v + 1] += starts[v];
 		pd_container_add(&w->out.c, starts, (n + 1) * sizeof *starts);
@@ -550,7 +535,7 @@ static int write_sources(const struct pd_store_segment_job *job, const struct so
 		number_rows(&w, i, &tombstones);
 		w.sketch_words = sources[i].sketch_words > w.sketch_words ? sources[i].sketch_words : w.sketch_words;
 	}
-	w.partition = pd_store_partition_choose(job->bits, job->k, w.fingerprints);
+	w.even = pd_index_even_choose(job->bits, job->k, w.fingerprints);
 	if (w.rows && (w.rows > PD_STORE_SEGMENT_ROWS || w.last - w.out.params.first > UINT32_MAX))
 		status = pd_fail(e, PD_ERR_LIMIT, "a segment would have over %u pages, or too large a range of page numbers",
 				 PD_STORE_SEGMENT_ROWS);
@@ -561,8 +546,8 @@ static int write_sources(const struct pd_store_segment_job *job, const struct so
 		f->fingerprints = w.fingerprints;
 		f->bits = (uint32_t)job->bits;
 		f->sketch_words = (uint32_t)w.sketch_words;
-		f->tables = (uint32_t)w.partition.n_blocks;
-		f->table_bits = (uint32_t)w.partition.n_bits;
+		f->tables = (uint32_t)w.even.n_blocks;
+		f->table_bits = (uint32_t)w.even.n_bits;
 		pd_store_io_name(job->io, "seg", job->file, name, NULL);
 		pd_container_begin(&w.out.c, &pd_store_segment_kind, job->file, pd_store_io_put, &w.out.f, e);
 		w.out.c.status = pd_store_io_create(job->io, name, &w.out.f, e);

@@ -124,13 +124,13 @@ static void check_dropped(const char *name, struct pd_index_near *near, struct p
 {
 	size_t stay = 0, bad = 0;
 	near->n = 0;
-	pd_store_near_recent(near, recent, q);
+	pd_store_recent_near(near, recent, q);
 	for (size_t i = 0; i < near->n; i++)
 		stay += near->v[i].number % 3 > 0;
 	for (size_t row = 0; row < recent->n; row += 3)
 		store_recent_drop(recent, recent->numbers[row]);
 	near->n = 0;
-	pd_store_near_recent(near, recent, q);
+	pd_store_recent_near(near, recent, q);
 	for (size_t i = 0; i < near->n; i++)
 		bad += near->v[i].number % 3 == 0;
 	ck_assert_msg(near->n == stay && !bad, "%s: %zu are found, not %zu; %zu of them are gone", name, near->n, stay, bad);
@@ -183,7 +183,7 @@ START_TEST(as_brute_force)
 	ck_assert_msg(pd_store_near_segments(&near, &segment, 1, &q, &e) == PD_OK, "%s", e.text);
 	check_hits(name, "many", &near, keys, n, asked, QUESTIONS, bits, k);
 	check_two(name, &near, &segment, keys, n, asked, QUESTIONS, &q);
-	pd_store_near_recent(&near, &recent, &q);
+	pd_store_recent_near(&near, &recent, &q);
 	check_hits(name, "in memory", &near, keys, n, asked, QUESTIONS, bits, k);
 	check_dropped(name, &near, &recent, &q);
 	for (size_t i = 0; i < 20; i++) {
