@@ -778,7 +778,7 @@ static bool may_forgive(const struct pd_extractor *x, const struct pd_box *b, co
 	if (note->hint == PD_HINT_WEAK && first <= head && head < end)
 		return true;
 	return head < first && (note->hint == PD_HINT_PART || (note->hint == PD_HINT_WEAK && cell)) &&
-	       (double)sum.link_mass <= x->weights->forgive_links * (double)sum.mass;
+	       (double)sum.link_mass <= x->weights->forgive_links * (double)(sum.mass + sum.labels);
 }
 
 /* Keep text in the region of a terse page that only a name drops, from the main heading on. */
@@ -905,8 +905,9 @@ static void drop_sections(struct pd_extractor *x, const struct pd_blocks *in)
 			continue;
 		size_t end = head == PD_HEAD_LINE ? i + 1 : section_end(x, in, i);
 		const struct pd_line_sum *from = &x->lines.sums[i], *to = &x->lines.sums[end];
-		double links = (double)(to->link_mass - from->link_mass);
-		if (head == PD_HEAD_PART && x->terse && links <= x->weights->forgive_links * (double)(to->mass - from->mass))
+		double links = (double)(to->link_mass - from->link_mass), text = (double)(to->mass - from->mass);
+		double labels = (double)(to->labels - from->labels);
+		if (head == PD_HEAD_PART && x->terse && links <= x->weights->forgive_links * (text + labels))
 			continue;
 		if ((double)(x->live[end] - x->live[i]) > most)
 			end = i + 1;
@@ -1080,7 +1081,8 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 struct own {
 	size_t first, last; /* its first and its last line; no line: `first` is the number of lines */
 	double mass;
-	bool text; /* it has more than headings */
+	double tail; /* bytes of the repeated lines after it that the rules kept */
+	bool text;   /* it has more than headings */
 };
 
 /* Return whether a line is only links. */
@@ -1094,8 +1096,10 @@ static struct own find_own(const struct pd_extractor *x, const struct pd_blocks 
 	struct own o = { .first = x->lines.n };
 	for (size_t i = 0; i < x->lines.n; i++) {
 		const struct pd_line *l = &x->lines.v[i];
+		o.tail += x->why[i] || !l->site ? 0 : (double)pd_line_text(in, l).n;
 		if (x->why[i] || (l->site && !l->by_path) || is_menu(x, l))
 			continue;
+		o.tail = 0;
 		o.first = o.first == x->lines.n ? i : o.first;
 		o.last = i;
 		o.mass += l->mass;
@@ -1104,12 +1108,14 @@ static struct own find_own(const struct pd_extractor *x, const struct pd_blocks 
 	return o;
 }
 
-/* Return whether a repeated line is part of the page's own text: it is between own lines, or in the flow of the first
- * or last of them. */
+/* Return whether a repeated line is part of the page's own text: it is between own lines, in the flow of the first or
+ * last of them, or after the last if such lines are short: the end of its last section. */
 static bool joins_own(const struct pd_extractor *x, const struct own *own, size_t i)
 {
 	if (own->first == x->lines.n || x->why[i])
 		return false;
+	if (i > own->last && own->tail <= x->weights->own_tail * own->mass)
+		return true;
 	if (i < own->first || i > own->last)
 		return x->lines.v[i].flow == x->lines.v[i < own->first ? own->first : own->last].flow;
 	return true;

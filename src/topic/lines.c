@@ -196,6 +196,8 @@ void pd_topic_weigh_lines(struct pd_topic_lines *l, const struct pd_blocks *in, 
 		sum.mass += line->mass;
 		sum.link_mass += line->link_mass;
 		sum.notices += line->notice;
+		if (line->site && !(in->runs[line->first_run].flags & PD_RUN_LINK))
+			sum.labels += pd_line_text(in, line).n;
 		if (line->prose)
 			sum.prose += line->mass - line->link_mass;
 	}

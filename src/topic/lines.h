@@ -25,6 +25,7 @@ struct pd_line_sum {
 	uint64_t mass, link_mass;
 	uint64_t prose;	  /* text outside links of lines that are prose */
 	uint64_t notices; /* number of notices among the lines */
+	uint64_t labels;  /* bytes of repeated lines that begin with text: they have no mass */
 };
 
 /* Sums over the paragraphs (p) of a flow. */
@@ -76,7 +77,8 @@ static inline size_t pd_end_line(const struct pd_topic_lines *l, const struct pd
 static inline struct pd_line_sum pd_sum_of_box(const struct pd_topic_lines *l, const struct pd_box *box)
 {
 	const struct pd_line_sum *a = &l->sums[pd_first_line(l, box)], *b = &l->sums[pd_end_line(l, box)];
-	return (struct pd_line_sum){ b->mass - a->mass, b->link_mass - a->link_mass, b->prose - a->prose, b->notices - a->notices };
+	return (struct pd_line_sum){ b->mass - a->mass, b->link_mass - a->link_mass, b->prose - a->prose, b->notices - a->notices,
+				     b->labels - a->labels };
 }
 
 /* Return the number of lines of a page. */

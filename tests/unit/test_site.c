@@ -180,6 +180,21 @@ START_TEST(own_text_first)
 }
 END_TEST
 
+/* Repeated lines at the end of a terse page are the end of its last section, unless they are longer than half of the own
+ * text.  The links to the pages before and after it are not part of it. */
+START_TEST(end_of_section)
+{
+	static const char page[] = "<body><div><h1>Tides of the sea</h1><dl><dt>sea.tides(place, day)</dt>"
+				   "<dd>The times of high water.</dd></dl><p>See also</p><p>sea.moon</p><p>its phases</p></div>"
+				   "<div class=prev-next-area><a href=a>sea.swell</a> <a href=b>sea.waves</a></div></body>";
+	uint64_t keys[] = { key_of(page, "See also", false), key_of(page, "its phases", false) };
+	qsort(keys, 2, sizeof *keys, by_value);
+	struct pd_site site = { .lines = keys, .n_lines = 2 };
+	find(page, &site);
+	ck_assert_msg(holds("high water") && holds("its phases") && !holds("sea.swell"), "%s", pd_buf_z(&topic.text));
+}
+END_TEST
+
 START_TEST(titles_stay)
 {
 	static const char page[] = "<title>" SLOGAN "</title><body>" P1 "</body>";
@@ -358,6 +373,7 @@ int main(void)
 	tcase_add_test(t, heading_announces);
 	tcase_add_test(t, spared);
 	tcase_add_test(t, own_text_first);
+	tcase_add_test(t, end_of_section);
 	tcase_add_test(t, titles_stay);
 	tcase_add_test(t, words_of_texts);
 	tcase_add_test(t, remembered);
