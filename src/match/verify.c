@@ -104,6 +104,10 @@ void pd_verify_explain(const struct pd_verify_options *o, struct pd_buf *out)
 		      "addresses that\n"
 		      "differ in the release at the end, such as log/3.8 and log/3.9, if one page has %g%% of the other\n",
 		      n->least_release * 100);
+	pd_buf_add_z(
+		out,
+		"on one host, pages with equal texts and titles, at addresses that differ only in numbers or in the query, are "
+		"a pair\nwhatever their number of terms\n");
 	pd_buf_printf(out,
 		      "on one host, a page with at most %g%% of another page's terms, of which %g%% are in the other, is suspected "
 		      "to be a "
@@ -128,12 +132,24 @@ static bool other_language(const struct pd_facts *a, const struct pd_facts *b)
 	return a->language && b->language && a->language != b->language;
 }
 
+/* Return whether two pages of one host have equal texts and titles at addresses that differ only in numbers or in the
+ * query: states of one page of an application, such as a form.  A text without words outside links is no evidence: the
+ * menu of an application is on all of its pages. */
+static bool are_states(const struct pd_verify_numbers *n, double similarity, const struct pd_facts *a, const struct pd_facts *b)
+{
+	const struct pd_subject *x = &a->subject, *y = &b->subject;
+	bool path = x->address.whole && x->address.whole == y->address.whole;
+	return similarity >= n->least_equal && x->title && x->title == y->title && x->heading == y->heading &&
+	       a->terms == b->terms && a->confidence > 0 && b->confidence > 0 &&
+	       (path || pd_addresses_compare(&x->address, &y->address) >= PD_ADDRESSES_SERIES);
+}
+
 /* Verify pages of one site.  One site has many pages of one template: if they are not known to have the same subject,
  * each must have a text of its own. */
-static enum pd_verification verify_in_site(const struct pd_verify_numbers *n, const struct pd_facts *a, const struct pd_facts *b,
-					   int64_t terms)
+static enum pd_verification verify_in_site(const struct pd_verify_numbers *n, double similarity, const struct pd_facts *a,
+					   const struct pd_facts *b, int64_t terms)
 {
-	if (!has_subject(a) || !has_subject(b))
+	if (!has_subject(a) || !has_subject(b) || are_states(n, similarity, a, b))
 		return PD_VERIFIED_YES;
 	if ((double)terms < n->few_terms)
 		return PD_VERIFIED_FEW_TERMS;
@@ -222,7 +238,7 @@ static enum pd_verification verify_similar(const struct pd_verify_options *o, do
 	if (((double)terms < n->few_terms && similarity < least_few) ||
 	    ((double)terms < n->some_terms && similarity < n->least_some))
 		return PD_VERIFIED_FEW_TERMS;
-	return same_host ? verify_in_site(n, a, b, terms) : PD_VERIFIED_YES;
+	return same_host ? verify_in_site(n, similarity, a, b, terms) : PD_VERIFIED_YES;
 }
 
 enum pd_verification pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
