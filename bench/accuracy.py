@@ -56,6 +56,34 @@ def bench_accuracy(tmp):
         print(f'default, {kind:15} {figure(p)} {figure(r)} {figure(f1)}  {hits} of {wanted}, {false} false')
 
 
+# Weights of features for --preset=paper.
+FEATURES = ['title,meta,text,anchor', *(f'title,meta,text:{n},anchor' for n in (5, 20, 50, 100, 1000)), 'title,meta,text:50,anchor:50',
+            'title:50,meta,text,anchor', 'text']
+LENGTHS = [0, 500, 1000, 2000, 4000, 8000]
+
+
+def bench_paper(tmp):
+    """the patent's claim by length of text and weights of features: pages with the same text within 3 bits, with --preset=paper"""
+    truth = Truth(TRUTH)
+    same = [key for key, pair in truth.wanted.items() if pair.level == 0]
+    with open(tmp + '/text', 'w') as f:
+        run([PROGRAM, 'text', '-q', '--preset=paper', DUMP], f)
+    topic = {page['url']: page['text'] for page in map(json.loads, open(tmp + '/text', encoding='utf-8'))}
+    alike = {key for key in same if topic[key[0]] == topic[key[1]]}
+    length = lambda key: max(n for n in LENGTHS if min(int(truth.pages[url]['chars']) for url in key) >= n)
+    wanted = collections.Counter(map(length, same))
+    print(f'{"":28} ' + ' '.join(f'from {n}' for n in LENGTHS) + ', all, with equal topic texts; P R F1 at k = 3')
+    for features in FEATURES:
+        fp(tmp + '/fp', ['--preset=paper', '--features=' + features])
+        fingerprint = {row['url']: row['fingerprint'] for row in table(tmp + '/fp', [])}
+        near = [key for key in same if '-' not in (fingerprint[key[0]], fingerprint[key[1]])
+                and bin(int(fingerprint[key[0]], 16) ^ int(fingerprint[key[1]], 16)).count('1') <= 3]
+        found = collections.Counter(map(length, near))
+        p, r, f1, _, _, false = score(truth, truth.read(match(tmp, ['--preset=paper'])))['all']
+        print(f'{features:28} ' + ', '.join(f'{found[n]} of {wanted[n]}' for n in LENGTHS)
+              + f'; {len(near)} of {len(same)}, {len(alike & set(near))} of {len(alike)}; {figure(p)} {figure(r)} {figure(f1)}, {false} false', flush=True)
+
+
 def bench_lookalikes(tmp):
     """pairs among 33 different articles of one site; every pair is a mistake"""
     for options in [[], ['-k', '16'], ['-k', '16', '--no-verify']]:

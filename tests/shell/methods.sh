@@ -175,6 +175,9 @@ for f in title meta text anchor; do
 	is "and to no other: $f" "$(weights "$(printf 'title:7,meta:7,text:7,anchor:7' | sed "s/$f:7/$f/")" $f)" "$plain"
 done
 
+has "the preset has a weight for the main text" <("$P" fp -q --preset=paper pages.jsonl) ' features=title,meta,text:50,anchor '
+has "and none with other weights of shingles" <("$P" fp -q --preset=paper --weights=count pages.jsonl) ' features=title,meta,text,anchor '
+
 # --- abstract ---
 a=$(printf 'a%.0s' {1..250}) b=$(printf '字%.0s' {1..300})
 pages >pages.jsonl <<E
