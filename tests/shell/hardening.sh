@@ -23,6 +23,40 @@ for file in pagededup libpagededup.so; do
 	else has "$file: buffer sizes are checked" symbols '__(memcpy|snprintf|vsnprintf|printf|fprintf)_chk'; fi
 	is "$file: libraries are looked for in the system's folders alone" "$(grep -E 'RPATH|RUNPATH' dynamic)" ""
 done
+# Pages are parsed from memory.  No function of libxml2 is linked that takes a file name or a URL, or resolves entities.
+is "the functions of libxml2" "$(nm -uA "$lib/libpagededup.a" 2>/dev/null | grep -oE ' U (xml|html)[A-Z][A-Za-z]*$' | cut -c 4- | sort -u |
+	grep -vxE 'xmlGetGlobalState|xmlCheckThreadLocalStorage' | paste -sd' ')" \
+	"htmlCreateMemoryParserCtxt htmlCtxtReadMemory htmlFreeParserCtxt xmlDictSize xmlInitParser xmlMemSetup"
+cat >fetch.py <<'END'
+import socket, subprocess, sys
+program, folder = sys.argv[1:]
+server = socket.create_server(("127.0.0.1", 0))
+server.setblocking(False)
+words = "The mill by the tide creek was built of grey stone, and the ferry left the harbour at noon with a lantern. " * 3
+secret = "secretwordofanotherfile"
+with open(folder + "/secret.txt", "w") as f:
+    f.write(secret + " " + words)
+with open(folder + "/secret.dtd", "w") as f:
+    f.write('<!ENTITY d "%s">' % secret)
+url, file = "http://127.0.0.1:%d/" % server.getsockname()[1], "file://" + folder
+for name, start in (("html", '<!DOCTYPE html SYSTEM "%s/secret.dtd" [<!ENTITY e SYSTEM "%s/secret.txt"><!ENTITY n SYSTEM "%sn"><!ENTITY %% p SYSTEM "%sp"> %%p;]>' % (file, file, url, url)),
+                    ("xhtml", '<?xml version="1.0"?><?xml-stylesheet href="%ss"?><!DOCTYPE html PUBLIC "-//x" "%sx.dtd" [<!ENTITY e SYSTEM "%s/secret.txt">]>' % (url, url, file))):
+    page = start + '<html xmlns:xi="http://www.w3.org/2001/XInclude"><head><base href="%s"><link rel="import" href="i"></head><body><p>%s &e; &n; &d;</p><xi:include href="%s/secret.txt" parse="text"/><img src="%si"></body></html>' % (url, words, file, url)
+    with open("%s/%s.html" % (folder, name), "w") as f:
+        f.write(page)
+    for command in (["text"], ["fp"]):
+        done = subprocess.run([program, *command, "-q", "%s/%s.html" % (folder, name)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        print(name, *command, done.returncode, b"The mill by" in done.stdout or command == ["fp"], secret.encode() in done.stdout)
+try:
+    server.accept()
+    print("a connection")
+except BlockingIOError:
+    pass
+END
+is "no page makes the parser open another file or a connection" "$(python3 fetch.py "$P" "$PWD" 2>&1)" "html text 0 True False
+html fp 0 True False
+xhtml text 0 True False
+xhtml fp 0 True False"
 has "pagededup: at random addresses" <(readelf -hW "$lib/pagededup") 'DYN '
 has "pagededup: a program" <(readelf -dW "$lib/pagededup") 'FLAGS_1.*PIE'
 tap_done
