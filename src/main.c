@@ -87,9 +87,21 @@ static void run_command(void *ctx)
 		return;
 	}
 	const struct pd_command *c = pd_command_find(commands, argv[1], &log);
-	if (c)
-		call->code =
-			finish(c->run ? c->run(argc - 1, argv + 1) : c->run_about(commands, argc - 1, argv + 1), c->usage->name);
+	if (!c)
+		return;
+	struct pd_buf words = { 0 };
+	struct pd_err e;
+	char **with_config = argv + 1, **own = NULL;
+	int n = pd_command_config(commands, c->usage, argc - 1, argv + 1, &words, &own, &e);
+	with_config = own ? own : with_config;
+	if (n < 0) {
+		pd_log_init(&log, c->usage->name);
+		call->code = pd_command_failed(&log, &e);
+	} else {
+		call->code = finish(c->run ? c->run(n, with_config) : c->run_about(commands, n, with_config), c->usage->name);
+	}
+	free(own);
+	pd_buf_release(&words);
 }
 
 int main(int argc, char **argv)

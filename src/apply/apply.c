@@ -33,6 +33,8 @@ struct pd_apply {
 	struct pd_apply_orphans orphans;
 	struct pd_apply_kept *kept; /* for rewrite_revisits */
 	bool ended;
+	struct pd_apply_meter meter;
+	uint64_t bytes_before, bytes; /* of the inputs before the current one, and of all */
 };
 
 /* --- before anything is written --- */
@@ -49,6 +51,7 @@ static int list_inputs(struct pd_apply *a, struct pd_err *e)
 		f.label = f.path ? f.path : pd_arena_copy(&a->arena, pd_span_z(f.label)).p;
 		a->inputs = pd_grow(a->inputs, a->n_inputs, &a->cap_inputs, sizeof *a->inputs);
 		a->inputs[a->n_inputs++] = f;
+		a->bytes += f.size;
 		pd_apply_removals_note_input(a->o->removals, f.label);
 		pd_apply_names_add(&a->names, &f);
 	}
@@ -125,8 +128,10 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 								      .other_url = o->other_url,
 								      .other_page = o->other_page,
 								      .ctx = o->ctx,
-								      .check = &a->check });
+								      .check = &a->check,
+								      .meter = &a->meter });
 	pd_apply_rewriter_init(&a->rewriter, &lost);
+	a->rewriter.meter = &a->meter;
 	a->restore = (struct pd_apply_restore){ .folder = o->originals, .missing = o->missing, .ctx = o->ctx };
 	pd_apply_restore_init(&a->restore, &o->in);
 	int status = pd_apply_check_folders(o, e);
@@ -283,6 +288,19 @@ static int measure_output(struct pd_apply *a, const struct apply_input *in, cons
 	return status;
 }
 
+#define SCAN_SHARE .5 /* of the time for an input: it is searched for its cuts, and then written */
+
+/* Measure the progress in this part of the current input. */
+static void begin_part(struct pd_apply *a, const struct pd_read_file *f, double from, double to)
+{
+	double before = (double)a->bytes_before / (double)(a->bytes ? a->bytes : 1);
+	double here = (double)f->size / (double)(a->bytes ? a->bytes : 1);
+	a->meter = (struct pd_apply_meter){ a->o->log, f->size, a->at, a->n_inputs };
+	if (a->o->log)
+		pd_log_part(a->o->log, before + here * from, before + here * to);
+	pd_apply_meter_move(&a->meter, 0);
+}
+
 /* Process an input; `name` is its name in the verdicts. */
 static int process_input(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_apply_result *done,
 			 struct pd_err *e)
@@ -313,6 +331,7 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 	}
 
 	/* Find the cuts. */
+	begin_part(a, f, 0, SCAN_SHARE);
 	pd_apply_scan_clear(&a->scan);
 	int status = open_input(a, &in, f, e);
 	if (!status && o->restore)
@@ -330,6 +349,7 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 		done->bytes_out = 0;
 
 	/* Write the output. */
+	begin_part(a, f, SCAN_SHARE, 1);
 	if (!status && writes && !done->page) {
 		const struct pd_apply_cut *cuts = o->restore ? a->restore.cuts : a->scan.cuts;
 		size_t n_cuts = o->restore ? a->restore.n_cuts : a->scan.n_cuts;
@@ -368,5 +388,6 @@ int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err
 		status = process_input(a, f, name, out, e);
 	else if (a->o->check_input)
 		status = a->o->check_input(a->o->ctx, f, NULL, e);
+	a->bytes_before += f->size;
 	return status < 0 ? status : 1;
 }

@@ -57,6 +57,7 @@ struct pd_apply_options {
 	int (*check_input)(void *ctx, const struct pd_read_file *file, const struct stat *st, struct pd_err *e);
 	bool (*skip)(void *ctx, const struct pd_read_file *file, const char *output); /* done already; may be NULL */
 	void *ctx;
+	struct pd_log *log; /* of progress; NULL: none */
 };
 
 /* Make the folders of `path` and sync their names: with the transaction `batch`, or at once if it is NULL. */

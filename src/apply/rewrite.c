@@ -113,6 +113,7 @@ static int rewrite_member(struct pd_apply_rewriter *c, struct cut_group *g, stru
 	for (struct pd_span s; !status && (s = pd_read_member_peek(m, 1)).n; empty = false) {
 		pack_kept(c, g, g->base + pd_read_member_offset(m), s);
 		pd_read_member_skip(m, s.n);
+		pd_apply_meter_move(c->meter, c->source.in.offset);
 		if (c->out.n >= FLUSH)
 			status = flush_packed(c, e);
 	}
@@ -245,6 +246,7 @@ int pd_apply_rewrite(struct pd_apply_rewriter *c, const char *path, const char *
 	}
 	for (size_t i = 0; i < n_cuts && !status;) {
 		const struct pd_apply_cut *cut = &cuts[i];
+		pd_apply_meter_move(c->meter, pos);
 		status = copy_range(c, pos, pd_apply_cut_begin(cut), e);
 		if (status)
 			break;

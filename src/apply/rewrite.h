@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "base/codec.h"
+#include "base/terminal.h"
 #include "read/source.h"
 
 /* Bytes that are not copied, and their replacement. */
@@ -40,8 +41,22 @@ static inline uint64_t pd_apply_cut_begin(const struct pd_apply_cut *c)
  * members. */
 size_t pd_apply_cuts_sharing(const struct pd_apply_cut *cuts, size_t n, uint64_t *last);
 
+/* Progress in the current input, for scans and for rewriting. */
+struct pd_apply_meter {
+	struct pd_log *log; /* NULL: none */
+	uint64_t size;	    /* of the input */
+	size_t number, of;  /* of the input, from 1, and of all inputs */
+};
+
+static inline void pd_apply_meter_move(const struct pd_apply_meter *m, uint64_t offset)
+{
+	if (m && m->size)
+		pd_log_progress(m->log, (double)offset / (double)m->size, "file %zu of %zu", m->number, m->of);
+}
+
 struct pd_apply_rewriter {
-	struct pd_read_source source; /* for members that are decompressed again */
+	const struct pd_apply_meter *meter; /* NULL: none */
+	struct pd_read_source source;	    /* for members that are decompressed again */
 	struct pd_read_sink sink;
 	struct pd_packer *packer;
 	struct pd_buf out;

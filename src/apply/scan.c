@@ -168,6 +168,7 @@ int pd_apply_scan(struct pd_apply_scan *s, const char *path, const char *name, b
 	bool read = !only_revisits || s->source.kind == PD_SOURCE_DUMP || s->source.in.error;
 	bool tar = s->source.kind == PD_SOURCE_TAR, open_cut = false;
 	while (read && ((r = pd_read_source_next(&s->source, &s->record)) == 1 || open_cut)) {
+		pd_apply_meter_move(s->o.meter, s->source.in.offset);
 		struct pd_read_extent x;
 		if (open_cut) /* the end of a member of tar is known at the next one */
 			s->cuts[s->n_cuts - 1].x.end = s->source.tar.end;

@@ -25,6 +25,7 @@ struct pd_apply_scan_options {
 	void (*other_page)(void *ctx, const char *id, const char *why);
 	void *ctx;
 	struct pd_apply_check *check;
+	const struct pd_apply_meter *meter; /* NULL: none */
 };
 
 struct pd_apply_scan {

@@ -65,6 +65,13 @@ static struct {
 	char *volatile file, *volatile folder;
 } temporary; /* the folder for a single file, if there is one */
 
+static const char *volatile last_words; /* see pd_unfinished_say */
+
+void pd_unfinished_say(const char *line)
+{
+	__atomic_store_n(&last_words, line, __ATOMIC_SEQ_CST);
+}
+
 static void remove_unfinished(void)
 {
 	while (__atomic_load_n(&being_made, __ATOMIC_SEQ_CST) > made_here)
@@ -90,6 +97,9 @@ static void on_signal(int sig)
 	if (__atomic_test_and_set(&dying, __ATOMIC_SEQ_CST))
 		return;
 	remove_unfinished();
+	const char *line = __atomic_load_n(&last_words, __ATOMIC_SEQ_CST);
+	if (line && write(STDERR_FILENO, line, strlen(line)) < 0)
+		errno = 0; /* nobody reads it */
 	signal(sig, SIG_DFL);
 	raise(sig);
 }

@@ -174,6 +174,9 @@ void pd_outfile_abandon(struct pd_outfile *o);
 /* Install the handlers, once, at program start: signals that end the process remove unfinished files and then end it
  * as usual; exhausted memory does the same, with a message and exit status 2. */
 void pd_unfinished_install(void);
+/* A line for standard error if a signal ends the process: what is saved, and how to continue.  It replaces the line before it
+ * (NULL: none), whose memory the caller may free only if no signal can arrive. */
+void pd_unfinished_say(const char *line);
 /* Register another file that a signal, or exhausted memory, removes; pass the result to pd_unfinished_remove.  0:
  * too many files, it is not removed. */
 int pd_unfinished_add(const char *path);

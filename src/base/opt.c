@@ -6,11 +6,13 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 
-enum { LONG_BASE = 256, NO_BIT = 1 << 16, HELP = 1 << 17, SANDBOX = 1 << 18, NO_SANDBOX = 1 << 19 };
+/* Codes of getopt_long: the index of a row, from LONG_BASE in the table of the command and from COMMON_BASE in the common one. */
+enum { LONG_BASE = 256, COMMON_BASE = 1 << 14, NO_BIT = 1 << 16, HELP = 1 << 17 };
 
 static bool takes_value(const struct pd_opt *o)
 {
@@ -131,31 +133,41 @@ static void add_long(struct table *t, size_t *n, const char *name, bool value, i
 	t->names[(*n)++] = name;
 }
 
-static void table_make(struct table *t, const struct pd_opt *opts)
+static size_t count_rows(const struct pd_opt *opts)
 {
-	size_t rows = 0, n = 0;
-	while (!pd_opt_at_end(&opts[rows]))
-		rows++;
-	*t = (struct table){ .longs = pd_zalloc((2 * rows + 5) * sizeof *t->longs),
-			     .names = pd_zalloc((2 * rows + 5) * sizeof *t->names) };
-	pd_buf_reserve(&t->negated, rows * 40); /* names point into it: it must not move */
-	pd_buf_add_z(&t->letters, ":h");
-	for (size_t i = 0; i < rows; i++) {
+	size_t n = 0;
+	while (!pd_opt_at_end(&opts[n]))
+		n++;
+	return n;
+}
+
+static void add_rows(struct table *t, size_t *n, const struct pd_opt *opts, int base)
+{
+	for (size_t i = 0; !pd_opt_at_end(&opts[i]); i++) {
 		const struct pd_opt *o = &opts[i];
 		if (o->type == PD_OPT_HEADING)
 			continue;
 		if (o->letter)
 			pd_buf_printf(&t->letters, "%c%s", o->letter, takes_value(o) ? ":" : "");
 		if (o->name)
-			add_long(t, &n, o->name, takes_value(o), LONG_BASE + (int)i);
+			add_long(t, n, o->name, takes_value(o), base + (int)i);
 		if (o->type == PD_OPT_SWITCH) {
 			size_t at = t->negated.n;
 			pd_buf_printf(&t->negated, "no-%s%c", o->name, 0);
-			add_long(t, &n, t->negated.p + at, false, (LONG_BASE + (int)i) | NO_BIT);
+			add_long(t, n, t->negated.p + at, false, (base + (int)i) | NO_BIT);
 		}
 	}
-	add_long(t, &n, "sandbox", false, SANDBOX);
-	add_long(t, &n, "no-sandbox", false, NO_SANDBOX);
+}
+
+static void table_make(struct table *t, const struct pd_opt *opts)
+{
+	size_t rows = count_rows(opts) + count_rows(pd_opt_common), n = 0;
+	*t = (struct table){ .longs = pd_zalloc((2 * rows + 3) * sizeof *t->longs),
+			     .names = pd_zalloc((2 * rows + 3) * sizeof *t->names) };
+	pd_buf_reserve(&t->negated, rows * 40); /* names point into it: it must not move */
+	pd_buf_add_z(&t->letters, ":h");
+	add_rows(t, &n, opts, LONG_BASE);
+	add_rows(t, &n, pd_opt_common, COMMON_BASE);
 	t->names[n] = "help";
 	t->longs[n] = (struct option){ "help", optional_argument, NULL, HELP };
 }
@@ -170,8 +182,9 @@ static void table_release(struct table *t)
 
 static const struct pd_opt *by_code(const struct pd_opt *opts, int code)
 {
-	if (code >= LONG_BASE)
-		return &opts[(code & ~NO_BIT) - LONG_BASE];
+	int at = code & ~NO_BIT;
+	if (at >= LONG_BASE)
+		return at >= COMMON_BASE ? &pd_opt_common[at - COMMON_BASE] : &opts[at - LONG_BASE];
 	for (; !pd_opt_at_end(opts); opts++)
 		if (opts->letter == code)
 			return opts;
@@ -243,10 +256,12 @@ static int help_wanted(const char *how_much, struct pd_err *e)
 	return how_much ? PD_OPT_HELP_ALL : PD_OPT_HELP;
 }
 
-int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, int *sandbox, struct pd_err *e)
+int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_opt_general *general,
+		 struct pd_err *e)
 {
 	struct table t;
-	int status = PD_OK, wanted = -1;
+	struct pd_opt_general common = PD_OPT_GENERAL;
+	int status = PD_OK;
 	table_make(&t, u->opts);
 	optind = 0; /* glibc: reset */
 	opterr = 0;
@@ -259,14 +274,13 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 			status = help_wanted(code == HELP ? optarg : NULL, e);
 		else if (code == '?' || code == ':')
 			status = misuse(&t, code, argv[optind - 1], e);
-		else if (code == SANDBOX || code == NO_SANDBOX)
-			wanted = code == SANDBOX;
 		else
-			status = set(by_code(u->opts, code), options, optarg, code >= LONG_BASE && code & NO_BIT, e);
+			status = set(by_code(u->opts, code), (code & ~NO_BIT) >= COMMON_BASE ? &common : options, optarg,
+				     code >= LONG_BASE && code & NO_BIT, e);
 	}
 	*first = optind;
-	if (sandbox)
-		*sandbox = wanted;
+	if (general)
+		*general = common;
 	table_release(&t);
 	return status;
 }
@@ -275,7 +289,7 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 static const struct pd_opt *next_option(const struct pd_usage *u, const struct table *t, int argc, char **argv, int *code)
 {
 	while ((*code = getopt_long(argc, argv, t->letters.p, t->longs, NULL)) >= 0)
-		if (*code < HELP && *code != 'h')
+		if ((*code & ~NO_BIT) < COMMON_BASE && *code != 'h')
 			return by_code(u->opts, *code);
 	return NULL;
 }
@@ -303,23 +317,29 @@ void pd_opt_unquote(struct pd_span value, struct pd_buf *out)
 	}
 }
 
-void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out)
+/* Return the last value of each row, as when they are parsed: NULL, "yes", "no", or the typed one; the caller frees the
+ * array. */
+static const char **last_values(const struct pd_usage *u, int argc, char **argv)
 {
 	struct table t;
 	const struct pd_opt *o;
-	size_t rows = 0;
+	const char **values = pd_zalloc((count_rows(u->opts) + 1) * sizeof *values);
 	int code;
 	table_make(&t, u->opts);
-	while (!pd_opt_at_end(&u->opts[rows]))
-		rows++;
-	const char **values = pd_zalloc((rows + 1) * sizeof *values); /* the last one counts, as when they are parsed */
 	optind = 0;
 	while ((o = next_option(u, &t, argc, argv, &code)) != NULL)
 		values[o - u->opts] = optarg ? optarg : code >= LONG_BASE && code & NO_BIT ? "no" : "yes";
-	for (size_t i = 0; i < rows; i++) {
-		if (!values[i] || u->opts[i].same_result)
+	table_release(&t);
+	return values;
+}
+
+void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out)
+{
+	const char **values = last_values(u, argc, argv);
+	for (size_t i = 0; !pd_opt_at_end(&u->opts[i]); i++) {
+		const struct pd_opt *o = &u->opts[i];
+		if (!values[i] || o->same_result)
 			continue;
-		o = &u->opts[i];
 		pd_buf_printf(out, "%s-%s%.*s=", out->n ? " " : "", o->name ? "-" : "", o->name ? 100 : 1,
 			      o->name ? o->name : &o->letter);
 		/* A value is one word of a line. */
@@ -332,18 +352,292 @@ void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf
 		}
 	}
 	free(values);
+}
+
+/* --- files of options ---
+ *
+ * Lines "name = value", a subset of TOML: a name is the long name of an option; a value is a string, a number, true or
+ * false, or a list of these in brackets, for an option that may be repeated. */
+
+const char *pd_opt_config_path(const struct pd_usage *u, int argc, char **argv)
+{
+	struct table t;
+	const char *path = NULL;
+	int code;
+	table_make(&t, u->opts);
+	optind = opterr = 0;
+	while ((code = getopt_long(argc, argv, t.letters.p, t.longs, NULL)) >= 0)
+		if (code >= COMMON_BASE && code < NO_BIT && !strcmp(pd_opt_common[code - COMMON_BASE].name, "config"))
+			path = optarg;
 	table_release(&t);
+	return path;
+}
+
+/* A line of the file, and where it is. */
+struct config_line {
+	const char *path;
+	uint64_t no;
+	struct pd_span rest;
+};
+
+__attribute__((format(printf, 3, 4))) static int fail_line(const struct config_line *l, struct pd_err *e, const char *fmt, ...)
+{
+	struct pd_buf text = { 0 };
+	va_list args;
+	va_start(args, fmt);
+	pd_buf_vprintf(&text, fmt, args);
+	va_end(args);
+	int status = pd_fail(e, PD_ERR_USAGE, "%s:%" PRIu64 ": %.300s", l->path, l->no, text.p);
+	pd_buf_release(&text);
+	return status;
+}
+
+static void skip_blanks(struct pd_span *s)
+{
+	while (s->n && (*s->p == ' ' || *s->p == '\t'))
+		*s = pd_span(s->p + 1, s->n - 1);
+}
+
+/* Read a string in double quotes, with escapes, or in single quotes, without. */
+static int read_string(struct config_line *l, struct pd_buf *out, struct pd_err *e)
+{
+	static const char letters[] = "\"\\btnfr", bytes[] = "\"\\\b\t\n\f\r";
+	char quote = *l->rest.p;
+	size_t i = 1;
+	for (; i < l->rest.n && l->rest.p[i] != quote; i++) {
+		char c = l->rest.p[i];
+		if (quote == '"' && c == '\\') {
+			const char *at = ++i < l->rest.n && l->rest.p[i] ? strchr(letters, l->rest.p[i]) : NULL;
+			if (!at)
+				return fail_line(l, e, "unknown escape in a string; put it in single quotes");
+			c = bytes[at - letters];
+		}
+		if (!c)
+			return fail_line(l, e, "a string contains a zero byte");
+		pd_buf_add_c(out, c);
+	}
+	if (i >= l->rest.n)
+		return fail_line(l, e, "a string has no end; add %c", quote);
+	l->rest = pd_span(l->rest.p + i + 1, l->rest.n - i - 1);
+	return PD_OK;
+}
+
+/* Read a value; *bare: it is a number, true or false. */
+static int read_value(struct config_line *l, struct pd_buf *out, bool *bare, struct pd_err *e)
+{
+	pd_buf_clear(out);
+	skip_blanks(&l->rest);
+	*bare = l->rest.n && *l->rest.p != '"' && *l->rest.p != '\'';
+	if (l->rest.n && !*bare)
+		return read_string(l, out, e);
+	size_t n = 0;
+	while (n < l->rest.n && !pd_ascii_space(l->rest.p[n]) && !strchr(",]#", l->rest.p[n]))
+		n++;
+	pd_buf_add(out, l->rest.p, n);
+	l->rest = pd_span(l->rest.p + n, l->rest.n - n);
+	double number;
+	char first = n ? *out->p : 0;
+	if (pd_span_is(pd_buf_span(out), "true") || pd_span_is(pd_buf_span(out), "false") ||
+	    ((first == '-' || pd_ascii_digit(first)) && pd_span_real(pd_buf_span(out), &number)))
+		return PD_OK;
+	return fail_line(l, e, "the value is not a string in quotes, a number, true or false");
+}
+
+/* Check the value of an option whose table has its limits; other values are checked when they are used. */
+static int check_value(const struct config_line *l, const struct pd_opt *o, const char *value, struct pd_err *e)
+{
+	struct pd_err why;
+	union {
+		int i;
+		double d;
+		size_t n;
+	} to;
+	struct pd_opt row = *o;
+	row.at = 0;
+	if (o->type != PD_OPT_INT && o->type != PD_OPT_REAL && o->type != PD_OPT_SIZE && o->type != PD_OPT_CHOICE)
+		return PD_OK;
+	return set(&row, &to, value, false, &why) ? fail_line(l, e, "%s", why.text) : PD_OK;
+}
+
+/* Append the word of a command line for a value. */
+static int add_word(const struct config_line *l, const struct pd_opt *o, const struct pd_buf *value, bool bare, struct pd_buf *out,
+		    struct pd_err *e)
+{
+	bool yes = bare && pd_span_is(pd_buf_span(value), "true"), no = bare && pd_span_is(pd_buf_span(value), "false");
+	if (takes_value(o) == (yes || no))
+		return fail_line(l, e, takes_value(o) ? "'%s' needs a value, not true or false" : "'%s' is true or false", o->name);
+	int status = takes_value(o) ? check_value(l, o, pd_buf_z((struct pd_buf *)value), e) : PD_OK;
+	if (status)
+		return status;
+	if (takes_value(o))
+		pd_buf_printf(out, "--%s=%s%c", o->name, value->p, 0);
+	else if (yes || o->type == PD_OPT_SWITCH)
+		pd_buf_printf(out, "--%s%s%c", yes ? "" : "no-", o->name, 0);
+	return PD_OK;
+}
+
+static const struct pd_opt *find_row(const struct pd_opt *opts, struct pd_span name)
+{
+	for (; !pd_opt_at_end(opts); opts++)
+		if (opts->type != PD_OPT_HEADING && opts->name && pd_span_is(name, opts->name))
+			return opts;
+	return NULL;
+}
+
+/* `name` is not an option of the command: ignore it if another command has it. */
+static int check_name(const struct config_line *l, const struct pd_usage *u, const struct pd_usage *const *all, const char *name,
+		      struct pd_err *e)
+{
+	struct table t;
+	for (; *all; all++)
+		if (find_row((*all)->opts, pd_span_z(name)))
+			return PD_OK;
+	table_make(&t, u->opts);
+	const char *synonym = synonym_of(name, t.names), *near = synonym ? synonym : pd_nearest(name, t.names);
+	int status = near ? fail_line(l, e, "unknown option '%s'; did you mean '%.*s'?", name, (int)strcspn(near, "="), near)
+			  : fail_line(l, e, "unknown option '%s'", name);
+	table_release(&t);
+	return status;
+}
+
+static int take_line(struct config_line *l, const struct pd_usage *u, const struct pd_usage *const *all, unsigned mode,
+		     uint8_t *seen, struct pd_buf *name, struct pd_buf *value, struct pd_buf *out, struct pd_err *e)
+{
+	size_t n = 0;
+	bool bare, list;
+	while (n < l->rest.n &&
+	       (l->rest.p[n] == '-' || l->rest.p[n] == '_' || pd_ascii_letter(l->rest.p[n]) || pd_ascii_digit(l->rest.p[n])))
+		n++;
+	pd_buf_set(name, pd_span(l->rest.p, n));
+	l->rest = pd_span(l->rest.p + n, l->rest.n - n);
+	skip_blanks(&l->rest);
+	if (!n || !l->rest.n || *l->rest.p != '=')
+		return fail_line(l, e,
+				 n ? "no = after the name" : "not a line 'name = value'; tables in brackets are not supported");
+	l->rest = pd_span(l->rest.p + 1, l->rest.n - 1);
+	skip_blanks(&l->rest);
+	const struct pd_opt *o = find_row(u->opts, pd_buf_span(name));
+	int status = o ? PD_OK : check_name(l, u, all, pd_buf_z(name), e);
+	if (!status && o && seen[o - u->opts]++)
+		status = fail_line(l, e, "'%s' is given twice", o->name);
+	bool ours = o && (!o->only || o->only & mode);
+	list = !status && l->rest.n && *l->rest.p == '[';
+	if (list && o && o->type != PD_OPT_CALL)
+		status = fail_line(l, e, "'%s' takes one value, not a list in brackets", o->name);
+	for (bool more = true; !status && more;) {
+		if (list) {
+			l->rest = pd_span(l->rest.p + 1, l->rest.n - 1); /* [ or , */
+			skip_blanks(&l->rest);
+			if (l->rest.n && *l->rest.p == ']')
+				break;
+		}
+		status = read_value(l, value, &bare, e);
+		if (!status && ours)
+			status = add_word(l, o, value, bare, out, e);
+		skip_blanks(&l->rest);
+		more = list && l->rest.n && *l->rest.p == ',';
+	}
+	if (!status && list && (!l->rest.n || *l->rest.p != ']'))
+		status = fail_line(l, e, "a list has no end; add ]");
+	if (!status && list)
+		l->rest = pd_span(l->rest.p + 1, l->rest.n - 1);
+	skip_blanks(&l->rest);
+	if (!status && l->rest.n && *l->rest.p != '#')
+		status = fail_line(l, e, "text after the value");
+	return status;
+}
+
+int pd_opt_config(const struct pd_usage *u, const struct pd_usage *const *all, unsigned mode, const char *path, struct pd_span text,
+		  struct pd_buf *out, struct pd_err *e)
+{
+	struct config_line l = { .path = path };
+	struct pd_buf name = { 0 }, value = { 0 };
+	uint8_t *seen = pd_zalloc(count_rows(u->opts) + 1);
+	int status = PD_OK;
+	while (!status && text.n && pd_span_split(&text, '\n', &l.rest)) {
+		l.no++;
+		l.rest = pd_span_trim(l.rest);
+		if (l.rest.n && *l.rest.p != '#')
+			status = take_line(&l, u, all, mode, seen, &name, &value, out, e);
+	}
+	free(seen);
+	pd_buf_release(&name);
+	pd_buf_release(&value);
+	return status;
+}
+
+static void print_value(const struct pd_opt *o, const char *value, struct pd_buf *out)
+{
+	static const char letters[] = "\"\\btnfr", bytes[] = "\"\\\b\t\n\f\r";
+	double number;
+	if (!takes_value(o)) {
+		pd_buf_add_z(out, !strcmp(value, "no") ? "false" : "true");
+	} else if ((o->type == PD_OPT_INT || o->type == PD_OPT_REAL) && strchr("-0123456789", *value) &&
+		   pd_span_real(pd_span_z(value), &number)) {
+		pd_buf_add_z(out, value);
+	} else {
+		pd_buf_add_c(out, '"');
+		for (; *value; value++) {
+			const char *at = strchr(bytes, *value);
+			if (at)
+				pd_buf_printf(out, "\\%c", letters[at - bytes]);
+			else
+				pd_buf_add_c(out, *value);
+		}
+		pd_buf_add_c(out, '"');
+	}
+}
+
+void pd_opt_print_config(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out)
+{
+	const char **values = last_values(u, argc, argv);
+	for (size_t i = 0; !pd_opt_at_end(&u->opts[i]); i++) {
+		struct table t;
+		const struct pd_opt *row = &u->opts[i], *o;
+		int code, n = 0;
+		if (!values[i] || !row->name)
+			continue;
+		pd_buf_printf(out, "%s = %s", row->name, row->type == PD_OPT_CALL ? "[" : "");
+		if (row->type == PD_OPT_CALL) { /* it may be repeated */
+			table_make(&t, u->opts);
+			optind = 0;
+			while ((o = next_option(u, &t, argc, argv, &code)) != NULL) {
+				if (o != row)
+					continue;
+				pd_buf_add_z(out, n++ ? ", " : "");
+				print_value(row, optarg ? optarg : "yes", out);
+			}
+			table_release(&t);
+		} else {
+			print_value(row, values[i], out);
+		}
+		pd_buf_add_z(out, row->type == PD_OPT_CALL ? "]\n" : "\n");
+	}
+	free(values);
 }
 
 /* --- --help, and the nearest word for a mistyped one --- */
 
-/* pd_opt_parse handles it: no option struct has it. */
+#define AT(member) .at = offsetof(struct pd_opt_general, member)
 const struct pd_opt pd_opt_common[] = {
+	{ .name = "progress", .type = PD_OPT_SWITCH, .rare = true, AT(progress), .help = "show progress (on a terminal)" },
+	{ .name = "config",
+	  .type = PD_OPT_TEXT,
+	  .rare = true,
+	  .arg = "FILE",
+	  AT(config),
+	  .help = "read options from FILE: lines such as 'similar = \"90%\"'" },
+	{ .name = "print-config",
+	  .type = PD_OPT_FLAG,
+	  .rare = true,
+	  AT(print_config),
+	  .help = "print the given options in this form, and do nothing" },
 	{ .name = "sandbox",
 	  .type = PD_OPT_SWITCH,
 	  .rare = true,
+	  AT(sandbox),
 	  .help = "run in a sandbox, or without one; pagededup(1) describes it" },
-	{ .letter = 0 },
+	PD_OPT_END,
 };
 
 enum { HELP_COLUMN = 26, NEAR = 3 };

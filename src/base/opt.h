@@ -67,13 +67,23 @@ static inline bool pd_opt_at_end(const struct pd_opt *o)
 
 enum { PD_OPT_HELP = 1, PD_OPT_HELP_ALL };
 
-/* The options of all commands, without --help; the end as in other tables. */
+/* The options that all commands have; the end as in other tables. */
 extern const struct pd_opt pd_opt_common[];
+struct pd_opt_general {
+	int sandbox, progress; /* -1: not given */
+	const char *config;    /* pd_opt_config has read it */
+	bool print_config;
+};
+#define PD_OPT_GENERAL \
+	{ \
+		.sandbox = -1, .progress = -1 \
+	}
 
-/* Parse argv into `options`; operands are moved to the end, and *first is the index of the first one.  *sandbox (may be
- * NULL) is 1 or 0 after --sandbox or --no-sandbox, which all commands have, and -1 otherwise.  Return 0 to continue;
- * PD_OPT_HELP… if help was requested (print it, exit 0); PD_ERR_USAGE with a message that ends with the way to get help. */
-int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, int *sandbox, struct pd_err *e);
+/* Parse argv into `options`, and the common options into `general` (may be NULL); operands are moved to the end, and *first
+ * is the index of the first one.  Return 0 to continue; PD_OPT_HELP… if help was requested (print it, exit 0);
+ * PD_ERR_USAGE with a message that ends with the way to get help. */
+int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_opt_general *general,
+		 struct pd_err *e);
 /* Report an option that `mode`, a bit, does not use: an option without effect is misuse.  `mode_name`: "store check".
  * pd_opt_parse must have accepted `argv`. */
 int pd_opt_check(const struct pd_usage *u, int argc, char **argv, unsigned mode, const char *mode_name, struct pd_err *e);
@@ -82,6 +92,15 @@ int pd_opt_check(const struct pd_usage *u, int argc, char **argv, unsigned mode,
 void pd_opt_given(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out);
 /* A value there -> as it was typed, appended. */
 void pd_opt_unquote(struct pd_span value, struct pd_buf *out);
+/* The FILE of --config, or NULL. */
+const char *pd_opt_config_path(const struct pd_usage *u, int argc, char **argv);
+/* Convert the text of a file of options to words of a command line, each with a zero byte at its end.  Options that only
+ * other commands have (`all`, NULL at the end), or other modes of this one, are left out.  Return PD_ERR_USAGE if a line is
+ * invalid; the message begins with `path` and the number of the line. */
+int pd_opt_config(const struct pd_usage *u, const struct pd_usage *const *all, unsigned mode, const char *path, struct pd_span text,
+		  struct pd_buf *out, struct pd_err *e);
+/* Append the given options as such a file; pd_opt_parse must have accepted `argv`. */
+void pd_opt_print_config(const struct pd_usage *u, int argc, char **argv, struct pd_buf *out);
 /* Print the help text: the options for one screen, or all options. */
 void pd_opt_help(const struct pd_usage *u, bool all, FILE *to);
 /* Return the nearest of `words` (NULL-terminated) to `word`, or NULL if all are too different, for "did you mean". */

@@ -179,24 +179,98 @@ bool pd_log_many(struct pd_log *l, const char *about)
 	return ++l->n_about <= MANY;
 }
 
-void pd_log_progress(struct pd_log *l, const char *fmt, ...)
+/* --- progress --- */
+
+bool pd_log_job(struct pd_log *l, const struct pd_log_stage *stages)
 {
-	if (!l->progress)
-		return;
-	double now = pd_wall_seconds();
-	if (fmt && l->line[0] && now - l->drawn < .1)
-		return;
+	if (l->stages)
+		return false;
+	l->stages = stages;
+	l->stage = 0;
+	l->began = l->stage_began = pd_wall_seconds();
+	l->counted = 0;
+	l->shown = 0;
+	pd_log_part(l, 0, 1);
+	return true;
+}
+
+static void draw(struct pd_log *l, const char *line)
+{
 	flockfile(l->to);
 	wipe(l);
-	l->line[0] = 0;
-	if (fmt) {
-		va_list args;
-		va_start(args, fmt);
-		vsnprintf(l->line, sizeof l->line, fmt, args);
-		va_end(args);
-		fputs(l->line, l->to);
-	}
+	snprintf(l->line, sizeof l->line, "%s", line);
+	fputs(l->line, l->to);
 	fflush(l->to);
-	l->drawn = now;
 	funlockfile(l->to);
+}
+
+void pd_log_job_end(struct pd_log *l)
+{
+	if (l->line[0])
+		draw(l, "");
+	l->stages = NULL;
+}
+
+void pd_log_begin(struct pd_log *l, const char *stage)
+{
+	for (int i = 0; l->stages && l->stages[i].name; i++)
+		if (i != l->stage && !strcmp(l->stages[i].name, stage)) {
+			l->stage = i;
+			l->stage_began = pd_wall_seconds();
+			l->counted = 0;
+			pd_log_part(l, 0, 1);
+		}
+}
+
+void pd_log_part(struct pd_log *l, double from, double to)
+{
+	l->part_from = from;
+	l->part_to = to;
+}
+
+#define TELLING .005 /* the share of a stage from which on the remaining time is estimated */
+
+/* Append ", 45 %, 0:12 left". */
+static void add_share(struct pd_log *l, double share, double now, struct pd_buf *out)
+{
+	double before = 0, all = 0, here = l->stages[l->stage].cost;
+	share = l->part_from + (l->part_to - l->part_from) * (share < 1 ? share : 1);
+	for (int i = 0; l->stages[i].name; i++) {
+		before += i < l->stage ? l->stages[i].cost : 0;
+		all += l->stages[i].cost;
+	}
+	double of_job = (before + here * share) / all;
+	l->shown = of_job > l->shown ? of_job : l->shown;
+	pd_buf_printf(out, ", %d %%", (int)(l->shown * 99.9));
+	if (share < TELLING && l->stage == 0)
+		return;
+	/* Seconds for a unit of cost, by the finished stages; in the first one, by itself. */
+	double of_stage = now - l->stage_began, unit = l->stage ? (l->stage_began - l->began) / before : of_stage / (here * share);
+	double left = share < TELLING ? here * unit : of_stage / share * (1 - share);
+	left += (all - before - here) * unit;
+	pd_buf_printf(out, ", %d:%02d left", (int)left / 60, (int)left % 60);
+}
+
+void pd_log_progress(struct pd_log *l, double share, const char *fmt, ...)
+{
+	if (!l || !l->progress || !l->stages)
+		return;
+	double now = pd_wall_seconds();
+	if (l->line[0] && now - l->drawn < .1)
+		return;
+	struct pd_buf line = { 0 };
+	va_list args;
+	int n = 0;
+	while (l->stages[n].name)
+		n++;
+	if (n > 1)
+		pd_buf_printf(&line, "%s %d/%d: ", l->stages[l->stage].name, l->stage + 1, n);
+	va_start(args, fmt);
+	pd_buf_vprintf(&line, fmt, args);
+	va_end(args);
+	if (share >= 0)
+		add_share(l, share, now, &line);
+	draw(l, line.p);
+	l->drawn = now;
+	pd_buf_release(&line);
 }

@@ -44,6 +44,12 @@ int pd_refuse_terminal(FILE *to, const char *what, struct pd_err *e);
 
 /* --- messages --- */
 
+/* A stage of a job, and its usual share of the job's time, in any unit. */
+struct pd_log_stage {
+	const char *name; /* NULL at the end */
+	double cost;
+};
+
 struct pd_log {
 	const char *command; /* "fp"; NULL: the program itself */
 	FILE *to;	     /* stderr */
@@ -51,7 +57,14 @@ struct pd_log {
 	bool progress;	     /* draw a progress line */
 	char line[160];	     /* the current progress line */
 	double drawn;	     /* when it was drawn, elapsed seconds */
-	char about[256];     /* see pd_log_many */
+	/* the job: see pd_log_job */
+	const struct pd_log_stage *stages; /* NULL: none */
+	int stage;			   /* index in `stages` */
+	double began, stage_began;	   /* elapsed seconds */
+	double shown;			   /* the largest share that was shown */
+	double part_from, part_to;	   /* the part of the stage that is measured now, as shares of the stage */
+	uint64_t counted;		   /* pages, or others, in this stage */
+	char about[256];		   /* see pd_log_many */
 	uint64_t n_about;
 };
 
@@ -67,7 +80,23 @@ void pd_log_note(struct pd_log *l, const char *fmt, ...) __attribute__((format(p
  * are printed.  The number of others is printed before the next message, and by pd_log_many_end. */
 bool pd_log_many(struct pd_log *l, const char *about);
 void pd_log_many_end(struct pd_log *l);
-/* Draws the progress line, at most ten times a second; `fmt` NULL wipes it. */
-void pd_log_progress(struct pd_log *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* --- progress ---
+ *
+ * There is one line for a whole job: "sign 2/6: 1200 pages, 13.1 MB/s, 45 %, 0:12 left".  The share and the time left are
+ * those of the job.  The share never falls, and is 100 % only at the end.  The time of the current stage is estimated from
+ * its own speed, and the time of later stages from the time of the earlier ones. */
+
+/* Begin a job with these stages; a function that is called by another job changes nothing, because its work is a part of
+ * a stage of that job.  Return whether the job is new; its owner ends it with pd_log_job_end, which wipes the line. */
+bool pd_log_job(struct pd_log *l, const struct pd_log_stage *stages);
+void pd_log_job_end(struct pd_log *l);
+/* Begin the stage of this name; if the job has none, or if it is the current one, nothing changes. */
+void pd_log_begin(struct pd_log *l, const char *stage);
+/* The next calls measure the part of the stage between these two shares of it. */
+void pd_log_part(struct pd_log *l, double from, double to);
+/* Draw the line, at most ten times a second.  `share`: the finished share of the part; negative: unknown.  `l` may be
+ * NULL. */
+void pd_log_progress(struct pd_log *l, double share, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

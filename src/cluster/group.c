@@ -225,6 +225,7 @@ static int keep_lossy_duplicates(struct pd_group *g, bool *left, size_t *n_left,
 	*n_left = 0;
 	for (size_t i = 0; i < n && !status; i++) {
 		const struct pd_verdict *v = &g->members[list[i]];
+		pd_log_progress(g->o->in.log, (double)i / (double)n, "%zu texts compared", i);
 		status = measure_loss(g, list[i], v->keep, &g->pages.edges[v->edge], &g->losses[list[i]], e);
 		if (status || !must_keep(g, &g->losses[list[i]]))
 			continue;
@@ -810,6 +811,8 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 	if (status)
 		return status;
 	status = open_texts(g, e);
+	if (o->in.log) /* shares of the usual time */
+		pd_log_part(o->in.log, .3, .9);
 	if (!status && ((o->max_loss > 0 && o->max_loss < 1) || o->n_shingles))
 		status = limit_loss(g, e);
 	if (!status)

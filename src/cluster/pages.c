@@ -571,8 +571,11 @@ static int take_pairs_header(struct pd_pages *p, struct pd_table_reader *in, con
 static int take_pairs(struct pd_pages *p, struct pd_table_reader *in, const struct pd_pages_options *o, struct pd_err *e)
 {
 	struct pages_batch batch = { .last_a = NO_END };
+	uint64_t n = 0;
 	int status;
 	while ((status = pd_table_next(in, e)) > 0) {
+		if (o->bytes_known && !(++n % 1024))
+			pd_log_progress(o->log, (double)in->bytes / (double)o->bytes_known, "%" PRIu64 " pairs read", n);
 		status = in->new_header ? take_pairs_header(p, in, &o->require, e) : PD_OK;
 		if (!status)
 			status = take_pair(p, &batch, in, o, e);

@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/spool.h"
+#include "base/terminal.h"
 #include "row/table.h"
 #include "cluster/cluster.h"
 #include "url/owner.h"
@@ -98,6 +99,8 @@ struct pd_pages_options {
 	bool parts; /* as in struct pd_table_reader */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
+	struct pd_log *log;   /* of progress; NULL: none */
+	uint64_t bytes_known; /* of all files, for progress; 0: unknown */
 };
 
 /* Return how many of n methods must find a pair by default: more than half. */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cmd/command.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
 #include "base/sandbox.h"
 
 #include "sign/sign.h"
@@ -21,7 +25,8 @@ int pd_command_exit(int status, struct pd_log *log, const struct pd_err *e)
 int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_log *log)
 {
 	struct pd_err e, why;
-	int sandbox, status = pd_opt_parse(u, argc, argv, options, first, &sandbox, &e);
+	struct pd_opt_general common;
+	int status = pd_opt_parse(u, argc, argv, options, first, &common, &e), sandbox = common.sandbox;
 	if (status == 0 && u->no_operands && *first < argc)
 		status = pd_fail(&e, PD_ERR_USAGE, "extra operand '%s': %s takes none", argv[*first], u->name);
 	/* Enter the sandbox before inputs are read and threads are made.  A kernel without a sandbox is an error only if
@@ -29,6 +34,14 @@ int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *opti
 	bool enter = sandbox > 0 || (sandbox < 0 && !u->starts_programs);
 	if (status == 0 && enter && pd_sandbox_enter(&why) && sandbox > 0)
 		status = pd_fail(&e, PD_ERR_SYSTEM, "--sandbox: %s; omit --sandbox to run without", why.text);
+	if (status == 0 && common.print_config) {
+		struct pd_buf text = { 0 };
+		pd_opt_print_config(u, argc, argv, &text);
+		fputs(pd_buf_z(&text), stdout);
+		pd_buf_release(&text);
+		return 1 + PD_EXIT_DONE;
+	}
+	log->progress = common.progress < 0 ? isatty(STDERR_FILENO) : common.progress;
 	if (status == 0)
 		return 0;
 	if (status > 0) {
@@ -36,6 +49,43 @@ int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *opti
 		return 1 + PD_EXIT_DONE;
 	}
 	return 1 + pd_command_failed(log, &e);
+}
+
+/* A mode is named by the first word that is one of u->words. */
+static unsigned mode_of(const struct pd_usage *u, int argc, char **argv)
+{
+	for (int i = 1; u->words && i < argc; i++)
+		for (int w = 0; u->words[w]; w++)
+			if (!strcmp(argv[i], u->words[w]))
+				return 1U << w;
+	return ~0U;
+}
+
+int pd_command_config(const struct pd_command_row *all, const struct pd_usage *u, int argc, char **argv, struct pd_buf *words,
+		      char ***out, struct pd_err *e)
+{
+	const struct pd_usage *usages[PD_COMMANDS_MAX + 1] = { NULL };
+	const char *path = pd_opt_config_path(u, argc, argv);
+	struct pd_buf text = { 0 };
+	int n = 0, status;
+	if (!path)
+		return argc;
+	for (int i = 0; all[i].command && i < PD_COMMANDS_MAX; i++)
+		usages[i] = all[i].command->usage;
+	status = pd_read_file(path, &text, e);
+	if (!status)
+		status = pd_opt_config(u, usages, mode_of(u, argc, argv), path, pd_buf_span(&text), words, e);
+	pd_buf_release(&text);
+	if (status)
+		return status;
+	for (size_t i = 0; i < words->n; i++)
+		n += !words->p[i];
+	char **v = *out = pd_zalloc((size_t)(n + argc + 1) * sizeof *v);
+	v[0] = argv[0];
+	for (int i = 1, at = 0; i <= n; i++, at += (int)strlen(words->p + at) + 1)
+		v[i] = words->p + at;
+	memcpy(v + n + 1, argv + 1, (size_t)(argc - 1) * sizeof *v);
+	return argc + n;
 }
 
 bool pd_command_methods_help(const char *method)
@@ -62,7 +112,7 @@ void pd_command_list(const struct pd_command_row *c, bool all, FILE *to)
 	fputs("\nexample: pagededup dedup crawl-*.warc.gz -o clean/\n"
 	      "'pagededup COMMAND --help' lists options",
 	      to);
-	fputs(all ? "; all commands have --no-sandbox.\n" : ", 'pagededup help --all' more commands.\n", to);
+	fputs(all ? "; all have --config and --no-sandbox.\n" : ", 'pagededup help --all' more commands.\n", to);
 }
 
 const struct pd_command *pd_command_find(const struct pd_command_row *all, const char *name, struct pd_log *log)

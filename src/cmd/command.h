@@ -47,7 +47,13 @@ int pd_command_failed(struct pd_log *log, const struct pd_err *e);
 int pd_command_exit(int status, struct pd_log *log, const struct pd_err *e);
 /* --method=help: print the methods with their parameters. False: another value, or none. */
 bool pd_command_methods_help(const char *method);
-/* Parse the options; 0 to continue, otherwise the exit status + 1 (help was printed, or misuse was reported). */
+/* Add the options of the file of --config before those of the command line, which take precedence.  Return the number of
+ * words, argc if there is no file; or a negative status.  *out: the words, if there are more, for the caller to free; those of
+ * the file point into `words`. */
+int pd_command_config(const struct pd_command_row *all, const struct pd_usage *u, int argc, char **argv, struct pd_buf *words,
+		      char ***out, struct pd_err *e);
+/* Parse the options, also whether `log` shows progress; 0 to continue, otherwise the exit status + 1 (help was printed, or
+ * misuse was reported). */
 int pd_command_parse(const struct pd_usage *u, int argc, char **argv, void *options, int *first, struct pd_log *log);
 
 #endif

@@ -15,16 +15,22 @@ static const struct pd_usage usage = {
 	.opts = no_opts,
 };
 
-static void print_words(const struct pd_usage *u, const char *before, const char *after)
+static void print_rows(const struct pd_opt *o, const char *before, const char *after)
 {
-	for (const struct pd_opt *o = u->opts; !pd_opt_at_end(o); o++) {
+	for (; !pd_opt_at_end(o); o++) {
 		if (o->type == PD_OPT_HEADING || !o->name)
 			continue;
 		printf("%s--%s%s", before, o->name, after);
 		if (o->type == PD_OPT_SWITCH)
 			printf("%s--no-%s%s", before, o->name, after);
 	}
-	printf("%s--sandbox%s%s--no-sandbox%s%s--help%s", before, after, before, after, before, after);
+}
+
+static void print_words(const struct pd_usage *u, const char *before, const char *after)
+{
+	print_rows(u->opts, before, after);
+	print_rows(pd_opt_common, before, after);
+	printf("%s--help%s", before, after);
 }
 
 static void print_commands(const struct pd_command_row *all, const char *before, const char *after)
@@ -140,7 +146,8 @@ static void print_fish(const struct pd_command_row *all)
 		for (const struct pd_opt *o = c->command->usage->opts; !pd_opt_at_end(o); o++)
 			if (o->type != PD_OPT_HEADING)
 				fish_option(c->command->usage->name, o);
-		fish_option(c->command->usage->name, pd_opt_common);
+		for (const struct pd_opt *o = pd_opt_common; !pd_opt_at_end(o); o++)
+			fish_option(c->command->usage->name, o);
 	}
 }
 

@@ -58,7 +58,6 @@ static const struct pd_opt opts[] = {
 	  .help = "threads (all cores); same output for any N" },
 	{ .type = PD_OPT_TEXT, .name = "tmp-dir", .same_result = true, .rare = true, .arg = "DIR", AT(tmp_dir),
 	  .help = "folder for temporary files (TMPDIR, /tmp)" },
-	{ .type = PD_OPT_SWITCH, .name = "progress", .same_result = true, AT(walk.progress), .help = "show progress (on a terminal)" },
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", .same_result = true, AT(walk.quiet), .help = "print no summary lines" },
 	{ .type = PD_OPT_TEXT, .name = "left-out", .same_result = true, .rare = true, .arg = "FILE", AT(walk.left_out),
 	  .help = "write a row for each record left out: id, URL, type, reason" },
@@ -227,13 +226,31 @@ static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_res
 	       !o->walk.ignore_damaged;
 }
 
+/* Append a word as a shell reads it. */
+static void add_quoted(struct pd_buf *out, const char *word)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./=%+:,@^";
+	pd_buf_add_c(out, ' ');
+	if (*word && word[strspn(word, plain)] == 0) {
+		pd_buf_add_z(out, word);
+		return;
+	}
+	pd_buf_add_c(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			pd_buf_add_z(out, "'\\''");
+		else
+			pd_buf_add_c(out, *word);
+	pd_buf_add_c(out, '\'');
+}
+
 static int run_dedup(int argc, char **argv)
 {
 	struct pd_dedup_options o;
 	struct pd_dedup_result done;
 	struct pd_log log;
 	struct pd_err e;
-	struct pd_buf given = { 0 };
+	struct pd_buf given = { 0 }, again = { 0 };
 	int first;
 	double started = pd_wall_seconds();
 	pd_log_init(&log, "dedup");
@@ -245,10 +262,17 @@ static int run_dedup(int argc, char **argv)
 	pd_opt_given(&usage, argc, argv, &given);
 	o.given = pd_buf_z(&given);
 	o.report = write_report;
+	pd_buf_add_z(&again, "pagededup dedup");
+	if (!o.resume)
+		pd_buf_add_z(&again, " --resume");
+	for (int i = 1; i < argc; i++)
+		add_quoted(&again, argv[i]);
+	o.again = again.p;
 	int status = pd_dedup(&o, argv + first, argc - first, &log, &done, &e);
 	if (!status)
 		status = close_run(&o, &done, &log, started);
 	pd_buf_release(&given);
+	pd_buf_release(&again);
 	free(o.against);
 	return pd_command_exit(status, &log, &e);
 }

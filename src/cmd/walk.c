@@ -51,7 +51,7 @@ int pd_walk_content_types(void *options, const char *arg, struct pd_err *e)
 
 static void defaults(struct pd_walk_options *o, int preset)
 {
-	*o = (struct pd_walk_options){ .preset = preset, .progress = -1, .samples = 1 };
+	*o = (struct pd_walk_options){ .preset = preset, .samples = 1 };
 	pd_options_init(&o->page, (enum pd_preset)preset);
 	o->topic = o->page.topic.method;
 	o->hidden = !o->page.html.drop_hidden;

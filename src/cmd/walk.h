@@ -125,7 +125,6 @@ int pd_walk_sketch(void *options, const char *arg, struct pd_err *e);
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", PD_AT(output), .help = "write FILE, not stdout" }, \
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .arg = "N", PD_AT(jobs), .min = 1, .max = 1024, \
 	  .help = "threads (all cores); same output for any N" }, \
-	{ .type = PD_OPT_SWITCH, .name = "progress", PD_AT(progress), .help = "show progress (on a terminal)" }, \
 	{ .type = PD_OPT_FLAG, .letter = 'q', .name = "quiet", PD_AT(quiet), .help = "print no summary line" }, \
 	{ .type = PD_OPT_TEXT, .name = "stats", .rare = true, .arg = "FILE", PD_AT(stats), \
 	  .help = "write counts and CPU seconds as JSON" }, \

@@ -259,6 +259,7 @@ struct intake {
 	/* with rows->late */
 	uint64_t line_at;   /* start in its file of the row being read */
 	uint64_t bad_known; /* rows that were reported by a reading that did not do */
+	uint64_t total;	    /* bytes of all files; 0: not needed */
 };
 
 /* Not an error: files that were read for late texts must be read again, and spooled. */
@@ -761,6 +762,9 @@ static int take_plain(struct text_file *t, const struct plain_piece *piece)
 static int take_piece(void *shared, const struct pd_buf *out)
 {
 	struct text_file *t = shared;
+	struct intake *in = t->in;
+	if (in->total)
+		pd_log_progress(in->o->log, (double)in->in.bytes / (double)in->total, "%zu rows read", in->rows->n);
 	struct plain_piece piece = unpack_plain(out);
 	if (piece.failed)
 		return pd_fail_errno(t->e, "cannot read %s", t->plain.path);
@@ -1045,6 +1049,16 @@ static int take_all(struct intake *in, struct pd_err *e)
 	return status;
 }
 
+/* Return the bytes of all files, for progress. */
+static uint64_t size_of_files(char **paths, int n)
+{
+	struct stat st;
+	uint64_t sum = 0;
+	for (int i = 0; i < n; i++)
+		sum += !stat(paths[i], &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+	return sum;
+}
+
 static int read_rows(struct pd_rows *rows, const struct pd_rows_options *o, bool late, uint64_t bad_known, struct pd_err *e)
 {
 	struct intake in = {
@@ -1055,6 +1069,8 @@ static int read_rows(struct pd_rows *rows, const struct pd_rows_options *o, bool
 		if (pd_sign_methods[i]->kind != PD_SIGN_BITS)
 			in.more[n++] = pd_sign_methods[i]->name;
 	int status = PD_OK;
+	if (o->log && o->log->progress)
+		in.total = size_of_files(o->paths, o->n_paths) + size_of_files(o->against, o->n_against);
 	if (late)
 		rows->late = pd_zalloc(sizeof *rows->late);
 	else

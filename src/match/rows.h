@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/spool.h"
+#include "base/terminal.h"
 #include "match/keyfile.h"
 #include "row/table.h"
 #include "url/owner.h"
@@ -195,6 +196,7 @@ struct pd_rows_options {
 	int threads; /* 0: one */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
+	struct pd_log *log; /* of progress; NULL: none */
 };
 
 /* PD_ERR_PARAMS if rows were made with different parameters: the message names them.  PD_ERR_INPUT if one id is that

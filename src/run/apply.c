@@ -142,6 +142,7 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 		.max_page = o->walk.page.max_page,
 		.lost = on_lost,
 		.orphan = writes && !o->restore ? on_orphan : NULL,
+		.log = r->log,
 		.ctx = r,
 	};
 	a.in.damage = on_damage;
@@ -335,8 +336,12 @@ static int write_apply_stats(struct apply_run *r)
 
 int pd_stage_apply_run(const struct pd_stage_apply *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)
 {
+	static const struct pd_log_stage stages[] = { { "write", 1 }, { NULL, 0 } };
 	struct apply_run r = { .o = o, .log = log, .started = pd_wall_seconds() };
+	bool job = pd_log_job(log, stages);
 	int status = apply_inputs(&r, inputs, n_inputs);
+	if (job)
+		pd_log_job_end(log);
 	if (!status && o->walk.stats)
 		status = write_apply_stats(&r);
 	if (!status)

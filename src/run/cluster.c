@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/threads.h"
@@ -19,6 +20,8 @@ struct cluster_run {
 	struct pd_outfile out;
 	struct pd_err err;
 };
+
+#define WRITE_SHARE .9 /* of the usual time: from here on verdicts are written, for progress */
 
 static bool has_end(const struct cluster_run *r)
 {
@@ -41,6 +44,9 @@ static int write_verdicts(struct cluster_run *r, struct pd_buf *text)
 		status = also->begin(also->ctx, r->out.f, &r->err);
 	while (!status && pd_group_next(&r->group, &m)) {
 		size_t at = text->n;
+		if (!(r->group.at % 1024))
+			pd_log_progress(r->log, (double)r->group.at / (double)(r->group.n_members + r->group.n_suspects),
+					"%zu verdicts written", r->group.at);
 		if (also)
 			status = also->verdict(also->ctx, &r->group, &m, &r->err);
 		pd_verdicts_add(&r->group, &m, text);
@@ -74,6 +80,7 @@ static int cluster_pairs(struct cluster_run *r)
 		status = r->o->row(r->o->ctx, pd_buf_span(&text));
 	}
 	if (!status && !r->o->row) {
+		pd_log_part(r->log, WRITE_SHARE, 1);
 		status = pd_verdicts_header(&r->group, has_end(r), &text, &r->err);
 		if (!status)
 			status = pd_outfile_open(&r->out, r->o->output, &r->err);
@@ -217,6 +224,9 @@ static int run_all(struct cluster_run *r, char **paths, int n_paths)
 
 int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
+	static const struct pd_log_stage stages[] = { { "cluster", 1 }, { NULL, 0 } };
+	struct stat st;
+	bool job = false;
 	if (!o->row) {
 		/* Arrays of hundreds of megabytes must be able to grow without copying: this requires separate mappings from the
 		 * start. */
@@ -231,8 +241,15 @@ int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_p
 	if (!o->row) {
 		r->options.in.bad_row = pd_log_bad_row;
 		r->options.in.ctx = log;
+		r->options.in.log = log;
+		job = pd_log_job(log, stages);
+		pd_log_part(log, 0, .3);
+		for (int i = 0; log->progress && i < n_paths; i++)
+			r->options.in.bytes_known += !stat(paths[i], &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	}
 	int status = run_all(r, paths, n_paths);
+	if (job)
+		pd_log_job_end(log);
 	if (status)
 		*e = r->err;
 	else if (!o->row)

@@ -410,6 +410,7 @@ static int do_against(struct run *r)
 	cluster.group.in.tmp_dir = r->o->tmp_dir;
 	cluster.output = in_folder(r, OLD_VERDICTS);
 	cluster.ignore_damaged = log.quiet = true;
+	log.progress = false;
 	sweep(cluster.output);
 	if (!status)
 		status = pd_stage_cluster_run(&cluster, &pairs, 1, &log, r->err);
@@ -657,6 +658,7 @@ static struct pd_apply_options apply_options(struct run *r)
 				      .ctx = r };
 	a.in.damage = pass_over_damage;
 	a.in.damage_ctx = r;
+	a.log = r->log;
 	return a;
 }
 
@@ -790,6 +792,7 @@ static int write_report(struct run *r)
 					  .bytes_in = r->o->dry_run ? 0 : r->journal.sums.bytes_in,
 					  .bytes_out = r->o->dry_run ? 0 : r->journal.sums.bytes_out };
 	log.quiet = match.quiet = true;
+	log.progress = false;
 	match.explain = false;
 	match.one_more = match.plan != PD_PLAN_PAPER; /* limit of its k */
 	int status = match_rows(r, match, ".dedup/more.tsv", &log);
@@ -970,10 +973,54 @@ static int leave(struct run *r)
 	return status ? status : pd_journal_add(&r->journal, r->err, "end");
 }
 
+/* The stages as the user sees them, with their usual share of the time: of gzipped WARC files, on two cores. */
+static const struct pd_log_stage with_learning[] = { { "learn", 42 }, { "sign", 25 },  { "match", 3 }, { "cluster", 9 },
+						     { "write", 12 }, { "report", 9 }, { NULL, 0 } };
+static const struct pd_log_stage without_learning[] = { { "sign", 67 },	 { "match", 3 },  { "cluster", 9 },
+							{ "write", 12 }, { "report", 9 }, { NULL, 0 } };
+
+/* Say where a resumed run starts. */
+static void tell_start(const struct run *r)
+{
+	const struct pd_journal *j = &r->journal;
+	if (!r->o->resume || !j->text.n)
+		return;
+	if (j->end)
+		pd_log_note(r->log, "the run in %s has ended; nothing is to be done", r->folder);
+	else if (j->verdicts)
+		pd_log_note(r->log, "resumed in %s at stage write: %" PRIu64 " inputs are written already", r->folder, j->inputs);
+	else if (j->pairs)
+		pd_log_note(r->log, "resumed in %s at stage cluster: pairs are found already", r->folder);
+	else if (j->n_units)
+		pd_log_note(r->log, "resumed in %s at stage match: all fingerprints are made already", r->folder);
+	else
+		pd_log_note(r->log, "resumed in %s at stage %s: %zu group%s of inputs have their fingerprints already", r->folder,
+			    r->o->walk.learn ? "learn" : "sign", j->n_rows, j->n_rows == 1 ? "" : "s");
+}
+
+static const char *words_of_stage(struct run *r, const char *saved)
+{
+	struct pd_buf line = { 0 };
+	pd_buf_printf(&line, "%spagededup dedup: stopped; saved in %s: %s\npagededup dedup: go on with: %s\n",
+		      r->log->progress ? "\r\033[K" : "", r->folder, saved, r->o->again);
+	const char *kept = pd_arena_copy(&r->paths, pd_buf_span(&line)).p;
+	pd_buf_release(&line);
+	return kept;
+}
+
 int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_dedup_result *out,
 	     struct pd_err *e)
 {
-	static int (*const stages[])(struct run *) = { do_rows, do_against, do_pairs, do_verdicts, do_outputs, leave };
+	static const struct {
+		const char *name;
+		int (*run)(struct run *r);
+		const char *saved; /* at least, while the stage runs */
+	} stages[] = { { "sign", do_rows, "the fingerprints of finished inputs" },
+		       { "match", do_against, "all fingerprints" },
+		       { "match", do_pairs, "all fingerprints" },
+		       { "cluster", do_verdicts, "all fingerprints and pairs" },
+		       { "write", do_outputs, "all verdicts and the finished dumps" },
+		       { "report", leave, "all dumps; only the report is missing" } };
 	struct run *r = pd_zalloc(sizeof *r);
 	*r = (struct run){
 		.o = o, .folder = o->walk.output, .inputs = inputs, .n_inputs = n_inputs, .log = log, .err = e, .lock = -1
@@ -981,8 +1028,18 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	int status = check_outputs(r);
 	if (!status)
 		status = enter(r);
-	for (size_t i = 0; !status && !r->journal.end && i < sizeof stages / sizeof *stages; i++)
-		status = stages[i](r);
+	if (!status)
+		tell_start(r);
+	pd_log_job(log, o->walk.learn ? with_learning : without_learning);
+	for (size_t i = 0; !status && !r->journal.end && i < sizeof stages / sizeof *stages; i++) {
+		if (o->again) /* a signal may arrive at any time, so that the lines of all stages are kept until the end */
+			pd_unfinished_say(words_of_stage(r, stages[i].saved));
+		if (i || !o->walk.learn)
+			pd_log_begin(log, stages[i].name);
+		status = stages[i].run(r);
+	}
+	pd_log_job_end(log);
+	pd_unfinished_say(NULL);
 	if (!status) /* also if the run had ended: it may have been stopped during this step */
 		tidy(r);
 	*out = (struct pd_dedup_result){ r->journal.counts, r->journal.sums, r->incomplete };

@@ -28,6 +28,7 @@ struct pd_dedup_options {
 	int n_against;
 	const char *given; /* all given options that influence the result; they must be the same to resume the run */
 	bool no_boilerplate, keep_others, remove_suspects, remove_parts, rewrite_revisits, link, keep_rows, dry_run, resume;
+	const char *again; /* the command that resumes this run, for a message after a signal; NULL: no message */
 	/* Write the report.  Return 0; 1: something could not be read; or a negative status.  NULL: no report. */
 	int (*report)(const struct pd_dedup_options *o, const struct pd_dedup_report *report, struct pd_log *log, struct pd_err *e);
 };

@@ -37,6 +37,10 @@ struct match_run {
 	struct pd_err err;
 };
 
+/* Shares of the usual time, for progress. */
+#define READ_SHARE .6 /* reading rows */
+#define FIND_SHARE .8 /* of the rest: finding pairs; then they are written */
+
 static int write_text(struct match_run *r, const struct pd_buf *text)
 {
 	if (fwrite(text->p, 1, text->n, r->out.f) != text->n)
@@ -70,6 +74,7 @@ static void format_pairs(void *formatter, const struct pd_match_pair *pairs, siz
 static int write_pairs(void *ctx, const struct pd_buf *text)
 {
 	struct match_run *r = ctx;
+	pd_log_progress(r->log, FIND_SHARE, "writing pairs of %zu pages", r->rows.n);
 	const struct pd_stage_pairs *to = r->o->to;
 	return to ? to->pairs(to->ctx, (const struct pd_match_pair *)text->p, text->n / sizeof(struct pd_match_pair))
 		  : write_text(r, text);
@@ -100,6 +105,7 @@ static int run_match(struct match_run *r)
 		pd_rows_wanted(&r->rows);
 		sink.fetch = fetch_texts;
 	}
+	pd_log_progress(r->log, 0, "comparing %zu pages", r->rows.n);
 	int status = pd_match(&r->rows, &r->match, &sink, &r->stats, &r->err);
 	for (int i = 0; i < n; i++)
 		pd_json_free(f[i].json);
@@ -314,15 +320,20 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 				      .texts = PD_TEXTS_ALL,
 				      .threads = o->jobs ? o->jobs : pd_cores(),
 				      .bad_row = o->to ? o->to->bad_row : pd_log_bad_row,
-				      .ctx = o->to ? o->to->ctx : r->log };
+				      .ctx = o->to ? o->to->ctx : r->log,
+				      .log = r->log };
 	/* Return whether the texts of all rows are needed, for verification or for other options. */
 	if (!o->save && !o->rule && !o->to && !o->one_more && o->candidates <= PD_CANDIDATES_HAMMING)
 		in.texts = !settle_verify(o, &verify, &ignored) && verify.off ? PD_TEXTS_OF_PAIRS : PD_TEXTS_TO_VERIFY;
 	double t = pd_cpu_seconds();
 	r->budget = (struct pd_budget){ .limit = o->memory ? o->memory : pd_memory_default(), .tmp_dir = o->tmp_dir };
 	int status = check_memory(r, 0);
+	if (r->log)
+		pd_log_part(r->log, 0, READ_SHARE);
 	if (!status)
 		status = pd_rows_read(&r->rows, &in, &r->err);
+	if (r->log)
+		pd_log_part(r->log, READ_SHARE, 1);
 	r->read_cpu = pd_cpu_seconds() - t;
 	if (!status)
 		status = compare_by_preset(r);
@@ -542,6 +553,8 @@ static int run_all(struct match_run *r, char **paths, int n_paths)
 
 int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
+	static const struct pd_log_stage stages[] = { { "match", 1 }, { NULL, 0 } };
+	bool job = log && pd_log_job(log, stages);
 	struct match_run *r = pd_zalloc(sizeof *r);
 	*r = (struct match_run){ .o = o,
 				 .log = log,
@@ -550,6 +563,8 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 				 .stats_out = { .slot = -1 },
 				 .started = pd_wall_seconds() };
 	int status = run_all(r, paths, n_paths);
+	if (job)
+		pd_log_job_end(log);
 	if (status)
 		*e = r->err;
 	else if (!o->to)

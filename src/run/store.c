@@ -5,6 +5,7 @@
 #include "run/stage.h"
 
 #include <inttypes.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -177,7 +178,11 @@ static int answer_rows(struct store_run *r, bool keep)
 					.answer = write_answer,
 					.batch = write_batch,
 					.bad_row = report_skipped_row,
-					.ctx = &a } };
+					.ctx = &a,
+					.log = r->log } };
+	struct stat st;
+	for (int i = 0; r->log->progress && i < r->o->n_operands; i++)
+		a.ask.bytes_known += !stat(r->o->operands[i], &st) && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	int status = pd_store_open(&r->store, r->o->dir, keep ? PD_STORE_WRITE : PD_STORE_READ, &r->err);
 	if (!status)
 		status = judge_options(r, keep, &a.ask.o, &r->err);
@@ -318,6 +323,7 @@ static int export_page(void *ctx, uint64_t number, const struct pd_store_page *p
 	struct store_run *r = x->r;
 	pd_store_rows_add(&r->store, page, r->json, &r->out);
 	x->n++;
+	pd_log_progress(r->log, -1, "%" PRIu64 " pages", x->n);
 	return r->out.n < WRITE_AT ? PD_OK : flush_rows(r);
 }
 
@@ -349,6 +355,7 @@ int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_
 		[PD_STORE_REMOVE] = run_remove, [PD_STORE_COMPACT] = run_compact, [PD_STORE_VERIFY] = run_verify,
 		[PD_STORE_INFO] = run_info,	[PD_STORE_EXPORT] = run_export,
 	};
+	static const struct pd_log_stage stages[] = { { "store", 1 }, { NULL, 0 } };
 	struct store_run r = { .o = o,
 			       .log = log,
 			       .store = { .lock = -1 },
@@ -365,12 +372,15 @@ int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_
 			status = pd_row_as_columns(&columns, o->format, &r.err);
 		r.to = columns.f;
 	}
+	bool job = pd_log_job(log, stages);
 	if (!status)
 		status = run[action](&r);
 	if (!status && columns.f)
 		status = pd_outfile_commit(&columns, &r.err);
 	else if (columns.f)
 		pd_outfile_abandon(&columns);
+	if (job)
+		pd_log_job_end(log);
 	pd_store_close(&r.store);
 	pd_json_free(r.json);
 	pd_buf_release(&r.out);

@@ -36,34 +36,23 @@ struct counts {
 	double seconds[PD_PHASES], elapsed;
 };
 
-struct progress {
-	double started;
-	uint64_t pages;
-};
+/* Stages of a walk that is not a part of a larger job. */
+static const struct pd_log_stage one_pass[] = { { "sign", 1 }, { NULL, 0 } };
+static const struct pd_log_stage two_passes[] = { { "learn", 5 }, { "sign", 3 }, { NULL, 0 } };
 
-#define TELLING .005 /* the progress from which on the remaining time is estimated */
-
-/* Count a record. */
-static void progress(struct progress *p, const struct pd_reader *r, struct pd_log *log, bool page)
+/* Count a record that was read. */
+static void progress(const struct pd_reader *r, double started, struct pd_log *log, bool page)
 {
-	p->pages += page;
+	log->counted += page;
 	if (!log->progress)
 		return;
-	uint64_t bytes_done, bytes_total;
-	pd_reader_progress(r, &bytes_done, &bytes_total);
-	double seconds = pd_wall_seconds() - p->started + 1e-6, done = (double)bytes_done * 1e-6;
-	if (!bytes_total) {
-		pd_log_progress(log, "%" PRIu64 " pages, %.1f MB, %.1f MB/s", p->pages, done, done / seconds);
-		return;
-	}
-	double share = fmin(1, (double)bytes_done / (double)bytes_total);
-	if (share < TELLING) {
-		pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%", p->pages, done / seconds, share * 100);
-		return;
-	}
-	double left = seconds / share * (1 - share);
-	pd_log_progress(log, "%" PRIu64 " pages, %.1f MB/s, %.0f %%, %d:%02d left", p->pages, done / seconds, share * 100,
-			(int)left / 60, (int)left % 60);
+	uint64_t bytes, total;
+	pd_reader_progress(r, &bytes, &total);
+	double seconds = pd_wall_seconds() - started + 1e-6, done = (double)bytes * 1e-6;
+	if (total)
+		pd_log_progress(log, (double)bytes / (double)total, "%" PRIu64 " pages, %.1f MB/s", log->counted, done / seconds);
+	else
+		pd_log_progress(log, -1, "%" PRIu64 " pages, %.1f MB, %.1f MB/s", log->counted, done, done / seconds);
 }
 
 static uint64_t left_out(const struct counts *c)
@@ -379,7 +368,7 @@ struct walk {
 	struct walk_worker **workers;
 	int n_workers;
 	struct pd_err err;
-	struct progress progress;
+	double started; /* elapsed seconds */
 	double read_seconds;
 	uint64_t aliases;
 	/* used if boilerplate is learned first */
@@ -563,7 +552,7 @@ static int emit_row(void *shared, const struct pd_buf *out)
 	struct walk *w = shared;
 	struct pd_span row = pd_buf_span(out);
 	bool page = inputs_take(&w->inputs, &row, w->log);
-	progress(&w->progress, w->reader, w->log, page);
+	progress(w->reader, w->started, w->log, page);
 	return emit_made(w, row);
 }
 
@@ -708,7 +697,7 @@ static int first_emit(void *shared, const struct pd_buf *out)
 	uint64_t record;
 	struct pd_span rest = pd_buf_span(out);
 	bool page = inputs_take(&w->inputs, &rest, w->log);
-	progress(&w->progress, w->reader, w->log, page);
+	progress(w->reader, w->started, w->log, page);
 	if (!page)
 		return PD_OK;
 	memcpy(&record, rest.p, sizeof record);
@@ -759,6 +748,7 @@ static int learn_first(struct walk *w)
 	static const struct pd_pool_ops ops = { next_record, first_work, first_emit };
 	bool rows = w->walker->row != NULL;
 	struct pd_site_learn_counts counts;
+	pd_log_begin(w->log, "learn");
 	struct pd_site_learn_options o = { .tmp_dir = w->o->tmp_dir,
 					   .hidden_kept = !w->o->page.html.drop_hidden,
 					   .samples = rows || w->o->samples,
@@ -816,12 +806,16 @@ static void second_work(void *ctx, struct pd_buf *out)
 
 static int second_emit(void *shared, const struct pd_buf *out)
 {
-	return emit_made(shared, pd_buf_span(out));
+	struct walk *w = shared;
+	w->log->counted++;
+	pd_log_progress(w->log, (double)w->spool->read / (double)w->spool->bytes, "%" PRIu64 " pages", w->log->counted);
+	return emit_made(w, pd_buf_span(out));
 }
 
 static int sign_again(struct walk *w)
 {
 	static const struct pd_pool_ops ops = { next_packed, second_work, second_emit };
+	pd_log_begin(w->log, "sign");
 	if (fflush(w->spool->f) != 0)
 		return pd_fail_errno(&w->err, "cannot write a temporary file");
 	if (fseeko(w->spool->f, 0, SEEK_SET) < 0)
@@ -856,7 +850,7 @@ static void sum_up(struct walk *w, struct counts *sum)
 	}
 	sum->seconds[PD_PHASE_READ] = w->read_seconds;
 	sum->inputs_without_pages = w->inputs.inputs_without_pages;
-	sum->elapsed = pd_wall_seconds() - w->progress.started;
+	sum->elapsed = pd_wall_seconds() - w->started;
 	if (w->reader)
 		pd_reader_stats(w->reader, &sum->input);
 }
@@ -930,8 +924,8 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 			  .shingles.out.slot = -1,
 			  .canonical = { .slot = -1 } };
 	struct counts sum = { 0 };
-	log->progress = o->progress < 0 ? isatty(STDERR_FILENO) : o->progress;
-	w.progress.started = pd_wall_seconds();
+	bool job = pd_log_job(log, o->learn && walker->row ? two_passes : one_pass);
+	w.started = pd_wall_seconds();
 	char *standard = (char *)"-";
 	bool reads_standard = !n_inputs && !o->files_from;
 	int status = pd_outfile_check(o->output, reads_standard ? &standard : inputs, reads_standard ? 1 : n_inputs, &w.err);
@@ -943,7 +937,8 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 		status = open_all(&w, inputs, n_inputs);
 	if (!status)
 		status = run_walk(&w, &sum);
-	pd_log_progress(log, NULL);
+	if (job)
+		pd_log_job_end(log);
 	pd_log_many_end(log);
 	/* Write the files that accompany the rows first: rows without them would seem complete. */
 	if (o->shingles)

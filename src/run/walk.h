@@ -30,7 +30,6 @@ struct pd_walk_options {
 	struct pd_read_jsonl_fields fields;
 	const char *select; /* see pd_reader_options */
 	int jobs;	    /* 0: all cores */
-	int progress;	    /* -1: if stderr is a terminal */
 	bool quiet, ignore_damaged;
 	bool learn; /* fp: learn repeated lines of sites first; boilerplate: only learn */
 	const char *save_boilerplate, *tmp_dir;

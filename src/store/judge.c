@@ -1215,8 +1215,11 @@ static int assume_sketch(struct asking *g)
 
 static int judge_rows(struct asking *g)
 {
+	uint64_t n = 0;
 	int status;
 	while ((status = pd_table_next(&g->in, g->e)) != 0) {
+		if (g->q->bytes_known)
+			pd_log_progress(g->q->log, (double)g->in.bytes / (double)g->q->bytes_known, "%" PRIu64 " rows", ++n);
 		if (status > 0 && g->in.new_header)
 			status = settle_header(g);
 		if (status >= 0)

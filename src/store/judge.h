@@ -22,6 +22,7 @@
 #ifndef PD_STORE_JUDGE_H
 #define PD_STORE_JUDGE_H
 
+#include "base/terminal.h"
 #include "row/table.h"
 #include "match/verify.h"
 #include "sign/values.h"
@@ -141,6 +142,8 @@ struct pd_store_ask {
 	int (*batch)(void *ctx);
 	void (*bad_row)(void *ctx, const char *path, const char *what);
 	void *ctx;
+	struct pd_log *log;   /* of progress; NULL: none */
+	uint64_t bytes_known; /* of all files, for progress; 0: unknown */
 	/* out */
 	uint64_t counts[PD_STORE_REPLACED + 1]; /* rows by status; pages that were replaced */
 	uint64_t bad;				/* skipped rows */

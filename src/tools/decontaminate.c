@@ -300,9 +300,9 @@ static int read_tests(struct decontamination *d, const struct pd_log *log, struc
 	struct pd_walk_counts counts;
 	struct pd_log quiet = *log;
 	quiet.quiet = walk.quiet = true;
+	quiet.progress = false;
 	walk.output = walk.stats = walk.left_out = walk.files_from = walk.select = NULL;
 	walk.counts = &counts;
-	walk.progress = 0;
 	if (d->o->test_field)
 		walk.fields.text = d->o->test_field;
 	int status = pd_walk(&walker, &walk, d->o->tests, d->o->n_tests, &quiet, e);

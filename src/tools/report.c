@@ -817,6 +817,7 @@ struct report {
 	struct pd_outfile out;
 	struct pd_buf html;
 	uint64_t failed;
+	size_t pairs_written;
 	struct pd_err err;
 };
 
@@ -1446,6 +1447,9 @@ static int fetch_side(struct report *r, const struct pd_buf *id, struct side *ou
 
 static int write_pair(struct report *r, const struct pd_report_sampled *d, const char *what, const char *what_kept, size_t number)
 {
+	size_t most = r->sums.want + (r->sums.suspected ? r->sums.suspected->n : 0);
+	pd_log_progress(r->log, (double)r->pairs_written / (double)(most + 1), "example %zu", r->pairs_written + 1);
+	r->pairs_written++;
 	struct side sides[2] = { 0 };
 	struct pd_err e = { 0 };
 	int status = fetch_side(r, &d->id, &sides[0], &e);

@@ -198,6 +198,28 @@ is "--resume: options that the journal lacks" "$accepted" ""
 at_least "--resume: options refused" "$refused" 30
 run "$P" dedup --resume d.warc.gz -o out
 exits "--resume of a finished run" 0
+has "--resume of a finished run: it says so" "$tmp/err" 'the run in out has ended'
+# A signal: what is saved, and the command that goes on.
+cat >stop.py <<'END'
+"""stop.py FILE COMMAND…: SIGINT as soon as FILE exists."""
+import os, signal, subprocess, sys, time
+p = subprocess.Popen(sys.argv[2:], stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+while p.poll() is None and not os.path.exists(sys.argv[1]):
+    time.sleep(.0005)
+p.send_signal(signal.SIGINT)
+sys.stderr.write(p.communicate()[1].decode())
+END
+cp long.warc.gz "long's.warc.gz"
+run python3 stop.py stopped/.dedup/journal "$P" dedup -j1 "long's.warc.gz" -o stopped
+has "Ctrl-C: what is saved" "$tmp/err" '^pagededup dedup: stopped; saved in stopped: '
+command=$(sed -n 's/^pagededup dedup: go on with: pagededup //p' "$tmp/err")
+is "Ctrl-C: the command" "$command" "dedup --resume -j1 -o stopped 'long'\\''s.warc.gz'"
+eval "run \"\$P\" $command"
+exits "which goes on" 0
+has "and says where" "$tmp/err" '^pagededup dedup: resumed in stopped at stage '
+run python3 stop.py stopped2/verdicts.tsv "$P" dedup -q -j1 "long's.warc.gz" -o stopped2
+run "$P" dedup --resume -j1 "long's.warc.gz" -o stopped2
+has "after the verdicts" "$tmp/err" 'resumed in stopped2 at stage (write|cluster): |has ended'
 run "$P" dedup -q --resume d.warc.gz -o fresh
 exits "--resume of nothing begins" 0
 same "and does it all" fresh/d.warc.gz clean.warc.gz

@@ -130,6 +130,38 @@ has "a terminal shows progress unasked" "$tmp/tty" '[0-9]+ %'
 is "the last line is the closing line" "$(tr '\r' '\n' <"$tmp/tty" | sed 's/\x1b\[K//g' | tail -1 | cut -c 1-14)" "pagededup fp: "
 terminal err "$P" fp -o rows --no-progress d.warc.gz
 is "--no-progress on a terminal" "$(tr -dc '\r' <"$tmp/tty" | wc -c)" 0
+# --- one line for a job with stages ---
+stages() { tr '\r' '\n' <"$tmp/tty" | sed 's/\x1b\[K//g' | grep -v '^pagededup' | grep .; }
+grows() { # NAME
+	local shares
+	shares=$(stages | grep -oE '[0-9]+ %' | tr -d ' %')
+	at_least "$1: a share is shown" "$(wc -l <<<"$shares")" 2
+	is "$1: it grows through all stages, to less than 100" "$shares" "$(sort -n <<<"$shares" | awk '$1 < 100')"
+}
+terminal err "$P" dedup -j1 long.warc.gz d.warc.gz -o staged
+exits "dedup on a terminal" 0
+is "dedup: stages in order" "$(stages | sed 's/:.*//' | uniq | sed 's/ .*//' | tr '\n' ' ' | sed 's/match //; s/report //')" "learn sign cluster write "
+hasnt "dedup: all lines name their stage" <(stages) '^[^0-9]*$|^[0-9]'
+grows dedup
+at_least "dedup: the last line is near the end" "$(stages | tail -1 | grep -oE '[0-9]+ %' | tr -d ' %')" 75
+terminal err "$P" dedup -j1 --no-boilerplate long.warc.gz folder -o staged2
+has "dedup without learning: one stage less" <(stages) '^sign 1/5: [0-9]+ pages, '
+grows "dedup in units"
+terminal err "$P" fp -j1 --learn-boilerplate -o rows long.warc.gz
+has "fp --learn-boilerplate: two stages" <(stages) '^sign 2/2: '
+"$P" fp -q --shingles=long.shingles long.warc.gz >long.fp
+terminal err "$P" match -j1 long.fp -o long.pairs
+has "match" <(stages) '^[0-9]+ rows read, '
+terminal err "$P" cluster long.pairs --shingles=long.shingles -o long.verdicts
+has "cluster" <(stages) '^[0-9]+ (pairs read|texts compared|verdicts written), '
+terminal err "$P" apply -V long.verdicts long.warc.gz folder -o applied/
+has "apply" <(stages) '^file [0-9] of 6, '
+grows apply
+"$P" store init -q kept --no-key
+terminal err "$P" store add kept long.fp -q
+has "store add" <(stages) '^[0-9]+ rows, '
+terminal err "$P" match -q --no-progress long.fp -o long.pairs
+empty "--no-progress" "$tmp/tty"
 # --- fp waits for standard input ---
 terminal in,err timeout $waits "$P" fp -j1
 has "fp prints a note if it waits for a terminal" "$tmp/tty" '^pagededup fp: reading standard input from the terminal; Ctrl-D ends it'
