@@ -92,29 +92,23 @@ static int file_failed(struct pd_store_io_file *f, const char *verb, struct pd_e
 	return f->failed;
 }
 
-static int write_some(struct pd_store_io_file *f, const char *p, size_t n, size_t *wrote, struct pd_err *e)
-{
-	if (before_step(f->io, PD_STORE_IO_WRITE, f->name, &n))
-		return file_failed(f, "write", e);
-	ssize_t w = write(f->fd, p, n);
-	if (w < 0 && errno != EINTR)
-		return file_failed(f, "write", e);
-	*wrote = w > 0 ? (size_t)w : 0;
-	return PD_OK;
-}
-
 static int write_waiting(struct pd_store_io_file *f, struct pd_err *e)
 {
-	size_t done = 0, n = 0;
-	int status = PD_OK;
 	if (f->failed)
 		return pd_fail(e, f->failed, "cannot write %s/%s: an earlier write to it failed", f->io->dir, f->name);
-	while (!status && done < f->waiting.n) {
-		status = write_some(f, f->waiting.p + done, f->waiting.n - done, &n, e);
-		done += status ? 0 : n;
+	for (size_t done = 0; done < f->waiting.n;) {
+		size_t n = f->waiting.n - done;
+		bool refused = before_step(f->io, PD_STORE_IO_WRITE, f->name, &n);
+		ssize_t w = refused ? -1 : write(f->fd, f->waiting.p + done, n);
+		if (w < 0 && (refused || errno != EINTR)) {
+			int status = file_failed(f, "write", e);
+			pd_buf_clear(&f->waiting);
+			return status;
+		}
+		done += w > 0 ? (size_t)w : 0;
 	}
 	pd_buf_clear(&f->waiting);
-	return status;
+	return PD_OK;
 }
 
 int pd_store_io_append(struct pd_store_io_file *f, const void *p, size_t n, struct pd_err *e)
@@ -184,21 +178,6 @@ int pd_store_io_sync_dir(struct pd_store_io *io, struct pd_err *e)
 	return PD_OK;
 }
 
-static int map_fd(int fd, struct pd_store_io_map *map)
-{
-	struct stat st;
-	if (fstat(fd, &st))
-		return -1;
-	map->n = (size_t)st.st_size;
-	if (!map->n)
-		return 0;
-	void *p = mmap(NULL, map->n, PROT_READ, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED)
-		return -1;
-	map->p = p;
-	return 0;
-}
-
 /* A descriptor, or a status. */
 static int open_to_read(const struct pd_store_io *io, const char *name, struct pd_err *e)
 {
@@ -214,7 +193,11 @@ int pd_store_io_map(const struct pd_store_io *io, const char *name, struct pd_st
 	int fd = open_to_read(io, name, e);
 	if (fd < 0)
 		return fd;
-	int status = map_fd(fd, map) ? step_failed(io, "map", name, e) : PD_OK;
+	struct stat st;
+	void *p = fstat(fd, &st) ? MAP_FAILED : st.st_size ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0) : NULL;
+	int status = p == MAP_FAILED ? step_failed(io, "map", name, e) : PD_OK;
+	if (!status)
+		*map = (struct pd_store_io_map){ p, (size_t)st.st_size };
 	close(fd);
 	return status;
 }

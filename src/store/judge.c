@@ -32,14 +32,20 @@ static void note_page_place(struct pd_store_places *p, struct pd_store_place at)
 	p->v[p->n++] = at;
 }
 
+static int read_number(struct pd_store *s, struct pd_store_place *at, struct pd_err *e)
+{
+	if (at->segment != PD_STORE_IN_LOG)
+		return pd_store_segment_number(&s->segments[at->segment], at->row, &at->number, e);
+	at->number = s->log.recent.numbers[at->row];
+	return PD_OK;
+}
+
 /* Convert rows found in a segment to places, without rows that have tombstones. */
 static int add_found(struct pd_store *s, uint32_t segment, struct pd_store_places *out, struct pd_err *e)
 {
 	for (size_t i = 0; i < s->found.n; i++) {
 		struct pd_store_place at = { .segment = segment, .row = s->found.v[i] };
-		if (segment == PD_STORE_IN_LOG)
-			at.number = s->log.recent.numbers[at.row];
-		else if (pd_store_segment_number(&s->segments[segment], at.row, &at.number, e))
+		if (read_number(s, &at, e))
 			return PD_ERR_FORMAT;
 		if (!pd_store_is_removed(s, &at))
 			note_page_place(out, at);
@@ -48,21 +54,27 @@ static int add_found(struct pd_store *s, uint32_t segment, struct pd_store_place
 	return PD_OK;
 }
 
-/* Append the kept pages that agree in the bits of the hash that `mask` selects (its highest bits).  Different values
- * may have one hash: the pages must be compared. */
-static int find_hash(struct pd_store *s, enum pd_store_by by, uint64_t hash, uint64_t mask, struct pd_store_places *out,
-		     struct pd_err *e)
+/* Append the kept pages that agree in the bits of the hash that `mask` selects (its highest bits), or, with mask 0, that
+ * are listed under the key; at most about `most` rows of segments (0: all).  Different values may have one hash: the pages
+ * must be compared. */
+static int find_hash(struct pd_store *s, enum pd_store_by by, uint64_t hash, uint64_t mask, size_t most,
+		     struct pd_store_places *out, struct pd_err *e)
 {
+	const uint64_t exact = mask ? mask : UINT64_MAX;
 	int status = PD_OK;
-	s->found.n = s->found.most = 0;
-	for (uint32_t i = 0; !status && i < s->m.n_segments; i++) {
-		status = pd_store_segment_find(&s->segments[i], by, hash & mask, hash | ~mask, &s->found, e);
+	s->found.n = 0;
+	s->found.most = most;
+	for (uint32_t i = 0; !status && i < s->m.n_segments && (!most || out->n < most); i++) {
+		status = pd_store_segment_find(&s->segments[i], by, hash & exact, hash | ~exact, &s->found, e);
 		if (!status && s->found.n)
 			status = add_found(s, i, out, e);
 	}
-	if (status)
+	if (status || (most && out->n >= most))
 		return status;
-	pd_store_recent_find(&s->log.recent, by, hash, mask, &s->found);
+	if (mask)
+		pd_store_recent_find(&s->log.recent, by, hash, mask, &s->found);
+	else
+		pd_store_recent_find_key(&s->log.recent, hash, &s->found);
 	return add_found(s, PD_STORE_IN_LOG, out, e);
 }
 
@@ -122,14 +134,6 @@ static bool has_tombstones(const struct pd_store *s)
 	return s->log.tombstones.n_old || s->log.tombstones.fresh.n;
 }
 
-static int read_number(struct pd_store *s, struct pd_store_place *at, struct pd_err *e)
-{
-	if (at->segment != PD_STORE_IN_LOG)
-		return pd_store_segment_number(&s->segments[at->segment], at->row, &at->number, e);
-	at->number = s->log.recent.numbers[at->row];
-	return PD_OK;
-}
-
 /* Insert the neighbours that one segment or the log returned; pages with tombstones are left out. */
 static int merge_neighbours(struct pd_store *s, int order, uint32_t segment, const struct pd_index_neighbours *found, bool removed,
 			    struct nearest_places out[2], struct pd_err *e)
@@ -144,19 +148,6 @@ static int merge_neighbours(struct pd_store *s, int order, uint32_t segment, con
 				return PD_ERR_FORMAT;
 		}
 	return PD_OK;
-}
-
-static int find_neighbours(struct pd_store *s, const struct pd_store_neighbour_query *q, bool removed, struct nearest_places out[2],
-			   struct pd_err *e)
-{
-	struct pd_index_neighbours found;
-	out[0].n = out[1].n = 0;
-	for (uint32_t i = 0; i < s->m.n_segments; i++)
-		if (pd_store_segment_find_neighbours(&s->segments[i], q, &found, e) ||
-		    merge_neighbours(s, q->order, i, &found, removed, out, e))
-			return PD_ERR_FORMAT;
-	pd_store_recent_find_neighbours(&s->log.recent, q, &found);
-	return merge_neighbours(s, q->order, PD_STORE_IN_LOG, &found, removed, out, e);
 }
 
 /* Once. */
@@ -197,7 +188,14 @@ static int find_by_orders(struct pd_store_judge *j, const struct pd_store_page *
 			for (size_t i = 0; i < n; i++)
 				pd_store_segment_prefetch_neighbours(&s->segments[segment], &q[i], step);
 	for (size_t i = 0; i < n; i++) {
-		if (find_neighbours(s, &q[i], removed, nearest, e))
+		struct pd_index_neighbours found;
+		nearest[0].n = nearest[1].n = 0;
+		for (uint32_t segment = 0; segment < s->m.n_segments; segment++)
+			if (pd_store_segment_find_neighbours(&s->segments[segment], &q[i], &found, e) ||
+			    merge_neighbours(s, q[i].order, segment, &found, removed, nearest, e))
+				return PD_ERR_FORMAT;
+		pd_store_recent_find_neighbours(&s->log.recent, &q[i], &found);
+		if (merge_neighbours(s, q[i].order, PD_STORE_IN_LOG, &found, removed, nearest, e))
 			return PD_ERR_FORMAT;
 		for (int side = 0; side < 2; side++)
 			for (size_t p = 0; p < nearest[side].n; p++)
@@ -208,29 +206,22 @@ static int find_by_orders(struct pd_store_judge *j, const struct pd_store_page *
 
 /* --- pages by text --- */
 
-/* Return whether id, fetch time, content digest and fingerprint are the same. */
-static bool is_same_page(const struct pd_store_page *a, const struct pd_store_page *b)
-{
-	static const enum pd_store_column same[] = { PD_STORE_TEXT_ID, PD_STORE_TEXT_FETCH_TIME, PD_STORE_TEXT_CONTENT_DIGEST };
-	if ((a->has ^ b->has) & PD_STORE_HAS_FINGERPRINT || memcmp(&a->key, &b->key, sizeof a->key))
-		return false;
-	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-		if (!pd_span_eq(pd_store_text(a->text, same[i]), pd_store_text(b->text, same[i])))
-			return false;
-	return true;
-}
-
-/* Find the page itself: 1 if it is stored, 0 if not, negative on error. */
+/* Find the page itself, with the same id, fetch time, content digest and fingerprint: 1 if it is stored, 0 if not, negative
+ * on error. */
 static int find_same(struct pd_store *s, const struct pd_store_page *page, struct pd_store_place *at, struct pd_err *e)
 {
+	static const enum pd_store_column same[] = { PD_STORE_TEXT_ID, PD_STORE_TEXT_FETCH_TIME, PD_STORE_TEXT_CONTENT_DIGEST };
 	struct pd_store_places places = { 0 };
 	struct pd_store_page kept;
-	int status = find_hash(s, PD_STORE_BY_ID, page->hash[PD_STORE_BY_ID], UINT64_MAX, &places, e), found = 0;
+	bool found = false;
+	int status = find_hash(s, PD_STORE_BY_ID, page->hash[PD_STORE_BY_ID], UINT64_MAX, 0, &places, e);
 	for (size_t i = 0; !status && !found && i < places.n; i++) {
-		status = pd_store_page(s, &places.v[i], true, &kept, e);
-		found = !status && is_same_page(page, &kept);
-		if (found)
-			*at = places.v[i];
+		*at = places.v[i];
+		status = pd_store_page(s, at, true, &kept, e);
+		found = !status && !((page->has ^ kept.has) & PD_STORE_HAS_FINGERPRINT) &&
+			!memcmp(&page->key, &kept.key, sizeof kept.key);
+		for (size_t c = 0; found && c < sizeof same / sizeof *same; c++)
+			found = pd_span_eq(pd_store_text(page->text, same[c]), pd_store_text(kept.text, same[c]));
 	}
 	free(places.v);
 	return status ? status : found;
@@ -245,7 +236,7 @@ static int store_find_text(struct pd_store *s, enum pd_store_by by, struct pd_sp
 	enum pd_store_column column = by == PD_STORE_BY_ID ? PD_STORE_TEXT_ID : PD_STORE_TEXT_URL;
 	struct pd_store_page kept;
 	size_t from = out->n, to = from;
-	int status = find_hash(s, by, hash, mask, out, e);
+	int status = find_hash(s, by, hash, mask, 0, out, e);
 	for (size_t i = from; !status && i < out->n; i++) {
 		status = pd_store_page(s, &out->v[i], true, &kept, e);
 		if (!status && pd_span_eq(pd_store_text(kept.text, column), value))
@@ -266,21 +257,6 @@ int pd_store_remove_named(struct pd_store *s, enum pd_store_by by, struct pd_spa
 	return status;
 }
 
-/* --- pages by key --- */
-
-/* Segments do not change while a batch is judged, so they are searched for many of its pages together. */
-
-static void grow_batch(struct pd_store_judge *j, size_t n)
-{
-	size_t words = (size_t)j->s->m.bits / 64;
-	if (n <= j->pages_cap)
-		return;
-	j->pages_cap = n;
-	j->columns = pd_realloc(j->columns, (n * words + PD_SCAN_PAD) * sizeof *j->columns);
-	j->page_of = pd_realloc(j->page_of, n * sizeof *j->page_of);
-	j->hit_from = pd_realloc(j->hit_from, (n + 2) * sizeof *j->hit_from);
-}
-
 static bool uses_fingerprints(const struct pd_store_judge *j)
 {
 	return !j->methods.n || pd_methods_fingerprint(&j->methods) >= 0;
@@ -293,6 +269,15 @@ static struct pd_store_match *add_match(struct pd_store_answer *a, struct pd_sto
 	a->matches = pd_grow(a->matches, a->n_matches, &a->cap, sizeof *a->matches);
 	a->matches[a->n_matches] = m;
 	return &a->matches[a->n_matches++];
+}
+
+/* Return the index of the match with this number; n_matches: there is none. */
+static size_t find_match(const struct pd_store_answer *a, uint64_t number)
+{
+	size_t i = 0;
+	while (i < a->n_matches && a->matches[i].at.number != number)
+		i++;
+	return i;
 }
 
 static uint64_t host_of(struct pd_store_judge *j, struct pd_span text)
@@ -352,12 +337,6 @@ static int verify_match(struct pd_store_judge *j, const struct pd_store_page *pa
 	enum pd_verification result = pd_verify(&j->o.verify, m->similarity, m->distance, &a, &b, hosts);
 	note_doubt(j, m, result, kept.text);
 	return result == PD_VERIFIED_YES;
-}
-
-static bool same_url(const struct pd_store_judge *j, const struct pd_store_page *page, const struct pd_store_page *kept)
-{
-	return j->o.same_url == PD_STORE_SAME_URL_UPDATE && page->hash[PD_STORE_BY_URL] &&
-	       pd_span_eq(pd_store_text(page->text, PD_STORE_TEXT_URL), pd_store_text(kept->text, PD_STORE_TEXT_URL));
 }
 
 static int take_candidate(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_place at, int distance,
@@ -425,21 +404,9 @@ static size_t dense_of(const struct pd_store_judge *j)
 /* Collect the `count` oldest stored pages listed under this hash, except those that were examined before. */
 static int find_listed(struct pd_store_judge *j, uint64_t hash, size_t count, struct pd_err *e)
 {
-	struct pd_store *s = j->s;
-	struct pd_store_rows_found *found = &s->found;
-	int status = PD_OK;
-	j->listed.n = found->n = 0;
-	found->most = has_tombstones(s) ? LISTED_MAX : count;
-	for (uint32_t i = 0; !status && i < s->m.n_segments && j->listed.n < found->most; i++) {
-		status = pd_store_segment_find(&s->segments[i], PD_STORE_BY_TEXT, hash, hash, found, e);
-		if (!status)
-			status = add_found(s, i, &j->listed, e);
-	}
-	if (!status && j->listed.n < found->most) {
-		pd_store_recent_find_key(&s->log.recent, hash, found);
-		status = add_found(s, PD_STORE_IN_LOG, &j->listed, e);
-	}
-	found->most = 0;
+	j->listed.n = 0;
+	int status = find_hash(j->s, PD_STORE_BY_TEXT, hash, 0, has_tombstones(j->s) ? LISTED_MAX : count, &j->listed, e);
+	j->s->found.most = 0;
 	for (size_t i = 0; i < j->listed.n && i < count; i++)
 		note_candidate_place(j, j->listed.v[i]);
 	return status;
@@ -542,29 +509,12 @@ static int settle_methods(struct pd_store_judge *j, struct pd_err *e)
 	return PD_OK;
 }
 
-/* Append the stored pages with this key; hashes can collide, so the keys are compared. */
-static int find_key(struct pd_store *s, uint64_t hash, struct pd_store_places *out, struct pd_err *e)
-{
-	int status = PD_OK;
-	s->found.n = s->found.most = 0;
-	for (uint32_t i = 0; !status && i < s->m.n_segments; i++) {
-		status = pd_store_segment_find(&s->segments[i], PD_STORE_BY_TEXT, hash, hash, &s->found, e);
-		if (!status && s->found.n)
-			status = add_found(s, i, out, e);
-	}
-	if (status)
-		return status;
-	pd_store_recent_find_key(&s->log.recent, hash, &s->found);
-	return add_found(s, PD_STORE_IN_LOG, out, e);
-}
-
 /* Compare the value of a page that was found by a key. */
 static int take_by_key(struct pd_store_judge *j, int method, struct pd_store_place at, struct pd_err *e)
 {
 	struct pd_store_answer *a = &j->answer;
 	struct pd_store_page kept;
 	struct pd_likeness like;
-	size_t m = 0;
 	if (pd_store_page(j->s, &at, true, &kept, e))
 		return PD_ERR_FORMAT;
 	enum pd_sign_kind kind = j->methods.v[method].method->kind;
@@ -573,8 +523,7 @@ static int take_by_key(struct pd_store_judge *j, int method, struct pd_store_pla
 	pd_value_compare(kind, &j->rule[method], &j->value[0], &j->value[1], &like);
 	if (!like.match)
 		return PD_OK;
-	while (m < a->n_matches && a->matches[m].at.number != at.number)
-		m++;
+	size_t m = find_match(a, at.number);
 	if (m == a->n_matches)
 		add_match(a, (struct pd_store_match){ .at = at, .distance = PD_STORE_BY_KEY, .similarity = like.similarity });
 	a->matches[m].found |= UINT32_C(1) << method;
@@ -617,20 +566,13 @@ static int read_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 		struct pd_store_match *m = &a->matches[i];
 		if (pd_store_page(j->s, &m->at, true, &kept, e))
 			return PD_ERR_FORMAT;
-		m->same_url = same_url(j, page, &kept);
+		m->same_url = j->o.same_url == PD_STORE_SAME_URL_UPDATE && page->hash[PD_STORE_BY_URL] &&
+			      pd_span_eq(pd_store_text(page->text, PD_STORE_TEXT_URL), pd_store_text(kept.text, PD_STORE_TEXT_URL));
 		m->text_at = a->texts.n;
 		m->text_n = kept.text.n;
 		pd_buf_add_span(&a->texts, kept.text);
 	}
 	return PD_OK;
-}
-
-static bool is_matched(const struct pd_store_answer *a, uint64_t number)
-{
-	for (size_t i = 0; i < a->n_matches; i++)
-		if (a->matches[i].at.number == number)
-			return true;
-	return false;
 }
 
 static int find_matches(struct pd_store_judge *j, const struct pd_store_page *page, size_t i, struct pd_err *e)
@@ -643,7 +585,7 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 	else if (fingerprints && page->hash[PD_STORE_BY_TEXT]) {
 		struct pd_store_page kept;
 		j->places.n = 0;
-		status = find_hash(j->s, PD_STORE_BY_TEXT, page->hash[PD_STORE_BY_TEXT], UINT64_MAX, &j->places, e);
+		status = find_hash(j->s, PD_STORE_BY_TEXT, page->hash[PD_STORE_BY_TEXT], UINT64_MAX, 0, &j->places, e);
 		for (size_t k = 0; !status && k < j->places.n; k++) {
 			status = pd_store_page(j->s, &j->places.v[k], true, &kept, e);
 			if (!status && pd_span_eq(pd_store_text(kept.text, PD_STORE_TEXT_TEXT_DIGEST),
@@ -659,7 +601,8 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 			    !j->value[0].present)
 				continue;
 			j->places.n = 0;
-			status = find_key(j->s, pd_store_key_hash(value, j->column[k], j->rule[k].key), &j->places, e);
+			status = find_hash(j->s, PD_STORE_BY_TEXT, pd_store_key_hash(value, j->column[k], j->rule[k].key), 0, 0,
+					   &j->places, e);
 			for (size_t p = 0; !status && p < j->places.n; p++)
 				status = take_by_key(j, k, j->places.v[p], e);
 		}
@@ -670,7 +613,7 @@ static int find_matches(struct pd_store_judge *j, const struct pd_store_page *pa
 		j->places.n = 0;
 		status = store_find_text(j->s, PD_STORE_BY_URL, pd_store_text(page->text, PD_STORE_TEXT_URL), &j->places, e);
 		for (size_t k = 0; !status && k < j->places.n; k++)
-			if (!is_matched(&j->answer, j->places.v[k].number))
+			if (find_match(a, j->places.v[k].number) == a->n_matches)
 				add_match(&j->answer, (struct pd_store_match){ .at = j->places.v[k],
 									       .distance = PD_STORE_NOT_NEAR,
 									       .similarity = PD_SIMILARITY_UNKNOWN });
@@ -838,26 +781,18 @@ static size_t largest_chunk(const struct pd_store *s)
 	return n < CHUNK_LEAST ? CHUNK_LEAST : n < CHUNK_MOST ? (size_t)n : CHUNK_MOST;
 }
 
-static size_t smaller_chunk(size_t chunk)
-{
-	return chunk > 8 ? chunk / 8 : 1;
-}
-
-/* Searching many pages at once is fast; but a page may have a hundred thousand hits, and all hits must fit into memory. */
-static size_t next_chunk(size_t chunk, size_t hits, size_t largest)
-{
-	if (hits > HITS_MANY)
-		return smaller_chunk(chunk);
-	size_t times = hits < HITS_MANY / 8 ? 8 : 2;
-	return chunk * times < largest ? chunk * times : largest;
-}
-
 int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *pages, size_t n, pd_store_answer_fn *each, void *ctx,
 			 struct pd_err *e)
 {
 	int status = settle_methods(j, e);
 	size_t largest = largest_chunk(j->s);
-	grow_batch(j, n < largest ? n : largest);
+	size_t words = (size_t)j->s->m.bits / 64, most = n < largest ? n : largest;
+	if (most > j->pages_cap) {
+		j->pages_cap = most;
+		j->columns = pd_realloc(j->columns, (most * words + PD_SCAN_PAD) * sizeof *j->columns);
+		j->page_of = pd_realloc(j->page_of, most * sizeof *j->page_of);
+		j->hit_from = pd_realloc(j->hit_from, (most + 2) * sizeof *j->hit_from);
+	}
 	if (!j->chunk)
 		j->chunk = CHUNK_FIRST;
 	for (size_t m; !status && n; pages += m, n -= m) {
@@ -893,7 +828,7 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 				j->hits[from[j->page_of[near->v[h].query] + 1]++] = near->v[h];
 		}
 		if (status == PD_ERR_LIMIT) {
-			j->chunk = smaller_chunk(m);
+			j->chunk = m > 8 ? m / 8 : 1;
 			status = m = 0;
 			continue;
 		}
@@ -915,7 +850,15 @@ int pd_store_judge_batch(struct pd_store_judge *j, const struct pd_store_page *p
 			if (!status)
 				status = each(ctx, &j->answer);
 		}
-		j->chunk = status ? CHUNK_FIRST : next_chunk(j->chunk, j->hit_from[m], largest);
+		/* Searching many pages at once is fast; but a page may have a hundred thousand hits, and all hits must fit into
+		 * memory. */
+		size_t hits = j->hit_from[m], more = j->chunk * (hits < HITS_MANY / 8 ? 8 : 2);
+		if (status)
+			j->chunk = CHUNK_FIRST;
+		else if (hits > HITS_MANY)
+			j->chunk = j->chunk > 8 ? j->chunk / 8 : 1;
+		else
+			j->chunk = more < largest ? more : largest;
 	}
 	return status;
 }

@@ -68,11 +68,6 @@ static int check_bytes(struct pd_store_keytable *t, uint64_t from, uint64_t to, 
 							      : damaged(t, bad, "the checksum of a block does not match", e);
 }
 
-static int check_all(struct pd_store_keytable *t, struct pd_err *e)
-{
-	return check_bytes(t, 0, t->data.n, e);
-}
-
 static int write_sums(struct pd_store_io *io, uint64_t file, struct pd_err *e)
 {
 	struct pd_store_io_map data;
@@ -142,7 +137,7 @@ int pd_store_keytable_open(struct pd_store_keytable **out, const struct pd_store
 	if (!status && o->kind == PD_STORE_KEYS_BLOOM && t->data.n != (o->bits / 64 + 1) * 8)
 		status = damaged(t, 0, "the size of the filter is wrong", e);
 	if (!status && o->kind == PD_STORE_KEYS_LMDB)
-		status = check_all(t, e);
+		status = check_bytes(t, 0, t->data.n, e);
 	if (!status && o->kind == PD_STORE_KEYS_LMDB)
 		status = open_lmdb(t, io, e);
 	if (!status)
@@ -170,30 +165,26 @@ void pd_store_keytable_close(struct pd_store_keytable *t)
 
 int pd_store_keytable_verify(struct pd_store_keytable *t, struct pd_err *e)
 {
-	return check_all(t, e);
+	return check_bytes(t, 0, t->data.n, e);
 }
 
 /* --- asking --- */
-
-static int find_bits(struct pd_store_keytable *t, struct pd_span key, struct pd_err *e)
-{
-	uint64_t at[PD_BLOOM_HASHES_MAX];
-	pd_bloom_places(key, t->o.bits, t->o.hashes, at);
-	for (int i = 0; i < t->o.hashes; i++) {
-		if (check_bytes(t, at[i] / 8, at[i] / 8 + 1, e))
-			return PD_ERR_FORMAT;
-		if (!pd_bloom_has(t->data.p, &at[i], 1))
-			return 0;
-	}
-	return 1;
-}
 
 int pd_store_keytable_find(struct pd_store_keytable *t, struct pd_span key, struct pd_span *id, struct pd_err *e)
 {
 	MDB_val k = { key.n, (void *)(uintptr_t)key.p }, v;
 	*id = pd_span(NULL, 0);
-	if (t->o.kind == PD_STORE_KEYS_BLOOM)
-		return find_bits(t, key, e);
+	if (t->o.kind == PD_STORE_KEYS_BLOOM) {
+		uint64_t at[PD_BLOOM_HASHES_MAX];
+		pd_bloom_places(key, t->o.bits, t->o.hashes, at);
+		for (int i = 0; i < t->o.hashes; i++) {
+			if (check_bytes(t, at[i] / 8, at[i] / 8 + 1, e))
+				return PD_ERR_FORMAT;
+			if (!pd_bloom_has(t->data.p, &at[i], 1))
+				return 0;
+		}
+		return 1;
+	}
 	int rc = mdb_get(t->txn, t->dbi, &k, &v);
 	if (rc == MDB_NOTFOUND)
 		return 0;
@@ -205,15 +196,15 @@ int pd_store_keytable_find(struct pd_store_keytable *t, struct pd_span key, stru
 
 enum { PROBES = 1000000 }; /* random keys, to measure the rate of false answers */
 
-/* The rate of false answers with n different keys in a filter: (1 - e^(-k n / bits))^k. */
-static double false_rate(uint64_t bits, int hashes, uint64_t n)
+int pd_store_keytable_measure(struct pd_store_keytable *t, uint64_t n_keys, struct pd_store_keytable_size *out, struct pd_err *e)
 {
-	return pow(-expm1(-(double)hashes * (double)n / (double)bits), hashes);
-}
-
-static int measure_false_rate(struct pd_store_keytable *t, double *out, struct pd_err *e)
-{
+	const double k = t->o.hashes;
 	uint64_t hits = 0;
+	*out = (struct pd_store_keytable_size){ .bytes = t->data.n + t->sums.n };
+	if (t->o.kind != PD_STORE_KEYS_BLOOM)
+		return PD_OK;
+	/* The rate of false answers with n different keys in a filter: (1 - e^(-k n / bits))^k. */
+	out->false_computed = pow(-expm1(-k * (double)n_keys / (double)t->o.bits), k);
 	for (uint64_t i = 0; i < PROBES; i++) {
 		char key[32] = { (char)0xff }; /* no method has this index */
 		struct pd_span id;
@@ -223,17 +214,8 @@ static int measure_false_rate(struct pd_store_keytable *t, double *out, struct p
 			return found;
 		hits += (uint64_t)found;
 	}
-	*out = (double)hits / PROBES;
+	out->false_measured = (double)hits / PROBES;
 	return PD_OK;
-}
-
-int pd_store_keytable_measure(struct pd_store_keytable *t, uint64_t n_keys, struct pd_store_keytable_size *out, struct pd_err *e)
-{
-	*out = (struct pd_store_keytable_size){ .bytes = t->data.n + t->sums.n };
-	if (t->o.kind != PD_STORE_KEYS_BLOOM)
-		return PD_OK;
-	out->false_computed = false_rate(t->o.bits, t->o.hashes, n_keys);
-	return measure_false_rate(t, &out->false_measured, e);
 }
 
 /* --- writing --- */
@@ -244,7 +226,7 @@ static int write_bloom(struct pd_store_io *io, const struct pd_store_keytable_op
 {
 	char name[PD_STORE_IO_NAME_MAX];
 	size_t bytes = (size_t)(o->bits / 64 + 1) * 8;
-	int status = old ? check_all(old, e) : PD_OK;
+	int status = old ? check_bytes(old, 0, old->data.n, e) : PD_OK;
 	if (status)
 		return status;
 	uint8_t *filter = pd_zalloc(bytes);

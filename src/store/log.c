@@ -26,37 +26,15 @@ static uint32_t length_check(uint64_t file, uint64_t at, uint32_t length)
 
 static const struct pd_container_kind log_kind = { .magic = "\x89PDLOG\r\n", .version = PD_STORE_VERSION, .what = "a log" };
 
-/* Bytes of an empty log, appended. */
-static void store_log_head(uint64_t file, struct pd_buf *out)
-{
-	pd_container_head(&log_kind, file, out);
-}
-
-/* Turn the bytes from `from` on into a record: the length is only known after the body was written. */
-static void seal(uint64_t file, uint64_t at, size_t from, struct pd_buf *out)
-{
-	uint32_t length = (uint32_t)(out->n - from - LENGTH), check = length_check(file, at, length);
-	memcpy(out->p + from, &length, 4);
-	memcpy(out->p + from + 4, &check, 4);
-	pd_store_put64(out, pd_hash64_seed(out->p + from + LENGTH, length, seed(file, at)));
-}
-
-static size_t begin_record(enum pd_store_log_kind kind, uint8_t has, size_t n_removed, struct pd_buf *out)
-{
-	size_t from = out->n;
-	pd_store_put64(out, 0);
-	pd_buf_add_c(out, (char)kind);
-	pd_buf_add_c(out, (char)has);
-	pd_buf_add(out, "\0\0", 2);
-	pd_store_put32(out, (uint32_t)n_removed);
-	return from;
-}
-
 /* Append the record at offset `at` to out. */
 static void print_record(uint64_t file, uint64_t at, uint64_t number, const struct pd_store_page *page, int bits,
 			 const uint64_t *removed, size_t n_removed, struct pd_buf *out)
 {
-	size_t from = begin_record(page ? PD_STORE_LOG_ADD : PD_STORE_LOG_REMOVE, page ? page->has : 0, n_removed, out);
+	size_t from = out->n;
+	const char head[4] = { (char)(page ? PD_STORE_LOG_ADD : PD_STORE_LOG_REMOVE), (char)(page ? page->has : 0) };
+	pd_store_put64(out, 0);
+	pd_buf_add(out, head, sizeof head);
+	pd_store_put32(out, (uint32_t)n_removed);
 	if (page)
 		pd_store_put64(out, number);
 	pd_buf_add(out, removed, n_removed * 8);
@@ -66,19 +44,16 @@ static void print_record(uint64_t file, uint64_t at, uint64_t number, const stru
 		pd_buf_add(out, page->sketch, sizeof page->sketch);
 	if (page)
 		pd_buf_add_span(out, page->text);
-	seal(file, at, from, out);
+	/* The length is only known after the body was written. */
+	uint32_t length = (uint32_t)(out->n - from - LENGTH), check = length_check(file, at, length);
+	memcpy(out->p + from, &length, 4);
+	memcpy(out->p + from + 4, &check, 4);
+	pd_store_put64(out, pd_hash64_seed(out->p + from + LENGTH, length, seed(file, at)));
 }
 
 static int fail_log(const struct pd_store_log_reader *r, uint64_t at, const char *what, struct pd_err *e)
 {
 	return pd_fail(e, PD_ERR_FORMAT, "%s: damaged at offset %" PRIu64 ": %s", r->name, at, what);
-}
-
-static int read_head(struct pd_store_log_reader *r, struct pd_err *e)
-{
-	struct pd_container c = { .kind = &log_kind, .bytes = r->bytes, .number = r->file, .name = (char *)(uintptr_t)r->name };
-	r->at = PD_STORE_LOG_HEAD;
-	return pd_container_check_head(&c, e);
 }
 
 static bool all_zero(const char *p, size_t n)
@@ -90,23 +65,6 @@ static bool all_zero(const char *p, size_t n)
 }
 
 /* Parse a body with a correct checksum; false: its parts contradict its length. */
-static bool take_add(const struct pd_store_log_reader *r, struct pd_span body, struct pd_store_log_record *out)
-{
-	size_t key = out->page.has & PD_STORE_HAS_FINGERPRINT ? (size_t)r->bits / 8 : 0;
-	size_t sketch = out->page.has & PD_STORE_HAS_SKETCH ? sizeof out->page.sketch : 0;
-	uint64_t removed = out->n_removed * UINT64_C(8);
-	if (body.n < ADD_HEAD || body.n - ADD_HEAD < removed + key + sketch)
-		return false;
-	out->number = pd_store_get64(body.p + 8);
-	const char *p = body.p + ADD_HEAD + removed;
-	memcpy(out->page.key.w, p, key);
-	memcpy(out->page.sketch, p + key, sketch);
-	p += key + sketch;
-	out->page.text = pd_span(p, body.n - (size_t)(p - body.p));
-	pd_store_page_hash(&out->page);
-	return !memchr(p, '\n', out->page.text.n);
-}
-
 static bool take_body(const struct pd_store_log_reader *r, struct pd_span body, struct pd_store_log_record *out)
 {
 	*out = (struct pd_store_log_record){ 0 };
@@ -115,18 +73,37 @@ static bool take_body(const struct pd_store_log_reader *r, struct pd_span body, 
 	out->kind = (enum pd_store_log_kind)body.p[0];
 	out->page.has = (uint8_t)body.p[1];
 	out->n_removed = pd_store_get32(body.p + 4);
-	out->removed = (const uint8_t *)body.p + (out->kind == PD_STORE_LOG_ADD ? ADD_HEAD : REMOVE_HEAD);
-	if (out->kind == PD_STORE_LOG_ADD)
-		return take_add(r, body, out);
-	return out->kind == PD_STORE_LOG_REMOVE && body.n - REMOVE_HEAD == out->n_removed * UINT64_C(8);
+	const size_t head = out->kind == PD_STORE_LOG_ADD ? ADD_HEAD : REMOVE_HEAD;
+	const uint64_t removed = out->n_removed * UINT64_C(8);
+	out->removed = (const uint8_t *)body.p + head;
+	if (out->kind == PD_STORE_LOG_REMOVE)
+		return body.n - head == removed;
+	size_t key = out->page.has & PD_STORE_HAS_FINGERPRINT ? (size_t)r->bits / 8 : 0;
+	size_t sketch = out->page.has & PD_STORE_HAS_SKETCH ? sizeof out->page.sketch : 0;
+	if (out->kind != PD_STORE_LOG_ADD || body.n < head || body.n - head < removed + key + sketch)
+		return false;
+	out->number = pd_store_get64(body.p + 8);
+	const char *p = body.p + head + removed;
+	memcpy(out->page.key.w, p, key);
+	memcpy(out->page.sketch, p + key, sketch);
+	p += key + sketch;
+	out->page.text = pd_span(p, body.n - (size_t)(p - body.p));
+	pd_store_page_hash(&out->page);
+	return !memchr(p, '\n', out->page.text.n);
 }
 
 /* Read a record: 1, 0 at the end, or PD_ERR_FORMAT with file and offset. The first call also reads the head. */
 static int store_log_next(struct pd_store_log_reader *r, struct pd_store_log_record *out, struct pd_err *e)
 {
-	int status = r->at ? PD_OK : read_head(r, e);
-	if (status)
-		return status;
+	if (!r->at) {
+		struct pd_container c = {
+			.kind = &log_kind, .bytes = r->bytes, .number = r->file, .name = (char *)(uintptr_t)r->name
+		};
+		int status = pd_container_check_head(&c, e);
+		if (status)
+			return status;
+		r->at = PD_STORE_LOG_HEAD;
+	}
 	const char *p = r->bytes.p + r->at;
 	uint64_t left = r->bytes.n - r->at;
 	uint32_t length;
@@ -208,48 +185,11 @@ static struct pd_store_recent_bucket *recent_bucket(const struct pd_store_recent
 	return &r->buckets[((size_t)table << r->even.n_bits) + block];
 }
 
-static void add_key(struct pd_store_recent *r, const struct pd_key *key, uint32_t row)
-{
-	int words = r->bits / 64;
-	for (int t = 0; t < r->even.n_blocks; t++) {
-		struct pd_store_recent_bucket *b = recent_bucket(r, key, t);
-		if (b->n == b->cap)
-			grow_bucket(r, b);
-		for (int w = 0; w < words; w++)
-			b->keys[(size_t)w * b->cap + b->n] = key->w[w];
-		b->rows[b->n++] = row;
-	}
-}
-
-static void grow_rows(struct pd_store_recent *r)
-{
-	size_t cap = r->cap ? r->cap * 2 : 256;
-	r->numbers = pd_realloc(r->numbers, cap * sizeof *r->numbers);
-	r->pages = pd_realloc(r->pages, cap * sizeof *r->pages);
-	r->text_at = pd_realloc(r->text_at, cap * sizeof *r->text_at);
-	for (int by = 0; by < PD_STORE_BY_COUNT; by++)
-		r->older[by] = pd_realloc(r->older[by], cap * sizeof *r->older[by]);
-	r->cap = cap;
-}
-
 /* Many pages can have the same hash (same text, same URL), and all of them are needed, newest first. So each value of
  * the highest bits, which depend only on the id, has a chain of rows. */
 static uint64_t chain_of(uint64_t hash)
 {
 	return hash >> 32;
-}
-
-static void chain_hashes(struct pd_store_recent *r, uint32_t row)
-{
-	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
-		uint64_t hash = r->pages[row].hash[by];
-		r->older[by][row] = 0;
-		if (!hash)
-			continue;
-		uint32_t *newest = pd_map_put(&r->newest[by], chain_of(hash));
-		r->older[by][row] = *newest;
-		*newest = row + 1;
-	}
 }
 
 static int recent_sketch(void *ctx, uint32_t row, uint64_t room[PD_SKETCH_WORDS], const uint64_t **out, struct pd_err *e)
@@ -321,72 +261,71 @@ static void chain_keys(struct pd_store_recent *r, uint32_t row, struct pd_span t
 	}
 }
 
-/* The text of a page starts here in r->text. */
-static size_t keep_text(struct pd_store_recent *r, struct pd_span text)
-{
-	const char *from = r->text.p, *end = from + r->text.n;
-	size_t at = r->text.n;
-	if (from && (uintptr_t)text.p >= (uintptr_t)from && (uintptr_t)text.p < (uintptr_t)end)
-		return (size_t)(text.p - from);
-	pd_buf_add_span(&r->text, text);
-	return at;
-}
-
 /* Copy the text, unless it is in `text` already. */
 static void store_recent_add(struct pd_store_recent *r, uint64_t number, const struct pd_store_page *p)
 {
 	uint32_t row = (uint32_t)r->n;
-	if (r->n == r->cap)
-		grow_rows(r);
+	if (r->n == r->cap) {
+		r->cap = r->cap ? r->cap * 2 : 256;
+		r->numbers = pd_realloc(r->numbers, r->cap * sizeof *r->numbers);
+		r->pages = pd_realloc(r->pages, r->cap * sizeof *r->pages);
+		r->text_at = pd_realloc(r->text_at, r->cap * sizeof *r->text_at);
+		for (int by = 0; by < PD_STORE_BY_COUNT; by++)
+			r->older[by] = pd_realloc(r->older[by], r->cap * sizeof *r->older[by]);
+	}
 	r->numbers[row] = number;
 	r->pages[row] = *p;
-	r->text_at[row] = keep_text(r, p->text);
-	chain_hashes(r, row);
+	uintptr_t from = (uintptr_t)r->text.p, at = (uintptr_t)p->text.p;
+	bool is_there = from && at >= from && at < from + r->text.n;
+	r->text_at[row] = is_there ? at - from : r->text.n;
+	if (!is_there)
+		pd_buf_add_span(&r->text, p->text);
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
+		uint32_t *newest = p->hash[by] ? pd_map_put(&r->newest[by], chain_of(p->hash[by])) : NULL;
+		r->older[by][row] = newest ? *newest : 0;
+		if (newest)
+			*newest = row + 1;
+	}
 	add_to_orders(r, row);
 	chain_keys(r, row, p->text);
-	if (pd_store_in_tables(p->has))
-		add_key(r, &p->key, row);
+	for (int t = 0; pd_store_in_tables(p->has) && t < r->even.n_blocks; t++) {
+		struct pd_store_recent_bucket *b = recent_bucket(r, &p->key, t);
+		if (b->n == b->cap)
+			grow_bucket(r, b);
+		for (int w = 0; w < r->bits / 64; w++)
+			b->keys[(size_t)w * b->cap + b->n] = p->key.w[w];
+		b->rows[b->n++] = row;
+	}
 	r->n++;
-}
-
-/* The last key of a bucket replaces the removed one. */
-static void drop_key(struct pd_store_recent *r, uint32_t row)
-{
-	for (int t = 0; t < r->even.n_blocks; t++) {
-		struct pd_store_recent_bucket *b = recent_bucket(r, &r->pages[row].key, t);
-		uint32_t i = 0;
-		while (i < b->n && b->rows[i] != row)
-			i++;
-		if (i == b->n)
-			continue;
-		b->n--;
-		b->rows[i] = b->rows[b->n];
-		for (size_t w = 0; w < (size_t)r->bits / 64; w++)
-			b->keys[w * b->cap + i] = b->keys[w * b->cap + b->n];
-	}
-}
-
-static void unchain_hashes(struct pd_store_recent *r, uint32_t row)
-{
-	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
-		uint64_t hash = r->pages[row].hash[by];
-		uint32_t *link = hash ? pd_map_find(&r->newest[by], chain_of(hash)) : NULL;
-		while (link && *link && *link != row + 1)
-			link = &r->older[by][*link - 1];
-		if (link && *link)
-			*link = r->older[by][row];
-	}
 }
 
 /* Remove the page with this number from all tables, so that no query finds it. Its row is kept. */
 static void store_recent_drop(struct pd_store_recent *r, uint64_t number)
 {
-	int64_t row = pd_store_recent_row(r, number);
-	if (row < 0)
+	int64_t found = pd_store_recent_row(r, number);
+	if (found < 0)
 		return;
-	unchain_hashes(r, (uint32_t)row);
-	if (pd_store_in_tables(r->pages[row].has))
-		drop_key(r, (uint32_t)row);
+	const uint32_t row = (uint32_t)found;
+	const struct pd_store_page *p = &r->pages[row];
+	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
+		uint32_t *link = p->hash[by] ? pd_map_find(&r->newest[by], chain_of(p->hash[by])) : NULL;
+		while (link && *link && *link != row + 1)
+			link = &r->older[by][*link - 1];
+		if (link && *link)
+			*link = r->older[by][row];
+	}
+	for (int t = 0; pd_store_in_tables(p->has) && t < r->even.n_blocks; t++) {
+		struct pd_store_recent_bucket *b = recent_bucket(r, &p->key, t);
+		uint32_t i = 0;
+		while (i < b->n && b->rows[i] != row)
+			i++;
+		if (i == b->n)
+			continue;
+		/* The last key of the bucket replaces the removed one. */
+		b->rows[i] = b->rows[--b->n];
+		for (size_t w = 0; w < (size_t)r->bits / 64; w++)
+			b->keys[w * b->cap + i] = b->keys[w * b->cap + b->n];
+	}
 }
 
 static void collect_row(struct pd_store_rows_found *out, uint32_t row)
@@ -501,18 +440,6 @@ static int store_tombstones_open(struct pd_store_tombstones *t, struct pd_store_
 	return PD_OK;
 }
 
-static void store_tombstones_add(struct pd_store_tombstones *t, uint64_t number)
-{
-	if (!pd_store_tombstones_has(t, number))
-		pd_map_add(&t->fresh, number);
-}
-
-static int ascending(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 uint64_t *pd_store_tombstones_all(const struct pd_store_tombstones *t, size_t *n)
 {
 	*n = t->n_old + t->fresh.n;
@@ -521,7 +448,7 @@ uint64_t *pd_store_tombstones_all(const struct pd_store_tombstones *t, size_t *n
 		memcpy(v, t->old, t->n_old * sizeof *v);
 	pd_map_keys(&t->fresh, v + t->n_old);
 	if (t->fresh.n)
-		qsort(v, *n, sizeof *v, ascending);
+		qsort(v, *n, sizeof *v, pd_compare_u64);
 	return v;
 }
 
@@ -541,25 +468,22 @@ int pd_store_tombstones_load(struct pd_store_tombstones *t, const struct pd_stor
 	return status;
 }
 
-static int write_tombstones(struct pd_store_io *io, uint64_t file, const uint64_t *numbers, size_t n, struct pd_err *e)
-{
-	struct pd_buf b = { 0 };
-	struct pd_container_writer w;
-	char name[PD_STORE_IO_NAME_MAX];
-	pd_store_io_name(io, "gone", file, name, NULL);
-	pd_container_begin(&w, &tombstones_kind, file, pd_container_to_buf, &b, e);
-	pd_container_add_section(&w, numbers, n * sizeof *numbers);
-	pd_container_end(&w, NULL);
-	int status = pd_store_io_write(io, name, b.p, b.n, e);
-	pd_buf_release(&b);
-	return status;
-}
-
 int pd_store_tombstones_replace(struct pd_store_tombstones *t, struct pd_store_io *io, uint64_t file, const uint64_t *numbers,
 				size_t n, struct pd_err *e)
 {
 	struct pd_store_tombstones fresh = { 0 };
-	int status = n ? write_tombstones(io, file, numbers, n, e) : PD_OK;
+	struct pd_buf b = { 0 };
+	struct pd_container_writer w;
+	char name[PD_STORE_IO_NAME_MAX];
+	int status = PD_OK;
+	if (n) {
+		pd_store_io_name(io, "gone", file, name, NULL);
+		pd_container_begin(&w, &tombstones_kind, file, pd_container_to_buf, &b, e);
+		pd_container_add_section(&w, numbers, n * sizeof *numbers);
+		pd_container_end(&w, NULL);
+		status = pd_store_io_write(io, name, b.p, b.n, e);
+		pd_buf_release(&b);
+	}
 	if (!status)
 		status = pd_store_tombstones_load(&fresh, io, n ? file : 0, e);
 	if (status)
@@ -576,7 +500,8 @@ static void add_tombstones(struct pd_store_log *l, const void *removed, size_t n
 {
 	for (size_t i = 0; i < n_removed; i++) {
 		uint64_t number = pd_store_get64((const char *)removed + i * 8);
-		store_tombstones_add(&l->tombstones, number);
+		if (!pd_store_tombstones_has(&l->tombstones, number))
+			pd_map_add(&l->tombstones.fresh, number);
 		store_recent_drop(&l->recent, number);
 	}
 }
@@ -629,7 +554,7 @@ int pd_store_log_begin(struct pd_store_log *l, uint64_t number, struct pd_err *e
 	store_recent_release(&l->recent);
 	store_recent_init(&l->recent, l->bits, l->k);
 	pd_store_io_name(l->io, "log", number, name, NULL);
-	store_log_head(number, &head);
+	pd_container_head(&log_kind, number, &head);
 	pd_store_io_close(&l->file);
 	l->number = number;
 	int status = pd_store_io_create(l->io, name, &l->file, e);

@@ -137,20 +137,12 @@ int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *
 	return p ? PD_OK : PD_ERR_FORMAT;
 }
 
-/* Return whether the row's number is smaller; *status is an error if it cannot be read. */
-static bool is_before(struct pd_store_segment *s, uint64_t row, uint64_t number, int *status, struct pd_err *e)
-{
-	uint64_t at = 0;
-	if (!*status)
-		*status = pd_store_segment_number(s, (uint32_t)row, &at, e);
-	return at < number;
-}
-
 int pd_store_segment_row(struct pd_store_segment *s, uint64_t number, uint32_t *row, struct pd_err *e)
 {
 	int status = PD_OK;
 	uint64_t at = 0;
-	size_t found = PD_LOWER_BOUND(i, 0, s->f.rows, is_before(s, i, number, &status, e));
+	size_t found = PD_LOWER_BOUND(i, 0, s->f.rows,
+				      !status && !(status = pd_store_segment_number(s, (uint32_t)i, &at, e)) && at < number);
 	*row = (uint32_t)found;
 	if (!status && found < s->f.rows)
 		status = pd_store_segment_number(s, *row, &at, e);
@@ -351,16 +343,10 @@ static bool begins_by(struct pd_store_segment *s, uint64_t block, uint32_t row, 
 	return b && b->first <= row;
 }
 
-/* Estimate the block of a row: nearly all blocks have the same number of rows. */
-static inline uint64_t likely_block(const struct pd_store_segment *s, uint32_t row)
-{
-	return row * s->f.row_blocks / s->f.rows;
-}
-
-/* Find the block of the row by galloping from the estimated one. */
+/* Find the block of the row by galloping from the estimated one: nearly all blocks have the same number of rows. */
 static int block_of_row(struct pd_store_segment *s, uint32_t row, size_t *block, struct pd_err *e)
 {
-	uint64_t low = likely_block(s, row), high = low + 1, n = s->f.row_blocks;
+	uint64_t low = row * s->f.row_blocks / s->f.rows, high = low + 1, n = s->f.row_blocks;
 	int status = PD_OK;
 	for (uint64_t step = 1; low > 0 && !begins_by(s, low, row, &status, e); step *= 2)
 		low -= step < low ? step : low;
@@ -370,10 +356,17 @@ static int block_of_row(struct pd_store_segment *s, uint32_t row, size_t *block,
 	return status;
 }
 
-static int unpack(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_buf *out, struct pd_err *e)
+static int block_texts(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_span *out,
+		       struct pd_err *e)
 {
+	size_t i = (block * 7 + s->c.number) % (sizeof c->v / sizeof *c->v), used;
+	struct pd_buf *text = &c->v[i].text;
+	if (c->v[i].used && c->v[i].file == s->c.number && c->v[i].block == block) {
+		*out = pd_buf_span(text);
+		return PD_OK;
+	}
+	c->v[i].used = false;
 	const struct pd_store_row_block *b = row_block(s, block, e);
-	size_t used;
 	if (!b)
 		return PD_ERR_FORMAT;
 	uint64_t at = pd_store_segment_at(s, PD_STORE_SEG_ROWS) + b->at;
@@ -382,25 +375,15 @@ static int unpack(struct pd_store_segment *s, size_t block, struct pd_store_text
 	const char *p = pd_store_segment_items(s, PD_STORE_SEG_ROWS, b->at, b->at + b->bytes, 1, e);
 	if (!p)
 		return PD_ERR_FORMAT;
-	pd_buf_clear(out);
+	pd_buf_clear(text);
 	if (!c->unpacker)
 		c->unpacker = pd_unpacker_new();
-	if (pd_unpack_whole(c->unpacker, PD_CODEC_ZSTD, pd_span(p, b->bytes), PD_STORE_TEXTS_MAX, out, &used))
+	if (pd_unpack_whole(c->unpacker, PD_CODEC_ZSTD, pd_span(p, b->bytes), PD_STORE_TEXTS_MAX, text, &used))
 		return pd_store_segment_damaged(s, at, "these rows cannot be unpacked", e);
-	return PD_OK;
-}
-
-static int block_texts(struct pd_store_segment *s, size_t block, struct pd_store_text_cache *c, struct pd_span *out,
-		       struct pd_err *e)
-{
-	size_t i = (block * 7 + s->c.number) % (sizeof c->v / sizeof *c->v);
-	bool here = c->v[i].used && c->v[i].file == s->c.number && c->v[i].block == block;
-	if (!here && (c->v[i].used = false, unpack(s, block, c, &c->v[i].text, e)))
-		return PD_ERR_FORMAT;
 	c->v[i].used = true;
 	c->v[i].file = s->c.number;
 	c->v[i].block = block;
-	*out = pd_buf_span(&c->v[i].text);
+	*out = pd_buf_span(text);
 	return PD_OK;
 }
 
@@ -490,28 +473,6 @@ void pd_store_damage_end(const struct pd_store_damage *d)
 	pd_buf_release(&line);
 }
 
-/* The rows of a block, first .. end - 1. */
-static int each_in_block(struct pd_store_segment *s, struct pd_store_text_cache *texts, size_t block, uint32_t first, uint32_t end,
-			 pd_store_each_fn *each, void *ctx, struct pd_err *e)
-{
-	struct pd_store_page page;
-	struct pd_span rest, text;
-	int status = block_texts(s, block, texts, &rest, e);
-	for (uint32_t row = first; !status && row < end; row++) {
-		uint64_t number = 0;
-		status = pd_store_segment_number(s, row, &number, e);
-		if (!status)
-			status = read_columns(s, row, &page, e);
-		if (!status && (!pd_span_split(&rest, '\n', &text) || !rest.p))
-			status = pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_ROWS), "a row is missing", e);
-		if (!status) {
-			page.text = text;
-			status = each(ctx, number, &page);
-		}
-	}
-	return status;
-}
-
 int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_each_fn *each, void *ctx,
 			  pd_store_damage_fn *damaged, void *damaged_ctx, struct pd_err *e)
 {
@@ -521,8 +482,22 @@ int pd_store_segment_each(struct pd_store_segment *s, struct pd_store_text_cache
 		bool last = b + 1 == s->f.row_blocks;
 		const struct pd_store_row_block *block = row_block(s, b, e), *next = last ? NULL : row_block(s, b + 1, e);
 		uint64_t end = next ? next->first : s->f.rows;
-		status = !block || (!next && !last) ? PD_ERR_FORMAT
-						    : each_in_block(s, texts, b, block->first, (uint32_t)end, each, ctx, e);
+		struct pd_store_page page;
+		struct pd_span rest, text;
+		status = !block || (!next && !last) ? PD_ERR_FORMAT : block_texts(s, b, texts, &rest, e);
+		for (uint32_t row = status ? 0 : block->first; !status && row < end; row++) {
+			uint64_t number = 0;
+			status = pd_store_segment_number(s, row, &number, e);
+			if (!status)
+				status = read_columns(s, row, &page, e);
+			if (!status && (!pd_span_split(&rest, '\n', &text) || !rest.p))
+				status = pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_ROWS), "a row is missing",
+								  e);
+			if (status)
+				break;
+			page.text = text;
+			status = each(ctx, number, &page);
+		}
 		if (status == PD_ERR_FORMAT && damaged) {
 			pd_store_damage_report(&damage, e->text);
 			status = PD_OK;

@@ -45,20 +45,6 @@ static int verify_table(struct pd_store_segment *s, uint32_t table, struct pd_er
 	return whole ? PD_OK : pd_store_segment_damaged(s, at, "a table lacks a row", e);
 }
 
-static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
-{
-	uint64_t fingerprints = 0;
-	int status = PD_OK;
-	for (uint64_t row = 0; row < s->f.rows; row++)
-		fingerprints += pd_store_in_tables(s->section[PD_STORE_SEG_HAS][row]);
-	if (fingerprints != s->f.fingerprints)
-		return pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_HAS),
-						"the number of fingerprints is not the number in the footer", e);
-	for (uint32_t t = 0; !status && t < s->f.tables; t++)
-		status = verify_table(s, t, e);
-	return status;
-}
-
 /* Check that every order has every dense page once, in its position. */
 static int verify_order(struct pd_store_segment *s, int order, struct pd_err *e)
 {
@@ -89,15 +75,23 @@ static int verify_order(struct pd_store_segment *s, int order, struct pd_err *e)
 	return status;
 }
 
-static int verify_orders(struct pd_store_segment *s, struct pd_err *e)
+/* Check tables and orders, and their numbers of pages. */
+static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 {
-	uint64_t dense = 0;
+	uint64_t fingerprints = 0, dense = 0;
 	int status = PD_OK;
-	for (uint64_t row = 0; row < s->f.rows; row++)
+	for (uint64_t row = 0; row < s->f.rows; row++) {
+		fingerprints += pd_store_in_tables(s->section[PD_STORE_SEG_HAS][row]);
 		dense += (s->section[PD_STORE_SEG_HAS][row] & PD_STORE_HAS_BANDS) > 0;
-	if (s->c.version > PD_STORE_BANDS_BY_HASH && dense != s->f.dense)
+	}
+	if (fingerprints != s->f.fingerprints || (s->c.version > PD_STORE_BANDS_BY_HASH && dense != s->f.dense))
 		return pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_HAS),
-						"the number of dense pages is not the number in the footer", e);
+						fingerprints != s->f.fingerprints
+							? "the number of fingerprints is not the number in the footer"
+							: "the number of dense pages is not the number in the footer",
+						e);
+	for (uint32_t t = 0; !status && t < s->f.tables; t++)
+		status = verify_table(s, t, e);
 	for (int i = 0; !status && i < s->orders.n; i++)
 		status = verify_order(s, i, e);
 	return status;
@@ -159,8 +153,6 @@ int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cac
 			pd_store_damage_report(&damage, e->text);
 	if (!damage.n)
 		status = verify_tables(s, e);
-	if (!damage.n && !status)
-		status = verify_orders(s, e);
 	if (!damage.n && !status)
 		status = verify_rows(s, texts, e);
 	if (status == PD_ERR_FORMAT)

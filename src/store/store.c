@@ -19,28 +19,60 @@
 
 /* --- the manifest --- */
 
-static const char first_words[] = "pagededup store ";
+/* A line "key value" for each member, in the order of the text; then a line for each segment. */
+enum line_kind { LINE_INT, LINE_NUMBER, LINE_WORDS, LINE_SHORT, LINE_METHODS, LINE_KEYS };
 
-static void print_or_dash(struct pd_buf *out, const char *key, const char *value)
-{
-	pd_buf_printf(out, "%s %s\n", key, *value ? value : "-");
-}
+static const struct manifest_line {
+	const char *key;
+	enum line_kind kind;
+	size_t at;
+	uint64_t most; /* number at most; bytes of a short text */
+	int since;     /* the first version with the line */
+} lines[] = {
+#define MEMBER(name) offsetof(struct pd_store_manifest, name)
+	{ "bits", LINE_INT, MEMBER(bits), PD_BITS_MAX, 1 },
+	{ "k", LINE_INT, MEMBER(k), PD_BITS_MAX / 4, 1 },
+	{ "alone", LINE_INT, MEMBER(k_unknown), PD_BITS_MAX / 4, 1 },
+	{ "must", LINE_WORDS, MEMBER(must), 0, 1 },
+	{ "params", LINE_SHORT, MEMBER(params), sizeof((struct pd_store_manifest *)0)->params, 1 },
+	{ "sketch", LINE_SHORT, MEMBER(sketch), sizeof((struct pd_store_manifest *)0)->sketch, 1 },
+	{ "methods", LINE_METHODS, MEMBER(methods), 0, 3 },
+	{ "tables", LINE_WORDS, MEMBER(tables), 0, 3 },
+	{ "keys", LINE_KEYS, MEMBER(keys.kind), 0, 3 },
+	{ "made_for", LINE_NUMBER, MEMBER(made_for), UINT64_C(10000000000000), 3 },
+	{ "millionths", LINE_NUMBER, MEMBER(millionths), 500000, 3 },
+	{ "seen", LINE_NUMBER, MEMBER(seen_file), UINT64_MAX, 3 },
+	{ "seen_keys", LINE_NUMBER, MEMBER(seen_keys), UINT64_MAX, 3 },
+	{ "next", LINE_NUMBER, MEMBER(next), UINT64_MAX, 1 },
+	{ "file", LINE_NUMBER, MEMBER(next_file), UINT64_MAX, 1 },
+	{ "log", LINE_NUMBER, MEMBER(log), UINT64_MAX, 1 },
+	{ "gone", LINE_NUMBER, MEMBER(tombstones), UINT64_MAX, 1 },
+#undef MEMBER
+};
+
+#define FOR_LINES(l) for (const struct manifest_line *l = lines; l < lines + sizeof lines / sizeof *lines; l++)
+
+static const char first_words[] = "pagededup store ";
 
 static void store_manifest_print(const struct pd_store_manifest *m, struct pd_buf *out)
 {
 	pd_buf_clear(out);
-	pd_buf_printf(out, "%s%d\nbits %d\nk %d\nalone %d\n", first_words, PD_STORE_VERSION, m->bits, m->k, m->k_unknown);
-	print_or_dash(out, "must", pd_buf_z(&m->must));
-	print_or_dash(out, "params", m->params);
-	print_or_dash(out, "sketch", m->sketch);
-	pd_buf_add_z(out, "methods ");
-	pd_methods_print(&m->methods, PD_METHOD_SIGNS, out);
-	pd_buf_add_z(out, m->methods.n ? "\n" : "-\n");
-	print_or_dash(out, "tables", pd_buf_z(&m->tables));
-	pd_buf_printf(out, "keys %s\nmade_for %" PRIu64 "\nmillionths %" PRIu64 "\nseen %" PRIu64 "\nseen_keys %" PRIu64 "\n",
-		      pd_store_keys_names[m->keys.kind], m->made_for, m->millionths, m->seen_file, m->seen_keys);
-	pd_buf_printf(out, "next %" PRIu64 "\nfile %" PRIu64 "\nlog %" PRIu64 "\ngone %" PRIu64 "\n", m->next, m->next_file, m->log,
-		      m->tombstones);
+	pd_buf_printf(out, "%s%d\n", first_words, PD_STORE_VERSION);
+	FOR_LINES(l)
+	{
+		const void *v = (const char *)m + l->at;
+		pd_buf_printf(out, "%s ", l->key);
+		size_t from = out->n;
+		switch (l->kind) {
+		case LINE_INT: pd_buf_printf(out, "%d", *(const int *)v); break;
+		case LINE_NUMBER: pd_buf_u64(out, *(const uint64_t *)v); break;
+		case LINE_WORDS: pd_buf_add_span(out, pd_buf_span(v)); break;
+		case LINE_SHORT: pd_buf_add_z(out, v); break;
+		case LINE_METHODS: pd_methods_print(v, PD_METHOD_SIGNS, out); break;
+		case LINE_KEYS: pd_buf_add_z(out, pd_store_keys_names[*(const enum pd_store_keys *)v]); break;
+		}
+		pd_buf_add_z(out, out->n > from ? "\n" : "-\n");
+	}
 	for (size_t i = 0; i < m->n_segments; i++) {
 		const struct pd_store_manifest_segment *s = &m->segments[i];
 		pd_buf_printf(out, "segment %" PRIu64 " %" PRIu64 " %" PRIu64 " %016" PRIx64 "\n", s->file, s->rows, s->bytes,
@@ -72,37 +104,6 @@ static bool take_manifest_line(struct manifest_text *t, const char *key, struct 
 	t->rest = rest;
 	*value = line;
 	return true;
-}
-
-static int take_number(struct manifest_text *t, const char *key, uint64_t most, uint64_t *out)
-{
-	struct pd_span v;
-	if (take_manifest_line(t, key, &v) && pd_span_u64(v, out) && *out <= most)
-		return PD_OK;
-	return fail_line(t, key);
-}
-
-static int take_words(struct manifest_text *t, const char *key, struct pd_buf *out)
-{
-	struct pd_span v;
-	pd_buf_clear(out);
-	if (!take_manifest_line(t, key, &v) || memchr(v.p, 0, v.n))
-		return fail_line(t, key);
-	if (!pd_span_is(v, "-"))
-		pd_buf_set(out, v);
-	return PD_OK;
-}
-
-static int take_short_words(struct manifest_text *t, const char *key, char *out, size_t room)
-{
-	struct pd_buf v = { 0 };
-	int status = take_words(t, key, &v);
-	if (!status && v.n >= room)
-		status = fail_line(t, key);
-	if (!status)
-		snprintf(out, room, "%s", pd_buf_z(&v));
-	pd_buf_release(&v);
-	return status;
 }
 
 static bool hex64(struct pd_span v, uint64_t *out)
@@ -164,28 +165,6 @@ static int check_version(struct manifest_text *t, struct pd_store_manifest *m)
 	return PD_OK;
 }
 
-static int take_settings(struct manifest_text *t, struct pd_store_manifest *m)
-{
-	uint64_t bits = 0, k = 0, alone = 0;
-	int status = take_number(t, "bits", PD_BITS_MAX, &bits);
-	if (!status)
-		status = take_number(t, "k", PD_BITS_MAX / 4, &k);
-	if (!status)
-		status = take_number(t, "alone", k, &alone);
-	if (!status && ((bits != 64 && bits != 128 && bits != 256) || k > bits / 4))
-		status = fail_line(t, "bits and k");
-	m->bits = (int)bits;
-	m->k = (int)k;
-	m->k_unknown = (int)alone;
-	if (!status)
-		status = take_words(t, "must", &m->must);
-	if (!status)
-		status = take_short_words(t, "params", m->params, sizeof m->params);
-	if (!status)
-		status = take_short_words(t, "sketch", m->sketch, sizeof m->sketch);
-	return status;
-}
-
 void pd_store_kept_methods(const struct pd_methods *all, enum pd_store_keys keys, struct pd_methods *out)
 {
 	*out = (struct pd_methods){ 0 };
@@ -195,99 +174,75 @@ void pd_store_kept_methods(const struct pd_methods *all, enum pd_store_keys keys
 			out->v[out->n++] = all->v[i];
 }
 
-/* Return the number of bits per key with the fewest false answers. */
-static int hashes_of_filter(uint64_t bits, uint64_t count)
-{
-	double k = round((double)bits / (double)(count ? count : 1) * M_LN2);
-	return k < 1 ? 1 : k > PD_BLOOM_HASHES_MAX ? PD_BLOOM_HASHES_MAX : (int)k;
-}
-
-/* The size of a filter follows from its parameters. */
+/* The size of a filter follows from its parameters, and the number of bits per key with the fewest false answers. */
 static void settle_filter(struct pd_store_manifest *m)
 {
 	if (m->keys.kind != PD_STORE_KEYS_BLOOM)
 		return;
 	m->keys.bits = pd_bloom_bits(m->made_for, (double)m->millionths * 1e-6);
-	m->keys.hashes = hashes_of_filter(m->keys.bits, m->made_for);
+	double k = round((double)m->keys.bits / (double)(m->made_for ? m->made_for : 1) * M_LN2);
+	m->keys.hashes = k < 1 ? 1 : k > PD_BLOOM_HASHES_MAX ? PD_BLOOM_HASHES_MAX : (int)k;
 }
 
-static int take_keys(struct manifest_text *t, struct pd_store_manifest *m)
+static bool take_value(struct pd_store_manifest *m, const struct manifest_line *l, struct pd_span v)
 {
-	char kind[16];
-	int status = take_short_words(t, "keys", kind, sizeof kind);
-	while (!status && *kind && m->keys.kind < PD_STORE_KEYS_BLOOM && strcmp(kind, pd_store_keys_names[m->keys.kind]))
-		m->keys.kind++;
-	if (!status && *kind && strcmp(kind, pd_store_keys_names[m->keys.kind]))
-		status = fail_line(t, "keys");
-	if (!status)
-		status = take_number(t, "made_for", UINT64_C(10000000000000), &m->made_for);
-	if (!status)
-		status = take_number(t, "millionths", 500000, &m->millionths);
-	if (!status && m->keys.kind == PD_STORE_KEYS_BLOOM && (!m->made_for || !m->millionths))
-		status = fail_line(t, "made_for and millionths");
-	if (!status)
-		status = take_number(t, "seen", UINT64_MAX, &m->seen_file);
-	if (!status)
-		status = take_number(t, "seen_keys", UINT64_MAX, &m->seen_keys);
-	settle_filter(m);
-	return status;
-}
-
-/* Before version 3 stores kept fingerprints alone. */
-static int take_methods(struct manifest_text *t, struct pd_store_manifest *m)
-{
-	struct pd_buf list = { 0 };
-	struct pd_err why;
-	int status = PD_OK;
-	if (m->version < 3 && m->must.n)
-		pd_buf_add_z(&list, pd_simhash_method.name);
-	else if (m->version >= 3)
-		status = take_words(t, "methods", &list);
-	if (!status && list.n && pd_methods_read(&m->methods, pd_buf_span(&list), PD_METHOD_SIGNS, false, &why))
-		status = fail_line(t, why.text);
-	struct pd_methods kept;
-	pd_store_kept_methods(&m->methods, PD_STORE_KEYS_NONE, &kept);
-	if (!status && kept.n != m->methods.n)
-		status = fail_line(t, "methods");
-	pd_buf_release(&list);
-	if (!status && m->version >= 3)
-		status = take_words(t, "tables", &m->tables);
-	return status || m->version < 3 ? status : take_keys(t, m);
-}
-
-static int take_files(struct manifest_text *t, struct pd_store_manifest *m)
-{
-	struct pd_span v;
-	int status = take_number(t, "next", UINT64_MAX, &m->next);
-	if (!status)
-		status = take_number(t, "file", UINT64_MAX, &m->next_file);
-	if (!status)
-		status = take_number(t, "log", UINT64_MAX, &m->log);
-	if (!status)
-		status = take_number(t, "gone", UINT64_MAX, &m->tombstones);
-	while (!status && t->rest.n)
-		status = take_manifest_line(t, "segment", &v) ? take_segment(t, m, v) : fail_line(t, "segment");
-	return status;
+	void *to = (char *)m + l->at;
+	uint64_t n = 0;
+	struct pd_err e;
+	if (l->kind == LINE_INT || l->kind == LINE_NUMBER) {
+		if (!pd_span_u64(v, &n) || n > l->most)
+			return false;
+		if (l->kind == LINE_INT)
+			*(int *)to = (int)n;
+		else
+			*(uint64_t *)to = n;
+		return true;
+	}
+	if (memchr(v.p, 0, v.n))
+		return false;
+	if (pd_span_is(v, "-"))
+		return true;
+	switch (l->kind) {
+	case LINE_SHORT: return v.n < l->most && snprintf(to, l->most, "%.*s", (int)v.n, v.p) >= 0;
+	case LINE_METHODS: return !pd_methods_read(to, v, PD_METHOD_SIGNS, false, &e);
+	case LINE_KEYS:
+		for (; pd_store_keys_names[n]; n++)
+			if (pd_span_is(v, pd_store_keys_names[n]))
+				*(enum pd_store_keys *)to = (enum pd_store_keys)n;
+		return m->keys.kind;
+	default: pd_buf_set(to, v); return true;
+	}
 }
 
 /* PD_ERR_FORMAT damaged, with the offset; PD_ERR_VERSION newer than this program.  `name` is for messages. */
 static int store_manifest_parse(struct pd_store_manifest *m, struct pd_span text, const char *name, struct pd_err *e)
 {
 	struct manifest_text t = { .all = text, .name = name, .e = e };
-	struct pd_span skip;
+	struct pd_span v;
+	struct pd_methods kept;
 	*m = (struct pd_store_manifest){ 0 };
 	int status = check_version(&t, m);
 	t.all = text;
 	if (!status)
 		status = check_sum(&t, &m->check);
 	if (!status)
-		pd_span_split(&t.rest, '\n', &skip);
-	if (!status)
-		status = take_settings(&t, m);
-	if (!status)
-		status = take_methods(&t, m);
-	if (!status)
-		status = take_files(&t, m);
+		pd_span_split(&t.rest, '\n', &v);
+	FOR_LINES(l)
+	if (!status && m->version >= l->since && (!take_manifest_line(&t, l->key, &v) || !take_value(m, l, v)))
+		status = fail_line(&t, l->key);
+	/* Before version 3 stores kept fingerprints alone. */
+	if (!status && m->version < 3 && m->must.n)
+		status = pd_methods_read(&m->methods, pd_span_z(pd_simhash_method.name), PD_METHOD_SIGNS, false, e);
+	if (!status && ((m->bits != 64 && m->bits != 128 && m->bits != 256) || m->k > m->bits / 4 || m->k_unknown > m->k))
+		status = fail_line(&t, "bits and k");
+	pd_store_kept_methods(&m->methods, PD_STORE_KEYS_NONE, &kept);
+	if (!status && kept.n != m->methods.n)
+		status = fail_line(&t, "methods");
+	if (!status && m->keys.kind == PD_STORE_KEYS_BLOOM && (!m->made_for || !m->millionths))
+		status = fail_line(&t, "made_for and millionths");
+	settle_filter(m);
+	while (!status && t.rest.n)
+		status = take_manifest_line(&t, "segment", &v) ? take_segment(&t, m, v) : fail_line(&t, "segment");
 	return status;
 }
 
@@ -331,18 +286,6 @@ static void store_manifest_release(struct pd_store_manifest *m)
 	*m = (struct pd_store_manifest){ 0 };
 }
 
-/* Replace segments from .. to - 1 of the list by `by`, or remove them if it has no rows. */
-static void replace_in_manifest(struct pd_store_manifest *m, size_t from, size_t to, struct pd_store_manifest_segment by)
-{
-	size_t stays = by.rows ? 1 : 0;
-	if (from + stays > to)
-		m->segments = pd_grow(m->segments, m->n_segments, &m->cap, sizeof *m->segments);
-	memmove(m->segments + from + stays, m->segments + to, (m->n_segments - to) * sizeof *m->segments);
-	if (stays)
-		m->segments[from] = by;
-	m->n_segments = m->n_segments - (to - from) + stays;
-}
-
 /* --- the files that it names --- */
 
 /* Segment i of the manifest, mapped once more. */
@@ -358,13 +301,6 @@ static int pass_over(struct pd_store *s, int status, const struct pd_err *e)
 		return status;
 	pd_buf_add(&s->damage, e->text, strlen(e->text) + 1);
 	return PD_OK;
-}
-
-static void warn_damage(struct pd_store *s)
-{
-	for (size_t at = 0; at < s->damage.n; at += strlen(s->damage.p + at) + 1)
-		s->damaged(s->damaged_ctx, s->damage.p + at);
-	pd_buf_release(&s->damage);
 }
 
 /* 1: *out is the secret; 0: there is none. */
@@ -394,15 +330,6 @@ static int load_key(struct pd_store *s, struct pd_err *e)
 	return status < 0 ? status : PD_OK;
 }
 
-static int load_segments(struct pd_store *s, struct pd_err *e)
-{
-	int status = PD_OK;
-	s->segments = pd_zalloc((s->m.n_segments + 1) * sizeof *s->segments);
-	for (size_t i = 0; !status && i < s->m.n_segments; i++)
-		status = pass_over(s, load_segment(s, i, &s->segments[i], e), e);
-	return status;
-}
-
 static void unload(struct pd_store *s)
 {
 	for (size_t i = 0; s->segments && i < s->m.n_segments; i++)
@@ -429,8 +356,9 @@ static int load_once(struct pd_store *s, struct pd_err *e)
 	s->log.bits = s->m.bits;
 	s->log.k = s->m.k;
 	status = pass_over(s, load_key(s, e), e);
-	if (!status)
-		status = load_segments(s, e);
+	s->segments = pd_zalloc((s->m.n_segments + 1) * sizeof *s->segments);
+	for (size_t i = 0; !status && i < s->m.n_segments; i++)
+		status = pass_over(s, load_segment(s, i, &s->segments[i], e), e);
 	if (!status && s->m.seen_file)
 		status = pass_over(s, pd_store_keytable_open(&s->seen, &s->io, &s->m.keys, s->m.seen_file, e), e);
 	if (!status)
@@ -450,9 +378,12 @@ static int load(struct pd_store *s, struct pd_err *e)
 		before = s->m.check;
 		unload(s);
 	}
-	if (!status)
-		warn_damage(s);
-	return status;
+	if (status)
+		return status;
+	for (size_t at = 0; at < s->damage.n; at += strlen(s->damage.p + at) + 1)
+		s->damaged(s->damaged_ctx, s->damage.p + at);
+	pd_buf_release(&s->damage);
+	return PD_OK;
 }
 
 /* --- creating and opening --- */
@@ -676,22 +607,15 @@ static int sweep(struct pd_store *s, struct pd_err *e)
 	return status;
 }
 
-/* Check this first, so that nothing is created in a folder that is not a store. */
-static int lock_store(struct pd_store *s, struct pd_err *e)
-{
-	int status = load_manifest(&s->m, &s->io, e);
-	store_manifest_release(&s->m);
-	if (status)
-		return status == PD_ERR_NOT_FOUND ? PD_ERR_USAGE : status;
-	return take_lock(&s->io, &s->lock, e);
-}
-
 int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, struct pd_err *e)
 {
 	s->lock = -1;
 	int status = pd_store_io_open_dir(&s->io, dir, e);
-	if (!status && mode == PD_STORE_WRITE)
-		status = lock_store(s, e);
+	if (!status && mode == PD_STORE_WRITE) { /* nothing is created in a folder that is not a store */
+		status = load_manifest(&s->m, &s->io, e);
+		store_manifest_release(&s->m);
+		status = status == PD_ERR_NOT_FOUND ? PD_ERR_USAGE : status ? status : take_lock(&s->io, &s->lock, e);
+	}
 	if (!status)
 		status = load(s, e);
 	if (!status && mode == PD_STORE_WRITE)
@@ -806,11 +730,6 @@ int pd_store_add(struct pd_store *s, const struct pd_store_page *page, const uin
 	return pd_store_log_append(&s->log, *number, page, removed, n_removed, e);
 }
 
-int pd_store_sync(struct pd_store *s, struct pd_err *e)
-{
-	return pd_store_log_sync(&s->log, e);
-}
-
 /* --- files: the log becomes a segment, segments become one --- */
 
 /* Maintenance: the log becomes a segment, segments are merged.  Each change makes new files, all durable; then the
@@ -883,15 +802,6 @@ static int merge_begin(struct pd_store *s, size_t from, size_t to, bool backgrou
 	return PD_OK;
 }
 
-static void merge_abandon(struct pd_store *s)
-{
-	if (!s->merge)
-		return;
-	pd_task_join(s->merge->task);
-	merge_free(s->merge);
-	s->merge = NULL;
-}
-
 /* The new files of a change, and the files that it replaces. */
 struct change {
 	uint64_t old_log, old_tombstones, old_seen; /* 0: stays */
@@ -930,18 +840,21 @@ static int install(struct pd_store *s, const struct change *c, struct pd_err *e)
 /* Replace segments from .. to - 1 by one, or by none if no page was left. */
 static int replace_segments(struct pd_store *s, size_t from, size_t to, struct pd_store_manifest_segment by, struct pd_err *e)
 {
-	struct pd_store_segment fresh = { 0 };
-	size_t stays = by.rows ? 1 : 0;
+	struct pd_store_manifest *m = &s->m;
+	size_t stays = by.rows ? 1 : 0, after = m->n_segments - to;
 	for (size_t i = from; i < to; i++)
 		pd_store_segment_close(&s->segments[i]);
-	replace_in_manifest(&s->m, from, to, by);
-	size_t after = s->m.n_segments - from - stays;
-	s->segments = pd_realloc(s->segments, (s->m.n_segments + (to - from) + 2) * sizeof *s->segments);
+	if (from + stays > to)
+		m->segments = pd_grow(m->segments, m->n_segments, &m->cap, sizeof *m->segments);
+	s->segments = pd_realloc(s->segments, (m->n_segments + 2) * sizeof *s->segments);
+	memmove(m->segments + from + stays, m->segments + to, after * sizeof *m->segments);
 	memmove(s->segments + from + stays, s->segments + to, after * sizeof *s->segments);
-	int status = stays ? load_segment(s, from, &fresh, e) : PD_OK;
-	if (stays)
-		s->segments[from] = fresh;
-	return status;
+	m->n_segments = from + stays + after;
+	if (!stays)
+		return PD_OK;
+	m->segments[from] = by;
+	s->segments[from] = (struct pd_store_segment){ 0 };
+	return load_segment(s, from, &s->segments[from], e);
 }
 
 /* Write the tombstones, without numbers of first .. last that `done` contains, to a new file. */
@@ -1007,40 +920,24 @@ static int class_of(uint64_t rows)
 }
 
 /* Return the first of the segments to merge, up to the youngest; n_segments: none.  A segment has the size class of
- * the largest younger one if it is smaller, because it will be merged with it. */
-static size_t merge_class(const struct pd_store_manifest *m)
+ * the largest younger one if it is smaller, because it will be merged with it.  At the end of a run, also merge a
+ * segment that is not over TWICE as large as all younger ones together: every remaining segment costs time in each
+ * query; merging costs half a microsecond per page. */
+static size_t merge_from(const struct pd_store_manifest *m, bool closing)
 {
 	size_t best = m->n_segments, n = 0;
+	uint64_t younger = 0;
 	int most = -1;
-	for (size_t i = m->n_segments; i-- > 0;) {
+	for (size_t i = m->n_segments; i-- > 0; younger += m->segments[i].rows) {
 		int c = class_of(m->segments[i].rows);
 		if (c > most)
 			n = 0;
 		most = c > most ? c : most;
-		if (++n >= FANOUT && (i == 0 || class_of(m->segments[i - 1].rows) > most))
+		if ((++n >= FANOUT && (i == 0 || class_of(m->segments[i - 1].rows) > most)) ||
+		    (closing && m->segments[i].rows <= TWICE * younger))
 			best = i;
 	}
 	return best;
-}
-
-/* At the end of a run, also merge a segment that is not over TWICE as large as all younger ones together. Every
- * remaining segment costs time in each query; merging costs half a microsecond per page. */
-static size_t merge_small(const struct pd_store_manifest *m)
-{
-	size_t best = m->n_segments;
-	uint64_t younger = 0;
-	for (size_t i = m->n_segments; i-- > 0;) {
-		if (m->segments[i].rows <= TWICE * younger)
-			best = i;
-		younger += m->segments[i].rows;
-	}
-	return best;
-}
-
-static size_t merge_from(const struct pd_store_manifest *m, bool closing)
-{
-	size_t a = merge_class(m), b = closing ? merge_small(m) : m->n_segments;
-	return a < b ? a : b;
 }
 
 static int make_segment_of_log(struct pd_store *s, struct pd_err *e)
@@ -1178,7 +1075,10 @@ int pd_store_compact(struct pd_store *s, struct pd_err *e)
 
 void pd_store_close(struct pd_store *s)
 {
-	merge_abandon(s);
+	if (s->merge) {
+		pd_task_join(s->merge->task);
+		merge_free(s->merge);
+	}
 	unload(s);
 	if (s->lock >= 0)
 		close(s->lock);

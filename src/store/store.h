@@ -161,7 +161,11 @@ static inline int pd_store_remove(struct pd_store *s, const uint64_t *removed, s
 	return pd_store_log_append(&s->log, 0, NULL, removed, n_removed, e);
 }
 
-int pd_store_sync(struct pd_store *s, struct pd_err *e);
+static inline int pd_store_sync(struct pd_store *s, struct pd_err *e)
+{
+	return pd_store_log_sync(&s->log, e);
+}
+
 /* Do maintenance between batches: make a segment if the log is long, start and finish merges.  `closing`: the run ends. */
 int pd_store_tend(struct pd_store *s, bool closing, struct pd_err *e);
 /* Rewrite the store as one segment of the current version, without removed pages. */

@@ -29,7 +29,7 @@ static void read_sealed(struct pd_span bytes)
 {
 	struct pd_buf log = { 0 };
 	struct pd_span body;
-	store_log_head(FILE_NUMBER, &log);
+	pd_container_head(&log_kind, FILE_NUMBER, &log);
 	while (bytes.n && pd_span_split(&bytes, '\n', &body)) {
 		uint64_t seed = (uint64_t)FILE_NUMBER << 40 ^ log.n;
 		uint32_t length = (uint32_t)body.n;
@@ -55,7 +55,7 @@ static void read_gone(const uint8_t *data, size_t n, bool sealed)
 		map.n = seal_container(p, n, FILE_NUMBER);
 	if (store_tombstones_open(&g, map, FILE_NUMBER, "input", &e) == PD_OK) {
 		pd_store_tombstones_has(&g, 1);
-		store_tombstones_add(&g, 7);
+		pd_map_add(&g.fresh, 7);
 		HOLDS(pd_store_tombstones_has(&g, 7));
 	}
 	store_tombstones_release(&g);
