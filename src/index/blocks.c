@@ -36,74 +36,13 @@
 #define GATHER_STEP 16 /* keys; the source of the first key of each step is recorded */
 
 struct gather {
-	size_t n_runs, taken; /* number of runs; number of runs that were copied */
-	struct pd_index_scan_run runs[GATHER_RUNS];
-	struct pd_index_columns columns; /* the copied keys, from run `first` on */
-	size_t n, first;
+	size_t n_runs;
+	struct pd_index_scan_run runs[GATHER_RUNS];	 /* each of fewer than PD_GATHER_SMALL keys */
+	struct pd_index_columns columns;		 /* the copied keys */
 	uint16_t begins[GATHER_RUNS + 1];		 /* run -> its first position here */
 	uint16_t of_step[GATHER_KEYS / GATHER_STEP + 2]; /* step -> run of its first key */
 	void *memory;
 };
-
-/* List a run of fewer than SMALL keys, while n_runs < RUNS; empty runs are skipped. */
-static inline void gather_list(struct gather *g, uint32_t from, uint32_t n)
-{
-	g->runs[g->n_runs] = (struct pd_index_scan_run){ from, n };
-	g->n_runs += n != 0;
-}
-
-static void gather_make(struct gather *g)
-{
-	size_t column = GATHER_KEYS + PD_TABLE_PAD;
-	uint64_t *p = g->memory = pd_zalloc(column * (PD_KEY_WORDS + 1) * sizeof *p);
-	for (int w = 0; w < PD_KEY_WORDS; w++, p += column)
-		g->columns.w[w] = p;
-	g->columns.half = (uint32_t *)p;
-	g->n_runs = g->taken = 0;
-}
-
-/* Assign positions to as many runs as fit. */
-static size_t lay_out(struct gather *g)
-{
-	size_t n = 0, i = g->first = g->taken;
-	for (; i < g->n_runs && n + g->runs[i].n <= GATHER_KEYS; n += g->runs[i++].n) {
-		g->begins[i] = (uint16_t)n;
-		size_t step = (n + GATHER_STEP - 1) / GATHER_STEP;
-		do
-			g->of_step[step] = (uint16_t)i; /* or a later run, if this one ends earlier */
-		while (++step * GATHER_STEP < n + g->runs[i].n);
-	}
-	g->begins[i] = (uint16_t)n;
-	g->n = n;
-	return i;
-}
-
-/* Copy as many listed runs as fit.  Return false if there are none left; the list is then empty. */
-static bool gather_next(struct gather *g, const struct pd_index_table *t, const struct pd_index_scan_loops *loops)
-{
-	if (g->taken == g->n_runs) {
-		g->n_runs = g->taken = 0;
-		return false;
-	}
-	g->taken = lay_out(g);
-	loops->gather(&t->columns, g->runs + g->first, g->taken - g->first, &g->columns);
-	return true;
-}
-
-/* Return the position in its table of a gathered key. */
-static uint32_t gather_place(const struct gather *g, uint32_t at)
-{
-	size_t i = g->of_step[at / GATHER_STEP];
-	while (g->begins[i + 1] <= at)
-		i++;
-	return g->runs[i].from + at - g->begins[i];
-}
-
-static void gather_release(struct gather *g)
-{
-	free(g->memory);
-	g->memory = NULL;
-}
 
 /* Two sorted tables that are joined; a == b: one table with itself. */
 struct table_pair {
@@ -146,19 +85,15 @@ static const uint64_t *key_of(const struct block_worker *w, uint32_t i)
 	return w->keys->v + i * (size_t)w->words;
 }
 
-static bool is_caught(const struct pd_index_plan *p, int block, const uint64_t *x, const uint64_t *y)
-{
-	uint64_t d = pd_bits_get(x, p->first_bit[block], p->n_bits[block]) ^ pd_bits_get(y, p->first_bit[block], p->n_bits[block]);
-	return pd_bits_count(d) <= p->radius[block];
-}
-
 /* Return whether no earlier block of any level finds the pair. */
 static bool is_first(const struct pd_index_frame *f, const uint64_t *x, const uint64_t *y)
 {
 	for (; f; f = f->up)
-		for (int i = 0; i < f->block; i++)
-			if (is_caught(f->plan, i, x, y))
+		for (int i = 0; i < f->block; i++) {
+			int first = f->plan->first_bit[i], n = f->plan->n_bits[i];
+			if (pd_bits_count(pd_bits_get(x, first, n) ^ pd_bits_get(y, first, n)) <= f->plan->radius[i])
 				return false;
+		}
 	return true;
 }
 
@@ -213,16 +148,33 @@ static int distance_left(const struct block_worker *w, const struct table_pair *
 	return m->a->is_half ? m->frame.window.spare - spent : w->k;
 }
 
-/* Compare a bucket with all listed neighbours. */
+/* Compare a bucket with all listed neighbours, which are copied into one run as far as they fit. */
 static void compare_gathered(struct block_worker *w, const struct table_pair *m, struct pd_index_run a, int spent)
 {
 	const struct pd_index_scan_loops *loops = loops_of(w, m);
-	while (gather_next(&w->gather, m->b, loops)) {
-		loops->cross(a, (struct pd_index_run){ &w->gather.columns, 0, w->gather.n }, distance_left(w, m, spent), &w->hits);
-		for (size_t i = 0; i < w->hits.n; i++)
-			w->hits.v[i].b = gather_place(&w->gather, w->hits.v[i].b);
+	struct gather *g = &w->gather;
+	for (size_t first = 0, end; first < g->n_runs; first = end) {
+		size_t n = 0;
+		for (end = first; end < g->n_runs && n + g->runs[end].n <= GATHER_KEYS; n += g->runs[end++].n) {
+			g->begins[end] = (uint16_t)n;
+			size_t step = (n + GATHER_STEP - 1) / GATHER_STEP;
+			do
+				g->of_step[step] = (uint16_t)end; /* or a later run, if this one ends earlier */
+			while (++step * GATHER_STEP < n + g->runs[end].n);
+		}
+		g->begins[end] = (uint16_t)n;
+		loops->gather(&m->b->columns, g->runs + first, end - first, &g->columns);
+		loops->cross(a, (struct pd_index_run){ &g->columns, 0, n }, distance_left(w, m, spent), &w->hits);
+		for (size_t i = 0; i < w->hits.n; i++) { /* the position in its table */
+			uint32_t at = w->hits.v[i].b;
+			size_t run = g->of_step[at / GATHER_STEP];
+			while (g->begins[run + 1] <= at)
+				run++;
+			w->hits.v[i].b = g->runs[run].from + at - g->begins[run];
+		}
 		note_candidates(w, m);
 	}
+	g->n_runs = 0;
 }
 
 /* Two runs inside buckets that are joined; self: one run with itself. */
@@ -377,9 +329,10 @@ static inline __attribute__((always_inline)) size_t list_neighbours(struct gathe
 		uint32_t from = start[u], length = start[u + 1] - from;
 		pd_prefetch(keys + from * size);
 		pd_prefetch(keys + (from + length) * size);
-		if (__builtin_expect(length < PD_GATHER_SMALL, 1))
-			gather_list(g, from, length);
-		else
+		if (__builtin_expect(length < PD_GATHER_SMALL, 1)) {
+			g->runs[g->n_runs] = (struct pd_index_scan_run){ from, length };
+			g->n_runs += length != 0;
+		} else
 			big++;
 	}
 	return big;
@@ -481,40 +434,6 @@ static bool is_one_bucket(const struct pd_index_table *t)
 	return t->start[v + 1] == t->n;
 }
 
-static struct block_worker *new_workers(const struct pd_index_keys *keys, const struct pd_index_plan *plan, int threads,
-					struct pd_index_split split, struct pd_items *lists)
-{
-	struct block_worker *workers = pd_zalloc((size_t)threads * sizeof *workers);
-	for (int i = 0; i < threads; i++) {
-		struct block_worker *w = &workers[i];
-		w->keys = keys;
-		w->scan = plan->scan;
-		w->k = plan->k;
-		w->words = keys->bits / 64;
-		w->split = split;
-		w->found = &lists[i];
-		gather_make(&w->gather);
-	}
-	return workers;
-}
-
-static void free_workers(struct block_worker *workers, int threads)
-{
-	for (int i = 0; i < threads; i++) {
-		for (struct level *l = workers[i].levels; l < workers[i].levels + DEPTH_MAX; l++) {
-			pd_index_table_release(&l->a);
-			pd_index_table_release(&l->b);
-			pd_index_table_release(&l->whole_a);
-			pd_index_table_release(&l->whole_b);
-			pd_index_masks_release(&l->masks);
-		}
-		pd_index_table_release(&workers[i].partition);
-		free(workers[i].hits.v);
-		gather_release(&workers[i].gather);
-	}
-	free(workers);
-}
-
 void pd_index_blocks(const struct pd_index_keys *keys, struct pd_index_plan *plan, int threads, struct pd_index_split split,
 		     struct pd_items *lists)
 {
@@ -526,8 +445,22 @@ void pd_index_blocks(const struct pd_index_keys *keys, struct pd_index_plan *pla
 	double t = pd_cpu_seconds();
 	if (keys->against ? !keys->n || !keys->n_against : keys->n < 2)
 		return;
-	struct top top = { .workers = new_workers(keys, plan, threads, split, lists),
+	struct top top = { .workers = pd_zalloc((size_t)threads * sizeof *top.workers),
 			   .tables = { .a = &table, .b = keys->against ? &other : &table, .masks = &masks } };
+	for (int i = 0; i < threads; i++) {
+		struct block_worker *w = &top.workers[i];
+		size_t column = GATHER_KEYS + PD_TABLE_PAD;
+		uint64_t *p = w->gather.memory = pd_zalloc(column * (PD_KEY_WORDS + 1) * sizeof *p);
+		w->keys = keys;
+		w->scan = plan->scan;
+		w->k = plan->k;
+		w->words = keys->bits / 64;
+		w->split = split;
+		w->found = &lists[i];
+		for (int word = 0; word < PD_KEY_WORDS; word++, p += column)
+			w->gather.columns.w[word] = p;
+		w->gather.columns.half = (uint32_t *)p;
+	}
 	memset(&all, 0xff, sizeof all);
 	for (int i = 0; i < plan->n_blocks; i++) {
 		if (plan->radius[i] < 0)
@@ -556,7 +489,20 @@ void pd_index_blocks(const struct pd_index_keys *keys, struct pd_index_plan *pla
 		if (!keys->against && (in_partitions ? pd_index_deal_is_one_bucket(&top.deal) : is_one_bucket(&table)))
 			break;
 	}
-	free_workers(top.workers, threads);
+	for (int i = 0; i < threads; i++) {
+		struct block_worker *w = &top.workers[i];
+		for (struct level *l = w->levels; l < w->levels + DEPTH_MAX; l++) {
+			pd_index_table_release(&l->a);
+			pd_index_table_release(&l->b);
+			pd_index_table_release(&l->whole_a);
+			pd_index_table_release(&l->whole_b);
+			pd_index_masks_release(&l->masks);
+		}
+		pd_index_table_release(&w->partition);
+		free(w->hits.v);
+		free(w->gather.memory);
+	}
+	free(top.workers);
 	pd_index_deal_release(&top.deal);
 	pd_index_table_release(&table);
 	pd_index_table_release(&other);

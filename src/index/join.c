@@ -125,18 +125,6 @@ static uint64_t block_of(const struct pd_index_keys *keys, const uint64_t *key, 
 	return pd_bits_get(key, pd_bits_block(keys->bits, BLOCKS, b), keys->bits / BLOCKS);
 }
 
-static void build_table(struct paper *p)
-{
-	size_t words = (size_t)p->keys->bits / 64;
-	p->order.n = 0;
-	for (size_t i = 0; i < p->table.n; i++)
-		pd_items_add(&p->order, block_of(&p->table, key_at(&p->table, i), p->exchanged), (uint32_t)i);
-	pd_items_sort(&p->order);
-	for (size_t i = 0; i < p->table.n; i++)
-		pd_bits_exchange(key_at(&p->table, p->order.v[i].value), p->permuted + i * words, p->keys->bits, BLOCKS,
-				 p->exchanged);
-}
-
 static bool is_found_before(const struct paper *p, size_t i, size_t j)
 {
 	for (int b = 0; b < p->exchanged; b++)
@@ -189,7 +177,13 @@ static void join_as_paper(const struct pd_index_keys *keys, struct pd_index_plan
 	double t = pd_cpu_seconds();
 	p.permuted = pd_alloc((p.table.n + 1) * ((size_t)keys->bits / 8));
 	for (p.exchanged = 0; p.exchanged < BLOCKS; p.exchanged++) {
-		build_table(&p);
+		p.order.n = 0;
+		for (size_t i = 0; i < p.table.n; i++)
+			pd_items_add(&p.order, block_of(&p.table, key_at(&p.table, i), p.exchanged), (uint32_t)i);
+		pd_items_sort(&p.order);
+		for (size_t i = 0; i < p.table.n; i++)
+			pd_bits_exchange(key_at(&p.table, p.order.v[i].value), p.permuted + i * (size_t)keys->bits / 64, keys->bits,
+					 BLOCKS, p.exchanged);
 		pd_index_plan_clock(&plan->took.tables, &t);
 		pd_parallel(threads, (keys->n + CHUNK - 1) / CHUNK, look_up_some, &p);
 		pd_index_plan_clock(&plan->took.comparing, &t);
@@ -223,19 +217,6 @@ void pd_index_pairs_take(struct pd_index_pairs *out, struct pd_items *items)
 	if (!items->mapped && items->n)
 		out->v = pd_realloc(out->v, items->n * sizeof *out->v);
 	*items = (struct pd_items){ 0 };
-}
-
-/* Return the bytes per key of a plan's tables while they are built. */
-static size_t table_bytes(const struct pd_index_plan *plan)
-{
-	size_t words = (size_t)plan->bits / 64, half = 18, whole = 14 + 8 * words, most = half;
-	for (int i = 0; i < plan->n_blocks; i++)
-		if (plan->radius[i] >= 0 && !plan->halves[i] && whole > most)
-			most = whole;
-	if (plan->kind == PD_PLAN_PAPER)
-		return 2 * sizeof(struct pd_item) + 8 * words; /* the order, sorted with a copy, and the keys in this
-								 * order */
-	return plan->kind == PD_PLAN_BLOCKS ? most : whole;
 }
 
 /* Stretches of one of the two lists of keys. */
@@ -292,7 +273,14 @@ static int join_stretches(const struct pd_index_keys *keys, struct pd_index_plan
  * budget; 0: the tables of all keys fit at once. */
 static size_t stretch_keys(const struct pd_index_keys *keys, const struct pd_index_plan *plan, struct pd_budget *budget)
 {
-	size_t bytes = table_bytes(plan), room = pd_budget_left(budget) / 2, most = room / (2 * (bytes + sizeof(uint32_t)));
+	/* the bytes per key of the tables while they are built, as halves or whole */
+	size_t words = (size_t)plan->bits / 64, whole = 14 + 8 * words, bytes = plan->kind == PD_PLAN_BLOCKS ? 18 : whole;
+	for (int i = 0; i < plan->n_blocks; i++)
+		if (plan->radius[i] >= 0 && !plan->halves[i] && whole > bytes)
+			bytes = whole;
+	if (plan->kind == PD_PLAN_PAPER) /* the order, sorted with a copy, and the keys in this order */
+		bytes = 2 * sizeof(struct pd_item) + 8 * words;
+	size_t room = pd_budget_left(budget) / 2, most = room / (2 * (bytes + sizeof(uint32_t)));
 	if ((double)(keys->n + keys->n_against) * (double)bytes <= (double)room)
 		return 0;
 	return most ? most : 1;

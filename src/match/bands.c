@@ -274,12 +274,11 @@ static bool is_on(const struct search *s, uint32_t row, uint8_t side)
 static bool is_match(const struct search *s, struct worker *w, uint32_t a, uint32_t b)
 {
 	const struct pd_rows_set *set = s->m->set;
-	const size_t words = (size_t)set->words;
 	uint32_t x = s->t.member[a], y = s->t.member[b];
 	double similarity;
 	if (!is_similar(s, a, b, w))
 		return false;
-	int distance = pd_bits_distance(set->keys + x * words, set->keys + y * words, (int)words);
+	int distance = pd_rows_set_distance(set, x, y);
 	return distance <= s->most_distance &&
 	       pd_verify_rows(&w->verifier, pd_rows_set_row(set, x), pd_rows_set_row(set, y), distance, &similarity);
 }
@@ -634,14 +633,13 @@ size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const s
 	const struct pd_rows_set *set = m->set;
 	const struct pd_item *v = bands->pairs.v;
 	uint32_t a = (uint32_t)(v[at].key >> 32);
-	size_t words = (size_t)set->words;
 	/* Equal fingerprints were linked, if at all, when they were grouped; but if a group has many subgroups, not
 	 * all of them were compared. */
 	bool equal = links->scope != PD_SCOPE_OTHER_HOSTS && !links->all_pairs && !links->side;
 	equal = equal || pd_match_has_subgroups(&m->subgroups, pd_match_groups_name(pd_match_set_fingerprints(m), a));
 	for (; at < bands->pairs.n && v[at].key >> 32 == a; at++) {
 		uint32_t b = (uint32_t)v[at].key;
-		int distance = pd_bits_distance(set->keys + a * words, set->keys + b * words, (int)words);
+		int distance = pd_rows_set_distance(set, a, b);
 		if ((!distance && !equal) || distance > bands->most_distance || !is_in_scope(links, a, b))
 			continue;
 		out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);

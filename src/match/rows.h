@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/spool.h"
 #include "base/terminal.h"
+#include "index/bits.h"
 #include "match/keyfile.h"
 #include "row/table.h"
 #include "url/owner.h"
@@ -75,6 +76,13 @@ struct pd_rows_set {
 static inline uint32_t pd_rows_set_row(const struct pd_rows_set *set, uint32_t i)
 {
 	return set->row ? set->row[i] : i;
+}
+
+/* The distance of the keys of two members. */
+static inline int pd_rows_set_distance(const struct pd_rows_set *set, uint32_t a, uint32_t b)
+{
+	size_t words = (size_t)set->words;
+	return pd_bits_distance(set->keys + a * words, set->keys + b * words, set->words);
 }
 
 /* The property by which a scope groups or separates pages. */
