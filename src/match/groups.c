@@ -43,17 +43,23 @@ static size_t rank_of(const struct pd_match_groups *g, uint32_t row)
 	return g->rank[row / 64] + (size_t)__builtin_popcountll(before);
 }
 
-static size_t count_multi(const struct pd_items *followers)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < followers->n; i++)
-		n += !i || followers->v[i].key >> 32 != followers->v[i - 1].key >> 32;
-	return n;
-}
-
-static void list_multi(struct pd_match_groups *g, const struct pd_items *followers)
+/* Make groups of n rows from sorted items with the keys (first row of a group, another row of it); rows without items
+ * are single.  The content of `g` is released. */
+static void list_groups(struct pd_match_groups *g, size_t n_rows, const struct pd_items *followers, struct pd_budget *budget)
 {
 	uint32_t n = 0, multi = 0;
+	pd_match_groups_release(g);
+	g->n_rows = n_rows;
+	g->n_groups = n_rows - followers->n;
+	for (size_t i = 0; i < followers->n; i++)
+		g->n_multi += !i || followers->v[i].key >> 32 != followers->v[i - 1].key >> 32;
+	if (!g->n_multi)
+		return;
+	g->start = pd_array_room(&g->memory[0], budget, (g->n_multi + 1) * sizeof *g->start);
+	g->rows = pd_array_room(&g->memory[1], budget, (followers->n + g->n_multi) * sizeof *g->rows);
+	g->multi = pd_array_room(&g->memory[2], budget, (followers->n + g->n_multi) * sizeof *g->multi);
+	g->is_multi = pd_zalloc(n_words(g) * sizeof *g->is_multi);
+	g->rank = pd_alloc((n_words(g) + 1) * sizeof *g->rank);
 	for (size_t i = 0; i < followers->n; i++) {
 		uint32_t first = (uint32_t)(followers->v[i].key >> 32);
 		if (!i || first != followers->v[i - 1].key >> 32) {
@@ -65,11 +71,7 @@ static void list_multi(struct pd_match_groups *g, const struct pd_items *followe
 		set_multi(g, g->rows[n++]);
 	}
 	g->start[multi] = n;
-}
-
-static void rank_rows(struct pd_match_groups *g)
-{
-	uint32_t n = 0;
+	n = 0;
 	for (size_t i = 0; i < n_words(g); i++) {
 		g->rank[i] = n;
 		n += (uint32_t)__builtin_popcountll(g->is_multi[i]);
@@ -77,26 +79,6 @@ static void rank_rows(struct pd_match_groups *g)
 	for (size_t c = 0; c < g->n_multi; c++)
 		for (uint32_t i = g->start[c]; i < g->start[c + 1]; i++)
 			g->multi[rank_of(g, g->rows[i])] = (uint32_t)c;
-}
-
-/* Make groups of n rows from sorted items with the keys (first row of a group, another row of it); rows without items
- * are single.  The content of `g` is released. */
-static void list_groups(struct pd_match_groups *g, size_t n_rows, const struct pd_items *followers, struct pd_budget *budget)
-{
-	pd_match_groups_release(g);
-	g->n_rows = n_rows;
-	g->n_groups = n_rows - followers->n;
-	g->n_multi = count_multi(followers);
-	if (!g->n_multi)
-		return;
-	size_t n = followers->n + g->n_multi;
-	g->start = pd_array_room(&g->memory[0], budget, (g->n_multi + 1) * sizeof *g->start);
-	g->rows = pd_array_room(&g->memory[1], budget, n * sizeof *g->rows);
-	g->multi = pd_array_room(&g->memory[2], budget, n * sizeof *g->multi);
-	g->is_multi = pd_zalloc(n_words(g) * sizeof *g->is_multi);
-	g->rank = pd_alloc((n_words(g) + 1) * sizeof *g->rank);
-	list_multi(g, followers);
-	rank_rows(g);
 }
 
 uint32_t pd_match_groups_multi(const struct pd_match_groups *g, uint32_t row)
@@ -253,34 +235,6 @@ static void partition_task(void *ctx, size_t i, int thread)
 	}
 }
 
-/* Process the partitions in rounds.  A round has the partitions that fit `room` bytes, at least one. */
-static void run_rounds(struct equal *q, int threads, size_t room)
-{
-	const size_t *start = q->radix.start;
-	for (q->from = 0; q->from < q->radix.n_partitions; q->from = q->to) {
-		q->to = q->from + 1;
-		while (q->to < q->radix.n_partitions && (start[q->to + 1] - start[q->from]) * sizeof *q->dealt <= room)
-			q->to++;
-		q->dealt = pd_big_at_least(q->dealt, start[q->to] - start[q->from] + 1, &q->cap_dealt, sizeof *q->dealt);
-		pd_parallel(threads, (size_t)threads, deal_rows_task, q);
-		pd_parallel(threads, q->to - q->from, partition_task, q);
-	}
-}
-
-static void find_followers(struct equal *q, int threads, size_t room)
-{
-	pd_radix_init(&q->radix, (size_t)threads, (size_t)1 << q->partition_bits);
-	q->tables = pd_zalloc((size_t)threads * sizeof *q->tables);
-	pd_parallel(threads, (size_t)threads, count_rows_task, q);
-	pd_radix_sum(&q->radix);
-	run_rounds(q, threads, room);
-	for (int i = 0; i < threads; i++)
-		pd_map_release(&q->tables[i].firsts);
-	free(q->tables);
-	free(q->dealt);
-	pd_radix_release(&q->radix);
-}
-
 int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads, struct pd_budget *budget,
 			 struct pd_match_groups *out, struct pd_err *e)
 {
@@ -293,7 +247,25 @@ int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads,
 	while (q.partition_bits < PARTITION_BITS_MAX && n >> q.partition_bits > PARTITION_ROWS)
 		q.partition_bits++;
 	q.followers = pd_items_lists(threads, budget);
-	find_followers(&q, threads, pd_budget_left(budget) / 3);
+	pd_radix_init(&q.radix, (size_t)threads, (size_t)1 << q.partition_bits);
+	q.tables = pd_zalloc((size_t)threads * sizeof *q.tables);
+	pd_parallel(threads, (size_t)threads, count_rows_task, &q);
+	pd_radix_sum(&q.radix);
+	/* Process the partitions in rounds.  A round has the partitions that fit `room` bytes, at least one. */
+	const size_t *start = q.radix.start, room = pd_budget_left(budget) / 3;
+	for (q.from = 0; q.from < q.radix.n_partitions; q.from = q.to) {
+		q.to = q.from + 1;
+		while (q.to < q.radix.n_partitions && (start[q.to + 1] - start[q.from]) * sizeof *q.dealt <= room)
+			q.to++;
+		q.dealt = pd_big_at_least(q.dealt, start[q.to] - start[q.from] + 1, &q.cap_dealt, sizeof *q.dealt);
+		pd_parallel(threads, (size_t)threads, deal_rows_task, &q);
+		pd_parallel(threads, q.to - q.from, partition_task, &q);
+	}
+	for (int i = 0; i < threads; i++)
+		pd_map_release(&q.tables[i].firsts);
+	free(q.tables);
+	free(q.dealt);
+	pd_radix_release(&q.radix);
 	int status = pd_items_gather(q.followers, threads, threads, &all, e);
 	if (!status)
 		list_groups(out, n, &all, budget);
@@ -304,18 +276,6 @@ int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads,
 
 /* --- subgroups --- */
 
-/* State of splitting a group. */
-struct split {
-	struct pd_match_subgroups *subgroups;
-	const struct pd_rows_set *set;
-	struct pd_verifier *v;
-	const uint64_t *host;	   /* by row of the set; NULL: hosts do not separate subgroups */
-	bool apart;		   /* each row is a separate subgroup */
-	struct pd_items followers; /* (first row of a subgroup, another row of it) */
-	uint32_t *rows;		   /* of the current group */
-	size_t cap_rows;
-};
-
 static int by_host_then_member(const void *x, const void *y, void *ctx)
 {
 	const uint64_t *host = ctx;
@@ -325,75 +285,54 @@ static int by_host_then_member(const void *x, const void *y, void *ctx)
 	return (a > b) - (a < b);
 }
 
-static void begin_subgroup(struct split *s, uint32_t fingerprint, uint32_t row)
+/* Split groups of equal fingerprints into subgroups.  `out`: groups by subgroup; unchanged if every group has one subgroup. */
+static void split_groups(struct pd_match_set *m, struct pd_verifier *v, struct pd_match_groups *out)
 {
-	struct pd_match_subgroups *p = s->subgroups;
-	p->v = pd_grow(p->v, p->n, &p->cap, sizeof *p->v);
-	p->v[p->n++] = (struct pd_match_subgroup){ fingerprint, row, s->host ? s->host[row] : 0 };
-}
-
-/* Add `row` to one of the subgroups of this run, given by their first rows, or begin a new subgroup. */
-static void place_row(struct split *s, uint32_t fingerprint, uint32_t row, uint32_t *run, size_t *n_run)
-{
+	const struct pd_match_groups *g = &m->fingerprints;
+	const uint64_t *host = pd_match_scope_inside(m->o->scope) ? m->links.host : NULL;
+	const bool apart = m->o->share && m->o->share->apart; /* each row is a separate subgroup */
+	struct pd_match_subgroups *p = &m->subgroups;
+	struct pd_items followers = { 0 }; /* (first row of a subgroup, another row of it) */
+	uint32_t run[PD_SUBGROUPS_TRIED], *rows = NULL;
+	size_t cap = 0;
 	double similarity;
-	for (size_t i = 0; !s->apart && i < *n_run; i++)
-		if (pd_verify_rows(s->v, pd_rows_set_row(s->set, run[i]), pd_rows_set_row(s->set, row), 0, &similarity)) {
-			pd_items_add(&s->followers, (uint64_t)run[i] << 32 | row, 0);
-			return;
+	for (size_t c = 0; c < g->n_multi; c++) {
+		const uint32_t *of_group = g->rows + g->start[c], fingerprint = of_group[0];
+		size_t n = g->start[c + 1] - g->start[c], n_run = 0, n_before = p->n;
+		while (host && cap < n)
+			rows = pd_grow(rows, cap, &cap, sizeof *rows);
+		if (host) {
+			memcpy(rows, of_group, n * sizeof *rows);
+			qsort_r(rows, n, sizeof *rows, by_host_then_member, (void *)host);
+			of_group = rows;
 		}
-	begin_subgroup(s, fingerprint, row);
-	if (*n_run < PD_SUBGROUPS_TRIED)
-		run[(*n_run)++] = row;
-}
-
-static void split_group(struct split *s, const uint32_t *rows, size_t n)
-{
-	uint32_t run[PD_SUBGROUPS_TRIED], fingerprint = rows[0];
-	size_t n_run = 0, n_before = s->subgroups->n;
-	while (s->cap_rows < n)
-		s->rows = pd_grow(s->rows, s->cap_rows, &s->cap_rows, sizeof *s->rows);
-	memcpy(s->rows, rows, n * sizeof *rows);
-	if (s->host)
-		qsort_r(s->rows, n, sizeof *rows, by_host_then_member, (void *)s->host);
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0 && s->host && s->host[s->rows[i]] != s->host[s->rows[i - 1]])
-			n_run = 0;
-		place_row(s, fingerprint, s->rows[i], run, &n_run);
+		for (size_t i = 0; i < n; i++) {
+			uint32_t row = of_group[i];
+			if (i > 0 && host && host[row] != host[of_group[i - 1]])
+				n_run = 0;
+			/* Add the row to one of the subgroups of this run, given by their first rows, or begin a new subgroup. */
+			size_t at = apart ? n_run : 0;
+			while (at < n_run &&
+			       !pd_verify_rows(v, pd_rows_set_row(m->set, run[at]), pd_rows_set_row(m->set, row), 0, &similarity))
+				at++;
+			if (at < n_run) {
+				pd_items_add(&followers, (uint64_t)run[at] << 32 | row, 0);
+				continue;
+			}
+			p->v = pd_grow(p->v, p->n, &p->cap, sizeof *p->v);
+			p->v[p->n++] = (struct pd_match_subgroup){ fingerprint, row, host ? host[row] : 0 };
+			if (n_run < PD_SUBGROUPS_TRIED)
+				run[n_run++] = row;
+		}
+		if (p->n == n_before + 1)
+			p->n = n_before;
 	}
-	if (s->subgroups->n == n_before + 1)
-		s->subgroups->n = n_before;
-}
-
-static uint64_t *hosts_of(const struct pd_rows_set *set, const struct pd_rows *rows)
-{
-	uint64_t *host = pd_alloc((set->n + 1) * sizeof *host);
-	for (size_t i = 0; i < set->n; i++)
-		host[i] = rows->realm[pd_rows_set_row(set, (uint32_t)i)];
-	return host;
-}
-
-/* `fingerprints`: groups of equal fingerprints of the rows in `set`.  `out`: groups by subgroup; unchanged if p->n stays 0,
- * that is, if every group has one subgroup. */
-static void split_groups(struct pd_match_subgroups *p, const struct pd_match_groups *fingerprints, const struct pd_rows_set *set,
-			 const struct pd_match_options *o, struct pd_verifier *v, struct pd_match_groups *out)
-{
-	uint64_t *host = pd_match_scope_inside(o->scope) && fingerprints->n_multi ? hosts_of(set, v->rows) : NULL;
-	struct split s = { .subgroups = p, .set = set, .v = v, .host = host, .apart = o->share && o->share->apart };
-	for (size_t c = 0; c < fingerprints->n_multi; c++)
-		split_group(&s, fingerprints->rows + fingerprints->start[c], fingerprints->start[c + 1] - fingerprints->start[c]);
 	if (p->n) {
-		pd_items_sort(&s.followers);
-		list_groups(out, fingerprints->n_rows, &s.followers, v->rows->budget);
+		pd_items_sort(&followers);
+		list_groups(out, g->n_rows, &followers, m->rows->budget);
 	}
-	pd_items_release(&s.followers);
-	free(s.rows);
-	free(host);
-}
-
-static void release_subgroups(struct pd_match_subgroups *p)
-{
-	free(p->v);
-	*p = (struct pd_match_subgroups){ 0 };
+	pd_items_release(&followers);
+	free(rows);
 }
 
 /* Return the index of the first subgroup that is not below (fingerprint, host). */
@@ -446,8 +385,8 @@ static bool is_on(const struct pd_match_links *l, uint32_t member, uint8_t side)
 	return l->side[pd_rows_set_row(l->set, member)] & side;
 }
 
-/* List the members of one side in each multi-member group. */
-static void list_side(struct pd_match_links *l, uint8_t side, struct pd_match_side *s)
+/* List the members of one side in each multi-member group, and find the members on another host. */
+static void list_side(struct pd_match_links *l, uint8_t side, bool by_host, struct pd_match_side *s)
 {
 	const struct pd_match_groups *g = &l->groups;
 	uint32_t n = 0;
@@ -455,77 +394,49 @@ static void list_side(struct pd_match_links *l, uint8_t side, struct pd_match_si
 	if (!g->n_multi)
 		return;
 	s->start = pd_alloc((g->n_multi + 1) * sizeof *s->start);
-	s->rows = pd_alloc(g->start[g->n_multi] * sizeof *s->rows);
+	s->elsewhere = pd_alloc(g->n_multi * sizeof *s->elsewhere);
+	s->rows = pd_array_room(&s->memory, l->rows->budget, g->start[g->n_multi] * sizeof *s->rows);
 	for (size_t i = 0; i < g->n_multi; i++) {
-		s->start[i] = n;
+		uint32_t from = s->start[i] = n, at = from;
 		for (uint32_t j = g->start[i]; j < g->start[i + 1]; j++)
-			if (is_on(l, g->rows[j], side))
+			if (!side || is_on(l, g->rows[j], side))
 				s->rows[n++] = g->rows[j];
-		if (pd_match_scope_inside(l->scope) && n - s->start[i] > 1)
-			qsort_r(s->rows + s->start[i], n - s->start[i], sizeof *s->rows, by_host_then_member, (void *)l->host);
+		while (l->scope == PD_SCOPE_OTHER_HOSTS && at < n && l->host[s->rows[at]] == l->host[s->rows[from]])
+			at++;
+		s->elsewhere[i] = l->scope == PD_SCOPE_OTHER_HOSTS && at < n ? s->rows[at] : NONE;
+		if (by_host && n - from > 1)
+			qsort_r(s->rows + from, n - from, sizeof *s->rows, by_host_then_member, (void *)l->host);
 	}
 	s->start[g->n_multi] = n;
 }
 
-/* Find, for each multi-member group, the first row of B on another host than the group's first row of B. */
-static void find_elsewhere(struct pd_match_links *l)
+/* Return the members of a side in a group; same_host: only those on the host of `a`. */
+static struct pd_match_members members_of(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group, uint32_t a,
+					  bool same_host)
 {
-	const struct pd_match_side *b = &l->b;
-	l->b_elsewhere = pd_alloc((l->groups.n_multi + 1) * sizeof *l->b_elsewhere);
-	for (size_t i = 0; i < l->groups.n_multi; i++) {
-		uint32_t at = b->start[i];
-		while (at < b->start[i + 1] && l->host[b->rows[at]] == l->host[b->rows[b->start[i]]])
-			at++;
-		l->b_elsewhere[i] = at < b->start[i + 1] ? b->rows[at] : NONE;
-	}
-}
-
-static void open_sides(struct pd_match_links *l)
-{
-	list_side(l, PD_SIDE_A, &l->a);
-	list_side(l, PD_SIDE_B, &l->b);
-	if (l->scope == PD_SCOPE_OTHER_HOSTS)
-		find_elsewhere(l);
-}
-
-static void release_sides(struct pd_match_links *l)
-{
-	free(l->a.start);
-	free(l->a.rows);
-	free(l->b.start);
-	free(l->b.rows);
-	free(l->b_elsewhere);
-}
-
-/* Return the first index, from lo on, of a member of a side whose host is not below `host`, or, with `over`, is above
- * it. */
-static size_t side_bound(const struct pd_match_links *l, const struct pd_match_side *s, size_t lo, size_t hi, uint64_t host,
-			 bool over)
-{
-	return PD_LOWER_BOUND(i, lo, hi, l->host[s->rows[i]] < host || (over && l->host[s->rows[i]] == host));
-}
-
-/* Return the members of a side in a group; for scopes within hosts, only those on the host of `a`. */
-static struct pd_match_members side_members(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group,
-					    uint32_t a)
-{
-	bool same_host = pd_match_scope_inside(l->scope);
 	if (!pd_match_groups_is_multi(&l->groups, group))
-		return (struct pd_match_members){ NULL, is_on(l, group, s->side) && (!same_host || l->host[group] == l->host[a]),
-						  group };
+		return (struct pd_match_members){
+			NULL, (!s->side || is_on(l, group, s->side)) && (!same_host || l->host[group] == l->host[a]), group
+		};
 	uint32_t multi = pd_match_groups_multi(&l->groups, group);
 	size_t lo = s->start[multi], hi = s->start[multi + 1];
 	if (same_host) {
-		lo = side_bound(l, s, lo, hi, l->host[a], false);
-		hi = side_bound(l, s, lo, hi, l->host[a], true);
+		lo = PD_LOWER_BOUND(i, lo, hi, l->host[s->rows[i]] < l->host[a]);
+		hi = PD_LOWER_BOUND(i, lo, hi, l->host[s->rows[i]] == l->host[a]);
 	}
 	return (struct pd_match_members){ s->rows + lo, hi - lo, 0 };
 }
 
-/* Return the first row of B in a group on another host than the group's first row of B. */
-static uint32_t b_elsewhere(const struct pd_match_links *l, uint32_t group)
+static struct pd_match_members side_members(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group,
+					    uint32_t a)
 {
-	return pd_match_groups_is_multi(&l->groups, group) ? l->b_elsewhere[pd_match_groups_multi(&l->groups, group)] : NONE;
+	return members_of(l, s, group, a, pd_match_scope_inside(l->scope));
+}
+
+/* Return the first member of a side in a group that is on another host than its first member there, or NONE. */
+static uint32_t elsewhere_of(const struct pd_match_links *l, const struct pd_match_side *s, uint32_t group)
+{
+	return pd_match_groups_is_multi(&l->groups, group) ? s->elsewhere[pd_match_groups_multi(&l->groups, group)] : NONE;
 }
 
 static bool may_pair(const struct pd_match_links *l, uint32_t a, uint32_t b)
@@ -540,7 +451,7 @@ static uint32_t linked_to(const struct pd_match_links *l, uint32_t a, uint32_t g
 	if (!b.n)
 		return NONE;
 	if (l->scope == PD_SCOPE_OTHER_HOSTS)
-		return may_pair(l, a, pd_match_members_at(&b, 0)) ? pd_match_members_at(&b, 0) : b_elsewhere(l, group);
+		return may_pair(l, a, pd_match_members_at(&b, 0)) ? pd_match_members_at(&b, 0) : elsewhere_of(l, &l->b, group);
 	return pd_match_members_at(&b, 0) != a ? pd_match_members_at(&b, 0) : b.n > 1 ? pd_match_members_at(&b, 1) : NONE;
 }
 
@@ -560,7 +471,7 @@ static bool is_linked_to(const struct pd_match_links *l, uint32_t b)
 {
 	struct pd_match_members r = side_members(l, &l->b, b, b);
 	if (l->scope == PD_SCOPE_OTHER_HOSTS)
-		return b == pd_match_members_at(&r, 0) || b == b_elsewhere(l, b);
+		return b == pd_match_members_at(&r, 0) || b == elsewhere_of(l, &l->b, b);
 	return b == pd_match_members_at(&r, 0) || (r.n > 1 && b == pd_match_members_at(&r, 1));
 }
 
@@ -589,85 +500,6 @@ static void add_partners_against(const struct pd_match_links *l, uint32_t a, uin
 		add_linked(l, a, group, distance, out);
 }
 
-static uint32_t first_elsewhere(const struct pd_match_links *l, size_t multi)
-{
-	const struct pd_match_groups *g = &l->groups;
-	for (uint32_t i = g->start[multi]; i < g->start[multi + 1]; i++)
-		if (l->host[g->rows[i]] != l->host[g->rows[g->start[multi]]])
-			return g->rows[i];
-	return NONE;
-}
-
-/* Set the hosts by member; if all rows are members, the hosts of the rows. */
-static void take_hosts(struct pd_match_links *l)
-{
-	l->host = l->rows->realm;
-	if (!l->set->row)
-		return;
-	uint64_t *own = pd_array_room(&l->own_host, l->rows->budget, (l->set->n + 1) * sizeof *own);
-	for (size_t i = 0; i < l->set->n; i++)
-		own[i] = l->rows->realm[pd_rows_set_row(l->set, (uint32_t)i)];
-	l->host = own;
-}
-
-static void sort_hosts(struct pd_match_links *l)
-{
-	const struct pd_match_groups *g = &l->groups;
-	if (!g->n_multi)
-		return;
-	l->by_host = pd_array_room(&l->by_host_memory, l->rows->budget, g->start[g->n_multi] * sizeof *l->by_host);
-	memcpy(l->by_host, g->rows, g->start[g->n_multi] * sizeof *l->by_host);
-	l->elsewhere = pd_alloc(g->n_multi * sizeof *l->elsewhere);
-	for (size_t i = 0; i < g->n_multi; i++) {
-		qsort_r(l->by_host + g->start[i], g->start[i + 1] - g->start[i], sizeof *l->by_host, by_host_then_member,
-			(void *)l->host);
-		l->elsewhere[i] = first_elsewhere(l, i);
-	}
-}
-
-/* Open links; takes over `groups`. */
-static void open_links(struct pd_match_links *l, struct pd_match_groups *groups, const struct pd_match_options *o,
-		       const struct pd_rows *rows, const struct pd_rows_set *set)
-{
-	*l = (struct pd_match_links){
-		.groups = *groups, .scope = o->scope, .all_pairs = o->all_pairs, .rows = rows, .set = set, .side = rows->side
-	};
-	*groups = (struct pd_match_groups){ 0 };
-	if (l->scope != PD_SCOPE_ALL) {
-		take_hosts(l);
-		sort_hosts(l);
-	}
-	if (l->side)
-		open_sides(l);
-}
-
-static void release_links(struct pd_match_links *l)
-{
-	pd_match_groups_release(&l->groups);
-	release_sides(l);
-	pd_array_release(&l->own_host);
-	pd_array_release(&l->by_host_memory);
-	free(l->elsewhere);
-	*l = (struct pd_match_links){ 0 };
-}
-
-/* Return the first index of `by_host`, from lo on, whose host is not below `host`, or, with `over`, is above it. */
-static size_t host_bound(const struct pd_match_links *l, size_t lo, size_t hi, uint64_t host, bool over)
-{
-	return PD_LOWER_BOUND(i, lo, hi, l->host[l->by_host[i]] < host || (over && l->host[l->by_host[i]] == host));
-}
-
-/* Return the members of a named group on the host of `a`. */
-static struct pd_match_members host_members(const struct pd_match_links *l, uint32_t group, uint32_t a)
-{
-	if (!pd_match_groups_is_multi(&l->groups, group))
-		return (struct pd_match_members){ NULL, l->host[group] == l->host[a], group };
-	uint32_t multi = pd_match_groups_multi(&l->groups, group);
-	size_t lo = host_bound(l, l->groups.start[multi], l->groups.start[multi + 1], l->host[a], false);
-	size_t hi = host_bound(l, lo, l->groups.start[multi + 1], l->host[a], true);
-	return (struct pd_match_members){ l->by_host + lo, hi - lo, 0 };
-}
-
 static struct pd_match_members after(struct pd_match_members r, uint32_t a)
 {
 	size_t from = PD_LOWER_BOUND(i, 0, r.n, pd_match_members_at(&r, i) <= a);
@@ -694,13 +526,13 @@ static void add_others(const struct pd_match_links *l, struct pd_match_partners 
 static void link_across(const struct pd_match_links *l, uint32_t a, int distance, struct pd_match_partners *out)
 {
 	const struct pd_match_groups *g = &l->groups;
-	uint32_t multi = pd_match_groups_multi(g, a), first = g->rows[g->start[multi]], other = l->elsewhere[multi];
+	uint32_t first = pd_match_groups_name(g, a), other = elsewhere_of(l, &l->all, a);
 	if (other == NONE)
 		return;
 	if (a == first)
 		add_others(l, out, after(pd_match_groups_members(g, first), a), l->host[a], distance);
 	else if (a == other)
-		add_run(out, after(host_members(l, first, first), a), distance);
+		add_run(out, after(members_of(l, &l->all, first, first, true), a), distance);
 	else if (l->host[a] == l->host[first] && other > a)
 		add_partner(out, other, distance);
 }
@@ -708,7 +540,8 @@ static void link_across(const struct pd_match_links *l, uint32_t a, int distance
 /* Return the members that may be partners of `a`: all, or the members on its host. */
 static struct pd_match_members scope_run(const struct pd_match_links *l, uint32_t group, uint32_t a)
 {
-	return pd_match_scope_inside(l->scope) ? host_members(l, group, a) : pd_match_groups_members(&l->groups, group);
+	return pd_match_scope_inside(l->scope) ? members_of(l, &l->all, group, a, true)
+					       : pd_match_groups_members(&l->groups, group);
 }
 
 bool pd_match_represents(const struct pd_match_set *m, uint32_t a)
@@ -744,22 +577,17 @@ void pd_match_add_equal(const struct pd_match_set *m, uint32_t a, struct pd_matc
 /* If two groups both have many rows, each row is paired only with the first row of the other group on another host. */
 #define MANY_ROWS 64
 
-/* Return the first member of a group that is on another host than the group's first member, or NONE. */
-static uint32_t elsewhere_of(const struct pd_match_links *l, uint32_t group)
-{
-	return pd_match_groups_is_multi(&l->groups, group) ? l->elsewhere[pd_match_groups_multi(&l->groups, group)] : NONE;
-}
-
 static void link_near_across(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance,
 			     struct pd_match_partners *out)
 {
-	uint32_t own = pd_match_groups_name(&l->groups, a), to = l->host[group] != l->host[a] ? group : elsewhere_of(l, group);
+	uint32_t own = pd_match_groups_name(&l->groups, a),
+		 to = l->host[group] != l->host[a] ? group : elsewhere_of(l, &l->all, group);
 	if (to != NONE && to > a)
 		add_partner(out, to, distance);
 	if (a == own)
 		add_others(l, out, after(pd_match_groups_members(&l->groups, group), a), l->host[a], distance);
-	else if (a == elsewhere_of(l, own))
-		add_run(out, after(host_members(l, group, own), a), distance);
+	else if (a == elsewhere_of(l, &l->all, own))
+		add_run(out, after(members_of(l, &l->all, group, own, true), a), distance);
 }
 
 /* Add partners in one subgroup near a's. */
@@ -802,24 +630,10 @@ void pd_match_add_near(const struct pd_match_set *m, uint32_t a, uint32_t finger
 
 /* --- one set of rows --- */
 
-/* Make links from the subgroups of equal keys. */
-static void make_links(struct pd_match_set *m, double *verify_seconds)
-{
-	/* Pages of one host never pair with this scope, so the verification rules for two hosts are used. */
-	struct pd_verifier verifier = pd_match_verifier(m->o, m->rows);
-	verifier.texts = m->digests;
-	verifier.apart = m->o->scope == PD_SCOPE_OTHER_HOSTS;
-	struct pd_match_groups by_subgroup = { 0 };
-	double t = pd_cpu_seconds();
-	if (m->verifies && !m->o->all_pairs)
-		split_groups(&m->subgroups, &m->fingerprints, m->set, m->o, &verifier, &by_subgroup);
-	*verify_seconds += pd_cpu_seconds() - t;
-	pd_verifier_release(&verifier);
-	open_links(&m->links, m->subgroups.n ? &by_subgroup : &m->fingerprints, m->o, m->rows, m->set);
-}
-
 int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_err *e)
 {
+	struct pd_match_links *l = &m->links;
+	struct pd_match_groups by_subgroup = { 0 };
 	if (!m->set->n)
 		return PD_OK;
 	int status =
@@ -827,13 +641,50 @@ int pd_match_set_open(struct pd_match_set *m, double *verify_seconds, struct pd_
 	if (status)
 		return status;
 	m->verifies = !m->o->verify.off && (m->digests || m->rows->sketched || m->o->verify.k_unknown < m->o->k);
-	make_links(m, verify_seconds);
+	*l = (struct pd_match_links){
+		.scope = m->o->scope, .all_pairs = m->o->all_pairs, .rows = m->rows, .set = m->set, .side = m->rows->side
+	};
+	/* The hosts by member; if all rows are members, the hosts of the rows. */
+	l->host = l->scope != PD_SCOPE_ALL ? m->rows->realm : NULL;
+	if (l->host && m->set->row) {
+		uint64_t *own = pd_array_room(&l->own_host, m->rows->budget, (m->set->n + 1) * sizeof *own);
+		for (size_t i = 0; i < m->set->n; i++)
+			own[i] = m->rows->realm[m->set->row[i]];
+		l->host = own;
+	}
+	double t = pd_cpu_seconds();
+	if (m->verifies && !m->o->all_pairs) {
+		struct pd_verifier verifier = pd_match_verifier(m->o, m->rows);
+		verifier.texts = m->digests;
+		/* Pages of one host never pair with this scope, so the rules for two hosts are used. */
+		verifier.apart = m->o->scope == PD_SCOPE_OTHER_HOSTS;
+		split_groups(m, &verifier, &by_subgroup);
+		pd_verifier_release(&verifier);
+	}
+	*verify_seconds += pd_cpu_seconds() - t;
+	/* The links are those of the subgroups. */
+	l->groups = m->subgroups.n ? by_subgroup : m->fingerprints;
+	if (!m->subgroups.n)
+		m->fingerprints = (struct pd_match_groups){ 0 };
+	if (l->host)
+		list_side(l, 0, true, &l->all);
+	if (l->side) {
+		list_side(l, PD_SIDE_A, pd_match_scope_inside(l->scope), &l->a);
+		list_side(l, PD_SIDE_B, pd_match_scope_inside(l->scope), &l->b);
+	}
 	return PD_OK;
 }
 
 void pd_match_set_release(struct pd_match_set *m)
 {
+	struct pd_match_side *sides[] = { &m->links.all, &m->links.a, &m->links.b };
 	pd_match_groups_release(&m->fingerprints);
-	release_subgroups(&m->subgroups);
-	release_links(&m->links);
+	pd_match_groups_release(&m->links.groups);
+	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++) {
+		free(sides[i]->start);
+		free(sides[i]->elsewhere);
+		pd_array_release(&sides[i]->memory);
+	}
+	pd_array_release(&m->links.own_host);
+	free(m->subgroups.v);
 }

@@ -193,10 +193,12 @@ bool pd_match_has_subgroups(const struct pd_match_subgroups *p, uint32_t fingerp
 
 /* --- links --- */
 
-/* Members of each multi-member group with rows on one side, ascending; for scopes within hosts by (host, member). */
+/* Members of each multi-member group, all or those on one side: ascending, or by (host, member). */
 struct pd_match_side {
+	uint8_t side; /* 0: all */
 	uint32_t *start, *rows;
-	uint8_t side;
+	uint32_t *elsewhere; /* other-hosts: by group, the first member on another host than the first one, or NONE */
+	struct pd_array memory;
 };
 
 struct pd_match_links {
@@ -205,17 +207,12 @@ struct pd_match_links {
 	bool all_pairs;
 	const uint64_t *host;	  /* by member; NULL for scope all */
 	struct pd_array own_host; /* the same, if it differs from that of the rows */
-	uint32_t *by_host;	  /* groups.rows, each group sorted by (host, member); NULL for scope all */
-	struct pd_array by_host_memory;
-	uint32_t *elsewhere; /* other-hosts: the first member of a group on another host than its first
-					 * member, or NONE */
+	struct pd_match_side all; /* by host; empty for scope all */
 	const struct pd_rows *rows;
 	const struct pd_rows_set *set;
 	/* With two sides: each row of A pairs with the first row of B that the scope allows, or with all. */
 	const uint8_t *side; /* by row; NULL: there are no sides */
 	struct pd_match_side a, b;
-	uint32_t *b_elsewhere; /* other-hosts: the first member of B in a group on another host than the
-					 * group's first member of B, or NONE */
 };
 
 struct pd_match_partner {

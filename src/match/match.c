@@ -63,29 +63,6 @@ static void verify_pairs(const struct pd_match_set *m, struct pd_index_pairs *pa
 		pairs->n = n;
 }
 
-/* The sides on which each group has rows, by name. */
-struct sides {
-	uint8_t *of;
-	uint32_t *list[2];
-	size_t n[2];
-	struct pd_array memory[3];
-};
-
-static void find_sides(const struct pd_match_set *m, struct sides *s)
-{
-	const struct pd_match_groups *g = pd_match_set_fingerprints(m);
-	s->of = pd_array_room(&s->memory[2], m->rows->budget, m->set->n + 1);
-	memset(s->of, 0, m->set->n + 1);
-	for (size_t i = 0; i < m->set->n; i++)
-		s->of[pd_match_groups_name(g, (uint32_t)i)] |= m->rows->side[pd_rows_set_row(m->set, (uint32_t)i)];
-	for (int side = 0; side < 2; side++) {
-		s->list[side] = pd_array_room(&s->memory[side], m->rows->budget, (g->n_groups + 1) * sizeof *s->list[side]);
-		for (size_t i = 0; i < m->set->n; i++)
-			if (s->of[i] & (PD_SIDE_A << side))
-				s->list[side][s->n[side]++] = (uint32_t)i;
-	}
-}
-
 /* Return whether dense neighbourhoods are compared only by the sketch search because k was chosen to supplement it: then
  * fingerprints find only pairs that are cheap to find. */
 bool pd_match_leaves_dense(const struct pd_match_options *o, const struct pd_rows *rows)
@@ -106,44 +83,77 @@ uint64_t pd_match_near_most(const struct pd_match_options *o, const struct pd_ro
 	return near_most(o, rows, n, n * n);
 }
 
-/* Find pairs in a set with more near pairs than are compared.  `after` receives the pairs that are kept, `sketch_only`
- * marks groups that are compared only by the sketch search. */
-static int find_near_in_dense(struct near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e)
+static int find_near(struct near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e)
 {
-	near->sketch_only = pd_zalloc(m->set->n + 1);
-	if (pd_match_leaves_dense(m->o, m->rows)) {
-		memset(near->sketch_only, 1, m->set->n);
-		return PD_OK;
+	const struct pd_match_share *share = m->o->share;
+	const struct pd_match_groups *g = pd_match_set_fingerprints(m);
+	struct pd_budget *budget = m->rows->budget;
+	struct pd_index_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = g->n_groups };
+	struct pd_array memory[3] = { { 0 } };
+	stats->distinct = keys.n;
+	if (m->rows->side) { /* the groups with rows on each side */
+		uint8_t *sides = pd_array_room(&memory[2], budget, m->set->n + 1);
+		uint32_t *list[2];
+		size_t n[2] = { 0, 0 };
+		memset(sides, 0, m->set->n + 1);
+		for (size_t i = 0; i < m->set->n; i++)
+			sides[pd_match_groups_name(g, (uint32_t)i)] |= m->rows->side[pd_rows_set_row(m->set, (uint32_t)i)];
+		for (int side = 0; side < 2; side++) {
+			list[side] = pd_array_room(&memory[side], budget, (g->n_groups + 1) * sizeof **list);
+			for (size_t i = 0; i < m->set->n; i++)
+				if (sides[i] & (PD_SIDE_A << side))
+					list[side][n[side]++] = (uint32_t)i;
+		}
+		keys.ids = list[0];
+		keys.n = n[0];
+		keys.against = list[1];
+		keys.n_against = n[1];
+		keys.sides = sides;
+	} else {
+		keys.ids = pd_match_groups_names(g, &memory[0], budget);
 	}
-	uint8_t *unrepresented = pd_zalloc(m->set->n + 1);
-	int status = pd_match_dense(m, stats, &near->after, near->sketch_only, unrepresented, e);
-	/* With two sides, or between hosts, a representative does not represent others for all rows. */
-	if (m->rows->side || m->o->scope == PD_SCOPE_OTHER_HOSTS)
-		free(unrepresented);
-	else
-		near->unrepresented = unrepresented;
-	return status;
-}
 
-/* Make the list `before`.  A row may have a partner before the first row of its own group if all rows of that group are
- * joined. */
-static int reverse_pairs(struct near *near, const struct pd_match_set *m, struct pd_err *e)
-{
-	struct pd_items *reversed = pd_items_lists(1, m->rows->budget), sorted;
-	for (size_t i = 0; i < near->after.n; i++) {
+	double n = (double)keys.n, others = keys.against ? (double)keys.n_against : n;
+	struct pd_index_limit limit = { .most = share ? share->near_most : near_most(m->o, m->rows, (n + others) / 2, n * others) };
+	keys.limit = !limit.most || (m->o->all_pairs && !share) ? NULL : &limit;
+	double t = pd_cpu_seconds(), verified = stats->verify_seconds;
+	int status = pd_index_plan_choose(&stats->plan, m->o->plan, keys.bits, m->o->k, keys.n, keys.n_against, e);
+	if (!status)
+		status = pd_index_join(&keys, &stats->plan, m->o->threads, budget, &near->after, e);
+	if (!status && !pd_index_is_over(&keys)) {
+		verify_pairs(m, &near->after, stats);
+	} else if (!status && share) {
+		stats->dense = true;
+	} else if (!status) { /* more near pairs than are compared */
+		near->sketch_only = pd_zalloc(m->set->n + 1);
+		if (pd_match_leaves_dense(m->o, m->rows)) {
+			memset(near->sketch_only, 1, m->set->n);
+		} else {
+			near->unrepresented = pd_zalloc(m->set->n + 1);
+			status = pd_match_dense(m, stats, &near->after, near->sketch_only, near->unrepresented, e);
+		}
+		/* With two sides, or between hosts, a representative does not represent others for all rows. */
+		if (m->rows->side || m->o->scope == PD_SCOPE_OTHER_HOSTS) {
+			free(near->unrepresented);
+			near->unrepresented = NULL;
+		}
+	}
+	stats->join_seconds += pd_cpu_seconds() - t - (stats->verify_seconds - verified);
+
+	/* Make the list `before`.  A row may have a partner before the first row of its own group if all rows of that group are
+	 * joined. */
+	struct pd_items *reversed = status ? NULL : pd_items_lists(1, budget), sorted;
+	for (size_t i = 0; reversed && i < near->after.n; i++) {
 		const struct pd_index_pair *p = &near->after.v[i];
-		if (pd_match_groups_is_multi(pd_match_set_fingerprints(m), p->a) && pd_match_set_all_represent(m, p->a))
+		if (pd_match_groups_is_multi(g, p->a) && pd_match_set_all_represent(m, p->a))
 			pd_items_add(reversed, (uint64_t)p->b << 32 | p->a, p->distance);
 	}
-	int status = pd_items_gather(reversed, 1, m->o->threads, &sorted, e);
-	pd_index_pairs_take(&near->before, &sorted);
-	return status;
-}
+	if (reversed) {
+		status = pd_items_gather(reversed, 1, m->o->threads, &sorted, e);
+		pd_index_pairs_take(&near->before, &sorted);
+	}
 
-/* If a group has more than PD_SUBGROUPS_TRIED subgroups, leave all its rows to the sketch search. */
-static bool mark_many_subgroups(struct near *near, const struct pd_match_set *m)
-{
-	bool many = false;
+	/* If a group has more than PD_SUBGROUPS_TRIED subgroups, leave all its rows to the sketch search. */
 	const struct pd_match_subgroups *p = &m->subgroups;
 	for (size_t from = 0, to; from < p->n; from = to) {
 		for (to = from + 1; to < p->n && p->v[to].fingerprint == p->v[from].fingerprint; to++)
@@ -153,57 +163,11 @@ static bool mark_many_subgroups(struct near *near, const struct pd_match_set *m)
 		if (!near->sketch_only)
 			near->sketch_only = pd_zalloc(m->set->n + 1);
 		near->sketch_only[p->v[from].fingerprint] = 1;
-		many = true;
+		stats->many_subgroups = true;
 	}
-	return many;
-}
-
-static int find_near(struct near *near, const struct pd_match_set *m, struct pd_match_stats *stats, struct pd_err *e)
-{
-	const struct pd_match_share *share = m->o->share;
-	struct pd_index_keys keys = { .bits = m->rows->bits, .v = m->set->keys, .n = pd_match_set_fingerprints(m)->n_groups };
-	struct sides sides = { 0 };
-	struct pd_array names = { 0 };
-	stats->distinct = keys.n;
-	if (m->rows->side) {
-		find_sides(m, &sides);
-		keys.ids = sides.list[0];
-		keys.n = sides.n[0];
-		keys.against = sides.list[1];
-		keys.n_against = sides.n[1];
-		keys.sides = sides.of;
-	} else {
-		keys.ids = pd_match_groups_names(pd_match_set_fingerprints(m), &names, m->rows->budget);
-	}
-	double n = (double)keys.n, others = keys.against ? (double)keys.n_against : n;
-	struct pd_index_limit limit = { .most = share ? share->near_most : near_most(m->o, m->rows, (n + others) / 2, n * others) };
-	keys.limit = !limit.most || (m->o->all_pairs && !share) ? NULL : &limit;
-	double t = pd_cpu_seconds(), verified = stats->verify_seconds;
-	int status = pd_index_plan_choose(&stats->plan, m->o->plan, keys.bits, m->o->k, keys.n, keys.n_against, e);
-	if (!status)
-		status = pd_index_join(&keys, &stats->plan, m->o->threads, m->rows->budget, &near->after, e);
-	if (!status && !pd_index_is_over(&keys))
-		verify_pairs(m, &near->after, stats);
-	else if (!status && share)
-		stats->dense = true;
-	else if (!status)
-		status = find_near_in_dense(near, m, stats, e);
-	stats->join_seconds += pd_cpu_seconds() - t - (stats->verify_seconds - verified);
-	if (!status)
-		status = reverse_pairs(near, m, e);
-	stats->many_subgroups = mark_many_subgroups(near, m);
 	for (int i = 0; i < 3; i++)
-		pd_array_release(&sides.memory[i]);
-	pd_array_release(&names);
+		pd_array_release(&memory[i]);
 	return status;
-}
-
-static void release_near(struct near *near)
-{
-	pd_index_pairs_release(&near->after);
-	pd_index_pairs_release(&near->before);
-	free(near->sketch_only);
-	free(near->unrepresented);
 }
 
 /* --- emitting ---
@@ -368,21 +332,6 @@ static void format_batch(struct emission *g, struct emitter *w)
 		write_formatted(g, w);
 }
 
-static void emit_row(struct emission *g, struct emitter *w, struct reading *r)
-{
-	uint32_t a = r->next, row = pd_rows_set_row(r->m->set, a);
-	find_partners(r, a);
-	for (size_t i = 0; i < r->partners.n; i++) {
-		const struct pd_match_partner *p = &r->partners.v[i];
-		w->batch[w->n++] =
-			(struct pd_match_pair){ row, pd_rows_set_row(r->m->set, p->member), p->distance, p->similarity, p->linked };
-		if (w->n == BATCH)
-			format_batch(g, w);
-	}
-	r->next++;
-	skip_unpaired(r);
-}
-
 /* Return the first member at `row` or later. */
 static uint32_t member_from(const struct pd_rows_set *set, size_t row)
 {
@@ -391,58 +340,42 @@ static uint32_t member_from(const struct pd_rows_set *set, size_t row)
 	return (uint32_t)PD_LOWER_BOUND(i, 0, set->n, set->row[i] < row);
 }
 
-static size_t bands_from(const struct pd_items *pairs, uint32_t member)
-{
-	return PD_LOWER_BOUND(i, 0, pairs->n, pairs->v[i].key >> 32 < member);
-}
-
-static void begin_stretch(struct reading *r, size_t from, size_t to)
-{
-	r->next = member_from(r->m->set, from);
-	r->end = member_from(r->m->set, to);
-	r->after = near_from(&r->found->near.after, r->next);
-	r->before = near_from(&r->found->near.before, r->next);
-	r->bands = bands_from(&r->found->bands.pairs, r->next);
-	skip_unpaired(r);
-}
-
 static void stretch_task(void *ctx, size_t task, int thread)
 {
 	struct emission *g = ctx;
 	struct emitter *w = &g->emitters[thread];
 	struct reading *x = &w->sets[0], *y = &w->sets[1];
 	w->task = task;
-	for (int i = 0; i < 2; i++)
-		begin_stretch(&w->sets[i], task * STRETCH, (task + 1) * STRETCH);
+	for (int i = 0; i < 2; i++) {
+		struct reading *r = &w->sets[i];
+		const struct pd_items *bands = &r->found->bands.pairs;
+		r->next = member_from(r->m->set, task * STRETCH);
+		r->end = member_from(r->m->set, (task + 1) * STRETCH);
+		r->after = near_from(&r->found->near.after, r->next);
+		r->before = near_from(&r->found->near.before, r->next);
+		r->bands = PD_LOWER_BOUND(b, 0, bands->n, bands->v[b].key >> 32 < r->next);
+		skip_unpaired(r);
+	}
 	/* Both sets are read in parallel, so that pairs are in the order of rows. */
 	while ((x->next < x->end || y->next < y->end) && !__atomic_load_n(&g->status, __ATOMIC_RELAXED) && !pd_call_status()) {
 		bool first = y->next >= y->end ||
 			     (x->next < x->end && pd_rows_set_row(x->m->set, x->next) < pd_rows_set_row(y->m->set, y->next));
-		emit_row(g, w, first ? x : y);
+		struct reading *r = first ? x : y;
+		uint32_t row = pd_rows_set_row(r->m->set, r->next);
+		find_partners(r, r->next);
+		for (size_t i = 0; i < r->partners.n; i++) {
+			const struct pd_match_partner *p = &r->partners.v[i];
+			w->batch[w->n++] = (struct pd_match_pair){ row, pd_rows_set_row(r->m->set, p->member), p->distance,
+								   p->similarity, p->linked };
+			if (w->n == BATCH)
+				format_batch(g, w);
+		}
+		r->next++;
+		skip_unpaired(r);
 	}
 	format_batch(g, w);
 	write_formatted(g, w);
 	pd_turns_end(g->turns, task);
-}
-
-static void emitter_init(struct emitter *w, const struct found *fingerprints, const struct found *digests)
-{
-	const struct found *found[2] = { fingerprints, digests };
-	for (int i = 0; i < 2; i++) {
-		w->sets[i].found = found[i];
-		w->sets[i].m = &found[i]->set;
-		w->sets[i].verifier = pd_match_verifier(found[i]->set.o, found[i]->set.rows);
-		w->sets[i].verifier.texts = found[i]->set.digests;
-	}
-}
-
-static void emitter_release(struct emitter *w)
-{
-	for (int i = 0; i < 2; i++) {
-		pd_verifier_release(&w->sets[i].verifier);
-		free(w->sets[i].partners.v);
-	}
-	pd_buf_release(&w->out);
 }
 
 /* Emit the pairs of both sets, in the order of rows; *pairs: their number. */
@@ -454,13 +387,22 @@ static int emit_pairs(const struct found *fingerprints, const struct found *dige
 	struct emission g = { .sink = sink, .turns = pd_turns_new(), .n_rows = fingerprints->set.rows->n };
 	g.emitters = pd_zalloc((size_t)threads * sizeof *g.emitters);
 	for (int i = 0; i < threads; i++) {
-		emitter_init(&g.emitters[i], fingerprints, digests);
 		g.emitters[i].formatter = sink->formatters[i];
+		for (int set = 0; set < 2; set++) {
+			const struct found *f = set ? digests : fingerprints;
+			g.emitters[i].sets[set] =
+				(struct reading){ .found = f, .m = &f->set, .verifier = pd_match_verifier(f->set.o, f->set.rows) };
+			g.emitters[i].sets[set].verifier.texts = f->set.digests;
+		}
 	}
 	pd_parallel(threads, tasks, stretch_task, &g);
 	for (int i = 0; i < threads; i++) {
 		*pairs += g.emitters[i].pairs;
-		emitter_release(&g.emitters[i]);
+		for (int set = 0; set < 2; set++) {
+			pd_verifier_release(&g.emitters[i].sets[set].verifier);
+			free(g.emitters[i].sets[set].partners.v);
+		}
+		pd_buf_release(&g.emitters[i].out);
 	}
 	free(g.emitters);
 	pd_turns_free(g.turns);
@@ -537,7 +479,10 @@ static int find_set_pairs(struct found *f, struct pd_match_stats *stats, struct 
 static void release_found(struct found *f)
 {
 	pd_match_set_release(&f->set);
-	release_near(&f->near);
+	pd_index_pairs_release(&f->near.after);
+	pd_index_pairs_release(&f->near.before);
+	free(f->near.sketch_only);
+	free(f->near.unrepresented);
 	pd_items_release(&f->bands.pairs);
 }
 
@@ -545,9 +490,8 @@ struct pd_match_pair pd_match_doubted(const struct pd_rows *rows, const struct p
 {
 	const struct pd_rows_set *set = &rows->fingerprints;
 	uint32_t a = member_from(set, doubt->a), b = member_from(set, doubt->b);
-	size_t words = (size_t)set->words;
 	bool fingerprints = a < set->n && pd_rows_set_row(set, a) == doubt->a;
-	int distance = fingerprints ? pd_bits_distance(set->keys + a * words, set->keys + b * words, (int)words) : -1;
+	int distance = fingerprints ? pd_rows_set_distance(set, a, b) : -1;
 	return (struct pd_match_pair){ .a = doubt->a, .b = doubt->b, .distance = distance, .similarity = doubt->similarity };
 }
 
