@@ -55,43 +55,39 @@ static int bits_for(uint64_t n)
 	return bits;
 }
 
-/* Add a block; blocks are sorted by their bits. */
-static void insert_block(header *h, int first, int n, int radius)
-{
-	uint32_t at = h->n_blocks++;
-	for (; at && h->block[at - 1].first_bit > (uint32_t)first; at--)
-		h->block[at] = h->block[at - 1];
-	h->block[at].first_bit = (uint32_t)first;
-	h->block[at].n_bits = (uint32_t)n;
-	h->block[at].radius = (uint32_t)radius;
-}
-
-/* Choose the four blocks of the patent; their first bits select the keys, and a smaller k needs fewer blocks. */
-static void choose_paper(header *h)
-{
-	int radius[4], bits = (int)h->bits / 4, most = bits_for(h->keys) + 1;
-	most = most < PD_BLOCK_BITS_MAX ? most : PD_BLOCK_BITS_MAX;
-	pd_index_radii((int)h->k, 4, radius);
-	for (int i = 0; i < 4; i++)
-		if (radius[i] >= 0)
-			insert_block(h, pd_bits_block((int)h->bits, 4, i), bits < most ? bits : most, radius[i]);
-}
-
 /* Choose the blocks of the plan with which `match` would join this number of stored rows with the batch; unused blocks
- * are omitted.  A block without bits means that all keys are compared. */
+ * are omitted.  A block without bits means that all keys are compared.  For k up to 3 they are the four blocks of the patent;
+ * their first bits select the keys, and a smaller k needs fewer blocks. */
 static int choose_blocks(header *h, struct pd_err *e)
 {
 	struct pd_index_plan plan;
 	int status = pd_index_plan_choose(&plan, PD_PLAN_AUTO, (int)h->bits, (int)h->k, PD_BATCH_TABLES_ROWS, h->keys, e);
-	if (!status && plan.kind == PD_PLAN_ALL)
-		insert_block(h, 0, 0, 0);
-	else if (!status && h->k <= 3)
-		choose_paper(h);
-	else
-		for (int i = 0; !status && i < plan.n_blocks; i++)
-			if (plan.radius[i] >= 0)
-				insert_block(h, plan.first_bit[i], plan.n_bits[i], plan.radius[i]);
-	return status;
+	if (status)
+		return status;
+	if (plan.kind == PD_PLAN_ALL) {
+		plan.n_blocks = 1;
+		plan.first_bit[0] = plan.n_bits[0] = plan.radius[0] = 0;
+	} else if (h->k <= 3) {
+		int most = bits_for(h->keys) + 1, bits = (int)h->bits / 4;
+		plan.n_blocks = 4;
+		pd_index_radii((int)h->k, 4, plan.radius);
+		for (int i = 0; i < 4; i++) {
+			plan.first_bit[i] = pd_bits_block((int)h->bits, 4, i);
+			plan.n_bits[i] = most < PD_BLOCK_BITS_MAX ? most : PD_BLOCK_BITS_MAX;
+			plan.n_bits[i] = bits < plan.n_bits[i] ? bits : plan.n_bits[i];
+		}
+	}
+	for (int i = 0; i < plan.n_blocks; i++) {
+		if (plan.radius[i] < 0)
+			continue;
+		uint32_t at = h->n_blocks++; /* sorted by their bits */
+		for (; at && h->block[at - 1].first_bit > (uint32_t)plan.first_bit[i]; at--)
+			h->block[at] = h->block[at - 1];
+		h->block[at].first_bit = (uint32_t)plan.first_bit[i];
+		h->block[at].n_bits = (uint32_t)plan.n_bits[i];
+		h->block[at].radius = (uint32_t)plan.radius[i];
+	}
+	return PD_OK;
 }
 
 /* The rows of a batch, in the order of the file. */
@@ -101,19 +97,6 @@ struct arranged {
 	uint32_t *first, *key_of, *row; /* row: by entry */
 	uint8_t *sketched;
 };
-
-static void add_entry(struct arranged *a, header *h, uint32_t row, bool sketches)
-{
-	struct pd_sketch s;
-	a->row[h->entries] = row;
-	a->key_of[h->entries] = (uint32_t)h->keys;
-	if (sketches && pd_rows_sketch(a->rows, row, &s)) {
-		memcpy(a->sketches + h->entries * sketch_words(h), s.w, sketch_words(h) * sizeof *s.w);
-		a->sketched[h->entries] = 1;
-		h->sketched++;
-	}
-	h->entries++;
-}
 
 static int arrange(struct arranged *a, header *h, const struct pd_engine_params *p, struct pd_err *e)
 {
@@ -135,22 +118,21 @@ static int arrange(struct arranged *a, header *h, const struct pd_engine_params 
 		struct pd_match_members same = pd_match_groups_members(&groups, i);
 		a->first[h->keys] = (uint32_t)h->entries;
 		memcpy(a->keys + h->keys * words, set->keys + i * words, words * sizeof *a->keys);
-		for (size_t j = 0; j < same.n; j++)
-			add_entry(a, h, pd_rows_set_row(set, pd_match_members_at(&same, j)), sketches);
+		for (size_t j = 0; j < same.n; j++, h->entries++) {
+			struct pd_sketch sketch;
+			uint32_t row = a->row[h->entries] = pd_rows_set_row(set, pd_match_members_at(&same, j));
+			a->key_of[h->entries] = (uint32_t)h->keys;
+			if (!sketches || !pd_rows_sketch(a->rows, row, &sketch))
+				continue;
+			memcpy(a->sketches + h->entries * sketch_words(h), sketch.w, sketch_words(h) * sizeof *sketch.w);
+			a->sketched[h->entries] = 1;
+			h->sketched++;
+		}
 		h->keys++;
 	}
 	a->first[h->keys] = (uint32_t)h->entries;
 	pd_match_groups_release(&groups);
 	return status;
-}
-
-static void add_entries(const struct arranged *a, header *h, struct pd_container_writer *out)
-{
-	pd_container_add_section(out, a->keys, h->keys * key_words(h) * sizeof *a->keys);
-	pd_container_add_section(out, a->first, (h->keys + 1) * sizeof *a->first);
-	pd_container_add_section(out, a->key_of, h->entries * sizeof *a->key_of);
-	pd_container_add_section(out, a->sketched, h->entries);
-	pd_container_add_section(out, a->sketches, h->sketched ? h->entries * sketch_words(h) * sizeof *a->sketches : 0);
 }
 
 /* Add the digests, and by row its place: its entry, its digest, or none. */
@@ -285,7 +267,11 @@ int pd_batch_tables_make(const struct pd_rows *batch, uint64_t digest, const str
 		if ((int)h.band_bits > band_width(&h))
 			h.band_bits = (uint32_t)band_width(&h);
 		pd_container_begin(&w, &batch_tables_kind, 0, pd_container_to_buf, out, e);
-		add_entries(&a, &h, &w);
+		pd_container_add_section(&w, a.keys, h.keys * key_words(&h) * sizeof *a.keys);
+		pd_container_add_section(&w, a.first, (h.keys + 1) * sizeof *a.first);
+		pd_container_add_section(&w, a.key_of, h.entries * sizeof *a.key_of);
+		pd_container_add_section(&w, a.sketched, h.entries);
+		pd_container_add_section(&w, a.sketches, h.sketched ? h.entries * sketch_words(&h) * sizeof *a.sketches : 0);
 		add_ids(&a, &h, &w);
 		add_blocks(&a, &h, &w);
 		add_bands(&a, &h, &w);
