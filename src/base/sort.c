@@ -338,6 +338,7 @@ int pd_items_gather(struct pd_items *lists, int n_lists, int threads, struct pd_
 		}
 		status = merge_runs(lists[0].spill, n, out, e);
 	} else if (!status && g.all.n && out) {
+		threads = pd_threads_for(threads, g.all.n);
 		size_t n_partitions = choose_partitions(&g);
 		pd_radix_init(&g.radix, g.n_lists, n_partitions);
 		g.all.cap = g.all.n;

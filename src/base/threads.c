@@ -227,6 +227,7 @@ static void *run_tasks(void *arg)
 void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx)
 {
 	struct team c = { .task = task, .ctx = ctx, .n_tasks = n_tasks, .call = pd_call_current() };
+	n_threads = n_tasks < (size_t)n_threads ? (int)n_tasks + !n_tasks : n_threads;
 	struct team_member *m = pd_zalloc((size_t)n_threads * sizeof *m);
 	for (int i = 0; i < n_threads; i++) {
 		m[i] = (struct team_member){ .team = &c, .index = i };

@@ -25,6 +25,13 @@ struct pd_pool_ops {
  * emitted, unless the call has to end. */
 int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int n_workers);
 
+/* Return the number of threads that pays for a pass over `n` items: a thread takes as long to start as some thousand
+ * items take to count or copy. */
+static inline int pd_threads_for(int threads, size_t n)
+{
+	return n / 4096 + 1 < (size_t)threads ? (int)(n / 4096 + 1) : threads;
+}
+
 /* Run `n_tasks` independent tasks on up to `n_threads` threads, in any assignment.  All of them run, also if the call
  * has to end. */
 void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i, int thread), void *ctx);

@@ -586,7 +586,7 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	t->realm = pd_match_scope_inside(o->scope) ? m->links.host : NULL;
 	t->bits = s.width * s.options.bits;
 	t->end = (size_t)(s.options.minima / s.width);
-	t->threads = threads;
+	t->threads = pd_threads_for(threads, t->n);
 	t->budget = rows->budget;
 	pd_index_bands_open(t);
 	s.lists = pd_items_lists(threads, rows->budget);

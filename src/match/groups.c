@@ -241,7 +241,7 @@ int pd_match_groups_find(const uint64_t *keys, int words, size_t n, int threads,
 	pd_match_groups_release(out);
 	if (n >= UINT32_C(1) << 31)
 		return pd_fail(e, PD_ERR_LIMIT, "%zu pages: at most 2,147,483,647 can be matched at once", n);
-	threads = threads > 1 ? threads : 1;
+	threads = threads > 1 ? pd_threads_for(threads, n) : 1;
 	struct equal q = { .keys = keys, .words = words, .n = n, .secret = pd_map_secret() };
 	struct pd_items all;
 	while (q.partition_bits < PARTITION_BITS_MAX && n >> q.partition_bits > PARTITION_ROWS)
