@@ -96,15 +96,6 @@ static uint32_t *order_by_size(const struct pd_index_column *c, struct ranked *r
 	return place;
 }
 
-static int sort_by_item(const struct pd_index_column *c, int threads, struct pd_items *out, struct pd_err *e)
-{
-	struct pd_items *list = pd_items_lists(1, c->budget);
-	for (size_t i = 0; i < c->n; i++)
-		for (uint64_t at = c->start[i]; at < c->start[i + 1]; at++)
-			pd_items_add(list, c->item[at], (uint32_t)at);
-	return pd_items_gather(list, 1, threads, out, e);
-}
-
 static size_t run_end(const struct pd_items *s, size_t from)
 {
 	size_t to = from + 1;
@@ -113,20 +104,11 @@ static size_t run_end(const struct pd_items *s, size_t from)
 	return to;
 }
 
-/* Convert a weight to the value of a list item. */
-static uint32_t weight_bits(float weight)
-{
+/* A weight as the value of a list item. */
+union weight {
+	float f;
 	uint32_t bits;
-	memcpy(&bits, &weight, sizeof bits);
-	return bits;
-}
-
-static float weight_of(uint32_t bits)
-{
-	float weight;
-	memcpy(&weight, &bits, sizeof weight);
-	return weight;
-}
+};
 
 /* Sort the numbers of items, as (row, number) with the weight; items of equal frequency stay in the order of the
  * items. */
@@ -156,7 +138,8 @@ static int sort_by_row(const struct pd_index_column *c, struct ranked *r, const 
 		uint32_t number = next[to - from]++;
 		for (size_t i = from; i < to; i++) {
 			uint32_t which = by_item->v[i].value;
-			pd_items_add(list, (uint64_t)place[which] << 32 | number, c->weight ? weight_bits(c->weight[which]) : 0);
+			pd_items_add(list, (uint64_t)place[which] << 32 | number,
+				     c->weight ? ((union weight){ .f = c->weight[which] }).bits : 0);
 		}
 	}
 	free(next);
@@ -176,7 +159,7 @@ static void take_numbers(struct ranked *r, const struct pd_items *by_row, bool w
 			r->start[++row] = i;
 		r->number[i] = (uint32_t)by_row->v[i].key;
 		if (weighed)
-			r->weight[i] = weight_of(by_row->v[i].value);
+			r->weight[i] = ((union weight){ .bits = by_row->v[i].value }).f;
 	}
 	while (row < r->n)
 		r->start[++row] = by_row->n;
@@ -193,7 +176,10 @@ static int rank_items(const struct pd_index_column *c, int threads, struct ranke
 	if (c->n && c->start[c->n] > UINT32_MAX)
 		return pd_fail(e, PD_ERR_LIMIT, "over %u items in a column", UINT32_MAX);
 	uint32_t *place = order_by_size(c, r, &memory);
-	int status = sort_by_item(c, threads, &by_item, e);
+	struct pd_items *list = pd_items_lists(1, c->budget);
+	for (size_t i = 0, n = c->n ? c->start[c->n] : 0; i < n; i++)
+		pd_items_add(list, c->item[i], (uint32_t)i);
+	int status = pd_items_gather(list, 1, threads, &by_item, e);
 	if (!status)
 		status = sort_by_row(c, r, place, &by_item, threads, &by_row, stats, e);
 	pd_items_release(&by_item);
@@ -359,33 +345,6 @@ int pd_index_sets(const struct pd_index_column *c, pd_index_needed *needed, cons
 
 /* --- vectors --- */
 
-/* Normalise vectors to length 1; items of only one row count for the length. */
-static void normalize(const struct pd_index_column *c, struct ranked *r)
-{
-	for (size_t i = 0; i < r->n; i++) {
-		double sum = 0;
-		for (uint64_t at = c->start[r->row[i]]; at < c->start[r->row[i] + 1]; at++)
-			sum += (double)c->weight[at] * c->weight[at];
-		double length = sqrt(sum);
-		for (uint64_t at = r->start[i]; at < r->start[i + 1]; at++)
-			r->weight[at] = (float)(r->weight[at] / length);
-	}
-}
-
-/* Return the end of the prefix: the rest of the vector is shorter than `least`. */
-static uint64_t end_of_prefix(const struct ranked *r, size_t row, double least)
-{
-	uint64_t at = r->start[row + 1];
-	double sum = 0;
-	while (at > r->start[row]) {
-		sum += (double)r->weight[at - 1] * r->weight[at - 1];
-		if (sum >= least * least)
-			break;
-		at--;
-	}
-	return at;
-}
-
 /* Multiply two vectors from the frequent end, which has most of the weight.  `left_a` and `left_b` are the squares of
  * the lengths of the remainders. */
 static void compare_vectors(struct columns_search *s, uint32_t a, uint32_t b, struct pd_items *out)
@@ -423,10 +382,24 @@ int pd_index_vectors(const struct pd_index_column *c, double least, int threads,
 	int status = rank_items(c, threads, &r, stats, e);
 	struct columns_search s = { .x = { .r = &r }, .least = least - SLACK, .compare = compare_vectors };
 	if (!status) {
-		normalize(c, &r);
 		s.x.prefix = pd_array_room(&s.x.memory[0], r.budget, (r.n + 1) * sizeof *s.x.prefix);
-		for (size_t i = 0; i < r.n; i++)
-			s.x.prefix[i] = end_of_prefix(&r, i, s.least);
+		for (size_t i = 0; i < r.n; i++) {
+			/* Normalise the vector to length 1; items of only one row count for the length. */
+			double sum = 0;
+			for (uint64_t at = c->start[r.row[i]]; at < c->start[r.row[i] + 1]; at++)
+				sum += (double)c->weight[at] * c->weight[at];
+			double length = sqrt(sum);
+			uint64_t at;
+			for (at = r.start[i]; at < r.start[i + 1]; at++)
+				r.weight[at] = (float)(r.weight[at] / length);
+			/* At the end of the prefix, the rest of the vector is shorter than `least`. */
+			for (sum = 0; at > r.start[i]; at--) {
+				sum += (double)r.weight[at - 1] * r.weight[at - 1];
+				if (sum >= s.least * s.least)
+					break;
+			}
+			s.x.prefix[i] = at;
+		}
 		index_make(&s.x);
 		status = search(&s, threads, out, stats, e);
 	}

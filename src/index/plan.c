@@ -133,14 +133,6 @@ static double cost_cross(const struct cost *c, enum pd_index_scan_width width, d
 	return c->bucket_pair + n_a * vectors * c->vector[width];
 }
 
-/* Return the cost of comparing a run of n_a keys with a small bucket of n_b keys that is gathered with other small
- * buckets (struct gather in blocks.c).  far: the table of the small bucket is larger than a cache, so its keys come
- * from distant memory. */
-static double cost_gathered(const struct cost *c, enum pd_index_scan_width width, double n_a, double n_b, bool far)
-{
-	return COST_GATHER + (far ? COST_FAR : 0) + n_a * n_b / c->lanes[width] * c->vector[width];
-}
-
 /* Return the probability that two random keys differ in at most `k` bits of the window. */
 static double window_chance(const struct pd_index_window *w, int k)
 {
@@ -232,12 +224,6 @@ static double two_buckets(const struct spread *s, int spent, double n_joins, dou
 	return inner.kind == PD_PLAN_BLOCKS ? fmin(compare, inner.cost / NS) : compare;
 }
 
-static bool is_far(const struct spread *s, bool half)
-{
-	double key = half ? sizeof(uint32_t) : s->plan->bits / 8.0, n = s->subjoin->n_b ? s->subjoin->n_b : s->subjoin->n_a;
-	return n * key + s->buckets * sizeof(uint32_t) > COST_NEAR_BYTES;
-}
-
 /* Return the cost of joining buckets that differ in `spent` bits. */
 static double ring(const struct spread *s, int spent, bool half)
 {
@@ -245,8 +231,14 @@ static double ring(const struct spread *s, int spent, bool half)
 		return 0;
 	enum pd_index_scan_width width = half ? PD_SCAN_HALF : pd_index_scan_width_of(s->plan->bits);
 	bool self = !s->subjoin->n_b && !spent;
-	double each = s->run_b < PD_GATHER_SMALL && spent ? cost_gathered(s->cost, width, s->run_a, s->run_b, is_far(s, half))
-							  : cost_cross(s->cost, width, s->run_a, s->run_b);
+	double each = cost_cross(s->cost, width, s->run_a, s->run_b);
+	if (s->run_b < PD_GATHER_SMALL && spent) {
+		/* A small bucket is gathered with others (struct gather in blocks.c).  If the table is larger than a cache, its keys
+		 * come from distant memory. */
+		double key = half ? sizeof(uint32_t) : s->plan->bits / 8.0, n = s->subjoin->n_b ? s->subjoin->n_b : s->subjoin->n_a;
+		bool far = n * key + s->buckets * sizeof(uint32_t) > COST_NEAR_BYTES;
+		each = COST_GATHER + (far ? COST_FAR : 0) + s->run_a * s->run_b / s->cost->lanes[width] * s->cost->vector[width];
+	}
 	double n_joins = s->filled_a * binomial(s->telling, spent) * (s->filled_b / s->buckets);
 	if (self)
 		each = s->cost->bucket_pair + (each - s->cost->bucket_pair) / 2 + s->run_a * s->cost->vector[width] / 4;

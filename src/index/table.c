@@ -42,11 +42,6 @@ struct pd_index_source pd_index_source_run(const struct pd_index_table *t, struc
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE size_t source_place(const struct pd_index_source *s, size_t i)
-{
-	return s->scattered ? s->ids[i] : i;
-}
-
 INLINE uint32_t source_id(const struct pd_index_source *s, size_t i)
 {
 	return s->scattered || s->ids ? s->ids[i] : (uint32_t)i;
@@ -54,7 +49,7 @@ INLINE uint32_t source_id(const struct pd_index_source *s, size_t i)
 
 INLINE void source_get(const struct pd_index_source *s, size_t i, int words, uint64_t *key)
 {
-	size_t at = source_place(s, i) * (words > 1 ? s->stride : 1);
+	size_t at = (s->scattered ? s->ids[i] : i) * (words > 1 ? s->stride : 1);
 	for (int w = 0; w < words; w++)
 		key[w] = s->w[w][at];
 }
@@ -186,11 +181,6 @@ void pd_index_table_release(struct pd_index_table *t)
 #define SMALL 32768 /* with fewer keys one pass is equally fast */
 #define PARTITION_BITS 8
 
-static bool is_small(const struct pd_index_source *from, struct pd_index_shape shape)
-{
-	return from->n < SMALL || shape.n_bits < 2;
-}
-
 INLINE void count(const struct pd_index_deal *d, size_t stretch, int words)
 {
 	const struct pd_index_source from = d->from;
@@ -254,7 +244,7 @@ static void deal_task(void *ctx, size_t stretch, int thread)
 bool pd_index_deal(struct pd_index_deal *d, const struct pd_index_source *from, struct pd_index_shape shape, int threads)
 {
 	int partition_bits = shape.n_bits < PARTITION_BITS ? shape.n_bits : PARTITION_BITS;
-	if (is_small(from, shape))
+	if (from->n < SMALL || shape.n_bits < 2)
 		return false;
 	d->from = *from;
 	d->shape = shape;

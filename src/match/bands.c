@@ -479,21 +479,6 @@ static void search_bucket(const struct search *s, struct worker *w, size_t from,
 	}
 }
 
-/* Merge the clusters found in a band; each row then has the first row of its cluster. */
-static void merge_clusters(struct search *s, int threads)
-{
-	bool any = false;
-	for (int i = 0; i < threads; i++) {
-		struct worker *w = &s->workers[i];
-		for (size_t j = 0; j < w->n_joined; j++)
-			pd_union_join(s->clusters, w->joined[j].a, w->joined[j].b);
-		any |= w->n_joined > 0;
-		w->n_joined = 0;
-	}
-	for (uint32_t i = 0; any && i < s->t.n; i++)
-		s->clusters[i] = pd_union_find(s->clusters, i);
-}
-
 static void search_partition(void *ctx, struct pd_index_bands_partition *partition, int thread)
 {
 	const struct search *s = ctx;
@@ -597,7 +582,17 @@ int pd_match_bands_find(struct pd_match_bands *bands, const struct pd_match_set 
 	}
 	for (; s.band < t->end && !pd_call_status(); s.band++) {
 		pd_index_bands_search(t, s.band, search_partition, &s);
-		merge_clusters(&s, threads);
+		/* Merge the clusters found in the band; each row then has the first row of its cluster. */
+		bool any = false;
+		for (int i = 0; i < threads; i++) {
+			struct worker *w = &s.workers[i];
+			for (size_t j = 0; j < w->n_joined; j++)
+				pd_union_join(s.clusters, w->joined[j].a, w->joined[j].b);
+			any |= w->n_joined > 0;
+			w->n_joined = 0;
+		}
+		for (uint32_t i = 0; any && i < t->n; i++)
+			s.clusters[i] = pd_union_find(s.clusters, i);
 	}
 	pd_index_bands_close(t);
 	int status = pd_items_gather(s.lists, threads, threads, &bands->pairs, e);

@@ -209,31 +209,25 @@ static uint32_t row_of(const void *ctx, uint32_t item)
 	return d->items[item].row;
 }
 
-/* Number the hosts of all members. */
-static uint32_t *number_hosts(const struct pd_match_set *m, uint32_t *n_hosts)
-{
-	uint32_t *number = pd_zalloc((m->set->n + 1) * sizeof *number);
-	struct pd_items hosts = { 0 };
-	for (uint32_t i = 0; m->o->scope != PD_SCOPE_ALL && i < m->set->n; i++)
-		pd_items_add(&hosts, m->links.host[i], i);
-	pd_items_sort(&hosts);
-	*n_hosts = 1;
-	for (size_t i = 0; i < hosts.n; i++) {
-		*n_hosts += i && hosts.v[i].key != hosts.v[i - 1].key;
-		number[hosts.v[i].value] = *n_hosts - 1;
-	}
-	pd_items_release(&hosts);
-	return number;
-}
-
 /* List the items by host and name, or by name, and the places of their rows. */
 static void list_items(struct dense *d)
 {
 	const struct pd_match_set *m = d->m;
 	const size_t words = (size_t)m->set->words;
 	bool inside = pd_match_scope_inside(m->o->scope);
-	uint32_t *number = number_hosts(m, &d->n_hosts);
+	uint32_t *number = pd_zalloc((m->set->n + 1) * sizeof *number);
+	struct pd_items hosts = { 0 };
 	struct pd_sketch sketch;
+	/* Number the hosts of all members. */
+	for (uint32_t i = 0; m->o->scope != PD_SCOPE_ALL && i < m->set->n; i++)
+		pd_items_add(&hosts, m->links.host[i], i);
+	pd_items_sort(&hosts);
+	d->n_hosts = 1;
+	for (size_t i = 0; i < hosts.n; i++) {
+		d->n_hosts += i && hosts.v[i].key != hosts.v[i - 1].key;
+		number[hosts.v[i].value] = d->n_hosts - 1;
+	}
+	pd_items_release(&hosts);
 	for (uint32_t i = 0; i < m->set->n; i++) {
 		uint64_t name = pd_match_groups_name(pd_match_set_fingerprints(m), i), host = number[i];
 		pd_items_add(&d->places, inside ? host << 32 | name : name << 32 | host, i);
@@ -379,16 +373,6 @@ static int search(struct dense *d, struct pd_err *e)
 	return status;
 }
 
-/* Search for all items. */
-static int search_all(struct dense *d, struct pd_err *e)
-{
-	for (uint32_t i = 0; i < d->n; i++) {
-		struct dense_item *it = &d->items[i];
-		it->role = (it->places & d->from ? QUERY : 0) | (it->places & d->to ? TARGET : 0);
-	}
-	return search(d, e);
-}
-
 /* Return whether the item is compared with other clusters.  The sketch search compares dense items without a match. */
 static bool is_joined(const struct dense_item *it)
 {
@@ -436,7 +420,11 @@ static int run_steps(struct dense *d, uint32_t *number, struct pd_err *e)
 			d->is_reversed = sides && step % 2;
 			d->from = (uint8_t)(from << 2 * value);
 			d->to = (uint8_t)(to << 2 * (d->has_hosts && !value));
-			status = number ? join_clusters(d, number, e) : search_all(d, e);
+			for (uint32_t i = 0; !number && i < d->n; i++) {
+				struct dense_item *it = &d->items[i];
+				it->role = (it->places & d->from ? QUERY : 0) | (it->places & d->to ? TARGET : 0);
+			}
+			status = number ? join_clusters(d, number, e) : search(d, e);
 		}
 	}
 	return status;

@@ -117,22 +117,6 @@ bool pd_keyfile_is(const char *path)
 	return is;
 }
 
-/* Standard input as a file; the descriptor is the caller's. */
-static int copy_stdin(const char *tmp_dir, struct pd_err *e)
-{
-	struct stat st;
-	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0)
-		return dup(STDIN_FILENO);
-	FILE *f = pd_tempfile_of(pd_take_stream, stdin, "standard input", tmp_dir, e);
-	if (!f)
-		return -1;
-	int fd = dup(fileno(f));
-	if (fd < 0)
-		pd_fail_errno(e, "cannot copy standard input to a temporary file");
-	fclose(f);
-	return fd;
-}
-
 void pd_keyfile_close(struct pd_keyfile *k)
 {
 	pd_container_release(&k->c);
@@ -142,9 +126,22 @@ void pd_keyfile_close(struct pd_keyfile *k)
 static int map_keyfile(struct pd_keyfile *k, const char *path, const char *tmp_dir, struct pd_err *e)
 {
 	bool standard = !strcmp(path, "-");
-	int fd = standard ? copy_stdin(tmp_dir, e) : open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	FILE *copy = NULL;
+	int fd;
+	if (!standard) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	} else if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && ftello(stdin) == 0) {
+		fd = dup(STDIN_FILENO);
+	} else {
+		copy = pd_tempfile_of(pd_take_stream, stdin, "standard input", tmp_dir, e);
+		if (!copy)
+			return PD_ERR_SYSTEM;
+		fd = dup(fileno(copy));
+		fclose(copy);
+	}
 	if (fd < 0)
-		return standard ? PD_ERR_SYSTEM : pd_fail_errno(e, "cannot read %s", path);
+		return pd_fail_errno(e, "cannot read %s", standard ? "standard input" : path);
 	int status = pd_input_note_fd(fd, path, e);
 	if (!status)
 		status = pd_container_map(&k->c, &pd_keyfile_kind, fd, standard ? "standard input" : path, e);

@@ -176,13 +176,6 @@ static void count_bad(struct methods *m, int method, uint32_t row)
 		m->stats->bad++;
 }
 
-/* Convert pairs of indices in `row` to pairs of rows; both are ascending. */
-static void name_rows(struct pd_items *pairs, const uint32_t *row)
-{
-	for (size_t i = 0; i < pairs->n; i++)
-		pairs->v[i].key = (uint64_t)row[pairs->v[i].key >> 32] << 32 | row[(uint32_t)pairs->v[i].key];
-}
-
 static int join_keys(struct methods *m, int method)
 {
 	const struct pd_rows *rows = m->rows;
@@ -249,7 +242,8 @@ static int join_items(struct methods *m, int method)
 	int status = vectors ? pd_index_vectors(&c, m->rule[method].cosine, m->o->threads, out, &m->stats->join[method], m->e)
 			     : pd_index_sets(&c, needed, &m->rule[method], m->o->threads, out, &m->stats->join[method], m->e);
 	pd_index_column_release(&c);
-	name_rows(out, row);
+	for (size_t i = 0; i < out->n; i++) /* indices in `row` to rows; both are ascending */
+		out->v[i].key = (uint64_t)row[out->v[i].key >> 32] << 32 | row[(uint32_t)out->v[i].key];
 	pd_array_release(&memory);
 	return status;
 }
@@ -308,16 +302,6 @@ static int join_fingerprints(struct methods *m, int method)
 	free(formatters);
 	int gathered = pd_items_gather(list, 1, o.threads, &m->found[method], m->e);
 	return status ? status : gathered;
-}
-
-static int join_method(struct methods *m, int method)
-{
-	switch (kind_of(m, method)) {
-	case PD_SIGN_BITS: return join_fingerprints(m, method);
-	case PD_SIGN_KEY:
-	case PD_SIGN_KEYWORDS: return join_keys(m, method);
-	default: return join_items(m, method);
-	}
 }
 
 /* --- pairs of all methods, in order --- */
@@ -450,7 +434,9 @@ int pd_match_methods(const struct pd_rows *rows, const struct pd_match_options *
 	if (o->scope == PD_SCOPE_ALL && !o->all_pairs && !rows->side)
 		status = link_rows(&m);
 	for (int i = 0; !status && i < rows->methods.n; i++)
-		status = join_method(&m, i);
+		status = is_bits(&m, i)							       ? join_fingerprints(&m, i)
+			 : kind_of(&m, i) == PD_SIGN_KEY || kind_of(&m, i) == PD_SIGN_KEYWORDS ? join_keys(&m, i)
+											       : join_items(&m, i);
 	if (!status)
 		status = pd_budget_check(rows->budget, e);
 	if (!status)

@@ -324,11 +324,6 @@ struct fetching {
 	struct pd_err err;
 };
 
-static bool is_wanted(const struct pd_rows *rows, size_t row)
-{
-	return rows->there[row / 64] >> (row % 64) & 1;
-}
-
 /* The first requested row from `row` on; `end`: n */
 static size_t next_wanted(const struct pd_rows *rows, size_t row, size_t end)
 {
@@ -400,27 +395,11 @@ static struct viewed viewed_at(const struct pd_late_file *file, size_t row)
 	return v;
 }
 
-/* False: the line is not a row any more. */
-static bool add_text_row(struct fetched *t, struct pd_span line, const struct viewed *v)
-{
-	struct pd_span f[PD_TABLE_COLUMNS_MAX + 1];
-	line.n -= line.n && line.p[line.n - 1] == '\r';
-	for (size_t n = pd_tsv_fields(line, f, PD_TABLE_COLUMNS_MAX); n <= NO_COLUMN; n++)
-		f[n] = pd_span(NULL, 0);
-	add_line(t, f, v->column);
-	return f[v->column[PD_ROW_ID]].n;
-}
-
-static uint64_t text_at(const struct fetching *g, size_t row)
-{
-	return pd_rows_offset(&g->late->at, row);
-}
-
 /* Return the line of a row, from t->raw, which begins at byte *at of the file, or is refilled up to the row `last`
  * and beyond. */
 static int text_line(struct fetching *g, struct fetched *t, size_t row, size_t last, uint64_t *at, struct pd_span *line)
 {
-	uint64_t from = text_at(g, row), to = text_at(g, last) + LINE;
+	uint64_t from = pd_rows_offset(&g->late->at, row), to = pd_rows_offset(&g->late->at, last) + LINE;
 	for (size_t more = to - from < AT_ONCE ? (size_t)(to - from) : AT_ONCE;; more *= 2) {
 		if (from >= *at && from < *at + t->raw.n) {
 			const char *p = t->raw.p + (from - *at), *end = memchr(p, '\n', t->raw.n - (size_t)(from - *at));
@@ -445,13 +424,20 @@ static int fetch_text(struct fetching *g, size_t from, size_t to, struct fetched
 	size_t last = to - 1;
 	int status = PD_OK;
 	pd_buf_clear(&t->raw);
-	while (last > from && !is_wanted(g->rows, last))
+	while (last > from && !(g->rows->there[last / 64] >> (last % 64) & 1))
 		last--;
 	for (size_t row = next_wanted(g->rows, from, to); !status && row < to; row = next_wanted(g->rows, row + 1, to)) {
 		if (row >= v.until)
 			v = viewed_at(g->file, row);
 		status = text_line(g, t, row, last, &at, &line);
-		if (!status && !add_text_row(t, line, &v))
+		if (status)
+			break;
+		struct pd_span f[PD_TABLE_COLUMNS_MAX + 1];
+		line.n -= line.n && line.p[line.n - 1] == '\r';
+		for (size_t n = pd_tsv_fields(line, f, PD_TABLE_COLUMNS_MAX); n <= NO_COLUMN; n++)
+			f[n] = pd_span(NULL, 0);
+		add_line(t, f, v.column);
+		if (!f[v.column[PD_ROW_ID]].n) /* the line is not a row any more */
 			status = fail_changed(g->file, &t->err);
 	}
 	return status;
@@ -495,28 +481,23 @@ static void fetch_stretch(void *ctx, size_t i, int thread)
 	pd_turns_end(g->turns, i);
 }
 
-/* The bytes must be the same as at the first reading. */
-static int open_text(struct fetching *g)
-{
-	const struct stat *was = &g->file->st;
-	struct stat st;
-	g->fd = open(g->file->path, O_RDONLY | O_CLOEXEC);
-	if (g->fd < 0 || fstat(g->fd, &st) < 0)
-		return pd_fail_errno(&g->err, "cannot read %s", g->file->path);
-	if (st.st_dev != was->st_dev || st.st_ino != was->st_ino || st.st_size != was->st_size ||
-	    st.st_mtim.tv_sec != was->st_mtim.tv_sec || st.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
-		return fail_changed(g->file, &g->err);
-	return PD_OK;
-}
-
 static int fetch_file(struct fetching *g, const struct pd_late_file *file, size_t end, int threads)
 {
+	const struct stat *was = &file->st;
+	struct stat st;
 	g->file = file;
 	g->end = end;
 	g->fd = -1;
 	if (next_wanted(g->rows, file->row, end) == end)
 		return PD_OK;
-	g->status = file->keys ? PD_OK : open_text(g);
+	if (!file->keys) { /* the bytes must be the same as at the first reading */
+		g->fd = open(file->path, O_RDONLY | O_CLOEXEC);
+		if (g->fd < 0 || fstat(g->fd, &st) < 0)
+			g->status = pd_fail_errno(&g->err, "cannot read %s", file->path);
+		else if (st.st_dev != was->st_dev || st.st_ino != was->st_ino || st.st_size != was->st_size ||
+			 st.st_mtim.tv_sec != was->st_mtim.tv_sec || st.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
+			g->status = fail_changed(file, &g->err);
+	}
 	if (!g->status) {
 		g->turns = pd_turns_new();
 		pd_parallel(threads, (end - file->row + STRETCH - 1) / STRETCH, fetch_stretch, g);
@@ -525,16 +506,6 @@ static int fetch_file(struct fetching *g, const struct pd_late_file *file, size_
 	if (g->fd >= 0)
 		close(g->fd);
 	return g->status;
-}
-
-static void count_before(struct pd_rows *rows)
-{
-	uint32_t before = 0;
-	rows->before = pd_array_room(&rows->late->before, rows->budget, (rows->n / 64 + 1) * sizeof *rows->before);
-	for (size_t i = 0; i <= rows->n / 64; i++) {
-		rows->before[i] = before;
-		before += (uint32_t)__builtin_popcountll(rows->there[i]);
-	}
 }
 
 uint64_t *pd_rows_wanted(struct pd_rows *rows)
@@ -555,7 +526,11 @@ int pd_rows_fetch(struct pd_rows *rows, int threads, struct pd_err *e)
 	for (size_t i = 0; !status && i < l->n; i++)
 		status = fetch_file(&g, &l->file[i], i + 1 < l->n ? l->file[i + 1].row : rows->n, threads);
 	rows->spool_size = g.bytes;
-	count_before(rows);
+	rows->before = pd_array_room(&l->before, rows->budget, (rows->n / 64 + 1) * sizeof *rows->before);
+	for (size_t i = 0, before = 0; i <= rows->n / 64; i++) {
+		rows->before[i] = (uint32_t)before;
+		before += (size_t)__builtin_popcountll(rows->there[i]);
+	}
 	for (int i = 0; i < threads; i++) {
 		pd_buf_release(&g.threads[i].text);
 		pd_buf_release(&g.threads[i].raw);
@@ -576,22 +551,6 @@ static void add_param(struct pd_buf *out, const char *name, struct pd_span value
 {
 	if (value.n)
 		pd_buf_printf(out, "%s %.*s\n", name, (int)value.n, value.p);
-}
-
-static void add_params(const struct pd_rows *rows, struct pd_buf *out)
-{
-	struct pd_buf sketch = { 0 };
-	struct pd_span rest = pd_buf_span(&rows->totals), line;
-	add_param(out, "must", pd_buf_span(&rows->must));
-	add_param(out, "params", pd_span_z(rows->params));
-	if (rows->sketched)
-		pd_sketch_print(&rows->sketch, &sketch);
-	add_param(out, "sketch", pd_buf_span(&sketch));
-	while (rest.n && pd_span_split(&rest, '\n', &line))
-		add_param(out, "total", line);
-	if (rows->cut)
-		add_param(out, "cut", pd_span_z("yes"));
-	pd_buf_release(&sketch);
 }
 
 /* The lines of the rows, PD_KEYFILE_BLOCK at a time. */
@@ -634,7 +593,18 @@ int pd_rows_save(const struct pd_rows *rows, FILE *to, const char *name, struct 
 					    .digests = rows->digests.n,
 					    .bits = (uint32_t)rows->bits,
 					    .sketch_words = rows->sketched ? (uint32_t)pd_sketch_words(&rows->sketch) : 0 };
-	add_params(rows, &section[PD_KEYFILE_PARAMS]);
+	struct pd_buf sketch = { 0 }, *params = &section[PD_KEYFILE_PARAMS];
+	struct pd_span rest = pd_buf_span(&rows->totals), line;
+	add_param(params, "must", pd_buf_span(&rows->must));
+	add_param(params, "params", pd_span_z(rows->params));
+	if (rows->sketched)
+		pd_sketch_print(&rows->sketch, &sketch);
+	add_param(params, "sketch", pd_buf_span(&sketch));
+	pd_buf_release(&sketch);
+	while (rest.n && pd_span_split(&rest, '\n', &line))
+		add_param(params, "total", line);
+	if (rows->cut)
+		add_param(params, "cut", pd_span_z("yes"));
 	add_set(&rows->fingerprints, &section[PD_KEYFILE_PRINT_ROWS], &section[PD_KEYFILE_PRINTS]);
 	add_set(&rows->digests, &section[PD_KEYFILE_DIGEST_ROWS], &section[PD_KEYFILE_DIGESTS]);
 	for (uint32_t i = 0; i < rows->n; i++) {

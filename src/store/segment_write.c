@@ -188,57 +188,45 @@ static void source_release(struct source *source)
 	*source = (struct source){ 0 };
 }
 
-static int rows_damaged(const struct source *source, struct out *out)
-{
-	return pd_fail(out->c.e, PD_ERR_FORMAT, "%s: a block of rows is damaged", source->name);
-}
-
-/* Write the kept rows of a block as a new block. */
-static int repack(struct row_packer *p, const struct source *source, struct pd_span packed, const uint32_t *row, size_t n,
-		  struct out *out)
-{
-	struct pd_buf text = { 0 };
-	struct pd_span rest, line;
-	size_t used;
-	uint32_t stay = 0;
-	int status = pd_unpack_whole(p->unpacker, PD_CODEC_ZSTD, packed, PD_STORE_TEXTS_MAX, &text, &used);
-	rest = pd_buf_span(&text);
-	for (size_t i = 0; !status && i < n; i++) {
-		if (!pd_span_split(&rest, '\n', &line) || !rest.p)
-			status = PD_ERR_FORMAT;
-		else if (row[i] != UINT32_MAX) {
-			pd_buf_add_span(&p->raw, line);
-			pd_buf_add_c(&p->raw, '\n');
-			stay++;
-		}
-	}
-	if (!status && stay) {
-		struct pd_span block = row_packer_block(p, stay);
-		pd_container_add(&out->c, block.p, block.n);
-	}
-	pd_buf_release(&text);
-	return status ? rows_damaged(source, out) : PD_OK;
-}
-
+/* Copy the blocks of rows; a block of which some rows are kept is written anew. */
 static int copy_rows(struct row_packer *p, const struct source *source, const uint32_t *row, struct out *out)
 {
+	struct pd_buf text = { 0 };
 	int status = PD_OK;
 	for (size_t i = 0; !status && i < source->n_row_blocks; i++) {
 		const struct pd_store_row_block *b = &source->row_blocks[i];
-		size_t end = i + 1 < source->n_row_blocks ? b[1].first : source->n, all = 0;
-		if (b->at > source->rows_bytes || b->bytes > source->rows_bytes - b->at || b->first >= end || end > source->n)
-			return rows_damaged(source, out);
-		for (size_t r = b->first; r < end; r++)
-			all += row[r] != UINT32_MAX;
-		struct pd_span packed = pd_span((const char *)source->rows + b->at, b->bytes);
-		if (all < end - b->first) {
-			status = all ? repack(p, source, packed, row + b->first, end - b->first, out) : PD_OK;
-		} else {
+		size_t end = i + 1 < source->n_row_blocks ? b[1].first : source->n, kept = 0, used;
+		status = b->at > source->rows_bytes || b->bytes > source->rows_bytes - b->at || b->first >= end || end > source->n
+				 ? PD_ERR_FORMAT
+				 : PD_OK;
+		for (size_t r = b->first; !status && r < end; r++)
+			kept += row[r] != UINT32_MAX;
+		if (status || !kept)
+			continue;
+		struct pd_span packed = pd_span((const char *)source->rows + b->at, b->bytes), rest, line;
+		if (kept == end - b->first) {
 			pd_container_add(&out->c, packed.p, packed.n);
-			add_block(p, packed.n, (uint32_t)all);
+			add_block(p, packed.n, (uint32_t)kept);
+			continue;
+		}
+		pd_buf_clear(&text);
+		status = pd_unpack_whole(p->unpacker, PD_CODEC_ZSTD, packed, PD_STORE_TEXTS_MAX, &text, &used);
+		rest = pd_buf_span(&text);
+		for (size_t r = b->first; !status && r < end; r++) {
+			if (!pd_span_split(&rest, '\n', &line) || !rest.p) {
+				status = PD_ERR_FORMAT;
+			} else if (row[r] != UINT32_MAX) {
+				pd_buf_add_span(&p->raw, line);
+				pd_buf_add_c(&p->raw, '\n');
+			}
+		}
+		if (!status) {
+			struct pd_span block = row_packer_block(p, (uint32_t)kept);
+			pd_container_add(&out->c, block.p, block.n);
 		}
 	}
-	return status;
+	pd_buf_release(&text);
+	return status ? pd_fail(out->c.e, PD_ERR_FORMAT, "%s: a block of rows is damaged", source->name) : PD_OK;
 }
 
 /* Write all sections from all sources. */

@@ -13,22 +13,18 @@
 
 /* --- waiting rows --- */
 
-static FILE *new_file(const struct pd_engine_buckets *b, struct pd_err *e)
-{
-	struct pd_buf sketch = { 0 };
-	FILE *f = pd_tempfile_open(b->task->tmp_dir, e);
-	if (!f)
-		return NULL;
-	pd_sketch_print(&b->p->sketch, &sketch);
-	fprintf(f, "# pagededup fp 1 %s | sketch=%s\n", pd_buf_z(&b->p->must), b->p->sketch.minima ? sketch.p : "none");
-	pd_buf_release(&sketch);
-	return f;
-}
-
 static int add_row(struct pd_engine_buckets *b, FILE **to, struct pd_span row, struct pd_err *e)
 {
-	if (!*to && !(*to = new_file(b, e)))
-		return PD_ERR_SYSTEM;
+	if (!*to) {
+		struct pd_buf sketch = { 0 };
+		*to = pd_tempfile_open(b->task->tmp_dir, e);
+		if (!*to)
+			return PD_ERR_SYSTEM;
+		pd_sketch_print(&b->p->sketch, &sketch);
+		fprintf(*to, "# pagededup fp 1 %s | sketch=%s\n", pd_buf_z(&b->p->must), b->p->sketch.minima ? sketch.p : "none");
+		pd_buf_release(&sketch);
+	}
+	b->n_waiting++;
 	fwrite(row.p, 1, row.n, *to);
 	putc('\n', *to);
 	return PD_OK;
@@ -45,19 +41,16 @@ int pd_engine_buckets_add(struct pd_engine_buckets *b, struct pd_engine_table ta
 			return status;
 	}
 	b->table = table;
-	b->n_waiting++;
 	return add_row(b, &b->waiting, row, e);
 }
 
 int pd_engine_buckets_add_stored(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e)
 {
-	b->n_waiting++;
 	return add_row(b, &b->against, row, e);
 }
 
 int pd_engine_buckets_add_new(struct pd_engine_buckets *b, struct pd_span row, struct pd_err *e)
 {
-	b->n_waiting++;
 	return add_row(b, &b->waiting, row, e);
 }
 
@@ -76,7 +69,7 @@ int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_
 	uint32_t *place = pd_map_put(&b->waits, pd_map_key(r.f[PD_FP_ID]));
 	bool known = *place;
 	if (!known) {
-		*place = (uint32_t)++b->n_waiting;
+		*place = (uint32_t)b->n_waiting + 1;
 		for (size_t n = (*place - 1) * words; n < *place * words; n++) {
 			b->full = pd_grow(b->full, n, &b->cap_full, sizeof *b->full);
 			b->full[n] = 0;
@@ -220,16 +213,6 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 	return status;
 }
 
-/* Return whether the row with this id is required and was not written yet. */
-static bool take_wanted(struct pd_map *wanted, struct pd_span id)
-{
-	uint32_t *state = pd_map_find(wanted, pd_map_key(id));
-	if (!state || *state)
-		return false;
-	*state = 1;
-	return true;
-}
-
 /* Write some rows in the form for other tasks; they are read again, because matching keeps only part of them. */
 static int write_waiting_rows(struct pd_engine_buckets *b, const char *tag, struct pd_map *wanted)
 {
@@ -241,8 +224,10 @@ static int write_waiting_rows(struct pd_engine_buckets *b, const char *tag, stru
 		if (!line.n || line.p[0] == '#')
 			continue;
 		status = pd_engine_row_parse(&row, line, NULL, &b->err);
-		if (status || !row.has_fingerprint || !take_wanted(wanted, row.f[PD_FP_ID]))
+		uint32_t *is_written = status || !row.has_fingerprint ? NULL : pd_map_find(wanted, pd_map_key(row.f[PD_FP_ID]));
+		if (!is_written || *is_written)
 			continue;
+		*is_written = 1;
 		pd_buf_clear(&b->out);
 		pd_buf_add_z(&b->out, tag);
 		pd_buf_add_span(&b->out, line);
