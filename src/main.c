@@ -25,6 +25,7 @@ static const struct pd_command_row commands[] = {
 	{ "Find new pages in every crawl", &pd_cmd_store },
 	{ "Understand the result", &pd_cmd_explain, " show compare why " },
 	{ NULL, &pd_cmd_report },
+	{ NULL, &pd_cmd_audit },
 	{ "Measure", &pd_cmd_eval },
 	{ NULL, &pd_cmd_sample },
 	{ NULL, &pd_cmd_estimate },

@@ -81,66 +81,6 @@ static const struct pd_usage usage = {
 	.opts = opts,
 };
 
-static const struct pd_opt *find_option(const struct pd_usage *u, struct pd_span name)
-{
-	for (const struct pd_opt *o = u->opts; !pd_opt_at_end(o); o++)
-		if (o->type != PD_OPT_HEADING && o->name && pd_span_is(name, o->name))
-			return o;
-	return NULL;
-}
-
-/* The options of the run that this command knows, each followed by a NUL; return their number. */
-static int add_known(const struct pd_usage *u, struct pd_span options, struct pd_buf *out)
-{
-	struct pd_span word, name;
-	int n = 0;
-	while (options.n && pd_span_split(&options, ' ', &word)) {
-		if (word.n < 3 || memcmp(word.p, "--", 2) != 0)
-			continue;
-		word = pd_span(word.p + 2, word.n - 2);
-		pd_span_split(&word, '=', &name);
-		const struct pd_opt *o = find_option(u, name);
-		if (!o || pd_span_is(name, "boilerplate")) /* the table is in the folder */
-			continue;
-		pd_buf_printf(out, "--%s%s", o->type == PD_OPT_SWITCH && pd_span_is(word, "no") ? "no-" : "", o->name);
-		if (o->type != PD_OPT_SWITCH && o->type != PD_OPT_FLAG) {
-			pd_buf_add_c(out, '=');
-			pd_opt_unquote(word, out);
-		}
-		pd_buf_add_c(out, 0);
-		n++;
-	}
-	return n;
-}
-
-/* Return a command line with the options of the run followed by the options of argv; it points into `words`.  NULL:
- * an error. */
-static char **add_run_options(const char *run, int *argc, char **argv, struct pd_buf *words, struct pd_err *e)
-{
-	struct pd_buf options = { 0 };
-	char *journal = pd_dedup_folder_path(run, PD_DEDUP_JOURNAL);
-	int n = 0, status = pd_journal_options(journal, &options, e);
-	free(journal);
-	if (!status)
-		n = add_known(&usage, pd_buf_span(&options), words);
-	pd_buf_release(&options);
-	if (status)
-		return NULL;
-	char *table = pd_dedup_folder_path(run, "site.bp");
-	if (access(table, F_OK) == 0) {
-		pd_buf_printf(words, "--boilerplate=%s%c", table, 0);
-		n++;
-	}
-	free(table);
-	char **all = pd_zalloc((size_t)(n + *argc + 1) * sizeof *all), *word = words->p;
-	all[0] = argv[0];
-	for (int i = 1; i <= n; i++, word += strlen(word) + 1)
-		all[i] = word;
-	memcpy(all + n + 1, argv + 1, (size_t)(*argc - 1) * sizeof *all);
-	*argc += n;
-	return all;
-}
-
 static int explain_pages(const struct explain_options *o, enum subject subject, char **operands, int n, struct pd_log *log,
 			 struct pd_err *e)
 {
@@ -233,7 +173,7 @@ static int run_explain(int argc, char **argv)
 	if (status || subject == VERDICT)
 		return pd_command_exit(status, &log, &e);
 	/* Parse again: the options of the run come first, and a preset is applied. */
-	char **all = o.run ? add_run_options(o.run, &argc, argv, &words, &e) : argv;
+	char **all = o.run ? pd_walk_run_options(&usage, o.run, &argc, argv, &words, &e) : argv;
 	code = all ? pd_walk_parse(&usage, PD_METHOD_BOTH, argc, all, &o.walk, &first, &log) : 1 + pd_command_failed(&log, &e);
 	if (!code)
 		code = 1 + pd_command_exit(explain_pages(&o, subject, all + first, argc - first, &log, &e), &log, &e);

@@ -4,7 +4,11 @@
  */
 #include "cmd/walk.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "run/journal.h"
 
 /* The setting "bits" of the library is --bits here, also in messages. */
 static int set_page_option(void *options, const char *name, const char *arg, struct pd_err *e)
@@ -117,6 +121,65 @@ int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, 
 		return 1 + pd_command_failed(log, &e);
 	}
 	return 0;
+}
+
+static const struct pd_opt *find_option(const struct pd_usage *u, struct pd_span name)
+{
+	for (const struct pd_opt *o = u->opts; !pd_opt_at_end(o); o++)
+		if (o->type != PD_OPT_HEADING && o->name && pd_span_is(name, o->name))
+			return o;
+	return NULL;
+}
+
+/* The options of the run that this command knows, each followed by a NUL; return their number. */
+static int add_known(const struct pd_usage *u, struct pd_span options, struct pd_buf *out)
+{
+	struct pd_span word, name;
+	int n = 0;
+	while (options.n && pd_span_split(&options, ' ', &word)) {
+		if (word.n < 3 || memcmp(word.p, "--", 2) != 0)
+			continue;
+		word = pd_span(word.p + 2, word.n - 2);
+		pd_span_split(&word, '=', &name);
+		const struct pd_opt *o = find_option(u, name);
+		if (!o || pd_span_is(name, "boilerplate")) /* the table is in the folder */
+			continue;
+		pd_buf_printf(out, "--%s%s", o->type == PD_OPT_SWITCH && pd_span_is(word, "no") ? "no-" : "", o->name);
+		if (o->type != PD_OPT_SWITCH && o->type != PD_OPT_FLAG) {
+			pd_buf_add_c(out, '=');
+			pd_opt_unquote(word, out);
+		}
+		pd_buf_add_c(out, 0);
+		n++;
+	}
+	return n;
+}
+
+char **pd_walk_run_options(const struct pd_usage *u, const char *run, int *argc, char **argv, struct pd_buf *words,
+			   struct pd_err *e)
+{
+	struct pd_buf options = { 0 };
+	char *journal = pd_dedup_folder_path(run, PD_DEDUP_JOURNAL);
+	int n = 0, status = pd_journal_options(journal, &options, e);
+	free(journal);
+	if (!status)
+		n = add_known(u, pd_buf_span(&options), words);
+	pd_buf_release(&options);
+	if (status)
+		return NULL;
+	char *table = pd_dedup_folder_path(run, "site.bp");
+	if (access(table, F_OK) == 0) {
+		pd_buf_printf(words, "--boilerplate=%s%c", table, 0);
+		n++;
+	}
+	free(table);
+	char **all = pd_zalloc((size_t)(n + *argc + 1) * sizeof *all), *word = words->p;
+	all[0] = argv[0];
+	for (int i = 1; i <= n; i++, word += strlen(word) + 1)
+		all[i] = word;
+	memcpy(all + n + 1, argv + 1, (size_t)(*argc - 1) * sizeof *all);
+	*argc += n;
+	return all;
 }
 
 int pd_walk_command(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log)
