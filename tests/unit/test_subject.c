@@ -163,6 +163,31 @@ START_TEST(address_pairs)
 }
 END_TEST
 
+/* Texts that say no more than the title and the heading. */
+static const struct {
+	const char *html, *text;
+	bool all;
+} alls[] = {
+	{ "<title>Tides - Gazette</title><h1>Mills</h1>", "Tides", true },
+	{ "<title>Tides - Gazette</title><h1>Mills</h1>", "Mills", true },
+	{ "<title>Tides - Gazette</title><h1>Mills</h1>", "1. MILLS\n\n&\nTides", true },
+	{ "<title>Tides - Gazette</title><h1>Mills</h1>", "Mills\nof the coast", false },
+	{ "<title>Tides - Gazette</title><h1>Mills</h1>", "", false },
+	{ "<title>Tides</title>", "Tides", true },
+	{ "<h1>Mills</h1>", "Mills", true },
+	{ "<p>x", "&", false },
+};
+
+START_TEST(says_no_more)
+{
+	struct pd_subject_finder f = { .folder = pd_folder_new() };
+	struct pd_subject s = subject_of(alls[_i].html);
+	ck_assert_msg(pd_subject_is_all(&f, &s, pd_span_z(alls[_i].text)) == alls[_i].all, "%s: %s", alls[_i].html, alls[_i].text);
+	pd_subject_finder_release(&f);
+	pd_folder_free(f.folder);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("subject");
@@ -170,6 +195,7 @@ int main(void)
 	tcase_add_loop_test(c, compared, 0, sizeof rows / sizeof *rows);
 	tcase_add_loop_test(c, address_pairs, 0, sizeof address_rows / sizeof *address_rows);
 	tcase_add_loop_test(c, by_address, 0, sizeof addresses / sizeof *addresses);
+	tcase_add_loop_test(c, says_no_more, 0, sizeof alls / sizeof *alls);
 	tcase_add_test(c, as_text);
 	suite_add_tcase(s, c);
 	SRunner *r = srunner_create(s);
