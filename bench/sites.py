@@ -39,6 +39,7 @@ def scored(what, path, name='sites'):
 class Sites:
     """Return the pages by URL, and the pairs that are true or uncertain; every other pair is false."""
     def __init__(self, name='sites'):
+        self.name = name
         pages = [line.rstrip('\n').split('\t') for line in open(files(name)[1], encoding='utf-8')][1:]
         self.at = {row[0]: i for i, row in enumerate(pages)}
         self.site = [row[1] for row in pages]
@@ -209,15 +210,6 @@ def measure_set(tmp, name):
     verdicts = next(os.path.join(out, f) for f in os.listdir(out) if re.search('verdicts', f))
     print(f'-- {name}, dedup')
     print(scored('--verdicts', verdicts, name), flush=True)
-
-
-def bench_sites(tmp):
-    """real sites, two collections: pairs and lost text for pages read alone, with learned boilerplate, and for dedup"""
-    for name in SETS:
-        for path in (SCORER, files(name)[0]):
-            if not os.path.exists(path):
-                sys.exit('bench: no ' + path)
-        measure_set(tmp, name)
 
 
 def bench_texts(tmp):

@@ -186,7 +186,7 @@ static bool may_be_copies(const struct pd_verify_numbers *n, const struct pd_fac
 {
 	const struct pd_subject *x = &a->subject, *y = &b->subject;
 	enum pd_addresses addresses = pd_addresses_compare(&x->address, &y->address);
-	return x->heading && x->heading == y->heading && x->title == y->title && a->terms >= n->some_terms &&
+	return n->copies_same_host > 0 && x->heading && x->heading == y->heading && x->title == y->title && a->terms >= n->some_terms &&
 	       b->terms >= n->some_terms && a->confidence >= n->sure && b->confidence >= n->sure && x->address.whole &&
 	       y->address.whole && (addresses == PD_ADDRESSES_DIFFER || addresses == PD_ADDRESSES_RECORDS) &&
 	       x->address.whole != y->address.whole;
@@ -203,7 +203,7 @@ static enum pd_subjects compare_subjects(const struct pd_verify_numbers *n, doub
 		enum pd_addresses addresses = pd_addresses_compare(&x->address, &y->address);
 		bool repeats = addresses == PD_ADDRESSES_RELEASE && a->terms >= n->some_terms && b->terms >= n->some_terms &&
 			       estimate_contained(similarity, a, b) >= n->least_release;
-		if (addresses >= PD_ADDRESSES_VERSION)
+		if (addresses >= PD_ADDRESSES_VERSION && n->versions_same > 0)
 			return s == PD_SUBJECTS_UNKNOWN || similarity >= n->least_version ? PD_SUBJECTS_SAME : s;
 		return s == PD_SUBJECTS_DIFFER && repeats ? PD_SUBJECTS_SAME : s;
 	}
@@ -218,7 +218,7 @@ static enum pd_verification verify_similar(const struct pd_verify_options *o, do
 	bool same_host = hosts != PD_HOSTS_DIFFER;
 	const struct pd_verify_numbers *n = numbers_of(o);
 	bool one_host = hosts == PD_HOSTS_SAME && (is_part(n, similarity, a, b) || !may_be_copies(n, a, b));
-	bool versions = hosts == PD_HOSTS_DIFFER && is_one_page(&a->subject, &b->subject);
+	bool versions = hosts == PD_HOSTS_DIFFER && n->versions_apart > 0 && is_one_page(&a->subject, &b->subject);
 	if (similarity < (one_host || versions ? o->least_same_host : o->least))
 		return PD_VERIFIED_NO;
 	enum pd_subjects subjects = compare_subjects(n, similarity, a, b, hosts);
