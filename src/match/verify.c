@@ -186,9 +186,9 @@ static bool may_be_copies(const struct pd_verify_numbers *n, const struct pd_fac
 {
 	const struct pd_subject *x = &a->subject, *y = &b->subject;
 	enum pd_addresses addresses = pd_addresses_compare(&x->address, &y->address);
-	return n->copies_same_host > 0 && x->heading && x->heading == y->heading && x->title == y->title && a->terms >= n->some_terms &&
-	       b->terms >= n->some_terms && a->confidence >= n->sure && b->confidence >= n->sure && x->address.whole &&
-	       y->address.whole && (addresses == PD_ADDRESSES_DIFFER || addresses == PD_ADDRESSES_RECORDS) &&
+	return n->copies_same_host > 0 && x->heading && x->heading == y->heading && x->title == y->title &&
+	       a->terms >= n->some_terms && b->terms >= n->some_terms && a->confidence >= n->sure && b->confidence >= n->sure &&
+	       x->address.whole && y->address.whole && (addresses == PD_ADDRESSES_DIFFER || addresses == PD_ADDRESSES_RECORDS) &&
 	       x->address.whole != y->address.whole;
 }
 

@@ -39,6 +39,7 @@ struct sample_place {
 	uint64_t records;  /* records of any kind */
 	uint64_t measured; /* of these, records with a known size */
 	uint64_t bytes;	   /* their bytes in the inputs */
+	double squares;	   /* sum of the squares of the bytes of each measured record */
 };
 
 struct sample_stats {
@@ -169,8 +170,9 @@ static int open_sampler(struct sampler **out, const struct pd_reader_options *o,
 static void count_to(struct sampler *s, uint64_t to)
 {
 	struct sample_place *p = &s->places[s->pending >= 0 ? s->pending : s->place];
-	if (to > s->here)
-		p->bytes += to - s->here;
+	double bytes = to > s->here ? (double)(to - s->here) : 0;
+	p->bytes += (uint64_t)bytes;
+	p->squares += s->pending >= 0 ? bytes * bytes : 0;
 	p->measured += s->pending >= 0;
 	s->here = to > s->here ? to : s->here;
 	s->pending = -1;
@@ -310,7 +312,9 @@ static int next_place(struct sampler *s, struct pd_err *e)
 		s->skipped |= s->at < s->n_files;
 		return PD_OK;
 	}
-	uint64_t target = (uint64_t)((double)s->total / s->n_places * s->place);
+	/* At a different position in each stretch of bytes, so that pages at any distance may be in the sample. */
+	double in_stretch = (double)(pd_hash64(&s->place, sizeof s->place) >> 11) * 0x1p-53;
+	uint64_t target = (uint64_t)((double)s->total / s->n_places * (s->place + (s->place ? in_stretch : 0)));
 	size_t file = s->at;
 	while (file + 1 < s->n_files && s->files[file + 1].start <= target)
 		file++;
@@ -454,46 +458,55 @@ struct whole {
 	double error; /* relative: two standard errors of the number of pages; < 0: unknown */
 };
 
-/* Return two standard errors of the ratio pages per byte, over places. */
-static double ratio_error(const struct estimate *e, double pages, double bytes)
+/* Return the pages per byte around a place.  If the records have different sizes, the inverse of the mean of a few sizes
+ * is too large by the square of its relative error. */
+static double density_at(const struct estimate *e, int i)
 {
-	double sum = 0;
-	int n = e->sample.n_places;
-	if (e->sample.jumps < JUMPS || n < JUMPS || pages <= 0)
-		return -1;
-	for (int i = 0; i < n; i++) {
-		const struct sample_place *p = &e->sample.places[i];
-		double here = p->records ? (double)e->at_place[i] * (double)p->measured / (double)p->records : 0;
-		double off = here - pages / bytes * (double)p->bytes;
-		sum += off * off;
-	}
-	return 2 * sqrt(sum * n / (n - 1)) / pages;
+	const struct sample_place *p = &e->sample.places[i];
+	double n = (double)p->measured, mean = n > 0 ? (double)p->bytes / n : 0;
+	if (!p->records || mean <= 0)
+		return 0;
+	double off = fmax(0, p->squares / n / (mean * mean) - 1) / n;
+	return (double)e->at_place[i] / (double)p->records / mean / (1 + off);
 }
 
 static void scale(const struct estimate *e, struct whole *w)
 {
-	double bytes = 0, records = 0, pages = 0;
+	double bytes = 0, records = 0, pages = 0, sum = 0, squares = 0;
+	int n = e->sample.n_places;
 	*w = (struct whole){ .known = true, .records = (double)e->records, .pages = (double)e->n };
 	if (e->sample.whole)
 		return;
-	for (int i = 0; i < e->sample.n_places; i++) {
+	for (int i = 0; i < n; i++) {
 		const struct sample_place *p = &e->sample.places[i];
+		double density = density_at(e, i);
 		bytes += (double)p->bytes;
 		records += (double)p->measured;
 		pages += p->records ? (double)e->at_place[i] * (double)p->measured / (double)p->records : 0;
+		sum += density;
+		squares += density * density;
 	}
 	w->known = !e->sample.unknown_size && bytes > 0;
 	if (!w->known)
 		return;
-	double times = (double)e->sample.bytes_total / bytes;
-	w->records = fmax(records * times, (double)e->records);
-	w->pages = fmax(pages * times, (double)e->n);
-	w->error = ratio_error(e, pages, bytes);
+	double per_byte = pages / bytes, records_per_page = pages > 0 ? records / pages : 0;
+	w->error = -1;
+	if (e->sample.jumps >= JUMPS && n >= JUMPS && sum > 0) {
+		/* Each place represents the same number of bytes.  The number of standard errors for 95 % is larger for
+		 * few places (Student's t). */
+		double mean = sum / n, variance = fmax(0, squares / n - mean * mean) / (n - 1);
+		per_byte = mean;
+		w->error = (2 + 4. / (n - 1)) * sqrt(variance) / mean;
+	}
+	w->pages = fmax(per_byte * (double)e->sample.bytes_total, (double)e->n);
+	w->records = fmax(records > 0 && pages <= 0 ? records * (double)e->sample.bytes_total / bytes : w->pages * records_per_page,
+			  (double)e->records);
 }
 
 struct partners {
 	uint64_t pages, same_text; /* pages with a partner in the sample */
-	uint64_t far_pairs;	   /* pairs of different places */
+	uint64_t far_pages;	   /* pages with a partner at another place */
+	uint64_t far_places;	   /* pairs of places that have such a pair */
 };
 
 static bool same_text(const struct sampled_page *a, const struct sampled_page *b)
@@ -516,7 +529,8 @@ static bool near(const struct estimate *e, const struct sampled_page *a, const s
 /* Compare all pages with each other; a sample is small. */
 static void find_partners(const struct estimate *e, int k, const struct pd_verify_options *verify, struct partners *out)
 {
-	bool *paired = pd_zalloc(e->n + 1), *same = pd_zalloc(e->n + 1);
+	bool *paired = pd_zalloc(e->n + 1), *same = pd_zalloc(e->n + 1), *far = pd_zalloc(e->n + 1),
+	     met[SAMPLE_PLACES][SAMPLE_PLACES] = { { false } };
 	*out = (struct partners){ 0 };
 	for (size_t i = 0; i < e->n; i++) {
 		for (size_t j = 0; j < i; j++) {
@@ -527,13 +541,18 @@ static void find_partners(const struct estimate *e, int k, const struct pd_verif
 			paired[i] = paired[j] = true;
 			same[i] |= equal;
 			same[j] |= equal;
-			out->far_pairs += a->place != b->place;
+			far[i] |= a->place != b->place;
+			far[j] |= a->place != b->place;
+			out->far_places += a->place != b->place && !met[a->place][b->place];
+			met[a->place][b->place] = true;
 		}
 	}
 	for (size_t i = 0; i < e->n; i++) {
 		out->pages += paired[i];
 		out->same_text += same[i];
+		out->far_pages += far[i];
 	}
+	free(far);
 	free(paired);
 	free(same);
 }
@@ -604,13 +623,14 @@ static void print_names(const char *name, struct name_counts *c, size_t pages, s
 	pd_buf_add_c(out, '\n');
 }
 
-/* Return the largest plausible share: a pair of distant pages is in the sample with probability (n/N)^2; a sample
- * without any such pair is still plausible if it has three on average. */
+/* Return the largest plausible share: a page at another place is in the sample with probability n/N, so the pages with a
+ * partner there are N/n times those that were seen.  The pairs of two places come together, so their number varies as
+ * the number of pairs of places: if x were seen, up to about x + 2 sqrt(x + 1) + 2 are plausible (Poisson, 95 %). */
 static double most_partners(const struct estimate *e, const struct whole *w, const struct partners *p)
 {
-	double times = w->pages / (double)e->n;
-	double pairs = (p->far_pairs ? (double)p->far_pairs : 3) * times * times;
-	return fmin(1, (double)p->pages / (double)e->n + 2 * pairs / w->pages);
+	double times = w->pages / (double)e->n, met = (double)p->far_places;
+	double pages = (met + 2 * sqrt(met + 1) + 2) * (met > 0 ? (double)p->far_pages / met : 1);
+	return fmin(1, (double)p->pages / (double)e->n + pages * times / (double)e->n);
 }
 
 static void print_partners(const struct estimate *e, const struct whole *w, int k, const struct pd_verify_options *verify,
@@ -631,7 +651,7 @@ static void print_partners(const struct estimate *e, const struct whole *w, int 
 	pd_buf_printf(out, "least: partners seen among the %zu pages of the sample; a page whose\n", e->n);
 	add_label(out, "");
 	pd_buf_printf(out, "partner is not in the sample counts as single.%s\n",
-		      w->known ? "  Most: pairs between places, times (N/n)^2." : "");
+		      w->known ? "  Most: pages with a partner at another place, times N/n." : "");
 }
 
 static void print_cost(const struct estimate *e, const struct whole *w, int k, bool bands, struct pd_buf *out)
