@@ -103,9 +103,19 @@ static bool is_heading(const struct pd_box *box)
 	return (box->tag == PD_TAG_h1 || box->tag == PD_TAG_h2 || box->tag == PD_TAG_h3) && box->first_run < box->end_run;
 }
 
+/* Return whether a title consists of these two headings, in any order. */
+static bool are_title(struct pd_span title, struct pd_span a, struct pd_span b)
+{
+	/* Each of the three begins and ends with a space; the headings share one. */
+	if (a.n + b.n != title.n + 1)
+		return false;
+	return (!memcmp(title.p, a.p, a.n) && !memcmp(title.p + a.n - 1, b.p, b.n)) ||
+	       (!memcmp(title.p, b.p, b.n) && !memcmp(title.p + b.n - 1, a.p, a.n));
+}
+
 void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, struct pd_subject *out)
 {
-	size_t longest = 0;
+	struct pd_span chosen = { NULL, 0 }; /* in f->title */
 	uint32_t first = 0;
 	int seen = 0, firsts = 0;
 	*out = (struct pd_subject){ 0 };
@@ -129,12 +139,14 @@ void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, str
 		seen++;
 		if (b->boxes[i].tag == PD_TAG_h1 && !firsts++)
 			first = hash_words(words);
-		if (words.n > longest && f->title.n && memmem(f->title.p, f->title.n, words.p, words.n)) {
-			longest = words.n;
+		const char *at = f->title.n ? memmem(f->title.p, f->title.n, words.p, words.n) : NULL;
+		/* If a heading is the name of the site, the heading of the page comes after it, whatever its length. */
+		if (at && (words.n > chosen.n || are_title(pd_buf_span(&f->title), words, chosen))) {
+			chosen = pd_span(at, words.n);
 			out->heading = hash_words(words);
 		}
 	}
-	if (!longest && firsts == 1)
+	if (!chosen.n && firsts == 1)
 		out->heading = first;
 }
 
