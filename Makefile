@@ -103,7 +103,7 @@ CXX_OBJ = $(NATIVE)/src/base/simdjson.o
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(CXX_OBJ)
 MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,src/tables/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(CXX_OBJ)
 
-.PHONY: FORCE wheel sdist all docs format picture static parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz gate
+.PHONY: FORCE wheel sdist release all docs format picture static parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz gate
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -365,6 +365,10 @@ sdist: ## build the Python package as an archive of its sources, which pip can b
 	@cd $(B)/sdist && rm -rf python/LIBRARIES python/*.egg-info && ln -s $(addprefix $(CURDIR)/,$(filter-out build python,$(wildcard *))) . && cd python && \
 		SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git -C $(CURDIR) log -1 --format=%ct)} $(PYTHON) setup.py -q sdist -d .. 2>/dev/null
 	@mv $(B)/sdist/*.tar.gz $(WHEELS) && ls $(WHEELS)/*.tar.gz
+
+RELEASE = build/release
+release: ## write the files of a release of HEAD into build/release, with their SHA-256 sums: PARTS="source static python debian completions" for some
+	@B=$(B) MAKE='$(MAKE)' tools/make-release $(RELEASE) $(PARTS)
 
 deps:
 	@tools/install-deps
