@@ -356,7 +356,7 @@ wheel: $(B)/pagededup$(if $(MUSL),-static) $(B)/libpagededup.a ## build the Pyth
 	PAGEDEDUP_BUILD=$(abspath $(B)) $(if $(MUSL),PAGEDEDUP_LIBS='$(ALL_LIBS)' CC='$(CC)' LDSHARED='$(CC) -shared -L$(MUSL)/soname' PAGEDEDUP_PROGRAM=pagededup-static CFLAGS='-idirafter /usr/include' \
 		_PYTHON_HOST_PLATFORM=linux-$(shell uname -m)) $(PYTHON) -m pip wheel -q --no-deps -w $(B)/wheel ./python
 	@rm -f $(WHEELS)/*-$(if $(MUSL),musllinux,manylinux)* $(if $(MUSL),,$(WHEELS)/*-linux_*)
-	@if command -v auditwheel >/dev/null; then auditwheel repair -w $(WHEELS) $(B)/wheel/*-linux_*.whl; \
+	@if command -v auditwheel >/dev/null; then auditwheel repair --strip -w $(WHEELS) $(B)/wheel/*-linux_*.whl; \
 		else mv $(B)/wheel/*.whl $(WHEELS); echo "auditwheel is not installed: this wheel needs the libraries of this machine"; fi
 	@ls $(WHEELS)/*.whl
 

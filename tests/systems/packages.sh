@@ -64,6 +64,18 @@ print(recipe.render(r.VariantConfig(), r.RenderConfig())[0])" "$TOP/packaging/co
 else
 	skip "conda's recipe" "Python has no rattler_build"
 fi
+if git -C "$TOP" rev-parse -q --verify HEAD >/dev/null 2>&1 && [ -z "$(git -C "$TOP" status --porcelain)" ]; then
+	for i in 1 2; do
+		run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" B="$B" RELEASE="$tmp/release-$i" PARTS="source completions" release
+		exits "make release, $i" 0
+	done
+	is "it writes the same bytes" "$(diff -rq "$tmp/release-1" "$tmp/release-2")" ""
+	run env -C "$tmp/release-1" sha256sum -c SHA256SUMS
+	exits "and their sums" 0
+	at_least "of all files" "$(grep -c OK "$tmp/out")" 5
+else
+	skip "make release" "there is no git here, or something is not committed"
+fi
 if python3 -c 'import spdx_tools' 2>/dev/null && git -C "$TOP" rev-parse -q --verify HEAD >/dev/null 2>&1; then
 	"$TOP/tools/sbom" "$version" >bill.spdx.json
 	run python3 -m spdx_tools.spdx.clitools.pyspdxtools -i bill.spdx.json
