@@ -53,15 +53,13 @@ const char *const pd_weights_names[] = { "count", "set", "tf", NULL };
 
 static int choose(struct pd_span key, struct pd_span value, const char *const *names, struct pd_err *e)
 {
-	struct pd_buf all = { 0 };
+	pd_local_buf all = { 0 };
 	for (int i = 0; names[i]; i++)
 		if (pd_span_is(value, names[i]))
 			return i;
 	for (int i = 0; names[i]; i++)
 		pd_buf_printf(&all, "%s%s", i ? ", " : "", names[i]);
-	int status = pd_fail(e, PD_ERR_USAGE, "%.*s takes one of %s, not '%.*s'", (int)key.n, key.p, all.p, (int)value.n, value.p);
-	pd_buf_release(&all);
-	return status;
+	return pd_fail(e, PD_ERR_USAGE, "%.*s takes one of %s, not '%.*s'", (int)key.n, key.p, all.p, (int)value.n, value.p);
 }
 
 static int number(struct pd_span key, struct pd_span value, uint64_t least, uint64_t most, uint64_t *out, struct pd_err *e)
@@ -177,19 +175,17 @@ static void print_settings(const struct pd_options *o, struct pd_buf *out)
 bool pd_options_of_preset(struct pd_span must, enum pd_preset preset)
 {
 	struct pd_options o;
-	struct pd_buf all = { 0 };
+	pd_local_buf all = { 0 };
 	pd_options_init(&o, preset);
 	print_settings(&o, &all);
 	struct pd_span rest = pd_buf_span(&all), item, key;
 	bool same = must.n > 0;
 	while (same && pd_span_split(&rest, ' ', &item)) {
 		pd_span_split(&item, '=', &key);
-		struct pd_buf name = { 0 };
+		pd_local_buf name = { 0 };
 		pd_buf_add_span(&name, key);
 		same = pd_span_is(key, "version") || pd_span_is(key, "bits") || pd_span_eq(pd_param(must, name.p), item);
-		pd_buf_release(&name);
 	}
-	pd_buf_release(&all);
 	return same;
 }
 

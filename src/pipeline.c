@@ -135,7 +135,7 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 struct pd_facts pd_pipeline_facts(struct pd_pipeline *p)
 {
 	char confidence[32], terms[32];
-	struct pd_buf subject = { 0 };
+	pd_local_buf subject = { 0 };
 	snprintf(confidence, sizeof confidence, "%.2f", p->topic.confidence);
 	snprintf(terms, sizeof terms, "%" PRIu64, p->signature.terms);
 	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &p->scratch);
@@ -145,7 +145,6 @@ struct pd_facts pd_pipeline_facts(struct pd_pipeline *p)
 									   [PD_FP_CONFIDENCE] = pd_span_z(confidence),
 									   [PD_FP_LANGUAGES] = pd_buf_span(&p->scratch),
 									   [PD_FP_SUBJECT] = pd_buf_span(&subject) });
-	pd_buf_release(&subject);
 	return f;
 }
 

@@ -113,7 +113,7 @@ int pd_probe(const struct pd_options *defaults, struct pd_dict *dict, char out[9
 	struct pd_tables t = { .dict = dict, .fingerprints = true };
 	struct pd_pipeline p;
 	struct pd_record r = { .kind = PD_RECORD_PAYLOAD };
-	struct pd_buf all = { 0 };
+	pd_local_buf all = { 0 };
 	int status = pd_pipeline_init(&p, defaults, &t, e);
 	if (status)
 		return status;
@@ -126,7 +126,6 @@ int pd_probe(const struct pd_options *defaults, struct pd_dict *dict, char out[9
 		add_page(&p, &all);
 	pd_params_hash(pd_buf_span(&all), out);
 	pd_record_release(&r);
-	pd_buf_release(&all);
 	pd_pipeline_release(&p);
 	return status;
 }

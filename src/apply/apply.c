@@ -66,13 +66,12 @@ static int list_inputs(struct pd_apply *a, struct pd_err *e)
  * a dump without duplicates.  `cut`: the verdicts remove pages of it. */
 static int refuse_foreign(const struct pd_apply *a, const char *path, const char *label, bool cut, struct pd_err *e)
 {
-	struct pd_buf reason = { 0 };
+	pd_local_buf reason = { 0 };
 	int r = a->o->any_packing && !cut ? 0 : pd_read_source_foreign(path, label, &reason);
 	if (r < 0)
 		r = pd_fail_errno(e, "%s: cannot read", label);
 	else if (r == 2 || (r && !a->o->any_packing))
 		r = pd_fail(e, PD_ERR_INPUT, "%s: %s", label, reason.p);
-	pd_buf_release(&reason);
 	return r < 0 ? r : PD_OK;
 }
 
@@ -222,14 +221,13 @@ static int link_input(struct pd_apply *a, const char *from, struct pd_apply_resu
 	const char *to = done->output;
 	int r = linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
 	if (r < 0 && errno == EEXIST) {
-		struct pd_buf temp = { 0 };
+		pd_local_buf temp = { 0 };
 		pd_buf_printf(&temp, "%s.%ld", to, (long)getpid());
 		r = linkat(AT_FDCWD, from, AT_FDCWD, temp.p, AT_SYMLINK_FOLLOW);
 		if (r == 0)
 			r = rename(temp.p, to);
 		/* If both names are links to one file, rename() leaves the temporary name. */
 		unlink(temp.p);
-		pd_buf_release(&temp);
 	}
 	if (r < 0)
 		return pd_fail_errno(e, "cannot link %s to %s", to, from);

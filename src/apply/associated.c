@@ -26,7 +26,7 @@ static void note_revisit(struct pd_apply_orphans *r, uint64_t original, struct p
 
 int pd_apply_orphans_end(struct pd_apply_orphans *r, void (*orphan)(void *ctx, const char *id), void *ctx, struct pd_err *e)
 {
-	struct pd_buf id = { 0 };
+	pd_local_buf id = { 0 };
 	struct orphan s;
 	if (r->err.status) {
 		*e = r->err;
@@ -44,7 +44,6 @@ int pd_apply_orphans_end(struct pd_apply_orphans *r, void (*orphan)(void *ctx, c
 		if (ok && pd_map_has(&r->removed, s.original))
 			orphan(ctx, id.p);
 	}
-	pd_buf_release(&id);
 	return ok && !ferror(r->revisits) ? PD_OK : pd_fail_errno(e, "cannot read a temporary file");
 }
 

@@ -85,7 +85,7 @@ const char *pd_apply_output_path(const struct pd_apply_options *o, struct pd_app
 
 int pd_apply_make_folders(const char *path, struct pd_outfile_batch *batch, struct pd_err *e)
 {
-	struct pd_buf part = { 0 };
+	pd_local_buf part = { 0 };
 	int status = PD_OK;
 	for (const char *slash = path; !status && (slash = strchr(slash + 1, '/'));) {
 		pd_buf_set(&part, pd_span(path, (size_t)(slash - path)));
@@ -98,7 +98,6 @@ int pd_apply_make_folders(const char *path, struct pd_outfile_batch *batch, stru
 		else
 			status = pd_sync_folder_of(part.p, e);
 	}
-	pd_buf_release(&part);
 	return status;
 }
 
@@ -242,7 +241,7 @@ int pd_apply_check_outputs(const struct pd_apply_options *o, struct pd_apply_nam
 			   struct pd_err *e)
 {
 	struct file_sets s = { 0 };
-	struct pd_buf name = { 0 }, path = { 0 };
+	pd_local_buf name = { 0 }, path = { 0 };
 	struct stat st;
 	int status = o->mode == PD_APPLY_WRITE && !o->to_folder ? check_one_output(o, n, e) : PD_OK;
 	for (size_t i = 0; i < n && !status; i++) {
@@ -270,7 +269,5 @@ int pd_apply_check_outputs(const struct pd_apply_options *o, struct pd_apply_nam
 	pd_map_release(&s.over);
 	pd_arena_release(&s.arena);
 	free(s.over_paths);
-	pd_buf_release(&name);
-	pd_buf_release(&path);
 	return status;
 }

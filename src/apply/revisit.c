@@ -187,7 +187,7 @@ bool pd_apply_kept_removed(const struct pd_apply_kept *k, uint64_t hash)
 void pd_apply_revisit_begin(const struct pd_apply_kept *k, const struct pd_record *r, struct pd_span dup_of, uint64_t hash,
 			    struct pd_buf *out)
 {
-	struct pd_buf text = { 0 };
+	pd_local_buf text = { 0 };
 	struct warc_fields f = read_fields(r);
 	const uint32_t *removed = hash ? pd_map_find(&k->removed, hash) : NULL;
 	uint32_t kept = removed ? *removed : find_kept(k, dup_of, &text);
@@ -202,7 +202,6 @@ void pd_apply_revisit_begin(const struct pd_apply_kept *k, const struct pd_recor
 	}
 	add_header_line(out, "Pagededup-Original-Type", f.type);
 	add_header_line(out, "Pagededup-Original-Payload-Digest", f.digest);
-	pd_buf_release(&text);
 }
 
 void pd_apply_revisit_end(const char *path, uint64_t offset, uint64_t length, struct pd_span digest, struct pd_buf *out)

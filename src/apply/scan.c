@@ -114,7 +114,7 @@ static void finish_cuts(struct pd_apply_scan *s)
 /* Complete each revisit with the bytes that it replaces: its cut, and the cuts that share members with it. */
 static int end_revisits(struct pd_apply_scan *s, const char *path, const char *name, struct pd_err *e)
 {
-	struct pd_buf digest = { 0 };
+	pd_local_buf digest = { 0 };
 	int status = PD_OK;
 	for (size_t i = 0, n; i < s->n_cuts && s->revisits && !status; i += n) {
 		uint64_t begin = pd_apply_cut_begin(&s->cuts[i]), end = s->cuts[i].x.end, last;
@@ -136,7 +136,6 @@ static int end_revisits(struct pd_apply_scan *s, const char *path, const char *n
 			cut->text_n = s->texts.n - cut->text_at;
 		}
 	}
-	pd_buf_release(&digest);
 	return status;
 }
 

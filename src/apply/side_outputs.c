@@ -8,7 +8,7 @@
 
 static void add_attributes(struct pd_apply_attributes *a, const struct pd_record *r, struct pd_span dup_of)
 {
-	struct pd_buf plain = { 0 };
+	pd_local_buf plain = { 0 };
 	bool ok = pd_tsv_value(dup_of, &plain) == PD_OK;
 	pd_json_str(a->json, "id", pd_buf_span(&r->id));
 	if (r->user_id.n)
@@ -17,7 +17,6 @@ static void add_attributes(struct pd_apply_attributes *a, const struct pd_record
 	pd_json_str_or_null(a->json, "duplicate_of", ok ? pd_buf_span(&plain) : dup_of);
 	pd_json_write(a->json, &a->rows);
 	pd_buf_add_c(&a->rows, '\n');
-	pd_buf_release(&plain);
 }
 
 static int write_attributes(struct pd_apply_attributes *a, struct pd_outfile *to, struct pd_err *e)

@@ -36,6 +36,8 @@ static inline struct pd_span pd_buf_span(const struct pd_buf *b)
 
 /* Free the memory. */
 void pd_buf_release(struct pd_buf *b);
+/* A local variable of this type, initialised with { 0 }, is released at the end of its block. */
+#define pd_local_buf __attribute__((cleanup(pd_buf_release))) struct pd_buf
 /* Clear the buffer, and free its memory if it has more than `keep` bytes: one huge page must not occupy memory for
  * the rest of the run. */
 void pd_buf_shrink(struct pd_buf *b, size_t keep);

@@ -890,13 +890,12 @@ int pd_read_file(const char *path, struct pd_buf *out, struct pd_err *e)
 
 int pd_read_secret(const char *path, struct pd_secret *out, struct pd_err *e)
 {
-	struct pd_buf text = { 0 };
+	pd_local_buf text = { 0 };
 	int status = pd_read_file(path, &text, e);
 	if (!status && !pd_secret_parse(pd_buf_span(&text), out))
 		status = pd_fail(e, PD_ERR_FORMAT, "%s: not a key; make one with 'openssl rand -hex 16', 32 hex digits", path);
 	if (text.n)
 		explicit_bzero(text.p, text.n);
-	pd_buf_release(&text);
 	return status;
 }
 
@@ -1103,7 +1102,7 @@ FILE *pd_tempfile_open(const char *dir, struct pd_err *e)
 	dir = temporary_folder(dir);
 	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-		struct pd_buf name = { 0 };
+		pd_local_buf name = { 0 };
 		sigset_t before;
 		pd_buf_printf(&name, "%s/pagededup-XXXXXX", dir);
 		making_begin(&before);
@@ -1111,7 +1110,6 @@ FILE *pd_tempfile_open(const char *dir, struct pd_err *e)
 		if (fd >= 0)
 			unlink(name.p);
 		making_end(&before);
-		pd_buf_release(&name);
 	}
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
 	if (!f) {

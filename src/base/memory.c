@@ -32,7 +32,7 @@ static size_t group_limit(const char *path)
 /* Version 2: our group and its ancestors; version 1: our group as a container sees it. */
 static size_t cgroup_memory(void)
 {
-	struct pd_buf path = { 0 };
+	pd_local_buf path = { 0 };
 	char line[4096], *end;
 	size_t least = group_limit("/sys/fs/cgroup/memory/memory.limit_in_bytes"), one;
 	FILE *f = fopen("/proc/self/cgroup", "r");
@@ -52,7 +52,6 @@ static size_t cgroup_memory(void)
 	}
 	if (f)
 		fclose(f);
-	pd_buf_release(&path);
 	return least;
 }
 

@@ -62,7 +62,7 @@ static void add_bound(struct pd_buf *out, double v)
 
 static int bad_value(const struct pd_opt *o, const char *arg, struct pd_err *e)
 {
-	struct pd_buf want = { 0 };
+	pd_local_buf want = { 0 };
 	if (o->type == PD_OPT_CHOICE)
 		for (int i = 0; o->choices[i]; i++)
 			pd_buf_printf(&want, "%s%s", i ? ", " : "one of ", o->choices[i]);
@@ -74,9 +74,7 @@ static int bad_value(const struct pd_opt *o, const char *arg, struct pd_err *e)
 		pd_buf_add_z(&want, " to ");
 		add_bound(&want, o->max);
 	}
-	int s = pd_fail(e, PD_ERR_USAGE, "--%s takes %s, not '%s'", o->name, want.p, arg);
-	pd_buf_release(&want);
-	return s;
+	return pd_fail(e, PD_ERR_USAGE, "--%s takes %s, not '%s'", o->name, want.p, arg);
 }
 
 static int set_number(const struct pd_opt *o, char *options, const char *arg, struct pd_err *e)
@@ -667,7 +665,7 @@ static int help_rows(const struct pd_opt *o, const char *basics, bool all, FILE 
 		else if (o->type == PD_OPT_HEADING)
 			fprintf(to, "%s:\n", o->name);
 		else {
-			struct pd_buf left = { 0 };
+			pd_local_buf left = { 0 };
 			if (o->letter)
 				pd_buf_printf(&left, "-%c%s", o->letter, o->name ? ", " : "");
 			else
@@ -680,7 +678,6 @@ static int help_rows(const struct pd_opt *o, const char *basics, bool all, FILE 
 				fprintf(to, "  %-*s%s\n", HELP_COLUMN, left.p, o->help);
 			else
 				fprintf(to, "  %s\n  %-*s%s\n", left.p, HELP_COLUMN, "", o->help);
-			pd_buf_release(&left);
 		}
 	}
 	return more;

@@ -86,13 +86,12 @@ static void print(FILE *to, struct pd_span text, const struct pd_paint *rules, e
 
 void pd_print(FILE *to, struct pd_span text, const struct pd_paint *rules, enum pd_color color)
 {
-	struct pd_buf shown = { 0 };
+	pd_local_buf shown = { 0 };
 	if (isatty(fileno(to))) {
 		terminal_add(&shown, text);
 		text = pd_buf_span(&shown);
 	}
 	print(to, text, rules, color);
-	pd_buf_release(&shown);
 }
 
 int pd_refuse_terminal(FILE *to, const char *what, struct pd_err *e)
@@ -118,7 +117,7 @@ static void wipe(struct pd_log *l)
 /* The lock of stderr keeps lines whole if several threads write. */
 __attribute__((format(printf, 2, 0))) static void say(struct pd_log *l, const char *fmt, va_list args)
 {
-	struct pd_buf text = { 0 }, shown = { 0 };
+	pd_local_buf text = { 0 }, shown = { 0 };
 	pd_buf_vprintf(&text, fmt, args);
 	terminal_add(&shown, pd_buf_span(&text));
 	flockfile(l->to);
@@ -133,8 +132,6 @@ __attribute__((format(printf, 2, 0))) static void say(struct pd_log *l, const ch
 		fputs(l->line, l->to);
 	fflush(l->to);
 	funlockfile(l->to);
-	pd_buf_release(&text);
-	pd_buf_release(&shown);
 }
 
 void pd_log_error(struct pd_log *l, const char *fmt, ...)

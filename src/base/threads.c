@@ -145,7 +145,7 @@ static void *member_run(void *arg)
 
 static int run_alone(const struct pd_pool_ops *ops, void *shared, void *worker)
 {
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	int r;
 	while (!(r = pd_call_status()) && (r = ops->next(shared, worker)) > 0) {
 		pd_buf_shrink(&out, KEEP);
@@ -156,7 +156,6 @@ static int run_alone(const struct pd_pool_ops *ops, void *shared, void *worker)
 		if (r < 0)
 			break;
 	}
-	pd_buf_release(&out);
 	return r;
 }
 

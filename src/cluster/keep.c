@@ -19,15 +19,13 @@ const char *const pd_keep_names[PD_KEEPS + 1] = {
 
 static int parse_rule(struct pd_span word, struct pd_err *e)
 {
-	struct pd_buf all = { 0 };
+	pd_local_buf all = { 0 };
 	for (int i = 0; i < PD_KEEPS; i++)
 		if (pd_span_is(word, pd_keep_names[i]))
 			return i;
 	for (int i = 0; i < PD_KEEPS; i++)
 		pd_buf_printf(&all, "%s%s", i ? ", " : "", pd_keep_names[i]);
-	int status = pd_fail(e, PD_ERR_USAGE, "--keep takes a list of %s, not '%.*s'", all.p, (int)word.n, word.p);
-	pd_buf_release(&all);
-	return status;
+	return pd_fail(e, PD_ERR_USAGE, "--keep takes a list of %s, not '%.*s'", all.p, (int)word.n, word.p);
 }
 
 int pd_keep_parse(const char *list, struct pd_keep_options *out, struct pd_err *e)
@@ -263,7 +261,7 @@ static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e
 {
 	struct pd_span line;
 	bool end_due = false; /* a list of hosts is written by hand, so it needs no "# total" */
-	struct pd_buf lower = { 0 };
+	pd_local_buf lower = { 0 };
 	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
 	int status;
 	if (!lines.f)
@@ -276,7 +274,6 @@ static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e
 		if (line.n)
 			pd_names_add(hosts, pd_buf_span(&lower));
 	}
-	pd_buf_release(&lower);
 	close_lines(&lines);
 	return status;
 }
@@ -299,7 +296,7 @@ static uint64_t host_key(const struct pd_names *hosts, struct pd_span dotted)
 static int keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e)
 {
 	struct pd_names hosts = { 0 };
-	struct pd_buf url = { 0 }, host = { 0 }, dotted = { 0 };
+	pd_local_buf url = { 0 }, host = { 0 }, dotted = { 0 };
 	int status = read_hosts(file, &hosts, e);
 	for (uint32_t i = 0; !status && i < pages->n; i++) {
 		pd_tsv_value(pd_pages_view(pages, i).url, &url);
@@ -309,9 +306,6 @@ static int keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *ke
 		key[i] = host.n ? host_key(&hosts, pd_buf_span(&dotted)) : PD_KEY_LAST;
 	}
 	pd_names_release(&hosts);
-	pd_buf_release(&url);
-	pd_buf_release(&host);
-	pd_buf_release(&dotted);
 	return status;
 }
 

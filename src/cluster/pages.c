@@ -163,11 +163,8 @@ static struct pd_span write_id(const struct pd_ids *ids, uint32_t n, struct pd_b
 
 static int id_order(const void *x, const void *y, void *ctx)
 {
-	struct pd_buf a = { 0 }, b = { 0 };
-	int d = pd_span_cmp(write_id(ctx, *(const uint32_t *)x, &a), write_id(ctx, *(const uint32_t *)y, &b));
-	pd_buf_release(&a);
-	pd_buf_release(&b);
-	return d;
+	pd_local_buf a = { 0 }, b = { 0 };
+	return pd_span_cmp(write_id(ctx, *(const uint32_t *)x, &a), write_id(ctx, *(const uint32_t *)y, &b));
 }
 
 /* Sort the names of files; return the rank of each number.  The caller frees the result. */
@@ -371,15 +368,13 @@ int pd_require_parse(const char *text, struct pd_require *out, struct pd_err *e)
 	while (pd_span_split(&rest, ',', &word)) {
 		const char *name = method_name(word);
 		if (!name || out->n == PD_METHODS_MAX) {
-			struct pd_buf names = { 0 };
+			pd_local_buf names = { 0 };
 			for (int i = 0; pd_sign_methods[i]; i++)
 				pd_buf_printf(&names, ", %s", pd_sign_methods[i]->name);
-			int status = pd_fail(
+			return pd_fail(
 				e, PD_ERR_USAGE,
 				"--require takes any, all, a number, or names of methods separated by commas (%s), not '%.*s'",
 				names.p + 2, (int)word.n, word.p);
-			pd_buf_release(&names);
-			return status;
 		}
 		out->names[out->n++] = name;
 	}
@@ -472,13 +467,10 @@ static uint64_t realm_of(struct pd_pages *p, const struct pd_pages_options *o, s
 {
 	if (o->scope != PD_PAGES_HOST)
 		return pd_owners_hash(p->owners, url);
-	struct pd_buf value = { 0 }, name = { 0 };
+	pd_local_buf value = { 0 }, name = { 0 };
 	pd_tsv_value(url, &value);
 	pd_url_host(pd_buf_span(&value), &name);
-	uint64_t host = pd_hash64(name.p, name.n);
-	pd_buf_release(&value);
-	pd_buf_release(&name);
-	return host;
+	return pd_hash64(name.p, name.n);
 }
 
 /* Return whether the pair is ignored, because one of its pages is exempt or the scope excludes it.  Pages without a

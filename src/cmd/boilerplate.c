@@ -87,7 +87,7 @@ static int merge(const struct pd_walk_options *o, char **paths, int n, struct pd
 static int print_table(const char *path, struct pd_err *e)
 {
 	struct pd_boilerplate *b;
-	struct pd_buf line = { 0 };
+	pd_local_buf line = { 0 };
 	int status = pd_boilerplate_open(path, &b, e);
 	if (status)
 		return status;
@@ -100,7 +100,6 @@ static int print_table(const char *path, struct pd_err *e)
 		pd_tsv_add(&line, h.host.name);
 		printf("%s\t%u\t%zu\t%zu\n", line.p, h.pages, h.site.n_lines, h.site.n_paths);
 	}
-	pd_buf_release(&line);
 	pd_boilerplate_free(b);
 	return PD_OK;
 }

@@ -90,12 +90,11 @@ int pd_command_config(const struct pd_command_row *all, const struct pd_usage *u
 
 bool pd_command_methods_help(const char *method)
 {
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	if (!method || strcmp(method, "help"))
 		return false;
 	pd_methods_help(&out);
 	fputs(out.p, stdout);
-	pd_buf_release(&out);
 	return true;
 }
 

@@ -148,13 +148,12 @@ struct texts {
 static int fetch_text(void *ctx, const char *id, struct pd_buf *title, struct pd_buf *url, struct pd_buf *text, struct pd_err *e)
 {
 	struct texts *t = ctx;
-	struct pd_buf row = { 0 };
+	pd_local_buf row = { 0 };
 	int status = pd_pick_text(&t->pick, id, title, url, text, e);
 	if (status < 0 && t->new->n) {
 		pd_tsv_add(&row, pd_span_z(id));
 		if (!pd_map_has(t->new, pd_map_key(pd_buf_span(&row))))
 			status = 1;
-		pd_buf_release(&row);
 	}
 	return status;
 }
@@ -191,7 +190,7 @@ static int write_report(const struct pd_dedup_options *o, const struct pd_dedup_
 
 static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_result *done, struct pd_log *log, double started)
 {
-	struct pd_buf line = { 0 };
+	pd_local_buf line = { 0 };
 	pd_buf_count(&line, done->counts.pages, "page");
 	pd_buf_printf(&line, ", %" PRIu64 " of them duplicates", done->counts.duplicates);
 	if (done->counts.of_old)
@@ -213,7 +212,6 @@ static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_res
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)done->removed.bytes_out * 1e-6,
 			      (double)done->removed.bytes_in * 1e-6);
 	pd_log_note(log, "%s, %.1f s", line.p, pd_wall_seconds() - started);
-	pd_buf_release(&line);
 	if (!done->counts.pages) {
 		pd_log_error(
 			log, "no page was read, so nothing was compared%s",
@@ -250,7 +248,7 @@ static int run_dedup(int argc, char **argv)
 	struct pd_dedup_result done;
 	struct pd_log log;
 	struct pd_err e;
-	struct pd_buf given = { 0 }, again = { 0 };
+	pd_local_buf given = { 0 }, again = { 0 };
 	int first;
 	double started = pd_wall_seconds();
 	pd_log_init(&log, "dedup");
@@ -271,8 +269,6 @@ static int run_dedup(int argc, char **argv)
 	int status = pd_dedup(&o, argv + first, argc - first, &log, &done, &e);
 	if (!status)
 		status = close_run(&o, &done, &log, started);
-	pd_buf_release(&given);
-	pd_buf_release(&again);
 	free(o.against);
 	return pd_command_exit(status, &log, &e);
 }

@@ -61,11 +61,10 @@ static int write_bytes(const struct dict_options *o, struct pd_span bytes, struc
 
 static int compile(const struct dict_options *o, const char *words, struct pd_err *e)
 {
-	struct pd_buf bytes = { 0 };
+	pd_local_buf bytes = { 0 };
 	int status = pd_dict_compile(words, o->idf, &bytes, e);
 	if (!status)
 		status = write_bytes(o, pd_buf_span(&bytes), e);
-	pd_buf_release(&bytes);
 	return status;
 }
 

@@ -47,14 +47,13 @@ static int run_estimate(int argc, char **argv)
 	struct pd_reader_options in = pd_walk_inputs(&o.walk, argv + first, argc - first);
 	in.damage = log_left_out;
 	in.damage_ctx = &log;
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	struct pd_err e;
 	bool damaged;
 	int status = pd_estimate(&o.walk, &in, o.sample, &out, &damaged, &e);
 	fwrite(pd_buf_z(&out), 1, out.n, stdout);
 	pd_log_many_end(&log);
 	code = status ? pd_command_failed(&log, &e) : damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
-	pd_buf_release(&out);
 	return code;
 }
 

@@ -132,7 +132,7 @@ static const struct pd_usage usage = {
 /* Settings of a sweep that was not requested. */
 static int check_settings(int argc, char **argv, struct pd_err *e)
 {
-	struct pd_buf given = { 0 };
+	pd_local_buf given = { 0 };
 	const struct pd_opt *o = opts;
 	int status = PD_OK;
 	pd_opt_given(&usage, argc, argv, &given);
@@ -144,7 +144,6 @@ static int check_settings(int argc, char **argv, struct pd_err *e)
 		if (pd_param(pd_buf_span(&given), name).n)
 			status = pd_fail(e, PD_ERR_USAGE, "%s has no effect without --sweep", name);
 	}
-	pd_buf_release(&given);
 	return status;
 }
 

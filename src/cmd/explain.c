@@ -114,7 +114,7 @@ static int explain_verdict(const struct explain_options *o, char **operands, int
 				      .url = page && strstr(page, "://") ? page : o->urls[0],
 				      .verdicts = o->verdicts ? o->verdicts : of_run,
 				      .pairs = o->pairs };
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	int status;
 	if (n + (o->urls[0] != NULL) + (o->urls[1] != NULL) != 1)
 		status = pd_fail(e, PD_ERR_USAGE,
@@ -131,7 +131,6 @@ static int explain_verdict(const struct explain_options *o, char **operands, int
 	pd_print(stdout, pd_buf_span(&out), NULL, PD_COLOR_NEVER);
 	if (status == 1)
 		pd_log_error(log, "%s", e->text);
-	pd_buf_release(&out);
 	free(of_run);
 	return status;
 }
@@ -156,7 +155,7 @@ static int run_explain(int argc, char **argv)
 		[PAGE] = "explain PAGE", [PAIR] = "explain PAGE PAGE", [VERDICT] = "explain --verdicts"
 	};
 	struct explain_options o = { .stage = -1 };
-	struct pd_buf words = { 0 };
+	pd_local_buf words = { 0 };
 	struct pd_log log;
 	struct pd_err e;
 	int first, status;
@@ -179,7 +178,6 @@ static int run_explain(int argc, char **argv)
 		code = 1 + pd_command_exit(explain_pages(&o, subject, all + first, argc - first, &log, &e), &log, &e);
 	if (all != argv)
 		free(all);
-	pd_buf_release(&words);
 	return code - 1;
 }
 

@@ -64,7 +64,7 @@ static int check_report(const struct report_options *o, struct pd_err *e)
 
 static void print_result(const struct pd_report_result *done, const char *output, struct pd_log *log)
 {
-	struct pd_buf line = { 0 };
+	pd_local_buf line = { 0 };
 	pd_buf_count(&line, done->clusters, "cluster");
 	pd_buf_add_z(&line, ", ");
 	pd_buf_count(&line, done->duplicates, "duplicate");
@@ -73,7 +73,6 @@ static void print_result(const struct pd_report_result *done, const char *output
 		pd_buf_count(&line, done->suspects, "suspect");
 	}
 	pd_log_note(log, "%s%s%s", line.p, output ? "; open in a browser: " : "", output ? output : "");
-	pd_buf_release(&line);
 }
 
 static int report(struct report_options *o, struct pd_log *log, struct pd_err *e)

@@ -171,7 +171,7 @@ static int settle_params(struct pd_engine_params *p, struct pd_log *log)
 
 static const struct pd_engine_step *find_step(const struct pd_engine_step *steps, const char *name, struct pd_err *e)
 {
-	struct pd_buf names = { 0 };
+	pd_local_buf names = { 0 };
 	for (const struct pd_engine_step *s = steps; name && s->name; s++)
 		if (!strcmp(s->name, name))
 			return s;
@@ -181,7 +181,6 @@ static const struct pd_engine_step *find_step(const struct pd_engine_step *steps
 		pd_fail(e, PD_ERR_USAGE, "--step: unknown step '%s'; the steps of the job are %s", name, names.p);
 	else
 		pd_fail(e, PD_ERR_USAGE, "missing required option --step=NAME, one of: %s", names.p);
-	pd_buf_release(&names);
 	return NULL;
 }
 
@@ -268,7 +267,7 @@ static int run_cluster_step(struct engine_options *o, bool maps, int argc, char 
 	struct pd_stage_cluster cluster = { 0 };
 	struct pd_err e = { 0 };
 	const struct pd_engine_filter *s = pd_engine_cluster_steps;
-	struct pd_buf names = { 0 };
+	pd_local_buf names = { 0 };
 	int first = argc, code;
 	for (; s->name && !(o->step && !strcmp(s->name, o->step)); s++)
 		pd_buf_printf(&names, "%s%s", names.n ? ", " : "", s->name);
@@ -278,7 +277,6 @@ static int run_cluster_step(struct engine_options *o, bool maps, int argc, char 
 		pd_fail(&e, PD_ERR_USAGE, "missing required option --step=NAME, one of: %s", names.p);
 	else if (argc > 1 && (maps || !s->grouped))
 		pd_fail(&e, PD_ERR_USAGE, "only the reduce tasks of the steps group and number take options after --");
-	pd_buf_release(&names);
 	if (!e.status) {
 		const struct pd_usage command = without_sandbox(pd_cmd_cluster.usage);
 		code = pd_command_parse(&command, argc, argv, &cluster, &first, o->task.log);

@@ -80,7 +80,7 @@ static int read_adverts(struct pd_adverts *a, const char *path, struct pd_err *e
 	if (!f)
 		return e->status;
 	struct pd_line_reader l = { .f = f, .path = path };
-	struct pd_buf scratch = { 0 }, host = { 0 };
+	pd_local_buf scratch = { 0 }, host = { 0 };
 	struct pd_span line;
 	int status;
 	while ((status = pd_line_next(&l, &line, e)) == 1) {
@@ -91,8 +91,6 @@ static int read_adverts(struct pd_adverts *a, const char *path, struct pd_err *e
 	}
 	pd_line_reader_release(&l);
 	fclose(f);
-	pd_buf_release(&scratch);
-	pd_buf_release(&host);
 	if (!status && !a->hosts.n)
 		status = pd_fail(e, PD_ERR_FORMAT, "%s: no line names a host of adverts", path);
 	return status;

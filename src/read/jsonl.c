@@ -88,7 +88,7 @@ static bool fill_record(struct pd_read_source *s, struct pd_span line, struct pd
 	} else {
 		out->length = line.n;
 		/* List the members of the first such line, and the longest string among them. */
-		struct pd_buf names = { 0 }, longest = { 0 };
+		pd_local_buf names = { 0 }, longest = { 0 };
 		bool markup;
 		if (!j->useful && !j->names.n && pd_json_survey(line, &names, &longest, &markup)) {
 			pd_buf_printf(&j->names, "no field \"%s\" or \"%s\" (found: %s)", text->name, html->name,
@@ -96,8 +96,6 @@ static bool fill_record(struct pd_read_source *s, struct pd_span line, struct pd
 			if (longest.n)
 				pd_buf_printf(&j->names, "; use --field-%s=%s", markup ? "html" : "text", longest.p);
 		}
-		pd_buf_release(&names);
-		pd_buf_release(&longest);
 		return true;
 	}
 	j->useful++;

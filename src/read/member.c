@@ -234,20 +234,19 @@ static bool take_bytes(struct pd_read_input *in, size_t n, struct pd_buf *out)
 
 static bool load(struct pd_read_member *m, struct pd_span content)
 {
-	struct pd_buf bare = { 0 };
+	pd_local_buf bare = { 0 };
 	bool ok = content.n > 0;
 	if (pd_looks_packed(PD_CODEC_ZSTD, content)) {
 		ok = pd_unpack_all(m->unpacker, PD_CODEC_ZSTD, content, DICTIONARY_MAX, &bare) == PD_OK;
 		content = pd_buf_span(&bare);
 	}
 	ok = ok && pd_unpacker_dictionary(m->unpacker, content) && pd_unpacker_dictionary(m->prober, content);
-	pd_buf_release(&bare);
 	return ok;
 }
 
 const char *pd_read_member_dictionary(struct pd_read_member *m)
 {
-	struct pd_buf content = { 0 };
+	pd_local_buf content = { 0 };
 	struct pd_span head = pd_read_input_peek(m->in, 8);
 	const unsigned char *b = (const unsigned char *)head.p + 4;
 	pd_unpacker_dictionary(m->unpacker, pd_span(NULL, 0));
@@ -262,7 +261,6 @@ const char *pd_read_member_dictionary(struct pd_read_member *m)
 	const char *wrong = !take_bytes(m->in, n, &content)   ? "zstd dictionary cut by the end of the file"
 			    : !load(m, pd_buf_span(&content)) ? "damaged zstd dictionary"
 							      : NULL;
-	pd_buf_release(&content);
 	return wrong;
 }
 

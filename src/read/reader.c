@@ -213,12 +213,11 @@ void pd_read_damage_where(const struct pd_read_damage *d, struct pd_buf *out)
 
 void pd_read_damage_tell(const struct pd_read_damage *d, const char *what, struct pd_log *log)
 {
-	struct pd_buf where = { 0 };
+	pd_local_buf where = { 0 };
 	if (!d->whole && !pd_log_many(log, d->file))
 		return;
 	pd_read_damage_where(d, &where);
 	pd_log_error(log, "%s: %s%s%s", where.p, d->reason, d->whole ? "" : "; ", d->whole ? "" : what);
-	pd_buf_release(&where);
 }
 
 void pd_reader_free(struct pd_reader *r)

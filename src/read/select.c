@@ -101,7 +101,7 @@ static int by_file_and_offset(const void *x, const void *y)
 /* Read all lines of all members; after a damaged member the rest of the index is lost. */
 static void read_lines(struct pd_select *s, struct pd_read_member *m, const char *path, struct pd_read_sink *sink)
 {
-	struct pd_buf line = { 0 };
+	pd_local_buf line = { 0 };
 	int r;
 	while ((r = pd_read_member_next(m)) == 1) {
 		struct pd_span piece;
@@ -125,7 +125,6 @@ static void read_lines(struct pd_select *s, struct pd_read_member *m, const char
 		pd_read_sink_tell_whole(sink, path, "the last line of the index names no offset and no filename; left out");
 	if (r < 0 || m->state == PD_MEMBER_BROKEN)
 		pd_read_sink_tell_whole(sink, path, "the index is cut or damaged; the rest of it is lost");
-	pd_buf_release(&line);
 }
 
 int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink *sink)

@@ -93,14 +93,12 @@ void pd_params_differ(struct pd_span a, struct pd_span b, struct pd_buf *out)
 int pd_params_check(struct pd_buf *known, struct pd_span must, const char *path, const char *what, const char *remedy,
 		    struct pd_err *e)
 {
-	struct pd_buf differ = { 0 };
+	pd_local_buf differ = { 0 };
 	if (known->n)
 		pd_params_differ(pd_buf_span(known), must, &differ);
 	else
 		pd_buf_set(known, must);
-	int status = differ.n ? pd_fail(e, PD_ERR_PARAMS, "%s: %s (%s)%s", path, what, differ.p, remedy) : PD_OK;
-	pd_buf_release(&differ);
-	return status;
+	return differ.n ? pd_fail(e, PD_ERR_PARAMS, "%s: %s (%s)%s", path, what, differ.p, remedy) : PD_OK;
 }
 
 void pd_params_hash(struct pd_span must, char out[9])

@@ -72,11 +72,10 @@ static bool add_list(struct pd_json *j, const char *key, struct pd_span v)
 /* Most values have no escape and are copied. */
 static void add_string(struct pd_json *j, const char *key, struct pd_span v)
 {
-	struct pd_buf plain = { 0 };
+	pd_local_buf plain = { 0 };
 	if (memchr(v.p, '\\', v.n) && pd_tsv_value(v, &plain) == PD_OK)
 		v = pd_buf_span(&plain);
 	pd_json_str(j, key, v);
-	pd_buf_release(&plain);
 }
 
 static void add_json_value(struct pd_json *j, const char *key, struct pd_span v)

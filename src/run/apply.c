@@ -230,7 +230,7 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 /* Return true if the inputs are different from the inputs of the verdicts. */
 static bool say_unmet(struct apply_run *r)
 {
-	struct pd_buf ids = { 0 };
+	pd_local_buf ids = { 0 };
 	uint64_t n = pd_apply_removals_not_found(r->removals, 3, &ids), all = pd_apply_removals_counts(r->removals)->pages;
 	bool none = n && n == all;
 	if (none)
@@ -248,14 +248,13 @@ static bool say_unmet(struct apply_run *r)
 	if (pd_apply_removals_counts(r->removals)->demote)
 		pd_log_note(r->log, "%" PRIu64 " duplicates are kept, because the verdicts only demote them",
 			    pd_apply_removals_counts(r->removals)->demoted);
-	pd_buf_release(&ids);
 	return none;
 }
 
 /* Return 1 if a page or record was left out and the options do not permit this. */
 static int say_result(struct apply_run *r)
 {
-	struct pd_buf line = { 0 };
+	pd_local_buf line = { 0 };
 	pd_log_many_end(r->log);
 	bool none = say_unmet(r), only_marked = r->o->attributes && !r->o->walk.output && !r->o->remove && !r->o->list;
 	pd_buf_count(&line, r->inputs, "input");
@@ -292,7 +291,6 @@ static int say_result(struct apply_run *r)
 		pd_buf_printf(&line, " kept because %s from the verdicts", r->other_page == 1 ? "it differs" : "they differ");
 	}
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
-	pd_buf_release(&line);
 	bool bad = none || pd_apply_removals_counts(r->removals)->bad || r->other_url || r->other_page || r->lost || r->missing ||
 		   r->sum.missing || r->remover.refused;
 	return bad && !r->o->walk.ignore_damaged;
@@ -305,7 +303,7 @@ static int write_apply_stats(struct apply_run *r)
 	if (status)
 		return status;
 	struct pd_json *j = pd_json_new();
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	pd_json_int(j, "inputs", (int64_t)r->inputs);
 	pd_json_int(j, "pages", (int64_t)r->sum.pages);
 	pd_json_int(j, "records_with_them", (int64_t)r->sum.removed_with_page);
@@ -329,7 +327,6 @@ static int write_apply_stats(struct apply_run *r)
 	pd_buf_clear(&out);
 	pd_json_write(j, &out);
 	fprintf(f.f, "%s\n", out.p);
-	pd_buf_release(&out);
 	pd_json_free(j);
 	return pd_outfile_commit(&f, &r->err);
 }

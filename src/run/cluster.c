@@ -71,7 +71,7 @@ static int write_verdicts(struct cluster_run *r, struct pd_buf *text)
 
 static int cluster_pairs(struct cluster_run *r)
 {
-	struct pd_buf text = { 0 };
+	pd_local_buf text = { 0 };
 	struct pd_group_member m;
 	int status = pd_group_open(&r->group, &r->options, &r->err);
 	while (!status && r->o->row && pd_group_next(&r->group, &m)) {
@@ -89,14 +89,13 @@ static int cluster_pairs(struct cluster_run *r)
 		if (!status)
 			status = write_verdicts(r, &text);
 	}
-	pd_buf_release(&text);
 	return status;
 }
 
 static int close_cluster(const struct cluster_run *r)
 {
 	const struct pd_group *g = &r->group;
-	struct pd_buf line = { 0 };
+	pd_local_buf line = { 0 };
 	pd_buf_count(&line, g->n_clusters, "cluster");
 	pd_buf_add_z(&line, " of ");
 	pd_buf_count(&line, g->n_members, "page");
@@ -139,7 +138,6 @@ static int close_cluster(const struct cluster_run *r)
 			g->n_by_items, g->n_by_items == 1 ? "" : "s");
 	pd_table_add_bad(g->pages.bad, g->pages.cut, &line);
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
-	pd_buf_release(&line);
 	return g->pages.bad && !r->o->ignore_damaged ? PD_STAGE_DAMAGED : PD_OK;
 }
 

@@ -93,7 +93,7 @@ static char **of_units(struct run *r, const char *what)
 /* Remove unfinished files of a killed process next to `path`. */
 static void sweep(const char *path)
 {
-	struct pd_buf pattern = { 0 };
+	pd_local_buf pattern = { 0 };
 	glob_t found;
 	for (; *path; path++) {
 		if (strchr("*?[\\", *path))
@@ -106,7 +106,6 @@ static void sweep(const char *path)
 			unlink(found.gl_pathv[i]);
 		globfree(&found);
 	}
-	pd_buf_release(&pattern);
 }
 
 /* The files of the next step, by names in the folder; missing files are ignored. */
@@ -241,7 +240,7 @@ static int find_secret(struct run *r)
 static int enter(struct run *r)
 {
 	struct pd_tables tables;
-	struct pd_buf options = { 0 };
+	pd_local_buf options = { 0 };
 	const char *journal = in_folder(r, PD_DEDUP_JOURNAL);
 	int status = check_run(r);
 	if (!status)
@@ -261,7 +260,6 @@ static int enter(struct run *r)
 	if (!status)
 		status = pd_journal_open(&r->journal, journal, r->folder, pd_buf_span(&options), r->log, r->err);
 	pd_buf_set(&r->journal.options, pd_buf_span(&options));
-	pd_buf_release(&options);
 	if (!status && !r->journal.end)
 		status = find_secret(r);
 	for (const char *const *name = reserved; !status && *name; name++)
@@ -886,7 +884,7 @@ static int write_stats(struct run *r)
 	const union pd_dedup_counts *c = &r->journal.counts;
 	const union pd_journal_output *s = &r->journal.sums;
 	const char *table = table_path(r);
-	struct pd_buf text = { 0 };
+	pd_local_buf text = { 0 };
 	struct pd_outfile f;
 	int status = pd_outfile_open(&f, in_folder(r, "stats.json"), r->err);
 	if (status)
@@ -920,7 +918,6 @@ static int write_stats(struct run *r)
 	pd_json_write(j, &text);
 	fprintf(f.f, "%s\n", text.p);
 	pd_json_free(j);
-	pd_buf_release(&text);
 	if (!status)
 		return pd_outfile_commit(&f, r->err);
 	pd_outfile_abandon(&f);
@@ -931,7 +928,7 @@ static int write_stats(struct run *r)
 static void tidy(struct run *r)
 {
 	const char *own = in_folder(r, ".dedup");
-	struct pd_buf path = { 0 };
+	pd_local_buf path = { 0 };
 	DIR *dir = opendir(own);
 	struct dirent *entry;
 	if (dir)
@@ -947,7 +944,6 @@ static void tidy(struct run *r)
 		pd_log_error(r->log, "cannot clear %s: %s", own, strerror(errno));
 	if (dir)
 		closedir(dir);
-	pd_buf_release(&path);
 }
 
 static int leave(struct run *r)

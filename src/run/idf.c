@@ -80,10 +80,9 @@ static void count_words(void *ctx, struct pd_span words)
 
 static void write_idf(void *ctx, FILE *out)
 {
-	struct pd_buf lines = { 0 };
+	pd_local_buf lines = { 0 };
 	idf_counter_print(ctx, &lines);
 	fwrite(lines.p, 1, lines.n, out);
-	pd_buf_release(&lines);
 }
 
 int pd_walk_idf(const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)

@@ -64,7 +64,7 @@ static int describe_file(const char *path, bool linked, struct pd_buf *out, stru
 
 int pd_journal_add_file(struct pd_journal *j, const char *folder, const char *name, bool linked, struct pd_err *e)
 {
-	struct pd_buf line = { 0 };
+	pd_local_buf line = { 0 };
 	char *path = pd_dedup_folder_path(folder, name);
 	int r = describe_file(path, linked, &line, e);
 	free(path);
@@ -72,7 +72,6 @@ int pd_journal_add_file(struct pd_journal *j, const char *folder, const char *na
 	pd_tsv_add(&line, pd_span_z(name));
 	if (r > 0)
 		fprintf(j->f, "file %s\n", line.p);
-	pd_buf_release(&line);
 	return r < 0 ? r : PD_OK;
 }
 
@@ -81,7 +80,7 @@ int pd_journal_add_file(struct pd_journal *j, const char *folder, const char *na
 static int check_file(const char *folder, bool ended, struct pd_span line, struct pd_log *log, struct pd_err *e)
 {
 	struct pd_span rest = line, size, sum;
-	struct pd_buf now = { 0 }, name = { 0 };
+	pd_local_buf now = { 0 }, name = { 0 };
 	pd_span_split(&rest, ' ', &size);
 	pd_span_split(&rest, ' ', &sum);
 	int good = rest.p && !pd_tsv_value(rest, &name);
@@ -95,8 +94,6 @@ static int check_file(const char *folder, bool ended, struct pd_span line, struc
 	if (!good)
 		pd_log_note(log, "%s/%s is missing, or was changed after the run wrote it; %s", folder, pd_buf_z(&name),
 			    ended ? "the run is repeated" : "the run continues before that step");
-	pd_buf_release(&now);
-	pd_buf_release(&name);
 	return good;
 }
 
@@ -196,13 +193,12 @@ static bool parse_step(struct pd_journal *j, struct pd_span line)
 		return j->verdicts = parse_numbers(&line, j->counts.v, PD_DEDUP_COUNTS);
 	if (pd_span_is(word, "output")) {
 		union pd_journal_output done;
-		struct pd_buf label = { 0 };
+		pd_local_buf label = { 0 };
 		bool ok = parse_numbers(&line, done.v, PD_DEDUP_SUMS) && line.p && pd_tsv_value(line, &label) == PD_OK;
 		if (ok) {
 			note_output(j, &done);
 			pd_map_add(&j->outputs, pd_map_key(pd_buf_span(&label)));
 		}
-		pd_buf_release(&label);
 		return ok;
 	}
 	return pd_span_is(word, "end") && (j->end = true);
@@ -240,7 +236,7 @@ int pd_journal_options(const char *path, struct pd_buf *out, struct pd_err *e)
 int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, struct pd_span options, struct pd_log *log,
 		    struct pd_err *e)
 {
-	struct pd_buf differ = { 0 }, typed = { 0 };
+	pd_local_buf differ = { 0 }, typed = { 0 };
 	*j = (struct pd_journal){ .path = pd_strdup(path) };
 	int status = read_journal(j, e);
 	size_t n = sizeof first_words - 1;
@@ -259,8 +255,6 @@ int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, 
 		status = pd_fail(e, PD_ERR_PARAMS, "the run in %s had other options (%s); give the same options", j->path,
 				 pd_buf_z(&typed));
 	}
-	pd_buf_release(&differ);
-	pd_buf_release(&typed);
 	if (status)
 		return status;
 	/* Open it to be written: a new journal, or the old one, continued after its last complete line. */
@@ -325,10 +319,9 @@ int pd_journal_add_verdicts(struct pd_journal *j, struct pd_err *e)
 
 void pd_journal_add_output(struct pd_journal *j, const union pd_journal_output *done, const char *input)
 {
-	struct pd_buf label = { 0 };
+	pd_local_buf label = { 0 };
 	note_output(j, done);
 	add_numbers(j, "output", done->v, PD_DEDUP_SUMS);
 	pd_tsv_add(&label, pd_span_z(input));
 	fprintf(j->f, " %s\n", pd_buf_z(&label));
-	pd_buf_release(&label);
 }

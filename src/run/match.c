@@ -406,7 +406,7 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 static int write_match_stats(struct match_run *r)
 {
 	struct pd_json *j = pd_json_new(), *cpu = pd_json_new(), *methods = pd_json_new();
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	pd_json_int(j, "rows", (int64_t)r->rows.n);
 	pd_json_int(j, "fingerprints", (int64_t)r->rows.fingerprints.n);
 	pd_json_int(j, "distinct", (int64_t)r->stats.distinct);
@@ -445,7 +445,6 @@ static int write_match_stats(struct match_run *r)
 	pd_json_object(j, "cpu_seconds_by_phase", cpu);
 	pd_json_write(j, &out);
 	fprintf(r->stats_out.f, "%s\n", out.p);
-	pd_buf_release(&out);
 	pd_json_free(j);
 	return pd_outfile_commit(&r->stats_out, &r->err);
 }

@@ -51,7 +51,7 @@ static void pack_page(struct pd_pipeline *p, struct pd_json *j, const struct pd_
 	struct pd_span id = p->page.id, url = p->page.url;
 	struct pd_segmenter *s = p->segmenter;
 	struct pd_span site, path;
-	struct pd_buf domain = { 0 };
+	pd_local_buf domain = { 0 };
 	struct pd_terms terms = { 0 };
 	struct packed_page page = { .id = (uint32_t)id.n, .url = (uint32_t)url.n, .links = (uint32_t)links->n };
 	page.self = hash_of(links->page);
@@ -73,7 +73,6 @@ static void pack_page(struct pd_pipeline *p, struct pd_json *j, const struct pd_
 			link.what |= COUNTED;
 		pd_buf_add(out, &link, sizeof link);
 	}
-	pd_buf_release(&domain);
 	pd_terms_release(&terms);
 }
 
@@ -145,7 +144,7 @@ static int read_known(struct pd_map *m, const char *path, bool url, struct pd_er
 	struct pd_line_reader l = { .f = f, .path = path };
 	struct pd_canonical canonical = { .form = PD_FORM_CANONICAL };
 	struct pd_url u = { .why = NULL };
-	struct pd_buf name = { 0 };
+	pd_local_buf name = { 0 };
 	struct pd_span line, first;
 	int status = f ? 1 : e->status;
 	while (f && (status = pd_line_next(&l, &line, e)) == 1) {
@@ -169,7 +168,6 @@ static int read_known(struct pd_map *m, const char *path, bool url, struct pd_er
 		fclose(f);
 	pd_url_release(&u);
 	pd_canonical_release(&canonical);
-	pd_buf_release(&name);
 	return status;
 }
 
@@ -400,7 +398,7 @@ static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct p
 static int write_ranks(void *ranker, FILE *to, struct pd_err *e)
 {
 	struct pd_ranker *r = ranker;
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	uint64_t edges, *domain_hash, *keys;
 	if (!r->status)
 		r->status = pd_budget_check(r->budget, &r->err);
@@ -438,7 +436,6 @@ static int write_ranks(void *ranker, FILE *to, struct pd_err *e)
 	pd_row_names(pd_ranks_columns, &out);
 	int status = write_rows(r, domain_hash, &out, to);
 	fwrite(pd_buf_z(&out), 1, out.n, to);
-	pd_buf_release(&out);
 	free(domain_hash);
 	if (status)
 		*e = r->err;

@@ -94,11 +94,10 @@ static int run_init(struct store_run *r)
 	else if (!status)
 		pd_log_note(r->log, "%s is a store for fingerprints of %d bits, k %d", o->dir, bits, settings.k);
 	if (!status) {
-		struct pd_buf path = { 0 };
+		pd_local_buf path = { 0 };
 		pd_buf_printf(&path, "%s/" PD_STORE_IO_KEY, r->o->dir);
 		if (!access(path.p, F_OK))
 			pd_log_note(r->log, "it has a key; make its rows with 'pagededup fp --key=%s'", path.p);
-		pd_buf_release(&path);
 	}
 	return status;
 }
@@ -201,7 +200,7 @@ static int answer_rows(struct store_run *r, bool keep)
 		status = pd_store_tend(&r->store, true, &r->err);
 	if (!status) {
 		const uint64_t *n = a.ask.counts;
-		struct pd_buf line = { 0 };
+		pd_local_buf line = { 0 };
 		pd_buf_count(&line, n[PD_STORE_NEW] + n[PD_STORE_KEPT] + n[PD_STORE_DUPLICATE], "page");
 		pd_buf_printf(&line, ", %" PRIu64 " new, %" PRIu64 " kept already, ", n[PD_STORE_NEW], n[PD_STORE_KEPT]);
 		pd_buf_count(&line, n[PD_STORE_DUPLICATE], "duplicate");
@@ -209,7 +208,6 @@ static int answer_rows(struct store_run *r, bool keep)
 			pd_buf_printf(&line, ", %" PRIu64 " replaced", n[PD_STORE_REPLACED]);
 		pd_table_add_bad(a.ask.bad, a.ask.cut, &line);
 		pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
-		pd_buf_release(&line);
 	}
 	pd_buf_release(&a.ask.totals);
 	return status;

@@ -74,7 +74,7 @@ static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct
 {
 	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *stub = pd_json_new(), *cpu = pd_json_new(),
 		       *methods = pd_json_new();
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	pd_json_int(j, "pages", (int64_t)c->skipped[PD_SKIP_NONE]);
 	pd_json_int(j, "without_fingerprint", (int64_t)c->without_fingerprint);
 	pd_json_int(j, "cut", (int64_t)c->cut);
@@ -105,7 +105,6 @@ static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct
 	pd_json_object(j, "cpu_seconds_by_phase", cpu);
 	pd_json_write(j, &out);
 	fprintf(f->f, "%s\n", out.p);
-	pd_buf_release(&out);
 	pd_json_free(j);
 	return pd_outfile_commit(f, e);
 }
@@ -157,7 +156,7 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 							  [PD_STUB_ERROR] = "error page",
 							  [PD_STUB_WALL] = "access wall",
 							  [PD_STUB_EMPTY] = "without text" };
-	struct pd_buf line = { 0 }, number = { 0 };
+	pd_local_buf line = { 0 }, number = { 0 };
 	pd_buf_count(&line, c->skipped[PD_SKIP_NONE], "page");
 	if (c->without_fingerprint > stubs(c) + c->cut)
 		pd_buf_printf(&line, ", %" PRIu64 " too short for a fingerprint", c->without_fingerprint - stubs(c) - c->cut);
@@ -206,8 +205,6 @@ static bool print_closing_line(const struct counts *c, struct pd_log *log)
 			pd_log_note(log, "%s: %s on %s", m->name, m->capped, count_of(&number, c->capped[i], "page"));
 	}
 	pd_log_note(log, "%s, %.1f s", line.p, c->elapsed);
-	pd_buf_release(&number);
-	pd_buf_release(&line);
 	return count_damaged(c) > 0 || c->inputs_without_pages > 0;
 }
 
@@ -260,7 +257,7 @@ static void add_event(struct pd_buf *out, struct head h, struct pd_span words, s
 static void event_left_out(struct pd_buf *out, enum event what, enum pd_skip skip, struct pd_span id, struct pd_span url,
 			   struct pd_span type, struct pd_span reason)
 {
-	struct pd_buf row = { 0 };
+	pd_local_buf row = { 0 };
 	const struct pd_span cells[] = { id, url, type };
 	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
 		pd_tsv_add(&row, cells[i]);
@@ -272,7 +269,6 @@ static void event_left_out(struct pd_buf *out, enum event what, enum pd_skip ski
 		pd_tsv_add(&row, reason);
 	pd_buf_add_c(&row, '\n');
 	add_event(out, (struct head){ .what = what, .skip = skip }, reason, pd_buf_span(&row));
-	pd_buf_release(&row);
 }
 
 /* An empty input is not a failure: it is a valid dump. */
@@ -282,12 +278,11 @@ static void close_input(struct inputs *in, struct pd_log *log)
 	for (int s = 0; s < PD_SKIP_COUNT; s++)
 		records += s == PD_SKIP_EMPTY ? 0 : in->skipped[s];
 	if (in->open && !in->pages && !in->reported && records) {
-		struct pd_buf line = { 0 };
+		pd_local_buf line = { 0 };
 		in->inputs_without_pages++;
 		add_skipped(in->skipped, &line);
 		pd_log_error(log, "%s has no pages; skipped %s%s%s", pd_buf_z(&in->label), line.p, in->why.n ? "; " : "",
 			     pd_buf_z(&in->why));
-		pd_buf_release(&line);
 	} else if (in->open && !in->pages && !in->reported) {
 		pd_log_note(log, "%s is empty: no records and no pages", pd_buf_z(&in->label));
 	}
@@ -382,11 +377,10 @@ enum { ALIASES_TOLD = 100 };
 static void report_damage(void *ctx, const struct pd_read_damage *d)
 {
 	struct walk *w = ctx;
-	struct pd_buf where = { 0 };
+	pd_local_buf where = { 0 };
 	pd_read_damage_tell(d, "left out", w->log);
 	pd_read_damage_where(d, &where);
 	event_left_out(&w->events, PD_WALK_DAMAGE, PD_SKIP_DAMAGED, pd_buf_span(&where), none, none, pd_span_z(d->reason));
-	pd_buf_release(&where);
 }
 
 static void on_input(void *ctx, const char *label)
@@ -655,7 +649,7 @@ struct spool {
 
 void pd_walk_taught(const struct pd_site_learn_counts *c, struct pd_log *log)
 {
-	struct pd_buf line = { 0 };
+	pd_local_buf line = { 0 };
 	if (!c->hosts) {
 		pd_log_note(log, "no page has a URL: boilerplate of sites is not learned; add URLs, or use paths such as "
 				 "mirror/example.org/page.html");
@@ -668,7 +662,6 @@ void pd_walk_taught(const struct pd_site_learn_counts *c, struct pd_log *log)
 	pd_buf_add_z(&line, ", ");
 	pd_buf_count(&line, c->paths, "page area");
 	pd_log_note(log, "%s", line.p);
-	pd_buf_release(&line);
 }
 
 static void first_work(void *ctx, struct pd_buf *out)
@@ -858,7 +851,7 @@ static void sum_up(struct walk *w, struct counts *sum)
 static int run_walk(struct walk *w, struct counts *sum)
 {
 	static const struct pd_pool_ops ops = { next_record, work, emit_row };
-	struct pd_buf text = { 0 };
+	pd_local_buf text = { 0 };
 	int status = w->o->learn ? learn_first(w) : PD_OK;
 	if (!status && w->o->shingles) {
 		/* The number of terms in a shingle is a parameter of the sketch, which does not affect matching if the sketch is
@@ -908,7 +901,6 @@ static int run_walk(struct walk *w, struct counts *sum)
 		pd_buf_add_c(&text, '\n');
 		fwrite(text.p, 1, text.n, w->out.f);
 	}
-	pd_buf_release(&text);
 	return status;
 }
 

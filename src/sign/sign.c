@@ -35,11 +35,10 @@ static const struct pd_method *find_method(struct pd_span name, struct pd_err *e
 	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)
 		if (pd_span_is(name, (*m)->name))
 			return *m;
-	struct pd_buf names = { 0 };
+	pd_local_buf names = { 0 };
 	for (const struct pd_method *const *m = pd_sign_methods; *m; m++)
 		pd_buf_printf(&names, "%s%s", m == pd_sign_methods ? "" : ", ", (*m)->name);
 	pd_fail(e, PD_ERR_USAGE, "unknown method '%.*s': it is one of %s", (int)name.n, name.p, names.p);
-	pd_buf_release(&names);
 	return NULL;
 }
 
@@ -181,7 +180,7 @@ void pd_method_spec_take(struct pd_method_spec *to, const struct pd_method_spec 
 static void help_params(const struct pd_method *m, bool compares, struct pd_buf *out)
 {
 	for (const struct pd_method_param *p = params_of(m); p->name; p++) {
-		struct pd_buf value = { 0 };
+		pd_local_buf value = { 0 };
 		if (p->compares != compares)
 			continue;
 		print_value(p, p->normal, &value);
@@ -194,7 +193,6 @@ static void help_params(const struct pd_method *m, bool compares, struct pd_buf 
 			pd_buf_printf(out, "; paper: %s", pd_buf_z(&value));
 		}
 		pd_buf_add_c(out, '\n');
-		pd_buf_release(&value);
 	}
 }
 

@@ -133,11 +133,10 @@ static void print_methods(const struct pd_pipeline *a, const struct pd_pipeline 
 /* Return the signature from the file of ranks; 0: none, or no file. */
 static double signature_of(const struct pd_pipeline *p)
 {
-	struct pd_buf id = { 0 };
+	pd_local_buf id = { 0 };
 	double signature = 0, quality;
 	pd_tsv_add(&id, p->page.id);
 	pd_ranks_find(&p->tables->ranks, pd_buf_span(&id), &signature, &quality);
-	pd_buf_release(&id);
 	return signature;
 }
 
@@ -158,7 +157,7 @@ static void print_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struc
 					.features = { [PD_FEATURE_TEXT] = true } };
 	double estimate = pd_sketch_similarity(o, &a->sketch, &b->sketch);
 	struct set sa = { 0 }, sb = { 0 };
-	struct pd_buf counts = { 0 };
+	pd_local_buf counts = { 0 };
 	shingles_of(a, &text, &sa);
 	shingles_of(b, &text, &sb);
 	double similarity = print_shared(&sa, &sb, &counts);
@@ -176,7 +175,6 @@ static void print_similarity(struct pd_pipeline *a, struct pd_pipeline *b, struc
 		pd_buf_printf(out, "would be lost: %.1f%% of a if b is kept, %.1f%% of b if a is kept\n",
 			      100 - 100 * both / (double)sa.n, 100 - 100 * both / (double)sb.n);
 	}
-	pd_buf_release(&counts);
 	free(sa.v);
 	free(sb.v);
 }
@@ -245,7 +243,7 @@ int pd_compare_pages(const struct pd_walk_options *o, const struct pd_pick_which
 {
 	struct pd_tables t;
 	struct pd_pick a = { 0 }, b = { 0 };
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	int status = pd_tables_open(&t, &o->page, e);
 	if (status)
 		return status;
@@ -256,7 +254,6 @@ int pd_compare_pages(const struct pd_walk_options *o, const struct pd_pick_which
 		compare(&a.pipeline, &b.pipeline, &o->page.sign, &out);
 		pd_print(stdout, pd_buf_span(&out), paint, color);
 	}
-	pd_buf_release(&out);
 	pd_pick_release(&a);
 	pd_pick_release(&b);
 	pd_tables_release(&t);

@@ -321,7 +321,7 @@ int pd_decontaminate(const struct pd_decontaminate_options *o, char **inputs, in
 	if (tests >= 0)
 		status = pd_walk(&walker, &o->walk, inputs, n_inputs, log, e);
 	if (status >= 0) {
-		struct pd_buf line = { 0 };
+		pd_local_buf line = { 0 };
 		size_t held = 0;
 		for (size_t i = 0; i < d.n_items; i++)
 			held += d.items[i].pages > 0;
@@ -334,7 +334,6 @@ int pd_decontaminate(const struct pd_decontaminate_options *o, char **inputs, in
 			pd_buf_printf(&line, " of fewer than %d words left out", d.o->least);
 		}
 		pd_log_note(log, "%s", line.p);
-		pd_buf_release(&line);
 	}
 	pd_arena_release(&d.arena);
 	pd_map_release(&d.first);

@@ -37,7 +37,7 @@ static int score(struct eval_run *r)
 {
 	const struct pd_eval_options *o = r->o;
 	struct pd_score found = { 0 };
-	struct pd_buf text = { 0 };
+	pd_local_buf text = { 0 };
 	struct pd_score_options from = { .pairs = o->pairs,
 					 .clusters = o->clusters,
 					 .suspects = o->suspects,
@@ -50,7 +50,6 @@ static int score(struct eval_run *r)
 		status = write_text(r, &text);
 	}
 	pd_score_release(&found);
-	pd_buf_release(&text);
 	return status;
 }
 
@@ -287,7 +286,7 @@ static void count_labels(const struct sweep *s, struct histogram *h)
 static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 {
 	struct sweep *s = pd_zalloc(sizeof *s);
-	struct pd_buf text = { 0 };
+	pd_local_buf text = { 0 };
 	double started = pd_wall_seconds();
 	s->r = r;
 	s->truth = &r->truth;
@@ -347,7 +346,6 @@ static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 		pd_log_note(r->log, "%" PRIu64 " of %zu pages of the truth, %d settings, %.1f s", s->found.n_seen,
 			    s->truth->pages.n, s->found.n_settings, pd_wall_seconds() - started);
 	}
-	pd_buf_release(&text);
 	for (int i = 0; i < s->n_workers && s->workers[i]; i++) {
 		pd_pipeline_release(&s->workers[i]->pipeline);
 		pd_record_release(&s->workers[i]->record);

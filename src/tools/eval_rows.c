@@ -21,7 +21,7 @@ static void add_weighted_count(struct pd_buf *out, double v)
 
 static void print_group(const struct pd_score_group *g, struct pd_buf *out)
 {
-	struct pd_buf name = { 0 };
+	pd_local_buf name = { 0 };
 	pd_buf_printf(&name, "%s%s%.*s", g->by, g->value.n ? " " : "", (int)g->value.n, g->value.p);
 	pd_buf_printf(out, "%-16s", name.p);
 	for (int m = 0; m < PD_MEASURES; m++) {
@@ -41,7 +41,6 @@ static void print_group(const struct pd_score_group *g, struct pd_buf *out)
 		add_weighted_count(out, g->counts.wrong);
 	}
 	pd_buf_add_c(out, '\n');
-	pd_buf_release(&name);
 }
 
 static void add_figure(struct pd_buf *out, bool there, double v)

@@ -103,7 +103,7 @@ static void add_pair(const struct pd_sampled_pair *d, const struct pd_span *f, c
 	pd_markup_attribute(out, pd_span(f[0].p, f[0].n + 1 + f[1].n));
 	pd_buf_add_z(out, "\" data-rest=\"");
 	/* Append the columns after the label: distance, weight, url_a, url_b. */
-	struct pd_buf rest = { 0 };
+	pd_local_buf rest = { 0 };
 	if (d->stratum)
 		pd_buf_printf(&rest, "%d", d->stratum - 1);
 	else
@@ -113,7 +113,6 @@ static void add_pair(const struct pd_sampled_pair *d, const struct pd_span *f, c
 	pd_buf_add_c(&rest, '\t');
 	pd_buf_add_span(&rest, f[3]);
 	pd_markup_attribute(out, pd_buf_span(&rest));
-	pd_buf_release(&rest);
 	pd_buf_printf(out, "\">\n<h2 tabindex=\"-1\">Pair %" PRIu64 "</h2>\n<div class=\"texts\">\n", number);
 	add_text_article(out, a, &marked[0]);
 	add_text_article(out, b, &marked[1]);
@@ -155,7 +154,7 @@ static void flush_html(FILE *to, struct pd_buf *html)
 int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct pd_label_counts *n, struct pd_err *e)
 {
 	struct pd_sample sample;
-	struct pd_buf html = { 0 };
+	pd_local_buf html = { 0 };
 	struct pd_outfile out = { .slot = -1 };
 	struct pd_sample_options so = { .paths = o->paths,
 					.n_paths = o->n_paths,
@@ -210,7 +209,6 @@ int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct 
 		else
 			pd_outfile_abandon(&out);
 	}
-	pd_buf_release(&html);
 	pd_sample_release(&sample);
 	return status;
 }

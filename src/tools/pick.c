@@ -57,10 +57,9 @@ static int fetch(const char *id, const struct pd_reader_options *o, struct pd_re
 	int status = pd_reader_fetch(id, o, out, e);
 	if (!status || !strchr(id, '\\'))
 		return status;
-	struct pd_buf plain = { 0 };
+	pd_local_buf plain = { 0 };
 	if (pd_tsv_value(pd_span_z(id), &plain) == PD_OK)
 		status = pd_reader_fetch(pd_buf_z(&plain), o, out, e);
-	pd_buf_release(&plain);
 	return status;
 }
 

@@ -1097,7 +1097,7 @@ static void add_first_sentence(const struct facts *f, struct pd_buf *out)
 static void add_sums(const struct facts *f, struct pd_buf *out)
 {
 	const struct pd_report_sums *s = f->sums;
-	struct pd_buf value = { 0 };
+	pd_local_buf value = { 0 };
 	add_first_sentence(f, out);
 	pd_buf_add_z(out, "<h2 id=\"numbers\">Removed pages</h2>\n");
 	if (is_demote(s))
@@ -1124,7 +1124,6 @@ static void add_sums(const struct facts *f, struct pd_buf *out)
 	}
 	pd_buf_add_z(out, "</dl>\n");
 	add_skipped(s->bad, s->cut, "verdicts", out);
-	pd_buf_release(&value);
 }
 
 /* Removed pages by the text that they have in common with the page kept. */
@@ -1387,7 +1386,7 @@ static void add_article(const char *what, const struct pd_buf *id, const struct 
 static void add_sampled_pair(const struct pd_report_sampled *d, const struct report_text *page, const struct report_text *kept,
 			     const char *failed, const char *what, const char *what_kept, size_t number, struct pd_buf *out)
 {
-	struct pd_buf a = { 0 }, b = { 0 };
+	pd_local_buf a = { 0 }, b = { 0 };
 	/* Without a distance, the reason tells how it was found. */
 	bool by_methods = pd_span_find(pd_buf_span(&d->reason), pd_span_z("found by ")) >= 0 &&
 			  pd_span_find(pd_buf_span(&d->reason), pd_span_z("same text")) < 0;
@@ -1408,8 +1407,6 @@ static void add_sampled_pair(const struct pd_report_sampled *d, const struct rep
 	add_article(what, &d->id, &d->url, page->title, &d->reason, &a, out);
 	add_article(what_kept, &d->dup_of, &d->kept_url, kept->title, &d->kept_reason, &b, out);
 	pd_buf_add_z(out, "</div>\n");
-	pd_buf_release(&a);
-	pd_buf_release(&b);
 }
 
 static void add_no_pairs(const char *why, struct pd_buf *out)
@@ -1435,14 +1432,12 @@ struct side {
 /* Fetch a page; the rows may come from another folder than the current one of the dumps. */
 static int fetch_side(struct report *r, const struct pd_buf *id, struct side *out, struct pd_err *e)
 {
-	struct pd_buf address = { 0 };
+	pd_local_buf address = { 0 };
 	if (r->removals)
 		pd_apply_removals_here(r->removals, pd_buf_span(id), &address);
 	else
 		pd_buf_set(&address, pd_buf_span(id));
-	int status = r->o->fetch(r->o->ctx, pd_buf_z(&address), &out->title, NULL, &out->text, e);
-	pd_buf_release(&address);
-	return status;
+	return r->o->fetch(r->o->ctx, pd_buf_z(&address), &out->title, NULL, &out->text, e);
 }
 
 static int write_pair(struct report *r, const struct pd_report_sampled *d, const char *what, const char *what_kept, size_t number)

@@ -35,7 +35,7 @@ static bool check_vector(const struct vector *v)
 	struct pd_options o;
 	struct pd_tables t;
 	struct pd_pipeline p = { 0 };
-	struct pd_buf hex = { 0 };
+	pd_local_buf hex = { 0 };
 	struct pd_err e = { 0 };
 	pd_options_init(&o, v->preset);
 	int status = pd_tables_open(&t, &o, &e);
@@ -59,7 +59,6 @@ static bool check_vector(const struct vector *v)
 	print_result(v->name, good, good ? hex.p : e.text);
 	pd_pipeline_release(&p);
 	pd_tables_release(&t);
-	pd_buf_release(&hex);
 	return good;
 }
 
@@ -181,7 +180,7 @@ static bool check_golden(struct pd_span rest)
 	struct pd_tables t[2] = { 0 };
 	struct pd_pipeline p[2] = { 0 };
 	struct pd_record r = { 0 };
-	struct pd_buf made = { 0 }, all = { 0 };
+	pd_local_buf made = { 0 }, all = { 0 };
 	struct pd_err e = { 0 };
 	struct golden g;
 	int status = PD_OK, pages = 0;
@@ -206,8 +205,6 @@ static bool check_golden(struct pd_span rest)
 		pd_tables_release(&t[i]);
 	}
 	pd_record_release(&r);
-	pd_buf_release(&made);
-	pd_buf_release(&all);
 	return good;
 }
 
@@ -224,7 +221,7 @@ bool pd_selftest(struct pd_span golden)
 		{ PD_EUC_KR, "\xC7\xD1\xB1\xDB", "한글" },
 		{ PD_KOI8_U, "\xF0\xD2\xA6\xAE", "Пріў" },
 	};
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	const char *wrong = NULL;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct pd_text_tally tally = { 0 };
@@ -233,7 +230,6 @@ bool pd_selftest(struct pd_span golden)
 		if (!pd_span_is(pd_buf_span(&out), rows[i].utf8))
 			wrong = pd_charset_by_id(rows[i].id)->name;
 	}
-	pd_buf_release(&out);
 	bool good = print_result("charsets", !wrong, wrong);
 	good &= check_dictionary();
 	good &= check_probe();

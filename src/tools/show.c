@@ -118,7 +118,7 @@ static void show_topic(struct pd_pipeline *p, struct pd_buf *out)
 static void show_features(struct pd_pipeline *p, struct pd_buf *out)
 {
 	struct pd_sign_page page = pd_pipeline_sign_page(p);
-	struct pd_buf lines = { 0 };
+	pd_local_buf lines = { 0 };
 	if (p->tables->fingerprints)
 		pd_sign_explain(p->signer, &page, out);
 	for (int i = 0; i < p->tables->methods.n; i++) {
@@ -131,7 +131,6 @@ static void show_features(struct pd_pipeline *p, struct pd_buf *out)
 			pd_buf_add_c(out, '\n');
 		}
 	}
-	pd_buf_release(&lines);
 }
 
 /* Print the keywords that the method `semantic` joins and hashes. */
@@ -198,7 +197,7 @@ int pd_show_page(const struct pd_walk_options *o, const struct pd_pick_which *wh
 {
 	struct pd_tables t;
 	struct pd_pick p;
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	struct pd_options with = o->page;
 	int status = PD_OK;
 	if (stage == PD_STAGE_SEMANTIC && pd_methods_find(&with.methods, pd_span_z("semantic")) < 0)
@@ -215,7 +214,6 @@ int pd_show_page(const struct pd_walk_options *o, const struct pd_pick_which *wh
 			pd_show(&p.pipeline, stage, &out);
 		pd_print(stdout, pd_buf_span(&out), paint_of(stage), color);
 	}
-	pd_buf_release(&out);
 	pd_pick_release(&p);
 	pd_tables_release(&t);
 	return status;

@@ -94,13 +94,11 @@ static void copy_row(struct why *w, const struct pd_span *f, struct why_row *out
 
 static struct pd_span escaped(struct why *w, const char *z)
 {
-	struct pd_buf b = { 0 };
+	pd_local_buf b = { 0 };
 	if (!z)
 		return pd_span(NULL, 0);
 	pd_tsv_add(&b, pd_span_z(z));
-	struct pd_span s = keep_span(w, pd_buf_span(&b));
-	pd_buf_release(&b);
-	return s;
+	return keep_span(w, pd_buf_span(&b));
 }
 
 /* --- similar ids --- */
@@ -558,13 +556,12 @@ static void print_near(const struct why *w, struct pd_buf *out)
 
 static void add_string(struct pd_json *j, const char *key, struct pd_span s)
 {
-	struct pd_buf plain = { 0 };
+	pd_local_buf plain = { 0 };
 	if (is_known(s) && pd_tsv_value(s, &plain) == PD_OK)
 		s = pd_buf_span(&plain);
 	else if (!is_known(s))
 		s = pd_span("", 0);
 	pd_json_str_or_null(j, key, s);
-	pd_buf_release(&plain);
 }
 
 /* Write the row as in the verdicts. */

@@ -584,11 +584,10 @@ static int read_pages(struct alias_run *r)
 
 static int write_table(struct alias_run *r, struct pd_outfile *f, double from)
 {
-	struct pd_buf out = { 0 };
+	pd_local_buf out = { 0 };
 	struct pd_aliases_counts c = aliases_write(r->aliases, &out);
 	fwrite(out.p, 1, out.n, f->f);
 	int status = pd_outfile_commit(f, &r->err);
-	pd_buf_release(&out);
 	if (!status)
 		pd_log_note(r->log, "%" PRIu64 " pages of %" PRIu64 " hosts at %" PRIu64 " addresses, %" PRIu64 " sites, %.1f s",
 			    r->pages, c.hosts, c.addresses, c.sites, pd_wall_seconds() - from);

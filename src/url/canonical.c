@@ -112,7 +112,7 @@ static void params_know(struct pd_params *p)
 static int params_read(struct pd_params *p, const char *path, struct pd_err *e)
 {
 	struct pd_table_reader r = { .kind = PD_TABLE_PARAMS, .file = path };
-	struct pd_buf host = { 0 }, name = { 0 };
+	pd_local_buf host = { 0 }, name = { 0 };
 	int status;
 	while ((status = pd_table_next(&r, e)) == 1) {
 		if (!pd_span_is(r.fields[PD_PARAMS_LEARNT], "1"))
@@ -125,8 +125,6 @@ static int params_read(struct pd_params *p, const char *path, struct pd_err *e)
 		if (pd_map_add(&p->named, h))
 			p->hash += h;
 	}
-	pd_buf_release(&host);
-	pd_buf_release(&name);
 	pd_table_release(&r);
 	return status;
 }
@@ -644,7 +642,7 @@ static int read_pages(struct pd_params_lesson *l, struct pd_canonical *c, char *
 				     .n_paths = n_paths,
 				     .bad_row = pd_log_bad_row,
 				     .ctx = log };
-	struct pd_buf text = { 0 }, key = { 0 };
+	pd_local_buf text = { 0 }, key = { 0 };
 	struct pd_url url = { 0 };
 	int status;
 	while ((status = pd_table_next(&t, e)) == 1) {
@@ -661,8 +659,6 @@ static int read_pages(struct pd_params_lesson *l, struct pd_canonical *c, char *
 	}
 	counts->bad += t.bad;
 	pd_table_release(&t);
-	pd_buf_release(&text);
-	pd_buf_release(&key);
 	pd_url_release(&url);
 	return status;
 }

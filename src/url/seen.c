@@ -383,7 +383,7 @@ static void describe(const struct pd_seen_options *o, struct pd_buf *out)
 /* PD_ERR_PARAMS: the set in the file was made with other parameters. */
 static int seen_check(const struct pd_seen *s, const struct pd_seen_options *o, const char *name, struct pd_err *e)
 {
-	struct pd_buf a = { 0 }, b = { 0 }, difference = { 0 };
+	pd_local_buf a = { 0 }, b = { 0 }, difference = { 0 };
 	struct pd_seen_options asked = *o;
 	asked.features |= PD_FEATURE_SITE;
 	describe(&s->o, &a);
@@ -394,9 +394,6 @@ static int seen_check(const struct pd_seen *s, const struct pd_seen_options *o, 
 		status = pd_fail(e, PD_ERR_PARAMS, "%s was made with parameters other than those of this run: %s", name,
 				 pd_buf_z(&difference));
 	}
-	pd_buf_release(&a);
-	pd_buf_release(&b);
-	pd_buf_release(&difference);
 	return status;
 }
 
