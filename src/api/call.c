@@ -153,12 +153,6 @@ static bool begin_use(struct pd_api_handle *h, bool alone)
 
 static void free_handle(struct pd_api_handle *h);
 
-static void end_use(struct pd_api_handle *h, bool alone)
-{
-	if (__atomic_sub_fetch(&h->use, alone ? ALONE : 1, __ATOMIC_ACQ_REL) == FREED)
-		free_handle(h);
-}
-
 int pd_api_enter(const struct pd_api_use *uses, int n, pagededup_error *error)
 {
 	char text[128];
@@ -192,8 +186,10 @@ int pd_api_leave(const struct pd_api_use *uses, int n, int status)
 		struct pd_api_handle *h = (struct pd_api_handle *)uses[n].handle;
 		if (uses[n].alone && (status == PD_ERR_MEMORY || status == PD_ERR_STOPPED))
 			h->failed = true;
-		if (uses[n].kind != PD_API_MODEL)
-			end_use(h, uses[n].alone);
+		if (uses[n].kind != PD_API_MODEL) {
+			if (__atomic_sub_fetch(&h->use, uses[n].alone ? ALONE : 1, __ATOMIC_ACQ_REL) == FREED)
+				free_handle(h);
+		}
 	}
 	return status;
 }

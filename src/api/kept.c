@@ -142,13 +142,6 @@ static void take_bad_page(void *ctx, const char *path, const char *why)
 	pd_api_keep_bad_row(&((struct kept_query *)ctx)->err, why);
 }
 
-static void release_query(struct kept_query *a)
-{
-	pd_buf_release(&a->ask.totals);
-	pd_buf_release(&a->rows.text);
-	pd_buf_release(&a->line);
-}
-
 /* Parent and child would share the lock of one open store, and both write. */
 static int check_process(const struct pagededup_store *s, struct pd_err *e)
 {
@@ -188,7 +181,9 @@ static int query_rows(void *ctx, struct pd_err *e)
 		*e = a->err;
 		status = a->err.status;
 	}
-	release_query(a);
+	pd_buf_release(&a->ask.totals);
+	pd_buf_release(&a->rows.text);
+	pd_buf_release(&a->line);
 	return status;
 }
 

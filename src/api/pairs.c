@@ -202,18 +202,6 @@ static int fill_pairs(void *handle, void *ctx, struct pd_err *e)
 	return PD_OK;
 }
 
-static void describe_pairs(struct pagededup_table *t, const struct pd_rows *rows, const struct pd_match_options *match)
-{
-	if (rows->methods.n && t->n_columns <= SHARED) {
-		pd_api_column_add(t, "shared", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
-		pd_api_column_add(t, "share_a", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
-		pd_api_column_add(t, "share_b", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
-		pd_api_column_add(t, "linked", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
-	}
-	pd_buf_clear(&t->header);
-	pd_pairs_header(rows, match, false, &t->header);
-}
-
 /* The origin of each row, on either side. */
 static int take_rows(void *ctx, const struct pd_rows *rows, const struct pd_match_options *match)
 {
@@ -229,7 +217,14 @@ static int take_rows(void *ctx, const struct pd_rows *rows, const struct pd_matc
 			p->row[side][i] = row_of(&p->ids[side], pd_rows_view(rows, (uint32_t)i).id);
 		release_ids(&p->ids[side]);
 	}
-	describe_pairs(p->table, rows, match);
+	if (rows->methods.n && p->table->n_columns <= SHARED) {
+		pd_api_column_add(p->table, "shared", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
+		pd_api_column_add(p->table, "share_a", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
+		pd_api_column_add(p->table, "share_b", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
+		pd_api_column_add(p->table, "linked", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
+	}
+	pd_buf_clear(&p->table->header);
+	pd_pairs_header(rows, match, false, &p->table->header);
 	return PD_OK;
 }
 
@@ -245,13 +240,6 @@ static void rows_of(const struct pair_taking *p, uint32_t a, uint32_t b, uint64_
 	}
 }
 
-static void clear_batch(struct pagededup_table *t)
-{
-	for (size_t i = 0; i < t->n_columns; i++)
-		pd_column_clear(&t->v[i]);
-	t->rows = 0;
-}
-
 static int call_batch(struct pair_taking *p)
 {
 	if (!p->table->rows || !p->function)
@@ -261,7 +249,9 @@ static int call_batch(struct pair_taking *p)
 	pd_api_lend(p->table, false);
 	if (stopped)
 		return pd_fail(&p->err, PD_ERR_STOPPED, "stopped at the caller's request");
-	clear_batch(p->table);
+	for (size_t i = 0; i < p->table->n_columns; i++)
+		pd_column_clear(&p->table->v[i]);
+	p->table->rows = 0;
 	return PD_OK;
 }
 
@@ -349,16 +339,6 @@ static void take_bad_row(void *ctx, const char *why)
 	pd_api_keep_bad_row(&((struct pair_taking *)ctx)->err, why);
 }
 
-static void release_pairs(struct pair_taking *p)
-{
-	for (int side = 0; side < 2; side++) {
-		free(p->row[side]);
-		pd_buf_release(&p->source[side].text);
-		release_ids(&p->ids[side]);
-	}
-	pd_arena_release(&p->texts);
-}
-
 static int find_pairs(void *ctx, struct pd_err *e)
 {
 	struct pair_taking *p = ctx;
@@ -387,7 +367,12 @@ static int find_pairs(void *ctx, struct pd_err *e)
 		*e = p->err;
 		status = p->err.status;
 	}
-	release_pairs(p);
+	for (int side = 0; side < 2; side++) {
+		free(p->row[side]);
+		pd_buf_release(&p->source[side].text);
+		release_ids(&p->ids[side]);
+	}
+	pd_arena_release(&p->texts);
 	return status;
 }
 
@@ -478,11 +463,6 @@ static uint64_t number_at(const pagededup_column *c, uint64_t row)
 	return ((const uint64_t *)c->data)[row];
 }
 
-static double real_at(const pagededup_column *c, uint64_t row)
-{
-	return ((const double *)c->data)[row];
-}
-
 static struct pd_span span_at(const pagededup_column *c, uint64_t row)
 {
 	return pd_span((const char *)c->data + c->offsets[row], (size_t)(c->offsets[row + 1] - c->offsets[row]));
@@ -499,7 +479,7 @@ static void add_number(const pagededup_column *c, uint64_t row, struct pd_buf *o
 static void add_real(const pagededup_column *c, uint64_t row, struct pd_buf *out)
 {
 	if (has_value(c, row))
-		pd_buf_printf(out, "%.3f", real_at(c, row));
+		pd_buf_printf(out, "%.3f", ((const double *)c->data)[row]);
 	else
 		pd_buf_add_c(out, '-');
 }
@@ -597,14 +577,6 @@ static void take_bad_pair(void *ctx, const char *why)
 	pd_api_keep_bad_row(&((struct clustering *)ctx)->err, why);
 }
 
-static void release_clustering(struct clustering *c)
-{
-	release_ids(&c->ids[0]);
-	release_ids(&c->ids[1]);
-	pd_buf_release(&c->text);
-	pd_arena_release(&c->texts);
-}
-
 static int find_clusters(void *ctx, struct pd_err *e)
 {
 	struct clustering *c = ctx;
@@ -629,7 +601,10 @@ static int find_clusters(void *ctx, struct pd_err *e)
 		*e = c->err;
 		status = c->err.status;
 	}
-	release_clustering(c);
+	release_ids(&c->ids[0]);
+	release_ids(&c->ids[1]);
+	pd_buf_release(&c->text);
+	pd_arena_release(&c->texts);
 	return status;
 }
 

@@ -168,33 +168,6 @@ static const char *copy_span(struct pd_buf *to, struct pd_span s)
 	return pd_buf_z(to);
 }
 
-static void fill_page(struct pagededup_worker *w, pagededup_page *out)
-{
-	struct pd_pipeline *p = &w->pipeline;
-	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &w->languages);
-	pd_page_flags(p, &w->flags);
-	pagededup_page page = { .bits = p->signature.present ? p->signature.bits : 0,
-				.sketch_words = p->sketch.present ? pd_sketch_words(&p->sketcher.o) : 0,
-				.terms = p->signature.terms,
-				.confidence = p->topic.confidence,
-				.id = copy_span(&w->id, p->page.id),
-				.url = copy_span(&w->url, p->page.url),
-				.fetch_time = copy_span(&w->fetch_time, p->page.fetch_time),
-				.text = pd_buf_z(&p->topic.text),
-				.text_bytes = p->topic.text.n,
-				.title = copy_span(&w->title, p->blocks.meta.title),
-				.text_digest = pd_buf_z(&p->text_digest),
-				.content_digest = pd_buf_z(&p->content_digest),
-				.charset = p->text.charset->name,
-				.languages = pd_buf_z(&w->languages),
-				.flags = pd_buf_z(&w->flags) };
-	if (page.bits)
-		memcpy(page.fingerprint, p->signature.key.w, sizeof page.fingerprint);
-	if (page.sketch_words)
-		memcpy(page.sketch, p->sketch.w, sizeof page.sketch);
-	pd_api_give(out, &page, sizeof page);
-}
-
 /* --- signing --- */
 
 struct api_sign {
@@ -235,8 +208,31 @@ static int sign(void *ctx, struct pd_err *e)
 			pd_api_give(s->out, &none, sizeof none);
 		return pd_fail(e, PAGEDEDUP_NO_PAGE, "not a page: %s", w->skipped);
 	}
-	if (s->out)
-		fill_page(w, s->out);
+	if (s->out) {
+		struct pd_pipeline *p = &w->pipeline;
+		pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &w->languages);
+		pd_page_flags(p, &w->flags);
+		pagededup_page page = { .bits = p->signature.present ? p->signature.bits : 0,
+					.sketch_words = p->sketch.present ? pd_sketch_words(&p->sketcher.o) : 0,
+					.terms = p->signature.terms,
+					.confidence = p->topic.confidence,
+					.id = copy_span(&w->id, p->page.id),
+					.url = copy_span(&w->url, p->page.url),
+					.fetch_time = copy_span(&w->fetch_time, p->page.fetch_time),
+					.text = pd_buf_z(&p->topic.text),
+					.text_bytes = p->topic.text.n,
+					.title = copy_span(&w->title, p->blocks.meta.title),
+					.text_digest = pd_buf_z(&p->text_digest),
+					.content_digest = pd_buf_z(&p->content_digest),
+					.charset = p->text.charset->name,
+					.languages = pd_buf_z(&w->languages),
+					.flags = pd_buf_z(&w->flags) };
+		if (page.bits)
+			memcpy(page.fingerprint, p->signature.key.w, sizeof page.fingerprint);
+		if (page.sketch_words)
+			memcpy(page.sketch, p->sketch.w, sizeof page.sketch);
+		pd_api_give(s->out, &page, sizeof page);
+	}
 	return PD_OK;
 }
 

@@ -31,17 +31,6 @@ struct pd_column *pd_api_column_add(struct pagededup_table *t, const char *name,
 
 /* --- tables of pages --- */
 
-static void add_page_columns(struct pagededup_table *t, int bits, int sketch_bytes)
-{
-	for (int i = 0; i < PD_FP_COLUMNS; i++) {
-		struct pd_column_kind kind = pd_column_kind(pd_fp_columns[i]);
-		int width = kind.type != PD_COLUMN_BYTES ? 0 : i == PD_FP_SKETCH ? sketch_bytes : bits / 8;
-		if (i == PD_FP_FINGERPRINT && bits == 64)
-			kind.type = PD_COLUMN_NUMBER;
-		pd_api_column_add(t, pd_fp_columns[i], (int)kind.type, width, kind.print, true);
-	}
-}
-
 struct api_table {
 	pagededup_model *model;
 	unsigned with;
@@ -56,7 +45,15 @@ static int fill_table(void *handle, void *ctx, struct pd_err *e)
 	t->with = a->with;
 	t->handle.model = a->model;
 	pd_buf_add_span(&t->header, pd_buf_span(&a->model->header));
-	add_page_columns(t, a->model->options.sign.bits, sketch ? sketch : 64);
+	for (int i = 0; i < PD_FP_COLUMNS; i++) {
+		struct pd_column_kind kind = pd_column_kind(pd_fp_columns[i]);
+		int width = kind.type != PD_COLUMN_BYTES ? 0
+			    : i == PD_FP_SKETCH		 ? (sketch ? sketch : 64)
+							 : a->model->options.sign.bits / 8;
+		if (i == PD_FP_FINGERPRINT && a->model->options.sign.bits == 64)
+			kind.type = PD_COLUMN_NUMBER;
+		pd_api_column_add(t, pd_fp_columns[i], (int)kind.type, width, kind.print, true);
+	}
 	for (int i = 0; i < tables->methods.n; i++)
 		pd_api_column_add(t, tables->methods.v[i].method->name, PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, true);
 	if (t->with & PAGEDEDUP_WITH_TITLE)
@@ -148,23 +145,6 @@ static int add_parts(struct pagededup_table *t, struct pd_span bytes)
 	return status;
 }
 
-static void write_no_page(const struct pd_pipeline *p, const struct pd_record *r, struct pd_buf *out)
-{
-	for (int i = 0; i < PD_FP_COLUMNS + p->tables->methods.n; i++) {
-		if (i)
-			pd_buf_add_c(out, '\t');
-		if (i == PD_FP_ID)
-			pd_tsv_add(out, pd_buf_span(&r->id));
-		else if (i == PD_FP_URL)
-			pd_tsv_add(out, pd_buf_span(&r->url));
-		else if (i == PD_FP_FETCH_TIME)
-			pd_tsv_add(out, pd_buf_span(&r->fetch_time));
-		else
-			pd_buf_add_z(out, i == PD_FP_FLAGS ? "no-page" : "-");
-	}
-	pd_buf_add_c(out, '\n');
-}
-
 /* The worker's page, or the record if it is not a page. */
 static void write_parts(struct pagededup_worker *w, unsigned with, const struct pd_record *record, struct pd_buf *out)
 {
@@ -174,8 +154,21 @@ static void write_parts(struct pagededup_worker *w, unsigned with, const struct 
 	pd_buf_add(out, &p, sizeof p);
 	if (w->has_page)
 		pd_page_fp_row(line, NULL, out);
-	else
-		write_no_page(line, record, out);
+	else {
+		for (int i = 0; i < PD_FP_COLUMNS + line->tables->methods.n; i++) {
+			if (i)
+				pd_buf_add_c(out, '\t');
+			if (i == PD_FP_ID)
+				pd_tsv_add(out, pd_buf_span(&record->id));
+			else if (i == PD_FP_URL)
+				pd_tsv_add(out, pd_buf_span(&record->url));
+			else if (i == PD_FP_FETCH_TIME)
+				pd_tsv_add(out, pd_buf_span(&record->fetch_time));
+			else
+				pd_buf_add_z(out, i == PD_FP_FLAGS ? "no-page" : "-");
+		}
+		pd_buf_add_c(out, '\n');
+	}
 	p.row = (uint32_t)(out->n - from - sizeof p);
 	if (with & PAGEDEDUP_WITH_TITLE && w->has_page) {
 		pd_buf_add_span(out, line->blocks.meta.title);
@@ -290,20 +283,6 @@ static int take_input(void *shared, const struct pd_buf *parts)
 	return status ? pd_fail(f->err, status, "a row cannot be read") : PD_OK;
 }
 
-static void copy_record(struct pd_record *to, const struct pd_record *from)
-{
-	struct pd_buf *const into[] = { &to->id,      &to->url,		 &to->fetch_time, &to->digest,
-					&to->user_id, &to->content_type, &to->address,	  &to->block };
-	const struct pd_buf *const out_of[] = { &from->id,	&from->url,	     &from->fetch_time, &from->digest,
-						&from->user_id, &from->content_type, &from->address,	&from->block };
-	for (size_t i = 0; i < sizeof into / sizeof *into; i++)
-		pd_buf_set(into[i], pd_buf_span(out_of[i]));
-	to->kind = from->kind;
-	to->length = from->length;
-	to->html_only = from->html_only;
-	to->cut = from->cut;
-}
-
 static int next_of_dump(void *shared, void *worker)
 {
 	struct api_filling *f = shared;
@@ -318,7 +297,17 @@ static int next_of_dump(void *shared, void *worker)
 	r->has_record = false;
 	if (status <= 0)
 		return status;
-	copy_record(&w->record, &r->record);
+	struct pd_buf *const into[] = { &w->record.id,	    &w->record.url,	     &w->record.fetch_time, &w->record.digest,
+					&w->record.user_id, &w->record.content_type, &w->record.address,    &w->record.block };
+	const struct pd_buf *const out_of[] = { &r->record.id,	    &r->record.url,	&r->record.fetch_time,
+						&r->record.digest,  &r->record.user_id, &r->record.content_type,
+						&r->record.address, &r->record.block };
+	for (size_t i = 0; i < sizeof into / sizeof *into; i++)
+		pd_buf_set(into[i], pd_buf_span(out_of[i]));
+	w->record.kind = r->record.kind;
+	w->record.length = r->record.length;
+	w->record.html_only = r->record.html_only;
+	w->record.cut = r->record.cut;
 	f->n += w->record.kind != PD_RECORD_OTHER;
 	return 1;
 }
@@ -492,35 +481,6 @@ int pd_api_check_columns(const pagededup_column *columns, size_t n, uint64_t row
 	return status;
 }
 
-static bool is_valid(const pagededup_column *c, uint64_t row)
-{
-	return !c->valid || (c->valid[row / 8] >> (row % 8) & 1);
-}
-
-static void put_import(struct pd_column *to, const pagededup_column *from, uint64_t row)
-{
-	const char *data = from->data;
-	uint64_t number;
-	double real;
-	if (!is_valid(from, row)) {
-		pd_column_put_null(to);
-	} else if (from->type == PAGEDEDUP_TEXT) {
-		struct pd_span s = pd_span(data + from->offsets[row], (size_t)(from->offsets[row + 1] - from->offsets[row]));
-		if (s.n)
-			pd_column_put_text(to, s);
-		else
-			pd_column_put_null(to);
-	} else if (from->type == PAGEDEDUP_BYTES) {
-		pd_column_put_bytes(to, data + row * (uint64_t)from->width);
-	} else if (from->type == PAGEDEDUP_FLOAT64) {
-		memcpy(&real, data + row * 8, 8);
-		pd_column_put_real(to, real);
-	} else {
-		memcpy(&number, data + row * 8, 8);
-		pd_column_put_number(to, number);
-	}
-}
-
 static int import_column(struct pagededup_table *t, const struct importing *in, const char *name, int type, int width,
 			 enum pd_column_print print, struct pd_err *e)
 {
@@ -540,9 +500,29 @@ static int import_column(struct pagededup_table *t, const struct importing *in, 
 		return status;
 	struct pd_column *to = pd_api_column_add(t, name, from ? from->type : type, from ? from->width : width, print, true);
 	for (uint64_t row = 0; row < in->rows; row++)
-		if (from)
-			put_import(to, from, row);
-		else
+		if (from) {
+			const char *data = from->data;
+			uint64_t number;
+			double real;
+			if (!(!from->valid || (from->valid[row / 8] >> (row % 8) & 1))) {
+				pd_column_put_null(to);
+			} else if (from->type == PAGEDEDUP_TEXT) {
+				struct pd_span s =
+					pd_span(data + from->offsets[row], (size_t)(from->offsets[row + 1] - from->offsets[row]));
+				if (s.n)
+					pd_column_put_text(to, s);
+				else
+					pd_column_put_null(to);
+			} else if (from->type == PAGEDEDUP_BYTES) {
+				pd_column_put_bytes(to, data + row * (uint64_t)from->width);
+			} else if (from->type == PAGEDEDUP_FLOAT64) {
+				memcpy(&real, data + row * 8, 8);
+				pd_column_put_real(to, real);
+			} else {
+				memcpy(&number, data + row * 8, 8);
+				pd_column_put_number(to, number);
+			}
+		} else
 			pd_column_put_null(to);
 	return PD_OK;
 }
@@ -638,20 +618,6 @@ const char *pagededup_table_header(const pagededup_table *t)
 	return pd_api_is(t, PD_API_TABLE) ? pd_buf_z(&t->header) : "";
 }
 
-static void print_row(const struct pagededup_table *t, uint64_t row, struct pd_buf *out)
-{
-	bool first = true;
-	for (size_t i = 0; i < t->n_columns; i++) {
-		if (!t->v[i].in_rows)
-			continue;
-		if (!first)
-			pd_buf_add_c(out, '\t');
-		first = false;
-		pd_column_print(&t->v[i], row, out);
-	}
-	pd_buf_add_c(out, '\n');
-}
-
 static int print_all(void *ctx, struct pd_err *e)
 {
 	struct pagededup_table *t = ctx;
@@ -661,8 +627,18 @@ static int print_all(void *ctx, struct pd_err *e)
 	if (!any)
 		return pd_fail(e, PD_ERR_USAGE, "pairs need a table of pages that has the text of its rows");
 	pd_buf_clear(&t->text);
-	for (uint64_t row = 0; row < t->rows; row++)
-		print_row(t, row, &t->text);
+	for (uint64_t row = 0; row < t->rows; row++) {
+		bool first = true;
+		for (size_t i = 0; i < t->n_columns; i++) {
+			if (!t->v[i].in_rows)
+				continue;
+			if (!first)
+				pd_buf_add_c(&t->text, '\t');
+			first = false;
+			pd_column_print(&t->v[i], row, &t->text);
+		}
+		pd_buf_add_c(&t->text, '\n');
+	}
 	return PD_OK;
 }
 

@@ -197,13 +197,6 @@ static int open_input(const struct pd_apply *a, struct apply_input *in, const st
 	return refuse_foreign(a, in->path.p, f->label, false, e);
 }
 
-static void close_input(struct apply_input *in)
-{
-	if (in->spool)
-		fclose(in->spool);
-	pd_buf_release(&in->path);
-}
-
 static int check_unchanged(const struct apply_input *in, const struct pd_read_file *f, struct pd_err *e)
 {
 	struct stat now;
@@ -360,7 +353,9 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 		status = measure_output(a, &in, f, done, e);
 	if (done->page)
 		done->output = NULL;
-	close_input(&in);
+	if (in.spool)
+		fclose(in.spool);
+	pd_buf_release(&in.path);
 	return status;
 }
 

@@ -228,32 +228,28 @@ void pd_apply_associated_page(struct pd_apply_associated *o, const struct pd_rec
 	note_capture(o, r, &t, page_removed);
 }
 
-static bool revisit_is_removed(struct pd_apply_associated *o, const struct pd_record *r, const struct references *t)
-{
-	uint64_t original = t->refers_to ? t->refers_to : pd_apply_hash_capture(t->refers_url, t->refers_date);
-	bool removed = !o->keep && is_removed(o, original);
-	if (o->kept && pd_apply_kept_removed(o->kept, original)) {
-		o->refers_to = original;
-		removed = true;
-	}
-	if (!removed && o->orphans)
-		note_revisit(o->orphans, original, pd_buf_span(&r->id));
-	o->page_cause = pd_apply_hash_id(t->own);
-	if (removed && !o->refers_to)
-		add_other(o, o->page_cause, &original, 1, false);
-	size_t number = o->n_others;
-	note_capture(o, r, t, removed);
-	o->last = number;
-	return removed;
-}
-
 bool pd_apply_associated_other(struct pd_apply_associated *o, const struct pd_record *r, const struct pd_read_extent *extent)
 {
 	struct references t;
 	o->refers_to = 0;
 	read_references(pd_buf_span(&r->header), &t);
-	if (pd_span_ieq(t.type, "revisit"))
-		return revisit_is_removed(o, r, &t);
+	if (pd_span_ieq(t.type, "revisit")) {
+		uint64_t original = t.refers_to ? t.refers_to : pd_apply_hash_capture(t.refers_url, t.refers_date);
+		bool removed = !o->keep && is_removed(o, original);
+		if (o->kept && pd_apply_kept_removed(o->kept, original)) {
+			o->refers_to = original;
+			removed = true;
+		}
+		if (!removed && o->orphans)
+			note_revisit(o->orphans, original, pd_buf_span(&r->id));
+		o->page_cause = pd_apply_hash_id(t.own);
+		if (removed && !o->refers_to)
+			add_other(o, o->page_cause, &original, 1, false);
+		size_t number = o->n_others;
+		note_capture(o, r, &t, removed);
+		o->last = number;
+		return removed;
+	}
 	if (!pd_span_ieq(t.type, "request") && !pd_span_ieq(t.type, "metadata"))
 		return false;
 	add_reference(&t, t.refers_to);

@@ -91,21 +91,6 @@ static int by_id(const void *x, const void *y)
 	return pd_span_cmp(((const struct pd_apply_wanted *)x)->id, ((const struct pd_apply_wanted *)y)->id);
 }
 
-static void collect_ids(struct pd_apply_deleter *r)
-{
-	size_t n = 0;
-	r->wanted = pd_zalloc((2 * r->n + 1) * sizeof *r->wanted);
-	for (size_t i = 0; i < r->n; i++) {
-		r->wanted[n++].id = r->files[i].path;
-		if (r->files[i].kept.n)
-			r->wanted[n++].id = r->files[i].kept;
-	}
-	qsort(r->wanted, n, sizeof *r->wanted, by_id);
-	for (size_t i = 0; i < n; i++)
-		if (!r->n_wanted || !pd_span_eq(r->wanted[r->n_wanted - 1].id, r->wanted[i].id))
-			r->wanted[r->n_wanted++].id = r->wanted[i].id;
-}
-
 static struct pd_apply_wanted *find_id(const struct pd_apply_deleter *r, struct pd_span id)
 {
 	struct pd_apply_wanted key = { .id = id };
@@ -287,7 +272,17 @@ int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e)
 	struct pd_page_options page = { .max_page = r->max_page, .status = "1xx,2xx,3xx,4xx,5xx" };
 	r->reader = (struct pd_reader_options){ .max_block = r->max_block };
 	r->opener = pd_page_opener_new(&page);
-	collect_ids(r);
+	size_t n = 0;
+	r->wanted = pd_zalloc((2 * r->n + 1) * sizeof *r->wanted);
+	for (size_t i = 0; i < r->n; i++) {
+		r->wanted[n++].id = r->files[i].path;
+		if (r->files[i].kept.n)
+			r->wanted[n++].id = r->files[i].kept;
+	}
+	qsort(r->wanted, n, sizeof *r->wanted, by_id);
+	for (size_t i = 0; i < n; i++)
+		if (!r->n_wanted || !pd_span_eq(r->wanted[r->n_wanted - 1].id, r->wanted[i].id))
+			r->wanted[r->n_wanted++].id = r->wanted[i].id;
 	int status = r->rows ? read_digests(r, e) : PD_OK;
 	if (status)
 		return status;
@@ -342,26 +337,22 @@ static enum reason delete_file(struct pd_apply_delete_file *g, const char *aside
 	return rename_new(aside, g->path.p) < 0 ? NOT_PUT_BACK : why;
 }
 
-static void delete_next(struct pd_apply_deleter *r, struct pd_apply_delete_file *g)
-{
-	const char *slash = strrchr(g->path.p, '/');
-	sigset_t all, before;
-	pd_buf_set(&r->text, pd_span(g->path.p, slash ? (size_t)(slash - g->path.p) + 1 : 0));
-	pd_buf_printf(&r->text, ".pagededup.%ld.%zu", (long)getpid(), r->at);
-	/* Move the file back: a file that was moved aside must not remain there. */
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
-	g->why = delete_file(g, r->text.p);
-	sigprocmask(SIG_SETMASK, &before, NULL);
-}
-
 int pd_apply_deleter_next(struct pd_apply_deleter *r, struct pd_apply_deleted *out)
 {
 	if (r->at == r->n)
 		return 0;
 	struct pd_apply_delete_file *g = &r->files[r->at++];
-	if (!g->why && !r->list)
-		delete_next(r, g);
+	if (!g->why && !r->list) {
+		const char *slash = strrchr(g->path.p, '/');
+		sigset_t all, before;
+		pd_buf_set(&r->text, pd_span(g->path.p, slash ? (size_t)(slash - g->path.p) + 1 : 0));
+		pd_buf_printf(&r->text, ".pagededup.%ld.%zu", (long)getpid(), r->at);
+		/* Move the file back: a file that was moved aside must not remain there. */
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, &before);
+		g->why = delete_file(g, r->text.p);
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	}
 	*out = (struct pd_apply_deleted){ .path = g->path.p };
 	r->refused += g->why != NONE;
 	r->deleted += g->why == NONE;

@@ -143,21 +143,6 @@ static bool is_in_dump(const struct pd_page_id *address)
 	return address->has_offset && address->offset < FOUND;
 }
 
-static void add_at(struct pd_apply_removals *d, const struct pd_page_id *id, uint32_t file, const struct pd_apply_verdict *v)
-{
-	d->pages = pd_grow(d->pages, d->n_pages, &d->cap_pages, sizeof *d->pages);
-	d->pages[d->n_pages] = (struct removed_page){ .at = (id->stream ? STREAM : 0) | id->offset,
-						      .digest = pd_apply_removals_digest(v->content_digest),
-						      .file = file,
-						      .url = hash_url(pd_buf_span(&d->url)) };
-	if (d->keep_dup_of) {
-		d->dup_of = pd_grow(d->dup_of, d->n_pages, &d->cap_dup_of, sizeof *d->dup_of);
-		d->dup_of[d->n_pages] = pd_arena_copy(&d->arena, v->dup_of);
-	}
-	d->n_pages++;
-	d->files[file].any = true;
-}
-
 static void add_whole(struct pd_apply_removals *d, const struct pd_apply_verdict *v)
 {
 	uint32_t file = add_named_file(d, pd_buf_span(&d->id));
@@ -191,8 +176,19 @@ int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_ver
 		}
 	if (is_in_dump(&address)) {
 		uint32_t file = add_container(d, address.file);
-		if (removed)
-			add_at(d, &address, file, v);
+		if (removed) {
+			d->pages = pd_grow(d->pages, d->n_pages, &d->cap_pages, sizeof *d->pages);
+			d->pages[d->n_pages] = (struct removed_page){ .at = (address.stream ? STREAM : 0) | address.offset,
+								      .digest = pd_apply_removals_digest(v->content_digest),
+								      .file = file,
+								      .url = hash_url(pd_buf_span(&d->url)) };
+			if (d->keep_dup_of) {
+				d->dup_of = pd_grow(d->dup_of, d->n_pages, &d->cap_dup_of, sizeof *d->dup_of);
+				d->dup_of[d->n_pages] = pd_arena_copy(&d->arena, v->dup_of);
+			}
+			d->n_pages++;
+			d->files[file].any = true;
+		}
 	} else if (removed) {
 		add_whole(d, v);
 	}
@@ -233,35 +229,30 @@ static int number_order(const void *x, const void *y, void *ctx)
 	return page_order(&d->pages[*(const uint32_t *)x], &d->pages[*(const uint32_t *)y]);
 }
 
-/* Sort both arrays by place. */
-static void sort_with_dup_of(struct pd_apply_removals *d)
-{
-	uint32_t *order = pd_alloc((d->n_pages + 1) * sizeof *order);
-	struct removed_page *at = pd_alloc((d->n_pages + 1) * sizeof *at);
-	struct pd_span *dup_of = pd_alloc((d->n_pages + 1) * sizeof *dup_of);
-	for (size_t i = 0; i < d->n_pages; i++)
-		order[i] = (uint32_t)i;
-	qsort_r(order, d->n_pages, sizeof *order, number_order, d);
-	for (size_t i = 0; i < d->n_pages; i++) {
-		at[i] = d->pages[order[i]];
-		dup_of[i] = d->dup_of[order[i]];
-	}
-	free(order);
-	free(d->pages);
-	free(d->dup_of);
-	d->pages = at;
-	d->dup_of = dup_of;
-}
-
 /* Sort the pages, remove repetitions, and set the range of pages of each file. */
 static void sort_pages(struct pd_apply_removals *d)
 {
 	size_t n = 0;
 	if (!d->n_pages)
 		return;
-	if (d->dup_of)
-		sort_with_dup_of(d);
-	else
+	if (d->dup_of) {
+		/* Sort both arrays by place. */
+		uint32_t *order = pd_alloc((d->n_pages + 1) * sizeof *order);
+		struct removed_page *at = pd_alloc((d->n_pages + 1) * sizeof *at);
+		struct pd_span *dup_of = pd_alloc((d->n_pages + 1) * sizeof *dup_of);
+		for (size_t i = 0; i < d->n_pages; i++)
+			order[i] = (uint32_t)i;
+		qsort_r(order, d->n_pages, sizeof *order, number_order, d);
+		for (size_t i = 0; i < d->n_pages; i++) {
+			at[i] = d->pages[order[i]];
+			dup_of[i] = d->dup_of[order[i]];
+		}
+		free(order);
+		free(d->pages);
+		free(d->dup_of);
+		d->pages = at;
+		d->dup_of = dup_of;
+	} else
 		qsort(d->pages, d->n_pages, sizeof *d->pages, page_order);
 	for (size_t i = 0; i < d->n_pages; i++) {
 		if (n && page_order(&d->pages[n - 1], &d->pages[i]) == 0) {

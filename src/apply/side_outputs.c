@@ -6,19 +6,6 @@
 
 #include "row/tsv.h"
 
-static void add_attributes(struct pd_apply_attributes *a, const struct pd_record *r, struct pd_span dup_of)
-{
-	pd_local_buf plain = { 0 };
-	bool ok = pd_tsv_value(dup_of, &plain) == PD_OK;
-	pd_json_str(a->json, "id", pd_buf_span(&r->id));
-	if (r->user_id.n)
-		pd_json_str(a->json, "user_id", pd_buf_span(&r->user_id));
-	pd_json_str_or_null(a->json, "url", pd_buf_span(&r->url));
-	pd_json_str_or_null(a->json, "duplicate_of", ok ? pd_buf_span(&plain) : dup_of);
-	pd_json_write(a->json, &a->rows);
-	pd_buf_add_c(&a->rows, '\n');
-}
-
 static int write_attributes(struct pd_apply_attributes *a, struct pd_outfile *to, struct pd_err *e)
 {
 	if (fwrite(a->rows.p, 1, a->rows.n, to->f) != a->rows.n)
@@ -67,8 +54,17 @@ int pd_apply_side_outputs_open(struct pd_apply_side_outputs *b, struct pd_err *e
 
 void pd_apply_side_outputs_page(struct pd_apply_side_outputs *b, const struct pd_record *r, struct pd_span dup_of)
 {
-	if (b->attributes)
-		add_attributes(&b->tables, r, dup_of);
+	if (b->attributes) {
+		pd_local_buf plain = { 0 };
+		bool ok = pd_tsv_value(dup_of, &plain) == PD_OK;
+		pd_json_str(b->tables.json, "id", pd_buf_span(&r->id));
+		if (r->user_id.n)
+			pd_json_str(b->tables.json, "user_id", pd_buf_span(&r->user_id));
+		pd_json_str_or_null(b->tables.json, "url", pd_buf_span(&r->url));
+		pd_json_str_or_null(b->tables.json, "duplicate_of", ok ? pd_buf_span(&plain) : dup_of);
+		pd_json_write(b->tables.json, &b->tables.rows);
+		pd_buf_add_c(&b->tables.rows, '\n');
+	}
 }
 
 int pd_apply_side_outputs_input(struct pd_apply_side_outputs *b, const struct pd_apply_result *done, struct pd_err *e)

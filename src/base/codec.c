@@ -215,17 +215,6 @@ static int zstd_feed(void *self, struct pd_span *in, char *out, size_t room, siz
 	return r == 0;
 }
 
-static bool zstd_dictionary(void *self, struct pd_span dictionary)
-{
-	ZSTD_DCtx_reset(self, ZSTD_reset_session_only);
-	size_t r = ZSTD_DCtx_loadDictionary(self, dictionary.n ? dictionary.p : NULL, dictionary.n);
-	/* zstd reports this error for a damaged dictionary as well.  Decide by trying to allocate the amount of
-	 * memory. */
-	if (ZSTD_isError(r) && ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
-		free(pd_alloc(dictionary.n + (1 << 18)));
-	return !ZSTD_isError(r);
-}
-
 static const struct codec_ops zstd_codec = { zstd_open, zstd_close, zstd_whole, zstd_start, zstd_feed };
 
 /* Measured on rows of the store: higher levels save little and cost much. */
@@ -750,7 +739,14 @@ static void *state_of(struct pd_unpacker *u, enum library l)
 
 bool pd_unpacker_dictionary(struct pd_unpacker *u, struct pd_span dictionary)
 {
-	return zstd_dictionary(state_of(u, ZSTD), dictionary);
+	void *self = state_of(u, ZSTD);
+	ZSTD_DCtx_reset(self, ZSTD_reset_session_only);
+	size_t r = ZSTD_DCtx_loadDictionary(self, dictionary.n ? dictionary.p : NULL, dictionary.n);
+	/* zstd reports this error for a damaged dictionary as well.  Decide by trying to allocate the amount of
+	 * memory. */
+	if (ZSTD_isError(r) && ZSTD_getErrorCode(r) == ZSTD_error_memory_allocation)
+		free(pd_alloc(dictionary.n + (1 << 18)));
+	return !ZSTD_isError(r);
 }
 
 int pd_unpack_whole(struct pd_unpacker *u, enum pd_codec codec, struct pd_span in, size_t limit, struct pd_buf *out, size_t *used)

@@ -38,15 +38,6 @@ static const char *style_of(struct pd_span line, const struct pd_paint *rules)
 	return NULL;
 }
 
-static void print_line(FILE *to, struct pd_span line, const char *style)
-{
-	if (style)
-		fprintf(to, "\033[%sm", style);
-	fwrite(line.p, 1, line.n, to);
-	if (style)
-		fputs("\033[0m", to);
-}
-
 /* Make text safe for a terminal: characters that act instead of being shown (pd_utf8_acts, except newlines and
  * tabs), and bytes that are not UTF-8, become \xHH.  So a file name or a page cannot move the cursor or reverse
  * text. */
@@ -77,7 +68,12 @@ static void print(FILE *to, struct pd_span text, const struct pd_paint *rules, e
 	while (text.n) {
 		const char *newline = memchr(text.p, '\n', text.n);
 		size_t n = newline ? (size_t)(newline - text.p) : text.n;
-		print_line(to, pd_span(text.p, n), style_of(pd_span(text.p, n), rules));
+		const char *style = style_of(pd_span(text.p, n), rules);
+		if (style)
+			fprintf(to, "\033[%sm", style);
+		fwrite(text.p, 1, n, to);
+		if (style)
+			fputs("\033[0m", to);
 		if (newline)
 			putc(text.p[n++], to);
 		text = pd_span(text.p + n, text.n - n);

@@ -159,20 +159,6 @@ static int run_alone(const struct pd_pool_ops *ops, void *shared, void *worker)
 	return r;
 }
 
-static void pool_start(struct pool *p, struct member *members, void **workers, int n)
-{
-	for (int i = 0; i < n; i++) {
-		members[i] = (struct member){ .pool = p, .worker = workers[i] };
-		/* The caller's own thread is the last member; a thread that cannot be had is one fewer. */
-		if (i < n - 1)
-			members[i].started = !start_thread(&members[i].thread, member_run, &members[i]);
-	}
-	member_run(&members[n - 1]);
-	for (int i = 0; i < n - 1; i++)
-		if (members[i].started)
-			pthread_join(members[i].thread, NULL);
-}
-
 int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int n_workers)
 {
 	if (n_workers == 1)
@@ -185,7 +171,16 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 	pthread_mutex_init(&p.input, NULL);
 	pthread_mutex_init(&p.lock, NULL);
 	pthread_cond_init(&p.room, NULL);
-	pool_start(&p, members, workers, n_workers);
+	for (int i = 0; i < n_workers; i++) {
+		members[i] = (struct member){ .pool = &p, .worker = workers[i] };
+		/* The caller's own thread is the last member; a thread that cannot be had is one fewer. */
+		if (i < n_workers - 1)
+			members[i].started = !start_thread(&members[i].thread, member_run, &members[i]);
+	}
+	member_run(&members[n_workers - 1]);
+	for (int i = 0; i < n_workers - 1; i++)
+		if (members[i].started)
+			pthread_join(members[i].thread, NULL);
 	pthread_cond_destroy(&p.room);
 	pthread_mutex_destroy(&p.lock);
 	pthread_mutex_destroy(&p.input);

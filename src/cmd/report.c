@@ -62,19 +62,6 @@ static int check_report(const struct report_options *o, struct pd_err *e)
 	return PD_OK;
 }
 
-static void print_result(const struct pd_report_result *done, const char *output, struct pd_log *log)
-{
-	pd_local_buf line = { 0 };
-	pd_buf_count(&line, done->clusters, "cluster");
-	pd_buf_add_z(&line, ", ");
-	pd_buf_count(&line, done->duplicates, "duplicate");
-	if (done->suspects) {
-		pd_buf_add_z(&line, ", ");
-		pd_buf_count(&line, done->suspects, "suspect");
-	}
-	pd_log_note(log, "%s%s%s", line.p, output ? "; open in a browser: " : "", output ? output : "");
-}
-
 static int report(struct report_options *o, struct pd_log *log, struct pd_err *e)
 {
 	struct pd_pick_texts texts = { .walk = &o->walk, .log = log };
@@ -85,8 +72,18 @@ static int report(struct report_options *o, struct pd_log *log, struct pd_err *e
 	if (status)
 		return status;
 	status = pd_report_write(&o->report, log, &done, e);
-	if (!status)
-		print_result(&done, o->report.output, log);
+	if (!status) {
+		pd_local_buf line = { 0 };
+		pd_buf_count(&line, done.clusters, "cluster");
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, done.duplicates, "duplicate");
+		if (done.suspects) {
+			pd_buf_add_z(&line, ", ");
+			pd_buf_count(&line, done.suspects, "suspect");
+		}
+		pd_log_note(log, "%s%s%s", line.p, o->report.output ? "; open in a browser: " : "",
+			    o->report.output ? o->report.output : "");
+	}
 	pd_tables_release(&texts.tables);
 	return status ? status : done.damaged && !o->walk.ignore_damaged;
 }

@@ -84,14 +84,6 @@ static bool read_methods(struct pd_walk_options *o, enum pd_method_side side, st
 	return !e.status || !pd_command_failed(log, &e);
 }
 
-/* A key that other users can read is not secret. */
-static void note_readable_key(const char *path, struct pd_log *log)
-{
-	struct stat st;
-	if (!stat(path, &st) && S_ISREG(st.st_mode) && (st.st_mode & (S_IRGRP | S_IROTH)))
-		pd_log_note(log, "%s: other users can read this key; run 'chmod 600 %s' if they must not know it", path, path);
-}
-
 int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, char **argv, struct pd_walk_options *o, int *first,
 		  struct pd_log *log)
 {
@@ -113,8 +105,13 @@ int pd_walk_parse(const struct pd_usage *u, enum pd_method_side side, int argc, 
 	log->quiet = o->quiet;
 	if (check_learning(o, log) || !read_methods(o, side, log))
 		return 1 + PD_EXIT_FAILED;
-	if (o->page.key)
-		note_readable_key(o->page.key, log);
+	if (o->page.key) {
+		/* A key that other users can read is not secret. */
+		struct stat st;
+		if (!stat(o->page.key, &st) && S_ISREG(st.st_mode) && (st.st_mode & (S_IRGRP | S_IROTH)))
+			pd_log_note(log, "%s: other users can read this key; run 'chmod 600 %s' if they must not know it",
+				    o->page.key, o->page.key);
+	}
 	if (o->stats && !strcmp(o->stats, "-")) {
 		struct pd_err e;
 		pd_fail(&e, PD_ERR_USAGE, "--stats needs a file, not standard output");

@@ -251,31 +251,6 @@ static struct pd_span kept(struct pd_buf *text, size_t from)
 	return pd_span(NULL, text->n - from);
 }
 
-/* Add a link; its target is in f->at. */
-static void add_link(struct pd_link_finder *f, const struct pd_blocks *b, const struct pd_topic *topic, uint32_t i,
-		     struct pd_page_links *out)
-{
-	const struct pd_link *l = &b->links[i];
-	uint32_t run = run_of(b, l);
-	bool shown = !l->frame && run < b->n_runs && (!l->hidden || l->has_text);
-	struct pd_page_link link = {
-		.type = type_of_link(f, l),
-		.class = shown && topic->classes ? (enum pd_topic_class)topic->classes[run] : PD_TOPIC_CLASS_NONE,
-		.block = shown ? b->runs[run].block : PD_BLOCK_NONE,
-	};
-	size_t from = out->text.n;
-	pd_buf_add_span(&out->text, pd_buf_span(&f->at));
-	link.target = kept(&out->text, from);
-	from = out->text.n;
-	pd_buf_add_span(&out->text, pd_url_host_of(&f->target));
-	link.host = kept(&out->text, from);
-	from = out->text.n;
-	pd_link_text(b, i, &out->text);
-	link.anchor = kept(&out->text, from);
-	out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
-	out->v[out->n++] = link;
-}
-
 struct pd_span pd_link_name(const struct pd_page_links *links, const struct pd_page_link *link, enum pd_link_naming naming,
 			    struct pd_buf *scratch)
 {
@@ -334,8 +309,27 @@ void pd_links_find(struct pd_link_finder *f, struct pd_span url, const struct pd
 		if (!pd_url_parse(b->links[i].href, base, &f->target) || !is_of_web(&f->target))
 			continue;
 		pd_canonical_make(&f->canonical, &f->target, &f->at);
-		if (!pd_span_eq(pd_buf_span(&f->at), pd_buf_span(&f->self)))
-			add_link(f, b, topic, i, out);
+		if (!pd_span_eq(pd_buf_span(&f->at), pd_buf_span(&f->self))) {
+			const struct pd_link *l = &b->links[i];
+			uint32_t run = run_of(b, l);
+			bool shown = !l->frame && run < b->n_runs && (!l->hidden || l->has_text);
+			struct pd_page_link link = {
+				.type = type_of_link(f, l),
+				.class = shown && topic->classes ? (enum pd_topic_class)topic->classes[run] : PD_TOPIC_CLASS_NONE,
+				.block = shown ? b->runs[run].block : PD_BLOCK_NONE,
+			};
+			size_t from = out->text.n;
+			pd_buf_add_span(&out->text, pd_buf_span(&f->at));
+			link.target = kept(&out->text, from);
+			from = out->text.n;
+			pd_buf_add_span(&out->text, pd_url_host_of(&f->target));
+			link.host = kept(&out->text, from);
+			from = out->text.n;
+			pd_link_text(b, i, &out->text);
+			link.anchor = kept(&out->text, from);
+			out->v = pd_grow(out->v, out->n, &out->cap, sizeof *out->v);
+			out->v[out->n++] = link;
+		}
 	}
 	/* Set the pointers into the text, which does not move any more. */
 	const char *at = out->text.p;

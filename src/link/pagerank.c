@@ -43,19 +43,6 @@ static int count_links(struct matrix *m, const struct pd_edges *edges, struct pd
 	return got;
 }
 
-/* Fill the sources of the targets `low` to `high` - 1.  `start` of a target moves to its end. */
-static int fill_window(struct matrix *m, const struct pd_edges *edges, uint32_t low, uint32_t high, struct pd_err *e)
-{
-	uint32_t from, to;
-	int got = edges->rewind(edges->ctx, e);
-	while (!got && (got = edges->next(edges->ctx, &from, &to, e)) == 1) {
-		if (to >= low && to < high)
-			m->from[m->start[to]++] = from;
-		got = 0;
-	}
-	return got;
-}
-
 static int fill_matrix(struct matrix *m, const struct pd_edges *edges, struct pd_budget *budget, struct pd_err *e)
 {
 	uint64_t n = m->start[m->nodes], window = n;
@@ -69,7 +56,15 @@ static int fill_matrix(struct matrix *m, const struct pd_edges *edges, struct pd
 		uint64_t begin = m->start[low];
 		for (high = low + 1; high < m->nodes && m->start[high + 1] - begin <= window;)
 			high++;
-		status = fill_window(m, edges, low, high, e);
+		/* Fill the sources of the targets `low` to `high` - 1.  `start` of a target moves to its end. */
+		uint32_t from, to;
+		int got = edges->rewind(edges->ctx, e);
+		while (!got && (got = edges->next(edges->ctx, &from, &to, e)) == 1) {
+			if (to >= low && to < high)
+				m->from[m->start[to]++] = from;
+			got = 0;
+		}
+		status = got;
 	}
 	/* Now each entry is the end of its target, which is the start of the next. */
 	for (uint32_t v = m->nodes; v > 0; v--)
@@ -111,21 +106,6 @@ static uint64_t sum_of(const uint64_t v[TASKS])
 	return sum;
 }
 
-/* Each round multiplies the change by the damping at most.  If it does not fall, only rounding is left. */
-static void iterate(struct matrix *m, int threads)
-{
-	uint64_t total = m->unit * m->nodes, change = UINT64_MAX, before;
-	for (uint32_t v = 0; v < m->nodes; v++)
-		m->rank[v] = m->unit;
-	do {
-		before = change;
-		pd_parallel(threads, TASKS, share_task, m);
-		m->base = (total - sum_of(m->passed_on)) / m->nodes;
-		pd_parallel(threads, TASKS, rank_task, m);
-		change = sum_of(m->change);
-	} while ((double)change > CHANGE * (double)total && change < before);
-}
-
 int pd_pagerank(const struct pd_edges *edges, uint32_t nodes, double damping, int threads, struct pd_budget *budget, double *rank,
 		uint64_t *n_edges, struct pd_err *e)
 {
@@ -144,7 +124,17 @@ int pd_pagerank(const struct pd_edges *edges, uint32_t nodes, double damping, in
 	if (!status && nodes) {
 		m.rank = pd_alloc(nodes * sizeof *m.rank);
 		m.share = pd_alloc(nodes * sizeof *m.share);
-		iterate(&m, threads);
+		/* Each round multiplies the change by the damping at most.  If it does not fall, only rounding is left. */
+		uint64_t total = m.unit * m.nodes, change = UINT64_MAX, before;
+		for (uint32_t v = 0; v < m.nodes; v++)
+			m.rank[v] = m.unit;
+		do {
+			before = change;
+			pd_parallel(threads, TASKS, share_task, &m);
+			m.base = (total - sum_of(m.passed_on)) / m.nodes;
+			pd_parallel(threads, TASKS, rank_task, &m);
+			change = sum_of(m.change);
+		} while ((double)change > CHANGE * (double)total && change < before);
 		for (uint32_t v = 0; v < nodes; v++)
 			rank[v] = ldexp((double)m.rank[v], -unit_bits);
 	}

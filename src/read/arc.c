@@ -66,16 +66,6 @@ static bool parse_line(struct pd_span rest, struct arc_line *out)
 	return false;
 }
 
-/* Return whether it is, or with more bytes may become, one of the usual beginnings. */
-static bool has_usual_beginning(struct pd_span s)
-{
-	static const char *const names[] = { "http://", "https://", "filedesc://", "dns:", "ftp://", NULL };
-	for (int i = 0; names[i]; i++)
-		if (s.n && s.n < strlen(names[i]) && memcmp(s.p, names[i], s.n) == 0)
-			return true;
-	return false;
-}
-
 static bool scheme(struct pd_span s)
 {
 	for (size_t i = 0; i < s.n && i < SCHEME; i++) {
@@ -85,7 +75,11 @@ static bool scheme(struct pd_span s)
 		if (!((c >= 'a' && c <= 'z') || (i && (pd_ascii_digit(c) || c == '+' || c == '-' || c == '.'))))
 			return false;
 	}
-	return has_usual_beginning(s);
+	static const char *const names[] = { "http://", "https://", "filedesc://", "dns:", "ftp://", NULL };
+	for (int i = 0; names[i]; i++)
+		if (s.n && s.n < strlen(names[i]) && memcmp(s.p, names[i], s.n) == 0)
+			return true;
+	return false;
 }
 
 static bool begins_arc(struct pd_span s, bool cut)
@@ -119,14 +113,6 @@ static size_t header_end(struct pd_span s, size_t *seen)
 	return end ? (size_t)(end - s.p) + 1 : 0;
 }
 
-/* 20080430204825 -> 2008-04-30T20:48:25Z */
-static void set_date(struct pd_buf *out, struct pd_span d)
-{
-	const char *p = d.p;
-	pd_buf_clear(out);
-	pd_buf_printf(out, "%.4s-%.2s-%.2sT%.2s:%.2s:%.2sZ", p, p + 4, p + 6, p + 8, p + 10, p + 12);
-}
-
 static enum pd_record_kind kind(struct pd_span url)
 {
 	static const char *const about_the_crawl[] = { "filedesc:", "dns:", "whois:", "metadata:", "warcinfo:", NULL };
@@ -146,7 +132,10 @@ static const char *parse_arc(struct pd_span header, struct pd_record *out)
 		return "invalid ARC header";
 	out->kind = kind(line.url);
 	pd_buf_add_span(&out->url, line.url);
-	set_date(&out->fetch_time, line.date);
+	/* 20080430204825 -> 2008-04-30T20:48:25Z */
+	const char *p = line.date.p;
+	pd_buf_clear(&out->fetch_time);
+	pd_buf_printf(&out->fetch_time, "%.4s-%.2s-%.2sT%.2s:%.2s:%.2sZ", p, p + 4, p + 6, p + 8, p + 10, p + 12);
 	/* "-" and 0.0.0.0 mean unknown. */
 	if (!pd_span_is(line.address, "-") && !pd_span_is(line.address, "0.0.0.0"))
 		pd_buf_add_span(&out->address, line.address);

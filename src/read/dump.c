@@ -326,19 +326,6 @@ static int read_record(struct pd_read_dump *d, struct pd_record *out)
 	return wrong ? report_loss(d, wrong) : read_record_block(d, out);
 }
 
-/* Set the place of the record, which is final unless its member is broken directly after it. */
-static int settle_record(struct pd_read_dump *d)
-{
-	struct pd_read_member *m = d->m;
-	advance(d);
-	bool last = d->first && !pd_read_member_peek(m, 1).n;
-	if (last && m->state == PD_MEMBER_BROKEN)
-		return report_loss(d, m->reason);
-	d->place = last ? place_if_alone(d) : d->begin;
-	d->reported = false;
-	return 1;
-}
-
 int pd_read_dump_next(struct pd_read_dump *d, struct pd_record *out)
 {
 	while (d->junk || !at_record(d)) {
@@ -356,8 +343,17 @@ int pd_read_dump_next(struct pd_read_dump *d, struct pd_record *out)
 	d->first = pd_read_member_packed(d->m) && !d->begun;
 	d->begun++;
 	int r = read_record(d, out);
-	if (r == 1)
-		return settle_record(d);
+	if (r == 1) {
+		/* Set the place of the record, which is final unless its member is broken directly after it. */
+		struct pd_read_member *m = d->m;
+		advance(d);
+		bool last = d->first && !pd_read_member_peek(m, 1).n;
+		if (last && m->state == PD_MEMBER_BROKEN)
+			return report_loss(d, m->reason);
+		d->place = last ? place_if_alone(d) : d->begin;
+		d->reported = false;
+		return 1;
+	}
 	advance(d);
 	return r;
 }

@@ -98,13 +98,6 @@ static int by_seek(struct pd_read_source *s, const char *id, const struct addres
 	return not_found(id, a, t, e);
 }
 
-static int not_an_id(const struct pd_read_source *s, const char *id, struct pd_err *e)
-{
-	if (s->kind == PD_SOURCE_TAR || s->kind == PD_SOURCE_ZIP)
-		return pd_fail(e, PD_ERR_USAGE, "%s is an archive: the id of one of its pages is %s!PATH", id, id);
-	return pd_fail(e, PD_ERR_USAGE, "%s is a dump: the id of one of its pages has an offset, as in %s:0", id, id);
-}
-
 static int by_reading(struct pd_read_source *s, const char *id, const struct address *a, struct found_damage *t,
 		      struct pd_record *out, struct pd_err *e)
 {
@@ -112,8 +105,11 @@ static int by_reading(struct pd_read_source *s, const char *id, const struct add
 	s->wanted = a->member ? id : NULL;
 	if (pd_read_source_open(s, a->file, a->file) < 0)
 		return pd_fail_errno(e, "%s: cannot open", a->file);
-	if (!a->has_offset && !a->member && s->kind != PD_SOURCE_PAGE)
-		return not_an_id(s, id, e);
+	if (!a->has_offset && !a->member && s->kind != PD_SOURCE_PAGE) {
+		if (s->kind == PD_SOURCE_TAR || s->kind == PD_SOURCE_ZIP)
+			return pd_fail(e, PD_ERR_USAGE, "%s is an archive: the id of one of its pages is %s!PATH", id, id);
+		return pd_fail(e, PD_ERR_USAGE, "%s is a dump: the id of one of its pages has an offset, as in %s:0", id, id);
+	}
 	while ((r = pd_read_source_next(s, out)) == 1) {
 		if (pd_span_is(pd_buf_span(&out->id), id))
 			return PD_OK;

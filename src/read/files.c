@@ -50,17 +50,6 @@ static int by_bytes(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void add_entry(struct pd_dir *f, const char *name, bool folder)
-{
-	size_t n = strlen(name);
-	char *z = pd_alloc(n + 2);
-	memcpy(z, name, n);
-	z[n] = folder ? '/' : 0;
-	z[n + 1] = 0;
-	f->names = pd_grow(f->names, f->n, &f->cap, sizeof *f->names);
-	f->names[f->n++] = z;
-}
-
 static int list_folder(struct pd_dir *f, const char *path)
 {
 	DIR *dir = opendir(path);
@@ -71,8 +60,15 @@ static int list_folder(struct pd_dir *f, const char *path)
 		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
 			continue;
 		char kind = entry_kind(dirfd(dir), d);
-		if (kind)
-			add_entry(f, d->d_name, kind == 'd');
+		if (kind) {
+			size_t n = strlen(d->d_name);
+			char *z = pd_alloc(n + 2);
+			memcpy(z, d->d_name, n);
+			z[n] = kind == 'd' ? '/' : 0;
+			z[n + 1] = 0;
+			f->names = pd_grow(f->names, f->n, &f->cap, sizeof *f->names);
+			f->names[f->n++] = z;
+		}
 	}
 	int error = errno;
 	closedir(dir);
@@ -129,30 +125,6 @@ static int pass_alias(struct pd_read_files *f, const char *path)
 	return 0;
 }
 
-static int give_stdin(struct pd_read_files *f, struct pd_read_file *out)
-{
-	struct stat st;
-	*out = (struct pd_read_file){ .label = f->stdin_label, .typed = f->typed };
-	if (pd_standard_check(STDIN_FILENO, &f->err))
-		return REFUSED;
-	int regular = fstat(STDIN_FILENO, &st) < 0 ? PD_ERR_SYSTEM : pd_read_input_stdin_size(&out->size);
-	if (regular < 0)
-		return pd_fail_errno(&f->err, "cannot read standard input"), REFUSED;
-	if (is_alias(f, &st))
-		return pass_alias(f, f->stdin_label);
-	out->regular = regular > 0;
-	return pd_input_note(&st, "standard input", &f->err) ? REFUSED : 1;
-}
-
-/* A file that this run writes is skipped in a folder; if it was named as an input, an error is reported. */
-static int visit_file(struct pd_read_files *f, struct pd_read_file *out, const struct stat *st)
-{
-	int own = f->depth ? pd_output_passed_by(st, f->path.p, &f->err) : 0;
-	if (own)
-		return own < 0 ? REFUSED : 0;
-	return pd_input_note(st, f->path.p, &f->err) ? REFUSED : fill_file(f, out, st, 0);
-}
-
 /* A file of the kernel, such as /proc/kmsg, looks like an empty regular file, and reading it may wait forever. */
 static bool is_of_kernel(const char *path, const struct stat *st)
 {
@@ -177,8 +149,13 @@ static int visit(struct pd_read_files *f, struct pd_read_file *out)
 		return 0;
 	if (is_alias(f, &st))
 		return pass_alias(f, f->path.p);
-	if (!S_ISDIR(st.st_mode))
-		return visit_file(f, out, &st);
+	if (!S_ISDIR(st.st_mode)) {
+		/* A file that this run writes is skipped in a folder; if it was named as an input, an error is reported. */
+		int own = f->depth ? pd_output_passed_by(&st, f->path.p, &f->err) : 0;
+		if (own)
+			return own < 0 ? REFUSED : 0;
+		return pd_input_note(&st, f->path.p, &f->err) ? REFUSED : fill_file(f, out, &st, 0);
+	}
 	int error = enter_folder(f);
 	if (error)
 		return fill_file(f, out, NULL, error);
@@ -242,7 +219,17 @@ static int visit_stdin(struct pd_read_files *f, struct pd_read_file *out)
 	f->typed = true;
 	f->found = false;
 	begin_input(f, f->stdin_label);
-	return give_stdin(f, out);
+	struct stat st;
+	*out = (struct pd_read_file){ .label = f->stdin_label, .typed = f->typed };
+	if (pd_standard_check(STDIN_FILENO, &f->err))
+		return REFUSED;
+	int regular = fstat(STDIN_FILENO, &st) < 0 ? PD_ERR_SYSTEM : pd_read_input_stdin_size(&out->size);
+	if (regular < 0)
+		return pd_fail_errno(&f->err, "cannot read standard input"), REFUSED;
+	if (is_alias(f, &st))
+		return pass_alias(f, f->stdin_label);
+	out->regular = regular > 0;
+	return pd_input_note(&st, "standard input", &f->err) ? REFUSED : 1;
 }
 
 /* Return 1; 0: nothing found here, continue; REFUSED. */

@@ -124,28 +124,25 @@ static void failed(struct pd_read_input *in)
 	in->end = true;
 }
 
-static void fill_window(struct pd_read_input *in)
-{
-	size_t room = in->piece && in->piece < CAPACITY - in->n ? in->piece : CAPACITY - in->n;
-	ssize_t got = in->pull ? (ssize_t)in->pull(in->pull_ctx, in->window + in->n, room) : read(in->fd, in->window + in->n, room);
-	if (got > 0) {
-		in->n += (size_t)got;
-		in->taken += (uint64_t)got;
-	} else if (got == 0) {
-		in->end = true;
-	} else if (errno != EINTR) {
-		failed(in);
-	}
-}
-
 struct pd_span pd_read_input_peek(struct pd_read_input *in, size_t want)
 {
 	if (want > PD_INPUT_WINDOW)
 		want = PD_INPUT_WINDOW;
 	if (in->n - in->at < want && !in->end)
 		compact(in);
-	while (in->n - in->at < want && !in->end)
-		fill_window(in);
+	while (in->n - in->at < want && !in->end) {
+		size_t room = in->piece && in->piece < CAPACITY - in->n ? in->piece : CAPACITY - in->n;
+		ssize_t got = in->pull ? (ssize_t)in->pull(in->pull_ctx, in->window + in->n, room)
+				       : read(in->fd, in->window + in->n, room);
+		if (got > 0) {
+			in->n += (size_t)got;
+			in->taken += (uint64_t)got;
+		} else if (got == 0) {
+			in->end = true;
+		} else if (errno != EINTR) {
+			failed(in);
+		}
+	}
 	return pd_span(in->window + in->at, in->n - in->at);
 }
 

@@ -124,15 +124,6 @@ static void skip_zeroes(struct pd_read_input *in)
 	}
 }
 
-static int fail_no_member(struct pd_read_member *m, struct pd_span s)
-{
-	struct pd_span magic = pd_codec_magic(m->codec);
-	size_t known = magic.n + (m->codec == PD_CODEC_BZIP2 ? 7 : 1); /* number of bytes that are sufficient to recognise it */
-	bool cut = s.n < known && memcmp(s.p, magic.p, s.n < magic.n ? s.n : magic.n) == 0;
-	m->reason = cut ? pd_read_member_words(m)->cut : pd_read_member_words(m)->junk;
-	return PD_ERR_INPUT;
-}
-
 int pd_read_member_next(struct pd_read_member *m)
 {
 	if (!pd_read_member_packed(m)) {
@@ -145,8 +136,14 @@ int pd_read_member_next(struct pd_read_member *m)
 	struct pd_span s = pd_read_input_peek(m->in, 16);
 	if (!s.n)
 		return 0;
-	if (!pd_looks_packed(m->codec, s))
-		return fail_no_member(m, s);
+	if (!pd_looks_packed(m->codec, s)) {
+		struct pd_span magic = pd_codec_magic(m->codec);
+		size_t known =
+			magic.n + (m->codec == PD_CODEC_BZIP2 ? 7 : 1); /* number of bytes that are sufficient to recognise it */
+		bool cut = s.n < known && memcmp(s.p, magic.p, s.n < magic.n ? s.n : magic.n) == 0;
+		m->reason = cut ? pd_read_member_words(m)->cut : pd_read_member_words(m)->junk;
+		return PD_ERR_INPUT;
+	}
 	m->start = m->in->offset;
 	m->start_offset = m->offset + (m->out.n - m->at);
 	m->state = PD_MEMBER_ENDED;
@@ -163,24 +160,6 @@ static void set_broken(struct pd_read_member *m, const char *reason)
 	m->reason = reason;
 }
 
-static void feed(struct pd_read_member *m)
-{
-	compact(m);
-	struct pd_span s = pd_read_input_peek(m->in, 1);
-	size_t had = s.n, made = m->out.n;
-	int r = pd_unpack_feed(m->unpacker, &s, PIECE, &m->out);
-	pd_read_input_skip(m->in, had - s.n);
-	if (r == 1)
-		m->state = PD_MEMBER_ENDED;
-	else if (r == PD_ERR_LIMIT)
-		set_broken(m, m->codec == PD_CODEC_XZ ? "xz stream that needs over 256 MiB of memory"
-						      : "zstd frame with a window over 128 MiB");
-	else if (r < 0)
-		set_broken(m, pd_read_member_words(m)->damaged);
-	else if (!had && m->out.n == made)
-		set_broken(m, pd_read_member_words(m)->cut);
-}
-
 struct pd_span pd_read_member_peek(struct pd_read_member *m, size_t want)
 {
 	if (!pd_read_member_packed(m)) {
@@ -188,8 +167,22 @@ struct pd_span pd_read_member_peek(struct pd_read_member *m, size_t want)
 		m->state = m->in->end ? PD_MEMBER_ENDED : PD_MEMBER_MORE;
 		return s;
 	}
-	while (m->out.n - m->at < want && m->state == PD_MEMBER_MORE)
-		feed(m);
+	while (m->out.n - m->at < want && m->state == PD_MEMBER_MORE) {
+		compact(m);
+		struct pd_span s = pd_read_input_peek(m->in, 1);
+		size_t had = s.n, made = m->out.n;
+		int r = pd_unpack_feed(m->unpacker, &s, PIECE, &m->out);
+		pd_read_input_skip(m->in, had - s.n);
+		if (r == 1)
+			m->state = PD_MEMBER_ENDED;
+		else if (r == PD_ERR_LIMIT)
+			set_broken(m, m->codec == PD_CODEC_XZ ? "xz stream that needs over 256 MiB of memory"
+							      : "zstd frame with a window over 128 MiB");
+		else if (r < 0)
+			set_broken(m, pd_read_member_words(m)->damaged);
+		else if (!had && m->out.n == made)
+			set_broken(m, pd_read_member_words(m)->cut);
+	}
 	return pd_span(m->out.p ? m->out.p + m->at : "", m->out.n - m->at);
 }
 

@@ -51,28 +51,6 @@ static bool add_place(struct pd_select *s, struct pd_span offset, struct pd_span
 	return true;
 }
 
-/* Parse " CDX N b a m s k r M S V g": a letter for each column. */
-static void take_header(struct pd_select *s, struct pd_span letters)
-{
-	struct pd_span letter;
-	for (int i = 0; letters.n && pd_span_split(&letters, ' ', &letter); i++) {
-		if (pd_span_is(letter, "V"))
-			s->offset_column = i;
-		if (pd_span_is(letter, "g"))
-			s->name_column = i;
-	}
-}
-
-static bool take_cdx(struct pd_select *s, struct pd_span line)
-{
-	struct pd_span columns[COLUMNS_MAX];
-	int n = 0;
-	while (line.n && n < COLUMNS_MAX && pd_span_split(&line, ' ', &columns[n]))
-		n++;
-	int offset = s->offset_column >= 0 ? s->offset_column : n - 2, name = s->name_column >= 0 ? s->name_column : n - 1;
-	return n >= 9 && offset < n && name < n && add_place(s, columns[offset], columns[name]);
-}
-
 /* Return false if it has no position. */
 static bool take_line(struct pd_select *s, struct pd_span line)
 {
@@ -80,11 +58,25 @@ static bool take_line(struct pd_select *s, struct pd_span line)
 	if (!line.n || line.p[0] == '!' || line.p[0] == '#')
 		return true;
 	if (pd_span_istarts(line, "CDX ")) {
-		take_header(s, pd_span(line.p + 4, line.n - 4));
+		/* Parse " CDX N b a m s k r M S V g": a letter for each column. */
+		struct pd_span letters = pd_span(line.p + 4, line.n - 4);
+		struct pd_span letter;
+		for (int i = 0; letters.n && pd_span_split(&letters, ' ', &letter); i++) {
+			if (pd_span_is(letter, "V"))
+				s->offset_column = i;
+			if (pd_span_is(letter, "g"))
+				s->name_column = i;
+		}
 		return true;
 	}
-	if (!object)
-		return take_cdx(s, line);
+	if (!object) {
+		struct pd_span columns[COLUMNS_MAX];
+		int n = 0;
+		while (line.n && n < COLUMNS_MAX && pd_span_split(&line, ' ', &columns[n]))
+			n++;
+		int offset = s->offset_column >= 0 ? s->offset_column : n - 2, name = s->name_column >= 0 ? s->name_column : n - 1;
+		return n >= 9 && offset < n && name < n && add_place(s, columns[offset], columns[name]);
+	}
 	return pd_json_members(&s->reader, pd_span(object, (size_t)(line.p + line.n - object)), s->fields, 2) &&
 	       s->fields[OFFSET].present && s->fields[FILENAME].present &&
 	       add_place(s, pd_buf_span(&s->fields[OFFSET].value), pd_buf_span(&s->fields[FILENAME].value));
@@ -96,35 +88,6 @@ static int by_file_and_offset(const void *x, const void *y)
 	if (a->file != b->file)
 		return a->file < b->file ? -1 : 1;
 	return (a->offset > b->offset) - (a->offset < b->offset);
-}
-
-/* Read all lines of all members; after a damaged member the rest of the index is lost. */
-static void read_lines(struct pd_select *s, struct pd_read_member *m, const char *path, struct pd_read_sink *sink)
-{
-	pd_local_buf line = { 0 };
-	int r;
-	while ((r = pd_read_member_next(m)) == 1) {
-		struct pd_span piece;
-		while ((piece = pd_read_member_peek(m, 1)).n) {
-			const char *end = memchr(piece.p, '\n', piece.n);
-			size_t n = end ? (size_t)(end - piece.p) + 1 : piece.n;
-			uint64_t at = pd_read_member_offset(m) - line.n;
-			pd_buf_add(&line, piece.p, n);
-			pd_read_member_skip(m, n);
-			if (!end)
-				continue;
-			if (!take_line(s, pd_span_trim(pd_buf_span(&line))))
-				pd_read_sink_tell(sink, path, (struct pd_read_place){ at, pd_read_member_packed(m) },
-						  "this line of the index names no offset and no filename");
-			pd_buf_clear(&line);
-		}
-		if (m->state == PD_MEMBER_BROKEN)
-			break;
-	}
-	if (line.n && !take_line(s, pd_span_trim(pd_buf_span(&line))))
-		pd_read_sink_tell_whole(sink, path, "the last line of the index names no offset and no filename; left out");
-	if (r < 0 || m->state == PD_MEMBER_BROKEN)
-		pd_read_sink_tell_whole(sink, path, "the index is cut or damaged; the rest of it is lost");
 }
 
 int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink *sink)
@@ -141,7 +104,31 @@ int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink
 	int status = pd_read_input_open(&in, strcmp(path, "-") ? path : NULL);
 	if (!status) {
 		pd_read_member_open(&m, &in, pd_read_member_codec(pd_read_input_peek(&in, 64)));
-		read_lines(s, &m, path, sink);
+		/* Read all lines of all members; after a damaged member the rest of the index is lost. */
+		pd_local_buf line = { 0 };
+		int r;
+		while ((r = pd_read_member_next(&m)) == 1) {
+			struct pd_span piece;
+			while ((piece = pd_read_member_peek(&m, 1)).n) {
+				const char *end = memchr(piece.p, '\n', piece.n);
+				size_t n = end ? (size_t)(end - piece.p) + 1 : piece.n;
+				uint64_t at = pd_read_member_offset(&m) - line.n;
+				pd_buf_add(&line, piece.p, n);
+				pd_read_member_skip(&m, n);
+				if (!end)
+					continue;
+				if (!take_line(s, pd_span_trim(pd_buf_span(&line))))
+					pd_read_sink_tell(sink, path, (struct pd_read_place){ at, pd_read_member_packed(&m) },
+							  "this line of the index names no offset and no filename");
+				pd_buf_clear(&line);
+			}
+			if (m.state == PD_MEMBER_BROKEN)
+				break;
+		}
+		if (line.n && !take_line(s, pd_span_trim(pd_buf_span(&line))))
+			pd_read_sink_tell_whole(sink, path, "the last line of the index names no offset and no filename; left out");
+		if (r < 0 || m.state == PD_MEMBER_BROKEN)
+			pd_read_sink_tell_whole(sink, path, "the index is cut or damaged; the rest of it is lost");
 		status = in.error ? PD_ERR_SYSTEM : PD_OK;
 	}
 	int error = status ? in.error ? in.error : errno : 0;

@@ -434,31 +434,6 @@ int pd_parquet_rows_open(struct pd_parquet_rows_input **out, FILE *f, const char
 	return pd_parquet_read(in->file, in->want, in->n, 0, 1, &why) ? fail_input(&why, name, e) : PD_OK;
 }
 
-static void add_header(struct pd_parquet_rows_input *in)
-{
-	const char *header = pd_parquet_note(in->file, HEADER_NOTE);
-	if (header && !strncmp(header, "# pagededup ", strlen("# pagededup "))) {
-		pd_buf_add(&in->lines, header, strcspn(header, "\n"));
-		pd_buf_add_c(&in->lines, '\n');
-	}
-	for (size_t i = 0; i < in->n_line; i++) {
-		pd_buf_add_c(&in->lines, i ? '\t' : '#');
-		pd_buf_add_z(&in->lines, pd_parquet_name(in->file, in->v[i].want.column));
-	}
-	pd_buf_add_c(&in->lines, '\n');
-}
-
-static void add_totals(struct pd_parquet_rows_input *in)
-{
-	const char *totals = pd_parquet_note(in->file, TOTALS_NOTE);
-	struct pd_span rest = pd_span_z(totals ? totals : ""), line;
-	while (pd_span_split(&rest, '\n', &line))
-		if (begins_with(line, "# total ")) {
-			pd_buf_add_span(&in->lines, line);
-			pd_buf_add_c(&in->lines, '\n');
-		}
-}
-
 static struct pd_span bytes_of(const struct pd_parquet_column *c, uint64_t row)
 {
 	const char *data = c->data;
@@ -485,26 +460,21 @@ static void add_field(struct pd_parquet_rows_input *in, const struct columns_inp
 	}
 }
 
-/* A row that is only suspected: its line is a remark. */
-static void add_marked(struct pd_parquet_rows_input *in, const struct pd_parquet_batch *b, uint64_t row)
-{
-	pd_buf_add_z(&in->lines, "# " PD_SUSPECT_MARK " ");
-	add_field(in, &in->v[in->n_line], &b->v[in->n_line], row);
-	for (int i = 0; i < PD_PAIRS_COLUMNS; i++) {
-		pd_buf_add_c(&in->lines, '\t');
-		if (in->marked[i] < in->n_line)
-			add_field(in, &in->v[in->marked[i]], &b->v[in->marked[i]], row);
-		else
-			pd_buf_add_c(&in->lines, '-');
-	}
-}
-
 static void add_rows(struct pd_parquet_rows_input *in, const struct pd_parquet_batch *b)
 {
 	const struct pd_parquet_column *mark = in->n > in->n_line ? &b->v[in->n_line] : NULL;
 	for (uint64_t row = 0; row < b->n; row++) {
 		if (mark && (!mark->valid || mark->valid[row / 8] >> row % 8 & 1)) {
-			add_marked(in, b, row);
+			/* A row that is only suspected: its line is a remark. */
+			pd_buf_add_z(&in->lines, "# " PD_SUSPECT_MARK " ");
+			add_field(in, &in->v[in->n_line], &b->v[in->n_line], row);
+			for (int i = 0; i < PD_PAIRS_COLUMNS; i++) {
+				pd_buf_add_c(&in->lines, '\t');
+				if (in->marked[i] < in->n_line)
+					add_field(in, &in->v[in->marked[i]], &b->v[in->marked[i]], row);
+				else
+					pd_buf_add_c(&in->lines, '-');
+			}
 		} else {
 			for (size_t i = 0; i < in->n_line; i++) {
 				if (i)
@@ -524,7 +494,16 @@ int pd_parquet_rows_next(struct pd_parquet_rows_input *in, struct pd_span *lines
 	*row = 0;
 	if (!in->begun) {
 		in->begun = true;
-		add_header(in);
+		const char *header = pd_parquet_note(in->file, HEADER_NOTE);
+		if (header && !strncmp(header, "# pagededup ", strlen("# pagededup "))) {
+			pd_buf_add(&in->lines, header, strcspn(header, "\n"));
+			pd_buf_add_c(&in->lines, '\n');
+		}
+		for (size_t i = 0; i < in->n_line; i++) {
+			pd_buf_add_c(&in->lines, i ? '\t' : '#');
+			pd_buf_add_z(&in->lines, pd_parquet_name(in->file, in->v[i].want.column));
+		}
+		pd_buf_add_c(&in->lines, '\n');
 		*lines = pd_buf_span(&in->lines);
 		return 1;
 	}
@@ -540,8 +519,15 @@ int pd_parquet_rows_next(struct pd_parquet_rows_input *in, struct pd_span *lines
 		return pd_fail(e, PD_ERR_FORMAT, "%s:%" PRIu64 ": %s", in->name, b.row, why.text);
 	if (r)
 		add_rows(in, &b);
-	else
-		add_totals(in);
+	else {
+		const char *totals = pd_parquet_note(in->file, TOTALS_NOTE);
+		struct pd_span rest = pd_span_z(totals ? totals : ""), line;
+		while (pd_span_split(&rest, '\n', &line))
+			if (begins_with(line, "# total ")) {
+				pd_buf_add_span(&in->lines, line);
+				pd_buf_add_c(&in->lines, '\n');
+			}
+	}
 	if (!r)
 		in->n = 0;
 	*lines = pd_buf_span(&in->lines);

@@ -200,14 +200,6 @@ static int scan_file(struct pd_shingles *s, int file, const char *path, struct p
 	return status;
 }
 
-/* Return the number of consecutive shingles that cover at least PD_SHINGLE_SET_TERMS terms. */
-static size_t run_of(struct pd_span must)
-{
-	uint64_t terms = PD_SHINGLE_SET_TERMS;
-	pd_span_u64(pd_param(must, "sketch_shingle"), &terms);
-	return terms && terms < PD_SHINGLE_SET_TERMS ? PD_SHINGLE_SET_TERMS - (size_t)terms + 1 : 1;
-}
-
 int pd_shingles_open(struct pd_shingles **out, char *const *paths, int n_paths, uint64_t *ids, size_t n_ids, struct pd_err *e)
 {
 	struct pd_shingles *s = *out = pd_zalloc(sizeof *s);
@@ -221,7 +213,9 @@ int pd_shingles_open(struct pd_shingles **out, char *const *paths, int n_paths, 
 	s->files = pd_zalloc((size_t)(n_paths + 1) * sizeof *s->files);
 	for (int i = 0; i < n_paths && !status; i++)
 		status = scan_file(s, i, paths[i], e);
-	s->run = run_of(s->n_files ? s->files[0].section[PD_SHINGLES_PARAMS] : pd_span(NULL, 0));
+	uint64_t terms = PD_SHINGLE_SET_TERMS;
+	pd_span_u64(pd_param(s->n_files ? s->files[0].section[PD_SHINGLES_PARAMS] : pd_span(NULL, 0), "sketch_shingle"), &terms);
+	s->run = terms && terms < PD_SHINGLE_SET_TERMS ? PD_SHINGLE_SET_TERMS - (size_t)terms + 1 : 1;
 	return status;
 }
 

@@ -195,12 +195,6 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 	return PD_OK;
 }
 
-static void release_cluster_run(struct cluster_run *r)
-{
-	pd_group_release(&r->group);
-	free(r);
-}
-
 static int run_all(struct cluster_run *r, char **paths, int n_paths)
 {
 	const struct pd_stage_cluster *o = r->o;
@@ -252,6 +246,7 @@ int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_p
 		*e = r->err;
 	else if (!o->row)
 		status = close_cluster(r);
-	release_cluster_run(r);
+	pd_group_release(&r->group);
+	free(r);
 	return status;
 }

@@ -18,11 +18,6 @@ struct pd_idf_counter {
 	uint32_t pages;
 };
 
-static struct pd_idf_counter *idf_counter_new(void)
-{
-	return pd_zalloc(sizeof(struct pd_idf_counter));
-}
-
 /* Count a page: its terms separated by spaces, with repeats.  A page without terms is ignored. */
 static void idf_counter_page(struct pd_idf_counter *c, struct pd_span terms)
 {
@@ -87,7 +82,7 @@ static void write_idf(void *ctx, FILE *out)
 
 int pd_walk_idf(const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)
 {
-	struct pd_idf_counter *counter = idf_counter_new();
+	struct pd_idf_counter *counter = pd_zalloc(sizeof(struct pd_idf_counter));
 	struct pd_walker walker = { .row = page_words, .take = count_words, .end = write_idf, .ctx = counter };
 	int status = pd_walk(&walker, o, inputs, n_inputs, log, e);
 	if (counter) {

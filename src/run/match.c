@@ -509,16 +509,6 @@ int pd_stage_match_check(const struct pd_stage_match *o, struct pd_err *e)
 	return settle_verify(o, &verify, e);
 }
 
-static void release_match_run(struct match_run *r)
-{
-	pd_doubts_release(&r->doubts);
-	pd_rules_close(&r->rules_files);
-	pd_owners_free(r->owners);
-	pd_rows_release(&r->rows);
-	pd_buf_release(&r->line);
-	free(r);
-}
-
 static int run_all(struct match_run *r, char **paths, int n_paths)
 {
 	const struct pd_stage_match *o = r->o;
@@ -568,6 +558,11 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 		*e = r->err;
 	else if (!o->to)
 		status = close_match(r);
-	release_match_run(r);
+	pd_doubts_release(&r->doubts);
+	pd_rules_close(&r->rules_files);
+	pd_owners_free(r->owners);
+	pd_rows_release(&r->rows);
+	pd_buf_release(&r->line);
+	free(r);
 	return status;
 }

@@ -822,32 +822,6 @@ static int sign_again(struct walk *w)
 
 /* --- the run --- */
 
-static void sum_up(struct walk *w, struct counts *sum)
-{
-	*sum = (struct counts){ .methods = &w->tables.methods };
-	for (int i = 0; i < w->n_workers; i++) {
-		const struct walk_worker *me = w->workers[i];
-		for (int s = 0; s < PD_SKIP_COUNT; s++)
-			sum->skipped[s] += me->counts.skipped[s];
-		sum->without_fingerprint += me->counts.without_fingerprint;
-		sum->cut += me->counts.cut;
-		for (int k = 0; k < PD_METHODS_MAX; k++) {
-			sum->signed_by[k] += me->counts.signed_by[k];
-			sum->few[k] += me->counts.few[k];
-			sum->capped[k] += me->counts.capped[k];
-		}
-		for (int s = 0; s < PD_STUBS; s++)
-			sum->stubs[s] += me->counts.stubs[s];
-		for (int p = 0; p < PD_PHASES; p++)
-			sum->seconds[p] += me->pipeline.seconds[p];
-	}
-	sum->seconds[PD_PHASE_READ] = w->read_seconds;
-	sum->inputs_without_pages = w->inputs.inputs_without_pages;
-	sum->elapsed = pd_wall_seconds() - w->started;
-	if (w->reader)
-		pd_reader_stats(w->reader, &sum->input);
-}
-
 static int run_walk(struct walk *w, struct counts *sum)
 {
 	static const struct pd_pool_ops ops = { next_record, work, emit_row };
@@ -882,7 +856,28 @@ static int run_walk(struct walk *w, struct counts *sum)
 		w->inputs.lists = false;
 		status = pd_outfile_commit(&w->inputs.list, &w->err);
 	}
-	sum_up(w, sum);
+	*sum = (struct counts){ .methods = &w->tables.methods };
+	for (int i = 0; i < w->n_workers; i++) {
+		const struct walk_worker *me = w->workers[i];
+		for (int s = 0; s < PD_SKIP_COUNT; s++)
+			sum->skipped[s] += me->counts.skipped[s];
+		sum->without_fingerprint += me->counts.without_fingerprint;
+		sum->cut += me->counts.cut;
+		for (int k = 0; k < PD_METHODS_MAX; k++) {
+			sum->signed_by[k] += me->counts.signed_by[k];
+			sum->few[k] += me->counts.few[k];
+			sum->capped[k] += me->counts.capped[k];
+		}
+		for (int s = 0; s < PD_STUBS; s++)
+			sum->stubs[s] += me->counts.stubs[s];
+		for (int p = 0; p < PD_PHASES; p++)
+			sum->seconds[p] += me->pipeline.seconds[p];
+	}
+	sum->seconds[PD_PHASE_READ] = w->read_seconds;
+	sum->inputs_without_pages = w->inputs.inputs_without_pages;
+	sum->elapsed = pd_wall_seconds() - w->started;
+	if (w->reader)
+		pd_reader_stats(w->reader, &sum->input);
 	if (!status && w->o->canonical)
 		fprintf(w->canonical.f, "# total rows=%" PRIu64 "\n", w->n_canonical);
 	if (!status && w->walker->end)

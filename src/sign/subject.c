@@ -249,20 +249,6 @@ static bool has_letter(struct pd_span s)
 	return false;
 }
 
-/* Add the numbers in the folders before the last part of a path. */
-static void read_folders(struct pd_span folders, struct pd_address *out)
-{
-	struct pd_span part;
-	while (pd_span_split(&folders, '/', &part)) {
-		bool number = false;
-		for (size_t i = 0; i < part.n && !number; i++)
-			number = is_digit(part.p[i]);
-		if (number && out->n_numbers < PD_ADDRESS_NUMBERS)
-			out->numbers[out->n_numbers] = (uint32_t)pd_hash64(part.p, part.n);
-		out->n_numbers += number && out->n_numbers < UINT8_MAX;
-	}
-}
-
 /* `last`: the last part of the path, in the same text. */
 static void read_address(struct pd_span url, struct pd_span last, struct pd_address *out)
 {
@@ -293,7 +279,16 @@ static void read_address(struct pd_span url, struct pd_span last, struct pd_addr
 	out->query = (uint32_t)pd_hash64(query, (size_t)(end - query));
 	out->last = last.n ? (uint32_t)pd_hash64(last.p, last.n) | 1 : 0;
 	out->lettered = has_letter(last);
-	read_folders(folders, out);
+	/* Add the numbers in the folders before the last part of a path. */
+	struct pd_span part;
+	while (pd_span_split(&folders, '/', &part)) {
+		bool number = false;
+		for (size_t i = 0; i < part.n && !number; i++)
+			number = is_digit(part.p[i]);
+		if (number && out->n_numbers < PD_ADDRESS_NUMBERS)
+			out->numbers[out->n_numbers] = (uint32_t)pd_hash64(part.p, part.n);
+		out->n_numbers += number && out->n_numbers < UINT8_MAX;
+	}
 }
 
 enum pd_addresses pd_addresses_compare(const struct pd_address *a, const struct pd_address *b)

@@ -98,38 +98,6 @@ static void print_lines_only_in(const struct pd_pipeline *p, const struct set *o
 	}
 }
 
-/* Print the result of each method: "segments: match, 12 shared of 14 in a and 12 in b". */
-static void print_methods(const struct pd_pipeline *a, const struct pd_pipeline *b, struct pd_buf *out)
-{
-	struct pd_value x = { 0 }, y = { 0 };
-	for (int i = 0; i < a->tables->methods.n; i++) {
-		const struct pd_method_spec *spec = &a->tables->methods.v[i];
-		const struct pd_method *m = spec->method;
-		const struct pd_signature *s = &a->by_method[i], *t = &b->by_method[i];
-		struct pd_sign_rule rule = { 0 };
-		struct pd_likeness like;
-		if (m->rule)
-			m->rule(spec->value, &rule);
-		pd_buf_printf(out, "%s: ", m->name);
-		if (!s->present || !t->present || !pd_value_read(m->kind, pd_buf_span(&s->column), &x) ||
-		    !pd_value_read(m->kind, pd_buf_span(&t->column), &y)) {
-			pd_buf_printf(out, "no match, nothing to sign in %s\n", s->present ? "b" : t->present ? "a" : "both");
-			continue;
-		}
-		pd_value_compare(m->kind, &rule, &x, &y, &like);
-		pd_buf_add_z(out, like.match ? "match" : "no match");
-		if (m->kind == PD_SIGN_SET)
-			pd_buf_printf(out, ", %zu shared of %zu in a and %zu in b", like.shared, x.n, y.n);
-		else if (m->kind == PD_SIGN_KEYWORDS && memcmp(x.key[rule.key], y.key[rule.key], sizeof x.key[0]))
-			pd_buf_add_z(out, ", other keys");
-		if (m->kind == PD_SIGN_KEYWORDS || m->kind == PD_SIGN_VECTOR)
-			pd_buf_printf(out, ", similarity %.3f", like.similarity);
-		pd_buf_add_c(out, '\n');
-	}
-	pd_value_release(&x);
-	pd_value_release(&y);
-}
-
 /* Return the signature from the file of ranks; 0: none, or no file. */
 static double signature_of(const struct pd_pipeline *p)
 {
@@ -214,7 +182,34 @@ static void compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct p
 		pd_buf_add_z(out, "distance: - (no fingerprint; such pages match only if their texts are equal)\n");
 	bool same = a->text_digest.n && pd_span_eq(pd_buf_span(&a->text_digest), pd_buf_span(&b->text_digest));
 	pd_buf_printf(out, "same text: %s\n", same ? "yes" : "no");
-	print_methods(a, b, out);
+	/* Print the result of each method: "segments: match, 12 shared of 14 in a and 12 in b". */
+	struct pd_value x = { 0 }, y = { 0 };
+	for (int i = 0; i < a->tables->methods.n; i++) {
+		const struct pd_method_spec *spec = &a->tables->methods.v[i];
+		const struct pd_method *m = spec->method;
+		const struct pd_signature *s = &a->by_method[i], *t = &b->by_method[i];
+		struct pd_sign_rule rule = { 0 };
+		struct pd_likeness like;
+		if (m->rule)
+			m->rule(spec->value, &rule);
+		pd_buf_printf(out, "%s: ", m->name);
+		if (!s->present || !t->present || !pd_value_read(m->kind, pd_buf_span(&s->column), &x) ||
+		    !pd_value_read(m->kind, pd_buf_span(&t->column), &y)) {
+			pd_buf_printf(out, "no match, nothing to sign in %s\n", s->present ? "b" : t->present ? "a" : "both");
+			continue;
+		}
+		pd_value_compare(m->kind, &rule, &x, &y, &like);
+		pd_buf_add_z(out, like.match ? "match" : "no match");
+		if (m->kind == PD_SIGN_SET)
+			pd_buf_printf(out, ", %zu shared of %zu in a and %zu in b", like.shared, x.n, y.n);
+		else if (m->kind == PD_SIGN_KEYWORDS && memcmp(x.key[rule.key], y.key[rule.key], sizeof x.key[0]))
+			pd_buf_add_z(out, ", other keys");
+		if (m->kind == PD_SIGN_KEYWORDS || m->kind == PD_SIGN_VECTOR)
+			pd_buf_printf(out, ", similarity %.3f", like.similarity);
+		pd_buf_add_c(out, '\n');
+	}
+	pd_value_release(&x);
+	pd_value_release(&y);
 	/* If links were examined: print the result of each rule on links, with its default limit. */
 	struct pd_err e;
 	if (a->tables->adverts)

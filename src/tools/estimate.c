@@ -87,20 +87,6 @@ struct sampler {
 	double seek_seconds;
 };
 
-static void note_file(struct sampler *s, const struct pd_read_file *f)
-{
-	struct sample_file new = { .path = f->path ? pd_strdup(f->path) : NULL,
-				   .label = pd_strdup(f->label),
-				   .start = s->total,
-				   .size = f->size,
-				   .typed = f->typed,
-				   .found = f->found };
-	s->unknown_size |= !f->regular;
-	s->total += new.size;
-	s->files = pd_grow(s->files, s->n_files, &s->cap, sizeof *s->files);
-	s->files[s->n_files++] = new;
-}
-
 /* Refuse an input like the reader: an error if it was typed or if the failure is not the input's; otherwise damage. */
 static int refuse(struct sampler *s, const char *label, bool typed, const char *what, struct pd_err *e)
 {
@@ -152,8 +138,18 @@ static int open_sampler(struct sampler **out, const struct pd_reader_options *o,
 		errno = f.error;
 		if (f.error)
 			status = refuse(s, f.label, f.typed, "cannot open", e);
-		else
-			note_file(s, &f);
+		else {
+			struct sample_file new = { .path = f.path ? pd_strdup(f.path) : NULL,
+						   .label = pd_strdup(f.label),
+						   .start = s->total,
+						   .size = f.size,
+						   .typed = f.typed,
+						   .found = f.found };
+			s->unknown_size |= !f.regular;
+			s->total += new.size;
+			s->files = pd_grow(s->files, s->n_files, &s->cap, sizeof *s->files);
+			s->files[s->n_files++] = new;
+		}
 	}
 	pd_read_files_release(&files);
 	if (status < 0) {
@@ -588,18 +584,6 @@ static void add_size(double bytes, struct pd_buf *out)
 	pd_buf_printf(out, "%.*f %s", u && bytes < 10 ? 1 : 0, bytes, units[u]);
 }
 
-static void add_time(double seconds, struct pd_buf *out)
-{
-	if (seconds < 1)
-		pd_buf_add_z(out, "under 1 s");
-	else if (seconds < 120)
-		pd_buf_printf(out, "%.0f s", seconds);
-	else if (seconds < 7200)
-		pd_buf_printf(out, "%.0f min", seconds / 60);
-	else
-		pd_buf_printf(out, "%.1f h", seconds / 3600);
-}
-
 static double percent(double part, double all)
 {
 	return all > 0 ? 100 * part / all : 0;
@@ -654,33 +638,6 @@ static void print_partners(const struct estimate *e, const struct whole *w, int 
 		      w->known ? "  Most: pages with a partner at another place, times N/n." : "");
 }
 
-static void print_cost(const struct estimate *e, const struct whole *w, int k, bool bands, struct pd_buf *out)
-{
-	double per_page = e->cpu_seconds / (double)e->n;
-	add_label(out, "fp");
-	if (w->known) {
-		add_time(per_page * w->pages / e->threads, out);
-		pd_buf_printf(out, " with %d thread%s, ", e->threads, e->threads == 1 ? "" : "s");
-	}
-	pd_buf_printf(out, "%.2f ms of CPU per page\n", 1000 * per_page);
-	add_label(out, "match");
-	double row = MATCH_BYTES + (bands ? BANDS_BYTES : 0) + (e->bits - 64) / 8.;
-	if (w->known) {
-		add_size(w->pages * row, out);
-		pd_buf_add_z(out, " of memory and ");
-		add_size(w->pages * ROW_BYTES, out);
-		pd_buf_printf(out, " of spool (%.0f + %d bytes per page), ", row, ROW_BYTES);
-		if (!bands)
-			pd_buf_printf(out, "k %d\n", k);
-		else if (k < e->bits / 4)
-			pd_buf_add_z(out, "candidates from sketches\n");
-		else
-			pd_buf_printf(out, "candidates from sketches and k %d\n", k);
-	} else {
-		pd_buf_printf(out, "%.0f bytes of memory and %d of spool per page\n", row, ROW_BYTES);
-	}
-}
-
 static void print_estimate(struct estimate *e, struct pd_buf *out)
 {
 	struct whole w;
@@ -730,7 +687,38 @@ static void print_estimate(struct estimate *e, struct pd_buf *out)
 	print_names("languages", &e->languages, e->n, out);
 	print_names("charsets", &e->charsets, e->n, out);
 	print_partners(e, &w, far, &verify, out);
-	print_cost(e, &w, k, !verify.off, out);
+	bool bands = !verify.off;
+	double per_page = e->cpu_seconds / (double)e->n;
+	add_label(out, "fp");
+	if (w.known) {
+		double seconds = per_page * w.pages / e->threads;
+		if (seconds < 1)
+			pd_buf_add_z(out, "under 1 s");
+		else if (seconds < 120)
+			pd_buf_printf(out, "%.0f s", seconds);
+		else if (seconds < 7200)
+			pd_buf_printf(out, "%.0f min", seconds / 60);
+		else
+			pd_buf_printf(out, "%.1f h", seconds / 3600);
+		pd_buf_printf(out, " with %d thread%s, ", e->threads, e->threads == 1 ? "" : "s");
+	}
+	pd_buf_printf(out, "%.2f ms of CPU per page\n", 1000 * per_page);
+	add_label(out, "match");
+	double row = MATCH_BYTES + (bands ? BANDS_BYTES : 0) + (e->bits - 64) / 8.;
+	if (w.known) {
+		add_size(w.pages * row, out);
+		pd_buf_add_z(out, " of memory and ");
+		add_size(w.pages * ROW_BYTES, out);
+		pd_buf_printf(out, " of spool (%.0f + %d bytes per page), ", row, ROW_BYTES);
+		if (!bands)
+			pd_buf_printf(out, "k %d\n", k);
+		else if (k < e->bits / 4)
+			pd_buf_add_z(out, "candidates from sketches\n");
+		else
+			pd_buf_printf(out, "candidates from sketches and k %d\n", k);
+	} else {
+		pd_buf_printf(out, "%.0f bytes of memory and %d of spool per page\n", row, ROW_BYTES);
+	}
 }
 
 /* --- the command --- */

@@ -133,13 +133,6 @@ static int next_record(void *shared, void *ctx)
 	return pd_reader_next(s->reader, &me->record, &s->r->err);
 }
 
-static uint32_t page_in_truth(const struct pd_truth *t, const struct pd_page *page, struct pd_buf *scratch)
-{
-	pd_buf_clear(scratch);
-	pd_tsv_add(scratch, t->by_id ? page->id : page->url);
-	return pd_names_find(&t->pages, pd_buf_span(scratch));
-}
-
 static void sign_page(void *ctx, struct pd_buf *out)
 {
 	struct sweep_worker *me = ctx;
@@ -150,7 +143,9 @@ static void sign_page(void *ctx, struct pd_buf *out)
 	int bits;
 	if (pd_pipeline_run(p, &me->record, &reason))
 		return;
-	uint32_t page = page_in_truth(me->sweep->truth, &p->page, &p->scratch);
+	pd_buf_clear(&p->scratch);
+	pd_tsv_add(&p->scratch, me->sweep->truth->by_id ? p->page.id : p->page.url);
+	uint32_t page = pd_names_find(&me->sweep->truth->pages, pd_buf_span(&p->scratch));
 	if (page == PD_NO_NAME)
 		return;
 	struct signed_page *s = pd_zalloc(sizeof *s + n * sizeof *s->by);
@@ -274,15 +269,6 @@ static void count_rows(void *ctx, size_t task, int thread)
 					count_pair(s, i, a, b, &h[i]);
 }
 
-static void count_labels(const struct sweep *s, struct histogram *h)
-{
-	const struct pd_truth *t = s->truth;
-	for (int i = 0; i < s->found.n_settings; i++)
-		for (size_t l = 0; l < t->n_labels; l++)
-			if (s->seen[t->label[l].a] && s->seen[t->label[l].b])
-				count_pair(s, i, t->label[l].a, t->label[l].b, &h[i]);
-}
-
 static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 {
 	struct sweep *s = pd_zalloc(sizeof *s);
@@ -322,9 +308,13 @@ static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 	if (!status) {
 		int n = s->truth->labels ? 1 : s->n_workers;
 		struct sweep_count c = { s, pd_zalloc((size_t)(n * s->found.n_settings) * sizeof *c.histograms) };
-		if (s->truth->labels)
-			count_labels(s, c.histograms);
-		else
+		if (s->truth->labels) {
+			const struct pd_truth *t = s->truth;
+			for (int i = 0; i < s->found.n_settings; i++)
+				for (size_t l = 0; l < t->n_labels; l++)
+					if (s->seen[t->label[l].a] && s->seen[t->label[l].b])
+						count_pair(s, i, t->label[l].a, t->label[l].b, &c.histograms[i]);
+		} else
 			pd_parallel(n, (s->truth->pages.n + ROWS - 1) / ROWS, count_rows, &c);
 		double wanted = pd_truth_wanted(s->truth);
 		for (int i = 0; i < s->found.n_settings; i++) {

@@ -194,12 +194,6 @@ static void add_address(struct pd_aliases *a, struct host *h, struct pd_span add
 	h->address[h->n_addresses++] = number;
 }
 
-/* Add an address of a host from another source. */
-static void aliases_address(struct pd_aliases *a, struct pd_span host, struct pd_span address)
-{
-	add_address(a, host_of(a, host), address);
-}
-
 /* Return whether a is nearer to the root than b. */
 static int order_of_paths(uint32_t depth_a, struct pd_span a, uint32_t depth_b, struct pd_span b)
 {
@@ -242,17 +236,6 @@ static void take_host_page(struct pd_aliases *a, struct host *h, struct pd_span 
 	pd_buf_set(&h->page[at].path, path);
 	h->page[at].depth = depth;
 	h->page[at].source = source;
-}
-
-/* Add a page.  `path` includes its query; `address` may be empty. */
-static void aliases_page(struct pd_aliases *a, struct pd_span host, struct pd_span path, struct pd_span address,
-			 struct pd_span source)
-{
-	struct host *h = host_of(a, host);
-	h->pages++;
-	add_address(a, h, address);
-	if (a->o.by != PD_ALIAS_IP)
-		take_host_page(a, h, host, path, source);
 }
 
 /* --- finding hosts of one site --- */
@@ -538,7 +521,7 @@ static int read_addresses(struct alias_run *r)
 					 address.n < 100 ? (int)address.n : 100, address.p);
 			break;
 		}
-		aliases_address(r->aliases, pd_span(line.p, n), address);
+		add_address(r->aliases, host_of(r->aliases, pd_span(line.p, n)), address);
 	}
 	pd_line_reader_release(&l);
 	fclose(f);
@@ -550,8 +533,12 @@ static void note_crawled_page(struct alias_run *r, const struct pd_record *recor
 	if (!pd_url_parse(page->url, NULL, &r->url) || !pd_url_host_of(&r->url).n)
 		return;
 	r->pages++;
-	aliases_page(r->aliases, pd_url_host_of(&r->url), pd_url_part(&r->url, r->url.path, r->url.fragment),
-		     pd_buf_span(&record->address), page->body);
+	struct pd_span host = pd_url_host_of(&r->url);
+	struct host *h = host_of(r->aliases, host);
+	h->pages++;
+	add_address(r->aliases, h, pd_buf_span(&record->address));
+	if (r->aliases->o.by != PD_ALIAS_IP)
+		take_host_page(r->aliases, h, host, pd_url_part(&r->url, r->url.path, r->url.fragment), page->body);
 }
 
 static int read_pages(struct alias_run *r)

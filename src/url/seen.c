@@ -27,16 +27,12 @@ const char *const pd_seen_hashes[] = { "xxh3", "md5", NULL };
 
 /* --- sizes --- */
 
-static uint64_t round_up(double bits)
-{
-	return bits < 64 ? 64 : bits >= 0x1p62 ? UINT64_C(1) << 62 : (uint64_t)ceil(bits);
-}
-
 /* Total number of bits for this number of URLs and error rate with `k` bits per URL (base/hash.h has the standard
  * formula): -k n / ln(1 - P^(1/k)).  Rounded up. */
 static uint64_t seen_bits_of(uint64_t count, double error, int k)
 {
-	return round_up(-(double)k * (double)count / log1p(-pow(error, 1.0 / k)));
+	double bits = -(double)k * (double)count / log1p(-pow(error, 1.0 / k));
+	return bits < 64 ? 64 : bits >= 0x1p62 ? UINT64_C(1) << 62 : (uint64_t)ceil(bits);
 }
 
 /* The key of a URL: its hash, or a position in each filter. */

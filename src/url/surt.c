@@ -165,9 +165,14 @@ static int by_key(const void *x, const void *y)
 	return d ? d : pd_span_cmp(*a, *b);
 }
 
-/* A session id at the end leaves an empty parameter, as in the Wayback machine. */
-static size_t split_query(struct pd_surt *s, struct pd_span rest)
+static void add_query(struct pd_surt *s, struct pd_span query, struct pd_buf *out)
 {
+	pd_buf_set(&s->part, query);
+	unescape_fully(&s->part);
+	pd_buf_clear(&s->query);
+	add_escaped(&s->query, pd_buf_span(&s->part));
+	/* A session id at the end leaves an empty parameter, as in the Wayback machine. */
+	struct pd_span rest = pd_buf_span(&s->query);
 	struct pd_span part;
 	size_t n = 0;
 	while (rest.p && pd_span_split(&rest, '&', &part)) {
@@ -180,16 +185,6 @@ static size_t split_query(struct pd_surt *s, struct pd_span rest)
 		s->parts = pd_grow(s->parts, n, &s->cap_parts, sizeof *s->parts);
 		s->parts[n++] = part;
 	}
-	return n;
-}
-
-static void add_query(struct pd_surt *s, struct pd_span query, struct pd_buf *out)
-{
-	pd_buf_set(&s->part, query);
-	unescape_fully(&s->part);
-	pd_buf_clear(&s->query);
-	add_escaped(&s->query, pd_buf_span(&s->part));
-	size_t n = split_query(s, pd_buf_span(&s->query));
 	bool any = n > 1 || (n == 1 && s->parts[0].n);
 	if (n)
 		qsort(s->parts, n, sizeof *s->parts, by_key);
