@@ -540,10 +540,7 @@ static int write_learned(void *ctx, struct pd_err *e)
 	int status = pd_outfile_open(&a->out, a->path, e);
 	if (!status)
 		status = pd_site_learner_end(a->l->learner, a->out.f, NULL, e);
-	if (!status)
-		status = pd_outfile_commit(&a->out, e);
-	else if (a->out.f)
-		pd_outfile_abandon(&a->out);
+	status = pd_outfile_close(&a->out, status, e);
 	return status;
 }
 
@@ -551,6 +548,5 @@ int pagededup_learner_end(pagededup_learner *l, const char *path, pagededup_erro
 {
 	if (!path)
 		return pd_api_fail(error, PD_ERR_USAGE, "no path to write to: it is NULL");
-	return pd_api_call_alone(l, PD_API_LEARNER, NULL, write_learned,
-				 &(struct api_learn){ .l = l, .path = path, .out.slot = -1 }, error);
+	return pd_api_call_alone(l, PD_API_LEARNER, NULL, write_learned, &(struct api_learn){ .l = l, .path = path }, error);
 }

@@ -27,11 +27,7 @@ int pd_apply_cdxj_close(struct pd_apply_cdxj *x, int status, struct pd_err *e)
 	pd_json_free(x->json);
 	pd_buf_release(&x->line);
 	pd_buf_release(&x->value);
-	if (status >= 0)
-		return pd_outfile_commit(&x->out, e);
-	if (x->out.f)
-		pd_outfile_abandon(&x->out);
-	return status;
+	return pd_outfile_close(&x->out, status, e);
 }
 
 /* The kind of a record in an index. */

@@ -39,10 +39,7 @@ static int put_input(struct pd_apply_attributes *a, const char *folder, const ch
 	if (status)
 		return status;
 	status = write_attributes(a, &to, e);
-	if (!status)
-		return pd_outfile_commit(&to, e);
-	pd_outfile_abandon(&to);
-	return status;
+	return pd_outfile_close(&to, status, e);
 }
 
 int pd_apply_side_outputs_open(struct pd_apply_side_outputs *b, struct pd_err *e)

@@ -857,6 +857,16 @@ void pd_outfile_abandon(struct pd_outfile *o)
 	forget_output(o);
 }
 
+int pd_outfile_close(struct pd_outfile *o, int status, struct pd_err *e)
+{
+	if (!o->f || status < 0) {
+		pd_outfile_abandon(o);
+		return status;
+	}
+	int end = pd_outfile_commit(o, e);
+	return end ? end : status;
+}
+
 /* --- whole files --- */
 
 #define AT_ONCE ((size_t)1 << 20)

@@ -169,7 +169,10 @@ void pd_outfile_batch_free(struct pd_outfile_batch *b);
 int pd_sync_folder_of(const char *path, struct pd_err *e);
 /* Make the output durable if standard output is a regular file. */
 int pd_sync_standard_output(struct pd_err *e);
+/* Remove the output.  Zeroes, and a failed open, are no output. */
 void pd_outfile_abandon(struct pd_outfile *o);
+/* Commit the output, or abandon it if `status` is an error.  Return this status, or the error of the commit. */
+int pd_outfile_close(struct pd_outfile *o, int status, struct pd_err *e);
 
 /* Install the handlers, once, at program start: signals that end the process remove unfinished files and then end it
  * as usual; exhausted memory does the same, with a message and exit status 2. */

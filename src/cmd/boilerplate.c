@@ -74,10 +74,7 @@ static int merge(const struct pd_walk_options *o, char **paths, int n, struct pd
 	status = merge_all(l, paths, n, e);
 	if (!status)
 		status = pd_site_learner_end(l, out.f, &counts, e);
-	if (!status)
-		status = pd_outfile_commit(&out, e);
-	else
-		pd_outfile_abandon(&out);
+	status = pd_outfile_close(&out, status, e);
 	if (!status)
 		pd_walk_taught(&counts, log);
 	pd_site_learner_free(l);

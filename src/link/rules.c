@@ -257,6 +257,15 @@ static void compare_signatures(const struct pd_rules *r, double a, double b, str
 	out->decided[PD_RULE_SIGNATURE] = a > 0 && b > 0 && fabs(a - b) < (limit > 1 ? limit : limit * fmax(a, b));
 }
 
+/* Return whether a requested rule considers them duplicates. */
+static bool rules_decide(const struct pd_rules *r, const struct pd_rules_counts *c)
+{
+	bool any = false;
+	for (int i = 0; i < PD_RULES; i++)
+		any |= r->requested[i] && c->decided[i];
+	return any;
+}
+
 static void print_rules(const struct pd_rules *r, const struct pd_rules_counts *c, struct pd_buf *out)
 {
 	static const char *const what[PD_RULES_PLAIN] = { "adverts on both", "in both main texts", "of one type",
@@ -493,6 +502,14 @@ static int link_table_read(struct pd_link_table *t, struct pd_link_reader *l, co
 	return status;
 }
 
+static void link_table_release(struct pd_link_table *t)
+{
+	pd_array_release(&t->facts_at);
+	pd_array_release(&t->first_at);
+	pd_map_release(&t->page);
+	*t = (struct pd_link_table){ 0 };
+}
+
 static const struct pd_link_facts *find_page(const struct pd_link_table *t, struct pd_span id, size_t *n)
 {
 	const uint32_t *number = pd_map_find(&t->page, pd_map_key(id) | 1);
@@ -520,11 +537,7 @@ int pd_rules_open(struct pd_rules_files *f, const struct pd_rules *r, const char
 
 void pd_rules_close(struct pd_rules_files *f)
 {
-	struct pd_link_table *t = &f->links;
-	pd_array_release(&t->facts_at);
-	pd_array_release(&t->first_at);
-	pd_map_release(&t->page);
-	*t = (struct pd_link_table){ 0 };
+	link_table_release(&f->links);
 	pd_ranks_release(&f->ranks);
 }
 
@@ -538,10 +551,7 @@ bool pd_rules_pair(const struct pd_rules *r, const struct pd_rules_files *f, str
 	pd_ranks_find(&f->ranks, a, &signature[0], &quality);
 	pd_ranks_find(&f->ranks, b, &signature[1], &quality);
 	compare_signatures(r, signature[0], signature[1], &counts);
-	bool any = false;
-	for (int i = 0; i < PD_RULES; i++)
-		any |= r->requested[i] && counts.decided[i];
-	return any;
+	return rules_decide(r, &counts);
 }
 
 int pd_rules_explain(const struct pd_page_links *a, const struct pd_page_links *b, const double signature[2], struct pd_buf *out,

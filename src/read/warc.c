@@ -126,6 +126,21 @@ static enum pd_record_kind kind(struct pd_span type, struct pd_span content_type
 	return pd_span_ieq(type, "conversion") ? PD_RECORD_TEXT : PD_RECORD_OTHER;
 }
 
+/* Fill in kind, url, time, digest, address and type of the record. */
+static void read_warc_fill(const struct pd_read_warc_header *h, struct pd_record *out)
+{
+	pd_record_clear(out);
+	struct pd_span uri = pd_span_trim(h->uri);
+	if (uri.n >= 2 && uri.p[0] == '<' && uri.p[uri.n - 1] == '>') /* written by wget */
+		uri = pd_span(uri.p + 1, uri.n - 2);
+	set_field(&out->url, uri);
+	set_field(&out->fetch_time, h->date);
+	set_field(&out->content_type, h->content_type);
+	set_field(&out->address, h->address);
+	set_digest(&out->digest, h->digest);
+	out->kind = kind(pd_span_trim(h->type), pd_buf_span(&out->content_type), pd_buf_span(&out->url));
+}
+
 static ptrdiff_t find_warc(struct pd_span s)
 {
 	for (size_t i = 0; i + 9 <= s.n; i++) {
@@ -164,17 +179,7 @@ static const char *parse_warc(struct pd_span header, struct pd_record *out)
 {
 	struct pd_read_warc_header h;
 	pd_read_warc_parse(header, &h);
-	/* Fill in kind, url, time, digest, address and type of the record. */
-	pd_record_clear(out);
-	struct pd_span uri = pd_span_trim(h.uri);
-	if (uri.n >= 2 && uri.p[0] == '<' && uri.p[uri.n - 1] == '>') /* written by wget */
-		uri = pd_span(uri.p + 1, uri.n - 2);
-	set_field(&out->url, uri);
-	set_field(&out->fetch_time, h.date);
-	set_field(&out->content_type, h.content_type);
-	set_field(&out->address, h.address);
-	set_digest(&out->digest, h.digest);
-	out->kind = kind(pd_span_trim(h.type), pd_buf_span(&out->content_type), pd_buf_span(&out->url));
+	read_warc_fill(&h, out);
 	if (!pd_span_trim(h.type).n)
 		return "WARC header without WARC-Type";
 	if (!h.content_length.p)

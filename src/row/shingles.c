@@ -33,7 +33,7 @@ const struct pd_container_kind pd_shingles_kind = { .magic = "\x89PDS\r\n\x1a\n"
 
 int pd_shingles_create(struct pd_shingles_writer *w, const char *path, struct pd_span must, struct pd_err *e)
 {
-	*w = (struct pd_shingles_writer){ .out.slot = -1 };
+	*w = (struct pd_shingles_writer){ 0 };
 	int status = pd_outfile_open(&w->out, path, e);
 	if (status)
 		return status;
@@ -85,10 +85,7 @@ int pd_shingles_close(struct pd_shingles_writer *w, int status, struct pd_err *e
 		int ended = pd_container_end(&w->c, NULL);
 		status = status ? status : ended;
 	}
-	if (!status)
-		status = pd_outfile_commit(&w->out, e);
-	else if (w->out.f)
-		pd_outfile_abandon(&w->out);
+	status = pd_outfile_close(&w->out, status, e);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		pd_buf_release(parts[i]);
 	return status;

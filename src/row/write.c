@@ -103,6 +103,15 @@ void pd_row_to_jsonl(struct pd_json *j, const char *const *columns, struct pd_bu
 	pd_buf_add_c(out, '\n');
 }
 
+int pd_write_json(struct pd_json *j, struct pd_outfile *to, int status, struct pd_err *e)
+{
+	pd_local_buf line = { 0 };
+	pd_json_write(j, &line);
+	fprintf(to->f, "%s\n", line.p);
+	pd_json_free(j);
+	return pd_outfile_close(to, status, e);
+}
+
 void pd_row_end(struct pd_span totals, bool cut, uint64_t rows, struct pd_buf *out)
 {
 	struct pd_span line;

@@ -22,6 +22,9 @@ int pd_row_as_columns(struct pd_outfile *o, int format, struct pd_err *e);
  * before and after. */
 void pd_row_to_jsonl(struct pd_json *j, const char *const *columns, struct pd_buf *out, size_t at);
 
+/* Write the object as the only line of a file of statistics, free it, and end the file (pd_outfile_close). */
+int pd_write_json(struct pd_json *j, struct pd_outfile *to, int status, struct pd_err *e);
+
 /* The parameter of a header line that promises pd_row_end. */
 #define PD_ROW_ENDS " end=total"
 

@@ -7,6 +7,7 @@
 #include "apply/apply.h"
 #include "apply/side_outputs.h"
 #include "apply/delete.h"
+#include "row/write.h"
 #include "base/threads.h"
 
 struct apply_run {
@@ -324,11 +325,7 @@ static int write_apply_stats(struct apply_run *r)
 	pd_json_int(j, "members_broken", (int64_t)r->lost);
 	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);
 	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
-	pd_buf_clear(&out);
-	pd_json_write(j, &out);
-	fprintf(f.f, "%s\n", out.p);
-	pd_json_free(j);
-	return pd_outfile_commit(&f, &r->err);
+	return pd_write_json(j, &f, PD_OK, &r->err);
 }
 
 int pd_stage_apply_run(const struct pd_stage_apply *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e)

@@ -207,10 +207,7 @@ static int run_all(struct cluster_run *r, char **paths, int n_paths)
 		status = pd_outfile_check(o->output, r->options.keep.canonical, r->options.keep.n_canonical, &r->err);
 	if (!status)
 		status = cluster_pairs(r);
-	if (!status)
-		status = pd_outfile_commit(&r->out, &r->err);
-	else if (r->out.f)
-		pd_outfile_abandon(&r->out);
+	status = pd_outfile_close(&r->out, status, &r->err);
 	return status;
 }
 
@@ -227,7 +224,7 @@ int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_p
 #endif
 	}
 	struct cluster_run *r = pd_zalloc(sizeof *r);
-	*r = (struct cluster_run){ .o = o, .log = log, .options = o->group, .out = { .slot = -1 }, .started = pd_wall_seconds() };
+	*r = (struct cluster_run){ .o = o, .log = log, .options = o->group, .started = pd_wall_seconds() };
 	r->options.in.paths = paths;
 	r->options.in.n_paths = n_paths;
 	if (!o->row) {

@@ -21,6 +21,7 @@
 #include "base/json.h"
 #include "base/lock.h"
 #include "row/table.h"
+#include "row/write.h"
 #include "run/units.h"
 
 #define PAIRS ".dedup/pairs.tsv"
@@ -826,10 +827,7 @@ static int copy_files(struct run *r, char *const *from, size_t n, bool headed, c
 				   : pd_copy_range(fileno(f), from[i], at, UINT64_MAX, out.f, &written, r->err);
 		fclose(f);
 	}
-	if (!status)
-		return pd_outfile_commit(&out, r->err);
-	pd_outfile_abandon(&out);
-	return status;
+	return pd_outfile_close(&out, status, r->err);
 }
 
 static int copy_to_top(struct run *r, const char *from, const char *name)
@@ -884,7 +882,6 @@ static int write_stats(struct run *r)
 	const union pd_dedup_counts *c = &r->journal.counts;
 	const union pd_journal_output *s = &r->journal.sums;
 	const char *table = table_path(r);
-	pd_local_buf text = { 0 };
 	struct pd_outfile f;
 	int status = pd_outfile_open(&f, in_folder(r, "stats.json"), r->err);
 	if (status)
@@ -915,13 +912,7 @@ static int write_stats(struct run *r)
 	}
 	if (table)
 		status = add_boilerplate(r, table, j);
-	pd_json_write(j, &text);
-	fprintf(f.f, "%s\n", text.p);
-	pd_json_free(j);
-	if (!status)
-		return pd_outfile_commit(&f, r->err);
-	pd_outfile_abandon(&f);
-	return status;
+	return pd_write_json(j, &f, status, r->err);
 }
 
 /* Remove all intermediate files except the journal; a file that cannot be removed is named. */

@@ -406,7 +406,6 @@ static int read_and_match(struct match_run *r, char **paths, int n_paths)
 static int write_match_stats(struct match_run *r)
 {
 	struct pd_json *j = pd_json_new(), *cpu = pd_json_new(), *methods = pd_json_new();
-	pd_local_buf out = { 0 };
 	pd_json_int(j, "rows", (int64_t)r->rows.n);
 	pd_json_int(j, "fingerprints", (int64_t)r->rows.fingerprints.n);
 	pd_json_int(j, "distinct", (int64_t)r->stats.distinct);
@@ -443,10 +442,7 @@ static int write_match_stats(struct match_run *r)
 	pd_json_real(cpu, "verify", r->stats.verify_seconds);
 	pd_json_real(cpu, "pairs", r->match_cpu - r->stats.join_seconds - r->stats.bands_seconds - r->stats.verify_seconds);
 	pd_json_object(j, "cpu_seconds_by_phase", cpu);
-	pd_json_write(j, &out);
-	fprintf(r->stats_out.f, "%s\n", out.p);
-	pd_json_free(j);
-	return pd_outfile_commit(&r->stats_out, &r->err);
+	return pd_write_json(j, &r->stats_out, PD_OK, &r->err);
 }
 
 static int close_match(struct match_run *r)
@@ -529,14 +525,10 @@ static int run_all(struct match_run *r, char **paths, int n_paths)
 		status = pd_owners_open(&r->owners, o->sites, &r->err);
 	if (!status)
 		status = read_and_match(r, paths, n_paths);
-	if (!status && !o->to)
-		status = pd_outfile_commit(&r->out, &r->err);
-	else if (r->out.f)
-		pd_outfile_abandon(&r->out);
+	status = pd_outfile_close(&r->out, status, &r->err);
 	if (!status && r->stats_out.f)
 		status = write_match_stats(r);
-	else if (r->stats_out.f)
-		pd_outfile_abandon(&r->stats_out);
+	pd_outfile_abandon(&r->stats_out);
 	return status;
 }
 
@@ -545,12 +537,7 @@ int pd_stage_match_run(const struct pd_stage_match *o, char **paths, int n_paths
 	static const struct pd_log_stage stages[] = { { "match", 1 }, { NULL, 0 } };
 	bool job = log && pd_log_job(log, stages);
 	struct match_run *r = pd_zalloc(sizeof *r);
-	*r = (struct match_run){ .o = o,
-				 .log = log,
-				 .json = o->format == PD_ROW_JSONL,
-				 .out = { .slot = -1 },
-				 .stats_out = { .slot = -1 },
-				 .started = pd_wall_seconds() };
+	*r = (struct match_run){ .o = o, .log = log, .json = o->format == PD_ROW_JSONL, .started = pd_wall_seconds() };
 	int status = run_all(r, paths, n_paths);
 	if (job)
 		pd_log_job_end(log);

@@ -373,10 +373,7 @@ int pd_stage_store_run(enum pd_stage_store_action action, const struct pd_stage_
 	bool job = pd_log_job(log, stages);
 	if (!status)
 		status = run[action](&r);
-	if (!status && columns.f)
-		status = pd_outfile_commit(&columns, &r.err);
-	else if (columns.f)
-		pd_outfile_abandon(&columns);
+	status = pd_outfile_close(&columns, status, &r.err);
 	if (job)
 		pd_log_job_end(log);
 	pd_store_close(&r.store);

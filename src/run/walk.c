@@ -74,7 +74,6 @@ static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct
 {
 	struct pd_json *j = pd_json_new(), *skip = pd_json_new(), *stub = pd_json_new(), *cpu = pd_json_new(),
 		       *methods = pd_json_new();
-	pd_local_buf out = { 0 };
 	pd_json_int(j, "pages", (int64_t)c->skipped[PD_SKIP_NONE]);
 	pd_json_int(j, "without_fingerprint", (int64_t)c->without_fingerprint);
 	pd_json_int(j, "cut", (int64_t)c->cut);
@@ -103,10 +102,7 @@ static int write_walk_stats(const struct counts *c, struct pd_outfile *f, struct
 	for (int p = 0; p < PD_PHASES; p++)
 		pd_json_real(cpu, phase_names[p], c->seconds[p]);
 	pd_json_object(j, "cpu_seconds_by_phase", cpu);
-	pd_json_write(j, &out);
-	fprintf(f->f, "%s\n", out.p);
-	pd_json_free(j);
-	return pd_outfile_commit(f, e);
+	return pd_write_json(j, f, PD_OK, e);
 }
 
 static uint64_t stubs(const struct counts *c)
@@ -222,7 +218,6 @@ enum event { PD_WALK_INPUT, PD_WALK_DAMAGE, PD_WALK_ALIAS, PD_WALK_LEFT_OUT, PD_
 
 struct inputs {
 	struct pd_outfile list; /* --left-out */
-	bool lists;		/* it is open */
 	/* the input of the current results */
 	struct pd_buf label, why;
 	bool open;
@@ -317,7 +312,7 @@ static bool inputs_take(struct inputs *in, struct pd_span *result, struct pd_log
 		case PD_WALK_DAMAGE:
 		case PD_WALK_ALIAS: in->reported++; break;
 		}
-		if (in->lists && h.what != PD_WALK_INPUT)
+		if (in->list.f && h.what != PD_WALK_INPUT)
 			fwrite(row.p, 1, row.n, in->list.f);
 	}
 	return false;
@@ -611,10 +606,8 @@ static int open_all(struct walk *w, char **inputs, int n_inputs)
 		status = pd_outfile_check_own(w->o->left_out, &w->err);
 	if (!status && w->o->left_out)
 		status = pd_outfile_open(&w->inputs.list, w->o->left_out, &w->err);
-	if (!status && w->o->left_out) {
-		w->inputs.lists = true;
+	if (!status && w->o->left_out)
 		fputs("#id\turl\ttype\treason\n", w->inputs.list.f);
-	}
 	if (!status)
 		status = pd_reader_open(&w->reader, &r, &w->err);
 	/* If standard input is a terminal, the user may have forgotten the input. */
@@ -852,10 +845,7 @@ static int run_walk(struct walk *w, struct counts *sum)
 		inputs_take(&w->inputs, &events, w->log);
 		close_input(&w->inputs, w->log);
 	}
-	if (!status && w->inputs.lists) {
-		w->inputs.lists = false;
-		status = pd_outfile_commit(&w->inputs.list, &w->err);
-	}
+	status = pd_outfile_close(&w->inputs.list, status, &w->err);
 	*sum = (struct counts){ .methods = &w->tables.methods };
 	for (int i = 0; i < w->n_workers; i++) {
 		const struct walk_worker *me = w->workers[i];
@@ -902,14 +892,7 @@ static int run_walk(struct walk *w, struct counts *sum)
 int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
 	    struct pd_err *e)
 {
-	struct walk w = { .walker = walker,
-			  .o = o,
-			  .log = log,
-			  .out = { .slot = -1 },
-			  .stats = { .slot = -1 },
-			  .table = { .slot = -1 },
-			  .shingles.out.slot = -1,
-			  .canonical = { .slot = -1 } };
+	struct walk w = { .walker = walker, .o = o, .log = log };
 	struct counts sum = { 0 };
 	bool job = pd_log_job(log, o->learn && walker->row ? two_passes : one_pass);
 	w.started = pd_wall_seconds();
@@ -930,20 +913,12 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	/* Write the files that accompany the rows first: rows without them would seem complete. */
 	if (o->shingles)
 		status = pd_shingles_close(&w.shingles, status, &w.err);
-	if (!status && o->canonical)
-		status = pd_outfile_commit(&w.canonical, &w.err);
-	else if (w.canonical.f)
-		pd_outfile_abandon(&w.canonical);
-	if (!status)
-		status = pd_outfile_commit(&w.out, &w.err);
-	else if (w.out.f)
-		pd_outfile_abandon(&w.out);
+	status = pd_outfile_close(&w.canonical, status, &w.err);
+	status = pd_outfile_close(&w.out, status, &w.err);
 	if (!status && w.stats.f)
 		status = write_walk_stats(&sum, &w.stats, &w.err);
-	else if (w.stats.f)
-		pd_outfile_abandon(&w.stats);
-	if (w.table.f)
-		pd_outfile_abandon(&w.table);
+	pd_outfile_abandon(&w.stats);
+	pd_outfile_abandon(&w.table);
 	if (o->counts)
 		*o->counts =
 			(struct pd_walk_counts){ sum.skipped[PD_SKIP_NONE], sum.without_fingerprint, left_out(&sum),
@@ -953,8 +928,7 @@ int pd_walk(const struct pd_walker *walker, const struct pd_walk_options *o, cha
 	else
 		status = print_closing_line(&sum, log) && !o->ignore_damaged ? PD_WALK_DAMAGED : PD_OK;
 	pd_reader_free(w.reader);
-	if (w.inputs.lists)
-		pd_outfile_abandon(&w.inputs.list);
+	pd_outfile_abandon(&w.inputs.list);
 	pd_buf_release(&w.inputs.label);
 	pd_buf_release(&w.inputs.why);
 	pd_buf_release(&w.events);

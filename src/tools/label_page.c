@@ -155,7 +155,7 @@ int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct 
 {
 	struct pd_sample sample;
 	pd_local_buf html = { 0 };
-	struct pd_outfile out = { .slot = -1 };
+	struct pd_outfile out = { 0 };
 	struct pd_sample_options so = { .paths = o->paths,
 					.n_paths = o->n_paths,
 					.want = (size_t)o->number,
@@ -204,10 +204,7 @@ int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct 
 		flush_html(out.f, &html);
 		if (!n->written)
 			status = pd_fail(e, PD_ERR_NOT_FOUND, "no page of any pair could be read");
-		if (!status)
-			status = pd_outfile_commit(&out, e);
-		else
-			pd_outfile_abandon(&out);
+		status = pd_outfile_close(&out, status, e);
 	}
 	pd_sample_release(&sample);
 	return status;

@@ -238,6 +238,17 @@ static void take_host_page(struct pd_aliases *a, struct host *h, struct pd_span 
 	h->page[at].source = source;
 }
 
+/* Add a page.  `path` includes its query; `address` may be empty. */
+static void aliases_page(struct pd_aliases *a, struct pd_span host, struct pd_span path, struct pd_span address,
+			 struct pd_span source)
+{
+	struct host *h = host_of(a, host);
+	h->pages++;
+	add_address(a, h, address);
+	if (a->o.by != PD_ALIAS_IP)
+		take_host_page(a, h, host, path, source);
+}
+
 /* --- finding hosts of one site --- */
 
 static bool share_address(const struct host *x, const struct host *y)
@@ -533,12 +544,8 @@ static void note_crawled_page(struct alias_run *r, const struct pd_record *recor
 	if (!pd_url_parse(page->url, NULL, &r->url) || !pd_url_host_of(&r->url).n)
 		return;
 	r->pages++;
-	struct pd_span host = pd_url_host_of(&r->url);
-	struct host *h = host_of(r->aliases, host);
-	h->pages++;
-	add_address(r->aliases, h, pd_buf_span(&record->address));
-	if (r->aliases->o.by != PD_ALIAS_IP)
-		take_host_page(r->aliases, h, host, pd_url_part(&r->url, r->url.path, r->url.fragment), page->body);
+	aliases_page(r->aliases, pd_url_host_of(&r->url), pd_url_part(&r->url, r->url.path, r->url.fragment),
+		     pd_buf_span(&record->address), page->body);
 }
 
 static int read_pages(struct alias_run *r)
@@ -569,34 +576,28 @@ static int read_pages(struct alias_run *r)
 	return status;
 }
 
-static int write_table(struct alias_run *r, struct pd_outfile *f, double from)
-{
-	pd_local_buf out = { 0 };
-	struct pd_aliases_counts c = aliases_write(r->aliases, &out);
-	fwrite(out.p, 1, out.n, f->f);
-	int status = pd_outfile_commit(f, &r->err);
-	if (!status)
-		pd_log_note(r->log, "%" PRIu64 " pages of %" PRIu64 " hosts at %" PRIu64 " addresses, %" PRIu64 " sites, %.1f s",
-			    r->pages, c.hosts, c.addresses, c.sites, pd_wall_seconds() - from);
-	return status;
-}
-
 int pd_aliases_run(const struct pd_aliases_run *o, struct pd_log *log, struct pd_err *e)
 {
 	struct alias_run r = { .o = o, .log = log, .aliases = aliases_new(o->o) };
-	struct pd_outfile out = { .slot = -1 };
+	struct pd_outfile out = { 0 };
+	struct pd_aliases_counts c = { 0 };
+	pd_local_buf table = { 0 };
 	double from = pd_wall_seconds();
 	int status = pd_outfile_open(&out, o->output, &r.err);
 	if (!status)
 		status = read_addresses(&r);
 	if (!status)
 		status = read_pages(&r);
-	if (!status)
-		status = write_table(&r, &out, from);
-	else if (out.f)
-		pd_outfile_abandon(&out);
+	if (!status) {
+		c = aliases_write(r.aliases, &table);
+		fwrite(table.p, 1, table.n, out.f);
+	}
+	status = pd_outfile_close(&out, status, &r.err);
 	if (status)
 		*e = r.err;
+	else
+		pd_log_note(log, "%" PRIu64 " pages of %" PRIu64 " hosts at %" PRIu64 " addresses, %" PRIu64 " sites, %.1f s",
+			    r.pages, c.hosts, c.addresses, c.sites, pd_wall_seconds() - from);
 	aliases_free(r.aliases);
 	pd_url_release(&r.url);
 	return status ? status : r.damaged != 0;

@@ -102,7 +102,7 @@ static int params_name(struct pd_params *p, struct pd_span list, struct pd_err *
 	return PD_OK;
 }
 
-/* Read rows written by pd_params_learn. */
+/* Read rows written by params_lesson_write. */
 static int params_read(struct pd_params *p, const char *path, struct pd_err *e)
 {
 	struct pd_table_reader r = { .kind = PD_TABLE_PARAMS, .file = path };
@@ -337,6 +337,39 @@ static struct owner *count(struct pd_params_lesson *l)
 	pd_map_release(&texts);
 	pd_map_release(&values);
 	return owners;
+}
+
+/* Write a row for each parameter with a group, by host and name: host, name, groups with one text, groups with several,
+ * different texts and different values of the former, and whether it was learned, which requires `least` groups, texts
+ * and values. */
+static void params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_params_counts *counts, struct pd_buf *out)
+{
+	struct owner *owners = count(l);
+	uint32_t *order = pd_alloc((l->owners.n + 1) * sizeof *order);
+	for (size_t i = 0; i < l->owners.n; i++)
+		order[i] = (uint32_t)i;
+	if (l->owners.n)
+		qsort_r(order, l->owners.n, sizeof *order, pd_compare_texts, l->owners.v);
+	pd_buf_printf(out, "# pagededup params 1 | least=%u end=total\n", least);
+	pd_row_names(pd_params_columns, out);
+	for (size_t i = 0; i < l->owners.n; i++) {
+		const struct owner *o = &owners[order[i]];
+		struct pd_span name = l->owners.v[order[i]], host;
+		if (!o->same && !o->different)
+			continue;
+		bool learnt = !o->different && o->same >= least && o->texts >= least && o->values >= least;
+		pd_span_split(&name, '\n', &host);
+		pd_tsv_add(out, host);
+		pd_buf_add_c(out, '\t');
+		pd_tsv_add(out, name);
+		pd_buf_printf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n", o->same, o->different, o->texts,
+			      o->values, learnt);
+		counts->parameters++;
+		counts->learnt += learnt;
+	}
+	pd_buf_printf(out, "# total rows=%" PRIu64 "\n", (uint64_t)counts->parameters);
+	free(order);
+	free(owners);
 }
 
 /* ==== the form for comparison ==== */
@@ -591,11 +624,9 @@ bool pd_canonical_parse(struct pd_canonical *c, struct pd_span text, const struc
 
 /* ==== learning from rows ==== */
 
-int pd_params_learn(struct pd_canonical *c, char **paths, int n_paths, unsigned least, struct pd_log *log,
-		    struct pd_params_counts *counts, struct pd_buf *out, struct pd_err *e)
+static int read_pages(struct pd_params_lesson *l, struct pd_canonical *c, char **paths, int n_paths, struct pd_log *log,
+		      struct pd_params_counts *counts, struct pd_err *e)
 {
-	struct pd_params_lesson *l = pd_zalloc(sizeof(struct pd_params_lesson));
-	*counts = (struct pd_params_counts){ 0 };
 	struct pd_table_reader t = { .kind = PD_TABLE_FP,
 				     .needs = { PD_FP_URL, PD_FP_TEXT_DIGEST },
 				     .paths = paths,
@@ -620,37 +651,17 @@ int pd_params_learn(struct pd_canonical *c, char **paths, int n_paths, unsigned 
 	counts->bad += t.bad;
 	pd_table_release(&t);
 	pd_url_release(&url);
-	if (!status) {
-		/* Write a row for each parameter with a group, by host and name: host, name, groups with one text, groups with several,
-		 * different texts and different values of the former, and whether it was learned, which requires `least` groups, texts
-		 * and values. */
-		struct owner *owners = count(l);
-		uint32_t *order = pd_alloc((l->owners.n + 1) * sizeof *order);
-		for (size_t i = 0; i < l->owners.n; i++)
-			order[i] = (uint32_t)i;
-		if (l->owners.n)
-			qsort_r(order, l->owners.n, sizeof *order, pd_compare_texts, l->owners.v);
-		pd_buf_printf(out, "# pagededup params 1 | least=%u end=total\n", least);
-		pd_row_names(pd_params_columns, out);
-		for (size_t i = 0; i < l->owners.n; i++) {
-			const struct owner *o = &owners[order[i]];
-			struct pd_span name = l->owners.v[order[i]], host;
-			if (!o->same && !o->different)
-				continue;
-			bool learnt = !o->different && o->same >= least && o->texts >= least && o->values >= least;
-			pd_span_split(&name, '\n', &host);
-			pd_tsv_add(out, host);
-			pd_buf_add_c(out, '\t');
-			pd_tsv_add(out, name);
-			pd_buf_printf(out, "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\n", o->same, o->different,
-				      o->texts, o->values, learnt);
-			counts->parameters++;
-			counts->learnt += learnt;
-		}
-		pd_buf_printf(out, "# total rows=%" PRIu64 "\n", (uint64_t)counts->parameters);
-		free(order);
-		free(owners);
-	}
+	return status;
+}
+
+int pd_params_learn(struct pd_canonical *c, char **paths, int n_paths, unsigned least, struct pd_log *log,
+		    struct pd_params_counts *counts, struct pd_buf *out, struct pd_err *e)
+{
+	struct pd_params_lesson *l = pd_zalloc(sizeof(struct pd_params_lesson));
+	*counts = (struct pd_params_counts){ 0 };
+	int status = read_pages(l, c, paths, n_paths, log, counts, e);
+	if (!status)
+		params_lesson_write(l, least, counts, out);
 	params_lesson_free(l);
 	return status;
 }

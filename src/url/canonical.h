@@ -80,7 +80,7 @@ void pd_canonical_release(struct pd_canonical *c);
  * it. */
 bool pd_canonical_parse(struct pd_canonical *c, struct pd_span text, const struct pd_url *base, struct pd_url *out);
 
-/* Rows of fp -> a table of parameters (docs/urls.md).  Rows that cannot be parsed are reported and counted. */
+/* Rows of fp -> the table of params_lesson_write.  Rows that cannot be parsed are reported and counted. */
 int pd_params_learn(struct pd_canonical *c, char **paths, int n_paths, unsigned least, struct pd_log *log,
 		    struct pd_params_counts *counts, struct pd_buf *out, struct pd_err *e);
 

@@ -533,10 +533,7 @@ static int commit(struct url_run *r)
 		status = pd_sync_standard_output(&r->err);
 	if (!status && r->o->keep)
 		status = pd_outfile_commit(&r->kept, &r->err);
-	if (!status)
-		return pd_outfile_commit(&seen, &r->err);
-	pd_outfile_abandon(&seen);
-	return status;
+	return pd_outfile_close(&seen, status, &r->err);
 }
 
 /* --- a line --- */
@@ -733,7 +730,7 @@ static int run_stages(struct url_run *r, char **paths, int n_paths)
 
 int pd_seen_run(const struct pd_seen_run *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
 {
-	struct url_run r = { .o = o, .log = log, .file = { .slot = -1 }, .kept = { .slot = -1 } };
+	struct url_run r = { .o = o, .log = log };
 	int status = run_stages(&r, paths, n_paths);
 	if (status)
 		*e = r.err;

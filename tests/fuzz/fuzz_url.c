@@ -28,7 +28,7 @@ static void check_form(enum pd_url_form form, bool fragment, const struct pd_url
 	struct pd_url again = { 0 };
 	struct pd_buf key = { 0 }, same = { 0 }, domain = { 0 };
 	struct pd_span site, path;
-	params_know(&params);
+	pd_params_open(&params, NULL, true, NULL, NULL);
 	pd_canonical_make(&c, u, &key);
 	if (pd_canonical_split(pd_buf_span(&key), &site, &path))
 		pd_domain_of(site, &domain);

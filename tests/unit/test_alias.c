@@ -175,12 +175,12 @@ START_TEST(test_given)
 	const char *hosts[] = { "a.org", "b.org" };
 	for (int i = 0; i < 2; i++) {
 		source(&text, hosts[i], 0, 0);
-		aliases_address(a, pd_span_z(hosts[i]), pd_span_z("10.0.0.2"));
-		aliases_address(a, pd_span_z(hosts[i]), pd_span_z("10.0.0.1"));
+		add_address(a, host_of(a, pd_span_z(hosts[i])), pd_span_z("10.0.0.2"));
+		add_address(a, host_of(a, pd_span_z(hosts[i])), pd_span_z("10.0.0.1"));
 		aliases_page(a, pd_span_z(hosts[i]), pd_span_z("/"), pd_span("", 0), pd_buf_span(&text));
 	}
 	aliases_page(a, pd_span_z("b.org"), pd_span_z("/2"), pd_span("", 0), pd_buf_span(&text));
-	aliases_address(a, pd_span_z("c.org"), pd_span_z("10.0.0.1"));
+	add_address(a, host_of(a, pd_span_z("c.org")), pd_span_z("10.0.0.1"));
 	aliases_write(a, &table);
 	ck_assert_str_eq(
 		table.p,

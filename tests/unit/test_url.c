@@ -152,7 +152,7 @@ START_TEST(test_form)
 	struct pd_params generally_known = { 0 };
 	struct pd_canonical c = { .form = PD_FORM_CANONICAL }, l = { .form = PD_FORM_LOOSE, .params = &generally_known };
 	struct pd_buf out = { 0 }, again = { 0 };
-	params_know(&generally_known);
+	pd_params_open(&generally_known, NULL, true, NULL, NULL);
 	make(&c, forms[_i].url, &out);
 	ck_assert_str_eq(out.p, forms[_i].canonical);
 	make(&c, out.p, &again);
@@ -208,7 +208,7 @@ static void lesson(struct pd_params_lesson *l, const char *url, const char *text
  * has one value; one group too few teaches nothing; f changes the page when it is absent. */
 START_TEST(test_learn)
 {
-	struct pd_params_lesson *l = params_lesson_new();
+	struct pd_params_lesson *l = pd_zalloc(sizeof *l);
 	struct pd_buf out = { 0 };
 	for (int page = 0; page < 3; page++)
 		for (int s = 0; s < 2; s++) {

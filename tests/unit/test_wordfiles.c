@@ -133,7 +133,7 @@ END_TEST
 
 START_TEST(counting)
 {
-	struct pd_idf_counter *c = idf_counter_new();
+	struct pd_idf_counter *c = pd_zalloc(sizeof *c);
 	struct pd_buf out = { 0 };
 	idf_counter_page(c, pd_span_z("mill wheel mill"));
 	idf_counter_page(c, pd_span_z(""));
