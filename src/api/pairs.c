@@ -43,45 +43,6 @@ static const struct pd_opt cluster_opts[] = {
 };
 /* clang-format on */
 
-static int bad_value(const struct pd_opt *o, struct pd_span value, struct pd_err *e)
-{
-	return pd_fail(e, PD_ERR_USAGE, "%s: invalid value '%.*s'", o->name, (int)value.n, value.p);
-}
-
-/* Values that are text are stored in `texts`. */
-static int set_option(const struct pd_opt *o, struct pd_span value, bool no, void *options, struct pd_arena *texts,
-		      struct pd_err *e)
-{
-	void *to = (char *)options + o->at;
-	const char *text = pd_arena_copy(texts, value).p;
-	char *end;
-	double real;
-	switch (o->type) {
-	case PD_OPT_FLAG: *(bool *)to = true; return value.n ? bad_value(o, value, e) : PD_OK;
-	case PD_OPT_SWITCH: *(int *)to = !no; return value.n ? bad_value(o, value, e) : PD_OK;
-	case PD_OPT_TEXT: *(const char **)to = text; return PD_OK;
-	case PD_OPT_SIZE: return pd_parse_size(text, to) ? PD_OK : bad_value(o, value, e);
-	case PD_OPT_CHOICE:
-		for (int i = 0; o->choices[i]; i++)
-			if (pd_span_is(value, o->choices[i])) {
-				*(int *)to = i;
-				return PD_OK;
-			}
-		return bad_value(o, value, e);
-	case PD_OPT_INT:
-	case PD_OPT_REAL:
-		real = strtod(text, &end);
-		if (!*text || *end || !(real >= o->min && real <= o->max) || (o->type == PD_OPT_INT && real != (int)real))
-			return pd_fail(e, PD_ERR_USAGE, "%s takes a number from %g to %g, not '%s'", o->name, o->min, o->max, text);
-		if (o->type == PD_OPT_INT)
-			*(int *)to = (int)real;
-		else
-			*(double *)to = real;
-		return PD_OK;
-	default: return bad_value(o, value, e);
-	}
-}
-
 static const struct pd_opt *find_option(const struct pd_opt *opts, struct pd_span name, bool *no)
 {
 	struct pd_span rest = *no ? pd_span(name.p + 3, name.n - 3) : name;
@@ -110,8 +71,13 @@ static int set_options(const struct pd_opt *opts, const char *settings, void *op
 			no = true;
 			o = find_option(opts, pd_span_z(name), &no);
 		}
-		status = o ? set_option(o, item.p ? item : pd_span("", 0), no, options, texts, e)
-			   : pd_fail(e, PD_ERR_USAGE, "unknown setting '%s'", name);
+		const char *value = pd_arena_copy(texts, item).p; /* some members keep it */
+		if (!o)
+			status = pd_fail(e, PD_ERR_USAGE, "unknown setting '%s'", name);
+		else if (*value && (o->type == PD_OPT_FLAG || o->type == PD_OPT_SWITCH))
+			status = pd_fail(e, PD_ERR_USAGE, "%s takes no value", name);
+		else
+			status = pd_opt_set(o, options, value, no, e);
 	}
 	return status;
 }
@@ -170,7 +136,31 @@ static void release_ids(struct id_table *ids)
 
 /* --- pairs --- */
 
-enum { A, B, DISTANCE, SIMILARITY, METHOD, SUSPECT, SHARED, SHARE_A, SHARE_B, LINKED };
+enum { A, B, DISTANCE, SIMILARITY, METHOD, SUSPECT, SHARED, SHARE_A, SHARE_B, LINKED, PAIR_COLUMNS };
+
+/* Columns of a table of pairs; those from SHARED on only if rows have other methods than the fingerprint. */
+static const struct {
+	const char *name;
+	int type;
+	enum pd_column_print print;
+} pair_columns[] = {
+	[A] = { "a", PAGEDEDUP_UINT64, PD_PRINT_NUMBER },
+	[B] = { "b", PAGEDEDUP_UINT64, PD_PRINT_NUMBER },
+	[DISTANCE] = { "distance", PAGEDEDUP_UINT64, PD_PRINT_NUMBER },
+	[SIMILARITY] = { "similarity", PAGEDEDUP_FLOAT64, PD_PRINT_REAL_3 },
+	[METHOD] = { "method", PAGEDEDUP_TEXT, PD_PRINT_TEXT },
+	[SUSPECT] = { "suspect", PAGEDEDUP_TEXT, PD_PRINT_TEXT },
+	[SHARED] = { "shared", PAGEDEDUP_UINT64, PD_PRINT_NUMBER },
+	[SHARE_A] = { "share_a", PAGEDEDUP_FLOAT64, PD_PRINT_REAL_3 },
+	[SHARE_B] = { "share_b", PAGEDEDUP_FLOAT64, PD_PRINT_REAL_3 },
+	[LINKED] = { "linked", PAGEDEDUP_UINT64, PD_PRINT_NUMBER },
+};
+
+static void add_pair_columns(struct pagededup_table *t, int from, int to)
+{
+	for (int i = from; i < to; i++)
+		pd_api_column_add(t, pair_columns[i].name, pair_columns[i].type, 0, pair_columns[i].print, false);
+}
 
 struct pair_taking {
 	const pagededup_table *pages, *against;
@@ -192,13 +182,7 @@ struct pair_taking {
 
 static int fill_pairs(void *handle, void *ctx, struct pd_err *e)
 {
-	struct pagededup_table *t = handle;
-	pd_api_column_add(t, "a", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
-	pd_api_column_add(t, "b", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
-	pd_api_column_add(t, "distance", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
-	pd_api_column_add(t, "similarity", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
-	pd_api_column_add(t, "method", PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false);
-	pd_api_column_add(t, "suspect", PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false);
+	add_pair_columns(handle, A, SHARED);
 	return PD_OK;
 }
 
@@ -217,12 +201,8 @@ static int take_rows(void *ctx, const struct pd_rows *rows, const struct pd_matc
 			p->row[side][i] = row_of(&p->ids[side], pd_rows_view(rows, (uint32_t)i).id);
 		release_ids(&p->ids[side]);
 	}
-	if (rows->methods.n && p->table->n_columns <= SHARED) {
-		pd_api_column_add(p->table, "shared", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
-		pd_api_column_add(p->table, "share_a", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
-		pd_api_column_add(p->table, "share_b", PAGEDEDUP_FLOAT64, 0, PD_PRINT_REAL_3, false);
-		pd_api_column_add(p->table, "linked", PAGEDEDUP_UINT64, 0, PD_PRINT_NUMBER, false);
-	}
+	if (rows->methods.n && p->table->n_columns <= SHARED)
+		add_pair_columns(p->table, SHARED, PAIR_COLUMNS);
 	pd_buf_clear(&p->table->header);
 	pd_pairs_header(rows, match, false, &p->table->header);
 	return PD_OK;
@@ -435,7 +415,7 @@ int pagededup_match_table(pagededup_table **pairs, const pagededup_table *pages,
 struct clustering {
 	const pagededup_table *pages, *against;
 	const pagededup_cluster_options *o;
-	const pagededup_column *column[LINKED + 1]; /* NULL: not there */
+	const pagededup_column *column[PAIR_COLUMNS]; /* NULL: not there */
 	uint64_t n_pairs, at;
 	bool begun;
 	struct pd_arena texts;
@@ -468,29 +448,22 @@ static struct pd_span span_at(const pagededup_column *c, uint64_t row)
 	return pd_span((const char *)c->data + c->offsets[row], (size_t)(c->offsets[row + 1] - c->offsets[row]));
 }
 
-static void add_number(const pagededup_column *c, uint64_t row, struct pd_buf *out)
+/* Append a tab and the value of a column of pairs. */
+static void add_value(const struct clustering *c, int column, uint64_t row, struct pd_buf *out)
 {
-	if (has_value(c, row))
-		pd_buf_printf(out, "%" PRIu64, number_at(c, row));
+	const pagededup_column *of = c->column[column];
+	pd_buf_add_c(out, '\t');
+	if (has_value(of, row))
+		pd_column_print_number(pair_columns[column].print, (const char *)of->data + row * 8, out);
 	else
 		pd_buf_add_c(out, '-');
 }
 
-static void add_real(const pagededup_column *c, uint64_t row, struct pd_buf *out)
+/* Append a tab and the value of a column of pages. */
+static void add_of_page(const pagededup_table *t, enum pd_fp_column column, uint64_t row, struct pd_buf *out)
 {
-	if (has_value(c, row))
-		pd_buf_printf(out, "%.3f", ((const double *)c->data)[row]);
-	else
-		pd_buf_add_c(out, '-');
-}
-
-static void add_page(const pagededup_table *t, uint64_t row, struct pd_buf *out)
-{
-	static const int said[] = { PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY };
-	for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
-		pd_buf_add_c(out, '\t');
-		pd_column_print(&t->v[said[i]], row, out);
-	}
+	pd_buf_add_c(out, '\t');
+	pd_column_print(&t->v[column], row, out);
 }
 
 /* A pair as `match` writes it. */
@@ -507,35 +480,24 @@ static void add_pair(struct clustering *c, uint64_t i)
 	pd_api_rows_id(c->pages, 'a', a, out);
 	pd_buf_add_c(out, '\t');
 	pd_api_rows_id(other, c->against ? 'b' : 'a', b, out);
-	pd_buf_add_c(out, '\t');
-	add_number(v[DISTANCE], i, out);
-	pd_buf_add_c(out, '\t');
-	add_real(v[SIMILARITY], i, out);
+	add_value(c, DISTANCE, i, out);
+	add_value(c, SIMILARITY, i, out);
 	pd_buf_add_c(out, '\t');
 	if (has_value(v[METHOD], i))
 		pd_buf_add_span(out, span_at(v[METHOD], i));
 	else
 		pd_buf_add_z(out, has_value(v[DISTANCE], i) ? "simhash" : "text_digest");
-	pd_buf_add_c(out, '\t');
-	pd_column_print(&c->pages->v[PD_FP_URL], a, out);
-	pd_buf_add_c(out, '\t');
-	pd_column_print(&other->v[PD_FP_URL], b, out);
-	add_page(c->pages, a, out);
-	add_page(other, b, out);
-	pd_buf_add_c(out, '\t');
-	pd_column_print(&c->pages->v[PD_FP_CONTENT_DIGEST], a, out);
-	pd_buf_add_c(out, '\t');
-	pd_column_print(&other->v[PD_FP_CONTENT_DIGEST], b, out);
-	if (v[LINKED]) {
-		pd_buf_add_c(out, '\t');
-		add_number(v[SHARED], i, out);
-		pd_buf_add_c(out, '\t');
-		add_real(v[SHARE_A], i, out);
-		pd_buf_add_c(out, '\t');
-		add_real(v[SHARE_B], i, out);
-		pd_buf_add_c(out, '\t');
-		add_number(v[LINKED], i, out);
+	add_of_page(c->pages, PD_FP_URL, a, out);
+	add_of_page(other, PD_FP_URL, b, out);
+	for (int side = 0; side < 2; side++) {
+		static const enum pd_fp_column columns[] = { PD_FP_FETCH_TIME, PD_FP_TEXT_BYTES, PD_FP_QUALITY };
+		for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+			add_of_page(side ? other : c->pages, columns[k], side ? b : a, out);
 	}
+	add_of_page(c->pages, PD_FP_CONTENT_DIGEST, a, out);
+	add_of_page(other, PD_FP_CONTENT_DIGEST, b, out);
+	for (int k = SHARED; v[LINKED] && k <= LINKED; k++)
+		add_value(c, k, i, out);
 	pd_buf_add_c(out, '\n');
 }
 
@@ -610,18 +572,14 @@ static int find_clusters(void *ctx, struct pd_err *e)
 
 static int check_pairs(struct clustering *c, const pagededup_column *columns, size_t n, pagededup_error *error)
 {
-	static const char *const names[] = { "a",	"b",	  "distance", "similarity", "method",
-					     "suspect", "shared", "share_a",  "share_b",    "linked" };
-	static const int types[] = { PAGEDEDUP_UINT64, PAGEDEDUP_UINT64, PAGEDEDUP_UINT64,  PAGEDEDUP_FLOAT64, PAGEDEDUP_TEXT,
-				     PAGEDEDUP_TEXT,   PAGEDEDUP_UINT64, PAGEDEDUP_FLOAT64, PAGEDEDUP_FLOAT64, PAGEDEDUP_UINT64 };
 	struct pd_err e;
 	int status = pd_api_check_columns(columns, n, c->n_pairs, &e);
 	if (status)
 		return pd_api_fail(error, status, e.text);
 	for (size_t i = 0; i < n; i++, columns = pd_api_next_column(columns)) {
-		for (int k = A; k <= LINKED; k++)
-			if (!strcmp(columns->name, names[k])) {
-				if (columns->type != types[k])
+		for (int k = A; k < PAIR_COLUMNS; k++)
+			if (!strcmp(columns->name, pair_columns[k].name)) {
+				if (columns->type != pair_columns[k].type)
 					return pd_api_fail(error, PD_ERR_FORMAT,
 							   "a column of pairs has another type than pagededup_match gives it");
 				status = pd_api_check_column(columns, c->n_pairs, &e);

@@ -43,18 +43,7 @@ struct output {
 static char *volatile unfinished[SLOTS];
 static struct output outputs[SLOTS];
 static struct pd_map inputs, done; /* files that were read; that are outputs and have their names */
-static bool locked;		   /* the members above, except `unfinished` */
-
-static void lock(void)
-{
-	while (__atomic_test_and_set(&locked, __ATOMIC_ACQUIRE))
-		sched_yield();
-}
-
-static void unlock(void)
-{
-	__atomic_clear(&locked, __ATOMIC_RELEASE);
-}
+/* pd_files_lock guards them, except `unfinished`, which signal handlers read. */
 
 /* A file that is being created under its published name must not be treated as removed. */
 static int being_made;
@@ -290,9 +279,9 @@ static bool is_dump(const char *path)
 
 int pd_output_passed_by(const struct stat *st, const char *path, struct pd_err *e)
 {
-	lock();
+	pd_lock_take(&pd_files_lock);
 	bool found = is_written(regular_file(st)), replaced = is_replaced(regular_file(st));
-	unlock();
+	pd_lock_give(&pd_files_lock);
 	if (replaced && !is_own(path))
 		return pd_fail(e, PD_ERR_USAGE, "%s is both an input and an output; name another output", path);
 	return found;
@@ -303,20 +292,20 @@ int pd_input_note(const struct stat *st, const char *path, struct pd_err *e)
 	struct file f = regular_file(st);
 	if (!f.ino || pd_call_current()) /* callers of the library manage their own inputs and outputs */
 		return PD_OK;
-	lock();
+	pd_lock_take(&pd_files_lock);
 	bool written = is_written(f);
 	if (!written && inputs.n < INPUTS_KNOWN)
 		pd_map_add(&inputs, key_of_file(f));
-	unlock();
+	pd_lock_give(&pd_files_lock);
 	return written ? pd_fail(e, PD_ERR_USAGE, "%s is both an input and an output; name another output", path) : PD_OK;
 }
 
 void pd_inputs_forget(void)
 {
-	lock();
+	pd_lock_take(&pd_files_lock);
 	pd_map_clear(&inputs, 0);
 	pd_map_clear(&done, 0);
-	unlock();
+	pd_lock_give(&pd_files_lock);
 }
 
 int pd_input_note_fd(int fd, const char *path, struct pd_err *e)
@@ -366,14 +355,14 @@ static int take_slot(const char *path, const struct stat *there, struct pd_err *
 {
 	struct output o = output_at(path, there);
 	int slot = 0;
-	lock();
+	pd_lock_take(&pd_files_lock);
 	bool read = o.target.ino && pd_map_has(&inputs, key_of_file(o.target)), written = is_output(&o);
 	while (slot < SLOTS && outputs[slot].taken)
 		slot++;
 	bool takes = !read && !written && slot < SLOTS;
 	if (takes)
 		outputs[slot] = o;
-	unlock();
+	pd_lock_give(&pd_files_lock);
 	if (!takes)
 		free(o.name);
 	if (read)
@@ -388,10 +377,10 @@ static void forget_output(struct pd_outfile *o)
 	if (o->slot > 0) {
 		struct output *output = &outputs[o->slot - 1];
 		take_back(&unfinished[o->slot - 1], o->temp);
-		lock();
+		pd_lock_take(&pd_files_lock);
 		free(output->name);
 		*output = (struct output){ 0 };
-		unlock();
+		pd_lock_give(&pd_files_lock);
 	}
 	free(o->path);
 	*o = (struct pd_outfile){ 0 };
@@ -400,12 +389,12 @@ static void forget_output(struct pd_outfile *o)
 int pd_unfinished_add(const char *path)
 {
 	int slot = 0;
-	lock();
+	pd_lock_take(&pd_files_lock);
 	while (slot < SLOTS && outputs[slot].taken)
 		slot++;
 	if (slot < SLOTS)
 		outputs[slot] = (struct output){ .taken = true };
-	unlock();
+	pd_lock_give(&pd_files_lock);
 	if (slot < SLOTS)
 		publish_name(&unfinished[slot], pd_strdup(path));
 	return slot < SLOTS ? slot + 1 : 0;
@@ -416,9 +405,9 @@ void pd_unfinished_remove(int slot)
 	if (slot <= 0)
 		return;
 	take_back(&unfinished[slot - 1], unfinished[slot - 1]);
-	lock();
+	pd_lock_take(&pd_files_lock);
 	outputs[slot - 1] = (struct output){ 0 };
-	unlock();
+	pd_lock_give(&pd_files_lock);
 }
 
 int pd_stat_path(const char *path, struct stat *st, struct pd_err *e)
@@ -528,9 +517,9 @@ static int open_in_same_folder(struct pd_outfile *o, const char *path, const str
 		fchmod(fd, there->st_mode & 0777);
 	}
 	if (fd >= 0 && fstat(fd, &st) == 0) {
-		lock();
+		pd_lock_take(&pd_files_lock);
 		outputs[o->slot - 1].temp = regular_file(&st);
-		unlock();
+		pd_lock_give(&pd_files_lock);
 		o->f = fdopen(fd, "w");
 	}
 	if (o->f) {
@@ -678,10 +667,10 @@ static int take_name(struct pd_outfile *o, struct pd_err *e)
 	if (rename(o->temp, o->path) != 0)
 		return pd_fail_errno(e, "cannot rename to %s", o->path);
 	/* The file has its final name now: another output must not replace it. */
-	lock();
+	pd_lock_take(&pd_files_lock);
 	if (!pd_call_current() && o->slot > 0 && outputs[o->slot - 1].temp.ino && done.n < INPUTS_KNOWN)
 		pd_map_add(&done, key_of_file(outputs[o->slot - 1].temp));
-	unlock();
+	pd_lock_give(&pd_files_lock);
 	return PD_OK;
 }
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -62,29 +61,18 @@ static int try_path(struct pd_file_lock *l)
 	return taken;
 }
 
-/* Returns when the lock was free for a moment. */
-static void wait_for(const char *path)
-{
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	while (flock(fd, LOCK_EX) < 0 && errno == EINTR)
-		;
-	close(fd);
-}
-
 static int take_lock(struct pd_file_lock *l, const char *path, struct pd_log *log, struct pd_err *e)
 {
-	enum { TRIES_UNTIL_NOTE = 20 };
-	const struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
 	int taken;
-	for (int tries = 0; (taken = try_path(l)) == 0; tries++) {
-		if (tries == TRIES_UNTIL_NOTE)
+	for (bool told = false; (taken = try_path(l)) == 0; told = true) {
+		if (!told)
 			pd_log_note(log, "waiting for another run that writes %s", path);
-		if (tries < TRIES_UNTIL_NOTE)
-			nanosleep(&pause, NULL);
-		else
-			wait_for(l->path);
+		/* Wait until the lock is free, then try again: its holder removes the file. */
+		int fd = open(l->path, O_RDWR | O_CLOEXEC);
+		while (fd >= 0 && flock(fd, LOCK_EX) < 0 && errno == EINTR)
+			;
+		if (fd >= 0)
+			close(fd);
 	}
 	if (taken > 0)
 		return PD_OK;

@@ -20,7 +20,7 @@ static bool takes_value(const struct pd_opt *o)
 	       (o->type != PD_OPT_CALL || o->arg);
 }
 
-bool pd_parse_size(const char *z, size_t *out)
+static bool parse_size(const char *z, size_t *out)
 {
 	char *end;
 	errno = 0;
@@ -77,42 +77,34 @@ static int bad_value(const struct pd_opt *o, const char *arg, struct pd_err *e)
 	return pd_fail(e, PD_ERR_USAGE, "--%s takes %s, not '%s'", o->name, want.p, arg);
 }
 
-static int set_number(const struct pd_opt *o, char *options, const char *arg, struct pd_err *e)
+int pd_opt_set(const struct pd_opt *o, void *options, const char *arg, bool no, struct pd_err *e)
 {
-	char *end;
+	void *to = (char *)options + o->at;
+	char *end = NULL;
+	double v;
 	errno = 0;
-	double v = o->type == PD_OPT_INT ? (double)strtol(arg, &end, 10) : strtod(arg, &end);
-	if (end == arg || *end || errno || isnan(v) || v < o->min || v > o->max)
-		return bad_value(o, arg, e);
-	if (o->type == PD_OPT_REAL)
-		*(double *)(options + o->at) = v;
-	else
-		*(int *)(options + o->at) = (int)v;
-	return PD_OK;
-}
-
-static int set_choice(const struct pd_opt *o, char *options, const char *arg, struct pd_err *e)
-{
-	for (int i = 0; o->choices[i]; i++) {
-		if (!strcmp(o->choices[i], arg)) {
-			*(int *)(options + o->at) = i;
-			return PD_OK;
-		}
-	}
-	return bad_value(o, arg, e);
-}
-
-static int set(const struct pd_opt *o, void *options, const char *arg, bool no, struct pd_err *e)
-{
-	char *at = (char *)options;
 	switch (o->type) {
-	case PD_OPT_FLAG: *(bool *)(at + o->at) = true; return PD_OK;
-	case PD_OPT_SWITCH: *(int *)(at + o->at) = !no; return PD_OK;
+	case PD_OPT_FLAG: *(bool *)to = true; return PD_OK;
+	case PD_OPT_SWITCH: *(int *)to = !no; return PD_OK;
 	case PD_OPT_INT:
-	case PD_OPT_REAL: return set_number(o, at, arg, e);
-	case PD_OPT_SIZE: return pd_parse_size(arg, (size_t *)(at + o->at)) ? PD_OK : bad_value(o, arg, e);
-	case PD_OPT_TEXT: *(const char **)(at + o->at) = arg; return PD_OK;
-	case PD_OPT_CHOICE: return set_choice(o, at, arg, e);
+	case PD_OPT_REAL:
+		v = o->type == PD_OPT_INT ? (double)strtol(arg, &end, 10) : strtod(arg, &end);
+		if (end == arg || *end || errno || isnan(v) || v < o->min || v > o->max)
+			return bad_value(o, arg, e);
+		if (o->type == PD_OPT_REAL)
+			*(double *)to = v;
+		else
+			*(int *)to = (int)v;
+		return PD_OK;
+	case PD_OPT_SIZE: return parse_size(arg, to) ? PD_OK : bad_value(o, arg, e);
+	case PD_OPT_TEXT: *(const char **)to = arg; return PD_OK;
+	case PD_OPT_CHOICE:
+		for (int i = 0; o->choices[i]; i++)
+			if (!strcmp(o->choices[i], arg)) {
+				*(int *)to = i;
+				return PD_OK;
+			}
+		return bad_value(o, arg, e);
 	case PD_OPT_CALL: return o->call(options, arg, e);
 	case PD_OPT_HEADING: break;
 	}
@@ -273,7 +265,7 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 		else if (code == '?' || code == ':')
 			status = misuse(&t, code, argv[optind - 1], e);
 		else
-			status = set(by_code(u->opts, code), (code & ~NO_BIT) >= COMMON_BASE ? &common : options, optarg,
+			status = pd_opt_set(by_code(u->opts, code), (code & ~NO_BIT) >= COMMON_BASE ? &common : options, optarg,
 				     code >= LONG_BASE && code & NO_BIT, e);
 	}
 	*first = optind;

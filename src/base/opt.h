@@ -105,7 +105,7 @@ void pd_opt_print_config(const struct pd_usage *u, int argc, char **argv, struct
 void pd_opt_help(const struct pd_usage *u, bool all, FILE *to);
 /* Return the nearest of `words` (NULL-terminated) to `word`, or NULL if all are too different, for "did you mean". */
 const char *pd_nearest(const char *word, const char *const *words);
-/* "4M" -> 4194304. False if it is not a size. */
-bool pd_parse_size(const char *z, size_t *out);
+/* Set the member of one option; `arg` is its value, `no`: the switch was negated.  PD_ERR_USAGE. */
+int pd_opt_set(const struct pd_opt *o, void *options, const char *arg, bool no, struct pd_err *e);
 
 #endif

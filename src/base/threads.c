@@ -277,6 +277,8 @@ struct pd_lock {
 	pthread_mutex_t mutex;
 };
 
+struct pd_lock pd_files_lock = { PTHREAD_MUTEX_INITIALIZER };
+
 struct pd_lock *pd_lock_new(void)
 {
 	struct pd_lock *l = pd_alloc(sizeof *l);

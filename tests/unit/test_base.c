@@ -238,8 +238,10 @@ static const struct {
 
 START_TEST(size_words)
 {
+	const struct pd_opt size = { .type = PD_OPT_SIZE, .name = "size" };
+	struct pd_err e;
 	size_t v = 0;
-	bool ok = pd_parse_size(sizes[_i].text, &v);
+	bool ok = !pd_opt_set(&size, &v, sizes[_i].text, false, &e);
 	ck_assert_msg(ok == sizes[_i].ok && (!ok || v == sizes[_i].value), "%s", sizes[_i].text);
 }
 END_TEST
