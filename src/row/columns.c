@@ -47,42 +47,17 @@ void pd_row_names(const char *const *columns, struct pd_buf *out)
 
 /* --- types --- */
 
-#define TEXT \
-	{ \
-		PD_COLUMN_TEXT, PD_PRINT_TEXT, PD_JSON_STRING \
-	}
-#define LIST \
-	{ \
-		PD_COLUMN_TEXT, PD_PRINT_TEXT, PD_JSON_ARRAY \
-	}
-#define HEX \
-	{ \
-		PD_COLUMN_BYTES, PD_PRINT_HEX, PD_JSON_STRING \
-	}
-#define COUNT \
-	{ \
-		PD_COLUMN_NUMBER, PD_PRINT_NUMBER, PD_JSON_INTEGER \
-	}
-#define FLAG \
-	{ \
-		PD_COLUMN_NUMBER, PD_PRINT_NUMBER, PD_JSON_BOOLEAN \
-	}
-#define REAL_2 \
-	{ \
-		PD_COLUMN_REAL, PD_PRINT_REAL_2, PD_JSON_REAL \
-	}
-#define REAL_3 \
-	{ \
-		PD_COLUMN_REAL, PD_PRINT_REAL_3, PD_JSON_REAL \
-	}
-#define REAL \
-	{ \
-		PD_COLUMN_REAL, PD_PRINT_REAL, PD_JSON_REAL \
-	}
-#define NUMBER \
-	{ \
-		PD_COLUMN_REAL, PD_PRINT_REAL, PD_JSON_NUMBER \
-	}
+/* clang-format off */
+#define TEXT { PD_COLUMN_TEXT, PD_PRINT_TEXT, PD_JSON_STRING }
+#define LIST { PD_COLUMN_TEXT, PD_PRINT_TEXT, PD_JSON_ARRAY }
+#define HEX { PD_COLUMN_BYTES, PD_PRINT_HEX, PD_JSON_STRING }
+#define COUNT { PD_COLUMN_NUMBER, PD_PRINT_NUMBER, PD_JSON_INTEGER }
+#define FLAG { PD_COLUMN_NUMBER, PD_PRINT_NUMBER, PD_JSON_BOOLEAN }
+#define REAL_2 { PD_COLUMN_REAL, PD_PRINT_REAL_2, PD_JSON_REAL }
+#define REAL_3 { PD_COLUMN_REAL, PD_PRINT_REAL_3, PD_JSON_REAL }
+#define REAL { PD_COLUMN_REAL, PD_PRINT_REAL, PD_JSON_REAL }
+#define NUMBER { PD_COLUMN_REAL, PD_PRINT_REAL, PD_JSON_NUMBER }
+/* clang-format on */
 #define TYPE_OF(TABLE, NAME, name, type) { name, type },
 
 struct named_type {

@@ -67,21 +67,15 @@ static void abstract_sign(void *state, const struct pd_sign_page *in, struct pd_
 	pd_md5_hex(pd_buf_span(&a->bytes), &out->column);
 }
 
+/* clang-format off */
 static const struct pd_method_param abstract_params[] = {
-	[SIZE] = { .name = "size",
-		   .normal = 512,
-		   .paper = 512,
-		   .least = 8,
-		   .most = 1 << 20,
-		   .whole = true,
-		   .help = "length of the abstract in bytes" },
-	[CHARSET] = { .name = "charset",
-		      .choices = "gb18030,utf-8",
-		      .normal = CHARSET_GB18030,
-		      .paper = CHARSET_GB18030,
-		      .help = "charset of these bytes" },
+	[SIZE] = { .name = "size", .normal = 512, .paper = 512, .least = 8, .most = 1 << 20, .whole = true,
+	  .help = "length of the abstract in bytes" },
+	[CHARSET] = { .name = "charset", .choices = "gb18030,utf-8", .normal = CHARSET_GB18030, .paper = CHARSET_GB18030,
+	  .help = "charset of these bytes" },
 	{ .name = NULL },
 };
+/* clang-format on */
 
 const struct pd_method pd_abstract_method = {
 	.name = "abstract",

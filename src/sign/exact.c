@@ -86,15 +86,14 @@ static void exact_sign(void *state, const struct pd_sign_page *in, struct pd_sig
 	}
 }
 
+/* clang-format off */
 static const struct pd_method_param exact_params[] = {
 	[OF] = { .name = "of", .choices = "body,visible,text", .normal = OF_TEXT, .paper = OF_TEXT, .help = "input of the digest" },
-	[HASH] = { .name = "hash",
-		   .choices = "md5,sha1,xxh3,rabin64,rabin128",
-		   .normal = HASH_XXH3,
-		   .paper = HASH_MD5,
-		   .help = "the digest" },
+	[HASH] = { .name = "hash", .choices = "md5,sha1,xxh3,rabin64,rabin128", .normal = HASH_XXH3, .paper = HASH_MD5,
+	  .help = "the digest" },
 	{ .name = NULL },
 };
+/* clang-format on */
 
 const struct pd_method pd_exact_method = {
 	.name = "exact",

@@ -97,29 +97,17 @@ static void keywords_rule(const double *value, struct pd_sign_rule *out)
 	out->sigma = value[SIGMA] < 1 ? value[SIGMA] : INFINITY;
 }
 
+/* clang-format off */
 static const struct pd_method_param keywords_params[] = {
-	[N] = { .name = "n",
-		.normal = 6,
-		.paper = 6,
-		.least = 1,
-		.most = 1000,
-		.whole = true,
-		.help = "number of keywords of a page" },
-	[ORDER] = { .name = "order",
-		    .choices = "weight,sorted",
-		    .normal = ORDER_SORTED,
-		    .paper = ORDER_SORTED,
-		    .compares = true,
-		    .help = "the same keywords in order of weight, or in any order" },
-	[SIGMA] = { .name = "sigma",
-		    .normal = .02,
-		    .paper = .02,
-		    .least = 0,
-		    .most = 1,
-		    .compares = true,
-		    .help = "and a distance of their weights under this; 1: any distance" },
+	[N] = { .name = "n", .normal = 6, .paper = 6, .least = 1, .most = 1000, .whole = true,
+	  .help = "number of keywords of a page" },
+	[ORDER] = { .name = "order", .choices = "weight,sorted", .normal = ORDER_SORTED, .paper = ORDER_SORTED, .compares = true,
+	  .help = "the same keywords in order of weight, or in any order" },
+	[SIGMA] = { .name = "sigma", .normal = .02, .paper = .02, .least = 0, .most = 1, .compares = true,
+	  .help = "and a distance of their weights under this; 1: any distance" },
 	{ .name = NULL },
 };
+/* clang-format on */
 
 const struct pd_method pd_keywords_method = {
 	.name = "keywords",

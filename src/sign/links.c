@@ -81,34 +81,21 @@ static void links_rule(const double *value, struct pd_sign_rule *out)
 	out->either = value[NEED] < 1;
 }
 
+/* clang-format off */
 static const struct pd_method_param links_params[] = {
 	[OF] = { .name = "of", .choices = "page,text", .help = "links of the whole page, or of its main text" },
-	[OWN] = { .name = "own",
-		  .choices = "relative,path,full",
-		  .paper = PD_LINK_FULL,
-		  .help = "form of links to the page's own host: relative to the page, path, or full" },
+	[OWN] = { .name = "own", .choices = "relative,path,full", .paper = PD_LINK_FULL,
+	  .help = "form of links to the page's own host: relative to the page, path, or full" },
 	[NAVIGATION] = { .name = "navigation", .choices = "drop,keep", .help = "links to the home page and navigation links" },
-	[SHARED] = { .name = "shared",
-		     .normal = 10,
-		     .paper = 10,
-		     .least = 0,
-		     .most = 10000,
-		     .whole = true,
-		     .compares = true,
-		     .help = "share more than this number of links (the patent: 5 to 20)" },
-	[SHARE] = { .name = "share",
-		    .normal = .5,
-		    .paper = .5,
-		    .least = 0,
-		    .most = .999,
-		    .compares = true,
-		    .help = "share more than this part of the page with fewer (the patent: .2 to .7)" },
-	[NEED] = { .name = "need",
-		   .choices = "either,both",
-		   .compares = true,
-		   .help = "which of these two conditions is required" },
+	[SHARED] = { .name = "shared", .normal = 10, .paper = 10, .least = 0, .most = 10000, .whole = true, .compares = true,
+	  .help = "share more than this number of links (the patent: 5 to 20)" },
+	[SHARE] = { .name = "share", .normal = .5, .paper = .5, .least = 0, .most = .999, .compares = true,
+	  .help = "share more than this part of the page with fewer (the patent: .2 to .7)" },
+	[NEED] = { .name = "need", .choices = "either,both", .compares = true,
+	  .help = "which of these two conditions is required" },
 	{ .name = NULL },
 };
+/* clang-format on */
 
 const struct pd_method pd_links_method = {
 	.name = "links",

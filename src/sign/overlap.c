@@ -159,31 +159,17 @@ static void overlap_rule(const double *value, struct pd_sign_rule *out)
 	out->over_share = value[SHARE];
 }
 
+/* clang-format off */
 static const struct pd_method_param overlap_params[] = {
-	[N] = { .name = "n",
-		.normal = 100,
-		.paper = 100,
-		.least = 0,
-		.most = 10000,
-		.whole = true,
-		.help = "largest number of terms in addition to the title's keywords" },
-	[SHARED] = { .name = "shared",
-		     .normal = 15,
-		     .paper = 1,
-		     .least = 1,
-		     .most = 10000,
-		     .whole = true,
-		     .compares = true,
-		     .help = "number of keywords that two pages must share; a page with fewer matches nothing" },
-	[SHARE] = { .name = "share",
-		    .normal = .9,
-		    .paper = .9,
-		    .least = 0,
-		    .most = .999,
-		    .compares = true,
-		    .help = "and more than this part of the page with fewer" },
+	[N] = { .name = "n", .normal = 100, .paper = 100, .least = 0, .most = 10000, .whole = true,
+	  .help = "largest number of terms in addition to the title's keywords" },
+	[SHARED] = { .name = "shared", .normal = 15, .paper = 1, .least = 1, .most = 10000, .whole = true, .compares = true,
+	  .help = "number of keywords that two pages must share; a page with fewer matches nothing" },
+	[SHARE] = { .name = "share", .normal = .9, .paper = .9, .least = 0, .most = .999, .compares = true,
+	  .help = "and more than this part of the page with fewer" },
 	{ .name = NULL },
 };
+/* clang-format on */
 
 const struct pd_method pd_overlap_method = {
 	.name = "overlap",

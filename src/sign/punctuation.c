@@ -116,36 +116,19 @@ static void punctuation_rule(const double *value, struct pd_sign_rule *out)
 	out->over_share = value[SHARE] > 0 ? value[SHARE] : -1;
 }
 
+/* clang-format off */
 static const struct pd_method_param punctuation_params[] = {
-	[C] = { .name = "c",
-		.normal = 5,
-		.paper = 5,
-		.least = 1,
-		.most = 1000,
-		.whole = true,
-		.help = "number of terms on each side of a mark" },
-	[OF] = { .name = "of",
-		 .choices = "content,terms",
-		 .normal = OF_CONTENT,
-		 .paper = OF_CONTENT,
-		 .help = "compare codes without stop words, or with them" },
-	[CODES] = { .name = "codes",
-		    .normal = 2,
-		    .paper = 25,
-		    .least = 0,
-		    .most = 1000000,
-		    .whole = true,
-		    .compares = true,
-		    .help = "two pages must share more codes than this" },
-	[SHARE] = { .name = "share",
-		    .normal = .7,
-		    .paper = 0,
-		    .least = 0,
-		    .most = .999,
-		    .compares = true,
-		    .help = "and more than this part of the page with fewer; 0: any" },
+	[C] = { .name = "c", .normal = 5, .paper = 5, .least = 1, .most = 1000, .whole = true,
+	  .help = "number of terms on each side of a mark" },
+	[OF] = { .name = "of", .choices = "content,terms", .normal = OF_CONTENT, .paper = OF_CONTENT,
+	  .help = "compare codes without stop words, or with them" },
+	[CODES] = { .name = "codes", .normal = 2, .paper = 25, .least = 0, .most = 1000000, .whole = true, .compares = true,
+	  .help = "two pages must share more codes than this" },
+	[SHARE] = { .name = "share", .normal = .7, .paper = 0, .least = 0, .most = .999, .compares = true,
+	  .help = "and more than this part of the page with fewer; 0: any" },
 	{ .name = NULL },
 };
+/* clang-format on */
 
 const struct pd_method pd_punctuation_method = {
 	.name = "punctuation",

@@ -127,28 +127,18 @@ static int semantic_explain(void *state, const struct pd_sign_page *in, struct p
 	return PD_OK;
 }
 
+/* clang-format off */
 static const struct pd_method_param semantic_params[] = {
-	[N] = { .name = "n",
-		.normal = 6,
-		.paper = 6,
-		.least = 1,
-		.most = 1000,
-		.whole = true,
-		.help = "number of terms in the digest" },
-	[HASH] = { .name = "hash",
-		   .choices = "md5,xxh3",
-		   .normal = HASH_MD5,
-		   .paper = HASH_MD5,
-		   .help = "bits of the digest: 128 or 64" },
+	[N] = { .name = "n", .normal = 6, .paper = 6, .least = 1, .most = 1000, .whole = true,
+	  .help = "number of terms in the digest" },
+	[HASH] = { .name = "hash", .choices = "md5,xxh3", .normal = HASH_MD5, .paper = HASH_MD5,
+	  .help = "bits of the digest: 128 or 64" },
 	[NAMES] = { .name = "names", .normal = 2, .paper = 2, .least = 0, .most = 1000, .help = "factor for the weight of names" },
-	[NOUNS] = { .name = "nouns",
-		    .normal = 1.5,
-		    .paper = 1.5,
-		    .least = 0,
-		    .most = 1000,
-		    .help = "factor for the weight of other nouns" },
+	[NOUNS] = { .name = "nouns", .normal = 1.5, .paper = 1.5, .least = 0, .most = 1000,
+	  .help = "factor for the weight of other nouns" },
 	{ .name = NULL },
 };
+/* clang-format on */
 
 const struct pd_method pd_semantic_method = {
 	.name = "semantic",

@@ -105,15 +105,15 @@ static void vsm_rule(const double *value, struct pd_sign_rule *out)
 	out->cosine = value[COSINE];
 }
 
+/* clang-format off */
 static const struct pd_method_param vsm_params[] = {
 	[OF] = { .name = "of", .choices = "words,chars", .normal = OF_WORDS, .paper = OF_WORDS, .help = "unit that is counted" },
 	[STOP] = { .name = "stop", .choices = "drop,keep", .normal = STOP_DROP, .paper = STOP_KEEP, .help = "use stop words" },
-	[COSINE] = { .name = "cosine",
-		     .most = .9999,
-		     .compares = true,
-		     .help = "two pages match if their cosine is over this; 0: .95 for words, .999 for characters" },
+	[COSINE] = { .name = "cosine", .most = .9999, .compares = true,
+	  .help = "two pages match if their cosine is over this; 0: .95 for words, .999 for characters" },
 	{ .name = NULL },
 };
+/* clang-format on */
 
 const struct pd_method pd_vsm_method = {
 	.name = "vsm",
