@@ -346,7 +346,7 @@ static int fill(void *ctx, struct pd_err *e)
 		return status;
 	f->err = e;
 	struct filler *w = pd_zalloc((size_t)n * sizeof *w);
-	void **workers = pd_zalloc((size_t)n * sizeof *workers);
+	pd_local_mem void **workers = pd_zalloc((size_t)n * sizeof *workers);
 	for (int i = 0; i < n; i++) {
 		w[i] = (struct filler){ .all = f, .w = f->t->workers[i] };
 		workers[i] = &w[i];
@@ -354,7 +354,6 @@ static int fill(void *ctx, struct pd_err *e)
 	status = pd_pool_run(f->reader ? &of_dump : &of_inputs, f, workers, n);
 	for (int i = 0; i < n; i++)
 		pd_record_release(&w[i].record);
-	free(workers);
 	free(w);
 	return status ? status : f->more ? PAGEDEDUP_MORE : PD_OK;
 }

@@ -286,14 +286,12 @@ int pd_apply_deleter_check(struct pd_apply_deleter *r, struct pd_err *e)
 	int status = r->rows ? read_digests(r, e) : PD_OK;
 	if (status)
 		return status;
-	size_t *order = pd_alloc((r->n + 1) * sizeof *order);
-	struct stat *files = pd_alloc((r->n + 1) * sizeof *files);
+	pd_local_mem size_t *order = pd_alloc((r->n + 1) * sizeof *order);
+	pd_local_mem struct stat *files = pd_alloc((r->n + 1) * sizeof *files);
 	for (size_t i = 0; i < r->n; i++)
 		order[i] = i;
 	qsort_r(order, r->n, sizeof *order, by_kept, r);
 	check_all(r, order, files);
-	free(order);
-	free(files);
 	return PD_OK;
 }
 

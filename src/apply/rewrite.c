@@ -213,12 +213,11 @@ static int write_bytes(void *ctx, const void *bytes, size_t n)
 /* In Parquet, cuts count rows. */
 static int write_without_rows(struct pd_apply_rewriter *c, const struct pd_apply_cut *cuts, size_t n_cuts, struct pd_err *e)
 {
-	struct pd_parquet_cut *rows = pd_alloc((n_cuts + 1) * sizeof *rows);
+	pd_local_mem struct pd_parquet_cut *rows = pd_alloc((n_cuts + 1) * sizeof *rows);
 	struct pd_parquet_error why;
 	for (size_t i = 0; i < n_cuts; i++)
 		rows[i] = (struct pd_parquet_cut){ cuts[i].x.begin, cuts[i].x.end };
 	int r = pd_parquet_copy(c->fd, rows, n_cuts, write_bytes, c, &why);
-	free(rows);
 	errno = why.number;
 	return !r	    ? PD_OK
 	       : why.number ? pd_fail_errno(e, "%s: cannot write its remaining pages", c->name)

@@ -27,6 +27,12 @@ void *pd_zalloc(size_t n);
 void *pd_realloc(void *p, size_t n);
 char *pd_strdup(const char *z);
 char *pd_strndup(const char *p, size_t n);
+/* Allocated memory in a local pointer, which is initialised, is freed at the end of its block. */
+static inline void pd_free_pointer(void *pointer)
+{
+	free(*(void **)pointer);
+}
+#define pd_local_mem __attribute__((cleanup(pd_free_pointer)))
 
 /* Resize to `wanted` bytes.  If memory runs out, resize to `needed`: a mapping grows without a copy, so that the reserve
  * suffices for arrays of any size.  *got: the size. */

@@ -551,11 +551,8 @@ static int open_output(struct pd_outfile *o, const char *path, const struct stat
 		return PD_OK;
 	}
 	/* A symbolic link is kept: the output replaces the file to which it points. */
-	char *real = there ? realpath(path, NULL) : NULL;
-	int status =
-		there && !real ? pd_fail_errno(e, "cannot write %s", path) : open_in_same_folder(o, real ? real : path, there, e);
-	free(real);
-	return status;
+	pd_local_mem char *real = there ? realpath(path, NULL) : NULL;
+	return there && !real ? pd_fail_errno(e, "cannot write %s", path) : open_in_same_folder(o, real ? real : path, there, e);
 }
 
 static int open_as(struct pd_outfile *o, const char *path, bool dump, struct pd_err *e)
@@ -626,10 +623,8 @@ static int sync_folder(const char *folder, struct pd_err *e)
 
 int pd_sync_folder_of(const char *path, struct pd_err *e)
 {
-	char *folder = folder_of(path);
-	int status = sync_folder(folder, e);
-	free(folder);
-	return status;
+	pd_local_mem char *folder = folder_of(path);
+	return sync_folder(folder, e);
 }
 
 int pd_sync_standard_output(struct pd_err *e)

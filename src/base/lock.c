@@ -93,9 +93,8 @@ int pd_file_lock_take(struct pd_file_lock *l, const char *path, struct pd_log *l
 	int there = pd_stat_path(path, &st, e);
 	if (there < 0 || (there && !S_ISREG(st.st_mode)))
 		return there < 0 ? there : PD_OK;
-	char *real = there ? realpath(path, NULL) : NULL;
+	pd_local_mem char *real = there ? realpath(path, NULL) : NULL;
 	pd_buf_printf(&name, "%s.lock", real ? real : path);
-	free(real);
 	l->path = name.p;
 	int status = take_lock(l, path, log, e);
 	if (status) {

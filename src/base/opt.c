@@ -231,12 +231,10 @@ static int misuse(const struct table *t, int code, char *word, struct pd_err *e)
 		return pd_fail(e, PD_ERR_USAGE, "%s needs a value", word);
 	if (optopt)
 		return pd_fail(e, PD_ERR_USAGE, "%s takes no value", word);
-	char *name = pd_strndup(word + 2, strcspn(word + 2, "="));
+	pd_local_mem char *name = pd_strndup(word + 2, strcspn(word + 2, "="));
 	const char *synonym = synonym_of(name, t->names), *near = synonym ? synonym : pd_nearest(name, t->names);
-	int s = near ? pd_fail(e, PD_ERR_USAGE, "unknown option --%s; did you mean --%s?", name, near)
-		     : pd_fail(e, PD_ERR_USAGE, "unknown option --%s", name);
-	free(name);
-	return s;
+	return near ? pd_fail(e, PD_ERR_USAGE, "unknown option --%s; did you mean --%s?", name, near)
+		    : pd_fail(e, PD_ERR_USAGE, "unknown option --%s", name);
 }
 
 static int help_wanted(const char *how_much, struct pd_err *e)
@@ -446,7 +444,7 @@ static int check_value(const struct config_line *l, const struct pd_opt *o, cons
 	row.at = 0;
 	if (o->type != PD_OPT_INT && o->type != PD_OPT_REAL && o->type != PD_OPT_SIZE && o->type != PD_OPT_CHOICE)
 		return PD_OK;
-	return set(&row, &to, value, false, &why) ? fail_line(l, e, "%s", why.text) : PD_OK;
+	return pd_opt_set(&row, &to, value, false, &why) ? fail_line(l, e, "%s", why.text) : PD_OK;
 }
 
 /* Append the word of a command line for a value. */

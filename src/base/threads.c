@@ -166,7 +166,7 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 	struct pool p = {
 		.ops = ops, .shared = shared, .call = pd_call_current(), .n_slots = (size_t)n_workers * SLOTS_PER_WORKER
 	};
-	struct member *members = pd_zalloc((size_t)n_workers * sizeof *members);
+	pd_local_mem struct member *members = pd_zalloc((size_t)n_workers * sizeof *members);
 	p.slots = pd_zalloc(p.n_slots * sizeof *p.slots);
 	pthread_mutex_init(&p.input, NULL);
 	pthread_mutex_init(&p.lock, NULL);
@@ -187,7 +187,6 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 	for (size_t i = 0; i < p.n_slots; i++)
 		pd_buf_release(&p.slots[i].out);
 	free(p.slots);
-	free(members);
 	return p.emit_status ? p.emit_status : p.next_status;
 }
 
@@ -222,7 +221,7 @@ void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i
 {
 	struct team c = { .task = task, .ctx = ctx, .n_tasks = n_tasks, .call = pd_call_current() };
 	n_threads = n_tasks < (size_t)n_threads ? (int)n_tasks + !n_tasks : n_threads;
-	struct team_member *m = pd_zalloc((size_t)n_threads * sizeof *m);
+	pd_local_mem struct team_member *m = pd_zalloc((size_t)n_threads * sizeof *m);
 	for (int i = 0; i < n_threads; i++) {
 		m[i] = (struct team_member){ .team = &c, .index = i };
 		if (i)
@@ -232,7 +231,6 @@ void pd_parallel(int n_threads, size_t n_tasks, void (*task)(void *ctx, size_t i
 	for (int i = 1; i < n_threads; i++)
 		if (m[i].started)
 			pthread_join(m[i].thread, NULL);
-	free(m);
 }
 
 struct pd_turns {

@@ -72,12 +72,11 @@ static int compile(const struct dict_options *o, const char *words, struct pd_er
 static int count_idf(struct dict_options *o, char **more, int n_more, struct pd_log *log)
 {
 	struct pd_err e;
-	char **inputs = pd_alloc((size_t)(n_more + 1) * sizeof *inputs);
+	pd_local_mem char **inputs = pd_alloc((size_t)(n_more + 1) * sizeof *inputs);
 	inputs[0] = (char *)o->idf_from;
 	for (int i = 0; i < n_more; i++)
 		inputs[i + 1] = more[i];
 	int status = pd_walk_idf(&o->walk, inputs, n_more + 1, log, &e);
-	free(inputs);
 	return pd_command_exit(status, log, &e);
 }
 

@@ -204,7 +204,7 @@ static void rules_compare(const struct pd_rules *r, const struct pd_link_facts *
 			  size_t n_b, struct pd_rules_counts *out)
 {
 	size_t both[PD_RULES_PLAIN] = { 0 }, distinct;
-	uint32_t *domain = pd_alloc(((n_a > n_b ? n_a : n_b) + 1) * sizeof *domain);
+	pd_local_mem uint32_t *domain = pd_alloc(((n_a > n_b ? n_a : n_b) + 1) * sizeof *domain);
 	*out = (struct pd_rules_counts){ .a = n_a, .b = n_b };
 	for (size_t i = 0, j = 0; i < n_a && j < n_b;) {
 		if (a[i].name != b[j].name) {
@@ -244,7 +244,6 @@ static void rules_compare(const struct pd_rules *r, const struct pd_link_facts *
 		out->decided[PD_RULE_DIFFERENCE] = fabs(out->score[0] - out->score[1]) <= limit[PD_RULE_DIFFERENCE];
 		out->decided[PD_RULE_COUNT] = out->met >= limit[PD_RULE_COUNT];
 	}
-	free(domain);
 }
 
 /* Compare the pages' signatures, after rules_compare; 0: a page has none.  A limit of at most 1 is a share of the larger
@@ -391,10 +390,9 @@ static void sort_facts(struct pd_link_facts *v, struct pd_link_facts *to, size_t
 
 static void settle_page(struct pd_link_reader *l)
 {
-	struct pd_link_facts *scratch = pd_alloc((l->n + 1) * sizeof *scratch);
+	pd_local_mem struct pd_link_facts *scratch = pd_alloc((l->n + 1) * sizeof *scratch);
 	size_t n = 0;
 	sort_facts(l->v, scratch, l->n);
-	free(scratch);
 	for (size_t i = 0; i < l->n; i++)
 		if (!n || l->v[n - 1].name != l->v[i].name)
 			l->v[n++] = l->v[i];

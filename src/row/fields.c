@@ -39,7 +39,7 @@ static void add_differences(struct pd_span a, struct pd_span b, bool only_missin
 	while (pd_span_split(&a, ' ', &item)) {
 		if (!pd_span_split(&item, '=', &name) || !name.n)
 			continue;
-		char *key = pd_strndup(name.p, name.n);
+		pd_local_mem char *key = pd_strndup(name.p, name.n);
 		struct pd_span other = pd_param(b, key);
 		bool report = only_missing ? !other.p : !other.p || !pd_span_eq(item, other);
 		if (report && !strcmp(key, "probe"))
@@ -49,7 +49,6 @@ static void add_differences(struct pd_span a, struct pd_span b, bool only_missin
 				      other.p ? (int)other.n : 4, other.p ? other.p : "none");
 		else if (report)
 			pd_buf_printf(out, "%s%s: none and %.*s", out->n ? ", " : "", key, (int)item.n, item.p);
-		free(key);
 	}
 }
 

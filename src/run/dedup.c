@@ -22,7 +22,6 @@
 #include "base/lock.h"
 #include "row/table.h"
 #include "row/write.h"
-#include "run/units.h"
 
 #define PAIRS ".dedup/pairs.tsv"
 #define OLD_PAIRS ".dedup/old-pairs.tsv"
@@ -53,7 +52,7 @@ struct run {
 	struct pd_journal journal;
 	struct pd_arena paths;
 	struct pd_secret secret;     /* secret of this run, for shingles */
-	struct pd_map state_of_file; /* the state of each file when its unit was read: pd_unit_state, by a hash of the path */
+	struct pd_map state_of_file; /* the state of each file when its unit was read: short_state, by a hash of the path */
 	struct pd_buf aliases;	     /* rows of the list of skipped records: other names of files */
 	bool incomplete;	     /* a page could not be read for the report, or differs from its row */
 	/* verdicts, as they are made */
@@ -268,9 +267,72 @@ static int enter(struct run *r)
 	return status;
 }
 
+/* --- units of the inputs ---
+ *
+ * A unit is a sequence of files, large enough to take some time and small enough that a kill loses little; or all files, if
+ * rows depend on other pages.  The rows of a unit are made in one step of a run. */
+
+enum { UNIT_BYTES = 64 << 20, UNIT_FILES = 4096 };
+
+struct units {
+	struct pd_read_files files;
+	struct pd_arena arena;
+	struct pd_map *state_of_file; /* the state of each file, by a hash of the path; 0: it cannot be read */
+	bool whole;		      /* all inputs are one unit */
+	/* the current unit */
+	char **paths;
+	struct pd_found *found; /* how each path was found */
+	int n_paths;
+	size_t cap_paths, cap_found;
+	uint64_t identity; /* hash of the paths and of the states of the files, to notice a changed input */
+};
+
+/* Hash of the size and time of a file, with a seed. */
+static uint64_t file_state(uint64_t seed, const struct stat *st)
+{
+	int64_t facts[] = { (int64_t)seed, (int64_t)st->st_size, (int64_t)st->st_mtim.tv_sec, (int64_t)st->st_mtim.tv_nsec };
+	return pd_hash64(facts, sizeof facts);
+}
+
+/* … as in `state_of_file`. */
+static uint32_t short_state(const struct stat *st)
+{
+	return (uint32_t)file_state(0, st) | 1;
+}
+
+/* Return 1 and a unit, 0 at the end, or a negative status.  PD_ERR_USAGE: an input that can be read only once. */
+static int next_unit(struct units *u, struct pd_err *e)
+{
+	uint64_t bytes = 0;
+	struct pd_read_file f;
+	int r = 1;
+	u->n_paths = 0;
+	u->identity = 0;
+	pd_arena_clear(&u->arena);
+	while ((u->whole || (bytes < UNIT_BYTES && u->n_paths < UNIT_FILES)) && (r = pd_read_files_next(&u->files, &f, e)) == 1) {
+		/* A missing or unreadable file is also part of the unit: `fp` names and counts it.  A file in an unknown
+		 * state is not: the journal would contain a size that no later run finds again. */
+		struct stat st = { .st_mode = f.path ? S_IFREG : 0 };
+		if (f.path && stat(f.path, &st) < 0 && !pd_errno_stays(errno))
+			return pd_fail_errno(e, "%s: cannot find out its size", f.label);
+		if (!S_ISREG(st.st_mode))
+			return pd_fail(e, PD_ERR_USAGE,
+				       "%s can be read only once, and dedup reads its inputs twice; copy it into a file first",
+				       f.label);
+		u->identity = pd_hash64_seed(f.path, strlen(f.path), file_state(u->identity, &st));
+		*pd_map_put(u->state_of_file, pd_map_key(pd_span_z(f.path))) = access(f.path, R_OK) == 0 ? short_state(&st) : 0;
+		u->paths = pd_grow(u->paths, (size_t)u->n_paths, &u->cap_paths, sizeof *u->paths);
+		u->found = pd_grow(u->found, (size_t)u->n_paths, &u->cap_found, sizeof *u->found);
+		u->found[u->n_paths] = (struct pd_found){ f.name, f.typed, f.found };
+		u->paths[u->n_paths++] = (char *)pd_arena_copy(&u->arena, pd_span_z(f.path)).p;
+		bytes += (uint64_t)st.st_size;
+	}
+	return r < 0 ? r : u->n_paths > 0;
+}
+
 /* --- rows --- */
 
-static int make_rows(struct run *r, struct pd_units *u, size_t unit)
+static int make_rows(struct run *r, struct units *u, size_t unit)
 {
 	struct pd_walk_options walk = r->o->walk;
 	bool canonical = pd_keep_has(&r->o->cluster.group.keep, PD_KEEP_CANONICAL);
@@ -308,13 +370,13 @@ static void on_alias(void *ctx, const char *path)
 static int do_rows(struct run *r)
 {
 	struct pd_reader_options o = reader_options(r);
-	struct pd_units u;
+	struct units u = { .state_of_file = &r->state_of_file, .whole = r->o->walk.learn };
 	size_t n = 0;
 	o.once = true;
 	o.alias = on_alias;
 	o.damage_ctx = r;
-	int status = pd_units_open(&u, &o, &r->state_of_file, r->o->walk.learn, r->err), more = 0;
-	for (; !status && (more = pd_units_next(&u, r->err)) == 1; n++) {
+	int status = pd_read_files_open(&u.files, &o, r->err), more = 0;
+	for (; !status && (more = next_unit(&u, r->err)) == 1; n++) {
 		if (n >= r->journal.n_rows)
 			status = r->journal.n_units ? changed(r, u.paths[0]) : make_rows(r, &u, n);
 		else
@@ -324,7 +386,10 @@ static int do_rows(struct run *r)
 		status = changed(r, "the list of inputs");
 	else if (!status && !more && !r->journal.n_units)
 		status = pd_journal_add(&r->journal, r->err, "units %zu", n);
-	pd_units_release(&u);
+	pd_read_files_release(&u.files);
+	pd_arena_release(&u.arena);
+	free(u.paths);
+	free(u.found);
 	return status ? status : more;
 }
 
@@ -367,7 +432,7 @@ static int identity_of_old(struct run *r, uint64_t *out)
 	for (int i = 0; i < r->o->n_against; i++) {
 		if (stat(r->o->against[i], &st) < 0)
 			return pd_fail_errno(r->err, "--against: %s: cannot open", r->o->against[i]);
-		*out = pd_unit_state(pd_hash64_seed(r->o->against[i], strlen(r->o->against[i]), *out), &st) | 1;
+		*out = file_state(pd_hash64_seed(r->o->against[i], strlen(r->o->against[i]), *out), &st) | 1;
 	}
 	return PD_OK;
 }
@@ -628,7 +693,7 @@ static int on_input(void *ctx, const struct pd_read_file *file, const struct sta
 {
 	struct run *r = ctx;
 	const uint32_t *was = pd_map_find(&r->state_of_file, pd_map_key(pd_span_z(file->path)));
-	if (!was || *was == (st ? pd_unit_short_state(st) : 0))
+	if (!was || *was == (st ? short_state(st) : 0))
 		return PD_OK;
 	if (!st)
 		return pd_fail_errno(e, "%s: cannot open it now, though it could be opened before", file->label);
@@ -752,10 +817,9 @@ static int check_outputs(struct run *r)
 	/* The list is written last: check its folder, unless the run makes it. */
 	const char *slash = list ? strrchr(list, '/') : NULL;
 	if (!status && slash && slash > list && strncmp(list, r->folder, strlen(r->folder)) != 0) {
-		char *of_list = pd_strndup(list, (size_t)(slash - list));
+		pd_local_mem char *of_list = pd_strndup(list, (size_t)(slash - list));
 		if (access(of_list, W_OK | X_OK) < 0 && errno != EROFS)
 			status = pd_fail_errno(r->err, "cannot write %s", list);
-		free(of_list);
 	}
 	if (status)
 		return status;

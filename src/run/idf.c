@@ -47,7 +47,7 @@ static int name_order(const void *x, const void *y, void *names)
  * number. */
 static size_t idf_counter_print(const struct pd_idf_counter *c, struct pd_buf *out)
 {
-	uint32_t *order = pd_alloc((c->words.n + 1) * sizeof *order);
+	pd_local_mem uint32_t *order = pd_alloc((c->words.n + 1) * sizeof *order);
 	for (size_t i = 0; i < c->words.n; i++)
 		order[i] = (uint32_t)i;
 	qsort_r(order, c->words.n, sizeof *order, name_order, (void *)&c->words);
@@ -55,7 +55,6 @@ static size_t idf_counter_print(const struct pd_idf_counter *c, struct pd_buf *o
 		pd_buf_add_span(out, c->words.v[order[i]]);
 		pd_buf_printf(out, " %.6f\n", log(((double)c->pages + 1) / c->of[order[i]].pages));
 	}
-	free(order);
 	return c->words.n;
 }
 

@@ -65,9 +65,8 @@ static int describe_file(const char *path, bool linked, struct pd_buf *out, stru
 int pd_journal_add_file(struct pd_journal *j, const char *folder, const char *name, bool linked, struct pd_err *e)
 {
 	pd_local_buf line = { 0 };
-	char *path = pd_dedup_folder_path(folder, name);
+	pd_local_mem char *path = pd_dedup_folder_path(folder, name);
 	int r = describe_file(path, linked, &line, e);
-	free(path);
 	pd_buf_add_c(&line, ' ');
 	pd_tsv_add(&line, pd_span_z(name));
 	if (r > 0)
@@ -85,9 +84,8 @@ static int check_file(const char *folder, bool ended, struct pd_span line, struc
 	pd_span_split(&rest, ' ', &sum);
 	int good = rest.p && !pd_tsv_value(rest, &name);
 	if (good && !(ended && starts(pd_buf_span(&name), ".dedup/", 7))) {
-		char *path = pd_dedup_folder_path(folder, pd_buf_z(&name));
+		pd_local_mem char *path = pd_dedup_folder_path(folder, pd_buf_z(&name));
 		good = describe_file(path, pd_span_is(sum, NO_CHECKSUM), &now, e);
-		free(path);
 		if (good > 0)
 			good = pd_span_eq(pd_buf_span(&now), pd_span(line.p, (size_t)(sum.p + sum.n - line.p)));
 	}

@@ -93,7 +93,7 @@ static int fetch_texts(void *ctx)
 static int run_match(struct match_run *r)
 {
 	int n = r->match.threads;
-	struct formatter *f = pd_zalloc((size_t)n * sizeof *f);
+	pd_local_mem struct formatter *f = pd_zalloc((size_t)n * sizeof *f);
 	struct pd_match_sink sink = {
 		.formatters = pd_zalloc((size_t)n * sizeof *sink.formatters), .format = format_pairs, .write = write_pairs, .ctx = r
 	};
@@ -110,7 +110,6 @@ static int run_match(struct match_run *r)
 	for (int i = 0; i < n; i++)
 		pd_json_free(f[i].json);
 	free(sink.formatters);
-	free(f);
 	return status;
 }
 

@@ -364,7 +364,7 @@ static double weighted(const double w[3], const double sum[3])
 static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct pd_buf *out, FILE *to)
 {
 	struct pd_line_reader lines = { .f = r->lines, .path = "a temporary file" };
-	struct link_reader *links = pd_zalloc(sizeof *links);
+	pd_local_mem struct link_reader *links = pd_zalloc(sizeof *links);
 	int status = PD_OK;
 	links->r = r;
 	if (fflush(r->lines) || fseeko(r->lines, 0, SEEK_SET) < 0)
@@ -389,7 +389,6 @@ static int write_rows(struct pd_ranker *r, const uint64_t *domain_hash, struct p
 		}
 	}
 	pd_line_reader_release(&lines);
-	free(links);
 	pd_buf_printf(out, "# total rows=%zu\n", r->n_records);
 	return status;
 }

@@ -525,8 +525,8 @@ static bool near(const struct estimate *e, const struct sampled_page *a, const s
 /* Compare all pages with each other; a sample is small. */
 static void find_partners(const struct estimate *e, int k, const struct pd_verify_options *verify, struct partners *out)
 {
-	bool *paired = pd_zalloc(e->n + 1), *same = pd_zalloc(e->n + 1), *far = pd_zalloc(e->n + 1),
-	     met[SAMPLE_PLACES][SAMPLE_PLACES] = { { false } };
+	pd_local_mem bool *paired = pd_zalloc(e->n + 1), *same = pd_zalloc(e->n + 1), *far = pd_zalloc(e->n + 1);
+	bool met[SAMPLE_PLACES][SAMPLE_PLACES] = { { false } };
 	*out = (struct partners){ 0 };
 	for (size_t i = 0; i < e->n; i++) {
 		for (size_t j = 0; j < i; j++) {
@@ -548,9 +548,6 @@ static void find_partners(const struct estimate *e, int k, const struct pd_verif
 		out->same_text += same[i];
 		out->far_pages += far[i];
 	}
-	free(far);
-	free(paired);
-	free(same);
 }
 
 /* --- the table --- */

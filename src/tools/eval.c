@@ -148,7 +148,7 @@ static void sign_page(void *ctx, struct pd_buf *out)
 	uint32_t page = pd_names_find(&me->sweep->truth->pages, pd_buf_span(&p->scratch));
 	if (page == PD_NO_NAME)
 		return;
-	struct signed_page *s = pd_zalloc(sizeof *s + n * sizeof *s->by);
+	pd_local_mem struct signed_page *s = pd_zalloc(sizeof *s + n * sizeof *s->by);
 	s->page = page;
 	s->sketch = p->sketch;
 	s->facts = pd_pipeline_facts(p);
@@ -163,7 +163,6 @@ static void sign_page(void *ctx, struct pd_buf *out)
 		s->by[i].key = signature.key;
 	}
 	pd_buf_add(out, s, sizeof *s + n * sizeof *s->by);
-	free(s);
 }
 
 /* If several pages have the same URL, the first is used. */
@@ -172,7 +171,7 @@ static int keep_signed(void *shared, const struct pd_buf *out)
 	struct sweep *s = shared;
 	if (!out->n)
 		return PD_OK;
-	struct signed_page *page = pd_alloc(out->n);
+	pd_local_mem struct signed_page *page = pd_alloc(out->n);
 	memcpy(page, out->p, out->n);
 	if (!s->seen[page->page]) {
 		s->seen[page->page] = true;
@@ -186,7 +185,6 @@ static int keep_signed(void *shared, const struct pd_buf *out)
 			s->by[i].key[page->page] = page->by[i].key;
 		}
 	}
-	free(page);
 	return PD_OK;
 }
 

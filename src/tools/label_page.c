@@ -129,12 +129,11 @@ static void add_pair(const struct pd_sampled_pair *d, const struct pd_span *f, c
 
 static bool fetch_page(const struct pd_label_options *o, struct pd_span id, struct text *out, struct pd_log *log)
 {
-	char *z = pd_strndup(id.p, id.n);
+	pd_local_mem char *z = pd_strndup(id.p, id.n);
 	struct pd_err e = { 0 };
 	int status = o->fetch(o->ctx, z, &out->title, &out->url, &out->text, &e);
 	if (status)
 		pd_log_error(log, "%s; the pair is skipped", e.text);
-	free(z);
 	return !status;
 }
 

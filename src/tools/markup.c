@@ -134,7 +134,7 @@ static void cut_words(struct pd_span text, struct report_words *w)
 /* Find a longest common subsequence of the words between the common beginning and the common end. */
 static void share_between(struct report_word *a, size_t n, struct report_word *b, size_t m)
 {
-	uint16_t *best = pd_zalloc((n + 1) * (m + 1) * sizeof *best);
+	pd_local_mem uint16_t *best = pd_zalloc((n + 1) * (m + 1) * sizeof *best);
 	size_t i, j;
 	for (i = n; i-- > 0;)
 		for (j = m; j-- > 0;) {
@@ -151,7 +151,6 @@ static void share_between(struct report_word *a, size_t n, struct report_word *b
 		else
 			j++;
 	}
-	free(best);
 }
 
 static void add_stretch(const struct report_words *w, size_t from, size_t to, struct pd_buf *out)
@@ -194,7 +193,7 @@ static void add_text(const struct report_words *w, const char *tag, struct pd_bu
 
 void pd_report_texts(struct pd_span a, struct pd_span b, struct pd_buf *html_a, struct pd_buf *html_b)
 {
-	struct report_words *wa = pd_alloc(sizeof *wa), *wb = pd_alloc(sizeof *wb);
+	pd_local_mem struct report_words *wa = pd_alloc(sizeof *wa), *wb = pd_alloc(sizeof *wb);
 	cut_words(a, wa);
 	cut_words(b, wb);
 	size_t first = 0, last = 0, most = wa->n < wb->n ? wa->n : wb->n;
@@ -223,6 +222,4 @@ void pd_report_texts(struct pd_span a, struct pd_span b, struct pd_buf *html_a, 
 	}
 	add_text(wa, "del", html_a);
 	add_text(wb, "ins", html_b);
-	free(wa);
-	free(wb);
 }

@@ -662,8 +662,8 @@ static void pd_score_clusters(struct pd_score *s, struct pd_score_member *member
 {
 	struct clusters c = { 0 };
 	clusters_make(&c, s, members, n);
-	uint32_t *scratch = pd_alloc((n + 1) * sizeof *scratch);
-	struct placed_page *placed = pd_alloc((n + 1) * sizeof *placed);
+	pd_local_mem uint32_t *scratch = pd_alloc((n + 1) * sizeof *scratch);
+	pd_local_mem struct placed_page *placed = pd_alloc((n + 1) * sizeof *placed);
 	uint64_t pairs = 0;
 	for (uint32_t k = 0; k < c.n; k++) {
 		size_t size = c.first[k + 1] - c.first[k];
@@ -680,8 +680,6 @@ static void pd_score_clusters(struct pd_score *s, struct pd_score_member *member
 	}
 	if (s->truth->labels)
 		s->unknown += pairs;
-	free(placed);
-	free(scratch);
 	free(c.page);
 	free(c.first);
 	free(c.of);
@@ -740,8 +738,8 @@ static void bootstrap(struct pd_score *s, int resamples, uint64_t seed)
 		st.first[k] += st.first[k - 1];
 	for (uint32_t i = 0; i < st.n_units; i++)
 		st.unit[st.first[(s->truth->labels ? s->truth->label[i].stratum : 0) + 1]++] = i;
-	uint32_t *times = pd_alloc((st.n_units + 1) * sizeof *times);
-	double *values = pd_alloc(s->n_groups * per_group * sizeof *values);
+	pd_local_mem uint32_t *times = pd_alloc((st.n_units + 1) * sizeof *times);
+	pd_local_mem double *values = pd_alloc(s->n_groups * per_group * sizeof *values);
 	for (int d = 0; d < resamples; d++) {
 		memset(times, 0, st.n_units * sizeof *times);
 		for (uint32_t k = 0; k < st.n; k++) {
@@ -760,8 +758,6 @@ static void bootstrap(struct pd_score *s, int resamples, uint64_t seed)
 		for (int m = 0; m < PD_MEASURES; m++)
 			set_interval(&s->groups[i], (enum pd_measure)m, values + i * per_group + (size_t)m * (size_t)resamples,
 				     resamples);
-	free(values);
-	free(times);
 	free(st.unit);
 	free(st.first);
 }
@@ -780,7 +776,7 @@ static void score_close(struct pd_score *s, int resamples, uint64_t seed)
 	size_t n = 0;
 	sorted[n++] = s->groups[0];
 	for (int i = 0; i < t->o->n_by; i++) {
-		uint32_t *order = pd_order_new(t->values[i].n);
+		pd_local_mem uint32_t *order = pd_order_new(t->values[i].n);
 		qsort_r(order, t->values[i].n, sizeof *order, value_order, (void *)&t->values[i]);
 		for (size_t v = 0; v < t->values[i].n; v++) {
 			struct pd_score_group *g = &s->groups[s->first_of[i] + order[v]];
@@ -789,7 +785,6 @@ static void score_close(struct pd_score *s, int resamples, uint64_t seed)
 			else
 				free(g->events);
 		}
-		free(order);
 	}
 	free(s->groups);
 	s->groups = sorted;

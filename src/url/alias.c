@@ -408,8 +408,8 @@ static void add_addresses(struct pd_aliases *a, struct host *h, struct pd_buf *o
 static struct pd_aliases_counts aliases_write(struct pd_aliases *a, struct pd_buf *out)
 {
 	struct pd_aliases_counts c = { .addresses = a->addresses.n };
-	uint32_t *order = rank_hosts(a), *site = pd_alloc((a->names.n + 1) * sizeof *site);
-	struct row *rows = pd_alloc((a->names.n + 1) * sizeof *rows);
+	pd_local_mem uint32_t *order = rank_hosts(a), *site = pd_alloc((a->names.n + 1) * sizeof *site);
+	pd_local_mem struct row *rows = pd_alloc((a->names.n + 1) * sizeof *rows);
 	a->sites = pd_realloc(a->sites, (a->names.n + 1) * sizeof *a->sites);
 	pd_union_init(a->sites, a->names.n);
 	a->n_keys = 0;
@@ -471,9 +471,6 @@ static struct pd_aliases_counts aliases_write(struct pd_aliases *a, struct pd_bu
 			pd_buf_add_z(out, "\t-\n");
 	}
 	pd_buf_printf(out, "# total rows=%zu\n", (size_t)c.hosts);
-	free(rows);
-	free(site);
-	free(order);
 	return c;
 }
 

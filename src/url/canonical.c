@@ -344,8 +344,8 @@ static struct owner *count(struct pd_params_lesson *l)
  * and values. */
 static void params_lesson_write(struct pd_params_lesson *l, unsigned least, struct pd_params_counts *counts, struct pd_buf *out)
 {
-	struct owner *owners = count(l);
-	uint32_t *order = pd_alloc((l->owners.n + 1) * sizeof *order);
+	pd_local_mem struct owner *owners = count(l);
+	pd_local_mem uint32_t *order = pd_alloc((l->owners.n + 1) * sizeof *order);
 	for (size_t i = 0; i < l->owners.n; i++)
 		order[i] = (uint32_t)i;
 	if (l->owners.n)
@@ -368,8 +368,6 @@ static void params_lesson_write(struct pd_params_lesson *l, unsigned least, stru
 		counts->learnt += learnt;
 	}
 	pd_buf_printf(out, "# total rows=%" PRIu64 "\n", (uint64_t)counts->parameters);
-	free(order);
-	free(owners);
 }
 
 /* ==== the form for comparison ==== */
