@@ -51,7 +51,8 @@ void pd_apply_names_add(struct pd_apply_names *p, const struct pd_read_file *fil
 	p->common.n = whole;
 }
 
-void pd_apply_names_get(struct pd_apply_names *p, const struct pd_read_file *file, struct pd_buf *out)
+/* Replace `out` by the name of an output. */
+static void get_name(struct pd_apply_names *p, const struct pd_read_file *file, struct pd_buf *out)
 {
 	pd_buf_clear(out);
 	if (p->twice) {
@@ -71,7 +72,7 @@ void pd_apply_names_release(struct pd_apply_names *p)
 const char *pd_apply_output_path(const struct pd_apply_options *o, struct pd_apply_names *p, const struct pd_read_file *f,
 				 struct pd_buf *name, struct pd_buf *path)
 {
-	pd_apply_names_get(p, f, name);
+	get_name(p, f, name);
 	if (o->mode != PD_APPLY_WRITE)
 		return NULL;
 	pd_buf_set(path, pd_span_z(o->output));

@@ -26,8 +26,6 @@ struct pd_apply_names {
 
 /* Add an input.  All inputs must be added before the first name is computed. */
 void pd_apply_names_add(struct pd_apply_names *p, const struct pd_read_file *file);
-/* Replace `out` by the name of an output. */
-void pd_apply_names_get(struct pd_apply_names *p, const struct pd_read_file *file, struct pd_buf *out);
 void pd_apply_names_release(struct pd_apply_names *p);
 
 /* Find the name of an input's output in the folder, and its path.  Return the path; NULL if the run does not write. */

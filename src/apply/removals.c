@@ -123,7 +123,7 @@ static uint32_t hash_url(struct pd_span url)
 /* Digest of a page with contradicting rows: it is equal to no digest. */
 #define CONTRADICTED UINT64_MAX
 
-uint64_t pd_apply_removals_digest(struct pd_span content_digest)
+static uint64_t digest_hash(struct pd_span content_digest)
 {
 	if (!content_digest.n || pd_span_is(content_digest, "-"))
 		return 0;
@@ -149,7 +149,7 @@ static void add_whole(struct pd_apply_removals *d, const struct pd_apply_verdict
 	d->n_whole += !d->files[file].whole;
 	d->files[file].whole = d->files[file].any = true;
 	d->files[file].url = hash_url(pd_buf_span(&d->url));
-	d->files[file].digest = join_digests(d->files[file].digest, pd_apply_removals_digest(v->content_digest));
+	d->files[file].digest = join_digests(d->files[file].digest, digest_hash(v->content_digest));
 	if (!d->keep_dup_of)
 		return;
 	while (d->cap_whole <= file)
@@ -167,7 +167,7 @@ int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_ver
 	d->counts.suspects += v->suspect;
 	d->counts.demoted += demoted;
 	removed &= !demoted;
-	d->counts.unchecked += removed && !pd_apply_removals_digest(v->content_digest);
+	d->counts.unchecked += removed && !digest_hash(v->content_digest);
 	/* The part before an exclamation mark may be the name of an archive. */
 	for (size_t i = 1; i < d->id.n; i++)
 		if (d->id.p[i] == '!') {
@@ -179,7 +179,7 @@ int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_ver
 		if (removed) {
 			d->pages = pd_grow(d->pages, d->n_pages, &d->cap_pages, sizeof *d->pages);
 			d->pages[d->n_pages] = (struct removed_page){ .at = (address.stream ? STREAM : 0) | address.offset,
-								      .digest = pd_apply_removals_digest(v->content_digest),
+								      .digest = digest_hash(v->content_digest),
 								      .file = file,
 								      .url = hash_url(pd_buf_span(&d->url)) };
 			if (d->keep_dup_of) {
@@ -552,6 +552,5 @@ const char *pd_apply_check_page(struct pd_apply_check *c, const struct pd_record
 		return "the verdict has no content_digest to compare it with";
 	if (!pd_page_record_digest(c->opener, r, &c->digest))
 		return "it has no content to compare with the verdict";
-	return pd_apply_removals_digest(pd_buf_span(&c->digest)) == digest ? NULL
-									   : "its content differs from the page in the verdict";
+	return digest_hash(pd_buf_span(&c->digest)) == digest ? NULL : "its content differs from the page in the verdict";
 }

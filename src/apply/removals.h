@@ -28,7 +28,7 @@ struct pd_apply_removals;
 struct pd_apply_removal {
 	bool found;	       /* it is removed */
 	bool other_url;	       /* the verdict is about a page with another URL: it is kept */
-	uint64_t digest;       /* a hash of the page's content digest, by pd_apply_removals_digest; 0: the verdict has none */
+	uint64_t digest;       /* a hash of the page's content digest, 0: the verdict has none */
 	struct pd_span dup_of; /* only if kept; escaped as in the rows; valid as long as the table */
 };
 
@@ -72,7 +72,6 @@ const char *pd_apply_removals_name(struct pd_apply_removals *d, const char *labe
 void pd_apply_removals_here(const struct pd_apply_removals *d, struct pd_span id, struct pd_buf *out);
 /* Return whether any page is removed from the input with this name in the rows. */
 bool pd_apply_removals_any(const struct pd_apply_removals *d, const char *name);
-uint64_t pd_apply_removals_digest(struct pd_span content_digest);
 /* Return whether this page is removed, and count it as found. */
 struct pd_apply_removal pd_apply_removals_take(struct pd_apply_removals *d, struct pd_span id, struct pd_span url);
 /* The same without counting. */

@@ -220,22 +220,15 @@ static const struct codec_ops zstd_codec = { zstd_open, zstd_close, zstd_whole, 
 /* Measured on rows of the store: higher levels save little and cost much. */
 enum { LEVEL = 1 };
 
-struct pd_zstd_packer {
-	ZSTD_CCtx *c;
-};
-
+/* A struct pd_zstd_packer is the library's context. */
 struct pd_zstd_packer *pd_zstd_packer_new(void)
 {
-	struct pd_zstd_packer *p = pd_zalloc(sizeof *p);
-	p->c = PD_RETRY(ZSTD_createCCtx());
-	return p;
+	return (struct pd_zstd_packer *)PD_RETRY(ZSTD_createCCtx());
 }
 
 void pd_zstd_packer_free(struct pd_zstd_packer *p)
 {
-	if (p)
-		ZSTD_freeCCtx(p->c);
-	free(p);
+	ZSTD_freeCCtx((ZSTD_CCtx *)p);
 }
 
 void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *out)
@@ -243,11 +236,12 @@ void pd_zstd_pack(struct pd_zstd_packer *p, struct pd_span in, struct pd_buf *ou
 	size_t room = ZSTD_compressBound(in.n);
 	size_t n;
 	pd_buf_reserve(out, room); /* which suffices: only memory can fail */
-	while (ZSTD_isError(n = ZSTD_compressCCtx(p->c, out->p + out->n, room, in.p, in.n, LEVEL)))
+	while (ZSTD_isError(n = ZSTD_compressCCtx((ZSTD_CCtx *)p, out->p + out->n, room, in.p, in.n, LEVEL)))
 		pd_more_memory();
 	out->n += n;
 	out->p[out->n] = 0;
 }
+
 static void *zstd_pack_open(void)
 {
 	ZSTD_CCtx *c = PD_RETRY(ZSTD_createCCtx());

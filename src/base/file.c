@@ -1025,6 +1025,19 @@ void pd_line_reader_release(struct pd_line_reader *l)
 	*l = (struct pd_line_reader){ 0 };
 }
 
+int pd_line_reader_open(struct pd_line_reader *l, const char *path, struct pd_err *e)
+{
+	*l = (struct pd_line_reader){ .f = pd_input_fopen(path, e), .path = path };
+	return l->f ? PD_OK : e->status;
+}
+
+void pd_line_reader_close(struct pd_line_reader *l)
+{
+	if (l->f)
+		fclose(l->f);
+	pd_line_reader_release(l);
+}
+
 /* --- bytes from file to file --- */
 
 /* SMALL: below this the stream's own buffer is faster than a system call for each piece. */

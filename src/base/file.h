@@ -72,6 +72,9 @@ int pd_line_next(struct pd_line_reader *l, struct pd_span *line, struct pd_err *
 /* Continue with the next file; its first line has number 1, and `bytes` continues. */
 void pd_line_reader_start(struct pd_line_reader *l, FILE *f, const char *path);
 void pd_line_reader_release(struct pd_line_reader *l);
+/* Open an input to read its lines, and close it again; closing a reader that could not be opened is allowed. */
+int pd_line_reader_open(struct pd_line_reader *l, const char *path, struct pd_err *e);
+void pd_line_reader_close(struct pd_line_reader *l);
 
 /* --- bytes from file to file --- */
 

@@ -37,38 +37,27 @@ void pd_hash128(const void *p, size_t n, uint64_t seed, uint64_t w[2])
 	w[1] = h.low64;
 }
 
-struct pd_hasher {
-	XXH3_state_t *state;
-};
-
+/* A struct pd_hasher is the library's state. */
 struct pd_hasher *pd_hasher_new(void)
 {
-	struct pd_hasher *h = pd_zalloc(sizeof *h);
-	h->state = PD_RETRY(XXH3_createState());
-	pd_hasher_clear(h);
-	return h;
+	XXH3_state_t *state = PD_RETRY(XXH3_createState());
+	XXH3_128bits_reset(state);
+	return (struct pd_hasher *)state;
 }
 
 void pd_hasher_free(struct pd_hasher *h)
 {
-	if (h)
-		XXH3_freeState(h->state);
-	free(h);
-}
-
-void pd_hasher_clear(struct pd_hasher *h)
-{
-	XXH3_128bits_reset(h->state);
+	XXH3_freeState((XXH3_state_t *)h);
 }
 
 void pd_hasher_add(struct pd_hasher *h, const void *p, size_t n)
 {
-	XXH3_128bits_update(h->state, p, n);
+	XXH3_128bits_update((XXH3_state_t *)h, p, n);
 }
 
 void pd_hasher_end(struct pd_hasher *h, uint64_t w[2])
 {
-	XXH128_hash_t d = XXH3_128bits_digest(h->state);
+	XXH128_hash_t d = XXH3_128bits_digest((XXH3_state_t *)h);
 	w[0] = d.high64;
 	w[1] = d.low64;
 }

@@ -66,7 +66,6 @@ void pd_secret_id(const struct pd_secret *secret, char out[17]);
 struct pd_hasher;
 struct pd_hasher *pd_hasher_new(void);
 void pd_hasher_free(struct pd_hasher *h);
-void pd_hasher_clear(struct pd_hasher *h);
 void pd_hasher_add(struct pd_hasher *h, const void *p, size_t n);
 void pd_hasher_end(struct pd_hasher *h, uint64_t w[2]);
 

@@ -205,12 +205,6 @@ static void report_cut(struct pd_pages *pages, const struct pd_pages_options *o,
 	report_line(pages, o, l, PD_CUT_TABLE);
 }
 
-static void close_lines(struct pd_line_reader *l)
-{
-	fclose(l->f);
-	pd_line_reader_release(l);
-}
-
 /* Read lines "URL<TAB>number", escaped as in rows; # begins a comment.  If a URL has several numbers, the smallest is
  * used.  Memory grows with the pages, not with the file.  Unreadable lines are reported and counted in pages->bad. */
 static int keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key,
@@ -220,10 +214,10 @@ static int keep_rank_keys(struct pd_pages *pages, const char *file, const struct
 	struct pd_span line, f[2];
 	uint64_t v;
 	bool end_due = false;
-	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
-	int status;
-	if (!lines.f)
-		return e->status;
+	struct pd_line_reader lines;
+	int status = pd_line_reader_open(&lines, file, e);
+	if (status)
+		return status;
 	memset(key, 0xFF, pages->n * sizeof *key);
 	u = (struct urls){ .pages = pages };
 	u.first = pd_alloc((pages->n + 1) * sizeof *u.first);
@@ -253,7 +247,7 @@ static int keep_rank_keys(struct pd_pages *pages, const char *file, const struct
 	pd_hashtab_release(&u.index);
 	free(u.first);
 	free(u.next);
-	close_lines(&lines);
+	pd_line_reader_close(&lines);
 	return status;
 }
 
@@ -262,10 +256,10 @@ static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e
 	struct pd_span line;
 	bool end_due = false; /* a list of hosts is written by hand, so it needs no "# total" */
 	pd_local_buf lower = { 0 };
-	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
-	int status;
-	if (!lines.f)
-		return e->status;
+	struct pd_line_reader lines;
+	int status = pd_line_reader_open(&lines, file, e);
+	if (status)
+		return status;
 	while ((status = next_data_line(&lines, &end_due, &line, e)) > 0) {
 		line = pd_span_trim(line);
 		pd_buf_clear(&lower);
@@ -274,7 +268,7 @@ static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e
 		if (line.n)
 			pd_names_add(hosts, pd_buf_span(&lower));
 	}
-	close_lines(&lines);
+	pd_line_reader_close(&lines);
 	return status;
 }
 
@@ -398,10 +392,10 @@ static int read_canonical(struct canonical_finder *f, const char *file, const st
 {
 	struct pd_span line, cells[2];
 	bool end_due = false;
-	struct pd_line_reader lines = { .f = pd_input_fopen(file, e), .path = file };
-	int status;
-	if (!lines.f)
-		return e->status;
+	struct pd_line_reader lines;
+	int status = pd_line_reader_open(&lines, file, e);
+	if (status)
+		return status;
 	while ((status = next_data_line(&lines, &end_due, &line, e)) > 0) {
 		uint64_t url = pd_tsv_fields(line, cells, 2) == 2 && cells[0].n ? hash_canonical(f, cells[1]) : 0;
 		uint32_t page = url ? pd_hashtab_find(&f->ids, pd_map_key(cells[0]), is_page_id, f, &cells[0]) : PD_NO_NUMBER;
@@ -413,7 +407,7 @@ static int read_canonical(struct canonical_finder *f, const char *file, const st
 	}
 	if (!status && end_due)
 		report_cut(f->pages, o, &lines);
-	close_lines(&lines);
+	pd_line_reader_close(&lines);
 	return status;
 }
 

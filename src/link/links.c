@@ -76,21 +76,17 @@ static struct pd_span host_of_line(struct pd_span line)
 
 static int read_adverts(struct pd_adverts *a, const char *path, struct pd_err *e)
 {
-	FILE *f = pd_input_fopen(path, e);
-	if (!f)
-		return e->status;
-	struct pd_line_reader l = { .f = f, .path = path };
+	struct pd_line_reader l;
 	pd_local_buf scratch = { 0 }, host = { 0 };
 	struct pd_span line;
-	int status;
-	while ((status = pd_line_next(&l, &line, e)) == 1) {
+	int status = pd_line_reader_open(&l, path, e);
+	while (status >= 0 && (status = pd_line_next(&l, &line, e)) == 1) {
 		struct pd_span named = host_of_line(line);
 		pd_buf_clear(&host);
 		if (named.n && !pd_host_parse(named, true, &scratch, &host) && host.n)
 			add_host(a, pd_buf_span(&host));
 	}
-	pd_line_reader_release(&l);
-	fclose(f);
+	pd_line_reader_close(&l);
 	if (!status && !a->hosts.n)
 		status = pd_fail(e, PD_ERR_FORMAT, "%s: no line names a host of adverts", path);
 	return status;

@@ -433,20 +433,11 @@ static int take_link_row(struct pd_link_reader *l, const struct pd_table_reader 
 	return PD_OK;
 }
 
-static void *grow_array(struct pd_array *a, struct pd_budget *budget, size_t n, size_t size)
-{
-	size_t room = a->bytes / size;
-	if (n <= room)
-		return a->p;
-	room = room < 512 ? 1024 : 2 * room;
-	return pd_array_room(a, budget, (room < n ? n : room) * size);
-}
-
 static void learn_page(struct pd_link_table *t, struct pd_link_reader *l, struct pd_budget *budget)
 {
 	settle_page(l);
-	t->facts = grow_array(&t->facts_at, budget, t->n_facts + l->n + 1, sizeof *t->facts);
-	t->first = grow_array(&t->first_at, budget, t->n + 2, sizeof *t->first);
+	t->facts = pd_array_room(&t->facts_at, budget, (t->n_facts + l->n + 1) * sizeof *t->facts);
+	t->first = pd_array_room(&t->first_at, budget, (t->n + 2) * sizeof *t->first);
 	if (l->n)
 		memcpy(t->facts + t->n_facts, l->v, l->n * sizeof *t->facts);
 	t->first[t->n++] = t->n_facts;

@@ -22,12 +22,12 @@ struct block_head {
 
 const struct pd_secret pd_no_secret = { { 0 } };
 
-const struct pd_container_kind pd_shingles_kind = { .magic = "\x89PDS\r\n\x1a\n",
-						    .version = PD_SHINGLES_VERSION,
-						    .sections = PD_SHINGLES_SECTIONS,
-						    .what = "a file of shingles",
-						    .made_by = "'pagededup fp --shingles'",
-						    .old = pd_old_shingles };
+static const struct pd_container_kind shingles_kind = { .magic = "\x89PDS\r\n\x1a\n",
+							.version = PD_SHINGLES_VERSION,
+							.sections = PD_SHINGLES_SECTIONS,
+							.what = "a file of shingles",
+							.made_by = "'pagededup fp --shingles'",
+							.old = pd_old_shingles };
 
 /* --- writing --- */
 
@@ -38,7 +38,7 @@ int pd_shingles_create(struct pd_shingles_writer *w, const char *path, struct pd
 	if (status)
 		return status;
 	w->file = (struct pd_container_file){ w->out.f, w->out.path ? w->out.path : "standard output" };
-	pd_container_begin(&w->c, &pd_shingles_kind, 0, pd_container_to_file, &w->file, e);
+	pd_container_begin(&w->c, &shingles_kind, 0, pd_container_to_file, &w->file, e);
 	pd_container_add_section(&w->c, must.p, must.n);
 	pd_container_section(&w->c);
 	return w->c.status;
@@ -176,7 +176,7 @@ static int scan_file(struct pd_shingles *s, int file, const char *path, struct p
 		return pd_fail_errno(e, "cannot open %s", path);
 	int status = pd_input_note_fd(fd, path, e);
 	if (!status)
-		status = pd_container_map(c, &pd_shingles_kind, fd, path, e);
+		status = pd_container_map(c, &shingles_kind, fd, path, e);
 	close(fd);
 	if (status)
 		return status;

@@ -30,8 +30,6 @@
 
 enum pd_shingles_section { PD_SHINGLES_PARAMS, PD_SHINGLES_BLOCKS, PD_SHINGLES_SECTIONS };
 
-extern const struct pd_container_kind pd_shingles_kind;
-
 /* The secret of files for which none was given. It is public. */
 extern const struct pd_secret pd_no_secret;
 

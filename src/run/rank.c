@@ -120,15 +120,6 @@ struct pd_ranker {
 #define CANNOT_WRITE "cannot write a temporary file (choose another place with --tmp-dir)"
 #define CANNOT_READ "cannot read a temporary file"
 
-static void *grow_array(struct pd_array *a, struct pd_budget *budget, size_t n, size_t size)
-{
-	size_t room = a->bytes / size;
-	if (n <= room)
-		return a->p;
-	room = room < 512 ? 1024 : room + room / 2;
-	return pd_array_room(a, budget, (room < n ? n : room) * size);
-}
-
 static uint32_t number_for_hash(struct pd_map *m, uint64_t hash)
 {
 	uint32_t *number = pd_map_put(m, hash);
@@ -140,14 +131,13 @@ static uint32_t number_for_hash(struct pd_map *m, uint64_t hash)
 /* Read lines of name, tab, number; `url`: names are URLs. */
 static int read_known(struct pd_map *m, const char *path, bool url, struct pd_err *e)
 {
-	FILE *f = pd_input_fopen(path, e);
-	struct pd_line_reader l = { .f = f, .path = path };
+	struct pd_line_reader l;
 	struct pd_canonical canonical = { .form = PD_FORM_CANONICAL };
 	struct pd_url u = { .why = NULL };
 	pd_local_buf name = { 0 };
 	struct pd_span line, first;
-	int status = f ? 1 : e->status;
-	while (f && (status = pd_line_next(&l, &line, e)) == 1) {
+	int status = pd_line_reader_open(&l, path, e);
+	while (status >= 0 && (status = pd_line_next(&l, &line, e)) == 1) {
 		char z[40], *end = z;
 		if (!line.n || line.p[0] == '#')
 			continue;
@@ -163,9 +153,7 @@ static int read_known(struct pd_map *m, const char *path, bool url, struct pd_er
 			pd_canonical_make(&canonical, &u, &name);
 		memcpy(pd_map_put(m, hash_of(pd_buf_span(&name))), &rank, sizeof rank);
 	}
-	pd_line_reader_release(&l);
-	if (f)
-		fclose(f);
+	pd_line_reader_close(&l);
 	pd_url_release(&u);
 	pd_canonical_release(&canonical);
 	return status;
@@ -199,7 +187,7 @@ static void take_page(void *ranker, struct pd_span packed)
 	uint32_t before = (uint32_t)r->pages.n, node = number_for_hash(&r->pages, page.self),
 		 domain = number_for_hash(&r->domains, page.domain);
 	bool again = node < before;
-	r->records = grow_array(&r->records_at, r->budget, r->n_records + 2, sizeof *r->records);
+	r->records = pd_array_room(&r->records_at, r->budget, (r->n_records + 2) * sizeof *r->records);
 	r->records[r->n_records++] = (struct record){ r->n_links, node, domain };
 	pd_buf_clear(&r->line);
 	pd_tsv_add(&r->line, pd_span(at, page.id));

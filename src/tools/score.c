@@ -168,30 +168,6 @@ static int read_truth_line(struct truth_reader *in, struct pd_span line, struct 
 	return in->t->labels ? read_label_line(in, e) : read_page_line(in, e);
 }
 
-static int read_truth_file(struct truth_reader *in, FILE *f, struct pd_err *e)
-{
-	struct pd_line_reader lines = { .f = f, .path = in->path };
-	struct pd_span line;
-	int status;
-	while ((status = pd_line_next(&lines, &line, e)) > 0) {
-		in->line_no = lines.no;
-		while (line.n && line.p[line.n - 1] == '\r')
-			line.n--;
-		if (!line.n || (line.p[0] == '#' && line.n > 1 && line.p[1] == ' '))
-			continue;
-		status = read_truth_line(in, line, e);
-		if (status == PD_ERR_FORMAT) {
-			in->t->bad++;
-			in->t->o->bad_row(in->t->o->ctx, e->text);
-			status = PD_OK;
-		}
-		if (status)
-			break;
-	}
-	pd_line_reader_release(&lines);
-	return status;
-}
-
 static int by_pages(const void *x, const void *y)
 {
 	const struct pd_label *l = x, *m = y;
@@ -204,11 +180,23 @@ int pd_truth_read(struct pd_truth *t, const char *path, const struct pd_truth_op
 {
 	struct truth_reader in = { .t = t, .path = path };
 	*t = (struct pd_truth){ .o = o };
-	FILE *f = pd_input_fopen(path, e);
-	if (!f)
-		return e->status;
-	int status = read_truth_file(&in, f, e);
-	fclose(f);
+	struct pd_line_reader lines;
+	struct pd_span line;
+	int status = pd_line_reader_open(&lines, path, e);
+	while (status >= 0 && (status = pd_line_next(&lines, &line, e)) > 0) {
+		in.line_no = lines.no;
+		while (line.n && line.p[line.n - 1] == '\r')
+			line.n--;
+		if (!line.n || (line.p[0] == '#' && line.n > 1 && line.p[1] == ' '))
+			continue;
+		status = read_truth_line(&in, line, e);
+		if (status == PD_ERR_FORMAT) {
+			t->bad++;
+			o->bad_row(o->ctx, e->text);
+			status = PD_OK;
+		}
+	}
+	pd_line_reader_close(&lines);
 	if (!status && !in.at.n)
 		status = pd_fail(e, PD_ERR_VERSION, "%s is empty: TRUTH needs rows", path);
 	t->n_strata = in.strata.n ? (uint32_t)in.strata.n : 1;
@@ -284,8 +272,6 @@ void pd_truth_release(struct pd_truth *t)
 }
 
 /* ==== the score ==== */
-
-const char *const pd_measure_names[PD_MEASURES] = { "precision", "recall", "f1" };
 
 static double share(double part, double whole)
 {

@@ -84,7 +84,6 @@ struct pd_counts {
 };
 
 enum pd_measure { PD_PRECISION, PD_RECALL, PD_F1, PD_MEASURES };
-extern const char *const pd_measure_names[PD_MEASURES];
 
 /* The counts of a group. */
 struct pd_score_event {

@@ -506,13 +506,10 @@ static bool is_ip_address(struct pd_span address)
 static int read_addresses(struct alias_run *r)
 {
 	const char *path = r->o->addresses;
-	FILE *f = path ? pd_input_fopen(path, &r->err) : NULL;
-	if (!f)
-		return path ? r->err.status : PD_OK;
-	struct pd_line_reader l = { .f = f, .path = path };
+	struct pd_line_reader l = { 0 };
 	struct pd_span line;
-	int status;
-	while ((status = pd_line_next(&l, &line, &r->err)) == 1) {
+	int status = path ? pd_line_reader_open(&l, path, &r->err) : PD_ERR_NOT_FOUND;
+	while (status >= 0 && (status = pd_line_next(&l, &line, &r->err)) == 1) {
 		line = pd_span_trim(line);
 		size_t n = 0;
 		if (!line.n || line.p[0] == '#')
@@ -531,9 +528,8 @@ static int read_addresses(struct alias_run *r)
 		}
 		add_address(r->aliases, host_of(r->aliases, pd_span(line.p, n)), address);
 	}
-	pd_line_reader_release(&l);
-	fclose(f);
-	return status;
+	pd_line_reader_close(&l);
+	return path ? status : PD_OK;
 }
 
 static void note_crawled_page(struct alias_run *r, const struct pd_record *record, const struct pd_page *page)
