@@ -28,7 +28,7 @@ struct pd_apply_removals;
 struct pd_apply_removal {
 	bool found;	       /* it is removed */
 	bool other_url;	       /* the verdict is about a page with another URL: it is kept */
-	uint64_t digest;       /* a hash of the page's content digest, 0: the verdict has none */
+	uint64_t digest;       /* a hash of the page's content digest; 0: the verdict has none */
 	struct pd_span dup_of; /* only if kept; escaped as in the rows; valid as long as the table */
 };
 
