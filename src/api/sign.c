@@ -506,7 +506,6 @@ struct api_learn {
 	pagededup_learner *l;
 	const struct pd_buf *page;
 	const char *path;
-	struct pd_outfile out;
 };
 
 static int learn(void *ctx, struct pd_err *e)
@@ -537,11 +536,11 @@ static int write_learned(void *ctx, struct pd_err *e)
 	if (a->l->ended)
 		return pd_fail(e, PD_ERR_USAGE, "the learner has written its table already; make a new learner");
 	a->l->ended = true;
-	int status = pd_outfile_open(&a->out, a->path, e);
+	struct pd_outfile out;
+	int status = pd_outfile_open(&out, a->path, e);
 	if (!status)
-		status = pd_site_learner_end(a->l->learner, a->out.f, NULL, e);
-	status = pd_outfile_close(&a->out, status, e);
-	return status;
+		status = pd_site_learner_end(a->l->learner, out.f, NULL, e);
+	return pd_outfile_close(&out, status, e);
 }
 
 int pagededup_learner_end(pagededup_learner *l, const char *path, pagededup_error *error)

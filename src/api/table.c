@@ -292,22 +292,11 @@ static int next_of_dump(void *shared, void *worker)
 		f->more = true;
 		return 0;
 	}
-	int status = r->ended ? 0 : pd_reader_next(r->reader, &r->record, f->err);
+	int status = r->ended ? 0 : pd_reader_next(r->reader, &w->record, f->err);
 	r->ended |= status <= 0;
 	r->has_record = false;
 	if (status <= 0)
 		return status;
-	struct pd_buf *const into[] = { &w->record.id,	    &w->record.url,	     &w->record.fetch_time, &w->record.digest,
-					&w->record.user_id, &w->record.content_type, &w->record.address,    &w->record.block };
-	const struct pd_buf *const out_of[] = { &r->record.id,	    &r->record.url,	&r->record.fetch_time,
-						&r->record.digest,  &r->record.user_id, &r->record.content_type,
-						&r->record.address, &r->record.block };
-	for (size_t i = 0; i < sizeof into / sizeof *into; i++)
-		pd_buf_set(into[i], pd_buf_span(out_of[i]));
-	w->record.kind = r->record.kind;
-	w->record.length = r->record.length;
-	w->record.html_only = r->record.html_only;
-	w->record.cut = r->record.cut;
 	f->n += w->record.kind != PD_RECORD_OTHER;
 	return 1;
 }
