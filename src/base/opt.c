@@ -264,7 +264,7 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 			status = misuse(&t, code, argv[optind - 1], e);
 		else
 			status = pd_opt_set(by_code(u->opts, code), (code & ~NO_BIT) >= COMMON_BASE ? &common : options, optarg,
-				     code >= LONG_BASE && code & NO_BIT, e);
+					    code >= LONG_BASE && code & NO_BIT, e);
 	}
 	*first = optind;
 	if (general)
