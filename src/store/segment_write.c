@@ -101,39 +101,26 @@ static struct pd_span row_packer_block(struct row_packer *p, uint32_t n_rows)
 	return pd_buf_span(&p->packed);
 }
 
-struct listed {
-	uint64_t hash;
-	uint32_t row;
-};
-
-static int by_hash_and_row(const void *a, const void *b)
-{
-	const struct listed *x = a, *y = b;
-	if (x->hash != y->hash)
-		return x->hash < y->hash ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
-
 static void list_recent(struct source *source, const struct pd_store_recent *r, int by)
 {
-	struct listed *v = pd_alloc((r->n + r->n_keys + 1) * sizeof *v);
-	size_t n = 0;
-	for (size_t i = 0; i < r->n; i++)
+	struct pd_items v = { 0 };
+	for (uint32_t i = 0; i < r->n; i++)
 		if (r->pages[i].hash[by])
-			v[n++] = (struct listed){ r->pages[i].hash[by], (uint32_t)i };
+			pd_items_add(&v, r->pages[i].hash[by], i);
 	for (size_t i = 0; by == PD_STORE_BY_TEXT && i < r->n_keys; i++)
-		v[n++] = (struct listed){ r->keys[i].hash, r->keys[i].row };
-	qsort(v, n, sizeof *v, by_hash_and_row);
-	uint64_t *hash = source->memory[2 * by] = pd_alloc((n + 1) * sizeof *hash);
-	uint32_t *rows = source->memory[2 * by + 1] = pd_alloc((n + 1) * sizeof *rows);
-	for (size_t i = 0; i < n; i++) {
-		hash[i] = v[i].hash;
-		rows[i] = v[i].row;
+		pd_items_add(&v, r->keys[i].hash, r->keys[i].row);
+	/* The sort is stable.  Rows ascend in each of the two loops, whose hashes differ in their kind. */
+	pd_items_sort(&v);
+	uint64_t *hash = source->memory[2 * by] = pd_alloc((v.n + 1) * sizeof *hash);
+	uint32_t *rows = source->memory[2 * by + 1] = pd_alloc((v.n + 1) * sizeof *rows);
+	for (size_t i = 0; i < v.n; i++) {
+		hash[i] = v.v[i].key;
+		rows[i] = v.v[i].value;
 	}
-	source->list[by].n = n;
+	source->list[by].n = v.n;
 	source->list[by].hash = hash;
 	source->list[by].rows = rows;
-	free(v);
+	pd_items_release(&v);
 }
 
 static void pack_recent(struct source *source, const struct pd_store_recent *r)

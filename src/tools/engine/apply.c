@@ -192,20 +192,16 @@ static void add_output_place(struct pd_buf *out, struct pd_span path)
 static FILE *spool_verdict_rows(const struct pd_engine *t, struct pd_span rows, struct pd_err *e)
 {
 	struct pd_span row;
+	struct pd_buf names = { 0 };
 	FILE *f = pd_tempfile_open(t->tmp_dir, e);
 	if (!f)
 		return NULL;
-	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
-		fprintf(f, "%c%s", i ? '\t' : '#', pd_verdicts_columns[i]);
-	putc('\n', f);
+	pd_row_names(pd_verdicts_columns, &names);
+	fwrite(names.p, 1, names.n, f);
+	pd_buf_release(&names);
 	while (rows.n && pd_span_split(&rows, BETWEEN, &row)) {
 		fwrite(row.p, 1, row.n, f);
 		putc('\n', f);
-	}
-	if (fflush(f) || ferror(f)) {
-		pd_fail_errno(e, "cannot write a temporary file (choose another place with --tmp-dir)");
-		fclose(f);
-		return NULL;
 	}
 	return f;
 }
@@ -258,10 +254,11 @@ static int read_and_apply(struct rewriting *r, struct pd_span rows, const char *
 	FILE *f = spool_verdict_rows(r->t, rows, e);
 	if (!f)
 		return PD_ERR_SYSTEM;
-	snprintf(name, sizeof name, "/proc/self/fd/%d", fileno(f));
 	struct pd_apply_removals_options o = { .paths = &path, .n_paths = 1, .bad_row = pd_log_bad_row, .ctx = r->t->log };
 	pd_inputs_forget();
-	int status = pd_apply_removals_read(&removals, &o, e);
+	int status = pd_engine_file_name(f, name, e);
+	if (!status)
+		status = pd_apply_removals_read(&removals, &o, e);
 	if (!status && pd_apply_removals_counts(removals)->bad)
 		status = pd_fail(e, PD_ERR_INPUT,
 				 "line %" PRIu64 " of standard input has invalid rows; the previous task did not write it",

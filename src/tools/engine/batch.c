@@ -504,9 +504,7 @@ static int reduce_tombstones(const struct pd_engine *t, struct pd_engine_params 
 	struct pd_buf names = { 0 };
 	uint64_t n = 0;
 	(void)p;
-	for (int i = 0; i < PD_VERDICTS_COLUMNS; i++)
-		pd_buf_printf(&names, "%c%s", i ? '\t' : '#', pd_verdicts_columns[i]);
-	pd_buf_add_c(&names, '\n');
+	pd_row_names(pd_verdicts_columns, &names);
 	int status = pd_engine_write(&names, e);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
 		if ((status = read_tombstone(&in, now, e)) != 0 || (in.is_new && (status = write_tombstone(best, e)) != 0))
@@ -641,9 +639,8 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 		pd_sketch_print(&p->sketch, &out);
 	else
 		pd_buf_add_z(&out, "none");
-	for (int i = 0; i < PD_FP_COLUMNS; i++)
-		pd_buf_printf(&out, "%s%s", i ? "\t" : "\n#", pd_fp_columns[i]);
 	pd_buf_add_c(&out, '\n');
+	pd_row_names(pd_fp_columns, &out);
 	int status = pd_engine_write(&out, e);
 	while (status >= 0 && (status = pd_engine_lines_next(&in, e)) == 1) {
 		if (in.is_new && (status = write_page_rows(&u, e)) != 0)

@@ -322,39 +322,23 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 	return status;
 }
 
-static int flush(FILE *f, struct pd_err *e)
-{
-	return f && (fflush(f) || ferror(f))
-		       ? pd_fail_errno(e, "cannot write a temporary file (choose another place with --tmp-dir)")
-		       : PD_OK;
-}
-
-/* Return the system's name for a file without a name. */
-static char *name_of(FILE *f, struct pd_buf *out)
-{
-	pd_buf_printf(out, "/proc/self/fd/%d", fileno(f));
-	return out->p;
-}
-
 int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e)
 {
 	struct pd_rows rows = { 0 };
-	struct pd_buf names[2] = { { 0 }, { 0 } };
+	char waiting[64], against[64], *paths[] = { b->batch ? (char *)b->batch : waiting, against };
 	struct pd_budget budget = { .limit = b->task->memory ? b->task->memory : pd_memory_default(), .tmp_dir = b->task->tmp_dir };
 	size_t least = pd_memory_least(b->n_waiting, b->table.kind == 'b' || b->table.kind == PD_ENGINE_FULL ||
 							     b->table.kind == PD_ENGINE_DENSE || b->batch);
 	if (!b->n_waiting || (!b->waiting && !b->batch))
 		return PD_OK;
 	budget.limit = budget.limit < least ? least : budget.limit;
-	int status = flush(b->waiting, e);
-	if (!status)
-		status = flush(b->against, e);
+	int status = b->waiting ? pd_engine_file_name(b->waiting, waiting, e) : PD_OK;
+	if (!status && b->against)
+		status = pd_engine_file_name(b->against, against, e);
 	if (!status) {
-		char *path = b->batch ? (char *)b->batch : name_of(b->waiting, &names[0]),
-		     *against = b->against ? name_of(b->against, &names[1]) : NULL;
-		struct pd_rows_options in = { .paths = &path,
+		struct pd_rows_options in = { .paths = &paths[0],
 					      .n_paths = 1,
-					      .against = &against,
+					      .against = &paths[1],
 					      .n_against = b->against != NULL,
 					      .tmp_dir = b->task->tmp_dir,
 					      .budget = &budget,
@@ -368,8 +352,6 @@ int pd_engine_buckets_end(struct pd_engine_buckets *b, struct pd_err *e)
 	if (!status && (status = match_rows(b, &rows)) != 0)
 		*e = b->err;
 	pd_rows_release(&rows);
-	pd_buf_release(&names[0]);
-	pd_buf_release(&names[1]);
 	for (FILE **f = (FILE *[]){ b->waiting, b->against }, **end = f + 2; f < end; f++)
 		if (*f)
 			fclose(*f);

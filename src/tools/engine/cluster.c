@@ -118,11 +118,6 @@ struct known {
 	struct pd_buf out;
 };
 
-static void add_known_page(struct known *k, struct pd_span page)
-{
-	pd_names_add(&k->names, page);
-}
-
 static int connect_to_first(struct known *k, struct pd_err *e)
 {
 	const struct pd_names *v = &k->names;
@@ -159,8 +154,8 @@ static int reduce_round(const struct pd_engine *t, struct pd_err *e)
 		if (in.is_new && k.names.n && (status = connect_to_first(&k, e)) != 0)
 			break;
 		if (in.is_new)
-			add_known_page(&k, in.key);
-		add_known_page(&k, in.value);
+			pd_names_add(&k.names, in.key);
+		pd_names_add(&k.names, in.value);
 	}
 	if (!status && k.names.n)
 		status = connect_to_first(&k, e);
@@ -178,12 +173,11 @@ static int map_attach(const struct pd_engine *t, struct pd_err *e)
 {
 	struct pd_line_reader in = { .f = stdin, .path = "standard input" };
 	struct pd_span line, f[PD_PAIRS_COLUMNS + 1], rest;
-	static const char mark[] = "# " PD_SUSPECT_MARK " ";
 	struct pd_buf out = { 0 };
 	int status;
 	(void)t;
 	while ((status = pd_line_next(&in, &line, e)) == 1) {
-		bool suspect = line.n > sizeof mark && !memcmp(line.p, mark, sizeof mark - 1);
+		bool suspect = pd_engine_is_suspect(line);
 		if (!line.n || (line.p[0] == '#' && !suspect))
 			continue;
 		rest = line;
@@ -280,15 +274,13 @@ static int read_header(const struct pd_engine *t, struct pd_buf *out, struct pd_
 {
 	struct pd_buf text = { 0 };
 	struct pd_span rest, line;
-	static const char mark[] = "# " PD_SUSPECT_MARK " ";
 	if (!t->header)
 		return pd_fail(e, PD_ERR_USAGE,
 			       "missing required option --params=FILE; write the lines of the pairs that begin with # into it");
 	int status = pd_read_file(t->header, &text, e);
 	rest = pd_buf_span(&text);
 	while (!status && rest.n && pd_span_split(&rest, '\n', &line)) {
-		bool suspect = line.n >= sizeof mark - 1 && !memcmp(line.p, mark, sizeof mark - 1);
-		if (!line.n || line.p[0] != '#' || suspect)
+		if (!line.n || line.p[0] != '#' || pd_engine_is_suspect(line))
 			continue;
 		pd_buf_add_span(out, line);
 		pd_buf_add_c(out, '\n');
@@ -320,9 +312,9 @@ static int open_waiting(struct grouping *g, struct pd_err *e)
 static int open_group(struct grouping *g, struct pd_group *group, struct pd_group_options *o, struct pd_err *e)
 {
 	char path[64], *paths = path;
-	if (fflush(g->waiting) || ferror(g->waiting))
-		return pd_fail_errno(e, "cannot write a temporary file (choose another place with --tmp-dir)");
-	snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(g->waiting));
+	int status = pd_engine_file_name(g->waiting, path, e);
+	if (status)
+		return status;
 	*o = *g->t->group;
 	o->in.paths = &paths;
 	o->in.n_paths = 1;
@@ -331,7 +323,7 @@ static int open_group(struct grouping *g, struct pd_group *group, struct pd_grou
 	o->in.parts = true;
 	o->in.ctx = g->t->log;
 	pd_inputs_forget();
-	int status = pd_group_open(group, o, e);
+	status = pd_group_open(group, o, e);
 	o->in.paths = NULL;
 	return status;
 }
@@ -390,9 +382,8 @@ static int end_group(struct grouping *g, struct pd_err *e)
 /* Return whether the value is a row of pairs, or a remark about two pages. */
 static bool is_pair_line(const struct pd_engine_lines *in)
 {
-	static const char mark[] = "# " PD_SUSPECT_MARK " ";
-	bool suspect = in->value.n > sizeof mark && !memcmp(in->value.p, mark, sizeof mark - 1);
-	return in->key.n && in->value.n && (in->value.p[0] != '#' || suspect) && memchr(in->value.p, '\t', in->value.n);
+	return in->key.n && in->value.n && (in->value.p[0] != '#' || pd_engine_is_suspect(in->value)) &&
+	       memchr(in->value.p, '\t', in->value.n);
 }
 
 static int map_group(const struct pd_engine *t, struct pd_err *e)

@@ -79,6 +79,20 @@ int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struc
 	return status;
 }
 
+bool pd_engine_is_suspect(struct pd_span line)
+{
+	static const char mark[] = "# " PD_SUSPECT_MARK " ";
+	return line.n > sizeof mark && !memcmp(line.p, mark, sizeof mark - 1);
+}
+
+int pd_engine_file_name(FILE *f, char name[64], struct pd_err *e)
+{
+	if (fflush(f) || ferror(f))
+		return pd_fail_errno(e, "cannot write a temporary file (choose another place with --tmp-dir)");
+	snprintf(name, 64, "/proc/self/fd/%d", fileno(f));
+	return PD_OK;
+}
+
 /* --- rows --- */
 
 int pd_engine_row_check(struct pd_row *row, const struct pd_engine_params *p, struct pd_err *e)
@@ -113,12 +127,6 @@ static int check_header(struct pd_engine_rows *r, struct pd_err *e)
 	return status;
 }
 
-/* Add the position of the line to an error. */
-static int name_line(const struct pd_engine_rows *r, int status, const struct pd_err *why, struct pd_err *e)
-{
-	return pd_fail(e, status, "line %" PRIu64 " of standard input: %.400s", r->in.line_no, why->text);
-}
-
 int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e)
 {
 	struct pd_err why;
@@ -138,7 +146,7 @@ int pd_engine_rows_next(struct pd_engine_rows *r, struct pd_err *e)
 				r->n++;
 				return 1;
 			}
-			name_line(r, status, &why, e);
+			pd_fail(e, status, "line %" PRIu64 " of standard input: %.400s", r->in.line_no, why.text);
 			if (status != PD_ERR_FORMAT)
 				return status;
 		}

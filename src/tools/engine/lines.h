@@ -33,6 +33,11 @@ int pd_engine_lines_name(const struct pd_engine_lines *l, int status, struct pd_
 int pd_engine_copy_values(bool (*wanted)(const struct pd_engine_params *p, struct pd_span key), const char *prefix,
 			  const struct pd_engine_params *p, struct pd_err *e);
 
+/* Return whether a line of pairs is a suspect: a remark about two pages that are not a pair. */
+bool pd_engine_is_suspect(struct pd_span line);
+/* Write a temporary file out, and set `name` to the name that the system has for it. */
+int pd_engine_file_name(FILE *f, char name[64], struct pd_err *e);
+
 /* --- rows --- */
 
 struct pd_engine_rows {

@@ -2,6 +2,7 @@
 #include "tools/engine/params.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -11,10 +12,20 @@
 
 #define MAGIC "# pagededup task 1"
 
-static void add_number_line(struct pd_buf *out, const char *name, uint64_t n)
-{
-	pd_buf_printf(out, "%s %" PRIu64 "\n", name, n);
-}
+/* The counts of the file, in its order. */
+static const struct {
+	const char *name;
+	size_t at;
+} counts[] = {
+#define COUNT(name, member) \
+	{ \
+		name, offsetof(struct pd_engine_params, member) \
+	}
+	COUNT("rows", rows),	     COUNT("prints", fingerprints),  COUNT("sketched", sketched), COUNT("leaders", representatives),
+	COUNT("distinct", distinct), COUNT("parts", many_subgroups), COUNT("dense", dense),	  COUNT("full", full),
+#undef COUNT
+};
+#define N_COUNTS (sizeof counts / sizeof *counts)
 
 static void add_text(struct pd_buf *out, const char *name, struct pd_span text)
 {
@@ -49,15 +60,9 @@ void pd_engine_params_write(const struct pd_engine_params *p, struct pd_buf *out
 		pd_sketch_print(&p->sketch, out);
 		pd_buf_add_c(out, '\n');
 	}
-	add_number_line(out, "bits", (uint64_t)p->bits);
-	add_number_line(out, "rows", p->rows);
-	add_number_line(out, "prints", p->fingerprints);
-	add_number_line(out, "sketched", p->sketched);
-	add_number_line(out, "leaders", p->representatives);
-	add_number_line(out, "distinct", p->distinct);
-	add_number_line(out, "parts", p->many_subgroups);
-	add_number_line(out, "dense", p->dense);
-	add_number_line(out, "full", p->full);
+	pd_buf_printf(out, "bits %d\n", p->bits);
+	for (size_t i = 0; i < N_COUNTS; i++)
+		pd_buf_printf(out, "%s %" PRIu64 "\n", counts[i].name, *(const uint64_t *)((const char *)p + counts[i].at));
 	for (uint32_t i = 0; i < p->split.n; i++)
 		pd_buf_printf(out, "split %.*s %u\n", (int)p->split.v[i].n, p->split.v[i].p, p->split_parts[i]);
 	for (const char *word = p->options.p; word && word < p->options.p + p->options.n; word += strlen(word) + 1) {
@@ -105,14 +110,12 @@ static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd
 static bool take_line(struct pd_engine_params *p, struct pd_span line)
 {
 	struct pd_span name;
-	uint64_t n, *const number[] = { &p->rows,     &p->fingerprints,	  &p->sketched, &p->representatives,
-					&p->distinct, &p->many_subgroups, &p->dense,	&p->full };
-	static const char *const names[] = { "rows", "prints", "sketched", "leaders", "distinct", "parts", "dense", "full" };
+	uint64_t n;
 	if (memchr(line.p, 0, line.n) || !pd_span_split(&line, ' ', &name) || !line.p)
 		return false;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (pd_span_is(name, names[i]))
-			return pd_span_u64(line, number[i]);
+	for (size_t i = 0; i < N_COUNTS; i++)
+		if (pd_span_is(name, counts[i].name))
+			return pd_span_u64(line, (uint64_t *)((char *)p + counts[i].at));
 	if (!pd_span_is(name, "bits"))
 		return take_text(p, name, line);
 	if (!pd_span_u64(line, &n) || (n != 0 && n != 64 && n != 128 && n != 256))
