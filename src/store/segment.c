@@ -71,7 +71,6 @@ static int read_params(struct pd_store_segment *s, struct pd_err *e)
 		uint64_t want = section_size(&s->f, i);
 		if (want != UINT64_MAX && s->c.section[i].n != want)
 			return pd_container_section_damaged(&s->c, i, "a section has another length than its parameters", e);
-		s->section[i] = (const uint8_t *)s->c.section[i].p;
 	}
 	return PD_OK;
 }
@@ -86,7 +85,6 @@ int pd_store_segment_open(struct pd_store_segment *s, struct pd_store_io_map map
 		pd_store_segment_close(s);
 		return status;
 	}
-	s->seen = s->c.sums.seen;
 	s->orders = pd_store_lay_out_orders(&s->f, pd_store_segment_at(s, PD_STORE_SEG_TABLES));
 	return PD_OK;
 }
@@ -171,13 +169,13 @@ int pd_store_segment_narrow(struct pd_store_segment *s, enum pd_store_by by, uin
 void pd_store_segment_prefetch_list(const struct pd_store_segment *s, enum pd_store_by by, uint64_t hash, int step)
 {
 	int shift = 64 - (int)s->f.start_bits[by];
-	const uint32_t *starts = (const uint32_t *)s->section[PD_STORE_SEG_STARTS + by];
+	const uint32_t *starts = pd_container_at(&s->c, PD_STORE_SEG_STARTS + (int)by);
 	const uint32_t *start = starts + (shift == 64 ? 0 : hash >> shift);
 	if (step == 0)
 		pd_prefetch(start);
 	else if (*start < s->f.listed[by])
 		for (uint64_t line = 0; line < 2; line++)
-			pd_prefetch((const uint64_t *)s->section[PD_STORE_SEG_HASHES + by] + *start + line * 8);
+			pd_prefetch((const uint64_t *)pd_container_at(&s->c, PD_STORE_SEG_HASHES + (int)by) + *start + line * 8);
 }
 
 int pd_store_segment_find(struct pd_store_segment *s, enum pd_store_by by, uint64_t low, uint64_t high,
@@ -219,7 +217,7 @@ static int report_damage(void *segment, uint64_t at, const char *what, struct pd
 /* For the searches of the index, which verify the bytes that they read. */
 static struct pd_index_file file_of(struct pd_store_segment *s)
 {
-	return (struct pd_index_file){ s->map.p, s->seen, PD_STORE_BLOCK_SHIFT, verify_bytes, report_damage, s };
+	return (struct pd_index_file){ s->map.p, s->c.sums.seen, PD_STORE_BLOCK_SHIFT, verify_bytes, report_damage, s };
 }
 
 int pd_store_near_segments(struct pd_index_near *near, struct pd_store_segment *segments, size_t n,
@@ -242,7 +240,8 @@ int pd_store_near_segments(struct pd_index_near *near, struct pd_store_segment *
 			files[i] = file_of(s);
 			pd_store_lay_out_table(&s->f, &l);
 			for (uint32_t block = 0; block < f->tables; block++) {
-				const uint8_t *base = s->section[PD_STORE_SEG_TABLES] + l.bytes * block;
+				const uint8_t *base =
+					(const uint8_t *)pd_container_at(&s->c, PD_STORE_SEG_TABLES) + l.bytes * block;
 				struct pd_index_near_table *t = &tables[block * n_sets + set];
 				*t = (struct pd_index_near_table){ .start = (const uint32_t *)base,
 								   .number = (const uint32_t *)(base + l.part[PD_STORE_TABLE_ROWS]),

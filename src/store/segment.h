@@ -43,7 +43,7 @@ int pd_store_segment_find_neighbours(struct pd_store_segment *s, const struct pd
 void pd_store_segment_prefetch_neighbours(const struct pd_store_segment *s, const struct pd_store_neighbour_query *q, int step);
 static inline void pd_store_segment_prefetch_sketch(const struct pd_store_segment *s, uint32_t row)
 {
-	pd_prefetch(s->section[PD_STORE_SEG_SKETCHES] + row * (s->f.sketch_words * UINT64_C(8)));
+	pd_prefetch(s->c.section[PD_STORE_SEG_SKETCHES].p + row * (s->f.sketch_words * UINT64_C(8)));
 }
 
 int pd_store_segment_number(struct pd_store_segment *s, uint32_t row, uint64_t *number, struct pd_err *e);
@@ -65,9 +65,9 @@ void pd_store_text_cache_release(struct pd_store_text_cache *c);
 /* Prefetch all columns of a row except its text. */
 static inline void pd_store_segment_prefetch_row(const struct pd_store_segment *s, uint32_t row)
 {
-	pd_prefetch(s->section[PD_STORE_SEG_HAS] + row);
-	pd_prefetch(s->section[PD_STORE_SEG_NUMBERS] + row * UINT64_C(4));
-	pd_prefetch(s->section[PD_STORE_SEG_KEYS] + row * (s->f.bits / UINT64_C(8)));
+	pd_prefetch(s->c.section[PD_STORE_SEG_HAS].p + row);
+	pd_prefetch(s->c.section[PD_STORE_SEG_NUMBERS].p + row * UINT64_C(4));
+	pd_prefetch(s->c.section[PD_STORE_SEG_KEYS].p + row * (s->f.bits / UINT64_C(8)));
 	pd_store_segment_prefetch_sketch(s, row);
 }
 
@@ -83,8 +83,8 @@ static inline int pd_store_segment_sketch(struct pd_store_segment *s, uint32_t r
 {
 	uint64_t sketch = pd_store_segment_at(s, PD_STORE_SEG_SKETCHES) + row * UINT64_C(8) * PD_SKETCH_WORDS;
 	uint64_t has = pd_store_segment_at(s, PD_STORE_SEG_HAS) + row;
-	if (row >= s->f.rows || s->f.sketch_words != PD_SKETCH_WORDS || !s->seen[has / PD_STORE_BLOCK] ||
-	    !s->seen[sketch / PD_STORE_BLOCK])
+	if (row >= s->f.rows || s->f.sketch_words != PD_SKETCH_WORDS || !s->c.sums.seen[has / PD_STORE_BLOCK] ||
+	    !s->c.sums.seen[sketch / PD_STORE_BLOCK])
 		return pd_store_segment_read_sketch(s, row, room, out, e);
 	*out = s->map.p[has] & PD_STORE_HAS_SKETCH ? (const uint64_t *)(s->map.p + sketch) : NULL;
 	return PD_OK;

@@ -74,8 +74,6 @@ struct pd_store_segment {
 	struct pd_store_io_map map;
 	struct pd_container c;
 	struct pd_store_segment_params f;
-	const uint8_t *seen; /* by block of the file: its checksum was verified */
-	const uint8_t *section[PD_STORE_SEG_SECTIONS];
 	struct pd_store_segment_orders orders;
 };
 
@@ -138,7 +136,7 @@ static inline struct pd_store_segment_orders pd_store_lay_out_orders(const struc
 /* The offset of a section in the file. */
 static inline uint64_t pd_store_segment_at(const struct pd_store_segment *s, int section)
 {
-	return (uint64_t)(s->section[section] - s->map.p);
+	return (uint64_t)(s->c.section[section].p - s->c.bytes.p);
 }
 
 static inline struct pd_index_order pd_store_order_at(const struct pd_store_segment *s, int order)
@@ -159,7 +157,7 @@ int pd_store_segment_check_blocks(struct pd_store_segment *s, uint64_t first, ui
 static inline int pd_store_segment_check(struct pd_store_segment *s, uint64_t at, uint64_t n, struct pd_err *e)
 {
 	uint64_t first = at / PD_STORE_BLOCK, last = n ? (at + n - 1) / PD_STORE_BLOCK : 0;
-	return !n || (first == last && s->seen[first]) ? PD_OK : pd_store_segment_check_blocks(s, first, last, e);
+	return !n || (first == last && s->c.sums.seen[first]) ? PD_OK : pd_store_segment_check_blocks(s, first, last, e);
 }
 
 static inline const void *pd_store_segment_items(struct pd_store_segment *s, int section, uint64_t from, uint64_t to, size_t size,

@@ -13,9 +13,9 @@ static bool entry_holds(const struct pd_store_segment *s, const struct pd_store_
 {
 	const uint64_t *keys = (const uint64_t *)(base + l->part[PD_STORE_TABLE_KEYS]);
 	uint32_t words = s->f.bits / 64, r = ((const uint32_t *)(base + l->part[PD_STORE_TABLE_ROWS]))[at];
-	if (r >= s->f.rows || r <= *row || !pd_store_in_tables(s->section[PD_STORE_SEG_HAS][r]))
+	if (r >= s->f.rows || r <= *row || !pd_store_in_tables((uint8_t)s->c.section[PD_STORE_SEG_HAS].p[r]))
 		return false;
-	const uint64_t *key = (const uint64_t *)s->section[PD_STORE_SEG_KEYS] + (size_t)r * words;
+	const uint64_t *key = (const uint64_t *)pd_container_at(&s->c, PD_STORE_SEG_KEYS) + (size_t)r * words;
 	for (uint32_t w = 0; w < words; w++)
 		if (keys[l->stride * w + at] != key[w])
 			return false;
@@ -81,8 +81,8 @@ static int verify_tables(struct pd_store_segment *s, struct pd_err *e)
 	uint64_t fingerprints = 0, dense = 0;
 	int status = PD_OK;
 	for (uint64_t row = 0; row < s->f.rows; row++) {
-		fingerprints += pd_store_in_tables(s->section[PD_STORE_SEG_HAS][row]);
-		dense += (s->section[PD_STORE_SEG_HAS][row] & PD_STORE_HAS_BANDS) > 0;
+		fingerprints += pd_store_in_tables((uint8_t)s->c.section[PD_STORE_SEG_HAS].p[row]);
+		dense += (s->c.section[PD_STORE_SEG_HAS].p[row] & PD_STORE_HAS_BANDS) > 0;
 	}
 	if (fingerprints != s->f.fingerprints || (s->c.version > PD_STORE_BANDS_BY_HASH && dense != s->f.dense))
 		return pd_store_segment_damaged(s, pd_store_segment_at(s, PD_STORE_SEG_HAS),
@@ -118,7 +118,7 @@ static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *t
 	uint32_t bands[PD_STORE_BANDS];
 	uint64_t keys[PD_STORE_KEYS_MAX + PD_STORE_SUBJECTS_MAX];
 	struct pd_store_page page;
-	const uint32_t *numbers = (const uint32_t *)s->section[PD_STORE_SEG_NUMBERS];
+	const uint32_t *numbers = pd_container_at(&s->c, PD_STORE_SEG_NUMBERS);
 	int status = PD_OK;
 	for (uint32_t row = 0; !status && row < s->f.rows; row++) {
 		if (row && numbers[row] <= numbers[row - 1])

@@ -43,21 +43,21 @@ static int source_of_segment(struct source *source, struct pd_store_segment *s, 
 		.name = s->c.name,
 		.n = f->rows,
 		.first = f->first,
-		.numbers = (const uint32_t *)s->section[PD_STORE_SEG_NUMBERS],
-		.has = s->section[PD_STORE_SEG_HAS],
-		.keys = (const uint64_t *)s->section[PD_STORE_SEG_KEYS],
-		.sketches = (const uint64_t *)s->section[PD_STORE_SEG_SKETCHES],
+		.numbers = pd_container_at(&s->c, PD_STORE_SEG_NUMBERS),
+		.has = pd_container_at(&s->c, PD_STORE_SEG_HAS),
+		.keys = pd_container_at(&s->c, PD_STORE_SEG_KEYS),
+		.sketches = pd_container_at(&s->c, PD_STORE_SEG_SKETCHES),
 		.sketch_words = (int)f->sketch_words,
 		.bands_by_hash = s->c.version <= PD_STORE_BANDS_BY_HASH,
 		.n_row_blocks = f->row_blocks,
-		.row_blocks = (const struct pd_store_row_block *)s->section[PD_STORE_SEG_ROW_BLOCKS],
-		.rows = s->section[PD_STORE_SEG_ROWS],
+		.row_blocks = pd_container_at(&s->c, PD_STORE_SEG_ROW_BLOCKS),
+		.rows = pd_container_at(&s->c, PD_STORE_SEG_ROWS),
 		.rows_bytes = s->c.section[PD_STORE_SEG_ROWS].n,
 	};
 	for (int by = 0; by < PD_STORE_BY_COUNT; by++) {
 		source->list[by].n = f->listed[by];
-		source->list[by].hash = (const uint64_t *)s->section[PD_STORE_SEG_HASHES + by];
-		source->list[by].rows = (const uint32_t *)s->section[PD_STORE_SEG_LIST_ROWS + by];
+		source->list[by].hash = pd_container_at(&s->c, PD_STORE_SEG_HASHES + by);
+		source->list[by].rows = pd_container_at(&s->c, PD_STORE_SEG_LIST_ROWS + by);
 	}
 	return pd_store_segment_check(s, 0, s->c.sums.n, e);
 }
