@@ -44,6 +44,16 @@ static bool parse_size(const char *z, size_t *out)
 	return true;
 }
 
+/* "90%", "90" or "0.9" -> .9: a number up to 1 without a % is a share.  False if it is neither. */
+static bool parse_share(const char *z, double *out)
+{
+	char *end;
+	double v = strtod(z, &end);
+	bool per_cent = *end == '%' || v > 1;
+	*out = per_cent ? v / 100 : v;
+	return end != z && !end[*end == '%'] && v >= 0 && *out <= 1;
+}
+
 /* 0.5, 16, 1,000,000 */
 static void add_bound(struct pd_buf *out, double v)
 {
@@ -68,6 +78,8 @@ static int bad_value(const struct pd_opt *o, const char *arg, struct pd_err *e)
 			pd_buf_printf(&want, "%s%s", i ? ", " : "one of ", o->choices[i]);
 	else if (o->type == PD_OPT_SIZE)
 		pd_buf_add_z(&want, "a size such as 512K, 4M or 1G");
+	else if (o->type == PD_OPT_SHARE)
+		pd_buf_printf(&want, "a share from %g%% to %g%%, such as 90%%", o->min * 100, o->max * 100);
 	else {
 		pd_buf_printf(&want, "a%s number from ", o->type == PD_OPT_INT ? " whole" : "");
 		add_bound(&want, o->min);
@@ -95,6 +107,11 @@ int pd_opt_set(const struct pd_opt *o, void *options, const char *arg, bool no, 
 			*(double *)to = v;
 		else
 			*(int *)to = (int)v;
+		return PD_OK;
+	case PD_OPT_SHARE:
+		if (!parse_share(arg, &v) || v < o->min || v > o->max)
+			return bad_value(o, arg, e);
+		*(double *)to = v;
 		return PD_OK;
 	case PD_OPT_SIZE: return parse_size(arg, to) ? PD_OK : bad_value(o, arg, e);
 	case PD_OPT_TEXT: *(const char **)to = arg; return PD_OK;
@@ -442,7 +459,8 @@ static int check_value(const struct config_line *l, const struct pd_opt *o, cons
 	} to;
 	struct pd_opt row = *o;
 	row.at = 0;
-	if (o->type != PD_OPT_INT && o->type != PD_OPT_REAL && o->type != PD_OPT_SIZE && o->type != PD_OPT_CHOICE)
+	if (o->type != PD_OPT_INT && o->type != PD_OPT_REAL && o->type != PD_OPT_SHARE && o->type != PD_OPT_SIZE &&
+	    o->type != PD_OPT_CHOICE)
 		return PD_OK;
 	return pd_opt_set(&row, &to, value, false, &why) ? fail_line(l, e, "%s", why.text) : PD_OK;
 }
@@ -560,7 +578,7 @@ static void print_value(const struct pd_opt *o, const char *value, struct pd_buf
 	double number;
 	if (!takes_value(o)) {
 		pd_buf_add_z(out, !strcmp(value, "no") ? "false" : "true");
-	} else if ((o->type == PD_OPT_INT || o->type == PD_OPT_REAL) && strchr("-0123456789", *value) &&
+	} else if ((o->type == PD_OPT_INT || o->type == PD_OPT_REAL || o->type == PD_OPT_SHARE) && strchr("-0123456789", *value) &&
 		   pd_span_real(pd_span_z(value), &number)) {
 		pd_buf_add_z(out, value);
 	} else {

@@ -20,6 +20,7 @@ enum pd_opt_type {
 	PD_OPT_INT,	/* int within min..max */
 	PD_OPT_SIZE,	/* size_t, with K, M, G (1024) */
 	PD_OPT_REAL,	/* double within min..max */
+	PD_OPT_SHARE,	/* double within min..max, from 0 to 1; typed in per cent; a number up to 1 is a share */
 	PD_OPT_TEXT,	/* const char *, borrowed from argv */
 	PD_OPT_CHOICE,	/* int: index into `choices` */
 	PD_OPT_CALL,	/* `call` does it */

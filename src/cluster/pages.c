@@ -505,7 +505,8 @@ static int take_pair(struct pd_pages *p, struct pages_batch *batch, const struct
 		p->n_refused++;
 		return PD_OK;
 	}
-	if (is_left_out(p, o, f))
+	double known;
+	if (is_left_out(p, o, f) || (o->similar > 0 && pd_span_real(f[PD_PAIRS_SIMILARITY], &known) && known < o->similar))
 		return PD_OK;
 	struct pd_span similarity = f[PD_PAIRS_SIMILARITY].n ? f[PD_PAIRS_SIMILARITY] : pd_span("-", 1);
 	uint32_t tag = pd_names_add(&p->similarity, similarity);

@@ -90,7 +90,8 @@ struct pd_pages_options {
 	struct pd_table_sources sources; /* for paths that are not files */
 	const char *tmp_dir;
 	struct pd_require require;
-	double exempt; /* ignore pairs of pages with a quality over this; 0: none */
+	double similar; /* ignore pairs with a lower similarity; 0: none.  An unknown similarity is accepted */
+	double exempt;	/* ignore pairs of pages with a quality over this; 0: none */
 	enum pd_pages_scope scope;
 	const char *sites; /* with PD_PAGES_SITE: the owners of hosts */
 	/* Hashes of ids as in rows.  With `may_go`, all other pages are preferred to these; pages are equal only by a

@@ -9,6 +9,8 @@
 /* clang-format off */
 static const struct pd_opt opts[] = {
 	PD_CLUSTER_OPTS(AT),
+	{ .type = PD_OPT_SHARE, .name = "similar", .arg = "P%", AT(group.in.similar), .min = .01, .max = 1,
+	  .help = "only use pairs with at least this share of text in common" },
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_pages_scopes,
 	  .help = "which pairs to use: all (default), same-host, same-domain, same-site" },
 	{ .type = PD_OPT_TEXT, .name = "sites", .arg = "FILE", AT(group.in.sites),

@@ -42,6 +42,7 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .same_result = true, .arg = "DIR", AT(walk.output), .help = "output folder; required" },
 	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "write verdicts and counts, no dumps" },
 	{ .type = PD_OPT_FLAG, .name = "resume", .same_result = true, AT(resume), .help = "resume the interrupted run in DIR" },
+	{ .type = PD_OPT_FLAG, .name = "again", .same_result = true, AT(again_with), .help = "what if? removals with another --similar" },
 	{ .type = PD_OPT_FLAG, .name = "keep-rows", .same_result = true, .rare = true, AT(keep_rows),
 	  .help = "keep rows.fp and pairs.tsv in DIR" },
 	{ .type = PD_OPT_FLAG, .name = "keep-others", .rare = true, AT(keep_others),
@@ -72,7 +73,7 @@ static const struct pd_usage usage = {
 	.synopsis = "-o DIR [OPTION]... INPUT...",
 	.summary = "Find near-duplicates and write the dumps without them.",
 	.text = "INPUT: WARC, ARC, WET, JSONL, tar (plain or compressed), HTML files, folders.",
-	.basics = " files-from against similar keep max-loss prefer-host output dry-run resume jobs ",
+	.basics = " files-from against similar keep max-loss output dry-run resume again jobs ",
 	.example = "pagededup dedup crawl-*.warc.gz -o clean/",
 	.opts = opts,
 };
@@ -111,6 +112,48 @@ static int check_require(const struct pd_require *r, const struct pd_methods *m,
 	return PD_OK;
 }
 
+/* --again: cluster the pairs of an earlier run with another least similarity.  It takes seconds, because no page is read;
+ * the loss of text is estimated from the pairs. */
+static int count_again(const struct pd_dedup_options *o, char **folders, int n, struct pd_log *log, struct pd_err *e)
+{
+	struct pd_buf pairs = { 0 };
+	struct pd_dedup_again run;
+	int status = n == 1 ? PD_OK : pd_fail(e, PD_ERR_USAGE, "--again needs one operand: the folder of a finished run");
+	if (!status)
+		status = pd_dedup_again(folders[0], &run, &pairs, e);
+	if (status)
+		return status;
+	if (o->match.verification.similar && o->match.verification.similar < run.least)
+		status = pd_fail(e, PD_ERR_USAGE,
+				 "%s has only pairs with at least %g%% of their text in common; run dedup with --similar=%g%%",
+				 folders[0], run.least * 100, o->match.verification.similar * 100);
+	if (!status)
+		printf("similar\tremoved\tkept\tclusters\ttext_removed\n");
+	const double one[] = { o->match.verification.similar, 0 };
+	const double *level = *one > 0 ? one : pd_stage_cluster_levels;
+	for (; !status && *level; level++) {
+		struct pd_stage_cluster cluster = o->cluster;
+		struct pd_stage_cluster_counts c;
+		cluster.counts = &c;
+		cluster.group.in.tmp_dir = o->tmp_dir;
+		cluster.group.in.similar = *level;
+		if (*level < run.least)
+			continue;
+		status = pd_stage_cluster_run(&cluster, &pairs.p, 1, log, e);
+		if (!status)
+			printf("%g%%\t%zu\t%" PRIu64 "\t%zu\t%.1f MB\n", *level * 100, c.removed, run.pages - c.removed, c.clusters,
+			       (double)c.removed_bytes * 1e-6);
+	}
+	if (!status)
+		pd_log_note(log,
+			    "the run in %s removed %" PRIu64 " of %" PRIu64 " pages; to write another choice, give its --similar "
+			    "to dedup with another folder, or: pagededup cluster --similar=P%% %s | pagededup apply -V - INPUT... "
+			    "-o CLEAN/",
+			    folders[0], run.duplicates, run.pages, pairs.p);
+	pd_buf_release(&pairs);
+	return status;
+}
+
 static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *first, struct pd_log *log)
 {
 	struct pd_err e;
@@ -120,7 +163,8 @@ static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *f
 		return code;
 	if (pd_command_methods_help(o->walk.method))
 		return 1 + PD_EXIT_DONE;
-	int status = check_dedup(o, argv + *first, argc - *first, &e);
+	int status = o->again_with ? PD_OK : check_dedup(o, argv + *first, argc - *first, &e);
+	o->cluster.texts_follow = !o->again_with;
 	o->match.preset = o->walk.preset;
 	if (!status)
 		status = pd_stage_match_check(&o->match, &e);
@@ -165,6 +209,7 @@ static int write_report(const struct pd_dedup_options *o, const struct pd_dedup_
 	struct texts texts = { { .walk = &walk, .log = log }, report->new };
 	struct pd_report_options r = { .verdicts = report->verdicts,
 				       .pairs = report->pairs,
+				       .matched = report->matched,
 				       .output = report->output,
 				       .tmp_dir = o->tmp_dir,
 				       .suspects_go = o->remove_suspects,
@@ -256,6 +301,11 @@ static int run_dedup(int argc, char **argv)
 	if (code) {
 		free(o.against);
 		return code - 1;
+	}
+	if (o.again_with) {
+		code = pd_command_exit(count_again(&o, argv + first, argc - first, &log, &e), &log, &e);
+		free(o.against);
+		return code;
 	}
 	pd_opt_given(&usage, argc, argv, &given);
 	o.given = pd_buf_z(&given);

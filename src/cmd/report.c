@@ -104,6 +104,7 @@ static int run_report(int argc, char **argv)
 						  .files_from = o.walk.files_from,
 						  .max_block = o.walk.page.max_page + PD_BLOCK_ROOM,
 						  .fields = o.walk.fields };
+	o.report.matched = o.report.pairs && !is_stdin(o.report.pairs) ? o.report.pairs : NULL;
 	o.report.with_texts = argc > first || o.walk.files_from;
 	int status = check_report(&o, &e);
 	if (!status)

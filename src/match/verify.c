@@ -17,17 +17,6 @@ int pd_verify_default_k(int bits, size_t n_keys)
 	return k;
 }
 
-/* "90%" or "90" -> .9 */
-static int read_percentage(const char *text, double *out, struct pd_err *e)
-{
-	char *end;
-	double v = strtod(text, &end);
-	if (end == text || (*end && strcmp(end, "%") != 0) || !(v >= 1 && v <= 100))
-		return pd_fail(e, PD_ERR_USAGE, "--similar: '%s' is not a percentage from 1%% to 100%%, such as 90%%", text);
-	*out = v / 100;
-	return PD_OK;
-}
-
 int pd_verify_settle(const struct pd_verify_request *r, bool off_by_default, struct pd_verify_options *out, struct pd_err *e)
 {
 	bool said = r->similarity >= 0, same_host_said = r->similarity_same_host >= 0;
@@ -37,9 +26,8 @@ int pd_verify_settle(const struct pd_verify_request *r, bool off_by_default, str
 		return pd_fail(e, PD_ERR_USAGE, "--similar and --%s set the same limit; give one of them",
 			       said ? "similarity" : "similarity-same-host");
 	if (r->similar) {
-		int status = read_percentage(r->similar, &out->least, e);
-		out->least_same_host = out->least;
-		return status;
+		out->least = out->least_same_host = r->similar;
+		return PD_OK;
 	}
 	if (said)
 		out->least = r->similarity;
@@ -48,8 +36,8 @@ int pd_verify_settle(const struct pd_verify_request *r, bool off_by_default, str
 	else if (out->least_same_host < out->least)
 		out->least_same_host = out->least;
 	if (said && out->least_same_host < out->least)
-		return pd_fail(e, PD_ERR_USAGE, "--similarity=%g is for all pairs: --similarity-same-host=%g must not be lower",
-			       r->similarity, r->similarity_same_host);
+		return pd_fail(e, PD_ERR_USAGE, "--similarity=%g%% is for all pairs: --similarity-same-host=%g%% must not be lower",
+			       r->similarity * 100, r->similarity_same_host * 100);
 	return PD_OK;
 }
 

@@ -44,7 +44,7 @@ struct pd_verify_options {
 
 /* Settings of the command line. */
 struct pd_verify_request {
-	const char *similar;			 /* "90%": everywhere; NULL: not given */
+	double similar;				 /* everywhere; 0: not given */
 	double similarity, similarity_same_host; /* negative: not given */
 	int verify;				 /* 1, 0; -1: not given */
 };

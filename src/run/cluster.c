@@ -11,6 +11,8 @@
 #include "cluster/verdicts.h"
 #include "row/write.h"
 
+const double pd_stage_cluster_levels[] = { .5, .6, .7, .75, .8, .85, .9, .95, .98, 1, 0 };
+
 struct cluster_run {
 	const struct pd_stage_cluster *o;
 	struct pd_group_options options;
@@ -74,6 +76,17 @@ static int cluster_pairs(struct cluster_run *r)
 	pd_local_buf text = { 0 };
 	struct pd_group_member m;
 	int status = pd_group_open(&r->group, &r->options, &r->err);
+	if (!status && r->o->counts) {
+		struct pd_stage_cluster_counts *c = r->o->counts;
+		*c = (struct pd_stage_cluster_counts){ r->group.n_clusters, r->group.n_members - r->group.n_clusters,
+						       r->group.n_suspects, 0 };
+		while (pd_group_next(&r->group, &m)) {
+			uint64_t bytes = 0;
+			pd_span_u64(pd_pages_view(&r->group.pages, m.page).text_bytes, &bytes);
+			c->removed_bytes += m.size && m.keep != m.page ? bytes : 0;
+		}
+		return PD_OK;
+	}
 	while (!status && r->o->row && pd_group_next(&r->group, &m)) {
 		pd_buf_clear(&text);
 		pd_verdicts_add(&r->group, &m, &text);
@@ -198,7 +211,7 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 static int run_all(struct cluster_run *r, char **paths, int n_paths)
 {
 	const struct pd_stage_cluster *o = r->o;
-	if (o->row)
+	if (o->row || o->counts)
 		return cluster_pairs(r);
 	int status = pd_outfile_check(o->output, paths, n_paths, &r->err);
 	if (!status)
@@ -209,6 +222,11 @@ static int run_all(struct cluster_run *r, char **paths, int n_paths)
 		status = cluster_pairs(r);
 	status = pd_outfile_close(&r->out, status, &r->err);
 	return status;
+}
+
+/* Who only counts has reported the rows before. */
+static void ignore_bad_row(void *ctx, const char *why)
+{
 }
 
 int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_paths, struct pd_log *log, struct pd_err *e)
@@ -228,7 +246,7 @@ int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_p
 	r->options.in.paths = paths;
 	r->options.in.n_paths = n_paths;
 	if (!o->row) {
-		r->options.in.bad_row = pd_log_bad_row;
+		r->options.in.bad_row = o->counts ? ignore_bad_row : pd_log_bad_row;
 		r->options.in.ctx = log;
 		r->options.in.log = log;
 		job = pd_log_job(log, stages);
@@ -241,7 +259,7 @@ int pd_stage_cluster_run(const struct pd_stage_cluster *o, char **paths, int n_p
 		pd_log_job_end(log);
 	if (status)
 		*e = r->err;
-	else if (!o->row)
+	else if (!o->row && !o->counts)
 		status = close_cluster(r);
 	pd_group_release(&r->group);
 	free(r);

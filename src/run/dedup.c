@@ -848,6 +848,7 @@ static int write_report(struct run *r)
 		return PD_OK;
 	struct pd_dedup_report report = { .verdicts = in_folder(r, "verdicts.tsv"),
 					  .pairs = in_folder(r, ".dedup/more.tsv"),
+					  .matched = r->o->n_against ? NULL : in_folder(r, PAIRS),
 					  .output = in_folder(r, "report.html"),
 					  .boilerplate = table_path(r),
 					  .in = reader_options(r),
@@ -979,7 +980,7 @@ static int write_stats(struct run *r)
 	return pd_write_json(j, &f, status, r->err);
 }
 
-/* Remove all intermediate files except the journal; a file that cannot be removed is named. */
+/* Remove all intermediate files except the journal and the pairs, for pd_dedup_again; a file that cannot be removed is named. */
 static void tidy(struct run *r)
 {
 	const char *own = in_folder(r, ".dedup");
@@ -992,7 +993,7 @@ static void tidy(struct run *r)
 		pd_buf_clear(&path);
 		pd_buf_printf(&path, "%s/%s", own, entry->d_name);
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "journal") && strcmp(entry->d_name, "lock") &&
-		    unlink(path.p) < 0)
+		    strcmp(entry->d_name, "pairs.tsv") && unlink(path.p) < 0)
 			pd_log_error(r->log, "cannot remove %s: %s", path.p, strerror(errno));
 	}
 	if (errno)
@@ -1108,4 +1109,27 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 		close(r->lock);
 	free(r);
 	return status;
+}
+
+int pd_dedup_again(const char *folder, struct pd_dedup_again *out, struct pd_buf *pairs, struct pd_err *e)
+{
+	struct pd_journal j;
+	struct pd_buf journal = { 0 };
+	pd_buf_printf(&journal, "%s/" PD_DEDUP_JOURNAL, folder);
+	pd_buf_printf(pairs, "%s/" PAIRS, folder);
+	int status = pd_journal_read(&j, journal.p, e);
+	if (!status && !j.end)
+		status = pd_fail(e, PD_ERR_USAGE, "the run in %s has not ended; finish it with --resume", folder);
+	if (!status && j.against)
+		status = pd_fail(e, PD_ERR_USAGE, "the run in %s compared pages with old ones; --again does not count these",
+				 folder);
+	struct pd_table_reader in = { .kind = PD_TABLE_PAIRS, .file = pairs->p };
+	int more = status ? 0 : pd_table_next(&in, e);
+	*out = (struct pd_dedup_again){ j.counts.pages, j.counts.duplicates, 0 };
+	if (!status && more >= 0)
+		pd_span_real(pd_param(pd_buf_span(&in.header.must), "similarity"), &out->least);
+	pd_table_release(&in);
+	pd_journal_release(&j);
+	pd_buf_release(&journal);
+	return status ? status : more < 0 ? more : PD_OK;
 }

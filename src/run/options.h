@@ -19,12 +19,12 @@
 	  .help = "how pairs are found: hamming, bands, or both (both, unless -k is given)" }, \
 	{ .type = PD_OPT_INT, .name = "band-width", .rare = true, .arg = "N", AT(band_width), .min = 1, .max = 64, \
 	  .help = "minima in a band (depends on the number of pages)" }, \
-	{ .type = PD_OPT_TEXT, .name = "similar", .arg = "P%", AT(verification.similar), \
+	{ .type = PD_OPT_SHARE, .name = "similar", .arg = "P%", AT(verification.similar), .min = .01, .max = 1, \
 	  .help = "least share of text in common, such as 90%" }, \
-	{ .type = PD_OPT_REAL, .name = "similarity", .rare = true, .arg = "S", AT(verification.similarity), .min = 0, .max = 1, \
-	  .help = "least similarity, estimated from sketches (0.5)" }, \
-	{ .type = PD_OPT_REAL, .name = "similarity-same-host", .rare = true, .arg = "S", AT(verification.similarity_same_host), \
-	  .min = 0, .max = 1, .help = "the same for two pages of one host (0.7)" }, \
+	{ .type = PD_OPT_SHARE, .name = "similarity", .rare = true, .arg = "P%", AT(verification.similarity), .min = 0, .max = 1, \
+	  .help = "least similarity, estimated from sketches (50%)" }, \
+	{ .type = PD_OPT_SHARE, .name = "similarity-same-host", .rare = true, .arg = "P%", AT(verification.similarity_same_host), \
+	  .min = 0, .max = 1, .help = "the same for two pages of one host (70%)" }, \
 	{ .type = PD_OPT_SWITCH, .name = "verify", AT(verification.verify), .help = "verify pairs by similarity, estimated from sketches (default)" }, \
 	{ .type = PD_OPT_CHOICE, .name = "scope", .arg = "NAME", AT(scope), .choices = pd_match_scope_names, \
 	  .help = "all (default), same-X, other-Xs (X: host, domain, site), same-language" }, \
@@ -45,8 +45,8 @@
 	  .help = "star (default): within reach of the page kept; connected: components" }, \
 	{ .type = PD_OPT_TEXT, .name = "keep", .arg = "LIST", AT(keep), \
 	  .help = "rules for the page to keep: canonical, clean, first,\n                            longest, newest, ... (least-loss; no texts: first)" }, \
-	{ .type = PD_OPT_REAL, .name = "max-loss", .arg = "S", AT(group.max_loss), .min = 0.001, .max = 1, \
-	  .help = "keep pages that lose a larger share of text (0.15)" }, \
+	{ .type = PD_OPT_SHARE, .name = "max-loss", .arg = "P%", AT(group.max_loss), .min = 0.001, .max = 1, \
+	  .help = "keep pages that lose a larger share of text (15%)" }, \
 	{ .type = PD_OPT_FLAG, .name = "keep-all-text", AT(group.all_text), \
 	  .help = "remove only pages whose whole text is in pages that are kept" }, \
 	{ .type = PD_OPT_INT, .name = "lost-words", .rare = true, .arg = "N", AT(group.lost_words), .min = 0, .max = 1000, \

@@ -68,6 +68,11 @@ struct pd_stage_verdicts {
 	void *ctx;
 };
 
+struct pd_stage_cluster_counts {
+	size_t clusters, removed, suspects;
+	uint64_t removed_bytes; /* of main text */
+};
+
 struct pd_stage_cluster {
 	int linkage, action, format, scope;
 	const char *keep;	       /* as typed */
@@ -81,8 +86,11 @@ struct pd_stage_cluster {
 	int (*row)(void *ctx, struct pd_span row); /* receives rows instead of `output`, for the library; returns
 							 * 0, or a negative value to stop */
 	void *ctx;
+	struct pd_stage_cluster_counts *counts; /* only count, and write nothing; NULL: write */
 };
 
+/* Least similarities with which a user may want to compare a run, ascending; 0 at the end. */
+extern const double pd_stage_cluster_levels[];
 /* Check all options together and fill `group`; PD_ERR_USAGE. */
 int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e);
 /* Call after pd_stage_cluster_settle (`log` may be NULL with `row`).  Return 0, PD_STAGE_DAMAGED, or a negative status

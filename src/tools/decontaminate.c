@@ -24,6 +24,7 @@ struct item_run {
 
 struct item {
 	struct pd_span id, url, bytes, digest; /* as in rows */
+	struct pd_span name;		       /* that the user knows: name_of */
 	uint32_t runs;			       /* number of different runs */
 	uint32_t pages;			       /* number of pages that contain it */
 	uint32_t held;			       /* number of its runs on the current page, `page` */
@@ -72,6 +73,8 @@ static void address_and_words(struct pd_pipeline *p, struct pd_json *j, const st
 	pd_tsv_add(out, p->page.id);
 	pd_buf_add_c(out, '\t');
 	pd_tsv_add(out, p->page.url);
+	pd_buf_add_c(out, '\t');
+	pd_tsv_add(out, p->page.user_id);
 	pd_buf_printf(out, "\t%zu\t", p->visible.n);
 	pd_tsv_add(out, pd_buf_span(&p->content_digest));
 	pd_buf_add_c(out, '\t');
@@ -79,7 +82,7 @@ static void address_and_words(struct pd_pipeline *p, struct pd_json *j, const st
 }
 
 struct page_words {
-	struct pd_span id, url, bytes, digest, words;
+	struct pd_span id, url, user_id, bytes, digest, words;
 };
 
 static struct page_words take_apart(struct pd_span row)
@@ -87,6 +90,7 @@ static struct page_words take_apart(struct pd_span row)
 	struct page_words w = { .words = row };
 	pd_span_split(&w.words, '\t', &w.id);
 	pd_span_split(&w.words, '\t', &w.url);
+	pd_span_split(&w.words, '\t', &w.user_id);
 	pd_span_split(&w.words, '\t', &w.bytes);
 	pd_span_split(&w.words, '\t', &w.digest);
 	return w;
@@ -156,6 +160,13 @@ static void add_run(struct decontamination *d, uint64_t hash, uint64_t at, size_
 	d->items[item].runs++;
 }
 
+/* Return the name that the user knows of a test item: its own id, or its URL; empty: it has neither. */
+static struct pd_span name_of(const struct page_words *in)
+{
+	struct pd_span name = in->user_id.n && !pd_span_is(in->user_id, "-") ? in->user_id : in->url;
+	return pd_span_is(name, "-") ? pd_span(NULL, 0) : name;
+}
+
 static void take_item(void *ctx, struct pd_span row)
 {
 	struct decontamination *d = ctx;
@@ -169,6 +180,7 @@ static void take_item(void *ctx, struct pd_span row)
 	d->items = pd_grow(d->items, d->n_items, &d->cap_items, sizeof *d->items);
 	d->items[d->n_items++] = (struct item){ .id = pd_arena_copy(&d->arena, in.id),
 						.url = pd_arena_copy(&d->arena, in.url),
+						.name = pd_arena_copy(&d->arena, name_of(&in)),
 						.bytes = pd_arena_copy(&d->arena, in.bytes),
 						.digest = pd_arena_copy(&d->arena, in.digest) };
 	const struct length *l = length_of(d, words);
@@ -261,9 +273,10 @@ static void take_page(void *ctx, struct pd_span row)
 	d->contaminated++;
 	pd_buf_printf(&d->rows,
 		      "%" PRIu32 "\t%.*s\t%.*s\t1\t%.*s\t%.*s\t-\t%.3f\t%.*s\t0\tholds %" PRIu32 " of %" PRIu32
-		      " runs of words of it",
+		      " runs of words of %.*s",
 		      best + 1, (int)in.id.n, in.id.p, (int)in.url.n, in.url.p, (int)item->id.n, item->id.p, (int)item->id.n,
-		      item->id.p, share_of(item), (int)in.bytes.n, in.bytes.p, item->held, item->runs);
+		      item->id.p, share_of(item), (int)in.bytes.n, in.bytes.p, item->held, item->runs,
+		      item->name.n ? (int)item->name.n : 2, item->name.n ? item->name.p : "it");
 	if (others)
 		pd_buf_printf(&d->rows, ", and runs of %zu other item%s", others, others == 1 ? "" : "s");
 	pd_buf_add_z(&d->rows, ": ");
@@ -284,9 +297,10 @@ static void write_rows(void *ctx, FILE *out)
 		const struct item *it = &d->items[i];
 		if (it->pages)
 			fprintf(out,
-				"%zu\t%.*s\t%.*s\t0\t-\t-\t-\t-\t%.*s\t1\ttest item, held by %" PRIu32 " page%s\t%" PRIu32
+				"%zu\t%.*s\t%.*s\t0\t-\t-\t-\t-\t%.*s\t1\ttest item%s%.*s, held by %" PRIu32 " page%s\t%" PRIu32
 				"\t-\t-\t%.*s\n",
-				i + 1, (int)it->id.n, it->id.p, (int)it->url.n, it->url.p, (int)it->bytes.n, it->bytes.p, it->pages,
+				i + 1, (int)it->id.n, it->id.p, (int)it->url.n, it->url.p, (int)it->bytes.n, it->bytes.p,
+				it->name.n ? " " : "", (int)it->name.n, it->name.n ? it->name.p : "", it->pages,
 				it->pages == 1 ? "" : "s", it->pages + 1, (int)it->digest.n, it->digest.p);
 	}
 }

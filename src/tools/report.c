@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/union.h"
 #include "row/table.h"
+#include "run/stage.h"
 #include "tools/eval.h"
 
 /* `bad`: number of reports about a table; `cut`: how many of them are about its missing end. */
@@ -801,6 +802,45 @@ static void report_sweep_page(const struct pd_report_sweep *s, int k, struct pd_
 	add_skipped(s->bad, s->cut, "settings", out);
 }
 
+/* ==== removals by the least similarity ==== */
+
+enum { LEVELS = 16 };
+
+struct levels {
+	double similar[LEVELS];
+	struct pd_stage_cluster_counts counts[LEVELS];
+	int n;
+};
+
+/* Cluster the pairs with each least similarity.  `linkage`: of the verdicts. */
+static int count_levels(struct levels *l, const char *pairs, struct pd_span linkage, const char *tmp_dir, struct pd_err *e)
+{
+	struct pd_stage_cluster o = { 0 };
+	struct pd_log quiet;
+	struct pd_table_reader in = { .kind = PD_TABLE_PAIRS, .file = pairs };
+	double least = 0;
+	int status = pd_table_next(&in, e);
+	if (status >= 0)
+		pd_span_real(pd_param(pd_buf_span(&in.header.must), "similarity"), &least);
+	pd_table_release(&in);
+	pd_log_init(&quiet, "report");
+	quiet.quiet = true;
+	for (int i = 0; pd_linkage_names[i]; i++)
+		o.linkage = pd_span_is(linkage, pd_linkage_names[i]) ? i : o.linkage;
+	if (status >= 0)
+		status = pd_stage_cluster_settle(&o, e);
+	for (const double *level = pd_stage_cluster_levels; !status && *level && l->n < LEVELS; level++) {
+		if (*level < least)
+			continue;
+		l->similar[l->n] = o.group.in.similar = *level;
+		o.counts = &l->counts[l->n];
+		o.group.in.tmp_dir = tmp_dir;
+		status = pd_stage_cluster_run(&o, (char *[]){ (char *)pairs }, 1, &quiet, e);
+		l->n += !status;
+	}
+	return status < 0 ? status : PD_OK;
+}
+
 /* ==== the report ==== */
 
 struct report {
@@ -814,6 +854,7 @@ struct report {
 	struct pd_report_sums sums;
 	struct pd_report_reach reach;
 	struct pd_report_sweep sweep;
+	struct levels levels;
 	struct pd_outfile out;
 	struct pd_buf html;
 	uint64_t failed;
@@ -848,6 +889,9 @@ static int read_inputs(struct report *r)
 	int status = report_sums_read(&r->sums, &verdicts, &r->err);
 	if (!status && o->pairs)
 		status = report_reach_read(&r->reach, &pairs, &r->err);
+	if (!status && o->matched)
+		status = count_levels(&r->levels, o->matched, pd_param(pd_buf_span(&r->sums.params), "linkage"), o->tmp_dir,
+				      &r->err);
 	if (!status && o->sweep)
 		status = report_sweep_read(&r->sweep, &sweep, &r->err);
 	return status;
@@ -917,6 +961,7 @@ struct facts {
 	const struct pd_report_reach *reach; /* NULL: no pairs were given */
 	const struct pd_report_sweep *sweep; /* NULL: no settings were given */
 	uint64_t bytes_in, bytes_out;	     /* bytes of the dumps; 0: unknown, and main texts are counted */
+	const struct levels *levels;
 };
 
 struct report_text {
@@ -1152,6 +1197,31 @@ static void add_common(const struct pd_report_sums *s, struct pd_buf *out)
 	pd_buf_add_z(out, "</tbody>\n</table>\n");
 }
 
+/* Pages that would be removed with another least similarity. */
+static void add_levels(const struct facts *f, struct pd_buf *out)
+{
+	const struct levels *l = f->levels;
+	uint64_t most = 1;
+	for (int i = 0; i < l->n; i++)
+		most = l->counts[i].removed > most ? l->counts[i].removed : most;
+	if (!l->n || !f->sums->removed)
+		return;
+	pd_buf_add_z(out, "<h2>If only more similar pages were removed</h2>\n<table>\n<caption>Pages removed with "
+			  "<code>--similar</code>, by the pairs of this run; the loss of text is estimated, so that counts below "
+			  "90 % may be a little too high.</caption>\n<thead><tr><th scope=\"col\">--similar</th>"
+			  "<th scope=\"col\" class=\"n\">pages removed</th><td></td><th scope=\"col\" class=\"n\">text "
+			  "removed</th></tr></thead>\n<tbody>\n");
+	for (int i = 0; i < l->n; i++) {
+		pd_buf_printf(out, "<tr><th scope=\"row\">%g %%</th>", l->similar[i] * 100);
+		add_number_cell(out, l->counts[i].removed);
+		add_bar(out, l->counts[i].removed, most);
+		pd_buf_add_z(out, "<td class=\"n\">");
+		add_bytes(out, l->counts[i].removed_bytes);
+		pd_buf_add_z(out, "</td></tr>\n");
+	}
+	pd_buf_add_z(out, "</tbody>\n</table>\n");
+}
+
 static int threshold_of(const struct facts *f)
 {
 	uint64_t k;
@@ -1326,6 +1396,7 @@ static void add_numbers(const struct facts *f, struct pd_buf *out)
 {
 	add_sums(f, out);
 	add_common(f->sums, out);
+	add_levels(f, out);
 	write_hosts(f->sums, out);
 	add_largest(f->sums, out);
 	pd_buf_add_z(out, "<h2>Examples of removed pages</h2>\n");
@@ -1518,8 +1589,8 @@ static int write_suspects(struct report *r)
 
 static int write_page(struct report *r)
 {
-	struct facts facts = { &r->sums, r->o->pairs ? &r->reach : NULL, r->o->sweep ? &r->sweep : NULL, r->bytes_in,
-			       r->bytes_out };
+	struct facts facts = { &r->sums,  r->o->pairs ? &r->reach : NULL, r->o->sweep ? &r->sweep : NULL, r->bytes_in, r->bytes_out,
+			       &r->levels };
 	pd_buf_add_z(&r->html, head);
 	add_numbers(&facts, &r->html);
 	int status = flush_html(r);

@@ -66,6 +66,20 @@ has "every page is searched, and no page is signed" "$tmp/err" '^pagededup decon
 cp "$tmp/out" any.tsv
 same "the result of comparing all with all" <(found any.tsv) any.want
 at_least "these are some" "$(wc -l <any.want)" 30
+cat >names.py <<'END'
+import json, re, sys
+at, names = 0, {}
+for line in open("tests.jsonl", "rb"):
+    names["tests.jsonl:%d" % at] = json.loads(line)["id"]
+    at += len(line)
+for line in open("any.tsv"):
+    f = line.rstrip("\n").split("\t")
+    if line[0] != "#":
+        named = re.match(r"(?:holds \d+ of \d+ runs of words of|test item) (\w+)", f[10])
+        if not named or named[1] != names[f[4] if f[3] == "1" else f[1]]:
+            print(line)
+END
+is "the reasons name the test items by their own ids" "$(python3 names.py)" ""
 has "number of items, and of items that are too short" "$tmp/err" "^pagededup decontaminate: $(wc -l <any.want) pages contain [0-9]+ of [0-9]+ test items; [0-9]+ items of fewer than 8 words left out$"
 run "$P" decontaminate --against=tests.jsonl --test-field=question --share=.5 corpus.jsonl
 same "with half of an item's runs at least" <(found "$tmp/out") half.want

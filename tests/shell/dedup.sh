@@ -17,7 +17,7 @@ has "its last line" "$tmp/err" "^pagededup dedup: 90 pages, $gone of them duplic
 same "the clean dump" out/d.warc.gz clean.warc.gz
 same "the verdicts" out/verdicts.tsv v.tsv
 is "the contents of the folder" "$(ls -A out | tr '\n' ' ')" ".dedup d.warc.gz report.html site.bp stats.json verdicts.tsv "
-is "rows are removed" "$(ls -A out/.dedup | tr '\n' ' ')" "journal lock "
+is "rows are removed" "$(ls -A out/.dedup | tr '\n' ' ')" "journal lock pairs.tsv "
 has "stats.json" out/stats.json "\"pages\":90,.*\"duplicates\":$gone,.*\"removed\":{.*\"pages\":$gone,"
 run "$P" dedup -q --keep-rows --left-out=listed.tsv d.warc.gz -o rows -j 1
 same "--left-out" listed.tsv left-out.tsv
@@ -112,6 +112,21 @@ run "$P" dedup hole hole/dead.html -o holes2
 exits "one that was typed" 2
 absent "one that was typed: nothing is begun" holes2
 
+# --- what if? ---
+run "$P" dedup --again out
+exits "--again" 0
+has "--again: the run as it was" "$tmp/err" "the run in out removed $gone of 90 pages"
+is "--again: a row for each percentage" "$(cut -f 1 "$tmp/out" | tr '\n' ' ')" "similar 50% 60% 70% 75% 80% 85% 90% 95% 98% 100% "
+is "--again: the stricter, the fewer" "$(tail -n +2 "$tmp/out" | cut -f 2)" "$(tail -n +2 "$tmp/out" | cut -f 2 | sort -rn)"
+is "--again: all pages are counted" "$(tail -n +2 "$tmp/out" | awk '$2 + $3 != 90')" ""
+for p in 60% 90% 97%; do
+	run "$P" dedup --again --similar=$p out
+	"$P" dedup -q --dry-run --similar=$p d.warc.gz -o at-$p
+	is "--again --similar=$p: as a run with it" "$(tail -n 1 "$tmp/out" | cut -f 2,4)" \
+		"$(rows at-$p/verdicts.tsv | awk -F '\t' '{ n += $4; c += $4 == 0 && $5 == "-" } END { print n "\t" c }')"
+done
+is "the pairs are kept for it" "$(ls -A out/.dedup | tr '\n' ' ')" "journal lock pairs.tsv "
+
 # --- refusals ---
 refuse() { # NAME REGEX ARGUMENTS…
 	local name=$1 want=$2
@@ -120,6 +135,8 @@ refuse() { # NAME REGEX ARGUMENTS…
 	exits "$name" 2
 	has "$name: message" "$tmp/err" "$want"
 }
+refuse "--again: no run" "full/.dedup/journal does not exist; name the folder of a run" --again full
+refuse "--again: less than the run" "out has only pairs with at least 50% of their text in common; run dedup with --similar=30%" --again --similar=30% out
 refuse "a folder that holds a run" "already contains a run of dedup; continue it with --resume" d.warc.gz -o out
 mkdir full && touch full/x
 refuse "a folder that is not empty" "full is not empty; name a new or empty folder" d.warc.gz -o full
@@ -148,7 +165,7 @@ unknown='' accepted='' refused=0
 for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+' | sed 's/.*--//; s/\[no-\]//'); do
 	more=
 	case $option in
-	files-from | output | left-out | resume | keep-rows | sandbox | jobs | tmp-dir | progress | quiet | ignore-damaged | explain | help) continue ;;
+	files-from | output | left-out | resume | again | config | print-config | keep-rows | sandbox | jobs | tmp-dir | progress | quiet | ignore-damaged | explain | help) continue ;;
 	no-boilerplate | all-text | keep-all-text | all-pairs | dry-run | keep-others | remove-suspects | remove-parts | rewrite-revisits | link) value= ;;
 	verify) option=no-verify value= ;;
 	max-page) value==1M ;;

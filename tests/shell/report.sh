@@ -116,6 +116,16 @@ has "one more" r.html "One more \(k = 5\):</strong> $(pairs_at 5) more pairs?, a
 hasnt "the removed share" r.html 'Here pages are counted as if'
 has "the threshold is marked" r.html '<tr class="edge"><th scope="row">4 – threshold'
 chains=$(goes 4)
+# --- another --similar ---
+"$P" match -q d.fp >all.pairs
+"$P" cluster -q all.pairs >all.v
+"$P" report -q -V all.v -P all.pairs -o levels.html
+for p in 50 75 90 95; do
+	is "--similar=$p%: the row of the report" "$(grep -A1 '<th scope="row">'$p' %</th>' levels.html | sed -n 's/.*<th scope="row">'$p' %<.th><td class="n">\([0-9,]*\)<.*/\1/p' | head -1)" \
+		"$("$P" cluster -q --similar=$p% all.pairs | rows /dev/stdin | awk -F '\t' '$4 == 1' | wc -l)"
+done
+"$P" report -q -V all.v -P - -o levels2.html <all.pairs
+hasnt "pairs from a pipe are not counted again" levels2.html 'only more similar'
 "$P" cluster -q --max-loss=.05 k4.tsv >star4.tsv
 removed=$(rows star4.tsv | awk -F '\t' '$4 == 1' | wc -l)
 report -V star4.tsv -P pairs.tsv
