@@ -140,8 +140,60 @@ static void note_largest(struct pd_report_sums *s)
 	pd_buf_set(&s->largest[at].id, pd_buf_span(&s->now.id));
 	pd_buf_set(&s->largest[at].url, pd_buf_span(&s->now.url));
 	pd_buf_set(&s->largest[at].reason, pd_buf_span(&s->now.reason));
+	s->largest[at].number = s->cluster;
 	s->largest[at].size = s->now.size;
 	s->largest[at].removed_bytes = s->now.removed_bytes;
+}
+
+/* The list of removals is limited, so that a browser can show it. */
+enum { LIST_BYTES = 10 << 20 };
+
+static void add_isolated(struct pd_buf *out, struct pd_span s);
+
+/* Add a page to the list by the name that the user knows: its URL if it has one, and its id. */
+static void list_page(struct pd_buf *out, struct pd_span url, struct pd_span id)
+{
+	bool named = url.n && !pd_span_is(url, "-");
+	add_isolated(out, named ? url : id);
+	if (!named)
+		return;
+	pd_buf_add_z(out, "<div class=\"soft\">");
+	add_isolated(out, id);
+	pd_buf_add_z(out, "</div>");
+}
+
+static void list_cluster(struct pd_report_sums *s)
+{
+	if (s->listing.n && s->list.n + s->listing.n < LIST_BYTES) {
+		pd_buf_printf(&s->list, "<tbody id=\"c%" PRIu64 "\"><tr><th scope=\"rowgroup\" class=\"name\" colspan=\"2\">kept: ",
+			      s->cluster);
+		list_page(&s->list, pd_buf_span(&s->now.url), pd_buf_span(&s->now.id));
+		pd_buf_add_z(&s->list, "</th></tr>\n");
+		pd_buf_add_span(&s->list, pd_buf_span(&s->listing));
+		pd_buf_add_z(&s->list, "</tbody>\n");
+		s->listed += s->now.size - 1;
+		s->last_listed = s->cluster;
+	}
+	pd_buf_clear(&s->listing);
+}
+
+static void list_removed(struct pd_report_sums *s, const struct pd_span *f)
+{
+	struct pd_buf id = { 0 };
+	double share;
+	if (s->list.n + s->listing.n >= LIST_BYTES)
+		return;
+	take_value(&id, f[PD_VERDICTS_ID]);
+	take_value(&s->value, f[PD_VERDICTS_URL]);
+	pd_buf_add_z(&s->listing, "<tr><td class=\"name\">");
+	list_page(&s->listing, pd_buf_span(&s->value), pd_buf_span(&id));
+	pd_buf_add_z(&s->listing, "</td><td class=\"n\">");
+	if (pd_span_real(f[PD_VERDICTS_SIMILARITY], &share))
+		pd_buf_printf(&s->listing, "%.0f %%", share * 100);
+	else
+		pd_buf_add_z(&s->listing, "–");
+	pd_buf_add_z(&s->listing, "</td></tr>\n");
+	pd_buf_release(&id);
 }
 
 static void end_cluster(struct pd_report_sums *s)
@@ -149,6 +201,7 @@ static void end_cluster(struct pd_report_sums *s)
 	int bucket = 0;
 	if (!s->any)
 		return;
+	list_cluster(s);
 	while (s->now.size >= size_ends[bucket])
 		bucket++;
 	s->sizes[bucket]++;
@@ -218,6 +271,7 @@ static void take_removed(struct pd_report_sums *s, const struct pd_span *f, int 
 			at++;
 	s->shares[stratum ? at : 0]++; /* stratum 0: equal texts */
 	s->now.removed_bytes += bytes;
+	list_removed(s, f);
 	take_value(&s->value, f[PD_VERDICTS_URL]);
 	pd_url_host(pd_buf_span(&s->value), &s->host);
 	struct pd_span name = pd_buf_span(&s->host);
@@ -510,6 +564,8 @@ static void report_sums_release(struct pd_report_sums *s)
 	free(s->hosts);
 	pd_hashtab_release(&s->by_name);
 	pd_buf_release(&s->params);
+	pd_buf_release(&s->list);
+	pd_buf_release(&s->listing);
 	pd_buf_release(&s->value);
 	pd_buf_release(&s->host);
 	*s = (struct pd_report_sums){ 0 };
@@ -962,6 +1018,7 @@ struct facts {
 	const struct pd_report_sweep *sweep; /* NULL: no settings were given */
 	uint64_t bytes_in, bytes_out;	     /* bytes of the dumps; 0: unknown, and main texts are counted */
 	const struct levels *levels;
+	const struct pd_reader_options *in;
 };
 
 struct report_text {
@@ -970,10 +1027,53 @@ struct report_text {
 
 enum { HOSTS = 20, NAME = 300 };
 
+/* The search in the table of removals.  Without it, the page has the same content.  The browser runs it only if it has the
+ * digest in the policy of the page; tests/shell/report.sh compares them. */
+static const char script[] =
+	"\"use strict\";\n"
+	"(() => {\n"
+	"const box = document.getElementById(\"find\"), field = box && box.querySelector(\"input\"), said = box && "
+	"box.querySelector(\"output\");\n"
+	"if (!box) return;\n"
+	"const groups = [...document.querySelectorAll(\"#removed tbody\")].map(group => [group, [...group.rows].map(row => [row, "
+	"row.textContent.toLowerCase()])]);\n"
+	"const show = () => {\n"
+	"const what = field.value.trim().toLowerCase();\n"
+	"let found = 0;\n"
+	"for (const [group, rows] of groups) {\n"
+	"const whole = rows[0][1].includes(what);\n"
+	"let any = false;\n"
+	"for (const [row, text] of rows.slice(1)) {\n"
+	"row.hidden = !whole && !text.includes(what);\n"
+	"any = any || !row.hidden;\n"
+	"found += !row.hidden;\n"
+	"}\n"
+	"group.hidden = !any;\n"
+	"}\n"
+	"said.textContent = found.toLocaleString(\"en\") + (found === 1 ? \" page\" : \" pages\");\n"
+	"};\n"
+	"const open = () => {\n"
+	"const to = location.hash && document.getElementById(location.hash.slice(1)), details = to && to.closest(\"details\");\n"
+	"if (!details) return;\n"
+	"details.open = true;\n"
+	"to.scrollIntoView();\n"
+	"};\n"
+	"let timer;\n"
+	"field.addEventListener(\"input\", () => { clearTimeout(timer); timer = setTimeout(show, 150); });\n"
+	"for (const link of document.querySelectorAll(\"a[data-find]\")) link.addEventListener(\"click\", () => { field.value = "
+	"link.dataset.find; show(); });\n"
+	"addEventListener(\"hashchange\", open);\n"
+	"box.hidden = false;\n"
+	"show();\n"
+	"open();\n"
+	"})();\n";
+#define SCRIPT_DIGEST "sha256-9DRxhmo3HA/m8ZXISQvwag7XoSeYnpWT47JgRTe6nKk="
+
 static const char head[] =
 	"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+	"script-src '" SCRIPT_DIGEST "'\">\n"
 	"<title>Near-duplicates: report</title>\n<style>\n"
 	":root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --soft: #59636e; --line: #d5dae0; --card: #f6f8fa; "
 	"--bar: #2f6fb3; --past: #9aa7b5; --del: #ffd7d5; --ins: #cdf3d3; "
@@ -1021,7 +1121,12 @@ static const char head[] =
 	"@media (max-width: 40rem) { .texts { grid-template-columns: minmax(0, 1fr); } .chart { width: 25%; } .hosts .chart, "
 	".hosts thead td { display: none; } .hosts .name { width: 70%; } "
 	".curves text { font-size: 24px; } th, td { padding: .3rem .25rem; } dd { font-size: 1.3rem; } }\n"
-	"@media print { .text { max-height: none; } }\n"
+	"a { color: var(--bar); }\n#find { margin: .6rem 0; }\n#find input { background: var(--paper); border: 1px solid "
+	"var(--soft); "
+	"border-radius: .3rem; color: inherit; font: inherit; max-width: 100%; padding: .2rem .5rem; width: 24rem; }\n"
+	"#removed tbody td:first-child { padding-left: 1.5rem; }\n#removed tbody th { font-weight: 600; }\n#removed tbody th .soft "
+	"{ font-weight: 400; }\n"
+	"@media print { .text { max-height: none; } #find { display: none; } }\n"
 	"</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#numbers\">To the numbers</a>\n<main>\n"
 	"<h1>Near-duplicates</h1>\n";
 
@@ -1139,11 +1244,28 @@ static void add_first_sentence(const struct facts *f, struct pd_buf *out)
 	pd_buf_add_z(out, "</p>\n");
 }
 
+/* Name the dumps, and the version of the program. */
+static void add_origin(const struct facts *f, struct pd_buf *out)
+{
+	enum { NAMED = 5 };
+	pd_buf_add_z(out, "<p class=\"soft\">");
+	for (int i = 0; i < f->in->n_inputs && i < NAMED; i++) {
+		pd_buf_add_z(out, i ? ", " : "Crawl: ");
+		const char *slash = strrchr(f->in->inputs[i], '/');
+		add_isolated(out, pd_span_z(slash && slash[1] ? slash + 1 : f->in->inputs[i]));
+	}
+	if (f->in->n_inputs > NAMED)
+		pd_buf_printf(out, " and %d more inputs", f->in->n_inputs - NAMED);
+	pd_buf_add_z(out, f->in->n_inputs ? ".  Report of pagededup " PD_VERSION ".</p>\n"
+					  : "Report of pagededup " PD_VERSION ".</p>\n");
+}
+
 static void add_sums(const struct facts *f, struct pd_buf *out)
 {
 	const struct pd_report_sums *s = f->sums;
 	pd_local_buf value = { 0 };
 	add_first_sentence(f, out);
+	add_origin(f, out);
 	pd_buf_add_z(out, "<h2 id=\"numbers\">Removed pages</h2>\n");
 	if (is_demote(s))
 		pd_buf_add_z(out, "<p>These verdicts remove nothing: pages called removed here get a lower weight.</p>\n");
@@ -1208,7 +1330,7 @@ static void add_levels(const struct facts *f, struct pd_buf *out)
 		return;
 	pd_buf_add_z(out, "<h2>If only more similar pages were removed</h2>\n<table>\n<caption>Pages removed with "
 			  "<code>--similar</code>, by the pairs of this run; the loss of text is estimated, so that counts below "
-			  "90 % may be a little too high.</caption>\n<thead><tr><th scope=\"col\">--similar</th>"
+			  "90 % may be a little too high.</caption>\n<thead><tr><th scope=\"col\"><code>--similar</code></th>"
 			  "<th scope=\"col\" class=\"n\">pages removed</th><td></td><th scope=\"col\" class=\"n\">text "
 			  "removed</th></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < l->n; i++) {
@@ -1351,8 +1473,13 @@ static void write_hosts(const struct pd_report_sums *s, struct pd_buf *out)
 		     "</thead>\n<tbody>\n");
 	for (size_t i = 0; i < s->n_hosts && i < HOSTS; i++) {
 		pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
+		if (s->hosts[i].name.n) {
+			pd_buf_add_z(out, "<a href=\"#removed\" data-find=\"");
+			pd_markup_attribute(out, s->hosts[i].name);
+			pd_buf_add_z(out, "\">");
+		}
 		add_isolated(out, s->hosts[i].name.n ? s->hosts[i].name : pd_span_z("(no host)"));
-		pd_buf_add_z(out, "</th>");
+		pd_buf_add_z(out, s->hosts[i].name.n ? "</a></th>" : "</th>");
 		add_number_cell(out, s->hosts[i].pages);
 		add_bar(out, s->hosts[i].pages, s->hosts[0].pages);
 		pd_buf_add_z(out, "<td class=\"n\">");
@@ -1376,8 +1503,11 @@ static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
 			  "<th scope=\"col\" class=\"n\">text removed</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < s->n_largest; i++) {
 		pd_buf_add_z(out, "<tr><th scope=\"row\" class=\"name\">");
+		bool listed = s->largest[i].number <= s->last_listed;
+		if (listed)
+			pd_buf_printf(out, "<a href=\"#c%" PRIu64 "\">", s->largest[i].number);
 		add_isolated(out, pd_buf_span(s->largest[i].url.n ? &s->largest[i].url : &s->largest[i].id));
-		pd_buf_add_z(out, "<div class=\"soft\">");
+		pd_buf_add_z(out, listed ? "</a><div class=\"soft\">" : "<div class=\"soft\">");
 		add_isolated(out, pd_buf_span(&s->largest[i].reason));
 		pd_buf_add_z(out, "</div></th>");
 		add_number_cell(out, s->largest[i].size);
@@ -1389,6 +1519,28 @@ static void add_largest(const struct pd_report_sums *s, struct pd_buf *out)
 	if (s->clusters > s->n_largest)
 		pd_buf_printf(out, "<p>Not listed: %" PRIu64 " more clusters; all are in the verdicts.</p>\n",
 			      s->clusters - s->n_largest);
+}
+
+/* List all removed pages by cluster, with a search that needs no server. */
+static void add_list(const struct pd_report_sums *s, struct pd_buf *out)
+{
+	if (!s->listed)
+		return;
+	pd_buf_add_z(out, "<h2>All removed pages</h2>\n<details id=\"removed\">\n<summary>");
+	add_count(out, s->listed);
+	if (s->listed < s->removed) {
+		pd_buf_add_z(out, " of ");
+		add_count(out, s->removed);
+	}
+	pd_buf_add_z(out, s->removed == 1 ? " removed page" : " removed pages");
+	pd_buf_add_z(out, ", by the page that is kept</summary>\n<p id=\"find\" hidden><label>Find <input type=\"search\" "
+			  "placeholder=\"a host, a part of an address\"></label> <output class=\"soft\"></output></p>\n<table>\n"
+			  "<thead><tr><th scope=\"col\">page</th><th scope=\"col\" class=\"n\">text in common</th></tr></thead>\n");
+	pd_buf_add_span(out, pd_buf_span(&s->list));
+	pd_buf_add_z(out, "</table>\n");
+	if (s->listed < s->removed)
+		pd_buf_add_z(out, "<p>The others are in the verdicts.</p>\n");
+	pd_buf_add_z(out, "</details>\n");
 }
 
 /* Add the numbers that a reader wants first. */
@@ -1455,18 +1607,22 @@ static void add_article(const char *what, const struct pd_buf *id, const struct 
 
 /* Add a pair of the sample; `failed`: the reason why a text could not be read, or NULL. */
 static void add_sampled_pair(const struct pd_report_sampled *d, const struct report_text *page, const struct report_text *kept,
-			     const char *failed, const char *what, const char *what_kept, size_t number, struct pd_buf *out)
+			     const char *failed, const char *what, const char *what_kept, size_t number, uint64_t last_listed,
+			     struct pd_buf *out)
 {
 	pd_local_buf a = { 0 }, b = { 0 };
 	/* Without a distance, the reason tells how it was found. */
 	bool by_methods = pd_span_find(pd_buf_span(&d->reason), pd_span_z("found by ")) >= 0 &&
 			  pd_span_find(pd_buf_span(&d->reason), pd_span_z("same text")) < 0;
 	if (d->stratum)
-		pd_buf_printf(out, "<h3>%zu. <span class=\"soft\">distance %d</span></h3>\n", number, d->stratum - 1);
+		pd_buf_printf(out, "<h3>%zu. <span class=\"soft\">distance %d</span>", number, d->stratum - 1);
 	else if (by_methods)
-		pd_buf_printf(out, "<h3>%zu. Found by other methods than the fingerprint</h3>\n", number);
+		pd_buf_printf(out, "<h3>%zu. Found by other methods than the fingerprint", number);
 	else
-		pd_buf_printf(out, "<h3>%zu. The same text</h3>\n", number);
+		pd_buf_printf(out, "<h3>%zu. The same text", number);
+	if (d->kept_reason.n && d->cluster <= last_listed)
+		pd_buf_printf(out, " <a class=\"soft\" href=\"#c%" PRIu64 "\">all of this cluster</a>", d->cluster);
+	pd_buf_add_z(out, "</h3>\n");
 	if (failed) {
 		pd_buf_add_z(out, "<p>Not shown: ");
 		add_isolated(out, pd_span_z(failed));
@@ -1529,7 +1685,7 @@ static int write_pair(struct report *r, const struct pd_report_sampled *d, const
 	struct report_text texts[2];
 	for (int i = 0; i < 2; i++)
 		texts[i] = (struct report_text){ pd_buf_span(&sides[i].title), pd_buf_span(&sides[i].text) };
-	add_sampled_pair(d, &texts[0], &texts[1], ok ? NULL : e.text, what, what_kept, number, &r->html);
+	add_sampled_pair(d, &texts[0], &texts[1], ok ? NULL : e.text, what, what_kept, number, r->sums.last_listed, &r->html);
 	for (int i = 0; i < 2; i++) {
 		pd_buf_release(&sides[i].title);
 		pd_buf_release(&sides[i].text);
@@ -1589,8 +1745,10 @@ static int write_suspects(struct report *r)
 
 static int write_page(struct report *r)
 {
-	struct facts facts = { &r->sums,  r->o->pairs ? &r->reach : NULL, r->o->sweep ? &r->sweep : NULL, r->bytes_in, r->bytes_out,
-			       &r->levels };
+	struct facts facts = {
+		&r->sums, r->o->pairs ? &r->reach : NULL, r->o->sweep ? &r->sweep : NULL, r->bytes_in, r->bytes_out, &r->levels,
+		&r->o->in
+	};
 	pd_buf_add_z(&r->html, head);
 	add_numbers(&facts, &r->html);
 	int status = flush_html(r);
@@ -1614,7 +1772,9 @@ static int write_page(struct report *r)
 	if (!status)
 		status = write_suspects(r);
 	if (!status) {
+		add_list(&r->sums, &r->html);
 		add_details(&facts, &r->html);
+		pd_buf_printf(&r->html, "<script>%s</script>\n", script);
 		pd_buf_add_z(&r->html, "</main>\n<footer class=\"soft\"><p>Written by pagededup " PD_VERSION
 				       ".  Nothing on this page is loaded from "
 				       "elsewhere.</p></footer>\n</body>\n</html>\n");

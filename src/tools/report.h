@@ -55,7 +55,7 @@ enum { PD_REPORT_LARGEST = 20, PD_REPORT_SIZES = 9, PD_REPORT_SAMPLE_MAX = 100, 
 /* Unescaped values. */
 struct pd_report_cluster {
 	struct pd_buf id, url, reason; /* of the page kept */
-	uint64_t size, removed_bytes;
+	uint64_t size, removed_bytes, number;
 };
 
 struct pd_report_host {
@@ -100,7 +100,10 @@ struct pd_report_sums {
 								 * others */
 	size_t n_doubts;
 	struct pd_report_stratum *suspected; /* a sample of suspects; NULL: none */
+	struct pd_buf list;		     /* rows of removed pages, by cluster, up to a limit */
+	uint64_t listed, last_listed;	     /* pages in it; the number of its last cluster */
 	/* internal */
+	struct pd_buf listing; /* of the current cluster */
 	struct pd_report_cluster now;
 	uint64_t cluster;
 	bool any, sampled_now;
