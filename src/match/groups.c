@@ -190,20 +190,15 @@ INLINE void deal_rows(const struct equal *q, size_t stretch, int words)
 DEFINE_TASK(count_rows)
 DEFINE_TASK(deal_rows)
 
-static bool has_same_key(const struct equal *q, uint32_t x, uint32_t y)
-{
-	size_t w = (size_t)q->words;
-	return memcmp(q->keys + x * w, q->keys + y * w, w * sizeof *q->keys) == 0;
-}
-
 /* Enter a row, or record it as a follower of the first equal row.  If halves agree but keys differ, the search
  * continues with another half. */
 static void enter_row(const struct equal *q, struct pd_map *firsts, uint64_t dealt, struct pd_items *followers)
 {
-	uint32_t row = (uint32_t)dealt;
+	const uint32_t row = (uint32_t)dealt;
+	const size_t words = (size_t)q->words;
 	for (uint64_t half = dealt >> 32;; half += UINT64_C(1) << 32) {
 		uint32_t *first = pd_map_put(firsts, half);
-		if (*first && !has_same_key(q, *first - 1, row))
+		if (*first && memcmp(q->keys + (*first - 1) * words, q->keys + row * words, words * sizeof *q->keys))
 			continue;
 		if (*first)
 			pd_items_add(followers, (uint64_t)(*first - 1) << 32 | row, 0);

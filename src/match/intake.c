@@ -223,13 +223,6 @@ static struct plain_piece unpack_plain(const struct pd_buf *out)
 	return piece;
 }
 
-static void release_plain_worker(struct plain_worker *w)
-{
-	struct pd_buf *b[] = { &w->text, &w->fingerprint, &w->digest, &w->at, &w->kind };
-	for (size_t i = 0; i < sizeof b / sizeof *b; i++)
-		pd_buf_release(b[i]);
-}
-
 /* --- intake: sketches, and parameters of headers --- */
 
 #define SKETCH_KINDS 16 /* more in one run: not compared */
@@ -789,8 +782,11 @@ static int take_pieces(struct text_file *t, int threads)
 		t->next = t->again;
 		status = pd_pool_run(&ops, t, workers, threads);
 	} while (t->anew);
-	for (int i = 0; i < threads; i++)
-		release_plain_worker(&w[i]);
+	for (int i = 0; i < threads; i++) {
+		struct pd_buf *b[] = { &w[i].text, &w[i].fingerprint, &w[i].digest, &w[i].at, &w[i].kind };
+		for (size_t k = 0; k < sizeof b / sizeof *b; k++)
+			pd_buf_release(b[k]);
+	}
 	free(w);
 	free(workers);
 	return status;

@@ -239,22 +239,6 @@ static void sort_partners(struct pd_match_partners *p)
 	p->n = n;
 }
 
-/* Remove the partners of `a` that are not verified. */
-static void verify_partners(struct reading *r, uint32_t a)
-{
-	const struct pd_match_set *m = r->m;
-	size_t n = 0;
-	for (size_t i = 0; i < r->partners.n; i++) {
-		struct pd_match_partner *p = &r->partners.v[i];
-		p->similarity = PD_SIMILARITY_UNKNOWN;
-		if (m->verifies && !pd_verify_rows(&r->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, p->member),
-						   p->distance, &p->similarity))
-			continue;
-		r->partners.v[n++] = *p;
-	}
-	r->partners.n = n;
-}
-
 /* Return the index of the first pair whose first group is `group` or larger. */
 static size_t near_from(const struct pd_index_pairs *pairs, uint32_t group)
 {
@@ -284,7 +268,16 @@ static void find_partners(struct reading *r, uint32_t a)
 	}
 	if (r->bands < r->found->bands.pairs.n && r->found->bands.pairs.v[r->bands].key >> 32 == a)
 		r->bands = pd_match_bands_add(&r->found->bands, r->bands, m, &r->partners);
-	verify_partners(r, a);
+	/* Remove the partners that are not verified. */
+	size_t n = 0;
+	for (size_t i = 0; i < r->partners.n; i++) {
+		struct pd_match_partner *p = &r->partners.v[i];
+		p->similarity = PD_SIMILARITY_UNKNOWN;
+		if (!m->verifies || pd_verify_rows(&r->verifier, pd_rows_set_row(m->set, a), pd_rows_set_row(m->set, p->member),
+						   p->distance, &p->similarity))
+			r->partners.v[n++] = *p;
+	}
+	r->partners.n = n;
 	sort_partners(&r->partners);
 }
 

@@ -272,12 +272,6 @@ static int lmdb_put(struct lmdb_out *w, struct pd_span key, struct pd_span id)
 	return rc;
 }
 
-static int order_of(struct pd_span a, MDB_val b)
-{
-	int c = memcmp(a.p, b.mv_data, a.n < b.mv_size ? a.n : b.mv_size);
-	return c ? c : a.n < b.mv_size ? -1 : a.n > b.mv_size;
-}
-
 /* Merge two sorted lists of keys. */
 static int lmdb_merge(struct lmdb_out *w, struct pd_store_keytable *old, const struct pd_store_new_key *keys, size_t n_keys,
 		      uint64_t *n)
@@ -288,7 +282,7 @@ static int lmdb_merge(struct lmdb_out *w, struct pd_store_keytable *old, const s
 	int rc = old ? mdb_cursor_open(old->txn, old->dbi, &c) : 0,
 	    more = rc || !old ? MDB_NOTFOUND : mdb_cursor_get(c, &k, &v, MDB_FIRST);
 	while (!rc && (!more || i < n_keys)) {
-		int order = more ? -1 : i == n_keys ? 1 : order_of(keys[i].key, k);
+		int order = more ? -1 : i == n_keys ? 1 : pd_span_cmp(keys[i].key, pd_span(k.mv_data, k.mv_size));
 		if (order < 0) {
 			rc = lmdb_put(w, keys[i].key, keys[i].id);
 			i++;

@@ -965,9 +965,7 @@ static int make_segment_of_log(struct pd_store *s, struct pd_err *e)
 static int by_key(const void *x, const void *y)
 {
 	const struct pd_store_new_key *a = x, *b = y;
-	int c = memcmp(a->key.p, b->key.p, a->key.n < b->key.n ? a->key.n : b->key.n);
-	if (!c && a->key.n != b->key.n)
-		c = a->key.n < b->key.n ? -1 : 1;
+	int c = pd_span_cmp(a->key, b->key);
 	return c ? c : a->id.p < b->id.p ? -1 : a->id.p > b->id.p; /* texts are in the order of arrival */
 }
 
