@@ -107,7 +107,7 @@ int pd_standard_check(int fd, struct pd_err *e);
 
 /* fopen for reading, and note. */
 FILE *pd_input_fopen(const char *path, struct pd_err *e);
-/* A file is read, which `path` leads to.  PD_ERR_USAGE: this run writes it. */
+/* Note that this run reads the file that `path` leads to.  PD_ERR_USAGE: it is an output of this run. */
 int pd_input_note(const struct stat *st, const char *path, struct pd_err *e);
 int pd_input_note_fd(int fd, const char *path, struct pd_err *e);
 /* Start another run in this process: its outputs may be earlier inputs or outputs. */

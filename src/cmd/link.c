@@ -88,9 +88,9 @@ static int run_link(int argc, char **argv)
 		status = read_weights("quality", o.quality, o.rank.quality, &e);
 	const double *s = o.rank.signature, *q = o.rank.quality;
 	if (!status && o.signature && !(s[0] > s[1] && s[0] > s[2]))
-		pd_log_note(&log, "--signature=%s: the first weight is not the largest, as in the patent", o.signature);
+		pd_log_note(&log, "--signature=%s: the first weight is not the largest; in the patent it is", o.signature);
 	if (!status && o.quality && !(q[0] < q[1] && q[0] < q[2]))
-		pd_log_note(&log, "--quality=%s: the first weight is not the smallest, as in the patent", o.quality);
+		pd_log_note(&log, "--quality=%s: the first weight is not the smallest; in the patent it is", o.quality);
 	o.walk.page.links = !o.ranks;
 	if (!status)
 		status = o.ranks ? pd_walk_rank(&o.walk, &o.rank, argv + first, argc - first, &log, &e)

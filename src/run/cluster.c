@@ -185,7 +185,9 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 		return pd_fail(e, PD_ERR_USAGE, "--keep=%s needs the texts: --shingles=FILE, which 'fp --shingles=FILE' writes",
 			       pd_keep_names[k->by[0]]);
 	if (pd_keep_by_texts(k) && k->prefer_hosts)
-		return pd_fail(e, PD_ERR_USAGE, "--keep=%s and --prefer-host cannot both come first", pd_keep_names[k->by[0]]);
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--keep=%s and --prefer-host cannot be combined, because each has to decide first; leave one out",
+			       pd_keep_names[k->by[0]]);
 	if (by_rank && !k->rank_file)
 		return pd_fail(e, PD_ERR_USAGE, "--keep=rank needs --rank=FILE");
 	if (!by_rank && k->rank_file)

@@ -29,7 +29,7 @@ struct pd_store_keytable_options {
 
 struct pd_store_keytable;
 
-/* PD_ERR_NOT_FOUND: it is not there; PD_ERR_FORMAT: damaged, with file and offset. */
+/* PD_ERR_NOT_FOUND: the file does not exist; PD_ERR_FORMAT: it is damaged, and the message has the offset. */
 int pd_store_keytable_open(struct pd_store_keytable **out, const struct pd_store_io *io, const struct pd_store_keytable_options *o,
 			   uint64_t file, struct pd_err *e);
 void pd_store_keytable_close(struct pd_store_keytable *t);

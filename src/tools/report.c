@@ -1700,7 +1700,7 @@ static struct pd_span doubt_in_words(struct pd_span why)
 	return words ? pd_span_z(words) : why;
 }
 
-/* Only suspects require a decision by the user. */
+/* Write the list of suspects, which are the only pages that require a decision by the user. */
 static int write_suspects(struct report *r)
 {
 	const struct pd_report_sums *s = &r->sums;

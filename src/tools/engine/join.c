@@ -65,7 +65,9 @@ static int take_params(struct totals *t, struct pd_span params, struct pd_err *e
 static int take_bits(struct totals *t, uint64_t bits, struct pd_err *e)
 {
 	if (t->p.bits && (uint64_t)t->p.bits != bits)
-		return pd_fail(e, PD_ERR_PARAMS, "fingerprints of %d bits and of %" PRIu64 " cannot be matched", t->p.bits, bits);
+		return pd_fail(e, PD_ERR_PARAMS,
+			       "rows with fingerprints of %d and of %" PRIu64 " bits cannot be matched; make all with one --bits",
+			       t->p.bits, bits);
 	t->p.bits = (int)bits;
 	return PD_OK;
 }
