@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # match by each method, and by several in one run, with the least memory that it accepts: it uses the disk, and gives
-# the same output as with enough memory.
+# the same output as with enough memory.  THREADS="1 2": each with these threads (tests/long/match_spilling.sh); otherwise one
+# search on one thread, and the other on two.
 . "$(dirname "$0")/../tap.sh"
 spilt() { python3 -c 'import json; s = json.load(open("stats.json")); print(s["runs"] + s["join_parts"], s["bytes_on_disk"])'; }
 sorted() { # FILE: its pairs, with the pages of a pair in either order
@@ -23,7 +24,7 @@ for method in simhash exact abstract semantic keywords keywords:sigma=1:order=we
 		"$P" match -q --method=$method $more $pairs --stats=stats.json in.fp >want
 		read -r steps bytes <<<"$(spilt)"
 		at_least "$method $pairs: there are pairs" "$(rows want | wc -l)" 1000
-		for threads in 1 2; do
+		for threads in ${THREADS:-$([ "$pairs" ] && echo 2 || echo 1)}; do
 			run "$P" match -q --method=$method $more $pairs --memory=33M -j$threads --stats=stats.json in.fp
 			read -r more_steps more_bytes <<<"$(spilt)"
 			at_least "$method $pairs -j$threads: runs and parts on disk" "$more_steps" $((steps + 2))
