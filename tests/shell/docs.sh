@@ -139,6 +139,16 @@ awk '/^## Reading dumps/ { on = 1 } on' "$TOP/docs/accuracy.md" | grep -oE '(^|[
 at_least "figures in summaries" "$(wc -l <figures)" 8
 is "summaries have the figures of the tables" "$(comm -23 figures tables)" ""
 
+# A paragraph does not repeat a figure with four decimals that a table of its section has.
+is "accuracy.md and performance.md give each figure once" "$(awk '
+	/^#/ { section++ }
+	{ line = $0
+	  while (match(line, /\.[0-9][0-9][0-9][0-9]/)) {
+		figure = substr(line, RSTART, RLENGTH); line = substr(line, RSTART + RLENGTH)
+		if (figure != ".0000") where[FILENAME " " section " " figure] = where[FILENAME " " section " " figure] (/^\|/ ? "T" : "P")
+	  } }
+	END { for (i in where) if (where[i] ~ /T/ && where[i] ~ /P/) print i }' "$TOP/docs/accuracy.md" "$TOP/docs/performance.md")" ""
+
 version() { grep -hoE "#define $1 [0-9]+" -r "$TOP/src" | grep -oE '[0-9]+$'; }
 versions() { sed -n 's/^| [^|]*'"$1"'[^|]*| \([0-9]*\) |.*/\1/p' "$TOP/docs/stability.md"; }
 while read -r name macro; do
