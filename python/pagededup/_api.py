@@ -679,7 +679,7 @@ def _columns_batches(path: Any, form: str, renamed: Dict[str, str]) -> Iterator[
     """The batches of a file, with the columns that a page has, under the names of _FILE_COLUMNS."""
     for name in renamed:
         if name not in _FILE_COLUMNS:
-            raise UsageError('columns: %r is none of %s' % (name, ', '.join(_FILE_COLUMNS)))
+            raise UsageError('columns: %r is unknown; the names are %s' % (name, ', '.join(_FILE_COLUMNS)))
 
     def chosen(names: Sequence[str]) -> Dict[str, str]:
         where = os.fsdecode(path)

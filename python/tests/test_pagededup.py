@@ -640,7 +640,7 @@ def columns():
         for column in ('fingerprint', 'sketch', 'url', 'user_id', 'terms'):
             assert got.column(column).to_pylist() == want.column(column).to_pylist()[:40], column
         assert len(pagededup.dedup(pathlib.Path(name + 'named'), **names).removed) == len(pagededup.dedup(table, html='html').removed) > 0
-        for bad, words in (({'html': 'nothing'}, 'no column "nothing"; the columns are'), ({'title': 'body'}, "'title' is none of html, text")):
+        for bad, words in (({'html': 'nothing'}, 'no column "nothing"; the columns are'), ({'title': 'body'}, "'title' is unknown; the names are html, text")):
             try:
                 signer.read_table(name + 'named', columns=bad)
             except pagededup.UsageError as e:

@@ -172,7 +172,7 @@ void pd_outfile_batch_free(struct pd_outfile_batch *b);
 int pd_sync_folder_of(const char *path, struct pd_err *e);
 /* Make the output durable if standard output is a regular file. */
 int pd_sync_standard_output(struct pd_err *e);
-/* Remove the output.  Zeroes, and a failed open, are no output. */
+/* Remove the output.  A struct of zeroes, and a failed open, have no output. */
 void pd_outfile_abandon(struct pd_outfile *o);
 /* Commit the output, or abandon it if `status` is an error.  Return this status, or the error of the commit. */
 int pd_outfile_close(struct pd_outfile *o, int status, struct pd_err *e);
@@ -180,8 +180,8 @@ int pd_outfile_close(struct pd_outfile *o, int status, struct pd_err *e);
 /* Install the handlers, once, at program start: signals that end the process remove unfinished files and then end it
  * as usual; exhausted memory does the same, with a message and exit status 2. */
 void pd_unfinished_install(void);
-/* A line for standard error if a signal ends the process: what is saved, and how to continue.  It replaces the line before it
- * (NULL: none), whose memory the caller may free only if no signal can arrive. */
+/* Set the line that is printed to standard error if a signal ends the process, such as the saved stages and the command
+ * that continues; NULL: no line.  The caller may free the previous line only if no signal can arrive. */
 void pd_unfinished_say(const char *line);
 /* Register another file that a signal, or exhausted memory, removes; pass the result to pd_unfinished_remove.  0:
  * too many files, it is not removed. */

@@ -378,7 +378,7 @@ const char *pd_opt_config_path(const struct pd_usage *u, int argc, char **argv)
 	return path;
 }
 
-/* A line of the file, and where it is. */
+/* A line of the file, and its number. */
 struct config_line {
 	const char *path;
 	uint64_t no;

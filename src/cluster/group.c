@@ -506,12 +506,13 @@ static int keep_best_texts(struct pd_group *g, const bool *left, struct pd_err *
 
 /* --- all text of a cluster ---
  *
- * The pages that stay must have every passage of the pages that are removed: every run of terms (row/shingles.h).  The page
- * kept stays.  Then each page, the longest first or in the order of --keep, stays if it has passages that no page that
- * stays has.  At last, in the same order, a page whose passages all are in other pages that stay is removed again. */
+ * The kept pages must contain every passage of the removed pages, that is, every run of terms (row/shingles.h).  The kept
+ * page of the cluster is kept in any case.  Then each page, the longest first or in the order of --keep, is kept too if
+ * it has passages that no kept page has.  At the end, in the same order, a page is removed if the other kept pages
+ * contain all its passages. */
 
 struct cluster_text {
-	struct pd_map pages_with; /* run -> number of pages that stay and have it */
+	struct pd_map pages_with; /* run -> number of kept pages that have it */
 	size_t *words;		  /* by position in the list: terms, to sort by */
 	uint32_t *order;	  /* positions in the order of examination */
 };
@@ -523,7 +524,7 @@ static int by_words(const void *x, const void *y, void *words)
 	return n[*a] == n[*b] ? (*a > *b) - (*a < *b) : n[*a] > n[*b] ? -1 : 1;
 }
 
-/* Count the words of a page that are in no run of the pages that stay; `words`: all of its words. */
+/* Count the words of a page that are in no run of the kept pages; `words`: all of its words. */
 static int count_lost_words(struct pd_group *g, const struct pd_map *pages_with, uint32_t page, size_t *lost, size_t *words,
 			    struct pd_err *e)
 {

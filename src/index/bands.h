@@ -97,7 +97,7 @@ static inline uint32_t pd_index_bands_value(const struct pd_index_bands *b, size
 
 /* The tables of all bands, one after the other. */
 struct pd_index_bands_file {
-	int n_bands, bits, n_bits; /* bits of a band, and those of them by which the table is sorted */
+	int n_bands, bits, n_bits; /* bits of a band, and the number of bits by which the table is sorted */
 	const uint32_t *start, *entry;
 	size_t n; /* entries of a table */
 	const uint64_t *keys;

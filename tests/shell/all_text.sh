@@ -82,13 +82,13 @@ done
 run "$P" cluster -q --keep-all-text --shingles=s shuffled
 same "the order of pairs changes nothing" "$tmp/out" one.tsv
 
-# --- pages whose texts are not known stay ---
+# --- pages with unknown texts are kept ---
 head -40 pages.jsonl >some.jsonl
 "$P" fp -q --name=pages.jsonl --shingles=some <some.jsonl >/dev/null
 run "$P" cluster -q --keep-all-text --shingles=some pairs
 is "no page without its text is removed" "$(rows "$tmp/out" | awk -F '\t' '$4 == 1 { split($3, u, "/"); if (u[4] > 3) print }' | wc -l)" 0
 
-# --- dedup, and what it needs ---
+# --- dedup, and its requirements ---
 run "$P" dedup -q --keep-all-text pages.jsonl -o out
 exits "dedup --keep-all-text" 0
 kept=$(wc -l <out/pages.jsonl)

@@ -217,7 +217,7 @@ at_least "--resume: options refused" "$refused" 30
 run "$P" dedup --resume d.warc.gz -o out
 exits "--resume of a finished run" 0
 has "--resume of a finished run: it says so" "$tmp/err" 'the run in out has ended'
-# A signal: what is saved, and the command that goes on.
+# A signal: the message names the saved stages and the command that continues.
 cat >stop.py <<'END'
 """stop.py FILE COMMAND…: SIGINT as soon as FILE exists."""
 import os, signal, subprocess, sys, time

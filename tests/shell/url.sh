@@ -51,7 +51,7 @@ done
 run "$P" url --seen=seen first
 exits "another mode than the file's is refused" 2
 has "and the message names both" "$tmp/err" 'seen was made with parameters other than those of this run: mode: site-features and exact'
-# Features defined by patterns, each with a filter of its own; the URLs beside the filter.
+# Features defined by patterns, each with its own filter; the file also contains the URLs.
 printf '# of a shop\nid   [?&]id=([0-9]+)\nkind \\.([a-z]+)(\\?|$)\n' >patterns
 "$P" url -q --mode=features --features=site --patterns=patterns --seen=shop --keep=shop.urls --print=rows - >rows.1 <<END
 http://a.org/x.html?id=1

@@ -139,13 +139,13 @@ START_TEST(test_shared)
 START_TEST(test_types)
 {
 	static const char *const urls[][2] = {
-		{ "http://a/b/y/z", "http://b/b/y/z" }, /* a directory is no site */
-		{ "http://a/x/y/b", "http://b/x/y/b" }, /* a last part is no site */
-		{ "http://a/x/y/z", "http://a/a/y/z" }, /* a site is no directory */
-		{ "http://a/x/y/z", "http://a/z/y/z" }, /* a last part is no directory */
-		{ "http://a/x/y/z", "http://a/x/y/a" }, /* a site is no last part */
-		{ "http://a/x/y/z", "http://a/x/y/x" }, /* a directory is no last part */
-		{ "http://a/x/q/z", "http://a/x/q/q" }, /* a value of a pattern is no last part … */
+		{ "http://a/b/y/z", "http://b/b/y/z" }, /* a directory is not a site */
+		{ "http://a/x/y/b", "http://b/x/y/b" }, /* a last part is not a site */
+		{ "http://a/x/y/z", "http://a/a/y/z" }, /* a site is not a directory */
+		{ "http://a/x/y/z", "http://a/z/y/z" }, /* a last part is not a directory */
+		{ "http://a/x/y/z", "http://a/x/y/a" }, /* a site is not a last part */
+		{ "http://a/x/y/z", "http://a/x/y/x" }, /* a directory is not a last part */
+		{ "http://a/x/q/z", "http://a/x/q/q" }, /* a value of a pattern is not a last part … */
 		{ "http://a/x/q/z", "http://a/x/z/z" }, /* … and the reverse */
 	};
 	struct pd_patterns patterns = { .n = 0 };

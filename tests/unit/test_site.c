@@ -181,7 +181,7 @@ START_TEST(own_text_first)
 END_TEST
 
 /* Repeated lines at the end of a terse page are the end of its last section, unless they are longer than half of the own
- * text.  The links to the pages before and after it are not part of it. */
+ * text.  Links to the previous and next page are not part of it. */
 START_TEST(end_of_section)
 {
 	static const char page[] = "<body><div><h1>Tides of the sea</h1><dl><dt>sea.tides(place, day)</dt>"
