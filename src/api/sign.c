@@ -349,10 +349,10 @@ int pagededup_block_keys(const uint64_t *fingerprint, int bits, int distance, ui
 		return -1;
 	for (int block = 0; keys && block <= distance; block++) {
 		int from = bits * block / (distance + 1), to = bits * (block + 1) / (distance + 1);
-		uint64_t taken[5] = { (uint64_t)block };
+		uint64_t block_bits[5] = { (uint64_t)block };
 		for (int i = from; i < to; i++)
-			taken[1 + (i - from) / 64] |= (fingerprint[i / 64] >> (i % 64) & 1) << ((i - from) % 64);
-		keys[block] = pd_hash64(taken, sizeof taken);
+			block_bits[1 + (i - from) / 64] |= (fingerprint[i / 64] >> (i % 64) & 1) << ((i - from) % 64);
+		keys[block] = pd_hash64(block_bits, sizeof block_bits);
 	}
 	return distance + 1;
 }

@@ -189,7 +189,8 @@ void pd_apply_associated_release(struct pd_apply_associated *o)
 	free(o->others);
 }
 
-/* Note a page, or a revisit, which is removed or kept. */
+/* Record whether a page or revisit is removed.  The records that it names are then removed or kept with it, and so are
+ * the preceding records of its URL that name none. */
 static void note_capture(struct pd_apply_associated *o, const struct pd_record *r, const struct references *t, bool removed)
 {
 	uint64_t own = pd_apply_hash_id(t->own);

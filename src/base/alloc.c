@@ -56,7 +56,8 @@ int pd_call_status(void)
 	return __atomic_load_n(&current->status, __ATOMIC_RELAXED);
 }
 
-/* --- the reserve: mappings that no page of memory belongs to until they are freed --- */
+/* --- the reserve: address space that is mapped and never written.  It uses no memory; if it is unmapped, an allocation that failed
+ * because of a limit of address space or of committed memory can succeed. --- */
 
 static void *reserve[PD_RESERVE_PARTS];
 
@@ -122,7 +123,7 @@ void pd_more_memory(void)
 	pd_out_of_memory();
 }
 
-/* --- */
+/* --- allocation --- */
 
 void *pd_realloc(void *p, size_t n)
 {

@@ -22,9 +22,9 @@
 #include "base/map.h"
 #include "base/threads.h"
 
-/* Only this number of inputs is recorded: a run over many files opens its outputs first, and these are recorded.
- * BATCH_FILES: outputs of a batch that wait for their names; BATCH_BYTES: the same in bytes, so that a kill loses
- * little. */
+/* INPUTS_KNOWN: number of inputs that are recorded, so that no output replaces one of them; a run over more files opens
+ * its outputs first.  SLOTS: outputs that are open at a time.  BATCH_FILES: outputs of a batch that wait for their
+ * names; BATCH_BYTES: the same in bytes, so that a kill loses little. */
 enum { BATCH_FILES = 256, SLOTS = 64 + BATCH_FILES, INPUTS_KNOWN = 1 << 16, BATCH_BYTES = 64 << 20 };
 
 /* A file, or no file: ino 0. */
@@ -45,25 +45,25 @@ static struct output outputs[SLOTS];
 static struct pd_map inputs, done; /* files that were read; that are outputs and have their names */
 /* pd_files_lock guards them, except `unfinished`, which signal handlers read. */
 
-/* A file that is being created under its published name must not be treated as removed. */
-static int being_made;
-static __thread int made_here; /* of them, by this thread: a handler that runs on it does not wait for itself */
-static bool dying;
+/* Number of files that are being created under a published name: a signal handler waits until they exist, and then removes them. */
+static int n_being_made;
+static __thread int n_made_here; /* by this thread: a handler that runs on it must not wait for itself */
+static bool ending;
 
 static struct {
 	char *volatile file, *volatile folder;
 } temporary; /* the folder for a single file, if there is one */
 
-static const char *volatile last_words; /* see pd_unfinished_say */
+static const char *volatile end_message; /* see pd_unfinished_say */
 
 void pd_unfinished_say(const char *line)
 {
-	__atomic_store_n(&last_words, line, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&end_message, line, __ATOMIC_SEQ_CST);
 }
 
 static void remove_unfinished(void)
 {
-	while (__atomic_load_n(&being_made, __ATOMIC_SEQ_CST) > made_here)
+	while (__atomic_load_n(&n_being_made, __ATOMIC_SEQ_CST) > n_made_here)
 		sched_yield();
 	for (int i = 0; i < SLOTS; i++) {
 		const char *name = __atomic_load_n(&unfinished[i], __ATOMIC_SEQ_CST);
@@ -83,12 +83,12 @@ static void remove_unfinished(void)
  * default action is restored only then. */
 static void on_signal(int sig)
 {
-	if (__atomic_test_and_set(&dying, __ATOMIC_SEQ_CST))
+	if (__atomic_test_and_set(&ending, __ATOMIC_SEQ_CST))
 		return;
 	remove_unfinished();
-	const char *line = __atomic_load_n(&last_words, __ATOMIC_SEQ_CST);
+	const char *line = __atomic_load_n(&end_message, __ATOMIC_SEQ_CST);
 	if (line && write(STDERR_FILENO, line, strlen(line)) < 0)
-		errno = 0; /* nobody reads it */
+		errno = 0; /* standard error is closed: the line is lost */
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
@@ -97,7 +97,7 @@ static void on_signal(int sig)
 static void on_no_memory(void)
 {
 	static const char text[] = "pagededup: out of memory\n";
-	__atomic_test_and_set(&dying, __ATOMIC_SEQ_CST);
+	__atomic_test_and_set(&ending, __ATOMIC_SEQ_CST);
 	remove_unfinished();
 	if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
 		_exit(2);
@@ -110,12 +110,12 @@ static void on_no_memory(void)
 static void making_begin(sigset_t *before)
 {
 	pd_signals_hold(before);
-	__atomic_add_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
-	made_here++;
-	if (!__atomic_load_n(&dying, __ATOMIC_SEQ_CST))
+	__atomic_add_fetch(&n_being_made, 1, __ATOMIC_SEQ_CST);
+	n_made_here++;
+	if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST))
 		return;
-	__atomic_sub_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
-	made_here--;
+	__atomic_sub_fetch(&n_being_made, 1, __ATOMIC_SEQ_CST);
+	n_made_here--;
 	pd_signals_return(before);
 	for (;;)
 		pause();
@@ -124,8 +124,8 @@ static void making_begin(sigset_t *before)
 static void making_end(const sigset_t *before)
 {
 	int reason = errno;
-	__atomic_sub_fetch(&being_made, 1, __ATOMIC_SEQ_CST);
-	made_here--;
+	__atomic_sub_fetch(&n_being_made, 1, __ATOMIC_SEQ_CST);
+	n_made_here--;
 	pd_signals_return(before);
 	errno = reason;
 }
@@ -140,7 +140,7 @@ static void publish_name(char *volatile *place, char *name)
 static void take_back(char *volatile *place, char *name)
 {
 	__atomic_store_n(place, NULL, __ATOMIC_SEQ_CST);
-	if (!__atomic_load_n(&dying, __ATOMIC_SEQ_CST))
+	if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST))
 		free(name);
 }
 

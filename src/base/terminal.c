@@ -104,7 +104,7 @@ void pd_log_init(struct pd_log *l, const char *command)
 	*l = (struct pd_log){ .command = command, .to = stderr };
 }
 
-static void wipe(struct pd_log *l)
+static void clear_line(struct pd_log *l)
 {
 	if (l->line[0])
 		fputs("\r\033[K", l->to);
@@ -117,7 +117,7 @@ __attribute__((format(printf, 2, 0))) static void say(struct pd_log *l, const ch
 	pd_buf_vprintf(&text, fmt, args);
 	terminal_add(&shown, pd_buf_span(&text));
 	flockfile(l->to);
-	wipe(l);
+	clear_line(l);
 	fputs("pagededup", l->to);
 	if (l->command)
 		fprintf(l->to, " %s", l->command);
@@ -190,7 +190,7 @@ bool pd_log_job(struct pd_log *l, const struct pd_log_stage *stages)
 static void draw(struct pd_log *l, const char *line)
 {
 	flockfile(l->to);
-	wipe(l);
+	clear_line(l);
 	snprintf(l->line, sizeof l->line, "%s", line);
 	fputs(l->line, l->to);
 	fflush(l->to);

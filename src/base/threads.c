@@ -12,7 +12,7 @@
 /* Libraries such as libxml2 refer to these functions weakly, which loads nothing from an archive.  In a
  * static program they would then have no locks and no memory per thread, and parse nothing.  A reference here loads
  * them. */
-static void (*const asked_for[])(void) __attribute__((used)) = {
+static void (*const linked_functions[])(void) __attribute__((used)) = {
 #define THREAD(name) (void (*)(void)) pthread_##name
 	THREAD(once),	      THREAD(key_create),     THREAD(key_delete), THREAD(getspecific),	 THREAD(setspecific),
 	THREAD(self),	      THREAD(equal),	      THREAD(mutex_init), THREAD(mutex_destroy), THREAD(mutex_lock),
@@ -24,7 +24,7 @@ static void (*const asked_for[])(void) __attribute__((used)) = {
 /* Every thread has at least this stack, whatever the limit of the process is (ulimit -s): buffers of 64 KB are on it. */
 enum { STACK_LEAST = 8 << 20 };
 
-/* As pthread_create. */
+/* Start a thread with at least STACK_LEAST bytes of stack; returns as pthread_create. */
 static int start_thread(pthread_t *thread, void *(*run)(void *), void *ctx)
 {
 	pthread_attr_t attr;
@@ -55,7 +55,7 @@ struct pool {
 	pthread_cond_t room;   /* a slot became free, or the pool ends */
 	struct slot *slots;
 	size_t n_slots;
-	uint64_t taken, emitted; /* jobs given out; results written */
+	uint64_t taken, emitted; /* number of jobs read, and of results written */
 	bool emitting, ended;
 	int next_status, emit_status;
 };
@@ -67,7 +67,7 @@ struct member {
 	bool started;
 };
 
-/* A job for this worker, and the slot for its result.  NULL: no more. */
+/* Wait for a free slot, read the next job into the worker, and return the slot for its result.  NULL: there are no more jobs. */
 static struct slot *take_job(struct pool *p, void *worker)
 {
 	struct slot *slot = NULL;
@@ -173,7 +173,7 @@ int pd_pool_run(const struct pd_pool_ops *ops, void *shared, void **workers, int
 	pthread_cond_init(&p.room, NULL);
 	for (int i = 0; i < n_workers; i++) {
 		members[i] = (struct member){ .pool = &p, .worker = workers[i] };
-		/* The caller's own thread is the last member; a thread that cannot be had is one fewer. */
+		/* The caller's thread is the last member.  If a thread cannot be started, the others do its work. */
 		if (i < n_workers - 1)
 			members[i].started = !start_thread(&members[i].thread, member_run, &members[i]);
 	}

@@ -98,7 +98,7 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 	return PD_OK;
 }
 
-/* Report settings that cannot find any pair before hours are spent. */
+/* Check --require before pages are read: a method without signatures, or more methods than there are, would match no pair. */
 static int check_require(const struct pd_require *r, const struct pd_methods *m, struct pd_err *e)
 {
 	int n = m->n ? m->n : 1;

@@ -86,19 +86,19 @@ static int map_fp(struct engine_options *o, int argc, char **argv)
 	int first, code = pd_walk_parse(&command, PD_METHOD_SIGNS, argc, argv, &walk, &first, o->task.log);
 	if (code)
 		return code - 1;
-	const char *alone = walk.output		    ? "output"
-			    : walk.files_from	    ? "files-from"
-			    : walk.name		    ? "name"
-			    : walk.stats	    ? "stats"
-			    : walk.left_out	    ? "left-out"
-			    : walk.shingles	    ? "shingles"
-			    : walk.canonical	    ? "canonical"
-			    : walk.save_boilerplate ? "save-boilerplate"
-						    : formats[walk.format];
+	const char *rejected = walk.output	       ? "output"
+			       : walk.files_from       ? "files-from"
+			       : walk.name	       ? "name"
+			       : walk.stats	       ? "stats"
+			       : walk.left_out	       ? "left-out"
+			       : walk.shingles	       ? "shingles"
+			       : walk.canonical	       ? "canonical"
+			       : walk.save_boilerplate ? "save-boilerplate"
+						       : formats[walk.format];
 	if (first < argc)
 		pd_fail(&e, PD_ERR_USAGE, "extra operand '%s'; give paths of dumps on standard input, one per line", argv[first]);
-	else if (alone)
-		pd_fail(&e, PD_ERR_USAGE, "--%s works only with 'fp', not in its tasks", alone);
+	else if (rejected)
+		pd_fail(&e, PD_ERR_USAGE, "--%s works only with 'fp', not in its tasks", rejected);
 	int status = e.status ? e.status : pd_engine_map_fp(&o->task, &walk, &e);
 	return pd_command_exit(status, o->task.log, &e);
 }
@@ -115,22 +115,22 @@ static int write_end_mark(int status, bool maps, bool reduced, struct pd_err *e)
  * only. */
 static int check_match(const struct pd_stage_match *o, struct pd_err *e)
 {
-	const char *alone = o->output	   ? "output"
-			    : o->stats	   ? "stats"
-			    : o->save	   ? "save"
-			    : o->n_against ? "against"
-			    : o->explain   ? "explain"
-			    : o->scope	   ? "scope"
-			    : o->sites	   ? "sites"
-			    : o->method	   ? "method"
-			    : o->rule	   ? "rule"
-			    : o->ranks	   ? "ranks"
-			    : o->links	   ? "links"
-			    : o->format	   ? formats[o->format]
-			    : o->memory	   ? "memory"
-			    : o->tmp_dir   ? "tmp-dir"
-					   : NULL;
-	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s works only with 'match', not in its tasks", alone) : PD_OK;
+	const char *rejected = o->output      ? "output"
+			       : o->stats     ? "stats"
+			       : o->save      ? "save"
+			       : o->n_against ? "against"
+			       : o->explain   ? "explain"
+			       : o->scope     ? "scope"
+			       : o->sites     ? "sites"
+			       : o->method    ? "method"
+			       : o->rule      ? "rule"
+			       : o->ranks     ? "ranks"
+			       : o->links     ? "links"
+			       : o->format    ? formats[o->format]
+			       : o->memory    ? "memory"
+			       : o->tmp_dir   ? "tmp-dir"
+					      : NULL;
+	return rejected ? pd_fail(e, PD_ERR_USAGE, "--%s works only with 'match', not in its tasks", rejected) : PD_OK;
 }
 
 /* Check that the words are options of `match`; 0 to continue, otherwise the exit status + 1. */
@@ -243,23 +243,23 @@ static int run_step(struct engine_options *o, const struct pd_engine_step *steps
 static int check_cluster(const struct pd_stage_cluster *o, struct pd_err *e)
 {
 	const struct pd_keep_options *k = &o->group.keep;
-	const char *alone = o->output		  ? "output"
-			    : o->shingles	  ? "shingles"
-			    : o->format		  ? formats[o->format]
-			    : o->scope		  ? "scope"
-			    : o->group.in.sites	  ? "sites"
-			    : k->rank_file	  ? "rank"
-			    : o->canonical	  ? "canonical"
-			    : k->prefer_hosts	  ? "prefer-host"
-			    : o->group.in.tmp_dir ? "tmp-dir"
-						  : NULL;
-	for (int i = 0; i < k->n && !alone; i++)
-		alone = k->by[i] == PD_KEEP_QUALITY	 ? "keep=quality"
-			: k->by[i] == PD_KEEP_CANONICAL	 ? "keep=canonical"
-			: k->by[i] == PD_KEEP_LEAST_LOSS ? "keep=least-loss"
-			: k->by[i] == PD_KEEP_CLEAN	 ? "keep=clean"
-							 : NULL;
-	return alone ? pd_fail(e, PD_ERR_USAGE, "--%s works only with 'cluster', not in its tasks", alone) : PD_OK;
+	const char *rejected = o->output	     ? "output"
+			       : o->shingles	     ? "shingles"
+			       : o->format	     ? formats[o->format]
+			       : o->scope	     ? "scope"
+			       : o->group.in.sites   ? "sites"
+			       : k->rank_file	     ? "rank"
+			       : o->canonical	     ? "canonical"
+			       : k->prefer_hosts     ? "prefer-host"
+			       : o->group.in.tmp_dir ? "tmp-dir"
+						     : NULL;
+	for (int i = 0; i < k->n && !rejected; i++)
+		rejected = k->by[i] == PD_KEEP_QUALITY	    ? "keep=quality"
+			   : k->by[i] == PD_KEEP_CANONICAL  ? "keep=canonical"
+			   : k->by[i] == PD_KEEP_LEAST_LOSS ? "keep=least-loss"
+			   : k->by[i] == PD_KEEP_CLEAN	    ? "keep=clean"
+							    : NULL;
+	return rejected ? pd_fail(e, PD_ERR_USAGE, "--%s works only with 'cluster', not in its tasks", rejected) : PD_OK;
 }
 
 static int run_cluster_step(struct engine_options *o, bool maps, int argc, char **argv)

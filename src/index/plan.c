@@ -396,7 +396,7 @@ static void try_partition(struct pd_index_plan *best, struct partitioner *c, int
 
 /* Try one number of pieces with several widths of blocks.  Widths that differ by one are similar, and buckets with very
  * many keys are never good. */
-static void try_takes(struct pd_index_plan *best, struct partitioner *c, int piece)
+static void try_widths(struct pd_index_plan *best, struct partitioner *c, int piece)
 {
 	int most = piece < PD_BLOCK_BITS_MAX ? piece : PD_BLOCK_BITS_MAX;
 	for (int take = most; take >= BLOCK_BITS_MIN && (take == most || c->subjoin->n_a >> take < BUCKET_MAX); take -= 2)
@@ -425,7 +425,7 @@ static void plan_subjoin_at(struct pd_index_plan *out, enum pd_index_plan_kind k
 		 * estimates of others early. */
 		struct partitioner c = partitioner(&start, subjoin, depth);
 		for (int piece = PIECE_MAX; piece; piece = next_piece(&c, piece))
-			try_takes(out, &c, piece);
+			try_widths(out, &c, piece);
 	}
 	if (out->kind == PD_PLAN_AUTO) { /* there is nothing better */
 		out->kind = PD_PLAN_ALL;
@@ -495,7 +495,7 @@ int pd_index_plan_list(struct pd_index_plan out[PD_PLANS_MAX], int bits, int k, 
 	for (int piece = PIECE_MAX; piece && n < PD_PLANS_MAX; piece = next_piece(&c, piece)) {
 		p = (struct pd_index_plan){ .cost = INFINITY };
 		if (count_pieces(&c.stretches, piece) <= PD_PLAN_BLOCKS_MAX)
-			try_takes(&p, &c, piece);
+			try_widths(&p, &c, piece);
 		/* With more blocks than necessary, some are unused, which is rarely good. */
 		if (p.kind == PD_PLAN_BLOCKS && (p.n_blocks <= k + 1 || p.n_blocks <= BLOCKS_FEW || p.cost < out[0].cost))
 			add_plan(out, &n, &p);

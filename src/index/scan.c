@@ -483,7 +483,7 @@ static const struct pd_index_scan *avx2_path(void)
 
 PD_SCAN_TAKE(avx512, AVX512)
 
-static bool runs_here(void)
+static bool has_avx512_instructions(void)
 {
 	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq");
 }
@@ -491,7 +491,7 @@ static bool runs_here(void)
 static const struct pd_index_scan *avx512_path(void)
 {
 	static const struct pd_index_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX512, "avx512", avx512, avx512_half_cross_1);
-	return runs_here() ? &scan : NULL;
+	return has_avx512_instructions() ? &scan : NULL;
 }
 #else
 static const struct pd_index_scan *avx512_path(void)

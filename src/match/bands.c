@@ -74,11 +74,11 @@ static double chance_rows(const struct pd_sketch_options *o, int r, size_t n)
 	return (double)n / 2 * (o->minima / r) * ldexp(1, -r * o->bits);
 }
 
-int pd_match_bands_width(const struct pd_sketch_options *o, int asked, size_t n)
+int pd_match_bands_width(const struct pd_sketch_options *o, int requested, size_t n)
 {
 	int widest = 64 / o->bits < o->minima ? 64 / o->bits : o->minima, r = 1; /* a band has at most 64 bits */
-	if (asked)
-		return asked < widest ? asked : widest;
+	if (requested)
+		return requested < widest ? requested : widest;
 	/* The narrowest band with which a page shares a bucket with at most PD_BANDS_CHANCE_ROWS others by chance. */
 	while (r < widest && chance_rows(o, r, n) > PD_BANDS_CHANCE_ROWS)
 		r++;
@@ -233,8 +233,9 @@ static void take_bucket_hits(const struct search *s, struct worker *w, struct pd
 	w->hits.n = 0;
 }
 
-/* Find the pairs of a bucket that are within reach.  out: they are taken, piece by piece to save memory; NULL: they remain in
- * w->hits, and if there are more than `limit`, return false. */
+/* Find the pairs of a bucket whose fingerprints are within reach.  If `out` is set, the pairs are added to the waiting ones after
+ * each piece, which saves memory.  Otherwise they remain in w->hits, and false is returned if there are more than
+ * `limit`. */
 static bool find_hits(const struct search *s, struct worker *w, size_t from, size_t to, size_t limit, struct pd_items *out)
 {
 	const struct pd_index_columns *c = &w->partition->keys;
@@ -498,7 +499,8 @@ static bool may_represent(void *ctx, uint32_t representative, uint32_t row, int 
 	       is_match(s, &s->workers[thread], representative, row);
 }
 
-/* Merge duplicates.  Link rows of full buckets to their representatives. */
+/* Merge pairs found in several buckets.  Choose representatives among the rows of full buckets (dense.h), and
+ * replace their pairs by links to the representatives. */
 static int settle_pairs(struct search *s, int threads, struct pd_items *pairs, struct pd_err *e)
 {
 	const size_t n = s->t.n, bytes = s->t.words * sizeof *s->t.sketch;

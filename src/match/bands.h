@@ -62,7 +62,7 @@ size_t pd_match_bands_add(const struct pd_match_bands *bands, size_t at, const s
 			  struct pd_match_partners *out);
 
 /* Return the number of minima in a band: the requested one; 0: chosen by the number of rows. */
-int pd_match_bands_width(const struct pd_sketch_options *o, int asked, size_t n);
+int pd_match_bands_width(const struct pd_sketch_options *o, int requested, size_t n);
 /* Return the largest distance of fingerprints, up to three eighths of 64, for which at most PD_BANDS_CHANCE random
  * pairs remain. */
 int pd_match_bands_reach(const struct pd_sketch_options *o, int width, size_t n);

@@ -98,7 +98,10 @@ void pd_match_verify(const struct pd_match_set *m, struct pd_index_pairs *pairs,
 	stats->verify_seconds += pd_cpu_seconds() - t;
 }
 
-/* --- representatives --- */
+/* --- representatives ---
+ *
+ * In each pass, the first item of a cluster in random order that has no representative yet represents itself and all
+ * items without one that it matches.  After PD_MATCH_PASSES passes the remaining items have no representative. */
 
 struct representing {
 	struct pd_match_clusters *c;
@@ -178,7 +181,7 @@ struct dense_item {
 	uint32_t n_near;  /* targets within k */
 	uint32_t cluster; /* number of its cluster, or NONE */
 	uint8_t side;
-	uint8_t places; /* place_items */
+	uint8_t places; /* of its rows; see place_items */
 	uint8_t role;	/* in the current search */
 	bool is_sketched, is_dense, is_matched;
 };
@@ -267,7 +270,8 @@ static void list_items(struct dense *d)
 
 /* --- search --- */
 
-/* Set for each item the places of its rows: their sides, times 4 if the host's number has 1 in the current bit. */
+/* Set the places of each item: one bit for each side that has rows of it.  With scope other-hosts there are two sets of these bits:
+ * the lower two for rows on hosts with 0 in the current bit of their number, the next two for hosts with 1. */
 static void place_items(struct dense *d)
 {
 	uint32_t at = 0;
@@ -290,7 +294,7 @@ static bool is_left_out(const struct dense *d, const struct dense_item *a, const
 	return pd_match_scope_inside(d->m->o->scope) && a->host != b->host;
 }
 
-/* Count the pairs of a join, and keep the matches. */
+/* Verify the pairs of a join, count them for their queries, and keep the matches. */
 static void take_pairs(struct dense *d, struct pd_index_pairs *pairs)
 {
 	size_t n = 0;
@@ -342,7 +346,7 @@ static bool stops(const struct dense *d, uint32_t item)
 	return d->items[item].n_near >= d->stop_after;
 }
 
-/* Compare the queries with the targets. */
+/* Compare each item with role QUERY with the items with role TARGET in rounds, until it has `stop_after` near targets. */
 static int search(struct dense *d, struct pd_err *e)
 {
 	size_t n = 0, n_targets = 0, at = 0;
@@ -405,7 +409,8 @@ static int join_clusters(struct dense *d, uint32_t *number, struct pd_err *e)
 	return status;
 }
 
-/* With two sides the queries are of one side and the targets of the other.  With scope other-hosts, a bit of
+/* Run the search, or with `number` the joining of clusters, for all choices of queries and targets that the scope needs.
+ * With two sides the queries are of one side and the targets of the other.  With scope other-hosts, a bit of
  * the hosts' numbers has one value for the queries, and the other one for the targets. */
 static int run_steps(struct dense *d, uint32_t *number, struct pd_err *e)
 {

@@ -585,7 +585,7 @@ static void link_near_across(const struct pd_match_links *l, uint32_t a, uint32_
 		add_run(out, after(members_of(l, &l->all, group, own, true), a), distance);
 }
 
-/* Add partners in one subgroup near a's. */
+/* Add the partners of row `a` in a group of fingerprints near its own.  A pair is added from its smaller row. */
 static void add_near_subgroup(const struct pd_match_links *l, uint32_t a, uint32_t group, int distance,
 			      struct pd_match_partners *out)
 {

@@ -483,9 +483,9 @@ static void end_row(struct intake *in, uint64_t at)
 /* Return whether all rows from one to another follow the earlier ones. */
 static bool ids_follow(struct intake *in, struct pd_span first, struct pd_span last)
 {
-	bool behind = !in->last_id.n || pd_page_id_cmp(pd_buf_span(&in->last_id), first) < 0;
+	bool after_last = !in->last_id.n || pd_page_id_cmp(pd_buf_span(&in->last_id), first) < 0;
 	pd_buf_set(&in->last_id, last);
-	return behind;
+	return after_last;
 }
 
 /* The data before its columns, including the hash of the content digest.  Return the start of the columns. */

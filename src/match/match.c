@@ -21,7 +21,7 @@
  * their smaller group.  The list `before` has the same pairs the other way round, but only if the smaller group may have
  * a row after a row of the larger group.
  *
- * All pairs are found only if there are at most NEAR_PAIRS per fingerprint, in addition to those expected by chance. 
+ * All pairs are found only if there are at most NEAR_PAIRS per fingerprint, in addition to those expected by chance.
  * Otherwise the set is dense, and some fingerprints represent others (dense.h). */
 
 #define NEAR_PAIRS 64
@@ -71,7 +71,8 @@ bool pd_match_leaves_dense(const struct pd_match_options *o, const struct pd_row
 	       !o->verify.off && rows->sketched == rows->n;
 }
 
-/* n: number of keys, the mean of both sides. */
+/* Return the largest number of pairs within k for which all are verified: with more, the set is dense.  n: number of
+ * keys, the mean of both sides; pairs_of_all: number of pairs without a limit of the distance. */
 static uint64_t near_most(const struct pd_match_options *o, const struct pd_rows *rows, double n, double pairs_of_all)
 {
 	return NEAR_PAIRS_LEAST + (uint64_t)((pd_match_leaves_dense(o, rows) ? NEAR_PAIRS_WITH_BANDS : NEAR_PAIRS) * n +

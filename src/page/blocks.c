@@ -754,7 +754,7 @@ static size_t shown_text(const struct pd_blocks *b)
 
 /* Return whether a script sets the page's address: location = …, location.href = …, location.replace(…),
  * location.assign(…). */
-static bool script_sends_on(struct pd_span html)
+static bool script_redirects(struct pd_span html)
 {
 	static const char word[] = "location";
 	if (!html.n) /* then the pointer may be NULL too */
@@ -779,7 +779,7 @@ int pd_html_parse(struct pd_html *h, struct pd_span utf8, bool plain, struct pd_
 {
 	size_t noscript = read_page(h, utf8, plain ? PLAIN : HTML, out);
 	if (!plain && utf8.n <= SCRIPT_PAGE && shown_text(out) <= SCRIPT_TEXT)
-		out->redirects |= script_sends_on(utf8);
+		out->redirects |= script_redirects(utf8);
 	if (noscript / NOSCRIPT_TIMES <= shown_text(out))
 		return PD_OK;
 	read_page(h, utf8, UNFOLDED, out);

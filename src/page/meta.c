@@ -55,8 +55,8 @@ static const struct meta_source sources[] = {
 
 #define RANK_TIME 8 /* the first <time datetime>, which may be the date of something other than the page */
 
-static void offer_value(struct pd_meta_finder *f, enum pd_meta_field field, uint8_t rank, struct pd_span value,
-			struct pd_arena *arena, struct pd_meta *out)
+static void set_if_better(struct pd_meta_finder *f, enum pd_meta_field field, uint8_t rank, struct pd_span value,
+			  struct pd_arena *arena, struct pd_meta *out)
 {
 	value = pd_span_trim(value);
 	if (value.n == 0 || (f->rank[field] && f->rank[field] <= rank))
@@ -70,7 +70,7 @@ static void offer_value(struct pd_meta_finder *f, enum pd_meta_field field, uint
 
 /* Return whether a refresh redirects soon: "0; url=/there".  A refresh that only reloads the page has no address, or a
  * long delay. */
-static bool sends_on(struct pd_span content)
+static bool redirects_soon(struct pd_span content)
 {
 	enum { SOON = 30 }; /* seconds */
 	uint64_t seconds = 0;
@@ -93,10 +93,10 @@ static void on_meta(struct pd_meta_finder *f, const struct pd_attr *attrs, size_
 			continue;
 		struct pd_span name = pd_span_trim(attrs[i].value);
 		if (attrs[i].id == PD_ATTR_HTTP_EQUIV && pd_span_ieq(name, "refresh"))
-			f->redirects |= sends_on(content);
+			f->redirects |= redirects_soon(content);
 		for (size_t k = 0; k < sizeof(sources) / sizeof(sources[0]); k++)
 			if (sources[k].attr == attrs[i].id && pd_span_ieq(name, sources[k].name))
-				offer_value(f, sources[k].field, sources[k].rank, content, arena, out);
+				set_if_better(f, sources[k].field, sources[k].rank, content, arena, out);
 	}
 }
 
@@ -122,16 +122,17 @@ void pd_meta_open(struct pd_meta_finder *f, enum pd_tag t, const struct pd_attr 
 	case PD_TAG_meta: on_meta(f, attrs, n, arena, out); break;
 	case PD_TAG_link:
 		if (has_word(pd_attr_value(attrs, n, PD_ATTR_REL), "canonical"))
-			offer_value(f, PD_META_CANONICAL, 1, pd_attr_value(attrs, n, PD_ATTR_HREF), arena, out);
+			set_if_better(f, PD_META_CANONICAL, 1, pd_attr_value(attrs, n, PD_ATTR_HREF), arena, out);
 		break;
 	case PD_TAG_time: {
 		bool published = has_word(pd_attr_value(attrs, n, PD_ATTR_ITEMPROP), "datepublished");
-		offer_value(f, PD_META_TIMESTAMP, published ? 2 : RANK_TIME, pd_attr_value(attrs, n, PD_ATTR_DATETIME), arena, out);
+		set_if_better(f, PD_META_TIMESTAMP, published ? 2 : RANK_TIME, pd_attr_value(attrs, n, PD_ATTR_DATETIME), arena,
+			      out);
 		break;
 	}
 	case PD_TAG_html:
-		offer_value(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_LANG), arena, out);
-		offer_value(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_XML_LANG), arena, out);
+		set_if_better(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_LANG), arena, out);
+		set_if_better(f, PD_META_LANG, 1, pd_attr_value(attrs, n, PD_ATTR_XML_LANG), arena, out);
 		break;
 	default: break;
 	}

@@ -389,7 +389,7 @@ static struct pd_span bounded(struct pd_span value)
 	return value;
 }
 
-/* Return whether the tag already has this attribute; the first of several wins. */
+/* Return whether the tag already has an attribute of this name; later ones are ignored, as HTML requires. */
 static bool has_attribute(const struct pd_tokenizer *cl, enum pd_attr_id id, struct pd_span name)
 {
 	bool has = false;

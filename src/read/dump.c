@@ -282,7 +282,7 @@ static bool leads_to_end(struct pd_read_dump *d, size_t header, struct pd_record
 
 /* Report the loss of records in a stream: a block that was too long to see its end contains other records and does not
  * end like a block.  They are lost with it, unless the caller can access them. */
-static int lose_others(struct pd_read_dump *d)
+static int report_lost_records(struct pd_read_dump *d)
 {
 	return report_loss(d, "the record's length leads past other records; as a file that is not compressed they can be read");
 }
@@ -297,7 +297,7 @@ static int read_record_block(struct pd_read_dump *d, struct pd_record *out)
 		struct pd_span s = pd_read_member_peek(d->m, 1);
 		if (!s.n) {
 			if (continue_record(d, 0) < 0)
-				return others && d->m->state == PD_MEMBER_ENDED ? lose_others(d) : PD_ERR_INPUT;
+				return others && d->m->state == PD_MEMBER_ENDED ? report_lost_records(d) : PD_ERR_INPUT;
 			continue;
 		}
 		others = others || (out->length > FIT && d->format->find(s) >= 0);
@@ -308,7 +308,7 @@ static int read_record_block(struct pd_read_dump *d, struct pd_record *out)
 		left -= take;
 	}
 	out->cut = wanted && out->block.n < out->length;
-	return others && !plain_end(d, pd_read_member_peek(d->m, TRAILER + d->format->line)) ? lose_others(d) : 1;
+	return others && !plain_end(d, pd_read_member_peek(d->m, TRAILER + d->format->line)) ? report_lost_records(d) : 1;
 }
 
 static int read_record(struct pd_read_dump *d, struct pd_record *out)

@@ -12,7 +12,7 @@ struct foreign {
 						 * it to a supported stream */
 };
 
-static const struct foreign *foreign_of(struct pd_span head)
+static const struct foreign *find_foreign(struct pd_span head)
 {
 	static const struct foreign all[] = {
 		{ "\xfd"
@@ -87,7 +87,7 @@ int pd_read_source_foreign(const char *path, const char *label, struct pd_buf *r
 	if (!file)
 		return PD_ERR_SYSTEM;
 	struct pd_span head = pd_span(bytes, fread(bytes, 1, sizeof bytes, file));
-	const struct foreign *f = pd_read_member_codec(head) ? NULL : foreign_of(head);
+	const struct foreign *f = pd_read_member_codec(head) ? NULL : find_foreign(head);
 	int error = ferror(file) ? errno : 0;
 	fclose(file);
 	if (f)
@@ -101,7 +101,7 @@ bool pd_read_source_refuse(struct pd_read_source *s)
 	static const char *const dumps[] = { ".wacz",	   ".warc.xz", ".warc.bz2", ".arc.xz",	 ".arc.bz2", ".wet.xz", ".jsonl.xz",
 					     ".jsonl.bz2", ".tar.xz",  ".tar.bz2",  ".warc.zip", ".warc.lz", NULL };
 	struct pd_span head = pd_read_input_peek(&s->in, PD_READ_HEAD);
-	const struct foreign *f = foreign_of(head);
+	const struct foreign *f = find_foreign(head);
 	if (!f || (s->found && !ends_like(s->label, dumps)))
 		return false;
 	add_advice(f, s->label, s->in.fd == 0, s->twice, head, &s->reason);

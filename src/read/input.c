@@ -109,12 +109,12 @@ void pd_read_input_release(struct pd_read_input *in)
 static void compact(struct pd_read_input *in)
 {
 	size_t keep = in->at < PD_INPUT_HISTORY ? in->at : PD_INPUT_HISTORY;
-	size_t gone = in->at - keep;
-	if (!gone)
+	size_t consumed = in->at - keep;
+	if (!consumed)
 		return;
-	memmove(in->window, in->window + gone, in->n - gone);
-	in->n -= gone;
-	in->at -= gone;
+	memmove(in->window, in->window + consumed, in->n - consumed);
+	in->n -= consumed;
+	in->at -= consumed;
 }
 
 /* Stop reading after an error: the reader of records then stops too. */

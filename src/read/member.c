@@ -319,7 +319,7 @@ ptrdiff_t pd_read_member_find(struct pd_read_member *m, struct pd_span s, size_t
 
 /* Going back means reading twice.  A hostile file could cause this at every byte, so if several members break before
  * the same point, reading continues from that point. */
-static void go_back(struct pd_read_member *m)
+static void rewind_member(struct pd_read_member *m)
 {
 	struct pd_read_input *in = m->in;
 	if (m->state != PD_MEMBER_BROKEN)
@@ -337,7 +337,7 @@ static void go_back(struct pd_read_member *m)
 void pd_read_member_resync(struct pd_read_member *m)
 {
 	struct pd_read_input *in = m->in;
-	go_back(m);
+	rewind_member(m);
 	m->state = PD_MEMBER_ENDED;
 	for (;;) {
 		struct pd_span s = pd_read_input_peek(in, m->codec == PD_CODEC_GZIP ? 1 << 16 : PD_INPUT_WINDOW);

@@ -169,7 +169,7 @@ static enum pd_sniffed sniff_type(const struct pd_page_opener *o, const struct p
 }
 
 /* Names of files that accompany pages and may contain tags, but are not pages. */
-static bool has_other_suffix(struct pd_span name)
+static bool has_companion_suffix(struct pd_span name)
 {
 	static const char *const ends[] = { ".js",  ".mjs", ".css", ".json", ".map", ".txt", ".rst", ".md", ".csv",
 					    ".tsv", ".svg", ".po",  ".pot",  ".py",  ".c",   ".h",   ".sh", NULL };
@@ -281,7 +281,7 @@ enum pd_skip pd_page_open(struct pd_page_opener *o, const struct pd_record *in, 
 	enum pd_sniffed is = type == DECLARED_HTML   ? PD_SNIFF_HTML
 			     : type == DECLARED_TEXT ? PD_SNIFF_TEXT
 						     : sniff_type(o, out, type);
-	if (in->html_only && is != PD_SNIFF_OTHER && (is == PD_SNIFF_TEXT || has_other_suffix(out->id))) {
+	if (in->html_only && is != PD_SNIFF_OTHER && (is == PD_SNIFF_TEXT || has_companion_suffix(out->id))) {
 		*reason = "text in a folder is read only with --all-text";
 		return PD_SKIP_TYPE;
 	}

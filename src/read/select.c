@@ -13,8 +13,8 @@ struct pd_select {
 	struct pd_names files; /* names as in the index, … */
 	struct pd_names bases; /* … and the last parts of their paths, with the same numbers if these differ */
 	uint32_t *base;	       /* of each file */
-	bool *asked;
-	size_t cap_base, cap_asked;
+	bool *requested;
+	size_t cap_base, cap_requested;
 	struct place *places;
 	size_t n, cap;
 	uint64_t *offsets; /* returned last */
@@ -42,9 +42,9 @@ static bool add_place(struct pd_select *s, struct pd_span offset, struct pd_span
 	p.file = pd_names_add(&s->files, name);
 	if (s->files.n > before) {
 		s->base = pd_grow(s->base, before, &s->cap_base, sizeof *s->base);
-		s->asked = pd_grow(s->asked, before, &s->cap_asked, sizeof *s->asked);
+		s->requested = pd_grow(s->requested, before, &s->cap_requested, sizeof *s->requested);
 		s->base[before] = pd_names_add(&s->bases, base_of(name));
-		s->asked[before] = false;
+		s->requested[before] = false;
 	}
 	s->places = pd_grow(s->places, s->n, &s->cap, sizeof *s->places);
 	s->places[s->n++] = p;
@@ -150,7 +150,7 @@ void pd_select_free(struct pd_select *s)
 		pd_buf_release(&s->fields[i].value);
 	pd_json_reader_release(&s->reader);
 	free(s->base);
-	free(s->asked);
+	free(s->requested);
 	free(s->places);
 	free(s->offsets);
 	free(s);
@@ -173,7 +173,7 @@ const uint64_t *pd_select_of(struct pd_select *s, const char *label, size_t *n)
 	uint32_t whole = pd_names_find(&s->files, pd_span_z(label)), base = pd_names_find(&s->bases, base_of(pd_span_z(label)));
 	size_t all = 0, kept = 0;
 	for (uint32_t f = 0; f < s->files.n; f++)
-		s->asked[f] |= is_meant(s, f, whole, base);
+		s->requested[f] |= is_meant(s, f, whole, base);
 	for (size_t i = 0; i < s->n; i++) {
 		if (!is_meant(s, s->places[i].file, whole, base))
 			continue;
@@ -193,6 +193,6 @@ uint64_t pd_select_left(const struct pd_select *s)
 {
 	uint64_t n = 0;
 	for (size_t i = 0; i < s->n; i++)
-		n += !s->asked[s->places[i].file];
+		n += !s->requested[s->places[i].file];
 	return n;
 }

@@ -229,7 +229,7 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 /* --- messages at the end --- */
 
 /* Return true if the inputs are different from the inputs of the verdicts. */
-static bool say_unmet(struct apply_run *r)
+static bool report_missing_duplicates(struct apply_run *r)
 {
 	pd_local_buf ids = { 0 };
 	uint64_t n = pd_apply_removals_not_found(r->removals, 3, &ids), all = pd_apply_removals_counts(r->removals)->pages;
@@ -253,11 +253,12 @@ static bool say_unmet(struct apply_run *r)
 }
 
 /* Return 1 if a page or record was left out and the options do not permit this. */
-static int say_result(struct apply_run *r)
+static int check_result(struct apply_run *r)
 {
 	pd_local_buf line = { 0 };
 	pd_log_many_end(r->log);
-	bool none = say_unmet(r), only_marked = r->o->attributes && !r->o->walk.output && !r->o->remove && !r->o->list;
+	bool none = report_missing_duplicates(r),
+	     only_marked = r->o->attributes && !r->o->walk.output && !r->o->remove && !r->o->list;
 	pd_buf_count(&line, r->inputs, "input");
 	pd_buf_add_z(&line, ", ");
 	pd_buf_count(&line, r->o->restore ? r->sum.restored : r->sum.pages, r->o->restore ? "record" : "page");
@@ -339,7 +340,7 @@ int pd_stage_apply_run(const struct pd_stage_apply *o, char **inputs, int n_inpu
 	if (!status && o->walk.stats)
 		status = write_apply_stats(&r);
 	if (!status)
-		status = say_result(&r);
+		status = check_result(&r);
 	pd_apply_removals_free(r.removals);
 	*e = r.err;
 	return status;

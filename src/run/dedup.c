@@ -56,8 +56,8 @@ struct run {
 	struct pd_buf aliases;	     /* rows of the list of skipped records: other names of files */
 	bool incomplete;	     /* a page could not be read for the report, or differs from its row */
 	/* verdicts, as they are made */
-	struct pd_apply_removals *removals; /* NULL: they are read from the file */
-	struct pd_map old_gone, named;	    /* ids of pages that are removed because of old ones; ids in the other verdicts */
+	struct pd_apply_removals *removals;  /* NULL: they are read from the file */
+	struct pd_map old_duplicates, named; /* ids of pages that are removed because of old ones; ids in the other verdicts */
 	uint64_t old_clusters;
 	struct pd_buf old_suspects, old_ids; /* rows of suspects of old pages; their ids, hashed, as 8 bytes each */
 	/* outputs */
@@ -494,13 +494,13 @@ static struct pd_table_reader read_old(struct run *r)
 	return (struct pd_table_reader){ .kind = PD_TABLE_VERDICTS, .file = in_folder(r, OLD_VERDICTS) };
 }
 
-static int find_old_gone(struct run *r)
+static int find_old_duplicates(struct run *r)
 {
 	struct pd_table_reader in = read_old(r);
 	int more;
 	while ((more = pd_table_next(&in, r->err)) == 1)
 		if (pd_span_is(in.fields[PD_VERDICTS_IS_DUPLICATE], "1")) {
-			pd_map_add(&r->old_gone, pd_map_key(in.fields[PD_VERDICTS_ID]));
+			pd_map_add(&r->old_duplicates, pd_map_key(in.fields[PD_VERDICTS_ID]));
 			r->journal.counts.of_old++;
 		}
 	pd_table_release(&in);
@@ -605,7 +605,7 @@ static int end_verdicts(void *ctx, const struct pd_group *g, FILE *out, struct p
 	return status;
 }
 
-static void tell_bad_verdict(void *ctx, const char *why)
+static void report_bad_verdict(void *ctx, const char *why)
 {
 	pd_log_error(((struct run *)ctx)->log, "%s", why);
 }
@@ -615,7 +615,7 @@ static struct pd_apply_removals_options removals_options(struct run *r)
 	return (struct pd_apply_removals_options){ .keep_dup_of = r->o->rewrite_revisits,
 						   .remove_suspects = r->o->remove_suspects,
 						   .remove_parts = r->o->remove_parts,
-						   .bad_row = tell_bad_verdict,
+						   .bad_row = report_bad_verdict,
 						   .ctx = r };
 }
 
@@ -638,9 +638,9 @@ static int do_verdicts(struct run *r)
 	cluster.group.shingles_secret = &r->secret;
 	cluster.group.keep.canonical = of_units(r, "canonical");
 	cluster.group.keep.n_canonical = pd_keep_has(&cluster.group.keep, PD_KEEP_CANONICAL) ? (int)n : 0;
-	cluster.group.in.gone = r->o->n_against ? &r->old_gone : NULL;
+	cluster.group.in.gone = r->o->n_against ? &r->old_duplicates : NULL;
 	cluster.group.in.tmp_dir = r->o->tmp_dir;
-	int status = r->o->n_against ? find_old_gone(r) : PD_OK;
+	int status = r->o->n_against ? find_old_duplicates(r) : PD_OK;
 	if (!status)
 		status = pd_stage_cluster_run(&cluster, &pairs, 1, r->log, r->err);
 	if (!status)
@@ -1002,7 +1002,7 @@ static void tidy(struct run *r)
 		closedir(dir);
 }
 
-static int leave(struct run *r)
+static int finish_folder(struct run *r)
 {
 	static const char *const files[] = { "report.html", "stats.json", "site.bp", "rows.fp", "pairs.tsv", "old-pairs.tsv" };
 	const char *table = table_path(r);
@@ -1031,8 +1031,8 @@ static const struct pd_log_stage with_learning[] = { { "learn", 42 }, { "sign", 
 static const struct pd_log_stage without_learning[] = { { "sign", 67 },	 { "match", 3 },  { "cluster", 9 },
 							{ "write", 12 }, { "report", 9 }, { NULL, 0 } };
 
-/* Say where a resumed run starts. */
-static void tell_start(const struct run *r)
+/* Print the stage at which a resumed run starts. */
+static void report_start(const struct run *r)
 {
 	const struct pd_journal *j = &r->journal;
 	if (!r->o->resume || !j->text.n)
@@ -1072,7 +1072,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 		       { "match", do_pairs, "all fingerprints" },
 		       { "cluster", do_verdicts, "all fingerprints and pairs" },
 		       { "write", do_outputs, "all verdicts and the finished dumps" },
-		       { "report", leave, "all dumps; only the report is missing" } };
+		       { "report", finish_folder, "all dumps; only the report is missing" } };
 	struct run *r = pd_zalloc(sizeof *r);
 	*r = (struct run){
 		.o = o, .folder = o->walk.output, .inputs = inputs, .n_inputs = n_inputs, .log = log, .err = e, .lock = -1
@@ -1081,7 +1081,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	if (!status)
 		status = enter(r);
 	if (!status)
-		tell_start(r);
+		report_start(r);
 	pd_log_job(log, o->walk.learn ? with_learning : without_learning);
 	for (size_t i = 0; !status && !r->journal.end && i < sizeof stages / sizeof *stages; i++) {
 		if (o->again) /* a signal may arrive at any time, so that the lines of all stages are kept until the end */
@@ -1098,7 +1098,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	pd_journal_release(&r->journal);
 	pd_apply_removals_free(r->removals);
 	pd_map_release(&r->state_of_file);
-	pd_map_release(&r->old_gone);
+	pd_map_release(&r->old_duplicates);
 	pd_map_release(&r->named);
 	pd_buf_release(&r->old_suspects);
 	pd_buf_release(&r->old_ids);

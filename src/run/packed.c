@@ -274,7 +274,7 @@ static void unpack_links(struct pd_packed *p, struct pd_blocks *b)
 }
 
 /* Return whether all references point to existing objects. */
-static bool refers_well(const struct pd_blocks *b)
+static bool has_valid_references(const struct pd_blocks *b)
 {
 	bool bad = b->n_runs && !b->n_boxes;
 	for (size_t i = 0; i < b->n_runs; i++) {
@@ -322,7 +322,7 @@ static bool blocks_unpack(struct pd_packed *p, struct pd_blocks *out)
 	out->noscript = flags & 1;
 	out->redirects = flags >> 1 & 1;
 	out->cut = flags >> 2 & 1;
-	return !p->bad && refers_well(out);
+	return !p->bad && has_valid_references(out);
 }
 
 static void pack_plain(const struct pd_pipeline *p, struct pd_buf *out)

@@ -26,7 +26,7 @@ struct counts {
 	uint64_t skipped[PD_SKIP_COUNT]; /* [PD_SKIP_NONE]: pages */
 	uint64_t without_fingerprint;
 	uint64_t stubs[PD_STUBS];	    /* of these, pages that are not matched: redirects, error pages … */
-	uint64_t cut;			    /* of the pages that are no stubs: only partly read */
+	uint64_t cut;			    /* of the other pages: only partly read */
 	const struct pd_methods *methods;   /* in addition to the fingerprint */
 	uint64_t signed_by[PD_METHODS_MAX]; /* pages with a value of the method */
 	uint64_t few[PD_METHODS_MAX];	    /* of these, pages with less than the method requires */

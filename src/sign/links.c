@@ -33,7 +33,7 @@ static int links_open(void **state, const struct pd_method_open *with, struct pd
 	return PD_OK;
 }
 
-static bool counts(const struct links *l, const struct pd_page_link *link)
+static bool is_counted(const struct links *l, const struct pd_page_link *link)
 {
 	bool chrome = link->type == PD_LINK_BACK || link->type == PD_LINK_NAVIGATION;
 	bool text = link->class == PD_TOPIC_CLASS_TOPIC || link->class == PD_TOPIC_CLASS_ANCHOR;
@@ -52,7 +52,7 @@ static void links_sign(void *state, const struct pd_sign_page *in, struct pd_sig
 	struct links *l = state;
 	for (size_t i = 0; i < in->links->n; i++) {
 		const struct pd_page_link *link = &in->links->v[i];
-		if (!counts(l, link))
+		if (!is_counted(l, link))
 			continue;
 		struct pd_span name = pd_link_name(in->links, link, l->own, &l->name);
 		pd_value_add_item(&out->column, pd_sign_hash64(l->secret, name));
@@ -65,7 +65,7 @@ static int links_explain(void *state, const struct pd_sign_page *in, struct pd_b
 	struct links *l = state;
 	for (size_t i = 0; i < in->links->n; i++) {
 		const struct pd_page_link *link = &in->links->v[i];
-		if (!counts(l, link))
+		if (!is_counted(l, link))
 			continue;
 		pd_buf_printf(out, "%s\t", pd_link_type_names[link->type]);
 		pd_buf_add_span(out, pd_link_name(in->links, link, l->own, &l->name));

@@ -82,7 +82,7 @@ static bool has_keyword(const struct overlap *o, const struct pd_words *w, size_
 
 /* Compute the relation of each term: the number of sentences that it shares with a keyword of the title, plus a
  * fraction for its frequency, which decides between equal ones. */
-static void relate(struct overlap *o, const struct pd_words *w)
+static void rank_related_terms(struct overlap *o, const struct pd_words *w)
 {
 	struct pd_ranked *r = &o->related;
 	size_t n = 0;
@@ -124,7 +124,7 @@ static void overlap_sign(void *state, const struct pd_sign_page *in, struct pd_s
 	out->present = o->in_title.n > 0;
 	if (!out->present)
 		return;
-	relate(o, pd_sign_words(in));
+	rank_related_terms(o, pd_sign_words(in));
 	out->capped = o->capped;
 	for (size_t i = 0; i < o->title.terms.n; i++)
 		if (!o->title.v[i].stop)
@@ -137,7 +137,7 @@ static int overlap_explain(void *state, const struct pd_sign_page *in, struct pd
 {
 	struct overlap *o = state;
 	read_title(o, in);
-	relate(o, pd_sign_words(in));
+	rank_related_terms(o, pd_sign_words(in));
 	for (size_t i = 0; i < o->title.terms.n; i++) {
 		if (o->title.v[i].stop)
 			continue;

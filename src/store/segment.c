@@ -36,7 +36,7 @@ static uint64_t section_size(const struct pd_store_segment_params *f, int sectio
 	return f->listed[section - PD_STORE_SEG_HASHES] * 8;
 }
 
-static bool counts_hold(const struct pd_store_segment_params *f, uint32_t version)
+static bool are_counts_valid(const struct pd_store_segment_params *f, uint32_t version)
 {
 	if (f->rows > PD_STORE_SEGMENT_ROWS)
 		return false;
@@ -65,7 +65,7 @@ static int read_params(struct pd_store_segment *s, struct pd_err *e)
 	if (params.n != sizeof s->f)
 		return pd_container_section_damaged(&s->c, PD_STORE_SEG_PARAMS, "its parameters have another length", e);
 	memcpy(&s->f, params.p, sizeof s->f);
-	if (!counts_hold(&s->f, s->c.version))
+	if (!are_counts_valid(&s->f, s->c.version))
 		return pd_container_section_damaged(&s->c, PD_STORE_SEG_PARAMS, "its parameters contradict each other", e);
 	for (int i = 0; i < PD_STORE_SEG_SECTIONS; i++) {
 		uint64_t want = section_size(&s->f, i);

@@ -143,6 +143,8 @@ static int verify_rows(struct pd_store_segment *s, struct pd_store_text_cache *t
 	return status;
 }
 
+/* Check the sums first.  The tables and rows are only checked if the sums agree; otherwise they would report the same
+ * damage again. */
 int pd_store_segment_verify(struct pd_store_segment *s, struct pd_store_text_cache *texts, pd_store_damage_fn *damaged,
 			    void *damaged_ctx, struct pd_err *e)
 {

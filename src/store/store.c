@@ -295,7 +295,7 @@ static int load_segment(struct pd_store *s, size_t i, struct pd_store_segment *o
 }
 
 /* Damage makes opening fail, unless the caller salvages the store. */
-static int pass_over(struct pd_store *s, int status, const struct pd_err *e)
+static int allow_damage(struct pd_store *s, int status, const struct pd_err *e)
 {
 	if (!s->damaged || !(status == PD_ERR_FORMAT || (status == PD_ERR_NOT_FOUND && s->lost)))
 		return status;
@@ -355,15 +355,15 @@ static int load_once(struct pd_store *s, struct pd_err *e)
 	s->log.io = &s->io;
 	s->log.bits = s->m.bits;
 	s->log.k = s->m.k;
-	status = pass_over(s, load_key(s, e), e);
+	status = allow_damage(s, load_key(s, e), e);
 	s->segments = pd_zalloc((s->m.n_segments + 1) * sizeof *s->segments);
 	for (size_t i = 0; !status && i < s->m.n_segments; i++)
-		status = pass_over(s, load_segment(s, i, &s->segments[i], e), e);
+		status = allow_damage(s, load_segment(s, i, &s->segments[i], e), e);
 	if (!status && s->m.seen_file)
-		status = pass_over(s, pd_store_keytable_open(&s->seen, &s->io, &s->m.keys, s->m.seen_file, e), e);
+		status = allow_damage(s, pd_store_keytable_open(&s->seen, &s->io, &s->m.keys, s->m.seen_file, e), e);
 	if (!status)
-		status = pass_over(s, pd_store_tombstones_load(&s->log.tombstones, &s->io, s->m.tombstones, e), e);
-	return status ? status : pass_over(s, pd_store_log_open(&s->log, s->lock >= 0, &s->m.next, e), e);
+		status = allow_damage(s, pd_store_tombstones_load(&s->log.tombstones, &s->io, s->m.tombstones, e), e);
+	return status ? status : allow_damage(s, pd_store_log_open(&s->log, s->lock >= 0, &s->m.next, e), e);
 }
 
 /* Open all files of the manifest as they are at one moment.  `io` is open; with a lock the log is opened for
@@ -425,11 +425,11 @@ static int check_empty(const struct pd_store_io *io, struct pd_err *e)
 
 static int take_lock(const struct pd_store_io *io, int *lock, struct pd_err *e)
 {
-	int taken = pd_file_lock_try(io->fd, "lock", lock);
-	if (taken > 0)
+	int locked = pd_file_lock_try(io->fd, "lock", lock);
+	if (locked > 0)
 		return PD_OK;
-	return taken ? pd_fail_errno(e, "cannot lock %s/lock", io->dir)
-		     : pd_fail(e, PD_ERR_LIMIT, "another process is writing to %s; wait until it has ended", io->dir);
+	return locked ? pd_fail_errno(e, "cannot lock %s/lock", io->dir)
+		      : pd_fail(e, PD_ERR_LIMIT, "another process is writing to %s; wait until it has ended", io->dir);
 }
 
 int pd_store_n_values(const struct pd_store *s)
@@ -582,7 +582,7 @@ int pd_store_create(const char *dir, const struct pd_store_settings *settings, c
 }
 
 /* Files of a killed writer that the manifest does not name. */
-static int sweep(struct pd_store *s, struct pd_err *e)
+static int remove_unnamed_files(struct pd_store *s, struct pd_err *e)
 {
 	int fd = dup(s->io.fd), status = PD_OK;
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -619,7 +619,7 @@ int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, 
 	if (!status)
 		status = load(s, e);
 	if (!status && mode == PD_STORE_WRITE)
-		status = sweep(s, e);
+		status = remove_unnamed_files(s, e);
 	return status;
 }
 

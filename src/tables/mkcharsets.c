@@ -123,7 +123,7 @@ static uint32_t entry(const char *p, size_t n)
 }
 
 /* Return the code point of one code; 0 if it is undefined. */
-static uint32_t ask(iconv_t cd, const unsigned char *code, size_t n)
+static uint32_t decode_code(iconv_t cd, const unsigned char *code, size_t n)
 {
 	char in[4], out[4], *ip = in, *op = out;
 	size_t room = sizeof(out);
@@ -140,7 +140,7 @@ static uint32_t ask(iconv_t cd, const unsigned char *code, size_t n)
 static void fill_one(uint32_t *one, iconv_t cd)
 {
 	for (unsigned c = 0; c < 128; c++)
-		one[c] = ask(cd, &(unsigned char){ c + 0x80 }, 1);
+		one[c] = decode_code(cd, &(unsigned char){ c + 0x80 }, 1);
 }
 
 /* Windows code pages do not define some C1 controls; browsers pass these bytes through. */
@@ -156,7 +156,7 @@ static void fill_two(uint32_t *two, const uint32_t *one, iconv_t cd)
 {
 	for (unsigned lead = 0x81; lead < 0xFF; lead++)
 		for (unsigned second = 0x40; second < 0xFF && !one[lead & 0x7F]; second++)
-			two[(lead & 0x7F) << 8 | second] = ask(cd, (unsigned char[]){ lead, second }, 2);
+			two[(lead & 0x7F) << 8 | second] = decode_code(cd, (unsigned char[]){ lead, second }, 2);
 }
 
 /* Return the code point of an entry, which is in UTF-8. */
@@ -170,7 +170,7 @@ static void fill_four(uint16_t *four, iconv_t cd)
 {
 	for (unsigned i = 0; i < PD_TEXT_FOUR; i++) {
 		unsigned char code[] = { i / 12600 + 0x81, i / 1260 % 10 + 0x30, i / 10 % 126 + 0x81, i % 10 + 0x30 };
-		four[i] = (uint16_t)code_point(ask(cd, code, 4));
+		four[i] = (uint16_t)code_point(decode_code(cd, code, 4));
 	}
 }
 
@@ -179,7 +179,7 @@ static void fill_jis0212(uint32_t *three, iconv_t cd)
 {
 	for (unsigned second = 0xA1; second < 0xFF; second++)
 		for (unsigned third = 0xA1; third < 0xFF; third++)
-			three[(second & 0x7F) << 8 | third] = ask(cd, (unsigned char[]){ 0x8F, second, third }, 3);
+			three[(second & 0x7F) << 8 | third] = decode_code(cd, (unsigned char[]){ 0x8F, second, third }, 3);
 }
 
 static void fill_ibm(uint32_t *three)
@@ -201,7 +201,7 @@ static void fill_jis0208(uint32_t *two, iconv_t sjis)
 				row / 2 + (row < 62 ? 0x81 : 0xC1),
 				row % 2 ? cell + 0x9F : cell + 0x40 + (cell >= 63),
 			};
-			two[(row + 0x21) << 8 | (cell + 0xA1)] = ask(sjis, code, 2);
+			two[(row + 0x21) << 8 | (cell + 0xA1)] = decode_code(sjis, code, 2);
 		}
 }
 
@@ -230,7 +230,7 @@ static iconv_t open_charset(enum pd_charset_id id)
 	return cd;
 }
 
-static uint32_t *two_of(enum pd_charset_id id)
+static uint32_t *two_byte_codes(enum pd_charset_id id)
 {
 	switch (id) {
 	case PD_GB18030: return tables.gb18030;
@@ -246,7 +246,7 @@ static void fill_euc_jp(iconv_t euc)
 {
 	iconv_t sjis = open_charset(PD_SHIFT_JIS);
 	for (unsigned c = 0xA1; c < 0xE0; c++)
-		tables.euc_jp[0x0E << 8 | c] = ask(euc, (unsigned char[]){ 0x8E, c }, 2);
+		tables.euc_jp[0x0E << 8 | c] = decode_code(euc, (unsigned char[]){ 0x8E, c }, 2);
 	fill_jis0208(tables.euc_jp, sjis);
 	iconv_close(sjis);
 	fill_jis0212(tables.jis0212, euc);
@@ -259,7 +259,7 @@ static void fix(const struct fix *f)
 	if (f->code < 0x100)
 		tables.one[f->id][f->code & 0x7F] = e;
 	else if (f->code < 0x10000)
-		two_of(f->id)[f->code & 0x7FFF] = e;
+		two_byte_codes(f->id)[f->code & 0x7FFF] = e;
 	else
 		tables.four[(((f->code >> 24) - 0x81) * 10 + ((f->code >> 16 & 0xFF) - 0x30)) * 1260 +
 			    ((f->code >> 8 & 0xFF) - 0x81) * 10 + ((f->code & 0xFF) - 0x30)] = (uint16_t)code_point(e);
@@ -297,12 +297,12 @@ static void fill(enum pd_charset_id id)
 		fill_euc_jp(cd);
 	} else {
 		fill_one(one, cd);
-		if (two_of(id))
-			fill_two(two_of(id), one, cd);
+		if (two_byte_codes(id))
+			fill_two(two_byte_codes(id), one, cd);
 		else if (id >= PD_WINDOWS_874 && id <= PD_WINDOWS_1258)
 			fill_c1(one);
 		if (id == PD_EUC_KR)
-			drop_private(two_of(id));
+			drop_private(two_byte_codes(id));
 		if (id == PD_GB18030)
 			fill_four(tables.four, cd);
 	}
@@ -314,8 +314,8 @@ static uint32_t digest(enum pd_charset_id id)
 	if (!has_table(id))
 		return 0;
 	uint64_t h = pd_hash64(tables.one[id], sizeof tables.one[id]);
-	if (two_of(id))
-		h = pd_hash64_seed(two_of(id), PD_TEXT_CODES * sizeof *two_of(id), h);
+	if (two_byte_codes(id))
+		h = pd_hash64_seed(two_byte_codes(id), PD_TEXT_CODES * sizeof *two_byte_codes(id), h);
 	if (id == PD_EUC_JP)
 		h = pd_hash64_seed(tables.jis0212, sizeof tables.jis0212, h);
 	if (id == PD_GB18030)

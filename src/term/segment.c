@@ -174,7 +174,7 @@ static void find_longest(struct han *h)
 		h->place[h->word[i].from].longest = h->word[i].to - h->word[i].from;
 }
 
-static size_t go_forward(struct han *h)
+static size_t take_longest_words(struct han *h)
 {
 	size_t words = 0;
 	for (size_t i = 0; i < h->n;) {
@@ -204,7 +204,7 @@ static size_t han_cut(struct han *h, struct pd_span run, const uint32_t **ends)
 	}
 	if (h->forward || !h->dict) {
 		find_longest(h);
-		return go_forward(h);
+		return take_longest_words(h);
 	}
 	struct word_place *x = h->place;
 	const struct word *w = h->word;

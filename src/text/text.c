@@ -1082,7 +1082,7 @@ static bool is_accidental(uint64_t n_errors, struct pd_span body)
 }
 
 /* Decode with the detected charset, and use the result in `out` if it is better than `a`. */
-static void second_opinion(struct pd_text_decoder *d, struct pd_span body, struct pd_text *out, struct attempt *a)
+static void try_detected_charset(struct pd_text_decoder *d, struct pd_span body, struct pd_text *out, struct attempt *a)
 {
 	struct attempt b = { .charset = detect(d->detector, body), .how = PD_CHARSET_DETECTED };
 	bool same = b.charset && b.charset->kind != PD_CHARSET_KIND_SINGLE && b.charset->kind == a->charset->kind;
@@ -1117,7 +1117,7 @@ static bool decode_declared(struct pd_text_decoder *d, struct pd_span body, size
 		*a = (struct attempt){ .charset = pd_charset_by_id(PD_UTF_8), .how = PD_CHARSET_DETECTED };
 		convert(a->charset, body, &out->own, &a->tally);
 	} else if (!utf8 || !is_accidental(errors(a, body), body)) {
-		second_opinion(d, body, out, a);
+		try_detected_charset(d, body, out, a);
 	}
 	finish(out, a);
 	return true;

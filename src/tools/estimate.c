@@ -174,7 +174,7 @@ static void count_to(struct sampler *s, uint64_t to)
 	s->pending = -1;
 }
 
-static void go_to(struct sampler *s, uint64_t to)
+static void skip_to(struct sampler *s, uint64_t to)
 {
 	s->here = to;
 	s->pending = -1;
@@ -279,13 +279,13 @@ static int seek_in_file(struct sampler *s, uint64_t local, struct pd_err *e)
 		s->jumps++;
 		status = pd_read_source_open_at(&s->source, f->path, f->label, local);
 		s->open = status == PD_OK;
-		go_to(s, f->start + local);
+		skip_to(s, f->start + local);
 	}
 	if (s->open)
 		return PD_OK;
 	int error = errno;
 	pd_read_source_close(&s->source);
-	go_to(s, f->start + f->size);
+	skip_to(s, f->start + f->size);
 	errno = error;
 	if (status == PD_ERR_SYSTEM)
 		return refuse_file(s, "cannot read", e);
@@ -321,7 +321,7 @@ static int next_place(struct sampler *s, struct pd_err *e)
 		s->skipped = true;
 		s->jumps++;
 		s->at = file;
-		go_to(s, s->files[file].start);
+		skip_to(s, s->files[file].start);
 	}
 	int open = s->open ? 1 : open_sampled(s, e);
 	return open > 0 ? seek_in_file(s, target - s->files[s->at].start, e) : open;
@@ -511,8 +511,8 @@ static bool same_text(const struct sampled_page *a, const struct sampled_page *b
 }
 
 /* Decide as match does. */
-static bool near(const struct estimate *e, const struct sampled_page *a, const struct sampled_page *b, int k,
-		 const struct pd_verify_options *verify)
+static bool is_near(const struct estimate *e, const struct sampled_page *a, const struct sampled_page *b, int k,
+		    const struct pd_verify_options *verify)
 {
 	int distance = pd_hamming(&a->key, &b->key, e->bits);
 	if (!a->present || !b->present || distance > k)
@@ -532,7 +532,7 @@ static void find_partners(const struct estimate *e, int k, const struct pd_verif
 		for (size_t j = 0; j < i; j++) {
 			const struct sampled_page *a = &e->pages[i], *b = &e->pages[j];
 			bool equal = same_text(a, b);
-			if (!equal && !near(e, a, b, k, verify))
+			if (!equal && !is_near(e, a, b, k, verify))
 				continue;
 			paired[i] = paired[j] = true;
 			same[i] |= equal;

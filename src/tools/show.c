@@ -74,7 +74,7 @@ static void show_terms(struct pd_pipeline *p, struct pd_buf *out)
 }
 
 /* Return the beginning, cut at a character boundary. */
-static struct pd_span beginning(struct pd_span s)
+static struct pd_span cut_text(struct pd_span s)
 {
 	size_t n = s.n < DECISION_TEXT ? s.n : DECISION_TEXT;
 	while (n && n < s.n && ((uint8_t)s.p[n] & 0xC0) == 0x80)
@@ -107,7 +107,7 @@ static void show_topic(struct pd_pipeline *p, struct pd_buf *out)
 		const struct pd_decision *d = &p->topic.decisions[i];
 		pd_buf_printf(out, "%s %" PRIu32 " %s rule=%s value=%.2f chars=%" PRIu32 " | ", d->kept ? "keep" : "drop", d->index,
 			      d->label, d->rule, d->value, d->chars);
-		pd_tsv_add(out, beginning(d->text));
+		pd_tsv_add(out, cut_text(d->text));
 		pd_buf_add_c(out, '\n');
 	}
 	pd_buf_add_z(out, "text:\n");

@@ -405,7 +405,7 @@ static bool is_card(const struct pd_extractor *x, const struct pd_blocks *in, co
 	return false;
 }
 
-static bool alive(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
+static bool has_live_text(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t box)
 {
 	const struct note *note = &x->notes[box];
 	return !note->rule && !note->card && in->boxes[box].first_run < in->boxes[box].end_run;
@@ -415,7 +415,7 @@ static struct family family_of(const struct pd_extractor *x, const struct pd_blo
 {
 	struct family m = { 0 };
 	for (uint32_t c = box + 1; c < in->boxes[box].end; c = in->boxes[c].end) {
-		if (!alive(x, in, c))
+		if (!has_live_text(x, in, c))
 			continue;
 		m.children++;
 		if (is_card(x, in, &in->boxes[c])) {
@@ -495,11 +495,11 @@ static double written_of(const struct pd_extractor *x, const struct pd_blocks *i
 }
 
 /* Return the text of cards; of nested ones, the outermost. */
-static double cards_of(const struct pd_extractor *x, const struct pd_blocks *in)
+static double mass_of_cards(const struct pd_extractor *x, const struct pd_blocks *in)
 {
 	double sum = 0;
 	for (uint32_t i = 0; i < in->n_boxes; i++) {
-		if (!alive(x, in, i))
+		if (!has_live_text(x, in, i))
 			continue;
 		struct family m = family_of(x, in, i);
 		if (!is_list_of_cards(x->weights, &m))
@@ -526,7 +526,7 @@ static enum pd_page_kind find_kind(struct pd_extractor *x, const struct pd_block
 		return PD_KIND_PRODUCT;
 	if (x->terse)
 		return PD_KIND_DOCUMENTATION;
-	if (cards_of(x, in) > w->kind_cards * f.mass)
+	if (mass_of_cards(x, in) > w->kind_cards * f.mass)
 		return PD_KIND_LISTING;
 	return PD_KIND_ARTICLE;
 }
@@ -540,7 +540,7 @@ static void drop_cards(struct pd_extractor *x, const struct pd_blocks *in)
 	const struct pd_weights *w = x->weights;
 	uint64_t all = live_of_page(x), left = all;
 	for (uint32_t i = 0; i < in->n_boxes; i++) {
-		if (!alive(x, in, i) || live_of_box(x, &in->boxes[i]) == 0)
+		if (!has_live_text(x, in, i) || live_of_box(x, &in->boxes[i]) == 0)
 			continue;
 		struct family m = family_of(x, in, i);
 		if (!is_list_of_cards(w, &m))
@@ -551,7 +551,7 @@ static void drop_cards(struct pd_extractor *x, const struct pd_blocks *in)
 		left = rest;
 		for (uint32_t c = i + 1; c < in->boxes[i].end; c = in->boxes[c].end) {
 			const struct pd_box *b = &in->boxes[c];
-			if (!alive(x, in, c) || !is_card(x, in, b))
+			if (!has_live_text(x, in, c) || !is_card(x, in, b))
 				continue;
 			for (uint32_t k = c; k < b->end; k++)
 				x->notes[k].card = true;
@@ -782,7 +782,7 @@ static bool may_forgive(const struct pd_extractor *x, const struct pd_box *b, co
 }
 
 /* Keep text in the region of a terse page that only a name drops, from the main heading on. */
-static void forgive_names(struct pd_extractor *x, const struct pd_blocks *in, uint32_t region, enum level level)
+static void restore_named_text(struct pd_extractor *x, const struct pd_blocks *in, uint32_t region, enum level level)
 {
 	size_t head = main_heading(x, in);
 	bool any = false;
@@ -1067,7 +1067,7 @@ static const char *choose_lines(struct pd_extractor *x, const struct pd_blocks *
 	sum_live(x, LIVE_PROSE);
 	uint32_t at = find_region(x, in);
 	const struct pd_box *region = &in->boxes[at];
-	forgive_names(x, in, at, level);
+	restore_named_text(x, in, at, level);
 	drop_outside(x, region);
 	drop_short(x, in, region);
 	drop_sections(x, in);

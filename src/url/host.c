@@ -210,7 +210,7 @@ static const char *ipv6(struct pd_span s, struct pd_buf *out)
 /* --- names --- */
 
 /* Parse a host of another scheme. */
-static const char *opaque(struct pd_span in, struct pd_buf *out)
+static const char *parse_opaque_host(struct pd_span in, struct pd_buf *out)
 {
 	for (size_t i = 0; i < in.n; i++) {
 		unsigned char c = (unsigned char)in.p[i];
@@ -312,7 +312,7 @@ const char *pd_host_parse(struct pd_span in, bool special, struct pd_buf *scratc
 			return "an IPv6 address without its closing bracket";
 		return ipv6(pd_span(in.p + 1, in.n - 2), out);
 	}
-	return special ? domain(in, scratch, out) : opaque(in, out);
+	return special ? domain(in, scratch, out) : parse_opaque_host(in, out);
 }
 
 bool pd_host_is_address(struct pd_span host)

@@ -157,7 +157,7 @@ static void add_value(struct pd_seen *s, const struct value *v)
 	pd_hashtab_add(&s->index, v->w[1], value_hash, s->values);
 }
 
-static bool ask_exact(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
+static bool look_up_exact(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
 {
 	struct value v = { { key->at[0], key->at[1] } };
 	if (pd_hashtab_find(&s->index, v.w[1], value_same, s->values, &v) != PD_NO_NUMBER)
@@ -255,7 +255,7 @@ static void features_of(struct pd_seen *s, struct pd_span canonical, struct pd_s
 	}
 }
 
-static bool ask_features(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
+static bool look_up_features(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
 {
 	int n = filters_of(&s->o);
 	bool seen = pd_bloom_has(s->filters, key->at, n);
@@ -278,7 +278,7 @@ static void seen_key_of(struct pd_seen *s, struct pd_span canonical, struct pd_s
 /* Return whether the key was seen.  If not, add it, unless `keep` is false. */
 static bool seen_ask(struct pd_seen *s, const struct pd_seen_key *key, bool keep)
 {
-	return s->o.mode == PD_SEEN_EXACT ? ask_exact(s, key, keep) : ask_features(s, key, keep);
+	return s->o.mode == PD_SEEN_EXACT ? look_up_exact(s, key, keep) : look_up_features(s, key, keep);
 }
 
 /* --- in files --- */
@@ -380,10 +380,10 @@ static void describe(const struct pd_seen_options *o, struct pd_buf *out)
 static int seen_check(const struct pd_seen *s, const struct pd_seen_options *o, const char *name, struct pd_err *e)
 {
 	pd_local_buf a = { 0 }, b = { 0 }, difference = { 0 };
-	struct pd_seen_options asked = *o;
-	asked.features |= PD_FEATURE_SITE;
+	struct pd_seen_options with_site = *o;
+	with_site.features |= PD_FEATURE_SITE;
 	describe(&s->o, &a);
-	describe(&asked, &b);
+	describe(&with_site, &b);
 	int status = PD_OK;
 	if (!pd_span_eq(pd_buf_span(&a), pd_buf_span(&b))) {
 		pd_params_differ(pd_buf_span(&a), pd_buf_span(&b), &difference);

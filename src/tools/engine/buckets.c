@@ -81,7 +81,7 @@ int pd_engine_buckets_add_full(struct pd_engine_buckets *b, int band, struct pd_
 
 /* --- pairs --- */
 
-static bool is_own_print_pair(const void *ctx, const uint64_t *x, const uint64_t *y)
+static bool is_own_pair(const void *ctx, const uint64_t *x, const uint64_t *y)
 {
 	const struct pd_engine_buckets *b = ctx;
 	return pd_engine_tables_own(b->tables, &b->table, x, y);
@@ -95,7 +95,7 @@ static const char *tag_of(const struct pd_engine_buckets *b, const struct pd_mat
 	const uint64_t *x = set->keys + pair->a * (size_t)set->words, *y = set->keys + pair->b * (size_t)set->words;
 	bool within = b->p->match.candidates == PD_CANDIDATES_BOTH && pair->distance <= b->p->match.k;
 	if (b->table.kind == 'h')
-		return !pair->distance || !is_own_print_pair(b, x, y) ? NULL : b->p->match.all_pairs ? "p" : "ph";
+		return !pair->distance || !is_own_pair(b, x, y) ? NULL : b->p->match.all_pairs ? "p" : "ph";
 	if (b->table.kind != 'b')
 		return "p";
 	if (b->p->match.all_pairs)
@@ -174,7 +174,7 @@ static struct pd_match_options options_of(const struct pd_engine_buckets *b, str
 		o.candidates = PD_CANDIDATES_HAMMING;
 		share->band = PD_BANDS_NONE;
 		share->near_most = b->p->near_most;
-		share->is_own = is_own_print_pair;
+		share->is_own = is_own_pair;
 		share->ctx = b;
 		break;
 	default:
