@@ -378,7 +378,7 @@ struct tile {
 	uint32_t n, n_sources;
 	struct {
 		const struct pd_index_near_table *table;
-		uint32_t from, begin; /* its first key in the table, and here */
+		uint32_t from, begin; /* position of its first key in the table, and in the tile */
 	} source[TILE_TABLES];
 	bool has_halves;
 	uint32_t halves[TILE + PD_SCAN_PAD], sorted[TILE + PD_SCAN_PAD];
@@ -386,7 +386,7 @@ struct tile {
 	uint8_t starts[1 << CLASS_BITS_MAX];
 };
 
-/* Up to TOGETHER queries with the keys from one table. */
+/* Compare all bits of up to TOGETHER queries with the tile's keys from one table. */
 static int compare_wholes(struct probing *p, const struct searchers *a, const struct tile *tile, uint32_t source)
 {
 	uint64_t words[PD_KEY_WORDS][TOGETHER + PD_SCAN_PAD];

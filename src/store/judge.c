@@ -13,13 +13,13 @@ const char *const pd_store_on_duplicate_names[] = { "skip", "replace", NULL };
 const char *const pd_store_same_url_names[] = { "judge", "update", NULL };
 
 enum {
-	CHUNK_FIRST = 1024,
+	CHUNK_FIRST = 1024, /* pages of the first chunk */
 	CHUNK_LEAST = 131072,
-	CHUNK_MOST = 524288, /* pages for which segments are searched at the same time */
-	CHUNK_KEYS = 16,     /* keys of the store per page of a chunk, between CHUNK_LEAST and CHUNK_MOST */
-	HITS_MANY = 1 << 20,
-	HITS_MOST = 1 << 23,
-	SOON = 8,
+	CHUNK_MOST = 524288,		  /* pages for which segments are searched at the same time */
+	CHUNK_KEYS = 16,		  /* keys of the store per page of a chunk, between CHUNK_LEAST and CHUNK_MOST */
+	HITS_MANY = 1 << 20,		  /* hits of a chunk from which the next one is smaller */
+	HITS_MOST = 1 << 23,		  /* a chunk with more hits is searched again in smaller ones */
+	SOON = 8,			  /* pages ahead at which memory is prefetched */
 	LISTED = 4 * PD_STORE_NEIGHBOURS, /* pages examined that agree in subject and in a part of the sketch */
 	LISTED_MAX = 256		  /* pages examined that agree in the whole sketch, or that replace removed ones */
 };
