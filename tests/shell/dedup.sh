@@ -119,7 +119,7 @@ has "--again: the run as it was" "$tmp/err" "the run in out removed $gone of 90 
 is "--again: a row for each percentage" "$(cut -f 1 "$tmp/out" | tr '\n' ' ')" "similar 50% 60% 70% 75% 80% 85% 90% 95% 98% 100% "
 is "--again: the stricter, the fewer" "$(tail -n +2 "$tmp/out" | cut -f 2)" "$(tail -n +2 "$tmp/out" | cut -f 2 | sort -rn)"
 is "--again: all pages are counted" "$(tail -n +2 "$tmp/out" | awk '$2 + $3 != 90')" ""
-for p in 60% 90% 97%; do
+for p in 90% 97%; do
 	run "$P" dedup --again --similar=$p out
 	"$P" dedup -q --dry-run --similar=$p d.warc.gz -o at-$p
 	is "--again --similar=$p: as a run with it" "$(tail -n 1 "$tmp/out" | cut -f 2,4)" \
@@ -219,16 +219,16 @@ exits "--resume of a finished run" 0
 has "--resume of a finished run: it says so" "$tmp/err" 'the run in out has ended'
 # A signal: the message names the saved stages and the command that continues.
 cat >stop.py <<'END'
-"""stop.py FILE COMMAND…: SIGINT as soon as FILE exists."""
-import os, signal, subprocess, sys, time
+"""stop.py PATTERN COMMAND…: SIGINT as soon as there is a file of this pattern."""
+import glob, os, signal, subprocess, sys, time
 p = subprocess.Popen(sys.argv[2:], stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-while p.poll() is None and not os.path.exists(sys.argv[1]):
+while p.poll() is None and not glob.glob(sys.argv[1]):
     time.sleep(.0005)
 p.send_signal(signal.SIGINT)
 sys.stderr.write(p.communicate()[1].decode())
 END
 cp long.warc.gz "long's.warc.gz"
-run python3 stop.py stopped/.dedup/journal "$P" dedup -j1 "long's.warc.gz" -o stopped
+run python3 stop.py "stopped/.dedup/0.fp*" "$P" dedup -j1 "long's.warc.gz" -o stopped
 has "Ctrl-C: what is saved" "$tmp/err" '^pagededup dedup: stopped; saved in stopped: '
 command=$(sed -n 's/^pagededup dedup: go on with: pagededup //p' "$tmp/err")
 is "Ctrl-C: the command" "$command" "dedup --resume -j1 -o stopped 'long'\\''s.warc.gz'"
