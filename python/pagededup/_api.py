@@ -852,6 +852,9 @@ class Learner:
         _check(lib.pagededup_learner_new(out, self._signer._model, error), error)
         self._learner, self._guard = ffi.gc(out[0], lib.pagededup_learner_free), _Guard('learner')
 
+    def __repr__(self) -> str:
+        return 'Learner(%r)' % self._signer
+
     def add(self, html: Union[bytes, str], url: str) -> None:
         """One page more.  Pages may come in any order."""
         worker, error = self._signer._take_worker(), _new_error()
@@ -884,6 +887,9 @@ class Pairs:
     distance: np.ndarray
     similarity: np.ndarray
     table: pa.Table = field(repr=False)
+
+    def __repr__(self) -> str:
+        return '<pagededup.Pairs: %d pair%s>' % (len(self.a), '' if len(self.a) == 1 else 's')
 
     def __len__(self) -> int:
         return len(self.a)
@@ -996,7 +1002,10 @@ class Store:
                 _check(lib.pagededup_store_create_keyed(_z(keep, path), bits, distance, given, error), error)
         out = ffi.new('pagededup_store **')
         _check(lib.pagededup_store_open(out, _z(keep, path), lib.PAGEDEDUP_STORE_WRITE if mode == 'w' else lib.PAGEDEDUP_STORE_READ, error), error)
-        self._store = ffi.gc(out[0], lib.pagededup_store_close)
+        self._store, self._name = ffi.gc(out[0], lib.pagededup_store_close), 'Store(%r, %r)' % (os.fsdecode(path), mode)
+
+    def __repr__(self) -> str:
+        return '<%s%s>' % (self._name, ', closed' if self._store is None else '')
 
     def __enter__(self) -> 'Store':
         return self

@@ -297,6 +297,7 @@ def store():
     with tempfile.TemporaryDirectory() as folder:
         kept = os.path.join(folder, 'kept')
         with pagededup.Store(kept) as s:
+            assert repr(s) == "<Store(%r, 'w')>" % os.fspath(kept), repr(s)
             assert s.check(table).column('status').to_pylist().count('new') == 60
             assert s.add(table).column('status').to_pylist() == ['new', 'duplicate'] * 30
             assert s.add(table).column('status').to_pylist() == ['kept', 'duplicate'] * 30
@@ -328,6 +329,7 @@ def learning():
             learner.add('<div>the menu of the house and some more</div>' + html, 'http://h.example/%d' % i)
         learner.write(table)
         assert 'boilerplate' in repr(pagededup.Signer(boilerplate=table))
+        assert repr(pagededup.Learner()).startswith('Learner(Signer(')
 
 
 @test
