@@ -7,7 +7,7 @@
 #include "base/terminal.h"
 #include "cmd/walk.h"
 #include "term/dict.h"
-#include "run/idf.h"
+#include "run/walk.h"
 
 struct dict_options {
 	struct pd_walk_options walk; /* first: its options are parsed into it */

@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: MIT */
-#include "run/idf.h"
+/* SPDX-License-Identifier: MIT
+ *
+ * Word frequencies.  Each word is stored once, so memory grows with the vocabulary.
+ */
+#include "run/walk.h"
 
 #include <math.h>
 #include <stdlib.h>

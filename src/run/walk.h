@@ -67,5 +67,8 @@ struct pd_reader_options pd_walk_inputs(const struct pd_walk_options *o, char **
 void pd_walk_taught(const struct pd_site_learn_counts *c, struct pd_log *log);
 int pd_walk(const struct pd_walker *w, const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log,
 	    struct pd_err *e);
+/* The same for a file of the inverse document frequency of each word of the main texts, which --idf reads
+ * (term/wordfiles.h). */
+int pd_walk_idf(const struct pd_walk_options *o, char **inputs, int n_inputs, struct pd_log *log, struct pd_err *e);
 
 #endif
