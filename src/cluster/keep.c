@@ -474,12 +474,12 @@ static int sort_by_host(struct pd_pages *pages, const char *file, uint32_t *orde
 	return status;
 }
 
-static void sort_unremovable_first(struct pd_pages *pages, const struct pd_map *may_go, uint32_t *order)
+static void sort_unremovable_first(struct pd_pages *pages, const struct pd_map *removable, uint32_t *order)
 {
 	uint64_t *key = pd_alloc((pages->n + 1) * sizeof *key);
 	for (uint32_t i = 0; i < pages->n; i++) {
 		struct pd_span id = pd_pages_view(pages, i).id;
-		key[i] = pd_map_has(may_go, pd_map_key(id));
+		key[i] = pd_map_has(removable, pd_map_key(id));
 	}
 	pd_order_by(order, pages->n, key);
 	free(key);
@@ -491,7 +491,7 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 	uint32_t *order = pd_pages_order(pages);
 	int status = PD_OK;
 	bool schemes = pages->n_https && pages->n_https < pages->n;
-	bool by_id = !schemes && !o->prefer_hosts && !in->may_go && (!o->n || o->by[0] == PD_KEEP_FIRST);
+	bool by_id = !schemes && !o->prefer_hosts && !in->removable && (!o->n || o->by[0] == PD_KEEP_FIRST);
 	if (!by_id) {
 		pages->by_id = pd_alloc((pages->n + 1) * sizeof *order);
 		memcpy(pages->by_id, order, pages->n * sizeof *order);
@@ -509,8 +509,8 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 		status = sort_by(pages, o->by[i], o, in, order, e);
 	if (!status && o->prefer_hosts)
 		status = sort_by_host(pages, o->prefer_hosts, order, e);
-	if (!status && in->may_go)
-		sort_unremovable_first(pages, in->may_go, order);
+	if (!status && in->removable)
+		sort_unremovable_first(pages, in->removable, order);
 	if (!status)
 		pd_pages_renumber(pages, order);
 	free(order);

@@ -481,7 +481,8 @@ static bool is_left_out(struct pd_pages *p, const struct pd_pages_options *o, co
 	bool outside = !exempt && o->scope &&
 		       (pd_span_is(f[PD_PAIRS_URL_A], "-") || pd_span_is(f[PD_PAIRS_URL_B], "-") ||
 			realm_of(p, o, f[PD_PAIRS_URL_A]) != realm_of(p, o, f[PD_PAIRS_URL_B]));
-	if (o->gone && (pd_map_has(o->gone, pd_map_key(f[PD_PAIRS_ID_A])) || pd_map_has(o->gone, pd_map_key(f[PD_PAIRS_ID_B]))))
+	if (o->already_removed && (pd_map_has(o->already_removed, pd_map_key(f[PD_PAIRS_ID_A])) ||
+				   pd_map_has(o->already_removed, pd_map_key(f[PD_PAIRS_ID_B]))))
 		return true;
 	p->n_exempt += exempt;
 	p->n_outside += outside;
@@ -602,7 +603,7 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 				      .parts = o->parts,
 				      .bad_row = o->bad_row,
 				      .ctx = o->ctx };
-	*p = (struct pd_pages){ .same_is_one = !o->may_go };
+	*p = (struct pd_pages){ .same_is_one = !o->removable };
 	int status = pd_spool_open(&p->spool, o->tmp_dir, e);
 	if (!status && o->scope > PD_PAGES_HOST)
 		status = pd_owners_open(&p->owners, o->scope == PD_PAGES_SITE ? o->sites : NULL, e);

@@ -94,9 +94,9 @@ struct pd_pages_options {
 	double exempt;	/* ignore pairs of pages with a quality over this; 0: none */
 	enum pd_pages_scope scope;
 	const char *sites; /* with PD_PAGES_SITE: the owners of hosts */
-	/* Hashes of ids as in rows.  With `may_go`, all other pages are preferred to these; pages are equal only by a
-	 * pair; pairs between pages in `gone` are ignored.  Either may be NULL. */
-	const struct pd_map *may_go, *gone;
+	/* Hashes of the ids of pages.  removable: only these pages may be removed, so all others are preferred to them, and
+	 * pages are equal only by a pair; NULL: all pages.  already_removed: pairs with these pages are ignored; NULL: none. */
+	const struct pd_map *removable, *already_removed;
 	bool parts; /* as in struct pd_table_reader */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;

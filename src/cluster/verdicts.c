@@ -162,11 +162,11 @@ void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct
 	/* weight, reason */
 	if (kept) {
 		pd_buf_add_z(out, "1\tkept: ");
-		if (o->in.may_go)
+		if (o->in.removable)
 			pd_buf_add_z(out, "old page,");
 		else if (o->keep.prefer_hosts)
 			pd_buf_add_z(out, "preferred host, ");
-		if (!o->in.may_go)
+		if (!o->in.removable)
 			pd_keep_print(&o->keep, ", ", out);
 		pd_buf_add_z(out, " of ");
 		pd_buf_u64(out, m->size);

@@ -226,7 +226,7 @@ static int run_all(struct cluster_run *r, char **paths, int n_paths)
 	return status;
 }
 
-/* Who only counts has reported the rows before. */
+/* For a run that only counts: an earlier run has reported the bad rows. */
 static void ignore_bad_row(void *ctx, const char *why)
 {
 }

@@ -470,7 +470,7 @@ static int do_against(struct run *r)
 	if (!status)
 		status = add_new_ids(r, &new);
 	cluster.linkage = cluster.group.linkage = PD_LINKAGE_STAR;
-	cluster.group.in.may_go = &new;
+	cluster.group.in.removable = &new;
 	cluster.group.in.tmp_dir = r->o->tmp_dir;
 	cluster.output = in_folder(r, OLD_VERDICTS);
 	cluster.ignore_damaged = log.quiet = true;
@@ -638,7 +638,7 @@ static int do_verdicts(struct run *r)
 	cluster.group.shingles_secret = &r->secret;
 	cluster.group.keep.canonical = of_units(r, "canonical");
 	cluster.group.keep.n_canonical = pd_keep_has(&cluster.group.keep, PD_KEEP_CANONICAL) ? (int)n : 0;
-	cluster.group.in.gone = r->o->n_against ? &r->old_duplicates : NULL;
+	cluster.group.in.already_removed = r->o->n_against ? &r->old_duplicates : NULL;
 	cluster.group.in.tmp_dir = r->o->tmp_dir;
 	int status = r->o->n_against ? find_old_duplicates(r) : PD_OK;
 	if (!status)

@@ -602,8 +602,8 @@ struct updated {
 	struct pd_buf rows;  /* stored rows */
 	struct pd_buf fresh; /* row of the batch; of several with one id the last bytewise, which is the
 					 * latest visit */
-	bool goes;
-	uint64_t n, gone;
+	bool is_removed;
+	uint64_t n, n_removed;
 };
 
 /* Write only the new row; without one, the stored rows, each once, unless they are removed. */
@@ -611,10 +611,10 @@ static int write_page_rows(struct updated *u, struct pd_err *e)
 {
 	struct pd_map seen = { 0 };
 	struct pd_span rest = pd_buf_span(u->fresh.n ? &u->fresh : &u->rows), line;
-	bool goes = u->goes && !u->fresh.n;
+	bool is_removed = u->is_removed && !u->fresh.n;
 	int status = PD_OK;
-	u->gone += goes;
-	while (!goes && !status && rest.n && pd_span_split(&rest, '\n', &line)) {
+	u->n_removed += is_removed;
+	while (!is_removed && !status && rest.n && pd_span_split(&rest, '\n', &line)) {
 		if (!line.n || !pd_map_add(&seen, pd_map_key(line)))
 			continue;
 		struct pd_buf text = { (char *)line.p, line.n + 1, 0 };
@@ -624,7 +624,7 @@ static int write_page_rows(struct updated *u, struct pd_err *e)
 	pd_map_release(&seen);
 	pd_buf_clear(&u->rows);
 	pd_buf_clear(&u->fresh);
-	u->goes = false;
+	u->is_removed = false;
 	return status;
 }
 
@@ -653,7 +653,7 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 			status = pd_engine_lines_foreign(&in, e);
 			break;
 		}
-		u.goes |= pd_span_is(tag, "t");
+		u.is_removed |= pd_span_is(tag, "t");
 		if (pd_span_is(tag, "t") || (fresh && u.fresh.n && pd_span_cmp(rest, pd_span(u.fresh.p, u.fresh.n - 1)) <= 0))
 			continue;
 		if (fresh)
@@ -664,7 +664,7 @@ static int reduce_update(const struct pd_engine *t, struct pd_engine_params *p, 
 	if (!status)
 		status = write_page_rows(&u, e);
 	pd_engine_count(t, "ROWS", u.n);
-	pd_engine_count(t, "REMOVED", u.gone);
+	pd_engine_count(t, "REMOVED", u.n_removed);
 	pd_buf_release(&u.rows);
 	pd_buf_release(&u.fresh);
 	pd_buf_release(&out);
