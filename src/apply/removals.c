@@ -57,6 +57,7 @@ struct pd_apply_removals {
 	uint64_t n_whole;
 	struct pd_buf id, url; /* of the verdict that is added */
 	bool remove_suspects, remove_parts, keep_dup_of;
+	double max_loss;
 	const char *ambiguous;	/* the first input with an ambiguous base name … */
 	const char *other_name; /* … and another input or file with this base name */
 };
@@ -212,6 +213,11 @@ static int read_verdict(struct pd_apply_removals *d, const struct pd_table_reade
 	v.part = v.suspect && pd_span_is(f[PD_VERDICTS_SUSPECT], PD_PART_MARK);
 	for (size_t i = 0; v.duplicate && i < f[PD_VERDICTS_WEIGHT].n; i++)
 		v.demoted |= f[PD_VERDICTS_WEIGHT].p[i] >= '1' && f[PD_VERDICTS_WEIGHT].p[i] <= '9';
+	double loss;
+	if (v.duplicate && d->max_loss > 0 && (!pd_span_real(f[PD_VERDICTS_LOSS], &loss) || loss > d->max_loss)) {
+		v.duplicate = false;
+		d->counts.lossy++;
+	}
 	return pd_apply_removals_add(d, &v, e) ? pd_table_fail(in, e, "a row without a readable id") : PD_OK;
 }
 
@@ -276,6 +282,7 @@ struct pd_apply_removals *pd_apply_removals_begin(const struct pd_apply_removals
 	struct pd_apply_removals *d = pd_zalloc(sizeof *d);
 	d->remove_suspects = o->remove_suspects;
 	d->remove_parts = o->remove_parts;
+	d->max_loss = o->max_loss;
 	d->keep_dup_of = o->keep_dup_of;
 	return d;
 }

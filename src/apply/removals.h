@@ -17,6 +17,7 @@ struct pd_apply_removals_options {
 	int n_paths;	      /* 0: all pages are kept */
 	bool remove_suspects; /* also remove pages that are suspects in their rows */
 	bool remove_parts;    /* of these, only parts of other pages */
+	double max_loss;      /* keep duplicates whose row has a larger loss, or none; 0: no limit */
 	bool keep_dup_of;     /* for pd_apply_removal.dup_of: needs memory for this id per page */
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
@@ -55,6 +56,7 @@ struct pd_apply_removals_counts {
 	uint64_t suspects;  /* pages that are kept, unless remove_suspects, although they may be duplicates */
 	uint64_t bad;	    /* rows that cannot be read */
 	uint64_t unchecked; /* pages to remove that have no content digest in their rows */
+	uint64_t lossy;	    /* duplicates that are kept because of max_loss */
 	uint64_t demoted;   /* duplicates that are kept because of `demote` in the header, or a weight over 0 */
 	bool demote;	    /* there are demoted rows */
 	bool cut;	    /* a table of verdicts ended early */

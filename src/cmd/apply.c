@@ -23,6 +23,8 @@ static const struct pd_opt opts[] = {
 	  .help = "also remove pages that are only suspected duplicates" },
 	{ .type = PD_OPT_FLAG, .name = "remove-parts", .rare = true, AT(remove_parts),
 	  .help = "of these, only remove pages that are a part of another page" },
+	{ .type = PD_OPT_SHARE, .name = "max-loss", .rare = true, .arg = "P%", AT(max_loss), .min = 0.001, .max = 1,
+	  .help = "keep duplicates that lose a larger share of text, as 'tune' finds it" },
 	{ .type = PD_OPT_FLAG, .name = "unchecked", AT(unchecked),
 	  .help = "do not compare pages with the content_digest of their verdicts" },
 	{ .type = PD_OPT_SIZE, .name = "max-page", .rare = true, .arg = "SIZE", AT(walk.page.max_page),
@@ -67,7 +69,7 @@ static int check_apply(const struct pd_stage_apply *o, char **inputs, int n_inpu
 		stdin_input |= strcmp(inputs[i], "-") == 0;
 	stdin_input |= o->walk.files_from && strcmp(o->walk.files_from, "-") == 0;
 	if (o->restore && (o->verdicts || o->list || o->remove || o->rewrite_revisits || o->attributes || o->keep_others ||
-			   o->remove_suspects || o->remove_parts || o->unchecked))
+			   o->remove_suspects || o->remove_parts || o->max_loss > 0 || o->unchecked))
 		return pd_fail(e, PD_ERR_USAGE,
 			       "--restore removes nothing, and cannot be combined with --verdicts or options that remove pages");
 	if (o->originals && !o->restore)

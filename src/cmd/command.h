@@ -34,7 +34,8 @@ struct pd_command {
 
 extern const struct pd_command pd_cmd_apply, pd_cmd_audit, pd_cmd_boilerplate, pd_cmd_cluster, pd_cmd_completion,
 	pd_cmd_decontaminate, pd_cmd_dedup, pd_cmd_dict, pd_cmd_estimate, pd_cmd_eval, pd_cmd_explain, pd_cmd_fp, pd_cmd_help,
-	pd_cmd_link, pd_cmd_match, pd_cmd_report, pd_cmd_sample, pd_cmd_store, pd_cmd_task, pd_cmd_text, pd_cmd_url, pd_cmd_version;
+	pd_cmd_link, pd_cmd_match, pd_cmd_report, pd_cmd_sample, pd_cmd_store, pd_cmd_task, pd_cmd_text, pd_cmd_tune, pd_cmd_url,
+	pd_cmd_version;
 
 /* Return the command of a name, also of another name; NULL after a message with the nearest name. */
 const struct pd_command *pd_command_find(const struct pd_command_row *all, const char *name, struct pd_log *log);

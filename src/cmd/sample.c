@@ -8,6 +8,7 @@
 #include "cmd/walk.h"
 #include "tools/inspect.h"
 #include "tools/report.h"
+#include "tools/sample.h"
 
 struct sample_options {
 	struct pd_walk_options walk; /* first: the options of pages are parsed into it */
@@ -55,25 +56,35 @@ static int run_sample(int argc, char **argv)
 	if (code)
 		return code - 1;
 	struct pd_pick_texts texts = { .walk = &o.walk, .log = &log };
-	struct pd_label_options label = { .paths = argv + first,
-					  .n_paths = argc - first,
-					  .number = o.number,
-					  .max_k = o.max_k,
-					  .seed = o.seed,
-					  .output = o.walk.output,
-					  .fetch = pd_pick_text,
-					  .ctx = &texts };
-	struct pd_label_counts n;
+	struct pd_sample_options in = { .paths = argv + first,
+					.n_paths = argc - first,
+					.want = (size_t)o.number,
+					.max_k = o.max_k,
+					.seed = (uint64_t)o.seed,
+					.bad_row = pd_log_bad_row,
+					.ctx = &log };
+	struct pd_sample sample = { 0 };
+	struct pd_label_counts n = { 0 };
 	int status = pd_outfile_check(o.walk.output, argv + first, argc - first, &err);
 	if (!status)
 		status = pd_tables_open(&texts.tables, &o.walk.page, &err);
 	if (!status)
+		status = pd_sample(&sample, &in, &err);
+	if (!status && !sample.n)
+		status = pd_fail(&err, PD_ERR_NOT_FOUND, "the input has no pairs to sample");
+	if (!status) {
+		struct pd_label_options label = {
+			.pairs = sample.pairs, .n = sample.n, .output = o.walk.output, .fetch = pd_pick_text, .ctx = &texts
+		};
 		status = pd_label_write(&label, &log, &n, &err);
+	}
 	if (!status)
-		pd_log_note(&log, "%" PRIu64 " of %" PRIu64 " pairs%s%s", n.written, n.seen,
+		pd_log_note(&log, "%" PRIu64 " of %" PRIu64 " pairs%s%s", n.written, sample.seen,
 			    o.walk.output ? "; open in a browser: " : "", o.walk.output ? o.walk.output : "");
+	bool damaged = n.damaged || sample.bad;
+	pd_sample_release(&sample);
 	pd_tables_release(&texts.tables);
-	return status ? pd_command_failed(&log, &err) : n.damaged && !o.walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
+	return status ? pd_command_failed(&log, &err) : damaged && !o.walk.ignore_damaged ? PD_EXIT_DAMAGED : PD_EXIT_DONE;
 }
 
 const struct pd_command pd_cmd_sample = { &usage, run_sample };

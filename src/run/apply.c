@@ -191,6 +191,7 @@ static int apply_inputs(struct apply_run *r, char **inputs, int n_inputs)
 					       .n_paths = o->restore ? 0 : 1,
 					       .remove_suspects = o->remove_suspects,
 					       .remove_parts = o->remove_parts,
+					       .max_loss = o->max_loss,
 					       .keep_dup_of = o->attributes || o->rewrite_revisits || o->remove || o->list,
 					       .bad_row = pd_log_bad_row,
 					       .ctx = r->log };
@@ -242,6 +243,11 @@ static bool report_missing_duplicates(struct apply_run *r)
 	else if (n)
 		pd_log_note(r->log, "%" PRIu64 " of %" PRIu64 " duplicates in the verdicts are not in these inputs: %s%s", n, all,
 			    ids.p, n > 3 ? ", ..." : "");
+	uint64_t lossy = pd_apply_removals_counts(r->removals)->lossy;
+	if (lossy)
+		pd_log_note(r->log,
+			    "%" PRIu64 " duplicates are kept that would lose over %g%% of their text, or whose loss is unknown",
+			    lossy, 100 * r->o->max_loss);
 	uint64_t suspects = pd_apply_removals_counts(r->removals)->suspects;
 	if (suspects && !r->o->remove_suspects)
 		pd_log_note(r->log, "%" PRIu64 " suspected duplicates are kept%s; --remove-suspects removes them", suspects,

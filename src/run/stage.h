@@ -137,6 +137,7 @@ struct pd_stage_apply {
 	const char *originals;	       /* the folder that `restore` searches */
 	const char *tmp_dir;
 	bool keep_others, remove_suspects, remove_parts, rewrite_revisits, restore, link; /* as in pd_apply_options */
+	double max_loss;								  /* as in pd_apply_removals_options */
 	bool list, remove; /* pages that are files: their paths are printed, or they are deleted */
 	bool unchecked;	   /* as in pd_apply_options */
 };

@@ -152,39 +152,25 @@ static void flush_html(FILE *to, struct pd_buf *html)
 
 int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct pd_label_counts *n, struct pd_err *e)
 {
-	struct pd_sample sample;
 	pd_local_buf html = { 0 };
 	struct pd_outfile out = { 0 };
-	struct pd_sample_options so = { .paths = o->paths,
-					.n_paths = o->n_paths,
-					.want = (size_t)o->number,
-					.max_k = o->max_k,
-					.seed = (uint64_t)o->seed,
-					.bad_row = pd_log_bad_row,
-					.ctx = log };
 	*n = (struct pd_label_counts){ 0 };
-	int status = pd_sample(&sample, &so, e);
-	if (!status && !sample.n)
-		status = pd_fail(e, PD_ERR_NOT_FOUND, "the input has no pairs to sample");
-	if (!status)
-		status = pd_outfile_open(&out, o->output, e);
+	int status = pd_outfile_open(&out, o->output, e);
 	if (!status) {
-		n->seen = sample.seen;
-		n->damaged = sample.bad;
 		/* Write the first lines of the saved table, and the name of this sample, under which a browser stores labels. */
-		uint64_t name = sample.seed;
-		for (size_t i = 0; i < sample.n; i++)
-			name = pd_hash64_seed(&sample.pairs[i].order, sizeof name, name);
+		uint64_t name = 0;
+		for (size_t i = 0; i < o->n; i++)
+			name = pd_hash64_seed(&o->pairs[i].order, sizeof name, name);
 		pd_buf_add_z(&html, head);
 		pd_buf_add_z(&html, "<main data-columns=\"");
 		pd_markup_attribute(&html, pd_span_z(columns));
 		pd_buf_printf(&html, "\" data-name=\"pagededup-%016" PRIx64 "\">\n", name);
-		for (size_t i = 0; i < sample.n; i++) {
+		for (size_t i = 0; i < o->n; i++) {
 			struct text a = { { 0 } }, b = { { 0 } };
 			struct pd_span f[4];
-			pd_tsv_fields(pd_span_z(sample.pairs[i].text), f, 4);
+			pd_tsv_fields(pd_span_z(o->pairs[i].text), f, 4);
 			if (fetch_page(o, f[0], &a, log) && fetch_page(o, f[1], &b, log))
-				add_pair(&sample.pairs[i], f, &a, &b, ++n->written, &html);
+				add_pair(&o->pairs[i], f, &a, &b, ++n->written, &html);
 			else
 				n->damaged = true;
 			release_text(&a);
@@ -205,6 +191,5 @@ int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct 
 			status = pd_fail(e, PD_ERR_NOT_FOUND, "no page of any pair could be read");
 		status = pd_outfile_close(&out, status, e);
 	}
-	pd_sample_release(&sample);
 	return status;
 }

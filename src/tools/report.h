@@ -157,17 +157,19 @@ struct pd_report_sweep {
  * It is one file without external resources, and all foreign text is escaped.  The distance is not shown, because it
  * would influence the answer. */
 
+struct pd_sampled_pair; /* tools/sample.h */
+
 struct pd_label_options {
-	char **paths; /* rows of pairs, from which the pairs are sampled (tools/sample.h) */
-	int n_paths, number, max_k, seed;
+	const struct pd_sampled_pair *pairs; /* in the order of the page */
+	size_t n;
 	const char *output; /* NULL: standard output */
 	pd_report_fetch_fn *fetch;
 	void *ctx;
 };
 
 struct pd_label_counts {
-	uint64_t written, seen; /* pairs on the page; pairs in the input */
-	bool damaged;		/* rows or pairs were skipped and reported */
+	uint64_t written; /* pairs on the page */
+	bool damaged;	  /* pairs were skipped and reported */
 };
 
 int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct pd_label_counts *out, struct pd_err *e);

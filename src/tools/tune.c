@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools/tune.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "row/table.h"
+#include "base/sort.h"
+#include "tools/score.h"
+
+/* --- the decision --- */
+
+const double pd_tune_limits[PD_TUNE_SETTINGS] = { .01, .03, .06, .1, 1, 1 };
+
+/* The prior of the share of wrong removals: most of it near 0, so that few labels suffice if none is wrong. */
+static const double prior_wrong = .1, prior_right = 20;
+/* The part of the error for the limit of the run, and for suspects after it; the rest is for the other limits. */
+static const double part_of_run = .6;
+
+static double error_of(int setting, double confidence)
+{
+	return (1 - confidence) * (setting >= PD_TUNE_RUN ? part_of_run : 1 - part_of_run);
+}
+
+static double log_gamma(double x)
+{
+	int sign;
+	return lgamma_r(x, &sign);
+}
+
+static double log_beta(double a, double b)
+{
+	return log_gamma(a) + log_gamma(b) - log_gamma(a + b);
+}
+
+static double log_choose(double n, double k)
+{
+	return log_gamma(n + 1) - log_gamma(k + 1) - log_gamma(n - k + 1);
+}
+
+/* Return whether the labels reject that `all_wrong` of `all` are wrong, and with it any larger number: the likelihood of this number
+ * (hypergeometric) over the mean likelihood under the prior (beta-binomial) is at most `error`.  If the number is true, the
+ * probability that this ever happens, after any label, is at most `error`. */
+static bool is_rejected(uint64_t all_wrong, uint64_t all, uint64_t wrong, uint64_t labelled, double error)
+{
+	double k = (double)all_wrong, m = (double)all, w = (double)wrong, n = (double)labelled;
+	if (all_wrong > all)
+		return true;
+	if (w * m >= k * n || all_wrong < wrong)
+		return false;
+	if (all - all_wrong < labelled - wrong) /* impossible: there are more right labels */
+		return true;
+	double likelihood = log_choose(k, w) + log_choose(m - k, n - w) - log_choose(m, n);
+	double mean = log_choose(n, w) + log_beta(prior_wrong + w, prior_right + n - w) - log_beta(prior_wrong, prior_right);
+	return likelihood - mean <= log(error);
+}
+
+/* The largest number of wrong ones that is not rejected. */
+static uint64_t most_wrong(const struct pd_tune_setting *s, double error)
+{
+	uint64_t low = s->wrong, high = s->unequal + 1;
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		if (is_rejected(middle, s->unequal, s->wrong, s->labelled, error))
+			high = middle;
+		else
+			low = middle;
+	}
+	return low;
+}
+
+/* The smallest number of wrong removals that is too large. */
+static uint64_t too_many(const struct pd_tune_setting *s, double max_wrong)
+{
+	return (uint64_t)(max_wrong * (double)s->removed) + 1;
+}
+
+int pd_tune_choose(const struct pd_tune_removal *v, size_t n, double max_wrong, double confidence, bool suspects,
+		   struct pd_tune_setting out[PD_TUNE_SETTINGS])
+{
+	int best = -1;
+	for (int s = 0; s < PD_TUNE_SETTINGS; s++) {
+		struct pd_tune_setting *t = &out[s];
+		*t = (struct pd_tune_setting){ 0 };
+		for (size_t i = 0; i < n; i++) {
+			if ((v[i].suspect && s != PD_TUNE_SUSPECTS) || v[i].loss > pd_tune_limits[s])
+				continue;
+			t->removed++;
+			t->unequal += !v[i].equal;
+			t->labelled += !v[i].equal && v[i].label;
+			t->wrong += !v[i].equal && v[i].label == PD_TUNE_WRONG;
+		}
+		double error = error_of(s, confidence);
+		t->accepted = is_rejected(too_many(t, max_wrong), t->unequal, t->wrong, t->labelled, error);
+		t->bound = t->removed ? (double)most_wrong(t, error) / (double)t->removed : 0;
+	}
+	/* A setting counts only if all that are tested before it are accepted. */
+	for (int s = 1; s < PD_TUNE_LIMITS; s++)
+		out[s].accepted &= out[s - 1].accepted;
+	out[PD_TUNE_SUSPECTS].accepted &= out[PD_TUNE_RUN].accepted && suspects;
+	for (int s = 0; s < PD_TUNE_SETTINGS; s++)
+		if (out[s].accepted)
+			best = s;
+	return best;
+}
+
+uint64_t pd_tune_needed(const struct pd_tune_setting *run, double max_wrong, double confidence)
+{
+	uint64_t n = 0;
+	while (!is_rejected(too_many(run, max_wrong), run->unequal, 0, n, error_of(PD_TUNE_RUN, confidence)))
+		n++;
+	return n;
+}
+
+/* --- files --- */
+
+static uint64_t key_of_pair(struct pd_span a, struct pd_span b)
+{
+	return pd_map_key(a) + pd_map_key(b);
+}
+
+static int read_removals(struct pd_tune *t, const struct pd_tune_options *o, struct pd_err *e)
+{
+	struct pd_table_reader in = { .kind = PD_TABLE_VERDICTS, .answers = true, .file = o->verdicts };
+	struct pd_map by_id = { 0 }; /* page -> number of its URL + 1 */
+	struct pd_span *urls = NULL, *kept = NULL;
+	size_t n_urls = 0, cap_urls = 0, cap_kept = 0;
+	int more;
+	while ((more = pd_table_next(&in, e)) == 1) {
+		const struct pd_span *f = in.fields;
+		struct pd_span id = f[PD_VERDICTS_ID], dup_of = f[PD_VERDICTS_DUP_OF], similarity = f[PD_VERDICTS_SIMILARITY];
+		double loss;
+		urls = pd_big_grow(urls, n_urls, &cap_urls, sizeof *urls);
+		urls[n_urls++] = pd_arena_copy(&t->arena, f[PD_VERDICTS_URL]);
+		*pd_map_put(&by_id, pd_map_key(id)) = (uint32_t)n_urls;
+		bool duplicate = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1"), suspect = pd_tsv_has(f[PD_VERDICTS_SUSPECT]);
+		if ((!duplicate && !suspect) || !pd_tsv_has(dup_of) || pd_map_has(&t->by_pair, key_of_pair(id, dup_of)))
+			continue;
+		/* A removal whose loss is unknown belongs to the limit of the run only. */
+		struct pd_tune_removal r = { .loss = pd_span_real(f[PD_VERDICTS_LOSS], &loss) ? loss : 1, .suspect = !duplicate };
+		bool same = !pd_tsv_has(f[PD_VERDICTS_DISTANCE]) || pd_span_is(similarity, "1.000");
+		r.equal = duplicate && same && pd_span_real(f[PD_VERDICTS_LOSS], &loss) && loss <= 0;
+		uint64_t distance;
+		int stratum =
+			pd_span_u64(f[PD_VERDICTS_DISTANCE], &distance) && distance < PD_SAMPLE_STRATA ? (int)distance + 1 : 0;
+		t->removals = pd_big_grow(t->removals, t->n, &t->cap, sizeof *t->removals);
+		t->pairs = pd_big_grow(t->pairs, t->n, &t->cap_pairs, sizeof *t->pairs);
+		kept = pd_big_grow(kept, t->n, &cap_kept, sizeof *kept);
+		kept[t->n] = pd_arena_copy(&t->arena, dup_of);
+		uint64_t order = pd_hash64_seed(id.p, id.n, pd_hash64_seed(dup_of.p, dup_of.n, o->seed));
+		/* The text is completed when the URL of the page kept is known. */
+		t->pairs[t->n] = (struct pd_sampled_pair){ order, stratum, 1, (char *)pd_arena_copy(&t->arena, id).p };
+		t->removals[t->n] = r;
+		*pd_map_put(&t->by_pair, key_of_pair(id, dup_of)) = (uint32_t)++t->n;
+	}
+	if (!more && in.cut)
+		more = pd_fail(e, PD_ERR_INPUT, "%s: %s", o->verdicts, PD_CUT_TABLE);
+	struct pd_buf text = { 0 };
+	for (size_t i = 0; i < t->n && !more; i++) {
+		struct pd_span id = pd_span_z(t->pairs[i].text), none = pd_span_z("-");
+		const uint32_t *own = pd_map_find(&by_id, pd_map_key(id)), *other = pd_map_find(&by_id, pd_map_key(kept[i]));
+		struct pd_span url = own ? urls[*own - 1] : none, kept_url = other ? urls[*other - 1] : none;
+		pd_buf_clear(&text);
+		pd_buf_printf(&text, "%.*s\t%.*s\t%.*s\t%.*s", (int)id.n, id.p, (int)kept[i].n, kept[i].p, (int)url.n, url.p,
+			      (int)kept_url.n, kept_url.p);
+		t->pairs[i].text = (char *)pd_arena_copy(&t->arena, pd_buf_span(&text)).p;
+	}
+	pd_buf_release(&text);
+	pd_table_release(&in);
+	pd_map_release(&by_id);
+	free(urls);
+	free(kept);
+	return more;
+}
+
+static void bad_label(void *ctx, const char *why)
+{
+}
+
+static int read_labels(struct pd_tune *t, const char *path, struct pd_err *e)
+{
+	struct pd_truth truth;
+	struct pd_truth_options o = { .bad_row = bad_label };
+	int status = pd_truth_read(&truth, path, &o, e);
+	if (!status && (!truth.labels || !truth.by_id))
+		status = pd_fail(e, PD_ERR_INPUT, "%s has no columns id_a, id_b and label; save it from the labelling page", path);
+	if (!status && truth.bad)
+		status = pd_fail(e, PD_ERR_INPUT, "%s: %llu rows cannot be read", path, (unsigned long long)truth.bad);
+	for (size_t i = 0; !status && i < truth.n_labels; i++) {
+		const struct pd_label *l = &truth.label[i];
+		const uint32_t *number = pd_map_find(&t->by_pair, key_of_pair(truth.pages.v[l->a], truth.pages.v[l->b]));
+		uint8_t label = l->kind == PD_PAIR_TRUE ? PD_TUNE_RIGHT : PD_TUNE_WRONG;
+		if (!number) {
+			t->unknown++;
+			continue;
+		}
+		struct pd_tune_removal *r = &t->removals[*number - 1];
+		t->twice += r->label != PD_TUNE_NONE;
+		t->disagree += r->label != PD_TUNE_NONE && r->label != label;
+		r->label = r->label == PD_TUNE_WRONG ? r->label : label;
+	}
+	pd_truth_release(&truth);
+	return status;
+}
+
+static int by_order(const void *x, const void *y, void *pairs)
+{
+	const uint32_t *a = x, *b = y;
+	const struct pd_sampled_pair *p = pairs;
+	if (p[*a].order != p[*b].order)
+		return p[*a].order < p[*b].order ? -1 : 1;
+	return strcmp(p[*a].text, p[*b].text);
+}
+
+int pd_tune_read(struct pd_tune *t, const struct pd_tune_options *o, struct pd_err *e)
+{
+	*t = (struct pd_tune){ 0 };
+	int status = read_removals(t, o, e);
+	for (int i = 0; i < o->n_labels && !status; i++)
+		status = read_labels(t, o->labels[i], e);
+	if (status || !t->n)
+		return status;
+	/* Both arrays in random order. */
+	uint32_t *order = pd_order_new(t->n);
+	struct pd_sampled_pair *pairs = pd_big_alloc(t->n * sizeof *pairs);
+	struct pd_tune_removal *removals = pd_big_alloc(t->n * sizeof *removals);
+	qsort_r(order, t->n, sizeof *order, by_order, t->pairs);
+	for (size_t i = 0; i < t->n; i++) {
+		pairs[i] = t->pairs[order[i]];
+		removals[i] = t->removals[order[i]];
+	}
+	free(order);
+	free(t->pairs);
+	free(t->removals);
+	t->pairs = pairs;
+	t->removals = removals;
+	return PD_OK;
+}
+
+void pd_tune_release(struct pd_tune *t)
+{
+	free(t->removals);
+	free(t->pairs);
+	pd_map_release(&t->by_pair);
+	pd_arena_release(&t->arena);
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# tune: the page to label, the settings for labels, what apply makes of them.  test_tune.c simulates users.
+. "$(dirname "$0")/../tap.sh"
+cp "$demo" crawl.warc.gz
+"$P" dedup -q crawl.warc.gz -o run || exit 2
+removed() { awk -F '\t' -v most="$1" '/^[^#]/ && $4 == 1 && $13 <= most' run/verdicts.tsv | wc -l; }
+
+# --- what to label ---
+run "$P" tune --run=run --max-wrong=10% --list
+exits "a table to label" 0
+cp "$tmp/out" drawn.tsv
+has "says how many labels are enough" "$tmp/err" 'removals to label; if none is wrong, [1-9][0-9]* labels are enough for at most 10% wrong$'
+needed=$(sed -n 's/.*wrong, \([0-9]*\) labels.*/\1/p' "$tmp/err")
+is "each removal once, with the page kept" "$(rows drawn.tsv | cut -f 2,3 | sort)" \
+	"$(rows drawn.tsv | cut -f 2,3 | sort -u)"
+is "only removals of the run whose texts differ" \
+	"$(rows drawn.tsv | awk -F '\t' 'NR == FNR { if ($4 == 1 && !($13 == "0.000" && ($8 == "1.000" || $7 == "-"))) ok[$2 "\t" $5]; next } !(($2 "\t" $3) in ok)' <(rows run/verdicts.tsv) -)" ""
+run "$P" tune -q --run=run --max-wrong=10% --list --seed=2
+is "another seed draws in another order" "$(cmp -s "$tmp/out" drawn.tsv && echo same)" ""
+run "$P" tune --run=run --max-wrong=10% -n 5 -o label.html
+exits "the page" 0
+is "has the same first removals" "$(grep -o 'data-ids="[^"]*"' label.html | sed 's/data-ids="//; s/"$//')" "$(rows drawn.tsv | head -5 | cut -f 2,3)"
+
+# --- labels ---
+label() { awk -F '\t' -v OFS='\t' -v n="$1" -v wrong="$2" '/^#/ { print; next } ++i <= n { $1 = i <= wrong ? "different" : "duplicate"; print }' drawn.tsv; }
+label "$needed" 0 >right.tsv
+run "$P" tune --run=run --max-wrong=10% --labels=right.tsv -o settings.toml
+exits "as many right labels as needed" 0
+has "the promise" settings.toml "^# pagededup tune: at most [0-9.]*% of $(removed 1) removals are wrong \(95%\), from $needed labels, 0 of them wrong or unsure"
+has "the same on standard error" "$tmp/err" "^pagededup tune: at most [0-9.]*% of $(removed 1) removals are wrong"
+is "the limit of the run: no setting is needed" "$(grep -v '^#' settings.toml)" ""
+for limit in 0.01 0.03 0.06 0.1; do
+	is "removals within a loss of $limit" "$(awk -v l=$limit '$2 == l { print $3 }' settings.toml)" "$(removed $limit)"
+done
+label $((needed - 1)) 0 >few.tsv
+run "$P" tune --run=run --max-wrong=10% --labels=few.tsv
+is "one label fewer is not enough for the limit of the run" "$(grep -c 'as in the run.*accepted' "$tmp/out")" 0
+label "$needed" 3 >wrong.tsv
+run "$P" tune --run=run --max-wrong=10% --labels=wrong.tsv
+is "neither are wrong ones" "$(grep -c 'as in the run.*accepted' "$tmp/out")" 0
+run "$P" tune --run=run --max-wrong=0.1% --labels=few.tsv
+exits "no setting" 1
+has "says so" "$tmp/out" '^# pagededup tune: no setting is known to have at most 0.1% wrong removals'
+has "and what to do" "$tmp/err" '^pagededup tune: label more removals'
+# A stricter limit: only removals of large loss are wrong.
+awk -F '\t' -v OFS='\t' 'NR == FNR { loss[$2] = $13; next } /^#/ { print; next } { $1 = loss[$2] > .06 ? "different" : "duplicate"; print }' run/verdicts.tsv \
+	<("$P" tune -q --run=run --max-wrong=10% --list -n 1000) >by_loss.tsv
+run "$P" tune -q --run=run --max-wrong=5% --labels=by_loss.tsv -o settings.toml
+exits "all labelled, wrong over a loss of .06" 0
+has "the stricter limit" settings.toml '^max-loss = 0.06$'
+run "$P" apply --config=settings.toml -V run/verdicts.tsv crawl.warc.gz -o clean.warc.gz
+exits "apply with these settings" 0
+has "removes so many" "$tmp/err" " $(removed .06) pages removed"
+has "and says what it keeps" "$tmp/err" "$(($(removed 1) - $(removed .06))) duplicates are kept that would lose over 6% of their text"
+# Two people.
+label 10 0 >one.tsv
+label 20 1 >two.tsv
+run "$P" tune --run=run --max-wrong=10% --labels=one.tsv --labels=two.tsv
+has "agreement" "$tmp/err" '^pagededup tune: 10 removals were labelled twice, 1 of them differently'
+has "a removal that they judge differently is wrong" "$tmp/out" 'as in the run .* 20      1 '
+printf '#id_a\tid_b\tlabel\nx:1\ty:2\tduplicate\n' >foreign.tsv
+run "$P" tune --run=run --max-wrong=10% --labels=foreign.tsv
+has "labels of another run" "$tmp/err" '1 labels are about other removals'
+run "$P" tune -q --run=run --max-wrong=10% --suspects --labels=right.tsv
+has "suspects are another setting" "$tmp/out" '^# and suspects  *[0-9]'
+
+# --- misuse ---
+run "$P" tune
+exits "without a run" 2
+has "names the options" "$tmp/err" 'missing required option --run=DIR, or --verdicts=FILE'
+for wrong in 0 100% x; do
+	run "$P" tune --run=run --max-wrong=$wrong
+	has "--max-wrong=$wrong" "$tmp/err" "takes a share from 0.01% to 99.99%, such as 90%, not '$wrong'"
+done
+run "$P" tune --run=run --labels=crawl.warc.gz
+exits "labels that are no table" 2
+grep -v '^# total' run/verdicts.tsv >cut.tsv
+run "$P" tune -V cut.tsv --list
+exits "cut verdicts" 2
+awk -F '\t' '/^#/ || $4 == 0' run/verdicts.tsv >none.tsv
+run "$P" tune -V none.tsv --list
+has "no removals" "$tmp/err" 'none.tsv removes no page'
+tap_done

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tune: simulated users label removals until a setting is accepted.  The promise must hold for 95 % of them.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "tools/tune.h"
+
+enum { USERS = 1000, REMOVALS = 1000, LOOK = 25, PATIENCE = 400 };
+
+/* A random number below 1. */
+static double draw(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (double)(*state >> 11) / 9007199254740992.;
+}
+
+/* A dump: the share of equal texts; the share of wrong ones among the others, with the smallest loss and with the largest. */
+struct dump {
+	const char *name;
+	double equal, wrong_first, wrong_last;
+	double max_wrong;
+	int broken_least, broken_most; /* users of 1,000 whose setting has a larger share of wrong removals */
+	double labels_most;	       /* mean number of labels; 0: not compared */
+};
+
+static const struct dump dumps[] = {
+	{ "no wrong removal, two thirds equal", .67, 0, 0, .01, 0, 0, 150 },
+	{ "just too many wrong ones at every loss", .6, .0254, .0254, .01, 0, 50, 0 },
+	{ "just too many wrong ones in the whole run", .6, 0, .0508, .01, 0, 50, 0 },
+	{ "far too many at a large loss", .5, .0, .3, .02, 0, 50, 0 },
+	{ "few wrong ones", .6, .002, .006, .02, 0, 0, 150 },
+	{ "none is equal, a tenth wrong", 0, .1, .1, .1, 0, 50, 0 },
+	{ "every removal is wrong", 0, 1, 1, .01, 0, 0, 0 },
+};
+
+struct truth {
+	struct pd_tune_removal shown[REMOVALS];
+	bool wrong[REMOVALS];
+};
+
+/* In random order; the number of wrong ones is exact, so that "just too many" is. */
+static void make_dump(const struct dump *d, struct truth *t, uint64_t *state)
+{
+	int equal = (int)(d->equal * REMOVALS), others = REMOVALS - equal;
+	double due = 0;
+	for (int i = 0; i < REMOVALS; i++) {
+		double place = i < equal ? 0 : (double)(i - equal + .5) / others;
+		t->shown[i] = (struct pd_tune_removal){ .loss = .15 * place, .equal = i < equal };
+		if (i >= equal)
+			due += d->wrong_first + (d->wrong_last - d->wrong_first) * place;
+		t->wrong[i] = due >= .9999;
+		due -= t->wrong[i];
+	}
+	for (int i = REMOVALS - 1; i > 0; i--) {
+		int k = (int)(draw(state) * (i + 1));
+		struct pd_tune_removal r = t->shown[i];
+		bool w = t->wrong[i];
+		t->shown[i] = t->shown[k];
+		t->wrong[i] = t->wrong[k];
+		t->shown[k] = r;
+		t->wrong[k] = w;
+	}
+}
+
+static bool keeps_promise(const struct truth *t, int setting, double max_wrong)
+{
+	int removed = 0, wrong = 0;
+	for (int i = 0; i < REMOVALS; i++)
+		if (t->shown[i].loss <= pd_tune_limits[setting]) {
+			removed++;
+			wrong += t->wrong[i];
+		}
+	return wrong <= max_wrong * removed;
+}
+
+START_TEST(promise)
+{
+	const struct dump *d = &dumps[_i];
+	struct truth *t = pd_alloc(sizeof *t);
+	struct pd_tune_setting s[PD_TUNE_SETTINGS];
+	uint64_t state = 7 + (uint64_t)_i;
+	int broken = 0;
+	double labels = 0;
+	for (int user = 0; user < USERS; user++) {
+		make_dump(d, t, &state);
+		int best = -1, n = 0;
+		for (int i = 0; i < REMOVALS && n < PATIENCE && best != PD_TUNE_RUN; i++) {
+			if (t->shown[i].equal)
+				continue;
+			t->shown[i].label = t->wrong[i] ? PD_TUNE_WRONG : PD_TUNE_RIGHT;
+			if (++n % LOOK == 0)
+				best = pd_tune_choose(t->shown, REMOVALS, d->max_wrong, .95, false, s);
+		}
+		labels += n;
+		broken += best >= 0 && !keeps_promise(t, best, d->max_wrong);
+	}
+	free(t);
+	ck_assert_msg(broken >= d->broken_least && broken <= d->broken_most, "%s: the promise is broken for %d of %d users",
+		      d->name, broken, USERS);
+	if (d->labels_most > 0)
+		ck_assert_msg(labels / USERS <= d->labels_most, "%s: %.0f labels on average", d->name, labels / USERS);
+}
+END_TEST
+
+START_TEST(bounds)
+{
+	struct pd_tune_removal v[200] = { { 0 } };
+	struct pd_tune_setting s[PD_TUNE_SETTINGS];
+	for (int i = 0; i < 200; i++)
+		v[i] = (struct pd_tune_removal){ .loss = .05, .equal = i < 100 };
+	ck_assert_int_eq(pd_tune_choose(v, 200, .5, .95, false, s), PD_TUNE_RUN); /* at most 100 can be wrong */
+	ck_assert_int_eq(pd_tune_needed(&s[PD_TUNE_RUN], .5, .95), 0);
+	ck_assert_int_eq(pd_tune_choose(v, 200, .01, .95, false, s),
+			 PD_TUNE_LIMITS - 3); /* limits under .05 remove only equal texts */
+	ck_assert_uint_eq(s[PD_TUNE_RUN].removed, 200);
+	ck_assert_uint_eq(s[PD_TUNE_RUN].unequal, 100);
+	uint64_t needed = pd_tune_needed(&s[PD_TUNE_RUN], .01, .95);
+	for (uint64_t i = 0; i < needed; i++)
+		v[100 + i].label = PD_TUNE_RIGHT;
+	ck_assert_int_eq(pd_tune_choose(v, 200, .01, .95, false, s), PD_TUNE_RUN);
+	ck_assert_double_le(s[PD_TUNE_RUN].bound, .01);
+	v[100 + needed - 1].label = PD_TUNE_NONE;
+	ck_assert_int_ne(pd_tune_choose(v, 200, .01, .95, false, s), PD_TUNE_RUN);
+	for (int i = 100; i < 200; i++)
+		v[i].label = i < 103 ? PD_TUNE_WRONG : PD_TUNE_RIGHT;
+	pd_tune_choose(v, 200, .01, .95, false, s);
+	ck_assert_double_eq_tol(s[PD_TUNE_RUN].bound, .015, 1e-9); /* everything is labelled: 3 of 200 are wrong */
+	for (int i = 100; i < 200; i++)
+		v[i].suspect = true;
+	ck_assert_int_eq(pd_tune_choose(v, 200, .02, .95, true, s), PD_TUNE_SUSPECTS);
+	ck_assert_int_eq(pd_tune_choose(v, 200, .01, .95, true, s), PD_TUNE_RUN);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("tune");
+	TCase *c = tcase_create("tune");
+	tcase_add_loop_test(c, promise, 0, sizeof dumps / sizeof *dumps);
+	tcase_add_test(c, bounds);
+	suite_add_tcase(s, c);
+	SRunner *r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	int failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed != 0;
+}
