@@ -32,6 +32,8 @@ is "CONTRIBUTING has a home for every library" "$(while IFS=$'\t' read -r name _
 	grep -i "^| \`" CONTRIBUTING.md | cut -d '|' -f 4 | grep -qi "\b$name\b" || echo "$name"; done <<<"$libraries")" ""
 is "the Debian package builds with every library, and its headers need them" "$(while IFS=$'\t' read -r _ _ debian _; do
 	[ "$(grep -cE "\b$debian,?$" debian/control)" = 2 ] || echo "$debian"; done <<<"$libraries")" ""
+is "the Debian package lists every function of the library" "$(diff <(sed -n 's/^ \(pagededup_[a-z_]*\)@.*/\1/p' debian/libpagededup0.2.symbols | sort) \
+	<(sed -n 's/^PAGEDEDUP_API.*[ *]\(pagededup_[a-z_]*\)(.*/\1/p' include/pagededup.h | sort -u))" ""
 n=$(wc -l <<<"$libraries")
 is "each recipe has the same number of libraries" "$(sed -n '/^  host:/,/^$/s/^    - //p' packaging/conda/recipe.yaml | wc -l) $(
 	sed -n '/^  buildInputs/,/];/s/^    //p' packaging/nix/default.nix | wc -l) $(
