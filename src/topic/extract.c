@@ -655,7 +655,7 @@ static struct stretch stretch_of(const struct pd_extractor *x, size_t first, siz
 	for (size_t i = end; i-- > first;) {
 		if (x->why[i])
 			continue;
-		s.mass += x->lines.v[i].site ? x->lines.v[i].chars : x->lines.v[i].mass;
+		s.mass += x->lines.v[i].bytes;
 		s.link_mass += x->lines.v[i].link_mass;
 		s.head = i;
 	}
@@ -1049,9 +1049,13 @@ static void mark_classes(const struct pd_extractor *x, const struct pd_blocks *i
  * fallback. */
 static double confidence(const struct pd_extractor *x, bool fallback)
 {
-	double own = amount_kept(x).plain, all = 0, enough = x->weights->short_text;
-	for (size_t i = 0; i < x->lines.n; i++)
-		all += x->why[i] == COPY ? 0 : x->lines.v[i].mass - x->lines.v[i].link_mass;
+	double own = 0, all = 0, enough = x->weights->short_text;
+	for (size_t i = 0; i < x->lines.n; i++) {
+		const struct pd_line *l = &x->lines.v[i];
+		double plain = x->why[i] ? l->mass - l->link_mass : l->bytes - l->links;
+		own += x->why[i] ? 0 : plain;
+		all += x->why[i] == COPY ? 0 : plain;
+	}
 	double share = all > 0 ? own / all : 0, damp = own < enough ? own / enough : 1;
 	return share * damp * (fallback ? .5 : 1);
 }
@@ -1097,7 +1101,7 @@ static struct own find_own(const struct pd_extractor *x, const struct pd_blocks 
 	for (size_t i = 0; i < x->lines.n; i++) {
 		const struct pd_line *l = &x->lines.v[i];
 		o.tail += x->why[i] || !l->site ? 0 : (double)pd_line_text(in, l).n;
-		if (x->why[i] || (l->site && !l->by_path) || is_menu(x, l))
+		if (x->why[i] || (l->site && !(l->by_path && x->terse)) || is_menu(x, l))
 			continue;
 		o.tail = 0;
 		o.first = o.first == x->lines.n ? i : o.first;
@@ -1109,15 +1113,19 @@ static struct own find_own(const struct pd_extractor *x, const struct pd_blocks 
 }
 
 /* Return whether a repeated line is part of the page's own text: it is between own lines, in the flow of the first or
- * last of them, or after the last if such lines are short: the end of its last section. */
+ * last of them, or after the last if such lines are short: the end of its last section.  On a page that is not terse,
+ * only labels between own lines are: other repeated lines are slogans and adverts. */
 static bool joins_own(const struct pd_extractor *x, const struct own *own, size_t i)
 {
+	const struct pd_line *l = &x->lines.v[i];
 	if (own->first == x->lines.n || x->why[i])
 		return false;
+	if (!x->terse)
+		return i > own->first && i < own->last && !l->by_path && l->bytes < x->weights->prose_stop;
 	if (i > own->last && own->tail <= x->weights->own_tail * own->mass)
 		return true;
 	if (i < own->first || i > own->last)
-		return x->lines.v[i].flow == x->lines.v[i < own->first ? own->first : own->last].flow;
+		return l->flow == x->lines.v[i < own->first ? own->first : own->last].flow;
 	return true;
 }
 
@@ -1148,12 +1156,12 @@ static void drop_menus(struct pd_extractor *x, const struct own *own)
 	}
 }
 
-/* Drop the lines that the site repeats.  On a terse page, repeated lines among the page's own lines are its headings, its
- * labels, and the words of its tables: they are kept. */
+/* Drop the lines that the site repeats.  Repeated lines among the page's own lines are its headings, its labels, and the
+ * words of its tables: they are kept. */
 static void drop_repeated(struct pd_extractor *x, const struct pd_blocks *in)
 {
 	struct own own = { .first = x->lines.n };
-	if (x->terse && x->weights->own_between)
+	if (x->weights->own_between)
 		own = find_own(x, in);
 	for (size_t i = 0; i < x->lines.n; i++)
 		if (x->lines.v[i].site && !joins_own(x, &own, i))

@@ -153,6 +153,8 @@ void pd_topic_find_lines(struct pd_topic_lines *l, const struct pd_blocks *in)
 			line->link_mass += r->n;
 		else if (!line->stop && !l->n_known)
 			line->stop = has_stop(pd_run_text(in, r));
+		line->bytes = line->mass;
+		line->links = line->link_mass;
 	}
 	l->of_run[in->n_runs] = (uint32_t)l->n;
 	if (l->n_known)

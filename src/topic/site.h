@@ -46,7 +46,8 @@ struct pd_line {
 	uint32_t first_run, end_run;
 	uint32_t box;		  /* innermost box */
 	uint32_t flow;		  /* box of the flow of paragraphs, lists and tables that it is part of */
-	uint32_t mass, link_mass; /* bytes of its text; of these, inside links */
+	uint32_t mass, link_mass; /* bytes of its text; of these, inside links; 0 if the site repeats it */
+	uint32_t bytes, links;	  /* the same, whether the site repeats it or not */
 	uint32_t chars;		  /* code points */
 	bool stop;		  /* contains a sign that ends or separates sentences, outside links */
 	bool site;		  /* repeated by the site: it has no weight */

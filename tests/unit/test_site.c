@@ -180,6 +180,19 @@ START_TEST(own_text_first)
 }
 END_TEST
 
+/* A repeated label between the paragraphs of an article is part of its text, and counts for the confidence. */
+START_TEST(label_between)
+{
+	static const char page[] =
+		"<body><div><h1>The harbour</h1><p>" P1 "</p><p>Summary</p><p>" P2 "</p></div><div><p>Follow</p></div></body>";
+	uint64_t keys[] = { key_of(page, "Summary", false), key_of(page, "Follow", false) };
+	qsort(keys, 2, sizeof *keys, by_value);
+	struct pd_site site = { .lines = keys, .n_lines = 2 };
+	find(page, &site);
+	ck_assert_msg(holds("closed since") && holds("Summary") && !holds("Follow"), "%s", pd_buf_z(&topic.text));
+}
+END_TEST
+
 /* Repeated lines at the end of a terse page are the end of its last section, unless they are longer than half of the own
  * text.  Links to the previous and next page are not part of it. */
 START_TEST(end_of_section)
@@ -373,6 +386,7 @@ int main(void)
 	tcase_add_test(t, heading_announces);
 	tcase_add_test(t, spared);
 	tcase_add_test(t, own_text_first);
+	tcase_add_test(t, label_between);
 	tcase_add_test(t, end_of_section);
 	tcase_add_test(t, titles_stay);
 	tcase_add_test(t, words_of_texts);
