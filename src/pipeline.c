@@ -12,7 +12,7 @@
 /* Larger buffers are freed, so that a huge page does not keep its memory. */
 enum { KEEP = 4 * 1024 * 1024 };
 
-static double lap(struct pd_pipeline *p, enum pd_phase phase, double since)
+static double add_phase_time(struct pd_pipeline *p, enum pd_phase phase, double since)
 {
 	if (!p->timed)
 		return 0;
@@ -78,24 +78,24 @@ enum pd_skip pd_pipeline_parse(struct pd_pipeline *p, const struct pd_record *in
 	shrink(p);
 	pd_buf_clear(&p->known);
 	enum pd_skip skip = pd_page_open(p->opener, in, &p->page, reason);
-	t = lap(p, PD_PHASE_HTTP, t);
+	t = add_phase_time(p, PD_PHASE_HTTP, t);
 	if (skip)
 		return skip;
 
 	pd_text_decode(p->decoder, &p->page, &p->text);
-	t = lap(p, PD_PHASE_TEXT, t);
+	t = add_phase_time(p, PD_PHASE_TEXT, t);
 	if (pd_call_status())
 		return PD_SKIP_DAMAGED;
 
 	pd_html_parse(p->html, p->text.utf8, p->page.type == PD_PAGE_TEXT, &p->blocks);
-	t = lap(p, PD_PHASE_PAGE, t);
+	t = add_phase_time(p, PD_PHASE_PAGE, t);
 	if (pd_call_status())
 		return PD_SKIP_DAMAGED;
 
 	pd_page_digest(&p->page, &p->content_digest);
 	if (p->tables->methods.n)
 		sign_by_methods(p, true);
-	lap(p, PD_PHASE_SIGN, t);
+	add_phase_time(p, PD_PHASE_SIGN, t);
 	return PD_SKIP_NONE;
 }
 
@@ -112,7 +112,7 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 	pd_topic_find(p->finder, &p->blocks, &site, &p->topic);
 	if (p->link_finder)
 		pd_links_find(p->link_finder, p->page.url, &p->blocks, &p->topic, &p->links);
-	t = lap(p, PD_PHASE_TOPIC, t);
+	t = add_phase_time(p, PD_PHASE_TOPIC, t);
 
 	pd_sign(p->signer, &(struct pd_sign_page){ .topic = &p->topic }, &p->signature);
 	p->sketch.present = false;
@@ -129,7 +129,7 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 		p->stub = PD_STUB_EMPTY;
 	if (pd_pipeline_is_cut(p) || (p->stub && !p->match_stubs))
 		clear_signature(p);
-	lap(p, PD_PHASE_SIGN, t);
+	add_phase_time(p, PD_PHASE_SIGN, t);
 }
 
 struct pd_facts pd_pipeline_facts(struct pd_pipeline *p)
@@ -157,7 +157,7 @@ bool pd_pipeline_site(struct pd_pipeline *p, struct pd_buf *out)
 	pd_topic_find(p->learner, &p->blocks, NULL, &p->topic);
 	pd_topic_remember(p->learner, &p->blocks, &p->known);
 	bool made = pd_topic_site_page(p->learner, &p->blocks, p->page.url, out);
-	lap(p, PD_PHASE_TOPIC, t);
+	add_phase_time(p, PD_PHASE_TOPIC, t);
 	return made;
 }
 

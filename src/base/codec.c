@@ -356,7 +356,7 @@ static bool lz4_pack(void *self, struct pd_span *in, bool end, char *out, size_t
 		n = LZ4F_compressUpdate(p->c, out + head, room - head, in->p, in->n, NULL);
 	else if (!LZ4F_isError(head) && end)
 		n = LZ4F_compressEnd(p->c, out + head, room - head, NULL);
-	if (LZ4F_isError(head) || LZ4F_isError(n)) /* no memory: the room is enough by the contract */
+	if (LZ4F_isError(head) || LZ4F_isError(n)) /* the caller gives enough room, so only memory can be missing */
 		pd_out_of_memory();
 	*made = head + n;
 	in->n = 0;
@@ -862,9 +862,9 @@ bool pd_looks_packed(enum pd_codec codec, struct pd_span in)
 	return magic.n && in.n >= magic.n && memcmp(in.p, magic.p, magic.n) == 0;
 }
 
-/* --- compression by any of them --- */
+/* --- compression with any codec --- */
 
-/* Input is fed in pieces that bound the output room that a codec needs. */
+/* Input is compressed in pieces, which bounds the room that a codec needs for its output. */
 enum { PACK_PIECE = 64 * 1024, PACK_ROOM = 256 * 1024 };
 
 static const struct pack_ops *const packs[PD_CODECS] = {

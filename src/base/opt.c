@@ -239,7 +239,7 @@ static const char *synonym_of(const char *name, const char *const *known)
 	return NULL;
 }
 
-static int misuse(const struct table *t, int code, char *word, struct pd_err *e)
+static int report_misuse(const struct table *t, int code, char *word, struct pd_err *e)
 {
 	/* In a group of short options getopt has not yet advanced past the word: `word` is the previous one. */
 	if (optopt > 0 && optopt < LONG_BASE)
@@ -278,7 +278,7 @@ int pd_opt_parse(const struct pd_usage *u, int argc, char **argv, void *options,
 		if (code == HELP || code == 'h')
 			status = help_wanted(code == HELP ? optarg : NULL, e);
 		else if (code == '?' || code == ':')
-			status = misuse(&t, code, argv[optind - 1], e);
+			status = report_misuse(&t, code, argv[optind - 1], e);
 		else
 			status = pd_opt_set(by_code(u->opts, code), (code & ~NO_BIT) >= COMMON_BASE ? &common : options, optarg,
 					    code >= LONG_BASE && code & NO_BIT, e);

@@ -210,7 +210,7 @@ static struct spread spread_of(const struct pd_index_plan *p, const struct pd_in
 
 /* Return the cost of joining two buckets: comparing them, or partitioning them again if that is cheaper.  No plan is
  * made if sorting them once would already cost more than the best plan so far. */
-static double two_buckets(const struct spread *s, int spent, double n_joins, double compare)
+static double cost_two_buckets(const struct spread *s, int spent, double n_joins, double compare)
 {
 	double least = COST_SPLIT + COST_SORT_INNER * (s->run_a + s->run_b);
 	if (s->depth || fmin(s->run_a, s->run_b) < SPLIT_FROM || compare < least)
@@ -249,7 +249,7 @@ static double ring(const struct spread *s, int spent, bool half)
 	if (half)
 		each += s->cost->candidate * s->run_a * s->run_b * (self ? .5 : 1) *
 			window_chance(&s->frame.window, s->frame.window.spare - spent);
-	return n_joins * two_buckets(s, spent, n_joins, each) + (spent ? COST_RING * s->filled_a : 0);
+	return n_joins * cost_two_buckets(s, spent, n_joins, each) + (spent ? COST_RING * s->filled_a : 0);
 }
 
 static double all_rings(const struct spread *s, int radius, bool half)

@@ -138,7 +138,7 @@ uint64_t pd_row_hash_host(struct pd_span url, struct pd_buf scratch[2]);
 
 void pd_rows_release(struct pd_rows *rows);
 
-/* Which of the texts that are there is a row's? */
+/* Return the position of a row's text among the texts in memory. */
 static inline size_t pd_rows_place(const struct pd_rows *rows, uint32_t row)
 {
 	uint64_t bit = UINT64_C(1) << (row % 64);

@@ -316,7 +316,7 @@ void pd_html_own_memory(void)
 }
 
 /* Make a parser without a document: the handlers of this file replace the tree builder. */
-static void renew(struct pd_saxer *s)
+static void renew_parser(struct pd_saxer *s)
 {
 	static const char nothing[1] = "";
 	if (s->ctxt)
@@ -521,7 +521,7 @@ struct pd_saxer *pd_saxer_new(const struct pd_html_sink *sink, void *self, enum 
 	s->tokenizer.all = want & PD_SAXER_ALL_ATTRIBUTES;
 	s->tokenizer.links = want & PD_SAXER_LINKS;
 	s->entire = want & PD_SAXER_ENTIRE;
-	renew(s);
+	renew_parser(s);
 	return s;
 }
 
@@ -541,7 +541,7 @@ void pd_saxer_free(struct pd_saxer *s)
 static void send_events(struct pd_saxer *s)
 {
 	if (xmlDictSize(s->ctxt->dict) > DICT_MAX)
-		renew(s);
+		renew_parser(s);
 	s->n = 0;
 	s->next_token = 0;
 	s->ignored = 0;

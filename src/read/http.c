@@ -310,7 +310,7 @@ static int undo_packed(struct work *w, enum pd_codec codec, struct pd_buf *out)
 	return pd_looks_packed(codec, *w->body) ? take_unpacked(w, out, unpack(w, codec, out)) : keep_body(w);
 }
 
-static int undo(struct work *w, struct pd_span coding, struct pd_buf *out)
+static int remove_coding(struct work *w, struct pd_span coding, struct pd_buf *out)
 {
 	int r = PD_OK;
 	if (pd_span_ieq(coding, "gzip") || pd_span_ieq(coding, "x-gzip")) {
@@ -351,7 +351,7 @@ static int undo_all(struct work *w, struct pd_read_http_codings list, struct lay
 			/* The buffers are exchanged only if one of them now has the body; a coding that left the body
 			 * unchanged wrote nothing. */
 			struct pd_buf *out = &layers->out[layers->turn & 1];
-			int r = undo(w, coding, out);
+			int r = remove_coding(w, coding, out);
 			layers->turn += w->body->p == out->p;
 			if (r < 0)
 				return r;

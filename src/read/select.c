@@ -157,7 +157,7 @@ void pd_select_free(struct pd_select *s)
 }
 
 /* Return whether it is the file with the whole path, or, if there is none, a file with the same last part. */
-static bool is_meant(const struct pd_select *s, uint32_t file, uint32_t whole, uint32_t base)
+static bool is_requested_file(const struct pd_select *s, uint32_t file, uint32_t whole, uint32_t base)
 {
 	return whole != PD_NO_NAME ? file == whole : base != PD_NO_NAME && s->base[file] == base;
 }
@@ -173,9 +173,9 @@ const uint64_t *pd_select_of(struct pd_select *s, const char *label, size_t *n)
 	uint32_t whole = pd_names_find(&s->files, pd_span_z(label)), base = pd_names_find(&s->bases, base_of(pd_span_z(label)));
 	size_t all = 0, kept = 0;
 	for (uint32_t f = 0; f < s->files.n; f++)
-		s->requested[f] |= is_meant(s, f, whole, base);
+		s->requested[f] |= is_requested_file(s, f, whole, base);
 	for (size_t i = 0; i < s->n; i++) {
-		if (!is_meant(s, s->places[i].file, whole, base))
+		if (!is_requested_file(s, s->places[i].file, whole, base))
 			continue;
 		s->offsets = pd_grow(s->offsets, all, &s->cap_offsets, sizeof *s->offsets);
 		s->offsets[all++] = s->places[i].offset;

@@ -362,7 +362,7 @@ static bool is_plain_name(const char *name)
 }
 
 /* The conversion of a column's values to fields. */
-static struct columns_input how_read(const struct pd_parquet *file, size_t i)
+static struct columns_input input_of_column(const struct pd_parquet *file, size_t i)
 {
 	struct pd_column_kind kind = pd_column_kind(pd_parquet_name(file, i));
 	int is = pd_parquet_type(file, i);
@@ -427,7 +427,7 @@ int pd_parquet_rows_open(struct pd_parquet_rows_input **out, FILE *f, const char
 	size_t columns = pd_parquet_columns(in->file);
 	for (size_t i = 0; i < columns && in->n < COLUMNS_MAX; i++)
 		if (pd_parquet_type(in->file, i) && is_plain_name(pd_parquet_name(in->file, i)))
-			in->v[in->n++] = how_read(in->file, i);
+			in->v[in->n++] = input_of_column(in->file, i);
 	find_mark(in);
 	for (size_t i = 0; i < in->n; i++)
 		in->want[i] = in->v[i].want;

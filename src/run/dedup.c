@@ -237,7 +237,7 @@ static int find_secret(struct run *r)
 	return status;
 }
 
-static int enter(struct run *r)
+static int open_folder(struct run *r)
 {
 	struct pd_tables tables;
 	pd_local_buf options = { 0 };
@@ -981,7 +981,7 @@ static int write_stats(struct run *r)
 }
 
 /* Remove all intermediate files except the journal and the pairs, for pd_dedup_again; a file that cannot be removed is named. */
-static void tidy(struct run *r)
+static void remove_intermediate_files(struct run *r)
 {
 	const char *own = in_folder(r, ".dedup");
 	pd_local_buf path = { 0 };
@@ -1079,7 +1079,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	};
 	int status = check_outputs(r);
 	if (!status)
-		status = enter(r);
+		status = open_folder(r);
 	if (!status)
 		report_start(r);
 	pd_log_job(log, o->walk.learn ? with_learning : without_learning);
@@ -1093,7 +1093,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	pd_log_job_end(log);
 	pd_unfinished_say(NULL);
 	if (!status) /* also if the run had ended: it may have been stopped during this step */
-		tidy(r);
+		remove_intermediate_files(r);
 	*out = (struct pd_dedup_result){ r->journal.counts, r->journal.sums, r->incomplete };
 	pd_journal_release(&r->journal);
 	pd_apply_removals_free(r->removals);

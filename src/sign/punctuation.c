@@ -46,7 +46,7 @@ struct around {
 	size_t from, mark, to;
 };
 
-static bool look_around(const struct punctuation *s, const struct pd_words *w, size_t mark, struct around *out)
+static bool find_around(const struct punctuation *s, const struct pd_words *w, size_t mark, struct around *out)
 {
 	size_t at = w->marks[mark];
 	out->mark = at;
@@ -82,7 +82,7 @@ static void punctuation_sign(void *state, const struct pd_sign_page *in, struct 
 	const struct pd_words *w = pd_sign_words(in);
 	struct around a;
 	for (size_t m = 0; m < w->n_marks; m++)
-		if (look_around(s, w, m, &a))
+		if (find_around(s, w, m, &a))
 			pd_value_add_item(&out->column, hash_code(s, w, &a));
 	out->present = out->column.n > 0;
 }
@@ -94,7 +94,7 @@ static int punctuation_explain(void *state, const struct pd_sign_page *in, struc
 	const struct pd_words *w = pd_sign_words(in);
 	struct around a;
 	for (size_t m = 0; m < w->n_marks; m++) {
-		if (!look_around(s, w, m, &a))
+		if (!find_around(s, w, m, &a))
 			continue;
 		pd_hex_add(out, hash_code(s, w, &a));
 		pd_buf_add_c(out, '\t');

@@ -14,14 +14,14 @@ enum { LENGTH = 8, CHECK = 8, ADD_HEAD = 16, REMOVE_HEAD = 8 };
 /*	ADD	1 kind, 1 has, 2 zero, 4 n_removed, 8 number, removed, key words if has a print, 8 words if has a sketch, text
  *	REMOVE	1 kind, 3 zero, 4 n_removed, removed */
 
-static uint64_t seed(uint64_t file, uint64_t at)
+static uint64_t checksum_seed(uint64_t file, uint64_t at)
 {
 	return file << 40 ^ at;
 }
 
 static uint32_t length_check(uint64_t file, uint64_t at, uint32_t length)
 {
-	return (uint32_t)pd_hash64_seed(&length, 4, ~seed(file, at));
+	return (uint32_t)pd_hash64_seed(&length, 4, ~checksum_seed(file, at));
 }
 
 static const struct pd_container_kind log_kind = { .magic = "\x89PDLOG\r\n", .version = PD_STORE_VERSION, .what = "a log" };
@@ -48,7 +48,7 @@ static void print_record(uint64_t file, uint64_t at, uint64_t number, const stru
 	uint32_t length = (uint32_t)(out->n - from - LENGTH), check = length_check(file, at, length);
 	memcpy(out->p + from, &length, 4);
 	memcpy(out->p + from + 4, &check, 4);
-	pd_store_put64(out, pd_hash64_seed(out->p + from + LENGTH, length, seed(file, at)));
+	pd_store_put64(out, pd_hash64_seed(out->p + from + LENGTH, length, checksum_seed(file, at)));
 }
 
 static int fail_log(const struct pd_store_log_reader *r, uint64_t at, const char *what, struct pd_err *e)
@@ -116,7 +116,7 @@ static int store_log_next(struct pd_store_log_reader *r, struct pd_store_log_rec
 	if (left - LENGTH < length + UINT64_C(8))
 		return 0;
 	struct pd_span body = pd_span(p + LENGTH, length);
-	if (pd_store_get64(body.p + length) != pd_hash64_seed(body.p, length, seed(r->file, r->at)))
+	if (pd_store_get64(body.p + length) != pd_hash64_seed(body.p, length, checksum_seed(r->file, r->at)))
 		return fail_log(r, r->at, "the checksum of a record does not match", e);
 	if (!take_body(r, body, out))
 		return fail_log(r, r->at, "the parts of a record do not fit its length", e);

@@ -15,7 +15,7 @@ struct out {
 	struct pd_store_segment_params params;
 };
 
-/* The source of a segment, a column each as in segment.h, in another segment or in memory. */
+/* A source of rows for a segment: another segment, or pages in memory.  Each member is a column of segment.h. */
 struct source {
 	const char *name; /* for messages */
 	size_t n;
@@ -175,7 +175,8 @@ static void source_release(struct source *source)
 	*source = (struct source){ 0 };
 }
 
-/* Copy the blocks of rows; a block of which some rows are kept is written anew. */
+/* Copy the blocks whose rows are all kept.  Of other blocks, pack the kept rows again.  row: by row of the source, its
+ * row in the new segment, or UINT32_MAX if it is not kept. */
 static int copy_rows(struct row_packer *p, const struct source *source, const uint32_t *row, struct out *out)
 {
 	struct pd_buf text = { 0 };

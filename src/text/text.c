@@ -36,7 +36,7 @@ static inline size_t ascii_run(const unsigned char *p, size_t n)
 
 static const char replacement[] = "\xEF\xBF\xBD";
 
-static bool trail(unsigned char c)
+static bool is_trail_byte(unsigned char c)
 {
 	return (c & 0xC0) == 0x80;
 }
@@ -70,7 +70,7 @@ static int classify_sequence(const unsigned char *p, size_t left)
 	if (left < 2 || p[1] < low || p[1] > high)
 		return -1;
 	for (size_t i = 2; i < n; i++)
-		if (i >= left || !trail(p[i]))
+		if (i >= left || !is_trail_byte(p[i]))
 			return -(int)i;
 	return (int)n;
 }
@@ -81,7 +81,7 @@ static size_t multibyte_run(const unsigned char *p, size_t n)
 {
 	size_t i = 0;
 	while (i < n && p[i] >= 0x80) {
-		if (i + 3 <= n && p[i] > 0xE0 && p[i] < 0xED && trail(p[i + 1]) && trail(p[i + 2])) {
+		if (i + 3 <= n && p[i] > 0xE0 && p[i] < 0xED && is_trail_byte(p[i + 1]) && is_trail_byte(p[i + 2])) {
 			i += 3;
 			continue;
 		}
@@ -1015,7 +1015,7 @@ static void finish_as_is(struct pd_text *out, struct pd_span body, enum pd_chars
 	out->replaced = 0;
 }
 
-static bool usable(const struct pd_charset *c)
+static bool is_usable(const struct pd_charset *c)
 {
 	return c && c->kind != PD_CHARSET_KIND_NONE;
 }
@@ -1029,17 +1029,17 @@ static bool declared(const struct pd_page *in, struct attempt *a)
 	if (label.n > 1 && (label.p[0] == '"' || label.p[0] == '\'') && label.p[label.n - 1] == label.p[0])
 		label = pd_span(label.p + 1, label.n - 2);
 	a->charset = charset_by_label(label);
-	if (usable(a->charset))
+	if (is_usable(a->charset))
 		return true;
 	if (in->type != PD_PAGE_HTML)
 		return false;
 	a->how = PD_CHARSET_META;
 	a->charset = sniff_meta(in->body);
-	if (usable(a->charset))
+	if (is_usable(a->charset))
 		return true;
 	a->how = PD_CHARSET_XML;
 	a->charset = sniff_xml(in->body);
-	return usable(a->charset);
+	return is_usable(a->charset);
 }
 
 /* Count bytes that are unlikely in western text.  Western text has letters beyond ASCII one or two at a time; GBK,
@@ -1086,7 +1086,7 @@ static void try_detected_charset(struct pd_text_decoder *d, struct pd_span body,
 {
 	struct attempt b = { .charset = detect(d->detector, body), .how = PD_CHARSET_DETECTED };
 	bool same = b.charset && b.charset->kind != PD_CHARSET_KIND_SINGLE && b.charset->kind == a->charset->kind;
-	if (!usable(b.charset) || same || !convert(b.charset, body, &d->spare, &b.tally))
+	if (!is_usable(b.charset) || same || !convert(b.charset, body, &d->spare, &b.tally))
 		return;
 	/* Is it so much better that the declaration must be wrong? */
 	uint64_t before = errors(a, body), after = errors(&b, body);
@@ -1136,7 +1136,7 @@ static void decode_undeclared(struct pd_text_decoder *d, struct pd_span body, bo
 	if (a.charset->kind == PD_CHARSET_KIND_UTF_8 && !is_accidental(a.tally.bad, body)) {
 		a.how = PD_CHARSET_DETECTED;
 		a.charset = detect(d->detector, body);
-		if (!usable(a.charset) || !convert(a.charset, body, &out->own, &a.tally)) {
+		if (!is_usable(a.charset) || !convert(a.charset, body, &out->own, &a.tally)) {
 			a.how = PD_CHARSET_DEFAULT;
 			a.charset = pd_charset_by_id(PD_WINDOWS_1252);
 			convert(a.charset, body, &out->own, &a.tally);

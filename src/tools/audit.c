@@ -113,7 +113,7 @@ struct described {
 	struct pd_span id, name, digest, text, words; /* name: URL, time and content digest; of a file only the last two */
 };
 
-static struct described take_apart(struct pd_span row)
+static struct described describe_row(struct pd_span row)
 {
 	struct described d = { .words = row };
 	struct pd_span url, time;
@@ -146,7 +146,7 @@ static void find_runs(struct pd_span words, struct runs *out)
 static void take_page(void *ctx, struct pd_span row)
 {
 	struct audit *a = ctx;
-	struct described d = take_apart(row);
+	struct described d = describe_row(row);
 	uint64_t key = pd_map_key(d.name);
 	++*pd_map_put(&a->remain, key);
 	struct audited *page = find_page(a, d.id);
@@ -164,7 +164,7 @@ static void take_page(void *ctx, struct pd_span row)
 static void take_clean_page(void *ctx, struct pd_span row)
 {
 	struct audit *a = ctx;
-	struct described d = take_apart(row);
+	struct described d = describe_row(row);
 	uint64_t key = pd_map_key(d.name);
 	uint32_t *remain = pd_map_find(&a->remain, key);
 	pd_map_add(&a->kept, key);
@@ -184,7 +184,7 @@ static void take_clean_page(void *ctx, struct pd_span row)
 static void take_lost_page(void *ctx, struct pd_span row)
 {
 	struct audit *a = ctx;
-	struct described d = take_apart(row);
+	struct described d = describe_row(row);
 	uint32_t *remain = pd_map_find(&a->remain, pd_map_key(d.name));
 	if (!remain || !*remain)
 		return;

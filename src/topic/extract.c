@@ -209,7 +209,7 @@ static void sum_live(struct pd_extractor *x, enum live what)
 	x->live[x->lines.n] = sum;
 }
 
-static uint64_t live_of_box(const struct pd_extractor *x, const struct pd_box *b)
+static uint64_t live_text_of_box(const struct pd_extractor *x, const struct pd_box *b)
 {
 	return x->live[pd_end_line(&x->lines, b)] - x->live[pd_first_line(&x->lines, b)];
 }
@@ -420,7 +420,7 @@ static struct family family_of(const struct pd_extractor *x, const struct pd_blo
 		m.children++;
 		if (is_card(x, in, &in->boxes[c])) {
 			m.cards++;
-			m.prose += live_of_box(x, &in->boxes[c]);
+			m.prose += live_text_of_box(x, &in->boxes[c]);
 			m.mass += pd_sum_of_box(&x->lines, &in->boxes[c]).mass;
 		}
 	}
@@ -540,7 +540,7 @@ static void drop_cards(struct pd_extractor *x, const struct pd_blocks *in)
 	const struct pd_weights *w = x->weights;
 	uint64_t all = live_of_page(x), left = all;
 	for (uint32_t i = 0; i < in->n_boxes; i++) {
-		if (!has_live_text(x, in, i) || live_of_box(x, &in->boxes[i]) == 0)
+		if (!has_live_text(x, in, i) || live_text_of_box(x, &in->boxes[i]) == 0)
 			continue;
 		struct family m = family_of(x, in, i);
 		if (!is_list_of_cards(w, &m))
@@ -572,7 +572,7 @@ static uint32_t region_of_most(const struct pd_extractor *x, const struct pd_blo
 	double enough = x->weights->region_most * (double)live_of_page(x);
 	uint32_t root = 0;
 	for (uint32_t i = 0; enough > 0 && i < in->n_boxes;) {
-		if ((double)live_of_box(x, &in->boxes[i]) >= enough)
+		if ((double)live_text_of_box(x, &in->boxes[i]) >= enough)
 			root = i++;
 		else
 			i = in->boxes[i].end;
@@ -584,9 +584,9 @@ static uint32_t region_of_most(const struct pd_extractor *x, const struct pd_blo
 static uint32_t marked(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t root)
 {
 	for (uint32_t i = root + 1; i < in->boxes[root].end; i++) {
-		double enough = x->weights->region_marked * (double)live_of_box(x, &in->boxes[root]);
+		double enough = x->weights->region_marked * (double)live_text_of_box(x, &in->boxes[root]);
 		bool good = x->notes[i].hint == PD_HINT_GOOD && !x->notes[i].rule;
-		if (good && enough > 0 && (double)live_of_box(x, &in->boxes[i]) >= enough)
+		if (good && enough > 0 && (double)live_text_of_box(x, &in->boxes[i]) >= enough)
 			root = i;
 	}
 	return root;
@@ -620,7 +620,7 @@ static bool has_twin(const struct pd_extractor *x, const struct pd_blocks *in, u
 	if (!in->boxes[box].klass.n)
 		return false;
 	for (uint32_t i = parent + 1; i < in->boxes[parent].end; i = in->boxes[i].end)
-		if (i != box && same_name(&in->boxes[i], &in->boxes[box]) && live_of_box(x, &in->boxes[i]))
+		if (i != box && same_name(&in->boxes[i], &in->boxes[box]) && live_text_of_box(x, &in->boxes[i]))
 			return true;
 	return false;
 }
@@ -672,7 +672,7 @@ static int heading_rank(const struct pd_extractor *x, const struct pd_blocks *in
 /* Extend the region to its surroundings if they begin with a heading of at least the same rank and are not a list of
  * links: a manual's chapter has nested sections.  On a page of a manual the richest part need not begin with a
  * heading. */
-static uint32_t widen(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t best)
+static uint32_t widen_region(const struct pd_extractor *x, const struct pd_blocks *in, uint32_t best)
 {
 	uint32_t wide = best;
 	size_t first = pd_first_line(&x->lines, &in->boxes[best]), end = pd_end_line(&x->lines, &in->boxes[best]);
@@ -762,10 +762,10 @@ static uint32_t find_region(struct pd_extractor *x, const struct pd_blocks *in)
 		}
 	}
 	if (rich < x->weights->region_rich)
-		return hold_heading(x, in, widen(x, in, root));
+		return hold_heading(x, in, widen_region(x, in, root));
 	while (best != root && (best > first || in->boxes[best].end <= last))
 		best = in->boxes[best].parent;
-	return hold_heading(x, in, widen(x, in, best));
+	return hold_heading(x, in, widen_region(x, in, best));
 }
 
 /* Return whether a box belongs to the text of a terse page although its name says otherwise: it is called a header and

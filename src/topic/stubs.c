@@ -94,7 +94,7 @@ static enum pd_stub stub_of_heading(struct pd_topic_finder *f, struct pd_span li
 	return stub;
 }
 
-static enum pd_stub sentence(struct pd_topic_finder *f, struct pd_span text)
+static enum pd_stub stub_of_sentence(struct pd_topic_finder *f, struct pd_span text)
 {
 	struct pd_span s = fold(f, text);
 	for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++)
@@ -151,6 +151,6 @@ enum pd_stub pd_stub_find(struct pd_topic_finder *f, const struct pd_blocks *in,
 	if (!stub)
 		stub = stub_of_heading(f, first);
 	if (!stub && text.n <= SENTENCE_TEXT)
-		stub = sentence(f, text);
+		stub = stub_of_sentence(f, text);
 	return stub ? stub : whole(fold(f, text), WHOLE);
 }

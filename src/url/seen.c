@@ -175,7 +175,7 @@ struct parts {
 };
 
 /* u1/u2/…/un. A slash at the end, and adjacent ones, begin no part; the query belongs to the last part. */
-static void take_apart(struct pd_span canonical, struct parts *p)
+static void split_url(struct pd_span canonical, struct parts *p)
 {
 	struct pd_span path = pd_span("", 0), segment;
 	*p = (struct parts){ .site = canonical, .depth = 1, .directory = path, .last = path, .query = path };
@@ -235,7 +235,7 @@ static void features_of(struct pd_seen *s, struct pd_span canonical, struct pd_s
 {
 	struct parts p;
 	int n = 0;
-	take_apart(canonical, &p);
+	split_url(canonical, &p);
 	pd_buf_set(&s->scratch, p.site);
 	pd_buf_add_c(&s->scratch, '\n');
 	out->at[n++] = place(s, p.site);
