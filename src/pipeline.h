@@ -22,7 +22,7 @@
 #include "topic/topic.h"
 
 /* The version of the fingerprint: raised by any change that alters the fingerprint of a page. */
-#define PD_FINGERPRINT_VERSION 5
+#define PD_FINGERPRINT_VERSION 6
 
 /* All settings that affect a page's row. */
 struct pd_options {
