@@ -126,7 +126,7 @@ def compared(tmp, i, kind):
     fields = ['--field-id=name', '--field-url=where', '--field-text=words', '--sketch=' + kind]
     urls = [f'--url=http://{i}{end}.example/' for end in 'ab']
     text = output([PROGRAM, 'compare', *fields, *urls, tmp + '/judged.jsonl'])
-    return tuple(map(float, re.search(r'^similarity: ([\d.]+) by the sketches, ([\d.]+) in fact', text, re.M).groups()))
+    return tuple(map(float, re.search(r'^similarity: ([\d.]+) by the sketches, ([\d.]+) exactly', text, re.M).groups()))
 
 
 def bench_extraction(tmp):

@@ -179,6 +179,7 @@ def make_inputs():
         plain('store', 'init', 'kept', '-q', '--no-key')
         plain('store', 'add', 'kept', '-q', 'first.tsv')
     plain('dedup', '-q', '-o', 'begun/', 'one.warc.gz', 'two.warc')
+    save('labels.tsv', plain('tune', '-q', '--run=begun', '--list').replace(b'?\t', b'duplicate\t'))
 
 
 OUT = ['-o', 'out/new']
@@ -262,6 +263,7 @@ Job('fp-ranks', 'fp', '-q', '-j1', '--ranks=ranks.tsv', 'one.warc.gz', *OUT)
 Job('cluster', 'cluster', '-q', 'pairs.tsv', *OUT)
 Job('cluster-keep', 'cluster', '-q', '--keep=rank', '--rank=rank.tsv', '--prefer-host=hosts', 'pairs.tsv', *OUT)
 Job('cluster-shingles', 'cluster', '-q', '--shingles=rows.shingles', '--keep=least-loss', 'pairs.tsv', *OUT)
+Job('cluster-all-text', 'cluster', '-q', '--shingles=rows.shingles', '--keep-all-text', 'pairs.tsv', *OUT)
 Job('apply', 'apply', '-q', '-V', 'verdicts.tsv', 'one.warc.gz', *OUT)
 Job('apply-folder', 'apply', '-q', '-V', 'verdicts.tsv', '--attributes=out/attributes', 'one.warc.gz', 'two.warc', '-o', 'out/d/')
 Job('apply-cdxj', 'apply', '-q', '-V', 'verdicts.tsv', '--cdxj=out/index', 'one.warc.gz', *OUT)
@@ -280,6 +282,9 @@ Job('dedup-against', 'dedup', '-q', '-j1', '-o', 'out/d/', '--against=rows.tsv',
 Job('dedup-resume', 'dedup', '-q', '-j1', '-o', 'out/begun/', '--resume', 'one.warc.gz', 'two.warc', copy=['begun'], old=False, more=[], damage=True)
 Job('boilerplate-merge', 'boilerplate', '-q', '--merge', 'site.bp', 'two.bp', *OUT)
 Job('boilerplate-update', 'boilerplate', '-q', '--update=two.bp', 'one.warc.gz', *OUT)
+Job('audit', 'audit', '-q', '-j1', '--run=begun', 'one.warc.gz', 'two.warc', *OUT, damage=True)
+Job('tune', 'tune', '-q', '--run=begun', '-n', '3', *OUT, damage=True)
+Job('tune-labels', 'tune', '-q', '--run=begun', '--labels=labels.tsv', *OUT)
 Job('report-answers', 'report', '-q', '-V', 'answers.tsv', 'one.warc.gz', 'two.warc', *OUT, damage=True)
 Job('report', 'report', '-q', '-V', 'verdicts.tsv', '-P', 'pairs.tsv', 'one.warc.gz', 'two.warc', *OUT, damage=True, every=('open',))
 # A given key, since a random one would differ in each run.
