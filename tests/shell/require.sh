@@ -76,7 +76,7 @@ for i in 1 2 3 4; do echo "{\"url\": \"http://h.example/$i\", \"html\": \"<title
 "$P" fp -q --method=segments s.jsonl | tee s.fp | "$P" match -q | tee s.pairs | "$P" cluster -q --max-loss=1 >s.v
 run "$P" report -V s.v -P s.pairs s.jsonl -o s.html
 exits "report of pairs that another method found" 0
-has "does not call them the same text" s.html '<h3>1\. Found by other methods than the fingerprint</h3>'
+has "does not call them the same text" s.html '<h3>1\. Found by other methods than the fingerprint'
 has "it is not in its table" s.html 'same text, or found only by other methods'
 printf 'url\tcontent\nhttp://h.example/1\t1\nhttp://h.example/2\t1\n' >truth.tsv
 run "$P" eval --bootstrap=0 --pairs=s.pairs truth.tsv
