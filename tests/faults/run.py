@@ -370,10 +370,16 @@ class Run:
             local.dir = tempfile.mkdtemp(prefix='run-', dir=TOP)
         self.dir, self.out, tmp = local.dir, os.path.join(local.dir, 'out'), os.path.join(local.dir, 'tmp')
         if fresh:
-            shutil.rmtree(local.dir), os.makedirs(self.out), os.makedirs(tmp)
-            for name in os.listdir(GIVEN):
-                if name not in job.copy:
-                    os.symlink(os.path.join(GIVEN, name), os.path.join(local.dir, name))
+            # Most files are links, which stay from run to run.
+            for name in os.listdir(local.dir):
+                path = os.path.join(local.dir, name)
+                if not os.path.islink(path):
+                    (shutil.rmtree if os.path.isdir(path) else os.unlink)(path)
+                elif name in job.copy or not os.path.exists(os.path.join(GIVEN, name)):
+                    os.unlink(path)
+            os.makedirs(self.out), os.makedirs(tmp)
+            for name in set(os.listdir(GIVEN)) - set(job.copy) - set(os.listdir(local.dir)):
+                os.symlink(os.path.join(GIVEN, name), os.path.join(local.dir, name))
             for name in job.copy:
                 # A store, or a run that is resumed, is an output; pages that may be deleted are in their original
                 # place.
@@ -487,7 +493,7 @@ def numbers(job, kind, steps):
         return sorted({1 + (steps - 1) * i // (o.most - 1) for i in range(o.most)})
     if kind in job.every or o.every and (not job.slow or steps <= 100):
         return range(1, steps + 1)
-    few = 40 if o.every else 8 if job.slow else 4
+    few = 40 if o.every else 8 if job.slow else 3
     return sorted({n for n in [*range(1, few), steps - 1, steps, *(1 + steps * i // few for i in range(few))] if 1 <= n <= steps})
 
 

@@ -62,19 +62,19 @@ if [ -f "$transplants" ] && [ -f "$sites" ]; then
 	for of in words chars; do
 		"$P" fp -q --method=vsm:of=$of "$transplants" >a.fp
 		"$P" fp -q --method=vsm:of=$of "$sites" >b.fp
-		part 1000 >real.fp
+		part 700 >real.fp
 		python3 "$TOP/tests/brute_methods.py" vsm real.fp >want
 		"$P" match -q --all-pairs real.fp | rows /dev/stdin | cut -f1,2 >found
-		same "2,000 pages, $of: those of brute force" found want
-		at_least "there are some" "$(wc -l <want)" 500
+		same "1,400 pages, $of: those of brute force" found want
+		at_least "there are some" "$(wc -l <want)" 250
 	done
 	"$P" fp -q --method=vsm "$transplants" >a.fp
 	rm b.fp
-	part 1200 >real.fp
+	part 850 >real.fp
 	python3 "$TOP/tests/brute_methods.py" vsm:cosine=.6 real.fp >want
 	"$P" match -q --all-pairs --method=vsm:cosine=.6 real.fp | rows /dev/stdin | cut -f1,2 >found
 	same "a cosine over .6: the pairs of brute force" found want
-	at_least "there are some" "$(wc -l <want)" 500
+	at_least "there are some" "$(wc -l <want)" 250
 else
 	skip "real text" "needs PAGEDEDUP_CORPORA"
 fi
