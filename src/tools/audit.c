@@ -49,14 +49,13 @@ struct audit {
 
 /* --- the verdicts --- */
 
-static int read_header(struct audit *a, const struct pd_table_reader *in)
+static void read_header(struct audit *a, const struct pd_table_reader *in)
 {
 	struct pd_span must = pd_buf_span(&in->header.must);
 	pd_buf_set(&a->must, must);
 	a->max_loss = 1;
 	pd_span_real(pd_param(must, "max_loss"), &a->max_loss);
 	a->all_text = pd_span_u64(pd_param(must, "lost_words"), &a->lost_words);
-	return PD_OK;
 }
 
 static int read_verdicts(struct audit *a, struct pd_err *e)

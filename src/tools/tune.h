@@ -33,7 +33,7 @@ struct pd_tune_removal {
 	uint8_t label;
 };
 
-/* What is known of a setting. */
+/* The counts of a setting, and the result of its test. */
 struct pd_tune_setting {
 	uint64_t removed, unequal, labelled, wrong; /* unequal, and the following: of removals whose texts differ */
 	double bound;				    /* with this confidence, at most this share of `removed` is wrong */
