@@ -17,7 +17,7 @@ need_system() { # NAME RELEASE PACKAGE…
 	local release=$2 packages
 	root=$cache/$system
 	shift 2
-	packages=$(grep -v '^#' "$TOP/tools/libraries" | cut -f 3 | sort | paste -sd,),gcc,libc6-dev,make,pkg-config,ccache,check,python3,python3-jieba,libunistring-dev${*:+,}$(IFS=,; echo "$*")
+	packages=$(grep -v '^#' "$TOP/tools/libraries" | cut -f 3 | sort | paste -sd,),gcc,g++,libc6-dev,make,pkg-config,ccache,check,python3,python3-jieba,libunistring-dev${*:+,}$(IFS=,; echo "$*")
 	[ "$(id -u)" = 0 ] || give_up "debootstrap and chroot need root"
 	unshare --mount true 2>/dev/null || give_up "nothing can be mounted here"
 	[ "$(cat "$root/packages" 2>/dev/null)" != "$packages" ] || return 0
