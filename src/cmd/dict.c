@@ -38,7 +38,7 @@ static const struct pd_opt opts[] = {
 static const struct pd_usage usage = {
 	.name = "dict",
 	.synopsis = "[OPTION]... -o FILE {WORDS | --idf-from=DUMP [DUMP]...}",
-	.summary = "Compile a list of words, or count how rare words are.",
+	.summary = "Compile a list of words, or count word frequencies.",
 	.text = "WORDS holds lines of 'word frequency part-of-speech', as jieba's dict.txt does.",
 	.example = "pagededup dict -o mine.dict words.txt && pagededup fp --dict=mine.dict crawl.warc.gz",
 	.opts = opts,
