@@ -3,9 +3,9 @@
 """The rules of cluster, read slowly, to hold the program against.
 
 usage: brute_clusters.py pairs SEED PAGES PAIRS        random pairs rows on stdout
-       brute_clusters.py verdicts LINKAGE KEEP PAIRS [RANK [LINKS]]    "id kept" for every member of a cluster, sorted
+       brute_clusters.py verdicts LINKAGE KEEP PAIRS [RANK [LINKS [SOURCES [EXEMPT]]]]    "id kept" for every member of a cluster, sorted
 """
-import collections, random, re, sys
+import random, re, sys
 
 NAMES = 'id_a id_b distance similarity method url_a url_b fetch_time_a text_bytes_a quality_a fetch_time_b text_bytes_b quality_b'.split()
 
@@ -49,10 +49,24 @@ def key_for(name, rank, behind):
         if name == 'oldest': return seconds(time) if time != '-' else last
         if name == 'shortest-url': return len(url) if url != '-' else last
         if name == 'quality': return -float(quality) if quality != '-' else last
-        if name == 'rank': return rank.get(url, last)
+        if name == 'rank': return min(number for name in (url, i) for number in rank.get(name, [last]))
+        if name == 'file-quality': return min(-number for name in (url, i) for number in rank.get(name, [-last]))
         if name == 'canonical': return i in behind
         return 0
     return key
+
+def place_of_source(page, sources):
+    """The first line that names the page."""
+    i, url = page[:2]
+    host = re.match(r'https?://([^/]*)', url)
+    name = re.fullmatch(r'(.+):\+?\d+', i, re.S)
+    for n, line in enumerate(sources):
+        kind, pattern = line.split(':', 1) if ':' in line else ('', line)
+        if kind:
+            pattern = ''.join({'*': '.*', '?': '.'}.get(c, re.escape(c)) for c in pattern)
+            if re.fullmatch(pattern, '' if kind == 'url' and url == '-' else url if kind == 'url' else name[1] if name else i, re.S): return n
+        elif host and (host[1] == line or ('.' + host[1]).endswith(line) and line[0] == '.'): return n
+    return len(sources)
 
 def closed(pages, joined):
     name = {p: p for p in pages}
@@ -65,11 +79,13 @@ def closed(pages, joined):
                 changed = True
     return name
 
-def verdicts(linkage, keep, path, rank, links):
+def verdicts(linkage, keep, path, rank, links, sources, exempt):
     pages, near, same = {}, [], []
     for line in open(path):
         if line.startswith('#'): continue
         f = dict(zip(NAMES, line.rstrip('\n').split('\t')))
+        ends = [(f['id_' + e], f['url_' + e]) for e in 'ab']
+        if any(number > exempt for end in ends for name in end for number in rank.get(name, [])): continue
         for e in 'ab':
             pages.setdefault(f['id_' + e], (f['id_' + e], f['url_' + e], f['fetch_time_' + e], f['text_bytes_' + e], f['quality_' + e]))
         near.append((f['id_a'], f['id_b']))
@@ -77,7 +93,7 @@ def verdicts(linkage, keep, path, rank, links):
     node, whole = closed(pages, same), closed(pages, near)
     behind = {i for i, url in links if i in pages and url != pages[i][1] and any(q[1] == url and whole[q[0]] == whole[i] for q in pages.values())}
     criteria = [key_for(k, rank, behind) for k in keep.split(',')]
-    order = sorted(pages.values(), key=lambda p: tuple(c(p) for c in criteria) + (not p[1].startswith('https://'), order_of_id(p[0])))
+    order = sorted(pages.values(), key=lambda p: (place_of_source(p, sources),) + tuple(c(p) for c in criteria) + (not p[1].startswith('https://'), order_of_id(p[0])))
     kept = {}
     for p in (p[0] for p in order):
         if p in kept: continue
@@ -92,9 +108,11 @@ def verdicts(linkage, keep, path, rank, links):
 
 if sys.argv[1] == 'pairs': make(*map(int, sys.argv[2:5]))
 else:
+    arg = sys.argv[5:] + [''] * 4
     table = {}
-    for l in open(sys.argv[5]) if len(sys.argv) > 5 else []:
-        url, n = l.rstrip('\n').split('\t')
-        table[url] = min(float(n), table.get(url, float('inf')))
-    links = [l.rstrip('\n').split('\t') for l in open(sys.argv[6])] if len(sys.argv) > 6 else []
-    verdicts(sys.argv[2], sys.argv[3], sys.argv[4], table, links)
+    for l in open(arg[0]) if arg[0] else []:
+        name, n = l.rstrip('\n').split('\t')
+        if name != '-': table.setdefault(name, []).append(float(n))
+    links = [l.rstrip('\n').split('\t') for l in open(arg[1])] if arg[1] else []
+    sources = open(arg[2]).read().split('\n')[:-1] if arg[2] else []
+    verdicts(sys.argv[2], sys.argv[3], sys.argv[4], table, links, sources, float(arg[3] or 'inf'))

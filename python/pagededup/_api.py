@@ -944,7 +944,7 @@ def match(table: Any, against: Any = None, *, threads: int = 0, distance: Option
 def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None, *, against: Any = None, linkage: Optional[str] = None,
             max_loss: Optional[float] = None, keep_all_text: bool = False, lost_words: Optional[int] = None,
             require: Union[str, Sequence[str], None] = None, exempt: Optional[float] = None,
-            rank: Optional[PathLike] = None, prefer_host: Optional[PathLike] = None, scope: Optional[str] = None, sites: Optional[PathLike] = None,
+            quality: Optional[PathLike] = None, rank: Optional[PathLike] = None, prefer: Optional[PathLike] = None, scope: Optional[str] = None, sites: Optional[PathLike] = None,
             shingles: Optional[PathLike] = None, canonical: Optional[PathLike] = None, action: Optional[str] = None, weight: Optional[float] = None,
             tmp_dir: Optional[PathLike] = None) -> pa.Table:
     """Cluster the pairs and choose the page to keep: return an Arrow table with a row for each page in a cluster, with the columns of
@@ -955,9 +955,9 @@ def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None
     The other arguments are the long options of `pagededup cluster`: linkage="connected", max_loss=0.1, ...
     keep="canonical" needs canonical=FILE, which `pagededup fp --canonical=FILE` writes.
     """
-    settings = dict(linkage=linkage, require=require, exempt=exempt, rank=rank, scope=scope, sites=sites, shingles=shingles, canonical=canonical,
+    settings = dict(linkage=linkage, require=require, exempt=exempt, quality=quality, rank=rank, prefer=prefer, scope=scope, sites=sites, shingles=shingles, canonical=canonical,
                     action=action, weight=weight)
-    settings.update({'max-loss': max_loss, 'keep-all-text': keep_all_text or None, 'lost-words': lost_words, 'prefer-host': prefer_host, 'tmp-dir': tmp_dir})
+    settings.update({'max-loss': max_loss, 'keep-all-text': keep_all_text or None, 'lost-words': lost_words, 'tmp-dir': tmp_dir})
     found = pairs.table if isinstance(pairs, Pairs) else _as_table(pairs)
     holds: List[Any] = []
     columns, n = _columns(found, _PAIR_COLUMNS, holds)

@@ -290,7 +290,7 @@ static size_t list_replacements(const struct pd_group *g, struct replacement **o
 	/* Only if pages are ordered by id, length or texts, a page may be removed for a later one: with `--keep=newest`,
 	 * an older page must never replace a newer one. */
 	const struct pd_keep_options *k = &g->o->keep;
-	bool may_replace_first = !k->prefer_hosts && (!k->n || k->by[0] == PD_KEEP_LONGEST || pd_keep_by_texts(k));
+	bool may_replace_first = !k->prefer && (!k->n || k->by[0] == PD_KEEP_LONGEST || pd_keep_by_texts(k));
 	struct replacement *list = NULL;
 	size_t n = 0, cap = 0;
 	for (uint32_t i = 0; i < g->pages.n_edges; i++) {
@@ -800,7 +800,10 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct pd_err *e)
 {
 	*g = (struct pd_group){ .o = o };
-	int status = pd_pages_read(&g->pages, &o->in, e);
+	struct pd_pages_options in = o->in;
+	if (o->keep.quality_file) /* the exempt pages are known later */
+		in.exempt = 0;
+	int status = pd_pages_read(&g->pages, &in, e);
 	if (!status)
 		status = pd_keep_order(&g->pages, &o->keep, &o->in, e);
 	if (!status)

@@ -147,34 +147,37 @@ uint64_t pd_keep_criterion_key(const struct pd_row_view *v, enum pd_keep by)
 	}
 }
 
-/* --- keys of a page from files: numbers of URLs (--rank), a list of hosts (--prefer-host) --- */
+/* --- keys of a page from files: numbers of pages (--rank, --quality), a list of sources (--prefer) --- */
 
-/* URL -> its pages: the pages of the i-th URL are first[i], next[first[i]] … */
-struct urls {
+/* URL or id -> its pages.  Name 2i is the URL of page i, name 2i + 1 its id.  The names that are equal to the j-th different
+ * one are first[j], next[first[j]] … */
+struct page_names {
 	struct pd_pages *pages;
 	struct pd_hashtab index;
 	uint32_t *first, *next;
 };
 
-static struct pd_span url_of(const struct urls *u, uint32_t number)
+static struct pd_span page_name(const struct page_names *u, uint32_t name)
 {
-	return pd_pages_view(u->pages, u->first[number]).url;
+	struct pd_row_view v = pd_pages_view(u->pages, name / 2);
+	return name % 2 ? v.id : v.url;
 }
 
-static uint64_t url_hash(const void *urls, uint32_t number)
+static uint64_t page_name_hash(const void *names, uint32_t number)
 {
-	struct pd_span url = url_of(urls, number);
-	return pd_map_key(url);
+	const struct page_names *u = names;
+	return pd_map_key(page_name(u, u->first[number]));
 }
 
-static bool is_url(const void *urls, uint32_t number, const void *url)
+static bool is_page_name(const void *names, uint32_t number, const void *text)
 {
-	return pd_span_eq(url_of(urls, number), *(const struct pd_span *)url);
+	const struct page_names *u = names;
+	return pd_span_eq(page_name(u, u->first[number]), *(const struct pd_span *)text);
 }
 
-static uint32_t url_find(const struct urls *u, struct pd_span url)
+static uint32_t find_page_name(const struct page_names *u, struct pd_span text)
 {
-	return pd_hashtab_find(&u->index, pd_map_key(url), is_url, u, &url);
+	return pd_hashtab_find(&u->index, pd_map_key(text), is_page_name, u, &text);
 }
 
 /* Read the next line that is not empty and not a comment: 1, 0 at the end.  *end_due: a header promised a
@@ -205,42 +208,46 @@ static void report_cut(struct pd_pages *pages, const struct pd_pages_options *o,
 	report_line(pages, o, l, PD_CUT_TABLE);
 }
 
-/* Read lines "URL<TAB>number", escaped as in rows; # begins a comment.  If a URL has several numbers, the smallest is
- * used.  Memory grows with the pages, not with the file.  Unreadable lines are reported and counted in pages->bad. */
-static int keep_rank_keys(struct pd_pages *pages, const char *file, const struct pd_pages_options *o, uint64_t *key,
-			  struct pd_err *e)
+/* Read lines "URL<TAB>number" or "ID<TAB>number", escaped as in rows; # begins a comment.  The highest number of a page is
+ * the best one, otherwise the smallest; if a page has several, the best is used.  Memory grows with the pages, not with the
+ * file.  Unreadable lines are reported and counted in pages->bad. */
+static int keep_number_keys(struct pd_pages *pages, const char *file, bool highest, const struct pd_pages_options *o, uint64_t *key,
+			    struct pd_err *e)
 {
-	struct urls u;
+	struct page_names u;
 	struct pd_span line, f[2];
 	uint64_t v;
 	bool end_due = false;
 	struct pd_line_reader lines;
+	if (pages->n >= UINT32_MAX / 2)
+		return pd_fail(e, PD_ERR_LIMIT, "over %u pages", UINT32_MAX / 2);
 	int status = pd_line_reader_open(&lines, file, e);
 	if (status)
 		return status;
 	memset(key, 0xFF, pages->n * sizeof *key);
-	u = (struct urls){ .pages = pages };
-	u.first = pd_alloc((pages->n + 1) * sizeof *u.first);
-	u.next = pd_alloc((pages->n + 1) * sizeof *u.next);
-	for (uint32_t i = 0; i < pages->n; i++) {
-		struct pd_span url = pd_pages_view(pages, i).url;
-		uint32_t number = url_find(&u, url);
+	u = (struct page_names){ .pages = pages };
+	u.first = pd_big_alloc((2 * pages->n + 1) * sizeof *u.first);
+	u.next = pd_big_alloc((2 * pages->n + 1) * sizeof *u.next);
+	for (uint32_t i = 0; i < 2 * pages->n; i++) {
+		struct pd_span name = page_name(&u, i);
+		uint32_t number = find_page_name(&u, name);
 		u.next[i] = number == PD_NO_NUMBER ? PD_NO_PAGE : u.first[number];
 		if (number == PD_NO_NUMBER) {
 			number = (uint32_t)u.index.n;
 			u.first[number] = i;
-			pd_hashtab_add(&u.index, pd_map_key(url), url_hash, &u);
+			pd_hashtab_add(&u.index, pd_map_key(name), page_name_hash, &u);
 		}
 		u.first[number] = i;
 	}
 	while ((status = next_data_line(&lines, &end_due, &line, e)) > 0) {
 		if (pd_tsv_fields(line, f, 2) == 2 && f[0].n && keep_number_key(f[1], &v)) {
-			uint32_t number = url_find(&u, f[0]);
+			uint32_t number = pd_span_is(f[0], "-") ? PD_NO_NUMBER : find_page_name(&u, f[0]);
+			v = highest ? ~v : v;
 			for (uint32_t i = number == PD_NO_NUMBER ? PD_NO_PAGE : u.first[number]; i != PD_NO_PAGE; i = u.next[i])
-				key[i] = v < key[i] ? v : key[i];
+				key[i / 2] = v < key[i / 2] ? v : key[i / 2];
 			continue;
 		}
-		report_line(pages, o, &lines, "not a URL, a tab and a number");
+		report_line(pages, o, &lines, "not a URL or an id, a tab and a number");
 	}
 	if (!status && end_due)
 		report_cut(pages, o, &lines);
@@ -251,22 +258,72 @@ static int keep_rank_keys(struct pd_pages *pages, const char *file, const struct
 	return status;
 }
 
-static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e)
+/* --- a list of sources: hosts, patterns of URLs, patterns of files --- */
+
+struct source_pattern {
+	struct pd_span text; /* "*": any bytes, "?": one byte */
+	uint32_t line;
+	bool of_file;
+};
+
+struct sources {
+	struct pd_names hosts;
+	uint32_t *line; /* by host */
+	struct source_pattern *patterns;
+	size_t n_patterns, cap_patterns, cap_line;
+	struct pd_arena arena;
+};
+
+static bool matches_pattern(struct pd_span pattern, struct pd_span text)
+{
+	size_t p = 0, t = 0, star = SIZE_MAX, from = 0; /* after the last "*": where it is, and the text that it matches ends */
+	while (t < text.n) {
+		if (p < pattern.n && pattern.p[p] == '*') {
+			star = p++;
+			from = t;
+		} else if (p < pattern.n && (pattern.p[p] == '?' || pattern.p[p] == text.p[t])) {
+			p++;
+			t++;
+		} else if (star != SIZE_MAX) {
+			p = star + 1;
+			t = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (p < pattern.n && pattern.p[p] == '*')
+		p++;
+	return p == pattern.n;
+}
+
+static int read_sources(const char *file, struct sources *s, struct pd_err *e)
 {
 	struct pd_span line;
-	bool end_due = false; /* a list of hosts is written by hand, so it needs no "# total" */
+	bool end_due = false; /* the list is written by hand, so it needs no "# total" */
 	pd_local_buf lower = { 0 };
 	struct pd_line_reader lines;
 	int status = pd_line_reader_open(&lines, file, e);
 	if (status)
 		return status;
-	while ((status = next_data_line(&lines, &end_due, &line, e)) > 0) {
+	for (uint32_t n = 0; (status = next_data_line(&lines, &end_due, &line, e)) > 0; n++) {
 		line = pd_span_trim(line);
+		bool of_file = pd_span_istarts(line, "file:");
+		if (of_file || pd_span_istarts(line, "url:")) {
+			size_t prefix = of_file ? 5 : 4;
+			s->patterns = pd_big_grow(s->patterns, s->n_patterns, &s->cap_patterns, sizeof *s->patterns);
+			s->patterns[s->n_patterns++] =
+				(struct source_pattern){ pd_arena_copy(&s->arena, pd_span(line.p + prefix, line.n - prefix)), n,
+							 of_file };
+			continue;
+		}
 		pd_buf_clear(&lower);
 		for (size_t i = 0; i < line.n; i++)
 			pd_buf_add_c(&lower, pd_ascii_lower(line.p[i]));
-		if (line.n)
-			pd_names_add(hosts, pd_buf_span(&lower));
+		if (!line.n || pd_names_find(&s->hosts, pd_buf_span(&lower)) != PD_NO_NAME)
+			continue;
+		s->line = pd_big_grow(s->line, s->hosts.n, &s->cap_line, sizeof *s->line);
+		s->line[s->hosts.n] = n;
+		pd_names_add(&s->hosts, pd_buf_span(&lower));
 	}
 	pd_line_reader_close(&lines);
 	return status;
@@ -274,32 +331,49 @@ static int read_hosts(const char *file, struct pd_names *hosts, struct pd_err *e
 
 /* Return the first line of the list with this host or one of its parent domains.  `dotted` is the host with a point
  * in front: ".example.org" in the list also matches example.org. */
-static uint64_t host_key(const struct pd_names *hosts, struct pd_span dotted)
+static uint64_t host_key(const struct sources *s, struct pd_span dotted)
 {
-	uint32_t best = pd_names_find(hosts, pd_span(dotted.p + 1, dotted.n - 1));
+	uint32_t best = pd_names_find(&s->hosts, pd_span(dotted.p + 1, dotted.n - 1));
 	for (size_t i = 0; i < dotted.n; i++) {
 		if (dotted.p[i] != '.')
 			continue;
-		uint32_t n = pd_names_find(hosts, pd_span(dotted.p + i, dotted.n - i));
+		uint32_t n = pd_names_find(&s->hosts, pd_span(dotted.p + i, dotted.n - i));
 		best = n < best ? n : best;
 	}
-	return best == PD_NO_NAME ? PD_KEY_LAST : best;
+	return best == PD_NO_NAME ? PD_KEY_LAST : s->line[best];
 }
 
-/* Read the list: one host per line, the best first. */
-static int keep_host_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e)
+/* Return the first line of the list with a pattern of the URL or of the file of this id. */
+static uint64_t pattern_key(const struct sources *s, struct pd_span url, struct pd_span id)
 {
-	struct pd_names hosts = { 0 };
-	pd_local_buf url = { 0 }, host = { 0 }, dotted = { 0 };
-	int status = read_hosts(file, &hosts, e);
+	struct pd_span file = pd_page_id_parse(id).file;
+	for (size_t i = 0; i < s->n_patterns; i++)
+		if (matches_pattern(s->patterns[i].text, s->patterns[i].of_file ? file : url))
+			return s->patterns[i].line;
+	return PD_KEY_LAST;
+}
+
+/* Read the list: one source per line, the best first. */
+static int keep_source_keys(struct pd_pages *pages, const char *file, uint64_t *key, struct pd_err *e)
+{
+	struct sources s = { .hosts = { 0 } };
+	pd_local_buf url = { 0 }, id = { 0 }, host = { 0 }, dotted = { 0 };
+	int status = read_sources(file, &s, e);
 	for (uint32_t i = 0; !status && i < pages->n; i++) {
-		pd_tsv_value(pd_pages_view(pages, i).url, &url);
+		struct pd_row_view v = pd_pages_view(pages, i);
+		pd_tsv_value(v.url, &url);
+		pd_tsv_value(v.id, &id);
 		pd_url_host(pd_buf_span(&url), &host);
 		pd_buf_set(&dotted, pd_span_z("."));
 		pd_buf_add_span(&dotted, pd_buf_span(&host));
-		key[i] = host.n ? host_key(&hosts, pd_buf_span(&dotted)) : PD_KEY_LAST;
+		uint64_t by_host = host.n ? host_key(&s, pd_buf_span(&dotted)) : PD_KEY_LAST;
+		uint64_t by_pattern = pattern_key(&s, pd_buf_span(&url), pd_buf_span(&id));
+		key[i] = by_host < by_pattern ? by_host : by_pattern;
 	}
-	pd_names_release(&hosts);
+	pd_names_release(&s.hosts);
+	free(s.line);
+	free(s.patterns);
+	pd_arena_release(&s.arena);
 	return status;
 }
 
@@ -435,15 +509,46 @@ static int keep_canonical_keys(struct pd_pages *pages, char *const *files, int n
 
 /* --- the order of keeping --- */
 
+/* Remove the pairs of pages with a quality over the limit. */
+static void drop_exempt(struct pd_pages *pages, const uint64_t *quality, double over)
+{
+	pd_local_buf text = { 0 };
+	uint64_t limit = 0;
+	size_t n = 0;
+	pd_buf_printf(&text, "%.17g", over);
+	keep_number_key(pd_buf_span(&text), &limit);
+	for (size_t i = 0; i < pages->n_edges; i++) {
+		if (quality[pages->edges[i].a] < ~limit || quality[pages->edges[i].b] < ~limit)
+			continue;
+		if (i < pages->n_by)
+			pages->by[n] = pages->by[i];
+		pages->edges[n++] = pages->edges[i];
+	}
+	pages->n_exempt += pages->n_edges - n;
+	pages->n_edges = n;
+	pages->n_by = pages->n_by < n ? pages->n_by : n;
+	n = 0;
+	for (size_t i = 0; i < pages->n_suspicions; i++) {
+		const struct pd_edge *edge = &pages->suspicions[i].edge;
+		if (quality[edge->a] >= ~limit && quality[edge->b] >= ~limit)
+			pages->suspicions[n++] = pages->suspicions[i];
+	}
+	pages->n_exempt += pages->n_suspicions - n;
+	pages->n_suspicions = n;
+}
+
+/* `quality`: keys from the file; NULL: no file. */
 static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep_options *o, const struct pd_pages_options *in,
-		   uint32_t *order, struct pd_err *e)
+		   const uint64_t *quality, uint32_t *order, struct pd_err *e)
 {
 	if (by == PD_KEEP_FIRST || by == PD_KEEP_LEAST_LOSS || by == PD_KEEP_CLEAN || !pages->n)
 		return PD_OK;
 	uint64_t *key = pd_alloc(pages->n * sizeof *key);
 	int status = PD_OK;
 	if (by == PD_KEEP_RANK)
-		status = keep_rank_keys(pages, o->rank_file, in, key, e);
+		status = keep_number_keys(pages, o->rank_file, false, in, key, e);
+	else if (by == PD_KEEP_QUALITY && quality)
+		memcpy(key, quality, pages->n * sizeof *key);
 	else if (by == PD_KEEP_CANONICAL)
 		status = keep_canonical_keys(pages, o->canonical, o->n_canonical, in, key, e);
 	else {
@@ -455,19 +560,21 @@ static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep
 	bool known = by != PD_KEEP_QUALITY;
 	for (size_t i = 0; i < pages->n && !known; i++)
 		known = key[i] != PD_KEY_LAST;
-	if (!known)
-		status = pd_fail(e, PD_ERR_USAGE,
-				 "--keep=quality: no page has a quality: the columns quality_a and quality_b are empty");
+	if (!known && !status)
+		status = o->quality_file
+				 ? pd_fail(e, PD_ERR_USAGE, "--keep=quality: %s has no page of the pairs", o->quality_file)
+				 : pd_fail(e, PD_ERR_USAGE,
+					   "--keep=quality: no page has a quality: the columns quality_a and quality_b are empty");
 	if (!status)
 		pd_order_by(order, pages->n, key);
 	free(key);
 	return status;
 }
 
-static int sort_by_host(struct pd_pages *pages, const char *file, uint32_t *order, struct pd_err *e)
+static int sort_by_source(struct pd_pages *pages, const char *file, uint32_t *order, struct pd_err *e)
 {
 	uint64_t *key = pd_alloc((pages->n + 1) * sizeof *key);
-	int status = keep_host_keys(pages, file, key, e);
+	int status = keep_source_keys(pages, file, key, e);
 	if (!status)
 		pd_order_by(order, pages->n, key);
 	free(key);
@@ -489,9 +596,16 @@ static void sort_unremovable_first(struct pd_pages *pages, const struct pd_map *
 int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const struct pd_pages_options *in, struct pd_err *e)
 {
 	uint32_t *order = pd_pages_order(pages);
+	pd_local_mem uint64_t *quality = NULL;
 	int status = PD_OK;
+	if (o->quality_file) {
+		quality = pd_alloc((pages->n + 1) * sizeof *quality);
+		status = keep_number_keys(pages, o->quality_file, true, in, quality, e);
+		if (!status && in->exempt > 0)
+			drop_exempt(pages, quality, in->exempt);
+	}
 	bool schemes = pages->n_https && pages->n_https < pages->n;
-	bool by_id = !schemes && !o->prefer_hosts && !in->removable && (!o->n || o->by[0] == PD_KEEP_FIRST);
+	bool by_id = !schemes && !o->prefer && !in->removable && (!o->n || o->by[0] == PD_KEEP_FIRST);
 	if (!by_id) {
 		pages->by_id = pd_alloc((pages->n + 1) * sizeof *order);
 		memcpy(pages->by_id, order, pages->n * sizeof *order);
@@ -506,9 +620,9 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 		free(key);
 	}
 	for (int i = o->n; !status && i-- > 0;)
-		status = sort_by(pages, o->by[i], o, in, order, e);
-	if (!status && o->prefer_hosts)
-		status = sort_by_host(pages, o->prefer_hosts, order, e);
+		status = sort_by(pages, o->by[i], o, in, quality, order, e);
+	if (!status && o->prefer)
+		status = sort_by_source(pages, o->prefer, order, e);
 	if (!status && in->removable)
 		sort_unremovable_first(pages, in->removable, order);
 	if (!status)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The choice of the page to keep: pages are renumbered, pages to keep first.  Preferred hosts come before all
+ * The choice of the page to keep: pages are renumbered, pages to keep first.  Preferred sources come before all
  * others; then the criteria apply in order; ties are decided by https before other schemes, and then by the order of
  * ids, which is the meaning of `first`.  Unknown values come last.
  */
@@ -16,7 +16,7 @@ enum pd_keep {
 	PD_KEEP_OLDEST,
 	PD_KEEP_SHORTEST_URL, /* fewest bytes */
 	PD_KEEP_QUALITY,      /* highest */
-	PD_KEEP_RANK,	      /* smallest number that the rank file has for the URL */
+	PD_KEEP_RANK,	      /* smallest number that the rank file has for the page */
 	PD_KEEP_CANONICAL,    /* pages that do not name another page of their connected component as canonical */
 	PD_KEEP_LEAST_LOSS,   /* in each cluster, the page with most of the others' texts (group.h); not an order of pages */
 	PD_KEEP_CLEAN, /* in each cluster, the page with the least text that the others lack (group.h); not an order of pages */
@@ -27,11 +27,14 @@ extern const char *const pd_keep_names[PD_KEEPS + 1];
 
 struct pd_keep_options {
 	enum pd_keep by[PD_KEEPS];
-	int n;			/* 0: first */
-	const char *rank_file;	/* URL<TAB>number; rows that cannot be read: `bad_row` of the pages' options */
-	char *const *canonical; /* ID<TAB>URL: the page names this URL as canonical; read like rank_file */
+	int n;			  /* 0: first */
+	const char *rank_file;	  /* URL or ID<TAB>number; rows that cannot be read: `bad_row` of the pages' options */
+	const char *quality_file; /* the same, in place of the column quality */
+	char *const *canonical;	  /* ID<TAB>URL: the page names this URL as canonical; read like rank_file */
 	int n_canonical;
-	const char *prefer_hosts; /* one host per line, the best first; ".example.org": example.org and its subdomains */
+	/* One source per line, the best first.  "example.org": a host; ".example.org": example.org and its subdomains;
+	 * "url:PATTERN": URLs; "file:PATTERN": files of ids. */
+	const char *prefer;
 };
 
 /* Return whether the list begins with a rule that compares the texts of each cluster. */

@@ -37,8 +37,10 @@ int pd_verdicts_header(const struct pd_group *g, bool ends, struct pd_buf *out, 
 	pd_keep_print(&o->keep, ",", out);
 	if (o->keep.rank_file)
 		status = add_content_digest("rank", o->keep.rank_file, out, e);
-	if (!status && o->keep.prefer_hosts)
-		status = add_content_digest("prefer_host", o->keep.prefer_hosts, out, e);
+	if (!status && o->keep.quality_file)
+		status = add_content_digest("quality", o->keep.quality_file, out, e);
+	if (!status && o->keep.prefer)
+		status = add_content_digest("prefer", o->keep.prefer, out, e);
 	pd_buf_printf(out, " action=%s", pd_action_names[o->action]);
 	if (o->action == PD_ACTION_DEMOTE)
 		pd_buf_printf(out, " weight=%g", o->weight);
@@ -164,8 +166,8 @@ void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct
 		pd_buf_add_z(out, "1\tkept: ");
 		if (o->in.removable)
 			pd_buf_add_z(out, "old page,");
-		else if (o->keep.prefer_hosts)
-			pd_buf_add_z(out, "preferred host, ");
+		else if (o->keep.prefer)
+			pd_buf_add_z(out, "preferred source, ");
 		if (!o->in.removable)
 			pd_keep_print(&o->keep, ", ", out);
 		pd_buf_add_z(out, " of ");

@@ -249,8 +249,9 @@ static int check_cluster(const struct pd_stage_cluster *o, struct pd_err *e)
 			       : o->scope	     ? "scope"
 			       : o->group.in.sites   ? "sites"
 			       : k->rank_file	     ? "rank"
+			       : k->quality_file     ? "quality"
 			       : o->canonical	     ? "canonical"
-			       : k->prefer_hosts     ? "prefer-host"
+			       : k->prefer	     ? "prefer"
 			       : o->group.in.tmp_dir ? "tmp-dir"
 						     : NULL;
 	for (int i = 0; i < k->n && !rejected; i++)

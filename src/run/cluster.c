@@ -160,7 +160,7 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 	struct pd_keep_options *k = &o->group.keep;
 	bool texts = o->shingles || o->texts_follow;
 	/* The texts are necessary to find the page that loses least. */
-	if (!o->keep && texts && !k->prefer_hosts)
+	if (!o->keep && texts && !k->prefer)
 		o->keep = pd_keep_names[PD_KEEP_LEAST_LOSS];
 	int status = o->keep ? pd_keep_parse(o->keep, k, e) : PD_OK;
 	if (!status && o->group.required)
@@ -184,14 +184,16 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 	if (pd_keep_by_texts(k) && !texts)
 		return pd_fail(e, PD_ERR_USAGE, "--keep=%s needs the texts: --shingles=FILE, which 'fp --shingles=FILE' writes",
 			       pd_keep_names[k->by[0]]);
-	if (pd_keep_by_texts(k) && k->prefer_hosts)
+	if (pd_keep_by_texts(k) && k->prefer)
 		return pd_fail(e, PD_ERR_USAGE,
-			       "--keep=%s and --prefer-host cannot be combined, because each has to decide first; leave one out",
+			       "--keep=%s and --prefer cannot be combined, because each has to decide first; leave one out",
 			       pd_keep_names[k->by[0]]);
 	if (by_rank && !k->rank_file)
 		return pd_fail(e, PD_ERR_USAGE, "--keep=rank needs --rank=FILE");
 	if (!by_rank && k->rank_file)
 		return pd_fail(e, PD_ERR_USAGE, "--rank=FILE has no effect without 'rank' in --keep");
+	if (k->quality_file && !pd_keep_has(k, PD_KEEP_QUALITY) && !(o->group.in.exempt > 0))
+		return pd_fail(e, PD_ERR_USAGE, "--quality=FILE has no effect without 'quality' in --keep, or --exempt");
 	if (by_canonical && !o->canonical && !o->texts_follow)
 		return pd_fail(e, PD_ERR_USAGE, "--keep=canonical needs --canonical=FILE, which 'fp --canonical=FILE' writes");
 	if (!by_canonical && o->canonical)

@@ -54,11 +54,13 @@
 	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \
 	  .help = "methods that must find a pair: over half (default), any, all, N, names" }, \
 	{ .type = PD_OPT_REAL, .name = "exempt", .rare = true, .arg = "Q", AT(group.in.exempt), .min = 0.000001, .max = 1e9, \
-	  .help = "keep all pages with a quality (from 'fp --ranks') over Q" }, \
+	  .help = "keep all pages with a quality over Q" }, \
+	{ .type = PD_OPT_TEXT, .name = "quality", .rare = true, .arg = "FILE", AT(group.keep.quality_file), \
+	  .help = "lines of URL or ID<TAB>number, for --keep=quality (from 'fp --ranks')" }, \
 	{ .type = PD_OPT_TEXT, .name = "rank", .rare = true, .arg = "FILE", AT(group.keep.rank_file), \
-	  .help = "lines of URL<TAB>number; --keep=rank keeps the smallest number" }, \
-	{ .type = PD_OPT_TEXT, .name = "prefer-host", .arg = "FILE", AT(group.keep.prefer_hosts), \
-	  .help = "hosts to prefer, one per line, best first" }
+	  .help = "the same for --keep=rank, which keeps the smallest number" }, \
+	{ .type = PD_OPT_TEXT, .name = "prefer", .arg = "FILE", AT(group.keep.prefer), \
+	  .help = "hosts, url:PATTERN or file:PATTERN, one per line, best first" }
 /* clang-format on */
 
 #endif

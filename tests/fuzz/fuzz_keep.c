@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * The first byte chooses a file of ranks, a list of hosts, or verdicts for `why`.  For three fixed pages the sort
+ * The first byte chooses a file of ranks, a list of sources, or verdicts for `why`.  For three fixed pages the sort
  * keys are as the header says, for any file.  The explanation of a page ends, and is text.
  */
 #include "fuzz.h"
@@ -24,7 +24,7 @@ static int pairs_file(void)
 }
 
 /* `columns`: the file begins as one of columns, and cannot be read if it is damaged. */
-static void rank_or_hosts(const char *file, bool hosts, bool columns)
+static void rank_or_sources(const char *file, size_t n, bool sources, bool columns)
 {
 	static int fd = -1;
 	char path[64], *paths[] = { path };
@@ -36,10 +36,10 @@ static void rank_or_hosts(const char *file, bool hosts, bool columns)
 		fd = pairs_file();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	HOLDS(pd_pages_read(&pages, &o, &e) == PD_OK && pages.n == 3);
-	int status = hosts ? keep_host_keys(&pages, file, key, &e) : keep_rank_keys(&pages, file, &o, key, &e);
+	int status = sources ? keep_source_keys(&pages, file, key, &e) : keep_number_keys(&pages, file, false, &o, key, &e);
 	HOLDS(status ? columns && e.text[0] : bad == pages.bad);
-	/* A page without a URL is never named. */
-	HOLDS(status || !hosts || key[2] == PD_KEY_LAST);
+	for (int i = 0; i < 3 && !status && sources; i++) /* a line of the file */
+		HOLDS(key[i] == PD_KEY_LAST || key[i] < n);
 	pd_pages_release(&pages);
 }
 
@@ -63,6 +63,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (first & 2)
 		why(file, first & 1);
 	else
-		rank_or_hosts(file, first & 1, fuzz_columns(data, n));
+		rank_or_sources(file, n, first & 1, fuzz_columns(data, n));
 	return 0;
 }

@@ -118,5 +118,5 @@ misuse() { run "$P" cluster "${@:3}" pairs; exits "$1" 2; has "$1: the message g
 misuse "clean without texts" "--keep=clean needs the texts" --keep=clean
 misuse "clean second" "'clean' must come first, because it decides within each cluster" --keep=newest,clean --shingles=s
 echo a.example >hosts
-misuse "clean and preferred hosts" "--keep=clean and --prefer-host cannot be combined, because each has to decide first" --keep=clean --shingles=s --prefer-host=hosts
+misuse "clean and preferred hosts" "--keep=clean and --prefer cannot be combined, because each has to decide first" --keep=clean --shingles=s --prefer=hosts
 tap_done

@@ -196,7 +196,8 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	max-loss) value==0.3 ;;
 	lost-words) value==9 more=--keep-all-text ;;
 	rank) value==rank.txt more=--keep=rank ;;
-	prefer-host) value==rank.txt ;;
+	prefer) value==rank.txt ;;
+	quality) value==rank.txt more=--keep=quality ;;
 	ranks) "$P" rank -q d.warc.gz -o my.ranks; value==my.ranks ;;
 	exempt) value==.5 ;;
 	method) value==simhash,segments ;;

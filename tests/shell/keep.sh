@@ -36,6 +36,18 @@ for seed in 1 2 4 6; do
 		cluster --linkage=$linkage --keep=$keep $rank s.tsv
 		same "$linkage, $keep, pairs $seed: the order of pairs changes nothing" "$tmp/out" v.tsv
 	done
+	# Files that name pages by URL or id, and sources.
+	rows r.tsv | awk -F '\t' -v seed=$seed 'BEGIN { srand(seed) } { print $1 "\t" int(rand() * 9) - 4 } rand() < .4 { print $7 "\t" int(rand() * 9) / 2 }' >numbers.tsv
+	printf '%s\n' 'file:b/crawl-9*' h3.example 'url:https://*/xx?' 'file:?' .example >sources
+	for options in "--keep=rank --rank=numbers.tsv rank - inf" "--keep=quality,oldest --quality=numbers.tsv file-quality,oldest - inf" \
+		"--keep=quality,longest --quality=numbers.tsv --prefer=sources file-quality,longest sources inf" "--prefer=sources first sources inf" \
+		"--exempt=2.5 --quality=numbers.tsv first - 2.5"; do
+		read -r -a o <<<"$options"
+		n=${#o[@]} sources=${o[-2]}
+		cluster "${o[@]:0:n-3}" r.tsv
+		is "${o[*]:0:n-3}, pairs $seed" "$(rows "$tmp/out" | awk -F '\t' '{ print $2, ($4 ? $5 : $2) }' | LC_ALL=C sort)" \
+			"$(python3 "$TOP/tests/brute_clusters.py" verdicts star "${o[-3]}" r.tsv numbers.tsv '' "${sources#-}" "${o[-1]}" | LC_ALL=C sort)"
+	done
 	# Columns turned: each pair the other way round.
 	awk -F '\t' -v OFS='\t' '/^#/ { print; next } { print $2, $1, $3, $4, $5, $7, $6, $11, $12, $13, $8, $9, $10 }' r.tsv >t.tsv
 	cluster --keep=newest r.tsv && cp "$tmp/out" v.tsv
@@ -68,7 +80,7 @@ for case in first:d:2 longest:d:3 longest,first:d:3 shortest-url:d:1; do
 	is "https and http, --keep=${case%%:*}" "$(kept)" "${case#*:}"
 done
 printf 'e\n' >hosts.txt
-cluster --prefer-host=hosts.txt s.tsv
+cluster --prefer=hosts.txt s.tsv
 is "https and http on a preferred host" "$(kept)" d:2
 is "rows are in the order of ids nevertheless" "$(rows "$tmp/out" | cut -f 2 | tr '\n' ' ')" 'd:1 d:2 d:3 '
 is "the kept page has the number of its duplicates" "$(rows "$tmp/out" | cut -f 12 | tr '\n' ' ')" '- 3 - '
@@ -84,16 +96,16 @@ is "--keep=rank: pages that are not in the file are last" "$(kept)" d:2
 printf 'http://e/b 1\nhttp://e/b\tmany\n\nhttp://e/c\tnan\nhttp://e/c\t5\n' >rank.tsv
 cluster --keep=rank --rank=rank.tsv k.tsv
 exits "bad lines in the rank file" 1
-is "the message names them" "$(grep -c 'rank.tsv:[124]: not a URL, a tab and a number; row skipped' "$tmp/err")" 3
+is "the message names them" "$(grep -c 'rank.tsv:[124]: not a URL or an id, a tab and a number; row skipped' "$tmp/err")" 3
 is "and the others count" "$(kept)" d:3
 { echo 'd:1 d:2 3 http://www.a.example/1 http://B.example:80/2'; echo 'd:1 d:3 3 http://www.a.example/1 http://m.c.example/3'; echo 'd:2 d:3 1'; } | pairs_rows | with_header >h.tsv
 for list in b.example:d:2 .a.example:d:1 a.example:d:1 .c.example,b.example:d:3 c.example,b.example:d:2 M.C.EXAMPLE:d:3 .example:d:1 ample:d:1 .c.example,.a.example:d:3; do
 	tr , '\n' <<<"${list%%:*}" >hosts.txt
-	cluster --prefer-host=hosts.txt h.tsv
-	is "--prefer-host: ${list%%:*}" "$(kept)" "${list#*:}"
+	cluster --prefer=hosts.txt h.tsv
+	is "--prefer: ${list%%:*}" "$(kept)" "${list#*:}"
 done
-has "--prefer-host: the reason names the host" "$tmp/out" 'kept: preferred host, first of 3 pages'
-has "--prefer-host: the header has the file" "$tmp/out" ' prefer_host=[0-9a-f]{8} action='
+has "--prefer: the reason says so" "$tmp/out" 'kept: preferred source, first of 3 pages'
+has "--prefer: the header has the file" "$tmp/out" ' prefer=[0-9a-f]{8} action='
 
 # --- demote ---
 cluster --action=demote k.tsv
@@ -117,9 +129,12 @@ misuse "a criterion twice" "names 'newest' twice" --keep=newest,longest,newest
 misuse "something behind first" "nothing can follow 'first'" --keep=first,longest
 misuse "an empty criterion" "not ''" --keep=
 misuse "rank without a file" "needs --rank=FILE" --keep=rank
+misuse "a file of qualities for nothing" "--quality=FILE has no effect without 'quality' in --keep, or --exempt" --quality=rank.tsv
+printf "http://other/\t1\n" >other.tsv
+misuse "qualities of other pages" "--keep=quality: other.tsv has no page of the pairs" --keep=quality --quality=other.tsv
 misuse "a rank file for nothing" "has no effect without" --rank=rank.tsv
 misuse "a rank file that is not there" "cannot open none.tsv" --keep=rank --rank=none.tsv
-misuse "a list of hosts that is not there" "cannot open none.txt" --prefer-host=none.txt
+misuse "a list of hosts that is not there" "cannot open none.txt" --prefer=none.txt
 misuse "a weight for nothing" "has no effect without --action=demote" --weight=0.5
 misuse "a weight of 1" "--weight takes" --action=demote --weight=1
 misuse "a folder for the spool that is not there" "temporary file in $tmp/missing" --tmp-dir="$tmp/missing"

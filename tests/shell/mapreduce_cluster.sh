@@ -89,7 +89,7 @@ for name in group number; do
 	refused "$name without a header" got.attached 'missing required option --params' "$P" reduce --job=cluster --step=$name
 	refused "$name, a header that is not there" got.attached 'none' "$P" reduce --job=cluster --step=$name --params=none
 	refused "$name, no header" got.attached 'header of pairs' "$P" reduce --job=cluster --step=$name --params=got.attached
-	for option in --keep=quality --keep=least-loss --keep=canonical --prefer-host=x --scope=same-host --shingles=x; do
+	for option in --keep=quality --keep=least-loss --keep=canonical --prefer=x --scope=same-host --shingles=x; do
 		refused "$name $option" got.attached 'works only with .cluster.|needs' "$P" reduce --job=cluster --step=$name --params=graph.pairs.header -- $option
 	done
 done
