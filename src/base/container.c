@@ -284,7 +284,7 @@ void pd_container_begin(struct pd_container_writer *w, const struct pd_container
 	w->at = w->block.n;
 }
 
-static void fill(struct pd_container_writer *w, size_t align)
+static void pad(struct pd_container_writer *w, size_t align)
 {
 	static const char zeroes[PD_CONTAINER_ALIGN];
 	pd_container_add(w, zeroes, -w->at % align);
@@ -292,7 +292,7 @@ static void fill(struct pd_container_writer *w, size_t align)
 
 void pd_container_align(struct pd_container_writer *w)
 {
-	fill(w, PD_CONTAINER_ALIGN);
+	pad(w, PD_CONTAINER_ALIGN);
 }
 
 /* End the section that was begun, and fill up to a multiple of `align` with zeroes. */
@@ -304,7 +304,7 @@ static void end_section(struct pd_container_writer *w, size_t align)
 		last.n = w->at - last.at;
 		memcpy(w->directory.p + w->directory.n - sizeof last, &last, sizeof last);
 	}
-	fill(w, align);
+	pad(w, align);
 }
 
 void pd_container_section(struct pd_container_writer *w)

@@ -506,8 +506,8 @@ static int check_name(const struct config_line *l, const struct pd_usage *u, con
 	return status;
 }
 
-static int take_line(struct config_line *l, const struct pd_usage *u, const struct pd_usage *const *all, unsigned mode,
-		     uint8_t *seen, struct pd_buf *name, struct pd_buf *value, struct pd_buf *out, struct pd_err *e)
+static int set_option(struct config_line *l, const struct pd_usage *u, const struct pd_usage *const *all, unsigned mode,
+		      uint8_t *seen, struct pd_buf *name, struct pd_buf *value, struct pd_buf *out, struct pd_err *e)
 {
 	size_t n = 0;
 	bool bare, list;
@@ -564,7 +564,7 @@ int pd_opt_config(const struct pd_usage *u, const struct pd_usage *const *all, u
 		l.no++;
 		l.rest = pd_span_trim(l.rest);
 		if (l.rest.n && *l.rest.p != '#')
-			status = take_line(&l, u, all, mode, seen, &name, &value, out, e);
+			status = set_option(&l, u, all, mode, seen, &name, &value, out, e);
 	}
 	free(seen);
 	pd_buf_release(&name);

@@ -170,7 +170,7 @@ static void add(struct program *p, unsigned short code, uint32_t k, int if_true,
 	p->v[p->n++] = (struct sock_filter)BPF_JUMP(code, k, (uint8_t)if_true, (uint8_t)if_false);
 }
 
-static void load(struct program *p, size_t at)
+static void load_word(struct program *p, size_t at)
 {
 	add(p, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at, 0, 0);
 }
@@ -198,7 +198,7 @@ static void if_call(struct program *p, int number, int n)
 static void refuse_if_set(struct program *p, int number, int i, uint32_t mask)
 {
 	if_call(p, number, 5);
-	load(p, argument(i));
+	load_word(p, argument(i));
 	add(p, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
 	add(p, BPF_JMP | BPF_JEQ | BPF_K, mask, 0, 1);
 	return_action(p, refuse);
@@ -208,7 +208,7 @@ static void refuse_if_set(struct program *p, int number, int i, uint32_t mask)
 static void refuse_if_not_set(struct program *p, int number, int i, uint32_t mask)
 {
 	if_call(p, number, 4);
-	load(p, argument(i));
+	load_word(p, argument(i));
 	add(p, BPF_JMP | BPF_JSET | BPF_K, mask, 1, 0);
 	return_action(p, refuse);
 	return_action(p, SECCOMP_RET_ALLOW);
@@ -218,7 +218,7 @@ static void refuse_if_not_set(struct program *p, int number, int i, uint32_t mas
 static void decide_by_value(struct program *p, int number, int i, uint32_t value, bool allowed)
 {
 	if_call(p, number, 4);
-	load(p, argument(i));
+	load_word(p, argument(i));
 	add(p, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
 	return_action(p, allowed ? SECCOMP_RET_ALLOW : refuse);
 	return_action(p, allowed ? refuse : SECCOMP_RET_ALLOW);
@@ -236,10 +236,10 @@ static void refuse_all(struct program *p, const int *calls, size_t n, uint32_t a
 static void write_program(struct program *p)
 {
 	uint32_t self = (uint32_t)getpid();
-	load(p, offsetof(struct seccomp_data, arch));
+	load_word(p, offsetof(struct seccomp_data, arch));
 	add(p, BPF_JMP | BPF_JEQ | BPF_K, ARCH, 1, 0);
 	return_action(p, refuse); /* calls of another architecture, such as 32-bit calls */
-	load(p, offsetof(struct seccomp_data, nr));
+	load_word(p, offsetof(struct seccomp_data, nr));
 #ifdef __x86_64__
 	add(p, BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1); /* x32 */
 	return_action(p, refuse);

@@ -4,6 +4,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+bool pd_span_starts(struct pd_span a, const char *z)
+{
+	size_t n = strlen(z);
+	return a.n >= n && memcmp(a.p, z, n) == 0;
+}
+
 bool pd_span_istarts(struct pd_span a, const char *z)
 {
 	size_t i = 0;

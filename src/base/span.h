@@ -59,6 +59,8 @@ static inline bool pd_ascii_space(char c)
 
 /* Return whether two spans are equal, ignoring the case of ASCII letters. */
 bool pd_span_ieq(struct pd_span a, const char *z);
+/* Return whether `a` begins with `z`. */
+bool pd_span_starts(struct pd_span a, const char *z);
 /* Return whether `a` begins with `z`, ignoring the case of ASCII letters. */
 bool pd_span_istarts(struct pd_span a, const char *z);
 /* Bytewise order, the shorter first: <0, 0, >0. */

@@ -24,16 +24,10 @@ static bool in_color(FILE *to, enum pd_color color)
 	return isatty(fileno(to)) && !is_set("NO_COLOR") && term && strcmp(term, "dumb") != 0;
 }
 
-static bool starts(struct pd_span line, const char *prefix)
-{
-	size_t n = strlen(prefix);
-	return line.n >= n && memcmp(line.p, prefix, n) == 0;
-}
-
 static const char *style_of(struct pd_span line, const struct pd_paint *rules)
 {
 	for (; rules->prefix; rules++)
-		if (starts(line, rules->prefix))
+		if (pd_span_starts(line, rules->prefix))
 			return rules->style;
 	return NULL;
 }

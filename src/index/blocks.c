@@ -86,7 +86,7 @@ static const uint64_t *key_of(const struct block_worker *w, uint32_t i)
 }
 
 /* Return whether no earlier block of any level finds the pair. */
-static bool is_first(const struct pd_index_frame *f, const uint64_t *x, const uint64_t *y)
+static bool is_first_block(const struct pd_index_frame *f, const uint64_t *x, const uint64_t *y)
 {
 	for (; f; f = f->up)
 		for (int i = 0; i < f->block; i++) {
@@ -115,7 +115,7 @@ static void verify(struct block_worker *w)
 	for (size_t i = 0; i < w->n_candidates; i++) {
 		const uint64_t *x = key_of(w, two[i].x), *y = key_of(w, two[i].y);
 		int d = pd_bits_distance(x, y, w->words);
-		if (d > w->k || !pd_index_counts(w->keys, two[i].x, two[i].y) || !is_first(w->frame, x, y))
+		if (d > w->k || !pd_index_counts(w->keys, two[i].x, two[i].y) || !is_first_block(w->frame, x, y))
 			continue;
 		pd_items_add_pair(w->found, two[i].x, two[i].y, (uint32_t)d);
 		n++;

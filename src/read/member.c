@@ -225,7 +225,7 @@ static bool take_bytes(struct pd_read_input *in, size_t n, struct pd_buf *out)
 	return true;
 }
 
-static bool load(struct pd_read_member *m, struct pd_span content)
+static bool load_dictionary(struct pd_read_member *m, struct pd_span content)
 {
 	pd_local_buf bare = { 0 };
 	bool ok = content.n > 0;
@@ -251,9 +251,9 @@ const char *pd_read_member_dictionary(struct pd_read_member *m)
 	if (n > DICTIONARY_MAX)
 		return "zstd dictionary over 16 MiB";
 	pd_read_input_skip(m->in, 8);
-	const char *wrong = !take_bytes(m->in, n, &content)   ? "zstd dictionary cut by the end of the file"
-			    : !load(m, pd_buf_span(&content)) ? "damaged zstd dictionary"
-							      : NULL;
+	const char *wrong = !take_bytes(m->in, n, &content)		 ? "zstd dictionary cut by the end of the file"
+			    : !load_dictionary(m, pd_buf_span(&content)) ? "damaged zstd dictionary"
+									 : NULL;
 	return wrong;
 }
 

@@ -52,7 +52,7 @@ static bool add_place(struct pd_select *s, struct pd_span offset, struct pd_span
 }
 
 /* Return false if it has no position. */
-static bool take_line(struct pd_select *s, struct pd_span line)
+static bool parse_line(struct pd_select *s, struct pd_span line)
 {
 	const char *object = line.n ? memchr(line.p, '{', line.n) : NULL;
 	if (!line.n || line.p[0] == '!' || line.p[0] == '#')
@@ -117,7 +117,7 @@ int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink
 				pd_read_member_skip(&m, n);
 				if (!end)
 					continue;
-				if (!take_line(s, pd_span_trim(pd_buf_span(&line))))
+				if (!parse_line(s, pd_span_trim(pd_buf_span(&line))))
 					pd_read_sink_tell(sink, path, (struct pd_read_place){ at, pd_read_member_packed(&m) },
 							  "this line of the index names no offset and no filename");
 				pd_buf_clear(&line);
@@ -125,7 +125,7 @@ int pd_select_open(struct pd_select **out, const char *path, struct pd_read_sink
 			if (m.state == PD_MEMBER_BROKEN)
 				break;
 		}
-		if (line.n && !take_line(s, pd_span_trim(pd_buf_span(&line))))
+		if (line.n && !parse_line(s, pd_span_trim(pd_buf_span(&line))))
 			pd_read_sink_tell_whole(sink, path, "the last line of the index names no offset and no filename; left out");
 		if (r < 0 || m.state == PD_MEMBER_BROKEN)
 			pd_read_sink_tell_whole(sink, path, "the index is cut or damaged; the rest of it is lost");

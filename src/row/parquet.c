@@ -210,27 +210,21 @@ static void put_line(struct columns_output *c, struct pd_span line, struct pd_sp
 		flush_group(c);
 }
 
-static bool begins_with(struct pd_span line, const char *with)
-{
-	size_t n = strlen(with);
-	return line.n >= n && !memcmp(line.p, with, n);
-}
-
-static void take_line(struct columns_output *c, struct pd_span line)
+static void write_line(struct columns_output *c, struct pd_span line)
 {
 	struct pd_span mark;
 	if (!line.n || c->err.status)
 		return;
 	if (line.p[0] != '#') {
 		put_line(c, line, pd_span(NULL, 0));
-	} else if (begins_with(line, "# " PD_SUSPECT_MARK " ") && c->marks) {
+	} else if (pd_span_starts(line, "# " PD_SUSPECT_MARK " ") && c->marks) {
 		line = pd_span(line.p + strlen("# " PD_SUSPECT_MARK " "), line.n - strlen("# " PD_SUSPECT_MARK " "));
 		pd_span_split(&line, '\t', &mark);
 		put_line(c, line, mark);
-	} else if (begins_with(line, "# total ")) {
+	} else if (pd_span_starts(line, "# total ")) {
 		pd_buf_add_span(&c->totals, line);
 		pd_buf_add_c(&c->totals, '\n');
-	} else if (!c->writer && (begins_with(line, "# pagededup ") || !begins_with(line, "# "))) {
+	} else if (!c->writer && (pd_span_starts(line, "# pagededup ") || !pd_span_starts(line, "# "))) {
 		pd_buf_add_span(&c->header, line);
 		pd_buf_add_c(&c->header, '\n');
 		if (line.n > 1 && line.p[1] != ' ')
@@ -247,7 +241,7 @@ static ssize_t take_bytes(void *cookie, const char *bytes, size_t n)
 	struct pd_span rest = pd_buf_span(&c->pending);
 	for (const char *end; (end = memchr(rest.p, '\n', rest.n));) {
 		size_t took = (size_t)(end - rest.p) + 1;
-		take_line(c, pd_span(rest.p, took - 1));
+		write_line(c, pd_span(rest.p, took - 1));
 		rest = pd_span(rest.p + took, rest.n - took);
 		if (!rest.n)
 			break;
@@ -523,7 +517,7 @@ int pd_parquet_rows_next(struct pd_parquet_rows_input *in, struct pd_span *lines
 		const char *totals = pd_parquet_note(in->file, TOTALS_NOTE);
 		struct pd_span rest = pd_span_z(totals ? totals : ""), line;
 		while (pd_span_split(&rest, '\n', &line))
-			if (begins_with(line, "# total ")) {
+			if (pd_span_starts(line, "# total ")) {
 				pd_buf_add_span(&in->lines, line);
 				pd_buf_add_c(&in->lines, '\n');
 			}

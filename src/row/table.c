@@ -193,7 +193,7 @@ static int take_header_line(struct pd_table_reader *r, struct pd_span s, struct 
 static struct pd_span after(struct pd_span line, const char *with)
 {
 	size_t n = strlen(with);
-	return line.n >= n && !memcmp(line.p, with, n) ? pd_span(line.p + n, line.n - n) : pd_span(NULL, 0);
+	return pd_span_starts(line, with) ? pd_span(line.p + n, line.n - n) : pd_span(NULL, 0);
 }
 
 static int read_comment(struct pd_table_reader *r, struct pd_span line, struct pd_err *e)
@@ -256,7 +256,7 @@ static int read_row(struct pd_table_reader *r, struct pd_err *e)
 }
 
 /* 1 a row, 0 no row yet, negative on error. */
-static int take_line(struct pd_table_reader *r, struct pd_err *e)
+static int parse_line(struct pd_table_reader *r, struct pd_err *e)
 {
 	r->mark = pd_span(NULL, 0);
 	if (!r->line.n)
@@ -286,7 +286,7 @@ static int next_file_line(struct pd_table_reader *r, struct pd_err *e)
 		close_file(r);
 		return status ? status : pd_table_end(r, e);
 	}
-	return take_line(r, e);
+	return parse_line(r, e);
 }
 
 int pd_table_next(struct pd_table_reader *r, struct pd_err *e)
@@ -314,7 +314,7 @@ int pd_table_line(struct pd_table_reader *r, struct pd_span line, struct pd_err 
 	r->line_no++;
 	line.n -= line.n && line.p[line.n - 1] == '\r';
 	r->line = line;
-	return take_line(r, e);
+	return parse_line(r, e);
 }
 
 void pd_table_release(struct pd_table_reader *r)

@@ -25,11 +25,6 @@ char *pd_dedup_folder_path(const char *folder, const char *name)
 #define VERSION "3"
 static const char first_words[] = "pagededup dedup ";
 
-static bool starts(struct pd_span s, const char *z, size_t n)
-{
-	return s.n >= n && !memcmp(s.p, z, n);
-}
-
 /* --- files of a step --- */
 
 /* A hard link to an input has no checksum. */
@@ -83,7 +78,7 @@ static int check_file(const char *folder, bool ended, struct pd_span line, struc
 	pd_span_split(&rest, ' ', &size);
 	pd_span_split(&rest, ' ', &sum);
 	int good = rest.p && !pd_tsv_value(rest, &name);
-	if (good && !(ended && starts(pd_buf_span(&name), ".dedup/", 7))) {
+	if (good && !(ended && pd_span_starts(pd_buf_span(&name), ".dedup/"))) {
 		pd_local_mem char *path = pd_dedup_folder_path(folder, pd_buf_z(&name));
 		good = describe_file(path, pd_span_is(sum, NO_CHECKSUM), &now, e);
 		if (good > 0)
@@ -110,7 +105,7 @@ static int drop_damaged_steps(struct pd_journal *j, const char *folder, struct p
 		pd_span_split(&words, ' ', &word);
 		for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
 			begun |= pd_span_is(word, steps[i]);
-		if (starts(line, file, 5))
+		if (pd_span_starts(line, file))
 			good = check_file(folder, ended, pd_span(line.p + 5, line.n - 5), log, e);
 		else
 			kept = (size_t)(line.p + line.n + 1 - text.p);
@@ -209,7 +204,7 @@ static int parse_journal(struct pd_journal *j, bool all, struct pd_err *e)
 	size_t n = sizeof first_words - 1;
 	bool first = true, ok = true, more = true;
 	while (ok && more && rest.n && pd_span_split(&rest, '\n', &line)) {
-		ok = first ? starts(line, first_words, n) && line.n == n + 1 && line.p[n] >= '1' && line.p[n] <= VERSION[0]
+		ok = first ? pd_span_starts(line, first_words) && line.n == n + 1 && line.p[n] >= '1' && line.p[n] <= VERSION[0]
 			   : parse_step(j, line);
 		first = false;
 		more = all || !j->options.n;
@@ -248,7 +243,7 @@ int pd_journal_open(struct pd_journal *j, const char *path, const char *folder, 
 	*j = (struct pd_journal){ .path = pd_strdup(path) };
 	int status = read_journal(j, e);
 	size_t n = sizeof first_words - 1;
-	if (!status && starts(pd_buf_span(&j->text), first_words, n) && j->text.n > n && j->text.p[n] < VERSION[0])
+	if (!status && pd_span_starts(pd_buf_span(&j->text), first_words) && j->text.n > n && j->text.p[n] < VERSION[0])
 		status = pd_fail(e, PD_ERR_PARAMS,
 				 "%s was written by an older version, and cannot be continued; start again in another folder",
 				 j->path);

@@ -393,7 +393,7 @@ static const uint64_t *whole_sketch(const struct sorting_order *s, uint32_t i, u
 	return room;
 }
 
-static int by_order(const void *x, const void *y, void *ctx)
+static int compare_sketches(const void *x, const void *y, void *ctx)
 {
 	const struct sorting_order *s = ctx;
 	uint32_t a = (uint32_t) * (const uint64_t *)x, b = (uint32_t) * (const uint64_t *)y;
@@ -431,9 +431,9 @@ static void write_orders(struct segment_writing *w)
 		for (size_t from = 0, to; from < s.n; from = to) {
 			bool sorted = true;
 			for (to = from + 1; to < s.n && v[to] >> 32 == v[from] >> 32; to++)
-				sorted = sorted && by_order(&v[to - 1], &v[to], &s) < 0;
+				sorted = sorted && compare_sketches(&v[to - 1], &v[to], &s) < 0;
 			if (!sorted)
-				qsort_r(v + from, to - from, sizeof *v, by_order, &s);
+				qsort_r(v + from, to - from, sizeof *v, compare_sketches, &s);
 		}
 		for (size_t i = 0; i < s.n; i++)
 			v[i] = (v[i] & ~UINT64_C(0xffffffff)) | s.row[(uint32_t)v[i]];

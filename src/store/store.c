@@ -369,7 +369,7 @@ static int load_once(struct pd_store *s, struct pd_err *e)
 /* Open all files of the manifest as they are at one moment.  `io` is open; with a lock the log is opened for
  * writing.  A writer removes a file only after a manifest without it has replaced the old one.  So a missing file
  * means that the manifest has changed: read it again; if it is still the same, the file is lost. */
-static int load(struct pd_store *s, struct pd_err *e)
+static int open_files(struct pd_store *s, struct pd_err *e)
 {
 	uint64_t before = 0;
 	int status;
@@ -617,7 +617,7 @@ int pd_store_open(struct pd_store *s, const char *dir, enum pd_store_mode mode, 
 		status = status == PD_ERR_NOT_FOUND ? PD_ERR_USAGE : status ? status : take_lock(&s->io, &s->lock, e);
 	}
 	if (!status)
-		status = load(s, e);
+		status = open_files(s, e);
 	if (!status && mode == PD_STORE_WRITE)
 		status = remove_unnamed_files(s, e);
 	return status;

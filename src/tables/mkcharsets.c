@@ -281,7 +281,7 @@ static bool has_table(enum pd_charset_id id)
 	return id == PD_USER_DEFINED || (charsets[id].iconv && strncmp(charsets[id].iconv, "UTF", 3) != 0 && id != PD_GBK);
 }
 
-static void fill(enum pd_charset_id id)
+static void fill_table(enum pd_charset_id id)
 {
 	uint32_t *one = tables.one[id];
 	iconv_t cd;
@@ -346,7 +346,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (int id = 0; id < PD_CHARSETS; id++)
-		fill((enum pd_charset_id)id);
+		fill_table((enum pd_charset_id)id);
 	for (size_t i = 0; i < sizeof fixes / sizeof *fixes; i++)
 		fix(&fixes[i]);
 	for (int id = 0; id < PD_CHARSETS; id++) {

@@ -757,8 +757,8 @@ static const struct pd_charset *from_content(struct pd_span s)
 	return NULL;
 }
 
-/* Return true at the first call. */
-static bool is_first(bool *seen)
+/* Return true the first time. */
+static bool set_once(bool *seen)
 {
 	bool before = *seen;
 	*seen = true;
@@ -771,15 +771,15 @@ static const struct pd_charset *meta_element(struct pd_span *s)
 	struct meta m = { 0 };
 	struct attribute a;
 	while (next_attribute(s, &a)) {
-		if (pd_span_ieq(a.name, "http-equiv") && is_first(&m.seen_http_equiv)) {
+		if (pd_span_ieq(a.name, "http-equiv") && set_once(&m.seen_http_equiv)) {
 			m.got_pragma = pd_span_ieq(a.value, "content-type");
-		} else if (pd_span_ieq(a.name, "content") && is_first(&m.seen_content)) {
+		} else if (pd_span_ieq(a.name, "content") && set_once(&m.seen_content)) {
 			const struct pd_charset *c = from_content(a.value);
 			if (c && !m.charset) {
 				m.charset = c;
 				m.declared = m.need_pragma = true;
 			}
-		} else if (pd_span_ieq(a.name, "charset") && is_first(&m.seen_charset)) {
+		} else if (pd_span_ieq(a.name, "charset") && set_once(&m.seen_charset)) {
 			m.charset = charset_by_label(a.value);
 			m.declared = true;
 			m.need_pragma = false;

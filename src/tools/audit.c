@@ -199,7 +199,7 @@ struct comparison {
 	size_t lost_words;		/* in no run of the clean dumps */
 };
 
-static void compare(struct audit *a, const struct audited *page, const struct audited *keep, struct comparison *out)
+static void compare_pages(struct audit *a, const struct audited *page, const struct audited *keep, struct comparison *out)
 {
 	const struct runs *runs = &page->runs;
 	size_t common = 0, staying = 0, known = 0;
@@ -269,7 +269,7 @@ static void audit_page(struct audit *a, const struct audited *page, bool removed
 	const struct audited *keep = find_page(a, page->dup_of);
 	struct comparison c = { 0 };
 	if (page->text.p && keep && keep->text.p)
-		compare(a, page, keep, &c);
+		compare_pages(a, page, keep, &c);
 	add_cell(out, page->id);
 	add_cell(out, page->url);
 	add_cell(out, page->digest);

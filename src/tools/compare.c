@@ -166,7 +166,7 @@ static size_t repeated(const struct pd_topic *t)
 }
 
 /* Both pipelines have processed their pages, with the same options `o`. */
-static void compare(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out)
+static void print_comparison(struct pd_pipeline *a, struct pd_pipeline *b, const struct pd_sign_options *o, struct pd_buf *out)
 {
 	struct set sa = { 0 }, sb = { 0 }, la = { 0 }, lb = { 0 };
 	shingles_of(a, o, &sa);
@@ -246,7 +246,7 @@ int pd_compare_pages(const struct pd_walk_options *o, const struct pd_pick_which
 	if (!status)
 		status = pd_pick_page(&b, o, &t, &which[1], log, e);
 	if (!status) {
-		compare(&a.pipeline, &b.pipeline, &o->page.sign, &out);
+		print_comparison(&a.pipeline, &b.pipeline, &o->page.sign, &out);
 		pd_print(stdout, pd_buf_span(&out), paint, color);
 	}
 	pd_pick_release(&a);

@@ -19,7 +19,7 @@ static void name_damage(void *ctx, const struct pd_read_damage *d)
 	pd_read_damage_tell(d, "left out", ctx);
 }
 
-static int search(struct pick_search *s, struct pd_err *e)
+static int read_input(struct pick_search *s, struct pd_err *e)
 {
 	struct pd_reader *reader;
 	struct pd_record r = { 0 };
@@ -40,7 +40,7 @@ static int search(struct pick_search *s, struct pd_err *e)
 
 static int by_url(struct pick_search *s, struct pd_log *log, struct pd_err *e)
 {
-	int status = search(s, e);
+	int status = read_input(s, e);
 	if (status)
 		return status;
 	if (!s->found)

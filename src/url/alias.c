@@ -332,7 +332,7 @@ static int by_key_then_rank(const void *x, const void *y, void *ctx)
 }
 
 /* Compare hosts with one key, by name: each with the representatives of the sites found so far. */
-static void compare(struct pd_aliases *a, const struct key *k, size_t n)
+static void merge_hosts(struct pd_aliases *a, const struct key *k, size_t n)
 {
 	uint32_t standing[STANDING];
 	size_t m = 0;
@@ -437,7 +437,7 @@ static struct pd_aliases_counts aliases_write(struct pd_aliases *a, struct pd_bu
 	for (size_t i = 0, end; i < a->n_keys; i = end) {
 		for (end = i + 1; end < a->n_keys && a->keys[end].value == a->keys[i].value; end++)
 			;
-		compare(a, a->keys + i, end - i);
+		merge_hosts(a, a->keys + i, end - i);
 	}
 	for (uint32_t i = 0; i < a->names.n; i++)
 		site[i] = i;

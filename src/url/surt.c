@@ -140,16 +140,11 @@ static bool letters(struct pd_span s, size_t from, size_t n)
 	return true;
 }
 
-static bool starts(struct pd_span s, const char *z)
-{
-	return s.n >= strlen(z) && memcmp(s.p, z, strlen(z)) == 0;
-}
-
 static bool session(struct pd_span p)
 {
-	return (starts(p, "jsessionid=") && letters(p, 11, 32)) || (starts(p, "phpsessid=") && letters(p, 10, 32)) ||
-	       (starts(p, "sid=") && letters(p, 4, 32)) ||
-	       (starts(p, "aspsessionid") && p.n == 45 && p.p[20] == '=' && letters(p, 21, 24));
+	return (pd_span_starts(p, "jsessionid=") && letters(p, 11, 32)) ||
+	       (pd_span_starts(p, "phpsessid=") && letters(p, 10, 32)) || (pd_span_starts(p, "sid=") && letters(p, 4, 32)) ||
+	       (pd_span_starts(p, "aspsessionid") && p.n == 45 && p.p[20] == '=' && letters(p, 21, 24));
 }
 
 static struct pd_span key_of_parameter(struct pd_span p)

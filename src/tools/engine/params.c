@@ -107,7 +107,7 @@ static bool take_text(struct pd_engine_params *p, struct pd_span name, struct pd
 	return good;
 }
 
-static bool take_line(struct pd_engine_params *p, struct pd_span line)
+static bool parse_line(struct pd_engine_params *p, struct pd_span line)
 {
 	struct pd_span name;
 	uint64_t n;
@@ -136,7 +136,7 @@ static int engine_params_parse(struct pd_engine_params *p, struct pd_span text, 
 	while (text.n && pd_span_split(&text, '\n', &line)) {
 		no++;
 		ended = ended || pd_span_is(line, "end");
-		if (!pd_span_is(line, "end") && !take_line(p, line))
+		if (!pd_span_is(line, "end") && !parse_line(p, line))
 			return pd_fail(e, PD_ERR_INPUT, "%s:%" PRIu64 ": damaged file of parameters", path, no);
 	}
 	return ended ? PD_OK : pd_fail(e, PD_ERR_INPUT, "%s: damaged file of parameters: it is truncated", path);

@@ -138,7 +138,8 @@ bool pd_engine_tables_parse(const struct pd_engine_tables *t, struct pd_span buc
 }
 
 /* A pair belongs to the table of its first equal blocks. */
-static bool is_first(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a, const uint64_t *b)
+static bool is_first_table(const struct pd_engine_tables *t, const struct pd_engine_table *table, const uint64_t *a,
+			   const uint64_t *b)
 {
 	const uint8_t *wanted = t->h[table->number].block;
 	for (int i = 0, n = 0; i < t->blocks && n < t->shared; i++) {
@@ -157,5 +158,5 @@ bool pd_engine_tables_own(const struct pd_engine_tables *t, const struct pd_engi
 {
 	bool parts = !table->parts || table->i == table->j ||
 		     part_of_fingerprint(t, a, table->parts) != part_of_fingerprint(t, b, table->parts);
-	return parts && (table->kind != 'h' || is_first(t, table, a, b));
+	return parts && (table->kind != 'h' || is_first_table(t, table, a, b));
 }
