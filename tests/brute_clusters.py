@@ -106,7 +106,8 @@ def verdicts(linkage, keep, path, rank, links, sources, exempt):
             for q in members: kept[q] = p
     for q in sorted(kept): print(q, kept[q])
 
-if sys.argv[1] == 'pairs': make(*map(int, sys.argv[2:5]))
+if __name__ != '__main__': pass
+elif sys.argv[1] == 'pairs': make(*map(int, sys.argv[2:5]))
 else:
     arg = sys.argv[5:] + [''] * 4
     table = {}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cluster/group.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/sort.h"
@@ -616,6 +617,24 @@ static int keep_all_text(struct pd_group *g, const bool *left, struct pd_err *e)
 	free(t.order);
 	free(list);
 	return status;
+}
+
+int pd_group_commonness(struct pd_group *g, const uint32_t *pages, size_t n, double *out, struct pd_err *e)
+{
+	enum { PARTS_OF_LOG = 1 << 30 }; /* sums of integers do not depend on the order of the runs */
+	struct pd_map pages_with = { 0 };
+	int status = PD_OK;
+	for (size_t i = 0; i < n && status >= 0; i++)
+		status = count_runs(g, &pages_with, pages[i], 1, e);
+	for (size_t i = 0; i < n && status >= 0; i++) {
+		int64_t sum = 0;
+		status = known_set(g, pages[i], e);
+		for (size_t k = 0; status > 0 && k < g->texts->page.n; k++)
+			sum += llround(log(*pd_map_find(&pages_with, g->texts->page.v[k])) * PARTS_OF_LOG);
+		out[i] = status > 0 ? exp((double)sum / PARTS_OF_LOG / (double)g->texts->page.n) : 1;
+	}
+	pd_map_release(&pages_with);
+	return status < 0 ? status : PD_OK;
 }
 
 /* --- suspects --- */

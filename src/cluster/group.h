@@ -81,6 +81,9 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 /* 1 a member, 0 the end. */
 int pd_group_next(struct pd_group *g, struct pd_group_member *out);
 void pd_group_release(struct pd_group *g);
+/* For each of these pages the geometric mean, over its different runs of words, of the number of these pages that have the run:
+ * from 1, if no other page has any of it, to n.  It is 1 for a page without shingles. */
+int pd_group_commonness(struct pd_group *g, const uint32_t *pages, size_t n, double *out, struct pd_err *e);
 /* Append the methods that must have found a pair, as given or by default; append nothing if nothing was given and
  * there is only one method. */
 void pd_group_required(const struct pd_group *g, struct pd_buf *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * pagededup cluster: pairs -> clusters, with a verdict for each page in one. */
 #include "cmd/command.h"
+#include "cluster/weights.h"
 #include "run/options.h"
 #include "row/write.h"
 
@@ -24,6 +25,8 @@ static const struct pd_opt opts[] = {
 	  .help = "remove (default): weight 0; demote: a lower weight, no removal" },
 	{ .type = PD_OPT_REAL, .name = "weight", .arg = "N", AT(group.weight), .min = 0.000001, .max = 0.999999,
 	  .help = "demote: weight of a duplicate (0.5); the page kept has 1" },
+	{ .type = PD_OPT_CHOICE, .name = "weights", .rare = true, .arg = "NAME", AT(weights), .choices = pd_sample_weights_names,
+	  .help = "write sample weights of pages, not verdicts: fineweb2, log, soft" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .arg = "FILE", AT(output), .help = "write FILE, not stdout" },
 	{ .type = PD_OPT_CHOICE, .name = "format", .arg = "NAME", AT(format), .choices = pd_row_formats,

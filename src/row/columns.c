@@ -14,6 +14,7 @@ const char *const pd_fp_columns[] = { PD_FP_TABLE(NAME_OF) NULL };
 const char *const pd_pairs_columns[] = { PD_PAIRS_TABLE(NAME_OF) NULL };
 const char *const pd_pairs_methods_columns[] = { PD_PAIRS_TABLE(NAME_OF) PD_PAIRS_MORE_TABLE(NAME_OF) NULL };
 const char *const pd_verdicts_columns[] = { PD_VERDICTS_TABLE(NAME_OF) NULL };
+const char *const pd_weights_columns[] = { PD_WEIGHTS_TABLE(NAME_OF) NULL };
 const char *const pd_answers_columns[] = { PD_ANSWERS_TABLE(NAME_OF) NULL };
 const char *const pd_link_columns[] = { PD_LINK_TABLE(NAME_OF) NULL };
 const char *const pd_ranks_columns[] = { PD_RANKS_TABLE(NAME_OF) NULL };
@@ -66,7 +67,7 @@ struct named_type {
 };
 
 static const struct named_type types[] = { PD_FP_TABLE(TYPE_OF) PD_PAIRS_TABLE(TYPE_OF) PD_PAIRS_MORE_TABLE(TYPE_OF)
-						   PD_VERDICTS_TABLE(TYPE_OF) PD_ANSWERS_TABLE(TYPE_OF) },
+						   PD_VERDICTS_TABLE(TYPE_OF) PD_WEIGHTS_TABLE(TYPE_OF) PD_ANSWERS_TABLE(TYPE_OF) },
 			       /* Tables that no command writes as columns: their numbers are read with all digits. */
 	text_types[] = { PD_EVAL_TABLE(TYPE_OF) PD_SWEEP_TABLE(TYPE_OF) };
 

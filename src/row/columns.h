@@ -78,6 +78,17 @@
 	COLUMN(VERDICTS, LOSS, "loss", REAL_3) /* of a duplicate: share of its text that the page kept lacks, if texts were compared */ \
 	COLUMN(VERDICTS, SUSPECT, "suspect", TEXT) /* of a kept page that may be a duplicate of dup_of: the reason to keep it */ \
 	COLUMN(VERDICTS, CONTENT_DIGEST, "content_digest", TEXT)
+#define PD_WEIGHTS_TABLE(COLUMN) \
+	COLUMN(WEIGHTS, CLUSTER_ID, "cluster_id", COUNT) \
+	COLUMN(WEIGHTS, ID, "id", TEXT) \
+	COLUMN(WEIGHTS, URL, "url", TEXT) \
+	COLUMN(WEIGHTS, IS_DUPLICATE, "is_duplicate", FLAG) \
+	COLUMN(WEIGHTS, WEIGHT, "weight", NUMBER) \
+	COLUMN(WEIGHTS, CLUSTER_WEIGHT, "cluster_weight", NUMBER) \
+	COLUMN(WEIGHTS, SIZE, "minhash_cluster_size", COUNT) /* the name in FineWeb2's data set */ \
+	COLUMN(WEIGHTS, HOSTS, "hosts", COUNT) \
+	COLUMN(WEIGHTS, FIRST_CAPTURE, "first_capture", TEXT) \
+	COLUMN(WEIGHTS, LAST_CAPTURE, "last_capture", TEXT)
 #define PD_ANSWERS_TABLE(COLUMN) \
 	PD_VERDICTS_FIRST_TABLE(COLUMN, ANSWERS) \
 	COLUMN(ANSWERS, STATUS, "status", TEXT) \
@@ -156,6 +167,7 @@ enum pd_pairs_methods_column {
 	PD_PAIRS_MORE_TABLE(PD_COLUMN_NUMBER_OF) PD_PAIRS_METHODS_COLUMNS
 };
 enum pd_verdicts_column { PD_VERDICTS_TABLE(PD_COLUMN_NUMBER_OF) PD_VERDICTS_COLUMNS };
+enum pd_weights_column { PD_WEIGHTS_TABLE(PD_COLUMN_NUMBER_OF) PD_WEIGHTS_COLUMNS };
 enum pd_answers_column { PD_ANSWERS_TABLE(PD_COLUMN_NUMBER_OF) PD_ANSWERS_COLUMNS };
 enum pd_link_column { PD_LINK_TABLE(PD_COLUMN_NUMBER_OF) PD_LINK_COLUMNS };
 enum pd_ranks_column { PD_RANKS_TABLE(PD_COLUMN_NUMBER_OF) PD_RANKS_COLUMNS };
@@ -191,16 +203,18 @@ struct pd_table_columns {
 extern const struct pd_table_columns pd_table_columns[]; /* by kind */
 
 /* Names of columns, NULL at the end. */
-extern const char *const pd_fp_columns[],
-	*const pd_pairs_columns[PD_PAIRS_COLUMNS + 1],
-		*const pd_pairs_methods_columns[],
-			*const pd_verdicts_columns[], *const pd_answers_columns[],
-							      *const pd_link_columns[],
-								      *const pd_ranks_columns[],
-									      *const pd_sites_columns[],
-										      *const pd_params_columns[],
-											      *const pd_eval_columns[],
-												      *const pd_sweep_columns[];
+extern const char *const pd_fp_columns[];
+extern const char *const pd_pairs_columns[PD_PAIRS_COLUMNS + 1];
+extern const char *const pd_pairs_methods_columns[];
+extern const char *const pd_verdicts_columns[];
+extern const char *const pd_weights_columns[];
+extern const char *const pd_answers_columns[];
+extern const char *const pd_link_columns[];
+extern const char *const pd_ranks_columns[];
+extern const char *const pd_sites_columns[];
+extern const char *const pd_params_columns[];
+extern const char *const pd_eval_columns[];
+extern const char *const pd_sweep_columns[];
 
 /* Append the line of column names, "#id\turl…"; NULL at the end. */
 void pd_row_names(const char *const *columns, struct pd_buf *out);

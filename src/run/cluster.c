@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "row/table.h"
 #include "cluster/verdicts.h"
+#include "cluster/weights.h"
 #include "row/write.h"
 
 const double pd_stage_cluster_levels[] = { .5, .6, .7, .75, .8, .85, .9, .95, .98, 1, 0 };
@@ -71,6 +72,39 @@ static int write_verdicts(struct cluster_run *r, struct pd_buf *text)
 	return status;
 }
 
+/* Write the sample weights of clusters; suspects are in no cluster. */
+static int write_weights(struct cluster_run *r, struct pd_buf *text)
+{
+	struct pd_json *j = r->o->format == PD_ROW_JSONL ? pd_json_new() : NULL;
+	struct pd_group_member m, *members = NULL;
+	size_t n = 0, cap = 0;
+	uint64_t rows = 0;
+	int status = PD_OK;
+	if (!j)
+		fwrite(pd_buf_z(text), 1, text->n, r->out.f);
+	pd_buf_clear(text);
+	while (!status && pd_group_next(&r->group, &m) && m.size) {
+		members = pd_big_grow(members, n, &cap, sizeof *members);
+		members[n++] = m;
+		if (n < m.size)
+			continue;
+		status = pd_weights_add(&r->group, (enum pd_sample_weights)r->o->weights, members, n, j, text, &r->err);
+		rows += n;
+		n = 0;
+		if (text->n >= ENOUGH) {
+			fwrite(text->p, 1, text->n, r->out.f);
+			pd_buf_clear(text);
+		}
+	}
+	if (!j && has_end(r))
+		pd_row_end((struct pd_span){ 0 }, r->group.pages.cut, rows, text);
+	fwrite(pd_buf_z(text), 1, text->n, r->out.f);
+	pd_buf_clear(text);
+	pd_json_free(j);
+	free(members);
+	return status;
+}
+
 static int cluster_pairs(struct cluster_run *r)
 {
 	pd_local_buf text = { 0 };
@@ -94,13 +128,16 @@ static int cluster_pairs(struct cluster_run *r)
 	}
 	if (!status && !r->o->row) {
 		pd_log_part(r->log, WRITE_SHARE, 1);
-		status = pd_verdicts_header(&r->group, has_end(r), &text, &r->err);
+		if (r->o->weights)
+			pd_weights_header(&r->group, (enum pd_sample_weights)r->o->weights, has_end(r), &text);
+		else
+			status = pd_verdicts_header(&r->group, has_end(r), &text, &r->err);
 		if (!status)
 			status = pd_outfile_open(&r->out, r->o->output, &r->err);
 		if (!status)
 			status = pd_row_as_columns(&r->out, r->o->format, &r->err);
 		if (!status)
-			status = write_verdicts(r, &text);
+			status = r->o->weights ? write_weights(r, &text) : write_verdicts(r, &text);
 	}
 	return status;
 }
@@ -203,6 +240,11 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 			       "--keep-all-text needs the texts: --shingles=FILE, which 'fp --shingles=FILE' writes");
 	if (o->group.lost_words && !o->group.all_text)
 		return pd_fail(e, PD_ERR_USAGE, "--lost-words has no effect without --keep-all-text");
+	if (o->weights && o->group.action == PD_ACTION_DEMOTE)
+		return pd_fail(e, PD_ERR_USAGE, "--weights and --action=demote cannot be combined, because both give weights");
+	if (o->weights == PD_SAMPLE_WEIGHTS_SOFT && !texts)
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--weights=soft needs the texts: --shingles=FILE, which 'fp --shingles=FILE' writes");
 	if (o->group.weight && o->group.action != PD_ACTION_DEMOTE)
 		return pd_fail(e, PD_ERR_USAGE, "--weight has no effect without --action=demote");
 	if (!o->group.max_loss)

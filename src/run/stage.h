@@ -75,6 +75,7 @@ struct pd_stage_cluster_counts {
 
 struct pd_stage_cluster {
 	int linkage, action, format, scope;
+	int weights;		       /* enum pd_sample_weights: write sample weights, not verdicts */
 	const char *keep;	       /* as typed */
 	char *shingles;		       /* a file of fp --shingles; NULL: none */
 	char *canonical;	       /* a file of fp --canonical; NULL: none */
