@@ -3,7 +3,7 @@
 """The rules of cluster, read slowly, to hold the program against.
 
 usage: brute_clusters.py pairs SEED PAGES PAIRS        random pairs rows on stdout
-       brute_clusters.py verdicts LINKAGE KEEP PAIRS [RANK [LINKS [SOURCES [EXEMPT]]]]    "id kept" for every member of a cluster, sorted
+       brute_clusters.py verdicts LINKAGE KEEP PAIRS [RANK [LINKS [SOURCES [EXEMPT [per-capture]]]]]    "id kept" for every member of a cluster, sorted
 """
 import random, re, sys
 
@@ -79,7 +79,25 @@ def closed(pages, joined):
                 changed = True
     return name
 
-def verdicts(linkage, keep, path, rank, links, sources, exempt):
+def is_other_capture(page, keep):
+    """Captures of one URL at different times, or at an unknown time."""
+    a, b = (p[1].split('//')[-1].rstrip('/') for p in (page, keep))
+    return page != keep and a == b != '-' and (page[2] == '-' or keep[2] == '-' or seconds(page[2]) != seconds(keep[2]))
+
+def stars(order, near, same, linkage):
+    node, whole, kept = closed(order, same), closed(order, near), {}
+    for p in order:
+        if p in kept: continue
+        if linkage == 'connected':
+            members = [q for q in order if whole[q] == whole[p]]
+        else:
+            nodes = {node[p]} | {node[b] for a, b in near if node[a] == node[p]} | {node[a] for a, b in near if node[b] == node[p]}
+            members = [q for q in order if node[q] in nodes and q not in kept]
+        if len(members) > 1:
+            for q in members: kept[q] = p
+    return kept
+
+def verdicts(linkage, keep, path, rank, links, sources, exempt, per_capture):
     pages, near, same = {}, [], []
     for line in open(path):
         if line.startswith('#'): continue
@@ -90,30 +108,31 @@ def verdicts(linkage, keep, path, rank, links, sources, exempt):
             pages.setdefault(f['id_' + e], (f['id_' + e], f['url_' + e], f['fetch_time_' + e], f['text_bytes_' + e], f['quality_' + e]))
         near.append((f['id_a'], f['id_b']))
         if f['distance'] in '-0': same.append(near[-1])
-    node, whole = closed(pages, same), closed(pages, near)
+    whole = closed(pages, near)
     behind = {i for i, url in links if i in pages and url != pages[i][1] and any(q[1] == url and whole[q[0]] == whole[i] for q in pages.values())}
     criteria = [key_for(k, rank, behind) for k in keep.split(',')]
     order = sorted(pages.values(), key=lambda p: (place_of_source(p, sources),) + tuple(c(p) for c in criteria) + (not p[1].startswith('https://'), order_of_id(p[0])))
-    kept = {}
-    for p in (p[0] for p in order):
-        if p in kept: continue
-        if linkage == 'connected':
-            members = [q for q in pages if whole[q] == whole[p]]
-        else:
-            nodes = {node[p]} | {node[b] for a, b in near if node[a] == node[p]} | {node[a] for a, b in near if node[b] == node[p]}
-            members = [q for q in pages if node[q] in nodes and q not in kept]
-        if len(members) > 1:
-            for q in members: kept[q] = p
+    kept = stars([p[0] for p in order], near, same, linkage)
+    left = [p for p in kept if per_capture and is_other_capture(pages[p], pages[kept[p]])]
+    for _ in range(9):
+        for p in left: del kept[p]
+        if not left: break
+        here = [q[0] for q in order if q[0] in left]
+        inside = lambda pairs: [(a, b) for a, b in pairs if a in left and b in left]
+        again = stars(here, inside(near), inside(same), linkage)
+        kept.update(again)
+        left = [p for p in again if is_other_capture(pages[p], pages[kept[p]])]
+    kept = {p: keep for p, keep in kept.items() if any(kept[q] == keep and q != keep for q in kept)}
     for q in sorted(kept): print(q, kept[q])
 
 if __name__ != '__main__': pass
 elif sys.argv[1] == 'pairs': make(*map(int, sys.argv[2:5]))
 else:
-    arg = sys.argv[5:] + [''] * 4
+    arg = sys.argv[5:] + [''] * 5
     table = {}
     for l in open(arg[0]) if arg[0] else []:
         name, n = l.rstrip('\n').split('\t')
         if name != '-': table.setdefault(name, []).append(float(n))
     links = [l.rstrip('\n').split('\t') for l in open(arg[1])] if arg[1] else []
     sources = open(arg[2]).read().split('\n')[:-1] if arg[2] else []
-    verdicts(sys.argv[2], sys.argv[3], sys.argv[4], table, links, sources, float(arg[3] or 'inf'))
+    verdicts(sys.argv[2], sys.argv[3], sys.argv[4], table, links, sources, float(arg[3] or 'inf'), arg[4])

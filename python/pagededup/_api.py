@@ -942,7 +942,7 @@ def match(table: Any, against: Any = None, *, threads: int = 0, distance: Option
 
 @_hints
 def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None, *, against: Any = None, linkage: Optional[str] = None,
-            max_loss: Optional[float] = None, keep_all_text: bool = False, lost_words: Optional[int] = None,
+            max_loss: Optional[float] = None, keep_all_text: bool = False, lost_words: Optional[int] = None, per_capture: bool = False,
             require: Union[str, Sequence[str], None] = None, exempt: Optional[float] = None,
             quality: Optional[PathLike] = None, rank: Optional[PathLike] = None, prefer: Optional[PathLike] = None, scope: Optional[str] = None, sites: Optional[PathLike] = None,
             shingles: Optional[PathLike] = None, canonical: Optional[PathLike] = None, action: Optional[str] = None, weight: Optional[float] = None,
@@ -957,7 +957,7 @@ def cluster(table: Any, pairs: Any, keep: Union[str, Sequence[str], None] = None
     """
     settings = dict(linkage=linkage, require=require, exempt=exempt, quality=quality, rank=rank, prefer=prefer, scope=scope, sites=sites, shingles=shingles, canonical=canonical,
                     action=action, weight=weight)
-    settings.update({'max-loss': max_loss, 'keep-all-text': keep_all_text or None, 'lost-words': lost_words, 'tmp-dir': tmp_dir})
+    settings.update({'max-loss': max_loss, 'keep-all-text': keep_all_text or None, 'lost-words': lost_words, 'per-capture': per_capture or None, 'tmp-dir': tmp_dir})
     found = pairs.table if isinstance(pairs, Pairs) else _as_table(pairs)
     holds: List[Any] = []
     columns, n = _columns(found, _PAIR_COLUMNS, holds)

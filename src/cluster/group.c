@@ -8,6 +8,8 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "row/shingles.h"
+#include "row/tsv.h"
+#include "url/surt.h"
 
 const char *const pd_linkage_names[] = { "star", "connected", NULL };
 const char *const pd_action_names[] = { "remove", "demote", NULL };
@@ -18,6 +20,37 @@ struct pd_group_suspect {
 	uint32_t suspicion; /* index in the table of reasons of the pages */
 	struct pd_loss loss;
 };
+
+/* The name of a page in a web archive. */
+struct pd_group_capture {
+	uint64_t url;  /* hash of the sort form of its URL (url/surt.h); 0: it has none */
+	uint64_t time; /* pd_keep_criterion_key by PD_KEEP_OLDEST */
+};
+
+static void list_captures(struct pd_group *g)
+{
+	struct pd_surt surt = { 0 };
+	struct pd_buf url = { 0 }, key = { 0 };
+	g->captures = pd_big_alloc((g->pages.n + 1) * sizeof *g->captures);
+	for (uint32_t p = 0; p < g->pages.n; p++) {
+		struct pd_row_view v = pd_pages_view(&g->pages, p);
+		pd_buf_clear(&key);
+		if (pd_tsv_value(v.url, &url) >= 0 && url.n)
+			pd_surt(&surt, pd_buf_span(&url), &key);
+		g->captures[p] = (struct pd_group_capture){ key.n ? pd_hash64(key.p, key.n) | 1 : 0,
+							    pd_keep_criterion_key(&v, PD_KEEP_OLDEST) };
+	}
+	pd_surt_release(&surt);
+	pd_buf_release(&url);
+	pd_buf_release(&key);
+}
+
+/* Return whether the two pages are captures of one URL at different times, or at a time that is unknown. */
+static bool is_other_capture(const struct pd_group *g, uint32_t page, uint32_t keep)
+{
+	const struct pd_group_capture *a = g->captures ? &g->captures[page] : NULL, *b = g->captures ? &g->captures[keep] : NULL;
+	return a && a->url && a->url == b->url && (a->time != b->time || a->time == PD_KEY_LAST);
+}
 
 static uint32_t nth_by_id(const struct pd_group *g, size_t i)
 {
@@ -158,6 +191,10 @@ static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const 
 	*out = (struct pd_loss){ .known = PD_LOSS_EXACT };
 	if (known)
 		return known;
+	if (is_other_capture(g, page, keep)) {
+		out->capture = true;
+		return PD_OK;
+	}
 	if (edge->distance == PD_SAME_TEXT && !have_same_text(g, edge)) {
 		out->share = 1;
 		return PD_OK;
@@ -191,8 +228,8 @@ static int measure_loss(struct pd_group *g, uint32_t page, uint32_t keep, const 
 static bool must_keep(const struct pd_group *g, const struct pd_loss *loss)
 {
 	if (g->o->all_text)
-		return loss->known != PD_LOSS_EXACT || loss->share > 0;
-	return loss->share > g->o->max_loss || (loss->adds && pd_keep_is_clean(&g->o->keep));
+		return loss->capture || loss->known != PD_LOSS_EXACT || loss->share > 0;
+	return loss->capture || loss->share > g->o->max_loss || (loss->adds && pd_keep_is_clean(&g->o->keep));
 }
 
 static bool is_duplicate(const struct pd_group *g, uint32_t page)
@@ -572,15 +609,16 @@ static int keep_text_of_cluster(struct pd_group *g, uint32_t keep, const uint32_
 		if (!status)
 			status = count_lost_words(g, &t->pages_with, page, &lost, &words, e);
 		float share = words ? (float)lost / (float)words : 1;
-		g->losses[page] = (struct pd_loss){ .share = share, .known = PD_LOSS_EXACT };
-		if (status || (words && lost <= (size_t)g->o->lost_words && share <= g->o->max_loss))
+		bool capture = is_other_capture(g, page, keep);
+		g->losses[page] = (struct pd_loss){ .share = share, .known = PD_LOSS_EXACT, .capture = capture };
+		if (status || (!capture && words && lost <= (size_t)g->o->lost_words && share <= g->o->max_loss))
 			continue;
 		g->members[page].keep = PD_NO_PAGE;
 		status = count_runs(g, &t->pages_with, page, 1, e);
 	}
 	for (size_t i = 0; i < n && !status; i++) {
 		uint32_t page = pages[t->order[i]];
-		if (is_duplicate(g, page))
+		if (is_duplicate(g, page) || g->losses[page].capture)
 			continue;
 		const struct pd_shingle_set *runs = &g->texts->page;
 		bool needed = false;
@@ -805,7 +843,8 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 	}
 	free(size);
 	for (uint32_t p = 0; p < g->pages.n; p++) {
-		g->n_spared += spared[p] && !is_duplicate(g, p);
+		g->n_spared += spared[p] && !is_duplicate(g, p) && !g->losses[p].capture;
+		g->n_captures += spared[p] && !is_duplicate(g, p) && g->losses[p].capture;
 		if (!g->texts || !is_duplicate(g, p))
 			continue;
 		g->n_by_items += g->losses[p].known == PD_LOSS_BY_ITEMS;
@@ -836,7 +875,9 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 	status = open_texts(g, e);
 	if (o->in.log) /* shares of the usual time */
 		pd_log_part(o->in.log, .3, .9);
-	if (!status && ((o->max_loss > 0 && o->max_loss < 1) || o->n_shingles))
+	if (!status && o->per_capture)
+		list_captures(g);
+	if (!status && ((o->max_loss > 0 && o->max_loss < 1) || o->n_shingles || o->per_capture))
 		status = limit_loss(g, e);
 	if (!status)
 		status = find_suspects(g, e);
@@ -921,6 +962,7 @@ void pd_group_release(struct pd_group *g)
 		free(g->texts->page.v);
 	}
 	free(g->texts);
+	free(g->captures);
 	free(g->suspects);
 	free(g->losses);
 	free(g->members);

@@ -34,6 +34,7 @@ struct pd_group_options {
 	double max_loss;       /* largest share of its text that may be lost with a duplicate; 1 or 0: all */
 	bool all_text;	       /* the pages of a cluster that are kept have all text of the others; needs shingles */
 	int lost_words;	       /* all_text: words of a page that may be in none of the pages kept */
+	bool per_capture;      /* no page is removed for another capture of its URL */
 	char *const *shingles; /* files of row/shingles.h, to compare texts exactly; without files, sketches are compared */
 	int n_shingles;
 	const struct pd_secret *shingles_secret; /* that these were made with; NULL: the one of all zeroes */
@@ -45,6 +46,7 @@ struct pd_loss {
 	float share;
 	uint8_t known; /* enum pd_loss_known */
 	bool part;     /* exact: the page kept has all relevant text of this page, and much more */
+	bool capture;  /* the page kept is another capture of this URL: not removed with per_capture */
 	bool adds;     /* over `max_loss` of the page kept is text that this page lacks */
 };
 
@@ -56,13 +58,15 @@ struct pd_group {
 	size_t n_members, n_clusters;
 	struct pd_loss *losses; /* by page, for duplicates; NULL: not computed */
 	size_t n_spared;	/* pages with too large a loss */
+	size_t n_captures;	/* pages that are kept because they are captures of the same URL as the page kept */
 	size_t n_suspects;	/* pages that are kept although they may be duplicates */
 	size_t n_by_sketches;	/* duplicates compared only by sketches although there are shingles */
 	size_t n_by_items;	/* … and only by common items of a method */
 	/* its own */
 	struct pd_group_suspect *suspects; /* by page */
 	struct pd_group_texts *texts;
-	size_t at, end; /* the next member; the end of its cluster */
+	struct pd_group_capture *captures; /* by page; NULL: not per capture */
+	size_t at, end;			   /* the next member; the end of its cluster */
 	uint32_t cluster, size;
 };
 

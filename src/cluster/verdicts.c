@@ -47,6 +47,8 @@ int pd_verdicts_header(const struct pd_group *g, bool ends, struct pd_buf *out, 
 	pd_buf_printf(out, " max_loss=%g", o->max_loss);
 	if (o->all_text)
 		pd_buf_printf(out, " lost_words=%d", o->lost_words);
+	if (o->per_capture)
+		pd_buf_add_z(out, " per_capture=yes");
 	if (o->in.similar > 0)
 		pd_buf_printf(out, " least_similarity=%g", o->in.similar);
 	if (o->in.exempt > 0)

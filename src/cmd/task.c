@@ -243,17 +243,18 @@ static int run_step(struct engine_options *o, const struct pd_engine_step *steps
 static int check_cluster(const struct pd_stage_cluster *o, struct pd_err *e)
 {
 	const struct pd_keep_options *k = &o->group.keep;
-	const char *rejected = o->output	     ? "output"
-			       : o->shingles	     ? "shingles"
-			       : o->format	     ? formats[o->format]
-			       : o->scope	     ? "scope"
-			       : o->group.in.sites   ? "sites"
-			       : k->rank_file	     ? "rank"
-			       : k->quality_file     ? "quality"
-			       : o->canonical	     ? "canonical"
-			       : k->prefer	     ? "prefer"
-			       : o->group.in.tmp_dir ? "tmp-dir"
-						     : NULL;
+	const char *rejected = o->output	      ? "output"
+			       : o->shingles	      ? "shingles"
+			       : o->format	      ? formats[o->format]
+			       : o->scope	      ? "scope"
+			       : o->group.in.sites    ? "sites"
+			       : k->rank_file	      ? "rank"
+			       : k->quality_file      ? "quality"
+			       : o->group.per_capture ? "per-capture"
+			       : o->canonical	      ? "canonical"
+			       : k->prefer	      ? "prefer"
+			       : o->group.in.tmp_dir  ? "tmp-dir"
+						      : NULL;
 	for (int i = 0; i < k->n && !rejected; i++)
 		rejected = k->by[i] == PD_KEEP_QUALITY	    ? "keep=quality"
 			   : k->by[i] == PD_KEEP_CANONICAL  ? "keep=canonical"

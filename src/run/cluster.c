@@ -162,6 +162,9 @@ static int close_cluster(const struct cluster_run *r)
 		pd_buf_printf(&line, ", kept %zu near-duplicate%s whose removal would lose over %g%% of their text%s", g->n_spared,
 			      g->n_spared == 1 ? "" : "s", g->o->max_loss * 100,
 			      pd_keep_is_clean(&g->o->keep) ? ", or whose text lacks too much of the page kept" : "");
+	if (g->n_captures)
+		pd_buf_printf(&line, ", kept %zu other capture%s of the URL of a page kept", g->n_captures,
+			      g->n_captures == 1 ? "" : "s");
 	if (g->pages.n_refused) {
 		pd_buf_add_z(&line, ", ");
 		pd_buf_count(&line, g->pages.n_refused, "pair");

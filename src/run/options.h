@@ -51,6 +51,8 @@
 	  .help = "remove only pages whose whole text is in pages that are kept" }, \
 	{ .type = PD_OPT_INT, .name = "lost-words", .rare = true, .arg = "N", AT(group.lost_words), .min = 0, .max = 1000, \
 	  .help = "with --keep-all-text: words of a page that may be lost (0)" }, \
+	{ .type = PD_OPT_FLAG, .name = "per-capture", .rare = true, AT(group.per_capture), \
+	  .help = "remove no page for another capture of its URL" }, \
 	{ .type = PD_OPT_TEXT, .name = "require", .rare = true, .arg = "LIST", AT(group.required), \
 	  .help = "methods that must find a pair: over half (default), any, all, N, names" }, \
 	{ .type = PD_OPT_REAL, .name = "exempt", .rare = true, .arg = "Q", AT(group.in.exempt), .min = 0.000001, .max = 1e9, \

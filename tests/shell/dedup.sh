@@ -166,7 +166,7 @@ for option in $("$P" dedup --help=all | grep -oE '^ +(-., )?--(\[no-\])?[a-z-]+'
 	more=
 	case $option in
 	files-from | output | left-out | resume | again | config | print-config | keep-rows | sandbox | jobs | tmp-dir | progress | quiet | ignore-damaged | explain | help) continue ;;
-	no-boilerplate | all-text | keep-all-text | all-pairs | dry-run | keep-others | remove-suspects | remove-parts | rewrite-revisits | link) value= ;;
+	no-boilerplate | all-text | keep-all-text | per-capture | all-pairs | dry-run | keep-others | remove-suspects | remove-parts | rewrite-revisits | link) value= ;;
 	verify) option=no-verify value= ;;
 	max-page) value==1M ;;
 	status) value==206 ;;
