@@ -24,6 +24,12 @@ bool pd_span_ieq(struct pd_span a, const char *z)
 	return a.n == strlen(z) && pd_span_istarts(a, z);
 }
 
+bool pd_span_iends(struct pd_span a, const char *z)
+{
+	size_t n = strlen(z);
+	return a.n > n && pd_span_istarts(pd_span(a.p + a.n - n, n), z);
+}
+
 int pd_span_cmp(struct pd_span a, struct pd_span b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;

@@ -63,6 +63,8 @@ bool pd_span_ieq(struct pd_span a, const char *z);
 bool pd_span_starts(struct pd_span a, const char *z);
 /* Return whether `a` begins with `z`, ignoring the case of ASCII letters. */
 bool pd_span_istarts(struct pd_span a, const char *z);
+/* Return whether `a` is longer than `z` and ends with it, ignoring the case of ASCII letters. */
+bool pd_span_iends(struct pd_span a, const char *z);
 /* Bytewise order, the shorter first: <0, 0, >0. */
 int pd_span_cmp(struct pd_span a, struct pd_span b);
 /* Without ASCII white space at both ends. */

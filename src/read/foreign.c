@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * Packed formats that are not supported, or are read but not written: recognising them, and advice for the user.
+ * Inputs that are refused: packed formats that are not supported, or are read but not written, with advice for the user; and
+ * other files that are named like a dump.
  */
 #include "read/formats.h"
 
 #include <errno.h>
+
+#include "read/sniff.h"
 
 /* A packed format that is not supported. */
 struct foreign {
@@ -36,11 +39,9 @@ static const struct foreign *find_foreign(struct pd_span head)
 
 static bool ends_like(const char *label, const char *const *ends)
 {
-	for (int i = 0; ends[i]; i++) {
-		size_t n = strlen(ends[i]), m = strlen(label);
-		if (m > n && pd_span_ieq(pd_span(label + m - n, n), ends[i]))
+	for (int i = 0; ends[i]; i++)
+		if (pd_span_iends(pd_span_z(label), ends[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -105,6 +106,36 @@ bool pd_read_source_refuse(struct pd_read_source *s)
 	if (!f || (s->found && !ends_like(s->label, dumps)))
 		return false;
 	add_advice(f, s->label, s->in.fd == 0, s->twice, head, &s->reason);
+	pd_read_sink_tell_whole(s->sink, s->label, s->reason.p);
+	return true;
+}
+
+bool pd_read_source_misnamed(struct pd_read_source *s, struct pd_span head)
+{
+	static const char *const packed[] = { ".gz", ".zst", ".lz4", ".xz", ".bz2" };
+	static const char *const names[][2] = {
+		{ ".warc", "a WARC" }, { ".wet", "a WARC" }, { ".wat", "a WARC" }, { ".arc", "an ARC" }
+	};
+	struct pd_span label = pd_span_z(s->label);
+	const char *kind = NULL;
+	for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+		if (pd_span_iends(label, packed[i])) {
+			label.n -= strlen(packed[i]);
+			break;
+		}
+	for (size_t i = 0; i < sizeof names / sizeof *names && !kind; i++)
+		kind = pd_span_iends(label, names[i][0]) ? names[i][1] : NULL;
+	head = pd_span_trim(head);
+	if (!kind || !head.n)
+		return false;
+	pd_buf_clear(&s->reason);
+	pd_buf_printf(&s->reason, "not %s file, although it is named like one", kind);
+	if (pd_sniff_is_text(head)) {
+		size_t n = 0;
+		while (n < head.n && n < 40 && head.p[n] >= ' ' && head.p[n] <= '~')
+			n++;
+		pd_buf_printf(&s->reason, "; it begins with: %.*s", (int)n, head.p);
+	}
 	pd_read_sink_tell_whole(s->sink, s->label, s->reason.p);
 	return true;
 }

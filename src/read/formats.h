@@ -165,6 +165,9 @@ void pd_read_source_damage(struct pd_read_source *s, struct pd_read_place place,
 /* An unsupported packed dump must not be skipped like a page of another type: it is reported, and true is returned, if
  * it was typed, or if it is named like a dump.  Other such files in folders (downloads) are simply not pages. */
 bool pd_read_source_refuse(struct pd_read_source *s);
+/* An input that is named like a WARC or ARC file and is not one, such as a server's error page: report it, and return true.
+ * `head`: its first decompressed bytes. */
+bool pd_read_source_misnamed(struct pd_read_source *s, struct pd_span head);
 
 /* `open`: the input was recognised as this kind.  `next` returns 1 and a record; 0: the end; PD_ERR_INPUT: damage that
  * was reported; the caller may continue. */

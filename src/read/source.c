@@ -144,7 +144,7 @@ static void recognise(struct pd_read_source *s)
 	else if (!pd_read_member_packed(m) && pd_read_source_refuse(s))
 		s->kind = PD_SOURCE_NONE;
 	else if (!(pd_read_member_packed(m) ? recognise_by_next_member(s) : recognise_by_later_member(s)))
-		s->kind = PD_SOURCE_PAGE;
+		s->kind = pd_read_source_misnamed(s, head) ? PD_SOURCE_NONE : PD_SOURCE_PAGE;
 }
 
 /* Recognise the record, line or member at an offset. */

@@ -184,4 +184,21 @@ fi
 run timeout 20 "$P" fp -q odd/pipe.html
 exits "a pipe that is named waits for its writer" 0
 
+# --- files that are named like a dump and are not one ---
+printf '<?xml version="1.0"?>\n<Error><Code>AccessDenied</Code></Error>\n' >refused.xml
+mkdir mixed && cp "$demo" mixed/whole.warc.gz && cp refused.xml mixed/plain.warc.gz && gzip -c refused.xml >mixed/packed.arc.gz
+head -c 3000 "$P" >mixed/program.wet
+run "$P" fp mixed
+exits "named like a dump: counted as damaged" 1
+same "named like a dump: no page of it, and all others" <(rows "$tmp/out") <("$P" fp -q mixed/whole.warc.gz | rows)
+has "named like a dump: named, with its beginning" "$tmp/err" 'mixed/plain\.warc\.gz: not a WARC file, although it is named like one; it begins with: <\?xml version="1\.0"\?>$'
+has "named like a dump: a packed one" "$tmp/err" 'mixed/packed\.arc\.gz: not an ARC file, .*<\?xml'
+has "named like a dump: bytes that are not text" "$tmp/err" 'mixed/program\.wet: not a WARC file, although it is named like one$'
+run_in refused.xml "$P" fp --name=remote/crawl.warc.gz
+exits "named like a dump by --name" 1
+has "named like a dump by --name: reported" "$tmp/err" 'remote/crawl\.warc\.gz: not a WARC file'
+run "$P" dedup -q mixed -o mixed.out
+exits "dedup: counted as damaged" 1
+same "dedup copies it unchanged" mixed.out/mixed/plain.warc.gz refused.xml
+
 tap_done
