@@ -82,7 +82,7 @@ static void decide(const struct pd_rows *rows, const struct found *found, const 
 		v.texts = p->distance < 0;
 		if (!pd_verify_rows(&v, p->a, p->b, p->distance, &similarity))
 			continue;
-		struct pd_span a = pd_rows_view(rows, p->a).url, b = pd_rows_view(rows, p->b).url;
+		struct pd_span a = pd_rows_field(rows, p->a, PD_ROW_URL), b = pd_rows_field(rows, p->b, PD_ROW_URL);
 		printf("%.*s\t%.*s\n", (int)a.n, a.p, (int)b.n, b.p);
 	}
 	pd_verifier_release(&v);

@@ -132,22 +132,6 @@ void pd_pipeline_sign(struct pd_pipeline *p)
 	add_phase_time(p, PD_PHASE_SIGN, t);
 }
 
-struct pd_facts pd_pipeline_facts(struct pd_pipeline *p)
-{
-	char confidence[32], terms[32];
-	pd_local_buf subject = { 0 };
-	snprintf(confidence, sizeof confidence, "%.2f", p->topic.confidence);
-	snprintf(terms, sizeof terms, "%" PRIu64, p->signature.terms);
-	pd_language(p->blocks.meta.lang, pd_buf_span(&p->topic.text), &p->scratch);
-	pd_subject_hex(&p->subject, &subject);
-	struct pd_facts f = pd_facts_read((struct pd_span[PD_FP_COLUMNS]){ [PD_FP_URL] = p->page.url,
-									   [PD_FP_TERMS] = pd_span_z(terms),
-									   [PD_FP_CONFIDENCE] = pd_span_z(confidence),
-									   [PD_FP_LANGUAGES] = pd_buf_span(&p->scratch),
-									   [PD_FP_SUBJECT] = pd_buf_span(&subject) });
-	return f;
-}
-
 bool pd_pipeline_site(struct pd_pipeline *p, struct pd_buf *out)
 {
 	static const struct pd_topic_options o = { .method = PD_TOPIC_MAIN, .skip_features = ~0u };

@@ -11,7 +11,6 @@
 #include "page/blocks.h"
 #include "read/page.h"
 #include "read/reader.h"
-#include "match/rows.h"
 #include "sign/sign.h"
 #include "sign/sketch.h"
 #include "sign/subject.h"
@@ -170,8 +169,6 @@ static inline struct pd_sign_page pd_pipeline_sign_page(struct pd_pipeline *p)
 				      .views = p->views };
 }
 
-/* Return the facts used to verify pairs, as in the page's row. */
-struct pd_facts pd_pipeline_facts(struct pd_pipeline *p);
 /* After pd_pipeline_parse: append the learning record of the page (topic/site.h); its start must be aligned to 8 bytes.
  * Return false if the page has no host. */
 bool pd_pipeline_site(struct pd_pipeline *p, struct pd_buf *out);

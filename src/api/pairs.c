@@ -198,7 +198,7 @@ static int take_rows(void *ctx, const struct pd_rows *rows, const struct pd_matc
 		note_ids(&p->ids[side], t, side ? 'b' : 'a');
 		p->row[side] = pd_alloc((rows->n + 1) * sizeof **p->row);
 		for (size_t i = 0; i < rows->n; i++)
-			p->row[side][i] = row_of(&p->ids[side], pd_rows_view(rows, (uint32_t)i).id);
+			p->row[side][i] = row_of(&p->ids[side], pd_rows_field(rows, (uint32_t)i, PD_ROW_ID));
 		release_ids(&p->ids[side]);
 	}
 	if (rows->methods.n && p->table->n_columns <= SHARED)

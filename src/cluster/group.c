@@ -33,12 +33,13 @@ static void list_captures(struct pd_group *g)
 	struct pd_buf url = { 0 }, key = { 0 };
 	g->captures = pd_big_alloc((g->pages.n + 1) * sizeof *g->captures);
 	for (uint32_t p = 0; p < g->pages.n; p++) {
-		struct pd_row_view v = pd_pages_view(&g->pages, p);
+		struct pd_row row;
+		pd_pages_get(&g->pages, p, &row);
 		pd_buf_clear(&key);
-		if (pd_tsv_value(v.url, &url) >= 0 && url.n)
+		if (pd_tsv_value(row.f[PD_FP_URL], &url) >= 0 && url.n)
 			pd_surt(&surt, pd_buf_span(&url), &key);
 		g->captures[p] = (struct pd_group_capture){ key.n ? pd_hash64(key.p, key.n) | 1 : 0,
-							    pd_keep_criterion_key(&v, PD_KEEP_OLDEST) };
+							    pd_keep_criterion_key(&row, PD_KEEP_OLDEST) };
 	}
 	pd_surt_release(&surt);
 	pd_buf_release(&url);
@@ -153,8 +154,8 @@ static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32
 	if (loss_by_items(g, page, keep, edge, &by_items))
 		return by_items;
 	if (edge->distance == PD_SAME_TEXT || edge->distance == PD_NO_DISTANCE || j < 0 ||
-	    !pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &a) || !a ||
-	    !pd_span_u64(pd_pages_view(&g->pages, keep).text_bytes, &b))
+	    !pd_span_u64(pd_pages_field(&g->pages, page, PD_ROW_TEXT_BYTES), &a) || !a ||
+	    !pd_span_u64(pd_pages_field(&g->pages, keep, PD_ROW_TEXT_BYTES), &b))
 		return (struct pd_loss){ .known = PD_LOSS_UNKNOWN };
 	return (struct pd_loss){ .share = (float)loss_by_lengths(j, (double)a, (double)b),
 				 .known = PD_LOSS_BY_SKETCHES,
@@ -164,7 +165,7 @@ static struct pd_loss loss_by_sketches(struct pd_group *g, uint32_t page, uint32
 static uint64_t hash_of_id(struct pd_group *g, uint32_t page)
 {
 	const struct pd_secret *secret = g->o->shingles_secret ? g->o->shingles_secret : &pd_no_secret;
-	return pd_shingles_id(secret, pd_pages_view(&g->pages, page).id);
+	return pd_shingles_id(secret, pd_pages_field(&g->pages, page, PD_ROW_ID));
 }
 
 static int set_of_page(struct pd_group *g, uint32_t page, struct pd_shingle_set *out, struct pd_err *e)
@@ -700,8 +701,8 @@ static bool is_whole_of_part(struct pd_group *g, const struct pd_suspicion *s, u
 {
 	uint64_t of_page, of_via;
 	return pd_span_is(g->pages.reasons.v[s->why], PD_PART_MARK) &&
-	       pd_span_u64(pd_pages_view(&g->pages, page).text_bytes, &of_page) &&
-	       pd_span_u64(pd_pages_view(&g->pages, via).text_bytes, &of_via) && of_page > of_via;
+	       pd_span_u64(pd_pages_field(&g->pages, page, PD_ROW_TEXT_BYTES), &of_page) &&
+	       pd_span_u64(pd_pages_field(&g->pages, via, PD_ROW_TEXT_BYTES), &of_via) && of_page > of_via;
 }
 
 static size_t list_guesses(struct pd_group *g, struct guess **out)

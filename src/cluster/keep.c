@@ -134,15 +134,16 @@ static bool keep_number_key(struct pd_span s, uint64_t *key)
 	return true;
 }
 
-uint64_t pd_keep_criterion_key(const struct pd_row_view *v, enum pd_keep by)
+uint64_t pd_keep_criterion_key(const struct pd_row *row, enum pd_keep by)
 {
-	uint64_t n = 0, time = by == PD_KEEP_NEWEST || by == PD_KEEP_OLDEST ? keep_time_key(v->fetch_time) : 0;
+	const struct pd_span *f = row->f;
+	uint64_t n = 0, time = by == PD_KEEP_NEWEST || by == PD_KEEP_OLDEST ? keep_time_key(f[PD_FP_FETCH_TIME]) : 0;
 	switch (by) {
-	case PD_KEEP_LONGEST: return pd_span_u64(v->text_bytes, &n) && n < PD_KEY_LAST ? PD_KEY_LAST - 1 - n : PD_KEY_LAST;
+	case PD_KEEP_LONGEST: return pd_span_u64(f[PD_FP_TEXT_BYTES], &n) && n < PD_KEY_LAST ? PD_KEY_LAST - 1 - n : PD_KEY_LAST;
 	case PD_KEEP_NEWEST: return ~time;
 	case PD_KEEP_OLDEST: return time ? time : PD_KEY_LAST;
-	case PD_KEEP_SHORTEST_URL: return pd_span_is(v->url, "-") ? PD_KEY_LAST : v->url.n;
-	case PD_KEEP_QUALITY: return keep_number_key(v->quality, &n) ? ~n : PD_KEY_LAST;
+	case PD_KEEP_SHORTEST_URL: return pd_span_is(f[PD_FP_URL], "-") ? PD_KEY_LAST : f[PD_FP_URL].n;
+	case PD_KEEP_QUALITY: return keep_number_key(f[PD_FP_QUALITY], &n) ? ~n : PD_KEY_LAST;
 	default: return 0;
 	}
 }
@@ -159,8 +160,7 @@ struct page_names {
 
 static struct pd_span page_name(const struct page_names *u, uint32_t name)
 {
-	struct pd_row_view v = pd_pages_view(u->pages, name / 2);
-	return name % 2 ? v.id : v.url;
+	return pd_pages_field(u->pages, name / 2, name % 2 ? PD_ROW_ID : PD_ROW_URL);
 }
 
 static uint64_t page_name_hash(const void *names, uint32_t number)
@@ -360,9 +360,8 @@ static int keep_source_keys(struct pd_pages *pages, const char *file, uint64_t *
 	pd_local_buf url = { 0 }, id = { 0 }, host = { 0 }, dotted = { 0 };
 	int status = read_sources(file, &s, e);
 	for (uint32_t i = 0; !status && i < pages->n; i++) {
-		struct pd_row_view v = pd_pages_view(pages, i);
-		pd_tsv_value(v.url, &url);
-		pd_tsv_value(v.id, &id);
+		pd_tsv_value(pd_pages_field(pages, i, PD_ROW_URL), &url);
+		pd_tsv_value(pd_pages_field(pages, i, PD_ROW_ID), &id);
 		pd_url_host(pd_buf_span(&url), &host);
 		pd_buf_set(&dotted, pd_span_z("."));
 		pd_buf_add_span(&dotted, pd_buf_span(&host));
@@ -396,14 +395,14 @@ struct canonical_finder {
 static uint64_t page_id_hash(const void *finder, uint32_t page)
 {
 	const struct canonical_finder *f = finder;
-	struct pd_span id = pd_pages_view(f->pages, page).id;
+	struct pd_span id = pd_pages_field(f->pages, page, PD_ROW_ID);
 	return pd_map_key(id);
 }
 
 static bool is_page_id(const void *finder, uint32_t page, const void *id)
 {
 	const struct canonical_finder *f = finder;
-	return pd_span_eq(pd_pages_view(f->pages, page).id, *(const struct pd_span *)id);
+	return pd_span_eq(pd_pages_field(f->pages, page, PD_ROW_ID), *(const struct pd_span *)id);
 }
 
 /* `url`: as in rows. */
@@ -433,9 +432,8 @@ static int canonical_finder_init(struct canonical_finder *f, struct pd_pages *pa
 	for (uint32_t i = 0; i < pages->n; i++)
 		f->component[i] = pd_union_find(f->component, i);
 	for (uint32_t i = 0; i < pages->n; i++) {
-		struct pd_row_view v = pd_pages_view(pages, i);
-		pd_hashtab_add(&f->ids, pd_map_key(v.id), page_id_hash, f);
-		f->url[i] = hash_canonical(f, v.url);
+		pd_hashtab_add(&f->ids, pd_map_key(pd_pages_field(pages, i, PD_ROW_ID)), page_id_hash, f);
+		f->url[i] = hash_canonical(f, pd_pages_field(pages, i, PD_ROW_URL));
 	}
 	uint64_t *component = pd_alloc((pages->n + 1) * sizeof *component);
 	for (uint32_t i = 0; i < pages->n; i++)
@@ -553,8 +551,9 @@ static int sort_by(struct pd_pages *pages, enum pd_keep by, const struct pd_keep
 		status = keep_canonical_keys(pages, o->canonical, o->n_canonical, in, key, e);
 	else {
 		for (uint32_t i = 0; i < pages->n; i++) {
-			struct pd_row_view v = pd_pages_view(pages, i);
-			key[i] = pd_keep_criterion_key(&v, by);
+			struct pd_row row;
+			pd_pages_get(pages, i, &row);
+			key[i] = pd_keep_criterion_key(&row, by);
 		}
 	}
 	bool known = by != PD_KEEP_QUALITY;
@@ -585,7 +584,7 @@ static void sort_unremovable_first(struct pd_pages *pages, const struct pd_map *
 {
 	uint64_t *key = pd_alloc((pages->n + 1) * sizeof *key);
 	for (uint32_t i = 0; i < pages->n; i++) {
-		struct pd_span id = pd_pages_view(pages, i).id;
+		struct pd_span id = pd_pages_field(pages, i, PD_ROW_ID);
 		key[i] = pd_map_has(removable, pd_map_key(id));
 	}
 	pd_order_by(order, pages->n, key);
@@ -615,7 +614,7 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 		 * kept. */
 		uint64_t *key = pd_alloc(pages->n * sizeof *key);
 		for (uint32_t i = 0; i < pages->n; i++)
-			key[i] = !pd_pages_is_https(pd_pages_view(pages, i).url);
+			key[i] = !pd_pages_is_https(pd_pages_field(pages, i, PD_ROW_URL));
 		pd_order_by(order, pages->n, key);
 		free(key);
 	}

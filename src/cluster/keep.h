@@ -68,6 +68,6 @@ int pd_keep_order(struct pd_pages *pages, const struct pd_keep_options *o, const
 /* The steps, for tests. key[i] is the key of page i, the smaller the better, PD_KEY_LAST if unknown. */
 
 /* The key by the columns of the rows; 0 for criteria that need a file. */
-uint64_t pd_keep_criterion_key(const struct pd_row_view *v, enum pd_keep by);
+uint64_t pd_keep_criterion_key(const struct pd_row *row, enum pd_keep by);
 
 #endif

@@ -236,14 +236,15 @@ static void release_ids(struct pd_ids *ids)
 
 /* ==== rows -> pages and edges ==== */
 
-enum { VIEW_FIELDS = 6, BATCH = 128 };
+enum { BATCH = 128 };
 
 #define NO_END SIZE_MAX
 
-static const int fields_of_a[VIEW_FIELDS] = { PD_PAIRS_ID_A,	     PD_PAIRS_URL_A,	 PD_PAIRS_FETCH_TIME_A,
-					      PD_PAIRS_TEXT_BYTES_A, PD_PAIRS_QUALITY_A, PD_PAIRS_CONTENT_DIGEST_A };
-static const int fields_of_b[VIEW_FIELDS] = { PD_PAIRS_ID_B,	     PD_PAIRS_URL_B,	 PD_PAIRS_FETCH_TIME_B,
-					      PD_PAIRS_TEXT_BYTES_B, PD_PAIRS_QUALITY_B, PD_PAIRS_CONTENT_DIGEST_B };
+/* The columns of enum pd_row_field. */
+static const int fields_of_a[PD_ROW_PAIRED] = { PD_PAIRS_ID_A,	       PD_PAIRS_URL_A,	   PD_PAIRS_FETCH_TIME_A,
+						PD_PAIRS_TEXT_BYTES_A, PD_PAIRS_QUALITY_A, PD_PAIRS_CONTENT_DIGEST_A };
+static const int fields_of_b[PD_ROW_PAIRED] = { PD_PAIRS_ID_B,	       PD_PAIRS_URL_B,	   PD_PAIRS_FETCH_TIME_B,
+						PD_PAIRS_TEXT_BYTES_B, PD_PAIRS_QUALITY_B, PD_PAIRS_CONTENT_DIGEST_B };
 
 /* An end of a pair that is not looked up yet. */
 struct pages_end {
@@ -321,11 +322,7 @@ static size_t add_end(struct pd_pages *p, struct pages_batch *batch, const struc
 	struct pages_end *end = &batch->ends[batch->n];
 	struct pd_buf *line = &batch->text;
 	*end = (struct pages_end){ .id = id_place(&p->ids, f[fields[0]]), .line = line->n };
-	for (int i = 0; i < VIEW_FIELDS; i++) {
-		if (i)
-			pd_buf_add_c(line, '\t');
-		pd_buf_add_span(line, f[fields[i]].n ? f[fields[i]] : pd_span("-", 1));
-	}
+	pd_tsv_join(line, f, fields, PD_ROW_PAIRED);
 	end->n = line->n - end->line;
 	return batch->n++;
 }
@@ -628,12 +625,20 @@ int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct p
 
 /* ==== data of a page ==== */
 
-struct pd_row_view pd_pages_view(struct pd_pages *p, uint32_t page)
+static struct pd_span page_line(struct pd_pages *p, uint32_t page)
 {
-	struct pd_span f[VIEW_FIELDS];
 	trim_spool(&p->spool);
-	pd_tsv_fields(spool_line(&p->spool, offset_get(p->at, page)), f, VIEW_FIELDS);
-	return (struct pd_row_view){ f[0], f[1], f[2], f[3], f[4], f[5] };
+	return spool_line(&p->spool, offset_get(p->at, page));
+}
+
+struct pd_span pd_pages_field(struct pd_pages *p, uint32_t page, enum pd_row_field field)
+{
+	return pd_tsv_field(page_line(p, page), (int)field);
+}
+
+void pd_pages_get(struct pd_pages *p, uint32_t page, struct pd_row *out)
+{
+	pd_row_take_kept(out, page_line(p, page), PD_ROW_PAIRED);
 }
 
 void pd_pages_expect(const struct pd_pages *p, uint32_t soon, uint32_t sooner)

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/spool.h"
 #include "base/terminal.h"
+#include "row/row.h"
 #include "row/table.h"
 #include "cluster/cluster.h"
 #include "url/owner.h"
@@ -119,7 +120,9 @@ static inline bool pd_pages_is_https(struct pd_span url)
 }
 
 int pd_pages_read(struct pd_pages *p, const struct pd_pages_options *o, struct pd_err *e);
-struct pd_row_view pd_pages_view(struct pd_pages *p, uint32_t page);
+/* A field of the page, one of the first PD_ROW_PAIRED; and all of these, as a row. */
+struct pd_span pd_pages_field(struct pd_pages *p, uint32_t page, enum pd_row_field field);
+void pd_pages_get(struct pd_pages *p, uint32_t page, struct pd_row *out);
 /* Announce that only `pages` will be examined, in this order. */
 int pd_pages_arrange(struct pd_pages *p, const uint32_t *pages, size_t n, const char *tmp_dir, struct pd_err *e);
 /* Prefetch the offset of a page that will be examined, and the line of an earlier one. */

@@ -140,21 +140,22 @@ static void add_cell(struct pd_buf *out, struct pd_span s)
 void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct pd_buf *out)
 {
 	const struct pd_group_options *o = g->o;
-	struct pd_row_view v = pd_pages_view(&g->pages, m->page);
+	struct pd_row row;
 	bool kept = m->keep == m->page, suspect = m->suspect.n;
+	pd_pages_get(&g->pages, m->page, &row);
 	if (suspect)
 		pd_buf_add_c(out, '-');
 	else
 		pd_buf_u64(out, m->cluster);
 	pd_buf_add_c(out, '\t');
-	add_cell(out, v.id);
-	add_cell(out, v.url);
+	add_cell(out, row.f[PD_FP_ID]);
+	add_cell(out, row.f[PD_FP_URL]);
 	/* is_duplicate, dup_of, via, distance, similarity */
 	pd_buf_add_z(out, kept ? "0\t-\t-\t-\t-\t" : suspect ? "0\t" : "1\t");
 	if (!kept) {
-		struct pd_span keep = pd_pages_view(&g->pages, m->keep).id;
+		struct pd_span keep = pd_pages_field(&g->pages, m->keep, PD_ROW_ID);
 		add_cell(out, keep);
-		add_cell(out, m->via == m->keep ? keep : pd_pages_view(&g->pages, m->via).id);
+		add_cell(out, m->via == m->keep ? keep : pd_pages_field(&g->pages, m->via, PD_ROW_ID));
 		if (m->edge->distance == PD_SAME_TEXT || m->edge->distance == PD_NO_DISTANCE)
 			pd_buf_add_c(out, '-');
 		else
@@ -162,7 +163,7 @@ void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct
 		pd_buf_add_c(out, '\t');
 		add_cell(out, pd_pages_similarity(&g->pages, m->edge));
 	}
-	add_cell(out, v.text_bytes);
+	add_cell(out, row.f[PD_FP_TEXT_BYTES]);
 	/* weight, reason */
 	if (kept) {
 		pd_buf_add_z(out, "1\tkept: ");
@@ -188,13 +189,13 @@ void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct
 		bool own = edge->a == m->page || edge->b == m->page, direct = m->via == m->keep;
 		if (!own && !direct) {
 			pd_buf_add_z(out, "same as ");
-			pd_buf_add_span(out, pd_pages_view(&g->pages, m->via).id);
+			pd_buf_add_span(out, pd_pages_field(&g->pages, m->via, PD_ROW_ID));
 			pd_buf_add_z(out, ", which has ");
 		}
 		add_nearness(&g->pages, edge, out);
 		if (own && !direct) {
 			pd_buf_add_z(out, " to ");
-			pd_buf_add_span(out, pd_pages_view(&g->pages, m->via).id);
+			pd_buf_add_span(out, pd_pages_field(&g->pages, m->via, PD_ROW_ID));
 			pd_buf_add_z(out, ", which leads to the page kept");
 		}
 		add_parts(&g->pages, m, out);
@@ -212,6 +213,6 @@ void pd_verdicts_add(struct pd_group *g, const struct pd_group_member *m, struct
 	else
 		pd_buf_add_z(out, "-\t");
 	add_cell(out, suspect ? m->suspect : pd_span("-", 1));
-	pd_buf_add_span(out, v.content_digest);
+	pd_buf_add_span(out, row.f[PD_FP_CONTENT_DIGEST]);
 	pd_buf_add_c(out, '\n');
 }

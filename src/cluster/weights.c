@@ -49,18 +49,18 @@ static void set_capture(struct pd_buf *capture, uint64_t *key, uint64_t new_key,
 	pd_buf_set(capture, text);
 }
 
-static void add_captures(struct captures *c, struct pd_row_view v)
+static void add_captures(struct captures *c, const struct pd_row *row)
 {
 	pd_local_buf url = { 0 }, host = { 0 };
-	pd_tsv_value(v.url, &url);
+	pd_tsv_value(row->f[PD_FP_URL], &url);
 	pd_url_host(pd_buf_span(&url), &host);
 	if (host.n)
 		pd_names_add(&c->hosts, pd_buf_span(&host));
-	uint64_t oldest = pd_keep_criterion_key(&v, PD_KEEP_OLDEST);
+	uint64_t oldest = pd_keep_criterion_key(row, PD_KEEP_OLDEST);
 	if (oldest == PD_KEY_LAST)
 		return;
-	set_capture(&c->first, &c->first_key, oldest, v.fetch_time);
-	set_capture(&c->last, &c->last_key, ~oldest, v.fetch_time);
+	set_capture(&c->first, &c->first_key, oldest, row->f[PD_FP_FETCH_TIME]);
+	set_capture(&c->last, &c->last_key, ~oldest, row->f[PD_FP_FETCH_TIME]);
 }
 
 int pd_weights_add(struct pd_group *g, enum pd_sample_weights by, const struct pd_group_member *members, size_t n,
@@ -70,8 +70,11 @@ int pd_weights_add(struct pd_group *g, enum pd_sample_weights by, const struct p
 	pd_local_mem double *weight = pd_big_alloc((n + 1) * sizeof *weight);
 	double of_cluster = 0;
 	int status = PD_OK;
-	for (size_t i = 0; i < n; i++)
-		add_captures(&c, pd_pages_view(&g->pages, members[i].page));
+	struct pd_row row;
+	for (size_t i = 0; i < n; i++) {
+		pd_pages_get(&g->pages, members[i].page, &row);
+		add_captures(&c, &row);
+	}
 	if (by == PD_SAMPLE_WEIGHTS_SOFT) {
 		pd_local_mem uint32_t *pages = pd_big_alloc((n + 1) * sizeof *pages);
 		for (size_t i = 0; i < n; i++)
@@ -83,12 +86,12 @@ int pd_weights_add(struct pd_group *g, enum pd_sample_weights by, const struct p
 		of_cluster += weight[i];
 	}
 	for (size_t i = 0; i < n && !status; i++) {
-		struct pd_row_view v = pd_pages_view(&g->pages, members[i].page);
 		size_t at = out->n;
+		pd_pages_get(&g->pages, members[i].page, &row);
 		pd_buf_printf(out, "%u\t", members[i].cluster);
-		pd_buf_add_span(out, v.id);
+		pd_buf_add_span(out, row.f[PD_FP_ID]);
 		pd_buf_add_c(out, '\t');
-		pd_buf_add_span(out, v.url);
+		pd_buf_add_span(out, row.f[PD_FP_URL]);
 		pd_buf_printf(out, "\t%d\t%.6g\t%.6g\t%zu\t%zu\t%s\t%s\n", members[i].keep != members[i].page, weight[i],
 			      of_cluster, n, c.hosts.n, c.first.n ? pd_buf_z(&c.first) : "-", c.last.n ? pd_buf_z(&c.last) : "-");
 		if (j)

@@ -20,7 +20,7 @@
 #include "base/hash.h"
 #include "base/sort.h"
 #include "index/near.h"
-#include "sign/sketch.h"
+#include "row/sketch.h"
 
 /* Return the first n bits (1 to 32) of a band of `bits` bits (1 to 64), its highest; a shorter band is filled up with
  * zeroes. */

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/old_formats.h"
 #include "row/tsv.h"
-#include "sign/sketch.h"
+#include "row/sketch.h"
 
 const struct pd_container_kind pd_keyfile_kind = { .magic = "\x89PDK\r\n\x1a\n",
 						   .version = PD_KEYFILE_VERSION,

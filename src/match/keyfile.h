@@ -7,7 +7,7 @@
 #define PD_MATCH_KEYFILE_H
 
 #include "base/container.h"
-#include "match/row.h"
+#include "row/row.h"
 
 struct pd_unpacker;
 

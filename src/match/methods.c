@@ -72,14 +72,14 @@ static void add_fingerprint(struct methods *m, uint32_t row, struct pd_buf *out)
 	uint32_t fingerprint = member_at(&rows->fingerprints, row), digest = member_at(&rows->digests, row);
 	if (fingerprint == NONE && digest == NONE)
 		return;
-	uint64_t host;
-	struct pd_facts facts = pd_rows_facts(rows, row, &host, m->scratch);
-	struct pd_sketch sketch;
-	pd_rows_sketch(rows, row, &sketch);
+	struct pd_row text;
+	pd_rows_get(rows, row, &text);
+	pd_rows_sketch(rows, row, &text.sketch);
+	struct pd_facts facts = pd_row_facts(&text, m->scratch);
 	add_key_bytes(&rows->fingerprints, fingerprint, out);
 	add_key_bytes(&rows->digests, digest, out);
-	pd_buf_add(out, sketch.w, sizeof sketch.w);
-	pd_buf_add(out, &host, sizeof host);
+	pd_buf_add(out, text.sketch.w, sizeof text.sketch.w);
+	pd_buf_add(out, &facts.host, sizeof facts.host);
 	pd_buf_add(out, &facts.terms, sizeof facts.terms);
 	pd_buf_add(out, &facts.confidence, sizeof facts.confidence);
 	pd_buf_add(out, &facts.subject.heading, sizeof facts.subject.heading);

@@ -13,39 +13,14 @@
 #include "row/fields.h"
 #include "row/table.h"
 
-struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row)
+struct pd_span pd_rows_field(const struct pd_rows *rows, uint32_t row, enum pd_row_field field)
 {
-	struct pd_span f[PD_ROW_VIEWED];
-	pd_tsv_fields(pd_rows_line(rows, row), f, PD_ROW_VIEWED);
-	return (struct pd_row_view){ f[PD_ROW_ID],	   f[PD_ROW_URL],     f[PD_ROW_FETCH_TIME],
-				     f[PD_ROW_TEXT_BYTES], f[PD_ROW_QUALITY], f[PD_ROW_CONTENT_DIGEST] };
+	return pd_tsv_field(pd_rows_line(rows, row), (int)field);
 }
 
-/* Hash of the host of the URL in a row. */
-uint64_t pd_row_hash_host(struct pd_span url, struct pd_buf scratch[2])
+void pd_rows_get(const struct pd_rows *rows, uint32_t row, struct pd_row *out)
 {
-	struct pd_buf *value = &scratch[0], *host = &scratch[1];
-	pd_tsv_value(url, value);
-	pd_url_host(pd_buf_span(value), host);
-	return pd_hash64(host->p, host->n);
-}
-
-void pd_rows_columns(const struct pd_rows *rows, uint32_t row, struct pd_span f[PD_FP_COLUMNS])
-{
-	struct pd_span kept[PD_ROW_FIELDS] = { { NULL, 0 } };
-	memset(f, 0, PD_FP_COLUMNS * sizeof *f);
-	pd_tsv_fields(pd_rows_line(rows, row), kept, PD_ROW_FIELDS);
-	for (int i = 0; i < PD_ROW_FIELDS; i++)
-		f[pd_row_kept[i]] = kept[i];
-}
-
-struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t *host, struct pd_buf scratch[2])
-{
-	struct pd_span f[PD_FP_COLUMNS] = { { NULL, 0 } };
-	if (rows->spool)
-		pd_rows_columns(rows, row, f);
-	*host = rows->realms == PD_REALM_HOST ? rows->realm[row] : pd_row_hash_host(f[PD_FP_URL], scratch);
-	return pd_facts_read(f);
+	pd_row_take_kept(out, rows->spool ? pd_rows_line(rows, row) : pd_span(NULL, 0), rows->late ? PD_ROW_PAIRED : PD_ROW_FIELDS);
 }
 
 /* Only spooled rows have sketches, and only if their texts were not fetched late. */
@@ -338,17 +313,17 @@ static size_t next_wanted(const struct pd_rows *rows, size_t row, size_t end)
 	return end;
 }
 
-static void add_line(struct fetched *t, const struct pd_span *f, const int columns[PD_ROW_VIEWED])
+static void add_line(struct fetched *t, const struct pd_span *f, const int columns[PD_ROW_PAIRED])
 {
 	uint32_t at = (uint32_t)t->text.n;
 	pd_buf_add(&t->at, &at, sizeof at);
-	pd_tsv_join(&t->text, f, columns, PD_ROW_VIEWED);
+	pd_tsv_join(&t->text, f, columns, PD_ROW_PAIRED);
 	pd_buf_add_c(&t->text, '\n');
 }
 
 static int fetch_keys(struct fetching *g, size_t from, size_t to, struct fetched *t)
 {
-	static const int as_kept[PD_ROW_VIEWED] = { PD_ROW_ID,	       PD_ROW_URL,     PD_ROW_FETCH_TIME,
+	static const int as_kept[PD_ROW_PAIRED] = { PD_ROW_ID,	       PD_ROW_URL,     PD_ROW_FETCH_TIME,
 						    PD_ROW_TEXT_BYTES, PD_ROW_QUALITY, PD_ROW_CONTENT_DIGEST };
 	const struct pd_keyfile *k = g->file->keys;
 	int status = PD_OK;
@@ -376,7 +351,7 @@ enum { NO_COLUMN = PD_TABLE_COLUMNS_MAX };
 
 /* The columns of the fields that pairs carry, in a row's file. */
 struct viewed {
-	int column[PD_ROW_VIEWED];
+	int column[PD_ROW_PAIRED];
 	size_t until; /* the row from which on the columns have another order */
 };
 
@@ -386,7 +361,7 @@ static struct viewed viewed_at(const struct pd_late_file *file, size_t row)
 	while (i > 0 && file->columns[i].row > row)
 		i--;
 	struct viewed v = { .until = i + 1 < file->n_columns ? file->columns[i + 1].row : SIZE_MAX };
-	for (int w = 0; w < PD_ROW_VIEWED; w++) {
+	for (int w = 0; w < PD_ROW_PAIRED; w++) {
 		v.column[w] = NO_COLUMN;
 		for (int at = 0; at < file->columns[i].n; at++)
 			if (file->columns[i].order[at] == pd_row_kept[w])

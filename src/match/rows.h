@@ -18,7 +18,7 @@
 #include "match/keyfile.h"
 #include "row/table.h"
 #include "url/owner.h"
-#include "match/row.h"
+#include "row/row.h"
 #include "sign/sign.h"
 
 /* --- rows with texts that remain in their files ---
@@ -133,9 +133,6 @@ struct pd_rows_origin {
 #define PD_SIDE_A 1
 #define PD_SIDE_B 2 /* an id on both sides is one row, on both */
 
-/* The hash of the host in a URL. */
-uint64_t pd_row_hash_host(struct pd_span url, struct pd_buf scratch[2]);
-
 void pd_rows_release(struct pd_rows *rows);
 
 /* Return the position of a row's text among the texts in memory. */
@@ -145,7 +142,7 @@ static inline size_t pd_rows_place(const struct pd_rows *rows, uint32_t row)
 	return rows->there ? rows->before[row / 64] + (size_t)__builtin_popcountll(rows->there[row / 64] & (bit - 1)) : row;
 }
 
-/* The line of a row in the spool; it ends with a newline. With `late`, only the columns of struct pd_row_view. */
+/* The line of a row in the spool; it ends with a newline. With `late`, only the first PD_ROW_PAIRED fields. */
 static inline const char *pd_rows_text(const struct pd_rows *rows, uint32_t row)
 {
 	return rows->spool + pd_rows_offset(&rows->at, pd_rows_place(rows, row));
@@ -173,12 +170,9 @@ static inline void pd_rows_expect(const struct pd_rows *rows, uint32_t row)
 	pd_prefetch(pd_rows_text(rows, row) - 64);
 }
 
-struct pd_row_view pd_rows_view(const struct pd_rows *rows, uint32_t row);
-/* Set the columns that were kept of a row; the others are absent. */
-void pd_rows_columns(const struct pd_rows *rows, uint32_t row, struct pd_span f[PD_FP_COLUMNS]);
-/* The data that decides whether it is a duplicate, and the hash of its host; unknown for rows that were never spooled.
- * `scratch` belongs to the caller. */
-struct pd_facts pd_rows_facts(const struct pd_rows *rows, uint32_t row, uint64_t *host, struct pd_buf scratch[2]);
+struct pd_span pd_rows_field(const struct pd_rows *rows, uint32_t row, enum pd_row_field field);
+/* Set the columns that were kept of a row; the others are absent, and all are if rows were never spooled. */
+void pd_rows_get(const struct pd_rows *rows, uint32_t row, struct pd_row *out);
 /* False: the row has no sketch of the compared kind. */
 bool pd_rows_sketch(const struct pd_rows *rows, uint32_t row, struct pd_sketch *out);
 

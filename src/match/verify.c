@@ -271,7 +271,6 @@ static double rows_similarity(const struct pd_rows *rows, uint32_t a, uint32_t b
  * slot. */
 struct pd_verifier_row {
 	struct pd_facts facts;
-	uint64_t host;
 	uint32_t row;
 	bool is_read;
 };
@@ -286,19 +285,13 @@ static const struct pd_verifier_row *read_row(struct pd_verifier *v, uint32_t ro
 	}
 	struct pd_verifier_row *r = &v->known[row % v->n_known];
 	if (!r->is_read || r->row != row) {
-		r->facts = pd_rows_facts(v->rows, row, &r->host, v->scratch);
+		struct pd_row text;
+		pd_rows_get(v->rows, row, &text);
+		r->facts = pd_row_facts(&text, v->scratch);
 		r->row = row;
 		r->is_read = true;
 	}
 	return r;
-}
-
-/* Compare hosts.  Pages without a host, such as files, may be of one site. */
-static enum pd_hosts compare_hosts(const struct pd_verifier *v, uint64_t a, uint64_t b)
-{
-	if (v->apart || a != b)
-		return PD_HOSTS_DIFFER;
-	return a == pd_hash64("", 0) ? PD_HOSTS_UNKNOWN : PD_HOSTS_SAME;
 }
 
 /* --- doubts ---
@@ -384,7 +377,7 @@ static enum pd_verification verify_rows(struct pd_verifier *v, uint32_t a, uint3
 	if (v->o->off || *similarity < 0)
 		return PD_VERIFIED_YES;
 	struct pd_verifier_row x = *read_row(v, a), y = *read_row(v, b);
-	enum pd_hosts hosts = compare_hosts(v, x.host, y.host);
+	enum pd_hosts hosts = v->apart ? PD_HOSTS_DIFFER : pd_hosts_compare(&x.facts, &y.facts);
 	if (v->texts)
 		return pd_verify_equal_texts(v->o, &x.facts, &y.facts, hosts == PD_HOSTS_SAME);
 	return pd_verify(v->o, *similarity, distance, &x.facts, &y.facts, hosts);

@@ -87,6 +87,12 @@ bool pd_verify_maybe(const struct pd_verify_options *o, double similarity, int d
 /* For pages with unknown hosts the requirements of one host apply, except for the least similarity itself. */
 enum pd_hosts { PD_HOSTS_DIFFER, PD_HOSTS_SAME, PD_HOSTS_UNKNOWN };
 
+/* Pages without a host, such as files, may be of one site. */
+static inline enum pd_hosts pd_hosts_compare(const struct pd_facts *a, const struct pd_facts *b)
+{
+	return a->host != b->host ? PD_HOSTS_DIFFER : a->host ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
+}
+
 /* Decide; all commands use this function.  If the similarity is unknown, only the distance decides. */
 enum pd_verification pd_verify(const struct pd_verify_options *o, double similarity, int distance, const struct pd_facts *a,
 			       const struct pd_facts *b, enum pd_hosts hosts);

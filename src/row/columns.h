@@ -219,11 +219,6 @@ extern const char *const pd_sweep_columns[];
 /* Append the line of column names, "#id\turl…"; NULL at the end. */
 void pd_row_names(const char *const *columns, struct pd_buf *out);
 
-/* The columns of a page that its pairs carry, with their escapes; "-": unknown. */
-struct pd_row_view {
-	struct pd_span id, url, fetch_time, text_bytes, quality, content_digest;
-};
-
 /* --- types --- */
 
 enum pd_column_type {

@@ -68,10 +68,12 @@ void pd_tsv_join(struct pd_buf *line, const struct pd_span *fields, const int *c
 {
 	size_t bytes = 0;
 	for (int i = 0; i < n; i++)
-		bytes += fields[columns[i]].n + 2;
+		bytes += fields[columns ? columns[i] : i].n + 2;
 	char *to = pd_buf_reserve(line, bytes);
 	for (int i = 0; i < n; i++) {
-		struct pd_span f = fields[columns[i]].n ? fields[columns[i]] : pd_span("-", 1);
+		struct pd_span f = fields[columns ? columns[i] : i];
+		if (!f.n)
+			f = pd_span("-", 1);
 		if (i)
 			*to++ = '\t';
 		memcpy(to, f.p, f.n);
@@ -79,6 +81,15 @@ void pd_tsv_join(struct pd_buf *line, const struct pd_span *fields, const int *c
 	}
 	*to = 0;
 	line->n = (size_t)(to - line->p);
+}
+
+struct pd_span pd_tsv_field(struct pd_span line, int n)
+{
+	struct pd_span field = { NULL, 0 };
+	for (int i = 0; i <= n; i++)
+		if (!pd_span_split(&line, '\t', &field))
+			return pd_span("-", 1);
+	return field;
 }
 
 /* One escape after its backslash; returns the bytes it took, 0 when there is no such escape. */

@@ -16,11 +16,15 @@ static inline bool pd_tsv_has(struct pd_span field)
 
 /* Append one value, escaped; an empty value becomes "-". */
 void pd_tsv_add(struct pd_buf *line, struct pd_span value);
-/* Append these columns of a line, which are escaped, with tabs between; one that is absent or empty becomes "-". */
+/* Append these columns of a line, which are escaped, with tabs between; one that is absent or empty becomes "-".
+ * columns: NULL: the first n. */
 void pd_tsv_join(struct pd_buf *line, const struct pd_span *fields, const int *columns, int n);
 /* Decode a value; an unknown escape gives PD_ERR_FORMAT. "-" gives an empty value. */
 int pd_tsv_value(struct pd_span field, struct pd_buf *out);
 /* Splits a line at tabs; returns the number of fields (at most max). */
 size_t pd_tsv_fields(struct pd_span line, struct pd_span *fields, size_t max);
+
+/* Field n of a line, from 0; "-" if it has fewer. */
+struct pd_span pd_tsv_field(struct pd_span line, int n);
 
 #endif

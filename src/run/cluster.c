@@ -116,7 +116,7 @@ static int cluster_pairs(struct cluster_run *r)
 						       r->group.n_suspects, 0 };
 		while (pd_group_next(&r->group, &m)) {
 			uint64_t bytes = 0;
-			pd_span_u64(pd_pages_view(&r->group.pages, m.page).text_bytes, &bytes);
+			pd_span_u64(pd_pages_field(&r->group.pages, m.page, PD_ROW_TEXT_BYTES), &bytes);
 			c->removed_bytes += m.size && m.keep != m.page ? bytes : 0;
 		}
 		return PD_OK;

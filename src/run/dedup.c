@@ -556,16 +556,19 @@ static int begin_verdicts(void *ctx, FILE *out, struct pd_err *e)
 static int add_verdict(void *ctx, struct pd_group *g, struct pd_group_member *m, struct pd_err *e)
 {
 	struct run *r = ctx;
-	struct pd_row_view page = pd_pages_view(&g->pages, m->page);
+	struct pd_row page;
 	bool kept = m->keep == m->page;
-	struct pd_apply_verdict v = { .id = page.id, .url = page.url, .content_digest = page.content_digest };
-	v.dup_of = kept ? pd_span("-", 1) : pd_pages_view(&g->pages, m->keep).id;
+	pd_pages_get(&g->pages, m->page, &page);
+	struct pd_apply_verdict v = { .id = page.f[PD_FP_ID],
+				      .url = page.f[PD_FP_URL],
+				      .content_digest = page.f[PD_FP_CONTENT_DIGEST] };
+	v.dup_of = kept ? pd_span("-", 1) : pd_pages_field(&g->pages, m->keep, PD_ROW_ID);
 	v.suspect = m->suspect.n;
 	v.part = pd_span_is(m->suspect, PD_PART_MARK);
 	v.duplicate = !kept && !v.suspect;
 	m->cluster += (uint32_t)r->old_clusters;
 	if (r->o->n_against)
-		pd_map_add(&r->named, pd_map_key(page.id));
+		pd_map_add(&r->named, pd_map_key(page.f[PD_FP_ID]));
 	return take_verdict(r, &v, e);
 }
 

@@ -118,8 +118,8 @@ static int run_match(struct match_run *r)
 static int write_methods_pair(void *ctx, const struct pd_match_methods_pair *pair)
 {
 	struct match_run *r = ctx;
-	if (r->o->rule &&
-	    !pd_rules_pair(&r->rules, &r->rules_files, pd_rows_view(&r->rows, pair->a).id, pd_rows_view(&r->rows, pair->b).id)) {
+	if (r->o->rule && !pd_rules_pair(&r->rules, &r->rules_files, pd_rows_field(&r->rows, pair->a, PD_ROW_ID),
+					 pd_rows_field(&r->rows, pair->b, PD_ROW_ID))) {
 		r->refused++;
 		return PD_OK;
 	}

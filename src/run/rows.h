@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "pipeline.h"
+#include "row/row.h"
 
 /* The two header lines; `ends`: they promise the last line. */
 void pd_page_fp_header(const struct pd_tables *t, bool ends, struct pd_buf *out);
@@ -14,6 +15,8 @@ void pd_page_link_header(const struct pd_tables *t, bool ends, struct pd_buf *ou
 
 /* A row; a JSON object with `j`, an object to fill. */
 void pd_page_fp_row(struct pd_pipeline *p, struct pd_json *j, struct pd_buf *out);
+/* The values of the page's row that verify pairs; replaces the contents of `row`. */
+struct pd_facts pd_page_facts(struct pd_pipeline *p, struct pd_buf *row);
 /* A row for each link. */
 void pd_page_link_rows(struct pd_pipeline *p, struct pd_buf *out);
 /* One JSON object: id, url, title, timestamp, text, keywords, description, anchor_text; missing values are null. */

@@ -11,41 +11,13 @@
  *	title:   the title up to the first mark that separates the name of the site: "Tides - The Gazette"; 0: none
  *
  * They are printed as 16 hexadecimal digits, the heading first; "-" if there are none.
- *
- * The address may name the subject too.  If the last part of a page's path contains the words of its heading or title,
- * pages of that name in another folder have the same subject, even if their headings are translated:
- * fr/web-browsers.html, "Navigateurs web", and en/web-browsers.html, "Web browsers".  On one host, addresses that
- * differ only in the number of one folder are versions of one page: 1.21/io.html and 2.0/io.html.
  */
 #ifndef PD_SIGN_SUBJECT_H
 #define PD_SIGN_SUBJECT_H
 
 #include "page/blocks.h"
+#include "row/subject.h"
 #include "term/fold.h"
-
-enum { PD_ADDRESS_NUMBERS = 6 };
-
-/* A path and a query, for comparison with other addresses.  Numbers are runs of digits, joined by ".", "-" or "_".
- * Releases are numbers of at least two such runs of at most three digits; records are single runs of at least five digits that
- * are no date. */
-struct pd_address {
-	uint64_t whole;			      /* hash of the path without suffix; 0: none, or unknown */
-	uint64_t masked;		      /* the same with the query, and one sign for each number; 0: as above */
-	uint64_t released;		      /* the same with one sign for each release in the last part only; 0: it names none */
-	uint64_t recorded;		      /* of the path, one sign for each record; 0: it names none */
-	uint32_t numbers[PD_ADDRESS_NUMBERS]; /* hashes of the first parts of the path that contain a number */
-	uint8_t n_numbers;		      /* number of such parts, without the last part of the path */
-	uint32_t query;			      /* hash */
-	uint32_t last;			      /* hash of the last part of the path, without suffix; 0: none */
-	bool lettered;			      /* it contains a letter */
-};
-
-struct pd_subject {
-	uint32_t heading, title;
-	uint32_t name; /* hash of the words in the last part of the address's path; 0: none, or unknown */
-	bool named;    /* it contains the heading or the title */
-	struct pd_address address;
-};
 
 struct pd_subject_finder {
 	struct pd_folder *folder; /* owned by the caller */
@@ -56,37 +28,5 @@ void pd_subject_find(struct pd_subject_finder *f, const struct pd_blocks *b, str
 /* Return whether each line of the main text is only the title or the main heading. */
 bool pd_subject_is_all(struct pd_subject_finder *f, const struct pd_subject *s, struct pd_span text);
 void pd_subject_finder_release(struct pd_subject_finder *f);
-
-/* NAMED: the headings differ, but both addresses have the same name, which contains one of the headings. */
-enum pd_subjects { PD_SUBJECTS_DIFFER, PD_SUBJECTS_NAMED, PD_SUBJECTS_UNKNOWN, PD_SUBJECTS_SAME };
-
-/* Add the address and the name in it. */
-void pd_subject_set_url(struct pd_subject *s, struct pd_span url);
-
-enum pd_addresses {
-	PD_ADDRESSES_DIFFER,
-	PD_ADDRESSES_NAMED,   /* the last part of the path is the same and contains a letter */
-	PD_ADDRESSES_SERIES,  /* they differ only in numbers: chapters, years */
-	PD_ADDRESSES_RECORDS, /* they differ only in records: articles, threads */
-	PD_ADDRESSES_RELEASE, /* they differ only in releases in the last part of the path */
-	PD_ADDRESSES_VERSION, /* they differ only in the number of one folder, and the last part contains a letter */
-	PD_ADDRESSES_SAME,    /* but for scheme, host and fragment */
-};
-
-enum pd_addresses pd_addresses_compare(const struct pd_address *a, const struct pd_address *b);
-
-/* Compare two subjects.  Two headings decide.  A heading and a title can only be equal, two titles can only differ,
- * because the start of a title may be the name of the site. */
-enum pd_subjects pd_subjects_compare(const struct pd_subject *a, const struct pd_subject *b);
-
-void pd_subject_hex(const struct pd_subject *s, struct pd_buf *out);
-/* Parse a subject.  An invalid one, including "-", is empty. */
-static inline struct pd_subject pd_subject_parse(struct pd_span hex)
-{
-	uint64_t v;
-	if (!pd_hex_u64(hex, &v))
-		v = 0;
-	return (struct pd_subject){ .heading = (uint32_t)(v >> 32), .title = (uint32_t)v };
-}
 
 #endif

@@ -280,13 +280,6 @@ static size_t find_match(const struct pd_store_answer *a, uint64_t number)
 	return i;
 }
 
-static uint64_t host_of(struct pd_store_judge *j, struct pd_span text)
-{
-	pd_tsv_value(pd_store_text(text, PD_STORE_TEXT_URL), &j->hosts[0]);
-	pd_url_host(pd_buf_span(&j->hosts[0]), &j->hosts[1]);
-	return j->hosts[1].n ? pd_hash64(j->hosts[1].p, j->hosts[1].n) : 0;
-}
-
 /* Similarity of a page to a stored page, by their sketches. */
 static int sketch_similarity(struct pd_store *s, const struct pd_store_page *page, const struct pd_store_place *at,
 			     double *similarity, struct pd_err *e)
@@ -316,6 +309,13 @@ static void note_doubt(struct pd_store_judge *j, const struct pd_store_match *m,
 	pd_buf_add_span(&a->texts, text);
 }
 
+static struct pd_facts page_facts(struct pd_store_judge *j, const struct pd_store_page *page)
+{
+	struct pd_row row;
+	pd_store_page_get(page, &row);
+	return pd_row_facts(&row, j->hosts);
+}
+
 /* Verify a pair within k: 1 if it is a duplicate, 0 if not, negative on error. */
 static int verify_match(struct pd_store_judge *j, const struct pd_store_page *page, struct pd_store_match *m, struct pd_err *e)
 {
@@ -329,9 +329,8 @@ static int verify_match(struct pd_store_judge *j, const struct pd_store_page *pa
 		return read_number(j->s, &m->at, e) ? PD_ERR_FORMAT : 1;
 	if (pd_store_page(j->s, &m->at, true, &kept, e) || read_number(j->s, &m->at, e))
 		return PD_ERR_FORMAT;
-	uint64_t host = host_of(j, page->text);
-	enum pd_hosts hosts = host != host_of(j, kept.text) ? PD_HOSTS_DIFFER : host ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
-	struct pd_facts a = pd_store_page_facts(page), b = pd_store_page_facts(&kept);
+	struct pd_facts a = page_facts(j, page), b = page_facts(j, &kept);
+	enum pd_hosts hosts = pd_hosts_compare(&a, &b);
 	if (m->distance < 0)
 		return pd_verify_equal_texts(&j->o.verify, &a, &b, hosts == PD_HOSTS_SAME) == PD_VERIFIED_YES;
 	enum pd_verification result = pd_verify(&j->o.verify, m->similarity, m->distance, &a, &b, hosts);

@@ -48,18 +48,9 @@ void pd_store_spread(const struct pd_key *in, int bits, struct pd_key *out)
 	*out = key;
 }
 
-static struct pd_span nth_field(struct pd_span text, int n)
-{
-	struct pd_span field = { NULL, 0 };
-	for (int i = 0; i <= n; i++)
-		if (!pd_span_split(&text, '\t', &field))
-			return pd_span("-", 1);
-	return field;
-}
-
 struct pd_span pd_store_text(struct pd_span text, enum pd_store_column column)
 {
-	return nth_field(text, (int)column);
+	return pd_tsv_field(text, (int)column);
 }
 
 void pd_store_texts(struct pd_span text, struct pd_span *out, int n)
@@ -71,7 +62,7 @@ void pd_store_texts(struct pd_span text, struct pd_span *out, int n)
 
 struct pd_span pd_store_value(struct pd_span text, int i)
 {
-	return nth_field(text, PD_STORE_TEXT_COLUMNS + i);
+	return pd_tsv_field(text, PD_STORE_TEXT_COLUMNS + i);
 }
 
 /* Hash of everything except the id. Two rows with the same id are the same page if these hashes are equal. */
@@ -111,13 +102,13 @@ uint64_t pd_store_band_hash(uint32_t band)
 	return (pd_hash64(&band, sizeof band) | 2) & ~UINT64_C(1);
 }
 
-struct pd_facts pd_store_page_facts(const struct pd_store_page *p)
+void pd_store_page_get(const struct pd_store_page *p, struct pd_row *out)
 {
-	struct pd_span f[PD_FP_COLUMNS] = { { NULL, 0 } }, text[PD_STORE_TEXT_COLUMNS];
+	struct pd_span text[PD_STORE_TEXT_COLUMNS];
+	*out = (struct pd_row){ .bits = 0 };
 	pd_store_texts(p->text, text, PD_STORE_TEXT_COLUMNS);
 	for (int i = 0; i < PD_STORE_TEXT_COLUMNS; i++)
-		f[columns[i]] = text[i];
-	return pd_facts_read(f);
+		out->f[columns[i]] = text[i];
 }
 
 struct subjects {
@@ -155,7 +146,9 @@ size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_ST
 	struct subjects s = { p->sketch, true, p->has & PD_STORE_HAS_PARTS, hash, 0 };
 	if (!(p->has & PD_STORE_HAS_SUBJECTS))
 		return 0;
-	struct pd_facts f = pd_store_page_facts(p);
+	struct pd_row row;
+	pd_store_page_get(p, &row);
+	struct pd_facts f = pd_row_facts(&row, NULL);
 	if (f.subject.heading)
 		add_subject(&s, PD_STORE_HEADING, f.subject.heading);
 	if (f.subject.title)
@@ -169,7 +162,9 @@ size_t pd_store_page_subjects(const struct pd_store_page *p, uint64_t hash[PD_ST
 size_t pd_store_page_query_subjects(const struct pd_store_page *p, bool parts, uint64_t hash[PD_STORE_SUBJECTS_MAX])
 {
 	struct subjects s = { p->sketch, !parts, parts, hash, 0 };
-	struct pd_facts f = pd_store_page_facts(p);
+	struct pd_row row;
+	pd_store_page_get(p, &row);
+	struct pd_facts f = pd_row_facts(&row, NULL);
 	uint32_t heading = f.subject.heading, title = f.subject.title;
 	if (heading) {
 		add_subject(&s, PD_STORE_HEADING, heading);
@@ -272,36 +267,23 @@ int pd_store_page_take_values(struct pd_store_page *p, const struct pd_span *val
 	return pd_fail(e, PD_ERR_FORMAT, "a row of over %d bytes", PD_STORE_ROW_MAX);
 }
 
-static void add_column(const struct pd_store_page *p, int column, int bits, const struct pd_sketch_options *o, const char *params,
-		       struct pd_buf *out)
-{
-	struct pd_sketch s = { .present = p->has & PD_STORE_HAS_SKETCH };
-	struct pd_key key;
-	int i = 0;
-	if (column == PD_FP_FINGERPRINT && p->has & PD_STORE_HAS_FINGERPRINT) {
-		pd_store_spread(&p->key, bits, &key);
-		pd_key_hex(&key, bits, out);
-	} else if (column == PD_FP_SKETCH && s.present) {
-		memcpy(s.w, p->sketch, sizeof s.w);
-		pd_sketch_hex(o, &s, out);
-	} else if (column == PD_FP_PARAMS && *params) {
-		pd_buf_add_z(out, params);
-	} else {
-		while (i < PD_STORE_TEXT_COLUMNS && columns[i] != column)
-			i++;
-		pd_buf_add_span(out, i < PD_STORE_TEXT_COLUMNS ? pd_store_text(p->text, (enum pd_store_column)i) : pd_span("-", 1));
-	}
-}
-
 void pd_store_page_row(const struct pd_store_page *p, int bits, const struct pd_sketch_options *sketch, const char *params,
 		       int n_values, struct pd_buf *out)
 {
-	for (int c = 0; c < PD_FP_COLUMNS; c++) {
-		add_column(p, c, bits, sketch, params, out);
-		pd_buf_add_c(out, c + 1 < PD_FP_COLUMNS + n_values ? '\t' : '\n');
-	}
+	pd_local_buf signatures = { 0 };
+	struct pd_row row;
+	pd_store_page_get(p, &row);
+	row.has_fingerprint = p->has & PD_STORE_HAS_FINGERPRINT;
+	row.bits = bits;
+	pd_store_spread(&p->key, bits, &row.key);
+	row.sketch.present = p->has & PD_STORE_HAS_SKETCH;
+	memcpy(row.sketch.w, p->sketch, sizeof row.sketch.w);
+	row.f[PD_FP_PARAMS] = pd_span_z(params);
+	pd_row_print(&row, sketch, &signatures);
+	pd_row_add(&row, out);
 	for (int i = 0; i < n_values; i++) {
+		pd_buf_add_c(out, '\t');
 		pd_buf_add_span(out, pd_store_value(p->text, i));
-		pd_buf_add_c(out, i + 1 < n_values ? '\t' : '\n');
 	}
+	pd_buf_add_c(out, '\n');
 }

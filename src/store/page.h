@@ -14,7 +14,6 @@
 #include "index/bands.h"
 #include "match/rows.h"
 #include "sign/sign.h"
-#include "sign/sketch.h"
 
 #define PD_STORE_ROW_MAX (1 << 20) /* bytes of a row's text */
 
@@ -129,7 +128,8 @@ struct pd_span pd_store_value(struct pd_span text, int i);
 /* The keys that these values begin with (sign/values.h): one, or two with a comma after each. */
 enum { PD_STORE_KEYS_MAX = 2 * PD_METHODS_MAX };
 uint64_t pd_store_key_hash(struct pd_span value, int i, int which);
-struct pd_facts pd_store_page_facts(const struct pd_store_page *p);
+/* Set the columns of a row that are stored as text; the others are absent. */
+void pd_store_page_get(const struct pd_store_page *p, struct pd_row *out);
 /* All keys of a page; its text must be set. */
 struct pd_store_key {
 	int place; /* 2 i + which */

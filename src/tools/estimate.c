@@ -13,6 +13,7 @@
 #include "match/verify.h"
 #include "read/files.h"
 #include "read/source.h"
+#include "run/rows.h"
 #include "term/terms.h"
 
 /* MATCH_BYTES: measured with 64-bit fingerprints, docs/performance.md; BANDS_BYTES: additional bytes for bands of
@@ -398,7 +399,7 @@ static void sampler_stats(const struct sampler *s, struct sample_stats *out)
 struct sampled_page {
 	struct pd_key key;
 	struct pd_sketch sketch;
-	uint64_t text, host; /* hashes of the text digest and of the host; host 0: none */
+	uint64_t text; /* hash of the text digest */
 	struct pd_facts facts;
 	bool present, has_text;
 	int place;
@@ -518,8 +519,8 @@ static bool is_near(const struct estimate *e, const struct sampled_page *a, cons
 	if (!a->present || !b->present || distance > k)
 		return false;
 	double similarity = pd_sketch_similarity(&e->sketch, &a->sketch, &b->sketch);
-	enum pd_hosts hosts = a->host != b->host ? PD_HOSTS_DIFFER : a->host ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
-	return pd_verify(verify, similarity, distance, &a->facts, &b->facts, hosts) == PD_VERIFIED_YES;
+	return pd_verify(verify, similarity, distance, &a->facts, &b->facts, pd_hosts_compare(&a->facts, &b->facts)) ==
+	       PD_VERIFIED_YES;
 }
 
 /* Compare all pages with each other; a sample is small. */
@@ -745,13 +746,10 @@ static void add_record(struct estimate_run *r)
 				    .sketch = r->pipeline.sketch,
 				    .present = r->pipeline.signature.present,
 				    .place = e->sample.place };
-	pd_url_host(r->pipeline.page.url, &e->scratch);
-	if (e->scratch.n)
-		new.host = pd_hash64(e->scratch.p, e->scratch.n);
 	new.has_text = r->pipeline.text_digest.n > 0;
 	if (new.has_text)
 		new.text = pd_hash64(r->pipeline.text_digest.p, r->pipeline.text_digest.n);
-	new.facts = pd_pipeline_facts(&r->pipeline);
+	new.facts = pd_page_facts(&r->pipeline, &e->scratch);
 	e->pages = pd_grow(e->pages, e->n, &e->cap, sizeof *e->pages);
 	e->pages[e->n++] = new;
 	e->at_place[e->sample.place]++;

@@ -11,6 +11,7 @@
 #include "base/threads.h"
 #include "row/tsv.h"
 #include "row/columns.h"
+#include "run/rows.h"
 #include "tools/eval.h"
 
 struct eval_run {
@@ -66,7 +67,6 @@ struct sweep {
 	/* also by page of the truth */
 	bool *seen;
 	uint64_t (*digest)[2]; /* of the text; 0, 0: none.  Pages without a fingerprint pair by equal text */
-	uint64_t *host;	       /* a hash; 0: none */
 	struct pd_sketch *sketch;
 	struct pd_facts *facts;
 	struct pd_verify_options verify;
@@ -79,6 +79,7 @@ struct sweep {
 struct sweep_worker {
 	struct pd_pipeline pipeline;
 	struct pd_record record;
+	struct pd_buf row;
 	struct pd_signer *signers[PD_SWEEP_SETTINGS];
 	const struct sweep *sweep;
 };
@@ -110,7 +111,7 @@ static int plan_settings(struct sweep *s)
 /* A worker's result for a page: its number in the truth, its text, its fingerprints. */
 struct signed_page {
 	uint32_t page;
-	uint64_t digest[2], host;
+	uint64_t digest[2];
 	struct pd_facts facts;
 	struct pd_sketch sketch;
 	struct {
@@ -151,9 +152,7 @@ static void sign_page(void *ctx, struct pd_buf *out)
 	pd_local_mem struct signed_page *s = pd_zalloc(sizeof *s + n * sizeof *s->by);
 	s->page = page;
 	s->sketch = p->sketch;
-	s->facts = pd_pipeline_facts(p);
-	pd_url_host(p->page.url, &p->scratch);
-	s->host = p->scratch.n ? pd_hash64(p->scratch.p, p->scratch.n) : 0;
+	s->facts = pd_page_facts(p, &me->row);
 	if (pd_key_parse(pd_buf_span(&p->text_digest), &bits, &digest))
 		memcpy(s->digest, digest.w, sizeof s->digest);
 	for (size_t i = 0; i < n; i++) {
@@ -177,7 +176,6 @@ static int keep_signed(void *shared, const struct pd_buf *out)
 		s->seen[page->page] = true;
 		s->found.n_seen++;
 		memcpy(s->digest[page->page], page->digest, sizeof page->digest);
-		s->host[page->page] = page->host;
 		s->facts[page->page] = page->facts;
 		s->sketch[page->page] = page->sketch;
 		for (int i = 0; i < s->found.n_settings; i++) {
@@ -234,9 +232,9 @@ static int pair_distance(const struct sweep *s, int setting, uint32_t a, uint32_
 /* A pair without a similarity counts up to k, as in match with a given k. */
 static bool is_verified(const struct sweep *s, int setting, uint32_t a, uint32_t b)
 {
-	enum pd_hosts hosts = s->host[a] != s->host[b] ? PD_HOSTS_DIFFER : s->host[a] ? PD_HOSTS_SAME : PD_HOSTS_UNKNOWN;
 	if (!s->found.verified)
 		return true;
+	enum pd_hosts hosts = pd_hosts_compare(&s->facts[a], &s->facts[b]);
 	if (!s->by[setting].present[a])
 		return pd_verify_equal_texts(&s->verify, &s->facts[a], &s->facts[b], hosts == PD_HOSTS_SAME) == PD_VERIFIED_YES;
 	double similarity = pd_sketch_similarity(&s->r->o->walk.page.sketch, &s->sketch[a], &s->sketch[b]);
@@ -279,7 +277,6 @@ static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 		size_t n = s->truth->pages.n + 1;
 		s->seen = pd_zalloc(n * sizeof *s->seen);
 		s->digest = pd_zalloc(n * sizeof *s->digest);
-		s->host = pd_zalloc(n * sizeof *s->host);
 		s->sketch = pd_zalloc(n * sizeof *s->sketch);
 		s->facts = pd_zalloc(n * sizeof *s->facts);
 		for (int i = 0; i < s->found.n_settings; i++) {
@@ -337,6 +334,7 @@ static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 	for (int i = 0; i < s->n_workers && s->workers[i]; i++) {
 		pd_pipeline_release(&s->workers[i]->pipeline);
 		pd_record_release(&s->workers[i]->record);
+		pd_buf_release(&s->workers[i]->row);
 		for (int k = 0; k < PD_SWEEP_SETTINGS; k++)
 			pd_signer_free(s->workers[i]->signers[k]);
 		free(s->workers[i]);
@@ -348,7 +346,6 @@ static int sweep(struct eval_run *r, char **dumps, int n_dumps)
 	}
 	free(s->seen);
 	free(s->digest);
-	free(s->host);
 	free(s->sketch);
 	free(s->facts);
 	pd_reader_free(s->reader);

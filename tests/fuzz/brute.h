@@ -79,9 +79,11 @@ static inline bool brute_verified(const struct brute *b, uint32_t x, uint32_t y,
 		return true;
 	if (s < 0)
 		return distance <= b->o->verify.k_unknown;
-	uint64_t h, i;
-	struct pd_facts f = pd_rows_facts(b->rows, x, &h, scratch), g = pd_rows_facts(b->rows, y, &i, scratch);
-	enum pd_hosts hosts = apart || h != i ? PD_HOSTS_DIFFER : h == pd_hash64("", 0) ? PD_HOSTS_UNKNOWN : PD_HOSTS_SAME;
+	struct pd_row r, t;
+	pd_rows_get(b->rows, x, &r);
+	pd_rows_get(b->rows, y, &t);
+	struct pd_facts f = pd_row_facts(&r, scratch), g = pd_row_facts(&t, scratch);
+	enum pd_hosts hosts = apart ? PD_HOSTS_DIFFER : pd_hosts_compare(&f, &g);
 	pd_buf_release(&scratch[0]);
 	pd_buf_release(&scratch[1]);
 	if (b->set[x] == 1)

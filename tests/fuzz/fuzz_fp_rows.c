@@ -15,12 +15,14 @@ static void bad_row(void *ctx, const char *why)
 
 static void check_order(const struct pd_rows *rows)
 {
-	struct pd_row_view last = { { 0 } };
+	struct pd_span last = { NULL, 0 };
 	for (uint32_t i = 0; i < rows->n; i++) {
-		struct pd_row_view v = pd_rows_view(rows, i);
-		HOLDS(v.id.n && v.url.n && v.fetch_time.n && v.text_bytes.n && v.quality.n);
-		HOLDS(i == 0 || pd_page_id_cmp(last.id, v.id) < 0);
-		last = v;
+		struct pd_row row;
+		pd_rows_get(rows, i, &row);
+		for (int f = 0; f < PD_ROW_PAIRED; f++)
+			HOLDS(row.f[pd_row_kept[f]].n);
+		HOLDS(i == 0 || pd_page_id_cmp(last, row.f[PD_FP_ID]) < 0);
+		last = row.f[PD_FP_ID];
 	}
 }
 

@@ -88,7 +88,7 @@ static void check_rows(struct pd_group *g)
 	size_t n = 0, n_suspects = 0;
 	uint32_t suspect[PAGES], looks_like[PAGES], cluster = 0;
 	for (; pd_group_next(g, &m); n++) {
-		struct pd_span id = pd_pages_view(&g->pages, m.page).id;
+		struct pd_span id = pd_pages_field(&g->pages, m.page, PD_ROW_ID);
 		if (m.suspect.n) {
 			HOLDS(!m.cluster && m.keep != m.page && g->members[m.page].keep == PD_NO_PAGE);
 			HOLDS(g->members[m.keep].keep == PD_NO_PAGE || g->members[m.keep].keep == m.keep);

@@ -56,7 +56,7 @@ START_TEST(ids)
 	ck_assert_msg(pages.n == IDS, "%zu pages, each id is one", pages.n);
 	ck_assert_msg(pd_keep_order(&pages, &first, &o, &e) == PD_OK, "%s", e.text);
 	for (uint32_t i = 0; i < IDS; i++) {
-		struct pd_span got = pd_pages_view(&pages, i).id;
+		struct pd_span got = pd_pages_field(&pages, i, PD_ROW_ID);
 		ck_assert_msg(pd_span_is(got, want[i]), "place %u: \"%.*s\", not \"%s\"", i, (int)got.n, got.p, want[i]);
 	}
 	pd_pages_release(&pages);

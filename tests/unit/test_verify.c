@@ -433,7 +433,7 @@ END_TEST
 START_TEST(unknown_similarity)
 {
 	const struct pd_verify_options o = { .least = .5, .least_same_host = .7, .k_unknown = 3 };
-	const struct pd_facts f = PD_FACTS_UNKNOWN;
+	const struct pd_facts f = { .terms = -1, .confidence = 1 };
 	ck_assert(pd_verify(&o, PD_SIMILARITY_UNKNOWN, 3, &f, &f, true) == PD_VERIFIED_YES);
 	ck_assert(pd_verify(&o, PD_SIMILARITY_UNKNOWN, 4, &f, &f, true) == PD_VERIFIED_NO);
 	ck_assert(!pd_verify_maybe(&o, PD_SIMILARITY_UNKNOWN, 4));
@@ -502,8 +502,11 @@ END_TEST
 
 static struct pd_facts read_facts(struct pd_span terms, struct pd_span confidence, struct pd_span languages, struct pd_span subject)
 {
-	return pd_facts_read((struct pd_span[PD_FP_COLUMNS]){
-		[PD_FP_TERMS] = terms, [PD_FP_CONFIDENCE] = confidence, [PD_FP_LANGUAGES] = languages, [PD_FP_SUBJECT] = subject });
+	struct pd_row row = { .f = { [PD_FP_TERMS] = terms,
+				     [PD_FP_CONFIDENCE] = confidence,
+				     [PD_FP_LANGUAGES] = languages,
+				     [PD_FP_SUBJECT] = subject } };
+	return pd_row_facts(&row, NULL);
 }
 
 START_TEST(facts)

@@ -65,7 +65,7 @@ static void open_keys(struct keys *k, const struct pd_rows *rows)
 static void take_ids(const struct pd_rows *rows, struct pd_map *ids)
 {
 	for (uint32_t i = 0; i < rows->n; i++) {
-		struct pd_span id = pd_rows_view(rows, i).id;
+		struct pd_span id = pd_rows_field(rows, i, PD_ROW_ID);
 		*pd_map_put(ids, pd_map_key(id)) = i + 1;
 	}
 }
@@ -96,21 +96,18 @@ static bool add_key(const struct keys *k, uint32_t row, struct pd_buf *out)
 /* Append a row of the batch in the form for other tasks. */
 static void add_batch_row(const struct keys *k, uint32_t row, struct pd_buf *out)
 {
-	struct pd_buf key = { 0 }, sketch = { 0 };
-	struct pd_sketch s;
-	struct pd_row r = { .has_fingerprint = k->member[row] && !k->digest[row] };
-	pd_rows_columns(k->rows, row, r.f);
-	if (k->member[row]) {
-		add_hex(k, row, &key);
-		r.f[k->digest[row] ? PD_FP_TEXT_DIGEST : PD_FP_FINGERPRINT] = pd_buf_span(&key);
-	}
-	if (pd_rows_sketch(k->rows, row, &s)) {
-		pd_sketch_hex(&k->rows->sketch, &s, &sketch);
-		r.f[PD_FP_SKETCH] = pd_buf_span(&sketch);
-	}
+	pd_local_buf text = { 0 };
+	const struct pd_rows_set *set = k->digest[row] ? &k->rows->digests : &k->rows->fingerprints;
+	struct pd_row r;
+	pd_rows_get(k->rows, row, &r);
+	r.has_fingerprint = k->member[row] && !k->digest[row];
+	r.has_digest = k->member[row] && k->digest[row];
+	r.bits = 64 * set->words;
+	if (k->member[row])
+		memcpy(r.key.w, set->keys + (k->member[row] - 1) * (size_t)set->words, (size_t)set->words * sizeof *set->keys);
+	pd_rows_sketch(k->rows, row, &r.sketch);
+	pd_row_print(&r, &k->rows->sketch, &text);
 	pd_engine_row_add(&r, out);
-	pd_buf_release(&key);
-	pd_buf_release(&sketch);
 }
 
 /* --- tables --- */
@@ -255,21 +252,23 @@ static void write_found(void *ctx, const struct pd_rows *rows, const struct pd_m
 {
 	struct finding *f = ctx;
 	bool first = rows->side[pair->a] & PD_SIDE_A;
-	struct pd_row_view fresh = pd_rows_view(rows, first ? pair->a : pair->b),
-			   stored = pd_rows_view(rows, first ? pair->b : pair->a);
+	struct pd_row row;
+	pd_rows_get(rows, first ? pair->b : pair->a, &row);
+	struct pd_span fresh = pd_rows_field(rows, first ? pair->a : pair->b, PD_ROW_ID), stored = row.f[PD_FP_ID],
+		       url = row.f[PD_FP_URL], bytes = row.f[PD_FP_TEXT_BYTES], digest = row.f[PD_FP_CONTENT_DIGEST];
 	struct pd_buf *out = &f->line;
 	pd_buf_clear(out);
 	pd_buf_add_z(out, "p\t");
 	pd_pairs_add(rows, pair, 1, out);
 	/* A page that is in both keeps the row of the batch. */
-	if (!pd_map_has(&f->ids, pd_map_key(stored.id))) {
-		pd_buf_printf(out, "t\t%.*s\t%03d\t%.*s\t-\t%.*s\t%.*s\t1\t%.*s\t%.*s\t", (int)stored.id.n, stored.id.p,
-			      pair->distance < 0 ? 0 : pair->distance, (int)fresh.id.n, fresh.id.p, (int)stored.id.n, stored.id.p,
-			      (int)stored.url.n, stored.url.p, (int)fresh.id.n, fresh.id.p, (int)fresh.id.n, fresh.id.p);
+	if (!pd_map_has(&f->ids, pd_map_key(stored))) {
+		pd_buf_printf(out, "t\t%.*s\t%03d\t%.*s\t-\t%.*s\t%.*s\t1\t%.*s\t%.*s\t", (int)stored.n, stored.p,
+			      pair->distance < 0 ? 0 : pair->distance, (int)fresh.n, fresh.p, (int)stored.n, stored.p, (int)url.n,
+			      url.p, (int)fresh.n, fresh.p, (int)fresh.n, fresh.p);
 		pd_buf_printf(out, pair->distance < 0 ? "-\t" : "%d\t", pair->distance);
 		pd_buf_printf(out, pair->similarity < 0 ? "-\t" : "%.3f\t", pair->similarity);
-		pd_buf_printf(out, "%.*s\t0\treplaced by a new page\t-\t-\t-\t%.*s\n", (int)stored.text_bytes.n,
-			      stored.text_bytes.p, (int)stored.content_digest.n, stored.content_digest.p);
+		pd_buf_printf(out, "%.*s\t0\treplaced by a new page\t-\t-\t-\t%.*s\n", (int)bytes.n, bytes.p, (int)digest.n,
+			      digest.p);
 	}
 	f->b.pairs++;
 	if (!f->status)

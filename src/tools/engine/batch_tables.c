@@ -162,7 +162,7 @@ static void add_ids(const struct arranged *a, header *h, struct pd_container_wri
 	add_digests(a, h, place, out);
 	h->rows = a->rows->n;
 	for (uint32_t i = 0; i < a->rows->n; i++) {
-		struct pd_span id = pd_rows_view(a->rows, i).id;
+		struct pd_span id = pd_rows_field(a->rows, i, PD_ROW_ID);
 		pd_items_add(&ids, pd_hash64(id.p, id.n), place[i]);
 	}
 	pd_items_sort(&ids);

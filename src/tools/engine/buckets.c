@@ -197,7 +197,7 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 		if (!pd_doubts_of(doubts, row, &d))
 			continue;
 		pd_buf_clear(out);
-		struct pd_span id = pd_rows_view(b->rows, row).id;
+		struct pd_span id = pd_rows_field(b->rows, row, PD_ROW_ID);
 		pd_buf_printf(out, "%s\t",
 			      b->p->match.all_pairs  ? "s"
 			      : b->table.kind == 'h' ? "sh"
@@ -205,7 +205,7 @@ static int write_doubts(struct pd_engine_buckets *b, const struct pd_doubts *dou
 						     : "s");
 		pd_buf_add_span(out, id);
 		pd_buf_printf(out, "\t%04ld\t", lrint(d.similarity * 1000));
-		pd_buf_add_span(out, pd_rows_view(b->rows, d.a == row ? d.b : d.a).id);
+		pd_buf_add_span(out, pd_rows_field(b->rows, d.a == row ? d.b : d.a, PD_ROW_ID));
 		pd_buf_printf(out, "\t%d\t", (int)d.result);
 		pd_pairs_add_suspect(b->rows, &d, NULL, out);
 		status = write_out(b, out);
@@ -240,7 +240,7 @@ static int write_waiting_rows(struct pd_engine_buckets *b, const char *tag, stru
 
 static void select_row(const struct pd_engine_buckets *b, uint32_t row, struct pd_map *wanted)
 {
-	struct pd_span id = pd_rows_view(b->rows, row).id;
+	struct pd_span id = pd_rows_field(b->rows, row, PD_ROW_ID);
 	pd_map_add(wanted, pd_map_key(id));
 }
 
@@ -301,7 +301,7 @@ static int match_rows(struct pd_engine_buckets *b, struct pd_rows *rows)
 		share.full_words = full_words(b);
 		share.full = pd_zalloc((b->rows->n * share.full_words + 1) * sizeof *share.full);
 		for (uint32_t i = 0; share.full_known && i < b->rows->n; i++) {
-			struct pd_span id = pd_rows_view(b->rows, i).id;
+			struct pd_span id = pd_rows_field(b->rows, i, PD_ROW_ID);
 			const uint32_t *place = pd_map_find(&b->waits, pd_map_key(id));
 			if (place)
 				memcpy(share.full + i * share.full_words, b->full + (*place - 1) * share.full_words,

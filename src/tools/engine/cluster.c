@@ -335,15 +335,16 @@ static void add_order(struct pd_group *group, const struct pd_group_member *m, s
 		pd_buf_add_c(out, 's');
 		return;
 	}
-	struct pd_row_view v = pd_pages_view(&group->pages, m->keep);
-	struct pd_page_id id = pd_page_id_parse(v.id);
+	struct pd_row row;
+	pd_pages_get(&group->pages, m->keep, &row);
+	struct pd_page_id id = pd_page_id_parse(row.f[PD_FP_ID]);
 	pd_buf_add_c(out, 'c');
 	for (int i = 0; i < group->o->keep.n; i++)
-		pd_hex_add(out, pd_keep_criterion_key(&v, group->o->keep.by[i]));
-	pd_buf_add_c(out, pd_pages_is_https(v.url) ? '0' : '1');
+		pd_hex_add(out, pd_keep_criterion_key(&row, group->o->keep.by[i]));
+	pd_buf_add_c(out, pd_pages_is_https(row.f[PD_FP_URL]) ? '0' : '1');
 	pd_buf_add_span(out, id.file);
 	pd_buf_printf(out, "\x01%020" PRIu64 "\x01", id.offset);
-	pd_buf_add_span(out, pd_pages_view(&group->pages, m->keep).id);
+	pd_buf_add_span(out, row.f[PD_FP_ID]);
 }
 
 static int end_group(struct grouping *g, struct pd_err *e)

@@ -184,16 +184,11 @@ int pd_engine_row_parse(struct pd_row *row, struct pd_span line, const struct pd
  * is a fingerprint. */
 void pd_engine_row_add(const struct pd_row *row, struct pd_buf *out)
 {
-	for (int i = 0; i < PD_FP_COLUMNS; i++) {
-		bool left = i == PD_FP_CONTENT_CHARSET || i == PD_FP_FLAGS || i == PD_FP_USER_ID ||
-			    (i == PD_FP_TEXT_DIGEST && row->has_fingerprint);
-		if (i)
-			pd_buf_add_c(out, '\t');
-		if (left || !row->f[i].n)
-			pd_buf_add_c(out, '-');
-		else
-			pd_buf_add_span(out, row->f[i]);
-	}
+	struct pd_row sent = *row;
+	sent.f[PD_FP_CONTENT_CHARSET] = sent.f[PD_FP_FLAGS] = sent.f[PD_FP_USER_ID] = pd_span(NULL, 0);
+	if (row->has_fingerprint)
+		sent.f[PD_FP_TEXT_DIGEST] = pd_span(NULL, 0);
+	pd_row_add(&sent, out);
 }
 
 static int no_batch(struct pd_err *e)

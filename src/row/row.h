@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
- * The row of a page in memory: the columns of a line of fp, and the signatures that are parsed from them.  All stages
- * that read fp rows parse them here, so that they refuse the same rows.
+ * The row of a page in memory: the columns of a line of fp, and the values that are parsed from them.  All stages that
+ * read fp rows parse them here, so that they refuse the same rows.
  */
-#ifndef PD_MATCH_ROW_H
-#define PD_MATCH_ROW_H
+#ifndef PD_ROW_ROW_H
+#define PD_ROW_ROW_H
 
 #include "base/err.h"
 #include "base/hash.h"
 #include "row/columns.h"
-#include "sign/sketch.h"
-#include "sign/subject.h"
+#include "row/sketch.h"
+#include "row/subject.h"
 
 struct pd_row {
-	struct pd_span f[PD_FP_COLUMNS];  /* with their escapes; {NULL, 0}: the row lacks the column */
+	struct pd_span f[PD_FP_COLUMNS]; /* with their escapes; {NULL, 0}: the row lacks the column */
+	/* pd_row_parse sets the other members */
 	bool has_fingerprint, has_digest; /* digest: it has no fingerprint, but a text digest of 128 bits */
 	bool other_sketch;		  /* it has a sketch of another size */
 	int bits;			  /* of the fingerprint */
@@ -24,6 +25,10 @@ struct pd_row {
 /* Parse the signatures in row->f.  `sketch` is the kind of sketches to parse; NULL: none.  PD_ERR_FORMAT: the row has
  * no id, or a value is invalid; the message does not name the row. */
 int pd_row_parse(struct pd_row *row, const struct pd_sketch_options *sketch, struct pd_err *e);
+/* The inverse: print the signatures into `text`, to which the columns then point. */
+void pd_row_print(struct pd_row *row, const struct pd_sketch_options *sketch, struct pd_buf *text);
+/* Append the columns in the order of fp, without a newline; an absent one becomes "-". */
+void pd_row_add(const struct pd_row *row, struct pd_buf *out);
 
 /* The columns that are kept with a row while it is matched, in the order of rows in the spool and in key files.  Rows
  * of key files of version 1 have the first five, rows of version 2 all except content_digest. */
@@ -41,10 +46,13 @@ enum pd_row_field {
 	PD_ROW_FIELDS
 };
 
-/* The fields of a row that pairs carry: its first fields. */
-#define PD_ROW_VIEWED (PD_ROW_CONTENT_DIGEST + 1)
+/* The number of fields that pairs carry of each page: the first ones. */
+#define PD_ROW_PAIRED (PD_ROW_CONTENT_DIGEST + 1)
 
 extern const int pd_row_kept[PD_ROW_FIELDS]; /* enum pd_fp_column */
+
+/* Set the columns of a row from a line of its first n fields; the other columns are absent. */
+void pd_row_take_kept(struct pd_row *row, struct pd_span line, int n);
 
 /* --- values that decide whether two similar pages are duplicates --- */
 
@@ -53,13 +61,14 @@ struct pd_facts {
 	double confidence; /* in the main text; 1 if unknown */
 	struct pd_subject subject;
 	uint64_t language; /* a hash; 0: unknown */
+	uint64_t host;	   /* a hash; 0: none */
 };
 
-#define PD_FACTS_UNKNOWN ((struct pd_facts){ .terms = -1, .confidence = 1 })
+/* Parse the columns of a row; "-" and absent columns mean unknown.  scratch: NULL: the host is not needed. */
+struct pd_facts pd_row_facts(const struct pd_row *row, struct pd_buf scratch[2]);
 
-/* Parse the columns of a row; "-" and absent values mean unknown.  */
-struct pd_facts pd_facts_read(const struct pd_span f[PD_FP_COLUMNS]);
-
+/* The hash of the host in a URL of a row; without a host, of an empty text. */
+uint64_t pd_row_hash_host(struct pd_span url, struct pd_buf scratch[2]);
 /* The hash of a row's languages; 0: unknown. */
 uint64_t pd_row_hash_language(struct pd_span languages);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "match/row.h"
+#include "row/row.h"
 
+#include "row/fields.h"
 #include "row/tsv.h"
 
 const int pd_row_kept[PD_ROW_FIELDS] = { PD_FP_ID,	   PD_FP_URL,	     PD_FP_FETCH_TIME,
@@ -37,23 +38,64 @@ int pd_row_parse(struct pd_row *row, const struct pd_sketch_options *sketch, str
 	return PD_OK;
 }
 
+void pd_row_print(struct pd_row *row, const struct pd_sketch_options *sketch, struct pd_buf *text)
+{
+	pd_buf_clear(text);
+	if (row->has_fingerprint || row->has_digest)
+		pd_key_hex(&row->key, row->has_fingerprint ? row->bits : 128, text);
+	size_t key = text->n;
+	if (row->sketch.present)
+		pd_sketch_hex(sketch, &row->sketch, text);
+	if (key)
+		row->f[row->has_fingerprint ? PD_FP_FINGERPRINT : PD_FP_TEXT_DIGEST] = pd_span(text->p, key);
+	if (text->n > key)
+		row->f[PD_FP_SKETCH] = pd_span(text->p + key, text->n - key);
+}
+
+void pd_row_add(const struct pd_row *row, struct pd_buf *out)
+{
+	pd_tsv_join(out, row->f, NULL, PD_FP_COLUMNS);
+}
+
+void pd_row_take_kept(struct pd_row *row, struct pd_span line, int n)
+{
+	struct pd_span f[PD_ROW_FIELDS] = { { NULL, 0 } };
+	*row = (struct pd_row){ .bits = 0 };
+	pd_tsv_fields(line, f, (size_t)n);
+	for (int i = 0; i < n; i++)
+		row->f[pd_row_kept[i]] = f[i];
+}
+
+/* --- values that decide whether two similar pages are duplicates --- */
+
 uint64_t pd_row_hash_language(struct pd_span languages)
 {
 	return pd_tsv_has(languages) ? pd_hash64(languages.p, languages.n) | 1 : 0;
 }
 
-struct pd_facts pd_facts_read(const struct pd_span f[PD_FP_COLUMNS])
+uint64_t pd_row_hash_host(struct pd_span url, struct pd_buf scratch[2])
 {
-	struct pd_facts facts = PD_FACTS_UNKNOWN;
+	pd_tsv_value(url, &scratch[0]);
+	pd_url_host(pd_buf_span(&scratch[0]), &scratch[1]);
+	return pd_hash64(scratch[1].p, scratch[1].n);
+}
+
+struct pd_facts pd_row_facts(const struct pd_row *row, struct pd_buf scratch[2])
+{
+	struct pd_facts facts = { .terms = -1, .confidence = 1 };
+	struct pd_span url = row->f[PD_FP_URL];
 	uint64_t n;
 	double v;
-	if (pd_span_u64(f[PD_FP_TERMS], &n) && n <= INT64_MAX)
+	if (pd_span_u64(row->f[PD_FP_TERMS], &n) && n <= INT64_MAX)
 		facts.terms = (int64_t)n;
-	if (pd_span_real(f[PD_FP_CONFIDENCE], &v) && v >= 0 && v <= 1)
+	if (pd_span_real(row->f[PD_FP_CONFIDENCE], &v) && v >= 0 && v <= 1)
 		facts.confidence = v;
-	facts.language = pd_row_hash_language(f[PD_FP_LANGUAGES]);
-	facts.subject = pd_subject_parse(f[PD_FP_SUBJECT]);
-	if (f[PD_FP_URL].p)
-		pd_subject_set_url(&facts.subject, f[PD_FP_URL]);
+	facts.language = pd_row_hash_language(row->f[PD_FP_LANGUAGES]);
+	facts.subject = pd_subject_parse(row->f[PD_FP_SUBJECT]);
+	if (url.p) {
+		pd_subject_set_url(&facts.subject, url);
+		uint64_t host = scratch ? pd_row_hash_host(url, scratch) : 0;
+		facts.host = scratch && scratch[1].n ? host : 0;
+	}
 	return facts;
 }
