@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/sort.h"
+#include "row/estimate.h"
 #include "row/table.h"
 
 #define NO_FILE PD_NO_NUMBER
@@ -168,6 +169,7 @@ int pd_apply_removals_add(struct pd_apply_removals *d, const struct pd_apply_ver
 	d->counts.suspects += v->suspect;
 	d->counts.demoted += demoted;
 	removed &= !demoted;
+	d->counts.sum += removed ? pd_estimate_removal(v->id, v->dup_of) : 0;
 	d->counts.unchecked += removed && !digest_hash(v->content_digest);
 	/* The part before an exclamation mark may be the name of an archive. */
 	for (size_t i = 1; i < d->id.n; i++)

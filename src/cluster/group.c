@@ -783,10 +783,19 @@ static int open_texts(struct pd_group *g, struct pd_err *e)
 	return status;
 }
 
+/* The loss as verdicts have it, so that the limit gives the same result here and in `apply`. */
+static double as_in_rows(float share)
+{
+	char text[40];
+	snprintf(text, sizeof text, "%.3f", (double)share);
+	return strtod(text, NULL);
+}
+
 /* Keep all pages with too large a loss.  In a few rounds, a page that left a cluster may be removed for another page. */
 static int limit_loss(struct pd_group *g, struct pd_err *e)
 {
 	enum { ROUNDS = 8 };
+	const struct pd_group_options *o = g->o;
 	bool *left = pd_alloc(g->pages.n + 1), *spared = pd_alloc(g->pages.n + 1);
 	size_t n = 0;
 	g->losses = pd_zalloc((g->pages.n + 1) * sizeof *g->losses);
@@ -828,6 +837,12 @@ static int limit_loss(struct pd_group *g, struct pd_err *e)
 		free(f.n);
 		status = status < 0 ? status : PD_OK;
 	}
+	for (uint32_t p = 0; o->removed_loss > 0 && p < g->pages.n; p++)
+		if (is_duplicate(g, p) &&
+		    (g->losses[p].known != PD_LOSS_EXACT || as_in_rows(g->losses[p].share) > o->removed_loss)) {
+			g->members[p].keep = PD_NO_PAGE;
+			spared[p] = true;
+		}
 	/* If a page was reached through a page that left, the page kept explains it.  A page that represents only
 	 * itself is in no cluster. */
 	/* Number of pages that each page kept represents. */
@@ -878,7 +893,7 @@ int pd_group_open(struct pd_group *g, const struct pd_group_options *o, struct p
 		pd_log_part(o->in.log, .3, .9);
 	if (!status && o->per_capture)
 		list_captures(g);
-	if (!status && ((o->max_loss > 0 && o->max_loss < 1) || o->n_shingles || o->per_capture))
+	if (!status && ((o->max_loss > 0 && o->max_loss < 1) || o->n_shingles || o->per_capture || o->removed_loss > 0))
 		status = limit_loss(g, e);
 	if (!status)
 		status = find_suspects(g, e);

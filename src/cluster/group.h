@@ -34,6 +34,8 @@ struct pd_group_options {
 	double max_loss;       /* largest share of its text that may be lost with a duplicate; 1 or 0: all */
 	bool all_text;	       /* the pages of a cluster that are kept have all text of the others; needs shingles */
 	int lost_words;	       /* all_text: words of a page that may be in none of the pages kept */
+	double removed_loss;   /* at the end, keep duplicates with a larger loss, or an unknown one; 0: no limit */
+	const char *estimate;  /* of wrong removals (row/estimate.h), for the header of verdicts; NULL: none */
 	bool per_capture;      /* no page is removed for another capture of its URL */
 	char *const *shingles; /* files of row/shingles.h, to compare texts exactly; without files, sketches are compared */
 	int n_shingles;

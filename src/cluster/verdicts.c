@@ -44,7 +44,7 @@ int pd_verdicts_header(const struct pd_group *g, bool ends, struct pd_buf *out, 
 	pd_buf_printf(out, " action=%s", pd_action_names[o->action]);
 	if (o->action == PD_ACTION_DEMOTE)
 		pd_buf_printf(out, " weight=%g", o->weight);
-	pd_buf_printf(out, " max_loss=%g", o->max_loss);
+	pd_buf_printf(out, " max_loss=%g", o->removed_loss > 0 ? o->removed_loss : o->max_loss);
 	if (o->all_text)
 		pd_buf_printf(out, " lost_words=%d", o->lost_words);
 	if (o->per_capture)
@@ -61,7 +61,10 @@ int pd_verdicts_header(const struct pd_group *g, bool ends, struct pd_buf *out, 
 		pd_buf_add_z(out, " require=");
 		pd_group_required(g, out);
 	}
-	pd_buf_printf(out, " |%s\n", ends ? PD_ROW_ENDS : "");
+	pd_buf_add_z(out, " |");
+	if (o->estimate)
+		pd_buf_printf(out, " estimate=%s", o->estimate);
+	pd_buf_printf(out, "%s\n", ends ? PD_ROW_ENDS : "");
 	pd_row_names(pd_verdicts_columns, out);
 	return status;
 }

@@ -4,6 +4,7 @@
  */
 #include "base/file.h"
 #include "cmd/walk.h"
+#include "row/estimate.h"
 #include "run/stage.h"
 
 #define AT(member) .at = offsetof(struct pd_stage_apply, member)
@@ -25,6 +26,8 @@ static const struct pd_opt opts[] = {
 	  .help = "of these, only remove pages that are a part of another page" },
 	{ .type = PD_OPT_SHARE, .name = "max-loss", .rare = true, .arg = "P%", AT(max_loss), .min = 0.001, .max = 1,
 	  .help = "keep duplicates that lose a larger share of text, as 'tune' finds it" },
+	{ .type = PD_OPT_TEXT, .name = "estimate", .rare = true, .arg = "WORD", AT(estimate),
+	  .help = "share of wrong removals, from the settings that 'tune' writes" },
 	{ .type = PD_OPT_FLAG, .name = "unchecked", AT(unchecked),
 	  .help = "do not compare pages with the content_digest of their verdicts" },
 	{ .type = PD_OPT_SIZE, .name = "max-page", .rare = true, .arg = "SIZE", AT(walk.page.max_page),
@@ -72,6 +75,9 @@ static int check_apply(const struct pd_stage_apply *o, char **inputs, int n_inpu
 			   o->remove_suspects || o->remove_parts || o->max_loss > 0 || o->unchecked))
 		return pd_fail(e, PD_ERR_USAGE,
 			       "--restore removes nothing, and cannot be combined with --verdicts or options that remove pages");
+	struct pd_estimate estimate;
+	if (o->estimate && pd_estimate_parse(pd_span_z(o->estimate), &estimate, e))
+		return PD_ERR_USAGE;
 	if (o->originals && !o->restore)
 		return pd_fail(e, PD_ERR_USAGE, "--originals needs --restore");
 	if (!o->restore && !o->verdicts)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/threads.h"
+#include "row/estimate.h"
 #include "row/tsv.h"
 #include "cmd/command.h"
 #include "cmd/walk.h"
@@ -38,6 +39,8 @@ static const struct pd_opt opts[] = {
 	PD_WALK_TEXT_OPT, PD_WALK_PAGE_OPTS, PD_WALK_TOPIC_OPTS,
 	{ .type = PD_OPT_FLAG, .name = "no-boilerplate", AT(no_boilerplate), .help = "do not learn the boilerplate of each site from INPUT" },
 	PD_WALK_SIGN_OPTS(true), PD_WALK_METHOD_OPT, PD_WALK_RANKS_OPT, PD_MATCH_OPTS(MATCH_AT), PD_CLUSTER_OPTS(CLUSTER_AT),
+	{ .type = PD_OPT_SHARE, .name = "max-wrong", .rare = true, .arg = "P%", AT(max_wrong), .min = .0001, .max = .9999,
+	  .help = "require settings with at most this share of wrong removals ('tune')" },
 	{ .type = PD_OPT_HEADING, .name = "Output" },
 	{ .type = PD_OPT_TEXT, .letter = 'o', .name = "output", .same_result = true, .arg = "DIR", AT(walk.output), .help = "output folder; required" },
 	{ .type = PD_OPT_FLAG, .name = "dry-run", AT(dry_run), .help = "write verdicts and counts, no dumps" },
@@ -112,6 +115,28 @@ static int check_require(const struct pd_require *r, const struct pd_methods *m,
 	return PD_OK;
 }
 
+/* Settings promise a share of wrong removals; the user may require a smaller one. */
+static int check_estimate(const struct pd_dedup_options *o, struct pd_err *e)
+{
+	struct pd_estimate estimate;
+	pd_local_buf wrong = { 0 };
+	const char *text = o->cluster.group.estimate;
+	if (!(o->max_wrong > 0))
+		return PD_OK;
+	if (!text)
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--max-wrong=%g%% needs the settings that 'pagededup tune' makes from labels: --config=FILE",
+			       100 * o->max_wrong);
+	int status = pd_estimate_parse(pd_span_z(text), &estimate, e);
+	if (status || estimate.wrong <= o->max_wrong)
+		return status;
+	pd_estimate_add_percent(estimate.wrong, &wrong);
+	return pd_fail(e, PD_ERR_USAGE,
+		       "--max-wrong=%g%%: these settings permit up to %s wrong removals; label more with 'pagededup tune "
+		       "--max-wrong=%g%%'",
+		       100 * o->max_wrong, wrong.p, 100 * o->max_wrong);
+}
+
 /* --again: cluster the pairs of an earlier run with another least similarity.  It takes seconds, because no page is read;
  * the loss of text is estimated from the pairs. */
 static int count_again(const struct pd_dedup_options *o, char **folders, int n, struct pd_log *log, struct pd_err *e)
@@ -170,6 +195,8 @@ static int parse_dedup(int argc, char **argv, struct pd_dedup_options *o, int *f
 		status = pd_stage_match_check(&o->match, &e);
 	if (!status)
 		status = pd_stage_cluster_settle(&o->cluster, &e);
+	if (!status)
+		status = check_estimate(o, &e);
 	if (!status && o->cluster.group.all_text && o->n_against)
 		status = pd_fail(&e, PD_ERR_USAGE,
 				 "--keep-all-text cannot be used with --against: the texts of old pages are not known");
@@ -257,6 +284,13 @@ static int close_run(const struct pd_dedup_options *o, const struct pd_dedup_res
 		pd_buf_printf(&line, ", %.1f of %.1f MB kept", (double)done->removed.bytes_out * 1e-6,
 			      (double)done->removed.bytes_in * 1e-6);
 	pd_log_note(log, "%s, %.1f s", line.p, pd_wall_seconds() - started);
+	struct pd_estimate estimate;
+	struct pd_err e;
+	if (o->cluster.group.estimate && !pd_estimate_parse(pd_span_z(o->cluster.group.estimate), &estimate, &e)) {
+		pd_buf_clear(&line);
+		pd_estimate_say(&estimate, done->removals, &line);
+		pd_log_note(log, "%s", line.p);
+	}
 	if (!done->counts.pages) {
 		pd_log_error(
 			log, "no page was read, so nothing was compared%s",

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "cmd/walk.h"
+#include "row/estimate.h"
 #include "run/journal.h"
 #include "tools/inspect.h"
 #include "tools/report.h"
@@ -126,7 +127,9 @@ static int write_page(const struct tune_options *o, const struct pd_tune *t, uin
 
 static void add_promise(const struct tune_options *o, const struct pd_tune_setting *s, struct pd_buf *out)
 {
-	pd_buf_printf(out, "at most %.2g%% of ", 100 * s->bound);
+	pd_buf_add_z(out, "at most ");
+	pd_estimate_add_percent(s->bound, out);
+	pd_buf_add_z(out, " of ");
 	pd_buf_count(out, s->removed, "removal");
 	pd_buf_printf(out, " are wrong (%g%%), from ", 100 * o->confidence);
 	pd_buf_count(out, s->labelled, "label");
@@ -159,6 +162,13 @@ static int write_settings(const struct tune_options *o, const struct pd_tune *t,
 		pd_buf_printf(&text, "max-loss = %g\n", pd_tune_limits[best]);
 	if (best == PD_TUNE_SUSPECTS)
 		pd_buf_add_z(&text, "remove-suspects = true\n");
+	if (best >= 0) {
+		struct pd_estimate estimate = { s[best].bound, o->confidence, s[best].labelled, s[best].wrong,
+						pd_tune_sum(t, best) };
+		pd_buf_printf(&text, "max-wrong = \"%g%%\"\nestimate = \"", 100 * o->max_wrong);
+		pd_estimate_print(&estimate, &text);
+		pd_buf_add_z(&text, "\"\n");
+	}
 	int status = pd_outfile_open(&out, o->walk.output, e);
 	if (!status) {
 		fwrite(text.p, 1, text.n, out.f);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/stage.h"
+#include "row/estimate.h"
 
 #include <inttypes.h>
 #include <sys/stat.h>
@@ -299,6 +300,12 @@ static int check_result(struct apply_run *r)
 		pd_buf_printf(&line, " kept because %s from the verdicts", r->other_page == 1 ? "it differs" : "they differ");
 	}
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
+	struct pd_estimate estimate;
+	if (r->o->estimate && !pd_estimate_parse(pd_span_z(r->o->estimate), &estimate, &r->err)) {
+		pd_buf_clear(&line);
+		pd_estimate_say(&estimate, pd_apply_removals_counts(r->removals)->sum, &line);
+		pd_log_note(r->log, "%s", line.p);
+	}
 	bool bad = none || pd_apply_removals_counts(r->removals)->bad || r->other_url || r->other_page || r->lost || r->missing ||
 		   r->sum.missing || r->remover.refused;
 	return bad && !r->o->walk.ignore_damaged;
@@ -330,6 +337,9 @@ static int write_apply_stats(struct apply_run *r)
 	pd_json_int(j, "bytes_out", (int64_t)r->sum.bytes_out);
 	pd_json_int(j, "members_rewritten", (int64_t)r->sum.rewritten);
 	pd_json_int(j, "members_broken", (int64_t)r->lost);
+	struct pd_estimate estimate;
+	if (r->o->estimate && !pd_estimate_parse(pd_span_z(r->o->estimate), &estimate, &r->err))
+		pd_estimate_json(&estimate, pd_apply_removals_counts(r->removals)->sum, j);
 	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);
 	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());
 	return pd_write_json(j, &f, PD_OK, &r->err);

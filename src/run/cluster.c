@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/threads.h"
+#include "row/estimate.h"
 #include "row/table.h"
 #include "cluster/verdicts.h"
 #include "cluster/weights.h"
@@ -160,7 +161,7 @@ static int close_cluster(const struct cluster_run *r)
 			      g->n_spared == 1 ? "" : "s");
 	else if (g->n_spared)
 		pd_buf_printf(&line, ", kept %zu near-duplicate%s whose removal would lose over %g%% of their text%s", g->n_spared,
-			      g->n_spared == 1 ? "" : "s", g->o->max_loss * 100,
+			      g->n_spared == 1 ? "" : "s", (g->o->removed_loss > 0 ? g->o->removed_loss : g->o->max_loss) * 100,
 			      pd_keep_is_clean(&g->o->keep) ? ", or whose text lacks too much of the page kept" : "");
 	if (g->n_captures)
 		pd_buf_printf(&line, ", kept %zu other capture%s of the URL of a page kept", g->n_captures,
@@ -250,11 +251,18 @@ int pd_stage_cluster_settle(struct pd_stage_cluster *o, struct pd_err *e)
 			       "--weights=soft needs the texts: --shingles=FILE, which 'fp --shingles=FILE' writes");
 	if (o->group.weight && o->group.action != PD_ACTION_DEMOTE)
 		return pd_fail(e, PD_ERR_USAGE, "--weight has no effect without --action=demote");
+	if (o->group.estimate) {
+		/* The limit that tune found is one of the removals of a run without it. */
+		struct pd_estimate estimate;
+		o->group.removed_loss = o->group.max_loss;
+		o->group.max_loss = 0;
+		status = pd_estimate_parse(pd_span_z(o->group.estimate), &estimate, e);
+	}
 	if (!o->group.max_loss)
 		o->group.max_loss = .15;
 	if (!o->group.weight)
 		o->group.weight = .5;
-	return PD_OK;
+	return status;
 }
 
 static int run_all(struct cluster_run *r, char **paths, int n_paths)

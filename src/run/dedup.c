@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "row/estimate.h"
 #include "base/lock.h"
 #include "row/table.h"
 #include "row/write.h"
@@ -944,6 +945,19 @@ static int add_boilerplate(struct run *r, const char *path, struct pd_json *j)
 	return PD_OK;
 }
 
+/* Return the sum of pd_estimate_removal; a resumed run may not have read the verdicts. */
+static uint64_t sum_of_removals(struct run *r)
+{
+	struct pd_apply_removals_options removals = removals_options(r);
+	char *verdicts = in_folder(r, "verdicts.tsv");
+	struct pd_err e;
+	removals.paths = &verdicts;
+	removals.n_paths = 1;
+	if (!r->o->cluster.group.estimate || (!r->removals && pd_apply_removals_read(&r->removals, &removals, &e)))
+		return 0;
+	return pd_apply_removals_counts(r->removals)->sum;
+}
+
 /* The same for a run that was interrupted and resumed. */
 static int write_stats(struct run *r)
 {
@@ -978,7 +992,13 @@ static int write_stats(struct run *r)
 		pd_json_int(out, "bytes_lost", (int64_t)s->lost);
 		pd_json_object(j, "removed", out);
 	}
-	if (table)
+	struct pd_estimate estimate;
+	if (r->o->cluster.group.estimate) {
+		status = pd_estimate_parse(pd_span_z(r->o->cluster.group.estimate), &estimate, r->err);
+		if (!status)
+			pd_estimate_json(&estimate, sum_of_removals(r), j);
+	}
+	if (table && !status)
 		status = add_boilerplate(r, table, j);
 	return pd_write_json(j, &f, status, r->err);
 }
@@ -1097,7 +1117,7 @@ int pd_dedup(const struct pd_dedup_options *o, char **inputs, int n_inputs, stru
 	pd_unfinished_say(NULL);
 	if (!status) /* also if the run had ended: it may have been stopped during this step */
 		remove_intermediate_files(r);
-	*out = (struct pd_dedup_result){ r->journal.counts, r->journal.sums, r->incomplete };
+	*out = (struct pd_dedup_result){ r->journal.counts, r->journal.sums, sum_of_removals(r), r->incomplete };
 	pd_journal_release(&r->journal);
 	pd_apply_removals_free(r->removals);
 	pd_map_release(&r->state_of_file);

@@ -28,6 +28,7 @@ struct pd_dedup_options {
 	char **against; /* rows or key files of old pages, which are never changed; pages like them are removed */
 	int n_against;
 	const char *given; /* all given options that influence the result; they must be the same to resume the run */
+	double max_wrong;  /* the estimate must promise at most this share of wrong removals; 0: not given */
 	bool no_boilerplate, keep_others, remove_suspects, remove_parts, rewrite_revisits, link, keep_rows, dry_run, resume;
 	bool again_with;   /* only cluster the pairs of a finished run with other options */
 	const char *again; /* the command that resumes this run, for a message after a signal; NULL: no message */
@@ -38,7 +39,8 @@ struct pd_dedup_options {
 struct pd_dedup_result {
 	union pd_dedup_counts counts;
 	union pd_journal_output removed;
-	bool incomplete; /* a page could not be read for the report, or differs from its row */
+	uint64_t removals; /* sum of pd_estimate_removal, if there is an estimate */
+	bool incomplete;   /* a page could not be read for the report, or differs from its row */
 };
 
 /* Run all stages; `o` must be settled.  Return 0, or a negative status and the error. */

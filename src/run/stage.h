@@ -137,6 +137,7 @@ struct pd_stage_apply {
 	const char *attributes, *cdxj; /* side outputs (apply/side_outputs.h); NULL: none */
 	const char *originals;	       /* the folder that `restore` searches */
 	const char *tmp_dir;
+	const char *estimate; /* of wrong removals (row/estimate.h); NULL: none */
 	bool keep_others, remove_suspects, remove_parts, rewrite_revisits, restore, link; /* as in pd_apply_options */
 	double max_loss;								  /* as in pd_apply_removals_options */
 	bool list, remove; /* pages that are files: their paths are printed, or they are deleted */

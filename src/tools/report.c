@@ -321,7 +321,8 @@ static void take_suspect(struct pd_report_sums *s, const struct pd_span *f, int 
 		pd_buf_set(&d->reason, pd_buf_span(&s->value));
 }
 
-static int count_row(struct pd_report_sums *s, const struct pd_table_reader *in, struct pd_err *e)
+static int count_row(struct pd_report_sums *s, const struct pd_table_reader *in, const struct pd_report_reading *o,
+		     struct pd_err *e)
 {
 	const struct pd_span *f = in->fields;
 	bool removed = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1");
@@ -330,6 +331,9 @@ static int count_row(struct pd_report_sums *s, const struct pd_table_reader *in,
 	if (!removed && !pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "0"))
 		return pd_table_fail(in, e, "is_duplicate is not 0 or 1");
 	int stratum = stratum_of(in, e);
+	bool part = pd_span_is(f[PD_VERDICTS_SUSPECT], PD_PART_MARK);
+	if (removed || (has_suspicion(f) && (o->suspects_go || (part && o->parts_go))))
+		s->removals += pd_estimate_removal(f[PD_VERDICTS_ID], f[PD_VERDICTS_DUP_OF]);
 	if (stratum >= 0 && has_suspicion(f)) {
 		take_suspect(s, f, stratum);
 		return PD_OK;
@@ -490,7 +494,7 @@ static int read_rows(struct pd_report_sums *s, struct pd_table_reader *in, const
 			break;
 		}
 		if (!status)
-			status = count_row(s, in, e);
+			status = count_row(s, in, o, e);
 		if (pd_table_stops(in, &status, e))
 			break;
 	}
@@ -531,6 +535,9 @@ static int report_sums_read(struct pd_report_sums *s, const struct pd_report_rea
 			pd_param_add(line, "bytes", &s->input_bytes);
 		}
 		pd_buf_set(&s->params, pd_buf_span(&in.header.must));
+		struct pd_span estimate = pd_param(pd_buf_span(&in.header.recorded), "estimate");
+		struct pd_err ignored;
+		s->has_estimate = estimate.n && !pd_estimate_parse(estimate, &s->estimate, &ignored);
 		if (s->n_hosts)
 			qsort(s->hosts, s->n_hosts, sizeof *s->hosts, by_pages);
 	}
@@ -940,6 +947,8 @@ static int read_inputs(struct report *r)
 	struct pd_report_reading verdicts = { r->verdicts, o->tmp_dir, pd_log_bad_row, r->log },
 				 pairs = { o->pairs, NULL, pd_log_bad_row, r->log };
 	struct pd_report_reading sweep = { o->sweep, NULL, pd_log_bad_row, r->log };
+	verdicts.suspects_go = o->suspects_go;
+	verdicts.parts_go = o->parts_go;
 	r->sums.seed = (uint64_t)o->seed;
 	r->sums.want = (size_t)o->sample;
 	int status = report_sums_read(&r->sums, &verdicts, &r->err);
@@ -1235,6 +1244,11 @@ static void add_first_sentence(const struct facts *f, struct pd_buf *out)
 		pd_buf_add_c(out, '.');
 	}
 	pd_buf_add_z(out, "</strong>");
+	if (s->has_estimate) {
+		pd_local_buf text = { 0 };
+		pd_estimate_say(&s->estimate, s->removals, &text);
+		pd_buf_printf(out, "  Wrong removals, estimated from labels: %s.", text.p);
+	}
 	if (s->suspects) {
 		pd_buf_add_c(out, ' ');
 		add_count(out, s->suspects);

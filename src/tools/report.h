@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/terminal.h"
 #include "read/reader.h"
+#include "row/estimate.h"
 
 enum { PD_REPORT_SAMPLE = 12 };
 
@@ -85,8 +86,11 @@ struct pd_report_sums {
 	uint64_t seed;
 	size_t want; /* number of pages to sample */
 	/* results */
-	struct pd_buf params;					      /* of the header: k=, linkage=, keep= */
-	uint64_t pages, input_bytes;				      /* of all pages that were examined; 0: unknown */
+	struct pd_buf params;	     /* of the header: k=, linkage=, keep= */
+	uint64_t pages, input_bytes; /* of all pages that were examined; 0: unknown */
+	struct pd_estimate estimate; /* of the header */
+	bool has_estimate;
+	uint64_t removals;					      /* sum of pd_estimate_removal */
 	uint64_t clusters, members, removed, removed_bytes, bad, cut; /* bad, cut: as in struct pd_table_reader */
 	uint64_t shares[PD_REPORT_SHARES];			      /* removed pages by text in common: share_names */
 	uint64_t sizes[PD_REPORT_SIZES];			      /* clusters of 2, 3, 4, 5 … pages: size_names */
@@ -117,6 +121,7 @@ struct pd_report_reading {
 	const char *tmp_dir;
 	void (*bad_row)(void *ctx, const char *why);
 	void *ctx;
+	bool suspects_go, parts_go; /* as in struct pd_report_options */
 };
 
 /* Rows of pairs -> the number of pairs at each distance, and the number of pages that each further bit of k removes:

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "row/estimate.h"
 #include "row/table.h"
 #include "base/sort.h"
 #include "tools/score.h"
@@ -75,6 +76,11 @@ static uint64_t too_many(const struct pd_tune_setting *s, double max_wrong)
 	return (uint64_t)(max_wrong * (double)s->removed) + 1;
 }
 
+static bool is_removed(const struct pd_tune_removal *r, int setting)
+{
+	return (!r->suspect || setting == PD_TUNE_SUSPECTS) && r->loss <= pd_tune_limits[setting];
+}
+
 int pd_tune_choose(const struct pd_tune_removal *v, size_t n, double max_wrong, double confidence, bool suspects,
 		   struct pd_tune_setting out[PD_TUNE_SETTINGS])
 {
@@ -83,7 +89,7 @@ int pd_tune_choose(const struct pd_tune_removal *v, size_t n, double max_wrong, 
 		struct pd_tune_setting *t = &out[s];
 		*t = (struct pd_tune_setting){ 0 };
 		for (size_t i = 0; i < n; i++) {
-			if ((v[i].suspect && s != PD_TUNE_SUSPECTS) || v[i].loss > pd_tune_limits[s])
+			if (!is_removed(&v[i], s))
 				continue;
 			t->removed++;
 			t->unequal += !v[i].equal;
@@ -235,6 +241,17 @@ int pd_tune_read(struct pd_tune *t, const struct pd_tune_options *o, struct pd_e
 	t->pairs = pairs;
 	t->removals = removals;
 	return PD_OK;
+}
+
+uint64_t pd_tune_sum(const struct pd_tune *t, int setting)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		struct pd_span f[2];
+		pd_tsv_fields(pd_span_z(t->pairs[i].text), f, 2);
+		sum += is_removed(&t->removals[i], setting) ? pd_estimate_removal(f[0], f[1]) : 0;
+	}
+	return sum;
 }
 
 void pd_tune_release(struct pd_tune *t)

@@ -69,6 +69,8 @@ struct pd_tune {
 };
 
 int pd_tune_read(struct pd_tune *t, const struct pd_tune_options *o, struct pd_err *e);
+/* The sum of pd_estimate_removal over the removals of a setting. */
+uint64_t pd_tune_sum(const struct pd_tune *t, int setting);
 void pd_tune_release(struct pd_tune *t);
 
 #endif

@@ -29,7 +29,8 @@ run "$P" tune --run=run --max-wrong=10% --labels=right.tsv -o settings.toml
 exits "as many right labels as needed" 0
 has "the promise" settings.toml "^# pagededup tune: at most [0-9.]*% of $(removed 1) removals are wrong \(95%\), from $needed labels, 0 of them wrong or unsure"
 has "the same on standard error" "$tmp/err" "^pagededup tune: at most [0-9.]*% of $(removed 1) removals are wrong"
-is "the limit of the run: no setting is needed" "$(grep -v '^#' settings.toml)" ""
+is "the limit of the run: no limit is needed" "$(grep -v '^#' settings.toml | cut -d ' ' -f 1 | tr '\n' ' ')" "max-wrong estimate "
+cp settings.toml whole.toml
 for limit in 0.01 0.03 0.06 0.1; do
 	is "removals within a loss of $limit" "$(awk -v l=$limit '$2 == l { print $3 }' settings.toml)" "$(removed $limit)"
 done
@@ -52,7 +53,39 @@ has "the stricter limit" settings.toml '^max-loss = 0.06$'
 run "$P" apply --config=settings.toml -V run/verdicts.tsv crawl.warc.gz -o clean.warc.gz
 exits "apply with these settings" 0
 has "removes so many" "$tmp/err" " $(removed .06) pages removed"
+has "says the estimate" "$tmp/err" "^pagededup apply: at most [0-9.]*% of removals wrong \(95%\), from [0-9]+ labels$"
 has "and says what it keeps" "$tmp/err" "$(($(removed 1) - $(removed .06))) duplicates are kept that would lose over 6% of their text"
+# --- the estimate in all outputs ---
+run "$P" dedup --config=settings.toml crawl.warc.gz -o limited
+exits "dedup with these settings" 0
+same "removes the same pages" clean.warc.gz limited/crawl.warc.gz
+has "says the estimate" "$tmp/err" "^pagededup dedup: at most [0-9.]*% of removals wrong \(95%\), from [0-9]+ labels$"
+run "$P" dedup -q --config=whole.toml crawl.warc.gz -o whole
+is "the limit of the run: the same verdicts" "$(rows whole/verdicts.tsv)" "$(rows run/verdicts.tsv)"
+for dir in limited whole; do
+	text=$(python3 -c 'import json, sys; e = json.load(open(sys.argv[1]))["estimate"]; print(e["text"] if e["of_these_removals"] and e["wrong"] <= .1 else e)' $dir/stats.json)
+	has "$dir/stats.json has the estimate" <(echo "$text") '^at most [0-9.]+% of removals wrong \(95%\), from [0-9]+ labels$'
+	has "$dir/report.html has it" $dir/report.html "estimated from labels: $(sed 's/[()]/\\&/g' <<<"$text")\."
+	has "$dir/verdicts.tsv has it" $dir/verdicts.tsv '^# pagededup verdicts .* \| estimate=wrong=[0-9.]+,confidence=0.95,labels=[0-9]+,mistakes=[0-9]+,removals=[0-9a-f]{16} end=total$'
+done
+run "$P" report -q -V limited/verdicts.tsv
+has "report has the estimate of the verdicts" "$tmp/out" 'of removals wrong \(95%\), from [0-9]+ labels[^o]*\.'
+run "$P" apply --config=whole.toml --max-loss=.03 -V run/verdicts.tsv crawl.warc.gz --stats=stats.json -o other.warc.gz
+has "other removals than the labelled ones are named as such" "$tmp/err" 'from [0-9]+ labels of other removals$'
+has "also in the counts" stats.json '"of_these_removals":false'
+run "$P" dedup -q --config=settings.toml --keep=newest crawl.warc.gz -o newest
+has "also by dedup" newest/stats.json '"of_these_removals":false'
+run "$P" dedup --max-wrong=1% crawl.warc.gz -o none
+exits "dedup --max-wrong without settings" 2
+has "says what is needed" "$tmp/err" "^pagededup dedup: --max-wrong=1% needs the settings that 'pagededup tune' makes from labels: --config=FILE"
+run "$P" dedup --config=whole.toml --max-wrong=0.01% crawl.warc.gz -o none
+exits "dedup --max-wrong below the estimate" 2
+has "says what the settings promise" "$tmp/err" "^pagededup dedup: --max-wrong=0.01%: these settings permit up to [0-9.]+% wrong removals; label more with 'pagededup tune"
+absent "writes nothing" none
+run "$P" apply --estimate=wrong=1 -V run/verdicts.tsv crawl.warc.gz -o none
+exits "an estimate that cannot be read" 2
+has "says so" "$tmp/err" "--estimate takes the value that 'pagededup tune' writes to its settings, not 'wrong=1'"
+
 # Two people.
 label 10 0 >one.tsv
 label 20 1 >two.tsv

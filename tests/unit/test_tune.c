@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "row/estimate.h"
 #include "tools/tune.h"
 
 enum { USERS = 1000, REMOVALS = 1000, LOOK = 25, PATIENCE = 400 };
@@ -135,12 +136,67 @@ START_TEST(bounds)
 }
 END_TEST
 
+/* Shares are rounded up, so that a sentence never promises more than the test has shown. */
+static const struct {
+	double share;
+	const char *text;
+} percents[] = { { 0, "0%" },	    { .01, "1%" },	    { .00841, "0.85%" },      { .0084, "0.84%" },
+		 { .0101, "1.1%" }, { .0999, "10%" },	    { .099, "9.9%" },	      { .121, "13%" },
+		 { 1, "100%" },	    { .000012, "0.0012%" }, { .00000101, "0.00011%" } };
+
+START_TEST(percent)
+{
+	struct pd_buf out = { 0 };
+	pd_estimate_add_percent(percents[_i].share, &out);
+	ck_assert_str_eq(pd_buf_z(&out), percents[_i].text);
+	pd_buf_release(&out);
+}
+END_TEST
+
+static const char *const bad_estimates[] = {
+	"",
+	"wrong=0.01",
+	"wrong=0.01,confidence=0.95,labels=1,mistakes=0,removals=012345678",
+	"wrong=2,confidence=0.95,labels=1,mistakes=0,removals=0123456789abcdef",
+	"wrong=0.1,confidence=1,labels=1,mistakes=0,removals=0123456789abcdef",
+	"wrong=0.1,confidence=0.95,labels=-1,mistakes=0,removals=0123456789abcdef",
+	"wrong=0.1,confidence=0.95,labels=1,mistakes=0,removals=0123456789abcdeF",
+	"wrong=0.1,confidence=0.95,labels=1,mistakes=0,removals=0123456789abcdef,more=1",
+};
+
+START_TEST(estimate)
+{
+	static const char word[] = "wrong=0.0084,confidence=0.95,labels=132,mistakes=2,removals=0123456789abcdef";
+	struct pd_estimate v;
+	struct pd_err e;
+	struct pd_buf out = { 0 };
+	ck_assert_int_eq(pd_estimate_parse(pd_span_z(word), &v, &e), PD_OK);
+	pd_estimate_print(&v, &out);
+	ck_assert_str_eq(pd_buf_z(&out), word);
+	pd_buf_clear(&out);
+	pd_estimate_say(&v, 0x0123456789abcdef, &out);
+	ck_assert_str_eq(pd_buf_z(&out), "at most 0.84% of removals wrong (95%), from 132 labels, 2 of them wrong or unsure");
+	pd_buf_clear(&out);
+	v.mistakes = 0;
+	v.labels = 1;
+	pd_estimate_say(&v, 7, &out);
+	ck_assert_str_eq(pd_buf_z(&out), "at most 0.84% of removals wrong (95%), from 1 label of other removals");
+	pd_buf_release(&out);
+	for (size_t i = 0; i < sizeof bad_estimates / sizeof *bad_estimates; i++)
+		ck_assert_msg(pd_estimate_parse(pd_span_z(bad_estimates[i]), &v, &e) == PD_ERR_USAGE, "accepted: %s",
+			      bad_estimates[i]);
+	ck_assert_uint_ne(pd_estimate_removal(pd_span_z("a"), pd_span_z("b")), pd_estimate_removal(pd_span_z("b"), pd_span_z("a")));
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("tune");
 	TCase *c = tcase_create("tune");
 	tcase_add_loop_test(c, promise, 0, sizeof dumps / sizeof *dumps);
 	tcase_add_test(c, bounds);
+	tcase_add_loop_test(c, percent, 0, sizeof percents / sizeof *percents);
+	tcase_add_test(c, estimate);
 	suite_add_tcase(s, c);
 	SRunner *r = srunner_create(s);
 	srunner_run_all(r, CK_NORMAL);
