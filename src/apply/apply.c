@@ -26,6 +26,12 @@ struct pd_apply {
 	struct pd_arena arena; /* paths of inputs */
 	struct pd_apply_names names;
 	struct pd_buf place, output; /* of the current input: its name in the folder, and its path */
+	struct pd_buf removed;	     /* the path of its removed records */
+	/* to restore: removed pages that are files, with their names in the folder of removed records */
+	struct pd_read_file *pages;
+	size_t n_pages, cap_pages, at_page;
+	struct pd_map places; /* hashes of the names of inputs; filled to find these pages */
+	bool rejoined;	      /* an input had removed records */
 	struct pd_apply_check check;
 	struct pd_apply_scan scan;
 	struct pd_apply_restore restore;
@@ -73,6 +79,107 @@ static int refuse_foreign(const struct pd_apply *a, const char *path, const char
 	else if (r == 2 || (r && !a->o->any_packing))
 		r = pd_fail(e, PD_ERR_INPUT, "%s: %s", label, reason.p);
 	return r < 0 ? r : PD_OK;
+}
+
+/* Replace a->removed by a path in the folder of removed records, and return it. */
+static const char *removed_path(struct pd_apply *a, const char *place, const char *end)
+{
+	const char *folder = a->o->removed;
+	pd_buf_set(&a->removed, pd_span_z(folder));
+	if (a->o->to_folder) {
+		if (a->removed.n && a->removed.p[a->removed.n - 1] != '/')
+			pd_buf_add_c(&a->removed, '/');
+		pd_buf_add_z(&a->removed, place);
+	}
+	pd_buf_add_z(&a->removed, end);
+	return a->removed.p;
+}
+
+/* Return 1 if a file is there. */
+static int is_there(const char *path, struct pd_err *e)
+{
+	struct stat st;
+	return pd_stat_path(path, &st, e);
+}
+
+/* A file in the folder of removed records: a page, removed records with an index, or an index. */
+static int list_removed_file(struct pd_apply *a, const struct pd_read_file *f, size_t name, struct pd_err *e)
+{
+	static const char end[] = PD_APPLY_REMOVED_INDEX;
+	struct pd_span path = pd_span_z(f->path);
+	size_t n = sizeof end - 1;
+	pd_local_buf other = { 0 };
+	bool listed = pd_map_has(&a->places, pd_map_key(pd_span_z(f->path + name)));
+	if (path.n > n && !strcmp(f->path + path.n - n, end)) {
+		pd_buf_set(&other, pd_span(f->path, path.n - n));
+		int dump = is_there(other.p, e);
+		if (dump)
+			return dump < 0 ? dump : PD_OK;
+	}
+	pd_buf_clear(&other);
+	pd_buf_printf(&other, "%s%s", f->path, end);
+	int dump = is_there(other.p, e);
+	if (dump < 0)
+		return dump;
+	if (!dump && listed)
+		return pd_fail(e, PD_ERR_INPUT, "%s: its index %s is missing, so its records cannot be put back", f->path, other.p);
+	if (dump && !listed)
+		return pd_fail(e, PD_ERR_USAGE, "%s has removed records of %s, and no input has this name; give all clean dumps",
+			       f->path, f->path + name);
+	if (dump)
+		return PD_OK;
+	struct pd_read_file page = *f;
+	page.label = page.path = pd_arena_copy(&a->arena, path).p;
+	page.name = name;
+	a->pages = pd_grow(a->pages, a->n_pages, &a->cap_pages, sizeof *a->pages);
+	a->pages[a->n_pages++] = page;
+	return PD_OK;
+}
+
+/* To restore an input folder, list the removed pages that are files of it. */
+static int list_removed_pages(struct pd_apply *a, struct pd_err *e)
+{
+	const struct pd_reader_options *in = &a->o->in;
+	pd_local_buf place = { 0 }, path = { 0 };
+	for (size_t i = 0; i < a->n_inputs; i++) {
+		pd_apply_output_path(a->o, &a->names, &a->inputs[i], &place, &path);
+		pd_map_add(&a->places, pd_map_key(pd_buf_span(&place)));
+	}
+	int status = PD_OK;
+	for (int i = 0; i < in->n_inputs && !status; i++) {
+		struct stat st;
+		struct pd_span folder = pd_span_z(in->inputs[i]);
+		int there = pd_stat_path(in->inputs[i], &st, e);
+		if (there <= 0 || !S_ISDIR(st.st_mode)) {
+			status = there < 0 ? there : PD_OK;
+			continue;
+		}
+		while (folder.n && folder.p[folder.n - 1] == '/')
+			folder.n--;
+		const char *slash = folder.n ? memrchr(folder.p, '/', folder.n) : NULL;
+		struct pd_span base = slash ? pd_span(slash + 1, (size_t)(folder.p + folder.n - slash) - 1) : folder;
+		if (pd_span_is(base, ".") || pd_span_is(base, ".."))
+			base.n = 0;
+		size_t name = strlen(removed_path(a, "", ""));
+		pd_buf_set(&place, base);
+		if (stat(removed_path(a, pd_buf_z(&place), ""), &st) < 0)
+			continue;
+		char *path_of_folder = a->removed.p;
+		struct pd_reader_options o = { .inputs = &path_of_folder, .n_inputs = 1 };
+		struct pd_read_files files;
+		struct pd_read_file f;
+		pd_local_buf copy = { 0 };
+		pd_buf_set(&copy, pd_buf_span(&a->removed));
+		path_of_folder = copy.p;
+		int r = pd_read_files_open(&files, &o, e);
+		while (r >= 0 && (r = pd_read_files_next(&files, &f, e)) == 1) {
+			errno = f.error;
+			r = f.error ? pd_fail_errno(e, "%s: cannot open", f.path) : list_removed_file(a, &f, name, e);
+		}
+		pd_read_files_release(&files);
+		status = r;
+	}
+	return status;
 }
 
 static int check_inputs(struct pd_apply *a, struct pd_err *e)
@@ -138,6 +245,8 @@ int pd_apply_open(struct pd_apply **out, const struct pd_apply_options *o, struc
 		status = list_inputs(a, e);
 	if (!status)
 		status = check_inputs(a, e);
+	if (!status && o->restore && o->removed && o->to_folder)
+		status = list_removed_pages(a, e);
 	*out = a;
 	if (status) {
 		pd_apply_free(a);
@@ -151,6 +260,8 @@ void pd_apply_free(struct pd_apply *a)
 	if (!a)
 		return;
 	free(a->inputs);
+	free(a->pages);
+	pd_map_release(&a->places);
 	free(a->verdict_names);
 	pd_arena_release(&a->arena);
 	pd_apply_scan_release(&a->scan);
@@ -162,6 +273,7 @@ void pd_apply_free(struct pd_apply *a)
 	pd_apply_names_release(&a->names);
 	pd_buf_release(&a->place);
 	pd_buf_release(&a->output);
+	pd_buf_release(&a->removed);
 	free(a);
 }
 
@@ -231,17 +343,75 @@ static int link_input(struct pd_apply *a, const char *from, struct pd_apply_resu
 	return PD_OK;
 }
 
-/* Write the input without the cuts. */
+/* Begin the dump of removed records. */
+static int open_removed(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, const char *place,
+			struct pd_outfile *out, struct pd_apply_removed *removed, struct pd_err *e)
+{
+	const char *path = removed_path(a, place, "");
+	int status = a->o->to_folder ? pd_apply_make_folders(path, a->o->batch, e) : PD_OK;
+	if (!status)
+		status = pd_outfile_open_dump(out, path, e);
+	if (status || !removed)
+		return status;
+	int fd = open(in->path.p, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return pd_fail_errno(e, "%s: cannot open", f->label);
+	pd_apply_removed_start(removed, out->f);
+	status = pd_apply_removed_add_head(removed, fd, f->label, 0, a->scan.head, e);
+	close(fd);
+	return status;
+}
+
+/* End the dump of removed records, and write its index. */
+static int close_removed(struct pd_apply *a, const struct apply_input *in, const char *place, struct pd_outfile *out,
+			 struct pd_apply_removed *removed, struct pd_err *e)
+{
+	static const char end_of_tar[1024];
+	struct pd_outfile index = { 0 };
+	pd_local_buf text = { 0 };
+	int status = PD_OK;
+	uint64_t records = a->scan.pages + a->scan.removed_with_page + a->scan.revisits;
+	if (a->scan.tar)
+		status = pd_apply_removed_add_end(removed, a->scan.codec, pd_span(end_of_tar, sizeof end_of_tar), e);
+	if (!status && fflush(out->f) != 0)
+		status = pd_fail_errno(e, "cannot write %s", out->path);
+	if (!status)
+		status = pd_apply_removed_finish(removed, in->path.p, out->temp, a->rewriter.written, records, &text, e);
+	if (!status)
+		status = pd_outfile_open(&index, removed_path(a, place, PD_APPLY_REMOVED_INDEX), e);
+	if (!status && fwrite(text.p, 1, text.n, index.f) != text.n)
+		status = pd_fail_errno(e, "cannot write %s", index.path);
+	if (!status)
+		status = pd_outfile_commit_in(out, a->o->batch, e);
+	else
+		pd_outfile_abandon(out);
+	if (!status)
+		return pd_outfile_commit_in(&index, a->o->batch, e);
+	pd_outfile_abandon(&index);
+	return status;
+}
+
+/* Write the input without the cuts, and the removed records first. */
 static int write_output(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f,
 			const struct pd_apply_cut *cuts, size_t n_cuts, struct pd_apply_result *done, struct pd_err *e)
 {
-	struct pd_outfile out;
+	struct pd_outfile out = { 0 }, to_removed = { 0 };
+	struct pd_apply_removed removed = { 0 };
+	bool keeps = a->o->removed && !a->o->restore && (n_cuts || !a->o->to_folder);
 	int status = pd_outfile_open_dump(&out, done->output, e);
-	if (status)
-		return status;
-	status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, cuts, n_cuts, a->scan.texts.p, out.f, e);
+	if (!status && keeps)
+		status = open_removed(a, in, f, done->place, &to_removed, &removed, e);
+	a->rewriter.removed = keeps ? &removed : NULL;
+	if (!status)
+		status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, cuts, n_cuts, a->scan.texts.p, out.f, e);
+	a->rewriter.removed = NULL;
 	if (!status)
 		status = check_unchanged(in, f, e);
+	if (!status && keeps)
+		status = close_removed(a, in, done->place, &to_removed, &removed, e);
+	else
+		pd_outfile_abandon(&to_removed);
+	pd_apply_removed_release(&removed);
 	if (status) {
 		pd_outfile_abandon(&out);
 		return status;
@@ -250,6 +420,60 @@ static int write_output(struct pd_apply *a, const struct apply_input *in, const 
 	done->rewritten = a->rewriter.rewritten;
 	done->lost = a->rewriter.lost;
 	return pd_outfile_commit_in(&out, a->o->batch, e);
+}
+
+/* Copy a page that is a file to its place among the removed records, or from there to the output. */
+static int copy_page(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f, const char *output,
+		     const char *place, struct pd_err *e)
+{
+	struct pd_outfile out = { 0 };
+	int status = output ? pd_apply_make_folders(output, a->o->batch, e) : PD_OK;
+	if (!status)
+		status = output ? pd_outfile_open_dump(&out, output, e) : open_removed(a, in, f, place, &out, NULL, e);
+	if (!status)
+		status = pd_apply_rewrite(&a->rewriter, in->path.p, f->label, NULL, 0, NULL, out.f, e);
+	if (!status)
+		status = check_unchanged(in, f, e);
+	if (!status)
+		return pd_outfile_commit_in(&out, a->o->batch, e);
+	pd_outfile_abandon(&out);
+	return status;
+}
+
+/* Restore a dump from its removed records.  1: done; 0: nothing was removed from it. */
+static int rejoin_input(struct pd_apply *a, const struct apply_input *in, const struct pd_read_file *f,
+			struct pd_apply_result *done, struct pd_err *e)
+{
+	struct pd_apply_rejoined joined;
+	struct pd_outfile out;
+	int index = is_there(removed_path(a, done->place, PD_APPLY_REMOVED_INDEX), e);
+	if (index < 0)
+		return index;
+	int dump = is_there(removed_path(a, done->place, ""), e);
+	if (dump < 0 || (!index && !dump && a->o->to_folder))
+		return dump;
+	if (!index)
+		return pd_fail(e, PD_ERR_INPUT,
+			       "%s: its index %s" PD_APPLY_REMOVED_INDEX " is missing, so its records cannot be put back",
+			       a->removed.p, a->removed.p);
+	a->rejoined = true;
+	int status = a->o->to_folder ? pd_apply_make_folders(done->output, a->o->batch, e) : PD_OK;
+	if (!status)
+		status = pd_outfile_open_dump(&out, done->output, e);
+	if (status)
+		return status;
+	status = pd_apply_rejoin(in->path.p, f->label, a->removed.p, out.f, &joined, e);
+	if (!status)
+		status = check_unchanged(in, f, e);
+	if (status) {
+		pd_outfile_abandon(&out);
+		return status;
+	}
+	done->restored = joined.records;
+	done->repacked = joined.repacked;
+	done->bytes_out = joined.written;
+	status = pd_outfile_commit_in(&out, a->o->batch, e);
+	return status ? status : 1;
 }
 
 /* A sink needs a write function: without one the stream reports errors. */
@@ -292,6 +516,18 @@ static void begin_part(struct pd_apply *a, const struct pd_read_file *f, double 
 	pd_apply_meter_move(&a->meter, 0);
 }
 
+/* A restored file never replaces another: a later record may be restored from the existing file. */
+static int check_new(const char *output, struct pd_err *e)
+{
+	struct stat st;
+	int there = strcmp(output, "-") ? pd_stat_path(output, &st, e) : 0;
+	if (there < 0)
+		return there;
+	return there && S_ISREG(st.st_mode)
+		       ? pd_fail(e, PD_ERR_USAGE, "%s exists, and --restore does not overwrite files; name another output", output)
+		       : PD_OK;
+}
+
 /* Process an input; `name` is its name in the verdicts. */
 static int process_input(struct pd_apply *a, const struct pd_read_file *f, const char *name, struct pd_apply_result *done,
 			 struct pd_err *e)
@@ -310,30 +546,28 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 	may_refer = may_refer && !o->restore && !removes && (o->orphan || (a->kept && writes));
 	if (o->mode == PD_APPLY_LIST && !removes && !may_refer)
 		return PD_OK;
-	if (o->restore && strcmp(done->output, "-") != 0) {
-		struct stat st;
-		/* Never overwrite: a later record may be restored from the existing file. */
-		int there = pd_stat_path(done->output, &st, e);
-		if (there < 0)
-			return there;
-		if (there && S_ISREG(st.st_mode))
-			return pd_fail(e, PD_ERR_USAGE, "%s exists, and --restore does not overwrite files; name another output",
-				       done->output);
-	}
+	int new = o->restore ? check_new(done->output, e) : PD_OK;
+	if (new)
+		return new;
 
 	/* Find the cuts. */
 	begin_part(a, f, 0, SCAN_SHARE);
 	pd_apply_scan_clear(&a->scan);
 	int status = open_input(a, &in, f, e);
-	if (!status && o->restore)
+	int joined = !status && o->restore && o->removed ? rejoin_input(a, &in, f, done, e) : 0;
+	if (joined) {
+		status = joined < 0 ? joined : PD_OK;
+		writes = false;
+	} else if (!status && o->restore && !o->removed)
 		status = pd_apply_restore_scan(&a->restore, in.path.p, f->label, e);
 	else if (!status && (removes || may_refer))
 		status = pd_apply_scan(&a->scan, in.path.p, name, may_refer, e);
-	done->bytes_in = done->bytes_out = (uint64_t)in.st.st_size;
+	done->bytes_in = (uint64_t)in.st.st_size;
+	done->bytes_out = joined ? done->bytes_out : done->bytes_in;
 	done->pages = a->scan.pages;
 	done->removed_with_page = a->scan.removed_with_page;
 	done->revisits = a->scan.revisits;
-	done->restored = a->restore.restored;
+	done->restored += a->restore.restored;
 	done->missing = a->restore.missed;
 	done->page = a->scan.whole;
 	if (removes)
@@ -349,6 +583,8 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 		if (!status)
 			status = link ? link_input(a, f->path, done, e) : write_output(a, &in, f, cuts, n_cuts, done, e);
 	}
+	if (!status && writes && done->page && o->removed)
+		status = copy_page(a, &in, f, NULL, done->place, e);
 	if (!status && o->mode == PD_APPLY_MEASURE && removes)
 		status = measure_output(a, &in, f, done, e);
 	if (done->page)
@@ -359,9 +595,42 @@ static int process_input(struct pd_apply *a, const struct pd_read_file *f, const
 	return status;
 }
 
+/* Restore a page that is a file. */
+static int restore_page(struct pd_apply *a, const struct pd_read_file *f, struct pd_apply_result *done, struct pd_err *e)
+{
+	struct apply_input in = { 0 };
+	done->file = f;
+	pd_buf_set(&a->place, pd_span_z(f->path + f->name));
+	pd_buf_set(&a->output, pd_span_z(a->o->output));
+	if (a->output.n && a->output.p[a->output.n - 1] != '/')
+		pd_buf_add_c(&a->output, '/');
+	pd_buf_add_span(&a->output, pd_buf_span(&a->place));
+	done->place = a->place.p;
+	done->output = a->output.p;
+	int status = check_new(done->output, e);
+	if (!status)
+		status = open_input(a, &in, f, e);
+	if (!status)
+		status = copy_page(a, &in, f, done->output, done->place, e);
+	done->restored = 1;
+	done->bytes_in = done->bytes_out = f->size;
+	pd_buf_release(&in.path);
+	return status;
+}
+
 int pd_apply_next(struct pd_apply *a, struct pd_apply_result *out, struct pd_err *e)
 {
 	*out = (struct pd_apply_result){ 0 };
+	if (a->at == a->n_inputs && a->at_page < a->n_pages) {
+		int status = restore_page(a, &a->pages[a->at_page++], out, e);
+		return status < 0 ? status : 1;
+	}
+	if (a->at == a->n_inputs && a->o->restore && a->o->removed && a->o->to_folder && !a->rejoined && !a->n_pages)
+		return pd_fail(
+			e, PD_ERR_USAGE,
+			"%s has no removed records of these inputs; give the inputs by the names that they have there, such as "
+			"clean/* or clean/.",
+			a->o->removed);
 	if (a->at == a->n_inputs) {
 		bool ends = !a->ended && a->o->orphan;
 		a->ended = true;

@@ -27,6 +27,7 @@ struct pd_apply_result {
 	uint64_t pages, removed_with_page; /* removed records: pages, and others with them */
 	uint64_t revisits;		   /* revisit records that replace pages, or other revisits */
 	uint64_t restored, missing;	   /* restored records; revisit records that are kept without their original */
+	bool repacked;			   /* restored to the same content, compressed again */
 	uint64_t bytes_in, bytes_out;
 	uint64_t rewritten, lost; /* members compressed again; bytes of broken ones that could not be kept */
 };

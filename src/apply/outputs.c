@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "apply/removed.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -150,6 +151,20 @@ static int check_outside(const char *output, const struct pd_reader_options *in,
 	return PD_OK;
 }
 
+/* Removed records have the names of the outputs, in a folder of their own. */
+static int check_removed(const struct pd_apply_options *o, struct pd_err *e)
+{
+	struct stat out, removed;
+	int there = pd_stat_path(o->removed, &removed, e), both = there == 1 ? pd_stat_path(o->output, &out, e) : there;
+	if (both < 0)
+		return both;
+	if (there && !S_ISDIR(removed.st_mode))
+		return pd_fail(e, PD_ERR_USAGE, "-o names a folder, so --removed must name one, and %s is a file", o->removed);
+	if (both && out.st_dev == removed.st_dev && out.st_ino == removed.st_ino)
+		return pd_fail(e, PD_ERR_USAGE, "--removed and -o are the same folder %s; name two", o->output);
+	return o->restore ? PD_OK : check_outside(o->removed, &o->in, e);
+}
+
 int pd_apply_check_folders(const struct pd_apply_options *o, struct pd_err *e)
 {
 	if (o->mode != PD_APPLY_WRITE || !o->to_folder)
@@ -157,6 +172,25 @@ int pd_apply_check_folders(const struct pd_apply_options *o, struct pd_err *e)
 	int status = check_outside(o->output, &o->in, e);
 	for (const char *const *path = o->also_written; path && *path && !status; path++)
 		status = check_outside(*path, &o->in, e);
+	return status || !o->removed ? status : check_removed(o, e);
+}
+
+/* The removed records of one output. */
+static int check_one_removed(const struct pd_apply_options *o, struct pd_err *e)
+{
+	size_t n = strlen(o->removed);
+	int folder = n && o->removed[n - 1] == '/' ? 1 : is_folder(o->removed, e);
+	if (folder < 0)
+		return folder;
+	if (folder)
+		return pd_fail(e, PD_ERR_USAGE, "-o names a file, so --removed must name one, and %s is a folder", o->removed);
+	pd_local_buf index = { 0 };
+	pd_buf_printf(&index, "%s" PD_APPLY_REMOVED_INDEX, o->removed);
+	int status = pd_outfile_check(o->output, (char *[]){ (char *)o->removed, index.p }, 2, e);
+	if (!status && !o->restore)
+		status = pd_outfile_check(o->removed, o->in.inputs, o->in.n_inputs, e);
+	if (!status && !o->restore)
+		status = pd_outfile_check(index.p, o->in.inputs, o->in.n_inputs, e);
 	return status;
 }
 
@@ -172,6 +206,8 @@ static int check_one_output(const struct pd_apply_options *o, size_t n, struct p
 			       folder ? "the files of a folder" : "several inputs",
 			       o->output && strcmp(o->output, "-") ? o->output : "clean");
 	int status = pd_outfile_check(o->output, inputs, o->in.n_inputs, e);
+	if (!status && o->removed)
+		status = check_one_removed(o, e);
 	for (const char *const *path = o->also_read; path && *path && !status; path++)
 		status = pd_outfile_check(o->output, (char *[]){ (char *)*path }, 1, e);
 	return status;

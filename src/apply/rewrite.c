@@ -33,7 +33,13 @@ static int check_input(const struct pd_apply_rewriter *c, struct pd_err *e)
 
 static int copy_range(struct pd_apply_rewriter *c, uint64_t from, uint64_t to, struct pd_err *e)
 {
-	return from >= to ? PD_OK : pd_copy_range(c->fd, c->name, from, to, c->to, &c->written, e);
+	uint64_t before = c->written;
+	if (from >= to)
+		return PD_OK;
+	int status = pd_copy_range(c->fd, c->name, from, to, c->to, &c->written, e);
+	if (!status && c->removed)
+		status = pd_apply_removed_note_kept(c->removed, c->fd, c->name, from, from + (c->written - before), e);
+	return status;
 }
 
 static int flush_packed(struct pd_apply_rewriter *c, struct pd_err *e)
@@ -54,6 +60,7 @@ struct cut_group {
 	bool begun;	/* the member that is written is not empty */
 	bool joined;	/* records replace cuts: all members are written as one */
 	size_t n_texts; /* cuts that are finished */
+	uint64_t clean; /* bytes written for the last member */
 };
 
 size_t pd_apply_cuts_sharing(const struct pd_apply_cut *cuts, size_t n, uint64_t *last)
@@ -69,9 +76,10 @@ size_t pd_apply_cuts_sharing(const struct pd_apply_cut *cuts, size_t n, uint64_t
 }
 
 /* Compress the kept bytes of `s`, which is at `offset` of the stream, and the records that replace cuts. */
-static void pack_kept(struct pd_apply_rewriter *c, struct cut_group *g, uint64_t offset, struct pd_span s)
+static int pack_kept(struct pd_apply_rewriter *c, struct cut_group *g, uint64_t offset, struct pd_span s, struct pd_err *e)
 {
-	while (s.n) {
+	int status = PD_OK;
+	while (s.n && !status) {
 		while (g->at < g->n && g->cuts[g->at].x.end <= offset)
 			g->at++;
 		const struct pd_apply_cut *cut = g->at < g->n ? &g->cuts[g->at] : NULL;
@@ -89,9 +97,12 @@ static void pack_kept(struct pd_apply_rewriter *c, struct cut_group *g, uint64_t
 		g->begun |= kept.n > 0;
 		if (kept.n)
 			pd_pack_feed(c->packer, kept, &c->out);
+		if (c->removed && !g->joined)
+			status = pd_apply_removed_content(c->removed, c->source.member.codec, pd_span(s.p, n), !inside, e);
 		offset += n;
 		s = pd_span(s.p + n, s.n - n);
 	}
+	return status;
 }
 
 static int end_packed(struct pd_apply_rewriter *c, struct cut_group *g, struct pd_err *e)
@@ -108,25 +119,32 @@ static int end_packed(struct pd_apply_rewriter *c, struct cut_group *g, struct p
 static int rewrite_member(struct pd_apply_rewriter *c, struct cut_group *g, struct pd_err *e)
 {
 	struct pd_read_member *m = &c->source.member;
+	uint64_t before = c->written;
 	bool empty = true;
 	int status = PD_OK;
 	for (struct pd_span s; !status && (s = pd_read_member_peek(m, 1)).n; empty = false) {
-		pack_kept(c, g, g->base + pd_read_member_offset(m), s);
+		status = pack_kept(c, g, g->base + pd_read_member_offset(m), s, e);
 		pd_read_member_skip(m, s.n);
 		pd_apply_meter_move(c->meter, c->source.in.offset);
-		if (c->out.n >= FLUSH)
+		if (!status && c->out.n >= FLUSH)
 			status = flush_packed(c, e);
 	}
 	if (!status)
 		status = check_input(c, e);
 	if (status || g->joined)
 		return status;
-	return empty && m->state == PD_MEMBER_ENDED ? copy_range(c, m->start, c->source.in.offset, e) : end_packed(c, g, e);
+	if (empty && m->state == PD_MEMBER_ENDED)
+		return copy_range(c, m->start, c->source.in.offset, e);
+	status = end_packed(c, g, e);
+	g->clean = c->written - before;
+	if (!status && c->removed && m->state == PD_MEMBER_ENDED)
+		status = pd_apply_removed_end_member(c->removed, m->codec, g->clean, e);
+	return status;
 }
 
 /* After a damaged member, or at junk: continue at the next member.  Junk is copied; the rest of a damaged member,
  * which cannot be decompressed, is lost. */
-static int pass_damage(struct pd_apply_rewriter *c, bool junk, bool joined, struct pd_err *e)
+static int pass_damage(struct pd_apply_rewriter *c, const struct cut_group *g, bool junk, struct pd_err *e)
 {
 	struct pd_read_member *m = &c->source.member;
 	uint64_t from = c->source.in.offset;
@@ -138,9 +156,11 @@ static int pass_damage(struct pd_apply_rewriter *c, bool junk, bool joined, stru
 	if (status)
 		return status;
 	if (junk)
-		return joined ? PD_OK : copy_range(c, from, to, e);
+		return g->joined ? PD_OK : copy_range(c, from, to, e);
 	c->lost += to > m->start ? to - m->start : 0;
-	return PD_OK;
+	if (!c->removed || g->joined)
+		return PD_OK;
+	return pd_apply_removed_end_broken(c->removed, c->fd, c->name, m->start, to, g->clean, e);
 }
 
 /* Rewrite the members of a group of cuts.  *pos: position in the input; in: start of the group, out: its end. */
@@ -148,6 +168,7 @@ static int rewrite_group(struct pd_apply_rewriter *c, struct cut_group *g, uint6
 {
 	struct pd_read_source *s = &c->source;
 	struct pd_read_member *m = &s->member;
+	uint64_t begin = *pos, before = c->written;
 
 	/* Open the input at the first member of the group, with the dictionary that it may need. */
 	if (pd_read_source_open(s, c->path, c->name) < 0)
@@ -166,6 +187,11 @@ static int rewrite_group(struct pd_apply_rewriter *c, struct cut_group *g, uint6
 		status = check_input(c, e);
 		if (!status && over)
 			status = end_packed(c, g, e);
+		/* The original members cannot be told apart in a joined one: they are stored whole. */
+		if (!status && over && c->removed && g->joined) {
+			pd_apply_removed_skip(c->removed, c->written - before, 0);
+			status = pd_apply_removed_add(c->removed, c->fd, c->name, begin, *pos, e);
+		}
 		if (!status && (over || !g->joined))
 			status = copy_range(c, *pos, at, e); /* zeroes between members */
 		*pos = at;
@@ -174,7 +200,7 @@ static int rewrite_group(struct pd_apply_rewriter *c, struct cut_group *g, uint6
 		if (r == 1)
 			status = rewrite_member(c, g, e);
 		if (!status && (r < 0 || m->state == PD_MEMBER_BROKEN))
-			status = pass_damage(c, r < 0, g->joined, e);
+			status = pass_damage(c, g, r < 0, e);
 		*pos = s->in.offset;
 	}
 	pd_read_source_close(s);
@@ -197,6 +223,8 @@ static int write_replacement(struct pd_apply_rewriter *c, const struct pd_apply_
 	pd_pack_start(c->packer, cut->codec);
 	pd_pack_feed(c->packer, pd_span(c->texts + cut->text_at, cut->text_n), &c->out);
 	pd_pack_end(c->packer, &c->out);
+	if (c->removed)
+		pd_apply_removed_skip(c->removed, c->out.n, 0);
 	return flush_packed(c, e);
 }
 
@@ -210,6 +238,38 @@ static int write_bytes(void *ctx, const void *bytes, size_t n)
 	return 0;
 }
 
+static int write_removed_bytes(void *ctx, const void *bytes, size_t n)
+{
+	struct pd_apply_removed *r = ((struct pd_apply_rewriter *)ctx)->removed;
+	errno = 0;
+	if (fwrite(bytes, 1, n, r->to) != n)
+		return errno ? errno : EIO;
+	r->written += n;
+	return 0;
+}
+
+/* Write the rows inside of the cuts. */
+static int write_removed_rows(struct pd_apply_rewriter *c, const struct pd_apply_cut *cuts, size_t n_cuts, struct pd_err *e)
+{
+	pd_local_mem struct pd_parquet_cut *rows = pd_alloc((n_cuts + 1) * sizeof *rows);
+	struct pd_parquet_error why;
+	uint64_t at = 0;
+	for (size_t i = 0; i < n_cuts; i++) {
+		rows[i] = (struct pd_parquet_cut){ at, cuts[i].x.begin };
+		pd_apply_removed_note_rows(c->removed, true, cuts[i].x.begin - at);
+		pd_apply_removed_note_rows(c->removed, false, cuts[i].x.end - cuts[i].x.begin);
+		at = cuts[i].x.end;
+	}
+	rows[n_cuts] = (struct pd_parquet_cut){ at, UINT64_MAX };
+	if (lseek(c->fd, 0, SEEK_SET) < 0) /* Arrow is read as a stream */
+		return pd_fail_errno(e, "%s: cannot read", c->name);
+	int r = pd_parquet_copy(c->fd, rows, n_cuts + 1, write_removed_bytes, c, &why);
+	errno = why.number;
+	return !r	    ? PD_OK
+	       : why.number ? pd_fail_errno(e, "%s: cannot write its removed pages", c->name)
+			    : pd_fail(e, PD_ERR_INPUT, "%s: its removed pages cannot be written: %s", c->name, why.text);
+}
+
 /* In Parquet, cuts count rows. */
 static int write_without_rows(struct pd_apply_rewriter *c, const struct pd_apply_cut *cuts, size_t n_cuts, struct pd_err *e)
 {
@@ -219,6 +279,8 @@ static int write_without_rows(struct pd_apply_rewriter *c, const struct pd_apply
 		rows[i] = (struct pd_parquet_cut){ cuts[i].x.begin, cuts[i].x.end };
 	int r = pd_parquet_copy(c->fd, rows, n_cuts, write_bytes, c, &why);
 	errno = why.number;
+	if (!r && c->removed)
+		return write_removed_rows(c, cuts, n_cuts, e);
 	return !r	    ? PD_OK
 	       : why.number ? pd_fail_errno(e, "%s: cannot write its remaining pages", c->name)
 			    : pd_fail(e, PD_ERR_INPUT, "%s: cannot be rewritten: %s", c->name, why.text);
@@ -251,7 +313,10 @@ int pd_apply_rewrite(struct pd_apply_rewriter *c, const char *path, const char *
 			break;
 		if (!cut->x.stream) {
 			pos = cut->x.end;
-			status = write_replacement(c, cut, e);
+			if (c->removed)
+				status = pd_apply_removed_add(c->removed, c->fd, name, pd_apply_cut_begin(cut), pos, e);
+			if (!status)
+				status = write_replacement(c, cut, e);
 			i++;
 			continue;
 		}

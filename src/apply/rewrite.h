@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 
+#include "apply/removed.h"
 #include "base/codec.h"
 #include "base/terminal.h"
 #include "read/source.h"
@@ -56,6 +57,7 @@ static inline void pd_apply_meter_move(const struct pd_apply_meter *m, uint64_t 
 
 struct pd_apply_rewriter {
 	const struct pd_apply_meter *meter; /* NULL: none */
+	struct pd_apply_removed *removed;   /* started; receives the removed records; NULL: they are not kept */
 	struct pd_read_source source;	    /* for members that are decompressed again */
 	struct pd_read_sink sink;
 	struct pd_packer *packer;

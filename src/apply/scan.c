@@ -142,11 +142,22 @@ static int end_revisits(struct pd_apply_scan *s, const char *path, const char *n
 void pd_apply_scan_clear(struct pd_apply_scan *s)
 {
 	s->n_cuts = 0;
-	s->whole = false;
+	s->whole = s->tar = false;
+	s->head = 0;
+	s->codec = PD_CODEC_NONE;
 	s->pages = s->removed_with_page = s->revisits = 0;
 	pd_buf_clear(&s->texts);
 	pd_buf_clear(&s->begun);
 	pd_apply_associated_clear(&s->associated);
+}
+
+/* The bytes before the first record, and the record if it describes the file (warcinfo, filedesc). */
+static uint64_t head_of(const struct pd_apply_scan *s, const struct pd_read_extent *x)
+{
+	const struct pd_record *r = &s->record;
+	struct pd_span url = pd_buf_span(&r->url);
+	bool about_file = r->kind == PD_RECORD_OTHER && (!url.n || pd_span_istarts(url, "filedesc:"));
+	return s->source.kind != PD_SOURCE_DUMP || x->stream ? 0 : about_file ? x->end : x->begin;
 }
 
 int pd_apply_scan(struct pd_apply_scan *s, const char *path, const char *name, bool only_revisits, struct pd_err *e)
@@ -165,7 +176,9 @@ int pd_apply_scan(struct pd_apply_scan *s, const char *path, const char *name, b
 		s->sink.damage = NULL; /* it is copied unchanged */
 
 	bool read = !only_revisits || s->source.kind == PD_SOURCE_DUMP || s->source.in.error;
-	bool tar = s->source.kind == PD_SOURCE_TAR, open_cut = false;
+	bool tar = s->source.kind == PD_SOURCE_TAR, open_cut = false, first = true;
+	s->tar = tar;
+	s->codec = s->source.member.codec;
 	while (read && ((r = pd_read_source_next(&s->source, &s->record)) == 1 || open_cut)) {
 		pd_apply_meter_move(s->o.meter, s->source.in.offset);
 		struct pd_read_extent x;
@@ -175,6 +188,9 @@ int pd_apply_scan(struct pd_apply_scan *s, const char *path, const char *name, b
 		if (r != 1)
 			break;
 		pd_read_source_extent(&s->source, &x);
+		if (first)
+			s->head = head_of(s, &x);
+		first = false;
 		size_t text_at = s->begun.n;
 		if (!record_is_removed(s, &x))
 			continue;

@@ -37,9 +37,12 @@ struct pd_apply_scan {
 	/* of the input scanned last */
 	struct pd_apply_cut *cuts; /* in the order of the input, disjoint and not adjacent */
 	size_t n_cuts, cap_cuts;
-	struct pd_buf texts, begun;	   /* referenced by the cuts: replacement records; scratch */
-	uint64_t revisits;		   /* … and their number */
-	bool whole;			   /* the input is a single page, and it is removed */
+	struct pd_buf texts, begun; /* referenced by the cuts: replacement records; scratch */
+	uint64_t revisits;	    /* … and their number */
+	bool whole;		    /* the input is a single page, and it is removed */
+	uint64_t head;		    /* bytes at its start that every part of it needs: a dictionary, or the record about the file */
+	bool tar;
+	enum pd_codec codec;
 	uint64_t pages, removed_with_page; /* removed records: pages, and others with them */
 };
 

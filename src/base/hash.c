@@ -166,8 +166,10 @@ void pd_sha1_add(struct pd_sha1 *h, struct pd_span piece)
 void pd_sha1_end(struct pd_sha1 *h, struct pd_buf *out)
 {
 	uint8_t digest[SHA1_DIGEST_LENGTH];
-	SHA1Final(digest, &h->ctx);
-	base32(digest, sizeof digest, out); /* 160 bits: 32 characters, no padding */
+	if (h && out) {
+		SHA1Final(digest, &h->ctx);
+		base32(digest, sizeof digest, out); /* 160 bits: 32 characters, no padding */
+	}
 	free(h);
 }
 

@@ -37,7 +37,7 @@ void pd_sha1_base32(struct pd_span data, struct pd_buf *out);
 struct pd_sha1;
 struct pd_sha1 *pd_sha1_new(void);
 void pd_sha1_add(struct pd_sha1 *h, struct pd_span piece);
-/* Appends the digest and frees. */
+/* Append the digest, unless `out` is NULL, and free the state.  `h` may be NULL. */
 void pd_sha1_end(struct pd_sha1 *h, struct pd_buf *out);
 /* MD5 (RFC 1321): its high and low half; and as 32 hex digits. */
 void pd_md5(struct pd_span data, uint64_t w[2]);

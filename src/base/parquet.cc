@@ -1005,9 +1005,128 @@ int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parq
 	return fail_written(*sink, r, e);
 }
 
+namespace
+{
+
+/* The rows of a file in order. */
+struct RowSource {
+	int fd = -1;
+	bool is_arrow = false, is_file = false;
+	std::unique_ptr<parquet::arrow::FileReader> reader;
+	std::shared_ptr<arrow::RecordBatchReader> rows; /* of a row group, or of all batches of Arrow */
+	std::shared_ptr<arrow::Schema> schema;
+	std::shared_ptr<arrow::RecordBatch> batch;
+	int64_t at = 0;
+	int group = 0;	      /* the next one */
+	bool entered = false; /* the last row is the first of its row group */
+
+	Status open(int from)
+	{
+		char head[PD_FORM_HEAD] = {};
+		fd = from;
+		ARROW_ASSIGN_OR_RAISE(auto file, own_file(fd));
+		ARROW_ASSIGN_OR_RAISE(int64_t got, file->ReadAt(0, sizeof head, head));
+		is_arrow = pd_parquet_form(head, (size_t)got, nullptr) == PD_FORM_ARROW;
+		is_file = head[0] == 'A';
+		if (!is_arrow) {
+			ARROW_ASSIGN_OR_RAISE(reader, open_file(file, nullptr));
+			return reader->GetSchema(&schema);
+		}
+		auto source = std::make_shared<Source>(take_of_fd, &fd);
+		ARROW_RETURN_NOT_OK(source->skip_envelope());
+		ARROW_ASSIGN_OR_RAISE(rows, arrow::ipc::RecordBatchStreamReader::Open(source, read_options()));
+		schema = rows->schema();
+		return Status::OK();
+	}
+
+	/* The next batch that is not empty; NULL at the end. */
+	Status fill()
+	{
+		while (!batch || at == batch->num_rows()) {
+			at = 0;
+			batch = nullptr;
+			if (rows)
+				ARROW_RETURN_NOT_OK(rows->ReadNext(&batch));
+			if (batch) {
+				for (const auto &column : batch->columns())
+					ARROW_RETURN_NOT_OK(check(column));
+				continue;
+			}
+			if (is_arrow || group == reader->parquet_reader()->metadata()->num_row_groups())
+				return Status::OK();
+			auto meta = reader->parquet_reader()->metadata()->RowGroup(group);
+			reader->set_batch_size(batch_rows(meta->num_rows(), meta->total_byte_size()));
+			ARROW_ASSIGN_OR_RAISE(rows, reader->GetRecordBatchReader({ group }));
+			group++;
+			entered = true;
+		}
+		return Status::OK();
+	}
+};
+
+/* A new row group begins if a file that has rows in the current one continues with its next group. */
+Status join_rows(RowSource source[2], const pd_parquet_piece *pieces, size_t n, const std::shared_ptr<Sink> &sink)
+{
+	std::unique_ptr<parquet::arrow::FileWriter> writer;
+	std::shared_ptr<arrow::ipc::RecordBatchWriter> batches;
+	bool begun = false, has_rows[2] = {};
+	if (!source[0].schema->Equals(*source[1].schema) || source[0].is_arrow != source[1].is_arrow)
+		return Status::Invalid("the files have different columns");
+	if (source[0].is_arrow) {
+		ARROW_ASSIGN_OR_RAISE(batches, source[0].is_file
+						       ? arrow::ipc::MakeFileWriter(sink, source[0].schema, write_options())
+						       : arrow::ipc::MakeStreamWriter(sink, source[0].schema, write_options()));
+	} else {
+		ARROW_ASSIGN_OR_RAISE(writer, open_writer(source[0].schema, sink));
+	}
+	for (size_t i = 0; i < n; i++) {
+		RowSource &s = source[pieces[i].file];
+		for (uint64_t left = pieces[i].rows; left;) {
+			ARROW_RETURN_NOT_OK(s.fill());
+			if (!s.batch && left == UINT64_MAX)
+				break;
+			if (!s.batch)
+				return Status::Invalid("a file has fewer rows than the index says");
+			int64_t rows = std::min(s.batch->num_rows() - s.at, (int64_t)std::min(left, (uint64_t)INT64_MAX));
+			auto part = s.batch->Slice(s.at, rows);
+			if (writer && (!begun || (s.entered && has_rows[pieces[i].file]))) {
+				ARROW_RETURN_NOT_OK(writer->NewBufferedRowGroup());
+				has_rows[0] = has_rows[1] = false;
+				begun = true;
+			}
+			s.entered = false;
+			has_rows[pieces[i].file] = true;
+			ARROW_RETURN_NOT_OK(writer ? writer->WriteRecordBatch(*part) : batches->WriteRecordBatch(*part));
+			s.at += rows;
+			left -= left == UINT64_MAX ? 0 : (uint64_t)rows;
+		}
+	}
+	for (int i = 0; i < 2; i++) {
+		ARROW_RETURN_NOT_OK(source[i].fill());
+		if (source[i].batch)
+			return Status::Invalid("a file has more rows than the index says");
+	}
+	return writer ? writer->Close() : batches->Close();
+}
+
+} // namespace
+
+int pd_parquet_join(const int fd[2], const struct pd_parquet_piece *pieces, size_t n, pd_parquet_write *write, void *ctx,
+		    struct pd_parquet_error *e)
+{
+	auto sink = std::make_shared<Sink>(write, ctx);
+	int r = guarded(e, [&]() -> Status {
+		RowSource source[2];
+		for (int i = 0; i < 2; i++)
+			ARROW_RETURN_NOT_OK(source[i].open(fd[i]));
+		return join_rows(source, pieces, n, sink);
+	});
+	return fail_written(*sink, r, e);
+}
+
 extern "C" __attribute__((visibility("default"))) const struct pd_parquet_calls pd_parquet_plugin = {
-	PD_PARQUET_PLUGIN,     pd_parquet_open,	      pd_parquet_open_stream, pd_parquet_close,
-	pd_parquet_rows,       pd_parquet_note,	      pd_parquet_columns,     pd_parquet_name,
-	pd_parquet_type,       pd_parquet_read,	      pd_parquet_next,	      pd_parquet_writer_open,
-	pd_parquet_writer_put, pd_parquet_writer_end, pd_parquet_writer_free, pd_parquet_copy,
+	PD_PARQUET_PLUGIN, pd_parquet_open,	   pd_parquet_open_stream, pd_parquet_close,	  pd_parquet_rows,
+	pd_parquet_note,   pd_parquet_columns,	   pd_parquet_name,	   pd_parquet_type,	  pd_parquet_read,
+	pd_parquet_next,   pd_parquet_writer_open, pd_parquet_writer_put,  pd_parquet_writer_end, pd_parquet_writer_free,
+	pd_parquet_copy,   pd_parquet_join,
 };

@@ -113,13 +113,21 @@ struct pd_parquet_cut {
 int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx,
 		    struct pd_parquet_error *e);
 
+/* Rows of two files of one schema and form, in pieces.  `rows` UINT64_MAX: all remaining rows. */
+struct pd_parquet_piece {
+	int file; /* 0 or 1 */
+	uint64_t rows;
+};
+int pd_parquet_join(const int fd[2], const struct pd_parquet_piece *pieces, size_t n, pd_parquet_write *write, void *ctx,
+		    struct pd_parquet_error *e);
+
 /* --- the plug-in --- */
 
 /* Load the plug-in, once.  Return 0, or -1 with the reason and the remedy. */
 int pd_parquet_load(enum pd_parquet_form form, struct pd_parquet_error *e);
 
 /* The functions above, in the plug-in.  It is refused if its number differs. */
-enum { PD_PARQUET_PLUGIN = 1 };
+enum { PD_PARQUET_PLUGIN = 2 };
 
 struct pd_parquet_calls {
 	int plugin;
@@ -141,6 +149,8 @@ struct pd_parquet_calls {
 	int (*writer_end)(struct pd_parquet_writer *w, const char *key, const char *note, struct pd_parquet_error *e);
 	void (*writer_free)(struct pd_parquet_writer *w);
 	int (*copy)(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parquet_write *write, void *ctx,
+		    struct pd_parquet_error *e);
+	int (*join)(const int fd[2], const struct pd_parquet_piece *pieces, size_t n, pd_parquet_write *write, void *ctx,
 		    struct pd_parquet_error *e);
 };
 

@@ -116,6 +116,12 @@ int pd_parquet_copy(int fd, const struct pd_parquet_cut *cuts, size_t n, pd_parq
 	return pd_parquet_load(PD_FORM_PARQUET, e) ? -1 : calls->copy(fd, cuts, n, write, ctx, e);
 }
 
+int pd_parquet_join(const int fd[2], const struct pd_parquet_piece *pieces, size_t n, pd_parquet_write *write, void *ctx,
+		    struct pd_parquet_error *e)
+{
+	return pd_parquet_load(PD_FORM_PARQUET, e) ? -1 : calls->join(fd, pieces, n, write, ctx, e);
+}
+
 /* A file or writer exists only if the plug-in was loaded; NULL is ignored. */
 void pd_parquet_close(struct pd_parquet *p)
 {

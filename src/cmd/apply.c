@@ -35,7 +35,9 @@ static const struct pd_opt opts[] = {
 	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", AT(rewrite_revisits),
 	  .help = "WARC: write a revisit record in place of each page removed" },
 	{ .type = PD_OPT_FLAG, .name = "restore", AT(restore),
-	  .help = "put back the pages that such revisit records replace; needs no verdicts" },
+	  .help = "put back what --removed has, or what such revisits replace; no verdicts" },
+	{ .type = PD_OPT_TEXT, .name = "removed", .arg = "OUT", AT(removed),
+	  .help = "also write the removed records, for --restore; a file or folder, as -o" },
 	{ .type = PD_OPT_TEXT, .name = "originals", .arg = "DIR", AT(originals),
 	  .help = "--restore: the folder of the original dumps" },
 	{ .type = PD_OPT_FLAG, .name = "link", AT(link), .help = "hard-link inputs that lose nothing instead of copying them" },
@@ -78,6 +80,13 @@ static int check_apply(const struct pd_stage_apply *o, char **inputs, int n_inpu
 	struct pd_estimate estimate;
 	if (o->estimate && pd_estimate_parse(pd_span_z(o->estimate), &estimate, e))
 		return PD_ERR_USAGE;
+	if (o->removed && o->originals)
+		return pd_fail(e, PD_ERR_USAGE,
+			       "--originals restores from the original dumps, and --removed from the removed records; give one");
+	if (o->removed && (o->list || o->remove || (!o->restore && !o->walk.output)))
+		return pd_fail(e, PD_ERR_USAGE, "--removed needs -o, because the removed records belong to a clean dump");
+	if (o->removed && strcmp(o->removed, "-") == 0)
+		return pd_fail(e, PD_ERR_USAGE, "--removed must be a file or a folder, because an index is written next to it");
 	if (o->originals && !o->restore)
 		return pd_fail(e, PD_ERR_USAGE, "--originals needs --restore");
 	if (!o->restore && !o->verdicts)

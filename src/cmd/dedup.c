@@ -56,6 +56,8 @@ static const struct pd_opt opts[] = {
 	  .help = "of these, only remove pages that are a part of another page" },
 	{ .type = PD_OPT_FLAG, .name = "rewrite-revisits", .rare = true, AT(rewrite_revisits),
 	  .help = "WARC: write a revisit record in place of each page removed" },
+	{ .type = PD_OPT_TEXT, .name = "removed", .arg = "DIR", .rare = true, AT(removed),
+	  .help = "also write the removed records to DIR, for 'apply --restore'" },
 	{ .type = PD_OPT_FLAG, .name = "link", .rare = true, AT(link),
 	  .help = "hard-link inputs that lose nothing instead of copying them" },
 	{ .type = PD_OPT_INT, .letter = 'j', .name = "jobs", .same_result = true, .arg = "N", AT(walk.jobs), .min = 1, .max = 1024,
@@ -93,7 +95,7 @@ static int check_dedup(const struct pd_dedup_options *o, char **inputs, int n_in
 			       "dedup needs input files, because it reads them twice; it cannot read standard input");
 	if (o->walk.files_from && !strcmp(o->walk.files_from, "-"))
 		return pd_fail(e, PD_ERR_USAGE, "--files-from needs a file, because dedup reads the list twice");
-	if (o->dry_run && (o->link || o->keep_others || o->rewrite_revisits || o->remove_suspects || o->remove_parts))
+	if (o->dry_run && (o->link || o->removed || o->keep_others || o->rewrite_revisits || o->remove_suspects || o->remove_parts))
 		return pd_fail(e, PD_ERR_USAGE,
 			       "--dry-run writes no dumps, and cannot be combined with options that say how to write them");
 	if (o->no_boilerplate && o->walk.page.boilerplate)

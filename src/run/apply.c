@@ -20,7 +20,7 @@ struct apply_run {
 	struct pd_apply_result sum; /* only the counts */
 	struct pd_buf kept;	    /* id of the page kept that replaces the last removed page */
 	bool junk;		    /* of that page: as in struct pd_record */
-	uint64_t inputs, other_url, other_page, lost, missing, orphans, stay;
+	uint64_t inputs, other_url, other_page, lost, missing, orphans, stay, repacked;
 	double started;
 	struct pd_err err;
 };
@@ -94,6 +94,7 @@ static int after_input(struct apply_run *r, const struct pd_apply_result *done)
 	r->sum.revisits += done->revisits;
 	r->sum.restored += done->restored;
 	r->sum.missing += done->missing;
+	r->repacked += done->repacked;
 	r->sum.bytes_in += done->bytes_in;
 	r->sum.bytes_out += done->bytes_out;
 	r->sum.rewritten += done->rewritten;
@@ -135,6 +136,7 @@ static int apply_all(struct apply_run *r, char **inputs, int n_inputs)
 		.rewrite_revisits = o->rewrite_revisits,
 		.restore = o->restore,
 		.originals = o->originals,
+		.removed = o->removed,
 		.missing = on_missing,
 		.tmp_dir = o->tmp_dir,
 		.on_page = on_page,
@@ -272,6 +274,11 @@ static int check_result(struct apply_run *r)
 	pd_buf_add_z(&line, r->o->restore ? " restored" : r->o->list ? " to remove" : only_marked ? " marked" : " removed");
 	if (r->sum.missing)
 		pd_buf_printf(&line, ", %" PRIu64 " not", r->sum.missing);
+	if (r->repacked) {
+		pd_buf_add_z(&line, ", ");
+		pd_buf_count(&line, r->repacked, "input");
+		pd_buf_add_z(&line, " with the same content, compressed to other bytes");
+	}
 	if (r->sum.removed_with_page) {
 		pd_buf_add_z(&line, " and ");
 		pd_buf_count(&line, r->sum.removed_with_page, "record");
@@ -324,6 +331,7 @@ static int write_apply_stats(struct apply_run *r)
 	pd_json_int(j, "records_with_them", (int64_t)r->sum.removed_with_page);
 	pd_json_int(j, "restored", (int64_t)r->sum.restored);
 	pd_json_int(j, "not_restored", (int64_t)r->sum.missing);
+	pd_json_int(j, "restored_other_bytes", (int64_t)r->repacked);
 	pd_json_int(j, "revisits_written", (int64_t)r->sum.revisits);
 	pd_json_int(j, "demoted", (int64_t)pd_apply_removals_counts(r->removals)->demoted);
 	pd_json_int(j, "suspects", (int64_t)pd_apply_removals_counts(r->removals)->suspects);

@@ -716,6 +716,7 @@ static struct pd_apply_options apply_options(struct run *r)
 				      .link = r->o->link,
 				      .keep_others = r->o->keep_others,
 				      .rewrite_revisits = r->o->rewrite_revisits,
+				      .removed = r->o->dry_run ? NULL : r->o->removed,
 				      .tmp_dir = r->o->tmp_dir,
 				      .max_page = r->o->walk.page.max_page,
 				      .other_page = on_other_page,

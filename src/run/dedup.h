@@ -27,8 +27,9 @@ struct pd_dedup_options {
 	const char *tmp_dir;
 	char **against; /* rows or key files of old pages, which are never changed; pages like them are removed */
 	int n_against;
-	const char *given; /* all given options that influence the result; they must be the same to resume the run */
-	double max_wrong;  /* the estimate must promise at most this share of wrong removals; 0: not given */
+	const char *given;   /* all given options that influence the result; they must be the same to resume the run */
+	double max_wrong;    /* the estimate must promise at most this share of wrong removals; 0: not given */
+	const char *removed; /* the folder for removed records; NULL: they are not kept */
 	bool no_boilerplate, keep_others, remove_suspects, remove_parts, rewrite_revisits, link, keep_rows, dry_run, resume;
 	bool again_with;   /* only cluster the pairs of a finished run with other options */
 	const char *again; /* the command that resumes this run, for a message after a signal; NULL: no message */

@@ -123,7 +123,9 @@ def make_inputs():
             save('rows.' + form, plain('fp', '-q', '--format=' + form, 'one.warc.gz', 'two.warc'))
             save('pairs.' + form, plain('match', '-q', '--format=' + form, 'rows.tsv'))
             save('addresses-%s.tsv' % form, plain('cluster', '-q', given=plain('match', '-q', '-k', '16', given=plain('fp', '-q', '--min-terms=1', '--field-text=url', 'rows.' + form))))
+            plain('apply', '-q', '--field-text=url', '-V', 'addresses-%s.tsv' % form, '--removed=gone.' + form, '-o', 'kept.' + form, 'rows.' + form)
     plain('apply', '-q', '-V', 'verdicts.tsv', '--rewrite-revisits', '-o', 'revisits.warc.gz', 'one.warc.gz')
+    plain('apply', '-q', '-V', 'verdicts.tsv', '--removed=gone', '-o', 'kept', 'one.warc.gz')
     plain('match', '-q', '--save', 'rows.key', 'rows.tsv')
 
     def shuffled(*command, given):
@@ -221,6 +223,7 @@ for form in ('parquet', 'arrow') if COLUMNS else ():
     Job('fp-from-' + form, 'fp', '-q', '-j2', '--min-terms=1', '--field-text=url', 'rows.' + form, *OUT)
     Job('match-' + form, 'match', '-q', '-j1', '--format=' + form, 'rows.' + form, *OUT)
     Job('cluster-' + form, 'cluster', '-q', '--format=' + form, *OUT, stdin='pairs.' + form)
+    Job('rejoin-' + form, 'apply', '-q', '--restore', '--removed=gone.' + form, 'kept.' + form, *OUT, old=False)
     Job('apply-' + form, 'apply', '-q', '--field-text=url', '-V', 'addresses-%s.tsv' % form, 'rows.' + form, *OUT)
 Job('text', 'text', '-q', '-j1', 'one.warc.gz', *OUT)
 Job('boilerplate', 'boilerplate', '-q', 'one.warc.gz', 'two.warc', *OUT)
@@ -277,6 +280,9 @@ Job('apply-dumps', 'apply', '-q', '-V', 'dumps.tsv', '--link', '--stats=out/stat
 Job('apply-dumps-revisits', 'apply', '-q', '-V', 'dumps.tsv', '--rewrite-revisits', '--cdxj=out/index', 'dumps', '-o', 'out/d/', damage=True)
 Job('apply-originals', 'apply', '-q', '--restore', '--originals=dumps', 'revisits.warc.gz', *OUT, old=False)
 Job('apply-restore', 'apply', '-q', '--restore', 'revisits.warc.gz', *OUT, old=False)
+Job('apply-removed', 'apply', '-q', '-V', 'verdicts.tsv', '--removed=out/removed', 'one.warc.gz', *OUT)
+Job('apply-removed-folder', 'apply', '-q', '-V', 'dumps.tsv', '--removed=out/r/', 'dumps', '-o', 'out/d/', damage=True)
+Job('apply-rejoin', 'apply', '-q', '--restore', '--removed=gone', 'kept', *OUT, old=False)
 Job('apply-list', 'apply', '-q', '-V', 'site-verdicts.tsv', '--list', 'site', damage=True)
 Job('apply-delete', 'apply', '-q', '-V', 'site-verdicts.tsv', '--delete', '--rows=site.tsv', 'site', copy=['site'], old=False, damage=True)
 Job('dedup', 'dedup', '-q', '-j1', '-o', 'out/d/', 'one.warc.gz', 'two.warc', more=['--resume'], old=False, damage=True)

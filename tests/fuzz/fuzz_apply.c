@@ -2,11 +2,12 @@
  *
  * The bytes are a dump from which some pages are removed.  Without removed pages nothing changes; in a sound dump
  * the other pages are unchanged.  If revisits replace the pages and all of them are found again, restoring gives the
- * dump byte for byte.
+ * dump byte for byte.  So do the removed records, unless members are compressed again.
  */
 #include <unistd.h>
 
 #include "apply/apply.h"
+#include "apply/removed.h"
 #include "base/file.h"
 #include "row/tsv.h"
 #include "fuzz.h"
@@ -157,6 +158,49 @@ static void there_and_back(char *dump, struct seen *seen, char *output, const ui
 	unlink(back);
 }
 
+/* With the removed records: byte for byte, unless members were compressed again. */
+static void removed_and_back(char *dump, struct seen *seen, const uint8_t *data, size_t n)
+{
+	static char clean[64], gone[64], index[80], back[64];
+	char *clean_input = clean, *rows = file_of(1, seen->rows.p ? seen->rows.p : "", seen->rows.n);
+	snprintf(clean, sizeof clean, "/tmp/fuzz-clean.%ld", (long)getpid());
+	snprintf(gone, sizeof gone, "/tmp/fuzz-removed.%ld", (long)getpid());
+	snprintf(index, sizeof index, "%s" PD_APPLY_REMOVED_INDEX, gone);
+	snprintf(back, sizeof back, "/tmp/fuzz-back.%ld", (long)getpid());
+	struct pd_apply_removals_options d = { .paths = &rows, .n_paths = 1, .bad_row = bad_row };
+	struct pd_apply_options o = { .in = { .inputs = &dump, .n_inputs = 1, .max_block = BLOCK },
+				      .any_packing = true,
+				      .unchecked = true,
+				      .output = clean,
+				      .removed = gone };
+	struct pd_apply_result done = { 0 }, restored = { 0 };
+	struct pd_err e = { 0 };
+	HOLDS(pd_apply_removals_read(&o.removals, &d, &e) == PD_OK);
+	bool written = run(&o, &done) && !done.page && !access(index, R_OK);
+	pd_apply_removals_free(o.removals);
+	if (written) {
+		rows = file_of(1, "", 0);
+		HOLDS(pd_apply_removals_read(&o.removals, &d, &e) == PD_OK);
+		pd_inputs_forget();
+		o.in.inputs = &clean_input;
+		o.output = back;
+		o.restore = true;
+		HOLDS(run(&o, &restored));
+		pd_apply_removals_free(o.removals);
+		FILE *f = fopen(back, "re");
+		HOLDS(f);
+		char *bytes = malloc(n + 1);
+		size_t got = fread(bytes, 1, n + 1, f);
+		HOLDS(restored.repacked || (got == n && memcmp(bytes, data, n) == 0));
+		free(bytes);
+		fclose(f);
+	}
+	unlink(clean);
+	unlink(gone);
+	unlink(index);
+	unlink(back);
+}
+
 /* The pages that stay, in their order. */
 static void compare(const struct seen *before, unsigned mask, const struct seen *after)
 {
@@ -189,6 +233,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			compare(&before, mask, &after);
 	}
 	there_and_back(dump, &before, output, data, n);
+	pd_inputs_forget();
+	removed_and_back(dump, &before, data, n);
 	pd_buf_release(&before.rows);
 	pd_buf_release(&after.rows);
 	return 0;

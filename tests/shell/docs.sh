@@ -181,6 +181,7 @@ for name in a b; do echo "<p>The tide mill at Pellow Creek grinds again, after e
 printf '%s\n' '水磨 10' '潮汐 5' >words.txt
 "$P" cluster -q pairs.tsv >verdicts.tsv
 "$P" apply -q -V verdicts.tsv --rewrite-revisits crawl.warc.gz -o short.warc.gz
+"$P" apply -q -V verdicts.tsv --removed=removed.warc.gz crawl.warc.gz -o kept.warc.gz
 printf '%s\n' '{"text": "a test item of some thirteen words or so, that no page of the corpus holds at all"}' >tests.jsonl
 printf '%s\n' '{"text": "one line of a corpus"}' '{"text": "and another one"}' >corpus.jsonl
 { printf 'url\tcontent\tlang\n'; rows crawl.fp | cut -f 3 | sort -u | awk '{ print $0 "\t" NR "\ten" }'; } >truth.tsv

@@ -228,6 +228,17 @@ a, b = pq.read_table("pages.parquet"), pq.read_table("clean.parquet")
 gone = {int(r[0].split(":")[-1]) for r in duckdb.sql("select id from \"pages-verdicts.parquet\" where is_duplicate = 1").fetchall()}
 left = a.take([i for i in range(a.num_rows) if i not in gone])
 print(len(gone) > 0, a.num_rows - b.num_rows == len(gone), left.equals(b), a.schema.equals(b.schema, check_metadata=True))' 2>&1)" "True True True True"
+	run "$Q" apply -q -V pages-verdicts.parquet --removed=gone.parquet -o clean2.parquet pages.parquet
+	exits "$1: apply --removed" 0
+	same "$1: the same clean file" clean2.parquet clean.parquet
+	run "$Q" apply --restore --removed=gone.parquet clean2.parquet -o back.parquet
+	exits "$1: --restore" 0
+	has "$1: says that bytes differ" "$tmp/err" "1 input with the same content, compressed to other bytes"
+	is "$1: the original rows in their order, with all columns" "$(python -c '
+import pyarrow.parquet as pq
+a, b, gone = (pq.read_table(n) for n in ("pages.parquet", "back.parquet", "gone.parquet"))
+print(gone.num_rows > 0, a.equals(b), a.schema.equals(b.schema, check_metadata=True))' 2>&1)" "True True True"
+	rm -f back.parquet gone.parquet gone.parquet.index
 	is "$1: one line of SQL does the same" "$(python sql.py 2>&1)" True
 }
 whole demo demo.warc.gz 20 60
@@ -320,6 +331,10 @@ gone = {int(l.split("\t")[1].split(":")[-1]) for l in open("arrow-verdicts.tsv")
 print(len(gone) > 0, a.take([i for i in range(a.num_rows) if i not in gone]).equals(b), a.schema.equals(b.schema, check_metadata=True))
 PY
 )" "True True True"
+	run "$Q" apply -q -V arrow-verdicts.tsv --removed=gone.$file -o clean2.$file $file
+	run "$Q" apply -q --restore --removed=gone.$file clean2.$file -o back.$file
+	exits "$file: --restore" 0
+	same "$file: the original rows" <("$Q" fp -q --name=$file <back.$file | rows) <("$Q" fp -q --name=$file <$file | rows)
 done
 
 # --- damage ---
@@ -377,7 +392,7 @@ exits "the fuzz target runs over its seeds" 0
 is "all of them" "$(cat "$tmp/out")" "$(wc -w <<<"$seeds")"
 if [ "$san" ]; then skip "steps that fail" "sanitizers and inject.so do not go together"
 else
-	python3 "$TOP/tests/faults/run.py" "$Q" "$B/parquet/build/tests/inject.so" {fp-to,fp-from,match,cluster,apply}-{parquet,arrow} >faults 2>&1
+	python3 "$TOP/tests/faults/run.py" "$Q" "$B/parquet/build/tests/inject.so" {fp-to,fp-from,match,cluster,apply,rejoin}-{parquet,arrow} >faults 2>&1
 	is "steps that fail: reads, writes, memory, threads" "$(grep -v '^ok\|^# [0-9]* runs\|^1\.\.' faults | head -5)" ""
 fi
 run "$Q" fp -q --format=parquet -o /dev/full demo.warc.gz
