@@ -283,13 +283,9 @@ static void print_rules(const struct pd_rules *r, const struct pd_rules_counts *
 			double a = c->signature[0], b = c->signature[1];
 			if (!a || !b)
 				pd_buf_printf(out, "  signature: not met, %s no rank\n", a ? "b has" : b ? "a has" : "both have");
-			else if (r->limit[i] > 1)
-				pd_buf_printf(out, "  signature: %s, %.6g and %.6g, %.6g apart, required: less than %g\n", says, a,
-					      b, fabs(a - b), r->limit[i]);
 			else
-				pd_buf_printf(out, "  signature: %s, %.6g and %.6g, %.1f%% apart, required: less than %g%%\n",
-					      c->decided[PD_RULE_SIGNATURE] ? "met" : "not met", a, b,
-					      100 * fabs(a - b) / fmax(a, b), 100 * r->limit[PD_RULE_SIGNATURE]);
+				pd_buf_printf(out, "  signature: %s, %.6g and %.6g, %.1f%% apart, required: less than %g%%\n", says,
+					      a, b, 100 * fabs(a - b) / fmax(a, b), 100 * r->limit[i]);
 		} else if (i == PD_RULE_ANCHORS)
 			pd_buf_printf(out, "  anchors: %s, %.1f%% %s, required: %g%%\n", says, 100 * c->count[i], what[i],
 				      100 * r->limit[i]);

@@ -85,6 +85,18 @@ hidden	box
 W
 	same "hidden links, by any style: $o" <("$P" link -q --hidden=$o seen.jsonl | rows | cut -f3,6) want
 done
+web http://site.example/p "<p>$text <a href=/1>one</a><div hidden><map><area href=/2 alt=Two><area href=/3></map></div><map><area href=/4 alt=Four></map>" >areas.jsonl
+for o in drop keep; do
+	is "areas of image maps in hidden elements are hidden links: $o" \
+		"$("$P" link -q --hidden=$o areas.jsonl | rows | cut -f3,6 | tr '\t\n' '= ')" "text=one hidden=Two hidden=- image=Four "
+done
+{
+	web http://a.example/p "<base href='http://base.example/x/'><p>$text <a href=1>one</a>"
+	web http://b.example/p "<base href='http://[x/'><p>$text <a href=2>two</a>"
+	web http://c.example/p "<p>$text <a href=3>three</a>"
+} >bases.jsonl
+is "a <base> that is not a URL is ignored, as is that of another page" "$("$P" link -q bases.jsonl | rows | cut -f2 | tr '\n' ' ')" \
+	"http://base.example/x/1 http://b.example/2 http://c.example/3 "
 is "paper: blocks have classes" "$("$P" link -q --topic=paper page.jsonl | rows | cut -f5 | sort -u | tr '\n' ' ')" "none topic "
 
 # --- the list of adverts ---
