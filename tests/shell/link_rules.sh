@@ -23,6 +23,9 @@ for n in (17, 18, 19, 20):
     for side in "ab":
         page(f"anchors{n}", side, [(link(f"h{i}.example", f"a{n}-{i}", f"the {'title' if i < n else side} {i}" if side == "a" else
                                          f"{'title' if i < n else side} of {i}"), False) for i in range(20)])
+for side in "ab":
+    links = [(link("x.doubleclick.net" if i < 6 else f"h{i}.example", f"o{i}", f"{side} {i}"), False) for i in range(20)]
+    page("order6", side, links if side == "a" else links[::-1])
 E2
 python3 make.py >pages.jsonl
 "$P" fp -q --method=links --stubs=match pages.jsonl >pages.fp
@@ -30,9 +33,10 @@ python3 make.py >pages.jsonl
 met() { # KIND RULE: which of its numbers
 	"$P" match -q --rule="$2" --links=links ${3:+--rule-weights=$3} pages.fp | rows | cut -f6 | sed -nE "s/.*:\/\/$1([0-9]+)-.*/\1/p" | sort -n | tr '\n' ' '
 }
-is "all of them are candidates" "$("$P" match -q pages.fp | rows | wc -l)" 20
+is "all of them are candidates" "$("$P" match -q pages.fp | rows | wc -l)" 21
 is "adverts: more than 5" "$(met adverts adverts)" "6 7 "
 is "adverts: more than 4, more than 6" "$(met adverts adverts=4)/$(met adverts adverts=6)" "5 6 7 /7 "
+is "adverts: links in another order" "$(met order adverts)$(met order adverts=6)" "6 "
 is "types: more than 5" "$(met types types)" "6 7 "
 is "types: more than 6" "$(met types types=6)" "7 "
 is "body: more than 5" "$(met body body)" "6 7 "
