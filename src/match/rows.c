@@ -119,11 +119,80 @@ static void merge_runs(const struct pd_rows *rows, const uint32_t *from, size_t 
 	memcpy(to + (middle - a), from + b, (n - b) * sizeof *to);
 }
 
+static bool are_ascending(const struct pd_rows *rows)
+{
+	struct row_id last = { .text = { NULL, 0 } };
+	for (uint32_t i = 0; i < rows->n; i++) {
+		struct row_id now = read_id(rows, i);
+		if (i && compare_ids(&last, &now) > 0)
+			return false;
+		last = now;
+	}
+	return true;
+}
+
+/* A row with its id as two numbers: the rank of its file among the files of all rows, and the offset. */
+struct ranked_id {
+	uint64_t offset;
+	uint32_t file, row;
+};
+
+#define RANKED_MOST (1 << 20) /* rows, which need memory for their ranks and the names of their files */
+
+static int compare_names(const void *a, const void *b, void *names)
+{
+	const struct pd_names *n = names;
+	return pd_span_cmp(n->v[*(const uint32_t *)a], n->v[*(const uint32_t *)b]);
+}
+
+static int compare_ranked(const void *a, const void *b, void *rows)
+{
+	const struct ranked_id *x = a, *y = b;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	int order = pd_span_cmp(id_of(rows, x->row), id_of(rows, y->row));
+	return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+/* Parse each id once, and compare numbers: rows of few files in another order than theirs are sorted ten times as fast. */
+static void sort_ranked(const struct pd_rows *rows, uint32_t *order)
+{
+	struct pd_array memory = { 0 };
+	struct pd_names names = { 0 };
+	struct ranked_id *v = pd_array_room(&memory, rows->budget, rows->n * sizeof *v);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		struct row_id id = read_id(rows, i);
+		v[i] = (struct ranked_id){ id.id.offset, pd_names_add(&names, id.id.file), i };
+	}
+	pd_local_mem uint32_t *by_name = pd_alloc((names.n + 1) * sizeof *by_name);
+	pd_local_mem uint32_t *rank = pd_alloc((names.n + 1) * sizeof *rank);
+	for (uint32_t i = 0; i < names.n; i++)
+		by_name[i] = i;
+	qsort_r(by_name, names.n, sizeof *by_name, compare_names, &names);
+	for (uint32_t i = 0; i < names.n; i++)
+		rank[by_name[i]] = i;
+	for (size_t i = 0; i < rows->n; i++)
+		v[i].file = rank[v[i].file];
+	qsort_r(v, rows->n, sizeof *v, compare_ranked, (void *)rows);
+	for (size_t i = 0; i < rows->n; i++)
+		order[i] = v[i].row;
+	pd_names_release(&names);
+	pd_array_release(&memory);
+}
+
 /* Rows sorted by id, stable, in one of two arrays. */
 static uint32_t *sort_by_id(const struct pd_rows *rows, uint32_t *order, uint32_t *spare)
 {
 	for (size_t i = 0; i < rows->n; i++)
 		order[i] = (uint32_t)i;
+	if (are_ascending(rows))
+		return order;
+	if (rows->n <= RANKED_MOST) {
+		sort_ranked(rows, order);
+		return order;
+	}
 	for (size_t run = 1; run < rows->n; run *= 2) {
 		for (size_t at = 0; at < rows->n; at += 2 * run) {
 			size_t left = rows->n - at, n = left < 2 * run ? left : 2 * run;
