@@ -289,10 +289,15 @@ typedef struct pagededup_column {
 PAGEDEDUP_API int pagededup_table_new(pagededup_table **out, pagededup_model *model, unsigned with, pagededup_error *error);
 /* Create a table of pages from columns with the names of `fp`.  The values are copied.  `header` is the pagededup_table_header of
  * the original table, or NULL for pages of the default settings.  A column "fingerprint" of type UINT64 or BYTES is required.  If
- * there is no column "id", the row number is the address.  Columns with other names are ignored.  Returns ERR_FORMAT if a column
- * has a wrong type. */
+ * there is no column "id", the row number is the address.  Columns with other names are ignored.  If `header` is the header of
+ * pairs or verdicts as the command writes them, the table has their columns instead.  Returns ERR_FORMAT if a column has a wrong
+ * type. */
 PAGEDEDUP_API int pagededup_table_import(pagededup_table **out, const char *header, const pagededup_column *columns,
 					 size_t n_columns, uint64_t rows, pagededup_error *error);
+/* Create a table from rows of pages, pairs or verdicts as text.  The text begins with the header line "# pagededup KIND ..."; the
+ * line of column names may be missing.  Pairs have an additional column "suspect": the reason why the two pages, which are not
+ * pairs, are suspected duplicates.  Returns ERR_FORMAT if a line is not a row. */
+PAGEDEDUP_API int pagededup_table_parse(pagededup_table **out, const char *text, size_t bytes, pagededup_error *error);
 PAGEDEDUP_API void pagededup_table_free(pagededup_table *table);
 /* Append the worker's last page as a row. */
 PAGEDEDUP_API int pagededup_table_add(pagededup_table *table, pagededup_worker *worker, pagededup_error *error);
@@ -315,7 +320,7 @@ PAGEDEDUP_API int pagededup_table_find(const pagededup_table *table, const char 
  * Valid as long as the table. */
 PAGEDEDUP_API const char *pagededup_table_header(const pagededup_table *table);
 /* Get all rows as text, as the command writes them, without the header.  Valid until the table changes or is freed.  Returns
- * ERR_USAGE for a table of pairs. */
+ * ERR_USAGE for a table of pagededup_match, which has row numbers instead of ids. */
 PAGEDEDUP_API int pagededup_table_text(pagededup_table *table, const char **text, size_t *bytes, pagededup_error *error);
 
 /* --- pairs, stable --- */

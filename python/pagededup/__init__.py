@@ -15,10 +15,10 @@ Results are the same as from the command `pagededup` (fp, match, cluster, store)
 releases Python's global lock during its work.  Tables are pyarrow tables that use the library's memory without a copy. 
 Functions also accept objects that Arrow can convert (pandas, polars, a DuckDB result).
 """
-from ._api import (Error, Learner, Page, Pairs, ParametersError, Signer, Store, UsageError, cluster, distance, match, read, table_text,
-                   version)
+from ._api import (Error, Learner, Page, Pairs, ParametersError, Signer, Store, UsageError, cluster, distance, match, parse_table, read,
+                   table_text, version)
 from ._dedup import Result, dedup, extract, similarity, why
 
 __all__ = ['Error', 'Learner', 'Page', 'Pairs', 'ParametersError', 'Result', 'Signer', 'Store', 'UsageError', 'cluster', 'dedup', 'distance',
-           'extract', 'match', 'read', 'similarity', 'table_text', 'version', 'why', '__version__']
+           'extract', 'match', 'parse_table', 'read', 'similarity', 'table_text', 'version', 'why', '__version__']
 __version__ = version()

@@ -240,6 +240,22 @@ def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
 
 
+def _of_one_width(array: pa.Array) -> pa.Array:
+    """Return an array of bytes, all of one length, as fixed-size binary."""
+    if str(array.type) in ('binary', 'large_binary') and len(array):
+        _, offsets, data = array.buffers()
+        wide = np.dtype(_OFFSETS[str(array.type)])
+        ends = np.frombuffer(offsets, wide, len(array) + 1, array.offset * wide.itemsize)
+        lengths = np.diff(ends)
+        width, known = int(lengths.max()), lengths > 0
+        if width and (lengths[known] == width).all() and int(known.sum()) == len(array) - array.null_count:
+            values = np.zeros((len(array), width), 'uint8')
+            values[known] = np.frombuffer(data, 'uint8', int(ends[-1] - ends[0]), int(ends[0])).reshape(-1, width)
+            return pa.Array.from_buffers(pa.binary(width), len(array), [pa.py_buffer(np.packbits(known, bitorder='little')), pa.py_buffer(values)])
+    values = array.to_pylist()
+    return pa.array(values, pa.binary(next((len(v) for v in values if v is not None), 8)))
+
+
 def _columns(table: pa.Table, names: Iterable[str], keep: List[Any]) -> Any:
     """Return columns with these names in the form of the library. `keep` holds the referenced memory."""
     wanted = [name for name in table.column_names if name in names]
@@ -253,16 +269,15 @@ def _columns(table: pa.Table, names: Iterable[str], keep: List[Any]) -> Any:
         elif pa.types.is_signed_integer(kind) and name == 'fingerprint':
             array = array.cast(pa.int64()).view(pa.uint64())
         elif pa.types.is_integer(kind):
-            array = array.cast(pa.uint64())
+            array = array.cast(pa.float64() if name in _REALS else pa.uint64())
         elif pa.types.is_floating(kind):
-            array = array.cast(pa.uint64() if name in ('terms', 'text_bytes', 'fingerprint', 'distance', 'shared', 'linked', 'a', 'b') else pa.float64())
+            array = array.cast(pa.uint64() if name in _COUNTS else pa.float64())
         elif pa.types.is_null(kind):
-            array = array.cast(pa.large_string())
+            array = array.cast(pa.float64() if name in _REALS else pa.large_string())
         elif pa.types.is_fixed_size_binary(kind):
             pass
         elif name in ('fingerprint', 'sketch'):
-            width = next((len(v) for v in array.to_pylist() if v is not None), 8)
-            array = pa.array(array.to_pylist(), pa.binary(width))
+            array = _of_one_width(array)
         else:
             array = array.cast(pa.large_string())
         if array.offset:
@@ -290,11 +305,22 @@ def _columns(table: pa.Table, names: Iterable[str], keep: List[Any]) -> Any:
 _PAGE_COLUMNS = {'fingerprint', 'id', 'url', 'fetch_time', 'content_digest', 'text_digest', 'content_charset', 'languages', 'terms', 'text_bytes',
                  'confidence', 'flags', 'quality', 'sketch', 'user_id', 'params', 'subject', 'exact', 'segments', 'abstract', 'keywords', 'semantic',
                  'overlap', 'vsm', 'punctuation', 'links'}
+_COUNTS = {'terms', 'text_bytes', 'fingerprint', 'distance', 'shared', 'linked', 'a', 'b', 'text_bytes_a', 'text_bytes_b', 'cluster_id', 'is_duplicate',
+           'cluster_size'}
+_REALS = {'quality', 'quality_a', 'quality_b', 'weight', 'loss', 'confidence', 'similarity'}
+_ROW_COLUMNS = {b'# pagededup pairs': _COUNTS | _REALS | set(
+    'id_a id_b method url_a url_b fetch_time_a fetch_time_b content_digest_a content_digest_b suspect'.split()),
+    b'# pagededup verdicts': _COUNTS | _REALS | set('id url dup_of via reason suspect content_digest'.split())}
 _PAIR_COLUMNS = {'a', 'b', 'distance', 'similarity', 'method', 'suspect', 'shared', 'share_a', 'share_b', 'linked'}
 
 
 def _header(table: pa.Table) -> Optional[bytes]:
-    return (table.schema.metadata or {}).get(HEADER)
+    """The header of the rows: metadata, or the first value of a column "header", which tables of Spark have."""
+    found = (table.schema.metadata or {}).get(HEADER)
+    if found is None and 'header' in table.column_names and table.num_rows:
+        first = table.column('header')[0].as_py()
+        found = first.encode() if isinstance(first, str) and first.startswith('# pagededup ') else None
+    return found
 
 
 def _as_made(table: pa.Table) -> Any:
@@ -324,17 +350,26 @@ def _pages(table: Any) -> Any:
 
 def _copied(table: pa.Table) -> Any:
     keep: List[Any] = []
-    columns, n = _columns(table, _PAGE_COLUMNS, keep)
-    out, error = ffi.new('pagededup_table **'), _new_error()
     header = _header(table)
+    columns, n = _columns(table, _ROW_COLUMNS.get((header or b'').partition(b' 1')[0], _PAGE_COLUMNS), keep)
+    out, error = ffi.new('pagededup_table **'), _new_error()
     if header is not None:
         keep.append(ffi.new('char[]', header))
     _check(lib.pagededup_table_import(out, keep[-1] if header is not None else ffi.NULL, columns, n, table.num_rows, error), error)
     return _owned(out)
 
 
+def parse_table(text: bytes) -> pa.Table:
+    """Convert rows as `pagededup fp`, `match` or `cluster` writes them, with their header, to a table: the inverse of table_text.  Suspects
+    among pairs have the reason in the column "suspect"."""
+    out, error = ffi.new('pagededup_table **'), _new_error()
+    _check(lib.pagededup_table_parse(out, ffi.from_buffer(text), len(text), error), error)
+    return _arrow(_owned(out))
+
+
 def table_text(table: Any, header: bool = False) -> bytes:
-    """The rows of a table of pages as `pagededup fp` writes them: UTF-8, a line each; with `header` its header lines first."""
+    """The rows of a table of pages as `pagededup fp` writes them: UTF-8, a line each; with `header` its header lines first.  The
+    rows of tables of pairs and verdicts that parse_table made, too."""
     pages, error = _copied(_as_table(table)), _new_error()    # the text is kept in it, so it must be this thread's own
     text, size = ffi.new('const char **'), ffi.new('size_t *')
     _check(lib.pagededup_table_text(pages, text, size, error), error)

@@ -187,6 +187,9 @@ def wrong_cases():
     yield 'distance: None', lambda: pagededup.distance(None, 1), TypeError
     yield 'distance: a float', lambda: pagededup.distance(1.5, 1), TypeError
     yield 'distance: below 64 bits', lambda: pagededup.distance(-2 ** 70, 1), ValueError
+    yield 'parse_table: None', lambda: pagededup.parse_table(None), TypeError
+    yield 'parse_table: str', lambda: pagededup.parse_table('# pagededup fp 1\n'), TypeError
+    yield 'parse_table: no header', lambda: pagededup.parse_table(b'zz'), pagededup.Error
     yield 'table_text: None', lambda: pagededup.table_text(None), TypeError
     yield 'table_text: pairs', lambda: pagededup.table_text(pairs.table), pagededup.Error
 
@@ -225,6 +228,7 @@ def every():
         (pagededup.match, [t], dict(against=None, threads=1, distance=None, similarity=None, scope=None, all_pairs=None, memory=None, tmp_dir=None)),
         (pagededup.cluster, [t, pairs], dict(keep=None, against=None, linkage=None, max_loss=None, scope=None, sites=None)),
         (pagededup.table_text, [t], dict(header=False)),
+        (pagededup.parse_table, [b'# pagededup pairs 1\n'], {}),
         (pagededup.distance, [1, 2], {}),
         (pagededup.Store, ['store'], dict(mode='r', bits=64, distance=-1)),
         (kept.add, [t], {}),

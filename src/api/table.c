@@ -11,6 +11,7 @@
 
 #include "base/threads.h"
 #include "row/table.h"
+#include "row/write.h"
 #include "run/rows.h"
 
 /* --- columns --- */
@@ -470,7 +471,7 @@ int pd_api_check_columns(const pagededup_column *columns, size_t n, uint64_t row
 }
 
 static int import_column(struct pagededup_table *t, const struct importing *in, const char *name, int type, int width,
-			 enum pd_column_print print, struct pd_err *e)
+			 enum pd_column_print print, bool in_rows, struct pd_err *e)
 {
 	const pagededup_column *from = import_named(in, name);
 	int status = from ? pd_api_check_column(from, in->rows, e) : PD_OK;
@@ -486,7 +487,7 @@ static int import_column(struct pagededup_table *t, const struct importing *in, 
 		status = pd_fail(e, PD_ERR_FORMAT, "column '%s': %d is not a valid number of bytes for a value", name, from->width);
 	if (status)
 		return status;
-	struct pd_column *to = pd_api_column_add(t, name, from ? from->type : type, from ? from->width : width, print, true);
+	struct pd_column *to = pd_api_column_add(t, name, from ? from->type : type, from ? from->width : width, print, in_rows);
 	for (uint64_t row = 0; row < in->rows; row++)
 		if (from) {
 			const char *data = from->data;
@@ -521,29 +522,57 @@ static int import_methods(struct pagededup_table *t, const struct importing *in,
 	int status = PD_OK;
 	for (int i = 0; !status && pd_sign_methods[i]; i++)
 		if (pd_sign_methods[i]->kind != PD_SIGN_BITS && import_named(in, pd_sign_methods[i]->name))
-			status = import_column(t, in, pd_sign_methods[i]->name, PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, e);
+			status = import_column(t, in, pd_sign_methods[i]->name, PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, true, e);
 	return status;
+}
+
+/* Return the kind of rows that a header names, or NULL if it is of no kind that has an API. */
+static const struct pd_table_columns *kind_of(struct pd_span header)
+{
+	static const enum pd_table_kind kinds[] = { PD_TABLE_FP, PD_TABLE_PAIRS, PD_TABLE_VERDICTS };
+	struct pd_span word = { NULL, 0 };
+	for (int i = 0; i < 3 && header.p; i++)
+		pd_span_split(&header, ' ', &word);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (pd_span_is(word, pd_table_columns[kinds[i]].kind))
+			return &pd_table_columns[kinds[i]];
+	return NULL;
+}
+
+/* Suspects among pairs: their reason, which is no column of the rows. */
+static struct pd_column *add_suspect_column(struct pagededup_table *t)
+{
+	return pd_api_column_add(t, PD_SUSPECT_MARK, PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false);
 }
 
 static int fill_import(void *handle, void *ctx, struct pd_err *e)
 {
 	struct pagededup_table *t = handle;
 	const struct importing *in = ctx;
+	const struct pd_table_columns *rows = &pd_table_columns[PD_TABLE_FP];
 	int status = pd_api_check_columns(in->columns, in->n_columns, in->rows, e);
 	if (status)
 		return status;
-	if (!import_named(in, "fingerprint"))
-		return pd_fail(e, PD_ERR_FORMAT, "pages need a column 'fingerprint'");
-	if (in->header && *in->header && strncmp(in->header, "# pagededup fp ", 15))
-		return pd_fail(e, PD_ERR_FORMAT, "this is not a header of rows of pages");
+	if (in->header && *in->header)
+		rows = strncmp(in->header, "# pagededup ", 12) ? NULL : kind_of(pd_span_z(in->header));
+	if (!rows)
+		return pd_fail(e, PD_ERR_FORMAT, "this is not a header of rows of pages, pairs or verdicts");
+	bool pages = rows == &pd_table_columns[PD_TABLE_FP], pairs = rows == &pd_table_columns[PD_TABLE_PAIRS];
+	if (!import_named(in, pages ? "fingerprint" : pairs ? "id_a" : "id"))
+		return pd_fail(e, PD_ERR_FORMAT, "%s need a column '%s'", pages ? "pages" : rows->kind,
+			       pages   ? "fingerprint"
+			       : pairs ? "id_a"
+				       : "id");
 	pd_buf_add_z(&t->header, in->header ? in->header : "");
-	for (int i = 0; !status && i < PD_FP_COLUMNS; i++) {
-		struct pd_column_kind kind = pd_column_kind(pd_fp_columns[i]);
-		status = import_column(t, in, pd_fp_columns[i], (int)kind.type, kind.type == PD_COLUMN_BYTES ? 64 : 0, kind.print,
-				       e);
+	for (int i = 0; !status && i < rows->n; i++) {
+		struct pd_column_kind kind = pd_column_kind(rows->columns[i]);
+		status = import_column(t, in, rows->columns[i], (int)kind.type, kind.type == PD_COLUMN_BYTES ? 64 : 0, kind.print,
+				       true, e);
 	}
-	if (!status)
+	if (!status && pages)
 		status = import_methods(t, in, e);
+	if (!status && pairs)
+		status = import_column(t, in, PD_SUSPECT_MARK, PAGEDEDUP_TEXT, 0, PD_PRINT_TEXT, false, e);
 	t->rows = in->rows;
 	return status;
 }
@@ -553,6 +582,118 @@ int pagededup_table_import(pagededup_table **out, const char *header, const page
 {
 	struct importing in = { header, columns, n_columns, rows };
 	return pd_api_table_new(out, fill_import, &in, error);
+}
+
+/* --- rows as text --- */
+
+struct parsing {
+	struct pd_span text;
+	bool pairs;
+	struct pd_column *suspect;
+	uint64_t line;
+};
+
+/* Set the width of a column of bytes from its first value; a fingerprint of 64 bits is a number. */
+static void set_widths(struct pagededup_table *t, struct pd_span rest)
+{
+	struct pd_span line, fields[PD_TABLE_COLUMNS_MAX];
+	size_t unknown = 0;
+	for (size_t i = 0; i < t->n_columns; i++)
+		unknown += t->v[i].type == PD_COLUMN_BYTES;
+	while (unknown && rest.n && pd_span_split(&rest, '\n', &line)) {
+		size_t n = line.n && line.p[0] != '#' ? pd_tsv_fields(line, fields, PD_TABLE_COLUMNS_MAX) : 0;
+		for (size_t i = 0; i < n && i < t->n_columns; i++) {
+			struct pd_column *c = &t->v[i];
+			if (c->type != PD_COLUMN_BYTES || c->width || !pd_tsv_has(fields[i]))
+				continue;
+			c->width = fields[i].n / 2 <= 64 ? (int)(fields[i].n / 2) : 64;
+			unknown--;
+		}
+	}
+	for (size_t i = 0; i < t->n_columns; i++) {
+		struct pd_column *c = &t->v[i];
+		if (c->type == PD_COLUMN_BYTES && !strcmp(c->name.p, "fingerprint") && (!c->width || c->width == 8)) {
+			c->type = PD_COLUMN_NUMBER;
+			c->width = 0;
+		} else if (c->type == PD_COLUMN_BYTES && !c->width) {
+			c->width = 64;
+		}
+	}
+}
+
+/* Read the header: a line with the kind and the parameters, and the names of the columns, which may be missing. */
+static int parse_header(struct pagededup_table *t, struct parsing *p, struct pd_err *e)
+{
+	static const char end[] = PD_ROW_ENDS;
+	struct pd_span rest = p->text, line, name;
+	const struct pd_table_columns *rows =
+		pd_span_split(&rest, '\n', &line) && pd_span_istarts(line, "# pagededup ") ? kind_of(line) : NULL;
+	if (!rows)
+		return pd_fail(e, PD_ERR_FORMAT, "this is not a header of rows of pages, pairs or verdicts");
+	p->line = 1;
+	p->pairs = rows == &pd_table_columns[PD_TABLE_PAIRS];
+	/* A table has no last line, so its header must not promise one. */
+	if (line.n > sizeof end - 1 && !memcmp(line.p + line.n - (sizeof end - 1), end, sizeof end - 1))
+		line.n -= sizeof end - 1;
+	pd_buf_add_span(&t->header, line);
+	pd_buf_add_c(&t->header, '\n');
+	if (rest.n > 1 && rest.p[0] == '#' && rest.p[1] != ' ') {
+		pd_span_split(&rest, '\n', &line);
+		p->line++;
+		pd_buf_add_span(&t->header, line);
+		pd_buf_add_c(&t->header, '\n');
+		for (line = pd_span(line.p + 1, line.n - 1);
+		     t->n_columns < PD_TABLE_COLUMNS_MAX && pd_span_split(&line, '\t', &name);) {
+			char z[64];
+			snprintf(z, sizeof z, "%.*s", (int)name.n, name.p);
+			struct pd_column_kind kind = pd_column_kind(z);
+			pd_api_column_add(t, z, (int)kind.type, 0, kind.print, true);
+		}
+	} else {
+		pd_row_names(rows->columns, &t->header);
+		for (int i = 0; i < rows->n; i++) {
+			struct pd_column_kind kind = pd_column_kind(rows->columns[i]);
+			pd_api_column_add(t, rows->columns[i], (int)kind.type, 0, kind.print, true);
+		}
+	}
+	p->text = rest;
+	set_widths(t, rest);
+	if (p->pairs)
+		p->suspect = add_suspect_column(t);
+	return PD_OK;
+}
+
+static int fill_parsed(void *handle, void *ctx, struct pd_err *e)
+{
+	static const char mark[] = "# " PD_SUSPECT_MARK " ";
+	struct pagededup_table *t = handle;
+	struct parsing *p = ctx;
+	struct pd_span line, why;
+	int status = parse_header(t, p, e);
+	while (!status && p->text.n && pd_span_split(&p->text, '\n', &line)) {
+		bool suspect = p->pairs && line.n >= sizeof mark - 1 && !memcmp(line.p, mark, sizeof mark - 1);
+		p->line++;
+		if (!line.n || (line.p[0] == '#' && !suspect))
+			continue;
+		if (suspect) {
+			line = pd_span(line.p + sizeof mark - 1, line.n - (sizeof mark - 1));
+			pd_span_split(&line, '\t', &why);
+		}
+		if (!line.p || pd_api_add_row(t, line))
+			status = pd_fail(e, PD_ERR_FORMAT, "line %" PRIu64 ": this is not a row with the columns of the header",
+					 p->line);
+		else if (suspect)
+			pd_column_put_text(p->suspect, why);
+		else if (p->suspect)
+			pd_column_put_null(p->suspect);
+	}
+	return status;
+}
+
+int pagededup_table_parse(pagededup_table **out, const char *text, size_t bytes, pagededup_error *error)
+{
+	struct parsing p = { .text = pd_span(text ? text : "", text ? bytes : 0) };
+	return pd_api_table_new(out, fill_parsed, &p, error);
 }
 
 /* --- contents of a table --- */
@@ -610,13 +751,21 @@ static int print_all(void *ctx, struct pd_err *e)
 {
 	struct pagededup_table *t = ctx;
 	bool any = false;
-	for (size_t i = 0; i < t->n_columns; i++)
+	const struct pd_column *suspect = NULL;
+	for (size_t i = 0; i < t->n_columns; i++) {
 		any |= t->v[i].in_rows;
+		suspect = !t->v[i].in_rows && !strcmp(t->v[i].name.p, PD_SUSPECT_MARK) ? &t->v[i] : suspect;
+	}
 	if (!any)
 		return pd_fail(e, PD_ERR_USAGE, "pairs need a table of pages that has the text of its rows");
 	pd_buf_clear(&t->text);
 	for (uint64_t row = 0; row < t->rows; row++) {
 		bool first = true;
+		if (suspect && pd_column_has(suspect, row)) {
+			pd_buf_add_z(&t->text, "# " PD_SUSPECT_MARK " ");
+			pd_column_print(suspect, row, &t->text);
+			pd_buf_add_c(&t->text, '\t');
+		}
 		for (size_t i = 0; i < t->n_columns; i++) {
 			if (!t->v[i].in_rows)
 				continue;

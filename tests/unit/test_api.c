@@ -322,6 +322,73 @@ static bool same_text(pagededup_table *a, pagededup_table *b)
 	return n == k && !memcmp(x, y, n);
 }
 
+/* Rows as text -> a table -> the same text; text that is no table. */
+START_TEST(parsed_text)
+{
+	static const char pairs[] =
+		"# pagededup pairs 1 bits=64 end=total\n"
+		"#id_a\tid_b\tdistance\tsimilarity\tmethod\turl_a\turl_b\tfetch_time_a\ttext_bytes_a\tquality_a\tfetch_time_b\t"
+		"text_bytes_b\tquality_b\tcontent_digest_a\tcontent_digest_b\n",
+			  rows[] = "a\\tb:1\tc:2\t3\t0.980\tsimhash\t-\t\\x2d\t-\t100\t-\t-\t90\t-\t-\t-\n"
+				   "# suspect similar\ta:1\tc:3\t-\t0.700\tsimhash\t-\t-\t-\t7\t-\t-\t8\t-\t-\t-\n";
+	static const char *const wrong[] = { "",
+					     "fingerprint\tid\n",
+					     "# pagededup links 1\na\tb\n",
+					     "# pagededup pairs 1\na\tb\n",
+					     "# pagededup pairs 1\n# suspect alone\n",
+					     "# pagededup fp 1\nzz\ta:1" };
+	const char *settings[] = { NULL, "bits=128", "bits=256 sketch=none", "preset=paper" };
+	pagededup_error error = { .size = sizeof error };
+	pagededup_table *t;
+	pagededup_column c;
+	const char *text;
+	size_t n, k;
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		pagededup_model *m = open_model(settings[i]);
+		pagededup_table *one = sign_pages(m, 1);
+		DONE(pagededup_table_text(one, &text, &n, &error));
+		size_t head = strlen(pagededup_table_header(one));
+		char *all = malloc(head + n + 1);
+		memcpy(all, pagededup_table_header(one), head);
+		memcpy(all + head, text, n);
+		DONE(pagededup_table_parse(&t, all, head + n, &error));
+		ck_assert_uint_eq(pagededup_table_rows(t), PAGES);
+		ck_assert_str_eq(pagededup_table_header(t), pagededup_table_header(one));
+		ck_assert(same_text(one, t));
+		ck_assert_int_eq(column(t, "fingerprint").type, column(one, "fingerprint").type);
+		free(all);
+		pagededup_table_free(t);
+		pagededup_table_free(one);
+		pagededup_model_free(m);
+	}
+	char both[sizeof pairs + sizeof rows];
+	snprintf(both, sizeof both, "%s%s", pairs, rows);
+	DONE(pagededup_table_parse(&t, both, strlen(both), &error));
+	ck_assert_uint_eq(pagededup_table_rows(t), 2);
+	ck_assert(!strncmp(pagededup_table_header(t), "# pagededup pairs 1 bits=64\n#id_a\t", 34));
+	c = column(t, "suspect");
+	ck_assert(c.nulls == 1 && !memcmp(c.data, "similar", 7));
+	c = column(t, "id_a");
+	ck_assert(!memcmp(c.data, "a\tb:1", 5));
+	DONE(pagededup_table_text(t, &text, &k, &error));
+	ck_assert_str_eq(text, rows);
+	/* The same from its columns. */
+	pagededup_column columns[40];
+	pagededup_table *back;
+	DONE(pagededup_table_import(&back, pagededup_table_header(t), columns, columns_of(t, columns), 2, &error));
+	ck_assert(same_text(t, back));
+	pagededup_table_free(back);
+	pagededup_table_free(t);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		ck_assert_msg(pagededup_table_parse(&t, wrong[i], strlen(wrong[i]), &error) == PAGEDEDUP_ERR_FORMAT, "%s",
+			      wrong[i]);
+		ck_assert_ptr_null(t);
+	}
+	ck_assert_int_eq(pagededup_table_parse(&t, NULL, 10, &error), PAGEDEDUP_ERR_FORMAT);
+	ck_assert_int_eq(pagededup_table_parse(NULL, "", 0, &error), PAGEDEDUP_ERR_USAGE);
+}
+END_TEST
+
 START_TEST(rows_and_columns)
 {
 	const char *settings[] = { NULL, "bits=128", "bits=256 sketch=none", "preset=paper" };
@@ -1121,6 +1188,7 @@ int main(void)
 	tcase_add_test(t, too_little_and_nothing);
 	tcase_add_test(t, visible_text);
 	tcase_add_test(t, distances_and_blocks);
+	tcase_add_test(t, parsed_text);
 	tcase_add_loop_test(t, rows_and_columns, 0, 4);
 	tcase_add_test(t, pairs_and_clusters);
 	tcase_add_test(t, reading_learning_keeping);

@@ -182,6 +182,8 @@ START_TEST(pointers_that_are_null)
 	REFUSED(PAGEDEDUP_ERR_VERSION, pagededup_table_new(&other_t, m, 1u << 20, &error));
 	REFUSED(USAGE, pagededup_table_import(NULL, NULL, NULL, 0, 0, &error));
 	REFUSED(USAGE, pagededup_table_import(&other_t, NULL, NULL, 2, 1, &error));
+	REFUSED(USAGE, pagededup_table_parse(NULL, "", 0, &error));
+	REFUSED(PAGEDEDUP_ERR_FORMAT, pagededup_table_parse(&other_t, NULL, SIZE_MAX, &error));
 	REFUSED(USAGE, pagededup_table_add(NULL, w, &error));
 	REFUSED(USAGE, pagededup_table_add(t, NULL, &error));
 	REFUSED(USAGE, pagededup_table_sign(NULL, INPUT(.body = ""), 1, 1, &error));
