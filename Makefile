@@ -378,7 +378,7 @@ COMPLETIONS = $(DATADIR)/bash-completion/completions/pagededup $(DATADIR)/zsh/si
 ENGINESDIR = $(DATADIR)/pagededup/engines
 install: all ## install program, libraries, header, man pages, completions: DESTDIR= PREFIX= LIBDIR=
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(LIBDIR)/pkgconfig $(INCLUDEDIR) $(MANDIR)/man1 $(MANDIR)/man3 $(MANDIR)/man5 \
-		$(dir $(COMPLETIONS)) $(DOCDIR)/docs/methods $(DOCDIR)/demo $(ENGINESDIR)/hadoop $(ENGINESDIR)/spark)
+		$(dir $(COMPLETIONS)) $(DOCDIR)/docs/methods $(DOCDIR)/demo $(ENGINESDIR)/hadoop)
 	install -m 755 $(B)/pagededup $(DESTDIR)$(BINDIR)/
 	install -m 644 $(B)/libpagededup.a $(DESTDIR)$(LIBDIR)/
 	install -m 755 $(B)/libpagededup.so $(DESTDIR)$(LIBDIR)/libpagededup.so.$(SOVERSION)
@@ -400,7 +400,6 @@ install: all ## install program, libraries, header, man pages, completions: DEST
 	install -m 644 demo/README.md demo/demo.warc.gz $(DESTDIR)$(DOCDIR)/demo/
 	install -m 755 engines/ship $(DESTDIR)$(ENGINESDIR)/
 	install -m 755 engines/hadoop/pagededup-hadoop $(DESTDIR)$(ENGINESDIR)/hadoop/
-	install -m 644 engines/spark/pagededup_spark.py $(DESTDIR)$(ENGINESDIR)/spark/
 	ln -sfr $(DESTDIR)$(ENGINESDIR)/hadoop/pagededup-hadoop $(DESTDIR)$(BINDIR)/pagededup-hadoop
 	@[ -n "$(DESTDIR)" ] || { ldconfig; ldconfig -p | grep -q '> $(LIBDIR)/libpagededup\.so\.$(SOVERSION)$$'; } 2>/dev/null || \
 		echo "programs find $(LIBDIR)/libpagededup.so.$(SOVERSION) with LD_LIBRARY_PATH=$(LIBDIR), or once root put that folder into /etc/ld.so.conf.d and ran ldconfig"

@@ -457,6 +457,25 @@ def datasets():
 
 
 @test
+def parsed():
+    'rows, pairs and verdicts as text become tables, and the same text again'
+    path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(__file__), '..', '..', 'demo', 'demo.warc.gz')
+    fp = run('fp', '-q', path)
+    found = run('match', '-q', given=fp)
+    for text in (fp, found, run('cluster', '-q', given=found)):
+        table = pagededup.parse_table(text)
+        lines = [line for line in text.splitlines(keepends=True) if not line.startswith(b'#') or line.startswith(b'# suspect ')]
+        assert table.num_rows == len(lines) and pagededup.table_text(table).splitlines(keepends=True) == lines
+        assert pagededup.table_text(table, header=True).splitlines()[:2] == text.replace(b' end=total', b'', 1).splitlines()[:2]
+    assert len(pagededup.match(pagededup.parse_table(fp))) == pagededup.parse_table(found).column('suspect').null_count
+    try:
+        pagededup.parse_table(b'id\turl\n')
+    except pagededup.Error:
+        return
+    assert False
+
+
+@test
 def spark():
     'the function for mapInArrow, batch by batch; Spark itself if it is installed'
     signer = pagededup.Signer()
@@ -479,9 +498,32 @@ def spark():
             got = sorted((r.fingerprint, r.url, bytes(r.sketch)) for r in signed.collect())
             want = out[0].to_pydict()
             assert got == sorted(zip(want['fingerprint'], want['url'], want['sketch']))
-            assert len(pagededup.match(signed.toPandas())) == 30
+            assert len(pagededup.match(pa.Table.from_pylist([row.asDict() for row in signed.collect()]))) == 30
+            spark_steps(session, frame, signed)
         finally:
             session.stop()
+
+
+def spark_steps(session, frame, signed):
+    """The functions of pagededup.spark give the verdicts of one machine."""
+    from pagededup import spark as steps
+    ids = ['%d\t\\' % i for i in range(60)]
+    want = pagededup.dedup(pa.table({'html': pages(), 'id': ids}), html='html', id='id')
+    named = session.createDataFrame(list(zip(ids, pages(), ['h'] * 60)), 'id string, html string, other string').repartition(3)
+    kept, verdicts = steps.dedup(named, html_column='html', id_column='id')
+    assert sorted(row.id for row in kept.select('id').collect()) == sorted(ids[i] for i in want.kept) and kept.columns == ['id', 'html', 'other']
+    columns = [name for name in want.verdicts.column_names if name not in ('row', 'side')]
+    got = sorted([row[name] for name in columns] for row in verdicts.collect())
+    assert got == sorted([row[name] for name in columns] for row in want.verdicts.to_pylist())
+    assert steps.match(signed.withColumnRenamed('url', 'id_').drop('id').withColumnRenamed('id_', 'id'), distance=3).where('suspect is null').count() == 30
+    for wrong in (lambda: steps.match(signed, similiar=.8), lambda: steps.cluster(signed, keep='best'), lambda: steps.sign(frame, 'html'),
+                  lambda: steps.sign(frame, 'body', 'url'), lambda: steps.sign(frame, 'html', 'url', html_column='html')):
+        try:
+            wrong()
+        except pagededup.UsageError:
+            continue
+        assert False
+    steps.release(session)
 
 
 @test

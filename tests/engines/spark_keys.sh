@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Run engines/spark over generated rows, skewed like real ones: match, cluster and batch on Spark 3.5 and 4 give the
+# Run pagededup.spark over generated rows, skewed like real ones: match, cluster and batch on Spark 3.5 and 4 give the
 # results of one machine, even if a worker is lost during the work.
 # KEYS=5000000: the long form; SPARK=3.5: only on that version.
 . "$(dirname "$0")/../tap.sh"
@@ -10,16 +10,18 @@ export PARTITIONS=$((3 + keys / 300000)) EXECUTOR_MB=512 WORKER_MB=1024
 [ "$keys" -le 1000000 ] || EXECUTOR_MB=1024
 sorted() { grep -av '^#' "$@" | LC_ALL=C sort -S 500M; } # rows alone
 patience=$((900 + keys / 1000)) # seconds
-steps() { timeout -k 10 $patience "$python" "$engines/steps_spark.py" "$MASTER" "$tmp/w/$archive" "$@"; }
-"$TOP/engines/ship" "$P" program.tar.gz || { fail "the program is packed"; tap_done; }
-archive=program.tar.gz
+steps() { timeout -k 10 $patience "$python" "$engines/steps_spark.py" "$MASTER" "$archive" "$@"; }
+archive=-
 # The same program, but the first reduce task of a step waits until met/began is removed, at most two minutes: otherwise
 # a fast task would end before the test can stop it.
-mkdir slow && tar xzf program.tar.gz -C slow && mv slow/bin/pagededup slow/bin/program
-cat >slow/bin/pagededup <<END
+make_slow() {
+	[ ! -e slow.tar.gz ] || return 0
+	"$python" -c 'import pagededup.spark; pagededup.spark.pack("program.tar.gz")'
+	mkdir slow && tar xzf program.tar.gz -C slow && mv slow/pagededup/_bin/pagededup slow/pagededup/_bin/program
+	cat >slow/pagededup/_bin/pagededup <<END
 #!/bin/sh
 case "\$*" in
-'reduce --job=batch --step=doubts '*)
+'task reduce --job=batch --step=doubts '*)
 	if mkdir '$PWD/met' 2>/dev/null; then
 		echo "\$0" >'$PWD/met/began'
 		for _ in \$(seq 1200); do [ -e '$PWD/met/began' ] || break; sleep 0.1; done
@@ -27,8 +29,9 @@ case "\$*" in
 esac
 exec "\$(dirname "\$0")/program" "\$@"
 END
-chmod +x slow/bin/pagededup
-tar czf slow.tar.gz -C slow bin lib
+	chmod +x slow/pagededup/_bin/pagededup
+	tar czf slow.tar.gz -C slow $(ls slow)
+}
 
 "$B/bench/keys" "$keys" 64 1 --skew | rows | fp_rows >all.fp
 awk 'NR % 50 == 0' all.fp >new.fp
@@ -46,7 +49,7 @@ awk -F '\t' 'NR == FNR { new[$2]; next } { for (i = 1; i < 3; i++) if (!($i in n
 bad=$(grep -c 'row skipped$' forged.err)
 at_least "forged rows: many are invalid" "$bad" 20
 
-for version in ${SPARK:-3.5 4.0}; do
+for version in ${SPARK:-3.5 4.1}; do
 	time_for 900 "$version" || continue
 	on_spark "$version"
 	mkdir "$version"
@@ -65,16 +68,16 @@ for version in ${SPARK:-3.5 4.0}; do
 	run steps "$version.forged" match
 	exits "$version, forged rows" 0
 	same "$version, forged rows: the pairs of one machine" <(sorted "$version.forged/pairs.tsv") <(sorted forged.pairs)
-	has "$version, forged rows: bad rows are counted" "$tmp/out" "BAD_ROWS=$((2 * bad))"
 	run steps "$version.forged" cluster
 	same "$version, forged rows: the verdicts of one machine" <(sorted "$version.forged/verdicts.tsv") <("$P" cluster -q forged.pairs | sorted)
 	run steps "$version.forged" raw
 	run steps "$version.forged" match
-	exits "$version, unescaped tabs and line ends" 0
-	same "$version, unescaped tabs and line ends: the pairs of one machine" <(sorted "$version.forged/pairs.tsv" | cut -f 1-5) <(sorted forged.pairs | cut -f 1-5)
+	exits "$version, tabs and line ends" 0
+	same "$version, tabs and line ends: the pairs of one machine" <(sorted "$version.forged/pairs.tsv" | cut -f 1-5) <(sorted forged.pairs | cut -f 1-5)
 
 	# Data that a lost worker had sorted and kept is computed again.
-	archive=slow.tar.gz
+	make_slow
+	archive=$PWD/slow.tar.gz
 	steps "$version" batch new.key -k 3 >"$tmp/out" 2>"$tmp/err" &
 	flow=$!
 	for _ in $(seq $((patience * 5))); do [ ! -s met/began ] && kill -0 $flow 2>/dev/null || break; sleep 0.2; done
@@ -84,7 +87,7 @@ for version in ${SPARK:-3.5 4.0}; do
 	rm -f met/began
 	wait "$flow"
 	code=$?
-	archive=program.tar.gz
+	archive=-
 	exits "$version, batch, in which a worker is lost" 0
 	has "$version, batch: the worker was missed" "$tmp/err" 'Lost executor'
 	same "$version, batch: the pairs of one machine" <(sorted "$version/against.tsv") against.pairs

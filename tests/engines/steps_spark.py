@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: MIT
-"""Steps of pagededup_spark on a cluster, each with Parquet in and out: the rows that it writes as text, for tests.
+"""Steps of pagededup.spark on a cluster, each with Parquet in and out: the rows that it writes as text, for tests.
 
 usage: steps_spark.py MASTER ARCHIVE FOLDER fp PATH…          FOLDER/pages.parquet, FOLDER/fp.tsv
        steps_spark.py MASTER ARCHIVE FOLDER match [OPTION…]   from pages.parquet: pairs.parquet, pairs.tsv
-       steps_spark.py MASTER ARCHIVE FOLDER cluster [OPTION…] from pairs.parquet: verdicts.parquet, verdicts.tsv
+       steps_spark.py MASTER ARCHIVE FOLDER cluster           from pairs.parquet: verdicts.parquet, verdicts.tsv
        steps_spark.py MASTER ARCHIVE FOLDER batch KEYS [OPTION…]  from new.parquet and pages.parquet: against.tsv, tombstones.tsv, collection.tsv
        steps_spark.py MASTER ARCHIVE FOLDER lists KEYS [OPTION…]  from pages.parquet: printed lines
        steps_spark.py MASTER ARCHIVE FOLDER apply OUT PATH…   from verdicts.parquet: OUT, dumps.tsv
-       steps_spark.py MASTER ARCHIVE FOLDER raw           pages.parquet with tabs and line ends in every URL, without escapes
-       steps_spark.py MASTER ARCHIVE FOLDER frame FILE.jsonl [OPTION…]  dedup of a DataFrame with id and text; the ids of the pages
-                                                          that stay and that are removed: kept.txt, removed.txt; options of match
+       steps_spark.py MASTER ARCHIVE FOLDER raw           pages.parquet with tabs and line ends in every URL
+       steps_spark.py MASTER ARCHIVE FOLDER frame FILE.jsonl  dedup of a DataFrame with id and text; the ids of the pages that are kept
+                                                          and that are removed: kept.txt, removed.txt
        steps_spark.py MASTER ARCHIVE FOLDER rows NAME FILE…   files of rows of fp, a task for each, as NAME.parquet
+       steps_spark.py MASTER ARCHIVE FOLDER all FILE.jsonl PATH…  fp, match, cluster, frame, in one session
 
-FETCH, STORE in the environment: how dumps are read and written.  EXECUTOR_MB (512), PARTITIONS (3) of a shuffle.
+ARCHIVE: made by pagededup.spark.pack; "-": the package of this interpreter is sent to the nodes.
+FETCH, STORE in the environment: how dumps are read and written.  EXECUTOR_MB (512), PARTITIONS (3) of a shuffle, ROWS_OF_A_TASK.
 """
-import glob
 import os
 import shutil
 import sys
 
-top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-sys.path.insert(0, os.path.join(top, "engines", "spark"))
+import pyarrow.parquet
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
-from pyspark.sql import SparkSession  # noqa: E402
-from pyspark.sql import functions as F  # noqa: E402
-
-import pagededup_spark  # noqa: E402
+import pagededup
+from pagededup import spark as engine
 
 master, archive, folder, step, *rest = sys.argv[1:]
 spark = (SparkSession.builder.master(master).appName("pagededup " + step).config("spark.ui.enabled", "false")
@@ -34,73 +34,116 @@ spark = (SparkSession.builder.master(master).appName("pagededup " + step).config
          .config("spark.ui.showConsoleProgress", "false").config("spark.task.maxFailures", "2")
          .config("spark.sql.shuffle.partitions", os.environ.get("PARTITIONS", "3")).getOrCreate())
 spark.sparkContext.setLogLevel("ERROR")
-p = pagededup_spark.Pagededup(spark, archive, fetch=os.environ.get("FETCH"))
+engine.ROWS_OF_A_TASK = int(os.environ.get("ROWS_OF_A_TASK", "30"))
+if archive != "-":
+    engine.send(spark, archive)
+fetch = os.environ.get("FETCH")
+
+
+def settings(options):
+    """-k 3 --all-pairs --no-verify --similar=80% as keywords."""
+    out, options = {}, iter(options)
+    for option in options:
+        if option == "-k":
+            out["distance"] = int(next(options))
+        elif option.startswith("--no-"):
+            out[option[5:].replace("-", "_")] = False
+        else:
+            name, equals, value = option[2:].partition("=")
+            out[name.replace("-", "_")] = value if equals else True
+    return out
+
+
+def path_of(name):
+    return os.path.join(folder, name + ".parquet")
 
 
 def written(frame, name, kind, text=None):
-    """Write rows as Parquet, read them back by the tasks as text, and compare them with the rows of one machine."""
-    there = os.path.join(folder, name + ".parquet")
-    frame.write.mode("overwrite").parquet(there)
-    file = os.path.join(folder, (text or kind) + ".tsv")
-    lines = spark.read.parquet(there).mapInArrow(
-        lambda batches: pagededup_spark.batches_of("line", pagededup_spark.lines_of(kind, batches)), pagededup_spark.SCHEMA["line"])
-    lines.select(F.col("line").cast("string")).write.mode("overwrite").text(file + ".parts")
-    with open(file, "wb") as out:
-        for part in sorted(glob.glob(file + ".parts/part-*")):
-            with open(part, "rb") as f:
-                shutil.copyfileobj(f, out)
-    shutil.rmtree(file + ".parts")
+    """Write rows as Parquet, read them back as text."""
+    frame.write.mode("overwrite").parquet(path_of(name))
+    table = pyarrow.parquet.read_table(path_of(name))
+    with open(os.path.join(folder, (text or kind) + ".tsv"), "wb") as out:
+        if table.num_rows:
+            out.write(pagededup.table_text(table.replace_schema_metadata({b"pagededup.header": b"# pagededup %s 1\n" % kind.encode()})))
 
 
 def read(name):
-    return spark.read.parquet(os.path.join(folder, name + ".parquet"))
+    return spark.read.parquet(path_of(name))
 
 
-def rows_of(batches):
-    for batch in batches:
-        for path in batch.column(0).to_pylist():
-            with open(path, "rb") as f:
-                for line in f:
-                    yield line.rstrip(b"\n")
+def rows_of(version):
+    def task(batches):
+        import pyarrow as pa
+        package = engine._package(version)
+        for batch in batches:
+            for path in batch.column(0).to_pylist():
+                with open(path, "rb") as f:
+                    lines = f.read().splitlines(keepends=True)
+                header = b"".join(line for line in lines[:2] if line.startswith(b"#")) or b"# pagededup fp 1\n"
+                good = [line for line in lines if not line.startswith(b"#")]
+                try:
+                    table = package.parse_table(header + b"".join(good))
+                except package.Error:    # somebody forged rows
+                    good = [line for line in good if is_row(package, header + line)]
+                    table = package.parse_table(header + b"".join(good))
+                if table.num_rows:
+                    yield engine._for_spark(package, table, schema, table.schema.metadata[b"pagededup.header"].decode())
+    schema = engine._arrow_schema(engine._words("fp"))
+    return task
+
+
+def is_row(package, text):
+    try:
+        return package.parse_table(text).schema.field("fingerprint").type == "uint64"
+    except package.Error:
+        return False
 
 
 def paths_of(paths):
     return spark.createDataFrame([(path,) for path in paths], "path string")
 
 
+def frame(path):
+    kept, verdicts = engine.dedup(spark.read.json(path), text_column="text", id_column="id")
+    for name, ids in (("kept", kept.select("id")), ("removed", verdicts.where("is_duplicate = 1").select("id"))):
+        with open(os.path.join(folder, name + ".txt"), "w") as out:
+            out.writelines(sorted("%r\n" % row[0] for row in ids.collect()))
+
+
 if step == "fp":
-    written(p.fp(paths_of(rest)), "pages", "fp")
+    written(engine.sign_dumps(paths_of(rest), fetch=fetch), "pages", "fp")
 elif step == "match":
-    written(p.match(spark.read.parquet(os.path.join(folder, "pages.parquet")), *rest), "pairs", "pairs")
+    written(engine.match(read("pages"), **settings(rest)), "pairs", "pairs")
 elif step == "cluster":
-    written(p.cluster(spark.read.parquet(os.path.join(folder, "pairs.parquet")), *rest), "verdicts", "verdicts")
+    written(engine.cluster(read("pairs")), "verdicts", "verdicts")
+elif step == "all":
+    written(engine.sign_dumps(paths_of(rest[1:]), fetch=fetch), "pages", "fp")
+    written(engine.match(read("pages")), "pairs", "pairs")
+    written(engine.cluster(read("pairs")), "verdicts", "verdicts")
+    frame(rest[0])
 elif step == "batch":
-    pairs, tombstones, collection = p.batch(rest[0], read("new"), read("pages"), *rest[1:], pairs_inside=True)
+    pairs, tombstones, collection = engine.batch(rest[0], read("new"), read("pages"), pairs_inside=True, **settings(rest[1:]))
     written(pairs, "against", "pairs", "against")
     written(tombstones, "tombstones", "verdicts", "tombstones")
     written(collection, "collection", "fp", "collection")
 elif step == "lists":
-    print(*[line for (line,) in p.lists(rest[0], read("pages"), *rest[1:]).select(F.col("line").cast("string")).collect()], sep="\n")
+    print(*[line.rstrip("\n") for (line,) in engine.lists(rest[0], read("pages"), **settings(rest[1:])).select(F.col("line").cast("string")).collect()], sep="\n")
 elif step == "apply":
     with open(os.path.join(folder, "dumps.tsv"), "w") as out:
-        for row in p.apply(read("verdicts"), paths_of(rest[1:]), rest[0], store=os.environ.get("STORE")).collect():
+        for row in engine.apply_dumps(read("verdicts"), paths_of(rest[1:]), rest[0], fetch=fetch, store=os.environ.get("STORE")).collect():
             out.write("%s\t%d\t%d\t%d\n" % tuple(row))
 elif step == "rows":
-    frame = paths_of(map(os.path.abspath, rest[1:])).repartition(len(rest) - 1).mapInArrow(
-        lambda batches: pagededup_spark.batches_of("fp", rows_of(batches)), pagededup_spark.SCHEMA["fp"])
-    frame.write.mode("overwrite").parquet(os.path.join(folder, rest[0] + ".parquet"))
+    paths = paths_of(map(os.path.abspath, rest[1:])).repartition(len(rest) - 1)
+    engine._prepare(spark)
+    paths.mapInArrow(rows_of(pagededup.__version__), engine._words("fp")).write.mode("overwrite").parquet(path_of(rest[0]))
 elif step == "frame":
-    kept, verdicts = p.dedup(spark.read.json(rest[0]), text="text", id="id", match=rest[1:])
-    for name, ids in (("kept", kept.select("id")), ("removed", verdicts.where("is_duplicate = '1'").select("id"))):
-        with open(os.path.join(folder, name + ".txt"), "w") as out:
-            out.writelines(sorted("%r\n" % row[0] for row in ids.collect()))
+    frame(rest[0])
 elif step == "raw":
-    there = os.path.join(folder, "pages.parquet")
-    read("pages").withColumn("url", F.concat(F.col("url"), F.lit("\t\n\r\0#"))).write.parquet(there + ".raw")
+    there = path_of("pages")
+    read("pages").withColumn("url", F.concat(F.col("url"), F.lit("\t\n\r#"))).write.parquet(there + ".raw")
     shutil.rmtree(there)
     os.rename(there + ".raw", there)
 else:
     sys.exit("no step " + step)
-p.release()
-print("counters", " ".join("%s=%d" % i for i in sorted(p.counters.items())))
+engine.release(spark)
 spark.stop()

@@ -13,7 +13,7 @@ for f in bin/pagededup lib/libpagededup.a lib/libpagededup.so include/pagededup.
 	share/bash-completion/completions/pagededup share/zsh/site-functions/_pagededup share/fish/vendor_completions.d/pagededup.fish; do
 	is "$f is installed" "$([ -s "$root/usr/$f" ] && echo yes)" yes
 done
-for f in ship hadoop/pagededup-hadoop spark/pagededup_spark.py; do
+for f in ship hadoop/pagededup-hadoop; do
 	is "engines/$f is installed" "$([ -s "$root/usr/share/pagededup/engines/$f" ] && echo yes)" yes
 done
 is "pagededup-hadoop is a command" "$("$root/usr/bin/pagededup-hadoop" --help | head -1)" 'usage: pagededup-hadoop dedup [OPTION]... DUMPS OUT'

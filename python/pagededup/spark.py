@@ -1,0 +1,676 @@
+# SPDX-License-Identifier: MIT
+"""Near-duplicates in Spark's DataFrames: pip install 'pagededup[spark]'.
+
+    from pagededup.spark import dedup
+    kept, verdicts = dedup(df, text_column="text", id_column="id")     # or html_column="html", url_column="url"
+    kept.write.parquet("kept")
+
+In steps, so that each result can be stored:
+
+    from pagededup.spark import apply, cluster, match, sign
+    sign(df, text_column="text", id_column="id").write.parquet("rows")
+    match(spark.read.parquet("rows"), similar=.8).write.parquet("pairs")
+    cluster(spark.read.parquet("pairs"), keep="longest").write.parquet("verdicts")
+    kept = apply(df, spark.read.parquet("verdicts"), id_column="id")
+
+Dumps (WARC and others) are read by sign_dumps() and written again by apply_dumps(); batch() compares new pages with stored ones.
+
+The columns of rows, pairs and verdicts have the names and types of this package's tables and of the command's Parquet files
+(docs/format-rows.md); a fingerprint is a signed number with the same bits.  The column `header` has the parameters of the rows.  The
+verdicts are those of one machine, for any number of partitions.
+
+Pages are signed by the library inside Spark's Python workers, a batch at a time.  The steps of match and cluster pass their lines
+through the command of this package, and Spark sorts between them.  The driver gets only the parameters of a join, some hundred bytes.
+The nodes need Python with pyarrow and pandas; this package is sent to them if it is not installed there.  Spark 3.5 and later.
+"""
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import uuid
+import weakref
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+
+import pyarrow as pa
+import pyspark
+from pyspark import SparkFiles, StorageLevel, cloudpickle
+from pyspark.sql import functions as F
+
+cloudpickle.register_pickle_by_value(sys.modules[__name__])    # nodes need not have this module
+
+NAME = 'pagededup-package'    # folder of the unpacked archive on a node
+ROWS_OF_A_TASK = 20000
+CHUNK = 1 << 20    # bytes read from the command at a time
+SIDE_FILES = ('dictionary', 'user_words', 'stop_words', 'boilerplate', 'key')    # settings of a Signer that name files
+OTHER_NAMES = {'dictionary': 'dict', 'user_words': 'user-dict', 'stop_words': 'stopwords', 'methods': 'method'}    # of the command
+TYPES = {'bigint': pa.int64(), 'double': pa.float64(), 'string': pa.string(), 'binary': pa.binary()}
+LINES = 'line binary'
+KEYED = 'key binary, value binary'
+ROUND = 'line binary, unsettled bigint'
+DUMPS = 'path string, pages bigint, bytes_in bigint, bytes_out bigint'
+FOR_SPARK = {'core-site.xml': b'<configuration/>'}    # Hadoop's command does not start without it; a file in HADOOP_CONF_DIR has precedence
+
+
+# --- in the tasks ---
+
+def _package(version: str) -> Any:
+    """Import this package on a node: the installed one, or the one that was sent."""
+    try:
+        import pagededup
+    except ImportError:
+        folder = os.path.join(SparkFiles.getRootDirectory(), NAME)
+        if not os.path.isdir(folder):
+            raise ImportError('pagededup is not installed on this node, and was not sent to it; call pagededup.spark.send(spark)') from None
+        sys.path.insert(0, folder)
+        import pagededup
+    if pagededup.__version__ != version:
+        raise RuntimeError('this node has pagededup %s, but the driver has %s; install one version' % (pagededup.__version__, version))
+    return pagededup
+
+
+@contextlib.contextmanager
+def _folder_with(files: Dict[str, bytes]) -> Iterator[str]:
+    folder = tempfile.mkdtemp(prefix='pagededup-')
+    try:
+        for name, content in files.items():
+            if isinstance(content, str):    # a file that Spark sent
+                os.symlink(SparkFiles.get(content), os.path.join(folder, name))
+            else:
+                with open(os.path.join(folder, name), 'wb') as file:
+                    file.write(content)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _through(version: str, arguments: Sequence[str], chunks: Iterable[Any], files: Dict[str, Any], success: Sequence[int] = (0,),
+             counts: Optional[Dict[str, int]] = None) -> Iterator[bytes]:
+    """Run the command on chunks of its input; yield chunks of its output that end with a line, and its counters in `counts`."""
+    import importlib
+    _package(version)
+    program = importlib.import_module('pagededup._command').path()
+    with _folder_with(files) as folder, open(os.path.join(folder, 'stderr'), 'w+b') as err:
+        child = subprocess.Popen([program, *arguments], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err)
+        failed: List[BaseException] = []
+
+        def feed() -> None:
+            try:
+                for chunk in chunks:
+                    child.stdin.write(chunk)    # type: ignore[union-attr]
+                child.stdin.close()    # type: ignore[union-attr]
+            except BrokenPipeError:
+                pass
+            except BaseException as e:    # the command must not mistake half of the input for all of it
+                failed.append(e)
+                child.kill()
+
+        feeder = threading.Thread(target=feed, daemon=True)
+        feeder.start()
+        rest = b''
+        try:
+            for piece in iter(lambda: child.stdout.read1(CHUNK), b''):    # type: ignore[union-attr]
+                end = piece.rfind(b'\n') + 1
+                if end:
+                    yield rest + piece[:end]
+                    rest = piece[end:]
+                else:
+                    rest += piece
+            if rest:
+                yield rest
+            status = child.wait()
+        finally:
+            child.kill()
+            child.wait()
+        feeder.join()
+        if failed:
+            raise failed[0]
+        err.seek(0)
+        said = err.read().decode('utf-8', 'replace').splitlines()
+    if status not in success:
+        words = [line for line in said if not line.startswith('reporter:')]
+        raise RuntimeError('pagededup %s ended with status %d: %s' % (' '.join(arguments), status, '; '.join(words[-5:])))
+    for line in said:
+        found = re.fullmatch(r'reporter:counter:pagededup,(\w+),([0-9]+)', line)
+        if found and counts is not None:
+            counts[found[1]] = counts.get(found[1], 0) + int(found[2])
+        elif not found:
+            print('pagededup:', line, file=sys.stderr)
+
+
+def _bytes_of(array: Any) -> Any:
+    """The values of an array of bytes, one after the other."""
+    if not len(array):
+        return b''
+    if array.type != pa.binary():
+        array = array.cast(pa.binary())
+    _, offsets, data = array.buffers()
+    ends = memoryview(offsets).cast('i')
+    return memoryview(data)[ends[array.offset]:ends[array.offset + len(array)]] if data is not None else b''
+
+
+def _split(chunk: bytes, keyed: bool) -> Any:
+    """Return the lines of a chunk as an array without a copy; keyed: keys, and values with the tab and the end of the line."""
+    import numpy as np
+    text = np.frombuffer(chunk, 'uint8')
+    ends = np.flatnonzero(text == 10) + 1
+    if not len(ends) or ends[-1] != len(text):
+        ends = np.append(ends, len(text))
+    starts = np.concatenate(([0], ends[:-1]))
+    if not keyed:
+        offsets = np.concatenate((starts, ends[-1:])).astype('int32')
+        return pa.Array.from_buffers(pa.binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(chunk)])
+    tabs = np.flatnonzero(text == 9)
+    offsets = np.empty(2 * len(ends) + 1, 'int32')
+    offsets[0:-1:2], offsets[1::2], offsets[-1] = starts, tabs[np.searchsorted(tabs, starts)], len(text)
+    both = pa.Array.from_buffers(pa.binary(), 2 * len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(chunk)])
+    even = pa.array(np.arange(0, 2 * len(ends), 2))
+    return both.take(even), both.take(pa.array(np.arange(1, 2 * len(ends), 2)))
+
+
+def _chunks(version: str, kind: str, batches: Iterable[Any]) -> Iterator[Any]:
+    """The input of the command from batches of a DataFrame."""
+    compute = __import__('pyarrow.compute').compute
+    for batch in batches:
+        if kind == 'nothing' or not batch.num_rows:
+            continue
+        if kind == 'lines':
+            yield _bytes_of(batch.column(0))
+        elif kind == 'keyed':
+            yield _bytes_of(compute.binary_join_element_wise(batch.column(0), batch.column(1), pa.scalar(b'', pa.binary())))
+        elif kind == 'paths':
+            yield ''.join('%s\n' % path for path in batch.column(0).to_pylist()).encode()
+        else:
+            package, table = _package(version), pa.Table.from_batches([batch])
+            for header in compute.unique(table.column('header')).to_pylist():
+                rows = table.filter(compute.equal(table.column('header'), header)) if header is not None else table.filter(
+                    compute.is_null(table.column('header')))
+                rows = rows.replace_schema_metadata({b'pagededup.header': (header or '# pagededup %s 1\n' % kind).encode()})
+                yield (header or '').encode() + package.table_text(rows)
+
+
+def _for_spark(package: Any, table: Any, wanted: Any, header: Optional[str]) -> Any:
+    """A table of the library as a batch with the columns of the schema."""
+    from pagededup._api import _for_engines
+    table = _for_engines(table)
+    arrays = []
+    for field in wanted:
+        if field.name == 'header':
+            arrays.append(pa.array([header], pa.string()).take(pa.array([0] * table.num_rows, pa.int32())) if table.num_rows else pa.array([], pa.string()))
+            continue
+        column = table.column(field.name) if field.name in table.column_names else None
+        chunk = column.combine_chunks() if column is not None else None
+        if isinstance(chunk, pa.ChunkedArray):
+            chunk = chunk.chunk(0) if chunk.num_chunks else pa.array([], field.type)
+        if chunk is None or (chunk.type != field.type and chunk.null_count == len(chunk)):
+            chunk = pa.nulls(table.num_rows, field.type)
+        arrays.append(chunk if chunk.type == field.type else chunk.cast(field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=wanted)
+
+
+def _batches(version: str, out: str, schema: Any, chunks: Iterable[bytes], counts: Dict[str, int]) -> Iterator[Any]:
+    """Batches of a DataFrame from the output of the command."""
+    header = None
+    for chunk in chunks:
+        if out == 'lines':
+            yield pa.RecordBatch.from_arrays([_split(chunk, False)], schema=schema)
+        elif out == 'round':
+            lines = _split(chunk, False)
+            yield pa.RecordBatch.from_arrays([lines, pa.nulls(len(lines), pa.int64())], schema=schema)
+        elif out == 'keyed':
+            yield pa.RecordBatch.from_arrays(list(_split(chunk, True)), schema=schema)
+        elif out == 'dumps':
+            rows = [line.split('\t') for line in chunk.decode().splitlines()]
+            yield pa.RecordBatch.from_arrays([pa.array([r[0] for r in rows], pa.string())] +
+                                             [pa.array([int(r[i]) for r in rows], pa.int64()) for i in (1, 2, 3)], schema=schema)
+        else:
+            package = _package(version)
+            if header is None:
+                if not chunk.startswith(b'# pagededup '):
+                    chunk = ('# pagededup %s 1\n' % out).encode() + chunk
+                table = package.parse_table(chunk)
+                header = table.schema.metadata[b'pagededup.header']
+            else:
+                table = package.parse_table(header + chunk)
+            if table.num_rows:
+                yield _for_spark(package, table, schema, header.decode())
+    if out == 'round':
+        yield pa.RecordBatch.from_arrays([pa.nulls(1, pa.binary()), pa.array([counts.get('UNSETTLED', 0)], pa.int64())], schema=schema)
+
+
+def _signed(version: str, state: Dict[str, Any], files: Dict[str, bytes], schema: Any, batches: Iterable[Any]) -> Iterator[Any]:
+    """Sign batches with the columns id, url, and text or html."""
+    package = _package(version)
+    compute = __import__('pyarrow.compute').compute
+    with _folder_with(files) as folder:
+        signer = package.Signer(**{**state, **{name: os.path.join(folder, name) for name in files}})
+        for batch in batches:
+            names = batch.schema.names
+            page = 'text' if 'text' in names else 'html'
+            table = signer.sign_batch(batch.column(page), urls=batch.column('url') if 'url' in names else None, ids=batch.column('id'),
+                                      content_types='text/plain' if page == 'text' else None, threads=signer.threads or 1)
+            header = table.schema.metadata[b'pagededup.header'].decode()
+            flags = table.column('flags').combine_chunks()
+            table = table.filter(compute.invert(compute.fill_null(compute.match_substring(flags, 'no-page'), False)))
+            if table.num_rows:
+                yield _for_spark(package, table, schema, header)
+
+
+# --- files of all file systems that Spark reads ---
+
+def _spark_files(command: str) -> str:
+    """Return a command for such files: -cat, -put -f.  It starts in a folder with FOR_SPARK."""
+    home = os.environ.get('SPARK_HOME') or os.path.dirname(pyspark.__file__)
+    java = os.path.join(os.environ['JAVA_HOME'], 'bin', 'java') if 'JAVA_HOME' in os.environ else 'java'
+    conf = os.environ.get('HADOOP_CONF_DIR')
+    return '%s -Xmx256m -cp %s%s/jars/*:. org.apache.hadoop.fs.FsShell %s' % (java, conf + ':' if conf else '', home, command)
+
+
+# If dumps are files of the nodes, -put would write a file of checksums next to each dump.
+_BY_SPARK = {('fetch', 'spark'): '-cat', ('store', 'spark'): '-put -f', ('store', 'spark, to files'): '-fs file:/// -get -f'}
+
+
+def _file_command(option: str, command: Optional[str]) -> List[str]:
+    if (option, command) in _BY_SPARK:
+        command = _spark_files(_BY_SPARK[option, command])    # type: ignore[index]
+    return ['--%s=%s' % (option, command)] if command else []
+
+
+# --- in the driver ---
+
+class Deduplicated(NamedTuple):
+    """The result of dedup(): the rows of the DataFrame that are kept, and verdicts on pages that have near-duplicates."""
+
+    kept: Any
+    verdicts: Any
+
+
+class _State:
+    """What a Spark session keeps between calls."""
+
+    def __init__(self) -> None:
+        self.sent, self.kept = False, []    # type: bool, List[Any]
+
+
+_states: 'weakref.WeakKeyDictionary[Any, _State]' = weakref.WeakKeyDictionary()
+
+
+def _state(spark: Any) -> _State:
+    if spark not in _states:
+        _states[spark] = _State()
+    return _states[spark]
+
+
+def _is_connect(spark: Any) -> bool:
+    return '.connect.' in type(spark).__module__
+
+
+def pack(path: Union[str, 'os.PathLike[str]']) -> None:
+    """Write this package as an archive (.tar.gz) for nodes: `spark-submit --archives FILE#pagededup-package`."""
+    import pagededup
+    backend = __import__('_cffi_backend')
+    folder = os.path.dirname(os.path.abspath(pagededup.__file__))
+    libraries = os.path.join(os.path.dirname(folder), 'pagededup.libs')
+
+    def plain(member: tarfile.TarInfo) -> Optional[tarfile.TarInfo]:
+        return None if '__pycache__' in member.name else member
+
+    with tarfile.open(path, 'w:gz', compresslevel=1) as archive:
+        archive.add(folder, 'pagededup', filter=plain)
+        archive.add(backend.__file__, os.path.basename(backend.__file__))
+        for name in os.listdir(os.path.dirname(backend.__file__)):
+            if name.startswith(('cffi.libs', '_cffi_backend.libs')):
+                archive.add(os.path.join(os.path.dirname(backend.__file__), name), name)
+        if os.path.isdir(libraries):
+            archive.add(libraries, 'pagededup.libs')
+
+
+def send(spark: Any, archive: Optional[str] = None) -> None:
+    """Send this package to all nodes; sign() and the other functions do it, except to a local master.  archive: a file that pack() made."""
+    if archive is None:
+        folder = tempfile.mkdtemp(prefix='pagededup-')
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        archive = os.path.join(folder, NAME + '.tar.gz')
+        pack(archive)
+    if _is_connect(spark):
+        spark.addArtifacts(archive + '#' + NAME, archive=True)
+    else:
+        spark.sparkContext.addArchive(archive + '#' + NAME)
+    _state(spark).sent = True
+
+
+def _prepare(spark: Any) -> None:
+    local = not _is_connect(spark) and spark.sparkContext.master.startswith('local')
+    if local and 'PYSPARK_PYTHON' not in os.environ and not spark.conf.get('spark.pyspark.python', None):
+        spark.sparkContext.pythonExec = sys.executable    # instead of the first python3 of PATH, which may lack the packages of this one
+    if not local and not _state(spark).sent:
+        send(spark)
+
+
+def release(spark: Any) -> None:
+    """Free data that steps keep for later steps.  Call it after the results are written."""
+    for frame in _state(spark).kept:
+        frame.unpersist()
+    _state(spark).kept = []
+
+
+def _keep(frame: Any) -> Any:
+    frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
+    _state(frame.sparkSession).kept.append(frame)
+    return frame
+
+
+def _version() -> str:
+    import pagededup
+    return pagededup.__version__
+
+
+def _arrow_schema(words: str) -> Any:
+    fields = [field.rsplit(' ', 1) for field in words.split(', ')]
+    return pa.schema([(name.strip('`'), TYPES[kind]) for name, kind in fields])
+
+
+def _words(kind: str, wide: bool = False) -> str:
+    """The schema of pages, pairs or verdicts in Spark's words; wide: fingerprints have more than 64 bits."""
+    from ._api import _for_engines, parse_table
+    names = {kind: word for word, kind in TYPES.items()}
+    table = _for_engines(parse_table(('# pagededup %s 1\n' % kind).encode()))
+    words = ['`%s` %s' % (f.name, 'binary' if wide and f.name == 'fingerprint' else names[f.type]) for f in table.schema]
+    return ', '.join(words + ['`header` string'])
+
+
+def _options(settings: Dict[str, Any]) -> List[str]:
+    """distance=8, all_pairs=True, verify=False as options of the command."""
+    from ._api import _per_cent, _settings
+    if 'similar' in settings:
+        settings = {**settings, 'similar': _per_cent(settings['similar'])}
+    words = _settings({name.replace('_', '-'): value for name, value in settings.items()})
+    return ['--' + word for word in words.split(' ')] if words else []
+
+
+def _check(command: str, options: Sequence[str]) -> None:
+    """Raise UsageError before any job starts if a command does not know its options."""
+    from ._api import UsageError
+    steps = {'fp': ['task', 'map', '--job=fp'], 'match': ['task', 'reduce', '--job=join', '--step=count'],
+             'cluster': ['task', 'reduce', '--job=cluster', '--step=number', '--params=header']}
+    if options:
+        header = b'# pagededup pairs 1\n#' + b'\t'.join(f.split(' ')[0].strip('`').encode() for f in _words('pairs').split(', ')[:-2]) + b'\n'
+        try:
+            for _ in _through(_version(), steps[command] + ['--'] + list(options), [], {'header': header}):
+                pass
+        except RuntimeError as e:
+            raise UsageError('%s: %s' % (command, e)) from None
+
+
+def _filter(frame: Any, kind: str, out: str, words: str, arguments: Sequence[str], files: Dict[str, Any] = {}, success: Sequence[int] = (0,)) -> Any:
+    version, schema, files = _version(), _arrow_schema(words), dict(files)
+
+    def task(batches: Iterable[Any]) -> Iterator[Any]:
+        counts: Dict[str, int] = {}
+        yield from _batches(version, out, schema, _through(version, arguments, _chunks(version, kind, batches), files, success, counts), counts)
+
+    _prepare(frame.sparkSession)
+    return frame.mapInArrow(task, words)
+
+
+def _map(frame: Any, kind: str, arguments: Sequence[str], files: Dict[str, Any] = {}) -> Any:
+    return _filter(frame, kind, 'keyed', KEYED, ['task', 'map', *arguments], files)
+
+
+def _reduce(keyed: Any, arguments: Sequence[str], out: str = 'lines', words: str = LINES, files: Dict[str, Any] = {},
+            partitions: int = 1) -> Any:
+    # Add the last line of map tasks.  A frame without partitions has no map task, and Spark starts no reduce task without rows.
+    last = keyed.sparkSession.range(0, 1, 1, 1).select(F.lit(b'').alias('key'), F.lit(b'\t\n').alias('value'))
+    sorted_ = keyed.union(last).repartition(partitions, 'key').sortWithinPartitions('key')
+    return _filter(sorted_, 'keyed', out, words, ['task', 'reduce', *arguments], files)
+
+
+def _step(job: str, step: str, inputs: Sequence[Tuple[Any, str]], files: Dict[str, Any] = {}, out: str = 'lines', words: str = LINES,
+          partitions: int = 1, more: Sequence[str] = ()) -> Any:
+    own = ['--job=' + job, '--step=' + step] + ['--%s=%s' % (name, name) for name in files]
+    keyed = None
+    for frame, kind in inputs:
+        part = _map(frame, kind, own, files)
+        keyed = part if keyed is None else keyed.union(part)
+    return _reduce(keyed, own + list(more), out, words, files, partitions)
+
+
+def _partitions(spark: Any, rows: int) -> int:
+    """Return the number of reduce tasks for so many rows.  Results that are kept are not repartitioned by adaptive execution."""
+    most = max(int(spark.conf.get('spark.sql.shuffle.partitions')), rows // 500000)
+    return min(1 + rows // ROWS_OF_A_TASK, most)
+
+
+def _number(params: Dict[str, Any], name: str) -> int:
+    found = re.search(rb'^%s ([0-9]+)$' % name.encode(), params['params'], re.M)
+    return int(found[1]) if found else 0
+
+
+def _params(frame: Any, kind: str, job: str, step: str, files: Dict[str, Any], options: Sequence[str] = ()) -> Dict[str, bytes]:
+    more = ['--', *options] if options else []
+    lines = _step(job, step, [(frame, kind)], files, partitions=1, more=more).collect()
+    return {'params': b''.join(bytes(line[0]) for line in lines)}
+
+
+def _typed(frame: Any, kind: str) -> Any:
+    """A DataFrame with the columns and types of a kind: Spark reads unsigned numbers of Parquet as decimals."""
+    wide = dict(frame.dtypes).get('fingerprint') == 'binary'
+    columns = []
+    for word in _words(kind, wide).split(', '):
+        name, type_ = word.replace('`', '').split(' ')
+        if name not in frame.columns:
+            columns.append(F.lit(None).cast(type_).alias(name))
+        elif name == 'fingerprint' and dict(frame.dtypes)[name].startswith('decimal'):
+            value = F.col(name)
+            columns.append(F.when(value >= F.lit(2 ** 63).cast('decimal(20,0)'), value - F.lit(2 ** 64).cast('decimal(20,0)')).otherwise(value)
+                           .cast('bigint').alias(name))
+        else:
+            columns.append(F.col(name).cast(type_))
+    return frame.select(columns)
+
+
+def dedup(df: Any, text_column: Optional[str] = None, id_column: Optional[str] = None, *, html_column: Optional[str] = None,
+          url_column: Optional[str] = None, signer: Any = None, similar: Union[str, float, None] = None, distance: Optional[int] = None,
+          keep: Union[str, Sequence[str], None] = None, max_loss: Optional[float] = None) -> Deduplicated:
+    """Find the near-duplicates in a DataFrame of pages.  Return (kept, verdicts): the rows of `df` that are kept, and a row for each page
+    that has near-duplicates.  The columns are those of sign(); the other arguments those of pagededup.dedup()."""
+    _check('match', _options(dict(similar=similar, distance=distance)))
+    _check('cluster', _options({'keep': keep, 'max-loss': max_loss}))
+    rows = _keep(sign(df, text_column, id_column, html_column=html_column, url_column=url_column, signer=signer))
+    verdicts = _keep(cluster(match(rows, similar=similar, distance=distance), keep, max_loss=max_loss))
+    return Deduplicated(apply(df, verdicts, id_column or url_column), verdicts)    # type: ignore[arg-type]
+
+
+def sign(df: Any, text_column: Optional[str] = None, id_column: Optional[str] = None, *, html_column: Optional[str] = None,
+         url_column: Optional[str] = None, signer: Any = None) -> Any:
+    """Return the rows of a DataFrame of pages.  text_column or html_column: the column with the text, or with the HTML as bytes or text.
+    The id of a row is the value of id_column, or of url_column if there is no id_column; each must occur once.  signer: settings,
+    pagededup.Signer(); local files that they name are sent to the tasks.  Rows without a page are left out."""
+    from ._api import Signer, UsageError
+    if (text_column is None) == (html_column is None):
+        raise UsageError('name one column with the pages: text_column= or html_column=')
+    if not (id_column or url_column):
+        raise UsageError('name the column that identifies a page: id_column= or url_column=')
+    wanted = {'id': id_column or url_column, 'url': url_column, 'text': text_column, 'html': html_column}
+    for name in filter(None, wanted.values()):
+        if name not in df.columns:
+            raise UsageError('no column %r in the DataFrame; its columns are: %s' % (name, ', '.join(df.columns)))
+    binary = html_column is not None and dict(df.dtypes)[html_column] == 'binary'
+    chosen = df.select([F.col('`%s`' % column).cast('binary' if own == 'html' and binary else 'string').alias(own)
+                        for own, column in wanted.items() if column])
+    signer = signer or Signer()
+    words = signer.schema + ', header string'
+    version, schema, (state, files) = _version(), _arrow_schema(words), _portable(signer)
+
+    def task(batches: Iterable[Any]) -> Iterator[Any]:
+        yield from _signed(version, state, files, schema, batches)
+
+    _prepare(df.sparkSession)
+    return chosen.mapInArrow(task, words)
+
+
+def _portable(signer: Any) -> Tuple[Dict[str, Any], Dict[str, bytes]]:
+    """The settings of a signer, and the contents of the files that they name."""
+    state, files = dict(signer._state), {}
+    for name in SIDE_FILES:
+        if state.get(name) is not None:
+            with open(state.pop(name), 'rb') as file:
+                files[name] = file.read()
+    return state, files
+
+
+def sign_dumps(dumps: Any, *, signer: Any = None, fetch: Optional[str] = None) -> Any:
+    """Return the rows of dumps.  dumps: a DataFrame whose first column has paths.  fetch: None, if every node can open the paths; "spark",
+    to read them with Spark's jars (hdfs://, s3a://); or a command that gets a path as its last argument and prints this file."""
+    from ._api import Signer
+    signer = signer or Signer()
+    state, files = _portable(signer)
+    state.pop('threads', None)
+    options = _options({OTHER_NAMES.get(name, name): value for name, value in state.items()}) + [
+        '--%s=./%s' % (OTHER_NAMES.get(name, name), name) for name in files]
+    paths = dumps.select(dumps.columns[0])
+    return _filter(paths.repartition(max(paths.count(), 1)), 'paths', 'fp', signer.schema + ', header string',
+                   ['task', 'map', '--job=fp', *_file_command('fetch', fetch), '--', *options], {**FOR_SPARK, **files})
+
+
+def match(rows: Any, **settings: Any) -> Any:
+    """Return the pairs among rows, and suspects, which have a reason in the column `suspect`.  The arguments are those of pagededup.match():
+    distance=8, similar=.8, all_pairs=True, ...; scope, method and files work only on one machine."""
+    options = _options(settings)
+    _check('match', options)
+    rows = _typed(rows, 'fp')
+    params = _params(rows, 'fp', 'join', 'count', {}, options)
+    n = _partitions(rows.sparkSession, _number(params, 'rows'))
+    if settings.get('all_pairs'):
+        params = _params(rows, 'fp', 'join', 'plan', params)
+        found = [_keep(_step('join', 'near', [(rows, 'fp')], params, partitions=n))]
+    else:
+        equal = _keep(_step('join', 'equal', [(rows, 'fp')], params, partitions=n))
+        params = _params(equal, 'lines', 'join', 'plan', params)
+        near = _keep(_step('join', 'near', [(equal, 'lines')], params, partitions=n))
+        params = _params(near, 'lines', 'join', 'density', params)
+        found = [equal, near]
+        if re.search(rb'^(dense|full|parts) [1-9]', params['params'], re.M):
+            found.append(_keep(_step('join', 'dense', [(f, 'lines') for f in found], params, partitions=1)))
+    return _pairs('join', found, params, n)
+
+
+def _pairs(job: str, found: List[Any], side: Dict[str, Any], n: int) -> Any:
+    doubts = _keep(_step(job, 'doubts', [(f, 'lines') for f in found], side, partitions=n))
+    return _step(job, 'pairs', [(f, 'lines') for f in found + [doubts]], side, 'pairs', _words('pairs'), n)
+
+
+def cluster(pairs: Any, keep: Union[str, Sequence[str], None] = None, **settings: Any) -> Any:
+    """Return verdicts: for each page of a cluster, whether it is a duplicate, and of which page.  keep: first, longest, newest, oldest or
+    shortest-url, or several in their order.  The other arguments are those of pagededup.cluster(): max_loss=0.1, linkage="connected"."""
+    options = _options({'keep': keep, **settings})
+    _check('cluster', options)
+    pairs, words = _keep(_typed(pairs, 'pairs')), _words('verdicts')
+    headers = pairs.select('header').distinct().limit(2).collect()
+    if not headers:    # there is no pair, and no header with the parameters of the pairs
+        return pairs.sparkSession.createDataFrame([], words)
+    n = _partitions(pairs.sparkSession, pairs.count())
+    edges, unsettled = _round(_map(pairs, 'pairs', ['--job=cluster', '--step=edges']), n)
+    while unsettled:
+        edges, unsettled = _round(_map(edges, 'lines', ['--job=cluster', '--step=round']), n)
+    header = ''.join(row[0].splitlines()[0] + '\n' for row in headers if row[0] is not None)
+    names = '#' + '\t'.join(f.split(' ')[0].strip('`') for f in _words('pairs').split(', ')[:-2]) + '\n'
+    files = {'header': (header + names).encode()}
+    more = ['--params=header'] + (['--', *options] if options else [])
+    attached = _step('cluster', 'attach', [(edges, 'lines'), (pairs, 'pairs')], partitions=n)
+    grouped = _reduce(_map(attached, 'lines', ['--job=cluster', '--step=group']), ['--job=cluster', '--step=group', *more], files=files,
+                      partitions=n)
+    numbered = _map(grouped, 'lines', ['--job=cluster', '--step=number'])
+    return _reduce(numbered, ['--job=cluster', '--step=number', *more], 'verdicts', words, files)
+
+
+def _round(keyed: Any, n: int) -> Tuple[Any, int]:
+    edges = _keep(_reduce(keyed, ['--job=cluster', '--step=round'], 'round', ROUND, partitions=n))
+    unsettled = edges.agg(F.sum('unsettled')).collect()[0][0]
+    return edges.where('line is not null').select('line'), int(unsettled or 0)
+
+
+def apply(df: Any, verdicts: Any, id_column: str) -> Any:
+    """Return the rows of a DataFrame that the verdicts keep.  id_column: the column by which sign() identified the pages."""
+    removed = verdicts.where('is_duplicate = 1').select(F.col('id').alias('pagededup_removed'))
+    return df.join(removed, F.col('`%s`' % id_column).cast('string') == F.col('pagededup_removed'), 'left_anti')
+
+
+def apply_dumps(verdicts: Any, dumps: Any, output: str, *, fetch: Optional[str] = None, store: Optional[str] = None) -> Any:
+    """Write the dumps without duplicates into the folder `output`, and return a row for each written dump.  dumps, fetch: as for sign_dumps.
+    store: None, if every node can write there; "spark", to write with Spark's jars; or a command that takes a local file and its
+    destination."""
+    paths = dumps.select(dumps.columns[0])
+    lines = _keep(_step('apply', 'split', [(_typed(verdicts, 'verdicts'), 'verdicts'), (paths, 'paths')], partitions=_partitions(paths.sparkSession, verdicts.count())))
+    if store == 'spark' and _make_folders(paths, output) == 'file':
+        store = 'spark, to files'
+    arguments = ['task', 'map', '--job=apply', '--step=rewrite', '-o', output, *_file_command('fetch', fetch), *_file_command('store', store)]
+    return _filter(lines.repartition(max(lines.count(), 1)), 'lines', 'dumps', DUMPS, arguments, FOR_SPARK)
+
+
+def _make_folders(paths: Any, output: str) -> str:
+    """Return the kind of file system of the paths."""
+    context = paths.sparkSession.sparkContext
+    jvm, conf = context._jvm, context._jsc.hadoopConfiguration()
+    below = F.regexp_replace(F.regexp_replace(F.col(paths.columns[0]), '^[A-Za-z0-9+.-]+://[^/]*', ''), '/?[^/]*$', '')
+    for (folder,) in paths.select(below).distinct().collect():
+        path = jvm.org.apache.hadoop.fs.Path(output.rstrip('/') + '/' + folder.lstrip('/'))
+        path.getFileSystem(conf).mkdirs(path)
+    return str(jvm.org.apache.hadoop.fs.Path(output).getFileSystem(conf).getUri().getScheme())
+
+
+# --- a batch of new pages ---
+
+def batch(keys: str, new: Any, stored: Any, *, pairs_inside: bool = False, **settings: Any) -> Tuple[Any, Any, Any]:
+    """Compare new pages with stored pages.  Return the pairs, verdicts on the stored pages to remove, and the rows of the new collection.
+    keys: the key file of the new pages, written by `pagededup match --save`; every task maps its tables into memory.  new, stored: rows.
+    The other arguments are those of match()."""
+    new, stored = _typed(new, 'fp'), _typed(stored, 'fp')
+    side, file, n = _batch_files(keys, stored, settings)
+    found = [_keep(_find(stored, side, file, n))]
+    tombstones = _step('batch', 'tombstones', [(found[0], 'lines')], side, 'verdicts', _words('verdicts'), n)
+    wide = dict(stored.dtypes)['fingerprint'] == 'binary'
+    collection = _step('batch', 'update', [(stored, 'fp'), (new, 'fp'), (found[0], 'lines')], side, 'fp', _words('fp', wide), n)
+    if pairs_inside:
+        one = stored.sparkSession.range(0, 1, 1, 1)
+        arguments = ['task', 'map', '--job=batch', '--step=inside'] + ['--%s=%s' % (name, name) for name in side]
+        found.append(_keep(_filter(one, 'nothing', 'lines', LINES, arguments, side)))
+    return _pairs('batch', found, side, n), tombstones, collection
+
+
+def lists(keys: str, stored: Any, **settings: Any) -> Any:
+    """Return lines: each new fingerprint, a tab, and the stored fingerprints within k, separated by spaces.  `settings` must have
+    verify=False.  keys, stored: as for batch()."""
+    stored = _typed(stored, 'fp')
+    side, file, n = _batch_files(keys, stored, settings)
+    return _find(stored, side, file, n, '--list')
+
+
+def _batch_files(keys: str, stored: Any, settings: Dict[str, Any]) -> Tuple[Dict[str, Any], str, int]:
+    name = 'pagededup-%s.key' % uuid.uuid4().hex
+    folder = tempfile.mkdtemp(prefix='pagededup-')    # a node fetches the file from here when its first task starts
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    shutil.copyfile(keys, os.path.join(folder, name))
+    stored.sparkSession.sparkContext.addFile(os.path.join(folder, name))
+    side: Dict[str, Any] = {'batch': name}
+    side = {**side, **_params(stored, 'fp', 'batch', 'count', side, _options(settings))}
+    return side, os.path.join(folder, name), _partitions(stored.sparkSession, _number(side, 'rows'))
+
+
+def _find(stored: Any, side: Dict[str, Any], keys: str, n: int, *more: str) -> Any:
+    tables = keys + '.tables'    # sent to every node once
+    arguments = ['task', 'map', '--job=batch', '--step=tables'] + ['--%s=%s' % (name, name) for name in side]
+    with open(tables, 'wb') as out:
+        for piece in _through(_version(), arguments, [], {'batch': os.path.basename(keys), 'params': side['params']}):
+            out.write(piece)
+    stored.sparkSession.sparkContext.addFile(tables)
+    given = {**side, 'tables': os.path.basename(tables)}
+    own = ['--job=batch', '--step=find'] + ['--%s=%s' % (name, name) for name in given]
+    return _reduce(_map(stored, 'fp', own, given), own[:-1] + list(more), files=side, partitions=n)
