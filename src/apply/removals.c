@@ -311,6 +311,10 @@ int pd_apply_removals_read(struct pd_apply_removals **out, const struct pd_apply
 				      .ctx = o->ctx };
 	int status = PD_OK;
 	while (o->n_paths && (status = pd_table_next(&in, e)) > 0) {
+		struct pd_span estimate = pd_param(pd_buf_span(&in.header.recorded), "estimate");
+		if (in.new_header && estimate.n < sizeof d->counts.estimate)
+			snprintf(d->counts.estimate, sizeof d->counts.estimate, "%.*s", (int)estimate.n,
+				 estimate.n ? estimate.p : "");
 		if (in.new_header)
 			d->counts.demote |= pd_span_is(pd_param(pd_buf_span(&in.header.must), "action"), "demote");
 		in.new_header = false;

@@ -58,6 +58,7 @@ struct pd_apply_removals_counts {
 	uint64_t unchecked; /* pages to remove that have no content digest in their rows */
 	uint64_t lossy;	    /* duplicates that are kept because of max_loss */
 	uint64_t sum;	    /* of pd_estimate_removal over the pages to be removed */
+	char estimate[200]; /* of the last header: row/estimate.h; "": none */
 	uint64_t demoted;   /* duplicates that are kept because of `demote` in the header, or a weight over 0 */
 	bool demote;	    /* there are demoted rows */
 	bool cut;	    /* a table of verdicts ended early */

@@ -261,6 +261,14 @@ static bool report_missing_duplicates(struct apply_run *r)
 	return none;
 }
 
+/* Find the estimate of wrong removals: of the options, otherwise of the verdicts. */
+static bool find_estimate(const struct apply_run *r, struct pd_estimate *out)
+{
+	const char *text = r->o->estimate ? r->o->estimate : pd_apply_removals_counts(r->removals)->estimate;
+	struct pd_err ignored;
+	return *text && !pd_estimate_parse(pd_span_z(text), out, &ignored);
+}
+
 /* Return 1 if a page or record was left out and the options do not permit this. */
 static int check_result(struct apply_run *r)
 {
@@ -308,7 +316,7 @@ static int check_result(struct apply_run *r)
 	}
 	pd_log_note(r->log, "%s, %.1f s", line.p, pd_wall_seconds() - r->started);
 	struct pd_estimate estimate;
-	if (r->o->estimate && !pd_estimate_parse(pd_span_z(r->o->estimate), &estimate, &r->err)) {
+	if (find_estimate(r, &estimate)) {
 		pd_buf_clear(&line);
 		pd_estimate_say(&estimate, pd_apply_removals_counts(r->removals)->sum, &line);
 		pd_log_note(r->log, "%s", line.p);
@@ -346,7 +354,7 @@ static int write_apply_stats(struct apply_run *r)
 	pd_json_int(j, "members_rewritten", (int64_t)r->sum.rewritten);
 	pd_json_int(j, "members_broken", (int64_t)r->lost);
 	struct pd_estimate estimate;
-	if (r->o->estimate && !pd_estimate_parse(pd_span_z(r->o->estimate), &estimate, &r->err))
+	if (find_estimate(r, &estimate))
 		pd_estimate_json(&estimate, pd_apply_removals_counts(r->removals)->sum, j);
 	pd_json_real(j, "elapsed_seconds", pd_wall_seconds() - r->started);
 	pd_json_real(j, "cpu_seconds", pd_cpu_seconds());

@@ -179,6 +179,12 @@ struct pd_label_counts {
 
 int pd_label_write(const struct pd_label_options *o, struct pd_log *log, struct pd_label_counts *out, struct pd_err *e);
 
+/* Label the pairs at the terminal /dev/tty (label_terminal.c): both texts, with the words marked that the other lacks.  `labels`, one
+ * for each pair: 0 none, 1 duplicate, 2 different, 3 unsure.  After each change they are written to `output`, as the labelling page
+ * saves them.  `state` appends words about the labels so far. */
+int pd_label_terminal(const struct pd_label_options *o, uint8_t *labels, void (*state)(void *ctx, struct pd_buf *out),
+		      void *state_ctx, struct pd_err *e);
+
 /* --- markup (markup.c) ---
  *
  * Foreign text in the HTML output: it never becomes markup, and is always visible.  Characters that change the

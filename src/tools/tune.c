@@ -6,6 +6,7 @@
 
 #include "row/estimate.h"
 #include "row/table.h"
+#include "row/write.h"
 #include "base/sort.h"
 #include "tools/score.h"
 
@@ -15,12 +16,12 @@ const double pd_tune_limits[PD_TUNE_SETTINGS] = { .01, .03, .06, .1, 1, 1 };
 
 /* The prior of the share of wrong removals: most of it near 0, so that few labels suffice if none is wrong. */
 static const double prior_wrong = .1, prior_right = 20;
-/* The part of the error for the limit of the run, and for suspects after it; the rest is for the other limits. */
-static const double part_of_run = .6;
+/* The parts of the error for the limit of the run, and for suspects after it; for the other limits; for strata. */
+static const double part_of_run = .6, part_of_limits = .25, part_of_strata = .15;
 
 static double error_of(int setting, double confidence)
 {
-	return (1 - confidence) * (setting >= PD_TUNE_RUN ? part_of_run : 1 - part_of_run);
+	return (1 - confidence) * (setting >= PD_TUNE_RUN ? part_of_run : part_of_limits);
 }
 
 static double log_gamma(double x)
@@ -81,33 +82,81 @@ static bool is_removed(const struct pd_tune_removal *r, int setting)
 	return (!r->suspect || setting == PD_TUNE_SUSPECTS) && r->loss <= pd_tune_limits[setting];
 }
 
+/* Count the removals of a setting, of one stratum or of all (-1), and test it. */
+static void test_setting(const struct pd_tune_removal *v, size_t n, int stratum, int setting, double max_wrong, double error,
+			 struct pd_tune_setting *t)
+{
+	*t = (struct pd_tune_setting){ 0 };
+	for (size_t i = 0; i < n; i++) {
+		if (!is_removed(&v[i], setting) || (stratum >= 0 && v[i].stratum != stratum))
+			continue;
+		t->removed++;
+		t->unequal += !v[i].equal;
+		t->labelled += !v[i].equal && v[i].label;
+		t->wrong += !v[i].equal && v[i].label > PD_TUNE_RIGHT;
+	}
+	t->accepted = is_rejected(too_many(t, max_wrong), t->unequal, t->wrong, t->labelled, error);
+	t->bound = t->removed ? (double)most_wrong(t, error) / (double)t->removed : 0;
+}
+
+/* A setting counts only if all that are tested before it are accepted.  Return the accepted setting that removes most, or -1. */
+static int accept_in_order(struct pd_tune_setting *s, int n)
+{
+	int best = -1;
+	for (int i = 1; i < PD_TUNE_LIMITS; i++)
+		s[i].accepted &= s[i - 1].accepted;
+	for (int i = 0; i < n; i++)
+		if (s[i].accepted)
+			best = i;
+	return best;
+}
+
 int pd_tune_choose(const struct pd_tune_removal *v, size_t n, double max_wrong, double confidence, bool suspects,
 		   struct pd_tune_setting out[PD_TUNE_SETTINGS])
 {
-	int best = -1;
-	for (int s = 0; s < PD_TUNE_SETTINGS; s++) {
-		struct pd_tune_setting *t = &out[s];
-		*t = (struct pd_tune_setting){ 0 };
-		for (size_t i = 0; i < n; i++) {
-			if (!is_removed(&v[i], s))
-				continue;
-			t->removed++;
-			t->unequal += !v[i].equal;
-			t->labelled += !v[i].equal && v[i].label;
-			t->wrong += !v[i].equal && v[i].label == PD_TUNE_WRONG;
-		}
-		double error = error_of(s, confidence);
-		t->accepted = is_rejected(too_many(t, max_wrong), t->unequal, t->wrong, t->labelled, error);
-		t->bound = t->removed ? (double)most_wrong(t, error) / (double)t->removed : 0;
-	}
-	/* A setting counts only if all that are tested before it are accepted. */
-	for (int s = 1; s < PD_TUNE_LIMITS; s++)
-		out[s].accepted &= out[s - 1].accepted;
-	out[PD_TUNE_SUSPECTS].accepted &= out[PD_TUNE_RUN].accepted && suspects;
 	for (int s = 0; s < PD_TUNE_SETTINGS; s++)
-		if (out[s].accepted)
-			best = s;
-	return best;
+		test_setting(v, n, -1, s, max_wrong, error_of(s, confidence), &out[s]);
+	out[PD_TUNE_SUSPECTS].accepted &= out[PD_TUNE_RUN].accepted && suspects;
+	return accept_in_order(out, PD_TUNE_SETTINGS);
+}
+
+void pd_tune_choose_by_stratum(const struct pd_tune_removal *v, size_t n, double max_wrong, double confidence,
+			       struct pd_tune_by_stratum *out)
+{
+	bool any[PD_TUNE_STRATA] = { false };
+	int strata = 0;
+	double wrong = 0;
+	*out = (struct pd_tune_by_stratum){ 0 };
+	for (size_t i = 0; i < n; i++) {
+		strata += !any[v[i].stratum];
+		any[v[i].stratum] = true;
+	}
+	for (int k = 0; k < PD_TUNE_STRATA; k++) {
+		double error = (1 - confidence) * part_of_strata / (strata ? strata : 1);
+		for (int s = 0; s < PD_TUNE_SUSPECTS; s++)
+			test_setting(v, n, k, s, max_wrong, error * (s >= PD_TUNE_RUN ? part_of_run : 1 - part_of_run),
+				     &out->settings[k][s]);
+		out->best[k] = accept_in_order(out->settings[k], PD_TUNE_SUSPECTS);
+		wrong += out->best[k] >= 0 ? out->settings[k][out->best[k]].bound * (double)out->settings[k][out->best[k]].removed
+					   : 0;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!pd_tune_is_removed(&v[i], 0, out))
+			continue;
+		out->all.removed++;
+		out->all.unequal += !v[i].equal;
+		out->all.labelled += !v[i].equal && v[i].label;
+		out->all.wrong += !v[i].equal && v[i].label > PD_TUNE_RIGHT;
+	}
+	out->all.bound = out->all.removed ? wrong / (double)out->all.removed : 0;
+	out->all.accepted = out->all.unequal > 0;
+}
+
+bool pd_tune_is_removed(const struct pd_tune_removal *r, int setting, const struct pd_tune_by_stratum *strata)
+{
+	if (strata)
+		setting = strata->best[r->stratum];
+	return setting < 0 ? r->equal : is_removed(r, setting);
 }
 
 uint64_t pd_tune_needed(const struct pd_tune_setting *run, double max_wrong, double confidence)
@@ -130,6 +179,7 @@ static int read_removals(struct pd_tune *t, const struct pd_tune_options *o, str
 	struct pd_table_reader in = { .kind = PD_TABLE_VERDICTS, .answers = true, .file = o->verdicts };
 	struct pd_map by_id = { 0 }; /* page -> number of its URL + 1 */
 	struct pd_span *urls = NULL, *kept = NULL;
+	pd_local_buf value = { 0 }, host = { 0 }, other_host = { 0 };
 	size_t n_urls = 0, cap_urls = 0, cap_kept = 0;
 	int more;
 	while ((more = pd_table_next(&in, e)) == 1) {
@@ -170,6 +220,12 @@ static int read_removals(struct pd_tune *t, const struct pd_tune_options *o, str
 		pd_buf_printf(&text, "%.*s\t%.*s\t%.*s\t%.*s", (int)id.n, id.p, (int)kept[i].n, kept[i].p, (int)url.n, url.p,
 			      (int)kept_url.n, kept_url.p);
 		t->pairs[i].text = (char *)pd_arena_copy(&t->arena, pd_buf_span(&text)).p;
+		pd_tsv_value(url, &value);
+		pd_url_host(pd_buf_span(&value), &host);
+		pd_tsv_value(kept_url, &value);
+		pd_url_host(pd_buf_span(&value), &other_host);
+		bool same = host.n && pd_span_eq(pd_buf_span(&host), pd_buf_span(&other_host));
+		t->removals[i].stratum = (uint8_t)pd_names_add(&t->strata, pd_span_z(same ? "same host" : "other host"));
 	}
 	pd_buf_release(&text);
 	pd_table_release(&in);
@@ -183,7 +239,15 @@ static void bad_label(void *ctx, const char *why)
 {
 }
 
-static int read_labels(struct pd_tune *t, const char *path, struct pd_err *e)
+/* A label of one more person; two people who disagree make it wrong. */
+static void add_label(struct pd_tune_removal *r, uint8_t label)
+{
+	r->disputed |= r->labellers && r->label != label;
+	r->label = r->disputed ? PD_TUNE_WRONG : label;
+	r->labellers++;
+}
+
+static int read_labels(struct pd_tune *t, const char *path, bool override, struct pd_err *e)
 {
 	struct pd_truth truth;
 	struct pd_truth_options o = { .bad_row = bad_label };
@@ -195,17 +259,65 @@ static int read_labels(struct pd_tune *t, const char *path, struct pd_err *e)
 	for (size_t i = 0; !status && i < truth.n_labels; i++) {
 		const struct pd_label *l = &truth.label[i];
 		const uint32_t *number = pd_map_find(&t->by_pair, key_of_pair(truth.pages.v[l->a], truth.pages.v[l->b]));
-		uint8_t label = l->kind == PD_PAIR_TRUE ? PD_TUNE_RIGHT : PD_TUNE_WRONG;
+		uint8_t label = l->kind == PD_PAIR_TRUE ? PD_TUNE_RIGHT : l->kind == PD_PAIR_FALSE ? PD_TUNE_WRONG : PD_TUNE_UNSURE;
 		if (!number) {
 			t->unknown++;
 			continue;
 		}
 		struct pd_tune_removal *r = &t->removals[*number - 1];
-		t->twice += r->label != PD_TUNE_NONE;
-		t->disagree += r->label != PD_TUNE_NONE && r->label != label;
-		r->label = r->label == PD_TUNE_WRONG ? r->label : label;
+		if (override) {
+			r->label = label;
+			r->overridden = true;
+		} else {
+			add_label(r, label);
+		}
 	}
 	pd_truth_release(&truth);
+	return status;
+}
+
+/* The languages with most removals become strata, the others one. */
+static int read_languages(struct pd_tune *t, const char *path, struct pd_err *e)
+{
+	struct pd_table_reader in = { .kind = PD_TABLE_FP, .file = path };
+	struct pd_map by_page = { 0 }; /* id -> number of its language + 1 */
+	struct pd_names languages = { 0 };
+	int status;
+	while ((status = pd_table_next(&in, e)) > 0) {
+		struct pd_span language =
+			pd_tsv_has(in.fields[PD_FP_LANGUAGES]) ? in.fields[PD_FP_LANGUAGES] : pd_span_z("unknown");
+		*pd_map_put(&by_page, pd_map_key(in.fields[PD_FP_ID])) = pd_names_add(&languages, language) + 1;
+	}
+	pd_table_release(&in);
+	uint32_t none = pd_names_add(&languages, pd_span_z("unknown")), n = languages.n;
+	pd_local_mem uint64_t *count = pd_zalloc((n + 1) * sizeof *count);
+	pd_local_mem uint32_t *language_of = pd_zalloc((t->n + 1) * sizeof *language_of);
+	for (size_t i = 0; i < t->n && !status; i++) {
+		struct pd_span id;
+		pd_tsv_fields(pd_span_z(t->pairs[i].text), &id, 1);
+		const uint32_t *language = pd_map_find(&by_page, pd_map_key(id));
+		language_of[i] = language ? *language - 1 : none;
+		count[language_of[i]] += !t->removals[i].equal;
+	}
+	pd_names_release(&t->strata);
+	pd_local_mem uint32_t *stratum = pd_alloc((n + 1) * sizeof *stratum);
+	memset(stratum, 0xff, (n + 1) * sizeof *stratum);
+	for (int k = 0; k < PD_TUNE_STRATA - 1 && !status; k++) {
+		uint32_t most = PD_NO_NAME;
+		for (uint32_t i = 0; i < n; i++) {
+			bool more = most == PD_NO_NAME || count[i] > count[most] ||
+				    (count[i] == count[most] && pd_span_cmp(languages.v[i], languages.v[most]) < 0);
+			if (stratum[i] == PD_NO_NAME && count[i] && more)
+				most = i;
+		}
+		if (most != PD_NO_NAME)
+			stratum[most] = pd_names_add(&t->strata, languages.v[most]);
+	}
+	uint32_t others = pd_names_add(&t->strata, pd_span_z("others"));
+	for (size_t i = 0; i < t->n && !status; i++)
+		t->removals[i].stratum = (uint8_t)(stratum[language_of[i]] == PD_NO_NAME ? others : stratum[language_of[i]]);
+	pd_names_release(&languages);
+	pd_map_release(&by_page);
 	return status;
 }
 
@@ -223,7 +335,17 @@ int pd_tune_read(struct pd_tune *t, const struct pd_tune_options *o, struct pd_e
 	*t = (struct pd_tune){ 0 };
 	int status = read_removals(t, o, e);
 	for (int i = 0; i < o->n_labels && !status; i++)
-		status = read_labels(t, o->labels[i], e);
+		status = read_labels(t, o->labels[i], false, e);
+	for (size_t i = 0; i < t->n && !status; i++) {
+		t->twice += t->removals[i].labellers > 1;
+		t->disagree += t->removals[i].disputed;
+	}
+	if (!status && o->override)
+		status = read_labels(t, o->override, true, e);
+	for (size_t i = 0; i < t->n && !status; i++)
+		t->overridden += t->removals[i].overridden;
+	if (!status && o->rows)
+		status = read_languages(t, o->rows, e);
 	if (status || !t->n)
 		return status;
 	/* Both arrays in random order. */
@@ -243,19 +365,71 @@ int pd_tune_read(struct pd_tune *t, const struct pd_tune_options *o, struct pd_e
 	return PD_OK;
 }
 
-uint64_t pd_tune_sum(const struct pd_tune *t, int setting)
+uint64_t pd_tune_sum(const struct pd_tune *t, int setting, const struct pd_tune_by_stratum *strata)
 {
 	uint64_t sum = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		struct pd_span f[2];
 		pd_tsv_fields(pd_span_z(t->pairs[i].text), f, 2);
-		sum += is_removed(&t->removals[i], setting) ? pd_estimate_removal(f[0], f[1]) : 0;
+		sum += pd_tune_is_removed(&t->removals[i], setting, strata) ? pd_estimate_removal(f[0], f[1]) : 0;
 	}
 	return sum;
 }
 
+int pd_tune_write_verdicts(const struct pd_tune *t, const char *verdicts, const char *output, struct pd_span estimate, int setting,
+			   const struct pd_tune_by_stratum *strata, struct pd_err *e)
+{
+	struct pd_table_reader in = { .kind = PD_TABLE_VERDICTS, .file = verdicts };
+	struct pd_map removed = { 0 }, size = { 0 }; /* removed page -> 1; page kept -> number of pages that it represents */
+	struct pd_outfile out = { 0 };
+	pd_local_buf line = { 0 };
+	int more = 0, status = pd_outfile_open(&out, output, e);
+	for (size_t i = 0; i < t->n; i++) {
+		struct pd_span f[2];
+		pd_tsv_fields(pd_span_z(t->pairs[i].text), f, 2);
+		if (t->removals[i].suspect || !pd_tune_is_removed(&t->removals[i], setting, strata))
+			continue;
+		*pd_map_put(&removed, pd_map_key(f[0])) = 1;
+		++*pd_map_put(&size, pd_map_key(f[1]));
+	}
+	for (bool first = true; !status && (more = pd_table_next(&in, e)) > 0; first = false) {
+		const struct pd_span *f = in.fields;
+		if (first) {
+			pd_buf_printf(&line, "# pagededup verdicts 1 %s | estimate=%.*s" PD_ROW_ENDS "\n",
+				      pd_buf_z(&in.header.must), (int)estimate.n, estimate.p);
+			pd_row_names(pd_verdicts_columns, &line);
+			fwrite(line.p, 1, line.n, out.f);
+		}
+		bool duplicate = pd_span_is(f[PD_VERDICTS_IS_DUPLICATE], "1"), suspect = pd_tsv_has(f[PD_VERDICTS_SUSPECT]);
+		const uint32_t *n = pd_map_find(&size, pd_map_key(f[PD_VERDICTS_ID]));
+		if (duplicate ? !pd_map_has(&removed, pd_map_key(f[PD_VERDICTS_ID])) : !suspect && !n)
+			continue;
+		for (int i = 0; i < PD_VERDICTS_COLUMNS; i++) {
+			if (i)
+				fputc('\t', out.f);
+			if (i == PD_VERDICTS_CLUSTER_SIZE && !duplicate && !suspect)
+				fprintf(out.f, "%u", *n + 1);
+			else if (f[i].n)
+				fwrite(f[i].p, 1, f[i].n, out.f);
+			else
+				fputc('-', out.f);
+		}
+		fputc('\n', out.f);
+	}
+	if (!status && more >= 0) {
+		pd_buf_clear(&line);
+		pd_row_end(pd_buf_span(&in.totals), false, 0, &line);
+		fwrite(pd_buf_z(&line), 1, line.n, out.f);
+	}
+	pd_table_release(&in);
+	pd_map_release(&removed);
+	pd_map_release(&size);
+	return pd_outfile_close(&out, status ? status : more < 0 ? more : PD_OK, e);
+}
+
 void pd_tune_release(struct pd_tune *t)
 {
+	pd_names_release(&t->strata);
 	free(t->removals);
 	free(t->pairs);
 	pd_map_release(&t->by_pair);

@@ -90,8 +90,91 @@ has "says so" "$tmp/err" "--estimate takes the value that 'pagededup tune' write
 label 10 0 >one.tsv
 label 20 1 >two.tsv
 run "$P" tune --run=run --max-wrong=10% --labels=one.tsv --labels=two.tsv
-has "agreement" "$tmp/err" '^pagededup tune: 10 removals were labelled twice, 1 of them differently'
+has "agreement" "$tmp/err" '^pagededup tune: 10 removals labelled by several people, 1 differently \(agreement 90%\); these count as wrong, unless --override decides$'
 has "a removal that they judge differently is wrong" "$tmp/out" 'as in the run .* 20      1 '
+run "$P" tune --run=run --max-wrong=10% --labels=one.tsv --labels=two.tsv --disputed --list
+is "the disputed removal" "$(rows "$tmp/out" | cut -f 2,3)" "$(rows drawn.tsv | head -1 | cut -f 2,3)"
+label 1 0 >judge.tsv
+run "$P" tune --run=run --max-wrong=10% --labels=one.tsv --labels=two.tsv --override=judge.tsv
+has "an override decides" "$tmp/out" 'as in the run .* 20      0 '
+has "and is counted" "$tmp/err" '^pagededup tune: 1 labels are from --override$'
+
+# --- strata: only removals for a page of another host are wrong ---
+awk -F '\t' -v OFS='\t' '/^#/ { print; next } { split($4, a, "/"); split($5, b, "/"); $1 = a[3] == b[3] ? "duplicate" : "different"; print }' \
+	<("$P" tune -q --run=run --max-wrong=10% --list -n 1000) >by_host.tsv
+run "$P" tune --run=run --max-wrong=5% --labels=by_host.tsv --write-verdicts=tuned.tsv
+exits "each kind of host has its own limit" 0
+has "the limit of one host is that of the run" "$tmp/out" '^# as in the run .* accepted  same host$'
+has "the table of strata is the result" "$tmp/out" '^# Each stratum has its own limit:$'
+is "no settings are written for the whole run" "$(grep -c '^max-loss\|^estimate' "$tmp/out")" 0
+has "the promise" "$tmp/err" "^pagededup tune: at most 0% of $(rows tuned.tsv | awk -F '\t' '$4' | wc -l) removals are wrong"
+python3 - <<'END' >expected
+import re
+rows = [line.rstrip('\n').split('\t') for line in open('run/verdicts.tsv') if line[0] != '#']
+url = {row[1]: row[2] for row in rows}
+host = lambda u: re.sub(r'.*//([^/]*).*', r'\1', u)
+for row in rows:
+    equal = row[12] == '0.000' and (row[7] == '1.000' or row[6] == '-')
+    if row[3] == '1' and (equal or host(row[2]) == host(url[row[4]])): print(row[1], row[4])
+END
+is "the verdicts remove the pages of one host, and equal texts" "$(rows tuned.tsv | awk -F '\t' '$4 { print $2, $5 }' | sort)" "$(sort expected)"
+is "clusters have their new sizes" "$(rows tuned.tsv | awk -F '\t' '$4 { n[$5]++ } $12 != "-" { size[$2] = $12 } END { for (p in size) if (size[p] != n[p] + 1) print p; for (p in n) if (!(p in size)) print p }')" ""
+run "$P" apply -V tuned.tsv crawl.warc.gz -o tuned.warc.gz
+has "apply finds the estimate in them" "$tmp/err" '^pagededup apply: at most 0% of removals wrong \(95%\), from [0-9]+ labels$'
+run "$P" audit -V tuned.tsv --clean=tuned.warc.gz crawl.warc.gz
+exits "audit: every removal holds" 0
+"$P" dedup -q --keep-rows --dry-run crawl.warc.gz -o rows
+run "$P" tune -q --run=rows --max-wrong=5% --labels=by_host.tsv --rows=rows/rows.fp
+is "--rows: the languages with most removals, and the others" "$(sed -n '/stratum:$/,$p;/limit:$/,$p' "$tmp/out" | grep -cE '%.*  (eng|zho|jpn|fra|unknown|others)( |$)')" 6
+has "languages by their codes" "$tmp/out" '  eng'
+
+# --- at the terminal ---
+cat >keys.py <<'END'
+"""keys.py KEYS COMMAND…: run the command with a terminal of 100 x 30, press the keys one after the other, print what it shows."""
+import fcntl, os, pty, select, struct, sys, termios
+pid, fd = pty.fork()
+if not pid:
+    os.execvp(sys.argv[2], sys.argv[2:])
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 30, 100, 0, 0))
+shown = b''
+def wait(text):
+    global shown
+    part = b''
+    while text not in part:
+        if not select.select([fd], [], [], 120)[0]: sys.exit('no answer: %r' % part[-300:])
+        try: data = os.read(fd, 65536)
+        except OSError: data = b''
+        if not data: break
+        part += data
+    shown += part
+for key in sys.argv[1]:
+    wait(b'q quit')
+    os.write(fd, key.encode())
+wait(b'no such text')
+sys.stdout.buffer.write(shown)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+terminal() { local keys=$1; shift; run python3 keys.py "$keys" "$P" tune --run=run --max-wrong=10% --terminal "$@"; }
+terminal 'dn ujjkq' --labels=me.tsv
+exits "labels at the terminal" 0
+is "are saved in the order of the removals" "$(rows me.tsv | cut -f 1-3)" "$(rows drawn.tsv | cut -f 2,3 | head -3 | paste <(printf '%s\n' duplicate different unsure) -)"
+has "shows the removed page" "$tmp/out" 'removed page'
+has "marks words that only one page has" "$tmp/out" $'\e\\[7m[^\e]+\e\\[0m'
+has "says how many labels are enough" "$tmp/out" "0 labelled, enough are $needed"
+has "says at the end what there is" "$tmp/out" '^pagededup tune: me.tsv: 3 labelled, 2 wrong or unsure'
+terminal zduzzzq --labels=me.tsv
+is "z takes labels of this session back" "$(rows me.tsv | cut -f 1 | tr '\n' ' ')" "duplicate different unsure "
+terminal kndzq --labels=me.tsv
+is "a label is changed by a new one" "$(rows me.tsv | cut -f 1 | tr '\n' ' ')" "duplicate different different "
+run "$P" tune --run=run --max-wrong=10% --labels=me.tsv
+has "the table is read like that of the page" "$tmp/out" 'as in the run .*  3      2 '
+terminal dq --disputed --labels=one.tsv --labels=two.tsv --override=decided.tsv
+is "disputed removals at the terminal" "$(rows decided.tsv | cut -f 1-3)" "duplicate	$(rows drawn.tsv | cut -f 2,3 | head -1)"
+run setsid "$P" tune --run=run --terminal --labels=me.tsv
+exits "without a terminal" 2
+has "says so" "$tmp/err" '--terminal needs a terminal'
+run "$P" tune --run=run --terminal
+has "needs a file" "$tmp/err" '--terminal needs one --labels=FILE'
 printf '#id_a\tid_b\tlabel\nx:1\ty:2\tduplicate\n' >foreign.tsv
 run "$P" tune --run=run --max-wrong=10% --labels=foreign.tsv
 has "labels of another run" "$tmp/err" '1 labels are about other removals'

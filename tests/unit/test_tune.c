@@ -25,6 +25,8 @@ struct dump {
 	double max_wrong;
 	int broken_least, broken_most; /* users of 1,000 whose setting has a larger share of wrong removals */
 	double labels_most;	       /* mean number of labels; 0: not compared */
+	double other_wrong;	       /* if over 0: a half is in another stratum, with this share of wrong ones */
+	int strata_least;	       /* users of 1,000 for whom limits of strata remove most */
 };
 
 static const struct dump dumps[] = {
@@ -35,6 +37,9 @@ static const struct dump dumps[] = {
 	{ "few wrong ones", .6, .002, .006, .02, 0, 0, 150 },
 	{ "none is equal, a tenth wrong", 0, .1, .1, .1, 0, 50, 0 },
 	{ "every removal is wrong", 0, 1, 1, .01, 0, 0, 0 },
+	{ "one stratum is wrong", .3, 0, 0, .05, 0, 50, 0, .3, 950 },
+	{ "just too many wrong ones in one stratum", .3, .0729, .0729, .05, 0, 50, 0, .3, 0 },
+	{ "just too many wrong ones in both strata", .3, .0729, .0729, .05, 0, 50, 0, .0729, 0 },
 };
 
 struct truth {
@@ -46,14 +51,15 @@ struct truth {
 static void make_dump(const struct dump *d, struct truth *t, uint64_t *state)
 {
 	int equal = (int)(d->equal * REMOVALS), others = REMOVALS - equal;
-	double due = 0;
+	double due[2] = { 0 };
 	for (int i = 0; i < REMOVALS; i++) {
 		double place = i < equal ? 0 : (double)(i - equal + .5) / others;
-		t->shown[i] = (struct pd_tune_removal){ .loss = .15 * place, .equal = i < equal };
+		int stratum = d->other_wrong > 0 && i % 2;
+		t->shown[i] = (struct pd_tune_removal){ .loss = .15 * place, .equal = i < equal, .stratum = (uint8_t)stratum };
 		if (i >= equal)
-			due += d->wrong_first + (d->wrong_last - d->wrong_first) * place;
-		t->wrong[i] = due >= .9999;
-		due -= t->wrong[i];
+			due[stratum] += stratum ? d->other_wrong : d->wrong_first + (d->wrong_last - d->wrong_first) * place;
+		t->wrong[i] = due[stratum] >= .9999;
+		due[stratum] -= t->wrong[i];
 	}
 	for (int i = REMOVALS - 1; i > 0; i--) {
 		int k = (int)(draw(state) * (i + 1));
@@ -66,11 +72,11 @@ static void make_dump(const struct dump *d, struct truth *t, uint64_t *state)
 	}
 }
 
-static bool keeps_promise(const struct truth *t, int setting, double max_wrong)
+static bool keeps_promise(const struct truth *t, int setting, const struct pd_tune_by_stratum *strata, double max_wrong)
 {
 	int removed = 0, wrong = 0;
 	for (int i = 0; i < REMOVALS; i++)
-		if (t->shown[i].loss <= pd_tune_limits[setting]) {
+		if (pd_tune_is_removed(&t->shown[i], setting, strata)) {
 			removed++;
 			wrong += t->wrong[i];
 		}
@@ -83,7 +89,7 @@ START_TEST(promise)
 	struct truth *t = pd_alloc(sizeof *t);
 	struct pd_tune_setting s[PD_TUNE_SETTINGS];
 	uint64_t state = 7 + (uint64_t)_i;
-	int broken = 0;
+	int broken = 0, by_strata = 0;
 	double labels = 0;
 	for (int user = 0; user < USERS; user++) {
 		make_dump(d, t, &state);
@@ -96,11 +102,19 @@ START_TEST(promise)
 				best = pd_tune_choose(t->shown, REMOVALS, d->max_wrong, .95, false, s);
 		}
 		labels += n;
-		broken += best >= 0 && !keeps_promise(t, best, d->max_wrong);
+		/* As `tune` chooses. */
+		struct pd_tune_by_stratum strata;
+		pd_tune_choose(t->shown, REMOVALS, d->max_wrong, .95, false, s);
+		pd_tune_choose_by_stratum(t->shown, REMOVALS, d->max_wrong, .95, &strata);
+		bool by = strata.all.accepted && (best < 0 || strata.all.removed > s[best].removed);
+		by_strata += by;
+		broken += by ? !keeps_promise(t, best, &strata, d->max_wrong)
+			     : best >= 0 && !keeps_promise(t, best, NULL, d->max_wrong);
 	}
 	free(t);
 	ck_assert_msg(broken >= d->broken_least && broken <= d->broken_most, "%s: the promise is broken for %d of %d users",
 		      d->name, broken, USERS);
+	ck_assert_msg(by_strata >= d->strata_least, "%s: limits of strata for %d of %d users", d->name, by_strata, USERS);
 	if (d->labels_most > 0)
 		ck_assert_msg(labels / USERS <= d->labels_most, "%s: %.0f labels on average", d->name, labels / USERS);
 }
