@@ -37,16 +37,17 @@ def truth_of_transplants():
 
 
 def settings(folder, labels, max_wrong):
-    """Return the largest loss of the accepted setting; None: no setting was accepted."""
-    process = subprocess.run([PROGRAM, 'tune', '-q', '--run=' + folder, '--max-wrong=' + max_wrong, '--labels=' + labels],
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-    found = re.search(r'^max-loss = (.*)', process.stdout, re.M)
-    return float(found.group(1)) if found else 1. if process.returncode == 0 else None
+    """Return whether the limit of the run is accepted, and the removals that the best settings permit; None: there are none."""
+    tuned = labels + '.verdicts'
+    process = subprocess.run([PROGRAM, 'tune', '-q', '--run=' + folder, '--max-wrong=' + max_wrong, '--labels=' + labels,
+                              '--write-verdicts=' + tuned], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+    whole = bool(re.search(r'^# as in the run .* accepted$', process.stdout, re.M))
+    return whole, table(tuned, []) if process.returncode == 0 else None
 
 
 def bench_tune(tmp):
     """simulated users of tune: how often the promise holds, and how many labels it needs"""
-    print('collection   limit  removals  wrong   users for whom the promise holds   labels: mean, no setting accepted after %d' % PATIENCE)
+    print('collection   limit  removals  wrong   users for whom the promise holds   labels: mean, no setting accepted after %d; mean share removed' % PATIENCE)
     for name, (dump, is_wrong) in (('sites', truth_of_sites('sites')), ('sites2', truth_of_sites('sites2')),
                                    ('transplant', truth_of_transplants())):
         folder, labels = os.path.join(tmp, name), os.path.join(tmp, name + '.labels')
@@ -55,23 +56,24 @@ def bench_tune(tmp):
         url = {row['id']: row['url'] for row in table(os.path.join(folder, 'verdicts.tsv'), [])}
         wrong = {row['id']: is_wrong(row['url'], url[row['dup_of']]) for row in removed}
         for max_wrong in MAX_WRONG:
-            limit, holds, needed, gave_up = float(max_wrong[:-1]) / 100, 0, 0, 0
+            limit, holds, needed, gave_up, share = float(max_wrong[:-1]) / 100, 0, 0, 0, 0
             for user in range(USERS):
                 drawn = [line.split('\t') for line in output([PROGRAM, 'tune', '-q', '--run=' + folder, '--list', f'--seed={user}',
                                                               '-n', str(PATIENCE)]).splitlines()]
                 head, rows = drawn[:2], drawn[2:]
-                accepted, n = None, 0
-                while accepted != 1. and n < len(rows):
+                whole, tuned, n = False, None, 0
+                while not whole and n < len(rows):
                     n = min(n + LOOK, len(rows))
                     with open(labels, 'w', encoding='utf-8') as f:
                         for row in head:
                             print('\t'.join(row), file=f)
                         for row in rows[:n]:
                             print('\t'.join(['different' if wrong[row[1]] else 'duplicate'] + row[1:]), file=f)
-                    accepted = settings(folder, labels, max_wrong)
+                    whole, tuned = settings(folder, labels, max_wrong)
                 needed += n
-                gave_up += accepted is None
-                within = [row for row in removed if accepted is not None and float(row['loss'] if row['loss'] != '-' else 1) <= accepted]
-                holds += sum(wrong[row['id']] for row in within) <= limit * len(within)
+                gave_up += tuned is None
+                within = [row['id'] for row in tuned or [] if row['is_duplicate'] == '1']
+                share += len(within) / len(removed) / USERS
+                holds += sum(wrong[page] for page in within) <= limit * len(within)
             print(f'{name:12} {max_wrong:>5} {len(removed):9} {sum(wrong.values()) / len(removed):6.2%} {holds:10} of {USERS} '
-                  f'{needed / USERS:24.0f}, {gave_up}')
+                  f'{needed / USERS:24.0f}, {gave_up} {share:12.1%}')

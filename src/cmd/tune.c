@@ -250,11 +250,14 @@ static void add_strata(const struct pd_tune *t, const struct pd_tune_by_stratum 
 	for (uint32_t k = 0; k < t->strata.n; k++) {
 		const struct pd_tune_setting *run = &strata->settings[k][PD_TUNE_RUN];
 		int best = strata->best[k];
+		if (!run->removed)
+			continue;
 		pd_buf_clear(&name);
 		add_limit_name(best, &name);
 		add_setting(name.p, best < 0 ? run : &strata->settings[k][best], out);
 		out->n--;
-		pd_buf_printf(out, "  %.*s%s\n", (int)t->strata.v[k].n, t->strata.v[k].p, best < 0 ? " (without a limit)" : "");
+		pd_buf_printf(out, "  %.*s%s\n", (int)t->strata.v[k].n, t->strata.v[k].p,
+			      best < 0 ? " (no limit accepted; counts of the run)" : "");
 	}
 }
 

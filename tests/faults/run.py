@@ -293,7 +293,7 @@ Job('boilerplate-merge', 'boilerplate', '-q', '--merge', 'site.bp', 'two.bp', *O
 Job('boilerplate-update', 'boilerplate', '-q', '--update=two.bp', 'one.warc.gz', *OUT)
 Job('audit', 'audit', '-q', '-j1', '--run=begun', 'one.warc.gz', 'two.warc', *OUT, damage=True)
 Job('tune', 'tune', '-q', '--run=begun', '-n', '3', *OUT, damage=True)
-Job('tune-labels', 'tune', '-q', '--run=begun', '--labels=labels.tsv', *OUT)
+Job('tune-labels', 'tune', '-q', '--run=begun', '--labels=labels.tsv', '--write-verdicts=out/verdicts', *OUT)
 Job('report-answers', 'report', '-q', '-V', 'answers.tsv', 'one.warc.gz', 'two.warc', *OUT, damage=True)
 Job('report', 'report', '-q', '-V', 'verdicts.tsv', '-P', 'pairs.tsv', 'one.warc.gz', 'two.warc', *OUT, damage=True, every=('open',))
 # A given key, since a random one would differ in each run.

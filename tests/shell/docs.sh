@@ -78,6 +78,8 @@ check_document README "$TOP/README.md" 5
 if command -v wget >/dev/null; then check_document tutorial "$TOP/docs/tutorial.md" 20
 else skip "the tutorial" "no wget"; fi
 
+check_document removal "$TOP/docs/tutorial-removal.md" 15
+check_document tune "$TOP/docs/tune.md" 3
 check_document restore "$TOP/docs/restore.md" 6
 check_document recipes "$TOP/docs/recipes.md" 12
 check_document faq "$TOP/docs/faq.md" 3
