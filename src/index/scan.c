@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -249,6 +250,17 @@ static const struct pd_index_scan *neon_path(void)
  * shuffle (W. Muła, N. Kurz, D. Lemire, "Faster Population Counts Using AVX2 Instructions", 2018). */
 
 #if defined(__x86_64__)
+/* Return whether the processor has popcnt and these instructions of leaf 7, and the system saves their registers, the bits `saved` of XCR0.
+ * __builtin_cpu_supports is not used, because the runtime library of zig, which compiles the wheels, always answers no. */
+static bool has_instructions(unsigned saved, unsigned ebx, unsigned ecx)
+{
+	unsigned a, b, c, d, low, high;
+	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_POPCNT))
+		return false;
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	return (low & saved) == saved && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & ebx) == ebx && (c & ecx) == ecx;
+}
+
 #define AVX2 __attribute__((target("avx2,popcnt")))
 
 /* Bits of each byte. */
@@ -433,7 +445,7 @@ AVX2 static void avx2_nibbles_cross(struct pd_index_run a, struct pd_index_run b
 static const struct pd_index_scan *avx2_path(void)
 {
 	static const struct pd_index_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX2, "avx2", avx2, avx2_nibbles_cross);
-	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt") ? &scan : NULL;
+	return has_instructions(0x06, bit_AVX2, 0) ? &scan : NULL;
 }
 #else
 static const struct pd_index_scan *avx2_path(void)
@@ -483,15 +495,10 @@ static const struct pd_index_scan *avx2_path(void)
 
 PD_SCAN_TAKE(avx512, AVX512)
 
-static bool has_avx512_instructions(void)
-{
-	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq");
-}
-
 static const struct pd_index_scan *avx512_path(void)
 {
 	static const struct pd_index_scan scan = PD_SCAN_TABLE(PD_SCAN_AVX512, "avx512", avx512, avx512_half_cross_1);
-	return has_avx512_instructions() ? &scan : NULL;
+	return has_instructions(0xe6, bit_AVX512F, bit_AVX512VPOPCNTDQ) ? &scan : NULL;
 }
 #else
 static const struct pd_index_scan *avx512_path(void)
